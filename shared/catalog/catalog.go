@@ -1,0 +1,186 @@
+// Package catalog holds every endpoint of the service exactly once: its method,
+// path, the permission it demands, the envelope it answers in, the function
+// that serves it and the types of its request and response.
+//
+// Everything that must agree with an endpoint reads it from here: the mux of
+// each function, the permission that the authorizer demands, the routes of the
+// gateway, and the endpoint table of the README. A new endpoint is one
+// declaration in the file of its family.
+//
+// The package imports nothing of the project, so that the local stack can use
+// it without sharing a fault with what it tests.
+package catalog
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// BasePath is the prefix of every public path: it is the stage of the gateway,
+// and the base address that clients are given ends with it.
+const BasePath = "/api"
+
+// MethodWS marks the four WebSocket feeds in [Endpoint.Method].
+const MethodWS = "WS"
+
+// Endpoint is one line of the catalog.
+type Endpoint struct {
+	Method   string       // GET, POST, PUT, DELETE or MethodWS
+	Path     string       // relative to the base address, parameters in braces: /upgrade/v2/hl/fills/{address}
+	Family   Family       // which function serves it once it is built
+	Access   Access       // who may call it
+	Envelope Envelope     // how success and failure are wrapped; empty for WebSocket feeds
+	Planned  bool         // specified, not built yet: answers 501 in its envelope
+	In       reflect.Type // request struct, nil while planned; its tags are described at Route
+	Out      reflect.Type // type of data, nil while planned
+}
+
+// Function returns the name of the Lambda function that serves the endpoint
+// today: its family's, or the one that answers for families without any
+// handler yet.
+func (e *Endpoint) Function() string {
+	if e.Method == MethodWS {
+		return FunctionSocket
+	}
+	if !e.Family.built() {
+		return FunctionPlanned
+	}
+	return string(e.Family)
+}
+
+// Authorized reports whether a request must pass the authorizer: all but
+// registration, whose invite token is its credential.
+func (e *Endpoint) Authorized() bool { return e.Access.Kind != Public }
+
+// String names the endpoint as people write it: "GET /upgrade/v2/hl/tickers".
+func (e *Endpoint) String() string { return e.Method + " " + e.Path }
+
+// Access says who may call an endpoint.
+type Access struct {
+	Kind AccessKind
+	Name string // the action of ActionAccess or the grant of GrantAccess
+}
+
+// AccessKind is the kind of permission an endpoint demands.
+type AccessKind int
+
+const (
+	// Public endpoints take no signature.
+	Public AccessKind = iota + 1
+	// Management endpoints take a distributor's primary key and nothing else.
+	Management
+	// ActionAccess endpoints take a sub-key whose level lists the action.
+	ActionAccess
+	// GrantAccess endpoints take a sub-key whose distributor holds the grant
+	// and whose level has at least one permission.
+	GrantAccess
+	// AnyLevel endpoints take any active sub-key whose level has at least one
+	// permission.
+	AnyLevel
+)
+
+// String shows the permission as the endpoint list spells it: an action or a
+// grant by its name, "public", or "-" where the kind of key alone decides.
+func (a Access) String() string {
+	switch a.Kind {
+	case Public:
+		return "public"
+	case ActionAccess, GrantAccess:
+		return a.Name
+	default:
+		return "-"
+	}
+}
+
+// Envelope is the wrapping of a response body.
+//
+//	A  {success, errorCode, error, data}
+//	B  {code, msg, data}
+//	C  {success, status, message, data}
+//	D  {success, data, message}: the distributor endpoints
+type Envelope string
+
+// The four envelopes.
+const (
+	EnvelopeA Envelope = "A"
+	EnvelopeB Envelope = "B"
+	EnvelopeC Envelope = "C"
+	EnvelopeD Envelope = "D"
+)
+
+// Route is an endpoint with the types of its request and response, so that the
+// compiler ties a handler to its contract.
+//
+// In is a struct whose field tags say where a parameter comes from and what is
+// accepted: path, query or body with the parameter's name (further accepted
+// spellings after commas), default, min and max (of a number, a lookback
+// window or the length of a list), enum (values separated by |), maxlen (runes
+// of a text), cut (entries of a list beyond it are dropped silently),
+// required:"true". A pointer field is nil when the parameter is absent.
+type Route[In, Out any] struct{ *Endpoint }
+
+// table is filled by the declarations of the family files while the package
+// initialises and is never written afterwards.
+var table []*Endpoint
+
+func declare(e *Endpoint) *Endpoint {
+	if slices.ContainsFunc(table, func(have *Endpoint) bool { return have.Method == e.Method && have.Path == e.Path }) {
+		panic(fmt.Sprintf("catalog: %s is declared twice", e))
+	}
+	table = append(table, e)
+	return e
+}
+
+func route[In, Out any](method, path string, family Family, access Access, envelope Envelope) Route[In, Out] {
+	return Route[In, Out]{declare(&Endpoint{
+		Method: method, Path: path, Family: family, Access: access, Envelope: envelope,
+		In: reflect.TypeFor[In](), Out: reflect.TypeFor[Out](),
+	})}
+}
+
+// planned declares an endpoint that has no handler yet.
+func planned(method, path string, family Family, access Access, envelope Envelope) *Endpoint {
+	return declare(&Endpoint{Method: method, Path: path, Family: family, Access: access, Envelope: envelope, Planned: true})
+}
+
+func action(name string) Access { return Access{Kind: ActionAccess, Name: name} }
+func grant(name string) Access  { return Access{Kind: GrantAccess, Name: name} }
+
+var (
+	public     = Access{Kind: Public}
+	management = Access{Kind: Management}
+	anyLevel   = Access{Kind: AnyLevel}
+)
+
+// All returns every endpoint, ordered by path and method. The caller owns the
+// slice, the endpoints are shared and must not be changed.
+func All() []*Endpoint {
+	all := slices.Clone(table)
+	slices.SortFunc(all, func(a, b *Endpoint) int {
+		if c := strings.Compare(a.Path, b.Path); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Method, b.Method)
+	})
+	return all
+}
+
+// Actions returns the names that a level's permissions may list and that open
+// an endpoint, sorted.
+func Actions() []string { return names(ActionAccess) }
+
+// Grants returns the names that an operator may grant to a distributor, sorted.
+func Grants() []string { return names(GrantAccess) }
+
+func names(kind AccessKind) []string {
+	var out []string
+	for _, e := range table {
+		if e.Access.Kind == kind {
+			out = append(out, e.Access.Name)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

@@ -1,0 +1,123 @@
+package catalog
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Address is an account: 0x and 40 hexadecimal digits, accepted in any case,
+// always lower case inside.
+type Address string
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (a *Address) UnmarshalText(text []byte) error {
+	s := strings.ToLower(string(text))
+	if len(s) != 42 || s[:2] != "0x" || strings.Trim(s[2:], "0123456789abcdef") != "" {
+		return errors.New("an address: 0x followed by 40 hexadecimal digits")
+	}
+	*a = Address(s)
+	return nil
+}
+
+// Coin names a market: a perpetual (BTC), one of a builder-deployed dex
+// (dex:GOLD), a spot pair (PURR/USDC) or a spot asset by number (@107).
+// Upper and lower case differ.
+type Coin string
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (c *Coin) UnmarshalText(text []byte) error {
+	const accepted = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789@:/_.-"
+	if len(text) == 0 || len(text) > 32 || strings.Trim(string(text), accepted) != "" {
+		return errors.New("a coin name of 1 to 32 letters, digits or @:/_.- (for example BTC, dex:GOLD, PURR/USDC or @107)")
+	}
+	*c = Coin(text)
+	return nil
+}
+
+// Millis is a time in milliseconds since 1970-01-01 UTC.
+type Millis int64
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (m *Millis) UnmarshalText(text []byte) error {
+	const latest = 253402300799999 // the end of year 9999: anything later is a unit mistaken
+	n, err := strconv.ParseInt(string(text), 10, 64)
+	if err != nil || n < 0 || n > latest {
+		return errors.New("a time in milliseconds since 1970 UTC, a whole number")
+	}
+	*m = Millis(n)
+	return nil
+}
+
+// UnmarshalJSON accepts a number and a string that holds one.
+func (m *Millis) UnmarshalJSON(b []byte) error {
+	return unmarshalScalar(b, m.UnmarshalText)
+}
+
+// Time returns the moment in UTC.
+func (m Millis) Time() time.Time { return time.UnixMilli(int64(m)).UTC() }
+
+// Lookback is a window that reaches back from now, in seconds; on the wire a
+// whole number and a unit of s, m, h, d or w: 15m, 7d.
+type Lookback int64
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (l *Lookback) UnmarshalText(text []byte) error {
+	fail := errors.New("a window as a whole number and one of s, m, h, d, w (for example 15m or 7d)")
+	if len(text) < 2 || len(text) > 10 {
+		return fail
+	}
+	unit := map[byte]int64{'s': 1, 'm': 60, 'h': 3600, 'd': 86400, 'w': 604800}[text[len(text)-1]]
+	n, err := strconv.ParseInt(string(text[:len(text)-1]), 10, 64)
+	if err != nil || unit == 0 || n < 1 || text[0] == '+' {
+		return fail
+	}
+	*l = Lookback(n * unit)
+	return nil
+}
+
+// Duration returns the length of the window.
+func (l Lookback) Duration() time.Duration { return time.Duration(l) * time.Second }
+
+// CandleIntervals are the bucket lengths of candleSnapshot.
+const CandleIntervals = "1m|3m|5m|15m|30m|1h|2h|4h|8h|12h|1d|3d|1w|1M"
+
+// Int is a whole number; in JSON also accepted as a string that holds one, as
+// clients in the field send it.
+type Int int64
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (i *Int) UnmarshalText(text []byte) error {
+	n, err := strconv.ParseInt(string(text), 10, 64)
+	if err != nil || (len(text) > 0 && text[0] == '+') {
+		return errors.New("a whole number")
+	}
+	*i = Int(n)
+	return nil
+}
+
+// UnmarshalJSON accepts a number and a string that holds one.
+func (i *Int) UnmarshalJSON(b []byte) error {
+	return unmarshalScalar(b, i.UnmarshalText)
+}
+
+// unmarshalScalar hands the text of a JSON number or string to parse.
+func unmarshalScalar(b []byte, parse func([]byte) error) error {
+	if len(b) == 0 || string(b) == "null" {
+		return nil
+	}
+	if b[0] == '"' {
+		var s string
+		if err := json.Unmarshal(b, &s); err != nil {
+			return err
+		}
+		b = []byte(s)
+	}
+	if err := parse(b); err != nil {
+		return fmt.Errorf("must be %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,108 @@
+package catalog
+
+// Fills of the perpetual venue.
+var (
+	FillsByAddress = route[FillsByAddressIn, []Fill]("GET", "/upgrade/v2/hl/fills/{address}", PerpFills, action("HL_FILLS"), EnvelopeB)
+	FillsByOid     = route[FillsByOidIn, []Fill]("GET", "/upgrade/v2/hl/fills/oid/{oid}", PerpFills, action("HL_FILLS"), EnvelopeB)
+	FillsByTwap    = route[FillsByTwapIn, []TwapFill]("GET", "/upgrade/v2/hl/fills/twapid/{twapid}", PerpFills, action("HL_FILLS_BY_TWAP_ID"), EnvelopeB)
+	FillsByBuilder = route[FillsByBuilderIn, []BuilderFill]("GET", "/upgrade/v2/hl/fills/builder/{builder}/latest", PerpFills, action("HL_FILLS_BUILDER"), EnvelopeB)
+	TopTrades      = route[TopTradesIn, []TopFill]("GET", "/upgrade/v2/hl/fills/top-trades", PerpFills, action("HL_TOP_TRADES"), EnvelopeB)
+
+	_ = planned("GET", "/upgrade/v2/hl/filled-orders/{address}/latest", PerpFills, action("HL_FILLED_ORDERS"), EnvelopeB)
+	_ = planned("GET", "/upgrade/v2/hl/filled-orders/oid/{oid}", PerpFills, action("HL_FILLED_ORDERS"), EnvelopeB)
+)
+
+// FillsByAddressIn selects the newest fills of an account, returned oldest
+// first.
+type FillsByAddressIn struct {
+	Address Address `path:"address"`
+	Coin    Coin    `query:"coin"`
+	Limit   int64   `query:"limit" default:"1000" min:"1" max:"2000"`
+}
+
+// FillsByOidIn names an order.
+type FillsByOidIn struct {
+	Oid int64 `path:"oid" min:"0"`
+}
+
+// FillsByTwapIn names a TWAP order.
+type FillsByTwapIn struct {
+	TwapID int64 `path:"twapid" min:"0"`
+}
+
+// FillsByBuilderIn selects the newest fills that a builder routed.
+type FillsByBuilderIn struct {
+	Builder Address `path:"builder"`
+	Coin    Coin    `query:"coin"`
+	Limit   int64   `query:"limit" default:"1000" min:"1" max:"2000"`
+	MinVal  int64   `query:"minVal" min:"0"` // least px x sz, whole USD
+}
+
+// TopTradesIn selects the largest fills of a coin in a window that ends now.
+type TopTradesIn struct {
+	Interval Lookback `query:"interval" required:"true" min:"1s" max:"7d"`
+	Coin     Coin     `query:"coin" required:"true"`
+	Limit    int64    `query:"limit" default:"10" min:"1" max:"100"`
+}
+
+// Fill is one account's side of a trade. Decimals are the venue's own texts.
+type Fill struct {
+	Cloid         *string `json:"cloid"`
+	ClosedPnl     string  `json:"closedPnl"`
+	Coin          string  `json:"coin"`
+	Crossed       bool    `json:"crossed"` // the account was the taker
+	Dir           string  `json:"dir"`     // Open Long, Close Short, ...
+	Fee           string  `json:"fee"`     // negative: a rebate
+	FeeToken      string  `json:"feeToken"`
+	Hash          string  `json:"hash"`
+	Oid           int64   `json:"oid"`
+	Px            string  `json:"px"`
+	Side          string  `json:"side"` // B buy, A sell
+	StartPosition string  `json:"startPosition"`
+	Sz            string  `json:"sz"`
+	Tid           int64   `json:"tid"`
+	Time          int64   `json:"time"` // ms
+	TwapID        *int64  `json:"twapId,omitempty"`
+}
+
+// TwapFill is one slice of a TWAP order.
+type TwapFill struct {
+	Coin   string `json:"coin"`
+	Side   string `json:"side"`
+	Px     string `json:"px"`
+	Sz     string `json:"sz"`
+	Time   int64  `json:"time"` // ms
+	TwapID int64  `json:"twapId"`
+}
+
+// BuilderFill is a fill that a builder routed.
+type BuilderFill struct {
+	Coin          string  `json:"coin"`
+	Side          string  `json:"side"`
+	Px            string  `json:"px"`
+	Sz            string  `json:"sz"`
+	Time          int64   `json:"time"` // ms
+	Hash          string  `json:"hash"`
+	Oid           int64   `json:"oid"`
+	BuilderFee    *string `json:"builderFee"` // null when the venue names none
+	Fee           string  `json:"fee"`
+	FeeToken      string  `json:"feeToken"`
+	Dir           string  `json:"dir"`
+	Crossed       bool    `json:"crossed"`
+	ClosedPnl     string  `json:"closedPnl"`
+	StartPosition string  `json:"startPosition"`
+}
+
+// TopFill is a fill ranked by its value.
+type TopFill struct {
+	Time        int64  `json:"time"` // ms
+	Address     string `json:"address"`
+	Coin        string `json:"coin"`
+	Side        string `json:"side"`
+	Oid         int64  `json:"oid"`
+	IsTaker     bool   `json:"isTaker"`
+	Px          string `json:"px"`
+	Sz          string `json:"sz"`
+	Val         string `json:"val"`         // px x sz, quote units
+	EndPosition string `json:"endPosition"` // position after the fill, base units
+}

@@ -1,0 +1,59 @@
+package catalog
+
+import "time"
+
+// Prices and volumes of the perpetual venue's markets.
+var (
+	Tickers     = route[None, []Ticker]("GET", "/upgrade/v2/hl/tickers", PerpMarket, action("HL_TICKERS"), EnvelopeB)
+	TickerCoin  = route[TickerCoinIn, Ticker]("GET", "/upgrade/v2/hl/tickers/coin/{coin}", PerpMarket, action("HL_TICKERS"), EnvelopeB)
+	TakerKlines = route[TakerKlinesIn, []TakerKline]("GET", "/upgrade/v2/hl/klines-with-taker-vol/{coin}/{interval}", PerpMarket, action("HL_KLINES_WITH_TAKER_VOL"), EnvelopeB)
+
+	_ = planned("GET", "/upgrade/v2/hl/open-interest/summary", PerpMarket, action("HL_OPEN_INTEREST_SUMMARY"), EnvelopeB)
+	_ = planned("GET", "/upgrade/v2/hl/open-interest/top-coins", PerpMarket, action("HL_OPEN_INTEREST_TOP_COINS"), EnvelopeB)
+	_ = planned("GET", "/upgrade/v2/hl/accumulated-taker-delta/{coin}", PerpMarket, action("HL_ACCUMULATED_TAKER_DELTA"), EnvelopeB)
+	_ = planned("GET", "/upgrade/v2/hl/orderbooks/history-summaries/{coin}", PerpMarket, action("HL_ORDERBOOKS_HISTORY_SUMMARIES"), EnvelopeB)
+	_ = planned("GET", "/upgrade/v2/hl/open-interest/history/{coin}", PerpMarket, action("HL_OPEN_INTEREST_HISTORY"), EnvelopeB)
+)
+
+// Ticker is the last traded price of a coin, in quote units.
+type Ticker struct {
+	Coin  string `json:"coin"`
+	Price string `json:"price"`
+}
+
+// TickerCoinIn names a coin.
+type TickerCoinIn struct {
+	Coin Coin `path:"coin"`
+}
+
+// TakerKlinesIn selects klines: the newest up to Limit that open inside the
+// span, the open bucket included.
+type TakerKlinesIn struct {
+	Coin      Coin    `path:"coin"`
+	Interval  string  `path:"interval" enum:"1s|3s|5s|10s|15s|30s|1m|3m|5m|10m|15m|30m|1h|2h|4h|8h|12h|1d|1w"`
+	StartTime *Millis `query:"startTime"`
+	EndTime   *Millis `query:"endTime"`
+	Limit     int64   `query:"limit" default:"100" min:"1" max:"2000"`
+}
+
+// Span implements [Spanner].
+func (in TakerKlinesIn) Span(now time.Time) (start, end time.Time) {
+	return spanMillis(in.StartTime, in.EndTime, now)
+}
+
+// TakerKline is one bucket that saw a trade. Sizes are base units, amounts
+// quote units, decimal strings; the Buyer figures are the parts in which the
+// taker bought.
+type TakerKline struct {
+	OpenTime    int64  `json:"openTime"` // ms
+	TC          int64  `json:"tc"`       // trades
+	Size        string `json:"size"`
+	Amount      string `json:"amount"`
+	TCBuyer     int64  `json:"tcBuyer"`
+	SizeBuyer   string `json:"sizeBuyer"`
+	AmountBuyer string `json:"amountBuyer"`
+	Open        string `json:"open"`
+	High        string `json:"high"`
+	Low         string `json:"low"`
+	Close       string `json:"close"`
+}

@@ -1,0 +1,63 @@
+package catalog
+
+// GatewayResponse is an answer that the gateway gives by itself, before or
+// instead of a function. Deployment and the local gateway are both configured
+// from [GatewayResponses], so they answer alike.
+type GatewayResponse struct {
+	Type     string // as the gateway names it
+	Status   int
+	Template string // JSON, with the gateway's $context variables
+}
+
+// GatewayResponses returns the gateway's own answers.
+//
+// They share one body that the reader of every envelope understands. A refused
+// signature has a fixed text: whoever cannot sign is not told what was wrong. A
+// denied permission shows the authorizer's reason.
+func GatewayResponses() []GatewayResponse {
+	return []GatewayResponse{
+		response("UNAUTHORIZED", "401", "signature authentication failed: AccessKeyId, SignatureNonce, Timestamp (Unix seconds, within 30) and Signature must be present once and fit the key"),
+		response("ACCESS_DENIED", "403", "$context.authorizer.reason"),
+		response("MISSING_AUTHENTICATION_TOKEN", "404", "no such endpoint: see the endpoint list for paths and methods"),
+		response("REQUEST_TOO_LARGE", "413", "the request body is too large: at most 1 MiB is accepted"),
+		response("BAD_REQUEST_PARAMETERS", "400", "the request is malformed: its path, query and headers must be valid"),
+		response("BAD_REQUEST_BODY", "400", "the request body is malformed"),
+		response("UNSUPPORTED_MEDIA_TYPE", "415", "the request body must be application/json"),
+		response("THROTTLED", "429", "too many requests: try again later"),
+		response("QUOTA_EXCEEDED", "429", "too many requests: try again later"),
+		response("AUTHORIZER_FAILURE", "500", "internal error"),
+		response("AUTHORIZER_CONFIGURATION_ERROR", "500", "internal error"),
+		response("API_CONFIGURATION_ERROR", "500", "internal error"),
+		response("INTEGRATION_FAILURE", "504", "internal error: the request could not be completed"),
+		response("INTEGRATION_TIMEOUT", "504", "the request took too long"),
+		response("DEFAULT_4XX", "", "$context.error.message"),
+		response("DEFAULT_5XX", "", "internal error"),
+	}
+}
+
+// MethodNotAllowed is the answer to a known path with another method. The
+// gateway has no such response type: every path carries a catch-all method
+// with this fixed answer instead.
+func MethodNotAllowed() GatewayResponse {
+	return response("METHOD_NOT_ALLOWED", "405", "this method is not accepted here: the Allow header names those that are")
+}
+
+func response(kind, status, text string) GatewayResponse {
+	number := 0
+	for _, digit := range status {
+		number = number*10 + int(digit-'0')
+	}
+	code := status
+	if code == "" {
+		code = "500"
+		if kind == "DEFAULT_4XX" {
+			code = "400"
+		}
+	}
+	return GatewayResponse{
+		Type:   kind,
+		Status: number,
+		Template: `{"success":false,"code":"` + code + `","errorCode":` + code + `,"status":` + code +
+			`,"error":"` + text + `","msg":"` + text + `","message":"` + text + `","request_id":"$context.requestId"}`,
+	}
+}

@@ -1,0 +1,22 @@
+package catalog
+
+import "time"
+
+// Spanner is a request with a start and an end, whatever their spelling. The
+// limit of max_time_range is checked against it. A zero start means that
+// nothing is to be checked.
+type Spanner interface {
+	// Span returns the span asked for; an absent end is now.
+	Span(now time.Time) (start, end time.Time)
+}
+
+func spanMillis(from, to *Millis, now time.Time) (start, end time.Time) {
+	if from == nil {
+		return time.Time{}, time.Time{}
+	}
+	end = now
+	if to != nil {
+		end = to.Time()
+	}
+	return from.Time(), end
+}
