@@ -12,7 +12,7 @@ var (
 	CreateSubKey = route[CreateSubKeyIn, CreatedSubKey]("POST", "/upgrade/v2/distributor/sub-keys", Distributor, management, EnvelopeD)
 	ListSubKeys  = route[ListSubKeysIn, SubKeyPage]("GET", "/upgrade/v2/distributor/sub-keys", Distributor, management, EnvelopeD)
 	SubKeyStats  = route[None, SubKeyStatistics]("GET", "/upgrade/v2/distributor/sub-keys/stats", Distributor, management, EnvelopeD)
-	ExportKeys   = route[ExportIn, []ExportRow]("GET", "/upgrade/v2/distributor/sub-keys/export", Distributor, management, EnvelopeD)
+	ExportKeys   = route[ExportIn, Export]("GET", "/upgrade/v2/distributor/sub-keys/export", Distributor, management, EnvelopeD)
 	GetSubKey    = route[SubKeyIn, SubKeyDetail]("GET", "/upgrade/v2/distributor/sub-keys/{access_key}", Distributor, management, EnvelopeD)
 	UpdateSubKey = route[UpdateSubKeyIn, None]("PUT", "/upgrade/v2/distributor/sub-keys/{access_key}", Distributor, management, EnvelopeD)
 	DeleteSubKey = route[SubKeyIn, None]("DELETE", "/upgrade/v2/distributor/sub-keys/{access_key}", Distributor, management, EnvelopeD)
@@ -196,7 +196,13 @@ type ExportIn struct {
 	Keyword string `query:"keyword" maxlen:"64"`
 }
 
-// ExportRow is one row of the export, whose body is a bare JSON array.
+// Export is the whole response body: a bare JSON array, oldest first.
+type Export []ExportRow
+
+// Bare marks a response without envelope.
+func (Export) Bare() {}
+
+// ExportRow is one row of the export.
 type ExportRow struct {
 	AccessKey        string `json:"access_key"`
 	Name             string `json:"name"`

@@ -1,0 +1,55 @@
+package config_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"quotary/shared/config"
+)
+
+func env(values map[string]string) *config.Env {
+	return &config.Env{Lookup: func(name string) (string, bool) { v, ok := values[name]; return v, ok }}
+}
+
+func TestEveryFaultIsNamedAtOnce(t *testing.T) {
+	t.Parallel()
+	e := env(map[string]string{"B": "maybe", "N": "-1", "D": "soon", "EMPTY": ""})
+	e.String("MISSING", "the table of keys")
+	e.String("EMPTY", "the bucket of views")
+	e.Bool("B", true, "whether nonces are checked")
+	e.Int("N", 3, 1, "parallel writers")
+	e.Duration("D", time.Second, "linger")
+	err := e.Err()
+	if err == nil {
+		t.Fatal("no fault reported")
+	}
+	for _, want := range []string{"MISSING is not set: the table of keys", "EMPTY is not set", "B must be on or off", "N must be a whole number of at least 1", "D must be a positive duration"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not in %q", want, err)
+		}
+	}
+}
+
+func TestValuesAndFallbacks(t *testing.T) {
+	t.Parallel()
+	e := env(map[string]string{"S": "text", "B": "off", "N": "7", "D": "250ms"})
+	if got := e.String("S", ""); got != "text" {
+		t.Errorf("String = %q", got)
+	}
+	if e.Bool("B", true, "") || !e.Bool("NOT", true, "") {
+		t.Error("Bool must read off and fall back to true")
+	}
+	if e.Int("N", 1, 0, "") != 7 || e.Int("NOT", 1, 0, "") != 1 {
+		t.Error("Int must read 7 and fall back to 1")
+	}
+	if e.Duration("D", 1, "") != 250*time.Millisecond || e.Duration("NOT", 1, "") != 1 {
+		t.Error("Duration must read 250ms and fall back")
+	}
+	if e.Optional("S", "x") != "text" || e.Optional("NOT", "x") != "x" {
+		t.Error("Optional must read text and fall back")
+	}
+	if err := e.Err(); err != nil {
+		t.Errorf("Err = %v", err)
+	}
+}
