@@ -1,0 +1,287 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// Log holds immutable rows in order of time. A row is found under its subject
+// and under up to four more, through the indexes A to D.
+//
+// A row's key is (dataset, subject, time in ms, ID). It may be written any
+// number of times.
+type Log struct {
+	// Parallel is how many batch requests of one call run at a time; 0 means 4.
+	Parallel int
+
+	db    Rows
+	table string
+}
+
+// NewLog returns the log that is kept in the table.
+func NewLog(db Rows, table string) *Log { return &Log{db: db, table: table} }
+
+// Row is one immutable fact under a subject.
+type Row struct {
+	Subject string    // not empty, e.g. an address
+	Time    time.Time // ms precision: what is finer is cut off
+	ID      string    // unique within (subject, time), e.g. "<tid>#<oid>"; at most 1,000 bytes
+
+	// Seq is the order within one millisecond where the source knows it, else
+	// 0. It is no part of the key.
+	Seq int64
+
+	// Index holds the subjects under which the row is found in the indexes A to
+	// D; "" leaves it out of that index.
+	Index [4]string
+
+	Body []byte // JSON in UTF-8
+}
+
+// Index selects where a query looks.
+type Index int
+
+// Main finds rows by Row.Subject, A to D by Row.Index[0] to Row.Index[3].
+const (
+	Main Index = iota
+	A
+	B
+	C
+	D
+)
+
+// logIndexes are A to D on the table.
+var logIndexes = [4]IndexSpec{{"by-a", "a"}, {"by-b", "b"}, {"by-c", "c"}, {"by-d", "d"}}
+
+// Query selects rows of one subject.
+type Query struct {
+	Dataset, Subject string
+	Index            Index
+	From, To         time.Time // both inclusive; zero is open
+	Newest           bool      // from the newest row to the oldest
+	PageSize         int       // rows a request reads; 0 means 250
+}
+
+// defaultPage keeps a request for a few rows from reading DynamoDB's full
+// megabyte.
+const defaultPage = 250
+
+// Put writes rows. It may be repeated; of rows with the same key in one call
+// the last one stays. What DynamoDB refuses for lack of capacity is tried again
+// until ctx ends. After an error any part of the rows may have been written.
+func (l *Log) Put(ctx context.Context, dataset string, rows []Row) error {
+	items := make([]item, len(rows))
+	for i, r := range rows {
+		it, err := logItem(dataset, r)
+		if err != nil {
+			return fmt.Errorf("put %s row %q of %q: %w", dataset, r.ID, r.Subject, err)
+		}
+		items[i] = it
+	}
+	if err := putAll(ctx, l.db, l.table, l.Parallel, items); err != nil {
+		return fmt.Errorf("put %s rows: %w", dataset, err)
+	}
+	return nil
+}
+
+// Has counts how many of the rows are not in the log, strongly consistent.
+// Only their keys are looked at. A row given twice counts once.
+func (l *Log) Has(ctx context.Context, dataset string, rows []Row) (missing int, err error) {
+	keys := make([]rowKey, 0, len(rows))
+	seen := make(map[rowKey]bool, len(rows))
+	for _, r := range rows {
+		k, err := logKey(dataset, r)
+		if err != nil {
+			return 0, fmt.Errorf("look for %s row %q of %q: %w", dataset, r.ID, r.Subject, err)
+		}
+		if !seen[k] {
+			seen[k] = true
+			keys = append(keys, k)
+		}
+	}
+	found, err := getAll(ctx, l.db, l.table, l.Parallel, keys)
+	if err != nil {
+		return 0, fmt.Errorf("look for %s rows: %w", dataset, err)
+	}
+	return len(keys) - len(found), nil
+}
+
+// Rows returns the rows that q selects in order of time; within one
+// millisecond in order of Seq, then of ID, then of subject. With q.Newest the
+// whole order is reversed. Pages are read as the caller asks for rows, and a
+// millisecond is handed out only when all of it has been read: the order is
+// exact at page borders too. Reads are eventually consistent. An error ends the
+// sequence.
+func (l *Log) Rows(ctx context.Context, q Query) iter.Seq2[Row, error] {
+	return func(yield func(Row, error) bool) {
+		in, err := l.queryInput(q)
+		if err != nil {
+			yield(Row{}, fmt.Errorf("query %s rows of %q: %w", q.Dataset, q.Subject, err))
+			return
+		}
+		var rows []Row // read, not handed out
+		for in != nil {
+			out, err := query(ctx, l.db, in)
+			if err == nil {
+				rows, err = appendRows(rows, out.Items)
+			}
+			if err != nil {
+				yield(Row{}, fmt.Errorf("query %s rows of %q: %w", q.Dataset, q.Subject, err))
+				return
+			}
+			whole := len(rows)
+			if in.ExclusiveStartKey = out.LastEvaluatedKey; len(out.LastEvaluatedKey) > 0 {
+				whole = lastMillis(rows)
+			} else {
+				in = nil
+			}
+			sortRows(rows[:whole], q.Newest)
+			for _, r := range rows[:whole] {
+				if !yield(r, nil) {
+					return
+				}
+			}
+			rows = append(rows[:0], rows[whole:]...)
+		}
+	}
+}
+
+// queryInput returns the first page's request. A row's sort key is its
+// milliseconds, '#' and its ID, so the bare milliseconds sort before every row
+// of that millisecond and equal none.
+func (l *Log) queryInput(q Query) (*dynamodb.QueryInput, error) {
+	if q.Subject == "" {
+		return nil, errNoSubject
+	}
+	from, to := int64(0), int64(maxMillis)
+	if !q.From.IsZero() {
+		from = firstMillis(q.From)
+	}
+	if !q.To.IsZero() {
+		to = min(q.To.UnixMilli(), maxMillis)
+	}
+	if from > to {
+		return nil, nil
+	}
+	upper := "~" // after every digit
+	if to < maxMillis {
+		upper = sortMillis(to + 1)
+	}
+	in := rangeQuery(l.table, attrPK, partition(q.Dataset, q.Subject), sortMillis(from), upper)
+	if q.Index != Main {
+		if q.Index < A || q.Index > D {
+			return nil, fmt.Errorf("no index %d", q.Index)
+		}
+		index := logIndexes[q.Index-A]
+		in.IndexName = &index.Name
+		in.ExpressionAttributeNames["#p"] = index.Partition
+	}
+	in.ScanIndexForward = aws.Bool(!q.Newest)
+	in.Limit = aws.Int32(int32(q.PageSize))
+	if q.PageSize <= 0 {
+		in.Limit = aws.Int32(defaultPage)
+	}
+	return in, nil
+}
+
+// rangeQuery selects the items of one partition with a sort key between lower
+// and upper, both inclusive.
+func rangeQuery(table, attribute, partition, lower, upper string) *dynamodb.QueryInput {
+	return &dynamodb.QueryInput{
+		TableName:                &table,
+		KeyConditionExpression:   aws.String("#p = :p AND #s BETWEEN :lower AND :upper"),
+		ExpressionAttributeNames: map[string]string{"#p": attribute, "#s": attrSK},
+		ExpressionAttributeValues: item{
+			":p":     &types.AttributeValueMemberS{Value: partition},
+			":lower": &types.AttributeValueMemberS{Value: lower},
+			":upper": &types.AttributeValueMemberS{Value: upper},
+		},
+	}
+}
+
+// lastMillis returns where the rows of the last row's millisecond begin.
+func lastMillis(rows []Row) int {
+	i := len(rows)
+	for i > 0 && rows[i-1].Time.Equal(rows[len(rows)-1].Time) {
+		i--
+	}
+	return i
+}
+
+func sortRows(rows []Row, newest bool) {
+	slices.SortFunc(rows, func(a, b Row) int {
+		if newest {
+			a, b = b, a
+		}
+		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Seq, b.Seq),
+			strings.Compare(a.ID, b.ID), strings.Compare(a.Subject, b.Subject))
+	})
+}
+
+var (
+	errNoSubject = errors.New("the subject is empty")
+	errUTF8      = errors.New("the body is not UTF-8")
+)
+
+func logKey(dataset string, r Row) (rowKey, error) {
+	if r.Subject == "" {
+		return rowKey{}, errNoSubject
+	}
+	at, err := sortTime(r.Time)
+	return rowKey{partition(dataset, r.Subject), at + "#" + r.ID}, err
+}
+
+func logItem(dataset string, r Row) (item, error) {
+	key, err := logKey(dataset, r)
+	if err != nil {
+		return nil, err
+	}
+	if !utf8.Valid(r.Body) {
+		return nil, errUTF8
+	}
+	it := key.item()
+	it[attrBody] = &types.AttributeValueMemberS{Value: string(r.Body)}
+	if r.Seq != 0 {
+		it[attrSeq] = &types.AttributeValueMemberN{Value: strconv.FormatInt(r.Seq, 10)}
+	}
+	for i, subject := range r.Index {
+		if subject != "" {
+			it[logIndexes[i].Partition] = &types.AttributeValueMemberS{Value: partition(dataset, subject)}
+		}
+	}
+	return it, nil
+}
+
+func appendRows(rows []Row, items []item) ([]Row, error) {
+	for _, it := range items {
+		at, id, err := parseSort(text(it, attrSK))
+		if err != nil {
+			return nil, err
+		}
+		r := Row{Subject: lastPart(text(it, attrPK)), Time: at, ID: id, Body: []byte(text(it, attrBody))}
+		if n, ok := it[attrSeq].(*types.AttributeValueMemberN); ok {
+			if r.Seq, err = strconv.ParseInt(n.Value, 10, 64); err != nil {
+				return nil, fmt.Errorf("row %q: malformed seq: %w", id, err)
+			}
+		}
+		for i, index := range logIndexes {
+			if subject := text(it, index.Partition); subject != "" {
+				r.Index[i] = lastPart(subject)
+			}
+		}
+		rows = append(rows, r)
+	}
+	return rows, nil
+}

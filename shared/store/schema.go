@@ -1,0 +1,217 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/smithy-go"
+)
+
+// Names of the tables behind the prefix of a deployment.
+const (
+	LogTable    = "log"
+	SeriesTable = "series"
+	KeysTable   = "keys"
+	UsageTable  = "usage"
+)
+
+// TableSpec defines one table. Every table has the partition key `pk` and the
+// sort key `sk`, both strings, and is billed by request.
+type TableSpec struct {
+	Name string
+
+	// Indexes lists the sparse global indexes.
+	Indexes []IndexSpec
+
+	// TTL names the attribute (number, epoch seconds) after which an item may
+	// be deleted by the table itself; "" means that items stay. Deletion may
+	// come days late or never: no reader may rely on it.
+	TTL string
+}
+
+// IndexSpec defines one global index: its name, and the string attribute that is
+// its partition key. Its sort key is `sk`, and it projects the whole item.
+type IndexSpec struct {
+	Name      string // DynamoDB wants at least three characters
+	Partition string
+}
+
+// Schema returns the tables of a deployment, each name after the prefix.
+func Schema(prefix string) []TableSpec {
+	return []TableSpec{
+		{Name: prefix + LogTable, Indexes: slices.Clone(logIndexes[:])},
+		{Name: prefix + SeriesTable},
+		{Name: prefix + KeysTable},
+		{Name: prefix + UsageTable, TTL: "exp"},
+	}
+}
+
+// Tables is the part of the DynamoDB client that Create needs.
+type Tables interface {
+	CreateTable(context.Context, *dynamodb.CreateTableInput, ...func(*dynamodb.Options)) (*dynamodb.CreateTableOutput, error)
+	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
+	DescribeTimeToLive(context.Context, *dynamodb.DescribeTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTimeToLiveOutput, error)
+	UpdateTimeToLive(context.Context, *dynamodb.UpdateTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateTimeToLiveOutput, error)
+}
+
+// Create creates the tables that do not exist yet and returns when all are
+// ready. A table that exists with other keys or indexes is an error. An engine
+// that knows no TTL is accepted.
+func Create(ctx context.Context, db Tables, specs []TableSpec) error {
+	for _, spec := range specs {
+		_, err := db.CreateTable(ctx, spec.input())
+		var exists *types.ResourceInUseException
+		if err != nil && !errors.As(err, &exists) {
+			return fmt.Errorf("create table %s: %w", spec.Name, err)
+		}
+	}
+	for _, spec := range specs {
+		if err := spec.await(ctx, db); err != nil {
+			return fmt.Errorf("create table %s: %w", spec.Name, err)
+		}
+		if err := spec.expire(ctx, db); err != nil {
+			return fmt.Errorf("enable expiry of table %s: %w", spec.Name, err)
+		}
+	}
+	return nil
+}
+
+func (s TableSpec) input() *dynamodb.CreateTableInput {
+	in := &dynamodb.CreateTableInput{
+		TableName:   &s.Name,
+		BillingMode: types.BillingModePayPerRequest,
+		KeySchema:   keySchema(attrPK),
+		AttributeDefinitions: []types.AttributeDefinition{
+			{AttributeName: aws.String(attrPK), AttributeType: types.ScalarAttributeTypeS},
+			{AttributeName: aws.String(attrSK), AttributeType: types.ScalarAttributeTypeS},
+		},
+	}
+	for _, index := range s.Indexes {
+		in.AttributeDefinitions = append(in.AttributeDefinitions,
+			types.AttributeDefinition{AttributeName: &index.Partition, AttributeType: types.ScalarAttributeTypeS})
+		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
+			IndexName:  &index.Name,
+			KeySchema:  keySchema(index.Partition),
+			Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
+		})
+	}
+	return in
+}
+
+func keySchema(partition string) []types.KeySchemaElement {
+	return []types.KeySchemaElement{
+		{AttributeName: aws.String(partition), KeyType: types.KeyTypeHash},
+		{AttributeName: aws.String(attrSK), KeyType: types.KeyTypeRange},
+	}
+}
+
+// await returns when the table and its indexes are active.
+func (s TableSpec) await(ctx context.Context, db Tables) error {
+	for wait := 10 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
+		out, err := db.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &s.Name})
+		var unknown *types.ResourceNotFoundException // for a moment after its creation
+		if err != nil && !errors.As(err, &unknown) {
+			return err
+		}
+		if err == nil {
+			if err := s.check(out.Table); err != nil {
+				return err
+			}
+			if active(out.Table) {
+				return nil
+			}
+		}
+		if err := sleep(ctx, wait); err != nil {
+			return err
+		}
+	}
+}
+
+func active(t *types.TableDescription) bool {
+	return t.TableStatus == types.TableStatusActive &&
+		!slices.ContainsFunc(t.GlobalSecondaryIndexes, func(g types.GlobalSecondaryIndexDescription) bool {
+			return g.IndexStatus != "" && g.IndexStatus != types.IndexStatusActive
+		})
+}
+
+func (s TableSpec) check(t *types.TableDescription) error {
+	if !sameKeys(t.KeySchema, attrPK) {
+		return errors.New("it exists with other keys")
+	}
+	if len(t.GlobalSecondaryIndexes) != len(s.Indexes) {
+		return fmt.Errorf("it exists with %d indexes, not %d", len(t.GlobalSecondaryIndexes), len(s.Indexes))
+	}
+	for _, g := range t.GlobalSecondaryIndexes {
+		same := func(i IndexSpec) bool {
+			return i.Name == aws.ToString(g.IndexName) && sameKeys(g.KeySchema, i.Partition)
+		}
+		if !slices.ContainsFunc(s.Indexes, same) {
+			return fmt.Errorf("it exists with another index %q", aws.ToString(g.IndexName))
+		}
+	}
+	return nil
+}
+
+func sameKeys(have []types.KeySchemaElement, partition string) bool {
+	return slices.EqualFunc(have, keySchema(partition), func(a, b types.KeySchemaElement) bool {
+		return aws.ToString(a.AttributeName) == aws.ToString(b.AttributeName) && a.KeyType == b.KeyType
+	})
+}
+
+// expire turns the TTL on where it is off: turning it on twice is an error to
+// DynamoDB.
+func (s TableSpec) expire(ctx context.Context, db Tables) error {
+	if s.TTL == "" {
+		return nil
+	}
+	out, err := db.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &s.Name})
+	if unsupported(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if d := out.TimeToLiveDescription; d != nil &&
+		(d.TimeToLiveStatus == types.TimeToLiveStatusEnabled || d.TimeToLiveStatus == types.TimeToLiveStatusEnabling) {
+		return nil
+	}
+	_, err = db.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{
+		TableName:               &s.Name,
+		TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: &s.TTL, Enabled: aws.Bool(true)},
+	})
+	if unsupported(err) {
+		return nil
+	}
+	return err
+}
+
+func unsupported(err error) bool {
+	var api smithy.APIError
+	return errors.As(err, &api) &&
+		slices.Contains([]string{"UnknownOperationException", "NotImplemented", "UnsupportedOperationException"}, api.ErrorCode())
+}
+
+// Buckets is the part of the S3 client that CreateBucket needs.
+type Buckets interface {
+	CreateBucket(context.Context, *s3.CreateBucketInput, ...func(*s3.Options)) (*s3.CreateBucketOutput, error)
+}
+
+// CreateBucket creates the bucket of the views on a local S3, unless it is
+// there already. On AWS the deployment creates it.
+func CreateBucket(ctx context.Context, client Buckets, name string) error {
+	_, err := client.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &name})
+	var mine *s3types.BucketAlreadyOwnedByYou
+	var taken *s3types.BucketAlreadyExists
+	if err != nil && !errors.As(err, &mine) && !errors.As(err, &taken) {
+		return fmt.Errorf("create bucket %s: %w", name, err)
+	}
+	return nil
+}

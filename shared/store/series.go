@@ -1,0 +1,261 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// Series holds one row per name, key, interval and time bucket. A row is
+// rewritten whole while its bucket is open. There is one writer.
+type Series struct {
+	// Parallel is how many batch requests of one call run at a time; 0 means 4.
+	Parallel int
+
+	db    SeriesDB
+	table string
+}
+
+// SeriesDB is the part of the DynamoDB client that Series needs.
+type SeriesDB interface {
+	Rows
+	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
+}
+
+// NewSeries returns the series that are kept in the table.
+func NewSeries(db SeriesDB, table string) *Series { return &Series{db: db, table: table} }
+
+// SeriesKey names one series.
+type SeriesKey struct {
+	Name     string // e.g. klines
+	Key      string // e.g. a coin
+	Interval string // e.g. 1m
+}
+
+// Point is one time bucket of a series.
+type Point struct {
+	Time time.Time // start of the bucket, ms precision
+	Body []byte    // JSON in UTF-8
+
+	// Extra is stored beside Body, and only Load reads it, e.g. the trade ids
+	// of a one-second candle. Body and Extra together hold at most 400 KB.
+	Extra []byte
+}
+
+// SeriesRow is a point with the series that it belongs to.
+type SeriesRow struct {
+	SeriesKey
+	Point
+}
+
+// SeriesAt is the key of one point.
+type SeriesAt struct {
+	SeriesKey
+	Time time.Time // start of the bucket, ms precision
+}
+
+// Put writes points, each whole: a point without Extra removes the Extra that
+// was there. It may be repeated; of points with the same key in one call the
+// last one stays. What DynamoDB refuses for lack of capacity is tried again
+// until ctx ends. After an error any part of the points may have been written.
+func (s *Series) Put(ctx context.Context, rows []SeriesRow) error {
+	items := make([]item, len(rows))
+	for i, r := range rows {
+		it, err := seriesItem(r)
+		if err != nil {
+			return fmt.Errorf("put %s: %w", r.SeriesKey, err)
+		}
+		items[i] = it
+	}
+	if err := putAll(ctx, s.db, s.table, s.Parallel, items); err != nil {
+		return fmt.Errorf("put series: %w", err)
+	}
+	return nil
+}
+
+// Range returns the points of a series from `from` (inclusive) to `to`
+// (exclusive), either open when zero, oldest first and without Extra. Of more
+// than limit points it returns the oldest, or with newest the newest ones;
+// limit 0 returns all. Reads are eventually consistent.
+func (s *Series) Range(ctx context.Context, k SeriesKey, from, to time.Time, limit int, newest bool) ([]Point, error) {
+	lower, upper := int64(0), int64(maxMillis)
+	if !from.IsZero() {
+		lower = firstMillis(from)
+	}
+	if !to.IsZero() {
+		upper = firstMillis(to) - 1
+	}
+	if lower > upper {
+		return nil, nil
+	}
+	in := rangeQuery(s.table, attrPK, k.partition(), sortMillis(lower), sortMillis(upper))
+	in.ProjectionExpression = aws.String("#s, #b")
+	in.ExpressionAttributeNames["#b"] = attrBody
+	in.ScanIndexForward = aws.Bool(!newest)
+	points, err := s.points(ctx, in, limit)
+	if err != nil {
+		return nil, fmt.Errorf("range of %s: %w", k, err)
+	}
+	if newest {
+		slices.Reverse(points)
+	}
+	return points, nil
+}
+
+// points reads pages until there are limit points or no more.
+func (s *Series) points(ctx context.Context, in *dynamodb.QueryInput, limit int) ([]Point, error) {
+	var points []Point
+	for {
+		if limit > 0 {
+			in.Limit = aws.Int32(int32(limit - len(points)))
+		}
+		out, err := query(ctx, s.db, in)
+		if err != nil {
+			return nil, err
+		}
+		for _, it := range out.Items {
+			p, err := point(it)
+			if err != nil {
+				return nil, err
+			}
+			points = append(points, p)
+		}
+		if len(out.LastEvaluatedKey) == 0 || limit > 0 && len(points) >= limit {
+			return points, nil
+		}
+		in.ExclusiveStartKey = out.LastEvaluatedKey
+	}
+}
+
+// Latest returns the newest point of a series, without Extra, strongly
+// consistent; ok is false when there is none.
+func (s *Series) Latest(ctx context.Context, k SeriesKey) (p Point, ok bool, err error) {
+	in := rangeQuery(s.table, attrPK, k.partition(), sortMillis(0), sortMillis(maxMillis))
+	in.ProjectionExpression = aws.String("#s, #b")
+	in.ExpressionAttributeNames["#b"] = attrBody
+	in.ScanIndexForward = aws.Bool(false)
+	in.ConsistentRead = aws.Bool(true)
+	points, err := s.points(ctx, in, 1)
+	if err != nil {
+		return Point{}, false, fmt.Errorf("latest of %s: %w", k, err)
+	}
+	if len(points) == 0 {
+		return Point{}, false, nil
+	}
+	return points[0], true, nil
+}
+
+// Load reads single points with their Extra, strongly consistent. The result
+// holds those that exist, each under the key by which the caller asked.
+func (s *Series) Load(ctx context.Context, keys []SeriesAt) (map[SeriesAt]Point, error) {
+	asked := make(map[rowKey][]SeriesAt, len(keys))
+	var wanted []rowKey
+	for _, at := range keys {
+		k, err := seriesKey(at.SeriesKey, at.Time)
+		if err != nil {
+			return nil, fmt.Errorf("load %s: %w", at.SeriesKey, err)
+		}
+		if asked[k] == nil {
+			wanted = append(wanted, k)
+		}
+		asked[k] = append(asked[k], at)
+	}
+	found, err := getAll(ctx, s.db, s.table, s.Parallel, wanted, attrBody, attrExtra)
+	if err != nil {
+		return nil, fmt.Errorf("load series: %w", err)
+	}
+	points := make(map[SeriesAt]Point, len(found))
+	for k, it := range found {
+		p, err := point(it)
+		if err != nil {
+			return nil, fmt.Errorf("load %s: %w", asked[k][0].SeriesKey, err)
+		}
+		for _, at := range asked[k] {
+			points[at] = p
+		}
+	}
+	return points, nil
+}
+
+// Checkpoint returns what SaveCheckpoint saved last for the source, strongly
+// consistent, or nil when there is nothing.
+func (s *Series) Checkpoint(ctx context.Context, source string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName:      &s.table,
+		Key:            checkpointKey(source).item(),
+		ConsistentRead: aws.Bool(true),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read checkpoint of %s: %w", source, err)
+	}
+	body, _ := out.Item[attrBody].(*types.AttributeValueMemberB)
+	if body == nil {
+		return nil, nil
+	}
+	return body.Value, nil
+}
+
+// SaveCheckpoint records how far the source has been consumed.
+func (s *Series) SaveCheckpoint(ctx context.Context, source string, body []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	it := checkpointKey(source).item()
+	it[attrBody] = &types.AttributeValueMemberB{Value: body}
+	if _, err := s.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.table, Item: it}); err != nil {
+		return fmt.Errorf("save checkpoint of %s: %w", source, err)
+	}
+	return nil
+}
+
+// String returns the key for messages, e.g. "klines BTC 1m".
+func (k SeriesKey) String() string { return k.Name + " " + k.Key + " " + k.Interval }
+
+func (k SeriesKey) partition() string { return partition(k.Name, k.Key, k.Interval) }
+
+func seriesKey(k SeriesKey, t time.Time) (rowKey, error) {
+	if k.Name == "" || k.Key == "" || k.Interval == "" {
+		return rowKey{}, errNoSeries
+	}
+	at, err := sortTime(t)
+	return rowKey{k.partition(), at}, err
+}
+
+var errNoSeries = errors.New("a series needs a name, a key and an interval")
+
+// checkpointKey has two parts where a series has three, so they never meet.
+func checkpointKey(source string) rowKey { return rowKey{partition("checkpoint", source), "-"} }
+
+func seriesItem(r SeriesRow) (item, error) {
+	key, err := seriesKey(r.SeriesKey, r.Time)
+	if err != nil {
+		return nil, err
+	}
+	if !utf8.Valid(r.Body) {
+		return nil, errUTF8
+	}
+	it := key.item()
+	it[attrBody] = &types.AttributeValueMemberS{Value: string(r.Body)}
+	if len(r.Extra) > 0 {
+		it[attrExtra] = &types.AttributeValueMemberB{Value: r.Extra}
+	}
+	return it, nil
+}
+
+func point(it item) (Point, error) {
+	at, _, err := parseSort(text(it, attrSK))
+	p := Point{Time: at, Body: []byte(text(it, attrBody))}
+	if extra, ok := it[attrExtra].(*types.AttributeValueMemberB); ok {
+		p.Extra = extra.Value
+	}
+	return p, err
+}

@@ -1,0 +1,114 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+	"github.com/klauspost/compress/zstd"
+)
+
+// Views holds current states, each published whole as the S3 object
+// views/<name>.json.zst.
+type Views struct {
+	objects Objects
+	bucket  string
+	zip     *zstd.Encoder
+	unzip   *zstd.Decoder
+}
+
+// Objects is the part of the S3 client that Views needs.
+type Objects interface {
+	GetObject(context.Context, *s3.GetObjectInput, ...func(*s3.Options)) (*s3.GetObjectOutput, error)
+	PutObject(context.Context, *s3.PutObjectInput, ...func(*s3.Options)) (*s3.PutObjectOutput, error)
+}
+
+// ErrNoView tells that a view has never been published.
+var ErrNoView = errors.New("the view has not been published")
+
+// maxView bounds a view in memory, in bytes before compression.
+const maxView = 1 << 29
+
+// NewViews returns the views that are kept in the bucket.
+func NewViews(objects Objects, bucket string) *Views {
+	zip, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		panic(err) // the options are constant and valid
+	}
+	unzip, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxView))
+	if err != nil {
+		panic(err)
+	}
+	return &Views{objects, bucket, zip, unzip}
+}
+
+// Publish replaces the view by body, which is JSON.
+func (v *Views) Publish(ctx context.Context, name string, body []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	_, err := v.objects.PutObject(ctx, &s3.PutObjectInput{
+		Bucket:          &v.bucket,
+		Key:             viewKey(name),
+		Body:            bytes.NewReader(v.zip.EncodeAll(body, nil)),
+		ContentType:     aws.String("application/json"),
+		ContentEncoding: aws.String("zstd"),
+	})
+	if err != nil {
+		return fmt.Errorf("publish view %s: %w", name, err)
+	}
+	return nil
+}
+
+// Fetch returns the view and its ETag. When the view still has the given ETag
+// it returns no body and modified is false; an empty etag fetches in any case.
+// The error is ErrNoView when the view has never been published.
+func (v *Views) Fetch(ctx context.Context, name, etag string) (body []byte, newETag string, modified bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	body, newETag, modified, err = v.fetch(ctx, name, etag)
+	if err != nil {
+		return nil, "", false, fmt.Errorf("fetch view %s: %w", name, err)
+	}
+	return body, newETag, modified, nil
+}
+
+func (v *Views) fetch(ctx context.Context, name, etag string) ([]byte, string, bool, error) {
+	in := &s3.GetObjectInput{Bucket: &v.bucket, Key: viewKey(name)}
+	if etag != "" {
+		in.IfNoneMatch = &etag
+	}
+	out, err := v.objects.GetObject(ctx, in)
+	var status *smithyhttp.ResponseError
+	var absent *types.NoSuchKey
+	switch {
+	case errors.As(err, &status) && status.HTTPStatusCode() == http.StatusNotModified:
+		return nil, etag, false, nil
+	case errors.As(err, &absent):
+		return nil, "", false, ErrNoView
+	case err != nil:
+		return nil, "", false, err
+	}
+	defer out.Body.Close()
+	newETag := aws.ToString(out.ETag)
+	if etag != "" && newETag == etag { // from an S3 that knows no If-None-Match
+		return nil, etag, false, nil
+	}
+	packed, err := io.ReadAll(out.Body)
+	if err != nil {
+		return nil, "", false, err
+	}
+	body, err := v.unzip.DecodeAll(packed, nil)
+	if err != nil {
+		return nil, "", false, fmt.Errorf("decompress: %w", err)
+	}
+	return body, newETag, true, nil
+}
+
+func viewKey(name string) *string { return aws.String("views/" + name + ".json.zst") }
