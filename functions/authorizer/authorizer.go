@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"quotary/shared/admission"
+	"quotary/shared/catalog"
+	"quotary/shared/signature"
+)
+
+// errUnauthorized is the one error text that the gateway answers with 401.
+var errUnauthorized = errors.New("Unauthorized") //nolint:staticcheck // the gateway compares it letter by letter
+
+// authorizer decides on requests before any function sees them.
+type authorizer struct {
+	gate      *admission.Gate
+	log       *slog.Logger
+	endpoints map[endpointName]*catalog.Endpoint
+}
+
+type endpointName struct{ method, resource string }
+
+func newAuthorizer(gate *admission.Gate, log *slog.Logger) *authorizer {
+	a := &authorizer{gate: gate, log: log, endpoints: make(map[endpointName]*catalog.Endpoint)}
+	for _, e := range catalog.All() {
+		method := e.Method
+		if method == catalog.MethodWS {
+			method = http.MethodGet
+		}
+		a.endpoints[endpointName{method, e.Path}] = e
+	}
+	return a
+}
+
+// authorize allows, denies with a reason that the gateway shows (403), or
+// returns the error that the gateway answers with 401.
+func (a *authorizer) authorize(ctx context.Context, event events.APIGatewayCustomAuthorizerRequestTypeRequest) (events.APIGatewayCustomAuthorizerResponse, error) {
+	endpoint, ok := a.endpoints[endpointName{event.HTTPMethod, event.Resource}]
+	if !ok {
+		return policy("Deny", "nobody", event.MethodArn, reason("no such endpoint")), nil
+	}
+	params, err := querySignature(&event)
+	if err != nil {
+		return events.APIGatewayCustomAuthorizerResponse{}, errUnauthorized
+	}
+	if params.Empty() && event.HTTPMethod == http.MethodPost {
+		return policy("Allow", "unverified", event.MethodArn, admission.BodyContext()), nil
+	}
+	caller, err := a.gate.Check(ctx, params, endpoint.Access)
+	var refusal *admission.Refusal
+	switch {
+	case err == nil:
+		return policy("Allow", caller.AccessKey, event.MethodArn, caller.Context()), nil
+	case !errors.As(err, &refusal):
+		a.log.ErrorContext(ctx, "authorize", "request_id", event.RequestContext.RequestID, "err", err.Error())
+		return events.APIGatewayCustomAuthorizerResponse{}, fmt.Errorf("authorize: %w", err)
+	case refusal.Status == http.StatusForbidden:
+		return policy("Deny", "refused", event.MethodArn, reason(refusal.Message)), nil
+	case refusal.Proven:
+		return policy("Allow", "refused", event.MethodArn, admission.RefusedContext(refusal)), nil
+	default:
+		return events.APIGatewayCustomAuthorizerResponse{}, errUnauthorized
+	}
+}
+
+var errRepeated = errors.New("a signature parameter is given more than once")
+
+// querySignature reads the four parameters from the query, each at most once.
+func querySignature(event *events.APIGatewayCustomAuthorizerRequestTypeRequest) (p signature.Params, err error) {
+	for name, field := range map[string]*string{
+		signature.AccessKeyID: &p.AccessKeyID, signature.Nonce: &p.Nonce,
+		signature.Timestamp: &p.Timestamp, signature.Signature: &p.Signature,
+	} {
+		values := event.MultiValueQueryStringParameters[name]
+		if len(values) > 1 {
+			return p, errRepeated
+		}
+		if len(values) == 1 {
+			*field = values[0]
+		} else {
+			*field = event.QueryStringParameters[name]
+		}
+	}
+	return p, nil
+}
+
+func reason(text string) map[string]any {
+	return map[string]any{admission.ReasonContext: text}
+}
+
+func policy(effect, principal, arn string, context map[string]any) events.APIGatewayCustomAuthorizerResponse {
+	return events.APIGatewayCustomAuthorizerResponse{
+		PrincipalID: principal,
+		PolicyDocument: events.APIGatewayCustomAuthorizerPolicy{
+			Version: "2012-10-17",
+			Statement: []events.IAMPolicyStatement{{
+				Action: []string{"execute-api:Invoke"}, Effect: effect, Resource: []string{arn},
+			}},
+		},
+		Context: context,
+	}
+}

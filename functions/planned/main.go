@@ -1,0 +1,21 @@
+// The planned function answers for every family that has no handler yet: 501,
+// after the same checks as any other endpoint and without charge.
+package main
+
+import (
+	"context"
+
+	"quotary/shared/catalog"
+	"quotary/shared/service"
+)
+
+func main() {
+	service.Run(catalog.FunctionPlanned, func(ctx context.Context, s *service.Service) error {
+		family, _, err := s.Family(ctx, s.DynamoDB())
+		if err != nil {
+			return err
+		}
+		family.Start()
+		return nil
+	})
+}

@@ -1,0 +1,165 @@
+// Package admission is the one gate that every request passes, in this order:
+// signature, nonce, status of the key, permission, time span, rate and quota.
+//
+// The authorizer runs the first four ([Gate.Check]) and hands the result to the
+// function ([Caller.Context], [CallerFrom]), which runs the rest once it knows
+// that the request is well formed: only then is a request counted. A POST that
+// carries its signature in the body passes the authorizer unchecked and marked;
+// the function then runs the first four itself. Whatever is not expressly
+// allowed is refused.
+package admission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"quotary/shared/catalog"
+	"quotary/shared/keys"
+	"quotary/shared/signature"
+	"quotary/shared/usage"
+)
+
+// Resolver reads everything about an access key, consistently.
+// Its error is [keys.ErrUnknown] for a key that does not exist.
+type Resolver interface {
+	Resolve(ctx context.Context, accessKey string) (keys.Principal, error)
+}
+
+// Gate checks requests. All fields are required but Nonces.
+type Gate struct {
+	Keys     Resolver
+	Nonces   *usage.Nonces // nil when the operator has switched replay protection off
+	Counters *usage.Counters
+	Clock    func() time.Time
+}
+
+// Refusal is the error of a request that the gate turns away.
+type Refusal struct {
+	Status     int           // 400, 401, 403 or 429
+	Message    string        // one sentence for the caller
+	RetryAfter time.Duration // with 429
+	// Proven tells that the caller knows the secret of the key. Nobody else
+	// is told more than that the signature failed.
+	Proven bool
+}
+
+// Error implements error.
+func (r *Refusal) Error() string { return fmt.Sprintf("%d: %s", r.Status, r.Message) }
+
+// Unsigned is the refusal of a request without a valid signature.
+func Unsigned(message string) *Refusal {
+	return &Refusal{Status: http.StatusUnauthorized, Message: "signature authentication failed: " + message}
+}
+
+func forbidden(message string) *Refusal {
+	return &Refusal{Status: http.StatusForbidden, Message: message, Proven: true}
+}
+
+// unknownKey stands in for the secret of a key that does not exist, so that
+// its refusal takes as long as that of a wrong signature.
+var unknownKey = []byte("00000000000000000000000000000000")
+
+// Check authenticates the signature and authorises it for an endpoint that
+// demands access. The error is a [*Refusal] or a fault of a store.
+func (g *Gate) Check(ctx context.Context, p signature.Params, access catalog.Access) (Caller, error) {
+	now := g.Clock()
+	signed, err := p.Check(now)
+	if err != nil {
+		return Caller{}, Unsigned(err.Error())
+	}
+	principal, err := g.Keys.Resolve(ctx, p.AccessKeyID)
+	secret := []byte(principal.Secret)
+	switch {
+	case errors.Is(err, keys.ErrUnknown):
+		secret = unknownKey
+	case err != nil:
+		return Caller{}, fmt.Errorf("look up an access key: %w", err)
+	}
+	if !p.Verify(secret) || err != nil {
+		return Caller{}, Unsigned("the AccessKeyId or the Signature is wrong")
+	}
+	if g.Nonces != nil {
+		// A signature is valid until its timestamp is too old; the nonce is
+		// kept one second longer than that, and never less than from now on.
+		until := signed
+		if now.After(until) {
+			until = now
+		}
+		switch err := g.Nonces.Use(ctx, p.AccessKeyID, p.Nonce, until.Add(signature.Validity+time.Second)); {
+		case errors.Is(err, usage.ErrNonceUsed):
+			return Caller{}, &Refusal{Status: http.StatusUnauthorized, Message: err.Error(), Proven: true}
+		case err != nil:
+			return Caller{}, err
+		}
+	}
+	if refusal := authorize(&principal, access, now); refusal != nil {
+		return Caller{}, refusal
+	}
+	return callerOf(&principal), nil
+}
+
+// authorize decides, from the state of the key alone, whether it may call an
+// endpoint that demands access.
+func authorize(p *keys.Principal, access catalog.Access, now time.Time) *Refusal {
+	if p.DistributorDisabled {
+		return forbidden("the distributor is disabled")
+	}
+	if p.Primary {
+		if access.Kind != catalog.Management {
+			return forbidden("a distributor's primary key may call management endpoints only: use a sub-key")
+		}
+		return nil
+	}
+	switch {
+	case access.Kind == catalog.Management:
+		return forbidden("not a distributor: management endpoints take a distributor's primary key")
+	case p.Disabled:
+		return forbidden("the sub-key is disabled")
+	case !p.ExpiresAt.IsZero() && !now.Before(p.ExpiresAt):
+		return forbidden("the sub-key has expired")
+	case p.Level == nil:
+		return forbidden("the level " + p.LevelName + " of the sub-key is not configured")
+	case p.Level.Empty():
+		return forbidden("the level " + p.LevelName + " of the sub-key has no permissions")
+	}
+	switch access.Kind {
+	case catalog.AnyLevel:
+		return nil
+	case catalog.ActionAccess:
+		if p.Level.Allows(access.Name) {
+			return nil
+		}
+		return forbidden("the level " + p.LevelName + " of the sub-key does not list the action " + access.Name)
+	case catalog.GrantAccess:
+		if p.Granted(access.Name) {
+			return nil
+		}
+		return forbidden("the distributor has no grant " + access.Name)
+	}
+	return forbidden("this endpoint is not open to any key")
+}
+
+// Admit charges one request of the caller. The error is a [*Refusal] with
+// status 429 when a cap is met.
+func (g *Gate) Admit(ctx context.Context, c *Caller) (usage.Receipt, error) {
+	receipt, err := g.Counters.Take(ctx, c.AccessKey, c.Distributor, usage.Limits{
+		PerMonth: c.MonthlyQuota, PerMinute: c.RateLimit, Total: c.MaxTotalQuota,
+	})
+	var denied *usage.Denied
+	if errors.As(err, &denied) {
+		return usage.Receipt{}, &Refusal{Status: http.StatusTooManyRequests, Message: denied.Error(), RetryAfter: denied.RetryAfter, Proven: true}
+	}
+	return receipt, err
+}
+
+// CheckSpan refuses a query whose time span is longer than the caller's limit.
+// A zero start means that the query has none.
+func CheckSpan(c *Caller, start, end time.Time) error {
+	if c.MaxTimeRange <= 0 || start.IsZero() || end.Sub(start) <= time.Duration(c.MaxTimeRange)*time.Second {
+		return nil
+	}
+	return &Refusal{Status: http.StatusBadRequest, Message: "time range exceeded", Proven: true}
+}

@@ -1,0 +1,147 @@
+// Package service opens what a function runs on: its settings, the clients of
+// AWS, the gate and the log. A function's main opens it once, at the cold
+// start, and registers its handlers.
+package service
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	awsconfig "github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"quotary/shared/admission"
+	"quotary/shared/api"
+	"quotary/shared/config"
+	"quotary/shared/keys"
+	"quotary/shared/store"
+	"quotary/shared/usage"
+)
+
+// attemptTimeout bounds one try of a request to AWS; the client repeats a
+// failed one twice, with jitter, within the function's own deadline.
+const attemptTimeout = 3 * time.Second
+
+// Service is an opened function.
+type Service struct {
+	Name  string
+	Env   config.Env
+	Log   *slog.Logger
+	Clock func() time.Time
+
+	aws    aws.Config
+	prefix string
+}
+
+// Open reads the settings that every function needs. Settings are faulty until
+// [Service.Err] has been asked, after the last of them was read.
+func Open(ctx context.Context, name string) (*Service, error) {
+	s := &Service{
+		Name:  name,
+		Log:   slog.New(slog.NewJSONHandler(os.Stdout, nil)).With("function", name),
+		Clock: time.Now,
+	}
+	s.prefix = s.Env.String("QUOTARY_TABLE_PREFIX", "what the names of this deployment's tables begin with")
+	client := awshttp.NewBuildableClient().WithTimeout(attemptTimeout).WithTransportOptions(func(t *http.Transport) {
+		t.MaxIdleConnsPerHost = 32
+	})
+	var err error
+	if s.aws, err = awsconfig.LoadDefaultConfig(ctx, awsconfig.WithHTTPClient(client), awsconfig.WithRetryMaxAttempts(3)); err != nil {
+		return nil, fmt.Errorf("load the AWS settings: %w", err)
+	}
+	return s, s.Env.Err()
+}
+
+// DynamoDB returns a client of the tables.
+func (s *Service) DynamoDB() *dynamodb.Client { return dynamodb.NewFromConfig(s.aws) }
+
+// Table returns the full name of a table of this deployment.
+func (s *Service) Table(name string) string { return s.prefix + name }
+
+// Log and series of the market data, read only.
+func (s *Service) Series(db *dynamodb.Client) *store.Series {
+	return store.NewSeries(db, s.Table(store.SeriesTable))
+}
+
+// Rows returns the log of immutable rows.
+func (s *Service) Rows(db *dynamodb.Client) *store.Log {
+	return store.NewLog(db, s.Table(store.LogTable))
+}
+
+// Views returns the reader of published views.
+func (s *Service) Views() (*store.Views, error) {
+	bucket := s.Env.String("QUOTARY_VIEWS_BUCKET", "the bucket that the ingester publishes views to")
+	if err := s.Env.Err(); err != nil {
+		return nil, err
+	}
+	client := s3.NewFromConfig(s.aws, func(o *s3.Options) { o.UsePathStyle = o.BaseEndpoint != nil })
+	return store.NewViews(client, bucket), nil
+}
+
+// Keys opens the key store with its ring of data keys.
+func (s *Service) Keys(ctx context.Context, db *dynamodb.Client) (*keys.Store, error) {
+	source := keys.Source(nil)
+	if path := s.Env.Optional("QUOTARY_DATA_KEYS_FILE", ""); path != "" {
+		source = keys.File(path)
+	} else {
+		wrapped := s.Env.String("QUOTARY_DATA_KEYS", "the data keys that seal secrets, wrapped by KMS (or QUOTARY_DATA_KEYS_FILE with plain ones on a local stack)")
+		if err := s.Env.Err(); err != nil {
+			return nil, err
+		}
+		source = keys.KMS(kms.NewFromConfig(s.aws), wrapped)
+	}
+	ring, err := keys.OpenRing(ctx, source)
+	if err != nil {
+		return nil, err
+	}
+	return keys.NewStore(db, s.Table(store.KeysTable), ring, s.Clock), nil
+}
+
+// Counters returns the counters of requests.
+func (s *Service) Counters(db *dynamodb.Client) *usage.Counters {
+	return usage.NewCounters(db, s.Table(store.UsageTable), s.Clock)
+}
+
+// Gate returns the gate over the key store.
+func (s *Service) Gate(db *dynamodb.Client, keyStore *keys.Store) (*admission.Gate, error) {
+	gate := &admission.Gate{Keys: keyStore, Counters: s.Counters(db), Clock: s.Clock}
+	if s.Env.Bool("QUOTARY_NONCE_REPLAY_PROTECTION", true, "whether a nonce is accepted only once") {
+		gate.Nonces = usage.NewNonces(db, s.Table(store.UsageTable), s.Clock)
+	}
+	return gate, s.Env.Err()
+}
+
+// Family opens what a family of endpoints needs in one step.
+func (s *Service) Family(ctx context.Context, db *dynamodb.Client) (*api.Family, *keys.Store, error) {
+	keyStore, err := s.Keys(ctx, db)
+	if err != nil {
+		return nil, nil, err
+	}
+	gate, err := s.Gate(db, keyStore)
+	if err != nil {
+		return nil, nil, err
+	}
+	return api.New(s.Name, gate, s.Log), keyStore, nil
+}
+
+// Run runs a function's start and ends the process with one log line when it
+// fails.
+func Run(name string, start func(ctx context.Context, s *Service) error) {
+	ctx := context.Background()
+	s, err := Open(ctx, name)
+	if err == nil {
+		err = start(ctx, s)
+	}
+	if err != nil {
+		slog.New(slog.NewJSONHandler(os.Stdout, nil)).Error("start failed", "function", name, "err", err.Error())
+		os.Exit(1)
+	}
+}
