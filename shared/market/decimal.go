@@ -1,0 +1,108 @@
+package market
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/quagmt/udecimal"
+)
+
+// Decimal is an exact decimal with up to 19 places: 128 bits of coefficient,
+// and arbitrary precision beyond. Sums are always exact; a product is exact
+// while the places of its factors add up to 19 (see [Notional]).
+type Decimal = udecimal.Decimal
+
+// maxPlaces is the number of decimal places a Decimal can hold.
+const maxPlaces = 19
+
+// maxDecimalLen bounds the text of a decimal. The venue's longest are under 30
+// characters; what is longer is not a quantity.
+const maxDecimalLen = 48
+
+var errDecimal = errors.New("is no plain decimal such as 12.5")
+
+// ParseDecimal reads a plain decimal: an optional minus, digits, optionally a
+// point and more digits. It refuses exponents, a plus sign, spaces, a bare
+// point, more than 19 places and more than 48 characters.
+func ParseDecimal(s string) (Decimal, error) {
+	if _, ok := decimalPlaces(s); !ok {
+		return Decimal{}, fmt.Errorf("%.60q %w", s, errDecimal)
+	}
+	d, err := udecimal.Parse(s)
+	if err != nil {
+		return Decimal{}, fmt.Errorf("%.60q %w", s, errDecimal)
+	}
+	return d, nil
+}
+
+// decimalPlaces validates s as ParseDecimal does and counts its places.
+func decimalPlaces(s string) (places int, ok bool) {
+	if len(s) == 0 || len(s) > maxDecimalLen {
+		return 0, false
+	}
+	i := 0
+	if s[0] == '-' {
+		i = 1
+	}
+	point := -1
+	for j := i; j < len(s); j++ {
+		switch c := s[j]; {
+		case c >= '0' && c <= '9':
+		case c == '.' && point < 0 && j > i && j < len(s)-1:
+			point = j
+		default:
+			return 0, false
+		}
+	}
+	if i == len(s) {
+		return 0, false
+	}
+	if point >= 0 {
+		places = len(s) - point - 1
+	}
+	return places, places <= maxPlaces
+}
+
+// mustDecimal reads a text that was validated before.
+func mustDecimal(s string) Decimal {
+	d, err := udecimal.Parse(s)
+	if err != nil {
+		panic(fmt.Sprintf("market: %q was not validated: %v", s, err))
+	}
+	return d
+}
+
+// Notional is px x sz in quote units. The venue gives prices at most 8 places
+// and sizes at most 10, so the product is exact; a Fill or Trade whose places
+// add up to more than 19 is refused when it is read.
+func Notional(px, sz Decimal) Decimal { return px.Mul(sz) }
+
+// Text writes d in the venue's style: no exponent, no trailing zeros, but at
+// least one decimal place ("30135.0", "0.5", "-2.25").
+func Text(d Decimal) string {
+	var buf [maxDecimalLen]byte
+	return string(AppendText(buf[:0], d))
+}
+
+// AppendText appends what [Text] returns.
+func AppendText(b []byte, d Decimal) []byte {
+	start := len(b)
+	b, err := d.AppendText(b)
+	if err != nil {
+		panic(fmt.Sprintf("market: write a decimal: %v", err))
+	}
+	point := -1
+	for i := start; i < len(b); i++ {
+		if b[i] == '.' {
+			point = i
+			break
+		}
+	}
+	if point < 0 {
+		return append(b, '.', '0')
+	}
+	for len(b) > point+2 && b[len(b)-1] == '0' {
+		b = b[:len(b)-1]
+	}
+	return b
+}

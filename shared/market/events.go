@@ -1,0 +1,37 @@
+package market
+
+import "encoding/json"
+
+// Events is a run of what one source told, each kind in the order it was told.
+// A source that tells fills leaves the trades behind them to [AppendTrades];
+// Trades holds those of sources that know no accounts' fills.
+type Events struct {
+	Fills  []Fill
+	Trades []Trade
+	Mids   []Mids
+	Meta   *Meta
+}
+
+// Len is the number of events.
+func (e *Events) Len() int {
+	n := len(e.Fills) + len(e.Trades) + len(e.Mids)
+	if e.Meta != nil {
+		n++
+	}
+	return n
+}
+
+// Mids are the mid prices of some coins of one dex, a part of the book's
+// universe that one party runs. Coins that are not named keep their price.
+type Mids struct {
+	Dex  string            // "" is the main dex and spot
+	Time int64             // when the source told it, ms
+	Px   map[string]string // by coin, quote units
+}
+
+// Meta is the venue's own description of its markets, as it wrote it.
+type Meta struct {
+	Time  int64                      // when the source told it, ms
+	Perps map[string]json.RawMessage // by dex, "" is the main one: {"universe":[{"name","szDecimals","maxLeverage",..}], ..}
+	Spot  json.RawMessage            // {"tokens":[..],"universe":[..]}
+}

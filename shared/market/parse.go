@@ -1,0 +1,423 @@
+package market
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+)
+
+// seqPerBlock is the room for the fills of one block in [Fill].Seq. A block of
+// a million fills would be a line of 300 MB, far over what sources accept.
+const seqPerBlock = 1_000_000
+
+// AppendFills appends the fills of one line of a node's fill file, in either
+// form:
+//
+//	["0xaddress", {fill}]
+//	{"local_time": ..., "block_time": ..., "block_number": n, "events": [["0xaddress", {fill}], ...]}
+//
+// Keys that it does not know are skipped. In the first form the fill takes seq
+// as its Seq, in the second the Seq follows from block number and index.
+//
+// A fill that lacks a field or has an impossible one is left out and counted in
+// skipped, with the first such error in err; the others of its line are kept. A
+// line that is no JSON of either form gives no fill at all, skipped 1 and err.
+// The fills' texts are parts of line.
+func AppendFills(dst []Fill, line string, seq int64) (fills []Fill, skipped int, err error) {
+	if !utf8.ValidString(line) {
+		return dst, 1, fmt.Errorf("read a fill line: %w: invalid UTF-8", errSyntax)
+	}
+	r := reader{scanner: scanner{s: line}, fills: dst}
+	ok := false
+	switch r.peek() {
+	case '[':
+		ok = r.event(seq)
+	case '{':
+		ok = r.block()
+	}
+	if ok && r.peek() != 0 {
+		ok = false
+	}
+	if !ok {
+		if r.fault == nil {
+			r.fault = fmt.Errorf("%w at byte %d", errSyntax, r.i)
+		}
+		return dst, 1, fmt.Errorf("read a fill line: %w", r.fault)
+	}
+	if r.err != nil {
+		err = fmt.Errorf("read a fill: %w", r.err)
+	}
+	return r.fills, r.skipped, err
+}
+
+// reader is the state of one AppendFills.
+type reader struct {
+	scanner
+	fills   []Fill
+	skipped int
+	err     error // why the first fill was skipped
+	fault   error // why the whole line is refused, where syntax is not the reason
+}
+
+// block reads a by-block line. The events may stand before the block number,
+// so the Seq is completed at the end.
+func (r *reader) block() bool {
+	first := len(r.fills)
+	number, events := int64(-1), false
+	ok := r.object(func(key string) bool {
+		switch key {
+		case "block_number":
+			n, ok := r.integer()
+			number = n
+			return ok && n <= (1<<62)/seqPerBlock
+		case "events":
+			if events {
+				return false // twice: which of the two counts is anyone's guess
+			}
+			events = true
+			index := int64(0)
+			return r.array(func() bool { index++; return r.event(index - 1) })
+		default:
+			return r.skip()
+		}
+	})
+	if !ok {
+		return false
+	}
+	if number < 0 || !events {
+		r.fault = errors.New("a block line has a block_number and events")
+		return false
+	}
+	for i := first; i < len(r.fills); i++ {
+		r.fills[i].Seq += number * seqPerBlock
+	}
+	return true
+}
+
+// event reads [address, fill].
+func (r *reader) event(seq int64) bool {
+	if !r.take('[') {
+		return false
+	}
+	address, ok := r.text()
+	if !ok || !r.take(',') {
+		return false
+	}
+	r.fills = append(r.fills, Fill{Address: address, Seq: seq})
+	f := &r.fills[len(r.fills)-1]
+	var got fieldSet
+	if !r.object(func(key string) bool { return r.field(f, &got, key) }) || !r.take(']') {
+		return false
+	}
+	if err := f.check(got); err != nil {
+		r.fills = r.fills[:len(r.fills)-1]
+		r.skipped++
+		if r.err == nil {
+			r.err = err
+		}
+	}
+	return true
+}
+
+// fieldSet tells which keys were there with a value of the right type; of the
+// optional ones, which had a wrong one.
+type fieldSet uint32
+
+const (
+	hasCoin fieldSet = 1 << iota
+	hasPx
+	hasSz
+	hasSide
+	hasTime
+	hasStart
+	hasDir
+	hasPnl
+	hasHash
+	hasOid
+	hasCrossed
+	hasFee
+	hasTid
+	hasFeeToken
+	badOptional
+
+	required = badOptional - 1
+)
+
+// requiredNames are the required keys in the order of their bits.
+var requiredNames = [...]string{"coin", "px", "sz", "side", "time", "startPosition", "dir", "closedPnl", "hash", "oid", "crossed", "fee", "tid", "feeToken"}
+
+// field reads the value of one key of a fill. A value of another type than the
+// key's is skipped and leaves its bit unset, so that only this fill is lost.
+func (r *reader) field(f *Fill, got *fieldSet, key string) bool {
+	switch key {
+	case "coin":
+		return r.required(&f.Coin, got, hasCoin)
+	case "px":
+		return r.required(&f.Px, got, hasPx)
+	case "sz":
+		return r.required(&f.Sz, got, hasSz)
+	case "side":
+		var s string
+		ok := r.required(&s, got, hasSide)
+		f.Side = 0
+		if s == "A" || s == "B" {
+			f.Side = Side(s[0])
+		}
+		return ok
+	case "time":
+		return r.requiredInt(&f.Time, got, hasTime)
+	case "startPosition":
+		return r.required(&f.StartPosition, got, hasStart)
+	case "dir":
+		return r.required(&f.Dir, got, hasDir)
+	case "closedPnl":
+		return r.required(&f.ClosedPnl, got, hasPnl)
+	case "hash":
+		return r.required(&f.Hash, got, hasHash)
+	case "oid":
+		return r.requiredInt(&f.Oid, got, hasOid)
+	case "crossed":
+		*got |= hasCrossed
+		switch {
+		case r.literal("true"):
+			f.Crossed = true
+		case r.literal("false"):
+			f.Crossed = false
+		default:
+			*got &^= hasCrossed
+			return r.skip()
+		}
+		return true
+	case "fee":
+		return r.required(&f.Fee, got, hasFee)
+	case "tid":
+		return r.requiredInt(&f.Tid, got, hasTid)
+	case "feeToken":
+		return r.required(&f.FeeToken, got, hasFeeToken)
+	case "cloid":
+		return r.optional(&f.Cloid, got)
+	case "builder":
+		return r.optional(&f.Builder, got)
+	case "builderFee":
+		return r.optional(&f.BuilderFee, got)
+	case "twapId":
+		return r.twap(f, got)
+	case "liquidation":
+		return r.liquidation(f, got)
+	default:
+		return r.skip()
+	}
+}
+
+func (r *reader) required(to *string, got *fieldSet, bit fieldSet) bool {
+	if r.peek() != '"' {
+		*got &^= bit
+		return r.skip()
+	}
+	s, ok := r.text()
+	*to = s
+	*got |= bit
+	return ok
+}
+
+func (r *reader) requiredInt(to *int64, got *fieldSet, bit fieldSet) bool {
+	back := r.i
+	n, ok := r.integer()
+	if !ok {
+		r.i = back
+		*got &^= bit
+		return r.skip()
+	}
+	*to = n
+	*got |= bit
+	return true
+}
+
+// optional reads a text or null.
+func (r *reader) optional(to *string, got *fieldSet) bool {
+	*to = ""
+	if r.literal("null") {
+		return true
+	}
+	if r.peek() != '"' {
+		*got |= badOptional
+		return r.skip()
+	}
+	s, ok := r.text()
+	*to = s
+	return ok
+}
+
+func (r *reader) twap(f *Fill, got *fieldSet) bool {
+	f.TwapID = nil
+	if r.literal("null") {
+		return true
+	}
+	back := r.i
+	n, ok := r.integer()
+	if !ok {
+		r.i = back
+		*got |= badOptional
+		return r.skip()
+	}
+	f.TwapID = &n
+	return true
+}
+
+func (r *reader) liquidation(f *Fill, got *fieldSet) bool {
+	f.Liquidation = nil
+	if r.literal("null") {
+		return true
+	}
+	if r.peek() != '{' {
+		*got |= badOptional
+		return r.skip()
+	}
+	l := new(Liquidation)
+	f.Liquidation = l
+	return r.object(func(key string) bool {
+		switch key {
+		case "liquidatedUser":
+			return r.optional(&l.LiquidatedUser, got)
+		case "markPx":
+			return r.optional(&l.MarkPx, got)
+		case "method":
+			return r.optional(&l.Method, got)
+		default:
+			return r.skip()
+		}
+	})
+}
+
+// integer reads a number that is a non-negative int64 without fraction or
+// exponent.
+func (r *reader) integer() (int64, bool) {
+	s, ok := r.number()
+	if !ok {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	return n, err == nil && n >= 0 && s[0] != '-'
+}
+
+// maxTime is the last ms that has 13 digits (in the year 2286); rows are
+// ordered by times of that width.
+const maxTime = 9_999_999_999_999
+
+// check tells what makes f impossible, and brings addresses to lower case.
+func (f *Fill) check(got fieldSet) error {
+	if missing := required &^ got; missing != 0 {
+		for i, name := range requiredNames {
+			if missing&(1<<i) != 0 {
+				return fmt.Errorf("%s is missing or of another type", name)
+			}
+		}
+	}
+	if got&badOptional != 0 {
+		return errors.New("cloid, builder, builderFee, twapId or liquidation is of another type")
+	}
+	var ok bool
+	if f.Address, ok = address(f.Address); !ok {
+		return fmt.Errorf("%.60q is no address", f.Address)
+	}
+	if !ValidCoin(f.Coin) {
+		return fmt.Errorf("%.80q is no coin", f.Coin)
+	}
+	if f.Side == 0 {
+		return errors.New("side is neither A nor B")
+	}
+	if f.Time == 0 || f.Time > maxTime {
+		return fmt.Errorf("time %d is no time in ms", f.Time)
+	}
+	if err := CheckQuantity(f.Px, f.Sz); err != nil {
+		return err
+	}
+	for _, s := range [...]string{f.StartPosition, f.ClosedPnl, f.Fee} {
+		if _, ok := decimalPlaces(s); !ok {
+			return fmt.Errorf("%.60q %w", s, errDecimal)
+		}
+	}
+	return f.checkOptional()
+}
+
+func (f *Fill) checkOptional() (err error) {
+	var ok bool
+	if f.Builder != "" {
+		if f.Builder, ok = address(f.Builder); !ok {
+			return fmt.Errorf("builder %.60q is no address", f.Builder)
+		}
+	}
+	if f.BuilderFee != "" {
+		if _, ok = decimalPlaces(f.BuilderFee); !ok {
+			return fmt.Errorf("builderFee %.60q %w", f.BuilderFee, errDecimal)
+		}
+	}
+	if l := f.Liquidation; l != nil {
+		if l.LiquidatedUser, ok = address(l.LiquidatedUser); !ok {
+			return fmt.Errorf("liquidatedUser %.60q is no address", l.LiquidatedUser)
+		}
+		if _, ok = decimalPlaces(l.MarkPx); !ok {
+			return fmt.Errorf("markPx %.60q %w", l.MarkPx, errDecimal)
+		}
+	}
+	return nil
+}
+
+// CheckQuantity tells whether px and sz are decimals, not negative, whose
+// product is exact.
+func CheckQuantity(px, sz string) error {
+	p, ok := decimalPlaces(px)
+	if !ok || px[0] == '-' {
+		return fmt.Errorf("px %.60q %w", px, errDecimal)
+	}
+	s, ok := decimalPlaces(sz)
+	if !ok || sz[0] == '-' {
+		return fmt.Errorf("sz %.60q %w", sz, errDecimal)
+	}
+	if p+s > maxPlaces {
+		return fmt.Errorf("px %.60q and sz %.60q have more than %d decimal places together", px, sz, maxPlaces)
+	}
+	return nil
+}
+
+// ValidCoin tells whether s can be a coin: 1 to 64 bytes of valid UTF-8 without
+// control characters.
+func ValidCoin(s string) bool {
+	if s == "" || len(s) > 64 || !utf8.ValidString(s) {
+		return false
+	}
+	for i := 0; i < len(s); i++ {
+		if s[i] < ' ' || s[i] == 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// address checks 0x and 40 hex digits and returns them in lower case.
+func address(s string) (string, bool) {
+	if len(s) != 42 || s[0] != '0' || s[1] != 'x' {
+		return s, false
+	}
+	upper := false
+	for i := 2; i < len(s); i++ {
+		switch c := s[i]; {
+		case c >= '0' && c <= '9', c >= 'a' && c <= 'f':
+		case c >= 'A' && c <= 'F':
+			upper = true
+		default:
+			return s, false
+		}
+	}
+	if !upper {
+		return s, true
+	}
+	b := []byte(s)
+	for i, c := range b {
+		if c >= 'A' && c <= 'F' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b), true
+}
