@@ -129,12 +129,12 @@ func authorize(p *keys.Principal, access catalog.Access, now time.Time) *Refusal
 	case catalog.AnyLevel:
 		return nil
 	case catalog.ActionAccess:
-		if p.Level.Allows(access.Name) {
+		if p.Level.Permits(access.Name) {
 			return nil
 		}
 		return forbidden("the level " + p.LevelName + " of the sub-key does not list the action " + access.Name)
 	case catalog.GrantAccess:
-		if p.Granted(access.Name) {
+		if p.Grants.Has(access.Name) {
 			return nil
 		}
 		return forbidden("the distributor has no grant " + access.Name)

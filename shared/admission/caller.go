@@ -32,7 +32,7 @@ func callerOf(p *keys.Principal) Caller {
 	}
 	if p.Level != nil {
 		if c.RateLimit == 0 {
-			c.RateLimit = p.Level.RequestRateLimit
+			c.RateLimit = p.Level.RateLimit
 		}
 		c.MaxTimeRange = tighter(p.Level.MaxTimeRange, p.MaxTimeRange)
 	}

@@ -102,7 +102,7 @@ func (s *Service) Keys(ctx context.Context, db *dynamodb.Client) (*keys.Store, e
 	if err != nil {
 		return nil, err
 	}
-	return keys.NewStore(db, s.Table(store.KeysTable), ring, s.Clock), nil
+	return keys.New(db, s.Table(store.KeysTable), ring, s.Clock), nil
 }
 
 // Counters returns the counters of requests.
