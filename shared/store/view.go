@@ -17,6 +17,10 @@ type View[T any] struct {
 	now    func() time.Time
 	decode func([]byte) (T, error)
 
+	// patience is how long a call waits for S3 while it has an outdated version
+	// that it may serve.
+	patience time.Duration
+
 	mu     sync.Mutex
 	last   version[T]
 	retry  time.Time     // after a failure: when S3 is asked again
@@ -38,17 +42,17 @@ const minOutdated = 30 * time.Second
 // NewView returns the view of that name, which decode turns into a T. The
 // clock is time.Now outside of tests.
 func NewView[T any](views *Views, name string, period time.Duration, clock func() time.Time, decode func([]byte) (T, error)) *View[T] {
-	return &View[T]{views: views, name: name, period: period, now: clock, decode: decode}
+	return &View[T]{views: views, name: name, period: period, now: clock, decode: decode, patience: 250 * time.Millisecond}
 }
 
 // Get returns the current version. Callers share it and must not change it.
 //
 // Only one request to S3 runs at a time, and whoever needs its result waits for
-// it or for the end of ctx. When S3 fails, or the new version does not decode,
-// the version at hand is served for up to ten periods (at least 30 s) after it
-// was last confirmed, and S3 is asked again a period later; after that, or when
-// there is no version yet, Get returns the error: ErrNoView when the view was
-// never published.
+// it or for the end of ctx. When S3 fails or is slow, or the new version does
+// not decode, the version at hand is served for up to ten periods (at least
+// 30 s) after it was last confirmed, and S3 is asked again a period later; after
+// that, or when there is no version yet, Get returns the error: ErrNoView when
+// the view was never published.
 func (v *View[T]) Get(ctx context.Context) (T, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -71,26 +75,34 @@ func (v *View[T]) Get(ctx context.Context) (T, error) {
 }
 
 // await joins the request under way, or begins one, and returns its outcome.
-// After nil there is a version. It unlocks v.mu while it waits.
+// After nil there is a version. It unlocks v.mu while it waits. The request
+// ends by itself at Fetch's deadline, also when nobody waits for it any more.
 func (v *View[T]) await(ctx context.Context) error {
 	if v.flight == nil {
 		v.flight = make(chan struct{})
-		go v.revalidate(context.WithoutCancel(ctx), v.flight, v.last.etag) // ends with Fetch's deadline
+		go v.revalidate(context.WithoutCancel(ctx), v.flight, v.last.etag, v.now())
 	}
 	flight := v.flight
+	var late <-chan time.Time // never, when there is nothing to serve instead
+	if v.served() {
+		timer := time.NewTimer(v.patience)
+		defer timer.Stop()
+		late = timer.C
+	}
 	v.mu.Unlock()
-	defer v.mu.Lock()
+	var err error
 	select {
 	case <-flight:
-		return v.outcome()
+	case <-late:
+		err = fmt.Errorf("view %s: S3 has not answered for %v", v.name, v.patience)
 	case <-ctx.Done():
-		return fmt.Errorf("wait for view %s: %w", v.name, context.Cause(ctx))
+		err = fmt.Errorf("wait for view %s: %w", v.name, context.Cause(ctx))
 	}
-}
-
-func (v *View[T]) outcome() error {
 	v.mu.Lock()
-	defer v.mu.Unlock()
+	if err != nil {
+		v.retry = v.now().Add(v.period)
+		return err
+	}
 	return v.failed
 }
 
@@ -106,8 +118,7 @@ func (v *View[T]) served() bool {
 	return v.last.known && v.now().Sub(v.last.confirmed) <= max(10*v.period, minOutdated)
 }
 
-func (v *View[T]) revalidate(ctx context.Context, flight chan struct{}, etag string) {
-	asked := v.now()
+func (v *View[T]) revalidate(ctx context.Context, flight chan struct{}, etag string, asked time.Time) {
 	value, newETag, modified, err := v.fetch(ctx, etag)
 
 	v.mu.Lock()

@@ -74,15 +74,7 @@ func Tables(t testing.TB, db *dynamodb.Client) (prefix string) {
 // in it.
 func S3(t testing.TB) (client *s3.Client, bucket string) {
 	t.Helper()
-	server := httptest.NewServer(S3Handler())
-	t.Cleanup(server.Close)
-	client = s3.New(s3.Options{
-		BaseEndpoint: &server.URL,
-		Region:       "eu-west-1",
-		Credentials:  credentials.NewStaticCredentialsProvider("test", "test", ""),
-		HTTPClient:   httpClient(t),
-		UsePathStyle: true,
-	})
+	client = S3Client(t, S3Handler())
 	bucket = "views"
 	if err := store.CreateBucket(t.Context(), client, bucket); err != nil {
 		t.Fatal(err)
@@ -93,6 +85,21 @@ func S3(t testing.TB) (client *s3.Client, bucket string) {
 // S3Handler returns an empty in-memory S3, for tests that put something between
 // it and the client.
 func S3Handler() http.Handler { return gofakes3.New(s3mem.New()).Server() }
+
+// S3Client serves the handler on the loopback until the test ends and returns a
+// client of it that tries every request once.
+func S3Client(t testing.TB, handler http.Handler) *s3.Client {
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	return s3.New(s3.Options{
+		BaseEndpoint:     &server.URL,
+		Region:           "eu-west-1",
+		Credentials:      credentials.NewStaticCredentialsProvider("test", "test", ""),
+		HTTPClient:       httpClient(t),
+		UsePathStyle:     true,
+		RetryMaxAttempts: 1,
+	})
+}
 
 func httpClient(t testing.TB) *http.Client {
 	transport := &http.Transport{MaxIdleConnsPerHost: 64}

@@ -1,0 +1,112 @@
+package store_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+
+	"quotary/shared/store"
+	"quotary/shared/store/storetest"
+)
+
+func TestCreateMakesTheTablesOfTheSchema(t *testing.T) {
+	t.Parallel()
+	db := storetest.DynamoDB(t)
+	prefix := storetest.Tables(t, db)
+	for table, indexes := range map[string]string{"log": "by-a by-b by-c by-d", "series": "", "keys": "", "usage": ""} {
+		out, err := db.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String(prefix + table)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out.Table.TableStatus != types.TableStatusActive {
+			t.Errorf("table %s is %s", table, out.Table.TableStatus)
+		}
+		if out.Table.BillingModeSummary == nil || out.Table.BillingModeSummary.BillingMode != types.BillingModePayPerRequest {
+			t.Errorf("table %s is not billed by request", table)
+		}
+		var names []string
+		for _, g := range out.Table.GlobalSecondaryIndexes {
+			names = append(names, *g.IndexName)
+			if g.Projection.ProjectionType != types.ProjectionTypeAll {
+				t.Errorf("index %s of %s projects %s", *g.IndexName, table, g.Projection.ProjectionType)
+			}
+		}
+		for _, want := range strings.Fields(indexes) {
+			if !strings.Contains(strings.Join(names, " "), want) {
+				t.Errorf("table %s has the indexes %v, want %s", table, names, want)
+			}
+		}
+		if len(names) != len(strings.Fields(indexes)) {
+			t.Errorf("table %s has the indexes %v, want %s", table, names, indexes)
+		}
+	}
+	ttl, err := db.DescribeTimeToLive(t.Context(), &dynamodb.DescribeTimeToLiveInput{TableName: aws.String(prefix + "usage")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := ttl.TimeToLiveDescription; d.TimeToLiveStatus != types.TimeToLiveStatusEnabled || aws.ToString(d.AttributeName) != "exp" {
+		t.Errorf("expiry of usage is %s on %q", d.TimeToLiveStatus, aws.ToString(d.AttributeName))
+	}
+}
+
+func TestCreateTwiceKeepsTheRows(t *testing.T) {
+	t.Parallel()
+	db := storetest.DynamoDB(t)
+	prefix := storetest.Tables(t, db)
+	log := store.NewLog(db, prefix+store.LogTable)
+	rows := manyRows(3)
+	if err := log.Put(t.Context(), "fill", rows); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Create(t.Context(), db, store.Schema(prefix)); err != nil {
+		t.Fatal(err)
+	}
+	if missing, err := log.Has(t.Context(), "fill", rows); err != nil || missing != 0 {
+		t.Errorf("%d rows are missing, error %v", missing, err)
+	}
+}
+
+func TestCreateRefusesATableOfAnotherShape(t *testing.T) {
+	t.Parallel()
+	db := storetest.DynamoDB(t)
+	prefix := storetest.Tables(t, db)
+	for want, index := range map[string][]store.IndexSpec{
+		"with 4 indexes, not 0": nil,
+		`another index "by-`: {
+			{Name: "by-a", Partition: "a"}, {Name: "by-b", Partition: "b"}, {Name: "by-c", Partition: "c"}, {Name: "by-x", Partition: "x"},
+		},
+	} {
+		err := store.Create(t.Context(), db, []store.TableSpec{{Name: prefix + "log", Indexes: index}})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error is %v, want one that says %q", err, want)
+		}
+	}
+}
+
+// noTTL is an engine that knows no time to live.
+type noTTL struct{ *dynamodb.Client }
+
+func (noTTL) DescribeTimeToLive(context.Context, *dynamodb.DescribeTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTimeToLiveOutput, error) {
+	return nil, &smithy.GenericAPIError{Code: "UnknownOperationException"}
+}
+
+func TestCreateAcceptsAnEngineWithoutExpiry(t *testing.T) {
+	t.Parallel()
+	db := storetest.DynamoDB(t)
+	if err := store.Create(t.Context(), noTTL{db}, store.Schema(storetest.Tables(t, db))); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCreateBucketTwiceIsFine(t *testing.T) {
+	t.Parallel()
+	client, bucket := storetest.S3(t)
+	if err := store.CreateBucket(t.Context(), client, bucket); err != nil {
+		t.Error(err)
+	}
+}

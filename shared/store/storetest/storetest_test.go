@@ -1,0 +1,74 @@
+package storetest_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"quotary/shared/store/storetest"
+)
+
+// The test runs itself as another process, which is killed while its engine
+// runs: nothing may be left behind.
+func TestTheEngineEndsWithAKilledProcess(t *testing.T) {
+	if os.Getenv("STORETEST_CHILD") != "" {
+		storetest.OnDisk(t)
+		os.Stdout.WriteString("up\n")
+		select {}
+	}
+	if os.Getenv("QUOTARY_DYNAMODB_ENDPOINT") != "" {
+		t.Skip("the engine is not ours")
+	}
+	binary, err := storetest.Binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The engine is told apart from those of other tests by the name it runs under.
+	link := filepath.Join(t.TempDir(), "engine")
+	if err := os.Symlink(binary, link); err != nil {
+		t.Skip(err)
+	}
+	child := exec.Command(os.Args[0], "-test.run=^TestTheEngineEndsWithAKilledProcess$")
+	child.Env = append(os.Environ(), "STORETEST_CHILD=1", "QUOTARY_DYNOXIDE="+link, "TMPDIR="+t.TempDir())
+	out, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Read(make([]byte, 3)); err != nil {
+		t.Fatal(err)
+	}
+	if !running(t, link) {
+		t.Fatal("no engine runs")
+	}
+	if err := child.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	child.Wait()
+	for deadline := time.Now().Add(10 * time.Second); running(t, link); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the engine still runs 10 s after its process was killed")
+		}
+	}
+}
+
+// running tells whether a process has the path as an argument.
+func running(t *testing.T, path string) bool {
+	t.Helper()
+	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil || len(lines) == 0 {
+		t.Skip("no /proc on this platform")
+	}
+	for _, line := range lines {
+		words, err := os.ReadFile(line)
+		if err == nil && strings.HasPrefix(string(words), path+"\x00") {
+			return true
+		}
+	}
+	return false
+}
