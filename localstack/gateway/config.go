@@ -1,0 +1,126 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// Limits of a REST API on AWS.
+const (
+	// DefaultTimeout bounds the authorizer, and separately the function.
+	DefaultTimeout = 29 * time.Second
+	// DefaultMaxBody bounds a request body, in bytes.
+	DefaultMaxBody = 10 << 20
+	// MaxHeader bounds the request line and all headers together, in bytes.
+	MaxHeader = 10_240
+	// DefaultMaxInFlight bounds the requests under way at one time. It is not
+	// AWS's figure, which is a rate, but what a developer's machine can hold.
+	DefaultMaxInFlight = 1024
+)
+
+// Invoker runs a function by name and returns its answer. The event must not
+// change until the function has ended. A *lambdahost.Host is one, and its errors
+// are understood.
+type Invoker interface {
+	Invoke(ctx context.Context, function string, event []byte) ([]byte, error)
+}
+
+// Route is one method of one resource.
+type Route struct {
+	Method   string // GET, POST, PUT, DELETE, ...
+	Path     string // without the stage; parameters are whole segments: /fills/{address}
+	Function string // that answers it
+	// Authorize demands that the authorizer allows the request first.
+	Authorize bool
+}
+
+// Response is an answer that the gateway gives by itself.
+type Response struct {
+	// Type is AWS's name for the occasion: UNAUTHORIZED, ACCESS_DENIED, ... A
+	// type that is not configured is answered as DEFAULT_4XX or DEFAULT_5XX.
+	Type string
+	// Status replaces the status that is usual for the occasion; 0 keeps it.
+	Status int
+	// Template is the JSON body. Its variables are $context.requestId,
+	// $context.authorizer.<key>, $context.error.message (text),
+	// $context.error.messageString (the same with quotes), and the others that
+	// AWS documents for the request's context. Values are escaped: a body is
+	// valid JSON whenever its template is. Empty is AWS's own template.
+	Template string
+	// Headers are added to the answer; values may hold the same variables.
+	Headers map[string]string
+}
+
+// Config is what a Gateway needs.
+type Config struct {
+	// Stage is the first segment of every path; empty is "api".
+	Stage string
+	// Routes may share paths, but as on AWS all parameters in one place of the
+	// path must have one name.
+	Routes []Route
+	// Functions runs the authorizer and the functions of the routes.
+	Functions Invoker
+	// Authorizer names the function that decides on routes with Authorize.
+	Authorizer string
+	// Responses hold each type at most once.
+	Responses []Response
+	// MethodNotAllowed answers a known path with a method that it does not have;
+	// an Allow header is added. Its Type is of no interest, its Status 405 when 0.
+	MethodNotAllowed Response
+	// MaxBody bounds a request body in bytes; 0 is DefaultMaxBody.
+	MaxBody int64
+	// Timeout bounds each of authorizer and function; 0 is DefaultTimeout.
+	Timeout time.Duration
+	// MaxInFlight bounds the requests under way; 0 is DefaultMaxInFlight.
+	MaxInFlight int
+	// Log takes a line for each request, without path and query: a query may
+	// carry a signature. Nil discards it.
+	Log *slog.Logger
+	// Region, AccountID and APIID appear in ARNs and events. Empty are
+	// "us-east-1", "000000000000" and "local00000".
+	Region, AccountID, APIID string
+	// Now is the clock of events and logs; nil is time.Now.
+	Now func() time.Time
+}
+
+func (c Config) withDefaults() (Config, error) {
+	if c.Functions == nil {
+		return c, errors.New("gateway: Functions is not set")
+	}
+	for _, r := range c.Routes {
+		if r.Authorize && c.Authorizer == "" {
+			return c, fmt.Errorf("gateway: %s %s is to be authorized, and no Authorizer is set", r.Method, r.Path)
+		}
+	}
+	if c.Stage == "" {
+		c.Stage = "api"
+	}
+	if c.MaxBody <= 0 {
+		c.MaxBody = DefaultMaxBody
+	}
+	if c.Timeout <= 0 {
+		c.Timeout = DefaultTimeout
+	}
+	if c.MaxInFlight <= 0 {
+		c.MaxInFlight = DefaultMaxInFlight
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Region == "" {
+		c.Region = "us-east-1"
+	}
+	if c.AccountID == "" {
+		c.AccountID = "000000000000"
+	}
+	if c.APIID == "" {
+		c.APIID = "local00000"
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return c, nil
+}

@@ -1,0 +1,143 @@
+package gateway
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// request is one client request on its way through the gateway.
+type request struct {
+	http       *http.Request
+	id         string // UUID; $context.requestId
+	extendedID string // $context.extendedRequestId
+	at         time.Time
+	path       string // without the stage, still percent-encoded, as AWS passes it on
+	resource   *resource
+	route      Route
+	params     []param
+	query      url.Values
+	sourceIP   string
+	body       []byte
+	grant      *grant // what the authorizer said; nil where none was asked
+}
+
+func (g *Gateway) newRequest(r *http.Request) *request {
+	var random [32]byte
+	_, _ = rand.Read(random[:]) // never fails
+	sourceIP, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		sourceIP = r.RemoteAddr
+	}
+	return &request{
+		http:       r,
+		id:         uuid([16]byte(random[:16])),
+		extendedID: base64.URLEncoding.EncodeToString(random[16:27]),
+		at:         g.cfg.Now(),
+		sourceIP:   sourceIP,
+	}
+}
+
+func uuid(u [16]byte) string {
+	u[6] = u[6]&0x0f | 0x40
+	u[8] = u[8]&0x3f | 0x80
+	var s [36]byte
+	hex.Encode(s[0:8], u[0:4])
+	hex.Encode(s[9:13], u[4:6])
+	hex.Encode(s[14:18], u[6:8])
+	hex.Encode(s[19:23], u[8:10])
+	hex.Encode(s[24:36], u[10:16])
+	s[8], s[13], s[18], s[23] = '-', '-', '-', '-'
+	return string(s[:])
+}
+
+// headerSize is what the request line and the headers took on the wire.
+func headerSize(r *http.Request) int {
+	size := len(r.Method) + len(r.RequestURI) + len(r.Proto) + len("  \r\n") + len("Host: \r\n") + len(r.Host)
+	for name, values := range r.Header {
+		for _, value := range values {
+			size += len(name) + len(value) + len(": \r\n")
+		}
+	}
+	return size
+}
+
+// locate finds the request's resource, parameters and query.
+func (g *Gateway) locate(req *request) *refusal {
+	// The path as it was sent: %2F is part of a segment, not the end of one.
+	escaped := req.http.URL.EscapedPath()
+	inside, ok := strings.CutPrefix(escaped, g.prefix)
+	if !ok || inside != "" && inside[0] != '/' {
+		return &refusal{kind: "MISSING_AUTHENTICATION_TOKEN", message: "no such stage"}
+	}
+	req.path = inside
+	// One slash at the end is ignored, as on AWS.
+	segments := strings.Split(strings.TrimSuffix(strings.TrimPrefix(inside, "/"), "/"), "/")
+	for i, segment := range segments {
+		decoded, err := url.PathUnescape(segment)
+		if err != nil || !utf8.ValidString(decoded) {
+			return &refusal{kind: "BAD_REQUEST_PARAMETERS", message: "the path must be percent-encoded UTF-8"}
+		}
+		segments[i] = decoded
+	}
+	req.resource, req.params = g.routes.find(segments, nil)
+	if req.resource == nil {
+		return &refusal{kind: "MISSING_AUTHENTICATION_TOKEN", message: "no such path"}
+	}
+	if req.route, ok = req.resource.methods[req.http.Method]; !ok {
+		return &refusal{kind: methodNotAllowed}
+	}
+	query, err := url.ParseQuery(req.http.URL.RawQuery)
+	if err != nil || !validUTF8(query) {
+		return &refusal{kind: "BAD_REQUEST_PARAMETERS",
+			message: "the query must be name=value pairs in percent-encoded UTF-8, separated by &"}
+	}
+	req.query = query
+	return nil
+}
+
+func validUTF8(values url.Values) bool {
+	for name, all := range values {
+		if !utf8.ValidString(name) {
+			return false
+		}
+		for _, value := range all {
+			if !utf8.ValidString(value) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// readBody takes the body in, up to the limit.
+func (g *Gateway) readBody(w http.ResponseWriter, req *request) *refusal {
+	r := req.http
+	if r.ContentLength == 0 || r.Body == nil {
+		return nil
+	}
+	tooLarge := &refusal{kind: "REQUEST_TOO_LARGE", message: "the request body is too large"}
+	if r.ContentLength > g.cfg.MaxBody {
+		return tooLarge
+	}
+	var buf bytes.Buffer
+	buf.Grow(int(min(max(r.ContentLength, 0), 16<<10)) + bytes.MinRead) // no more on a mere promise
+	_, err := io.Copy(&buf, http.MaxBytesReader(w, r.Body, g.cfg.MaxBody))
+	if over := new(http.MaxBytesError); errors.As(err, &over) {
+		return tooLarge
+	}
+	if err != nil {
+		return &refusal{kind: "BAD_REQUEST_BODY", message: "the request body could not be read to its end"}
+	}
+	req.body = buf.Bytes()
+	return nil
+}
