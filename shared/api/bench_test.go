@@ -1,0 +1,123 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"quotary/shared/admission"
+	"quotary/shared/api"
+	"quotary/shared/api/apitest"
+	"quotary/shared/catalog"
+	"quotary/shared/keys"
+	"quotary/shared/signature"
+	"quotary/shared/usage"
+)
+
+// known is a resolver without a store: what remains is the CPU of a decision.
+type known struct{ principal keys.Principal }
+
+func (k known) Resolve(context.Context, string) (keys.Principal, error) { return k.principal, nil }
+
+// BenchmarkAdmissionCPU measures verify, status, action and limits, the store
+// excluded, including the hand-over from authorizer to function.
+func BenchmarkAdmissionCPU(b *testing.B) {
+	w := apitest.New(b, string(catalog.PerpMarket))
+	principal, err := w.Keys.Resolve(b.Context(), w.SubKey.AccessKey)
+	if err != nil {
+		b.Fatal(err)
+	}
+	gate := &admission.Gate{Keys: known{principal}, Clock: w.Now}
+	params := w.Sign(w.SubKey)
+	access := catalog.Access{Kind: catalog.ActionAccess, Name: "HL_TICKERS"}
+	b.ReportAllocs()
+	for b.Loop() {
+		caller, err := gate.Check(b.Context(), params, access)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, verdict, _ := admission.CallerFrom(caller.Context()); verdict != admission.VerdictCaller {
+			b.Fatal("the caller was lost on the way")
+		}
+	}
+}
+
+// BenchmarkAdmissionThroughTheEngine adds the store: the key is read, the
+// nonce recorded and the request counted.
+func BenchmarkAdmissionThroughTheEngine(b *testing.B) {
+	w := apitest.New(b, string(catalog.PerpMarket))
+	access := catalog.Access{Kind: catalog.ActionAccess, Name: "HL_TICKERS"}
+	b.ReportAllocs()
+	for b.Loop() {
+		caller, err := w.Gate.Check(b.Context(), w.Sign(w.SubKey), access)
+		if err != nil {
+			b.Fatal(err)
+		}
+		caller.MonthlyQuota = 0
+		if _, err := w.Gate.Admit(b.Context(), &caller); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// instant is a table that answers at once: counting without the engine.
+type instant struct{ usage.DynamoDB }
+
+func (instant) UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	return &dynamodb.UpdateItemOutput{}, nil
+}
+
+// BenchmarkFamily compares authorizer and family around a handler, stores
+// excluded, with a plain net/http handler that does the same work: verifies the
+// signature, reads a parameter, answers JSON.
+func BenchmarkFamily(b *testing.B) {
+	b.Run("family", func(b *testing.B) {
+		w := apitest.New(b, string(catalog.PerpMarket))
+		principal, err := w.Keys.Resolve(b.Context(), w.SubKey.AccessKey)
+		if err != nil {
+			b.Fatal(err)
+		}
+		gate := &admission.Gate{Keys: known{principal}, Counters: usage.NewCounters(instant{}, "usage", w.Now), Clock: w.Now}
+		w.Family = api.New(string(catalog.PerpMarket), gate, slog.New(slog.NewJSONHandler(io.Discard, nil)))
+		handleMarket(w)
+		event := apitest.Event(b, http.MethodGet, ticker+"BTC", nil)
+		params := w.Sign(w.SubKey)
+		access := catalog.Access{Kind: catalog.ActionAccess, Name: "HL_TICKERS"}
+		b.ReportAllocs()
+		for b.Loop() {
+			caller, err := gate.Check(b.Context(), params, access)
+			if err != nil {
+				b.Fatal(err)
+			}
+			event.RequestContext.Authorizer = caller.Context()
+			if out, _ := w.Family.Invoke(b.Context(), event); out.StatusCode != http.StatusOK {
+				b.Fatal(out.Body)
+			}
+		}
+	})
+	b.Run("net-http", func(b *testing.B) {
+		secret := []byte("957f23f2d6435e37d4ac21f3e9a67d45")
+		handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			q := r.URL.Query()
+			p := signature.Params{AccessKeyID: q.Get("AccessKeyId"), Nonce: q.Get("SignatureNonce"), Timestamp: q.Get("Timestamp"), Signature: q.Get("Signature")}
+			if !p.Verify(secret) {
+				w.WriteHeader(http.StatusUnauthorized)
+				return
+			}
+			w.Header().Set("Content-Type", "application/json")
+			_ = json.NewEncoder(w).Encode(map[string]any{"code": "0", "msg": "success", "data": catalog.Ticker{Coin: r.PathValue("coin"), Price: "1.0"}})
+		})
+		sig := signature.Compute(secret, "k", "1", "1793260800")
+		r := httptest.NewRequest(http.MethodGet, ticker+"BTC?AccessKeyId=k&SignatureNonce=1&Timestamp=1793260800&Signature="+sig, nil)
+		b.ReportAllocs()
+		for b.Loop() {
+			handler.ServeHTTP(httptest.NewRecorder(), r)
+		}
+	})
+}

@@ -1,0 +1,45 @@
+package api_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+	"unicode/utf8"
+
+	"quotary/shared/admission"
+	"quotary/shared/api/apitest"
+)
+
+// Whatever a client sends, the answer is a well-formed success or a 4xx with
+// the common body: never a fault.
+func FuzzHostileRequestsAreAnswered(f *testing.F) {
+	w := info(f)
+	caller := admission.Caller{AccessKey: "k", Distributor: "d"}.Context()
+	m := market(f)
+	f.Add(`{"type":"candleSnapshot","req":{"coin":"BTC","interval":"1m","startTime":1,"endTime":"2"}}`, "limit", "5", "BTC")
+	f.Add(`{"type":["meta"]}`, "startTime", "-1", "%2F")
+	f.Add("\xff", "interval", "\x00", "")
+	f.Fuzz(func(t *testing.T, body, name, value, coin string) {
+		event := apitest.Event(t, http.MethodPost, "/upgrade/v2/hl/info", body)
+		event.RequestContext.Authorizer = caller
+		out, err := w.Family.Invoke(t.Context(), event)
+		check(t, out.StatusCode, out.Body, err)
+
+		event = apitest.Event(t, http.MethodGet, "/upgrade/v2/hl/klines-with-taker-vol/BTC/1m", nil)
+		event.MultiValueQueryStringParameters = map[string][]string{name: {value}}
+		event.PathParameters = map[string]string{"coin": coin, "interval": "1m"}
+		event.RequestContext.Authorizer = caller
+		out, err = m.Family.Invoke(t.Context(), event)
+		check(t, out.StatusCode, out.Body, err)
+	})
+}
+
+func check(t *testing.T, status int, body string, err error) {
+	t.Helper()
+	if err != nil || status != 200 && (status < 400 || status >= 500) {
+		t.Fatalf("%d %s, %v", status, body, err)
+	}
+	if !json.Valid([]byte(body)) || !utf8.ValidString(body) {
+		t.Fatalf("not JSON: %q", body)
+	}
+}
