@@ -1,0 +1,263 @@
+package keys
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// Preset is what an operator decides about a distributor before it registers.
+type Preset struct {
+	Name          string
+	Level         string   // the distributor's own level, which its sub-keys inherit
+	MaxSubKeys    int64    // upper bound of existing sub-keys
+	MaxTotalQuota int64    // requests per calendar month of all sub-keys together, 0 = no cap
+	WSConnLimit   int64    // WebSocket connections of all sub-keys together, 0 = no cap
+	WSSubLimit    int64    // WebSocket subscriptions of all sub-keys together, 0 = no cap
+	Grants        []string // grants held, nil = all
+}
+
+func (p *Preset) check() error {
+	if err := checkName("name", p.Name); err != nil {
+		return err
+	}
+	if err := checkLevelName(p.Level); err != nil {
+		return err
+	}
+	if err := checkGrants(p.Grants); err != nil {
+		return err
+	}
+	return checkNumbers(
+		number{"max_sub_keys", &p.MaxSubKeys, 0, maxSubKeys},
+		number{"max_total_quota", &p.MaxTotalQuota, 0, maxQuota},
+		number{"ws_conn_limit", &p.WSConnLimit, 0, maxCount},
+		number{"ws_sub_limit", &p.WSSubLimit, 0, maxCount},
+	)
+}
+
+func (p *Preset) attributes() item {
+	it := item{
+		"name": str(p.Name), "level": str(p.Level),
+		"max_sub_keys": num(p.MaxSubKeys), "max_total_quota": num(p.MaxTotalQuota),
+		"ws_conn_limit": num(p.WSConnLimit), "ws_sub_limit": num(p.WSSubLimit),
+	}
+	if p.Grants != nil {
+		it["grants"] = jsonText(p.Grants)
+	}
+	return it
+}
+
+func (f *fields) preset() Preset {
+	p := Preset{
+		Name: f.text("name"), Level: f.text("level"),
+		MaxSubKeys: f.number("max_sub_keys"), MaxTotalQuota: f.number("max_total_quota"),
+		WSConnLimit: f.number("ws_conn_limit"), WSSubLimit: f.number("ws_sub_limit"),
+	}
+	f.json("grants", &p.Grants)
+	return p
+}
+
+// Invite is what is stored of an invite: everything but its token.
+type Invite struct {
+	Preset
+	ID        string // SHA-256 of the token in hexadecimal digits
+	CreatedAt time.Time
+	ExpiresAt time.Time // zero = never
+	UsedAt    time.Time // zero = not used
+	UsedBy    string    // primary access key of who registered with it
+	RevokedAt time.Time // zero = not revoked
+}
+
+// Status is "used", "revoked", "expired" or "unused".
+func (i *Invite) Status(now time.Time) string {
+	switch {
+	case !i.UsedAt.IsZero():
+		return "used"
+	case !i.RevokedAt.IsZero():
+		return "revoked"
+	case !i.ExpiresAt.IsZero() && !now.Before(i.ExpiresAt):
+		return "expired"
+	}
+	return "unused"
+}
+
+// CreateInvite stores an invite that expires after so many seconds (0 = never)
+// and returns its token, which nothing can show again.
+func (s *Store) CreateInvite(ctx context.Context, preset Preset, expiresIn int64) (token string, _ Invite, _ error) {
+	if err := preset.check(); err != nil {
+		return "", Invite{}, err
+	}
+	if err := checkNumber("expires_in", expiresIn, 0, maxSeconds); err != nil {
+		return "", Invite{}, err
+	}
+	token = newToken()
+	id, _ := inviteID(token)
+	now := s.now().UTC().Truncate(time.Millisecond)
+	invite := Invite{Preset: preset, ID: id, CreatedAt: now, ExpiresAt: expiry(now, expiresIn)}
+
+	it := with(inviteKey(id), preset.attributes(), item{"created_at": num(now.UnixMilli())})
+	if expiresIn > 0 {
+		it["expires_at"] = num(invite.ExpiresAt.UnixMilli())
+	}
+	if err := s.transact(ctx, s.put(it), s.put(key(invitesPartition, id))); err != nil {
+		return "", Invite{}, fmt.Errorf("create invite: %w", err)
+	}
+	return token, invite, nil
+}
+
+// Invites returns all invites, the newest first.
+func (s *Store) Invites(ctx context.Context) ([]Invite, error) {
+	items, err := s.indexed(ctx, invitesPartition, inviteKey)
+	if err != nil {
+		return nil, fmt.Errorf("list invites: %w", err)
+	}
+	invites := make([]Invite, 0, len(items))
+	for _, it := range items {
+		invite, err := decodeInvite(it)
+		if err != nil {
+			return nil, fmt.Errorf("list invites: %w", err)
+		}
+		invites = append(invites, invite)
+	}
+	slices.SortFunc(invites, func(a, b Invite) int {
+		return compareNewest(a.CreatedAt, b.CreatedAt, a.ID, b.ID)
+	})
+	return invites, nil
+}
+
+// RevokeInvite makes an unused invite invalid for good. Revoking it again
+// changes nothing.
+func (s *Store) RevokeInvite(ctx context.Context, id string) error {
+	if !isHex(id, 64) {
+		return ErrUnknownInvite
+	}
+	var c change
+	c.set = append(c.set, c.name("revoked_at")+" = if_not_exists(#revoked_at, "+c.value("now", num(s.now().UnixMilli()))+")")
+	c.IfText("attribute_not_exists(#used_at)", "used_at")
+	done, err := s.update(ctx, c.update(s.table, inviteKey(id)))
+	switch {
+	case err != nil:
+		return fmt.Errorf("revoke invite: %w", err)
+	case done:
+		return nil
+	}
+	it, err := s.read(ctx, inviteKey(id))
+	switch {
+	case err != nil:
+		return fmt.Errorf("revoke invite: %w", err)
+	case it == nil:
+		return ErrUnknownInvite
+	}
+	return invalid("id names an invite that is already used: disable its distributor instead")
+}
+
+// Registration is the answer to a consumed invite: the only time that a
+// primary secret is shown.
+type Registration struct {
+	AccessKey string
+	Secret    Secret
+	Name      string
+	Level     string
+}
+
+// Register consumes an invite token and creates its distributor. A token is
+// consumed once, whoever else tries at the same moment.
+func (s *Store) Register(ctx context.Context, token string) (Registration, error) {
+	refused := invalid("invite_token is not valid: it is unknown, used, revoked or expired")
+	id, ok := inviteID(token)
+	if !ok {
+		return Registration{}, refused
+	}
+	it, err := s.read(ctx, inviteKey(id))
+	if err != nil {
+		return Registration{}, fmt.Errorf("register: %w", err)
+	}
+	if it == nil {
+		return Registration{}, refused
+	}
+	invite, err := decodeInvite(it)
+	if err != nil {
+		return Registration{}, fmt.Errorf("register: %w", err)
+	}
+	now := s.now()
+	if invite.Status(now) != "unused" {
+		return Registration{}, refused
+	}
+
+	r := Registration{AccessKey: newAccessKey(), Secret: newSecret(), Name: invite.Name, Level: invite.Level}
+	consume := &change{}
+	consume.Set("used_at", num(now.UnixMilli()))
+	consume.Set("used_by", str(r.AccessKey))
+	consume.IfText("attribute_not_exists(#used_at) AND attribute_not_exists(#revoked_at)", "used_at", "revoked_at")
+	writes := []types.TransactWriteItem{
+		{Update: consume.update(s.table, inviteKey(id))},
+		s.put(with(distributorKey(r.AccessKey), invite.attributes(), s.ring.seal(r.AccessKey, r.Secret).attributes(), item{
+			"created_at": num(now.UnixMilli()), "sub_key_count": num(0), "allocated": num(0),
+		})),
+		s.put(pointer(r.AccessKey, r.AccessKey, "")),
+		s.put(key(distributorsPartition, r.AccessKey)),
+	}
+	err = s.retry(ctx, func() error { return s.transact(ctx, writes...) })
+	var failed *unmet
+	switch {
+	case errors.As(err, &failed) && slices.Contains(failed.conditions, 0):
+		return Registration{}, refused
+	case err != nil:
+		return Registration{}, fmt.Errorf("register: %w", err)
+	}
+	return r, nil
+}
+
+func decodeInvite(it item) (Invite, error) {
+	f := fields{item: it}
+	invite := Invite{
+		Preset: f.preset(), ID: strings.TrimPrefix(f.text("pk"), "invite#"),
+		CreatedAt: f.millis("created_at"), ExpiresAt: f.millis("expires_at"),
+		UsedAt: f.millis("used_at"), UsedBy: f.text("used_by"), RevokedAt: f.millis("revoked_at"),
+	}
+	return invite, f.err
+}
+
+// indexed reads the items that an index partition lists.
+func (s *Store) indexed(ctx context.Context, partition string, keyOf func(string) item) ([]item, error) {
+	index, err := s.query(ctx, partition, "", projection{})
+	if err != nil {
+		return nil, err
+	}
+	var items []item
+	for chunk := range slices.Chunk(index, 100) {
+		keys := make([]map[string]types.AttributeValue, 0, len(chunk))
+		for _, entry := range chunk {
+			f := fields{item: entry}
+			keys = append(keys, keyOf(f.text("sk")))
+		}
+		got, err := s.readAll(ctx, s.batch(keys))
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, got...)
+	}
+	return items, nil
+}
+
+// batch asks for items by their keys, strongly consistent.
+func (s *Store) batch(keys []map[string]types.AttributeValue) *dynamodb.BatchGetItemInput {
+	return &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
+		s.table: {Keys: keys, ConsistentRead: aws.Bool(true)},
+	}}
+}
+
+// compareNewest orders by time, the newest first, and then by name.
+func compareNewest(a, b time.Time, nameA, nameB string) int {
+	if c := b.Compare(a); c != 0 {
+		return c
+	}
+	return strings.Compare(nameA, nameB)
+}

@@ -1,0 +1,237 @@
+package keys
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// item is an item of the table, or its key.
+type item = map[string]types.AttributeValue
+
+// The keys of the table are made here and nowhere else.
+const (
+	invitesPartition      = "invites"
+	distributorsPartition = "distributors"
+
+	distributorSort = "d"
+	levelPrefix     = "level#"
+	subPrefix       = "sub#"
+	metaPrefix      = "meta#"
+)
+
+func partition(distributor string) string { return "d#" + distributor }
+
+func key(pk, sk string) item { return item{"pk": str(pk), "sk": str(sk)} }
+
+func distributorKey(distributor string) item { return key(partition(distributor), distributorSort) }
+
+func levelKey(distributor, name string) item { return key(partition(distributor), levelPrefix+name) }
+
+func subKeyKey(distributor, accessKey string) item {
+	return key(partition(distributor), subPrefix+accessKey)
+}
+
+func metaKey(distributor, accessKey string) item {
+	return key(partition(distributor), metaPrefix+accessKey)
+}
+
+func pointerKey(accessKey string) item { return key("k#"+accessKey, "k") }
+
+func inviteKey(id string) item { return key("invite#"+id, "invite") }
+
+func str(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+
+func num(n int64) types.AttributeValue {
+	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
+}
+
+func boolean(b bool) types.AttributeValue { return &types.AttributeValueMemberBOOL{Value: b} }
+
+// with returns the first item with the attributes of the others.
+func with(base item, more ...item) item {
+	for _, m := range more {
+		maps.Copy(base, m)
+	}
+	return base
+}
+
+// attributes of a sealed secret.
+func (s sealed) attributes() item {
+	return item{"secret": &types.AttributeValueMemberB{Value: s.box}, "data_key": str(s.dataKey)}
+}
+
+// fields reads an item. Absent attributes are zero; an attribute of another
+// type than expected is a fault of the table, kept in err.
+type fields struct {
+	item item
+	err  error
+}
+
+func (f *fields) text(name string) string {
+	switch v := f.item[name].(type) {
+	case nil:
+		return ""
+	case *types.AttributeValueMemberS:
+		return v.Value
+	default:
+		f.fail(name)
+		return ""
+	}
+}
+
+func (f *fields) number(name string) int64 {
+	switch v := f.item[name].(type) {
+	case nil:
+		return 0
+	case *types.AttributeValueMemberN:
+		n, err := strconv.ParseInt(v.Value, 10, 64)
+		if err != nil {
+			f.fail(name)
+		}
+		return n
+	default:
+		f.fail(name)
+		return 0
+	}
+}
+
+func (f *fields) flag(name string) bool {
+	switch v := f.item[name].(type) {
+	case nil:
+		return false
+	case *types.AttributeValueMemberBOOL:
+		return v.Value
+	default:
+		f.fail(name)
+		return false
+	}
+}
+
+// millis reads a time that is stored as milliseconds since 1970.
+func (f *fields) millis(name string) time.Time {
+	if n := f.number(name); n != 0 {
+		return time.UnixMilli(n).UTC()
+	}
+	return time.Time{}
+}
+
+func (f *fields) sealed() sealed {
+	box, _ := f.item["secret"].(*types.AttributeValueMemberB)
+	if box == nil {
+		f.fail("secret")
+		return sealed{}
+	}
+	return sealed{f.text("data_key"), box.Value}
+}
+
+// json reads a text that holds JSON, where there is one.
+func (f *fields) json(name string, into any) {
+	if text := f.text(name); text != "" {
+		if err := json.Unmarshal([]byte(text), into); err != nil {
+			f.fail(name)
+		}
+	}
+}
+
+func (f *fields) fail(name string) {
+	if f.err == nil {
+		f.err = fmt.Errorf("the stored item %s %s has no readable %s", f.text("pk"), f.text("sk"), name)
+	}
+}
+
+// projection is the part of items that a query reads.
+type projection struct {
+	expression string
+	names      map[string]string
+}
+
+// only returns the projection of these attributes. Every name is escaped, as
+// many ordinary words are reserved.
+func only(names ...string) projection {
+	p := projection{names: make(map[string]string, len(names))}
+	for i, name := range names {
+		if i > 0 {
+			p.expression += ", "
+		}
+		p.expression += "#" + name
+		p.names["#"+name] = name
+	}
+	return p
+}
+
+// change is an update expression in the making.
+type change struct {
+	set, remove []string
+	condition   []string
+	names       map[string]string
+	values      item
+}
+
+// Set gives the attribute a value; nil removes it.
+func (c *change) Set(name string, value types.AttributeValue) {
+	if value == nil {
+		c.remove = append(c.remove, c.name(name))
+		return
+	}
+	c.set = append(c.set, c.name(name)+" = "+c.value(name, value))
+}
+
+// Add adds to the number of the attribute.
+func (c *change) Add(name string, n int64) {
+	c.set = append(c.set, c.name(name)+" = "+c.name(name)+" + "+c.value(name+"_add", num(n)))
+}
+
+// If adds a condition that the attribute has the value.
+func (c *change) If(name string, value types.AttributeValue) {
+	c.condition = append(c.condition, c.name(name)+" = "+c.value(name+"_seen", value))
+}
+
+// IfText adds a condition as it stands; the attributes in it are given by name.
+func (c *change) IfText(condition string, names ...string) {
+	for _, n := range names {
+		c.name(n)
+	}
+	c.condition = append(c.condition, condition)
+}
+
+func (c *change) name(name string) string {
+	if c.names == nil {
+		c.names = map[string]string{}
+	}
+	c.names["#"+name] = name
+	return "#" + name
+}
+
+func (c *change) value(name string, value types.AttributeValue) string {
+	if c.values == nil {
+		c.values = item{}
+	}
+	c.values[":"+name] = value
+	return ":" + name
+}
+
+// update returns the change as a write of the item, which must exist.
+func (c *change) update(table string, key item) *types.Update {
+	c.IfText("attribute_exists(#pk)", "pk")
+	var parts []string
+	if len(c.set) > 0 {
+		parts = append(parts, "SET "+strings.Join(c.set, ", "))
+	}
+	if len(c.remove) > 0 {
+		parts = append(parts, "REMOVE "+strings.Join(c.remove, ", "))
+	}
+	return &types.Update{
+		TableName: &table, Key: key,
+		UpdateExpression:          aws.String(strings.Join(parts, " ")),
+		ConditionExpression:       aws.String(strings.Join(c.condition, " AND ")),
+		ExpressionAttributeNames:  c.names,
+		ExpressionAttributeValues: c.values,
+	}
+}

@@ -1,0 +1,135 @@
+package keys
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"quotary/shared/catalog"
+	"quotary/shared/store"
+	"quotary/shared/store/storetest"
+)
+
+// bed is a store on an empty table of a real engine, with a clock that stands
+// still until it is moved and a count of the requests made.
+type bed struct {
+	*Store
+	t     testing.TB
+	clock *atomic.Int64 // ms since 1970
+	db    *counting
+}
+
+func newBed(t testing.TB) *bed {
+	t.Helper()
+	return newBedOn(t, storetest.DynamoDB(t))
+}
+
+func newBedOn(t testing.TB, client *dynamodb.Client) *bed {
+	t.Helper()
+	b := &bed{t: t, clock: new(atomic.Int64), db: &counting{Client: client}}
+	b.clock.Store(time.Date(2026, 3, 4, 5, 6, 7, 890e6, time.UTC).UnixMilli())
+	table := storetest.Tables(t, client) + store.KeysTable
+	b.Store = New(b.db, table, testRing(t), func() time.Time { return time.UnixMilli(b.clock.Load()) })
+	return b
+}
+
+func testRing(t testing.TB) *Ring {
+	t.Helper()
+	ring, err := OpenRing(t.Context(), func(context.Context) (DataKeys, error) {
+		return DataKeys{Current: "a", Keys: map[string][]byte{"a": bytes.Repeat([]byte{7}, 32)}}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ring
+}
+
+// move moves the clock.
+func (b *bed) move(d time.Duration) { b.clock.Add(d.Milliseconds()) }
+
+// fresh returns the same table as an instance sees it that has just started.
+func (b *bed) fresh() *Store { return New(b.db, b.table, b.ring, b.now) }
+
+// distributor registers one with the preset of an ordinary contract, changed.
+func (b *bed) distributor(change ...func(*Preset)) Registration {
+	b.t.Helper()
+	preset := Preset{Name: "Acme", Level: "gold", MaxSubKeys: 10, MaxTotalQuota: 10_000, WSConnLimit: 5, WSSubLimit: 50}
+	for _, c := range change {
+		c(&preset)
+	}
+	token, _, err := b.CreateInvite(b.t.Context(), preset, 0)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	r, err := b.Register(b.t.Context(), token)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return r
+}
+
+// subKey creates one of the distributor.
+func (b *bed) subKey(distributor string, in NewSubKey) (SubKey, Secret) {
+	b.t.Helper()
+	if in.Name == "" {
+		in.Name = "client"
+	}
+	k, secret, err := b.CreateSubKey(b.t.Context(), distributor, in)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return k, secret
+}
+
+// level puts one with these actions.
+func (b *bed) level(distributor, name string, actions ...string) {
+	b.t.Helper()
+	err := b.PutLevel(b.t.Context(), distributor, name, catalog.Level{
+		Permissions: []catalog.Permission{{ResourceType: ResourceType, Actions: actions}},
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// wantInvalid checks that the error is the caller's and that its sentence
+// holds all parts.
+func wantInvalid(t testing.TB, err error, parts ...string) {
+	t.Helper()
+	var bad *InvalidError
+	if !errors.As(err, &bad) {
+		t.Fatalf("got error %v, want an InvalidError", err)
+	}
+	for _, part := range parts {
+		if !strings.Contains(bad.Message, part) {
+			t.Errorf("the message %q does not hold %q", bad.Message, part)
+		}
+	}
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// counting counts the reads that a store makes.
+type counting struct {
+	*dynamodb.Client
+	gets, batches atomic.Int64
+}
+
+func (c *counting) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
+	c.gets.Add(1)
+	return c.Client.GetItem(ctx, in, o...)
+}
+
+func (c *counting) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+	c.batches.Add(1)
+	return c.Client.BatchGetItem(ctx, in, o...)
+}
+
+// reads returns the reads since the last call.
+func (c *counting) reads() (gets, batches int64) { return c.gets.Swap(0), c.batches.Swap(0) }

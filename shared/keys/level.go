@@ -1,0 +1,188 @@
+package keys
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"quotary/shared/catalog"
+)
+
+// ResourceType is the only type of resource that a level can permit.
+const ResourceType = "perpdex"
+
+// maxActions bounds the names that one level lists, repetitions included.
+const maxActions = 1000
+
+// reserved are names that a level may list without any effect: HL_INFO alone
+// opens POST /info.
+var reserved = []string{
+	"HL_INFO_META", "HL_INFO_SPOT_META", "HL_INFO_CLEARINGHOUSE_STATE", "HL_INFO_SPOT_CLEARINGHOUSE_STATE",
+	"HL_INFO_OPEN_ORDERS", "HL_INFO_FRONTEND_OPEN_ORDERS", "HL_INFO_USER_FEES", "HL_INFO_USER_FILLS",
+	"HL_INFO_USER_FILLS_BY_TIME", "HL_INFO_CANDLE_SNAPSHOT", "HL_INFO_PERP_DEXS", "HL_INFO_ACTIVE_ASSET_DATA",
+	"HL_INFO_WEB_DATA2", "HL_INFO_HISTORICAL_ORDERS", "HL_INFO_USER_TWAP_SLICE_FILLS", "HL_INFO_ORDER_STATUS",
+	"HL_INFO_USER_FUNDING", "HL_INFO_USER_NON_FUNDING_LEDGER_UPDATES",
+}
+
+// Levels returns the names of a distributor's levels, sorted.
+func (s *Store) Levels(ctx context.Context, distributor string) ([]string, error) {
+	items, err := s.query(ctx, partition(distributor), levelPrefix, only("sk"))
+	if err != nil {
+		return nil, fmt.Errorf("list levels: %w", err)
+	}
+	names := make([]string, 0, len(items))
+	for _, it := range items {
+		f := fields{item: it}
+		names = append(names, strings.TrimPrefix(f.text("sk"), levelPrefix))
+	}
+	return names, nil
+}
+
+// Level reads a level as it was put.
+func (s *Store) Level(ctx context.Context, distributor, name string) (catalog.Level, error) {
+	if err := checkLevelName(name); err != nil {
+		return catalog.Level{}, err
+	}
+	it, err := s.read(ctx, levelKey(distributor, name))
+	if err != nil {
+		return catalog.Level{}, fmt.Errorf("read level: %w", err)
+	}
+	if it == nil {
+		return catalog.Level{}, ErrUnknownLevel
+	}
+	f := fields{item: it}
+	level := catalog.Level{
+		RequestLimits: catalog.RequestLimits{
+			MaxTimeRange:     catalog.Int(f.number("max_time_range")),
+			MaxRequest:       catalog.Int(f.number("max_request")),
+			RequestRateLimit: catalog.Int(f.number("rate_limit")),
+		},
+		Permissions: []catalog.Permission{},
+	}
+	f.json("permissions", &level.Permissions)
+	return level, f.err
+}
+
+// PutLevel creates or replaces a level, in force on the next request.
+func (s *Store) PutLevel(ctx context.Context, distributor, name string, level catalog.Level) error {
+	if err := checkLevelName(name); err != nil {
+		return err
+	}
+	limits := level.RequestLimits
+	span, month, rate := int64(limits.MaxTimeRange), int64(limits.MaxRequest), int64(limits.RequestRateLimit)
+	err := checkNumbers(
+		number{"request_limits.max_time_range", &span, 0, maxSeconds},
+		number{"request_limits.max_request", &month, 0, maxQuota},
+		number{"request_limits.request_rate_limit", &rate, 0, maxCount},
+	)
+	if err != nil {
+		return err
+	}
+	permissions, err := checkPermissions(level.Permissions)
+	if err != nil {
+		return err
+	}
+	err = s.putItem(ctx, with(levelKey(distributor, name), item{
+		"max_time_range": num(span), "max_request": num(month), "rate_limit": num(rate),
+		"permissions": jsonText(permissions),
+	}))
+	if err != nil {
+		return fmt.Errorf("put level: %w", err)
+	}
+	return nil
+}
+
+// DeleteLevel removes a level. Sub-keys that use it are refused everywhere
+// until it exists again.
+func (s *Store) DeleteLevel(ctx context.Context, distributor, name string) error {
+	if err := checkLevelName(name); err != nil {
+		return err
+	}
+	existed, err := s.deleteItem(ctx, levelKey(distributor, name))
+	switch {
+	case err != nil:
+		return fmt.Errorf("delete level: %w", err)
+	case !existed:
+		return ErrUnknownLevel
+	}
+	return nil
+}
+
+// checkPermissions returns what is stored of permissions: lists that are never
+// nil, each action once per list.
+func checkPermissions(permissions []catalog.Permission) ([]catalog.Permission, error) {
+	known := append(catalog.Actions(), reserved...)
+	out := make([]catalog.Permission, 0, len(permissions))
+	var unknown []string
+	total := 0
+	for _, p := range permissions {
+		if p.ResourceType != ResourceType {
+			return nil, invalid("permissions.resource_type must be %q, not %s", ResourceType, quoteList([]string{p.ResourceType}))
+		}
+		if total += len(p.Actions); total > maxActions {
+			return nil, invalid("permissions.actions must list at most %d actions", maxActions)
+		}
+		actions := make([]string, 0, len(p.Actions))
+		for _, a := range p.Actions {
+			switch {
+			case !slices.Contains(known, a):
+				unknown = append(unknown, a)
+			case !slices.Contains(actions, a):
+				actions = append(actions, a)
+			}
+		}
+		out = append(out, catalog.Permission{ResourceType: p.ResourceType, Actions: actions})
+	}
+	if len(unknown) > 0 {
+		return nil, invalid("permissions.actions holds unknown actions: %s", quoteList(unknown))
+	}
+	return out, nil
+}
+
+// Level is a level as a request needs it.
+type Level struct {
+	MaxTimeRange int64 // seconds, 0 = unset
+	RateLimit    int64 // requests per minute, 0 = unset
+	permitted    permitted
+}
+
+// permitted is the set of actions that a level opens.
+type permitted map[string]struct{}
+
+// Permits reports whether the level lists the action.
+func (l *Level) Permits(action string) bool {
+	if l == nil {
+		return false
+	}
+	_, ok := l.permitted[action]
+	return ok
+}
+
+// Empty reports whether the level opens nothing at all.
+func (l *Level) Empty() bool { return l == nil || len(l.permitted) == 0 }
+
+// decodeLevel reads a level. The set of its actions is a pure function of
+// their text, so it is remembered by that text and shared between requests.
+func (s *Store) decodeLevel(it item) (*Level, error) {
+	f := fields{item: it}
+	level := &Level{MaxTimeRange: f.number("max_time_range"), RateLimit: f.number("rate_limit")}
+	text := f.text("permissions")
+	var ok bool
+	if level.permitted, ok = s.levels.get(text); !ok {
+		var permissions []catalog.Permission
+		f.json("permissions", &permissions)
+		level.permitted = permitted{}
+		for _, p := range permissions {
+			for _, a := range p.Actions {
+				if !slices.Contains(reserved, a) {
+					level.permitted[a] = struct{}{}
+				}
+			}
+		}
+		if f.err == nil {
+			s.levels.set(text, level.permitted)
+		}
+	}
+	return level, f.err
+}

@@ -1,0 +1,145 @@
+package keys
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quotary/shared/catalog"
+)
+
+func TestALevelIsReadAsItWasPut(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	d := b.distributor().AccessKey
+	first := catalog.Level{
+		RequestLimits: catalog.RequestLimits{MaxTimeRange: 86400, MaxRequest: 1000, RequestRateLimit: 60},
+		Permissions: []catalog.Permission{
+			{ResourceType: "perpdex", Actions: []string{"HL_TICKERS", "HL_FILLS"}},
+			{ResourceType: "perpdex", Actions: []string{"HL_WS_NODE"}},
+		},
+	}
+	second := catalog.Level{Permissions: []catalog.Permission{}}
+	for _, level := range []catalog.Level{first, second} {
+		if err := b.PutLevel(t.Context(), d, "gold", level); err != nil {
+			t.Fatal(err)
+		}
+		got, err := b.Level(t.Context(), d, "gold")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(level, got); diff != "" {
+			t.Errorf("level (-want +got):\n%s", diff)
+		}
+	}
+}
+
+func TestAbsentListsOfALevelAreStoredEmptyAndRepetitionsOnce(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	d := b.distributor().AccessKey
+	err := b.PutLevel(t.Context(), d, "gold", catalog.Level{Permissions: []catalog.Permission{
+		{ResourceType: "perpdex"}, {ResourceType: "perpdex", Actions: []string{"HL_FILLS", "HL_FILLS"}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := b.Level(t.Context(), d, "gold")
+	want := []catalog.Permission{{ResourceType: "perpdex", Actions: []string{}}, {ResourceType: "perpdex", Actions: []string{"HL_FILLS"}}}
+	if diff := cmp.Diff(want, got.Permissions); err != nil || diff != "" {
+		t.Errorf("error %v, permissions (-want +got):\n%s", err, diff)
+	}
+	if err := b.PutLevel(t.Context(), d, "none", catalog.Level{}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := b.Level(t.Context(), d, "none"); err != nil || got.Permissions == nil {
+		t.Errorf("got permissions %v and error %v, want an empty list", got.Permissions, err)
+	}
+}
+
+func TestLevelsAreListedByNameAndDeleted(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	d, other := b.distributor().AccessKey, b.distributor().AccessKey
+	if names, err := b.Levels(t.Context(), d); err != nil || names == nil || len(names) != 0 {
+		t.Errorf("got %v and error %v, want an empty list", names, err)
+	}
+	for _, name := range []string{"silver", "Gold", "a-1_"} {
+		b.level(d, name, "HL_FILLS")
+	}
+	b.level(other, "theirs", "HL_FILLS")
+	if err := b.DeleteLevel(t.Context(), d, "silver"); err != nil {
+		t.Fatal(err)
+	}
+	names, err := b.Levels(t.Context(), d)
+	if diff := cmp.Diff([]string{"Gold", "a-1_"}, names); err != nil || diff != "" {
+		t.Errorf("error %v, levels (-want +got):\n%s", err, diff)
+	}
+	for _, name := range []string{"silver", "theirs", "gold"} {
+		if err := b.DeleteLevel(t.Context(), d, name); !errors.Is(err, ErrUnknownLevel) {
+			t.Errorf("delete %s: got %v, want ErrUnknownLevel", name, err)
+		}
+		if _, err := b.Level(t.Context(), d, name); !errors.Is(err, ErrUnknownLevel) {
+			t.Errorf("read %s: got %v, want ErrUnknownLevel", name, err)
+		}
+	}
+}
+
+func TestEveryActionAndReservedNameCanBeListed(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	d := b.distributor().AccessKey
+	b.level(d, "all", append(catalog.Actions(), reserved...)...)
+	for _, name := range reserved {
+		if slices.Contains(catalog.Actions(), name) {
+			t.Errorf("%s is reserved and an action at once", name)
+		}
+	}
+	if len(reserved) != 18 {
+		t.Errorf("%d names are reserved, want the 18 that are specified", len(reserved))
+	}
+}
+
+func TestALevelThatCannotBeIsRefused(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	d := b.distributor().AccessKey
+	limits := func(span, month, rate catalog.Int) catalog.Level {
+		return catalog.Level{RequestLimits: catalog.RequestLimits{MaxTimeRange: span, MaxRequest: month, RequestRateLimit: rate}}
+	}
+	permission := func(resource string, actions ...string) catalog.Level {
+		return catalog.Level{Permissions: []catalog.Permission{{ResourceType: resource, Actions: actions}}}
+	}
+	for name, c := range map[string]struct {
+		level string
+		put   catalog.Level
+		parts []string
+	}{
+		"dot in name":       {"a.b", catalog.Level{}, []string{"level"}},
+		"empty name":        {"", catalog.Level{}, []string{"level"}},
+		"long name":         {strings.Repeat("a", 65), catalog.Level{}, []string{"level"}},
+		"slash in name":     {"a/b", catalog.Level{}, []string{"level"}},
+		"negative span":     {"a", limits(-1, 0, 0), []string{"request_limits.max_time_range"}},
+		"negative requests": {"a", limits(0, -1, 0), []string{"request_limits.max_request"}},
+		"negative rate":     {"a", limits(0, 0, -1), []string{"request_limits.request_rate_limit"}},
+		"resource type":     {"a", permission("spot", "HL_FILLS"), []string{"resource_type", `"perpdex"`, `"spot"`}},
+		"no resource type":  {"a", permission("", "HL_FILLS"), []string{"resource_type"}},
+		"unknown actions":   {"a", permission("perpdex", "HL_FILLS", "HL_NONE", "hl_fills"), []string{`"HL_NONE", "hl_fills"`}},
+		"hostile action":    {"a", permission("perpdex", "x\"\n\x00"+strings.Repeat("y", 5000)), []string{`\n`, "..."}},
+		"too many actions":  {"a", permission("perpdex", slices.Repeat([]string{"HL_FILLS"}, maxActions+1)...), []string{"1000"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := b.PutLevel(t.Context(), d, c.level, c.put)
+			wantInvalid(t, err, c.parts...)
+			if len(err.Error()) > 500 {
+				t.Errorf("the message has %d bytes", len(err.Error()))
+			}
+		})
+	}
+	if names, err := b.Levels(t.Context(), d); err != nil || len(names) != 0 {
+		t.Errorf("got levels %v and error %v, want none", names, err)
+	}
+}

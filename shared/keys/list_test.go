@@ -1,0 +1,121 @@
+package keys
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestSubKeysAreListedNewestFirstAndFiltered(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	d := b.distributor(func(p *Preset) { p.MaxSubKeys = 20 }).AccessKey
+	other := b.distributor().AccessKey
+	b.subKey(other, NewSubKey{Name: "theirs"})
+	byName := map[string]SubKey{}
+	for _, name := range []string{"Alpha", "alpine", "Beta", "ÉTÉ"} {
+		byName[name], _ = b.subKey(d, NewSubKey{Name: name, MonthlyQuota: ptr(int64(1)), Metadata: `"alp"`})
+		b.move(time.Millisecond)
+	}
+	if err := b.SetActive(t.Context(), d, []string{byName["alpine"].AccessKey}, false); err != nil {
+		t.Fatal(err)
+	}
+	start := byName["Beta"].AccessKey[:8]
+	for _, c := range []struct {
+		filter Filter
+		want   []string
+	}{
+		{Filter{}, []string{"ÉTÉ", "Beta", "alpine", "Alpha"}},
+		{Filter{Status: ptr(int64(1))}, []string{"ÉTÉ", "Beta", "Alpha"}},
+		{Filter{Status: ptr(int64(0))}, []string{"alpine"}},
+		{Filter{Keyword: "ALP"}, []string{"alpine", "Alpha"}},
+		{Filter{Keyword: "pine"}, []string{"alpine"}},
+		{Filter{Keyword: "été"}, []string{"ÉTÉ"}},
+		{Filter{Keyword: start}, []string{"Beta"}},
+		{Filter{Keyword: strings.ToUpper(start)}, []string{"Beta"}},
+		{Filter{Keyword: byName["Beta"].AccessKey}, []string{"Beta"}},
+		{Filter{Keyword: "alp", Status: ptr(int64(1))}, []string{"Alpha"}},
+		{Filter{Keyword: "nothing like it"}, []string{}},
+		{Filter{Keyword: "theirs"}, []string{}},
+	} {
+		list, err := b.SubKeys(t.Context(), d, c.filter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := []string{}
+		for _, k := range list {
+			names = append(names, k.Name)
+		}
+		if diff := cmp.Diff(c.want, names); diff != "" {
+			t.Errorf("%+v (-want +got):\n%s", c.filter, diff)
+		}
+	}
+	list, err := b.SubKeys(t.Context(), d, Filter{Keyword: "Beta"})
+	if diff := cmp.Diff([]SubKey{byName["Beta"]}, list); err != nil || diff != "" {
+		t.Errorf("error %v, item (-want +got):\n%s", err, diff)
+	}
+}
+
+func TestABatchChangesAllOrNothing(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	d := b.distributor(func(p *Preset) { p.MaxSubKeys = 200 }).AccessKey
+	var keys []string
+	for range 100 {
+		k, _ := b.subKey(d, NewSubKey{MonthlyQuota: ptr(int64(1))})
+		keys = append(keys, k.AccessKey)
+	}
+	active := func() (n int) {
+		list, err := b.SubKeys(t.Context(), d, Filter{Status: ptr(int64(1))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(list)
+	}
+	unknown, second := newAccessKey(), newAccessKey()
+	for name, batch := range map[string][]string{
+		"unknown":               {keys[0], unknown, keys[1], second},
+		"unknown and malformed": {keys[0], unknown, keys[1], "x", second},
+	} {
+		err := b.SetActive(t.Context(), d, batch, false)
+		wantInvalid(t, err, "access_keys", unknown, second)
+		if strings.Contains(err.Error(), keys[0]) {
+			t.Errorf("%s: the message names a known key", name)
+		}
+		if n := active(); n != 100 {
+			t.Errorf("%s: %d sub-keys are active, want all 100", name, n)
+		}
+	}
+	if err := b.SetActive(t.Context(), d, keys, false); err != nil {
+		t.Fatal(err)
+	}
+	if n := active(); n != 0 {
+		t.Errorf("%d sub-keys are active after all were disabled", n)
+	}
+	if err := b.SetActive(t.Context(), d, []string{keys[3], keys[3], keys[5]}, true); err != nil {
+		t.Fatal(err)
+	}
+	if n := active(); n != 2 {
+		t.Errorf("%d sub-keys are active, want the 2 that were enabled", n)
+	}
+	wantInvalid(t, b.SetActive(t.Context(), d, nil, true), "access_keys", "1 to 100")
+	wantInvalid(t, b.SetActive(t.Context(), d, append(keys, unknown), true), "access_keys", "1 to 100")
+}
+
+func TestAMessageAboutManyUnknownKeysStaysShort(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	d := b.distributor().AccessKey
+	var keys []string
+	for i := range 100 {
+		keys = append(keys, fmt.Sprint(i, strings.Repeat("\x00", 10_000)))
+	}
+	err := b.SetActive(t.Context(), d, keys, true)
+	wantInvalid(t, err, "and 90 more")
+	if len(err.Error()) > 4000 || strings.Contains(err.Error(), "\x00") {
+		t.Errorf("the message has %d bytes", len(err.Error()))
+	}
+}

@@ -1,0 +1,251 @@
+package keys
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// DynamoDB is what the store needs of the client.
+type DynamoDB interface {
+	GetItem(ctx context.Context, in *dynamodb.GetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+	PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
+	UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
+	DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput, options ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
+	Query(ctx context.Context, in *dynamodb.QueryInput, options ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
+	BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
+	TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
+}
+
+// Store is the table of keys. It is safe for concurrent use.
+type Store struct {
+	db     DynamoDB
+	table  string
+	ring   *Ring
+	now    func() time.Time
+	routes *lru[string, route]               // access key -> where to read it
+	levels *lru[string, permitted]           // text of a level's permissions -> the same, decoded
+	grants *lru[string, map[string]struct{}] // text of a distributor's grants -> the same, decoded
+}
+
+// New returns the store on a table with the keys pk and sk.
+func New(db DynamoDB, table string, ring *Ring, now func() time.Time) *Store {
+	return &Store{
+		db: db, table: table, ring: ring, now: now,
+		routes: newLRU[string, route](4096),
+		levels: newLRU[string, permitted](1024),
+		grants: newLRU[string, map[string]struct{}](256),
+	}
+}
+
+// read gets one item, strongly consistent; nil when it does not exist.
+func (s *Store) read(ctx context.Context, key item) (item, error) {
+	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: &s.table, Key: key, ConsistentRead: aws.Bool(true),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out.Item, nil
+}
+
+// readAll gets up to 100 items by their keys, strongly consistent, in no
+// particular order. Those that do not exist are absent.
+func (s *Store) readAll(ctx context.Context, in *dynamodb.BatchGetItemInput) ([]item, error) {
+	var items []item
+	for attempt := range maxAttempts {
+		out, err := s.db.BatchGetItem(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		if items == nil {
+			items = out.Responses[s.table]
+		} else {
+			items = append(items, out.Responses[s.table]...)
+		}
+		if len(out.UnprocessedKeys) == 0 {
+			return items, nil
+		}
+		in = &dynamodb.BatchGetItemInput{RequestItems: out.UnprocessedKeys}
+		if err := pause(ctx, attempt); err != nil {
+			return nil, err
+		}
+	}
+	return nil, fmt.Errorf("the table left keys unread %d times", maxAttempts)
+}
+
+// query reads a whole partition, or the part of it whose sort keys have the
+// prefix, strongly consistent, in the order of the sort keys. The zero
+// projection reads whole items.
+func (s *Store) query(ctx context.Context, partition, prefix string, projection projection) ([]item, error) {
+	in := &dynamodb.QueryInput{
+		TableName:                 &s.table,
+		ConsistentRead:            aws.Bool(true),
+		KeyConditionExpression:    aws.String("pk = :pk"),
+		ExpressionAttributeValues: item{":pk": str(partition)},
+	}
+	if prefix != "" {
+		in.KeyConditionExpression = aws.String("pk = :pk AND begins_with(sk, :prefix)")
+		in.ExpressionAttributeValues[":prefix"] = str(prefix)
+	}
+	if projection.expression != "" {
+		in.ProjectionExpression = &projection.expression
+		in.ExpressionAttributeNames = projection.names
+	}
+	var items []item
+	for {
+		out, err := s.db.Query(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, out.Items...)
+		if len(out.LastEvaluatedKey) == 0 {
+			return items, nil
+		}
+		in.ExclusiveStartKey = out.LastEvaluatedKey
+	}
+}
+
+// maxAttempts bounds the retries of what others' changes got in the way of.
+const maxAttempts = 16
+
+// errStale is what a step of [Store.retry] returns when the state that it was
+// computed from has changed meanwhile.
+var errStale = errors.New("changed meanwhile")
+
+// retry runs a step again, after a growing random pause, for as long as
+// others' changes come first.
+func (s *Store) retry(ctx context.Context, step func() error) error {
+	for attempt := range maxAttempts {
+		err := step()
+		if !errors.Is(err, errStale) {
+			return err
+		}
+		if err := pause(ctx, attempt); err != nil {
+			return err
+		}
+	}
+	return ErrBusy
+}
+
+// pause waits up to 5 ms at first, doubling to up to 640 ms.
+func pause(ctx context.Context, attempt int) error {
+	longest := 5 * time.Millisecond << min(attempt, 7)
+	timer := time.NewTimer(rand.N(longest))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// transact writes all or nothing. When a condition does not hold it returns an
+// [*unmet]; when another transaction was under way on the same items, errStale.
+func (s *Store) transact(ctx context.Context, writes ...types.TransactWriteItem) error {
+	_, err := s.db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes})
+	var canceled *types.TransactionCanceledException
+	if !errors.As(err, &canceled) {
+		return err
+	}
+	failed := &unmet{}
+	conflict := false
+	for i, reason := range canceled.CancellationReasons {
+		switch aws.ToString(reason.Code) {
+		case "", "None":
+		case "ConditionalCheckFailed":
+			failed.conditions = append(failed.conditions, i)
+		case "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded":
+			conflict = true
+		default:
+			return err
+		}
+	}
+	switch {
+	case len(failed.conditions) > 0 && !conflict:
+		return failed
+	case conflict:
+		return errStale
+	}
+	return err
+}
+
+// unmet says which of the writes of a transaction had a condition that does
+// not hold.
+type unmet struct{ conditions []int }
+
+func (u *unmet) Error() string {
+	return fmt.Sprintf("the conditions of writes %v do not hold", u.conditions)
+}
+
+// isUnmet reports whether a condition of a single write did not hold.
+func isUnmet(err error) bool {
+	var failed *types.ConditionalCheckFailedException
+	return errors.As(err, &failed)
+}
+
+// isConflict reports whether a single write met a transaction under way.
+func isConflict(err error) bool {
+	var conflict *types.TransactionConflictException
+	return errors.As(err, &conflict)
+}
+
+// update changes one item if the condition holds and reports whether it did.
+func (s *Store) update(ctx context.Context, u *types.Update) (done bool, err error) {
+	err = s.retry(ctx, func() error {
+		_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+			TableName: &s.table, Key: u.Key,
+			UpdateExpression: u.UpdateExpression, ConditionExpression: u.ConditionExpression,
+			ExpressionAttributeNames: u.ExpressionAttributeNames, ExpressionAttributeValues: u.ExpressionAttributeValues,
+		})
+		done = err == nil
+		switch {
+		case isUnmet(err):
+			return nil
+		case isConflict(err):
+			return errStale
+		}
+		return err
+	})
+	return done, err
+}
+
+// putItem writes an item whether it exists or not.
+func (s *Store) putItem(ctx context.Context, it item) error {
+	return s.retry(ctx, func() error {
+		_, err := s.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.table, Item: it})
+		if isConflict(err) {
+			return errStale
+		}
+		return err
+	})
+}
+
+// deleteItem removes an item and reports whether it existed.
+func (s *Store) deleteItem(ctx context.Context, key item) (existed bool, err error) {
+	err = s.retry(ctx, func() error {
+		out, err := s.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+			TableName: &s.table, Key: key, ReturnValues: types.ReturnValueAllOld,
+		})
+		if isConflict(err) {
+			return errStale
+		}
+		existed = err == nil && len(out.Attributes) > 0
+		return err
+	})
+	return existed, err
+}
+
+// put is a write that creates an item and fails when it exists.
+func (s *Store) put(it item) types.TransactWriteItem {
+	return types.TransactWriteItem{Put: &types.Put{
+		TableName: &s.table, Item: it, ConditionExpression: aws.String("attribute_not_exists(pk)"),
+	}}
+}
