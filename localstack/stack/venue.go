@@ -1,0 +1,49 @@
+package stack
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"quotary/localstack/venue"
+)
+
+// startVenue runs the simulated venue: it writes the node's files into the
+// stack's folder and answers the public protocols on a port of its own.
+func (s *Stack) startVenue(context.Context) error {
+	if s.cfg.Upstream != "" && s.cfg.Upstream != "simulated" {
+		return nil
+	}
+	v, err := venue.Open(venue.Config{
+		Seed:        s.cfg.Seed,
+		NodeDir:     filepath.Join(s.cfg.Data, "node"),
+		StateDir:    filepath.Join(s.cfg.Data, "venue"),
+		HistoryDays: s.cfg.History,
+		Log:         s.log,
+	})
+	if err != nil {
+		return err
+	}
+	s.onStop(func(context.Context) error { return v.Close() })
+	listener, err := s.listen(offsetVenue)
+	if err != nil {
+		return err
+	}
+	s.State.VenueURL = "http://" + listener.Addr().String()
+	s.serve(listener, v.Handler())
+
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := v.Run(ctx); err != nil && ctx.Err() == nil {
+			s.failure <- fmt.Errorf("the simulated venue: %w", err)
+		}
+	}()
+	s.onStop(func(context.Context) error {
+		cancel()
+		<-ended
+		return nil
+	})
+	return nil
+}
