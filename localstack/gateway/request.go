@@ -80,8 +80,7 @@ func (g *Gateway) locate(req *request) *refusal {
 		return &refusal{kind: "MISSING_AUTHENTICATION_TOKEN", message: "no such stage"}
 	}
 	req.path = inside
-	// One slash at the end is ignored, as on AWS.
-	segments := strings.Split(strings.TrimSuffix(strings.TrimPrefix(inside, "/"), "/"), "/")
+	segments := split(inside)
 	for i, segment := range segments {
 		decoded, err := url.PathUnescape(segment)
 		if err != nil || !utf8.ValidString(decoded) {

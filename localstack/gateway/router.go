@@ -43,11 +43,13 @@ func (t *tree) add(r Route) error {
 		return fmt.Errorf("want a method, a function, and a path that begins with a slash")
 	}
 	var names []string
-	for segment := range strings.SplitSeq(strings.Trim(r.Path, "/"), "/") {
+	for _, segment := range split(r.Path) {
 		name, isParameter, err := parameterName(segment)
 		switch {
 		case err != nil:
 			return err
+		case slices.Contains(names, name):
+			return fmt.Errorf("parameter {%s} occurs twice", name)
 		case !isParameter:
 			if t.fixed == nil {
 				t.fixed = make(map[string]*tree)
@@ -61,8 +63,6 @@ func (t *tree) add(r Route) error {
 			t.parameter, t.name = new(tree), name
 		case t.name != name:
 			return fmt.Errorf("parameter {%s} stands where another route has {%s}: a resource has one", name, t.name)
-		case slices.Contains(names, name):
-			return fmt.Errorf("parameter {%s} occurs twice", name)
 		}
 		names = append(names, name)
 		t = t.parameter
@@ -81,6 +81,16 @@ func (t *tree) add(r Route) error {
 	slices.Sort(methods)
 	t.resource.allow = strings.Join(methods, ", ")
 	return nil
+}
+
+// split takes a path apart, still encoded. One slash at its end is ignored, as on
+// AWS; the root has no segments.
+func split(path string) []string {
+	path = strings.TrimSuffix(strings.TrimPrefix(path, "/"), "/")
+	if path == "" {
+		return nil
+	}
+	return strings.Split(path, "/")
 }
 
 func parameterName(segment string) (name string, isParameter bool, err error) {
@@ -109,6 +119,9 @@ func resourceID(path string) string {
 // the order of the path. Parameters are never empty.
 func (t *tree) find(segments []string, params []param) (*resource, []param) {
 	if len(segments) == 0 {
+		if t.resource == nil {
+			return nil, nil
+		}
 		return t.resource, params
 	}
 	head, rest := segments[0], segments[1:]
