@@ -61,7 +61,7 @@ test-oracle: tools tools-oracle ## run the store tests against Amazon's DynamoDB
 	@go run ./localstack oracle -- go test -count=1 ./shared/store/... ./shared/keys/... ./shared/usage/... ./shared/api/...
 
 readme: ## write the endpoint table of the README from the catalog
-	@go run ./shared/catalog/readme
+	@go test -count=1 -run TestTheReadmeListsTheCatalog ./shared/catalog -update
 
 fuzz: ## fuzz what takes hostile input, a minute each
 	@for target in $$(grep -rl --include='*_test.go' '^func Fuzz' shared localstack functions | xargs -n1 dirname | sort -u); do \

@@ -43,6 +43,8 @@ type sign struct {
 	Path string `arg:"" help:"Path after the base address, with business parameters: /upgrade/v2/hl/tickers."`
 }
 
+type env struct{}
+
 type replay struct {
 	File     string `arg:"" type:"existingfile" help:"Recording: one block, or one fill, in JSON per line."`
 	Programs string `env:"QUOTARY_PROGRAMS" default:"bin" help:"Folder of the built programs."`
@@ -97,6 +99,17 @@ func (s *sign) Run(c *cli) error {
 		return err
 	}
 	fmt.Println(address)
+	return nil
+}
+
+// Run prints assignments for a shell's eval. All values are of letters, digits
+// and : / . so that none needs quoting.
+func (env) Run(c *cli) error {
+	state, err := stack.Read(c.Data)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("BASE=%s\nLAMBDA=%s\nAK=%s\nSK=%s\n", state.BaseURL, state.LambdaURL, state.Demo.SubKey.AccessKey, state.Demo.SubKey.SecretKey)
 	return nil
 }
 
