@@ -1,0 +1,65 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestSomeoneElsesSubKeyAnswersAsAnUnknownOne(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	b.create(object{})
+	before := b.state()
+	for _, c := range []struct {
+		method, suffix string
+		body           any
+	}{
+		{"GET", "", nil},
+		{"PUT", "", object{"name": "mine"}},
+		{"PUT", "", object{"monthly_quota": 3}},
+		{"PUT", "", object{"metadata": "{}"}},
+		{"DELETE", "", nil},
+		{"POST", "/enable", nil},
+		{"POST", "/disable", nil},
+		{"POST", "/reset-secret", nil},
+	} {
+		var bodies []string
+		for _, accessKey := range []string{
+			strings.Repeat("0", 32), b.SubKey.AccessKey, b.key.AccessKey, b.Primary.AccessKey, "x", "a%2Fb", "%23", strings.Repeat("z", 500),
+		} {
+			a := b.call(c.method, "/sub-keys/"+accessKey+c.suffix, c.body)
+			wantError(t, a, 404, "access_key")
+			bodies = append(bodies, string(a.Body))
+		}
+		for _, body := range bodies {
+			if body != bodies[0] {
+				t.Errorf("%s %s: the answers differ: %s and %s", c.method, c.suffix, bodies[0], body)
+			}
+		}
+	}
+	if b.state() != before {
+		t.Error("something changed")
+	}
+	if _, _, err := b.Keys.SubKey(t.Context(), b.Primary.AccessKey, b.SubKey.AccessKey); err != nil {
+		t.Errorf("the other distributor's sub-key: %v", err)
+	}
+}
+
+func TestADeletedSubKeyIsUnknown(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	k := b.create(object{})
+	b.ok("DELETE", "/sub-keys/"+k.AccessKey, nil)
+	wantError(t, b.call("DELETE", "/sub-keys/"+k.AccessKey, nil), 404, "access_key")
+	golden(t, "404_sub_key", b.call("GET", "/sub-keys/"+k.AccessKey, nil), nil)
+}
+
+func TestALevelThatIsNotConfiguredIsUnknown(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	// "all" is a level of another distributor.
+	for _, name := range []string{"all", "none"} {
+		wantError(t, b.call("GET", "/levels/"+name, nil), 404, "level")
+		wantError(t, b.call("DELETE", "/levels/"+name, nil), 404, "level")
+	}
+}

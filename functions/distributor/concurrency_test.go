@@ -1,0 +1,64 @@
+package main
+
+import (
+	"sync"
+	"testing"
+
+	"quotary/shared/api/apitest"
+	"quotary/shared/catalog"
+)
+
+// together makes the same call n times at once and returns the answers.
+func together(n int, call func() apitest.Answer) []apitest.Answer {
+	answers := make([]apitest.Answer, n)
+	var wg sync.WaitGroup
+	for i := range answers {
+		wg.Go(func() { answers[i] = call() })
+	}
+	wg.Wait()
+	return answers
+}
+
+func TestConcurrentRegistrationsWithOneTokenSucceedOnce(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	token, _, err := b.Keys.CreateInvite(t.Context(), contract, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	won := 0
+	for _, a := range together(50, func() apitest.Answer {
+		return b.Call(t, apitest.Key{}, "POST", root+"/register", object{"invite_token": token})
+	}) {
+		if a.Status == 200 {
+			won++
+			continue
+		}
+		wantError(t, a, 400, "invite_token")
+	}
+	if won != 1 {
+		t.Errorf("%d of 50 registrations succeeded, want 1", won)
+	}
+}
+
+func TestConcurrentCreationsStopAtMaxSubKeys(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	created := 0
+	for _, a := range together(25, func() apitest.Answer {
+		return b.call("POST", "/sub-keys", object{"name": "n", "monthly_quota": 3})
+	}) {
+		if a.Status == 200 {
+			created++
+			continue
+		}
+		wantError(t, a, 400, "max_sub_keys")
+	}
+	info := apitest.Data[catalog.DistributorInfo](t, b.ok("GET", "/info", nil))
+	quota := apitest.Data[catalog.QuotaSummary](t, b.ok("GET", "/quota", nil))
+	page := apitest.Data[catalog.SubKeyPage](t, b.ok("GET", "/sub-keys", nil))
+	if created != 5 || info.SubKeyCount != 5 || page.Total != 5 || quota.AllocatedQuota != 15 {
+		t.Errorf("%d created, info counts %d, the list %d, %d are allocated: want 5, 5, 5, 15",
+			created, info.SubKeyCount, page.Total, quota.AllocatedQuota)
+	}
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"net/http"
+	"strings"
+	"testing"
+
+	"quotary/shared/api/apitest"
+	"quotary/shared/catalog"
+	"quotary/shared/keys"
+	"quotary/shared/usage"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+const root = "/upgrade/v2/distributor"
+
+// bed is the function in front of a real engine, and a distributor to call it.
+type bed struct {
+	*apitest.World
+	t   testing.TB
+	key apitest.Key // a distributor of an ordinary contract
+}
+
+var contract = keys.Preset{Name: "Acme", Level: "gold", MaxSubKeys: 5, MaxTotalQuota: 10_000, WSConnLimit: 5, WSSubLimit: 50}
+
+func newBed(t testing.TB) *bed {
+	t.Helper()
+	w := apitest.New(t, string(catalog.Distributor))
+	m := &management{keys: w.Keys, usage: w.Counters}
+	m.serve(w.Family)
+	if err := w.Family.Complete(); err != nil {
+		t.Fatal(err)
+	}
+	return &bed{World: w, t: t, key: w.Register(t, contract)}
+}
+
+// call calls a management path as the distributor.
+func (b *bed) call(method, path string, body any) apitest.Answer {
+	b.t.Helper()
+	return b.Call(b.t, b.key, method, root+path, body)
+}
+
+// ok calls and requires success.
+func (b *bed) ok(method, path string, body any) apitest.Answer {
+	b.t.Helper()
+	a := b.call(method, path, body)
+	if a.Status != http.StatusOK {
+		b.t.Fatalf("%s %s: status %d: %s", method, path, a.Status, a.Body)
+	}
+	return a
+}
+
+// object is a JSON object of a request.
+type object map[string]any
+
+// create creates a sub-key through the endpoint.
+func (b *bed) create(body object) catalog.CreatedSubKey {
+	b.t.Helper()
+	if body["name"] == nil {
+		body["name"] = "client"
+	}
+	return apitest.Data[catalog.CreatedSubKey](b.t, b.ok("POST", "/sub-keys", body))
+}
+
+// request counts so many requests of a sub-key, as admitted data requests do.
+func (b *bed) request(accessKey string, n int) {
+	b.t.Helper()
+	for range n {
+		if _, err := b.Counters.Take(b.t.Context(), accessKey, b.key.AccessKey, usage.Limits{PerMonth: 1 << 40, Total: contract.MaxTotalQuota}); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+}
+
+// state is everything that the distributor can read of itself.
+func (b *bed) state() string {
+	b.t.Helper()
+	var all strings.Builder
+	for _, path := range []string{"/info", "/quota", "/levels", "/sub-keys?page_size=100", "/sub-keys/stats", "/sub-keys/export"} {
+		all.Write(b.ok("GET", path, nil).Body)
+	}
+	page := apitest.Data[catalog.SubKeyPage](b.t, b.ok("GET", "/sub-keys?page_size=100", nil))
+	for _, k := range page.List {
+		all.Write(b.ok("GET", "/sub-keys/"+k.AccessKey, nil).Body)
+	}
+	return all.String()
+}
+
+// golden compares a body in which the random values are named.
+func golden(t testing.TB, name string, a apitest.Answer, random map[string]string) {
+	t.Helper()
+	body := string(a.Body)
+	for value, shown := range random {
+		body = strings.ReplaceAll(body, value, shown)
+	}
+	apitest.Golden(t, *update, name, []byte(body))
+}
+
+// wantError requires a status and an error body whose one sentence holds all
+// parts.
+func wantError(t testing.TB, a apitest.Answer, status int, parts ...string) {
+	t.Helper()
+	if a.Status != status {
+		t.Errorf("status %d, want %d: %s", a.Status, status, a.Body)
+		return
+	}
+	var body struct {
+		Success *bool  `json:"success"`
+		Error   string `json:"error"`
+	}
+	if err := json.Unmarshal(a.Body, &body); err != nil || body.Success == nil || *body.Success || body.Error == "" {
+		t.Errorf("not an error body: %s", a.Body)
+	}
+	for _, part := range parts {
+		if !strings.Contains(body.Error, part) {
+			t.Errorf("the message %q does not hold %q", body.Error, part)
+		}
+	}
+}

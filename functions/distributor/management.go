@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"quotary/shared/api"
+	"quotary/shared/catalog"
+	"quotary/shared/keys"
+	"quotary/shared/usage"
+)
+
+// management serves the distributor endpoints.
+type management struct {
+	keys  *keys.Store
+	usage *usage.Counters
+}
+
+func (m *management) serve(f *api.Family) {
+	handle(f, catalog.Register, m.register)
+	handle(f, catalog.GetInfo, m.info)
+	handle(f, catalog.GetQuota, m.quota)
+
+	handle(f, catalog.ListLevels, m.listLevels)
+	handle(f, catalog.GetLevel, m.getLevel)
+	handle(f, catalog.PutLevel, m.putLevel)
+	handle(f, catalog.DeleteLevel, m.deleteLevel)
+
+	handle(f, catalog.CreateSubKey, m.createSubKey)
+	handle(f, catalog.ListSubKeys, m.listSubKeys)
+	handle(f, catalog.SubKeyStats, m.subKeyStats)
+	handle(f, catalog.ExportKeys, m.export)
+	handle(f, catalog.GetSubKey, m.getSubKey)
+	handle(f, catalog.UpdateSubKey, m.updateSubKey)
+	handle(f, catalog.DeleteSubKey, m.deleteSubKey)
+	handle(f, catalog.EnableKey, m.enable)
+	handle(f, catalog.DisableKey, m.disable)
+	handle(f, catalog.ResetSecret, m.resetSecret)
+	handle(f, catalog.BatchEnable, m.batchEnable)
+	handle(f, catalog.BatchDisable, m.batchDisable)
+}
+
+// handle gives a handler the calling distributor's primary access key, which is
+// empty for registration, and turns the key store's errors into answers.
+func handle[In, Out any](f *api.Family, r catalog.Route[In, Out], h func(ctx context.Context, distributor string, in In) (Out, error)) {
+	api.Handle(f, r, func(ctx context.Context, in In) (Out, error) {
+		out, err := h(ctx, api.Caller(ctx).Distributor, in)
+		return out, answer(err)
+	})
+}
+
+// answer turns an error of the key store into what its caller may read. Any
+// other stays as it is: a fault.
+func answer(err error) error {
+	var bad *keys.InvalidError
+	switch {
+	case errors.As(err, &bad):
+		return api.BadRequest("%s", bad.Message)
+	case errors.Is(err, keys.ErrUnknown):
+		return api.NotFound("access_key names no sub-key of this distributor")
+	case errors.Is(err, keys.ErrUnknownLevel):
+		return api.NotFound("level names no configured level of this distributor")
+	case errors.Is(err, keys.ErrBusy):
+		return &api.Error{
+			Status:  http.StatusTooManyRequests,
+			Message: "too many requests change this distributor's keys at the same moment: nothing was changed, try again",
+		}
+	}
+	return err
+}
+
+func (m *management) register(ctx context.Context, _ string, in catalog.RegisterIn) (catalog.Registered, error) {
+	r, err := m.keys.Register(ctx, in.InviteToken)
+	api.Say(ctx, "the distributor is registered: keep the secret_key, it is never shown again")
+	return catalog.Registered{AccessKey: r.AccessKey, SecretKey: string(r.Secret), Name: r.Name, Level: r.Level}, err
+}
+
+func (m *management) info(ctx context.Context, distributor string, _ catalog.None) (catalog.DistributorInfo, error) {
+	d, err := m.keys.Distributor(ctx, distributor)
+	return catalog.DistributorInfo{
+		AccessKey: d.AccessKey, Name: d.Name, Level: d.Level,
+		MaxSubKeys: d.MaxSubKeys, SubKeyCount: d.SubKeyCount, MaxTotalQuota: d.MaxTotalQuota,
+	}, err
+}
+
+func (m *management) quota(ctx context.Context, distributor string, _ catalog.None) (catalog.QuotaSummary, error) {
+	d, err := m.keys.Distributor(ctx, distributor)
+	if err != nil {
+		return catalog.QuotaSummary{}, err
+	}
+	used, err := m.usage.Distributor(ctx, distributor, api.Now(ctx))
+	return catalog.QuotaSummary{
+		MaxTotalQuota: d.MaxTotalQuota, AllocatedQuota: d.AllocatedQuota, AvailableQuota: d.AvailableQuota(),
+		UsedQuota: used, RemainingQuota: max(d.MaxTotalQuota-used, 0),
+	}, err
+}
+
+func (m *management) listLevels(ctx context.Context, distributor string, _ catalog.None) ([]string, error) {
+	return m.keys.Levels(ctx, distributor)
+}
+
+func (m *management) getLevel(ctx context.Context, distributor string, in catalog.LevelIn) (catalog.Level, error) {
+	return m.keys.Level(ctx, distributor, in.Level)
+}
+
+func (m *management) putLevel(ctx context.Context, distributor string, in catalog.PutLevelIn) (catalog.None, error) {
+	api.Say(ctx, "the level is saved and in force for its sub-keys at once")
+	level := catalog.Level{RequestLimits: in.RequestLimits, Permissions: in.Permissions}
+	return catalog.None{}, m.keys.PutLevel(ctx, distributor, in.Level, level)
+}
+
+func (m *management) deleteLevel(ctx context.Context, distributor string, in catalog.LevelIn) (catalog.None, error) {
+	api.Say(ctx, "the level is deleted: its sub-keys are refused until it exists again")
+	return catalog.None{}, m.keys.DeleteLevel(ctx, distributor, in.Level)
+}
+
+// stamp is a time as the wire shows it: RFC 3339 in UTC, to the millisecond.
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
+
+// stampOrNull is nil for the zero time.
+func stampOrNull(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	s := stamp(t)
+	return &s
+}

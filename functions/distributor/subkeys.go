@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"slices"
+
+	"quotary/shared/api"
+	"quotary/shared/catalog"
+	"quotary/shared/keys"
+)
+
+func (m *management) createSubKey(ctx context.Context, distributor string, in catalog.CreateSubKeyIn) (catalog.CreatedSubKey, error) {
+	k, secret, err := m.keys.CreateSubKey(ctx, distributor, keys.NewSubKey(in))
+	api.Say(ctx, "the sub-key is created: keep the secret_key, only a reset gives a new one")
+	return catalog.CreatedSubKey{
+		AccessKey: k.AccessKey, SecretKey: string(secret), Name: k.Name, Level: k.Level,
+		CreatedAt: stamp(k.CreatedAt), ExpiresAt: stampOrNull(k.ExpiresAt),
+	}, err
+}
+
+func (m *management) listSubKeys(ctx context.Context, distributor string, in catalog.ListSubKeysIn) (catalog.SubKeyPage, error) {
+	all, err := m.keys.SubKeys(ctx, distributor, keys.Filter{Status: in.Status, Keyword: in.Keyword})
+	if err != nil {
+		return catalog.SubKeyPage{}, err
+	}
+	total := int64(len(all))
+	start := min((in.Page-1)*in.PageSize, total)
+	page := all[start:min(start+in.PageSize, total)]
+	used, err := m.used(ctx, page)
+	if err != nil {
+		return catalog.SubKeyPage{}, err
+	}
+	list := make([]catalog.SubKey, len(page))
+	for i := range page {
+		list[i] = wire(&page[i], used)
+	}
+	return catalog.SubKeyPage{List: list, Total: total, Page: in.Page, PageSize: in.PageSize}, nil
+}
+
+func (m *management) getSubKey(ctx context.Context, distributor string, in catalog.SubKeyIn) (catalog.SubKeyDetail, error) {
+	k, metadata, err := m.keys.SubKey(ctx, distributor, in.AccessKey)
+	if err != nil {
+		return catalog.SubKeyDetail{}, err
+	}
+	used, err := m.used(ctx, []keys.SubKey{k})
+	return catalog.SubKeyDetail{SubKey: wire(&k, used), Metadata: metadata, UpdatedAt: stamp(k.UpdatedAt)}, err
+}
+
+func (m *management) updateSubKey(ctx context.Context, distributor string, in catalog.UpdateSubKeyIn) (catalog.None, error) {
+	api.Say(ctx, "the sub-key is updated, in force on its next request")
+	return catalog.None{}, m.keys.UpdateSubKey(ctx, distributor, keys.SubKeyChange(in))
+}
+
+func (m *management) deleteSubKey(ctx context.Context, distributor string, in catalog.SubKeyIn) (catalog.None, error) {
+	api.Say(ctx, "the sub-key is deleted and its monthly_quota is available again")
+	return catalog.None{}, m.keys.DeleteSubKey(ctx, distributor, in.AccessKey)
+}
+
+func (m *management) enable(ctx context.Context, distributor string, in catalog.SubKeyIn) (catalog.None, error) {
+	api.Say(ctx, "the sub-key is enabled")
+	return m.setStatus(ctx, distributor, in.AccessKey, 1)
+}
+
+func (m *management) disable(ctx context.Context, distributor string, in catalog.SubKeyIn) (catalog.None, error) {
+	api.Say(ctx, "the sub-key is disabled: its next request is refused")
+	return m.setStatus(ctx, distributor, in.AccessKey, 0)
+}
+
+func (m *management) setStatus(ctx context.Context, distributor, accessKey string, status int64) (catalog.None, error) {
+	return catalog.None{}, m.keys.UpdateSubKey(ctx, distributor, keys.SubKeyChange{AccessKey: accessKey, Status: &status})
+}
+
+func (m *management) resetSecret(ctx context.Context, distributor string, in catalog.SubKeyIn) (catalog.NewSecret, error) {
+	secret, err := m.keys.ResetSecret(ctx, distributor, in.AccessKey)
+	api.Say(ctx, "the sub-key has a new secret_key: the old one is invalid from now on")
+	return catalog.NewSecret{AccessKey: in.AccessKey, SecretKey: string(secret)}, err
+}
+
+func (m *management) batchEnable(ctx context.Context, distributor string, in catalog.BatchKeysIn) (catalog.None, error) {
+	api.Say(ctx, "the sub-keys are enabled")
+	return catalog.None{}, m.keys.SetActive(ctx, distributor, in.AccessKeys, true)
+}
+
+func (m *management) batchDisable(ctx context.Context, distributor string, in catalog.BatchKeysIn) (catalog.None, error) {
+	api.Say(ctx, "the sub-keys are disabled: their next requests are refused")
+	return catalog.None{}, m.keys.SetActive(ctx, distributor, in.AccessKeys, false)
+}
+
+func (m *management) subKeyStats(ctx context.Context, distributor string, _ catalog.None) (catalog.SubKeyStatistics, error) {
+	all, err := m.keys.SubKeys(ctx, distributor, keys.Filter{})
+	if err != nil {
+		return catalog.SubKeyStatistics{}, err
+	}
+	used, err := m.used(ctx, all)
+	stats := catalog.SubKeyStatistics{TotalSubKeys: int64(len(all))}
+	for i := range all {
+		if all[i].Active {
+			stats.ActiveSubKeys++
+		} else {
+			stats.DisabledSubKeys++
+		}
+		stats.TotalQuota += all[i].MonthlyQuota
+		stats.UsedQuota += used[all[i].AccessKey]
+	}
+	stats.RemainingQuota = max(stats.TotalQuota-stats.UsedQuota, 0)
+	return stats, err
+}
+
+func (m *management) export(ctx context.Context, distributor string, in catalog.ExportIn) (catalog.Export, error) {
+	all, err := m.keys.SubKeys(ctx, distributor, keys.Filter{Keyword: in.Keyword})
+	if err != nil {
+		return nil, err
+	}
+	used, err := m.used(ctx, all)
+	slices.Reverse(all)
+	rows := make(catalog.Export, len(all))
+	for i := range all {
+		k := wire(&all[i], used)
+		rows[i] = catalog.ExportRow{
+			AccessKey: k.AccessKey, Name: k.Name, Status: k.Status,
+			MonthlyQuota: k.MonthlyQuota, UsedMonthlyQuota: k.UsedMonthlyQuota, CreatedAt: k.CreatedAt,
+		}
+	}
+	return rows, err
+}
+
+// used returns the requests of this month by access key.
+func (m *management) used(ctx context.Context, list []keys.SubKey) (map[string]int64, error) {
+	accessKeys := make([]string, len(list))
+	for i := range list {
+		accessKeys[i] = list[i].AccessKey
+	}
+	return m.usage.Keys(ctx, accessKeys, api.Now(ctx))
+}
+
+func wire(k *keys.SubKey, used map[string]int64) catalog.SubKey {
+	status := int64(0)
+	if k.Active {
+		status = 1
+	}
+	return catalog.SubKey{
+		AccessKey: k.AccessKey, Name: k.Name, Level: k.Level, Status: status,
+		MonthlyQuota: k.MonthlyQuota, UsedMonthlyQuota: used[k.AccessKey],
+		RateLimit: k.RateLimit, MaxTimeRange: k.MaxTimeRange, WSConnLimit: k.WSConnLimit, WSSubLimit: k.WSSubLimit,
+		CreatedAt: stamp(k.CreatedAt), ExpiresAt: stampOrNull(k.ExpiresAt),
+	}
+}

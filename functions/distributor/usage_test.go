@@ -1,0 +1,92 @@
+package main
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quotary/shared/api/apitest"
+	"quotary/shared/catalog"
+)
+
+func TestQuotaStatsListAndExportAgreeWithWhatWasCounted(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	first := b.create(object{"monthly_quota": 30})
+	b.Move(time.Millisecond)
+	second := b.create(object{"monthly_quota": 4000})
+	b.Move(time.Millisecond)
+	idle := b.create(object{"monthly_quota": 5})
+	b.request(first.AccessKey, 30)
+	b.request(second.AccessKey, 12)
+	b.ok("POST", "/sub-keys/"+second.AccessKey+"/disable", nil)
+	b.wantUsage(t, catalog.QuotaSummary{MaxTotalQuota: 10_000, AllocatedQuota: 4035, AvailableQuota: 5965, UsedQuota: 42, RemainingQuota: 9958},
+		catalog.SubKeyStatistics{TotalSubKeys: 3, ActiveSubKeys: 2, DisabledSubKeys: 1, TotalQuota: 4035, UsedQuota: 42, RemainingQuota: 3993},
+		[]string{first.AccessKey, second.AccessKey, idle.AccessKey}, []int64{30, 12, 0})
+
+	// What a deleted sub-key used stays used.
+	b.ok("DELETE", "/sub-keys/"+first.AccessKey, nil)
+	b.wantUsage(t, catalog.QuotaSummary{MaxTotalQuota: 10_000, AllocatedQuota: 4005, AvailableQuota: 5995, UsedQuota: 42, RemainingQuota: 9958},
+		catalog.SubKeyStatistics{TotalSubKeys: 2, ActiveSubKeys: 1, DisabledSubKeys: 1, TotalQuota: 4005, UsedQuota: 12, RemainingQuota: 3993},
+		[]string{second.AccessKey, idle.AccessKey}, []int64{12, 0})
+
+	// A month begins with nothing used.
+	b.Move(31 * 24 * time.Hour)
+	b.wantUsage(t, catalog.QuotaSummary{MaxTotalQuota: 10_000, AllocatedQuota: 4005, AvailableQuota: 5995, UsedQuota: 0, RemainingQuota: 10_000},
+		catalog.SubKeyStatistics{TotalSubKeys: 2, ActiveSubKeys: 1, DisabledSubKeys: 1, TotalQuota: 4005, UsedQuota: 0, RemainingQuota: 4005},
+		[]string{second.AccessKey, idle.AccessKey}, []int64{0, 0})
+}
+
+// wantUsage checks every place that shows use; the access keys are given in
+// the order of their creation.
+func (b *bed) wantUsage(t *testing.T, quota catalog.QuotaSummary, stats catalog.SubKeyStatistics, accessKeys []string, used []int64) {
+	t.Helper()
+	if diff := cmp.Diff(quota, apitest.Data[catalog.QuotaSummary](t, b.ok("GET", "/quota", nil))); diff != "" {
+		t.Errorf("quota (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(stats, apitest.Data[catalog.SubKeyStatistics](t, b.ok("GET", "/sub-keys/stats", nil))); diff != "" {
+		t.Errorf("stats (-want +got):\n%s", diff)
+	}
+	page := apitest.Data[catalog.SubKeyPage](t, b.ok("GET", "/sub-keys", nil))
+	rows := b.exported(t)
+	if len(page.List) != len(used) || len(rows) != len(used) {
+		t.Fatalf("%d listed and %d exported, want %d", len(page.List), len(rows), len(used))
+	}
+	for i, accessKey := range accessKeys {
+		if row := rows[i]; row.AccessKey != accessKey || row.UsedMonthlyQuota != used[i] {
+			t.Errorf("row %d of the export is %+v, want %s with %d", i, row, accessKey, used[i])
+		}
+		if k := page.List[len(used)-1-i]; k.AccessKey != accessKey || k.UsedMonthlyQuota != used[i] {
+			t.Errorf("the list has %+v, want %s with %d", k, accessKey, used[i])
+		}
+		detail := apitest.Data[catalog.SubKeyDetail](t, b.ok("GET", "/sub-keys/"+accessKey, nil))
+		if detail.UsedMonthlyQuota != used[i] {
+			t.Errorf("the detail of %s shows %d used, want %d", accessKey, detail.UsedMonthlyQuota, used[i])
+		}
+	}
+}
+
+func TestWithoutATotalCapNothingRemainsByTheFormula(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	preset := contract
+	preset.MaxTotalQuota = 0
+	b.key = b.Register(t, preset)
+	b.create(object{})
+	got := apitest.Data[catalog.QuotaSummary](t, b.ok("GET", "/quota", nil))
+	want := catalog.QuotaSummary{AllocatedQuota: 1000, AvailableQuota: -1000}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("quota (-want +got):\n%s", diff)
+	}
+}
+
+// exported reads the export, which has no envelope.
+func (b *bed) exported(t *testing.T) (rows []catalog.ExportRow) {
+	t.Helper()
+	if err := json.Unmarshal(b.ok("GET", "/sub-keys/export", nil).Body, &rows); err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
