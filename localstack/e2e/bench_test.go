@@ -1,0 +1,183 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha1"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"quotary/localstack/client"
+	"quotary/localstack/stack"
+)
+
+// BenchmarkSignedRequest measures a whole signed request from the client's side:
+// gateway, authorizer, function and, in "engine", the DynamoDB engine. In
+// "without-engine" a stand-in answers the programs' requests to the engine at
+// once with what the engine answered before, so that the rest is what remains.
+// "net-http" is a plain handler that verifies the same signature, in this run.
+func BenchmarkSignedRequest(b *testing.B) {
+	for _, concurrency := range []int{1, 32} {
+		b.Run(fmt.Sprintf("engine/c%d", concurrency), func(b *testing.B) {
+			measure(b, concurrency, world.State.BaseURL, world.State.Demo.SubKey)
+		})
+	}
+	echo := httptest.NewServer(&standIn{engine: world.State.DynamoDB, seen: make(map[string][]byte)})
+	defer echo.Close()
+	quiet, err := stack.Start(b.Context(), stack.Config{
+		Data: b.TempDir(), Programs: filepath.Join(root, "bin"), Tools: filepath.Join(root, "localstack"),
+		DynamoDB: echo.URL, Upstream: "none", MaxEach: 32,
+		// The stand-in shares the engine and so the tables of the first stack.
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() {
+		if err := quiet.Stop(context.Background()); err != nil {
+			b.Error(err)
+		}
+	}()
+	echo.Config.Handler.(*standIn).instant.Store(true)
+	for _, concurrency := range []int{1, 32} {
+		b.Run(fmt.Sprintf("without-engine/c%d", concurrency), func(b *testing.B) {
+			measure(b, concurrency, quiet.State.BaseURL, quiet.State.Demo.SubKey)
+		})
+	}
+	key := client.Key{AccessKey: strings.Repeat("1", 32), SecretKey: strings.Repeat("2", 32)}
+	plain := httptest.NewServer(plainHandler(key))
+	defer plain.Close()
+	for _, concurrency := range []int{1, 32} {
+		b.Run(fmt.Sprintf("net-http/c%d", concurrency), func(b *testing.B) {
+			measure(b, concurrency, plain.URL, key)
+		})
+	}
+}
+
+// measure sends b.N requests from so many clients and reports the quantiles of
+// their latency in milliseconds.
+func measure(b *testing.B, concurrency int, base string, key client.Key) {
+	caller := client.Client{BaseURL: base, HTTP: &http.Client{
+		Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: concurrency},
+	}}
+	get := func() time.Duration {
+		started := time.Now()
+		answer, err := caller.Get(context.Background(), key, hl+"/tickers", nil)
+		if err != nil || answer.Status != http.StatusOK {
+			b.Errorf("%d %.200s %v", answer.Status, answer.Body, err)
+		}
+		return time.Since(started)
+	}
+	var warm sync.WaitGroup
+	for range concurrency {
+		warm.Go(func() {
+			for range 5 {
+				get()
+			}
+		})
+	}
+	warm.Wait()
+	var mu sync.Mutex
+	var all []time.Duration
+	var left atomic.Int64
+	left.Store(int64(b.N))
+	b.ResetTimer()
+	var wg sync.WaitGroup
+	for range concurrency {
+		wg.Go(func() {
+			var own []time.Duration
+			for left.Add(-1) >= 0 {
+				own = append(own, get())
+			}
+			mu.Lock()
+			all = append(all, own...)
+			mu.Unlock()
+		})
+	}
+	wg.Wait()
+	b.StopTimer()
+	slices.Sort(all)
+	if len(all) > 0 {
+		b.ReportMetric(float64(all[len(all)/2].Microseconds())/1000, "p50-ms")
+		b.ReportMetric(float64(all[len(all)*99/100].Microseconds())/1000, "p99-ms")
+	}
+}
+
+// standIn hands requests to the engine and remembers the answers to reads. Once
+// instant, it answers reads from memory and writes with a success.
+type standIn struct {
+	engine  string
+	instant atomic.Bool
+	mu      sync.Mutex
+	seen    map[string][]byte
+}
+
+func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	operation := r.Header.Get("X-Amz-Target")
+	key := operation + string(body)
+	w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+	s.mu.Lock()
+	answer, ok := s.seen[key]
+	s.mu.Unlock()
+	if s.instant.Load() {
+		if ok {
+			_, _ = w.Write(answer)
+			return
+		}
+		if strings.HasSuffix(operation, ".UpdateItem") || strings.HasSuffix(operation, ".PutItem") {
+			_, _ = io.WriteString(w, `{"Attributes":{"n":{"N":"1"},"used":{"N":"1"}}}`)
+			return
+		}
+	}
+	onward, err := http.NewRequestWithContext(r.Context(), r.Method, s.engine, bytes.NewReader(body))
+	if err != nil {
+		w.WriteHeader(http.StatusInternalServerError)
+		return
+	}
+	onward.Header = r.Header.Clone()
+	res, err := http.DefaultClient.Do(onward)
+	if err != nil {
+		w.WriteHeader(http.StatusBadGateway)
+		return
+	}
+	defer res.Body.Close()
+	answer, _ = io.ReadAll(res.Body)
+	if res.StatusCode == http.StatusOK && (strings.HasSuffix(operation, ".BatchGetItem") || strings.HasSuffix(operation, ".GetItem")) {
+		s.mu.Lock()
+		s.seen[key] = answer
+		s.mu.Unlock()
+	}
+	w.WriteHeader(res.StatusCode)
+	_, _ = w.Write(answer)
+}
+
+// plainHandler verifies a signature and answers JSON, and nothing else.
+func plainHandler(key client.Key) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		mac := hmac.New(sha1.New, []byte(key.SecretKey))
+		fmt.Fprintf(mac, "AccessKeyId=%s&SignatureNonce=%s&Timestamp=%s", q.Get("AccessKeyId"), q.Get("SignatureNonce"), q.Get("Timestamp"))
+		want := base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "%x", mac.Sum(nil)))
+		if !hmac.Equal([]byte(want), []byte(q.Get("Signature"))) {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"code":"0","msg":"success","data":[]}`)
+	})
+}
