@@ -21,8 +21,8 @@ func (e *Events) Len() int {
 	return n
 }
 
-// Mids are the mid prices of some coins of one dex, a part of the book's
-// universe that one party runs. Coins that are not named keep their price.
+// Mids are the mid prices of all coins of one dex, a part of the venue that one
+// party runs. They replace those told before.
 type Mids struct {
 	Dex  string            // "" is the main dex and spot
 	Time int64             // when the source told it, ms

@@ -40,9 +40,10 @@ func (f *Fill) Rank() Ranked {
 }
 
 // Compare orders a ranking: the larger value first, then the earlier time, the
-// smaller order id, the smaller end position, the address and the taker. Two
-// fills of one order differ in the end position, so that only a fill told twice
-// compares equal: no trade id is needed, and none is on the wire.
+// smaller order id, the smaller end position; what remains decides only to make
+// the order total. Only fills that are the same on the wire compare equal. Two
+// fills of one order differ in the end position, so a fill told twice is known
+// without its trade id, which the wire does not have.
 func (r *Ranked) Compare(s *Ranked) int {
 	if c := s.Val.Cmp(r.Val); c != 0 {
 		return c
@@ -53,16 +54,15 @@ func (r *Ranked) Compare(s *Ranked) int {
 	if c := r.EndPosition.Cmp(s.EndPosition); c != 0 {
 		return c
 	}
-	if c := cmp.Or(strings.Compare(r.Address, s.Address), cmp.Compare(r.Side, s.Side)); c != 0 {
-		return c
+	taker := 0
+	if r.IsTaker != s.IsTaker {
+		taker = 1
+		if r.IsTaker {
+			taker = -1
+		}
 	}
-	switch {
-	case r.IsTaker == s.IsTaker:
-		return strings.Compare(r.Coin, s.Coin)
-	case r.IsTaker:
-		return -1
-	}
-	return 1
+	return cmp.Or(strings.Compare(r.Address, s.Address), cmp.Compare(r.Side, s.Side), taker,
+		strings.Compare(r.Px, s.Px), strings.Compare(r.Sz, s.Sz), strings.Compare(r.Coin, s.Coin))
 }
 
 // Top is the ranking of the largest fills of a bucket, largest first and

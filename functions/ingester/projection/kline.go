@@ -1,0 +1,348 @@
+package projection
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"quotary/shared/market"
+	"quotary/shared/store"
+)
+
+// KlineSeries is the series of klines with taker volume, by coin and tier.
+const KlineSeries = "klines"
+
+// Nodes are dropped from memory when their bucket ended this long before the
+// coin's newest trade, in ms, and no event touched them for so many rounds.
+const (
+	keepMs     = 60_000
+	keepRounds = 8
+)
+
+// klines keeps the rows of [market.KlineTiers]. Per coin they form a tree: a
+// week has days, a day has blocks of four hours, and so on down to the second,
+// which has its trades. A bucket's row is always the sum of its children's.
+type klines struct {
+	coins   map[string]*klineTree
+	touched []*klineTree
+	round   int64
+}
+
+type klineTree struct {
+	coin  string
+	weeks map[int64]*klineNode
+	// newest is the newest second that may be stored, in ms, -1 without any:
+	// no row opens after it.
+	newest  int64
+	heal    bool // newest was read from the store and is to be derived anew
+	touched bool // in klines.touched
+}
+
+// klineNode is a bucket. Its children are known only while it is complete; else
+// it is just the row.
+type klineNode struct {
+	tier     int // in market.KlineTiers
+	start    int64
+	candle   market.Candle
+	stored   market.Candle // as last written or read
+	complete bool
+	children []*klineNode // by start
+	trades   tradeSet     // of a second
+	dirty    bool         // to be derived anew
+	changed  bool         // of a second: its trades differ from the stored ones
+	round    int64        // last touched
+}
+
+const weekTier = len(market.KlineTiers) - 1
+
+// need asks for the rows along the path of each trade that are not known.
+func (k *klines) need(trades []market.Trade, r *request) {
+	var coin string
+	second := int64(-1)
+	for i := range trades {
+		t := &trades[i]
+		s := market.Second1.StartMs(t.Time)
+		if t.Coin == coin && s == second {
+			continue
+		}
+		coin, second = t.Coin, s
+		tree := k.coins[coin]
+		if tree == nil {
+			newest, ok := r.latest(KlineSeries, coin)
+			if !ok {
+				continue
+			}
+			tree = &klineTree{coin: strings.Clone(coin), weeks: map[int64]*klineNode{}, newest: newest, heal: newest >= 0}
+			k.coins[tree.coin] = tree
+		}
+		if tree.heal {
+			tree.need(tree.newest, r)
+		}
+		tree.need(s, r)
+	}
+}
+
+// need asks for what is not known along the path to a second: of each bucket on
+// it the rows of its parts, so that it can be derived anew.
+func (t *klineTree) need(second int64, r *request) {
+	start := market.Week1.StartMs(second)
+	node := t.weeks[start]
+	if node == nil {
+		if start > t.newest {
+			return
+		}
+		r.row(KlineSeries, t.coin, market.Week1, start)
+	}
+	for tier := weekTier; tier > 0; tier-- {
+		start, part := market.KlineTiers[tier].StartMs(second), market.KlineTiers[tier-1]
+		switch {
+		case start > t.newest:
+			return
+		case node == nil || !node.complete:
+			node = nil
+			end := market.KlineTiers[tier].NextMs(second)
+			for s := start; s < end && s <= t.newest; s = part.NextMs(s) {
+				r.row(KlineSeries, t.coin, part, s)
+			}
+		default:
+			if node = node.child(part.StartMs(second)); node == nil {
+				return
+			}
+		}
+	}
+	if node != nil && !node.complete {
+		r.row(KlineSeries, t.coin, market.Second1, second)
+	}
+}
+
+// apply adds the trades to their seconds.
+func (k *klines) apply(trades []market.Trade, c *cache) error {
+	var leaf *klineNode
+	var coin string
+	for i := range trades {
+		t := &trades[i]
+		second := market.Second1.StartMs(t.Time)
+		if leaf == nil || leaf.start != second || coin != t.Coin {
+			var err error
+			if leaf, err = k.visit(t.Coin, second, c); err != nil {
+				return err
+			}
+			coin = t.Coin
+		}
+		if leaf.trades.add(t) {
+			leaf.changed = true
+			if !leaf.dirty { // else its path is marked already
+				k.coins[coin].mark(second, k.round)
+			}
+		}
+	}
+	return nil
+}
+
+// visit opens the path to a second and returns its leaf.
+func (k *klines) visit(coin string, second int64, c *cache) (*klineNode, error) {
+	tree := k.coins[coin]
+	if !tree.touched {
+		tree.touched = true
+		k.touched = append(k.touched, tree)
+	}
+	if tree.heal {
+		tree.heal = false
+		if _, err := tree.open(tree.newest, k.round, c); err != nil {
+			return nil, err
+		}
+	}
+	leaf, err := tree.open(second, k.round, c)
+	if err != nil {
+		return nil, err
+	}
+	tree.newest = max(tree.newest, second)
+	return leaf, nil
+}
+
+// open walks the path to a second, makes its buckets complete from what was
+// read, and returns its leaf. If anything had to be read, the path is to be
+// derived anew, for a crash may have left it half written.
+func (t *klineTree) open(second, round int64, c *cache) (*klineNode, error) {
+	start := market.Week1.StartMs(second)
+	node, read := t.weeks[start], false
+	if node == nil {
+		var err error
+		if node, err = newKlineNode(weekTier, start, c.point(KlineSeries, t.coin, market.Week1, start)); err != nil {
+			return nil, err
+		}
+		t.weeks[start] = node
+	}
+	for {
+		node.round = round
+		if !node.complete {
+			if err := node.fill(t.coin, c); err != nil {
+				return nil, err
+			}
+			read = read || node.stored.Trades > 0 || len(node.children) > 0
+		}
+		if node.tier == 0 {
+			break
+		}
+		start := market.KlineTiers[node.tier-1].StartMs(second)
+		child := node.child(start)
+		if child == nil {
+			child = &klineNode{tier: node.tier - 1, start: start, complete: true}
+			node.insert(child)
+		}
+		node = child
+	}
+	if read {
+		t.mark(second, round)
+	}
+	return node, nil
+}
+
+// mark has the open path to a second derived anew.
+func (t *klineTree) mark(second, round int64) {
+	node := t.weeks[market.Week1.StartMs(second)]
+	for node.dirty, node.round = true, round; node.tier > 0; node.dirty, node.round = true, round {
+		node = node.child(market.KlineTiers[node.tier-1].StartMs(second))
+	}
+}
+
+// newKlineNode is the bucket of a row, or of no row.
+func newKlineNode(tier int, start int64, p *store.Point) (*klineNode, error) {
+	n := &klineNode{tier: tier, start: start}
+	if p == nil {
+		return n, nil
+	}
+	candle, err := market.ParseCandle(p.Body)
+	if err != nil {
+		return nil, fmt.Errorf("%s row of %d: %w", market.KlineTiers[tier], start, err)
+	}
+	n.candle, n.stored = candle, candle
+	if tier == 0 {
+		if n.trades, err = decodeTrades(p.Extra, start); err != nil {
+			return nil, fmt.Errorf("1s row of %d: %w", start, err)
+		}
+	}
+	return n, nil
+}
+
+// fill makes a bucket complete: its parts become those that were read.
+func (n *klineNode) fill(coin string, c *cache) error {
+	n.complete = true
+	if n.tier == 0 {
+		if p := c.point(KlineSeries, coin, market.Second1, n.start); p != nil {
+			again, err := newKlineNode(0, n.start, p)
+			if err != nil {
+				return err
+			}
+			n.trades = again.trades
+		}
+		return nil
+	}
+	part := market.KlineTiers[n.tier-1]
+	for s := n.start; s < market.KlineTiers[n.tier].NextMs(n.start); s = part.NextMs(s) {
+		p := c.point(KlineSeries, coin, part, s)
+		if p == nil {
+			continue
+		}
+		child, err := newKlineNode(n.tier-1, s, p)
+		if err != nil {
+			return err
+		}
+		n.children = append(n.children, child)
+	}
+	return nil
+}
+
+func (n *klineNode) find(start int64) (int, bool) {
+	return slices.BinarySearchFunc(n.children, start, func(c *klineNode, s int64) int { return int(c.start - s) })
+}
+
+func (n *klineNode) child(start int64) *klineNode {
+	if i, ok := n.find(start); ok {
+		return n.children[i]
+	}
+	return nil
+}
+
+func (n *klineNode) insert(child *klineNode) {
+	i, _ := n.find(child.start)
+	n.children = slices.Insert(n.children, i, child)
+}
+
+// changes derives the touched buckets anew, appends the rows that differ from
+// the stored ones, and forgets buckets that rest.
+func (k *klines) changes(rows []store.SeriesRow) []store.SeriesRow {
+	for _, tree := range k.touched {
+		tree.touched = false
+		for _, start := range sortedKeys(tree.weeks) {
+			rows = tree.weeks[start].derive(rows, tree.coin)
+		}
+	}
+	k.touched = k.touched[:0]
+	if k.round++; k.round%keepRounds == 0 {
+		for _, tree := range k.coins {
+			tree.prune(k.round - keepRounds)
+		}
+	}
+	return rows
+}
+
+func (n *klineNode) derive(rows []store.SeriesRow, coin string) []store.SeriesRow {
+	if !n.dirty {
+		return rows
+	}
+	n.dirty = false
+	var extra []byte
+	n.candle = market.Candle{}
+	if n.tier == 0 {
+		n.trades.fold(&n.candle)
+	}
+	for _, child := range n.children {
+		rows = child.derive(rows, coin)
+		n.candle.Merge(&child.candle)
+	}
+	n.candle.OpenTime = n.start
+	if n.candle.Equal(&n.stored) && !n.changed {
+		return rows
+	}
+	n.stored, n.changed = n.candle, false
+	if n.tier == 0 {
+		extra = n.trades.encode(n.start)
+	}
+	return append(rows, store.SeriesRow{
+		SeriesKey: store.SeriesKey{Name: KlineSeries, Key: coin, Interval: market.KlineTiers[n.tier].String()},
+		Point:     store.Point{Time: time.UnixMilli(n.start).UTC(), Body: n.candle.AppendJSON(make([]byte, 0, 320)), Extra: extra},
+	})
+}
+
+// prune forgets what no event touched since a round and what ended a while
+// before the coin's newest trade.
+func (t *klineTree) prune(round int64) {
+	for start, week := range t.weeks {
+		if week.prune(t.newest-keepMs, round) {
+			delete(t.weeks, start)
+		}
+	}
+}
+
+// prune tells whether n itself rests; its row is all that is kept of it then.
+func (n *klineNode) prune(before, round int64) bool {
+	if n.round < round && market.KlineTiers[n.tier].NextMs(n.start) <= before {
+		n.complete, n.children, n.trades = false, nil, tradeSet{}
+		return true
+	}
+	for _, child := range n.children {
+		child.prune(before, round)
+	}
+	return false
+}
+
+func sortedKeys[V any](m map[int64]V) []int64 {
+	keys := make([]int64, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
