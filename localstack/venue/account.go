@@ -1,0 +1,251 @@
+package venue
+
+// direction is the dir field of a fill.
+type direction uint8
+
+const (
+	openLong direction = iota
+	openShort
+	closeLong
+	closeShort
+	longToShort
+	shortToLong
+	buySpot
+	sellSpot
+	liqCrossLong
+	liqCrossShort
+	liqIsoLong
+	liqIsoShort
+)
+
+var dirNames = [...]string{"Open Long", "Open Short", "Close Long", "Close Short", "Long > Short", "Short > Long",
+	"Buy", "Sell", "Liquidated Cross Long", "Liquidated Cross Short", "Liquidated Isolated Long",
+	"Liquidated Isolated Short"}
+
+// fill is one side of a trade, as it goes on the wire.
+type fill struct {
+	Px, Sz, Time     int64
+	Start, Closed    int64
+	Oid, Fee, Tid    int64
+	Twap, BuilderFee int64
+	Tx, Cloid        uint64
+	User             int32
+	Coin, FeeTok     int16
+	Builder          int16 // index, or -1
+	Dir              direction
+	Buy, Crossed     bool
+	Liq              *liquidation
+}
+
+// perpFill books a signed size at px into a position and the account's cash.
+// It returns the size before, the realized PnL and the direction.
+func (e *engine) perpFill(u, c int, dsz, px int64) (start, closed int64, dir direction) {
+	a := &e.Acc[u]
+	p := &a.Pos[c]
+	cash := &a.Cash[e.mk[c].Dex]
+	start = p.Szi
+	closing := int64(0)
+	if start != 0 && sign(start) != sign(dsz) {
+		closing = min(abs(dsz), abs(start))
+		closed = p.reduce(closing, px, cash)
+	}
+	if opening := abs(dsz) - closing; opening > 0 {
+		e.increase(u, c, sign(dsz)*opening, px)
+	} else if p.Szi == 0 {
+		p.Cost, p.FundOpen, p.FundChange = 0, 0, 0
+	}
+	p.Realized += closed
+	p.FundChange = 0
+	return start, closed, directionOf(start, p.Szi, dsz)
+}
+
+// reduce closes size of a position at px and returns the realized PnL: price
+// against the average entry, whose share of the cost is rounded half away from
+// zero unless the whole position closes.
+func (p *position) reduce(size, px int64, cash *int64) int64 {
+	side, before := sign(p.Szi), abs(p.Szi)
+	cost := p.Cost
+	if size < before {
+		cost = mulDiv(p.Cost, size, before)
+	}
+	closed := side*size*px - cost
+	if !p.Iso {
+		*cash += closed
+	} else {
+		// An isolated position gives back its equity in proportion, so that
+		// what stays is as well covered as before.
+		equity := p.Margin + p.Szi*px - p.Cost
+		back := equity
+		if size < before {
+			back = mulDivDown(max(equity, 0), size, before)
+		}
+		p.Margin += closed - back
+		*cash += back
+	}
+	p.Szi -= side * size
+	p.Cost -= cost
+	return closed
+}
+
+// increase adds a signed size at px, on the trader's leverage and margin mode
+// when the position was flat.
+func (e *engine) increase(u, c int, dsz, px int64) {
+	a := &e.Acc[u]
+	p := &a.Pos[c]
+	if p.Szi == 0 {
+		p.Lev = min(e.prof[u].Lev, e.mk[c].MaxLev)
+		p.Iso = e.prof[u].Iso
+		p.Opened = e.ms()
+		p.Cost, p.FundOpen = 0, 0
+	}
+	if p.Iso {
+		set := mulDivUp(px, abs(dsz), p.Lev)
+		p.Margin += set
+		a.Cash[e.mk[c].Dex] -= set
+	}
+	p.Szi += dsz
+	p.Cost += dsz * px
+}
+
+func directionOf(before, after, dsz int64) direction {
+	switch {
+	case before > 0 && after < 0:
+		return longToShort
+	case before < 0 && after > 0:
+		return shortToLong
+	case before > 0 && dsz < 0:
+		return closeLong
+	case before < 0 && dsz > 0:
+		return closeShort
+	case dsz > 0:
+		return openLong
+	}
+	return openShort
+}
+
+// spotFill moves tokens and USDC. A buyer's fee is taken from the tokens
+// bought, a seller's from the USDC. It returns the base balance before, the
+// PnL against the average entry, the fee and its token.
+func (e *engine) spotFill(u, c int, dsz, px, rate int64) (start, closed, fee int64, feeTok int) {
+	a, m := &e.Acc[u], &e.mk[c]
+	base := m.Token
+	size := abs(dsz) * pow10[8-m.SzDec]
+	notional := abs(dsz) * px
+	start = a.Tok[base]
+	if dsz > 0 {
+		grain := pow10[8-tokens[base].weiDec]
+		fee = mulDiv(size, rate, 1_000_000) / grain * grain
+		a.Tok[base] += size - fee
+		a.Tok[0] -= notional
+		a.TokCost[base] += notional
+		e.SpotFees[base] += fee
+		return start, 0, fee, base
+	}
+	cost := a.TokCost[base]
+	if size < start {
+		cost = mulDiv(cost, size, start)
+	}
+	fee = mulDiv(notional, rate, 1_000_000)
+	a.Tok[base] -= size
+	a.TokCost[base] -= cost
+	a.Tok[0] += notional - fee
+	e.SpotFees[0] += fee
+	return start, notional - cost, fee, 0
+}
+
+// crossEquity is the account value of a dex without its isolated positions.
+func (e *engine) crossEquity(u, dex int) int64 {
+	v := e.Acc[u].Cash[dex]
+	for c := range e.perps {
+		if p := &e.Acc[u].Pos[c]; p.Szi != 0 && !p.Iso && e.mk[c].Dex == dex {
+			v += p.Szi*e.Mk[c].Mark - p.Cost
+		}
+	}
+	return v
+}
+
+// isoEquity is the value of an isolated position with its margin.
+func (e *engine) isoEquity(u, c int) int64 {
+	p := &e.Acc[u].Pos[c]
+	return p.Margin + p.Szi*e.Mk[c].Mark - p.Cost
+}
+
+func (e *engine) notional(u, c int) int64 { return abs(e.Acc[u].Pos[c].Szi) * e.Mk[c].Mark }
+
+// crossMargins returns the initial and the maintenance margin of a dex's cross
+// positions and their notional.
+func (e *engine) crossMargins(u, dex int) (initial, maint, ntl int64) {
+	for c := range e.perps {
+		p := &e.Acc[u].Pos[c]
+		if p.Szi == 0 || p.Iso || e.mk[c].Dex != dex {
+			continue
+		}
+		n := e.notional(u, c)
+		initial += mulDivUp(n, 1, p.Lev)
+		maint += maintenance(e.mk[c].Tiers, n)
+		ntl += n
+	}
+	return initial, maint, ntl
+}
+
+// free is what a trader can still put up as initial margin in a dex.
+func (e *engine) free(u, dex int) int64 {
+	initial, _, _ := e.crossMargins(u, dex)
+	return e.crossEquity(u, dex) - initial
+}
+
+// affords tells whether a trader may trade dsz at px: closing always, opening
+// when margin and fee are covered; spot when it owns what it gives.
+func (e *engine) affords(u, c int, dsz, px int64) bool {
+	m := &e.mk[c]
+	if m.Spot {
+		if dsz > 0 {
+			return e.Acc[u].Tok[0] >= dsz*px
+		}
+		return e.Acc[u].Tok[m.Token] >= -dsz*pow10[8-m.SzDec]
+	}
+	p := &e.Acc[u].Pos[c]
+	opening := abs(dsz)
+	if p.Szi != 0 && sign(p.Szi) != sign(dsz) {
+		opening -= abs(p.Szi)
+	}
+	if opening <= 0 {
+		return true
+	}
+	lev := min(e.prof[u].Lev, tierOf(m.Tiers, abs(p.Szi+dsz)*px).MaxLev)
+	need := mulDivUp(opening, px, lev) + opening*px/500
+	free := e.free(u, m.Dex)
+	if e.prof[u].Iso {
+		free = min(free, e.Acc[u].Cash[m.Dex])
+	}
+	return free >= need
+}
+
+// perpEquity is the account value over all dexes and margin modes.
+func (e *engine) perpEquity(u int) int64 {
+	var v int64
+	for d := range dexes {
+		v += e.dexEquity(u, d)
+	}
+	return v
+}
+
+func (e *engine) dexEquity(u, dex int) int64 {
+	v := e.crossEquity(u, dex)
+	for c := range e.perps {
+		if p := &e.Acc[u].Pos[c]; p.Szi != 0 && p.Iso && e.mk[c].Dex == dex {
+			v += e.isoEquity(u, c)
+		}
+	}
+	return v
+}
+
+// spotValue is the worth of all tokens in millionths of a USDC.
+func (e *engine) spotValue(u int) int64 {
+	v := e.Acc[u].Tok[0] / 100
+	for c := e.perps; c < len(e.mk); c++ {
+		m := &e.mk[c]
+		v += mulDivDown(e.Acc[u].Tok[m.Token], e.Mk[c].Mark, pow10[8-m.SzDec]*100)
+	}
+	return v
+}

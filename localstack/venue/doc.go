@@ -1,0 +1,36 @@
+// Package venue is a simulated perpetual exchange for tests and for the local
+// stack. It speaks the public protocols of Hyperliquid over loopback (POST
+// /info, the /ws feed) and writes the hourly output files of a Hyperliquid
+// node, so that everything that reads those can be run without the network.
+//
+// # How it works
+//
+// An engine advances in blocks. A block is a pure function of the state before
+// it and of its time: it moves the oracle prices, lets market makers quote and
+// several hundred seeded traders act, matches orders by price and time in real
+// books, pays funding on the hour, fires triggers, liquidates, and leaves one
+// line for each node stream that has events. [Venue.Advance] makes blocks at
+// once (tests), [Venue.Run] makes them as the clock goes. Time that passed
+// before the first start, or while the venue was down, is filled by the same
+// engine with long blocks and few, larger trades.
+//
+// The venue keeps exact books of its own in scaled integers and shares no code
+// with the product: what it answers on /info and /truth is the independent
+// truth that derived figures are compared with.
+//
+// # Exactness
+//
+// A perp's price has 6-szDecimals decimals and its size szDecimals, so that
+// price times size is a whole number of millionths of a USDC; spot uses 8 in
+// the place of 6. Only divisions round: the average entry cost that a partial
+// close takes out, fees and funding payments (half away from zero). What
+// rounding of funding leaves over is kept in [TruthBooks.FundingResidue], so that
+// money is conserved to the last unit.
+//
+// # Everything is simulated
+//
+// Coins have familiar names but no relation to a market. Every HTTP response
+// carries X-Simulated: true, and the texts which the protocol has room for say
+// so (the full name of the builder dex). Block numbers start at 1 and order ids
+// at 1,000,001: far below those of the real venue.
+package venue

@@ -1,0 +1,201 @@
+package venue
+
+// Liquidation follows the venue's rules. When the equity that carries a
+// position falls under its maintenance margin, the position is sold into the
+// book (method market), a fifth at a time when it is large, never below the
+// price at which the equity would be gone. When the equity is under two thirds
+// of the maintenance margin after that, the vault takes over what is left at
+// that price (method backstop), so that no account ends in debt.
+
+const (
+	partialAbove    = 100_000 * usd // notional from which on one fifth goes first
+	partialCooldown = 30_000        // ms
+)
+
+// liquidate checks every account against its maintenance margin.
+func (e *engine) liquidate() {
+	for u := range e.Acc {
+		if !e.Acc[u].Joined || u == vault {
+			continue
+		}
+		for d := range dexes {
+			if _, maint, _ := e.crossMargins(u, d); maint > 0 && e.crossEquity(u, d) < maint {
+				e.force(u, e.crossPositions(u, d), liquidation{User: int32(u), Cross: true})
+			}
+		}
+		for c := range e.perps {
+			p := &e.Acc[u].Pos[c]
+			if p.Szi != 0 && p.Iso && e.isoEquity(u, c) < maintenance(e.mk[c].Tiers, e.notional(u, c)) {
+				e.force(u, []int{c}, liquidation{User: int32(u)})
+			}
+		}
+	}
+}
+
+// crossPositions lists the perps of a dex in which a trader has a cross position.
+func (e *engine) crossPositions(u, dex int) []int {
+	var out []int
+	for c := range e.perps {
+		if p := &e.Acc[u].Pos[c]; p.Szi != 0 && !p.Iso && e.mk[c].Dex == dex {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// equityOf is the equity that carries a position: its own when isolated, the
+// dex's cross equity otherwise. maintOf is what it must cover.
+func (e *engine) equityOf(u, c int, cross bool) int64 {
+	if cross {
+		return e.crossEquity(u, e.mk[c].Dex)
+	}
+	return e.isoEquity(u, c)
+}
+
+func (e *engine) maintOf(u, c int, cross bool) int64 {
+	if cross {
+		_, maint, _ := e.crossMargins(u, e.mk[c].Dex)
+		return maint
+	}
+	return maintenance(e.mk[c].Tiers, e.notional(u, c))
+}
+
+// force closes positions that share one equity.
+func (e *engine) force(u int, coins []int, l liquidation) {
+	a := &e.Acc[u]
+	equity, maint := e.equityOf(u, coins[0], l.Cross), e.maintOf(u, coins[0], l.Cross)
+	cooling := e.ms()-a.LastForced < partialCooldown
+	if cooling && equity >= maint*2/3 {
+		return
+	}
+	e.action()
+	for i := len(a.open) - 1; i >= 0; i-- {
+		if o := a.open[i]; contains(coins, int(o.Coin)) {
+			e.cancel(o, "liquidatedCanceled")
+		}
+	}
+	a.LastForced = e.ms()
+	ntl := e.reportLiquidation(u, coins, equity, l.Cross)
+	e.out.forced = append(e.out.forced, forcedClose{User: u, Notional: ntl, Equity: equity, Maint: maint})
+	if equity > 0 {
+		e.sellOff(u, coins, l)
+	}
+	left := coins[:0:0]
+	for _, c := range coins {
+		if a.Pos[c].Szi != 0 {
+			left = append(left, c)
+		}
+	}
+	if len(left) == 0 {
+		return
+	}
+	equity, maint = e.equityOf(u, left[0], l.Cross), e.maintOf(u, left[0], l.Cross)
+	if equity < maint*2/3 {
+		e.backstop(u, left, l)
+	}
+}
+
+// sellOff sends the liquidation orders of method market.
+func (e *engine) sellOff(u int, coins []int, l liquidation) {
+	for _, c := range coins {
+		p, m := &e.Acc[u].Pos[c], &e.mk[c]
+		equity := e.equityOf(u, c, l.Cross)
+		if p.Szi == 0 || equity <= 0 {
+			continue
+		}
+		e.ensureQuotes(c)
+		e.action()
+		mark, size := e.Mk[c].Mark, abs(p.Szi)
+		room := equity / size // how far from the mark the equity reaches
+		px := ceilTick(max(1, mark-room), m.PxDec)
+		if p.Szi < 0 {
+			px = floorTick(mark+room, m.PxDec)
+		}
+		if size*mark > partialAbove && equity >= e.maintOf(u, c, l.Cross)*2/3 {
+			size = max(1, size/5)
+		}
+		forced := l
+		forced.Mark = mark
+		e.Liquidations[0]++
+		e.submit(&order{User: int32(u), Coin: int16(c), Buy: p.Szi < 0, Px: px, Sz: size, Tif: liquidationMarket,
+			Reduce: true, Liq: &forced})
+	}
+}
+
+// backstop hands positions to the vault at the price that leaves the trader
+// with nothing, the equity spread over them by notional.
+func (e *engine) backstop(u int, coins []int, l liquidation) {
+	equity := e.equityOf(u, coins[0], l.Cross)
+	var total int64
+	for _, c := range coins {
+		total += e.notional(u, c)
+	}
+	for _, c := range coins {
+		p, mark := &e.Acc[u].Pos[c], e.Mk[c].Mark
+		size := abs(p.Szi)
+		share := mulDivDown(equity, e.notional(u, c), total)
+		px := mark - share/size
+		if p.Szi < 0 {
+			px = mark + share/size
+		}
+		px = max(1, px+sign(p.Szi)*boolInt(share < 0)) // in the trader's favor
+		forced := l
+		forced.Mark, forced.Backstop = mark, true
+		e.Liquidations[1]++
+		e.takeOver(u, c, px, &forced)
+	}
+}
+
+func boolInt(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// takeOver moves one position to the vault as a trade outside the book, the
+// vault being the taker.
+func (e *engine) takeOver(u, c int, px int64, l *liquidation) {
+	e.action()
+	szi := e.Acc[u].Pos[c].Szi
+	if !e.Acc[vault].Joined {
+		e.join(vault)
+	}
+	e.LastOid += 2
+	give := &order{Oid: e.LastOid - 1, Time: e.ms(), User: int32(u), Coin: int16(c), Buy: szi < 0, Px: px, Sz: abs(szi),
+		Orig: abs(szi), Reduce: true, Tif: liquidationMarket, Liq: l}
+	take := &order{Oid: e.LastOid, Time: e.ms(), User: vault, Coin: int16(c), Buy: szi > 0, Px: px, Sz: abs(szi),
+		Orig: abs(szi), Tif: liquidationMarket, Liq: l}
+	e.exchange(take, give, abs(szi), px)
+	give.Sz = 0
+	e.setStatus(give, "filled")
+	e.setStatus(take, "filled")
+}
+
+// backstopDir is the dir of both fills of a take-over: it names the liquidated
+// position.
+func backstopDir(l *liquidation, long bool) direction {
+	switch {
+	case l.Cross && long:
+		return liqCrossLong
+	case l.Cross:
+		return liqCrossShort
+	case long:
+		return liqIsoLong
+	}
+	return liqIsoShort
+}
+
+// unwindVault lets the vault work off what it took over.
+func (e *engine) unwindVault() {
+	for c := range e.perps {
+		szi := e.Acc[vault].Pos[c].Szi
+		if szi == 0 || e.Rng.n(60_000) >= e.dtMs {
+			continue
+		}
+		e.ensureQuotes(c)
+		e.action()
+		chunk := max(1, e.mk[c].Level/e.Mk[c].Mark)
+		e.take(vault, c, szi < 0, min(abs(szi), chunk), 4000, ioc, true)
+	}
+}

@@ -1,0 +1,172 @@
+package venue
+
+import (
+	"net/http"
+	"strings"
+)
+
+// Truth is the venue's whole exact state of an account, in units of
+// millionths of a USDC (token balances hundred-millionths), for comparison
+// with figures that were derived from the streams.
+type Truth struct {
+	Address   string
+	Joined    bool             // false: it never had money
+	Cash      map[string]int64 // by dex
+	Positions []TruthPosition  // every perp it ever traded, flat ones too
+	Tokens    map[string]int64 // spot balances, hundred-millionths
+	Deposited int64            // deposits from outside
+	Withdrawn int64            // withdrawals to outside, fees excluded
+	NetPerp   int64            // net transfers into the perp side
+	NetSpot   int64            // net transfers into the spot side
+	Volume    int64            // perp
+	Equity    int64            // perp account value over all dexes
+	Fills     int              // kept in the history ring
+}
+
+// TruthPosition is one perp of an account. Prices and sizes are decimal
+// strings, money millionths of a USDC.
+type TruthPosition struct {
+	Coin       string
+	Szi        string
+	EntryPx    string // "" when flat
+	Cost       int64  // signed entry cost
+	Mark       string
+	Leverage   int64
+	Isolated   bool
+	Margin     int64 // isolated margin in cash
+	Unrealized int64
+	Realized   int64 // sum of closedPnl since the beginning
+	Fees       int64 // sum of fees since the beginning, builders' part included
+	Funding    int64 // paid (positive) since the beginning
+	Volume     int64
+	Opened     int64 // ms, 0 when flat
+}
+
+// TruthOf returns the exact state of an address; one that never traded is an
+// account that has not joined.
+func (v *Venue) TruthOf(addr string) Truth {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	e := v.eng
+	addr = strings.ToLower(addr)
+	u := e.userIndex(addr)
+	t := Truth{Address: addr, Cash: map[string]int64{}, Tokens: map[string]int64{}}
+	if u < 0 {
+		return t
+	}
+	a := &e.Acc[u]
+	t.Joined, t.Deposited, t.Withdrawn = a.Joined, a.Deposited, a.Withdrawn
+	t.NetPerp, t.NetSpot, t.Volume, t.Equity = a.NetPerp, a.NetSpot, a.Vlm, e.perpEquity(u)
+	t.Fills = len(last(a.Fills, depthFills))
+	for d, cash := range a.Cash {
+		t.Cash[dexes[d]] = cash
+	}
+	for i, n := range a.Tok {
+		t.Tokens[tokens[i].name] = n
+	}
+	for c := range e.perps {
+		if p := &a.Pos[c]; p.Volume != 0 {
+			t.Positions = append(t.Positions, e.truthPosition(u, c))
+		}
+	}
+	return t
+}
+
+func (e *engine) truthPosition(u, c int) TruthPosition {
+	p, m := &e.Acc[u].Pos[c], &e.mk[c]
+	t := TruthPosition{Coin: m.Name, Szi: dec(p.Szi, m.SzDec), Cost: p.Cost, Mark: dec(e.Mk[c].Mark, m.PxDec),
+		Leverage: p.Lev, Isolated: p.Iso, Margin: p.Margin, Unrealized: p.Szi*e.Mk[c].Mark - p.Cost,
+		Realized: p.Realized, Fees: p.Fees, Funding: p.FundAll, Volume: p.Volume}
+	if p.Szi != 0 {
+		t.EntryPx, t.Opened = dec(e.entryPx(u, c), m.PxDec), p.Opened
+	}
+	return t
+}
+
+// TruthCoin is the exact state of a market. Volume is in quote units (perps
+// millionths, spot hundred-millionths of a USDC), open interest one-sided.
+type TruthCoin struct {
+	Coin         string
+	Spot         bool
+	Oracle       string
+	Mark         string
+	OpenInterest string
+	Longs        int
+	Shorts       int
+	Trades       int64
+	Volume       int64
+	BaseVolume   string
+	FundingRate  string // last paid, hourly
+}
+
+// TruthBooks is what the whole venue's money must add up to: the sum of all
+// balances at cost plus fees equals deposits minus withdrawals.
+type TruthBooks struct {
+	Block          int64
+	TimeMs         int64
+	Deposited      int64
+	Withdrawn      int64 // fees included
+	PerpFees       int64
+	BuilderFees    map[string]int64 // by builder address
+	SpotFees       map[string]int64 // by token, hundred-millionths
+	FundingResidue int64
+	MarketLiqs     int64 // liquidation orders sent into the book
+	BackstopLiqs   int64 // positions that the vault took over
+	Coins          []TruthCoin
+	Addresses      []string // accounts that have joined
+}
+
+// Truth returns the exact state of the venue.
+func (v *Venue) Truth() TruthBooks {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	e := v.eng
+	t := TruthBooks{Block: e.Block, TimeMs: e.ms(), Deposited: e.Deposited, Withdrawn: e.Withdrawn, PerpFees: e.PerpFees,
+		FundingResidue: e.FundingResidue, MarketLiqs: e.Liquidations[0], BackstopLiqs: e.Liquidations[1],
+		BuilderFees: map[string]int64{}, SpotFees: map[string]int64{}}
+	for i, n := range e.BuilderFees {
+		t.BuilderFees[e.bld[i]] = n
+	}
+	for i, n := range e.SpotFees {
+		t.SpotFees[tokens[i].name] = n
+	}
+	for u := range e.Acc {
+		if e.Acc[u].Joined {
+			t.Addresses = append(t.Addresses, e.prof[u].Addr)
+		}
+	}
+	for c := range e.mk {
+		t.Coins = append(t.Coins, e.truthCoin(c))
+	}
+	return t
+}
+
+func (e *engine) truthCoin(c int) TruthCoin {
+	m, s := &e.mk[c], &e.Mk[c]
+	t := TruthCoin{Coin: m.Name, Spot: m.Spot, Oracle: dec(s.Oracle, m.PxDec), Mark: dec(s.Mark, m.PxDec),
+		Trades: s.Trades, Volume: s.Volume, BaseVolume: dec(s.Base, m.SzDec), OpenInterest: "0.0"}
+	if m.Spot {
+		return t
+	}
+	t.OpenInterest, t.FundingRate = dec(e.openInterest(c), m.SzDec), dec(s.Rate, 10)
+	for u := range e.Acc {
+		switch szi := e.Acc[u].Pos[c].Szi; {
+		case szi > 0:
+			t.Longs++
+		case szi < 0:
+			t.Shorts++
+		}
+	}
+	return t
+}
+
+func (v *Venue) serveTruthAccounts(w http.ResponseWriter, r *http.Request) {
+	addr := r.URL.Query().Get("address")
+	if !addressForm.MatchString(addr) {
+		http.Error(w, "address must be 0x and 40 hex digits", http.StatusBadRequest)
+		return
+	}
+	writeValue(w, v.TruthOf(addr))
+}
+
+func (v *Venue) serveTruthCoins(w http.ResponseWriter, _ *http.Request) { writeValue(w, v.Truth()) }

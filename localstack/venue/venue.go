@@ -1,0 +1,350 @@
+package venue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// Config says what venue to run. The zero value is a venue without files,
+// history or persistence, of seed 1 and 400 traders.
+type Config struct {
+	// Seed decides everything that happens. Default 1. A state directory
+	// belongs to one seed.
+	Seed uint64
+	// Traders is how many accounts there are, the 12 makers and the
+	// liquidator's vault included. Default 400, at least 40. A state directory
+	// keeps the number that it began with.
+	Traders int
+	// BlockEvery is the average time between blocks. Default 400ms.
+	BlockEvery time.Duration
+	// FillsPerSecond is the target over all coins, both sides of a trade
+	// counted. Default 15.
+	FillsPerSecond float64
+	// NodeDir receives the node's output files; none are written when empty.
+	NodeDir string
+	// StateDir keeps the snapshot and the journal; a venue without one begins
+	// anew each time.
+	StateDir string
+	// HistoryDays is how much coarse history the first start lays down.
+	HistoryDays int
+	// HistoryFills is the target number of fills in it. Default 600 a day.
+	HistoryFills int
+	// Retain is how long the bulky node streams (order statuses, book diffs)
+	// keep live days; 0 keeps all. Fills, misc events and TWAPs are kept.
+	Retain time.Duration
+	// Clock tells the time; default time.Now.
+	Clock func() time.Time
+	// Log defaults to slog.Default.
+	Log *slog.Logger
+}
+
+func (c Config) withDefaults() (Config, error) {
+	if c.Seed == 0 {
+		c.Seed = 1
+	}
+	if c.Traders == 0 {
+		c.Traders = 400
+	}
+	if c.Traders < 40 || c.Traders > 10_000 {
+		return c, fmt.Errorf("traders is %d: accepted are 40 to 10000", c.Traders)
+	}
+	if c.BlockEvery == 0 {
+		c.BlockEvery = 400 * time.Millisecond
+	}
+	if c.BlockEvery < 10*time.Millisecond || c.BlockEvery > 10*time.Second {
+		return c, fmt.Errorf("block interval is %s: accepted are 10ms to 10s", c.BlockEvery)
+	}
+	if c.FillsPerSecond == 0 {
+		c.FillsPerSecond = 15
+	}
+	if c.FillsPerSecond < 0 || c.FillsPerSecond > 1000 {
+		return c, fmt.Errorf("fills per second is %g: accepted are 0 to 1000", c.FillsPerSecond)
+	}
+	if c.HistoryDays < 0 || c.HistoryDays > 365 {
+		return c, fmt.Errorf("history is %d days: accepted are 0 to 365", c.HistoryDays)
+	}
+	if c.HistoryFills == 0 {
+		c.HistoryFills = 600 * max(1, c.HistoryDays)
+	}
+	if c.Clock == nil {
+		c.Clock = time.Now
+	}
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	return c, nil
+}
+
+// rates turns the targets into the engine's units.
+func (c Config) rates() rates {
+	return rates{
+		Live:   int64(c.FillsPerSecond * 1000),
+		Coarse: int64(c.HistoryFills) * 1000 / int64(max(1, c.HistoryDays)*24),
+	}
+}
+
+// Venue is a running exchange. All methods are safe for concurrent use.
+type Venue struct {
+	cfg   Config
+	hub   *hub
+	mu    sync.Mutex // guards what follows
+	eng   *engine
+	files nodeFiles
+	jour  *journal
+	done  bool
+}
+
+// Open loads the venue of the state directory, or founds one and lays its
+// history. Time since the last block is filled with long blocks.
+func Open(cfg Config) (*Venue, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	v := &Venue{cfg: cfg}
+	v.hub = newHub(v)
+	v.files = nodeFiles{dir: cfg.NodeDir, retain: cfg.Retain}
+	if err := v.restore(); err != nil {
+		return nil, errors.Join(err, v.closeFiles())
+	}
+	now := cfg.Clock().UnixNano()
+	if err := v.fill(max(v.eng.LayTo, now)); err != nil {
+		return nil, errors.Join(err, v.closeFiles())
+	}
+	if err := v.checkpoint(); err != nil {
+		return nil, errors.Join(err, v.closeFiles())
+	}
+	return v, nil
+}
+
+// restore brings the engine to the last block that was journaled.
+func (v *Venue) restore() error {
+	if v.cfg.StateDir == "" {
+		return v.founding()
+	}
+	if err := os.MkdirAll(v.cfg.StateDir, 0o755); err != nil {
+		return fmt.Errorf("make state directory: %w", err)
+	}
+	var err error
+	v.eng, err = load(v.snapshotPath())
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := v.founding(); err != nil {
+			return err
+		}
+		if err := v.eng.save(v.snapshotPath()); err != nil {
+			return fmt.Errorf("write first snapshot: %w", err)
+		}
+	} else if err != nil {
+		return err
+	}
+	if v.eng.Seed != v.cfg.Seed {
+		return fmt.Errorf("state directory %s belongs to seed %d, not %d", v.cfg.StateDir, v.eng.Seed, v.cfg.Seed)
+	}
+	v.files.since = time.Unix(0, v.eng.LayTo).UTC()
+	var entries []journalEntry
+	v.jour, entries, err = openJournal(filepath.Join(v.cfg.StateDir, journalFile))
+	if err != nil {
+		return fmt.Errorf("open journal: %w", err)
+	}
+	if err := v.replay(entries); err != nil {
+		return err
+	}
+	if v.eng.Rates != v.cfg.rates() {
+		v.eng.Rates = v.cfg.rates()
+		return v.checkpoint()
+	}
+	return nil
+}
+
+// replay makes the journaled blocks again and completes their lines.
+func (v *Venue) replay(entries []journalEntry) error {
+	keep := v.eng.Block
+	if n := len(entries); n > 0 {
+		keep = max(keep, entries[n-1].Block)
+	}
+	if err := v.files.recover(keep); err != nil {
+		return err
+	}
+	for _, j := range entries {
+		if j.Block != v.eng.Block+1 {
+			continue // from before the snapshot
+		}
+		v.eng.step(j.Time)
+		if err := v.files.writeBlock(v.eng.Block, &v.eng.out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// founding makes a new venue whose history begins HistoryDays ago, on the hour.
+func (v *Venue) founding() error {
+	if v.cfg.NodeDir != "" {
+		used, err := hasFiles(v.cfg.NodeDir)
+		if err != nil {
+			return fmt.Errorf("look into node directory: %w", err)
+		}
+		if used {
+			return fmt.Errorf("node directory %s holds files but there is no state to go on from: remove it or restore the state", v.cfg.NodeDir)
+		}
+	}
+	v.eng = newEngine(v.cfg.Seed, v.cfg.Traders, v.cfg.rates())
+	now := v.cfg.Clock()
+	first := now
+	if v.cfg.HistoryDays > 0 {
+		first = now.Truncate(time.Hour).AddDate(0, 0, -v.cfg.HistoryDays)
+	}
+	v.eng.Origin = first.UnixNano()
+	v.eng.Time = v.eng.Origin
+	v.eng.LayTo = now.UnixNano()
+	v.files.since = now.UTC()
+	return nil
+}
+
+// fill makes the blocks up to t that nobody waited for: long ones, unless the
+// gap is short.
+func (v *Venue) fill(to int64) error {
+	for {
+		next := v.eng.nextCoarse()
+		switch {
+		case v.eng.Block == 0:
+			next = v.eng.Origin
+		case to-v.eng.Time < coarseAfter:
+			return nil
+		case next > to || to-next < coarseAfter:
+			next = to
+		}
+		if err := v.block(next); err != nil {
+			return err
+		}
+	}
+}
+
+// nextCoarse is when the long block after this one is: about five minutes on.
+func (e *engine) nextCoarse() int64 {
+	return e.Time + 240_000_000_000 + int64(mix64(e.Seed^uint64(e.Block)*31)%120_000_000_000)
+}
+
+// nextLive is when the short block after this one is.
+func (e *engine) nextLive(every time.Duration) int64 {
+	return e.Time + int64(every)*7/10 + int64(mix64(e.Seed^uint64(e.Block)*37)%uint64(every*6/10))
+}
+
+// block makes one block and keeps it.
+func (v *Venue) block(t int64) error {
+	v.eng.step(t)
+	if v.jour != nil {
+		if err := v.jour.append(v.eng.Block, t); err != nil {
+			return fmt.Errorf("append to journal: %w", err)
+		}
+	}
+	if err := v.files.writeBlock(v.eng.Block, &v.eng.out); err != nil {
+		return err
+	}
+	v.hub.publish(v.eng)
+	if v.eng.Block%snapshotEvery == 0 && v.eng.Time > v.eng.LayTo {
+		return v.checkpoint()
+	}
+	return nil
+}
+
+// checkpoint writes a snapshot and empties the journal.
+func (v *Venue) checkpoint() error {
+	if v.jour == nil {
+		return nil
+	}
+	if err := v.eng.save(v.snapshotPath()); err != nil {
+		return fmt.Errorf("write snapshot: %w", err)
+	}
+	if err := v.jour.reset(); err != nil {
+		return fmt.Errorf("reset journal: %w", err)
+	}
+	return nil
+}
+
+func (v *Venue) snapshotPath() string { return filepath.Join(v.cfg.StateDir, snapshotFile) }
+
+// ErrClosed is returned by a venue after Close.
+var ErrClosed = errors.New("venue is closed")
+
+// Advance makes all blocks due up to a time, at the live pace of blocks.
+func (v *Venue) Advance(to time.Time) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.done {
+		return ErrClosed
+	}
+	for next := v.eng.nextLive(v.cfg.BlockEvery); next <= to.UnixNano(); next = v.eng.nextLive(v.cfg.BlockEvery) {
+		if err := v.block(next); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Skip fills the time up to to with long blocks, as history is made; what is
+// left under 30 s is left to Advance.
+func (v *Venue) Skip(to time.Time) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.done {
+		return ErrClosed
+	}
+	return v.fill(to.UnixNano())
+}
+
+// Run makes blocks as the clock goes until the context ends, which is not an
+// error. A clock that jumps ahead by more than 30 s (a suspended machine) is
+// answered with long blocks.
+func (v *Venue) Run(ctx context.Context) error {
+	tick := time.NewTicker(v.cfg.BlockEvery / 2)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		now := v.cfg.Clock()
+		if err := v.Skip(now); err != nil {
+			return err
+		}
+		if err := v.Advance(now); err != nil {
+			return err
+		}
+	}
+}
+
+// Now is the time of the last block.
+func (v *Venue) Now() time.Time {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return time.Unix(0, v.eng.Time).UTC()
+}
+
+// Close disconnects all clients and writes a last snapshot.
+func (v *Venue) Close() error {
+	v.hub.close()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.done {
+		return nil
+	}
+	v.done = true
+	return errors.Join(v.checkpoint(), v.closeFiles())
+}
+
+func (v *Venue) closeFiles() error {
+	err := v.files.close()
+	if v.jour != nil {
+		err = errors.Join(err, v.jour.f.Close())
+	}
+	return err
+}
