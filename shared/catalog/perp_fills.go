@@ -3,7 +3,7 @@ package catalog
 // Fills of the perpetual venue.
 var (
 	FillsByAddress = route[FillsByAddressIn, []Fill]("GET", "/upgrade/v2/hl/fills/{address}", PerpFills, action("HL_FILLS"), EnvelopeB)
-	FillsByOid     = route[FillsByOidIn, []Fill]("GET", "/upgrade/v2/hl/fills/oid/{oid}", PerpFills, action("HL_FILLS"), EnvelopeB)
+	FillsByOid     = route[FillsByOidIn, *[]Fill]("GET", "/upgrade/v2/hl/fills/oid/{oid}", PerpFills, action("HL_FILLS"), EnvelopeB)
 	FillsByTwap    = route[FillsByTwapIn, []TwapFill]("GET", "/upgrade/v2/hl/fills/twapid/{twapid}", PerpFills, action("HL_FILLS_BY_TWAP_ID"), EnvelopeB)
 	FillsByBuilder = route[FillsByBuilderIn, []BuilderFill]("GET", "/upgrade/v2/hl/fills/builder/{builder}/latest", PerpFills, action("HL_FILLS_BUILDER"), EnvelopeB)
 	TopTrades      = route[TopTradesIn, []TopFill]("GET", "/upgrade/v2/hl/fills/top-trades", PerpFills, action("HL_TOP_TRADES"), EnvelopeB)
@@ -20,7 +20,8 @@ type FillsByAddressIn struct {
 	Limit   int64   `query:"limit" default:"1000" min:"1" max:"2000"`
 }
 
-// FillsByOidIn names an order.
+// FillsByOidIn names an order. Its fills are null when there are none, as
+// everything that is looked up by order id.
 type FillsByOidIn struct {
 	Oid int64 `path:"oid" min:"0"`
 }

@@ -1,0 +1,343 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"quotary/shared/api/apitest"
+	"quotary/shared/catalog"
+	"quotary/shared/keys"
+	"quotary/shared/market"
+	"quotary/shared/store"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+const root = "/upgrade/v2/hl/fills"
+
+type world struct {
+	*apitest.World
+	fills *fills
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{World: apitest.New(t, string(catalog.PerpFills))}
+	w.fills = &fills{
+		log:    store.NewLog(w.DB, w.Prefix+store.LogTable),
+		series: store.NewSeries(w.DB, w.Prefix+store.SeriesTable),
+	}
+	w.fills.register(w.Family)
+	if err := w.Family.Complete(); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+const (
+	alice   = "0xa11ce00000000000000000000000000000000001"
+	bob     = "0xb0b0000000000000000000000000000000000002"
+	builder = "0xb111de4000000000000000000000000000000003"
+	first   = int64(1_790_000_000_000) // ms, of the made-up fills
+)
+
+// one is a fill of alice; number n differs in time, trade and order.
+func one(n int64) market.Fill {
+	return market.Fill{
+		Address: alice, Coin: "BTC", Px: "30135.0", Sz: "0.5", Side: market.Buy, Time: first + n*1000,
+		StartPosition: "-0.25", Dir: "Short > Long", ClosedPnl: "-12.5", Hash: "0x" + strings.Repeat("ab", 32),
+		Oid: 9_000 + n, Crossed: true, Fee: "6.78", Tid: 100 + n, FeeToken: "USDC", Seq: n + 1,
+	}
+}
+
+// put stores fills as the ingester does.
+func (w *world) put(t *testing.T, list ...market.Fill) {
+	t.Helper()
+	var rows []store.Row
+	for _, f := range list {
+		row := store.Row{
+			Subject: f.Address, Time: f.When(), ID: fmt.Sprintf("%d#%d", f.Tid, f.Oid), Seq: f.Seq,
+			Index: [4]string{f.Address + "/" + f.Coin, strconv.FormatInt(f.Oid, 10), "", f.Builder},
+			Body:  f.AppendJSON(nil),
+		}
+		if f.TwapID != nil {
+			row.Index[2] = strconv.FormatInt(*f.TwapID, 10)
+		}
+		rows = append(rows, row)
+	}
+	if err := w.fills.log.Put(t.Context(), store.FillDataset, rows); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// golden calls and compares with the golden file.
+func (w *world) golden(t *testing.T, name, target string) {
+	t.Helper()
+	answer := w.Get(t, w.SubKey, root+target)
+	if answer.Status != http.StatusOK {
+		t.Fatalf("%s answers %d: %s", target, answer.Status, answer.Body)
+	}
+	apitest.Golden(t, *update, name, answer.Body)
+}
+
+// tids calls and returns the trade ids of the fills.
+func (w *world) tids(t *testing.T, target string) []int64 {
+	t.Helper()
+	ids := []int64{}
+	for _, f := range apitest.Data[[]catalog.Fill](t, w.Get(t, w.SubKey, root+target)) {
+		ids = append(ids, f.Tid)
+	}
+	return ids
+}
+
+// various are fills with every member that a fill may have.
+func various() []market.Fill {
+	plain, rich, twap := one(0), one(1), one(2)
+	rich.Cloid = "0x00000000000000000000000000000001"
+	rich.Builder, rich.BuilderFee = builder, "0.75"
+	rich.Liquidation = &market.Liquidation{LiquidatedUser: bob, MarkPx: "30130.0", Method: "market"}
+	rich.Fee = "-0.31" // a rebate
+	rich.Crossed = false
+	id := int64(77)
+	twap.TwapID, twap.Side, twap.Coin, twap.Dir = &id, market.Sell, "@107", "Sell"
+	return []market.Fill{plain, rich, twap}
+}
+
+func TestFillsOfAnAddress(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(t, various()...)
+	w.golden(t, "by-address", "/"+alice)
+	upper := strings.ToUpper(alice[2:])
+	if got := w.tids(t, "/0x"+upper); len(got) != 3 {
+		t.Errorf("in upper case the address has %d fills, want 3", len(got))
+	}
+	if answer := w.Get(t, w.SubKey, root+"/"+bob); string(answer.Body) != `{"code":"0","msg":"success","data":[]}` {
+		t.Errorf("an address without fills answers %s", answer.Body)
+	}
+}
+
+func TestFillsOfAnAddressAreTheNewestOldestFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var list []market.Fill
+	for n := range int64(2100) {
+		f := one(n)
+		f.Time = first + n/3 // three in a millisecond, in the order of Seq, against that of tid
+		f.Tid = 10_000 - n
+		if n%700 == 0 {
+			f.Coin = "xyz:GOLD"
+		}
+		list = append(list, f)
+	}
+	w.put(t, list...)
+	newest := func(n int64) []int64 {
+		ids := []int64{}
+		for i := 2100 - n; i < 2100; i++ {
+			ids = append(ids, 10_000-i)
+		}
+		return ids
+	}
+	for target, want := range map[string][]int64{
+		"":                           newest(1000),
+		"?limit=2000":                newest(2000),
+		"?limit=4":                   newest(4),
+		"?limit=1":                   newest(1),
+		"?coin=xyz:GOLD":             {10_000, 9300, 8600},
+		"?coin=xyz:GOLD&limit=2":     {9300, 8600},
+		"?coin=xyz%3AGOLD&limit=2":   {9300, 8600},
+		"?coin=gold":                 {},
+		"?limit=2&unknown=parameter": newest(2),
+	} {
+		if diff := gocmp.Diff(want, w.tids(t, "/"+alice+target)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", target, diff)
+		}
+	}
+}
+
+func TestFillsOfAnOrder(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	parts := []market.Fill{one(0), one(1), one(2)}
+	for i := range parts {
+		parts[i].Oid = 9_001
+	}
+	other := one(5)
+	w.put(t, append(parts, other)...)
+	w.golden(t, "by-oid", "/oid/9001")
+	if answer := w.Get(t, w.SubKey, root+"/oid/1"); string(answer.Body) != `{"code":"0","msg":"success","data":null}` {
+		t.Errorf("an unknown order answers %s", answer.Body)
+	}
+}
+
+// The shares of a dust conversion have the order id, the time and the trade id
+// 0 in common, so that only the account tells their rows apart.
+func TestAllSharesOfADustConversionAreFoundByItsOrder(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var list []market.Fill
+	for n := range int64(2500) {
+		f := one(0)
+		f.Address, f.Tid, f.Seq, f.Dir = fmt.Sprintf("0x%040x", n), 0, n, market.DustConversion
+		list = append(list, f)
+	}
+	w.put(t, list...)
+	if got := w.tids(t, "/oid/9000"); len(got) != 2500 {
+		t.Errorf("%d fills, want 2500", len(got))
+	}
+}
+
+func TestFillsOfATwap(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := int64(77)
+	var list []market.Fill
+	for n := range int64(3) {
+		f := one(n)
+		f.TwapID = &id
+		list = append(list, f)
+	}
+	w.put(t, append(list, one(9))...)
+	w.golden(t, "by-twap", "/twapid/77")
+	if answer := w.Get(t, w.SubKey, root+"/twapid/78"); string(answer.Body) != `{"code":"0","msg":"success","data":[]}` {
+		t.Errorf("an unknown TWAP answers %s", answer.Body)
+	}
+}
+
+func TestFillsOfABuilder(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(t, various()...)
+	w.golden(t, "by-builder", "/builder/"+builder+"/latest")
+}
+
+func TestFillsOfABuilderAreTheNewestThatFit(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var list []market.Fill
+	for n := range int64(1500) {
+		f := one(n)
+		f.Builder, f.Px, f.Sz = builder, "100.0", fmt.Sprintf("%d.5", n) // worth 100 n + 50
+		if n%500 == 0 {
+			f.Coin = "PURR/USDC"
+		}
+		list = append(list, f)
+	}
+	w.put(t, list...)
+	for target, want := range map[string]struct {
+		n     int
+		first int64 // order id less 9000
+	}{
+		"":                              {1000, 1499},
+		"?limit=2000":                   {1500, 1499},
+		"?limit=3":                      {3, 1499},
+		"?coin=PURR/USDC":               {3, 1000},
+		"?coin=PURR%2FUSDC&limit=1":     {1, 1000},
+		"?coin=PURR/USDC&minVal=100051": {0, 0},
+		"?coin=PURR/USDC&minVal=100050": {1, 1000},
+		"?minVal=149850":                {2, 1499}, // 149950 and 149850: the bound itself counts
+		"?minVal=149851":                {1, 1499},
+		"?minVal=0&limit=2":             {2, 1499},
+	} {
+		rows := apitest.Data[[]catalog.BuilderFill](t, w.Get(t, w.SubKey, root+"/builder/"+builder+"/latest"+target))
+		if len(rows) != want.n || len(rows) > 0 && rows[0].Oid != 9000+want.first {
+			t.Errorf("%s: %d fills, want %d beginning with %d", target, len(rows), want.n, want.first)
+		}
+		for i := 1; i < len(rows); i++ {
+			if rows[i].Time >= rows[i-1].Time {
+				t.Errorf("%s: fill %d is not older than the one before", target, i)
+			}
+		}
+	}
+	if rows := apitest.Data[[]catalog.BuilderFill](t, w.Get(t, w.SubKey, root+"/builder/"+alice+"/latest")); len(rows) != 0 {
+		t.Errorf("an address that builds nothing has %d fills", len(rows))
+	}
+}
+
+func TestWhatIsWrongIsNamed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(t, one(0))
+	for target, want := range map[string]string{
+		"/0x123":                    "400 invalid address: must be an address",
+		"/" + alice[2:]:             "400 invalid address",
+		"/" + alice + "0":           "400 invalid address",
+		"/" + alice + "?limit=0":    "400 invalid limit: must be a whole number from 1 to 2000",
+		"/" + alice + "?limit=2001": "400 invalid limit",
+		"/" + alice + "?limit=-5":   "400 invalid limit",
+		"/" + alice + "?limit=1.5":  "400 invalid limit",
+		"/" + alice + "?coin=B%20C": "400 invalid coin: must be a coin name",
+		"/oid/abc":                  "400 invalid oid: must be a whole number of at least 0",
+		"/oid/-1":                   "400 invalid oid",
+		"/oid/99999999999999999999": "400 invalid oid",
+		"/twapid/x":                 "400 invalid twapid",
+		"/builder/me/latest":        "400 invalid builder",
+		"/builder/" + builder + "/latest?minVal=1.5": "400 invalid minVal: must be a whole number",
+		"/builder/" + builder + "/latest?minVal=-1":  "400 invalid minVal",
+		"/builder/" + builder + "/latest?limit=2001": "400 invalid limit",
+		"/top-trades":                                "400 missing interval: it must be a window",
+		"/top-trades?interval=1h":                    "400 missing coin: it must be a coin name",
+		"/top-trades?interval=8d&coin=BTC":           "400 invalid interval",
+		"/top-trades?interval=0s&coin=BTC":           "400 invalid interval",
+		"/top-trades?interval=1M&coin=BTC":           "400 invalid interval",
+		"/top-trades?interval=1h&coin=BTC&limit=101": "400 invalid limit: must be a whole number from 1 to 100",
+	} {
+		answer := w.Get(t, w.SubKey, root+target)
+		if got := fmt.Sprint(answer.Status, " ", apitest.Message(t, answer)); !strings.HasPrefix(got, want) {
+			t.Errorf("%s answers %q, want %q", target, got, want)
+		}
+	}
+}
+
+func TestAnUnreadableRowIsAnInternalErrorThatTellsNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	err := w.fills.log.Put(t.Context(), store.FillDataset, []store.Row{{
+		Subject: alice, Time: time.UnixMilli(first), ID: "1#1", Index: [4]string{"", "5", "6", builder}, Body: []byte(`{"oid":"secret"}`),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, target := range []string{"/" + alice, "/oid/5", "/builder/" + builder + "/latest"} {
+		answer := w.Get(t, w.SubKey, root+target)
+		if answer.Status != http.StatusInternalServerError || apitest.Message(t, answer) != "internal error" {
+			t.Errorf("%s answers %d: %s", target, answer.Status, answer.Body)
+		}
+	}
+}
+
+func TestEachEndpointDemandsItsAction(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	targets := map[string]string{
+		"/" + alice:                        "HL_FILLS",
+		"/oid/1":                           "HL_FILLS",
+		"/twapid/1":                        "HL_FILLS_BY_TWAP_ID",
+		"/builder/" + builder + "/latest":  "HL_FILLS_BUILDER",
+		"/top-trades?interval=1h&coin=BTC": "HL_TOP_TRADES",
+	}
+	quota := int64(100)
+	for _, action := range targets {
+		level := catalog.Level{Permissions: []catalog.Permission{{ResourceType: keys.ResourceType, Actions: []string{action}}}}
+		if err := w.Keys.PutLevel(t.Context(), w.Primary.AccessKey, action, level); err != nil {
+			t.Fatal(err)
+		}
+		key := w.Issue(t, w.Primary, keys.NewSubKey{Name: action, Level: action, MonthlyQuota: &quota})
+		for target, needs := range targets {
+			want := http.StatusForbidden
+			if needs == action {
+				want = http.StatusOK
+			}
+			if answer := w.Get(t, key, root+target); answer.Status != want {
+				t.Errorf("%s with %s answers %d, want %d", target, action, answer.Status, want)
+			}
+		}
+	}
+}
