@@ -1,12 +1,11 @@
 package gateway
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"strconv"
 
@@ -55,44 +54,105 @@ type proxyAnswer struct {
 }
 
 func parseProxyAnswer(answer []byte) (*proxyAnswer, error) {
-	var raw struct {
-		StatusCode        json.RawMessage     `json:"statusCode"`
-		Headers           map[string]scalar   `json:"headers"`
-		MultiValueHeaders map[string][]scalar `json:"multiValueHeaders"`
-		Body              *string             `json:"body"`
-		IsBase64Encoded   bool                `json:"isBase64Encoded"`
+	in := &scanner{data: answer}
+	out := new(proxyAnswer)
+	single, encoded := http.Header{}, false
+	err := in.object(func(key string) (err error) {
+		switch key {
+		case "statusCode":
+			out.status, err = readStatus(in)
+		case "headers":
+			single, err = readHeaders(in, (*scanner).scalar)
+		case "multiValueHeaders":
+			out.header, err = readHeaders(in, (*scanner).scalars)
+		case "isBase64Encoded":
+			encoded, err = readFlag(in)
+		case "body":
+			if out.body = nil; !in.null() {
+				out.body, err = in.string(len(in.data) - in.at) // nearly all of the answer
+			}
+		default:
+			return fmt.Errorf("the answer has a key %q: want statusCode, headers, multiValueHeaders, body, isBase64Encoded", key)
+		}
+		return err
+	})
+	if err == nil {
+		err = in.end()
 	}
-	decoder := json.NewDecoder(bytes.NewReader(answer))
-	decoder.DisallowUnknownFields() // AWS takes no other keys either
-	if err := decoder.Decode(&raw); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	status, err := strconv.Atoi(string(bytes.Trim(raw.StatusCode, `"`)))
-	if err != nil || status < 200 || status > 599 {
-		return nil, fmt.Errorf("statusCode %q: want a number from 200 to 599", raw.StatusCode)
+	if out.status < 200 || out.status > 599 {
+		return nil, errors.New("statusCode: want a number from 200 to 599")
 	}
-	out := &proxyAnswer{status: status, header: make(http.Header, len(raw.Headers)+len(raw.MultiValueHeaders)+4)}
-	for name, values := range raw.MultiValueHeaders {
-		for _, value := range values {
-			addHeader(out.header, name, string(value))
-		}
-	}
-	for name, value := range raw.Headers {
-		// Of a name in both lists, the values of the longer one count.
-		if _, again := raw.MultiValueHeaders[name]; !again {
-			addHeader(out.header, name, string(value))
-		}
-	}
-	switch {
-	case raw.Body == nil:
-	case raw.IsBase64Encoded:
-		if out.body, err = base64.StdEncoding.DecodeString(*raw.Body); err != nil {
+	// A name in both lists has the values of multiValueHeaders.
+	maps.Copy(single, out.header)
+	out.header = single
+	if encoded {
+		if out.body, err = base64.StdEncoding.AppendDecode(nil, out.body); err != nil {
 			return nil, fmt.Errorf("body: %w", err)
 		}
-	default:
-		out.body = []byte(*raw.Body)
 	}
 	return out, nil
+}
+
+// readStatus takes a number, or a string that holds one.
+func readStatus(in *scanner) (int, error) {
+	values, err := in.scalar()
+	if err != nil || len(values) == 0 {
+		return 0, err
+	}
+	return strconv.Atoi(values[0])
+}
+
+func readFlag(in *scanner) (bool, error) {
+	in.next()
+	text, err := in.literal()
+	if err == nil && text != "true" && text != "false" && text != "null" {
+		err = errors.New("isBase64Encoded: want true or false")
+	}
+	return text == "true", err
+}
+
+func readHeaders(in *scanner, values func(*scanner) ([]string, error)) (http.Header, error) {
+	header := make(http.Header, 8)
+	if in.null() {
+		return header, nil
+	}
+	return header, in.object(func(name string) error {
+		all, err := values(in)
+		if name = headerName(name); name != "" && len(all) > 0 {
+			header[name] = all
+		}
+		return err
+	})
+}
+
+// scalar reads a string, or a number or boolean as it is written; none for null.
+func (s *scanner) scalar() ([]string, error) {
+	if s.null() {
+		return nil, nil
+	}
+	if s.next() == '"' {
+		text, err := s.string(0)
+		return []string{string(text)}, err
+	}
+	text, err := s.literal()
+	return []string{text}, err
+}
+
+// scalars reads a list of them.
+func (s *scanner) scalars() ([]string, error) {
+	var all []string
+	if s.null() {
+		return nil, nil
+	}
+	err := s.array(func() error {
+		one, err := s.scalar()
+		all = append(all, one...)
+		return err
+	})
+	return all, err
 }
 
 // Headers of an answer that the gateway renames or drops, as AWS does.
@@ -105,22 +165,22 @@ var dropped = map[string]bool{
 	"X-Amzn-Requestid": true, "X-Amz-Apigw-Id": true,
 }
 
-func addHeader(header http.Header, name, value string) {
+// headerName is the name under which a function's header leaves; empty if it does
+// not.
+func headerName(name string) string {
 	name = http.CanonicalHeaderKey(name)
 	switch {
 	case dropped[name]:
-		return
+		return ""
 	case remapped[name]:
-		name = "X-Amzn-Remapped-" + name
+		return "X-Amzn-Remapped-" + name
 	}
-	header[name] = append(header[name], value)
+	return name
 }
 
 func (a *proxyAnswer) write(w http.ResponseWriter) {
 	header := w.Header()
-	for name, values := range a.header {
-		header[name] = values
-	}
+	maps.Copy(header, a.header)
 	if header["Content-Type"] == nil {
 		header["Content-Type"] = []string{"application/json"}
 	}
@@ -129,18 +189,4 @@ func (a *proxyAnswer) write(w http.ResponseWriter) {
 	}
 	w.WriteHeader(a.status)
 	_, _ = w.Write(a.body) // a client that is gone is none of the gateway's concern
-}
-
-// scalar is a header value: a string, or a number or boolean written as one.
-type scalar string
-
-func (s *scalar) UnmarshalJSON(data []byte) error {
-	if data[0] == '"' {
-		return json.Unmarshal(data, (*string)(s))
-	}
-	if data[0] == '{' || data[0] == '[' {
-		return errors.New("a header value is a string")
-	}
-	*s = scalar(data)
-	return nil
 }

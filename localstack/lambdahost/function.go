@@ -65,7 +65,7 @@ func (f *function) invoke(ctx context.Context, requestID string, payload []byte)
 	}
 	var patience <-chan time.Time
 	if queued {
-		timer := time.NewTimer(f.spec.Timeout)
+		timer := time.NewTimer(f.host.cfg.InitTimeout + f.spec.Timeout)
 		defer timer.Stop()
 		patience = timer.C
 	}

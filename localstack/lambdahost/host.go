@@ -41,8 +41,8 @@ type Function struct {
 	// DefaultQueue for each instance, below 0 none may wait, which also means
 	// that none may wait for a cold start.
 	MaxQueue int
-	// Timeout bounds one invocation from its hand-over, and separately the wait
-	// in the queue; 0 is DefaultTimeout.
+	// Timeout bounds one invocation from its hand-over; 0 is DefaultTimeout. The
+	// wait in the queue is bounded by it and Config.InitTimeout together.
 	Timeout time.Duration
 }
 
