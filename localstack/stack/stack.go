@@ -304,7 +304,10 @@ func (s *Stack) startGateway(context.Context) error {
 }
 
 func response(r catalog.GatewayResponse) gateway.Response {
-	return gateway.Response{Type: r.Type, Status: r.Status, Template: r.Template}
+	return gateway.Response{
+		Type: r.Type, Status: r.Status, Template: r.Template,
+		Headers: map[string]string{"X-Request-Id": "$context.requestId", "Cache-Control": "no-store"},
+	}
 }
 
 // The services in the order of their ports, from Config.Port on.
