@@ -106,7 +106,10 @@ func (s *Store) CreateInvite(ctx context.Context, preset Preset, expiresIn int64
 	if expiresIn > 0 {
 		it["expires_at"] = num(invite.ExpiresAt.UnixMilli())
 	}
-	if err := s.transact(ctx, s.put(it), s.put(key(invitesPartition, id))); err != nil {
+	err := s.retry(ctx, func() error {
+		return s.transact(ctx, s.put(it), s.put(key(invitesPartition, id)))
+	})
+	if err != nil {
 		return "", Invite{}, fmt.Errorf("create invite: %w", err)
 	}
 	return token, invite, nil
