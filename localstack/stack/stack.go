@@ -299,8 +299,34 @@ func (s *Stack) startGateway(context.Context) error {
 	address := listener.Addr().String()
 	s.State.BaseURL = "http://" + address + catalog.BasePath
 	s.State.WSBaseURL = "ws://" + address + catalog.BasePath
-	s.serve(listener, api)
+	s.background(func(ctx context.Context) error { return api.Serve(ctx, listener) })
 	return nil
+}
+
+// background runs a part until Stop cancels it; it ending by itself ends the
+// stack.
+func (s *Stack) background(run func(context.Context) error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() {
+		err := run(ctx)
+		if ctx.Err() == nil {
+			s.failure <- err
+		}
+		ended <- err
+	}()
+	s.onStop(func(stopping context.Context) error {
+		cancel()
+		select {
+		case err := <-ended:
+			if errors.Is(err, context.Canceled) || errors.Is(err, http.ErrServerClosed) {
+				return nil
+			}
+			return err
+		case <-stopping.Done():
+			return stopping.Err()
+		}
+	})
 }
 
 func response(r catalog.GatewayResponse) gateway.Response {

@@ -32,17 +32,10 @@ func (s *Stack) startVenue(context.Context) error {
 	s.State.VenueURL = "http://" + listener.Addr().String()
 	s.serve(listener, v.Handler())
 
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		if err := v.Run(ctx); err != nil && ctx.Err() == nil {
-			s.failure <- fmt.Errorf("the simulated venue: %w", err)
+	s.background(func(ctx context.Context) error {
+		if err := v.Run(ctx); err != nil {
+			return fmt.Errorf("the simulated venue: %w", err)
 		}
-	}()
-	s.onStop(func(context.Context) error {
-		cancel()
-		<-ended
 		return nil
 	})
 	return nil
