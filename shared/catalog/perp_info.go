@@ -56,3 +56,34 @@ type Candle struct {
 	V     string `json:"v"` // base volume
 	N     int64  `json:"n"` // trades
 }
+
+// InfoFill is one account's side of a trade in the venue's own shape, as
+// userFills and userFillsByTime tell it. Decimals are the venue's texts.
+type InfoFill struct {
+	Coin          string           `json:"coin"`
+	Px            string           `json:"px"`
+	Sz            string           `json:"sz"`
+	Side          string           `json:"side"` // B buy, A sell
+	Time          int64            `json:"time"` // ms
+	StartPosition string           `json:"startPosition"`
+	Dir           string           `json:"dir"`
+	ClosedPnl     string           `json:"closedPnl"`
+	Hash          string           `json:"hash"`
+	Oid           int64            `json:"oid"`
+	Crossed       bool             `json:"crossed"` // the account was the taker
+	Fee           string           `json:"fee"`     // negative: a rebate
+	BuilderFee    *string          `json:"builderFee,omitempty"`
+	Tid           int64            `json:"tid"`
+	Cloid         *string          `json:"cloid,omitempty"`
+	Liquidation   *InfoLiquidation `json:"liquidation,omitempty"`
+	FeeToken      string           `json:"feeToken"`
+	TwapID        *int64           `json:"twapId"`
+}
+
+// InfoLiquidation tells whom an execution liquidated: the account of the fill
+// or the other side.
+type InfoLiquidation struct {
+	LiquidatedUser string `json:"liquidatedUser"`
+	MarkPx         string `json:"markPx"`
+	Method         string `json:"method"` // market or backstop
+}

@@ -1,0 +1,285 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"quotary/shared/api/apitest"
+	"quotary/shared/catalog"
+	"quotary/shared/keys"
+	"quotary/shared/market"
+	"quotary/shared/signature"
+	"quotary/shared/store"
+	"quotary/shared/store/storetest"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+const path = "/upgrade/v2/hl/info"
+
+type world struct {
+	*apitest.World
+	log    *store.Log
+	series *store.Series
+	views  *store.Views
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{World: apitest.New(t, string(catalog.PerpInfo))}
+	w.log = store.NewLog(w.DB, w.Prefix+store.LogTable)
+	w.series = store.NewSeries(w.DB, w.Prefix+store.SeriesTable)
+	client, bucket := storetest.S3(t)
+	w.views = store.NewViews(client, bucket)
+	newInfo(w.log, w.series, w.views, w.Now).register(w.Family)
+	if err := w.Family.Complete(); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func (w *world) publish(t *testing.T, name, body string) {
+	t.Helper()
+	if err := w.views.Publish(t.Context(), name, []byte(body)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (w *world) ask(t *testing.T, body string) apitest.Answer {
+	t.Helper()
+	return w.Call(t, w.SubKey, http.MethodPost, path, body)
+}
+
+func (w *world) golden(t *testing.T, name, body string) {
+	t.Helper()
+	answer := w.ask(t, body)
+	if answer.Status != http.StatusOK {
+		t.Fatalf("%s answers %d: %s", body, answer.Status, answer.Body)
+	}
+	apitest.Golden(t, *update, name, answer.Body)
+}
+
+const (
+	someMids = `{"time":1,"mids":{"":{"@107":"33.2455","BTC":"30135.5"},"xyz":{"xyz:GOLD":"4001.55"}}}`
+	someMeta = `{"time":1,"meta":{"":{"universe":[{"szDecimals":5,"name":"BTC","maxLeverage":40,"marginTableId":56}],"marginTables":[],"collateralToken":0},
+		"xyz":{"universe":[{"szDecimals":4,"name":"xyz:GOLD","maxLeverage":20,"marginTableId":20,"onlyIsolated":true}]}},
+		"spotMeta":{"universe":[{"tokens":[1,0],"name":"PURR/USDC","index":0,"isCanonical":true}],"tokens":[{"name":"USDC","index":0}]}}`
+)
+
+func TestAllMidsOfADex(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.publish(t, store.MidsView, someMids)
+	w.golden(t, "allMids", `{"type":"allMids"}`)
+	for body, want := range map[string]map[string]string{
+		`{"type":"allMids","dex":""}`:    {"@107": "33.2455", "BTC": "30135.5"},
+		`{"type":"allMids","dex":null}`:  {"@107": "33.2455", "BTC": "30135.5"},
+		`{"type":"allMids","dex":"xyz"}`: {"xyz:GOLD": "4001.55"},
+	} {
+		if got := apitest.Data[map[string]string](t, w.ask(t, body)); !maps.Equal(got, want) {
+			t.Errorf("%s answers %v, want %v", body, got, want)
+		}
+	}
+}
+
+func TestMetaIsAsTheVenueWroteIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.publish(t, store.MetaView, someMeta)
+	w.golden(t, "meta", `{"type":"meta"}`)
+	w.golden(t, "meta-dex", `{"type":"meta","dex":"xyz"}`)
+	w.golden(t, "spotMeta", `{"type":"spotMeta"}`)
+}
+
+func TestWhatHasNotArrivedIs503(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ask := func() {
+		t.Helper()
+		for _, kind := range []string{"allMids", "meta", "spotMeta"} {
+			answer := w.ask(t, `{"type":"`+kind+`"}`)
+			if answer.Status != http.StatusServiceUnavailable || !strings.Contains(apitest.Message(t, answer), "not arrived yet") {
+				t.Errorf("%s answers %d: %s", kind, answer.Status, answer.Body)
+			}
+		}
+	}
+	ask()
+	w.publish(t, store.MidsView, `{"time":1,"mids":{}}`)
+	w.publish(t, store.MetaView, `{"time":1,"meta":{},"spotMeta":null}`)
+	ask()
+}
+
+// Minutes of the made-up candles: number i opens i minutes after the hour.
+func (w *world) candles(t *testing.T, coin string, hour time.Time, minutes ...int) {
+	t.Helper()
+	var rows []store.SeriesRow
+	for _, i := range minutes {
+		open := hour.Add(time.Duration(i) * time.Minute)
+		c := market.Candle{OpenTime: open.UnixMilli()}
+		for n, px := range []string{"30135", "30140.5", "30130", fmt.Sprint(30135 + i)} {
+			trade := market.Trade{Side: market.Buy, Px: dec(t, px), Sz: dec(t, "0.25"), Time: c.OpenTime + int64(n), Tid: int64(n + 1)}
+			c.Add(&trade)
+		}
+		rows = append(rows, store.SeriesRow{
+			SeriesKey: store.SeriesKey{Name: store.KlineSeries, Key: coin, Interval: "1m"},
+			Point:     store.Point{Time: open, Body: c.AppendJSON(nil)},
+		})
+	}
+	if err := w.series.Put(t.Context(), rows); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func dec(t *testing.T, s string) market.Decimal {
+	t.Helper()
+	d, err := market.ParseDecimal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestCandleSnapshot(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	hour := apitest.Start.Add(-time.Hour)
+	w.candles(t, "BTC", hour, 0, 1, 2, 3, 4, 5, 7)
+	ms := hour.UnixMilli()
+	w.golden(t, "candleSnapshot", fmt.Sprintf(`{"type":"candleSnapshot","req":{"coin":"BTC","interval":"3m","startTime":%d,"endTime":%d}}`, ms, ms+300_000))
+	for req, want := range map[string][]int64{ // minutes of the hour
+		fmt.Sprintf(`"interval":"1m","startTime":%d,"endTime":%d`, ms+90_000, ms+250_000):    {1, 2, 3, 4}, // both ends fall within a candle
+		fmt.Sprintf(`"interval":"1m","startTime":"%d","endTime":"%d"`, ms+60_000, ms+60_000): {1},
+		fmt.Sprintf(`"interval":"1m","startTime":%d`, ms+300_000):                            {5, 7},
+		fmt.Sprintf(`"interval":"1m","endTime":%d`, ms+60_000):                               {0, 1},
+		fmt.Sprintf(`"interval":"1m","startTime":%d,"endTime":%d`, ms+360_000, ms+360_000):   {}, // without a trade
+	} {
+		got := []int64{}
+		for _, c := range apitest.Data[[]catalog.Candle](t, w.ask(t, `{"type":"candleSnapshot","req":{"coin":"BTC",`+req+`}}`)) {
+			got = append(got, (c.T-ms)/60_000)
+		}
+		if diff := gocmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", req, diff)
+		}
+	}
+}
+
+func TestCandleSnapshotHoldsTheNewest2000(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	first := apitest.Start.Add(-3000 * time.Minute)
+	var minutes []int
+	for i := range 2100 {
+		minutes = append(minutes, i)
+	}
+	w.candles(t, "BTC", first, minutes...)
+	list := apitest.Data[[]catalog.Candle](t, w.ask(t, fmt.Sprintf(`{"type":"candleSnapshot","req":{"coin":"BTC","interval":"1m","startTime":%d}}`, first.UnixMilli())))
+	if len(list) != 2000 || list[0].T != first.Add(100*time.Minute).UnixMilli() {
+		t.Errorf("%d candles from %d", len(list), list[0].T)
+	}
+}
+
+func TestEveryCandleIntervalIsAccepted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, interval := range candleIntervals {
+		answer := w.ask(t, fmt.Sprintf(`{"type":"candleSnapshot","req":{"coin":"BTC","interval":%q,"startTime":1}}`, interval))
+		if string(answer.Body) != `{"code":"0","msg":"success","data":[]}` {
+			t.Errorf("%s answers %d: %s", interval, answer.Status, answer.Body)
+		}
+	}
+}
+
+func TestWhatIsWrongIsNamed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.publish(t, store.MidsView, someMids)
+	w.publish(t, store.MetaView, someMeta)
+	const alice = `"user":"0xa11ce00000000000000000000000000000000001"`
+	for body, want := range map[string]string{
+		``:                                  "400 missing type",
+		`{}`:                                "400 missing type",
+		`[]`:                                "400 the request body must be one JSON object",
+		`{"type":"allMids"`:                 "400 the request body must be one JSON object",
+		`{"type":"allMids"} {}`:             "400 the request body must be one JSON object and nothing after it",
+		`{"type":{}}`:                       "400 invalid type",
+		`{"type":"allmids"}`:                `400 unknown type "allmids": it must be one of allMids, meta, spotMeta, candleSnapshot`,
+		`{"type":"<script>\""}`:             `400 unknown type "<script>\"": `,
+		`{"type":"allMids","dex":"abc"}`:    `400 unknown dex "abc": it must be the name of a perpetual dex, or absent for the main one`,
+		`{"type":"meta","dex":"XYZ"}`:       `400 unknown dex "XYZ"`,
+		`{"type":"meta","dex":["xyz"]}`:     "400 invalid dex",
+		`{"type":"userFills"}`:              "400 missing user: it must be an address",
+		`{"type":"userFills","user":"0x1"}`: "400 invalid user: must be an address",
+		`{"type":"userFillsByTime",` + alice + `}`:                                                 "400 missing startTime: it must be a time in milliseconds",
+		`{"type":"userFillsByTime","startTime":1}`:                                                 "400 missing user",
+		`{"type":"userFillsByTime",` + alice + `,"startTime":"soon"}`:                              "400 invalid startTime: must be a time in milliseconds",
+		`{"type":"userFillsByTime",` + alice + `,"startTime":2,"endTime":1}`:                       "400 the end of the time range lies before its start",
+		`{"type":"userFills",` + alice + `,"aggregateByTime":"maybe"}`:                             "400 invalid aggregateByTime: must be true or false",
+		`{"type":"candleSnapshot"}`:                                                                "400 missing req: it must be an object of coin, interval",
+		`{"type":"candleSnapshot","req":7}`:                                                        "400 invalid req",
+		`{"type":"candleSnapshot","req":{"interval":"1m"}}`:                                        "400 missing req.coin: it must be a coin name",
+		`{"type":"candleSnapshot","req":{"coin":"B C","interval":"1m"}}`:                           "400 invalid req",
+		`{"type":"candleSnapshot","req":{"coin":"BTC"}}`:                                           "400 invalid req.interval: must be one of 1m, 3m, 5m, 15m, 30m, 1h, 2h, 4h, 8h, 12h, 1d, 3d, 1w, 1M",
+		`{"type":"candleSnapshot","req":{"coin":"BTC","interval":"1s"}}`:                           "400 invalid req.interval",
+		`{"type":"candleSnapshot","req":{"coin":"BTC","interval":"1m","startTime":2,"endTime":1}}`: "400 the end of the time range",
+		`{"type":"candleSnapshot","req":{"coin":"BTC","interval":"1m","startTime":"x"}}`:           "400 invalid req",
+	} {
+		answer := w.ask(t, body)
+		if got := fmt.Sprint(answer.Status, " ", apitest.Message(t, answer)); !strings.HasPrefix(got, want) {
+			t.Errorf("%s answers %q, want %q", body, got, want)
+		}
+	}
+}
+
+func TestSpecifiedTypesWithoutAnAnswerAre501(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, kind := range planned {
+		if answer := w.ask(t, `{"type":"`+kind+`"}`); answer.Status != http.StatusNotImplemented {
+			t.Errorf("%s answers %d: %s", kind, answer.Status, answer.Body)
+		}
+	}
+}
+
+func TestASignatureInTheBodyIsAsGood(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.publish(t, store.MidsView, someMids)
+	p := w.Sign(w.SubKey)
+	body := map[string]any{"type": "allMids", "AccessKeyId": p.AccessKeyID, "SignatureNonce": p.Nonce,
+		"Timestamp": p.Timestamp, "Signature": p.Signature, "unknown": []int{1}}
+	if answer := w.Send(t, signature.Params{}, http.MethodPost, path, body); answer.Status != http.StatusOK {
+		t.Errorf("status %d: %s", answer.Status, answer.Body)
+	}
+	body["Signature"] = "wrong"
+	if answer := w.Send(t, signature.Params{}, http.MethodPost, path, body); answer.Status != http.StatusUnauthorized {
+		t.Errorf("with a wrong signature: status %d: %s", answer.Status, answer.Body)
+	}
+}
+
+func TestTheTimeSpanOfAKeyBoundsInfo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	quota := int64(100)
+	key := w.Issue(t, w.Primary, keys.NewSubKey{Name: "short", MonthlyQuota: &quota, MaxTimeRange: 3600})
+	now := apitest.Start.UnixMilli()
+	const alice = `"user":"0xa11ce00000000000000000000000000000000001"`
+	for body, status := range map[string]int{
+		fmt.Sprintf(`{"type":"candleSnapshot","req":{"coin":"BTC","interval":"1m","startTime":%d}}`, now-3_600_000): 200,
+		fmt.Sprintf(`{"type":"candleSnapshot","req":{"coin":"BTC","interval":"1m","startTime":%d}}`, now-3_601_000): 400,
+		fmt.Sprintf(`{"type":"userFillsByTime",%s,"startTime":%d}`, alice, now-3_600_000):                           200,
+		fmt.Sprintf(`{"type":"userFillsByTime",%s,"startTime":%d}`, alice, now-3_601_000):                           400,
+		fmt.Sprintf(`{"type":"userFillsByTime",%s,"startTime":%d,"endTime":%d}`, alice, 0, 3_601_000):               400,
+		fmt.Sprintf(`{"type":"userFills",%s}`, alice):                                                               200,
+	} {
+		if answer := w.Call(t, key, http.MethodPost, path, body); answer.Status != status {
+			t.Errorf("%s answers %d, want %d: %s", body, answer.Status, status, answer.Body)
+		}
+	}
+}

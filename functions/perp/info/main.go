@@ -1,0 +1,33 @@
+// The perp-info function answers the venue's own kind of question, POST /info,
+// from what the ingester keeps: the log of fills, the series of klines and the
+// views of mid prices and market descriptions.
+package main
+
+import (
+	"context"
+
+	"quotary/shared/api"
+	"quotary/shared/catalog"
+	"quotary/shared/service"
+)
+
+func main() {
+	service.Run(string(catalog.PerpInfo), func(ctx context.Context, s *service.Service) error {
+		db := s.DynamoDB()
+		family, _, err := s.Family(ctx, db)
+		if err != nil {
+			return err
+		}
+		views, err := s.Views()
+		if err != nil {
+			return err
+		}
+		newInfo(s.Rows(db), s.Series(db), views, s.Clock).register(family)
+		family.Start()
+		return nil
+	})
+}
+
+func (i *info) register(f *api.Family) {
+	api.Handle(f, catalog.Info, i.answer)
+}
