@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"path"
 
 	"github.com/aws/aws-lambda-go/events"
 
@@ -26,14 +27,25 @@ type authorizer struct {
 
 type endpointName struct{ method, resource string }
 
+// feedVariable is the stage variable that tells which feed a WebSocket API
+// serves: the last part of its path. A connection's event names no path.
+const feedVariable = "feed"
+
+func nameOf(event *events.APIGatewayCustomAuthorizerRequestTypeRequest) endpointName {
+	if feed := event.StageVariables[feedVariable]; feed != "" && event.Resource == "" {
+		return endpointName{catalog.MethodWS, feed}
+	}
+	return endpointName{event.HTTPMethod, event.Resource}
+}
+
 func newAuthorizer(gate *admission.Gate, log *slog.Logger) *authorizer {
 	a := &authorizer{gate: gate, log: log, endpoints: make(map[endpointName]*catalog.Endpoint)}
 	for _, e := range catalog.All() {
-		method := e.Method
-		if method == catalog.MethodWS {
-			method = http.MethodGet
+		name := endpointName{e.Method, e.Path}
+		if e.Method == catalog.MethodWS {
+			name.resource = path.Base(e.Path)
 		}
-		a.endpoints[endpointName{method, e.Path}] = e
+		a.endpoints[name] = e
 	}
 	return a
 }
@@ -41,7 +53,7 @@ func newAuthorizer(gate *admission.Gate, log *slog.Logger) *authorizer {
 // authorize allows, denies with a reason that the gateway shows (403), or
 // returns the error that the gateway answers with 401.
 func (a *authorizer) authorize(ctx context.Context, event events.APIGatewayCustomAuthorizerRequestTypeRequest) (events.APIGatewayCustomAuthorizerResponse, error) {
-	endpoint, ok := a.endpoints[endpointName{event.HTTPMethod, event.Resource}]
+	endpoint, ok := a.endpoints[nameOf(&event)]
 	if !ok {
 		return policy("Deny", "nobody", event.MethodArn, reason("no such endpoint")), nil
 	}

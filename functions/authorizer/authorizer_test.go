@@ -173,3 +173,25 @@ func TestAFaultOfTheStoreIsNotARefusal(t *testing.T) {
 		t.Errorf("error = %v, want a fault", err)
 	}
 }
+
+func TestAConnectionDemandsTheActionOfItsFeed(t *testing.T) {
+	t.Parallel()
+	w, a := open(t)
+	level := catalog.Level{Permissions: []catalog.Permission{{ResourceType: "perpdex", Actions: []string{"HL_WS_FILLS"}}}}
+	if err := w.Keys.PutLevel(t.Context(), w.Primary.AccessKey, "all", level); err != nil {
+		t.Fatal(err)
+	}
+	for feed, effect := range map[string]string{"fills": "Allow", "ws": "Deny", "filled-orders": "Deny", "clearinghouse-state": "Deny", "other": "Deny"} {
+		event := request("", "", w.Sign(w.SubKey))
+		event.StageVariables = map[string]string{"feed": feed}
+		out, err := a.authorize(t.Context(), event)
+		if err != nil || out.PolicyDocument.Statement[0].Effect != effect {
+			t.Errorf("%s: %+v, %v, want %s", feed, out, err, effect)
+		}
+		event = request("", "", w.Sign(w.Primary))
+		event.StageVariables = map[string]string{"feed": feed}
+		if out, err := a.authorize(t.Context(), event); err != nil || out.PolicyDocument.Statement[0].Effect != "Deny" {
+			t.Errorf("%s with a primary key: %+v, %v", feed, out, err)
+		}
+	}
+}

@@ -18,6 +18,11 @@ type Caller struct {
 	RateLimit     int64 // requests per minute, 0 = no cap
 	MaxTimeRange  int64 // seconds, 0 = no limit
 	MaxTotalQuota int64 // requests per month of all sub-keys, 0 = no cap
+
+	WSConnLimit            int64 // WebSocket connections of the sub-key, 0 = no cap
+	WSSubLimit             int64 // subscriptions of the sub-key, 0 = no cap
+	DistributorWSConnLimit int64 // connections of all the distributor's sub-keys, 0 = no cap
+	DistributorWSSubLimit  int64 // subscriptions of all the distributor's sub-keys, 0 = no cap
 }
 
 func callerOf(p *keys.Principal) Caller {
@@ -29,6 +34,11 @@ func callerOf(p *keys.Principal) Caller {
 		RateLimit:     p.RateLimit,
 		MaxTimeRange:  p.MaxTimeRange,
 		MaxTotalQuota: p.MaxTotalQuota,
+
+		WSConnLimit:            p.WSConnLimit,
+		WSSubLimit:             p.WSSubLimit,
+		DistributorWSConnLimit: p.DistributorWSConnLimit,
+		DistributorWSSubLimit:  p.DistributorWSSubLimit,
 	}
 	if p.Level != nil {
 		if c.RateLimit == 0 {
@@ -55,10 +65,6 @@ const (
 	contextKey         = "key"
 	contextDistributor = "distributor"
 	contextPrimary     = "primary"
-	contextQuota       = "monthlyQuota"
-	contextRate        = "rateLimit"
-	contextSpan        = "maxTimeRange"
-	contextTotal       = "maxTotalQuota"
 	contextSignature   = "signature"
 	contextRefused     = "refused"
 )
@@ -67,17 +73,40 @@ const (
 // gateway why it denied; the gateway's template shows it.
 const ReasonContext = "reason"
 
-// Context returns the caller as an authorizer's context.
+// numbers lists the limits under the names they have in an authorizer's context.
+func (c *Caller) numbers() [8]struct {
+	name  string
+	value *int64
+} {
+	return [8]struct {
+		name  string
+		value *int64
+	}{
+		{"monthlyQuota", &c.MonthlyQuota},
+		{"rateLimit", &c.RateLimit},
+		{"maxTimeRange", &c.MaxTimeRange},
+		{"maxTotalQuota", &c.MaxTotalQuota},
+		{"wsConnLimit", &c.WSConnLimit},
+		{"wsSubLimit", &c.WSSubLimit},
+		{"distributorWsConnLimit", &c.DistributorWSConnLimit},
+		{"distributorWsSubLimit", &c.DistributorWSSubLimit},
+	}
+}
+
+// Context returns the caller as an authorizer's context. Limits that are not
+// set are left out.
 func (c Caller) Context() map[string]any {
-	return map[string]any{
+	context := map[string]any{
 		contextKey:         c.AccessKey,
 		contextDistributor: c.Distributor,
 		contextPrimary:     strconv.FormatBool(c.Primary),
-		contextQuota:       strconv.FormatInt(c.MonthlyQuota, 10),
-		contextRate:        strconv.FormatInt(c.RateLimit, 10),
-		contextSpan:        strconv.FormatInt(c.MaxTimeRange, 10),
-		contextTotal:       strconv.FormatInt(c.MaxTotalQuota, 10),
 	}
+	for _, n := range c.numbers() {
+		if *n.value != 0 {
+			context[n.name] = strconv.FormatInt(*n.value, 10)
+		}
+	}
+	return context
 }
 
 // BodyContext marks a request whose signature the function finds in its body.
@@ -109,14 +138,15 @@ func CallerFrom(context map[string]any) (c Caller, v Verdict, message string) {
 		return Caller{}, VerdictBody, ""
 	}
 	c = Caller{AccessKey: text(contextKey), Distributor: text(contextDistributor), Primary: text(contextPrimary) == "true"}
-	for name, field := range map[string]*int64{
-		contextQuota: &c.MonthlyQuota, contextRate: &c.RateLimit, contextSpan: &c.MaxTimeRange, contextTotal: &c.MaxTotalQuota,
-	} {
-		n, err := strconv.ParseInt(text(name), 10, 64)
-		if err != nil {
+	for _, n := range c.numbers() {
+		limit := text(n.name)
+		if limit == "" {
+			continue
+		}
+		var err error
+		if *n.value, err = strconv.ParseInt(limit, 10, 64); err != nil {
 			return Caller{}, VerdictNone, ""
 		}
-		*field = n
 	}
 	if c.AccessKey == "" || c.Distributor == "" {
 		return Caller{}, VerdictNone, ""
