@@ -208,7 +208,7 @@ func (s *Store) Register(ctx context.Context, token string) (Registration, error
 		s.put(key(distributorsPartition, r.AccessKey)),
 	}
 	err = s.retry(ctx, func() error { return s.transact(ctx, writes...) })
-	var failed *unmet
+	var failed *unmetError
 	switch {
 	case errors.As(err, &failed) && slices.Contains(failed.conditions, 0):
 		return Registration{}, refused

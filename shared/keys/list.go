@@ -86,7 +86,7 @@ func (s *Store) SetActive(ctx context.Context, distributor string, accessKeys []
 	}
 
 	err := s.retry(ctx, func() error { return s.transact(ctx, writes...) })
-	var failed *unmet
+	var failed *unmetError
 	switch {
 	case errors.As(err, &failed):
 		for _, i := range failed.conditions {

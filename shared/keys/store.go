@@ -148,14 +148,14 @@ func pause(ctx context.Context, attempt int) error {
 }
 
 // transact writes all or nothing. When a condition does not hold it returns an
-// [*unmet]; when another transaction was under way on the same items, errStale.
+// [*unmetError]; when another transaction was under way on the same items, errStale.
 func (s *Store) transact(ctx context.Context, writes ...types.TransactWriteItem) error {
 	_, err := s.db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes})
 	var canceled *types.TransactionCanceledException
 	if !errors.As(err, &canceled) {
 		return err
 	}
-	failed := &unmet{}
+	failed := &unmetError{}
 	conflict := false
 	for i, reason := range canceled.CancellationReasons {
 		switch aws.ToString(reason.Code) {
@@ -177,11 +177,11 @@ func (s *Store) transact(ctx context.Context, writes ...types.TransactWriteItem)
 	return err
 }
 
-// unmet says which of the writes of a transaction had a condition that does
+// unmetError says which of the writes of a transaction had a condition that does
 // not hold.
-type unmet struct{ conditions []int }
+type unmetError struct{ conditions []int }
 
-func (u *unmet) Error() string {
+func (u *unmetError) Error() string {
 	return fmt.Sprintf("the conditions of writes %v do not hold", u.conditions)
 }
 

@@ -218,7 +218,7 @@ func pointer(accessKey, distributor, level string) item {
 
 // stale turns a condition that does not hold into a reason to look again.
 func stale(err error) error {
-	var failed *unmet
+	var failed *unmetError
 	if errors.As(err, &failed) {
 		return errStale
 	}

@@ -1,0 +1,159 @@
+package keys
+
+import (
+	"errors"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// wantSums checks the figures of the distributor, and that they are the sums
+// over its sub-keys.
+func (b *bed) wantSums(distributor string, count, allocated int64) {
+	b.t.Helper()
+	d, err := b.Distributor(b.t.Context(), distributor)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	list, err := b.SubKeys(b.t.Context(), distributor, Filter{})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	sum := int64(0)
+	for _, k := range list {
+		sum += k.MonthlyQuota
+	}
+	if d.SubKeyCount != count || int64(len(list)) != count {
+		b.t.Errorf("the distributor counts %d sub-keys and lists %d, want %d", d.SubKeyCount, len(list), count)
+	}
+	if d.AllocatedQuota != allocated || sum != allocated {
+		b.t.Errorf("the distributor has %d allocated, its sub-keys sum up to %d, want %d", d.AllocatedQuota, sum, allocated)
+	}
+}
+
+func TestSumsHoldAfterAnySequenceOfChanges(t *testing.T) {
+	b := newBed(t)
+	rapid.Check(t, func(r *rapid.T) {
+		limit := rapid.Int64Range(0, 3000).Draw(r, "max_total_quota")
+		d := b.distributor(func(p *Preset) { p.MaxSubKeys, p.MaxTotalQuota = 5, limit }).AccessKey
+		model := map[string]int64{} // access key -> quota
+		total := func() (sum int64) {
+			for _, quota := range model {
+				sum += quota
+			}
+			return sum
+		}
+		for range rapid.IntRange(1, 12).Draw(r, "steps") {
+			var known []string
+			for _, k := range mustList(r, b, d) {
+				known = append(known, k.AccessKey)
+			}
+			accessKey := newAccessKey()
+			if len(known) > 0 {
+				accessKey = rapid.SampledFrom(known).Draw(r, "sub-key")
+			}
+			quota := rapid.Int64Range(1, 2000).Draw(r, "quota")
+			switch step := rapid.SampledFrom([]string{"create", "create", "default", "update", "delete", "status"}).Draw(r, "step"); step {
+			case "create", "default":
+				in := NewSubKey{Name: "n", MonthlyQuota: &quota}
+				if step == "default" {
+					in.MonthlyQuota = nil
+					quota = limit - total()
+					if limit == 0 {
+						quota = 1000
+					}
+				}
+				k, _, err := b.CreateSubKey(t.Context(), d, in)
+				if wanted := len(model) < 5 && quota > 0; wanted != (err == nil) {
+					r.Fatalf("%s of %d beside %d: got error %v", step, quota, len(model), err)
+				}
+				if err == nil {
+					model[k.AccessKey] = quota
+				}
+			case "update":
+				err := b.UpdateSubKey(t.Context(), d, SubKeyChange{AccessKey: accessKey, MonthlyQuota: &quota})
+				if _, exists := model[accessKey]; exists != (err == nil) {
+					r.Fatalf("update: got error %v", err)
+				} else if exists {
+					model[accessKey] = quota
+				}
+			case "delete":
+				err := b.DeleteSubKey(t.Context(), d, accessKey)
+				if _, exists := model[accessKey]; exists != (err == nil) {
+					r.Fatalf("delete: got error %v", err)
+				}
+				delete(model, accessKey)
+			case "status":
+				err := b.SetActive(t.Context(), d, []string{accessKey}, false)
+				if _, exists := model[accessKey]; exists != (err == nil) {
+					r.Fatalf("disable: got error %v", err)
+				}
+			}
+			got, err := b.Distributor(t.Context(), d)
+			if err != nil {
+				r.Fatal(err)
+			}
+			if got.SubKeyCount != int64(len(model)) || got.AllocatedQuota != total() || got.AvailableQuota() != limit-total() {
+				r.Fatalf("the distributor counts %d sub-keys and %d allocated, want %d and %d", got.SubKeyCount, got.AllocatedQuota, len(model), total())
+			}
+		}
+		for _, k := range mustList(r, b, d) {
+			if model[k.AccessKey] != k.MonthlyQuota {
+				r.Fatalf("a sub-key has the quota %d, want %d", k.MonthlyQuota, model[k.AccessKey])
+			}
+			delete(model, k.AccessKey)
+		}
+		if len(model) > 0 {
+			r.Fatalf("%d sub-keys are not listed", len(model))
+		}
+	})
+}
+
+func mustList(r *rapid.T, b *bed, distributor string) []SubKey {
+	list, err := b.SubKeys(b.t.Context(), distributor, Filter{})
+	if err != nil {
+		r.Fatal(err)
+	}
+	return list
+}
+
+func TestSumsHoldAfterConcurrentChanges(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	d := b.distributor().AccessKey
+	var keys []string
+	for range 4 {
+		k, _ := b.subKey(d, NewSubKey{MonthlyQuota: ptr(int64(100))})
+		keys = append(keys, k.AccessKey)
+	}
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			for n := range 6 {
+				accessKey := keys[(i+n)%4]
+				switch {
+				case i == 7 && n == 3:
+					if err := b.DeleteSubKey(t.Context(), d, accessKey); err != nil {
+						t.Error(err)
+					}
+				default:
+					err := b.UpdateSubKey(t.Context(), d, SubKeyChange{AccessKey: accessKey, MonthlyQuota: ptr(int64(1 + i*10 + n))})
+					if err != nil && !errors.Is(err, ErrUnknown) && !errors.Is(err, ErrBusy) {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	list, err := b.SubKeys(t.Context(), d, Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := int64(0)
+	for _, k := range list {
+		sum += k.MonthlyQuota
+	}
+	b.wantSums(d, 3, sum)
+}
