@@ -93,8 +93,7 @@ func (c *Caller) numbers() [8]struct {
 	}
 }
 
-// Context returns the caller as an authorizer's context. Limits that are not
-// set are left out.
+// Context returns the caller as an authorizer's context.
 func (c Caller) Context() map[string]any {
 	context := map[string]any{
 		contextKey:         c.AccessKey,
@@ -102,9 +101,7 @@ func (c Caller) Context() map[string]any {
 		contextPrimary:     strconv.FormatBool(c.Primary),
 	}
 	for _, n := range c.numbers() {
-		if *n.value != 0 {
-			context[n.name] = strconv.FormatInt(*n.value, 10)
-		}
+		context[n.name] = strconv.FormatInt(*n.value, 10)
 	}
 	return context
 }
@@ -139,12 +136,9 @@ func CallerFrom(context map[string]any) (c Caller, v Verdict, message string) {
 	}
 	c = Caller{AccessKey: text(contextKey), Distributor: text(contextDistributor), Primary: text(contextPrimary) == "true"}
 	for _, n := range c.numbers() {
-		limit := text(n.name)
-		if limit == "" {
-			continue
-		}
+		// A limit that got lost must not read as "no limit".
 		var err error
-		if *n.value, err = strconv.ParseInt(limit, 10, 64); err != nil {
+		if *n.value, err = strconv.ParseInt(text(n.name), 10, 64); err != nil {
 			return Caller{}, VerdictNone, ""
 		}
 	}

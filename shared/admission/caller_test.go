@@ -33,6 +33,7 @@ func TestAContextThatNobodyWroteRefuses(t *testing.T) {
 		"no key":            {"distributor": "d"},
 		"a limit in words":  {"key": "k", "distributor": "d", "rateLimit": "many"},
 		"not a string":      {"key": 1, "distributor": 2},
+		"no limits":         {"key": "k", "distributor": "d"},
 		"an overlong limit": {"key": "k", "distributor": "d", "rateLimit": "99999999999999999999"},
 	} {
 		if c, verdict, _ := admission.CallerFrom(context); verdict != admission.VerdictNone || c != (admission.Caller{}) {
