@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
@@ -36,7 +37,7 @@ func TestEveryEndpointButRegistrationDemandsASignature(t *testing.T) {
 	}
 	for _, e := range signed() {
 		var sent any
-		if e.Method != "GET" {
+		if e.Method != http.MethodGet {
 			sent = body
 		}
 		for name, key := range map[string]apitest.Key{"no signature": {}, "wrong secret": wrong, "unknown key": unknown} {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/http"
 	"testing"
 
 	"quotary/shared/api/apitest"
@@ -19,7 +20,7 @@ func TestManagementIsClosedToSubKeysAndDisabledDistributors(t *testing.T) {
 	body := object{"access_keys": []string{k.AccessKey}, "name": "n", "monthly_quota": 1}
 	for _, e := range signed() {
 		var sent any
-		if e.Method != "GET" {
+		if e.Method != http.MethodGet {
 			sent = body
 		}
 		t.Run(e.String()+" sub-key", func(t *testing.T) {

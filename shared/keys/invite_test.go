@@ -167,7 +167,7 @@ func TestInviteStatusFollowsItsLife(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var order []string
+	order := make([]string, 0, len(invites))
 	for _, i := range invites {
 		order = append(order, i.Name)
 		if got := i.Status(b.now()); got != want[i.Name] {

@@ -109,9 +109,9 @@ func TestAMessageAboutManyUnknownKeysStaysShort(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
 	d := b.distributor().AccessKey
-	var keys []string
-	for i := range 100 {
-		keys = append(keys, fmt.Sprint(i, strings.Repeat("\x00", 10_000)))
+	keys := make([]string, 100)
+	for i := range keys {
+		keys[i] = fmt.Sprint(i, strings.Repeat("\x00", 10_000))
 	}
 	err := b.SetActive(t.Context(), d, keys, true)
 	wantInvalid(t, err, "and 90 more")

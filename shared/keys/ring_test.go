@@ -213,7 +213,7 @@ func TestNothingPrintsASecret(t *testing.T) {
 	}
 	for _, form := range []string{
 		string(vectorSecret), hex.EncodeToString([]byte(vectorSecret)), string(plain), hex.EncodeToString(plain),
-		"BwcHBwcH", fmt.Sprint(plain), "0x7, 0x7",
+		"BwcHBwcH", "7 7 7", "0x7, 0x7",
 	} {
 		if strings.Contains(log.String(), form) {
 			t.Errorf("a secret shows as %q", form)
@@ -237,11 +237,11 @@ func TestGeneratedKeysHaveTheirForm(t *testing.T) {
 			seen[s] = true
 		}
 	}
-	got := []bool{}
-	for _, s := range []string{vectorKey, "", vectorKey[:31], vectorKey + "0", strings.ToUpper(vectorKey), vectorKey[:31] + "g"} {
-		got = append(got, isAccessKey(s))
+	var got [6]bool
+	for i, s := range []string{vectorKey, "", vectorKey[:31], vectorKey + "0", strings.ToUpper(vectorKey), vectorKey[:31] + "g"} {
+		got[i] = isAccessKey(s)
 	}
-	if diff := cmp.Diff([]bool{true, false, false, false, false, false}, got); diff != "" {
+	if diff := cmp.Diff([6]bool{true}, got); diff != "" {
 		t.Error(diff)
 	}
 }
