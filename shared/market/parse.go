@@ -338,8 +338,17 @@ func (f *Fill) check(got fieldSet) error {
 			return fmt.Errorf("%.60q %w", s, errDecimal)
 		}
 	}
+	for _, s := range [...]string{f.Dir, f.Hash, f.FeeToken, f.Cloid} {
+		if len(s) > maxText {
+			return fmt.Errorf("dir, hash, feeToken or cloid is longer than %d bytes", maxText)
+		}
+	}
 	return f.checkOptional()
 }
+
+// maxText bounds the texts that are kept as they come, in bytes: the longest of
+// the venue is a hash of 66.
+const maxText = 256
 
 func (f *Fill) checkOptional() (err error) {
 	var ok bool
@@ -359,6 +368,9 @@ func (f *Fill) checkOptional() (err error) {
 		}
 		if _, ok = decimalPlaces(l.MarkPx); !ok {
 			return fmt.Errorf("markPx %.60q %w", l.MarkPx, errDecimal)
+		}
+		if len(l.Method) > maxText {
+			return fmt.Errorf("the method of a liquidation is longer than %d bytes", maxText)
 		}
 	}
 	return nil

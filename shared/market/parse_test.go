@@ -86,6 +86,7 @@ func TestAFaultyFillIsSkippedAndItsNeighboursKept(t *testing.T) {
 		"builder no address":     {`"builder":"0x1924`, `"builder":"0x!924`},
 		"twapId a text":          {`"twapId":1671203`, `"twapId":"1671203"`},
 		"liquidation a text":     {`"liquidation":{"liquidatedUser":"0x5ef843ccf26810073ee689a954f6d05f5b48fccb","markPx":"72.149","method":"market"}`, `"liquidation":"yes"`},
+		"text too long":          {`"hash":"0xdc25"`, `"hash":"` + strings.Repeat("f", 300) + `"`},
 		"liquidated user":        {`"0x5ef843ccf26810073ee689a954f6d05f5b48fccb"`, `"someone"`},
 	} {
 		t.Run(name, func(t *testing.T) {

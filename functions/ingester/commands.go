@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"quotary/functions/ingester/ingest"
+	"quotary/shared/source/hyperliquid"
+	"quotary/shared/store"
+)
+
+// Run follows the sources until ctx ends. It serves its health meanwhile.
+func (runCommand) Run(ctx context.Context) error {
+	s, _, stores, err := open(ctx)
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.NewJSONHandler(os.Stdout, nil)).With("program", "ingester")
+	p := &ingest.Pipeline{Stores: stores, Sources: s.sources(log), Log: log}
+	if s.spool != "" {
+		p.Spool = &ingest.Spool{Dir: s.spool, Stats: new(hyperliquid.Stats), Log: log}
+	}
+	listener, err := net.Listen("tcp", s.address)
+	if err != nil {
+		return fmt.Errorf("listen for health checks on QUOTARY_INGESTER_ADDR: %w", err)
+	}
+	health := &ingest.Health{Pipeline: p, Started: time.Now(), Now: time.Now}
+	server := &http.Server{Handler: health.Handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, IdleTimeout: time.Minute}
+	log.Info("started", "health", listener.Addr().String(), "sources", len(p.Sources), "spool", s.spool)
+
+	// The server ends with the pipeline, the pipeline with ctx or a fault.
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("serve health checks: %w", err)
+		}
+		return nil
+	})
+	group.Go(func() error {
+		defer server.Close()
+		return p.Run(ctx)
+	})
+	err = group.Wait()
+	log.Info("stopped", "error", fmt.Sprint(err))
+	return err
+}
+
+// sources are those that the settings name. Where a node is followed, it tells
+// every trade, and the public API is only asked for the rest.
+func (s settings) sources(log *slog.Logger) []ingest.Source {
+	var sources []ingest.Source
+	if s.nodeDir != "" {
+		for _, stream := range hyperliquid.Streams {
+			files := &hyperliquid.Files{Dir: filepath.Join(s.nodeDir, stream, "hourly"), Stats: new(hyperliquid.Stats), Log: log.With("source", stream)}
+			sources = append(sources, ingest.Source{Name: stream, Group: "node", Stats: files.Stats, Follow: files.Follow})
+		}
+	}
+	if s.url != "" {
+		feed := &hyperliquid.Feed{URL: s.url, Trades: s.nodeDir == "", Stats: new(hyperliquid.Stats), Log: log.With("source", "hyperliquid")}
+		sources = append(sources, ingest.Source{Name: "hyperliquid", Group: "hyperliquid", Stats: feed.Stats, NoCheckpoint: true,
+			Follow: func(ctx context.Context, _ hyperliquid.Position, sink hyperliquid.Sink) error {
+				return feed.Follow(ctx, sink)
+			}})
+	}
+	return sources
+}
+
+// Run creates what a deployment creates, where it is not there yet.
+func (setupCommand) Run(ctx context.Context) error {
+	s, c, _, err := open(ctx)
+	if err != nil {
+		return err
+	}
+	if err := store.Create(ctx, c.dynamodb, store.Schema(s.prefix)); err != nil {
+		return err
+	}
+	return store.CreateBucket(ctx, c.s3, s.bucket)
+}
+
+// Run replays a file and prints what it holds.
+func (r replayCommand) Run(ctx context.Context) error {
+	s, _, stores, err := open(ctx)
+	if err != nil {
+		return err
+	}
+	if s.spool == "" {
+		return errors.New("QUOTARY_SPOOL_DIR is not set: the folder in which the running ingester finds files to replay")
+	}
+	replay := ingest.Replay{Stores: stores, Spool: ingest.Spool{Dir: s.spool}, Out: os.Stderr}
+	counts, err := replay.Run(ctx, r.File)
+	if counts.Lines > 0 {
+		fmt.Printf("lines %d, fills %d, trades %d, malformed %d, missing %d\n", counts.Lines, counts.Fills, counts.Trades, counts.Malformed, counts.Missing)
+	}
+	return err
+}

@@ -1,0 +1,441 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"quotary/functions/ingester/projection"
+	"quotary/shared/market"
+	"quotary/shared/source/hyperliquid"
+	"quotary/shared/store"
+)
+
+// Stores is what a pipeline writes to.
+type Stores struct {
+	Log    *store.Log
+	Series *store.Series
+	Views  *store.Views
+}
+
+// Source tells events until its context ends.
+type Source struct {
+	Name  string // of its checkpoint
+	Group string // sources of which one that speaks is enough, for readiness; "" needs none
+	Stats *hyperliquid.Stats
+
+	// Follow delivers what comes after a position until ctx ends; see
+	// [hyperliquid.Files.Follow].
+	Follow func(ctx context.Context, from hyperliquid.Position, sink hyperliquid.Sink) error
+
+	// NoCheckpoint is set for a source without positions.
+	NoCheckpoint bool
+}
+
+// Sizes of a batch and of the queues before it. A delivery holds about 1,000
+// fills at most, a queue therefore about 16,000.
+const (
+	batchEvents   = 5000
+	batchLinger   = 250 * time.Millisecond
+	flushEvery    = time.Second
+	queueLength   = 16
+	stopWithin    = 20 * time.Second
+	openAtOnce    = 50 // coins whose buckets are derived anew in one step at the start
+	retryCeiling  = 30 * time.Second
+	retryFirst    = 100 * time.Millisecond
+	batchesBehind = 4 // batches between two flushes at most
+)
+
+// Pipeline is the one writer of the stores. It is used once.
+type Pipeline struct {
+	Stores  Stores
+	Sources []Source
+	Spool   *Spool // nil without
+	Log     *slog.Logger
+	Now     func() time.Time // nil means time.Now
+
+	Stats PipelineStats
+
+	set     *projection.Set
+	live    chan message
+	spooled chan message
+
+	positions map[string][]byte // by source, to be saved by the next flush
+	consumed  []chan struct{}   // to be closed by the next flush
+	flushed   time.Time
+	behind    int // batches since the last flush
+}
+
+// PipelineStats may be read at any time.
+type PipelineStats struct {
+	Batches, Fills, Trades, Rows atomic.Int64
+	Flushed                      atomic.Int64 // when everything was last written, ms
+	TroubleSince                 atomic.Int64 // when the stores began to refuse, ms; 0 while they do not
+}
+
+// message is a delivery on its way into a batch.
+type message struct {
+	source   string // "" has no checkpoint
+	events   market.Events
+	position []byte        // the checkpoint behind the events
+	consumed chan struct{} // closed when the checkpoint is saved; nil is fine
+}
+
+// Run starts the sources and writes what they tell until ctx ends; then it
+// writes what is on its way and returns nil. It owns one goroutine for each
+// source and all of them have ended when it returns.
+func (p *Pipeline) Run(ctx context.Context) error {
+	if p.Now == nil {
+		p.Now = time.Now
+	}
+	p.set = projection.New()
+	p.live = make(chan message, queueLength)
+	p.spooled = make(chan message, queueLength)
+	p.positions = map[string][]byte{}
+
+	// The stores are given some time to finish after ctx has ended.
+	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(stopWithin, cancel) })
+	defer stop()
+
+	if err := p.restore(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return err
+	}
+	sources, sourceCtx := errgroup.WithContext(ctx)
+	for _, s := range p.Sources {
+		sources.Go(func() error { return p.follow(sourceCtx, s) })
+	}
+	if p.Spool != nil {
+		sources.Go(func() error { return p.Spool.run(sourceCtx, p.Stores.Series, p.spooled) })
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- sources.Wait() }()
+	if len(p.Sources) == 0 && p.Spool == nil {
+		ended = nil // nothing to wait for but ctx
+	}
+
+	err := p.loop(work, ctx.Done(), ended)
+	if work.Err() != nil {
+		return fmt.Errorf("stop: %w within %s: what was not written comes again at the next start", context.DeadlineExceeded, stopWithin)
+	}
+	return err
+}
+
+// restore brings back the views and derives the buckets anew that may have
+// closed while nothing was running.
+func (p *Pipeline) restore(ctx context.Context) error {
+	bodies := map[string][]byte{}
+	for _, name := range [...]string{projection.TickersView, projection.MidsView, projection.MetaView} {
+		err := p.retry(ctx, "fetch view "+name, func() error {
+			body, _, _, err := p.Stores.Views.Fetch(ctx, name, "")
+			if errors.Is(err, store.ErrNoView) {
+				return nil
+			}
+			if err == nil {
+				bodies[name] = body
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	coins, err := p.set.Restore(bodies)
+	if err != nil {
+		return err
+	}
+	for len(coins) > 0 {
+		n := min(openAtOnce, len(coins))
+		p.set.Open(coins[:n])
+		if err := p.apply(ctx, &market.Events{}); err != nil {
+			return err
+		}
+		coins = coins[n:]
+	}
+	return nil
+}
+
+// follow runs a source from its checkpoint.
+func (p *Pipeline) follow(ctx context.Context, s Source) error {
+	var from hyperliquid.Position
+	if !s.NoCheckpoint {
+		err := p.retry(ctx, "read the checkpoint of "+s.Name, func() error {
+			body, err := p.Stores.Series.Checkpoint(ctx, s.Name)
+			if err != nil || body == nil {
+				return err
+			}
+			return json.Unmarshal(body, &from)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	p.Log.Info("following", "source", s.Name, "file", from.File, "offset", from.Offset)
+	return s.Follow(ctx, from, func(ctx context.Context, d hyperliquid.Delivery) error {
+		m := message{events: d.Events}
+		if !s.NoCheckpoint {
+			m.source, m.position = s.Name, encode(d.Position)
+		}
+		return put(ctx, p.live, m)
+	})
+}
+
+// put queues a message; it waits while the queue is full.
+func put(ctx context.Context, queue chan<- message, m message) error {
+	select {
+	case queue <- m:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func encode(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("ingest: encode %T: %v", v, err)) // structs of texts and numbers only
+	}
+	return b
+}
+
+// loop makes batches until the sources have ended, or until done is closed when
+// there are none, and flushes what is left.
+func (p *Pipeline) loop(ctx context.Context, done <-chan struct{}, ended <-chan error) error {
+	tick := time.NewTicker(flushEvery)
+	defer tick.Stop()
+	for {
+		var m message
+		select {
+		case m = <-p.live:
+		default:
+			select {
+			case m = <-p.live:
+			case m = <-p.spooled:
+			case <-tick.C:
+				if err := p.flush(ctx, false); err != nil {
+					return err
+				}
+				continue
+			case err := <-ended:
+				return p.finish(ctx, err)
+			case <-done:
+				if ended != nil {
+					done = nil // the sources end by themselves now
+					continue
+				}
+				return p.finish(ctx, nil)
+			}
+		}
+		batch := p.collect(m)
+		if err := p.write(ctx, &batch); err != nil {
+			return err
+		}
+	}
+}
+
+// finish writes what the sources left in the queues. Their reason to end is the
+// end of the context, which is no fault, or a fault of theirs.
+func (p *Pipeline) finish(ctx context.Context, reason error) error {
+	for {
+		select {
+		case m := <-p.live:
+			batch := p.collect(m)
+			if err := p.write(ctx, &batch); err != nil {
+				return err
+			}
+			continue
+		case m := <-p.spooled:
+			batch := p.collect(m)
+			if err := p.write(ctx, &batch); err != nil {
+				return err
+			}
+			continue
+		default:
+		}
+		break
+	}
+	if err := p.flush(ctx, false); err != nil {
+		return err
+	}
+	if reason != nil && !errors.Is(reason, context.Canceled) {
+		return fmt.Errorf("a source failed: %w", reason)
+	}
+	return nil
+}
+
+// collect makes a batch of m and of what comes within the linger time.
+func (p *Pipeline) collect(m message) market.Events {
+	batch := m.events
+	p.note(m)
+	linger := time.NewTimer(batchLinger)
+	defer linger.Stop()
+	for batch.Len() < batchEvents {
+		// A file that is read as fast as it can need not wait for more.
+		select {
+		case m = <-p.live:
+		default:
+			select {
+			case m = <-p.live:
+			case m = <-p.spooled:
+			case <-linger.C:
+				return batch
+			}
+		}
+		batch.Fills = append(batch.Fills, m.events.Fills...)
+		batch.Trades = append(batch.Trades, m.events.Trades...)
+		batch.Mids = append(batch.Mids, m.events.Mids...)
+		if m.events.Meta != nil {
+			batch.Meta = m.events.Meta
+		}
+		if p.note(m) {
+			return batch
+		}
+	}
+	return batch
+}
+
+// note keeps the checkpoint behind m and tells whether somebody waits for it.
+func (p *Pipeline) note(m message) bool {
+	if m.source != "" {
+		p.positions[m.source] = m.position
+	}
+	if m.consumed != nil {
+		p.consumed = append(p.consumed, m.consumed)
+	}
+	return m.consumed != nil
+}
+
+// write writes the log rows of a batch and applies it; the rest is written once
+// a second, so that a row that changes often is written once.
+func (p *Pipeline) write(ctx context.Context, batch *market.Events) error {
+	rows := projection.AppendFillRows(make([]store.Row, 0, len(batch.Fills)), batch.Fills)
+	if len(rows) > 0 {
+		err := p.retry(ctx, "write fills", func() error { return p.Stores.Log.Put(ctx, projection.FillDataset, rows) })
+		if err != nil {
+			return err
+		}
+	}
+	if err := p.apply(ctx, batch); err != nil {
+		return err
+	}
+	p.Stats.Batches.Add(1)
+	p.Stats.Fills.Add(int64(len(batch.Fills)))
+	p.Stats.Trades.Add(int64(len(batch.Trades)))
+	p.Stats.Rows.Add(int64(len(rows)))
+	p.behind++
+	if len(p.consumed) > 0 || p.behind >= batchesBehind || p.Now().Sub(p.flushed) >= flushEvery {
+		return p.flush(ctx, len(p.consumed) > 0)
+	}
+	return nil
+}
+
+// apply reads what the projections need for the events and applies them.
+func (p *Pipeline) apply(ctx context.Context, e *market.Events) error {
+	for want := p.set.Need(e); !want.Empty(); want = p.set.Need(e) {
+		var latest map[store.SeriesKey]time.Time
+		var rows map[store.SeriesAt]store.Point
+		err := p.retry(ctx, "read rows", func() (err error) {
+			if latest, err = p.latest(ctx, want.Latest); err != nil {
+				return err
+			}
+			rows, err = p.Stores.Series.Load(ctx, want.Rows)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		p.set.Load(want, latest, rows)
+	}
+	return p.set.Apply(e, p.Now())
+}
+
+// latest reads the newest points, a few at a time.
+func (p *Pipeline) latest(ctx context.Context, keys []store.SeriesKey) (map[store.SeriesKey]time.Time, error) {
+	points := make([]store.Point, len(keys))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(8)
+	for i, key := range keys {
+		group.Go(func() (err error) {
+			points[i], _, err = p.Stores.Series.Latest(ctx, key)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	latest := make(map[store.SeriesKey]time.Time, len(keys))
+	for i, key := range keys {
+		if !points[i].Time.IsZero() {
+			latest[key] = points[i].Time
+		}
+	}
+	return latest, nil
+}
+
+// flush writes what the projections changed, then the views, then the
+// checkpoints, in this order: see [projection.Changes].
+func (p *Pipeline) flush(ctx context.Context, settle bool) error {
+	changes := p.set.Changes(p.Now(), settle)
+	for _, rows := range [...][]store.SeriesRow{changes.Coarse, changes.Fine} {
+		if len(rows) == 0 {
+			continue
+		}
+		if err := p.retry(ctx, "write series", func() error { return p.Stores.Series.Put(ctx, rows) }); err != nil {
+			return err
+		}
+		p.Stats.Rows.Add(int64(len(rows)))
+	}
+	for _, v := range changes.Views {
+		if err := p.retry(ctx, "publish view "+v.Name, func() error { return p.Stores.Views.Publish(ctx, v.Name, v.Body) }); err != nil {
+			return err
+		}
+	}
+	for source, position := range p.positions {
+		err := p.retry(ctx, "save the checkpoint of "+source, func() error { return p.Stores.Series.SaveCheckpoint(ctx, source, position) })
+		if err != nil {
+			return err
+		}
+		delete(p.positions, source)
+	}
+	for _, consumed := range p.consumed {
+		close(consumed)
+	}
+	p.consumed, p.behind, p.flushed = nil, 0, p.Now()
+	p.Stats.Flushed.Store(p.flushed.UnixMilli())
+	return nil
+}
+
+// retry calls do until it succeeds or ctx ends. The stores may be away for
+// hours: nothing is given up, the queues fill, and the sources wait.
+func (p *Pipeline) retry(ctx context.Context, what string, do func() error) error {
+	for ceiling := retryFirst; ; ceiling = min(retryCeiling, 2*ceiling) {
+		err := do()
+		if err == nil {
+			p.Stats.TroubleSince.Store(0)
+			return nil
+		}
+		if ctx.Err() != nil {
+			return cmp.Or(context.Cause(ctx), ctx.Err())
+		}
+		p.Stats.TroubleSince.CompareAndSwap(0, p.Now().UnixMilli())
+		pause := ceiling/2 + rand.N(ceiling/2)
+		p.Log.Error("the stores refuse; trying again", "what", what, "error", err.Error(), "in", pause.String())
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(pause):
+		}
+	}
+}

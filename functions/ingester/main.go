@@ -1,0 +1,34 @@
+// The ingester follows the sources of market data and keeps the rows and views
+// that the read functions answer from. It is the only program that writes them.
+package main
+
+import (
+	"context"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// commands are what the program does; settings come from the environment.
+type commands struct {
+	Run    runCommand    `cmd:"" default:"1" help:"Follow the configured sources until stopped."`
+	Setup  setupCommand  `cmd:"" help:"Create the tables and the bucket of a local stack."`
+	Replay replayCommand `cmd:"" help:"Hand a recorded file of fills to the running ingester and wait until its rows can be read."`
+}
+
+type runCommand struct{}
+
+type setupCommand struct{}
+
+type replayCommand struct {
+	File string `arg:"" help:"File of node fills, one block or one fill a line."`
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	command := kong.Parse(&commands{}, kong.Name("ingester"), kong.Description("Keeps market data in Quotary's stores."),
+		kong.BindTo(ctx, (*context.Context)(nil)))
+	command.FatalIfErrorf(command.Run())
+}

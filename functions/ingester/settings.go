@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	awsconfig "github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"quotary/functions/ingester/ingest"
+	"quotary/shared/config"
+	"quotary/shared/store"
+)
+
+// settings are read from the environment; the AWS SDK reads its own AWS_*.
+type settings struct {
+	prefix  string // of the tables
+	bucket  string // of the views
+	nodeDir string // "" follows no node
+	url     string // of the public API, "" follows none
+	spool   string // "" takes no replays
+	address string // of the health listener
+}
+
+func readSettings() (settings, error) {
+	var env config.Env
+	s := settings{
+		prefix:  env.String("QUOTARY_TABLE_PREFIX", "what the names of this deployment's tables begin with"),
+		bucket:  env.String("QUOTARY_VIEWS_BUCKET", "the bucket that views are published to"),
+		nodeDir: env.Optional("QUOTARY_NODE_DIR", ""),
+		url:     env.Optional("QUOTARY_HYPERLIQUID_URL", ""),
+		spool:   env.Optional("QUOTARY_SPOOL_DIR", ""),
+		address: env.Optional("QUOTARY_INGESTER_ADDR", "127.0.0.1:0"),
+	}
+	if s.nodeDir != "" {
+		if info, err := os.Stat(s.nodeDir); err == nil && !info.IsDir() {
+			return s, fmt.Errorf("QUOTARY_NODE_DIR is no folder: %s; it names the data folder of a node", s.nodeDir)
+		}
+	}
+	return s, env.Err()
+}
+
+// attemptTimeout bounds one try of a request to AWS. Batches are larger than
+// what functions send, and nobody waits for them.
+const attemptTimeout = 8 * time.Second
+
+// clients are those of AWS, or of what AWS_ENDPOINT_URL_* put in its place.
+type clients struct {
+	dynamodb *dynamodb.Client
+	s3       *s3.Client
+}
+
+func openClients(ctx context.Context) (clients, error) {
+	cfg, err := awsconfig.LoadDefaultConfig(ctx,
+		awsconfig.WithHTTPClient(awshttp.NewBuildableClient().WithTimeout(attemptTimeout)),
+		awsconfig.WithRetryMaxAttempts(3))
+	if err != nil {
+		return clients{}, fmt.Errorf("load the AWS settings: %w", err)
+	}
+	return clients{
+		dynamodb: dynamodb.NewFromConfig(cfg),
+		s3:       s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = aws.ToString(o.BaseEndpoint) != "" }),
+	}, nil
+}
+
+// open reads the settings and opens the stores.
+func open(ctx context.Context) (settings, clients, ingest.Stores, error) {
+	s, err := readSettings()
+	if err != nil {
+		return s, clients{}, ingest.Stores{}, err
+	}
+	c, err := openClients(ctx)
+	if err != nil {
+		return s, c, ingest.Stores{}, err
+	}
+	return s, c, ingest.Stores{
+		Log:    store.NewLog(c.dynamodb, s.prefix+store.LogTable),
+		Series: store.NewSeries(c.dynamodb, s.prefix+store.SeriesTable),
+		Views:  store.NewViews(c.s3, s.bucket),
+	}, nil
+}

@@ -1,0 +1,46 @@
+package hyperliquid
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Budget spends at most so many units, and then so many a minute as come back
+// evenly. It may be shared by goroutines.
+type Budget struct {
+	mu      sync.Mutex
+	most    float64
+	perMs   float64
+	left    float64
+	counted time.Time
+	now     func() time.Time
+}
+
+// NewBudget returns a full budget of perMinute units.
+func NewBudget(perMinute int, now func() time.Time) *Budget {
+	return &Budget{most: float64(perMinute), perMs: float64(perMinute) / 60_000, left: float64(perMinute), counted: now(), now: now}
+}
+
+// Spend waits until the budget holds n units and takes them. The order of those
+// who wait is that of their calls: each goes into debt at once and waits until
+// it is paid.
+func (b *Budget) Spend(ctx context.Context, n int) error {
+	if wait := b.take(float64(n)); wait > 0 {
+		return sleep(ctx, wait)
+	}
+	return ctx.Err()
+}
+
+func (b *Budget) take(n float64) time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := b.now()
+	b.left = min(b.most, b.left+b.perMs*float64(now.Sub(b.counted))/float64(time.Millisecond))
+	b.counted = now
+	b.left -= n
+	if b.left >= 0 {
+		return 0
+	}
+	return time.Duration(-b.left / b.perMs * float64(time.Millisecond))
+}

@@ -1,0 +1,81 @@
+// Package hyperliquid follows the venue Hyperliquid, through either of its
+// protocols:
+//
+//   - [Files] reads what a node of the venue writes to disk: every fill of every
+//     account, in hourly files that grow. A [Position] tells how far it has been
+//     read, so that nothing is lost or told twice across restarts.
+//   - [Feed] takes what the public API tells everyone: trades without the
+//     accounts' fills, mid prices, and the description of the markets. It has no
+//     positions; what a lost connection missed is asked for again where the API
+//     still knows it.
+//
+// Both hand [Delivery] values to a [Sink], which blocks while the consumer is
+// behind: that is the only queue, and the consumer bounds it. Both return when
+// their context ends, and only then or when the sink fails: trouble outside is
+// logged, counted in [Stats] and tried again.
+package hyperliquid
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"quotary/shared/market"
+)
+
+// Delivery is a run of events and where its source stands after it.
+type Delivery struct {
+	Events   market.Events
+	Position Position // of a file source; zero on the public feed
+}
+
+// Position is a place in the files of a node.
+type Position struct {
+	File   string `json:"file"`   // below the folder that is followed, e.g. 20260315/0; "" before the first
+	Offset int64  `json:"offset"` // bytes of it that were read
+}
+
+// Sink takes deliveries in order.
+type Sink func(context.Context, Delivery) error
+
+// Stats counts what a source has seen. All fields may be read at any time.
+type Stats struct {
+	Lines      atomic.Int64 // lines or frames read
+	Malformed  atomic.Int64 // fills, trades, lines or frames that could not be read
+	Reconnects atomic.Int64 // connections made after the first
+	Dropped    atomic.Int64 // subscriptions that the venue's limit left no room for
+	LastEvent  atomic.Int64 // time of the newest event, ms
+	LastSeen   atomic.Int64 // when the source last told anything, ms
+}
+
+func (s *Stats) seen(now time.Time, e *market.Events) {
+	s.LastSeen.Store(now.UnixMilli())
+	newest := int64(0)
+	if n := len(e.Fills); n > 0 {
+		newest = e.Fills[n-1].Time
+	}
+	for i := range e.Trades {
+		newest = max(newest, e.Trades[i].Time)
+	}
+	for i := range e.Mids {
+		newest = max(newest, e.Mids[i].Time)
+	}
+	for {
+		had := s.LastEvent.Load()
+		if had >= newest || s.LastEvent.CompareAndSwap(had, newest) {
+			return
+		}
+	}
+}
+
+// sleep waits for d or for the end of ctx.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-t.C:
+		return nil
+	}
+}

@@ -1,0 +1,393 @@
+package hyperliquid
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+	"golang.org/x/sync/errgroup"
+
+	"quotary/shared/market"
+)
+
+// Limits of the public WebSocket, per IP address, as the venue documents them.
+// The subscriptions fit one connection of the ten.
+const (
+	maxSubscriptions  = 1000
+	messagesPerMinute = 1500 // of 2,000: room for pings and other programs
+)
+
+const (
+	metaEvery    = time.Minute
+	pingEvery    = 30 * time.Second
+	silentFor    = 60 * time.Second // without any frame the connection is given up
+	writeTimeout = 10 * time.Second
+	maxFrame     = 16 << 20 // bytes
+)
+
+// Feed follows the public API: one WebSocket for mid prices and trades, and the
+// description of the markets once a minute.
+type Feed struct {
+	URL    string // e.g. https://api.hyperliquid.xyz
+	Trades bool   // whether to follow the trades of every coin, or only mid prices
+	Stats  *Stats
+	Log    *slog.Logger
+
+	Ping      time.Duration // between heartbeats; 0 means 30 s
+	MetaEvery time.Duration // between looks at the markets; 0 means a minute
+
+	info *Info
+	mu   sync.Mutex
+	// wanted are the subscriptions in order of their discovery; news tells the
+	// connection that there are more.
+	wanted []subscription
+	known  map[subscription]bool
+	news   chan struct{}
+}
+
+type subscription struct {
+	Type string `json:"type"`
+	Coin string `json:"coin,omitempty"`
+	Dex  string `json:"dex,omitempty"`
+}
+
+// Follow delivers what the venue tells until ctx ends or the sink fails. It runs
+// two goroutines, one that looks at the markets and one that holds the
+// connection, and ends after both.
+func (f *Feed) Follow(ctx context.Context, sink Sink) error {
+	f.info = NewInfo(f.URL)
+	f.known = map[subscription]bool{}
+	f.news = make(chan struct{}, 1)
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return f.markets(ctx, sink) })
+	group.Go(func() error { return f.connections(ctx, sink) })
+	return group.Wait()
+}
+
+// markets asks what there is to follow, again and again.
+func (f *Feed) markets(ctx context.Context, sink Sink) error {
+	for try := 1; ; {
+		meta, mids, err := f.look(ctx)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		pause := cmp.Or(f.MetaEvery, metaEvery)
+		if err != nil {
+			f.Log.Warn("cannot look at the venue's markets; trying again", "error", err.Error())
+			pause = min(pause, jittered(try))
+			try++
+		} else {
+			try = 1
+			d := Delivery{Events: market.Events{Meta: meta, Mids: mids}}
+			f.Stats.seen(time.Now(), &d.Events)
+			if err := sink(ctx, d); err != nil {
+				return err
+			}
+		}
+		if err := sleep(ctx, pause); err != nil {
+			return err
+		}
+	}
+}
+
+// look asks for all descriptions and mid prices and notes what to subscribe to.
+func (f *Feed) look(ctx context.Context) (*market.Meta, []market.Mids, error) {
+	dexs, err := f.info.PerpDexs(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	meta := &market.Meta{Perps: map[string]json.RawMessage{}}
+	var mids []market.Mids
+	for _, dex := range dexs {
+		raw, err := f.info.Meta(ctx, dex)
+		if err != nil {
+			return nil, nil, err
+		}
+		px, err := f.info.AllMids(ctx, dex)
+		if err != nil {
+			return nil, nil, err
+		}
+		meta.Perps[dex] = raw
+		mids = append(mids, market.Mids{Dex: dex, Time: time.Now().UnixMilli(), Px: px})
+		f.want(subscription{Type: "allMids", Dex: dex})
+	}
+	if meta.Spot, err = f.info.SpotMeta(ctx); err != nil {
+		return nil, nil, err
+	}
+	meta.Time = time.Now().UnixMilli()
+	if f.Trades {
+		for _, dex := range dexs {
+			f.wantTrades(meta.Perps[dex])
+		}
+		f.wantTrades(meta.Spot)
+	}
+	return meta, mids, nil
+}
+
+// wantTrades notes the coins of a universe.
+func (f *Feed) wantTrades(description json.RawMessage) {
+	var d struct {
+		Universe []struct {
+			Name     string `json:"name"`
+			Delisted bool   `json:"isDelisted"`
+		} `json:"universe"`
+	}
+	if err := json.Unmarshal(description, &d); err != nil {
+		f.Log.Warn("a description of markets has no universe", "error", err.Error())
+		return
+	}
+	for _, c := range d.Universe {
+		if !c.Delisted && market.ValidCoin(c.Name) {
+			f.want(subscription{Type: "trades", Coin: c.Name})
+		}
+	}
+}
+
+func (f *Feed) want(s subscription) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.known[s] {
+		return
+	}
+	f.known[s] = true
+	if len(f.wanted) == maxSubscriptions {
+		f.Stats.Dropped.Add(1)
+		f.Log.Error("the venue allows no more subscriptions; this one is left out", "type", s.Type, "coin", s.Coin, "dex", s.Dex, "limit", maxSubscriptions)
+		return
+	}
+	f.wanted = append(f.wanted, s)
+	select {
+	case f.news <- struct{}{}:
+	default:
+	}
+}
+
+// connections holds a connection, and makes another when it is lost.
+func (f *Feed) connections(ctx context.Context, sink Sink) error {
+	budget := NewBudget(messagesPerMinute, time.Now)
+	for try := 1; ; try++ {
+		began := time.Now()
+		err := f.connection(ctx, budget, sink, try > 1)
+		var refused *sinkError
+		switch {
+		case errors.As(err, &refused):
+			return refused.err
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		}
+		if time.Since(began) > time.Minute {
+			try = 1 // it worked for a while: this is a new trouble
+		}
+		f.Stats.Reconnects.Add(1)
+		pause := jittered(try)
+		f.Log.Warn("lost the venue's WebSocket; connecting again", "error", excerpt(fmt.Sprint(err)), "in", pause.String())
+		if err := sleep(ctx, pause); err != nil {
+			return err
+		}
+	}
+}
+
+// connection connects, subscribes and delivers until the connection is lost. It
+// owns three goroutines, for subscribing, heartbeats and what was missed, and
+// ends after them.
+func (f *Feed) connection(ctx context.Context, budget *Budget, sink Sink, again bool) error {
+	dialCtx, cancel := context.WithTimeout(ctx, infoTimeout)
+	conn, _, err := websocket.Dial(dialCtx, socketURL(f.URL), nil)
+	cancel()
+	if err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	defer conn.CloseNow()
+	conn.SetReadLimit(maxFrame)
+	take := func(ctx context.Context, d Delivery) error {
+		f.Stats.seen(time.Now(), &d.Events)
+		if err := sink(ctx, d); err != nil {
+			return &sinkError{err}
+		}
+		return nil
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return f.subscribe(ctx, conn, budget) })
+	group.Go(func() error { return f.heartbeat(ctx, conn) })
+	group.Go(func() error { return f.read(ctx, conn, take) })
+	if again && f.Trades {
+		group.Go(func() error { return f.recover(ctx, take) })
+	}
+	err = group.Wait()
+	return err
+}
+
+// socketURL is the WebSocket beside the info endpoint.
+func socketURL(base string) string {
+	base = strings.TrimSuffix(base, "/") + "/ws"
+	if rest, ok := strings.CutPrefix(base, "http"); ok {
+		return "ws" + rest // https becomes wss
+	}
+	return base
+}
+
+// subscribe sends each subscription once, those that come later too.
+func (f *Feed) subscribe(ctx context.Context, conn *websocket.Conn, budget *Budget) error {
+	for sent := 0; ; {
+		f.mu.Lock()
+		fresh := f.wanted[sent:]
+		f.mu.Unlock()
+		for _, s := range fresh {
+			if err := budget.Spend(ctx, 1); err != nil {
+				return err
+			}
+			if err := send(ctx, conn, map[string]any{"method": "subscribe", "subscription": s}); err != nil {
+				return fmt.Errorf("subscribe: %w", err)
+			}
+			sent++
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-f.news:
+		}
+	}
+}
+
+func (f *Feed) heartbeat(ctx context.Context, conn *websocket.Conn) error {
+	for {
+		if err := sleep(ctx, cmp.Or(f.Ping, pingEvery)); err != nil {
+			return err
+		}
+		if err := send(ctx, conn, map[string]string{"method": "ping"}); err != nil {
+			return fmt.Errorf("ping: %w", err)
+		}
+	}
+}
+
+func send(ctx context.Context, conn *websocket.Conn, message any) error {
+	b, err := json.Marshal(message)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	return conn.Write(ctx, websocket.MessageText, b)
+}
+
+// read delivers frame by frame. While the sink blocks nothing is read, and what
+// piles up waits at the venue.
+func (f *Feed) read(ctx context.Context, conn *websocket.Conn, sink Sink) error {
+	for {
+		readCtx, cancel := context.WithTimeout(ctx, silentFor)
+		_, frame, err := conn.Read(readCtx)
+		cancel()
+		if err != nil {
+			return fmt.Errorf("read: %w", err)
+		}
+		f.Stats.Lines.Add(1)
+		events, err := f.frame(frame)
+		if err != nil {
+			f.Stats.Malformed.Add(1)
+			f.Log.Warn("skipped a frame", "error", excerpt(err.Error()), "frame", excerpt(string(frame)))
+			continue
+		}
+		if events.Len() == 0 {
+			continue
+		}
+		if err := sink(ctx, Delivery{Events: events}); err != nil {
+			return err
+		}
+	}
+}
+
+// frame reads one push.
+func (f *Feed) frame(b []byte) (market.Events, error) {
+	var push struct {
+		Channel string          `json:"channel"`
+		Data    json.RawMessage `json:"data"`
+	}
+	if err := json.Unmarshal(b, &push); err != nil {
+		return market.Events{}, err
+	}
+	switch push.Channel {
+	case "trades":
+		var wire []wireTrade
+		if err := json.Unmarshal(push.Data, &wire); err != nil {
+			return market.Events{}, err
+		}
+		trades, malformed := toTrades(wire)
+		if malformed > 0 {
+			f.Stats.Malformed.Add(int64(malformed))
+			f.Log.Warn("skipped trades of a frame", "count", malformed, "frame", excerpt(string(b)))
+		}
+		return market.Events{Trades: trades}, nil
+	case "allMids":
+		var data struct {
+			Dex  *string           `json:"dex"`
+			Mids map[string]string `json:"mids"`
+		}
+		if err := json.Unmarshal(push.Data, &data); err != nil {
+			return market.Events{}, err
+		}
+		px := validMids(data.Mids)
+		if len(px) == 0 {
+			return market.Events{}, nil
+		}
+		dex := dexOf(px)
+		if data.Dex != nil {
+			dex = *data.Dex
+		}
+		return market.Events{Mids: []market.Mids{{Dex: dex, Time: time.Now().UnixMilli(), Px: px}}}, nil
+	case "error":
+		return market.Events{}, fmt.Errorf("the venue refuses: %s", push.Data)
+	default: // pong, subscriptionResponse
+		return market.Events{}, nil
+	}
+}
+
+// dexOf tells the dex of a set of coins by their prefix: a coin of a dex named
+// xyz is xyz:NAME.
+func dexOf(px map[string]string) string {
+	dex := ""
+	for coin := range px {
+		prefix, _, found := strings.Cut(coin, ":")
+		if !found {
+			return ""
+		}
+		dex = prefix
+	}
+	return dex
+}
+
+// recover asks for the last trades of every coin, as far as the venue knows
+// them: those since the connection was lost may be among them. Trades that were
+// told already do no harm.
+func (f *Feed) recover(ctx context.Context, sink Sink) error {
+	f.mu.Lock()
+	wanted := f.wanted[:len(f.wanted):len(f.wanted)]
+	f.mu.Unlock()
+	for _, s := range wanted {
+		if s.Type != "trades" {
+			continue
+		}
+		trades, malformed, err := f.info.RecentTrades(ctx, s.Coin)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		f.Stats.Malformed.Add(int64(malformed))
+		if err != nil {
+			f.Log.Warn("cannot ask for the trades that were missed", "coin", s.Coin, "error", err.Error())
+			continue
+		}
+		if len(trades) == 0 {
+			continue
+		}
+		if err := sink(ctx, Delivery{Events: market.Events{Trades: trades}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

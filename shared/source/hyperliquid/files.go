@@ -1,0 +1,218 @@
+package hyperliquid
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// Streams are the folders below a node's data in which it writes fills: one
+// line a block, or one line a fill, as the node is configured.
+var Streams = [...]string{"node_fills_by_block", "node_fills"}
+
+// Files follows one stream of a node: the files <Dir>/YYYYMMDD/H, hour by hour,
+// each line by line while it grows. Neither Dir nor any file needs to exist yet.
+type Files struct {
+	Dir   string // e.g. /data/node_fills_by_block/hourly
+	Stats *Stats
+	Log   *slog.Logger
+	Poll  time.Duration // between looks at the files; 0 means 100 ms
+}
+
+// finishAfter is how many polls a half-written last line may take once the next
+// hour's file is there.
+const finishAfter = 20
+
+// Follow delivers all fills after from, oldest first, and then those that come.
+// It ends with ctx or with an error of the sink.
+func (f *Files) Follow(ctx context.Context, from Position, sink Sink) error {
+	at := from
+	for {
+		next, err := f.file(ctx, at, sink)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		var refused *sinkError
+		if errors.As(err, &refused) {
+			return refused.err
+		}
+		if err != nil {
+			f.Log.Error("cannot read the node's files; trying again", "file", at.File, "error", err.Error())
+			if err := sleep(ctx, 10*f.poll()); err != nil {
+				return err
+			}
+		}
+		at = next
+	}
+}
+
+// sinkError tells an error of the sink from one of the file.
+type sinkError struct{ err error }
+
+func (e *sinkError) Error() string { return e.err.Error() }
+
+func (f *Files) poll() time.Duration { return cmp.Or(f.Poll, 100*time.Millisecond) }
+
+// file reads one file until the next one takes over, and returns where to go on,
+// also after an error.
+func (f *Files) file(ctx context.Context, at Position, sink Sink) (Position, error) {
+	// What the sink has taken is where to go on, whatever happens then.
+	accepted := at
+	take := func(ctx context.Context, d Delivery) error {
+		if err := sink(ctx, d); err != nil {
+			return &sinkError{err}
+		}
+		accepted = d.Position
+		return nil
+	}
+	file, err := f.open(at)
+	if errors.Is(err, fs.ErrNotExist) {
+		return f.await(ctx, at)
+	}
+	if err != nil {
+		return at, err
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err == nil && info.Size() < at.Offset {
+		// Somebody replaced it. All its fills have their own keys: reading them
+		// again is safe, skipping some is not.
+		f.Log.Warn("a file is shorter than what was read of it; reading it again", "file", at.File, "offset", at.Offset, "size", info.Size())
+		at.Offset, accepted.Offset = 0, 0
+	}
+	if _, err := file.Seek(at.Offset, io.SeekStart); err != nil {
+		return at, fmt.Errorf("seek in %s: %w", at.File, err)
+	}
+	l := &lines{r: file, max: maxLine, offset: at.Offset}
+	c := &collector{name: at.File, stats: f.Stats, log: f.Log, now: time.Now}
+	for polls := 0; ; {
+		if err := c.drain(ctx, l, take); err != nil {
+			return accepted, err
+		}
+		next, err := f.after(at.File)
+		if err != nil {
+			return accepted, err
+		}
+		if next != "" {
+			// The node began another hour: what it wrote before that is all
+			// there is, but it may have come after our last look.
+			size := l.offset + int64(len(l.buf)-l.from)
+			if err := c.drain(ctx, l, take); err != nil {
+				return accepted, err
+			}
+			grown := l.offset+int64(len(l.buf)-l.from) > size
+			if polls++; grown {
+				polls = 0
+			}
+			if len(l.buf) == l.from || polls > finishAfter {
+				start := l.offset
+				c.add(l.rest(), start)
+				return Position{File: next}, c.flush(ctx, l.offset, take)
+			}
+		}
+		if err := sleep(ctx, f.poll()); err != nil {
+			return accepted, err
+		}
+	}
+}
+
+func (f *Files) open(at Position) (*os.File, error) {
+	if at.File == "" {
+		return nil, fs.ErrNotExist
+	}
+	return os.Open(filepath.Join(f.Dir, filepath.FromSlash(at.File)))
+}
+
+// await waits for the first file after a position whose file is not there: at
+// the very start, or when it has been deleted since.
+func (f *Files) await(ctx context.Context, at Position) (Position, error) {
+	for {
+		next, err := f.after(at.File)
+		if err != nil {
+			return at, err
+		}
+		if next != "" {
+			if at.File != "" {
+				f.Log.Warn("a file that was being read is gone; going on with the next", "file", at.File, "next", next)
+			}
+			return Position{File: next}, nil
+		}
+		if err := sleep(ctx, f.poll()); err != nil {
+			return at, err
+		}
+		if file, err := f.open(at); err == nil {
+			file.Close()
+			return at, nil
+		}
+	}
+}
+
+// hourFile is YYYYMMDD/H by day and hour.
+type hourFile struct{ day, hour int }
+
+func (h hourFile) compare(o hourFile) int {
+	return cmp.Or(cmp.Compare(h.day, o.day), cmp.Compare(h.hour, o.hour))
+}
+
+func (h hourFile) String() string { return fmt.Sprintf("%08d/%d", h.day, h.hour) }
+
+// after is the first file after the one named, "" if there is none yet. What is
+// no day's folder or hour's file is ignored.
+func (f *Files) after(name string) (string, error) {
+	last := hourFile{-1, -1}
+	if name != "" {
+		if _, err := fmt.Sscanf(name, "%d/%d", &last.day, &last.hour); err != nil {
+			return "", fmt.Errorf("%q is no file of an hour", name)
+		}
+	}
+	days, err := numbers(f.Dir, 8)
+	if err != nil {
+		return "", err
+	}
+	for _, day := range days {
+		if day < last.day {
+			continue
+		}
+		hours, err := numbers(filepath.Join(f.Dir, fmt.Sprintf("%08d", day)), 2)
+		if err != nil {
+			return "", err
+		}
+		for _, hour := range hours {
+			if h := (hourFile{day, hour}); h.compare(last) > 0 {
+				return h.String(), nil
+			}
+		}
+	}
+	return "", nil
+}
+
+// numbers are the entries of a folder that are numbers of at most so many
+// digits, ascending. A folder that is not there has none.
+func numbers(dir string, digits int) ([]int, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list the node's files: %w", err)
+	}
+	var ns []int
+	for _, e := range entries {
+		name := e.Name()
+		n, err := strconv.Atoi(name)
+		if err != nil || n < 0 || len(name) > digits || digits == 8 && len(name) != 8 || strconv.Itoa(n) != name {
+			continue
+		}
+		ns = append(ns, n)
+	}
+	slices.Sort(ns)
+	return ns, nil
+}

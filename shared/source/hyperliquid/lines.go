@@ -1,0 +1,202 @@
+package hyperliquid
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"quotary/shared/market"
+)
+
+const (
+	// maxLine bounds a line: the largest recorded blocks are below 1 MB.
+	maxLine = 64 << 20
+	// chunk is how much is read at once.
+	chunk = 256 << 10
+	// A delivery ends with the line that brings it over one of these.
+	deliveryFills = 1000
+	deliveryBytes = 1 << 20
+)
+
+// lines cuts a growing file into lines. It keeps a line that is not complete
+// yet, and skips one that is too long.
+type lines struct {
+	r        io.Reader
+	max      int
+	buf      []byte
+	from     int   // start of what is not handed out yet, in buf
+	scanned  int   // no line break before this, in buf
+	offset   int64 // of buf[from] in the file
+	skipping bool  // inside a line that is too long
+	tooLong  int64 // lines that were
+}
+
+// next returns the next complete line without its break; io.EOF means that
+// there is none yet. The line is valid until the next call.
+func (l *lines) next() ([]byte, error) {
+	for {
+		if i := bytes.IndexByte(l.buf[l.scanned:], '\n'); i >= 0 {
+			end := l.scanned + i
+			line, skip := l.buf[l.from:end], l.skipping
+			l.offset += int64(end + 1 - l.from)
+			l.from, l.scanned, l.skipping = end+1, end+1, false
+			if skip {
+				continue
+			}
+			return line, nil
+		}
+		l.scanned = len(l.buf)
+		if l.scanned-l.from > l.max || l.skipping {
+			if !l.skipping {
+				l.tooLong++
+			}
+			l.skipping = true
+			l.offset += int64(l.scanned - l.from)
+			l.from = l.scanned
+		}
+		if err := l.more(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// more reads another chunk behind what is kept.
+func (l *lines) more() error {
+	if l.from > 0 {
+		n := copy(l.buf, l.buf[l.from:])
+		l.buf, l.scanned, l.from = l.buf[:n], l.scanned-l.from, 0
+	}
+	if cap(l.buf)-len(l.buf) < chunk {
+		l.buf = append(make([]byte, 0, 2*len(l.buf)+chunk), l.buf...)
+	}
+	n, err := l.r.Read(l.buf[len(l.buf) : len(l.buf)+chunk])
+	l.buf = l.buf[:len(l.buf)+n]
+	if n > 0 {
+		return nil
+	}
+	if err == nil {
+		return io.ErrNoProgress
+	}
+	return err
+}
+
+// rest takes what stands after the last line break.
+func (l *lines) rest() []byte {
+	line := l.buf[l.from:]
+	l.offset += int64(len(line))
+	l.from, l.scanned = len(l.buf), len(l.buf)
+	if l.skipping {
+		return nil
+	}
+	return line
+}
+
+// collector makes deliveries of lines.
+type collector struct {
+	name  string // of the file, for positions and logs
+	stats *Stats
+	log   *slog.Logger
+	now   func() time.Time
+
+	events market.Events
+	bytes  int
+}
+
+// add reads one line that starts at offset.
+func (c *collector) add(line []byte, offset int64) {
+	if len(bytes.TrimSpace(line)) == 0 {
+		return
+	}
+	c.stats.Lines.Add(1)
+	c.bytes += len(line)
+	fills, skipped, err := market.AppendFills(c.events.Fills, string(line), offset)
+	c.events.Fills = fills
+	if err != nil {
+		c.stats.Malformed.Add(int64(skipped))
+		c.log.Warn("skipped what could not be read", "file", c.name, "offset", offset, "count", skipped,
+			"error", err.Error(), "line", excerpt(string(line)))
+	}
+}
+
+func (c *collector) full() bool {
+	return len(c.events.Fills) >= deliveryFills || c.bytes >= deliveryBytes
+}
+
+// flush hands over what was collected, up to offset.
+func (c *collector) flush(ctx context.Context, offset int64, sink Sink) error {
+	if c.bytes == 0 {
+		return nil
+	}
+	d := Delivery{Events: c.events, Position: Position{c.name, offset}}
+	c.stats.seen(c.now(), &d.Events)
+	c.events, c.bytes = market.Events{}, 0
+	return sink(ctx, d)
+}
+
+// excerpt is the start of foreign text, fit for a log line.
+func excerpt(s string) string {
+	const most = 200
+	if len(s) > most {
+		s = s[:most]
+	}
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return '.'
+		}
+		return r
+	}, strings.ToValidUTF8(s, "."))
+}
+
+// drain delivers all complete lines that are there. It returns nil at the end
+// of what there is.
+func (c *collector) drain(ctx context.Context, l *lines, sink Sink) error {
+	for {
+		start := l.offset
+		long := l.tooLong
+		line, err := l.next()
+		if n := l.tooLong - long; n > 0 {
+			c.stats.Malformed.Add(n)
+			c.log.Warn("skipped a line that is too long", "file", c.name, "offset", start, "limit", l.max)
+			start = l.offset - int64(len(line)) - 1
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return c.flush(ctx, l.offset, sink)
+		case err != nil:
+			return fmt.Errorf("read %s: %w", c.name, err)
+		}
+		if c.add(line, start); c.full() {
+			if err := c.flush(ctx, l.offset, sink); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// ReadFile delivers the fills of a whole file that grows no more, from the
+// offset on; its last line needs no line break. The positions name the file by
+// name. now stands in for time.Now in stats when not nil.
+func ReadFile(ctx context.Context, path, name string, offset int64, stats *Stats, log *slog.Logger, sink Sink) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("read a file of fills: %w", err)
+	}
+	defer file.Close()
+	if _, err := file.Seek(offset, io.SeekStart); err != nil {
+		return fmt.Errorf("read a file of fills: %w", err)
+	}
+	l := &lines{r: file, max: maxLine, offset: offset}
+	c := &collector{name: name, stats: stats, log: log, now: time.Now}
+	if err := c.drain(ctx, l, sink); err != nil {
+		return err
+	}
+	start := l.offset
+	c.add(l.rest(), start)
+	return c.flush(ctx, l.offset, sink)
+}
