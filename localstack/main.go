@@ -24,8 +24,11 @@ import (
 type cli struct {
 	Data string `env:"QUOTARY_DATA" default:".local" help:"Folder of everything the stack keeps."`
 
-	Run run  `cmd:"" default:"withargs" help:"Run the stack until Ctrl-C."`
-	Url sign `cmd:"" help:"Print a signed address of an endpoint, valid for 30 seconds and one request."`
+	Run    run    `cmd:"" default:"withargs" help:"Run the stack until Ctrl-C."`
+	URL    sign   `cmd:"" name:"url" help:"Print a signed address of an endpoint, valid for 30 seconds and one request."`
+	Env    env    `cmd:"" help:"Print the running stack's addresses and demo keys as shell assignments."`
+	Replay replay `cmd:"" help:"Replay a recording of node fills into the running stack."`
+	Oracle oracle `cmd:"" help:"Run a command against Amazon's DynamoDB Local."`
 }
 
 type run struct {

@@ -65,12 +65,12 @@ func (a *authorizer) authorize(ctx context.Context, event events.APIGatewayCusto
 		return policy("Allow", "unverified", event.MethodArn, admission.BodyContext()), nil
 	}
 	caller, err := a.gate.Check(ctx, params, endpoint.Access)
+	a.record(ctx, &event, params.AccessKeyID, endpoint, err)
 	var refusal *admission.Refusal
 	switch {
 	case err == nil:
 		return policy("Allow", caller.AccessKey, event.MethodArn, caller.Context()), nil
 	case !errors.As(err, &refusal):
-		a.log.ErrorContext(ctx, "authorize", "request_id", event.RequestContext.RequestID, "err", err.Error())
 		return events.APIGatewayCustomAuthorizerResponse{}, fmt.Errorf("authorize: %w", err)
 	case refusal.Status == http.StatusForbidden:
 		return policy("Deny", "refused", event.MethodArn, reason(refusal.Message)), nil
@@ -78,6 +78,20 @@ func (a *authorizer) authorize(ctx context.Context, event events.APIGatewayCusto
 		return policy("Allow", "refused", event.MethodArn, admission.RefusedContext(refusal)), nil
 	default:
 		return events.APIGatewayCustomAuthorizerResponse{}, errUnauthorized
+	}
+}
+
+// record writes a line for what was refused: who was allowed is in the log of
+// the function. The access key is the caller's word, not a secret.
+func (a *authorizer) record(ctx context.Context, event *events.APIGatewayCustomAuthorizerRequestTypeRequest, key string, endpoint *catalog.Endpoint, err error) {
+	var refusal *admission.Refusal
+	switch {
+	case err == nil:
+	case errors.As(err, &refusal):
+		a.log.InfoContext(ctx, "refused", "request_id", event.RequestContext.RequestID, "endpoint", endpoint.String(),
+			"status", refusal.Status, "reason", refusal.Message, "key", key)
+	default:
+		a.log.ErrorContext(ctx, "failed", "request_id", event.RequestContext.RequestID, "endpoint", endpoint.String(), "err", err.Error())
 	}
 }
 

@@ -3,6 +3,8 @@ package main
 
 import (
 	"context"
+	"io"
+	"log"
 
 	"github.com/aws/aws-lambda-go/lambda"
 
@@ -21,6 +23,9 @@ func main() {
 		if err != nil {
 			return err
 		}
+		// The runtime prints every error of a handler. A refusal is one, and
+		// has its own line in the log.
+		log.SetOutput(io.Discard)
 		lambda.Start(newAuthorizer(gate, s.Log).authorize)
 		return nil
 	})

@@ -19,7 +19,10 @@ func (s *Stack) startVenue(context.Context) error {
 		NodeDir:     filepath.Join(s.cfg.Data, "node"),
 		StateDir:    filepath.Join(s.cfg.Data, "venue"),
 		HistoryDays: s.cfg.History,
-		Log:         s.log,
+		// A fill becomes about four rows, and the engine takes some two
+		// thousand a second: the history is in within a minute.
+		HistoryFills: 480 * s.cfg.History,
+		Log:          s.log,
 	})
 	if err != nil {
 		return err
