@@ -47,7 +47,7 @@ func bucketOf(interval string, ms int64) (open, end int64) {
 	if interval == "1w" {
 		shift = 4 * 86_400_000 // 1970-01-01 was a Thursday
 	}
-	open = (ms-shift)/length*length + shift
+	open = ms - ((ms-shift)%length+length)%length
 	return open, open + length - 1
 }
 

@@ -167,7 +167,7 @@ func (e *engine) moveOracles() {
 		if m.Follow >= 0 {
 			f := &e.Mk[m.Follow]
 			s.Latent = mulDiv(f.Latent, pow10[m.PxDec], pow10[e.mk[m.Follow].PxDec])
-			s.Latent += mulDiv(s.Latent, own, 10_000*1_000_000)
+			s.Latent += mulDiv(s.Latent, own, 50_000*1_000_000)
 			s.Oracle = max(1, s.Latent/1_000_000)
 			continue
 		}

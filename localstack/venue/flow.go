@@ -32,7 +32,7 @@ func (e *engine) act(u int) {
 		e.cancel(open[e.Rng.n(int64(len(open)))], "canceled")
 		return
 	}
-	c := p.Coins[e.Rng.n(int64(len(p.Coins)))]
+	c := e.choose(u)
 	e.ensureQuotes(c)
 	if e.mk[c].Spot {
 		e.actSpot(u, c)
@@ -41,6 +41,9 @@ func (e *engine) act(u int) {
 	pos := &e.Acc[u].Pos[c]
 	if pos.Szi == 0 {
 		e.open(u, c)
+		return
+	}
+	if e.Rng.percent(p.Patient) && !e.Coarse {
 		return
 	}
 	switch x := e.Rng.n(100); {
@@ -57,6 +60,22 @@ func (e *engine) act(u int) {
 	default:
 		e.guard(u, c)
 	}
+}
+
+// choose draws the market that a trader looks at. In long blocks it is mostly
+// one in which it has a position, so that history has few positions at a time.
+func (e *engine) choose(u int) int {
+	coins := e.prof[u].Coins
+	c := coins[e.Rng.n(int64(len(coins)))]
+	if !e.Coarse || e.Rng.percent(15) {
+		return c
+	}
+	for _, held := range coins {
+		if held < e.perps && e.Acc[u].Pos[held].Szi != 0 {
+			return held
+		}
+	}
+	return c
 }
 
 // open starts or adds to a position in the trader's manner.
@@ -141,6 +160,9 @@ func (e *engine) take(u, c int, buy bool, sz, slip int64, t tif, reduce bool) in
 
 // limit rests an order a little off the market.
 func (e *engine) limit(u, c int, buy bool, sz int64, reduce bool) {
+	if e.Coarse && e.Rng.percent(80) {
+		return // history has few resting orders
+	}
 	m, mark := &e.mk[c], e.Mk[c].Mark
 	off := mulDiv(mark, e.Rng.between(100, 6000), 1_000_000)
 	px := floorTick(mark-off, m.PxDec)

@@ -28,7 +28,7 @@ func (e *engine) quoteAll() {
 		for k, u := range e.mkr[c] {
 			was := e.Mk[c].Quoted[k]
 			moved := abs(center-was) * 1_000_000
-			if was == 0 || moved > 4*was*e.halfSpread(c) || e.Rng.n(90_000) < e.dtMs {
+			if was == 0 || moved > 5*was*e.halfSpread(c) || e.Rng.n(180_000) < e.dtMs {
 				due = append(due, k)
 				e.pull(u, c)
 			}

@@ -227,9 +227,17 @@ func (v *Venue) fill(to int64) error {
 	}
 }
 
-// nextCoarse is when the long block after this one is: about five minutes on.
+// nextCoarse is when the long block after this one is: about five minutes on,
+// or, where the next hour is not much further, in its first half second, so that
+// funding is paid on time and no block is a short one.
 func (e *engine) nextCoarse() int64 {
-	return e.Time + 240_000_000_000 + int64(mix64(e.Seed^uint64(e.Block)*31)%120_000_000_000)
+	const hour = 3_600_000_000_000
+	draw := mix64(e.Seed ^ uint64(e.Block)*31)
+	next := e.Time + 240_000_000_000 + int64(draw%120_000_000_000)
+	if (next+2*coarseAfter)/hour != e.Time/hour {
+		next = (e.Time/hour+1)*hour + int64(draw%500_000_000)
+	}
+	return next
 }
 
 // nextLive is when the short block after this one is.

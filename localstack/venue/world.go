@@ -137,8 +137,8 @@ func newMarkets() []market {
 		perp("sim:GOLD", 1, 4, 20, 2_700_00, 900, 10, 60_000),
 		perp("sim:TSLA", 1, 3, 10, 340_000, 3400, 60, 30_000),
 		pair("PURR/USDC", 0, 1, 0, 18_000_000, 5600, 15_000, -1),
-		pair("@107", 107, 2, 2, 32_000_000, 0, 40_000, 3),
-		pair("@142", 142, 3, 5, 98_000_000, 0, 60_000, 0),
+		pair("@107", 107, 2, 2, 32_000_000, 5400, 40_000, 3),
+		pair("@142", 142, 3, 5, 98_000_000, 2600, 60_000, 0),
 	}
 }
 
@@ -169,6 +169,7 @@ type profile struct {
 	Builder int   // index into builders, or -1
 	BldBps  int64 // builder fee in tenths of a basis point
 	Cloids  bool
+	Patient int64 // percent of its chances to act that a position is left alone
 	Veteran bool  // active in the coarse history too
 	Taker   int64 // perp fee rates, parts per million
 	Maker   int64
@@ -236,11 +237,15 @@ func newTrader(r *rng, mk []market, perps int) profile {
 	default:
 		p.Kind, lo, hi, levLo, levHi = kindSpot, 2_000, 150_000, 1, 1
 	}
+	p.Patient = patience[p.Kind]
 	p.Lev = r.between(levLo, levHi)
 	p.Equity = logBetween(r, lo, hi) * usd
 	p.Coins = favorites(r, p.Kind, mk, perps)
 	return p
 }
+
+var patience = map[kind]int64{kindWhale: 93, kindTrend: 70, kindIsolated: 70, kindDegen: 50, kindTwap: 85,
+	kindBuilder: 60, kindPassive: 75}
 
 // logBetween draws from [lo, hi] with most of the weight on small numbers.
 func logBetween(r *rng, lo, hi int64) int64 {

@@ -16,8 +16,7 @@ import (
 const (
 	maxSubscriptions = 1000
 	maxUsers         = 10
-	idleAfter        = 60 * time.Second // without a client message
-	queueLength      = 512              // frames; a client that is further behind is dropped
+	queueLength      = 512 // frames; a client that is further behind is dropped
 	writeTimeout     = 10 * time.Second
 	maxMessage       = 16 << 10
 )
@@ -28,7 +27,8 @@ const (
 // queue is full.
 type hub struct {
 	v      *Venue
-	mu     sync.Mutex // taken after the venue's lock, never before
+	idle   time.Duration // without a client message, after which a connection ends
+	mu     sync.Mutex    // taken after the venue's lock, never before
 	conns  map[*client]struct{}
 	topics map[string]*topic
 	closed bool
@@ -61,7 +61,7 @@ type topic struct {
 }
 
 func newHub(v *Venue) *hub {
-	return &hub{v: v, conns: map[*client]struct{}{}, topics: map[string]*topic{}}
+	return &hub{v: v, idle: 60 * time.Second, conns: map[*client]struct{}{}, topics: map[string]*topic{}}
 }
 
 // serve runs one connection: this goroutine reads, a second one writes. Both
@@ -114,7 +114,7 @@ func (c *client) write(ctx context.Context) {
 // read handles client messages until the connection ends or has been idle.
 func (h *hub) read(ctx context.Context, c *client) {
 	for {
-		rctx, stop := context.WithTimeout(ctx, idleAfter)
+		rctx, stop := context.WithTimeout(ctx, h.idle)
 		kind, data, err := c.conn.Read(rctx)
 		stop()
 		if err != nil {
