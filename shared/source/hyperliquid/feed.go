@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -90,6 +92,7 @@ func (f *Feed) markets(ctx context.Context, sink Sink) error {
 			if err := sink(ctx, d); err != nil {
 				return err
 			}
+			f.wantAll(meta) // after its mid prices, so that they do not come late
 		}
 		if err := sleep(ctx, pause); err != nil {
 			return err
@@ -97,7 +100,7 @@ func (f *Feed) markets(ctx context.Context, sink Sink) error {
 	}
 }
 
-// look asks for all descriptions and mid prices and notes what to subscribe to.
+// look asks for all descriptions and mid prices.
 func (f *Feed) look(ctx context.Context) (*market.Meta, []market.Mids, error) {
 	dexs, err := f.info.PerpDexs(ctx)
 	if err != nil {
@@ -116,19 +119,28 @@ func (f *Feed) look(ctx context.Context) (*market.Meta, []market.Mids, error) {
 		}
 		meta.Perps[dex] = raw
 		mids = append(mids, market.Mids{Dex: dex, Time: time.Now().UnixMilli(), Px: px})
-		f.want(subscription{Type: "allMids", Dex: dex})
 	}
 	if meta.Spot, err = f.info.SpotMeta(ctx); err != nil {
 		return nil, nil, err
 	}
 	meta.Time = time.Now().UnixMilli()
-	if f.Trades {
-		for _, dex := range dexs {
-			f.wantTrades(meta.Perps[dex])
-		}
-		f.wantTrades(meta.Spot)
-	}
 	return meta, mids, nil
+}
+
+// wantAll notes what to subscribe to: mid prices first, as the limit may leave
+// no room for the trades of every coin.
+func (f *Feed) wantAll(meta *market.Meta) {
+	dexs := slices.Sorted(maps.Keys(meta.Perps))
+	for _, dex := range dexs {
+		f.want(subscription{Type: "allMids", Dex: dex})
+	}
+	if !f.Trades {
+		return
+	}
+	for _, dex := range dexs {
+		f.wantTrades(meta.Perps[dex])
+	}
+	f.wantTrades(meta.Spot)
 }
 
 // wantTrades notes the coins of a universe.
