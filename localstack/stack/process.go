@@ -29,11 +29,11 @@ func child(logs *os.File, program string, env []string, args ...string) *exec.Cm
 	return cmd
 }
 
-// keep runs make's command until Stop, and again when it ends by itself, after
+// keep runs the command that prepare makes until Stop, and again when it ends by itself, after
 // a pause that grows to five seconds.
-func (s *Stack) keep(name string, make func() *exec.Cmd) error {
+func (s *Stack) keep(name string, prepare func() *exec.Cmd) error {
 	p := &process{}
-	if err := p.start(make()); err != nil {
+	if err := p.start(prepare()); err != nil {
 		return fmt.Errorf("start %s: %w", name, err)
 	}
 	done := newClosed()
@@ -52,7 +52,7 @@ func (s *Stack) keep(name string, make func() *exec.Cmd) error {
 			}
 			time.Sleep(pause)
 			pause = min(2*pause, 5*time.Second)
-			if err := p.start(make()); err != nil {
+			if err := p.start(prepare()); err != nil {
 				s.failure <- fmt.Errorf("start %s again: %w", name, err)
 				return
 			}

@@ -109,11 +109,9 @@ func (f *Family) Invoke(ctx context.Context, event events.APIGatewayProxyRequest
 	started := f.gate.Clock()
 	req := &request{event: &event, now: started}
 	var res response
-	e, ok := f.routes[route{event.HTTPMethod, event.Resource}]
-	if ok {
+	if e, ok := f.routes[route{event.HTTPMethod, event.Resource}]; ok {
 		res = f.answer(withRequest(ctx, req), e, req)
 	} else {
-		e = &endpoint{Endpoint: &catalog.Endpoint{Envelope: catalog.EnvelopeB}}
 		res = req.fail(&Error{Status: http.StatusNotFound, Message: "no such endpoint: see the endpoint list for paths and methods"})
 	}
 	f.record(ctx, &event, req, &res, f.gate.Clock().Sub(started))

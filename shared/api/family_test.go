@@ -33,7 +33,7 @@ func market(t testing.TB) *apitest.World {
 
 func handleMarket(w *apitest.World) {
 	api.Handle(w.Family, catalog.Tickers, func(context.Context, catalog.None) ([]catalog.Ticker, error) { return nil, nil })
-	api.Handle(w.Family, catalog.TickerCoin, func(ctx context.Context, in catalog.TickerCoinIn) (catalog.Ticker, error) {
+	api.Handle(w.Family, catalog.TickerCoin, func(_ context.Context, in catalog.TickerCoinIn) (catalog.Ticker, error) {
 		switch in.Coin {
 		case "BAD":
 			return catalog.Ticker{}, api.BadRequest("invalid coin: must be a coin that has traded")
@@ -44,7 +44,7 @@ func handleMarket(w *apitest.World) {
 		}
 		return catalog.Ticker{Coin: string(in.Coin), Price: "<1.0>"}, nil
 	})
-	api.Handle(w.Family, catalog.TakerKlines, func(ctx context.Context, in catalog.TakerKlinesIn) ([]catalog.TakerKline, error) {
+	api.Handle(w.Family, catalog.TakerKlines, func(_ context.Context, in catalog.TakerKlinesIn) ([]catalog.TakerKline, error) {
 		return []catalog.TakerKline{{OpenTime: in.Limit, Open: in.Interval}}, nil
 	})
 }
@@ -52,7 +52,7 @@ func handleMarket(w *apitest.World) {
 // info opens a world whose info family echoes its bound request.
 func info(t testing.TB) *apitest.World {
 	w := apitest.New(t, string(catalog.PerpInfo))
-	api.Handle(w.Family, catalog.Info, func(ctx context.Context, in catalog.InfoIn) (json.RawMessage, error) {
+	api.Handle(w.Family, catalog.Info, func(_ context.Context, in catalog.InfoIn) (json.RawMessage, error) {
 		return json.Marshal(in)
 	})
 	return w

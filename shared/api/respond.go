@@ -139,7 +139,8 @@ func (r *request) fail(err error) response {
 	}
 	body = append(body, `,"request_id":`...)
 	body = appendString(body, r.id())
-	res.body = append(body, '}')
+	body = append(body, '}')
+	res.body = body
 	return res
 }
 

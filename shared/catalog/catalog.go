@@ -141,8 +141,9 @@ func route[In, Out any](method, path string, family Family, access Access, envel
 }
 
 // planned declares an endpoint that has no handler yet.
-func planned(method, path string, family Family, access Access, envelope Envelope) *Endpoint {
-	return declare(&Endpoint{Method: method, Path: path, Family: family, Access: access, Envelope: envelope, Planned: true})
+func planned(method, path string, family Family, access Access, envelope Envelope) struct{} {
+	declare(&Endpoint{Method: method, Path: path, Family: family, Access: access, Envelope: envelope, Planned: true})
+	return struct{}{}
 }
 
 func action(name string) Access { return Access{Kind: ActionAccess, Name: name} }

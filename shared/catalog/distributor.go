@@ -117,7 +117,7 @@ type ListSubKeysIn struct {
 	Page     int64  `query:"page" default:"1" min:"1" max:"1000000"`
 	PageSize int64  `query:"page_size" default:"20" min:"1" max:"100"`
 	Status   *int64 `query:"status" min:"0" max:"1"`
-	Keyword  string `query:"keyword" maxlen:"64"` // part of the name or of the access key, any case
+	Keyword  string `query:"keyword" maxlen:"64"` // part of the name in any case, or the start of the access key
 }
 
 // SubKey is a sub-key without its secret.

@@ -88,7 +88,7 @@ func (s *Service) Views() (*store.Views, error) {
 
 // Keys opens the key store with its ring of data keys.
 func (s *Service) Keys(ctx context.Context, db *dynamodb.Client) (*keys.Store, error) {
-	source := keys.Source(nil)
+	var source keys.Source
 	if path := s.Env.Optional("QUOTARY_DATA_KEYS_FILE", ""); path != "" {
 		source = keys.File(path)
 	} else {
