@@ -31,7 +31,7 @@ build: $(addprefix build-,$(PROGRAMS)) ## build the functions, the ingester and 
 
 build-%: # one program
 	@echo "  building $*"
-	@$(GOBUILD) -o $(BIN)/$* ./$(dir $(wildcard functions/$*/main.go functions/$(subst -,/,$*)/main.go))
+	@$(GOBUILD) -o $(BIN)/$* ./functions/$(subst -,/,$*)
 
 lint: ## run the linters
 	@test -x $(BIN)/golangci-lint-$(LINT) || { echo "  building golangci-lint $(LINT)"; \
