@@ -1,0 +1,313 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"quotary/functions/ingester/ingest"
+	"quotary/functions/ingester/projection"
+	"quotary/shared/market"
+	"quotary/shared/source/hyperliquid"
+	"quotary/shared/store"
+	"quotary/shared/store/storetest"
+)
+
+// TestMain lets the test binary be the program itself, so that it can be run
+// and killed as a process of its own.
+func TestMain(m *testing.M) {
+	if os.Getenv("QUOTARY_TEST_AS_INGESTER") != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// world is what the processes of a test share.
+type world struct {
+	t      *testing.T
+	env    []string
+	stores ingest.Stores
+	spool  string
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	db := storetest.DynamoDB(t)
+	prefix := storetest.Tables(t, db)
+	handler := storetest.S3Handler()
+	objects := httptest.NewServer(handler)
+	t.Cleanup(objects.Close)
+	client := storetest.S3Client(t, handler)
+	if err := store.CreateBucket(t.Context(), client, "views"); err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, spool: filepath.Join(t.TempDir(), "spool"), stores: ingest.Stores{
+		Log: store.NewLog(db, prefix+store.LogTable), Series: store.NewSeries(db, prefix+store.SeriesTable), Views: store.NewViews(client, "views")}}
+	w.env = append(os.Environ(), "QUOTARY_TEST_AS_INGESTER=1", "QUOTARY_TABLE_PREFIX="+prefix, "QUOTARY_VIEWS_BUCKET=views",
+		"QUOTARY_SPOOL_DIR="+w.spool, "AWS_ENDPOINT_URL_DYNAMODB="+storetest.Endpoint(t), "AWS_ENDPOINT_URL_S3="+objects.URL,
+		"AWS_REGION=eu-west-1", "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test", "AWS_EC2_METADATA_DISABLED=true")
+	return w
+}
+
+func (w *world) command(args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(w.t.Context(), os.Args[0], args...)
+	cmd.Env = w.env
+	return cmd
+}
+
+// process is an ingester that runs.
+type process struct {
+	cmd *exec.Cmd
+	out *bytes.Buffer
+}
+
+func (w *world) run() *process {
+	w.t.Helper()
+	p := &process{w.command("run"), new(bytes.Buffer)}
+	p.cmd.Stdout, p.cmd.Stderr = p.out, p.out
+	if err := p.cmd.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { p.end(syscall.SIGKILL) })
+	return p
+}
+
+func (p *process) end(s syscall.Signal) error {
+	p.cmd.Process.Signal(s)
+	return p.cmd.Wait()
+}
+
+// record writes a recording of so many trades and returns its fills.
+func record(t testing.TB, trades int) (path string, fills []market.Fill) {
+	t.Helper()
+	var text strings.Builder
+	for b := 0; b*4 < trades; b++ {
+		var events []string
+		for i := range 4 {
+			n := b*4 + i
+			for side, address := range [2]string{fmt.Sprintf("0x%040x", n%9), fmt.Sprintf("0x%040x", 100+n%5)} {
+				events = append(events, fmt.Sprintf(`[%q,{"coin":"C%d","px":"%d.5","sz":"%d.25","side":"%c","time":%d,"startPosition":"%d.0","dir":"Buy","closedPnl":"0.0","hash":"0x0","oid":%d,"crossed":%t,"fee":"0.0","tid":%d,"feeToken":"USDC","twapId":null}]`,
+					address, n%6, 100+n%7, 1+n%3, "BA"[side], 1770033590000+b*731, n, 2*n+side, side == n%2, 5000+n))
+			}
+		}
+		fmt.Fprintf(&text, `{"block_number":%d,"events":[%s]}`+"\n", 700+b, strings.Join(events, ","))
+	}
+	path = filepath.Join(t.TempDir(), "recording")
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(text.String()) {
+		var err error
+		if fills, _, err = market.AppendFills(fills, line, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return path, fills
+}
+
+// TestAKilledIngesterLosesAndDoublesNothing kills the process without warning
+// several times during a replay, and holds all klines and rows against the file.
+func TestAKilledIngesterLosesAndDoublesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	path, fills := record(t, 2400)
+	replay := w.command("replay", path)
+	var out bytes.Buffer
+	replay.Stdout, replay.Stderr = &out, &out
+	if err := replay.Start(); err != nil {
+		t.Fatal(err)
+	}
+	replayed := make(chan error, 1)
+	go func() { replayed <- replay.Wait() }()
+	kills := 0
+	for ended := false; !ended; {
+		p := w.run()
+		life := time.Duration(100+rand.IntN(400)) * time.Millisecond
+		if kills >= 5 {
+			life = time.Minute
+		}
+		select {
+		case err := <-replayed:
+			if err != nil {
+				t.Fatalf("%v\n%s", err, out.String())
+			}
+			ended = true
+		case <-time.After(life):
+			kills++
+		}
+		p.end(syscall.SIGKILL)
+	}
+	t.Logf("killed %d times; %s", kills, strings.TrimSpace(out.String()))
+	if !strings.Contains(out.String(), fmt.Sprintf("fills %d, trades %d, malformed 0, missing 0", len(fills), len(fills)/2)) {
+		t.Errorf("the replay said %s", out.String())
+	}
+	for coin, want := range wholeCandles(fills) {
+		for _, i := range market.KlineTiers {
+			key := store.SeriesKey{Name: projection.KlineSeries, Key: coin, Interval: i.String()}
+			points, err := w.stores.Series.Range(t.Context(), key, time.Time{}, time.Time{}, 0, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var sum market.Candle
+			for _, p := range points {
+				c, err := market.ParseCandle(p.Body)
+				if err != nil {
+					t.Fatal(err)
+				}
+				sum.Merge(&c)
+			}
+			if !sum.Equal(&want) {
+				t.Errorf("%s: %s, want %s", key, sum.AppendJSON(nil), want.AppendJSON(nil))
+			}
+		}
+	}
+}
+
+func wholeCandles(fills []market.Fill) map[string]market.Candle {
+	candles := map[string]market.Candle{}
+	for _, t := range market.AppendTrades(nil, fills) {
+		c := candles[t.Coin]
+		c.Add(&t)
+		candles[t.Coin] = c
+	}
+	return candles
+}
+
+func TestAnInterruptedReplayGoesOnAndAStopIsClean(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	path, _ := record(t, 40)
+	replay := w.command("replay", path)
+	if err := replay.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if files, _ := filepath.Glob(filepath.Join(w.spool, "*.jsonl")); len(files) == 1 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the file is not spooled")
+		}
+	}
+	replay.Process.Signal(os.Interrupt)
+	var failed *exec.ExitError
+	if err := replay.Wait(); !errors.As(err, &failed) || !failed.Exited() {
+		t.Fatalf("an interrupted replay ended with %v", err)
+	}
+	p := w.run()
+	out, err := w.command("replay", path).CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "fills 80, trades 40, malformed 0, missing 0") {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if err := p.end(syscall.SIGTERM); err != nil {
+		t.Fatalf("it stopped with %v: %s", err, p.out)
+	}
+	for line := range strings.Lines(p.out.String()) {
+		if !json.Valid([]byte(line)) {
+			t.Errorf("a log line is no JSON: %s", line)
+		}
+	}
+}
+
+func TestMissingSettingsAreNamed(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"run"}, {"setup"}, {"replay", "x"}} {
+		cmd := exec.Command(os.Args[0], args...)
+		cmd.Env = []string{"QUOTARY_TEST_AS_INGESTER=1"}
+		out, err := cmd.CombinedOutput()
+		if err == nil || !bytes.Contains(out, []byte("QUOTARY_TABLE_PREFIX is not set")) || !bytes.Contains(out, []byte("QUOTARY_VIEWS_BUCKET is not set")) {
+			t.Errorf("%v: %v: %s", args, err, out)
+		}
+	}
+}
+
+func TestSetupMakesWhatADeploymentMakes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for range 2 {
+		if out, err := w.command("setup").CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+}
+
+func TestTheHealthListenerAnswersAtTheAddressInTheLog(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	cmd := w.command("run")
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewReader(stdout)
+	first, err := lines.ReadBytes('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	var started struct{ Health string }
+	if err := json.Unmarshal(first, &started); err != nil {
+		t.Fatalf("%s: %v", first, err)
+	}
+	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
+		resp, err := http.Get("http://" + started.Health + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s: %d %s", path, resp.StatusCode, resp.Header.Get("Content-Type"))
+		}
+	}
+	cmd.Process.Signal(syscall.SIGTERM)
+	io.Copy(io.Discard, lines)
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("it stopped with %v", err)
+	}
+}
+
+// BenchmarkIngest measures a recording from the file into the engine, on disk:
+// every row that it makes, log, klines, rankings and views.
+func BenchmarkIngest(b *testing.B) {
+	db := storetest.Client(b, storetest.OnDisk(b))
+	_, fills := record(b, 8000)
+	for b.Loop() {
+		prefix := storetest.Tables(b, db)
+		objects, bucket := storetest.S3(b)
+		p := &ingest.Pipeline{Log: slog.New(slog.DiscardHandler), Stores: ingest.Stores{
+			Log: store.NewLog(db, prefix+store.LogTable), Series: store.NewSeries(db, prefix+store.SeriesTable), Views: store.NewViews(objects, bucket)}}
+		p.Sources = []ingest.Source{{Name: "recording", Stats: new(hyperliquid.Stats), NoCheckpoint: true,
+			Follow: func(ctx context.Context, _ hyperliquid.Position, sink hyperliquid.Sink) error {
+				for from := 0; from < len(fills); from += 1000 {
+					to := min(from+1000, len(fills))
+					d := hyperliquid.Delivery{Events: market.Events{Fills: fills[from:to:to]}}
+					if err := sink(ctx, d); err != nil {
+						return err
+					}
+				}
+				return nil
+			}}}
+		if err := p.Run(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(p.Stats.Rows.Load())/b.Elapsed().Seconds()*float64(b.N), "rows/s")
+	}
+}
