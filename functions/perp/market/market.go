@@ -47,7 +47,7 @@ func (m *markets) one(ctx context.Context, in catalog.TickerCoinIn) (catalog.Tic
 	}
 	ticker, ok := t.byCoin[string(in.Coin)]
 	if !ok {
-		return catalog.Ticker{}, api.NotFound("unknown coin %s: it must be one that has traded, as GET /upgrade/v2/hl/tickers lists them", in.Coin)
+		return catalog.Ticker{}, api.BadRequest("unknown coin %s: it must be one that has traded, as GET /upgrade/v2/hl/tickers lists them", in.Coin)
 	}
 	return ticker, nil
 }

@@ -243,8 +243,8 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 	w.publish(t, someTickers)
 	const klines = "/klines-with-taker-vol/BTC/"
 	for target, want := range map[string]string{
-		"/tickers/coin/NOPE":                       "404 unknown coin NOPE",
-		"/tickers/coin/btc":                        "404 unknown coin btc",
+		"/tickers/coin/NOPE":                       "400 unknown coin NOPE",
+		"/tickers/coin/btc":                        "400 unknown coin btc",
 		"/tickers/coin/B%20C":                      "400 invalid coin: must be a coin name",
 		"/tickers/coin/" + strings.Repeat("X", 33): "400 invalid coin",
 		"/tickers/coin/%FF":                        "400 invalid coin",
