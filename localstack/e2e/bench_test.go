@@ -26,11 +26,21 @@ import (
 // gateway, authorizer, function and, in "engine", the DynamoDB engine. In
 // "without-engine" a stand-in answers the programs' requests to the engine at
 // once with what the engine answered before, so that the rest is what remains.
-// "net-http" is a plain handler that verifies the same signature, in this run.
+// "net-http" is a plain handler that verifies the same signature: the others
+// report their ratio to it.
 func BenchmarkSignedRequest(b *testing.B) {
+	key := client.Key{AccessKey: strings.Repeat("1", 32), SecretKey: strings.Repeat("2", 32)}
+	plain := httptest.NewServer(plainHandler(key))
+	defer plain.Close()
+	reference := make(map[int]time.Duration)
+	for _, concurrency := range []int{1, 32} {
+		b.Run(fmt.Sprintf("net-http/c%d", concurrency), func(b *testing.B) {
+			reference[concurrency] = measure(b, concurrency, plain.URL, key, 0)
+		})
+	}
 	for _, concurrency := range []int{1, 32} {
 		b.Run(fmt.Sprintf("engine/c%d", concurrency), func(b *testing.B) {
-			measure(b, concurrency, world.State.BaseURL, world.State.Demo.SubKey)
+			measure(b, concurrency, world.State.BaseURL, world.State.Demo.SubKey, reference[concurrency])
 		})
 	}
 	echo := httptest.NewServer(&standIn{engine: world.State.DynamoDB, seen: make(map[string][]byte)})
@@ -51,22 +61,14 @@ func BenchmarkSignedRequest(b *testing.B) {
 	echo.Config.Handler.(*standIn).instant.Store(true)
 	for _, concurrency := range []int{1, 32} {
 		b.Run(fmt.Sprintf("without-engine/c%d", concurrency), func(b *testing.B) {
-			measure(b, concurrency, quiet.State.BaseURL, quiet.State.Demo.SubKey)
-		})
-	}
-	key := client.Key{AccessKey: strings.Repeat("1", 32), SecretKey: strings.Repeat("2", 32)}
-	plain := httptest.NewServer(plainHandler(key))
-	defer plain.Close()
-	for _, concurrency := range []int{1, 32} {
-		b.Run(fmt.Sprintf("net-http/c%d", concurrency), func(b *testing.B) {
-			measure(b, concurrency, plain.URL, key)
+			measure(b, concurrency, quiet.State.BaseURL, quiet.State.Demo.SubKey, reference[concurrency])
 		})
 	}
 }
 
 // measure sends b.N requests from so many clients and reports the quantiles of
-// their latency in milliseconds.
-func measure(b *testing.B, concurrency int, base string, key client.Key) {
+// their latency in milliseconds, and how many times the reference its median is.
+func measure(b *testing.B, concurrency int, base string, key client.Key, reference time.Duration) (median time.Duration) {
 	caller := client.Client{BaseURL: base, HTTP: &http.Client{
 		Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: concurrency},
 	}}
@@ -107,10 +109,16 @@ func measure(b *testing.B, concurrency int, base string, key client.Key) {
 	wg.Wait()
 	b.StopTimer()
 	slices.Sort(all)
-	if len(all) > 0 {
-		b.ReportMetric(float64(all[len(all)/2].Microseconds())/1000, "p50-ms")
-		b.ReportMetric(float64(all[len(all)*99/100].Microseconds())/1000, "p99-ms")
+	if len(all) == 0 {
+		return 0
 	}
+	median = all[len(all)/2]
+	b.ReportMetric(float64(median.Microseconds())/1000, "p50-ms")
+	b.ReportMetric(float64(all[len(all)*99/100].Microseconds())/1000, "p99-ms")
+	if reference > 0 {
+		b.ReportMetric(float64(median)/float64(reference), "x-net-http")
+	}
+	return median
 }
 
 // standIn hands requests to the engine and remembers the answers to reads. Once
