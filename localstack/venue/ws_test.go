@@ -394,7 +394,9 @@ func TestAConnectionWithoutClientMessagesIsClosedThoughItIsPinged(t *testing.T) 
 		case <-ended:
 			return
 		case <-time.After(50 * time.Millisecond):
-			p.conn.Ping(p.ctx) //nolint:errcheck // the venue may have closed already
+			ctx, stop := context.WithTimeout(p.ctx, time.Second)
+			p.conn.Ping(ctx) //nolint:errcheck // the venue may have closed already
+			stop()
 		case <-p.ctx.Done():
 			t.Fatal("the connection stayed open")
 		}
