@@ -1,0 +1,211 @@
+// Package openapi writes the catalog down as an OpenAPI 3.0 document.
+//
+// [Document] is made of plain maps, so that whoever serves the document can add
+// to it before encoding it: the deployment adds what the gateway must know. As
+// encoding/json sorts the members of maps, the same catalog always gives the
+// same bytes. Nothing is imported but the catalog.
+package openapi
+
+import (
+	"reflect"
+	"strings"
+
+	"quotary/shared/catalog"
+)
+
+// Object is a JSON object.
+type Object = map[string]any
+
+// Error is the name of the schema of every answer that is not 200.
+const Error = "Error"
+
+// Document returns all HTTPS endpoints. The caller owns it.
+//
+// Every operation names its function in x-quotary-function and who may call it
+// in x-quotary-access; x-quotary-planned marks what answers 501 until it is
+// built, of which only the parameters in the path are described.
+func Document() Object {
+	d := &document{schemas: Object{Error: errorSchema()}}
+	paths := Object{}
+	for _, e := range catalog.All() {
+		if e.Method == catalog.MethodWS {
+			continue
+		}
+		item, ok := paths[e.Path].(Object)
+		if !ok {
+			item = Object{}
+			paths[e.Path] = item
+		}
+		item[strings.ToLower(e.Method)] = d.operation(e)
+	}
+	return Object{
+		"openapi": "3.0.3",
+		"info": Object{
+			"title":       "Quotary",
+			"version":     "2",
+			"description": "Crypto market data. Decimals are strings, times are UTC.",
+		},
+		"servers": []any{Object{"url": catalog.BasePath}},
+		"paths":   paths,
+		"components": Object{
+			"schemas":         d.schemas,
+			"securitySchemes": signatureSchemes(),
+		},
+	}
+}
+
+type document struct{ schemas Object }
+
+func (d *document) operation(e *catalog.Endpoint) Object {
+	op := Object{
+		"operationId":        OperationID(e),
+		"tags":               []any{string(e.Family)},
+		"security":           []any{},
+		"x-quotary-function": e.Function(),
+		"x-quotary-access":   e.Access.String(),
+		"responses": Object{
+			"200":     Object{"description": "success", "content": jsonContent(d.answer(e))},
+			"default": Object{"description": "refused or failed", "content": jsonContent(reference(Error))},
+		},
+	}
+	if e.Authorized() {
+		signed := Object{}
+		for name := range signatureSchemes() {
+			signed[name] = []any{}
+		}
+		op["security"] = []any{signed}
+	}
+	if e.Planned {
+		op["x-quotary-planned"] = true
+	}
+	parameters, body := d.request(e)
+	if len(parameters) > 0 {
+		op["parameters"] = parameters
+	}
+	if body != nil {
+		op["requestBody"] = Object{"required": true, "content": jsonContent(body)}
+	}
+	return op
+}
+
+// OperationID names an operation: GET /upgrade/v2/hl/fills/{address} is
+// getUpgradeV2HlFillsByAddress.
+func OperationID(e *catalog.Endpoint) string {
+	var b strings.Builder
+	b.WriteString(strings.ToLower(e.Method))
+	for _, segment := range strings.Split(strings.Trim(e.Path, "/"), "/") {
+		if name, ok := pathParameter(segment); ok {
+			b.WriteString("By")
+			segment = name
+		}
+		for _, word := range strings.FieldsFunc(segment, func(r rune) bool { return r == '-' || r == '_' || r == '.' }) {
+			b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+		}
+	}
+	return b.String()
+}
+
+func pathParameter(segment string) (name string, ok bool) {
+	if name, ok = strings.CutPrefix(segment, "{"); !ok {
+		return "", false
+	}
+	return strings.CutSuffix(name, "}")
+}
+
+// request describes the parameters and the body of a request; a nil body is
+// none.
+func (d *document) request(e *catalog.Endpoint) (parameters []any, body Object) {
+	if e.In == nil {
+		for _, segment := range strings.Split(e.Path, "/") {
+			if name, ok := pathParameter(segment); ok {
+				parameters = append(parameters, parameter("path", name, true, Object{"type": "string"}))
+			}
+		}
+		return parameters, nil
+	}
+	members, required := Object{}, []any{}
+	for i := range e.In.NumField() {
+		field := e.In.Field(i)
+		for _, place := range []string{"path", "query", "body"} {
+			names := strings.Split(field.Tag.Get(place), ",")
+			if names[0] == "" {
+				continue
+			}
+			schema := d.accepted(field.Type, field.Tag)
+			if len(names) > 1 {
+				schema["description"] = "also accepted as " + strings.Join(names[1:], ", ")
+			}
+			must := place == "path" || field.Tag.Get("required") == "true"
+			if place != "body" {
+				parameters = append(parameters, parameter(place, names[0], must, schema))
+				continue
+			}
+			members[names[0]] = schema
+			if must {
+				required = append(required, names[0])
+			}
+		}
+	}
+	if len(members) > 0 {
+		body = Object{"type": "object", "properties": members}
+		if len(required) > 0 {
+			body["required"] = required
+		}
+	}
+	return parameters, body
+}
+
+func parameter(place, name string, required bool, schema Object) Object {
+	return Object{"in": place, "name": name, "required": required, "schema": schema}
+}
+
+// answer is the schema of a 200: data in its envelope.
+func (d *document) answer(e *catalog.Endpoint) Object {
+	data := Object{}
+	if e.Out != nil {
+		data = d.schema(e.Out)
+		if e.Out.Implements(reflect.TypeFor[interface{ Bare() }]()) {
+			return data
+		}
+	}
+	truth, text, number := Object{"type": "boolean"}, Object{"type": "string"}, Object{"type": "integer"}
+	members := map[catalog.Envelope]Object{
+		catalog.EnvelopeA: {"success": truth, "errorCode": number, "error": text, "data": data},
+		catalog.EnvelopeB: {"code": text, "msg": text, "data": data},
+		catalog.EnvelopeC: {"success": truth, "status": number, "message": text, "data": data},
+		catalog.EnvelopeD: {"success": truth, "data": data, "message": text},
+	}[e.Envelope]
+	if e.Out == reflect.TypeFor[catalog.None]() {
+		delete(members, "data")
+	}
+	return Object{"type": "object", "properties": members}
+}
+
+// errorSchema is the one body of every failure.
+func errorSchema() Object {
+	text, number := Object{"type": "string"}, Object{"type": "integer"}
+	return Object{
+		"type": "object",
+		"properties": Object{
+			"success": Object{"type": "boolean"}, "code": text, "errorCode": number, "status": number,
+			"error": text, "msg": text, "message": text, "request_id": text,
+		},
+		"required": []any{"success", "code", "errorCode", "status", "error", "msg", "message", "request_id"},
+	}
+}
+
+// signatureSchemes are the four parameters that sign a request, all of which
+// are needed. A POST may carry them in its body instead.
+func signatureSchemes() Object {
+	schemes := Object{}
+	for _, name := range []string{"AccessKeyId", "SignatureNonce", "Timestamp", "Signature"} {
+		schemes[name] = Object{"type": "apiKey", "in": "query", "name": name}
+	}
+	return schemes
+}
+
+func jsonContent(schema Object) Object {
+	return Object{"application/json": Object{"schema": schema}}
+}
+
+func reference(name string) Object { return Object{"$ref": "#/components/schemas/" + name} }

@@ -1,0 +1,130 @@
+package openapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"quotary/shared/catalog"
+)
+
+// texts are the types whose wire form is not that of their kind.
+var texts = map[reflect.Type]Object{
+	reflect.TypeFor[catalog.Address]():  {"type": "string", "pattern": "^0[xX][0-9a-fA-F]{40}$"},
+	reflect.TypeFor[catalog.Coin]():     {"type": "string", "maxLength": 32},
+	reflect.TypeFor[catalog.Millis]():   {"type": "integer", "format": "int64", "minimum": 0, "description": "milliseconds since 1970 UTC"},
+	reflect.TypeFor[catalog.Lookback](): {"type": "string", "pattern": "^[0-9]+[smhdw]$"},
+	reflect.TypeFor[catalog.Int]():      {"type": "integer", "format": "int64"},
+	reflect.TypeFor[json.RawMessage]():  {},
+}
+
+// schema describes what encoding/json makes of a type. A struct becomes a
+// component of the document, everything else stands where it is used. A type
+// that cannot occur on the wire panics: it is found by the first test.
+func (d *document) schema(t reflect.Type) Object {
+	if text, ok := texts[t]; ok {
+		return clone(text)
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		s := d.schema(t.Elem())
+		if _, isReference := s["$ref"]; isReference {
+			s = Object{"allOf": []any{s}} // 3.0 ignores what stands beside a reference
+		}
+		s["nullable"] = true
+		return s
+	case reflect.Struct:
+		if _, known := d.schemas[t.Name()]; !known {
+			d.schemas[t.Name()] = Object{} // ends a recursion
+			d.schemas[t.Name()] = d.object(t)
+		}
+		return reference(t.Name())
+	case reflect.Slice, reflect.Array:
+		return Object{"type": "array", "items": d.schema(t.Elem())}
+	case reflect.Map:
+		return Object{"type": "object", "additionalProperties": d.schema(t.Elem())}
+	case reflect.String:
+		return Object{"type": "string"}
+	case reflect.Bool:
+		return Object{"type": "boolean"}
+	case reflect.Int, reflect.Int64:
+		return Object{"type": "integer", "format": "int64"}
+	case reflect.Float64:
+		return Object{"type": "number"}
+	case reflect.Interface:
+		return Object{}
+	}
+	panic(fmt.Sprintf("openapi: %s has no wire form", t))
+}
+
+func (d *document) object(t reflect.Type) Object {
+	members, required := Object{}, []any{}
+	for _, field := range reflect.VisibleFields(t) {
+		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if !field.IsExported() || name == "-" || field.Anonymous && name == "" {
+			continue
+		}
+		if name == "" {
+			name = field.Name
+		}
+		members[name] = d.schema(field.Type)
+		if !strings.Contains(options, "omitempty") {
+			required = append(required, name)
+		}
+	}
+	out := Object{"type": "object", "properties": members}
+	if len(required) > 0 {
+		out["required"] = required
+	}
+	return out
+}
+
+// accepted describes a parameter by its type and the tags at [catalog.Route].
+func (d *document) accepted(t reflect.Type, tag reflect.StructTag) Object {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	s := d.schema(t)
+	if list := tag.Get("enum"); list != "" {
+		values := []any{}
+		for _, value := range strings.Split(list, "|") {
+			values = append(values, value)
+		}
+		s["enum"] = values
+	}
+	if longest, err := strconv.Atoi(tag.Get("maxlen")); err == nil {
+		s["maxLength"] = longest
+	}
+	least, most := "minimum", "maximum"
+	if s["type"] == "array" {
+		least, most = "minItems", "maxItems"
+	}
+	bound := func(keyword, text string) {
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			s[keyword] = n
+		}
+	}
+	if t != reflect.TypeFor[catalog.Lookback]() {
+		bound(least, tag.Get("min"))
+		bound(most, tag.Get("max"))
+	} else if tag.Get("min") != "" || tag.Get("max") != "" {
+		s["description"] = fmt.Sprintf("a window from %s to %s", tag.Get("min"), tag.Get("max"))
+	}
+	if fallback := tag.Get("default"); fallback != "" {
+		s["default"] = fallback
+		if n, err := strconv.ParseInt(fallback, 10, 64); err == nil && s["type"] == "integer" {
+			s["default"] = n
+		}
+	}
+	return s
+}
+
+func clone(o Object) Object {
+	out := make(Object, len(o)+1)
+	for name, value := range o {
+		out[name] = value
+	}
+	return out
+}
