@@ -77,7 +77,7 @@ func contents(t testing.TB, s Stores, fills []market.Fill) map[string][]string {
 	t.Helper()
 	all := map[string][]string{}
 	for _, f := range fills {
-		for name, tiers := range map[string][]market.Interval{projection.KlineSeries: market.KlineTiers[:], projection.TopSeries: market.TopTiers[:]} {
+		for name, tiers := range map[string][]market.Interval{store.KlineSeries: market.KlineTiers[:], store.TopFillSeries: market.TopTiers[:]} {
 			for _, i := range tiers {
 				key := store.SeriesKey{Name: name, Key: f.Coin, Interval: i.String()}
 				if all[key.String()] != nil {
@@ -93,7 +93,7 @@ func contents(t testing.TB, s Stores, fills []market.Fill) map[string][]string {
 			}
 		}
 		if all[f.Address] == nil {
-			for row, err := range s.Log.Rows(t.Context(), store.Query{Dataset: projection.FillDataset, Subject: f.Address}) {
+			for row, err := range s.Log.Rows(t.Context(), store.Query{Dataset: store.FillDataset, Subject: f.Address}) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -101,7 +101,7 @@ func contents(t testing.TB, s Stores, fills []market.Fill) map[string][]string {
 			}
 		}
 	}
-	view, _, _, err := s.Views.Fetch(t.Context(), projection.TickersView, "")
+	view, _, _, err := s.Views.Fetch(t.Context(), store.TickersView, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -137,7 +137,7 @@ func (p *Pipeline) Run(ctx context.Context) error {
 // closed while nothing was running.
 func (p *Pipeline) restore(ctx context.Context) error {
 	bodies := map[string][]byte{}
-	for _, name := range [...]string{projection.TickersView, projection.MidsView, projection.MetaView} {
+	for _, name := range [...]string{store.TickersView, store.MidsView, store.MetaView} {
 		err := p.retry(ctx, "fetch view "+name, func() error {
 			body, _, _, err := p.Stores.Views.Fetch(ctx, name, "")
 			if errors.Is(err, store.ErrNoView) {
@@ -322,7 +322,7 @@ func (p *Pipeline) note(m message) bool {
 func (p *Pipeline) write(ctx context.Context, batch *market.Events) error {
 	rows := projection.AppendFillRows(make([]store.Row, 0, len(batch.Fills)), batch.Fills)
 	if len(rows) > 0 {
-		err := p.retry(ctx, "write fills", func() error { return p.Stores.Log.Put(ctx, projection.FillDataset, rows) })
+		err := p.retry(ctx, "write fills", func() error { return p.Stores.Log.Put(ctx, store.FillDataset, rows) })
 		if err != nil {
 			return err
 		}
@@ -332,7 +332,7 @@ func (p *Pipeline) write(ctx context.Context, batch *market.Events) error {
 	}
 	p.Stats.Batches.Add(1)
 	p.Stats.Fills.Add(int64(len(batch.Fills)))
-	p.Stats.Trades.Add(int64(len(batch.Trades)))
+	p.Stats.Trades.Store(p.set.Trades)
 	p.Stats.Rows.Add(int64(len(rows)))
 	p.behind++
 	if len(p.consumed) > 0 || p.behind >= batchesBehind || p.Now().Sub(p.flushed) >= flushEvery {

@@ -128,7 +128,7 @@ func (r *Replay) verify(ctx context.Context, path string) (Counts, error) {
 		fills := d.Events.Fills
 		counts.Fills += int64(len(fills))
 		counts.Trades += int64(len(market.AppendTrades(nil, fills)))
-		missing, err := r.Stores.Log.Has(ctx, projection.FillDataset, projection.AppendFillRows(make([]store.Row, 0, len(fills)), fills))
+		missing, err := r.Stores.Log.Has(ctx, store.FillDataset, projection.AppendFillRows(make([]store.Row, 0, len(fills)), fills))
 		counts.Missing += missing
 		return err
 	})

@@ -20,6 +20,20 @@
 // half written, because a bucket that is not cached is derived anew from its
 // stored parts when an event touches it.
 //
+// What is written, and who reads it:
+//
+//	log fill         one row a fill                       AppendFillRows
+//	series klines    one row a coin, tier and bucket that saw a trade: [market.Candle.AppendJSON].
+//	                 Every tier is at most a second behind. A one-second row has its trades as Extra.
+//	series topfills  one row a coin, tier and bucket that saw a fill: [market.Top.AppendJSON], up to
+//	                 1,000 fills of a second, 100 of a wider bucket. A second's row is at most a second
+//	                 behind; a wider one is written when its bucket has ended: with the coin's next
+//	                 fill, or two seconds later. Where a row is missing, finer ones tell. Dust
+//	                 conversions are no executions and are not ranked.
+//	view tickers     {"time","tickers":[{"coin","price","time","seq","tid"}, ...]}, by coin
+//	view mids        {"time","mids":{dex:{coin:px}}}
+//	view meta        {"time","meta":{dex:description},"spotMeta":description}
+//
 // There is one writer. A row that is newer than all that was stored when a coin
 // was first seen is known to be absent and is not asked for.
 package projection

@@ -10,9 +10,6 @@ import (
 	"quotary/shared/store"
 )
 
-// KlineSeries is the series of klines with taker volume, by coin and tier.
-const KlineSeries = "klines"
-
 // Nodes are dropped from memory when their bucket ended this long before the
 // coin's newest trade, in ms, and no event touched them for so many rounds.
 const (
@@ -69,7 +66,7 @@ func (k *klines) need(trades []market.Trade, r *request) {
 		coin, second = t.Coin, s
 		tree := k.coins[coin]
 		if tree == nil {
-			newest, ok := r.latest(KlineSeries, coin)
+			newest, ok := r.latest(store.KlineSeries, coin)
 			if !ok {
 				continue
 			}
@@ -92,7 +89,7 @@ func (t *klineTree) need(second int64, r *request) {
 		if start > t.newest {
 			return
 		}
-		r.row(KlineSeries, t.coin, market.Week1, start)
+		r.row(store.KlineSeries, t.coin, market.Week1, start)
 	}
 	for tier := weekTier; tier > 0; tier-- {
 		start, part := market.KlineTiers[tier].StartMs(second), market.KlineTiers[tier-1]
@@ -103,7 +100,7 @@ func (t *klineTree) need(second int64, r *request) {
 			node = nil
 			end := market.KlineTiers[tier].NextMs(second)
 			for s := start; s < end && s <= t.newest; s = part.NextMs(s) {
-				r.row(KlineSeries, t.coin, part, s)
+				r.row(store.KlineSeries, t.coin, part, s)
 			}
 		default:
 			if node = node.child(part.StartMs(second)); node == nil {
@@ -112,7 +109,7 @@ func (t *klineTree) need(second int64, r *request) {
 		}
 	}
 	if node != nil && !node.complete {
-		r.row(KlineSeries, t.coin, market.Second1, second)
+		r.row(store.KlineSeries, t.coin, market.Second1, second)
 	}
 }
 
@@ -169,7 +166,7 @@ func (t *klineTree) open(second, round int64, c *cache) (*klineNode, error) {
 	node, read := t.weeks[start], false
 	if node == nil {
 		var err error
-		if node, err = newKlineNode(weekTier, start, c.point(KlineSeries, t.coin, market.Week1, start)); err != nil {
+		if node, err = newKlineNode(weekTier, start, c.point(store.KlineSeries, t.coin, market.Week1, start)); err != nil {
 			return nil, err
 		}
 		t.weeks[start] = node
@@ -230,7 +227,7 @@ func newKlineNode(tier int, start int64, p *store.Point) (*klineNode, error) {
 func (n *klineNode) fill(coin string, c *cache) error {
 	n.complete = true
 	if n.tier == 0 {
-		if p := c.point(KlineSeries, coin, market.Second1, n.start); p != nil {
+		if p := c.point(store.KlineSeries, coin, market.Second1, n.start); p != nil {
 			again, err := newKlineNode(0, n.start, p)
 			if err != nil {
 				return err
@@ -241,7 +238,7 @@ func (n *klineNode) fill(coin string, c *cache) error {
 	}
 	part := market.KlineTiers[n.tier-1]
 	for s := n.start; s < market.KlineTiers[n.tier].NextMs(n.start); s = part.NextMs(s) {
-		p := c.point(KlineSeries, coin, part, s)
+		p := c.point(store.KlineSeries, coin, part, s)
 		if p == nil {
 			continue
 		}
@@ -311,7 +308,7 @@ func (n *klineNode) derive(rows []store.SeriesRow, coin string) []store.SeriesRo
 		extra = n.trades.encode(n.start)
 	}
 	return append(rows, store.SeriesRow{
-		SeriesKey: store.SeriesKey{Name: KlineSeries, Key: coin, Interval: market.KlineTiers[n.tier].String()},
+		SeriesKey: store.SeriesKey{Name: store.KlineSeries, Key: coin, Interval: market.KlineTiers[n.tier].String()},
 		Point:     store.Point{Time: time.UnixMilli(n.start).UTC(), Body: n.candle.AppendJSON(make([]byte, 0, 320)), Extra: extra},
 	})
 }

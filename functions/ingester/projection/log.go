@@ -7,9 +7,6 @@ import (
 	"quotary/shared/store"
 )
 
-// FillDataset is the log dataset of fills.
-const FillDataset = "fill"
-
 // AppendFillRows appends the log row of each fill: under its address, found
 // also by "<address>/<coin>" (index A), order id (B), TWAP id (C) and builder
 // (D). Body is the fill as the venue tells it, with its address first.

@@ -232,7 +232,7 @@ func TestRowsEndTheSameWhateverHappens(t *testing.T) {
 }
 
 func lastPrices(d *disk) string {
-	_, prices, _ := bytes.Cut(d.views[TickersView], []byte(`"tickers"`))
+	_, prices, _ := bytes.Cut(d.views[store.TickersView], []byte(`"tickers"`))
 	return string(prices)
 }
 
@@ -258,7 +258,7 @@ func derived(fills []market.Fill) map[store.SeriesAt]store.Point {
 	candles, tops := map[store.SeriesAt]*market.Candle{}, map[store.SeriesAt]*market.Top{}
 	for _, tr := range market.AppendTrades(nil, fills) {
 		for _, i := range market.KlineTiers {
-			key := at(KlineSeries, tr.Coin, i, i.StartMs(tr.Time))
+			key := at(store.KlineSeries, tr.Coin, i, i.StartMs(tr.Time))
 			if candles[key] == nil {
 				candles[key] = &market.Candle{OpenTime: i.StartMs(tr.Time)}
 			}
@@ -267,7 +267,7 @@ func derived(fills []market.Fill) map[store.SeriesAt]store.Point {
 	}
 	for _, f := range fills {
 		for tier, i := range market.TopTiers {
-			key := at(TopSeries, f.Coin, i, i.StartMs(f.Time))
+			key := at(store.TopFillSeries, f.Coin, i, i.StartMs(f.Time))
 			if tops[key] == nil {
 				tops[key] = &market.Top{}
 			}
@@ -326,7 +326,7 @@ func TestABucketThatClosedDuringADowntimeIsWritten(t *testing.T) {
 	if err := p.flush(1, false); err != nil {
 		t.Fatal(err)
 	}
-	minute := at(TopSeries, "BTC", market.Minute1, base)
+	minute := at(store.TopFillSeries, "BTC", market.Minute1, base)
 	if _, ok := d.rows[minute]; ok {
 		t.Fatal("the minute was written while open")
 	}
@@ -351,7 +351,7 @@ func TestALateTradeDoesNotTakeBackTheLastPrice(t *testing.T) {
 		t.Fatalf("got  %s\nwant %s", got, want)
 	}
 	s := New()
-	coins, err := s.Restore(map[string][]byte{TickersView: []byte(want), MidsView: []byte(`{"time":5,"mids":{"":{"BTC":"1.5"}}}`)})
+	coins, err := s.Restore(map[string][]byte{store.TickersView: []byte(want), store.MidsView: []byte(`{"time":5,"mids":{"":{"BTC":"1.5"}}}`)})
 	if err != nil || !slices.Equal(coins, []string{"A", "BTC"}) || s.tickers.last["BTC"].Price != "2.0" || s.mids.byDex[""]["BTC"] != "1.5" {
 		t.Fatalf("%v %v", coins, err)
 	}

@@ -11,6 +11,9 @@ import (
 // Set holds all projections. The zero value is not usable; see [New]. A Set is
 // used by one goroutine.
 type Set struct {
+	// Trades counts the trades that were applied, those told again included.
+	Trades int64
+
 	klines  klines
 	tops    tops
 	tickers tickers
@@ -18,7 +21,7 @@ type Set struct {
 	meta    meta
 
 	cache  cache
-	trades []market.Trade // behind the fills of the events at hand
+	trades []market.Trade // behind the fills of the events at hand, and those told as such
 	of     *market.Events // the events that trades belongs to
 }
 
@@ -150,6 +153,7 @@ func (s *Set) Load(w Want, latest map[store.SeriesKey]time.Time, rows map[store.
 // fails only on a stored row that cannot be read.
 func (s *Set) Apply(e *market.Events, now time.Time) error {
 	s.derive(e)
+	s.Trades += int64(len(s.trades))
 	if err := s.klines.apply(s.trades, &s.cache); err != nil {
 		return fmt.Errorf("apply to klines: %w", err)
 	}
@@ -192,13 +196,13 @@ func (s *Set) Changes(now time.Time, settle bool) Changes {
 	s.tops.changes(&c, now, settle)
 	c.Fine = s.klines.changes(c.Fine)
 	if s.tickers.changed {
-		c.Views = append(c.Views, View{TickersView, s.tickers.body(now)})
+		c.Views = append(c.Views, View{store.TickersView, s.tickers.body(now)})
 	}
 	if s.mids.changed {
-		c.Views = append(c.Views, View{MidsView, s.mids.body()})
+		c.Views = append(c.Views, View{store.MidsView, s.mids.body()})
 	}
 	if s.meta.changed {
-		c.Views = append(c.Views, View{MetaView, s.meta.body()})
+		c.Views = append(c.Views, View{store.MetaView, s.meta.body()})
 	}
 	return c
 }

@@ -10,9 +10,6 @@ import (
 	"quotary/shared/store"
 )
 
-// TopSeries is the series of the largest fills, by coin and tier.
-const TopSeries = "topfills"
-
 // settleAfter is how long after its end, and after the coin's last event, a
 // bucket is closed by the clock.
 const settleAfter = 2 * time.Second
@@ -69,7 +66,7 @@ func (p *tops) need(fills []market.Fill, r *request) {
 		for tier, interval := range market.TopTiers {
 			start := interval.StartMs(s)
 			if c.buckets[tier][start] == nil && start <= c.newest {
-				r.row(TopSeries, c.coin, interval, start)
+				r.row(store.TopFillSeries, c.coin, interval, start)
 			}
 		}
 	}
@@ -80,7 +77,7 @@ func (p *tops) need(fills []market.Fill, r *request) {
 func (p *tops) find(coin string, r *request) *topCoin {
 	c := p.coins[coin]
 	if c == nil {
-		newest, ok := r.latest(TopSeries, coin)
+		newest, ok := r.latest(store.TopFillSeries, coin)
 		if !ok {
 			return nil
 		}
@@ -102,9 +99,9 @@ func (c *topCoin) needHeal(r *request) {
 	for tier := 1; tier < len(market.TopTiers); tier++ {
 		interval, part := market.TopTiers[tier], market.TopTiers[tier-1]
 		start := interval.StartMs(c.newest)
-		r.row(TopSeries, c.coin, interval, start)
+		r.row(store.TopFillSeries, c.coin, interval, start)
 		for s := start; s <= c.newest; s = part.NextMs(s) {
-			r.row(TopSeries, c.coin, part, s)
+			r.row(store.TopFillSeries, c.coin, part, s)
 		}
 	}
 }
@@ -125,7 +122,7 @@ func (p *tops) healCoin(c *topCoin, cached *cache) error {
 			var child market.Top
 			if open := c.buckets[tier-1][s]; open != nil {
 				child = open.top
-			} else if child, err = readTop(cached.point(TopSeries, c.coin, part, s)); err != nil {
+			} else if child, err = readTop(cached.point(store.TopFillSeries, c.coin, part, s)); err != nil {
 				return fmt.Errorf("%s row of %d: %w", part, s, err)
 			}
 			if b.top.Merge(child, topLimit(tier)) {
@@ -140,7 +137,7 @@ func (p *tops) healCoin(c *topCoin, cached *cache) error {
 func (c *topCoin) bucket(tier int, start int64, cached *cache) (*topBucket, error) {
 	b := c.buckets[tier][start]
 	if b == nil {
-		top, err := readTop(cached.point(TopSeries, c.coin, market.TopTiers[tier], start))
+		top, err := readTop(cached.point(store.TopFillSeries, c.coin, market.TopTiers[tier], start))
 		if err != nil {
 			return nil, fmt.Errorf("%s row of %d: %w", market.TopTiers[tier], start, err)
 		}
@@ -234,7 +231,7 @@ func (p *tops) changes(to *Changes, now time.Time, settle bool) {
 
 func (c *topCoin) row(i market.Interval, start int64, b *topBucket) store.SeriesRow {
 	return store.SeriesRow{
-		SeriesKey: store.SeriesKey{Name: TopSeries, Key: c.coin, Interval: i.String()},
+		SeriesKey: store.SeriesKey{Name: store.TopFillSeries, Key: c.coin, Interval: i.String()},
 		Point:     store.Point{Time: time.UnixMilli(start).UTC(), Body: b.top.AppendJSON(make([]byte, 0, 2+260*len(b.top)))},
 	}
 }

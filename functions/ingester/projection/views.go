@@ -8,13 +8,7 @@ import (
 	"time"
 
 	"quotary/shared/market"
-)
-
-// Names of the views.
-const (
-	TickersView = "tickers"
-	MidsView    = "mids"
-	MetaView    = "meta"
+	"quotary/shared/store"
 )
 
 // ticker is the last trade of a coin as the view tells it. Seq orders trades of
@@ -125,7 +119,7 @@ func encode(v any) []byte {
 // published are missing. It returns the coins that have traded.
 func (s *Set) Restore(bodies map[string][]byte) (coins []string, err error) {
 	var t tickersView
-	if err := restore(bodies, TickersView, &t); err != nil {
+	if err := restore(bodies, store.TickersView, &t); err != nil {
 		return nil, err
 	}
 	for _, ticker := range t.Tickers {
@@ -133,7 +127,7 @@ func (s *Set) Restore(bodies map[string][]byte) (coins []string, err error) {
 		coins = append(coins, ticker.Coin)
 	}
 	var m midsView
-	if err := restore(bodies, MidsView, &m); err != nil {
+	if err := restore(bodies, store.MidsView, &m); err != nil {
 		return nil, err
 	}
 	s.mids.time = m.Time

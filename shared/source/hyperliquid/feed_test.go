@@ -143,11 +143,10 @@ func (v *venue) socket(w http.ResponseWriter, r *http.Request) {
 
 // collectFeed runs a feed and keeps what it delivers.
 type collectFeed struct {
-	mu     sync.Mutex
-	tids   map[string]bool
-	mids   map[string]string
-	meta   *market.Meta
-	change chan struct{}
+	mu   sync.Mutex
+	tids map[string]bool
+	mids map[string]string
+	meta *market.Meta
 }
 
 func (c *collectFeed) take(_ context.Context, d Delivery) error {

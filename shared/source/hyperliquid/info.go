@@ -129,8 +129,8 @@ func (i *Info) ask(ctx context.Context, weight int, request infoRequest, out any
 	return fmt.Errorf("ask for %s: %w", request.Type, err)
 }
 
-// jittered is the pause after a failed try: a random part of a ceiling that
-// doubles from half a second to a minute.
+// jittered is the pause after a failed try: at least a quarter of a ceiling that
+// doubles from half a second to a minute, the rest random.
 func jittered(try int) time.Duration {
 	ceiling := min(time.Minute, 250*time.Millisecond<<min(try, 10))
 	return ceiling/4 + rand.N(3*ceiling/4)

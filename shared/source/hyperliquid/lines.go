@@ -180,8 +180,8 @@ func (c *collector) drain(ctx context.Context, l *lines, sink Sink) error {
 }
 
 // ReadFile delivers the fills of a whole file that grows no more, from the
-// offset on; its last line needs no line break. The positions name the file by
-// name. now stands in for time.Now in stats when not nil.
+// offset on; its last line needs no line break. The positions call the file
+// name.
 func ReadFile(ctx context.Context, path, name string, offset int64, stats *Stats, log *slog.Logger, sink Sink) error {
 	file, err := os.Open(path)
 	if err != nil {
