@@ -173,8 +173,8 @@ func (e *engine) isoEquity(u, c int) int64 {
 func (e *engine) notional(u, c int) int64 { return abs(e.Acc[u].Pos[c].Szi) * e.Mk[c].Mark }
 
 // crossMargins returns the initial and the maintenance margin of a dex's cross
-// positions and their notional.
-func (e *engine) crossMargins(u, dex int) (initial, maint, ntl int64) {
+// positions.
+func (e *engine) crossMargins(u, dex int) (initial, maint int64) {
 	for c := range e.perps {
 		p := &e.Acc[u].Pos[c]
 		if p.Szi == 0 || p.Iso || e.mk[c].Dex != dex {
@@ -183,14 +183,13 @@ func (e *engine) crossMargins(u, dex int) (initial, maint, ntl int64) {
 		n := e.notional(u, c)
 		initial += mulDivUp(n, 1, p.Lev)
 		maint += maintenance(e.mk[c].Tiers, n)
-		ntl += n
 	}
-	return initial, maint, ntl
+	return initial, maint
 }
 
 // free is what a trader can still put up as initial margin in a dex.
 func (e *engine) free(u, dex int) int64 {
-	initial, _, _ := e.crossMargins(u, dex)
+	initial, _ := e.crossMargins(u, dex)
 	return e.crossEquity(u, dex) - initial
 }
 

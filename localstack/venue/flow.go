@@ -145,16 +145,16 @@ func (e *engine) market(u, c int, buy bool, sz int64, reduce bool) {
 }
 
 // take sends an IOC order with a limit so many millionths through the mark.
-func (e *engine) take(u, c int, buy bool, sz, slip int64, t tif, reduce bool) int64 {
+func (e *engine) take(u, c int, buy bool, sz, slip int64, t tif, reduce bool) {
 	m, mark := &e.mk[c], e.Mk[c].Mark
 	px := ceilTick(mark+mulDiv(mark, slip, 1_000_000), m.PxDec)
 	if !buy {
 		px = floorTick(mark-mulDiv(mark, slip, 1_000_000), m.PxDec)
 	}
 	if sz < 1 || !reduce && !e.affords(u, c, signedSz(buy, sz), mark+mark/100) {
-		return 0
+		return
 	}
-	return e.submit(&order{User: int32(u), Coin: int16(c), Buy: buy, Px: px, Sz: sz, Tif: t, Reduce: reduce,
+	e.submit(&order{User: int32(u), Coin: int16(c), Buy: buy, Px: px, Sz: sz, Tif: t, Reduce: reduce,
 		Cloid: e.cloid(u)})
 }
 

@@ -19,7 +19,7 @@ func (e *engine) liquidate() {
 			continue
 		}
 		for d := range dexes {
-			if _, maint, _ := e.crossMargins(u, d); maint > 0 && e.crossEquity(u, d) < maint {
+			if _, maint := e.crossMargins(u, d); maint > 0 && e.crossEquity(u, d) < maint {
 				e.force(u, e.crossPositions(u, d), liquidation{User: int32(u), Cross: true})
 			}
 		}
@@ -54,7 +54,7 @@ func (e *engine) equityOf(u, c int, cross bool) int64 {
 
 func (e *engine) maintOf(u, c int, cross bool) int64 {
 	if cross {
-		_, maint, _ := e.crossMargins(u, e.mk[c].Dex)
+		_, maint := e.crossMargins(u, e.mk[c].Dex)
 		return maint
 	}
 	return maintenance(e.mk[c].Tiers, e.notional(u, c))

@@ -59,7 +59,7 @@ func (e *engine) appendClearinghouse(b []byte, u, dex int) []byte {
 	var maint int64
 	var held []int
 	if u >= 0 {
-		_, maint, _ = e.crossMargins(u, dex)
+		_, maint = e.crossMargins(u, dex)
 		for _, c := range e.perpsOf(dex) {
 			if e.Acc[u].Pos[c].Szi != 0 {
 				held = append(held, c)

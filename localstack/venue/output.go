@@ -94,7 +94,8 @@ func (w *output) end(e *engine) {
 		if len(ev) == 0 {
 			continue
 		}
-		b := append(w.lines[s][:0], `{"local_time":"`...)
+		b := w.lines[s][:0]
+		b = append(b, `{"local_time":"`...)
 		b = w.local.AppendFormat(b, stampLayout)
 		b = append(append(b, `","block_time":"`...), w.stamp...)
 		b = append(b, `","block_number":`...)
@@ -194,16 +195,11 @@ func (w *output) ledger(e *engine, users []int, delta []byte) {
 // funding collects one payment; all of an hour go into one event.
 func (w *output) funding(e *engine, u int, r fundingRec) {
 	w.fundings = append(w.fundings, fundingOf{u, r})
-	b := w.deltas
-	if len(b) > 0 {
-		b = append(b, ',')
+	if len(w.deltas) > 0 {
+		w.deltas = append(w.deltas, ',')
 	}
-	b = append(append(b, `{"user":"`...), e.prof[u].Addr...)
-	b = append(append(b, `","coin":"`...), e.mk[r.Coin].Name...)
-	b = appendDec(append(b, `","funding_amount":"`...), r.Usdc, 6)
-	b = appendDec(append(b, `","szi":"`...), r.Szi, e.mk[r.Coin].SzDec)
-	b = appendDec(append(b, `","funding_rate":"`...), r.Rate, 10)
-	w.deltas = append(b, `"}`...)
+	w.deltas = append(w.deltas, object(nil).text("user", e.prof[u].Addr).text("coin", e.mk[r.Coin].Name).
+		num("funding_amount", r.Usdc, 6).num("szi", r.Szi, e.mk[r.Coin].SzDec).num("funding_rate", r.Rate, 10).end()...)
 }
 
 func (w *output) twap(e *engine, t *twap, status string) {

@@ -1,6 +1,7 @@
 package venue
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -207,10 +208,10 @@ func TestAClosedVenueMakesNoBlocks(t *testing.T) {
 	if err := v.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := v.Advance(noon.Add(time.Hour)); err != ErrClosed {
+	if err := v.Advance(noon.Add(time.Hour)); !errors.Is(err, ErrClosed) {
 		t.Errorf("Advance gives %v", err)
 	}
-	if err := v.Skip(noon.Add(time.Hour)); err != ErrClosed {
+	if err := v.Skip(noon.Add(time.Hour)); !errors.Is(err, ErrClosed) {
 		t.Errorf("Skip gives %v", err)
 	}
 	if err := v.Close(); err != nil {

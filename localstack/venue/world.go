@@ -2,7 +2,6 @@ package venue
 
 import (
 	"encoding/hex"
-	"strings"
 )
 
 // market is what never changes about a perp or a spot pair.
@@ -97,12 +96,11 @@ func tiersOf(table int) []tier {
 }
 
 type token struct {
-	name      string
-	szDec     int
-	weiDec    int
-	fullName  string
-	genesis   int64 // whole tokens handed to each maker of its pair
-	supplyStr string
+	name     string
+	szDec    int
+	weiDec   int
+	fullName string
+	genesis  int64 // whole tokens handed to each maker of its pair
 }
 
 var tokens = []token{
@@ -316,12 +314,4 @@ func hash32(a, b uint64) (h [32]byte) {
 		}
 	}
 	return h
-}
-
-// dexOf returns the dex part of a coin's name: "sim" of "sim:GOLD".
-func dexOf(coin string) string {
-	if d, _, ok := strings.Cut(coin, ":"); ok {
-		return d
-	}
-	return ""
 }
