@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"encoding/json"
 	"net/http"
 	"time"
 )
@@ -25,23 +24,23 @@ type Health struct {
 func (h *Health) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		write(w, http.StatusOK, map[string]string{"status": "alive"})
+		answer(w, http.StatusOK, map[string]string{"status": "alive"})
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
 		if why := h.trouble(); len(why) > 0 {
-			write(w, http.StatusServiceUnavailable, map[string]any{"status": "not ready", "reasons": why})
+			answer(w, http.StatusServiceUnavailable, map[string]any{"status": "not ready", "reasons": why})
 			return
 		}
-		write(w, http.StatusOK, map[string]string{"status": "ready"})
+		answer(w, http.StatusOK, map[string]string{"status": "ready"})
 	})
-	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, h.metrics()) })
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, h.metrics()) })
 	return mux
 }
 
-func write(w http.ResponseWriter, status int, body any) {
+func answer(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(body)
+	_, _ = w.Write(append(encode(body), '\n')) // a caller that went away needs no answer
 }
 
 // trouble tells why the ingester is not ready.

@@ -1,13 +1,11 @@
 package ingest
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
@@ -315,127 +313,4 @@ func (p *Pipeline) note(m message) bool {
 		p.consumed = append(p.consumed, m.consumed)
 	}
 	return m.consumed != nil
-}
-
-// write writes the log rows of a batch and applies it; the rest is written once
-// a second, so that a row that changes often is written once.
-func (p *Pipeline) write(ctx context.Context, batch *market.Events) error {
-	rows := projection.AppendFillRows(make([]store.Row, 0, len(batch.Fills)), batch.Fills)
-	if len(rows) > 0 {
-		err := p.retry(ctx, "write fills", func() error { return p.Stores.Log.Put(ctx, store.FillDataset, rows) })
-		if err != nil {
-			return err
-		}
-	}
-	if err := p.apply(ctx, batch); err != nil {
-		return err
-	}
-	p.Stats.Batches.Add(1)
-	p.Stats.Fills.Add(int64(len(batch.Fills)))
-	p.Stats.Trades.Store(p.set.Trades)
-	p.Stats.Rows.Add(int64(len(rows)))
-	p.behind++
-	if len(p.consumed) > 0 || p.behind >= batchesBehind || p.Now().Sub(p.flushed) >= flushEvery {
-		return p.flush(ctx, len(p.consumed) > 0)
-	}
-	return nil
-}
-
-// apply reads what the projections need for the events and applies them.
-func (p *Pipeline) apply(ctx context.Context, e *market.Events) error {
-	for want := p.set.Need(e); !want.Empty(); want = p.set.Need(e) {
-		var latest map[store.SeriesKey]time.Time
-		var rows map[store.SeriesAt]store.Point
-		err := p.retry(ctx, "read rows", func() (err error) {
-			if latest, err = p.latest(ctx, want.Latest); err != nil {
-				return err
-			}
-			rows, err = p.Stores.Series.Load(ctx, want.Rows)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		p.set.Load(want, latest, rows)
-	}
-	return p.set.Apply(e, p.Now())
-}
-
-// latest reads the newest points, a few at a time.
-func (p *Pipeline) latest(ctx context.Context, keys []store.SeriesKey) (map[store.SeriesKey]time.Time, error) {
-	points := make([]store.Point, len(keys))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(8)
-	for i, key := range keys {
-		group.Go(func() (err error) {
-			points[i], _, err = p.Stores.Series.Latest(ctx, key)
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
-	latest := make(map[store.SeriesKey]time.Time, len(keys))
-	for i, key := range keys {
-		if !points[i].Time.IsZero() {
-			latest[key] = points[i].Time
-		}
-	}
-	return latest, nil
-}
-
-// flush writes what the projections changed, then the views, then the
-// checkpoints, in this order: see [projection.Changes].
-func (p *Pipeline) flush(ctx context.Context, settle bool) error {
-	changes := p.set.Changes(p.Now(), settle)
-	for _, rows := range [...][]store.SeriesRow{changes.Coarse, changes.Fine} {
-		if len(rows) == 0 {
-			continue
-		}
-		if err := p.retry(ctx, "write series", func() error { return p.Stores.Series.Put(ctx, rows) }); err != nil {
-			return err
-		}
-		p.Stats.Rows.Add(int64(len(rows)))
-	}
-	for _, v := range changes.Views {
-		if err := p.retry(ctx, "publish view "+v.Name, func() error { return p.Stores.Views.Publish(ctx, v.Name, v.Body) }); err != nil {
-			return err
-		}
-	}
-	for source, position := range p.positions {
-		err := p.retry(ctx, "save the checkpoint of "+source, func() error { return p.Stores.Series.SaveCheckpoint(ctx, source, position) })
-		if err != nil {
-			return err
-		}
-		delete(p.positions, source)
-	}
-	for _, consumed := range p.consumed {
-		close(consumed)
-	}
-	p.consumed, p.behind, p.flushed = nil, 0, p.Now()
-	p.Stats.Flushed.Store(p.flushed.UnixMilli())
-	return nil
-}
-
-// retry calls do until it succeeds or ctx ends. The stores may be away for
-// hours: nothing is given up, the queues fill, and the sources wait.
-func (p *Pipeline) retry(ctx context.Context, what string, do func() error) error {
-	for ceiling := retryFirst; ; ceiling = min(retryCeiling, 2*ceiling) {
-		err := do()
-		if err == nil {
-			p.Stats.TroubleSince.Store(0)
-			return nil
-		}
-		if ctx.Err() != nil {
-			return cmp.Or(context.Cause(ctx), ctx.Err())
-		}
-		p.Stats.TroubleSince.CompareAndSwap(0, p.Now().UnixMilli())
-		pause := ceiling/2 + rand.N(ceiling/2)
-		p.Log.Error("the stores refuse; trying again", "what", what, "error", err.Error(), "in", pause.String())
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(pause):
-		}
-	}
 }

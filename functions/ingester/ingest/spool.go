@@ -154,7 +154,7 @@ func (s *Spool) consume(ctx context.Context, series *store.Series, name string, 
 // add copies a file into the folder under the name of its content and tells the
 // name. The copy appears whole or not at all; one that is there stays.
 func (s *Spool) add(path string) (name string, err error) {
-	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
+	if err := os.MkdirAll(s.Dir, 0o750); err != nil {
 		return "", fmt.Errorf("make the spool: %w", err)
 	}
 	if name, err = contentName(path); err != nil {

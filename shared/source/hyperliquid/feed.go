@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -73,114 +71,6 @@ func (f *Feed) Follow(ctx context.Context, sink Sink) error {
 	return group.Wait()
 }
 
-// markets asks what there is to follow, again and again.
-func (f *Feed) markets(ctx context.Context, sink Sink) error {
-	for try := 1; ; {
-		meta, mids, err := f.look(ctx)
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		pause := cmp.Or(f.MetaEvery, metaEvery)
-		if err != nil {
-			f.Log.Warn("cannot look at the venue's markets; trying again", "error", err.Error())
-			pause = min(pause, jittered(try))
-			try++
-		} else {
-			try = 1
-			d := Delivery{Events: market.Events{Meta: meta, Mids: mids}}
-			f.Stats.seen(time.Now(), &d.Events)
-			if err := sink(ctx, d); err != nil {
-				return err
-			}
-			f.wantAll(meta) // after its mid prices, so that they do not come late
-		}
-		if err := sleep(ctx, pause); err != nil {
-			return err
-		}
-	}
-}
-
-// look asks for all descriptions and mid prices.
-func (f *Feed) look(ctx context.Context) (*market.Meta, []market.Mids, error) {
-	dexs, err := f.info.PerpDexs(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	meta := &market.Meta{Perps: map[string]json.RawMessage{}}
-	var mids []market.Mids
-	for _, dex := range dexs {
-		raw, err := f.info.Meta(ctx, dex)
-		if err != nil {
-			return nil, nil, err
-		}
-		px, err := f.info.AllMids(ctx, dex)
-		if err != nil {
-			return nil, nil, err
-		}
-		meta.Perps[dex] = raw
-		mids = append(mids, market.Mids{Dex: dex, Time: time.Now().UnixMilli(), Px: px})
-	}
-	if meta.Spot, err = f.info.SpotMeta(ctx); err != nil {
-		return nil, nil, err
-	}
-	meta.Time = time.Now().UnixMilli()
-	return meta, mids, nil
-}
-
-// wantAll notes what to subscribe to: mid prices first, as the limit may leave
-// no room for the trades of every coin.
-func (f *Feed) wantAll(meta *market.Meta) {
-	dexs := slices.Sorted(maps.Keys(meta.Perps))
-	for _, dex := range dexs {
-		f.want(subscription{Type: "allMids", Dex: dex})
-	}
-	if !f.Trades {
-		return
-	}
-	for _, dex := range dexs {
-		f.wantTrades(meta.Perps[dex])
-	}
-	f.wantTrades(meta.Spot)
-}
-
-// wantTrades notes the coins of a universe.
-func (f *Feed) wantTrades(description json.RawMessage) {
-	var d struct {
-		Universe []struct {
-			Name     string `json:"name"`
-			Delisted bool   `json:"isDelisted"`
-		} `json:"universe"`
-	}
-	if err := json.Unmarshal(description, &d); err != nil {
-		f.Log.Warn("a description of markets has no universe", "error", err.Error())
-		return
-	}
-	for _, c := range d.Universe {
-		if !c.Delisted && market.ValidCoin(c.Name) {
-			f.want(subscription{Type: "trades", Coin: c.Name})
-		}
-	}
-}
-
-func (f *Feed) want(s subscription) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.known[s] {
-		return
-	}
-	f.known[s] = true
-	if len(f.wanted) == maxSubscriptions {
-		f.Stats.Dropped.Add(1)
-		f.Log.Error("the venue allows no more subscriptions; this one is left out", "type", s.Type, "coin", s.Coin, "dex", s.Dex, "limit", maxSubscriptions)
-		return
-	}
-	f.wanted = append(f.wanted, s)
-	select {
-	case f.news <- struct{}{}:
-	default:
-	}
-}
-
 // connections holds a connection, and makes another when it is lost.
 func (f *Feed) connections(ctx context.Context, sink Sink) error {
 	budget := NewBudget(messagesPerMinute, time.Now)
@@ -211,7 +101,7 @@ func (f *Feed) connections(ctx context.Context, sink Sink) error {
 // ends after them.
 func (f *Feed) connection(ctx context.Context, budget *Budget, sink Sink, again bool) error {
 	dialCtx, cancel := context.WithTimeout(ctx, infoTimeout)
-	conn, _, err := websocket.Dial(dialCtx, socketURL(f.URL), nil)
+	conn, _, err := websocket.Dial(dialCtx, socketURL(f.URL), nil) //nolint:bodyclose // there is none to close, says Dial
 	cancel()
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)

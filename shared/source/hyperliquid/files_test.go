@@ -235,7 +235,7 @@ func TestATooLongLineIsSkipped(t *testing.T) {
 		l := &lines{r: r, max: most}
 		for i := 0; ; i++ {
 			line, err := l.next()
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				if i != len(want) || l.offset != int64(text.Len()) || l.tooLong > long {
 					t.Fatalf("%d lines, offset %d, %d too long", i, l.offset, l.tooLong)
 				}

@@ -1,0 +1,140 @@
+package market
+
+import (
+	"errors"
+	"fmt"
+	"unicode/utf8"
+)
+
+// maxTime is the last ms that has 13 digits (in the year 2286); rows are
+// ordered by times of that width.
+const maxTime = 9_999_999_999_999
+
+// check tells what makes f impossible, and brings addresses to lower case.
+func (f *Fill) check(got fieldSet) error {
+	if missing := required &^ got; missing != 0 {
+		for i, name := range requiredNames {
+			if missing&(1<<i) != 0 {
+				return fmt.Errorf("%s is missing or of another type", name)
+			}
+		}
+	}
+	if got&badOptional != 0 {
+		return errors.New("cloid, builder, builderFee, twapId or liquidation is of another type")
+	}
+	var ok bool
+	if f.Address, ok = address(f.Address); !ok {
+		return fmt.Errorf("%.60q is no address", f.Address)
+	}
+	if !ValidCoin(f.Coin) {
+		return fmt.Errorf("%.80q is no coin", f.Coin)
+	}
+	if f.Side == 0 {
+		return errors.New("side is neither A nor B")
+	}
+	if f.Time == 0 || f.Time > maxTime {
+		return fmt.Errorf("time %d is no time in ms", f.Time)
+	}
+	if err := CheckQuantity(f.Px, f.Sz); err != nil {
+		return err
+	}
+	for _, s := range [...]string{f.StartPosition, f.ClosedPnl, f.Fee} {
+		if _, ok := decimalPlaces(s); !ok {
+			return fmt.Errorf("%.60q %w", s, errDecimal)
+		}
+	}
+	for _, s := range [...]string{f.Dir, f.Hash, f.FeeToken, f.Cloid} {
+		if len(s) > maxText {
+			return fmt.Errorf("dir, hash, feeToken or cloid is longer than %d bytes", maxText)
+		}
+	}
+	return f.checkOptional()
+}
+
+// maxText bounds the texts that are kept as they come, in bytes: the longest of
+// the venue is a hash of 66.
+const maxText = 256
+
+func (f *Fill) checkOptional() (err error) {
+	var ok bool
+	if f.Builder != "" {
+		if f.Builder, ok = address(f.Builder); !ok {
+			return fmt.Errorf("builder %.60q is no address", f.Builder)
+		}
+	}
+	if f.BuilderFee != "" {
+		if _, ok = decimalPlaces(f.BuilderFee); !ok {
+			return fmt.Errorf("builderFee %.60q %w", f.BuilderFee, errDecimal)
+		}
+	}
+	if l := f.Liquidation; l != nil {
+		if l.LiquidatedUser, ok = address(l.LiquidatedUser); !ok {
+			return fmt.Errorf("liquidatedUser %.60q is no address", l.LiquidatedUser)
+		}
+		if _, ok = decimalPlaces(l.MarkPx); !ok {
+			return fmt.Errorf("markPx %.60q %w", l.MarkPx, errDecimal)
+		}
+		if len(l.Method) > maxText {
+			return fmt.Errorf("the method of a liquidation is longer than %d bytes", maxText)
+		}
+	}
+	return nil
+}
+
+// CheckQuantity tells whether px and sz are decimals, not negative, whose
+// product is exact.
+func CheckQuantity(px, sz string) error {
+	p, ok := decimalPlaces(px)
+	if !ok || px[0] == '-' {
+		return fmt.Errorf("px %.60q %w", px, errDecimal)
+	}
+	s, ok := decimalPlaces(sz)
+	if !ok || sz[0] == '-' {
+		return fmt.Errorf("sz %.60q %w", sz, errDecimal)
+	}
+	if p+s > maxPlaces {
+		return fmt.Errorf("px %.60q and sz %.60q have more than %d decimal places together", px, sz, maxPlaces)
+	}
+	return nil
+}
+
+// ValidCoin tells whether s can be a coin: 1 to 64 bytes of valid UTF-8 without
+// control characters.
+func ValidCoin(s string) bool {
+	if s == "" || len(s) > 64 || !utf8.ValidString(s) {
+		return false
+	}
+	for i := 0; i < len(s); i++ {
+		if s[i] < ' ' || s[i] == 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// address checks 0x and 40 hex digits and returns them in lower case.
+func address(s string) (string, bool) {
+	if len(s) != 42 || s[0] != '0' || s[1] != 'x' {
+		return s, false
+	}
+	upper := false
+	for i := 2; i < len(s); i++ {
+		switch c := s[i]; {
+		case c >= '0' && c <= '9', c >= 'a' && c <= 'f':
+		case c >= 'A' && c <= 'F':
+			upper = true
+		default:
+			return s, false
+		}
+	}
+	if !upper {
+		return s, true
+	}
+	b := []byte(s)
+	for i, c := range b {
+		if c >= 'A' && c <= 'F' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b), true
+}
