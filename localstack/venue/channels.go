@@ -8,6 +8,7 @@ type channelKind struct {
 	coin, user, interval bool
 	snapshot             func(*engine, *topic) []byte
 	push                 func(*engine, *topic) []byte
+	each                 func(*engine, *topic, func([]byte)) // in the place of push: any number of frames
 }
 
 // How often the throttled channels push at most, ms of block time.
@@ -38,7 +39,7 @@ var channels = map[string]*channelKind{
 
 	"userFills":                   {user: true, snapshot: snapshotFills, push: frameFills},
 	"orderUpdates":                {user: true, push: frameOrderUpdates},
-	"userEvents":                  {user: true, push: frameUserEvents},
+	"userEvents":                  {user: true, each: eachUserEvent},
 	"userFundings":                {user: true, snapshot: snapshotFundings, push: frameFundings},
 	"userNonFundingLedgerUpdates": {user: true, snapshot: snapshotLedger, push: frameLedger},
 	"userTwapSliceFills":          {user: true, snapshot: snapshotSlices, push: frameSlices},
@@ -213,22 +214,23 @@ func frameOrderUpdates(e *engine, t *topic) []byte {
 	}))
 }
 
-func frameUserEvents(e *engine, t *topic) []byte {
+// eachUserEvent makes one frame for the block's fills, and one for each forced
+// close and each funding payment.
+func eachUserEvent(e *engine, t *topic, send func([]byte)) {
+	event := func(key string, data []byte) { send(frame("user", object(nil).raw(key, data).end())) }
 	if in := fillsOf(e, t); in != nil {
-		return frame("user", object(nil).raw("fills", e.fillList(in)).end())
+		event("fills", e.fillList(in))
 	}
 	for i := range e.out.forced {
 		if f := &e.out.forced[i]; f.User == t.user {
-			data := object(nil).int("lid", e.Block).text("liquidator", e.prof[vault].Addr).
+			event("liquidation", object(nil).int("lid", e.Block).text("liquidator", e.prof[vault].Addr).
 				text("liquidated_user", t.sub.User).num("liquidated_ntl_pos", f.Notional, 6).
-				num("liquidated_account_value", f.Equity, 6).end()
-			return frame("user", object(nil).raw("liquidation", data).end())
+				num("liquidated_account_value", f.Equity, 6).end())
 		}
 	}
-	if in := fundingsOf(e, t); in != nil {
-		return frame("user", object(nil).raw("funding", e.appendFundingPoint(nil, &in[len(in)-1])).end())
+	for _, f := range fundingsOf(e, t) {
+		event("funding", e.appendFundingPoint(nil, &f))
 	}
-	return nil
 }
 
 // appendFundingPoint is the flat form of the userFundings channel.

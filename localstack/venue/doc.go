@@ -27,6 +27,15 @@
 // rounding of funding leaves over is kept in [TruthBooks.FundingResidue], so that
 // money is conserved to the last unit.
 //
+// # What is remembered
+//
+// /info answers from rings: per trader the newest 500 fills, 500 funding
+// payments, 300 ended orders, 200 ledger updates, 50 TWAPs and 90 days of hourly
+// account values; per market 200 trades, 5,000 candles each of a minute and of
+// an hour (other intervals are joined from those) and 90 days of funding. Buckets
+// without a trade are left out. The node files forget nothing, unless
+// [Config.Retain] says so for the bulky ones.
+//
 // # Everything is simulated
 //
 // Coins have familiar names but no relation to a market. Every HTTP response

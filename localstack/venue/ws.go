@@ -367,12 +367,17 @@ func (h *hub) publish(e *engine) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, t := range h.topics {
-		frame := t.kind.push(e, t)
-		if frame == nil {
-			continue
+		if t.kind.each != nil {
+			t.kind.each(e, t, t.send)
+		} else if frame := t.kind.push(e, t); frame != nil {
+			t.send(frame)
 		}
-		for c := range t.clients {
-			c.send(frame)
-		}
+	}
+}
+
+// send queues a frame for every client of the topic.
+func (t *topic) send(frame []byte) {
+	for c := range t.clients {
+		c.send(frame)
 	}
 }

@@ -87,6 +87,17 @@ func until[T any](p *peer, channel string) T {
 	}
 }
 
+// untilEvent reads user events until one of a kind holds a text.
+func untilEvent(p *peer, kind, want string) {
+	p.t.Helper()
+	for {
+		got := until[map[string]json.RawMessage](p, "user")[kind]
+		if strings.Contains(string(got), want) {
+			return
+		}
+	}
+}
+
 // advance makes some blocks, in steps that leave a client time to read.
 func advance(t *testing.T, v *Venue, d time.Duration) {
 	t.Helper()
@@ -168,6 +179,72 @@ func TestTheEleventhUserOfAConnectionIsRefused(t *testing.T) {
 	until[any](p, "subscriptionResponse")
 	sub("subscribe", "orderUpdates", 10)
 	until[any](p, "subscriptionResponse")
+}
+
+func TestTheThousandAndFirstSubscriptionIsRefused(t *testing.T) {
+	t.Parallel()
+	v := busy(t, Config{Traders: 60}, time.Second)
+	p := dial(t, v)
+	n := 0
+	for _, variant := range []string{``, `,"dex":"sim"`, `,"aggregateByTime":true`, `,"dex":"sim","aggregateByTime":true`} {
+		for interval := range intervals {
+			for c := range v.eng.mk {
+				p.say(`{"method":"subscribe","subscription":{"type":"candle","coin":%q,"interval":%q%s}}`, v.eng.mk[c].Name, interval, variant)
+				until[any](p, "subscriptionResponse")
+				n++
+			}
+		}
+	}
+	for ; n < maxSubscriptions; n++ {
+		p.say(`{"method":"subscribe","subscription":{"type":"activeAssetData","coin":%q,"user":"0x%040d"%s}}`,
+			v.eng.mk[n%10].Name, n/10%10, []string{``, `,"dex":"sim"`, `,"aggregateByTime":true`}[n/100%3])
+		until[any](p, "subscriptionResponse")
+	}
+	p.say(`{"method":"subscribe","subscription":{"type":"allMids"}}`)
+	for {
+		if got := p.hear(); strings.Contains(got, `"error"`) {
+			if want := `{"channel":"error","data":"Cannot subscribe to more than 1000 channels."}`; got != want {
+				t.Errorf("heard %s", got)
+			}
+			return
+		}
+	}
+}
+
+func TestUserEventsTellOfForcedClosesAndFunding(t *testing.T) {
+	t.Parallel()
+	v := busy(t, Config{FillsPerSecond: 60}, 30*time.Second)
+	e := v.eng
+	victim := -1
+	for u := makers + 1; u < len(e.Acc) && victim < 0; u++ {
+		if len(e.crossPositions(u, 0)) > 0 {
+			victim = u
+		}
+	}
+	p := dial(t, v)
+	p.say(`{"method":"subscribe","subscription":{"type":"userEvents","user":%q}}`, e.prof[victim].Addr)
+	until[any](p, "subscriptionResponse")
+	v.mu.Lock()
+	_, maint := e.crossMargins(victim, 0)
+	lost := e.crossEquity(victim, 0) - maint + 1
+	e.Acc[victim].Cash[0] -= lost // in the vault's favor: money stays conserved
+	e.Acc[vault].Cash[0] += lost
+	v.mu.Unlock()
+	advance(t, v, time.Second)
+	want := fmt.Sprintf(`"liquidator":%q,"liquidated_user":%q`, e.prof[vault].Addr, e.prof[victim].Addr)
+	untilEvent(p, "liquidation", want)
+	p.say(`{"method":"subscribe","subscription":{"type":"userEvents","user":%q}}`, e.prof[1].Addr)
+	until[any](p, "subscriptionResponse")
+	if err := v.Skip(noon.Add(30 * time.Minute)); err != nil { // past a full hour
+		t.Fatal(err)
+	}
+	paid := e.Acc[1].Fundings
+	for _, f := range paid {
+		untilEvent(p, "funding", string(e.appendFundingPoint(nil, &f)))
+	}
+	if len(paid) < 2 {
+		t.Errorf("the maker was paid %d times", len(paid))
+	}
 }
 
 func TestTradesOfTheFeedAreThoseOfTheNodeFiles(t *testing.T) {
