@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"quotary/localstack/venue"
 )
@@ -22,6 +23,7 @@ func (s *Stack) startVenue(context.Context) error {
 		// A fill becomes about four rows, and the engine takes some two
 		// thousand a second: the history is in within a minute.
 		HistoryFills: 480 * s.cfg.History,
+		Retain:       24 * time.Hour,
 		Log:          s.log,
 	})
 	if err != nil {
