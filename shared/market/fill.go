@@ -48,7 +48,8 @@ type Fill struct {
 
 	// Seq orders fills of one millisecond as they were executed: block number
 	// x 1,000,000 + index in the block, or where the source knows no blocks
-	// its own increasing position, or 0.
+	// its own increasing position, or 0. Where two sources tell one trade, the
+	// higher Seq is believed.
 	Seq int64
 }
 

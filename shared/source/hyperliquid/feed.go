@@ -76,7 +76,7 @@ func (f *Feed) connections(ctx context.Context, sink Sink) error {
 	budget := NewBudget(messagesPerMinute, time.Now)
 	for try := 1; ; try++ {
 		began := time.Now()
-		err := f.connection(ctx, budget, sink, try > 1)
+		err := f.connection(ctx, budget, sink)
 		var refused *sinkError
 		switch {
 		case errors.As(err, &refused):
@@ -97,9 +97,9 @@ func (f *Feed) connections(ctx context.Context, sink Sink) error {
 }
 
 // connection connects, subscribes and delivers until the connection is lost. It
-// owns three goroutines, for subscribing, heartbeats and what was missed, and
-// ends after them.
-func (f *Feed) connection(ctx context.Context, budget *Budget, sink Sink, again bool) error {
+// owns four goroutines, for subscribing, heartbeats, reading and what was missed,
+// and ends after them.
+func (f *Feed) connection(ctx context.Context, budget *Budget, sink Sink) error {
 	dialCtx, cancel := context.WithTimeout(ctx, infoTimeout)
 	conn, _, err := websocket.Dial(dialCtx, socketURL(f.URL), nil) //nolint:bodyclose // there is none to close, says Dial
 	cancel()
@@ -116,14 +116,12 @@ func (f *Feed) connection(ctx context.Context, budget *Budget, sink Sink, again 
 		return nil
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return f.subscribe(ctx, conn, budget) })
+	subscribed := make(chan string, maxSubscriptions) // coins; room for all, so that subscribing never waits
+	group.Go(func() error { return f.subscribe(ctx, conn, budget, subscribed) })
 	group.Go(func() error { return f.heartbeat(ctx, conn) })
 	group.Go(func() error { return f.read(ctx, conn, take) })
-	if again && f.Trades {
-		group.Go(func() error { return f.recover(ctx, take) })
-	}
-	err = group.Wait()
-	return err
+	group.Go(func() error { return f.recover(ctx, subscribed, take) })
+	return group.Wait()
 }
 
 // socketURL is the WebSocket beside the info endpoint.
@@ -135,8 +133,9 @@ func socketURL(base string) string {
 	return base
 }
 
-// subscribe sends each subscription once, those that come later too.
-func (f *Feed) subscribe(ctx context.Context, conn *websocket.Conn, budget *Budget) error {
+// subscribe sends each subscription once, those that come later too, and passes
+// on the coins whose trades it asked for.
+func (f *Feed) subscribe(ctx context.Context, conn *websocket.Conn, budget *Budget, subscribed chan<- string) error {
 	for sent := 0; ; {
 		f.mu.Lock()
 		fresh := f.wanted[sent:]
@@ -147,6 +146,9 @@ func (f *Feed) subscribe(ctx context.Context, conn *websocket.Conn, budget *Budg
 			}
 			if err := send(ctx, conn, map[string]any{"method": "subscribe", "subscription": s}); err != nil {
 				return fmt.Errorf("subscribe: %w", err)
+			}
+			if s.Type == "trades" {
+				subscribed <- s.Coin
 			}
 			sent++
 		}
@@ -220,7 +222,7 @@ func (f *Feed) frame(b []byte) (market.Events, error) {
 		if err := json.Unmarshal(push.Data, &wire); err != nil {
 			return market.Events{}, err
 		}
-		trades, malformed := toTrades(wire)
+		trades, malformed := toTrades(wire, false)
 		if malformed > 0 {
 			f.Stats.Malformed.Add(int64(malformed))
 			f.Log.Warn("skipped trades of a frame", "count", malformed, "frame", excerpt(string(b)))
@@ -264,24 +266,25 @@ func dexOf(px map[string]string) string {
 	return dex
 }
 
-// recover asks for the last trades of every coin, as far as the venue knows
-// them: those since the connection was lost may be among them. Trades that were
-// told already do no harm.
-func (f *Feed) recover(ctx context.Context, sink Sink) error {
-	f.mu.Lock()
-	wanted := f.wanted[:len(f.wanted):len(f.wanted)]
-	f.mu.Unlock()
-	for _, s := range wanted {
-		if s.Type != "trades" {
-			continue
+// recover asks for the last trades of each coin once it is subscribed to, as far
+// as the venue knows them: those since the last connection, or since the last
+// run of the program, may be among them. Trades that were told already do no
+// harm.
+func (f *Feed) recover(ctx context.Context, subscribed <-chan string, sink Sink) error {
+	for {
+		var coin string
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case coin = <-subscribed:
 		}
-		trades, malformed, err := f.info.RecentTrades(ctx, s.Coin)
+		trades, malformed, err := f.info.RecentTrades(ctx, coin)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		f.Stats.Malformed.Add(int64(malformed))
 		if err != nil {
-			f.Log.Warn("cannot ask for the trades that were missed", "coin", s.Coin, "error", err.Error())
+			f.Log.Warn("cannot ask for the trades that were missed", "coin", coin, "error", err.Error())
 			continue
 		}
 		if len(trades) == 0 {
@@ -291,5 +294,4 @@ func (f *Feed) recover(ctx context.Context, sink Sink) error {
 			return err
 		}
 	}
-	return nil
 }

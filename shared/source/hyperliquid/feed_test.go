@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -27,10 +28,13 @@ type venue struct {
 	subs     []string       // subscriptions of the connection at hand
 	conns    int
 	pings    int
+	recent   int           // trade id that recentTrades tells
 	kick     chan struct{} // closes the connection at hand
 }
 
-func newVenue() *venue { return &venue{asked: map[string]int{}, kick: make(chan struct{})} }
+func newVenue() *venue {
+	return &venue{asked: map[string]int{}, kick: make(chan struct{}), recent: 500}
+}
 
 func (v *venue) serve(t *testing.T) string {
 	mux := http.NewServeMux()
@@ -73,7 +77,9 @@ func (v *venue) info(w http.ResponseWriter, r *http.Request) {
 	case "allMids xyz":
 		fmt.Fprint(w, `{"xyz:GOLD":"4710.35"}`)
 	case "recentTrades ":
-		fmt.Fprintf(w, `[%s]`, tradeJSON(q.Coin, 500))
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		fmt.Fprintf(w, `[%s]`, tradeJSON(q.Coin, v.recent))
 	default:
 		w.WriteHeader(http.StatusUnprocessableEntity)
 	}
@@ -198,7 +204,7 @@ func TestTheFeedTellsTradesMidsAndMarketsAndComesBack(t *testing.T) {
 			return true
 		}
 	}
-	await(t, "the trades of every coin", has("BTC 1", "xyz:GOLD 1", "@107 1"))
+	await(t, "the trades of every coin, and those before", has("BTC 1", "xyz:GOLD 1", "@107 1", "BTC 500", "xyz:GOLD 500", "@107 500"))
 	await(t, "mids", func() bool {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -217,8 +223,9 @@ func TestTheFeedTellsTradesMidsAndMarketsAndComesBack(t *testing.T) {
 	v.mu.Lock()
 	close(v.kick)
 	v.kick = make(chan struct{})
+	v.recent = 600
 	v.mu.Unlock()
-	await(t, "trades of the second connection and those it missed", has("BTC 2", "xyz:GOLD 2", "@107 2", "BTC 500", "xyz:GOLD 500", "@107 500"))
+	await(t, "trades of the second connection and those it missed", has("BTC 2", "xyz:GOLD 2", "@107 2", "BTC 600", "xyz:GOLD 600", "@107 600"))
 	if f.Stats.Reconnects.Load() != 1 || f.Stats.Malformed.Load() == 0 {
 		t.Errorf("%d reconnects, %d malformed", f.Stats.Reconnects.Load(), f.Stats.Malformed.Load())
 	}
@@ -277,8 +284,40 @@ func TestPublicTradesAreChecked(t *testing.T) {
 		if err := json.Unmarshal([]byte("["+good+","+strings.Replace(good, change[0], change[1], 1)+"]"), &w); err != nil {
 			t.Fatal(err)
 		}
-		if trades, malformed := toTrades(w); len(trades) != 1 || malformed != 1 {
+		if trades, malformed := toTrades(w, false); len(trades) != 1 || malformed != 1 {
 			t.Errorf("%s: %d trades, %d malformed", name, len(trades), malformed)
+		}
+	}
+}
+
+func TestTradesOfOneTimeKeepTheOrderOfTheirExecution(t *testing.T) {
+	t.Parallel()
+	at := func(ms ...int64) (w []wireTrade) {
+		for i, m := range ms {
+			w = append(w, wireTrade{Coin: "BTC", Side: "B", Px: "1.0", Sz: "1.0", Time: m, Tid: int64(i + 1)})
+		}
+		return w
+	}
+	for _, c := range []struct {
+		wire        []wireTrade
+		newestFirst bool
+		want        string // trade ids, oldest first
+	}{
+		{at(5, 5, 5), false, "[1 2 3]"},
+		{at(5, 5, 5), true, "[3 2 1]"},
+		{at(5, 5, 6), true, "[1 2 3]"},
+		{at(6, 5, 5), false, "[3 2 1]"},
+		{at(5), true, "[1]"},
+		{nil, true, "[]"},
+	} {
+		trades, _ := toTrades(c.wire, c.newestFirst)
+		slices.SortFunc(trades, func(a, b market.Trade) int { return a.Order().Compare(b.Order()) })
+		tids := []int64{}
+		for _, tr := range trades {
+			tids = append(tids, tr.Tid)
+		}
+		if got := fmt.Sprint(tids); got != c.want {
+			t.Errorf("%+v: %s, want %s", c.wire, got, c.want)
 		}
 	}
 }

@@ -101,7 +101,7 @@ func (i *Info) RecentTrades(ctx context.Context, coin string) (trades []market.T
 	if err := i.ask(ctx, weightTrades, infoRequest{Type: "recentTrades", Coin: coin}, &wire); err != nil {
 		return nil, 0, err
 	}
-	trades, malformed = toTrades(wire)
+	trades, malformed = toTrades(wire, true)
 	return trades, malformed, nil
 }
 
@@ -197,15 +197,26 @@ func (w *wireTrade) trade() (market.Trade, error) {
 	return t, nil
 }
 
-// toTrades reads trades in the order of the wire, which does not matter: trades
-// carry their own place.
-func toTrades(wire []wireTrade) (trades []market.Trade, malformed int) {
+// toTrades reads a list of trades, and counts those that are none. The venue
+// lists all trades of a time side by side, in the order of execution or, newest
+// first, in reverse; newestFirst tells which, where the times do not. Seq is the
+// place in the list from its oldest trade on: it orders the trades of one ms,
+// which all have the time of their block. Longer lists give higher places, so a
+// list that comes again never turns the order around.
+func toTrades(wire []wireTrade, newestFirst bool) (trades []market.Trade, malformed int) {
+	if n := len(wire); n > 1 && wire[0].Time != wire[n-1].Time {
+		newestFirst = wire[0].Time > wire[n-1].Time
+	}
 	trades = make([]market.Trade, 0, len(wire))
 	for i := range wire {
 		t, err := wire[i].trade()
 		if err != nil {
 			malformed++
 			continue
+		}
+		t.Seq = int64(i + 1)
+		if newestFirst {
+			t.Seq = int64(len(wire) - i)
 		}
 		trades = append(trades, t)
 	}
