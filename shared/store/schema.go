@@ -17,10 +17,11 @@ import (
 
 // Names of the tables behind the prefix of a deployment.
 const (
-	LogTable    = "log"
-	SeriesTable = "series"
-	KeysTable   = "keys"
-	UsageTable  = "usage"
+	LogTable         = "log"
+	SeriesTable      = "series"
+	KeysTable        = "keys"
+	UsageTable       = "usage"
+	ConnectionsTable = "connections"
 )
 
 // TableSpec defines one table. Every table has the partition key `pk` and the
@@ -35,6 +36,10 @@ type TableSpec struct {
 	// be deleted by the table itself; "" means that items stay. Deletion may
 	// come days late or never: no reader may rely on it.
 	TTL string
+
+	// Stream tells that the table has a change stream, which shows every
+	// changed item as it was before and after.
+	Stream bool
 }
 
 // IndexSpec defines one global index: its name, and the string attribute that is
@@ -51,6 +56,7 @@ func Schema(prefix string) []TableSpec {
 		{Name: prefix + SeriesTable},
 		{Name: prefix + KeysTable},
 		{Name: prefix + UsageTable, TTL: "exp"},
+		{Name: prefix + ConnectionsTable, TTL: "exp", Stream: true},
 	}
 }
 
@@ -63,8 +69,8 @@ type Tables interface {
 }
 
 // Create creates the tables that do not exist yet and returns when all are
-// ready. A table that exists with other keys or indexes is an error. An engine
-// that knows no TTL is accepted.
+// ready. A table that exists with other keys or indexes, or without its stream,
+// is an error. An engine that knows no TTL is accepted.
 func Create(ctx context.Context, db Tables, specs []TableSpec) error {
 	for _, spec := range specs {
 		_, err := db.CreateTable(ctx, spec.input())
@@ -93,6 +99,11 @@ func (s TableSpec) input() *dynamodb.CreateTableInput {
 			{AttributeName: aws.String(attrPK), AttributeType: types.ScalarAttributeTypeS},
 			{AttributeName: aws.String(attrSK), AttributeType: types.ScalarAttributeTypeS},
 		},
+	}
+	if s.Stream {
+		in.StreamSpecification = &types.StreamSpecification{
+			StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeNewAndOldImages,
+		}
 	}
 	for _, index := range s.Indexes {
 		in.AttributeDefinitions = append(in.AttributeDefinitions,
@@ -145,6 +156,10 @@ func active(t *types.TableDescription) bool {
 func (s TableSpec) check(t *types.TableDescription) error {
 	if !sameKeys(t.KeySchema, attrPK) {
 		return errors.New("it exists with other keys")
+	}
+	if stream := t.StreamSpecification; s.Stream &&
+		(stream == nil || !aws.ToBool(stream.StreamEnabled) || stream.StreamViewType != types.StreamViewTypeNewAndOldImages) {
+		return errors.New("it exists without a stream of old and new images")
 	}
 	if len(t.GlobalSecondaryIndexes) != len(s.Indexes) {
 		return fmt.Errorf("it exists with %d indexes, not %d", len(t.GlobalSecondaryIndexes), len(s.Indexes))

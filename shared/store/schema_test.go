@@ -18,7 +18,7 @@ func TestCreateMakesTheTablesOfTheSchema(t *testing.T) {
 	t.Parallel()
 	db := storetest.DynamoDB(t)
 	prefix := storetest.Tables(t, db)
-	for table, indexes := range map[string]string{"log": "by-a by-b by-c by-d", "series": "", "keys": "", "usage": ""} {
+	for table, indexes := range map[string]string{"log": "by-a by-b by-c by-d", "series": "", "keys": "", "usage": "", "connections": ""} {
 		out, err := db.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String(prefix + table)})
 		if err != nil {
 			t.Fatal(err)
@@ -28,6 +28,10 @@ func TestCreateMakesTheTablesOfTheSchema(t *testing.T) {
 		}
 		if out.Table.BillingModeSummary == nil || out.Table.BillingModeSummary.BillingMode != types.BillingModePayPerRequest {
 			t.Errorf("table %s is not billed by request", table)
+		}
+		stream := out.Table.StreamSpecification
+		if got, want := stream != nil && aws.ToBool(stream.StreamEnabled), table == "connections"; got != want {
+			t.Errorf("table %s has a stream: %t, want %t", table, got, want)
 		}
 		var names []string
 		for _, g := range out.Table.GlobalSecondaryIndexes {

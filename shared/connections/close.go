@@ -1,0 +1,46 @@
+package connections
+
+import "time"
+
+// Idle is how long a client may stay without a message.
+const Idle = 60 * time.Second
+
+// Reason is why the service closes a connection, for logs and metrics.
+type Reason string
+
+// The reasons.
+const (
+	ReasonIdle                Reason = "no message for 60 s"
+	ReasonGone                Reason = "the client is gone"
+	ReasonKeyUnknown          Reason = "the sub-key was deleted"
+	ReasonKeyDisabled         Reason = "the sub-key is disabled"
+	ReasonKeyExpired          Reason = "the sub-key has expired"
+	ReasonDistributorDisabled Reason = "the distributor is disabled"
+)
+
+// KeyState is what a sweep must know about a connection's sub-key.
+type KeyState struct {
+	Unknown             bool // it was deleted
+	Disabled            bool
+	DistributorDisabled bool
+	ExpiresAt           time.Time // zero = never
+}
+
+// Due tells why a connection is to be closed now, or "" when it may stay.
+// An idle one is to be removed with [Store.RemoveIdle], so that a message that
+// comes in between keeps it.
+func (c *Connection) Due(now time.Time, k KeyState) Reason {
+	switch {
+	case k.Unknown:
+		return ReasonKeyUnknown
+	case k.DistributorDisabled:
+		return ReasonDistributorDisabled
+	case k.Disabled:
+		return ReasonKeyDisabled
+	case !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt):
+		return ReasonKeyExpired
+	case now.Sub(c.Seen) >= Idle:
+		return ReasonIdle
+	}
+	return ""
+}

@@ -1,0 +1,26 @@
+// Package connections keeps who is connected to the WebSocket feeds and what
+// they follow, in one table that the socket function writes and the ingester
+// reads through the table's stream ([Follower]).
+//
+// A connection is the items under one partition key:
+//
+//	c#<id>  c          the connection: access key, distributor, feed, dex, management URL, times
+//	c#<id>  s#<key>    one subscription of /ws, with the reply that goes before its snapshot
+//	c#<id>  g#<n>      the addresses that one message added on an address feed
+//	c#<id>  stat#<n>   a request for figures, until the ingester has answered it
+//
+// and two more items count: `k#<access key>` and `d#<distributor>` hold the
+// connections (conns) and the slots of subscriptions (subs) of a sub-key and of
+// all sub-keys of its distributor. An `s#` and a `g#` item hold one slot each.
+//
+// Every change of those items and of the counters is one transaction, so the
+// counters equal the items at every moment, whatever crashes where, and no cap
+// is ever passed. The connection item carries a revision (rev) that goes up
+// with every change of what is below it; a change names the revision it was
+// computed from and is computed again when another came first. A removal
+// therefore takes exactly what is there: a slot is freed once, whoever notices
+// first that a client is gone, and a subscription cannot slip in behind.
+//
+// Nothing that holds a slot expires by itself: an item that the table expired
+// would leave its slot taken. Only requests for figures do.
+package connections

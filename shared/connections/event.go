@@ -1,0 +1,70 @@
+package connections
+
+import "time"
+
+// Event is one change of the table, as [Follower.Follow] yields it.
+type Event interface{ event() }
+
+// The events. Those of one connection come in the order in which they were
+// made.
+type (
+	// Reset tells that what follows, up to the next Live, is the difference
+	// between what was told so far and a scan of the whole table: at the start,
+	// where nothing was told, and after a gap in the stream.
+	Reset struct {
+		Cause error // nil at the start
+	}
+
+	// Live ends a Reset: from here on events are as young as the stream.
+	Live struct{}
+
+	// Connected is a new connection.
+	Connected struct{ Connection }
+
+	// Seen is a message of a client.
+	Seen struct {
+		Connection string
+		At         time.Time
+	}
+
+	// Unsubscribed ends one subscription of /ws.
+	Unsubscribed struct {
+		Connection string
+		Subscription
+	}
+
+	// AddressesAdded are addresses that an address feed follows from now on;
+	// none of them was followed before.
+	AddressesAdded struct {
+		Connection string
+		Addresses  []string
+	}
+
+	// AddressesRemoved are addresses that are followed no more.
+	AddressesRemoved struct {
+		Connection string
+		Addresses  []string
+	}
+
+	// StatAsked is a client's request for figures. It is told again after a
+	// restart, until [Store.AnsweredStat] has been called with it.
+	StatAsked struct {
+		Connection string
+		Request    string
+	}
+
+	// Disconnected is a connection that was removed; it ends all that the
+	// connection followed.
+	Disconnected struct{ Connection }
+)
+
+func (Reset) event()            {}
+func (Live) event()             {}
+func (Connected) event()        {}
+func (Seen) event()             {}
+func (Subscribed) event()       {}
+func (Unsubscribed) event()     {}
+func (AddressesAdded) event()   {}
+func (AddressesRemoved) event() {}
+func (StatAsked) event()        {}
+func (Disconnected) event()     {}

@@ -1,0 +1,162 @@
+package connections
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// Names of the attributes.
+const (
+	attrPK  = "pk"
+	attrSK  = "sk"
+	attrRev = "rev" // of a connection; below it, the revision that wrote the item
+
+	attrKey         = "key"
+	attrDistributor = "dist"
+	attrFeed        = "feed"
+	attrDex         = "dex"
+	attrEndpoint    = "url"
+	attrAt          = "at"   // ms
+	attrSeen        = "seen" // ms
+	attrActive      = "n_"   // and a channel: its subscriptions on the connection
+
+	attrType      = "type"
+	attrCoin      = "coin"
+	attrInterval  = "interval"
+	attrFigures   = "figs"
+	attrMantissa  = "mantissa"
+	attrUser      = "user"
+	attrReply     = "reply"
+	attrAddresses = "addrs"
+	attrExpiry    = "exp" // seconds
+
+	attrConns = "conns"
+	attrSubs  = "subs"
+)
+
+// Keys of the items.
+const (
+	prefixConnection   = "c#" // of the partition key
+	sortConnection     = "c"
+	prefixSubscription = "s#" // of the sort key
+	prefixGroup        = "g#"
+	prefixStat         = "stat#"
+
+	prefixKey         = "k#" // of the partition key
+	sortKey           = "k"
+	prefixDistributor = "d#"
+	sortDistributor   = "d"
+)
+
+type item = map[string]types.AttributeValue
+
+func key(pk, sk string) item { return item{attrPK: str(pk), attrSK: str(sk)} }
+
+func str(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+
+func num(n int64) types.AttributeValue {
+	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
+}
+
+func (c *Connection) item() item {
+	it := key(prefixConnection+c.ID, sortConnection)
+	it[attrKey], it[attrDistributor] = str(c.Key), str(c.Distributor)
+	it[attrFeed], it[attrDex], it[attrEndpoint] = str(string(c.Feed)), str(c.Dex), str(c.Endpoint)
+	it[attrAt], it[attrSeen], it[attrRev] = num(c.At.UnixMilli()), num(c.Seen.UnixMilli()), num(0)
+	return it
+}
+
+func (s *Subscribed) item(rev int64) item {
+	it := key(prefixConnection+s.Connection, prefixSubscription+s.Key())
+	it[attrType], it[attrCoin], it[attrInterval] = str(string(s.Type)), str(s.Coin), str(s.Interval)
+	it[attrFigures], it[attrMantissa] = num(int64(s.NSigFigs)), num(int64(s.Mantissa))
+	it[attrUser], it[attrDex] = str(s.User), str(s.Dex)
+	it[attrReply], it[attrAt], it[attrRev] = str(string(s.Reply)), num(s.At.UnixMilli()), num(rev)
+	return it
+}
+
+func groupItem(id, sk string, addresses []string, rev int64) item {
+	it := key(prefixConnection+id, sk)
+	it[attrAddresses], it[attrRev] = &types.AttributeValueMemberSS{Value: addresses}, num(rev)
+	return it
+}
+
+func statItem(id string, now time.Time, rev int64) item {
+	it := key(prefixConnection+id, numbered(prefixStat, rev))
+	it[attrRev], it[attrExpiry] = num(rev), num(now.Add(statKept).Unix())
+	return it
+}
+
+// statKept is how long a request for figures stays without an answer.
+const statKept = time.Hour
+
+// numbered is a sort key that keeps the order of the revisions.
+func numbered(prefix string, rev int64) string { return fmt.Sprintf("%s%012d", prefix, rev) }
+
+// image is an item as both the table and its stream show it: strings and
+// numbers as text, and the one set.
+type image struct {
+	text      map[string]string
+	addresses []string
+}
+
+func imageOf(it item) image {
+	im := image{text: make(map[string]string, len(it))}
+	for name, value := range it {
+		switch v := value.(type) {
+		case *types.AttributeValueMemberS:
+			im.text[name] = v.Value
+		case *types.AttributeValueMemberN:
+			im.text[name] = v.Value
+		case *types.AttributeValueMemberSS:
+			im.addresses = v.Value
+		}
+	}
+	return im
+}
+
+// id returns the connection that the item belongs to, or "" for a counter.
+func (im *image) id() string {
+	id, ok := strings.CutPrefix(im.text[attrPK], prefixConnection)
+	if !ok {
+		return ""
+	}
+	return id
+}
+
+func (im *image) sort() string { return im.text[attrSK] }
+func (im *image) rev() int64   { return im.number(attrRev) }
+
+func (im *image) number(name string) int64 {
+	n, _ := strconv.ParseInt(im.text[name], 10, 64) // the table is ours: what is not a number was never written
+	return n
+}
+
+func (im *image) time(name string) time.Time { return time.UnixMilli(im.number(name)).UTC() }
+
+func (im *image) connection() Connection {
+	return Connection{
+		ID: im.id(), Key: im.text[attrKey], Distributor: im.text[attrDistributor],
+		Feed: Feed(im.text[attrFeed]), Dex: im.text[attrDex], Endpoint: im.text[attrEndpoint],
+		At: im.time(attrAt), Seen: im.time(attrSeen),
+	}
+}
+
+func (im *image) subscription() Subscription {
+	return Subscription{
+		Type: Channel(im.text[attrType]), Coin: im.text[attrCoin], Interval: im.text[attrInterval],
+		NSigFigs: int(im.number(attrFigures)), Mantissa: int(im.number(attrMantissa)),
+		User: im.text[attrUser], Dex: im.text[attrDex],
+	}
+}
+
+func (im *image) subscribed() Subscribed {
+	return Subscribed{
+		Connection: im.id(), Subscription: im.subscription(),
+		Reply: []byte(im.text[attrReply]), At: im.time(attrAt),
+	}
+}

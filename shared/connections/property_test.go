@@ -1,0 +1,123 @@
+package connections_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"quotary/shared/connections"
+)
+
+// TestCountersEqualTheItemsWhateverCrashes lets many workers act on the same
+// few connections at random, each of whose requests may crash before or after
+// it was carried out, while a watcher makes sure that no cap is ever passed.
+// In the end the counters equal the items, and when all connections are
+// removed they are zero.
+func TestCountersEqualTheItemsWhateverCrashes(t *testing.T) {
+	t.Parallel()
+	const workers, steps, ids, keys = 8, 60, 6, 2
+	for seed := range uint64(4) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			t.Parallel()
+			w := open(t)
+			every := 10
+			if seed == 0 {
+				every = 1 << 30 // no crash: every refusal must be one of the store
+			}
+			faulty := connections.New(&crashing{Client: w.db, every: every, rnd: rand.New(rand.NewPCG(seed, 1))}, w.table, w.clock)
+			conns := connections.Limits{Key: 2, Distributor: 3}
+			subs := connections.Limits{Key: 5, Distributor: 8}
+
+			var passed atomic.Bool
+			watching, stop := context.WithCancel(t.Context())
+			var watcher sync.WaitGroup
+			watcher.Go(func() {
+				for watching.Err() == nil {
+					for i := range keys {
+						u, _ := w.KeyUsage(watching, fmt.Sprint("key", i))
+						d, _ := w.DistributorUsage(watching, "acme")
+						if u.Connections > 2 || u.Subscriptions > 5 || d.Connections > 3 || d.Subscriptions > 8 ||
+							min(u.Connections, u.Subscriptions, d.Connections, d.Subscriptions) < 0 {
+							passed.Store(true)
+						}
+					}
+				}
+			})
+
+			var all sync.WaitGroup
+			for n := range workers {
+				rnd := rand.New(rand.NewPCG(seed, uint64(n)+2))
+				all.Go(func() {
+					for range steps {
+						if err := act(t.Context(), faulty, rnd, ids, keys, conns, subs); err != nil {
+							t.Error(err)
+						}
+					}
+				})
+			}
+			all.Wait()
+			stop()
+			watcher.Wait()
+			if passed.Load() {
+				t.Error("a cap was passed")
+			}
+			balanced(t, w)
+			for i := range ids {
+				if _, err := w.Remove(t.Context(), fmt.Sprint(i)); err != nil {
+					t.Error(err)
+				}
+			}
+			r := balanced(t, w)
+			for who, u := range r.counters {
+				if u != (connections.Usage{}) {
+					t.Errorf("%s still counts %+v", who, u)
+				}
+			}
+		})
+	}
+}
+
+// act makes one random call. What a client may be told is no error of the test.
+func act(ctx context.Context, s *connections.Store, rnd *rand.Rand, ids, keys int, conns, subs connections.Limits) error {
+	n := rnd.IntN(ids)
+	id := fmt.Sprint(n)
+	some := func() (list []string) {
+		for range 1 + rnd.IntN(3) {
+			list = append(list, address(rnd.IntN(6)))
+		}
+		return list
+	}
+	var err error
+	switch rnd.IntN(10) {
+	case 0, 1:
+		err = s.Connect(ctx, connection(id, fmt.Sprint("key", n%keys), connections.Channels), conns)
+	case 2, 3:
+		_, err = s.Subscribe(ctx, id, trades(fmt.Sprint(rnd.IntN(4))), subs, reply)
+	case 4:
+		_, err = s.Unsubscribe(ctx, id, trades(fmt.Sprint(rnd.IntN(4))))
+	case 5:
+		err = s.AddAddresses(ctx, id, some(), subs)
+	case 6:
+		err = s.RemoveAddresses(ctx, id, some())
+	case 7:
+		err = s.AskStat(ctx, id)
+	case 8:
+		_, err = s.RemoveIdle(ctx, id, start.Add(time.Millisecond))
+	case 9:
+		if rnd.IntN(2) == 0 {
+			_, err = s.Remove(ctx, id)
+		} else {
+			err = s.Touch(ctx, id)
+		}
+	}
+	var limit *connections.LimitError
+	if errors.Is(err, connections.ErrGone) || errors.Is(err, errCrash) || errors.As(err, &limit) {
+		return nil
+	}
+	return err
+}

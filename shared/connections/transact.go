@@ -1,0 +1,245 @@
+package connections
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+)
+
+const (
+	// requestTimeout bounds one request, its retries inside the SDK included.
+	requestTimeout = 10 * time.Second
+
+	// attempts is how often a change is tried that others keep crossing.
+	attempts = 20
+)
+
+// record is a connection as it was read, the basis of a change.
+type record struct {
+	Connection
+	rev    int64
+	active map[Channel]int64
+}
+
+// errCrossed is the error of a change that others crossed every time.
+var errCrossed = errors.New("the connection kept changing")
+
+// read returns the connection, strongly consistent.
+func (s *Store) read(ctx context.Context, id string) (*record, error) {
+	ctx, done := context.WithTimeout(ctx, requestTimeout)
+	defer done()
+	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: &s.table, Key: key(prefixConnection+id, sortConnection), ConsistentRead: aws.Bool(true),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read a connection: %w", err)
+	}
+	if len(out.Item) == 0 {
+		return nil, ErrGone
+	}
+	im := imageOf(out.Item)
+	return recordOf(&im), nil
+}
+
+// readAll returns the connection and everything below it, in the order of the
+// sort keys.
+func (s *Store) readAll(ctx context.Context, id string) (*record, []image, error) {
+	in := &dynamodb.QueryInput{
+		TableName:                 &s.table,
+		ConsistentRead:            aws.Bool(true),
+		KeyConditionExpression:    aws.String("pk = :pk"),
+		ExpressionAttributeValues: item{":pk": str(prefixConnection + id)},
+	}
+	var c *record
+	var below []image
+	for {
+		out, err := s.query(ctx, in)
+		if err != nil {
+			return nil, nil, fmt.Errorf("read a connection with its subscriptions: %w", err)
+		}
+		for _, it := range out.Items {
+			im := imageOf(it)
+			if im.sort() == sortConnection {
+				c = recordOf(&im)
+			} else {
+				below = append(below, im)
+			}
+		}
+		if in.ExclusiveStartKey = out.LastEvaluatedKey; len(in.ExclusiveStartKey) == 0 {
+			break
+		}
+	}
+	if c == nil {
+		return nil, nil, ErrGone
+	}
+	return c, below, nil
+}
+
+func (s *Store) query(ctx context.Context, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
+	ctx, done := context.WithTimeout(ctx, requestTimeout)
+	defer done()
+	return s.db.Query(ctx, in)
+}
+
+func recordOf(im *image) *record {
+	c := &record{Connection: im.connection(), rev: im.rev(), active: make(map[Channel]int64)}
+	for name := range im.text {
+		if channel, ok := cutActive(name); ok {
+			c.active[channel] = im.number(name)
+		}
+	}
+	return c
+}
+
+func cutActive(name string) (Channel, bool) {
+	if len(name) > len(attrActive) && name[:len(attrActive)] == attrActive {
+		return Channel(name[len(attrActive):]), true
+	}
+	return "", false
+}
+
+// next is the part of a transaction that moves the connection to its next
+// revision, on condition that it is still at the one that was read. A client
+// message caused it unless seen is zero. active are the channels whose number
+// of subscriptions changes.
+func (s *Store) next(c *record, seen time.Time, active map[Channel]int64) types.TransactWriteItem {
+	update := "SET #rev = :next"
+	names := map[string]string{"#rev": attrRev}
+	values := item{":rev": num(c.rev), ":next": num(c.rev + 1)}
+	if !seen.IsZero() {
+		update += ", #seen = :seen"
+		names["#seen"], values[":seen"] = attrSeen, num(seen.UnixMilli())
+	}
+	for channel, n := range active {
+		update += ", #" + string(channel) + " = :" + string(channel)
+		names["#"+string(channel)], values[":"+string(channel)] = attrActive+string(channel), num(n)
+	}
+	return types.TransactWriteItem{Update: &types.Update{
+		TableName: &s.table, Key: key(prefixConnection+c.ID, sortConnection),
+		UpdateExpression: &update, ConditionExpression: aws.String("#rev = :rev"),
+		ExpressionAttributeNames: names, ExpressionAttributeValues: values,
+	}}
+}
+
+// counters returns the changes of the sub-key's and the distributor's counter.
+// A positive change is made only below the cap.
+func (s *Store) counters(c *Connection, conns, subs int64, limits Limits) []types.TransactWriteItem {
+	return []types.TransactWriteItem{
+		s.counter(prefixKey+c.Key, sortKey, conns, subs, limits.Key),
+		s.counter(prefixDistributor+c.Distributor, sortDistributor, conns, subs, limits.Distributor),
+	}
+}
+
+func (s *Store) counter(pk, sk string, conns, subs, limit int64) types.TransactWriteItem {
+	u := &types.Update{
+		TableName: &s.table, Key: key(pk, sk),
+		UpdateExpression:                    aws.String("ADD #conns :conns, #subs :subs"),
+		ExpressionAttributeNames:            map[string]string{"#conns": attrConns, "#subs": attrSubs},
+		ExpressionAttributeValues:           item{":conns": num(conns), ":subs": num(subs)},
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}
+	name := "#conns"
+	if subs > 0 {
+		name = "#subs"
+	}
+	if limit > 0 && (conns > 0 || subs > 0) {
+		u.ConditionExpression = aws.String("attribute_not_exists(" + name + ") OR " + name + " < :limit")
+		u.ExpressionAttributeValues[":limit"] = num(limit)
+	}
+	return types.TransactWriteItem{Update: u}
+}
+
+// refusal holds, for each item of a transaction, whether its condition failed.
+type refusal []types.CancellationReason
+
+const conditionFailed = "ConditionalCheckFailed"
+
+func (r refusal) failed(i int) bool {
+	return i < len(r) && aws.ToString(r[i].Code) == conditionFailed
+}
+
+// limit returns the error of the cap that the counters at i and i+1 refused.
+func (r refusal) limit(i int, attribute string, limits Limits) error {
+	limit := limits.Key
+	if !r.failed(i) {
+		i, limit = i+1, limits.Distributor
+	}
+	im := imageOf(r[i].Item)
+	return &LimitError{Limit: limit, Current: max(im.number(attribute), limit)}
+}
+
+// transact runs a transaction. It returns a refusal when a condition failed,
+// and tries again what others only crossed.
+func (s *Store) transact(ctx context.Context, items ...types.TransactWriteItem) (refusal, error) {
+	for try := range attempts {
+		err := s.write(ctx, items)
+		if err == nil {
+			return nil, nil
+		}
+		var cancelled *types.TransactionCanceledException
+		switch {
+		case errors.As(err, &cancelled):
+			has := func(codes ...string) bool {
+				return slices.ContainsFunc(cancelled.CancellationReasons, func(r types.CancellationReason) bool {
+					return slices.Contains(codes, aws.ToString(r.Code))
+				})
+			}
+			// A refusal counts only when it is all there is: the item that
+			// another transaction holds may turn out differently.
+			if !has("TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded") {
+				if has(conditionFailed) {
+					return cancelled.CancellationReasons, nil
+				}
+				return nil, err
+			}
+		case !crossed(err):
+			return nil, err
+		}
+		if err := pause(ctx, try); err != nil {
+			return nil, err
+		}
+	}
+	return nil, errCrossed
+}
+
+func (s *Store) write(ctx context.Context, items []types.TransactWriteItem) error {
+	ctx, done := context.WithTimeout(ctx, requestTimeout)
+	defer done()
+	_, err := s.db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items})
+	return err
+}
+
+// crossed tells the errors of a write that a transaction of somebody else is in
+// the way of.
+func crossed(err error) bool {
+	var api smithy.APIError
+	return errors.As(err, &api) && slices.Contains([]string{
+		"TransactionConflictException", "TransactionInProgressException",
+	}, api.ErrorCode())
+}
+
+// pause waits before the next try: a random part of a ceiling that doubles from
+// 10 ms to 640 ms.
+func pause(ctx context.Context, try int) error {
+	ceiling := 10 * time.Millisecond << min(try, 6)
+	return sleep(ctx, ceiling/4+rand.N(ceiling*3/4))
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}
