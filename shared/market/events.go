@@ -10,11 +10,12 @@ type Events struct {
 	Trades []Trade
 	Mids   []Mids
 	Meta   *Meta
+	Books  []Book // replace those told before, coin by coin
 }
 
 // Len is the number of events.
 func (e *Events) Len() int {
-	n := len(e.Fills) + len(e.Trades) + len(e.Mids)
+	n := len(e.Fills) + len(e.Trades) + len(e.Mids) + len(e.Books)
 	if e.Meta != nil {
 		n++
 	}

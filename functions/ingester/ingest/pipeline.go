@@ -294,6 +294,7 @@ func (p *Pipeline) collect(m message) market.Events {
 		batch.Fills = append(batch.Fills, m.events.Fills...)
 		batch.Trades = append(batch.Trades, m.events.Trades...)
 		batch.Mids = append(batch.Mids, m.events.Mids...)
+		batch.Books = append(batch.Books, m.events.Books...)
 		if m.events.Meta != nil {
 			batch.Meta = m.events.Meta
 		}
