@@ -1,0 +1,237 @@
+package api
+
+import (
+	"bytes"
+	"encoding"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+	"unsafe"
+
+	"quotary/shared/catalog"
+)
+
+// compileScalar returns what a scalar type accepts, in words, and its setter.
+func compileScalar(t reflect.Type, tag reflect.StructTag) (string, func(unsafe.Pointer, string) error, error) {
+	if t.Kind() == reflect.Pointer {
+		elem := t.Elem()
+		accepted, set, err := compileScalar(elem, tag)
+		if err != nil {
+			return "", nil, err
+		}
+		return accepted, func(at unsafe.Pointer, text string) error {
+			value := reflect.New(elem)
+			if err := set(value.UnsafePointer(), text); err != nil {
+				return err
+			}
+			*(*unsafe.Pointer)(at) = value.UnsafePointer()
+			return nil
+		}, nil
+	}
+	if reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
+		return compileText(t, tag)
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return compileString(tag)
+	case reflect.Int64:
+		return compileInt(tag)
+	case reflect.Bool:
+		return "true or false", func(at unsafe.Pointer, text string) error {
+			switch text {
+			case "true", "1":
+				*(*bool)(at) = true
+			case "false", "0":
+				*(*bool)(at) = false
+			default:
+				return errNotAccepted
+			}
+			return nil
+		}, nil
+	}
+	return "", nil, fmt.Errorf("%s cannot be bound", t)
+}
+
+func compileString(tag reflect.StructTag) (string, func(unsafe.Pointer, string) error, error) {
+	if list := tag.Get("enum"); list != "" {
+		values := strings.Split(list, "|")
+		return "one of " + strings.Join(values, ", "), func(at unsafe.Pointer, text string) error {
+			if !slices.Contains(values, text) {
+				return errNotAccepted
+			}
+			*(*string)(at) = text
+			return nil
+		}, nil
+	}
+	longest, accepted := 4096, "a text"
+	if tag.Get("maxlen") != "" {
+		var err error
+		if longest, err = strconv.Atoi(tag.Get("maxlen")); err != nil {
+			return "", nil, fmt.Errorf("maxlen: %w", err)
+		}
+		accepted = fmt.Sprintf("a text of at most %d characters", longest)
+	}
+	return accepted, func(at unsafe.Pointer, text string) error {
+		if utf8.RuneCountInString(text) > longest || strings.ContainsFunc(text, isControl) {
+			return errNotAccepted
+		}
+		*(*string)(at) = strings.Clone(text)
+		return nil
+	}, nil
+}
+
+// isControl refuses control characters but those of text in several lines.
+func isControl(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' }
+
+func compileInt(tag reflect.StructTag) (string, func(unsafe.Pointer, string) error, error) {
+	least, most, err := bounds(tag, func(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) })
+	if err != nil {
+		return "", nil, err
+	}
+	return "a whole number" + within(tag), func(at unsafe.Pointer, text string) error {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || text[0] == '+' || n < least || n > most {
+			return errNotAccepted
+		}
+		*(*int64)(at) = n
+		return nil
+	}, nil
+}
+
+// compileText binds a type that parses itself; its own error says what it
+// accepts. A lookback window also has bounds.
+func compileText(t reflect.Type, tag reflect.StructTag) (string, func(unsafe.Pointer, string) error, error) {
+	parse := func(at unsafe.Pointer, text string) error {
+		return reflect.NewAt(t, at).Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(text))
+	}
+	// What a type accepts is what it says of the empty text.
+	probe := reflect.New(t)
+	refused := probe.Interface().(encoding.TextUnmarshaler).UnmarshalText(nil)
+	if refused == nil {
+		return "", nil, fmt.Errorf("%s accepts an empty text", t)
+	}
+	if t != reflect.TypeFor[catalog.Lookback]() {
+		return refused.Error(), parse, nil
+	}
+	least, most, err := bounds(tag, func(s string) (int64, error) {
+		var l catalog.Lookback
+		err := l.UnmarshalText([]byte(s))
+		return int64(l), err
+	})
+	if err != nil {
+		return "", nil, err
+	}
+	return refused.Error() + within(tag), func(at unsafe.Pointer, text string) error {
+		if err := parse(at, text); err != nil {
+			return err
+		}
+		if n := *(*int64)(at); n < least || n > most {
+			return errNotAccepted
+		}
+		return nil
+	}, nil
+}
+
+// compileNested binds a list or an object of the body.
+func compileNested(sf reflect.StructField) (string, func(unsafe.Pointer, json.RawMessage) error, error) {
+	accepted := "an object"
+	least, most, err := bounds(sf.Tag, func(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) })
+	if err != nil {
+		return "", nil, err
+	}
+	cut := 0
+	if text := sf.Tag.Get("cut"); text != "" {
+		if cut, err = strconv.Atoi(text); err != nil {
+			return "", nil, fmt.Errorf("cut: %w", err)
+		}
+	}
+	isList := sf.Type.Kind() == reflect.Slice
+	if isList {
+		accepted = "a list"
+		if sf.Tag.Get("min") != "" || sf.Tag.Get("max") != "" {
+			accepted += " whose length is" + within(sf.Tag)
+		}
+	}
+	return accepted, func(at unsafe.Pointer, raw json.RawMessage) error {
+		value := reflect.NewAt(sf.Type, at)
+		decoder := json.NewDecoder(bytes.NewReader(raw))
+		if err := decoder.Decode(value.Interface()); err != nil {
+			return nestedFault(sf, accepted, err)
+		}
+		if !isList {
+			return nil
+		}
+		list := value.Elem()
+		if cut > 0 && list.Len() > cut {
+			list.SetLen(cut)
+		}
+		if n := int64(list.Len()); n < least || n > most {
+			return errNotAccepted
+		}
+		return nil
+	}, nil
+}
+
+// nestedFault names the member at fault where the decoder knows it.
+func nestedFault(sf reflect.StructField, accepted string, err error) error {
+	name := strings.Split(sf.Tag.Get("body"), ",")[0]
+	var wrongType *json.UnmarshalTypeError
+	if errors.As(err, &wrongType) && wrongType.Field != "" {
+		return BadRequest("invalid %s.%s: must be %s", name, wrongType.Field, inWords(wrongType.Type))
+	}
+	if after, ok := strings.CutPrefix(err.Error(), "must be "); ok {
+		return BadRequest("invalid %s: a value in it must be %s", name, after)
+	}
+	return BadRequest("invalid %s: must be %s", name, accepted)
+}
+
+func inWords(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "a text"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Slice:
+		return "a list"
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	default:
+		return "a number"
+	}
+}
+
+func bounds(tag reflect.StructTag, parse func(string) (int64, error)) (least, most int64, err error) {
+	least, most = -1<<62, 1<<62
+	if text := tag.Get("min"); text != "" {
+		if least, err = parse(text); err != nil {
+			return 0, 0, fmt.Errorf("min: %w", err)
+		}
+	}
+	if text := tag.Get("max"); text != "" {
+		if most, err = parse(text); err != nil {
+			return 0, 0, fmt.Errorf("max: %w", err)
+		}
+	}
+	return least, most, nil
+}
+
+// within puts the bounds of a tag into words.
+func within(tag reflect.StructTag) string {
+	least, most := tag.Get("min"), tag.Get("max")
+	switch {
+	case least != "" && most != "":
+		return " from " + least + " to " + most
+	case least != "":
+		return " of at least " + least
+	case most != "":
+		return " of at most " + most
+	default:
+		return ""
+	}
+}
