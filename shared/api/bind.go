@@ -208,4 +208,3 @@ func scalar(raw json.RawMessage) (string, error) {
 		return string(raw), nil
 	}
 }
-
