@@ -1,0 +1,361 @@
+package feed
+
+import (
+	"sync"
+	"time"
+)
+
+// conn is a connection and what waits for it. Replies, events, and states wait
+// in three queues, since each is bounded in its own way; the turn that each
+// entry drew brings them back into one order.
+type conn struct {
+	Conn
+	hub   *Hub
+	since time.Time
+
+	ctl  sync.Mutex // orders subscribe, unsubscribe and close
+	subs map[string]*subscription
+
+	mu        sync.Mutex
+	closed    bool
+	scheduled bool // in the ready list, with a sender, or resting
+	turn      uint64
+	replies   ring
+	events    ring
+	states    stateList
+	again     item // what is to be sent again before all else, where its frame is not nil
+	bytes     int  // of replies and events
+	sent      uint64
+	discarded uint64
+
+	// These belong to whoever has the connection in hand: the publisher that found
+	// it idle, then the ready list, its sender, or the timer that ends its rest.
+	next     *conn // in the ready list
+	tries    int   // how often the frame at hand was refused
+	rests    int   // how many rests there were since something was delivered
+	doubtful bool  // nothing was delivered since something failed
+}
+
+// subscription ties a connection to a topic. While a state or the snapshot waits
+// it is itself the entry in its connection's list of states.
+type subscription struct {
+	conn  *conn
+	topic *topic
+	at    int    // index in topic.subs; topic.mu
+	from  uint64 // the topic's version that the client knows: later ones are for it; topic.mu
+
+	ended    bool // topic.mu and conn.mu to write, either to read
+	waiting  bool // conn.mu, as all below
+	snapshot bool // what waits is the snapshot
+	turn     uint64
+	frame    []byte
+	prev     *subscription
+	next     *subscription
+}
+
+type itemKind uint8
+
+const (
+	replyItem itemKind = iota
+	eventItem
+	stateItem
+	snapshotItem
+)
+
+// item is a frame on its way.
+type item struct {
+	kind  itemKind
+	turn  uint64
+	sub   *subscription // nil for a reply
+	frame []byte        // nil for a snapshot not yet taken
+}
+
+func (c *conn) subscribe(name string, reply []byte) error {
+	c.ctl.Lock()
+	defer c.ctl.Unlock()
+	if c.subs == nil {
+		c.subs = map[string]*subscription{}
+	}
+	if reply != nil {
+		if err := c.reply(reply); err != nil {
+			return err
+		}
+	} else if c.isClosed() {
+		return ErrUnknown
+	}
+	if c.subs[name] == nil {
+		c.subs[name] = c.hub.join(c, name)
+	}
+	return nil
+}
+
+func (c *conn) unsubscribe(name string) bool {
+	c.ctl.Lock()
+	defer c.ctl.Unlock()
+	s := c.subs[name]
+	if s == nil {
+		return false
+	}
+	delete(c.subs, name)
+	s.topic.leave(s)
+	return true
+}
+
+func (c *conn) close() {
+	c.ctl.Lock()
+	defer c.ctl.Unlock()
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	for _, s := range c.subs {
+		s.topic.leave(s)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.subs, c.replies, c.events, c.again, c.bytes = nil, ring{}, ring{}, item{}, 0
+}
+
+func (c *conn) isClosed() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.closed
+}
+
+// reply queues a frame that must not be dropped.
+func (c *conn) reply(frame []byte) error {
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		return ErrUnknown
+	}
+	c.replies.push(item{kind: replyItem, turn: c.draw(), frame: frame})
+	c.bytes += len(frame)
+	c.shed()
+	full := c.replies.n > c.hub.config.Queue || c.bytes > c.hub.config.QueueBytes
+	idle := c.schedule()
+	c.mu.Unlock()
+	if idle {
+		c.hub.ready.put(c)
+	}
+	if full {
+		return ErrOverflow
+	}
+	return nil
+}
+
+// push queues what was published, and reports whether the connection was idle
+// and must be put into the ready list.
+func (c *conn) push(s *subscription, frame []byte, kind Kind) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return false
+	}
+	if kind == State {
+		if s.frame = frame; s.waiting {
+			return false
+		}
+		c.wait(s)
+		return c.schedule()
+	}
+	if s.waiting && !s.snapshot {
+		c.states.remove(s)
+	}
+	c.events.push(item{kind: eventItem, turn: c.draw(), sub: s, frame: frame})
+	c.bytes += len(frame)
+	c.shed()
+	return c.schedule()
+}
+
+// wait puts a subscription into the list of states. The caller holds c.mu.
+func (c *conn) wait(s *subscription) {
+	s.turn = c.draw()
+	c.states.push(s)
+}
+
+func (c *conn) draw() uint64 {
+	c.turn++
+	return c.turn
+}
+
+func (c *conn) schedule() bool {
+	idle := !c.scheduled
+	c.scheduled = true
+	return idle
+}
+
+// shed drops the oldest events until the rest is within the bounds.
+func (c *conn) shed() {
+	for c.events.n > 0 && (c.events.n > c.hub.config.Queue || c.bytes > c.hub.config.QueueBytes) {
+		dropped := c.events.pop()
+		c.bytes -= len(dropped.frame)
+		if !dropped.sub.ended {
+			c.discarded++
+		}
+	}
+}
+
+// take returns what is to be sent next. With nothing left the connection is idle.
+func (c *conn) take() (item, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for !c.closed {
+		if it := c.again; it.frame != nil {
+			c.again = item{}
+			if it.sub == nil || !it.sub.ended && !(it.kind == stateItem && it.sub.waiting) {
+				return it, true
+			}
+			continue
+		}
+		it, ok := c.first()
+		if !ok {
+			break
+		}
+		if it.sub == nil || !it.sub.ended {
+			return it, true
+		}
+	}
+	c.scheduled = false
+	return item{}, false
+}
+
+// first removes the entry that drew the lowest turn.
+func (c *conn) first() (item, bool) {
+	const none = ^uint64(0)
+	reply, event, state := none, none, none
+	if c.replies.n > 0 {
+		reply = c.replies.front().turn
+	}
+	if c.events.n > 0 {
+		event = c.events.front().turn
+	}
+	if s := c.states.head; s != nil {
+		state = s.turn
+	}
+	switch least := min(reply, event, state); least {
+	case none:
+		return item{}, false
+	case state:
+		s := c.states.head
+		it := item{kind: stateItem, turn: s.turn, sub: s, frame: s.frame}
+		if s.snapshot {
+			it.kind, it.frame, s.snapshot = snapshotItem, nil, false
+		}
+		c.states.remove(s)
+		return it, true
+	case reply:
+		it := c.replies.pop()
+		c.bytes -= len(it.frame)
+		return it, true
+	default:
+		it := c.events.pop()
+		c.bytes -= len(it.frame)
+		return it, true
+	}
+}
+
+func (c *conn) delivered() {
+	c.mu.Lock()
+	c.sent++
+	c.mu.Unlock()
+}
+
+// failed keeps a frame to be sent again before all else, or gives it up.
+func (c *conn) failed(it item, keep bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.closed:
+	case keep:
+		c.again = it
+	case it.sub == nil || !it.sub.ended:
+		c.discarded++
+	}
+}
+
+func (c *conn) stats(now time.Time) Stats {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := Stats{
+		Duration:  now.Sub(c.since),
+		Sent:      c.sent,
+		Discarded: c.discarded,
+		QueueLen:  c.replies.n + c.events.n + c.states.n,
+	}
+	if known := s.Duration.Seconds(); known > 0 {
+		s.PerSecond = float64(c.sent) / known
+	}
+	if !c.At.IsZero() {
+		s.Duration = now.Sub(c.At)
+	}
+	if c.again.frame != nil {
+		s.QueueLen++
+	}
+	return s
+}
+
+// ring is a first-in-first-out queue that keeps its memory while it is in use.
+type ring struct {
+	buf  []item // its length is 0 or a power of two
+	head int
+	n    int
+}
+
+// ringKept is the capacity that an empty ring may keep.
+const ringKept = 128
+
+func (r *ring) push(it item) {
+	if r.n == len(r.buf) {
+		grown := make([]item, max(4, 2*r.n))
+		for i := range r.n {
+			grown[i] = r.buf[(r.head+i)&(r.n-1)]
+		}
+		r.buf, r.head = grown, 0
+	}
+	r.buf[(r.head+r.n)&(len(r.buf)-1)] = it
+	r.n++
+}
+
+func (r *ring) front() *item { return &r.buf[r.head] }
+
+func (r *ring) pop() item {
+	it := r.buf[r.head]
+	r.buf[r.head] = item{}
+	r.head = (r.head + 1) & (len(r.buf) - 1)
+	if r.n--; r.n == 0 && len(r.buf) > ringKept {
+		*r = ring{}
+	}
+	return it
+}
+
+// stateList links the subscriptions of which something waits, oldest first.
+type stateList struct {
+	head, tail *subscription
+	n          int
+}
+
+func (l *stateList) push(s *subscription) {
+	s.waiting, s.prev, s.next = true, l.tail, nil
+	if l.tail == nil {
+		l.head = s
+	} else {
+		l.tail.next = s
+	}
+	l.tail = s
+	l.n++
+}
+
+func (l *stateList) remove(s *subscription) {
+	if s.prev == nil {
+		l.head = s.next
+	} else {
+		s.prev.next = s.next
+	}
+	if s.next == nil {
+		l.tail = s.prev
+	} else {
+		s.next.prev = s.prev
+	}
+	s.waiting, s.prev, s.next, s.frame = false, nil, nil, nil
+	l.n--
+}
