@@ -1,0 +1,167 @@
+package connections
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+)
+
+// Tables is the part of the DynamoDB client that finds the table's stream.
+type Tables interface {
+	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
+}
+
+// Follower tells every change of the table.
+type Follower struct {
+	store   *Store
+	tables  Tables
+	streams Streams
+}
+
+// NewFollower returns a follower of the store's table.
+func NewFollower(s *Store, tables Tables, streams Streams) *Follower {
+	return &Follower{store: s, tables: tables, streams: streams}
+}
+
+// pollEvery is the pause after a poll of the stream that has read all there was.
+const pollEvery = 75 * time.Millisecond
+
+// Follow yields what is in the table and then every change of it, until ctx
+// ends or the loop is left. It starts no goroutine that outlives a step of the
+// loop, and reads on only when the loop asks for more, so a slow loop costs
+// nothing but its own delay.
+//
+// The stream is placed before the scan, and what both show is told once. When a
+// part of the stream is lost, the table is scanned again and the difference is
+// told between a [Reset] and a [Live]: whoever applies every event has the
+// table, without treating a reset specially.
+//
+// An error instead of an event is a failed step that Follow repeats by itself,
+// after a pause: it is for the log.
+func (f *Follower) Follow(ctx context.Context) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		run := &following{Follower: f, yield: yield}
+		var cause error
+		for try := 0; ctx.Err() == nil && !run.left; {
+			if !run.begin(ctx, cause) {
+				_ = pause(ctx, try+4) // its error is that of ctx
+				try++
+				continue
+			}
+			cause = run.read(ctx)
+			try = 0
+		}
+	}
+}
+
+// following is one run of Follow.
+type following struct {
+	*Follower
+	yield  func(Event, error) bool
+	left   bool // the loop was left
+	state  state
+	reader *reader
+}
+
+func (f *following) tell(events ...Event) {
+	for _, e := range events {
+		if f.left {
+			return
+		}
+		f.left = !f.yield(e, nil)
+	}
+}
+
+// fail tells an error, unless it is only that ctx has ended.
+func (f *following) fail(ctx context.Context, err error) {
+	if ctx.Err() == nil && !f.left {
+		f.left = !f.yield(nil, err)
+	}
+}
+
+// begin places the reader at the end of the stream and tells what a scan shows.
+func (f *following) begin(ctx context.Context, cause error) bool {
+	images, err := f.scanned(ctx)
+	if err != nil {
+		f.fail(ctx, err)
+		return false
+	}
+	f.tell(Reset{cause})
+	f.tell(f.state.load(images, f.store.clock())...)
+	f.tell(Live{})
+	return true
+}
+
+func (f *following) scanned(ctx context.Context) (images []image, err error) {
+	arn, err := f.stream(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if f.reader, err = open(ctx, f.streams, arn, f.store.clock()); err != nil {
+		return nil, err
+	}
+	err = f.store.scan(ctx, func(im image) {
+		if im.id() != "" {
+			images = append(images, im)
+		}
+	})
+	return images, err
+}
+
+// stream returns the name of the table's stream.
+func (f *following) stream(ctx context.Context) (string, error) {
+	ctx, done := context.WithTimeout(ctx, requestTimeout)
+	defer done()
+	out, err := f.tables.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &f.store.table})
+	if err != nil {
+		return "", fmt.Errorf("find the stream of connections: %w", err)
+	}
+	if aws.ToString(out.Table.LatestStreamArn) == "" {
+		return "", errors.New("find the stream of connections: the table has none")
+	}
+	return *out.Table.LatestStreamArn, nil
+}
+
+// read tells the records of the stream, and returns at a gap, when ctx ends or
+// when the loop was left.
+func (f *following) read(ctx context.Context) (cause error) {
+	for try := 0; ctx.Err() == nil && !f.left; {
+		records, more, err := f.reader.poll(ctx, f.store.clock())
+		for _, r := range records {
+			f.apply(r)
+		}
+		var g *gap
+		switch {
+		case errors.As(err, &g):
+			return g
+		case err != nil:
+			f.fail(ctx, err)
+			_ = pause(ctx, try+3) // its error is that of ctx
+			try++
+			continue
+		}
+		try = 0
+		f.state.purge(f.store.clock())
+		if !more {
+			_ = sleep(ctx, pollEvery) // its error is that of ctx
+		}
+	}
+	return nil
+}
+
+func (f *following) apply(r types.Record) {
+	if r.Dynamodb == nil {
+		return
+	}
+	if r.EventName == types.OperationTypeRemove {
+		f.tell(f.state.delete(nil, streamed(r.Dynamodb.OldImage))...)
+		return
+	}
+	f.tell(f.state.put(nil, streamed(r.Dynamodb.NewImage), f.store.clock(), false)...)
+}
