@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 )
 
-// Limits of a REST API on AWS.
+// Limits of the APIs on AWS, and of this gateway where AWS has none.
 const (
 	// DefaultTimeout bounds the authorizer, and separately the function.
 	DefaultTimeout = 29 * time.Second
@@ -19,6 +20,11 @@ const (
 	// DefaultMaxInFlight bounds the requests under way at one time. It is not
 	// AWS's figure, which is a rate, but what a developer's machine can hold.
 	DefaultMaxInFlight = 1024
+	// DefaultMaxConnections bounds the WebSocket connections open at one time.
+	// AWS bounds only how fast they are opened.
+	DefaultMaxConnections = 16_384
+	// DefaultSocketWrite is how long a client may leave its messages unread.
+	DefaultSocketWrite = 10 * time.Second
 )
 
 // Invoker runs a function by name and returns its answer. The event must not
@@ -54,6 +60,33 @@ type Response struct {
 	Headers map[string]string
 }
 
+// SocketAPI is one WebSocket API: the routes $connect, $default (two-way) and
+// $disconnect, all answered by one function.
+type SocketAPI struct {
+	Path string // without the stage, with no parameters: /upgrade/v2/hl/ws
+	// StageVariables are in every event of the API, for the authorizer too.
+	StageVariables map[string]string
+	Function       string
+	// Authorize demands that the authorizer allows the connection first.
+	Authorize bool
+	// APIID appears in ARNs and events; empty is Config.APIID.
+	APIID string
+}
+
+// SocketLimits bound the connections of all WebSocket APIs. A zero is AWS's limit,
+// or the default where AWS has none.
+type SocketLimits struct {
+	// Idle closes a connection that carried nothing for so long (10 minutes).
+	Idle time.Duration
+	// Lifetime closes every connection at this age (2 hours).
+	Lifetime time.Duration
+	// Write closes a connection whose client has read nothing for so long while
+	// there was something to read (DefaultSocketWrite).
+	Write time.Duration
+	// Connections bounds those open at one time (DefaultMaxConnections).
+	Connections int
+}
+
 // Config is what a Gateway needs.
 type Config struct {
 	// Stage is the first segment of every path; empty is "api".
@@ -61,6 +94,10 @@ type Config struct {
 	// Routes may share paths, but as on AWS all parameters in one place of the
 	// path must have one name.
 	Routes []Route
+	// Sockets are the WebSocket APIs of the stage. No path may be in Routes too.
+	Sockets []SocketAPI
+	// SocketLimits bound their connections.
+	SocketLimits SocketLimits
 	// Functions runs the authorizer and the functions of the routes.
 	Functions Invoker
 	// Authorizer names the function that decides on routes with Authorize.
@@ -95,6 +132,15 @@ func (c Config) withDefaults() (Config, error) {
 			return c, fmt.Errorf("gateway: %s %s is to be authorized, and no Authorizer is set", r.Method, r.Path)
 		}
 	}
+	for _, s := range c.Sockets {
+		switch {
+		case s.Authorize && c.Authorizer == "":
+			return c, fmt.Errorf("gateway: connections to %s are to be authorized, and no Authorizer is set", s.Path)
+		case s.Function == "" || !strings.HasPrefix(s.Path, "/") || strings.ContainsAny(s.Path, "{}"):
+			return c, fmt.Errorf("gateway: WebSocket API %q: want a function, and a path without parameters that begins with a slash", s.Path)
+		}
+	}
+	c.SocketLimits = c.SocketLimits.withDefaults()
 	if c.Stage == "" {
 		c.Stage = "api"
 	}
@@ -123,4 +169,20 @@ func (c Config) withDefaults() (Config, error) {
 		c.Now = time.Now
 	}
 	return c, nil
+}
+
+func (l SocketLimits) withDefaults() SocketLimits {
+	if l.Idle <= 0 {
+		l.Idle = 10 * time.Minute
+	}
+	if l.Lifetime <= 0 {
+		l.Lifetime = 2 * time.Hour
+	}
+	if l.Write <= 0 {
+		l.Write = DefaultSocketWrite
+	}
+	if l.Connections <= 0 {
+		l.Connections = DefaultMaxConnections
+	}
+	return l
 }

@@ -74,19 +74,25 @@ func (g *Gateway) functionEvent(req *request, common []byte) []byte {
 	b = appendParams(b, req.params, `null`)
 	b = append(b, `,"stageVariables":null,`...)
 	b = append(b, common...)
-	if req.grant != nil {
-		b = appendMember(b, `,"authorizer":{"principalId":`, req.grant.principal)
-		for _, key := range slices.Sorted(maps.Keys(req.grant.context)) {
-			b = append(b, ',')
-			b = appendString(b, key)
-			b = append(b, ':')
-			b = appendString(b, req.grant.context[key])
-		}
-		b = append(b, `,"integrationLatency":`...)
-		b = strconv.AppendInt(b, req.grant.latency.Milliseconds(), 10)
-		b = append(b, '}')
-	}
+	b = appendGrant(b, req.grant)
 	return append(b, `}}`...)
+}
+
+// appendGrant writes what the authorizer said, if one was asked.
+func appendGrant(b []byte, given *grant) []byte {
+	if given == nil {
+		return b
+	}
+	b = appendMember(b, `,"authorizer":{"principalId":`, given.principal)
+	for _, key := range slices.Sorted(maps.Keys(given.context)) {
+		b = append(b, ',')
+		b = appendString(b, key)
+		b = append(b, ':')
+		b = appendString(b, given.context[key])
+	}
+	b = append(b, `,"integrationLatency":`...)
+	b = strconv.AppendInt(b, given.latency.Milliseconds(), 10)
+	return append(b, '}')
 }
 
 // methodARN is what the authorizer's policy is about.

@@ -9,13 +9,15 @@ import (
 	"time"
 )
 
-// Gateway is one stage of a REST API. It is an http.Handler.
+// Gateway is one stage of a REST API and of WebSocket APIs beside it. It is an
+// http.Handler.
 type Gateway struct {
 	cfg     Config
 	prefix  string // the stage with its slash: /api
 	arn     string // of the stage's methods, to be followed by method and path
 	routes  *tree
 	answers map[string]answer
+	sockets *sockets
 	slots   chan struct{} // one taken by every request under way
 }
 
@@ -33,14 +35,18 @@ func New(cfg Config) (*Gateway, error) {
 	if err != nil {
 		return nil, fmt.Errorf("gateway: %w", err)
 	}
-	return &Gateway{
+	g := &Gateway{
 		cfg:     cfg,
 		prefix:  "/" + cfg.Stage,
 		arn:     "arn:aws:execute-api:" + cfg.Region + ":" + cfg.AccountID + ":" + cfg.APIID + "/" + cfg.Stage + "/",
 		routes:  routes,
 		answers: answers,
 		slots:   make(chan struct{}, cfg.MaxInFlight),
-	}, nil
+	}
+	if g.sockets, err = newSockets(cfg, g.prefix, routes); err != nil {
+		return nil, fmt.Errorf("gateway: %w", err)
+	}
+	return g, nil
 }
 
 // statusGone is logged for a client that left before its answer.
@@ -48,23 +54,36 @@ const statusGone = 499
 
 // ServeHTTP takes one request through the gateway.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if g.sockets.manages(r) {
+		g.manage(w, r)
+		return
+	}
 	req := g.newRequest(r)
 	began := time.Now()
 	header := w.Header()
 	header["x-amzn-RequestId"] = []string{req.id}
 	header["x-amz-apigw-id"] = []string{req.extendedID}
 
-	answer, no := g.handle(w, req)
-	status := statusGone
-	switch {
-	case r.Context().Err() != nil:
-	case no != nil:
-		status = g.refuse(w, req, no)
-	default:
-		answer.write(w)
-		status = answer.status
+	if api := g.sockets.at(r); api != nil {
+		status, no := g.handshake(w, req, api)
+		g.log(req, status, time.Since(began), no)
+		return
 	}
+	answer, no := g.handle(w, req)
+	status := g.reply(w, req, answer, no)
 	g.log(req, status, time.Since(began), no)
+}
+
+// reply writes the answer or the refusal, and returns its status for the log.
+func (g *Gateway) reply(w http.ResponseWriter, req *request, answer *proxyAnswer, no *refusal) int {
+	switch {
+	case req.http.Context().Err() != nil:
+		return statusGone
+	case no != nil:
+		return g.refuse(w, req, no)
+	}
+	answer.write(w)
+	return answer.status
 }
 
 // handle takes the request through everything that can refuse it.

@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -37,6 +38,8 @@ func TestMain(m *testing.M) {
 		lambda.Start(authorize)
 	case "probe":
 		lambda.Start(probe)
+	case "socket":
+		lambda.Start(socket)
 	case "trivial authorizer":
 		lambda.Start(allow)
 	case "trivial":
@@ -134,7 +137,9 @@ type stage struct {
 	addr   string
 	client *http.Client
 	logs   *lockedBuffer
+	events string // file with every event of the socket function
 	stop   func() // ends the gateway; the functions stay
+	done   chan struct{}
 }
 
 var routes = []gateway.Route{
@@ -159,13 +164,16 @@ func start(t testing.TB, edit ...func(*gateway.Config, map[string]lambdahost.Fun
 	if err != nil {
 		t.Fatal(err)
 	}
+	events := filepath.Join(t.TempDir(), "events")
 	functions := map[string]lambdahost.Function{
 		"probe":      {Path: self, Env: []string{actAs + "=probe"}},
 		"authorizer": {Path: self, Env: []string{actAs + "=authorizer"}},
+		"socket":     {Path: self, Env: []string{actAs + "=socket", eventsFile + "=" + events}},
 	}
 	logs := new(lockedBuffer)
 	cfg := gateway.Config{
 		Routes:           routes,
+		Sockets:          socketAPIs,
 		Authorizer:       "authorizer",
 		Responses:        responses,
 		MethodNotAllowed: gateway.Response{Template: `{"error":"not with $context.httpMethod"}`},
@@ -189,8 +197,11 @@ func start(t testing.TB, edit ...func(*gateway.Config, map[string]lambdahost.Fun
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() { served <- g.Serve(ctx, listener) }()
+	served, done := make(chan error, 1), make(chan struct{})
+	go func() {
+		defer close(done)
+		served <- g.Serve(ctx, listener)
+	}()
 	transport := &http.Transport{MaxIdleConnsPerHost: 64}
 	t.Cleanup(func() {
 		transport.CloseIdleConnections()
@@ -203,7 +214,17 @@ func start(t testing.TB, edit ...func(*gateway.Config, map[string]lambdahost.Fun
 		_ = host.Close(grace) // tests that leave a function asleep have it cut short
 	})
 	addr := listener.Addr().String()
-	return &stage{url: "http://" + addr + "/api", addr: addr, client: &http.Client{Transport: transport}, logs: logs, stop: cancel}
+	return &stage{url: "http://" + addr + "/api", addr: addr, client: &http.Client{Transport: transport}, logs: logs, events: events, stop: cancel, done: done}
+}
+
+// awaitStop returns when the gateway has ended.
+func (s *stage) awaitStop(t *testing.T) {
+	t.Helper()
+	select {
+	case <-s.done:
+	case <-time.After(30 * time.Second):
+		t.Fatal("the gateway does not end")
+	}
 }
 
 type reply struct {

@@ -51,12 +51,13 @@ type proxyAnswer struct {
 	status int
 	header http.Header
 	body   []byte
+	binary bool // the body came in base64
 }
 
 func parseProxyAnswer(answer []byte) (*proxyAnswer, error) {
 	in := &scanner{data: answer}
 	out := new(proxyAnswer)
-	single, encoded := http.Header{}, false
+	single := http.Header{}
 	err := in.object(func(key string) (err error) {
 		switch key {
 		case "statusCode":
@@ -66,7 +67,7 @@ func parseProxyAnswer(answer []byte) (*proxyAnswer, error) {
 		case "multiValueHeaders":
 			out.header, err = readHeaders(in, (*scanner).scalars)
 		case "isBase64Encoded":
-			encoded, err = readFlag(in)
+			out.binary, err = readFlag(in)
 		case "body":
 			if out.body = nil; !in.null() {
 				out.body, err = in.string(len(in.data) - in.at) // nearly all of the answer
@@ -88,7 +89,7 @@ func parseProxyAnswer(answer []byte) (*proxyAnswer, error) {
 	// A name in both lists has the values of multiValueHeaders.
 	maps.Copy(single, out.header)
 	out.header = single
-	if encoded {
+	if out.binary {
 		if out.body, err = base64.StdEncoding.AppendDecode(nil, out.body); err != nil {
 			return nil, fmt.Errorf("body: %w", err)
 		}

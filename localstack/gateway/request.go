@@ -95,6 +95,10 @@ func (g *Gateway) locate(req *request) *refusal {
 	if req.route, ok = req.resource.methods[req.http.Method]; !ok {
 		return &refusal{kind: methodNotAllowed}
 	}
+	return parseQuery(req)
+}
+
+func parseQuery(req *request) *refusal {
 	query, err := url.ParseQuery(req.http.URL.RawQuery)
 	if err != nil || !validUTF8(query) {
 		return &refusal{kind: "BAD_REQUEST_PARAMETERS",

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 )
 
@@ -23,7 +24,8 @@ const (
 const headersTooLarge = "the request line and headers are larger than 10240 bytes"
 
 // Serve answers requests on a listener until ctx ends, then lets those under way
-// finish for a few seconds. It closes the listener.
+// finish for a few seconds, closes the WebSocket connections with 1001 and tells
+// their functions. It closes the listener. A gateway is served once.
 func (g *Gateway) Serve(ctx context.Context, listener net.Listener) error {
 	server := &http.Server{
 		Handler:                      g,
@@ -39,14 +41,20 @@ func (g *Gateway) Serve(ctx context.Context, listener net.Listener) error {
 	stop := context.AfterFunc(ctx, func() {
 		grace, cancel := context.WithTimeout(context.Background(), drainTimeout)
 		defer cancel()
+		var sockets sync.WaitGroup
+		sockets.Go(func() { g.sockets.close(grace) })
 		err := server.Shutdown(grace)
 		if err != nil {
 			_ = server.Close() // what would not end by itself
 		}
+		sockets.Wait()
 		drained <- err
 	})
 	err := server.Serve(courteousListener{listener, g})
 	if stop() { // serving ended on its own account
+		grace, cancel := context.WithTimeout(context.Background(), drainTimeout)
+		defer cancel()
+		g.sockets.close(grace)
 		return fmt.Errorf("serve the gateway: %w", err)
 	}
 	if err := <-drained; err != nil && !errors.Is(err, context.DeadlineExceeded) {

@@ -1,0 +1,485 @@
+package gateway_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/google/go-cmp/cmp"
+
+	"quotary/localstack/gateway"
+	"quotary/localstack/lambdahost"
+)
+
+func TestTheEventsOfAConnectionAreThoseOfAWebSocketAPI(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 1, 2, 3, 4, 5, 678e6, time.UTC)
+	s := start(t, func(c *gateway.Config, _ map[string]lambdahost.Function) { c.Now = func() time.Time { return at } })
+	conn, r := s.dial(t, "/ws/guarded?auth=allow&a=1&a=2", func(o *websocket.DialOptions) {
+		o.HTTPHeader = http.Header{"User-Agent": {"tester/1"}, "X-Two": {"a", "b"}}
+	})
+	if conn == nil {
+		t.Fatalf("refused with %d %s", r.StatusCode, r.body)
+	}
+	say(t, conn, "echo π")
+	expect(t, conn, "π")
+	if err := conn.Write(t.Context(), websocket.MessageBinary, []byte("\xff\x00")); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Close(4000, "\"bye\""); err != nil {
+		t.Fatal(err)
+	}
+	waitUntil(t, func() bool { return len(s.told(t, "DISCONNECT", "")) == 1 })
+
+	connect, messages, end := s.told(t, "CONNECT", ""), s.told(t, "MESSAGE", ""), s.told(t, "DISCONNECT", "")
+	if len(connect) != 1 || len(messages) != 2 || len(end) != 1 {
+		t.Fatalf("%d connects, %d messages, %d disconnects", len(connect), len(messages), len(end))
+	}
+	id := connect[0]["requestContext"].(map[string]any)["connectionId"]
+	common := func(members ...any) map[string]any {
+		about := map[string]any{
+			"requestTime": "02/Jan/2026:03:04:05 +0000", "requestTimeEpoch": float64(at.UnixMilli()), "connectedAt": float64(at.UnixMilli()),
+			"messageDirection": "IN", "stage": "api", "apiId": "wsapi00001", "domainName": s.addr, "connectionId": id,
+			"identity":   map[string]any{"sourceIp": "127.0.0.1", "userAgent": "tester/1"},
+			"authorizer": map[string]any{"principalId": "someone", "reason": `no "grant"`, "limit": "12.5", "trial": "true"},
+		}
+		for i := 0; i < len(members); i += 2 {
+			about[members[i].(string)] = members[i+1]
+		}
+		return about
+	}
+	variables := map[string]any{"feed": "guarded", "a\"": "\\"}
+	for _, tt := range []struct {
+		name      string
+		got, want map[string]any
+	}{
+		{"connect", connect[0], map[string]any{
+			"queryStringParameters":           map[string]any{"auth": "allow", "a": "2"},
+			"multiValueQueryStringParameters": map[string]any{"auth": []any{"allow"}, "a": []any{"1", "2"}},
+			"requestContext":                  common("routeKey", "$connect", "eventType", "CONNECT"),
+		}},
+		{"text", messages[0], map[string]any{"body": "echo π",
+			"requestContext": common("routeKey", "$default", "eventType", "MESSAGE")}},
+		{"binary", messages[1], map[string]any{"body": "/wA=", "isBase64Encoded": true,
+			"requestContext": common("routeKey", "$default", "eventType", "MESSAGE")}},
+		{"disconnect", end[0], map[string]any{
+			"headers":           map[string]any{"Host": s.addr, "X-Forwarded-For": "127.0.0.1"},
+			"multiValueHeaders": map[string]any{"Host": []any{s.addr}, "X-Forwarded-For": []any{"127.0.0.1"}},
+			"requestContext": common("routeKey", "$disconnect", "eventType", "DISCONNECT",
+				"disconnectStatusCode", float64(4000), "disconnectReason", `"bye"`)}},
+	} {
+		tt.want["stageVariables"] = variables
+		if tt.want["isBase64Encoded"] == nil {
+			tt.want["isBase64Encoded"] = false
+		}
+		about := tt.got["requestContext"].(map[string]any)
+		for _, varies := range []string{"requestId", "extendedRequestId", "messageId"} {
+			if varies != "messageId" || tt.want["body"] != nil {
+				if text, _ := about[varies].(string); text == "" {
+					t.Errorf("%s: requestContext.%s is missing", tt.name, varies)
+				}
+			}
+			delete(about, varies)
+		}
+		authorizer := about["authorizer"].(map[string]any)
+		delete(authorizer, "seen")
+		delete(authorizer, "integrationLatency")
+		if tt.name == "connect" {
+			headers := tt.got["multiValueHeaders"].(map[string]any)
+			if !cmp.Equal(headers["X-Two"], []any{"a", "b"}) || headers["Sec-Websocket-Key"] == nil || headers["Upgrade"] != nil {
+				t.Errorf("headers of $connect: %v", headers)
+			}
+			delete(tt.got, "headers")
+			delete(tt.got, "multiValueHeaders")
+		}
+		if diff := cmp.Diff(tt.want, tt.got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+func TestTheAuthorizerIsAskedAboutTheRouteConnect(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	_, id := s.connect(t, "/ws/guarded?auth=allow")
+	about := s.told(t, "CONNECT", id)[0]["requestContext"].(map[string]any)
+	var seen map[string]any
+	if err := json.Unmarshal([]byte(about["authorizer"].(map[string]any)["seen"].(string)), &seen); err != nil {
+		t.Fatal(err)
+	}
+	for member, want := range map[string]any{
+		"type": "REQUEST", "methodArn": "arn:aws:execute-api:us-east-1:000000000000:wsapi00001/api/$connect",
+		"queryStringParameters": map[string]any{"auth": "allow"},
+		"stageVariables":        map[string]any{"feed": "guarded", "a\"": "\\"},
+		"resource":              nil, "path": nil, "httpMethod": nil, "body": nil, "isBase64Encoded": nil,
+	} {
+		if !cmp.Equal(seen[member], want) {
+			t.Errorf("%s = %v, want %v", member, seen[member], want)
+		}
+	}
+	asked := seen["requestContext"].(map[string]any)
+	for member, want := range map[string]any{"routeKey": "$connect", "eventType": "CONNECT", "connectionId": id, "authorizer": nil} {
+		if asked[member] != want {
+			t.Errorf("requestContext.%s = %v, want %v", member, asked[member], want)
+		}
+	}
+}
+
+func TestEveryRefusedHandshakeHasItsStatusAndItsBody(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	limit := `{"statusCode":429,"headers":{"Content-Type":"application/json"},"body":"{\"error\":\"ws connection limit exceeded for sub key\"}"}`
+	tests := map[string]struct {
+		path   string
+		edit   func(http.Header)
+		status int
+		want   string
+	}{
+		"401 the authorizer says Unauthorized": {"/ws/guarded", nil, 401, `{"error":"who are you?","id":"<id>"}`},
+		"403 the policy denies":                {"/ws/guarded?auth=deny", nil, 403, `{"error":"no \"grant\"","limit":12.5,"none":null}`},
+		"403 the policy allows something else": {"/ws/guarded?auth=elsewhere", nil, 403, `{"error":"no \"grant\"","limit":12.5,"none":null}`},
+		"500 the authorizer fails":             {"/ws/guarded?auth=broken", nil, 500, `{"message":null}`},
+		"500 the authorizer answers nonsense":  {"/ws/guarded?auth=garbage", nil, 500, `{"message":null}`},
+		"429 as the function says":             {"/ws?do=raw&with=" + url.QueryEscape(limit), nil, 429, `{"error":"ws connection limit exceeded for sub key"}`},
+		"302 as the function says":             {"/ws?do=raw&with=" + url.QueryEscape(`{"statusCode":302}`), nil, 302, ``},
+		"502 the function fails":               {"/ws?do=fail", nil, 502, `{"message":"Internal server error"}`},
+		"502 the function answers nonsense":    {"/ws?do=raw&with=1", nil, 502, `{"message":"Internal server error"}`},
+		"504 there is no such function":        {"/ws/missing", nil, 504, `{"message":"Internal server error"}`},
+		"400 a query that is not UTF-8":        {"/ws?a=%ff", nil, 400, `{"message":"the query must be name=value pairs in percent-encoded UTF-8, separated by &"}`},
+		"404 another path":                     {"/ws/elsewhere", nil, 404, `{"error":"nothing here"}`},
+		"426 a plain request": {"/ws", func(h http.Header) { h.Del("Upgrade") }, 426,
+			`{"message":"this path takes WebSocket connections only: send the headers Connection: Upgrade and Upgrade: websocket"}`},
+		"400 another version": {"/ws", func(h http.Header) { h.Set("Sec-WebSocket-Version", "8") }, 400, `{"message":"Sec-WebSocket-Version must be 13"}`},
+		"400 no key":          {"/ws", func(h http.Header) { h.Del("Sec-WebSocket-Key") }, 400, `{"message":"Sec-WebSocket-Key must be given once"}`},
+		"400 a short key":     {"/ws", func(h http.Header) { h.Set("Sec-WebSocket-Key", "YQ==") }, 400, `{"message":"Sec-WebSocket-Key must be 16 bytes in base64"}`},
+		"431 large headers": {"/ws", func(h http.Header) { h.Set("X-A", strings.Repeat("a", 10_240)) }, 431,
+			`{"message":"the request line and headers are larger than 10240 bytes"}`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			req, err := http.NewRequest("GET", s.url+tt.path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header = http.Header{"Connection": {"keep-alive, Upgrade"}, "Upgrade": {"websocket"},
+				"Sec-Websocket-Version": {"13"}, "Sec-Websocket-Key": {"dGhlIHNhbXBsZSBub25jZQ=="}}
+			if tt.edit != nil {
+				tt.edit(req.Header)
+			}
+			resp, err := s.client.Transport.RoundTrip(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			body := make([]byte, 4096)
+			n, _ := resp.Body.Read(body)
+			got := strings.ReplaceAll(string(body[:n]), resp.Header.Get("X-Amzn-RequestId"), "<id>")
+			if resp.StatusCode != tt.status || got != tt.want {
+				t.Errorf("answer %d %s, want %d %s", resp.StatusCode, got, tt.status, tt.want)
+			}
+			if kind := resp.Header.Get("Content-Type"); kind != "application/json" {
+				t.Errorf("Content-Type = %q", kind)
+			}
+		})
+	}
+	if r := s.send(t, "POST", "/ws", ""); r.StatusCode != 405 || r.Header.Get("Allow") != "GET" {
+		t.Errorf("POST is answered %d, Allow %q", r.StatusCode, r.Header.Get("Allow"))
+	}
+	t.Cleanup(func() { // what never was open is not told to have ended
+		if told := s.told(t, "DISCONNECT", ""); len(told) > 0 {
+			t.Errorf("%d refused handshakes were told as disconnects", len(told))
+		}
+	})
+}
+
+func TestTheFunctionChoosesTheSubprotocol(t *testing.T) {
+	t.Parallel()
+	conn, _ := start(t).dial(t, "/ws?do=protocol&with=two", func(o *websocket.DialOptions) { o.Subprotocols = []string{"one", "two"} })
+	if conn == nil || conn.Subprotocol() != "two" {
+		t.Errorf("connection %v", conn)
+	}
+}
+
+func TestWhatTheFunctionReturnsIsSentToTheClient(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	conn, id := s.connect(t, "/ws")
+	for _, tt := range []struct {
+		say, hear string
+		kind      websocket.MessageType
+	}{
+		{"echo hello", "hello", websocket.MessageText},
+		{`raw {"statusCode":200,"isBase64Encoded":true,"body":"/wA="}`, "\xff\x00", websocket.MessageBinary},
+		{`raw {"statusCode":400,"body":"{}"}`, "{}", websocket.MessageText},
+		{"large 100000", strings.Repeat("x", 100_000), websocket.MessageText},
+		{"large 131073", `{"message":"Internal server error","connectionId":"` + id + `","requestId":"<id>"}`, websocket.MessageText},
+		{"fail", `{"message":"Internal server error","connectionId":"` + id + `","requestId":"<id>"}`, websocket.MessageText},
+		{"raw 1", `{"message":"Internal server error","connectionId":"` + id + `","requestId":"<id>"}`, websocket.MessageText},
+	} {
+		say(t, conn, "nothing")
+		say(t, conn, tt.say)
+		kind, got := hear(t, conn)
+		if strings.HasPrefix(got, `{"message"`) {
+			var about struct{ RequestID string }
+			if err := json.Unmarshal([]byte(got), &about); err != nil {
+				t.Fatal(err)
+			}
+			got = strings.Replace(got, about.RequestID, "<id>", 1)
+		}
+		if kind != tt.kind || got != tt.hear {
+			t.Errorf("%s: heard %v %.200q, want %.200q", tt.say, kind, got, tt.hear)
+		}
+	}
+}
+
+func TestMessagesReachTheFunctionOneAtATimeInTheirOrder(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	conn, id := s.connect(t, "/ws")
+	release := filepath.Join(t.TempDir(), "release")
+	say(t, conn, "wait "+release)
+	waitUntil(t, func() bool { return exists(release + ".begun") })
+	const many = 100 // more than may wait: the rest waits in the network
+	for i := range many {
+		say(t, conn, fmt.Sprint("echo ", i))
+	}
+	other, _ := s.connect(t, "/ws")
+	say(t, other, "echo not held up")
+	expect(t, other, "not held up")
+	if told := s.told(t, "MESSAGE", id); len(told) != 1 {
+		t.Errorf("the function got %d messages while it was busy with the first", len(told))
+	}
+	if err := os.WriteFile(release, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for i := range many {
+		expect(t, conn, fmt.Sprint(i))
+	}
+}
+
+func TestTheFunctionIsToldOfEveryEndOnce(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		limits gateway.SocketLimits
+		end    func(t *testing.T, s *stage, conn *websocket.Conn, id string, wire net.Conn)
+		code   float64
+		reason string
+	}{
+		"the client closes": {end: func(_ *testing.T, _ *stage, c *websocket.Conn, _ string, _ net.Conn) {
+			_ = c.Close(4321, "done")
+		}, code: 4321, reason: "done"},
+		"the client closes without a code": {end: func(_ *testing.T, _ *stage, c *websocket.Conn, _ string, _ net.Conn) {
+			_ = c.Close(websocket.StatusNoStatusRcvd, "")
+		}, code: 1005, reason: "Client-side close frame status not set"},
+		"the client is killed": {end: func(t *testing.T, _ *stage, _ *websocket.Conn, _ string, wire net.Conn) {
+			_ = wire.(*net.TCPConn).SetLinger(0)
+			_ = wire.Close()
+		}, code: 1006, reason: "Connection closed abnormally"},
+		"the connection is deleted": {end: func(t *testing.T, s *stage, c *websocket.Conn, id string, _ net.Conn) {
+			s.delete(t, id)
+			if code := closing(t, c); code != 1000 {
+				t.Errorf("the client is told %d", code)
+			}
+		}, code: 1000, reason: "Connection closed normally"},
+		"nothing passes for too long": {limits: gateway.SocketLimits{Idle: 50 * time.Millisecond},
+			end: func(t *testing.T, s *stage, c *websocket.Conn, _ string, _ net.Conn) {
+				if code := closing(t, c); code != 1001 {
+					t.Errorf("the client is told %d", code)
+				}
+			}, code: 1001, reason: "Going away"},
+		"the lifetime is over": {limits: gateway.SocketLimits{Lifetime: 100 * time.Millisecond},
+			end: func(t *testing.T, s *stage, c *websocket.Conn, _ string, _ net.Conn) {
+				if code := closing(t, c); code != 1001 {
+					t.Errorf("the client is told %d", code)
+				}
+			}, code: 1001, reason: "Going away"},
+		"a message is too long": {end: func(t *testing.T, _ *stage, c *websocket.Conn, _ string, _ net.Conn) {
+			write(t, c, 128<<10+1, 32<<10)
+			if code := closing(t, c); code != 1009 {
+				t.Errorf("the client is told %d", code)
+			}
+		}, code: 1009, reason: "Message too long"},
+		"a frame is too long": {end: func(t *testing.T, _ *stage, c *websocket.Conn, _ string, _ net.Conn) {
+			write(t, c, 32<<10+1, 32<<10+1)
+			if code := closing(t, c); code != 1009 {
+				t.Errorf("the client is told %d", code)
+			}
+		}, code: 1009, reason: "Message too long"},
+		"text is not UTF-8": {end: func(t *testing.T, _ *stage, c *websocket.Conn, _ string, _ net.Conn) {
+			say(t, c, "\xff")
+			if code := closing(t, c); code != 1007 {
+				t.Errorf("the client is told %d", code)
+			}
+		}, code: 1007, reason: "Text is not UTF-8"},
+		"the gateway stops": {end: func(t *testing.T, s *stage, c *websocket.Conn, _ string, _ net.Conn) {
+			s.stop()
+			if code := closing(t, c); code != 1001 {
+				t.Errorf("the client is told %d", code)
+			}
+		}, code: 1001, reason: "Going away"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t, func(c *gateway.Config, _ map[string]lambdahost.Function) { c.SocketLimits = tt.limits })
+			var wire net.Conn
+			conn, _ := s.dial(t, "/ws", network(func(c net.Conn) { wire = c }))
+			if conn == nil {
+				t.Fatal("refused")
+			}
+			id := s.told(t, "CONNECT", "")[0]["requestContext"].(map[string]any)["connectionId"].(string)
+			tt.end(t, s, conn, id, wire)
+			waitUntil(t, func() bool { return len(s.told(t, "DISCONNECT", id)) > 0 })
+			s.stop() // what might be told a second time is told by then
+			s.awaitStop(t)
+			told := s.told(t, "DISCONNECT", id)
+			if len(told) != 1 {
+				t.Fatalf("told %d times", len(told))
+			}
+			about := told[0]["requestContext"].(map[string]any)
+			if about["disconnectStatusCode"] != tt.code || about["disconnectReason"] != tt.reason {
+				t.Errorf("told %v %q", about["disconnectStatusCode"], about["disconnectReason"])
+			}
+		})
+	}
+}
+
+// write sends a message of n bytes in frames of at most size bytes.
+func write(t *testing.T, conn *websocket.Conn, n, size int) {
+	t.Helper()
+	w, err := conn.Writer(t.Context(), websocket.MessageText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := []byte("echo " + strings.Repeat("y", n-len("echo ")))
+	for frame := range slices.Chunk(body, size) {
+		if _, err := w.Write(frame); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAMessageUpToTheLimitsArrivesWhole(t *testing.T) {
+	t.Parallel()
+	conn, _ := start(t).connect(t, "/ws")
+	for _, n := range []int{6, 32 << 10, 32<<10 + 1, 128 << 10} {
+		write(t, conn, n, 32<<10)
+		expect(t, conn, strings.Repeat("y", n-5))
+	}
+}
+
+func TestAClientThatPassesSomethingIsNotIdle(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(c *gateway.Config, _ map[string]lambdahost.Function) {
+		c.SocketLimits.Idle = 500 * time.Millisecond
+	})
+	conn, id := s.connect(t, "/ws")
+	for began := time.Now(); time.Since(began) < 1200*time.Millisecond; {
+		say(t, conn, "echo here")
+		expect(t, conn, "here")
+		time.Sleep(20 * time.Millisecond)
+	}
+	if told := s.told(t, "DISCONNECT", id); len(told) > 0 {
+		t.Errorf("closed: %v", told)
+	}
+}
+
+func TestAllOfManyThatLeaveAtOnceAreTold(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(_ *gateway.Config, f map[string]lambdahost.Function) {
+		socket := f["socket"]
+		socket.MaxInstances, socket.MaxQueue = 2, 4
+		f["socket"] = socket
+	})
+	const many = 100
+	var wires []net.Conn
+	for range many {
+		if conn, r := s.dial(t, "/ws", network(func(c net.Conn) { wires = append(wires, c) })); conn == nil {
+			t.Fatalf("refused with %d", r.StatusCode)
+		}
+	}
+	for _, wire := range wires {
+		_ = wire.Close()
+	}
+	waitUntil(t, func() bool { return len(s.told(t, "DISCONNECT", "")) >= many })
+	ids := make(map[any]int)
+	for _, e := range s.told(t, "DISCONNECT", "") {
+		ids[e["requestContext"].(map[string]any)["connectionId"]]++
+	}
+	if len(ids) != many {
+		t.Errorf("told of %d connections, want %d", len(ids), many)
+	}
+}
+
+func TestAClientThatLeavesDuringTheHandshakeIsToldToHaveLeft(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	release := filepath.Join(t.TempDir(), "release")
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	left := make(chan error)
+	go func() {
+		_, _, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(s.url, "http")+"/ws?do=wait&with="+url.QueryEscape(release), nil)
+		left <- err
+	}()
+	waitUntil(t, func() bool { return exists(release + ".begun") })
+	leave()
+	if err := <-left; err == nil {
+		t.Fatal("the client did not leave")
+	}
+	if err := os.WriteFile(release, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	waitUntil(t, func() bool { return len(s.told(t, "DISCONNECT", "")) == 1 })
+}
+
+func TestTheConnectionOverTheLimitIsRefusedUntilOneEnds(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(c *gateway.Config, _ map[string]lambdahost.Function) { c.SocketLimits.Connections = 2 })
+	first, _ := s.connect(t, "/ws")
+	s.connect(t, "/ws")
+	if conn, r := s.dial(t, "/ws"); conn != nil || r.StatusCode != 429 {
+		t.Fatalf("the third connection was answered %d", r.StatusCode)
+	}
+	_ = first.Close(1000, "")
+	waitUntil(t, func() bool {
+		conn, _ := s.dial(t, "/ws")
+		return conn != nil
+	})
+}
+
+func TestManyConnectionsAtOnceKeepTheirMessagesApart(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	var clients sync.WaitGroup
+	for client := range 16 {
+		clients.Go(func() {
+			conn, _ := s.dial(t, "/ws")
+			if conn == nil {
+				t.Error("refused")
+				return
+			}
+			for n := range 10 {
+				text := fmt.Sprint(client, "/", n)
+				say(t, conn, "echo "+text)
+				expect(t, conn, text)
+			}
+		})
+	}
+	clients.Wait()
+}
