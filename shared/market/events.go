@@ -11,11 +11,16 @@ type Events struct {
 	Mids   []Mids
 	Meta   *Meta
 	Books  []Book // replace those told before, coin by coin
+
+	// What follows is for the live feeds and is not stored.
+	BBOs    []BBO // replace those told before, coin by coin
+	Orders  []OrderStatus
+	Ledgers []Ledger
 }
 
 // Len is the number of events.
 func (e *Events) Len() int {
-	n := len(e.Fills) + len(e.Trades) + len(e.Mids) + len(e.Books)
+	n := len(e.Fills) + len(e.Trades) + len(e.Mids) + len(e.Books) + len(e.BBOs) + len(e.Orders) + len(e.Ledgers)
 	if e.Meta != nil {
 		n++
 	}
