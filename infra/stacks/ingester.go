@@ -1,0 +1,128 @@
+package stacks
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsecrassets"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsecs"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// healthAddress is where the ingester answers its health check, inside its
+// task only.
+const healthAddress = "127.0.0.1:8080"
+
+func (b *builder) ingester(app awscdk.App) awscdk.Stack {
+	stack := b.stack(app, "ingester", "follows the sources")
+	image := filepath.Join(b.Assets, "image", programIngester)
+	if _, err := os.Stat(filepath.Join(image, "Dockerfile")); err != nil {
+		b.faults = append(b.faults, fmt.Errorf("the ingester %w: run make package (%s has no Dockerfile)", errNotBuilt, image))
+		return stack
+	}
+	vpc := b.network(stack)
+	// Reached by nobody: every connection is the task's own.
+	nobody := awsec2.NewSecurityGroup(stack, jsii.String("Group"), &awsec2.SecurityGroupProps{
+		Vpc: vpc, AllowAllOutbound: jsii.Bool(true), Description: jsii.String("Ingester: out only"),
+	})
+	cluster := awsecs.NewCluster(stack, jsii.String("Cluster"), &awsecs.ClusterProps{
+		Vpc: vpc, ClusterName: jsii.String(b.name("ingester")), ContainerInsightsV2: awsecs.ContainerInsights_ENABLED,
+	})
+	service := awsecs.NewFargateService(stack, jsii.String("Service"), &awsecs.FargateServiceProps{
+		Cluster:        cluster,
+		ServiceName:    jsii.String(b.name("ingester")),
+		TaskDefinition: b.task(stack, image),
+		DesiredCount:   jsii.Number(float64(b.IngesterTasks)),
+		AssignPublicIp: jsii.Bool(true), // there is no NAT gateway to go out through
+		VpcSubnets:     &awsec2.SubnetSelection{SubnetType: awsec2.SubnetType_PUBLIC},
+		SecurityGroups: &[]awsec2.ISecurityGroup{nobody},
+		PropagateTags:  awsecs.PropagatedTagSource_SERVICE,
+		CircuitBreaker: &awsecs.DeploymentCircuitBreaker{Enable: jsii.Bool(true), Rollback: jsii.Bool(true)},
+		// One program writes. As long as tasks do not share the work by leases,
+		// the old one must have stopped before the new one starts; the gap is
+		// asked back from the venue.
+		MinHealthyPercent: jsii.Number(b.minHealthy()),
+		MaxHealthyPercent: jsii.Number(b.minHealthy() + 100),
+	})
+	service.Node().DefaultChild().(awscdk.CfnResource).OverrideLogicalId(jsii.String("IngesterService"))
+	return stack
+}
+
+func (b *builder) minHealthy() float64 {
+	if b.IngesterTasks > 1 {
+		return 100
+	}
+	return 0
+}
+
+// network is public subnets in two zones, with private ways to DynamoDB and S3.
+func (b *builder) network(stack awscdk.Stack) awsec2.Vpc {
+	vpc := awsec2.NewVpc(stack, jsii.String("Network"), &awsec2.VpcProps{
+		IpAddresses: awsec2.IpAddresses_Cidr(jsii.String("10.0.0.0/24")),
+		MaxAzs:      jsii.Number(2),
+		NatGateways: jsii.Number(0),
+		SubnetConfiguration: &[]*awsec2.SubnetConfiguration{{
+			Name: jsii.String("public"), SubnetType: awsec2.SubnetType_PUBLIC, MapPublicIpOnLaunch: jsii.Bool(false),
+		}},
+		RestrictDefaultSecurityGroup: jsii.Bool(false), // nothing is in it
+		GatewayEndpoints: &map[string]*awsec2.GatewayVpcEndpointOptions{
+			"DynamoDB": {Service: awsec2.GatewayVpcEndpointAwsService_DYNAMODB()},
+			"S3":       {Service: awsec2.GatewayVpcEndpointAwsService_S3()},
+		},
+	})
+	accept(vpc, "AwsSolutions-VPC7", "The only thing in this network is the ingester, whom no security group lets anybody reach: a log of its connections to the venue would be paid for by the gigabyte and read by nobody.")
+	return vpc
+}
+
+func (b *builder) task(stack awscdk.Stack, image string) awsecs.FargateTaskDefinition {
+	role := awsiam.NewRole(stack, jsii.String("IngesterRole"), &awsiam.RoleProps{
+		AssumedBy:      awsiam.NewServicePrincipal(jsii.String("ecs-tasks.amazonaws.com"), nil),
+		Description:    jsii.String("What the ingester may do"),
+		InlinePolicies: &map[string]awsiam.PolicyDocument{"rights": b.policy(programIngester, nil)},
+	})
+	rename(role, "IngesterRole")
+	explain(role, programIngester)
+	task := awsecs.NewFargateTaskDefinition(stack, jsii.String("Task"), &awsecs.FargateTaskDefinitionProps{
+		Family: jsii.String(b.name("ingester")), Cpu: jsii.Number(float64(b.IngesterCPU)), MemoryLimitMiB: jsii.Number(float64(b.IngesterMemory)),
+		RuntimePlatform: &awsecs.RuntimePlatform{CpuArchitecture: awsecs.CpuArchitecture_ARM64(), OperatingSystemFamily: awsecs.OperatingSystemFamily_LINUX()},
+		TaskRole:        role,
+	})
+	env := map[string]*string{
+		"AWS_REGION":            stack.Region(),
+		"QUOTARY_TABLE_PREFIX":  jsii.String(b.tables()),
+		"QUOTARY_VIEWS_BUCKET":  sub(b.bucket()),
+		"QUOTARY_INGESTER_ADDR": jsii.String(healthAddress),
+	}
+	if b.HyperliquidURL != "off" {
+		env["QUOTARY_HYPERLIQUID_URL"] = jsii.String(b.HyperliquidURL)
+	}
+	task.AddContainer(jsii.String("ingester"), &awsecs.ContainerDefinitionOptions{
+		Image: awsecs.ContainerImage_FromDockerImageAsset(awsecrassets.NewDockerImageAsset(stack, jsii.String("Image"), &awsecrassets.DockerImageAssetProps{
+			Directory: jsii.String(image), Platform: awsecrassets.Platform_LINUX_ARM64(),
+		})),
+		Environment:            &env,
+		ReadonlyRootFilesystem: jsii.Bool(true),
+		Logging: awsecs.LogDriver_AwsLogs(&awsecs.AwsLogDriverProps{
+			StreamPrefix: jsii.String("ingester"), LogGroup: b.logs(stack, "IngesterLogs", "/quotary/"+b.name("ingester")),
+			// A full buffer must not stall the program: lines are dropped instead.
+			Mode: awsecs.AwsLogDriverMode_NON_BLOCKING, MaxBufferSize: awscdk.Size_Mebibytes(jsii.Number(4)),
+		}),
+		HealthCheck: &awsecs.HealthCheck{
+			Command:     jsii.Strings("CMD", "/healthcheck", "http://"+healthAddress+"/healthz"),
+			Interval:    awscdk.Duration_Seconds(jsii.Number(10)),
+			Timeout:     awscdk.Duration_Seconds(jsii.Number(5)),
+			Retries:     jsii.Number(3),
+			StartPeriod: awscdk.Duration_Seconds(jsii.Number(30)),
+		},
+		StopTimeout: awscdk.Duration_Seconds(jsii.Number(60)), // what is in memory is written first
+	})
+	accept(task, "AwsSolutions-ECS2", "The settings of the ingester are names and addresses: none is secret.")
+	if execution := task.ExecutionRole(); execution != nil {
+		accept(execution, "AwsSolutions-IAM5", "A login to the registry is not for any one repository; the right to pull is.", "Resource::*")
+	}
+	return task
+}

@@ -1,0 +1,270 @@
+package stacks
+
+import (
+	"slices"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsbudgets"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatchactions"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssnssubscriptions"
+	"github.com/aws/jsii-runtime-go"
+
+	"quotary/shared/catalog"
+	"quotary/shared/store"
+)
+
+// watcher declares alarms, all of which tell one topic.
+type watcher struct {
+	*builder
+	stack awscdk.Stack
+	topic awssns.Topic
+}
+
+// alarm is a condition that a person should know of. Its name is its anchor in
+// the guide: alarm-<name>.
+type alarm struct {
+	name, meaning string
+	metric        awscloudwatch.IMetric
+	threshold     float64
+	below         bool // it is bad to be below, not above
+	periods, of   int  // how many of the last periods must be bad
+	silence       bool // no data is bad too
+}
+
+func (b *builder) watch(app awscdk.App) awscdk.Stack {
+	stack := b.stack(app, "watch", "dashboard, alarms and budget")
+	topic := awssns.NewTopic(stack, jsii.String("Alarms"), &awssns.TopicProps{
+		TopicName: jsii.String(b.name("alarms")), EnforceSSL: jsii.Bool(true),
+	})
+	if b.AlarmEmail != "" {
+		topic.AddSubscription(awssnssubscriptions.NewEmailSubscription(jsii.String(b.AlarmEmail), nil))
+	}
+	w := &watcher{b, stack, topic}
+	w.gateway()
+	for _, name := range b.functions() {
+		w.function(name)
+	}
+	for _, table := range b.tableNames() {
+		w.table(table)
+	}
+	w.ingesterAlarms()
+	w.dashboard()
+	if b.BudgetUSD > 0 {
+		w.budget()
+	}
+	return stack
+}
+
+// functions are the names of all functions of this deployment, sorted.
+func (b *builder) functions() []string {
+	names := append(slices.Clone(catalog.Functions()), catalog.FunctionAuthorizer, catalog.FunctionAdmin)
+	if len(b.feedAPIs) > 0 {
+		names = append(names, functionSocket)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (b *builder) tableNames() []string {
+	var names []string
+	for _, spec := range store.Schema("") {
+		names = append(names, spec.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (w *watcher) gateway() {
+	w.alarm(alarm{
+		name: "api-5xx", meaning: "More than 1 % of requests fail by the service's own fault.",
+		metric: w.apiMetric("5XXError", "Average"), threshold: 0.01, periods: 2, of: 3,
+	})
+	w.alarm(alarm{
+		name: "api-slow", meaning: "One request in a hundred takes more than two seconds.",
+		metric: w.apiMetric("Latency", "p99"), threshold: 2000, periods: 3, of: 3,
+	})
+	// A refused signature is an error of the authorizer's function, by API
+	// Gateway's rules. What is a fault of it shows in the access log alone.
+	log := awslogs.LogGroup_FromLogGroupName(w.stack, jsii.String("AccessLog"), jsii.String("/aws/apigateway/"+w.name("api")))
+	w.counted("Unauthorized", log, `{ $.error = "UNAUTHORIZED" }`)
+	w.alarm(alarm{
+		name: "authorizer", meaning: "The authorizer fails: requests are answered with 500 before a function sees them.",
+		metric:    w.counted("AuthorizerFailures", log, `{ ($.error = "AUTHORIZER_FAILURE") || ($.error = "AUTHORIZER_CONFIGURATION_ERROR") }`),
+		threshold: 0, periods: 2, of: 3,
+	})
+}
+
+func (w *watcher) function(name string) {
+	metric := w.lambdaMetric(name, "Throttles", "Sum")
+	if name != catalog.FunctionAuthorizer { // whose errors are its refusals
+		metric = awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
+			Expression: jsii.String("errors + throttles"), Label: jsii.String(name), Period: minutes(5),
+			UsingMetrics: &map[string]awscloudwatch.IMetric{
+				"errors": w.lambdaMetric(name, "Errors", "Sum"), "throttles": metric,
+			},
+		})
+	}
+	w.alarm(alarm{
+		name: "function-" + name, meaning: "The function crashes, runs out of time, or is throttled.",
+		metric: metric, threshold: 0, periods: 2, of: 3,
+	})
+}
+
+func (w *watcher) table(table string) {
+	w.alarm(alarm{
+		name: "table-" + table, meaning: "DynamoDB throttles the table: its insights name the hot key.",
+		metric: awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
+			Expression: jsii.String("reads + writes"), Label: jsii.String(table), Period: minutes(5),
+			UsingMetrics: &map[string]awscloudwatch.IMetric{
+				"reads": w.tableMetric(table, "ReadThrottleEvents"), "writes": w.tableMetric(table, "WriteThrottleEvents"),
+			},
+		}),
+		threshold: 0, periods: 2, of: 3,
+	})
+}
+
+func (w *watcher) ingesterAlarms() {
+	if w.HyperliquidURL != "off" {
+		w.alarm(alarm{
+			name: "ingester-silent", meaning: "No market data was written for ten minutes, though the venue never rests.",
+			metric: w.tableMetric(store.SeriesTable, "ConsumedWriteCapacityUnits"), threshold: 1, below: true, periods: 2, of: 2, silence: true,
+		})
+	}
+	w.alarm(alarm{
+		name: "ingester-down", meaning: "Fewer ingesters run than should.",
+		metric: w.ecsMetric("ECS/ContainerInsights", "RunningTaskCount", "Maximum"), threshold: float64(w.IngesterTasks), below: true, periods: 2, of: 2, silence: true,
+	})
+	w.alarm(alarm{
+		name: "ingester-busy", meaning: "The ingester uses more than 80 % of its processor: soon it falls behind.",
+		metric: w.ecsMetric("AWS/ECS", "CPUUtilization", "Average"), threshold: 80, periods: 3, of: 3,
+	})
+	w.alarm(alarm{
+		name: "ingester-memory", meaning: "The ingester uses more than 85 % of its memory: soon it is killed.",
+		metric: w.ecsMetric("AWS/ECS", "MemoryUtilization", "Maximum"), threshold: 85, periods: 3, of: 3,
+	})
+	log := awslogs.LogGroup_FromLogGroupName(w.stack, jsii.String("IngesterLog"), jsii.String("/quotary/"+w.name("ingester")))
+	w.alarm(alarm{
+		name: "ingester-errors", meaning: "The ingester reports errors for ten minutes: the stores or the venue refuse it.",
+		metric: w.counted("IngesterErrors", log, `{ $.level = "ERROR" }`), threshold: 0, periods: 2, of: 2,
+	})
+}
+
+func (w *watcher) alarm(a alarm) {
+	comparison, missing := awscloudwatch.ComparisonOperator_GREATER_THAN_THRESHOLD, awscloudwatch.TreatMissingData_NOT_BREACHING
+	if a.below {
+		comparison = awscloudwatch.ComparisonOperator_LESS_THAN_THRESHOLD
+	}
+	if a.silence {
+		missing = awscloudwatch.TreatMissingData_BREACHING
+	}
+	made := awscloudwatch.NewAlarm(w.stack, jsii.String("Alarm-"+a.name), &awscloudwatch.AlarmProps{
+		AlarmName:          jsii.String(w.name(a.name)),
+		AlarmDescription:   jsii.String(a.meaning + " " + w.Runbook + "#alarm-" + a.name),
+		Metric:             a.metric,
+		Threshold:          jsii.Number(a.threshold),
+		ComparisonOperator: comparison,
+		DatapointsToAlarm:  jsii.Number(float64(a.periods)),
+		EvaluationPeriods:  jsii.Number(float64(a.of)),
+		TreatMissingData:   missing,
+	})
+	action := awscloudwatchactions.NewSnsAction(w.topic)
+	made.AddAlarmAction(action)
+	made.AddOkAction(action)
+}
+
+// counted makes a metric of the lines of a log that fit a pattern.
+func (w *watcher) counted(name string, log awslogs.ILogGroup, pattern string) awscloudwatch.IMetric {
+	filter := awslogs.NewMetricFilter(w.stack, jsii.String(name), &awslogs.MetricFilterProps{
+		LogGroup: log, FilterPattern: awslogs.FilterPattern_Literal(jsii.String(pattern)),
+		MetricNamespace: jsii.String("Quotary"), MetricName: jsii.String(w.name(name)),
+		MetricValue: jsii.String("1"), DefaultValue: jsii.Number(0),
+	})
+	return filter.Metric(&awscloudwatch.MetricOptions{Statistic: jsii.String("Sum"), Period: minutes(5)})
+}
+
+func (w *watcher) apiMetric(name, statistic string) awscloudwatch.IMetric {
+	return metric("AWS/ApiGateway", name, statistic, map[string]string{"ApiName": w.name("api"), "Stage": stageName})
+}
+
+func (w *watcher) lambdaMetric(function, name, statistic string) awscloudwatch.IMetric {
+	return metric("AWS/Lambda", name, statistic, map[string]string{"FunctionName": w.name(function)})
+}
+
+func (w *watcher) tableMetric(table, name string) awscloudwatch.IMetric {
+	return metric("AWS/DynamoDB", name, "Sum", map[string]string{"TableName": w.tables() + table})
+}
+
+func (w *watcher) ecsMetric(namespace, name, statistic string) awscloudwatch.IMetric {
+	return metric(namespace, name, statistic, map[string]string{"ClusterName": w.name("ingester"), "ServiceName": w.name("ingester")})
+}
+
+func metric(namespace, name, statistic string, dimensions map[string]string) awscloudwatch.IMetric {
+	where := map[string]*string{}
+	for key, value := range dimensions {
+		where[key] = jsii.String(value)
+	}
+	return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
+		Namespace: jsii.String(namespace), MetricName: jsii.String(name), Statistic: jsii.String(statistic),
+		DimensionsMap: &where, Period: minutes(5),
+	})
+}
+
+func minutes(n float64) awscdk.Duration { return awscdk.Duration_Minutes(jsii.Number(n)) }
+
+func (w *watcher) dashboard() {
+	board := awscloudwatch.NewDashboard(w.stack, jsii.String("Dashboard"), &awscloudwatch.DashboardProps{
+		DashboardName: jsii.String(w.name("overview")), DefaultInterval: awscdk.Duration_Hours(jsii.Number(12)),
+	})
+	graph := func(title string, metrics ...awscloudwatch.IMetric) awscloudwatch.IWidget {
+		return awscloudwatch.NewGraphWidget(&awscloudwatch.GraphWidgetProps{
+			Title: jsii.String(title), Left: &metrics, Width: jsii.Number(8), Height: jsii.Number(6),
+		})
+	}
+	each := func(names []string, of func(string) awscloudwatch.IMetric) []awscloudwatch.IMetric {
+		var all []awscloudwatch.IMetric
+		for _, name := range names {
+			all = append(all, of(name))
+		}
+		return all
+	}
+	counted := func(name string) awscloudwatch.IMetric { return metric("Quotary", w.name(name), "Sum", nil) }
+	board.AddWidgets(
+		graph("Requests", w.apiMetric("Count", "Sum"), w.apiMetric("4XXError", "Sum"), w.apiMetric("5XXError", "Sum")),
+		graph("Latency, ms", w.apiMetric("Latency", "p50"), w.apiMetric("Latency", "p99"), w.apiMetric("IntegrationLatency", "p99")),
+		graph("Refused signatures, authorizer failures", counted("Unauthorized"), counted("AuthorizerFailures")),
+	)
+	board.AddWidgets(
+		graph("Duration of functions, ms, p99", each(w.functions(), func(f string) awscloudwatch.IMetric { return w.lambdaMetric(f, "Duration", "p99") })...),
+		graph("Errors of functions", each(w.functions(), func(f string) awscloudwatch.IMetric { return w.lambdaMetric(f, "Errors", "Sum") })...),
+		graph("Functions at one time", each(w.functions(), func(f string) awscloudwatch.IMetric { return w.lambdaMetric(f, "ConcurrentExecutions", "Maximum") })...),
+	)
+	board.AddWidgets(
+		graph("Table reads, units", each(w.tableNames(), func(t string) awscloudwatch.IMetric { return w.tableMetric(t, "ConsumedReadCapacityUnits") })...),
+		graph("Table writes, units", each(w.tableNames(), func(t string) awscloudwatch.IMetric { return w.tableMetric(t, "ConsumedWriteCapacityUnits") })...),
+		graph("Ingester: processor and memory, %; errors", w.ecsMetric("AWS/ECS", "CPUUtilization", "Average"), w.ecsMetric("AWS/ECS", "MemoryUtilization", "Maximum"), counted("IngesterErrors")),
+	)
+}
+
+// budget warns when a month becomes dearer than planned. Budgets are of the
+// whole account: tags would have to be activated for billing first.
+func (w *watcher) budget() {
+	warnings := []any{}
+	for _, percent := range []float64{80, 100} {
+		warnings = append(warnings, &awsbudgets.CfnBudget_NotificationWithSubscribersProperty{
+			Notification: &awsbudgets.CfnBudget_NotificationProperty{
+				ComparisonOperator: jsii.String("GREATER_THAN"), NotificationType: jsii.String("ACTUAL"), Threshold: jsii.Number(percent), ThresholdType: jsii.String("PERCENTAGE"),
+			},
+			Subscribers: []any{&awsbudgets.CfnBudget_SubscriberProperty{Address: jsii.String(w.AlarmEmail), SubscriptionType: jsii.String("EMAIL")}},
+		})
+	}
+	awsbudgets.NewCfnBudget(w.stack, jsii.String("Budget"), &awsbudgets.CfnBudgetProps{
+		Budget: &awsbudgets.CfnBudget_BudgetDataProperty{
+			BudgetName: jsii.String(w.name("month")), BudgetType: jsii.String("COST"), TimeUnit: jsii.String("MONTHLY"),
+			BudgetLimit: &awsbudgets.CfnBudget_SpendProperty{Amount: jsii.Number(float64(w.BudgetUSD)), Unit: jsii.String("USD")},
+		},
+		NotificationsWithSubscribers: warnings,
+	})
+}
