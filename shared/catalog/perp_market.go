@@ -7,10 +7,10 @@ var (
 	Tickers     = route[None, []Ticker]("GET", "/upgrade/v2/hl/tickers", PerpMarket, action("HL_TICKERS"), EnvelopeB)
 	TickerCoin  = route[TickerCoinIn, Ticker]("GET", "/upgrade/v2/hl/tickers/coin/{coin}", PerpMarket, action("HL_TICKERS"), EnvelopeB)
 	TakerKlines = route[TakerKlinesIn, []TakerKline]("GET", "/upgrade/v2/hl/klines-with-taker-vol/{coin}/{interval}", PerpMarket, action("HL_KLINES_WITH_TAKER_VOL"), EnvelopeB)
+	TakerDelta  = route[TakerDeltaIn, TakerDeltaSum]("GET", "/upgrade/v2/hl/accumulated-taker-delta/{coin}", PerpMarket, action("HL_ACCUMULATED_TAKER_DELTA"), EnvelopeB)
 
 	_ = planned("GET", "/upgrade/v2/hl/open-interest/summary", PerpMarket, action("HL_OPEN_INTEREST_SUMMARY"), EnvelopeB)
 	_ = planned("GET", "/upgrade/v2/hl/open-interest/top-coins", PerpMarket, action("HL_OPEN_INTEREST_TOP_COINS"), EnvelopeB)
-	_ = planned("GET", "/upgrade/v2/hl/accumulated-taker-delta/{coin}", PerpMarket, action("HL_ACCUMULATED_TAKER_DELTA"), EnvelopeB)
 	_ = planned("GET", "/upgrade/v2/hl/orderbooks/history-summaries/{coin}", PerpMarket, action("HL_ORDERBOOKS_HISTORY_SUMMARIES"), EnvelopeB)
 	_ = planned("GET", "/upgrade/v2/hl/open-interest/history/{coin}", PerpMarket, action("HL_OPEN_INTEREST_HISTORY"), EnvelopeB)
 )
@@ -56,4 +56,18 @@ type TakerKline struct {
 	High        string `json:"high"`
 	Low         string `json:"low"`
 	Close       string `json:"close"`
+}
+
+// TakerDeltaIn selects the trades of a coin in a window that reaches back from
+// now and begins with a whole second.
+type TakerDeltaIn struct {
+	Coin     Coin     `path:"coin"`
+	Interval Lookback `query:"interval" required:"true" min:"1s" max:"60d"`
+}
+
+// TakerDeltaSum is what takers bought less what they sold; negative when they
+// sold more. Exact decimal strings, 0.0 without a trade.
+type TakerDeltaSum struct {
+	SzDelta  string `json:"szDelta"`  // base units
+	ValDelta string `json:"valDelta"` // quote units
 }

@@ -32,4 +32,5 @@ func (m *markets) register(f *api.Family) {
 	api.Handle(f, catalog.Tickers, m.all)
 	api.Handle(f, catalog.TickerCoin, m.one)
 	api.Handle(f, catalog.TakerKlines, m.klines)
+	api.Handle(f, catalog.TakerDelta, m.takerDelta)
 }

@@ -20,12 +20,14 @@ const tickersPeriod = time.Second
 // markets holds what the handlers read.
 type markets struct {
 	series  *store.Series
+	clock   func() time.Time
 	tickers *store.View[tickers]
 }
 
 func newMarkets(series *store.Series, views *store.Views, clock func() time.Time) *markets {
 	return &markets{
 		series:  series,
+		clock:   clock,
 		tickers: store.NewView(views, store.TickersView, tickersPeriod, clock, decodeTickers),
 	}
 }
