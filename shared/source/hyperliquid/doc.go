@@ -5,8 +5,8 @@
 //     account, in hourly files that grow. A [Position] tells how far it has been
 //     read, so that nothing is lost or told twice across restarts.
 //   - [Feed] takes what the public API tells everyone: trades without the
-//     accounts' fills, mid prices, and the description of the markets. It has no
-//     positions; what a lost connection missed is asked for again where the API
+//     accounts' fills, books, mid prices, and the description of the markets. It
+//     has no positions; what a lost connection missed is asked for again where the API
 //     still knows it.
 //
 // Both hand [Delivery] values to a [Sink], which blocks while the consumer is
@@ -59,6 +59,9 @@ func (s *Stats) seen(now time.Time, e *market.Events) {
 	}
 	for i := range e.Mids {
 		newest = max(newest, e.Mids[i].Time)
+	}
+	for i := range e.Books {
+		newest = max(newest, e.Books[i].Time)
 	}
 	for {
 		had := s.LastEvent.Load()

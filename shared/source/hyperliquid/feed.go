@@ -32,11 +32,13 @@ const (
 	maxFrame     = 16 << 20 // bytes
 )
 
-// Feed follows the public API: one WebSocket for mid prices and trades, and the
-// description of the markets once a minute.
+// Feed follows the public API: one WebSocket for mid prices, trades and books,
+// and the description of the markets once a minute.
 type Feed struct {
 	URL    string // e.g. https://api.hyperliquid.xyz
-	Trades bool   // whether to follow the trades of every coin, or only mid prices
+	Trades bool   // whether to follow the trades of every coin
+	Books  bool   // whether to follow the book and the best prices of every coin, as far as the limits allow
+	Info   *Info  // the client to ask, where others spend of the same budget; nil means one of its own
 	Stats  *Stats
 	Log    *slog.Logger
 
@@ -62,7 +64,9 @@ type subscription struct {
 // two goroutines, one that looks at the markets and one that holds the
 // connection, and ends after both.
 func (f *Feed) Follow(ctx context.Context, sink Sink) error {
-	f.info = NewInfo(f.URL)
+	if f.info = f.Info; f.info == nil {
+		f.info = NewInfo(f.URL)
+	}
 	f.known = map[subscription]bool{}
 	f.news = make(chan struct{}, 1)
 	group, ctx := errgroup.WithContext(ctx)
@@ -245,11 +249,48 @@ func (f *Feed) frame(b []byte) (market.Events, error) {
 			dex = *data.Dex
 		}
 		return market.Events{Mids: []market.Mids{{Dex: dex, Time: time.Now().UnixMilli(), Px: px}}}, nil
+	case "l2Book":
+		book, err := market.ParseBook(push.Data)
+		if err != nil {
+			return market.Events{}, err
+		}
+		return market.Events{Books: []market.Book{book}}, nil
+	case "bbo":
+		bbo, err := parseBBO(push.Data)
+		if err != nil {
+			return market.Events{}, err
+		}
+		return market.Events{BBOs: []market.BBO{bbo}}, nil
 	case "error":
 		return market.Events{}, fmt.Errorf("the venue refuses: %s", push.Data)
 	default: // pong, subscriptionResponse
 		return market.Events{}, nil
 	}
+}
+
+// parseBBO reads {"coin","time","bbo":[bid or null, ask or null]} with the checks
+// of a book of one price a side.
+func parseBBO(data []byte) (market.BBO, error) {
+	var w struct {
+		Coin string           `json:"coin"`
+		Time int64            `json:"time"`
+		BBO  [2]*market.Level `json:"bbo"`
+	}
+	if err := json.Unmarshal(data, &w); err != nil {
+		return market.BBO{}, fmt.Errorf("read best prices: %w", err)
+	}
+	if !market.ValidCoin(w.Coin) || w.Time <= 0 || w.Time > 9_999_999_999_999 {
+		return market.BBO{}, errors.New("read best prices: no coin, or no time in ms")
+	}
+	for _, l := range w.BBO {
+		if l == nil {
+			continue
+		}
+		if err := market.CheckQuantity(l.Px, l.Sz); err != nil {
+			return market.BBO{}, fmt.Errorf("read best prices: %w", err)
+		}
+	}
+	return market.BBO{Coin: w.Coin, Time: w.Time, Bid: w.BBO[0], Ask: w.BBO[1]}, nil
 }
 
 // dexOf tells the dex of a set of coins by their prefix: a coin of a dex named

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"quotary/shared/market"
 )
 
 // Streams are the folders below a node's data in which it writes fills: one
@@ -26,6 +28,26 @@ type Files struct {
 	Stats *Stats
 	Log   *slog.Logger
 	Poll  time.Duration // between looks at the files; 0 means 100 ms
+
+	// Read appends what one line tells to the events, and tells how many parts of
+	// it could not be read, with the first error; nil reads fills.
+	Read func(e *market.Events, line string, offset int64) (skipped int, err error)
+}
+
+// End is the position behind everything that is there now.
+func (f *Files) End() (Position, error) {
+	at := Position{}
+	for {
+		next, err := f.after(at.File)
+		if err != nil || next == "" {
+			return at, err
+		}
+		info, err := os.Stat(filepath.Join(f.Dir, filepath.FromSlash(next)))
+		if err != nil {
+			return at, fmt.Errorf("find the end of the node's files: %w", err)
+		}
+		at = Position{File: next, Offset: info.Size()}
+	}
 }
 
 // finishAfter is how many polls a half-written last line may take once the next
@@ -92,7 +114,7 @@ func (f *Files) file(ctx context.Context, at Position, sink Sink) (Position, err
 		return at, fmt.Errorf("seek in %s: %w", at.File, err)
 	}
 	l := &lines{r: file, max: maxLine, offset: at.Offset}
-	c := &collector{name: at.File, stats: f.Stats, log: f.Log, now: time.Now}
+	c := &collector{name: at.File, stats: f.Stats, log: f.Log, now: time.Now, read: f.Read}
 	for polls := 0; ; {
 		if err := c.drain(ctx, l, take); err != nil {
 			return accepted, err

@@ -52,6 +52,9 @@ type infoRequest struct {
 	Type string `json:"type"`
 	Dex  string `json:"dex,omitempty"`
 	Coin string `json:"coin,omitempty"`
+	User string `json:"user,omitempty"`
+
+	StartTime int64 `json:"startTime,omitempty"` // ms
 }
 
 // AllMids returns the mid price of each coin of a dex; "" is the main one.

@@ -103,6 +103,7 @@ type collector struct {
 	stats *Stats
 	log   *slog.Logger
 	now   func() time.Time
+	read  func(e *market.Events, line string, offset int64) (skipped int, err error) // nil reads fills
 
 	events market.Events
 	bytes  int
@@ -115,13 +116,21 @@ func (c *collector) add(line []byte, offset int64) {
 	}
 	c.stats.Lines.Add(1)
 	c.bytes += len(line)
-	fills, skipped, err := market.AppendFills(c.events.Fills, string(line), offset)
-	c.events.Fills = fills
+	read := c.read
+	if read == nil {
+		read = readFills
+	}
+	skipped, err := read(&c.events, string(line), offset)
 	if err != nil {
 		c.stats.Malformed.Add(int64(skipped))
 		c.log.Warn("skipped what could not be read", "file", c.name, "offset", offset, "count", skipped,
 			"error", err.Error(), "line", excerpt(string(line)))
 	}
+}
+
+func readFills(e *market.Events, line string, offset int64) (skipped int, err error) {
+	e.Fills, skipped, err = market.AppendFills(e.Fills, line, offset)
+	return skipped, err
 }
 
 func (c *collector) full() bool {

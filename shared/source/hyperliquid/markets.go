@@ -65,24 +65,33 @@ func (f *Feed) look(ctx context.Context) (*market.Meta, []market.Mids, error) {
 	return meta, mids, nil
 }
 
-// wantAll notes what to subscribe to: mid prices first, as the limit may leave
-// no room for the trades of every coin.
+// wantAll notes what to subscribe to, in the order in which the limit is spent:
+// mid prices, trades, books, and best prices, which the books tell too, only
+// less often.
 func (f *Feed) wantAll(meta *market.Meta) {
 	dexs := slices.Sorted(maps.Keys(meta.Perps))
 	for _, dex := range dexs {
 		f.want(subscription{Type: "allMids", Dex: dex})
 	}
-	if !f.Trades {
-		return
-	}
+	var coins []string
 	for _, dex := range dexs {
-		f.wantTrades(meta.Perps[dex])
+		coins = f.appendCoins(coins, meta.Perps[dex])
 	}
-	f.wantTrades(meta.Spot)
+	coins = f.appendCoins(coins, meta.Spot)
+	for _, channel := range [...]struct {
+		name   string
+		wanted bool
+	}{{"trades", f.Trades}, {"l2Book", f.Books}, {"bbo", f.Books}} {
+		for _, coin := range coins {
+			if channel.wanted {
+				f.want(subscription{Type: channel.name, Coin: coin})
+			}
+		}
+	}
 }
 
-// wantTrades notes the coins of a universe.
-func (f *Feed) wantTrades(description json.RawMessage) {
+// appendCoins appends the coins of a universe.
+func (f *Feed) appendCoins(coins []string, description json.RawMessage) []string {
 	var d struct {
 		Universe []struct {
 			Name     string `json:"name"`
@@ -91,13 +100,14 @@ func (f *Feed) wantTrades(description json.RawMessage) {
 	}
 	if err := json.Unmarshal(description, &d); err != nil {
 		f.Log.Warn("a description of markets has no universe", "error", err.Error())
-		return
+		return coins
 	}
 	for _, c := range d.Universe {
 		if !c.Delisted && market.ValidCoin(c.Name) {
-			f.want(subscription{Type: "trades", Coin: c.Name})
+			coins = append(coins, c.Name)
 		}
 	}
+	return coins
 }
 
 func (f *Feed) want(s subscription) {
@@ -108,8 +118,10 @@ func (f *Feed) want(s subscription) {
 	}
 	f.known[s] = true
 	if len(f.wanted) == maxSubscriptions {
-		f.Stats.Dropped.Add(1)
-		f.Log.Error("the venue allows no more subscriptions; this one is left out", "type", s.Type, "coin", s.Coin, "dex", s.Dex, "limit", maxSubscriptions)
+		if f.Stats.Dropped.Add(1) > 1 {
+			return
+		}
+		f.Log.Error("the venue allows no more subscriptions; the rest is left out, from this one on", "type", s.Type, "coin", s.Coin, "dex", s.Dex, "limit", maxSubscriptions)
 		return
 	}
 	f.wanted = append(f.wanted, s)

@@ -1,0 +1,70 @@
+package hyperliquid
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quotary/shared/market"
+)
+
+const blockHead = `{"local_time":"2026-06-02T10:00:00.854461191","block_time":"2026-06-02T09:59:59.398971110","block_number":1,"events":[`
+
+const filledOrder = `{"time":"2026-06-02T09:59:59.398971110","user":"0x31CA8395cf837de08b24da3f660e77761dfb974b","hash":null,` +
+	`"builder":{"b":"0x0000000000000000000000000000000000000001","f":25},"status":"filled","order":{"coin":"JTO","side":"A","limitPx":"0.65","sz":"0.0",` +
+	`"oid":7,"timestamp":1780394399398,"triggerCondition":"N/A","isTrigger":false,"triggerPx":"0.0","children":[],"isPositionTpsl":false,` +
+	`"reduceOnly":true,"orderType":"Limit","origSz":"1096.0","tif":"Gtc","cloid":null}}`
+
+func TestOfTheOrderStatusesThoseOfFilledOrdersAreKept(t *testing.T) {
+	t.Parallel()
+	want := market.OrderStatus{
+		Address: "0x31ca8395cf837de08b24da3f660e77761dfb974b", Time: 1780394399398, Status: "filled",
+		Builder: "0x0000000000000000000000000000000000000001", BuilderFee: 25,
+		Coin: "JTO", Side: "A", LimitPx: "0.65", Sz: "0.0", OrigSz: "1096.0", Oid: 7, Timestamp: 1780394399398,
+		TriggerCondition: "N/A", TriggerPx: "0.0", Children: []byte("[]"), ReduceOnly: true, OrderType: "Limit", Tif: "Gtc",
+	}
+	open := `{"time":"2026-06-02T09:59:59.398971110","user":"0x31ca8395cf837de08b24da3f660e77761dfb974b","status":"open","order":{}}`
+	for name, line := range map[string]string{
+		"a block":   blockHead + open + "," + filledOrder + `]}`,
+		"one event": filledOrder,
+	} {
+		var e market.Events
+		if skipped, err := ReadFilled(&e, line, 0); err != nil || skipped != 0 {
+			t.Fatalf("%s: %d skipped, %v", name, skipped, err)
+		}
+		if diff := cmp.Diff([]market.OrderStatus{want}, e.Orders); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestWhatIsNoOrderStatusIsCountedAndTheRestKept(t *testing.T) {
+	t.Parallel()
+	var e market.Events
+	skipped, err := ReadFilled(&e, blockHead+`{"status":"filled","user":5},{"status":"filled","time":"x"},`+filledOrder+`]}`, 0)
+	if skipped != 2 || err == nil || len(e.Orders) != 1 {
+		t.Errorf("%d skipped, %d kept, error %v", skipped, len(e.Orders), err)
+	}
+	if skipped, err := ReadFilled(&e, `{"events":["filled"`, 0); skipped != 1 || err == nil {
+		t.Errorf("half a line: %d skipped, error %v", skipped, err)
+	}
+}
+
+func TestALedgerUpdateIsToldForEveryAccountItNames(t *testing.T) {
+	t.Parallel()
+	line := blockHead + `{"time":"2026-06-11T01:00:02.896899363","hash":"0x5a","inner":{"LedgerUpdate":{"users":["0x8B1c0722a978599bb254c2bdd75992fa605073f6",` +
+		`"0x2000000000000000000000000000000000000000"],"delta":{"type":"send","amount":"500.008953"}}}},` +
+		`{"time":"2026-06-11T01:00:02.896899363","hash":"0x5b","inner":{"CDeposit":{"user":"0x163014fed389c392a0a214d2c4a28a73ec804741","amount":"1.0"}}}]}`
+	var e market.Events
+	if skipped, err := ReadLedgers(&e, line, 0); err != nil || skipped != 0 {
+		t.Fatalf("%d skipped, %v", skipped, err)
+	}
+	delta := []byte(`{"type":"send","amount":"500.008953"}`)
+	want := []market.Ledger{
+		{Address: "0x8b1c0722a978599bb254c2bdd75992fa605073f6", Time: 1781139602896, Hash: "0x5a", Delta: delta},
+		{Address: "0x2000000000000000000000000000000000000000", Time: 1781139602896, Hash: "0x5a", Delta: delta},
+	}
+	if diff := cmp.Diff(want, e.Ledgers); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
