@@ -73,6 +73,11 @@ func (m *mirror) apply(e connections.Event) {
 		}
 		m.seen[e.Connection] = e.At
 	case connections.Subscribed:
+		for _, s := range m.subs {
+			if s.Connection == e.Connection && s.Key() == e.Key() && s.At.Equal(e.At) {
+				fault("%s is told twice that it follows %s", e.Connection, e.Key())
+			}
+		}
 		m.subs = append(m.subs, e)
 		add(e.Connection, e.Key())
 	case connections.Unsubscribed:
