@@ -12,6 +12,9 @@ type Events struct {
 	Meta   *Meta
 	Books  []Book // replace those told before, coin by coin
 
+	Contexts []Contexts
+	Funding  []Funding // as paid; told again it is the same
+
 	// What follows is for the live feeds and is not stored.
 	BBOs    []BBO // replace those told before, coin by coin
 	Orders  []OrderStatus
@@ -20,7 +23,7 @@ type Events struct {
 
 // Len is the number of events.
 func (e *Events) Len() int {
-	n := len(e.Fills) + len(e.Trades) + len(e.Mids) + len(e.Books) + len(e.BBOs) + len(e.Orders) + len(e.Ledgers)
+	n := len(e.Fills) + len(e.Trades) + len(e.Mids) + len(e.Books) + len(e.Contexts) + len(e.Funding) + len(e.BBOs) + len(e.Orders) + len(e.Ledgers)
 	if e.Meta != nil {
 		n++
 	}

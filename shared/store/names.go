@@ -26,4 +26,35 @@ const (
 	// MetaView is {"time":ms,"meta":{dex: the venue's meta},"spotMeta": the
 	// venue's spotMeta}.
 	MetaView = "meta"
+
+	// FundingSeries is the series of hourly funding, by coin, interval "1h":
+	// {"coin","fundingRate","premium","time":ms} with "provisional":true until
+	// the venue has told what was paid.
+	FundingSeries = "funding"
+
+	// ContextsView is {"time":ms,"perps":{dex: the venue's metaAndAssetCtxs},
+	// "spot": the venue's spotMetaAndAssetCtxs}.
+	ContextsView = "contexts"
+
+	// BooksView is {"time":ms,"books":{coin:{"coin","time":ms,"levels":[bids,
+	// asks]}}}: the last book of each coin, however old, in full precision.
+	BooksView = "books"
+
+	// DepthSeries is the series of what the books held, by coin, in the intervals
+	// market.SampleTiers: {"time":s,"coin","bidVolume","askVolume"}.
+	DepthSeries = "bookdepth"
+
+	// OpenInterestSeries is the series of open interest, by coin, in the
+	// intervals market.SampleTiers: {"time":ms,"coin","positionCount",
+	// "longCount","longPv","totalPv","avgPv"}.
+	OpenInterestSeries = "openinterest"
+
+	// OpenInterestView is {"time":ms,"coins":[{"coin","positionCount","longPv",
+	// "shortPv","totalPv","avgPv","traded":ms}, ...]}, by coin: every coin that
+	// has an open position, and when it last traded.
+	OpenInterestView = "openinterest"
+
+	// PositionsView is what the ingester itself needs after a restart: the
+	// positions of all accounts, see the package projection of the ingester.
+	PositionsView = "positions"
 )

@@ -295,6 +295,8 @@ func (p *Pipeline) collect(m message) market.Events {
 		batch.Trades = append(batch.Trades, m.events.Trades...)
 		batch.Mids = append(batch.Mids, m.events.Mids...)
 		batch.Books = append(batch.Books, m.events.Books...)
+		batch.Contexts = append(batch.Contexts, m.events.Contexts...)
+		batch.Funding = append(batch.Funding, m.events.Funding...)
 		if m.events.Meta != nil {
 			batch.Meta = m.events.Meta
 		}

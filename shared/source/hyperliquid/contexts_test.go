@@ -1,0 +1,186 @@
+package hyperliquid
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"quotary/shared/market"
+)
+
+// infoVenue answers POST /info by type, dex and coin.
+type infoVenue struct {
+	mu    sync.Mutex
+	asked []string
+	// answer tells what to answer; "" is refused.
+	answer func(kind, name string, startTime int64) string
+}
+
+func (v *infoVenue) serve(t *testing.T) *Info {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var q struct {
+			Type, Dex, Coin string
+			StartTime       int64
+		}
+		json.NewDecoder(r.Body).Decode(&q)
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.asked = append(v.asked, strings.TrimSpace(q.Type+" "+q.Dex+q.Coin))
+		body := v.answer(q.Type, q.Dex+q.Coin, q.StartTime)
+		if body == "" {
+			w.WriteHeader(http.StatusUnprocessableEntity)
+			return
+		}
+		fmt.Fprint(w, body)
+	}))
+	t.Cleanup(server.Close)
+	return NewInfo(server.URL)
+}
+
+func (v *infoVenue) count(what string) (n int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, a := range v.asked {
+		if a == what {
+			n++
+		}
+	}
+	return n
+}
+
+var errEnough = errors.New("enough")
+
+func TestContextsOfEveryDexAndOfSpotAreTold(t *testing.T) {
+	t.Parallel()
+	v := &infoVenue{answer: func(kind, name string, _ int64) string {
+		switch kind + " " + name {
+		case "perpDexs ":
+			return `[null,{"name":"bad"},{"name":"xyz"}]`
+		case "metaAndAssetCtxs ":
+			return `[{"universe":[{"name":"BTC"}]},[{"markPx":"84026.5","funding":"0.0000125"}]]`
+		case "metaAndAssetCtxs xyz":
+			return `[{"universe":[{"name":"xyz:GOLD"}]},[{"markPx":"4001.5"}]]`
+		case "metaAndAssetCtxs bad":
+			return `[{"universe":[]},[{"markPx":"4001.5"}]]`
+		case "spotMetaAndAssetCtxs ":
+			return `[{},[{"coin":"@107","markPx":"31.5"}]]`
+		}
+		return ""
+	}}
+	c := &Contexts{Info: v.serve(t), Stats: new(Stats), Log: slog.New(slog.DiscardHandler), Every: time.Millisecond, Rest: time.Hour}
+	var told []string
+	rounds := 0
+	err := c.Follow(t.Context(), func(_ context.Context, d Delivery) error {
+		for _, c := range d.Events.Contexts {
+			if c.Dex == "" && !c.Spot {
+				if rounds++; rounds == 3 {
+					return errEnough
+				}
+			}
+			for _, coin := range c.Coins {
+				told = append(told, coin.Coin+" "+market.Text(coin.Mark))
+			}
+		}
+		return nil
+	})
+	if !errors.Is(err, errEnough) {
+		t.Fatal(err)
+	}
+	if want := []string{"BTC 84026.5", "xyz:GOLD 4001.5", "@107 31.5", "BTC 84026.5"}; !slices.Equal(told, want) {
+		t.Errorf("told %v, want %v", told, want)
+	}
+	if c.Stats.Malformed.Load() != 1 {
+		t.Errorf("%d malformed, want the one of dex bad", c.Stats.Malformed.Load())
+	}
+}
+
+func TestARefusalOfTheMainDexIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	calls := 0
+	v := &infoVenue{answer: func(string, string, int64) string {
+		if calls++; calls < 3 {
+			return ""
+		}
+		return `[{"universe":[{"name":"BTC"}]},[{"markPx":"1.0"}]]`
+	}}
+	c := &Contexts{Info: v.serve(t), Stats: new(Stats), Log: slog.New(slog.DiscardHandler), Every: time.Millisecond}
+	err := c.Follow(t.Context(), func(context.Context, Delivery) error { return errEnough })
+	if !errors.Is(err, errEnough) || calls != 3 {
+		t.Errorf("%v after %d calls", err, calls)
+	}
+}
+
+// TestFundingIsAskedForFromWhatIsStored has a coin with stored funding, one
+// without any and more than one answer holds, and a delisted one.
+func TestFundingIsAskedForFromWhatIsStored(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 21, 10, 0, 30, 0, time.UTC)
+	hour := now.Truncate(time.Hour)
+	v := &infoVenue{answer: func(kind, name string, start int64) string {
+		switch kind + " " + name {
+		case "perpDexs ":
+			return `[null]`
+		case "meta ":
+			return `{"universe":[{"name":"BTC"},{"name":"OLD","isDelisted":true},{"name":"ETH"},{"name":"GONE"}]}`
+		case "fundingHistory BTC", "fundingHistory ETH":
+			list := []market.Funding{}
+			for at := now.Add(-fundingBack).Truncate(time.Hour); !at.After(hour) && len(list) < 500; at = at.Add(time.Hour) {
+				if ms := at.UnixMilli() + 17; ms >= start {
+					list = append(list, market.Funding{Coin: name, Rate: "0.0000125", Premium: "-0.0003", Time: ms})
+				}
+			}
+			b, _ := json.Marshal(list)
+			return string(b)
+		}
+		return ""
+	}}
+	f := &Funding{Info: v.serve(t), Stats: new(Stats), Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return now }, Every: time.Millisecond,
+		Newest: func(_ context.Context, coin string) (time.Time, error) {
+			if coin == "BTC" {
+				return hour.Add(-2*time.Hour + 17*time.Millisecond), nil
+			}
+			return time.Time{}, nil
+		}}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	got := map[string][]int64{}
+	go func() {
+		for v.count("fundingHistory GONE") == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(20 * time.Millisecond) // a second round would be told now
+		cancel(errEnough)
+	}()
+	err := f.Follow(ctx, func(_ context.Context, d Delivery) error {
+		for _, f := range d.Events.Funding {
+			got[f.Coin] = append(got[f.Coin], f.Time)
+		}
+		return nil
+	})
+	if !errors.Is(err, errEnough) {
+		t.Fatal(err)
+	}
+	if want := []int64{hour.UnixMilli() - 3_600_000 + 17, hour.UnixMilli() + 17}; !slices.Equal(got["BTC"], want) {
+		t.Errorf("BTC: %v, want %v", got["BTC"], want)
+	}
+	if len(got["ETH"]) != 720 || got["ETH"][719] != hour.UnixMilli()+17 {
+		t.Errorf("ETH: %d hours, want the 720 of 30 days", len(got["ETH"]))
+	}
+	if n := v.count("fundingHistory ETH"); n != 2 {
+		t.Errorf("asked for ETH %d times, want 2", n)
+	}
+	if n := v.count("fundingHistory GONE"); n != 1 {
+		t.Errorf("asked for GONE %d times: a refusal is left for the next hour", n)
+	}
+	if n := v.count("fundingHistory OLD"); n != 0 {
+		t.Errorf("asked for a delisted coin %d times", n)
+	}
+}
