@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+
+	"quotary/shared/catalog"
+)
+
+// addressMessage answers a message on a feed of addresses.
+func (s *socket) addressMessage(ctx context.Context, c client, body []byte) ([]byte, error) {
+	m, err := decodeObject(body, "the message")
+	if err != nil {
+		return nil, err
+	}
+	kind, err := m.choice("type", "subscribe", "unsubscribe", "stat", "ping", "close")
+	if err != nil {
+		return nil, err
+	}
+	if kind == "subscribe" || kind == "unsubscribe" {
+		if err := m.only("the message", "type", "address"); err != nil {
+			return nil, err
+		}
+		list, err := addresses(m["address"])
+		if err != nil {
+			return nil, err
+		}
+		if kind == "subscribe" {
+			return []byte(`{"type":"subscribe"}`), s.store.AddAddresses(ctx, c.id, list, c.slots)
+		}
+		return []byte(`{"type":"unsubscribe"}`), s.store.RemoveAddresses(ctx, c.id, list)
+	}
+	if err := m.only("a message of type "+kind, "type"); err != nil {
+		return nil, err
+	}
+	switch kind {
+	case "stat":
+		return nil, s.store.AskStat(ctx, c.id) // the ingester has the figures and answers
+	case "close":
+		return nil, errClose
+	}
+	return []byte(`{"type":"pong"}`), s.store.Touch(ctx, c.id)
+}
+
+// addresses reads a list of at least one address.
+func addresses(raw json.RawMessage) ([]string, error) {
+	if raw == nil {
+		return nil, wrongf("address is missing: it must be an array of addresses")
+	}
+	var words []json.RawMessage
+	if json.Unmarshal(raw, &words) != nil || len(words) == 0 {
+		return nil, wrongf("address must be an array of at least one address, each 0x followed by 40 hexadecimal digits")
+	}
+	list := make([]string, len(words))
+	for i, word := range words {
+		var text string
+		var a catalog.Address
+		err := json.Unmarshal(word, &text)
+		if err == nil {
+			err = a.UnmarshalText([]byte(text))
+		}
+		if err != nil {
+			return nil, wrongf("address %d, %s, is not accepted: it must be 0x followed by 40 hexadecimal digits", i+1, shown(word))
+		}
+		list[i] = string(a)
+	}
+	return list, nil
+}

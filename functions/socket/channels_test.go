@@ -1,0 +1,285 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"quotary/shared/catalog"
+	"quotary/shared/connections"
+	"quotary/shared/keys"
+)
+
+const (
+	alice = "0xa11ce00000000000000000000000000000000001"
+	bob   = "0xb0b0000000000000000000000000000000000002"
+)
+
+func allowed() catalog.Level {
+	return catalog.Level{Permissions: []catalog.Permission{{ResourceType: keys.ResourceType, Actions: catalog.Actions()}}}
+}
+
+func subscribeTo(subscription string) string {
+	return `{"method":"subscribe","subscription":` + subscription + `}`
+}
+
+func unsubscribeFrom(subscription string) string {
+	return `{"method":"unsubscribe","subscription":` + subscription + `}`
+}
+
+func response(method, subscription, status string, active int) string {
+	return fmt.Sprintf(`{"channel":"subscriptionResponse","data":{"method":%q,"subscription":%s,"status":%q,"activeCount":%d}}`,
+		method, subscription, status, active)
+}
+
+func TestHeartbeatsOfTheChannels(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	p := w.connect(w.SubKey, connections.Channels)
+	p.says(`{"method":"ping"}`, `{"channel":"pong"}`)
+	p.says(` {"method" : "ping"} `, `{"channel":"pong"}`)
+}
+
+// TestSubscriptionsMoveThroughTheirStates walks the state table of every
+// channel of a market. The reply to an effective subscription stands in the
+// table for the ingester.
+func TestSubscriptionsMoveThroughTheirStates(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ one, other string }{
+		{`{"type":"trades","coin":"BTC"}`, `{"type":"trades","coin":"xyz:GOLD"}`},
+		{`{"type":"bbo","coin":"@107"}`, `{"type":"bbo","coin":"PURR/USDC"}`},
+		{`{"type":"l2Book","coin":"BTC"}`, `{"type":"l2Book","coin":"BTC","nSigFigs":5}`},
+		{`{"type":"l2Book","coin":"BTC","nSigFigs":5,"mantissa":2}`, `{"type":"l2Book","coin":"BTC","nSigFigs":5,"mantissa":5}`},
+		{`{"type":"candle","coin":"BTC","interval":"1m"}`, `{"type":"candle","coin":"BTC","interval":"15s"}`},
+	} {
+		t.Run(tt.one, func(t *testing.T) {
+			t.Parallel()
+			w := open(t)
+			p := w.connect(w.SubKey, connections.Channels)
+			p.says(unsubscribeFrom(tt.one), response("unsubscribe", tt.one, "notSubscribed", 0))
+			p.says(subscribeTo(tt.one), "")
+			p.says(subscribeTo(tt.one), response("subscribe", tt.one, "alreadySubscribed", 1))
+			p.says(subscribeTo(tt.other), "")
+			p.says(subscribeTo(tt.other), response("subscribe", tt.other, "alreadySubscribed", 2))
+			if used := w.used(w.SubKey); used.Subscriptions != 2 {
+				t.Errorf("used %+v", used)
+			}
+			replies := map[string]bool{}
+			for _, e := range w.told() {
+				if s, ok := e.(connections.Subscribed); ok {
+					replies[string(s.Reply)] = true
+				}
+			}
+			for n, sub := range []string{tt.one, tt.other} {
+				if want := response("subscribe", sub, "subscribed", n+1); !replies[want] {
+					t.Errorf("the ingester finds %v, not %s", replies, want)
+				}
+			}
+			p.says(unsubscribeFrom(tt.one), response("unsubscribe", tt.one, "unsubscribed", 1))
+			p.says(unsubscribeFrom(tt.one), response("unsubscribe", tt.one, "notSubscribed", 1))
+			p.says(unsubscribeFrom(tt.other), response("unsubscribe", tt.other, "unsubscribed", 0))
+			if used := w.used(w.SubKey); used.Subscriptions != 0 {
+				t.Errorf("used %+v", used)
+			}
+		})
+	}
+}
+
+func TestCountsAreOfTheChannelAndTheConnection(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	p, q := w.connect(w.SubKey, connections.Channels), w.connect(w.SubKey, connections.Channels)
+	p.send(subscribeTo(`{"type":"trades","coin":"BTC"}`))
+	p.send(subscribeTo(`{"type":"bbo","coin":"BTC"}`))
+	q.send(subscribeTo(`{"type":"bbo","coin":"ETH"}`))
+	const sub = `{"type":"bbo","coin":"BTC"}`
+	p.says(subscribeTo(sub), response("subscribe", sub, "alreadySubscribed", 1))
+}
+
+func TestASubscriptionIsEchoedAsItWasSent(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	p := w.connect(w.SubKey, connections.Channels)
+	p.says(`{"subscription": {"coin": "BTC", "nSigFigs": null, "mantissa":null, "type": "l2Book"}, "method": "unsubscribe"}`,
+		response("unsubscribe", `{"coin":"BTC","nSigFigs":null,"mantissa":null,"type":"l2Book"}`, "notSubscribed", 0))
+}
+
+func TestSpellingsOfOneKey(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	p := w.connect(w.SubKey, connections.Channels)
+	p.send(subscribeTo(`{"type":"l2Book","coin":"BTC","nSigFigs":5,"mantissa":1}`))
+	for sub, status := range map[string]string{
+		`{"coin":"BTC","type":"l2Book","nSigFigs":5}`:                 "alreadySubscribed",
+		`{"type":"l2Book","coin":"BTC","nSigFigs":5,"mantissa":null}`: "alreadySubscribed",
+	} {
+		p.says(subscribeTo(sub), response("subscribe", sub, status, 1))
+	}
+	p.says(subscribeTo(`{"type":"l2Book","coin":"btc"}`), "") // upper and lower case differ
+}
+
+func TestTheSubscriptionOverTheLimitIsNotMade(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	key := w.limited(0, 2)
+	p, q := w.connect(key, connections.Channels), w.connect(key, connections.Fills)
+	const refused = `{"error":"subscription limit exceeded","limit":2,"current":2}`
+	p.says(subscribeTo(`{"type":"bbo","coin":"BTC"}`), "")
+	q.says(`{"type":"subscribe","address":["`+alice+`","`+bob+`"]}`, `{"type":"subscribe"}`)
+	p.says(subscribeTo(`{"type":"bbo","coin":"ETH"}`), refused)
+	q.says(`{"type":"subscribe","address":["0x0000000000000000000000000000000000000003"]}`, refused)
+	p.says(subscribeTo(`{"type":"bbo","coin":"BTC"}`), response("subscribe", `{"type":"bbo","coin":"BTC"}`, "alreadySubscribed", 1))
+	p.says(unsubscribeFrom(`{"type":"bbo","coin":"ETH"}`), response("unsubscribe", `{"type":"bbo","coin":"ETH"}`, "notSubscribed", 1))
+	p.says(unsubscribeFrom(`{"type":"bbo","coin":"BTC"}`), response("unsubscribe", `{"type":"bbo","coin":"BTC"}`, "unsubscribed", 0))
+	p.says(subscribeTo(`{"type":"bbo","coin":"ETH"}`), "")
+	q.disconnect()
+	p.says(subscribeTo(`{"type":"bbo","coin":"SOL"}`), "")
+}
+
+func TestAWalletChannelFollowsOneAccountPerConnection(t *testing.T) {
+	t.Parallel()
+	for _, channel := range []string{"userFills", "userNonFundingLedgerUpdates", "clearinghouseState", "openOrders"} {
+		t.Run(channel, func(t *testing.T) {
+			t.Parallel()
+			w := open(t)
+			p := w.connect(w.SubKey, connections.Channels)
+			upper := strings.ToUpper(alice[2:])
+			one := fmt.Sprintf(`{"type":%q,"user":"0x%s"}`, channel, upper)
+			other := fmt.Sprintf(`{"type":%q,"user":%q}`, channel, bob)
+			echo := func(method, sub string) string {
+				return fmt.Sprintf(`{"channel":"subscriptionResponse","data":{"method":%q,"subscription":%s}}`, method, sub)
+			}
+			busy := fmt.Sprintf(`{"error":"%s follows %s on this connection, which takes one account per channel: unsubscribe that first, or use another connection"}`, channel, alice)
+			p.says(unsubscribeFrom(one), echo("unsubscribe", one))
+			p.says(subscribeTo(one), "")
+			p.says(subscribeTo(one), echo("subscribe", one))
+			p.says(subscribeTo(other), busy)
+			p.says(unsubscribeFrom(other), busy)
+			q := w.connect(w.SubKey, connections.Channels)
+			q.says(subscribeTo(other), "")
+			var found []string
+			for _, e := range w.told() {
+				if s, ok := e.(connections.Subscribed); ok {
+					found = append(found, s.Connection+" "+s.User+" "+string(s.Reply))
+				}
+			}
+			if want := p.id + " " + alice + " " + echo("subscribe", one); len(found) != 2 || found[0] != want && found[1] != want {
+				t.Errorf("the ingester finds %v, want %s", found, want)
+			}
+			p.says(unsubscribeFrom(one), echo("unsubscribe", one))
+			p.says(subscribeTo(other), "")
+		})
+	}
+}
+
+func TestAWalletChannelOfAnotherDexIsAnotherAccount(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	p := w.connect(w.SubKey, connections.Channels)
+	p.says(subscribeTo(`{"type":"openOrders","user":"`+alice+`","dex":"xyz"}`), "")
+	if got := p.send(subscribeTo(`{"type":"openOrders","user":"` + alice + `"}`)); !strings.Contains(got, alice+" on dex xyz") {
+		t.Error(got)
+	}
+}
+
+func TestMistakesOnTheChannelsAreNamed(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	p := w.connect(w.SubKey, connections.Channels)
+	for body, want := range map[string]string{
+		``:                                       "the message must be one JSON object",
+		`[]`:                                     "the message must be one JSON object",
+		`null`:                                   "the message must be one JSON object",
+		`"ping"`:                                 "the message must be one JSON object",
+		`{"method":"ping"`:                       "the message must be one JSON object",
+		`{"method":"ping"} x`:                    "the message must be one JSON object",
+		`{"method":"ping",}`:                     "the message must be one JSON object",
+		`{"method":"ping"}{}`:                    "the message must be one JSON object",
+		`{"method":1}`:                           "unknown method 1: accepted are subscribe, unsubscribe, ping",
+		`{"method":null}`:                        "unknown method null: accepted are subscribe, unsubscribe, ping",
+		`{}`:                                     "method is missing: accepted are subscribe, unsubscribe, ping",
+		`{"method":"post"}`:                      `unknown method "post": accepted are subscribe, unsubscribe, ping`,
+		`{"Method":"ping"}`:                      "method is missing: accepted are subscribe, unsubscribe, ping",
+		`{"type":"ping"}`:                        "method is missing: accepted are subscribe, unsubscribe, ping",
+		`{"method":"subscribe"}`:                 "subscription is missing: it must be a JSON object with the member type",
+		`{"method":"ping","method":"subscribe"}`: `the message gives "method" twice`,
+		`{"method":"ping","id":1}`:               `a ping has no member "id": accepted are method`,
+		`{"method":"subscribe","subscription":{"type":"bbo","coin":"BTC"},"id":1}`: `the message has no member "id": accepted are method, subscription`,
+		subscribeTo(`"bbo"`):                                                              "subscription must be one JSON object",
+		subscribeTo(`null`):                                                               "subscription must be one JSON object",
+		subscribeTo(`{}`):                                                                 "type is missing: accepted are trades, openOrders, clearinghouseState, l2Book, bbo, candle, userFills, userNonFundingLedgerUpdates",
+		subscribeTo(`{"type":"allMids"}`):                                                 `unknown type "allMids": accepted are trades, openOrders, clearinghouseState, l2Book, bbo, candle, userFills, userNonFundingLedgerUpdates`,
+		subscribeTo(`{"type":"bbo"}`):                                                     "coin is missing: it must be a coin name of 1 to 32 letters, digits or @:/_.- (for example BTC, dex:GOLD, PURR/USDC or @107)",
+		subscribeTo(`{"type":"bbo","coin":"B C"}`):                                        `coin "B C" is not accepted: it must be a coin name of 1 to 32 letters, digits or @:/_.- (for example BTC, dex:GOLD, PURR/USDC or @107)`,
+		subscribeTo(`{"type":"bbo","coin":""}`):                                           `coin "" is not accepted: it must be a coin name of 1 to 32 letters, digits or @:/_.- (for example BTC, dex:GOLD, PURR/USDC or @107)`,
+		subscribeTo(`{"type":"bbo","coin":["BTC"]}`):                                      `coin ["BTC"] is not accepted: it must be a coin name of 1 to 32 letters, digits or @:/_.- (for example BTC, dex:GOLD, PURR/USDC or @107)`,
+		subscribeTo(`{"type":"bbo","coin":"A#B"}`):                                        `coin "A#B" is not accepted: it must be a coin name of 1 to 32 letters, digits or @:/_.- (for example BTC, dex:GOLD, PURR/USDC or @107)`,
+		subscribeTo(`{"type":"bbo","coin":"BTC","user":"x"}`):                             `a subscription of type bbo has no member "user": accepted are type, coin`,
+		subscribeTo(`{"type":"l2Book","coin":"BTC","nSigFigs":6}`):                        "nSigFigs 6 is not accepted: it must be one of 2, 3, 4, 5",
+		subscribeTo(`{"type":"l2Book","coin":"BTC","nSigFigs":0}`):                        "nSigFigs 0 is not accepted: it must be one of 2, 3, 4, 5",
+		subscribeTo(`{"type":"l2Book","coin":"BTC","nSigFigs":"5"}`):                      `nSigFigs "5" is not accepted: it must be one of 2, 3, 4, 5`,
+		subscribeTo(`{"type":"l2Book","coin":"BTC","mantissa":2}`):                        "mantissa is accepted with nSigFigs 5 only",
+		subscribeTo(`{"type":"l2Book","coin":"BTC","nSigFigs":4,"mantissa":2}`):           "mantissa is accepted with nSigFigs 5 only",
+		subscribeTo(`{"type":"l2Book","coin":"BTC","nSigFigs":5,"mantissa":3}`):           "mantissa 3 is not accepted: it must be one of 1, 2, 5",
+		subscribeTo(`{"type":"candle","coin":"BTC"}`):                                     "interval is missing: accepted are 1s, 5s, 15s, 1m, 15m, 1h, 4h",
+		subscribeTo(`{"type":"candle","coin":"BTC","interval":"1d"}`):                     `unknown interval "1d": accepted are 1s, 5s, 15s, 1m, 15m, 1h, 4h`,
+		subscribeTo(`{"type":"userFills"}`):                                               "user is missing: it must be an address: 0x followed by 40 hexadecimal digits",
+		subscribeTo(`{"type":"userFills","user":"0x1"}`):                                  `user "0x1" is not accepted: it must be an address: 0x followed by 40 hexadecimal digits`,
+		subscribeTo(`{"type":"openOrders","user":"` + alice + `","dex":1}`):               "dex 1 is not accepted: it must be a string",
+		subscribeTo(`{"type":"userFills","user":"` + alice + `","aggregateByTime":true}`): "aggregateByTime true is not accepted: fills are pushed one by one, it must be false",
+	} {
+		var reply struct{ Error string }
+		got := p.send(body)
+		if err := json.Unmarshal([]byte(got), &reply); err != nil || reply.Error != want {
+			t.Errorf("%s\ngot  %s\nwant %s", body, got, want)
+		}
+	}
+	event := p.event("$default", `eyJtZXRob2QiOiJwaW5nIn0=`, nil)
+	event.IsBase64Encoded = true
+	if _, got := p.invoke(event); got != `{"error":"a binary message is not accepted: send JSON as text"}` {
+		t.Errorf("binary: %s", got)
+	}
+	if got := p.send(strings.Repeat(" ", maxMessage-17) + `{"method":"ping"}`); got != `{"channel":"pong"}` {
+		t.Errorf("128 KiB: %s", got)
+	}
+	if got := p.send(strings.Repeat(" ", maxMessage-16) + `{"method":"ping"}`); !strings.Contains(got, "too large") {
+		t.Errorf("over 128 KiB: %s", got)
+	}
+	if used := w.used(w.SubKey); used != (connections.Usage{Connections: 1}) {
+		t.Errorf("mistakes used %+v", used)
+	}
+	p.says(`{"method":"ping"}`, `{"channel":"pong"}`) // it lives on
+}
+
+func FuzzAnyMessageIsAnsweredInJSON(f *testing.F) {
+	for _, seed := range []string{`{"method":"ping"}`, subscribeTo(`{"type":"l2Book","coin":"BTC","nSigFigs":5,"mantissa":2}`),
+		`{"type":"subscribe","address":["` + alice + `"]}`, `{"method":"\u0000"}`, "{\"method\":\"\xff\"}", `{"a":{"a":[[[1e999]]]}}`} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		m, err := decodeObject([]byte(body), "the message")
+		if err == nil {
+			var strict map[string]json.RawMessage
+			if json.Unmarshal([]byte(body), &strict) != nil || len(strict) != len(m) {
+				t.Errorf("%q is read as %v", body, m)
+			}
+			if sub, err := subscription([]byte(body)); err == nil {
+				if key := sub.Key(); strings.Count(key, "#") > 3 || len(key) > 64 {
+					t.Errorf("%q has the key %q", body, key)
+				}
+				response := subscriptionResponse("subscribe", sub.Type, []byte(body), "subscribed", 1)
+				if !json.Valid(response) {
+					t.Errorf("%q is answered %s", body, response)
+				}
+			} else if !json.Valid(errorObject(err.Error())) {
+				t.Errorf("%q", body)
+			}
+			if list, err := addresses([]byte(body)); err == nil && len(list) == 0 {
+				t.Errorf("%q has no address", body)
+			}
+		} else if !json.Valid(errorObject(err.Error())) {
+			t.Errorf("%q", body)
+		}
+	})
+}

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+
+	"quotary/shared/api/apitest"
+	"quotary/shared/catalog"
+	"quotary/shared/connections"
+	"quotary/shared/keys"
+	"quotary/shared/store"
+	"quotary/shared/store/storetest"
+)
+
+// world is the function over a real engine, with a gateway of which only the
+// management API is there: it notes what is closed.
+type world struct {
+	*apitest.World
+	t      *testing.T
+	socket *socket
+	conns  *connections.Store
+	url    string // of the management API
+	logs   *bytes.Buffer
+
+	mu     sync.Mutex
+	made   int
+	closed []string
+	fails  int // status of the management API, 0 = it works
+}
+
+func open(t *testing.T) *world {
+	t.Helper()
+	w := &world{World: apitest.New(t, catalog.FunctionSocket), t: t, logs: new(bytes.Buffer)}
+	server := httptest.NewServer(http.HandlerFunc(w.manage))
+	t.Cleanup(server.Close)
+	w.url = server.URL + "/api"
+	w.conns = connections.New(w.DB, w.Prefix+store.ConnectionsTable, w.Now)
+	options := w.DB.Options()
+	options.Retryer = aws.NopRetryer{}
+	w.socket = &socket{
+		store: w.conns, management: newManagement(options),
+		log: slog.New(slog.NewJSONHandler(w.logs, nil)), clock: w.Now,
+	}
+	return w
+}
+
+// manage answers as the management API does.
+func (w *world) manage(rw http.ResponseWriter, r *http.Request) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	id, ok := strings.CutPrefix(r.URL.Path, "/api/@connections/")
+	if !ok || r.Method != http.MethodDelete || !strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 ") {
+		w.t.Errorf("the management API was asked for %s %s", r.Method, r.URL)
+	}
+	status := http.StatusNoContent
+	if w.fails != 0 {
+		status = w.fails
+	}
+	if status == http.StatusGone {
+		rw.Header().Set("X-Amzn-ErrorType", "GoneException")
+	}
+	rw.WriteHeader(status)
+	w.closed = append(w.closed, id)
+}
+
+// peer is a client on one connection.
+type peer struct {
+	*world
+	id      string
+	feed    connections.Feed
+	context map[string]any // of the authorizer
+}
+
+// event makes an event as the gateway does.
+func (p *peer) event(route, body string, query url.Values) events.APIGatewayWebsocketProxyRequest {
+	p.t.Helper()
+	kind := map[string]string{"$connect": "CONNECT", "$disconnect": "DISCONNECT"}[route]
+	if kind == "" {
+		kind = "MESSAGE"
+	}
+	text, err := json.Marshal(map[string]any{
+		"multiValueQueryStringParameters": query,
+		"stageVariables":                  map[string]string{"feed": string(p.feed), "management": p.url},
+		"body":                            body,
+		"isBase64Encoded":                 false,
+		"requestContext": map[string]any{
+			"routeKey": route, "eventType": kind, "connectionId": p.id, "requestId": "test-request",
+			"stage": "api", "domainName": "example.com", "authorizer": p.context,
+		},
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	var event events.APIGatewayWebsocketProxyRequest
+	if err := json.Unmarshal(text, &event); err != nil {
+		p.t.Fatal(err)
+	}
+	return event
+}
+
+func (p *peer) invoke(event events.APIGatewayWebsocketProxyRequest) (int, string) {
+	p.t.Helper()
+	res, err := p.socket.Invoke(p.t.Context(), event)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return res.StatusCode, res.Body
+}
+
+// dial connects and returns the status of the handshake with its error.
+func (w *world) dial(key apitest.Key, feed connections.Feed, query string) (p *peer, status int, message string) {
+	w.t.Helper()
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	p = w.peer(key, feed)
+	status, body := p.invoke(p.event("$connect", "", values))
+	if status == http.StatusOK {
+		return p, status, ""
+	}
+	return p, status, apitest.Message(w.t, apitest.Answer{Status: status, Body: []byte(body)})
+}
+
+// peer is a client that the authorizer has let in.
+func (w *world) peer(key apitest.Key, feed connections.Feed) *peer {
+	w.t.Helper()
+	caller, err := w.Gate.Check(w.t.Context(), w.Sign(key), catalog.Access{Kind: catalog.AnyLevel})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.mu.Lock()
+	w.made++
+	id := fmt.Sprintf("conn%d=", w.made)
+	w.mu.Unlock()
+	return &peer{world: w, id: id, feed: feed, context: caller.Context()}
+}
+
+// connect connects a client, or fails the test.
+func (w *world) connect(key apitest.Key, feed connections.Feed) *peer {
+	w.t.Helper()
+	p, status, message := w.dial(key, feed, "")
+	if status != http.StatusOK {
+		w.t.Fatalf("connecting: %d %s", status, message)
+	}
+	return p
+}
+
+// send sends a message and returns what comes back.
+func (p *peer) send(body string) string {
+	p.t.Helper()
+	status, reply := p.invoke(p.event("$default", body, nil))
+	if status != http.StatusOK {
+		p.t.Errorf("%s: status %d", body, status)
+	}
+	return reply
+}
+
+// says sends a message and fails the test when something else comes back.
+func (p *peer) says(body, want string) {
+	p.t.Helper()
+	if got := p.send(body); got != want {
+		p.t.Errorf("%s\ngot  %s\nwant %s", body, got, want)
+	}
+}
+
+func (p *peer) disconnect() {
+	p.t.Helper()
+	if status, body := p.invoke(p.event("$disconnect", "", nil)); status != http.StatusOK || body != "" {
+		p.t.Errorf("disconnecting: %d %s", status, body)
+	}
+}
+
+// limited makes a sub-key with limits of connections and subscriptions.
+func (w *world) limited(conns, subs int64) apitest.Key {
+	w.t.Helper()
+	quota := int64(1)
+	return w.Issue(w.t, w.Primary, keys.NewSubKey{Name: "limited", MonthlyQuota: &quota, WSConnLimit: conns, WSSubLimit: subs})
+}
+
+func (w *world) used(key apitest.Key) connections.Usage {
+	w.t.Helper()
+	u, err := w.conns.KeyUsage(w.t.Context(), key.AccessKey)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return u
+}
+
+// told returns what an ingester that starts now is told.
+func (w *world) told() (told []connections.Event) {
+	w.t.Helper()
+	options := w.DB.Options()
+	endpoint := storetest.Endpoint(w.t)
+	streams := dynamodbstreams.New(dynamodbstreams.Options{
+		BaseEndpoint: &endpoint, Region: options.Region, Credentials: options.Credentials, HTTPClient: options.HTTPClient,
+	})
+	for e, err := range connections.NewFollower(w.conns, w.DB, streams).Follow(w.t.Context()) {
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if _, ok := e.(connections.Live); ok {
+			return told
+		}
+		told = append(told, e)
+	}
+	return told
+}

@@ -1,0 +1,34 @@
+// The socket function serves the routes of the four WebSocket feeds: $connect,
+// $disconnect and $default. It keeps who is connected and what they follow in
+// the connections table, from where the ingester learns it and pushes the data.
+//
+// $default is a two-way route: what the function returns goes to the client.
+// A subscription on /ws is answered by the ingester, right before its snapshot;
+// everything else is answered here. A client learns of a mistake by an error
+// object, and its connection lives on.
+package main
+
+import (
+	"context"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"quotary/shared/catalog"
+	"quotary/shared/connections"
+	"quotary/shared/service"
+	"quotary/shared/store"
+)
+
+func main() {
+	service.Run(catalog.FunctionSocket, func(_ context.Context, s *service.Service) error {
+		db := s.DynamoDB()
+		h := &socket{
+			store:      connections.New(db, s.Table(store.ConnectionsTable), s.Clock),
+			management: newManagement(db.Options()),
+			log:        s.Log,
+			clock:      s.Clock,
+		}
+		lambda.Start(h.Invoke)
+		return nil
+	})
+}

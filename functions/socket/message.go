@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"quotary/shared/admission"
+	"quotary/shared/connections"
+)
+
+// maxMessage is the largest message, in bytes: the gateway's own limit.
+const maxMessage = 128 << 10
+
+// client is the sender of a message.
+type client struct {
+	id    string
+	slots connections.Limits
+}
+
+// message answers one message of a client. The answer's status is always 200:
+// the gateway sends its body to the client and looks at nothing else.
+func (s *socket) message(ctx context.Context, event *events.APIGatewayWebsocketProxyRequest, feed connections.Feed) answer {
+	who, refusal := caller(event)
+	if refusal != nil {
+		return answer{status: http.StatusOK, body: errorObject(refusal.Message), fault: refusal}
+	}
+	c := client{id: event.RequestContext.ConnectionID, slots: slots(&who)}
+	reply, err := s.handle(ctx, event, feed, c)
+	var wrong *mistake
+	if errors.As(err, &wrong) { // it was a message all the same
+		if err = s.store.Touch(ctx, c.id); err == nil {
+			reply = errorObject(wrong.Error())
+		}
+	}
+	var over *connections.LimitError
+	switch {
+	case errors.Is(err, errClose):
+		return s.leave(ctx, event)
+	case errors.Is(err, connections.ErrGone):
+		// It was removed, as idle for example, and only does not know yet.
+		return answer{status: http.StatusOK, fault: s.hangUp(ctx, event)}
+	case errors.As(err, &over):
+		return answer{status: http.StatusOK, body: limitObject(over)}
+	case err != nil:
+		return answer{status: http.StatusOK, body: errorObject("internal error: the message was not carried out, send it again"), fault: err}
+	}
+	return answer{status: http.StatusOK, body: reply}
+}
+
+func (s *socket) handle(ctx context.Context, event *events.APIGatewayWebsocketProxyRequest, feed connections.Feed, c client) ([]byte, error) {
+	if event.IsBase64Encoded {
+		return nil, wrongf("a binary message is not accepted: send JSON as text")
+	}
+	if len(event.Body) > maxMessage {
+		return nil, wrongf("the message is too large: at most 128 KiB are accepted")
+	}
+	if feed == connections.Channels {
+		return s.channelMessage(ctx, c, []byte(event.Body))
+	}
+	return s.addressMessage(ctx, c, []byte(event.Body))
+}
+
+func slots(who *admission.Caller) connections.Limits {
+	return connections.Limits{Key: who.WSSubLimit, Distributor: who.DistributorWSSubLimit}
+}
+
+// errClose is the error of a message by which the client asks to be closed.
+var errClose = errors.New("the client closes")
+
+// leave closes a connection that asked for it, without a reply. The removal
+// comes second, so that whatever crashes in between is found by $disconnect.
+func (s *socket) leave(ctx context.Context, event *events.APIGatewayWebsocketProxyRequest) answer {
+	closed := s.hangUp(ctx, event)
+	_, removed := s.store.Remove(ctx, event.RequestContext.ConnectionID)
+	return answer{status: http.StatusOK, fault: errors.Join(closed, removed)}
+}
+
+func errorObject(message string) []byte {
+	return object(struct {
+		Error string `json:"error"`
+	}{message})
+}
+
+func limitObject(over *connections.LimitError) []byte {
+	return object(struct {
+		Error   string `json:"error"`
+		Limit   int64  `json:"limit"`
+		Current int64  `json:"current"`
+	}{"subscription limit exceeded", over.Limit, over.Current})
+}
+
+// object returns a value as JSON; it holds nothing that could not be written.
+func object(v any) []byte {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return text
+}

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"quotary/shared/admission"
+	"quotary/shared/connections"
+)
+
+// socket serves the routes of every feed.
+type socket struct {
+	store      *connections.Store
+	management management
+	log        *slog.Logger
+	clock      func() time.Time
+}
+
+// feedVariable is the stage variable that tells which feed an API serves.
+const feedVariable = "feed"
+
+// answer is what an event came to.
+type answer struct {
+	status int
+	body   []byte
+	fault  error // for the log; the client learns nothing of it
+}
+
+// Invoke answers one event. Its error is always nil: faults become answers.
+func (s *socket) Invoke(ctx context.Context, event events.APIGatewayWebsocketProxyRequest) (events.APIGatewayProxyResponse, error) {
+	started := s.clock()
+	a := s.serve(ctx, &event)
+	s.record(ctx, &event, &a, s.clock().Sub(started))
+	res := events.APIGatewayProxyResponse{StatusCode: a.status, Body: string(a.body)}
+	if event.RequestContext.RouteKey == "$connect" {
+		res.Headers = map[string]string{"Content-Type": "application/json"}
+	}
+	return res, nil
+}
+
+func (s *socket) serve(ctx context.Context, event *events.APIGatewayWebsocketProxyRequest) (a answer) {
+	defer func() {
+		if crash := recover(); crash != nil {
+			a = answer{status: http.StatusInternalServerError, fault: fmt.Errorf("panic: %v\n%s", crash, debug.Stack())}
+		}
+	}()
+	feed := connections.Feed(event.StageVariables[feedVariable])
+	switch feed {
+	case connections.Channels, connections.Fills, connections.FilledOrders, connections.ClearinghouseState:
+	default:
+		return answer{status: http.StatusInternalServerError, fault: fmt.Errorf("the stage variable feed names no feed: %.40q", feed)}
+	}
+	switch event.RequestContext.RouteKey {
+	case "$connect":
+		return s.connect(ctx, event, feed)
+	case "$disconnect":
+		_, err := s.store.Remove(ctx, event.RequestContext.ConnectionID)
+		if err != nil {
+			return answer{status: http.StatusInternalServerError, fault: err} // the sweeper frees the slots
+		}
+		return answer{status: http.StatusOK}
+	}
+	return s.message(ctx, event, feed)
+}
+
+// caller returns whom the authorizer let in; its context comes with every event
+// of a connection.
+func caller(event *events.APIGatewayWebsocketProxyRequest) (admission.Caller, *admission.Refusal) {
+	context, _ := event.RequestContext.Authorizer.(map[string]any)
+	c, verdict, message := admission.CallerFrom(context)
+	switch verdict {
+	case admission.VerdictCaller:
+		return c, nil
+	case admission.VerdictRefused:
+		return c, &admission.Refusal{Status: http.StatusUnauthorized, Message: message, Proven: true}
+	case admission.VerdictBody:
+		return c, admission.Unsigned("the signature parameters must be in the query")
+	}
+	return c, admission.Unsigned("the request did not pass the authorizer")
+}
+
+// connect takes a slot for a new connection, or refuses the handshake.
+func (s *socket) connect(ctx context.Context, event *events.APIGatewayWebsocketProxyRequest, feed connections.Feed) answer {
+	who, refusal := caller(event)
+	if refusal != nil {
+		return refuse(event, refusal.Status, refusal.Message)
+	}
+	dex, err := dexOf(event, feed)
+	if err != nil {
+		return refuse(event, http.StatusBadRequest, err.Error())
+	}
+	err = s.store.Connect(ctx, connections.Connection{
+		ID: event.RequestContext.ConnectionID, Key: who.AccessKey, Distributor: who.Distributor,
+		Feed: feed, Dex: dex, Endpoint: endpoint(event),
+	}, connections.Limits{Key: who.WSConnLimit, Distributor: who.DistributorWSConnLimit})
+	var over *connections.LimitError
+	switch {
+	case errors.As(err, &over):
+		return refuse(event, http.StatusTooManyRequests, "ws connection limit exceeded for sub key")
+	case err != nil:
+		a := refuse(event, http.StatusInternalServerError, "internal error")
+		a.fault = err
+		return a
+	}
+	return answer{status: http.StatusOK}
+}
+
+// dexOf returns the dex of a connection to the one feed that takes it.
+func dexOf(event *events.APIGatewayWebsocketProxyRequest, feed connections.Feed) (string, error) {
+	if feed != connections.ClearinghouseState {
+		return "", nil
+	}
+	dex := event.QueryStringParameters["dex"]
+	if values := event.MultiValueQueryStringParameters["dex"]; len(values) > 1 {
+		return "", errors.New("dex is given more than once: a connection follows one dex, use several connections for several")
+	} else if len(values) == 1 {
+		dex = values[0]
+	}
+	return dex, checkDex(dex)
+}
+
+const dexLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+
+func checkDex(dex string) error {
+	if len(dex) > 32 || strings.Trim(dex, dexLetters) != "" {
+		return errors.New("dex must be the name of a dex, at most 32 letters, digits, _ or -, or empty for the main one")
+	}
+	return nil
+}
+
+// refuse answers a handshake, with the error body of the REST endpoints.
+func refuse(event *events.APIGatewayWebsocketProxyRequest, status int, message string) answer {
+	body, err := json.Marshal(struct {
+		Success   bool   `json:"success"`
+		Code      string `json:"code"`
+		ErrorCode int    `json:"errorCode"`
+		Status    int    `json:"status"`
+		Error     string `json:"error"`
+		Msg       string `json:"msg"`
+		Message   string `json:"message"`
+		RequestID string `json:"request_id"`
+	}{false, strconv.Itoa(status), status, status, message, message, message, event.RequestContext.RequestID})
+	return answer{status: status, body: body, fault: err}
+}
+
+// record writes the one log line of an event: nothing that a client wrote.
+func (s *socket) record(ctx context.Context, event *events.APIGatewayWebsocketProxyRequest, a *answer, took time.Duration) {
+	level := slog.LevelInfo
+	attrs := []slog.Attr{
+		slog.String("request_id", event.RequestContext.RequestID),
+		slog.String("route", event.RequestContext.RouteKey),
+		slog.String("feed", event.StageVariables[feedVariable]),
+		slog.String("connection", event.RequestContext.ConnectionID),
+		slog.Int("status", a.status),
+		slog.Int64("us", took.Microseconds()),
+	}
+	if who, refusal := caller(event); refusal == nil {
+		attrs = append(attrs, slog.String("key", who.AccessKey))
+	}
+	if a.fault != nil {
+		level = slog.LevelError
+		attrs = append(attrs, slog.String("err", a.fault.Error()))
+	}
+	s.log.LogAttrs(ctx, level, "event", attrs...)
+}
