@@ -113,8 +113,10 @@ type Config struct {
 	Timeout time.Duration
 	// MaxInFlight bounds the requests under way; 0 is DefaultMaxInFlight.
 	MaxInFlight int
-	// Log takes a line for each request, without path and query: a query may
-	// carry a signature. Nil discards it.
+	// Log takes a line for each request and each end of a connection, without
+	// path and query: a query may carry a signature. Requests to the management
+	// API have one only when they are refused, at the level debug. Nil discards
+	// it.
 	Log *slog.Logger
 	// Region, AccountID and APIID appear in ARNs and events. Empty are
 	// "us-east-1", "000000000000" and "local00000".

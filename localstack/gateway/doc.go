@@ -1,5 +1,5 @@
-// Package gateway is a local Amazon API Gateway: a REST API of one stage in front
-// of Lambda functions, for the local stack and its tests. It gives functions the
+// Package gateway is a local Amazon API Gateway: a REST API and WebSocket APIs of
+// one stage in front of Lambda functions, for the local stack and its tests. It gives functions the
 // events, and clients the answers, that the deployed gateway gives.
 //
 // A request passes, in this order: the limit on request line and headers (431),
@@ -12,9 +12,47 @@
 // which is evaluated, and a context, which the function finds in its event and
 // templates find under $context.authorizer. Nothing is cached.
 //
+// # WebSocket APIs
+//
+// A handshake on the path of a [SocketAPI] passes the same refusals, then the
+// authorizer, then the function with the route $connect. Whatever status the
+// function returns but a 2xx is the answer to the handshake. On an open connection
+// every message calls the function with the route $default, and what the function
+// returns as its body is sent to the client; a message that the function fails on
+// is answered {"message":...,"connectionId":...,"requestId":...}. The authorizer's
+// context is in every event of the connection. The function gets $disconnect once
+// and last, however the connection ended, from the moment it has accepted it. When
+// the gateway stops, messages that wait for a function are dropped before that.
+//
+// A message has at most 128 KiB, in frames of at most 32 KiB (or the connection is
+// closed with 1009); 10 minutes without anything and an age of 2 hours close a
+// connection with 1001.
+//
+// Functions and the ingester reach connections through the management API at
+// <stage>/@connections/{id}, which one endpoint serves for all WebSocket APIs of
+// the stage. Which that is the owner tells them, in a stage variable for example:
+// on AWS it is https://{domainName}/{stage}, here the scheme is http. POST answers
+// when the message is accepted, not when the client has it, as on AWS: it lies in
+// the client's socket or, up to 128 KiB, beside it. A client that reads too slowly
+// for that has further posts refused with 429 LimitExceededException, and is closed
+// when it reads nothing for a while ([SocketLimits]). No post waits for a client.
+//
+// # Differences from AWS
+//
 // What differs from AWS on purpose: header names reach functions in Go's canonical
 // form, whatever the client wrote; a body that is not UTF-8 is always passed on in
 // base64; a throttled function or authorizer is answered 429 where AWS says 500.
+//
+// Of WebSocket APIs: the messages of one connection reach the function one at a
+// time, in order, where AWS calls it for each at once; the client's further ones
+// wait in its network. A throttled $default or $disconnect is called again until
+// it is not, where AWS delivers $disconnect at best. Refused handshakes have the
+// bodies of the configured gateway responses, which AWS has for REST APIs only.
+// The body that $connect returned with a refusal is passed on, which AWS does only
+// where that route has a route response. What AWS answers to a request without
+// Upgrade is not documented; here it is 426. Signatures at the management API must
+// be there (or it is 403) and are not verified. A posted message that is not UTF-8
+// is sent as binary. The disconnectReason is AWS's where that is documented (1005).
 //
 // [New] makes the handler; [Gateway.Serve] runs it with the timeouts and limits
 // that a listener open to anyone needs.

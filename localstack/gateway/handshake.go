@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"bufio"
-	"context"
 	"encoding/base64"
 	"net"
 	"net/http"
@@ -64,7 +63,7 @@ func (g *Gateway) connect(req *request, conn *socket) (*proxyAnswer, *refusal) {
 	}
 	// A client that leaves now does not undo what the function does: its answer
 	// is waited for, so that it can be told of the end.
-	return g.integrate(context.WithoutCancel(ctx), conn.api.Function, conn.connectEvent(opening))
+	return g.integrate(g.sockets.ctx, conn.api.Function, conn.connectEvent(opening))
 }
 
 // upgradeFault says what keeps a request from being a WebSocket handshake. What

@@ -257,20 +257,21 @@ func appendRequestID(b []byte) []byte {
 }
 
 // unescape decodes the percent-encoding of a connection id into buf; nil when it
-// is none or longer than any id.
+// is none, or longer than buf.
 func unescape(buf, escaped []byte) []byte {
 	buf = buf[:0]
 	for i := 0; i < len(escaped); i++ {
 		c := escaped[i]
-		if c == '%' {
-			if i+2 >= len(escaped) {
-				return nil
-			}
+		switch {
+		case c == '%' && i+2 < len(escaped):
 			n, err := strconv.ParseUint(string(escaped[i+1:i+3]), 16, 8)
 			if err != nil {
 				return nil
 			}
 			c, i = byte(n), i+2
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '_', c == '=':
+		default:
+			return nil
 		}
 		if len(buf) == cap(buf) {
 			return nil

@@ -117,9 +117,9 @@ func TestAConnectionIsGoneAtOnceWhenItsClientIsKilled(t *testing.T) {
 	waitUntil(t, func() bool { return len(s.told(t, "DISCONNECT", id)) == 1 })
 }
 
-func TestAClientThatDoesNotReadIsRefusedMoreAndThenClosed(t *testing.T) {
+func TestAClientThatDoesNotReadIsRefusedMore(t *testing.T) {
 	t.Parallel()
-	s := start(t, func(c *gateway.Config, _ map[string]lambdahost.Function) { c.SocketLimits.Write = time.Second })
+	s := start(t, func(c *gateway.Config, _ map[string]lambdahost.Function) { c.SocketLimits.Write = time.Minute })
 	_, id := s.connect(t, "/ws") // nobody reads from it
 	other, otherID := s.connect(t, "/ws")
 	client := s.management()
@@ -130,11 +130,44 @@ func TestAClientThatDoesNotReadIsRefusedMoreAndThenClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect(t, other, "not held up")
+}
+
+func TestAClientThatDoesNotReadIsClosedAfterAWhile(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(c *gateway.Config, _ map[string]lambdahost.Function) {
+		c.SocketLimits.Write = 100 * time.Millisecond
+	})
+	_, id := s.connect(t, "/ws") // nobody reads from it
+	client := s.management()
+	var gone *types.GoneException
+	message := bytes.Repeat([]byte("z"), 64<<10)
+	waitUntil(t, func() bool { return errors.As(post(client, id, message), &gone) })
 	waitUntil(t, func() bool { return len(s.told(t, "DISCONNECT", id)) == 1 })
 	about := s.told(t, "DISCONNECT", id)[0]["requestContext"].(map[string]any)
 	if about["disconnectReason"] != "Client does not read" {
 		t.Errorf("told %v", about)
 	}
+}
+
+func TestAClientThatOnlyPingsIsClosed(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(c *gateway.Config, _ map[string]lambdahost.Function) { c.SocketLimits.Write = time.Minute })
+	var wire net.Conn
+	if conn, _ := s.dial(t, "/ws", network(func(c net.Conn) { wire = c })); conn == nil {
+		t.Fatal("refused")
+	}
+	_ = wire.SetWriteDeadline(time.Now().Add(20 * time.Second))
+	pings := bytes.Repeat(append([]byte{0x89, 0x80 | 125, 0, 0, 0, 0}, make([]byte, 125)...), 100)
+	for {
+		if _, err := wire.Write(pings); err != nil { // the answers are never read
+			var late net.Error
+			if errors.As(err, &late) && late.Timeout() {
+				t.Fatal("the gateway waits for a client that reads nothing")
+			}
+			break
+		}
+	}
+	waitUntil(t, func() bool { return len(s.told(t, "DISCONNECT", "")) == 1 })
 }
 
 func TestASlowClientGetsEverythingThatWasTakenInOrder(t *testing.T) {

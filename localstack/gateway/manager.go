@@ -109,8 +109,8 @@ func (m *manager) head() ([]byte, error) {
 type call struct {
 	method        string
 	id            []byte
-	length        int // of the body
-	authorization [2]int
+	length        int    // of the body
+	authorization [2]int // where its value begins and ends
 }
 
 // parse reads a head; false when it is any other request than a plain one of the
@@ -136,8 +136,10 @@ func (m *manager) parse(head []byte) (c call, ok bool) {
 	if c.id = unescape(m.id[:0:len(m.id)], target); c.id == nil {
 		return c, false
 	}
+	lines := 2 // this one and the empty one
 	c.length = -1
 	for len(rest) > 2 {
+		lines++
 		var field []byte
 		field, rest, _ = bytes.Cut(rest, []byte("\r\n"))
 		if !c.field(field, len(head)-len(rest)-len(field)-2) {
@@ -145,28 +147,30 @@ func (m *manager) parse(head []byte) (c call, ok bool) {
 		}
 	}
 	c.length = max(c.length, 0)
-	return c, true
+	// A line feed alone ends a line for net/http.
+	return c, bytes.Count(head, []byte("\n")) == lines
 }
 
 // field reads one header, which begins at a place in the head.
 func (c *call) field(field []byte, at int) bool {
 	colon := bytes.IndexByte(field, ':')
-	if colon <= 0 || field[0] == ' ' || field[0] == '\t' {
+	if colon <= 0 || field[0] <= ' ' || field[colon-1] <= ' ' {
 		return false
 	}
 	name := field[:colon]
 	switch {
 	case is(name, "content-length"):
-		n, err := strconv.ParseUint(string(bytes.TrimSpace(field[colon+1:])), 10, 31)
+		n, err := strconv.ParseUint(string(bytes.Trim(field[colon+1:], " \t")), 10, 31)
 		if err != nil || c.length >= 0 || n > maxMessage {
 			return false
 		}
 		c.length = int(n)
-	case is(name, "authorization"):
+	case is(name, "authorization") && c.authorization[1] == 0:
 		value := bytes.TrimLeft(field[colon+1:], " \t")
-		c.authorization = [2]int{at + len(field) - len(value), at + len(field)}
+		end := at + len(bytes.TrimRight(field, " \t"))
+		c.authorization = [2]int{min(at+len(field)-len(value), end), end}
 	case is(name, "connection"):
-		return is(bytes.TrimSpace(field[colon+1:]), "keep-alive")
+		return is(bytes.Trim(field[colon+1:], " \t"), "keep-alive")
 	case is(name, "transfer-encoding"), is(name, "expect"), is(name, "upgrade"):
 		return false
 	}

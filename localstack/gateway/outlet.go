@@ -27,7 +27,8 @@ type outlet struct {
 	before func(uintptr) bool
 
 	mu       sync.Mutex
-	closed   bool
+	closed   bool          // takes no more
+	failed   bool          // gives up what it has
 	unread   []byte        // to be written
 	spare    []byte        // memory of what was unread before
 	inFlight int           // bytes that the flusher has taken out of unread
@@ -79,7 +80,9 @@ func (o *outlet) room(n int) <-chan struct{} {
 	return o.drained
 }
 
-// Write takes all of p, or fails because the connection is closed.
+// Write takes all of p, or fails because the connection is closed. Who writes asks
+// for room before; what is written without asking, the answers to a client's
+// pings, ends the connection when it gets too much.
 func (o *outlet) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -97,6 +100,9 @@ func (o *outlet) Write(p []byte) (int, error) {
 		if n = o.written; n == len(p) {
 			return n, nil
 		}
+	}
+	if len(o.unread)+o.inFlight > 2*maxUnread {
+		return n, errFull
 	}
 	o.unread = append(o.unread, p[n:]...)
 	if o.drained == nil {
@@ -116,8 +122,8 @@ func (o *outlet) flush() {
 		for piece := range slices.Chunk(batch, flushPiece) {
 			if err := o.writePiece(piece); err != nil {
 				o.owner.end(unread)
-				_ = o.Close()
-				break // take sees that it is closed
+				o.abort()
+				break
 			}
 		}
 		o.mu.Lock()
@@ -139,7 +145,7 @@ func (o *outlet) writePiece(piece []byte) error {
 func (o *outlet) take() []byte {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.closed || len(o.unread) == 0 {
+	if o.failed || len(o.unread) == 0 {
 		_ = o.SetWriteDeadline(time.Time{}) // writes without waiting heed it too
 		o.unread, o.spare = nil, nil        // most clients never need it again
 		close(o.drained)
@@ -151,10 +157,31 @@ func (o *outlet) take() []byte {
 	return batch
 }
 
-// Close closes the connection; a flusher under way ends.
+// lastWords is how long a client has to read what was sent before the end.
+const lastWords = time.Second
+
+// Close closes the connection, after a moment for what is kept: the last of it is
+// the close frame.
 func (o *outlet) Close() error {
 	o.mu.Lock()
 	o.closed = true
+	drained := o.drained
 	o.mu.Unlock()
+	if drained != nil {
+		patience := time.NewTimer(lastWords)
+		defer patience.Stop()
+		select {
+		case <-drained:
+		case <-patience.C:
+		}
+	}
 	return o.Conn.Close()
+}
+
+// abort closes the connection at once. A flusher under way ends.
+func (o *outlet) abort() {
+	o.mu.Lock()
+	o.closed, o.failed = true, true
+	o.mu.Unlock()
+	_ = o.Conn.Close()
 }

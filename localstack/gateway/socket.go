@@ -286,7 +286,7 @@ func (s *socket) end(how ending) {
 // cut takes the network away from a connection that takes too long to close.
 func (s *socket) cut() {
 	if <-s.opened; s.out != nil {
-		_ = s.out.Close()
+		s.out.abort()
 	}
 }
 

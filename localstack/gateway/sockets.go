@@ -15,8 +15,8 @@ type sockets struct {
 	apis map[string]*socketAPI // by path, with the stage
 	base string                // of the management API: /api/@connections/
 
-	// ctx ends when the gateway has waited long enough for functions that are
-	// told of the end of their connections.
+	// ctx ends when the gateway stops and has waited long enough for functions
+	// that are told of the beginning or the end of a connection.
 	ctx    context.Context
 	cancel context.CancelFunc
 
