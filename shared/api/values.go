@@ -94,7 +94,11 @@ func compileInt(tag reflect.StructTag) (string, func(unsafe.Pointer, string) err
 	if err != nil {
 		return "", nil, err
 	}
-	return "a whole number" + within(tag), func(at unsafe.Pointer, text string) error {
+	accepted := "a whole number" + within(tag)
+	if most == least+1 {
+		accepted = strconv.FormatInt(least, 10) + " or " + strconv.FormatInt(most, 10)
+	}
+	return accepted, func(at unsafe.Pointer, text string) error {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || text[0] == '+' || n < least || n > most {
 			return errNotAccepted
@@ -155,7 +159,7 @@ func compileNested(sf reflect.StructField) (string, func(unsafe.Pointer, json.Ra
 	if isList {
 		accepted = "a list"
 		if sf.Tag.Get("min") != "" || sf.Tag.Get("max") != "" {
-			accepted += " whose length is" + within(sf.Tag)
+			accepted = "a list of " + entries(sf.Tag)
 		}
 	}
 	return accepted, func(at unsafe.Pointer, raw json.RawMessage) error {
@@ -176,6 +180,19 @@ func compileNested(sf reflect.StructField) (string, func(unsafe.Pointer, json.Ra
 		}
 		return nil
 	}, nil
+}
+
+// entries puts the bounds of a list's length into words.
+func entries(tag reflect.StructTag) string {
+	least, most := tag.Get("min"), tag.Get("max")
+	switch {
+	case least == "":
+		return "at most " + most + " entries"
+	case most == "":
+		return "at least " + least + " entries"
+	default:
+		return least + " to " + most + " entries"
+	}
 }
 
 // nestedFault names the member at fault where the decoder knows it.
