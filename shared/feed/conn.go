@@ -299,10 +299,12 @@ type ring struct {
 	buf  []item // its length is 0 or a power of two
 	head int
 	n    int
+	peak int // the most it held since it was empty
 }
 
-// ringKept is the capacity that an empty ring may keep.
-const ringKept = 128
+// ringKept is the capacity that a ring keeps whatever it holds. Beyond that it
+// gives up half each time it turns out to need less than a quarter.
+const ringKept = 64
 
 func (r *ring) push(it item) {
 	if r.n == len(r.buf) {
@@ -314,6 +316,7 @@ func (r *ring) push(it item) {
 	}
 	r.buf[(r.head+r.n)&(len(r.buf)-1)] = it
 	r.n++
+	r.peak = max(r.peak, r.n)
 }
 
 func (r *ring) front() *item { return &r.buf[r.head] }
@@ -322,8 +325,11 @@ func (r *ring) pop() item {
 	it := r.buf[r.head]
 	r.buf[r.head] = item{}
 	r.head = (r.head + 1) & (len(r.buf) - 1)
-	if r.n--; r.n == 0 && len(r.buf) > ringKept {
-		*r = ring{}
+	if r.n--; r.n == 0 {
+		if len(r.buf) > ringKept && r.peak < len(r.buf)/4 {
+			r.buf, r.head = make([]item, len(r.buf)/2), 0
+		}
+		r.peak = 0
 	}
 	return it
 }

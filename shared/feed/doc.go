@@ -36,7 +36,8 @@
 //
 // [ErrGone] removes the connection and tells [Config.Gone], once. [ErrBusy] says
 // that the frame was not delivered: it is tried again after a rest that grows
-// with each failure. After any other error nobody knows whether the frame
+// with each failure. [ErrRejected] says that it never will be: it counts as
+// discarded, whatever it was. After any other error nobody knows whether the frame
 // arrived: states and snapshots are sent again, since that changes nothing; an
 // event or reply is not, since it might arrive twice, and counts as discarded.
 //

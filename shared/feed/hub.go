@@ -20,8 +20,9 @@ type Conn struct {
 type Sink interface {
 	// Post returns nil when the client was given the frame, an error that is
 	// [ErrGone] when the connection does not exist any more, one that is
-	// [ErrBusy] when the frame was certainly not delivered but may be later, and
-	// any other error when nobody knows.
+	// [ErrBusy] when the frame was certainly not delivered but may be later, one
+	// that is [ErrRejected] when this frame never will be, and any other error when
+	// nobody knows.
 	Post(ctx context.Context, c Conn, frame []byte) error
 }
 
@@ -30,6 +31,8 @@ var (
 	ErrGone = errors.New("connection gone")
 	// ErrBusy says that a frame was not delivered and may be tried again.
 	ErrBusy = errors.New("frame refused for now")
+	// ErrRejected says that a frame will never be delivered, though others may.
+	ErrRejected = errors.New("frame rejected")
 	// ErrOverflow says that a connection let too many replies wait, which unlike
 	// events cannot be dropped.
 	ErrOverflow = errors.New("too many replies waiting")
@@ -241,7 +244,7 @@ type Stats struct {
 	Duration  time.Duration // since the client connected
 	Sent      uint64        // frames delivered since the hub knows the connection
 	PerSecond float64       // the mean of Sent over that time
-	Discarded uint64        // events and replies that were dropped
+	Discarded uint64        // frames that were dropped: events, and what the sink would not take
 	QueueLen  int           // frames that wait
 }
 
@@ -259,7 +262,7 @@ type Totals struct {
 	Connections int
 	Topics      int    // with at least one subscriber
 	Sent        uint64 // frames delivered, to connections that left too
-	Discarded   uint64 // events and replies that were dropped
+	Discarded   uint64 // frames that were dropped
 	Waiting     int    // frames that wait
 }
 

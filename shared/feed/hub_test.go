@@ -448,6 +448,22 @@ func TestAnEventWithUnknownOutcomeIsNotSentTwice(t *testing.T) {
 	})
 }
 
+func TestARejectedFrameIsDroppedWithoutARest(t *testing.T) {
+	t.Parallel()
+	inTime(t, Config{}, func(t *testing.T, h *Hub, w *wire) {
+		connect(h, "a")
+		mustSubscribe(t, h, "a", "btc", "")
+		w.fail("a", ErrRejected)
+		publish(h, "btc", State, "too large")
+		synctest.Wait()
+		publish(h, "btc", State, "small")
+		expect(t, w, "a", "small")
+		if s, _ := h.Stats("a"); s.Discarded != 1 {
+			t.Errorf("%d discarded, want 1", s.Discarded)
+		}
+	})
+}
+
 func TestStalledConnectionsDelayNobodyElse(t *testing.T) {
 	t.Parallel()
 	config := Config{Senders: 2, SlowSenders: 3, SlowAfter: 200 * time.Millisecond, Timeout: 2 * time.Second}

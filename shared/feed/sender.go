@@ -268,8 +268,7 @@ func (s *sender) run(ctx context.Context) {
 		if err == nil {
 			c.delivered()
 			c.tries, c.rests, c.doubtful = 0, 0, false
-		} else {
-			s.settle(ctx, c, it, err)
+		} else if !s.settle(ctx, c, it, err) {
 			back = nil
 		}
 		if replaced {
@@ -299,28 +298,32 @@ func (s *sender) post(ctx context.Context, c *conn, frame []byte) (replaced bool
 	return replaced, err
 }
 
-// settle decides what becomes of a frame that was not delivered, and when its
-// connection has its next turn.
-func (s *sender) settle(ctx context.Context, c *conn, it item, err error) {
-	if ctx.Err() != nil {
-		return
-	}
-	if errors.Is(err, ErrGone) {
-		s.hub.drop(c, err)
-		return
-	}
+// settle decides what becomes of a frame that was not delivered, and reports
+// whether its connection may have its next turn without a rest.
+func (s *sender) settle(ctx context.Context, c *conn, it item, err error) bool {
 	keep := it.kind == stateItem || it.kind == snapshotItem
-	if errors.Is(err, ErrBusy) {
-		if c.tries++; c.tries < s.hub.config.Tries {
-			keep = true
-		}
+	switch {
+	case ctx.Err() != nil:
+		return false
+	case errors.Is(err, ErrGone):
+		s.hub.drop(c, err)
+		return false
+	case errors.Is(err, ErrRejected):
+		c.failed(it, false)
+		c.tries = 0
+		return true
+	case errors.Is(err, ErrBusy):
+		c.tries++
+		keep = keep || c.tries < s.hub.config.Tries
 	}
 	if c.failed(it, keep); !keep {
 		c.tries = 0
 	}
 	c.rests++
 	c.doubtful = true
-	s.hub.timers.add(time.Now().Add(restFor(s.hub.restLeast, c.rests)), func(time.Time) { s.hub.ready.put(c) })
+	rest := restFor(s.hub.restLeast, c.rests)
+	s.hub.timers.add(time.Now().Add(rest), func(time.Time) { s.hub.ready.put(c) })
+	return false
 }
 
 // The rest of a connection after a failure: doubled each time, and half of it
