@@ -49,7 +49,7 @@ func (b *builder) api(app awscdk.App) awscdk.Stack {
 			mappings: []mapping{{key: stageName, api: api.RestApiId(), stage: api.DeploymentStage().StageName()}},
 		})
 	}
-	base := api.DeploymentStage().UrlForPath(jsii.String("/"))
+	base := sub("https://${" + restAPI + "}.execute-api.${AWS::Region}.${AWS::URLSuffix}/" + stageName)
 	if b.APIDomain != "" {
 		base = jsii.String("https://" + b.APIDomain + "/" + stageName)
 	}
@@ -67,7 +67,6 @@ func (b *builder) rest(stack awscdk.Stack) awsapigateway.SpecRestApi {
 		ApiDefinition:               awsapigateway.ApiDefinition_FromInline(gatewayDocument()),
 		EndpointTypes:               &[]awsapigateway.EndpointType{awsapigateway.EndpointType_REGIONAL},
 		DisableExecuteApiEndpoint:   jsii.Bool(b.APIDomain != ""), // or the firewall of a domain could be gone around
-		FailOnWarnings:              jsii.Bool(true),
 		MinCompressionSize:          awscdk.Size_Bytes(jsii.Number(1024)),
 		CloudWatchRole:              jsii.Bool(b.APILogRole),
 		CloudWatchRoleRemovalPolicy: awscdk.RemovalPolicy_RETAIN, // other APIs of the account may have come to use it
@@ -83,6 +82,7 @@ func (b *builder) rest(stack awscdk.Stack) awsapigateway.SpecRestApi {
 		},
 	})
 	rename(api, restAPI)
+	api.Node().TryRemoveChild(jsii.String("Endpoint")) // an output that BaseURL replaces
 	rename(api.DeploymentStage(), "ApiStage")
 	if role := api.Node().TryFindChild(jsii.String("CloudWatchRole")); role != nil {
 		accept(role, "AwsSolutions-IAM4", "The policy that AWS manages for this very purpose: what API Gateway needs in order to write logs may change with it.",

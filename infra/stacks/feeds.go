@@ -93,7 +93,7 @@ func (b *builder) feed(stack awscdk.Stack, feed feedAPI, function awslambda.Func
 			DestinationArn: logs.LogGroupArn(), Format: jsii.String(accessLog(feedLog)),
 		},
 	})
-	for id, key := range map[string]string{"Connect": "$connect", "Disconnect": "$disconnect", "Default": "$default"} {
+	for id, key := range map[string]string{"Connect": "$connect", "Disconnect": "$disconnect", "Message": "$default"} {
 		props := &awsapigatewayv2.CfnRouteProps{ApiId: feed.api.Ref(), RouteKey: jsii.String(key), Target: target, AuthorizationType: jsii.String("NONE")}
 		switch key {
 		case "$connect":

@@ -120,15 +120,16 @@ func methodNotAllowed(allow string) openapi.Object {
 	return openapi.Object{
 		"responses": openapi.Object{"405": openapi.Object{
 			"description": "method not allowed",
-			"headers":     openapi.Object{"Allow": header, "X-Request-Id": header},
+			"headers":     openapi.Object{"Allow": header, "Cache-Control": header, "X-Request-Id": header},
 		}},
 		"x-amazon-apigateway-integration": openapi.Object{
 			"type": "mock", "passthroughBehavior": "never", "requestTemplates": request,
 			"responses": openapi.Object{"default": openapi.Object{
 				"statusCode": "405",
 				"responseParameters": openapi.Object{
-					"method.response.header.Allow":        "'" + allow + "'",
-					"method.response.header.X-Request-Id": "context.requestId",
+					"method.response.header.Allow":         "'" + allow + "'",
+					"method.response.header.Cache-Control": "'no-store'",
+					"method.response.header.X-Request-Id":  "context.requestId",
 				},
 				"responseTemplates": openapi.Object{"application/json": no.Template},
 			}},
@@ -140,8 +141,11 @@ func gatewayResponses() openapi.Object {
 	out := openapi.Object{}
 	for _, r := range catalog.GatewayResponses() {
 		one := openapi.Object{
-			"responseParameters": openapi.Object{"gatewayresponse.header.X-Request-Id": "context.requestId"},
-			"responseTemplates":  openapi.Object{"application/json": r.Template},
+			"responseParameters": openapi.Object{
+				"gatewayresponse.header.Cache-Control": "'no-store'",
+				"gatewayresponse.header.X-Request-Id":  "context.requestId",
+			},
+			"responseTemplates": openapi.Object{"application/json": r.Template},
 		}
 		if r.Status != 0 {
 			one["statusCode"] = r.Status

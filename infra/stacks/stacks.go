@@ -46,7 +46,7 @@ func Build(app awscdk.App, s Settings) error {
 		feeds.AddStackDependency(api, nil)
 		ingesterNeeds = append(ingesterNeeds, feeds)
 	case errors.Is(err, errNotBuilt):
-		awscdk.Annotations_Of(app).AddWarningV2(jsii.String("quotary:feeds"),
+		awscdk.Annotations_Of(api).AddWarningV2(jsii.String("quotary:feeds"),
 			jsii.String("the WebSocket feeds are left out: "+err.Error()))
 	default:
 		return err
@@ -92,7 +92,12 @@ func (b *builder) program(function string) (string, error) {
 
 // sub is text with CloudFormation's ${...} in it. In the template it is one
 // readable line, and tests compare it as it stands.
-func sub(text string) *string { return awscdk.Fn_Sub(jsii.String(text), nil) }
+func sub(text string) *string {
+	if !strings.Contains(text, "${") {
+		return jsii.String(text)
+	}
+	return awscdk.Fn_Sub(jsii.String(text), nil)
+}
 
 // removal keeps data, or lets it go with its stack.
 func (b *builder) removal() awscdk.RemovalPolicy {
