@@ -37,7 +37,9 @@ const pollEvery = 75 * time.Millisecond
 // loop, and reads on only when the loop asks for more, so a slow loop costs
 // nothing but its own delay.
 //
-// The stream is placed before the scan, and what both show is told once. When a
+// The stream is placed before the scan, and what both show is told once; only a
+// connection that ended while they met may be told as connected and, right
+// after, as disconnected. When a
 // part of the stream is lost, the table is scanned again and the difference is
 // told between a [Reset] and a [Live]: whoever applies every event has the
 // table, without treating a reset specially.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -237,15 +236,4 @@ func (c *crashing) TransactWriteItems(ctx context.Context, in *dynamodb.Transact
 
 func (c *crashing) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
 	return crash(c, func() (*dynamodb.UpdateItemOutput, error) { return c.Client.UpdateItem(ctx, in, o...) })
-}
-
-func sorted[K comparable](m map[K]bool, less func(a, b K) int) []K {
-	var keys []K
-	for k, ok := range m {
-		if ok {
-			keys = append(keys, k)
-		}
-	}
-	slices.SortFunc(keys, less)
-	return keys
 }

@@ -121,3 +121,34 @@ func act(ctx context.Context, s *connections.Store, rnd *rand.Rand, ids, keys in
 	}
 	return err
 }
+
+// TestARemovalThatCrashesHalfwayIsFinishedLater removes a connection whose
+// subscriptions take several transactions, and dies in every one of them.
+func TestARemovalThatCrashesHalfwayIsFinishedLater(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	must(t, w.Connect(t.Context(), connection("a=", "key", connections.Channels), free))
+	for i := range 220 {
+		if _, err := w.Subscribe(t.Context(), "a=", trades(fmt.Sprint(i)), free, reply); err != nil {
+			t.Fatal(err)
+		}
+	}
+	left := int64(220)
+	for seed := uint64(0); left > 0; seed++ {
+		dying := connections.New(&crashing{Client: w.db, every: 1, rnd: rand.New(rand.NewPCG(seed, 5))}, w.table, w.clock)
+		if removed, err := dying.Remove(t.Context(), "a="); removed || !errors.Is(err, errCrash) {
+			t.Fatalf("%t, %v, want a crash", removed, err)
+		}
+		r := balanced(t, w)
+		if r.subs["k#key"] > left {
+			t.Fatalf("%d slots after %d", r.subs["k#key"], left)
+		}
+		left = r.subs["k#key"]
+	}
+	if removed, err := w.Remove(t.Context(), "a="); removed || err != nil {
+		t.Errorf("%t, %v, want that it was removed before", removed, err)
+	}
+	if used, err := w.KeyUsage(t.Context(), "key"); err != nil || used != (connections.Usage{}) {
+		t.Errorf("%+v, %v", used, err)
+	}
+}

@@ -1,0 +1,32 @@
+package connections_test
+
+import (
+	"testing"
+	"time"
+
+	"quotary/shared/connections"
+)
+
+func TestAConnectionIsClosedForItsReason(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		idle time.Duration
+		key  connections.KeyState
+		want connections.Reason
+	}{
+		{0, connections.KeyState{}, ""},
+		{59_999 * time.Millisecond, connections.KeyState{}, ""},
+		{60 * time.Second, connections.KeyState{}, connections.ReasonIdle},
+		{0, connections.KeyState{Unknown: true}, connections.ReasonKeyUnknown},
+		{0, connections.KeyState{Disabled: true}, connections.ReasonKeyDisabled},
+		{0, connections.KeyState{DistributorDisabled: true}, connections.ReasonDistributorDisabled},
+		{0, connections.KeyState{ExpiresAt: start.Add(time.Millisecond)}, ""},
+		{0, connections.KeyState{ExpiresAt: start}, connections.ReasonKeyExpired},
+		{time.Hour, connections.KeyState{Disabled: true}, connections.ReasonKeyDisabled},
+	} {
+		c := connections.Connection{Seen: start.Add(-tt.idle)}
+		if got := c.Due(start, tt.key); got != tt.want {
+			t.Errorf("idle for %s with %+v: %q, want %q", tt.idle, tt.key, got, tt.want)
+		}
+	}
+}
