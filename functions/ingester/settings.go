@@ -14,6 +14,7 @@ import (
 
 	"quotary/functions/ingester/ingest"
 	"quotary/shared/config"
+	"quotary/shared/connections"
 	"quotary/shared/store"
 )
 
@@ -25,6 +26,10 @@ type settings struct {
 	url     string // of the public API, "" follows none
 	spool   string // "" takes no replays
 	address string // of the health listener
+	feeds   bool   // whether to drive the WebSocket feeds, where their table exists
+	keys    string // file of the data keys that seal secrets, "" for wrapped ones
+	wrapped string // those data keys, wrapped by KMS
+	idle    time.Duration
 }
 
 func readSettings() (settings, error) {
@@ -36,6 +41,10 @@ func readSettings() (settings, error) {
 		url:     env.Optional("QUOTARY_HYPERLIQUID_URL", ""),
 		spool:   env.Optional("QUOTARY_SPOOL_DIR", ""),
 		address: env.Optional("QUOTARY_INGESTER_ADDR", "127.0.0.1:0"),
+		feeds:   env.Bool("QUOTARY_FEEDS", true, "whether to drive the WebSocket feeds"),
+		keys:    env.Optional("QUOTARY_DATA_KEYS_FILE", ""),
+		wrapped: env.Optional("QUOTARY_DATA_KEYS", ""),
+		idle:    env.Duration("QUOTARY_FEED_IDLE", connections.Idle, "after what time without a message a WebSocket client is disconnected"),
 	}
 	if s.nodeDir != "" {
 		if info, err := os.Stat(s.nodeDir); err == nil && !info.IsDir() {
@@ -51,6 +60,7 @@ const attemptTimeout = 8 * time.Second
 
 // clients are those of AWS, or of what AWS_ENDPOINT_URL_* put in its place.
 type clients struct {
+	config   aws.Config
 	dynamodb *dynamodb.Client
 	s3       *s3.Client
 }
@@ -63,6 +73,7 @@ func openClients(ctx context.Context) (clients, error) {
 		return clients{}, fmt.Errorf("load the AWS settings: %w", err)
 	}
 	return clients{
+		config:   cfg,
 		dynamodb: dynamodb.NewFromConfig(cfg),
 		s3:       s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = aws.ToString(o.BaseEndpoint) != "" }),
 	}, nil

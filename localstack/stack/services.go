@@ -157,6 +157,7 @@ func (s *Stack) startIngester(ctx context.Context) error {
 	env := append(s.State.Environment(),
 		"QUOTARY_INGESTER_ADDR="+address,
 	)
+	env = append(env, s.cfg.IngesterEnv...)
 	switch s.cfg.Upstream {
 	case "", "simulated":
 		env = append(env, "QUOTARY_NODE_DIR="+filepath.Join(s.cfg.Data, "node"), "QUOTARY_HYPERLIQUID_URL="+s.State.VenueURL)

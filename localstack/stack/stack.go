@@ -18,6 +18,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -42,8 +43,9 @@ type Config struct {
 	History  int    // days of history that the simulated venue lays down first
 	MaxEach  int    // most processes of one function, 0 for the default
 
-	// FunctionEnv is added to the environment of every function.
-	FunctionEnv []string
+	// FunctionEnv is added to the environment of every function, IngesterEnv to
+	// that of the ingester.
+	FunctionEnv, IngesterEnv []string
 }
 
 // State is what a running stack tells the world, in stack.json of its folder.
@@ -216,6 +218,7 @@ func (s State) Environment() []string {
 		"AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local",
 		"AWS_EC2_METADATA_DISABLED=true",
 		"AWS_ENDPOINT_URL_DYNAMODB=" + s.DynamoDB,
+		"AWS_ENDPOINT_URL_DYNAMODB_STREAMS=" + s.DynamoDB,
 		"AWS_ENDPOINT_URL_S3=" + s.S3,
 		"QUOTARY_TABLE_PREFIX=" + tablePrefix,
 		"QUOTARY_VIEWS_BUCKET=" + viewsBucket,
@@ -245,7 +248,7 @@ func (s *Stack) startFunctions(context.Context) error {
 	if err != nil {
 		return err
 	}
-	names := append(catalog.Functions(), catalog.FunctionAuthorizer, catalog.FunctionAdmin)
+	names := append(catalog.Functions(), catalog.FunctionAuthorizer, catalog.FunctionAdmin, catalog.FunctionSocket)
 	functions := make(map[string]lambdahost.Function, len(names))
 	for _, name := range names {
 		program := filepath.Join(s.cfg.Programs, name)
@@ -284,23 +287,41 @@ func (s *Stack) startGateway(context.Context) error {
 	for _, r := range catalog.GatewayResponses() {
 		responses = append(responses, response(r))
 	}
-	api, err := gateway.New(gateway.Config{
-		Stage: "api", Routes: routes, Authorizer: catalog.FunctionAuthorizer, Functions: s.host,
-		Responses: responses, MethodNotAllowed: response(catalog.MethodNotAllowed()),
-		MaxBody: 1 << 20, Log: s.log, Region: region,
-	})
-	if err != nil {
-		return err
-	}
 	listener, err := s.listen(offsetAPI)
 	if err != nil {
 		return err
 	}
 	address := listener.Addr().String()
+	api, err := gateway.New(gateway.Config{
+		Stage: "api", Routes: routes, Sockets: sockets("http://" + address + catalog.BasePath), Authorizer: catalog.FunctionAuthorizer, Functions: s.host,
+		Responses: responses, MethodNotAllowed: response(catalog.MethodNotAllowed()),
+		MaxBody: 1 << 20, Log: s.log, Region: region,
+	})
+	if err != nil {
+		listener.Close()
+		return err
+	}
 	s.State.BaseURL = "http://" + address + catalog.BasePath
 	s.State.WSBaseURL = "ws://" + address + catalog.BasePath
 	s.background(func(ctx context.Context) error { return api.Serve(ctx, listener) })
 	return nil
+}
+
+// sockets are the WebSocket APIs. Each names its feed, and the management API
+// that reaches its clients, in its stage variables.
+func sockets(management string) []gateway.SocketAPI {
+	var apis []gateway.SocketAPI
+	for _, e := range catalog.All() {
+		if e.Method != catalog.MethodWS {
+			continue
+		}
+		name := path.Base(e.Path)
+		apis = append(apis, gateway.SocketAPI{
+			Path: e.Path, Function: e.Function(), Authorize: e.Authorized(), APIID: "local-" + name,
+			StageVariables: map[string]string{"feed": name, "management": management},
+		})
+	}
+	return apis
 }
 
 // background runs a part until Stop cancels it; it ending by itself ends the

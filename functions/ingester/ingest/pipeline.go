@@ -60,6 +60,10 @@ type Pipeline struct {
 	Log     *slog.Logger
 	Now     func() time.Time // nil means time.Now
 
+	// Applied is called with each batch that the projections have taken, by the
+	// only goroutine that may touch the set; nil is not called.
+	Applied func(e *market.Events, set *projection.Set)
+
 	Stats PipelineStats
 
 	set     *projection.Set

@@ -26,6 +26,9 @@ func (p *Pipeline) write(ctx context.Context, batch *market.Events) error {
 	if err := p.apply(ctx, batch); err != nil {
 		return err
 	}
+	if p.Applied != nil {
+		p.Applied(batch, p.set)
+	}
 	p.Stats.Batches.Add(1)
 	p.Stats.Fills.Add(int64(len(batch.Fills)))
 	p.Stats.Trades.Store(p.set.Trades)

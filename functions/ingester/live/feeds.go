@@ -1,0 +1,221 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"quotary/functions/ingester/projection"
+	"quotary/shared/connections"
+	"quotary/shared/feed"
+	"quotary/shared/keys"
+	"quotary/shared/market"
+	"quotary/shared/source/hyperliquid"
+	"quotary/shared/store"
+)
+
+// Gateway reaches the clients.
+type Gateway interface {
+	feed.Sink
+	// Disconnect closes a connection; its error is [feed.ErrGone] when it was
+	// closed before.
+	Disconnect(ctx context.Context, c feed.Conn) error
+	// Probe asks whether a connection is still there; its error is
+	// [feed.ErrGone] when it is not.
+	Probe(ctx context.Context, c feed.Conn) error
+}
+
+// Keys tells who an access key is; a [*keys.Store] does.
+type Keys interface {
+	Resolve(ctx context.Context, accessKey string) (keys.Principal, error)
+}
+
+// Config is what the feeds run on.
+type Config struct {
+	Connections *connections.Store
+	Follower    *connections.Follower
+	Gateway     Gateway
+	Keys        Keys
+	Log         *store.Log    // where the last fills are stored
+	Series      *store.Series // where the klines are stored
+	Venue       Venue         // the public API; nil: no states and open orders of accounts
+	Logger      *slog.Logger
+	Now         func() time.Time // nil means time.Now
+	Idle        time.Duration    // after which a silent client is disconnected; 0 means [connections.Idle]
+}
+
+// Feeds are the four WebSocket feeds. They are used once.
+type Feeds struct {
+	Config
+	hub      *feed.Hub
+	books    books
+	trades   trades
+	candles  candles
+	fills    fills
+	ledgers  ledgers
+	accounts accounts
+	removals removals
+
+	// answered is when the feeds of an earlier run were last known to answer:
+	// what was subscribed to before has had its reply.
+	answered time.Time
+	settled  atomic.Bool // the connections that were there at the start are known
+
+	mu      sync.Mutex
+	clients map[string]*client
+
+	loads   sync.WaitGroup // of what snapshots need: at most one for each subscription
+	loading chan struct{}  // holds one for each load that is under way
+	answers chan connections.StatAsked
+}
+
+// New returns feeds that wait to be run.
+func New(config Config) *Feeds {
+	if config.Now == nil {
+		config.Now = time.Now
+	}
+	if config.Idle <= 0 {
+		config.Idle = connections.Idle
+	}
+	f := &Feeds{Config: config, clients: map[string]*client{},
+		answers: make(chan connections.StatAsked, statsWaiting), loading: make(chan struct{}, loadsAtOnce)}
+	f.hub = feed.NewHub(feed.Config{Sink: config.Gateway, Topic: f.topic, Gone: f.gone})
+	f.books = books{hub: f.hub, now: config.Now, coins: map[string]*coinBook{}}
+	f.trades = trades{hub: f.hub, now: config.Now, coins: map[string]*tape{}}
+	f.candles = candles{hub: f.hub, rows: config.Series}
+	f.candles.shelf = shelf[*liveCandle]{&f.candles.mu, map[string]*entry[*liveCandle]{}}
+	f.fills = fills{hub: f.hub, log: config.Log, now: config.Now}
+	f.fills.shelf = shelf[*fillList]{&f.fills.mu, map[string]*entry[*fillList]{}}
+	f.ledgers = ledgers{hub: f.hub, venue: config.Venue, now: config.Now}
+	f.ledgers.shelf = shelf[*ledgerList]{&f.ledgers.mu, map[string]*entry[*ledgerList]{}}
+	f.accounts = accounts{hub: f.hub, venue: config.Venue, log: config.Logger, now: config.Now,
+		budget: hyperliquid.NewBudget(accountWeight, config.Now), polled: map[accountKey]*account{}}
+	f.removals = removals{due: map[string]removal{}, wake: make(chan struct{}, 1)}
+	return f
+}
+
+const (
+	loadsAtOnce  = 16
+	statsWaiting = 1024
+	pruneEvery   = 30 * time.Second
+	// aliveEvery is how often it is noted that the feeds answer.
+	aliveEvery = 2 * time.Second
+	// aliveSource names the note among the checkpoints.
+	aliveSource = "feeds"
+)
+
+// Run serves the feeds until ctx ends. It owns all goroutines of the feeds, and
+// they have ended when it returns.
+func (f *Feeds) Run(ctx context.Context) error {
+	if err := f.remember(ctx); err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { f.hub.Run(ctx); return nil })
+	group.Go(func() error { return f.follow(ctx) })
+	group.Go(func() error { return f.accounts.run(ctx) })
+	group.Go(func() error { return f.sweep(ctx) })
+	group.Go(func() error { return f.remove(ctx) })
+	group.Go(func() error { return f.forgetStats(ctx) })
+	group.Go(func() error { return f.note(ctx) })
+	err := group.Wait()
+	f.loads.Wait() // they end with ctx
+	return err
+}
+
+// remember reads when an earlier run last answered.
+func (f *Feeds) remember(ctx context.Context) error {
+	body, err := f.Series.Checkpoint(ctx, aliveSource)
+	if err != nil {
+		return fmt.Errorf("start the feeds: %w", err)
+	}
+	if ms, err := strconv.ParseInt(string(body), 10, 64); err == nil {
+		f.answered = time.UnixMilli(ms)
+	}
+	return nil
+}
+
+// note writes down that the feeds answer, and forgets what nobody follows.
+func (f *Feeds) note(ctx context.Context) error {
+	tick := time.NewTicker(aliveEvery)
+	defer tick.Stop()
+	pruned := f.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		if !f.settled.Load() {
+			continue
+		}
+		now := f.Now()
+		if err := f.Series.SaveCheckpoint(ctx, aliveSource, strconv.AppendInt(nil, now.UnixMilli(), 10)); err != nil && ctx.Err() == nil {
+			f.Logger.Warn("cannot note that the feeds answer", "error", err.Error())
+		}
+		if now.Sub(pruned) >= pruneEvery {
+			pruned = now
+			f.candles.shelf.prune(f.hub.Watched)
+			f.fills.shelf.prune(func(address string) bool { return f.hub.Watched(topicOf(userFillsTopic, address)) })
+			f.ledgers.shelf.prune(func(address string) bool { return f.hub.Watched(topicOf(ledgerTopic, address)) })
+		}
+	}
+}
+
+// Tap is a sink that shows the feeds what a source tells and passes on to next
+// what is to be stored. Where positions do not count, deliveries with nothing to
+// store end here.
+func (f *Feeds) Tap(next hyperliquid.Sink, positions bool) hyperliquid.Sink {
+	return func(ctx context.Context, d hyperliquid.Delivery) error {
+		f.take(&d.Events)
+		d.Events.BBOs, d.Events.Orders, d.Events.Ledgers = nil, nil, nil
+		if !positions && d.Events.Len() == 0 {
+			return nil
+		}
+		return next(ctx, d)
+	}
+}
+
+// take brings the state of the market up to date and pushes what changed.
+func (f *Feeds) take(e *market.Events) {
+	for i := range e.Books {
+		f.books.take(&e.Books[i])
+	}
+	for i := range e.BBOs {
+		f.books.takeBBO(&e.BBOs[i])
+	}
+	f.trades.take(e.Trades)
+	if len(e.Fills) > 0 {
+		f.trades.take(market.AppendTrades(nil, e.Fills))
+		f.fills.take(e.Fills)
+	}
+	for i := range e.Orders {
+		s := &e.Orders[i]
+		if topic := topicOf(filledTopic, s.Address); f.hub.Watched(topic) {
+			b := appendFilled(append(make([]byte, 0, 768), `{"type":"data","data":`...), s)
+			f.hub.Publish(topic, append(b, '}'), feed.Event)
+		}
+	}
+	if len(e.Ledgers) > 0 {
+		f.ledgers.take(e.Ledgers)
+	}
+}
+
+// Applied takes a batch that the pipeline has applied to its projections. It is
+// called by the pipeline, which alone may touch the set.
+func (f *Feeds) Applied(e *market.Events, set *projection.Set) { f.candles.applied(e, set) }
+
+// Totals are the figures of the feeds.
+func (f *Feeds) Totals() feed.Totals { return f.hub.Totals() }
+
+// gone is told by the hub of a connection that it gave up.
+func (f *Feeds) gone(c feed.Conn, why error) {
+	f.removals.add(c, connections.ReasonGone, !errors.Is(why, feed.ErrGone))
+}

@@ -1,0 +1,203 @@
+package live
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"quotary/shared/connections"
+	"quotary/shared/feed"
+)
+
+// client is a connection as the table has it.
+type client struct {
+	connections.Connection
+	subs      map[string]subscribed // by key of the subscription
+	addresses map[string]bool
+	sent      uint64 // frames delivered when the sweeper last looked
+}
+
+// subscribed is a subscription of /ws; one that replaces another of the same key
+// is another.
+type subscribed struct {
+	topic string
+	at    time.Time
+}
+
+func (c *client) conn() feed.Conn { return feed.Conn{ID: c.ID, Endpoint: c.Endpoint, At: c.At} }
+
+// follow does what the table of connections tells until ctx ends.
+func (f *Feeds) follow(ctx context.Context) error {
+	for event, err := range f.Follower.Follow(ctx) {
+		if err != nil {
+			f.Logger.Warn("cannot follow the connections; trying again", "error", err.Error())
+			continue
+		}
+		f.apply(ctx, event)
+	}
+	return nil
+}
+
+func (f *Feeds) apply(ctx context.Context, event connections.Event) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch e := event.(type) {
+	case connections.Reset:
+		if e.Cause != nil {
+			f.Logger.Warn("a part of the connections' stream is lost; reading the table again", "error", e.Cause.Error())
+		}
+	case connections.Live:
+		f.settled.Store(true)
+	case connections.Connected:
+		c := &client{Connection: e.Connection, subs: map[string]subscribed{}, addresses: map[string]bool{}}
+		f.clients[e.ID] = c
+		f.hub.Connect(c.conn())
+	case connections.Disconnected:
+		delete(f.clients, e.ID)
+		f.hub.Disconnect(e.ID)
+	case connections.Seen:
+		if c := f.clients[e.Connection]; c != nil && e.At.After(c.Seen) {
+			c.Seen = e.At
+		}
+	case connections.Subscribed:
+		f.subscribe(ctx, &e)
+	case connections.Unsubscribed:
+		f.unsubscribe(&e)
+	case connections.AddressesAdded:
+		f.follows(e.Connection, e.Addresses, true)
+	case connections.AddressesRemoved:
+		f.follows(e.Connection, e.Addresses, false)
+	case connections.StatAsked:
+		f.stat(e)
+	}
+}
+
+// subscribe begins a subscription of /ws: its reply, then the snapshot, then what
+// comes. The caller holds f.mu.
+func (f *Feeds) subscribe(ctx context.Context, e *connections.Subscribed) {
+	c := f.clients[e.Connection]
+	topic := channelTopic(&e.Subscription)
+	if c == nil || topic == "" {
+		return
+	}
+	sub := subscribed{topic, e.At}
+	c.subs[e.Key()] = sub
+	reply := e.Reply
+	if e.Found && !f.settled.Load() && e.At.Before(f.answered) {
+		reply = nil // an earlier run has sent it
+	}
+	prepare, release := f.preparation(&e.Subscription, topic)
+	if prepare == nil {
+		_ = f.hub.Subscribe(c.ID, topic, reply) // it is told of an overflow, and of an end by the table
+		return
+	}
+	if reply != nil {
+		_ = f.hub.Send(c.ID, reply) // as above
+	}
+	// The stores are asked beside the loop: other clients do not wait for it.
+	id, key := c.ID, e.Key()
+	f.loads.Go(func() {
+		f.loading <- struct{}{}
+		defer func() { <-f.loading }()
+		defer release()
+		if err := prepare(ctx); err != nil && ctx.Err() == nil {
+			f.Logger.Warn("a subscription starts without a snapshot", "topic", topic, "error", err.Error())
+		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if c := f.clients[id]; c != nil && c.subs[key] == sub {
+			_ = f.hub.Subscribe(id, topic, nil) // as above
+		}
+	})
+}
+
+// preparation is what a topic's snapshot needs before anybody subscribes, nil
+// for nothing, and what ends the need once somebody has.
+func (f *Feeds) preparation(s *connections.Subscription, topic string) (prepare func(context.Context) error, release func()) {
+	switch s.Type {
+	case connections.Candle:
+		return func(ctx context.Context) error { return f.candles.prepare(ctx, topic, s.Coin, s.Interval) },
+			func() { f.candles.shelf.release(topic) }
+	case connections.UserFills:
+		return func(ctx context.Context) error { return f.fills.prepare(ctx, s.User) },
+			func() { f.fills.shelf.release(s.User) }
+	case connections.UserNonFundingLedgerUpdates:
+		return func(ctx context.Context) error { return f.ledgers.prepare(ctx, s.User) },
+			func() { f.ledgers.shelf.release(s.User) }
+	}
+	return nil, nil
+}
+
+// unsubscribe ends a subscription of /ws. The caller holds f.mu.
+func (f *Feeds) unsubscribe(e *connections.Unsubscribed) {
+	c := f.clients[e.Connection]
+	if c == nil {
+		return
+	}
+	delete(c.subs, e.Key())
+	f.hub.Unsubscribe(c.ID, channelTopic(&e.Subscription))
+}
+
+// follows begins or ends to follow addresses on an address feed. The caller holds
+// f.mu.
+func (f *Feeds) follows(id string, addresses []string, on bool) {
+	c := f.clients[id]
+	if c == nil {
+		return
+	}
+	for _, address := range addresses {
+		topic := addressTopic(&c.Connection, address)
+		switch {
+		case topic == "":
+		case on:
+			c.addresses[address] = true
+			_ = f.hub.Subscribe(id, topic, nil) // as in subscribe
+		default:
+			delete(c.addresses, address)
+			f.hub.Unsubscribe(id, topic)
+		}
+	}
+}
+
+// stat answers a request for figures. The caller holds f.mu.
+func (f *Feeds) stat(e connections.StatAsked) {
+	c := f.clients[e.Connection]
+	if c == nil {
+		return
+	}
+	figures, ok := f.hub.Stats(c.ID)
+	if !ok {
+		return
+	}
+	_ = f.hub.Send(c.ID, statFrame(len(c.addresses), figures)) // as in subscribe
+	select {
+	case f.answers <- e:
+	default:
+		// A flood: the request stays in the table, and its row expires there.
+	}
+}
+
+// statFrame is the answer to {"type":"stat"}. The frame itself is not counted.
+func statFrame(addresses int, s feed.Stats) []byte {
+	b := strconv.AppendInt([]byte(`{"type":"stat","data":{"addressCount":`), int64(addresses), 10)
+	b = append(append(b, `,"duration":"`...), s.Duration.Round(time.Millisecond).String()...)
+	b = strconv.AppendUint(append(b, `","sentMsgCount":`...), s.Sent, 10)
+	b = strconv.AppendFloat(append(b, `,"msgPerSecond":`...), s.PerSecond, 'f', 3, 64)
+	b = strconv.AppendUint(append(b, `,"discardedCount":`...), s.Discarded, 10)
+	b = strconv.AppendInt(append(b, `,"queueLen":`...), int64(s.QueueLen), 10)
+	return append(b, `}}`...)
+}
+
+// forgetStats deletes the requests that were answered.
+func (f *Feeds) forgetStats(ctx context.Context) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case e := <-f.answers:
+			if err := f.Connections.AnsweredStat(ctx, e); err != nil && ctx.Err() == nil {
+				f.Logger.Warn("an answered request for figures stays in the table", "error", err.Error())
+			}
+		}
+	}
+}
