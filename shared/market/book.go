@@ -135,6 +135,17 @@ func (l *Level) AppendJSON(to []byte) []byte {
 	return append(to, '}')
 }
 
+// Depth is what rests on both sides, as far as b goes, in base units.
+func (b *Book) Depth() (bids, asks Decimal) {
+	for i := range b.Bids {
+		bids = bids.Add(mustDecimal(b.Bids[i].Sz))
+	}
+	for i := range b.Asks {
+		asks = asks.Add(mustDecimal(b.Asks[i].Sz))
+	}
+	return bids, asks
+}
+
 // Grouping joins the prices of a book. The zero value leaves them as they are.
 type Grouping struct {
 	Figs     int // significant figures that a price keeps, 2 to 5; 0 keeps all

@@ -245,6 +245,14 @@ func TestWhatIsNoBookIsRefused(t *testing.T) {
 	}
 }
 
+func TestTheDepthIsWhatRestsOnEachSide(t *testing.T) {
+	t.Parallel()
+	b := market.Book{Bids: levels("3.0:1.5:1 2.0:0.25:2"), Asks: levels("4.0:0.00001:1")}
+	if bids, asks := b.Depth(); market.Text(bids) != "1.75" || market.Text(asks) != "0.00001" {
+		t.Errorf("got %s and %s", bids, asks)
+	}
+}
+
 func TestAStaleBookSaysSo(t *testing.T) {
 	t.Parallel()
 	b := market.Book{Coin: "xyz:GOLD", Time: 7, Asks: levels("1.5:2.0:3")}

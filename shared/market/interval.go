@@ -82,6 +82,10 @@ var KlineTiers = [...]Interval{Second1, Second5, Second15, Minute1, Minute5, Min
 // first; each divides the next.
 var TopTiers = [...]Interval{Second1, Minute1, Hour1, Day1}
 
+// SampleTiers are the intervals in which samples of a state are stored, finest
+// first; each divides the next. A bucket has the first sample taken in it.
+var SampleTiers = [...]Interval{Minute1, Minute5, Minute15, Hour1, Hour4}
+
 // ParseInterval reads a name such as "15m". Case matters: 1m is a minute, 1M a
 // month.
 func ParseInterval(s string) (Interval, error) {

@@ -139,7 +139,7 @@ func (p *Pipeline) Run(ctx context.Context) error {
 // closed while nothing was running.
 func (p *Pipeline) restore(ctx context.Context) error {
 	bodies := map[string][]byte{}
-	for _, name := range [...]string{store.TickersView, store.MidsView, store.MetaView} {
+	for _, name := range projection.Restored {
 		err := p.retry(ctx, "fetch view "+name, func() error {
 			body, _, _, err := p.Stores.Views.Fetch(ctx, name, "")
 			if errors.Is(err, store.ErrNoView) {
@@ -268,7 +268,7 @@ func (p *Pipeline) finish(ctx context.Context, reason error) error {
 		}
 		break
 	}
-	if err := p.flush(ctx, false); err != nil {
+	if err := p.flush(ctx, true); err != nil {
 		return err
 	}
 	if reason != nil && !errors.Is(reason, context.Canceled) {

@@ -84,7 +84,8 @@ func (p *Pipeline) latest(ctx context.Context, keys []store.SeriesKey) (map[stor
 }
 
 // flush writes what the projections changed, then the views, then the
-// checkpoints, in this order: see [projection.Changes].
+// checkpoints, in this order: see [projection.Changes]. A settling flush leaves
+// nothing unwritten.
 func (p *Pipeline) flush(ctx context.Context, settle bool) error {
 	changes := p.set.Changes(p.Now(), settle)
 	for _, rows := range [...][]store.SeriesRow{changes.Coarse, changes.Fine} {
@@ -102,6 +103,9 @@ func (p *Pipeline) flush(ctx context.Context, settle bool) error {
 		}
 	}
 	for source, position := range p.positions {
+		if changes.Held {
+			break // until what it stands for is written
+		}
 		err := p.retry(ctx, "save the checkpoint of "+source, func() error { return p.Stores.Series.SaveCheckpoint(ctx, source, position) })
 		if err != nil {
 			return err

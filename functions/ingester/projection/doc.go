@@ -12,7 +12,7 @@
 //	changes := set.Changes(now, false)
 //	// write changes.Coarse, then changes.Fine, then changes.Views; then checkpoint
 //
-// The rows are the state. What is in memory is a cache of open buckets that can
+// The rows are the state, and for positions their snapshot. What is in memory is a cache of open buckets that can
 // be lost at any time: every fold is a set union (the trades of a second, the
 // largest fills of a bucket), so that events may come late, twice, in any order
 // and from several sources and the rows end the same. A source that is asked
@@ -33,6 +33,20 @@
 //	view tickers     {"time","tickers":[{"coin","price","time","seq","tid"}, ...]}, by coin
 //	view mids        {"time","mids":{dex:{coin:px}}}
 //	view meta        {"time","meta":{dex:description},"spotMeta":description}
+//	series funding   one row a perpetual and hour, provisional until the venue has told it
+//	view contexts    {"time","perps":{dex:[description,figures]},"spot":[description,figures]}
+//	view books       {"time","books":{coin:book}}, the last of each coin
+//	series bookdepth     what rested in each book, once a minute: {"time":s,"coin","bidVolume","askVolume"} in base units
+//	view openinterest    {"time","coins":[...]}: count and value of the open positions of each perpetual
+//	series openinterest  the same, once a minute
+//	view positions       [market.Positions.AppendJSON]: read by this package alone, after a restart
+//
+// Samples (bookdepth, openinterest) are taken by the clock and stored in the
+// intervals market.SampleTiers.
+//
+// Open interest is made of the fills of all accounts, which only a node's files
+// tell. Where no node is followed there is none; where one is followed since some
+// day, it covers the accounts that have traded since then.
 //
 // There is one writer. A row that is newer than all that was stored when a coin
 // was first seen is known to be absent and is not asked for.

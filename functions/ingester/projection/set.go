@@ -20,6 +20,11 @@ type Set struct {
 	mids    mids
 	meta    meta
 
+	books    books
+	contexts contexts
+	funding  funding
+	interest openInterest
+
 	cache  cache
 	trades []market.Trade // behind the fills of the events at hand, and those told as such
 	of     *market.Events // the events that trades belongs to
@@ -34,6 +39,11 @@ func New() *Set {
 		tickers: tickers{last: map[string]ticker{}},
 		mids:    mids{byDex: map[string]map[string]string{}},
 		cache:   newCache(),
+
+		books:    newBooks(),
+		contexts: newContexts(),
+		funding:  newFunding(),
+		interest: newOpenInterest(),
 	}
 }
 
@@ -167,6 +177,17 @@ func (s *Set) Apply(e *market.Events, now time.Time) error {
 	if e.Meta != nil {
 		s.meta.apply(e.Meta)
 	}
+	for i := range e.Books {
+		s.books.apply(&e.Books[i])
+	}
+	for i := range e.Funding {
+		s.funding.paid(&e.Funding[i])
+	}
+	for i := range e.Contexts {
+		s.contexts.apply(&e.Contexts[i])
+		s.funding.show(&e.Contexts[i])
+	}
+	s.interest.apply(e.Fills)
 	s.of = nil
 	clear(s.cache.rows)
 	clear(s.cache.latest)
@@ -180,6 +201,10 @@ type Changes struct {
 	Coarse []store.SeriesRow
 	Fine   []store.SeriesRow
 	Views  []View
+
+	// Held tells that something applied is in memory only: the checkpoints of
+	// the sources must not move yet. Settling writes everything.
+	Held bool
 }
 
 // View is a view to publish.
@@ -204,5 +229,14 @@ func (s *Set) Changes(now time.Time, settle bool) Changes {
 	if s.meta.changed {
 		c.Views = append(c.Views, View{store.MetaView, s.meta.body()})
 	}
+	c.Fine = s.funding.changes(c.Fine)
+	c.Fine = s.books.samples(c.Fine, now)
+	if s.books.changed {
+		c.Views = append(c.Views, View{store.BooksView, s.books.body()})
+	}
+	if s.contexts.changed {
+		c.Views = append(c.Views, View{store.ContextsView, s.contexts.body()})
+	}
+	s.interestChanges(&c, now, settle)
 	return c
 }

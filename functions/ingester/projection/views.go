@@ -115,6 +115,9 @@ func encode(v any) []byte {
 	return b
 }
 
+// Restored are the views that a new Set is restored from.
+var Restored = [...]string{store.TickersView, store.MidsView, store.BooksView, store.ContextsView, store.OpenInterestView, store.PositionsView}
+
 // Restore brings back what the views tell, by name; views that were never
 // published are missing. It returns the coins that have traded.
 func (s *Set) Restore(bodies map[string][]byte) (coins []string, err error) {
@@ -134,7 +137,13 @@ func (s *Set) Restore(bodies map[string][]byte) (coins []string, err error) {
 	for dex, px := range m.Mids {
 		s.mids.byDex[dex] = px
 	}
-	return coins, nil
+	if err := s.books.restore(bodies); err != nil {
+		return nil, err
+	}
+	if err := s.contexts.restore(bodies); err != nil {
+		return nil, err
+	}
+	return coins, s.interest.restore(bodies)
 }
 
 func restore(bodies map[string][]byte, name string, to any) error {

@@ -1,0 +1,96 @@
+package projection
+
+import (
+	"time"
+
+	"quotary/shared/market"
+	"quotary/shared/store"
+)
+
+// funding makes the hourly rows. What the venue says it paid is final. Until it
+// has said so, the last rate that a coin's figures gave before the hour stands
+// for it, marked provisional: the venue pays what it last showed, but for the
+// samples of the last seconds.
+type funding struct {
+	final map[string]int64      // by coin: the newest hour that is final, ms
+	shown map[string]shownRate  // by coin: what its figures last gave
+	rows  map[fundingKey]funded // to be written
+	order []fundingKey          // of rows
+}
+
+type fundingKey struct {
+	coin string
+	hour int64 // ms
+}
+
+// funded is a row: {"coin","fundingRate","premium","time":ms} and, while it is
+// so, "provisional":true.
+type funded struct {
+	market.Funding
+	Provisional bool `json:"provisional,omitempty"`
+}
+
+type shownRate struct {
+	rate, premium string
+	time          int64 // ms
+}
+
+// shownFor is how old the last rate before an hour may be to stand for it, ms.
+const shownFor = 150_000
+
+func newFunding() funding {
+	return funding{final: map[string]int64{}, shown: map[string]shownRate{}, rows: map[fundingKey]funded{}}
+}
+
+func (p *funding) paid(f *market.Funding) {
+	hour := market.Hour1.StartMs(f.Time)
+	p.put(fundingKey{f.Coin, hour}, funded{Funding: *f})
+	p.final[f.Coin] = max(p.final[f.Coin], hour)
+}
+
+func (p *funding) put(key fundingKey, f funded) {
+	if _, ok := p.rows[key]; !ok {
+		p.order = append(p.order, key)
+	}
+	p.rows[key] = f
+}
+
+// show notes the rates of figures, and makes a row of those before when an hour
+// has passed between the two. This happens only in the life that saw both, so it
+// never replaces what an earlier life was told.
+func (p *funding) show(c *market.Contexts) {
+	if c.Spot {
+		return
+	}
+	for i := range c.Coins {
+		one := &c.Coins[i]
+		if one.Funding == "" {
+			continue
+		}
+		last := p.shown[one.Coin]
+		hour := market.Hour1.StartMs(c.Time)
+		if last.time > 0 && last.time < hour && c.Time-last.time <= shownFor && p.final[one.Coin] < hour {
+			f := market.Funding{Coin: one.Coin, Rate: last.rate, Premium: last.premium, Time: hour}
+			p.put(fundingKey{one.Coin, hour}, funded{f, true})
+		}
+		if c.Time >= last.time {
+			shown := shownRate{one.Funding, one.Premium, c.Time}
+			if shown.premium == "" {
+				shown.premium = "0.0"
+			}
+			p.shown[one.Coin] = shown
+		}
+	}
+}
+
+func (p *funding) changes(rows []store.SeriesRow) []store.SeriesRow {
+	for _, key := range p.order {
+		rows = append(rows, store.SeriesRow{
+			SeriesKey: store.SeriesKey{Name: store.FundingSeries, Key: key.coin, Interval: market.Hour1.String()},
+			Point:     store.Point{Time: time.UnixMilli(key.hour).UTC(), Body: encode(p.rows[key])},
+		})
+	}
+	clear(p.rows)
+	p.order = p.order[:0]
+	return rows
+}
