@@ -14,9 +14,12 @@ import (
 	"quotary/shared/signature"
 )
 
-// feedVariable is the stage variable that tells authorizer and function which
-// feed a connection is for: the last part of its path.
-const feedVariable = "feed"
+// Stage variables tell authorizer and function what a connection's event does
+// not.
+const (
+	feedVariable       = "feed"       // the last part of the feed's path
+	managementVariable = "management" // URL under which frames are pushed, also where clients come through a domain
+)
 
 // feedAPI is one WebSocket API.
 type feedAPI struct {
@@ -25,15 +28,22 @@ type feedAPI struct {
 	api  awsapigatewayv2.CfnApi
 }
 
-// connections are the resources of who sends to a connection or closes it.
+// connections are the resources of who sends to a connection, asks for it or
+// closes it.
 func (f *feedAPI) connections() []*string {
 	var arns []*string
-	for _, method := range []string{"POST", "DELETE"} {
+	for _, method := range []string{"POST", "GET", "DELETE"} {
 		arns = append(arns, awscdk.Fn_Sub(
 			jsii.String("arn:${AWS::Partition}:execute-api:${AWS::Region}:${AWS::AccountId}:${Id}/"+stageName+"/"+method+"/@connections/*"),
 			&map[string]*string{"Id": f.api.Ref()}))
 	}
 	return arns
+}
+
+// url is where the API answers by itself. That way stays open beside a domain:
+// the management API is behind it.
+func (f *feedAPI) url(scheme string) *string {
+	return awscdk.Fn_Sub(jsii.String(scheme+"://${Id}.execute-api.${AWS::Region}.${AWS::URLSuffix}/"+stageName), &map[string]*string{"Id": f.api.Ref()})
 }
 
 func (b *builder) feeds(app awscdk.App) awscdk.Stack {
@@ -44,11 +54,10 @@ func (b *builder) feeds(app awscdk.App) awscdk.Stack {
 		}
 		name := path.Base(e.Path)
 		api := awsapigatewayv2.NewCfnApi(stack, jsii.String(title(name)+"Feed"), &awsapigatewayv2.CfnApiProps{
-			Name:                      jsii.String(b.name("feed-" + name)),
-			Description:               jsii.String(e.Path),
-			ProtocolType:              jsii.String("WEBSOCKET"),
-			RouteSelectionExpression:  jsii.String("$request.body.method"),
-			DisableExecuteApiEndpoint: b.FeedsDomain != "",
+			Name:                     jsii.String(b.name("feed-" + name)),
+			Description:              jsii.String(e.Path),
+			ProtocolType:             jsii.String("WEBSOCKET"),
+			RouteSelectionExpression: jsii.String("$request.body.method"),
 		})
 		b.feedAPIs = append(b.feedAPIs, feedAPI{name, e.Path, api})
 	}
@@ -61,7 +70,7 @@ func (b *builder) feeds(app awscdk.App) awscdk.Stack {
 	for _, feed := range b.feedAPIs {
 		stage := b.feed(stack, feed, function, logs)
 		all.mappings = append(all.mappings, mapping{stageName + feed.path, feed.api.Ref(), stage.StageName()})
-		address := awscdk.Fn_Sub(jsii.String("wss://${Id}.execute-api.${AWS::Region}.${AWS::URLSuffix}/"+stageName), &map[string]*string{"Id": feed.api.Ref()})
+		address := feed.url("wss")
 		if b.FeedsDomain != "" {
 			address = jsii.String("wss://" + b.FeedsDomain + "/" + stageName + feed.path)
 		}
@@ -84,7 +93,7 @@ func (b *builder) feed(stack awscdk.Stack, feed feedAPI, function awslambda.Func
 	target := awscdk.Fn_Join(jsii.String("/"), &[]*string{jsii.String("integrations"), integration.Ref()})
 	stage := awsapigatewayv2.NewCfnStage(scope, jsii.String("Stage"), &awsapigatewayv2.CfnStageProps{
 		ApiId: feed.api.Ref(), StageName: jsii.String(stageName), AutoDeploy: true,
-		StageVariables: map[string]any{feedVariable: feed.name},
+		StageVariables: map[string]any{feedVariable: feed.name, managementVariable: feed.url("https")},
 		DefaultRouteSettings: &awsapigatewayv2.CfnStage_RouteSettingsProperty{
 			ThrottlingRateLimit: jsii.Number(float64(b.ThrottleRate)), ThrottlingBurstLimit: jsii.Number(float64(b.ThrottleBurst)),
 			LoggingLevel: jsii.String("OFF"), DataTraceEnabled: false,

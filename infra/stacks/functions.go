@@ -132,6 +132,6 @@ func explain(role awsiam.Role, program string) {
 	}
 	if r.Push {
 		accept(role, "AwsSolutions-IAM5", "Connections are named by API Gateway when they open: the right is for those of the four feeds.",
-			`/^Resource::.*arn:.*:execute-api:.*\/api\/(POST|DELETE)\/@connections\/\*/`)
+			`/^Resource::.*arn:.*:execute-api:.*\/api\/(POST|GET|DELETE)\/@connections\/\*/`)
 	}
 }

@@ -97,6 +97,11 @@ func (b *builder) task(stack awscdk.Stack, image string) awsecs.FargateTaskDefin
 		"QUOTARY_VIEWS_BUCKET":  sub(b.bucket()),
 		"QUOTARY_INGESTER_ADDR": jsii.String(healthAddress),
 	}
+	if len(b.feedAPIs) == 0 {
+		env["QUOTARY_FEEDS"] = jsii.String("false")
+	} else {
+		env["QUOTARY_DATA_KEYS"] = b.dataKeysParameter(stack)
+	}
 	if b.HyperliquidURL != "off" {
 		env["QUOTARY_HYPERLIQUID_URL"] = jsii.String(b.HyperliquidURL)
 	}
@@ -120,7 +125,7 @@ func (b *builder) task(stack awscdk.Stack, image string) awsecs.FargateTaskDefin
 		},
 		StopTimeout: awscdk.Duration_Seconds(jsii.Number(60)), // what is in memory is written first
 	})
-	accept(task, "AwsSolutions-ECS2", "The settings of the ingester are names and addresses: none is secret.")
+	accept(task, "AwsSolutions-ECS2", "The settings of the ingester are names and addresses, and data keys as KMS wrapped them: none is secret.")
 	if execution := task.ExecutionRole(); execution != nil {
 		accept(execution, "AwsSolutions-IAM5", "A login to the registry is not for any one repository; the right to pull is.", "Resource::*")
 	}

@@ -141,7 +141,7 @@ func TestTheIngesterIsHealthCheckedAndRolledBack(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"QUOTARY_TABLE_PREFIX": "quotary-prod-", "QUOTARY_VIEWS_BUCKET": "quotary-prod-views-${AWS::AccountId}-${AWS::Region}",
-		"QUOTARY_INGESTER_ADDR": "127.0.0.1:8080", "QUOTARY_HYPERLIQUID_URL": "https://api.hyperliquid.xyz", "AWS_REGION": "${AWS::Region}",
+		"QUOTARY_INGESTER_ADDR": "127.0.0.1:8080", "QUOTARY_DATA_KEYS": "${DataKeys}", "QUOTARY_HYPERLIQUID_URL": "https://api.hyperliquid.xyz", "AWS_REGION": "${AWS::Region}",
 	} {
 		if env[name] != want {
 			t.Errorf("%s = %q, want %q", name, env[name], want)
@@ -201,7 +201,8 @@ func feed(t *testing.T, part *template, api string, e *catalog.Endpoint) {
 		t.Errorf("%s: routes %v", e.Path, routes)
 	}
 	stage := of("AWS::ApiGatewayV2::Stage")[0].Properties
-	if at(stage, "StageVariables", "feed") != path.Base(e.Path) || stage["AutoDeploy"] != true || strings.Contains(plain(at(stage, "AccessLogSettings", "Format")), "query") {
+	if at(stage, "StageVariables", "feed") != path.Base(e.Path) ||
+		plain(at(stage, "StageVariables", "management")) != "https://"+api+".execute-api.${AWS::Region}.${AWS::URLSuffix}/api" || stage["AutoDeploy"] != true || strings.Contains(plain(at(stage, "AccessLogSettings", "Format")), "query") {
 		t.Errorf("%s: stage %v", e.Path, stage)
 	}
 	authorizer := of("AWS::ApiGatewayV2::Authorizer")[0].Properties

@@ -76,13 +76,15 @@ var rights = map[string]Rights{
 	},
 	programIngester: {
 		Tables: map[string][]string{
-			store.LogTable:         {"BatchWriteItem"},
+			store.LogTable:         {"BatchWriteItem", "Query"},
 			store.SeriesTable:      {"BatchGetItem", "BatchWriteItem", "GetItem", "PutItem", "Query"},
+			store.KeysTable:        readKeys, // whose connections must close
 			store.ConnectionsTable: {"DeleteItem", "GetItem", "Query", "Scan", "UpdateItem"},
 		},
-		Views:  []string{"GetObject", "PutObject"},
-		Push:   true,
-		Stream: true,
+		Views:   []string{"GetObject", "PutObject"},
+		Secrets: true, // a key is read whole
+		Push:    true,
+		Stream:  true,
 	},
 }
 

@@ -1,0 +1,319 @@
+package stacks_test
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/jsii-runtime-go"
+
+	"quotary/infra/stacks"
+	"quotary/shared/catalog"
+)
+
+// Every rule of AwsSolutions holds, or somebody has said in a sentence why not.
+func TestTheNagReportHasNoUnexplainedFinding(t *testing.T) {
+	t.Parallel()
+	reports, err := filepath.Glob(filepath.Join(full.dir, "AwsSolutions-*.csv"))
+	if err != nil || len(reports) != len(full.parts) {
+		t.Fatalf("%d reports of %d stacks (%v)", len(reports), len(full.parts), err)
+	}
+	checked := 0
+	for _, report := range reports {
+		file, err := os.Open(report)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		rows, err := csv.NewReader(file).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range rows[1:] {
+			rule, where, outcome, reason := row[0], row[1], row[2], row[3]
+			reason = regexp.MustCompile(`^\[.*?\] `).ReplaceAllString(reason, "")
+			switch outcome {
+			case "Compliant", "N/A":
+			case "Suppressed":
+				if len(strings.Fields(reason)) < 8 {
+					t.Errorf("%s at %s is waved through: %q", rule, where, reason)
+				}
+			default:
+				t.Errorf("%s at %s: %s", rule, where, outcome)
+			}
+			checked++
+		}
+	}
+	if checked < 50 {
+		t.Errorf("only %d checks were made", checked)
+	}
+}
+
+// The shape of the deployment, to be read in a review: how many resources of
+// which type, and the names of what must not be replaced.
+func TestTheShapeOfTheDeployment(t *testing.T) {
+	t.Parallel()
+	lasting := []string{"AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::KMS::Key", "AWS::Lambda::Function", "AWS::ApiGateway::RestApi", "AWS::ApiGatewayV2::Api", "AWS::ECS::Service"}
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(full.parts)) {
+		counts := map[string]int{}
+		for _, r := range full.parts[name].Resources {
+			counts[r.Type]++
+		}
+		fmt.Fprintf(&b, "%s\n", name)
+		for _, kind := range slices.Sorted(maps.Keys(counts)) {
+			fmt.Fprintf(&b, "  %3d %s", counts[kind], kind)
+			if slices.Contains(lasting, kind) {
+				ids, _ := full.parts[name].all(kind)
+				b.WriteString(": " + strings.Join(ids, " "))
+			}
+			b.WriteString("\n")
+		}
+	}
+	golden(t, "shape.txt", b.String())
+}
+
+func TestEveryAlarmTellsSomebodyWhatToDo(t *testing.T) {
+	t.Parallel()
+	guide, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	headings := map[string]bool{}
+	for _, line := range strings.Split(string(guide), "\n") {
+		if text, ok := strings.CutPrefix(line, "### "); ok {
+			headings[strings.ReplaceAll(strings.ToLower(strings.ReplaceAll(text, "`", "")), " ", "-")] = true
+		}
+	}
+	functions := functions()
+	names := map[string]bool{"quotary-prod-api": true, "quotary-prod-ingester": true}
+	for _, f := range functions {
+		names[f.Properties["FunctionName"].(string)] = true
+	}
+	_, tables := full.parts["data"].all("AWS::DynamoDB::Table")
+	for _, table := range tables {
+		names[table.Properties["TableName"].(string)] = true
+	}
+	ids, alarms := full.parts["watch"].all("AWS::CloudWatch::Alarm")
+	for _, id := range ids {
+		p := alarms[id].Properties
+		_, anchor, _ := strings.Cut(p["AlarmDescription"].(string), "#")
+		anchor = strings.TrimPrefix(anchor, "alarm-")
+		for _, group := range []string{"function", "table"} {
+			if strings.HasPrefix(anchor, group+"-") {
+				anchor = group
+			}
+		}
+		if !headings["alarm-"+anchor] {
+			t.Errorf("%s: the guide has no heading alarm-%s", p["AlarmName"], anchor)
+		}
+		if len(listed(p["AlarmActions"])) != 1 || len(listed(p["OKActions"])) != 1 {
+			t.Errorf("%s tells nobody", p["AlarmName"])
+		}
+		for _, m := range append(listed(p["Metrics"]), any(map[string]any{"MetricStat": map[string]any{"Metric": p}})) {
+			for _, d := range listed(at(m, "MetricStat", "Metric", "Dimensions")) {
+				if value := at(d, "Value").(string); !names[value] && value != "api" {
+					t.Errorf("%s watches %s, which does not exist", p["AlarmName"], value)
+				}
+			}
+		}
+	}
+	if want := 8 + len(functions) + len(tables); len(ids) != want {
+		t.Errorf("%d alarms, want %d", len(ids), want)
+	}
+}
+
+// What an alarm counts in a log must be what is written there.
+func TestCountedLinesAreThoseOfTheLogs(t *testing.T) {
+	t.Parallel()
+	_, filters := full.parts["watch"].all("AWS::Logs::MetricFilter")
+	found := map[string]string{}
+	for _, f := range filters {
+		found[f.Properties["FilterPattern"].(string)] = f.Properties["LogGroupName"].(string)
+	}
+	want := map[string]string{
+		`{ $.error = "UNAUTHORIZED" }`: "/aws/apigateway/quotary-prod-api",
+		`{ ($.error = "AUTHORIZER_FAILURE") || ($.error = "AUTHORIZER_CONFIGURATION_ERROR") }`: "/aws/apigateway/quotary-prod-api",
+		`{ $.level = "ERROR" }`: "/quotary/quotary-prod-ingester",
+	}
+	if !maps.Equal(found, want) {
+		t.Errorf("filters = %v", found)
+	}
+	kinds := map[string]bool{}
+	for _, r := range catalog.GatewayResponses() {
+		kinds[r.Type] = true
+	}
+	for pattern := range want {
+		for _, name := range regexp.MustCompile(`\$\.error = "([A-Z_]+)"`).FindAllStringSubmatch(pattern, -1) {
+			if !kinds[name[1]] {
+				t.Errorf("no gateway response is called %s", name[1])
+			}
+		}
+	}
+	groups := map[string]bool{}
+	for _, part := range full.parts {
+		_, all := part.all("AWS::Logs::LogGroup")
+		for _, g := range all {
+			groups[plain(g.Properties["LogGroupName"])] = true
+		}
+	}
+	for _, group := range want {
+		if !groups[group] {
+			t.Errorf("there is no log %s", group)
+		}
+	}
+}
+
+func TestTheBudgetWarnsBeforeAndAtItsEnd(t *testing.T) {
+	t.Parallel()
+	budget := full.parts["watch"].only(t, "AWS::Budgets::Budget").Properties
+	var thresholds []float64
+	for _, n := range listed(budget["NotificationsWithSubscribers"]) {
+		thresholds = append(thresholds, at(n, "Notification", "Threshold").(float64))
+		if at(n, "Subscribers", 0, "Address") != "operator@example.com" {
+			t.Errorf("it tells %v", at(n, "Subscribers"))
+		}
+	}
+	if !slices.Equal(thresholds, []float64{80, 100}) || at(budget, "Budget", "BudgetLimit", "Amount") != 500.0 {
+		t.Errorf("budget = %v", budget)
+	}
+}
+
+// refused builds with a context that must be refused and returns why.
+func refused(t *testing.T, context map[string]any) string {
+	t.Helper()
+	_, err := build(t.TempDir(), context, false)
+	if err == nil {
+		t.Fatalf("%v is accepted", context)
+	}
+	return err.Error()
+}
+
+func TestSettingsThatCannotWorkAreRefusedByName(t *testing.T) {
+	for _, tt := range []struct {
+		context map[string]any
+		names   string
+	}{
+		{map[string]any{"env": "Prod_1"}, "env"},
+		{map[string]any{"logDays": "8"}, "logDays"},
+		{map[string]any{"keep": "maybe"}, "keep"},
+		{map[string]any{"wafRate": "-1"}, "wafRate"},
+		{map[string]any{"wafRate": "5"}, "wafRate"},
+		{map[string]any{"throttleRate": "0"}, "throttleRate"},
+		{map[string]any{"ingesterTasks": "1.5"}, "ingesterTasks"},
+		{map[string]any{"apiDomain": "a.example.com"}, "apiCertificate"},
+		{map[string]any{"feedsDomain": "a.example.com"}, "feedsCertificate"},
+		{map[string]any{"apiDomain": "a.example.com", "feedsDomain": "a.example.com", "zoneID": "Z", "zoneName": "example.com"}, "must differ"},
+		{map[string]any{"zoneID": "Z"}, "zoneName"},
+		{map[string]any{"budgetUSD": "10"}, "alarmEmail"},
+		{map[string]any{"restoredTables": "a/b"}, "restoredTables"},
+	} {
+		if why := refused(t, tt.context); !strings.Contains(why, tt.names) {
+			t.Errorf("%v: %s", tt.context, why)
+		}
+	}
+}
+
+func TestAProgramThatIsNotBuiltIsNamed(t *testing.T) {
+	assets := t.TempDir()
+	if err := programs(assets, catalog.FunctionAuthorizer); err != nil {
+		t.Fatal(err)
+	}
+	why := refused(t, map[string]any{"assets": assets})
+	for _, name := range []string{"admin", string(catalog.Distributor), "make package"} {
+		if !strings.Contains(why, name) {
+			t.Errorf("%q does not name %s", why, name)
+		}
+	}
+}
+
+// A development deployment: nothing is kept, no feeds as long as their function
+// does not exist, no domain.
+func TestADevelopmentDeploymentLeavesNothingBehind(t *testing.T) {
+	assets := filepath.Join(t.TempDir(), "bin")
+	if err := programs(assets, append(catalog.Functions(), catalog.FunctionAuthorizer, catalog.FunctionAdmin)...); err != nil {
+		t.Fatal(err)
+	}
+	d, err := synthesize(filepath.Join(t.TempDir(), "dev"), map[string]any{"assets": assets, "wafRate": "0", "restoredTables": "old-"}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.parts["feeds"] != nil || len(d.parts) != 4 {
+		t.Errorf("stacks: %v", slices.Sorted(maps.Keys(d.parts)))
+	}
+	for part, tmpl := range d.parts {
+		for id, r := range tmpl.Resources {
+			if r.DeletionPolicy == "Retain" && r.Type != "AWS::ApiGateway::Account" && !strings.HasPrefix(id, "ApiCloudWatchRole") {
+				t.Errorf("%s: %s stays", part, id)
+			}
+			if r.Properties["DeletionProtectionEnabled"] == true {
+				t.Errorf("%s: %s is protected", part, id)
+			}
+		}
+	}
+	if ids, _ := d.parts["api"].all("AWS::WAFv2::WebACL"); len(ids) > 0 {
+		t.Error("there is a firewall")
+	}
+	if at(d.parts["api"].Resources["AuthorizerFunction"].Properties, "Environment", "Variables", "QUOTARY_TABLE_PREFIX") != "old-" {
+		t.Error("restored tables are not used")
+	}
+	if !strings.Contains(string(d.parts["api"].text), "table/old-keys") || !strings.Contains(string(d.parts["data"].text), "quotary-dev-keys") {
+		t.Error("rights are not on the restored tables, or the stack of data would replace its own")
+	}
+}
+
+// More than one ingester at a time may replace each other, fewer may not.
+func TestSeveralIngestersAreReplacedOneByOne(t *testing.T) {
+	d, err := synthesize(filepath.Join(t.TempDir(), "two"), map[string]any{"assets": filepath.Join(filepath.Dir(full.dir), "bin"), "ingesterTasks": "2", "hyperliquidURL": "off"}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	service := d.parts["ingester"].only(t, "AWS::ECS::Service").Properties
+	if service["DesiredCount"] != 2.0 || at(service, "DeploymentConfiguration", "MinimumHealthyPercent") != 100.0 || at(service, "DeploymentConfiguration", "MaximumPercent") != 200.0 {
+		t.Errorf("service = %v", service)
+	}
+	if strings.Contains(string(d.parts["ingester"].text), "QUOTARY_HYPERLIQUID_URL") || strings.Contains(string(d.parts["watch"].text), "ingester-silent") {
+		t.Error("a venue that is off is asked, or missed")
+	}
+}
+
+func TestTheTemplatesPassCfnLint(t *testing.T) {
+	t.Parallel()
+	lint, err := exec.LookPath("cfn-lint")
+	if err == nil {
+		err = exec.Command(lint, "--version").Run()
+	}
+	if err != nil {
+		t.Skip("cfn-lint is not installed (pip install cfn-lint): the templates were not linted")
+	}
+	files, err := filepath.Glob(filepath.Join(full.dir, "*.template.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), lint, files...)
+	cmd.Dir, cmd.WaitDelay = "..", time.Second
+	var exit *exec.ExitError
+	if out, err := cmd.CombinedOutput(); errors.As(err, &exit) {
+		t.Errorf("cfn-lint: %s", out)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Read is what the command line gives; an app without any context must do.
+func TestWithoutContextItIsADevelopmentDeploymentThatKeepsItsData(t *testing.T) {
+	s, err := stacks.Read(awscdk.NewApp(&awscdk.AppProps{Outdir: jsii.String(t.TempDir())}).Node())
+	if err != nil || s.Env != "dev" || !s.Keep || s.IngesterTasks != 1 {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
