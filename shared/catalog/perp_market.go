@@ -9,10 +9,10 @@ var (
 	TakerKlines = route[TakerKlinesIn, []TakerKline]("GET", "/upgrade/v2/hl/klines-with-taker-vol/{coin}/{interval}", PerpMarket, action("HL_KLINES_WITH_TAKER_VOL"), EnvelopeB)
 	TakerDelta  = route[TakerDeltaIn, TakerDeltaSum]("GET", "/upgrade/v2/hl/accumulated-taker-delta/{coin}", PerpMarket, action("HL_ACCUMULATED_TAKER_DELTA"), EnvelopeB)
 
-	_ = planned("GET", "/upgrade/v2/hl/open-interest/summary", PerpMarket, action("HL_OPEN_INTEREST_SUMMARY"), EnvelopeB)
-	_ = planned("GET", "/upgrade/v2/hl/open-interest/top-coins", PerpMarket, action("HL_OPEN_INTEREST_TOP_COINS"), EnvelopeB)
-	_ = planned("GET", "/upgrade/v2/hl/orderbooks/history-summaries/{coin}", PerpMarket, action("HL_ORDERBOOKS_HISTORY_SUMMARIES"), EnvelopeB)
-	_ = planned("GET", "/upgrade/v2/hl/open-interest/history/{coin}", PerpMarket, action("HL_OPEN_INTEREST_HISTORY"), EnvelopeB)
+	BookSummaries        = route[BookSummariesIn, []BookSummary]("GET", "/upgrade/v2/hl/orderbooks/history-summaries/{coin}", PerpMarket, action("HL_ORDERBOOKS_HISTORY_SUMMARIES"), EnvelopeB)
+	OpenInterestSummary  = route[None, OpenInterestTotal]("GET", "/upgrade/v2/hl/open-interest/summary", PerpMarket, action("HL_OPEN_INTEREST_SUMMARY"), EnvelopeB)
+	OpenInterestTopCoins = route[OpenInterestTopIn, []OpenInterestCoin]("GET", "/upgrade/v2/hl/open-interest/top-coins", PerpMarket, action("HL_OPEN_INTEREST_TOP_COINS"), EnvelopeB)
+	OpenInterestHistory  = route[OpenInterestHistoryIn, []OpenInterestPoint]("GET", "/upgrade/v2/hl/open-interest/history/{coin}", PerpMarket, action("HL_OPEN_INTEREST_HISTORY"), EnvelopeB)
 )
 
 // Ticker is the last traded price of a coin, in quote units.
@@ -70,4 +70,67 @@ type TakerDeltaIn struct {
 type TakerDeltaSum struct {
 	SzDelta  string `json:"szDelta"`  // base units
 	ValDelta string `json:"valDelta"` // quote units
+}
+
+// BookSummariesIn selects what rested in a coin's book in a window back from now.
+type BookSummariesIn struct {
+	Coin     Coin     `path:"coin"`
+	Interval Lookback `query:"interval" default:"1d" min:"1h" max:"180d"`
+}
+
+// BookSummary is what rested in a coin's book at a time, summed over the prices
+// that the venue's feed shows (20 a side). Volumes are base units, as the size
+// of a kline, so that they compare across prices.
+type BookSummary struct {
+	Time      int64  `json:"time"` // seconds
+	Coin      string `json:"coin"`
+	BidVolume string `json:"bidVolume"`
+	AskVolume string `json:"askVolume"`
+}
+
+// OpenInterestTotal sums up the open positions of all perpetuals. Values (Pv) are
+// quote units at the mark price, decimal strings; averages are rounded to six
+// places, 0.0 without a position.
+type OpenInterestTotal struct {
+	PositionCount int64  `json:"positionCount"`
+	LongPv        string `json:"longPv"`
+	ShortPv       string `json:"shortPv"`
+	TotalPv       string `json:"totalPv"`
+	AvgPv         string `json:"avgPv"` // TotalPv / PositionCount
+}
+
+// OpenInterestTopIn selects the coins with the most value in open positions,
+// among those that traded in a window back from now.
+type OpenInterestTopIn struct {
+	Limit    int64    `query:"limit" default:"10" min:"1" max:"50"`
+	Interval Lookback `query:"interval" default:"3d" min:"15m" max:"180d"`
+}
+
+// OpenInterestCoin sums up the open positions of one coin, as
+// [OpenInterestTotal] does.
+type OpenInterestCoin struct {
+	Coin          string `json:"coin"`
+	PositionCount int64  `json:"positionCount"`
+	LongPv        string `json:"longPv"`
+	ShortPv       string `json:"shortPv"`
+	TotalPv       string `json:"totalPv"`
+	AvgPv         string `json:"avgPv"`
+}
+
+// OpenInterestHistoryIn selects the open interest of a coin in a window back from
+// now.
+type OpenInterestHistoryIn struct {
+	Coin     Coin     `path:"coin"`
+	Interval Lookback `query:"interval" default:"3d" min:"15m" max:"180d"`
+}
+
+// OpenInterestPoint is the open interest of a coin at a time.
+type OpenInterestPoint struct {
+	Time          int64  `json:"time"` // ms
+	Coin          string `json:"coin"`
+	PositionCount int64  `json:"positionCount"`
+	LongCount     int64  `json:"longCount"`
+	LongPv        string `json:"longPv"`
+	TotalPv       string `json:"totalPv"`
+	AvgPv         string `json:"avgPv"`
 }

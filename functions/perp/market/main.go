@@ -1,6 +1,10 @@
-// The perp-market function answers for prices and volumes of the perpetual
-// venue's markets: from the view of tickers and the series of klines that the
-// ingester keeps.
+// The perp-market function answers for prices, volumes, books and open interest
+// of the perpetual venue's markets: from the views of tickers and open interest
+// and the series of klines and samples that the ingester keeps.
+//
+// Open interest is summed over the accounts whose fills are known. Only a node's
+// files tell the fills of all; where the ingester follows none, there is nothing
+// to sum, and the answers are zeros and empty lists.
 package main
 
 import (
@@ -33,4 +37,8 @@ func (m *markets) register(f *api.Family) {
 	api.Handle(f, catalog.TickerCoin, m.one)
 	api.Handle(f, catalog.TakerKlines, m.klines)
 	api.Handle(f, catalog.TakerDelta, m.takerDelta)
+	api.Handle(f, catalog.BookSummaries, m.bookSummaries)
+	api.Handle(f, catalog.OpenInterestSummary, m.openSummary)
+	api.Handle(f, catalog.OpenInterestTopCoins, m.openTopCoins)
+	api.Handle(f, catalog.OpenInterestHistory, m.openHistory)
 }

@@ -20,15 +20,15 @@ const tickersPeriod = time.Second
 // markets holds what the handlers read.
 type markets struct {
 	series  *store.Series
-	clock   func() time.Time
 	tickers *store.View[tickers]
+	open    *store.View[openInterest]
 }
 
 func newMarkets(series *store.Series, views *store.Views, clock func() time.Time) *markets {
 	return &markets{
 		series:  series,
-		clock:   clock,
 		tickers: store.NewView(views, store.TickersView, tickersPeriod, clock, decodeTickers),
+		open:    store.NewView(views, store.OpenInterestView, openPeriod, clock, decodeOpenInterest),
 	}
 }
 

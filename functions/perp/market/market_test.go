@@ -287,14 +287,6 @@ func TestTheTimeSpanOfAKeyBoundsKlines(t *testing.T) {
 	}
 }
 
-func TestPlannedEndpointsOfTheFamilyAnswer501(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	if answer := w.Get(t, w.SubKey, root+"/open-interest/summary"); answer.Status != http.StatusNotImplemented {
-		t.Errorf("status %d: %s", answer.Status, answer.Body)
-	}
-}
-
 func TestAKeyWithoutTheActionIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"quotary/shared/api"
 	"quotary/shared/catalog"
 	"quotary/shared/market"
 	"quotary/shared/store"
@@ -16,7 +17,7 @@ import (
 // start of the second that lies a window before now, the second that runs
 // included. So a window of 1s holds between one and two seconds of trades.
 func (m *markets) takerDelta(ctx context.Context, in catalog.TakerDeltaIn) (catalog.TakerDeltaSum, error) {
-	now := m.clock()
+	now := api.Now(ctx)
 	sum, err := m.tradedSince(ctx, string(in.Coin), now.Add(-in.Interval.Duration()), now)
 	if err != nil {
 		return catalog.TakerDeltaSum{}, err
