@@ -24,6 +24,8 @@ type InfoIn struct {
 	EndTime         *Millis      `body:"endTime"`
 	AggregateByTime bool         `body:"aggregateByTime"`
 	Oid             string       `body:"oid" maxlen:"66"` // a number, or a client order id in hexadecimal
+	NSigFigs        *Int         `body:"nSigFigs"`
+	Mantissa        *Int         `body:"mantissa"`
 	Req             *InfoCandles `body:"req"`
 }
 
@@ -86,4 +88,13 @@ type InfoLiquidation struct {
 	LiquidatedUser string `json:"liquidatedUser"`
 	MarkPx         string `json:"markPx"`
 	Method         string `json:"method"` // market or backstop
+}
+
+// FundingRate is what longs paid shorts in one hour per unit of notional, as
+// fundingHistory tells it; shorts paid longs where it is negative.
+type FundingRate struct {
+	Coin        string `json:"coin"`
+	FundingRate string `json:"fundingRate"`
+	Premium     string `json:"premium"`
+	Time        int64  `json:"time"` // ms
 }

@@ -18,18 +18,23 @@ import (
 )
 
 // How old a view may be in memory before S3 is asked again. Mid prices move all
-// the time; the ingester asks for descriptions once a minute.
+// the time; the ingester asks for figures every ten seconds and for
+// descriptions once a minute.
 const (
-	midsPeriod = time.Second
-	metaPeriod = 10 * time.Second
+	midsPeriod     = time.Second
+	booksPeriod    = time.Second
+	contextsPeriod = 5 * time.Second
+	metaPeriod     = 10 * time.Second
 )
 
 // info holds what the answers are read from.
 type info struct {
-	log    *store.Log
-	series *store.Series
-	mids   *store.View[map[string]json.RawMessage] // by dex
-	meta   *store.View[descriptions]
+	log      *store.Log
+	series   *store.Series
+	mids     *store.View[map[string]json.RawMessage] // by dex
+	meta     *store.View[descriptions]
+	books    *store.View[map[string]json.RawMessage] // by coin
+	contexts *store.View[figures]
 }
 
 // descriptions is the view of market descriptions, each as the venue wrote it.
@@ -52,14 +57,23 @@ func newInfo(log *store.Log, series *store.Series, views *store.Views, clock fun
 		meta: store.NewView(views, store.MetaView, metaPeriod, clock, func(body []byte) (d descriptions, err error) {
 			return d, json.Unmarshal(body, &d)
 		}),
+		books: store.NewView(views, store.BooksView, booksPeriod, clock, func(body []byte) (map[string]json.RawMessage, error) {
+			var view struct {
+				Books map[string]json.RawMessage `json:"books"`
+			}
+			err := json.Unmarshal(body, &view)
+			return view.Books, err
+		}),
+		contexts: store.NewView(views, store.ContextsView, contextsPeriod, clock, func(body []byte) (f figures, err error) {
+			return f, json.Unmarshal(body, &f)
+		}),
 	}
 }
 
 // planned are the specified types that have no answer yet.
 var planned = []string{
-	"activeAssetData", "clearinghouseState", "frontendOpenOrders", "fundingHistory", "historicalOrders", "l2Book",
-	"metaAndAssetCtxs", "openOrders", "orderStatus", "perpDexs", "portfolio", "spotClearinghouseState", "userFees",
-	"userFunding", "userNonFundingLedgerUpdates", "userTwapSliceFills", "webData2",
+	"activeAssetData", "clearinghouseState", "frontendOpenOrders", "historicalOrders", "openOrders", "orderStatus",
+	"portfolio", "spotClearinghouseState", "userFees", "userFunding", "userNonFundingLedgerUpdates", "userTwapSliceFills", "webData2",
 }
 
 // answer routes a question by its type. The data is the venue's answer to the
@@ -72,8 +86,18 @@ func (i *info) answer(ctx context.Context, in catalog.InfoIn) (json.RawMessage, 
 		return i.perpMeta(ctx, in.Dex)
 	case "spotMeta":
 		return i.spotMeta(ctx)
+	case "metaAndAssetCtxs":
+		return i.perpContexts(ctx, in.Dex)
+	case "spotMetaAndAssetCtxs":
+		return i.spotContexts(ctx)
+	case "perpDexs":
+		return i.perpDexs(ctx)
 	case "candleSnapshot":
 		return i.candleSnapshot(ctx, in.Req)
+	case "l2Book":
+		return i.l2Book(ctx, in)
+	case "fundingHistory":
+		return i.fundingHistory(ctx, in)
 	case "userFills":
 		return i.userFills(ctx, in)
 	case "userFillsByTime":
@@ -82,7 +106,7 @@ func (i *info) answer(ctx context.Context, in catalog.InfoIn) (json.RawMessage, 
 	if slices.Contains(planned, in.Type) {
 		return nil, &api.Error{Status: http.StatusNotImplemented, Message: "the type " + in.Type + " is specified but not available yet"}
 	}
-	return nil, api.BadRequest("unknown type %q: it must be one of allMids, meta, spotMeta, candleSnapshot, userFills, userFillsByTime", in.Type)
+	return nil, api.BadRequest("unknown type %q: it must be one of allMids, meta, spotMeta, candleSnapshot, fundingHistory, l2Book, metaAndAssetCtxs, perpDexs, spotMetaAndAssetCtxs, userFills, userFillsByTime", in.Type)
 }
 
 // allMids is an object of mid prices by coin.

@@ -1,6 +1,6 @@
 // The perp-info function answers the venue's own kind of question, POST /info,
-// from what the ingester keeps: the log of fills, the series of klines and the
-// views of mid prices and market descriptions.
+// from what the ingester keeps: the log of fills, the series of klines and
+// funding and the views of mid prices, books, figures and market descriptions.
 package main
 
 import (

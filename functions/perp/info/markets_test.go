@@ -1,0 +1,155 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"quotary/shared/api/apitest"
+	"quotary/shared/catalog"
+	"quotary/shared/store"
+)
+
+const someContexts = `{"time":1,"perps":{
+	"":[{"universe":[{"szDecimals":5,"name":"BTC","maxLeverage":40}],"marginTables":[],"collateralToken":0},
+		[{"funding":"0.0000125","openInterest":"688.11","prevDayPx":"85157.0","dayNtlVlm":"1169046.29","premium":"0.00031774","oraclePx":"84000.0","markPx":"84026.5","midPx":null,"impactPxs":null,"dayBaseVlm":"14.9"}]],
+	"xyz":[{"universe":[{"name":"xyz:GOLD"}]},[{"markPx":"4001.5"}]]},
+	"spot":[{"universe":[{"tokens":[1,0],"name":"PURR/USDC","index":0}],"tokens":[]},[{"prevDayPx":"0.1","dayNtlVlm":"1.0","markPx":"0.15","midPx":"0.15","circulatingSupply":"7.0","coin":"PURR/USDC"}]]}`
+
+func TestFiguresAreAsTheVenueWroteThem(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.publish(t, store.ContextsView, someContexts)
+	w.golden(t, "metaAndAssetCtxs", `{"type":"metaAndAssetCtxs"}`)
+	w.golden(t, "metaAndAssetCtxs-dex", `{"type":"metaAndAssetCtxs","dex":"xyz"}`)
+	w.golden(t, "spotMetaAndAssetCtxs", `{"type":"spotMetaAndAssetCtxs"}`)
+}
+
+func TestPerpDexsAreNamesWithTheMainOneFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.publish(t, store.MetaView, someMeta)
+	w.golden(t, "perpDexs", `{"type":"perpDexs"}`)
+}
+
+// someBooks has a book of BTC of now and one of GOLD that is a second too old.
+func (w *world) someBooks(t *testing.T) {
+	t.Helper()
+	now := apitest.Start
+	w.publish(t, store.BooksView, fmt.Sprintf(`{"time":%d,"books":{
+		"BTC":{"coin":"BTC","time":%d,"levels":[[{"px":"105056.0","sz":"1.5","n":1},{"px":"105051.0","sz":"0.25","n":2}],[{"px":"105057.0","sz":"0.00001","n":1},{"px":"105069.0","sz":"2.0","n":5}]]},
+		"xyz:GOLD":{"coin":"xyz:GOLD","time":%d,"levels":[[],[{"px":"4001.5","sz":"1.0","n":1}]]}}}`,
+		now.UnixMilli(), now.Add(-staleAfter).UnixMilli(), now.Add(-staleAfter-time.Second).UnixMilli()))
+}
+
+func TestTheLastBookComesBackEvenIfItIsStale(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.someBooks(t)
+	w.golden(t, "l2Book", `{"type":"l2Book","coin":"BTC"}`)
+	w.golden(t, "l2Book-stale", `{"type":"l2Book","coin":"xyz:GOLD","nSigFigs":null,"mantissa":null}`)
+	w.golden(t, "l2Book-grouped", `{"type":"l2Book","coin":"BTC","nSigFigs":5,"mantissa":5}`)
+	for body, want := range map[string]string{
+		`"nSigFigs":5`:                `[[{"px":"105050.0","sz":"1.75","n":3}],[{"px":"105060.0","sz":"0.00001","n":1},{"px":"105070.0","sz":"2.0","n":5}]]`,
+		`"nSigFigs":"2"`:              `[[{"px":"100000.0","sz":"1.75","n":3}],[{"px":"110000.0","sz":"2.00001","n":6}]]`,
+		`"nSigFigs":5,"mantissa":"2"`: `[[{"px":"105040.0","sz":"1.75","n":3}],[{"px":"105060.0","sz":"0.00001","n":1},{"px":"105080.0","sz":"2.0","n":5}]]`,
+	} {
+		if answer := w.ask(t, `{"type":"l2Book","coin":"BTC",`+body+`}`); !strings.Contains(string(answer.Body), `"levels":`+want+`}`) {
+			t.Errorf("%s answers %d: %s", body, answer.Status, answer.Body)
+		}
+	}
+}
+
+// pay stores the funding of hours, counted back from the last full one: paid 17
+// ms after it, the last one provisional.
+func (w *world) pay(t *testing.T, coin string, hours int) {
+	t.Helper()
+	var rows []store.SeriesRow
+	for i := range hours {
+		at := apitest.Start.Add(-time.Duration(i) * time.Hour)
+		body := fmt.Sprintf(`{"coin":%q,"fundingRate":"0.0000%d","premium":"-0.0003","time":%d}`, coin, 100+i, at.UnixMilli()+17)
+		if i == 0 {
+			body = fmt.Sprintf(`{"coin":%q,"fundingRate":"0.0000125","premium":"0.0","time":%d,"provisional":true}`, coin, at.UnixMilli())
+		}
+		rows = append(rows, store.SeriesRow{SeriesKey: store.SeriesKey{Name: store.FundingSeries, Key: coin, Interval: "1h"}, Point: store.Point{Time: at, Body: []byte(body)}})
+	}
+	if err := w.series.Put(t.Context(), rows); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFundingHistory(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.pay(t, "BTC", 600)
+	now := apitest.Start.UnixMilli()
+	const hour = 3_600_000
+	w.golden(t, "fundingHistory", fmt.Sprintf(`{"type":"fundingHistory","coin":"BTC","startTime":%d}`, now-2*hour))
+	for fields, want := range map[string][]int64{ // ms before now
+		fmt.Sprintf(`"startTime":%d`, now-hour):                             {hour - 17, 0},
+		fmt.Sprintf(`"startTime":%d`, now-hour+17):                          {hour - 17, 0},
+		fmt.Sprintf(`"startTime":%d`, now-hour+18):                          {0},
+		fmt.Sprintf(`"startTime":"%d","endTime":%d`, now-2*hour, now-hour):  {2*hour - 17},
+		fmt.Sprintf(`"startTime":%d,"endTime":%d`, now-2*hour, now-hour+17): {2*hour - 17, hour - 17},
+		fmt.Sprintf(`"startTime":%d`, now+1):                                {},
+	} {
+		got := []int64{}
+		if strings.Contains(fields, fmt.Sprint(now+1)) {
+			fields += fmt.Sprintf(`,"endTime":%d`, now+2)
+		}
+		for _, f := range apitest.Data[[]catalog.FundingRate](t, w.ask(t, `{"type":"fundingHistory","coin":"BTC",`+fields+`}`)) {
+			got = append(got, now-f.Time)
+		}
+		if diff := gocmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", fields, diff)
+		}
+	}
+	list := apitest.Data[[]catalog.FundingRate](t, w.ask(t, `{"type":"fundingHistory","coin":"BTC","startTime":0}`))
+	if len(list) != maxFunding || list[0].Time != now-599*hour+17 {
+		t.Errorf("%d hours from %d", len(list), list[0].Time)
+	}
+	if answer := w.ask(t, `{"type":"fundingHistory","coin":"NONE","startTime":0}`); string(answer.Body) != `{"code":"0","msg":"success","data":[]}` {
+		t.Errorf("of a coin without any: %s", answer.Body)
+	}
+}
+
+func TestWhatIsWrongWithAMarketQuestionIsNamed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.publish(t, store.ContextsView, someContexts)
+	w.someBooks(t)
+	for body, want := range map[string]string{
+		`{"type":"metaAndAssetCtxs","dex":"abc"}`:                                   `400 unknown dex "abc"`,
+		`{"type":"l2Book"}`:                                                         "400 missing coin: it must be a coin name",
+		`{"type":"l2Book","coin":"NONE"}`:                                           "400 unknown coin NONE",
+		`{"type":"l2Book","coin":"BTC","nSigFigs":1}`:                               "400 invalid grouping: nSigFigs must be a whole number from 2 to 5",
+		`{"type":"l2Book","coin":"BTC","nSigFigs":4294967298}`:                      "400 invalid grouping: nSigFigs",
+		`{"type":"l2Book","coin":"BTC","nSigFigs":"two"}`:                           "400 invalid nSigFigs: must be a whole number",
+		`{"type":"l2Book","coin":"BTC","nSigFigs":4,"mantissa":2}`:                  "400 invalid grouping: mantissa must be 1, 2 or 5, and only with an nSigFigs of 5",
+		`{"type":"l2Book","coin":"BTC","mantissa":2}`:                               "400 invalid grouping: mantissa",
+		`{"type":"fundingHistory","startTime":1}`:                                   "400 missing coin",
+		`{"type":"fundingHistory","coin":"BTC"}`:                                    "400 missing startTime: it must be a time in milliseconds",
+		`{"type":"fundingHistory","coin":"BTC","startTime":2,"endTime":1}`:          "400 the end of the time range",
+		`{"type":"fundingHistory","coin":"BTC","startTime":2,"endTime":"tomorrow"}`: "400 invalid endTime",
+	} {
+		answer := w.ask(t, body)
+		if got := fmt.Sprint(answer.Status, " ", apitest.Message(t, answer)); !strings.HasPrefix(got, want) {
+			t.Errorf("%s answers %q, want %q", body, got, want)
+		}
+	}
+}
+
+func TestWhatHasNotArrivedOfTheMarketsIs503(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, body := range []string{`"metaAndAssetCtxs"`, `"spotMetaAndAssetCtxs"`, `"perpDexs"`, `"l2Book","coin":"BTC"`} {
+		answer := w.ask(t, `{"type":`+body+`}`)
+		if answer.Status != http.StatusServiceUnavailable || !strings.Contains(apitest.Message(t, answer), "not arrived yet") {
+			t.Errorf("%s answers %d: %s", body, answer.Status, answer.Body)
+		}
+	}
+}
