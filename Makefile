@@ -43,8 +43,8 @@ replay: ## replay a recording of node fills into the running stack: make replay 
 	@test -n "$(FILE)" || { echo "name the recording: make replay FILE=path"; exit 2; }
 	@$(BIN)/localstack replay "$(FILE)"
 
-url: ## print a signed address for one request: make url P=/upgrade/v2/hl/tickers
-	@$(BIN)/localstack url "$(or $(P),/upgrade/v2/hl/tickers)"
+url: ## print a signed address: make url P=/upgrade/v2/hl/tickers, or of a feed: make url WS=1
+	@$(BIN)/localstack url $(if $(WS),--ws) "$(P)"
 
 tools: localstack/node_modules/.package-lock.json ## install the DynamoDB engine that tests and the stack use
 

@@ -2,6 +2,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -43,8 +44,15 @@ type run struct {
 }
 
 type sign struct {
-	Path string `arg:"" help:"Path after the base address, with business parameters: /upgrade/v2/hl/tickers."`
+	Path string `arg:"" optional:"" help:"Path after the base address, with business parameters: /upgrade/v2/hl/tickers, or with --ws /upgrade/v2/hl/ws."`
+	WS   bool   `name:"ws" help:"Sign the address of a WebSocket feed."`
 }
+
+// Paths that are signed when none is given.
+const (
+	somePath = "/upgrade/v2/hl/tickers"
+	someFeed = "/upgrade/v2/hl/ws"
+)
 
 type env struct{}
 
@@ -97,7 +105,11 @@ func (s *sign) Run(c *cli) error {
 	if err != nil {
 		return err
 	}
-	address, err := signed(state.BaseURL, s.Path, state.Demo.SubKey)
+	base, path := state.BaseURL, cmp.Or(s.Path, somePath)
+	if s.WS {
+		base, path = state.WSBaseURL, cmp.Or(s.Path, someFeed)
+	}
+	address, err := signed(base, path, state.Demo.SubKey)
 	if err != nil {
 		return err
 	}
@@ -157,9 +169,13 @@ func signed(base, path string, key client.Key) (string, error) {
 }
 
 func welcome(s stack.State, upstream string) {
-	address, err := signed(s.BaseURL, "/upgrade/v2/hl/tickers", s.Demo.SubKey)
+	address, err := signed(s.BaseURL, somePath, s.Demo.SubKey)
 	if err != nil {
 		address = err.Error()
+	}
+	feed, err := signed(s.WSBaseURL, someFeed, s.Demo.SubKey)
+	if err != nil {
+		feed = err.Error()
 	}
 	source := "simulated venue, not a real market: prices and traders are made up"
 	switch upstream {
@@ -172,6 +188,7 @@ func welcome(s stack.State, upstream string) {
 Quotary is ready. Ctrl-C stops it; its data stays in %s.
 
   API          %s
+  WebSockets   %s
   Lambda       %s
   Market data  %s
 
@@ -183,6 +200,11 @@ A signed request, valid for 30 seconds (make url P=/path signs another):
 
   curl '%s'
 
-`, s.DataDir, s.BaseURL, s.LambdaURL, source, s.Demo.Primary.AccessKey, s.Demo.SubKey.AccessKey,
-		filepath.Join(s.DataDir, stack.StateFile), address)
+A signed feed, valid as long (make url WS=1 signs another); send it
+{"method":"subscribe","subscription":{"type":"trades","coin":"BTC"}}:
+
+  %s
+
+`, s.DataDir, s.BaseURL, s.WSBaseURL, s.LambdaURL, source, s.Demo.Primary.AccessKey, s.Demo.SubKey.AccessKey,
+		filepath.Join(s.DataDir, stack.StateFile), address, feed)
 }

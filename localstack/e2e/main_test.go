@@ -55,6 +55,7 @@ func run(m *testing.M) int {
 	world, err = stack.Start(ctx, stack.Config{
 		Data: data, Programs: filepath.Join(root, "bin"), Tools: filepath.Join(root, "localstack"),
 		DynamoDB: os.Getenv("QUOTARY_DYNAMODB_ENDPOINT"), Progress: os.Stdout, History: 1,
+		IngesterEnv: []string{"QUOTARY_FEED_IDLE=" + feedIdle.String()},
 	})
 	if err != nil {
 		fmt.Println("start the stack:", err)

@@ -63,10 +63,10 @@ type Feeds struct {
 	accounts accounts
 	removals removals
 
-	// answered is when the feeds of an earlier run were last known to answer:
-	// what was subscribed to before has had its reply.
+	// answered is up to when the feeds of an earlier run have sent replies.
 	answered time.Time
-	settled  atomic.Bool // the connections that were there at the start are known
+	replied  atomic.Int64 // when this run last sent one, ms
+	settled  atomic.Bool  // the connections that were there at the start are known
 
 	mu      sync.Mutex
 	clients map[string]*client
@@ -105,10 +105,12 @@ const (
 	loadsAtOnce  = 16
 	statsWaiting = 1024
 	pruneEvery   = 30 * time.Second
-	// aliveEvery is how often it is noted that the feeds answer.
-	aliveEvery = 2 * time.Second
-	// aliveSource names the note among the checkpoints.
-	aliveSource = "feeds"
+	// noteEvery is how often it may be noted up to when replies were sent, and
+	// how long a subscription may take from the table to its reply: one that was
+	// made so shortly before a crash may be replied to twice.
+	noteEvery = 500 * time.Millisecond
+	// noteSource names the note among the checkpoints.
+	noteSource = "feeds"
 )
 
 // Run serves the feeds until ctx ends. It owns all goroutines of the feeds, and
@@ -130,9 +132,9 @@ func (f *Feeds) Run(ctx context.Context) error {
 	return err
 }
 
-// remember reads when an earlier run last answered.
+// remember reads up to when an earlier run has sent replies.
 func (f *Feeds) remember(ctx context.Context) error {
-	body, err := f.Series.Checkpoint(ctx, aliveSource)
+	body, err := f.Series.Checkpoint(ctx, noteSource)
 	if err != nil {
 		return fmt.Errorf("start the feeds: %w", err)
 	}
@@ -142,10 +144,11 @@ func (f *Feeds) remember(ctx context.Context) error {
 	return nil
 }
 
-// note writes down that the feeds answer, and forgets what nobody follows.
+// note writes down up to when replies were sent, and forgets what nobody follows.
 func (f *Feeds) note(ctx context.Context) error {
-	tick := time.NewTicker(aliveEvery)
+	tick := time.NewTicker(noteEvery)
 	defer tick.Stop()
+	var noted time.Time
 	pruned := f.Now()
 	for {
 		select {
@@ -153,12 +156,14 @@ func (f *Feeds) note(ctx context.Context) error {
 			return nil
 		case <-tick.C:
 		}
-		if !f.settled.Load() {
-			continue
-		}
 		now := f.Now()
-		if err := f.Series.SaveCheckpoint(ctx, aliveSource, strconv.AppendInt(nil, now.UnixMilli(), 10)); err != nil && ctx.Err() == nil {
-			f.Logger.Warn("cannot note that the feeds answer", "error", err.Error())
+		if upTo := now.Add(-noteEvery); time.UnixMilli(f.replied.Load()).After(noted) {
+			err := f.Series.SaveCheckpoint(ctx, noteSource, strconv.AppendInt(nil, upTo.UnixMilli(), 10))
+			if err == nil {
+				noted = upTo
+			} else if ctx.Err() == nil {
+				f.Logger.Warn("cannot note which replies were sent", "error", err.Error())
+			}
 		}
 		if now.Sub(pruned) >= pruneEvery {
 			pruned = now

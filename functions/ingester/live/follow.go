@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"math"
 	"strconv"
 	"time"
 
@@ -85,6 +86,8 @@ func (f *Feeds) subscribe(ctx context.Context, e *connections.Subscribed) {
 	reply := e.Reply
 	if e.Found && !f.settled.Load() && e.At.Before(f.answered) {
 		reply = nil // an earlier run has sent it
+	} else {
+		f.replied.Store(f.Now().UnixMilli())
 	}
 	prepare, release := f.preparation(&e.Subscription, topic)
 	if prepare == nil {
@@ -182,7 +185,7 @@ func statFrame(addresses int, s feed.Stats) []byte {
 	b := strconv.AppendInt([]byte(`{"type":"stat","data":{"addressCount":`), int64(addresses), 10)
 	b = append(append(b, `,"duration":"`...), s.Duration.Round(time.Millisecond).String()...)
 	b = strconv.AppendUint(append(b, `","sentMsgCount":`...), s.Sent, 10)
-	b = strconv.AppendFloat(append(b, `,"msgPerSecond":`...), s.PerSecond, 'f', 3, 64)
+	b = strconv.AppendFloat(append(b, `,"msgPerSecond":`...), math.Round(1000*s.PerSecond)/1000, 'f', -1, 64)
 	b = strconv.AppendUint(append(b, `,"discardedCount":`...), s.Discarded, 10)
 	b = strconv.AppendInt(append(b, `,"queueLen":`...), int64(s.QueueLen), 10)
 	return append(b, `}}`...)

@@ -223,6 +223,7 @@ func (f *Feeds) remove(ctx context.Context) error {
 func (f *Feeds) removeOne(ctx context.Context, r removal) error {
 	ctx, cancel := context.WithTimeout(ctx, sweepWait)
 	defer cancel()
+	key := f.keyOf(r.conn.ID) // before the table forgets it
 	var removed bool
 	var err error
 	if r.why == connections.ReasonIdle {
@@ -236,7 +237,7 @@ func (f *Feeds) removeOne(ctx context.Context, r removal) error {
 	if !removed {
 		return nil // somebody else did, or its client spoke at the last moment
 	}
-	f.Logger.Info("removed a connection", "reason", string(r.why), "key", f.keyOf(r.conn.ID))
+	f.Logger.Info("removed a connection", "reason", string(r.why), "key", key)
 	if !r.close {
 		return nil
 	}
