@@ -1,0 +1,135 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"quotary/localstack/client"
+)
+
+// eventually asks until the answer is as wanted.
+func eventually[T any](t *testing.T, within time.Duration, what string, ask func() client.Answer, wanted func(T) bool) {
+	t.Helper()
+	deadline := time.Now().Add(within)
+	for {
+		answer := ask()
+		var out T
+		if answer.Status == http.StatusOK {
+			if out = data[T](t, answer); wanted(out) {
+				return
+			}
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: after %s the answer is %d: %.600s", what, within, answer.Status, answer.Body)
+		}
+		time.Sleep(500 * time.Millisecond)
+	}
+}
+
+// TestTheMarketAsAWholeIsServed asks for what is made of books, figures and
+// funding; the venue's live flow feeds all of it.
+func TestTheMarketAsAWholeIsServed(t *testing.T) {
+	t.Parallel()
+	key := world.State.Demo.SubKey
+	get := func(path string) func() client.Answer {
+		return func() client.Answer { return ask(t, key, "GET", hl+path, nil) }
+	}
+	info := func(body map[string]any) func() client.Answer {
+		return func() client.Answer { return ask(t, key, "POST", hl+"/info", body) }
+	}
+	type level struct {
+		Px, Sz string
+		N      int
+	}
+	type book struct {
+		Coin   string
+		Time   int64
+		Levels [2][]level
+		Stale  bool
+	}
+	eventually(t, time.Minute, "l2Book", info(map[string]any{"type": "l2Book", "coin": "BTC"}), func(b book) bool {
+		return b.Coin == "BTC" && !b.Stale && len(b.Levels[0]) > 5 && len(b.Levels[1]) > 5
+	})
+	eventually(t, time.Minute, "l2Book, grouped", info(map[string]any{"type": "l2Book", "coin": "BTC", "nSigFigs": 3}), func(b book) bool {
+		for _, side := range b.Levels {
+			for _, l := range side {
+				if digits := strings.TrimRight(strings.TrimSuffix(l.Px, ".0"), "0"); len(digits) > 3 {
+					t.Fatalf("a price of three figures is %s", l.Px)
+				}
+			}
+		}
+		return len(b.Levels[0]) > 0
+	})
+	type summary struct {
+		Time                 int64
+		Coin                 string
+		BidVolume, AskVolume string
+	}
+	eventually(t, 90*time.Second, "history-summaries", get("/orderbooks/history-summaries/BTC?interval=1h"), func(list []summary) bool {
+		return len(list) > 0 && list[0].Coin == "BTC" && list[0].BidVolume > "0" && time.Since(time.Unix(list[0].Time, 0)) < 10*time.Minute
+	})
+	type point struct {
+		Time                     int64
+		PositionCount, LongCount int64
+		TotalPv                  string
+	}
+	eventually(t, 90*time.Second, "open-interest/history", get("/open-interest/history/BTC"), func(list []point) bool {
+		return len(list) > 0 && list[0].PositionCount > list[0].LongCount && list[0].LongCount > 0
+	})
+	type delta struct{ SzDelta, ValDelta string }
+	eventually(t, time.Minute, "accumulated-taker-delta", get("/accumulated-taker-delta/BTC?interval=1d"), func(d delta) bool {
+		return d.SzDelta != "" && d.SzDelta != "0.0" && d.ValDelta != "0.0"
+	})
+	eventually(t, time.Minute, "spotMetaAndAssetCtxs", info(map[string]any{"type": "spotMetaAndAssetCtxs"}), func(pair [2]json.RawMessage) bool {
+		return len(pair[1]) > 2
+	})
+
+	// The past of the funding is what the venue itself tells of it.
+	type rate struct {
+		Coin, FundingRate, Premium string
+		Time                       int64
+	}
+	since := time.Now().Add(-6 * time.Hour).UnixMilli()
+	answer, err := http.Post(world.State.VenueURL+"/info", "application/json",
+		strings.NewReader(fmt.Sprintf(`{"type":"fundingHistory","coin":"BTC","startTime":%d}`, since)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	var want []rate
+	if err := json.NewDecoder(answer.Body).Decode(&want); err != nil || len(want) < 5 {
+		t.Fatalf("the venue tells %v, %v", want, err)
+	}
+	eventually(t, 90*time.Second, "fundingHistory", info(map[string]any{"type": "fundingHistory", "coin": "BTC", "startTime": since, "endTime": want[len(want)-1].Time}), func(got []rate) bool {
+		if len(got) != len(want) {
+			return false
+		}
+		for i := range got {
+			if got[i] != want[i] {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// ask sends a signed request, whatever comes back.
+func ask(t *testing.T, key client.Key, method, path string, body any) client.Answer {
+	t.Helper()
+	target, query, _ := strings.Cut(path, "?")
+	values := map[string][]string{}
+	for _, part := range strings.Split(query, "&") {
+		if name, value, ok := strings.Cut(part, "="); ok {
+			values[name] = []string{value}
+		}
+	}
+	answer, err := api().Do(t.Context(), key, method, target, values, body)
+	if err != nil {
+		t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return answer
+}
