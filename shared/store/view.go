@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -52,13 +53,17 @@ func NewView[T any](views *Views, name string, period time.Duration, clock func(
 // not decode, the version at hand is served for up to ten periods (at least
 // 30 s) after it was last confirmed, and S3 is asked again a period later; after
 // that, or when there is no version yet, Get returns the error: ErrNoView when
-// the view was never published.
+// the view was never published, which is believed for a period too.
 func (v *View[T]) Get(ctx context.Context) (T, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for first := true; ; first = false {
 		if v.fresh() {
 			return v.last.value, nil
+		}
+		if errors.Is(v.failed, ErrNoView) && v.now().Before(v.retry) {
+			var none T
+			return none, v.failed
 		}
 		joined := v.flight != nil
 		if err := v.await(ctx); err != nil && !v.served() {

@@ -246,18 +246,23 @@ func TestAVersionThatDoesNotDecodeLeavesTheOneBefore(t *testing.T) {
 
 func TestAViewThatIsNotThereIsAnErrorUntilItIsPublished(t *testing.T) {
 	t.Parallel()
-	view, views, g, _ := newView(t, time.Second)
+	view, views, g, c := newView(t, time.Second)
 	for range 2 {
 		if got, err := view.Get(t.Context()); !errors.Is(err, store.ErrNoView) || got != "" {
 			t.Errorf("view is %q, error %v; want ErrNoView", got, err)
 		}
 	}
 	g.refused.Store(true)
+	if _, err := view.Get(t.Context()); !errors.Is(err, store.ErrNoView) {
+		t.Errorf("error is %v, want ErrNoView from memory", err)
+	}
+	c.advance(time.Second)
 	if _, err := view.Get(t.Context()); err == nil || errors.Is(err, store.ErrNoView) {
 		t.Errorf("error is %v, want S3's failure", err)
 	}
 	g.refused.Store(false)
 	publish(t, views, "1")
+	c.advance(time.Second)
 	expect(t, view, "1")
 }
 
