@@ -36,7 +36,7 @@ func (runCommand) Run(ctx context.Context) error {
 		return err
 	}
 	p := &ingest.Pipeline{Stores: stores, Sources: s.sources(info, feeds, log), Log: log}
-	p.Sources = append(p.Sources, marketSources(info, stores, log)...)
+	p.Sources = append(p.Sources, s.marketSources(info, stores, log)...)
 	if feeds != nil {
 		p.Applied = feeds.Applied
 	}

@@ -8,18 +8,26 @@ import (
 	"quotary/shared/source/hyperliquid"
 )
 
-// marketSources ask the public API for what no stream tells: the figures of all
-// coins and the funding that was paid. Without a client there are none.
-func marketSources(info *hyperliquid.Info, stores ingest.Stores, log *slog.Logger) []ingest.Source {
+// marketSources tell of whole markets. Where a node is followed it tells what
+// funding was paid; the public API is asked for the same with its past, and for
+// the figures of all coins. Without a client it is not.
+func (s settings) marketSources(info *hyperliquid.Info, stores ingest.Stores, log *slog.Logger) []ingest.Source {
+	var sources []ingest.Source
+	if s.nodeDir != "" {
+		for _, stream := range hyperliquid.LedgerStreams {
+			files := s.files(stream, log)
+			files.Read = hyperliquid.ReadFunding
+			sources = append(sources, ingest.Source{Name: "funding of " + stream, Stats: files.Stats, Follow: files.Follow})
+		}
+	}
 	if info == nil {
-		return nil
+		return sources
 	}
 	contexts := &hyperliquid.Contexts{Info: info, Stats: new(hyperliquid.Stats), Log: log.With("source", "contexts")}
 	funding := &hyperliquid.Funding{Info: info, Newest: stores.NewestFunding, Stats: new(hyperliquid.Stats), Log: log.With("source", "funding")}
-	return []ingest.Source{
+	return append(sources,
 		asking("contexts", contexts.Stats, contexts.Follow),
-		asking("funding", funding.Stats, funding.Follow),
-	}
+		asking("funding", funding.Stats, funding.Follow))
 }
 
 // asking is a source without positions, whose silence is no trouble: it tells

@@ -125,7 +125,7 @@ func (c *Contexts) add(coin string, w *wireContext) error {
 type Funding struct {
 	Coin    string `json:"coin"`
 	Rate    string `json:"fundingRate"` // a fraction, decimal text
-	Premium string `json:"premium"`     // that the rate was made of, a fraction, decimal text
+	Premium string `json:"premium"`     // that the rate was made of, a fraction, decimal text; "" where the source does not tell it
 	Time    int64  `json:"time"`        // when it was paid, ms: just after a full hour
 }
 
@@ -137,10 +137,11 @@ func (f *Funding) Check() error {
 	if f.Time <= 0 || f.Time > maxTime {
 		return fmt.Errorf("time %d is no time in ms", f.Time)
 	}
-	for _, s := range [...]string{f.Rate, f.Premium} {
-		if _, ok := decimalPlaces(s); !ok {
-			return fmt.Errorf("rate or premium %.60q %w", s, errDecimal)
-		}
+	if _, ok := decimalPlaces(f.Rate); !ok {
+		return fmt.Errorf("rate %.60q %w", f.Rate, errDecimal)
+	}
+	if _, ok := decimalPlaces(f.Premium); !ok && f.Premium != "" {
+		return fmt.Errorf("premium %.60q %w", f.Premium, errDecimal)
 	}
 	return nil
 }

@@ -62,6 +62,10 @@ func TestFundingIsChecked(t *testing.T) {
 	if err := good.Check(); err != nil {
 		t.Error(err)
 	}
+	untold := good
+	if untold.Premium = ""; untold.Check() != nil {
+		t.Errorf("without a premium: %v", untold.Check())
+	}
 	for _, spoil := range []func(*market.Funding){
 		func(f *market.Funding) { f.Coin = "" },
 		func(f *market.Funding) { f.Time = 0 },

@@ -8,11 +8,13 @@ import (
 )
 
 // funding makes the hourly rows. What the venue says it paid is final. Until it
-// has said so, the last rate that a coin's figures gave before the hour stands
-// for it, marked provisional: the venue pays what it last showed, but for the
-// samples of the last seconds.
+// has said so, a provisional row stands for it: of the rate that a node's files
+// tell, who leave out the premium, or of what a coin's figures last gave before
+// the hour, as the venue pays what it last showed but for the samples of the last
+// seconds.
 type funding struct {
 	final map[string]int64      // by coin: the newest hour that is final, ms
+	told  map[string]int64      // by coin: the newest hour of which a node told the rate, ms
 	shown map[string]shownRate  // by coin: what its figures last gave
 	rows  map[fundingKey]funded // to be written
 	order []fundingKey          // of rows
@@ -39,13 +41,32 @@ type shownRate struct {
 const shownFor = 150_000
 
 func newFunding() funding {
-	return funding{final: map[string]int64{}, shown: map[string]shownRate{}, rows: map[fundingKey]funded{}}
+	return funding{final: map[string]int64{}, told: map[string]int64{}, shown: map[string]shownRate{}, rows: map[fundingKey]funded{}}
 }
 
 func (p *funding) paid(f *market.Funding) {
 	hour := market.Hour1.StartMs(f.Time)
+	if f.Premium == "" {
+		p.stand(f, hour)
+		return
+	}
 	p.put(fundingKey{f.Coin, hour}, funded{Funding: *f})
 	p.final[f.Coin] = max(p.final[f.Coin], hour)
+}
+
+// stand takes a rate whose premium is not told: that of the figures before the
+// hour completes it, or 0 where there are none.
+func (p *funding) stand(f *market.Funding, hour int64) {
+	if hour <= p.final[f.Coin] {
+		return
+	}
+	row := funded{*f, true}
+	row.Premium = "0.0"
+	if last := p.shown[f.Coin]; last.time > 0 && last.time <= f.Time && f.Time-last.time <= shownFor {
+		row.Premium = last.premium
+	}
+	p.told[f.Coin] = max(p.told[f.Coin], hour)
+	p.put(fundingKey{f.Coin, hour}, row)
 }
 
 func (p *funding) put(key fundingKey, f funded) {
@@ -69,7 +90,7 @@ func (p *funding) show(c *market.Contexts) {
 		}
 		last := p.shown[one.Coin]
 		hour := market.Hour1.StartMs(c.Time)
-		if last.time > 0 && last.time < hour && c.Time-last.time <= shownFor && p.final[one.Coin] < hour {
+		if last.time > 0 && last.time < hour && c.Time-last.time <= shownFor && p.final[one.Coin] < hour && p.told[one.Coin] < hour {
 			f := market.Funding{Coin: one.Coin, Rate: last.rate, Premium: last.premium, Time: hour}
 			p.put(fundingKey{one.Coin, hour}, funded{f, true})
 		}

@@ -153,6 +153,27 @@ func TestFundingIsProvisionalUntilTheVenueHasToldIt(t *testing.T) {
 	equal(t, "after a gap", show(at.Add(4*time.Hour), "0.9"), []string(nil))
 }
 
+func TestTheRateThatANodeTellsStandsUntilThePremiumIsKnown(t *testing.T) {
+	t.Parallel()
+	s := New()
+	at := time.Date(2026, 11, 21, 13, 0, 0, 0, time.UTC)
+	pay := func(f market.Funding) []string {
+		return series(told(t, s, at, false, market.Events{Funding: []market.Funding{f}}), store.FundingSeries)
+	}
+	show := func(now time.Time) []string {
+		return series(told(t, s, now, false, market.Events{Contexts: []market.Contexts{figures(now, "", "BTC", "100.5", "0.5")}}), store.FundingSeries)
+	}
+	show(at.Add(-time.Second))
+	equal(t, "of the node", pay(market.Funding{Coin: "BTC", Rate: "-0.0000125", Time: at.UnixMilli() + 40}), []string{
+		`BTC 1h 13:00:00 {"coin":"BTC","fundingRate":"-0.0000125","premium":"0.0003","time":1795266000040,"provisional":true}`})
+	equal(t, "of the figures", show(at.Add(time.Second)), []string(nil))
+	equal(t, "without figures", pay(market.Funding{Coin: "ETH", Rate: "0.1", Time: at.UnixMilli() + 40}), []string{
+		`ETH 1h 13:00:00 {"coin":"ETH","fundingRate":"0.1","premium":"0.0","time":1795266000040,"provisional":true}`})
+	equal(t, "of the venue", pay(market.Funding{Coin: "BTC", Rate: "-0.0000125", Premium: "0.00031", Time: at.UnixMilli() + 40}), []string{
+		`BTC 1h 13:00:00 {"coin":"BTC","fundingRate":"-0.0000125","premium":"0.00031","time":1795266000040}`})
+	equal(t, "of the node again", pay(market.Funding{Coin: "BTC", Rate: "-0.0000125", Time: at.UnixMilli() + 40}), []string(nil))
+}
+
 // held is a fill that leaves an account with a position.
 func held(account int, coin string, at time.Time, px, sz string, side market.Side) market.Fill {
 	return market.Fill{Address: fmt.Sprintf("0x%040d", account), Coin: coin, Px: px, Sz: sz, Side: side, Time: at.UnixMilli(),
