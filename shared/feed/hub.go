@@ -3,6 +3,7 @@ package feed
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"time"
 )
@@ -147,7 +148,7 @@ func NewHub(config Config) *Hub {
 	config.defaults()
 	return &Hub{
 		config: config,
-		ready:  ready{most: max(1, config.Senders/4)},
+		ready:  ready{most: max(1, config.Senders/4), runs: int32(runtime.GOMAXPROCS(0))},
 		timers: timers{wake: make(chan struct{}, 1)},
 		conns:  map[string]*conn{},
 		topics: map[string]*topic{},

@@ -62,8 +62,11 @@ func (w *wire) frames(id string) []string {
 func (w *wire) stall(id string) (release func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	hold := make(chan struct{})
-	w.hold[id] = hold
+	hold := w.hold[id]
+	if hold == nil {
+		hold = make(chan struct{})
+		w.hold[id] = hold
+	}
 	return func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()

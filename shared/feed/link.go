@@ -3,45 +3,86 @@ package feed
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"runtime"
 	"strconv"
+	"sync"
 	"time"
 )
 
-// link is a connection to the management API, with all the memory that a request
-// needs. One request at a time uses it.
+// link is a connection to the management API, with all the memory that requests
+// need. Requests leave in the order of the calls, several in one piece where they
+// come together, and are answered in that order. Its goroutine, read, ends when
+// the connection does: at the latest idleMost after the last answer, or when the
+// API leaves a request without an answer.
 type link struct {
-	conn    net.Conn
-	in      *bufio.Reader
-	out     []byte
+	target *target
+	conn   net.Conn
+	load   int // calls that have a place here; target.mu
+
+	in    *bufio.Reader // of read, as spent
+	spent bool          // the API closes the connection after this response
+
+	mu      sync.Mutex
+	err     error // why the link is of no use any more
+	calls   []*call
+	out     []byte // requests to be written
+	spare   []byte // memory for the next ones, while those are written
+	writing bool
 	path    []byte
 	sign    signature
-	used    time.Time // when the last response was read; zero on a new link
-	spent   bool      // the API closes it after this response
-	expired time.Time // the deadline that is set
+	used    time.Time // of the last answer; zero before
+	armed   time.Time // the deadline that is set
 }
 
-func newLink(conn net.Conn) *link {
-	return &link{conn: conn, in: bufio.NewReaderSize(conn, 2048), out: make([]byte, 0, 2048)}
+// call is a request on its way.
+type call struct {
+	deadline time.Time
+	done     chan struct{} // holds one
+	status   int           // valid when done, as err
+	err      error
 }
 
-// errStale says that a link was closed while it was idle: the API has seen
-// nothing of the request.
-var errStale = errors.New("connection closed while idle")
+func newLink(t *target, conn net.Conn) *link {
+	return &link{target: t, conn: conn, in: bufio.NewReaderSize(conn, 4096)}
+}
 
-// outKept is how large a buffer a link may keep for its next request.
-const outKept = 32 << 10
+// errStale says that the API closed a link that was good before: it has seen
+// nothing of the requests that it did not answer.
+var errStale = errors.New("connection closed by the API")
 
-// write builds the request in memory, so that it leaves in one piece.
-func (l *link) write(t *target, id string, frame []byte, key *signingKey, r request) {
-	l.path = append(l.path[:0], t.prefix...)
+// outKept is how large a buffer a link may keep.
+const outKept = 64 << 10
+
+// send writes a request, or leaves it to the one who is writing already. When it
+// fails the API has seen nothing of it.
+func (l *link) send(c *call, id string, frame []byte, key *signingKey, r request) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err != nil {
+		return fmt.Errorf("%w: %w", errStale, l.err)
+	}
+	l.append(id, frame, key, r)
+	if l.calls = append(l.calls, c); len(l.calls) == 1 {
+		l.arm(c.deadline)
+	}
+	if !l.writing {
+		l.writing = true
+		l.flush()
+		l.writing = false
+	}
+	return nil
+}
+
+// append adds a request to what is to be written.
+func (l *link) append(id string, frame []byte, key *signingKey, r request) {
+	l.path = append(l.path[:0], l.target.prefix...)
 	l.path = appendEscaped(l.path, id, false)
 	r.path, r.length = l.path, len(frame)
-	b := append(l.out[:0], r.method...)
+	b := append(l.out, r.method...)
 	b = append(b, ' ')
 	b = append(b, l.path...)
 	b = append(b, " HTTP/1.1\r\nHost: "...)
@@ -62,39 +103,113 @@ func (l *link) write(t *target, id string, frame []byte, key *signingKey, r requ
 	l.out = append(b, frame...)
 }
 
-// exchange sends what write built and reads the response. After an error the
-// link is closed.
-func (l *link) exchange(ctx context.Context, deadline time.Time) (status int, err error) {
-	// A deadline is exact enough when it is a little late, and seldom set is cheap.
-	if l.expired.Before(deadline) {
-		l.expired = deadline.Add(time.Second)
-		if err := l.conn.SetDeadline(l.expired); err != nil {
-			l.conn.Close()
-			return 0, err
+// flush writes until nothing is left. The caller holds l.mu.
+func (l *link) flush() {
+	if l.target.config.Pipeline > 1 {
+		l.mu.Unlock()
+		runtime.Gosched() // those who are about to send may do it in the same piece
+		l.mu.Lock()
+	}
+	for len(l.out) > 0 && l.err == nil {
+		batch := l.out
+		l.out = l.spare[:0]
+		l.mu.Unlock()
+		_, err := l.conn.Write(batch)
+		l.mu.Lock()
+		if l.spare = batch; cap(batch) > outKept {
+			l.spare = nil
+		}
+		if err != nil {
+			l.conn.Close() // which read will find
+			return
 		}
 	}
-	stop := context.AfterFunc(ctx, func() { l.conn.SetDeadline(time.Unix(1, 0)) })
-	_, err = l.conn.Write(l.out)
-	if cap(l.out) > outKept {
-		l.out = nil
+}
+
+// arm sets the deadline of the connection. It may be a second late: a deadline
+// that is seldom set is cheap. The caller holds l.mu.
+func (l *link) arm(deadline time.Time) {
+	const late = time.Second
+	if l.armed.Before(deadline) || l.armed.After(deadline.Add(late)) {
+		l.armed = deadline.Add(late)
+		_ = l.conn.SetDeadline(l.armed) // a connection that cannot have one is closed, which read will find
 	}
-	if err == nil {
-		_, err = l.in.Peek(1)
+}
+
+// read gives each call its answer until the connection ends.
+func (l *link) read() {
+	err := l.answers()
+	l.conn.Close()
+	l.target.remove(l)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.err = err
+	for _, c := range l.calls {
+		c.err = err
+		c.done <- struct{}{}
 	}
-	if err != nil && !l.used.IsZero() && ctx.Err() == nil && !isTimeout(err) {
-		err = fmt.Errorf("%w: %w", errStale, err)
+	l.calls = nil
+}
+
+func (l *link) answers() error {
+	for {
+		if _, err := l.in.Peek(1); err != nil {
+			if l.patient(err) {
+				continue
+			}
+			if !l.used.IsZero() && !isTimeout(err) {
+				err = fmt.Errorf("%w: %w", errStale, err)
+			}
+			return err
+		}
+		status, err := l.response()
+		if err != nil {
+			return err
+		}
+		if !l.answer(status) {
+			return errors.New("a response that nothing asked for")
+		}
+		if l.spent {
+			return errStale
+		}
+		l.target.free(l)
 	}
-	if err == nil {
-		status, err = l.response()
+}
+
+// patient reports whether a failed wait for a response is no reason to end: the
+// link is idle, but not for too long, or a request has just been sent.
+func (l *link) patient(err error) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	switch {
+	case !isTimeout(err):
+		return false
+	case len(l.calls) > 0:
+		l.arm(l.calls[0].deadline)
+		return now.Before(l.calls[0].deadline)
+	default:
+		l.arm(l.used.Add(idleMost))
+		return now.Sub(l.used) < idleMost
 	}
-	if !stop() && err == nil {
-		l.spent = true // its deadline is in the past
+}
+
+// answer ends the oldest call, if there is one.
+func (l *link) answer(status int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.calls) == 0 {
+		return false
 	}
-	if err != nil {
-		l.conn.Close()
-		return 0, err
+	c := l.calls[0]
+	l.calls = append(l.calls[:0], l.calls[1:]...)
+	l.used = time.Now()
+	if len(l.calls) > 0 {
+		l.arm(l.calls[0].deadline)
 	}
-	return status, nil
+	c.status = status
+	c.done <- struct{}{}
+	return true
 }
 
 func isTimeout(err error) bool {

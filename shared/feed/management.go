@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -22,12 +23,17 @@ type ManagementConfig struct {
 	Credentials aws.CredentialsProvider // asked for each request: it must cache
 	TLS         *tls.Config             // of https endpoints; nil for the default
 	Timeout     time.Duration           // of a request; 0 for 5 s
-	Now         func() time.Time        // nil for time.Now
+	// Pipeline is how many requests may be on their way on one connection: 0 or 1
+	// for one, the next after the answer. More cost less for each, if the API reads
+	// a request before it answered the last, as HTTP/1.1 wants it; but one that
+	// takes its time keeps those behind it waiting.
+	Pipeline int
+	Now      func() time.Time // nil for time.Now
 }
 
 // Management is the management API of API Gateway for WebSocket connections, as
 // the sink of a [Hub]. It speaks HTTP/1.1 over connections that it keeps, as many
-// as there were requests at a time; it knows no proxies. It makes each request
+// as requests at a time need; it knows no proxies. It makes each request
 // once: what is worth another try it says is [ErrBusy], so that the hub and not a
 // sleeping sender decides when.
 type Management struct {
@@ -44,6 +50,7 @@ func NewManagement(config ManagementConfig) *Management {
 	if config.Timeout <= 0 {
 		config.Timeout = 5 * time.Second
 	}
+	config.Pipeline = max(config.Pipeline, 1)
 	if config.Now == nil {
 		config.Now = time.Now
 	}
@@ -67,7 +74,8 @@ func (m *Management) Disconnect(ctx context.Context, c Conn) error {
 	return m.call(ctx, http.MethodDelete, c, nil)
 }
 
-// Close closes the connections to the API that are not in use.
+// Close closes the connections to the API. It fails the requests that are under
+// way, and returns when no goroutine is left.
 func (m *Management) Close() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -75,6 +83,8 @@ func (m *Management) Close() {
 		t.close()
 	}
 }
+
+var calls = sync.Pool{New: func() any { return &call{done: make(chan struct{}, 1)} }}
 
 func (m *Management) call(ctx context.Context, method string, c Conn, frame []byte) error {
 	t, err := m.target(c.Endpoint)
@@ -86,22 +96,40 @@ func (m *Management) call(ctx context.Context, method string, c Conn, frame []by
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrBusy, err)
 	}
+	r := request{method: method, host: t.host, payload: m.digests.of(frame), now: now}
 	deadline := time.Now().Add(m.config.Timeout)
-	for again := false; ; again = true {
-		l, err := t.take(ctx, deadline, again)
+	for attempt := 0; ; attempt++ {
+		l, err := t.take(ctx, deadline)
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrBusy, err)
 		}
-		l.write(t, c.ID, frame, key, request{method: method, host: t.host, payload: m.digests.of(frame), now: now})
-		status, err := l.exchange(ctx, deadline)
-		if errors.Is(err, errStale) && !again {
-			continue // the API had closed it while it was idle
-		}
-		if err != nil {
+		status, err := l.exchange(ctx, deadline, c.ID, frame, key, r)
+		switch {
+		case err == nil:
+			return outcome(method, status)
+		case attempt >= staleMost || !errors.Is(err, errStale):
 			return fmt.Errorf("%s %s: %w", method, t.host, err)
 		}
-		t.put(l)
-		return outcome(method, status)
+	}
+}
+
+// staleMost is how many links in a row may turn out to be closed.
+const staleMost = 2
+
+// exchange sends a request and waits for its answer.
+func (l *link) exchange(ctx context.Context, deadline time.Time, id string, frame []byte, key *signingKey, r request) (int, error) {
+	c := calls.Get().(*call)
+	c.deadline, c.status, c.err = deadline, 0, nil
+	if err := l.send(c, id, frame, key, r); err != nil {
+		return 0, err
+	}
+	select {
+	case <-c.done:
+		status, err := c.status, c.err
+		calls.Put(c)
+		return status, err
+	case <-ctx.Done():
+		return 0, ctx.Err() // the answer will find nobody; c is not used again
 	}
 }
 
@@ -131,8 +159,10 @@ type target struct {
 	name   string // of the certificate
 	prefix string // of the path, up to the connection id
 
-	mu   sync.Mutex
-	idle []*link // the last used is the first to be used again
+	mu      sync.Mutex
+	links   map[*link]bool // all; true while in ready
+	ready   []*link        // with a place for a call: the last is used first
+	reading sync.WaitGroup
 }
 
 func (m *Management) target(endpoint string) (*target, error) {
@@ -166,6 +196,7 @@ func newTarget(endpoint string, config *ManagementConfig) (*target, error) {
 		host:   u.Host,
 		name:   u.Hostname(),
 		prefix: strings.TrimSuffix(u.EscapedPath(), "/") + "/@connections/",
+		links:  map[*link]bool{},
 	}
 	usual := "80"
 	if t.secure {
@@ -180,80 +211,86 @@ func newTarget(endpoint string, config *ManagementConfig) (*target, error) {
 	return t, nil
 }
 
-// idleMost is how long a link may be idle before it is not used again: less than
-// the load balancer of the API keeps it.
+// idleMost is how long a link may be idle: less than the load balancer of the API
+// keeps it.
 const idleMost = 45 * time.Second
 
-// take returns an idle link, or dials one.
-func (t *target) take(ctx context.Context, deadline time.Time, fresh bool) (*link, error) {
-	for !fresh {
-		t.mu.Lock()
-		last := len(t.idle) - 1
-		if last < 0 {
-			t.mu.Unlock()
-			break
+// take returns a link on which the caller has a place, a new one if need be.
+func (t *target) take(ctx context.Context, deadline time.Time) (*link, error) {
+	t.mu.Lock()
+	if last := len(t.ready) - 1; last >= 0 {
+		l := t.ready[last]
+		if l.load++; l.load == t.config.Pipeline {
+			t.ready[last] = nil
+			t.ready = t.ready[:last]
+			t.links[l] = false
 		}
-		l := t.idle[last]
-		t.idle[last] = nil
-		t.idle = t.idle[:last]
 		t.mu.Unlock()
-		if deadline.Sub(l.used) < idleMost+t.config.Timeout {
-			return l, nil
-		}
-		l.conn.Close()
+		return l, nil
 	}
-	ctx, cancel := context.WithDeadline(ctx, deadline)
-	defer cancel()
-	var dialer net.Dialer
-	conn, err := dialer.DialContext(ctx, "tcp", t.addr)
+	t.mu.Unlock()
+	conn, err := t.dial(ctx, deadline)
 	if err != nil {
 		return nil, err
 	}
-	if t.secure {
-		config := &tls.Config{MinVersion: tls.VersionTLS12}
-		if t.config.TLS != nil {
-			config = t.config.TLS.Clone()
-		}
-		if config.ServerName == "" {
-			config.ServerName = t.name
-		}
-		config.NextProtos = []string{"http/1.1"}
-		secure := tls.Client(conn, config)
-		if err := secure.HandshakeContext(ctx); err != nil {
-			conn.Close()
-			return nil, err
-		}
-		conn = secure
+	l := newLink(t, conn)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	l.load = 1
+	if t.links[l] = l.load < t.config.Pipeline; t.links[l] {
+		t.ready = append(t.ready, l)
 	}
-	return newLink(conn), nil
+	t.reading.Go(l.read)
+	return l, nil
 }
 
-// put keeps a link for the next request, unless the API closes it. It also
-// closes one that was idle for too long, if there is any: the first.
-func (t *target) put(l *link) {
-	if l.spent {
-		l.conn.Close()
-		return
-	}
-	var old *link
-	l.used = time.Now()
+// free gives a place on a link back.
+func (t *target) free(l *link) {
 	t.mu.Lock()
-	if len(t.idle) > 0 && l.used.Sub(t.idle[0].used) > idleMost {
-		old = t.idle[0]
-		t.idle = append(t.idle[:0], t.idle[1:]...)
+	defer t.mu.Unlock()
+	l.load--
+	if ready, known := t.links[l]; known && !ready {
+		t.links[l] = true
+		t.ready = append(t.ready, l)
 	}
-	t.idle = append(t.idle, l)
-	t.mu.Unlock()
-	if old != nil {
-		old.conn.Close()
-	}
+}
+
+func (t *target) remove(l *link) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.links, l)
+	t.ready = slices.DeleteFunc(t.ready, func(other *link) bool { return other == l })
 }
 
 func (t *target) close() {
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, l := range t.idle {
+	for l := range t.links {
 		l.conn.Close()
 	}
-	t.idle = nil
+	t.mu.Unlock()
+	t.reading.Wait()
+}
+
+func (t *target) dial(ctx context.Context, deadline time.Time) (net.Conn, error) {
+	ctx, cancel := context.WithDeadline(ctx, deadline)
+	defer cancel()
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, "tcp", t.addr)
+	if err != nil || !t.secure {
+		return conn, err
+	}
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if t.config.TLS != nil {
+		config = t.config.TLS.Clone()
+	}
+	if config.ServerName == "" {
+		config.ServerName = t.name
+	}
+	config.NextProtos = []string{"http/1.1"}
+	secure := tls.Client(conn, config)
+	if err := secure.HandshakeContext(ctx); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return secure, nil
 }

@@ -7,11 +7,14 @@ import (
 	"crypto/tls"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -305,7 +308,7 @@ func TestAnswersThatAreNotHTTPAreErrors(t *testing.T) {
 			}()
 			defer there.Close()
 			defer here.Close()
-			l := newLink(here)
+			l := newLink(nil, here)
 			if status, err := l.response(); err == nil {
 				t.Errorf("status %d, want an error", status)
 			}
@@ -317,7 +320,7 @@ func TestAnHTTPSEndpointIsVerified(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	server.EnableHTTP2 = true
-	server.Config.ErrorLog = nil
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	c := Conn{ID: "a", Endpoint: server.URL}
@@ -349,5 +352,72 @@ func TestTheUsualPortIsNotPartOfTheHost(t *testing.T) {
 		if got.host != want[0] || got.addr != want[1] {
 			t.Errorf("%s: host %s at %s, want %s at %s", endpoint, got.host, got.addr, want[0], want[1])
 		}
+	}
+}
+
+func TestEveryRequestOfAPipelineGetsItsOwnAnswer(t *testing.T) {
+	t.Parallel()
+	const each, posters = 40, 32
+	var requests, dials atomic.Int32
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if requests.Add(1)%100 == 0 {
+			w.Header().Set("Connection", "close") // those behind it are to be sent again
+		}
+		if strings.HasSuffix(r.URL.Path, "gone") {
+			w.WriteHeader(http.StatusGone)
+		}
+	}))
+	server.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+		if s == http.StateNew {
+			dials.Add(1)
+		}
+	}
+	server.Start()
+	t.Cleanup(server.Close)
+	m := managementOf(t, "", func(c *ManagementConfig) { c.Pipeline = 8 })
+	var posting sync.WaitGroup
+	for i := range posters {
+		posting.Go(func() {
+			for j := range each {
+				id := fmt.Sprint(i, "-", j)
+				gone := (i+j)%3 == 0
+				if gone {
+					id += "gone"
+				}
+				if err := m.Post(t.Context(), Conn{ID: id, Endpoint: server.URL}, []byte(id)); errors.Is(err, ErrGone) != gone || err != nil && !gone {
+					t.Errorf("%s: %v", id, err)
+				}
+			}
+		})
+	}
+	posting.Wait()
+	if got := dials.Load(); got > posters+each*posters/100 {
+		t.Errorf("%d connections for %d posters", got, posters)
+	}
+}
+
+func TestAnAbandonedRequestKeepsItsPlaceInThePipeline(t *testing.T) {
+	t.Parallel()
+	arrived, proceed := make(chan bool, 1), make(chan bool)
+	endpoint := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "slow") {
+			arrived <- true
+			<-proceed
+			w.WriteHeader(http.StatusGone)
+		}
+	})
+	m := managementOf(t, "", func(c *ManagementConfig) { c.Pipeline = 8 })
+	ctx, cancel := context.WithCancel(t.Context())
+	given := make(chan error)
+	go func() { given <- m.Post(ctx, Conn{ID: "slow", Endpoint: endpoint}, nil) }()
+	<-arrived
+	cancel()
+	if err := <-given; !errors.Is(err, context.Canceled) {
+		t.Errorf("the abandoned request: %v, want context.Canceled", err)
+	}
+	go func() { given <- m.Post(t.Context(), Conn{ID: "next", Endpoint: endpoint}, nil) }()
+	close(proceed)
+	if err := <-given; err != nil {
+		t.Errorf("the next request: %v, want its own answer", err)
 	}
 }

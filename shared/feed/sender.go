@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -21,6 +22,12 @@ type ready struct {
 	takes    int
 	idle     []*sender // the last one to become idle is the first to be woken
 	closed   bool
+
+	// awake counts the senders that are about to take something. While they are as
+	// many as can run, it is in vain to wake another, and worse: a sender that waits
+	// for a processor keeps the connection that it has in hand waiting.
+	awake atomic.Int32
+	runs  int32 // senders that can run at a time
 }
 
 // doubtfulTurn is how often a doubtful connection goes before a sound one.
@@ -41,7 +48,8 @@ func (r *ready) put(first *conn) {
 }
 
 // take waits for a connection, after it put back the one that s had if there is
-// any. It returns nil when the list is closed.
+// any. It returns nil when the list is closed. The caller is awake before, and not
+// after.
 func (r *ready) take(s *sender, back *conn) *conn {
 	r.mu.Lock()
 	r.release(s)
@@ -50,10 +58,12 @@ func (r *ready) take(s *sender, back *conn) *conn {
 	}
 	for !r.closed && !r.any() {
 		r.idle = append(r.idle, s)
+		r.awake.Add(-1)
 		r.mu.Unlock()
 		<-s.wake
 		r.mu.Lock()
 	}
+	r.awake.Add(-1)
 	if r.closed {
 		r.mu.Unlock()
 		return nil
@@ -103,11 +113,12 @@ func (r *ready) mayDoubt() bool { return r.doubtful.head != nil && r.out < r.mos
 // waker returns an idle sender for whom there is work, or nil.
 func (r *ready) waker() *sender {
 	last := len(r.idle) - 1
-	if last < 0 || !r.any() {
+	if last < 0 || !r.any() || r.awake.Load() >= r.runs {
 		return nil
 	}
 	s := r.idle[last]
 	r.idle = r.idle[:last]
+	r.awake.Add(1)
 	return s
 }
 
@@ -117,6 +128,7 @@ func (r *ready) close() {
 	r.idle, r.closed = nil, true
 	r.mu.Unlock()
 	for _, s := range idle {
+		r.awake.Add(1)
 		s.rouse()
 	}
 }
@@ -249,6 +261,7 @@ func (s *sender) run(ctx context.Context) {
 	defer func() { s.cancel() }()
 	var back *conn
 	for {
+		s.hub.ready.awake.Add(1)
 		c := s.hub.ready.take(s, back)
 		if c == nil {
 			return
