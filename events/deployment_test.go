@@ -1,0 +1,208 @@
+package events_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"quotary/localstack/lambdahost"
+	"quotary/shared/api/apitest"
+	"quotary/shared/catalog"
+	"quotary/shared/store/storetest"
+)
+
+// deployment is all functions on a real engine, each with the rights that the
+// deployment gives it.
+type deployment struct {
+	*apitest.World
+	host *lambdahost.Host
+	*calls
+}
+
+// calls are the requests of functions to their stores: function, table or
+// bucket, action.
+type calls struct {
+	mu   sync.Mutex
+	seen map[[3]string]bool
+}
+
+func (c *calls) note(function, resource, action string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.seen[[3]string{function, resource, action}] = true
+}
+
+func deploy(t *testing.T) *deployment {
+	t.Helper()
+	d := &deployment{World: apitest.New(t, catalog.FunctionPlanned), calls: &calls{seen: map[[3]string]bool{}}}
+	bin, data := t.TempDir(), t.TempDir()
+	keys := filepath.Join(data, "data-keys.json")
+	// The data key of apitest's worlds.
+	text, err := json.Marshal(map[string]any{"current": "test", "keys": map[string][]byte{"test": bytes.Repeat([]byte{7}, 32)}})
+	if err == nil {
+		err = os.WriteFile(keys, text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	stores := d.stores(t)
+	logs := new(bytes.Buffer) // one write at a time, says lambdahost
+	cfg := lambdahost.Config{Functions: map[string]lambdahost.Function{}, Logs: logs}
+	var builds errgroup.Group
+	for _, name := range functions() {
+		program := filepath.Join(bin, name)
+		builds.Go(func() error {
+			build := exec.CommandContext(t.Context(), "go", "build", "-tags", "lambda.norpc", "-ldflags", "-s -w", "-o", program, "../functions/"+strings.ReplaceAll(name, "-", "/"))
+			if out, err := build.CombinedOutput(); err != nil {
+				return fmt.Errorf("build %s: %w: %s", name, err, out)
+			}
+			return nil
+		})
+		cfg.Functions[name] = lambdahost.Function{Path: program, Env: []string{
+			"AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test", "AWS_REGION=eu-west-1",
+			"AWS_ENDPOINT_URL_DYNAMODB=" + stores + "/dynamodb/" + name + "/", "AWS_ENDPOINT_URL_S3=" + stores + "/s3/" + name + "/",
+			"QUOTARY_TABLE_PREFIX=" + d.Prefix, "QUOTARY_VIEWS_BUCKET=views", "QUOTARY_DATA_KEYS_FILE=" + keys,
+		}}
+	}
+	if err := builds.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if d.host, err = lambdahost.New(cfg); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, done := context.WithTimeout(context.Background(), 10*time.Second)
+		defer done()
+		if err := d.host.Close(ctx); err != nil {
+			t.Error(err)
+		}
+		if t.Failed() {
+			t.Logf("the functions' log:\n%s", logs)
+		}
+	})
+	return d
+}
+
+// stores is a way to the engine and to an S3 that notes who asks for what.
+func (d *deployment) stores(t *testing.T) string {
+	t.Helper()
+	engine, err := url.Parse(storetest.Endpoint(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dynamodb, s3 := httputil.NewSingleHostReverseProxy(engine), storetest.S3Handler()
+	s3.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPut, "/views", nil)) // the bucket
+	mux := http.NewServeMux()
+	mux.HandleFunc("/dynamodb/{function}/{rest...}", func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		d.noteDynamoDB(r.PathValue("function"), r.Header.Get("X-Amz-Target"), body)
+		r.URL.Path, r.Body = "/", io.NopCloser(bytes.NewReader(body))
+		dynamodb.ServeHTTP(w, r)
+	})
+	mux.HandleFunc("/s3/{function}/{rest...}", func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			d.note(r.PathValue("function"), "s3 views/views/*", "GetObject")
+		} else {
+			d.note(r.PathValue("function"), "s3 views/views/*", r.Method)
+		}
+		r.URL.Path = "/" + r.PathValue("rest")
+		s3.ServeHTTP(w, r)
+	})
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// noteDynamoDB notes a request under the actions that it needs the right to.
+func (d *deployment) noteDynamoDB(function, target string, body []byte) {
+	var in struct {
+		TableName, IndexName string
+		RequestItems         map[string]json.RawMessage
+		TransactItems        []map[string]struct{ TableName string }
+	}
+	if err := json.Unmarshal(body, &in); err != nil {
+		d.note(function, "a request", "that is no JSON")
+		return
+	}
+	table := func(name string) string { return "dynamodb table/" + strings.TrimPrefix(name, d.Prefix) }
+	_, action, _ := strings.Cut(target, ".")
+	switch {
+	case in.IndexName != "":
+		d.note(function, table(in.TableName)+"/index/"+in.IndexName, action)
+	case in.TableName != "":
+		d.note(function, table(in.TableName), action)
+	}
+	for name := range in.RequestItems {
+		d.note(function, table(name), action)
+	}
+	for _, item := range in.TransactItems {
+		for operation, of := range item {
+			d.note(function, table(of.TableName), map[string]string{
+				"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem", "ConditionCheck": "ConditionCheckItem",
+			}[operation])
+		}
+	}
+}
+
+// invoke feeds a sample, with keys that exist, to its function.
+func (d *deployment) invoke(t *testing.T, function string, event []byte) ([]byte, error) {
+	t.Helper()
+	text := strings.NewReplacer(sampleSubKey, d.SubKey.AccessKey, samplePrimary, d.Primary.AccessKey).Replace(string(event))
+	return d.host.Invoke(t.Context(), function, []byte(text))
+}
+
+// within holds what functions asked of their stores against their rights, as
+// the deployment's test has written them down.
+func (d *deployment) within(t *testing.T) {
+	t.Helper()
+	text, err := os.ReadFile("../infra/stacks/testdata/rights.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	granted, program := map[[3]string]bool{}, ""
+	for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
+		if !strings.HasPrefix(line, " ") {
+			program = line
+			continue
+		}
+		resource, actions, _ := strings.Cut(strings.TrimSpace(line), "  ")
+		for _, action := range strings.Fields(actions) {
+			granted[[3]string{program, resource, action}] = true
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for call := range d.seen {
+		var title strings.Builder
+		for _, word := range strings.Split(call[0], "-") {
+			title.WriteString(strings.ToUpper(word[:1]) + word[1:])
+		}
+		if !granted[[3]string{title.String(), call[1], call[2]}] {
+			t.Errorf("%s asks for %s on %s, to which it has no right", call[0], call[2], call[1])
+		}
+	}
+	if asked := slices.Collect(maps.Keys(d.seen)); len(asked) < 20 {
+		t.Errorf("only %d kinds of request were seen: %v", len(asked), asked)
+	}
+}
