@@ -1,0 +1,110 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/centrifugal/centrifuge"
+	"github.com/coder/websocket"
+)
+
+type node struct {
+	*centrifuge.Node
+	b      *testing.B
+	topics []string
+}
+
+func (n node) publish(topic int, frame []byte) {
+	if _, err := n.Publish(n.topics[topic], frame); err != nil {
+		n.b.Error(err)
+	}
+}
+
+// newNode subscribes each client, in the order in which they come, as newHub does.
+func newNode(b *testing.B, topics, perConn int) node {
+	n, err := centrifuge.New(centrifuge.Config{LogLevel: centrifuge.LogLevelNone, ClientQueueMaxSize: 16 << 20})
+	if err != nil {
+		b.Fatal(err)
+	}
+	f := node{Node: n, b: b}
+	for i := range topics {
+		f.topics = append(f.topics, fmt.Sprint("topic", i))
+	}
+	next := make(chan int, 1)
+	next <- 0
+	n.OnConnecting(func(context.Context, centrifuge.ConnectEvent) (centrifuge.ConnectReply, error) {
+		i := <-next
+		next <- i + perConn
+		subscriptions := map[string]centrifuge.SubscribeOptions{}
+		for j := range perConn {
+			subscriptions[f.topics[(i+j)%topics]] = centrifuge.SubscribeOptions{}
+		}
+		return centrifuge.ConnectReply{Credentials: &centrifuge.Credentials{UserID: fmt.Sprint(i)}, Subscriptions: subscriptions}, nil
+	})
+	if err := n.Run(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = n.Shutdown(context.Background()) })
+	return f
+}
+
+// transport counts what it is told to write.
+type transport struct{ *tally }
+
+func (transport) Name() string                                { return "counting" }
+func (transport) AcceptProtocol() string                      { return "" }
+func (transport) Protocol() centrifuge.ProtocolType           { return centrifuge.ProtocolTypeJSON }
+func (transport) ProtocolVersion() centrifuge.ProtocolVersion { return centrifuge.ProtocolVersion2 }
+func (transport) Unidirectional() bool                        { return true }
+func (transport) Emulation() bool                             { return false }
+func (transport) DisabledPushFlags() uint64                   { return 0 }
+func (transport) Close(centrifuge.Disconnect) error           { return nil }
+func (transport) PingPongConfig() centrifuge.PingPongConfig {
+	return centrifuge.PingPongConfig{PingInterval: -1}
+}
+
+func (t transport) Write(frame []byte) error {
+	t.count(frame)
+	return nil
+}
+
+func (t transport) WriteMany(frames ...[]byte) error {
+	for _, frame := range frames {
+		t.count(frame)
+	}
+	return nil
+}
+
+func startNode(b *testing.B, t *tally, topics, conns, perConn int) fanOut {
+	f := newNode(b, topics, perConn)
+	for range conns {
+		client, closed, err := centrifuge.NewClient(context.Background(), f.Node, transport{t})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { _ = closed() })
+		client.Connect(centrifuge.ConnectRequest{})
+	}
+	return f
+}
+
+func startServer(b *testing.B, t *tally, topics, conns, perConn int) fanOut {
+	f := newNode(b, topics, perConn)
+	server := httptest.NewServer(centrifuge.NewWebsocketHandler(f.Node, centrifuge.WebsocketConfig{
+		PingPongConfig: centrifuge.PingPongConfig{PingInterval: -1},
+	}))
+	b.Cleanup(server.Close)
+	for _, client := range listen(b, t, "ws"+server.URL[len("http"):], conns) {
+		if err := client.Write(b.Context(), websocket.MessageText, []byte(`{"id":1,"connect":{}}`)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for _, topic := range f.topics {
+		for f.Hub().NumSubscribers(topic) < conns*perConn/topics {
+			pause()
+		}
+	}
+	return f
+}
