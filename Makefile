@@ -9,7 +9,7 @@ LINT  := v2.15.0
 PROGRAMS := $(sort $(subst /,-,$(patsubst functions/%/main.go,%,$(wildcard functions/*/main.go functions/*/*/main.go))))
 GOBUILD  := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -tags lambda.norpc
 
-.PHONY: help run test bench build lint replay url tools tools-oracle test-oracle readme fuzz clean
+.PHONY: help run test soak bench build lint replay url tools tools-oracle test-oracle readme fuzz clean
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -21,6 +21,9 @@ run: tools build ## build and run the whole product on this machine, until Ctrl-
 test: tools build ## run every test, with the race detector
 	go vet ./...
 	go test -race -timeout 20m ./...
+
+soak: tools build ## have 2,000 WebSocket clients come, follow, leave and be killed for two minutes
+	QUOTARY_SOAK=2m go test -count=1 -timeout 20m -run TestTheFeedsHoldUnderManyClients -v ./localstack/e2e
 
 bench: tools build ## measure; figures are compared within one run
 	go test -run '^$$' -bench . -benchmem ./...
