@@ -1,10 +1,12 @@
 package market
 
 import (
-	"encoding/json"
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 )
 
 // Book is the resting orders of one coin, joined by price, as a source told
@@ -39,22 +41,86 @@ const (
 // time, price or size that cannot be one, or sides that are not in the order of
 // their prices.
 func ParseBook(body []byte) (Book, error) {
-	var w struct {
-		Coin   string    `json:"coin"`
-		Time   int64     `json:"time"`
-		Levels [][]Level `json:"levels"`
+	if !utf8.Valid(body) {
+		return Book{}, fmt.Errorf("read a book: %w: invalid UTF-8", errSyntax)
 	}
-	if err := json.Unmarshal(body, &w); err != nil {
+	r := bookReader{scanner: scanner{s: string(body)}}
+	if !r.object(r.member) || r.peek() != 0 {
+		return Book{}, fmt.Errorf("read a book: %w at byte %d", errSyntax, r.i)
+	}
+	if r.sides != 2 {
+		return Book{}, fmt.Errorf("read a book: it has %d sides", r.sides)
+	}
+	if err := r.book.check(); err != nil {
 		return Book{}, fmt.Errorf("read a book: %w", err)
 	}
-	if len(w.Levels) != 2 {
-		return Book{}, fmt.Errorf("read a book: it has %d sides", len(w.Levels))
+	return r.book, nil
+}
+
+// bookReader is the state of one ParseBook. The texts of the book are parts of
+// the frame that it reads.
+type bookReader struct {
+	scanner
+	book  Book
+	sides int
+}
+
+func (r *bookReader) member(key string) (ok bool) {
+	switch key {
+	case "coin":
+		r.book.Coin, ok = r.text()
+		return ok
+	case "time":
+		r.book.Time, ok = r.whole()
+		return ok
+	case "levels":
+		return r.sides == 0 && r.array(func() bool {
+			r.sides++
+			levels, ok := r.levels()
+			switch r.sides {
+			case 1:
+				r.book.Bids = levels
+			case 2:
+				r.book.Asks = levels
+			}
+			return ok
+		})
+	default:
+		return r.skip()
 	}
-	b := Book{Coin: w.Coin, Time: w.Time, Bids: w.Levels[0], Asks: w.Levels[1]}
-	if err := b.check(); err != nil {
-		return Book{}, fmt.Errorf("read a book: %w", err)
+}
+
+// levels reads a side. Most have the twenty prices of the public feed.
+func (r *bookReader) levels() ([]Level, bool) {
+	levels := make([]Level, 0, 20)
+	ok := r.array(func() bool {
+		levels = append(levels, Level{})
+		l := &levels[len(levels)-1]
+		return len(levels) <= maxBookLevels && r.object(func(key string) (ok bool) {
+			switch key {
+			case "px":
+				l.Px, ok = r.text()
+			case "sz":
+				l.Sz, ok = r.text()
+			case "n":
+				l.N, ok = r.whole()
+			default:
+				ok = r.skip()
+			}
+			return ok
+		})
+	})
+	return levels, ok
+}
+
+// whole reads a whole number.
+func (r *bookReader) whole() (int64, bool) {
+	text, ok := r.number()
+	if !ok {
+		return 0, false
 	}
-	return b, nil
+	n, err := strconv.ParseInt(text, 10, 64)
+	return n, err == nil
 }
 
 func (b *Book) check() error {
@@ -75,10 +141,6 @@ func (b *Book) check() error {
 
 // checkLevels wants each price to compare with the one before it as order says.
 func checkLevels(levels []Level, order int) error {
-	if len(levels) > maxBookLevels {
-		return fmt.Errorf("more than %d prices", maxBookLevels)
-	}
-	var last Decimal
 	for i := range levels {
 		l := &levels[i]
 		if err := CheckQuantity(l.Px, l.Sz); err != nil {
@@ -87,13 +149,19 @@ func checkLevels(levels []Level, order int) error {
 		if l.N < 0 || l.N > maxLevelOrders {
 			return fmt.Errorf("%d orders at one price", l.N)
 		}
-		px := mustDecimal(l.Px)
-		if i > 0 && px.Cmp(last) != order {
+		if i > 0 && compareTexts(l.Px, levels[i-1].Px) != order {
 			return fmt.Errorf("%s does not come after %s", l.Px, levels[i-1].Px)
 		}
-		last = px
 	}
 	return nil
+}
+
+// compareTexts compares two plain decimals that are not negative.
+func compareTexts(a, b string) int {
+	a, fractionA, _ := strings.Cut(strings.TrimLeft(a, "0"), ".")
+	b, fractionB, _ := strings.Cut(strings.TrimLeft(b, "0"), ".")
+	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b),
+		strings.Compare(strings.TrimRight(fractionA, "0"), strings.TrimRight(fractionB, "0")))
 }
 
 // AppendJSON appends b as [ParseBook] reads it, with "stale":true at its end

@@ -2,6 +2,7 @@ package market_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -103,7 +104,7 @@ func TestGroupingsAreThoseOfTheVenue(t *testing.T) {
 		{nil, n(1), market.Grouping{}, market.ErrMantissa},
 		{n(5), n(3), market.Grouping{}, market.ErrMantissa},
 	} {
-		if got, err := market.NewGrouping(c.figs, c.mantissa); got != c.want || err != c.err {
+		if got, err := market.NewGrouping(c.figs, c.mantissa); got != c.want || !errors.Is(err, c.err) {
 			t.Errorf("%v, %v: %+v, %v; want %+v, %v", c.figs, c.mantissa, got, err, c.want, c.err)
 		}
 	}
@@ -260,4 +261,79 @@ func TestAStaleBookSaysSo(t *testing.T) {
 	if got := b.AppendJSON(nil, true); string(got) != want || !json.Valid(got) {
 		t.Errorf("got %s", got)
 	}
+}
+
+// TestPricesAreComparedAsNumbers asks with books of two bids whether one price is
+// higher than another.
+func TestPricesAreComparedAsNumbers(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		text := func(name string) string {
+			s := rapid.StringMatching(`[01]{1,3}(\.[01]{1,4})?`).Draw(t, name)
+			return s
+		}
+		high, low := text("high"), text("low")
+		_, err := market.ParseBook([]byte(fmt.Sprintf(`{"coin":"X","time":1,"levels":[[{"px":%q,"sz":"1","n":1},{"px":%q,"sz":"1","n":1}],[]]}`, high, low)))
+		if higher := decimal(t, high).GreaterThan(decimal(t, low)); higher != (err == nil) {
+			t.Fatalf("%s over %s: %v", high, low, err)
+		}
+	})
+}
+
+// FuzzParseBook wants what is read as a book to be written as the same book, and
+// to be grouped into one.
+func FuzzParseBook(f *testing.F) {
+	f.Add([]byte(`{"coin":"BTC","time":1,"levels":[[{"px":"105056.0","sz":"1.5","n":1},{"px":"0.00000001","sz":"0","n":0}],[]]}`))
+	f.Add([]byte(`{"coin":"x","time":9999999999999,"levels":[[],[{"px":"0","sz":"1","n":1},{"px":"123456789012345678901234567890.1234567","sz":"1","n":1}]]}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		b, err := market.ParseBook(body)
+		if err != nil {
+			return
+		}
+		again, err := market.ParseBook(b.AppendJSON(nil, false))
+		if err != nil {
+			t.Fatalf("%q is written as %q: %v", body, b.AppendJSON(nil, false), err)
+		}
+		if string(again.AppendJSON(nil, true)) != string(b.AppendJSON(nil, true)) {
+			t.Fatalf("%q is written as %q", body, again.AppendJSON(nil, true))
+		}
+		for _, g := range []market.Grouping{{Figs: 2, Mantissa: 1}, {Figs: 5, Mantissa: 5}} {
+			joined := b.Group(g)
+			if _, err := market.ParseBook(joined.AppendJSON(nil, false)); err != nil {
+				t.Fatalf("%q grouped by %+v: %v", body, g, err)
+			}
+		}
+	})
+}
+
+// BenchmarkBook measures a frame of the feed, 20 prices a side: reading it,
+// writing it, grouping it.
+func BenchmarkBook(b *testing.B) {
+	var book market.Book
+	book.Coin, book.Time = "BTC", 1
+	for i := range 20 {
+		book.Bids = append(book.Bids, market.Level{Px: fmt.Sprintf("%d.0", 105056-i*3), Sz: "1.53201", N: 3})
+		book.Asks = append(book.Asks, market.Level{Px: fmt.Sprintf("%d.0", 105057+i*3), Sz: "0.53201", N: 3})
+	}
+	body := book.AppendJSON(nil, false)
+	b.Run("read", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := market.ParseBook(body); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("write", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			body = book.AppendJSON(body[:0], false)
+		}
+	})
+	b.Run("group", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			book.Group(market.Grouping{Figs: 5, Mantissa: 1})
+		}
+	})
 }

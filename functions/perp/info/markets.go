@@ -60,7 +60,9 @@ func (i *info) perpDexs(ctx context.Context) (json.RawMessage, error) {
 // several times in ten seconds, also one that does not change.
 const staleAfter = 15 * time.Second
 
-// l2Book is the last book of a coin, however old it is.
+// l2Book is the last book of a coin, however old it is, as deep as the venue's
+// feed shows it: 20 prices a side. Groups are made of those, where the venue makes
+// 20 groups of its whole book.
 func (i *info) l2Book(ctx context.Context, in catalog.InfoIn) (json.RawMessage, error) {
 	if in.Coin == nil {
 		return nil, api.BadRequest("missing coin: it must be a coin name")
