@@ -48,6 +48,9 @@ func (runCommand) Run(ctx context.Context) error {
 		return fmt.Errorf("listen for health checks on QUOTARY_INGESTER_ADDR: %w", err)
 	}
 	health := &ingest.Health{Pipeline: p, Started: time.Now(), Now: time.Now}
+	if feeds != nil {
+		health.Feeds = feeds.Totals
+	}
 	server := &http.Server{Handler: health.Handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, IdleTimeout: time.Minute}
 	log.Info("started", "health", listener.Addr().String(), "sources", len(p.Sources), "spool", s.spool, "feeds", feeds != nil)
 

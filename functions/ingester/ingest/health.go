@@ -3,6 +3,8 @@ package ingest
 import (
 	"net/http"
 	"time"
+
+	"quotary/shared/feed"
 )
 
 // silentFor is how long all sources of a group may say nothing, and the stores
@@ -16,6 +18,7 @@ const silentFor = 60 * time.Second
 //	GET /metrics  figures as JSON
 type Health struct {
 	Pipeline *Pipeline
+	Feeds    func() feed.Totals // nil without feeds
 	Started  time.Time
 	Now      func() time.Time
 }
@@ -76,6 +79,15 @@ func (h *Health) trouble() (why []string) {
 type metrics struct {
 	Sources map[string]sourceMetrics `json:"sources"`
 	Writer  writerMetrics            `json:"writer"`
+	Feeds   *feedMetrics             `json:"feeds,omitempty"` // absent where there are none
+}
+
+type feedMetrics struct {
+	Connections int    `json:"connections"`
+	Topics      int    `json:"topics"` // that somebody follows
+	Sent        uint64 `json:"sent"`
+	Discarded   uint64 `json:"discarded"`
+	Waiting     int    `json:"waiting"`
 }
 
 type sourceMetrics struct {
@@ -104,6 +116,10 @@ func (h *Health) metrics() metrics {
 		Batches: p.Stats.Batches.Load(), Fills: p.Stats.Fills.Load(), Trades: p.Stats.Trades.Load(), Rows: p.Stats.Rows.Load(),
 		Flushed: p.Stats.Flushed.Load(), TroubleSince: p.Stats.TroubleSince.Load(),
 	}}
+	if h.Feeds != nil {
+		totals := feedMetrics(h.Feeds())
+		m.Feeds = &totals
+	}
 	sources := p.Sources
 	if p.Spool != nil {
 		sources = append(sources[:len(sources):len(sources)], Source{Name: "spool", Stats: p.Spool.Stats})

@@ -8,9 +8,10 @@
 //	table of connections -> follow -> who is subscribed to which topic ------------^
 //
 // A source's events are shown to the feeds before they are queued for the
-// stores, so that a slow store delays no frame; only candles come from behind
-// the pipeline, since they are read off the very fold that makes the stored
-// klines. What a snapshot needs from before the program's start is read from the
+// stores, so that no frame waits for a write; only when the stores refuse for so
+// long that the queues are full do the sources, and with them the feeds, stand
+// still. Candles come from behind the pipeline, since they are read off the very
+// fold that makes the stored klines. What a snapshot needs from before the program's start is read from the
 // stored rows when it is subscribed to.
 //
 // Nothing here is state that must survive: after a restart the table tells who
