@@ -104,7 +104,8 @@ const maxFunding = 500
 
 // fundingHistory is the hourly funding of a coin between two times, both
 // inclusive, oldest first; of more than fit into an answer the oldest, so that a
-// caller goes on from the last time.
+// caller goes on from the last time. The newest hour may be the rate that the
+// coin's figures showed before it, until the venue has told what it paid.
 func (i *info) fundingHistory(ctx context.Context, in catalog.InfoIn) (json.RawMessage, error) {
 	switch {
 	case in.Coin == nil:
