@@ -217,6 +217,7 @@ func TestSettingsThatCannotWorkAreRefusedByName(t *testing.T) {
 		{map[string]any{"zoneID": "Z"}, "zoneName"},
 		{map[string]any{"budgetUSD": "10"}, "alarmEmail"},
 		{map[string]any{"restoredTables": "a/b"}, "restoredTables"},
+		{map[string]any{"localS3": "http://127.0.0.1:1"}, "localDynamoDB"},
 	} {
 		if why := refused(t, tt.context); !strings.Contains(why, tt.names) {
 			t.Errorf("%v: %s", tt.context, why)
@@ -244,7 +245,9 @@ func TestADevelopmentDeploymentLeavesNothingBehind(t *testing.T) {
 	if err := programs(assets, append(catalog.Functions(), catalog.FunctionAuthorizer, catalog.FunctionAdmin)...); err != nil {
 		t.Fatal(err)
 	}
-	d, err := synthesize(filepath.Join(t.TempDir(), "dev"), map[string]any{"assets": assets, "wafRate": "0", "restoredTables": "old-"}, false)
+	d, err := synthesize(filepath.Join(t.TempDir(), "dev"), map[string]any{
+		"assets": assets, "wafRate": "0", "restoredTables": "old-",
+		"localDynamoDB": "http://127.0.0.1:1", "localS3": "http://127.0.0.1:2", "localViews": "local"}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,8 +267,12 @@ func TestADevelopmentDeploymentLeavesNothingBehind(t *testing.T) {
 	if ids, _ := d.parts["api"].all("AWS::WAFv2::WebACL"); len(ids) > 0 {
 		t.Error("there is a firewall")
 	}
-	if at(d.parts["api"].Resources["AuthorizerFunction"].Properties, "Environment", "Variables", "QUOTARY_TABLE_PREFIX") != "old-" {
+	env := at(d.parts["api"].Resources["PerpMarketFunction"].Properties, "Environment", "Variables")
+	if at(env, "QUOTARY_TABLE_PREFIX") != "old-" {
 		t.Error("restored tables are not used")
+	}
+	if at(env, "QUOTARY_DATA_KEYS") != nil || at(env, "QUOTARY_DATA_KEYS_FILE") == nil || at(env, "QUOTARY_VIEWS_BUCKET") != "local" || at(env, "AWS_ENDPOINT_URL_S3") != "http://127.0.0.1:2" {
+		t.Errorf("a function for sam has %v", env)
 	}
 	if !strings.Contains(string(d.parts["api"].text), "table/old-keys") || !strings.Contains(string(d.parts["data"].text), "quotary-dev-keys") {
 		t.Error("rights are not on the restored tables, or the stack of data would replace its own")

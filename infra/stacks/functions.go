@@ -73,6 +73,9 @@ func (b *builder) environment(name string, stack awscdk.Stack) *map[string]*stri
 	r, _ := RightsOf(name)
 	if len(r.Views) > 0 {
 		env["QUOTARY_VIEWS_BUCKET"] = sub(b.bucket())
+		if b.LocalViews != "" {
+			env["QUOTARY_VIEWS_BUCKET"] = jsii.String(b.LocalViews)
+		}
 	}
 	if r.Secrets {
 		env["QUOTARY_NONCE_REPLAY_PROTECTION"] = jsii.String("true")

@@ -66,11 +66,12 @@ type Settings struct {
 
 	// Assets is the folder in which make package puts the programs.
 	Assets string `context:"assets" default:"../bin"`
-	// LocalDynamoDB and LocalS3 are endpoints for functions that sam runs on
-	// this machine; with the first, functions read plain data keys from a file
-	// beside their program. Never for a deployment.
+	// LocalDynamoDB, LocalS3 and LocalViews are the endpoints and the bucket of
+	// a local stack, for functions that sam runs on this machine; they read
+	// plain data keys from a file beside their program. Never for a deployment.
 	LocalDynamoDB string `context:"localDynamoDB"`
 	LocalS3       string `context:"localS3"`
+	LocalViews    string `context:"localViews"`
 }
 
 // Read reads the settings from the context of the app.
@@ -140,6 +141,8 @@ func (s *Settings) check() error {
 		return fmt.Errorf("setting apiDomain: needs apiCertificate, or zoneID and zoneName to validate a new one in")
 	case s.FeedsDomain != "" && s.FeedsCertificate == "" && s.ZoneID == "":
 		return fmt.Errorf("setting feedsDomain: needs feedsCertificate, or zoneID and zoneName to validate a new one in")
+	case (s.LocalDynamoDB == "") != (s.LocalS3 == "") || (s.LocalS3 == "") != (s.LocalViews == ""):
+		return fmt.Errorf("settings localDynamoDB, localS3 and localViews: need each other")
 	case (s.ZoneID == "") != (s.ZoneName == ""):
 		return fmt.Errorf("settings zoneID and zoneName: need each other")
 	case s.BudgetUSD > 0 && s.AlarmEmail == "":
