@@ -21,7 +21,7 @@ const (
 	tickers = "/upgrade/v2/hl/tickers"
 	ticker  = "/upgrade/v2/hl/tickers/coin/"
 	klines  = "/upgrade/v2/hl/klines-with-taker-vol/BTC/1m"
-	planned = "/upgrade/v2/hl/open-interest/summary"
+	planned = "/upgrade/v2/hl/traders/clearinghouse-state"
 )
 
 // market opens a world whose market family answers with what it was asked.
@@ -157,8 +157,8 @@ func TestErrorsHaveTheOneBodyOfAllEnvelopes(t *testing.T) {
 
 func TestAPlannedEndpointIs501AndFree(t *testing.T) {
 	t.Parallel()
-	w := market(t)
-	if a := w.Get(t, w.SubKey, planned); a.Status != http.StatusNotImplemented {
+	w := info(t)
+	if a := w.Call(t, w.SubKey, http.MethodPost, planned, nil); a.Status != http.StatusNotImplemented {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
 	if n := used(t, w); n != 0 {
