@@ -327,6 +327,17 @@ func TestAReplayRefusesWhatIsNoRecording(t *testing.T) {
 			t.Errorf("%s: %v, want %q", path, err, want)
 		}
 	}
+	// A consumed file is removed after its checkpoint is written, which is what
+	// a replay waits for.
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		left, err := os.ReadDir(dir)
+		if err == nil && len(left) == 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the spool still holds %v (%v)", left, err)
+		}
+	}
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
