@@ -9,11 +9,11 @@ LINT  := v2.15.0
 PROGRAMS := $(sort $(subst /,-,$(patsubst functions/%/main.go,%,$(wildcard functions/*/main.go functions/*/*/main.go))))
 GOBUILD  := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -tags lambda.norpc
 
-.PHONY: help run test soak bench build lint replay url tools tools-oracle test-oracle readme fuzz clean
+.PHONY: help run test soak bench build lint replay url tools tools-oracle test-oracle readme fuzz clean package synth diff deploy sam-local
 .DEFAULT_GOAL := help
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z -]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: tools build ## build and run the whole product on this machine, until Ctrl-C
 	@exec $(BIN)/localstack run
@@ -21,12 +21,14 @@ run: tools build ## build and run the whole product on this machine, until Ctrl-
 test: tools build ## run every test, with the race detector
 	go vet ./...
 	go test -race -timeout 20m ./...
+	@$(MAKE) --no-print-directory -C infra test
 
 soak: tools build ## have 2,000 WebSocket clients come, follow, leave and be killed for two minutes
 	QUOTARY_SOAK=2m go test -count=1 -timeout 20m -run TestTheFeedsHoldUnderManyClients -v ./localstack/e2e
 
 bench: tools build ## measure; figures are compared within one run
 	go test -run '^$$' -bench . -benchmem ./...
+	cd localstack/bench && go test -run '^$$' -bench . -benchmem
 
 build: $(addprefix build-,$(PROGRAMS)) ## build the functions, the ingester and the local stack into bin/
 	@echo "  building localstack"
@@ -62,6 +64,9 @@ tools-oracle: ## fetch Amazon's DynamoDB Local (needs Java 17), never the defaul
 
 test-oracle: tools tools-oracle ## run the store tests against Amazon's DynamoDB Local
 	@go run ./localstack oracle -- go test -count=1 ./shared/store/... ./shared/keys/... ./shared/usage/... ./shared/api/...
+
+package synth diff deploy sam-local: ## hand over to infra/Makefile: what deploys the product into an AWS account
+	@$(MAKE) --no-print-directory -C infra $@
 
 readme: ## write the endpoint table of the README from the catalog
 	@go test -count=1 -run TestTheReadmeListsTheCatalog ./shared/catalog -update
