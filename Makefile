@@ -13,7 +13,7 @@ GOBUILD  := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -tags lambda.norpc
 .DEFAULT_GOAL := help
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z -]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: tools build ## build and run the whole product on this machine, until Ctrl-C
 	@exec $(BIN)/localstack run
@@ -65,7 +65,12 @@ tools-oracle: ## fetch Amazon's DynamoDB Local (needs Java 17), never the defaul
 test-oracle: tools tools-oracle ## run the store tests against Amazon's DynamoDB Local
 	@go run ./localstack oracle -- go test -count=1 ./shared/store/... ./shared/keys/... ./shared/usage/... ./shared/api/...
 
-package synth diff deploy sam-local: ## hand over to infra/Makefile: what deploys the product into an AWS account
+package: ## build what is deployed, for linux/arm64
+synth: ## write the CloudFormation templates: make synth ENV=dev
+diff: ## show what a deployment would change
+deploy: ## deploy into the account of your AWS profile: make deploy ENV=dev
+sam-local: ## write the template for sam local
+package synth diff deploy sam-local:
 	@$(MAKE) --no-print-directory -C infra $@
 
 readme: ## write the endpoint table of the README from the catalog
