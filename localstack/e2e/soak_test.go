@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	mathrand "math/rand/v2"
 	"net/http"
 	"os"
@@ -30,7 +31,7 @@ import (
 var soakFor, _ = time.ParseDuration(os.Getenv("QUOTARY_SOAK"))
 
 const (
-	soakKeys  = 20               // the clients share so many sub-keys
+	soakKeys  = 100              // the clients share so many sub-keys
 	soakPing  = 20 * time.Second // between heartbeats
 	soakEvery = 15 * time.Second // between two random acts of a client, on average
 	soakKill  = 0.05             // of the acts: the connection is cut, and made anew
@@ -56,7 +57,7 @@ func TestTheFeedsHoldUnderManyClients(t *testing.T) {
 	began := s.measure("before the first client")
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
-	turn := make(chan struct{}, 16) // connections being made at a time
+	turn := make(chan struct{}, 6) // connections being made at a time: the local functions have eight instances
 	for i := range clients {
 		running.Go(func() { s.client(ctx, i, turn) })
 	}
@@ -202,6 +203,7 @@ type soaker struct {
 	mu       sync.Mutex
 	wanted   map[string]string // by key: the subscription that was sent
 	replied  map[string]bool   // by key: it was confirmed, so frames may come
+	leaving  map[string]bool   // by key: its end was asked for
 	last     map[string]int64  // by key: time of the newest frame
 	received map[string]int    // by key: frames since the reply
 }
@@ -238,8 +240,8 @@ func (s *soak) dial(ctx context.Context, key client.Key) (*soaker, error) {
 		dialing, done := context.WithTimeout(ctx, 30*time.Second)
 		conn, res, err := websocket.Dial(dialing, world.State.WSBaseURL+hl+"/ws?"+key.Sign(time.Now(), rand.Text()).Encode(), nil)
 		done()
-		if err != nil && res != nil && res.StatusCode >= http.StatusInternalServerError && try < 5 {
-			time.Sleep(time.Duration(try) * 200 * time.Millisecond)
+		if err != nil && res != nil && try < 20 && busy(res) {
+			time.Sleep(time.Duration(200+mathrand.IntN(200*try)) * time.Millisecond)
 			continue
 		}
 		if err != nil {
@@ -247,12 +249,20 @@ func (s *soak) dial(ctx context.Context, key client.Key) (*soaker, error) {
 		}
 		conn.SetReadLimit(1 << 20)
 		s.made.Add(1)
-		c := &soaker{soak: s, conn: conn, wanted: map[string]string{}, replied: map[string]bool{}, last: map[string]int64{}, received: map[string]int{}}
+		c := &soaker{soak: s, conn: conn, wanted: map[string]string{}, replied: map[string]bool{}, leaving: map[string]bool{}, last: map[string]int64{}, received: map[string]int{}}
 		s.mu.Lock()
 		s.sockets[c] = true
 		s.mu.Unlock()
 		return c, nil
 	}
+}
+
+// busy tells whether a handshake was refused because all instances of a function
+// had to do, and not by the limit on connections.
+func busy(res *http.Response) bool {
+	body, _ := io.ReadAll(res.Body)
+	return res.StatusCode >= http.StatusInternalServerError ||
+		res.StatusCode == http.StatusTooManyRequests && !strings.Contains(string(body), "ws connection limit")
 }
 
 // act subscribes and unsubscribes at random until the connection is to be cut,
@@ -318,7 +328,8 @@ func (c *soaker) unsubscribe() {
 	c.mu.Lock()
 	var message string
 	for key := range c.wanted {
-		if c.replied[key] {
+		if c.replied[key] && !c.leaving[key] {
+			c.leaving[key] = true
 			message = strings.Replace(c.wanted[key], `"subscribe"`, `"unsubscribe"`, 1)
 			break
 		}
@@ -378,6 +389,7 @@ func (c *soaker) check(b []byte) error {
 		case "unsubscribed":
 			delete(c.wanted, key)
 			delete(c.replied, key)
+			delete(c.leaving, key)
 		default:
 			return errors.New("an unexpected answer")
 		}

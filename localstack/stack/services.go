@@ -62,7 +62,8 @@ func (s *Stack) engine(host, port string) (program string, args []string, err er
 		program += ".exe"
 	}
 	if _, err := os.Stat(program); err == nil {
-		return program, []string{"serve", "--host", host, "--port", port, "--db-path", filepath.Join(s.cfg.Data, "dynamodb.sqlite")}, nil
+		database := filepath.Join(s.cfg.Data, "dynamodb.sqlite")
+		return program, []string{"serve", "--host", host, "--port", port, "--db-path", database}, newDatabase(database)
 	}
 	folder := filepath.Join(s.cfg.Data, "dynamodb-local")
 	if err := os.MkdirAll(folder, 0o700); err != nil {
