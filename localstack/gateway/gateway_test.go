@@ -166,7 +166,7 @@ func TestAFunctionsAnswerIsMappedBack(t *testing.T) {
 				t.Errorf("answer %d %q, want %d %q", r.StatusCode, r.body, tt.status, tt.body)
 			}
 			for name, want := range tt.header {
-				if got := r.Header.Values(name); !cmp.Equal([]string(got), want) {
+				if got := r.Header.Values(name); !cmp.Equal(got, want) {
 					t.Errorf("%s = %q, want %q", name, got, want)
 				}
 			}

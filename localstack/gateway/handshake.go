@@ -149,7 +149,7 @@ func (u *upgrader) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	early, _ := buffered.Reader.Peek(buffered.Reader.Buffered()) // what is buffered can be peeked at
+	early, _ := buffered.Peek(buffered.Reader.Buffered()) // what is buffered can be peeked at
 	u.socket.out = newOutlet(conn, slices.Clone(early), u.socket)
 	return u.socket.out, bufio.NewReadWriter(
 		bufio.NewReaderSize(u.socket.out, readBuffer),

@@ -84,7 +84,7 @@ func authorize(e json.RawMessage) (any, error) {
 }
 
 // probe does what the query parameter "do" says, and returns its event.
-func probe(ctx context.Context, e json.RawMessage) (any, error) {
+func probe(_ context.Context, e json.RawMessage) (any, error) {
 	var event events.APIGatewayProxyRequest
 	if err := json.Unmarshal(e, &event); err != nil {
 		return nil, err

@@ -33,7 +33,7 @@ const eventsFile = "GATEWAY_TEST_EVENTS"
 
 // socket does what the query parameter "do" of the handshake says, or else the
 // first word of the message.
-func socket(ctx context.Context, e json.RawMessage) (any, error) {
+func socket(_ context.Context, e json.RawMessage) (any, error) {
 	var event events.APIGatewayWebsocketProxyRequest
 	decoder := json.NewDecoder(bytes.NewReader(e))
 	decoder.DisallowUnknownFields()

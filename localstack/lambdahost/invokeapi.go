@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -139,5 +138,5 @@ func invokeProblem(w http.ResponseWriter, status int, exception, message string)
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Amzn-Errortype", exception)
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, string(document))
+	_, _ = w.Write(document)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"reflect"
 	"strings"
@@ -60,7 +59,7 @@ func (m *mirror) apply(e connections.Event) {
 		if m.live[e.ID] != nil {
 			fault("%s connects twice", e.ID)
 		}
-		m.live[e.ID], m.seen[e.ID] = map[string]bool{}, e.Connection.Seen
+		m.live[e.ID], m.seen[e.ID] = map[string]bool{}, e.Seen
 	case connections.Disconnected:
 		if m.live[e.ID] == nil {
 			fault("%s disconnects, it is not connected", e.ID)
@@ -95,16 +94,6 @@ func (m *mirror) apply(e connections.Event) {
 	default:
 		fault("unknown event %T", e)
 	}
-}
-
-func (m *mirror) copy() map[string]map[string]bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	live := make(map[string]map[string]bool)
-	for id, what := range m.live {
-		live[id] = maps.Clone(what)
-	}
-	return live
 }
 
 // await waits until the condition holds.

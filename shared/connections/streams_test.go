@@ -102,9 +102,9 @@ func (s *troubled) GetShardIterator(ctx context.Context, in *dynamodbstreams.Get
 	if err != nil {
 		return nil, err
 	}
-	real := *in
-	real.ShardId = d.StreamDescription.Shards[0].ShardId
-	out, err := s.Client.GetShardIterator(ctx, &real, o...)
+	onward := *in
+	onward.ShardId = d.StreamDescription.Shards[0].ShardId
+	out, err := s.Client.GetShardIterator(ctx, &onward, o...)
 	if err == nil {
 		out.ShardIterator = aws.String(fmt.Sprint(n, " ", *out.ShardIterator))
 	}
@@ -120,10 +120,10 @@ func (s *troubled) GetRecords(ctx context.Context, in *dynamodbstreams.GetRecord
 	name, iterator, _ := strings.Cut(*in.ShardIterator, " ")
 	n := number(name)
 	p := &s.parts[n]
-	real := *in
-	real.ShardIterator = &iterator
-	real.Limit = aws.Int32(min(*in.Limit, int32(s.length-p.read)))
-	out, err := s.Client.GetRecords(ctx, &real, o...)
+	onward := *in
+	onward.ShardIterator = &iterator
+	onward.Limit = aws.Int32(min(*in.Limit, int32(s.length-p.read)))
+	out, err := s.Client.GetRecords(ctx, &onward, o...)
 	if err != nil {
 		return nil, err
 	}

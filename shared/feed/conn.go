@@ -202,7 +202,7 @@ func (c *conn) take() (item, bool) {
 	for !c.closed {
 		if it := c.again; it.frame != nil {
 			c.again = item{}
-			if it.sub == nil || !it.sub.ended && !(it.kind == stateItem && it.sub.waiting) {
+			if it.sub == nil || !it.sub.ended && (it.kind != stateItem || !it.sub.waiting) {
 				return it, true
 			}
 			continue

@@ -497,7 +497,7 @@ func TestStalledConnectionsDelayNobodyElse(t *testing.T) {
 
 func TestStatsTellTheTruth(t *testing.T) {
 	t.Parallel()
-	inTime(t, Config{}, func(t *testing.T, h *Hub, w *wire) {
+	inTime(t, Config{}, func(t *testing.T, h *Hub, _ *wire) {
 		h.Connect(Conn{ID: "a", At: time.Now().Add(-time.Minute)})
 		mustSubscribe(t, h, "a", "btc", "")
 		publish(h, "btc", Event, "1", "2", "3", "4")

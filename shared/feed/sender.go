@@ -69,7 +69,7 @@ func (r *ready) take(s *sender, back *conn) *conn {
 		return nil
 	}
 	r.takes++
-	c := (*conn)(nil)
+	var c *conn
 	if r.mayDoubt() && (r.sound.head == nil || r.takes%doubtfulTurn == 0) {
 		c = r.doubtful.pop()
 		s.doubting = true

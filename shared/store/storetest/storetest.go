@@ -232,7 +232,7 @@ func startAt(binary string, args []string) (*engine, error) {
 
 func (e *engine) stop() {
 	e.life.Close()
-	e.cmd.Wait()
+	_ = e.cmd.Wait() // how it ended is of no interest
 }
 
 func freeAddress() (host, port string, err error) {
