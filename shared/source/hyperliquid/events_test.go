@@ -1,6 +1,9 @@
 package hyperliquid
 
 import (
+	"log/slog"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -66,5 +69,50 @@ func TestALedgerUpdateIsToldForEveryAccountItNames(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, e.Ledgers); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestBooksAndBestPricesAreReadFromTheirChannels(t *testing.T) {
+	t.Parallel()
+	f := Feed{Stats: new(Stats), Log: slog.New(slog.DiscardHandler)}
+	level := market.Level{Px: "34.967", Sz: "2.85", N: 1}
+	for frame, want := range map[string]market.Events{
+		`{"channel":"l2Book","data":{"coin":"HYPE","time":5,"levels":[[{"px":"34.967","sz":"2.85","n":1}],[]]}}`: {Books: []market.Book{{Coin: "HYPE", Time: 5, Bids: []market.Level{level}, Asks: []market.Level{}}}},
+		`{"channel":"bbo","data":{"coin":"HYPE","time":6,"bbo":[{"px":"34.967","sz":"2.85","n":1},null]}}`:       {BBOs: []market.BBO{{Coin: "HYPE", Time: 6, Bid: &level}}},
+	} {
+		got, err := f.frame([]byte(frame))
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%s: %v (-want +got):\n%s", frame, err, diff)
+		}
+	}
+	for _, frame := range []string{
+		`{"channel":"bbo","data":{"coin":"","time":6,"bbo":[null,null]}}`,
+		`{"channel":"bbo","data":{"coin":"HYPE","time":6,"bbo":[{"px":"x","sz":"1","n":1},null]}}`,
+		`{"channel":"bbo","data":{"coin":"HYPE","bbo":[null,null]}}`,
+		`{"channel":"l2Book","data":{"coin":"HYPE","time":5,"levels":[[]]}}`,
+	} {
+		if e, err := f.frame([]byte(frame)); err == nil {
+			t.Errorf("%s was read as %+v", frame, e)
+		}
+	}
+}
+
+func TestTheEndOfAStreamIsBehindItsNewestFile(t *testing.T) {
+	t.Parallel()
+	f := Files{Dir: t.TempDir()}
+	if at, err := f.End(); err != nil || at != (Position{}) {
+		t.Errorf("without files: %+v, %v", at, err)
+	}
+	for name, text := range map[string]string{"20260315/9": "older\n", "20260315/10": "newest\n"} {
+		path := filepath.Join(f.Dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if at, err := f.End(); err != nil || at != (Position{File: "20260315/10", Offset: 7}) {
+		t.Errorf("%+v, %v", at, err)
 	}
 }

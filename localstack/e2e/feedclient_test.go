@@ -1,0 +1,191 @@
+package e2e
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"quotary/localstack/client"
+)
+
+// feedIdle is the idle limit that the tests' stack is given, so that they need
+// not wait for a minute. The clients of the soak test have the real one.
+var feedIdle = map[bool]time.Duration{true: 60 * time.Second, false: 10 * time.Second}[soakFor > 0]
+
+// soon is how long anything on a feed may take that the product promises within
+// seconds.
+const soon = 5 * time.Second
+
+// socket is a client of a feed.
+type socket struct {
+	t    *testing.T
+	conn *websocket.Conn
+}
+
+// handshake opens a feed with extra query parameters. Where it is refused, the
+// socket is nil and the answer tells why.
+func handshake(t *testing.T, key client.Key, path string, query url.Values) (*socket, client.Answer) {
+	t.Helper()
+	parameters := key.Sign(time.Now(), rand.Text())
+	for name, values := range query {
+		parameters[name] = values
+	}
+	ctx, done := context.WithTimeout(t.Context(), 10*time.Second)
+	defer done()
+	conn, res, err := websocket.Dial(ctx, world.State.WSBaseURL+hl+path+"?"+parameters.Encode(), nil)
+	if err != nil {
+		if res == nil {
+			t.Fatalf("connect to %s: %v", path, err)
+		}
+		body, _ := io.ReadAll(res.Body)
+		return nil, client.Answer{Status: res.StatusCode, Header: res.Header, Body: body}
+	}
+	conn.SetReadLimit(1 << 20)
+	t.Cleanup(func() { conn.CloseNow() })
+	return &socket{t, conn}, client.Answer{Status: http.StatusSwitchingProtocols}
+}
+
+func connect(t *testing.T, key client.Key, path string) *socket {
+	t.Helper()
+	s, refused := handshake(t, key, path, nil)
+	if s == nil {
+		t.Fatalf("connect to %s: status %d: %s", path, refused.Status, refused.Body)
+	}
+	return s
+}
+
+func (s *socket) send(message string) {
+	s.t.Helper()
+	ctx, done := context.WithTimeout(s.t.Context(), soon)
+	defer done()
+	if err := s.conn.Write(ctx, websocket.MessageText, []byte(message)); err != nil {
+		s.t.Fatalf("send %s: %v", message, err)
+	}
+}
+
+// pushed is a frame of any feed.
+type pushed struct {
+	Channel string          `json:"channel"`
+	Type    string          `json:"type"`
+	Data    json.RawMessage `json:"data"`
+	raw     string
+}
+
+// next reads one frame.
+func (s *socket) next(within time.Duration) (pushed, error) {
+	ctx, done := context.WithTimeout(s.t.Context(), within)
+	defer done()
+	_, b, err := s.conn.Read(ctx)
+	if err != nil {
+		return pushed{}, err
+	}
+	p := pushed{raw: string(b)}
+	return p, json.Unmarshal(b, &p)
+}
+
+// await reads frames until one is as wanted.
+func (s *socket) await(what string, within time.Duration, wanted func(pushed) bool) pushed {
+	s.t.Helper()
+	deadline := time.Now().Add(within)
+	for {
+		p, err := s.next(time.Until(deadline))
+		if err != nil {
+			s.t.Fatalf("waiting for %s: %v", what, err)
+		}
+		if wanted(p) {
+			return p
+		}
+	}
+}
+
+// answer sends a message and waits for exactly this answer.
+func (s *socket) answer(message, want string) {
+	s.t.Helper()
+	s.send(message)
+	s.await(want, soon, func(p pushed) bool { return p.raw == want })
+}
+
+// ended waits for the end of the connection, whatever still comes.
+func (s *socket) ended(within time.Duration) {
+	s.t.Helper()
+	deadline := time.Now().Add(within)
+	for {
+		if _, err := s.next(time.Until(deadline)); err != nil {
+			if time.Now().After(deadline) {
+				s.t.Fatalf("the connection is open after %s", within)
+			}
+			return
+		}
+	}
+}
+
+// reconnects waits until a key may connect again.
+func reconnects(t *testing.T, key client.Key, path string) *socket {
+	t.Helper()
+	deadline := time.Now().Add(soon)
+	for {
+		s, refused := handshake(t, key, path, nil)
+		if s != nil {
+			return s
+		}
+		if refused.Status != http.StatusTooManyRequests {
+			t.Fatalf("status %d: %s", refused.Status, refused.Body)
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("no slot was freed within %s", soon)
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+func subscription(method string, fields map[string]any) string {
+	text, err := json.Marshal(map[string]any{"method": method, "subscription": fields})
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+var feedPaths = []string{"/ws", "/ws/fills", "/ws/filled-orders", "/ws/clearinghouse-state"}
+
+// kill ends the children of this process that run a program, without warning,
+// and returns how many.
+func kill(t *testing.T, program string) int {
+	t.Helper()
+	pids := children(program)
+	for _, pid := range pids {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return len(pids)
+}
+
+// children are the children of this process that run a program; none where the
+// system does not show its processes as files.
+func children(program string) (pids []int) {
+	processes, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, path := range processes {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue
+		}
+		var pid, parent int
+		var name, state string
+		if _, err := fmt.Sscan(string(text), &pid, &name, &state, &parent); err == nil && parent == os.Getpid() && name == "("+program+")" {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
