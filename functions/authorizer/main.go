@@ -19,7 +19,7 @@ func main() {
 		if err != nil {
 			return err
 		}
-		gate, err := s.Gate(db, keyStore)
+		gate, err := s.Gate(ctx, db, keyStore)
 		if err != nil {
 			return err
 		}

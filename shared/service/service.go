@@ -21,6 +21,7 @@ import (
 	"quotary/shared/admission"
 	"quotary/shared/api"
 	"quotary/shared/config"
+	"quotary/shared/dynamo"
 	"quotary/shared/keys"
 	"quotary/shared/store"
 	"quotary/shared/usage"
@@ -102,7 +103,11 @@ func (s *Service) Keys(ctx context.Context, db *dynamodb.Client) (*keys.Store, e
 	if err != nil {
 		return nil, err
 	}
-	return keys.New(db, s.Table(store.KeysTable), ring, s.Clock), nil
+	quick, err := dynamo.New(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	return keys.New(quick, s.Table(store.KeysTable), ring, s.Clock), nil
 }
 
 // Counters returns the counters of requests.
@@ -111,10 +116,15 @@ func (s *Service) Counters(db *dynamodb.Client) *usage.Counters {
 }
 
 // Gate returns the gate over the key store.
-func (s *Service) Gate(db *dynamodb.Client, keyStore *keys.Store) (*admission.Gate, error) {
-	gate := &admission.Gate{Keys: keyStore, Counters: s.Counters(db), Clock: s.Clock}
+func (s *Service) Gate(ctx context.Context, db *dynamodb.Client, keyStore *keys.Store) (*admission.Gate, error) {
+	quick, err := dynamo.New(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	table := s.Table(store.UsageTable)
+	gate := &admission.Gate{Keys: keyStore, Counters: usage.NewCounters(quick, table, s.Clock), Clock: s.Clock}
 	if s.Env.Bool("QUOTARY_NONCE_REPLAY_PROTECTION", true, "whether a nonce is accepted only once") {
-		gate.Nonces = usage.NewNonces(db, s.Table(store.UsageTable), s.Clock)
+		gate.Nonces = usage.NewNonces(quick, table, s.Clock)
 	}
 	return gate, s.Env.Err()
 }
@@ -125,7 +135,7 @@ func (s *Service) Family(ctx context.Context, db *dynamodb.Client) (*api.Family,
 	if err != nil {
 		return nil, nil, err
 	}
-	gate, err := s.Gate(db, keyStore)
+	gate, err := s.Gate(ctx, db, keyStore)
 	if err != nil {
 		return nil, nil, err
 	}
