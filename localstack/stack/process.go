@@ -29,16 +29,16 @@ func child(logs *os.File, program string, env []string, args ...string) *exec.Cm
 	return cmd
 }
 
-// keep runs the command that prepare makes until Stop, and again when it ends by itself, after
-// a pause that grows to five seconds.
+// keep runs the command that prepare makes until Stop, and again when it ends
+// by itself, after a pause that grows to five seconds.
 func (s *Stack) keep(name string, prepare func() *exec.Cmd) error {
 	p := &process{}
 	if err := p.start(prepare()); err != nil {
 		return fmt.Errorf("start %s: %w", name, err)
 	}
-	done := newClosed()
+	done := make(chan struct{})
 	go func() {
-		defer done.close()
+		defer close(done)
 		pause := 200 * time.Millisecond
 		for {
 			started := time.Now()
@@ -61,7 +61,7 @@ func (s *Stack) keep(name string, prepare func() *exec.Cmd) error {
 	s.onStop(func(ctx context.Context) error {
 		p.stop(ctx)
 		select {
-		case <-done.c:
+		case <-done:
 			return nil
 		case <-ctx.Done():
 			return fmt.Errorf("stop %s: %w", name, ctx.Err())
@@ -69,16 +69,6 @@ func (s *Stack) keep(name string, prepare func() *exec.Cmd) error {
 	})
 	return nil
 }
-
-// closed is a channel that is closed once.
-type closed struct {
-	c    chan struct{}
-	once sync.Once
-}
-
-func newClosed() *closed { return &closed{c: make(chan struct{})} }
-
-func (c *closed) close() { c.once.Do(func() { close(c.c) }) }
 
 func (p *process) start(cmd *exec.Cmd) error {
 	p.mu.Lock()

@@ -41,9 +41,6 @@ type Endpoint struct {
 // today: its family's, or the one that answers for families without any
 // handler yet.
 func (e *Endpoint) Function() string {
-	if e.Method == MethodWS {
-		return FunctionSocket
-	}
 	if !e.Family.built() {
 		return FunctionPlanned
 	}

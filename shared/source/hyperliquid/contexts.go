@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -41,17 +40,14 @@ func (c *Contexts) Follow(ctx context.Context, sink Sink) error {
 			rest = time.Now().Add(cmp.Or(c.Rest, contextsRest))
 			err = c.others(ctx, sink)
 		}
-		var refused *sinkError
-		switch {
-		case errors.As(err, &refused):
-			return refused.err
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case err != nil:
+		if end := final(ctx, err); end != nil {
+			return end
+		}
+		if err != nil {
 			c.Log.Warn("cannot ask for the figures of the coins; trying again", "error", err.Error())
 			pause = max(pause, jittered(try))
 			try++
-		default:
+		} else {
 			try = 1
 		}
 		if err := sleep(ctx, pause); err != nil {

@@ -81,12 +81,8 @@ func (f *Feed) connections(ctx context.Context, sink Sink) error {
 	for try := 1; ; try++ {
 		began := time.Now()
 		err := f.connection(ctx, budget, sink)
-		var refused *sinkError
-		switch {
-		case errors.As(err, &refused):
-			return refused.err
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
+		if end := final(ctx, err); end != nil {
+			return end
 		}
 		if time.Since(began) > time.Minute {
 			try = 1 // it worked for a while: this is a new trouble

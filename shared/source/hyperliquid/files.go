@@ -82,6 +82,19 @@ type sinkError struct{ err error }
 
 func (e *sinkError) Error() string { return e.err.Error() }
 
+// final returns the error that ends a source whose last round came to err: the
+// sink's, or the context's. Nil means that the source goes on.
+func final(ctx context.Context, err error) error {
+	var refused *sinkError
+	if errors.As(err, &refused) {
+		return refused.err
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
 func (f *Files) poll() time.Duration { return cmp.Or(f.Poll, 100*time.Millisecond) }
 
 // file reads one file until the next one takes over, and returns where to go on,

@@ -54,17 +54,14 @@ func (f *Funding) Follow(ctx context.Context, sink Sink) error {
 		pause := cmp.Or(f.Every, fundingEvery)
 		if hour := f.Now().Add(-fundingSettle).Truncate(time.Hour); hour.After(done) {
 			err := f.round(ctx, share, hour, known, sink)
-			var refused *sinkError
-			switch {
-			case errors.As(err, &refused):
-				return refused.err
-			case ctx.Err() != nil:
-				return context.Cause(ctx)
-			case err != nil:
+			if end := final(ctx, err); end != nil {
+				return end
+			}
+			if err != nil {
 				f.Log.Warn("cannot ask for funding; trying again", "error", err.Error())
 				pause = max(pause, jittered(try))
 				try++
-			default:
+			} else {
 				done, try = hour, 1
 			}
 		}
