@@ -137,7 +137,7 @@ func (c *Client) ask(ctx context.Context, operation string, body []byte, answer 
 		if ctx.Err() != nil {
 			return true, fmt.Errorf("%s: %w", operation, err)
 		}
-		return false, nil
+		return false, nil //nolint:nilerr // the SDK tries again
 	}
 	defer res.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
