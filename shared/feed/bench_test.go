@@ -19,6 +19,8 @@ import (
 	"time"
 
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+
+	"quotary/shared/sigv4"
 )
 
 // counter is a sink that counts, and does not answer for stalled connections.
@@ -216,17 +218,17 @@ func BenchmarkSign(b *testing.B) {
 	m := managementOf(b, "", nil)
 	frame := make([]byte, 1024)
 	b.Run("here", func(b *testing.B) {
-		key, err := m.keys.at(b.Context(), stampOf(noon))
+		key, err := m.keys.At(b.Context(), sigv4.StampOf(noon))
 		if err != nil {
 			b.Fatal(err)
 		}
-		var s signature
+		var s sigv4.Signer
 		var out []byte
 		b.ReportAllocs()
 		for b.Loop() {
-			out = s.append(out[:0], key, request{
-				method: "POST", host: "abc.execute-api.eu-central-1.amazonaws.com", path: []byte("/prod/@connections/L0SM9cOFvHcCIhw%3D"),
-				length: len(frame), payload: m.digests.of(frame), now: stampOf(noon),
+			out = s.AppendHeader(out[:0], key, sigv4.Request{
+				Method: "POST", Host: "abc.execute-api.eu-central-1.amazonaws.com", Path: []byte("/prod/@connections/L0SM9cOFvHcCIhw%3D"),
+				Length: len(frame), Payload: m.digests.of(frame), Now: sigv4.StampOf(noon),
 			})
 		}
 	})
@@ -243,7 +245,7 @@ func BenchmarkSign(b *testing.B) {
 				b.Fatal(err)
 			}
 			r.ContentLength = int64(len(frame))
-			hash := newDigest(frame).hex
+			hash := newDigest(frame).hash
 			if err := signer.SignHTTP(b.Context(), key, r, string(hash[:]), "execute-api", "eu-central-1", noon); err != nil {
 				b.Fatal(err)
 			}
@@ -283,7 +285,7 @@ func BenchmarkPost(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				hash := newDigest(frame).hex
+				hash := newDigest(frame).hash
 				if err := signer.SignHTTP(b.Context(), key, r, string(hash[:]), "execute-api", "eu-central-1", time.Now()); err != nil {
 					b.Fatal(err)
 				}

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"quotary/shared/sigv4"
 )
 
 // link is a connection to the management API, with all the memory that requests
@@ -33,7 +35,7 @@ type link struct {
 	spare   []byte // memory for the next ones, while those are written
 	writing bool
 	path    []byte
-	sign    signature
+	sign    sigv4.Signer
 	used    time.Time // of the last answer; zero before
 	armed   time.Time // the deadline that is set
 }
@@ -59,7 +61,7 @@ const outKept = 64 << 10
 
 // send writes a request, or leaves it to the one who is writing already. When it
 // fails the API has seen nothing of it.
-func (l *link) send(c *call, id string, frame []byte, key *signingKey, r request) error {
+func (l *link) send(c *call, id string, frame []byte, key *sigv4.Key, r sigv4.Request) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.err != nil {
@@ -78,28 +80,16 @@ func (l *link) send(c *call, id string, frame []byte, key *signingKey, r request
 }
 
 // append adds a request to what is to be written.
-func (l *link) append(id string, frame []byte, key *signingKey, r request) {
+func (l *link) append(id string, frame []byte, key *sigv4.Key, r sigv4.Request) {
 	l.path = append(l.path[:0], l.target.prefix...)
-	l.path = appendEscaped(l.path, id, false)
-	r.path, r.length = l.path, len(frame)
-	b := append(l.out, r.method...)
+	l.path = sigv4.AppendEscaped(l.path, id, false)
+	r.Path, r.Length = l.path, len(frame)
+	b := append(l.out, r.Method...)
 	b = append(b, ' ')
 	b = append(b, l.path...)
-	b = append(b, " HTTP/1.1\r\nHost: "...)
-	b = append(b, r.host...)
-	b = append(b, "\r\nX-Amz-Date: "...)
-	b = append(b, r.now[:]...)
-	if token := key.credentials.SessionToken; token != "" {
-		b = append(b, "\r\nX-Amz-Security-Token: "...)
-		b = append(b, token...)
-	}
-	if len(frame) > 0 {
-		b = append(b, "\r\nContent-Length: "...)
-		b = appendInt(b, len(frame))
-	}
-	b = append(b, "\r\nAuthorization: "...)
-	b = l.sign.append(b, key, r)
-	b = append(b, "\r\n\r\n"...)
+	b = append(b, " HTTP/1.1\r\n"...)
+	b = l.sign.AppendHeader(b, key, r)
+	b = append(b, "\r\n"...)
 	l.out = append(b, frame...)
 }
 
@@ -303,5 +293,3 @@ func (l *link) line() ([]byte, error) {
 	}
 	return bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r")), err
 }
-
-func appendInt(b []byte, n int) []byte { return strconv.AppendInt(b, int64(n), 10) }

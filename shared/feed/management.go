@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"quotary/shared/sigv4"
 )
 
 // ManagementConfig says how a [Management] reaches its API. Region and
@@ -38,7 +40,7 @@ type ManagementConfig struct {
 // sleeping sender decides when.
 type Management struct {
 	config  ManagementConfig
-	keys    keyring
+	keys    sigv4.Keyring
 	digests digests
 
 	mu      sync.RWMutex
@@ -56,7 +58,7 @@ func NewManagement(config ManagementConfig) *Management {
 	}
 	return &Management{
 		config:  config,
-		keys:    keyring{region: config.Region, credentials: config.Credentials},
+		keys:    sigv4.Keyring{Service: "execute-api", Region: config.Region, Credentials: config.Credentials},
 		targets: map[string]*target{},
 	}
 }
@@ -91,12 +93,12 @@ func (m *Management) call(ctx context.Context, method string, c Conn, frame []by
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrRejected, err)
 	}
-	now := stampOf(m.config.Now())
-	key, err := m.keys.at(ctx, now)
+	now := sigv4.StampOf(m.config.Now())
+	key, err := m.keys.At(ctx, now)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrBusy, err)
 	}
-	r := request{method: method, host: t.host, payload: m.digests.of(frame), now: now}
+	r := sigv4.Request{Method: method, Host: t.host, Payload: m.digests.of(frame), Now: now}
 	deadline := time.Now().Add(m.config.Timeout)
 	for attempt := 0; ; attempt++ {
 		l, err := t.take(ctx, deadline)
@@ -117,7 +119,7 @@ func (m *Management) call(ctx context.Context, method string, c Conn, frame []by
 const staleMost = 2
 
 // exchange sends a request and waits for its answer.
-func (l *link) exchange(ctx context.Context, deadline time.Time, id string, frame []byte, key *signingKey, r request) (int, error) {
+func (l *link) exchange(ctx context.Context, deadline time.Time, id string, frame []byte, key *sigv4.Key, r sigv4.Request) (int, error) {
 	c := calls.Get().(*call)
 	c.deadline, c.status, c.err = deadline, 0, nil
 	if err := l.send(c, id, frame, key, r); err != nil {

@@ -58,7 +58,7 @@ func sdkSignature(t interface{ Fatal(...any) }, r *http.Request, body []byte, se
 	}
 	again.URL.RawPath = r.URL.EscapedPath()
 	sum := sha256.Sum256(body)
-	at, err := time.Parse(signatureTime, r.Header.Get("X-Amz-Date"))
+	at, err := time.Parse("20060102T150405Z", r.Header.Get("X-Amz-Date"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,24 +111,6 @@ func TestARequestIsSignedAsTheSDKSignsIt(t *testing.T) {
 				t.Error("the session token is missing")
 			}
 		})
-	}
-}
-
-// TestASignatureIsThatOfAKnownRequest holds the signature against one that was
-// computed with openssl.
-func TestASignatureIsThatOfAKnownRequest(t *testing.T) {
-	t.Parallel()
-	key := newSigningKey(aws.Credentials{AccessKeyID: "AKIDEXAMPLE", SecretAccessKey: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"}, "20260304", "eu-central-1")
-	frame := []byte(`{"channel":"pong"}`)
-	var s signature
-	got := string(s.append(nil, key, request{
-		method: "POST", host: "abc.execute-api.eu-central-1.amazonaws.com", path: []byte("/prod/@connections/L0SM9cOFvHcCIhw%3D"),
-		length: len(frame), payload: &newDigest(frame).hex, now: stampOf(noon),
-	}))
-	const want = "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20260304/eu-central-1/execute-api/aws4_request, " +
-		"SignedHeaders=content-length;host;x-amz-date, Signature=7b6174454251cae057c755f6de093912daea6bbb26aff53abc48583d5efad16c"
-	if got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 
