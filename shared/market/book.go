@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"quotary/shared/jsonscan"
 )
 
 // Book is the resting orders of one coin, joined by price, as a source told
@@ -44,9 +46,9 @@ func ParseBook(body []byte) (Book, error) {
 	if !utf8.Valid(body) {
 		return Book{}, fmt.Errorf("read a book: %w: invalid UTF-8", errSyntax)
 	}
-	r := bookReader{scanner: scanner{s: string(body)}}
-	if !r.object(r.member) || r.peek() != 0 {
-		return Book{}, fmt.Errorf("read a book: %w at byte %d", errSyntax, r.i)
+	r := bookReader{Scanner: jsonscan.New(string(body))}
+	if !r.Object(r.member) || !r.End() {
+		return Book{}, fmt.Errorf("read a book: %w at byte %d", errSyntax, r.Offset())
 	}
 	if r.sides != 2 {
 		return Book{}, fmt.Errorf("read a book: it has %d sides", r.sides)
@@ -60,7 +62,7 @@ func ParseBook(body []byte) (Book, error) {
 // bookReader is the state of one ParseBook. The texts of the book are parts of
 // the frame that it reads.
 type bookReader struct {
-	scanner
+	jsonscan.Scanner
 	book  Book
 	sides int
 }
@@ -68,13 +70,13 @@ type bookReader struct {
 func (r *bookReader) member(key string) (ok bool) {
 	switch key {
 	case "coin":
-		r.book.Coin, ok = r.text()
+		r.book.Coin, ok = r.Text()
 		return ok
 	case "time":
 		r.book.Time, ok = r.whole()
 		return ok
 	case "levels":
-		return r.sides == 0 && r.array(func() bool {
+		return r.sides == 0 && r.Array(func() bool {
 			r.sides++
 			levels, ok := r.levels()
 			switch r.sides {
@@ -86,26 +88,26 @@ func (r *bookReader) member(key string) (ok bool) {
 			return ok
 		})
 	default:
-		return r.skip()
+		return r.Skip()
 	}
 }
 
 // levels reads a side. Most have the twenty prices of the public feed.
 func (r *bookReader) levels() ([]Level, bool) {
 	levels := make([]Level, 0, 20)
-	ok := r.array(func() bool {
+	ok := r.Array(func() bool {
 		levels = append(levels, Level{})
 		l := &levels[len(levels)-1]
-		return len(levels) <= maxBookLevels && r.object(func(key string) (ok bool) {
+		return len(levels) <= maxBookLevels && r.Object(func(key string) (ok bool) {
 			switch key {
 			case "px":
-				l.Px, ok = r.text()
+				l.Px, ok = r.Text()
 			case "sz":
-				l.Sz, ok = r.text()
+				l.Sz, ok = r.Text()
 			case "n":
 				l.N, ok = r.whole()
 			default:
-				ok = r.skip()
+				ok = r.Skip()
 			}
 			return ok
 		})
@@ -115,7 +117,7 @@ func (r *bookReader) levels() ([]Level, bool) {
 
 // whole reads a whole number.
 func (r *bookReader) whole() (int64, bool) {
-	text, ok := r.number()
+	text, ok := r.Number()
 	if !ok {
 		return 0, false
 	}

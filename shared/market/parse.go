@@ -5,7 +5,12 @@ import (
 	"fmt"
 	"strconv"
 	"unicode/utf8"
+
+	"quotary/shared/jsonscan"
 )
+
+// errSyntax reports that the text is no JSON, or not of the expected shape.
+var errSyntax = errors.New("not the expected JSON")
 
 // seqPerBlock is the room for the fills of one block in [Fill].Seq. A block of
 // a million fills would be a line of 300 MB, far over what sources accept.
@@ -28,20 +33,20 @@ func AppendFills(dst []Fill, line string, seq int64) (fills []Fill, skipped int,
 	if !utf8.ValidString(line) {
 		return dst, 1, fmt.Errorf("read a fill line: %w: invalid UTF-8", errSyntax)
 	}
-	r := reader{scanner: scanner{s: line}, fills: dst}
+	r := reader{Scanner: jsonscan.New(line), fills: dst}
 	ok := false
-	switch r.peek() {
+	switch r.Peek() {
 	case '[':
 		ok = r.event(seq)
 	case '{':
 		ok = r.block()
 	}
-	if ok && r.peek() != 0 {
+	if ok && !r.End() {
 		ok = false
 	}
 	if !ok {
 		if r.fault == nil {
-			r.fault = fmt.Errorf("%w at byte %d", errSyntax, r.i)
+			r.fault = fmt.Errorf("%w at byte %d", errSyntax, r.Offset())
 		}
 		return dst, 1, fmt.Errorf("read a fill line: %w", r.fault)
 	}
@@ -53,7 +58,7 @@ func AppendFills(dst []Fill, line string, seq int64) (fills []Fill, skipped int,
 
 // reader is the state of one AppendFills.
 type reader struct {
-	scanner
+	jsonscan.Scanner
 	fills   []Fill
 	skipped int
 	err     error // why the first fill was skipped
@@ -65,7 +70,7 @@ type reader struct {
 func (r *reader) block() bool {
 	first := len(r.fills)
 	number, events := int64(-1), false
-	ok := r.object(func(key string) bool {
+	ok := r.Object(func(key string) bool {
 		switch key {
 		case "block_number":
 			n, ok := r.integer()
@@ -77,9 +82,9 @@ func (r *reader) block() bool {
 			}
 			events = true
 			index := int64(0)
-			return r.array(func() bool { index++; return r.event(index - 1) })
+			return r.Array(func() bool { index++; return r.event(index - 1) })
 		default:
-			return r.skip()
+			return r.Skip()
 		}
 	})
 	if !ok {
@@ -97,17 +102,17 @@ func (r *reader) block() bool {
 
 // event reads [address, fill].
 func (r *reader) event(seq int64) bool {
-	if !r.take('[') {
+	if !r.Take('[') {
 		return false
 	}
-	address, ok := r.text()
-	if !ok || !r.take(',') {
+	address, ok := r.Text()
+	if !ok || !r.Take(',') {
 		return false
 	}
 	r.fills = append(r.fills, Fill{Address: address, Seq: seq})
 	f := &r.fills[len(r.fills)-1]
 	var got fieldSet
-	if !r.object(func(key string) bool { return r.field(f, &got, key) }) || !r.take(']') {
+	if !r.Object(func(key string) bool { return r.field(f, &got, key) }) || !r.Take(']') {
 		return false
 	}
 	if err := f.check(got); err != nil {
@@ -180,13 +185,13 @@ func (r *reader) field(f *Fill, got *fieldSet, key string) bool {
 	case "crossed":
 		*got |= hasCrossed
 		switch {
-		case r.literal("true"):
+		case r.Literal("true"):
 			f.Crossed = true
-		case r.literal("false"):
+		case r.Literal("false"):
 			f.Crossed = false
 		default:
 			*got &^= hasCrossed
-			return r.skip()
+			return r.Skip()
 		}
 		return true
 	case "fee":
@@ -206,28 +211,28 @@ func (r *reader) field(f *Fill, got *fieldSet, key string) bool {
 	case "liquidation":
 		return r.liquidation(f, got)
 	default:
-		return r.skip()
+		return r.Skip()
 	}
 }
 
 func (r *reader) required(to *string, got *fieldSet, bit fieldSet) bool {
-	if r.peek() != '"' {
+	if r.Peek() != '"' {
 		*got &^= bit
-		return r.skip()
+		return r.Skip()
 	}
-	s, ok := r.text()
+	s, ok := r.Text()
 	*to = s
 	*got |= bit
 	return ok
 }
 
 func (r *reader) requiredInt(to *int64, got *fieldSet, bit fieldSet) bool {
-	back := r.i
+	back := r.Scanner
 	n, ok := r.integer()
 	if !ok {
-		r.i = back
+		r.Scanner = back
 		*got &^= bit
-		return r.skip()
+		return r.Skip()
 	}
 	*to = n
 	*got |= bit
@@ -237,29 +242,29 @@ func (r *reader) requiredInt(to *int64, got *fieldSet, bit fieldSet) bool {
 // optional reads a text or null.
 func (r *reader) optional(to *string, got *fieldSet) bool {
 	*to = ""
-	if r.literal("null") {
+	if r.Literal("null") {
 		return true
 	}
-	if r.peek() != '"' {
+	if r.Peek() != '"' {
 		*got |= badOptional
-		return r.skip()
+		return r.Skip()
 	}
-	s, ok := r.text()
+	s, ok := r.Text()
 	*to = s
 	return ok
 }
 
 func (r *reader) twap(f *Fill, got *fieldSet) bool {
 	f.TwapID = nil
-	if r.literal("null") {
+	if r.Literal("null") {
 		return true
 	}
-	back := r.i
+	back := r.Scanner
 	n, ok := r.integer()
 	if !ok {
-		r.i = back
+		r.Scanner = back
 		*got |= badOptional
-		return r.skip()
+		return r.Skip()
 	}
 	f.TwapID = &n
 	return true
@@ -267,16 +272,16 @@ func (r *reader) twap(f *Fill, got *fieldSet) bool {
 
 func (r *reader) liquidation(f *Fill, got *fieldSet) bool {
 	f.Liquidation = nil
-	if r.literal("null") {
+	if r.Literal("null") {
 		return true
 	}
-	if r.peek() != '{' {
+	if r.Peek() != '{' {
 		*got |= badOptional
-		return r.skip()
+		return r.Skip()
 	}
 	l := new(Liquidation)
 	f.Liquidation = l
-	return r.object(func(key string) bool {
+	return r.Object(func(key string) bool {
 		switch key {
 		case "liquidatedUser":
 			return r.optional(&l.LiquidatedUser, got)
@@ -285,7 +290,7 @@ func (r *reader) liquidation(f *Fill, got *fieldSet) bool {
 		case "method":
 			return r.optional(&l.Method, got)
 		default:
-			return r.skip()
+			return r.Skip()
 		}
 	})
 }
@@ -293,7 +298,7 @@ func (r *reader) liquidation(f *Fill, got *fieldSet) bool {
 // integer reads a number that is a non-negative int64 without fraction or
 // exponent.
 func (r *reader) integer() (int64, bool) {
-	s, ok := r.number()
+	s, ok := r.Number()
 	if !ok {
 		return 0, false
 	}
