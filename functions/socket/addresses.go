@@ -7,7 +7,8 @@ import (
 	"quotary/shared/catalog"
 )
 
-// addressMessage answers a message on a feed of addresses.
+// addressMessage carries out a message on a feed of addresses. What it returns
+// goes to the client at once; other replies wait their turn in the table.
 func (s *socket) addressMessage(ctx context.Context, c client, body []byte) ([]byte, error) {
 	m, err := decodeObject(body, "the message")
 	if err != nil {
@@ -26,9 +27,12 @@ func (s *socket) addressMessage(ctx context.Context, c client, body []byte) ([]b
 			return nil, err
 		}
 		if kind == "subscribe" {
-			return []byte(`{"type":"subscribe"}`), s.store.AddAddresses(ctx, c.id, list, c.slots)
+			return nil, s.store.AddAddresses(ctx, c.id, list, c.slots, []byte(`{"type":"subscribe"}`))
 		}
-		return []byte(`{"type":"unsubscribe"}`), s.store.RemoveAddresses(ctx, c.id, list)
+		if err := s.store.RemoveAddresses(ctx, c.id, list); err != nil {
+			return nil, err
+		}
+		return nil, s.store.Answer(ctx, c.id, []byte(`{"type":"unsubscribe"}`))
 	}
 	if err := m.only("a message of type "+kind, "type"); err != nil {
 		return nil, err

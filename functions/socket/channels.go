@@ -10,7 +10,8 @@ import (
 	"quotary/shared/connections"
 )
 
-// channelMessage answers a message on /ws.
+// channelMessage carries out a message on /ws. What it returns goes to the client
+// at once; other replies wait their turn in the table.
 func (s *socket) channelMessage(ctx context.Context, c client, body []byte) ([]byte, error) {
 	m, err := decodeObject(body, "the message")
 	if err != nil {
@@ -34,39 +35,37 @@ func (s *socket) channelMessage(ctx context.Context, c client, body []byte) ([]b
 		return nil, err
 	}
 	if method == "subscribe" {
-		return s.subscribe(ctx, c, sub, m["subscription"])
+		return nil, s.subscribe(ctx, c, sub, m["subscription"])
 	}
-	return s.unsubscribe(ctx, c, sub, m["subscription"])
+	return nil, s.unsubscribe(ctx, c, sub, m["subscription"])
 }
 
-// subscribe returns no reply to a subscription that is made: it stands in the
-// table, and the ingester sends it before the snapshot.
-func (s *socket) subscribe(ctx context.Context, c client, sub connections.Subscription, echo json.RawMessage) ([]byte, error) {
+func (s *socket) subscribe(ctx context.Context, c client, sub connections.Subscription, echo json.RawMessage) error {
 	out, err := s.store.Subscribe(ctx, c.id, sub, c.slots, func(active int) []byte {
 		return subscriptionResponse("subscribe", sub.Type, echo, "subscribed", active)
 	})
 	if err != nil || out.Changed {
-		return nil, err
+		return err
 	}
 	if err := sameAccount(&out.Held, &sub); err != nil {
-		return nil, err
+		return err
 	}
-	return subscriptionResponse("subscribe", sub.Type, echo, "alreadySubscribed", out.Active), nil
+	return s.store.Answer(ctx, c.id, subscriptionResponse("subscribe", sub.Type, echo, "alreadySubscribed", out.Active))
 }
 
-func (s *socket) unsubscribe(ctx context.Context, c client, sub connections.Subscription, echo json.RawMessage) ([]byte, error) {
+func (s *socket) unsubscribe(ctx context.Context, c client, sub connections.Subscription, echo json.RawMessage) error {
 	out, err := s.store.Unsubscribe(ctx, c.id, sub)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	status := "unsubscribed"
 	if !out.Changed {
 		status = "notSubscribed"
 		if err := sameAccount(&out.Held, &sub); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return subscriptionResponse("unsubscribe", sub.Type, echo, status, out.Active), nil
+	return s.store.Answer(ctx, c.id, subscriptionResponse("unsubscribe", sub.Type, echo, status, out.Active))
 }
 
 // sameAccount refuses a message about another account than the one that a

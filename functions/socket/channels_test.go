@@ -42,8 +42,7 @@ func TestHeartbeatsOfTheChannels(t *testing.T) {
 }
 
 // TestSubscriptionsMoveThroughTheirStates walks the state table of every
-// channel of a market. The reply to an effective subscription stands in the
-// table for the ingester.
+// channel of a market.
 func TestSubscriptionsMoveThroughTheirStates(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ one, other string }{
@@ -58,23 +57,12 @@ func TestSubscriptionsMoveThroughTheirStates(t *testing.T) {
 			w := open(t)
 			p := w.connect(w.SubKey, connections.Channels)
 			p.says(unsubscribeFrom(tt.one), response("unsubscribe", tt.one, "notSubscribed", 0))
-			p.says(subscribeTo(tt.one), "")
+			p.says(subscribeTo(tt.one), response("subscribe", tt.one, "subscribed", 1))
 			p.says(subscribeTo(tt.one), response("subscribe", tt.one, "alreadySubscribed", 1))
-			p.says(subscribeTo(tt.other), "")
+			p.says(subscribeTo(tt.other), response("subscribe", tt.other, "subscribed", 2))
 			p.says(subscribeTo(tt.other), response("subscribe", tt.other, "alreadySubscribed", 2))
 			if used := w.used(w.SubKey); used.Subscriptions != 2 {
 				t.Errorf("used %+v", used)
-			}
-			replies := map[string]bool{}
-			for _, e := range w.told() {
-				if s, ok := e.(connections.Subscribed); ok {
-					replies[string(s.Reply)] = true
-				}
-			}
-			for n, sub := range []string{tt.one, tt.other} {
-				if want := response("subscribe", sub, "subscribed", n+1); !replies[want] {
-					t.Errorf("the ingester finds %v, not %s", replies, want)
-				}
 			}
 			p.says(unsubscribeFrom(tt.one), response("unsubscribe", tt.one, "unsubscribed", 1))
 			p.says(unsubscribeFrom(tt.one), response("unsubscribe", tt.one, "notSubscribed", 1))
@@ -116,7 +104,8 @@ func TestSpellingsOfOneKey(t *testing.T) {
 	} {
 		p.says(subscribeTo(sub), response("subscribe", sub, status, 1))
 	}
-	p.says(subscribeTo(`{"type":"l2Book","coin":"btc"}`), "") // upper and lower case differ
+	const lower = `{"type":"l2Book","coin":"btc"}`
+	p.says(subscribeTo(lower), response("subscribe", lower, "subscribed", 2)) // upper and lower case differ
 }
 
 func TestTheSubscriptionOverTheLimitIsNotMade(t *testing.T) {
@@ -125,16 +114,16 @@ func TestTheSubscriptionOverTheLimitIsNotMade(t *testing.T) {
 	key := w.limited(0, 2)
 	p, q := w.connect(key, connections.Channels), w.connect(key, connections.Fills)
 	const refused = `{"error":"subscription limit exceeded","limit":2,"current":2}`
-	p.says(subscribeTo(`{"type":"bbo","coin":"BTC"}`), "")
+	p.says(subscribeTo(`{"type":"bbo","coin":"BTC"}`), response("subscribe", `{"type":"bbo","coin":"BTC"}`, "subscribed", 1))
 	q.says(`{"type":"subscribe","address":["`+alice+`","`+bob+`"]}`, `{"type":"subscribe"}`)
 	p.says(subscribeTo(`{"type":"bbo","coin":"ETH"}`), refused)
 	q.says(`{"type":"subscribe","address":["0x0000000000000000000000000000000000000003"]}`, refused)
 	p.says(subscribeTo(`{"type":"bbo","coin":"BTC"}`), response("subscribe", `{"type":"bbo","coin":"BTC"}`, "alreadySubscribed", 1))
 	p.says(unsubscribeFrom(`{"type":"bbo","coin":"ETH"}`), response("unsubscribe", `{"type":"bbo","coin":"ETH"}`, "notSubscribed", 1))
 	p.says(unsubscribeFrom(`{"type":"bbo","coin":"BTC"}`), response("unsubscribe", `{"type":"bbo","coin":"BTC"}`, "unsubscribed", 0))
-	p.says(subscribeTo(`{"type":"bbo","coin":"ETH"}`), "")
+	p.says(subscribeTo(`{"type":"bbo","coin":"ETH"}`), response("subscribe", `{"type":"bbo","coin":"ETH"}`, "subscribed", 1))
 	q.disconnect()
-	p.says(subscribeTo(`{"type":"bbo","coin":"SOL"}`), "")
+	p.says(subscribeTo(`{"type":"bbo","coin":"SOL"}`), response("subscribe", `{"type":"bbo","coin":"SOL"}`, "subscribed", 2))
 }
 
 func TestAWalletChannelFollowsOneAccountPerConnection(t *testing.T) {
@@ -150,25 +139,25 @@ func TestAWalletChannelFollowsOneAccountPerConnection(t *testing.T) {
 			echo := func(method, sub string) string {
 				return fmt.Sprintf(`{"channel":"subscriptionResponse","data":{"method":%q,"subscription":%s}}`, method, sub)
 			}
-			busy := fmt.Sprintf(`{"error":"%s follows %s on this connection, which takes one account per channel: unsubscribe that first, or use another connection"}`, channel, alice)
+			busy := fmt.Sprintf("%s follows %s on this connection, which takes one account per channel: unsubscribe that first, or use another connection", channel, alice)
 			p.says(unsubscribeFrom(one), echo("unsubscribe", one))
-			p.says(subscribeTo(one), "")
 			p.says(subscribeTo(one), echo("subscribe", one))
-			p.says(subscribeTo(other), busy)
-			p.says(unsubscribeFrom(other), busy)
+			p.says(subscribeTo(one), echo("subscribe", one))
+			p.errs(subscribeTo(other), busy)
+			p.errs(unsubscribeFrom(other), busy)
 			q := w.connect(w.SubKey, connections.Channels)
-			q.says(subscribeTo(other), "")
-			var found []string
+			q.says(subscribeTo(other), echo("subscribe", other))
+			followed := map[string]string{}
 			for _, e := range w.told() {
 				if s, ok := e.(connections.Subscribed); ok {
-					found = append(found, s.Connection+" "+s.User+" "+string(s.Reply))
+					followed[s.Connection] = s.User
 				}
 			}
-			if want := p.id + " " + alice + " " + echo("subscribe", one); len(found) != 2 || found[0] != want && found[1] != want {
-				t.Errorf("the ingester finds %v, want %s", found, want)
+			if len(followed) != 2 || followed[p.id] != alice || followed[q.id] != bob {
+				t.Errorf("the ingester finds %v", followed)
 			}
 			p.says(unsubscribeFrom(one), echo("unsubscribe", one))
-			p.says(subscribeTo(other), "")
+			p.says(subscribeTo(other), echo("subscribe", other))
 		})
 	}
 }
@@ -177,9 +166,34 @@ func TestAWalletChannelOfAnotherDexIsAnotherAccount(t *testing.T) {
 	t.Parallel()
 	w := open(t)
 	p := w.connect(w.SubKey, connections.Channels)
-	p.says(subscribeTo(`{"type":"openOrders","user":"`+alice+`","dex":"xyz"}`), "")
+	p.send(subscribeTo(`{"type":"openOrders","user":"` + alice + `","dex":"xyz"}`))
 	if got := p.send(subscribeTo(`{"type":"openOrders","user":"` + alice + `"}`)); !strings.Contains(got, alice+" on dex xyz") {
 		t.Error(got)
+	}
+}
+
+// errs sends a message and requires that it is refused with a reason, in a form
+// that the venue's clients know for an error of that message.
+func (p *peer) errs(body, want string) {
+	p.t.Helper()
+	var reply struct{ Channel, Data, Error string }
+	got := p.send(body)
+	err := json.Unmarshal([]byte(got), &reply)
+	if err != nil || reply.Error != want || reply.Channel != "error" || !strings.HasPrefix(reply.Data, want) {
+		p.t.Errorf("%s\ngot  %s\nwant %s", body, got, want)
+	}
+	if quoted := strings.TrimPrefix(reply.Data, want); json.Valid([]byte(body)) != (quoted == ": "+body) {
+		p.t.Errorf("%s is quoted as %s", body, quoted)
+	}
+}
+
+func TestAnErrorQuotesNoLongMessage(t *testing.T) {
+	t.Parallel()
+	long := `{"method":"` + strings.Repeat("x", maxQuoted) + `"}`
+	for feed, data := range map[connections.Feed]string{connections.Channels: `{"channel":"error","data":"no","error":"no"}`, connections.Fills: `{"error":"no"}`} {
+		if got := string(errorObject(feed, "no", long)); got != data {
+			t.Errorf("%s: %s", feed, got)
+		}
 	}
 }
 
@@ -229,15 +243,11 @@ func TestMistakesOnTheChannelsAreNamed(t *testing.T) {
 		subscribeTo(`{"type":"openOrders","user":"` + alice + `","dex":1}`):               "dex 1 is not accepted: it must be a string",
 		subscribeTo(`{"type":"userFills","user":"` + alice + `","aggregateByTime":true}`): "aggregateByTime true is not accepted: fills are pushed one by one, it must be false",
 	} {
-		var reply struct{ Error string }
-		got := p.send(body)
-		if err := json.Unmarshal([]byte(got), &reply); err != nil || reply.Error != want {
-			t.Errorf("%s\ngot  %s\nwant %s", body, got, want)
-		}
+		p.errs(body, want)
 	}
 	event := p.event("$default", `eyJtZXRob2QiOiJwaW5nIn0=`, nil)
 	event.IsBase64Encoded = true
-	if _, got := p.invoke(event); got != `{"error":"a binary message is not accepted: send JSON as text"}` {
+	if got := p.sendEvent(event); got != `{"channel":"error","data":"a binary message is not accepted: send JSON as text","error":"a binary message is not accepted: send JSON as text"}` {
 		t.Errorf("binary: %s", got)
 	}
 	if got := p.send(strings.Repeat(" ", maxMessage-17) + `{"method":"ping"}`); got != `{"channel":"pong"}` {
@@ -272,13 +282,13 @@ func FuzzAnyMessageIsAnsweredInJSON(f *testing.F) {
 				if !json.Valid(response) {
 					t.Errorf("%q is answered %s", body, response)
 				}
-			} else if !json.Valid(errorObject(err.Error())) {
+			} else if !json.Valid(errorObject(connections.Channels, err.Error(), body)) {
 				t.Errorf("%q", body)
 			}
 			if list, err := addresses([]byte(body)); err == nil && len(list) == 0 {
 				t.Errorf("%q has no address", body)
 			}
-		} else if !json.Valid(errorObject(err.Error())) {
+		} else if !json.Valid(errorObject(connections.Channels, err.Error(), body)) {
 			t.Errorf("%q", body)
 		}
 	})

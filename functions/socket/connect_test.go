@@ -134,7 +134,7 @@ func TestAFaultOfTheTableIsA500WithoutDetails(t *testing.T) {
 	if !strings.Contains(w.logs.String(), `"level":"ERROR"`) {
 		t.Error("the fault is not in the log")
 	}
-	if got := p.send(`{"method":"ping"}`); !strings.Contains(got, `{"error":"internal error`) || strings.Contains(got, "table") {
+	if got := p.send(`{"method":"ping"}`); !strings.Contains(got, `"error":"internal error`) || strings.Contains(got, "table") {
 		t.Errorf("a message: %s", got)
 	}
 	if status, _ := p.invoke(p.event("$disconnect", "", nil)); status != http.StatusInternalServerError {

@@ -8,12 +8,15 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 
 	"quotary/shared/api/apitest"
@@ -81,6 +84,7 @@ type peer struct {
 	id      string
 	feed    connections.Feed
 	context map[string]any // of the authorizer
+	rev     int            // of the connection's items whose replies were seen
 }
 
 // event makes an event as the gateway does.
@@ -158,13 +162,49 @@ func (w *world) connect(key apitest.Key, feed connections.Feed) *peer {
 	return p
 }
 
-// send sends a message and returns what comes back.
+// send sends a message and returns the reply, or where it stands in the table
+// what the ingester will send.
 func (p *peer) send(body string) string {
 	p.t.Helper()
-	status, reply := p.invoke(p.event("$default", body, nil))
+	return p.sendEvent(p.event("$default", body, nil))
+}
+
+func (p *peer) sendEvent(event events.APIGatewayWebsocketProxyRequest) string {
+	p.t.Helper()
+	status, reply := p.invoke(event)
 	if status != http.StatusOK {
-		p.t.Errorf("%s: status %d", body, status)
+		p.t.Errorf("%s: status %d", event.Body, status)
 	}
+	return reply + p.left()
+}
+
+// left is the reply that was left in the table since it was last asked for.
+func (p *peer) left() (reply string) {
+	p.t.Helper()
+	table := p.Prefix + store.ConnectionsTable
+	out, err := p.DB.Query(p.t.Context(), &dynamodb.QueryInput{
+		TableName: &table, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("pk = :pk"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": &types.AttributeValueMemberS{Value: "c#" + p.id}},
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	newest := p.rev
+	for _, item := range out.Items {
+		n, _ := item["rev"].(*types.AttributeValueMemberN)
+		rev, err := strconv.Atoi(n.Value)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		if text, ok := item["reply"].(*types.AttributeValueMemberS); ok && rev > p.rev {
+			if reply != "" {
+				p.t.Errorf("two replies were left: %s and %s", reply, text.Value)
+			}
+			reply = text.Value
+		}
+		newest = max(newest, rev)
+	}
+	p.rev = newest
 	return reply
 }
 

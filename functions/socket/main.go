@@ -2,10 +2,10 @@
 // $disconnect and $default. It keeps who is connected and what they follow in
 // the connections table, from where the ingester learns it and pushes the data.
 //
-// $default is a two-way route: what the function returns goes to the client.
-// A subscription on /ws is answered by the ingester, right before its snapshot;
-// everything else is answered here. A client learns of a mistake by an error
-// object, and its connection lives on.
+// $default is a two-way route: what the function returns goes to the client. That
+// is the answer to a heartbeat; other replies go into the table, too, from where
+// the ingester sends them in their order, each before the data that it announces.
+// A client learns of a mistake by an error object, and its connection lives on.
 package main
 
 import (

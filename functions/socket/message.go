@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,27 +27,27 @@ type client struct {
 func (s *socket) message(ctx context.Context, event *events.APIGatewayWebsocketProxyRequest, feed connections.Feed) answer {
 	who, refusal := caller(event)
 	if refusal != nil {
-		return answer{status: http.StatusOK, body: errorObject(refusal.Message), fault: refusal}
+		return answer{status: http.StatusOK, body: errorObject(feed, refusal.Message, ""), fault: refusal}
 	}
 	c := client{id: event.RequestContext.ConnectionID, slots: slots(&who)}
 	reply, err := s.handle(ctx, event, feed, c)
 	var wrong *mistake
-	if errors.As(err, &wrong) { // it was a message all the same
-		if err = s.store.Touch(ctx, c.id); err == nil {
-			reply = errorObject(wrong.Error())
-		}
-	}
 	var over *connections.LimitError
+	switch {
+	case errors.As(err, &wrong):
+		err = s.store.Answer(ctx, c.id, errorObject(feed, wrong.Error(), event.Body))
+	case errors.As(err, &over):
+		err = s.store.Answer(ctx, c.id, limitObject(over))
+	}
 	switch {
 	case errors.Is(err, errClose):
 		return s.leave(ctx, event)
 	case errors.Is(err, connections.ErrGone):
 		// It was removed, as idle for example, and only does not know yet.
 		return answer{status: http.StatusOK, fault: s.hangUp(ctx, event)}
-	case errors.As(err, &over):
-		return answer{status: http.StatusOK, body: limitObject(over)}
 	case err != nil:
-		return answer{status: http.StatusOK, body: errorObject("internal error: the message was not carried out, send it again"), fault: err}
+		return answer{status: http.StatusOK, fault: err,
+			body: errorObject(feed, "internal error: the message was not carried out, send it again", event.Body)}
 	}
 	return answer{status: http.StatusOK, body: reply}
 }
@@ -79,10 +80,29 @@ func (s *socket) leave(ctx context.Context, event *events.APIGatewayWebsocketPro
 	return answer{status: http.StatusOK, fault: errors.Join(closed, removed)}
 }
 
-func errorObject(message string) []byte {
-	return object(struct {
+// maxQuoted is how long a message may be, in bytes, that an error quotes.
+const maxQuoted = 1 << 10
+
+// errorObject tells a client what is wrong with its message. On /ws it is also
+// what the venue's own clients take for an error: they find the message that
+// failed by its JSON inside the text.
+func errorObject(feed connections.Feed, text, message string) []byte {
+	type plain struct {
 		Error string `json:"error"`
-	}{message})
+	}
+	if feed != connections.Channels {
+		return object(plain{text})
+	}
+	data := text
+	var quoted bytes.Buffer
+	if json.Compact(&quoted, []byte(message)) == nil && quoted.Len() <= maxQuoted {
+		data += ": " + quoted.String()
+	}
+	return object(struct {
+		Channel string `json:"channel"`
+		Data    string `json:"data"`
+		plain
+	}{"error", data, plain{text}})
 }
 
 func limitObject(over *connections.LimitError) []byte {

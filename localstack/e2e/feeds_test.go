@@ -209,8 +209,8 @@ func TestAMalformedMessageIsAnsweredAndTheConnectionLivesOn(t *testing.T) {
 		subscription("subscribe", map[string]any{"type": "candle", "coin": "BTC", "interval": "7m"}), `{"method":"subscribe","subscription":{"type":"l2Book","coin":"BTC","nSigFigs":9}}`} {
 		s.send(message)
 		p := s.await("an error object", soon, func(pushed) bool { return true })
-		var refused map[string]any
-		if err := json.Unmarshal([]byte(p.raw), &refused); err != nil || refused["error"] == "" || len(refused) != 1 {
+		var refused struct{ Channel, Data, Error string }
+		if err := json.Unmarshal([]byte(p.raw), &refused); err != nil || refused.Error == "" || refused.Channel != "error" || !strings.HasPrefix(refused.Data, refused.Error) {
 			t.Errorf("%q is answered %s", message, p.raw)
 		}
 	}

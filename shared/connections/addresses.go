@@ -19,10 +19,11 @@ const (
 )
 
 // AddAddresses adds those addresses that the connection does not follow yet,
-// and takes one slot for all of them; without any, it only records the message.
+// and takes one slot for all of them. The ingester sends the reply before their
+// data; without any to add the reply is left like that of [Store.Answer].
 // Addresses are in lower case, fewer than fit into 128 KB of message. The error
 // is [ErrGone], or a [*LimitError] when a cap is met.
-func (s *Store) AddAddresses(ctx context.Context, id string, addresses []string, limits Limits) error {
+func (s *Store) AddAddresses(ctx context.Context, id string, addresses []string, limits Limits, reply []byte) error {
 	for try := range attempts {
 		c, below, err := s.readAll(ctx, id)
 		if err != nil {
@@ -30,12 +31,13 @@ func (s *Store) AddAddresses(ctx context.Context, id string, addresses []string,
 		}
 		fresh := missing(addresses, below)
 		if len(fresh) == 0 {
-			return s.Touch(ctx, id)
+			return s.Answer(ctx, id, reply)
 		}
-		changes := append([]types.TransactWriteItem{s.next(c, s.clock(), nil)}, s.counters(&c.Connection, 0, 1, limits)...)
-		changes = append(changes, types.TransactWriteItem{Put: &types.Put{
-			TableName: &s.table, Item: groupItem(id, numbered(prefixGroup, c.rev+1), fresh, c.rev+1),
-		}})
+		now := s.clock()
+		group := groupItem(id, numbered(prefixGroup, c.rev+1), fresh, c.rev+1)
+		group[attrReply], group[attrAt] = str(string(reply)), num(now.UnixMilli())
+		changes := append([]types.TransactWriteItem{s.next(c, now, nil)}, s.counters(&c.Connection, 0, 1, limits)...)
+		changes = append(changes, s.put(group))
 		refused, err := s.transact(ctx, changes...)
 		switch {
 		case err != nil:
@@ -43,9 +45,6 @@ func (s *Store) AddAddresses(ctx context.Context, id string, addresses []string,
 		case refused == nil:
 			return nil
 		case !refused.failed(0):
-			if err := s.Touch(ctx, id); err != nil {
-				return err
-			}
 			return refused.limit(1, attrSubs, limits)
 		}
 		if err := pause(ctx, try); err != nil {
@@ -75,13 +74,14 @@ func missing(addresses []string, below []image) []string {
 
 // RemoveAddresses removes those of the addresses that the connection follows,
 // and gives back the slot of every message whose last address goes. Addresses
-// of very many messages go in several transactions. The error may be [ErrGone].
+// of very many messages go in several transactions. The reply is left to
+// [Store.Answer], which records a message that changes nothing. The error may be
+// [ErrGone].
 func (s *Store) RemoveAddresses(ctx context.Context, id string, addresses []string) error {
 	unwanted := make(map[string]bool, len(addresses))
 	for _, a := range addresses {
 		unwanted[a] = true
 	}
-	changed := false
 	for try := 0; try < attempts; try++ {
 		c, below, err := s.readAll(ctx, id)
 		if err != nil {
@@ -89,10 +89,7 @@ func (s *Store) RemoveAddresses(ctx context.Context, id string, addresses []stri
 		}
 		changes, freed, more := s.withdraw(c, below, unwanted)
 		if len(changes) == 0 {
-			if changed {
-				return nil
-			}
-			return s.Touch(ctx, id)
+			return nil
 		}
 		changes = append(changes, s.next(c, s.clock(), nil))
 		if freed > 0 {
@@ -105,7 +102,7 @@ func (s *Store) RemoveAddresses(ctx context.Context, id string, addresses []stri
 		case refused == nil && !more:
 			return nil
 		case refused == nil:
-			changed, try = true, 0
+			try = 0
 			continue
 		}
 		if err := pause(ctx, try); err != nil {

@@ -41,7 +41,7 @@ func BenchmarkStore(b *testing.B) {
 		return err
 	})
 	run("add one address", func(b *testing.B, w *world, n int64) error {
-		return w.AddAddresses(b.Context(), fmt.Sprint(n%8), addressRange(int(n%8), int(n%8)+1), free)
+		return w.AddAddresses(b.Context(), fmt.Sprint(n%8), addressRange(int(n%8), int(n%8)+1), free, nil)
 	})
 }
 

@@ -6,7 +6,8 @@
 //
 //	c#<id>  c          the connection: access key, distributor, feed, dex, management URL, times
 //	c#<id>  s#<key>    one subscription of /ws, with the reply that goes before its snapshot
-//	c#<id>  g#<n>      the addresses that one message added on an address feed
+//	c#<id>  g#<n>      the addresses that one message added on an address feed, with the reply to it
+//	c#<id>  r#<n>      a reply to any other message, until the ingester has sent it
 //	c#<id>  stat#<n>   a request for figures, until the ingester has answered it
 //
 // and two more items count: `k#<access key>` and `d#<distributor>` hold the
@@ -21,6 +22,11 @@
 // therefore takes exactly what is there: a slot is freed once, whoever notices
 // first that a client is gone, and a subscription cannot slip in behind.
 //
+// Replies go through the table so that a client gets them in the order in which
+// its messages were carried out, each before the data that it announces: were
+// some sent by the function and some by the ingester, the end of a subscription
+// could be confirmed before its beginning.
+//
 // Nothing that holds a slot expires by itself: an item that the table expired
-// would leave its slot taken. Only requests for figures do.
+// would leave its slot taken. Only replies and requests for figures do.
 package connections

@@ -38,6 +38,9 @@ type (
 	AddressesAdded struct {
 		Connection string
 		Addresses  []string
+		Reply      []byte    // the frame that goes to the client before their data
+		At         time.Time // when they were added
+		Found      bool      // as in [Subscribed]
 	}
 
 	// AddressesRemoved are addresses that are followed no more.
@@ -46,17 +49,29 @@ type (
 		Addresses  []string
 	}
 
-	// StatAsked is a client's request for figures. It is told again after a
-	// restart, until [Store.AnsweredStat] has been called with it.
-	StatAsked struct {
-		Connection string
-		Request    string
+	// Answer is a reply that [Store.Answer] left. It is told again after a restart,
+	// until [Store.Answered] has been called with it.
+	Answer struct {
+		Due
+		Reply []byte
+		At    time.Time // when the message came
+		Found bool      // as in [Subscribed]
 	}
+
+	// StatAsked is a client's request for figures. It is told again after a
+	// restart, until [Store.Answered] has been called with it.
+	StatAsked struct{ Due }
 
 	// Disconnected is a connection that was removed; it ends all that the
 	// connection followed.
 	Disconnected struct{ Connection }
 )
+
+// Due is what the table holds until the ingester has answered it.
+type Due struct {
+	Connection string
+	item       string // its sort key
+}
 
 func (Reset) event()            {}
 func (Live) event()             {}
@@ -66,5 +81,6 @@ func (Subscribed) event()       {}
 func (Unsubscribed) event()     {}
 func (AddressesAdded) event()   {}
 func (AddressesRemoved) event() {}
+func (Answer) event()           {}
 func (StatAsked) event()        {}
 func (Disconnected) event()     {}

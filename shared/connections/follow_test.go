@@ -24,13 +24,15 @@ type mirror struct {
 	seen   map[string]time.Time
 	asked  []connections.StatAsked
 	subs   []connections.Subscribed
+	due    []connections.Due   // of the replies that were left
+	told   map[string][]string // connection id -> replies
 	resets []error
 	ready  bool
 	faults []string
 }
 
 func newMirror() *mirror {
-	return &mirror{live: map[string]map[string]bool{}, seen: map[string]time.Time{}}
+	return &mirror{live: map[string]map[string]bool{}, seen: map[string]time.Time{}, told: map[string][]string{}}
 }
 
 func (m *mirror) apply(e connections.Event) {
@@ -78,10 +80,12 @@ func (m *mirror) apply(e connections.Event) {
 			}
 		}
 		m.subs = append(m.subs, e)
+		m.told[e.Connection] = append(m.told[e.Connection], string(e.Reply))
 		add(e.Connection, e.Key())
 	case connections.Unsubscribed:
 		drop(e.Connection, e.Key())
 	case connections.AddressesAdded:
+		m.told[e.Connection] = append(m.told[e.Connection], string(e.Reply))
 		for _, a := range e.Addresses {
 			add(e.Connection, a)
 		}
@@ -89,6 +93,9 @@ func (m *mirror) apply(e connections.Event) {
 		for _, a := range e.Addresses {
 			drop(e.Connection, a)
 		}
+	case connections.Answer:
+		m.told[e.Connection] = append(m.told[e.Connection], string(e.Reply))
+		m.due = append(m.due, e.Due)
 	case connections.StatAsked:
 		m.asked = append(m.asked, e)
 	default:
@@ -177,8 +184,8 @@ func TestEveryChangeIsToldAsItsEvent(t *testing.T) {
 	m.await(t, "end of a subscription", func() bool { return len(m.live["old="]) == 1 })
 
 	must(t, w.Connect(t.Context(), connection("new=", "key", connections.Fills), free))
-	must(t, w.AddAddresses(t.Context(), "new=", addressRange(0, 3), free))
-	must(t, w.AddAddresses(t.Context(), "new=", addressRange(2, 5), free))
+	must(t, w.AddAddresses(t.Context(), "new=", addressRange(0, 3), free, []byte("added")))
+	must(t, w.AddAddresses(t.Context(), "new=", addressRange(2, 5), free, []byte("added")))
 	must(t, w.RemoveAddresses(t.Context(), "new=", []string{address(0), address(4)}))
 	m.await(t, "addresses", func() bool {
 		return cmp.Equal(m.live["new="], map[string]bool{address(1): true, address(2): true, address(3): true})
@@ -187,10 +194,10 @@ func TestEveryChangeIsToldAsItsEvent(t *testing.T) {
 	must(t, w.AskStat(t.Context(), "new="))
 	must(t, w.AskStat(t.Context(), "new="))
 	m.await(t, "requests for figures", func() bool { return len(m.asked) == 2 })
-	if m.asked[0].Connection != "new=" || m.asked[0].Request >= m.asked[1].Request {
+	if m.asked[0].Connection != "new=" || m.asked[0] == m.asked[1] {
 		t.Errorf("asked %+v", m.asked)
 	}
-	must(t, w.AnsweredStat(t.Context(), m.asked[0]))
+	must(t, w.Answered(t.Context(), m.asked[0].Due))
 	again := follow(t, w, streams(t), nil)
 	if len(again.asked) != 1 || again.asked[0] != m.asked[1] {
 		t.Errorf("a new follower is asked %+v, want the one left open", again.asked)
@@ -202,6 +209,60 @@ func TestEveryChangeIsToldAsItsEvent(t *testing.T) {
 		}
 	}
 	m.await(t, "end of the connections", func() bool { return len(m.live) == 0 })
+}
+
+// TestRepliesComeInTheOrderOfTheMessages sends what several messages at once are
+// answered with, to a follower that sees each come and to one that finds them all.
+func TestRepliesComeInTheOrderOfTheMessages(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	m := follow(t, w, streams(t), nil)
+	must(t, w.Connect(t.Context(), connection("a=", "key", connections.Channels), free))
+	var want []string
+	answer := func(text string) {
+		t.Helper()
+		must(t, w.Answer(t.Context(), "a=", []byte(text)))
+		want = append(want, text)
+	}
+	subscribe := func(coin string) {
+		t.Helper()
+		text := "subscribed to " + coin
+		if out, err := w.Subscribe(t.Context(), "a=", trades(coin), free, func(int) []byte { return []byte(text) }); err != nil || !out.Changed {
+			t.Fatal(out, err)
+		}
+		want = append(want, text)
+	}
+	for n := range 12 { // so many that the order of the revisions is not that of their digits
+		coin := fmt.Sprint("C", n)
+		subscribe(coin)
+		answer("already subscribed to " + coin)
+		if _, err := w.Unsubscribe(t.Context(), "a=", trades(coin)); err != nil {
+			t.Fatal(err)
+		}
+		answer("unsubscribed from " + coin)
+	}
+	answer("a mistake")
+	must(t, w.AddAddresses(t.Context(), "a=", addressRange(0, 2), free, []byte("addresses")))
+	must(t, w.AddAddresses(t.Context(), "a=", addressRange(0, 2), free, []byte("the same addresses")))
+	want = append(want, "addresses", "the same addresses")
+	subscribe("BTC")
+	m.await(t, "replies", func() bool { return len(m.told["a="]) == len(want) })
+	if diff := cmp.Diff(want, m.told["a="]); diff != "" {
+		t.Error(diff)
+	}
+
+	// Whoever comes later finds what was not sent, and what subscriptions that are
+	// still there began with.
+	must(t, w.Answered(t.Context(), m.due[0]))
+	var left []string
+	for _, text := range want {
+		if text != "already subscribed to C0" && (!strings.HasPrefix(text, "subscribed") || text == "subscribed to BTC") {
+			left = append(left, text)
+		}
+	}
+	if diff := cmp.Diff(left, follow(t, w, streams(t), nil).told["a="]); diff != "" {
+		t.Error(diff)
+	}
 }
 
 // TestTheMirrorEqualsTheTable lets workers act at random while followers read
@@ -283,13 +344,13 @@ func (k *worker) step(ctx context.Context, w *world) error {
 		return list
 	}
 	var err error
-	switch k.rnd.IntN(8) {
+	switch k.rnd.IntN(9) {
 	case 0, 1:
 		_, err = w.Subscribe(ctx, id, trades(fmt.Sprint(k.rnd.IntN(4))), free, reply)
 	case 2:
 		_, err = w.Unsubscribe(ctx, id, trades(fmt.Sprint(k.rnd.IntN(4))))
 	case 3:
-		err = w.AddAddresses(ctx, id, some(), free)
+		err = w.AddAddresses(ctx, id, some(), free, nil)
 	case 4:
 		err = w.RemoveAddresses(ctx, id, some())
 	case 5:
@@ -297,6 +358,8 @@ func (k *worker) step(ctx context.Context, w *world) error {
 	case 6:
 		err = w.Touch(ctx, id)
 	case 7:
+		err = w.Answer(ctx, id, []byte("a mistake"))
+	case 8:
 		k.live = append(k.live[:n], k.live[n+1:]...)
 		_, err = w.Remove(ctx, id)
 	}

@@ -44,6 +44,7 @@ const (
 	sortConnection     = "c"
 	prefixSubscription = "s#" // of the sort key
 	prefixGroup        = "g#"
+	prefixAnswer       = "r#" // after the connection itself, as all below it
 	prefixStat         = "stat#"
 
 	prefixKey         = "k#" // of the partition key
@@ -85,14 +86,21 @@ func groupItem(id, sk string, addresses []string, rev int64) item {
 	return it
 }
 
-func statItem(id string, now time.Time, rev int64) item {
-	it := key(prefixConnection+id, numbered(prefixStat, rev))
-	it[attrRev], it[attrExpiry] = num(rev), num(now.Add(statKept).Unix())
+func answerItem(id string, reply []byte, now time.Time, rev int64) item {
+	it := key(prefixConnection+id, numbered(prefixAnswer, rev))
+	it[attrReply], it[attrAt] = str(string(reply)), num(now.UnixMilli())
+	it[attrRev], it[attrExpiry] = num(rev), num(now.Add(dueKept).Unix())
 	return it
 }
 
-// statKept is how long a request for figures stays without an answer.
-const statKept = time.Hour
+func statItem(id string, now time.Time, rev int64) item {
+	it := key(prefixConnection+id, numbered(prefixStat, rev))
+	it[attrRev], it[attrExpiry] = num(rev), num(now.Add(dueKept).Unix())
+	return it
+}
+
+// dueKept is how long what is left to the ingester stays without an answer.
+const dueKept = time.Hour
 
 // numbered is a sort key that keeps the order of the revisions.
 func numbered(prefix string, rev int64) string { return fmt.Sprintf("%s%012d", prefix, rev) }
@@ -157,6 +165,8 @@ func (im *image) subscription() Subscription {
 func (im *image) subscribed() Subscribed {
 	return Subscribed{
 		Connection: im.id(), Subscription: im.subscription(),
-		Reply: []byte(im.text[attrReply]), At: im.time(attrAt),
+		Reply: im.reply(), At: im.time(attrAt),
 	}
 }
+
+func (im *image) reply() []byte { return []byte(im.text[attrReply]) }

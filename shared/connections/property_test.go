@@ -101,7 +101,7 @@ func act(ctx context.Context, s *connections.Store, rnd *rand.Rand, ids, keys in
 	case 4:
 		_, err = s.Unsubscribe(ctx, id, trades(fmt.Sprint(rnd.IntN(4))))
 	case 5:
-		err = s.AddAddresses(ctx, id, some(), subs)
+		err = s.AddAddresses(ctx, id, some(), subs, nil)
 	case 6:
 		err = s.RemoveAddresses(ctx, id, some())
 	case 7:

@@ -1,6 +1,7 @@
 package connections
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -41,7 +42,7 @@ type below struct {
 // strayKept is how long items wait for the connection that they belong to.
 const strayKept = time.Minute
 
-// load brings the state to the images of a whole scan, in its order.
+// load brings the state to the images of a whole scan.
 func (st *state) load(images []image, now time.Time) (events []Event) {
 	found := make(map[string]map[string]bool)
 	floors := make(map[string]int64)
@@ -67,6 +68,7 @@ func (st *state) load(images []image, now time.Time) (events []Event) {
 			}
 		}
 	}
+	slices.SortStableFunc(images, inOrder)
 	for _, im := range images {
 		events = st.put(events, im, now, true)
 	}
@@ -76,6 +78,18 @@ func (st *state) load(images []image, now time.Time) (events []Event) {
 		}
 	}
 	return events
+}
+
+// inOrder compares items by when they were written, where that matters: those of
+// one connection, which comes first itself.
+func inOrder(a, b image) int {
+	if c := strings.Compare(a.id(), b.id()); c != 0 {
+		return c
+	}
+	if a.sort() == sortConnection || b.sort() == sortConnection {
+		return strings.Compare(a.sort(), b.sort())
+	}
+	return cmp.Compare(a.rev(), b.rev())
 }
 
 // put takes an item as it is now.
@@ -124,10 +138,12 @@ func (k *known) putBelow(events []Event, im image, found bool) []Event {
 			events = append(events, AddressesRemoved{id, gone})
 		}
 		if fresh := without(item.addresses, have.addresses); len(fresh) > 0 {
-			events = append(events, AddressesAdded{id, fresh})
+			events = append(events, AddressesAdded{id, fresh, im.reply(), im.time(attrAt), found})
 		}
+	case strings.HasPrefix(sk, prefixAnswer):
+		events = append(events, Answer{Due{id, sk}, im.reply(), im.time(attrAt), found})
 	case strings.HasPrefix(sk, prefixStat):
-		events = append(events, StatAsked{id, sk})
+		events = append(events, StatAsked{Due{id, sk}})
 	}
 	return events
 }

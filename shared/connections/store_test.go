@@ -58,7 +58,7 @@ func TestAConnectionIsListedAsItWasMade(t *testing.T) {
 	want := connection("a=", "key", connections.ClearinghouseState)
 	want.Dex, want.At, want.Seen = "xyz", start, start
 	must(t, w.Connect(t.Context(), want, free))
-	must(t, w.AddAddresses(t.Context(), "a=", addressRange(0, 3), free))
+	must(t, w.AddAddresses(t.Context(), "a=", addressRange(0, 3), free, nil))
 	list, err := w.List(t.Context())
 	if err != nil || len(list) != 1 || list[0] != want {
 		t.Errorf("%+v, %v, want %+v", list, err, want)
@@ -159,15 +159,15 @@ func TestAddressesAccumulateAndTheLastOneFreesItsSlot(t *testing.T) {
 			t.Fatalf("%+v, %v, want %d slots", used, err, want)
 		}
 	}
-	must(t, w.AddAddresses(t.Context(), "a=", []string{address(1), address(2), address(1)}, limits))
+	must(t, w.AddAddresses(t.Context(), "a=", []string{address(1), address(2), address(1)}, limits, nil))
 	slots(1)
-	must(t, w.AddAddresses(t.Context(), "a=", []string{address(2), address(1)}, limits)) // nothing new
+	must(t, w.AddAddresses(t.Context(), "a=", []string{address(2), address(1)}, limits, nil)) // nothing new
 	slots(1)
-	must(t, w.AddAddresses(t.Context(), "a=", []string{address(2), address(3)}, limits)) // 3 is new
+	must(t, w.AddAddresses(t.Context(), "a=", []string{address(2), address(3)}, limits, nil)) // 3 is new
 	slots(2)
-	must(t, w.AddAddresses(t.Context(), "a=", []string{address(3)}, limits)) // at the limit, nothing new
+	must(t, w.AddAddresses(t.Context(), "a=", []string{address(3)}, limits, nil)) // at the limit, nothing new
 	var over *connections.LimitError
-	if err := w.AddAddresses(t.Context(), "a=", []string{address(4)}, limits); !errors.As(err, &over) || over.Limit != 2 {
+	if err := w.AddAddresses(t.Context(), "a=", []string{address(4)}, limits, nil); !errors.As(err, &over) || over.Limit != 2 {
 		t.Fatalf("error = %v, want the limit", err)
 	}
 	must(t, w.RemoveAddresses(t.Context(), "a=", []string{address(1)}))
@@ -188,7 +188,7 @@ func TestAMessageOfTheLargestSizeIsKeptAndRemoved(t *testing.T) {
 	const n = 2900
 	must(t, w.Connect(t.Context(), connection("a=", "key", connections.Fills), free))
 	for i := range 21 {
-		must(t, w.AddAddresses(t.Context(), "a=", addressRange(i*n, (i+1)*n), free))
+		must(t, w.AddAddresses(t.Context(), "a=", addressRange(i*n, (i+1)*n), free, nil))
 	}
 	var last []string
 	for i := range 21 {
@@ -211,7 +211,7 @@ func TestAGoneConnectionRefusesEverything(t *testing.T) {
 	_, unsubscribe := w.Unsubscribe(t.Context(), "a=", trades("BTC"))
 	for name, err := range map[string]error{
 		"touch": w.Touch(t.Context(), "a="), "subscribe": subscribe, "unsubscribe": unsubscribe,
-		"add": w.AddAddresses(t.Context(), "a=", addressRange(0, 1), free), "remove": w.RemoveAddresses(t.Context(), "a=", addressRange(0, 1)),
+		"add": w.AddAddresses(t.Context(), "a=", addressRange(0, 1), free, nil), "remove": w.RemoveAddresses(t.Context(), "a=", addressRange(0, 1)),
 		"stat": w.AskStat(t.Context(), "a="),
 	} {
 		if !errors.Is(err, connections.ErrGone) {
@@ -269,9 +269,7 @@ func TestOnlyAnIdleConnectionIsRemovedAsIdle(t *testing.T) {
 	}
 	w.move(40 * time.Second)
 	must(t, w.Touch(t.Context(), "1"))
-	if _, err := w.Unsubscribe(t.Context(), "2", trades("BTC")); err != nil { // any message counts
-		t.Fatal(err)
-	}
+	must(t, w.Answer(t.Context(), "2", []byte("a mistake"))) // any message counts
 	w.move(20 * time.Second)
 	// Times are kept to the millisecond: a cutoff inside it is not passed.
 	if removed, err := w.RemoveIdle(t.Context(), "0", start.Add(time.Microsecond)); removed || err != nil {

@@ -26,7 +26,7 @@ type Outcome struct {
 // the ingester sends to the client before the snapshot, from the number of
 // subscriptions of the channel on the connection, this one included; it may be
 // called more than once. The error is [ErrGone], or a [*LimitError] when a cap
-// is met.
+// is met. A message that changes nothing is not recorded: [Store.Answer] is.
 func (s *Store) Subscribe(ctx context.Context, id string, sub Subscription, limits Limits, reply func(active int) []byte) (Outcome, error) {
 	for try := range attempts {
 		c, err := s.read(ctx, id)
@@ -54,12 +54,9 @@ func (s *Store) Subscribe(ctx context.Context, id string, sub Subscription, limi
 				break // the number of subscriptions is that of an older revision
 			}
 			im := imageOf(refused[3].Item)
-			return Outcome{Active: int(active) - 1, Held: im.subscription()}, s.Touch(ctx, id)
+			return Outcome{Active: int(active) - 1, Held: im.subscription()}, nil
 		case refused.failed(0):
 		default:
-			if err := s.Touch(ctx, id); err != nil {
-				return Outcome{}, err
-			}
 			return Outcome{}, refused.limit(1, attrSubs, limits)
 		}
 		if err := pause(ctx, try); err != nil {
@@ -71,7 +68,8 @@ func (s *Store) Subscribe(ctx context.Context, id string, sub Subscription, limi
 
 // Unsubscribe removes a subscription and gives its slot back. A wallet
 // channel's subscription is removed only when user and dex are its own. The
-// error may be [ErrGone].
+// reply is left to [Store.Answer], which records a message that changes nothing.
+// The error may be [ErrGone].
 func (s *Store) Unsubscribe(ctx context.Context, id string, sub Subscription) (Outcome, error) {
 	for try := range attempts {
 		c, err := s.read(ctx, id)
@@ -96,7 +94,7 @@ func (s *Store) Unsubscribe(ctx context.Context, id string, sub Subscription) (O
 			return Outcome{Changed: true, Active: int(active)}, nil
 		case !refused.failed(0):
 			im := imageOf(refused[3].Item)
-			return Outcome{Active: int(active) + 1, Held: im.subscription()}, s.Touch(ctx, id)
+			return Outcome{Active: int(active) + 1, Held: im.subscription()}, nil
 		}
 		if err := pause(ctx, try); err != nil {
 			return Outcome{}, err

@@ -41,7 +41,7 @@ func TestAnAddressFeedTellsOfItsAddressesOnly(t *testing.T) {
 	w.connect("fills", connections.Fills)
 	w.connect("orders", connections.FilledOrders)
 	for _, id := range []string{"fills", "orders"} {
-		if err := w.table.AddAddresses(t.Context(), id, []string{alice}, connections.Limits{}); err != nil {
+		if err := w.table.AddAddresses(t.Context(), id, []string{alice}, connections.Limits{}, []byte(`{"type":"subscribe"}`)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -54,9 +54,9 @@ func TestAnAddressFeedTellsOfItsAddressesOnly(t *testing.T) {
 		Fills:  []market.Fill{other, fill(2, time.UnixMilli(time.Now().UnixMilli()), "BTC")},
 		Orders: []market.OrderStatus{{Address: bob, Status: "filled"}, {Address: alice, Time: 9, Status: "filled", Coin: "BTC", Side: "B", LimitPx: "1.0", Sz: "0.0", OrigSz: "2.0", Oid: 7, Timestamp: 8, TriggerCondition: "N/A", TriggerPx: "0.0", OrderType: "Limit", Tif: "Gtc"}},
 	})
-	wants(t, w.sent("fills", 1)[0], `{"type":"data","data":{"address":"`+alice+`","time":`, `,"coin":"BTC","px":"100.5","sz":"2.0","side":"B","startPosition":"0.0","dir":"Open Long",`+
+	wants(t, w.sent("fills", 2)[1], `{"type":"data","data":{"address":"`+alice+`","time":`, `,"coin":"BTC","px":"100.5","sz":"2.0","side":"B","startPosition":"0.0","dir":"Open Long",`+
 		`"closedPnl":"0.0","hash":"0x01","oid":1002,"crossed":true,"fee":"0.1","tid":2,"feeToken":"USDC","twapId":null}}`)
-	if got, want := w.sent("orders", 1)[0], `{"type":"data","data":{"ts":9,"address":"`+alice+`","hash":null,"builder":null,"builderF":null,"status":"filled","coin":"BTC","side":"B",`+
+	if got, want := w.sent("orders", 2)[1], `{"type":"data","data":{"ts":9,"address":"`+alice+`","hash":null,"builder":null,"builderF":null,"status":"filled","coin":"BTC","side":"B",`+
 		`"limitPx":"1.0","sz":"0.0","oid":7,"placeTs":8,"trigger":"N/A","isTrigger":false,"triggerPx":"0.0","children":[],"positionTpsl":false,"reduceOnly":false,`+
 		`"orderType":"Limit","origSz":"2.0","tif":"Gtc","cloid":null}}`; got != want {
 		t.Errorf("a filled order is\n%s, want\n%s", got, want)
@@ -64,7 +64,7 @@ func TestAnAddressFeedTellsOfItsAddressesOnly(t *testing.T) {
 	if err := w.table.AskStat(t.Context(), "fills"); err != nil {
 		t.Fatal(err)
 	}
-	wants(t, w.sent("fills", 2)[1], `{"type":"stat","data":{"addressCount":1,"duration":"`, `","sentMsgCount":1,"msgPerSecond":`, `,"discardedCount":0,"queueLen":0}}`)
+	wants(t, w.sent("fills", 3)[2], `{"type":"stat","data":{"addressCount":1,"duration":"`, `","sentMsgCount":2,"msgPerSecond":`, `,"discardedCount":0,"queueLen":0}}`)
 	if err := w.table.RemoveAddresses(t.Context(), "fills", []string{alice}); err != nil {
 		t.Fatal(err)
 	}
@@ -89,17 +89,17 @@ func TestAnAccountIsPolledWhileSomebodyFollowsIt(t *testing.T) {
 	wants(t, all, `{"channel":"userNonFundingLedgerUpdates","data":{"isSnapshot":true,"user":"`+alice+`","nonFundingLedgerUpdates":[{"time":5,"hash":"0x01","delta":{"type":"deposit","usdc":"7.0"}}]}}`)
 
 	// Who comes later is shown what is known, without another look.
-	if err := w.table.AddAddresses(t.Context(), "two", []string{alice}, connections.Limits{}); err != nil {
+	if err := w.table.AddAddresses(t.Context(), "two", []string{alice}, connections.Limits{}, []byte(`{"type":"subscribe"}`)); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := w.sent("two", 1)[0], `{"channel":"clearinghouseState","data":{"address":"`+alice+`","state":{"withdrawable":"1.0","time":1}}}`; got != want {
+	if got, want := w.sent("two", 2)[1], `{"channel":"clearinghouseState","data":{"address":"`+alice+`","state":{"withdrawable":"1.0","time":1}}}`; got != want {
 		t.Errorf("the state is %s, want %s", got, want)
 	}
 	f.take(&market.Events{Ledgers: []market.Ledger{{Address: alice, Time: 5, Hash: "0x01", Delta: []byte(`{"type":"deposit","usdc":"7.0"}`)}, {Address: alice, Time: 6, Hash: "0x02", Delta: []byte(`{"type":"withdraw"}`)}}})
 	wants(t, w.sent("one", 7)[6], `{"user":"`+alice+`","nonFundingLedgerUpdates":[{"time":6,"hash":"0x02","delta":{"type":"withdraw"}}]}}`)
 
 	w.set(began.Add(accountEvery))
-	wants(t, w.sent("two", 2)[1], `"withdrawable":"2.0"`)
+	wants(t, w.sent("two", 3)[2], `"withdrawable":"2.0"`)
 	for _, id := range []string{"one", "two"} {
 		if _, err := w.table.Remove(t.Context(), id); err != nil {
 			t.Fatal(err)

@@ -63,17 +63,17 @@ type Feeds struct {
 	accounts accounts
 	removals removals
 
-	// answered is up to when the feeds of an earlier run have sent replies.
-	answered time.Time
-	replied  atomic.Int64 // when this run last sent one, ms
-	settled  atomic.Bool  // the connections that were there at the start are known
+	// before is up to when the feeds of an earlier run have sent replies.
+	before  time.Time
+	replied atomic.Int64 // when this run last sent one, ms
+	settled atomic.Bool  // the connections that were there at the start are known
 
 	mu      sync.Mutex
 	clients map[string]*client
 
-	loads   sync.WaitGroup // of what snapshots need: at most one for each subscription
-	loading chan struct{}  // holds one for each load that is under way
-	answers chan connections.StatAsked
+	loads    sync.WaitGroup       // of what snapshots need: at most one for each subscription
+	loading  chan struct{}        // holds one for each load that is under way
+	answered chan connections.Due // what is to be forgotten
 }
 
 // New returns feeds that wait to be run.
@@ -85,7 +85,7 @@ func New(config Config) *Feeds {
 		config.Idle = connections.Idle
 	}
 	f := &Feeds{Config: config, clients: map[string]*client{},
-		answers: make(chan connections.StatAsked, statsWaiting), loading: make(chan struct{}, loadsAtOnce)}
+		answered: make(chan connections.Due, answeredMost), loading: make(chan struct{}, loadsAtOnce)}
 	f.hub = feed.NewHub(feed.Config{Sink: config.Gateway, Topic: f.topic, Gone: f.gone})
 	f.books = books{hub: f.hub, now: config.Now, coins: map[string]*coinBook{}}
 	f.trades = trades{hub: f.hub, now: config.Now, coins: map[string]*tape{}}
@@ -103,11 +103,12 @@ func New(config Config) *Feeds {
 
 const (
 	loadsAtOnce  = 16
-	statsWaiting = 1024
+	answeredMost = 1024 // that wait to be forgotten
+	forgetAtOnce = 8
 	pruneEvery   = 30 * time.Second
 	// noteEvery is how often it may be noted up to when replies were sent, and
-	// how long a subscription may take from the table to its reply: one that was
-	// made so shortly before a crash may be replied to twice.
+	// how long a message may take from the table to its reply: one that came so
+	// shortly before a crash may be replied to twice.
 	noteEvery = 500 * time.Millisecond
 	// noteSource names the note among the checkpoints.
 	noteSource = "feeds"
@@ -125,7 +126,7 @@ func (f *Feeds) Run(ctx context.Context) error {
 	group.Go(func() error { return f.accounts.run(ctx) })
 	group.Go(func() error { return f.sweep(ctx) })
 	group.Go(func() error { return f.remove(ctx) })
-	group.Go(func() error { return f.forgetStats(ctx) })
+	group.Go(func() error { return f.forget(ctx) })
 	group.Go(func() error { return f.note(ctx) })
 	err := group.Wait()
 	f.loads.Wait() // they end with ctx
@@ -139,7 +140,7 @@ func (f *Feeds) remember(ctx context.Context) error {
 		return fmt.Errorf("start the feeds: %w", err)
 	}
 	if ms, err := strconv.ParseInt(string(body), 10, 64); err == nil {
-		f.answered = time.UnixMilli(ms)
+		f.before = time.UnixMilli(ms)
 	}
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"quotary/shared/connections"
 	"quotary/shared/feed"
 )
@@ -65,11 +67,31 @@ func (f *Feeds) apply(ctx context.Context, event connections.Event) {
 	case connections.Unsubscribed:
 		f.unsubscribe(&e)
 	case connections.AddressesAdded:
+		f.reply(e.Connection, f.unsent(e.Reply, e.At, e.Found))
 		f.follows(e.Connection, e.Addresses, true)
 	case connections.AddressesRemoved:
 		f.follows(e.Connection, e.Addresses, false)
+	case connections.Answer:
+		f.reply(e.Connection, f.unsent(e.Reply, e.At, e.Found))
+		f.done(e.Due)
 	case connections.StatAsked:
 		f.stat(e)
+	}
+}
+
+// unsent is a reply, or nil where an earlier run of the feeds has sent it.
+func (f *Feeds) unsent(reply []byte, at time.Time, found bool) []byte {
+	if len(reply) == 0 || found && !f.settled.Load() && at.Before(f.before) {
+		return nil
+	}
+	f.replied.Store(f.Now().UnixMilli())
+	return reply
+}
+
+// reply sends a reply to a client, unless it is nil. The caller holds f.mu.
+func (f *Feeds) reply(id string, reply []byte) {
+	if reply != nil {
+		_ = f.hub.Send(id, reply) // f is told of an overflow, and of an end by the table
 	}
 }
 
@@ -83,20 +105,13 @@ func (f *Feeds) subscribe(ctx context.Context, e *connections.Subscribed) {
 	}
 	sub := subscribed{topic, e.At}
 	c.subs[e.Key()] = sub
-	reply := e.Reply
-	if e.Found && !f.settled.Load() && e.At.Before(f.answered) {
-		reply = nil // an earlier run has sent it
-	} else {
-		f.replied.Store(f.Now().UnixMilli())
-	}
+	reply := f.unsent(e.Reply, e.At, e.Found)
 	prepare, release := f.preparation(&e.Subscription, topic)
 	if prepare == nil {
-		_ = f.hub.Subscribe(c.ID, topic, reply) // it is told of an overflow, and of an end by the table
+		_ = f.hub.Subscribe(c.ID, topic, reply) // as in reply
 		return
 	}
-	if reply != nil {
-		_ = f.hub.Send(c.ID, reply) // as above
-	}
+	f.reply(c.ID, reply)
 	// The stores are asked beside the loop: other clients do not wait for it.
 	id, key := c.ID, e.Key()
 	f.loads.Go(func() {
@@ -109,7 +124,7 @@ func (f *Feeds) subscribe(ctx context.Context, e *connections.Subscribed) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		if c := f.clients[id]; c != nil && c.subs[key] == sub {
-			_ = f.hub.Subscribe(id, topic, nil) // as above
+			_ = f.hub.Subscribe(id, topic, nil) // as in reply
 		}
 	})
 }
@@ -154,7 +169,7 @@ func (f *Feeds) follows(id string, addresses []string, on bool) {
 		case topic == "":
 		case on:
 			c.addresses[address] = true
-			_ = f.hub.Subscribe(id, topic, nil) // as in subscribe
+			_ = f.hub.Subscribe(id, topic, nil) // as in reply
 		default:
 			delete(c.addresses, address)
 			f.hub.Unsubscribe(id, topic)
@@ -172,11 +187,16 @@ func (f *Feeds) stat(e connections.StatAsked) {
 	if !ok {
 		return
 	}
-	_ = f.hub.Send(c.ID, statFrame(len(c.addresses), figures)) // as in subscribe
+	f.reply(c.ID, statFrame(len(c.addresses), figures))
+	f.done(e.Due)
+}
+
+// done has the table forget what was answered.
+func (f *Feeds) done(due connections.Due) {
 	select {
-	case f.answers <- e:
+	case f.answered <- due:
 	default:
-		// A flood: the request stays in the table, and its row expires there.
+		// A flood: it stays in the table, and its row expires there.
 	}
 }
 
@@ -191,16 +211,22 @@ func statFrame(addresses int, s feed.Stats) []byte {
 	return append(b, `}}`...)
 }
 
-// forgetStats deletes the requests that were answered.
-func (f *Feeds) forgetStats(ctx context.Context) error {
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case e := <-f.answers:
-			if err := f.Connections.AnsweredStat(ctx, e); err != nil && ctx.Err() == nil {
-				f.Logger.Warn("an answered request for figures stays in the table", "error", err.Error())
+// forget deletes what was answered from the table.
+func (f *Feeds) forget(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for range forgetAtOnce {
+		group.Go(func() error {
+			for {
+				select {
+				case <-ctx.Done():
+					return nil
+				case due := <-f.answered:
+					if err := f.Connections.Answered(ctx, due); err != nil && ctx.Err() == nil {
+						f.Logger.Warn("what was answered stays in the table", "error", err.Error())
+					}
+				}
 			}
-		}
+		})
 	}
+	return group.Wait()
 }

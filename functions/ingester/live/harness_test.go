@@ -34,6 +34,8 @@ type world struct {
 	prefix string
 	table  *connections.Store
 
+	streams *dynamodbstreams.Client
+
 	mu     sync.Mutex
 	now    time.Time // moved by the test; zero is the time of the day
 	inbox  map[string][]string
@@ -49,6 +51,11 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, db: db, prefix: storetest.Tables(t, db), inbox: map[string][]string{}, gone: map[string]bool{},
 		closed: map[string]bool{}, keys: map[string]keys.Principal{"key": {AccessKey: "key"}}}
 	w.table = connections.New(db, w.prefix+store.ConnectionsTable, w.clock)
+	endpoint := storetest.Endpoint(t)
+	transport := &http.Transport{MaxIdleConnsPerHost: 8}
+	t.Cleanup(transport.CloseIdleConnections)
+	w.streams = dynamodbstreams.New(dynamodbstreams.Options{BaseEndpoint: &endpoint, Region: "eu-west-1",
+		Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""), HTTPClient: &http.Client{Transport: transport}})
 	return w
 }
 
@@ -124,12 +131,8 @@ func (w *world) LedgerUpdates(context.Context, string, time.Time) ([]json.RawMes
 // run starts feeds; they end with the test or by the returned function.
 func (w *world) run() (f *Feeds, stop func()) {
 	w.t.Helper()
-	endpoint := storetest.Endpoint(w.t)
-	transport := &http.Transport{MaxIdleConnsPerHost: 8}
-	streams := dynamodbstreams.New(dynamodbstreams.Options{BaseEndpoint: &endpoint, Region: "eu-west-1",
-		Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""), HTTPClient: &http.Client{Transport: transport}})
 	f = New(Config{
-		Connections: w.table, Follower: connections.NewFollower(w.table, w.db, streams), Gateway: w, Keys: w,
+		Connections: w.table, Follower: connections.NewFollower(w.table, w.db, w.streams), Gateway: w, Keys: w,
 		Log: store.NewLog(w.db, w.prefix+store.LogTable), Series: store.NewSeries(w.db, w.prefix+store.SeriesTable),
 		Venue: w, Logger: slog.New(slog.DiscardHandler), Now: w.clock,
 	})
@@ -141,7 +144,6 @@ func (w *world) run() (f *Feeds, stop func()) {
 		if err := <-ended; err != nil {
 			w.t.Errorf("the feeds ended with %v", err)
 		}
-		transport.CloseIdleConnections()
 	})
 	w.t.Cleanup(stop)
 	return f, stop
