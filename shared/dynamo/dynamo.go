@@ -4,29 +4,25 @@
 // Reading a key, recording a nonce and counting are one BatchGetItem, one
 // PutItem and two UpdateItem a request. The SDK spends more on each of them than
 // the engine does. Client makes those three operations itself: it writes the
-// JSON, signs with the SDK's signer and reads the answer. Whatever is not plain
+// JSON, signs it and reads the answer, on a connection that it has to itself
+// while it waits. Whatever is not plain
 // (an option it does not know, an error other than a failed condition, a
 // network that failed) it leaves to the SDK, which repeats the request with its
 // own retries. All other operations are the SDK's.
 package dynamo
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"quotary/shared/sigv4"
 )
 
 // maxAnswer bounds an answer in bytes; DynamoDB's own limit is 16 MB.
@@ -36,15 +32,12 @@ const maxAnswer = 17 << 20
 type Client struct {
 	*dynamodb.Client
 
-	url         string
-	region      string
-	credentials aws.CredentialsProvider
-	http        aws.HTTPClient
-	signer      *v4.Signer
+	keys sigv4.Keyring
+	pool *pool // nil when all is left to the SDK
 }
 
 // New returns a client that speaks to the same endpoint with the same
-// credentials and HTTP client as the SDK's.
+// credentials as the SDK's, over connections that are set up in the same way.
 func New(ctx context.Context, sdk *dynamodb.Client) (*Client, error) {
 	options := sdk.Options()
 	endpoint, err := options.EndpointResolverV2.ResolveEndpoint(ctx, dynamodb.EndpointParameters{
@@ -58,8 +51,9 @@ func New(ctx context.Context, sdk *dynamodb.Client) (*Client, error) {
 		target.Path = "/"
 	}
 	return &Client{
-		Client: sdk, url: target.String(), region: options.Region,
-		credentials: options.Credentials, http: options.HTTPClient, signer: v4.NewSigner(),
+		Client: sdk,
+		keys:   sigv4.Keyring{Service: "dynamodb", Region: options.Region, Credentials: options.Credentials},
+		pool:   newPool(&target, options.HTTPClient),
 	}, nil
 }
 
@@ -68,10 +62,8 @@ func New(ctx context.Context, sdk *dynamodb.Client) (*Client, error) {
 func (c *Client) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
 	body, ok := appendUpdate(make([]byte, 0, 512), in)
 	if ok && len(options) == 0 {
-		var answer struct{ Attributes item }
-		done, err := c.ask(ctx, "UpdateItem", body, &answer)
-		if done {
-			return &dynamodb.UpdateItemOutput{Attributes: answer.Attributes.values()}, err
+		if attributes, done, err := c.write(ctx, "UpdateItem", body); done {
+			return &dynamodb.UpdateItemOutput{Attributes: attributes}, err
 		}
 	}
 	return c.Client.UpdateItem(ctx, in, options...)
@@ -82,10 +74,8 @@ func (c *Client) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o
 func (c *Client) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
 	body, ok := appendPut(make([]byte, 0, 512), in)
 	if ok && len(options) == 0 {
-		var answer struct{ Attributes item }
-		done, err := c.ask(ctx, "PutItem", body, &answer)
-		if done {
-			return &dynamodb.PutItemOutput{Attributes: answer.Attributes.values()}, err
+		if attributes, done, err := c.write(ctx, "PutItem", body); done {
+			return &dynamodb.PutItemOutput{Attributes: attributes}, err
 		}
 	}
 	return c.Client.PutItem(ctx, in, options...)
@@ -95,78 +85,70 @@ func (c *Client) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options
 func (c *Client) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
 	body, ok := appendBatchGet(make([]byte, 0, 1024), in)
 	if ok && len(options) == 0 {
-		var answer struct {
-			Responses       map[string][]item
-			UnprocessedKeys map[string]json.RawMessage
+		text, done, err := c.ask(ctx, "BatchGetItem", body)
+		if err != nil {
+			return nil, err
 		}
-		done, err := c.ask(ctx, "BatchGetItem", body, &answer)
-		if done && err == nil && len(answer.UnprocessedKeys) == 0 {
-			out := &dynamodb.BatchGetItemOutput{Responses: make(map[string][]map[string]types.AttributeValue, len(answer.Responses))}
-			for table, items := range answer.Responses {
-				list := make([]map[string]types.AttributeValue, len(items))
-				for i := range items {
-					list[i] = items[i].values()
-				}
-				out.Responses[table] = list
-			}
-			return out, nil
+		if responses, ok := readBatch(text); done && ok {
+			return &dynamodb.BatchGetItemOutput{Responses: responses}, nil
 		}
 	}
 	return c.Client.BatchGetItem(ctx, in, options...)
 }
 
+// write makes a request that is answered with attributes.
+func (c *Client) write(ctx context.Context, operation string, body []byte) (attributes map[string]types.AttributeValue, done bool, err error) {
+	text, done, err := c.ask(ctx, operation, body)
+	if !done || err != nil {
+		return nil, done, err
+	}
+	attributes, ok := readAttributes(text)
+	if !ok {
+		// What was written must not be written again because the answer reads oddly.
+		return nil, true, fmt.Errorf("read the answer to %s: %w", operation, errAnswer)
+	}
+	return attributes, true, nil
+}
+
+var errAnswer = errors.New("not an answer of DynamoDB")
+
 // ask sends one request. Done is false when the SDK has to make the request
 // again: the outcome is then not known here.
-func (c *Client) ask(ctx context.Context, operation string, body []byte, answer any) (done bool, err error) {
-	credentials, err := c.credentials.Retrieve(ctx)
+func (c *Client) ask(ctx context.Context, operation string, body []byte) (text string, done bool, err error) {
+	if c.pool == nil {
+		return "", false, nil
+	}
+	now := sigv4.StampOf(time.Now())
+	key, err := c.keys.At(ctx, now)
 	if err != nil {
-		return false, nil //nolint:nilerr // the SDK says what is wrong with them
+		return "", false, nil //nolint:nilerr // the SDK says what is wrong with the credentials
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(body))
-	if err != nil {
-		return false, nil //nolint:nilerr // as above
+	payload := sigv4.PayloadOf(body)
+	status, text, err := c.pool.exchange(ctx, key, sigv4.Request{
+		Method: http.MethodPost, Path: c.pool.path, Host: c.pool.host,
+		ContentType: "application/x-amz-json-1.0", Target: "DynamoDB_20120810." + operation,
+		Length: len(body), Payload: &payload, Now: now,
+	}, body)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return "", true, fmt.Errorf("%s: %w", operation, ctx.Err())
+	case err != nil:
+		return "", false, nil //nolint:nilerr // the SDK tries again
+	case status != http.StatusOK:
+		done, err := failedCondition(text)
+		return "", done, err
 	}
-	req.Header.Set("Content-Type", "application/x-amz-json-1.0")
-	req.Header.Set("X-Amz-Target", "DynamoDB_20120810."+operation)
-	sum := sha256.Sum256(body)
-	if err := c.signer.SignHTTP(ctx, credentials, req, hex.EncodeToString(sum[:]), "dynamodb", c.region, time.Now()); err != nil {
-		return false, nil //nolint:nilerr // as above
-	}
-	res, err := c.http.Do(req)
-	if err != nil {
-		if ctx.Err() != nil {
-			return true, fmt.Errorf("%s: %w", operation, err)
-		}
-		return false, nil //nolint:nilerr // the SDK tries again
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
-	if err != nil {
-		return false, nil //nolint:nilerr // as above
-	}
-	if res.StatusCode == http.StatusOK {
-		// A write that was made must not be made again because its answer
-		// reads oddly; a read may.
-		if err := json.Unmarshal(text, answer); err != nil {
-			return true, fmt.Errorf("read the answer to %s: %w", operation, err)
-		}
-		return true, nil
-	}
-	return failedCondition(text)
+	return text, true, nil
 }
 
 // failedCondition reads the error of a request. Any other than a failed
 // condition is left to the SDK.
-func failedCondition(text []byte) (done bool, err error) {
-	var fault struct {
-		Type    string `json:"__type"`
-		Message string `json:"message"`
-		Item    item
-	}
-	if json.Unmarshal(text, &fault) != nil || !strings.HasSuffix(fault.Type, "#ConditionalCheckFailedException") {
+func failedCondition(text string) (done bool, err error) {
+	kind, message, item, ok := readFault(text)
+	if !ok || !strings.HasSuffix(kind, "#ConditionalCheckFailedException") {
 		return false, nil
 	}
-	return true, &types.ConditionalCheckFailedException{Message: &fault.Message, Item: fault.Item.values()}
+	return true, &types.ConditionalCheckFailedException{Message: &message, Item: item}
 }
 
 var errKind = errors.New("an attribute of an unknown kind")

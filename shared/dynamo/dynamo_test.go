@@ -2,13 +2,21 @@ package dynamo_test
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
+	"io"
+	"net"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
@@ -144,58 +152,195 @@ func TestOtherFaultsAreTheSDKs(t *testing.T) {
 	}
 }
 
-// flaky fails the first requests before they reach the engine.
-type flaky struct {
-	left  atomic.Int64
-	inner http.RoundTripper
-}
-
-func (f *flaky) RoundTrip(r *http.Request) (*http.Response, error) {
-	if f.left.Add(-1) >= 0 {
-		return nil, errors.New("connection reset")
+// TestAFaultOfTheNetworkIsTheSDKs has a server that ends connections in every
+// way: before it reads, after it read, in the middle of an answer, and while
+// they lie idle.
+func TestAFaultOfTheNetworkIsTheSDKs(t *testing.T) {
+	t.Parallel()
+	sdk := storetest.DynamoDB(t)
+	table := storetest.Tables(t, sdk) + store.UsageTable
+	engine := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		target, err := url.Parse(*sdk.Options().BaseEndpoint)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		r.Out.URL.Scheme, r.Out.URL.Host = target.Scheme, target.Host
+		r.Out.Host = r.In.Host
+	}}
+	for name, fault := range map[string]func(w http.ResponseWriter, r *http.Request){
+		"before it reads": func(w http.ResponseWriter, _ *http.Request) { hijack(t, w).Close() },
+		"after it read": func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			hijack(t, w).Close()
+		},
+		"within the header": func(w http.ResponseWriter, _ *http.Request) {
+			c := hijack(t, w)
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Le")
+			c.Close()
+		},
+		"within the body": func(w http.ResponseWriter, _ *http.Request) {
+			c := hijack(t, w)
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{}")
+			c.Close()
+		},
+		"after an answer": func(w http.ResponseWriter, r *http.Request) {
+			c := hijack(t, w)
+			_, _ = io.WriteString(c, "HTTP/1.1 500 Oops\r\nContent-Length: 2\r\n\r\n{}")
+			c.Close()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var requests atomic.Int64
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if requests.Add(1)%3 == 1 {
+					fault(w, r)
+					return
+				}
+				engine.ServeHTTP(w, r)
+			}))
+			t.Cleanup(server.Close)
+			quick, err := dynamo.New(t.Context(), storetest.Client(t, server.URL))
+			if err != nil {
+				t.Fatal(err)
+			}
+			id := strings.ReplaceAll(name, " ", "-")
+			for i := range 4 {
+				if _, err := quick.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: key(id)}); err != nil {
+					t.Fatalf("put %d: %v", i, err)
+				}
+				out, err := quick.BatchGetItem(t.Context(), &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
+					table: {Keys: []map[string]types.AttributeValue{key(id)}, ConsistentRead: aws.Bool(true)},
+				}})
+				if err != nil || len(out.Responses[table]) != 1 {
+					t.Fatalf("get %d: %v, %v", i, out, err)
+				}
+			}
+		})
 	}
-	return f.inner.RoundTrip(r)
 }
 
-func TestANetworkFaultIsRetriedByTheSDK(t *testing.T) {
+func hijack(t testing.TB, w http.ResponseWriter) net.Conn {
+	c, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		t.Error(err)
+	}
+	return c
+}
+
+// TestAWriteIsNotRepeatedForAnAnswerThatReadsOddly counts the writes.
+func TestAWriteIsNotRepeatedForAnAnswerThatReadsOddly(t *testing.T) {
+	t.Parallel()
+	var requests atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		requests.Add(1)
+		_, _ = io.WriteString(w, `{"Attributes":{"n":{"X":"1"}}}`)
+	}))
+	t.Cleanup(server.Close)
+	quick, err := dynamo.New(t.Context(), storetest.Client(t, server.URL))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := quick.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: aws.String("t"), Key: key("k")}); err == nil {
+		t.Error("an unreadable answer is taken for a good one")
+	}
+	if n := requests.Load(); n != 1 {
+		t.Errorf("%d writes, want 1", n)
+	}
+}
+
+// TestTheEndpointOfARegionIsAWSs also shows that the connection is made secure
+// as the SDK's own would be.
+func TestTheEndpointOfARegionIsAWSs(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Value
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.CompareAndSwap(nil, r.Proto+" "+r.TLS.ServerName+" "+r.Host+r.URL.String()+" "+r.Header.Get("X-Amz-Security-Token")+" "+r.Header.Get("Authorization"))
+		_, _ = io.WriteString(w, "{}")
+	}))
+	t.Cleanup(server.Close)
+	trusted := server.Client().Transport.(*http.Transport).TLSClientConfig
+	open := func(roots *x509.CertPool) (*dynamo.Client, *atomic.Value) {
+		dialled := new(atomic.Value)
+		quick, err := dynamo.New(t.Context(), dynamodb.New(dynamodb.Options{
+			Region: "eu-central-1", RetryMaxAttempts: 1,
+			Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+				return aws.Credentials{AccessKeyID: "a", SecretAccessKey: "b", SessionToken: "t"}, nil
+			}),
+			HTTPClient: awshttp.NewBuildableClient().WithTransportOptions(func(transport *http.Transport) {
+				transport.TLSClientConfig = &tls.Config{RootCAs: roots, ServerName: "example.com"}
+				transport.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+					dialled.Store(addr)
+					return new(net.Dialer).DialContext(ctx, network, server.Listener.Addr().String())
+				}
+			}),
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return quick, dialled
+	}
+	quick, dialled := open(trusted.RootCAs)
+	if _, err := quick.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("t")}); err != nil {
+		t.Fatal(err)
+	}
+	got, _ := asked.Load().(string)
+	for _, want := range []string{"HTTP/1.1 example.com dynamodb.eu-central-1.amazonaws.com/ t ", "/eu-central-1/dynamodb/aws4_request", "x-amz-security-token"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q lacks %q", got, want)
+		}
+	}
+	if dialled.Load() != "dynamodb.eu-central-1.amazonaws.com:443" {
+		t.Errorf("connected to %v", dialled.Load())
+	}
+	strange, _ := open(x509.NewCertPool())
+	if _, err := strange.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("t")}); err == nil {
+		t.Error("a certificate that nobody vouches for is accepted")
+	}
+}
+
+// TestAClientWithItsOwnTransportIsLeftToTheSDK has one that is no network.
+func TestAClientWithItsOwnTransportIsLeftToTheSDK(t *testing.T) {
 	t.Parallel()
 	_, sdk, table := open(t)
-	f := &flaky{inner: http.DefaultTransport}
-	f.left.Store(2)
+	var requests atomic.Int64
 	options := sdk.Options()
-	options.HTTPClient = &http.Client{Transport: f}
+	options.HTTPClient = &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		requests.Add(1)
+		return http.DefaultTransport.RoundTrip(r)
+	})}
 	quick, err := dynamo.New(t.Context(), dynamodb.New(options))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := quick.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: key("k")}); err != nil {
-		t.Fatal(err)
+	if _, err := quick.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: key("k")}); err != nil || requests.Load() != 1 {
+		t.Fatalf("%d requests, %v", requests.Load(), err)
 	}
 }
 
-func TestTheEndpointOfARegionIsAWSs(t *testing.T) {
+// TestARequestEndsWithItsContext has a server that never answers.
+func TestARequestEndsWithItsContext(t *testing.T) {
 	t.Parallel()
-	var asked atomic.Value
-	sdk := dynamodb.New(dynamodb.Options{
-		Region: "eu-central-1", RetryMaxAttempts: 1,
-		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
-			return aws.Credentials{AccessKeyID: "a", SecretAccessKey: "b", SessionToken: "t"}, nil
-		}),
-		HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-			asked.CompareAndSwap(nil, r.URL.String()+" "+r.Header.Get("X-Amz-Security-Token")+" "+r.Header.Get("Authorization"))
-			return nil, errors.New("no network")
-		})},
-	})
-	quick, err := dynamo.New(t.Context(), sdk)
+	held := make(chan struct{})
+	arrived := make(chan struct{}, 8)
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		arrived <- struct{}{}
+		<-held
+	}))
+	t.Cleanup(server.Close)
+	t.Cleanup(func() { close(held) })
+	quick, err := dynamo.New(t.Context(), storetest.Client(t, server.URL))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _ = quick.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("t"), Item: key("k")})
-	got, _ := asked.Load().(string)
-	for _, want := range []string{"https://dynamodb.eu-central-1.amazonaws.com/ t ", "/eu-central-1/dynamodb/aws4_request", "x-amz-security-token"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("%q lacks %q", got, want)
-		}
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-arrived
+		cancel()
+	}()
+	if _, err := quick.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String("t"), Item: key("k")}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
 	}
 }
 

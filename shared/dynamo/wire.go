@@ -3,7 +3,6 @@ package dynamo
 import (
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"strconv"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -179,67 +178,4 @@ func appendText(b []byte, s string) []byte {
 	}
 	b = append(append(b, '"'), s...)
 	return append(b, '"')
-}
-
-// item is an item of an answer.
-type item map[string]attribute
-
-func (it item) values() map[string]types.AttributeValue {
-	if it == nil {
-		return nil
-	}
-	out := make(map[string]types.AttributeValue, len(it))
-	for name, a := range it {
-		out[name] = a.value
-	}
-	return out
-}
-
-// attribute is a value of an answer.
-type attribute struct{ value types.AttributeValue }
-
-// UnmarshalJSON reads {"S":"text"} and its sisters. A kind that this package
-// does not know is an error, so that the SDK reads the answer.
-func (a *attribute) UnmarshalJSON(text []byte) error {
-	var kinds struct {
-		S, N       *string
-		B          *[]byte
-		BOOL, NULL *bool
-		M          item
-		L          *[]attribute
-		SS, NS     []string
-		BS         *[][]byte
-	}
-	if err := json.Unmarshal(text, &kinds); err != nil {
-		return err
-	}
-	switch {
-	case kinds.S != nil:
-		a.value = &types.AttributeValueMemberS{Value: *kinds.S}
-	case kinds.N != nil:
-		a.value = &types.AttributeValueMemberN{Value: *kinds.N}
-	case kinds.B != nil:
-		a.value = &types.AttributeValueMemberB{Value: *kinds.B}
-	case kinds.BOOL != nil:
-		a.value = &types.AttributeValueMemberBOOL{Value: *kinds.BOOL}
-	case kinds.NULL != nil:
-		a.value = &types.AttributeValueMemberNULL{Value: *kinds.NULL}
-	case kinds.M != nil:
-		a.value = &types.AttributeValueMemberM{Value: kinds.M.values()}
-	case kinds.L != nil:
-		list := make([]types.AttributeValue, len(*kinds.L))
-		for i, entry := range *kinds.L {
-			list[i] = entry.value
-		}
-		a.value = &types.AttributeValueMemberL{Value: list}
-	case kinds.SS != nil:
-		a.value = &types.AttributeValueMemberSS{Value: kinds.SS}
-	case kinds.NS != nil:
-		a.value = &types.AttributeValueMemberNS{Value: kinds.NS}
-	case kinds.BS != nil:
-		a.value = &types.AttributeValueMemberBS{Value: *kinds.BS}
-	default:
-		return fmt.Errorf("%w: %.40s", errKind, text)
-	}
-	return nil
 }
