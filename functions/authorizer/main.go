@@ -26,7 +26,7 @@ func main() {
 		// The runtime prints every error of a handler. A refusal is one, and
 		// has its own line in the log.
 		log.SetOutput(io.Discard)
-		lambda.Start(newAuthorizer(gate, s.Log).authorize)
+		lambda.Start(newAuthorizer(gate, s.Log))
 		return nil
 	})
 }

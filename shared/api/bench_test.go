@@ -96,7 +96,7 @@ func BenchmarkFamily(b *testing.B) {
 				b.Fatal(err)
 			}
 			event.RequestContext.Authorizer = caller.Context()
-			if out, _ := w.Family.Invoke(b.Context(), event); out.StatusCode != http.StatusOK {
+			if out := w.Family.Answer(b.Context(), event); out.StatusCode != http.StatusOK {
 				b.Fatal(out.Body)
 			}
 		}

@@ -90,7 +90,7 @@ func (f *Family) Start() {
 	if err := f.Complete(); err != nil {
 		panic(err)
 	}
-	lambda.Start(f.Invoke)
+	lambda.Start(f)
 }
 
 // Complete returns an error when a built endpoint has no handler.
@@ -104,8 +104,8 @@ func (f *Family) Complete() error {
 	return errors.Join(missing...)
 }
 
-// Invoke answers one request. Its error is always nil: faults become answers.
-func (f *Family) Invoke(ctx context.Context, event events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
+// Answer answers one request: faults become answers.
+func (f *Family) Answer(ctx context.Context, event events.APIGatewayProxyRequest) events.APIGatewayProxyResponse {
 	started := f.gate.Clock()
 	req := &request{event: &event, now: started}
 	var res response
@@ -115,7 +115,7 @@ func (f *Family) Invoke(ctx context.Context, event events.APIGatewayProxyRequest
 		res = req.fail(&Error{Status: http.StatusNotFound, Message: "no such endpoint: see the endpoint list for paths and methods"})
 	}
 	f.record(ctx, &event, req, &res, f.gate.Clock().Sub(started))
-	return res.event(req), nil
+	return res.event(req)
 }
 
 // answer takes a request through the gate and its handler.

@@ -12,6 +12,7 @@ import (
 
 	"quotary/shared/admission"
 	"quotary/shared/catalog"
+	"quotary/shared/jsonscan"
 	"quotary/shared/usage"
 )
 
@@ -104,7 +105,7 @@ func (r *request) envelope(kind catalog.Envelope, out any, data []byte) []byte {
 			message = "success"
 		}
 		body = append(body, `"message":`...)
-		body = appendString(body, message)
+		body = jsonscan.AppendText(body, message)
 	}
 	return append(body, '}')
 }
@@ -126,7 +127,7 @@ func (r *request) fail(err error) response {
 		res.fault = err
 	}
 	code := strconv.Itoa(res.status)
-	text := appendString(nil, message)
+	text := jsonscan.AppendText(nil, message)
 	body := append([]byte(nil), `{"success":false,"code":"`...)
 	body = append(body, code...)
 	body = append(body, `","errorCode":`...)
@@ -138,7 +139,7 @@ func (r *request) fail(err error) response {
 		body = append(body, text...)
 	}
 	body = append(body, `,"request_id":`...)
-	body = appendString(body, r.id())
+	body = jsonscan.AppendText(body, r.id())
 	body = append(body, '}')
 	res.body = body
 	return res
@@ -184,13 +185,4 @@ func (r *request) limits(res *response, headers map[string]string) {
 		}
 		headers["Quota-Reset"] = strconv.FormatInt(int64(usage.MonthEnd(r.now).Sub(r.now).Seconds()), 10)
 	}
-}
-
-// appendString appends s as a JSON string.
-func appendString(dst []byte, s string) []byte {
-	quoted, err := json.Marshal(s)
-	if err != nil { // cannot happen for a string
-		return append(dst, `""`...)
-	}
-	return append(dst, quoted...)
 }

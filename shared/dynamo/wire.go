@@ -2,11 +2,12 @@ package dynamo
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"strconv"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"quotary/shared/jsonscan"
 )
 
 // The append functions write a request's JSON. They report false for an input
@@ -69,7 +70,7 @@ func appendBatchGet(b []byte, in *dynamodb.BatchGetItemInput) ([]byte, bool) {
 			b = append(b, ',')
 		}
 		first = false
-		b = append(appendText(b, table), `:{`...)
+		b = append(jsonscan.AppendText(b, table), `:{`...)
 		if ask.ConsistentRead != nil {
 			b = strconv.AppendBool(append(b, `"ConsistentRead":`...), *ask.ConsistentRead)
 			b = append(b, ',')
@@ -100,7 +101,7 @@ func appendField(b []byte, name, value string) []byte {
 		return b
 	}
 	b = append(strconv.AppendQuote(b, name), ':')
-	return append(appendText(b, value), ',')
+	return append(jsonscan.AppendText(b, value), ',')
 }
 
 func appendExpression(b []byte, name string, value *string) []byte {
@@ -118,8 +119,8 @@ func appendNames(b []byte, names map[string]string) []byte {
 			b = append(b, ',')
 		}
 		first = false
-		b = append(appendText(b, placeholder), ':')
-		b = appendText(b, name)
+		b = append(jsonscan.AppendText(b, placeholder), ':')
+		b = jsonscan.AppendText(b, name)
 	}
 	return append(b, '}')
 }
@@ -133,7 +134,7 @@ func appendMap(b []byte, values map[string]types.AttributeValue) ([]byte, error)
 			b = append(b, ',')
 		}
 		first = false
-		b = append(appendText(b, name), ':')
+		b = append(jsonscan.AppendText(b, name), ':')
 		if b, err = appendValue(b, value); err != nil {
 			return nil, err
 		}
@@ -145,9 +146,9 @@ func appendValue(b []byte, value types.AttributeValue) ([]byte, error) {
 	var err error
 	switch v := value.(type) {
 	case *types.AttributeValueMemberS:
-		b = appendText(append(b, `{"S":`...), v.Value)
+		b = jsonscan.AppendText(append(b, `{"S":`...), v.Value)
 	case *types.AttributeValueMemberN:
-		b = appendText(append(b, `{"N":`...), v.Value)
+		b = jsonscan.AppendText(append(b, `{"N":`...), v.Value)
 	case *types.AttributeValueMemberB:
 		b = base64.StdEncoding.AppendEncode(append(b, `{"B":"`...), v.Value)
 		b = append(b, '"')
@@ -163,19 +164,4 @@ func appendValue(b []byte, value types.AttributeValue) ([]byte, error) {
 		return nil, errKind
 	}
 	return append(b, '}'), nil
-}
-
-// appendText writes a JSON string. Most are plain ASCII and need no escape.
-func appendText(b []byte, s string) []byte {
-	for i := range len(s) {
-		if c := s[i]; c < 0x20 || c >= 0x7f || c == '"' || c == '\\' {
-			quoted, err := json.Marshal(s)
-			if err != nil { // cannot happen for a string
-				return append(b, `""`...)
-			}
-			return append(b, quoted...)
-		}
-	}
-	b = append(append(b, '"'), s...)
-	return append(b, '"')
 }
