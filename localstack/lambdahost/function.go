@@ -88,22 +88,44 @@ func (f *function) invoke(ctx context.Context, requestID string, payload []byte)
 // submit hands an invocation to an idle instance, or queues it and sees to it
 // that an instance is on its way.
 func (f *function) submit(inv *invocation) (queued bool, err error) {
+	over, queued, err := f.place(inv)
+	if over != nil && !over.send() {
+		f.giveBack(over)
+	}
+	return queued, err
+}
+
+// place finds an invocation its instance, or its place in the queue.
+func (f *function) place(inv *invocation) (over *handover, queued bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch last := len(f.idle) - 1; {
 	case f.closed:
-		return false, ErrClosed
+		return nil, false, ErrClosed
 	case last >= 0:
 		inst := f.idle[last]
 		f.idle = f.idle[:last]
-		f.hand(inst, inv)
-		return false, nil
+		return f.hand(inst, inv), false, nil
 	case len(f.queue) >= max(f.spec.MaxQueue, 0)+f.returning:
-		return false, ErrThrottled
+		return nil, false, ErrThrottled
 	}
 	f.queue = append(f.queue, inv)
 	f.grow()
-	return true, nil
+	return nil, true, nil
+}
+
+// giveBack puts an invocation that its instance could not be sent back into the
+// queue. The instance is as good as gone.
+func (f *function) giveBack(over *handover) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	over.inst.process.kill()
+	if over.inst.current == over.invocation {
+		over.inst.current = nil
+		f.queue = slices.Insert(f.queue, 0, over.invocation)
+		f.refuseWhenClosed()
+		f.grow()
+	}
 }
 
 // withdraw takes an invocation out of the queue; false if it has left it.
@@ -118,14 +140,13 @@ func (f *function) withdraw(inv *invocation) bool {
 	return true
 }
 
-// hand gives an instance its next invocation. Called with f.mu held, for an
-// instance that holds none.
-func (f *function) hand(inst *instance, inv *invocation) {
-	inst.state = busy
-	inst.current = inv
-	inst.deadline = f.host.cfg.Now().Add(f.spec.Timeout)
+// hand gives an instance its next invocation, which is then to be sent. Called
+// with f.mu held, for an instance that holds none.
+func (f *function) hand(inst *instance, inv *invocation) *handover {
+	over := &handover{inst: inst, to: inst.waits, invocation: inv, deadline: f.host.cfg.Now().Add(f.spec.Timeout)}
+	inst.state, inst.waits, inst.current = busy, nil, inv
 	inst.alarm(f.spec.Timeout)
-	inst.work <- inv // has room: it is emptied before the instance asks again
+	return over
 }
 
 // grow starts an instance for each queued invocation that none is about to take:
@@ -148,30 +169,31 @@ func (f *function) instance(token string) *instance {
 	return f.instances[token]
 }
 
-// ready takes an instance that asks for work: the queue first, else it is idle.
-func (f *function) ready(inst *instance) error {
+// ready takes an instance that asks for work on a connection: it is handed the
+// oldest invocation of the queue, else it is idle.
+func (f *function) ready(inst *instance, c *conn) (*handover, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
 	case f.closed || inst.state == gone:
-		return ErrClosed
+		return nil, ErrClosed
 	case inst.state == busy || inst.state == idle:
-		return fmt.Errorf("asked for another event while %s", inst.state)
+		return nil, fmt.Errorf("asked for another event while %s", inst.state)
 	case inst.state == starting:
 		f.starting--
 	case inst.state == answered:
 		f.returning--
 	}
+	inst.waits = c
 	if len(f.queue) > 0 {
 		inv := f.queue[0]
 		f.queue = slices.Delete(f.queue, 0, 1)
-		f.hand(inst, inv)
-		return nil
+		return f.hand(inst, inv), nil
 	}
 	inst.state = idle
 	inst.alarm(f.host.cfg.IdleTimeout)
 	f.idle = append(f.idle, inst)
-	return nil
+	return nil, nil
 }
 
 // take ends an instance's current invocation, for whoever settles it. The alarm
@@ -180,7 +202,7 @@ func (f *function) take(inst *instance, requestID string) *invocation {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	inv := inst.current
-	if inst.state != busy || inv.id != requestID {
+	if inst.state != busy || inv == nil || inv.id != requestID {
 		return nil
 	}
 	inst.state, inst.current = answered, nil
@@ -198,13 +220,6 @@ func (f *function) exited(inst *instance, exit error) {
 		f.idle = slices.Delete(f.idle, i, i+1)
 	}
 	victim := inst.current
-	select {
-	case unread := <-inst.work:
-		// The process went before it took the event, so another may have it.
-		f.queue = slices.Insert(f.queue, 0, unread)
-		victim = nil
-	default:
-	}
 	switch inst.state {
 	case answered:
 		f.returning--

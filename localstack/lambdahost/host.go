@@ -2,12 +2,10 @@ package lambdahost
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
-	"net/http"
 	"regexp"
 	"sync"
 	"time"
@@ -73,13 +71,14 @@ type Host struct {
 	cfg       Config
 	functions map[string]*function
 	listener  net.Listener
-	server    *http.Server
 	spawner   *spawner
 	logs      *lineSink
 	slots     chan struct{} // one taken by every Event invocation under way
 
 	mu      sync.Mutex
 	closed  bool
+	cut     bool // no connection is taken any more
+	conns   map[*conn]struct{}
 	running sync.WaitGroup // one for every goroutine of the host; added to under mu
 }
 
@@ -100,6 +99,7 @@ func New(cfg Config) (*Host, error) {
 		spawner:   newSpawner(),
 		logs:      &lineSink{out: cfg.Logs},
 		slots:     make(chan struct{}, maxBackground),
+		conns:     make(map[*conn]struct{}),
 	}
 	for name, f := range cfg.Functions {
 		if !functionName.MatchString(name) {
@@ -109,17 +109,7 @@ func New(cfg Config) (*Host, error) {
 		}
 		h.functions[name] = newFunction(h, name, f)
 	}
-	h.server = &http.Server{
-		Handler:           http.HandlerFunc(h.serveRuntime),
-		ReadHeaderTimeout: 10 * time.Second,
-		MaxHeaderBytes:    2 << 20, // an error report carries its X-Ray cause, up to 1 MiB, in a header
-		ErrorLog:          slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug),
-	}
-	h.start(func() {
-		if err := h.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			cfg.Log.Error("the Runtime API stopped", "error", err.Error())
-		}
-	})
+	h.start(h.listen)
 	return h, nil
 }
 
@@ -182,7 +172,7 @@ func (h *Host) Close(ctx context.Context) error {
 			cut = fmt.Errorf("close the function host: %w", err)
 		}
 	}
-	_ = h.server.Close()
+	h.cutOff()
 	h.spawner.stop()
 	h.running.Wait()
 	return cut

@@ -21,17 +21,16 @@ const (
 	gone     state = "gone"     // the process has ended
 )
 
-// instance is one process of a function. All but fn, token, work and process is
-// guarded by fn.mu.
+// instance is one process of a function. All but fn, token and process is guarded
+// by fn.mu.
 type instance struct {
 	fn      *function
-	token   string           // its part of the Runtime API address; unguessable
-	work    chan *invocation // the event to hand to the process, at most one
+	token   string // its part of the Runtime API address; unguessable
 	process *process
 
 	state      state
+	waits      *conn       // while idle, where
 	current    *invocation // while busy
-	deadline   time.Time   // of current, as the function is told
 	timer      *time.Timer
 	rings      time.Time // when the alarm is due, to tell a late ring from a true one
 	timedOut   bool
@@ -44,7 +43,6 @@ func newInstance(f *function) *instance {
 	inst := &instance{
 		fn:    f,
 		token: hex.EncodeToString(token[:]),
-		work:  make(chan *invocation, 1),
 		state: starting,
 		rings: time.Now().Add(f.host.cfg.InitTimeout),
 	}
@@ -87,6 +85,20 @@ func (inst *instance) ring() {
 		f.idle = slices.Delete(f.idle, i, i+1)
 	}
 	inst.process.terminate()
+}
+
+// hungUp ends a process that closed the connection on which it waited for work: it
+// would never take its event.
+func (inst *instance) hungUp(c *conn) {
+	f := inst.fn
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if inst.waits != c {
+		return
+	}
+	f.idle = slices.DeleteFunc(f.idle, func(other *instance) bool { return other == inst })
+	inst.waits = nil
+	inst.process.kill()
 }
 
 // obituary words the end of a process as Lambda would to the caller whose

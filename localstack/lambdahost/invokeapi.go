@@ -36,10 +36,9 @@ func (h *Host) serveInvoke(w http.ResponseWriter, r *http.Request) {
 		invokeProblem(w, http.StatusNotFound, "ResourceNotFoundException", "Function not found: "+name)
 		return
 	}
-	payload, err := readBody(w, r)
+	payload, err := readBody(r)
 	if err != nil {
-		var tooLarge *http.MaxBytesError
-		if errors.As(err, &tooLarge) {
+		if errors.Is(err, errBodyTooLarge) {
 			invokeError(w, ErrPayloadTooLarge)
 			return
 		}

@@ -22,80 +22,75 @@ const (
 	trailerErrorType = "Lambda-Runtime-Function-Error-Type"
 )
 
-// serveRuntime answers /<function>/<instance>/2018-06-01/runtime/...
-func (h *Host) serveRuntime(w http.ResponseWriter, r *http.Request) {
+// answer answers /<function>/<instance>/2018-06-01/runtime/... It returns the
+// instance, if one waits on this connection for its event.
+func (h *Host) answer(c *conn, r *http.Request) (waiting *instance) {
 	name, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	token, rest, _ := strings.Cut(rest, "/")
 	call, versioned := strings.CutPrefix(rest, "2018-06-01/runtime/")
 	f := h.functions[name]
 	if f == nil || !versioned {
-		refuse(w, http.StatusNotFound, "InvalidPath", "there is nothing at this path of the Runtime API")
-		return
+		c.refuse(http.StatusNotFound, "InvalidPath", "there is nothing at this path of the Runtime API")
+		return nil
 	}
 	inst := f.instance(token)
 	if inst == nil {
-		refuse(w, http.StatusForbidden, "UnknownInstance", "no live instance of the function has this address")
-		return
+		c.refuse(http.StatusForbidden, "UnknownInstance", "no live instance of the function has this address")
+		return nil
 	}
 	if r.Method == http.MethodGet && call == "invocation/next" {
-		inst.next(w, r)
-		return
+		return inst.next(c)
 	}
 	invocation, isInvocation := strings.CutPrefix(call, "invocation/")
 	requestID, verb, _ := strings.Cut(invocation, "/")
 	switch {
 	case r.Method == http.MethodPost && call == "init/error":
-		inst.initError(w, r)
+		inst.initError(c, r)
 	case r.Method == http.MethodPost && isInvocation && verb == "response":
-		inst.answer(w, r, requestID, false)
+		inst.answer(c, r, requestID, false)
 	case r.Method == http.MethodPost && isInvocation && verb == "error":
-		inst.answer(w, r, requestID, true)
+		inst.answer(c, r, requestID, true)
 	default:
-		refuse(w, http.StatusNotFound, "InvalidPath", "there is nothing at this path of the Runtime API")
+		c.refuse(http.StatusNotFound, "InvalidPath", "there is nothing at this path of the Runtime API")
 	}
+	return nil
 }
 
-// next keeps the process waiting until there is an event for it.
-func (inst *instance) next(w http.ResponseWriter, r *http.Request) {
-	if err := inst.fn.ready(inst); err != nil {
-		refuse(w, http.StatusForbidden, "InvalidStateTransition", err.Error())
+// next hands the process an event, or has it wait until there is one.
+func (inst *instance) next(c *conn) (waiting *instance) {
+	over, err := inst.fn.ready(inst, c)
+	switch {
+	case err != nil:
+		c.refuse(http.StatusForbidden, "InvalidStateTransition", err.Error())
 		if errors.Is(err, ErrClosed) {
 			inst.process.terminate()
 		}
-		return
+		return nil
+	case over == nil:
+		return inst
+	case !over.send():
+		inst.fn.giveBack(over)
 	}
-	select {
-	case inv := <-inst.work:
-		header := w.Header()
-		header["Content-Type"] = []string{"application/json"}
-		header["Content-Length"] = []string{strconv.Itoa(len(inv.payload))}
-		header[headerRequestID] = []string{inv.id}
-		header[headerDeadline] = []string{strconv.FormatInt(inst.deadline.UnixMilli(), 10)}
-		header[headerARN] = []string{inst.fn.arn}
-		header[headerTraceID] = []string{newTraceID(inst.deadline.Unix())}
-		_, _ = w.Write(inv.payload) // a process that is gone is noticed when it is reaped
-	case <-r.Context().Done():
-		inst.process.kill() // it hung up, so it will never take its event
-	}
+	return nil
 }
 
 // answer settles the current invocation with what the process posts.
-func (inst *instance) answer(w http.ResponseWriter, r *http.Request, requestID string, failed bool) {
-	body, err := readBody(w, r)
-	var tooLarge *http.MaxBytesError
-	if err != nil && !errors.As(err, &tooLarge) {
+func (inst *instance) answer(c *conn, r *http.Request, requestID string, failed bool) {
+	body, err := readBody(r)
+	tooLarge := errors.Is(err, errBodyTooLarge)
+	if err != nil && !tooLarge {
 		inst.process.kill() // the answer broke off; the reaper settles the invocation
 		return
 	}
 	inv := inst.fn.take(inst, requestID)
 	if inv == nil {
-		refuse(w, http.StatusForbidden, "InvalidRequestID", "the instance does not hold this invocation")
+		c.refuse(http.StatusForbidden, "InvalidRequestID", "the instance does not hold this invocation")
 		return
 	}
 	var out outcome
 	kind := r.Trailer.Get(trailerErrorType)
 	switch {
-	case tooLarge != nil:
+	case tooLarge:
 		out.err = failure(inv.id, "Function.ResponseSizeTooLarge",
 			"Response payload size exceeded maximum allowed payload size ("+strconv.Itoa(MaxPayload)+" bytes).", nil)
 	case failed:
@@ -106,55 +101,46 @@ func (inst *instance) answer(w http.ResponseWriter, r *http.Request, requestID s
 		out.answer = body
 	}
 	inv.done <- out
-	if tooLarge != nil {
-		refuse(w, http.StatusRequestEntityTooLarge, "RequestEntityTooLarge", "the answer is too large")
+	if tooLarge {
+		r.Close = true // what is left of it is not worth reading
+		c.refuse(http.StatusRequestEntityTooLarge, "RequestEntityTooLarge", "the answer is too large")
 		return
 	}
-	accept(w)
+	c.accept()
 }
 
 // initError keeps what a process says of its failed start, for the invocation
 // that it was started for. The process ends next.
-func (inst *instance) initError(w http.ResponseWriter, r *http.Request) {
-	body, err := readBody(w, r)
+func (inst *instance) initError(c *conn, r *http.Request) {
+	body, err := readBody(r)
 	if err != nil {
-		refuse(w, http.StatusBadRequest, "InvalidBody", "the error report could not be read")
+		c.refuse(http.StatusBadRequest, "InvalidBody", "the error report could not be read")
 		return
 	}
 	inst.fn.mu.Lock()
 	inst.initReport = body
 	inst.fn.mu.Unlock()
-	accept(w)
+	c.accept()
 }
 
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
+var errBodyTooLarge = errors.New("the body is larger than a payload may be")
+
 // readBody reads at most MaxPayload bytes into a slice of exactly their length:
 // answers come chunked, so how long they are is known only at their end.
-func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+func readBody(r *http.Request) ([]byte, error) {
 	buf := buffers.Get().(*bytes.Buffer)
 	defer buffers.Put(buf)
 	buf.Reset()
-	if _, err := buf.ReadFrom(http.MaxBytesReader(w, r.Body, MaxPayload)); err != nil {
+	n, err := buf.ReadFrom(io.LimitReader(r.Body, MaxPayload+1))
+	switch {
+	case n > MaxPayload:
+		return nil, errBodyTooLarge
+	case err != nil:
 		return nil, err
 	}
 	return bytes.Clone(buf.Bytes()), nil
-}
-
-var accepted = []byte(`{"status":"OK"}`)
-
-func accept(w http.ResponseWriter) {
-	header := w.Header()
-	header["Content-Type"] = []string{"application/json"}
-	header["Content-Length"] = []string{strconv.Itoa(len(accepted))}
-	w.WriteHeader(http.StatusAccepted)
-	_, _ = w.Write(accepted)
-}
-
-func refuse(w http.ResponseWriter, status int, kind, message string) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_, _ = io.WriteString(w, `{"errorMessage":`+strconv.QuoteToASCII(message)+`,"errorType":"`+kind+`"}`)
 }
 
 // newRequestID is a random UUID, as Lambda names an invocation.
