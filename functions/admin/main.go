@@ -6,6 +6,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"quotary/shared/catalog"
+	"quotary/shared/runtimeapi"
 	"quotary/shared/service"
 )
 
@@ -17,7 +18,7 @@ func main() {
 			return err
 		}
 		o := &operator{keys: keyStore, usage: s.Counters(db), now: s.Clock, log: s.Log}
-		lambda.Start(o.invoke)
+		runtimeapi.Start(lambda.NewHandler(o.invoke))
 		return nil
 	})
 }

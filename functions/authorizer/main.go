@@ -3,12 +3,9 @@ package main
 
 import (
 	"context"
-	"io"
-	"log"
-
-	"github.com/aws/aws-lambda-go/lambda"
 
 	"quotary/shared/catalog"
+	"quotary/shared/runtimeapi"
 	"quotary/shared/service"
 )
 
@@ -23,10 +20,7 @@ func main() {
 		if err != nil {
 			return err
 		}
-		// The runtime prints every error of a handler. A refusal is one, and
-		// has its own line in the log.
-		log.SetOutput(io.Discard)
-		lambda.Start(newAuthorizer(gate, s.Log))
+		runtimeapi.Start(newAuthorizer(gate, s.Log))
 		return nil
 	})
 }

@@ -15,6 +15,7 @@ import (
 
 	"quotary/shared/catalog"
 	"quotary/shared/connections"
+	"quotary/shared/runtimeapi"
 	"quotary/shared/service"
 	"quotary/shared/store"
 )
@@ -28,7 +29,7 @@ func main() {
 			log:        s.Log,
 			clock:      s.Clock,
 		}
-		lambda.Start(h.Invoke)
+		runtimeapi.Start(lambda.NewHandler(h.Invoke))
 		return nil
 	})
 }

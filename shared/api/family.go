@@ -23,10 +23,10 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/aws/aws-lambda-go/lambda"
 
 	"quotary/shared/admission"
 	"quotary/shared/catalog"
+	"quotary/shared/runtimeapi"
 	"quotary/shared/usage"
 )
 
@@ -90,7 +90,7 @@ func (f *Family) Start() {
 	if err := f.Complete(); err != nil {
 		panic(err)
 	}
-	lambda.Start(f)
+	runtimeapi.Start(f)
 }
 
 // Complete returns an error when a built endpoint has no handler.
