@@ -33,9 +33,11 @@
 // the stage. Which that is the owner tells them, in a stage variable for example:
 // on AWS it is https://{domainName}/{stage}, here the scheme is http. POST answers
 // when the message is accepted, not when the client has it, as on AWS: it lies in
-// the client's socket or, up to 128 KiB, beside it. A client that reads too slowly
-// for that has further posts refused with 429 LimitExceededException, and is closed
-// when it reads nothing for a while ([SocketLimits]). No post waits for a client.
+// the client's socket or, up to 128 KiB, beside it. Requests may be sent before the
+// answers to earlier ones are read, as HTTP/1.1 has it: they are carried out in
+// their order, and cost a fraction. A client that reads too slowly for that has
+// further posts refused with 429 LimitExceededException, and is closed when it reads
+// nothing for a while ([SocketLimits]). No post waits for a client.
 //
 // # Differences from AWS
 //

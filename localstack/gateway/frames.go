@@ -2,7 +2,38 @@ package gateway
 
 import (
 	"encoding/binary"
+
+	"github.com/coder/websocket"
 )
+
+// Bits of the first byte of a frame.
+const (
+	finBit     = 0x80
+	controlBit = 0x08
+	closeFrame = finBit | controlBit
+)
+
+// appendMessage adds a message to the client in frames of at most 32 KiB. The
+// WebSocket library writes one message at a time, with a system call for each.
+func appendMessage(b []byte, kind websocket.MessageType, body []byte) []byte {
+	for first := byte(kind); ; first = 0 {
+		frame := body[:min(len(body), maxFrame)]
+		if body = body[len(frame):]; len(body) == 0 {
+			first |= finBit
+		}
+		if b = append(b, first); len(frame) < 126 {
+			b = append(b, byte(len(frame)))
+		} else {
+			b = binary.BigEndian.AppendUint16(append(b, 126), uint16(len(frame)))
+		}
+		if b = append(b, frame...); len(body) == 0 {
+			return b
+		}
+	}
+}
+
+// isClose tells whether a frame is the last of its connection.
+func isClose(frame []byte) bool { return len(frame) > 0 && frame[0] == closeFrame }
 
 // frameMeter follows a client's bytes through the headers of its frames, because
 // the WebSocket library bounds messages but not frames. It looks at lengths only:
@@ -64,14 +95,13 @@ func (f *frameMeter) begin() {
 		f.skip = binary.BigEndian.Uint64(f.header[2:])
 	}
 	f.have = 0
-	const fin, control = 0x80, 0x08
-	if f.header[0]&control != 0 {
+	if f.header[0]&controlBit != 0 {
 		return
 	}
 	if f.skip > maxFrame && f.over == 0 {
 		f.over = f.messages + 1
 	}
-	if f.header[0]&fin != 0 {
+	if f.header[0]&finBit != 0 {
 		f.messages++
 	}
 }

@@ -141,7 +141,7 @@ type upgrader struct {
 
 const (
 	readBuffer  = 512 // client messages are short; longer ones pass it by
-	writeBuffer = 4096
+	writeBuffer = 256 // holds a control frame, the only kind that the library writes
 )
 
 func (u *upgrader) Hijack() (net.Conn, *bufio.ReadWriter, error) {

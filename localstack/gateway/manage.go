@@ -50,46 +50,50 @@ func (s *sockets) manages(r *http.Request) bool {
 	return len(s.apis) > 0 && strings.HasPrefix(r.URL.Path, s.base)
 }
 
-// act does what a request asks for. Its operands may change afterwards.
-func (s *sockets) act(method string, id, authorization, body []byte) managed {
-	switch {
-	case !signed(authorization):
-		return isForbidden
-	case !validID(id):
-		return managed{http.StatusBadRequest, "BadRequestException",
-			append(appendMember(nil, `{"message":`, fmt.Sprintf("Invalid connectionId: %.64s", id)), '}')}
-	case len(body) > maxMessage:
-		return isTooLarge
+// act does what a request asks for. Its operands may change afterwards. A message
+// lies in the outlet of its connection then; to is not nil where the caller must
+// see to it that it is pushed.
+func (s *sockets) act(method string, id, authorization, body []byte) (out managed, to *socket) {
+	if !signed(authorization) {
+		return isForbidden, nil
 	}
 	c := s.find(id)
-	if c == nil {
-		return isGone
+	switch {
+	case c == nil && !validID(id):
+		return managed{http.StatusBadRequest, "BadRequestException",
+			append(appendMember(nil, `{"message":`, fmt.Sprintf("Invalid connectionId: %.64s", id)), '}')}, nil
+	case len(body) > maxMessage:
+		return isTooLarge, nil
+	case c == nil:
+		return isGone, nil
 	}
 	switch method {
 	case http.MethodPost:
 		return c.post(body)
 	case http.MethodDelete:
 		c.end(deleted)
-		return closed
+		return closed, nil
 	case http.MethodGet:
-		return managed{status: http.StatusOK, body: c.describeItself()}
+		return managed{status: http.StatusOK, body: c.describeItself()}, nil
 	}
-	return isOther
+	return isOther, nil
 }
 
-// post sends a message to the client: as text when it is text.
-func (s *socket) post(body []byte) managed {
+// post leaves a message for the client: as text when it is text.
+func (s *socket) post(body []byte) (out managed, to *socket) {
 	kind := websocket.MessageText
 	if !utf8.Valid(body) {
 		kind = websocket.MessageBinary
 	}
-	switch err := s.send(kind, body, false); {
+	switch first, _, err := s.put(kind, body); {
+	case err == nil && first:
+		return posted, s
 	case err == nil:
-		return posted
+		return posted, nil
 	case errors.Is(err, errFull):
-		return isFull
+		return isFull, nil
 	}
-	return isGone
+	return isGone, nil
 }
 
 // describeItself is what GET tells of a connection.
@@ -118,7 +122,10 @@ func (g *Gateway) manage(w http.ResponseWriter, r *http.Request) {
 	id := strings.TrimPrefix(r.URL.Path, g.sockets.base)
 	out := isUnread
 	if err == nil {
-		out = g.sockets.act(r.Method, []byte(id), []byte(r.Header.Get("Authorization")), body)
+		var to *socket
+		if out, to = g.sockets.act(r.Method, []byte(id), []byte(r.Header.Get("Authorization")), body); to != nil {
+			to.push()
+		}
 	}
 	g.logManaged(out)
 	server, _ := r.Context().Value(http.ServerContextKey).(*http.Server)
@@ -151,10 +158,8 @@ func (g *Gateway) logManaged(out managed) {
 	g.cfg.Log.LogAttrs(context.Background(), slog.LevelDebug, "management", slog.Int("status", out.status), slog.String("type", out.kind))
 }
 
-const (
-	managerRead  = 16 << 10 // holds the whole of nearly every request
-	managerWrite = 4 << 10
-)
+// managerRead holds the whole of nearly every request, and many small ones.
+const managerRead = 64 << 10
 
 // take runs a manager on a connection until it ends or asks for something else.
 func (g *Gateway) take(conn net.Conn, in *bufio.Reader, first managed, server *http.Server) {
@@ -164,7 +169,6 @@ func (g *Gateway) take(conn net.Conn, in *bufio.Reader, first managed, server *h
 		sockets: g.sockets,
 		conn:    conn,
 		in:      bufio.NewReaderSize(io.MultiReader(bytes.NewReader(bytes.Clone(early)), conn), managerRead),
-		out:     bufio.NewWriterSize(conn, managerWrite),
 	}
 	m.answer(first)
 	err := net.ErrClosed
@@ -172,7 +176,7 @@ func (g *Gateway) take(conn net.Conn, in *bufio.Reader, first managed, server *h
 		err = m.serve()
 		g.sockets.dismiss(m)
 	}
-	_ = m.out.Flush() // after a failure there is nobody to tell
+	_ = m.settle() // after a failure there is nobody to tell
 	if !errors.Is(err, errOther) {
 		_ = conn.Close()
 		return

@@ -156,9 +156,10 @@ func TestAClientThatOnlyPingsIsClosed(t *testing.T) {
 	if conn, _ := s.dial(t, "/ws", network(func(c net.Conn) { wire = c })); conn == nil {
 		t.Fatal("refused")
 	}
-	_ = wire.SetWriteDeadline(time.Now().Add(20 * time.Second))
+	_ = wire.(*net.TCPConn).SetReadBuffer(4 << 10) // fewer pings fill it
 	pings := bytes.Repeat(append([]byte{0x89, 0x80 | 125, 0, 0, 0, 0}, make([]byte, 125)...), 100)
 	for {
+		_ = wire.SetWriteDeadline(time.Now().Add(20 * time.Second))
 		if _, err := wire.Write(pings); err != nil { // the answers are never read
 			var late net.Error
 			if errors.As(err, &late) && late.Timeout() {
@@ -341,6 +342,35 @@ func TestPostsInOneRequestStreamStayInOrder(t *testing.T) {
 	}
 	if err := <-sent; err != nil {
 		t.Fatal(err)
+	}
+}
+
+func TestWhatWasPostedBeforeADeletionArrives(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	conn, id := s.connect(t, "/ws")
+	wire, err := net.Dial("tcp", s.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer wire.Close()
+	target := " /api/@connections/" + id + " HTTP/1.1\r\nHost: x\r\n" + signature
+	if _, err := io.WriteString(wire,
+		"POST"+target+"Content-Length: 5\r\n\r\nfirst"+
+			"POST"+target+"Content-Length: 4\r\n\r\nlast"+
+			"DELETE"+target+"\r\n"+
+			"POST"+target+"Content-Length: 4\r\n\r\nlate"); err != nil {
+		t.Fatal(err)
+	}
+	in := bufio.NewReader(wire)
+	answered(t, in, "POST first", 200)
+	answered(t, in, "POST last", 200)
+	answered(t, in, "DELETE", 204)
+	answered(t, in, "POST late", 410)
+	expect(t, conn, "first")
+	expect(t, conn, "last")
+	if code := closing(t, conn); code != websocket.StatusNormalClosure {
+		t.Errorf("closed with %d", code)
 	}
 }
 

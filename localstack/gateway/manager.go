@@ -12,14 +12,16 @@ import (
 )
 
 // manager answers requests of the management API on one HTTP connection, in their
-// order. It reads the next one while answers wait to be sent, so a client may send
-// many before it reads an answer; answers are written when no further request has
-// come.
+// order. A client may send many before it reads an answer. What they cause is sent
+// when no further request has come: to each client what was posted to it in one
+// piece, then the answers in one piece, since a system call costs more than all
+// else about a message.
 type manager struct {
 	sockets *sockets
 	conn    net.Conn
 	in      *bufio.Reader
-	out     *bufio.Writer
+	out     []byte    // answers
+	posted  []*socket // of which the outlets hold messages
 	body    []byte    // memory for bodies that do not fit into in
 	patient time.Time // when the deadline of conn was last put off
 	id      [64]byte  // memory for the id of the request at hand
@@ -55,7 +57,11 @@ func (m *manager) one() error {
 	if err != nil {
 		return err
 	}
-	m.answer(m.sockets.act(call.method, call.id, body.authorization(call), body.content))
+	out, to := m.sockets.act(call.method, call.id, body.authorization(call), body.content)
+	if to != nil {
+		m.posted = append(m.posted, to)
+	}
+	m.answer(out)
 	_, err = m.in.Discard(body.buffered)
 	return err
 }
@@ -75,13 +81,28 @@ func (m *manager) deadline() error {
 	return nil
 }
 
-// wait has at least n bytes in the buffer, after sending what answers there are.
+// settle sends messages and answers.
+func (m *manager) settle() error {
+	for i, s := range m.posted {
+		s.push()
+		m.posted[i] = nil
+	}
+	m.posted = m.posted[:0]
+	if len(m.out) == 0 {
+		return nil
+	}
+	_, err := m.conn.Write(m.out)
+	m.out = m.out[:0]
+	return err
+}
+
+// wait has at least n bytes in the buffer. It settles before it waits for any.
 func (m *manager) wait(n int) ([]byte, error) {
 	if m.in.Buffered() < n {
 		if err := m.deadline(); err != nil {
 			return nil, err
 		}
-		if err := m.out.Flush(); err != nil {
+		if err := m.settle(); err != nil {
 			return nil, err
 		}
 	}
@@ -92,7 +113,7 @@ func (m *manager) wait(n int) ([]byte, error) {
 func (m *manager) head() ([]byte, error) {
 	end := []byte("\r\n\r\n")
 	for {
-		seen, _ := m.in.Peek(m.in.Buffered()) // what is buffered can be peeked at
+		seen, _ := m.in.Peek(min(m.in.Buffered(), MaxHeader)) // what is buffered can be peeked at
 		if i := bytes.Index(seen, end); i >= 0 {
 			return seen[:i+len(end)], nil
 		}
@@ -209,8 +230,7 @@ func (m *manager) payload(head, length int) (payload, error) {
 
 // answer writes an answer down to be sent.
 func (m *manager) answer(out managed) {
-	b := m.out.AvailableBuffer()
-	b = append(b, "HTTP/1.1 "...)
+	b := append(m.out, "HTTP/1.1 "...)
 	b = strconv.AppendInt(b, int64(out.status), 10)
 	b = append(b, ' ')
 	b = append(b, http.StatusText(out.status)...)
@@ -228,6 +248,5 @@ func (m *manager) answer(out managed) {
 		b = strconv.AppendInt(b, int64(len(out.body)), 10)
 	}
 	b = append(b, "\r\n\r\n"...)
-	b = append(b, out.body...)
-	_, _ = m.out.Write(b) // an error shows at the next Flush
+	m.out = append(b, out.body...)
 }

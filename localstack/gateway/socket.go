@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
+	"net"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -45,8 +46,6 @@ type socket struct {
 	opened chan struct{}  // closed when the handshake is over, and ws and out are set
 	gone   chan struct{}  // closed when ended is set
 	tasks  sync.WaitGroup // the goroutines that use ws
-
-	sending sync.Mutex // held while a message is written, so that they stay in order
 
 	mu      sync.Mutex
 	timer   *time.Timer
@@ -190,7 +189,7 @@ func (s *socket) deliver(m *message) {
 	}
 	if no != nil {
 		s.logFailure("$default", no)
-		_ = s.send(websocket.MessageText, s.errorMessage(no.message, id), true) // a client that is gone needs no error
+		_ = s.send(websocket.MessageText, s.errorMessage(no.message, id)) // a client that is gone needs no error
 		return
 	}
 	if len(answer.body) > 0 {
@@ -198,7 +197,7 @@ func (s *socket) deliver(m *message) {
 		if answer.binary {
 			kind = websocket.MessageBinary
 		}
-		_ = s.send(kind, answer.body, true)
+		_ = s.send(kind, answer.body)
 	}
 }
 
@@ -312,54 +311,43 @@ var (
 	errFull = errors.New("the client has not read what was sent before")
 )
 
-// send writes a message to the client, or leaves it in the outlet. When there is
-// no room left it waits for some, or with wait false returns errFull.
-func (s *socket) send(kind websocket.MessageType, body []byte, wait bool) error {
+// send sends a message to the client. It waits for room in the outlet.
+func (s *socket) send(kind websocket.MessageType, body []byte) error {
 	for {
-		s.sending.Lock()
-		if s.ended.Load() {
-			s.sending.Unlock()
-			return errGone
-		}
-		drained := s.out.room(len(body))
-		if drained == nil {
-			err := s.write(kind, body)
-			s.sending.Unlock()
-			if err != nil {
-				s.end(lost)
-				return errGone
-			}
-			s.touch(s.gateway.cfg.Now())
+		_, room, err := s.put(kind, body)
+		switch {
+		case err == nil:
+			s.push()
 			return nil
-		}
-		s.sending.Unlock()
-		if !wait {
-			return errFull
+		case room == nil:
+			return err
 		}
 		select {
-		case <-drained:
+		case <-room:
 		case <-s.gone:
 		}
 	}
 }
 
-// write sends a message in frames of at most 32 KiB.
-func (s *socket) write(kind websocket.MessageType, body []byte) error {
-	if len(body) <= maxFrame {
-		return s.ws.Write(context.Background(), kind, body)
+// put leaves a message in the outlet, for whoever pushes: see [outlet.put]. The
+// error is errGone or errFull.
+func (s *socket) put(kind websocket.MessageType, body []byte) (first bool, room <-chan struct{}, err error) {
+	if s.ended.Load() {
+		return false, nil, errGone
 	}
-	w, err := s.ws.Writer(context.Background(), kind)
-	if err != nil {
-		return err
+	first, room, err = s.out.put(kind, body)
+	if err != nil && room == nil {
+		err = errGone // and whoever closed it ends the connection
 	}
-	for len(body) > 0 {
-		frame := body[:min(len(body), maxFrame)]
-		if _, err := w.Write(frame); err != nil {
-			return err
-		}
-		body = body[len(frame):]
+	return first, room, err
+}
+
+// push sends what is in the outlet.
+func (s *socket) push() {
+	if err := s.out.push(); err != nil && !errors.Is(err, net.ErrClosed) {
+		s.end(lost)
 	}
-	return w.Close()
+	s.touch(s.gateway.cfg.Now())
 }
 
 // touch notes that something passed.

@@ -7,7 +7,9 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -322,7 +324,7 @@ func TestMessagesStayInOrderWhereWritesWait(t *testing.T) {
 	const many = 300
 	go func() {
 		for i := range many {
-			if err := c.send(websocket.MessageText, fmt.Appendf(nil, "%d %s", i, strings.Repeat("x", 5000)), true); err != nil {
+			if err := c.send(websocket.MessageText, fmt.Appendf(nil, "%d %s", i, strings.Repeat("x", 5000))); err != nil {
 				t.Error(err)
 				return
 			}
@@ -343,6 +345,43 @@ func TestMessagesStayInOrderWhereWritesWait(t *testing.T) {
 	stop()
 	if n := functions.ended.Load(); n != 1 {
 		t.Errorf("told of the end %d times", n)
+	}
+}
+
+func TestNothingFollowsACloseFrame(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	client, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	conn, err := listener.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := newOutlet(conn, nil, new(socket))
+	for i, body := range []string{"a", "b"} {
+		if first, _, err := o.put(websocket.MessageText, []byte(body)); err != nil || first != (i == 0) {
+			t.Errorf("%s: first %v, error %v", body, first, err)
+		}
+	}
+	if _, err := o.Write([]byte{0x88, 0}); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := o.put(websocket.MessageText, []byte("c")); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("a message after the close frame: %v", err)
+	}
+	if err := o.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got, err := io.ReadAll(client)
+	if want := []byte{0x81, 1, 'a', 0x81, 1, 'b', 0x88, 0}; err != nil || !bytes.Equal(got, want) {
+		t.Errorf("the client got %x, %v, want %x", got, err, want)
 	}
 }
 
