@@ -98,7 +98,7 @@ func startGateway(b *testing.B, t *tally, topics, conns, perConn int) fanOut {
 	}
 	sink := feed.NewManagement(feed.ManagementConfig{
 		Region:      "us-east-1",
-		Pipeline:    16,
+		Pipeline:    64,
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
 	})
 	b.Cleanup(sink.Close)

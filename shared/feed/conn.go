@@ -1,6 +1,8 @@
 package feed
 
 import (
+	"errors"
+	"slices"
 	"sync"
 	"time"
 )
@@ -23,7 +25,7 @@ type conn struct {
 	replies   ring
 	events    ring
 	states    stateList
-	again     item // what is to be sent again before all else, where its frame is not nil
+	again     item // what is to be sent again before all else, where its frame is not nil; never an event
 	bytes     int  // of replies and events
 	sent      uint64
 	discarded uint64
@@ -195,33 +197,47 @@ func (c *conn) shed() {
 	}
 }
 
-// take returns what is to be sent next. With nothing left the connection is idle.
-func (c *conn) take() (item, bool) {
+// runMost is how many events of a connection are on their way at a time. Anything
+// else goes alone, since only an event can be given up when it failed and one
+// behind it did not.
+const runMost = 16
+
+// take adds what is to be sent next to all: a run of events, as many as most, or one
+// frame of another kind. With nothing left the connection is idle.
+func (c *conn) take(all []item, most int) []item {
+	if most = min(most, runMost); c.doubtful {
+		most = 1
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for !c.closed {
-		if it := c.again; it.frame != nil {
-			c.again = item{}
-			if it.sub == nil || !it.sub.ended && (it.kind != stateItem || !it.sub.waiting) {
-				return it, true
-			}
-			continue
-		}
-		it, ok := c.first()
+	taken := 0
+	for taken < most && !c.closed {
+		it, ok := c.first(taken > 0)
 		if !ok {
 			break
 		}
-		if it.sub == nil || !it.sub.ended {
-			return it, true
+		if it.sub != nil && it.sub.ended || it.kind == stateItem && it.sub.waiting {
+			continue // it was withdrawn, or a newer one waits
+		}
+		all = append(all, it)
+		if taken++; it.kind != eventItem {
+			break
 		}
 	}
-	c.scheduled = false
-	return item{}, false
+	if taken == 0 {
+		c.scheduled = false
+	}
+	return all
 }
 
-// first removes the entry that drew the lowest turn.
-func (c *conn) first() (item, bool) {
+// first removes the entry that drew the lowest turn; with eventOnly, if it is an
+// event.
+func (c *conn) first(eventOnly bool) (item, bool) {
 	const none = ^uint64(0)
+	if it := c.again; it.frame != nil {
+		c.again = item{}
+		return it, true
+	}
 	reply, event, state := none, none, none
 	if c.replies.n > 0 {
 		reply = c.replies.front().turn
@@ -232,10 +248,11 @@ func (c *conn) first() (item, bool) {
 	if s := c.states.head; s != nil {
 		state = s.turn
 	}
-	switch least := min(reply, event, state); least {
-	case none:
+	least := min(reply, event, state)
+	switch {
+	case least == none, eventOnly && least != event:
 		return item{}, false
-	case state:
+	case least == state:
 		s := c.states.head
 		it := item{kind: stateItem, turn: s.turn, sub: s, frame: s.frame}
 		if s.snapshot {
@@ -243,7 +260,7 @@ func (c *conn) first() (item, bool) {
 		}
 		c.states.remove(s)
 		return it, true
-	case reply:
+	case least == reply:
 		it := c.replies.pop()
 		c.bytes -= len(it.frame)
 		return it, true
@@ -254,23 +271,77 @@ func (c *conn) first() (item, bool) {
 	}
 }
 
-func (c *conn) delivered() {
+// delivered notes that all of a turn arrived.
+func (c *conn) delivered(n int) {
+	c.tries, c.rests, c.doubtful = 0, 0, false
 	c.mu.Lock()
-	c.sent++
+	c.sent += uint64(n)
 	c.mu.Unlock()
 }
 
-// failed keeps a frame to be sent again before all else, or gives it up.
-func (c *conn) failed(it item, keep bool) {
+// settle decides what becomes of the items of a turn of which not all arrived, and
+// reports whether the connection must rest, and whether it is gone. What is sent
+// again stays in order: an event is given up where one behind it arrived.
+func (c *conn) settle(items []item, got []Delivery) (rest bool, gone error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch {
-	case c.closed:
-	case keep:
-		c.again = it
-	case it.sub == nil || !it.sub.ended:
+	last := -1
+	for i := range got {
+		if got[i].Err == nil {
+			last = i
+			c.sent++
+			c.tries, c.rests, c.doubtful = 0, 0, false
+		}
+	}
+	kept := items[:0]
+	for i, it := range items {
+		switch err := got[i].Err; {
+		case err == nil:
+		case errors.Is(err, ErrGone):
+			gone = err
+		case errors.Is(err, ErrRejected):
+			c.discard(it)
+		case it.kind == stateItem, it.kind == snapshotItem, // whether they arrived or not
+			errors.Is(err, ErrBusy) && i > last && (len(kept) > 0 || c.mayTry()):
+			rest = true
+			kept = append(kept, it)
+		default:
+			rest = true
+			c.discard(it)
+		}
+	}
+	if !c.closed {
+		c.keep(kept)
+	}
+	return rest, gone
+}
+
+// mayTry counts a refusal of the frame at hand, and reports whether it may be sent
+// again.
+func (c *conn) mayTry() bool {
+	c.tries++
+	return c.tries < c.hub.config.Tries
+}
+
+// discard gives a frame up.
+func (c *conn) discard(it item) {
+	c.tries = 0
+	if !c.closed && (it.sub == nil || !it.sub.ended) {
 		c.discarded++
 	}
+}
+
+// keep puts items back before all that waits.
+func (c *conn) keep(items []item) {
+	for _, it := range slices.Backward(items) {
+		if it.kind != eventItem {
+			c.again = it
+			continue
+		}
+		c.events.unpop(it)
+		c.bytes += len(it.frame)
+	}
+	c.shed()
 }
 
 func (c *conn) stats(now time.Time) Stats {
@@ -308,11 +379,7 @@ const ringKept = 64
 
 func (r *ring) push(it item) {
 	if r.n == len(r.buf) {
-		grown := make([]item, max(4, 2*r.n))
-		for i := range r.n {
-			grown[i] = r.buf[(r.head+i)&(r.n-1)]
-		}
-		r.buf, r.head = grown, 0
+		r.grow()
 	}
 	r.buf[(r.head+r.n)&(len(r.buf)-1)] = it
 	r.n++
@@ -332,6 +399,25 @@ func (r *ring) pop() item {
 		r.peak = 0
 	}
 	return it
+}
+
+// unpop puts back what was popped last.
+func (r *ring) unpop(it item) {
+	if r.n == len(r.buf) {
+		r.grow()
+	}
+	r.head = (r.head - 1) & (len(r.buf) - 1)
+	r.buf[r.head] = it
+	r.n++
+	r.peak = max(r.peak, r.n)
+}
+
+func (r *ring) grow() {
+	grown := make([]item, max(4, 2*r.n))
+	for i := range r.n {
+		grown[i] = r.buf[(r.head+i)&(r.n-1)]
+	}
+	r.buf, r.head = grown, 0
 }
 
 // stateList links the subscriptions of which something waits, oldest first.

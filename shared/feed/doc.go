@@ -8,11 +8,12 @@
 //
 // # What a connection is promised
 //
-// One frame of a connection is in flight at a time, so what it gets is in
-// order. A subscription starts with the reply, then the topic's snapshot, then
-// what was published after that snapshot was taken: nothing in between is lost
-// or sent twice (see [Topic.Guard]). The snapshot is taken when its turn to be
-// sent has come, so a connection that lags gets a fresh one.
+// One frame of a connection is in flight at a time, or a run of events where the
+// sink is a [Batcher], so what it gets is in order. A subscription starts with the
+// reply, then the topic's snapshot, then what was published after that snapshot
+// was taken: nothing in between is lost or sent twice (see [Topic.Guard]). The
+// snapshot is taken when its turn to be sent has come, so a connection that lags
+// gets a fresh one.
 //
 // A [State] that waits is replaced by the newer one: a connection that lags
 // jumps to the present. An [Event] waits its turn in a bounded queue, from which
@@ -28,6 +29,10 @@
 // frame is abandoned. The connection that held it up rests before its next
 // turn. So connections that do not read delay only themselves.
 //
+// A [Batcher] is given as many frames at a time as it takes, of several
+// connections and of each a run of its events. Those of one batch wait for each
+// other. A connection whose last frame failed has its turn alone.
+//
 // What waits for a connection is at most one frame per subscription, shared
 // with all other subscribers, and its queues of events and replies, which are
 // bounded in number and bytes.
@@ -36,7 +41,8 @@
 //
 // [ErrGone] removes the connection and tells [Config.Gone], once. [ErrBusy] says
 // that the frame was not delivered: it is tried again after a rest that grows
-// with each failure. [ErrRejected] says that it never will be: it counts as
+// with each failure, unless it is an event and one behind it was delivered: then it
+// counts as discarded. [ErrRejected] says that it never will be: it counts as
 // discarded, whatever it was. After any other error nobody knows whether the frame
 // arrived: states and snapshots are sent again, since that changes nothing; an
 // event or reply is not, since it might arrive twice, and counts as discarded.
@@ -46,5 +52,6 @@
 // [Management] posts frames through the management API of API Gateway
 // (@connections). The request is signed and written by hand over persistent
 // connections: the general HTTP client and signer cost several times what the
-// fan-out itself does.
+// fan-out itself does. What remains is mostly the price of system calls, which
+// [ManagementConfig.Pipeline] shares among many requests, where the API allows it.
 package feed

@@ -27,6 +27,25 @@ type Sink interface {
 	Post(ctx context.Context, c Conn, frame []byte) error
 }
 
+// A Batcher is a [Sink] to which several frames at a time cost less than as many
+// calls.
+type Batcher interface {
+	Sink
+	// Batch is how many frames it takes at a time. It never changes.
+	Batch() int
+	// PostAll sets the Err of each delivery to what Post would have returned for
+	// it. It delivers the frames of one connection in their order, whatever became
+	// of those before.
+	PostAll(ctx context.Context, all []Delivery)
+}
+
+// Delivery is a frame for a connection.
+type Delivery struct {
+	Conn  Conn
+	Frame []byte
+	Err   error
+}
+
 var (
 	// ErrGone says that a connection is closed for good.
 	ErrGone = errors.New("connection gone")
@@ -129,6 +148,7 @@ func (c *Config) defaults() {
 // conn.mu, ready.mu or the timers' lock. topicsMu is held for nothing else.
 type Hub struct {
 	config Config
+	sink   Batcher
 	ready  ready
 	timers timers
 	pool   pool
@@ -146,14 +166,30 @@ type Hub struct {
 // NewHub returns a hub that sends once it is told to [Hub.Run].
 func NewHub(config Config) *Hub {
 	config.defaults()
+	sink, ok := config.Sink.(Batcher)
+	if !ok {
+		sink = oneByOne{config.Sink}
+	}
 	return &Hub{
 		config: config,
-		ready:  ready{most: max(1, config.Senders/4), runs: int32(runtime.GOMAXPROCS(0))},
+		sink:   sink,
+		ready:  ready{most: max(1, config.Senders/4), runs: int32(runtime.GOMAXPROCS(0)), batch: sink.Batch()},
 		timers: timers{wake: make(chan struct{}, 1)},
 		conns:  map[string]*conn{},
 		topics: map[string]*topic{},
 
 		restLeast: restLeast,
+	}
+}
+
+// oneByOne makes a Batcher of any sink.
+type oneByOne struct{ Sink }
+
+func (oneByOne) Batch() int { return 1 }
+
+func (s oneByOne) PostAll(ctx context.Context, all []Delivery) {
+	for i := range all {
+		all[i].Err = s.Post(ctx, all[i].Conn, all[i].Frame)
 	}
 }
 

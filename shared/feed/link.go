@@ -3,215 +3,135 @@ package feed
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
-	"runtime"
+	"os"
 	"strconv"
-	"sync"
 	"time"
 
 	"quotary/shared/sigv4"
 )
 
 // link is a connection to the management API, with all the memory that requests
-// need. Requests leave in the order of the calls, several in one piece where they
-// come together, and are answered in that order. Its goroutine, read, ends when
-// the connection does: at the latest idleMost after the last answer, or when the
-// API leaves a request without an answer.
+// need. Whoever took it from its target has it alone.
 type link struct {
 	target *target
 	conn   net.Conn
-	load   int // calls that have a place here; target.mu
+	in     *bufio.Reader
+	out    []byte // requests to be written
+	path   []byte
+	sign   sigv4.Signer
+	abort  func() // ends what waits for the network
 
-	in    *bufio.Reader // of read, as spent
-	spent bool          // the API closes the connection after this response
-
-	mu      sync.Mutex
-	err     error // why the link is of no use any more
-	calls   []*call
-	out     []byte // requests to be written
-	spare   []byte // memory for the next ones, while those are written
-	writing bool
-	path    []byte
-	sign    sigv4.Signer
-	used    time.Time // of the last answer; zero before
-	armed   time.Time // the deadline that is set
-}
-
-// call is a request on its way.
-type call struct {
-	deadline time.Time
-	done     chan struct{} // holds one
-	status   int           // valid when done, as err
-	err      error
+	spent bool      // no good for another request
+	used  time.Time // when it was given back; zero before
+	armed time.Time // the deadline that is set
 }
 
 func newLink(t *target, conn net.Conn) *link {
-	return &link{target: t, conn: conn, in: bufio.NewReaderSize(conn, 4096)}
+	l := &link{target: t, conn: conn, in: bufio.NewReaderSize(conn, 4096)}
+	l.abort = func() { _ = conn.SetDeadline(time.Unix(1, 0)) } // a connection that cannot have one is closed
+	return l
 }
 
 // errStale says that the API closed a link that was good before: it has seen
 // nothing of the requests that it did not answer.
 var errStale = errors.New("connection closed by the API")
 
-// outKept is how large a buffer a link may keep.
-const outKept = 64 << 10
+// outPiece is how much is written at a time, so that the API can begin with the
+// first requests while the last are being signed.
+const outPiece = 32 << 10
 
-// send writes a request, or leaves it to the one who is writing already. When it
-// fails the API has seen nothing of it.
-func (l *link) send(c *call, id string, frame []byte, key *sigv4.Key, r sigv4.Request) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.err != nil {
-		return fmt.Errorf("%w: %w", errStale, l.err)
+// exchange sends requests, as many as may be on their way at a time, and waits
+// for their answers. It says how many were answered and what kept it from the
+// others.
+func (l *link) exchange(ctx context.Context, deadline time.Time, r sigv4.Request, key *sigv4.Key, frames []*Delivery) (answered int, err error) {
+	stop := context.AfterFunc(ctx, l.abort)
+	l.arm(deadline)
+	err = l.ask(r, key, frames)
+	for answered < len(frames) && !l.spent {
+		status, failure := l.response()
+		if failure != nil {
+			l.spent = true
+			if err == nil {
+				err = failure
+			}
+			if answered == 0 && errors.Is(failure, errSilent) && !l.used.IsZero() {
+				err = fmt.Errorf("%w: %w", errStale, err)
+			}
+			break
+		}
+		frames[answered].Err = outcome(r.Method, status)
+		if answered++; l.spent {
+			err = errStale // as the answer says
+		}
 	}
-	l.append(id, frame, key, r)
-	if l.calls = append(l.calls, c); len(l.calls) == 1 {
-		l.arm(c.deadline)
+	if !stop() {
+		l.spent = true
+		err = ctx.Err()
 	}
-	if !l.writing {
-		l.writing = true
-		l.flush()
-		l.writing = false
+	return answered, err
+}
+
+// ask writes requests.
+func (l *link) ask(r sigv4.Request, key *sigv4.Key, frames []*Delivery) error {
+	for i, f := range frames {
+		l.append(f, r, key)
+		if i < len(frames)-1 && len(l.out) < outPiece {
+			continue
+		}
+		_, err := l.conn.Write(l.out)
+		if l.out = l.out[:0]; cap(l.out) > 4*outPiece {
+			l.out = nil
+		}
+		if err != nil {
+			return fmt.Errorf("send the request: %w", err)
+		}
 	}
 	return nil
 }
 
 // append adds a request to what is to be written.
-func (l *link) append(id string, frame []byte, key *sigv4.Key, r sigv4.Request) {
+func (l *link) append(f *Delivery, r sigv4.Request, key *sigv4.Key) {
 	l.path = append(l.path[:0], l.target.prefix...)
-	l.path = sigv4.AppendEscaped(l.path, id, false)
-	r.Path, r.Length = l.path, len(frame)
+	l.path = sigv4.AppendEscaped(l.path, f.Conn.ID, false)
+	r.Path, r.Length, r.Payload = l.path, len(f.Frame), l.target.digests.of(f.Frame)
 	b := append(l.out, r.Method...)
 	b = append(b, ' ')
 	b = append(b, l.path...)
 	b = append(b, " HTTP/1.1\r\n"...)
 	b = l.sign.AppendHeader(b, key, r)
 	b = append(b, "\r\n"...)
-	l.out = append(b, frame...)
-}
-
-// flush writes until nothing is left. The caller holds l.mu.
-func (l *link) flush() {
-	if l.target.config.Pipeline > 1 {
-		l.mu.Unlock()
-		runtime.Gosched() // those who are about to send may do it in the same piece
-		l.mu.Lock()
-	}
-	for len(l.out) > 0 && l.err == nil {
-		batch := l.out
-		l.out = l.spare[:0]
-		l.mu.Unlock()
-		_, err := l.conn.Write(batch)
-		l.mu.Lock()
-		if l.spare = batch; cap(batch) > outKept {
-			l.spare = nil
-		}
-		if err != nil {
-			l.conn.Close() // which read will find
-			return
-		}
-	}
+	l.out = append(b, f.Frame...)
 }
 
 // arm sets the deadline of the connection. It may be a second late: a deadline
-// that is seldom set is cheap. The caller holds l.mu.
+// that is seldom set is cheap.
 func (l *link) arm(deadline time.Time) {
 	const late = time.Second
 	if l.armed.Before(deadline) || l.armed.After(deadline.Add(late)) {
 		l.armed = deadline.Add(late)
-		_ = l.conn.SetDeadline(l.armed) // a connection that cannot have one is closed, which read will find
+		_ = l.conn.SetDeadline(l.armed) // a connection that cannot have one is closed, which shows at once
 	}
 }
 
-// read gives each call its answer until the connection ends.
-func (l *link) read() {
-	err := l.answers()
-	l.conn.Close()
-	l.target.remove(l)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.err = err
-	for _, c := range l.calls {
-		c.err = err
-		c.done <- struct{}{}
-	}
-	l.calls = nil
-}
-
-func (l *link) answers() error {
-	for {
-		if _, err := l.in.Peek(1); err != nil {
-			if l.patient(err) {
-				continue
-			}
-			if !l.used.IsZero() && !isTimeout(err) {
-				err = fmt.Errorf("%w: %w", errStale, err)
-			}
-			return err
-		}
-		status, err := l.response()
-		if err != nil {
-			return err
-		}
-		if !l.answer(status) {
-			return errors.New("a response that nothing asked for")
-		}
-		if l.spent {
-			return errStale
-		}
-		l.target.free(l)
-	}
-}
-
-// patient reports whether a failed wait for a response is no reason to end: the
-// link is idle, but not for too long, or a request has just been sent.
-func (l *link) patient(err error) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := time.Now()
-	switch {
-	case !isTimeout(err):
-		return false
-	case len(l.calls) > 0:
-		l.arm(l.calls[0].deadline)
-		return now.Before(l.calls[0].deadline)
-	default:
-		l.arm(l.used.Add(idleMost))
-		return now.Sub(l.used) < idleMost
-	}
-}
-
-// answer ends the oldest call, if there is one.
-func (l *link) answer(status int) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.calls) == 0 {
-		return false
-	}
-	c := l.calls[0]
-	l.calls = append(l.calls[:0], l.calls[1:]...)
-	l.used = time.Now()
-	if len(l.calls) > 0 {
-		l.arm(l.calls[0].deadline)
-	}
-	c.status = status
-	c.done <- struct{}{}
-	return true
-}
-
-func isTimeout(err error) bool {
-	var timeout net.Error
-	return errors.As(err, &timeout) && timeout.Timeout()
-}
+// errSilent says that the connection ended before a response began.
+var errSilent = errors.New("no response")
 
 // responseMost bounds a response, of which nobody reads more than the status.
 const responseMost = 64 << 10
 
 // response reads a response and discards all but its status.
 func (l *link) response() (status int, err error) {
+	if _, err := l.in.Peek(1); err != nil {
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			err = fmt.Errorf("%w: %w", errSilent, err)
+		}
+		return 0, err
+	}
 	for status/100 <= 1 { // 1xx announce another response
 		if status, err = l.status(); err != nil {
 			return 0, err

@@ -5,11 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
-	"net/url"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -26,9 +22,10 @@ type ManagementConfig struct {
 	TLS         *tls.Config             // of https endpoints; nil for the default
 	Timeout     time.Duration           // of a request; 0 for 5 s
 	// Pipeline is how many requests may be on their way on one connection: 0 or 1
-	// for one, the next after the answer. More cost less for each, if the API reads
-	// a request before it answered the last, as HTTP/1.1 wants it; but one that
-	// takes its time keeps those behind it waiting.
+	// for one, the next after the answer; at most 128. More cost less for each, if
+	// the API reads a request before the answer to the last is read, as HTTP/1.1
+	// wants it; but one that takes its time keeps those behind it waiting, and all
+	// that were on their way are lost track of together.
 	Pipeline int
 	Now      func() time.Time // nil for time.Now
 }
@@ -42,96 +39,136 @@ type Management struct {
 	config  ManagementConfig
 	keys    sigv4.Keyring
 	digests digests
+	groups  sync.Pool // of *[]*Delivery
 
 	mu      sync.RWMutex
+	closed  bool
 	targets map[string]*target // by endpoint
 }
+
+// pipelineMost is how many answers the system holds surely, so that the API can
+// send them all while requests are still being written.
+const pipelineMost = 128
 
 // NewManagement returns a sink. [Management.Close] frees what it keeps.
 func NewManagement(config ManagementConfig) *Management {
 	if config.Timeout <= 0 {
 		config.Timeout = 5 * time.Second
 	}
-	config.Pipeline = max(config.Pipeline, 1)
+	config.Pipeline = min(max(config.Pipeline, 1), pipelineMost)
 	if config.Now == nil {
 		config.Now = time.Now
 	}
 	return &Management{
 		config:  config,
 		keys:    sigv4.Keyring{Service: "execute-api", Region: config.Region, Credentials: config.Credentials},
+		groups:  sync.Pool{New: func() any { return new([]*Delivery) }},
 		targets: map[string]*target{},
 	}
 }
+
+// Batch is the Pipeline of the configuration: see [Batcher].
+func (m *Management) Batch() int { return m.config.Pipeline }
 
 // Post sends a frame to a connection (PostToConnection). Besides the errors of
 // [Sink], it returns one that is [ErrRejected] for a frame that the API will not
 // take, as one of more than 128 KB.
 func (m *Management) Post(ctx context.Context, c Conn, frame []byte) error {
-	return m.call(ctx, http.MethodPost, c, frame)
+	one := [1]Delivery{{Conn: c, Frame: frame}}
+	m.send(ctx, http.MethodPost, one[:])
+	return one[0].Err
+}
+
+// PostAll sends frames as Post does: see [Batcher].
+func (m *Management) PostAll(ctx context.Context, frames []Delivery) {
+	m.send(ctx, http.MethodPost, frames)
 }
 
 // Disconnect closes a connection (DeleteConnection). Its errors are those of
 // Post; [ErrGone] says that it was closed before.
 func (m *Management) Disconnect(ctx context.Context, c Conn) error {
-	return m.call(ctx, http.MethodDelete, c, nil)
+	one := [1]Delivery{{Conn: c}}
+	m.send(ctx, http.MethodDelete, one[:])
+	return one[0].Err
 }
 
 // Close closes the connections to the API. It fails the requests that are under
-// way, and returns when no goroutine is left.
+// way and all later ones.
 func (m *Management) Close() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.closed = true
 	for _, t := range m.targets {
 		t.close()
 	}
 }
 
-var calls = sync.Pool{New: func() any { return &call{done: make(chan struct{}, 1)} }}
+// errUnsent marks what was not sent yet.
+var errUnsent = errors.New("not sent")
 
-func (m *Management) call(ctx context.Context, method string, c Conn, frame []byte) error {
-	t, err := m.target(c.Endpoint)
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrRejected, err)
+// send makes a request for each frame. Those to one endpoint go together.
+func (m *Management) send(ctx context.Context, method string, frames []Delivery) {
+	memory := m.groups.Get().(*[]*Delivery)
+	group := *memory
+	for i := range frames {
+		frames[i].Err = errUnsent
 	}
-	now := sigv4.StampOf(m.config.Now())
-	key, err := m.keys.At(ctx, now)
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrBusy, err)
-	}
-	r := sigv4.Request{Method: method, Host: t.host, Payload: m.digests.of(frame), Now: now}
-	deadline := time.Now().Add(m.config.Timeout)
-	for attempt := 0; ; attempt++ {
-		l, err := t.take(ctx, deadline)
-		if err != nil {
-			return fmt.Errorf("%w: %w", ErrBusy, err)
+	for i := range frames {
+		if frames[i].Err != errUnsent { //nolint:errorlint // the mark itself
+			continue
 		}
-		status, err := l.exchange(ctx, deadline, c.ID, frame, key, r)
-		switch {
-		case err == nil:
-			return outcome(method, status)
-		case attempt >= staleMost || !errors.Is(err, errStale):
-			return fmt.Errorf("%s %s: %w", method, t.host, err)
+		group = group[:0]
+		endpoint := frames[i].Conn.Endpoint
+		for j := i; j < len(frames) && len(group) < m.config.Pipeline; j++ {
+			if f := &frames[j]; f.Err == errUnsent && f.Conn.Endpoint == endpoint { //nolint:errorlint // the mark itself
+				group = append(group, f)
+			}
 		}
+		m.sendGroup(ctx, method, group)
 	}
+	clear(group)
+	*memory = group[:0]
+	m.groups.Put(memory)
 }
 
 // staleMost is how many links in a row may turn out to be closed.
 const staleMost = 2
 
-// exchange sends a request and waits for its answer.
-func (l *link) exchange(ctx context.Context, deadline time.Time, id string, frame []byte, key *sigv4.Key, r sigv4.Request) (int, error) {
-	c := calls.Get().(*call)
-	c.deadline, c.status, c.err = deadline, 0, nil
-	if err := l.send(c, id, frame, key, r); err != nil {
-		return 0, err
+// sendGroup makes requests to one endpoint.
+func (m *Management) sendGroup(ctx context.Context, method string, frames []*Delivery) {
+	fail := func(err error) {
+		for _, f := range frames {
+			f.Err = err
+		}
 	}
-	select {
-	case <-c.done:
-		status, err := c.status, c.err
-		calls.Put(c)
-		return status, err
-	case <-ctx.Done():
-		return 0, ctx.Err() // the answer will find nobody; c is not used again
+	t, err := m.target(frames[0].Conn.Endpoint)
+	if err != nil {
+		fail(fmt.Errorf("%w: %w", ErrRejected, err))
+		return
+	}
+	r := sigv4.Request{Method: method, Host: t.host, Now: sigv4.StampOf(m.config.Now())}
+	key, err := m.keys.At(ctx, r.Now)
+	if err != nil {
+		fail(fmt.Errorf("%w: %w", ErrBusy, err))
+		return
+	}
+	deadline := time.Now().Add(m.config.Timeout)
+	for stale := 0; len(frames) > 0; stale++ {
+		l, err := t.take(ctx, deadline)
+		if err != nil {
+			fail(fmt.Errorf("%w: %w", ErrBusy, err))
+			return
+		}
+		answered, err := l.exchange(ctx, deadline, r, key, frames)
+		t.give(l)
+		frames = frames[answered:]
+		if answered > 0 {
+			stale = 0
+		}
+		if stale >= staleMost || !errors.Is(err, errStale) {
+			fail(fmt.Errorf("%s %s: %w", method, t.host, err))
+			return
+		}
 	}
 }
 
@@ -150,149 +187,4 @@ func outcome(method string, status int) error {
 		kind = ErrBusy
 	}
 	return fmt.Errorf("%s: status %d: %w", method, status, kind)
-}
-
-// target is one API.
-type target struct {
-	config *ManagementConfig
-	secure bool
-	addr   string // to dial
-	host   string // of the header
-	name   string // of the certificate
-	prefix string // of the path, up to the connection id
-
-	mu      sync.Mutex
-	links   map[*link]bool // all; true while in ready
-	ready   []*link        // with a place for a call: the last is used first
-	reading sync.WaitGroup
-}
-
-func (m *Management) target(endpoint string) (*target, error) {
-	m.mu.RLock()
-	t := m.targets[endpoint]
-	m.mu.RUnlock()
-	if t != nil {
-		return t, nil
-	}
-	t, err := newTarget(endpoint, &m.config)
-	if err != nil {
-		return nil, err
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if other := m.targets[endpoint]; other != nil {
-		return other, nil
-	}
-	m.targets[endpoint] = t
-	return t, nil
-}
-
-func newTarget(endpoint string, config *ManagementConfig) (*target, error) {
-	u, err := url.Parse(endpoint)
-	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fmt.Errorf("management endpoint %q is not an http or https URL", endpoint)
-	}
-	t := &target{
-		config: config,
-		secure: u.Scheme == "https",
-		host:   u.Host,
-		name:   u.Hostname(),
-		prefix: strings.TrimSuffix(u.EscapedPath(), "/") + "/@connections/",
-		links:  map[*link]bool{},
-	}
-	usual := "80"
-	if t.secure {
-		usual = "443"
-	}
-	if u.Port() == "" || u.Port() == usual {
-		t.host = strings.TrimSuffix(u.Host, ":"+usual)
-		t.addr = net.JoinHostPort(u.Hostname(), usual)
-	} else {
-		t.addr = net.JoinHostPort(u.Hostname(), u.Port())
-	}
-	return t, nil
-}
-
-// idleMost is how long a link may be idle: less than the load balancer of the API
-// keeps it.
-const idleMost = 45 * time.Second
-
-// take returns a link on which the caller has a place, a new one if need be.
-func (t *target) take(ctx context.Context, deadline time.Time) (*link, error) {
-	t.mu.Lock()
-	if last := len(t.ready) - 1; last >= 0 {
-		l := t.ready[last]
-		if l.load++; l.load == t.config.Pipeline {
-			t.ready[last] = nil
-			t.ready = t.ready[:last]
-			t.links[l] = false
-		}
-		t.mu.Unlock()
-		return l, nil
-	}
-	t.mu.Unlock()
-	conn, err := t.dial(ctx, deadline)
-	if err != nil {
-		return nil, err
-	}
-	l := newLink(t, conn)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	l.load = 1
-	if t.links[l] = l.load < t.config.Pipeline; t.links[l] {
-		t.ready = append(t.ready, l)
-	}
-	t.reading.Go(l.read)
-	return l, nil
-}
-
-// free gives a place on a link back.
-func (t *target) free(l *link) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	l.load--
-	if ready, known := t.links[l]; known && !ready {
-		t.links[l] = true
-		t.ready = append(t.ready, l)
-	}
-}
-
-func (t *target) remove(l *link) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.links, l)
-	t.ready = slices.DeleteFunc(t.ready, func(other *link) bool { return other == l })
-}
-
-func (t *target) close() {
-	t.mu.Lock()
-	for l := range t.links {
-		l.conn.Close()
-	}
-	t.mu.Unlock()
-	t.reading.Wait()
-}
-
-func (t *target) dial(ctx context.Context, deadline time.Time) (net.Conn, error) {
-	ctx, cancel := context.WithDeadline(ctx, deadline)
-	defer cancel()
-	var dialer net.Dialer
-	conn, err := dialer.DialContext(ctx, "tcp", t.addr)
-	if err != nil || !t.secure {
-		return conn, err
-	}
-	config := &tls.Config{MinVersion: tls.VersionTLS12}
-	if t.config.TLS != nil {
-		config = t.config.TLS.Clone()
-	}
-	if config.ServerName == "" {
-		config.ServerName = t.name
-	}
-	config.NextProtos = []string{"http/1.1"}
-	secure := tls.Client(conn, config)
-	if err := secure.HandshakeContext(ctx); err != nil {
-		conn.Close()
-		return nil, err
-	}
-	return secure, nil
 }

@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha256"
@@ -13,15 +14,18 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
 
@@ -337,18 +341,86 @@ func TestTheUsualPortIsNotPartOfTheHost(t *testing.T) {
 	}
 }
 
-func TestEveryRequestOfAPipelineGetsItsOwnAnswer(t *testing.T) {
+// deliveries are frames for as many connections, whose ids tell what the API of
+// statuses is to answer.
+func deliveries(endpoint string, ids ...string) []Delivery {
+	all := make([]Delivery, len(ids))
+	for i, id := range ids {
+		all[i] = Delivery{Conn: Conn{ID: id, Endpoint: endpoint}, Frame: []byte(id)}
+	}
+	return all
+}
+
+// statuses answers 410 to a connection id that starts with "gone" and 429 to
+// "busy", and keeps what arrived in order.
+type statuses struct {
+	mu       sync.Mutex
+	arrived  []string
+	requests int
+	closing  int // every so many requests the connection is closed; 0: never
+}
+
+func (s *statuses) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	frame, _ := io.ReadAll(r.Body)
+	_, id, _ := strings.Cut(r.URL.Path, "/@connections/")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests++
+	if s.closing > 0 && s.requests%s.closing == 0 {
+		w.Header().Set("Connection", "close")
+	}
+	switch {
+	case strings.HasPrefix(id, "gone"):
+		w.WriteHeader(http.StatusGone)
+	case strings.HasPrefix(id, "busy"):
+		w.WriteHeader(http.StatusTooManyRequests)
+	default:
+		s.arrived = append(s.arrived, string(frame))
+	}
+}
+
+func TestEveryFrameOfABatchGetsItsOwnAnswer(t *testing.T) {
 	t.Parallel()
-	const each, posters = 40, 32
-	var requests, dials atomic.Int32
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if requests.Add(1)%100 == 0 {
-			w.Header().Set("Connection", "close") // those behind it are to be sent again
-		}
-		if strings.HasSuffix(r.URL.Path, "gone") {
-			w.WriteHeader(http.StatusGone)
-		}
-	}))
+	for name, tt := range map[string]struct{ pipeline, closing int }{
+		"all at once":                     {pipeline: 1000},
+		"a few at a time":                 {pipeline: 8},
+		"one at a time":                   {pipeline: 0},
+		"with connections that are ended": {pipeline: 8, closing: 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			apis := [2]*statuses{{closing: tt.closing}, {closing: tt.closing}}
+			endpoints := [2]string{serve(t, apis[0].ServeHTTP), serve(t, apis[1].ServeHTTP)}
+			m := managementOf(t, "", func(c *ManagementConfig) { c.Pipeline = tt.pipeline })
+			var all []Delivery
+			want := [2][]string{}
+			for i := range 100 {
+				kind := []string{"fine", "gone", "busy", "fine"}[i/3%4]
+				all = append(all, deliveries(endpoints[i%2], fmt.Sprint(kind, i))...)
+				if kind == "fine" {
+					want[i%2] = append(want[i%2], fmt.Sprint(kind, i))
+				}
+			}
+			m.PostAll(t.Context(), all)
+			for _, d := range all {
+				kind := map[string]error{"gone": ErrGone, "busy": ErrBusy}[d.Conn.ID[:4]]
+				if kind == nil && d.Err != nil || !errors.Is(d.Err, kind) {
+					t.Errorf("%s: %v", d.Conn.ID, d.Err)
+				}
+			}
+			for i, api := range apis {
+				if diff := cmp.Diff(want[i], api.arrived); diff != "" {
+					t.Errorf("what arrived at API %d (-want +got):\n%s", i, diff)
+				}
+			}
+		})
+	}
+}
+
+func TestABatchKeepsToItsConnection(t *testing.T) {
+	t.Parallel()
+	var dials atomic.Int32
+	server := httptest.NewUnstartedServer(&statuses{})
 	server.Config.ConnState = func(_ net.Conn, s http.ConnState) {
 		if s == http.StateNew {
 			dials.Add(1)
@@ -357,28 +429,15 @@ func TestEveryRequestOfAPipelineGetsItsOwnAnswer(t *testing.T) {
 	server.Start()
 	t.Cleanup(server.Close)
 	m := managementOf(t, "", func(c *ManagementConfig) { c.Pipeline = 8 })
-	var posting sync.WaitGroup
-	for i := range posters {
-		posting.Go(func() {
-			for j := range each {
-				id := fmt.Sprint(i, "-", j)
-				gone := (i+j)%3 == 0
-				if gone {
-					id += "gone"
-				}
-				if err := m.Post(t.Context(), Conn{ID: id, Endpoint: server.URL}, []byte(id)); errors.Is(err, ErrGone) != gone || err != nil && !gone {
-					t.Errorf("%s: %v", id, err)
-				}
-			}
-		})
+	for range 5 {
+		m.PostAll(t.Context(), deliveries(server.URL, "a", "b", "gone", "busy", "a", "b"))
 	}
-	posting.Wait()
-	if got := dials.Load(); got > posters+each*posters/100 {
-		t.Errorf("%d connections for %d posters", got, posters)
+	if got := dials.Load(); got != 1 {
+		t.Errorf("%d connections, want 1", got)
 	}
 }
 
-func TestAnAbandonedRequestKeepsItsPlaceInThePipeline(t *testing.T) {
+func TestWhatIsAbandonedLeavesNoTraceInWhatFollows(t *testing.T) {
 	t.Parallel()
 	arrived, proceed := make(chan bool, 1), make(chan bool)
 	endpoint := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -390,16 +449,104 @@ func TestAnAbandonedRequestKeepsItsPlaceInThePipeline(t *testing.T) {
 	})
 	m := managementOf(t, "", func(c *ManagementConfig) { c.Pipeline = 8 })
 	ctx, cancel := context.WithCancel(t.Context())
-	given := make(chan error)
-	go func() { given <- m.Post(ctx, Conn{ID: "slow", Endpoint: endpoint}, nil) }()
+	given := make(chan []Delivery)
+	go func() {
+		all := deliveries(endpoint, "slow", "last")
+		m.PostAll(ctx, all)
+		given <- all
+	}()
 	<-arrived
 	cancel()
-	if err := <-given; !errors.Is(err, context.Canceled) {
-		t.Errorf("the abandoned request: %v, want context.Canceled", err)
-	}
-	go func() { given <- m.Post(t.Context(), Conn{ID: "next", Endpoint: endpoint}, nil) }()
+	all := <-given
 	close(proceed)
-	if err := <-given; err != nil {
+	for _, d := range all {
+		if !errors.Is(d.Err, context.Canceled) {
+			t.Errorf("%s: %v, want context.Canceled", d.Conn.ID, d.Err)
+		}
+	}
+	if err := m.Post(t.Context(), Conn{ID: "next", Endpoint: endpoint}, nil); err != nil {
 		t.Errorf("the next request: %v, want its own answer", err)
 	}
+}
+
+func TestABatchThatIsCutOffIsSentAgainOnlyWhereNothingOfItWasRead(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		answers int // to the second batch, before its connection ends
+		again   bool
+	}{
+		"before an answer": {0, true},
+		"after an answer":  {1, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			api, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { api.Close() })
+			go func() {
+				for answers := range slices.Values([]int{2 + tt.answers, 2}) {
+					conn, err := api.Accept()
+					if err != nil {
+						return
+					}
+					in := bufio.NewReader(conn)
+					for range answers {
+						if r, err := http.ReadRequest(in); err == nil {
+							_, _ = io.Copy(io.Discard, r.Body)
+							_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+						}
+					}
+					if _, err := http.ReadRequest(in); err == nil { // the batch is there, and perhaps more of it
+						_ = conn.(*net.TCPConn).CloseWrite()
+					}
+					_, _ = io.Copy(io.Discard, in)
+					_ = conn.Close()
+				}
+			}()
+			m := managementOf(t, "", func(c *ManagementConfig) { c.Pipeline = 8 })
+			endpoint := "http://" + api.Addr().String()
+			all := deliveries(endpoint, "a", "b")
+			m.PostAll(t.Context(), all)
+			if all[0].Err != nil || all[1].Err != nil {
+				t.Fatal(all[0].Err, all[1].Err)
+			}
+			m.PostAll(t.Context(), all)
+			if all[0].Err != nil || (all[1].Err == nil) != tt.again {
+				t.Errorf("%v, %v: want the second sent again: %v", all[0].Err, all[1].Err, tt.again)
+			}
+		})
+	}
+}
+
+func TestALinkThatIsIdleIsClosedAfterAWhile(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		api, err := newTarget("http://abc.example", &ManagementConfig{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		var ended [3]time.Duration
+		var reading sync.WaitGroup
+		for i := range ended {
+			here, there := net.Pipe()
+			reading.Go(func() {
+				_, _ = there.Read(make([]byte, 1))
+				ended[i] = time.Since(began)
+			})
+			api.give(newLink(api, here))
+			time.Sleep(10 * time.Second)
+		}
+		last, err := api.take(t.Context(), time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		api.give(last) // after 30 s
+		reading.Wait()
+		if want := [3]time.Duration{45 * time.Second, 55 * time.Second, 75 * time.Second}; ended != want {
+			t.Errorf("links ended after %v, want %v", ended, want)
+		}
+	})
 }

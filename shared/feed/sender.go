@@ -2,157 +2,10 @@ package feed
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 	"sync"
-	"sync/atomic"
 	"time"
 )
-
-// ready holds the connections that have something to send and the senders that
-// wait for one. Connections whose last frame failed are kept apart: they may hold
-// up a part of the senders only, so those that fail again and again cannot take
-// the turns of the others.
-type ready struct {
-	mu       sync.Mutex
-	sound    connList
-	doubtful connList
-	most     int // senders that may have a doubtful connection in hand
-	out      int // senders that have
-	takes    int
-	idle     []*sender // the last one to become idle is the first to be woken
-	closed   bool
-
-	// awake counts the senders that are about to take something. While they are as
-	// many as can run, it is in vain to wake another, and worse: a sender that waits
-	// for a processor keeps the connection that it has in hand waiting.
-	awake atomic.Int32
-	runs  int32 // senders that can run at a time
-}
-
-// doubtfulTurn is how often a doubtful connection goes before a sound one.
-const doubtfulTurn = 8
-
-// put appends a chain of connections, linked by next. A sender that takes one of
-// several wakes the next sender, so the publisher wakes but one.
-func (r *ready) put(first *conn) {
-	r.mu.Lock()
-	for c := first; c != nil; {
-		next := c.next
-		r.append(c)
-		c = next
-	}
-	s := r.waker()
-	r.mu.Unlock()
-	s.rouse()
-}
-
-// take waits for a connection, after it put back the one that s had if there is
-// any. It returns nil when the list is closed. The caller is awake before, and not
-// after.
-func (r *ready) take(s *sender, back *conn) *conn {
-	r.mu.Lock()
-	r.release(s)
-	if back != nil {
-		r.append(back)
-	}
-	for !r.closed && !r.any() {
-		r.idle = append(r.idle, s)
-		r.awake.Add(-1)
-		r.mu.Unlock()
-		<-s.wake
-		r.mu.Lock()
-	}
-	r.awake.Add(-1)
-	if r.closed {
-		r.mu.Unlock()
-		return nil
-	}
-	r.takes++
-	var c *conn
-	if r.mayDoubt() && (r.sound.head == nil || r.takes%doubtfulTurn == 0) {
-		c = r.doubtful.pop()
-		s.doubting = true
-		r.out++
-	} else {
-		c = r.sound.pop()
-	}
-	other := r.waker()
-	r.mu.Unlock()
-	other.rouse()
-	return c
-}
-
-// giveUp lets others have the part of the senders that s took.
-func (r *ready) giveUp(s *sender) {
-	r.mu.Lock()
-	r.release(s)
-	other := r.waker()
-	r.mu.Unlock()
-	other.rouse()
-}
-
-func (r *ready) release(s *sender) {
-	if s.doubting {
-		s.doubting = false
-		r.out--
-	}
-}
-
-func (r *ready) append(c *conn) {
-	if c.doubtful {
-		r.doubtful.push(c)
-	} else {
-		r.sound.push(c)
-	}
-}
-
-func (r *ready) any() bool      { return r.sound.head != nil || r.mayDoubt() }
-func (r *ready) mayDoubt() bool { return r.doubtful.head != nil && r.out < r.most }
-
-// waker returns an idle sender for whom there is work, or nil.
-func (r *ready) waker() *sender {
-	last := len(r.idle) - 1
-	if last < 0 || !r.any() || r.awake.Load() >= r.runs {
-		return nil
-	}
-	s := r.idle[last]
-	r.idle = r.idle[:last]
-	r.awake.Add(1)
-	return s
-}
-
-func (r *ready) close() {
-	r.mu.Lock()
-	idle := r.idle
-	r.idle, r.closed = nil, true
-	r.mu.Unlock()
-	for _, s := range idle {
-		r.awake.Add(1)
-		s.rouse()
-	}
-}
-
-// connList is first in, first out, linked by next.
-type connList struct{ head, tail *conn }
-
-func (l *connList) push(c *conn) {
-	if c.next = nil; l.tail == nil {
-		l.head = c
-	} else {
-		l.tail.next = c
-	}
-	l.tail = c
-}
-
-func (l *connList) pop() *conn {
-	c := l.head
-	if l.head = c.next; l.head == nil {
-		l.tail = nil
-	}
-	c.next = nil
-	return c
-}
 
 // pool owns the senders. It looks at them at intervals, so that a sender need
 // not ask the time for every frame.
@@ -233,20 +86,31 @@ func (p *pool) look(ctx context.Context, h *Hub) {
 	}
 }
 
-// sender sends one frame at a time.
+// sender sends one batch at a time: of one frame where the sink takes no more.
 type sender struct {
 	hub  *Hub
 	wake chan struct{} // holds one: a sender is woken once each time it is idle
 
 	doubting bool // has a doubtful connection in hand; ready.mu
 
+	hand, back connList // connections whose turn it is, and those that had it and wait for the next
+	turns      []turn
+	items      []item
+	batch      []Delivery // of items
+
 	mu        sync.Mutex
 	posting   bool
-	age       int // looks of the pool at the frame at hand
+	age       int // looks of the pool at the batch at hand
 	replaced  bool
 	ctx       context.Context // of the calls of the sink until one is abandoned
 	cancel    context.CancelFunc
 	cancelled bool
+}
+
+// turn is what a connection has in a batch.
+type turn struct {
+	conn  *conn
+	items int
 }
 
 func (s *sender) rouse() {
@@ -259,34 +123,19 @@ func (s *sender) rouse() {
 func (s *sender) run(ctx context.Context) {
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	defer func() { s.cancel() }()
-	var back *conn
 	for {
 		s.hub.ready.awake.Add(1)
-		c := s.hub.ready.take(s, back)
-		if c == nil {
+		if !s.hub.ready.take(s) {
 			return
 		}
-		back = c
-		it, ok := c.take()
-		if !ok {
-			back = nil
+		if s.collect(); len(s.batch) == 0 {
 			continue
 		}
-		if it.kind == snapshotItem && it.frame == nil {
-			if it.frame = it.sub.take(); it.frame == nil {
-				continue
-			}
-		}
-		replaced, err := s.post(ctx, c, it.frame)
-		if err == nil {
-			c.delivered()
-			c.tries, c.rests, c.doubtful = 0, 0, false
-		} else if !s.settle(ctx, c, it, err) {
-			back = nil
-		}
+		replaced := s.post(ctx)
+		s.settle(ctx)
 		if replaced {
-			if back != nil {
-				s.hub.ready.put(back)
+			if s.back.head != nil {
+				s.hub.ready.put(s.back.head)
 			}
 			s.hub.ready.giveUp(s)
 			return
@@ -294,7 +143,37 @@ func (s *sender) run(ctx context.Context) {
 	}
 }
 
-func (s *sender) post(ctx context.Context, c *conn, frame []byte) (replaced bool, err error) {
+// collect makes a batch of what the connections in hand have to send.
+func (s *sender) collect() {
+	clear(s.batch)
+	s.turns, s.items, s.batch = s.turns[:0], s.items[:0], s.batch[:0]
+	for most := s.hub.sink.Batch(); len(s.items) < most; {
+		c := s.hand.pop()
+		if c == nil {
+			return
+		}
+		before := len(s.items)
+		s.items = c.take(s.items, most-before)
+		n := len(s.items) - before
+		if n == 0 {
+			continue
+		}
+		if it := &s.items[before]; it.kind == snapshotItem && it.frame == nil {
+			if it.frame = it.sub.take(); it.frame == nil {
+				s.items = s.items[:before]
+				s.back.push(c)
+				continue
+			}
+		}
+		s.turns = append(s.turns, turn{c, n})
+		for _, it := range s.items[before:] {
+			s.batch = append(s.batch, Delivery{Conn: c.Conn, Frame: it.frame})
+		}
+	}
+	s.hub.ready.giveBack(s)
+}
+
+func (s *sender) post(ctx context.Context) (replaced bool) {
 	s.mu.Lock()
 	if s.cancelled {
 		s.ctx, s.cancel = context.WithCancel(ctx)
@@ -303,39 +182,50 @@ func (s *sender) post(ctx context.Context, c *conn, frame []byte) (replaced bool
 	s.posting, s.age = true, 0
 	call := s.ctx
 	s.mu.Unlock()
-	err = s.hub.config.Sink.Post(call, c.Conn, frame)
+	s.hub.sink.PostAll(call, s.batch)
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.posting = false
-	replaced = s.replaced
-	s.mu.Unlock()
-	return replaced, err
+	return s.replaced
 }
 
-// settle decides what becomes of a frame that was not delivered, and reports
-// whether its connection may have its next turn without a rest.
-func (s *sender) settle(ctx context.Context, c *conn, it item, err error) bool {
-	keep := it.kind == stateItem || it.kind == snapshotItem
-	switch {
-	case ctx.Err() != nil:
-		return false
-	case errors.Is(err, ErrGone):
-		s.hub.drop(c, err)
-		return false
-	case errors.Is(err, ErrRejected):
-		c.failed(it, false)
-		c.tries = 0
-		return true
-	case errors.Is(err, ErrBusy):
-		c.tries++
-		keep = keep || c.tries < s.hub.config.Tries
+// settle leaves the connections in s.back that may have their next turn without a
+// rest.
+func (s *sender) settle(ctx context.Context) {
+	items, batch := s.items, s.batch
+	for _, t := range s.turns {
+		if s.settleTurn(ctx, t.conn, items[:t.items], batch[:t.items]) {
+			s.back.push(t.conn)
+		}
+		items, batch = items[t.items:], batch[t.items:]
 	}
-	if c.failed(it, keep); !keep {
-		c.tries = 0
+}
+
+// settleTurn reports whether a connection may have its next turn without a rest.
+func (s *sender) settleTurn(ctx context.Context, c *conn, items []item, got []Delivery) bool {
+	failed := false
+	for i := range got {
+		failed = failed || got[i].Err != nil
+	}
+	if !failed {
+		c.delivered(len(got))
+		return true
+	}
+	if ctx.Err() != nil {
+		return false
+	}
+	rest, gone := c.settle(items, got)
+	switch {
+	case gone != nil:
+		s.hub.drop(c, gone)
+		return false
+	case !rest:
+		return true
 	}
 	c.rests++
 	c.doubtful = true
-	rest := restFor(s.hub.restLeast, c.rests)
-	s.hub.timers.add(time.Now().Add(rest), func(time.Time) { s.hub.ready.put(c) })
+	next := time.Now().Add(restFor(s.hub.restLeast, c.rests))
+	s.hub.timers.add(next, func(time.Time) { s.hub.ready.put(c) })
 	return false
 }
 
