@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -16,13 +15,13 @@ import (
 	"quotary/functions/ingester/live"
 	"quotary/shared/connections"
 	"quotary/shared/keys"
-	"quotary/shared/source/hyperliquid"
+	"quotary/shared/lease"
 	"quotary/shared/store"
 )
 
-// openFeeds opens the WebSocket feeds; nil when they are switched off or their
-// table does not exist.
-func (s settings) openFeeds(ctx context.Context, c clients, stores ingest.Stores, info *hyperliquid.Info, log *slog.Logger) (*live.Feeds, error) {
+// openRing unwraps the data keys that the WebSocket feeds need; nil when they are
+// switched off or their table does not exist.
+func (s settings) openRing(ctx context.Context, c clients) (*keys.Ring, error) {
 	if !s.feeds {
 		return nil, nil
 	}
@@ -42,22 +41,26 @@ func (s settings) openFeeds(ctx context.Context, c clients, stores ingest.Stores
 		}
 		source = keys.KMS(kms.NewFromConfig(c.config), s.wrapped)
 	}
-	ring, err := keys.OpenRing(ctx, source)
-	if err != nil {
-		return nil, err
+	return keys.OpenRing(ctx, source)
+}
+
+// newFeeds makes the WebSocket feeds of one term; nil without any.
+func (i *ingester) newFeeds(stores ingest.Stores, term *lease.Term) *live.Feeds {
+	if i.ring == nil {
+		return nil
 	}
-	connected := connections.New(c.dynamodb, table, time.Now)
+	connected := connections.New(i.dynamodb, i.prefix+store.ConnectionsTable, time.Now)
 	config := live.Config{
 		Connections: connected,
-		Follower:    connections.NewFollower(connected, c.dynamodb, dynamodbstreams.NewFromConfig(c.config)),
-		Gateway:     newGateway(c.config),
-		Keys:        keys.New(c.dynamodb, s.prefix+store.KeysTable, ring, time.Now),
+		Follower:    connections.NewFollower(connected, i.dynamodb, dynamodbstreams.NewFromConfig(i.config)),
+		Gateway:     newGateway(i.config, term),
+		Keys:        keys.New(i.dynamodb, i.prefix+store.KeysTable, i.ring, time.Now),
 		Log:         stores.Log, Series: stores.Series,
-		Logger: log.With("part", "feeds"),
-		Idle:   s.idle,
+		Logger: i.log.With("part", "feeds"),
+		Idle:   i.idle,
 	}
-	if info != nil {
-		config.Venue = info
+	if i.info != nil {
+		config.Venue = i.info
 	}
-	return live.New(config), nil
+	return live.New(config)
 }

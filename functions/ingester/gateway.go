@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/apigatewaymanagementapi"
 
 	"quotary/shared/feed"
+	"quotary/shared/lease"
 )
 
 // gateway is the management API of the WebSocket APIs: frames go through the
@@ -20,12 +21,13 @@ import (
 type gateway struct {
 	*feed.Management
 	config aws.Config
+	term   *lease.Term // in which frames may be sent
 
 	mu      sync.Mutex
 	clients map[string]*apigatewaymanagementapi.Client // by endpoint; there are four
 }
 
-func newGateway(config aws.Config) *gateway {
+func newGateway(config aws.Config, term *lease.Term) *gateway {
 	config.HTTPClient = awshttp.NewBuildableClient().WithTimeout(3 * time.Second).WithTransportOptions(func(t *http.Transport) {
 		t.MaxIdleConnsPerHost = 16
 	})
@@ -33,8 +35,18 @@ func newGateway(config aws.Config) *gateway {
 	return &gateway{
 		Management: feed.NewManagement(feed.ManagementConfig{Region: config.Region, Credentials: config.Credentials}),
 		config:     config,
+		term:       term,
 		clients:    map[string]*apigatewaymanagementapi.Client{},
 	}
+}
+
+// Post sends a frame while the lease is valid. What waits meanwhile is tried
+// again: the term may go on.
+func (g *gateway) Post(ctx context.Context, c feed.Conn, frame []byte) error {
+	if !g.term.Valid() {
+		return fmt.Errorf("the lease is not valid: %w", feed.ErrBusy)
+	}
+	return g.Management.Post(ctx, c, frame)
 }
 
 // Probe asks whether a connection is there; the error is [feed.ErrGone] when it

@@ -58,7 +58,7 @@ func newWorld(t *testing.T) *world {
 	}
 	w := &world{t: t, spool: filepath.Join(t.TempDir(), "spool"), stores: ingest.Stores{
 		Log: store.NewLog(db, prefix+store.LogTable), Series: store.NewSeries(db, prefix+store.SeriesTable), Views: store.NewViews(client, "views")}}
-	w.env = append(os.Environ(), "QUOTARY_TEST_AS_INGESTER=1", "QUOTARY_TABLE_PREFIX="+prefix, "QUOTARY_VIEWS_BUCKET=views", "QUOTARY_FEEDS=off",
+	w.env = append(os.Environ(), "QUOTARY_TEST_AS_INGESTER=1", "QUOTARY_INGESTER_NAME=only", "QUOTARY_TABLE_PREFIX="+prefix, "QUOTARY_VIEWS_BUCKET=views", "QUOTARY_FEEDS=off",
 		"QUOTARY_SPOOL_DIR="+w.spool, "AWS_ENDPOINT_URL_DYNAMODB="+storetest.Endpoint(t), "AWS_ENDPOINT_URL_S3="+objects.URL,
 		"AWS_REGION=eu-west-1", "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test", "AWS_EC2_METADATA_DISABLED=true")
 	return w
@@ -156,23 +156,29 @@ func TestAKilledIngesterLosesAndDoublesNothing(t *testing.T) {
 	if !strings.Contains(out.String(), fmt.Sprintf("fills %d, trades %d, malformed 0, missing 0", len(fills), len(fills)/2)) {
 		t.Errorf("the replay said %s", out.String())
 	}
+	w.checkCandles(fills)
+}
+
+// checkCandles holds the klines of every tier against the fills.
+func (w *world) checkCandles(fills []market.Fill) {
+	w.t.Helper()
 	for coin, want := range wholeCandles(fills) {
 		for _, i := range market.KlineTiers {
 			key := store.SeriesKey{Name: store.KlineSeries, Key: coin, Interval: i.String()}
-			points, err := w.stores.Series.Range(t.Context(), key, time.Time{}, time.Time{}, 0, false)
+			points, err := w.stores.Series.Range(w.t.Context(), key, time.Time{}, time.Time{}, 0, false)
 			if err != nil {
-				t.Fatal(err)
+				w.t.Fatal(err)
 			}
 			var sum market.Candle
 			for _, p := range points {
 				c, err := market.ParseCandle(p.Body)
 				if err != nil {
-					t.Fatal(err)
+					w.t.Fatal(err)
 				}
 				sum.Merge(&c)
 			}
 			if !sum.Equal(&want) {
-				t.Errorf("%s: %s, want %s", key, sum.AppendJSON(nil), want.AppendJSON(nil))
+				w.t.Errorf("%s: %s, want %s", key, sum.AppendJSON(nil), want.AppendJSON(nil))
 			}
 		}
 	}

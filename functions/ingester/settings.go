@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"quotary/functions/ingester/ingest"
 	"quotary/shared/config"
 	"quotary/shared/connections"
+	"quotary/shared/dynamo"
 	"quotary/shared/store"
 )
 
@@ -30,6 +32,7 @@ type settings struct {
 	keys    string // file of the data keys that seal secrets, "" for wrapped ones
 	wrapped string // those data keys, wrapped by KMS
 	idle    time.Duration
+	name    string // of this process in the lease, "" for one that no other process has
 }
 
 func readSettings() (settings, error) {
@@ -44,6 +47,7 @@ func readSettings() (settings, error) {
 		feeds:   env.Bool("QUOTARY_FEEDS", true, "whether to drive the WebSocket feeds"),
 		keys:    env.Optional("QUOTARY_DATA_KEYS_FILE", ""),
 		wrapped: env.Optional("QUOTARY_DATA_KEYS", ""),
+		name:    env.Optional("QUOTARY_INGESTER_NAME", ""),
 		idle:    env.Duration("QUOTARY_FEED_IDLE", connections.Idle, "after what time without a message a WebSocket client is disconnected"),
 	}
 	if s.nodeDir != "" {
@@ -66,8 +70,11 @@ type clients struct {
 }
 
 func openClients(ctx context.Context) (clients, error) {
+	client := awshttp.NewBuildableClient().WithTimeout(attemptTimeout).WithTransportOptions(func(t *http.Transport) {
+		t.MaxIdleConnsPerHost = 32
+	})
 	cfg, err := awsconfig.LoadDefaultConfig(ctx,
-		awsconfig.WithHTTPClient(awshttp.NewBuildableClient().WithTimeout(attemptTimeout)),
+		awsconfig.WithHTTPClient(client),
 		awsconfig.WithRetryMaxAttempts(3))
 	if err != nil {
 		return clients{}, fmt.Errorf("load the AWS settings: %w", err)
@@ -89,9 +96,13 @@ func open(ctx context.Context) (settings, clients, ingest.Stores, error) {
 	if err != nil {
 		return s, c, ingest.Stores{}, err
 	}
+	quick, err := dynamo.New(ctx, c.dynamodb) // each row of a series is a request
+	if err != nil {
+		return s, c, ingest.Stores{}, err
+	}
 	return s, c, ingest.Stores{
 		Log:    store.NewLog(c.dynamodb, s.prefix+store.LogTable),
-		Series: store.NewSeries(c.dynamodb, s.prefix+store.SeriesTable),
+		Series: store.NewSeries(quick, s.prefix+store.SeriesTable),
 		Views:  store.NewViews(c.s3, s.bucket),
 	}, nil
 }

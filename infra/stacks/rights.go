@@ -77,7 +77,7 @@ var rights = map[string]Rights{
 	programIngester: {
 		Tables: map[string][]string{
 			store.LogTable:         {"BatchWriteItem", "Query"},
-			store.SeriesTable:      {"BatchGetItem", "BatchWriteItem", "GetItem", "PutItem", "Query"},
+			store.SeriesTable:      {"BatchGetItem", "GetItem", "PutItem", "Query", "UpdateItem"}, // its lease lies there too
 			store.KeysTable:        readKeys, // whose connections must close
 			store.ConnectionsTable: {"DeleteItem", "GetItem", "Query", "Scan", "UpdateItem"},
 		},

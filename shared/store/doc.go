@@ -9,9 +9,11 @@
 //   - Views: the current state of something, published whole as one S3 object;
 //     a View keeps the last version in memory.
 //
-// The ingester is the only writer. Rows have natural keys, so every write may
-// be repeated: after an error or a crash the writer repeats the batch, and the
-// result is the same. Keys are composed in keys.go and nowhere else; the tables
+// The ingester is the only writer, of which one at a time writes. Rows have
+// natural keys, so every write may be repeated: after an error or a crash the
+// writer repeats the batch, and the result is the same. What a writer sends that
+// was replaced without knowing it is refused where it would undo something: see
+// [Series.Under] and [Views.Owned]. Keys are composed in keys.go and nowhere else; the tables
 // are defined in schema.go.
 //
 // Every call takes a context and ends with it. A single request to DynamoDB or

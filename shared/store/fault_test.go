@@ -15,7 +15,7 @@ import (
 type faulty struct {
 	*dynamodb.Client
 
-	refuse   atomic.Int64 // so many batch requests are throttled as a whole
+	refuse   atomic.Int64 // so many batch requests and writes are throttled as a whole
 	partial  bool         // batches are processed in part
 	starve   bool         // batches are not processed at all
 	reads    atomic.Int64 // Query requests
@@ -76,6 +76,13 @@ func (f *faulty) BatchWriteItem(ctx context.Context, in *dynamodb.BatchWriteItem
 		}
 	}
 	return &dynamodb.BatchWriteItemOutput{UnprocessedItems: left}, nil
+}
+
+func (f *faulty) PutItem(ctx context.Context, in *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	if err := f.throttle(); err != nil {
+		return nil, err
+	}
+	return f.Client.PutItem(ctx, in)
 }
 
 func (f *faulty) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {

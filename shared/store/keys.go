@@ -15,6 +15,7 @@ const (
 	attrBody  = "body"
 	attrSeq   = "seq"
 	attrExtra = "extra"
+	attrEpoch = "ep" // of the writer
 )
 
 // maxMillis is the last time that fits the 13 digits of a sort key: the year

@@ -14,13 +14,17 @@ import (
 )
 
 // Series holds one row per name, key, interval and time bucket. A row is
-// rewritten whole while its bucket is open. There is one writer.
+// rewritten whole while its bucket is open. There is one writer at a time; see
+// [Series.Under] for what becomes of one that does not know that it was
+// replaced.
 type Series struct {
-	// Parallel is how many batch requests of one call run at a time; 0 means 4.
+	// Parallel is how many requests of one call run at a time; 0 means 4 batches
+	// of reads, 16 writes.
 	Parallel int
 
 	db    SeriesDB
 	table string
+	epoch int64
 }
 
 // SeriesDB is the part of the DynamoDB client that Series needs.
@@ -28,6 +32,7 @@ type SeriesDB interface {
 	Rows
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
+	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
 }
 
 // NewSeries returns the series that are kept in the table.
@@ -66,6 +71,8 @@ type SeriesAt struct {
 // was there. It may be repeated; of points with the same key in one call the
 // last one stays. What DynamoDB refuses for lack of capacity is tried again
 // until ctx ends. After an error any part of the points may have been written.
+// The error is [ErrFenced] when a writer of a higher epoch has written one of
+// them.
 func (s *Series) Put(ctx context.Context, rows []SeriesRow) error {
 	items := make([]item, len(rows))
 	for i, r := range rows {
@@ -75,7 +82,7 @@ func (s *Series) Put(ctx context.Context, rows []SeriesRow) error {
 		}
 		items[i] = it
 	}
-	if err := putAll(ctx, s.db, s.table, s.Parallel, items); err != nil {
+	if err := s.putFenced(ctx, distinct(items)); err != nil {
 		return fmt.Errorf("put series: %w", err)
 	}
 	return nil
@@ -198,20 +205,23 @@ func (s *Series) Checkpoint(ctx context.Context, source string) ([]byte, error) 
 	if err != nil {
 		return nil, fmt.Errorf("read checkpoint of %s: %w", source, err)
 	}
-	body, _ := out.Item[attrBody].(*types.AttributeValueMemberB)
-	if body == nil {
-		return nil, nil
-	}
-	return body.Value, nil
+	return checkpoint(out.Item), nil
 }
 
-// SaveCheckpoint records how far the source has been consumed.
+func checkpoint(it item) []byte {
+	body, _ := it[attrBody].(*types.AttributeValueMemberB)
+	if body == nil {
+		return nil
+	}
+	return body.Value
+}
+
+// SaveCheckpoint records how far the source has been consumed. The error is
+// [ErrFenced] when a writer of a higher epoch has claimed or saved it.
 func (s *Series) SaveCheckpoint(ctx context.Context, source string, body []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
 	it := checkpointKey(source).item()
 	it[attrBody] = &types.AttributeValueMemberB{Value: body}
-	if _, err := s.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.table, Item: it}); err != nil {
+	if err := s.putItem(ctx, it); err != nil {
 		return fmt.Errorf("save checkpoint of %s: %w", source, err)
 	}
 	return nil

@@ -22,11 +22,13 @@ type Views struct {
 	bucket  string
 	zip     *zstd.Encoder
 	unzip   *zstd.Decoder
+	owner   *owner // nil publishes whatever anybody else has published
 }
 
 // Objects is the part of the S3 client that Views needs.
 type Objects interface {
 	GetObject(context.Context, *s3.GetObjectInput, ...func(*s3.Options)) (*s3.GetObjectOutput, error)
+	HeadObject(context.Context, *s3.HeadObjectInput, ...func(*s3.Options)) (*s3.HeadObjectOutput, error)
 	PutObject(context.Context, *s3.PutObjectInput, ...func(*s3.Options)) (*s3.PutObjectOutput, error)
 }
 
@@ -46,20 +48,26 @@ func NewViews(objects Objects, bucket string) *Views {
 	if err != nil {
 		panic(err)
 	}
-	return &Views{objects, bucket, zip, unzip}
+	return &Views{objects: objects, bucket: bucket, zip: zip, unzip: unzip}
 }
 
 // Publish replaces the view by body, which is JSON.
 func (v *Views) Publish(ctx context.Context, name string, body []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	_, err := v.objects.PutObject(ctx, &s3.PutObjectInput{
+	put := &s3.PutObjectInput{
 		Bucket:          &v.bucket,
 		Key:             viewKey(name),
 		Body:            bytes.NewReader(v.zip.EncodeAll(body, nil)),
 		ContentType:     aws.String("application/json"),
 		ContentEncoding: aws.String("zstd"),
-	})
+	}
+	var err error
+	if v.owner != nil {
+		err = v.replace(ctx, put)
+	} else {
+		_, err = v.objects.PutObject(ctx, put)
+	}
 	if err != nil {
 		return fmt.Errorf("publish view %s: %w", name, err)
 	}

@@ -2,9 +2,11 @@ package ingest
 
 import (
 	"net/http"
+	"sync"
 	"time"
 
 	"quotary/shared/feed"
+	"quotary/shared/lease"
 )
 
 // silentFor is how long all sources of a group may say nothing, and the stores
@@ -16,25 +18,86 @@ const silentFor = 60 * time.Second
 //	GET /healthz  200 while the process lives
 //	GET /readyz   503 while a configured group of sources is silent for 60 s, or the stores refuse for that long
 //	GET /metrics  figures as JSON
+//
+// The first two tell whether this process is active or stands by, and who holds
+// the lease. One that stands by is ready: it is there to wait.
 type Health struct {
+	Lease *lease.Lease
+	Now   func() time.Time
+
+	mu   sync.Mutex
+	duty *Duty // nil while this process stands by
+}
+
+// Duty is the work of the process that is active.
+type Duty struct {
 	Pipeline *Pipeline
 	Feeds    func() feed.Totals // nil without feeds
-	Started  time.Time
-	Now      func() time.Time
+	Began    time.Time
+}
+
+// Begin tells that this process is active.
+func (h *Health) Begin(d Duty) { h.set(&d) }
+
+// End tells that it stands by again.
+func (h *Health) End() { h.set(nil) }
+
+func (h *Health) set(d *Duty) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.duty = d
+}
+
+// Duty returns the work at hand, nil while this process stands by.
+func (h *Health) Duty() *Duty {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.duty
+}
+
+// condition is the answer to /healthz and /readyz.
+type condition struct {
+	Status  string   `json:"status"`
+	Reasons []string `json:"reasons,omitempty"` // why it is not ready
+	Role    string   `json:"role"`
+	Holder  string   `json:"holder"` // of the lease; "" while nobody is known to hold it
+	Epoch   int64    `json:"epoch"`  // of the holder
+}
+
+// Roles of a process.
+const (
+	active  = "active"
+	standby = "standby"
+)
+
+func (h *Health) condition(status string) condition {
+	holder := h.Lease.Holder()
+	c := condition{Status: status, Role: standby, Holder: holder.Owner, Epoch: holder.Epoch}
+	if h.Duty() != nil {
+		c.Role = active
+	}
+	return c
 }
 
 // Handler serves the three.
 func (h *Health) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, http.StatusOK, map[string]string{"status": "alive"})
+		answer(w, http.StatusOK, h.condition("alive"))
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		if why := h.trouble(); len(why) > 0 {
-			answer(w, http.StatusServiceUnavailable, map[string]any{"status": "not ready", "reasons": why})
+		d := h.Duty()
+		if d == nil {
+			answer(w, http.StatusOK, h.condition(standby))
 			return
 		}
-		answer(w, http.StatusOK, map[string]string{"status": "ready"})
+		if why := d.trouble(h.Now()); len(why) > 0 {
+			c := h.condition("not ready")
+			c.Reasons = why
+			answer(w, http.StatusServiceUnavailable, c)
+			return
+		}
+		answer(w, http.StatusOK, h.condition("ready"))
 	})
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, h.metrics()) })
 	return mux
@@ -47,17 +110,16 @@ func answer(w http.ResponseWriter, status int, body any) {
 }
 
 // trouble tells why the ingester is not ready.
-func (h *Health) trouble() (why []string) {
-	now := h.Now()
+func (d *Duty) trouble(now time.Time) (why []string) {
 	heard := map[string]time.Time{}
 	var groups []string
-	for _, s := range h.Pipeline.Sources {
+	for _, s := range d.Pipeline.Sources {
 		if s.Group == "" {
 			continue
 		}
 		if _, ok := heard[s.Group]; !ok {
 			groups = append(groups, s.Group)
-			heard[s.Group] = h.Started
+			heard[s.Group] = d.Began
 		}
 		if seen := time.UnixMilli(s.Stats.LastSeen.Load()); seen.After(heard[s.Group]) {
 			heard[s.Group] = seen
@@ -68,7 +130,7 @@ func (h *Health) trouble() (why []string) {
 			why = append(why, "source "+group+" is silent")
 		}
 	}
-	if since := h.Pipeline.Stats.TroubleSince.Load(); since > 0 && now.Sub(time.UnixMilli(since)) >= silentFor {
+	if since := d.Pipeline.Stats.TroubleSince.Load(); since > 0 && now.Sub(time.UnixMilli(since)) >= silentFor {
 		why = append(why, "the stores refuse")
 	}
 	return why
@@ -77,6 +139,8 @@ func (h *Health) trouble() (why []string) {
 // metrics are the figures of GET /metrics. Times are Unix milliseconds, 0 while
 // there is none.
 type metrics struct {
+	Role    string                   `json:"role"`
+	Epoch   int64                    `json:"epoch"` // of the holder of the lease
 	Sources map[string]sourceMetrics `json:"sources"`
 	Writer  writerMetrics            `json:"writer"`
 	Feeds   *feedMetrics             `json:"feeds,omitempty"` // absent where there are none
@@ -111,20 +175,22 @@ type writerMetrics struct {
 
 func (h *Health) metrics() metrics {
 	now := h.Now().UnixMilli()
-	p := h.Pipeline
-	m := metrics{Sources: map[string]sourceMetrics{}, Writer: writerMetrics{
+	c := h.condition("")
+	m := metrics{Role: c.Role, Epoch: c.Epoch, Sources: map[string]sourceMetrics{}}
+	d := h.Duty()
+	if d == nil {
+		return m
+	}
+	p := d.Pipeline
+	m.Writer = writerMetrics{
 		Batches: p.Stats.Batches.Load(), Fills: p.Stats.Fills.Load(), Trades: p.Stats.Trades.Load(), Rows: p.Stats.Rows.Load(),
 		Flushed: p.Stats.Flushed.Load(), TroubleSince: p.Stats.TroubleSince.Load(),
-	}}
-	if h.Feeds != nil {
-		totals := feedMetrics(h.Feeds())
+	}
+	if d.Feeds != nil {
+		totals := feedMetrics(d.Feeds())
 		m.Feeds = &totals
 	}
-	sources := p.Sources
-	if p.Spool != nil {
-		sources = append(sources[:len(sources):len(sources)], Source{Name: "spool", Stats: p.Spool.Stats})
-	}
-	for _, s := range sources {
+	for _, s := range p.everySource() {
 		one := sourceMetrics{LastEvent: s.Stats.LastEvent.Load(), LastSeen: s.Stats.LastSeen.Load(), Lines: s.Stats.Lines.Load(),
 			Malformed: s.Stats.Malformed.Load(), Reconnects: s.Stats.Reconnects.Load(), Dropped: s.Stats.Dropped.Load()}
 		if one.LastEvent > 0 {
@@ -134,4 +200,12 @@ func (h *Health) metrics() metrics {
 		m.Sources[s.Name] = one
 	}
 	return m
+}
+
+// everySource is the sources and the spool.
+func (p *Pipeline) everySource() []Source {
+	if p.Spool == nil {
+		return p.Sources
+	}
+	return append(p.Sources[:len(p.Sources):len(p.Sources)], Source{Name: "spool", Stats: p.Spool.Stats})
 }

@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"quotary/functions/ingester/projection"
+	"quotary/shared/lease"
 	"quotary/shared/market"
 	"quotary/shared/source/hyperliquid"
 	"quotary/shared/store"
@@ -356,12 +357,19 @@ func TestReadinessFollowsTheSources(t *testing.T) {
 	now := time.UnixMilli(1_800_000_000_000)
 	one, two, other := new(hyperliquid.Stats), new(hyperliquid.Stats), new(hyperliquid.Stats)
 	p := &Pipeline{Sources: []Source{{Name: "a", Group: "node", Stats: one}, {Name: "b", Group: "node", Stats: two}, {Name: "c", Group: "feed", Stats: other}}, Spool: newSpool("")}
-	h := &Health{Pipeline: p, Started: now, Now: func() time.Time { return now }}
+	h := &Health{Lease: new(lease.Lease), Now: func() time.Time { return now }}
 	get := func(path string) (int, string) {
 		w := httptest.NewRecorder()
 		h.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
 		return w.Code, w.Body.String()
 	}
+	if status, body := get("/readyz"); status != 200 || !strings.Contains(body, `"status":"standby","role":"standby"`) {
+		t.Errorf("/readyz of one that stands by: %d %s", status, body)
+	}
+	if status, body := get("/metrics"); status != 200 || !strings.Contains(body, `"role":"standby","epoch":0,"sources":{}`) {
+		t.Errorf("/metrics of one that stands by: %d %s", status, body)
+	}
+	h.Begin(Duty{Pipeline: p, Began: now})
 	expect := func(status int, holds string) {
 		t.Helper()
 		if got, body := get("/readyz"); got != status || !strings.Contains(body, holds) {
@@ -379,8 +387,8 @@ func TestReadinessFollowsTheSources(t *testing.T) {
 	expect(200, "ready")
 	p.Stats.TroubleSince.Store(now.Add(-time.Minute).UnixMilli())
 	expect(503, "the stores refuse")
-	if status, _ := get("/healthz"); status != 200 {
-		t.Errorf("/healthz: %d", status)
+	if status, body := get("/healthz"); status != 200 || !strings.Contains(body, `"role":"active"`) {
+		t.Errorf("/healthz: %d %s", status, body)
 	}
 	var m metrics
 	_, body := get("/metrics")

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"quotary/functions/ingester/projection"
+	"quotary/shared/lease"
 	"quotary/shared/market"
 	"quotary/shared/source/hyperliquid"
 	"quotary/shared/store"
@@ -22,6 +23,12 @@ type Stores struct {
 	Log    *store.Log
 	Series *store.Series
 	Views  *store.Views
+}
+
+// Under returns the stores for the writer of a term: what it writes too late is
+// refused, or harmless; see package lease.
+func (s Stores) Under(t *lease.Term) Stores {
+	return Stores{Log: s.Log, Series: s.Series.Under(t.Epoch), Views: s.Views.Owned(t.Confirm)}
 }
 
 // Source tells events until its context ends.
@@ -60,6 +67,11 @@ type Pipeline struct {
 	Log     *slog.Logger
 	Now     func() time.Time // nil means time.Now
 
+	// Term is the lease under which the pipeline is the one writer: it writes
+	// only while that is valid, and ends without another write when it is lost.
+	// Nil is for who knows to be alone.
+	Term *lease.Term
+
 	// Applied is called with each batch that the projections have taken, by the
 	// only goroutine that may touch the set; nil is not called.
 	Applied func(e *market.Events, set *projection.Set)
@@ -92,7 +104,8 @@ type message struct {
 }
 
 // Run starts the sources and writes what they tell until ctx ends; then it
-// writes what is on its way and returns nil. It owns one goroutine for each
+// writes what is on its way and returns nil. The error is [lease.ErrLost] when
+// somebody else has become the writer. It owns one goroutine for each
 // source and all of them have ended when it returns.
 func (p *Pipeline) Run(ctx context.Context) error {
 	if p.Now == nil {
@@ -108,10 +121,19 @@ func (p *Pipeline) Run(ctx context.Context) error {
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(stopWithin, cancel) })
 	defer stop()
+	if p.Term != nil {
+		go func() {
+			select {
+			case <-p.Term.Lost():
+				cancel()
+			case <-work.Done():
+			}
+		}()
+	}
 
 	if err := p.restore(ctx); err != nil {
 		if ctx.Err() != nil {
-			return nil
+			return p.lost()
 		}
 		return err
 	}
@@ -129,10 +151,26 @@ func (p *Pipeline) Run(ctx context.Context) error {
 	}
 
 	err := p.loop(work, ctx.Done(), ended)
+	if lost := p.lost(); lost != nil {
+		return lost
+	}
 	if work.Err() != nil {
 		return fmt.Errorf("stop: %w within %s: what was not written comes again at the next start", context.DeadlineExceeded, stopWithin)
 	}
 	return err
+}
+
+// lost is lease.ErrLost once somebody else is the writer.
+func (p *Pipeline) lost() error {
+	if p.Term == nil {
+		return nil
+	}
+	select {
+	case <-p.Term.Lost():
+		return lease.ErrLost
+	default:
+		return nil
+	}
 }
 
 // restore brings back the views and derives the buckets anew that may have
@@ -173,8 +211,8 @@ func (p *Pipeline) restore(ctx context.Context) error {
 func (p *Pipeline) follow(ctx context.Context, s Source) error {
 	var from hyperliquid.Position
 	if !s.NoCheckpoint {
-		err := p.retry(ctx, "read the checkpoint of "+s.Name, func() error {
-			body, err := p.Stores.Series.Checkpoint(ctx, s.Name)
+		err := p.retry(ctx, "claim the checkpoint of "+s.Name, func() error {
+			body, err := p.Stores.Series.ClaimCheckpoint(ctx, s.Name)
 			if err != nil || body == nil {
 				return err
 			}

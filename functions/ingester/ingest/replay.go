@@ -45,7 +45,7 @@ func (r *Replay) Run(ctx context.Context, path string) (Counts, error) {
 	if err != nil {
 		return Counts{}, err
 	}
-	at, err := readSpoolPosition(ctx, r.Stores.Series, name)
+	at, err := readSpoolPosition(ctx, r.Stores.Series.Checkpoint, name)
 	if err != nil {
 		return Counts{}, err
 	}
@@ -97,7 +97,7 @@ func (r *Replay) await(ctx context.Context, name string) error {
 	var failure error
 	deadline := time.Now().Add(idle)
 	for {
-		at, err := readSpoolPosition(ctx, r.Stores.Series, name)
+		at, err := readSpoolPosition(ctx, r.Stores.Series.Checkpoint, name)
 		switch {
 		case ctx.Err() != nil:
 			return fmt.Errorf("interrupted; the same command goes on from here: %w", context.Cause(ctx))

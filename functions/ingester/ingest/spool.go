@@ -44,9 +44,10 @@ type spoolPosition struct {
 // spoolSource names the checkpoint of a spooled file.
 func spoolSource(name string) string { return "spool/" + name }
 
-func readSpoolPosition(ctx context.Context, series *store.Series, name string) (spoolPosition, error) {
+// readSpoolPosition reads it by one of the ways to read a checkpoint.
+func readSpoolPosition(ctx context.Context, read func(context.Context, string) ([]byte, error), name string) (spoolPosition, error) {
 	var at spoolPosition
-	body, err := series.Checkpoint(ctx, spoolSource(name))
+	body, err := read(ctx, spoolSource(name))
 	if err != nil || body == nil {
 		return at, err
 	}
@@ -117,7 +118,7 @@ func (s *Spool) next(failed map[string]bool) (string, error) {
 // consume reads a file from its checkpoint on, waits until all of it is written,
 // and removes it.
 func (s *Spool) consume(ctx context.Context, series *store.Series, name string, queue chan<- message) error {
-	at, err := readSpoolPosition(ctx, series, name)
+	at, err := readSpoolPosition(ctx, series.ClaimCheckpoint, name)
 	if err != nil {
 		return err
 	}

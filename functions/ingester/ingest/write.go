@@ -3,6 +3,8 @@ package ingest
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -120,10 +122,14 @@ func (p *Pipeline) flush(ctx context.Context, settle bool) error {
 	return nil
 }
 
-// retry calls do until it succeeds or ctx ends. The stores may be away for
-// hours: nothing is given up, the queues fill, and the sources wait.
+// retry calls do, each time with a valid lease, until it succeeds, ctx ends or
+// the lease is lost. The stores may be away for hours: nothing is given up, the
+// queues fill, and the sources wait.
 func (p *Pipeline) retry(ctx context.Context, what string, do func() error) error {
 	for ceiling := retryFirst; ; ceiling = min(retryCeiling, 2*ceiling) {
+		if err := p.await(ctx); err != nil {
+			return err
+		}
 		err := do()
 		if err == nil {
 			p.Stats.TroubleSince.Store(0)
@@ -131,6 +137,9 @@ func (p *Pipeline) retry(ctx context.Context, what string, do func() error) erro
 		}
 		if ctx.Err() != nil {
 			return cmp.Or(context.Cause(ctx), ctx.Err())
+		}
+		if errors.Is(err, store.ErrFenced) {
+			return fmt.Errorf("%s: %w", what, err)
 		}
 		p.Stats.TroubleSince.CompareAndSwap(0, p.Now().UnixMilli())
 		pause := ceiling/2 + rand.N(ceiling/2)
@@ -141,4 +150,14 @@ func (p *Pipeline) retry(ctx context.Context, what string, do func() error) erro
 		case <-time.After(pause):
 		}
 	}
+}
+
+// await returns nil at a moment at which the pipeline is the writer.
+func (p *Pipeline) await(ctx context.Context) error {
+	if p.Term == nil || p.Term.Valid() {
+		return nil
+	}
+	p.Stats.TroubleSince.CompareAndSwap(0, p.Now().UnixMilli())
+	p.Log.Warn("the lease could not be renewed; waiting for it")
+	return p.Term.Await(ctx)
 }

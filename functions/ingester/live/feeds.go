@@ -135,7 +135,7 @@ func (f *Feeds) Run(ctx context.Context) error {
 
 // remember reads up to when an earlier run has sent replies.
 func (f *Feeds) remember(ctx context.Context) error {
-	body, err := f.Series.Checkpoint(ctx, noteSource)
+	body, err := f.Series.ClaimCheckpoint(ctx, noteSource)
 	if err != nil {
 		return fmt.Errorf("start the feeds: %w", err)
 	}

@@ -1,0 +1,219 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"quotary/functions/ingester/projection"
+	"quotary/shared/market"
+	"quotary/shared/store"
+)
+
+// task is one of several ingesters on the same tables.
+type task struct {
+	*process
+	t   *testing.T
+	url string // of its health
+}
+
+// task starts an ingester under a name of its own.
+func (w *world) task(name string) *task {
+	w.t.Helper()
+	cmd := w.command("run")
+	cmd.Env = append(cmd.Env, "QUOTARY_INGESTER_NAME="+name)
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	p := &task{process: &process{cmd: cmd}, t: w.t}
+	w.t.Cleanup(func() { p.end(syscall.SIGKILL) })
+	lines := bufio.NewReader(stdout)
+	first, err := lines.ReadBytes('\n')
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var started struct{ Health string }
+	if err := json.Unmarshal(first, &started); err != nil {
+		w.t.Fatalf("%s: %v", first, err)
+	}
+	p.url = "http://" + started.Health
+	go lines.WriteTo(logTo{w.t, name})
+	return p
+}
+
+// logTo shows what a task says.
+type logTo struct {
+	t    *testing.T
+	name string
+}
+
+func (l logTo) Write(b []byte) (int, error) {
+	if l.t.Context().Err() == nil { // else the test has ended
+		l.t.Logf("%s: %s", l.name, strings.TrimSpace(string(b)))
+	}
+	return len(b), nil
+}
+
+// role is what a task says of itself.
+type role struct {
+	Status, Role, Holder string
+	Epoch                int64
+}
+
+func (p *task) role(path string) (r role) {
+	ctx, cancel := context.WithTimeout(p.t.Context(), 5*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url+path, nil)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return role{}
+	}
+	defer res.Body.Close()
+	if err := json.NewDecoder(res.Body).Decode(&r); err != nil {
+		p.t.Fatal(err)
+	}
+	return r
+}
+
+// await waits until a task is active, or until it knows who is.
+func (p *task) await(want string, epoch int64) {
+	p.t.Helper()
+	began := time.Now()
+	for ; ; time.Sleep(20 * time.Millisecond) {
+		r := p.role("/healthz")
+		if r.Role == want && r.Epoch == epoch {
+			p.t.Logf("%s after %v", want, time.Since(began).Round(time.Millisecond))
+			return
+		}
+		if time.Since(began) > time.Minute {
+			p.t.Fatalf("it is %+v, want %s in epoch %d", r, want, epoch)
+		}
+	}
+}
+
+// TestAStandbyTakesOverAndNothingIsLostOrDoubled lets a node write its files
+// while the active ingester is killed, the next one is held up until another has
+// taken over and then goes on, and the third is stopped.
+func TestAStandbyTakesOverAndNothingIsLostOrDoubled(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	node := t.TempDir()
+	w.env = append(w.env, "QUOTARY_NODE_DIR="+node)
+	path, fills := record(t, 4000)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(strings.TrimSpace(string(text))+"\n", "\n")
+	file := filepath.Join(node, "node_fills_by_block", "hourly", "20260202", "10")
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	out, err := os.Create(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	written := 0
+	// write has the node write a part of its lines, one at a time.
+	write := func(part int) {
+		t.Helper()
+		for end := written + len(lines)/part; written < min(end, len(lines)); written++ {
+			if _, err := out.WriteString(lines[written]); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
+
+	first := w.task("first")
+	first.await("active", 1)
+	second := w.task("second")
+	second.await("standby", 1)
+	if r := second.role("/readyz"); r != (role{"standby", "standby", "first", 1}) {
+		t.Errorf("the standby says %+v", r)
+	}
+	write(5)
+	first.end(syscall.SIGKILL)
+	write(5)
+	second.await("active", 2)
+	third := w.task("third")
+	third.await("standby", 2)
+	write(5)
+	second.cmd.Process.Signal(syscall.SIGSTOP)
+	write(5)
+	third.await("active", 3)
+	second.cmd.Process.Signal(syscall.SIGCONT)
+	second.await("standby", 3)
+	write(10)
+	if err := third.end(syscall.SIGTERM); err != nil {
+		t.Errorf("the third ended with %v", err)
+	}
+	second.await("active", 4)
+	write(1)
+	w.awaitRows(fills)
+	if err := second.end(syscall.SIGTERM); err != nil {
+		t.Errorf("the second ended with %v", err)
+	}
+	w.checkCandles(fills)
+	w.checkRows(fills)
+}
+
+// awaitRows waits until every fill can be read.
+func (w *world) awaitRows(fills []market.Fill) {
+	w.t.Helper()
+	rows := projection.AppendFillRows(nil, fills)
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		missing, err := w.stores.Log.Has(w.t.Context(), store.FillDataset, rows)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if missing == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			w.t.Fatalf("%d of %d fills are missing", missing, len(rows))
+		}
+	}
+}
+
+// checkRows holds the rows of every address against the fills.
+func (w *world) checkRows(fills []market.Fill) {
+	w.t.Helper()
+	want := map[string]map[string]bool{}
+	for _, row := range projection.AppendFillRows(nil, fills) {
+		if want[row.Subject] == nil {
+			want[row.Subject] = map[string]bool{}
+		}
+		want[row.Subject][fmt.Sprint(row.Time.UnixMilli(), row.ID, string(row.Body))] = true
+	}
+	for address, told := range want {
+		stored := 0
+		for row, err := range w.stores.Log.Rows(w.t.Context(), store.Query{Dataset: store.FillDataset, Subject: address}) {
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			if stored++; !told[fmt.Sprint(row.Time.UnixMilli(), row.ID, string(row.Body))] {
+				w.t.Errorf("nobody told the row %s", row.Body)
+			}
+		}
+		if stored != len(told) {
+			w.t.Errorf("%s has %d rows, want %d", address, stored, len(told))
+		}
+	}
+}

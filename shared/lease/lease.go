@@ -1,0 +1,201 @@
+package lease
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+)
+
+// ErrLost tells that another process has taken the lease.
+var ErrLost = errors.New("another process has taken the lease")
+
+// DB is the part of the DynamoDB client that a lease needs.
+type DB interface {
+	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
+}
+
+// Timing is how often a lease is looked at and how long it lasts.
+type Timing struct {
+	Beat     time.Duration // between two renewals by the holder
+	Term     time.Duration // how long a renewal lasts
+	Patience time.Duration // how long an observer sees no renewal before it takes over; more than Term
+	Poll     time.Duration // between two looks of an observer
+	Request  time.Duration // bounds one request
+}
+
+// Standard takes over within 7 s and what three requests take, survives the
+// loss of three renewals, and allows for clocks of which one runs a fifth faster.
+var Standard = Timing{Beat: time.Second, Term: 5 * time.Second, Patience: 6 * time.Second, Poll: 250 * time.Millisecond, Request: time.Second}
+
+// Lease is one process's view of a lease. All fields are set before use.
+type Lease struct {
+	DB    DB
+	Table string // holds items of any kind under the keys pk and sk
+	Name  string // of the work
+
+	// Owner names this process. A lease that is held under its name already is
+	// taken at once: whoever gives a process the name of an earlier one promises
+	// that the earlier one has ended.
+	Owner string
+
+	Timing Timing
+	Log    *slog.Logger
+
+	// clock is the time since some moment; nil means the monotonic clock.
+	clock func() time.Duration
+
+	mu    sync.Mutex
+	seen  record
+	since time.Duration // by clock: when seen was first read
+	mine  bool
+}
+
+// Holder is who holds a lease, as a process last saw it.
+type Holder struct {
+	Owner string // "" for nobody, or while it is not known
+	Epoch int64
+	Mine  bool // this process does
+}
+
+// Holder returns who held the lease when it was last looked at.
+func (l *Lease) Holder() Holder {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return Holder{l.seen.owner, l.seen.epoch, l.mine}
+}
+
+// Hold waits until this process holds the lease, runs work, and gives the lease
+// back as soon as work returns, so that the next one need not wait. It renews
+// the lease until then, also after ctx has ended, so that work can finish what
+// it began.
+//
+// The context of work ends with ctx, or with the cause ErrLost when the lease is
+// lost; the error is ErrLost then. Nil is returned when ctx ends before the
+// lease is held. Hold owns one goroutine, which has ended when it returns.
+func (l *Lease) Hold(ctx context.Context, work func(ctx context.Context, t *Term) error) error {
+	if l.clock == nil {
+		start := time.Now()
+		l.clock = func() time.Duration { return time.Since(start) }
+	}
+	t := l.acquire(ctx)
+	if t == nil {
+		return nil
+	}
+	working, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	renewing, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	var renewal sync.WaitGroup
+	renewal.Go(func() {
+		t.renew(renewing)
+		if t.over() {
+			stop(ErrLost)
+		}
+	})
+	err := work(working, t)
+	end()
+	renewal.Wait()
+	l.release(context.WithoutCancel(ctx), t)
+	if t.over() {
+		return ErrLost
+	}
+	return err
+}
+
+// acquire returns nil when ctx ends first.
+func (l *Lease) acquire(ctx context.Context) *Term {
+	standing, failing := false, false
+	for {
+		t, err := l.look(ctx)
+		switch {
+		case t != nil:
+			l.Log.Info("took the lease", "lease", l.Name, "owner", l.Owner, "epoch", t.Epoch)
+			return t
+		case ctx.Err() != nil:
+			return nil
+		case err != nil && !failing:
+			l.Log.Warn("cannot look at the lease; trying again", "lease", l.Name, "error", err.Error())
+		case err == nil && !standing:
+			standing = true
+			h := l.Holder()
+			l.Log.Info("standing by", "lease", l.Name, "holder", h.Owner, "epoch", h.Epoch)
+		}
+		failing = err != nil
+		if pause(ctx, l.Timing.Poll) != nil {
+			return nil
+		}
+	}
+}
+
+// look looks at the lease once, and takes it if it may.
+func (l *Lease) look(ctx context.Context) (*Term, error) {
+	r, err := l.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !l.due(r) {
+		return nil, nil
+	}
+	began := l.clock()
+	taken, err := l.take(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	if taken == nil {
+		return nil, nil // somebody was faster, or its holder is alive after all
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.seen, l.mine = *taken, true
+	t := &Term{Epoch: taken.epoch, lease: l, lost: make(chan struct{}), renewed: make(chan struct{})}
+	t.until.Store(int64(began + l.Timing.Term))
+	return t, nil
+}
+
+// due notes what was read and tells whether it may be taken.
+func (l *Lease) due(r record) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.clock()
+	if r != l.seen {
+		l.seen, l.since = r, now
+	}
+	return r.owner == "" || r.owner == l.Owner || now-l.since >= l.Timing.Patience
+}
+
+func (l *Lease) gone() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.mine = false
+}
+
+// release gives the lease back. A failure costs the next holder its patience.
+func (l *Lease) release(ctx context.Context, t *Term) {
+	l.gone()
+	if t.over() {
+		return
+	}
+	if err := l.leave(ctx, t.Epoch); err != nil {
+		l.Log.Warn("cannot give the lease back; it ends by itself", "lease", l.Name, "epoch", t.Epoch, "error", err.Error())
+		return
+	}
+	l.Log.Info("gave the lease back", "lease", l.Name, "epoch", t.Epoch)
+}
+
+// pause waits for about d, or for the end of ctx.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d*9/10 + rand.N(d/10+1))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}

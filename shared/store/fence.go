@@ -1,0 +1,109 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
+)
+
+// ErrFenced tells a writer that another one, of a higher epoch, has taken over.
+// It must not write any more.
+var ErrFenced = errors.New("a newer writer has taken over")
+
+// parallelPuts is how many fenced writes of one call run at a time.
+const parallelPuts = 16
+
+// Under returns the series for a writer of the given epoch: the fencing number
+// that it got when it became the writer, higher than those of all before it.
+// Each row and checkpoint carries the epoch of its last writer, and none is
+// replaced by a writer of a lower one, however late its request arrives. That
+// costs no more write units than a batch would, but a request for each row:
+// batches take no conditions, and transactions cost twice.
+//
+// Epoch 0, that of a series fresh from [NewSeries], is below all others.
+func (s *Series) Under(epoch int64) *Series {
+	under := *s
+	under.epoch = epoch
+	return &under
+}
+
+// ClaimCheckpoint is [Series.Checkpoint] for the writer that goes on from it: in
+// the same step it takes the checkpoint from every writer of a lower epoch. What
+// such a writer still saves would else tell of rows that this one is about to
+// replace.
+func (s *Series) ClaimCheckpoint(ctx context.Context, source string) ([]byte, error) {
+	if s.epoch == 0 {
+		return s.Checkpoint(ctx, source)
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	condition, names, values := s.fence()
+	out, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &s.table, Key: checkpointKey(source).item(),
+		UpdateExpression:         aws.String("SET #ep = :ep"),
+		ConditionExpression:      condition,
+		ExpressionAttributeNames: names, ExpressionAttributeValues: values,
+		ReturnValues: types.ReturnValueAllNew,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("claim checkpoint of %s: %w", source, fenced(err))
+	}
+	return checkpoint(out.Attributes), nil
+}
+
+// fence is the condition under which the writer may replace an item.
+func (s *Series) fence() (condition *string, names map[string]string, values item) {
+	return aws.String("attribute_not_exists(#ep) OR #ep <= :ep"), map[string]string{"#ep": attrEpoch},
+		item{":ep": &types.AttributeValueMemberN{Value: strconv.FormatInt(s.epoch, 10)}}
+}
+
+// fenced is the error of a request with that condition.
+func fenced(err error) error {
+	var failed *types.ConditionalCheckFailedException
+	if errors.As(err, &failed) {
+		return ErrFenced
+	}
+	return err
+}
+
+// putFenced writes items with different keys.
+func (s *Series) putFenced(ctx context.Context, items []item) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(parallelPuts)
+	if s.Parallel > 0 {
+		g.SetLimit(s.Parallel)
+	}
+	for _, it := range items {
+		g.Go(func() error {
+			for try := 0; ; try++ {
+				err := s.putItem(ctx, it)
+				if err == nil || !throttled(err) {
+					return err
+				}
+				if err := sleep(ctx, backoff(try)); err != nil {
+					return fmt.Errorf("write a row that DynamoDB throttles: %w", err)
+				}
+			}
+		})
+	}
+	return g.Wait()
+}
+
+// putItem replaces one item, unless a writer of a higher epoch has written it.
+func (s *Series) putItem(ctx context.Context, it item) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	in := &dynamodb.PutItemInput{TableName: &s.table, Item: it}
+	in.ConditionExpression, in.ExpressionAttributeNames, in.ExpressionAttributeValues = s.fence()
+	if s.epoch > 0 {
+		it[attrEpoch] = in.ExpressionAttributeValues[":ep"]
+	}
+	_, err := s.db.PutItem(ctx, in)
+	return fenced(err)
+}
