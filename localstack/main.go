@@ -33,7 +33,7 @@ type cli struct {
 }
 
 type run struct {
-	Port     int    `env:"QUOTARY_PORT" default:"8080" help:"First of six ports; 0 picks free ones."`
+	Port     int    `env:"QUOTARY_PORT" default:"8080" help:"First of six ports, and one more for each further ingester; 0 picks free ones."`
 	Programs string `env:"QUOTARY_PROGRAMS" default:"bin" help:"Folder of the built programs."`
 	Tools    string `env:"QUOTARY_TOOLS" default:"localstack" help:"Folder in which npm installed the DynamoDB engine."`
 	DynamoDB string `env:"QUOTARY_DYNAMODB_ENDPOINT" help:"Endpoint of another DynamoDB to use."`
@@ -41,6 +41,8 @@ type run struct {
 	Seed     uint64 `env:"QUOTARY_SEED" default:"1" help:"Seed of the simulated venue."`
 	History  int    `env:"QUOTARY_HISTORY_DAYS" default:"30" help:"Days of history that the simulated venue lays down on its first start."`
 	MaxEach  int    `env:"QUOTARY_MAX_INSTANCES" default:"8" help:"Most processes of one function."`
+
+	Ingesters int `env:"QUOTARY_INGESTERS" default:"1" help:"How many ingesters run; all but one stand by."`
 }
 
 type sign struct {
@@ -83,6 +85,7 @@ func (r *run) Run(c *cli) error {
 	running, err := stack.Start(ctx, stack.Config{
 		Port: r.Port, Data: c.Data, Programs: r.Programs, Tools: r.Tools, Progress: os.Stdout,
 		DynamoDB: r.DynamoDB, Upstream: r.Upstream, Seed: r.Seed, History: r.History, MaxEach: r.MaxEach,
+		Ingesters: r.Ingesters,
 	})
 	if err != nil {
 		return err

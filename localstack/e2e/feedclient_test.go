@@ -10,7 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"syscall"
+	"strings"
 	"testing"
 	"time"
 
@@ -159,17 +159,54 @@ func subscription(method string, fields map[string]any) string {
 
 var feedPaths = []string{"/ws", "/ws/fills", "/ws/filled-orders", "/ws/clearinghouse-state"}
 
-// kill ends the children of this process that run a program, without warning,
-// and returns how many.
-func kill(t *testing.T, program string) int {
+// ingester is one of the stack, as it tells of itself.
+type ingester struct {
+	Role  string
+	Epoch int64
+
+	url    string
+	status int // of /readyz
+	pid    int // 0 where the system does not show its processes as files
+}
+
+// ingesters are those that answer.
+func ingesters(t *testing.T) (all []ingester) {
 	t.Helper()
-	pids := children(program)
-	for _, pid := range pids {
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-			t.Fatal(err)
+	addresses := map[string]int{}
+	for _, pid := range children("ingester") {
+		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+		for _, setting := range strings.Split(string(text), "\x00") {
+			if address, ok := strings.CutPrefix(setting, "QUOTARY_INGESTER_ADDR="); ok {
+				addresses["http://"+address] = pid
+			}
 		}
 	}
-	return len(pids)
+	asking := http.Client{Timeout: soon}
+	for _, at := range world.State.Ingesters {
+		res, err := asking.Get(at + "/readyz")
+		if err != nil {
+			continue // it is being started again
+		}
+		one := ingester{url: at, status: res.StatusCode, pid: addresses[at]}
+		err = json.NewDecoder(res.Body).Decode(&one)
+		res.Body.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// active is the ingester that works, the zero value while there is none.
+func active(t *testing.T) ingester {
+	t.Helper()
+	for _, one := range ingesters(t) {
+		if one.Role == "active" {
+			return one
+		}
+	}
+	return ingester{}
 }
 
 // children are the children of this process that run a program; none where the

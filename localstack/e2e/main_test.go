@@ -52,13 +52,13 @@ func run(m *testing.M) int {
 	defer os.RemoveAll(data)
 	ctx, done := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer done()
-	upstream := "simulated"
+	upstream, ingesters := "simulated", 2
 	if flag.Lookup("test.bench").Value.String() != "" {
-		upstream = "none" // a measured request shares the machine with nothing
+		upstream, ingesters = "none", 1 // a measured request shares the machine with nothing
 	}
 	world, err = stack.Start(ctx, stack.Config{
-		Upstream: upstream,
-		Data:     data, Programs: filepath.Join(root, "bin"), Tools: filepath.Join(root, "localstack"),
+		Upstream: upstream, Ingesters: ingesters,
+		Data: data, Programs: filepath.Join(root, "bin"), Tools: filepath.Join(root, "localstack"),
 		DynamoDB: os.Getenv("QUOTARY_DYNAMODB_ENDPOINT"), Progress: os.Stdout, History: 1,
 		IngesterEnv: []string{"QUOTARY_FEED_IDLE=" + feedIdle.String()},
 	})

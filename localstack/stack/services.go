@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -149,16 +150,9 @@ func (s *Stack) createTables(ctx context.Context) error {
 	return nil
 }
 
-// startIngester runs the ingester on the venue's feeds, or on none.
-func (s *Stack) startIngester(ctx context.Context) error {
-	address, err := s.reserve(offsetIngester)
-	if err != nil {
-		return err
-	}
-	env := append(s.State.Environment(),
-		"QUOTARY_INGESTER_ADDR="+address,
-	)
-	env = append(env, s.cfg.IngesterEnv...)
+// startIngesters runs the ingesters on the venue's feeds, or on none.
+func (s *Stack) startIngesters(ctx context.Context) error {
+	env := append(s.State.Environment(), s.cfg.IngesterEnv...)
 	switch s.cfg.Upstream {
 	case "", "simulated":
 		env = append(env, "QUOTARY_NODE_DIR="+filepath.Join(s.cfg.Data, "node"), "QUOTARY_HYPERLIQUID_URL="+s.State.VenueURL)
@@ -168,15 +162,35 @@ func (s *Stack) startIngester(ctx context.Context) error {
 	default:
 		return fmt.Errorf("QUOTARY_UPSTREAM must be simulated, hyperliquid or none, not %q", s.cfg.Upstream)
 	}
-	logs, err := s.logFile("ingester")
+	if s.cfg.Ingesters <= 1 {
+		// The folder of the stack has one ingester only: what an earlier one of
+		// this name held is free as soon as that has ended.
+		return s.startIngester(ctx, "ingester", offsetIngester, append(env, "QUOTARY_INGESTER_NAME=local"))
+	}
+	for i := range s.cfg.Ingesters {
+		if err := s.startIngester(ctx, fmt.Sprintf("ingester-%d", i+1), offsetIngester+i, env); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Stack) startIngester(ctx context.Context, name string, offset int, env []string) error {
+	address, err := s.reserve(offset)
 	if err != nil {
 		return err
 	}
-	if err := s.keep("the ingester", func() *exec.Cmd { return child(logs, s.program("ingester"), env, "run") }); err != nil {
+	logs, err := s.logFile(name)
+	if err != nil {
 		return err
 	}
-	s.State.Ingester = "http://" + address
-	return await(ctx, s.State.Ingester+"/healthz", 10*time.Second)
+	env = append(slices.Clip(env), "QUOTARY_INGESTER_ADDR="+address)
+	if err := s.keep("the "+name, func() *exec.Cmd { return child(logs, s.program("ingester"), env, "run") }); err != nil {
+		return err
+	}
+	url := "http://" + address
+	s.State.Ingesters = append(s.State.Ingesters, url)
+	return await(ctx, url+"/healthz", 10*time.Second)
 }
 
 // registerDemo makes a distributor with every grant and a sub-key whose level

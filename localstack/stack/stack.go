@@ -43,6 +43,9 @@ type Config struct {
 	History  int    // days of history that the simulated venue lays down first
 	MaxEach  int    // most processes of one function, 0 for the default
 
+	// Ingesters is how many run: one works, the others stand by. 0 means one.
+	Ingesters int
+
 	// FunctionEnv is added to the environment of every function, IngesterEnv to
 	// that of the ingester.
 	FunctionEnv, IngesterEnv []string
@@ -50,16 +53,16 @@ type Config struct {
 
 // State is what a running stack tells the world, in stack.json of its folder.
 type State struct {
-	BaseURL   string `json:"base_url"`    // of the HTTPS endpoints, ends with /api
-	WSBaseURL string `json:"ws_base_url"` // of the WebSocket feeds
-	LambdaURL string `json:"lambda_url"`  // of the Lambda Invoke API
-	Demo      Demo   `json:"demo"`
-	DataDir   string `json:"data_dir"`
-	VenueURL  string `json:"venue_url,omitempty"` // of the simulated venue
-	Ingester  string `json:"ingester_url"`        // of its health
-	DynamoDB  string `json:"dynamodb_url"`
-	S3        string `json:"s3_url"`
-	Process   int    `json:"pid"`
+	BaseURL   string   `json:"base_url"`    // of the HTTPS endpoints, ends with /api
+	WSBaseURL string   `json:"ws_base_url"` // of the WebSocket feeds
+	LambdaURL string   `json:"lambda_url"`  // of the Lambda Invoke API
+	Demo      Demo     `json:"demo"`
+	DataDir   string   `json:"data_dir"`
+	VenueURL  string   `json:"venue_url,omitempty"` // of the simulated venue
+	Ingesters []string `json:"ingester_urls"`       // of their health
+	DynamoDB  string   `json:"dynamodb_url"`
+	S3        string   `json:"s3_url"`
+	Process   int      `json:"pid"`
 }
 
 // Demo is a distributor that may everything, and a sub-key of its own.
@@ -125,7 +128,7 @@ func (s *Stack) start(ctx context.Context) error {
 		{"functions", s.startFunctions},
 		{"gateway", s.startGateway},
 		{"venue", s.startVenue},
-		{"ingester", s.startIngester},
+		{"ingester", s.startIngesters},
 		{"demo keys", s.registerDemo},
 	} {
 		started := time.Now()
@@ -364,7 +367,7 @@ const (
 	offsetDynamoDB
 	offsetS3
 	offsetVenue
-	offsetIngester
+	offsetIngester // and after it the others
 )
 
 // address returns where the service at an offset listens; with port 0 the
@@ -380,7 +383,7 @@ func (s *Stack) address(offset int) string {
 func (s *Stack) listen(offset int) (net.Listener, error) {
 	listener, err := net.Listen("tcp", s.address(offset))
 	if err != nil {
-		return nil, fmt.Errorf("port %d is taken: set QUOTARY_PORT to the first of six free ports (%w)", s.cfg.Port+offset, err)
+		return nil, fmt.Errorf("port %d is taken: set QUOTARY_PORT to the first of %d free ports (%w)", s.cfg.Port+offset, offsetIngester+max(1, s.cfg.Ingesters), err)
 	}
 	return listener, nil
 }
