@@ -211,6 +211,7 @@ func TestSettingsThatCannotWorkAreRefusedByName(t *testing.T) {
 		{map[string]any{"wafRate": "5"}, "wafRate"},
 		{map[string]any{"throttleRate": "0"}, "throttleRate"},
 		{map[string]any{"ingesterTasks": "1.5"}, "ingesterTasks"},
+		{map[string]any{"ingesterTasks": "0"}, "ingesterTasks"},
 		{map[string]any{"apiDomain": "a.example.com"}, "apiCertificate"},
 		{map[string]any{"feedsDomain": "a.example.com"}, "feedsCertificate"},
 		{map[string]any{"apiDomain": "a.example.com", "feedsDomain": "a.example.com", "zoneID": "Z", "zoneName": "example.com"}, "must differ"},
@@ -279,14 +280,14 @@ func TestADevelopmentDeploymentLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// More than one ingester at a time may replace each other, fewer may not.
-func TestSeveralIngestersAreReplacedOneByOne(t *testing.T) {
-	d, err := synthesize(filepath.Join(t.TempDir(), "two"), map[string]any{"assets": filepath.Join(filepath.Dir(full.dir), "bin"), "ingesterTasks": "2", "hyperliquidURL": "off"}, false)
+// Also one alone is replaced without a gap: the new one stands by first.
+func TestOneIngesterIsReplacedByOneThatStoodBy(t *testing.T) {
+	d, err := synthesize(filepath.Join(t.TempDir(), "one"), map[string]any{"assets": filepath.Join(filepath.Dir(full.dir), "bin"), "ingesterTasks": "1", "hyperliquidURL": "off"}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	service := d.parts["ingester"].only(t, "AWS::ECS::Service").Properties
-	if service["DesiredCount"] != 2.0 || at(service, "DeploymentConfiguration", "MinimumHealthyPercent") != 100.0 || at(service, "DeploymentConfiguration", "MaximumPercent") != 200.0 {
+	if service["DesiredCount"] != 1.0 || at(service, "DeploymentConfiguration", "MinimumHealthyPercent") != 100.0 || at(service, "DeploymentConfiguration", "MaximumPercent") != 200.0 {
 		t.Errorf("service = %v", service)
 	}
 	if strings.Contains(string(d.parts["ingester"].text), "QUOTARY_HYPERLIQUID_URL") || strings.Contains(string(d.parts["watch"].text), "ingester-silent") {
@@ -320,7 +321,7 @@ func TestTheTemplatesPassCfnLint(t *testing.T) {
 // Read is what the command line gives; an app without any context must do.
 func TestWithoutContextItIsADevelopmentDeploymentThatKeepsItsData(t *testing.T) {
 	s, err := stacks.Read(awscdk.NewApp(&awscdk.AppProps{Outdir: jsii.String(t.TempDir())}).Node())
-	if err != nil || s.Env != "dev" || !s.Keep || s.IngesterTasks != 1 {
+	if err != nil || s.Env != "dev" || !s.Keep || s.IngesterTasks != 2 {
 		t.Errorf("%+v, %v", s, err)
 	}
 }

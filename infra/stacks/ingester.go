@@ -42,21 +42,13 @@ func (b *builder) ingester(app awscdk.App) awscdk.Stack {
 		SecurityGroups: &[]awsec2.ISecurityGroup{nobody},
 		PropagateTags:  awsecs.PropagatedTagSource_SERVICE,
 		CircuitBreaker: &awsecs.DeploymentCircuitBreaker{Enable: jsii.Bool(true), Rollback: jsii.Bool(true)},
-		// One program writes. As long as tasks do not share the work by leases,
-		// the old one must have stopped before the new one starts; the gap is
-		// asked back from the venue.
-		MinHealthyPercent: jsii.Number(b.minHealthy()),
-		MaxHealthyPercent: jsii.Number(b.minHealthy() + 100),
+		// New tasks stand by until an old one stops, which hands its lease over at
+		// once: at no time are there fewer than should run.
+		MinHealthyPercent: jsii.Number(100),
+		MaxHealthyPercent: jsii.Number(200),
 	})
 	service.Node().DefaultChild().(awscdk.CfnResource).OverrideLogicalId(jsii.String("IngesterService"))
 	return stack
-}
-
-func (b *builder) minHealthy() float64 {
-	if b.IngesterTasks > 1 {
-		return 100
-	}
-	return 0
 }
 
 // network is public subnets in two zones, with private ways to DynamoDB and S3.

@@ -125,8 +125,8 @@ func TestTheIngesterIsHealthCheckedAndRolledBack(t *testing.T) {
 	if at(deployment, "DeploymentCircuitBreaker", "Rollback") != true || service["LaunchType"] != "FARGATE" {
 		t.Errorf("service = %v", service)
 	}
-	// Two writers at one time would undo each other's rows.
-	if service["DesiredCount"] != 1.0 || at(deployment, "MaximumPercent") != 100.0 || at(deployment, "MinimumHealthyPercent") != 0.0 {
+	// One works and one stands by; new ones start before old ones stop.
+	if service["DesiredCount"] != 2.0 || at(deployment, "MaximumPercent") != 200.0 || at(deployment, "MinimumHealthyPercent") != 100.0 {
 		t.Errorf("%v tasks, deployed by %v", service["DesiredCount"], deployment)
 	}
 	task := part.only(t, "AWS::ECS::TaskDefinition").Properties

@@ -39,8 +39,8 @@ type Settings struct {
 	// account and region has one: false where it is there already.
 	APILogRole bool `context:"apiLogRole" default:"true"`
 
-	// IngesterTasks is how many ingesters run. See the guide before more than 1.
-	IngesterTasks  int `context:"ingesterTasks" default:"1"`
+	// IngesterTasks is how many ingesters run: one works, the others stand by.
+	IngesterTasks  int `context:"ingesterTasks" default:"2"`
 	IngesterCPU    int `context:"ingesterCPU" default:"1024"`    // 1024 = one core
 	IngesterMemory int `context:"ingesterMemory" default:"2048"` // MiB
 	// HyperliquidURL is the public API of the venue, "off" follows none.
@@ -147,6 +147,8 @@ func (s *Settings) check() error {
 		return fmt.Errorf("settings zoneID and zoneName: need each other")
 	case s.BudgetUSD > 0 && s.AlarmEmail == "":
 		return fmt.Errorf("setting budgetUSD: needs alarmEmail to tell somebody")
+	case s.IngesterTasks < 1:
+		return fmt.Errorf("setting ingesterTasks: must be at least 1, as nothing else writes market data")
 	case s.ThrottleRate < 1 || s.ThrottleBurst < 1:
 		return fmt.Errorf("settings throttleRate and throttleBurst: must be at least 1, as 0 would refuse everybody")
 	case s.WAFRate != 0 && s.WAFRate < 10:
