@@ -12,7 +12,10 @@ import (
 
 func main() {
 	service.Run(catalog.FunctionAdmin, func(ctx context.Context, s *service.Service) error {
-		db := s.DynamoDB()
+		db, err := s.DynamoDB(ctx)
+		if err != nil {
+			return err
+		}
 		keyStore, err := s.Keys(ctx, db)
 		if err != nil {
 			return err

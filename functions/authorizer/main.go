@@ -11,12 +11,15 @@ import (
 
 func main() {
 	service.Run(catalog.FunctionAuthorizer, func(ctx context.Context, s *service.Service) error {
-		db := s.DynamoDB()
+		db, err := s.DynamoDB(ctx)
+		if err != nil {
+			return err
+		}
 		keyStore, err := s.Keys(ctx, db)
 		if err != nil {
 			return err
 		}
-		gate, err := s.Gate(ctx, db, keyStore)
+		gate, err := s.Gate(db, keyStore)
 		if err != nil {
 			return err
 		}

@@ -15,7 +15,10 @@ import (
 
 func main() {
 	service.Run(string(catalog.Distributor), func(ctx context.Context, s *service.Service) error {
-		db := s.DynamoDB()
+		db, err := s.DynamoDB(ctx)
+		if err != nil {
+			return err
+		}
 		family, keyStore, err := s.Family(ctx, db)
 		if err != nil {
 			return err

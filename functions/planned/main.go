@@ -11,7 +11,11 @@ import (
 
 func main() {
 	service.Run(catalog.FunctionPlanned, func(ctx context.Context, s *service.Service) error {
-		family, _, err := s.Family(ctx, s.DynamoDB())
+		db, err := s.DynamoDB(ctx)
+		if err != nil {
+			return err
+		}
+		family, _, err := s.Family(ctx, db)
 		if err != nil {
 			return err
 		}

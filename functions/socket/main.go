@@ -21,8 +21,11 @@ import (
 )
 
 func main() {
-	service.Run(catalog.FunctionSocket, func(_ context.Context, s *service.Service) error {
-		db := s.DynamoDB()
+	service.Run(catalog.FunctionSocket, func(ctx context.Context, s *service.Service) error {
+		db, err := s.DynamoDB(ctx)
+		if err != nil {
+			return err
+		}
 		h := &socket{
 			store:      connections.New(db, s.Table(store.ConnectionsTable), s.Clock),
 			management: newManagement(db.Options()),

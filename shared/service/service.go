@@ -61,19 +61,21 @@ func Open(ctx context.Context, name string) (*Service, error) {
 	return s, s.Env.Err()
 }
 
-// DynamoDB returns a client of the tables.
-func (s *Service) DynamoDB() *dynamodb.Client { return dynamodb.NewFromConfig(s.aws) }
+// DynamoDB returns the client of the tables. A function makes one.
+func (s *Service) DynamoDB(ctx context.Context) (*dynamo.Client, error) {
+	return dynamo.New(ctx, dynamodb.NewFromConfig(s.aws))
+}
 
 // Table returns the full name of a table of this deployment.
 func (s *Service) Table(name string) string { return s.prefix + name }
 
 // Log and series of the market data, read only.
-func (s *Service) Series(db *dynamodb.Client) *store.Series {
+func (s *Service) Series(db *dynamo.Client) *store.Series {
 	return store.NewSeries(db, s.Table(store.SeriesTable))
 }
 
 // Rows returns the log of immutable rows.
-func (s *Service) Rows(db *dynamodb.Client) *store.Log {
+func (s *Service) Rows(db *dynamo.Client) *store.Log {
 	return store.NewLog(db, s.Table(store.LogTable))
 }
 
@@ -88,7 +90,7 @@ func (s *Service) Views() (*store.Views, error) {
 }
 
 // Keys opens the key store with its ring of data keys.
-func (s *Service) Keys(ctx context.Context, db *dynamodb.Client) (*keys.Store, error) {
+func (s *Service) Keys(ctx context.Context, db *dynamo.Client) (*keys.Store, error) {
 	var source keys.Source
 	if path := s.Env.Optional("QUOTARY_DATA_KEYS_FILE", ""); path != "" {
 		source = keys.File(path)
@@ -103,39 +105,30 @@ func (s *Service) Keys(ctx context.Context, db *dynamodb.Client) (*keys.Store, e
 	if err != nil {
 		return nil, err
 	}
-	quick, err := dynamo.New(ctx, db)
-	if err != nil {
-		return nil, err
-	}
-	return keys.New(quick, s.Table(store.KeysTable), ring, s.Clock), nil
+	return keys.New(db, s.Table(store.KeysTable), ring, s.Clock), nil
 }
 
 // Counters returns the counters of requests.
-func (s *Service) Counters(db *dynamodb.Client) *usage.Counters {
+func (s *Service) Counters(db *dynamo.Client) *usage.Counters {
 	return usage.NewCounters(db, s.Table(store.UsageTable), s.Clock)
 }
 
 // Gate returns the gate over the key store.
-func (s *Service) Gate(ctx context.Context, db *dynamodb.Client, keyStore *keys.Store) (*admission.Gate, error) {
-	quick, err := dynamo.New(ctx, db)
-	if err != nil {
-		return nil, err
-	}
-	table := s.Table(store.UsageTable)
-	gate := &admission.Gate{Keys: keyStore, Counters: usage.NewCounters(quick, table, s.Clock), Clock: s.Clock}
+func (s *Service) Gate(db *dynamo.Client, keyStore *keys.Store) (*admission.Gate, error) {
+	gate := &admission.Gate{Keys: keyStore, Counters: s.Counters(db), Clock: s.Clock}
 	if s.Env.Bool("QUOTARY_NONCE_REPLAY_PROTECTION", true, "whether a nonce is accepted only once") {
-		gate.Nonces = usage.NewNonces(quick, table, s.Clock)
+		gate.Nonces = usage.NewNonces(db, s.Table(store.UsageTable), s.Clock)
 	}
 	return gate, s.Env.Err()
 }
 
 // Family opens what a family of endpoints needs in one step.
-func (s *Service) Family(ctx context.Context, db *dynamodb.Client) (*api.Family, *keys.Store, error) {
+func (s *Service) Family(ctx context.Context, db *dynamo.Client) (*api.Family, *keys.Store, error) {
 	keyStore, err := s.Keys(ctx, db)
 	if err != nil {
 		return nil, nil, err
 	}
-	gate, err := s.Gate(ctx, db, keyStore)
+	gate, err := s.Gate(db, keyStore)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -13,7 +13,10 @@ import (
 
 func main() {
 	service.Run(string(catalog.PerpInfo), func(ctx context.Context, s *service.Service) error {
-		db := s.DynamoDB()
+		db, err := s.DynamoDB(ctx)
+		if err != nil {
+			return err
+		}
 		family, _, err := s.Family(ctx, db)
 		if err != nil {
 			return err
