@@ -16,6 +16,7 @@ import (
 	"quotary/functions/ingester/ingest"
 	"quotary/shared/keys"
 	"quotary/shared/lease"
+	"quotary/shared/metrics"
 	"quotary/shared/source/hyperliquid"
 	"quotary/shared/store"
 )
@@ -63,8 +64,15 @@ func (runCommand) Run(ctx context.Context) error {
 		}
 		return nil
 	})
+	reporting, stop := context.WithCancel(context.WithoutCancel(ctx))
+	group.Go(func() error {
+		report := ingest.Report{Health: i.health, Out: metrics.New(os.Stdout, s.metrics, time.Now)}
+		report.Run(reporting)
+		return nil
+	})
 	group.Go(func() error {
 		defer server.Close()
+		defer stop()
 		return i.attend(ctx, l)
 	})
 	err = group.Wait()

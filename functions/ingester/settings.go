@@ -32,6 +32,7 @@ type settings struct {
 	keys    string // file of the data keys that seal secrets, "" for wrapped ones
 	wrapped string // those data keys, wrapped by KMS
 	idle    time.Duration
+	metrics string // name under which metrics are written, "" writes none
 	name    string // of this process in the lease, "" for one that no other process has
 }
 
@@ -47,6 +48,7 @@ func readSettings() (settings, error) {
 		feeds:   env.Bool("QUOTARY_FEEDS", true, "whether to drive the WebSocket feeds"),
 		keys:    env.Optional("QUOTARY_DATA_KEYS_FILE", ""),
 		wrapped: env.Optional("QUOTARY_DATA_KEYS", ""),
+		metrics: env.Optional("QUOTARY_METRICS", ""),
 		name:    env.Optional("QUOTARY_INGESTER_NAME", ""),
 		idle:    env.Duration("QUOTARY_FEED_IDLE", connections.Idle, "after what time without a message a WebSocket client is disconnected"),
 	}

@@ -96,7 +96,7 @@ func TestEveryAlarmTellsSomebodyWhatToDo(t *testing.T) {
 		}
 	}
 	functions := functions()
-	names := map[string]bool{"quotary-prod-api": true, "quotary-prod-ingester": true}
+	names := map[string]bool{"quotary-prod": true, "quotary-prod-api": true, "quotary-prod-ingester": true}
 	for _, f := range functions {
 		names[f.Properties["FunctionName"].(string)] = true
 	}
@@ -128,7 +128,7 @@ func TestEveryAlarmTellsSomebodyWhatToDo(t *testing.T) {
 			}
 		}
 	}
-	if want := 8 + len(functions) + len(tables); len(ids) != want {
+	if want := 12 + len(functions) + len(tables); len(ids) != want {
 		t.Errorf("%d alarms, want %d", len(ids), want)
 	}
 }
@@ -290,7 +290,7 @@ func TestOneIngesterIsReplacedByOneThatStoodBy(t *testing.T) {
 	if service["DesiredCount"] != 1.0 || at(service, "DeploymentConfiguration", "MinimumHealthyPercent") != 100.0 || at(service, "DeploymentConfiguration", "MaximumPercent") != 200.0 {
 		t.Errorf("service = %v", service)
 	}
-	if strings.Contains(string(d.parts["ingester"].text), "QUOTARY_HYPERLIQUID_URL") || strings.Contains(string(d.parts["watch"].text), "ingester-silent") {
+	if strings.Contains(string(d.parts["ingester"].text), "QUOTARY_HYPERLIQUID_URL") || strings.Contains(string(d.parts["watch"].text), "ingester-silent") || strings.Contains(string(d.parts["watch"].text), "ingester-lag") {
 		t.Error("a venue that is off is asked, or missed")
 	}
 }

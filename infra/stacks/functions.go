@@ -70,6 +70,9 @@ func (b *builder) function(stack awscdk.Stack, name string) awslambda.Function {
 // keys are as KMS wrapped them.
 func (b *builder) environment(name string, stack awscdk.Stack) *map[string]*string {
 	env := map[string]*string{"QUOTARY_TABLE_PREFIX": jsii.String(b.tables())}
+	if b.LocalDynamoDB == "" {
+		env["QUOTARY_METRICS"] = jsii.String(b.deployment())
+	}
 	r, _ := RightsOf(name)
 	if len(r.Views) > 0 {
 		env["QUOTARY_VIEWS_BUCKET"] = sub(b.bucket())

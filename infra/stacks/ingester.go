@@ -88,6 +88,7 @@ func (b *builder) task(stack awscdk.Stack, image string) awsecs.FargateTaskDefin
 		"QUOTARY_TABLE_PREFIX":  jsii.String(b.tables()),
 		"QUOTARY_VIEWS_BUCKET":  sub(b.bucket()),
 		"QUOTARY_INGESTER_ADDR": jsii.String(healthAddress),
+		"QUOTARY_METRICS":       jsii.String(b.deployment()),
 	}
 	if len(b.feedAPIs) == 0 {
 		env["QUOTARY_FEEDS"] = jsii.String("false")

@@ -78,7 +78,7 @@ var rights = map[string]Rights{
 		Tables: map[string][]string{
 			store.LogTable:         {"BatchWriteItem", "Query"},
 			store.SeriesTable:      {"BatchGetItem", "GetItem", "PutItem", "Query", "UpdateItem"}, // its lease lies there too
-			store.KeysTable:        readKeys, // whose connections must close
+			store.KeysTable:        readKeys,                                                      // whose connections must close
 			store.ConnectionsTable: {"DeleteItem", "GetItem", "Query", "Scan", "UpdateItem"},
 		},
 		Views:   []string{"GetObject", "PutObject"},

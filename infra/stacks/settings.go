@@ -160,6 +160,9 @@ func (s *Settings) check() error {
 // name is the name of a part of this deployment.
 func (s *Settings) name(part string) string { return "quotary-" + s.Env + "-" + part }
 
+// deployment is the name of this deployment among the metrics.
+func (s *Settings) deployment() string { return "quotary-" + s.Env }
+
 // tables is what the names of the tables begin with that the programs use.
 func (s *Settings) tables() string {
 	if s.RestoredTables != "" {

@@ -1,6 +1,7 @@
 package stacks
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -13,6 +14,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"quotary/shared/catalog"
+	"quotary/shared/metrics"
 	"quotary/shared/store"
 )
 
@@ -145,11 +147,42 @@ func (w *watcher) ingesterAlarms() {
 		name: "ingester-memory", meaning: "The ingester uses more than 85 % of its memory: soon it is killed.",
 		metric: w.ecsMetric("AWS/ECS", "MemoryUtilization", "Maximum"), threshold: 85, periods: 3, of: 3,
 	})
+	w.leaseAlarms()
 	log := awslogs.LogGroup_FromLogGroupName(w.stack, jsii.String("IngesterLog"), jsii.String("/quotary/"+w.name("ingester")))
 	w.alarm(alarm{
 		name: "ingester-errors", meaning: "The ingester reports errors for ten minutes: the stores or the venue refuse it.",
 		metric: w.counted("IngesterErrors", log, `{ $.level = "ERROR" }`), threshold: 0, periods: 2, of: 2,
 	})
+}
+
+// leaseAlarms are of what the ingester itself writes once a minute.
+func (w *watcher) leaseAlarms() {
+	w.alarm(alarm{
+		name: "ingester-lease", meaning: "No ingester holds the lease: nobody writes market data or serves the feeds.",
+		metric: w.own(metrics.LeaseHeld, "Maximum", 1), threshold: 1, below: true, periods: 3, of: 3, silence: true,
+	})
+	if w.HyperliquidURL != "off" {
+		w.alarm(alarm{
+			name: "ingester-lag", meaning: "The newest event is more than 30 seconds old, five minutes long.",
+			metric: w.own(metrics.Lag, "Maximum", 1), threshold: 30_000, periods: 5, of: 5,
+		})
+		w.alarm(alarm{
+			name: "ingester-source", meaning: "A source of market data says nothing, though it should all the time.",
+			metric: w.own(metrics.SilentSources, "Maximum", 1), threshold: 0, periods: 3, of: 3,
+		})
+	}
+	if len(w.feedAPIs) > 0 {
+		w.alarm(alarm{
+			name: "feeds-dropped", meaning: "More than 1 % of the frames are dropped because clients do not take them.",
+			metric: awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
+				Expression: jsii.String("100 * dropped / (dropped + sent)"), Label: jsii.String("dropped, %"), Period: minutes(5),
+				UsingMetrics: &map[string]awscloudwatch.IMetric{
+					"dropped": w.own(metrics.FramesDropped, "Sum", 5), "sent": w.own(metrics.FramesSent, "Sum", 5),
+				},
+			}),
+			threshold: 1, periods: 2, of: 3,
+		})
+	}
 }
 
 func (w *watcher) alarm(a alarm) {
@@ -179,7 +212,7 @@ func (w *watcher) alarm(a alarm) {
 func (w *watcher) counted(name string, log awslogs.ILogGroup, pattern string) awscloudwatch.IMetric {
 	filter := awslogs.NewMetricFilter(w.stack, jsii.String(name), &awslogs.MetricFilterProps{
 		LogGroup: log, FilterPattern: awslogs.FilterPattern_Literal(jsii.String(pattern)),
-		MetricNamespace: jsii.String("Quotary"), MetricName: jsii.String(w.name(name)),
+		MetricNamespace: jsii.String(metrics.Namespace), MetricName: jsii.String(w.name(name)),
 		MetricValue: jsii.String("1"), DefaultValue: jsii.Number(0),
 	})
 	return filter.Metric(&awscloudwatch.MetricOptions{Statistic: jsii.String("Sum"), Period: minutes(5)})
@@ -199,6 +232,23 @@ func (w *watcher) tableMetric(table, name string) awscloudwatch.IMetric {
 
 func (w *watcher) ecsMetric(namespace, name, statistic string) awscloudwatch.IMetric {
 	return metric(namespace, name, statistic, map[string]string{"ClusterName": w.name("ingester"), "ServiceName": w.name("ingester")})
+}
+
+// own is a metric that a program of this deployment writes to its log.
+func (w *watcher) own(name, statistic string, period float64) awscloudwatch.IMetric {
+	return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
+		Namespace: jsii.String(metrics.Namespace), MetricName: jsii.String(name), Statistic: jsii.String(statistic),
+		DimensionsMap: &map[string]*string{metrics.Deployment: jsii.String(w.deployment())}, Period: minutes(period),
+	})
+}
+
+// by finds the metrics of one name that a label tells apart.
+func (w *watcher) by(label, name, statistic string) awscloudwatch.IMetric {
+	return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
+		Expression: jsii.String(fmt.Sprintf(`SEARCH('{%s,%s,%s} MetricName="%s" %s="%s"', '%s', 300)`,
+			metrics.Namespace, metrics.Deployment, label, name, metrics.Deployment, w.deployment(), statistic)),
+		Label: jsii.String(""), Period: minutes(5), UsingMetrics: &map[string]awscloudwatch.IMetric{},
+	})
 }
 
 func metric(namespace, name, statistic string, dimensions map[string]string) awscloudwatch.IMetric {
@@ -230,7 +280,7 @@ func (w *watcher) dashboard() {
 		}
 		return all
 	}
-	counted := func(name string) awscloudwatch.IMetric { return metric("Quotary", w.name(name), "Sum", nil) }
+	counted := func(name string) awscloudwatch.IMetric { return metric(metrics.Namespace, w.name(name), "Sum", nil) }
 	board.AddWidgets(
 		graph("Requests", w.apiMetric("Count", "Sum"), w.apiMetric("4XXError", "Sum"), w.apiMetric("5XXError", "Sum")),
 		graph("Latency, ms", w.apiMetric("Latency", "p50"), w.apiMetric("Latency", "p99"), w.apiMetric("IntegrationLatency", "p99")),
@@ -245,6 +295,16 @@ func (w *watcher) dashboard() {
 		graph("Table reads, units", each(w.tableNames(), func(t string) awscloudwatch.IMetric { return w.tableMetric(t, "ConsumedReadCapacityUnits") })...),
 		graph("Table writes, units", each(w.tableNames(), func(t string) awscloudwatch.IMetric { return w.tableMetric(t, "ConsumedWriteCapacityUnits") })...),
 		graph("Ingester: processor and memory, %; errors", w.ecsMetric("AWS/ECS", "CPUUtilization", "Average"), w.ecsMetric("AWS/ECS", "MemoryUtilization", "Maximum"), counted("IngesterErrors")),
+	)
+	board.AddWidgets(
+		graph("Behind the venue by source, ms", w.by(metrics.Source, metrics.Lag, "Maximum")),
+		graph("Frames: sent, dropped, waiting", w.own(metrics.FramesSent, "Sum", 5), w.own(metrics.FramesDropped, "Sum", 5), w.own(metrics.FramesWaiting, "Maximum", 5)),
+		graph("Lease: held, taken; silent sources", w.own(metrics.LeaseHeld, "Maximum", 5), w.own(metrics.LeaseTaken, "Sum", 5), w.own(metrics.SilentSources, "Maximum", 5)),
+	)
+	board.AddWidgets(
+		graph("Denials by reason", w.by(metrics.Reason, metrics.Denials, "Sum")),
+		graph("Cold starts", w.by(metrics.Function, metrics.ColdStarts, "Sum")),
+		graph("Answers of 500", w.by(metrics.Function, metrics.Faults, "Sum")),
 	)
 }
 

@@ -99,7 +99,7 @@ func (h *Health) Handler() http.Handler {
 		}
 		answer(w, http.StatusOK, h.condition("ready"))
 	})
-	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, h.metrics()) })
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, h.figures()) })
 	return mux
 }
 
@@ -111,6 +111,17 @@ func answer(w http.ResponseWriter, status int, body any) {
 
 // trouble tells why the ingester is not ready.
 func (d *Duty) trouble(now time.Time) (why []string) {
+	for _, group := range d.silent(now) {
+		why = append(why, "source "+group+" is silent")
+	}
+	if since := d.Pipeline.Stats.TroubleSince.Load(); since > 0 && now.Sub(time.UnixMilli(since)) >= silentFor {
+		why = append(why, "the stores refuse")
+	}
+	return why
+}
+
+// silent are the groups of sources that have said nothing for a while.
+func (d *Duty) silent(now time.Time) (silent []string) {
 	heard := map[string]time.Time{}
 	var groups []string
 	for _, s := range d.Pipeline.Sources {
@@ -127,18 +138,15 @@ func (d *Duty) trouble(now time.Time) (why []string) {
 	}
 	for _, group := range groups {
 		if now.Sub(heard[group]) >= silentFor {
-			why = append(why, "source "+group+" is silent")
+			silent = append(silent, group)
 		}
 	}
-	if since := d.Pipeline.Stats.TroubleSince.Load(); since > 0 && now.Sub(time.UnixMilli(since)) >= silentFor {
-		why = append(why, "the stores refuse")
-	}
-	return why
+	return silent
 }
 
-// metrics are the figures of GET /metrics. Times are Unix milliseconds, 0 while
+// figures are the answer to GET /metrics. Times are Unix milliseconds, 0 while
 // there is none.
-type metrics struct {
+type figures struct {
 	Role    string                   `json:"role"`
 	Epoch   int64                    `json:"epoch"` // of the holder of the lease
 	Sources map[string]sourceMetrics `json:"sources"`
@@ -165,6 +173,7 @@ type sourceMetrics struct {
 }
 
 type writerMetrics struct {
+	Queued       int64 `json:"queued"` // deliveries that wait for a batch
 	Batches      int64 `json:"batches"`
 	Fills        int64 `json:"fills"`
 	Trades       int64 `json:"trades"`
@@ -173,16 +182,17 @@ type writerMetrics struct {
 	TroubleSince int64 `json:"troubleSince"`
 }
 
-func (h *Health) metrics() metrics {
+func (h *Health) figures() figures {
 	now := h.Now().UnixMilli()
 	c := h.condition("")
-	m := metrics{Role: c.Role, Epoch: c.Epoch, Sources: map[string]sourceMetrics{}}
+	m := figures{Role: c.Role, Epoch: c.Epoch, Sources: map[string]sourceMetrics{}}
 	d := h.Duty()
 	if d == nil {
 		return m
 	}
 	p := d.Pipeline
 	m.Writer = writerMetrics{
+		Queued:  p.Stats.Queued.Load(),
 		Batches: p.Stats.Batches.Load(), Fills: p.Stats.Fills.Load(), Trades: p.Stats.Trades.Load(), Rows: p.Stats.Rows.Load(),
 		Flushed: p.Stats.Flushed.Load(), TroubleSince: p.Stats.TroubleSince.Load(),
 	}

@@ -390,7 +390,7 @@ func TestReadinessFollowsTheSources(t *testing.T) {
 	if status, body := get("/healthz"); status != 200 || !strings.Contains(body, `"role":"active"`) {
 		t.Errorf("/healthz: %d %s", status, body)
 	}
-	var m metrics
+	var m figures
 	_, body := get("/metrics")
 	if err := json.Unmarshal([]byte(body), &m); err != nil || *m.Sources["c"].LagMs != 3000 || m.Sources["a"].LagMs != nil || len(m.Sources) != 4 {
 		t.Errorf("/metrics: %s %v", body, err)

@@ -91,6 +91,7 @@ type Pipeline struct {
 // PipelineStats may be read at any time.
 type PipelineStats struct {
 	Batches, Fills, Trades, Rows atomic.Int64
+	Queued                       atomic.Int64 // deliveries that wait for a batch, when the last was made
 	Flushed                      atomic.Int64 // when everything was last written, ms
 	TroubleSince                 atomic.Int64 // when the stores began to refuse, ms; 0 while they do not
 }
@@ -279,6 +280,7 @@ func (p *Pipeline) loop(ctx context.Context, done <-chan struct{}, ended <-chan 
 			}
 		}
 		batch := p.collect(m)
+		p.Stats.Queued.Store(int64(len(p.live) + len(p.spooled)))
 		if err := p.write(ctx, &batch); err != nil {
 			return err
 		}

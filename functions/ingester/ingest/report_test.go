@@ -1,0 +1,88 @@
+package ingest
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quotary/shared/feed"
+	"quotary/shared/lease"
+	"quotary/shared/metrics"
+	"quotary/shared/source/hyperliquid"
+)
+
+// reported is what one report says, by source; "" is the deployment.
+func reported(t *testing.T, r *Report, out *bytes.Buffer) map[string]map[string]float64 {
+	t.Helper()
+	out.Reset()
+	r.tell()
+	all := map[string]map[string]float64{}
+	for line := range strings.Lines(out.String()) {
+		var members map[string]any
+		if err := json.Unmarshal([]byte(line), &members); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		source, _ := members[metrics.Source].(string)
+		all[source] = map[string]float64{}
+		for name, value := range members {
+			if n, ok := value.(float64); ok {
+				all[source][name] = n
+			}
+		}
+	}
+	return all
+}
+
+func TestAReportTellsWhatHappenedSinceTheOneBefore(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	now := time.UnixMilli(1_800_000_000_000)
+	clock := func() time.Time { return now }
+	h := &Health{Lease: new(lease.Lease), Now: clock}
+	r := &Report{Health: h, Out: metrics.New(&out, "quotary-test", clock)}
+	expect := func(want map[string]map[string]float64) {
+		t.Helper()
+		if diff := cmp.Diff(want, reported(t, r, &out)); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+	}
+	expect(map[string]map[string]float64{"": {metrics.LeaseHeld: 0}})
+
+	node, public, asked := new(hyperliquid.Stats), new(hyperliquid.Stats), new(hyperliquid.Stats)
+	p := &Pipeline{Sources: []Source{{Name: "node", Group: "node", Stats: node}, {Name: "public", Group: "hyperliquid", Stats: public}, {Name: "asked", Stats: asked}}}
+	totals := feed.Totals{Connections: 3, Topics: 2, Sent: 100, Discarded: 7, Waiting: 1}
+	h.Begin(Duty{Pipeline: p, Began: now, Feeds: func() feed.Totals { return totals }})
+	none := map[string]float64{metrics.Reconnects: 0, metrics.Malformed: 0, metrics.SubscriptionsRefused: 0}
+	expect(map[string]map[string]float64{
+		"": {metrics.LeaseHeld: 1, metrics.LeaseTaken: 1, metrics.SilentSources: 0, metrics.RowsWritten: 0, metrics.Queued: 0,
+			metrics.Connections: 3, metrics.FramesSent: 100, metrics.FramesDropped: 7, metrics.FramesWaiting: 1},
+		"node": none, "public": none, "asked": none,
+	})
+
+	now = now.Add(time.Minute)
+	public.LastEvent.Store(now.Add(-2 * time.Second).UnixMilli())
+	public.LastSeen.Store(now.Add(-time.Second).UnixMilli())
+	public.Reconnects.Store(2)
+	public.Malformed.Store(5)
+	asked.LastEvent.Store(1) // of no group: nobody waits for it
+	p.Stats.Rows.Store(40)
+	p.Stats.Queued.Store(4)
+	totals.Sent, totals.Discarded = 150, 7
+	expect(map[string]map[string]float64{
+		"": {metrics.LeaseHeld: 1, metrics.LeaseTaken: 0, metrics.SilentSources: 1, metrics.RowsWritten: 40, metrics.Queued: 4, metrics.Lag: 2000,
+			metrics.Connections: 3, metrics.FramesSent: 50, metrics.FramesDropped: 0, metrics.FramesWaiting: 1},
+		"node":   none,
+		"public": {metrics.Reconnects: 2, metrics.Malformed: 5, metrics.SubscriptionsRefused: 0, metrics.Lag: 2000, metrics.Silence: 1000},
+		"asked":  {metrics.Reconnects: 0, metrics.Malformed: 0, metrics.SubscriptionsRefused: 0, metrics.Lag: float64(now.UnixMilli() - 1)},
+	})
+	node.LastEvent.Store(now.Add(-9 * time.Second).UnixMilli())
+	if lag := reported(t, r, &out)[""][metrics.Lag]; lag != 9000 {
+		t.Errorf("the lag is %v, want that of the group furthest behind", lag)
+	}
+	h.End()
+	expect(map[string]map[string]float64{"": {metrics.LeaseHeld: 0}})
+}

@@ -1,0 +1,36 @@
+package metrics
+
+// Metrics of the ingester, which it writes once a minute.
+const (
+	LeaseHeld     = "LeaseHeld"     // 1 by the process that works, 0 by one that stands by
+	LeaseTaken    = "LeaseTaken"    // times that a process began to work
+	Lag           = "Lag"           // ms behind the newest event, of the group of sources that is furthest behind
+	SilentSources = "SilentSources" // groups of sources without a word for 60 s
+	RowsWritten   = "RowsWritten"
+	Queued        = "Queued" // deliveries of the sources that wait to be written
+	Connections   = "Connections"
+	FramesSent    = "FramesSent"
+	FramesDropped = "FramesDropped" // for clients that do not keep up
+	FramesWaiting = "FramesWaiting"
+)
+
+// Metrics of each source of the ingester, with the label [Source]; [Lag] is one
+// of them too.
+const (
+	Source = "Source"
+
+	Silence              = "Silence" // ms since the source last told anything
+	Reconnects           = "Reconnects"
+	Malformed            = "Malformed"
+	SubscriptionsRefused = "SubscriptionsRefused" // for which the venue left no room
+)
+
+// Metrics of the functions, each counted when it happens.
+const (
+	Function   = "Function"   // label
+	ColdStarts = "ColdStarts" // with the label Function
+	Faults     = "Faults"     // answers of 500, with the label Function
+
+	Reason  = "Reason"  // label
+	Denials = "Denials" // with the label Reason
+)
