@@ -26,7 +26,7 @@ test: tools build ## run every test, with the race detector
 soak: tools build ## have 2,000 WebSocket clients come, follow, leave and be killed for two minutes
 	QUOTARY_SOAK=2m go test -count=1 -timeout 20m -run TestTheFeedsHoldUnderManyClients -v ./localstack/e2e
 
-bench: tools build ## measure; figures are compared within one run
+bench: tools build package ## measure; figures are compared within one run
 	go test -run '^$$' -bench . -benchmem ./...
 	cd localstack/bench && go test -run '^$$' -bench . -benchmem
 
