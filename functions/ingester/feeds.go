@@ -53,7 +53,7 @@ func (i *ingester) newFeeds(stores ingest.Stores, term *lease.Term) *live.Feeds 
 	config := live.Config{
 		Connections: connected,
 		Follower:    connections.NewFollower(connected, i.dynamodb, dynamodbstreams.NewFromConfig(i.config)),
-		Gateway:     newGateway(i.config, term),
+		Gateway:     newGateway(i.config, term.Valid, i.posts),
 		Keys:        keys.New(i.dynamodb, i.prefix+store.KeysTable, i.ring, time.Now),
 		Log:         stores.Log, Series: stores.Series,
 		Logger: i.log.With("part", "feeds"),

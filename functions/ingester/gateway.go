@@ -13,40 +13,62 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/apigatewaymanagementapi"
 
 	"quotary/shared/feed"
-	"quotary/shared/lease"
 )
 
 // gateway is the management API of the WebSocket APIs: frames go through the
 // lean client of package feed, rare questions through the SDK's.
 type gateway struct {
-	*feed.Management
+	frames *feed.Management
 	config aws.Config
-	term   *lease.Term // in which frames may be sent
+	valid  func() bool // whether frames may be sent
 
 	mu      sync.Mutex
 	clients map[string]*apigatewaymanagementapi.Client // by endpoint; there are four
 }
 
-func newGateway(config aws.Config, term *lease.Term) *gateway {
+// newGateway sends frames while valid, and posts so many of them on a connection
+// before it has the answer to the first.
+func newGateway(config aws.Config, valid func() bool, posts int) *gateway {
 	config.HTTPClient = awshttp.NewBuildableClient().WithTimeout(3 * time.Second).WithTransportOptions(func(t *http.Transport) {
 		t.MaxIdleConnsPerHost = 16
 	})
 	config.RetryMaxAttempts = 1 // the next look asks again
 	return &gateway{
-		Management: feed.NewManagement(feed.ManagementConfig{Region: config.Region, Credentials: config.Credentials}),
-		config:     config,
-		term:       term,
-		clients:    map[string]*apigatewaymanagementapi.Client{},
+		frames:  feed.NewManagement(feed.ManagementConfig{Region: config.Region, Credentials: config.Credentials, Pipeline: posts}),
+		config:  config,
+		valid:   valid,
+		clients: map[string]*apigatewaymanagementapi.Client{},
 	}
 }
 
-// Post sends a frame while the lease is valid. What waits meanwhile is tried
-// again: the term may go on.
+// errNoTerm leaves a frame to be tried again: the term may go on.
+var errNoTerm = fmt.Errorf("the lease is not valid: %w", feed.ErrBusy)
+
+// Post sends a frame while the lease is valid.
 func (g *gateway) Post(ctx context.Context, c feed.Conn, frame []byte) error {
-	if !g.term.Valid() {
-		return fmt.Errorf("the lease is not valid: %w", feed.ErrBusy)
+	if !g.valid() {
+		return errNoTerm
 	}
-	return g.Management.Post(ctx, c, frame)
+	return g.frames.Post(ctx, c, frame)
+}
+
+// PostAll sends frames while the lease is valid.
+func (g *gateway) PostAll(ctx context.Context, all []feed.Delivery) {
+	if !g.valid() {
+		for i := range all {
+			all[i].Err = errNoTerm
+		}
+		return
+	}
+	g.frames.PostAll(ctx, all)
+}
+
+// Batch is how many frames PostAll takes.
+func (g *gateway) Batch() int { return g.frames.Batch() }
+
+// Disconnect closes a connection.
+func (g *gateway) Disconnect(ctx context.Context, c feed.Conn) error {
+	return g.frames.Disconnect(ctx, c)
 }
 
 // Probe asks whether a connection is there; the error is [feed.ErrGone] when it

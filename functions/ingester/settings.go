@@ -33,6 +33,7 @@ type settings struct {
 	wrapped string // those data keys, wrapped by KMS
 	idle    time.Duration
 	metrics string // name under which metrics are written, "" writes none
+	posts   int    // frames on their way on a connection to the management API
 	name    string // of this process in the lease, "" for one that no other process has
 }
 
@@ -51,6 +52,7 @@ func readSettings() (settings, error) {
 		metrics: env.Optional("QUOTARY_METRICS", ""),
 		name:    env.Optional("QUOTARY_INGESTER_NAME", ""),
 		idle:    env.Duration("QUOTARY_FEED_IDLE", connections.Idle, "after what time without a message a WebSocket client is disconnected"),
+		posts:   env.Int("QUOTARY_FEED_PIPELINE", 1, 1, "how many frames are posted on one connection before the answer to the first: 1, unless the management API is known to read on, as that of the local stack does"),
 	}
 	if s.nodeDir != "" {
 		if info, err := os.Stat(s.nodeDir); err == nil && !info.IsDir() {
