@@ -12,6 +12,7 @@ import (
 
 	"quotary/shared/admission"
 	"quotary/shared/catalog"
+	"quotary/shared/metrics"
 	"quotary/shared/signature"
 )
 
@@ -22,6 +23,7 @@ var errUnauthorized = errors.New("Unauthorized") //nolint:staticcheck // the gat
 type authorizer struct {
 	gate      *admission.Gate
 	log       *slog.Logger
+	metrics   *metrics.Writer // nil counts nothing
 	endpoints map[endpointName]*catalog.Endpoint
 }
 
@@ -90,8 +92,10 @@ func (a *authorizer) record(ctx context.Context, event *events.APIGatewayCustomA
 	case errors.As(err, &refusal):
 		a.log.InfoContext(ctx, "refused", "request_id", event.RequestContext.RequestID, "endpoint", endpoint.String(),
 			"status", refusal.Status, "reason", refusal.Message, "key", key)
+		a.metrics.Count(metrics.Denials, metrics.Label{Name: metrics.Reason, Value: string(refusal.Cause)})
 	default:
 		a.log.ErrorContext(ctx, "failed", "request_id", event.RequestContext.RequestID, "endpoint", endpoint.String(), "err", err.Error())
+		a.metrics.Count(metrics.Faults, metrics.Label{Name: metrics.Function, Value: catalog.FunctionAuthorizer})
 	}
 }
 

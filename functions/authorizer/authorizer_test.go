@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/keys"
+	"quotary/shared/metrics"
 	"quotary/shared/signature"
 )
 
@@ -192,6 +194,30 @@ func TestAConnectionDemandsTheActionOfItsFeed(t *testing.T) {
 		event.StageVariables = map[string]string{"feed": feed}
 		if out, err := a.authorize(t.Context(), event); err != nil || out.PolicyDocument.Statement[0].Effect != "Deny" {
 			t.Errorf("%s with a primary key: %+v, %v", feed, out, err)
+		}
+	}
+}
+
+func TestWhatTheAuthorizerRefusesIsCountedByItsCause(t *testing.T) {
+	t.Parallel()
+	w, a := open(t)
+	var out bytes.Buffer
+	a.metrics = metrics.New(&out, "quotary-test", w.Now)
+	once := request(http.MethodGet, tickers, w.Sign(w.SubKey))
+	for _, step := range []struct {
+		name   string
+		event  events.APIGatewayCustomAuthorizerRequestTypeRequest
+		counts string // "" for no line
+	}{
+		{"allowed", once, ""},
+		{"a replay", once, `"Reason":"replay","Denials":1`},
+		{"a wrong secret", request(http.MethodGet, tickers, w.Sign(apitest.Key{AccessKey: w.SubKey.AccessKey, Secret: "wrong"})), `"Reason":"signature","Denials":1`},
+		{"a primary key on data", request(http.MethodGet, tickers, w.Sign(w.Primary)), `"Reason":"permission","Denials":1`},
+	} {
+		out.Reset()
+		_, _ = a.authorize(t.Context(), step.event) // other tests look at the answers
+		if line := out.String(); !strings.Contains(line, step.counts) || (line == "") != (step.counts == "") || strings.Contains(line, w.SubKey.AccessKey) {
+			t.Errorf("%s is counted as %q, want %q", step.name, line, step.counts)
 		}
 	}
 }

@@ -23,7 +23,9 @@ func main() {
 		if err != nil {
 			return err
 		}
-		runtimeapi.Start(newAuthorizer(gate, s.Log))
+		a := newAuthorizer(gate, s.Log)
+		a.metrics = s.Metrics
+		runtimeapi.Start(a)
 		return nil
 	})
 }

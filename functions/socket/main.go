@@ -30,6 +30,7 @@ func main() {
 			store:      connections.New(db, s.Table(store.ConnectionsTable), s.Clock),
 			management: newManagement(db.Options()),
 			log:        s.Log,
+			metrics:    s.Metrics,
 			clock:      s.Clock,
 		}
 		runtimeapi.Start(lambda.NewHandler(h.Invoke))

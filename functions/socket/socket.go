@@ -15,7 +15,9 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"quotary/shared/admission"
+	"quotary/shared/catalog"
 	"quotary/shared/connections"
+	"quotary/shared/metrics"
 )
 
 // socket serves the routes of every feed.
@@ -23,6 +25,7 @@ type socket struct {
 	store      *connections.Store
 	management management
 	log        *slog.Logger
+	metrics    *metrics.Writer // nil counts nothing
 	clock      func() time.Time
 }
 
@@ -106,6 +109,7 @@ func (s *socket) connect(ctx context.Context, event *events.APIGatewayWebsocketP
 	var over *connections.LimitError
 	switch {
 	case errors.As(err, &over):
+		s.metrics.Count(metrics.Denials, metrics.Label{Name: metrics.Reason, Value: "connections"})
 		return refuse(event, http.StatusTooManyRequests, "ws connection limit exceeded for sub key")
 	case err != nil:
 		a := refuse(event, http.StatusInternalServerError, "internal error")
@@ -172,4 +176,7 @@ func (s *socket) record(ctx context.Context, event *events.APIGatewayWebsocketPr
 		attrs = append(attrs, slog.String("err", a.fault.Error()))
 	}
 	s.log.LogAttrs(ctx, level, "event", attrs...)
+	if a.fault != nil {
+		s.metrics.Count(metrics.Faults, metrics.Label{Name: metrics.Function, Value: catalog.FunctionSocket})
+	}
 }

@@ -44,18 +44,36 @@ type Refusal struct {
 	// Proven tells that the caller knows the secret of the key. Nobody else
 	// is told more than that the signature failed.
 	Proven bool
+	// Cause counts the refusal; "" for one that was counted where it was made.
+	Cause Cause
 }
+
+// Cause is why requests are refused, as metrics tell them apart.
+type Cause string
+
+// The causes.
+const (
+	BadSignature Cause = "signature"
+	Replayed     Cause = "replay"
+	Disabled     Cause = "disabled"
+	Expired      Cause = "expired"
+	NotPermitted Cause = "permission"
+	LongSpan     Cause = "span"
+	OverRate     Cause = "rate"
+	OverQuota    Cause = "quota"
+	OverTotal    Cause = "distributor-quota"
+)
 
 // Error implements error.
 func (r *Refusal) Error() string { return fmt.Sprintf("%d: %s", r.Status, r.Message) }
 
 // Unsigned is the refusal of a request without a valid signature.
 func Unsigned(message string) *Refusal {
-	return &Refusal{Status: http.StatusUnauthorized, Message: "signature authentication failed: " + message}
+	return &Refusal{Status: http.StatusUnauthorized, Message: "signature authentication failed: " + message, Cause: BadSignature}
 }
 
-func forbidden(message string) *Refusal {
-	return &Refusal{Status: http.StatusForbidden, Message: message, Proven: true}
+func forbidden(cause Cause, message string) *Refusal {
+	return &Refusal{Status: http.StatusForbidden, Message: message, Proven: true, Cause: cause}
 }
 
 // unknownKey stands in for the secret of a key that does not exist, so that
@@ -90,7 +108,7 @@ func (g *Gate) Check(ctx context.Context, p signature.Params, access catalog.Acc
 		}
 		switch err := g.Nonces.Use(ctx, p.AccessKeyID, p.Nonce, until.Add(signature.Validity+time.Second)); {
 		case errors.Is(err, usage.ErrNonceUsed):
-			return Caller{}, &Refusal{Status: http.StatusUnauthorized, Message: err.Error(), Proven: true}
+			return Caller{}, &Refusal{Status: http.StatusUnauthorized, Message: err.Error(), Proven: true, Cause: Replayed}
 		case err != nil:
 			return Caller{}, err
 		}
@@ -105,25 +123,25 @@ func (g *Gate) Check(ctx context.Context, p signature.Params, access catalog.Acc
 // endpoint that demands access.
 func authorize(p *keys.Principal, access catalog.Access, now time.Time) *Refusal {
 	if p.DistributorDisabled {
-		return forbidden("the distributor is disabled")
+		return forbidden(Disabled, "the distributor is disabled")
 	}
 	if p.Primary {
 		if access.Kind != catalog.Management {
-			return forbidden("a distributor's primary key may call management endpoints only: use a sub-key")
+			return forbidden(NotPermitted, "a distributor's primary key may call management endpoints only: use a sub-key")
 		}
 		return nil
 	}
 	switch {
 	case access.Kind == catalog.Management:
-		return forbidden("not a distributor: management endpoints take a distributor's primary key")
+		return forbidden(NotPermitted, "not a distributor: management endpoints take a distributor's primary key")
 	case p.Disabled:
-		return forbidden("the sub-key is disabled")
+		return forbidden(Disabled, "the sub-key is disabled")
 	case !p.ExpiresAt.IsZero() && !now.Before(p.ExpiresAt):
-		return forbidden("the sub-key has expired")
+		return forbidden(Expired, "the sub-key has expired")
 	case p.Level == nil:
-		return forbidden("the level " + p.LevelName + " of the sub-key is not configured")
+		return forbidden(NotPermitted, "the level "+p.LevelName+" of the sub-key is not configured")
 	case p.Level.Empty():
-		return forbidden("the level " + p.LevelName + " of the sub-key has no permissions")
+		return forbidden(NotPermitted, "the level "+p.LevelName+" of the sub-key has no permissions")
 	}
 	switch access.Kind {
 	case catalog.AnyLevel:
@@ -132,14 +150,14 @@ func authorize(p *keys.Principal, access catalog.Access, now time.Time) *Refusal
 		if p.Level.Permits(access.Name) {
 			return nil
 		}
-		return forbidden("the level " + p.LevelName + " of the sub-key does not list the action " + access.Name)
+		return forbidden(NotPermitted, "the level "+p.LevelName+" of the sub-key does not list the action "+access.Name)
 	case catalog.GrantAccess:
 		if p.Grants.Has(access.Name) {
 			return nil
 		}
-		return forbidden("the distributor has no grant " + access.Name)
+		return forbidden(NotPermitted, "the distributor has no grant "+access.Name)
 	}
-	return forbidden("this endpoint is not open to any key")
+	return forbidden(NotPermitted, "this endpoint is not open to any key")
 }
 
 // Admit charges one request of the caller. The error is a [*Refusal] with
@@ -150,7 +168,14 @@ func (g *Gate) Admit(ctx context.Context, c *Caller) (usage.Receipt, error) {
 	})
 	var denied *usage.Denied
 	if errors.As(err, &denied) {
-		return usage.Receipt{}, &Refusal{Status: http.StatusTooManyRequests, Message: denied.Error(), RetryAfter: denied.RetryAfter, Proven: true}
+		cause := OverQuota
+		switch denied.Cap {
+		case usage.PerMinute:
+			cause = OverRate
+		case usage.Total:
+			cause = OverTotal
+		}
+		return usage.Receipt{}, &Refusal{Status: http.StatusTooManyRequests, Message: denied.Error(), RetryAfter: denied.RetryAfter, Proven: true, Cause: cause}
 	}
 	return receipt, err
 }
@@ -161,5 +186,5 @@ func CheckSpan(c *Caller, start, end time.Time) error {
 	if c.MaxTimeRange <= 0 || start.IsZero() || end.Sub(start) <= time.Duration(c.MaxTimeRange)*time.Second {
 		return nil
 	}
-	return &Refusal{Status: http.StatusBadRequest, Message: "time range exceeded", Proven: true}
+	return &Refusal{Status: http.StatusBadRequest, Message: "time range exceeded", Proven: true, Cause: LongSpan}
 }

@@ -26,12 +26,16 @@ import (
 
 	"quotary/shared/admission"
 	"quotary/shared/catalog"
+	"quotary/shared/metrics"
 	"quotary/shared/runtimeapi"
 	"quotary/shared/usage"
 )
 
 // Family is one function: the handlers of the endpoints it serves.
 type Family struct {
+	// Metrics counts what is refused and what fails; nil does not.
+	Metrics *metrics.Writer
+
 	function string
 	gate     *admission.Gate
 	log      *slog.Logger
@@ -220,4 +224,10 @@ func (f *Family) record(ctx context.Context, event *events.APIGatewayProxyReques
 		attrs = append(attrs, slog.String("err", res.fault.Error()))
 	}
 	f.log.LogAttrs(ctx, level, "request", attrs...)
+	switch {
+	case res.fault != nil:
+		f.Metrics.Count(metrics.Faults, metrics.Label{Name: metrics.Function, Value: f.function})
+	case res.denied != "":
+		f.Metrics.Count(metrics.Denials, metrics.Label{Name: metrics.Reason, Value: string(res.denied)})
+	}
 }

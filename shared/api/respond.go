@@ -44,6 +44,7 @@ type response struct {
 	body       []byte
 	retryAfter int   // seconds, 0 = none
 	fault      error // the cause of a 500, for the log
+	denied     admission.Cause
 }
 
 func (r *request) succeed(e *endpoint, out any) response {
@@ -119,7 +120,7 @@ func (r *request) fail(err error) response {
 	var known *Error
 	switch {
 	case errors.As(err, &refusal):
-		res.status, message = refusal.Status, refusal.Message
+		res.status, message, res.denied = refusal.Status, refusal.Message, refusal.Cause
 		res.retryAfter = int(refusal.RetryAfter.Seconds())
 	case errors.As(err, &known):
 		res.status, message = known.Status, known.Message

@@ -23,6 +23,7 @@ import (
 	"quotary/shared/config"
 	"quotary/shared/dynamo"
 	"quotary/shared/keys"
+	"quotary/shared/metrics"
 	"quotary/shared/store"
 	"quotary/shared/usage"
 )
@@ -33,10 +34,11 @@ const attemptTimeout = 3 * time.Second
 
 // Service is an opened function.
 type Service struct {
-	Name  string
-	Env   config.Env
-	Log   *slog.Logger
-	Clock func() time.Time
+	Name    string
+	Env     config.Env
+	Log     *slog.Logger
+	Metrics *metrics.Writer // nil where the deployment asks for none
+	Clock   func() time.Time
 
 	aws    aws.Config
 	prefix string
@@ -50,6 +52,8 @@ func Open(ctx context.Context, name string) (*Service, error) {
 		Log:   slog.New(slog.NewJSONHandler(os.Stdout, nil)).With("function", name),
 		Clock: time.Now,
 	}
+	s.Metrics = metrics.New(os.Stdout, s.Env.Optional("QUOTARY_METRICS", ""), s.Clock)
+	s.Metrics.Count(metrics.ColdStarts, metrics.Label{Name: metrics.Function, Value: name})
 	s.prefix = s.Env.String("QUOTARY_TABLE_PREFIX", "what the names of this deployment's tables begin with")
 	client := awshttp.NewBuildableClient().WithTimeout(attemptTimeout).WithTransportOptions(func(t *http.Transport) {
 		t.MaxIdleConnsPerHost = 32
@@ -132,7 +136,9 @@ func (s *Service) Family(ctx context.Context, db *dynamo.Client) (*api.Family, *
 	if err != nil {
 		return nil, nil, err
 	}
-	return api.New(s.Name, gate, s.Log), keyStore, nil
+	family := api.New(s.Name, gate, s.Log)
+	family.Metrics = s.Metrics
+	return family, keyStore, nil
 }
 
 // Run runs a function's start and ends the process with one log line when it
