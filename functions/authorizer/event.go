@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"unicode/utf8"
 
 	"github.com/aws/aws-lambda-go/events"
 
@@ -25,47 +24,35 @@ func (a *authorizer) Invoke(ctx context.Context, payload []byte) ([]byte, error)
 	return json.Marshal(answer)
 }
 
-// readEvent reads what the authorizer asks of an event, once and without
-// reflection. What is not as expected is left to encoding/json and its errors.
+// readEvent reads what the authorizer asks of an event.
 func readEvent(payload []byte) (events.APIGatewayCustomAuthorizerRequestTypeRequest, error) {
-	var event events.APIGatewayCustomAuthorizerRequestTypeRequest
-	if utf8.Valid(payload) {
-		// The texts of the event are parts of a copy: the runtime uses its buffer again.
-		p := jsonscan.New(string(payload))
-		if readMembers(&p, &event) && p.End() {
-			return event, nil
-		}
-		event = events.APIGatewayCustomAuthorizerRequestTypeRequest{}
-	}
-	return event, json.Unmarshal(payload, &event)
+	return jsonscan.Object(payload, readMember)
 }
 
-func readMembers(p *jsonscan.Scanner, event *events.APIGatewayCustomAuthorizerRequestTypeRequest) bool {
-	return p.Object(func(name string) (ok bool) {
-		switch name {
-		case "methodArn":
-			event.MethodArn, ok = p.Text()
-		case "resource":
-			event.Resource, ok = p.Text()
-		case "httpMethod":
-			event.HTTPMethod, ok = p.Text()
-		case "queryStringParameters":
-			event.QueryStringParameters, ok = p.TextMap()
-		case "multiValueQueryStringParameters":
-			event.MultiValueQueryStringParameters, ok = p.TextsMap()
-		case "stageVariables":
-			event.StageVariables, ok = p.TextMap()
-		case "requestContext":
-			ok = p.Object(func(name string) bool {
-				if name != "requestId" {
-					return p.Skip()
-				}
-				event.RequestContext.RequestID, ok = p.Text()
-				return ok
-			})
-		default:
-			ok = p.Skip()
-		}
-		return ok
-	})
+func readMember(p *jsonscan.Scanner, name string, event *events.APIGatewayCustomAuthorizerRequestTypeRequest) (ok bool) {
+	switch name {
+	case "methodArn":
+		event.MethodArn, ok = p.Text()
+	case "resource":
+		event.Resource, ok = p.Text()
+	case "httpMethod":
+		event.HTTPMethod, ok = p.Text()
+	case "queryStringParameters":
+		event.QueryStringParameters, ok = p.TextMap()
+	case "multiValueQueryStringParameters":
+		event.MultiValueQueryStringParameters, ok = p.TextsMap()
+	case "stageVariables":
+		event.StageVariables, ok = p.TextMap()
+	case "requestContext":
+		ok = p.Object(func(name string) bool {
+			if name != "requestId" {
+				return p.Skip()
+			}
+			event.RequestContext.RequestID, ok = p.Text()
+			return ok
+		})
+	default:
+		ok = p.Skip()
+	}
+	return ok
 }

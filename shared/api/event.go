@@ -2,10 +2,8 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/aws/aws-lambda-go/events"
 
@@ -23,48 +21,36 @@ func (f *Family) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	return appendAnswer(make([]byte, 0, len(answer.Body)+len(answer.Body)/8+1024), answer), nil
 }
 
-// readEvent reads what this package asks of an event, once and without
-// reflection. What is not as expected is left to encoding/json and its errors.
+// readEvent reads what this package asks of an event.
 func readEvent(payload []byte) (events.APIGatewayProxyRequest, error) {
-	var event events.APIGatewayProxyRequest
-	if utf8.Valid(payload) {
-		// The texts of the event are parts of a copy: the runtime uses its buffer again.
-		p := jsonscan.New(string(payload))
-		if readMembers(&p, &event) && p.End() {
-			return event, nil
-		}
-		event = events.APIGatewayProxyRequest{}
-	}
-	return event, json.Unmarshal(payload, &event)
+	return jsonscan.Object(payload, readMember)
 }
 
-func readMembers(p *jsonscan.Scanner, event *events.APIGatewayProxyRequest) bool {
-	return p.Object(func(name string) (ok bool) {
-		switch name {
-		case "resource":
-			event.Resource, ok = p.Text()
-		case "httpMethod":
-			event.HTTPMethod, ok = p.Text()
-		case "pathParameters":
-			event.PathParameters, ok = p.TextMap()
-		case "queryStringParameters":
-			event.QueryStringParameters, ok = p.TextMap()
-		case "multiValueQueryStringParameters":
-			event.MultiValueQueryStringParameters, ok = p.TextsMap()
-		case "body":
-			if ok = p.Literal("null"); !ok {
-				event.Body, ok = p.Text()
-			}
-		case "isBase64Encoded":
-			event.IsBase64Encoded = p.Literal("true")
-			ok = event.IsBase64Encoded || p.Literal("false")
-		case "requestContext":
-			ok = readContext(p, &event.RequestContext)
-		default:
-			ok = p.Skip()
+func readMember(p *jsonscan.Scanner, name string, event *events.APIGatewayProxyRequest) (ok bool) {
+	switch name {
+	case "resource":
+		event.Resource, ok = p.Text()
+	case "httpMethod":
+		event.HTTPMethod, ok = p.Text()
+	case "pathParameters":
+		event.PathParameters, ok = p.TextMap()
+	case "queryStringParameters":
+		event.QueryStringParameters, ok = p.TextMap()
+	case "multiValueQueryStringParameters":
+		event.MultiValueQueryStringParameters, ok = p.TextsMap()
+	case "body":
+		if ok = p.Literal("null"); !ok {
+			event.Body, ok = p.Text()
 		}
-		return ok
-	})
+	case "isBase64Encoded":
+		event.IsBase64Encoded = p.Literal("true")
+		ok = event.IsBase64Encoded || p.Literal("false")
+	case "requestContext":
+		ok = readContext(p, &event.RequestContext)
+	default:
+		ok = p.Skip()
+	}
+	return ok
 }
 
 // readContext reads the request's id and the texts that the authorizer left.

@@ -120,12 +120,7 @@ func (p *scanner) kind(kind string) (types.AttributeValue, bool) {
 		})
 		return &types.AttributeValueMemberL{Value: list}, ok
 	case "SS":
-		var texts []string
-		ok := p.Array(func() bool {
-			text, ok := p.Text()
-			texts = append(texts, text)
-			return ok
-		})
+		texts, ok := p.Texts()
 		return &types.AttributeValueMemberSS{Value: texts}, ok
 	}
 	return nil, false

@@ -298,14 +298,18 @@ func (p *Scanner) TextsMap() (map[string][]string, bool) {
 		return nil, true
 	}
 	values := make(map[string][]string)
-	return values, p.Object(func(key string) bool {
-		var list []string
-		ok := p.Array(func() bool {
-			text, ok := p.Text()
-			list = append(list, text)
-			return ok
-		})
-		values[key] = list
+	return values, p.Object(func(key string) (ok bool) {
+		values[key], ok = p.Texts()
 		return ok
 	})
+}
+
+// Texts consumes a list of strings.
+func (p *Scanner) Texts() (list []string, ok bool) {
+	ok = p.Array(func() bool {
+		text, ok := p.Text()
+		list = append(list, text)
+		return ok
+	})
+	return list, ok
 }
