@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 )
 
@@ -29,7 +30,6 @@ type conn struct {
 	limit io.LimitedReader
 	in    *bufio.Reader
 	out   []byte // of serve
-	event []byte // of whoever hands over an event
 }
 
 // listen accepts connections until the listener is closed.
@@ -129,10 +129,17 @@ type handover struct {
 	deadline   time.Time
 }
 
+// eventMemory is what events are put together in. The function may answer, and
+// another event be handed over, before the write of the first has returned: so
+// the memory is not the connection's.
+var eventMemory = sync.Pool{New: func() any { return new([]byte) }}
+
 // send writes the event. False is a connection that is no more.
 func (o *handover) send() bool {
 	payload := o.invocation.payload
-	b := append(o.to.event[:0], "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: "...)
+	memory := eventMemory.Get().(*[]byte)
+	defer eventMemory.Put(memory)
+	b := append((*memory)[:0], "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: "...)
 	b = strconv.AppendInt(b, int64(len(payload)), 10)
 	b = append(append(b, "\r\n"+headerRequestID+": "...), o.invocation.id...)
 	b = strconv.AppendInt(append(b, "\r\n"+headerDeadline+": "...), o.deadline.UnixMilli(), 10)
@@ -147,7 +154,7 @@ func (o *handover) send() bool {
 		// A process that does not read it is ended by its alarm.
 		_, err = (&net.Buffers{b, payload}).WriteTo(o.to.Conn)
 	}
-	o.to.event = b
+	*memory = b
 	return err == nil
 }
 
