@@ -57,7 +57,7 @@ func (i *ingester) newFeeds(stores ingest.Stores, term *lease.Term) *live.Feeds 
 		Keys:        keys.New(i.dynamodb, i.prefix+store.KeysTable, i.ring, time.Now),
 		Log:         stores.Log, Series: stores.Series,
 		Logger: i.log.With("part", "feeds"),
-		Idle:   i.idle,
+		Idle:   i.idle, Silence: i.silence,
 	}
 	if i.info != nil {
 		config.Venue = i.info

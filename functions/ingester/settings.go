@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"quotary/functions/ingester/ingest"
+	"quotary/functions/ingester/live"
 	"quotary/shared/config"
 	"quotary/shared/connections"
 	"quotary/shared/dynamo"
@@ -34,6 +35,7 @@ type settings struct {
 	idle    time.Duration
 	metrics string // name under which metrics are written, "" writes none
 	posts   int    // frames on their way on a connection to the management API
+	silence time.Duration
 	name    string // of this process in the lease, "" for one that no other process has
 }
 
@@ -53,6 +55,7 @@ func readSettings() (settings, error) {
 		name:    env.Optional("QUOTARY_INGESTER_NAME", ""),
 		idle:    env.Duration("QUOTARY_FEED_IDLE", connections.Idle, "after what time without a message a WebSocket client is disconnected"),
 		posts:   env.Int("QUOTARY_FEED_PIPELINE", 1, 1, "how many frames are posted on one connection before the answer to the first: 1, unless the management API is known to read on, as that of the local stack does"),
+		silence: env.Duration("QUOTARY_FEED_SILENCE", live.Silence, "after what time without a new book the last one is sent again as stale"),
 	}
 	if s.nodeDir != "" {
 		if info, err := os.Stat(s.nodeDir); err == nil && !info.IsDir() {

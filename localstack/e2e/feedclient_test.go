@@ -23,6 +23,10 @@ import (
 // not wait for a minute. The clients of the soak test have the real one.
 var feedIdle = map[bool]time.Duration{true: 60 * time.Second, false: 10 * time.Second}[soakFor > 0]
 
+// feedSilence is how long the book of a silent source is not stale on the tests'
+// stack.
+var feedSilence = map[bool]time.Duration{true: 15 * time.Second, false: 2 * time.Second}[soakFor > 0]
+
 // soon is how long anything on a feed may take that the product promises within
 // seconds.
 const soon = 5 * time.Second

@@ -64,7 +64,7 @@ func run(m *testing.M) int {
 		Upstream: upstream, Ingesters: ingesters,
 		Data: data, Programs: filepath.Join(root, "bin"), Tools: filepath.Join(root, "localstack"),
 		DynamoDB: engine, Progress: os.Stdout, History: 1,
-		IngesterEnv: []string{"QUOTARY_FEED_IDLE=" + feedIdle.String()},
+		IngesterEnv: []string{"QUOTARY_FEED_IDLE=" + feedIdle.String(), "QUOTARY_FEED_SILENCE=" + feedSilence.String()},
 	})
 	if err != nil {
 		fmt.Println("start the stack:", err)

@@ -26,6 +26,7 @@ import (
 	"quotary/localstack/client"
 	"quotary/localstack/gateway"
 	"quotary/localstack/lambdahost"
+	"quotary/localstack/venue"
 	"quotary/shared/catalog"
 )
 
@@ -85,6 +86,7 @@ const StateFile = "stack.json"
 // Stack is a running stack.
 type Stack struct {
 	State State
+	Venue *venue.Venue // nil with another upstream
 
 	cfg     Config
 	log     *slog.Logger

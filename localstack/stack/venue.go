@@ -29,6 +29,7 @@ func (s *Stack) startVenue(context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.Venue = v
 	s.onStop(func(context.Context) error { return v.Close() })
 	listener, err := s.listen(offsetVenue)
 	if err != nil {

@@ -31,6 +31,7 @@ type hub struct {
 	mu     sync.Mutex    // taken after the venue's lock, never before
 	conns  map[*client]struct{}
 	topics map[string]*topic
+	muted  map[int]bool // coins
 	closed bool
 	wg     sync.WaitGroup // one per connection
 }
@@ -61,7 +62,7 @@ type topic struct {
 }
 
 func newHub(v *Venue) *hub {
-	return &hub{v: v, idle: 60 * time.Second, conns: map[*client]struct{}{}, topics: map[string]*topic{}}
+	return &hub{v: v, idle: 60 * time.Second, conns: map[*client]struct{}{}, topics: map[string]*topic{}, muted: map[int]bool{}}
 }
 
 // serve runs one connection: this goroutine reads, a second one writes. Both
@@ -367,11 +368,24 @@ func (h *hub) publish(e *engine) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, t := range h.topics {
+		if h.muted[t.coin] && (t.sub.Type == "l2Book" || t.sub.Type == "bbo") {
+			continue
+		}
 		if t.kind.each != nil {
 			t.kind.each(e, t, t.send)
 		} else if frame := t.kind.push(e, t); frame != nil {
 			t.send(frame)
 		}
+	}
+}
+
+// Mute stops or resumes the pushes of a coin's book and best prices, as a source
+// that hangs does. The market goes on.
+func (v *Venue) Mute(coin string, on bool) {
+	v.hub.mu.Lock()
+	defer v.hub.mu.Unlock()
+	if c, ok := v.eng.byName[coin]; ok { // the tables of names never change
+		v.hub.muted[c] = on
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 type books struct {
 	hub *feed.Hub
 	now func() time.Time
+	// silence is how old a book may be that is not stale.
+	silence time.Duration
 
 	mu    sync.Mutex
 	coins map[string]*coinBook
@@ -99,7 +101,7 @@ func (b *books) snapshot(coin string, g market.Grouping) []byte {
 	if c == nil || c.heard.IsZero() {
 		return nil
 	}
-	if b.now().Sub(c.heard) >= silentAfter {
+	if b.now().Sub(c.heard) >= b.silence {
 		return bookFrame(&c.book, g, true)
 	}
 	for i := range c.views {

@@ -49,6 +49,7 @@ type Config struct {
 	Logger      *slog.Logger
 	Now         func() time.Time // nil means time.Now
 	Idle        time.Duration    // after which a silent client is disconnected; 0 means [connections.Idle]
+	Silence     time.Duration    // after which a book that did not change is stale; 0 means [Silence]
 }
 
 // Feeds are the four WebSocket feeds. They are used once.
@@ -84,10 +85,13 @@ func New(config Config) *Feeds {
 	if config.Idle <= 0 {
 		config.Idle = connections.Idle
 	}
+	if config.Silence <= 0 {
+		config.Silence = Silence
+	}
 	f := &Feeds{Config: config, clients: map[string]*client{},
 		answered: make(chan connections.Due, answeredMost), loading: make(chan struct{}, loadsAtOnce)}
 	f.hub = feed.NewHub(feed.Config{Sink: config.Gateway, Topic: f.topic, Gone: f.gone})
-	f.books = books{hub: f.hub, now: config.Now, coins: map[string]*coinBook{}}
+	f.books = books{hub: f.hub, now: config.Now, silence: config.Silence, coins: map[string]*coinBook{}}
 	f.trades = trades{hub: f.hub, now: config.Now, coins: map[string]*tape{}}
 	f.candles = candles{hub: f.hub, rows: config.Series}
 	f.candles.shelf = shelf[*liveCandle]{&f.candles.mu, map[string]*entry[*liveCandle]{}}
@@ -100,6 +104,10 @@ func New(config Config) *Feeds {
 	f.removals = removals{due: map[string]removal{}, wake: make(chan struct{}, 1)}
 	return f
 }
+
+// Silence is how long a source may tell nothing of a book before the book is
+// stale.
+const Silence = 15 * time.Second
 
 const (
 	loadsAtOnce  = 16

@@ -42,7 +42,7 @@ func TestASilentBookIsMarkedStale(t *testing.T) {
 	f, _ := w.run()
 	w.settled(f)
 	f.take(&market.Events{Books: []market.Book{book("BTC", 1, "105056.0")}})
-	w.set(began.Add(silentAfter))
+	w.set(began.Add(Silence))
 	w.connect("one", connections.Channels)
 	w.subscribe("one", connections.Subscription{Type: connections.L2Book, Coin: "BTC"})
 	frame := w.sent("one", 2)[1]

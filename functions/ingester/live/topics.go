@@ -27,10 +27,7 @@ const (
 	stateTopic     = "state"     // address, dex: the feed /ws/clearinghouse-state
 )
 
-const (
-	silentAfter   = 15 * time.Second // from when on a book is stale
-	candleSpacing = 500 * time.Millisecond
-)
+const candleSpacing = 500 * time.Millisecond
 
 func topicOf(kind string, about ...string) string {
 	return kind + " " + strings.Join(about, " ")
@@ -96,7 +93,7 @@ func (f *Feeds) topic(name string) feed.Topic {
 		g.Figs, _ = strconv.Atoi(figs) // both were written by bookTopicOf
 		g.Mantissa, _ = strconv.Atoi(mantissa)
 		return feed.Topic{Guard: &f.books.mu, Snapshot: func() []byte { return f.books.snapshot(coin, g) },
-			Silence: silentAfter, Stale: markStale}
+			Silence: f.Silence, Stale: markStale}
 	case candleTopic:
 		return feed.Topic{Guard: &f.candles.mu, Snapshot: func() []byte { return f.candles.snapshot(name) }, Spacing: candleSpacing}
 	case userFillsTopic:
