@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -372,54 +371,6 @@ func TestAWalletChannelStartsWithWhatIsKnown(t *testing.T) {
 			if !strings.Contains(first[channel], member) {
 				t.Errorf("%s has no %s: %.300s", channel, member, first[channel])
 			}
-		}
-	}
-}
-
-// TestTheFeedsOutliveTheIngester kills the one that works: the standby takes
-// over, whoever is connected stays, gets a new snapshot and then data, and its
-// slots are still counted. It runs before the tests that run at a time.
-func TestTheFeedsOutliveTheIngester(t *testing.T) {
-	key := issue(t, register(t, nil), map[string]any{"ws_conn_limit": 1, "ws_sub_limit": 1})
-	s := connect(t, key, "/ws")
-	s.send(subscription("subscribe", map[string]any{"type": "trades", "coin": "BTC"}))
-	s.await("trades", 10*time.Second, func(p pushed) bool { return p.Channel == "trades" })
-	time.Sleep(2 * time.Second) // a reply sent just before a crash may be sent again
-	holder := active(t)
-	if holder.pid == 0 {
-		t.Skip("the processes of the stack cannot be seen on this system")
-	}
-	if err := syscall.Kill(holder.pid, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	killed := time.Now()
-	for next := (ingester{}); next.Epoch <= holder.Epoch; time.Sleep(250 * time.Millisecond) {
-		if s.send(`{"method":"ping"}`); time.Since(killed) > time.Minute {
-			t.Fatal("nobody took over within a minute")
-		}
-		next = active(t)
-	}
-	t.Logf("the standby took over after %v", time.Since(killed).Round(time.Millisecond))
-	since := time.Now().UnixMilli()
-	newest := func(p pushed) int64 {
-		var trades []struct{ Time int64 }
-		if p.Channel != "trades" || json.Unmarshal(p.Data, &trades) != nil || len(trades) == 0 {
-			return 0
-		}
-		return trades[len(trades)-1].Time
-	}
-	s.await("a trade after the restart", 20*time.Second, func(p pushed) bool {
-		if p.Channel == "subscriptionResponse" {
-			t.Errorf("the reply was repeated: %s", p.raw)
-		}
-		return newest(p) > since
-	})
-	s.answer(subscription("subscribe", map[string]any{"type": "bbo", "coin": "BTC"}), `{"error":"subscription limit exceeded","limit":1,"current":1}`)
-	s.conn.CloseNow()
-	reconnects(t, key, "/ws")
-	for _, one := range ingesters(t) {
-		if one.status != http.StatusOK {
-			t.Errorf("%s is not ready: %+v", one.url, one)
 		}
 	}
 }

@@ -17,7 +17,8 @@ type client struct {
 	connections.Connection
 	subs      map[string]subscribed // by key of the subscription
 	addresses map[string]bool
-	sent      uint64 // frames delivered when the sweeper last looked
+	sent      uint64    // frames delivered when the sweeper last looked
+	there     time.Time // when the sweeper last had reason to think that the client is
 }
 
 // subscribed is a subscription of /ws; one that replaces another of the same key

@@ -16,7 +16,8 @@ import (
 const (
 	idleEvery  = time.Second     // between looks for idle clients
 	keysEvery  = 2 * time.Second // between looks at the keys of all clients
-	probeEvery = 3 * time.Second // without a delivered frame a connection is probed
+	goneEvery  = time.Second     // between looks for connections to be probed
+	probeAfter = 3 * time.Second // a connection is probed that nothing was heard of
 	atOnce     = 16              // requests to the stores or the gateway
 	sweepWait  = 5 * time.Second // for one request
 )
@@ -28,7 +29,7 @@ func (f *Feeds) sweep(ctx context.Context) error {
 	for _, look := range [...]struct {
 		every time.Duration
 		at    func(context.Context)
-	}{{idleEvery, f.sweepIdle}, {keysEvery, f.sweepKeys}, {probeEvery, f.sweepGone}} {
+	}{{idleEvery, f.sweepIdle}, {keysEvery, f.sweepKeys}, {goneEvery, f.sweepGone}} {
 		group.Go(func() error {
 			tick := time.NewTicker(look.every)
 			defer tick.Stop()
@@ -114,18 +115,20 @@ func (f *Feeds) keyState(ctx context.Context, key string) (connections.KeyState,
 	return connections.KeyState{Disabled: p.Disabled, DistributorDisabled: p.DistributorDisabled, ExpiresAt: p.ExpiresAt}, nil
 }
 
-// sweepGone probes the connections to which nothing was delivered since the last
-// look: of the others it is known that their client is there.
+// sweepGone probes the connections to which nothing was delivered for a while: of
+// the others it is known that their client is there.
 func (f *Feeds) sweepGone(ctx context.Context) {
 	var quiet []feed.Conn
+	now := f.Now()
 	f.mu.Lock()
 	for _, c := range f.clients {
 		s, ok := f.hub.Stats(c.ID)
 		if ok && s.Sent != c.sent {
-			c.sent = s.Sent
+			c.sent, c.there = s.Sent, now
 			continue
 		}
-		if f.Now().Sub(c.At) >= probeEvery {
+		if now.Sub(c.At) >= probeAfter && now.Sub(c.there) >= probeAfter {
+			c.there = now // it will turn out if it is not
 			quiet = append(quiet, c.conn())
 		}
 	}

@@ -38,7 +38,7 @@ func TestAClientThatIsGoneFreesItsSlotsThoughNobodyWasTold(t *testing.T) {
 			began := time.Now()
 			act(f)
 			w.eventually("the slots are free", func() bool { return w.usage() == connections.Usage{Connections: 1} })
-			if took := time.Since(began); name == "found by a push" && took > probeEvery {
+			if took := time.Since(began); name == "found by a push" && took > probeAfter {
 				t.Errorf("noticed after %s", took)
 			}
 			if w.isClosed("here") {
