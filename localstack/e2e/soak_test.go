@@ -2,10 +2,13 @@ package e2e
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"runtime"
 	"runtime/pprof"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,6 +20,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/coder/websocket"
 
 	"quotary/localstack/client"
 )
@@ -29,13 +33,19 @@ const (
 	soakPing  = 20 * time.Second // between heartbeats
 	soakEvery = 15 * time.Second // between two random acts of a client, on average
 	soakKill  = 0.05             // of the acts: the connection is cut, and made anew
+	soakTape  = 10               // trades of a snapshot
+	soakMuted = "DOGE"           // the coin whose book the venue tells nothing of, so that only snapshots can show it
 	soakLinks = 400              // goroutines for what stays open between gateway, functions and ingester (its 256 senders), however many clients there were
 )
 
+var soakCoins = [...]string{"BTC", "ETH", "SOL", soakMuted}
+
 // TestTheFeedsHoldUnderManyClients has many clients connect, subscribe,
-// unsubscribe and be killed at random for a while. No frame may be out of order
-// or come before its reply; at the end the table must count exactly the sockets
-// that are open, and neither memory nor goroutines may have grown.
+// unsubscribe and be killed at random for a while. Every subscription must begin
+// with its reply and then its snapshot, and its frames must come in order, none
+// after its end; what a client is told of trades must be a part of all trades,
+// without a gap and none twice. At the end the table must count exactly the
+// sockets that are open, and neither memory nor goroutines may have grown.
 func TestTheFeedsHoldUnderManyClients(t *testing.T) {
 	if soakFor <= 0 {
 		t.Skip("set QUOTARY_SOAK to a duration, or run make soak")
@@ -44,7 +54,10 @@ func TestTheFeedsHoldUnderManyClients(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("QUOTARY_SOAK_CLIENTS")); err == nil {
 		clients = n
 	}
-	s := &soak{t: t, sockets: map[*soaker]bool{}}
+	s := &soak{t: t, sockets: map[*soaker]bool{}, all: map[string][]int64{}}
+	s.record()
+	world.Venue.Mute(soakMuted, true)
+	t.Cleanup(func() { world.Venue.Mute(soakMuted, false) })
 	for range soakKeys {
 		s.keys = append(s.keys, issue(t, register(t, nil), map[string]any{"ws_conn_limit": clients, "ws_sub_limit": 100 * clients}))
 	}
@@ -66,10 +79,13 @@ func TestTheFeedsHoldUnderManyClients(t *testing.T) {
 	time.Sleep(soakFor * 3 / 4)
 	late := s.measure("at the end")
 	s.quiet.Store(true) // no more acts, but heartbeats
-	s.settle()
+	s.settle(s.count)
+	s.settle(s.begun)
 	stop()
 	running.Wait()
-	s.settle()
+	s.settle(s.count)
+	s.settle(s.compare)
+	t.Logf("%d subscriptions to trades were compared", len(s.parts))
 	// Functions are still told of ends that the table knows already.
 	for deadline := time.Now().Add(time.Minute); runtime.NumGoroutine() > began.goroutines+soakLinks && time.Now().Before(deadline); {
 		time.Sleep(time.Second)
@@ -95,6 +111,97 @@ type soak struct {
 
 	mu      sync.Mutex
 	sockets map[*soaker]bool
+	all     map[string][]int64 // by coin: every trade
+	parts   []tape
+}
+
+// tape is what a subscription was told of the trades of a coin.
+type tape struct {
+	coin string
+	tids []int64
+}
+
+// keep takes what a subscription was told, to be compared in the end.
+func (s *soak) keep(coin string, tids []int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.parts = append(s.parts, tape{coin, tids})
+}
+
+// record follows all trades on a connection of its own, until the test ends, and
+// returns once there are enough for snapshots of full length.
+func (s *soak) record() {
+	one := connect(s.t, issue(s.t, register(s.t, nil), nil), "/ws")
+	for _, coin := range soakCoins {
+		one.send(subscription("subscribe", map[string]any{"type": "trades", "coin": coin}))
+	}
+	enough := make(chan struct{})
+	go func() {
+		for pinged := time.Now(); ; {
+			_, b, err := one.conn.Read(context.Background())
+			if err != nil {
+				return // the test has ended
+			}
+			if time.Since(pinged) > soakPing {
+				pinged = time.Now()
+				_ = one.conn.Write(context.Background(), websocket.MessageText, []byte(`{"method":"ping"}`)) // the next read notices an end
+			}
+			var p pushed
+			if json.Unmarshal(b, &p) != nil || p.Channel != "trades" {
+				continue
+			}
+			coin, tids, _ := tradesOf(p)
+			s.mu.Lock()
+			s.all[coin] = append(s.all[coin], tids...)
+			full := 0
+			for _, coin := range soakCoins {
+				if len(s.all[coin]) >= soakTape {
+					full++
+				}
+			}
+			s.mu.Unlock()
+			if full == len(soakCoins) && enough != nil {
+				close(enough)
+				enough = nil
+			}
+		}
+	}()
+	select {
+	case <-enough:
+	case <-time.After(time.Minute):
+		s.t.Fatal("the venue does not trade")
+	}
+}
+
+// compare tells of a subscription that was not told a part of all trades without
+// a gap; "" is none.
+func (s *soak) compare() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, part := range s.parts {
+		all := s.all[part.coin]
+		if len(part.tids) == 0 {
+			continue
+		}
+		from := slices.Index(all, part.tids[0])
+		if from < 0 || len(all)-from < len(part.tids) || !slices.Equal(part.tids, all[from:from+len(part.tids)]) {
+			return fmt.Sprintf("a subscription was told of %d trades of %s that are no part of all %d: %v", len(part.tids), part.coin, len(all), part.tids)
+		}
+	}
+	return ""
+}
+
+// begun tells of a subscription that was confirmed and has not begun; "" is none.
+func (s *soak) begun() string {
+	s.mu.Lock()
+	sockets := slices.Collect(maps.Keys(s.sockets))
+	s.mu.Unlock()
+	for _, c := range sockets {
+		if key := c.waits(); key != "" {
+			return key + " was not answered, or has no snapshot"
+		}
+	}
+	return ""
 }
 
 func (s *soak) open() int {
@@ -122,11 +229,11 @@ func (s *soak) measure(when string) figures {
 	return f
 }
 
-// settle waits until the table counts the open sockets and what they follow.
-func (s *soak) settle() {
+// settle waits until nothing is wrong any longer.
+func (s *soak) settle(look func() string) {
 	deadline := time.Now().Add(30 * time.Second)
 	for {
-		wrong := s.count()
+		wrong := look()
 		if wrong == "" {
 			return
 		}
@@ -169,7 +276,7 @@ func (s *soak) count() string {
 			break
 		}
 	}
-	open := int64(s.open())
+	open := int64(s.open()) + 1 // that of record
 	if rows != byKey || rows != byDistributor || rows[0] != open {
 		return fmt.Sprintf("%d sockets are open; the table has %d connections and %d subscriptions, and counts %v by key and %v by distributor",
 			open, rows[0], rows[1], byKey, byDistributor)

@@ -24,11 +24,12 @@ type soaker struct {
 	conn *websocket.Conn
 
 	mu       sync.Mutex
-	wanted   map[string]string // by key: the subscription that was sent
-	replied  map[string]bool   // by key: it was confirmed, so frames may come
-	leaving  map[string]bool   // by key: its end was asked for
-	last     map[string]int64  // by key: time of the newest frame
-	received map[string]int    // by key: frames since the reply
+	wanted   map[string]string  // by key: the subscription that was sent
+	replied  map[string]bool    // by key: it was confirmed, so frames may come
+	leaving  map[string]bool    // by key: its end was asked for
+	last     map[string]int64   // by key: time of the newest frame
+	received map[string]int     // by key: frames since the reply
+	tapes    map[string][]int64 // by coin: the trades since the reply
 }
 
 // client connects, acts and reads until ctx ends.
@@ -55,6 +56,9 @@ func (s *soak) client(ctx context.Context, i int, turn chan struct{}) {
 		s.mu.Unlock()
 		c.conn.CloseNow()
 		<-reading
+		for coin := range c.tapes {
+			s.keep(coin, c.tapes[coin])
+		}
 	}
 }
 
@@ -72,7 +76,7 @@ func (s *soak) dial(ctx context.Context, key client.Key) (*soaker, error) {
 		}
 		conn.SetReadLimit(1 << 20)
 		s.made.Add(1)
-		c := &soaker{soak: s, conn: conn, wanted: map[string]string{}, replied: map[string]bool{}, leaving: map[string]bool{}, last: map[string]int64{}, received: map[string]int{}}
+		c := &soaker{soak: s, conn: conn, wanted: map[string]string{}, replied: map[string]bool{}, leaving: map[string]bool{}, last: map[string]int64{}, received: map[string]int{}, tapes: map[string][]int64{}}
 		s.mu.Lock()
 		s.sockets[c] = true
 		s.mu.Unlock()
@@ -131,7 +135,7 @@ func (c *soaker) send(message string) {
 
 // subscribe asks for a channel of a coin that the connection does not follow.
 func (c *soaker) subscribe(random *mathrand.Rand) {
-	coin := []string{"BTC", "ETH", "SOL", "DOGE"}[random.IntN(4)]
+	coin := soakCoins[random.IntN(len(soakCoins))]
 	fields := []map[string]any{{"type": "l2Book", "coin": coin}, {"type": "trades", "coin": coin}, {"type": "bbo", "coin": coin},
 		{"type": "candle", "coin": coin, "interval": "1m"}}[random.IntN(4)]
 	key := fields["type"].(string) + " " + coin
@@ -146,12 +150,12 @@ func (c *soaker) subscribe(random *mathrand.Rand) {
 	}
 }
 
-// unsubscribe ends one subscription that was confirmed.
+// unsubscribe ends one subscription that was confirmed and has begun.
 func (c *soaker) unsubscribe() {
 	c.mu.Lock()
 	var message string
 	for key := range c.wanted {
-		if c.replied[key] && !c.leaving[key] {
+		if c.replied[key] && !c.leaving[key] && c.received[key] > 0 {
 			c.leaving[key] = true
 			message = strings.Replace(c.wanted[key], `"subscribe"`, `"unsubscribe"`, 1)
 			break
@@ -162,6 +166,18 @@ func (c *soaker) unsubscribe() {
 		c.unsubscribed.Add(1)
 		c.send(message)
 	}
+}
+
+// waits is the key of a subscription without its first frame; "" is none.
+func (c *soaker) waits() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for key := range c.wanted {
+		if !c.replied[key] || c.received[key] == 0 {
+			return key
+		}
+	}
+	return ""
 }
 
 // read checks every frame until the connection ends.
@@ -180,8 +196,11 @@ func (c *soaker) read(ctx context.Context) {
 
 var (
 	errEarly    = errors.New("a frame came before its reply")
+	errLate     = errors.New("a frame came after the end of its subscription")
 	errOrder    = errors.New("a frame is out of order")
-	errSnapshot = errors.New("a subscription was answered twice")
+	errTwice    = errors.New("a subscription was answered twice")
+	errSnapshot = errors.New("a subscription does not begin with its snapshot")
+	errMuted    = errors.New("more than the snapshot came of a coin whose source is silent")
 )
 
 func (c *soaker) check(b []byte) error {
@@ -206,13 +225,17 @@ func (c *soaker) check(b []byte) error {
 		switch reply.Status {
 		case "subscribed":
 			if c.replied[key] {
-				return errSnapshot
+				return errTwice
 			}
 			c.replied[key], c.received[key], c.last[key] = true, 0, 0
 		case "unsubscribed":
 			delete(c.wanted, key)
 			delete(c.replied, key)
 			delete(c.leaving, key)
+			if reply.Subscription.Type == "trades" {
+				c.keep(reply.Subscription.Coin, c.tapes[reply.Subscription.Coin])
+				delete(c.tapes, reply.Subscription.Coin)
+			}
 		default:
 			return errors.New("an unexpected answer")
 		}
@@ -222,18 +245,46 @@ func (c *soaker) check(b []byte) error {
 	if err != nil {
 		return err
 	}
-	if _, wanted := c.wanted[key]; wanted && !c.replied[key] {
+	_, wanted := c.wanted[key]
+	c.received[key]++
+	switch {
+	case !wanted:
+		return errLate
+	case !c.replied[key]:
 		return errEarly
-	}
-	// What was on its way when the client unsubscribed may still come.
-	if !c.replied[key] {
-		return nil
-	}
-	if c.received[key]++; at < c.last[key] {
+	case at < c.last[key]:
 		return errOrder
+	case key == "bbo "+soakMuted && c.received[key] > 1:
+		return errMuted
 	}
 	c.last[key] = at
+	if p.Channel == "trades" {
+		return c.trades(p, c.received[key] == 1)
+	}
 	return nil
+}
+
+// trades notes the trades of a frame. The first frame of a subscription holds the
+// last trades of the coin, as many as the service keeps.
+func (c *soaker) trades(p pushed, first bool) error {
+	coin, tids, err := tradesOf(p)
+	if err == nil && first && len(tids) != soakTape {
+		err = errSnapshot
+	}
+	c.tapes[coin] = append(c.tapes[coin], tids...)
+	return err
+}
+
+func tradesOf(p pushed) (coin string, tids []int64, err error) {
+	var trades []struct {
+		Coin string
+		Tid  int64
+	}
+	err = json.Unmarshal(p.Data, &trades)
+	for _, t := range trades {
+		coin, tids = t.Coin, append(tids, t.Tid)
+	}
+	return coin, tids, err
 }
 
 // frameTime is what a frame is about, and its time; that of no trades is 0.
