@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"strconv"
 	"sync"
@@ -13,10 +14,19 @@ import (
 	"time"
 )
 
-// fanOut is one of the libraries, with so many subscribers to each topic.
+// fanOut is one of the libraries, with subscribers.
 type fanOut interface {
 	publish(topic int, frame []byte)
 }
+
+// shape is who follows what: each connection so many topics, in turn. The last
+// stalled connections have clients that never read.
+type shape struct{ topics, conns, perConn, stalled int }
+
+// each is how many subscribers of a topic read.
+func (s shape) each() int64 { return int64((s.conns - s.stalled) * s.perConn / s.topics) }
+
+func (s shape) String() string { return fmt.Sprintf("topics=%d/conns=%d", s.topics, s.conns) }
 
 // tally is what arrived.
 type tally struct {
@@ -60,7 +70,8 @@ func (t *tally) count(message []byte) {
 
 // flood publishes as fast as frames arrive, with at most window frames on their
 // way to each subscriber.
-func flood(b *testing.B, f fanOut, t *tally, topics int, each, window int64) {
+func flood(b *testing.B, f fanOut, t *tally, s shape, window int64) {
+	topics, each := s.topics, s.each()
 	frame := t.frame()
 	b.ReportAllocs()
 	b.ResetTimer()
@@ -85,17 +96,18 @@ func (t *tally) await(b *testing.B, frames int64) {
 	}
 }
 
-// pace publishes so many frames a second and reports how long they took.
-func pace(b *testing.B, f fanOut, t *tally, topics int, each int64, perSecond int) {
+// pace publishes so many frames a second, clients that do not read included, and
+// reports how long they took to those who do.
+func pace(b *testing.B, f fanOut, t *tally, s shape, perSecond int) {
 	t.took = make([]time.Duration, 0, 1<<20)
-	every := time.NewTicker(time.Second * time.Duration(each) / time.Duration(perSecond))
+	every := time.NewTicker(time.Second * time.Duration(s.conns*s.perConn/s.topics) / time.Duration(perSecond))
 	defer every.Stop()
 	b.ResetTimer()
 	for i := range b.N {
 		<-every.C
-		f.publish(i%topics, t.frame())
+		f.publish(i%s.topics, t.frame())
 	}
-	t.await(b, int64(b.N)*each)
+	t.await(b, int64(b.N)*s.each())
 	b.StopTimer()
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -108,23 +120,19 @@ func pace(b *testing.B, f fanOut, t *tally, topics int, each int64, perSecond in
 	b.ReportMetric(0, "ns/op")
 }
 
-// library starts one of the two, with conns subscribers to each of its topics in
-// turn, perConn topics each.
+// library starts one of the two.
 type library struct {
 	name  string
-	start func(b *testing.B, t *tally, topics, conns, perConn int) fanOut
+	start func(b *testing.B, t *tally, s shape) fanOut
 }
 
 // BenchmarkCore is the fan-out up to a sink that counts.
 func BenchmarkCore(b *testing.B) {
-	for _, shape := range []struct{ topics, conns, perConn int }{
-		{1, 1, 1}, {1, 100, 1}, {1, 1000, 1}, {1, 5000, 1}, {500, 5000, 10},
-	} {
+	for _, s := range []shape{{1, 1, 1, 0}, {1, 100, 1, 0}, {1, 1000, 1, 0}, {1, 5000, 1, 0}, {500, 5000, 10, 0}} {
 		for _, library := range []library{{"quotary", startHub}, {"centrifuge", startNode}} {
-			b.Run(fmt.Sprintf("topics=%d/conns=%d/%s", shape.topics, shape.conns, library.name), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%v/%s", s, library.name), func(b *testing.B) {
 				t := &tally{began: time.Now()}
-				f := library.start(b, t, shape.topics, shape.conns, shape.perConn)
-				flood(b, f, t, shape.topics, int64(shape.conns*shape.perConn/shape.topics), max(1, 128/int64(shape.topics)))
+				flood(b, library.start(b, t, s), t, s, max(1, 128/int64(s.topics)))
 			})
 		}
 	}
@@ -136,32 +144,66 @@ var sockets = []library{{"quotary", startGateway}, {"centrifuge", startServer}}
 // process as all else. With window=1 no frame waits behind another of its
 // connection; with window=16 some do, which centrifuge then sends as one message,
 // where a client of ours gets a message each.
+//
+// On 500 topics every topic has a subscriber, so that few connections follow many
+// topics each, and many connections one.
 func BenchmarkSockets(b *testing.B) {
-	for _, conns := range []int{1, 100, 1000, 5000} {
-		for _, window := range []int64{1, 16} {
-			for _, library := range sockets {
-				b.Run(fmt.Sprintf("conns=%d/window=%d/%s", conns, window, library.name), func(b *testing.B) {
-					t := &tally{began: time.Now()}
-					f := library.start(b, t, 1, conns, 1)
-					flood(b, f, t, 1, int64(conns), window)
-				})
+	for _, topics := range []int{1, 500} {
+		for _, conns := range []int{1, 100, 1000, 5000} {
+			for _, window := range []int64{1, 16} {
+				for _, library := range sockets {
+					s := shape{topics, conns, max(1, topics/conns), 0}
+					b.Run(fmt.Sprintf("%v/window=%d/%s", s, window, library.name), func(b *testing.B) {
+						t := &tally{began: time.Now()}
+						flood(b, library.start(b, t, s), t, s, window)
+					})
+				}
 			}
 		}
 	}
 }
 
 // BenchmarkSocketsLatency is the time from Publish to the client, at a pace of
-// 5,000 frames a second. With b.N publications it wants -benchtime 200x or so.
+// 5,000 frames a second, while one client of a hundred does not read.
 func BenchmarkSocketsLatency(b *testing.B) {
 	for _, conns := range []int{100, 1000} {
 		for _, library := range sockets {
-			b.Run(fmt.Sprintf("conns=%d/%s", conns, library.name), func(b *testing.B) {
+			s := shape{1, conns, 1, conns / 100}
+			b.Run(fmt.Sprintf("%v/stalled=%d/%s", s, s.stalled, library.name), func(b *testing.B) {
 				t := &tally{began: time.Now()}
-				f := library.start(b, t, 1, conns, 1)
-				pace(b, f, t, 1, int64(conns), 5000)
+				pace(b, library.start(b, t, s), t, s, 5000)
 			})
 		}
 	}
+}
+
+// BenchmarkSocketsMemory is what a connection takes after its first frames, on
+// both ends of the socket and in the fan-out, which run in one process.
+func BenchmarkSocketsMemory(b *testing.B) {
+	for _, conns := range []int{1000, 5000} {
+		for _, library := range sockets {
+			s := shape{1, conns, 1, 0}
+			b.Run(fmt.Sprintf("%v/%s", s, library.name), func(b *testing.B) {
+				t := &tally{began: time.Now()}
+				before := inUse()
+				f := library.start(b, t, s)
+				for b.Loop() {
+					f.publish(0, t.frame())
+				}
+				t.await(b, int64(b.N)*s.each())
+				b.ReportMetric(float64(inUse()-before)/float64(conns), "B/conn")
+			})
+		}
+	}
+}
+
+// inUse is what the process needs for heap and stacks, bytes.
+func inUse() int64 {
+	runtime.GC()
+	runtime.GC() // what had a finalizer
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc + m.StackInuse)
 }
 
 // running starts a function that ends with the benchmark.

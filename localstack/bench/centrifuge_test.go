@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	"github.com/centrifugal/centrifuge"
 	"github.com/coder/websocket"
@@ -24,7 +25,7 @@ func (n node) publish(topic int, frame []byte) {
 
 // newNode subscribes each client, in the order in which they come, as newHub does.
 func newNode(b *testing.B, topics, perConn int) node {
-	n, err := centrifuge.New(centrifuge.Config{LogLevel: centrifuge.LogLevelNone, ClientQueueMaxSize: 16 << 20})
+	n, err := centrifuge.New(centrifuge.Config{LogLevel: centrifuge.LogLevelNone, ClientQueueMaxSize: 16 << 20, ClientChannelLimit: topics})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -77,9 +78,9 @@ func (t transport) WriteMany(frames ...[]byte) error {
 	return nil
 }
 
-func startNode(b *testing.B, t *tally, topics, conns, perConn int) fanOut {
-	f := newNode(b, topics, perConn)
-	for range conns {
+func startNode(b *testing.B, t *tally, s shape) fanOut {
+	f := newNode(b, s.topics, s.perConn)
+	for range s.conns {
 		client, closed, err := centrifuge.NewClient(context.Background(), f.Node, transport{t})
 		if err != nil {
 			b.Fatal(err)
@@ -90,20 +91,23 @@ func startNode(b *testing.B, t *tally, topics, conns, perConn int) fanOut {
 	return f
 }
 
-func startServer(b *testing.B, t *tally, topics, conns, perConn int) fanOut {
-	f := newNode(b, topics, perConn)
+func startServer(b *testing.B, t *tally, s shape) fanOut {
+	f := newNode(b, s.topics, s.perConn)
 	server := httptest.NewServer(centrifuge.NewWebsocketHandler(f.Node, centrifuge.WebsocketConfig{
 		PingPongConfig: centrifuge.PingPongConfig{PingInterval: -1},
 	}))
 	b.Cleanup(server.Close)
-	for _, client := range listen(b, t, "ws"+server.URL[len("http"):], conns) {
+	for _, client := range listen(b, t, "ws"+server.URL[len("http"):], s.conns, s.stalled) {
 		if err := client.Write(b.Context(), websocket.MessageText, []byte(`{"id":1,"connect":{}}`)); err != nil {
 			b.Fatal(err)
 		}
 	}
+	begun := time.Now()
 	for _, topic := range f.topics {
-		for f.Hub().NumSubscribers(topic) < conns*perConn/topics {
-			pause()
+		for f.Hub().NumSubscribers(topic) < s.conns*s.perConn/s.topics {
+			if pause(); time.Since(begun) > 30*time.Second {
+				b.Fatalf("%s has %d subscribers", topic, f.Hub().NumSubscribers(topic))
+			}
 		}
 	}
 	return f

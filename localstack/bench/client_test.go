@@ -2,26 +2,40 @@ package bench
 
 import (
 	"context"
+	"errors"
+	"net"
+	"net/http"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/coder/websocket"
 )
 
-// listen connects clients that count what comes, until the benchmark ends.
-func listen(b *testing.B, t *tally, url string, clients int) []*websocket.Conn {
+// listen connects clients that count what comes, until the benchmark ends. The
+// last stalled ones never read, and their system takes little for them.
+func listen(b *testing.B, t *tally, url string, clients, stalled int) []*websocket.Conn {
 	ctx, stop := context.WithCancel(context.Background())
 	var reading sync.WaitGroup
 	b.Cleanup(func() { stop(); reading.Wait() })
 	all := make([]*websocket.Conn, clients)
+	small := &http.Client{Transport: &http.Transport{DialContext: dialSmall}}
 	for i := range all {
-		conn, _, err := websocket.Dial(ctx, url, nil)
+		var options *websocket.DialOptions
+		if i >= clients-stalled {
+			options = &websocket.DialOptions{HTTPClient: small}
+		}
+		conn, _, err := websocket.Dial(ctx, url, options)
 		if err != nil {
 			b.Fatal(err)
 		}
 		conn.SetReadLimit(16 << 20)
 		all[i] = conn
+		if options != nil {
+			b.Cleanup(func() { conn.CloseNow() })
+			continue
+		}
 		reading.Go(func() {
 			defer conn.CloseNow()
 			for {
@@ -34,6 +48,16 @@ func listen(b *testing.B, t *tally, url string, clients int) []*websocket.Conn {
 		})
 	}
 	return all
+}
+
+// dialSmall connects with a receive buffer as small as the system allows.
+func dialSmall(ctx context.Context, network, address string) (net.Conn, error) {
+	dialer := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
+		var set error
+		err := raw.Control(func(fd uintptr) { set = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4096) })
+		return errors.Join(err, set)
+	}}
+	return dialer.DialContext(ctx, network, address)
 }
 
 func pause() { time.Sleep(time.Millisecond) }

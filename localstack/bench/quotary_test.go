@@ -21,15 +21,15 @@ type hub struct {
 
 func (h hub) publish(topic int, frame []byte) { h.Publish(h.topics[topic], frame, feed.Event) }
 
-func newHub(b *testing.B, sink feed.Sink, topics int, conns []feed.Conn, perConn int) fanOut {
+func newHub(b *testing.B, sink feed.Sink, s shape, conns []feed.Conn) fanOut {
 	h := hub{Hub: feed.NewHub(feed.Config{Sink: sink, Queue: 1 << 16, QueueBytes: 16 << 20})}
-	for i := range topics {
+	for i := range s.topics {
 		h.topics = append(h.topics, fmt.Sprint("topic", i))
 	}
 	for i, c := range conns {
 		h.Connect(c)
-		for j := range perConn {
-			if err := h.Subscribe(c.ID, h.topics[(i*perConn+j)%topics], nil); err != nil {
+		for j := range s.perConn {
+			if err := h.Subscribe(c.ID, h.topics[(i*s.perConn+j)%s.topics], nil); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -45,12 +45,12 @@ func (s counting) Post(_ context.Context, _ feed.Conn, frame []byte) error {
 	return nil
 }
 
-func startHub(b *testing.B, t *tally, topics, conns, perConn int) fanOut {
-	all := make([]feed.Conn, conns)
+func startHub(b *testing.B, t *tally, s shape) fanOut {
+	all := make([]feed.Conn, s.conns)
 	for i := range all {
 		all[i].ID = fmt.Sprint("conn", i)
 	}
-	return newHub(b, counting{t}, topics, all, perConn)
+	return newHub(b, counting{t}, s, all)
 }
 
 // acceptor is the socket function: it lets everyone in and tells their ids.
@@ -72,8 +72,8 @@ func (ids acceptor) Invoke(_ context.Context, _ string, event []byte) ([]byte, e
 	return []byte(`{"statusCode":200}`), nil
 }
 
-func startGateway(b *testing.B, t *tally, topics, conns, perConn int) fanOut {
-	ids := make(acceptor, conns)
+func startGateway(b *testing.B, t *tally, s shape) fanOut {
+	ids := make(acceptor, s.conns)
 	g, err := gateway.New(gateway.Config{
 		Sockets:   []gateway.SocketAPI{{Path: "/ws", Function: "socket"}},
 		Functions: ids,
@@ -91,8 +91,8 @@ func startGateway(b *testing.B, t *tally, topics, conns, perConn int) fanOut {
 		}
 	})
 	addr := listener.Addr().String()
-	listen(b, t, "ws://"+addr+"/api/ws", conns)
-	all := make([]feed.Conn, conns)
+	listen(b, t, "ws://"+addr+"/api/ws", s.conns, s.stalled)
+	all := make([]feed.Conn, s.conns)
 	for i := range all {
 		all[i] = feed.Conn{ID: <-ids, Endpoint: "http://" + addr + "/api", At: time.Now()}
 	}
@@ -102,5 +102,5 @@ func startGateway(b *testing.B, t *tally, topics, conns, perConn int) fanOut {
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
 	})
 	b.Cleanup(sink.Close)
-	return newHub(b, sink, topics, all, perConn)
+	return newHub(b, sink, s, all)
 }

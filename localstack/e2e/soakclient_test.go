@@ -16,6 +16,7 @@ import (
 	"github.com/coder/websocket"
 
 	"quotary/localstack/client"
+	"quotary/localstack/stack"
 )
 
 // soaker is one connection of a client.
@@ -63,9 +64,23 @@ func (s *soak) client(ctx context.Context, i int, turn chan struct{}) {
 }
 
 func (s *soak) dial(ctx context.Context, key client.Key) (*soaker, error) {
+	conn, err := dialBusy(ctx, world, key, nil)
+	if err != nil {
+		return nil, err
+	}
+	s.made.Add(1)
+	c := &soaker{soak: s, conn: conn, wanted: map[string]string{}, replied: map[string]bool{}, leaving: map[string]bool{}, last: map[string]int64{}, received: map[string]int{}, tapes: map[string][]int64{}}
+	s.mu.Lock()
+	s.sockets[c] = true
+	s.mu.Unlock()
+	return c, nil
+}
+
+// dialBusy connects to /ws of a stack that may have a lot to do.
+func dialBusy(ctx context.Context, to *stack.Stack, key client.Key, options *websocket.DialOptions) (*websocket.Conn, error) {
 	for try := 1; ; try++ {
 		dialing, done := context.WithTimeout(ctx, 30*time.Second)
-		conn, res, err := websocket.Dial(dialing, world.State.WSBaseURL+hl+"/ws?"+key.Sign(time.Now(), rand.Text()).Encode(), nil)
+		conn, res, err := websocket.Dial(dialing, to.State.WSBaseURL+hl+"/ws?"+key.Sign(time.Now(), rand.Text()).Encode(), options)
 		done()
 		if err != nil && res != nil && try < 20 && busy(res) {
 			time.Sleep(time.Duration(200+mathrand.IntN(200*try)) * time.Millisecond)
@@ -75,12 +90,7 @@ func (s *soak) dial(ctx context.Context, key client.Key) (*soaker, error) {
 			return nil, err
 		}
 		conn.SetReadLimit(1 << 20)
-		s.made.Add(1)
-		c := &soaker{soak: s, conn: conn, wanted: map[string]string{}, replied: map[string]bool{}, leaving: map[string]bool{}, last: map[string]int64{}, received: map[string]int{}, tapes: map[string][]int64{}}
-		s.mu.Lock()
-		s.sockets[c] = true
-		s.mu.Unlock()
-		return c, nil
+		return conn, nil
 	}
 }
 
