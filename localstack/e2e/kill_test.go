@@ -211,6 +211,7 @@ func TestTheFeedsOutliveTheSocketFunction(t *testing.T) {
 // clients connect, at any moment of the handshake.
 func TestAHandshakeThatAKilledFunctionBeganTakesNoSlot(t *testing.T) {
 	key := issue(t, register(t, nil), map[string]any{"ws_conn_limit": 100})
+	connect(t, key, "/ws").conn.CloseNow() // there is a function
 	killed(t, "socket")
 	for range 25 {
 		parameters := key.Sign(time.Now(), rand.Text())
