@@ -9,7 +9,7 @@ LINT  := v2.15.0
 PROGRAMS := $(sort $(subst /,-,$(patsubst functions/%/main.go,%,$(wildcard functions/*/main.go functions/*/*/main.go))))
 GOBUILD  := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -tags lambda.norpc
 
-.PHONY: help run test soak bench build lint replay url tools tools-oracle test-oracle readme fuzz clean package synth diff deploy sam-local
+.PHONY: help run test soak bench build lint replay url tools tools-oracle test-oracle readme fuzz clean package synth diff deploy sam-local sam-check
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -70,7 +70,8 @@ synth: ## write the CloudFormation templates: make synth ENV=dev
 diff: ## show what a deployment would change
 deploy: ## deploy into the account of your AWS profile: make deploy ENV=dev
 sam-local: ## write the template for sam local
-package synth diff deploy sam-local:
+sam-check: ## lint that template with sam, and invoke each function where Docker runs
+package synth diff deploy sam-local sam-check:
 	@$(MAKE) --no-print-directory -C infra $@
 
 readme: ## write the endpoint table of the README from the catalog

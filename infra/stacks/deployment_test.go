@@ -309,7 +309,7 @@ func TestTheTemplatesPassCfnLint(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), lint, files...)
-	cmd.Dir, cmd.WaitDelay = "..", time.Second
+	cmd.Dir, cmd.WaitDelay = "../..", time.Second // where its settings are, for sam as well
 	var exit *exec.ExitError
 	if out, err := cmd.CombinedOutput(); errors.As(err, &exit) {
 		t.Errorf("cfn-lint: %s", out)
