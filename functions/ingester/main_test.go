@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"quotary/functions/ingester/ingest"
+	"quotary/shared/dynamo"
 	"quotary/shared/market"
 	"quotary/shared/source/hyperliquid"
 	"quotary/shared/store"
@@ -227,6 +228,9 @@ func TestAnInterruptedReplayGoesOnAndAStopIsClean(t *testing.T) {
 		if !json.Valid([]byte(line)) {
 			t.Errorf("a log line is no JSON: %s", line)
 		}
+		if strings.Contains(line, "CloudWatchMetrics") {
+			t.Errorf("nobody asked for metrics: %s", line)
+		}
 	}
 }
 
@@ -256,6 +260,7 @@ func TestTheHealthListenerAnswersAtTheAddressInTheLog(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	cmd := w.command("run")
+	cmd.Env = append(cmd.Env, "QUOTARY_METRICS=quotary-test")
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -283,7 +288,13 @@ func TestTheHealthListenerAnswersAtTheAddressInTheLog(t *testing.T) {
 		}
 	}
 	cmd.Process.Signal(syscall.SIGTERM)
-	io.Copy(io.Discard, lines)
+	rest, err := io.ReadAll(lines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(rest), `"Deployment":"quotary-test","LeaseHeld":0`) {
+		t.Errorf("its metrics do not say that it holds the lease no more: %s", rest)
+	}
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("it stopped with %v", err)
 	}
@@ -293,13 +304,17 @@ func TestTheHealthListenerAnswersAtTheAddressInTheLog(t *testing.T) {
 // every row that it makes, log, klines, rankings and views.
 func BenchmarkIngest(b *testing.B) {
 	db := storetest.Client(b, storetest.OnDisk(b))
+	quick, err := dynamo.New(b.Context(), db)
+	if err != nil {
+		b.Fatal(err)
+	}
 	_, fills := record(b, 2000)
 	var rows int64
 	for b.Loop() {
 		prefix := storetest.Tables(b, db)
 		objects, bucket := storetest.S3(b)
 		p := &ingest.Pipeline{Log: slog.New(slog.DiscardHandler), Stores: ingest.Stores{
-			Log: store.NewLog(db, prefix+store.LogTable), Series: store.NewSeries(db, prefix+store.SeriesTable), Views: store.NewViews(objects, bucket)}}
+			Log: store.NewLog(db, prefix+store.LogTable), Series: store.NewSeries(quick, prefix+store.SeriesTable).Under(1), Views: store.NewViews(objects, bucket)}}
 		p.Sources = []ingest.Source{{Name: "recording", Stats: new(hyperliquid.Stats), NoCheckpoint: true,
 			Follow: func(ctx context.Context, _ hyperliquid.Position, sink hyperliquid.Sink) error {
 				for from := 0; from < len(fills); from += 1000 {
