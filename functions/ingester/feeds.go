@@ -16,6 +16,7 @@ import (
 	"quotary/shared/connections"
 	"quotary/shared/keys"
 	"quotary/shared/lease"
+	"quotary/shared/source/hyperliquid"
 	"quotary/shared/store"
 )
 
@@ -60,7 +61,7 @@ func (i *ingester) newFeeds(stores ingest.Stores, term *lease.Term) *live.Feeds 
 		Idle:   i.idle, Silence: i.silence,
 	}
 	if i.info != nil {
-		config.Venue = i.info
+		config.Venue, config.Joined = i.info, hyperliquid.NewJoinedBooks(i.url, config.Logger)
 	}
 	return live.New(config)
 }

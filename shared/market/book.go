@@ -222,6 +222,9 @@ type Grouping struct {
 	Mantissa int // with 5 figures, the step of the last one: 1, 2 or 5
 }
 
+// Groupings are all that join prices.
+var Groupings = [...]Grouping{{2, 1}, {3, 1}, {4, 1}, {5, 1}, {5, 2}, {5, 5}}
+
 // Errors of [NewGrouping], each naming the parameter.
 var (
 	ErrSigFigs  = errors.New("nSigFigs must be a whole number from 2 to 5, or absent for full precision")

@@ -1,11 +1,13 @@
 package live
 
 import (
+	"slices"
 	"sync"
 	"time"
 
 	"quotary/shared/feed"
 	"quotary/shared/market"
+	"quotary/shared/source/hyperliquid"
 )
 
 // books keeps the last book and the best prices of every coin.
@@ -14,19 +16,23 @@ type books struct {
 	now func() time.Time
 	// silence is how old a book may be that is not stale.
 	silence time.Duration
+	joined  *hyperliquid.JoinedBooks // nil: the plain books are joined
 
 	mu    sync.Mutex
 	coins map[string]*coinBook
 }
 
-// groupings are all that can be subscribed to.
-var groupings = [...]market.Grouping{{}, {Figs: 2, Mantissa: 1}, {Figs: 3, Mantissa: 1}, {Figs: 4, Mantissa: 1},
-	{Figs: 5, Mantissa: 1}, {Figs: 5, Mantissa: 2}, {Figs: 5, Mantissa: 5}}
+// groupings are all that can be subscribed to, the plain book first.
+var groupings = append([]market.Grouping{{}}, market.Groupings[:]...)
+
+// joinWait is how long a book that the venue is to join is waited for, before the
+// plain book is joined in its place.
+const joinWait = 3 * time.Second
 
 type coinBook struct {
 	book  market.Book
 	heard time.Time // zero: only best prices are known
-	views [len(groupings)]bookView
+	views [1 + len(market.Groupings)]bookView
 
 	best  market.BBO
 	topic string // of the best prices
@@ -36,6 +42,24 @@ type coinBook struct {
 type bookView struct {
 	topic string
 	frame []byte
+	time  int64 // of what was pushed last, ms
+
+	joined market.Book // by the venue
+	heard  time.Time   // when it came; zero: none did
+}
+
+// joinedNow tells whether the venue joins the book of a view, at present or in a
+// moment.
+func (b *books) joinedNow(v *bookView, coin string, g market.Grouping) bool {
+	if b.joined == nil || g.Figs == 0 {
+		return false
+	}
+	since, wanted := b.joined.Since(hyperliquid.JoinedBook{Grouping: g, Coin: coin})
+	if !wanted {
+		return false
+	}
+	now := b.now()
+	return now.Sub(v.heard) < b.silence || now.Sub(since) < joinWait
 }
 
 func (b *books) coin(name string) *coinBook {
@@ -58,8 +82,11 @@ func (b *books) take(book *market.Book) {
 	c.book, c.heard = *book, b.now()
 	for i := range c.views {
 		v := &c.views[i]
-		if v.frame = nil; b.hub.Watched(v.topic) {
-			v.frame = bookFrame(&c.book, groupings[i], false)
+		if b.joinedNow(v, book.Coin, groupings[i]) {
+			continue
+		}
+		if v.frame = nil; b.hub.Watched(v.topic) && book.Time >= v.time {
+			v.frame, v.time = bookFrame(&c.book, groupings[i], false), book.Time
 			b.hub.Publish(v.topic, v.frame, feed.State)
 		}
 	}
@@ -67,6 +94,57 @@ func (b *books) take(book *market.Book) {
 	// where it is followed.
 	if book.Time > c.best.Time {
 		b.takeBest(c, &market.BBO{Coin: book.Coin, Time: book.Time, Bid: top(book.Bids), Ask: top(book.Asks)})
+	}
+}
+
+// takeJoined pushes a book that the venue has joined.
+func (b *books) takeJoined(which hyperliquid.JoinedBook, book *market.Book) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c := b.coin(book.Coin)
+	for i := range c.views {
+		v := &c.views[i]
+		if groupings[i] != which.Grouping || book.Time < v.time {
+			continue
+		}
+		v.joined, v.heard, v.time = *book, b.now(), book.Time
+		v.frame = bookFrame(book, market.Grouping{}, false)
+		b.hub.Publish(v.topic, v.frame, feed.State)
+	}
+}
+
+// join has the venue join the books that are followed so, and no others.
+func (b *books) join() {
+	if b.joined == nil {
+		return
+	}
+	b.mu.Lock()
+	var wanted []hyperliquid.JoinedBook
+	for coin, c := range b.coins {
+		for i := range c.views {
+			if i > 0 && b.hub.Watched(c.views[i].topic) {
+				wanted = append(wanted, hyperliquid.JoinedBook{Grouping: groupings[i], Coin: coin})
+			}
+		}
+	}
+	b.mu.Unlock()
+	b.joined.Keep(func(one hyperliquid.JoinedBook) bool { return slices.Contains(wanted, one) })
+	for _, one := range wanted {
+		b.joined.Want(one)
+	}
+}
+
+// prepare has the venue join a book that somebody is about to follow, if it is of
+// a coin that there is.
+func (b *books) prepare(coin string, g market.Grouping) {
+	if b.joined == nil || g.Figs == 0 {
+		return
+	}
+	b.mu.Lock()
+	known := b.coins[coin] != nil
+	b.mu.Unlock()
+	if known {
+		b.joined.Want(hyperliquid.JoinedBook{Grouping: g, Coin: coin})
 	}
 }
 
@@ -101,18 +179,20 @@ func (b *books) snapshot(coin string, g market.Grouping) []byte {
 	if c == nil || c.heard.IsZero() {
 		return nil
 	}
+	v := &c.views[slices.Index(groupings, g)]
+	if b.joinedNow(v, coin, g) {
+		if b.now().Sub(v.heard) >= b.silence {
+			return nil // it comes in a moment
+		}
+		return v.frame
+	}
 	if b.now().Sub(c.heard) >= b.silence {
 		return bookFrame(&c.book, g, true)
 	}
-	for i := range c.views {
-		if v := &c.views[i]; groupings[i] == g {
-			if v.frame == nil {
-				v.frame = bookFrame(&c.book, g, false)
-			}
-			return v.frame
-		}
+	if v.frame == nil || !v.heard.IsZero() {
+		v.frame = bookFrame(&c.book, g, false)
 	}
-	return bookFrame(&c.book, g, false)
+	return v.frame
 }
 
 // bestSnapshot is the last best prices. The hub holds the lock.

@@ -4,7 +4,7 @@
 //
 //	sources -> Tap -> books, best prices, trades, fills, filled orders, ledgers -> hub
 //	pipeline -> Applied -> candles ------------------------------------------------^
-//	public API, asked only while somebody follows -> accounts ---------------------^
+//	public API, asked only while somebody follows -> accounts, joined books -------^
 //	table of connections -> follow -> who is subscribed to which topic ------------^
 //
 // A source's events are shown to the feeds before they are queued for the

@@ -43,9 +43,10 @@ type Config struct {
 	Follower    *connections.Follower
 	Gateway     Gateway
 	Keys        Keys
-	Log         *store.Log    // where the last fills are stored
-	Series      *store.Series // where the klines are stored
-	Venue       Venue         // the public API; nil: no states and open orders of accounts
+	Log         *store.Log               // where the last fills are stored
+	Series      *store.Series            // where the klines are stored
+	Venue       Venue                    // the public API; nil: no states and open orders of accounts
+	Joined      *hyperliquid.JoinedBooks // the public API; nil: books are joined from their last twenty prices
 	Logger      *slog.Logger
 	Now         func() time.Time // nil means time.Now
 	Idle        time.Duration    // after which a silent client is disconnected; 0 means [connections.Idle]
@@ -91,7 +92,7 @@ func New(config Config) *Feeds {
 	f := &Feeds{Config: config, clients: map[string]*client{},
 		answered: make(chan connections.Due, answeredMost), loading: make(chan struct{}, loadsAtOnce)}
 	f.hub = feed.NewHub(feed.Config{Sink: config.Gateway, Topic: f.topic, Gone: f.gone})
-	f.books = books{hub: f.hub, now: config.Now, silence: config.Silence, coins: map[string]*coinBook{}}
+	f.books = books{hub: f.hub, now: config.Now, silence: config.Silence, joined: config.Joined, coins: map[string]*coinBook{}}
 	f.trades = trades{hub: f.hub, now: config.Now, coins: map[string]*tape{}}
 	f.candles = candles{hub: f.hub, rows: config.Series}
 	f.candles.shelf = shelf[*liveCandle]{&f.candles.mu, map[string]*entry[*liveCandle]{}}
@@ -132,6 +133,9 @@ func (f *Feeds) Run(ctx context.Context) error {
 	group.Go(func() error { f.hub.Run(ctx); return nil })
 	group.Go(func() error { return f.follow(ctx) })
 	group.Go(func() error { return f.accounts.run(ctx) })
+	if f.Joined != nil {
+		group.Go(func() error { return f.Joined.Run(ctx, f.books.takeJoined) })
+	}
 	group.Go(func() error { return f.sweep(ctx) })
 	group.Go(func() error { return f.remove(ctx) })
 	group.Go(func() error { return f.forget(ctx) })
@@ -153,7 +157,8 @@ func (f *Feeds) remember(ctx context.Context) error {
 	return nil
 }
 
-// note writes down up to when replies were sent, and forgets what nobody follows.
+// note writes down up to when replies were sent, asks for the books that the
+// venue is to join, and forgets what nobody follows.
 func (f *Feeds) note(ctx context.Context) error {
 	tick := time.NewTicker(noteEvery)
 	defer tick.Stop()
@@ -165,6 +170,7 @@ func (f *Feeds) note(ctx context.Context) error {
 			return nil
 		case <-tick.C:
 		}
+		f.books.join()
 		now := f.Now()
 		if upTo := now.Add(-noteEvery); time.UnixMilli(f.replied.Load()).After(noted) {
 			err := f.Series.SaveCheckpoint(ctx, noteSource, strconv.AppendInt(nil, upTo.UnixMilli(), 10))

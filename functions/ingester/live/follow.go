@@ -107,6 +107,9 @@ func (f *Feeds) subscribe(ctx context.Context, e *connections.Subscribed) {
 	sub := subscribed{topic, e.At}
 	c.subs[e.Key()] = sub
 	reply := f.unsent(e.Reply, e.At, e.Found)
+	if e.Type == connections.L2Book {
+		f.books.prepare(e.Coin, groupingOf(&e.Subscription))
+	}
 	prepare, release := f.preparation(&e.Subscription, topic)
 	if prepare == nil {
 		_ = f.hub.Subscribe(c.ID, topic, reply) // as in reply

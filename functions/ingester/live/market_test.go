@@ -1,13 +1,16 @@
 package live
 
 import (
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
 	"quotary/functions/ingester/projection"
 	"quotary/shared/connections"
+	"quotary/shared/feed"
 	"quotary/shared/market"
+	"quotary/shared/source/hyperliquid"
 	"quotary/shared/store"
 )
 
@@ -55,6 +58,43 @@ func TestASilentBookIsMarkedStale(t *testing.T) {
 	if marked := string(markStale([]byte(strings.Replace(frame, `,"stale":true`, "", 1)))); marked != frame {
 		t.Errorf("marked: %s", marked)
 	}
+}
+
+// TestABookIsJoinedHereWhereTheVenueDoesNot takes the venue's own joined books as
+// long as they come, and else joins the plain ones.
+func TestABookIsJoinedHereWhereTheVenueDoesNot(t *testing.T) {
+	t.Parallel()
+	began := time.Now()
+	now := began
+	b := books{hub: feed.NewHub(feed.Config{}), now: func() time.Time { return now }, silence: Silence,
+		joined: hyperliquid.NewJoinedBooks("http://127.0.0.1:1", slog.New(slog.DiscardHandler)), coins: map[string]*coinBook{}}
+	coarse := hyperliquid.JoinedBook{Grouping: market.Grouping{Figs: 2, Mantissa: 1}, Coin: "BTC"}
+	shows := func(when, want string) {
+		t.Helper()
+		if got := string(b.snapshot("BTC", coarse.Grouping)); want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%s the book is %q, want one with %q", when, got, want)
+		}
+	}
+	plain := book("BTC", 1, "105056.0")
+	b.take(&plain)
+	const here, venues = `"px":"100000.0","sz":"1.5"`, `"px":"100000.0","sz":"77.0"`
+	shows("before anybody wants it", here)
+	b.prepare("BTC", coarse.Grouping)
+	b.prepare("NONE", coarse.Grouping)
+	if _, ok := b.joined.Since(hyperliquid.JoinedBook{Grouping: coarse.Grouping, Coin: "NONE"}); ok {
+		t.Error("the venue is asked for a coin that there is not")
+	}
+	shows("while the venue is asked", "")
+	now = began.Add(joinWait + time.Second)
+	shows("when the venue does not answer", here)
+	joined := market.Book{Coin: "BTC", Time: 2, Bids: []market.Level{{Px: "100000.0", Sz: "77.0", N: 9}}}
+	b.takeJoined(coarse, &joined)
+	plain.Time = 3
+	b.take(&plain)
+	shows("when the venue has answered", venues)
+	now = now.Add(Silence)
+	b.take(&plain)
+	shows("when the venue has gone silent", here)
 }
 
 func TestTheBestPricesComeFromWhicheverSourceIsAhead(t *testing.T) {

@@ -37,6 +37,15 @@ func bookTopicOf(coin string, g market.Grouping) string {
 	return topicOf(bookTopic, strconv.Itoa(g.Figs), strconv.Itoa(g.Mantissa), coin)
 }
 
+// groupingOf is how the prices of a subscription of a book are joined.
+func groupingOf(s *connections.Subscription) market.Grouping {
+	g := market.Grouping{Figs: s.NSigFigs, Mantissa: s.Mantissa}
+	if g.Figs > 0 {
+		g.Mantissa = max(1, g.Mantissa)
+	}
+	return g
+}
+
 // channelTopic is the topic of a subscription of /ws, "" for a channel that is
 // not known here.
 func channelTopic(s *connections.Subscription) string {
@@ -46,11 +55,7 @@ func channelTopic(s *connections.Subscription) string {
 	case connections.BBO:
 		return topicOf(bboTopic, s.Coin)
 	case connections.L2Book:
-		g := market.Grouping{Figs: s.NSigFigs, Mantissa: s.Mantissa}
-		if g.Figs > 0 {
-			g.Mantissa = max(1, g.Mantissa)
-		}
-		return bookTopicOf(s.Coin, g)
+		return bookTopicOf(s.Coin, groupingOf(s))
 	case connections.Candle:
 		return topicOf(candleTopic, s.Interval, s.Coin)
 	case connections.UserFills:

@@ -17,11 +17,12 @@ import (
 	"quotary/shared/market"
 )
 
-// Limits of the public WebSocket, per IP address, as the venue documents them.
-// The subscriptions fit one connection of the ten.
+// Limits of the public WebSocket, per IP address, as the venue documents them:
+// 1,000 subscriptions, 2,000 messages a minute and ten connections, all of which
+// [JoinedBooks] has a part in. The subscriptions of a [Feed] fit one connection.
 const (
-	maxSubscriptions  = 1000
-	messagesPerMinute = 1500 // of 2,000: room for pings and other programs
+	maxSubscriptions  = 1000 - joinedSubscriptions
+	messagesPerMinute = 1500 // leaves room for pings and other programs
 )
 
 const (
@@ -118,7 +119,7 @@ func (f *Feed) connection(ctx context.Context, budget *Budget, sink Sink) error 
 	group, ctx := errgroup.WithContext(ctx)
 	subscribed := make(chan string, maxSubscriptions) // coins; room for all, so that subscribing never waits
 	group.Go(func() error { return f.subscribe(ctx, conn, budget, subscribed) })
-	group.Go(func() error { return f.heartbeat(ctx, conn) })
+	group.Go(func() error { return heartbeat(ctx, conn, cmp.Or(f.Ping, pingEvery)) })
 	group.Go(func() error { return f.read(ctx, conn, take) })
 	group.Go(func() error { return f.recover(ctx, subscribed, take) })
 	return group.Wait()
@@ -160,9 +161,9 @@ func (f *Feed) subscribe(ctx context.Context, conn *websocket.Conn, budget *Budg
 	}
 }
 
-func (f *Feed) heartbeat(ctx context.Context, conn *websocket.Conn) error {
+func heartbeat(ctx context.Context, conn *websocket.Conn, every time.Duration) error {
 	for {
-		if err := sleep(ctx, cmp.Or(f.Ping, pingEvery)); err != nil {
+		if err := sleep(ctx, every); err != nil {
 			return err
 		}
 		if err := send(ctx, conn, map[string]string{"method": "ping"}); err != nil {

@@ -1,0 +1,66 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+// TestABookIsJoinedFromAllOrders compares books with joined prices with those of
+// the venue, which joins more than the twenty prices that a plain book tells.
+func TestABookIsJoinedFromAllOrders(t *testing.T) {
+	t.Parallel()
+	type book struct {
+		Coin   string
+		Time   int64
+		Levels [2][]publicLevel
+	}
+	for _, grouping := range []map[string]any{{"nSigFigs": 2}, {"nSigFigs": 3}, {"nSigFigs": 4}, {"nSigFigs": 5}, {"nSigFigs": 5, "mantissa": 2}, {"nSigFigs": 5, "mantissa": 5}} {
+		fields := map[string]any{"type": "l2Book", "coin": "BTC"}
+		for name, value := range grouping {
+			fields[name] = value
+		}
+		t.Run(fmt.Sprint(grouping["nSigFigs"], " figures in steps of ", grouping["mantissa"]), func(t *testing.T) {
+			t.Parallel()
+			ctx, done := context.WithTimeout(t.Context(), 30*time.Second)
+			defer done()
+			venue, _, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(world.State.VenueURL, "http")+"/ws", nil) //nolint:bodyclose // there is none to close, says Dial
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer venue.CloseNow()
+			venue.SetReadLimit(1 << 20)
+			truth := &socket{t, venue}
+			truth.send(subscription("subscribe", fields))
+			ours := connect(t, world.State.Demo.SubKey, "/ws")
+			ours.send(subscription("subscribe", fields))
+			next := func(s *socket, after int64) (b book) {
+				t.Helper()
+				s.await("a book", 20*time.Second, func(p pushed) bool {
+					return p.Channel == "l2Book" && json.Unmarshal(p.Data, &b) == nil && b.Time > after
+				})
+				return b
+			}
+			for same, a, b := 0, next(truth, 0), next(ours, 0); same < 3; {
+				switch {
+				case a.Time < b.Time:
+					a = next(truth, a.Time)
+				case a.Time > b.Time:
+					b = next(ours, b.Time)
+				default:
+					if !reflect.DeepEqual(a, b) {
+						t.Errorf("at %d the venue tells %v, the feed %v", a.Time, a.Levels, b.Levels)
+					}
+					same++
+					a = next(truth, a.Time)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,158 @@
+package hyperliquid
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/coder/websocket"
+
+	"quotary/shared/market"
+)
+
+// joiner is a venue that answers a subscription with a book whose best price names
+// its grouping.
+type joiner struct {
+	mu    sync.Mutex
+	asked []string // methods and what they are about
+	open  map[*websocket.Conn]bool
+}
+
+func (j *joiner) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	conn, err := websocket.Accept(w, r, nil)
+	if err != nil {
+		return
+	}
+	defer conn.CloseNow()
+	j.mu.Lock()
+	j.open[conn] = true
+	j.mu.Unlock()
+	defer func() {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		delete(j.open, conn)
+	}()
+	for {
+		_, b, err := conn.Read(r.Context())
+		if err != nil {
+			return
+		}
+		var m struct {
+			Method       string
+			Subscription struct {
+				Coin               string
+				NSigFigs, Mantissa int
+			}
+		}
+		_ = json.Unmarshal(b, &m) // what is no message is seen by what was asked
+		s := m.Subscription
+		j.mu.Lock()
+		j.asked = append(j.asked, fmt.Sprint(m.Method, " ", s.Coin, " ", s.NSigFigs, " ", s.Mantissa))
+		j.mu.Unlock()
+		frames := []string{`{"channel":"subscriptionResponse","data":{}}`, `{"channel":"error","data":"no"}`, `{"channel":"l2Book","data":{}}`,
+			fmt.Sprintf(`{"channel":"l2Book","data":{"coin":%q,"time":1,"levels":[[{"px":"%d%d.0","sz":"1.0","n":1}],[]]}}`, s.Coin, s.NSigFigs, s.Mantissa)}
+		for _, frame := range frames {
+			if conn.Write(r.Context(), websocket.MessageText, []byte(frame)) != nil {
+				return
+			}
+		}
+	}
+}
+
+func (j *joiner) connections() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return len(j.open)
+}
+
+func (j *joiner) hasBeen(times int, asked string) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	n := 0
+	for _, one := range j.asked {
+		if one == asked {
+			n++
+		}
+	}
+	return n == times
+}
+
+func TestJoinedBooksAreToldApartAndFollowedWhileTheyAreWanted(t *testing.T) {
+	t.Parallel()
+	venue := &joiner{open: map[*websocket.Conn]bool{}}
+	server := httptest.NewServer(venue)
+	defer server.Close()
+	books := NewJoinedBooks(server.URL, slog.New(slog.DiscardHandler))
+	var mu sync.Mutex
+	var told []string
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := books.Run(ctx, func(b JoinedBook, book *market.Book) {
+			mu.Lock()
+			defer mu.Unlock()
+			told = append(told, fmt.Sprintf("%s %d %d: %s %s", b.Coin, b.Figs, b.Mantissa, book.Coin, book.Bids[0].Px))
+		}); err != nil {
+			t.Error(err)
+		}
+	})
+	defer running.Wait()
+	defer stop()
+	hears := func(what string) {
+		t.Helper()
+		await(t, what, func() bool {
+			mu.Lock()
+			defer mu.Unlock()
+			return slices.Contains(told, what)
+		})
+	}
+	coarse, fine := market.Grouping{Figs: 2, Mantissa: 1}, market.Grouping{Figs: 5, Mantissa: 2}
+	books.Want(JoinedBook{coarse, "BTC"})
+	books.Want(JoinedBook{fine, "BTC"})
+	hears("BTC 2 1: BTC 20.0")
+	hears("BTC 5 2: BTC 52.0")
+	books.Want(JoinedBook{coarse, "ETH"})
+	hears("ETH 2 1: ETH 20.0")
+	if n := venue.connections(); n != 2 {
+		t.Errorf("%d connections for two groupings", n)
+	}
+
+	books.Keep(func(b JoinedBook) bool { return b.Coin == "ETH" })
+	await(t, "BTC is given up", func() bool { return venue.hasBeen(1, "unsubscribe BTC 2 0") && venue.connections() == 1 })
+
+	venue.mu.Lock()
+	for conn := range venue.open {
+		conn.CloseNow()
+	}
+	venue.mu.Unlock()
+	await(t, "ETH is followed again", func() bool { return venue.hasBeen(2, "subscribe ETH 2 0") })
+	if venue.hasBeen(2, "subscribe BTC 2 0") {
+		t.Error("what was given up is followed again")
+	}
+}
+
+func TestJoinedBooksKeepToTheirPartOfTheLimits(t *testing.T) {
+	t.Parallel()
+	books := NewJoinedBooks("http://127.0.0.1:1", slog.New(slog.DiscardHandler))
+	nth := func(n int) JoinedBook { return JoinedBook{market.Groupings[0], fmt.Sprint("C", n)} }
+	for n := range joinedSubscriptions + 1 {
+		books.Want(nth(n))
+	}
+	if _, ok := books.Since(nth(joinedSubscriptions - 1)); !ok {
+		t.Error("the last one within the limit is not followed")
+	}
+	if _, ok := books.Since(nth(joinedSubscriptions)); ok {
+		t.Error("one more than the limit is followed")
+	}
+	books.Keep(func(b JoinedBook) bool { return b != nth(0) })
+	books.Want(nth(joinedSubscriptions))
+	if _, ok := books.Since(nth(joinedSubscriptions)); !ok {
+		t.Error("a place that became free is not taken")
+	}
+}
