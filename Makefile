@@ -9,11 +9,11 @@ LINT  := v2.15.0
 PROGRAMS := $(sort $(subst /,-,$(patsubst functions/%/main.go,%,$(wildcard functions/*/main.go functions/*/*/main.go))))
 GOBUILD  := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -tags lambda.norpc
 
-.PHONY: help run test soak bench build lint replay url tools tools-oracle test-oracle readme fuzz clean package synth diff deploy sam-local sam-check
+.PHONY: help run test soak bench build lint replay url tools tools-oracle test-oracle test-cdk-local readme fuzz clean package synth diff deploy sam-local sam-check
 .DEFAULT_GOAL := help
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: tools build ## build and run the whole product on this machine, until Ctrl-C
 	@exec $(BIN)/localstack run
@@ -64,6 +64,13 @@ tools-oracle: ## fetch Amazon's DynamoDB Local (needs Java 17), never the defaul
 
 test-oracle: tools tools-oracle build ## run all that stores, and the end-to-end walk, on Amazon's DynamoDB Local
 	@$(BIN)/localstack oracle -- go test -count=1 -p 2 -timeout 20m ./localstack/e2e ./events ./functions/... ./shared/...
+
+WITNESS := localstack/oracle/witness
+test-cdk-local: tools build ## compare our gateway with cdk-local's, on all 148 endpoints (fetches 345 MB)
+	@mkdir -p $(WITNESS) && cp localstack/witness/package.json $(WITNESS)/
+	@npm install --prefix $(WITNESS) --no-package-lock --no-audit --no-fund --loglevel=error
+	@$(MAKE) --no-print-directory -C infra synth ENV=dev
+	@QUOTARY_CDK_LOCAL=$(CURDIR)/$(WITNESS)/node_modules/.bin/cdkl go test -count=1 -v -run TestAnotherGateway ./localstack/e2e
 
 package: ## build what is deployed, for linux/arm64
 synth: ## write the CloudFormation templates: make synth ENV=dev

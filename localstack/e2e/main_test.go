@@ -22,6 +22,7 @@ import (
 
 	"quotary/localstack/client"
 	"quotary/localstack/stack"
+	"quotary/localstack/witness"
 	"quotary/shared/catalog"
 )
 
@@ -34,6 +35,13 @@ var root = func() string {
 }()
 
 func TestMain(m *testing.M) {
+	if os.Getenv(witness.AsContainer) != "" {
+		if err := witness.Container(os.Args[1:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	flag.Parse()
 	os.Exit(run(m))
 }

@@ -1,0 +1,128 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"quotary/localstack/client"
+	"quotary/localstack/stack"
+	"quotary/localstack/witness"
+	"quotary/shared/catalog"
+)
+
+// values stand in for the parameters of paths.
+var values = strings.NewReplacer("{coin}", "BTC", "{interval}", "1h", "{level}", "none", "{window}", "day", "{symbol}", "MSTR",
+	"{address}", "0x0123456789abcdef0123456789abcdef01234567", "{builder}", "0x0123456789abcdef0123456789abcdef01234567",
+	"{oid}", "1", "{twapid}", "1", "{access_key}", strings.Repeat("0", 32))
+
+// Every endpoint answers the same behind a gateway that somebody else wrote: the
+// request finds its function, the authorizer lets it pass, what it says reaches
+// the function, and the answer comes back whole.
+//
+// Refusals are not compared but for being refusals: cdk-local knows neither
+// gateway responses nor that an authorizer's "Unauthorized" is a 401. Its
+// WebSocket APIs take no authorizer, so the feeds are not behind it.
+func TestAnotherGatewayAnswersTheSame(t *testing.T) {
+	command := os.Getenv("QUOTARY_CDK_LOCAL")
+	if command == "" {
+		t.Skip("make test-cdk-local runs this")
+	}
+	ctx, done := context.WithTimeout(t.Context(), time.Minute)
+	defer done()
+	base, stop, err := witness.Start(ctx, witness.Config{
+		Command: command, Assembly: filepath.Join(root, "infra", "cdk.out"), Programs: filepath.Join(root, "bin"),
+		Env: world.State.Environment(), Folder: t.TempDir(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ending, done := context.WithTimeout(context.Background(), 20*time.Second)
+		defer done()
+		if err := stop(ending); err != nil {
+			t.Error(err)
+		}
+	})
+	demo, err := stack.Register(t.Context(), world.State, "Witness")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, theirs := api(), client.Client{BaseURL: base}
+	served := 0
+	for _, e := range catalog.All() {
+		if e.Method == catalog.MethodWS {
+			continue
+		}
+		key := demo.SubKey
+		if e.Function() == string(catalog.Distributor) {
+			key = demo.Primary
+		}
+		path := values.Replace(e.Path)
+		compare(t, ours, theirs, key, e.Method, path)
+		compare(t, ours, theirs, key, http.MethodPatch, path)
+		if answer, err := theirs.Do(t.Context(), client.Key{}, e.Method, path, nil, nil); err != nil || e.Authorized() && e.Method == http.MethodGet && answer.Status < 400 {
+			t.Errorf("%s %s unsigned: status %d, %v", e.Method, path, answer.Status, err)
+		}
+		served++
+	}
+	if served != 148 {
+		t.Errorf("%d endpoints were compared", served)
+	}
+}
+
+// compare sends a request through both gateways. Answers with data are compared
+// by their envelope, because the market moves on; others must be equal but for
+// the request's id.
+func compare(t *testing.T, ours, theirs client.Client, key client.Key, method, path string) {
+	t.Helper()
+	var body any
+	if method == http.MethodPost || method == http.MethodPut {
+		body = map[string]any{}
+	}
+	var said [2]string
+	for i, gateway := range []client.Client{ours, theirs} {
+		answer, err := gateway.Do(t.Context(), key, method, path, nil, body)
+		if err != nil {
+			t.Errorf("%s %s: %v", method, path, err)
+			return
+		}
+		said[i] = summary(t, answer)
+	}
+	if said[0] != said[1] {
+		t.Errorf("%s %s: our gateway gives\n%s\nand the other\n%s", method, path, said[0], said[1])
+	}
+}
+
+// summary is what two answers to one request have in common.
+func summary(t *testing.T, a client.Answer) string {
+	t.Helper()
+	var text bytes.Buffer
+	text.WriteString(http.StatusText(a.Status))
+	for _, name := range []string{"Content-Type", "Cache-Control", "Allow"} {
+		text.WriteString("\n" + name + ": " + a.Header.Get(name))
+	}
+	var body map[string]any
+	if json.Unmarshal(a.Body, &body) != nil {
+		return text.String()
+	}
+	delete(body, "request_id")
+	if a.Status == http.StatusOK {
+		text.WriteString("\n" + strings.Join(slices.Sorted(maps.Keys(body)), " "))
+		return text.String()
+	}
+	rest, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text.Write(rest)
+	return text.String()
+}
