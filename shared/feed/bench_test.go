@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"runtime"
@@ -270,6 +269,23 @@ func BenchmarkPost(b *testing.B) {
 			}
 		})
 	})
+	b.Run("here_64_at_a_time", func(b *testing.B) {
+		m := managementOf(b, "", func(c *ManagementConfig) { c.Now, c.Pipeline = time.Now, 64 })
+		all := make([]Delivery, m.Batch())
+		b.ReportAllocs()
+		for left := b.N; left > 0; left -= len(all) {
+			all = all[:min(left, len(all))]
+			for i := range all {
+				all[i] = Delivery{Conn: Conn{ID: "L0SM9cOFvHcCIhw=", Endpoint: api}, Frame: frame}
+			}
+			m.PostAll(b.Context(), all)
+			for i := range all {
+				if all[i].Err != nil {
+					b.Fatal(all[i].Err)
+				}
+			}
+		}
+	})
 	b.Run("net_http_and_SDK_signer", func(b *testing.B) {
 		signer := v4.NewSigner()
 		key, err := managementOf(b, "", nil).config.Credentials.Retrieve(b.Context())
@@ -315,8 +331,11 @@ func plainAPI(b *testing.B) string {
 			}
 			go func() {
 				defer conn.Close()
-				in := bufio.NewReaderSize(conn, 16<<10)
+				in, out := bufio.NewReaderSize(conn, 64<<10), bufio.NewWriterSize(conn, 16<<10)
 				for {
+					if in.Buffered() == 0 && out.Flush() != nil {
+						return
+					}
 					for length := 0; ; {
 						line, err := in.ReadSlice('\n')
 						if err != nil {
@@ -330,7 +349,7 @@ func plainAPI(b *testing.B) string {
 							break
 						}
 					}
-					io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+					out.WriteString("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 				}
 			}()
 		}
