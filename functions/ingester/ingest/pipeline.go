@@ -138,7 +138,9 @@ func (p *Pipeline) Run(ctx context.Context) error {
 		}
 		return err
 	}
-	sources, sourceCtx := errgroup.WithContext(ctx)
+	following, halt := context.WithCancel(ctx)
+	defer halt()
+	sources, sourceCtx := errgroup.WithContext(following)
 	for _, s := range p.Sources {
 		sources.Go(func() error { return p.follow(sourceCtx, s) })
 	}
@@ -152,6 +154,8 @@ func (p *Pipeline) Run(ctx context.Context) error {
 	}
 
 	err := p.loop(work, ctx.Done(), ended)
+	halt()
+	_ = sources.Wait() // their reason to end was told, or is the end of the loop
 	if lost := p.lost(); lost != nil {
 		return lost
 	}
