@@ -9,5 +9,6 @@
 // again are the same rows.
 //
 // [Spool] is the source of recorded files that [Replay] puts into a folder; it
-// gives way to the live sources. [Health] tells how the sources fare.
+// gives way to the live sources. [Health] tells how the sources fare, and
+// [Report] tells it as metrics.
 package ingest
