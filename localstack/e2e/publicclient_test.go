@@ -80,7 +80,7 @@ func startPublicClient(t *testing.T, settings map[string]any) *publicClient {
 	dir := filepath.Join(root, "localstack", "e2e", "publicclient")
 	installing, done := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer done()
-	if out, err := exec.CommandContext(installing, "npm", "ci", "--prefix", dir, "--no-audit", "--no-fund", "--loglevel=error").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(installing, "make", "-C", root, "localstack/e2e/publicclient/node_modules/.package-lock.json").CombinedOutput(); err != nil {
 		t.Skipf("npm cannot install the client library of %s: %v\n%s", dir, err, out)
 	}
 	argument, err := json.Marshal(settings)
