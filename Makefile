@@ -46,6 +46,7 @@ lint: ## run the linters
 		GOBIN=$(CURDIR)/$(BIN) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT) && \
 		mv $(BIN)/golangci-lint $(BIN)/golangci-lint-$(LINT); }
 	$(BIN)/golangci-lint-$(LINT) run ./...
+	@for module in infra localstack/bench; do (cd $$module && $(CURDIR)/$(BIN)/golangci-lint-$(LINT) run ./...) || exit 1; done
 
 replay: ## replay a recording of node fills into the running stack: make replay FILE=path
 	@test -n "$(FILE)" || { echo "name the recording: make replay FILE=path"; exit 2; }
