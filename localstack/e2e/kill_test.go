@@ -60,7 +60,7 @@ func slots(t *testing.T, key client.Key) [2]int64 {
 	db := dynamodb.New(dynamodb.Options{BaseEndpoint: &world.State.DynamoDB, Region: "us-east-1",
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")})
 	out, err := db.GetItem(t.Context(), &dynamodb.GetItemInput{
-		TableName: aws.String("quotary-connections"), ConsistentRead: aws.Bool(true),
+		TableName: aws.String(world.State.Tables + "connections"), ConsistentRead: aws.Bool(true),
 		Key: map[string]types.AttributeValue{
 			"pk": &types.AttributeValueMemberS{Value: "k#" + key.AccessKey}, "sk": &types.AttributeValueMemberS{Value: "k"},
 		},

@@ -251,7 +251,7 @@ func (s *soak) count() string {
 	db := dynamodb.New(dynamodb.Options{BaseEndpoint: &world.State.DynamoDB, Region: "us-east-1",
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")})
 	rows, byKey, byDistributor := [2]int64{}, [2]int64{}, [2]int64{}
-	in := &dynamodb.ScanInput{TableName: aws.String("quotary-connections"), ConsistentRead: aws.Bool(true)}
+	in := &dynamodb.ScanInput{TableName: aws.String(world.State.Tables + "connections"), ConsistentRead: aws.Bool(true)}
 	for {
 		out, err := db.Scan(context.Background(), in)
 		if err != nil {

@@ -7,6 +7,7 @@
 package storetest
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -222,7 +223,7 @@ func startAt(binary string, args []string) (*engine, error) {
 	if err := e.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start dynoxide: %w", err)
 	}
-	if err := e.await(); err != nil {
+	if err := await(output.Name()); err != nil {
 		e.stop()
 		said, _ := os.ReadFile(output.Name())
 		return nil, fmt.Errorf("start dynoxide: %w; it said: %s", err, said)
@@ -244,17 +245,20 @@ func freeAddress() (host, port string, err error) {
 	return net.SplitHostPort(l.Addr().String())
 }
 
-// await returns when the engine answers HTTP.
-func (e *engine) await() error {
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Second}
+// await returns when the engine says in its output that it listens. That its
+// address answers is not enough: a program that took the port first may do so.
+func await(output string) error {
 	for deadline := time.Now().Add(15 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		resp, err := client.Get(e.endpoint)
-		if err == nil {
-			resp.Body.Close()
-			return nil
-		}
-		if time.Now().After(deadline) {
+		said, err := os.ReadFile(output)
+		switch {
+		case err != nil:
 			return err
+		case bytes.Contains(said, []byte("listening on")):
+			return nil
+		case bytes.Contains(said, []byte("error")):
+			return errors.New("it could not begin")
+		case time.Now().After(deadline):
+			return errors.New("it does not listen after 15 s")
 		}
 	}
 }
