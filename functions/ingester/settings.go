@@ -29,6 +29,7 @@ type settings struct {
 	url     string // of the public API, "" follows none
 	spool   string // "" takes no replays
 	address string // of the health listener
+	orders  string // which order statuses to keep: ordersFilled or ordersAll
 	feeds   bool   // whether to drive the WebSocket feeds, where their table exists
 	keys    string // file of the data keys that seal secrets, "" for wrapped ones
 	wrapped string // those data keys, wrapped by KMS
@@ -48,6 +49,7 @@ func readSettings() (settings, error) {
 		url:     env.Optional("QUOTARY_HYPERLIQUID_URL", ""),
 		spool:   env.Optional("QUOTARY_SPOOL_DIR", ""),
 		address: env.Optional("QUOTARY_INGESTER_ADDR", "127.0.0.1:0"),
+		orders:  env.Optional("QUOTARY_ORDERS", ordersFilled),
 		feeds:   env.Bool("QUOTARY_FEEDS", true, "whether to drive the WebSocket feeds"),
 		keys:    env.Optional("QUOTARY_DATA_KEYS_FILE", ""),
 		wrapped: env.Optional("QUOTARY_DATA_KEYS", ""),
@@ -62,8 +64,19 @@ func readSettings() (settings, error) {
 			return s, fmt.Errorf("QUOTARY_NODE_DIR is no folder: %s; it names the data folder of a node", s.nodeDir)
 		}
 	}
+	if s.orders != ordersFilled && s.orders != ordersAll {
+		return s, fmt.Errorf("QUOTARY_ORDERS must be %s or %s, not %q: which statuses of orders to keep", ordersFilled, ordersAll, s.orders)
+	}
 	return s, env.Err()
 }
+
+// What may be kept of the statuses of orders. Most of them are of orders that
+// are opened and canceled without a trade: all of a busy venue's are thousands a
+// second, each of which costs three or four writes.
+const (
+	ordersFilled = "filled"
+	ordersAll    = "all"
+)
 
 // attemptTimeout bounds one try of a request to AWS. Batches are larger than
 // what functions send, and nobody waits for them.

@@ -21,8 +21,15 @@ func (s settings) sources(info *hyperliquid.Info, feeds *live.Feeds, log *slog.L
 			files := s.files(stream, log)
 			sources = append(sources, ingest.Source{Name: stream, Group: "node", Stats: files.Stats, Follow: files.Follow})
 		}
+		for _, stream := range hyperliquid.OrderStreams {
+			files := s.files(stream, log)
+			files.Read = hyperliquid.ReadFilled
+			if s.orders == ordersAll {
+				files.Read = hyperliquid.ReadOrders
+			}
+			sources = append(sources, ingest.Source{Name: stream, Stats: files.Stats, Follow: files.Follow})
+		}
 		if feeds != nil {
-			sources = append(sources, s.present(hyperliquid.OrderStreams[:], hyperliquid.ReadFilled, log)...)
 			sources = append(sources, s.present(hyperliquid.LedgerStreams[:], hyperliquid.ReadLedgers, log)...)
 		}
 	}

@@ -32,34 +32,6 @@ func appendLevelOrNull(to []byte, l *Level) []byte {
 	return l.AppendJSON(to)
 }
 
-// OrderStatus tells that an order of an account came to a status, as a node
-// writes it. The decimal texts are the venue's own; texts that the venue has as
-// null are "".
-type OrderStatus struct {
-	Address    string
-	Time       int64  // when the order came to the status, ms
-	Hash       string // of the transaction, "" where there is none
-	Builder    string // address that routed the order, "" without
-	BuilderFee int64  // what the builder takes, in tenths of a basis point
-	Status     string // open, filled, canceled, ...
-
-	Coin             string
-	Side             string // B or A
-	LimitPx          string // quote units per base unit
-	Sz, OrigSz       string // base units: what rests, and what was placed
-	Oid              int64
-	Timestamp        int64 // when the order was placed, ms
-	TriggerCondition string
-	IsTrigger        bool
-	TriggerPx        string
-	Children         json.RawMessage // orders that it brings along
-	IsPositionTpsl   bool
-	ReduceOnly       bool
-	OrderType        string // Limit, Market, Stop Market, ...
-	Tif              string // Gtc, Ioc, Alo, FrontendMarket, ...; "" on triggers
-	Cloid            string
-}
-
 // Ledger is one update of an account's ledger that is no funding: a deposit, a
 // withdrawal, a transfer, ...
 type Ledger struct {

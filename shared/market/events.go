@@ -14,10 +14,10 @@ type Events struct {
 
 	Contexts []Contexts
 	Funding  []Funding // as paid; told again it is the same
+	Orders   []OrderStatus
 
 	// What follows is for the live feeds and is not stored.
 	BBOs    []BBO // replace those told before, coin by coin
-	Orders  []OrderStatus
 	Ledgers []Ledger
 }
 

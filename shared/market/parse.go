@@ -12,9 +12,10 @@ import (
 // errSyntax reports that the text is no JSON, or not of the expected shape.
 var errSyntax = errors.New("not the expected JSON")
 
-// seqPerBlock is the room for the fills of one block in [Fill].Seq. A block of
-// a million fills would be a line of 300 MB, far over what sources accept.
-const seqPerBlock = 1_000_000
+// SeqPerBlock is the room for the events of one block in [Fill].Seq and
+// [OrderStatus].Seq. A block of a million would be a line of 300 MB, far over
+// what sources accept.
+const SeqPerBlock = 1_000_000
 
 // AppendFills appends the fills of one line of a node's fill file, in either
 // form:
@@ -75,7 +76,7 @@ func (r *reader) block() bool {
 		case "block_number":
 			n, ok := r.integer()
 			number = n
-			return ok && n <= (1<<62)/seqPerBlock
+			return ok && n <= (1<<62)/SeqPerBlock
 		case "events":
 			if events {
 				return false // twice: which of the two counts is anyone's guess
@@ -95,7 +96,7 @@ func (r *reader) block() bool {
 		return false
 	}
 	for i := first; i < len(r.fills); i++ {
-		r.fills[i].Seq += number * seqPerBlock
+		r.fills[i].Seq += number * SeqPerBlock
 	}
 	return true
 }

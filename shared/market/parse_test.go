@@ -191,7 +191,7 @@ func FuzzAppendFills(f *testing.F) {
 			t.Fatalf("%d fills and %d skipped where encoding/json reads %d events (%t)", len(fills), skipped, len(events), ok)
 		}
 		for i := range fills {
-			index := fills[i].Seq - number*seqPerBlock
+			index := fills[i].Seq - number*SeqPerBlock
 			compareFill(t, &fills[i], events[index])
 			again, _, err := AppendFills(nil, event(fills[i].Address, `{`+strings.SplitN(string(fills[i].AppendJSON(nil)), ",", 2)[1]), fills[i].Seq)
 			if err != nil || len(again) != 1 {

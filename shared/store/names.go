@@ -7,6 +7,14 @@ const (
 	// D builder; body the venue's fill with "address" before its other members.
 	FillDataset = "fill"
 
+	// FilledDataset and OrderDataset are the log datasets of what orders came
+	// to: the first of those that were filled, the second of every other status.
+	// Subject address; ID "<oid>#<status>"; index A "<address>/<coin>", B order
+	// id, C "<address>/<client order id>"; body the venue's {"order","status",
+	// "statusTimestamp"}. The package orders reads them.
+	FilledDataset = "filled"
+	OrderDataset  = "order"
+
 	// KlineSeries is the series of klines with taker volume, by coin, in the
 	// intervals market.KlineTiers; a bucket without a trade has no row.
 	KlineSeries = "klines"

@@ -177,6 +177,7 @@ type writerMetrics struct {
 	Batches      int64 `json:"batches"`
 	Fills        int64 `json:"fills"`
 	Trades       int64 `json:"trades"`
+	Orders       int64 `json:"orders"` // statuses
 	Rows         int64 `json:"rows"`
 	Flushed      int64 `json:"flushed"`
 	TroubleSince int64 `json:"troubleSince"`
@@ -193,7 +194,8 @@ func (h *Health) figures() figures {
 	p := d.Pipeline
 	m.Writer = writerMetrics{
 		Queued:  p.Stats.Queued.Load(),
-		Batches: p.Stats.Batches.Load(), Fills: p.Stats.Fills.Load(), Trades: p.Stats.Trades.Load(), Rows: p.Stats.Rows.Load(),
+		Batches: p.Stats.Batches.Load(), Fills: p.Stats.Fills.Load(), Trades: p.Stats.Trades.Load(),
+		Orders: p.Stats.Orders.Load(), Rows: p.Stats.Rows.Load(),
 		Flushed: p.Stats.Flushed.Load(), TroubleSince: p.Stats.TroubleSince.Load(),
 	}
 	if d.Feeds != nil {

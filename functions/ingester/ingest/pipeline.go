@@ -90,10 +90,10 @@ type Pipeline struct {
 
 // PipelineStats may be read at any time.
 type PipelineStats struct {
-	Batches, Fills, Trades, Rows atomic.Int64
-	Queued                       atomic.Int64 // deliveries that wait for a batch, when the last was made
-	Flushed                      atomic.Int64 // when everything was last written, ms
-	TroubleSince                 atomic.Int64 // when the stores began to refuse, ms; 0 while they do not
+	Batches, Fills, Trades, Orders, Rows atomic.Int64
+	Queued                               atomic.Int64 // deliveries that wait for a batch, when the last was made
+	Flushed                              atomic.Int64 // when everything was last written, ms
+	TroubleSince                         atomic.Int64 // when the stores began to refuse, ms; 0 while they do not
 }
 
 // message is a delivery on its way into a batch.
@@ -345,6 +345,7 @@ func (p *Pipeline) collect(m message) market.Events {
 		batch.Books = append(batch.Books, m.events.Books...)
 		batch.Contexts = append(batch.Contexts, m.events.Contexts...)
 		batch.Funding = append(batch.Funding, m.events.Funding...)
+		batch.Orders = append(batch.Orders, m.events.Orders...)
 		if m.events.Meta != nil {
 			batch.Meta = m.events.Meta
 		}

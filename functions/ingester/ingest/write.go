@@ -18,12 +18,8 @@ import (
 // write writes the log rows of a batch and applies it; the rest is written once
 // a second, so that a row that changes often is written once.
 func (p *Pipeline) write(ctx context.Context, batch *market.Events) error {
-	rows := projection.AppendFillRows(make([]store.Row, 0, len(batch.Fills)), batch.Fills)
-	if len(rows) > 0 {
-		err := p.retry(ctx, "write fills", func() error { return p.Stores.Log.Put(ctx, store.FillDataset, rows) })
-		if err != nil {
-			return err
-		}
+	if err := p.writeLog(ctx, batch); err != nil {
+		return err
 	}
 	if err := p.apply(ctx, batch); err != nil {
 		return err
@@ -34,10 +30,32 @@ func (p *Pipeline) write(ctx context.Context, batch *market.Events) error {
 	p.Stats.Batches.Add(1)
 	p.Stats.Fills.Add(int64(len(batch.Fills)))
 	p.Stats.Trades.Store(p.set.Trades)
-	p.Stats.Rows.Add(int64(len(rows)))
+	p.Stats.Orders.Add(int64(len(batch.Orders)))
 	p.behind++
 	if len(p.consumed) > 0 || p.behind >= batchesBehind || p.Now().Sub(p.flushed) >= flushEvery {
 		return p.flush(ctx, len(p.consumed) > 0)
+	}
+	return nil
+}
+
+// writeLog writes the rows that each event has for itself.
+func (p *Pipeline) writeLog(ctx context.Context, batch *market.Events) error {
+	for _, of := range [...]struct {
+		dataset string
+		rows    []store.Row
+	}{
+		{store.FillDataset, projection.AppendFillRows(make([]store.Row, 0, len(batch.Fills)), batch.Fills)},
+		{store.OrderDataset, projection.AppendOrderRows(nil, batch.Orders, store.OrderDataset)},
+		{store.FilledDataset, projection.AppendOrderRows(nil, batch.Orders, store.FilledDataset)},
+	} {
+		if len(of.rows) == 0 {
+			continue
+		}
+		err := p.retry(ctx, "write "+of.dataset+" rows", func() error { return p.Stores.Log.Put(ctx, of.dataset, of.rows) })
+		if err != nil {
+			return err
+		}
+		p.Stats.Rows.Add(int64(len(of.rows)))
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -50,13 +51,19 @@ func TestAnAddressFeedTellsOfItsAddressesOnly(t *testing.T) {
 	})
 	other := fill(1, time.Now(), "BTC")
 	other.Address = bob
+	filled := market.OrderStatus{Address: alice, Time: time.Now().UnixMilli(), Status: "filled", Coin: "BTC", Side: "B", LimitPx: "1.0", Sz: "0.0", OrigSz: "2.0",
+		Oid: 7, Timestamp: 8, TriggerCondition: "N/A", TriggerPx: "0.0", OrderType: "Limit", Tif: "Gtc"}
+	foreign, open, old := filled, filled, filled
+	foreign.Address, foreign.Oid = bob, 4
+	open.Status, open.Oid = "open", 5
+	old.Time, old.Oid = filled.Time-freshFor.Milliseconds()-1, 6
 	f.take(&market.Events{
 		Fills:  []market.Fill{other, fill(2, time.UnixMilli(time.Now().UnixMilli()), "BTC")},
-		Orders: []market.OrderStatus{{Address: bob, Status: "filled"}, {Address: alice, Time: 9, Status: "filled", Coin: "BTC", Side: "B", LimitPx: "1.0", Sz: "0.0", OrigSz: "2.0", Oid: 7, Timestamp: 8, TriggerCondition: "N/A", TriggerPx: "0.0", OrderType: "Limit", Tif: "Gtc"}},
+		Orders: []market.OrderStatus{foreign, open, old, filled, filled},
 	})
 	wants(t, w.sent("fills", 2)[1], `{"type":"data","data":{"address":"`+alice+`","time":`, `,"coin":"BTC","px":"100.5","sz":"2.0","side":"B","startPosition":"0.0","dir":"Open Long",`+
 		`"closedPnl":"0.0","hash":"0x01","oid":1002,"crossed":true,"fee":"0.1","tid":2,"feeToken":"USDC","twapId":null}}`)
-	if got, want := w.sent("orders", 2)[1], `{"type":"data","data":{"ts":9,"address":"`+alice+`","hash":null,"builder":null,"builderF":null,"status":"filled","coin":"BTC","side":"B",`+
+	if got, want := w.sent("orders", 2)[1], `{"type":"data","data":{"ts":`+strconv.FormatInt(filled.Time, 10)+`,"address":"`+alice+`","hash":null,"builder":null,"builderF":null,"status":"filled","coin":"BTC","side":"B",`+
 		`"limitPx":"1.0","sz":"0.0","oid":7,"placeTs":8,"trigger":"N/A","isTrigger":false,"triggerPx":"0.0","children":[],"positionTpsl":false,"reduceOnly":false,`+
 		`"orderType":"Limit","origSz":"2.0","tif":"Gtc","cloid":null}}`; got != want {
 		t.Errorf("a filled order is\n%s, want\n%s", got, want)
@@ -65,6 +72,10 @@ func TestAnAddressFeedTellsOfItsAddressesOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	wants(t, w.sent("fills", 3)[2], `{"type":"stat","data":{"addressCount":1,"duration":"`, `","sentMsgCount":2,"msgPerSecond":`, `,"discardedCount":0,"queueLen":0}}`)
+	if err := w.table.AskStat(t.Context(), "orders"); err != nil {
+		t.Fatal(err)
+	}
+	wants(t, w.sent("orders", 3)[2], `"sentMsgCount":2,`) // the reply and one order
 	if err := w.table.RemoveAddresses(t.Context(), "fills", []string{alice}); err != nil {
 		t.Fatal(err)
 	}

@@ -61,6 +61,7 @@ type Feeds struct {
 	trades   trades
 	candles  candles
 	fills    fills
+	orders   orders
 	ledgers  ledgers
 	accounts accounts
 	removals removals
@@ -98,6 +99,7 @@ func New(config Config) *Feeds {
 	f.candles.shelf = shelf[*liveCandle]{&f.candles.mu, map[string]*entry[*liveCandle]{}}
 	f.fills = fills{hub: f.hub, log: config.Log, now: config.Now}
 	f.fills.shelf = shelf[*fillList]{&f.fills.mu, map[string]*entry[*fillList]{}}
+	f.orders = orders{hub: f.hub, now: config.Now}
 	f.ledgers = ledgers{hub: f.hub, venue: config.Venue, now: config.Now}
 	f.ledgers.shelf = shelf[*ledgerList]{&f.ledgers.mu, map[string]*entry[*ledgerList]{}}
 	f.accounts = accounts{hub: f.hub, venue: config.Venue, log: config.Logger, now: config.Now,
@@ -195,7 +197,7 @@ func (f *Feeds) note(ctx context.Context) error {
 func (f *Feeds) Tap(next hyperliquid.Sink, positions bool) hyperliquid.Sink {
 	return func(ctx context.Context, d hyperliquid.Delivery) error {
 		f.take(&d.Events)
-		d.Events.BBOs, d.Events.Orders, d.Events.Ledgers = nil, nil, nil
+		d.Events.BBOs, d.Events.Ledgers = nil, nil
 		if !positions && d.Events.Len() == 0 {
 			return nil
 		}
@@ -216,13 +218,7 @@ func (f *Feeds) take(e *market.Events) {
 		f.trades.take(market.AppendTrades(nil, e.Fills))
 		f.fills.take(e.Fills)
 	}
-	for i := range e.Orders {
-		s := &e.Orders[i]
-		if topic := topicOf(filledTopic, s.Address); f.hub.Watched(topic) {
-			b := appendFilled(append(make([]byte, 0, 768), `{"type":"data","data":`...), s)
-			f.hub.Publish(topic, append(b, '}'), feed.Event)
-		}
-	}
+	f.orders.take(e.Orders)
 	if len(e.Ledgers) > 0 {
 		f.ledgers.take(e.Ledgers)
 	}

@@ -23,6 +23,8 @@
 // What is written, and who reads it:
 //
 //	log fill         one row a fill                       AppendFillRows
+//	log filled       one row an order that was filled     AppendOrderRows
+//	log order        one row every other status of an order, where the operator keeps them
 //	series klines    one row a coin, tier and bucket that saw a trade: [market.Candle.AppendJSON].
 //	                 Every tier is at most a second behind. A one-second row has its trades as Extra.
 //	series topfills  one row a coin, tier and bucket that saw a fill: [market.Top.AppendJSON], up to

@@ -29,3 +29,31 @@ func AppendFillRows(rows []store.Row, fills []market.Fill) []store.Row {
 	}
 	return rows
 }
+
+// AppendOrderRows appends the log rows of those order statuses that belong to a
+// dataset, [store.FilledDataset] or [store.OrderDataset]: under the order's
+// address, found also by "<address>/<coin>" (index A), order id (B) and
+// "<address>/<client order id>" (C). Body is as the venue tells it. Every status
+// of an order has a row of its own, so that they may come in any order and again.
+func AppendOrderRows(rows []store.Row, orders []market.OrderStatus, dataset string) []store.Row {
+	for i := range orders {
+		o := &orders[i]
+		if (o.Status == market.StatusFilled) != (dataset == store.FilledDataset) {
+			continue
+		}
+		oid := strconv.FormatInt(o.Oid, 10)
+		row := store.Row{
+			Subject: o.Address,
+			Time:    o.When(),
+			ID:      oid + "#" + o.Status,
+			Seq:     o.Seq,
+			Index:   [4]string{o.Address + "/" + o.Coin, oid},
+			Body:    o.AppendJSON(make([]byte, 0, 480)),
+		}
+		if o.Cloid != "" {
+			row.Index[2] = o.Address + "/" + o.Cloid
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}

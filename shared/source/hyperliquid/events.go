@@ -21,24 +21,37 @@ var (
 // nodeTime is how a node writes a time, in UTC.
 const nodeTime = "2006-01-02T15:04:05.999999999"
 
-var (
-	errEvent   = errors.New("is no event of the expected shape")
-	errAddress = errors.New("names no address")
-)
+var errEvent = errors.New("is no event of the expected shape")
+
+// ReadOrders reads a line of [OrderStreams]: every status of every order.
+func ReadOrders(e *market.Events, line string, offset int64) (skipped int, err error) {
+	return readOrders(e, line, offset, "")
+}
 
 // ReadFilled reads a line of [OrderStreams] and keeps the orders that were
 // filled: they are few among all statuses, so that a line without any is not
 // parsed at all.
-func ReadFilled(e *market.Events, line string, _ int64) (skipped int, err error) {
-	if !strings.Contains(line, `"filled"`) {
+func ReadFilled(e *market.Events, line string, offset int64) (skipped int, err error) {
+	return readOrders(e, line, offset, market.StatusFilled)
+}
+
+// readOrders reads a line and keeps the orders that came to a status, "" for
+// any.
+func readOrders(e *market.Events, line string, offset int64, only string) (skipped int, err error) {
+	mark := `"` + only + `"`
+	if only != "" && !strings.Contains(line, mark) {
 		return 0, nil
 	}
-	events, err := nodeEvents(line)
+	b, err := nodeEvents(line)
 	if err != nil {
 		return 1, fmt.Errorf("read a line of order statuses: %w", err)
 	}
-	for _, raw := range events {
-		if !strings.Contains(string(raw), `"filled"`) {
+	seq := offset // where the node tells no blocks
+	if b.Number != nil {
+		seq = *b.Number * market.SeqPerBlock
+	}
+	for i, raw := range b.Events {
+		if only != "" && !strings.Contains(string(raw), mark) {
 			continue
 		}
 		status, fault := orderStatus(raw)
@@ -46,7 +59,8 @@ func ReadFilled(e *market.Events, line string, _ int64) (skipped int, err error)
 		case fault != nil:
 			skipped++
 			err = errors.Join(err, fault)
-		case status.Status == "filled":
+		case only == "" || status.Status == only:
+			status.Seq = seq + int64(i)
 			e.Orders = append(e.Orders, status)
 		}
 	}
@@ -59,11 +73,11 @@ func ReadLedgers(e *market.Events, line string, _ int64) (skipped int, err error
 	if !strings.Contains(line, `"LedgerUpdate"`) {
 		return 0, nil
 	}
-	events, err := nodeEvents(line)
+	b, err := nodeEvents(line)
 	if err != nil {
 		return 1, fmt.Errorf("read a line of ledger updates: %w", err)
 	}
-	for _, raw := range events {
+	for _, raw := range b.Events {
 		var w struct {
 			Time  string `json:"time"`
 			Hash  string `json:"hash"`
@@ -95,18 +109,24 @@ func ReadLedgers(e *market.Events, line string, _ int64) (skipped int, err error
 	return skipped, err
 }
 
+// nodeBlock is a line of events: those of a block, or one that stands alone.
+type nodeBlock struct {
+	Number *int64            `json:"block_number"` // nil for an event that stands alone
+	Events []json.RawMessage `json:"events"`
+}
+
 // nodeEvents are the events of a line, in either form.
-func nodeEvents(line string) ([]json.RawMessage, error) {
-	var block struct {
-		Events []json.RawMessage `json:"events"`
+func nodeEvents(line string) (b nodeBlock, err error) {
+	if err := json.Unmarshal([]byte(line), &b); err != nil {
+		return b, err
 	}
-	if err := json.Unmarshal([]byte(line), &block); err != nil {
-		return nil, err
+	if b.Number != nil && (*b.Number < 0 || *b.Number > (1<<62)/market.SeqPerBlock) {
+		return b, fmt.Errorf("block number %d %w", *b.Number, errEvent)
 	}
-	if block.Events == nil {
-		return []json.RawMessage{json.RawMessage(line)}, nil
+	if b.Events == nil {
+		return nodeBlock{Events: []json.RawMessage{json.RawMessage(line)}}, nil
 	}
-	return block.Events, nil
+	return b, nil
 }
 
 func orderStatus(raw []byte) (market.OrderStatus, error) {
@@ -142,21 +162,21 @@ func orderStatus(raw []byte) (market.OrderStatus, error) {
 		return market.OrderStatus{}, fmt.Errorf("an order status: %w", err)
 	}
 	at, err := time.Parse(nodeTime, w.Time)
-	o := &w.Order
-	switch {
-	case err != nil, o.Side != "A" && o.Side != "B", !market.ValidCoin(o.Coin):
+	if err != nil {
 		return market.OrderStatus{}, fmt.Errorf("an order status: %w", errEvent)
-	case len(w.User) != 42:
-		return market.OrderStatus{}, fmt.Errorf("an order status: %w", errAddress)
 	}
+	o := &w.Order
 	s := market.OrderStatus{
-		Address: strings.ToLower(w.User), Time: at.UnixMilli(), Hash: text(w.Hash), Status: w.Status,
+		Address: w.User, Time: at.UnixMilli(), Hash: text(w.Hash), Status: w.Status,
 		Coin: o.Coin, Side: o.Side, LimitPx: o.LimitPx, Sz: o.Sz, OrigSz: o.OrigSz, Oid: o.Oid, Timestamp: o.Timestamp,
 		TriggerCondition: o.TriggerCondition, IsTrigger: o.IsTrigger, TriggerPx: o.TriggerPx, Children: o.Children,
 		IsPositionTpsl: o.IsPositionTpsl, ReduceOnly: o.ReduceOnly, OrderType: o.OrderType, Tif: text(o.Tif), Cloid: text(o.Cloid),
 	}
 	if w.Builder != nil {
 		s.Builder, s.BuilderFee = w.Builder.B, w.Builder.F
+	}
+	if err := s.Check(); err != nil {
+		return s, fmt.Errorf("an order status: %w", err)
 	}
 	return s, nil
 }

@@ -27,14 +27,18 @@ func TestOfTheOrderStatusesThoseOfFilledOrdersAreKept(t *testing.T) {
 		TriggerCondition: "N/A", TriggerPx: "0.0", Children: []byte("[]"), ReduceOnly: true, OrderType: "Limit", Tif: "Gtc",
 	}
 	open := `{"time":"2026-06-02T09:59:59.398971110","user":"0x31ca8395cf837de08b24da3f660e77761dfb974b","status":"open","order":{}}`
-	for name, line := range map[string]string{
-		"a block":   blockHead + open + "," + filledOrder + `]}`,
-		"one event": filledOrder,
+	for name, of := range map[string]struct {
+		line string
+		seq  int64
+	}{
+		"a block":   {blockHead + open + "," + filledOrder + `]}`, 1_000_001},
+		"one event": {filledOrder, 77},
 	} {
 		var e market.Events
-		if skipped, err := ReadFilled(&e, line, 0); err != nil || skipped != 0 {
+		if skipped, err := ReadFilled(&e, of.line, 77); err != nil || skipped != 0 {
 			t.Fatalf("%s: %d skipped, %v", name, skipped, err)
 		}
+		want.Seq = of.seq
 		if diff := cmp.Diff([]market.OrderStatus{want}, e.Orders); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
@@ -50,6 +54,26 @@ func TestWhatIsNoOrderStatusIsCountedAndTheRestKept(t *testing.T) {
 	}
 	if skipped, err := ReadFilled(&e, `{"events":["filled"`, 0); skipped != 1 || err == nil {
 		t.Errorf("half a line: %d skipped, error %v", skipped, err)
+	}
+}
+
+// The sample is genuine but for its hash.
+const openOrder = `{"time":"2026-06-02T09:59:59.398971110","user":"0x31ca8395cf837de08b24da3f660e77761dfb974b","hash":null,"builder":null,"status":"open",` +
+	`"order":{"coin":"JTO","side":"A","limitPx":"0.65313","sz":"1096.0","oid":452916385917,"timestamp":1780394399398,"triggerCondition":"N/A",` +
+	`"isTrigger":false,"triggerPx":"0.0","children":[],"isPositionTpsl":false,"reduceOnly":false,"orderType":"Limit","origSz":"1096.0","tif":"Gtc","cloid":null}}`
+
+func TestAllOrderStatusesAreKeptInTheOrderOfTheBlock(t *testing.T) {
+	t.Parallel()
+	var e market.Events
+	skipped, err := ReadOrders(&e, blockHead+openOrder+`,{"status":"open"},`+filledOrder+`]}`, 5)
+	if skipped != 1 || err == nil || len(e.Orders) != 2 {
+		t.Fatalf("%d skipped, %d kept, error %v", skipped, len(e.Orders), err)
+	}
+	if e.Orders[0].Status != "open" || e.Orders[0].Seq != 1_000_000 || e.Orders[1].Status != "filled" || e.Orders[1].Seq != 1_000_002 {
+		t.Errorf("kept %+v", e.Orders)
+	}
+	if skipped, err := ReadOrders(&e, `{"block_number":-1,"events":[]}`, 0); skipped != 1 || err == nil {
+		t.Errorf("an impossible block: %d skipped, error %v", skipped, err)
 	}
 }
 

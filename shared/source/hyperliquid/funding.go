@@ -173,11 +173,11 @@ func ReadFunding(e *market.Events, line string, _ int64) (skipped int, err error
 	if !strings.Contains(line, `"Funding"`) {
 		return 0, nil
 	}
-	events, err := nodeEvents(line)
+	b, err := nodeEvents(line)
 	if err != nil {
 		return 1, fmt.Errorf("read a line of funding: %w", err)
 	}
-	for _, raw := range events {
+	for _, raw := range b.Events {
 		var w struct {
 			Time  string `json:"time"`
 			Inner struct {

@@ -1,0 +1,144 @@
+package market
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// OrderStatus tells that an order of an account came to a status, as a node
+// writes it. An order comes to several: open, then filled, canceled or another
+// one that it stays in. The decimal texts are the venue's own; texts that the
+// venue has as null are "".
+type OrderStatus struct {
+	Address    string
+	Time       int64  // when the order came to the status, ms
+	Hash       string // of the transaction, "" where there is none
+	Builder    string // address that routed the order, "" without
+	BuilderFee int64  // what the builder takes, in tenths of a basis point
+	Status     string // open, filled, canceled, ...
+
+	Coin             string
+	Side             string // B or A
+	LimitPx          string // quote units per base unit
+	Sz, OrigSz       string // base units: what rests, and what was placed
+	Oid              int64
+	Timestamp        int64 // when the order was placed, ms
+	TriggerCondition string
+	IsTrigger        bool
+	TriggerPx        string
+	Children         json.RawMessage // orders that it brings along
+	IsPositionTpsl   bool
+	ReduceOnly       bool
+	OrderType        string // Limit, Market, Stop Market, ...
+	Tif              string // Gtc, Ioc, Alo, FrontendMarket, ...; "" on triggers
+	Cloid            string
+
+	// Seq orders statuses of one millisecond as they came about: block number x
+	// [SeqPerBlock] + index in the block, or where the source knows no blocks its
+	// own increasing position.
+	Seq int64
+}
+
+// StatusFilled is the status of an order of which nothing is left to execute.
+const StatusFilled = "filled"
+
+// maxChildren bounds the orders that an order brings along, in bytes: the venue
+// has at most two, of some 400 bytes each.
+const maxChildren = 16 << 10
+
+// When is Time as a time.Time in UTC.
+func (s *OrderStatus) When() time.Time { return time.UnixMilli(s.Time).UTC() }
+
+// Check tells what makes s impossible, and brings addresses and the client order
+// id to lower case. What it accepts can be stored.
+func (s *OrderStatus) Check() error {
+	var ok bool
+	if s.Address, ok = address(s.Address); !ok {
+		return fmt.Errorf("%.60q is no address", s.Address)
+	}
+	if s.Builder != "" {
+		if s.Builder, ok = address(s.Builder); !ok {
+			return fmt.Errorf("builder %.60q is no address", s.Builder)
+		}
+	}
+	switch {
+	case !ValidCoin(s.Coin):
+		return fmt.Errorf("%.80q is no coin", s.Coin)
+	case s.Side != "A" && s.Side != "B":
+		return errors.New("side is neither A nor B")
+	case s.Time <= 0 || s.Time > maxTime:
+		return fmt.Errorf("time %d is no time in ms", s.Time)
+	case s.Oid < 0:
+		return fmt.Errorf("oid %d is negative", s.Oid)
+	case s.Status == "" || len(s.Status) > 64:
+		return errors.New("status is empty or longer than 64 bytes")
+	case len(s.Children) > maxChildren || !utf8.Valid(s.Children):
+		return fmt.Errorf("children are longer than %d bytes or no UTF-8", maxChildren)
+	case len(s.Children) > 0 && s.Children[0] != '[' && string(s.Children) != "null":
+		return errors.New("children are no list")
+	}
+	for _, text := range [...]string{s.LimitPx, s.Sz, s.OrigSz} {
+		if _, ok := decimalPlaces(text); !ok {
+			return fmt.Errorf("%.60q %w", text, errDecimal)
+		}
+	}
+	for _, text := range [...]string{s.Status, s.Hash, s.TriggerCondition, s.TriggerPx, s.OrderType, s.Tif} {
+		if len(text) > maxText || !utf8.ValidString(text) {
+			return fmt.Errorf("a text is longer than %d bytes or no UTF-8", maxText)
+		}
+	}
+	if s.Cloid != "" {
+		if s.Cloid, ok = ParseCloid(s.Cloid); !ok {
+			return fmt.Errorf("cloid %.60q is not 0x and 32 hexadecimal digits", s.Cloid)
+		}
+	}
+	return nil
+}
+
+// ParseCloid reads a client order id, 0x and 32 hexadecimal digits, and returns
+// it in lower case.
+func ParseCloid(s string) (string, bool) {
+	s = strings.ToLower(s)
+	return s, len(s) == 34 && s[:2] == "0x" && strings.Trim(s[2:], "0123456789abcdef") == ""
+}
+
+// AppendJSON appends {"order":{...},"status","statusTimestamp"} as the venue
+// writes it, keys in the venue's order. s has passed [OrderStatus.Check].
+func (s *OrderStatus) AppendJSON(b []byte) []byte {
+	b = appendKeyText(b, `{"order":{"coin":`, s.Coin)
+	b = append(append(b, `,"side":"`...), s.Side...)
+	b = append(append(b, `","limitPx":"`...), s.LimitPx...)
+	b = append(append(b, `","sz":"`...), s.Sz...)
+	b = strconv.AppendInt(append(b, `","oid":`...), s.Oid, 10)
+	b = strconv.AppendInt(append(b, `,"timestamp":`...), s.Timestamp, 10)
+	b = appendKeyText(b, `,"triggerCondition":`, s.TriggerCondition)
+	b = strconv.AppendBool(append(b, `,"isTrigger":`...), s.IsTrigger)
+	b = appendKeyText(b, `,"triggerPx":`, s.TriggerPx)
+	b = append(b, `,"children":`...)
+	if len(s.Children) == 0 || string(s.Children) == "null" {
+		b = append(b, `[]`...)
+	} else {
+		b = append(b, s.Children...)
+	}
+	b = strconv.AppendBool(append(b, `,"isPositionTpsl":`...), s.IsPositionTpsl)
+	b = strconv.AppendBool(append(b, `,"reduceOnly":`...), s.ReduceOnly)
+	b = appendKeyText(b, `,"orderType":`, s.OrderType)
+	b = append(append(b, `,"origSz":"`...), s.OrigSz...)
+	b = appendKeyOrNull(b, `","tif":`, s.Tif)
+	b = appendKeyOrNull(b, `,"cloid":`, s.Cloid)
+	b = appendKeyText(b, `},"status":`, s.Status)
+	return append(strconv.AppendInt(append(b, `,"statusTimestamp":`...), s.Time, 10), '}')
+}
+
+// appendKeyOrNull appends a text of which "" stands for the venue's null.
+func appendKeyOrNull(b []byte, key, text string) []byte {
+	if text == "" {
+		return append(append(b, key...), `null`...)
+	}
+	return appendKeyText(b, key, text)
+}

@@ -1,0 +1,140 @@
+package orders_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quotary/shared/store"
+	"quotary/shared/store/orders"
+	"quotary/shared/store/storetest"
+)
+
+func newLog(t *testing.T) *store.Log {
+	t.Helper()
+	db := storetest.DynamoDB(t)
+	return store.NewLog(db, storetest.Tables(t, db)+store.LogTable)
+}
+
+// status is a row of an order of alice: ID "<oid>#<status>", ms after some time.
+func status(ms, seq int64, id string) store.Row {
+	oid, _, _ := strings.Cut(id, "#")
+	return store.Row{Subject: "alice", Time: time.UnixMilli(1_790_000_000_000 + ms), ID: id, Seq: seq, Index: [4]string{"alice/BTC", oid}, Body: []byte(`{}`)}
+}
+
+// put stores rows where the ingester would.
+func put(t *testing.T, log *store.Log, rows ...store.Row) {
+	t.Helper()
+	byDataset := map[string][]store.Row{}
+	for _, r := range rows {
+		dataset := store.OrderDataset
+		if strings.HasSuffix(r.ID, "#filled") {
+			dataset = store.FilledDataset
+		}
+		byDataset[dataset] = append(byDataset[dataset], r)
+	}
+	for dataset, list := range byDataset {
+		if err := log.Put(t.Context(), dataset, list); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func ids(t *testing.T) func(rows []store.Row, err error) []string {
+	return func(rows []store.Row, err error) []string {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := []string{}
+		for _, r := range rows {
+			list = append(list, r.ID)
+		}
+		return list
+	}
+}
+
+func TestStatusesOfBothDatasetsComeNewestFirst(t *testing.T) {
+	t.Parallel()
+	log := newLog(t)
+	put(t, log,
+		status(0, 1, "1#open"), status(5, 2, "1#filled"), // one that rested
+		status(5, 3, "2#open"), status(5, 4, "2#filled"), // one that was filled as it came
+		status(5, 5, "3#open"), status(7, 6, "3#canceled"),
+		status(3, 7, "4#filled"),
+	)
+	var got []string
+	for row, err := range orders.Statuses(t.Context(), log, orders.Of{Subject: "alice"}, 2) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, row.ID)
+	}
+	want := []string{"3#canceled", "3#open", "2#filled", "2#open", "1#filled", "4#filled", "1#open"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for limit, want := range map[int][]string{
+		1: {"3#canceled"}, 3: {"3#canceled", "2#filled", "1#filled"}, 100: {"3#canceled", "2#filled", "1#filled", "4#filled"},
+	} {
+		if diff := cmp.Diff(want, ids(t)(orders.Latest(t.Context(), log, orders.Of{Subject: "alice"}, limit))); diff != "" {
+			t.Errorf("latest %d (-want +got):\n%s", limit, diff)
+		}
+	}
+	if diff := cmp.Diff([]string{"2#filled", "1#filled", "4#filled"}, ids(t)(orders.Filled(t.Context(), log, orders.Of{Subject: "alice/BTC", Index: store.A}, 100))); diff != "" {
+		t.Errorf("filled (-want +got):\n%s", diff)
+	}
+}
+
+// Each order is met first with its newest status, also where its others stand
+// pages later.
+func TestEveryOrderOfManyPagesIsThereOnceWithItsNewestStatus(t *testing.T) {
+	t.Parallel()
+	log := newLog(t)
+	const n = 1300
+	var rows []store.Row
+	var want []string
+	for i := range int64(n) {
+		last := []string{"filled", "canceled"}[i%2]
+		rows = append(rows, status(i, i, fmt.Sprintf("%d#open", i)), status(n+i/3, n+i, fmt.Sprintf("%d#%s", i, last)))
+		want = append([]string{fmt.Sprintf("%d#%s", i, last)}, want...)
+	}
+	put(t, log, rows...)
+	for _, limit := range []int{700, n, 2000} {
+		got := ids(t)(orders.Latest(t.Context(), log, orders.Of{Subject: "alice/BTC", Index: store.A}, limit))
+		if diff := cmp.Diff(want[:min(limit, n)], got); diff != "" {
+			t.Errorf("limit %d (-want +got):\n%s", limit, diff)
+		}
+	}
+}
+
+// An order that comes to ever more statuses must not make a request endless.
+func TestTheStatusesThatAreLookedThroughAreBounded(t *testing.T) {
+	t.Parallel()
+	log := newLog(t)
+	rows := []store.Row{status(0, 1, "1#open")}
+	for i := range int64(1000) {
+		rows = append(rows, status(1+i, 1, "2#open"))
+	}
+	put(t, log, rows...)
+	if got := ids(t)(orders.Latest(t.Context(), log, orders.Of{Subject: "alice"}, 10)); len(got) != 1 {
+		t.Errorf("got %v, want the order with a thousand statuses alone", got)
+	}
+}
+
+func TestARowThatNamesNoOrderIsAFault(t *testing.T) {
+	t.Parallel()
+	log := newLog(t)
+	put(t, log, status(0, 1, "open"))
+	if _, err := orders.Latest(t.Context(), log, orders.Of{Subject: "alice"}, 10); err == nil || !strings.Contains(err.Error(), "names no order") {
+		t.Errorf("error %v", err)
+	}
+	for _, err := range orders.Statuses(t.Context(), log, orders.Of{}, 10) {
+		if err == nil {
+			t.Error("no subject is accepted")
+		}
+	}
+}
