@@ -65,6 +65,10 @@ var rights = map[string]Rights{
 		Tables:  map[string][]string{store.KeysTable: readKeys, store.UsageTable: count, store.LogTable: query, store.SeriesTable: query},
 		Secrets: true,
 	},
+	string(catalog.PerpOrders): {
+		Tables:  map[string][]string{store.KeysTable: readKeys, store.UsageTable: count, store.LogTable: query},
+		Secrets: true,
+	},
 	string(catalog.PerpInfo): {
 		Tables:  map[string][]string{store.KeysTable: readKeys, store.UsageTable: count, store.LogTable: query, store.SeriesTable: query},
 		Views:   []string{"GetObject"},

@@ -184,7 +184,7 @@ func (s *Stack) startIngesters(ctx context.Context) error {
 	env = append(env, s.cfg.IngesterEnv...)
 	switch s.cfg.Upstream {
 	case "", "simulated":
-		env = append(env, "QUOTARY_NODE_DIR="+filepath.Join(s.cfg.Data, "node"), "QUOTARY_HYPERLIQUID_URL="+s.State.VenueURL)
+		env = append(env, "QUOTARY_NODE_DIR="+filepath.Join(s.cfg.Data, "node"), "QUOTARY_HYPERLIQUID_URL="+s.State.VenueURL, "QUOTARY_ORDERS=all")
 	case "hyperliquid":
 		env = append(env, "QUOTARY_HYPERLIQUID_URL=https://api.hyperliquid.xyz")
 	case "none":

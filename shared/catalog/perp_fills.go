@@ -7,9 +7,6 @@ var (
 	FillsByTwap    = route[FillsByTwapIn, []TwapFill]("GET", "/upgrade/v2/hl/fills/twapid/{twapid}", PerpFills, action("HL_FILLS_BY_TWAP_ID"), EnvelopeB)
 	FillsByBuilder = route[FillsByBuilderIn, []BuilderFill]("GET", "/upgrade/v2/hl/fills/builder/{builder}/latest", PerpFills, action("HL_FILLS_BUILDER"), EnvelopeB)
 	TopTrades      = route[TopTradesIn, []TopFill]("GET", "/upgrade/v2/hl/fills/top-trades", PerpFills, action("HL_TOP_TRADES"), EnvelopeB)
-
-	_ = planned("GET", "/upgrade/v2/hl/filled-orders/{address}/latest", PerpFills, action("HL_FILLED_ORDERS"), EnvelopeB)
-	_ = planned("GET", "/upgrade/v2/hl/filled-orders/oid/{oid}", PerpFills, action("HL_FILLED_ORDERS"), EnvelopeB)
 )
 
 // FillsByAddressIn selects the newest fills of an account, returned oldest

@@ -72,7 +72,7 @@ func newInfo(log *store.Log, series *store.Series, views *store.Views, clock fun
 
 // planned are the specified types that have no answer yet.
 var planned = []string{
-	"activeAssetData", "clearinghouseState", "frontendOpenOrders", "historicalOrders", "openOrders", "orderStatus",
+	"activeAssetData", "clearinghouseState", "frontendOpenOrders", "openOrders",
 	"portfolio", "spotClearinghouseState", "userFees", "userFunding", "userNonFundingLedgerUpdates", "userTwapSliceFills", "webData2",
 }
 
@@ -98,6 +98,10 @@ func (i *info) answer(ctx context.Context, in catalog.InfoIn) (json.RawMessage, 
 		return i.l2Book(ctx, in)
 	case "fundingHistory":
 		return i.fundingHistory(ctx, in)
+	case "historicalOrders":
+		return i.historicalOrders(ctx, in)
+	case "orderStatus":
+		return i.orderStatus(ctx, in)
 	case "userFills":
 		return i.userFills(ctx, in)
 	case "userFillsByTime":
@@ -106,7 +110,7 @@ func (i *info) answer(ctx context.Context, in catalog.InfoIn) (json.RawMessage, 
 	if slices.Contains(planned, in.Type) {
 		return nil, &api.Error{Status: http.StatusNotImplemented, Message: "the type " + in.Type + " is specified but not available yet"}
 	}
-	return nil, api.BadRequest("unknown type %q: it must be one of allMids, meta, spotMeta, candleSnapshot, fundingHistory, l2Book, metaAndAssetCtxs, perpDexs, spotMetaAndAssetCtxs, userFills, userFillsByTime", in.Type)
+	return nil, api.BadRequest("unknown type %q: it must be one of allMids, meta, spotMeta, candleSnapshot, fundingHistory, historicalOrders, l2Book, metaAndAssetCtxs, orderStatus, perpDexs, spotMetaAndAssetCtxs, userFills, userFillsByTime", in.Type)
 }
 
 // allMids is an object of mid prices by coin.

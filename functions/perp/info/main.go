@@ -1,6 +1,7 @@
 // The perp-info function answers the venue's own kind of question, POST /info,
-// from what the ingester keeps: the log of fills, the series of klines and
-// funding and the views of mid prices, books, figures and market descriptions.
+// from what the ingester keeps: the logs of fills and orders, the series of
+// klines and funding and the views of mid prices, books, figures and market
+// descriptions.
 package main
 
 import (

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"quotary/shared/api/apitest"
+	"quotary/shared/catalog"
+	"quotary/shared/market"
+	"quotary/shared/store"
+)
+
+const cloid = "0xabcdef00000000000000000000000001"
+
+// order is order n of the user at a status that it came to ms after the first.
+func order(n, ms int64, status string) market.OrderStatus {
+	return market.OrderStatus{
+		Address: user, Time: first + ms, Status: status, Coin: "ETH", Side: "B", LimitPx: "4650.4", Sz: "0.0", OrigSz: "0.0025",
+		Oid: 9_000 + n, Timestamp: first, TriggerCondition: "N/A", TriggerPx: "0.0", OrderType: "Market", Tif: "FrontendMarket", Seq: ms,
+	}
+}
+
+func (w *world) putOrders(t *testing.T, list ...market.OrderStatus) {
+	t.Helper()
+	rows := map[string][]store.Row{}
+	for _, s := range list {
+		dataset := store.OrderDataset
+		if s.Status == "filled" {
+			dataset = store.FilledDataset
+		}
+		oid := strconv.FormatInt(s.Oid, 10)
+		row := store.Row{Subject: s.Address, Time: s.When(), ID: oid + "#" + s.Status, Seq: s.Seq, Index: [4]string{"", oid}, Body: s.AppendJSON(nil)}
+		if s.Cloid != "" {
+			row.Index[2] = s.Address + "/" + s.Cloid
+		}
+		rows[dataset] = append(rows[dataset], row)
+	}
+	for dataset, list := range rows {
+		if err := w.log.Put(t.Context(), dataset, list); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestOrderStatusIsTheNewestOfTheOrder(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	named := order(1, 9, "canceled")
+	named.Cloid = cloid
+	w.putOrders(t, order(0, 0, "open"), order(0, 5, "filled"), order(1, 3, "open"), named)
+	ask := func(oid string) string { return `{"type":"orderStatus","user":"` + user + `","oid":` + oid + `}` }
+	w.golden(t, "orderStatus", ask(`9000`))
+	for oid, want := range map[string]string{
+		`"9000"`: "9000 filled", `9001`: "9001 canceled", `"` + cloid + `"`: "9001 canceled", `"` + strings.ToUpper(cloid) + `"`: "9001 canceled",
+	} {
+		got := apitest.Data[struct {
+			Status string
+			Order  catalog.OrderWrapper
+		}](t, w.ask(t, ask(oid)))
+		if stands := fmt.Sprint(got.Order.Order.Oid, " ", got.Order.Status); got.Status != "order" || stands != want {
+			t.Errorf("%s answers %s: %s, want %s", oid, got.Status, stands, want)
+		}
+	}
+	stranger := `{"type":"orderStatus","user":"0xb0b0000000000000000000000000000000000002","oid":`
+	for _, body := range []string{
+		ask(`1`), ask(`18446744073709551615`), ask(`"0x00000000000000000000000000000002"`),
+		stranger + `9000}`, stranger + `"` + cloid + `"}`, // of somebody else
+	} {
+		if answer := w.ask(t, body); string(answer.Body) != `{"code":"0","msg":"success","data":{"status":"unknownOid"}}` {
+			t.Errorf("%s answers %s", body, answer.Body)
+		}
+	}
+}
+
+func TestHistoricalOrdersAreTheNewestStatusesNewestFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.golden(t, "historicalOrders-none", `{"type":"historicalOrders","user":"`+user+`"}`)
+	list := []market.OrderStatus{order(0, 0, "open")}
+	var want []string
+	for n := range int64(1100) {
+		list = append(list, order(n, 10+2*n, "open"), order(n, 11+2*n, []string{"canceled", "filled"}[n%2]))
+		want = append([]string{fmt.Sprint(9000+n, " ", list[len(list)-1].Status), fmt.Sprint(9000+n, " open")}, want...)
+	}
+	w.putOrders(t, list...)
+	var got []string
+	for _, o := range apitest.Data[[]catalog.OrderWrapper](t, w.ask(t, `{"type":"historicalOrders","user":"`+user+`"}`)) {
+		got = append(got, fmt.Sprint(o.Order.Oid, " ", o.Status))
+	}
+	if diff := gocmp.Diff(want[:2000], got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestHistoricalOrdersAreInTheVenuesShape(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.putOrders(t, order(0, 0, "open"), order(0, 0, "filled"))
+	w.golden(t, "historicalOrders", `{"type":"historicalOrders","user":"`+user+`"}`)
+}
+
+func TestWhatIsWrongWithAQuestionForOrdersIsNamed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	of := `"user":"` + user + `"`
+	for body, want := range map[string]string{
+		`{"type":"historicalOrders"}`:                               "missing user: it must be an address",
+		`{"type":"historicalOrders","user":"0x1"}`:                  "invalid user",
+		`{"type":"orderStatus","oid":1}`:                            "missing user: it must be an address",
+		`{"type":"orderStatus",` + of + `}`:                         "missing oid: it must be an order id",
+		`{"type":"orderStatus",` + of + `,"oid":null}`:              "missing oid",
+		`{"type":"orderStatus",` + of + `,"oid":-1}`:                "invalid oid: it must be an order id",
+		`{"type":"orderStatus",` + of + `,"oid":1.5}`:               "invalid oid",
+		`{"type":"orderStatus",` + of + `,"oid":"0x12"}`:            "invalid oid",
+		`{"type":"orderStatus",` + of + `,"oid":{}}`:                "invalid oid",
+		`{"type":"orderStatus",` + of + `,"oid":"` + cloid + `00"}`: "invalid oid",
+	} {
+		answer := w.ask(t, body)
+		if got := apitest.Message(t, answer); answer.Status != http.StatusBadRequest || !strings.HasPrefix(got, want) {
+			t.Errorf("%s answers %d %q, want %q", body, answer.Status, got, want)
+		}
+	}
+}

@@ -1,0 +1,247 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"quotary/shared/api/apitest"
+	"quotary/shared/catalog"
+	"quotary/shared/keys"
+	"quotary/shared/market"
+	"quotary/shared/store"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+const root = "/upgrade/v2/hl"
+
+type world struct {
+	*apitest.World
+	book *book
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{World: apitest.New(t, string(catalog.PerpOrders))}
+	w.book = &book{log: store.NewLog(w.DB, w.Prefix+store.LogTable)}
+	w.book.register(w.Family)
+	if err := w.Family.Complete(); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+const (
+	alice = "0xa11ce00000000000000000000000000000000001"
+	bob   = "0xb0b0000000000000000000000000000000000002"
+	first = int64(1_790_000_000_000) // ms, of the made-up orders
+)
+
+// one is order n of alice at a status that it came to ms after the first.
+func one(n, ms int64, status string) market.OrderStatus {
+	return market.OrderStatus{
+		Address: alice, Time: first + ms, Status: status, Coin: "BTC", Side: "B", LimitPx: "30135.0", Sz: "0.5", OrigSz: "0.5",
+		Oid: 9_000 + n, Timestamp: first + n, TriggerCondition: "N/A", TriggerPx: "0.0", OrderType: "Limit", Tif: "Gtc", Seq: ms,
+	}
+}
+
+// put stores statuses as the ingester does.
+func (w *world) put(t *testing.T, list ...market.OrderStatus) {
+	t.Helper()
+	rows := map[string][]store.Row{}
+	for _, s := range list {
+		dataset := store.OrderDataset
+		if s.Status == "filled" {
+			dataset = store.FilledDataset
+		}
+		oid := strconv.FormatInt(s.Oid, 10)
+		rows[dataset] = append(rows[dataset], store.Row{
+			Subject: s.Address, Time: s.When(), ID: oid + "#" + s.Status, Seq: s.Seq, Index: [4]string{s.Address + "/" + s.Coin, oid}, Body: s.AppendJSON(nil),
+		})
+	}
+	for dataset, list := range rows {
+		if err := w.book.log.Put(t.Context(), dataset, list); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func (w *world) golden(t *testing.T, name, target string) {
+	t.Helper()
+	answer := w.Get(t, w.SubKey, root+target)
+	if answer.Status != http.StatusOK {
+		t.Fatalf("%s answers %d: %s", target, answer.Status, answer.Body)
+	}
+	apitest.Golden(t, *update, name, answer.Body)
+}
+
+// stands calls and returns the orders as "<oid less 9000> <status>".
+func (w *world) stands(t *testing.T, target string) []string {
+	t.Helper()
+	list := []string{}
+	for _, o := range apitest.Data[[]catalog.OrderWrapper](t, w.Get(t, w.SubKey, root+target)) {
+		list = append(list, fmt.Sprint(o.Order.Oid-9000, " ", o.Status))
+	}
+	return list
+}
+
+// various are orders with every member that an order may have: one that was
+// filled, one that waits for a price and one that was canceled.
+func various() []market.OrderStatus {
+	filled, waits, canceled := one(0, 20, "filled"), one(1, 10, "open"), one(2, 30, "canceled")
+	filled.Sz, filled.Cloid = "0.0", "0x00000000000000000000000000000001"
+	waits.Coin, waits.Side, waits.Tif, waits.OrderType = "xyz:GOLD", "A", "", "Stop Market"
+	waits.IsTrigger, waits.TriggerPx, waits.TriggerCondition, waits.ReduceOnly, waits.IsPositionTpsl = true, "4000.0", "Price below 4000", true, true
+	waits.Children = []byte(`[{"coin":"xyz:GOLD","oid":9009}]`)
+	return []market.OrderStatus{one(0, 0, "open"), filled, waits, one(2, 5, "open"), canceled}
+}
+
+func TestOrdersOfAnAddress(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(t, various()...)
+	w.golden(t, "by-address", "/orders/"+alice+"/latest")
+	w.golden(t, "filled-by-address", "/filled-orders/"+alice+"/latest")
+	for _, target := range []string{"/orders/" + bob + "/latest", "/filled-orders/" + bob + "/latest", "/filled-orders/" + alice + "/latest?coin=xyz:GOLD"} {
+		if answer := w.Get(t, w.SubKey, root+target); string(answer.Body) != `{"code":"0","msg":"success","data":[]}` {
+			t.Errorf("%s answers %s", target, answer.Body)
+		}
+	}
+}
+
+func TestAnOrderByItsID(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(t, various()...)
+	w.golden(t, "by-oid", "/orders/oid/9001")
+	w.golden(t, "filled-by-oid", "/filled-orders/oid/9000")
+	for target, want := range map[string]string{
+		"/orders/oid/9000": "filled", "/orders/oid/9002": "canceled", // not open, as they were before
+		"/orders/oid/1": "", "/filled-orders/oid/1": "",
+		"/filled-orders/oid/9001": "", "/filled-orders/oid/9002": "", // unfilled
+	} {
+		order := apitest.Data[*catalog.OrderWrapper](t, w.Get(t, w.SubKey, root+target))
+		if want == "" && order != nil || want != "" && (order == nil || order.Status != want) {
+			t.Errorf("%s answers %+v, want %q", target, order, want)
+		}
+	}
+	if answer := w.Get(t, w.SubKey, root+"/orders/oid/1"); string(answer.Body) != `{"code":"0","msg":"success","data":null}` {
+		t.Errorf("an unknown order answers %s", answer.Body)
+	}
+}
+
+func TestOrdersAreTheNewestThatFitNewestFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var list []market.OrderStatus
+	var all, filled, gold []string
+	for n := range int64(2100) {
+		status := "canceled"
+		if n%2 == 0 {
+			status = "filled"
+		}
+		opened, ended := one(n, 0, "open"), one(n, 10_000+n, status)
+		if n%700 == 0 {
+			opened.Coin, ended.Coin = "xyz:GOLD", "xyz:GOLD"
+			gold = append([]string{fmt.Sprint(n, " ", status)}, gold...)
+		}
+		list = append(list, opened, ended)
+		all = append([]string{fmt.Sprint(n, " ", status)}, all...)
+		if status == "filled" {
+			filled = append([]string{fmt.Sprint(n, " ", status)}, filled...)
+		}
+	}
+	w.put(t, list...)
+	for target, want := range map[string][]string{
+		"/orders/" + alice + "/latest":                                all[:2000],
+		"/orders/" + alice + "/latest?limit=3":                        all[:3],
+		"/orders/" + alice + "/latest?coin=xyz:GOLD":                  gold,
+		"/orders/" + alice + "/latest?coin=xyz%3AGOLD&limit=1":        gold[:1],
+		"/orders/" + alice + "/latest?coin=gold":                      {},
+		"/filled-orders/" + alice + "/latest":                         filled[:1000],
+		"/filled-orders/" + alice + "/latest?limit=2":                 filled[:2],
+		"/filled-orders/" + alice + "/latest?coin=xyz:GOLD&limit=9":   gold,
+		"/orders/0x" + strings.ToUpper(alice[2:]) + "/latest?limit=2": all[:2],
+	} {
+		if diff := gocmp.Diff(want, w.stands(t, target)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", target, diff)
+		}
+	}
+}
+
+func TestWhatIsWrongIsNamed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for target, want := range map[string]string{
+		"/orders/0x123/latest":                           "400 invalid address: must be an address",
+		"/orders/" + alice + "0/latest":                  "400 invalid address",
+		"/orders/" + alice + "/latest?limit=0":           "400 invalid limit: must be a whole number from 1 to 2000",
+		"/orders/" + alice + "/latest?limit=2001":        "400 invalid limit",
+		"/orders/" + alice + "/latest?limit=x":           "400 invalid limit",
+		"/orders/" + alice + "/latest?coin=B%20C":        "400 invalid coin: must be a coin name",
+		"/orders/oid/abc":                                "400 invalid oid: must be a whole number of at least 0",
+		"/orders/oid/-1":                                 "400 invalid oid",
+		"/orders/oid/99999999999999999999":               "400 invalid oid",
+		"/filled-orders/0x123/latest":                    "400 invalid address",
+		"/filled-orders/" + alice + "/latest?limit=1001": "400 invalid limit: must be a whole number from 1 to 1000",
+		"/filled-orders/" + alice + "/latest?coin=%20":   "400 invalid coin",
+		"/filled-orders/oid/1.5":                         "400 invalid oid",
+	} {
+		answer := w.Get(t, w.SubKey, root+target)
+		if got := fmt.Sprint(answer.Status, " ", apitest.Message(t, answer)); !strings.HasPrefix(got, want) {
+			t.Errorf("%s answers %q, want %q", target, got, want)
+		}
+	}
+}
+
+func TestAnUnreadableRowIsAnInternalErrorThatTellsNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	err := w.book.log.Put(t.Context(), store.FilledDataset, []store.Row{{
+		Subject: alice, Time: time.UnixMilli(first), ID: "5#filled", Index: [4]string{"", "5"}, Body: []byte(`{"status":["secret"]}`),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, target := range []string{"/orders/" + alice + "/latest", "/orders/oid/5", "/filled-orders/" + alice + "/latest", "/filled-orders/oid/5"} {
+		answer := w.Get(t, w.SubKey, root+target)
+		if answer.Status != http.StatusInternalServerError || apitest.Message(t, answer) != "internal error" {
+			t.Errorf("%s answers %d: %s", target, answer.Status, answer.Body)
+		}
+	}
+}
+
+func TestEachEndpointDemandsItsAction(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	targets := map[string]string{
+		"/orders/" + alice + "/latest":        "HL_ORDERS",
+		"/orders/oid/1":                       "HL_ORDERS",
+		"/filled-orders/" + alice + "/latest": "HL_FILLED_ORDERS",
+		"/filled-orders/oid/1":                "HL_FILLED_ORDERS",
+	}
+	quota := int64(100)
+	for _, action := range []string{"HL_ORDERS", "HL_FILLED_ORDERS"} {
+		level := catalog.Level{Permissions: []catalog.Permission{{ResourceType: keys.ResourceType, Actions: []string{action}}}}
+		if err := w.Keys.PutLevel(t.Context(), w.Primary.AccessKey, action, level); err != nil {
+			t.Fatal(err)
+		}
+		key := w.Issue(t, w.Primary, keys.NewSubKey{Name: action, Level: action, MonthlyQuota: &quota})
+		for target, needs := range targets {
+			want := http.StatusForbidden
+			if needs == action {
+				want = http.StatusOK
+			}
+			if answer := w.Get(t, key, root+target); answer.Status != want {
+				t.Errorf("%s with %s answers %d, want %d", target, action, answer.Status, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,197 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// told is an order as the venue and the product tell it; what is compared are
+// all its members.
+type told struct {
+	Order           map[string]any `json:"order"`
+	Status          string         `json:"status"`
+	StatusTimestamp float64        `json:"statusTimestamp"`
+}
+
+func (o *told) oid() int64 { return int64(o.Order["oid"].(float64)) }
+
+// TestOrdersAreAsTheVenueTellsThem asks the venue what became of the orders of
+// some accounts, and the product the same, until nothing happened in between:
+// then all answers must be those that follow from the venue's own.
+func TestOrdersAreAsTheVenueTellsThem(t *testing.T) {
+	t.Parallel()
+	compared, named := map[string]bool{}, false
+	for deadline := time.Now().Add(2 * time.Minute); len(compared) < 4; time.Sleep(200 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("after two minutes %d accounts were found, want 4", len(compared))
+		}
+		top := data[[]struct{ Address string }](t, call(t, 200, world.State.Demo.SubKey, "GET", hl+"/fills/top-trades?coin=BTC&interval=1d&limit=100", nil))
+		for _, one := range top {
+			if len(compared) < 4 && !compared[one.Address] && rests(venueOrders(t, one.Address)) {
+				compared[one.Address] = true
+				named = compareOrders(t, one.Address) || named
+			}
+		}
+	}
+	if !named {
+		t.Error("no order had a client's id")
+	}
+}
+
+// rests tells whether an account places orders that wait, and had some filled.
+// The venue leaves the open orders of market makers out of their history.
+func rests(history []told) bool {
+	has := func(status string) bool {
+		return slices.ContainsFunc(history, func(o told) bool { return o.Status == status })
+	}
+	return has("open") && has("filled")
+}
+
+// compareOrders waits until all that the product says of an account's orders is as it
+// follows from the venue's history of them, and tells whether a client had named
+// one.
+func compareOrders(t *testing.T, address string) (named bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(200 * time.Millisecond) {
+		history := venueOrders(t, address)
+		diff := differs(t, address, history)
+		if diff == "" && cmp.Equal(history, venueOrders(t, address)) {
+			return checkStatus(t, address, history)
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: after a minute %s", address, diff)
+		}
+	}
+}
+
+// venueInfo asks the venue itself.
+func venueInfo(t *testing.T, question map[string]any) []byte {
+	t.Helper()
+	body, err := json.Marshal(question)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.Post(world.State.VenueURL+"/info", "application/json", strings.NewReader(string(body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("the venue answers %d %.200s (%v)", answer.StatusCode, text, err)
+	}
+	return text
+}
+
+func venueOrders(t *testing.T, address string) (list []told) {
+	t.Helper()
+	if err := json.Unmarshal(venueInfo(t, map[string]any{"type": "historicalOrders", "user": address}), &list); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// differs tells what is not as it follows from the venue's history of an account,
+// which is the newest part of what the product has.
+func differs(t *testing.T, address string, history []told) string {
+	t.Helper()
+	var latest, filled []told
+	seen := map[int64]bool{}
+	for _, o := range history {
+		if !seen[o.oid()] {
+			seen[o.oid()] = true
+			latest = append(latest, o)
+		}
+		if o.Status == "filled" {
+			filled = append(filled, o)
+		}
+	}
+	coin := filled[0].Order["coin"].(string)
+	ofCoin := func(list []told) (of []told) {
+		for _, o := range list {
+			if o.Order["coin"] == coin {
+				of = append(of, o)
+			}
+		}
+		return of
+	}
+	key := world.State.Demo.SubKey
+	got := data[[]told](t, call(t, 200, key, "POST", hl+"/info", map[string]any{"type": "historicalOrders", "user": address}))
+	if diff := cmp.Diff(history, got[:min(len(got), len(history))]); diff != "" {
+		return "historicalOrders (-venue +product):\n" + diff
+	}
+	for path, want := range map[string][]told{
+		"/orders/" + address + "/latest":                                       latest,
+		"/orders/" + address + "/latest?coin=" + coin:                          ofCoin(latest),
+		"/orders/" + address + "/latest?limit=2":                               latest[:min(2, len(latest))],
+		"/filled-orders/" + address + "/latest":                                filled,
+		"/filled-orders/" + address + "/latest?coin=" + coin:                   ofCoin(filled),
+		"/filled-orders/0X" + strings.ToUpper(address[2:]) + "/latest?limit=1": filled[:1],
+	} {
+		got := data[[]told](t, call(t, 200, key, "GET", hl+path, nil))
+		if limited := strings.Contains(path, "limit="); limited && len(got) != len(want) {
+			return fmt.Sprintf("%s has %d orders, want %d", path, len(got), len(want))
+		}
+		if diff := cmp.Diff(want, got[:min(len(got), len(want))]); diff != "" {
+			return path + " (-venue +product):\n" + diff
+		}
+	}
+	return ""
+}
+
+// checkStatus compares single orders that have come to their end, and tells
+// whether a client had named one.
+func checkStatus(t *testing.T, address string, history []told) (named bool) {
+	t.Helper()
+	key := world.State.Demo.SubKey
+	ended := map[string]bool{}
+	for _, o := range history {
+		if o.Status == "open" || o.Status == "triggered" || ended[o.Status] && o.Order["cloid"] == nil || len(ended) > 8 {
+			continue
+		}
+		ended[o.Status] = true
+		names := []any{o.oid()}
+		if cloid := o.Order["cloid"]; cloid != nil && !named {
+			named = true
+			names = append(names, cloid)
+		}
+		for _, name := range names {
+			question := map[string]any{"type": "orderStatus", "user": address, "oid": name}
+			var want any
+			if err := json.Unmarshal(venueInfo(t, question), &want); err != nil {
+				t.Fatal(err)
+			}
+			got := data[any](t, call(t, 200, key, "POST", hl+"/info", question))
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("orderStatus of %v (-venue +product):\n%s", name, diff)
+			}
+		}
+		want, filled := &o, &o
+		if o.Status != "filled" {
+			filled = nil
+		}
+		for path, want := range map[string]*told{"/orders/oid/": want, "/filled-orders/oid/": filled} {
+			got := data[*told](t, call(t, 200, key, "GET", fmt.Sprint(hl, path, o.oid()), nil))
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s%d (-venue +product):\n%s", path, o.oid(), diff)
+			}
+		}
+	}
+	unknown := map[string]any{"type": "orderStatus", "user": address, "oid": 1}
+	var want any
+	if err := json.Unmarshal(venueInfo(t, unknown), &want); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, data[any](t, call(t, 200, key, "POST", hl+"/info", unknown))); diff != "" {
+		t.Errorf("an unknown order (-venue +product):\n%s", diff)
+	}
+	return named
+}
