@@ -63,6 +63,9 @@ func (s *Stats) seen(now time.Time, e *market.Events) {
 	for i := range e.Books {
 		newest = max(newest, e.Books[i].Time)
 	}
+	if n := len(e.Orders); n > 0 {
+		newest = max(newest, e.Orders[n-1].Time)
+	}
 	for {
 		had := s.LastEvent.Load()
 		if had >= newest || s.LastEvent.CompareAndSwap(had, newest) {

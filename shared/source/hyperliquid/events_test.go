@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -74,6 +75,19 @@ func TestAllOrderStatusesAreKeptInTheOrderOfTheBlock(t *testing.T) {
 	}
 	if skipped, err := ReadOrders(&e, `{"block_number":-1,"events":[]}`, 0); skipped != 1 || err == nil {
 		t.Errorf("an impossible block: %d skipped, error %v", skipped, err)
+	}
+}
+
+// One is a status of a block of a hundred.
+func BenchmarkReadOrders(b *testing.B) {
+	line := blockHead + openOrder + strings.Repeat(","+openOrder, 99) + `]}`
+	var e market.Events
+	b.ReportAllocs()
+	for n := 0; n < b.N; n += 100 {
+		e.Orders = e.Orders[:0]
+		if skipped, err := ReadOrders(&e, line, 0); skipped > 0 || err != nil {
+			b.Fatalf("%d skipped: %v", skipped, err)
+		}
 	}
 }
 
