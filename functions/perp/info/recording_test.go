@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"quotary/shared/api/apitest"
 	"quotary/shared/market"
+	"quotary/shared/source/hyperliquid"
 )
 
 // QUOTARY_TESTDATA names a folder of genuine recordings, where there is one.
@@ -67,4 +70,85 @@ func TestARecordingIsServedAsItWasTold(t *testing.T) {
 		n += len(got)
 	}
 	t.Logf("%d fills of %d accounts", n, len(told))
+}
+
+// What the venue told of orders, brought as a node tells it, must come back as
+// the venue told it.
+func TestRecordedOrdersAreServedAsTheyWereTold(t *testing.T) {
+	t.Parallel()
+	dir := os.Getenv("QUOTARY_TESTDATA")
+	if dir == "" {
+		t.Skip("QUOTARY_TESTDATA is not set")
+	}
+	compared := 0
+	for _, name := range []string{"hl_python_sdk_info_cassettes.jsonl", "sonirico_info_cassettes.jsonl"} {
+		text, err := os.ReadFile(filepath.Join(dir, "hyperliquid", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			var recorded struct {
+				Request  struct{ Type, User string }
+				Response json.RawMessage
+			}
+			if err := json.Unmarshal([]byte(line), &recorded); err != nil {
+				continue // questions of other shapes
+			}
+			var orders []recordedOrder
+			switch recorded.Request.Type {
+			case "historicalOrders":
+				err = json.Unmarshal(recorded.Response, &orders)
+			case "orderStatus":
+				var answer struct{ Order *recordedOrder }
+				if err = json.Unmarshal(recorded.Response, &answer); answer.Order != nil {
+					orders = []recordedOrder{*answer.Order}
+				}
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(orders) == 0 {
+				continue
+			}
+			w := newWorld(t)
+			var told market.Events
+			for i := range orders {
+				o := &orders[len(orders)-1-i] // the newest was told last
+				node := fmt.Sprintf(`{"time":%q,"user":%q,"hash":null,"builder":null,"status":%q,"order":%s}`,
+					time.UnixMilli(o.StatusTimestamp).UTC().Format("2006-01-02T15:04:05.000000000"), recorded.Request.User, o.Status, o.Order)
+				if skipped, err := hyperliquid.ReadOrders(&told, node, int64(i)); skipped > 0 || err != nil {
+					t.Fatalf("%d skipped: %v", skipped, err)
+				}
+			}
+			w.putOrders(t, told.Orders...)
+			var want []any
+			if err := json.Unmarshal(encodeOrders(t, orders), &want); err != nil {
+				t.Fatal(err)
+			}
+			got := apitest.Data[[]any](t, w.ask(t, fmt.Sprintf(`{"type":"historicalOrders","user":%q}`, recorded.Request.User)))
+			if diff := gocmp.Diff(want, got); diff != "" {
+				t.Errorf("%s (-told +served):\n%s", recorded.Request.User, diff)
+			}
+			compared += len(got)
+		}
+	}
+	if compared == 0 {
+		t.Error("no recorded order was found")
+	}
+	t.Logf("%d orders", compared)
+}
+
+type recordedOrder struct {
+	Order           json.RawMessage `json:"order"`
+	Status          string          `json:"status"`
+	StatusTimestamp int64           `json:"statusTimestamp"`
+}
+
+func encodeOrders(t *testing.T, orders []recordedOrder) []byte {
+	t.Helper()
+	text, err := json.Marshal(orders)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }
