@@ -29,20 +29,17 @@ func (o *told) oid() int64 { return int64(o.Order["oid"].(float64)) }
 func TestOrdersAreAsTheVenueTellsThem(t *testing.T) {
 	t.Parallel()
 	compared, named := map[string]bool{}, false
-	for deadline := time.Now().Add(2 * time.Minute); len(compared) < 4; time.Sleep(200 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); len(compared) < 4 || !named; time.Sleep(200 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("after two minutes %d accounts were found, want 4", len(compared))
+			t.Fatalf("after two minutes %d accounts were found, want 4, with orders that their client named: %t", len(compared), named)
 		}
 		top := data[[]struct{ Address string }](t, call(t, 200, world.State.Demo.SubKey, "GET", hl+"/fills/top-trades?coin=BTC&interval=1d&limit=100", nil))
 		for _, one := range top {
-			if len(compared) < 4 && !compared[one.Address] && rests(venueOrders(t, one.Address)) {
+			if (len(compared) < 4 || !named) && !compared[one.Address] && rests(venueOrders(t, one.Address)) {
 				compared[one.Address] = true
 				named = compareOrders(t, one.Address) || named
 			}
 		}
-	}
-	if !named {
-		t.Error("no order had a client's id")
 	}
 }
 
@@ -97,6 +94,17 @@ func venueOrders(t *testing.T, address string) (list []told) {
 		t.Fatal(err)
 	}
 	return list
+}
+
+// venueOrder is the order that the venue wraps once more than the product does;
+// nil where it knows of none.
+func venueOrder(t *testing.T, question map[string]any) *told {
+	t.Helper()
+	var wrapped struct{ Order *told }
+	if err := json.Unmarshal(venueInfo(t, question), &wrapped); err != nil {
+		t.Fatal(err)
+	}
+	return wrapped.Order
 }
 
 // differs tells what is not as it follows from the venue's history of an account,
@@ -165,12 +173,8 @@ func checkStatus(t *testing.T, address string, history []told) (named bool) {
 		}
 		for _, name := range names {
 			question := map[string]any{"type": "orderStatus", "user": address, "oid": name}
-			var want any
-			if err := json.Unmarshal(venueInfo(t, question), &want); err != nil {
-				t.Fatal(err)
-			}
-			got := data[any](t, call(t, 200, key, "POST", hl+"/info", question))
-			if diff := cmp.Diff(want, got); diff != "" {
+			got := data[*told](t, call(t, 200, key, "POST", hl+"/info", question))
+			if diff := cmp.Diff(venueOrder(t, question), got); diff != "" {
 				t.Errorf("orderStatus of %v (-venue +product):\n%s", name, diff)
 			}
 		}
@@ -186,11 +190,7 @@ func checkStatus(t *testing.T, address string, history []told) (named bool) {
 		}
 	}
 	unknown := map[string]any{"type": "orderStatus", "user": address, "oid": 1}
-	var want any
-	if err := json.Unmarshal(venueInfo(t, unknown), &want); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, data[any](t, call(t, 200, key, "POST", hl+"/info", unknown))); diff != "" {
+	if diff := cmp.Diff(venueOrder(t, unknown), data[*told](t, call(t, 200, key, "POST", hl+"/info", unknown))); diff != "" {
 		t.Errorf("an unknown order (-venue +product):\n%s", diff)
 	}
 	return named

@@ -42,8 +42,8 @@ func (i *info) historicalOrders(ctx context.Context, in catalog.InfoIn) (json.Ra
 const statusPage = 10
 
 // orderStatus is how an order of an account stands, which is named by the
-// venue's id or by the client's; {"status":"unknownOid"} where nothing is known
-// of it.
+// venue's id or by the client's; null where nothing is known of it. The venue's
+// own answer wraps the same once more, in {"status":"order","order":...}.
 func (i *info) orderStatus(ctx context.Context, in catalog.InfoIn) (json.RawMessage, error) {
 	if in.User == nil {
 		return nil, errNoUser
@@ -60,10 +60,9 @@ func (i *info) orderStatus(ctx context.Context, in catalog.InfoIn) (json.RawMess
 		if row.Subject != user {
 			continue
 		}
-		b := append([]byte(`{"status":"order","order":`), row.Body...)
-		return append(b, '}'), nil
+		return row.Body, nil
 	}
-	return json.RawMessage(`{"status":"unknownOid"}`), nil
+	return json.RawMessage("null"), nil
 }
 
 // orderOf names an order of an account.
