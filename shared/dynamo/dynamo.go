@@ -118,6 +118,9 @@ func (c *Client) ask(ctx context.Context, operation string, body []byte) (text s
 	if c.pool == nil {
 		return "", false, nil
 	}
+	if err := ctx.Err(); err != nil {
+		return "", true, fmt.Errorf("%s: %w", operation, err)
+	}
 	now := sigv4.StampOf(time.Now())
 	key, err := c.keys.At(ctx, now)
 	if err != nil {
