@@ -52,24 +52,16 @@ func Start(h Handler) {
 }
 
 // Serve answers events until the Runtime API at address, host:port and perhaps
-// the start of a path, closes the connection or ctx ends.
+// the start of a path, is gone or ctx ends.
 func Serve(ctx context.Context, address string, h Handler) error {
 	host, path, _ := strings.Cut(address, "/")
 	if path != "" {
 		path = "/" + path
 	}
-	raw, err := new(net.Dialer).DialContext(ctx, "tcp", host)
-	if err != nil {
-		return fmt.Errorf("connect to the Runtime API: %w", err)
-	}
-	defer raw.Close()
-	defer context.AfterFunc(ctx, func() { raw.Close() })()
-
-	r := &session{Conn: raw, host: host, path: path + version}
-	r.limit.R = raw
-	r.in = bufio.NewReaderSize(&r.limit, 16<<10)
+	s := &session{host: host, path: path + version}
+	defer s.hangUp()
 	for {
-		if err := r.invocation(ctx, h); err != nil {
+		if err := s.invocation(ctx, h); err != nil {
 			return err
 		}
 	}
@@ -77,19 +69,41 @@ func Serve(ctx context.Context, address string, h Handler) error {
 
 // session is the connection with the memory of its invocations.
 type session struct {
-	net.Conn
-	host    string
-	path    string // of invocations, with a slash at its end
+	host string
+	path string // of invocations, with a slash at its end
+
+	conn    net.Conn // nil where the next request makes one
+	watch   func() bool
 	limit   io.LimitedReader
 	in      *bufio.Reader
 	out     []byte
 	payload bytes.Buffer
 }
 
+// dial connects until ctx ends.
+func (s *session) dial(ctx context.Context) error {
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", s.host)
+	if err != nil {
+		return fmt.Errorf("connect to the Runtime API: %w", err)
+	}
+	s.conn, s.limit.R = conn, conn
+	s.in = bufio.NewReaderSize(&s.limit, 16<<10)
+	s.watch = context.AfterFunc(ctx, func() { conn.Close() })
+	return nil
+}
+
+func (s *session) hangUp() {
+	if s.conn != nil {
+		s.watch()
+		s.conn.Close()
+		s.conn = nil
+	}
+}
+
 // invocation answers the next event.
 func (s *session) invocation(ctx context.Context, h Handler) error {
 	s.out = s.head(s.out[:0], http.MethodGet, "next", "")
-	header, err := s.exchange(nextEvent, http.StatusOK)
+	header, err := s.exchange(ctx, nextEvent, http.StatusOK)
 	if err != nil {
 		return fmt.Errorf("ask for an event: %w", err)
 	}
@@ -112,7 +126,7 @@ func (s *session) invocation(ctx context.Context, h Handler) error {
 	s.out = append(s.out, "Content-Type: application/json\r\nContent-Length: "...)
 	s.out = strconv.AppendInt(s.out, int64(len(answer)), 10)
 	s.out = append(append(s.out, "\r\n\r\n"...), answer...)
-	if _, err := s.exchange(answered, http.StatusAccepted); err != nil {
+	if _, err := s.exchange(ctx, answered, http.StatusAccepted); err != nil {
 		return fmt.Errorf("answer an event: %w", err)
 	}
 	if fault != nil && fault.fatal {
@@ -138,9 +152,34 @@ var (
 	answered  = &http.Request{Method: http.MethodPost}
 )
 
-// exchange sends s.out and reads the response into s.payload.
-func (s *session) exchange(to *http.Request, want int) (http.Header, error) {
-	if _, err := s.Write(s.out); err != nil {
+// exchange sends s.out and reads the response into s.payload. An event is asked
+// for again where the connection turns out to be closed.
+func (s *session) exchange(ctx context.Context, to *http.Request, want int) (http.Header, error) {
+	kept := s.conn != nil
+	if !kept {
+		if err := s.dial(ctx); err != nil {
+			return nil, err
+		}
+	}
+	res, err := s.roundTrip(to)
+	if err != nil {
+		s.hangUp()
+		if kept && to == nextEvent && ctx.Err() == nil {
+			return s.exchange(ctx, to, want)
+		}
+		return nil, err
+	}
+	if res.Close {
+		s.hangUp()
+	}
+	if res.StatusCode != want {
+		return nil, fmt.Errorf("status %d, want %d", res.StatusCode, want)
+	}
+	return res.Header, nil
+}
+
+func (s *session) roundTrip(to *http.Request) (*http.Response, error) {
+	if _, err := s.conn.Write(s.out); err != nil {
 		return nil, err
 	}
 	s.limit.N = maxHeader + maxPayload
@@ -150,13 +189,8 @@ func (s *session) exchange(to *http.Request, want int) (http.Header, error) {
 	}
 	defer res.Body.Close()
 	s.payload.Reset()
-	if _, err := s.payload.ReadFrom(res.Body); err != nil {
-		return nil, err
-	}
-	if res.StatusCode != want {
-		return nil, fmt.Errorf("status %d, want %d", res.StatusCode, want)
-	}
-	return res.Header, nil
+	_, err = s.payload.ReadFrom(res.Body)
+	return res, err
 }
 
 // failure is how Lambda is told of a failed invocation.

@@ -1,12 +1,14 @@
 package runtimeapi_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -143,6 +145,58 @@ func TestServingEndsWithTheContextAndWithTheHost(t *testing.T) {
 	server.Close()
 	if err := runtimeapi.Serve(t.Context(), address, nobody); err == nil {
 		t.Error("no error without a host")
+	}
+}
+
+// TestAConnectionThatClosesIsMadeAnew has a host that closes each after its
+// response, whether it says so or not.
+func TestAConnectionThatClosesIsMadeAnew(t *testing.T) {
+	t.Parallel()
+	for name, says := range map[string]string{"announced": "Connection: close\r\n", "silent": ""} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			listener, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { listener.Close() })
+			answers := make(chan string, 4)
+			go func() {
+				for n := 0; n < 3; {
+					conn, err := listener.Accept()
+					if err != nil {
+						return
+					}
+					in := bufio.NewReader(conn)
+					for range 2 { // an event, and the answer to it
+						r, err := http.ReadRequest(in)
+						if err != nil {
+							break
+						}
+						body, _ := io.ReadAll(r.Body)
+						if r.Method == http.MethodGet {
+							_, _ = fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nLambda-Runtime-Aws-Request-Id: id-%d\r\nLambda-Runtime-Deadline-Ms: %d\r\nContent-Length: 0\r\n%s\r\n",
+								n, soon.UnixMilli(), says)
+							if n++; says != "" {
+								break
+							}
+							continue
+						}
+						answers <- r.URL.Path + " " + string(body)
+						_, _ = io.WriteString(conn, "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n")
+					}
+					conn.Close()
+				}
+				listener.Close()
+			}()
+			err = runtimeapi.Serve(t.Context(), listener.Addr().String(), handler(func(context.Context, []byte) ([]byte, error) { return []byte("ok"), nil }))
+			if err == nil {
+				t.Error("served without a host")
+			}
+			if len(answers) < 2 {
+				t.Errorf("%d answers, want at least 2: %v", len(answers), err)
+			}
+		})
 	}
 }
 
