@@ -161,7 +161,7 @@ func (s *session) exchange(ctx context.Context, to *http.Request, want int) (htt
 			return nil, err
 		}
 	}
-	res, err := s.roundTrip(to)
+	res, err := s.roundTrip(to) //nolint:bodyclose // it has read and closed the body
 	if err != nil {
 		s.hangUp()
 		if kept && to == nextEvent && ctx.Err() == nil {
