@@ -7,25 +7,14 @@
 package main
 
 import (
-	"context"
-
 	"quotary/shared/catalog"
 	"quotary/shared/service"
 )
 
 func main() {
-	service.Run(string(catalog.Distributor), func(ctx context.Context, s *service.Service) error {
-		db, err := s.DynamoDB(ctx)
-		if err != nil {
-			return err
-		}
-		family, keyStore, err := s.Family(ctx, db)
-		if err != nil {
-			return err
-		}
-		m := &management{keys: keyStore, usage: s.Counters(db)}
-		m.serve(family)
-		family.Start()
+	service.RunFamily(string(catalog.Distributor), func(o *service.Opened) error {
+		m := &management{keys: o.KeyStore, usage: o.Counters(o.DB)}
+		m.serve(o.Family)
 		return nil
 	})
 }

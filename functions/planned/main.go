@@ -3,23 +3,10 @@
 package main
 
 import (
-	"context"
-
 	"quotary/shared/catalog"
 	"quotary/shared/service"
 )
 
 func main() {
-	service.Run(catalog.FunctionPlanned, func(ctx context.Context, s *service.Service) error {
-		db, err := s.DynamoDB(ctx)
-		if err != nil {
-			return err
-		}
-		family, _, err := s.Family(ctx, db)
-		if err != nil {
-			return err
-		}
-		family.Start()
-		return nil
-	})
+	service.RunFamily(catalog.FunctionPlanned, func(*service.Opened) error { return nil })
 }

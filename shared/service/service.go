@@ -126,19 +126,46 @@ func (s *Service) Gate(db *dynamo.Client, keyStore *keys.Store) (*admission.Gate
 	return gate, s.Env.Err()
 }
 
-// Family opens what a family of endpoints needs in one step.
-func (s *Service) Family(ctx context.Context, db *dynamo.Client) (*api.Family, *keys.Store, error) {
+// Opened is what the function of a family runs on.
+type Opened struct {
+	*Service
+	DB       *dynamo.Client
+	KeyStore *keys.Store
+	Family   *api.Family
+}
+
+// RunFamily runs the function of a family of endpoints, to which register ties
+// the handlers.
+func RunFamily(name string, register func(o *Opened) error) {
+	Run(name, func(ctx context.Context, s *Service) error {
+		o, err := s.family(ctx)
+		if err != nil {
+			return err
+		}
+		if err := register(o); err != nil {
+			return err
+		}
+		o.Family.Start()
+		return nil
+	})
+}
+
+func (s *Service) family(ctx context.Context) (*Opened, error) {
+	db, err := s.DynamoDB(ctx)
+	if err != nil {
+		return nil, err
+	}
 	keyStore, err := s.Keys(ctx, db)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	gate, err := s.Gate(db, keyStore)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	family := api.New(s.Name, gate, s.Log)
 	family.Metrics = s.Metrics
-	return family, keyStore, nil
+	return &Opened{Service: s, DB: db, KeyStore: keyStore, Family: family}, nil
 }
 
 // Run runs a function's start and ends the process with one log line when it

@@ -4,26 +4,15 @@
 package main
 
 import (
-	"context"
-
 	"quotary/shared/api"
 	"quotary/shared/catalog"
 	"quotary/shared/service"
 )
 
 func main() {
-	service.Run(string(catalog.PerpFills), func(ctx context.Context, s *service.Service) error {
-		db, err := s.DynamoDB(ctx)
-		if err != nil {
-			return err
-		}
-		family, _, err := s.Family(ctx, db)
-		if err != nil {
-			return err
-		}
-		f := &fills{log: s.Rows(db), series: s.Series(db)}
-		f.register(family)
-		family.Start()
+	service.RunFamily(string(catalog.PerpFills), func(o *service.Opened) error {
+		f := &fills{log: o.Rows(o.DB), series: o.Series(o.DB)}
+		f.register(o.Family)
 		return nil
 	})
 }

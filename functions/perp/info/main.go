@@ -5,29 +5,18 @@
 package main
 
 import (
-	"context"
-
 	"quotary/shared/api"
 	"quotary/shared/catalog"
 	"quotary/shared/service"
 )
 
 func main() {
-	service.Run(string(catalog.PerpInfo), func(ctx context.Context, s *service.Service) error {
-		db, err := s.DynamoDB(ctx)
+	service.RunFamily(string(catalog.PerpInfo), func(o *service.Opened) error {
+		views, err := o.Views()
 		if err != nil {
 			return err
 		}
-		family, _, err := s.Family(ctx, db)
-		if err != nil {
-			return err
-		}
-		views, err := s.Views()
-		if err != nil {
-			return err
-		}
-		newInfo(s.Rows(db), s.Series(db), views, s.Clock).register(family)
-		family.Start()
+		newInfo(o.Rows(o.DB), o.Series(o.DB), views, o.Clock).register(o.Family)
 		return nil
 	})
 }

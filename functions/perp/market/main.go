@@ -8,29 +8,18 @@
 package main
 
 import (
-	"context"
-
 	"quotary/shared/api"
 	"quotary/shared/catalog"
 	"quotary/shared/service"
 )
 
 func main() {
-	service.Run(string(catalog.PerpMarket), func(ctx context.Context, s *service.Service) error {
-		db, err := s.DynamoDB(ctx)
+	service.RunFamily(string(catalog.PerpMarket), func(o *service.Opened) error {
+		views, err := o.Views()
 		if err != nil {
 			return err
 		}
-		family, _, err := s.Family(ctx, db)
-		if err != nil {
-			return err
-		}
-		views, err := s.Views()
-		if err != nil {
-			return err
-		}
-		newMarkets(s.Series(db), views, s.Clock).register(family)
-		family.Start()
+		newMarkets(o.Series(o.DB), views, o.Clock).register(o.Family)
 		return nil
 	})
 }

@@ -3,26 +3,15 @@
 package main
 
 import (
-	"context"
-
 	"quotary/shared/api"
 	"quotary/shared/catalog"
 	"quotary/shared/service"
 )
 
 func main() {
-	service.Run(string(catalog.PerpOrders), func(ctx context.Context, s *service.Service) error {
-		db, err := s.DynamoDB(ctx)
-		if err != nil {
-			return err
-		}
-		family, _, err := s.Family(ctx, db)
-		if err != nil {
-			return err
-		}
-		b := &book{log: s.Rows(db)}
-		b.register(family)
-		family.Start()
+	service.RunFamily(string(catalog.PerpOrders), func(o *service.Opened) error {
+		b := &book{log: o.Rows(o.DB)}
+		b.register(o.Family)
 		return nil
 	})
 }
