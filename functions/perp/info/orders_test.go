@@ -3,12 +3,12 @@ package main
 import (
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"quotary/functions/ingester/projection"
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/market"
@@ -27,21 +27,8 @@ func order(n, ms int64, status string) market.OrderStatus {
 
 func (w *world) putOrders(t *testing.T, list ...market.OrderStatus) {
 	t.Helper()
-	rows := map[string][]store.Row{}
-	for _, s := range list {
-		dataset := store.OrderDataset
-		if s.Status == "filled" {
-			dataset = store.FilledDataset
-		}
-		oid := strconv.FormatInt(s.Oid, 10)
-		row := store.Row{Subject: s.Address, Time: s.When(), ID: oid + "#" + s.Status, Seq: s.Seq, Index: [4]string{"", oid}, Body: s.AppendJSON(nil)}
-		if s.Cloid != "" {
-			row.Index[2] = s.Address + "/" + s.Cloid
-		}
-		rows[dataset] = append(rows[dataset], row)
-	}
-	for dataset, list := range rows {
-		if err := w.log.Put(t.Context(), dataset, list); err != nil {
+	for _, dataset := range []string{store.FilledDataset, store.OrderDataset} {
+		if err := w.log.Put(t.Context(), dataset, projection.AppendOrderRows(nil, list, dataset)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -4,13 +4,13 @@ import (
 	"flag"
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"quotary/functions/ingester/projection"
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/keys"
@@ -55,19 +55,8 @@ func one(n, ms int64, status string) market.OrderStatus {
 // put stores statuses as the ingester does.
 func (w *world) put(t *testing.T, list ...market.OrderStatus) {
 	t.Helper()
-	rows := map[string][]store.Row{}
-	for _, s := range list {
-		dataset := store.OrderDataset
-		if s.Status == "filled" {
-			dataset = store.FilledDataset
-		}
-		oid := strconv.FormatInt(s.Oid, 10)
-		rows[dataset] = append(rows[dataset], store.Row{
-			Subject: s.Address, Time: s.When(), ID: oid + "#" + s.Status, Seq: s.Seq, Index: [4]string{s.Address + "/" + s.Coin, oid}, Body: s.AppendJSON(nil),
-		})
-	}
-	for dataset, list := range rows {
-		if err := w.book.log.Put(t.Context(), dataset, list); err != nil {
+	for _, dataset := range []string{store.FilledDataset, store.OrderDataset} {
+		if err := w.book.log.Put(t.Context(), dataset, projection.AppendOrderRows(nil, list, dataset)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -17,7 +17,7 @@ func TestTheEngineEndsWithAKilledProcess(t *testing.T) {
 	if os.Getenv("STORETEST_CHILD") != "" {
 		storetest.OnDisk(t)
 		os.Stdout.WriteString("up\n")
-		select {}
+		time.Sleep(time.Minute) // longer than it may live
 	}
 	if os.Getenv("QUOTARY_DYNAMODB_ENDPOINT") != "" {
 		t.Skip("the engine is not ours")
