@@ -3,7 +3,8 @@
 //
 //   - [Files] reads what a node of the venue writes to disk: every fill of every
 //     account, in hourly files that grow. A [Position] tells how far it has been
-//     read, so that nothing is lost or told twice across restarts.
+//     read, so that nothing is lost or told twice across restarts, and nothing is
+//     lost where another node's files are read from then on.
 //   - [Feed] takes what the public API tells everyone: trades without the
 //     accounts' fills, books, mid prices, and the description of the markets. It
 //     has no positions; what a lost connection missed is asked for again where the API
@@ -29,10 +30,15 @@ type Delivery struct {
 	Position Position // of a file source; zero on the public feed
 }
 
-// Position is a place in the files of a node.
+// Position is a place in the files of a node. Its last three members tell the same
+// place in the files of another node, which differ in every line by the time at
+// which it was written; they are zero where nothing was read yet.
 type Position struct {
-	File   string `json:"file"`   // below the folder that is followed, e.g. 20260315/0; "" before the first
-	Offset int64  `json:"offset"` // bytes of it that were read
+	File   string `json:"file"`           // below the folder that is followed, e.g. 20260315/0; "" before the first
+	Offset int64  `json:"offset"`         // bytes of it that were read
+	Line   int64  `json:"line,omitempty"` // bytes of the last line that was read, without its break
+	Sum    uint32 `json:"sum,omitempty"`  // CRC-32C of that line
+	Time   int64  `json:"time,omitempty"` // of the newest event so far, ms
 }
 
 // Sink takes deliveries in order.
@@ -50,7 +56,18 @@ type Stats struct {
 
 func (s *Stats) seen(now time.Time, e *market.Events) {
 	s.LastSeen.Store(now.UnixMilli())
-	newest := int64(0)
+	newest := newestOf(e)
+	for {
+		had := s.LastEvent.Load()
+		if had >= newest || s.LastEvent.CompareAndSwap(had, newest) {
+			return
+		}
+	}
+}
+
+// newestOf is the time of the newest event of those that come all the time, ms; 0
+// where there is none.
+func newestOf(e *market.Events) (newest int64) {
 	if n := len(e.Fills); n > 0 {
 		newest = e.Fills[n-1].Time
 	}
@@ -66,12 +83,7 @@ func (s *Stats) seen(now time.Time, e *market.Events) {
 	if n := len(e.Orders); n > 0 {
 		newest = max(newest, e.Orders[n-1].Time)
 	}
-	for {
-		had := s.LastEvent.Load()
-		if had >= newest || s.LastEvent.CompareAndSwap(had, newest) {
-			return
-		}
-	}
+	return newest
 }
 
 // sleep waits for d or for the end of ctx.

@@ -111,23 +111,27 @@ func (f *Files) file(ctx context.Context, at Position, sink Sink) (Position, err
 	}
 	file, err := f.open(at)
 	if errors.Is(err, fs.ErrNotExist) {
+		if at.Offset > 0 {
+			if elsewhere, err := f.elsewhere(at); err != nil || elsewhere.File != "" {
+				return elsewhere, err
+			}
+		}
 		return f.await(ctx, at)
 	}
 	if err != nil {
 		return at, err
 	}
 	defer file.Close()
-	if info, err := file.Stat(); err == nil && info.Size() < at.Offset {
-		// Somebody replaced it. All its fills have their own keys: reading them
-		// again is safe, skipping some is not.
-		f.Log.Warn("a file is shorter than what was read of it; reading it again", "file", at.File, "offset", at.Offset, "size", info.Size())
-		at.Offset, accepted.Offset = 0, 0
+	if same, err := isRead(file, at); err != nil {
+		return at, err
+	} else if !same {
+		return f.elsewhere(at)
 	}
 	if _, err := file.Seek(at.Offset, io.SeekStart); err != nil {
 		return at, fmt.Errorf("seek in %s: %w", at.File, err)
 	}
 	l := &lines{r: file, max: maxLine, offset: at.Offset}
-	c := &collector{name: at.File, stats: f.Stats, log: f.Log, now: time.Now, read: f.Read}
+	c := &collector{name: at.File, stats: f.Stats, log: f.Log, now: time.Now, read: f.Read, newest: at.Time}
 	for polls := 0; ; {
 		if err := c.drain(ctx, l, take); err != nil {
 			return accepted, err
@@ -150,7 +154,8 @@ func (f *Files) file(ctx context.Context, at Position, sink Sink) (Position, err
 			if len(l.buf) == l.from || polls > finishAfter {
 				start := l.offset
 				c.add(l.rest(), start)
-				return Position{File: next}, c.flush(ctx, l.offset, take)
+				err := c.flush(ctx, l.offset, take)
+				return Position{File: next, Time: c.newest}, err
 			}
 		}
 		if err := sleep(ctx, f.poll()); err != nil {

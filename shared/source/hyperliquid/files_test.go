@@ -183,7 +183,7 @@ func TestFollowingGoesOnFromAnyPosition(t *testing.T) {
 	n := node{t, t.TempDir()}
 	n.write("20260202/9", fillLines(1, 5))
 	n.write("20260202/10", fillLines(6, 9))
-	f := follow(t, n.dir, Position{"20260202/9", int64(len(fillLines(1, 3)))})
+	f := follow(t, n.dir, Position{File: "20260202/9", Offset: int64(len(fillLines(1, 3)))})
 	f.expect(4, 9)
 	at := f.last
 	f.stop()
@@ -192,11 +192,11 @@ func TestFollowingGoesOnFromAnyPosition(t *testing.T) {
 	f.expect(10, 11)
 	f.stop()
 
-	f = follow(t, n.dir, Position{"20260202/8", 500}) // deleted since
+	f = follow(t, n.dir, Position{File: "20260202/8", Offset: 500}) // deleted since
 	f.expect(1, 11)
 	f.stop()
-	f = follow(t, n.dir, Position{"20260202/10", 1 << 30}) // replaced by a shorter one
-	f.expect(6, 11)
+	f = follow(t, n.dir, Position{File: "20260202/10", Offset: 1 << 30}) // replaced by a shorter one
+	f.expect(1, 11)
 }
 
 func TestASinkThatFailsEndsFollowing(t *testing.T) {
@@ -279,7 +279,7 @@ func TestFilesAreReadWholeWhateverTheReads(t *testing.T) {
 			at = d.Position
 			return nil
 		})
-		if err != nil || next != 3001 || at != (Position{"name", int64(len(text))}) {
+		if err != nil || next != 3001 || at.File != "name" || at.Offset != int64(len(text)) || at.Time != 1770033593000 {
 			t.Fatalf("%v, next %d, %+v", err, next, at)
 		}
 	}

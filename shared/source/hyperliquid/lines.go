@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"log/slog"
 	"os"
@@ -107,10 +108,16 @@ type collector struct {
 
 	events market.Events
 	bytes  int
+	line   int    // bytes of the last line
+	sum    uint32 // of it
+	newest int64  // time of the newest event so far, ms
 }
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // add reads one line that starts at offset.
 func (c *collector) add(line []byte, offset int64) {
+	c.line, c.sum = len(line), crc32.Checksum(line, castagnoli)
 	if len(bytes.TrimSpace(line)) == 0 {
 		return
 	}
@@ -142,7 +149,8 @@ func (c *collector) flush(ctx context.Context, offset int64, sink Sink) error {
 	if c.bytes == 0 {
 		return nil
 	}
-	d := Delivery{Events: c.events, Position: Position{c.name, offset}}
+	c.newest = max(c.newest, toldAt(&c.events))
+	d := Delivery{Events: c.events, Position: Position{File: c.name, Offset: offset, Line: int64(c.line), Sum: c.sum, Time: c.newest}}
 	c.stats.seen(c.now(), &d.Events)
 	c.events, c.bytes = market.Events{}, 0
 	return sink(ctx, d)

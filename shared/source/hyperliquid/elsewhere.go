@@ -1,0 +1,207 @@
+package hyperliquid
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"quotary/shared/market"
+)
+
+// Two nodes tell the same in the same order, each in files of its own: a line holds
+// the time at which it was written, so that places in bytes and the first lines of
+// an hour differ. Who goes on with another node's files looks for the time.
+
+// overlap is how much is read again from another node's files. Every event has its
+// own key: reading one twice is safe, skipping one is not.
+const overlap = 10 * time.Second
+
+// isRead tells whether the file is the one whose start was read up to a position.
+func isRead(file *os.File, at Position) (bool, error) {
+	if at.Offset == 0 {
+		return true, nil
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return false, fmt.Errorf("look at %s: %w", at.File, err)
+	}
+	switch {
+	case info.Size() < at.Offset:
+		return false, nil
+	case at.Line == 0: // nothing is known of what was read
+		return true, nil
+	case at.Line > at.Offset || at.Line > maxLine:
+		return false, nil
+	}
+	end := make([]byte, min(at.Offset, at.Line+1))
+	if _, err := file.ReadAt(end, at.Offset-int64(len(end))); err != nil {
+		return false, fmt.Errorf("look at %s: %w", at.File, err)
+	}
+	line, broken := bytes.CutSuffix(end, []byte("\n"))
+	if !broken { // the last one of a file
+		line = line[int64(len(line))-at.Line:]
+	}
+	return crc32.Checksum(line, castagnoli) == at.Sum, nil
+}
+
+// elsewhere is where to go on in files that are not those of a position: a little
+// before its time, in the hour of the position or, where that begins later, in the
+// one before. The zero value means that there are no files so far.
+func (f *Files) elsewhere(at Position) (Position, error) {
+	earlier, err := f.before(at.File)
+	if err != nil {
+		return at, err
+	}
+	since := at.Time - overlap.Milliseconds()
+	for _, name := range []string{at.File, earlier} {
+		if name == "" {
+			continue
+		}
+		offset, found, err := f.search(name, since)
+		if err != nil {
+			return at, err
+		}
+		if found {
+			return f.goOn(at, name, offset), nil
+		}
+	}
+	// All that is there is newer, or nothing is there yet.
+	switch {
+	case earlier != "":
+		return f.goOn(at, earlier, 0), nil
+	case f.has(at.File):
+		return f.goOn(at, at.File, 0), nil
+	}
+	next, err := f.after(at.File)
+	if err != nil || next == "" {
+		return Position{}, err
+	}
+	return f.goOn(at, next, 0), nil
+}
+
+func (f *Files) goOn(at Position, name string, offset int64) Position {
+	f.Log.Warn("this is not the file that was read before: going on by time", "file", at.File, "from", name, "offset", offset)
+	return Position{File: name, Offset: offset, Time: at.Time}
+}
+
+func (f *Files) has(name string) bool {
+	_, err := os.Stat(filepath.Join(f.Dir, filepath.FromSlash(name)))
+	return err == nil
+}
+
+// before is the last file before the one named, "" if there is none.
+func (f *Files) before(name string) (string, error) {
+	var limit hourFile
+	if _, err := fmt.Sscanf(name, "%d/%d", &limit.day, &limit.hour); err != nil {
+		return "", fmt.Errorf("%q is no file of an hour", name)
+	}
+	days, err := numbers(f.Dir, 8)
+	if err != nil {
+		return "", err
+	}
+	for _, day := range slices.Backward(days) {
+		hours, err := numbers(filepath.Join(f.Dir, fmt.Sprintf("%08d", day)), 2)
+		if err != nil {
+			return "", err
+		}
+		for _, hour := range slices.Backward(hours) {
+			if h := (hourFile{day, hour}); h.compare(limit) < 0 {
+				return h.String(), nil
+			}
+		}
+	}
+	return "", nil
+}
+
+// searchMost is how many bytes too many a search may find.
+const searchMost = 1 << 20
+
+// search is where a line of a file begins that is older than a time, ms, and not
+// much more than searchMost bytes before the first that is not. Nothing is found
+// where no line is older, or there is no such file.
+func (f *Files) search(name string, since int64) (offset int64, found bool, err error) {
+	file, err := os.Open(filepath.Join(f.Dir, filepath.FromSlash(name)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, fmt.Errorf("search the node's files: %w", err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return 0, false, fmt.Errorf("search the node's files: %w", err)
+	}
+	low, at, err := f.timeAfter(file, 0, info.Size())
+	if err != nil || at == 0 || at >= since {
+		return 0, false, err
+	}
+	for high := info.Size(); high-low > searchMost; {
+		middle := low + (high-low)/2
+		start, at, err := f.timeAfter(file, middle, high)
+		switch {
+		case err != nil:
+			return 0, false, fmt.Errorf("search %s: %w", name, err)
+		case at == 0 || at >= since:
+			high = middle
+		default:
+			low = start
+		}
+	}
+	return low, true, nil
+}
+
+// timeAfter finds the first line with a time that begins between two places, and
+// where it begins; its time is 0 where there is none.
+func (f *Files) timeAfter(file io.ReaderAt, from, to int64) (start, at int64, err error) {
+	l := &lines{r: io.NewSectionReader(file, from, 1<<62), max: maxLine, offset: from}
+	read := f.Read
+	if read == nil {
+		read = readFills
+	}
+	if from > 0 {
+		if _, err := l.next(); err != nil { // most likely the end of a line
+			return 0, 0, ignoreEnd(err)
+		}
+	}
+	for l.offset < to {
+		start := l.offset
+		line, err := l.next()
+		if err != nil {
+			return 0, 0, ignoreEnd(err)
+		}
+		var e market.Events
+		_, _ = read(&e, string(line), start) // one that cannot be read has no time
+		if at := toldAt(&e); at != 0 {
+			return start, at, nil
+		}
+	}
+	return 0, 0, nil
+}
+
+// toldAt is the time of the newest event of any kind that a node's files tell, ms;
+// 0 where none has one.
+func toldAt(e *market.Events) int64 {
+	newest := newestOf(e)
+	for i := range e.Funding {
+		newest = max(newest, e.Funding[i].Time)
+	}
+	for i := range e.Ledgers {
+		newest = max(newest, e.Ledgers[i].Time)
+	}
+	return newest
+}
+
+func ignoreEnd(err error) error {
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
