@@ -186,6 +186,27 @@ func (o *operator) setLimits(ctx context.Context, in setLimitsIn) (distributorOu
 	}))
 }
 
+type resealSecretsOut struct {
+	result
+	Secrets  int  `json:"secrets"`  // looked at
+	Resealed int  `json:"resealed"` // sealed with the current data key now
+	Older    int  `json:"older"`    // sealed with another one still
+	Complete bool `json:"complete"` // false: time ran out, do it again
+}
+
+// toAnswer is kept of the function's time for the answer.
+const toAnswer = 5 * time.Second
+
+func (o *operator) resealSecrets(ctx context.Context, _ struct{}) (resealSecretsOut, error) {
+	if end, ok := ctx.Deadline(); ok {
+		sooner, done := context.WithDeadline(ctx, end.Add(-toAnswer))
+		defer done()
+		ctx = sooner
+	}
+	r, err := o.keys.Reseal(ctx)
+	return resealSecretsOut{result{true}, r.Secrets, r.Resealed, r.Older, r.Complete}, err
+}
+
 // after answers with the distributor as it is after a change, unless that
 // failed.
 func (o *operator) after(ctx context.Context, accessKey string, changed error) (distributorOut, error) {

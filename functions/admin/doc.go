@@ -25,6 +25,8 @@
 //	usage_history         access_key (a distributor's or a sub-key's), optional
 //	                      months (default 12): requests by month, of a sub-key by
 //	                      day too. What a deleted sub-key used is still there.
+//	reseal_secrets        seals every secret with the current data key; when it
+//	                      answers complete and 0 older, other data keys can go
 //
 // A success is {"success":true, ...}. A request that cannot be done is
 // {"success":false,"error_type":...,"error":...} with the error_type invalid

@@ -36,6 +36,7 @@ func (o *operator) actions() map[string]action {
 		"set_grants":          typed(o.setGrants),
 		"set_limits":          typed(o.setLimits),
 		"usage_history":       typed(o.usageHistory),
+		"reseal_secrets":      typed(o.resealSecrets),
 	}
 }
 

@@ -139,6 +139,8 @@ func TestEveryActionAnswersInItsShape(t *testing.T) {
 	golden(t, "usage_history_distributor", text, random)
 	_, text = b.ok(`{"action":"usage_history","access_key":"` + b.SubKey.AccessKey + `","months":1}`)
 	golden(t, "usage_history_sub_key", text, random)
+	_, text = b.ok(`{"action":"reseal_secrets"}`)
+	golden(t, "reseal_secrets", text, random)
 	golden(t, "failure", b.invoke(`{"action":"revoke_invite"}`), nil)
 
 	for _, secret := range []string{token, second["token"].(string), string(r.Secret), b.Primary.Secret, b.SubKey.Secret} {

@@ -20,7 +20,7 @@ import (
 // Ring seals and opens secrets with AES-256-GCM. It holds every data key that
 // stored secrets may need and seals with the current one, so keys rotate by
 // adding one and making it current: what older ones sealed still opens, and
-// moves to the current key when its secret is reset.
+// moves to the current key when its secret is reset, or with [Store.Reseal].
 type Ring struct {
 	current string
 	keys    map[string]cipher.AEAD

@@ -34,7 +34,9 @@ type Store struct {
 	grants *lru[string, map[string]struct{}] // text of a distributor's grants -> the same, decoded
 }
 
-// New returns the store on a table with the keys pk and sk.
+// New returns the store on a table with the keys pk and sk. A program that needs no
+// secret has a nil ring: of what it may call, only [Store.Resolve], [Store.Reseal] and
+// what makes new secrets need one.
 func New(db DynamoDB, table string, ring *Ring, now func() time.Time) *Store {
 	return &Store{
 		db: db, table: table, ring: ring, now: now,

@@ -1,0 +1,80 @@
+package keys
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestTheStandingOfAKeyIsThatOfItsPrincipalAndNeedsNoRing(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	r := b.distributor(many)
+	b.level(r.AccessKey, "gold", "HL_TICKERS")
+	k, _ := b.subKey(r.AccessKey, NewSubKey{MonthlyQuota: ptr(int64(1)), ExpiresIn: 60})
+	bare := b.with(nil)
+	is := func(when string) Standing {
+		t.Helper()
+		got, err := bare.Standings(t.Context(), map[string]string{k.AccessKey: r.AccessKey})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := b.Resolve(t.Context(), k.AccessKey)
+		if err != nil || len(got) != 1 || got[k.AccessKey] != (Standing{p.Disabled, p.ExpiresAt, p.DistributorDisabled}) {
+			t.Errorf("%s: %+v, but the principal is %+v, %v", when, got, p, err)
+		}
+		return got[k.AccessKey]
+	}
+	if got := is("new"); got.Disabled || got.ExpiresAt.Sub(b.now()) != time.Minute {
+		t.Errorf("%+v", got)
+	}
+	if err := b.SetActive(t.Context(), r.AccessKey, []string{k.AccessKey}, false); err != nil {
+		t.Fatal(err)
+	}
+	if got := is("disabled"); !got.Disabled {
+		t.Errorf("%+v", got)
+	}
+	if err := b.SetDisabled(t.Context(), r.AccessKey, true); err != nil {
+		t.Fatal(err)
+	}
+	if got := is("its distributor disabled"); !got.DistributorDisabled {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestStandingsOfManyKeysAreFewRequests(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	of := map[string]string{}
+	var last string
+	for range 3 {
+		r := b.distributor(many)
+		for i := range 60 {
+			k, _ := b.subKey(r.AccessKey, NewSubKey{Name: fmt.Sprint(i), MonthlyQuota: ptr(int64(1))})
+			of[k.AccessKey], last = r.AccessKey, k.AccessKey
+		}
+	}
+	if err := b.DeleteSubKey(t.Context(), of[last], last); err != nil {
+		t.Fatal(err)
+	}
+	unknown := strings.Repeat("0", 32)
+	of[unknown] = unknown
+	b.db.reads()
+	got, err := b.with(nil).Standings(t.Context(), of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if gets, batches := b.db.reads(); gets != 0 || batches != 2 {
+		t.Errorf("%d and %d requests for 180 keys of three distributors", gets, batches)
+	}
+	for accessKey := range of {
+		s, ok := got[accessKey]
+		if gone := accessKey == last || accessKey == unknown; ok == gone || s != (Standing{}) {
+			t.Errorf("%s: %+v, %t", accessKey, s, ok)
+		}
+	}
+	if got, err := b.with(nil).Standings(t.Context(), nil); err != nil || len(got) != 0 {
+		t.Errorf("of none: %v, %v", got, err)
+	}
+}
