@@ -44,14 +44,6 @@ func newGateway(config aws.Config, valid func() bool, posts int) *gateway {
 // errNoTerm leaves a frame to be tried again: the term may go on.
 var errNoTerm = fmt.Errorf("the lease is not valid: %w", feed.ErrBusy)
 
-// Post sends a frame while the lease is valid.
-func (g *gateway) Post(ctx context.Context, c feed.Conn, frame []byte) error {
-	if !g.valid() {
-		return errNoTerm
-	}
-	return g.frames.Post(ctx, c, frame)
-}
-
 // PostAll sends frames while the lease is valid.
 func (g *gateway) PostAll(ctx context.Context, all []feed.Delivery) {
 	if !g.valid() {

@@ -14,20 +14,19 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"quotary/functions/ingester/ingest"
-	"quotary/shared/keys"
 	"quotary/shared/lease"
 	"quotary/shared/metrics"
 	"quotary/shared/source/hyperliquid"
 	"quotary/shared/store"
 )
 
-// ingester is what a process has ready while it stands by: settings, clients
-// that are connected to the tables, and the data keys unwrapped.
+// ingester is what a process has ready while it stands by: settings, and clients
+// that are connected to the tables.
 type ingester struct {
 	settings
 	clients
 	stores ingest.Stores
-	ring   *keys.Ring        // nil without feeds
+	serves bool              // the WebSocket feeds
 	info   *hyperliquid.Info // one budget for all who ask the public API; nil without
 	health *ingest.Health
 	log    *slog.Logger
@@ -45,7 +44,7 @@ func (runCommand) Run(ctx context.Context) error {
 	if s.url != "" {
 		i.info = hyperliquid.NewInfo(s.url)
 	}
-	if i.ring, err = s.openRing(ctx, c); err != nil {
+	if i.serves, err = s.hasFeeds(ctx, c); err != nil {
 		return err
 	}
 	l := &lease.Lease{DB: c.dynamodb, Table: s.prefix + store.SeriesTable, Name: "ingester", Owner: s.owner(), Timing: lease.Standard, Log: log}
@@ -55,7 +54,7 @@ func (runCommand) Run(ctx context.Context) error {
 		return fmt.Errorf("listen for health checks on QUOTARY_INGESTER_ADDR: %w", err)
 	}
 	server := &http.Server{Handler: i.health.Handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, IdleTimeout: time.Minute}
-	log.Info("started", "health", listener.Addr().String(), "owner", l.Owner, "spool", s.spool, "feeds", i.ring != nil)
+	log.Info("started", "health", listener.Addr().String(), "owner", l.Owner, "spool", s.spool, "feeds", i.serves)
 
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {

@@ -31,8 +31,6 @@ type settings struct {
 	address string // of the health listener
 	orders  string // which order statuses to keep: ordersFilled or ordersAll
 	feeds   bool   // whether to drive the WebSocket feeds, where their table exists
-	keys    string // file of the data keys that seal secrets, "" for wrapped ones
-	wrapped string // those data keys, wrapped by KMS
 	idle    time.Duration
 	metrics string // name under which metrics are written, "" writes none
 	posts   int    // frames on their way on a connection to the management API
@@ -51,8 +49,6 @@ func readSettings() (settings, error) {
 		address: env.Optional("QUOTARY_INGESTER_ADDR", "127.0.0.1:0"),
 		orders:  env.Optional("QUOTARY_ORDERS", ordersFilled),
 		feeds:   env.Bool("QUOTARY_FEEDS", true, "whether to drive the WebSocket feeds"),
-		keys:    env.Optional("QUOTARY_DATA_KEYS_FILE", ""),
-		wrapped: env.Optional("QUOTARY_DATA_KEYS", ""),
 		metrics: env.Optional("QUOTARY_METRICS", ""),
 		name:    env.Optional("QUOTARY_INGESTER_NAME", ""),
 		idle:    env.Duration("QUOTARY_FEED_IDLE", connections.Idle, "after what time without a message a WebSocket client is disconnected"),

@@ -50,7 +50,7 @@ func startHub(b *testing.B, t *tally, s shape) fanOut {
 	for i := range all {
 		all[i].ID = fmt.Sprint("conn", i)
 	}
-	return newHub(b, counting{t}, s, all)
+	return newHub(b, feed.PostFunc(counting{t}.Post), s, all)
 }
 
 // acceptor is the socket function: it lets everyone in and tells their ids.

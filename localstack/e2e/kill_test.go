@@ -156,6 +156,76 @@ func TestTheFeedsOutliveTheIngester(t *testing.T) {
 	freed(t, key)
 }
 
+// TestNoFillIsLostBetweenTwoIngesters follows accounts while the ingester that works
+// is killed: what is stored of them was told, too, and little of it twice.
+func TestNoFillIsLostBetweenTwoIngesters(t *testing.T) {
+	key := world.State.Demo.SubKey
+	addresses := traders(t, 10)
+	s := connect(t, key, "/ws/fills")
+	s.answer(addressList(addresses), `{"type":"subscribe"}`)
+	type pushedFill struct {
+		Address   string
+		Time, Tid int64
+	}
+	told := map[pushedFill]int{}
+	var first, last int64 // times of fills, ms
+	listen := func(until time.Time) {
+		t.Helper()
+		s.send(`{"type":"ping"}`)
+		for time.Now().Before(until) {
+			p, err := s.next(10 * time.Second)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var f pushedFill
+			if p.Type != "data" {
+				continue
+			}
+			if err := json.Unmarshal(p.Data, &f); err != nil {
+				t.Fatal(err)
+			}
+			if told[f]++; first == 0 {
+				first = f.Time
+			}
+			last = max(last, f.Time)
+		}
+	}
+	listen(time.Now().Add(4 * time.Second))
+	holder, at := killActive(t)
+	takenOver(t, holder, at, func() { s.send(`{"type":"ping"}`) })
+	taken := time.Now()
+	listen(taken.Add(4 * time.Second))
+	again := 0
+	for f, times := range told {
+		if again += times - 1; times > 2 {
+			t.Errorf("%+v was told %d times", f, times)
+		}
+	}
+	for _, address := range addresses {
+		eventually(t, 20*time.Second, "its fills", func() client.Answer { return ask(t, key, "GET", hl+"/fills/"+address+"?limit=2000", nil) }, func(list []pushedFill) bool {
+			stored, missing := 0, 0
+			for _, f := range list {
+				f.Address = address
+				// Of the moment of the first some were told before it was followed.
+				if f.Time <= first || f.Time >= last {
+					continue
+				}
+				if stored++; told[f] == 0 {
+					missing++
+				}
+			}
+			if missing > 0 {
+				t.Fatalf("of %d fills of %s %d were not told", stored, address, missing)
+			}
+			return len(list) > 0
+		})
+	}
+	t.Logf("%d fills were told, %d of them again", len(told), again)
+	if last < taken.UnixMilli() || len(told) < 5 {
+		t.Errorf("%d fills, the last %s after the other took over: too few to tell", len(told), time.UnixMilli(last).Sub(taken))
+	}
+}
+
 // TestTheFeedsOutliveTheSocketFunction kills the function that serves the
 // messages: whoever is connected stays and goes on receiving, and the next message
 // is served by another process.

@@ -99,7 +99,7 @@ func BenchmarkFanOut(b *testing.B) {
 	for _, shape := range shapes {
 		b.Run(shapeName(shape.topics, shape.conns, shape.stalled), func(b *testing.B) {
 			sink := &counter{}
-			c := newCrowd(b, sink, shape.topics, shape.conns, shape.perConn, shape.stalled)
+			c := newCrowd(b, PostFunc(sink.Post), shape.topics, shape.conns, shape.perConn, shape.stalled)
 			frame := make([]byte, 512)
 			b.ReportAllocs()
 			b.ResetTimer()
@@ -141,7 +141,7 @@ func BenchmarkLatency(b *testing.B) {
 				took = append(took, d)
 				mu.Unlock()
 			}}
-			c := newCrowd(b, sink, shape.topics, shape.conns, shape.perConn, shape.stalled)
+			c := newCrowd(b, PostFunc(sink.Post), shape.topics, shape.conns, shape.perConn, shape.stalled)
 			pace := time.NewTicker(time.Second * time.Duration(c.each) / 50_000)
 			defer pace.Stop()
 			if shape.stalled > 0 {
@@ -186,7 +186,7 @@ func BenchmarkMemory(b *testing.B) {
 			const conns = 2000
 			for b.Loop() {
 				before := heapInUse()
-				h := NewHub(Config{Sink: &counter{}})
+				h := NewHub(Config{Sink: PostFunc((&counter{}).Post)})
 				for i := range conns {
 					id := fmt.Sprint("conn ", i)
 					h.Connect(Conn{ID: id})
@@ -263,7 +263,7 @@ func BenchmarkPost(b *testing.B) {
 		b.ReportAllocs()
 		b.RunParallel(func(pb *testing.PB) {
 			for pb.Next() {
-				if err := m.Post(b.Context(), Conn{ID: "L0SM9cOFvHcCIhw=", Endpoint: api}, frame); err != nil {
+				if err := m.post(b.Context(), Conn{ID: "L0SM9cOFvHcCIhw=", Endpoint: api}, frame); err != nil {
 					b.Fatal(err)
 				}
 			}

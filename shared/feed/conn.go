@@ -302,7 +302,7 @@ func (c *conn) settle(items []item, got []Delivery) (rest bool, gone error) {
 		case errors.Is(err, ErrRejected):
 			c.discard(it)
 		case it.kind == stateItem, it.kind == snapshotItem, // whether they arrived or not
-			errors.Is(err, ErrBusy) && i > last && (len(kept) > 0 || c.mayTry()):
+			errors.Is(err, ErrBusy) && i > last && (it.kind == replyItem || len(kept) > 0 || c.mayTry()):
 			rest = true
 			kept = append(kept, it)
 		default:
@@ -316,7 +316,7 @@ func (c *conn) settle(items []item, got []Delivery) (rest bool, gone error) {
 	return rest, gone
 }
 
-// mayTry counts a refusal of the frame at hand, and reports whether it may be sent
+// mayTry counts a refusal of the event at hand, and reports whether it may be sent
 // again.
 func (c *conn) mayTry() bool {
 	c.tries++

@@ -9,7 +9,7 @@
 // # What a connection is promised
 //
 // One frame of a connection is in flight at a time, or a run of events where the
-// sink is a [Batcher], so what it gets is in order. A subscription starts with the
+// sink takes several, so what it gets is in order. A subscription starts with the
 // reply, then the topic's snapshot, then what was published after that snapshot
 // was taken: nothing in between is lost or sent twice (see [Topic.Guard]). The
 // snapshot is taken when its turn to be sent has come, so a connection that lags
@@ -29,7 +29,7 @@
 // frame is abandoned. The connection that held it up rests before its next
 // turn. So connections that do not read delay only themselves.
 //
-// A [Batcher] is given as many frames at a time as it takes, of several
+// A sink is given as many frames at a time as it takes, of several
 // connections and of each a run of its events. Those of one batch wait for each
 // other. A connection whose last frame failed has its turn alone.
 //
@@ -41,11 +41,13 @@
 //
 // [ErrGone] removes the connection and tells [Config.Gone], once. [ErrBusy] says
 // that the frame was not delivered: it is tried again after a rest that grows
-// with each failure, unless it is an event and one behind it was delivered: then it
-// counts as discarded. [ErrRejected] says that it never will be: it counts as
-// discarded, whatever it was. After any other error nobody knows whether the frame
-// arrived: states and snapshots are sent again, since that changes nothing; an
-// event or reply is not, since it might arrive twice, and counts as discarded.
+// with each failure. An event that was refused [Config.Tries] times, or of which one
+// behind it was delivered, counts as discarded; a reply is tried until it is
+// delivered, as a client takes what follows it for something else without it.
+// [ErrRejected] says that it never will be: it counts as discarded, whatever it was.
+// After any other error nobody knows whether the frame arrived: states and snapshots
+// are sent again, since that changes nothing; an event or reply is not, since it
+// might arrive twice, and counts as discarded.
 //
 // # The real sink
 //

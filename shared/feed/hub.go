@@ -19,31 +19,36 @@ type Conn struct {
 // but for one connection by one at a time. It must return soon after ctx is
 // done, must not change the frame, and must not keep it after it returns.
 type Sink interface {
-	// Post returns nil when the client was given the frame, an error that is
-	// [ErrGone] when the connection does not exist any more, one that is
-	// [ErrBusy] when the frame was certainly not delivered but may be later, one
-	// that is [ErrRejected] when this frame never will be, and any other error when
-	// nobody knows.
-	Post(ctx context.Context, c Conn, frame []byte) error
-}
-
-// A Batcher is a [Sink] to which several frames at a time cost less than as many
-// calls.
-type Batcher interface {
-	Sink
 	// Batch is how many frames it takes at a time. It never changes.
 	Batch() int
-	// PostAll sets the Err of each delivery to what Post would have returned for
-	// it. It delivers the frames of one connection in their order, whatever became
-	// of those before.
+	// PostAll sets the Err of each delivery. It delivers the frames of one
+	// connection in their order, whatever became of those before.
 	PostAll(ctx context.Context, all []Delivery)
 }
 
-// Delivery is a frame for a connection.
+// Delivery is a frame for a connection, and what became of it.
 type Delivery struct {
 	Conn  Conn
 	Frame []byte
-	Err   error
+	// Err is nil when the client was given the frame, [ErrGone] when the connection
+	// does not exist any more, [ErrBusy] when the frame was certainly not delivered
+	// but may be later, [ErrRejected] when this frame never will be, or wraps one of
+	// these; any other error says that nobody knows.
+	Err error
+}
+
+// A PostFunc is a [Sink] that delivers one frame at a time. It returns the Err of
+// its [Delivery].
+type PostFunc func(ctx context.Context, c Conn, frame []byte) error
+
+// Batch is 1.
+func (PostFunc) Batch() int { return 1 }
+
+// PostAll calls the function for each frame.
+func (post PostFunc) PostAll(ctx context.Context, all []Delivery) {
+	for i := range all {
+		all[i].Err = post(ctx, all[i].Conn, all[i].Frame)
+	}
 }
 
 var (
@@ -114,7 +119,7 @@ type Config struct {
 	Timeout     time.Duration // when a frame is abandoned: 5 s
 	Queue       int           // events, and replies, that wait for a connection: 1024 of each
 	QueueBytes  int           // bytes of events and replies that wait for a connection: 1 MiB
-	Tries       int           // how often an event or a reply is sent that is refused with ErrBusy: 5
+	Tries       int           // how often an event is sent that is refused with ErrBusy: 5
 }
 
 func (c *Config) defaults() {
@@ -148,7 +153,6 @@ func (c *Config) defaults() {
 // conn.mu, ready.mu or the timers' lock. topicsMu is held for nothing else.
 type Hub struct {
 	config Config
-	sink   Batcher
 	ready  ready
 	timers timers
 	pool   pool
@@ -166,30 +170,14 @@ type Hub struct {
 // NewHub returns a hub that sends once it is told to [Hub.Run].
 func NewHub(config Config) *Hub {
 	config.defaults()
-	sink, ok := config.Sink.(Batcher)
-	if !ok {
-		sink = oneByOne{config.Sink}
-	}
 	return &Hub{
 		config: config,
-		sink:   sink,
-		ready:  ready{most: max(1, config.Senders/4), runs: int32(runtime.GOMAXPROCS(0)), batch: sink.Batch()},
+		ready:  ready{most: max(1, config.Senders/4), runs: int32(runtime.GOMAXPROCS(0)), batch: config.Sink.Batch()},
 		timers: timers{wake: make(chan struct{}, 1)},
 		conns:  map[string]*conn{},
 		topics: map[string]*topic{},
 
 		restLeast: restLeast,
-	}
-}
-
-// oneByOne makes a Batcher of any sink.
-type oneByOne struct{ Sink }
-
-func (oneByOne) Batch() int { return 1 }
-
-func (s oneByOne) PostAll(ctx context.Context, all []Delivery) {
-	for i := range all {
-		all[i].Err = s.Post(ctx, all[i].Conn, all[i].Frame)
 	}
 }
 

@@ -94,7 +94,7 @@ func (b *batches) Batch() int { return b.most }
 
 func (b *batches) PostAll(ctx context.Context, all []Delivery) {
 	b.sizes = append(b.sizes, len(all))
-	oneByOne{b.wire}.PostAll(ctx, all)
+	PostFunc(b.Post).PostAll(ctx, all)
 }
 
 func newWire() *wire {
@@ -106,7 +106,7 @@ func inTime(t *testing.T, config Config, test func(t *testing.T, h *Hub, w *wire
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWire()
-		config.Sink = w
+		config.Sink = PostFunc(w.Post)
 		h := NewHub(config)
 		ctx, stop := context.WithCancel(t.Context())
 		var running sync.WaitGroup
@@ -533,6 +533,21 @@ func TestAStateIsTriedUntilItArrivesOrANewerDoes(t *testing.T) {
 		publish(h, "btc", State, "2")
 		time.Sleep(time.Minute)
 		expect(t, w, "a", "snapshot btc", "2")
+		if s, _ := h.Stats("a"); s.Discarded != 0 {
+			t.Errorf("%d discarded, want none", s.Discarded)
+		}
+	})
+}
+
+func TestAReplyIsTriedUntilItArrives(t *testing.T) {
+	t.Parallel()
+	inTime(t, Config{Tries: 2, Topic: snapshotOf("snapshot")}, func(t *testing.T, h *Hub, w *wire) {
+		connect(h, "a")
+		w.fail("a", slices.Repeat([]error{ErrBusy}, 20)...)
+		mustSubscribe(t, h, "a", "btc", "reply")
+		publish(h, "btc", State, "1")
+		time.Sleep(5 * time.Minute)
+		expect(t, w, "a", "reply", "snapshot btc")
 		if s, _ := h.Stats("a"); s.Discarded != 0 {
 			t.Errorf("%d discarded, want none", s.Discarded)
 		}

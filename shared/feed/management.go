@@ -67,25 +67,17 @@ func NewManagement(config ManagementConfig) *Management {
 	}
 }
 
-// Batch is the Pipeline of the configuration: see [Batcher].
+// Batch is the Pipeline of the configuration: see [Sink].
 func (m *Management) Batch() int { return m.config.Pipeline }
 
-// Post sends a frame to a connection (PostToConnection). Besides the errors of
-// [Sink], it returns one that is [ErrRejected] for a frame that the API will not
-// take, as one of more than 128 KB.
-func (m *Management) Post(ctx context.Context, c Conn, frame []byte) error {
-	one := [1]Delivery{{Conn: c, Frame: frame}}
-	m.send(ctx, http.MethodPost, one[:])
-	return one[0].Err
-}
-
-// PostAll sends frames as Post does: see [Batcher].
+// PostAll sends frames to connections (PostToConnection): see [Sink]. The error of a
+// frame that the API will not take, as one of more than 128 KB, is [ErrRejected].
 func (m *Management) PostAll(ctx context.Context, frames []Delivery) {
 	m.send(ctx, http.MethodPost, frames)
 }
 
 // Disconnect closes a connection (DeleteConnection). Its errors are those of
-// Post; [ErrGone] says that it was closed before.
+// a [Delivery]; [ErrGone] says that it was closed before.
 func (m *Management) Disconnect(ctx context.Context, c Conn) error {
 	one := [1]Delivery{{Conn: c}}
 	m.send(ctx, http.MethodDelete, one[:])

@@ -31,6 +31,13 @@ import (
 
 var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
+// post sends one frame.
+func (m *Management) post(ctx context.Context, c Conn, frame []byte) error {
+	one := []Delivery{{Conn: c, Frame: frame}}
+	m.PostAll(ctx, one)
+	return one[0].Err
+}
+
 func managementOf(t testing.TB, session string, change func(*ManagementConfig)) *Management {
 	t.Helper()
 	config := ManagementConfig{
@@ -94,7 +101,7 @@ func TestARequestIsSignedAsTheSDKSignsIt(t *testing.T) {
 				Endpoint: endpoint + rapid.SampledFrom([]string{"", "/", "/a b", "/%40x"}).Draw(t, "stage"),
 			}
 			frame := rapid.SliceOfN(rapid.Byte(), 0, 3000).Draw(t, "frame")
-			method, call := "POST", func() error { return m.Post(t.Context(), c, frame) }
+			method, call := "POST", func() error { return m.post(t.Context(), c, frame) }
 			if rapid.IntRange(0, 4).Draw(t, "delete") == 0 {
 				frame, method, call = nil, "DELETE", func() error { return m.Disconnect(t.Context(), c) }
 			}
@@ -135,7 +142,7 @@ func TestTheKeyChangesWithTheDayAndTheCredentials(t *testing.T) {
 		})
 	})
 	for _, want := range []string{"20260304T120000Z ", "20260305T120000Z ", "20260305T120000Z fresh"} {
-		if err := m.Post(t.Context(), Conn{ID: "a", Endpoint: endpoint}, []byte("x")); err != nil {
+		if err := m.post(t.Context(), Conn{ID: "a", Endpoint: endpoint}, []byte("x")); err != nil {
 			t.Fatal(err)
 		}
 		if got := <-seen; got != want {
@@ -162,7 +169,7 @@ func TestAStatusTellsWhatBecameOfTheFrame(t *testing.T) {
 				io.WriteString(w, `{"message":"why"}`)
 			}
 		})
-		err := managementOf(t, "", nil).Post(t.Context(), Conn{ID: "a", Endpoint: endpoint}, []byte("x"))
+		err := managementOf(t, "", nil).post(t.Context(), Conn{ID: "a", Endpoint: endpoint}, []byte("x"))
 		if want == nil && err != nil || want != nil && err == nil {
 			t.Errorf("%d: error %v", status, err)
 		}
@@ -200,7 +207,7 @@ func TestLinksAreUsedAgainWhateverTheAnswer(t *testing.T) {
 			t.Cleanup(server.Close)
 			m := managementOf(t, "", nil)
 			for range 5 {
-				if err := m.Post(t.Context(), Conn{ID: "a", Endpoint: server.URL}, []byte("x")); err != nil && !errors.Is(err, ErrBusy) {
+				if err := m.post(t.Context(), Conn{ID: "a", Endpoint: server.URL}, []byte("x")); err != nil && !errors.Is(err, ErrBusy) {
 					t.Fatal(err)
 				}
 			}
@@ -218,7 +225,7 @@ func TestALinkThatWasClosedWhileIdleIsReplaced(t *testing.T) {
 	t.Cleanup(server.Close)
 	m := managementOf(t, "", nil)
 	for i := range int32(3) {
-		if err := m.Post(t.Context(), Conn{ID: "a", Endpoint: server.URL}, []byte("x")); err != nil {
+		if err := m.post(t.Context(), Conn{ID: "a", Endpoint: server.URL}, []byte("x")); err != nil {
 			t.Fatal(err)
 		}
 		server.CloseClientConnections()
@@ -240,9 +247,9 @@ func TestAnAPIThatDoesNotAnswerIsGivenUp(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(20*time.Millisecond, cancel)
 	for name, err := range map[string]error{
-		"the caller gives up": managementOf(t, "", nil).Post(ctx, c, []byte("x")),
+		"the caller gives up": managementOf(t, "", nil).post(ctx, c, []byte("x")),
 		"time is up": managementOf(t, "", func(c *ManagementConfig) { c.Timeout = 20 * time.Millisecond }).
-			Post(t.Context(), c, []byte("x")),
+			post(t.Context(), c, []byte("x")),
 	} {
 		if err == nil || errors.Is(err, ErrBusy) || errors.Is(err, ErrGone) || errors.Is(err, ErrRejected) {
 			t.Errorf("%s: %v, want an error that leaves the outcome open", name, err)
@@ -258,17 +265,17 @@ func TestWhatNeverLeftIsWorthAnotherTry(t *testing.T) {
 	}
 	closed.Close()
 	c := Conn{ID: "a", Endpoint: "http://" + closed.Addr().String()}
-	if err := managementOf(t, "", nil).Post(t.Context(), c, []byte("x")); !errors.Is(err, ErrBusy) {
+	if err := managementOf(t, "", nil).post(t.Context(), c, []byte("x")); !errors.Is(err, ErrBusy) {
 		t.Errorf("nobody listens: %v, want ErrBusy", err)
 	}
 	lost := managementOf(t, "", func(c *ManagementConfig) {
 		c.Credentials = aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) { return aws.Credentials{}, io.ErrUnexpectedEOF })
 	})
-	if err := lost.Post(t.Context(), c, []byte("x")); !errors.Is(err, ErrBusy) {
+	if err := lost.post(t.Context(), c, []byte("x")); !errors.Is(err, ErrBusy) {
 		t.Errorf("no credentials: %v, want ErrBusy", err)
 	}
 	for _, endpoint := range []string{"", "ftp://host/prod", "http:///prod", "::"} {
-		if err := lost.Post(t.Context(), Conn{ID: "a", Endpoint: endpoint}, nil); !errors.Is(err, ErrRejected) {
+		if err := lost.post(t.Context(), Conn{ID: "a", Endpoint: endpoint}, nil); !errors.Is(err, ErrRejected) {
 			t.Errorf("endpoint %q: %v, want ErrRejected", endpoint, err)
 		}
 	}
@@ -310,13 +317,13 @@ func TestAnHTTPSEndpointIsVerified(t *testing.T) {
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	c := Conn{ID: "a", Endpoint: server.URL}
-	if err := managementOf(t, "", nil).Post(t.Context(), c, []byte("x")); err == nil {
+	if err := managementOf(t, "", nil).post(t.Context(), c, []byte("x")); err == nil {
 		t.Error("a certificate of nobody was accepted")
 	}
 	roots := server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
 	m := managementOf(t, "", func(c *ManagementConfig) { c.TLS = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12} })
 	for range 3 {
-		if err := m.Post(t.Context(), c, []byte("x")); err != nil {
+		if err := m.post(t.Context(), c, []byte("x")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -464,7 +471,7 @@ func TestWhatIsAbandonedLeavesNoTraceInWhatFollows(t *testing.T) {
 			t.Errorf("%s: %v, want context.Canceled", d.Conn.ID, d.Err)
 		}
 	}
-	if err := m.Post(t.Context(), Conn{ID: "next", Endpoint: endpoint}, nil); err != nil {
+	if err := m.post(t.Context(), Conn{ID: "next", Endpoint: endpoint}, nil); err != nil {
 		t.Errorf("the next request: %v, want its own answer", err)
 	}
 }

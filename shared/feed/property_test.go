@@ -129,7 +129,7 @@ func (s chaosInBatches) Batch() int { return s.batch }
 func (s chaosInBatches) PostAll(ctx context.Context, all []Delivery) {
 	s.posts.Add(1)
 	defer s.posts.Add(-1)
-	oneByOne{s.chaos}.PostAll(ctx, all)
+	PostFunc(s.Post).PostAll(ctx, all)
 }
 
 // TestWhateverHappensEveryConnectionIsSentATrueStory subscribes, unsubscribes,

@@ -147,7 +147,7 @@ func (s *sender) run(ctx context.Context) {
 func (s *sender) collect() {
 	clear(s.batch)
 	s.turns, s.items, s.batch = s.turns[:0], s.items[:0], s.batch[:0]
-	for most := s.hub.sink.Batch(); len(s.items) < most; {
+	for most := s.hub.config.Sink.Batch(); len(s.items) < most; {
 		c := s.hand.pop()
 		if c == nil {
 			return
@@ -182,7 +182,7 @@ func (s *sender) post(ctx context.Context) (replaced bool) {
 	s.posting, s.age = true, 0
 	call := s.ctx
 	s.mu.Unlock()
-	s.hub.sink.PostAll(call, s.batch)
+	s.hub.config.Sink.PostAll(call, s.batch)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.posting = false

@@ -15,8 +15,9 @@
 // stored rows when it is subscribed to.
 //
 // Nothing here is state that must survive: after a restart the table tells who
-// is connected, every subscription starts with a new snapshot, and frames of the
-// second or so that the sources repeat may be sent again. The sweeper ends
+// is connected, and every subscription starts with a new snapshot. Events of the feeds
+// of addresses, which have none, are pushed from where the run before stopped, those
+// of its last second again. The sweeper ends
 // connections that are idle or whose sub-key may no longer connect, and finds
 // those whose client is gone without anybody having been told.
 package live

@@ -32,9 +32,10 @@ type Gateway interface {
 	Probe(ctx context.Context, c feed.Conn) error
 }
 
-// Keys tells who an access key is; a [*keys.Store] does.
+// Keys tells whether sub-keys may be used, each given with its distributor; those
+// that do not exist are absent. A [*keys.Store] does.
 type Keys interface {
-	Resolve(ctx context.Context, accessKey string) (keys.Principal, error)
+	Standings(ctx context.Context, distributorOf map[string]string) (map[string]keys.Standing, error)
 }
 
 // Config is what the feeds run on.
@@ -68,8 +69,10 @@ type Feeds struct {
 
 	// before is up to when the feeds of an earlier run have sent replies.
 	before  time.Time
-	replied atomic.Int64 // when this run last sent one, ms
-	settled atomic.Bool  // the connections that were there at the start are known
+	replied atomic.Int64  // when this run last sent one, ms
+	settled atomic.Bool   // the connections that were there at the start are known
+	ready   chan struct{} // closed then
+	patient time.Time     // until when events wait for that
 
 	mu      sync.Mutex
 	clients map[string]*client
@@ -90,7 +93,7 @@ func New(config Config) *Feeds {
 	if config.Silence <= 0 {
 		config.Silence = Silence
 	}
-	f := &Feeds{Config: config, clients: map[string]*client{},
+	f := &Feeds{Config: config, clients: map[string]*client{}, ready: make(chan struct{}), patient: time.Now().Add(settleMost),
 		answered: make(chan connections.Due, answeredMost), loading: make(chan struct{}, loadsAtOnce)}
 	f.hub = feed.NewHub(feed.Config{Sink: config.Gateway, Topic: f.topic, Gone: f.gone})
 	f.books = books{hub: f.hub, now: config.Now, silence: config.Silence, joined: config.Joined, coins: map[string]*coinBook{}}
@@ -116,7 +119,10 @@ const (
 	loadsAtOnce  = 16
 	answeredMost = 1024 // that wait to be forgotten
 	forgetAtOnce = 8
-	pruneEvery   = 30 * time.Second
+	// settleMost is how long events of accounts wait at the start until it is known
+	// who follows them.
+	settleMost = 5 * time.Second
+	pruneEvery = 30 * time.Second
 	// noteEvery is how often it may be noted up to when replies were sent, and
 	// how long a message may take from the table to its reply: one that came so
 	// shortly before a crash may be replied to twice.
@@ -156,15 +162,16 @@ func (f *Feeds) remember(ctx context.Context) error {
 	if ms, err := strconv.ParseInt(string(body), 10, 64); err == nil {
 		f.before = time.UnixMilli(ms)
 	}
-	return nil
+	return f.resume(ctx)
 }
 
-// note writes down up to when replies were sent, asks for the books that the
-// venue is to join, and forgets what nobody follows.
+// note writes down up to when replies and events of accounts were sent, asks for the
+// books that the venue is to join, and forgets what nobody follows.
 func (f *Feeds) note(ctx context.Context) error {
 	tick := time.NewTicker(noteEvery)
 	defer tick.Stop()
 	var noted time.Time
+	events := f.noteEvents()
 	pruned := f.Now()
 	for {
 		select {
@@ -182,6 +189,7 @@ func (f *Feeds) note(ctx context.Context) error {
 				f.Logger.Warn("cannot note which replies were sent", "error", err.Error())
 			}
 		}
+		events(ctx)
 		if now.Sub(pruned) >= pruneEvery {
 			pruned = now
 			f.candles.shelf.prune(f.hub.Watched)
@@ -196,6 +204,9 @@ func (f *Feeds) note(ctx context.Context) error {
 // store end here.
 func (f *Feeds) Tap(next hyperliquid.Sink, positions bool) hyperliquid.Sink {
 	return func(ctx context.Context, d hyperliquid.Delivery) error {
+		if len(d.Events.Fills)+len(d.Events.Orders) > 0 {
+			f.settle(ctx)
+		}
 		f.take(&d.Events)
 		d.Events.BBOs, d.Events.Ledgers = nil, nil
 		if !positions && d.Events.Len() == 0 {

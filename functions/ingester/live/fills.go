@@ -35,6 +35,7 @@ type fills struct {
 	shelf  shelf[*fillList] // by address
 	recent []recentFill     // oldest first
 	told   told[fillKey]
+	pushed pushed // to /ws/fills
 }
 
 type recentFill struct {
@@ -85,7 +86,7 @@ func (fs *fills) take(list []market.Fill) {
 			continue
 		}
 		fs.recent = append(fs.recent, recentFill{now, *f})
-		if topic := topicOf(fillsTopic, f.Address); fs.hub.Watched(topic) {
+		if topic := topicOf(fillsTopic, f.Address); fs.hub.Watched(topic) && fs.pushed.next(f.Time) {
 			b := appendFill(append(make([]byte, 0, 640), `{"type":"data","data":`...), f)
 			fs.hub.Publish(topic, append(b, '}'), feed.Event)
 		}

@@ -51,7 +51,9 @@ func (f *Feeds) apply(ctx context.Context, event connections.Event) {
 			f.Logger.Warn("a part of the connections' stream is lost; reading the table again", "error", e.Cause.Error())
 		}
 	case connections.Live:
-		f.settled.Store(true)
+		if !f.settled.Swap(true) {
+			close(f.ready)
+		}
 	case connections.Connected:
 		c := &client{Connection: e.Connection, subs: map[string]subscribed{}, addresses: map[string]bool{}}
 		f.clients[e.ID] = c

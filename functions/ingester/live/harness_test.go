@@ -41,7 +41,7 @@ type world struct {
 	inbox  map[string][]string
 	gone   map[string]bool // clients that are not there any longer
 	closed map[string]bool
-	keys   map[string]keys.Principal
+	keys   map[string]keys.Standing
 	asked  int // looks at accounts
 }
 
@@ -49,7 +49,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	db := storetest.DynamoDB(t)
 	w := &world{t: t, db: db, prefix: storetest.Tables(t, db), inbox: map[string][]string{}, gone: map[string]bool{},
-		closed: map[string]bool{}, keys: map[string]keys.Principal{"key": {AccessKey: "key"}}}
+		closed: map[string]bool{}, keys: map[string]keys.Standing{"key": {}}}
 	w.table = connections.New(db, w.prefix+store.ConnectionsTable, w.clock)
 	endpoint := storetest.Endpoint(t)
 	transport := &http.Transport{MaxIdleConnsPerHost: 8}
@@ -74,8 +74,14 @@ func (w *world) set(now time.Time) {
 	w.now = now
 }
 
-// Post, Disconnect and Probe make the world a [Gateway].
-func (w *world) Post(_ context.Context, c feed.Conn, frame []byte) error {
+// Batch, PostAll, Disconnect and Probe make the world a [Gateway].
+func (w *world) Batch() int { return 1 }
+
+func (w *world) PostAll(ctx context.Context, all []feed.Delivery) {
+	feed.PostFunc(w.post).PostAll(ctx, all)
+}
+
+func (w *world) post(_ context.Context, c feed.Conn, frame []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.gone[c.ID] {
@@ -101,15 +107,17 @@ func (w *world) Probe(_ context.Context, c feed.Conn) error {
 	return nil
 }
 
-// Resolve makes it [Keys].
-func (w *world) Resolve(_ context.Context, key string) (keys.Principal, error) {
+// Standings makes it [Keys].
+func (w *world) Standings(_ context.Context, distributorOf map[string]string) (map[string]keys.Standing, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	p, ok := w.keys[key]
-	if !ok {
-		return p, keys.ErrUnknown
+	all := map[string]keys.Standing{}
+	for key, distributor := range distributorOf {
+		if s, ok := w.keys[key]; ok && distributor == "acme" {
+			all[key] = s
+		}
 	}
-	return p, nil
+	return all, nil
 }
 
 // ClearinghouseState, OpenOrders and LedgerUpdates make it a [Venue].

@@ -18,6 +18,7 @@ func TestRepliesAndFramesComeInTheOrderOfTheMessages(t *testing.T) {
 	f, stop := w.run()
 	w.settled(f)
 	w.connect("one", connections.Channels)
+	w.eventually("it is known", func() bool { _, ok := f.hub.Stats("one"); return ok })
 	const rounds = 20
 	var want []string
 	book := book("BTC", 0, "105056.0")

@@ -13,8 +13,9 @@ type orders struct {
 	hub *feed.Hub
 	now func() time.Time
 
-	mu   sync.Mutex
-	told told[int64] // order ids
+	mu     sync.Mutex
+	told   told[int64] // order ids
+	pushed pushed
 }
 
 // take pushes those orders that were filled lately and not told before.
@@ -30,7 +31,7 @@ func (o *orders) take(list []market.OrderStatus) {
 		if s.Status != market.StatusFilled || s.Time < since || !o.told.add(s.Oid, recentMost) {
 			continue
 		}
-		if topic := topicOf(filledTopic, s.Address); o.hub.Watched(topic) {
+		if topic := topicOf(filledTopic, s.Address); o.hub.Watched(topic) && o.pushed.next(s.Time) {
 			b := appendFilled(append(make([]byte, 0, 768), `{"type":"data","data":`...), s)
 			o.hub.Publish(topic, append(b, '}'), feed.Event)
 		}

@@ -10,7 +10,6 @@ import (
 
 	"quotary/shared/connections"
 	"quotary/shared/feed"
-	"quotary/shared/keys"
 )
 
 const (
@@ -73,46 +72,32 @@ func feedConn(c *connections.Connection) feed.Conn {
 	return feed.Conn{ID: c.ID, Endpoint: c.Endpoint, At: c.At}
 }
 
-// sweepKeys ends connections whose sub-key may not connect any longer. A key
-// whose state cannot be read keeps its connections.
+// sweepKeys ends connections whose sub-key may not connect any longer. While keys
+// cannot be read they keep their connections.
 func (f *Feeds) sweepKeys(ctx context.Context) {
-	byKey := map[string][]connections.Connection{}
-	for _, c := range f.connected() {
-		byKey[c.Key] = append(byKey[c.Key], c)
+	all := f.connected()
+	distributorOf := map[string]string{}
+	for i := range all {
+		distributorOf[all[i].Key] = all[i].Distributor
 	}
-	var group errgroup.Group
-	group.SetLimit(atOnce)
-	for key, list := range byKey {
-		group.Go(func() error {
-			state, err := f.keyState(ctx, key)
-			if err != nil {
-				if ctx.Err() == nil {
-					f.Logger.Warn("cannot look at the key of a connection", "key", key, "error", err.Error())
-				}
-				return nil
-			}
-			for _, c := range list {
-				if why := c.Due(f.Now(), state); why != "" && why != connections.ReasonIdle {
-					f.removals.add(feedConn(&c), why, true)
-				}
-			}
-			return nil
-		})
-	}
-	_ = group.Wait() // the looks return no errors
-}
-
-func (f *Feeds) keyState(ctx context.Context, key string) (connections.KeyState, error) {
-	ctx, cancel := context.WithTimeout(ctx, sweepWait)
+	reading, cancel := context.WithTimeout(ctx, sweepWait)
 	defer cancel()
-	p, err := f.Keys.Resolve(ctx, key)
-	if errors.Is(err, keys.ErrUnknown) {
-		return connections.KeyState{Unknown: true}, nil
-	}
+	standings, err := f.Keys.Standings(reading, distributorOf)
 	if err != nil {
-		return connections.KeyState{}, err
+		if ctx.Err() == nil {
+			f.Logger.Warn("cannot look at the keys of connections", "error", err.Error())
+		}
+		return
 	}
-	return connections.KeyState{Disabled: p.Disabled, DistributorDisabled: p.DistributorDisabled, ExpiresAt: p.ExpiresAt}, nil
+	now := f.Now()
+	for i := range all {
+		c := &all[i]
+		s, known := standings[c.Key]
+		state := connections.KeyState{Unknown: !known, Disabled: s.Disabled, DistributorDisabled: s.DistributorDisabled, ExpiresAt: s.ExpiresAt}
+		if why := c.Due(now, state); why != "" && why != connections.ReasonIdle {
+			f.removals.add(feedConn(c), why, true)
+		}
+	}
 }
 
 // sweepGone probes the connections to which nothing was delivered for a while: of

@@ -50,10 +50,10 @@ func TestAClientThatIsGoneFreesItsSlotsThoughNobodyWasTold(t *testing.T) {
 
 func TestConnectionsOfAKeyThatMayNotConnectAreClosed(t *testing.T) {
 	t.Parallel()
-	for name, end := range map[string]func(p *keys.Principal){
-		"disabled":             func(p *keys.Principal) { p.Disabled = true },
-		"distributor disabled": func(p *keys.Principal) { p.DistributorDisabled = true },
-		"expired":              func(p *keys.Principal) { p.ExpiresAt = time.Now() },
+	for name, end := range map[string]func(p *keys.Standing){
+		"disabled":             func(p *keys.Standing) { p.Disabled = true },
+		"distributor disabled": func(p *keys.Standing) { p.DistributorDisabled = true },
+		"expired":              func(p *keys.Standing) { p.ExpiresAt = time.Now() },
 		"deleted":              nil,
 	} {
 		t.Run(name, func(t *testing.T) {
