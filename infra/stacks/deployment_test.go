@@ -24,9 +24,14 @@ import (
 // Every rule of AwsSolutions holds, or somebody has said in a sentence why not.
 func TestTheNagReportHasNoUnexplainedFinding(t *testing.T) {
 	t.Parallel()
-	reports, err := filepath.Glob(filepath.Join(full.dir, "AwsSolutions-*.csv"))
-	if err != nil || len(reports) != len(full.parts) {
-		t.Fatalf("%d reports of %d stacks (%v)", len(reports), len(full.parts), err)
+	checkNag(t, full)
+}
+
+func checkNag(t *testing.T, d *deployment) {
+	t.Helper()
+	reports, err := filepath.Glob(filepath.Join(d.dir, "AwsSolutions-*.csv"))
+	if err != nil || len(reports) != len(d.parts) {
+		t.Fatalf("%d reports of %d stacks (%v)", len(reports), len(d.parts), err)
 	}
 	checked := 0
 	for _, report := range reports {
@@ -212,6 +217,9 @@ func TestSettingsThatCannotWorkAreRefusedByName(t *testing.T) {
 		{map[string]any{"throttleRate": "0"}, "throttleRate"},
 		{map[string]any{"ingesterTasks": "1.5"}, "ingesterTasks"},
 		{map[string]any{"ingesterTasks": "0"}, "ingesterTasks"},
+		{map[string]any{"nodeDir": "hl/data"}, "nodeDir"},
+		{map[string]any{"nodeDir": "/data", "orders": "some"}, "orders"},
+		{map[string]any{"orders": "all"}, "nodeDir"},
 		{map[string]any{"apiDomain": "a.example.com"}, "apiCertificate"},
 		{map[string]any{"feedsDomain": "a.example.com"}, "feedsCertificate"},
 		{map[string]any{"apiDomain": "a.example.com", "feedsDomain": "a.example.com", "zoneID": "Z", "zoneName": "example.com"}, "must differ"},
@@ -219,6 +227,8 @@ func TestSettingsThatCannotWorkAreRefusedByName(t *testing.T) {
 		{map[string]any{"budgetUSD": "10"}, "alarmEmail"},
 		{map[string]any{"restoredTables": "a/b"}, "restoredTables"},
 		{map[string]any{"localS3": "http://127.0.0.1:1"}, "localDynamoDB"},
+		{map[string]any{"localArchitecture": "x86_64"}, "localDynamoDB"},
+		{map[string]any{"localArchitecture": "amd64"}, "localArchitecture"},
 	} {
 		if why := refused(t, tt.context); !strings.Contains(why, tt.names) {
 			t.Errorf("%v: %s", tt.context, why)
@@ -248,7 +258,7 @@ func TestADevelopmentDeploymentLeavesNothingBehind(t *testing.T) {
 	}
 	d, err := synthesize(filepath.Join(t.TempDir(), "dev"), map[string]any{
 		"assets": assets, "wafRate": "0", "restoredTables": "old-",
-		"localDynamoDB": "http://127.0.0.1:1", "localS3": "http://127.0.0.1:2", "localViews": "local"}, false)
+		"localDynamoDB": "http://127.0.0.1:1", "localS3": "http://127.0.0.1:2", "localViews": "local", "localArchitecture": "x86_64"}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -268,7 +278,11 @@ func TestADevelopmentDeploymentLeavesNothingBehind(t *testing.T) {
 	if ids, _ := d.parts["api"].all("AWS::WAFv2::WebACL"); len(ids) > 0 {
 		t.Error("there is a firewall")
 	}
-	env := at(d.parts["api"].Resources["PerpMarketFunction"].Properties, "Environment", "Variables")
+	function := d.parts["api"].Resources["PerpMarketFunction"].Properties
+	if at(function, "Architectures", 0) != "x86_64" {
+		t.Errorf("a function for sam is for %v", function["Architectures"])
+	}
+	env := at(function, "Environment", "Variables")
 	if at(env, "QUOTARY_TABLE_PREFIX") != "old-" {
 		t.Error("restored tables are not used")
 	}
@@ -282,7 +296,7 @@ func TestADevelopmentDeploymentLeavesNothingBehind(t *testing.T) {
 
 // Also one alone is replaced without a gap: the new one stands by first.
 func TestOneIngesterIsReplacedByOneThatStoodBy(t *testing.T) {
-	d, err := synthesize(filepath.Join(t.TempDir(), "one"), map[string]any{"assets": filepath.Join(filepath.Dir(full.dir), "bin"), "ingesterTasks": "1", "hyperliquidURL": "off"}, false)
+	d, err := synthesize(filepath.Join(t.TempDir(), "one"), map[string]any{"assets": filepath.Join(filepath.Dir(full.dir), "bin"), "ingesterTasks": "1", "hyperliquidURL": "off", "nodeHosts": "true"}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,18 +307,87 @@ func TestOneIngesterIsReplacedByOneThatStoodBy(t *testing.T) {
 	if strings.Contains(string(d.parts["ingester"].text), "QUOTARY_HYPERLIQUID_URL") || strings.Contains(string(d.parts["watch"].text), "ingester-silent") || strings.Contains(string(d.parts["watch"].text), "ingester-lag") {
 		t.Error("a venue that is off is asked, or missed")
 	}
+	// Hosts can join before the ingesters move to them.
+	if service["LaunchType"] != "FARGATE" || d.parts["ingester"].Resources["NodeHostRole"] == nil || full.parts["ingester"].Resources["NodeHostRole"] != nil {
+		t.Error("the profile of hosts is there unasked, or is not")
+	}
+}
+
+// Beside nodes the ingesters run on hosts of the operator's, with the same rights,
+// log, health check and alarms, and see the node's output without being able to
+// write to it.
+func TestIngestersRunBesideNodes(t *testing.T) {
+	assets := filepath.Join(filepath.Dir(full.dir), "bin")
+	if err := write(filepath.Join(assets, "image", "ingester-amd64", "Dockerfile"), "FROM scratch\n"); err != nil {
+		t.Fatal(err)
+	}
+	d, err := synthesize(filepath.Join(t.TempDir(), "node"), map[string]any{"assets": assets, "env": "prod", "nodeDir": "/home/hl/data", "orders": "all"}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkNag(t, d)
+	lint(t, d)
+	part, fargate := d.parts["ingester"], full.parts["ingester"]
+	service := part.only(t, "AWS::ECS::Service").Properties
+	if service["LaunchType"] != "EC2" || service["DesiredCount"] != 2.0 || at(service, "PlacementStrategies", 0, "Field") != "instanceId" ||
+		at(service, "DeploymentConfiguration", "DeploymentCircuitBreaker", "Rollback") != true || at(service, "DeploymentConfiguration", "MinimumHealthyPercent") != 100.0 {
+		t.Errorf("service = %v", service)
+	}
+	task := part.only(t, "AWS::ECS::TaskDefinition").Properties
+	container := at(task, "ContainerDefinitions", 0)
+	if at(task, "Volumes", 0, "Host", "SourcePath") != "/home/hl/data" || at(container, "MountPoints", 0, "ContainerPath") != "/node" || at(container, "MountPoints", 0, "ReadOnly") != true {
+		t.Errorf("task = %v", task)
+	}
+	env := map[string]string{}
+	for _, e := range listed(at(container, "Environment")) {
+		env[at(e, "Name").(string)] = plain(at(e, "Value"))
+	}
+	if env["QUOTARY_NODE_DIR"] != "/node" || env["QUOTARY_ORDERS"] != "all" || env["QUOTARY_TABLE_PREFIX"] != "quotary-prod-" {
+		t.Errorf("environment = %v", env)
+	}
+	same := fargate.only(t, "AWS::ECS::TaskDefinition").Properties
+	for _, property := range []string{"HealthCheck", "LogConfiguration", "ReadonlyRootFilesystem", "StopTimeout"} {
+		if got, want := plain(at(container, property)), plain(at(same, "ContainerDefinitions", 0, property)); got != want {
+			t.Errorf("%s = %s, on Fargate %s", property, got, want)
+		}
+	}
+	if got, want := plain(part.Resources["IngesterRole"].Properties["Policies"]), plain(fargate.Resources["IngesterRole"].Properties["Policies"]); got != want {
+		t.Errorf("it may do %s, on Fargate %s", got, want)
+	}
+	for _, statement := range listed(at(part.Resources["NodeHostRole"].Properties, "Policies", 0, "PolicyDocument", "Statement")) {
+		for _, action := range listed(at(statement, "Action")) {
+			if name := action.(string); !strings.HasPrefix(name, "ecs:") || strings.Contains(name, "*") {
+				t.Errorf("a host may do %s", name)
+			}
+		}
+	}
+	for id, alarm := range d.parts["watch"].Resources {
+		for _, dimension := range listed(alarm.Properties["Dimensions"]) {
+			if at(dimension, "Name") == "ServiceName" && at(dimension, "Value") != service["ServiceName"] {
+				t.Errorf("%s watches %v", id, at(dimension, "Value"))
+			}
+		}
+	}
 }
 
 func TestTheTemplatesPassCfnLint(t *testing.T) {
 	t.Parallel()
+	if !lint(t, full) {
+		t.Skip("cfn-lint is not installed (pip install cfn-lint): the templates were not linted")
+	}
+}
+
+// lint has cfn-lint look at the templates, where it is installed.
+func lint(t *testing.T, d *deployment) bool {
+	t.Helper()
 	lint, err := exec.LookPath("cfn-lint")
 	if err == nil {
 		err = exec.Command(lint, "--version").Run()
 	}
 	if err != nil {
-		t.Skip("cfn-lint is not installed (pip install cfn-lint): the templates were not linted")
+		return false
 	}
-	files, err := filepath.Glob(filepath.Join(full.dir, "*.template.json"))
+	files, err := filepath.Glob(filepath.Join(d.dir, "*.template.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -316,6 +399,7 @@ func TestTheTemplatesPassCfnLint(t *testing.T) {
 	} else if err != nil {
 		t.Fatal(err)
 	}
+	return true
 }
 
 // Read is what the command line gives; an app without any context must do.

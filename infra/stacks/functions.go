@@ -52,7 +52,7 @@ func (b *builder) function(stack awscdk.Stack, name string) awslambda.Function {
 		Description:   jsii.String("Quotary " + b.Env + ": " + name),
 		Code:          awslambda.Code_FromAsset(jsii.String(dir), nil),
 		Runtime:       awslambda.Runtime_PROVIDED_AL2023(),
-		Architecture:  awslambda.Architecture_ARM_64(),
+		Architecture:  b.architecture(),
 		Handler:       jsii.String("bootstrap"),
 		MemorySize:    jsii.Number(small.megabytes),
 		Timeout:       awscdk.Duration_Seconds(jsii.Number(small.seconds)),
@@ -64,6 +64,14 @@ func (b *builder) function(stack awscdk.Stack, name string) awslambda.Function {
 	})
 	rename(function, id)
 	return function
+}
+
+// architecture is Lambda's, or that of the machine on which sam runs functions.
+func (b *builder) architecture() awslambda.Architecture {
+	if b.LocalArchitecture == "x86_64" {
+		return awslambda.Architecture_X86_64()
+	}
+	return awslambda.Architecture_ARM_64()
 }
 
 // environment holds a function's settings. Nothing in it is secret: the data
@@ -126,7 +134,9 @@ func (b *builder) logs(stack awscdk.Stack, id, name string) awslogs.LogGroup {
 
 // explain answers for the wildcards in a program's rights.
 func explain(role awsiam.Role, program string) {
-	accept(role, "AwsSolutions-IAM5", "X-Ray knows no resources: its two actions are granted on * or not at all.", "Resource::*")
+	if program != programIngester {
+		accept(role, "AwsSolutions-IAM5", "X-Ray knows no resources: its two actions are granted on * or not at all.", "Resource::*")
+	}
 	r, _ := RightsOf(program)
 	if len(r.Views) > 0 {
 		accept(role, "AwsSolutions-IAM5", "Views are objects under one prefix of a bucket that holds nothing else, and new ones are named by the program.",

@@ -17,25 +17,62 @@ import (
 // task only.
 const healthAddress = "127.0.0.1:8080"
 
+// ingesterImage is the folder of the image: hosts with a node have the processor
+// that the node's program is made for.
+func (b *builder) ingesterImage() (folder string, platform awsecrassets.Platform) {
+	if b.NodeDir != "" {
+		return filepath.Join(b.Assets, "image", programIngester+"-amd64"), awsecrassets.Platform_LINUX_AMD64()
+	}
+	return filepath.Join(b.Assets, "image", programIngester), awsecrassets.Platform_LINUX_ARM64()
+}
+
+// ingesterService is the name of the service. The two kinds have different ones,
+// so that one can take over from the other.
+func (b *builder) ingesterService() string {
+	if b.NodeDir != "" {
+		return b.name("ingester-node")
+	}
+	return b.name("ingester")
+}
+
 func (b *builder) ingester(app awscdk.App) awscdk.Stack {
 	stack := b.stack(app, "ingester", "follows the sources")
-	image := filepath.Join(b.Assets, "image", programIngester)
+	image, _ := b.ingesterImage()
 	if _, err := os.Stat(filepath.Join(image, "Dockerfile")); err != nil {
 		b.faults = append(b.faults, fmt.Errorf("the ingester %w: run make package (%s has no Dockerfile)", errNotBuilt, image))
 		return stack
 	}
 	vpc := b.network(stack)
+	cluster := awsecs.NewCluster(stack, jsii.String("Cluster"), &awsecs.ClusterProps{
+		Vpc: vpc, ClusterName: jsii.String(b.name("ingester")), ContainerInsightsV2: awsecs.ContainerInsights_ENABLED,
+	})
+	if b.NodeDir != "" {
+		b.besideNodes(stack, cluster)
+	} else {
+		b.onFargate(stack, cluster, vpc)
+	}
+	if b.NodeHosts || b.NodeDir != "" {
+		b.hostProfile(stack)
+	}
+	return stack
+}
+
+func (b *builder) onFargate(stack awscdk.Stack, cluster awsecs.Cluster, vpc awsec2.Vpc) {
 	// Reached by nobody: every connection is the task's own.
 	nobody := awsec2.NewSecurityGroup(stack, jsii.String("Group"), &awsec2.SecurityGroupProps{
 		Vpc: vpc, AllowAllOutbound: jsii.Bool(true), Description: jsii.String("Ingester: out only"),
 	})
-	cluster := awsecs.NewCluster(stack, jsii.String("Cluster"), &awsecs.ClusterProps{
-		Vpc: vpc, ClusterName: jsii.String(b.name("ingester")), ContainerInsightsV2: awsecs.ContainerInsights_ENABLED,
+	task := awsecs.NewFargateTaskDefinition(stack, jsii.String("Task"), &awsecs.FargateTaskDefinitionProps{
+		Family: jsii.String(b.name("ingester")), Cpu: jsii.Number(float64(b.IngesterCPU)), MemoryLimitMiB: jsii.Number(float64(b.IngesterMemory)),
+		RuntimePlatform: &awsecs.RuntimePlatform{CpuArchitecture: awsecs.CpuArchitecture_ARM64(), OperatingSystemFamily: awsecs.OperatingSystemFamily_LINUX()},
+		TaskRole:        b.ingesterRole(stack),
 	})
+	task.AddContainer(jsii.String("ingester"), b.container(stack))
+	explainTask(task)
 	service := awsecs.NewFargateService(stack, jsii.String("Service"), &awsecs.FargateServiceProps{
 		Cluster:        cluster,
-		ServiceName:    jsii.String(b.name("ingester")),
-		TaskDefinition: b.task(stack, image),
+		ServiceName:    jsii.String(b.ingesterService()),
+		TaskDefinition: task,
 		DesiredCount:   jsii.Number(float64(b.IngesterTasks)),
 		AssignPublicIp: jsii.Bool(true), // there is no NAT gateway to go out through
 		VpcSubnets:     &awsec2.SubnetSelection{SubnetType: awsec2.SubnetType_PUBLIC},
@@ -48,7 +85,6 @@ func (b *builder) ingester(app awscdk.App) awscdk.Stack {
 		MaxHealthyPercent: jsii.Number(200),
 	})
 	service.Node().DefaultChild().(awscdk.CfnResource).OverrideLogicalId(jsii.String("IngesterService"))
-	return stack
 }
 
 // network is public subnets in two zones, with private ways to DynamoDB and S3.
@@ -70,7 +106,7 @@ func (b *builder) network(stack awscdk.Stack) awsec2.Vpc {
 	return vpc
 }
 
-func (b *builder) task(stack awscdk.Stack, image string) awsecs.FargateTaskDefinition {
+func (b *builder) ingesterRole(stack awscdk.Stack) awsiam.Role {
 	role := awsiam.NewRole(stack, jsii.String("IngesterRole"), &awsiam.RoleProps{
 		AssumedBy:      awsiam.NewServicePrincipal(jsii.String("ecs-tasks.amazonaws.com"), nil),
 		Description:    jsii.String("What the ingester may do"),
@@ -78,11 +114,11 @@ func (b *builder) task(stack awscdk.Stack, image string) awsecs.FargateTaskDefin
 	})
 	rename(role, "IngesterRole")
 	explain(role, programIngester)
-	task := awsecs.NewFargateTaskDefinition(stack, jsii.String("Task"), &awsecs.FargateTaskDefinitionProps{
-		Family: jsii.String(b.name("ingester")), Cpu: jsii.Number(float64(b.IngesterCPU)), MemoryLimitMiB: jsii.Number(float64(b.IngesterMemory)),
-		RuntimePlatform: &awsecs.RuntimePlatform{CpuArchitecture: awsecs.CpuArchitecture_ARM64(), OperatingSystemFamily: awsecs.OperatingSystemFamily_LINUX()},
-		TaskRole:        role,
-	})
+	return role
+}
+
+// container is the ingester's, on Fargate and on hosts.
+func (b *builder) container(stack awscdk.Stack) *awsecs.ContainerDefinitionOptions {
 	env := map[string]*string{
 		"AWS_REGION":            stack.Region(),
 		"QUOTARY_TABLE_PREFIX":  jsii.String(b.tables()),
@@ -92,15 +128,17 @@ func (b *builder) task(stack awscdk.Stack, image string) awsecs.FargateTaskDefin
 	}
 	if len(b.feedAPIs) == 0 {
 		env["QUOTARY_FEEDS"] = jsii.String("false")
-	} else {
-		env["QUOTARY_DATA_KEYS"] = b.dataKeysParameter(stack)
 	}
 	if b.HyperliquidURL != "off" {
 		env["QUOTARY_HYPERLIQUID_URL"] = jsii.String(b.HyperliquidURL)
 	}
-	task.AddContainer(jsii.String("ingester"), &awsecs.ContainerDefinitionOptions{
+	if b.NodeDir != "" {
+		env["QUOTARY_NODE_DIR"], env["QUOTARY_ORDERS"] = jsii.String(nodeMount), jsii.String(b.Orders)
+	}
+	image, platform := b.ingesterImage()
+	return &awsecs.ContainerDefinitionOptions{
 		Image: awsecs.ContainerImage_FromDockerImageAsset(awsecrassets.NewDockerImageAsset(stack, jsii.String("Image"), &awsecrassets.DockerImageAssetProps{
-			Directory: jsii.String(image), Platform: awsecrassets.Platform_LINUX_ARM64(),
+			Directory: jsii.String(image), Platform: platform,
 		})),
 		Environment:            &env,
 		ReadonlyRootFilesystem: jsii.Bool(true),
@@ -117,10 +155,12 @@ func (b *builder) task(stack awscdk.Stack, image string) awsecs.FargateTaskDefin
 			StartPeriod: awscdk.Duration_Seconds(jsii.Number(30)),
 		},
 		StopTimeout: awscdk.Duration_Seconds(jsii.Number(60)), // what is in memory is written first
-	})
-	accept(task, "AwsSolutions-ECS2", "The settings of the ingester are names and addresses, and data keys as KMS wrapped them: none is secret.")
+	}
+}
+
+func explainTask(task awsecs.TaskDefinition) {
+	accept(task, "AwsSolutions-ECS2", "The settings of the ingester are names and addresses: none is secret.")
 	if execution := task.ExecutionRole(); execution != nil {
 		accept(execution, "AwsSolutions-IAM5", "A login to the registry is not for any one repository; the right to pull is.", "Resource::*")
 	}
-	return task
 }

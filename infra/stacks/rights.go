@@ -85,10 +85,9 @@ var rights = map[string]Rights{
 			store.KeysTable:        readKeys,                                                      // whose connections must close
 			store.ConnectionsTable: {"DeleteItem", "GetItem", "Query", "Scan", "UpdateItem"},
 		},
-		Views:   []string{"GetObject", "PutObject"},
-		Secrets: true, // a key is read whole
-		Push:    true,
-		Stream:  true,
+		Views:  []string{"GetObject", "PutObject"},
+		Push:   true,
+		Stream: true,
 	},
 }
 
@@ -99,8 +98,8 @@ func RightsOf(program string) (r Rights, ok bool) {
 	return r, ok
 }
 
-// policy is what the program's role may do. Logs are those that it writes
-// itself, nil for none.
+// policy is what the program's role may do. Logs are those that a function writes
+// itself, nil for a program that is none.
 func (b *builder) policy(program string, logs awslogs.ILogGroup) awsiam.PolicyDocument {
 	r, ok := RightsOf(program)
 	if !ok {
@@ -152,8 +151,8 @@ func (b *builder) policy(program string, logs awslogs.ILogGroup) awsiam.PolicyDo
 		document.AddStatements(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 			Sid: jsii.String("Logs"), Actions: jsii.Strings("logs:CreateLogStream", "logs:PutLogEvents"), Resources: &[]*string{logs.LogGroupArn()},
 		}))
+		allow("Trace", []string{"xray:PutTelemetryRecords", "xray:PutTraceSegments"}, []string{"*"}) // which Lambda does by itself
 	}
-	allow("Trace", []string{"xray:PutTelemetryRecords", "xray:PutTraceSegments"}, []string{"*"})
 	return document
 }
 

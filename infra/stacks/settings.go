@@ -43,6 +43,15 @@ type Settings struct {
 	IngesterTasks  int `context:"ingesterTasks" default:"2"`
 	IngesterCPU    int `context:"ingesterCPU" default:"1024"`    // 1024 = one core
 	IngesterMemory int `context:"ingesterMemory" default:"2048"` // MiB
+	// NodeHosts makes the profile with which hosts of your own join the ingester's
+	// cluster, before NodeDir has the ingesters run on them.
+	NodeHosts bool `context:"nodeHosts" default:"false"`
+	// NodeDir is the folder of a node's output on those hosts, an absolute path. The
+	// ingesters run there then. Empty: they run on Fargate and know what the public
+	// API tells, which is not the fills and orders of all accounts.
+	NodeDir string `context:"nodeDir"`
+	// Orders says of which orders a node's statuses are kept: filled or all.
+	Orders string `context:"orders" default:"filled"`
 	// HyperliquidURL is the public API of the venue, "off" follows none.
 	HyperliquidURL string `context:"hyperliquidURL" default:"https://api.hyperliquid.xyz"`
 
@@ -72,6 +81,9 @@ type Settings struct {
 	LocalDynamoDB string `context:"localDynamoDB"`
 	LocalS3       string `context:"localS3"`
 	LocalViews    string `context:"localViews"`
+	// LocalArchitecture is the processor of this machine, arm64 or x86_64: what sam
+	// runs is built for it. A deployment is always for arm64.
+	LocalArchitecture string `context:"localArchitecture" default:"arm64"`
 }
 
 // Read reads the settings from the context of the app.
@@ -124,6 +136,7 @@ func set(field reflect.Value, text string) error {
 
 var (
 	envName   = regexp.MustCompile(`^[a-z][a-z0-9]{1,11}$`)
+	nodeDir   = regexp.MustCompile(`^$|^(/[A-Za-z0-9._-]+)+$`)
 	tableName = regexp.MustCompile(`^$|^[A-Za-z0-9_.-]{1,200}$`)
 )
 
@@ -143,12 +156,20 @@ func (s *Settings) check() error {
 		return fmt.Errorf("setting feedsDomain: needs feedsCertificate, or zoneID and zoneName to validate a new one in")
 	case (s.LocalDynamoDB == "") != (s.LocalS3 == "") || (s.LocalS3 == "") != (s.LocalViews == ""):
 		return fmt.Errorf("settings localDynamoDB, localS3 and localViews: need each other")
+	case s.LocalArchitecture != "arm64" && (s.LocalArchitecture != "x86_64" || s.LocalDynamoDB == ""):
+		return fmt.Errorf("setting localArchitecture: must be arm64, or x86_64 beside localDynamoDB, not %q", s.LocalArchitecture)
 	case (s.ZoneID == "") != (s.ZoneName == ""):
 		return fmt.Errorf("settings zoneID and zoneName: need each other")
 	case s.BudgetUSD > 0 && s.AlarmEmail == "":
 		return fmt.Errorf("setting budgetUSD: needs alarmEmail to tell somebody")
 	case s.IngesterTasks < 1:
 		return fmt.Errorf("setting ingesterTasks: must be at least 1, as nothing else writes market data")
+	case !nodeDir.MatchString(s.NodeDir):
+		return fmt.Errorf("setting nodeDir: must be an absolute path of letters, digits, / . _ and -, not %q", s.NodeDir)
+	case s.Orders != "filled" && s.Orders != "all":
+		return fmt.Errorf("setting orders: must be filled or all, not %q", s.Orders)
+	case s.Orders != "filled" && s.NodeDir == "":
+		return fmt.Errorf("setting orders: needs nodeDir, as only a node tells the statuses of all orders")
 	case s.ThrottleRate < 1 || s.ThrottleBurst < 1:
 		return fmt.Errorf("settings throttleRate and throttleBurst: must be at least 1, as 0 would refuse everybody")
 	case s.WAFRate != 0 && s.WAFRate < 10:

@@ -5,7 +5,7 @@
 //	<name>-data      tables, bucket of views, the key that wraps data keys
 //	<name>-api       the REST API with its functions and the authorizer
 //	<name>-feeds     the four WebSocket APIs with their function
-//	<name>-ingester  the program that follows the sources, on Fargate
+//	<name>-ingester  the program that follows the sources, on Fargate or beside nodes
 //	<name>-watch     dashboard, alarms, budget
 //
 // They know each other by names, which all begin with <name>-, and hardly by

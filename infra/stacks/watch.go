@@ -232,7 +232,7 @@ func (w *watcher) tableMetric(table, name string) awscloudwatch.IMetric {
 }
 
 func (w *watcher) ecsMetric(namespace, name, statistic string) awscloudwatch.IMetric {
-	return metric(namespace, name, statistic, map[string]string{"ClusterName": w.name("ingester"), "ServiceName": w.name("ingester")})
+	return metric(namespace, name, statistic, map[string]string{"ClusterName": w.name("ingester"), "ServiceName": w.ingesterService()})
 }
 
 // own is a metric that a program of this deployment writes to its log.
