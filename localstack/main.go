@@ -29,6 +29,7 @@ type cli struct {
 	URL    sign   `cmd:"" name:"url" help:"Print a signed address of an endpoint, valid for 30 seconds and one request."`
 	Env    env    `cmd:"" help:"Print the running stack's addresses and demo keys as shell assignments."`
 	Replay replay `cmd:"" help:"Replay a recording of node fills into the running stack."`
+	Share  share  `cmd:"" help:"Let containers reach the running stack's database and objects, until Ctrl-C."`
 	Oracle oracle `cmd:"" help:"Run a command against Amazon's DynamoDB Local."`
 }
 
@@ -61,6 +62,10 @@ type env struct{}
 type replay struct {
 	File     string `arg:"" type:"existingfile" help:"Recording: one block, or one fill, in JSON per line."`
 	Programs string `env:"QUOTARY_PROGRAMS" default:"bin" help:"Folder of the built programs."`
+}
+
+type share struct {
+	Address string `arg:"" optional:"" help:"Address of this machine that containers reach; by default that of Docker's bridge."`
 }
 
 type oracle struct {
@@ -142,6 +147,22 @@ func (r *replay) Run(c *cli) error {
 	cmd.Env = append(os.Environ(), state.Environment()...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	return cmd.Run()
+}
+
+// Run shares until Ctrl-C.
+func (s *share) Run(c *cli) error {
+	state, err := stack.Read(c.Data)
+	if err != nil {
+		return err
+	}
+	if s.Address == "" {
+		if s.Address, err = stack.Bridge(); err != nil {
+			return err
+		}
+	}
+	ctx, release := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer release()
+	return stack.Share(ctx, state, s.Address, func() { fmt.Println("The stack's database and objects can be reached at", s.Address) })
 }
 
 // Run runs the command while the engine runs.
