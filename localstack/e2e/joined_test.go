@@ -13,7 +13,9 @@ import (
 )
 
 // TestABookIsJoinedFromAllOrders compares books with joined prices with those of
-// the venue, which joins more than the twenty prices that a plain book tells.
+// the venue, which joins more than the twenty prices that a plain book tells. Three
+// in a row must be the same, soon: where the machine is so busy that the venue's
+// are late, the feed joins what it has in their place.
 func TestABookIsJoinedFromAllOrders(t *testing.T) {
 	t.Parallel()
 	type book struct {
@@ -47,6 +49,7 @@ func TestABookIsJoinedFromAllOrders(t *testing.T) {
 				})
 				return b
 			}
+			others := 0
 			for same, a, b := 0, next(truth, 0), next(ours, 0); same < 3; {
 				switch {
 				case a.Time < b.Time:
@@ -54,10 +57,12 @@ func TestABookIsJoinedFromAllOrders(t *testing.T) {
 				case a.Time > b.Time:
 					b = next(ours, b.Time)
 				default:
-					if !reflect.DeepEqual(a, b) {
-						t.Errorf("at %d the venue tells %v, the feed %v", a.Time, a.Levels, b.Levels)
+					if same++; !reflect.DeepEqual(a, b) {
+						same = 0
+						if others++; others == 20 {
+							t.Fatalf("20 books are not the venue's: at %d it tells %v, the feed %v", a.Time, a.Levels, b.Levels)
+						}
 					}
-					same++
 					a = next(truth, a.Time)
 				}
 			}

@@ -6,6 +6,7 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"net/url"
@@ -26,8 +27,12 @@ import (
 	"quotary/shared/catalog"
 )
 
-// world is the stack that all tests of the package share.
+// world is the stack that all tests of the package share. Its addresses are those
+// that its clients use: of the stack's own gateway, or of another in its place.
 var world *stack.Stack
+
+// own are the stack's own addresses.
+var own stack.State
 
 var root = func() string {
 	_, file, _, _ := runtime.Caller(0)
@@ -68,21 +73,32 @@ func run(m *testing.M) int {
 		upstream, ingesters = "none", 1 // a measured request shares the machine with nothing
 	}
 	engine := os.Getenv("QUOTARY_DYNAMODB_ENDPOINT")
+	ingesterEnv := []string{"QUOTARY_FEED_IDLE=" + feedIdle.String(), "QUOTARY_FEED_SILENCE=" + feedSilence.String()}
+	if os.Getenv("QUOTARY_CDK_LOCAL") != "" {
+		ingesterEnv = append(ingesterEnv, "QUOTARY_FEED_PIPELINE=1") // it takes one frame after the other, as AWS may
+	}
 	world, err = stack.Start(ctx, stack.Config{
 		Upstream: upstream, Ingesters: ingesters,
 		Data: data, Programs: filepath.Join(root, "bin"), Tools: filepath.Join(root, "localstack"),
 		DynamoDB: engine, Progress: os.Stdout, History: 1,
-		IngesterEnv: []string{"QUOTARY_FEED_IDLE=" + feedIdle.String(), "QUOTARY_FEED_SILENCE=" + feedSilence.String()},
+		IngesterEnv: ingesterEnv,
 	})
 	if err != nil {
 		fmt.Println("start the stack:", err)
 		logs(data)
 		return 1
 	}
+	own = world.State
+	standIn, err := anotherGateway(ctx, data)
+	if err != nil {
+		fmt.Println("start another gateway:", err)
+		logs(data)
+		return 1
+	}
 	code := m.Run()
 	stopping, done := context.WithTimeout(context.Background(), 20*time.Second)
 	defer done()
-	if err := world.Stop(stopping); err != nil {
+	if err := errors.Join(standIn(stopping), world.Stop(stopping)); err != nil {
 		fmt.Println("stop the stack:", err)
 		code = 1
 	}
@@ -96,6 +112,29 @@ func run(m *testing.M) int {
 		logs(data)
 	}
 	return code
+}
+
+// anotherGateway puts the functions behind cdk-local, where QUOTARY_CDK_LOCAL names
+// its program, and has all clients use that in place of the stack's own gateway. It
+// returns what ends it.
+func anotherGateway(ctx context.Context, data string) (stop func(context.Context) error, err error) {
+	command := os.Getenv("QUOTARY_CDK_LOCAL")
+	if command == "" {
+		return func(context.Context) error { return nil }, nil
+	}
+	w, err := witness.Start(ctx, witness.Config{
+		Command: command, Assembly: filepath.Join(root, "infra", "cdk.out"), Functions: world.State.LambdaURL,
+		Folder: filepath.Join(data, "logs"),
+	})
+	if err != nil {
+		return nil, err
+	}
+	world.State.BaseURL, world.State.WSBaseURL = w.BaseURL, w.WSBaseURL
+	text, err := json.Marshal(world.State)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(data, stack.StateFile), text, 0o600)
+	}
+	return w.Stop, err
 }
 
 // dropTables deletes the tables of a stack from an engine that lives on.

@@ -19,6 +19,7 @@ func TestABookOfASilentSourceIsSentAgainAsStale(t *testing.T) {
 	}
 	next := func(s *socket, what string, stale bool) (b book) {
 		t.Helper()
+		s.send(`{"method":"ping"}`) // or it would be disconnected
 		s.await(what, feedSilence+soon, func(p pushed) bool {
 			b = book{}
 			if p.Channel != "l2Book" {

@@ -1,167 +1,142 @@
 package witness
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
-	"os/exec"
-	"os/signal"
-	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 	"unicode"
-
-	"quotary/localstack/lambdahost"
 )
 
-// Environment variables of a program that is run in place of docker: that it is,
-// and the folder of the functions' programs.
-const (
-	AsContainer = "QUOTARY_WITNESS_CONTAINER"
-	programs    = "QUOTARY_WITNESS_PROGRAMS"
-)
+// AsContainer is the environment variable of a program that is run in place of
+// docker: the address of the witness.
+const AsContainer = "QUOTARY_WITNESS"
 
 // Container carries out those docker commands that cdk-local uses to run a
-// function. A container is a process of this program that serves until rm ends
-// it; its id is the number of the process.
+// function. A container is an address at which the witness listens.
 func Container(args []string) error {
 	if len(args) == 0 {
 		return errors.New("no command")
 	}
+	witness := os.Getenv(AsContainer)
 	switch args[0] {
 	case "version":
 		fmt.Println("28.0.0")
 		return nil
 	case "run":
-		return runDetached(args[1:])
-	case "serve":
-		return serve(args[1], args[2], args[3])
+		address, function := placeOf(args[1:])
+		return askWitness(http.MethodPost, witness+"/containers?"+url.Values{"address": {address}, "function": {function}}.Encode())
 	case "rm":
-		return signalTo(args[len(args)-1], syscall.SIGTERM)
-	case "logs": // a function's are of no interest here
-		signals := make(chan os.Signal, 1)
-		signal.Notify(signals, syscall.SIGTERM)
-		<-signals
-		return nil
+		return askWitness(http.MethodDelete, witness+"/containers/"+args[len(args)-1])
+	case "logs": // a function's are in the log of the stack
+		return askWitness(http.MethodGet, witness+"/logs")
 	}
 	return fmt.Errorf("docker %s is not known here", args[0])
 }
 
-// runDetached reads what a container would be run with, starts its process and
-// prints its id.
-func runDetached(args []string) error {
-	var address string
-	env := []string{"PATH=" + os.Getenv("PATH"), programs + "=" + os.Getenv(programs), AsContainer + "=1"}
+// placeOf reads where a container listens, and with which function, from the
+// options that it is run with.
+func placeOf(args []string) (address, function string) {
 	for i := 0; i < len(args)-1; i++ {
 		switch args[i] {
 		case "-p":
 			host, port, _ := strings.Cut(args[i+1], ":")
-			port, inside, _ := strings.Cut(port, ":")
-			if inside == "8080" {
+			if port, inside, _ := strings.Cut(port, ":"); inside == "8080" {
 				address = net.JoinHostPort(host, port)
 			}
 		case "-e":
-			name, _, given := strings.Cut(args[i+1], "=")
-			if given {
-				env = append(env, args[i+1])
-			} else {
-				env = append(env, name+"="+os.Getenv(name))
-			}
-		}
-	}
-	function := ""
-	for _, entry := range env {
-		if name, ok := strings.CutPrefix(entry, "AWS_LAMBDA_FUNCTION_NAME="); ok {
-			function = name
-		}
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	cmd := exec.Command(self, "serve", address, function, strconv.Itoa(os.Getppid()))
-	cmd.Env = env
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	fmt.Println(cmd.Process.Pid)
-	return cmd.Process.Release()
-}
-
-// serve answers at an address as the runtime emulator in a function's image
-// does, until it is asked to end or the process that wanted it has ended.
-func serve(address, logicalID, owner string) error {
-	path := filepath.Join(os.Getenv(programs), program(logicalID))
-	host, err := lambdahost.New(lambdahost.Config{
-		Functions: map[string]lambdahost.Function{"function": {Path: path, Env: os.Environ()}},
-		Logs:      io.Discard, Region: os.Getenv("AWS_REGION"),
-	})
-	if err != nil {
-		return err
-	}
-	ctx, release := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer release()
-	server := &http.Server{Addr: address, Handler: named(host.InvokeAPI()), ReadHeaderTimeout: 5 * time.Second}
-	ended := make(chan error, 1)
-	go func() { ended <- server.ListenAndServe() }()
-	watch := time.NewTicker(time.Second)
-	defer watch.Stop()
-	for alive := true; alive && err == nil; {
-		select {
-		case err = <-ended:
-		case <-ctx.Done():
-			alive = false
-		case <-watch.C:
-			alive = signalTo(owner, syscall.Signal(0)) == nil
-		}
-	}
-	stopping, done := context.WithTimeout(context.Background(), 5*time.Second)
-	defer done()
-	return errors.Join(err, server.Shutdown(stopping), host.Close(stopping))
-}
-
-// named puts right what the authorizer is asked: cdk-local gives the path in place
-// of the resource, which on API Gateway has the names of the parameters.
-func named(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, lambdahost.MaxPayload))
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusRequestEntityTooLarge)
-			return
-		}
-		var event map[string]any
-		if json.Unmarshal(text, &event) == nil && event["type"] == "REQUEST" {
-			path, _ := event["path"].(string)
-			segments := strings.Split(path, "/")
-			parameters, _ := event["pathParameters"].(map[string]any)
-			for name, value := range parameters {
-				if i := slices.Index(segments, fmt.Sprint(value)); i >= 0 {
-					segments[i] = "{" + name + "}"
+			if name, value, given := strings.Cut(args[i+1], "="); name == "AWS_LAMBDA_FUNCTION_NAME" {
+				if function = value; !given {
+					function = os.Getenv(name)
 				}
 			}
-			event["resource"] = strings.Join(segments, "/")
-			if text, err = json.Marshal(event); err != nil {
-				http.Error(w, err.Error(), http.StatusInternalServerError)
-				return
-			}
 		}
-		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
-		next.ServeHTTP(w, r)
-	})
+	}
+	return address, function
 }
 
-// program is the name of a function's program by its logical id:
-// PerpMarketFunction is perp-market.
-func program(logicalID string) string {
+// askWitness prints what the witness answers.
+func askWitness(method, address string) error {
+	req, err := http.NewRequest(method, address, nil) //nolint:noctx // whoever runs docker ends it
+	if err != nil {
+		return err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err == nil && res.StatusCode >= http.StatusBadRequest {
+		err = errors.New(string(text))
+	}
+	if err != nil {
+		return fmt.Errorf("ask the witness: %w", err)
+	}
+	_, err = os.Stdout.Write(text)
+	return err
+}
+
+// docker is the other end of [Container].
+func (w *Witness) docker() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /containers", w.runContainer)
+	mux.HandleFunc("DELETE /containers/{id}", func(_ http.ResponseWriter, r *http.Request) {
+		w.mu.Lock()
+		server := w.containers[r.PathValue("id")]
+		delete(w.containers, r.PathValue("id"))
+		w.mu.Unlock()
+		if server != nil {
+			_ = server.Close() // what it was doing is of no interest any more
+		}
+	})
+	mux.HandleFunc("GET /logs", func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-r.Context().Done():
+		case <-w.running.Done():
+		}
+	})
+	return mux
+}
+
+func (w *Witness) runContainer(out http.ResponseWriter, r *http.Request) {
+	var listen net.ListenConfig
+	listener, err := listen.Listen(context.WithoutCancel(r.Context()), "tcp", r.FormValue("address"))
+	if err != nil {
+		http.Error(out, err.Error(), http.StatusBadRequest)
+		return
+	}
+	function := functionOf(r.FormValue("function"))
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /2015-03-31/functions/function/invocations", func(out http.ResponseWriter, r *http.Request) { w.invocation(out, r, function) })
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
+	w.mu.Lock()
+	w.started++
+	id := strconv.Itoa(w.started)
+	w.containers[id] = server
+	w.mu.Unlock()
+	w.tasks.Go(func() { _ = server.Serve(listener) }) // it ends when it is closed
+	fmt.Fprintln(out, id)
+}
+
+func (w *Witness) removeContainers() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, server := range w.containers {
+		_ = server.Close()
+	}
+}
+
+// functionOf is the name of a function by its logical id: PerpMarketFunction is
+// perp-market.
+func functionOf(logicalID string) string {
 	var name strings.Builder
 	for i, r := range strings.TrimSuffix(logicalID, "Function") {
 		if i > 0 && unicode.IsUpper(r) {
@@ -170,17 +145,4 @@ func program(logicalID string) string {
 		name.WriteRune(unicode.ToLower(r))
 	}
 	return name.String()
-}
-
-// signalTo sends a signal to the process with a number.
-func signalTo(id string, what os.Signal) error {
-	number, err := strconv.Atoi(id)
-	if err != nil {
-		return fmt.Errorf("the container %q is not one of ours: %w", id, err)
-	}
-	process, err := os.FindProcess(number)
-	if err != nil {
-		return err
-	}
-	return process.Signal(what)
 }

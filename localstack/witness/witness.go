@@ -2,105 +2,125 @@ package witness
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
-	"os"
-	"os/exec"
+	"net/http"
 	"path/filepath"
-	"strings"
-	"syscall"
+	"sync"
 	"time"
+
+	"quotary/shared/catalog"
 )
 
 // Config says what a gateway serves, and with what.
 type Config struct {
-	Command  string   // cdk-local's program, cdkl
-	Assembly string   // folder that CDK has synthesized for the environment dev
-	Programs string   // folder of the functions' programs, built for this machine
-	Env      []string // of the functions
-	Folder   string   // for what it writes
+	Command   string // cdk-local's program, cdkl
+	Assembly  string // folder that CDK has synthesized for the environment dev
+	Functions string // base address of the Lambda Invoke API that has the functions
+	Folder    string // for what it writes
 }
 
-// Start serves the REST API and returns its base address and a function that
-// ends it. The calling program is run again in place of docker, with
-// [AsContainer] set: it must then call [Container].
-func Start(ctx context.Context, cfg Config) (base string, stop func(context.Context) error, err error) {
-	assembly := filepath.Join(cfg.Folder, "assembly")
-	if err := Unroll(cfg.Assembly, assembly); err != nil {
-		return "", nil, err
+// Witness is a gateway that runs.
+type Witness struct {
+	BaseURL   string // of the REST API, ends with /api
+	WSBaseURL string // of the WebSocket APIs, ends with /api
+
+	cfg   Config
+	plan  *Plan
+	rest  string            // cdk-local's address of the REST API
+	feeds map[string]string // and those of the WebSocket APIs, by path, to connect to
+	http  *http.Client
+
+	running context.Context               // ends the connections
+	stops   []func(context.Context) error // undone in reverse
+	tasks   sync.WaitGroup                // that serve connections
+
+	mu          sync.Mutex
+	passages    map[string]*passage    // by id: requests that are under way
+	connections map[string]*connection // by id
+	containers  map[string]*http.Server
+	started     int // containers so far
+}
+
+// Start serves the APIs until Stop. The calling program is run again in place of
+// docker, with [AsContainer] set: it must then call [Container].
+func Start(ctx context.Context, cfg Config) (*Witness, error) {
+	running, cancel := context.WithCancel(context.Background())
+	w := &Witness{
+		cfg: cfg, running: running, feeds: make(map[string]string),
+		http:     &http.Client{Timeout: 35 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}},
+		passages: make(map[string]*passage), connections: make(map[string]*connection), containers: make(map[string]*http.Server),
 	}
-	variables := make(map[string]string)
-	for _, entry := range cfg.Env {
-		name, value, _ := strings.Cut(entry, "=")
-		variables[name] = value
+	w.stops = append(w.stops, func(context.Context) error {
+		cancel()
+		w.removeContainers() // which a cdk-local that was killed has left
+		w.tasks.Wait()
+		return nil
+	})
+	if err := w.start(ctx); err != nil {
+		ending, done := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
+		defer done()
+		return nil, errors.Join(err, w.Stop(ending))
 	}
-	text, err := json.Marshal(map[string]any{"Parameters": variables})
+	return w, nil
+}
+
+// Stop ends every part, the last started first, and waits for it.
+func (w *Witness) Stop(ctx context.Context) error {
+	var faults []error
+	for i := len(w.stops) - 1; i >= 0; i-- {
+		faults = append(faults, w.stops[i](ctx))
+	}
+	w.stops = nil
+	return errors.Join(faults...)
+}
+
+func (w *Witness) start(ctx context.Context) (err error) {
+	assembly := filepath.Join(w.cfg.Folder, "assembly")
+	if w.plan, err = Unroll(w.cfg.Assembly, assembly); err != nil {
+		return err
+	}
+	docker, err := w.listen(w.docker())
 	if err != nil {
-		return "", nil, err
+		return err
 	}
-	environment := filepath.Join(cfg.Folder, "environment.json")
-	if err := os.WriteFile(environment, text, 0o600); err != nil {
-		return "", nil, err
+	serve := func(name string, apis ...string) ([]string, error) {
+		p := program{command: w.cfg.Command, assembly: assembly, docker: "http://" + docker, log: filepath.Join(w.cfg.Folder, name+".log")}
+		addresses, err := p.start(ctx, apis)
+		if err != nil {
+			return nil, fmt.Errorf("cdk-local for %s: %w", name, err)
+		}
+		w.stops = append(w.stops, p.stop)
+		return addresses, nil
 	}
-	self, err := os.Executable()
+	addresses, err := serve("rest", "quotary-dev-api/Api")
 	if err != nil {
-		return "", nil, err
+		return err
 	}
+	w.rest = addresses[0]
+	for path, feed := range w.plan.Feeds {
+		if addresses, err = serve(feed.ID, "quotary-dev-feeds/"+feed.ID); err != nil {
+			return err
+		}
+		w.feeds[path] = addresses[0]
+	}
+	front, err := w.listen(http.HandlerFunc(w.serve))
+	if err != nil {
+		return err
+	}
+	w.BaseURL, w.WSBaseURL = "http://"+front+catalog.BasePath, "ws://"+front+catalog.BasePath
+	return nil
+}
+
+// listen serves at a free loopback address until Stop.
+func (w *Witness) listen(handler http.Handler) (address string, err error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return "", nil, err
+		return "", err
 	}
-	_, port, _ := net.SplitHostPort(listener.Addr().String())
-	listener.Close()
-	logs, err := os.Create(filepath.Join(cfg.Folder, "cdk-local.log"))
-	if err != nil {
-		return "", nil, err
-	}
-	cmd := exec.Command(cfg.Command, "start-api", "quotary-dev-api/Api", "--app", assembly,
-		"--port", port, "--no-pull", "--env-vars", environment, "--per-lambda-concurrency", "4")
-	cmd.Env = append(os.Environ(), "CDK_DOCKER="+self, AsContainer+"=1", programs+"="+cfg.Programs)
-	cmd.Stdout, cmd.Stderr = logs, logs
-	if err := cmd.Start(); err != nil {
-		return "", nil, fmt.Errorf("start cdk-local: %w", errors.Join(err, logs.Close()))
-	}
-	ended := make(chan struct{})
-	go func() {
-		_ = cmd.Wait() // how it ended stands in its log
-		close(ended)
-	}()
-	stop = func(ctx context.Context) error {
-		_ = cmd.Process.Signal(syscall.SIGTERM) // it may have ended
-		select {
-		case <-ended:
-		case <-ctx.Done():
-			_ = cmd.Process.Kill()
-			<-ended
-		}
-		return logs.Close()
-	}
-	if err := listening(ctx, "127.0.0.1:"+port, ended); err != nil {
-		said, _ := os.ReadFile(logs.Name())
-		return "", nil, errors.Join(fmt.Errorf("cdk-local: %w: %.2000s", err, said), stop(ctx))
-	}
-	return "http://127.0.0.1:" + port, stop, nil
-}
-
-// listening returns when something listens at an address.
-func listening(ctx context.Context, address string, ended <-chan struct{}) error {
-	var dialer net.Dialer
-	for {
-		conn, err := dialer.DialContext(ctx, "tcp", address)
-		if err == nil {
-			return conn.Close()
-		}
-		select {
-		case <-ended:
-			return errors.New("it has ended")
-		case <-ctx.Done():
-			return err
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second}
+	w.tasks.Go(func() { _ = server.Serve(listener) }) // it ends when it is closed
+	w.stops = append(w.stops, func(context.Context) error { return server.Close() })
+	return listener.Addr().String(), nil
 }
