@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -31,11 +33,17 @@ var feedSilence = map[bool]time.Duration{true: 15 * time.Second, false: 2 * time
 // seconds.
 const soon = 5 * time.Second
 
-// socket is a client of a feed.
+// socket is a client of a feed. While it waits for frames it is not idle.
 type socket struct {
 	t    *testing.T
 	conn *websocket.Conn
+	ping string       // the ping of the feed; none is sent without
+	sent time.Time    // when it last sent something
+	asks atomic.Int32 // its own pings that were not answered
 }
+
+// pings are those of the feeds that have another one than those of addresses.
+var pings = map[string]string{"/ws": `{"method":"ping"}`}
 
 // handshake opens a feed with extra query parameters. Where it is refused, the
 // socket is nil and the answer tells why.
@@ -57,7 +65,7 @@ func handshake(t *testing.T, key client.Key, path string, query url.Values) (*so
 	}
 	conn.SetReadLimit(1 << 20)
 	t.Cleanup(func() { conn.CloseNow() })
-	return &socket{t, conn}, client.Answer{Status: http.StatusSwitchingProtocols}
+	return &socket{t: t, conn: conn, ping: cmp.Or(pings[path], `{"type":"ping"}`), sent: time.Now()}, client.Answer{Status: http.StatusSwitchingProtocols}
 }
 
 func connect(t *testing.T, key client.Key, path string) *socket {
@@ -76,6 +84,7 @@ func (s *socket) send(message string) {
 	if err := s.conn.Write(ctx, websocket.MessageText, []byte(message)); err != nil {
 		s.t.Fatalf("send %s: %v", message, err)
 	}
+	s.sent = time.Now()
 }
 
 // pushed is a frame of any feed.
@@ -90,12 +99,54 @@ type pushed struct {
 func (s *socket) next(within time.Duration) (pushed, error) {
 	ctx, done := context.WithTimeout(s.t.Context(), within)
 	defer done()
+	defer s.stay()()
+	for {
+		p, err := s.read(ctx)
+		if err != nil || p.Channel != "pong" && p.Type != "pong" || s.asks.Load() == 0 {
+			return p, err
+		}
+		s.asks.Add(-1)
+	}
+}
+
+func (s *socket) read(ctx context.Context) (pushed, error) {
 	_, b, err := s.conn.Read(ctx)
 	if err != nil {
 		return pushed{}, err
 	}
 	p := pushed{raw: string(b)}
 	return p, json.Unmarshal(b, &p)
+}
+
+// stay sends pings, so that the connection lives however long nothing is told,
+// until what it returns is called.
+func (s *socket) stay() (stop func()) {
+	if s.ping == "" {
+		return func() {}
+	}
+	stopped, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-stopped:
+				return
+			case <-time.After(time.Until(s.sent.Add(feedIdle / 4))):
+			}
+			ctx, done := context.WithTimeout(s.t.Context(), soon)
+			s.asks.Add(1)
+			err := s.conn.Write(ctx, websocket.MessageText, []byte(s.ping))
+			done()
+			if err != nil {
+				return // as the reader will find
+			}
+			s.sent = time.Now()
+		}
+	}()
+	return func() {
+		close(stopped)
+		<-ended
+	}
 }
 
 // await reads frames until one is as wanted.
@@ -120,13 +171,14 @@ func (s *socket) answer(message, want string) {
 	s.await(want, soon, func(p pushed) bool { return p.raw == want })
 }
 
-// ended waits for the end of the connection, whatever still comes.
+// ended waits in silence for the end of the connection, whatever still comes.
 func (s *socket) ended(within time.Duration) {
 	s.t.Helper()
-	deadline := time.Now().Add(within)
+	ctx, done := context.WithTimeout(s.t.Context(), within)
+	defer done()
 	for {
-		if _, err := s.next(time.Until(deadline)); err != nil {
-			if time.Now().After(deadline) {
+		if _, err := s.read(ctx); err != nil {
+			if ctx.Err() != nil {
 				s.t.Fatalf("the connection is open after %s", within)
 			}
 			return

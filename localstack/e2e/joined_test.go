@@ -38,7 +38,7 @@ func TestABookIsJoinedFromAllOrders(t *testing.T) {
 			}
 			defer venue.CloseNow()
 			venue.SetReadLimit(1 << 20)
-			truth := &socket{t, venue}
+			truth := &socket{t: t, conn: venue}
 			truth.send(subscription("subscribe", fields))
 			ours := connect(t, world.State.Demo.SubKey, "/ws")
 			ours.send(subscription("subscribe", fields))
