@@ -158,17 +158,18 @@ func TestAClientThatOnlyPingsIsClosed(t *testing.T) {
 	}
 	_ = wire.(*net.TCPConn).SetReadBuffer(4 << 10) // fewer pings fill it
 	pings := bytes.Repeat(append([]byte{0x89, 0x80 | 125, 0, 0, 0, 0}, make([]byte, 125)...), 100)
-	for {
-		_ = wire.SetWriteDeadline(time.Now().Add(20 * time.Second))
-		if _, err := wire.Write(pings); err != nil { // the answers are never read
-			var late net.Error
-			if errors.As(err, &late) && late.Timeout() {
-				t.Fatal("the gateway waits for a client that reads nothing")
+	pinging := make(chan struct{})
+	go func() { // its own system may tell it late that the connection is closed
+		defer close(pinging)
+		for {
+			if _, err := wire.Write(pings); err != nil { // the answers are never read
+				return
 			}
-			break
 		}
-	}
+	}()
 	waitUntil(t, func() bool { return len(s.told(t, "DISCONNECT", "")) == 1 })
+	_ = wire.Close()
+	<-pinging
 }
 
 func TestASlowClientGetsEverythingThatWasTakenInOrder(t *testing.T) {
