@@ -308,13 +308,17 @@ func TestTheMirrorEqualsTheTable(t *testing.T) {
 	live := balanced(t, w).live
 	for n, m := range mirrors {
 		m.await(t, fmt.Sprint("mirror ", n, " that equals the table"), func() bool { return cmp.Equal(m.live, live) })
-		if s := trouble[n]; s.every == 0 && len(m.resets) != 1 || s.every > 0 && (s.trims == 0 || len(m.resets) < 2) {
-			t.Errorf("mirror %d: %d resets after %d trims", n, len(m.resets), s.trims)
+		m.mu.Lock()
+		resets := m.resets
+		m.mu.Unlock()
+		trims, ended := trouble[n].befell()
+		if trouble[n].every == 0 && len(resets) != 1 || trouble[n].every > 0 && (trims == 0 || len(resets) < 2) {
+			t.Errorf("mirror %d: %d resets after %d trims", n, len(resets), trims)
 		}
-		if trouble[n].ended < 3 {
-			t.Errorf("mirror %d saw %d shards end", n, trouble[n].ended)
+		if ended < 3 {
+			t.Errorf("mirror %d saw %d shards end", n, ended)
 		}
-		for _, cause := range m.resets[1:] {
+		for _, cause := range resets[1:] {
 			if !strings.Contains(cause.Error(), "gap") {
 				t.Errorf("a reset because of %v", cause)
 			}

@@ -39,7 +39,14 @@ func newTroubled(c *dynamodbstreams.Client, length int, seed uint64) *troubled {
 	return &troubled{Client: c, length: length, every: 5, rnd: rand.New(rand.NewPCG(seed, 3)), parts: make([]part, 1)}
 }
 
-// fault returns what befalls a request.
+// befell tells how many failures lost records, and how many shards ended.
+func (s *troubled) befell() (trims, ended int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.trims, s.ended
+}
+
+// fault returns what befalls a request. The caller holds s.mu.
 func (s *troubled) fault() error {
 	s.requests++
 	lost := s.requests%20 == 5
