@@ -33,7 +33,9 @@ import (
 type deployment struct {
 	*apitest.World
 	host *lambdahost.Host
+	way  string // to the stores
 	*calls
+	*account
 }
 
 // calls are the requests of functions to their stores: function, table or
@@ -52,6 +54,7 @@ func (c *calls) note(function, resource, action string) {
 func deploy(t *testing.T) *deployment {
 	t.Helper()
 	d := &deployment{World: apitest.New(t, catalog.FunctionPlanned), calls: &calls{seen: map[[3]string]bool{}}}
+	d.account = &account{calls: d.calls}
 	bin, data := t.TempDir(), t.TempDir()
 	keys := filepath.Join(data, "data-keys.json")
 	// The data key of apitest's worlds.
@@ -62,7 +65,7 @@ func deploy(t *testing.T) *deployment {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stores := d.stores(t)
+	d.way = d.stores(t)
 	logs := new(bytes.Buffer) // one write at a time, says lambdahost
 	cfg := lambdahost.Config{Functions: map[string]lambdahost.Function{}, Logs: logs}
 	var builds errgroup.Group
@@ -77,7 +80,9 @@ func deploy(t *testing.T) *deployment {
 		})
 		cfg.Functions[name] = lambdahost.Function{Path: program, Env: []string{
 			"AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test", "AWS_REGION=eu-west-1",
-			"AWS_ENDPOINT_URL_DYNAMODB=" + stores + "/dynamodb/" + name + "/", "AWS_ENDPOINT_URL_S3=" + stores + "/s3/" + name + "/",
+			"AWS_ENDPOINT_URL_DYNAMODB=" + d.way + "/dynamodb/" + name + "/", "AWS_ENDPOINT_URL_S3=" + d.way + "/s3/" + name + "/",
+			"AWS_ENDPOINT_URL_KMS=" + d.way + "/aws/" + name + "/", "AWS_ENDPOINT_URL_SSM=" + d.way + "/aws/" + name + "/",
+			"QUOTARY_SECRETS_KEY=key", "QUOTARY_DATA_KEYS_PARAMETER=/quotary/prod/data-keys",
 			"QUOTARY_TABLE_PREFIX=" + d.Prefix, "QUOTARY_VIEWS_BUCKET=views", "QUOTARY_DATA_KEYS_FILE=" + keys,
 		}}
 	}
@@ -129,6 +134,7 @@ func (d *deployment) stores(t *testing.T) string {
 		r.URL.Path = "/" + r.PathValue("rest")
 		s3.ServeHTTP(w, r)
 	})
+	mux.Handle("/aws/{function}/{rest...}", d.account)
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	return server.URL
@@ -191,8 +197,8 @@ func (d *deployment) within(t *testing.T) {
 			granted[[3]string{program, resource, action}] = true
 		}
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	d.calls.mu.Lock()
+	defer d.calls.mu.Unlock()
 	for call := range d.seen {
 		var title strings.Builder
 		for _, word := range strings.Split(call[0], "-") {

@@ -1,7 +1,7 @@
-// Package events holds one sample event for each function, in the shape that
-// API Gateway sends, for sam local invoke -e. The test keeps them valid: against
-// the types of events, against the catalog, and by feeding each to its function
-// through the Runtime API.
+// Package events holds one sample event for each function, in the shape that API
+// Gateway sends, or CloudFormation to the one that it invokes, for sam local invoke
+// -e. The test keeps them valid: against the types of events, against the catalog,
+// and by feeding each to its function through the Runtime API.
 package events_test
 
 import (
@@ -33,7 +33,7 @@ const (
 )
 
 func functions() []string {
-	all := append(catalog.Functions(), catalog.FunctionAuthorizer, catalog.FunctionAdmin, catalog.FunctionSocket)
+	all := append(catalog.Functions(), catalog.FunctionAuthorizer, catalog.FunctionAdmin, catalog.FunctionDataKey, catalog.FunctionSocket)
 	slices.Sort(all)
 	return all
 }
@@ -168,6 +168,10 @@ func TestEachFunctionAnswersItsSampleWithinItsRights(t *testing.T) {
 	t.Parallel()
 	d := deploy(t)
 	for _, function := range functions() {
+		if function == catalog.FunctionDataKey {
+			d.dataKey(t)
+			continue
+		}
 		answer, err := d.invoke(t, function, sample(t, function))
 		switch function {
 		case catalog.FunctionAuthorizer:

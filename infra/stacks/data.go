@@ -7,6 +7,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
 	"github.com/aws/jsii-runtime-go"
 
+	"quotary/shared/catalog"
 	"quotary/shared/store"
 )
 
@@ -18,7 +19,25 @@ func (b *builder) data(app awscdk.App) awscdk.Stack {
 	}
 	b.views(stack)
 	b.secretsKey = b.key(stack)
+	b.firstDataKey(stack)
 	return stack
+}
+
+// firstDataKey has a function make the first data key, where there is none, before
+// anything is deployed that needs one. It is made once and belongs to the operator
+// from then on: later deployments read it and change nothing.
+func (b *builder) firstDataKey(stack awscdk.Stack) {
+	function := b.function(stack, catalog.FunctionDataKey)
+	if function == nil {
+		return
+	}
+	resource := awscdk.NewCustomResource(stack, jsii.String("DataKey"), &awscdk.CustomResourceProps{
+		ServiceToken:   function.FunctionArn(),
+		ResourceType:   jsii.String("Custom::DataKey"),
+		ServiceTimeout: awscdk.Duration_Minutes(jsii.Number(5)),
+		RemovalPolicy:  b.removalOnceMade(),
+	})
+	rename(resource, "DataKey")
 }
 
 // table declares a table of the product's schema: keys pk and sk, billed by
@@ -72,7 +91,7 @@ func (b *builder) views(stack awscdk.Stack) {
 		BlockPublicAccess: awss3.BlockPublicAccess_BLOCK_ALL(),
 		ObjectOwnership:   awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED,
 		Versioned:         jsii.Bool(true),
-		RemovalPolicy:     b.removal(),
+		RemovalPolicy:     b.removalOnceMade(),
 		LifecycleRules: &[]*awss3.LifecycleRule{{
 			Id:                                  jsii.String("old-versions"),
 			NoncurrentVersionExpiration:         awscdk.Duration_Days(jsii.Number(1)),
@@ -94,7 +113,7 @@ func (b *builder) key(stack awscdk.Stack) awskms.Key {
 		Description:       jsii.String("Wraps the data keys that seal the API secrets of Quotary " + b.Env),
 		EnableKeyRotation: jsii.Bool(true),
 		PendingWindow:     awscdk.Duration_Days(jsii.Number(30)),
-		RemovalPolicy:     b.removal(),
+		RemovalPolicy:     b.removalOnceMade(),
 	})
 	rename(key, "SecretsKey")
 	awscdk.NewCfnOutput(stack, jsii.String("SecretsKeyAlias"), &awscdk.CfnOutputProps{

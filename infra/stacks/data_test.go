@@ -83,7 +83,7 @@ func TestTheViewsAreEncryptedPrivateAndForgotten(t *testing.T) {
 	bucket := full.parts["data"].only(t, "AWS::S3::Bucket")
 	p := bucket.Properties
 	if at(p, "BucketEncryption", "ServerSideEncryptionConfiguration", 0, "ServerSideEncryptionByDefault", "SSEAlgorithm") != "AES256" ||
-		bucket.DeletionPolicy != "Retain" || at(p, "VersioningConfiguration", "Status") != "Enabled" {
+		bucket.DeletionPolicy != "RetainExceptOnCreate" || at(p, "VersioningConfiguration", "Status") != "Enabled" {
 		t.Errorf("bucket = %v, %s", p, bucket.DeletionPolicy)
 	}
 	for _, way := range []string{"BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "RestrictPublicBuckets"} {
@@ -111,7 +111,7 @@ func TestTheViewsAreEncryptedPrivateAndForgotten(t *testing.T) {
 func TestTheKeyOfSecretsRotatesAndStays(t *testing.T) {
 	t.Parallel()
 	key := full.parts["data"].only(t, "AWS::KMS::Key")
-	if key.Properties["EnableKeyRotation"] != true || key.DeletionPolicy != "Retain" || key.Properties["PendingWindowInDays"] != 30.0 {
+	if key.Properties["EnableKeyRotation"] != true || key.DeletionPolicy != "RetainExceptOnCreate" || key.Properties["PendingWindowInDays"] != 30.0 {
 		t.Errorf("key = %v, %s", key.Properties, key.DeletionPolicy)
 	}
 	if alias := full.parts["data"].only(t, "AWS::KMS::Alias"); alias.Properties["AliasName"] != "alias/quotary-prod-secrets" {
@@ -121,5 +121,22 @@ func TestTheKeyOfSecretsRotatesAndStays(t *testing.T) {
 		if who := plain(at(s, "Principal", "AWS")); who != "arn:${AWS::Partition}:iam::${AWS::AccountId}:root" {
 			t.Errorf("the key's policy trusts %s", who)
 		}
+	}
+}
+
+func TestTheFirstDataKeyIsMadeByTheDeploymentAndStays(t *testing.T) {
+	t.Parallel()
+	part := full.parts["data"]
+	made := part.only(t, "Custom::DataKey")
+	if made.DeletionPolicy != "RetainExceptOnCreate" || plain(made.Properties["ServiceToken"]) != "${DatakeyFunction.Arn}" || made.Properties["ServiceTimeout"] != "300" {
+		t.Errorf("it is %v, %s", made.Properties, made.DeletionPolicy)
+	}
+	function := part.only(t, "AWS::Lambda::Function").Properties
+	env := at(function, "Environment", "Variables")
+	if plain(at(env, "QUOTARY_SECRETS_KEY")) != "${SecretsKey.Arn}" || at(env, "QUOTARY_DATA_KEYS_PARAMETER") != "/quotary/prod/data-keys" {
+		t.Errorf("its function has %v", env)
+	}
+	if seconds := function["Timeout"].(float64); seconds >= 300 {
+		t.Errorf("CloudFormation gives up before the %v s of the function", seconds)
 	}
 }

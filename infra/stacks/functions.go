@@ -25,6 +25,8 @@ func sizeOf(function string) size {
 		return size{256, 60} // may read a year of every sub-key
 	case catalog.FunctionPlanned:
 		return size{256, 10}
+	case catalog.FunctionDataKey:
+		return size{256, 180} // waits for the rights of a role that was just made
 	default:
 		return size{512, functionSeconds}
 	}
@@ -99,6 +101,10 @@ func (b *builder) environment(name string, stack awscdk.Stack) *map[string]*stri
 			env["QUOTARY_DATA_KEYS_FILE"] = jsii.String("/var/task/data-keys.json")
 		}
 	}
+	if r.DataKey {
+		env["QUOTARY_SECRETS_KEY"] = b.secretsKey.KeyArn()
+		env["QUOTARY_DATA_KEYS_PARAMETER"] = jsii.String(b.dataKeys())
+	}
 	for name, endpoint := range map[string]string{"AWS_ENDPOINT_URL_DYNAMODB": b.LocalDynamoDB, "AWS_ENDPOINT_URL_S3": b.LocalS3} {
 		if endpoint != "" {
 			env[name] = jsii.String(endpoint)
@@ -126,7 +132,7 @@ func (b *builder) logs(stack awscdk.Stack, id, name string) awslogs.LogGroup {
 	group := awslogs.NewLogGroup(stack, jsii.String(id), &awslogs.LogGroupProps{
 		LogGroupName:  jsii.String(name),
 		Retention:     awslogs.RetentionDays(retention(b.LogDays)),
-		RemovalPolicy: b.removal(),
+		RemovalPolicy: b.removalOnceMade(),
 	})
 	rename(group, id)
 	return group

@@ -24,6 +24,7 @@ type Rights struct {
 	Tables  map[string][]string // actions of DynamoDB by table, without prefixes
 	Views   []string            // actions of S3 on the objects under views/
 	Secrets bool                // may unwrap the data keys that seal secrets
+	DataKey bool                // may make the first data key, and never unwrap one
 	Push    bool                // may send frames to WebSocket connections
 	Stream  bool                // may follow the stream of connections
 }
@@ -51,6 +52,9 @@ var rights = map[string]Rights{
 	catalog.FunctionPlanned: {
 		Tables:  map[string][]string{store.KeysTable: readKeys, store.UsageTable: burnNonce},
 		Secrets: true,
+	},
+	catalog.FunctionDataKey: {
+		DataKey: true,
 	},
 	string(catalog.Distributor): {
 		Tables:  map[string][]string{store.KeysTable: keepKeys, store.UsageTable: {"BatchGetItem", "PutItem"}},
@@ -127,16 +131,12 @@ func (b *builder) policy(program string, logs awslogs.ILogGroup) awsiam.PolicyDo
 		allow("ViewsThatAreNotThere", []string{"s3:ListBucket"}, []string{"arn:${AWS::Partition}:s3:::" + b.bucket()})
 	}
 	if r.Secrets {
-		document.AddStatements(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-			Sid:       jsii.String("Secrets"),
-			Actions:   jsii.Strings("kms:Decrypt"),
-			Resources: &[]*string{b.secretsKey.KeyArn()},
-			// Only ciphertexts that were made as data keys of this product.
-			Conditions: &map[string]any{
-				"Null":                      map[string]any{"kms:EncryptionContext:" + keys.DataKeyContext: "false"},
-				"ForAllValues:StringEquals": map[string]any{"kms:EncryptionContextKeys": []string{keys.DataKeyContext}},
-			},
-		}))
+		document.AddStatements(b.wrapping("Secrets", "kms:Decrypt"))
+	}
+	if r.DataKey {
+		document.AddStatements(b.wrapping("DataKey", "kms:GenerateDataKeyWithoutPlaintext", "kms:ReEncryptFrom", "kms:ReEncryptTo"))
+		allow("DataKeys", []string{"ssm:DeleteParameter", "ssm:GetParameter", "ssm:PutParameter"},
+			[]string{"arn:${AWS::Partition}:ssm:${AWS::Region}:${AWS::AccountId}:parameter" + b.dataKeys()})
 	}
 	if r.Push && len(b.feedAPIs) > 0 {
 		var connections []*string
@@ -154,6 +154,18 @@ func (b *builder) policy(program string, logs awslogs.ILogGroup) awsiam.PolicyDo
 		allow("Trace", []string{"xray:PutTelemetryRecords", "xray:PutTraceSegments"}, []string{"*"}) // which Lambda does by itself
 	}
 	return document
+}
+
+// wrapping allows actions of the key of secrets on what was made as a data key of
+// this product, and on nothing else.
+func (b *builder) wrapping(sid string, actions ...string) awsiam.PolicyStatement {
+	return awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+		Sid: jsii.String(sid), Actions: jsii.Strings(actions...), Resources: &[]*string{b.secretsKey.KeyArn()},
+		Conditions: &map[string]any{
+			"Null":                      map[string]any{"kms:EncryptionContext:" + keys.DataKeyContext: "false"},
+			"ForAllValues:StringEquals": map[string]any{"kms:EncryptionContextKeys": []string{keys.DataKeyContext}},
+		},
+	})
 }
 
 // tableARNs are the table, and its indexes for those that query.

@@ -26,6 +26,7 @@ func short(arn string) string {
 	arn = strings.ReplaceAll(arn, "quotary-prod-", "")
 	arn = strings.ReplaceAll(arn, "-${AWS::AccountId}-${AWS::Region}", "")
 	arn = regexp.MustCompile(`\$\{data:ExportsOutput[A-Za-z]*SecretsKeyArn[0-9A-F]*\}`).ReplaceAllString(arn, "kms SecretsKey")
+	arn = strings.ReplaceAll(arn, "${SecretsKey.Arn}", "kms SecretsKey")
 	return regexp.MustCompile(`\$\{feeds:ExportsOutputRef([A-Za-z]*Feed)[0-9A-F]*\}`).ReplaceAllString(arn, "$${$1}")
 }
 
@@ -34,7 +35,7 @@ func short(arn string) string {
 func TestEachProgramHasItsRightsAndNoOther(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	for _, part := range []string{"api", "feeds", "ingester"} {
+	for _, part := range []string{"data", "api", "feeds", "ingester"} {
 		ids, roles := full.parts[part].all("AWS::IAM::Role")
 		for _, id := range ids {
 			all := statements(roles[id])
@@ -95,20 +96,24 @@ func TestRolesHoldNothingButTheirRights(t *testing.T) {
 	}
 }
 
-func TestSecretsAreUnwrappedAsDataKeysOnly(t *testing.T) {
+func TestTheKeyOfSecretsIsUsedForDataKeysOnly(t *testing.T) {
 	t.Parallel()
 	seen := 0
 	for _, part := range full.parts {
 		_, roles := part.all("AWS::IAM::Role")
 		for id, role := range roles {
 			for _, s := range statements(role) {
-				if !slices.Contains(listed(at(s, "Action")), any("kms:Decrypt")) {
+				actions := listed(at(s, "Action"))
+				if !strings.HasPrefix(actions[0].(string), "kms:") {
 					continue
 				}
 				seen++
+				if slices.Contains(actions, any("kms:Decrypt")) && id == "DatakeyRole" {
+					t.Error("who makes a data key may unwrap it")
+				}
 				if at(s, "Condition", "Null", "kms:EncryptionContext:quotary:data-key") != "false" ||
 					at(s, "Condition", "ForAllValues:StringEquals", "kms:EncryptionContextKeys", 0) != "quotary:data-key" {
-					t.Errorf("%s may unwrap under %v", id, at(s, "Condition"))
+					t.Errorf("%s may use the key under %v", id, at(s, "Condition"))
 				}
 			}
 		}
@@ -120,7 +125,7 @@ func TestSecretsAreUnwrappedAsDataKeysOnly(t *testing.T) {
 
 func TestEveryFunctionHasADecisionAboutItsRights(t *testing.T) {
 	t.Parallel()
-	for _, name := range append(catalog.Functions(), catalog.FunctionAuthorizer, catalog.FunctionAdmin, catalog.FunctionSocket, "ingester") {
+	for _, name := range append(catalog.Functions(), catalog.FunctionAuthorizer, catalog.FunctionAdmin, catalog.FunctionDataKey, catalog.FunctionSocket, "ingester") {
 		if _, ok := stacks.RightsOf(name); !ok {
 			t.Errorf("%s has no rights", name)
 		}

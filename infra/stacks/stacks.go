@@ -2,7 +2,7 @@
 //
 // [Build] makes five stacks from [Settings]:
 //
-//	<name>-data      tables, bucket of views, the key that wraps data keys
+//	<name>-data      tables, bucket of views, the key that wraps data keys, the first of these
 //	<name>-api       the REST API with its functions and the authorizer
 //	<name>-feeds     the four WebSocket APIs with their function
 //	<name>-ingester  the program that follows the sources, on Fargate or beside nodes
@@ -105,6 +105,15 @@ func sub(text string) *string {
 func (b *builder) removal() awscdk.RemovalPolicy {
 	if b.Keep {
 		return awscdk.RemovalPolicy_RETAIN
+	}
+	return awscdk.RemovalPolicy_DESTROY
+}
+
+// removalOnceMade keeps what a deployed stack has. A first deployment that fails
+// takes what it had made with it, so that the next one does not find the names taken.
+func (b *builder) removalOnceMade() awscdk.RemovalPolicy {
+	if b.Keep {
+		return awscdk.RemovalPolicy_RETAIN_ON_UPDATE_OR_DELETE
 	}
 	return awscdk.RemovalPolicy_DESTROY
 }

@@ -34,7 +34,7 @@ const (
 // A package above its limit fails. A start above its limit is only said, because
 // a machine may be busy.
 func BenchmarkColdStart(b *testing.B) {
-	names := append(catalog.Functions(), catalog.FunctionAuthorizer, catalog.FunctionAdmin, catalog.FunctionSocket)
+	names := append(catalog.Functions(), catalog.FunctionAuthorizer, catalog.FunctionAdmin, catalog.FunctionDataKey, catalog.FunctionSocket)
 	for _, name := range names {
 		b.Run(name, func(b *testing.B) { coldStart(b, name) })
 	}
@@ -102,12 +102,14 @@ func start(b *testing.B, name string) (s started) {
 		w.WriteHeader(http.StatusAccepted)
 		answered <- append([]byte(filepath.Base(r.URL.Path)+" "), body...)
 	})
+	api.HandleFunc("PUT /cloudformation", func(http.ResponseWriter, *http.Request) {})
 	server := httptest.NewServer(api)
 	defer server.Close()
+	event = bytes.ReplaceAll(event, []byte("https://cloudformation-"), []byte(server.URL+"/cloudformation?"))
 
 	var said bytes.Buffer
 	program := exec.CommandContext(b.Context(), filepath.Join(root, "bin", name))
-	program.Env = append(world.State.Environment(),
+	program.Env = append(world.State.Environment(), "QUOTARY_SECRETS_KEY=key", "QUOTARY_DATA_KEYS_PARAMETER=parameter",
 		"AWS_LAMBDA_RUNTIME_API="+strings.TrimPrefix(server.URL, "http://"), "AWS_LAMBDA_FUNCTION_NAME="+name)
 	program.Stdout, program.Stderr = &said, &said
 	began = time.Now()
@@ -148,7 +150,11 @@ func sampleEvent(b *testing.B, name string) []byte {
 	text = []byte(strings.NewReplacer(
 		"5b1f0c6e2d7a49838e4c1d2b3a4f5e60", demo.SubKey.AccessKey, "9a8b7c6d5e4f30211234567890abcdef", demo.Primary.AccessKey,
 	).Replace(string(text)))
-	if name != catalog.FunctionAuthorizer {
+	switch name {
+	case catalog.FunctionAuthorizer:
+	case catalog.FunctionDataKey: // without what only KMS can make
+		return bytes.Replace(text, []byte(`"Create"`), []byte(`"Update"`), 1)
+	default:
 		return text
 	}
 	var event map[string]any

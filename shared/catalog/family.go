@@ -37,6 +37,7 @@ const (
 const (
 	FunctionAuthorizer = "authorizer" // verifies signatures for the gateway
 	FunctionAdmin      = "admin"      // operator's actions, invoked through IAM only
+	FunctionDataKey    = "datakey"    // makes the first data key, for CloudFormation
 	FunctionPlanned    = "planned"    // answers 501 for families without a handler
 	FunctionSocket     = "socket"     // the WebSocket routes
 )

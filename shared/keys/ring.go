@@ -78,7 +78,7 @@ func File(path string) Source {
 		if err != nil {
 			return DataKeys{}, fmt.Errorf("key file: %w", err)
 		}
-		return parseDataKeys(text)
+		return ParseDataKeys(text)
 	}
 }
 
@@ -95,7 +95,7 @@ const DataKeyContext = "quotary:data-key"
 // {[DataKeyContext]: id}. The text is the JSON form of [DataKeys].
 func KMS(client Decrypter, text string) Source {
 	return func(ctx context.Context) (DataKeys, error) {
-		wrapped, err := parseDataKeys([]byte(text))
+		wrapped, err := ParseDataKeys([]byte(text))
 		if err != nil {
 			return DataKeys{}, err
 		}
@@ -114,8 +114,9 @@ func KMS(client Decrypter, text string) Source {
 	}
 }
 
-// parseDataKeys repeats nothing of the text in its errors: it may hold keys.
-func parseDataKeys(text []byte) (DataKeys, error) {
+// ParseDataKeys reads the JSON form of [DataKeys] and nothing beside it. Its errors
+// repeat nothing of the text, which may hold keys.
+func ParseDataKeys(text []byte) (DataKeys, error) {
 	var out DataKeys
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()

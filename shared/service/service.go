@@ -40,7 +40,7 @@ type Service struct {
 	Metrics *metrics.Writer // nil where the deployment asks for none
 	Clock   func() time.Time
 
-	aws    aws.Config
+	AWS    aws.Config // for clients that only one function has
 	prefix string
 }
 
@@ -59,7 +59,7 @@ func Open(ctx context.Context, name string) (*Service, error) {
 		t.MaxIdleConnsPerHost = 32
 	})
 	var err error
-	if s.aws, err = awsconfig.LoadDefaultConfig(ctx, awsconfig.WithHTTPClient(client), awsconfig.WithRetryMaxAttempts(3)); err != nil {
+	if s.AWS, err = awsconfig.LoadDefaultConfig(ctx, awsconfig.WithHTTPClient(client), awsconfig.WithRetryMaxAttempts(3)); err != nil {
 		return nil, fmt.Errorf("load the AWS settings: %w", err)
 	}
 	return s, s.Env.Err()
@@ -67,7 +67,7 @@ func Open(ctx context.Context, name string) (*Service, error) {
 
 // DynamoDB returns the client of the tables. A function makes one.
 func (s *Service) DynamoDB(ctx context.Context) (*dynamo.Client, error) {
-	return dynamo.New(ctx, dynamodb.NewFromConfig(s.aws))
+	return dynamo.New(ctx, dynamodb.NewFromConfig(s.AWS))
 }
 
 // Table returns the full name of a table of this deployment.
@@ -89,7 +89,7 @@ func (s *Service) Views() (*store.Views, error) {
 	if err := s.Env.Err(); err != nil {
 		return nil, err
 	}
-	client := s3.NewFromConfig(s.aws, func(o *s3.Options) { o.UsePathStyle = o.BaseEndpoint != nil })
+	client := s3.NewFromConfig(s.AWS, func(o *s3.Options) { o.UsePathStyle = o.BaseEndpoint != nil })
 	return store.NewViews(client, bucket), nil
 }
 
@@ -103,7 +103,7 @@ func (s *Service) Keys(ctx context.Context, db *dynamo.Client) (*keys.Store, err
 		if err := s.Env.Err(); err != nil {
 			return nil, err
 		}
-		source = keys.KMS(kms.NewFromConfig(s.aws), wrapped)
+		source = keys.KMS(kms.NewFromConfig(s.AWS), wrapped)
 	}
 	ring, err := keys.OpenRing(ctx, source)
 	if err != nil {
