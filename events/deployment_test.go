@@ -69,7 +69,7 @@ func deploy(t *testing.T) *deployment {
 	logs := new(bytes.Buffer) // one write at a time, says lambdahost
 	cfg := lambdahost.Config{Functions: map[string]lambdahost.Function{}, Logs: logs}
 	var builds errgroup.Group
-	for _, name := range functions() {
+	for _, name := range catalog.AllFunctions() {
 		program := filepath.Join(bin, name)
 		builds.Go(func() error {
 			build := exec.CommandContext(t.Context(), "go", "build", "-tags", "lambda.norpc", "-ldflags", "-s -w", "-o", program, "../functions/"+strings.ReplaceAll(name, "-", "/"))

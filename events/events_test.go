@@ -32,12 +32,6 @@ const (
 	samplePrimary = "9a8b7c6d5e4f30211234567890abcdef"
 )
 
-func functions() []string {
-	all := append(catalog.Functions(), catalog.FunctionAuthorizer, catalog.FunctionAdmin, catalog.FunctionDataKey, catalog.FunctionSocket)
-	slices.Sort(all)
-	return all
-}
-
 func sample(t *testing.T, function string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(function + ".json")
@@ -56,7 +50,7 @@ func TestEachFunctionHasOneSample(t *testing.T) {
 	for i := range files {
 		files[i] = strings.TrimSuffix(files[i], ".json")
 	}
-	if want := functions(); !slices.Equal(files, want) {
+	if want := catalog.AllFunctions(); !slices.Equal(files, want) {
 		t.Errorf("samples of %v, want those of %v", files, want)
 	}
 }
@@ -167,7 +161,7 @@ func agree(t *testing.T, function string, single map[string]string, multiple map
 func TestEachFunctionAnswersItsSampleWithinItsRights(t *testing.T) {
 	t.Parallel()
 	d := deploy(t)
-	for _, function := range functions() {
+	for _, function := range catalog.AllFunctions() {
 		if function == catalog.FunctionDataKey {
 			d.dataKey(t)
 			continue

@@ -2,7 +2,6 @@ package stacks
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -22,7 +21,7 @@ const restAPI = "Api"
 
 func (b *builder) api(app awscdk.App) awscdk.Stack {
 	stack := b.stack(app, "api", "REST API, its functions and the authorizer")
-	names := append(slices.Clone(catalog.Functions()), catalog.FunctionAuthorizer, catalog.FunctionAdmin)
+	names := append(catalog.Functions(), catalog.FunctionAuthorizer, catalog.FunctionAdmin)
 	for _, name := range names {
 		function := b.function(stack, name)
 		if function == nil || name == catalog.FunctionAdmin { // invoked through IAM alone

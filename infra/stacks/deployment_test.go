@@ -254,7 +254,7 @@ func TestAProgramThatIsNotBuiltIsNamed(t *testing.T) {
 // does not exist, no domain.
 func TestADevelopmentDeploymentLeavesNothingBehind(t *testing.T) {
 	assets := filepath.Join(t.TempDir(), "bin")
-	if err := programs(assets, append(catalog.Functions(), catalog.FunctionAuthorizer, catalog.FunctionAdmin, catalog.FunctionDataKey)...); err != nil {
+	if err := programs(assets, slices.DeleteFunc(catalog.AllFunctions(), func(name string) bool { return name == catalog.FunctionSocket })...); err != nil {
 		t.Fatal(err)
 	}
 	d, err := synthesize(filepath.Join(t.TempDir(), "dev"), map[string]any{

@@ -125,7 +125,7 @@ func TestTheKeyOfSecretsIsUsedForDataKeysOnly(t *testing.T) {
 
 func TestEveryFunctionHasADecisionAboutItsRights(t *testing.T) {
 	t.Parallel()
-	for _, name := range append(catalog.Functions(), catalog.FunctionAuthorizer, catalog.FunctionAdmin, catalog.FunctionDataKey, catalog.FunctionSocket, "ingester") {
+	for _, name := range append(catalog.AllFunctions(), "ingester") {
 		if _, ok := stacks.RightsOf(name); !ok {
 			t.Errorf("%s has no rights", name)
 		}

@@ -71,7 +71,7 @@ func run(m *testing.M) int {
 // everything is the context of the full deployment.
 func everything(dir string) map[string]any {
 	assets := filepath.Join(dir, "bin")
-	if err := programs(assets, append(catalog.Functions(), catalog.FunctionAuthorizer, catalog.FunctionAdmin, catalog.FunctionDataKey, catalog.FunctionSocket)...); err != nil {
+	if err := programs(assets, catalog.AllFunctions()...); err != nil {
 		panic(err)
 	}
 	return map[string]any{

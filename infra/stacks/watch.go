@@ -60,9 +60,9 @@ func (b *builder) watch(app awscdk.App) awscdk.Stack {
 	return stack
 }
 
-// functions are the names of all functions of this deployment, sorted.
+// functions are the names of the functions that serve somebody, sorted.
 func (b *builder) functions() []string {
-	names := append(slices.Clone(catalog.Functions()), catalog.FunctionAuthorizer, catalog.FunctionAdmin)
+	names := append(catalog.Functions(), catalog.FunctionAuthorizer, catalog.FunctionAdmin)
 	if len(b.feedAPIs) > 0 {
 		names = append(names, functionSocket)
 	}

@@ -34,8 +34,7 @@ const (
 // A package above its limit fails. A start above its limit is only said, because
 // a machine may be busy.
 func BenchmarkColdStart(b *testing.B) {
-	names := append(catalog.Functions(), catalog.FunctionAuthorizer, catalog.FunctionAdmin, catalog.FunctionDataKey, catalog.FunctionSocket)
-	for _, name := range names {
+	for _, name := range catalog.AllFunctions() {
 		b.Run(name, func(b *testing.B) { coldStart(b, name) })
 	}
 }

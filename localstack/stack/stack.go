@@ -20,6 +20,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -254,7 +255,9 @@ func (s *Stack) startFunctions(context.Context) error {
 	if err != nil {
 		return err
 	}
-	names := append(catalog.Functions(), catalog.FunctionAuthorizer, catalog.FunctionAdmin, catalog.FunctionSocket)
+	names := slices.DeleteFunc(catalog.AllFunctions(), func(name string) bool {
+		return name == catalog.FunctionDataKey // data keys lie in a file here
+	})
 	functions := make(map[string]lambdahost.Function, len(names))
 	for _, name := range names {
 		program := filepath.Join(s.cfg.Programs, name)

@@ -65,3 +65,11 @@ func Functions() []string {
 	slices.Sort(out)
 	return slices.Compact(out)
 }
+
+// AllFunctions returns the names of all functions of a deployment, sorted: those of
+// [Functions], and those that serve no HTTPS endpoint.
+func AllFunctions() []string {
+	all := append(Functions(), FunctionAuthorizer, FunctionAdmin, FunctionDataKey, FunctionSocket)
+	slices.Sort(all)
+	return all
+}
