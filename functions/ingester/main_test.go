@@ -98,27 +98,37 @@ func record(t testing.TB, trades int) (path string, fills []market.Fill) {
 	t.Helper()
 	var text strings.Builder
 	for b := 0; b*4 < trades; b++ {
-		var events []string
-		for i := range 4 {
-			n := b*4 + i
-			for side, address := range [2]string{fmt.Sprintf("0x%040x", n%9), fmt.Sprintf("0x%040x", 100+n%5)} {
-				events = append(events, fmt.Sprintf(`[%q,{"coin":"C%d","px":"%d.5","sz":"%d.25","side":"%c","time":%d,"startPosition":"%d.0","dir":"Buy","closedPnl":"0.0","hash":"0x0","oid":%d,"crossed":%t,"fee":"0.0","tid":%d,"feeToken":"USDC","twapId":null}]`,
-					address, n%6, 100+n%7, 1+n%3, "BA"[side], 1770033590000+b*731, n, 2*n+side, side == n%2, 5000+n))
-			}
-		}
-		fmt.Fprintf(&text, `{"block_number":%d,"events":[%s]}`+"\n", 700+b, strings.Join(events, ","))
+		text.WriteString(block(b, 1770033590000+int64(b)*731))
 	}
 	path = filepath.Join(t.TempDir(), "recording")
 	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for line := range strings.Lines(text.String()) {
+	return path, fillsOf(t, text.String())
+}
+
+// block is a line of a node: a block of four trades at a time, ms.
+func block(b int, ms int64) string {
+	var events []string
+	for i := range 4 {
+		n := b*4 + i
+		for side, address := range [2]string{fmt.Sprintf("0x%040x", n%9), fmt.Sprintf("0x%040x", 100+n%5)} {
+			events = append(events, fmt.Sprintf(`[%q,{"coin":"C%d","px":"%d.5","sz":"%d.25","side":"%c","time":%d,"startPosition":"%d.0","dir":"Buy","closedPnl":"0.0","hash":"0x0","oid":%d,"crossed":%t,"fee":"0.0","tid":%d,"feeToken":"USDC","twapId":null}]`,
+				address, n%6, 100+n%7, 1+n%3, "BA"[side], ms, n, 2*n+side, side == n%2, 5000+n))
+		}
+	}
+	return fmt.Sprintf(`{"block_number":%d,"events":[%s]}`+"\n", 700+b, strings.Join(events, ","))
+}
+
+func fillsOf(t testing.TB, text string) (fills []market.Fill) {
+	t.Helper()
+	for line := range strings.Lines(text) {
 		var err error
 		if fills, _, err = market.AppendFills(fills, line, 0); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return path, fills
+	return fills
 }
 
 // TestAKilledIngesterLosesAndDoublesNothing kills the process without warning

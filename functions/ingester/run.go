@@ -47,7 +47,7 @@ func (runCommand) Run(ctx context.Context) error {
 	if i.serves, err = s.hasFeeds(ctx, c); err != nil {
 		return err
 	}
-	l := &lease.Lease{DB: c.dynamodb, Table: s.prefix + store.SeriesTable, Name: "ingester", Owner: s.owner(), Timing: lease.Standard, Log: log}
+	l := &lease.Lease{DB: c.dynamodb, Table: s.prefix + store.SeriesTable, Name: "ingester", Owner: s.owner(), Timing: lease.Standard, Log: log, Fit: s.fit}
 	i.health = &ingest.Health{Lease: l, Now: time.Now}
 	listener, err := net.Listen("tcp", s.address)
 	if err != nil {
@@ -96,10 +96,14 @@ func (s settings) owner() string {
 func (i *ingester) attend(ctx context.Context, l *lease.Lease) error {
 	for ctx.Err() == nil {
 		err := l.Hold(ctx, i.work)
-		if !errors.Is(err, lease.ErrLost) && !errors.Is(err, store.ErrFenced) {
+		switch {
+		case errors.Is(err, lease.ErrAsked):
+			i.log.Info("another ingester takes over; standing by", "why", err.Error())
+		case errors.Is(err, lease.ErrLost), errors.Is(err, store.ErrFenced):
+			i.log.Warn("another ingester has taken over; standing by", "error", err.Error())
+		default:
 			return err
 		}
-		i.log.Warn("another ingester has taken over; standing by", "error", err.Error())
 	}
 	return nil
 }

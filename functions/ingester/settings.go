@@ -23,14 +23,15 @@ import (
 
 // settings are read from the environment; the AWS SDK reads its own AWS_*.
 type settings struct {
-	prefix  string // of the tables
-	bucket  string // of the views
-	nodeDir string // "" follows no node
-	url     string // of the public API, "" follows none
-	spool   string // "" takes no replays
-	address string // of the health listener
-	orders  string // which order statuses to keep: ordersFilled or ordersAll
-	feeds   bool   // whether to drive the WebSocket feeds, where their table exists
+	prefix  string        // of the tables
+	bucket  string        // of the views
+	nodeDir string        // "" follows no node
+	url     string        // of the public API, "" follows none
+	spool   string        // "" takes no replays
+	address string        // of the health listener
+	behind  time.Duration // by so much, a node is not up to date
+	orders  string        // which order statuses to keep: ordersFilled or ordersAll
+	feeds   bool          // whether to drive the WebSocket feeds, where their table exists
 	idle    time.Duration
 	metrics string // name under which metrics are written, "" writes none
 	posts   int    // frames on their way on a connection to the management API
@@ -53,6 +54,7 @@ func readSettings() (settings, error) {
 		name:    env.Optional("QUOTARY_INGESTER_NAME", ""),
 		idle:    env.Duration("QUOTARY_FEED_IDLE", connections.Idle, "after what time without a message a WebSocket client is disconnected"),
 		posts:   env.Int("QUOTARY_FEED_PIPELINE", 1, 1, "how many frames are posted on one connection before the answer to the first: 1, unless the management API is known to read on, as that of the local stack does"),
+		behind:  env.Duration("QUOTARY_NODE_BEHIND", nodeBehind, "how old what its node tells may be before this process gives way to one whose node is up to date"),
 		silence: env.Duration("QUOTARY_FEED_SILENCE", live.Silence, "after what time without a new book the last one is sent again as stale"),
 	}
 	if s.nodeDir != "" {
@@ -73,6 +75,9 @@ const (
 	ordersFilled = "filled"
 	ordersAll    = "all"
 )
+
+// nodeBehind is some hundred blocks.
+const nodeBehind = 30 * time.Second
 
 // attemptTimeout bounds one try of a request to AWS. Batches are larger than
 // what functions send, and nobody waits for them.

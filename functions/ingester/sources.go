@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"path/filepath"
+	"time"
 
 	"quotary/functions/ingester/ingest"
 	"quotary/functions/ingester/live"
@@ -52,8 +53,27 @@ func (s settings) sources(info *hyperliquid.Info, feeds *live.Feeds, log *slog.L
 	return sources
 }
 
+// fit tells whether this process has what others may lack: a node that is up to date.
+// What the public API tells is told to all.
+func (s settings) fit() bool {
+	if s.nodeDir == "" {
+		return false
+	}
+	for _, stream := range hyperliquid.Streams {
+		files := hyperliquid.Files{Dir: s.folder(stream)}
+		if at, err := files.Newest(); err == nil && time.Since(at) < s.behind {
+			return true
+		}
+	}
+	return false
+}
+
+func (s settings) folder(stream string) string {
+	return filepath.Join(s.nodeDir, stream, "hourly")
+}
+
 func (s settings) files(stream string, log *slog.Logger) *hyperliquid.Files {
-	return &hyperliquid.Files{Dir: filepath.Join(s.nodeDir, stream, "hourly"), Stats: new(hyperliquid.Stats), Log: log.With("source", stream)}
+	return &hyperliquid.Files{Dir: s.folder(stream), Stats: new(hyperliquid.Stats), Log: log.With("source", stream)}
 }
 
 // present are streams of the node that only the feeds want: what they told

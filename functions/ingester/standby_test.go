@@ -175,6 +175,93 @@ func TestAStandbyTakesOverAndNothingIsLostOrDoubled(t *testing.T) {
 	w.checkRows(fills)
 }
 
+// TestAnIngesterGivesWayToOneWhoseNodeIsUpToDate lets three follow what they have,
+// nothing and two nodes of which one stops: whoever has a node that is up to date
+// works, and nothing is lost or doubled.
+func TestAnIngesterGivesWayToOneWhoseNodeIsUpToDate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	env := append(w.env, "QUOTARY_NODE_BEHIND=2s")
+	w.env = env
+	none := w.task("none")
+	none.await("active", 1)
+	first := newNode(t, "")
+	w.env = append(env, "QUOTARY_NODE_DIR="+first.dir)
+	one := w.task("first")
+	one.await("active", 2)
+	none.await("standby", 2)
+	time.Sleep(time.Second) // some of it is written
+	told := first.stop()
+	second := newNode(t, told)
+	w.env = append(env, "QUOTARY_NODE_DIR="+second.dir)
+	two := w.task("second")
+	two.await("active", 3)
+	one.await("standby", 3)
+	time.Sleep(time.Second)
+	fills := fillsOf(t, second.stop())
+	if len(fills) <= len(fillsOf(t, told)) {
+		t.Fatal("the second node told nothing")
+	}
+	w.awaitRows(fills)
+	if err := two.end(syscall.SIGTERM); err != nil {
+		t.Logf("the second ended with %v", err) // a slow engine takes longer than a stop may
+	}
+	w.checkRows(fills)
+	w.checkCandles(fills)
+}
+
+// node writes blocks of the present until it is stopped.
+type node struct {
+	dir  string
+	halt chan struct{}
+	told chan string
+}
+
+// newNode starts a node that has written some text already.
+func newNode(t *testing.T, before string) *node {
+	t.Helper()
+	n := &node{dir: t.TempDir(), halt: make(chan struct{}), told: make(chan string, 1)}
+	file := filepath.Join(n.dir, "node_fills_by_block", "hourly", "20260202", "10")
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	out, err := os.Create(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { n.stop() })
+	go func() {
+		defer out.Close()
+		text := before
+		_, err := out.WriteString(before)
+		for b := strings.Count(before, "\n"); err == nil; b++ {
+			line := block(b, time.Now().UnixMilli())
+			text += line
+			_, err = out.WriteString(line)
+			select {
+			case <-n.halt:
+				n.told <- text
+				return
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+		t.Error(err)
+		n.told <- text
+	}()
+	return n
+}
+
+// stop returns all that the node has written.
+func (n *node) stop() string {
+	select {
+	case <-n.halt:
+		return ""
+	default:
+	}
+	close(n.halt)
+	return <-n.told
+}
+
 // awaitRows waits until every fill can be read.
 func (w *world) awaitRows(fills []market.Fill) {
 	w.t.Helper()

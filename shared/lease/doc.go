@@ -25,6 +25,15 @@
 // lease since, and the same term is valid again. If somebody has, the term is
 // over for good, and the context of the work ends with [ErrLost].
 //
+// # Who should hold it
+//
+// A process may lack what the work would be done best with ([Lease.Fit]). It takes
+// the lease all the same when nobody else does, and shows that it is not fit. One that
+// is, and stands by, then asks for the lease; the holder learns of that with its next
+// heartbeat, ends its work ([ErrAsked]) and gives the lease back, and for the time of
+// Patience nobody takes it but who has asked. Between processes that are equally fit
+// nothing changes.
+//
 // # What is not, and what helps
 //
 // Between looking at a clock and acting a process can pause for any time, and a

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
@@ -18,14 +18,21 @@ const (
 	attrOwner = "owner" // absent while nobody holds the lease
 	attrEpoch = "ep"
 	attrBeat  = "beat"
+	attrFit   = "fit"  // present while the holder is fit
+	attrAsked = "want" // the fit process that asks for the lease; absent where none does
 )
-
-var names = map[string]string{"#owner": attrOwner, "#ep": attrEpoch, "#beat": attrBeat}
 
 // record is the item of a lease. The zero value stands for none.
 type record struct {
 	owner       string
 	epoch, beat int64
+	fit         bool
+	asked       string
+}
+
+// alike tells whether r shows no other sign of life of its holder than s does.
+func (r record) alike(s record) bool {
+	return r.owner == s.owner && r.epoch == s.epoch && r.beat == s.beat
 }
 
 // errChanged tells that the item is not as a change of it wants.
@@ -43,9 +50,12 @@ func number(n int64) types.AttributeValue {
 
 func recordOf(it item) record {
 	var r record
-	if s, ok := it[attrOwner].(*types.AttributeValueMemberS); ok {
-		r.owner = s.Value
+	for name, to := range map[string]*string{attrOwner: &r.owner, attrAsked: &r.asked} {
+		if s, ok := it[name].(*types.AttributeValueMemberS); ok {
+			*to = s.Value
+		}
 	}
+	_, r.fit = it[attrFit]
 	for name, to := range map[string]*int64{attrEpoch: &r.epoch, attrBeat: &r.beat} {
 		if n, ok := it[name].(*types.AttributeValueMemberN); ok {
 			*to, _ = strconv.ParseInt(n.Value, 10, 64) // the item is ours: what is not a number was never written
@@ -79,10 +89,11 @@ func (l *Lease) take(ctx context.Context, r record) (*record, error) {
 			values[":owner"] = text(r.owner)
 		}
 	}
-	taken, err := l.update(ctx, &dynamodb.UpdateItemInput{
-		UpdateExpression:    aws.String("SET #owner = :me, #ep = if_not_exists(#ep, :none) + :one, #beat = :none"),
-		ConditionExpression: &condition, ExpressionAttributeNames: names, ExpressionAttributeValues: values,
-	})
+	expression := "SET #owner = :me, #ep = if_not_exists(#ep, :none) + :one, #beat = :none REMOVE #want, #fit"
+	if l.fit() {
+		expression = "SET #owner = :me, #ep = if_not_exists(#ep, :none) + :one, #beat = :none, #fit = :one REMOVE #want"
+	}
+	taken, err := l.update(ctx, expression, condition, values)
 	if errors.Is(err, errChanged) {
 		return nil, nil
 	}
@@ -92,44 +103,57 @@ func (l *Lease) take(ctx context.Context, r record) (*record, error) {
 	return taken, nil
 }
 
-// beat shows that the holder of an epoch is alive. The error is ErrLost when it
-// does not hold the lease any more.
-func (l *Lease) beat(ctx context.Context, epoch int64) error {
-	_, err := l.update(ctx, &dynamodb.UpdateItemInput{
-		UpdateExpression:    aws.String("SET #beat = #beat + :one"),
-		ConditionExpression: aws.String("#ep = :ep AND #owner = :me"), ExpressionAttributeNames: names,
-		ExpressionAttributeValues: item{":ep": number(epoch), ":me": text(l.Owner), ":one": number(1)},
-	})
-	if errors.Is(err, errChanged) {
-		return ErrLost
-	}
-	if err != nil {
-		return fmt.Errorf("renew the lease %s: %w", l.Name, err)
+// ask tells the holder, which is not fit, that this process is. Whoever asks first
+// is the one that is waited for.
+func (l *Lease) ask(ctx context.Context, r record) error {
+	_, err := l.update(ctx, "SET #want = :me", "#ep = :ep AND #owner = :owner AND attribute_not_exists(#want)",
+		item{":ep": number(r.epoch), ":owner": text(r.owner), ":me": text(l.Owner)})
+	if err != nil && !errors.Is(err, errChanged) {
+		return fmt.Errorf("ask for the lease %s: %w", l.Name, err)
 	}
 	return nil
 }
 
+// beat shows that the holder of an epoch is alive, and whether it is fit; asked tells
+// whether a process that is fit asks for the lease of one that is not. The error is
+// ErrLost when it does not hold the lease any more.
+func (l *Lease) beat(ctx context.Context, epoch int64) (asked bool, err error) {
+	expression := "SET #beat = #beat + :one REMOVE #fit"
+	if l.fit() {
+		expression = "SET #beat = #beat + :one, #fit = :one REMOVE #want"
+	}
+	r, err := l.update(ctx, expression, "#ep = :ep AND #owner = :me", item{":ep": number(epoch), ":me": text(l.Owner), ":one": number(1)})
+	if errors.Is(err, errChanged) {
+		return false, ErrLost
+	}
+	if err != nil {
+		return false, fmt.Errorf("renew the lease %s: %w", l.Name, err)
+	}
+	return r.asked != "", nil
+}
+
 // leave ends the holding of an epoch.
 func (l *Lease) leave(ctx context.Context, epoch int64) error {
-	_, err := l.update(ctx, &dynamodb.UpdateItemInput{
-		UpdateExpression:    aws.String("REMOVE #owner"),
-		ConditionExpression: aws.String("#ep = :ep AND #owner = :me"),
-
-		ExpressionAttributeNames:  map[string]string{"#owner": attrOwner, "#ep": attrEpoch},
-		ExpressionAttributeValues: item{":ep": number(epoch), ":me": text(l.Owner)},
-	})
-	if err != nil {
+	if _, err := l.update(ctx, "REMOVE #owner", "#ep = :ep AND #owner = :me", item{":ep": number(epoch), ":me": text(l.Owner)}); err != nil {
 		return fmt.Errorf("give the lease %s back: %w", l.Name, err)
 	}
 	return nil
 }
 
 // update changes the item, and returns it as it is then.
-func (l *Lease) update(ctx context.Context, in *dynamodb.UpdateItemInput) (*record, error) {
+func (l *Lease) update(ctx context.Context, expression, condition string, values item) (*record, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.Timing.Request)
 	defer cancel()
-	in.TableName, in.Key, in.ReturnValues = &l.Table, l.key(), types.ReturnValueAllNew
-	out, err := l.DB.UpdateItem(ctx, in)
+	names := map[string]string{}
+	for _, name := range []string{attrOwner, attrEpoch, attrBeat, attrFit, attrAsked} {
+		if strings.Contains(expression+condition, "#"+name) { // a name that is not used is refused
+			names["#"+name] = name
+		}
+	}
+	out, err := l.DB.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &l.Table, Key: l.key(), ReturnValues: types.ReturnValueAllNew,
+		UpdateExpression: &expression, ConditionExpression: &condition, ExpressionAttributeNames: names, ExpressionAttributeValues: values,
+	})
 	var failed *types.ConditionalCheckFailedException
 	if errors.As(err, &failed) {
 		return nil, errChanged

@@ -14,6 +14,10 @@ import (
 // ErrLost tells that another process has taken the lease.
 var ErrLost = errors.New("another process has taken the lease")
 
+// ErrAsked tells that the lease was given back because a process that is fit has
+// asked for it.
+var ErrAsked = errors.New("a process that is fit for the work has asked for the lease")
+
 // DB is the part of the DynamoDB client that a lease needs.
 type DB interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
@@ -47,6 +51,11 @@ type Lease struct {
 	Timing Timing
 	Log    *slog.Logger
 
+	// Fit tells whether this process has all that the work needs at this moment; nil
+	// means that it has. It is asked several times a second and must not wait. A
+	// process that is not fit may hold the lease, until one that is asks for it.
+	Fit func() bool
+
 	// clock is the time since some moment; nil means the monotonic clock.
 	clock func() time.Duration
 
@@ -76,8 +85,9 @@ func (l *Lease) Holder() Holder {
 // it began.
 //
 // The context of work ends with ctx, or with the cause ErrLost when the lease is
-// lost; the error is ErrLost then. Nil is returned when ctx ends before the
-// lease is held. Hold owns one goroutine, which has ended when it returns.
+// lost, or with ErrAsked when a process that is fit asks for it; the error is one of
+// these two then. Nil is returned when ctx ends before the lease is held. Hold owns
+// two goroutines, which have ended when it returns.
 func (l *Lease) Hold(ctx context.Context, work func(ctx context.Context, t *Term) error) error {
 	if l.clock == nil {
 		start := time.Now()
@@ -98,15 +108,28 @@ func (l *Lease) Hold(ctx context.Context, work func(ctx context.Context, t *Term
 			stop(ErrLost)
 		}
 	})
+	renewal.Go(func() {
+		select {
+		case <-t.asked:
+			l.Log.Info("a process that is fit asks for the lease", "lease", l.Name, "epoch", t.Epoch)
+			stop(ErrAsked)
+		case <-renewing.Done():
+		}
+	})
 	err := work(working, t)
 	end()
 	renewal.Wait()
 	l.release(context.WithoutCancel(ctx), t)
-	if t.over() {
+	switch {
+	case t.over():
 		return ErrLost
+	case err == nil && errors.Is(context.Cause(working), ErrAsked):
+		return ErrAsked
 	}
 	return err
 }
+
+func (l *Lease) fit() bool { return l.Fit == nil || l.Fit() }
 
 // acquire returns nil when ctx ends first.
 func (l *Lease) acquire(ctx context.Context) *Term {
@@ -140,7 +163,10 @@ func (l *Lease) look(ctx context.Context) (*Term, error) {
 		return nil, err
 	}
 	if !l.due(r) {
-		return nil, nil
+		if r.owner != "" && !r.fit && r.asked == "" && l.fit() {
+			err = l.ask(ctx, r)
+		}
+		return nil, err
 	}
 	began := l.clock()
 	taken, err := l.take(ctx, r)
@@ -153,7 +179,7 @@ func (l *Lease) look(ctx context.Context) (*Term, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.seen, l.mine = *taken, true
-	t := &Term{Epoch: taken.epoch, lease: l, lost: make(chan struct{}), renewed: make(chan struct{})}
+	t := &Term{Epoch: taken.epoch, lease: l, lost: make(chan struct{}), asked: make(chan struct{}), renewed: make(chan struct{})}
 	t.until.Store(int64(began + l.Timing.Term))
 	return t, nil
 }
@@ -163,10 +189,12 @@ func (l *Lease) due(r record) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.clock()
-	if r != l.seen {
-		l.seen, l.since = r, now
+	if !r.alike(l.seen) {
+		l.since = now
 	}
-	return r.owner == "" || r.owner == l.Owner || now-l.since >= l.Timing.Patience
+	l.seen = r
+	free := r.owner == "" && (r.asked == "" || r.asked == l.Owner) // else it waits for whom it was given back for
+	return free || r.owner == l.Owner || now-l.since >= l.Timing.Patience
 }
 
 func (l *Lease) gone() {

@@ -287,6 +287,87 @@ func TestALeaseThatIsGivenBackIsTakenAtOnce(t *testing.T) {
 	}
 }
 
+func TestAProcessThatIsFitIsGivenTheLeaseOfOneThatIsNot(t *testing.T) {
+	t.Parallel()
+	db, table := newTable(t)
+	var fit [3]atomic.Bool
+	leased := func(i int, name string) *Lease {
+		l := newLease(db, table, name)
+		l.Fit = fit[i].Load
+		return l
+	}
+	one := hold(t, leased(0, "one"))
+	two, twoHolds := try(t, leased(1, "two"))
+	_, threeHolds := try(t, leased(2, "three"))
+	select {
+	case err := <-one.done:
+		t.Fatalf("none is fit, and it ends with %v", err)
+	case <-twoHolds:
+		t.Fatal("two hold it")
+	case <-time.After(100 * time.Millisecond):
+	}
+	fit[1].Store(true)
+	if err := <-one.done; !errors.Is(err, ErrAsked) {
+		t.Fatalf("the work of the first ended with %v", err)
+	}
+	await(t, two, twoHolds) // and not the third, which looks as often
+	if two.term.Epoch != 2 {
+		t.Errorf("epoch %d", two.term.Epoch)
+	}
+	fit[2].Store(true) // as fit as the holder: no reason to change
+	select {
+	case err := <-two.done:
+		t.Fatalf("the work of a fit holder ended with %v", err)
+	case <-threeHolds:
+		t.Fatal("two hold it")
+	case <-time.After(100 * time.Millisecond):
+	}
+	fit[1].Store(false)
+	if err := <-two.done; !errors.Is(err, ErrAsked) {
+		t.Fatalf("the work of the second ended with %v", err)
+	}
+	if third := <-threeHolds; third.Epoch != 3 {
+		t.Errorf("epoch %d", third.Epoch)
+	}
+}
+
+// Who asked may be gone when the lease is free: others wait for it, but not for long.
+func TestALeaseIsNotKeptForWhoAskedAndIsGone(t *testing.T) {
+	t.Parallel()
+	db, table := newTable(t)
+	one, _ := stepped(db, table, "one")
+	one.Fit = func() bool { return false }
+	first := look(t, one)
+	gone, _ := stepped(db, table, "gone")
+	if look(t, gone) != nil {
+		t.Fatal("it took a lease whose holder is alive")
+	}
+	confirm(t, first)
+	select {
+	case <-first.asked:
+	default:
+		t.Fatal("the holder was not asked")
+	}
+	one.release(t.Context(), first)
+	two, clock := stepped(db, table, "two")
+	for _, at := range []time.Duration{0, Standard.Patience - 1} {
+		if clock.set(at); look(t, two) != nil {
+			t.Fatalf("it took the lease at %v, before who had asked for it", at)
+		}
+	}
+	clock.set(Standard.Patience)
+	second := look(t, two)
+	if second == nil || second.Epoch != 2 {
+		t.Fatalf("it holds %+v", second)
+	}
+	confirm(t, second)
+	select {
+	case <-second.asked:
+		t.Error("what was asked of the first is taken for asked of the second")
+	default:
+	}
+}
+
 func TestTheWorkOfAHolderEndsWhenItsLeaseIsLost(t *testing.T) {
 	t.Parallel()
 	db, table := newTable(t)

@@ -32,6 +32,7 @@ type simulation struct {
 	row   int64 // the epoch that wrote the row last
 
 	refused *int // writes that came too late, of all runs
+	handed  *int // leases that were given back for who asked
 }
 
 // proc is a process. While it has no term it observes.
@@ -42,6 +43,7 @@ type proc struct {
 	rate  float64       // how fast its clock is
 	next  time.Duration // when it acts again
 	busy  bool          // a request of it travels
+	fit   bool          // for the work
 
 	lease *Lease
 	term  *Term
@@ -142,12 +144,16 @@ func (p *proc) start() {
 	p.lease = newLease(p, p.sim.table, fmt.Sprintf("%p/%d", p, p.lives))
 	p.lease.Name = p.sim.run
 	p.lease.Timing.Poll = 500 * time.Millisecond // half the requests to the engine
+	p.lease.Fit = func() bool { return p.fit }
 	p.lease.clock = func() time.Duration { return p.shift + time.Duration(float64(p.sim.now)*p.rate) }
 }
 
 // act is one step of a process, after which it may stand still or die.
 func (p *proc) act() {
 	s := p.sim
+	if !s.calm && s.rand.IntN(8) == 0 {
+		p.fit = !p.fit
+	}
 	switch {
 	case p.late > 0:
 		p.write()
@@ -164,6 +170,11 @@ func (p *proc) act() {
 			p.term = nil
 		case err != nil:
 			p.next = s.now + Standard.Beat/4
+		case p.wanted():
+			*s.handed++
+			term := p.term
+			p.term = nil
+			p.lease.release(s.t.Context(), term)
 		case p.term.Valid():
 			p.late, p.next = p.term.Epoch, s.now
 			if s.draw(3) == 0 {
@@ -177,6 +188,16 @@ func (p *proc) act() {
 	case 3:
 		p.next += pause
 		p.start()
+	}
+}
+
+// wanted tells whether a process that is fit has asked for its lease.
+func (p *proc) wanted() bool {
+	select {
+	case <-p.term.asked:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -215,23 +236,38 @@ func (s *simulation) holder() *proc {
 func TestALeaseHasOneHolderWhateverHappens(t *testing.T) {
 	t.Parallel()
 	db, table := newTable(t)
-	refused := 0
+	refused, handed := 0, 0
 	for range 12 {
 		seed := rand.Uint64()
 		t.Run(fmt.Sprintf("seed %#x", seed), func(t *testing.T) {
-			s := &simulation{t: t, rand: rand.New(rand.NewPCG(seed, 0)), db: db, table: table, run: fmt.Sprint(seed), refused: &refused}
-			for range 2 + s.draw(2) {
-				p := &proc{sim: s, shift: time.Duration(s.rand.Int64N(1e15)), rate: 0.92 + float64(s.draw(17))/100}
+			s := &simulation{t: t, rand: rand.New(rand.NewPCG(seed, 0)), db: db, table: table, run: fmt.Sprint(seed), refused: &refused, handed: &handed}
+			for n := range 2 + s.draw(2) {
+				p := &proc{sim: s, fit: n > 0, shift: time.Duration(s.rand.Int64N(1e15)), rate: 0.92 + float64(s.draw(17))/100}
 				p.start()
 				s.procs = append(s.procs, p)
 			}
 			s.pass(15 * time.Second)
 			s.calm = true
 			s.pass(16 * time.Second) // pauses and terms end
+			s.prefer()
 			s.follow()
 		})
 	}
-	t.Logf("%d writes came too late", refused)
+	t.Logf("%d writes came too late, %d leases were handed over", refused, handed)
+}
+
+// prefer holds that in calm, the holder is fit where anybody is.
+func (s *simulation) prefer() {
+	s.pass(4 * time.Second)
+	holder := s.holder()
+	if holder == nil {
+		s.t.Fatal("nobody holds the lease in calm")
+	}
+	for _, p := range s.procs {
+		if p.fit && !holder.fit {
+			s.t.Fatalf("%s holds the lease and is not fit, %s is", holder.lease.Owner, p.lease.Owner)
+		}
+	}
 }
 
 // follow holds that in calm, whoever dies is followed in less than 10 s.

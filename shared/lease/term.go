@@ -15,6 +15,7 @@ type Term struct {
 	lease *Lease
 	until atomic.Int64 // by the lease's clock: up to when it is valid
 	lost  chan struct{}
+	asked chan struct{} // closed when a process that is fit asks for the lease
 
 	mu      sync.Mutex
 	renewed chan struct{} // closed by the next renewal
@@ -61,7 +62,7 @@ func (t *Term) Await(ctx context.Context) error {
 // ErrLost when it is not, and another when nobody answers.
 func (t *Term) Confirm(ctx context.Context) error {
 	began := t.lease.clock()
-	err := t.lease.beat(ctx, t.Epoch)
+	asked, err := t.lease.beat(ctx, t.Epoch)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
@@ -79,7 +80,19 @@ func (t *Term) Confirm(ctx context.Context) error {
 	}
 	close(t.renewed)
 	t.renewed = make(chan struct{})
+	if asked {
+		t.yield()
+	}
 	return nil
+}
+
+// yield lets the work end. The caller holds t.mu.
+func (t *Term) yield() {
+	select {
+	case <-t.asked:
+	default:
+		close(t.asked)
+	}
 }
 
 // renew keeps the term until ctx ends or it is lost.

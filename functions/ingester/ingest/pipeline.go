@@ -148,7 +148,13 @@ func (p *Pipeline) Run(ctx context.Context) error {
 		sources.Go(func() error { return p.Spool.run(sourceCtx, p.Stores.Series, p.spooled) })
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- sources.Wait() }()
+	go func() {
+		err := sources.Wait()
+		if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
+			err = nil // whatever it is for which they were to end
+		}
+		ended <- err
+	}()
 	if len(p.Sources) == 0 && p.Spool == nil {
 		ended = nil // nothing to wait for but ctx
 	}
@@ -291,8 +297,8 @@ func (p *Pipeline) loop(ctx context.Context, done <-chan struct{}, ended <-chan 
 	}
 }
 
-// finish writes what the sources left in the queues. Their reason to end is the
-// end of the context, which is no fault, or a fault of theirs.
+// finish writes what the sources left in the queues. The reason is the fault for
+// which they ended, nil where they were to end.
 func (p *Pipeline) finish(ctx context.Context, reason error) error {
 	for {
 		select {
@@ -315,7 +321,7 @@ func (p *Pipeline) finish(ctx context.Context, reason error) error {
 	if err := p.flush(ctx, true); err != nil {
 		return err
 	}
-	if reason != nil && !errors.Is(reason, context.Canceled) {
+	if reason != nil {
 		return fmt.Errorf("a source failed: %w", reason)
 	}
 	return nil

@@ -52,6 +52,7 @@ func (r *Report) tell() {
 	of := []metrics.Metric{
 		{Name: metrics.LeaseHeld, Unit: metrics.Count, Value: 1},
 		{Name: metrics.LeaseTaken, Unit: metrics.Count, Value: taken},
+		{Name: metrics.Fit, Unit: metrics.Count, Value: r.fit()},
 		{Name: metrics.SilentSources, Unit: metrics.Count, Value: int64(len(d.silent(now)))},
 		{Name: metrics.RowsWritten, Unit: metrics.Count, Value: r.since(metrics.RowsWritten, f.Writer.Rows)},
 		{Name: metrics.Queued, Unit: metrics.Count, Value: f.Writer.Queued},
@@ -70,6 +71,13 @@ func (r *Report) tell() {
 	for name, s := range f.Sources {
 		r.Out.Write([]metrics.Label{{Name: metrics.Source, Value: name}}, r.ofSource(now, name, &s)...)
 	}
+}
+
+func (r *Report) fit() int64 {
+	if fit := r.Health.Lease.Fit; fit != nil && !fit() {
+		return 0
+	}
+	return 1
 }
 
 func (r *Report) ofSource(now time.Time, name string, s *sourceMetrics) []metrics.Metric {

@@ -162,10 +162,6 @@ func (f *Files) search(name string, since int64) (offset int64, found bool, err 
 // where it begins; its time is 0 where there is none.
 func (f *Files) timeAfter(file io.ReaderAt, from, to int64) (start, at int64, err error) {
 	l := &lines{r: io.NewSectionReader(file, from, 1<<62), max: maxLine, offset: from}
-	read := f.Read
-	if read == nil {
-		read = readFills
-	}
 	if from > 0 {
 		if _, err := l.next(); err != nil { // most likely the end of a line
 			return 0, 0, ignoreEnd(err)
@@ -177,9 +173,7 @@ func (f *Files) timeAfter(file io.ReaderAt, from, to int64) (start, at int64, er
 		if err != nil {
 			return 0, 0, ignoreEnd(err)
 		}
-		var e market.Events
-		_, _ = read(&e, string(line), start) // one that cannot be read has no time
-		if at := toldAt(&e); at != 0 {
+		if at := f.timeOf(line, start); at != 0 {
 			return start, at, nil
 		}
 	}
