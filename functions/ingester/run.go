@@ -47,7 +47,7 @@ func (runCommand) Run(ctx context.Context) error {
 	if i.serves, err = s.hasFeeds(ctx, c); err != nil {
 		return err
 	}
-	l := &lease.Lease{DB: c.dynamodb, Table: s.prefix + store.SeriesTable, Name: "ingester", Owner: s.owner(), Timing: lease.Standard, Log: log, Fit: s.fit}
+	l := &lease.Lease{DB: c.dynamodb, Table: s.prefix + store.SeriesTable, Name: "ingester", Owner: s.owner(), Timing: lease.Standard, Log: log, Rank: (&ranking{settings: s}).rank}
 	i.health = &ingest.Health{Lease: l, Now: time.Now}
 	listener, err := net.Listen("tcp", s.address)
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"path/filepath"
-	"time"
 
 	"quotary/functions/ingester/ingest"
 	"quotary/functions/ingester/live"
@@ -51,21 +50,6 @@ func (s settings) sources(info *hyperliquid.Info, feeds *live.Feeds, log *slog.L
 		}
 	}
 	return sources
-}
-
-// fit tells whether this process has what others may lack: a node that is up to date.
-// What the public API tells is told to all.
-func (s settings) fit() bool {
-	if s.nodeDir == "" {
-		return false
-	}
-	for _, stream := range hyperliquid.Streams {
-		files := hyperliquid.Files{Dir: s.folder(stream)}
-		if at, err := files.Newest(); err == nil && time.Since(at) < s.behind {
-			return true
-		}
-	}
-	return false
 }
 
 func (s settings) folder(stream string) string {

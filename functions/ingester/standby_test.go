@@ -177,11 +177,11 @@ func TestAStandbyTakesOverAndNothingIsLostOrDoubled(t *testing.T) {
 
 // TestAnIngesterGivesWayToOneWhoseNodeIsUpToDate lets three follow what they have,
 // nothing and two nodes of which one stops: whoever has a node that is up to date
-// works, and nothing is lost or doubled.
+// works, without any who has none, and nothing is lost or doubled.
 func TestAnIngesterGivesWayToOneWhoseNodeIsUpToDate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	env := append(w.env, "QUOTARY_NODE_BEHIND=2s")
+	env := append(w.env, "QUOTARY_NODE_BEHIND=3s")
 	w.env = env
 	none := w.task("none")
 	none.await("active", 1)
@@ -192,11 +192,13 @@ func TestAnIngesterGivesWayToOneWhoseNodeIsUpToDate(t *testing.T) {
 	none.await("standby", 2)
 	time.Sleep(time.Second) // some of it is written
 	told := first.stop()
+	none.await("active", 3)
+	one.await("standby", 3)
 	second := newNode(t, told)
 	w.env = append(env, "QUOTARY_NODE_DIR="+second.dir)
 	two := w.task("second")
-	two.await("active", 3)
-	one.await("standby", 3)
+	two.await("active", 4)
+	none.await("standby", 4)
 	time.Sleep(time.Second)
 	fills := fillsOf(t, second.stop())
 	if len(fills) <= len(fillsOf(t, told)) {

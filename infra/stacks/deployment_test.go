@@ -329,12 +329,12 @@ func TestIngestersRunBesideNodes(t *testing.T) {
 	checkNag(t, d)
 	lint(t, d)
 	part, fargate := d.parts["ingester"], full.parts["ingester"]
-	service := part.only(t, "AWS::ECS::Service").Properties
+	service := part.Resources["IngesterNodeService"].Properties
 	if service["LaunchType"] != "EC2" || service["DesiredCount"] != 2.0 || at(service, "PlacementStrategies", 0, "Field") != "instanceId" ||
 		at(service, "DeploymentConfiguration", "DeploymentCircuitBreaker", "Rollback") != true || at(service, "DeploymentConfiguration", "MinimumHealthyPercent") != 100.0 {
 		t.Errorf("service = %v", service)
 	}
-	task := part.only(t, "AWS::ECS::TaskDefinition").Properties
+	task := taskOf(t, part, service)
 	container := at(task, "ContainerDefinitions", 0)
 	if at(task, "Volumes", 0, "Host", "SourcePath") != "/home/hl/data" || at(container, "MountPoints", 0, "ContainerPath") != "/node" || at(container, "MountPoints", 0, "ReadOnly") != true {
 		t.Errorf("task = %v", task)
@@ -362,13 +362,54 @@ func TestIngestersRunBesideNodes(t *testing.T) {
 			}
 		}
 	}
-	for id, alarm := range d.parts["watch"].Resources {
+	watched := map[any]int{}
+	for _, alarm := range d.parts["watch"].Resources {
 		for _, dimension := range listed(alarm.Properties["Dimensions"]) {
-			if at(dimension, "Name") == "ServiceName" && at(dimension, "Value") != service["ServiceName"] {
-				t.Errorf("%s watches %v", id, at(dimension, "Value"))
+			if at(dimension, "Name") == "ServiceName" {
+				watched[at(dimension, "Value")]++
 			}
 		}
 	}
+	if watched["quotary-prod-ingester-node"] != 3 || watched["quotary-prod-ingester"] != 1 || len(watched) != 2 {
+		t.Errorf("alarms watch the services %v", watched)
+	}
+
+	// On Fargate one stands by that works when no node does, and knows of none.
+	fallback := part.Resources["IngesterService"].Properties
+	if fallback["LaunchType"] != "FARGATE" || fallback["DesiredCount"] != 1.0 {
+		t.Errorf("fallback = %v", fallback)
+	}
+	reserve := taskOf(t, part, fallback)
+	for _, e := range listed(at(reserve, "ContainerDefinitions", 0, "Environment")) {
+		if name := at(e, "Name"); name == "QUOTARY_NODE_DIR" || name == "QUOTARY_ORDERS" {
+			t.Errorf("the fallback has %v", e)
+		}
+	}
+	if plain(reserve["TaskRoleArn"]) != plain(task["TaskRoleArn"]) {
+		t.Error("the fallback has another role")
+	}
+	for _, alarm := range []string{"quotary-prod-ingester-fallback-down", "quotary-prod-ingester-node"} {
+		if !strings.Contains(string(d.parts["watch"].text), `"`+alarm+`"`) {
+			t.Errorf("there is no alarm %s", alarm)
+		}
+	}
+	without, err := synthesize(filepath.Join(t.TempDir(), "without"), map[string]any{"assets": assets, "nodeDir": "/home/hl/data", "fallbackTasks": "0"}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if without.parts["ingester"].only(t, "AWS::ECS::Service").Properties["LaunchType"] != "EC2" {
+		t.Error("there is a fallback unasked")
+	}
+}
+
+// taskOf is the task that a service runs.
+func taskOf(t *testing.T, part *template, service map[string]any) map[string]any {
+	t.Helper()
+	id := strings.Trim(plain(service["TaskDefinition"]), "${}")
+	if part.Resources[id] == nil {
+		t.Fatalf("the service runs %q", id)
+	}
+	return part.Resources[id].Properties
 }
 
 func TestTheTemplatesPassCfnLint(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsecrassets"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsecs"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/jsii-runtime-go"
 )
 
@@ -17,39 +18,50 @@ import (
 // task only.
 const healthAddress = "127.0.0.1:8080"
 
-// ingesterImage is the folder of the image: hosts with a node have the processor
-// that the node's program is made for.
-func (b *builder) ingesterImage() (folder string, platform awsecrassets.Platform) {
-	if b.NodeDir != "" {
-		return filepath.Join(b.Assets, "image", programIngester+"-amd64"), awsecrassets.Platform_LINUX_AMD64()
-	}
-	return filepath.Join(b.Assets, "image", programIngester), awsecrassets.Platform_LINUX_ARM64()
+// place is where ingesters run.
+type place struct {
+	service  string // its name, without the deployment's
+	image    string // construct and folder of it
+	platform awsecrassets.Platform
+	node     string // folder of a node's output, "" without
+	tasks    int
 }
 
-// ingesterService is the name of the service. The two kinds have different ones,
-// so that one can take over from the other.
-func (b *builder) ingesterService() string {
-	if b.NodeDir != "" {
-		return b.name("ingester-node")
+// places are those of this deployment, the one that is to work first. Hosts with a
+// node have the processor that the node's program is made for.
+func (b *builder) places() []place {
+	fargate := place{"ingester", programIngester, awsecrassets.Platform_LINUX_ARM64(), "", b.IngesterTasks}
+	if b.NodeDir == "" {
+		return []place{fargate}
 	}
-	return b.name("ingester")
+	hosts := place{"ingester-node", programIngester + "-amd64", awsecrassets.Platform_LINUX_AMD64(), b.NodeDir, b.IngesterTasks}
+	if fargate.tasks = b.FallbackTasks; fargate.tasks == 0 {
+		return []place{hosts}
+	}
+	return []place{hosts, fargate}
 }
 
 func (b *builder) ingester(app awscdk.App) awscdk.Stack {
 	stack := b.stack(app, "ingester", "follows the sources")
-	image, _ := b.ingesterImage()
-	if _, err := os.Stat(filepath.Join(image, "Dockerfile")); err != nil {
-		b.faults = append(b.faults, fmt.Errorf("the ingester %w: run make package (%s has no Dockerfile)", errNotBuilt, image))
-		return stack
+	for _, p := range b.places() {
+		image := filepath.Join(b.Assets, "image", p.image)
+		if _, err := os.Stat(filepath.Join(image, "Dockerfile")); err != nil {
+			b.faults = append(b.faults, fmt.Errorf("the ingester %w: run make package (%s has no Dockerfile)", errNotBuilt, image))
+			return stack
+		}
 	}
 	vpc := b.network(stack)
 	cluster := awsecs.NewCluster(stack, jsii.String("Cluster"), &awsecs.ClusterProps{
 		Vpc: vpc, ClusterName: jsii.String(b.name("ingester")), ContainerInsightsV2: awsecs.ContainerInsights_ENABLED,
 	})
-	if b.NodeDir != "" {
-		b.besideNodes(stack, cluster)
-	} else {
-		b.onFargate(stack, cluster, vpc)
+	role, logs := b.ingesterRole(stack), b.logs(stack, "IngesterLogs", "/quotary/"+b.name("ingester"))
+	for _, p := range b.places() {
+		container := b.container(stack, p, logs)
+		if p.node != "" {
+			b.besideNodes(stack, cluster, p, role, container)
+		} else {
+			b.onFargate(stack, cluster, vpc, p, role, container)
+		}
 	}
 	if b.NodeHosts || b.NodeDir != "" {
 		b.hostProfile(stack)
@@ -57,7 +69,7 @@ func (b *builder) ingester(app awscdk.App) awscdk.Stack {
 	return stack
 }
 
-func (b *builder) onFargate(stack awscdk.Stack, cluster awsecs.Cluster, vpc awsec2.Vpc) {
+func (b *builder) onFargate(stack awscdk.Stack, cluster awsecs.Cluster, vpc awsec2.Vpc, p place, role awsiam.Role, container *awsecs.ContainerDefinitionOptions) {
 	// Reached by nobody: every connection is the task's own.
 	nobody := awsec2.NewSecurityGroup(stack, jsii.String("Group"), &awsec2.SecurityGroupProps{
 		Vpc: vpc, AllowAllOutbound: jsii.Bool(true), Description: jsii.String("Ingester: out only"),
@@ -65,15 +77,15 @@ func (b *builder) onFargate(stack awscdk.Stack, cluster awsecs.Cluster, vpc awse
 	task := awsecs.NewFargateTaskDefinition(stack, jsii.String("Task"), &awsecs.FargateTaskDefinitionProps{
 		Family: jsii.String(b.name("ingester")), Cpu: jsii.Number(float64(b.IngesterCPU)), MemoryLimitMiB: jsii.Number(float64(b.IngesterMemory)),
 		RuntimePlatform: &awsecs.RuntimePlatform{CpuArchitecture: awsecs.CpuArchitecture_ARM64(), OperatingSystemFamily: awsecs.OperatingSystemFamily_LINUX()},
-		TaskRole:        b.ingesterRole(stack),
+		TaskRole:        role,
 	})
-	task.AddContainer(jsii.String("ingester"), b.container(stack))
+	task.AddContainer(jsii.String("ingester"), container)
 	explainTask(task)
 	service := awsecs.NewFargateService(stack, jsii.String("Service"), &awsecs.FargateServiceProps{
 		Cluster:        cluster,
-		ServiceName:    jsii.String(b.ingesterService()),
+		ServiceName:    jsii.String(b.name(p.service)),
 		TaskDefinition: task,
-		DesiredCount:   jsii.Number(float64(b.IngesterTasks)),
+		DesiredCount:   jsii.Number(float64(p.tasks)),
 		AssignPublicIp: jsii.Bool(true), // there is no NAT gateway to go out through
 		VpcSubnets:     &awsec2.SubnetSelection{SubnetType: awsec2.SubnetType_PUBLIC},
 		SecurityGroups: &[]awsec2.ISecurityGroup{nobody},
@@ -118,7 +130,7 @@ func (b *builder) ingesterRole(stack awscdk.Stack) awsiam.Role {
 }
 
 // container is the ingester's, on Fargate and on hosts.
-func (b *builder) container(stack awscdk.Stack) *awsecs.ContainerDefinitionOptions {
+func (b *builder) container(stack awscdk.Stack, p place, logs awslogs.ILogGroup) *awsecs.ContainerDefinitionOptions {
 	env := map[string]*string{
 		"AWS_REGION":            stack.Region(),
 		"QUOTARY_TABLE_PREFIX":  jsii.String(b.tables()),
@@ -132,18 +144,17 @@ func (b *builder) container(stack awscdk.Stack) *awsecs.ContainerDefinitionOptio
 	if b.HyperliquidURL != "off" {
 		env["QUOTARY_HYPERLIQUID_URL"] = jsii.String(b.HyperliquidURL)
 	}
-	if b.NodeDir != "" {
+	if p.node != "" {
 		env["QUOTARY_NODE_DIR"], env["QUOTARY_ORDERS"] = jsii.String(nodeMount), jsii.String(b.Orders)
 	}
-	image, platform := b.ingesterImage()
 	return &awsecs.ContainerDefinitionOptions{
-		Image: awsecs.ContainerImage_FromDockerImageAsset(awsecrassets.NewDockerImageAsset(stack, jsii.String("Image"), &awsecrassets.DockerImageAssetProps{
-			Directory: jsii.String(image), Platform: platform,
+		Image: awsecs.ContainerImage_FromDockerImageAsset(awsecrassets.NewDockerImageAsset(stack, jsii.String("Image-"+p.image), &awsecrassets.DockerImageAssetProps{
+			Directory: jsii.String(filepath.Join(b.Assets, "image", p.image)), Platform: p.platform,
 		})),
 		Environment:            &env,
 		ReadonlyRootFilesystem: jsii.Bool(true),
 		Logging: awsecs.LogDriver_AwsLogs(&awsecs.AwsLogDriverProps{
-			StreamPrefix: jsii.String("ingester"), LogGroup: b.logs(stack, "IngesterLogs", "/quotary/"+b.name("ingester")),
+			StreamPrefix: jsii.String("ingester"), LogGroup: logs,
 			// A full buffer must not stall the program: lines are dropped instead.
 			Mode: awsecs.AwsLogDriverMode_NON_BLOCKING, MaxBufferSize: awscdk.Size_Mebibytes(jsii.Number(4)),
 		}),

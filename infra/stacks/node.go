@@ -13,21 +13,20 @@ const nodeMount = "/node"
 // besideNodes runs the ingesters on instances of the cluster that the operator
 // brings, each with a node of the venue: what a node writes is read from the disk
 // that it is written to, within milliseconds.
-func (b *builder) besideNodes(stack awscdk.Stack, cluster awsecs.Cluster) {
+func (b *builder) besideNodes(stack awscdk.Stack, cluster awsecs.Cluster, p place, role awsiam.Role, container *awsecs.ContainerDefinitionOptions) {
 	task := awsecs.NewEc2TaskDefinition(stack, jsii.String("NodeTask"), &awsecs.Ec2TaskDefinitionProps{
-		Family: jsii.String(b.name("ingester-node")), TaskRole: b.ingesterRole(stack),
+		Family: jsii.String(b.name("ingester-node")), TaskRole: role,
 		NetworkMode: awsecs.NetworkMode_BRIDGE, // two may meet on a host while one is replaced
-		Volumes:     &[]*awsecs.Volume{{Name: jsii.String("node"), Host: &awsecs.Host{SourcePath: jsii.String(b.NodeDir)}}},
+		Volumes:     &[]*awsecs.Volume{{Name: jsii.String("node"), Host: &awsecs.Host{SourcePath: jsii.String(p.node)}}},
 	})
-	options := b.container(stack)
-	options.Cpu, options.MemoryLimitMiB = jsii.Number(float64(b.IngesterCPU)), jsii.Number(float64(b.IngesterMemory))
-	task.AddContainer(jsii.String("ingester"), options).AddMountPoints(&awsecs.MountPoint{
+	container.Cpu, container.MemoryLimitMiB = jsii.Number(float64(b.IngesterCPU)), jsii.Number(float64(b.IngesterMemory))
+	task.AddContainer(jsii.String("ingester"), container).AddMountPoints(&awsecs.MountPoint{
 		SourceVolume: jsii.String("node"), ContainerPath: jsii.String(nodeMount), ReadOnly: jsii.Bool(true),
 	})
 	explainTask(task)
 	service := awsecs.NewCfnService(stack, jsii.String("NodeService"), &awsecs.CfnServiceProps{
-		Cluster: cluster.ClusterArn(), ServiceName: jsii.String(b.ingesterService()), LaunchType: jsii.String("EC2"),
-		TaskDefinition: task.TaskDefinitionArn(), DesiredCount: jsii.Number(float64(b.IngesterTasks)), PropagateTags: jsii.String("SERVICE"),
+		Cluster: cluster.ClusterArn(), ServiceName: jsii.String(b.name(p.service)), LaunchType: jsii.String("EC2"),
+		TaskDefinition: task.TaskDefinitionArn(), DesiredCount: jsii.Number(float64(p.tasks)), PropagateTags: jsii.String("SERVICE"),
 		PlacementStrategies: []any{&awsecs.CfnService_PlacementStrategyProperty{Type: jsii.String("spread"), Field: jsii.String("instanceId")}},
 		DeploymentConfiguration: &awsecs.CfnService_DeploymentConfigurationProperty{
 			MinimumHealthyPercent: jsii.Number(100), MaximumPercent: jsii.Number(200), // as on Fargate

@@ -50,6 +50,9 @@ type Settings struct {
 	// ingesters run there then. Empty: they run on Fargate and know what the public
 	// API tells, which is not the fills and orders of all accounts.
 	NodeDir string `context:"nodeDir"`
+	// FallbackTasks is how many ingesters stand by on Fargate beside those on hosts
+	// with nodes: they work while no node is up to date.
+	FallbackTasks int `context:"fallbackTasks" default:"1"`
 	// Orders says of which orders a node's statuses are kept: filled or all.
 	Orders string `context:"orders" default:"filled"`
 	// HyperliquidURL is the public API of the venue, "off" follows none.

@@ -136,17 +136,30 @@ func (w *watcher) ingesterAlarms() {
 			metric: w.own(metrics.RowsWritten, "Sum", 5), threshold: 1, below: true, periods: 2, of: 2, silence: true,
 		})
 	}
-	w.alarm(alarm{
-		name: "ingester-down", meaning: "Fewer ingesters run than should.",
-		metric: w.ecsMetric("ECS/ContainerInsights", "RunningTaskCount", "Maximum"), threshold: float64(w.IngesterTasks), below: true, periods: 2, of: 2, silence: true,
-	})
+	for i, p := range w.places() {
+		name := "ingester-down"
+		if i > 0 {
+			name = "ingester-fallback-down"
+		}
+		w.alarm(alarm{
+			name: name, meaning: "Fewer ingesters run than should.",
+			metric: w.ecsMetric(p, "ECS/ContainerInsights", "RunningTaskCount", "Maximum"), threshold: float64(p.tasks), below: true, periods: 2, of: 2, silence: true,
+		})
+	}
+	if w.NodeDir != "" {
+		w.alarm(alarm{
+			name: "ingester-node", meaning: "No node is up to date: fills, orders and what is made of them stand still.",
+			metric: w.own(metrics.Rank, "Maximum", 1), threshold: 2, below: true, periods: 3, of: 3, silence: true,
+		})
+	}
+	working := w.places()[0]
 	w.alarm(alarm{
 		name: "ingester-busy", meaning: "The ingester uses more than 80 % of its processor: soon it falls behind.",
-		metric: w.ecsMetric("AWS/ECS", "CPUUtilization", "Average"), threshold: 80, periods: 3, of: 3,
+		metric: w.ecsMetric(working, "AWS/ECS", "CPUUtilization", "Average"), threshold: 80, periods: 3, of: 3,
 	})
 	w.alarm(alarm{
 		name: "ingester-memory", meaning: "The ingester uses more than 85 % of its memory: soon it is killed.",
-		metric: w.ecsMetric("AWS/ECS", "MemoryUtilization", "Maximum"), threshold: 85, periods: 3, of: 3,
+		metric: w.ecsMetric(working, "AWS/ECS", "MemoryUtilization", "Maximum"), threshold: 85, periods: 3, of: 3,
 	})
 	w.leaseAlarms()
 	log := awslogs.LogGroup_FromLogGroupName(w.stack, jsii.String("IngesterLog"), jsii.String("/quotary/"+w.name("ingester")))
@@ -231,8 +244,8 @@ func (w *watcher) tableMetric(table, name string) awscloudwatch.IMetric {
 	return metric("AWS/DynamoDB", name, "Sum", map[string]string{"TableName": w.tables() + table})
 }
 
-func (w *watcher) ecsMetric(namespace, name, statistic string) awscloudwatch.IMetric {
-	return metric(namespace, name, statistic, map[string]string{"ClusterName": w.name("ingester"), "ServiceName": w.ingesterService()})
+func (w *watcher) ecsMetric(p place, namespace, name, statistic string) awscloudwatch.IMetric {
+	return metric(namespace, name, statistic, map[string]string{"ClusterName": w.name("ingester"), "ServiceName": w.name(p.service)})
 }
 
 // own is a metric that a program of this deployment writes to its log.
@@ -295,7 +308,7 @@ func (w *watcher) dashboard() {
 	board.AddWidgets(
 		graph("Table reads, units", each(w.tableNames(), func(t string) awscloudwatch.IMetric { return w.tableMetric(t, "ConsumedReadCapacityUnits") })...),
 		graph("Table writes, units", each(w.tableNames(), func(t string) awscloudwatch.IMetric { return w.tableMetric(t, "ConsumedWriteCapacityUnits") })...),
-		graph("Ingester: processor and memory, %; errors", w.ecsMetric("AWS/ECS", "CPUUtilization", "Average"), w.ecsMetric("AWS/ECS", "MemoryUtilization", "Maximum"), counted("IngesterErrors")),
+		graph("Ingester: processor and memory, %; errors", w.ecsMetric(w.places()[0], "AWS/ECS", "CPUUtilization", "Average"), w.ecsMetric(w.places()[0], "AWS/ECS", "MemoryUtilization", "Maximum"), counted("IngesterErrors")),
 	)
 	board.AddWidgets(
 		graph("Behind the venue by source, ms", w.by(metrics.Source, metrics.Lag, "Maximum")),

@@ -27,11 +27,11 @@
 //
 // # Who should hold it
 //
-// A process may lack what the work would be done best with ([Lease.Fit]). It takes
-// the lease all the same when nobody else does, and shows that it is not fit. One that
-// is, and stands by, then asks for the lease; the holder learns of that with its next
+// A process may lack what the work would be done best with, and tells so by its rank
+// ([Lease.Rank]). It takes the lease all the same when nobody else does. One of a higher
+// rank that stands by asks for the lease; the holder learns of that with its next
 // heartbeat, ends its work ([ErrAsked]) and gives the lease back, and for the time of
-// Patience nobody takes it but who has asked. Between processes that are equally fit
+// Patience nobody takes it but who has asked. Between processes of the same rank
 // nothing changes.
 //
 // # What is not, and what helps

@@ -18,16 +18,20 @@ const (
 	attrOwner = "owner" // absent while nobody holds the lease
 	attrEpoch = "ep"
 	attrBeat  = "beat"
-	attrFit   = "fit"  // present while the holder is fit
-	attrAsked = "want" // the fit process that asks for the lease; absent where none does
+	attrRank  = "rank"      // of the holder
+	attrAsker = "asker"     // who asks for the lease; absent where nobody does
+	attrAsked = "askerRank" // its rank
 )
+
+var allNames = map[string]string{"#owner": attrOwner, "#ep": attrEpoch, "#beat": attrBeat, "#rank": attrRank, "#asker": attrAsker, "#asked": attrAsked}
 
 // record is the item of a lease. The zero value stands for none.
 type record struct {
 	owner       string
 	epoch, beat int64
-	fit         bool
-	asked       string
+	rank        int64 // of the owner
+	asker       string
+	asked       int64 // rank of the asker
 }
 
 // alike tells whether r shows no other sign of life of its holder than s does.
@@ -50,13 +54,12 @@ func number(n int64) types.AttributeValue {
 
 func recordOf(it item) record {
 	var r record
-	for name, to := range map[string]*string{attrOwner: &r.owner, attrAsked: &r.asked} {
+	for name, to := range map[string]*string{attrOwner: &r.owner, attrAsker: &r.asker} {
 		if s, ok := it[name].(*types.AttributeValueMemberS); ok {
 			*to = s.Value
 		}
 	}
-	_, r.fit = it[attrFit]
-	for name, to := range map[string]*int64{attrEpoch: &r.epoch, attrBeat: &r.beat} {
+	for name, to := range map[string]*int64{attrEpoch: &r.epoch, attrBeat: &r.beat, attrRank: &r.rank, attrAsked: &r.asked} {
 		if n, ok := it[name].(*types.AttributeValueMemberN); ok {
 			*to, _ = strconv.ParseInt(n.Value, 10, 64) // the item is ours: what is not a number was never written
 		}
@@ -80,7 +83,7 @@ func (l *Lease) read(ctx context.Context) (record, error) {
 // is not.
 func (l *Lease) take(ctx context.Context, r record) (*record, error) {
 	condition := "attribute_not_exists(#ep)"
-	values := item{":me": text(l.Owner), ":one": number(1), ":none": number(0)}
+	values := item{":me": text(l.Owner), ":one": number(1), ":none": number(0), ":rank": number(l.rank())}
 	if r.epoch > 0 {
 		condition = "#ep = :ep AND #beat = :beat AND attribute_not_exists(#owner)"
 		values[":ep"], values[":beat"] = number(r.epoch), number(r.beat)
@@ -89,11 +92,7 @@ func (l *Lease) take(ctx context.Context, r record) (*record, error) {
 			values[":owner"] = text(r.owner)
 		}
 	}
-	expression := "SET #owner = :me, #ep = if_not_exists(#ep, :none) + :one, #beat = :none REMOVE #want, #fit"
-	if l.fit() {
-		expression = "SET #owner = :me, #ep = if_not_exists(#ep, :none) + :one, #beat = :none, #fit = :one REMOVE #want"
-	}
-	taken, err := l.update(ctx, expression, condition, values)
+	taken, err := l.update(ctx, "SET #owner = :me, #ep = if_not_exists(#ep, :none) + :one, #beat = :none, #rank = :rank REMOVE #asker, #asked", condition, values)
 	if errors.Is(err, errChanged) {
 		return nil, nil
 	}
@@ -103,33 +102,35 @@ func (l *Lease) take(ctx context.Context, r record) (*record, error) {
 	return taken, nil
 }
 
-// ask tells the holder, which is not fit, that this process is. Whoever asks first
-// is the one that is waited for.
-func (l *Lease) ask(ctx context.Context, r record) error {
-	_, err := l.update(ctx, "SET #want = :me", "#ep = :ep AND #owner = :owner AND attribute_not_exists(#want)",
-		item{":ep": number(r.epoch), ":owner": text(r.owner), ":me": text(l.Owner)})
+// ask tells the holder, which is of a lower rank, that this process wants the lease.
+func (l *Lease) ask(ctx context.Context, r record, rank int64) error {
+	_, err := l.update(ctx, "SET #asker = :me, #asked = :rank", "#ep = :ep AND #owner = :owner AND (attribute_not_exists(#asker) OR #asked < :rank)",
+		item{":ep": number(r.epoch), ":owner": text(r.owner), ":me": text(l.Owner), ":rank": number(rank)})
 	if err != nil && !errors.Is(err, errChanged) {
 		return fmt.Errorf("ask for the lease %s: %w", l.Name, err)
 	}
 	return nil
 }
 
-// beat shows that the holder of an epoch is alive, and whether it is fit; asked tells
-// whether a process that is fit asks for the lease of one that is not. The error is
-// ErrLost when it does not hold the lease any more.
+// beat shows that the holder of an epoch is alive, and its rank; asked tells whether
+// one of a higher rank asks for the lease. The error is ErrLost when it does not hold
+// the lease any more.
 func (l *Lease) beat(ctx context.Context, epoch int64) (asked bool, err error) {
-	expression := "SET #beat = #beat + :one REMOVE #fit"
-	if l.fit() {
-		expression = "SET #beat = #beat + :one, #fit = :one REMOVE #want"
-	}
-	r, err := l.update(ctx, expression, "#ep = :ep AND #owner = :me", item{":ep": number(epoch), ":me": text(l.Owner), ":one": number(1)})
+	const mine = "#ep = :ep AND #owner = :me"
+	rank := l.rank()
+	r, err := l.update(ctx, "SET #beat = #beat + :one, #rank = :rank", mine, item{":ep": number(epoch), ":me": text(l.Owner), ":one": number(1), ":rank": number(rank)})
 	if errors.Is(err, errChanged) {
 		return false, ErrLost
 	}
 	if err != nil {
 		return false, fmt.Errorf("renew the lease %s: %w", l.Name, err)
 	}
-	return r.asked != "", nil
+	if r.asker == "" || r.asked > rank {
+		return r.asker != "", nil
+	}
+	// Who asked is not of a higher rank any more. If this fails, the next beat does it.
+	_, _ = l.update(ctx, "REMOVE #asker, #asked", mine+" AND #asked = :asked", item{":ep": number(epoch), ":me": text(l.Owner), ":asked": number(r.asked)})
+	return false, nil
 }
 
 // leave ends the holding of an epoch.
@@ -145,9 +146,9 @@ func (l *Lease) update(ctx context.Context, expression, condition string, values
 	ctx, cancel := context.WithTimeout(ctx, l.Timing.Request)
 	defer cancel()
 	names := map[string]string{}
-	for _, name := range []string{attrOwner, attrEpoch, attrBeat, attrFit, attrAsked} {
-		if strings.Contains(expression+condition, "#"+name) { // a name that is not used is refused
-			names["#"+name] = name
+	for placeholder, name := range allNames {
+		if strings.Contains(expression+condition, placeholder) { // one that is not used is refused
+			names[placeholder] = name
 		}
 	}
 	out, err := l.DB.UpdateItem(ctx, &dynamodb.UpdateItemInput{

@@ -14,9 +14,9 @@ import (
 // ErrLost tells that another process has taken the lease.
 var ErrLost = errors.New("another process has taken the lease")
 
-// ErrAsked tells that the lease was given back because a process that is fit has
+// ErrAsked tells that the lease was given back because a process of a higher rank has
 // asked for it.
-var ErrAsked = errors.New("a process that is fit for the work has asked for the lease")
+var ErrAsked = errors.New("a process of a higher rank has asked for the lease")
 
 // DB is the part of the DynamoDB client that a lease needs.
 type DB interface {
@@ -51,10 +51,10 @@ type Lease struct {
 	Timing Timing
 	Log    *slog.Logger
 
-	// Fit tells whether this process has all that the work needs at this moment; nil
-	// means that it has. It is asked several times a second and must not wait. A
-	// process that is not fit may hold the lease, until one that is asks for it.
-	Fit func() bool
+	// Rank tells how well this process can do the work at this moment; nil means 0. It
+	// is asked several times a second and must not wait. A process of any rank may hold
+	// the lease, until one of a higher rank asks for it.
+	Rank func() int64
 
 	// clock is the time since some moment; nil means the monotonic clock.
 	clock func() time.Duration
@@ -85,7 +85,7 @@ func (l *Lease) Holder() Holder {
 // it began.
 //
 // The context of work ends with ctx, or with the cause ErrLost when the lease is
-// lost, or with ErrAsked when a process that is fit asks for it; the error is one of
+// lost, or with ErrAsked when one of a higher rank asks for it; the error is one of
 // these two then. Nil is returned when ctx ends before the lease is held. Hold owns
 // two goroutines, which have ended when it returns.
 func (l *Lease) Hold(ctx context.Context, work func(ctx context.Context, t *Term) error) error {
@@ -111,7 +111,7 @@ func (l *Lease) Hold(ctx context.Context, work func(ctx context.Context, t *Term
 	renewal.Go(func() {
 		select {
 		case <-t.asked:
-			l.Log.Info("a process that is fit asks for the lease", "lease", l.Name, "epoch", t.Epoch)
+			l.Log.Info("a process of a higher rank asks for the lease", "lease", l.Name, "epoch", t.Epoch)
 			stop(ErrAsked)
 		case <-renewing.Done():
 		}
@@ -129,7 +129,12 @@ func (l *Lease) Hold(ctx context.Context, work func(ctx context.Context, t *Term
 	return err
 }
 
-func (l *Lease) fit() bool { return l.Fit == nil || l.Fit() }
+func (l *Lease) rank() int64 {
+	if l.Rank == nil {
+		return 0
+	}
+	return l.Rank()
+}
 
 // acquire returns nil when ctx ends first.
 func (l *Lease) acquire(ctx context.Context) *Term {
@@ -163,8 +168,8 @@ func (l *Lease) look(ctx context.Context) (*Term, error) {
 		return nil, err
 	}
 	if !l.due(r) {
-		if r.owner != "" && !r.fit && r.asked == "" && l.fit() {
-			err = l.ask(ctx, r)
+		if rank := l.rank(); r.owner != "" && rank > r.rank && (r.asker == "" || rank > r.asked) {
+			err = l.ask(ctx, r, rank)
 		}
 		return nil, err
 	}
@@ -193,7 +198,7 @@ func (l *Lease) due(r record) bool {
 		l.since = now
 	}
 	l.seen = r
-	free := r.owner == "" && (r.asked == "" || r.asked == l.Owner) // else it waits for whom it was given back for
+	free := r.owner == "" && (r.asker == "" || r.asker == l.Owner) // else it waits for whom it was given back for
 	return free || r.owner == l.Owner || now-l.since >= l.Timing.Patience
 }
 

@@ -287,13 +287,13 @@ func TestALeaseThatIsGivenBackIsTakenAtOnce(t *testing.T) {
 	}
 }
 
-func TestAProcessThatIsFitIsGivenTheLeaseOfOneThatIsNot(t *testing.T) {
+func TestAProcessOfAHigherRankIsGivenTheLease(t *testing.T) {
 	t.Parallel()
 	db, table := newTable(t)
-	var fit [3]atomic.Bool
+	var rank [3]atomic.Int64
 	leased := func(i int, name string) *Lease {
 		l := newLease(db, table, name)
-		l.Fit = fit[i].Load
+		l.Rank = rank[i].Load
 		return l
 	}
 	one := hold(t, leased(0, "one"))
@@ -301,12 +301,12 @@ func TestAProcessThatIsFitIsGivenTheLeaseOfOneThatIsNot(t *testing.T) {
 	_, threeHolds := try(t, leased(2, "three"))
 	select {
 	case err := <-one.done:
-		t.Fatalf("none is fit, and it ends with %v", err)
+		t.Fatalf("all are of one rank, and it ends with %v", err)
 	case <-twoHolds:
 		t.Fatal("two hold it")
 	case <-time.After(100 * time.Millisecond):
 	}
-	fit[1].Store(true)
+	rank[1].Store(2)
 	if err := <-one.done; !errors.Is(err, ErrAsked) {
 		t.Fatalf("the work of the first ended with %v", err)
 	}
@@ -314,15 +314,15 @@ func TestAProcessThatIsFitIsGivenTheLeaseOfOneThatIsNot(t *testing.T) {
 	if two.term.Epoch != 2 {
 		t.Errorf("epoch %d", two.term.Epoch)
 	}
-	fit[2].Store(true) // as fit as the holder: no reason to change
+	rank[2].Store(2) // as high as the holder's: no reason to change
 	select {
 	case err := <-two.done:
-		t.Fatalf("the work of a fit holder ended with %v", err)
+		t.Fatalf("the work of the second ended with %v", err)
 	case <-threeHolds:
 		t.Fatal("two hold it")
 	case <-time.After(100 * time.Millisecond):
 	}
-	fit[1].Store(false)
+	rank[1].Store(1)
 	if err := <-two.done; !errors.Is(err, ErrAsked) {
 		t.Fatalf("the work of the second ended with %v", err)
 	}
@@ -336,9 +336,9 @@ func TestALeaseIsNotKeptForWhoAskedAndIsGone(t *testing.T) {
 	t.Parallel()
 	db, table := newTable(t)
 	one, _ := stepped(db, table, "one")
-	one.Fit = func() bool { return false }
 	first := look(t, one)
 	gone, _ := stepped(db, table, "gone")
+	gone.Rank = func() int64 { return 1 }
 	if look(t, gone) != nil {
 		t.Fatal("it took a lease whose holder is alive")
 	}
@@ -366,6 +366,46 @@ func TestALeaseIsNotKeptForWhoAskedAndIsGone(t *testing.T) {
 		t.Error("what was asked of the first is taken for asked of the second")
 	default:
 	}
+}
+
+// A holder whose rank has risen since it was asked keeps the lease, and can be asked
+// again.
+func TestWhatWasAskedIsForgottenWhenTheHoldersRankHasRisen(t *testing.T) {
+	t.Parallel()
+	db, table := newTable(t)
+	one, _ := stepped(db, table, "one")
+	rank := int64(0)
+	one.Rank = func() int64 { return rank }
+	term := look(t, one)
+	asks := func(by int64) bool {
+		t.Helper()
+		two, _ := stepped(db, table, "two")
+		two.Rank = func() int64 { return by }
+		look(t, two)
+		r, err := two.read(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.asker == "two"
+	}
+	if asks(0) || !asks(1) {
+		t.Error("one of the same rank asks, or one of a higher does not")
+	}
+	rank = 1
+	confirm(t, term)
+	if asks(1) {
+		t.Error("it asks a holder of its own rank")
+	}
+	select {
+	case <-term.asked:
+		t.Error("the holder is to give way")
+	default:
+	}
+	if !asks(2) {
+		t.Error("it cannot be asked again")
+	}
+	confirm(t, term)
+	<-term.asked
 }
 
 func TestTheWorkOfAHolderEndsWhenItsLeaseIsLost(t *testing.T) {

@@ -43,7 +43,7 @@ type proc struct {
 	rate  float64       // how fast its clock is
 	next  time.Duration // when it acts again
 	busy  bool          // a request of it travels
-	fit   bool          // for the work
+	rank  int64
 
 	lease *Lease
 	term  *Term
@@ -144,7 +144,7 @@ func (p *proc) start() {
 	p.lease = newLease(p, p.sim.table, fmt.Sprintf("%p/%d", p, p.lives))
 	p.lease.Name = p.sim.run
 	p.lease.Timing.Poll = 500 * time.Millisecond // half the requests to the engine
-	p.lease.Fit = func() bool { return p.fit }
+	p.lease.Rank = func() int64 { return p.rank }
 	p.lease.clock = func() time.Duration { return p.shift + time.Duration(float64(p.sim.now)*p.rate) }
 }
 
@@ -152,7 +152,7 @@ func (p *proc) start() {
 func (p *proc) act() {
 	s := p.sim
 	if !s.calm && s.rand.IntN(8) == 0 {
-		p.fit = !p.fit
+		p.rank = s.rand.Int64N(3)
 	}
 	switch {
 	case p.late > 0:
@@ -191,7 +191,7 @@ func (p *proc) act() {
 	}
 }
 
-// wanted tells whether a process that is fit has asked for its lease.
+// wanted tells whether a process of a higher rank has asked for its lease.
 func (p *proc) wanted() bool {
 	select {
 	case <-p.term.asked:
@@ -242,7 +242,7 @@ func TestALeaseHasOneHolderWhateverHappens(t *testing.T) {
 		t.Run(fmt.Sprintf("seed %#x", seed), func(t *testing.T) {
 			s := &simulation{t: t, rand: rand.New(rand.NewPCG(seed, 0)), db: db, table: table, run: fmt.Sprint(seed), refused: &refused, handed: &handed}
 			for n := range 2 + s.draw(2) {
-				p := &proc{sim: s, fit: n > 0, shift: time.Duration(s.rand.Int64N(1e15)), rate: 0.92 + float64(s.draw(17))/100}
+				p := &proc{sim: s, rank: int64(n % 3), shift: time.Duration(s.rand.Int64N(1e15)), rate: 0.92 + float64(s.draw(17))/100}
 				p.start()
 				s.procs = append(s.procs, p)
 			}
@@ -256,16 +256,16 @@ func TestALeaseHasOneHolderWhateverHappens(t *testing.T) {
 	t.Logf("%d writes came too late, %d leases were handed over", refused, handed)
 }
 
-// prefer holds that in calm, the holder is fit where anybody is.
+// prefer holds that in calm, nobody is of a higher rank than the holder.
 func (s *simulation) prefer() {
-	s.pass(4 * time.Second)
+	s.pass(8 * time.Second) // who asked may be gone
 	holder := s.holder()
 	if holder == nil {
 		s.t.Fatal("nobody holds the lease in calm")
 	}
 	for _, p := range s.procs {
-		if p.fit && !holder.fit {
-			s.t.Fatalf("%s holds the lease and is not fit, %s is", holder.lease.Owner, p.lease.Owner)
+		if p.rank > holder.rank {
+			s.t.Fatalf("rank %d holds the lease beside rank %d", holder.rank, p.rank)
 		}
 	}
 }

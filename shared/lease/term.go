@@ -15,7 +15,7 @@ type Term struct {
 	lease *Lease
 	until atomic.Int64 // by the lease's clock: up to when it is valid
 	lost  chan struct{}
-	asked chan struct{} // closed when a process that is fit asks for the lease
+	asked chan struct{} // closed when a process of a higher rank asks for the lease
 
 	mu      sync.Mutex
 	renewed chan struct{} // closed by the next renewal

@@ -4,7 +4,7 @@ package metrics
 const (
 	LeaseHeld     = "LeaseHeld"     // 1 by the process that works, 0 by one that stands by
 	LeaseTaken    = "LeaseTaken"    // times that a process began to work
-	Fit           = "Fit"           // 1 while the process that works has a node that is up to date, 0 while it has not
+	Rank          = "Rank"          // of the process that works: 2 while its node is up to date, 1 without a node, 0 while its node lags
 	Lag           = "Lag"           // ms behind the newest event, of the group of sources that is furthest behind
 	SilentSources = "SilentSources" // groups of sources without a word for 60 s
 	RowsWritten   = "RowsWritten"

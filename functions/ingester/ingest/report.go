@@ -52,7 +52,7 @@ func (r *Report) tell() {
 	of := []metrics.Metric{
 		{Name: metrics.LeaseHeld, Unit: metrics.Count, Value: 1},
 		{Name: metrics.LeaseTaken, Unit: metrics.Count, Value: taken},
-		{Name: metrics.Fit, Unit: metrics.Count, Value: r.fit()},
+		{Name: metrics.Rank, Unit: metrics.Count, Value: r.rank()},
 		{Name: metrics.SilentSources, Unit: metrics.Count, Value: int64(len(d.silent(now)))},
 		{Name: metrics.RowsWritten, Unit: metrics.Count, Value: r.since(metrics.RowsWritten, f.Writer.Rows)},
 		{Name: metrics.Queued, Unit: metrics.Count, Value: f.Writer.Queued},
@@ -73,11 +73,11 @@ func (r *Report) tell() {
 	}
 }
 
-func (r *Report) fit() int64 {
-	if fit := r.Health.Lease.Fit; fit != nil && !fit() {
-		return 0
+func (r *Report) rank() int64 {
+	if rank := r.Health.Lease.Rank; rank != nil {
+		return rank()
 	}
-	return 1
+	return 0
 }
 
 func (r *Report) ofSource(now time.Time, name string, s *sourceMetrics) []metrics.Metric {

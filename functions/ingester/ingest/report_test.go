@@ -58,13 +58,13 @@ func TestAReportTellsWhatHappenedSinceTheOneBefore(t *testing.T) {
 	h.Begin(Duty{Pipeline: p, Began: now, Feeds: func() feed.Totals { return totals }})
 	none := map[string]float64{metrics.Reconnects: 0, metrics.Malformed: 0, metrics.SubscriptionsRefused: 0}
 	expect(map[string]map[string]float64{
-		"": {metrics.LeaseHeld: 1, metrics.LeaseTaken: 1, metrics.Fit: 1, metrics.SilentSources: 0, metrics.RowsWritten: 0, metrics.Queued: 0,
+		"": {metrics.LeaseHeld: 1, metrics.LeaseTaken: 1, metrics.Rank: 0, metrics.SilentSources: 0, metrics.RowsWritten: 0, metrics.Queued: 0,
 			metrics.Connections: 3, metrics.FramesSent: 100, metrics.FramesDropped: 7, metrics.FramesWaiting: 1},
 		"node": none, "public": none, "asked": none,
 	})
 
 	now = now.Add(time.Minute)
-	h.Lease.Fit = func() bool { return false }
+	h.Lease.Rank = func() int64 { return 2 }
 	public.LastEvent.Store(now.Add(-2 * time.Second).UnixMilli())
 	public.LastSeen.Store(now.Add(-time.Second).UnixMilli())
 	public.Reconnects.Store(2)
@@ -74,7 +74,7 @@ func TestAReportTellsWhatHappenedSinceTheOneBefore(t *testing.T) {
 	p.Stats.Queued.Store(4)
 	totals.Sent, totals.Discarded = 150, 7
 	expect(map[string]map[string]float64{
-		"": {metrics.LeaseHeld: 1, metrics.LeaseTaken: 0, metrics.Fit: 0, metrics.SilentSources: 1, metrics.RowsWritten: 40, metrics.Queued: 4, metrics.Lag: 2000,
+		"": {metrics.LeaseHeld: 1, metrics.LeaseTaken: 0, metrics.Rank: 2, metrics.SilentSources: 1, metrics.RowsWritten: 40, metrics.Queued: 4, metrics.Lag: 2000,
 			metrics.Connections: 3, metrics.FramesSent: 50, metrics.FramesDropped: 0, metrics.FramesWaiting: 1},
 		"node":   none,
 		"public": {metrics.Reconnects: 2, metrics.Malformed: 5, metrics.SubscriptionsRefused: 0, metrics.Lag: 2000, metrics.Silence: 1000},
