@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"sync/atomic"
 	"time"
 
@@ -15,31 +16,44 @@ const (
 	nodeTells
 )
 
-// ranking tells the rank of this process. A node that lags counts as up to date again
-// when it has made up for most of that, so that the lease does not change hands with
-// every block.
+// ranking is the rank of this process, as it was a moment ago: whoever renews the
+// lease must not wait for a disk.
 type ranking struct {
 	settings
-	upToDate atomic.Bool
+	known atomic.Int64
 }
 
-func (r *ranking) rank() int64 {
+// watch looks once a second, until ctx ends.
+func (r *ranking) watch(ctx context.Context) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		r.look()
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// look finds the rank. A node that lags counts as up to date again when it has made
+// up for most of that, so that the lease does not change hands with every block.
+func (r *ranking) look() {
 	if r.nodeDir == "" {
-		return noNode
+		r.known.Store(noNode)
+		return
 	}
 	most := r.behind
-	if !r.upToDate.Load() {
+	if r.known.Load() != nodeTells {
 		most /= 3
 	}
-	tells := false
 	for _, stream := range hyperliquid.Streams {
 		files := hyperliquid.Files{Dir: r.folder(stream)}
-		at, err := files.Newest()
-		tells = tells || err == nil && time.Since(at) < most
+		if at, err := files.Newest(); err == nil && time.Since(at) < most {
+			r.known.Store(nodeTells)
+			return
+		}
 	}
-	r.upToDate.Store(tells)
-	if tells {
-		return nodeTells
-	}
-	return nodeLags
+	r.known.Store(nodeLags)
 }

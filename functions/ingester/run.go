@@ -47,7 +47,9 @@ func (runCommand) Run(ctx context.Context) error {
 	if i.serves, err = s.hasFeeds(ctx, c); err != nil {
 		return err
 	}
-	l := &lease.Lease{DB: c.dynamodb, Table: s.prefix + store.SeriesTable, Name: "ingester", Owner: s.owner(), Timing: lease.Standard, Log: log, Rank: (&ranking{settings: s}).rank}
+	rank := &ranking{settings: s}
+	rank.look()
+	l := &lease.Lease{DB: c.dynamodb, Table: s.prefix + store.SeriesTable, Name: "ingester", Owner: s.owner(), Timing: lease.Standard, Log: log, Rank: rank.known.Load}
 	i.health = &ingest.Health{Lease: l, Now: time.Now}
 	listener, err := net.Listen("tcp", s.address)
 	if err != nil {
@@ -61,6 +63,10 @@ func (runCommand) Run(ctx context.Context) error {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("serve health checks: %w", err)
 		}
+		return nil
+	})
+	group.Go(func() error {
+		rank.watch(ctx)
 		return nil
 	})
 	reporting, stop := context.WithCancel(context.WithoutCancel(ctx))
