@@ -28,9 +28,9 @@ const (
 	// rightsWithin is how long it may take until the rights of a role that was just
 	// made are known everywhere.
 	rightsWithin = 40 * time.Second
-	// toTell is what part of the function's time is kept for the answer: 30 s of three
-	// minutes.
-	toTell = 6
+	// tellShare is what part of the function's time is kept for the answer: a sixth,
+	// 30 s of three minutes.
+	tellShare = 6
 	// reasonMost bounds what is told of a failure, in bytes: an answer may have 4,096.
 	reasonMost = 2000
 )
@@ -64,7 +64,7 @@ func (m *maker) invoke(ctx context.Context, event cfn.Event) error {
 // do returns the id of the resource, which CloudFormation names in later events.
 func (m *maker) do(ctx context.Context, event *cfn.Event) (id string, err error) {
 	if end, ok := ctx.Deadline(); ok {
-		sooner, done := context.WithDeadline(ctx, end.Add(-time.Until(end)/toTell))
+		sooner, done := context.WithDeadline(ctx, end.Add(-time.Until(end)/tellShare))
 		defer done()
 		ctx = sooner
 	}
@@ -155,8 +155,13 @@ func (m *maker) verify(ctx context.Context, text string) error {
 			})
 			return err
 		})
-		if err != nil {
+		var other *kmstypes.IncorrectKeyException
+		var damaged *kmstypes.InvalidCiphertextException
+		switch {
+		case errors.As(err, &other), errors.As(err, &damaged):
 			return fmt.Errorf("the data key %q in the parameter %s was not wrapped by the key of this deployment: if no secret is sealed with it, delete the parameter and deploy again: %w", id, m.parameter, err)
+		case err != nil:
+			return fmt.Errorf("make sure of the data key %q in the parameter %s: %w", id, m.parameter, err)
 		}
 	}
 	return nil

@@ -266,6 +266,11 @@ func TestRightsMayBeLate(t *testing.T) {
 	if got := w.invoke(t, cfn.RequestCreate, ""); got.Status != cfn.StatusSuccess || w.value == "" {
 		t.Errorf("answered %+v after %q", got, w.asked)
 	}
+	late := newWorld(t, stored(ours, "k1"))
+	late.denials = 1 << 20
+	if got := late.invoke(t, cfn.RequestCreate, ""); got.Status != cfn.StatusFailed || strings.Contains(got.Reason, "delete the parameter") {
+		t.Errorf("who may not look at the parameter answers %+v", got)
+	}
 	never := newWorld(t, "")
 	never.denials = 1 << 20
 	if got := never.invoke(t, cfn.RequestCreate, ""); got.Status != cfn.StatusFailed || !strings.Contains(got.Reason, "AccessDenied") || len(never.asked) > 60 {
