@@ -35,6 +35,7 @@ type account struct {
 	mu      sync.Mutex
 	value   string // of the parameter, "" where there is none
 	denials int    // requests that are refused for want of a right
+	refused string // action that always is
 	deaf    int    // answers that are not taken
 	asked   []string
 	answers []cfn.Response
@@ -73,7 +74,7 @@ func (a *account) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/x-amz-json-1.1")
 		_ = json.NewEncoder(w).Encode(body)
 	}
-	if a.denials > 0 {
+	if a.denials > 0 || action == a.refused {
 		a.denials--
 		fail("AccessDeniedException")
 		return
@@ -266,10 +267,10 @@ func TestRightsMayBeLate(t *testing.T) {
 	if got := w.invoke(t, cfn.RequestCreate, ""); got.Status != cfn.StatusSuccess || w.value == "" {
 		t.Errorf("answered %+v after %q", got, w.asked)
 	}
-	late := newWorld(t, stored(ours, "k1"))
-	late.denials = 1 << 20
-	if got := late.invoke(t, cfn.RequestCreate, ""); got.Status != cfn.StatusFailed || strings.Contains(got.Reason, "delete the parameter") {
-		t.Errorf("who may not look at the parameter answers %+v", got)
+	unsure := newWorld(t, stored(ours, "k1"))
+	unsure.refused = "ReEncrypt"
+	if got := unsure.invoke(t, cfn.RequestCreate, ""); got.Status != cfn.StatusFailed || !strings.Contains(got.Reason, `make sure of the data key "k1"`) {
+		t.Errorf("who cannot make sure of the key answers %+v", got)
 	}
 	never := newWorld(t, "")
 	never.denials = 1 << 20
