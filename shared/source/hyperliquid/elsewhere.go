@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -102,6 +103,13 @@ func (f *Files) before(name string) (string, error) {
 	if _, err := fmt.Sscanf(name, "%d/%d", &limit.day, &limit.hour); err != nil {
 		return "", fmt.Errorf("%q is no file of an hour", name)
 	}
+	return f.lastBefore(limit)
+}
+
+// last is the last file of all, "" if there is none.
+func (f *Files) last() (string, error) { return f.lastBefore(hourFile{day: math.MaxInt}) }
+
+func (f *Files) lastBefore(limit hourFile) (string, error) {
 	days, err := numbers(f.Dir, 8)
 	if err != nil {
 		return "", err

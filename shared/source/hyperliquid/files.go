@@ -36,18 +36,15 @@ type Files struct {
 
 // End is the position behind everything that is there now.
 func (f *Files) End() (Position, error) {
-	at := Position{}
-	for {
-		next, err := f.after(at.File)
-		if err != nil || next == "" {
-			return at, err
-		}
-		info, err := os.Stat(filepath.Join(f.Dir, filepath.FromSlash(next)))
-		if err != nil {
-			return at, fmt.Errorf("find the end of the node's files: %w", err)
-		}
-		at = Position{File: next, Offset: info.Size()}
+	name, err := f.last()
+	if err != nil || name == "" {
+		return Position{}, err
 	}
+	info, err := os.Stat(filepath.Join(f.Dir, filepath.FromSlash(name)))
+	if err != nil {
+		return Position{}, fmt.Errorf("find the end of the node's files: %w", err)
+	}
+	return Position{File: name, Offset: info.Size()}, nil
 }
 
 // finishAfter is how many polls a half-written last line may take once the next

@@ -21,17 +21,15 @@ const (
 // Newest is the time of the newest event that the files tell; zero where their end
 // tells none. It reads no more than their end, so that it can be asked often.
 func (f *Files) Newest() (time.Time, error) {
-	const afterAll = "99999999/99"
-	for name, looks := afterAll, 0; looks < 2; looks++ { // an hour that has just begun may be empty
-		var err error
-		if name, err = f.before(name); err != nil || name == "" {
-			return time.Time{}, err
-		}
-		if ms, err := f.newest(name); err != nil || ms > 0 {
+	name, err := f.last()
+	for looks := 0; err == nil && name != "" && looks < 2; looks++ { // an hour that has just begun may be empty
+		var ms int64
+		if ms, err = f.newest(name); err != nil || ms > 0 {
 			return time.UnixMilli(ms).UTC(), err
 		}
+		name, err = f.before(name)
 	}
-	return time.Time{}, nil
+	return time.Time{}, err
 }
 
 // newest is the time of the newest event near the end of a file, ms; 0 where it
