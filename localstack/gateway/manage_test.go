@@ -168,6 +168,15 @@ func TestAClientThatOnlyPingsIsClosed(t *testing.T) {
 		}
 	}()
 	waitUntil(t, func() bool { return len(s.told(t, "DISCONNECT", "")) == 1 })
+	// What was sent before can still be read, and then the end.
+	if err := wire.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	_, err := io.Copy(io.Discard, wire)
+	var late net.Error
+	if errors.As(err, &late) && late.Timeout() {
+		t.Error("the gateway keeps the connection open")
+	}
 	_ = wire.Close()
 	<-pinging
 }
