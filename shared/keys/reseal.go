@@ -45,7 +45,7 @@ func (s *Store) Reseal(ctx context.Context) (Resealed, error) {
 		items, err := s.query(working, partition(f.text("sk")), "", only("pk", "sk", "secret", "data_key"))
 		if err != nil {
 			_ = group.Wait() // whose error, if any, has ended this query
-			return s.resealed(ctx, out, err)
+			return resealed(ctx, out, err)
 		}
 		for _, it := range items {
 			accessKey, ok := holder(it)
@@ -67,11 +67,11 @@ func (s *Store) Reseal(ctx context.Context) (Resealed, error) {
 			})
 		}
 	}
-	return s.resealed(ctx, out, group.Wait())
+	return resealed(ctx, out, group.Wait())
 }
 
 // resealed is how a run ended: running out of time is no failure.
-func (s *Store) resealed(ctx context.Context, out Resealed, err error) (Resealed, error) {
+func resealed(ctx context.Context, out Resealed, err error) (Resealed, error) {
 	out.Complete = err == nil
 	if err != nil && ctx.Err() == nil {
 		return out, fmt.Errorf("reseal secrets: %w", err)
