@@ -10,8 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 
+	"quotary/functions/ingester/feeds"
 	"quotary/functions/ingester/ingest"
-	"quotary/functions/ingester/live"
 	"quotary/shared/connections"
 	"quotary/shared/keys"
 	"quotary/shared/lease"
@@ -38,12 +38,12 @@ func (s settings) hasFeeds(ctx context.Context, c clients) (bool, error) {
 }
 
 // newFeeds makes the WebSocket feeds of one term; nil without any.
-func (i *ingester) newFeeds(stores ingest.Stores, term *lease.Term) *live.Feeds {
+func (i *ingester) newFeeds(stores ingest.Stores, term *lease.Term) *feeds.Feeds {
 	if !i.serves {
 		return nil
 	}
 	connected := connections.New(i.dynamodb, i.prefix+store.ConnectionsTable, time.Now)
-	config := live.Config{
+	config := feeds.Config{
 		Connections: connected,
 		Follower:    connections.NewFollower(connected, i.dynamodb, dynamodbstreams.NewFromConfig(i.config)),
 		Gateway:     newGateway(i.config, term.Valid, i.posts),
@@ -55,5 +55,5 @@ func (i *ingester) newFeeds(stores ingest.Stores, term *lease.Term) *live.Feeds 
 	if i.info != nil {
 		config.Venue, config.Joined = i.info, hyperliquid.NewJoinedBooks(i.url, config.Logger)
 	}
-	return live.New(config)
+	return feeds.New(config)
 }

@@ -12,13 +12,13 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/apigatewaymanagementapi"
 
-	"quotary/shared/feed"
+	"quotary/functions/ingester/feeds/hub"
 )
 
 // gateway is the management API of the WebSocket APIs: frames go through the
 // lean client of package feed, rare questions through the SDK's.
 type gateway struct {
-	frames *feed.Management
+	frames *hub.Management
 	config aws.Config
 	valid  func() bool // whether frames may be sent
 
@@ -34,7 +34,7 @@ func newGateway(config aws.Config, valid func() bool, posts int) *gateway {
 	})
 	config.RetryMaxAttempts = 1 // the next look asks again
 	return &gateway{
-		frames:  feed.NewManagement(feed.ManagementConfig{Region: config.Region, Credentials: config.Credentials, Pipeline: posts}),
+		frames:  hub.NewManagement(hub.ManagementConfig{Region: config.Region, Credentials: config.Credentials, Pipeline: posts}),
 		config:  config,
 		valid:   valid,
 		clients: map[string]*apigatewaymanagementapi.Client{},
@@ -42,10 +42,10 @@ func newGateway(config aws.Config, valid func() bool, posts int) *gateway {
 }
 
 // errNoTerm leaves a frame to be tried again: the term may go on.
-var errNoTerm = fmt.Errorf("the lease is not valid: %w", feed.ErrBusy)
+var errNoTerm = fmt.Errorf("the lease is not valid: %w", hub.ErrBusy)
 
 // PostAll sends frames while the lease is valid.
-func (g *gateway) PostAll(ctx context.Context, all []feed.Delivery) {
+func (g *gateway) PostAll(ctx context.Context, all []hub.Delivery) {
 	if !g.valid() {
 		for i := range all {
 			all[i].Err = errNoTerm
@@ -59,17 +59,17 @@ func (g *gateway) PostAll(ctx context.Context, all []feed.Delivery) {
 func (g *gateway) Batch() int { return g.frames.Batch() }
 
 // Disconnect closes a connection.
-func (g *gateway) Disconnect(ctx context.Context, c feed.Conn) error {
+func (g *gateway) Disconnect(ctx context.Context, c hub.Conn) error {
 	return g.frames.Disconnect(ctx, c)
 }
 
-// Probe asks whether a connection is there; the error is [feed.ErrGone] when it
+// Probe asks whether a connection is there; the error is [hub.ErrGone] when it
 // is not.
-func (g *gateway) Probe(ctx context.Context, c feed.Conn) error {
+func (g *gateway) Probe(ctx context.Context, c hub.Conn) error {
 	_, err := g.client(c.Endpoint).GetConnection(ctx, &apigatewaymanagementapi.GetConnectionInput{ConnectionId: &c.ID})
 	var response *awshttp.ResponseError
 	if errors.As(err, &response) && response.HTTPStatusCode() == http.StatusGone {
-		return feed.ErrGone
+		return hub.ErrGone
 	}
 	if err != nil {
 		return fmt.Errorf("ask for a connection: %w", err)

@@ -10,11 +10,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"quotary/functions/ingester/live"
-	"quotary/shared/feed"
+	"quotary/functions/ingester/feeds"
+	"quotary/functions/ingester/feeds/hub"
 )
 
-var _ live.Gateway = (*gateway)(nil)
+var _ feeds.Gateway = (*gateway)(nil)
 
 func TestNoFrameIsSentWithoutTheLease(t *testing.T) {
 	t.Parallel()
@@ -30,14 +30,14 @@ func TestNoFrameIsSentWithoutTheLease(t *testing.T) {
 	if got := g.Batch(); got != 8 {
 		t.Errorf("a batch has %d frames, want 8", got)
 	}
-	c := feed.Conn{ID: "a", Endpoint: api.URL}
+	c := hub.Conn{ID: "a", Endpoint: api.URL}
 	send := func() []error {
-		all := []feed.Delivery{{Conn: c, Frame: []byte("1")}, {Conn: c, Frame: []byte("2")}}
+		all := []hub.Delivery{{Conn: c, Frame: []byte("1")}, {Conn: c, Frame: []byte("2")}}
 		g.PostAll(t.Context(), all)
 		return []error{all[0].Err, all[1].Err}
 	}
 	for i, err := range send() {
-		if !errors.Is(err, feed.ErrBusy) {
+		if !errors.Is(err, hub.ErrBusy) {
 			t.Errorf("frame %d: %v, want that it may be tried again", i, err)
 		}
 	}

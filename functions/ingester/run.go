@@ -14,7 +14,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"quotary/functions/ingester/ingest"
+	"quotary/functions/ingester/projection"
 	"quotary/shared/lease"
+	"quotary/shared/market"
 	"quotary/shared/metrics"
 	"quotary/shared/source/hyperliquid"
 	"quotary/shared/store"
@@ -122,7 +124,7 @@ func (i *ingester) work(ctx context.Context, term *lease.Term) error {
 	p.Sources = append(p.Sources, i.marketSources(i.info, stores, i.log)...)
 	duty := ingest.Duty{Pipeline: p, Began: time.Now()}
 	if feeds != nil {
-		p.Applied = feeds.Applied
+		p.Applied = func(e *market.Events, set *projection.Set) { feeds.Applied(e, set) }
 		duty.Feeds = feeds.Totals
 	}
 	if i.spool != "" {

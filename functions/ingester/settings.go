@@ -13,8 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"quotary/functions/ingester/feeds"
 	"quotary/functions/ingester/ingest"
-	"quotary/functions/ingester/live"
 	"quotary/shared/config"
 	"quotary/shared/connections"
 	"quotary/shared/dynamo"
@@ -55,7 +55,7 @@ func readSettings() (settings, error) {
 		idle:    env.Duration("QUOTARY_FEED_IDLE", connections.Idle, "after what time without a message a WebSocket client is disconnected"),
 		posts:   env.Int("QUOTARY_FEED_PIPELINE", 1, 1, "how many frames are posted on one connection before the answer to the first: 1, unless the management API is known to read on, as that of the local stack does"),
 		behind:  env.Duration("QUOTARY_NODE_BEHIND", nodeBehind, "how old what its node tells may be before this process gives way to one whose node is up to date"),
-		silence: env.Duration("QUOTARY_FEED_SILENCE", live.Silence, "after what time without a new book the last one is sent again as stale"),
+		silence: env.Duration("QUOTARY_FEED_SILENCE", feeds.Silence, "after what time without a new book the last one is sent again as stale"),
 	}
 	if s.nodeDir != "" {
 		if info, err := os.Stat(s.nodeDir); err == nil && !info.IsDir() {

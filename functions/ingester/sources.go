@@ -5,8 +5,8 @@ import (
 	"log/slog"
 	"path/filepath"
 
+	"quotary/functions/ingester/feeds"
 	"quotary/functions/ingester/ingest"
-	"quotary/functions/ingester/live"
 	"quotary/shared/market"
 	"quotary/shared/source/hyperliquid"
 )
@@ -14,7 +14,7 @@ import (
 // sources are those that the settings name, shown to the feeds where there are
 // any. Where a node is followed, it tells every trade, and the public API is only
 // asked for the rest.
-func (s settings) sources(info *hyperliquid.Info, feeds *live.Feeds, log *slog.Logger) []ingest.Source {
+func (s settings) sources(info *hyperliquid.Info, feeds *feeds.Feeds, log *slog.Logger) []ingest.Source {
 	var sources []ingest.Source
 	if s.nodeDir != "" {
 		for _, stream := range hyperliquid.Streams {

@@ -10,19 +10,20 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
+	"quotary/functions/ingester/feeds/hub"
 	"quotary/localstack/gateway"
-	"quotary/shared/feed"
 )
 
-type hub struct {
-	*feed.Hub
+// quotaryHub is our hub with the topics of a benchmark.
+type quotaryHub struct {
+	*hub.Hub
 	topics []string
 }
 
-func (h hub) publish(topic int, frame []byte) { h.Publish(h.topics[topic], frame, feed.Event) }
+func (h quotaryHub) publish(topic int, frame []byte) { h.Publish(h.topics[topic], frame, hub.Event) }
 
-func newHub(b *testing.B, sink feed.Sink, s shape, conns []feed.Conn) fanOut {
-	h := hub{Hub: feed.NewHub(feed.Config{Sink: sink, Queue: 1 << 16, QueueBytes: 16 << 20})}
+func newHub(b *testing.B, sink hub.Sink, s shape, conns []hub.Conn) fanOut {
+	h := quotaryHub{Hub: hub.New(hub.Config{Sink: sink, Queue: 1 << 16, QueueBytes: 16 << 20})}
 	for i := range s.topics {
 		h.topics = append(h.topics, fmt.Sprint("topic", i))
 	}
@@ -40,17 +41,17 @@ func newHub(b *testing.B, sink feed.Sink, s shape, conns []feed.Conn) fanOut {
 
 type counting struct{ *tally }
 
-func (s counting) Post(_ context.Context, _ feed.Conn, frame []byte) error {
+func (s counting) Post(_ context.Context, _ hub.Conn, frame []byte) error {
 	s.count(frame)
 	return nil
 }
 
 func startHub(b *testing.B, t *tally, s shape) fanOut {
-	all := make([]feed.Conn, s.conns)
+	all := make([]hub.Conn, s.conns)
 	for i := range all {
 		all[i].ID = fmt.Sprint("conn", i)
 	}
-	return newHub(b, feed.PostFunc(counting{t}.Post), s, all)
+	return newHub(b, hub.PostFunc(counting{t}.Post), s, all)
 }
 
 // acceptor is the socket function: it lets everyone in and tells their ids.
@@ -92,11 +93,11 @@ func startGateway(b *testing.B, t *tally, s shape) fanOut {
 	})
 	addr := listener.Addr().String()
 	listen(b, t, "ws://"+addr+"/api/ws", s.conns, s.stalled)
-	all := make([]feed.Conn, s.conns)
+	all := make([]hub.Conn, s.conns)
 	for i := range all {
-		all[i] = feed.Conn{ID: <-ids, Endpoint: "http://" + addr + "/api", At: time.Now()}
+		all[i] = hub.Conn{ID: <-ids, Endpoint: "http://" + addr + "/api", At: time.Now()}
 	}
-	sink := feed.NewManagement(feed.ManagementConfig{
+	sink := hub.NewManagement(hub.ManagementConfig{
 		Region:      "us-east-1",
 		Pipeline:    64,
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),

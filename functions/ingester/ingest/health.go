@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"quotary/shared/feed"
+	"quotary/functions/ingester/feeds/hub"
 	"quotary/shared/lease"
 )
 
@@ -32,7 +32,7 @@ type Health struct {
 // Duty is the work of the process that is active.
 type Duty struct {
 	Pipeline *Pipeline
-	Feeds    func() feed.Totals // nil without feeds
+	Feeds    func() hub.Totals // nil without feeds
 	Began    time.Time
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"quotary/shared/feed"
+	"quotary/functions/ingester/feeds/hub"
 	"quotary/shared/lease"
 	"quotary/shared/metrics"
 	"quotary/shared/source/hyperliquid"
@@ -54,8 +54,8 @@ func TestAReportTellsWhatHappenedSinceTheOneBefore(t *testing.T) {
 
 	node, public, asked := new(hyperliquid.Stats), new(hyperliquid.Stats), new(hyperliquid.Stats)
 	p := &Pipeline{Sources: []Source{{Name: "node", Group: "node", Stats: node}, {Name: "public", Group: "hyperliquid", Stats: public}, {Name: "asked", Stats: asked}}}
-	totals := feed.Totals{Connections: 3, Topics: 2, Sent: 100, Discarded: 7, Waiting: 1}
-	h.Begin(Duty{Pipeline: p, Began: now, Feeds: func() feed.Totals { return totals }})
+	totals := hub.Totals{Connections: 3, Topics: 2, Sent: 100, Discarded: 7, Waiting: 1}
+	h.Begin(Duty{Pipeline: p, Began: now, Feeds: func() hub.Totals { return totals }})
 	none := map[string]float64{metrics.Reconnects: 0, metrics.Malformed: 0, metrics.SubscriptionsRefused: 0}
 	expect(map[string]map[string]float64{
 		"": {metrics.LeaseHeld: 1, metrics.LeaseTaken: 1, metrics.Rank: 0, metrics.SilentSources: 0, metrics.RowsWritten: 0, metrics.Queued: 0,

@@ -1,0 +1,128 @@
+package feeds
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"quotary/functions/ingester/projection"
+	"quotary/shared/connections"
+	"quotary/shared/market"
+	"quotary/shared/store"
+)
+
+func TestUserFillsStartWithStoredAndRecentFillsEachOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	f, _ := w.run()
+	w.settled(f)
+	now := time.Now()
+	stored := []market.Fill{fill(1, now.Add(-time.Hour), "BTC"), fill(2, now, "BTC")}
+	if err := f.Log.Put(t.Context(), store.FillDataset, projection.AppendFillRows(nil, stored)); err != nil {
+		t.Fatal(err)
+	}
+	f.take(&market.Events{Fills: []market.Fill{stored[1], fill(3, now, "ETH")}}) // 3 is not stored yet
+	w.connect("one", connections.Channels)
+	w.subscribe("one", connections.Subscription{Type: connections.UserFills, User: alice})
+	snapshot := w.sent("one", 2)[1]
+	wants(t, snapshot, `{"channel":"userFills","data":{"isSnapshot":true,"user":"`+alice+`","fills":[{"coin":"ETH"`, `"tid":3`, `"tid":2`, `"tid":1`)
+	if n := strings.Count(snapshot, `"tid"`); n != 3 {
+		t.Errorf("%d fills: %s", n, snapshot)
+	}
+	f.take(&market.Events{Fills: []market.Fill{stored[1], fill(4, now, "ETH")}})
+	wants(t, w.sent("one", 3)[2], `{"channel":"userFills","data":{"user":"`+alice+`","fills":[{"coin":"ETH"`, `"tid":4`, `]}}`)
+}
+
+func TestAnAddressFeedTellsOfItsAddressesOnly(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	f, _ := w.run()
+	w.settled(f)
+	w.connect("fills", connections.Fills)
+	w.connect("orders", connections.FilledOrders)
+	for _, id := range []string{"fills", "orders"} {
+		if err := w.table.AddAddresses(t.Context(), id, []string{alice}, connections.Limits{}, []byte(`{"type":"subscribe"}`)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.eventually("both follow", func() bool {
+		return f.hub.Watched(topicOf(fillsTopic, alice)) && f.hub.Watched(topicOf(filledTopic, alice))
+	})
+	other := fill(1, time.Now(), "BTC")
+	other.Address = bob
+	filled := market.OrderStatus{Address: alice, Time: time.Now().UnixMilli(), Status: "filled", Coin: "BTC", Side: "B", LimitPx: "1.0", Sz: "0.0", OrigSz: "2.0",
+		Oid: 7, Timestamp: 8, TriggerCondition: "N/A", TriggerPx: "0.0", OrderType: "Limit", Tif: "Gtc"}
+	foreign, open, old := filled, filled, filled
+	foreign.Address, foreign.Oid = bob, 4
+	open.Status, open.Oid = "open", 5
+	old.Time, old.Oid = filled.Time-freshFor.Milliseconds()-1, 6
+	f.take(&market.Events{
+		Fills:  []market.Fill{other, fill(2, time.UnixMilli(time.Now().UnixMilli()), "BTC")},
+		Orders: []market.OrderStatus{foreign, open, old, filled, filled},
+	})
+	wants(t, w.sent("fills", 2)[1], `{"type":"data","data":{"address":"`+alice+`","time":`, `,"coin":"BTC","px":"100.5","sz":"2.0","side":"B","startPosition":"0.0","dir":"Open Long",`+
+		`"closedPnl":"0.0","hash":"0x01","oid":1002,"crossed":true,"fee":"0.1","tid":2,"feeToken":"USDC","twapId":null}}`)
+	if got, want := w.sent("orders", 2)[1], `{"type":"data","data":{"ts":`+strconv.FormatInt(filled.Time, 10)+`,"address":"`+alice+`","hash":null,"builder":null,"builderF":null,"status":"filled","coin":"BTC","side":"B",`+
+		`"limitPx":"1.0","sz":"0.0","oid":7,"placeTs":8,"trigger":"N/A","isTrigger":false,"triggerPx":"0.0","children":[],"positionTpsl":false,"reduceOnly":false,`+
+		`"orderType":"Limit","origSz":"2.0","tif":"Gtc","cloid":null}}`; got != want {
+		t.Errorf("a filled order is\n%s, want\n%s", got, want)
+	}
+	if err := w.table.AskStat(t.Context(), "fills"); err != nil {
+		t.Fatal(err)
+	}
+	wants(t, w.sent("fills", 3)[2], `{"type":"stat","data":{"addressCount":1,"duration":"`, `","sentMsgCount":2,"msgPerSecond":`, `,"discardedCount":0,"queueLen":0}}`)
+	if err := w.table.AskStat(t.Context(), "orders"); err != nil {
+		t.Fatal(err)
+	}
+	wants(t, w.sent("orders", 3)[2], `"sentMsgCount":2,`) // the reply and one order
+	if err := w.table.RemoveAddresses(t.Context(), "fills", []string{alice}); err != nil {
+		t.Fatal(err)
+	}
+	w.eventually("nobody follows", func() bool { return !f.hub.Watched(topicOf(fillsTopic, alice)) })
+}
+
+func TestAnAccountIsPolledWhileSomebodyFollowsIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	began := time.Now()
+	w.set(began)
+	f, _ := w.run()
+	w.settled(f)
+	w.connect("one", connections.Channels)
+	w.connect("two", connections.ClearinghouseState)
+	w.subscribe("one", connections.Subscription{Type: connections.AccountState, User: alice})
+	w.subscribe("one", connections.Subscription{Type: connections.OpenOrders, User: alice})
+	w.subscribe("one", connections.Subscription{Type: connections.UserNonFundingLedgerUpdates, User: alice})
+	all := strings.Join(w.sent("one", 6), "\n")
+	wants(t, all, `{"channel":"clearinghouseState","data":{"dex":"","user":"`+alice+`","clearinghouseState":{"withdrawable":"1.0","time":1}}}`)
+	wants(t, all, `{"channel":"openOrders","data":{"dex":"","user":"`+alice+`","orders":[{"oid":2},{"oid":1}]}}`)
+	wants(t, all, `{"channel":"userNonFundingLedgerUpdates","data":{"isSnapshot":true,"user":"`+alice+`","nonFundingLedgerUpdates":[{"time":5,"hash":"0x01","delta":{"type":"deposit","usdc":"7.0"}}]}}`)
+
+	// Who comes later is shown what is known, without another look.
+	if err := w.table.AddAddresses(t.Context(), "two", []string{alice}, connections.Limits{}, []byte(`{"type":"subscribe"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := w.sent("two", 2)[1], `{"channel":"clearinghouseState","data":{"address":"`+alice+`","state":{"withdrawable":"1.0","time":1}}}`; got != want {
+		t.Errorf("the state is %s, want %s", got, want)
+	}
+	f.take(&market.Events{Ledgers: []market.Ledger{{Address: alice, Time: 5, Hash: "0x01", Delta: []byte(`{"type":"deposit","usdc":"7.0"}`)}, {Address: alice, Time: 6, Hash: "0x02", Delta: []byte(`{"type":"withdraw"}`)}}})
+	wants(t, w.sent("one", 7)[6], `{"user":"`+alice+`","nonFundingLedgerUpdates":[{"time":6,"hash":"0x02","delta":{"type":"withdraw"}}]}}`)
+
+	w.set(began.Add(accountEvery))
+	wants(t, w.sent("two", 3)[2], `"withdrawable":"2.0"`)
+	for _, id := range []string{"one", "two"} {
+		if _, err := w.table.Remove(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.eventually("nobody follows", func() bool {
+		return !f.hub.Watched(topicOf(accountTopic, alice, "")) && !f.hub.Watched(topicOf(stateTopic, alice, ""))
+	})
+	w.set(began.Add(accountEvery + 3*accountRest))
+	w.eventually("the account is forgotten", func() bool {
+		f.accounts.mu.Lock()
+		defer f.accounts.mu.Unlock()
+		return len(f.accounts.polled) == 0
+	})
+}

@@ -1,0 +1,240 @@
+package feeds
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	"go.uber.org/goleak"
+
+	"quotary/functions/ingester/feeds/hub"
+	"quotary/shared/connections"
+	"quotary/shared/keys"
+	"quotary/shared/market"
+	"quotary/shared/store"
+	"quotary/shared/store/storetest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m, goleak.IgnoreCurrent()) }
+
+// world is a deployment's tables, and clients that note what they are sent.
+type world struct {
+	t      *testing.T
+	db     *dynamodb.Client
+	prefix string
+	table  *connections.Store
+
+	streams *dynamodbstreams.Client
+
+	mu     sync.Mutex
+	now    time.Time // moved by the test; zero is the time of the day
+	inbox  map[string][]string
+	gone   map[string]bool // clients that are not there any longer
+	closed map[string]bool
+	keys   map[string]keys.Standing
+	asked  int // looks at accounts
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	db := storetest.DynamoDB(t)
+	w := &world{t: t, db: db, prefix: storetest.Tables(t, db), inbox: map[string][]string{}, gone: map[string]bool{},
+		closed: map[string]bool{}, keys: map[string]keys.Standing{"key": {}}}
+	w.table = connections.New(db, w.prefix+store.ConnectionsTable, w.clock)
+	endpoint := storetest.Endpoint(t)
+	transport := &http.Transport{MaxIdleConnsPerHost: 8}
+	t.Cleanup(transport.CloseIdleConnections)
+	w.streams = dynamodbstreams.New(dynamodbstreams.Options{BaseEndpoint: &endpoint, Region: "eu-west-1",
+		Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""), HTTPClient: &http.Client{Transport: transport}})
+	return w
+}
+
+func (w *world) clock() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.now.IsZero() {
+		return time.Now()
+	}
+	return w.now
+}
+
+func (w *world) set(now time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.now = now
+}
+
+// Batch, PostAll, Disconnect and Probe make the world a [Gateway].
+func (w *world) Batch() int { return 1 }
+
+func (w *world) PostAll(ctx context.Context, all []hub.Delivery) {
+	hub.PostFunc(w.post).PostAll(ctx, all)
+}
+
+func (w *world) post(_ context.Context, c hub.Conn, frame []byte) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.gone[c.ID] {
+		return hub.ErrGone
+	}
+	w.inbox[c.ID] = append(w.inbox[c.ID], string(frame))
+	return nil
+}
+
+func (w *world) Disconnect(_ context.Context, c hub.Conn) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.closed[c.ID] = true
+	return nil
+}
+
+func (w *world) Probe(_ context.Context, c hub.Conn) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.gone[c.ID] {
+		return hub.ErrGone
+	}
+	return nil
+}
+
+// Standings makes it [Keys].
+func (w *world) Standings(_ context.Context, distributorOf map[string]string) (map[string]keys.Standing, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := map[string]keys.Standing{}
+	for key, distributor := range distributorOf {
+		if s, ok := w.keys[key]; ok && distributor == "acme" {
+			all[key] = s
+		}
+	}
+	return all, nil
+}
+
+// ClearinghouseState, OpenOrders and LedgerUpdates make it a [Venue].
+func (w *world) ClearinghouseState(_ context.Context, user, dex string) (json.RawMessage, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asked++
+	return json.RawMessage(fmt.Sprintf(`{"withdrawable":"%d.0","time":1}`, w.asked)), nil
+}
+
+func (w *world) OpenOrders(context.Context, string, string) ([]json.RawMessage, error) {
+	return []json.RawMessage{json.RawMessage(`{"oid":2}`), json.RawMessage(`{"oid":1}`)}, nil
+}
+
+func (w *world) LedgerUpdates(context.Context, string, time.Time) ([]json.RawMessage, error) {
+	return []json.RawMessage{json.RawMessage(`{"time":5,"hash":"0x01","delta":{"type":"deposit","usdc":"7.0"}}`)}, nil
+}
+
+// run starts feeds; they end with the test or by the returned function.
+func (w *world) run() (f *Feeds, stop func()) {
+	w.t.Helper()
+	f = New(Config{
+		Connections: w.table, Follower: connections.NewFollower(w.table, w.db, w.streams), Gateway: w, Keys: w,
+		Log: store.NewLog(w.db, w.prefix+store.LogTable), Series: store.NewSeries(w.db, w.prefix+store.SeriesTable),
+		Venue: w, Logger: slog.New(slog.DiscardHandler), Now: w.clock,
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- f.Run(ctx) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			w.t.Errorf("the feeds ended with %v", err)
+		}
+	})
+	w.t.Cleanup(stop)
+	return f, stop
+}
+
+func (w *world) connect(id string, of connections.Feed) {
+	w.t.Helper()
+	c := connections.Connection{ID: id, Key: "key", Distributor: "acme", Feed: of, Endpoint: "http://127.0.0.1/api"}
+	if err := w.table.Connect(w.t.Context(), c, connections.Limits{}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) subscribe(id string, s connections.Subscription) {
+	w.t.Helper()
+	reply := func(active int) []byte { return fmt.Appendf(nil, `{"reply":%q,"active":%d}`, s.Type, active) }
+	if _, err := w.table.Subscribe(w.t.Context(), id, s, connections.Limits{}, reply); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// frames is what a client was sent so far.
+func (w *world) frames(id string) []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.inbox[id])
+}
+
+// eventually waits for a condition.
+func (w *world) eventually(what string, ok func() bool) {
+	w.t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			w.t.Fatalf("not within 20 s: %s; sent were %v", what, w.inbox)
+		}
+	}
+}
+
+// sent waits until a client was sent as many frames, and returns them.
+func (w *world) sent(id string, n int) []string {
+	w.t.Helper()
+	w.eventually(fmt.Sprintf("%d frames to %s", n, id), func() bool { return len(w.frames(id)) >= n })
+	return w.frames(id)
+}
+
+// settled waits until the connections that are there are known.
+func (w *world) settled(f *Feeds) {
+	w.t.Helper()
+	w.eventually("the table is read", f.settled.Load)
+}
+
+// usage is what the key holds.
+func (w *world) usage() connections.Usage {
+	w.t.Helper()
+	u, err := w.table.KeyUsage(w.t.Context(), "key")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return u
+}
+
+const alice, bob = "0x00000000000000000000000000000000000000aa", "0x00000000000000000000000000000000000000bb"
+
+// fill is Alice's part of a trade that she took.
+func fill(tid int64, at time.Time, coin string) market.Fill {
+	return market.Fill{Address: alice, Coin: coin, Px: "100.5", Sz: "2.0", Side: market.Buy, Time: at.UnixMilli(), StartPosition: "0.0",
+		Dir: "Open Long", ClosedPnl: "0.0", Hash: "0x01", Oid: 1000 + tid, Crossed: true, Fee: "0.1", Tid: tid, FeeToken: "USDC", Seq: tid}
+}
+
+func book(coin string, ms int64, bid string) market.Book {
+	return market.Book{Coin: coin, Time: ms, Bids: []market.Level{{Px: bid, Sz: "1.5", N: 2}}, Asks: []market.Level{{Px: "105057.0", Sz: "0.25", N: 1}}}
+}
+
+// wants requires parts of a text, in order.
+func wants(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	rest := text
+	for _, part := range parts {
+		_, after, ok := strings.Cut(rest, part)
+		if !ok {
+			t.Errorf("no %s at its place in %s", part, text)
+			return
+		}
+		rest = after
+	}
+}

@@ -1,0 +1,366 @@
+package hub
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"time"
+)
+
+// conn is a connection and what waits for it. Replies, events, and states wait
+// in three queues, since each is bounded in its own way; the turn that each
+// entry drew brings them back into one order.
+type conn struct {
+	Conn
+	hub   *Hub
+	since time.Time
+
+	ctl  sync.Mutex // orders subscribe, unsubscribe and close
+	subs map[string]*subscription
+
+	mu        sync.Mutex
+	closed    bool
+	scheduled bool // in the ready list, with a sender, or resting
+	turn      uint64
+	replies   ring
+	events    ring
+	states    stateList
+	again     item // what is to be sent again before all else, where its frame is not nil; never an event
+	bytes     int  // of replies and events
+	sent      uint64
+	discarded uint64
+
+	// These belong to whoever has the connection in hand: the publisher that found
+	// it idle, then the ready list, its sender, or the timer that ends its rest.
+	next     *conn // in the ready list
+	tries    int   // how often the frame at hand was refused
+	rests    int   // how many rests there were since something was delivered
+	doubtful bool  // nothing was delivered since something failed
+}
+
+// subscription ties a connection to a topic. While a state or the snapshot waits
+// it is itself the entry in its connection's list of states.
+type subscription struct {
+	conn  *conn
+	topic *topic
+	at    int    // index in topic.subs; topic.mu
+	from  uint64 // the topic's version that the client knows: later ones are for it; topic.mu
+
+	ended    bool // topic.mu and conn.mu to write, either to read
+	waiting  bool // conn.mu, as all below
+	snapshot bool // what waits is the snapshot
+	turn     uint64
+	frame    []byte
+	prev     *subscription
+	next     *subscription
+}
+
+type itemKind uint8
+
+const (
+	replyItem itemKind = iota
+	eventItem
+	stateItem
+	snapshotItem
+)
+
+// item is a frame on its way.
+type item struct {
+	kind  itemKind
+	turn  uint64
+	sub   *subscription // nil for a reply
+	frame []byte        // nil for a snapshot not yet taken
+}
+
+func (c *conn) subscribe(name string, reply []byte) error {
+	c.ctl.Lock()
+	defer c.ctl.Unlock()
+	if c.subs == nil {
+		c.subs = map[string]*subscription{}
+	}
+	if reply != nil {
+		if err := c.reply(reply); err != nil {
+			return err
+		}
+	} else if c.isClosed() {
+		return ErrUnknown
+	}
+	if c.subs[name] == nil {
+		c.subs[name] = c.hub.join(c, name)
+	}
+	return nil
+}
+
+func (c *conn) unsubscribe(name string) bool {
+	c.ctl.Lock()
+	defer c.ctl.Unlock()
+	s := c.subs[name]
+	if s == nil {
+		return false
+	}
+	delete(c.subs, name)
+	s.topic.leave(s)
+	return true
+}
+
+func (c *conn) close() {
+	c.ctl.Lock()
+	defer c.ctl.Unlock()
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	for _, s := range c.subs {
+		s.topic.leave(s)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.subs, c.replies, c.events, c.again, c.bytes = nil, ring{}, ring{}, item{}, 0
+}
+
+func (c *conn) isClosed() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.closed
+}
+
+// reply queues a frame that must not be dropped.
+func (c *conn) reply(frame []byte) error {
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		return ErrUnknown
+	}
+	c.replies.push(item{kind: replyItem, turn: c.draw(), frame: frame})
+	c.bytes += len(frame)
+	c.shed()
+	full := c.replies.n > c.hub.config.Queue || c.bytes > c.hub.config.QueueBytes
+	idle := c.schedule()
+	c.mu.Unlock()
+	if idle {
+		c.hub.ready.put(c)
+	}
+	if full {
+		return ErrOverflow
+	}
+	return nil
+}
+
+// push queues what was published, and reports whether the connection was idle
+// and must be put into the ready list.
+func (c *conn) push(s *subscription, frame []byte, kind Kind) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return false
+	}
+	if kind == State {
+		if s.frame = frame; s.waiting {
+			return false
+		}
+		c.wait(s)
+		return c.schedule()
+	}
+	if s.waiting && !s.snapshot {
+		c.states.remove(s)
+	}
+	c.events.push(item{kind: eventItem, turn: c.draw(), sub: s, frame: frame})
+	c.bytes += len(frame)
+	c.shed()
+	return c.schedule()
+}
+
+// wait puts a subscription into the list of states. The caller holds c.mu.
+func (c *conn) wait(s *subscription) {
+	s.turn = c.draw()
+	c.states.push(s)
+}
+
+func (c *conn) draw() uint64 {
+	c.turn++
+	return c.turn
+}
+
+func (c *conn) schedule() bool {
+	idle := !c.scheduled
+	c.scheduled = true
+	return idle
+}
+
+// shed drops the oldest events until the rest is within the bounds.
+func (c *conn) shed() {
+	for c.events.n > 0 && (c.events.n > c.hub.config.Queue || c.bytes > c.hub.config.QueueBytes) {
+		dropped := c.events.pop()
+		c.bytes -= len(dropped.frame)
+		if !dropped.sub.ended {
+			c.discarded++
+		}
+	}
+}
+
+// runMost is how many events of a connection are on their way at a time. Anything
+// else goes alone, since only an event can be given up when it failed and one
+// behind it did not.
+const runMost = 16
+
+// take adds what is to be sent next to all: a run of events, as many as most, or one
+// frame of another kind. With nothing left the connection is idle.
+func (c *conn) take(all []item, most int) []item {
+	if most = min(most, runMost); c.doubtful {
+		most = 1
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	taken := 0
+	for taken < most && !c.closed {
+		it, ok := c.first(taken > 0)
+		if !ok {
+			break
+		}
+		if it.sub != nil && it.sub.ended || it.kind == stateItem && it.sub.waiting {
+			continue // it was withdrawn, or a newer one waits
+		}
+		all = append(all, it)
+		if taken++; it.kind != eventItem {
+			break
+		}
+	}
+	if taken == 0 {
+		c.scheduled = false
+	}
+	return all
+}
+
+// first removes the entry that drew the lowest turn; with eventOnly, if it is an
+// event.
+func (c *conn) first(eventOnly bool) (item, bool) {
+	const none = ^uint64(0)
+	if it := c.again; it.frame != nil {
+		c.again = item{}
+		return it, true
+	}
+	reply, event, state := none, none, none
+	if c.replies.n > 0 {
+		reply = c.replies.front().turn
+	}
+	if c.events.n > 0 {
+		event = c.events.front().turn
+	}
+	if s := c.states.head; s != nil {
+		state = s.turn
+	}
+	least := min(reply, event, state)
+	switch {
+	case least == none, eventOnly && least != event:
+		return item{}, false
+	case least == state:
+		s := c.states.head
+		it := item{kind: stateItem, turn: s.turn, sub: s, frame: s.frame}
+		if s.snapshot {
+			it.kind, it.frame, s.snapshot = snapshotItem, nil, false
+		}
+		c.states.remove(s)
+		return it, true
+	case least == reply:
+		it := c.replies.pop()
+		c.bytes -= len(it.frame)
+		return it, true
+	default:
+		it := c.events.pop()
+		c.bytes -= len(it.frame)
+		return it, true
+	}
+}
+
+// delivered notes that all of a turn arrived.
+func (c *conn) delivered(n int) {
+	c.tries, c.rests, c.doubtful = 0, 0, false
+	c.mu.Lock()
+	c.sent += uint64(n)
+	c.mu.Unlock()
+}
+
+// settle decides what becomes of the items of a turn of which not all arrived, and
+// reports whether the connection must rest, and whether it is gone. What is sent
+// again stays in order: an event is given up where one behind it arrived.
+func (c *conn) settle(items []item, got []Delivery) (rest bool, gone error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	last := -1
+	for i := range got {
+		if got[i].Err == nil {
+			last = i
+			c.sent++
+			c.tries, c.rests, c.doubtful = 0, 0, false
+		}
+	}
+	kept := items[:0]
+	for i, it := range items {
+		switch err := got[i].Err; {
+		case err == nil:
+		case errors.Is(err, ErrGone):
+			gone = err
+		case errors.Is(err, ErrRejected):
+			c.discard(it)
+		case it.kind == stateItem, it.kind == snapshotItem, // whether they arrived or not
+			errors.Is(err, ErrBusy) && i > last && (it.kind == replyItem || len(kept) > 0 || c.mayTry()):
+			rest = true
+			kept = append(kept, it)
+		default:
+			rest = true
+			c.discard(it)
+		}
+	}
+	if !c.closed {
+		c.keep(kept)
+	}
+	return rest, gone
+}
+
+// mayTry counts a refusal of the event at hand, and reports whether it may be sent
+// again.
+func (c *conn) mayTry() bool {
+	c.tries++
+	return c.tries < c.hub.config.Tries
+}
+
+// discard gives a frame up.
+func (c *conn) discard(it item) {
+	c.tries = 0
+	if !c.closed && (it.sub == nil || !it.sub.ended) {
+		c.discarded++
+	}
+}
+
+// keep puts items back before all that waits.
+func (c *conn) keep(items []item) {
+	for _, it := range slices.Backward(items) {
+		if it.kind != eventItem {
+			c.again = it
+			continue
+		}
+		c.events.unpop(it)
+		c.bytes += len(it.frame)
+	}
+	c.shed()
+}
+
+func (c *conn) stats(now time.Time) Stats {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := Stats{
+		Duration:  now.Sub(c.since),
+		Sent:      c.sent,
+		Discarded: c.discarded,
+		QueueLen:  c.replies.n + c.events.n + c.states.n,
+	}
+	if known := s.Duration.Seconds(); known > 0 {
+		s.PerSecond = float64(c.sent) / known
+	}
+	if !c.At.IsZero() {
+		s.Duration = now.Sub(c.At)
+	}
+	if c.again.frame != nil {
+		s.QueueLen++
+	}
+	return s
+}

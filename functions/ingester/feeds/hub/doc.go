@@ -1,0 +1,59 @@
+// Package hub pushes market data to many WebSocket connections that somebody
+// else holds: it decides what goes to whom and when, and a [Sink] delivers.
+//
+// A [Hub] knows connections, topics, and which connection subscribed to which
+// topic. The publisher encodes a frame once for its topic; the hub hands the
+// same bytes to every subscriber. It asks nobody to wait: [Hub.Publish] queues
+// and returns.
+//
+// # What a connection is promised
+//
+// One frame of a connection is in flight at a time, or a run of events where the
+// sink takes several, so what it gets is in order. A subscription starts with the
+// reply, then the topic's snapshot, then what was published after that snapshot
+// was taken: nothing in between is lost or sent twice (see [Topic.Guard]). The
+// snapshot is taken when its turn to be sent has come, so a connection that lags
+// gets a fresh one.
+//
+// A [State] that waits is replaced by the newer one: a connection that lags
+// jumps to the present. An [Event] waits its turn in a bounded queue, from which
+// the oldest is dropped and counted in [Stats.Discarded]. A [Final] is the last
+// state of something: it replaces the state that waits, and nothing replaces it.
+//
+// # Where work waits, and who does it
+//
+// [Hub.Run] owns every goroutine. A fixed number of senders take connections
+// from one first-in-first-out list, send one frame of each and put it back at
+// the end, so no connection has a second turn before the others had theirs. A
+// sender held up for long is replaced, up to a bound; beyond that bound its
+// frame is abandoned. The connection that held it up rests before its next
+// turn. So connections that do not read delay only themselves.
+//
+// A sink is given as many frames at a time as it takes, of several
+// connections and of each a run of its events. Those of one batch wait for each
+// other. A connection whose last frame failed has its turn alone.
+//
+// What waits for a connection is at most one frame per subscription, shared
+// with all other subscribers, and its queues of events and replies, which are
+// bounded in number and bytes.
+//
+// # When sending fails
+//
+// [ErrGone] removes the connection and tells [Config.Gone], once. [ErrBusy] says
+// that the frame was not delivered: it is tried again after a rest that grows
+// with each failure. An event that was refused [Config.Tries] times, or of which one
+// behind it was delivered, counts as discarded; a reply is tried until it is
+// delivered, as a client takes what follows it for something else without it.
+// [ErrRejected] says that it never will be: it counts as discarded, whatever it was.
+// After any other error nobody knows whether the frame arrived: states and snapshots
+// are sent again, since that changes nothing; an event or reply is not, since it
+// might arrive twice, and counts as discarded.
+//
+// # The real sink
+//
+// [Management] posts frames through the management API of API Gateway
+// (@connections). The request is signed and written by hand over persistent
+// connections: the general HTTP client and signer cost several times what the
+// fan-out itself does. What remains is mostly the price of system calls, which
+// [ManagementConfig.Pipeline] shares among many requests, where the API allows it.
+package hub

@@ -1,0 +1,340 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// Conn is a client's connection, which the sink can reach.
+type Conn struct {
+	ID       string    // the connection id that the gateway gave
+	Endpoint string    // the management URL of the API that holds it: https://host/stage
+	At       time.Time // when the client connected
+}
+
+// A Sink delivers frames to connections. It may be called by many goroutines,
+// but for one connection by one at a time. It must return soon after ctx is
+// done, must not change the frame, and must not keep it after it returns.
+type Sink interface {
+	// Batch is how many frames it takes at a time. It never changes.
+	Batch() int
+	// PostAll sets the Err of each delivery. It delivers the frames of one
+	// connection in their order, whatever became of those before.
+	PostAll(ctx context.Context, all []Delivery)
+}
+
+// Delivery is a frame for a connection, and what became of it.
+type Delivery struct {
+	Conn  Conn
+	Frame []byte
+	// Err is nil when the client was given the frame, [ErrGone] when the connection
+	// does not exist any more, [ErrBusy] when the frame was certainly not delivered
+	// but may be later, [ErrRejected] when this frame never will be, or wraps one of
+	// these; any other error says that nobody knows.
+	Err error
+}
+
+// A PostFunc is a [Sink] that delivers one frame at a time. It returns the Err of
+// its [Delivery].
+type PostFunc func(ctx context.Context, c Conn, frame []byte) error
+
+// Batch is 1.
+func (PostFunc) Batch() int { return 1 }
+
+// PostAll calls the function for each frame.
+func (post PostFunc) PostAll(ctx context.Context, all []Delivery) {
+	for i := range all {
+		all[i].Err = post(ctx, all[i].Conn, all[i].Frame)
+	}
+}
+
+var (
+	// ErrGone says that a connection is closed for good.
+	ErrGone = errors.New("connection gone")
+	// ErrBusy says that a frame was not delivered and may be tried again.
+	ErrBusy = errors.New("frame refused for now")
+	// ErrRejected says that a frame will never be delivered, though others may.
+	ErrRejected = errors.New("frame rejected")
+	// ErrOverflow says that a connection let too many replies wait, which unlike
+	// events cannot be dropped.
+	ErrOverflow = errors.New("too many replies waiting")
+	// ErrUnknown says that the hub knows no such connection.
+	ErrUnknown = errors.New("unknown connection")
+)
+
+// Kind says what may happen to a frame that has to wait.
+type Kind uint8
+
+// The kinds of frames. A topic carries either events or states and finals.
+const (
+	// State is the present state of something, as a book or an open candle: the
+	// newer one replaces it.
+	State Kind = iota
+	// Event is something that happened, as a trade: all are sent, the oldest is
+	// dropped when too many wait.
+	Event
+	// Final is a last state, as a closed candle: it replaces the [State] that
+	// waits and is then kept like an event.
+	Final
+)
+
+// Topic is what the hub must know of a topic.
+type Topic struct {
+	// Snapshot returns the frame with which a subscription starts, or nil where
+	// there is nothing yet. It must not call the hub. Without it, a subscription
+	// starts with what is published next.
+	Snapshot func() []byte
+	// Guard is the lock under which the publisher changes what Snapshot reads and
+	// calls [Hub.Publish]. The hub holds it while it takes a snapshot, so that
+	// what the snapshot shows is what was published. It may be shared by topics.
+	Guard sync.Locker
+	// Spacing is the least time between two states: the one that comes too early
+	// waits, and the newest waiting is sent when the time has come. 0: none.
+	Spacing time.Duration
+	// Silence is how long nothing may be published before the last frame is sent
+	// again as Stale changes it, then again after as long a time. 0: never.
+	Silence time.Duration
+	// Stale marks a frame as old: it returns a new frame, or nil for none. It must
+	// not call the hub.
+	Stale func(last []byte) []byte
+}
+
+// Config says how a [Hub] works. Only Sink is needed; 0 stands for the default.
+type Config struct {
+	Sink Sink
+	// Topic describes a topic by its name. It is asked when the topic gets its
+	// first subscriber, and again when it gets one after it had none.
+	Topic func(name string) Topic
+	// Gone is told, once, of each connection that the hub removed by itself, and
+	// why: [ErrGone] or [ErrOverflow]. It is called by a sender, or from within
+	// [Hub.Subscribe] or [Hub.Send], holding no lock.
+	Gone func(c Conn, why error)
+
+	Senders     int           // goroutines that send: 128; a quarter of them may serve connections whose last frame failed
+	SlowSenders int           // how many more, while senders are held up: 128
+	SlowAfter   time.Duration // from when on a sender counts as held up: 250 ms
+	Timeout     time.Duration // when a frame is abandoned: 5 s
+	Queue       int           // events, and replies, that wait for a connection: 1024 of each
+	QueueBytes  int           // bytes of events and replies that wait for a connection: 1 MiB
+	Tries       int           // how often an event is sent that is refused with ErrBusy: 5
+}
+
+func (c *Config) defaults() {
+	set := func(field *int, value int) {
+		if *field <= 0 {
+			*field = value
+		}
+	}
+	set(&c.Senders, 128)
+	set(&c.SlowSenders, 128)
+	set(&c.Queue, 1024)
+	set(&c.QueueBytes, 1<<20)
+	set(&c.Tries, 5)
+	if c.SlowAfter <= 0 {
+		c.SlowAfter = 250 * time.Millisecond
+	}
+	if c.Timeout <= 0 {
+		c.Timeout = 5 * time.Second
+	}
+	if c.Topic == nil {
+		c.Topic = func(string) Topic { return Topic{} }
+	}
+	if c.Gone == nil {
+		c.Gone = func(Conn, error) {}
+	}
+}
+
+// Hub fans frames out. Its methods may be called by any goroutine.
+//
+// Locks are taken in this order: a topic's Guard, conn.ctl, topic.mu or connsMu,
+// conn.mu, ready.mu or the timers' lock. topicsMu is held for nothing else.
+type Hub struct {
+	config Config
+	ready  ready
+	timers timers
+	pool   pool
+	// restLeast is how long a connection rests after a first failure.
+	restLeast time.Duration
+
+	connsMu sync.RWMutex
+	conns   map[string]*conn
+	past    Totals // what removed connections had sent
+
+	topicsMu sync.RWMutex
+	topics   map[string]*topic
+}
+
+// New returns a hub that sends once it is told to [Hub.Run].
+func New(config Config) *Hub {
+	config.defaults()
+	return &Hub{
+		config: config,
+		ready:  ready{most: max(1, config.Senders/4), runs: int32(runtime.GOMAXPROCS(0)), batch: config.Sink.Batch()},
+		timers: timers{wake: make(chan struct{}, 1)},
+		conns:  map[string]*conn{},
+		topics: map[string]*topic{},
+
+		restLeast: restLeast,
+	}
+}
+
+// Run sends until ctx is done. It returns when every sender has, which the sink
+// decides: its last calls see ctx end. It is called once.
+func (h *Hub) Run(ctx context.Context) {
+	var running sync.WaitGroup
+	running.Go(func() { h.timers.run(ctx) })
+	running.Go(func() { h.pool.run(ctx, h) })
+	running.Wait()
+}
+
+// Connect makes a connection known. One that is known already stays as it is.
+func (h *Hub) Connect(c Conn) {
+	h.connsMu.Lock()
+	defer h.connsMu.Unlock()
+	if h.conns[c.ID] == nil {
+		h.conns[c.ID] = &conn{Conn: c, hub: h, since: time.Now()}
+	}
+}
+
+// Disconnect forgets a connection and all that waits for it. A frame that is
+// being sent is not called back.
+func (h *Hub) Disconnect(id string) {
+	if c := h.conn(id); c != nil {
+		h.remove(c)
+	}
+}
+
+// Subscribe sends the reply, unless that is nil, then the topic's snapshot, then
+// what is published on the topic. Where the connection is subscribed already
+// only the reply is sent. The error is ErrUnknown or ErrOverflow.
+func (h *Hub) Subscribe(id, topic string, reply []byte) error {
+	c := h.conn(id)
+	if c == nil {
+		return ErrUnknown
+	}
+	err := c.subscribe(topic, reply)
+	if errors.Is(err, ErrOverflow) {
+		h.drop(c, err)
+	}
+	return err
+}
+
+// Unsubscribe ends a subscription. What waits of it is withdrawn; a frame that
+// is being sent is not. It reports whether there was such a subscription.
+func (h *Hub) Unsubscribe(id, topic string) bool {
+	c := h.conn(id)
+	return c != nil && c.unsubscribe(topic)
+}
+
+// Publish queues a frame for every subscriber of a topic; without any it does
+// nothing. Frames of a topic are sent in the order of the calls. The frame is
+// shared by all: it must never change again.
+func (h *Hub) Publish(topic string, frame []byte, kind Kind) {
+	h.topicsMu.RLock()
+	t := h.topics[topic]
+	h.topicsMu.RUnlock()
+	if t != nil {
+		t.publish(frame, kind)
+	}
+}
+
+// Watched reports whether a topic has a subscriber, so that nobody encodes what
+// nobody wants.
+func (h *Hub) Watched(topic string) bool {
+	h.topicsMu.RLock()
+	defer h.topicsMu.RUnlock()
+	return h.topics[topic] != nil
+}
+
+// Send queues a frame for one connection, after what waits there. It is a reply:
+// never dropped, but too many of them end the connection. The error is
+// ErrUnknown or ErrOverflow.
+func (h *Hub) Send(id string, frame []byte) error {
+	c := h.conn(id)
+	if c == nil {
+		return ErrUnknown
+	}
+	err := c.reply(frame)
+	if errors.Is(err, ErrOverflow) {
+		h.drop(c, err)
+	}
+	return err
+}
+
+// Stats is what a connection may know about itself.
+type Stats struct {
+	Duration  time.Duration // since the client connected
+	Sent      uint64        // frames delivered since the hub knows the connection
+	PerSecond float64       // the mean of Sent over that time
+	Discarded uint64        // frames that were dropped: events, and what the sink would not take
+	QueueLen  int           // frames that wait
+}
+
+// Stats returns the figures of a connection, and whether it is known.
+func (h *Hub) Stats(id string) (Stats, bool) {
+	c := h.conn(id)
+	if c == nil {
+		return Stats{}, false
+	}
+	return c.stats(time.Now()), true
+}
+
+// Totals are the figures of a hub.
+type Totals struct {
+	Connections int
+	Topics      int    // with at least one subscriber
+	Sent        uint64 // frames delivered, to connections that left too
+	Discarded   uint64 // frames that were dropped
+	Waiting     int    // frames that wait
+}
+
+// Totals adds up the figures of all connections.
+func (h *Hub) Totals() Totals {
+	h.topicsMu.RLock()
+	topics := len(h.topics)
+	h.topicsMu.RUnlock()
+	h.connsMu.RLock()
+	defer h.connsMu.RUnlock()
+	sum := h.past
+	sum.Topics, sum.Connections = topics, len(h.conns)
+	now := time.Now()
+	for _, c := range h.conns {
+		s := c.stats(now)
+		sum.Sent += s.Sent
+		sum.Discarded += s.Discarded
+		sum.Waiting += s.QueueLen
+	}
+	return sum
+}
+
+func (h *Hub) conn(id string) *conn {
+	h.connsMu.RLock()
+	defer h.connsMu.RUnlock()
+	return h.conns[id]
+}
+
+// drop removes a connection because of what happened to it, and tells.
+func (h *Hub) drop(c *conn, why error) {
+	if h.remove(c) {
+		h.config.Gone(c.Conn, why)
+	}
+}
+
+// remove reports whether it was this call that removed the connection.
+func (h *Hub) remove(c *conn) bool {
+	h.connsMu.Lock()
+	if h.conns[c.ID] != c {
+		h.connsMu.Unlock()
+		return false
+	}
+	delete(h.conns, c.ID)
+	s := c.stats(time.Now())
+	h.past.Sent += s.Sent
+	h.past.Discarded += s.Discarded
+	h.connsMu.Unlock()
+	c.close()
+	return true
+}

@@ -1,0 +1,635 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// wire is a sink that keeps what every connection was sent, in order. A
+// connection may be held, or answered with errors.
+type wire struct {
+	mu    sync.Mutex
+	got   map[string][]string
+	at    map[string][]time.Time
+	hold  map[string]chan struct{}
+	fault map[string][]error // returned, and the frame not delivered, one for each call
+	calls int
+}
+
+func (w *wire) Post(ctx context.Context, c Conn, frame []byte) error {
+	w.mu.Lock()
+	w.calls++
+	hold := w.hold[c.ID]
+	w.mu.Unlock()
+	if hold != nil {
+		select {
+		case <-hold:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if faults := w.fault[c.ID]; len(faults) > 0 {
+		w.fault[c.ID] = faults[1:]
+		if faults[0] != nil {
+			return faults[0]
+		}
+	}
+	w.got[c.ID] = append(w.got[c.ID], string(frame))
+	w.at[c.ID] = append(w.at[c.ID], time.Now())
+	return nil
+}
+
+func (w *wire) frames(id string) []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.got[id])
+}
+
+func (w *wire) stall(id string) (release func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	hold := w.hold[id]
+	if hold == nil {
+		hold = make(chan struct{})
+		w.hold[id] = hold
+	}
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.hold[id] == hold {
+			delete(w.hold, id)
+			close(hold)
+		}
+	}
+}
+
+func (w *wire) fail(id string, errs ...error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.fault[id] = errs
+}
+
+// batches is a wire that takes several frames at a time and remembers how many.
+type batches struct {
+	*wire
+	most  int
+	sizes []int
+}
+
+func (b *batches) Batch() int { return b.most }
+
+func (b *batches) PostAll(ctx context.Context, all []Delivery) {
+	b.sizes = append(b.sizes, len(all))
+	PostFunc(b.Post).PostAll(ctx, all)
+}
+
+func newWire() *wire {
+	return &wire{got: map[string][]string{}, at: map[string][]time.Time{}, hold: map[string]chan struct{}{}, fault: map[string][]error{}}
+}
+
+// inTime runs a test in a bubble of its own time, with a hub that runs.
+func inTime(t *testing.T, config Config, test func(t *testing.T, h *Hub, w *wire)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWire()
+		config.Sink = PostFunc(w.Post)
+		h := New(config)
+		ctx, stop := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { h.Run(ctx) })
+		defer running.Wait()
+		defer stop()
+		test(t, h, w)
+	})
+}
+
+func connect(h *Hub, ids ...string) {
+	for _, id := range ids {
+		h.Connect(Conn{ID: id, At: time.Now()})
+	}
+}
+
+func publish(h *Hub, topic string, kind Kind, frames ...string) {
+	for _, f := range frames {
+		h.Publish(topic, []byte(f), kind)
+	}
+}
+
+func mustSubscribe(t *testing.T, h *Hub, id, topic, reply string) {
+	t.Helper()
+	var frame []byte
+	if reply != "" {
+		frame = []byte(reply)
+	}
+	if err := h.Subscribe(id, topic, frame); err != nil {
+		t.Fatalf("subscribe %s to %s: %v", id, topic, err)
+	}
+}
+
+func expect(t *testing.T, w *wire, id string, want ...string) {
+	t.Helper()
+	synctest.Wait()
+	if diff := cmp.Diff(want, w.frames(id)); diff != "" {
+		t.Errorf("what %s was sent (-want +got):\n%s", id, diff)
+	}
+}
+
+func snapshotOf(frame string) func(string) Topic {
+	return func(topic string) Topic {
+		return Topic{Snapshot: func() []byte { return []byte(frame + " " + topic) }}
+	}
+}
+
+func TestASubscriptionStartsWithReplyAndSnapshot(t *testing.T) {
+	t.Parallel()
+	inTime(t, Config{Topic: snapshotOf("snapshot")}, func(t *testing.T, h *Hub, w *wire) {
+		connect(h, "a", "b")
+		mustSubscribe(t, h, "a", "btc", "reply")
+		mustSubscribe(t, h, "b", "eth", "")
+		synctest.Wait()
+		publish(h, "btc", State, "1")
+		expect(t, w, "a", "reply", "snapshot btc", "1")
+		expect(t, w, "b", "snapshot eth")
+	})
+}
+
+func TestWhatTheSnapshotHoldsIsNotSentAgain(t *testing.T) {
+	t.Parallel()
+	var guard sync.Mutex
+	n := 0
+	topic := func(string) Topic {
+		return Topic{Guard: &guard, Snapshot: func() []byte { return fmt.Appendf(nil, "up to %d", n) }}
+	}
+	inTime(t, Config{Topic: topic}, func(t *testing.T, h *Hub, w *wire) {
+		connect(h, "a")
+		release := w.stall("a")
+		mustSubscribe(t, h, "a", "trades", "reply")
+		for range 3 {
+			guard.Lock()
+			n++
+			publish(h, "trades", Event, fmt.Sprint(n))
+			guard.Unlock()
+		}
+		release()
+		synctest.Wait()
+		publish(h, "trades", Event, "4")
+		expect(t, w, "a", "reply", "up to 3", "4")
+	})
+}
+
+func TestASecondSubscriptionOnlyAnswers(t *testing.T) {
+	t.Parallel()
+	inTime(t, Config{Topic: snapshotOf("snapshot")}, func(t *testing.T, h *Hub, w *wire) {
+		connect(h, "a")
+		mustSubscribe(t, h, "a", "btc", "subscribed")
+		mustSubscribe(t, h, "a", "btc", "alreadySubscribed")
+		synctest.Wait()
+		publish(h, "btc", Event, "1")
+		expect(t, w, "a", "subscribed", "snapshot btc", "alreadySubscribed", "1")
+	})
+}
+
+func TestAWaitingStateIsReplaced(t *testing.T) {
+	t.Parallel()
+	inTime(t, Config{}, func(t *testing.T, h *Hub, w *wire) {
+		connect(h, "a")
+		mustSubscribe(t, h, "a", "btc", "")
+		mustSubscribe(t, h, "a", "eth", "")
+		release := w.stall("a")
+		publish(h, "btc", State, "btc 1")
+		synctest.Wait()
+		publish(h, "btc", State, "btc 2", "btc 3")
+		publish(h, "eth", State, "eth 1")
+		publish(h, "btc", State, "btc 4")
+		release()
+		expect(t, w, "a", "btc 1", "btc 4", "eth 1")
+		if s, _ := h.Stats("a"); s.Discarded != 0 || s.Sent != 3 {
+			t.Errorf("stats %+v, want 3 sent and none discarded", s)
+		}
+	})
+}
+
+func TestTheOldestWaitingEventIsDroppedAndCounted(t *testing.T) {
+	t.Parallel()
+	inTime(t, Config{Queue: 3}, func(t *testing.T, h *Hub, w *wire) {
+		connect(h, "a")
+		mustSubscribe(t, h, "a", "btc", "")
+		release := w.stall("a")
+		publish(h, "btc", Event, "1")
+		synctest.Wait()
+		publish(h, "btc", Event, "2", "3", "4", "5", "6")
+		if s, _ := h.Stats("a"); s.Discarded != 2 || s.QueueLen != 3 {
+			t.Errorf("stats %+v, want 2 discarded and 3 waiting", s)
+		}
+		release()
+		expect(t, w, "a", "1", "4", "5", "6")
+	})
+}
+
+func TestWaitingEventsAreBoundInBytes(t *testing.T) {
+	t.Parallel()
+	inTime(t, Config{QueueBytes: 10}, func(t *testing.T, h *Hub, w *wire) {
+		connect(h, "a")
+		mustSubscribe(t, h, "a", "btc", "")
+		release := w.stall("a")
+		publish(h, "btc", Event, "1")
+		synctest.Wait()
+		publish(h, "btc", Event, "aaaa", "bbbb", "cccc", strings.Repeat("x", 11))
+		if s, _ := h.Stats("a"); s.Discarded != 4 {
+			t.Errorf("%d discarded, want all 4: the last is over the bound by itself", s.Discarded)
+		}
+		publish(h, "btc", Event, "dddd")
+		release()
+		expect(t, w, "a", "1", "dddd")
+	})
+}
+
+func TestAFinalStateIsKeptAndTakesThePlaceOfAnOlder(t *testing.T) {
+	t.Parallel()
+	inTime(t, Config{}, func(t *testing.T, h *Hub, w *wire) {
+		connect(h, "a")
+		mustSubscribe(t, h, "a", "1s", "")
+		release := w.stall("a")
+		publish(h, "1s", State, "open 0")
+		synctest.Wait()
+		publish(h, "1s", State, "open 1")
+		publish(h, "1s", Final, "closed 1")
+		publish(h, "1s", State, "open 2", "open 3")
+		release()
+		expect(t, w, "a", "open 0", "closed 1", "open 3")
+	})
+}
+
+func TestSpacingHoldsStatesBackAndKeepsTheNewest(t *testing.T) {
+	t.Parallel()
+	spaced := func(string) Topic { return Topic{Spacing: 470 * time.Millisecond} }
+	inTime(t, Config{Topic: spaced}, func(t *testing.T, h *Hub, w *wire) {
+		connect(h, "a")
+		mustSubscribe(t, h, "a", "1s", "")
+		for i := range 23 {
+			kind := State
+			if i == 9 || i == 19 {
+				kind = Final
+			}
+			publish(h, "1s", kind, fmt.Sprint(i))
+			time.Sleep(100 * time.Millisecond)
+		}
+		time.Sleep(time.Second)
+		// Frames leave at 0, 0.47, 0.94 s and so on; 19 is published just after 1.88 s.
+		expect(t, w, "a", "0", "4", "9", "14", "18", "19", "22")
+		for i, at := range w.at["a"][1:] {
+			if gap := at.Sub(w.at["a"][i]); gap < 470*time.Millisecond {
+				t.Errorf("frame %d came after %v, want at least 470ms", i+1, gap)
+			}
+		}
+	})
+}
+
+func TestAStateHeldBackIsNotSentToWhoGotItAsSnapshot(t *testing.T) {
+	t.Parallel()
+	now := ""
+	spaced := func(string) Topic {
+		return Topic{Spacing: 500 * time.Millisecond, Snapshot: func() []byte { return []byte("snapshot " + now) }}
+	}
+	inTime(t, Config{Topic: spaced}, func(t *testing.T, h *Hub, w *wire) {
+		connect(h, "a", "b")
+		mustSubscribe(t, h, "a", "1s", "")
+		synctest.Wait()
+		for _, now = range []string{"1", "2"} {
+			publish(h, "1s", State, now)
+			synctest.Wait()
+		}
+		mustSubscribe(t, h, "b", "1s", "")
+		time.Sleep(time.Second)
+		expect(t, w, "a", "snapshot ", "1", "2")
+		expect(t, w, "b", "snapshot 2")
+	})
+}
+
+func TestASilentTopicSendsItsLastFrameAsStale(t *testing.T) {
+	t.Parallel()
+	silent := func(string) Topic {
+		return Topic{
+			Snapshot: func() []byte { return []byte("book 0") },
+			Silence:  15 * time.Second,
+			Stale:    func(last []byte) []byte { return []byte(string(last) + " stale") },
+		}
+	}
+	inTime(t, Config{Topic: silent}, func(t *testing.T, h *Hub, w *wire) {
+		connect(h, "a")
+		mustSubscribe(t, h, "a", "btc", "")
+		time.Sleep(16 * time.Second)
+		publish(h, "btc", State, "book 1")
+		time.Sleep(14 * time.Second)
+		expect(t, w, "a", "book 0", "book 0 stale", "book 1")
+		time.Sleep(17 * time.Second)
+		expect(t, w, "a", "book 0", "book 0 stale", "book 1", "book 1 stale", "book 1 stale")
+	})
+}
+
+func TestUnsubscribingWithdrawsWhatWaits(t *testing.T) {
+	t.Parallel()
+	inTime(t, Config{}, func(t *testing.T, h *Hub, w *wire) {
+		connect(h, "a")
+		for _, topic := range []string{"book", "trades", "fills"} {
+			mustSubscribe(t, h, "a", topic, "")
+		}
+		release := w.stall("a")
+		publish(h, "fills", Event, "fill 1")
+		synctest.Wait()
+		publish(h, "book", State, "book")
+		publish(h, "trades", Event, "trade")
+		publish(h, "fills", Event, "fill 2")
+		if !h.Unsubscribe("a", "book") || !h.Unsubscribe("a", "trades") || h.Unsubscribe("a", "trades") {
+			t.Error("Unsubscribe must report whether there was a subscription")
+		}
+		release()
+		expect(t, w, "a", "fill 1", "fill 2")
+		if h.Watched("book") || !h.Watched("fills") {
+			t.Error("a topic is watched while it has a subscriber")
+		}
+		if got := h.Totals(); got.Topics != 1 || got.Discarded != 0 {
+			t.Errorf("totals %+v, want one topic and nothing discarded", got)
+		}
+	})
+}
+
+func TestAGoneConnectionIsRemovedAndToldOnce(t *testing.T) {
+	t.Parallel()
+	var told []string
+	gone := func(c Conn, why error) { told = append(told, fmt.Sprint(c.ID, " ", errors.Is(why, ErrGone))) }
+	inTime(t, Config{Gone: gone}, func(t *testing.T, h *Hub, w *wire) {
+		connect(h, "a", "b")
+		mustSubscribe(t, h, "a", "btc", "")
+		mustSubscribe(t, h, "b", "btc", "")
+		w.fail("a", fmt.Errorf("post: %w", ErrGone))
+		publish(h, "btc", Event, "1", "2", "3")
+		expect(t, w, "a")
+		expect(t, w, "b", "1", "2", "3")
+		h.Disconnect("a")
+		if diff := cmp.Diff([]string{"a true"}, told); diff != "" {
+			t.Errorf("told (-want +got):\n%s", diff)
+		}
+		if err := h.Subscribe("a", "btc", nil); !errors.Is(err, ErrUnknown) {
+			t.Errorf("subscribing it: %v, want ErrUnknown", err)
+		}
+		if err := h.Send("a", []byte("x")); !errors.Is(err, ErrUnknown) {
+			t.Errorf("sending to it: %v, want ErrUnknown", err)
+		}
+	})
+}
+
+func TestTooManyRepliesEndAConnection(t *testing.T) {
+	t.Parallel()
+	var told []error
+	config := Config{Queue: 3, Gone: func(_ Conn, why error) { told = append(told, why) }}
+	inTime(t, config, func(t *testing.T, h *Hub, w *wire) {
+		connect(h, "a")
+		defer w.stall("a")()
+		for i := range 4 {
+			if err := h.Send("a", []byte("pong")); err != nil {
+				t.Fatalf("reply %d: %v", i, err)
+			}
+			synctest.Wait()
+		}
+		if err := h.Send("a", []byte("pong")); !errors.Is(err, ErrOverflow) {
+			t.Errorf("one more than the bound: %v, want ErrOverflow", err)
+		}
+		if len(told) != 1 || !errors.Is(told[0], ErrOverflow) || h.Totals().Connections != 0 {
+			t.Errorf("told %v with %d connections left, want ErrOverflow once and none", told, h.Totals().Connections)
+		}
+	})
+}
+
+func TestARefusedFrameIsTriedAgainInOrder(t *testing.T) {
+	t.Parallel()
+	inTime(t, Config{Tries: 3}, func(t *testing.T, h *Hub, w *wire) {
+		connect(h, "a")
+		mustSubscribe(t, h, "a", "btc", "")
+		w.fail("a", ErrBusy, ErrBusy, nil, ErrBusy, ErrBusy, ErrBusy)
+		publish(h, "btc", Event, "1", "2", "3")
+		time.Sleep(time.Minute)
+		expect(t, w, "a", "1", "3")
+		if s, _ := h.Stats("a"); s.Discarded != 1 {
+			t.Errorf("%d discarded, want the one refused 3 times", s.Discarded)
+		}
+	})
+}
+
+// inBatches runs a hub over what was prepared while nothing was sent.
+func inBatches(t *testing.T, sink *batches, prepare func(h *Hub), test func(h *Hub)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		h := New(Config{Sink: sink, Senders: 1, Tries: 3})
+		prepare(h)
+		ctx, stop := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { h.Run(ctx) })
+		time.Sleep(time.Minute)
+		test(h)
+		stop()
+		running.Wait()
+	})
+}
+
+func TestABatchTakesRunsOfEventsAndSingleFramesOfOtherKinds(t *testing.T) {
+	t.Parallel()
+	for most, sizes := range map[int][]int{
+		100: {3, 1, 2}, // a: 1 and 2, b: book; a: book; a: 3 and 4
+		2:   {2, 2, 2}, // a: 1 and 2; b: book, a: book; a: 3 and 4
+		1:   {1, 1, 1, 1, 1, 1},
+	} {
+		t.Run(fmt.Sprint("of ", most), func(t *testing.T) {
+			t.Parallel()
+			sink := &batches{wire: newWire(), most: most}
+			inBatches(t, sink, func(h *Hub) {
+				connect(h, "a", "b")
+				mustSubscribe(t, h, "a", "trades", "")
+				mustSubscribe(t, h, "a", "book", "")
+				mustSubscribe(t, h, "b", "book", "")
+				publish(h, "trades", Event, "1", "2")
+				publish(h, "book", State, "book")
+				publish(h, "trades", Event, "3", "4")
+			}, func(*Hub) {
+				expect(t, sink.wire, "a", "1", "2", "book", "3", "4")
+				expect(t, sink.wire, "b", "book")
+				if diff := cmp.Diff(sizes, sink.sizes); diff != "" {
+					t.Errorf("frames of each batch (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+func TestWhatIsRefusedOfARunIsTriedAgainUnlessALaterOneArrived(t *testing.T) {
+	t.Parallel()
+	sink := &batches{wire: newWire(), most: 10}
+	lost := errors.New("connection reset")
+	sink.fail("a", nil, ErrBusy, nil, lost, ErrBusy, ErrRejected, ErrBusy, ErrBusy, ErrBusy)
+	inBatches(t, sink, func(h *Hub) {
+		connect(h, "a")
+		mustSubscribe(t, h, "a", "trades", "")
+		publish(h, "trades", Event, "1", "2", "3", "4", "5", "6", "7", "8")
+	}, func(h *Hub) {
+		expect(t, sink.wire, "a", "1", "3", "5", "7", "8")
+		if s, _ := h.Stats("a"); s.Sent != 5 || s.Discarded != 3 {
+			t.Errorf("stats %+v, want 5 sent, and discarded the one that a later one overtook, the one lost and the one rejected", s)
+		}
+		if diff := cmp.Diff([]int{8, 1, 1, 2}, sink.sizes); diff != "" {
+			t.Errorf("frames of each batch, one while the last failed (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestWhatIsTriedAgainIsWithinTheBoundsOfTheQueue(t *testing.T) {
+	t.Parallel()
+	sink := &batches{wire: newWire(), most: 10}
+	sink.fail("a", ErrBusy, ErrBusy, ErrBusy)
+	synctest.Test(t, func(t *testing.T) {
+		h := New(Config{Sink: sink, Queue: 3})
+		ctx, stop := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		connect(h, "a")
+		mustSubscribe(t, h, "a", "trades", "")
+		publish(h, "trades", Event, "1", "2", "3")
+		running.Go(func() { h.Run(ctx) })
+		synctest.Wait()
+		publish(h, "trades", Event, "4", "5")
+		if s, _ := h.Stats("a"); s.QueueLen != 3 || s.Discarded != 2 {
+			t.Errorf("stats %+v, want 3 waiting and 2 discarded", s)
+		}
+		time.Sleep(time.Minute)
+		expect(t, sink.wire, "a", "3", "4", "5")
+		stop()
+		running.Wait()
+	})
+}
+
+func TestAStateIsTriedUntilItArrivesOrANewerDoes(t *testing.T) {
+	t.Parallel()
+	inTime(t, Config{Tries: 2, Topic: snapshotOf("snapshot")}, func(t *testing.T, h *Hub, w *wire) {
+		connect(h, "a")
+		unknown := errors.New("connection reset")
+		w.fail("a", unknown, ErrBusy, ErrBusy, ErrBusy, nil, unknown, ErrBusy)
+		mustSubscribe(t, h, "a", "btc", "")
+		time.Sleep(time.Minute)
+		expect(t, w, "a", "snapshot btc")
+		publish(h, "btc", State, "1")
+		synctest.Wait()
+		publish(h, "btc", State, "2")
+		time.Sleep(time.Minute)
+		expect(t, w, "a", "snapshot btc", "2")
+		if s, _ := h.Stats("a"); s.Discarded != 0 {
+			t.Errorf("%d discarded, want none", s.Discarded)
+		}
+	})
+}
+
+func TestAReplyIsTriedUntilItArrives(t *testing.T) {
+	t.Parallel()
+	inTime(t, Config{Tries: 2, Topic: snapshotOf("snapshot")}, func(t *testing.T, h *Hub, w *wire) {
+		connect(h, "a")
+		w.fail("a", slices.Repeat([]error{ErrBusy}, 20)...)
+		mustSubscribe(t, h, "a", "btc", "reply")
+		publish(h, "btc", State, "1")
+		time.Sleep(5 * time.Minute)
+		expect(t, w, "a", "reply", "snapshot btc")
+		if s, _ := h.Stats("a"); s.Discarded != 0 {
+			t.Errorf("%d discarded, want none", s.Discarded)
+		}
+	})
+}
+
+func TestAnEventWithUnknownOutcomeIsNotSentTwice(t *testing.T) {
+	t.Parallel()
+	inTime(t, Config{}, func(t *testing.T, h *Hub, w *wire) {
+		connect(h, "a")
+		mustSubscribe(t, h, "a", "btc", "")
+		w.fail("a", errors.New("connection reset"))
+		publish(h, "btc", Event, "1", "2")
+		time.Sleep(time.Second)
+		expect(t, w, "a", "2")
+		if s, _ := h.Stats("a"); s.Discarded != 1 {
+			t.Errorf("%d discarded, want 1", s.Discarded)
+		}
+	})
+}
+
+func TestARejectedFrameIsDroppedWithoutARest(t *testing.T) {
+	t.Parallel()
+	inTime(t, Config{}, func(t *testing.T, h *Hub, w *wire) {
+		connect(h, "a")
+		mustSubscribe(t, h, "a", "btc", "")
+		w.fail("a", ErrRejected)
+		publish(h, "btc", State, "too large")
+		synctest.Wait()
+		publish(h, "btc", State, "small")
+		expect(t, w, "a", "small")
+		if s, _ := h.Stats("a"); s.Discarded != 1 {
+			t.Errorf("%d discarded, want 1", s.Discarded)
+		}
+	})
+}
+
+func TestStalledConnectionsDelayNobodyElse(t *testing.T) {
+	t.Parallel()
+	config := Config{Senders: 2, SlowSenders: 3, SlowAfter: 200 * time.Millisecond, Timeout: 2 * time.Second}
+	inTime(t, config, func(t *testing.T, h *Hub, w *wire) {
+		for i := range 50 {
+			id := fmt.Sprint("stalled ", i)
+			connect(h, id)
+			mustSubscribe(t, h, id, "btc", "")
+			defer w.stall(id)()
+		}
+		connect(h, "a")
+		mustSubscribe(t, h, "a", "btc", "")
+		publish(h, "btc", State, "1")
+		time.Sleep(10 * time.Second) // until each of them has held up a sender once
+		for i := range 20 {
+			began := time.Now()
+			publish(h, "btc", State, fmt.Sprint("state ", i))
+			for got := w.frames("a"); got[len(got)-1] != fmt.Sprint("state ", i); got = w.frames("a") {
+				time.Sleep(time.Millisecond)
+			}
+			if took := time.Since(began); took > 10*time.Millisecond {
+				t.Errorf("frame %d took %v", i, took)
+			}
+			time.Sleep(300 * time.Millisecond)
+		}
+	})
+}
+
+func TestStatsTellTheTruth(t *testing.T) {
+	t.Parallel()
+	inTime(t, Config{}, func(t *testing.T, h *Hub, _ *wire) {
+		h.Connect(Conn{ID: "a", At: time.Now().Add(-time.Minute)})
+		mustSubscribe(t, h, "a", "btc", "")
+		publish(h, "btc", Event, "1", "2", "3", "4")
+		time.Sleep(2 * time.Second)
+		got, known := h.Stats("a")
+		if want := (Stats{Duration: 62 * time.Second, Sent: 4, PerSecond: 2}); !known || got != want {
+			t.Errorf("stats %+v, want %+v", got, want)
+		}
+		h.Disconnect("a")
+		if total := h.Totals(); total != (Totals{Sent: 4}) {
+			t.Errorf("totals %+v, want 4 sent and nothing left", total)
+		}
+		if _, known := h.Stats("a"); known {
+			t.Error("a connection that left is still known")
+		}
+	})
+}

@@ -1,0 +1,244 @@
+package hub
+
+import (
+	"sync"
+	"time"
+)
+
+// topic is a topic with at least one subscriber.
+type topic struct {
+	Topic
+	hub  *Hub
+	name string
+
+	mu      sync.Mutex
+	dead    bool // it lost its last subscriber and is not in the hub any more
+	subs    []*subscription
+	version uint64 // counts what was published
+
+	held  []published // what waits for Spacing; the last may be a State
+	due   bool        // a timer will send the first of held
+	paced time.Time   // when the last state was passed on
+
+	last  []byte // what was published last, for Stale
+	heard time.Time
+}
+
+type published struct {
+	frame   []byte
+	kind    Kind
+	version uint64
+}
+
+// heldMost bounds the finals that wait for Spacing. They arrive once per closed
+// bucket, so more than a few mean a replay, of which the newest are wanted.
+const heldMost = 8
+
+// unknowing is the version of a subscription that still waits for its snapshot.
+const unknowing = ^uint64(0)
+
+// join subscribes a connection, whose ctl the caller holds.
+func (h *Hub) join(c *conn, name string) *subscription {
+	for {
+		t := h.openTopic(name)
+		t.mu.Lock()
+		if t.dead {
+			t.mu.Unlock()
+			h.forget(t)
+			continue
+		}
+		s := &subscription{conn: c, topic: t, at: len(t.subs), from: t.version}
+		t.subs = append(t.subs, s)
+		idle := false
+		if t.Snapshot != nil {
+			s.from = unknowing
+			c.mu.Lock()
+			s.snapshot = true
+			c.wait(s)
+			idle = c.schedule()
+			c.mu.Unlock()
+		}
+		t.mu.Unlock()
+		if idle {
+			h.ready.put(c)
+		}
+		return s
+	}
+}
+
+func (h *Hub) openTopic(name string) *topic {
+	h.topicsMu.RLock()
+	t := h.topics[name]
+	h.topicsMu.RUnlock()
+	if t != nil {
+		return t
+	}
+	t = &topic{Topic: h.config.Topic(name), hub: h, name: name, heard: time.Now()}
+	h.topicsMu.Lock()
+	defer h.topicsMu.Unlock()
+	if other := h.topics[name]; other != nil {
+		return other
+	}
+	h.topics[name] = t
+	if t.Silence > 0 && t.Stale != nil {
+		h.timers.add(t.heard.Add(t.Silence), t.listen)
+	}
+	return t
+}
+
+func (h *Hub) forget(t *topic) {
+	h.topicsMu.Lock()
+	defer h.topicsMu.Unlock()
+	if h.topics[t.name] == t {
+		delete(h.topics, t.name)
+	}
+}
+
+func (t *topic) leave(s *subscription) {
+	t.mu.Lock()
+	last := len(t.subs) - 1
+	t.subs[s.at] = t.subs[last]
+	t.subs[s.at].at = s.at
+	t.subs[last] = nil
+	t.subs = t.subs[:last]
+	t.dead = last == 0
+	dead := t.dead
+
+	c := s.conn
+	c.mu.Lock()
+	s.ended = true
+	if s.waiting {
+		c.states.remove(s)
+	}
+	c.mu.Unlock()
+	t.mu.Unlock()
+	if dead {
+		t.hub.forget(t)
+	}
+}
+
+func (t *topic) publish(frame []byte, kind Kind) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.version++
+	if t.Silence > 0 {
+		t.last, t.heard = frame, time.Now()
+	}
+	p := published{frame, kind, t.version}
+	if t.Spacing <= 0 || kind == Event {
+		t.deliver(p)
+		return
+	}
+	t.hold(p)
+}
+
+// hold passes a state on if the last one was long enough ago, and else keeps it
+// until then.
+func (t *topic) hold(p published) {
+	if n := len(t.held); n > 0 && t.held[n-1].kind == State {
+		t.held[n-1] = p
+		return
+	}
+	now := time.Now()
+	if len(t.held) == 0 && now.Sub(t.paced) >= t.Spacing {
+		t.paced = now
+		t.deliver(p)
+		return
+	}
+	if len(t.held) == heldMost {
+		t.held = append(t.held[:0], t.held[1:]...)
+	}
+	t.held = append(t.held, p)
+	if !t.due {
+		t.due = true
+		t.hub.timers.add(t.paced.Add(t.Spacing), t.release)
+	}
+}
+
+// release is called when the time has come for what is held.
+func (t *topic) release(now time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.due = false; t.dead || len(t.held) == 0 {
+		return
+	}
+	p := t.held[0]
+	t.held = append(t.held[:0], t.held[1:]...)
+	t.paced = now
+	t.deliver(p)
+	if len(t.held) > 0 {
+		t.due = true
+		t.hub.timers.add(now.Add(t.Spacing), t.release)
+	}
+}
+
+// listen is called when the topic may have been silent for too long.
+func (t *topic) listen(now time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.dead {
+		return
+	}
+	next := t.heard.Add(t.Silence)
+	if !now.Before(next) {
+		next = now.Add(t.Silence)
+		if t.last != nil {
+			if frame := t.Stale(t.last); frame != nil {
+				t.version++
+				t.deliver(published{frame, State, t.version})
+			}
+		}
+	}
+	t.hub.timers.add(next, t.listen)
+}
+
+// readyBatch is how many connections a publisher wakes at a time: a batch costs
+// one lock, and the first subscribers need not wait for the last.
+const readyBatch = 32
+
+// deliver queues a frame for every subscriber that does not know it yet. The
+// caller holds t.mu.
+func (t *topic) deliver(p published) {
+	var first, last *conn
+	n := 0
+	for _, s := range t.subs {
+		if p.version <= s.from || !s.conn.push(s, p.frame, p.kind) {
+			continue
+		}
+		c := s.conn
+		if c.next = nil; first == nil {
+			first = c
+		} else {
+			last.next = c
+		}
+		last = c
+		if n++; n == readyBatch {
+			t.hub.ready.put(first)
+			first, n = nil, 0
+		}
+	}
+	if first != nil {
+		t.hub.ready.put(first)
+	}
+}
+
+// take returns the frame with which a subscription starts, nil where there
+// is none. What is published from then on is for the subscription.
+func (s *subscription) take() []byte {
+	t := s.topic
+	if t.Guard != nil {
+		t.Guard.Lock()
+		defer t.Guard.Unlock()
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if s.ended {
+		return nil
+	}
+	s.from = t.version
+	frame := t.Snapshot()
+	if t.Silence > 0 && t.last == nil {
+		t.last = frame
+	}
+	return frame
+}

@@ -1,0 +1,189 @@
+package feeds
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"quotary/functions/ingester/feeds/hub"
+	"quotary/functions/ingester/projection"
+	"quotary/shared/connections"
+	"quotary/shared/market"
+	"quotary/shared/source/hyperliquid"
+	"quotary/shared/store"
+)
+
+func TestABookStartsWithTheLastFrameAndGoesOn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	f, _ := w.run()
+	w.settled(f)
+	f.take(&market.Events{Books: []market.Book{book("BTC", 1, "105056.0")}})
+	w.connect("one", connections.Channels)
+	w.subscribe("one", connections.Subscription{Type: connections.L2Book, Coin: "BTC"})
+	w.subscribe("one", connections.Subscription{Type: connections.L2Book, Coin: "BTC", NSigFigs: 2})
+	w.subscribe("one", connections.Subscription{Type: connections.BBO, Coin: "BTC"})
+	w.sent("one", 6)
+	f.take(&market.Events{Books: []market.Book{book("BTC", 2, "105055.0")}})
+	got := strings.Join(w.sent("one", 9), "\n")
+	wants(t, got,
+		`{"reply":"l2Book","active":1}`,
+		`{"channel":"l2Book","data":{"coin":"BTC","time":1,"levels":[[{"px":"105056.0","sz":"1.5","n":2}],[{"px":"105057.0","sz":"0.25","n":1}]]}}`,
+		`{"reply":"l2Book","active":2}`,
+		`{"channel":"l2Book","data":{"coin":"BTC","time":1,"levels":[[{"px":"100000.0","sz":"1.5","n":2}],[{"px":"110000.0","sz":"0.25","n":1}]]}}`,
+		`{"reply":"bbo","active":1}`,
+		`{"channel":"bbo","data":{"coin":"BTC","time":1,"bbo":[{"px":"105056.0","sz":"1.5","n":2},{"px":"105057.0","sz":"0.25","n":1}]}}`,
+		`"time":2`, `"time":2`, `"time":2`)
+}
+
+func TestASilentBookIsMarkedStale(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	began := time.Now()
+	w.set(began)
+	f, _ := w.run()
+	w.settled(f)
+	f.take(&market.Events{Books: []market.Book{book("BTC", 1, "105056.0")}})
+	w.set(began.Add(Silence))
+	w.connect("one", connections.Channels)
+	w.subscribe("one", connections.Subscription{Type: connections.L2Book, Coin: "BTC"})
+	frame := w.sent("one", 2)[1]
+	if !strings.HasSuffix(frame, `,"stale":true}}`) {
+		t.Errorf("a snapshot of a silent book is %s", frame)
+	}
+	if again := string(markStale([]byte(frame))); again != frame {
+		t.Errorf("marked twice: %s", again)
+	}
+	if marked := string(markStale([]byte(strings.Replace(frame, `,"stale":true`, "", 1)))); marked != frame {
+		t.Errorf("marked: %s", marked)
+	}
+}
+
+// TestABookIsJoinedHereWhereTheVenueDoesNot takes the venue's own joined books as
+// long as they come, and else joins the plain ones.
+func TestABookIsJoinedHereWhereTheVenueDoesNot(t *testing.T) {
+	t.Parallel()
+	began := time.Now()
+	now := began
+	b := books{hub: hub.New(hub.Config{Sink: hub.PostFunc(nil)}), now: func() time.Time { return now }, silence: Silence,
+		joined: hyperliquid.NewJoinedBooks("http://127.0.0.1:1", slog.New(slog.DiscardHandler)), coins: map[string]*coinBook{}}
+	coarse := hyperliquid.JoinedBook{Grouping: market.Grouping{Figs: 2, Mantissa: 1}, Coin: "BTC"}
+	shows := func(when, want string) {
+		t.Helper()
+		if got := string(b.snapshot("BTC", coarse.Grouping)); want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%s the book is %q, want one with %q", when, got, want)
+		}
+	}
+	plain := book("BTC", 1, "105056.0")
+	b.take(&plain)
+	const here, venues = `"px":"100000.0","sz":"1.5"`, `"px":"100000.0","sz":"77.0"`
+	shows("before anybody wants it", here)
+	b.prepare("BTC", coarse.Grouping)
+	b.prepare("NONE", coarse.Grouping)
+	if _, ok := b.joined.Since(hyperliquid.JoinedBook{Grouping: coarse.Grouping, Coin: "NONE"}); ok {
+		t.Error("the venue is asked for a coin that there is not")
+	}
+	shows("while the venue is asked", "")
+	now = began.Add(joinWait + time.Second)
+	shows("when the venue does not answer", here)
+	joined := market.Book{Coin: "BTC", Time: 2, Bids: []market.Level{{Px: "100000.0", Sz: "77.0", N: 9}}}
+	b.takeJoined(coarse, &joined)
+	plain.Time = 3
+	b.take(&plain)
+	shows("when the venue has answered", venues)
+	now = now.Add(Silence)
+	b.take(&plain)
+	shows("when the venue has gone silent", here)
+}
+
+func TestTheBestPricesComeFromWhicheverSourceIsAhead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	f, _ := w.run()
+	w.settled(f)
+	w.connect("one", connections.Channels)
+	w.subscribe("one", connections.Subscription{Type: connections.BBO, Coin: "BTC"})
+	w.sent("one", 1)
+	bid := market.Level{Px: "105058.0", Sz: "1.0", N: 1}
+	w.eventually("the subscription", func() bool { return f.hub.Watched(topicOf(bboTopic, "BTC")) })
+	f.take(&market.Events{BBOs: []market.BBO{{Coin: "BTC", Time: 5, Bid: &bid}}})
+	w.sent("one", 2)
+	f.take(&market.Events{Books: []market.Book{book("BTC", 4, "105056.0")}})      // behind
+	f.take(&market.Events{BBOs: []market.BBO{{Coin: "BTC", Time: 6, Bid: &bid}}}) // the same
+	f.take(&market.Events{Books: []market.Book{book("BTC", 7, "105059.0")}})
+	got := w.sent("one", 3)
+	wants(t, strings.Join(got[1:], "\n"), `"time":5,"bbo":[{"px":"105058.0","sz":"1.0","n":1},null]}}`, `"time":7,"bbo":[{"px":"105059.0"`)
+}
+
+func TestATradeIsToldOnceAndHistoryIsNot(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	f, _ := w.run()
+	w.settled(f)
+	now := time.Now()
+	w.connect("one", connections.Channels)
+	w.subscribe("one", connections.Subscription{Type: connections.Trades, Coin: "BTC"})
+	if got := w.sent("one", 2)[1]; got != `{"channel":"trades","data":[]}` {
+		t.Errorf("a snapshot without trades is %s", got)
+	}
+	events := market.Events{Fills: []market.Fill{fill(1, now.Add(-freshFor-time.Minute), "BTC"), fill(2, now, "BTC")}}
+	f.take(&events)
+	f.take(&events)
+	f.take(&market.Events{Trades: []market.Trade{{Coin: "BTC", Side: market.Sell, Time: now.UnixMilli(), Tid: 3, Users: [2]string{alice, bob}}}})
+	got := w.sent("one", 4)
+	wants(t, got[2], `{"channel":"trades","data":[{"coin":"BTC","side":"B","px":"100.5","sz":"2.0","hash":"0x01","time":`, `,"tid":2,"users":["`+alice+`",""]}]}`)
+	wants(t, got[3], `"side":"A"`, `"tid":3,"users":["`+alice+`","`+bob+`"]}]}`)
+	w.connect("two", connections.Channels)
+	w.subscribe("two", connections.Subscription{Type: connections.Trades, Coin: "BTC"})
+	wants(t, w.sent("two", 2)[1], `"tid":2`, `"tid":3`)
+}
+
+// TestCandlesAreThoseOfTheStoredKlines lets the projections read a stored bucket
+// and compares what a client is sent with their rows.
+func TestCandlesAreThoseOfTheStoredKlines(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	f, _ := w.run()
+	w.settled(f)
+	minute := time.Now().Truncate(time.Minute)
+	apply := func(set *projection.Set, fills ...market.Fill) {
+		t.Helper()
+		e := market.Events{Fills: fills}
+		for want := set.Need(&e); !want.Empty(); want = set.Need(&e) {
+			latest := map[store.SeriesKey]time.Time{}
+			for _, key := range want.Latest {
+				if p, ok, err := f.Series.Latest(t.Context(), key); err != nil {
+					t.Fatal(err)
+				} else if ok {
+					latest[key] = p.Time
+				}
+			}
+			rows, err := f.Series.Load(t.Context(), want.Rows)
+			if err != nil {
+				t.Fatal(err)
+			}
+			set.Load(want, latest, rows)
+		}
+		if err := set.Apply(&e, w.clock()); err != nil {
+			t.Fatal(err)
+		}
+		f.Applied(&e, set)
+	}
+	earlier := projection.New()
+	apply(earlier, fill(1, minute.Add(time.Second), "BTC"))
+	if err := f.Series.Put(t.Context(), earlier.Changes(w.clock(), true).Fine); err != nil {
+		t.Fatal(err)
+	}
+
+	w.connect("one", connections.Channels)
+	w.subscribe("one", connections.Subscription{Type: connections.Candle, Coin: "BTC", Interval: "1m"})
+	wants(t, w.sent("one", 2)[1], `"i":"1m"`, `"n":1`) // as it is stored
+	set := projection.New()
+	apply(set, fill(1, minute.Add(time.Second), "BTC"), fill(2, minute.Add(2*time.Second), "BTC"))
+	wants(t, w.sent("one", 3)[2], `"i":"1m"`, `"v":"4.0"`, `"a":"402.0"`, `"vb":"4.0"`, `"ab":"402.0"`, `"n":2,"nb":2}`)
+	apply(set, fill(3, minute.Add(50*time.Second), "BTC"), fill(4, minute.Add(61*time.Second), "BTC"))
+	got := w.sent("one", 5)
+	wants(t, got[3], `"i":"1m"`, `"n":3`) // the closed one, whole
+	wants(t, got[4], `"i":"1m"`, `"n":1`)
+}

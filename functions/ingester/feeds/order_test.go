@@ -1,0 +1,99 @@
+package feeds
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"quotary/shared/connections"
+	"quotary/shared/market"
+)
+
+// TestRepliesAndFramesComeInTheOrderOfTheMessages has a client send many messages
+// without waiting for any answer, while books come.
+func TestRepliesAndFramesComeInTheOrderOfTheMessages(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	f, stop := w.run()
+	w.settled(f)
+	w.connect("one", connections.Channels)
+	w.eventually("it is known", func() bool { _, ok := f.hub.Stats("one"); return ok })
+	const rounds = 20
+	var want []string
+	book := book("BTC", 0, "105056.0")
+	for range rounds {
+		book.Time++
+		f.take(&market.Events{Books: []market.Book{book}})
+		w.subscribe("one", connections.Subscription{Type: connections.L2Book, Coin: "BTC"})
+		want = append(want, `{"reply":"l2Book","active":1}`)
+		w.answer("one", "already subscribed")
+		book.Time++
+		f.take(&market.Events{Books: []market.Book{book}})
+		if _, err := w.table.Unsubscribe(t.Context(), "one", connections.Subscription{Type: connections.L2Book, Coin: "BTC"}); err != nil {
+			t.Fatal(err)
+		}
+		w.answer("one", "unsubscribed")
+		want = append(want, "already subscribed", "unsubscribed")
+	}
+	isReply := func(frame string) bool { return !strings.Contains(frame, `"channel"`) }
+	w.eventually("every reply is sent", func() bool {
+		return len(slices.DeleteFunc(w.frames("one"), func(s string) bool { return !isReply(s) })) >= len(want)
+	})
+	var replies []string
+	following := false
+	for _, frame := range w.frames("one") {
+		switch {
+		case isReply(frame):
+			replies = append(replies, frame)
+			following = strings.HasPrefix(frame, `{"reply"`) || following && frame != "unsubscribed"
+		case !following:
+			t.Errorf("after the replies %v comes %s", replies, frame)
+		}
+	}
+	if !slices.Equal(replies, want) {
+		t.Errorf("the replies are %v", replies)
+	}
+
+	// What was sent is forgotten; what was not comes after a restart.
+	w.eventually("the replies are forgotten", func() bool { return len(w.left("one")) == 0 })
+	stop()
+	w.answer("one", "first of the dead time")
+	w.subscribe("one", connections.Subscription{Type: connections.Trades, Coin: "BTC"})
+	w.answer("one", "last of the dead time")
+	n := len(w.frames("one"))
+	w.run()
+	got := w.sent("one", n+4)[n:]
+	got = slices.DeleteFunc(got, func(s string) bool { return !isReply(s) })
+	if fmt.Sprint(got) != `[first of the dead time {"reply":"trades","active":1} last of the dead time]` {
+		t.Errorf("after the restart come %v", got)
+	}
+}
+
+// answer leaves a reply.
+func (w *world) answer(id, text string) {
+	w.t.Helper()
+	if err := w.table.Answer(w.t.Context(), id, []byte(text)); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// left are the replies that stand in the table: what feeds that start now would
+// be told.
+func (w *world) left(id string) (replies []string) {
+	w.t.Helper()
+	for e, err := range connections.NewFollower(w.table, w.db, w.streams).Follow(w.t.Context()) {
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		switch e := e.(type) {
+		case connections.Answer:
+			if e.Connection == id {
+				replies = append(replies, string(e.Reply))
+			}
+		case connections.Live:
+			return replies
+		}
+	}
+	return replies
+}

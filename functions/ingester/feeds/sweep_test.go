@@ -1,0 +1,132 @@
+package feeds
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"quotary/shared/connections"
+	"quotary/shared/keys"
+	"quotary/shared/market"
+)
+
+func (w *world) isClosed(id string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.closed[id]
+}
+
+func TestAClientThatIsGoneFreesItsSlotsThoughNobodyWasTold(t *testing.T) {
+	t.Parallel()
+	for name, act := range map[string]func(*Feeds){
+		"found by a probe": func(*Feeds) {},
+		"found by a push":  func(f *Feeds) { f.take(&market.Events{Books: []market.Book{book("BTC", 1, "105056.0")}}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			f, _ := w.run()
+			w.settled(f)
+			w.connect("here", connections.Channels)
+			w.connect("gone", connections.Channels)
+			w.subscribe("gone", connections.Subscription{Type: connections.L2Book, Coin: "BTC"})
+			w.sent("gone", 1)
+			w.mu.Lock()
+			w.gone["gone"] = true
+			w.mu.Unlock()
+			began := time.Now()
+			act(f)
+			w.eventually("the slots are free", func() bool { return w.usage() == connections.Usage{Connections: 1} })
+			if took := time.Since(began); name == "found by a push" && took > probeAfter {
+				t.Errorf("noticed after %s", took)
+			}
+			if w.isClosed("here") {
+				t.Error("the other connection was closed")
+			}
+		})
+	}
+}
+
+func TestConnectionsOfAKeyThatMayNotConnectAreClosed(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(p *keys.Standing){
+		"disabled":             func(p *keys.Standing) { p.Disabled = true },
+		"distributor disabled": func(p *keys.Standing) { p.DistributorDisabled = true },
+		"expired":              func(p *keys.Standing) { p.ExpiresAt = time.Now() },
+		"deleted":              nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			f, _ := w.run()
+			w.settled(f)
+			w.connect("one", connections.Channels)
+			w.connect("two", connections.Fills)
+			w.mu.Lock()
+			if p := w.keys["key"]; end == nil {
+				delete(w.keys, "key")
+			} else {
+				end(&p)
+				w.keys["key"] = p
+			}
+			w.mu.Unlock()
+			w.eventually("both are closed and free", func() bool { return w.isClosed("one") && w.isClosed("two") && w.usage() == connections.Usage{} })
+		})
+	}
+}
+
+func TestOnlyAMessageKeepsAConnection(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	began := time.Now().Truncate(time.Millisecond)
+	w.set(began)
+	f, _ := w.run()
+	w.settled(f)
+	w.connect("speaks", connections.Channels)
+	w.connect("idle", connections.Channels)
+	w.subscribe("idle", connections.Subscription{Type: connections.BBO, Coin: "BTC"})
+	w.set(began.Add(f.Idle - time.Second))
+	if err := w.table.Touch(t.Context(), "speaks"); err != nil {
+		t.Fatal(err)
+	}
+	f.take(&market.Events{Books: []market.Book{book("BTC", 1, "105056.0")}})
+	w.sent("idle", 2)
+	w.eventually("the message is known", func() bool {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return f.clients["speaks"] != nil && f.clients["speaks"].Seen.After(began)
+	})
+	if w.isClosed("idle") {
+		t.Error("closed before its time")
+	}
+	w.set(began.Add(f.Idle + time.Millisecond))
+	w.eventually("the idle client is closed", func() bool { return w.isClosed("idle") })
+	if w.isClosed("speaks") {
+		t.Error("a client that spoke was closed")
+	}
+}
+
+func TestARestartBringsSnapshotsButNoReplyTwice(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	f, stop := w.run()
+	w.settled(f)
+	w.connect("one", connections.Channels)
+	w.subscribe("one", connections.Subscription{Type: connections.Trades, Coin: "BTC"})
+	w.sent("one", 2)
+	w.eventually("the reply is noted", func() bool {
+		body, err := f.Series.Checkpoint(t.Context(), noteSource)
+		at, _ := strconv.ParseInt(string(body), 10, 64)
+		return err == nil && at >= f.replied.Load()
+	})
+	stop()
+	w.subscribe("one", connections.Subscription{Type: connections.Trades, Coin: "ETH"}) // while nothing runs
+	g, _ := w.run()
+	w.settled(g)
+	got := w.sent("one", 5)
+	if n := strings.Count(strings.Join(got, ""), `"reply"`); n != 2 || len(got) != 5 {
+		t.Errorf("%d replies: %v", n, got)
+	}
+	wants(t, strings.Join(got[2:], "\n"), `{"reply":"trades","active":2}`, `{"channel":"trades","data":[]}`)
+}
