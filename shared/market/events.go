@@ -30,6 +30,33 @@ func (e *Events) Len() int {
 	return n
 }
 
+// Merge appends later, a run that came after e. It may keep what later holds; nil
+// changes nothing.
+func (e *Events) Merge(later *Events) {
+	if later == nil {
+		return
+	}
+	e.Fills = join(e.Fills, later.Fills)
+	e.Trades = join(e.Trades, later.Trades)
+	e.Mids = join(e.Mids, later.Mids)
+	if later.Meta != nil {
+		e.Meta = later.Meta
+	}
+	e.Books = join(e.Books, later.Books)
+	e.Contexts = join(e.Contexts, later.Contexts)
+	e.Funding = join(e.Funding, later.Funding)
+	e.Orders = join(e.Orders, later.Orders)
+	e.BBOs = join(e.BBOs, later.BBOs)
+	e.Ledgers = join(e.Ledgers, later.Ledgers)
+}
+
+func join[T any](have, more []T) []T {
+	if have == nil {
+		return more
+	}
+	return append(have, more...)
+}
+
 // Mids are the mid prices of all coins of one dex, a part of the venue that one
 // party runs. They replace those told before.
 type Mids struct {

@@ -99,7 +99,7 @@ func (c *Contexts) noted(ctx context.Context, sink Sink, contexts market.Context
 func (c *Contexts) deliver(ctx context.Context, sink Sink, contexts market.Contexts) error {
 	d := Delivery{Events: market.Events{Contexts: []market.Contexts{contexts}}}
 	c.Stats.Lines.Add(1)
-	c.Stats.seen(time.Now(), &d.Events)
+	c.Stats.Seen(time.Now(), newestOf(&d.Events))
 	if err := sink(ctx, d); err != nil {
 		return &sinkError{err}
 	}

@@ -18,10 +18,10 @@ package hyperliquid
 
 import (
 	"context"
-	"sync/atomic"
 	"time"
 
 	"quotary/shared/market"
+	"quotary/shared/source"
 )
 
 // Delivery is a run of events and where its source stands after it.
@@ -44,26 +44,8 @@ type Position struct {
 // Sink takes deliveries in order.
 type Sink func(context.Context, Delivery) error
 
-// Stats counts what a source has seen. All fields may be read at any time.
-type Stats struct {
-	Lines      atomic.Int64 // lines or frames read
-	Malformed  atomic.Int64 // fills, trades, lines or frames that could not be read
-	Reconnects atomic.Int64 // connections made after the first
-	Dropped    atomic.Int64 // subscriptions that the venue's limit left no room for
-	LastEvent  atomic.Int64 // time of the newest event, ms
-	LastSeen   atomic.Int64 // when the source last told anything, ms
-}
-
-func (s *Stats) seen(now time.Time, e *market.Events) {
-	s.LastSeen.Store(now.UnixMilli())
-	newest := newestOf(e)
-	for {
-		had := s.LastEvent.Load()
-		if had >= newest || s.LastEvent.CompareAndSwap(had, newest) {
-			return
-		}
-	}
-}
+// Stats counts what a source has seen.
+type Stats = source.Stats
 
 // newestOf is the time of the newest event of those that come all the time, ms; 0
 // where there is none.

@@ -110,7 +110,7 @@ func (f *Feed) connection(ctx context.Context, budget *Budget, sink Sink) error 
 	defer conn.CloseNow()
 	conn.SetReadLimit(maxFrame)
 	take := func(ctx context.Context, d Delivery) error {
-		f.Stats.seen(time.Now(), &d.Events)
+		f.Stats.Seen(time.Now(), newestOf(&d.Events))
 		if err := sink(ctx, d); err != nil {
 			return &sinkError{err}
 		}

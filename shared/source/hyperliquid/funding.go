@@ -110,7 +110,7 @@ func (f *Funding) round(ctx context.Context, share *Budget, hour time.Time, know
 			known[coin] = time.UnixMilli(fundings[len(fundings)-1].Time).UTC()
 			d := Delivery{Events: market.Events{Funding: fundings}}
 			f.Stats.Lines.Add(1)
-			f.Stats.seen(time.Now(), &d.Events)
+			f.Stats.Seen(time.Now(), newestOf(&d.Events))
 			if err := sink(ctx, d); err != nil {
 				return &sinkError{err}
 			}

@@ -151,7 +151,7 @@ func (c *collector) flush(ctx context.Context, offset int64, sink Sink) error {
 	}
 	c.newest = max(c.newest, toldAt(&c.events))
 	d := Delivery{Events: c.events, Position: Position{File: c.name, Offset: offset, Line: int64(c.line), Sum: c.sum, Time: c.newest}}
-	c.stats.seen(c.now(), &d.Events)
+	c.stats.Seen(c.now(), newestOf(&d.Events))
 	c.events, c.bytes = market.Events{}, 0
 	return sink(ctx, d)
 }

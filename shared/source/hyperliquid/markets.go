@@ -26,7 +26,7 @@ func (f *Feed) markets(ctx context.Context, sink Sink) error {
 		} else {
 			try = 1
 			d := Delivery{Events: market.Events{Meta: meta, Mids: mids}}
-			f.Stats.seen(time.Now(), &d.Events)
+			f.Stats.Seen(time.Now(), newestOf(&d.Events))
 			if err := sink(ctx, d); err != nil {
 				return err
 			}

@@ -1,0 +1,30 @@
+// Package source holds what the adapters of all upstreams have in common.
+package source
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// Stats counts what a source has seen. All fields may be read at any time. The
+// zero value is that of a source that has seen nothing.
+type Stats struct {
+	Lines      atomic.Int64 // lines, frames or answers read
+	Malformed  atomic.Int64 // parts of them that could not be read
+	Reconnects atomic.Int64 // connections made after the first
+	Dropped    atomic.Int64 // subscriptions that the upstream's limit left no room for
+	LastEvent  atomic.Int64 // time of the newest event, ms
+	LastSeen   atomic.Int64 // when the source last emitted anything, ms
+}
+
+// Seen notes that the source emitted something at now, of which the newest event
+// is of the time newest (ms, 0 for none).
+func (s *Stats) Seen(now time.Time, newest int64) {
+	s.LastSeen.Store(now.UnixMilli())
+	for {
+		had := s.LastEvent.Load()
+		if had >= newest || s.LastEvent.CompareAndSwap(had, newest) {
+			return
+		}
+	}
+}
