@@ -349,7 +349,7 @@ func TestBlockNumbersGrowAndTimesNeverGoBack(t *testing.T) {
 func TestHistoryIsSmallAndHasEverything(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	v, err := Open(Config{NodeDir: dir, HistoryDays: 30, Clock: still(noon)})
+	v, err := Open(Config{Seed: 3, NodeDir: dir, HistoryDays: 30, Clock: still(noon)})
 	if err != nil {
 		t.Fatal(err)
 	}

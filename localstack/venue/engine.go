@@ -133,6 +133,7 @@ func (e *engine) step(t int64) {
 	e.sliceTwaps()
 	e.trade()
 	e.unwindVault()
+	e.supply()
 	e.markToMarket()
 	e.out.end(e)
 }

@@ -2,7 +2,8 @@ package venue
 
 // Makers keep a ladder on both sides around the oracle. In short blocks they
 // requote when the price has moved off or now and then; in long blocks only
-// the market that is about to trade is quoted, and unseen until it does.
+// the market that is about to trade is quoted, and unseen until it does. No
+// block of either kind ends with a book that lacks a side.
 
 const ladder = 4
 
@@ -44,12 +45,28 @@ func (e *engine) ensureQuotes(c int) {
 	if !e.Coarse || e.fresh[c] == e.Block {
 		return
 	}
+	e.requote(c)
+}
+
+// requote has all makers of a market quote anew.
+func (e *engine) requote(c int) {
 	e.fresh[c] = e.Block
 	for _, u := range e.mkr[c] {
 		e.pull(u, c)
 	}
 	for k := range e.mkr[c] {
 		e.quote(c, k, e.center(c))
+	}
+}
+
+// supply has the makers of each market requote where the block's trades have left
+// a side with less than one ladder.
+func (e *engine) supply() {
+	for c := range e.mk {
+		if len(e.books[c].bids) >= ladder && len(e.books[c].asks) >= ladder {
+			continue
+		}
+		e.requote(c)
 	}
 }
 
@@ -83,7 +100,8 @@ func (e *engine) pullQuotes() {
 	}
 }
 
-// quote places the ladder of the kth maker of a market.
+// quote places the ladder of the kth maker of a market. A maker that holds all it
+// may quotes a tenth on the side that would add to it.
 func (e *engine) quote(c, k int, center int64) {
 	e.action()
 	m, u := &e.mk[c], e.mkr[c][k]
@@ -97,20 +115,23 @@ func (e *engine) quote(c, k int, center int64) {
 		if e.Coarse {
 			notional *= 2
 		}
-		if inventory < limit {
-			px := floorTick(center-mulDiv(center, off, 1_000_000), m.PxDec)
-			if ask := e.books[c].bestPx(false); crosses(true, px, ask) {
-				px = floorTick(ask-1, m.PxDec)
-			}
-			e.quoteAt(u, c, true, px, notional)
+		toBuy, toSell := notional, notional
+		if inventory >= limit {
+			toBuy /= 10
 		}
-		if inventory > -limit {
-			px := ceilTick(center+mulDiv(center, off, 1_000_000), m.PxDec)
-			if bid := e.books[c].bestPx(true); crosses(false, px, bid) {
-				px = ceilTick(bid+1, m.PxDec)
-			}
-			e.quoteAt(u, c, false, px, notional)
+		if inventory <= -limit {
+			toSell /= 10
 		}
+		px := floorTick(center-mulDiv(center, off, 1_000_000), m.PxDec)
+		if ask := e.books[c].bestPx(false); crosses(true, px, ask) {
+			px = floorTick(ask-1, m.PxDec)
+		}
+		e.quoteAt(u, c, true, px, toBuy)
+		px = ceilTick(center+mulDiv(center, off, 1_000_000), m.PxDec)
+		if bid := e.books[c].bestPx(true); crosses(false, px, bid) {
+			px = ceilTick(bid+1, m.PxDec)
+		}
+		e.quoteAt(u, c, false, px, toSell)
 	}
 }
 

@@ -3,6 +3,7 @@ package venue
 import (
 	"flag"
 	"os"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -55,6 +56,10 @@ func busiest(v *Venue) string {
 				score += 2
 			}
 		}
+		resting := slices.ContainsFunc(a.open, func(o *order) bool { return o.Trigger == noTrigger && o.Tif == gtc })
+		if resting && v.eng.prof[u].Cloids {
+			score += 10
+		}
 		if score > best {
 			best, at = score, u
 		}
@@ -82,6 +87,9 @@ func TestAnswersHaveTheShapesOfThePublicAPI(t *testing.T) {
 	slicer := userWith(t, v, func(a *account) bool {
 		return len(a.Fills) > 0 && a.Fills[len(a.Fills)-1].Twap != 0 && a.Fills[len(a.Fills)-1].Builder < 0
 	})
+	byBuilder := userWith(t, v, func(a *account) bool {
+		return len(a.Fills) > 0 && a.Fills[len(a.Fills)-1].Builder >= 0 && a.Fills[len(a.Fills)-1].Cloid != 0
+	})
 	bodies := map[string]string{
 		"meta": ``, "spotMeta": ``, "metaAndAssetCtxs": ``, "spotMetaAndAssetCtxs": ``, "perpDexs": ``, "predictedFundings": ``,
 		"l2Book": `,"coin":"BTC"`, "recentTrades": `,"coin":"@107"`, "fundingHistory": `,"coin":"BTC","startTime":0`,
@@ -91,7 +99,7 @@ func TestAnswersHaveTheShapesOfThePublicAPI(t *testing.T) {
 		"userTwapSliceFills": `,"user":"` + slicer + `"`, "twapHistory": `,"user":"` + slicer + `"`, "userFees": `,"user":"` + user + `"`,
 		"userRateLimit": `,"user":"` + user + `"`, "userRole": `,"user":"` + user + `"`, "portfolio": `,"user":"` + user + `"`,
 		"activeAssetData": `,"user":"` + user + `","coin":"BTC"`, "frontendOpenOrders": `,"user":"` + user + `"`,
-		"historicalOrders": `,"user":"` + user + `"`, "userFills": `,"user":"` + user + `"`, "webData2": `,"user":"` + user + `"`,
+		"historicalOrders": `,"user":"` + user + `"`, "userFills": `,"user":"` + byBuilder + `"`, "webData2": `,"user":"` + user + `"`,
 	}
 	var got []string
 	for kind, rest := range bodies {
