@@ -36,8 +36,10 @@ type Invoker interface {
 
 // Route is one method of one resource.
 type Route struct {
-	Method   string // GET, POST, PUT, DELETE, ...
-	Path     string // without the stage; parameters are whole segments: /fills/{address}
+	Method string // GET, POST, PUT, DELETE, ...
+	// Path is without the stage. Parameters are whole segments, /fills/{address}; the
+	// last one may be greedy and take one or more segments: /tickers/{coin+}.
+	Path     string
 	Function string // that answers it
 	// Authorize demands that the authorizer allows the request first.
 	Authorize bool
@@ -73,6 +75,15 @@ type SocketAPI struct {
 	APIID string
 }
 
+// Domain is a custom domain name whose base path is mapped to the stage.
+type Domain struct {
+	// Name is the host that clients name, in lower case and without a port:
+	// api.example.com.
+	Name string
+	// BasePath is what precedes the path within the stage: /api. Empty is none.
+	BasePath string
+}
+
 // SocketLimits bound the connections of all WebSocket APIs. A zero is AWS's limit,
 // or the default where AWS has none.
 type SocketLimits struct {
@@ -94,6 +105,10 @@ type Config struct {
 	// Routes may share paths, but as on AWS all parameters in one place of the
 	// path must have one name.
 	Routes []Route
+	// Domains are custom domains that lead to the stage. A request that names none
+	// of them as its host has come by the stage's own address, where the path begins
+	// with the stage.
+	Domains []Domain
 	// Sockets are the WebSocket APIs of the stage. No path may be in Routes too.
 	Sockets []SocketAPI
 	// SocketLimits bound their connections.
@@ -140,6 +155,11 @@ func (c Config) withDefaults() (Config, error) {
 			return c, fmt.Errorf("gateway: connections to %s are to be authorized, and no Authorizer is set", s.Path)
 		case s.Function == "" || !strings.HasPrefix(s.Path, "/") || strings.ContainsAny(s.Path, "{}"):
 			return c, fmt.Errorf("gateway: WebSocket API %q: want a function, and a path without parameters that begins with a slash", s.Path)
+		}
+	}
+	for _, d := range c.Domains {
+		if d.Name == "" || d.Name != strings.ToLower(hostname(d.Name)) || d.BasePath != "" && (d.BasePath[0] != '/' || strings.HasSuffix(d.BasePath, "/")) {
+			return c, fmt.Errorf("gateway: domain %q with base path %q: want a name in lower case without a port, and a base path such as /api", d.Name, d.BasePath)
 		}
 	}
 	c.SocketLimits = c.SocketLimits.withDefaults()

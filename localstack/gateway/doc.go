@@ -12,6 +12,33 @@
 // which is evaluated, and a context, which the function finds in its event and
 // templates find under $context.authorizer. Nothing is cached.
 //
+// # Paths
+//
+// A route's path is of fixed segments and parameters. A parameter is a whole segment,
+// {coin}; the last may be greedy, {coin+}, and takes one segment or more: the event's
+// resource keeps the plus, and pathParameters has the key coin. As on AWS, a fixed
+// segment beats a parameter where both fit, and a resource has at most one child that
+// is a parameter, so that {coin} and {coin+} never stand in one place.
+//
+// path and pathParameters reach functions percent-encoded as the client sent them,
+// because a REST API decodes only the query: /tickers/PURR%2FUSDC gives PURR%2FUSDC, to a
+// greedy parameter too, and /tickers/PURR/USDC gives a greedy one PURR/USDC. A slash
+// at the end stays in path and is in no parameter.
+//
+// The stage's own address begins with the stage, which path lacks and
+// requestContext.path has. A custom domain ([Domain]) begins with the base path that is
+// mapped to the stage; there both are the path that the client sent, base path included:
+//
+//	sent to            127.0.0.1/api/tickers/a/b    api.example.com/v1/tickers/a/b
+//	path                        /tickers/a/b                       /v1/tickers/a/b
+//	requestContext.path     /api/tickers/a/b                       /v1/tickers/a/b
+//	resource                    /tickers/{coin+}                   /tickers/{coin+}
+//	pathParameters.coin                  a/b                                a/b
+//
+// So only resource and pathParameters tell a function what was asked for, whichever
+// way the request came. The method's ARN, which the authorizer's policy is about, never
+// holds the base path.
+//
 // # WebSocket APIs
 //
 // A handshake on the path of a [SocketAPI] passes the same refusals, then the

@@ -23,7 +23,7 @@ func (g *Gateway) commonMembers(req *request) []byte {
 	r := req.http
 	b := make([]byte, 0, 2048)
 	b = appendMember(b, `"resource":`, req.resource.path)
-	b = appendMember(b, `,"path":`, req.path)
+	b = appendMember(b, `,"path":`, req.eventPath())
 	b = appendMember(b, `,"httpMethod":`, r.Method)
 	b = appendHeaders(b, forwardedHeaders(req))
 	b = append(b, `,"requestContext":{`...)
@@ -34,7 +34,7 @@ func (g *Gateway) commonMembers(req *request) []byte {
 	b = append(b, `,"requestTime":"`...)
 	b = req.at.UTC().AppendFormat(b, "02/Jan/2006:15:04:05 -0700")
 	b = append(b, '"')
-	b = appendMember(b, `,"path":`, g.prefix+req.path)
+	b = appendMember(b, `,"path":`, req.sent)
 	b = appendMember(b, `,"accountId":`, g.cfg.AccountID)
 	b = appendMember(b, `,"protocol":`, r.Proto)
 	b = appendMember(b, `,"stage":`, g.cfg.Stage)

@@ -64,7 +64,8 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header["x-amzn-RequestId"] = []string{req.id}
 	header["x-amz-apigw-id"] = []string{req.extendedID}
 
-	if api := g.sockets.at(r); api != nil {
+	if path, _, ok := g.inStage(r); ok && g.sockets.at(path) != nil {
+		api := g.sockets.at(path)
 		status, no := g.handshake(w, req, api)
 		g.log(req, status, time.Since(began), no)
 		return

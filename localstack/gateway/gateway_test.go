@@ -72,7 +72,7 @@ func TestAFunctionGetsTheEventOfAProxyIntegration(t *testing.T) {
 			"Accept-Encoding": []any{"gzip"}, "X-Forwarded-For": []any{"203.0.113.9, 127.0.0.1"}, "X-Forwarded-Proto": []any{"http"}},
 		"queryStringParameters":           map[string]any{"auth": "allow", "a": "2&", "empty": ""},
 		"multiValueQueryStringParameters": map[string]any{"auth": []any{"allow"}, "a": []any{"1", "2&"}, "empty": []any{""}},
-		"pathParameters":                  map[string]any{"coin": "PURR/USDC"},
+		"pathParameters":                  map[string]any{"coin": "PURR%2FUSDC"},
 		"stageVariables":                  nil,
 		"body":                            `{"x":"π"}`,
 		"isBase64Encoded":                 false,
@@ -87,6 +87,58 @@ func TestAFunctionGetsTheEventOfAProxyIntegration(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("event (-want +got):\n%s", diff)
+	}
+}
+
+func TestAFunctionFindsWhatWasAskedForWhicheverWayTheRequestCame(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(c *gateway.Config, _ map[string]lambdahost.Function) {
+		c.Domains = []gateway.Domain{{Name: "api.example.com", BasePath: "/v1/data"}, {Name: "bare.example.com"}}
+	})
+	type seen struct{ path, contextPath, resource, coin, arn string }
+	const one, greedy = "/guarded/{coin}", "/tickers/{coin+}"
+	const arn = "arn:aws:execute-api:us-east-1:000000000000:local00000/api/GET"
+	tests := map[string]struct {
+		host, sent string
+		want       seen
+	}{
+		"the stage's own address":               {"", "/api/guarded/BTC", seen{"/guarded/BTC", "/api/guarded/BTC", one, "BTC", arn + "/guarded/BTC"}},
+		"a base path":                           {"api.example.com", "/v1/data/guarded/BTC", seen{"/v1/data/guarded/BTC", "/v1/data/guarded/BTC", one, "BTC", arn + "/guarded/BTC"}},
+		"a domain with no base path":            {"Bare.Example.com:8080", "/guarded/BTC", seen{"/guarded/BTC", "/guarded/BTC", one, "BTC", arn + "/guarded/BTC"}},
+		"an encoded slash":                      {"api.example.com", "/v1/data/guarded/PURR%2FUSDC", seen{"/v1/data/guarded/PURR%2FUSDC", "/v1/data/guarded/PURR%2FUSDC", one, "PURR%2FUSDC", arn + "/guarded/PURR%2FUSDC"}},
+		"a greedy parameter":                    {"", "/api/tickers/PURR/USDC", seen{"/tickers/PURR/USDC", "/api/tickers/PURR/USDC", greedy, "PURR/USDC", arn + "/tickers/PURR/USDC"}},
+		"a greedy parameter behind a base path": {"api.example.com", "/v1/data/tickers/PURR/100%25/", seen{"/v1/data/tickers/PURR/100%25/", "/v1/data/tickers/PURR/100%25/", greedy, "PURR/100%25", arn + "/tickers/PURR/100%25/"}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := event(t, s.sendTo(t, tt.host, tt.sent+"?auth=allow"))
+			context := got["requestContext"].(map[string]any)
+			var first map[string]any
+			if err := json.Unmarshal([]byte(context["authorizer"].(map[string]any)["seen"].(string)), &first); err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range []map[string]any{got, first} {
+				about := e["requestContext"].(map[string]any)
+				have := seen{path: e["path"].(string), contextPath: about["path"].(string), resource: e["resource"].(string), arn: first["methodArn"].(string)}
+				have.coin, _ = e["pathParameters"].(map[string]any)["coin"].(string)
+				if have != tt.want {
+					t.Errorf("event is of %+v, want %+v", have, tt.want)
+				}
+				if about["stage"] != "api" || about["resourcePath"] != tt.want.resource {
+					t.Errorf("stage %v, resourcePath %v", about["stage"], about["resourcePath"])
+				}
+			}
+		})
+	}
+	for name, tt := range map[string]struct{ host, sent string }{
+		"the stage on a custom domain":            {"api.example.com", "/api/guarded/BTC"},
+		"a base path on the stage's own address":  {"", "/v1/data/guarded/BTC"},
+		"a base path that goes on in its segment": {"api.example.com", "/v1/database/guarded/BTC"},
+	} {
+		if r := s.sendTo(t, tt.host, tt.sent+"?auth=allow"); r.StatusCode != 404 {
+			t.Errorf("%s: answer %d %s, want 404", name, r.StatusCode, r.body)
+		}
 	}
 }
 

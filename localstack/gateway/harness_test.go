@@ -3,6 +3,7 @@ package gateway_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -148,6 +149,7 @@ var routes = []gateway.Route{
 	{Method: "GET", Path: "/guarded/{coin}", Function: "probe", Authorize: true},
 	{Method: "POST", Path: "/guarded/{coin}", Function: "probe", Authorize: true},
 	{Method: "GET", Path: "/guarded/best", Function: "probe"},
+	{Method: "GET", Path: "/tickers/{coin+}", Function: "probe", Authorize: true},
 	{Method: "GET", Path: "/missing", Function: "nobody"},
 }
 
@@ -256,8 +258,15 @@ func (s *stage) send(t testing.TB, method, path, body string, headers ...string)
 	return reply{resp, all}
 }
 
+// sendTo sends a GET to a host by name; empty is the stage's own address. The path
+// begins with stage or base path.
+func (s *stage) sendTo(t testing.TB, host, path string) reply {
+	t.Helper()
+	return s.raw(t, "GET "+path+" HTTP/1.1\r\nHost: "+cmp.Or(host, s.addr)+"\r\nConnection: close\r\n\r\n")
+}
+
 // raw sends bytes that no HTTP client would.
-func (s *stage) raw(t *testing.T, text string) reply {
+func (s *stage) raw(t testing.TB, text string) reply {
 	t.Helper()
 	conn, err := net.Dial("tcp", s.addr)
 	if err != nil {

@@ -183,7 +183,7 @@ func (g *Gateway) variable(req *request, no *refusal, name string) (string, bool
 	case "httpMethod":
 		return r.Method, true
 	case "path":
-		return g.prefix + req.path, true
+		return req.sent, true
 	case "protocol":
 		return r.Proto, true
 	case "domainName":

@@ -21,7 +21,9 @@ type request struct {
 	id         string // UUID; $context.requestId
 	extendedID string // $context.extendedRequestId
 	at         time.Time
-	path       string // without the stage, still percent-encoded, as AWS passes it on
+	sent       string // path as the client sent it, percent-encoded
+	path       string // the same within the stage: without the stage's name or the base path
+	mapped     bool   // it came by a custom domain
 	resource   *resource
 	route      Route
 	params     []param
@@ -38,13 +40,26 @@ func (g *Gateway) newRequest(r *http.Request) *request {
 	if err != nil {
 		sourceIP = r.RemoteAddr
 	}
-	return &request{
+	req := &request{
 		http:       r,
 		id:         uuid([16]byte(random[:16])),
 		extendedID: base64.URLEncoding.EncodeToString(random[16:27]),
 		at:         g.cfg.Now(),
 		sourceIP:   sourceIP,
 	}
+	if r.URL != nil { // nil when the request could not be parsed
+		req.sent = r.URL.EscapedPath()
+	}
+	return req
+}
+
+// eventPath is what an event calls the path of a request: on the stage's own
+// address the path within the stage, on a custom domain all that the client sent.
+func (r *request) eventPath() string {
+	if r.mapped {
+		return r.sent
+	}
+	return r.path
 }
 
 func uuid(u [16]byte) string {
@@ -73,20 +88,13 @@ func headerSize(r *http.Request) int {
 
 // locate finds the request's resource, parameters and query.
 func (g *Gateway) locate(req *request) *refusal {
-	// The path as it was sent: %2F is part of a segment, not the end of one.
-	escaped := req.http.URL.EscapedPath()
-	inside, ok := strings.CutPrefix(escaped, g.prefix)
-	if !ok || inside != "" && inside[0] != '/' {
+	var ok bool
+	if req.path, req.mapped, ok = g.inStage(req.http); !ok {
 		return &refusal{kind: "MISSING_AUTHENTICATION_TOKEN", message: "no such stage"}
 	}
-	req.path = inside
-	segments := split(inside)
-	for i, segment := range segments {
-		decoded, err := url.PathUnescape(segment)
-		if err != nil || !utf8.ValidString(decoded) {
-			return &refusal{kind: "BAD_REQUEST_PARAMETERS", message: "the path must be percent-encoded UTF-8"}
-		}
-		segments[i] = decoded
+	segments, err := parseSegments(req.path)
+	if err != nil {
+		return &refusal{kind: "BAD_REQUEST_PARAMETERS", message: "the path must be percent-encoded UTF-8"}
 	}
 	req.resource, req.params = g.routes.find(segments, nil)
 	if req.resource == nil {
@@ -96,6 +104,21 @@ func (g *Gateway) locate(req *request) *refusal {
 		return &refusal{kind: methodNotAllowed}
 	}
 	return parseQuery(req)
+}
+
+// inStage returns a request's path within the stage, percent-encoded, and whether
+// the request came by a custom domain.
+func (g *Gateway) inStage(r *http.Request) (path string, mapped, ok bool) {
+	prefix := g.prefix
+	host := strings.ToLower(hostname(r.Host))
+	for _, domain := range g.cfg.Domains {
+		if host == domain.Name {
+			prefix, mapped = domain.BasePath, true
+			break
+		}
+	}
+	path, ok = strings.CutPrefix(r.URL.EscapedPath(), prefix)
+	return path, mapped, ok && (path == "" || path[0] == '/')
 }
 
 func parseQuery(req *request) *refusal {

@@ -18,7 +18,8 @@ func get(paths ...string) []Route {
 
 func TestAFixedSegmentBeatsAParameterUnlessTheRestFitsOnlyTheParameter(t *testing.T) {
 	t.Parallel()
-	tree, err := newTree(get("/", "/fills/top", "/fills/{address}", "/fills/{address}/latest", "/fills/top/{n}/x", "/{a}/{b}/{c}"))
+	tree, err := newTree(get("/", "/fills/top", "/fills/{address}", "/fills/{address}/latest", "/fills/top/{n}/x", "/{a}/{b}/{c}",
+		"/tickers/{coin+}", "/tickers/all", "/tickers/all/{n}"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,9 +36,27 @@ func TestAFixedSegmentBeatsAParameterUnlessTheRestFitsOnlyTheParameter(t *testin
 		"fills":               {"", ""},
 		"FILLS/top":           {"", ""},
 		"fills/{address}":     {"/fills/{address}", "address={address}"},
+		"fills/t%6Fp":         {"/fills/top", ""},
+		"fills/a%2Fb":         {"/fills/{address}", "address=a%2Fb"},
+
+		"tickers/all":               {"/tickers/all", ""},
+		"tickers/BTC":               {"/tickers/{coin+}", "coin=BTC"},
+		"tickers/PURR/USDC":         {"/tickers/{coin+}", "coin=PURR/USDC"},
+		"tickers/PURR%2FUSDC":       {"/tickers/{coin+}", "coin=PURR%2FUSDC"},
+		"tickers/all/1":             {"/tickers/all/{n}", "n=1"},
+		"tickers/all/1/2":           {"/tickers/{coin+}", "coin=all/1/2"},
+		"tickers/a//b/":             {"/tickers/{coin+}", "coin=a//b"},
+		"tickers/100%25/%3F/%C3%A9": {"/tickers/{coin+}", "coin=100%25/%3F/%C3%A9"},
+		"tickers":                   {"", ""},
+		"tickers/":                  {"", ""},
+		"tickers//a":                {"", ""},
 	}
 	for path, want := range tests {
-		found, params := tree.find(split(path), nil)
+		segments, err := parseSegments(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, params := tree.find(segments, nil)
 		var all []string
 		for _, p := range params {
 			all = append(all, p.name+"="+p.value)
@@ -55,7 +74,11 @@ func TestARouteTableThatAWSWouldRefuseIsRefused(t *testing.T) {
 		"a route twice":            get("/fills", "/fills"),
 		"one name twice":           get("/{a}/{a}"),
 		"half a segment":           get("/fills/v{n}"),
-		"a greedy parameter":       get("/{proxy+}"),
+		"a greedy one in between":  get("/{proxy+}/x"),
+		"a greedy one beside one":  get("/fills/{coin}", "/fills/{coin+}"),
+		"one beside a greedy one":  get("/fills/{coin+}", "/fills/{address}/x"),
+		"a plus in between":        get("/{a+b}"),
+		"a plus with no name":      get("/{+}"),
 		"a parameter not closed":   get("/{a"),
 		"an empty segment":         get("/a//b"),
 		"no slash":                 get("fills"),
@@ -70,51 +93,69 @@ func TestARouteTableThatAWSWouldRefuseIsRefused(t *testing.T) {
 	}
 }
 
-// A request made from any route by filling its parameters finds a resource that
-// fits, and finds exactly the parameters that were filled in.
-func TestWhatARouteSpellsItFinds(t *testing.T) {
+// A request that fits a route finds a resource that it fits, with the request's own
+// segments as parameters; one that fits none finds none.
+func TestARequestFindsARouteThatItFits(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		word := rapid.SampledFrom([]string{"a", "b", "c", "{p}"})
-		paths := rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) string {
+		word := rapid.SampledFrom([]string{"a", "b", "c", "{p}", "{p+}"})
+		var paths []string
+		for _, path := range rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) string {
 			segments := rapid.SliceOfN(word, 1, 4).Draw(t, "segments")
-			for i, s := range segments {
-				if s == "{p}" { // one name for each depth, each name once
-					segments[i] = "{p" + string(rune('0'+i)) + "}"
+			for i, s := range segments { // one name for each depth, each name once, greedy only at the end
+				depth := string(rune('0' + i))
+				switch {
+				case s == "{p+}" && i == len(segments)-1:
+					segments[i] = "{p" + depth + "+}"
+				case s[0] == '{':
+					segments[i] = "{p" + depth + "}"
 				}
 			}
 			return "/" + strings.Join(segments, "/")
-		}), 1, 12, rapid.ID).Draw(t, "paths")
+		}), 1, 12, rapid.ID).Draw(t, "paths") {
+			if _, err := newTree(get(append(paths, path)...)); err == nil { // not {p} and {p+} in one place
+				paths = append(paths, path)
+			}
+		}
 		tree, err := newTree(get(paths...))
 		if err != nil {
 			t.Fatal(err)
 		}
-		segments := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d", "e/f"}), 1, 4).Draw(t, "request")
-		found, params := tree.find(segments, nil)
-		fits := func(path string) bool {
-			want := strings.Split(path[1:], "/")
-			return slices.EqualFunc(want, segments, func(w, s string) bool { return w[0] == '{' || w == s })
+		sent := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d", "e%2Ff"}), 1, 5).Draw(t, "request")
+		request, err := parseSegments("/" + strings.Join(sent, "/"))
+		if err != nil {
+			t.Fatal(err)
 		}
+		found, params := tree.find(request, nil)
 		if found == nil {
-			if i := slices.IndexFunc(paths, fits); i >= 0 {
-				t.Fatalf("%q fits %s, and nothing was found", segments, paths[i])
+			for _, path := range paths {
+				if _, ok := match(path, sent); ok {
+					t.Fatalf("%q fits %s, and nothing was found", sent, path)
+				}
 			}
 			return
 		}
-		if !fits(found.path) {
-			t.Fatalf("%q was found to be %s", segments, found.path)
-		}
-		for i, s := range strings.Split(found.path[1:], "/") {
-			if s[0] != '{' {
-				continue
-			}
-			if len(params) == 0 || "{"+params[0].name+"}" != s || params[0].value != segments[i] {
-				t.Fatalf("%q as %s gives %v", segments, found.path, params)
-			}
-			params = params[1:]
-		}
-		if len(params) > 0 {
-			t.Fatalf("parameters left over: %v", params)
+		want, ok := match(found.path, sent)
+		if !ok || !slices.Equal(params, want) {
+			t.Fatalf("%q was found to be %s with %v, want %v", sent, found.path, params, want)
 		}
 	})
+}
+
+// match says whether a request's segments fit a route's path, and what its
+// parameters are then.
+func match(path string, sent []string) (params []param, ok bool) {
+	for i, want := range strings.Split(path[1:], "/") {
+		switch {
+		case i >= len(sent):
+			return nil, false
+		case strings.HasSuffix(want, "+}"):
+			return append(params, param{want[1 : len(want)-2], strings.Join(sent[i:], "/")}), true
+		case want[0] == '{':
+			params = append(params, param{want[1 : len(want)-1], sent[i]})
+		case want != sent[i]:
+			return nil, false
+		}
+	}
+	return params, len(sent) == strings.Count(path, "/")
 }

@@ -12,7 +12,7 @@ import (
 
 // sockets are the WebSocket APIs of a gateway and their open connections.
 type sockets struct {
-	apis map[string]*socketAPI // by path, with the stage
+	apis map[string]*socketAPI // by path within the stage
 	base string                // of the management API: /api/@connections/
 
 	// ctx ends when the gateway stops and has waited long enough for functions
@@ -46,11 +46,15 @@ func newSockets(cfg Config, prefix string, routes *tree) (*sockets, error) {
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	for _, api := range cfg.Sockets {
-		path := prefix + strings.TrimSuffix(api.Path, "/")
+		path := strings.TrimSuffix(api.Path, "/")
 		if s.apis[path] != nil {
 			return nil, fmt.Errorf("WebSocket API %s is there twice", api.Path)
 		}
-		if r, params := routes.find(split(api.Path), nil); r != nil && len(params) == 0 {
+		segments, err := parseSegments(path)
+		if err != nil {
+			return nil, fmt.Errorf("WebSocket API %s: %w", api.Path, err)
+		}
+		if r, params := routes.find(segments, nil); r != nil && len(params) == 0 {
 			return nil, fmt.Errorf("%s is a path of the REST API and of a WebSocket API", api.Path)
 		}
 		if api.APIID == "" {
@@ -66,9 +70,9 @@ func newSockets(cfg Config, prefix string, routes *tree) (*sockets, error) {
 	return s, nil
 }
 
-// at is the API at the request's path; nil for none.
-func (s *sockets) at(r *http.Request) *socketAPI {
-	return s.apis[strings.TrimSuffix(r.URL.EscapedPath(), "/")]
+// at is the API at a path within the stage; nil for none.
+func (s *sockets) at(path string) *socketAPI {
+	return s.apis[strings.TrimSuffix(path, "/")]
 }
 
 // reserve takes a place for a connection that is about to be made.

@@ -139,7 +139,7 @@ func FuzzTheEventsOfAConnection(f *testing.F) {
 			URL: &url.URL{Path: "/api/ws", RawQuery: query}, Header: http.Header{
 				"Connection": {"upgrade"}, "Upgrade": {"websocket"}, "Sec-Websocket-Version": {"13"},
 				"Sec-Websocket-Key": {"dGhlIHNhbXBsZSBub25jZQ=="}, "X-" + name: {value, value}}}
-		conn := &socket{gateway: g, api: g.sockets.at(r), id: newID()}
+		conn := &socket{gateway: g, api: g.sockets.at("/ws"), id: newID()}
 		req := g.newRequest(r)
 		answer, no := g.connect(req, conn)
 		if no != nil {

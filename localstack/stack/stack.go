@@ -284,6 +284,11 @@ func (s *Stack) startFunctions(context.Context) error {
 	return nil
 }
 
+// CustomDomain is a host name by which the gateway is reached as behind a deployed
+// custom domain: base path /api mapped to the stage. Any other name is the stage's
+// own address.
+const CustomDomain = "quotary.localhost"
+
 // startGateway opens the API in front of the functions.
 func (s *Stack) startGateway(context.Context) error {
 	var routes []gateway.Route
@@ -302,7 +307,8 @@ func (s *Stack) startGateway(context.Context) error {
 	}
 	address := listener.Addr().String()
 	api, err := gateway.New(gateway.Config{
-		Stage: "api", Routes: routes, Sockets: sockets("http://" + address + catalog.BasePath), Authorizer: catalog.FunctionAuthorizer, Functions: s.host,
+		Stage: "api", Domains: []gateway.Domain{{Name: CustomDomain, BasePath: catalog.BasePath}},
+		Routes: routes, Sockets: sockets("http://" + address + catalog.BasePath), Authorizer: catalog.FunctionAuthorizer, Functions: s.host,
 		Responses: responses, MethodNotAllowed: response(catalog.MethodNotAllowed()),
 		MaxBody: 1 << 20, Log: s.log, Region: region,
 	})
