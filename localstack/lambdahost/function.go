@@ -26,7 +26,7 @@ type function struct {
 }
 
 // invocation is one event on its way. done has room for its single outcome, so
-// that whoever settles it never waits for a caller that has gone.
+// that whoever reports it never waits for a caller that has gone.
 type invocation struct {
 	id      string
 	payload []byte
@@ -85,46 +85,52 @@ func (f *function) invoke(ctx context.Context, requestID string, payload []byte)
 	}
 }
 
-// submit hands an invocation to an idle instance, or queues it and sees to it
+// submit assigns an invocation to an idle instance, or queues it and sees to it
 // that an instance is on its way.
 func (f *function) submit(inv *invocation) (queued bool, err error) {
-	over, queued, err := f.place(inv)
-	if over != nil && !over.send() {
-		f.giveBack(over)
-	}
-	return queued, err
-}
-
-// place finds an invocation its instance, or its place in the queue.
-func (f *function) place(inv *invocation) (over *handover, queued bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch last := len(f.idle) - 1; {
 	case f.closed:
-		return nil, false, ErrClosed
+		return false, ErrClosed
 	case last >= 0:
 		inst := f.idle[last]
 		f.idle = f.idle[:last]
-		return f.hand(inst, inv), false, nil
+		f.assign(inst, inv)
+		return false, nil
 	case len(f.queue) >= max(f.spec.MaxQueue, 0)+f.returning:
-		return nil, false, ErrThrottled
+		return false, ErrThrottled
 	}
 	f.queue = append(f.queue, inv)
 	f.grow()
-	return nil, true, nil
+	return true, nil
 }
 
-// giveBack puts an invocation that its instance could not be sent back into the
-// queue. The instance is as good as gone.
-func (f *function) giveBack(over *handover) {
+// requeue takes an invocation that could not be sent to its instance back into the
+// queue, as its first, and ends the instance.
+func (f *function) requeue(inst *instance, inv *invocation) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	over.inst.process.kill()
-	if over.inst.current == over.invocation {
-		over.inst.current = nil
-		f.queue = slices.Insert(f.queue, 0, over.invocation)
+	inst.process.kill()
+	if inst.current == inv {
+		inst.current = nil
+		f.queue = slices.Insert(f.queue, 0, inv)
 		f.refuseWhenClosed()
 		f.grow()
+	}
+}
+
+// hungUp ends an instance that closed the connection on which it waited for work: it
+// would never take its event.
+func (f *function) hungUp(inst *instance) {
+	f.mu.Lock()
+	f.idle = slices.DeleteFunc(f.idle, func(other *instance) bool { return other == inst })
+	f.mu.Unlock()
+	inst.process.kill()
+	select {
+	case next := <-inst.events: // assigned at the same moment
+		f.requeue(inst, next.invocation)
+	default:
 	}
 }
 
@@ -140,13 +146,12 @@ func (f *function) withdraw(inv *invocation) bool {
 	return true
 }
 
-// hand gives an instance its next invocation, which is then to be sent. Called
-// with f.mu held, for an instance that holds none.
-func (f *function) hand(inst *instance, inv *invocation) *handover {
-	over := &handover{inst: inst, to: inst.waits, invocation: inv, deadline: f.host.cfg.Now().Add(f.spec.Timeout)}
-	inst.state, inst.waits, inst.current = busy, nil, inv
-	inst.alarm(f.spec.Timeout)
-	return over
+// assign gives an instance its next invocation. Called with f.mu held, for an
+// instance that holds none.
+func (f *function) assign(inst *instance, inv *invocation) {
+	inst.state, inst.current = busy, inv
+	inst.expireIn(f.spec.Timeout)
+	inst.events <- event{inv, f.host.cfg.Now().Add(f.spec.Timeout)}
 }
 
 // grow starts an instance for each queued invocation that none is about to take:
@@ -169,36 +174,37 @@ func (f *function) instance(token string) *instance {
 	return f.instances[token]
 }
 
-// ready takes an instance that asks for work on a connection: it is handed the
-// oldest invocation of the queue, else it is idle.
-func (f *function) ready(inst *instance, c *conn) (*handover, error) {
+// ready notes that an instance asks for work: it gets the oldest invocation of the
+// queue, else it is idle.
+func (f *function) ready(inst *instance) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
 	case f.closed || inst.state == gone:
-		return nil, ErrClosed
+		return ErrClosed
 	case inst.state == busy || inst.state == idle:
-		return nil, fmt.Errorf("asked for another event while %s", inst.state)
+		return fmt.Errorf("asked for another event while %s", inst.state)
 	case inst.state == starting:
 		f.starting--
 	case inst.state == answered:
 		f.returning--
 	}
-	inst.waits = c
 	if len(f.queue) > 0 {
 		inv := f.queue[0]
 		f.queue = slices.Delete(f.queue, 0, 1)
-		return f.hand(inst, inv), nil
+		f.assign(inst, inv)
+		return nil
 	}
 	inst.state = idle
-	inst.alarm(f.host.cfg.IdleTimeout)
+	inst.expireIn(f.host.cfg.IdleTimeout)
 	f.idle = append(f.idle, inst)
-	return nil, nil
+	return nil
 }
 
-// take ends an instance's current invocation, for whoever settles it. The alarm
-// stays set: the instance has to ask for its next event before it rings.
-func (f *function) take(inst *instance, requestID string) *invocation {
+// finish ends an instance's current invocation and returns it, for the caller to
+// report its outcome; nil when the instance does not hold it. The timer stays set:
+// the instance has to ask for its next event before it is due.
+func (f *function) finish(inst *instance, requestID string) *invocation {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	inv := inst.current
@@ -210,7 +216,7 @@ func (f *function) take(inst *instance, requestID string) *invocation {
 	return inv
 }
 
-// exited forgets an instance whose process is gone and settles what it leaves.
+// exited forgets an instance whose process is gone. The invocation that it held fails.
 func (f *function) exited(inst *instance, exit error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -233,7 +239,7 @@ func (f *function) exited(inst *instance, exit error) {
 		}
 	}
 	if victim != nil {
-		cause := inst.obituary(victim.id, exit)
+		cause := inst.exitError(victim.id, exit)
 		f.host.cfg.Log.Warn("a function process ended at work", "function", f.name, "request", victim.id,
 			"type", cause.Type, "reason", cause.Message)
 		victim.done <- outcome{err: cause}

@@ -55,6 +55,7 @@ type sight struct {
 	PID       int           `json:"pid"`
 	RequestID string        `json:"request_id"`
 	ARN       string        `json:"arn"`
+	TraceID   string        `json:"trace_id"`
 	Left      time.Duration `json:"left"`
 	Text      string        `json:"text"`
 	Env       []string      `json:"env,omitempty"`
@@ -70,7 +71,7 @@ func handle(ctx context.Context, o order) (sight, error) {
 	defer handling.Unlock()
 	lc, _ := lambdacontext.FromContext(ctx)
 	deadline, _ := ctx.Deadline()
-	s := sight{PID: os.Getpid(), RequestID: lc.AwsRequestID, ARN: lc.InvokedFunctionArn, Left: time.Until(deadline), Text: o.Text}
+	s := sight{PID: os.Getpid(), RequestID: lc.AwsRequestID, ARN: lc.InvokedFunctionArn, TraceID: os.Getenv("_X_AMZN_TRACE_ID"), Left: time.Until(deadline), Text: o.Text}
 	switch o.Do {
 	case "sleep":
 		time.Sleep(o.For)
@@ -164,7 +165,7 @@ func mustInvoke(t testing.TB, h *lambdahost.Host, o order) sight {
 }
 
 // ownAndWait is a second owner in a process of its own: it starts an instance,
-// tells its process id, and waits to be killed.
+// prints its process id, and waits to be killed.
 func ownAndWait() {
 	h, err := lambdahost.New(lambdahost.Config{Functions: map[string]lambdahost.Function{"probe": function()}})
 	if err != nil {

@@ -2,10 +2,12 @@ package lambdahost
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"regexp"
 	"sync"
 	"time"
@@ -39,7 +41,7 @@ type Function struct {
 	// DefaultQueue for each instance, below 0 none may wait, which also means
 	// that none may wait for a cold start.
 	MaxQueue int
-	// Timeout bounds one invocation from its hand-over; 0 is DefaultTimeout. The
+	// Timeout bounds one invocation from when an instance gets it; 0 is DefaultTimeout. The
 	// wait in the queue is bounded by it and Config.InitTimeout together.
 	Timeout time.Duration
 }
@@ -51,7 +53,7 @@ type Config struct {
 	// Logs takes what functions write to stdout and stderr, whole lines, one
 	// Write each, never two at a time. Nil discards them.
 	Logs io.Writer
-	// Log takes what the host itself has to say. Nil discards it.
+	// Log takes what the host itself reports. Nil discards it.
 	Log *slog.Logger
 	// IdleTimeout is how long an instance without work is kept; 0 is
 	// DefaultIdleTimeout.
@@ -62,7 +64,7 @@ type Config struct {
 	// Region and AccountID appear in ARNs and in the functions' environment.
 	// Empty are "us-east-1" and "000000000000".
 	Region, AccountID string
-	// Now is the clock for deadlines told to functions; nil is time.Now.
+	// Now is the clock of the deadlines that functions get; nil is time.Now.
 	Now func() time.Time
 }
 
@@ -70,15 +72,14 @@ type Config struct {
 type Host struct {
 	cfg       Config
 	functions map[string]*function
-	listener  net.Listener
+	address   string // of the Runtime API
+	server    *http.Server
 	spawner   *spawner
 	logs      *lineSink
 	slots     chan struct{} // one taken by every Event invocation under way
 
 	mu      sync.Mutex
 	closed  bool
-	cut     bool // no connection is taken any more
-	conns   map[*conn]struct{}
 	running sync.WaitGroup // one for every goroutine of the host; added to under mu
 }
 
@@ -95,12 +96,12 @@ func New(cfg Config) (*Host, error) {
 	h := &Host{
 		cfg:       cfg,
 		functions: make(map[string]*function, len(cfg.Functions)),
-		listener:  listener,
+		address:   listener.Addr().String(),
 		spawner:   newSpawner(),
 		logs:      &lineSink{out: cfg.Logs},
 		slots:     make(chan struct{}, maxBackground),
-		conns:     make(map[*conn]struct{}),
 	}
+	h.server = h.runtimeServer()
 	for name, f := range cfg.Functions {
 		if !functionName.MatchString(name) {
 			h.spawner.stop()
@@ -109,7 +110,11 @@ func New(cfg Config) (*Host, error) {
 		}
 		h.functions[name] = newFunction(h, name, f)
 	}
-	h.start(h.listen)
+	h.start(func() {
+		if err := h.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			h.cfg.Log.Error("the Runtime API ended", "error", err.Error())
+		}
+	})
 	return h, nil
 }
 
@@ -166,16 +171,26 @@ func (h *Host) Close(ctx context.Context) error {
 	for _, f := range h.functions {
 		f.shutDown()
 	}
-	var cut error
+	var cutShort error
 	for _, f := range h.functions {
 		if err := f.wait(ctx); err != nil {
-			cut = fmt.Errorf("close the function host: %w", err)
+			cutShort = fmt.Errorf("close the function host: %w", err)
 		}
 	}
-	h.cutOff()
+	h.closeServer()
 	h.spawner.stop()
 	h.running.Wait()
-	return cut
+	return cutShort
+}
+
+// closeServer ends the Runtime API. It is called when every process is gone, so that
+// nobody is left to be answered.
+func (h *Host) closeServer() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := h.server.Shutdown(ctx); err != nil {
+		_ = h.server.Close() // whoever still holds a connection is no function
+	}
 }
 
 func (c Config) withDefaults() Config {

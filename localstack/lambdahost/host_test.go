@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -23,6 +24,9 @@ func TestAFunctionSeesItsEventItsIdentityAndItsDeadline(t *testing.T) {
 	}
 	if want := "arn:aws:lambda:us-east-1:000000000000:function:probe"; s.ARN != want {
 		t.Errorf("ARN = %q, want %q", s.ARN, want)
+	}
+	if !regexp.MustCompile(`^Root=1-[0-9a-f]{8}-[0-9a-f]{24};Parent=[0-9a-f]{16};Sampled=0$`).MatchString(s.TraceID) {
+		t.Errorf("trace id = %q", s.TraceID)
 	}
 	if s.Left <= 0 || s.Left > lambdahost.DefaultTimeout {
 		t.Errorf("%v left until the deadline, want up to %v", s.Left, lambdahost.DefaultTimeout)

@@ -21,6 +21,12 @@ const (
 	gone     state = "gone"     // the process has ended
 )
 
+// event is an invocation on its way to the process.
+type event struct {
+	*invocation
+	deadline time.Time
+}
+
 // instance is one process of a function. All but fn, token and process is guarded
 // by fn.mu.
 type instance struct {
@@ -29,10 +35,10 @@ type instance struct {
 	process *process
 
 	state      state
-	waits      *conn       // while idle, where
+	events     chan event  // takes the process its next event; holds one at most
 	current    *invocation // while busy
 	timer      *time.Timer
-	rings      time.Time // when the alarm is due, to tell a late ring from a true one
+	expires    time.Time // when the timer is due, to tell apart a ring that came late
 	timedOut   bool
 	initReport []byte // what the process said of its own failed start
 }
@@ -41,16 +47,17 @@ func newInstance(f *function) *instance {
 	var token [16]byte
 	_, _ = rand.Read(token[:]) // never fails
 	inst := &instance{
-		fn:    f,
-		token: hex.EncodeToString(token[:]),
-		state: starting,
-		rings: time.Now().Add(f.host.cfg.InitTimeout),
+		fn:      f,
+		token:   hex.EncodeToString(token[:]),
+		state:   starting,
+		events:  make(chan event, 1),
+		expires: time.Now().Add(f.host.cfg.InitTimeout),
 	}
 	cmd := exec.Command(f.spec.Path, f.spec.Args...)
 	cmd.Dir = f.spec.Dir
 	cmd.Env = inst.environment()
 	inst.process = newProcess(cmd, f.host.logs)
-	inst.timer = time.AfterFunc(f.host.cfg.InitTimeout, inst.ring)
+	inst.timer = time.AfterFunc(f.host.cfg.InitTimeout, inst.expire)
 	return inst
 }
 
@@ -61,20 +68,20 @@ func (inst *instance) run() {
 	inst.fn.exited(inst, err)
 }
 
-// alarm sets the instance's one alarm anew. Called with fn.mu held.
-func (inst *instance) alarm(d time.Duration) {
-	inst.rings = time.Now().Add(d)
+// expireIn sets the instance's one timer anew. Called with fn.mu held.
+func (inst *instance) expireIn(d time.Duration) {
+	inst.expires = time.Now().Add(d)
 	inst.timer.Reset(d)
 }
 
-// ring runs when the alarm is due: an idle instance has been idle long enough,
+// expire runs when the timer is due: an idle instance has been idle long enough,
 // any other has taken too long over what it does.
-func (inst *instance) ring() {
+func (inst *instance) expire() {
 	f := inst.fn
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if time.Now().Before(inst.rings) {
-		return // set anew while this ring was on its way
+	if time.Now().Before(inst.expires) {
+		return // set anew while this call was on its way
 	}
 	if inst.state != idle {
 		inst.timedOut = true
@@ -87,23 +94,9 @@ func (inst *instance) ring() {
 	inst.process.terminate()
 }
 
-// hungUp ends a process that closed the connection on which it waited for work: it
-// would never take its event.
-func (inst *instance) hungUp(c *conn) {
-	f := inst.fn
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if inst.waits != c {
-		return
-	}
-	f.idle = slices.DeleteFunc(f.idle, func(other *instance) bool { return other == inst })
-	inst.waits = nil
-	inst.process.kill()
-}
-
-// obituary words the end of a process as Lambda would to the caller whose
+// exitError words the end of a process as Lambda would to the caller whose
 // invocation ended with it. Called with fn.mu held.
-func (inst *instance) obituary(requestID string, exit error) *FunctionError {
+func (inst *instance) exitError(requestID string, exit error) *FunctionError {
 	switch {
 	case inst.timedOut && inst.state == starting:
 		return failure(requestID, "Sandbox.Timedout", fmt.Sprintf("RequestId: %s Error: Init timed out after %.2f seconds",
@@ -148,5 +141,5 @@ func (inst *instance) environment() []string {
 		"AWS_LAMBDA_LOG_STREAM_NAME="+cfg.Now().UTC().Format("2006/01/02")+"/[$LATEST]"+inst.token,
 	)
 	env = append(env, f.spec.Env...)
-	return append(env, "AWS_LAMBDA_RUNTIME_API="+f.host.listener.Addr().String()+"/"+f.name+"/"+inst.token)
+	return append(env, "AWS_LAMBDA_RUNTIME_API="+f.host.address+"/"+f.name+"/"+inst.token)
 }

@@ -36,7 +36,7 @@ func (h *Host) serveInvoke(w http.ResponseWriter, r *http.Request) {
 		invokeProblem(w, http.StatusNotFound, "ResourceNotFoundException", "Function not found: "+name)
 		return
 	}
-	payload, err := readBody(r)
+	payload, err := readBody(w, r)
 	if err != nil {
 		if errors.Is(err, errBodyTooLarge) {
 			invokeError(w, ErrPayloadTooLarge)
@@ -91,7 +91,7 @@ func (h *Host) serveEvent(w http.ResponseWriter, name, requestID string, payload
 	}
 	started := h.start(func() {
 		defer func() { <-h.slots }()
-		// Nobody waits, and Close settles every invocation: no context to end it.
+		// Nobody waits, and Close ends every invocation: no context does.
 		if _, err := h.invoke(context.Background(), name, requestID, payload); err != nil {
 			h.cfg.Log.Warn("an event invocation failed", slog.String("function", name),
 				slog.String("request", requestID), slog.String("error", err.Error()))

@@ -25,13 +25,14 @@ func TestTheRuntimeAPIRefusesWhatIsOutOfTurn(t *testing.T) {
 	}{
 		"an answer to an invocation that it does not hold": {"POST", address + "/2018-06-01/runtime/invocation/other/response", 403},
 		"an error for one":                 {"POST", address + "/2018-06-01/runtime/invocation/other/error", 403},
-		"an answer without an invocation":  {"POST", address + "/2018-06-01/runtime/invocation//response", 403},
+		"an answer without an invocation":  {"POST", address + "/2018-06-01/runtime/invocation//response", 404},
 		"the address of no instance":       {"GET", root + "/0123456789abcdef/2018-06-01/runtime/invocation/next", 403},
 		"the address of no function":       {"GET", strings.Replace(root, "probe", "nobody", 1) + "/x/2018-06-01/runtime/invocation/next", 404},
 		"another version":                  {"GET", address + "/2015-03-31/runtime/invocation/next", 404},
 		"another call":                     {"GET", address + "/2018-06-01/runtime/logs", 404},
 		"another verb on an invocation":    {"POST", address + "/2018-06-01/runtime/invocation/other/pause", 404},
 		"a question with the wrong method": {"DELETE", address + "/2018-06-01/runtime/invocation/next", 404},
+		"a question out of turn":           {"GET", address + "/2018-06-01/runtime/invocation/next", 403},
 	} {
 		req, err := http.NewRequest(tt.method, tt.url, strings.NewReader("{}"))
 		if err != nil {
