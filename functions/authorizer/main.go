@@ -11,10 +11,7 @@ import (
 
 func main() {
 	service.Run(catalog.FunctionAuthorizer, func(ctx context.Context, s *service.Service) error {
-		db, err := s.DynamoDB(ctx)
-		if err != nil {
-			return err
-		}
+		db := s.DynamoDB()
 		keyStore, err := s.Keys(ctx, db)
 		if err != nil {
 			return err

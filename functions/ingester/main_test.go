@@ -21,7 +21,6 @@ import (
 	"time"
 
 	"quotary/functions/ingester/ingest"
-	"quotary/shared/dynamo"
 	"quotary/shared/market"
 	"quotary/shared/source/hyperliquid"
 	"quotary/shared/store"
@@ -314,17 +313,13 @@ func TestTheHealthListenerAnswersAtTheAddressInTheLog(t *testing.T) {
 // every row that it makes, log, klines, rankings and views.
 func BenchmarkIngest(b *testing.B) {
 	db := storetest.Client(b, storetest.OnDisk(b))
-	quick, err := dynamo.New(b.Context(), db)
-	if err != nil {
-		b.Fatal(err)
-	}
 	_, fills := record(b, 2000)
 	var rows int64
 	for b.Loop() {
 		prefix := storetest.Tables(b, db)
 		objects, bucket := storetest.S3(b)
 		p := &ingest.Pipeline{Log: slog.New(slog.DiscardHandler), Stores: ingest.Stores{
-			Log: store.NewLog(db, prefix+store.LogTable), Series: store.NewSeries(quick, prefix+store.SeriesTable).Under(1), Views: store.NewViews(objects, bucket)}}
+			Log: store.NewLog(db, prefix+store.LogTable), Series: store.NewSeries(db, prefix+store.SeriesTable).Under(1), Views: store.NewViews(objects, bucket)}}
 		p.Sources = []ingest.Source{{Name: "recording", Stats: new(hyperliquid.Stats), NoCheckpoint: true,
 			Follow: func(ctx context.Context, _ hyperliquid.Position, sink hyperliquid.Sink) error {
 				for from := 0; from < len(fills); from += 1000 {

@@ -3,21 +3,18 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"os"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
-	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"quotary/functions/ingester/feeds"
 	"quotary/functions/ingester/ingest"
+	"quotary/shared/awsclient"
 	"quotary/shared/config"
 	"quotary/shared/connections"
-	"quotary/shared/dynamo"
 	"quotary/shared/store"
 )
 
@@ -91,20 +88,8 @@ type clients struct {
 }
 
 func openClients(ctx context.Context) (clients, error) {
-	client := awshttp.NewBuildableClient().WithTimeout(attemptTimeout).WithTransportOptions(func(t *http.Transport) {
-		t.MaxIdleConnsPerHost = 32
-	})
-	cfg, err := awsconfig.LoadDefaultConfig(ctx,
-		awsconfig.WithHTTPClient(client),
-		awsconfig.WithRetryMaxAttempts(3))
-	if err != nil {
-		return clients{}, fmt.Errorf("load the AWS settings: %w", err)
-	}
-	return clients{
-		config:   cfg,
-		dynamodb: dynamodb.NewFromConfig(cfg),
-		s3:       s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = aws.ToString(o.BaseEndpoint) != "" }),
-	}, nil
+	config, err := awsclient.Load(ctx, attemptTimeout)
+	return clients{config: config, dynamodb: awsclient.DynamoDB(config), s3: awsclient.S3(config)}, err
 }
 
 // open reads the settings and opens the stores.
@@ -117,13 +102,9 @@ func open(ctx context.Context) (settings, clients, ingest.Stores, error) {
 	if err != nil {
 		return s, c, ingest.Stores{}, err
 	}
-	quick, err := dynamo.New(ctx, c.dynamodb) // each row of a series is a request
-	if err != nil {
-		return s, c, ingest.Stores{}, err
-	}
 	return s, c, ingest.Stores{
 		Log:    store.NewLog(c.dynamodb, s.prefix+store.LogTable),
-		Series: store.NewSeries(quick, s.prefix+store.SeriesTable),
+		Series: store.NewSeries(c.dynamodb, s.prefix+store.SeriesTable),
 		Views:  store.NewViews(c.s3, s.bucket),
 	}, nil
 }

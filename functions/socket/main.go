@@ -21,11 +21,8 @@ import (
 )
 
 func main() {
-	service.Run(catalog.FunctionSocket, func(ctx context.Context, s *service.Service) error {
-		db, err := s.DynamoDB(ctx)
-		if err != nil {
-			return err
-		}
+	service.Run(catalog.FunctionSocket, func(_ context.Context, s *service.Service) error {
+		db := s.DynamoDB()
 		h := &socket{
 			store:      connections.New(db, s.Table(store.ConnectionsTable), s.Clock),
 			management: newManagement(db.Options()),

@@ -5,23 +5,18 @@ package service
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
-	"net/http"
 	"os"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
-	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"quotary/shared/admission"
 	"quotary/shared/api"
+	"quotary/shared/awsclient"
 	"quotary/shared/config"
-	"quotary/shared/dynamo"
 	"quotary/shared/keys"
 	"quotary/shared/metrics"
 	"quotary/shared/store"
@@ -55,31 +50,26 @@ func Open(ctx context.Context, name string) (*Service, error) {
 	s.Metrics = metrics.New(os.Stdout, s.Env.Optional("QUOTARY_METRICS", ""), s.Clock)
 	s.Metrics.Count(metrics.ColdStarts, metrics.Label{Name: metrics.Function, Value: name})
 	s.prefix = s.Env.String("QUOTARY_TABLE_PREFIX", "what the names of this deployment's tables begin with")
-	client := awshttp.NewBuildableClient().WithTimeout(attemptTimeout).WithTransportOptions(func(t *http.Transport) {
-		t.MaxIdleConnsPerHost = 32
-	})
 	var err error
-	if s.AWS, err = awsconfig.LoadDefaultConfig(ctx, awsconfig.WithHTTPClient(client), awsconfig.WithRetryMaxAttempts(3)); err != nil {
-		return nil, fmt.Errorf("load the AWS settings: %w", err)
+	if s.AWS, err = awsclient.Load(ctx, attemptTimeout); err != nil {
+		return nil, err
 	}
 	return s, s.Env.Err()
 }
 
 // DynamoDB returns the client of the tables. A function makes one.
-func (s *Service) DynamoDB(ctx context.Context) (*dynamo.Client, error) {
-	return dynamo.New(ctx, dynamodb.NewFromConfig(s.AWS))
-}
+func (s *Service) DynamoDB() *dynamodb.Client { return awsclient.DynamoDB(s.AWS) }
 
 // Table returns the full name of a table of this deployment.
 func (s *Service) Table(name string) string { return s.prefix + name }
 
 // Log and series of the market data, read only.
-func (s *Service) Series(db *dynamo.Client) *store.Series {
+func (s *Service) Series(db *dynamodb.Client) *store.Series {
 	return store.NewSeries(db, s.Table(store.SeriesTable))
 }
 
 // Rows returns the log of immutable rows.
-func (s *Service) Rows(db *dynamo.Client) *store.Log {
+func (s *Service) Rows(db *dynamodb.Client) *store.Log {
 	return store.NewLog(db, s.Table(store.LogTable))
 }
 
@@ -89,12 +79,11 @@ func (s *Service) Views() (*store.Views, error) {
 	if err := s.Env.Err(); err != nil {
 		return nil, err
 	}
-	client := s3.NewFromConfig(s.AWS, func(o *s3.Options) { o.UsePathStyle = o.BaseEndpoint != nil })
-	return store.NewViews(client, bucket), nil
+	return store.NewViews(awsclient.S3(s.AWS), bucket), nil
 }
 
 // Keys opens the key store with its ring of data keys.
-func (s *Service) Keys(ctx context.Context, db *dynamo.Client) (*keys.Store, error) {
+func (s *Service) Keys(ctx context.Context, db *dynamodb.Client) (*keys.Store, error) {
 	var source keys.Source
 	if path := s.Env.Optional("QUOTARY_DATA_KEYS_FILE", ""); path != "" {
 		source = keys.File(path)
@@ -113,12 +102,12 @@ func (s *Service) Keys(ctx context.Context, db *dynamo.Client) (*keys.Store, err
 }
 
 // Counters returns the counters of requests.
-func (s *Service) Counters(db *dynamo.Client) *usage.Counters {
+func (s *Service) Counters(db *dynamodb.Client) *usage.Counters {
 	return usage.NewCounters(db, s.Table(store.UsageTable), s.Clock)
 }
 
 // Gate returns the gate over the key store.
-func (s *Service) Gate(db *dynamo.Client, keyStore *keys.Store) (*admission.Gate, error) {
+func (s *Service) Gate(db *dynamodb.Client, keyStore *keys.Store) (*admission.Gate, error) {
 	gate := &admission.Gate{Keys: keyStore, Counters: s.Counters(db), Clock: s.Clock}
 	if s.Env.Bool("QUOTARY_NONCE_REPLAY_PROTECTION", true, "whether a nonce is accepted only once") {
 		gate.Nonces = usage.NewNonces(db, s.Table(store.UsageTable), s.Clock)
@@ -129,7 +118,7 @@ func (s *Service) Gate(db *dynamo.Client, keyStore *keys.Store) (*admission.Gate
 // Opened is what the function of a family runs on.
 type Opened struct {
 	*Service
-	DB       *dynamo.Client
+	DB       *dynamodb.Client
 	KeyStore *keys.Store
 	Family   *api.Family
 }
@@ -151,10 +140,7 @@ func RunFamily(name string, register func(o *Opened) error) {
 }
 
 func (s *Service) family(ctx context.Context) (*Opened, error) {
-	db, err := s.DynamoDB(ctx)
-	if err != nil {
-		return nil, err
-	}
+	db := s.DynamoDB()
 	keyStore, err := s.Keys(ctx, db)
 	if err != nil {
 		return nil, err

@@ -25,12 +25,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 
+	"quotary/shared/awsclient"
 	"quotary/shared/store"
 )
 
@@ -43,7 +45,7 @@ func DynamoDB(t testing.TB) *dynamodb.Client {
 // Client returns a client of the DynamoDB at an endpoint, with made-up
 // credentials. Its idle connections are closed when the test ends.
 func Client(t testing.TB, endpoint string) *dynamodb.Client {
-	return dynamodb.New(dynamodb.Options{
+	return awsclient.DynamoDB(aws.Config{
 		BaseEndpoint: &endpoint,
 		Region:       "eu-west-1",
 		Credentials:  credentials.NewStaticCredentialsProvider("test", "test", ""),
