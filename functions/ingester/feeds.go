@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 
 	"quotary/functions/ingester/feeds"
+	"quotary/functions/ingester/feeds/management"
 	"quotary/functions/ingester/ingest"
 	"quotary/shared/connections"
 	"quotary/shared/keys"
@@ -46,7 +47,7 @@ func (i *ingester) newFeeds(stores ingest.Stores, term *lease.Term) *feeds.Feeds
 	config := feeds.Config{
 		Connections: connected,
 		Follower:    connections.NewFollower(connected, i.dynamodb, dynamodbstreams.NewFromConfig(i.config)),
-		Gateway:     newGateway(i.config, term.Valid, i.posts),
+		Gateway:     management.New(i.config, term.Valid),
 		Keys:        keys.New(i.dynamodb, i.prefix+store.KeysTable, nil, time.Now),
 		Log:         stores.Log, Series: stores.Series,
 		Logger: i.log.With("part", "feeds"),

@@ -31,7 +31,6 @@ type settings struct {
 	feeds   bool          // whether to drive the WebSocket feeds, where their table exists
 	idle    time.Duration
 	metrics string // name under which metrics are written, "" writes none
-	posts   int    // frames on their way on a connection to the management API
 	silence time.Duration
 	name    string // of this process in the lease, "" for one that no other process has
 }
@@ -50,7 +49,6 @@ func readSettings() (settings, error) {
 		metrics: env.Optional("QUOTARY_METRICS", ""),
 		name:    env.Optional("QUOTARY_INGESTER_NAME", ""),
 		idle:    env.Duration("QUOTARY_FEED_IDLE", connections.Idle, "after what time without a message a WebSocket client is disconnected"),
-		posts:   env.Int("QUOTARY_FEED_PIPELINE", 1, 1, "how many frames are posted on one connection before the answer to the first: 1, unless the management API is known to read on, as that of the local stack does"),
 		behind:  env.Duration("QUOTARY_NODE_BEHIND", nodeBehind, "how old what its node tells may be before this process gives way to one whose node is up to date"),
 		silence: env.Duration("QUOTARY_FEED_SILENCE", feeds.Silence, "after what time without a new book the last one is sent again as stale"),
 	}

@@ -1,4 +1,4 @@
-// Package bench compares the fan-out of quotary/shared/feed with that of
+// Package bench compares the fan-out of quotary/functions/ingester/feeds/hub with that of
 // centrifuge, the library under the Centrifugo server, in one run of the same
 // work: once up to a sink that counts, and once up to WebSocket clients over
 // loopback. It is a module of its own, so that centrifuge is no dependency of the
@@ -16,10 +16,9 @@
 // benchmark would hit. What waits for a client it joins into one message.
 //
 // A frame of ours is a signed request to the management API of the local gateway,
-// over HTTP and loopback, with 64 requests on their way on a connection, and becomes
-// a message of its own. So it is signed, written, read and parsed once more, and
-// answered. What that costs without a client tells BenchmarkPost of
-// quotary/shared/feed.
+// over HTTP and loopback, and becomes a message of its own. So it is signed, written,
+// read and parsed once more, and answered. BenchmarkPost of
+// quotary/functions/ingester/feeds/management says what the client's part costs.
 //
 // The two of a pair run one after the other. A shared machine is not the same
 // machine a minute later: compare within pairs, and the median of several runs.

@@ -8,9 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"quotary/functions/ingester/feeds/hub"
+	"quotary/functions/ingester/feeds/management"
 	"quotary/localstack/gateway"
 )
 
@@ -51,7 +53,7 @@ func startHub(b *testing.B, t *tally, s shape) fanOut {
 	for i := range all {
 		all[i].ID = fmt.Sprint("conn", i)
 	}
-	return newHub(b, hub.PostFunc(counting{t}.Post), s, all)
+	return newHub(b, counting{t}, s, all)
 }
 
 // acceptor is the socket function: it lets everyone in and tells their ids.
@@ -97,11 +99,9 @@ func startGateway(b *testing.B, t *tally, s shape) fanOut {
 	for i := range all {
 		all[i] = hub.Conn{ID: <-ids, Endpoint: "http://" + addr + "/api", At: time.Now()}
 	}
-	sink := hub.NewManagement(hub.ManagementConfig{
+	sink := management.New(aws.Config{
 		Region:      "us-east-1",
-		Pipeline:    64,
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
-	})
-	b.Cleanup(sink.Close)
+	}, func() bool { return true })
 	return newHub(b, sink, s, all)
 }

@@ -74,9 +74,6 @@ func run(m *testing.M) int {
 	}
 	engine := os.Getenv("QUOTARY_DYNAMODB_ENDPOINT")
 	ingesterEnv := []string{"QUOTARY_FEED_IDLE=" + feedIdle.String(), "QUOTARY_FEED_SILENCE=" + feedSilence.String()}
-	if os.Getenv("QUOTARY_CDK_LOCAL") != "" {
-		ingesterEnv = append(ingesterEnv, "QUOTARY_FEED_PIPELINE=1") // it takes one frame after the other, as AWS may
-	}
 	world, err = stack.Start(ctx, stack.Config{
 		Upstream: upstream, Ingesters: ingesters,
 		Data: data, Programs: filepath.Join(root, "bin"), Tools: filepath.Join(root, "localstack"),

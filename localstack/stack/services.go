@@ -180,8 +180,7 @@ func (s *Stack) createTables(ctx context.Context) error {
 
 // startIngesters runs the ingesters on the venue's feeds, or on none.
 func (s *Stack) startIngesters(ctx context.Context) error {
-	env := append(s.State.Environment(), "QUOTARY_FEED_PIPELINE=64") // the gateway of this stack reads on
-	env = append(env, s.cfg.IngesterEnv...)
+	env := append(s.State.Environment(), s.cfg.IngesterEnv...)
 	switch s.cfg.Upstream {
 	case "", "simulated":
 		env = append(env, "QUOTARY_NODE_DIR="+filepath.Join(s.cfg.Data, "node"), "QUOTARY_HYPERLIQUID_URL="+s.State.VenueURL, "QUOTARY_ORDERS=all")

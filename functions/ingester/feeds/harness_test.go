@@ -74,14 +74,8 @@ func (w *world) set(now time.Time) {
 	w.now = now
 }
 
-// Batch, PostAll, Disconnect and Probe make the world a [Gateway].
-func (w *world) Batch() int { return 1 }
-
-func (w *world) PostAll(ctx context.Context, all []hub.Delivery) {
-	hub.PostFunc(w.post).PostAll(ctx, all)
-}
-
-func (w *world) post(_ context.Context, c hub.Conn, frame []byte) error {
+// Post, Disconnect and Probe make the world a [Gateway].
+func (w *world) Post(_ context.Context, c hub.Conn, frame []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.gone[c.ID] {

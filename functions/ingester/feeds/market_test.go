@@ -66,7 +66,7 @@ func TestABookIsJoinedHereWhereTheVenueDoesNot(t *testing.T) {
 	t.Parallel()
 	began := time.Now()
 	now := began
-	b := books{hub: hub.New(hub.Config{Sink: hub.PostFunc(nil)}), now: func() time.Time { return now }, silence: Silence,
+	b := books{hub: hub.New(hub.Config{}), now: func() time.Time { return now }, silence: Silence,
 		joined: hyperliquid.NewJoinedBooks("http://127.0.0.1:1", slog.New(slog.DiscardHandler)), coins: map[string]*coinBook{}}
 	coarse := hyperliquid.JoinedBook{Grouping: market.Grouping{Figs: 2, Mantissa: 1}, Coin: "BTC"}
 	shows := func(when, want string) {

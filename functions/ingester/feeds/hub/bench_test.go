@@ -1,25 +1,16 @@
 package hub
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
-	"net"
-	"net/http"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
-
-	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
-
-	"quotary/shared/sigv4"
 )
 
 // counter is a sink that counts, and does not answer for stalled connections.
@@ -99,7 +90,7 @@ func BenchmarkFanOut(b *testing.B) {
 	for _, shape := range shapes {
 		b.Run(shapeName(shape.topics, shape.conns, shape.stalled), func(b *testing.B) {
 			sink := &counter{}
-			c := newCrowd(b, PostFunc(sink.Post), shape.topics, shape.conns, shape.perConn, shape.stalled)
+			c := newCrowd(b, sink, shape.topics, shape.conns, shape.perConn, shape.stalled)
 			frame := make([]byte, 512)
 			b.ReportAllocs()
 			b.ResetTimer()
@@ -141,7 +132,7 @@ func BenchmarkLatency(b *testing.B) {
 				took = append(took, d)
 				mu.Unlock()
 			}}
-			c := newCrowd(b, PostFunc(sink.Post), shape.topics, shape.conns, shape.perConn, shape.stalled)
+			c := newCrowd(b, sink, shape.topics, shape.conns, shape.perConn, shape.stalled)
 			pace := time.NewTicker(time.Second * time.Duration(c.each) / 50_000)
 			defer pace.Stop()
 			if shape.stalled > 0 {
@@ -186,7 +177,7 @@ func BenchmarkMemory(b *testing.B) {
 			const conns = 2000
 			for b.Loop() {
 				before := heapInUse()
-				h := New(Config{Sink: PostFunc((&counter{}).Post)})
+				h := New(Config{Sink: &counter{}})
 				for i := range conns {
 					id := fmt.Sprint("conn ", i)
 					h.Connect(Conn{ID: id})
@@ -210,149 +201,4 @@ func heapInUse() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
-}
-
-// BenchmarkSign compares signing here with the SDK's signer.
-func BenchmarkSign(b *testing.B) {
-	m := managementOf(b, "", nil)
-	frame := make([]byte, 1024)
-	b.Run("here", func(b *testing.B) {
-		key, err := m.keys.At(b.Context(), sigv4.StampOf(noon))
-		if err != nil {
-			b.Fatal(err)
-		}
-		var s sigv4.Signer
-		var out []byte
-		b.ReportAllocs()
-		for b.Loop() {
-			out = s.AppendHeader(out[:0], key, sigv4.Request{
-				Method: "POST", Host: "abc.execute-api.eu-central-1.amazonaws.com", Path: []byte("/prod/@connections/L0SM9cOFvHcCIhw%3D"),
-				Length: len(frame), Payload: m.digests.of(frame), Now: sigv4.StampOf(noon),
-			})
-		}
-	})
-	b.Run("SDK", func(b *testing.B) {
-		signer := v4.NewSigner()
-		key, err := m.config.Credentials.Retrieve(b.Context())
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.ReportAllocs()
-		for b.Loop() {
-			r, err := http.NewRequest("POST", "https://abc.execute-api.eu-central-1.amazonaws.com/prod/@connections/L0SM9cOFvHcCIhw%3D", nil)
-			if err != nil {
-				b.Fatal(err)
-			}
-			r.ContentLength = int64(len(frame))
-			hash := newDigest(frame).hash
-			if err := signer.SignHTTP(b.Context(), key, r, string(hash[:]), "execute-api", "eu-central-1", noon); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-}
-
-// BenchmarkPost measures a signed request over loopback, whose other end does
-// the least that it can: what signing, HTTP and the system's calls cost. The
-// last one is net/http with the SDK's signer.
-func BenchmarkPost(b *testing.B) {
-	api := plainAPI(b)
-	frame := make([]byte, 1024)
-	b.Run("here", func(b *testing.B) {
-		m := managementOf(b, "", func(c *ManagementConfig) { c.Now = time.Now })
-		b.ReportAllocs()
-		b.RunParallel(func(pb *testing.PB) {
-			for pb.Next() {
-				if err := m.post(b.Context(), Conn{ID: "L0SM9cOFvHcCIhw=", Endpoint: api}, frame); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	})
-	b.Run("here_64_at_a_time", func(b *testing.B) {
-		m := managementOf(b, "", func(c *ManagementConfig) { c.Now, c.Pipeline = time.Now, 64 })
-		all := make([]Delivery, m.Batch())
-		b.ReportAllocs()
-		for left := b.N; left > 0; left -= len(all) {
-			all = all[:min(left, len(all))]
-			for i := range all {
-				all[i] = Delivery{Conn: Conn{ID: "L0SM9cOFvHcCIhw=", Endpoint: api}, Frame: frame}
-			}
-			m.PostAll(b.Context(), all)
-			for i := range all {
-				if all[i].Err != nil {
-					b.Fatal(all[i].Err)
-				}
-			}
-		}
-	})
-	b.Run("net_http_and_SDK_signer", func(b *testing.B) {
-		signer := v4.NewSigner()
-		key, err := managementOf(b, "", nil).config.Credentials.Retrieve(b.Context())
-		if err != nil {
-			b.Fatal(err)
-		}
-		client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}}
-		b.Cleanup(client.CloseIdleConnections)
-		b.ReportAllocs()
-		b.RunParallel(func(pb *testing.PB) {
-			for pb.Next() {
-				r, err := http.NewRequest("POST", api+"/@connections/L0SM9cOFvHcCIhw%3D", strings.NewReader(string(frame)))
-				if err != nil {
-					b.Fatal(err)
-				}
-				hash := newDigest(frame).hash
-				if err := signer.SignHTTP(b.Context(), key, r, string(hash[:]), "execute-api", "eu-central-1", time.Now()); err != nil {
-					b.Fatal(err)
-				}
-				response, err := client.Do(r)
-				if err != nil {
-					b.Fatal(err)
-				}
-				response.Body.Close()
-			}
-		})
-	})
-}
-
-// plainAPI answers every request with 200, with as little work as it can.
-func plainAPI(b *testing.B) string {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		b.Fatal(err)
-	}
-	var serving sync.WaitGroup
-	b.Cleanup(func() { listener.Close(); serving.Wait() })
-	serving.Go(func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer conn.Close()
-				in, out := bufio.NewReaderSize(conn, 64<<10), bufio.NewWriterSize(conn, 16<<10)
-				for {
-					if in.Buffered() == 0 && out.Flush() != nil {
-						return
-					}
-					for length := 0; ; {
-						line, err := in.ReadSlice('\n')
-						if err != nil {
-							return
-						}
-						if value, ok := bytes.CutPrefix(line, []byte("Content-Length: ")); ok {
-							length, _ = strconv.Atoi(string(bytes.TrimSpace(value)))
-						}
-						if len(line) == 2 {
-							in.Discard(length)
-							break
-						}
-					}
-					out.WriteString("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-				}
-			}()
-		}
-	})
-	return "http://" + listener.Addr().String()
 }

@@ -2,7 +2,6 @@ package hub
 
 import (
 	"errors"
-	"slices"
 	"sync"
 	"time"
 )
@@ -30,12 +29,12 @@ type conn struct {
 	sent      uint64
 	discarded uint64
 
-	// These belong to whoever has the connection in hand: the publisher that found
-	// it idle, then the ready list, its sender, or the timer that ends its rest.
-	next     *conn // in the ready list
-	tries    int   // how often the frame at hand was refused
-	rests    int   // how many rests there were since something was delivered
-	doubtful bool  // nothing was delivered since something failed
+	// These belong to whoever serves the connection: the publisher that found it
+	// idle, then the ready list, a sender, or the timer that ends its rest.
+	next    *conn // in the ready list
+	tries   int   // how often the event at hand was refused
+	rests   int   // how many rests there were since something was delivered
+	failing bool  // nothing was delivered since something failed
 }
 
 // subscription ties a connection to a topic. While a state or the snapshot waits
@@ -197,42 +196,27 @@ func (c *conn) shed() {
 	}
 }
 
-// runMost is how many events of a connection are on their way at a time. Anything
-// else goes alone, since only an event can be given up when it failed and one
-// behind it did not.
-const runMost = 16
-
-// take adds what is to be sent next to all: a run of events, as many as most, or one
-// frame of another kind. With nothing left the connection is idle.
-func (c *conn) take(all []item, most int) []item {
-	if most = min(most, runMost); c.doubtful {
-		most = 1
-	}
+// take returns what is to be sent next. It is false when nothing waits: then the
+// connection is idle.
+func (c *conn) take() (item, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	taken := 0
-	for taken < most && !c.closed {
-		it, ok := c.first(taken > 0)
+	for !c.closed {
+		it, ok := c.first()
 		if !ok {
 			break
 		}
 		if it.sub != nil && it.sub.ended || it.kind == stateItem && it.sub.waiting {
 			continue // it was withdrawn, or a newer one waits
 		}
-		all = append(all, it)
-		if taken++; it.kind != eventItem {
-			break
-		}
+		return it, true
 	}
-	if taken == 0 {
-		c.scheduled = false
-	}
-	return all
+	c.scheduled = false
+	return item{}, false
 }
 
-// first removes the entry that drew the lowest turn; with eventOnly, if it is an
-// event.
-func (c *conn) first(eventOnly bool) (item, bool) {
+// first removes the entry that drew the lowest turn.
+func (c *conn) first() (item, bool) {
 	const none = ^uint64(0)
 	if it := c.again; it.frame != nil {
 		c.again = item{}
@@ -248,11 +232,10 @@ func (c *conn) first(eventOnly bool) (item, bool) {
 	if s := c.states.head; s != nil {
 		state = s.turn
 	}
-	least := min(reply, event, state)
-	switch {
-	case least == none, eventOnly && least != event:
+	switch least := min(reply, event, state); least {
+	case none:
 		return item{}, false
-	case least == state:
+	case state:
 		s := c.states.head
 		it := item{kind: stateItem, turn: s.turn, sub: s, frame: s.frame}
 		if s.snapshot {
@@ -260,7 +243,7 @@ func (c *conn) first(eventOnly bool) (item, bool) {
 		}
 		c.states.remove(s)
 		return it, true
-	case least == reply:
+	case reply:
 		it := c.replies.pop()
 		c.bytes -= len(it.frame)
 		return it, true
@@ -271,53 +254,46 @@ func (c *conn) first(eventOnly bool) (item, bool) {
 	}
 }
 
-// delivered notes that all of a turn arrived.
-func (c *conn) delivered(n int) {
-	c.tries, c.rests, c.doubtful = 0, 0, false
+// delivered notes that a frame arrived.
+func (c *conn) delivered() {
+	c.tries, c.rests, c.failing = 0, 0, false
 	c.mu.Lock()
-	c.sent += uint64(n)
+	c.sent++
 	c.mu.Unlock()
 }
 
-// settle decides what becomes of the items of a turn of which not all arrived, and
-// reports whether the connection must rest, and whether it is gone. What is sent
-// again stays in order: an event is given up where one behind it arrived.
-func (c *conn) settle(items []item, got []Delivery) (rest bool, gone error) {
+// undelivered decides what becomes of a frame that did not arrive, or of which nobody
+// knows, and reports whether the connection must rest.
+func (c *conn) undelivered(it item, err error) (rest bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	last := -1
-	for i := range got {
-		if got[i].Err == nil {
-			last = i
-			c.sent++
-			c.tries, c.rests, c.doubtful = 0, 0, false
-		}
+	switch {
+	case errors.Is(err, ErrRejected):
+		c.discard(it)
+		return false
+	case it.kind == stateItem, it.kind == snapshotItem, // whether it arrived or not
+		errors.Is(err, ErrBusy) && (it.kind == replyItem || c.mayTry()):
+		c.keep(it)
+	default:
+		c.discard(it)
 	}
-	kept := items[:0]
-	for i, it := range items {
-		switch err := got[i].Err; {
-		case err == nil:
-		case errors.Is(err, ErrGone):
-			gone = err
-		case errors.Is(err, ErrRejected):
-			c.discard(it)
-		case it.kind == stateItem, it.kind == snapshotItem, // whether they arrived or not
-			errors.Is(err, ErrBusy) && i > last && (it.kind == replyItem || len(kept) > 0 || c.mayTry()):
-			rest = true
-			kept = append(kept, it)
-		default:
-			rest = true
-			c.discard(it)
-		}
-	}
-	if !c.closed {
-		c.keep(kept)
-	}
-	return rest, gone
+	return true
 }
 
-// mayTry counts a refusal of the event at hand, and reports whether it may be sent
-// again.
+// keep puts a frame back before all that waits.
+func (c *conn) keep(it item) {
+	switch {
+	case c.closed:
+	case it.kind == eventItem:
+		c.events.unpop(it)
+		c.bytes += len(it.frame)
+		c.shed()
+	default:
+		c.again = it
+	}
+}
+
+// mayTry counts a refusal of an event, and reports whether it may be sent again.
 func (c *conn) mayTry() bool {
 	c.tries++
 	return c.tries < c.hub.config.Tries
@@ -329,19 +305,6 @@ func (c *conn) discard(it item) {
 	if !c.closed && (it.sub == nil || !it.sub.ended) {
 		c.discarded++
 	}
-}
-
-// keep puts items back before all that waits.
-func (c *conn) keep(items []item) {
-	for _, it := range slices.Backward(items) {
-		if it.kind != eventItem {
-			c.again = it
-			continue
-		}
-		c.events.unpop(it)
-		c.bytes += len(it.frame)
-	}
-	c.shed()
 }
 
 func (c *conn) stats(now time.Time) Stats {

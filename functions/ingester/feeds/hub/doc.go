@@ -8,8 +8,7 @@
 //
 // # What a connection is promised
 //
-// One frame of a connection is in flight at a time, or a run of events where the
-// sink takes several, so what it gets is in order. A subscription starts with the
+// One frame of a connection is in flight at a time, so what it gets is in order. A subscription starts with the
 // reply, then the topic's snapshot, then what was published after that snapshot
 // was taken: nothing in between is lost or sent twice (see [Topic.Guard]). The
 // snapshot is taken when its turn to be sent has come, so a connection that lags
@@ -29,10 +28,6 @@
 // frame is abandoned. The connection that held it up rests before its next
 // turn. So connections that do not read delay only themselves.
 //
-// A sink is given as many frames at a time as it takes, of several
-// connections and of each a run of its events. Those of one batch wait for each
-// other. A connection whose last frame failed has its turn alone.
-//
 // What waits for a connection is at most one frame per subscription, shared
 // with all other subscribers, and its queues of events and replies, which are
 // bounded in number and bytes.
@@ -48,12 +43,4 @@
 // After any other error nobody knows whether the frame arrived: states and snapshots
 // are sent again, since that changes nothing; an event or reply is not, since it
 // might arrive twice, and counts as discarded.
-//
-// # The real sink
-//
-// [Management] posts frames through the management API of API Gateway
-// (@connections). The request is signed and written by hand over persistent
-// connections: the general HTTP client and signer cost several times what the
-// fan-out itself does. What remains is mostly the price of system calls, which
-// [ManagementConfig.Pipeline] shares among many requests, where the API allows it.
 package hub

@@ -16,39 +16,16 @@ type Conn struct {
 }
 
 // A Sink delivers frames to connections. It may be called by many goroutines,
-// but for one connection by one at a time. It must return soon after ctx is
-// done, must not change the frame, and must not keep it after it returns.
+// but for one connection by one at a time.
 type Sink interface {
-	// Batch is how many frames it takes at a time. It never changes.
-	Batch() int
-	// PostAll sets the Err of each delivery. It delivers the frames of one
-	// connection in their order, whatever became of those before.
-	PostAll(ctx context.Context, all []Delivery)
-}
-
-// Delivery is a frame for a connection, and what became of it.
-type Delivery struct {
-	Conn  Conn
-	Frame []byte
-	// Err is nil when the client was given the frame, [ErrGone] when the connection
-	// does not exist any more, [ErrBusy] when the frame was certainly not delivered
-	// but may be later, [ErrRejected] when this frame never will be, or wraps one of
-	// these; any other error says that nobody knows.
-	Err error
-}
-
-// A PostFunc is a [Sink] that delivers one frame at a time. It returns the Err of
-// its [Delivery].
-type PostFunc func(ctx context.Context, c Conn, frame []byte) error
-
-// Batch is 1.
-func (PostFunc) Batch() int { return 1 }
-
-// PostAll calls the function for each frame.
-func (post PostFunc) PostAll(ctx context.Context, all []Delivery) {
-	for i := range all {
-		all[i].Err = post(ctx, all[i].Conn, all[i].Frame)
-	}
+	// Post delivers a frame. It must return soon after ctx is done, must not change
+	// the frame, and must not keep it after it returns.
+	//
+	// The error is nil when the client was given the frame; it is, or wraps, [ErrGone]
+	// when the connection does not exist any more, [ErrBusy] when the frame was
+	// certainly not delivered but may be later, [ErrRejected] when this frame never
+	// will be. After any other error nobody knows.
+	Post(ctx context.Context, c Conn, frame []byte) error
 }
 
 var (
@@ -172,7 +149,7 @@ func New(config Config) *Hub {
 	config.defaults()
 	return &Hub{
 		config: config,
-		ready:  ready{most: max(1, config.Senders/4), runs: int32(runtime.GOMAXPROCS(0)), batch: config.Sink.Batch()},
+		ready:  ready{maxFailing: max(1, config.Senders/4), runs: int32(runtime.GOMAXPROCS(0))},
 		timers: timers{wake: make(chan struct{}, 1)},
 		conns:  map[string]*conn{},
 		topics: map[string]*topic{},

@@ -83,20 +83,6 @@ func (w *wire) fail(id string, errs ...error) {
 	w.fault[id] = errs
 }
 
-// batches is a wire that takes several frames at a time and remembers how many.
-type batches struct {
-	*wire
-	most  int
-	sizes []int
-}
-
-func (b *batches) Batch() int { return b.most }
-
-func (b *batches) PostAll(ctx context.Context, all []Delivery) {
-	b.sizes = append(b.sizes, len(all))
-	PostFunc(b.Post).PostAll(ctx, all)
-}
-
 func newWire() *wire {
 	return &wire{got: map[string][]string{}, at: map[string][]time.Time{}, hold: map[string]chan struct{}{}, fault: map[string][]error{}}
 }
@@ -106,7 +92,7 @@ func inTime(t *testing.T, config Config, test func(t *testing.T, h *Hub, w *wire
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWire()
-		config.Sink = PostFunc(w.Post)
+		config.Sink = w
 		h := New(config)
 		ctx, stop := context.WithCancel(t.Context())
 		var running sync.WaitGroup
@@ -430,74 +416,9 @@ func TestARefusedFrameIsTriedAgainInOrder(t *testing.T) {
 	})
 }
 
-// inBatches runs a hub over what was prepared while nothing was sent.
-func inBatches(t *testing.T, sink *batches, prepare func(h *Hub), test func(h *Hub)) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		h := New(Config{Sink: sink, Senders: 1, Tries: 3})
-		prepare(h)
-		ctx, stop := context.WithCancel(t.Context())
-		var running sync.WaitGroup
-		running.Go(func() { h.Run(ctx) })
-		time.Sleep(time.Minute)
-		test(h)
-		stop()
-		running.Wait()
-	})
-}
-
-func TestABatchTakesRunsOfEventsAndSingleFramesOfOtherKinds(t *testing.T) {
-	t.Parallel()
-	for most, sizes := range map[int][]int{
-		100: {3, 1, 2}, // a: 1 and 2, b: book; a: book; a: 3 and 4
-		2:   {2, 2, 2}, // a: 1 and 2; b: book, a: book; a: 3 and 4
-		1:   {1, 1, 1, 1, 1, 1},
-	} {
-		t.Run(fmt.Sprint("of ", most), func(t *testing.T) {
-			t.Parallel()
-			sink := &batches{wire: newWire(), most: most}
-			inBatches(t, sink, func(h *Hub) {
-				connect(h, "a", "b")
-				mustSubscribe(t, h, "a", "trades", "")
-				mustSubscribe(t, h, "a", "book", "")
-				mustSubscribe(t, h, "b", "book", "")
-				publish(h, "trades", Event, "1", "2")
-				publish(h, "book", State, "book")
-				publish(h, "trades", Event, "3", "4")
-			}, func(*Hub) {
-				expect(t, sink.wire, "a", "1", "2", "book", "3", "4")
-				expect(t, sink.wire, "b", "book")
-				if diff := cmp.Diff(sizes, sink.sizes); diff != "" {
-					t.Errorf("frames of each batch (-want +got):\n%s", diff)
-				}
-			})
-		})
-	}
-}
-
-func TestWhatIsRefusedOfARunIsTriedAgainUnlessALaterOneArrived(t *testing.T) {
-	t.Parallel()
-	sink := &batches{wire: newWire(), most: 10}
-	lost := errors.New("connection reset")
-	sink.fail("a", nil, ErrBusy, nil, lost, ErrBusy, ErrRejected, ErrBusy, ErrBusy, ErrBusy)
-	inBatches(t, sink, func(h *Hub) {
-		connect(h, "a")
-		mustSubscribe(t, h, "a", "trades", "")
-		publish(h, "trades", Event, "1", "2", "3", "4", "5", "6", "7", "8")
-	}, func(h *Hub) {
-		expect(t, sink.wire, "a", "1", "3", "5", "7", "8")
-		if s, _ := h.Stats("a"); s.Sent != 5 || s.Discarded != 3 {
-			t.Errorf("stats %+v, want 5 sent, and discarded the one that a later one overtook, the one lost and the one rejected", s)
-		}
-		if diff := cmp.Diff([]int{8, 1, 1, 2}, sink.sizes); diff != "" {
-			t.Errorf("frames of each batch, one while the last failed (-want +got):\n%s", diff)
-		}
-	})
-}
-
 func TestWhatIsTriedAgainIsWithinTheBoundsOfTheQueue(t *testing.T) {
 	t.Parallel()
-	sink := &batches{wire: newWire(), most: 10}
+	sink := newWire()
 	sink.fail("a", ErrBusy, ErrBusy, ErrBusy)
 	synctest.Test(t, func(t *testing.T) {
 		h := New(Config{Sink: sink, Queue: 3})
@@ -513,7 +434,7 @@ func TestWhatIsTriedAgainIsWithinTheBoundsOfTheQueue(t *testing.T) {
 			t.Errorf("stats %+v, want 3 waiting and 2 discarded", s)
 		}
 		time.Sleep(time.Minute)
-		expect(t, sink.wire, "a", "3", "4", "5")
+		expect(t, sink, "a", "3", "4", "5")
 		stop()
 		running.Wait()
 	})

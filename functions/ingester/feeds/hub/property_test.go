@@ -118,20 +118,6 @@ func (s *chaos) Post(ctx context.Context, c Conn, frame []byte) error {
 	return s.wire.Post(ctx, c, frame)
 }
 
-// chaosInBatches is a chaos that takes several frames at a time.
-type chaosInBatches struct {
-	*chaos
-	batch int
-}
-
-func (s chaosInBatches) Batch() int { return s.batch }
-
-func (s chaosInBatches) PostAll(ctx context.Context, all []Delivery) {
-	s.posts.Add(1)
-	defer s.posts.Add(-1)
-	PostFunc(s.Post).PostAll(ctx, all)
-}
-
 // TestWhateverHappensEveryConnectionIsSentATrueStory subscribes, unsubscribes,
 // stalls, disconnects and publishes at random while the hub runs, and then reads
 // what each connection was sent.
@@ -160,7 +146,7 @@ func story(t *rapid.T, errs []error) {
 	sink := &chaos{wire: newWire(), random: rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)), errs: errs}
 	m := &model{newest: map[string]int{}}
 	h := New(Config{
-		Sink:  chaosInBatches{sink, rapid.SampledFrom([]int{1, 2, 5, 40}).Draw(t, "batch")},
+		Sink:  sink,
 		Topic: m.topic, Senders: 3, SlowSenders: 8, Queue: 6,
 		SlowAfter: 20 * time.Millisecond, Timeout: time.Minute,
 	})

@@ -10,25 +10,24 @@ import (
 // up a part of the senders only, so those that fail again and again cannot take
 // the turns of the others.
 type ready struct {
-	mu       sync.Mutex
-	sound    connList
-	doubtful connList
-	most     int // senders that may have a doubtful connection in hand
-	out      int // senders that have
-	takes    int
-	batch    int       // sound connections that a sender takes at a time, at most
-	idle     []*sender // the last one to become idle is the first to be woken
-	closed   bool
+	mu         sync.Mutex
+	healthy    connList
+	failing    connList
+	onFailing  int // senders that serve one of failing
+	maxFailing int // senders that may
+	takes      int
+	idle       []*sender // the last one to become idle is the first to be woken
+	closed     bool
 
 	// awake counts the senders that are about to take something. While they are as
 	// many as can run, it is in vain to wake another, and worse: a sender that waits
-	// for a processor keeps the connection that it has in hand waiting.
+	// for a processor keeps the connection that it serves waiting.
 	awake atomic.Int32
 	runs  int32 // senders that can run at a time
 }
 
-// doubtfulTurn is how often a doubtful connection goes before a sound one.
-const doubtfulTurn = 8
+// failingTurn is how often a failing connection goes before a healthy one.
+const failingTurn = 8
 
 // put appends a chain of connections, linked by next. A sender that takes one of
 // several wakes the next sender, so the publisher wakes but one.
@@ -44,14 +43,14 @@ func (r *ready) put(first *conn) {
 	s.rouse()
 }
 
-// take waits for connections and leaves them in s.hand, after it put back those in
-// s.back. It is false when the list is closed. The caller is awake before, and not
-// after.
-func (r *ready) take(s *sender) bool {
+// take waits for a connection, after it put back the one that was served, which may
+// be nil. It returns nil when the list is closed. The caller counts as awake before,
+// and not after.
+func (r *ready) take(s *sender, served *conn) *conn {
 	r.mu.Lock()
-	r.release(s)
-	for c := s.back.pop(); c != nil; c = s.back.pop() {
-		r.append(c)
+	r.endFailing(s)
+	if served != nil {
+		r.append(served)
 	}
 	for !r.closed && !r.any() {
 		r.idle = append(r.idle, s)
@@ -63,66 +62,52 @@ func (r *ready) take(s *sender) bool {
 	r.awake.Add(-1)
 	if r.closed {
 		r.mu.Unlock()
-		return false
+		return nil
 	}
+	var c *conn
 	r.takes++
-	if r.mayDoubt() && (r.sound.head == nil || r.takes%doubtfulTurn == 0) {
-		s.hand.push(r.doubtful.pop())
-		s.doubting = true
-		r.out++
+	if r.mayServeFailing() && (r.healthy.head == nil || r.takes%failingTurn == 0) {
+		c = r.failing.pop()
+		s.onFailing = true
+		r.onFailing++
 	} else {
-		for n := 0; n < r.batch && r.sound.head != nil; n++ {
-			s.hand.push(r.sound.pop())
-		}
+		c = r.healthy.pop()
 	}
 	other := r.waker()
 	r.mu.Unlock()
 	other.rouse()
-	return true
+	return c
 }
 
-// giveBack puts the sound connections in s.hand back before all others.
-func (r *ready) giveBack(s *sender) {
-	if s.hand.head == nil {
-		return
-	}
-	r.mu.Lock()
-	s.hand.tail.next = r.sound.head
-	if r.sound.head = s.hand.head; r.sound.tail == nil {
-		r.sound.tail = s.hand.tail
-	}
-	s.hand = connList{}
-	other := r.waker()
-	r.mu.Unlock()
-	other.rouse()
-}
-
-// giveUp lets others have the part of the senders that s took.
-func (r *ready) giveUp(s *sender) {
-	r.mu.Lock()
-	r.release(s)
-	other := r.waker()
-	r.mu.Unlock()
-	other.rouse()
-}
-
+// release lets another sender serve a failing connection in the place of s.
 func (r *ready) release(s *sender) {
-	if s.doubting {
-		s.doubting = false
-		r.out--
+	r.mu.Lock()
+	r.endFailing(s)
+	other := r.waker()
+	r.mu.Unlock()
+	other.rouse()
+}
+
+func (r *ready) endFailing(s *sender) {
+	if s.onFailing {
+		s.onFailing = false
+		r.onFailing--
 	}
 }
 
 func (r *ready) append(c *conn) {
-	if c.doubtful {
-		r.doubtful.push(c)
+	if c.failing {
+		r.failing.push(c)
 	} else {
-		r.sound.push(c)
+		r.healthy.push(c)
 	}
 }
 
-func (r *ready) any() bool      { return r.sound.head != nil || r.mayDoubt() }
-func (r *ready) mayDoubt() bool { return r.doubtful.head != nil && r.out < r.most }
+func (r *ready) any() bool { return r.healthy.head != nil || r.mayServeFailing() }
+
+func (r *ready) mayServeFailing() bool {
+	return r.failing.head != nil && r.onFailing < r.maxFailing
+}
 
 // waker returns an idle sender for whom there is work, or nil.
 func (r *ready) waker() *sender {

@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -79,38 +80,27 @@ func (p *pool) look(ctx context.Context, h *Hub) {
 				s.replaced = true
 				p.slow++
 				p.start(ctx, h)
-				h.ready.giveUp(s)
+				h.ready.release(s)
 			}
 		}
 		s.mu.Unlock()
 	}
 }
 
-// sender sends one batch at a time: of one frame where the sink takes no more.
+// sender sends one frame at a time.
 type sender struct {
 	hub  *Hub
 	wake chan struct{} // holds one: a sender is woken once each time it is idle
 
-	doubting bool // has a doubtful connection in hand; ready.mu
-
-	hand, back connList // connections whose turn it is, and those that had it and wait for the next
-	turns      []turn
-	items      []item
-	batch      []Delivery // of items
+	onFailing bool // serves a connection whose last frame failed; ready.mu
 
 	mu        sync.Mutex
 	posting   bool
-	age       int // looks of the pool at the batch at hand
+	age       int // looks of the pool at the frame at hand
 	replaced  bool
 	ctx       context.Context // of the calls of the sink until one is abandoned
 	cancel    context.CancelFunc
 	cancelled bool
-}
-
-// turn is what a connection has in a batch.
-type turn struct {
-	conn  *conn
-	items int
 }
 
 func (s *sender) rouse() {
@@ -123,57 +113,40 @@ func (s *sender) rouse() {
 func (s *sender) run(ctx context.Context) {
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	defer func() { s.cancel() }()
+	ready := &s.hub.ready
+	var served *conn // waits for its next turn
 	for {
-		s.hub.ready.awake.Add(1)
-		if !s.hub.ready.take(s) {
-			return
-		}
-		if s.collect(); len(s.batch) == 0 {
-			continue
-		}
-		replaced := s.post(ctx)
-		s.settle(ctx)
-		if replaced {
-			if s.back.head != nil {
-				s.hub.ready.put(s.back.head)
-			}
-			s.hub.ready.giveUp(s)
-			return
-		}
-	}
-}
-
-// collect makes a batch of what the connections in hand have to send.
-func (s *sender) collect() {
-	clear(s.batch)
-	s.turns, s.items, s.batch = s.turns[:0], s.items[:0], s.batch[:0]
-	for most := s.hub.config.Sink.Batch(); len(s.items) < most; {
-		c := s.hand.pop()
+		ready.awake.Add(1)
+		c := ready.take(s, served)
 		if c == nil {
 			return
 		}
-		before := len(s.items)
-		s.items = c.take(s.items, most-before)
-		n := len(s.items) - before
-		if n == 0 {
-			continue
+		served = nil
+		it, ok := c.take()
+		if !ok {
+			continue // idle: the next frame puts it into the ready list
 		}
-		if it := &s.items[before]; it.kind == snapshotItem && it.frame == nil {
+		if it.kind == snapshotItem && it.frame == nil {
 			if it.frame = it.sub.take(); it.frame == nil {
-				s.items = s.items[:before]
-				s.back.push(c)
+				served = c
 				continue
 			}
 		}
-		s.turns = append(s.turns, turn{c, n})
-		for _, it := range s.items[before:] {
-			s.batch = append(s.batch, Delivery{Conn: c.Conn, Frame: it.frame})
+		err, replaced := s.post(ctx, c, it.frame)
+		if s.finish(ctx, c, it, err) {
+			served = c
+		}
+		if replaced {
+			if served != nil {
+				ready.put(served)
+			}
+			ready.release(s)
+			return
 		}
 	}
-	s.hub.ready.giveBack(s)
 }
 
-func (s *sender) post(ctx context.Context) (replaced bool) {
+func (s *sender) post(ctx context.Context, c *conn, frame []byte) (err error, replaced bool) {
 	s.mu.Lock()
 	if s.cancelled {
 		s.ctx, s.cancel = context.WithCancel(ctx)
@@ -182,48 +155,30 @@ func (s *sender) post(ctx context.Context) (replaced bool) {
 	s.posting, s.age = true, 0
 	call := s.ctx
 	s.mu.Unlock()
-	s.hub.config.Sink.PostAll(call, s.batch)
+	err = s.hub.config.Sink.Post(call, c.Conn, frame)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.posting = false
-	return s.replaced
+	return err, s.replaced
 }
 
-// settle leaves the connections in s.back that may have their next turn without a
-// rest.
-func (s *sender) settle(ctx context.Context) {
-	items, batch := s.items, s.batch
-	for _, t := range s.turns {
-		if s.settleTurn(ctx, t.conn, items[:t.items], batch[:t.items]) {
-			s.back.push(t.conn)
-		}
-		items, batch = items[t.items:], batch[t.items:]
-	}
-}
-
-// settleTurn reports whether a connection may have its next turn without a rest.
-func (s *sender) settleTurn(ctx context.Context, c *conn, items []item, got []Delivery) bool {
-	failed := false
-	for i := range got {
-		failed = failed || got[i].Err != nil
-	}
-	if !failed {
-		c.delivered(len(got))
-		return true
-	}
-	if ctx.Err() != nil {
-		return false
-	}
-	rest, gone := c.settle(items, got)
+// finish notes what became of a frame, and reports whether the connection may have
+// its next turn without a rest.
+func (s *sender) finish(ctx context.Context, c *conn, it item, err error) bool {
 	switch {
-	case gone != nil:
-		s.hub.drop(c, gone)
+	case err == nil:
+		c.delivered()
+		return true
+	case ctx.Err() != nil:
 		return false
-	case !rest:
+	case errors.Is(err, ErrGone):
+		s.hub.drop(c, err)
+		return false
+	case !c.undelivered(it, err):
 		return true
 	}
 	c.rests++
-	c.doubtful = true
+	c.failing = true
 	next := time.Now().Add(restFor(s.hub.restLeast, c.rests))
 	s.hub.timers.add(next, func(time.Time) { s.hub.ready.put(c) })
 	return false
