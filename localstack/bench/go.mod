@@ -3,6 +3,7 @@ module quotary/localstack/bench
 go 1.26.0
 
 require (
+	github.com/aws/aws-sdk-go-v2 v1.47.6
 	github.com/aws/aws-sdk-go-v2/credentials v1.20.14
 	github.com/centrifugal/centrifuge v0.38.0
 	github.com/coder/websocket v1.8.15
@@ -11,7 +12,6 @@ require (
 
 require (
 	github.com/FZambia/eagle v0.2.0 // indirect
-	github.com/aws/aws-sdk-go-v2 v1.47.6 // indirect
 	github.com/aws/aws-sdk-go-v2/internal/configsources v1.5.9 // indirect
 	github.com/aws/aws-sdk-go-v2/internal/endpoints/v2 v2.8.9 // indirect
 	github.com/aws/aws-sdk-go-v2/service/apigatewaymanagementapi v1.38.0 // indirect
