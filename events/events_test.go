@@ -254,11 +254,11 @@ func (d *deployment) rest(t *testing.T) {
 		strict(t, e.Function(), &event)
 		parameters := map[string]string{}
 		for _, segment := range strings.Split(e.Path, "/") {
-			if strings.HasPrefix(segment, "{") {
-				if value := values.Replace(segment); value != segment {
-					parameters[strings.Trim(segment, "{}")] = value
+			if name, _, ok := catalog.PathParameter(segment); ok {
+				if value := values.Replace("{" + name + "}"); !strings.HasPrefix(value, "{") {
+					parameters[name] = value
 				} else {
-					parameters[strings.Trim(segment, "{}")] = "1"
+					parameters[name] = "1"
 				}
 			}
 		}

@@ -6,7 +6,6 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"quotary/shared/catalog"
-	"quotary/shared/runtimeapi"
 	"quotary/shared/service"
 )
 
@@ -18,7 +17,7 @@ func main() {
 			return err
 		}
 		o := &operator{keys: keyStore, usage: s.Counters(db), now: s.Clock, log: s.Log}
-		runtimeapi.Start(lambda.NewHandler(o.invoke))
+		lambda.Start(o.invoke)
 		return nil
 	})
 }

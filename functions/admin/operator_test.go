@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
 	"log/slog"
 	"strings"
 	"testing"
@@ -18,7 +17,7 @@ import (
 	"quotary/shared/usage"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files")
+var update = apitest.Update
 
 // bed is the function on a real engine, where one distributor with one sub-key
 // exists.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"path"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -99,25 +100,16 @@ func (a *authorizer) record(ctx context.Context, event *events.APIGatewayCustomA
 	}
 }
 
-var errRepeated = errors.New("a signature parameter is given more than once")
-
 // querySignature reads the four parameters from the query, each at most once.
-func querySignature(event *events.APIGatewayCustomAuthorizerRequestTypeRequest) (p signature.Params, err error) {
-	for name, field := range map[string]*string{
-		signature.AccessKeyID: &p.AccessKeyID, signature.Nonce: &p.Nonce,
-		signature.Timestamp: &p.Timestamp, signature.Signature: &p.Signature,
-	} {
-		values := event.MultiValueQueryStringParameters[name]
-		if len(values) > 1 {
-			return p, errRepeated
-		}
-		if len(values) == 1 {
-			*field = values[0]
-		} else {
-			*field = event.QueryStringParameters[name]
+func querySignature(event *events.APIGatewayCustomAuthorizerRequestTypeRequest) (signature.Params, error) {
+	query := url.Values(event.MultiValueQueryStringParameters)
+	if len(query) == 0 {
+		query = make(url.Values, len(event.QueryStringParameters))
+		for name, value := range event.QueryStringParameters {
+			query.Set(name, value)
 		}
 	}
-	return p, nil
+	return signature.FromQuery(query)
 }
 
 func reason(text string) map[string]any {

@@ -67,6 +67,19 @@ func TestAValidSignatureIsAllowedWithItsLimits(t *testing.T) {
 	}
 }
 
+func TestACoinWithASlashIsAllowedOnItsOwnPathAlone(t *testing.T) {
+	t.Parallel()
+	w, a := open(t)
+	for _, name := range []string{"PURR/USDC", "PURR%2FUSDC"} {
+		event := request(http.MethodGet, "/upgrade/v2/hl/tickers/coin/{coin+}", w.Sign(w.SubKey))
+		event.MethodArn = strings.TrimSuffix(arn, "/hl/tickers") + "/hl/tickers/coin/" + name
+		out, err := a.authorize(t.Context(), event)
+		if err != nil || out.PolicyDocument.Statement[0].Effect != "Allow" || out.PolicyDocument.Statement[0].Resource[0] != event.MethodArn {
+			t.Errorf("%s: %+v, %v", name, out, err)
+		}
+	}
+}
+
 func TestWhoCannotSignIsUnauthorizedAndLearnsNothing(t *testing.T) {
 	t.Parallel()
 	w, a := open(t)

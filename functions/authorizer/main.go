@@ -4,8 +4,9 @@ package main
 import (
 	"context"
 
+	"github.com/aws/aws-lambda-go/lambda"
+
 	"quotary/shared/catalog"
-	"quotary/shared/runtimeapi"
 	"quotary/shared/service"
 )
 
@@ -22,7 +23,7 @@ func main() {
 		}
 		a := newAuthorizer(gate, s.Log)
 		a.metrics = s.Metrics
-		runtimeapi.Start(a)
+		lambda.Start(a.authorize)
 		return nil
 	})
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 
 	"quotary/shared/catalog"
-	"quotary/shared/runtimeapi"
 	"quotary/shared/service"
 )
 
@@ -24,7 +23,7 @@ func main() {
 		if err := s.Env.Err(); err != nil {
 			return err
 		}
-		runtimeapi.Start(lambda.NewHandler(m.invoke))
+		lambda.Start(m.invoke)
 		return nil
 	})
 }

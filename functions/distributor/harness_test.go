@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"flag"
 	"net/http"
 	"strings"
 	"testing"
@@ -13,7 +12,7 @@ import (
 	"quotary/shared/usage"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files")
+var update = apitest.Update
 
 const root = "/upgrade/v2/distributor"
 

@@ -7,14 +7,16 @@
 package main
 
 import (
+	"github.com/aws/aws-lambda-go/lambda"
+
 	"quotary/shared/catalog"
 	"quotary/shared/service"
 )
 
 func main() {
-	service.RunFamily(string(catalog.Distributor), func(o *service.Opened) error {
+	lambda.Start(service.Family(catalog.Distributor, func(o *service.Opened) error {
 		m := &management{keys: o.KeyStore, usage: o.Counters(o.DB)}
 		m.serve(o.Family)
 		return nil
-	})
+	}))
 }

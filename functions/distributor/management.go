@@ -73,7 +73,7 @@ func answer(err error) error {
 
 func (m *management) register(ctx context.Context, _ string, in catalog.RegisterIn) (catalog.Registered, error) {
 	r, err := m.keys.Register(ctx, in.InviteToken)
-	api.Say(ctx, "the distributor is registered: keep the secret_key, it is never shown again")
+	api.SetMessage(ctx, "the distributor is registered: keep the secret_key, it is never shown again")
 	return catalog.Registered{AccessKey: r.AccessKey, SecretKey: string(r.Secret), Name: r.Name, Level: r.Level}, err
 }
 
@@ -106,13 +106,13 @@ func (m *management) getLevel(ctx context.Context, distributor string, in catalo
 }
 
 func (m *management) putLevel(ctx context.Context, distributor string, in catalog.PutLevelIn) (catalog.None, error) {
-	api.Say(ctx, "the level is saved and in force for its sub-keys at once")
+	api.SetMessage(ctx, "the level is saved and in force for its sub-keys at once")
 	level := catalog.Level{RequestLimits: in.RequestLimits, Permissions: in.Permissions}
 	return catalog.None{}, m.keys.PutLevel(ctx, distributor, in.Level, level)
 }
 
 func (m *management) deleteLevel(ctx context.Context, distributor string, in catalog.LevelIn) (catalog.None, error) {
-	api.Say(ctx, "the level is deleted: its sub-keys are refused until it exists again")
+	api.SetMessage(ctx, "the level is deleted: its sub-keys are refused until it exists again")
 	return catalog.None{}, m.keys.DeleteLevel(ctx, distributor, in.Level)
 }
 

@@ -11,7 +11,7 @@ import (
 
 func (m *management) createSubKey(ctx context.Context, distributor string, in catalog.CreateSubKeyIn) (catalog.CreatedSubKey, error) {
 	k, secret, err := m.keys.CreateSubKey(ctx, distributor, keys.NewSubKey(in))
-	api.Say(ctx, "the sub-key is created: keep the secret_key, only a reset gives a new one")
+	api.SetMessage(ctx, "the sub-key is created: keep the secret_key, only a reset gives a new one")
 	return catalog.CreatedSubKey{
 		AccessKey: k.AccessKey, SecretKey: string(secret), Name: k.Name, Level: k.Level,
 		CreatedAt: stamp(k.CreatedAt), ExpiresAt: stampOrNull(k.ExpiresAt),
@@ -47,22 +47,22 @@ func (m *management) getSubKey(ctx context.Context, distributor string, in catal
 }
 
 func (m *management) updateSubKey(ctx context.Context, distributor string, in catalog.UpdateSubKeyIn) (catalog.None, error) {
-	api.Say(ctx, "the sub-key is updated, in force on its next request")
+	api.SetMessage(ctx, "the sub-key is updated, in force on its next request")
 	return catalog.None{}, m.keys.UpdateSubKey(ctx, distributor, keys.SubKeyChange(in))
 }
 
 func (m *management) deleteSubKey(ctx context.Context, distributor string, in catalog.SubKeyIn) (catalog.None, error) {
-	api.Say(ctx, "the sub-key is deleted and its monthly_quota is available again")
+	api.SetMessage(ctx, "the sub-key is deleted and its monthly_quota is available again")
 	return catalog.None{}, m.keys.DeleteSubKey(ctx, distributor, in.AccessKey)
 }
 
 func (m *management) enable(ctx context.Context, distributor string, in catalog.SubKeyIn) (catalog.None, error) {
-	api.Say(ctx, "the sub-key is enabled")
+	api.SetMessage(ctx, "the sub-key is enabled")
 	return m.setStatus(ctx, distributor, in.AccessKey, 1)
 }
 
 func (m *management) disable(ctx context.Context, distributor string, in catalog.SubKeyIn) (catalog.None, error) {
-	api.Say(ctx, "the sub-key is disabled: its next request is refused")
+	api.SetMessage(ctx, "the sub-key is disabled: its next request is refused")
 	return m.setStatus(ctx, distributor, in.AccessKey, 0)
 }
 
@@ -72,17 +72,17 @@ func (m *management) setStatus(ctx context.Context, distributor, accessKey strin
 
 func (m *management) resetSecret(ctx context.Context, distributor string, in catalog.SubKeyIn) (catalog.NewSecret, error) {
 	secret, err := m.keys.ResetSecret(ctx, distributor, in.AccessKey)
-	api.Say(ctx, "the sub-key has a new secret_key: the old one is invalid from now on")
+	api.SetMessage(ctx, "the sub-key has a new secret_key: the old one is invalid from now on")
 	return catalog.NewSecret{AccessKey: in.AccessKey, SecretKey: string(secret)}, err
 }
 
 func (m *management) batchEnable(ctx context.Context, distributor string, in catalog.BatchKeysIn) (catalog.None, error) {
-	api.Say(ctx, "the sub-keys are enabled")
+	api.SetMessage(ctx, "the sub-keys are enabled")
 	return catalog.None{}, m.keys.SetActive(ctx, distributor, in.AccessKeys, true)
 }
 
 func (m *management) batchDisable(ctx context.Context, distributor string, in catalog.BatchKeysIn) (catalog.None, error) {
-	api.Say(ctx, "the sub-keys are disabled: their next requests are refused")
+	api.SetMessage(ctx, "the sub-keys are disabled: their next requests are refused")
 	return catalog.None{}, m.keys.SetActive(ctx, distributor, in.AccessKeys, false)
 }
 

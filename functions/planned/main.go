@@ -3,10 +3,12 @@
 package main
 
 import (
+	"github.com/aws/aws-lambda-go/lambda"
+
 	"quotary/shared/catalog"
 	"quotary/shared/service"
 )
 
 func main() {
-	service.RunFamily(catalog.FunctionPlanned, func(*service.Opened) error { return nil })
+	lambda.Start(service.Family(catalog.FunctionPlanned, func(*service.Opened) error { return nil }))
 }

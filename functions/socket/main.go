@@ -15,7 +15,6 @@ import (
 
 	"quotary/shared/catalog"
 	"quotary/shared/connections"
-	"quotary/shared/runtimeapi"
 	"quotary/shared/service"
 	"quotary/shared/store"
 )
@@ -30,7 +29,7 @@ func main() {
 			metrics:    s.Metrics,
 			clock:      s.Clock,
 		}
-		runtimeapi.Start(lambda.NewHandler(h.Invoke))
+		lambda.Start(h.Invoke)
 		return nil
 	})
 }

@@ -31,7 +31,8 @@ func gatewayDocument() openapi.Object {
 		routes, methods := openapi.Object{}, []string{}
 		for method, op := range item.(openapi.Object) {
 			op := op.(openapi.Object)
-			routes[method] = operation(op, byOperation[op["operationId"].(string)])
+			e := byOperation[op["operationId"].(string)]
+			routes[method], path = operation(op, e), e.Path // the gateway must know which parameter takes the rest
 			methods = append(methods, strings.ToUpper(method))
 		}
 		slices.Sort(methods)

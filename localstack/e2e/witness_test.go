@@ -41,7 +41,7 @@ func TestAnotherGatewayAnswersTheSame(t *testing.T) {
 		if e.Function() == string(catalog.Distributor) {
 			key = demo.Primary
 		}
-		path := values.Replace(e.Path)
+		path := values.Replace(e.Documented())
 		compare(t, ours, theirs, key, e.Method, path)
 		compare(t, ours, theirs, key, http.MethodPatch, path)
 		compare(t, ours, theirs, client.Key{}, e.Method, path)

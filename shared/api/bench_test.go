@@ -86,6 +86,7 @@ func BenchmarkFamily(b *testing.B) {
 		gate := &admission.Gate{Keys: known{principal}, Counters: usage.NewCounters(instant{}, "usage", w.Now), Clock: w.Now}
 		w.Family = api.New(string(catalog.PerpMarket), gate, slog.New(slog.NewJSONHandler(io.Discard, nil)))
 		handleMarket(w)
+		function := api.Lambda(w.Family)
 		event := apitest.Event(b, http.MethodGet, ticker+"BTC", nil)
 		params := w.Sign(w.SubKey)
 		access := catalog.Access{Kind: catalog.ActionAccess, Name: "HL_TICKERS"}
@@ -96,8 +97,8 @@ func BenchmarkFamily(b *testing.B) {
 				b.Fatal(err)
 			}
 			event.RequestContext.Authorizer = caller.Context()
-			if out := w.Family.Answer(b.Context(), event); out.StatusCode != http.StatusOK {
-				b.Fatal(out.Body)
+			if out, err := function(b.Context(), event); err != nil || out.StatusCode != http.StatusOK {
+				b.Fatal(out.Body, err)
 			}
 		}
 	})

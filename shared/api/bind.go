@@ -5,33 +5,35 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"reflect"
 	"strings"
 	"unicode/utf8"
-	"unsafe"
 )
 
-// plan binds requests to one request struct. It is compiled from the struct's
+// binder binds requests to one request struct. It is compiled from the struct's
 // tags (see catalog.Route) when the function starts; binding a request walks
-// the compiled fields and reflects on nothing but custom text types.
-type plan struct {
+// the compiled fields.
+type binder struct {
+	of     reflect.Type
 	fields []field
 	body   bool // some field comes from the JSON body
 }
 
+// setter parses what a parameter carries into a field.
+type setter[T any] func(reflect.Value, T) error
+
 // field is one parameter: where it comes from and how its text becomes the
-// value at an offset of the request struct.
+// value of a field of the request struct.
 type field struct {
+	index     int
 	source    source
 	names     []string // the first is the one shown in messages
 	required  bool
 	emptyText bool   // an optional text of which an empty one means something
 	fallback  string // text of the default, "" = none
 	accepted  string // what a message says is accepted
-	set       func(unsafe.Pointer, string) error
-	setJSON   func(unsafe.Pointer, json.RawMessage) error // for lists and nested values of the body
-	offset    uintptr
+	set       setter[string]
+	setJSON   setter[json.RawMessage] // for lists and nested values of the body
 }
 
 type source int
@@ -42,16 +44,15 @@ const (
 	fromBody
 )
 
-// compile reads the tags of In.
-func compile[In any](method string) (*plan, error) {
-	t := reflect.TypeFor[In]()
+// compile reads the tags of a request struct.
+func compile(t reflect.Type, method string) (*binder, error) {
 	if t.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("%s is not a struct", t)
 	}
-	p := new(plan)
+	b := &binder{of: t}
 	for i := range t.NumField() {
 		sf := t.Field(i)
-		f, err := compileField(sf)
+		f, err := compileField(i, sf)
 		if err != nil {
 			return nil, fmt.Errorf("field %s of %s: %w", sf.Name, t, err)
 		}
@@ -59,15 +60,15 @@ func compile[In any](method string) (*plan, error) {
 			if method == http.MethodGet {
 				return nil, fmt.Errorf("field %s of %s: a GET has no body", sf.Name, t)
 			}
-			p.body = true
+			b.body = true
 		}
-		p.fields = append(p.fields, f)
+		b.fields = append(b.fields, f)
 	}
-	return p, nil
+	return b, nil
 }
 
-func compileField(sf reflect.StructField) (field, error) {
-	f := field{offset: sf.Offset, fallback: sf.Tag.Get("default"), required: sf.Tag.Get("required") == "true"}
+func compileField(index int, sf reflect.StructField) (field, error) {
+	f := field{index: index, fallback: sf.Tag.Get("default"), required: sf.Tag.Get("required") == "true"}
 	for source, tag := range map[source]string{fromPath: "path", fromQuery: "query", fromBody: "body"} {
 		if names := sf.Tag.Get(tag); names != "" {
 			f.source, f.names = source, strings.Split(names, ",")
@@ -93,37 +94,32 @@ func compileField(sf reflect.StructField) (field, error) {
 	return f, err
 }
 
-// bind fills in, a pointer to the struct that the plan was compiled from.
-func (p *plan) bind(req *request, in any) error {
-	base := reflect.ValueOf(in).UnsafePointer()
+// bind returns a pointer to a request struct that the request fills.
+func (b *binder) bind(req *request) (any, error) {
+	in := reflect.New(b.of)
 	var body map[string]json.RawMessage
-	if p.body {
+	if b.body {
 		var err error
 		if body, err = req.body(); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	for i := range p.fields {
-		f := &p.fields[i]
-		if err := f.bind(req, body, unsafe.Add(base, f.offset)); err != nil {
-			return err
+	for i := range b.fields {
+		f := &b.fields[i]
+		if err := f.bind(req, body, in.Elem().Field(f.index)); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return in.Interface(), nil
 }
 
-func (f *field) bind(req *request, body map[string]json.RawMessage, at unsafe.Pointer) error {
+func (f *field) bind(req *request, body map[string]json.RawMessage, at reflect.Value) error {
 	var text string
 	switch f.source {
 	case fromPath:
-		text = req.event.PathParameters[f.names[0]]
-		if strings.Contains(text, "%") { // some gateways hand it on still encoded
-			if decoded, err := url.PathUnescape(text); err == nil {
-				text = decoded
-			}
-		}
+		text = req.PathValue(f.names[0])
 	case fromQuery:
-		values := req.query(f.names)
+		values := req.values(f.names)
 		if len(values) > 1 {
 			return BadRequest("%s is given more than once: once is accepted", f.names[0])
 		}

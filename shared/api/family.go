@@ -1,14 +1,15 @@
-// Package api turns typed handlers into the Lambda function of a family.
+// Package api turns typed handlers into the http.Handler of a family of endpoints.
 //
 // A handler is a plain function from a request struct to a response value, tied
 // by the compiler to its line in the catalog. Around it this package does what
 // every endpoint needs, in one order: who calls (from the authorizer, or from a
-// signature in the body), parameters (compiled once at start from the tags of
-// the request struct), time span, rate and quota, the handler itself, envelope,
-// headers, log line. A request that fails after it was counted is refunded.
+// signature), parameters (compiled once at start from the tags of the request
+// struct), time span, rate and quota, the handler itself, envelope, headers, log
+// line. A request that fails after it was counted is refunded.
 //
-// Requests arrive and leave in the shapes of API Gateway; nothing outside this
-// package reads them.
+// The same [Family] serves Lambda behind API Gateway ([Lambda]), an httptest server
+// and net/http. Without a gateway in front nobody has authorized a request: the
+// family then checks the signature in its query by the same gate.
 package api
 
 import (
@@ -22,27 +23,27 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
-
 	"quotary/shared/admission"
 	"quotary/shared/catalog"
 	"quotary/shared/metrics"
-	"quotary/shared/runtimeapi"
-	"quotary/shared/usage"
+	"quotary/shared/signature"
 )
+
+// reserve is what is kept of the time of an invocation: a handler that takes too
+// long is stopped so much earlier, and its request refunded and answered.
+const reserve = 500 * time.Millisecond
 
 // Family is one function: the handlers of the endpoints it serves.
 type Family struct {
 	// Metrics counts what is refused and what fails; nil does not.
 	Metrics *metrics.Writer
 
-	function string
-	gate     *admission.Gate
-	log      *slog.Logger
-	routes   map[route]*endpoint
+	function  string
+	gate      *admission.Gate
+	log       *slog.Logger
+	endpoints map[*catalog.Endpoint]*endpoint
+	mux       http.Handler
 }
-
-type route struct{ method, resource string }
 
 // endpoint is one catalog entry, ready to serve. A planned one has no serve.
 type endpoint struct {
@@ -55,10 +56,12 @@ type endpoint struct {
 
 // New returns the family of the named function without any handler.
 func New(function string, gate *admission.Gate, log *slog.Logger) *Family {
-	f := &Family{function: function, gate: gate, log: log, routes: make(map[route]*endpoint)}
-	for _, e := range catalog.Served(function) {
-		f.routes[route{e.Method, e.Path}] = &endpoint{Endpoint: e}
-	}
+	f := &Family{function: function, gate: gate, log: log, endpoints: make(map[*catalog.Endpoint]*endpoint)}
+	f.mux = newMux(catalog.Served(function), func(served *catalog.Endpoint) http.Handler {
+		e := &endpoint{Endpoint: served}
+		f.endpoints[served] = e
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f.serve(w, r, e) })
+	}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f.serve(w, r, nil) }))
 	return f
 }
 
@@ -66,41 +69,32 @@ func New(function string, gate *admission.Gate, log *slog.Logger) *Family {
 // when it is an [*Error]; any other is logged and answered with 500.
 // A mistake in the wiring panics: it is found by the first test.
 func Handle[In, Out any](f *Family, r catalog.Route[In, Out], h func(ctx context.Context, in In) (Out, error)) {
-	e, ok := f.routes[route{r.Method, r.Path}]
-	if !ok {
-		panic(fmt.Sprintf("api: %s does not belong to the function %s", r.Endpoint, f.function))
-	}
-	if e.serve != nil {
-		panic(fmt.Sprintf("api: %s is handled twice", r.Endpoint))
-	}
-	plan, err := compile[In](r.Method)
-	if err != nil {
-		panic(fmt.Sprintf("api: %s: %v", r.Endpoint, err))
-	}
-	var out Out
-	_, e.bare = any(out).(interface{ Bare() })
-	e.list = reflect.TypeFor[Out]().Kind() == reflect.Slice && reflect.TypeFor[Out]() != reflect.TypeFor[json.RawMessage]()
-	e.bind = func(req *request) (any, error) {
-		in := new(In)
-		err := plan.bind(req, in)
-		return in, err
-	}
-	e.serve = func(ctx context.Context, in any) (any, error) { return h(ctx, *in.(*In)) }
+	f.handle(r.Endpoint, func(ctx context.Context, in any) (any, error) { return h(ctx, *in.(*In)) })
 }
 
-// Start serves the function's invocations and does not return. It panics when
-// an endpoint that the catalog calls built has no handler.
-func (f *Family) Start() {
-	if err := f.Complete(); err != nil {
-		panic(err)
+// handle serves an endpoint with serve, which is given a pointer to the request
+// struct.
+func (f *Family) handle(served *catalog.Endpoint, serve func(ctx context.Context, in any) (any, error)) {
+	e, ok := f.endpoints[served]
+	if !ok {
+		panic(fmt.Sprintf("api: %s does not belong to the function %s", served, f.function))
 	}
-	runtimeapi.Start(f)
+	if e.serve != nil {
+		panic(fmt.Sprintf("api: %s is handled twice", served))
+	}
+	binder, err := compile(e.In, e.Method)
+	if err != nil {
+		panic(fmt.Sprintf("api: %s: %v", served, err))
+	}
+	e.bind, e.serve = binder.bind, serve
+	e.bare = e.Out.Implements(reflect.TypeFor[interface{ Bare() }]())
+	e.list = e.Out.Kind() == reflect.Slice && e.Out != reflect.TypeFor[json.RawMessage]()
 }
 
 // Complete returns an error when a built endpoint has no handler.
 func (f *Family) Complete() error {
 	var missing []error
-	for _, e := range f.routes {
+	for _, e := range f.endpoints {
 		if !e.Planned && e.serve == nil {
 			missing = append(missing, fmt.Errorf("%s has no handler", e.Endpoint))
 		}
@@ -108,33 +102,44 @@ func (f *Family) Complete() error {
 	return errors.Join(missing...)
 }
 
-// Answer answers one request: faults become answers.
-func (f *Family) Answer(ctx context.Context, event events.APIGatewayProxyRequest) events.APIGatewayProxyResponse {
-	started := f.gate.Clock()
-	req := &request{event: &event, now: started}
+// ServeHTTP implements [http.Handler].
+func (f *Family) ServeHTTP(w http.ResponseWriter, r *http.Request) { f.mux.ServeHTTP(w, r) }
+
+// serve answers one request for e, which is nil where there is no such endpoint:
+// faults become answers.
+func (f *Family) serve(w http.ResponseWriter, r *http.Request, e *endpoint) {
+	req := newRequest(r, f.gate.Clock())
 	var res response
-	if e, ok := f.routes[route{event.HTTPMethod, event.Resource}]; ok {
-		res = f.answer(withRequest(ctx, req), e, req)
+	if e == nil || req.gateway && req.resource != e.Path {
+		// The second: what stands in a path decoded differently for the gateway,
+		// whose authorizer thus decided on another endpoint.
+		res = req.fail(errNoEndpoint)
 	} else {
-		res = req.fail(&Error{Status: http.StatusNotFound, Message: "no such endpoint: see the endpoint list for paths and methods"})
+		res = f.answer(e, req)
 	}
-	f.record(ctx, &event, req, &res, f.gate.Clock().Sub(started))
-	return res.event(req)
+	res.write(w, req)
+	f.record(e, req, &res, f.gate.Clock().Sub(req.now))
 }
 
 // answer takes a request through the gate and its handler.
-func (f *Family) answer(ctx context.Context, e *endpoint, req *request) (res response) {
-	var receipt usage.Receipt
+func (f *Family) answer(e *endpoint, req *request) (res response) {
+	ctx, cancel := withRequest(req.Context(), req), context.CancelFunc(nil)
+	if deadline, ok := ctx.Deadline(); ok {
+		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-reserve))
+		defer cancel()
+	}
 	counted := false
 	defer func() {
 		if crash := recover(); crash != nil {
 			res = req.fail(fmt.Errorf("panic: %v\n%s", crash, debug.Stack()))
 		}
+		if res.fault != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			fault := res.fault
+			res = req.fail(errTooLong)
+			res.fault = fault
+		}
 		if counted && res.status >= http.StatusBadRequest {
-			if err := f.gate.Counters.Refund(ctx, receipt); err != nil {
-				f.log.ErrorContext(ctx, "refund failed", "request_id", req.id(), "key", receipt.Key, "err", err)
-			}
-			req.receipt = nil
+			f.refund(ctx, req)
 		}
 	}()
 
@@ -157,12 +162,12 @@ func (f *Family) answer(ctx context.Context, e *endpoint, req *request) (res res
 			return req.fail(err)
 		}
 	}
-	if counts(e.Access.Kind) {
-		if receipt, err = f.gate.Admit(ctx, &req.caller); err != nil {
+	if e.Access.Charged() {
+		receipt, err := f.gate.Admit(ctx, &req.caller)
+		if err != nil {
 			return req.fail(err)
 		}
-		counted = true
-		req.receipt = &receipt
+		counted, req.receipt = true, &receipt
 	}
 	out, err := e.serve(ctx, in)
 	if err != nil {
@@ -171,19 +176,35 @@ func (f *Family) answer(ctx context.Context, e *endpoint, req *request) (res res
 	return req.succeed(e, out)
 }
 
-// counts reports whether requests to such an endpoint are charged: those of
-// data, not those of management.
-func counts(kind catalog.AccessKind) bool {
-	return kind == catalog.ActionAccess || kind == catalog.GrantAccess || kind == catalog.AnyLevel
+// refund takes back what a failed request was charged, even where its own time is
+// over or its caller has gone.
+func (f *Family) refund(ctx context.Context, req *request) {
+	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), reserve)
+	defer cancel()
+	if err := f.gate.Counters.Refund(within, *req.receipt); err != nil {
+		f.log.ErrorContext(ctx, "refund failed", "request_id", req.id, "key", req.receipt.Key, "err", err)
+	}
+	req.receipt = nil
 }
 
 // identify finds out who calls: nobody for a public endpoint, otherwise whom
-// the authorizer names, or whose signature the body carries.
+// the authorizer names, or whose signature the request carries.
 func (f *Family) identify(ctx context.Context, e *endpoint, req *request) error {
 	if e.Access.Kind == catalog.Public {
 		return nil
 	}
-	caller, verdict, message := admission.CallerFrom(req.event.RequestContext.Authorizer)
+	if !req.gateway {
+		params, err := signature.FromQuery(req.query)
+		if err != nil {
+			return admission.Unsigned(err.Error())
+		}
+		if params.Empty() && e.Method == http.MethodPost {
+			return f.identifyByBody(ctx, e, req)
+		}
+		req.caller, err = f.gate.Check(ctx, params, e.Access)
+		return err
+	}
+	caller, verdict, message := admission.CallerFrom(req.authorizer)
 	switch verdict {
 	case admission.VerdictCaller:
 		req.caller = caller
@@ -194,36 +215,48 @@ func (f *Family) identify(ctx context.Context, e *endpoint, req *request) error 
 		if e.Method != http.MethodPost {
 			return admission.Unsigned("the signature parameters must be in the query")
 		}
-		params, err := req.bodySignature()
-		if err != nil {
-			return err
-		}
-		req.caller, err = f.gate.Check(ctx, params, e.Access)
-		return err
+		return f.identifyByBody(ctx, e, req)
 	default:
 		return admission.Unsigned("the request did not pass the authorizer")
 	}
 }
 
+// identifyByBody checks the signature in a JSON body.
+func (f *Family) identifyByBody(ctx context.Context, e *endpoint, req *request) error {
+	params, err := req.bodySignature()
+	if err != nil {
+		return err
+	}
+	req.caller, err = f.gate.Check(ctx, params, e.Access)
+	return err
+}
+
 // record writes the one log line of a request. The query is left out: it holds
 // the signature.
-func (f *Family) record(ctx context.Context, event *events.APIGatewayProxyRequest, req *request, res *response, took time.Duration) {
+func (f *Family) record(e *endpoint, req *request, res *response, took time.Duration) {
 	level := slog.LevelInfo
+	resource := req.resource
+	if e != nil {
+		resource = e.Path
+	}
 	attrs := []slog.Attr{
-		slog.String("request_id", req.id()),
-		slog.String("method", event.HTTPMethod),
-		slog.String("resource", event.Resource),
+		slog.String("request_id", req.id),
+		slog.String("method", req.Method),
+		slog.String("resource", resource),
 		slog.Int("status", res.status),
 		slog.Int64("us", took.Microseconds()),
 	}
 	if req.caller.AccessKey != "" {
 		attrs = append(attrs, slog.String("key", req.caller.AccessKey))
 	}
+	if trace := req.Header.Get(traceHeader); trace != "" {
+		attrs = append(attrs, slog.String("trace", trace))
+	}
 	if res.fault != nil {
 		level = slog.LevelError
 		attrs = append(attrs, slog.String("err", res.fault.Error()))
 	}
-	f.log.LogAttrs(ctx, level, "request", attrs...)
+	f.log.LogAttrs(req.Context(), level, "request", attrs...)
 	switch {
 	case res.fault != nil:
 		f.Metrics.Count(metrics.Faults, metrics.Label{Name: metrics.Function, Value: f.function})

@@ -178,15 +178,13 @@ func TestARequestThatNoAuthorizerSawIs401(t *testing.T) {
 	} {
 		event := apitest.Event(t, http.MethodGet, tickers, nil)
 		event.RequestContext.Authorizer = context
-		if out := w.Family.Answer(t.Context(), event); out.StatusCode != http.StatusUnauthorized {
-			t.Errorf("%s: %d %s", name, out.StatusCode, out.Body)
+		if a := w.Invoke(t, event); a.Status != http.StatusUnauthorized {
+			t.Errorf("%s: %d %s", name, a.Status, a.Body)
 		}
 	}
 	event := apitest.Event(t, http.MethodGet, tickers, nil)
 	event.Resource = "/upgrade/v2/hl/other"
-	if out := w.Family.Answer(t.Context(), event); out.StatusCode != http.StatusNotFound {
-		t.Errorf("unknown resource: %d", out.StatusCode)
-	}
+	w.Invoke(t, event).Refused(t, http.StatusNotFound, "no such endpoint")
 }
 
 func TestPermissionsAreCheckedInOrder(t *testing.T) {

@@ -6,31 +6,39 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/aws/aws-lambda-go/events"
+
 	"quotary/shared/admission"
+	"quotary/shared/api"
 	"quotary/shared/api/apitest"
 )
 
 // Whatever a client sends, the answer is a well-formed success or a 4xx with
 // the common body: never a fault.
 func FuzzHostileRequestsAreAnswered(f *testing.F) {
-	w := info(f)
+	w, m := info(f), market(f)
+	invoke := func(t *testing.T, h http.Handler, event events.APIGatewayProxyRequest) {
+		t.Helper()
+		out, err := api.Lambda(h)(t.Context(), event)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, out.StatusCode, out.Body)
+	}
 	caller := admission.Caller{AccessKey: "k", Distributor: "d"}.Context()
-	m := market(f)
 	f.Add(`{"type":"candleSnapshot","req":{"coin":"BTC","interval":"1m","startTime":1,"endTime":"2"}}`, "limit", "5", "BTC")
 	f.Add(`{"type":["meta"]}`, "startTime", "-1", "%2F")
 	f.Add("\xff", "interval", "\x00", "")
 	f.Fuzz(func(t *testing.T, body, name, value, coin string) {
 		event := apitest.Event(t, http.MethodPost, "/upgrade/v2/hl/info", body)
 		event.RequestContext.Authorizer = caller
-		out := w.Family.Answer(t.Context(), event)
-		check(t, out.StatusCode, out.Body)
+		invoke(t, w.Family, event)
 
 		event = apitest.Event(t, http.MethodGet, "/upgrade/v2/hl/klines-with-taker-vol/BTC/1m", nil)
 		event.MultiValueQueryStringParameters = map[string][]string{name: {value}}
 		event.PathParameters = map[string]string{"coin": coin, "interval": "1m"}
 		event.RequestContext.Authorizer = caller
-		out = m.Family.Answer(t.Context(), event)
-		check(t, out.StatusCode, out.Body)
+		invoke(t, m.Family, event)
 	})
 }
 

@@ -3,15 +3,16 @@ package api
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"time"
 	"unicode/utf8"
 
-	"github.com/aws/aws-lambda-go/events"
+	"github.com/awslabs/aws-lambda-go-api-proxy/core"
 
 	"quotary/shared/admission"
 	"quotary/shared/signature"
@@ -21,32 +22,43 @@ import (
 // MaxBody is the largest request body that is accepted, in bytes.
 const MaxBody = 1 << 20
 
-// request is one invocation on its way through the family.
+// request is one request on its way through the family.
 type request struct {
-	event   *events.APIGatewayProxyRequest
+	*http.Request
+
+	id      string
 	now     time.Time
+	query   url.Values
 	caller  admission.Caller
 	receipt *usage.Receipt // once the request is counted
 	message string         // of success, for the envelopes that show one
+
+	gateway    bool           // the request came through the gateway,
+	resource   string         // which matched this path of the catalog
+	authorizer map[string]any // and whose authorizer left this
 
 	fields map[string]json.RawMessage // the JSON body, once parsed
 	parsed bool
 }
 
-func (r *request) id() string { return r.event.RequestContext.RequestID }
+func newRequest(r *http.Request, now time.Time) *request {
+	req := &request{Request: r, now: now, query: r.URL.Query()}
+	if gateway, ok := core.GetAPIGatewayContextFromContext(r.Context()); ok {
+		req.gateway, req.id, req.resource, req.authorizer = true, gateway.RequestID, gateway.ResourcePath, gateway.Authorizer
+	} else {
+		req.id = rand.Text()
+	}
+	return req
+}
 
 // body returns the members of the JSON body; an empty body has none.
 func (r *request) body() (map[string]json.RawMessage, error) {
 	if r.parsed {
 		return r.fields, nil
 	}
-	text := []byte(r.event.Body)
-	if r.event.IsBase64Encoded {
-		decoded, err := base64.StdEncoding.DecodeString(r.event.Body)
-		if err != nil {
-			return nil, BadRequest("the request body could not be read")
-		}
-		text = decoded
+	text, err := io.ReadAll(io.LimitReader(r.Body, MaxBody+1))
+	if err != nil {
+		return nil, errUnreadable
 	}
 	if len(text) > MaxBody {
 		return nil, &Error{Status: http.StatusRequestEntityTooLarge, Message: "the request body is too large: at most 1 MiB is accepted"}
@@ -93,14 +105,12 @@ func (r *request) bodySignature() (signature.Params, error) {
 	}, nil
 }
 
-// query returns the values of a query parameter under any of its spellings.
-func (r *request) query(names []string) []string {
-	var values []string
-	for _, name := range names {
-		if multi, ok := r.event.MultiValueQueryStringParameters[name]; ok {
-			values = append(values, multi...)
-		} else if single, ok := r.event.QueryStringParameters[name]; ok {
-			values = append(values, single)
+// values returns those of a query parameter under any of its spellings.
+func (r *request) values(names []string) []string {
+	values := r.query[names[0]]
+	for _, name := range names[1:] {
+		if more := r.query[name]; len(more) > 0 {
+			values = append(values[:len(values):len(values)], more...)
 		}
 	}
 	return values
@@ -129,8 +139,9 @@ func Now(ctx context.Context) time.Time {
 	return time.Now().UTC()
 }
 
-// Say sets the message of a successful answer, for the envelopes that show one.
-func Say(ctx context.Context, message string) {
+// SetMessage sets the message of a successful answer, for the envelopes that show
+// one.
+func SetMessage(ctx context.Context, message string) {
 	if r, ok := ctx.Value(requestKey{}).(*request); ok {
 		r.message = message
 	}

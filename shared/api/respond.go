@@ -2,23 +2,21 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
 
-	"github.com/aws/aws-lambda-go/events"
-
 	"quotary/shared/admission"
 	"quotary/shared/catalog"
-	"quotary/shared/jsonscan"
 	"quotary/shared/usage"
 )
 
 // Error is a failure that its caller may read.
 type Error struct {
-	Status  int    // HTTP status, 4xx or 501
+	Status  int    // HTTP status, 4xx, 501 or 504
 	Message string // one sentence: what was wrong, which parameter, what is accepted
 }
 
@@ -34,6 +32,13 @@ func BadRequest(format string, args ...any) error {
 func NotFound(format string, args ...any) error {
 	return &Error{Status: http.StatusNotFound, Message: fmt.Sprintf(format, args...)}
 }
+
+// What this package itself refuses.
+var (
+	errNoEndpoint = NotFound("no such endpoint: see the endpoint list for paths and methods")
+	errUnreadable = BadRequest("the request body could not be read")
+	errTooLong    = &Error{Status: http.StatusGatewayTimeout, Message: "the request took too long"}
+)
 
 // maxResponse is what fits into a function's answer with room for its frame.
 const maxResponse = 6<<20 - 64<<10
@@ -101,14 +106,19 @@ func (r *request) envelope(kind catalog.Envelope, out any, data []byte) []byte {
 			body = append(body, data...)
 			body = append(body, ',')
 		}
-		message := r.message
-		if message == "" {
-			message = "success"
-		}
 		body = append(body, `"message":`...)
-		body = jsonscan.AppendText(body, message)
+		body = append(body, text(cmp.Or(r.message, "success"))...)
 	}
 	return append(body, '}')
+}
+
+// text is a JSON string.
+func text(s string) []byte {
+	encoded, err := encode(s)
+	if err != nil {
+		panic(err) // a string always encodes
+	}
+	return encoded
 }
 
 // fail answers with the one error body that the reader of every envelope
@@ -127,63 +137,58 @@ func (r *request) fail(err error) response {
 	default:
 		res.fault = err
 	}
-	code := strconv.Itoa(res.status)
-	text := jsonscan.AppendText(nil, message)
-	body := append([]byte(nil), `{"success":false,"code":"`...)
-	body = append(body, code...)
-	body = append(body, `","errorCode":`...)
-	body = append(body, code...)
-	body = append(body, `,"status":`...)
-	body = append(body, code...)
-	for _, name := range []string{`,"error":`, `,"msg":`, `,"message":`} {
-		body = append(body, name...)
-		body = append(body, text...)
+	if res.body, err = encode(catalog.NewErrorBody(res.status, message, r.id)); err != nil {
+		panic(err) // strings and numbers encode
 	}
-	body = append(body, `,"request_id":`...)
-	body = jsonscan.AppendText(body, r.id())
-	body = append(body, '}')
-	res.body = body
 	return res
 }
 
-// event gives the answer the gateway's shape.
-func (res *response) event(r *request) events.APIGatewayProxyResponse {
-	headers := map[string]string{
-		"Content-Type":  "application/json",
-		"Cache-Control": "no-store",
-		"X-Request-Id":  r.id(),
-	}
-	if res.retryAfter > 0 {
-		headers["Retry-After"] = strconv.Itoa(res.retryAfter)
-	}
-	r.limits(res, headers)
-	return events.APIGatewayProxyResponse{StatusCode: res.status, Headers: headers, Body: string(res.body)}
+// writeError answers a request that does not even become one of a family.
+func writeError(w http.ResponseWriter, err error, id string) {
+	r := &request{id: id}
+	res := r.fail(err)
+	res.write(w, r)
 }
 
-// limits tells a caller of data how much is left: of the minute in RateLimit-*
+// write sends the answer. Names of headers are written as they are documented,
+// which http.Header.Set would not keep.
+func (res *response) write(w http.ResponseWriter, r *request) {
+	headers := w.Header()
+	headers["Content-Type"] = []string{"application/json"}
+	headers["Cache-Control"] = []string{"no-store"}
+	headers["X-Request-Id"] = []string{r.id}
+	if res.retryAfter > 0 {
+		headers["Retry-After"] = []string{strconv.Itoa(res.retryAfter)}
+	}
+	r.limits(res, headers)
+	w.WriteHeader(res.status)
+	_, _ = w.Write(res.body) // the caller may have gone
+}
+
+// limits reports to a caller of data how much is left: of the minute in RateLimit-*
 // where a rate is in force, else of the month; of the month in Quota-*.
-func (r *request) limits(res *response, headers map[string]string) {
+func (r *request) limits(res *response, headers http.Header) {
 	c := &r.caller
 	if c.AccessKey == "" || c.Primary {
 		return
 	}
+	set := func(name string, n int64) { headers[name] = []string{strconv.FormatInt(n, 10)} }
 	if c.RateLimit > 0 {
 		left := int64(0)
 		if r.receipt != nil {
 			left = max(c.RateLimit-r.receipt.InMinute, 0)
 		}
-		reset := 60 - r.now.Unix()%60
 		if r.receipt != nil || res.status == http.StatusTooManyRequests {
-			headers["RateLimit-Remaining"] = strconv.FormatInt(left, 10)
+			set("RateLimit-Remaining", left)
 		}
-		headers["RateLimit-Limit"] = strconv.FormatInt(c.RateLimit, 10)
-		headers["RateLimit-Reset"] = strconv.FormatInt(reset, 10)
+		set("RateLimit-Limit", c.RateLimit)
+		set("RateLimit-Reset", 60-r.now.Unix()%60)
 	}
 	if c.MonthlyQuota > 0 {
-		headers["Quota-Limit"] = strconv.FormatInt(c.MonthlyQuota, 10)
+		set("Quota-Limit", c.MonthlyQuota)
 		if r.receipt != nil {
-			headers["Quota-Remaining"] = strconv.FormatInt(max(c.MonthlyQuota-r.receipt.InMonth, 0), 10)
+			set("Quota-Remaining", max(c.MonthlyQuota-r.receipt.InMonth, 0))
 		}
-		headers["Quota-Reset"] = strconv.FormatInt(int64(usage.MonthEnd(r.now).Sub(r.now).Seconds()), 10)
+		set("Quota-Reset", int64(usage.MonthEnd(r.now).Sub(r.now).Seconds()))
 	}
 }

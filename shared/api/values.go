@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"encoding"
 	"encoding/json"
 	"errors"
@@ -12,25 +11,24 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-	"unsafe"
 
 	"quotary/shared/catalog"
 )
 
 // compileScalar returns what a scalar type accepts, in words, and its setter.
-func compileScalar(t reflect.Type, tag reflect.StructTag) (string, func(unsafe.Pointer, string) error, error) {
+func compileScalar(t reflect.Type, tag reflect.StructTag) (string, setter[string], error) {
 	if t.Kind() == reflect.Pointer {
 		elem := t.Elem()
 		accepted, set, err := compileScalar(elem, tag)
 		if err != nil {
 			return "", nil, err
 		}
-		return accepted, func(at unsafe.Pointer, text string) error {
+		return accepted, func(at reflect.Value, text string) error {
 			value := reflect.New(elem)
-			if err := set(value.UnsafePointer(), text); err != nil {
+			if err := set(value.Elem(), text); err != nil {
 				return err
 			}
-			*(*unsafe.Pointer)(at) = value.UnsafePointer()
+			at.Set(value)
 			return nil
 		}, nil
 	}
@@ -43,12 +41,12 @@ func compileScalar(t reflect.Type, tag reflect.StructTag) (string, func(unsafe.P
 	case reflect.Int64:
 		return compileInt(tag)
 	case reflect.Bool:
-		return "true or false", func(at unsafe.Pointer, text string) error {
+		return "true or false", func(at reflect.Value, text string) error {
 			switch text {
 			case "true", "1":
-				*(*bool)(at) = true
+				at.SetBool(true)
 			case "false", "0":
-				*(*bool)(at) = false
+				at.SetBool(false)
 			default:
 				return errNotAccepted
 			}
@@ -58,14 +56,14 @@ func compileScalar(t reflect.Type, tag reflect.StructTag) (string, func(unsafe.P
 	return "", nil, fmt.Errorf("%s cannot be bound", t)
 }
 
-func compileString(tag reflect.StructTag) (string, func(unsafe.Pointer, string) error, error) {
+func compileString(tag reflect.StructTag) (string, setter[string], error) {
 	if list := tag.Get("enum"); list != "" {
 		values := strings.Split(list, "|")
-		return "one of " + strings.Join(values, ", "), func(at unsafe.Pointer, text string) error {
+		return "one of " + strings.Join(values, ", "), func(at reflect.Value, text string) error {
 			if !slices.Contains(values, text) {
 				return errNotAccepted
 			}
-			*(*string)(at) = text
+			at.SetString(text)
 			return nil
 		}, nil
 	}
@@ -77,11 +75,11 @@ func compileString(tag reflect.StructTag) (string, func(unsafe.Pointer, string) 
 		}
 		accepted = fmt.Sprintf("a text of at most %d characters", longest)
 	}
-	return accepted, func(at unsafe.Pointer, text string) error {
+	return accepted, func(at reflect.Value, text string) error {
 		if utf8.RuneCountInString(text) > longest || strings.ContainsFunc(text, isControl) {
 			return errNotAccepted
 		}
-		*(*string)(at) = strings.Clone(text)
+		at.SetString(text)
 		return nil
 	}, nil
 }
@@ -89,7 +87,7 @@ func compileString(tag reflect.StructTag) (string, func(unsafe.Pointer, string) 
 // isControl refuses control characters but those of text in several lines.
 func isControl(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' }
 
-func compileInt(tag reflect.StructTag) (string, func(unsafe.Pointer, string) error, error) {
+func compileInt(tag reflect.StructTag) (string, setter[string], error) {
 	least, most, err := bounds(tag, func(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) })
 	if err != nil {
 		return "", nil, err
@@ -98,21 +96,21 @@ func compileInt(tag reflect.StructTag) (string, func(unsafe.Pointer, string) err
 	if most == least+1 {
 		accepted = strconv.FormatInt(least, 10) + " or " + strconv.FormatInt(most, 10)
 	}
-	return accepted, func(at unsafe.Pointer, text string) error {
+	return accepted, func(at reflect.Value, text string) error {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || text[0] == '+' || n < least || n > most {
 			return errNotAccepted
 		}
-		*(*int64)(at) = n
+		at.SetInt(n)
 		return nil
 	}, nil
 }
 
 // compileText binds a type that parses itself; its own error says what it
 // accepts. A lookback window also has bounds.
-func compileText(t reflect.Type, tag reflect.StructTag) (string, func(unsafe.Pointer, string) error, error) {
-	parse := func(at unsafe.Pointer, text string) error {
-		return reflect.NewAt(t, at).Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(text))
+func compileText(t reflect.Type, tag reflect.StructTag) (string, setter[string], error) {
+	parse := func(at reflect.Value, text string) error {
+		return at.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(text))
 	}
 	// What a type accepts is what it says of the empty text.
 	probe := reflect.New(t)
@@ -131,11 +129,11 @@ func compileText(t reflect.Type, tag reflect.StructTag) (string, func(unsafe.Poi
 	if err != nil {
 		return "", nil, err
 	}
-	return refused.Error() + within(tag), func(at unsafe.Pointer, text string) error {
+	return refused.Error() + within(tag), func(at reflect.Value, text string) error {
 		if err := parse(at, text); err != nil {
 			return err
 		}
-		if n := *(*int64)(at); n < least || n > most {
+		if n := at.Int(); n < least || n > most {
 			return errNotAccepted
 		}
 		return nil
@@ -143,7 +141,7 @@ func compileText(t reflect.Type, tag reflect.StructTag) (string, func(unsafe.Poi
 }
 
 // compileNested binds a list or an object of the body.
-func compileNested(sf reflect.StructField) (string, func(unsafe.Pointer, json.RawMessage) error, error) {
+func compileNested(sf reflect.StructField) (string, setter[json.RawMessage], error) {
 	accepted := "an object"
 	least, most, err := bounds(sf.Tag, func(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) })
 	if err != nil {
@@ -162,20 +160,17 @@ func compileNested(sf reflect.StructField) (string, func(unsafe.Pointer, json.Ra
 			accepted = "a list of " + entries(sf.Tag)
 		}
 	}
-	return accepted, func(at unsafe.Pointer, raw json.RawMessage) error {
-		value := reflect.NewAt(sf.Type, at)
-		decoder := json.NewDecoder(bytes.NewReader(raw))
-		if err := decoder.Decode(value.Interface()); err != nil {
+	return accepted, func(at reflect.Value, raw json.RawMessage) error {
+		if err := json.Unmarshal(raw, at.Addr().Interface()); err != nil {
 			return nestedFault(sf, accepted, err)
 		}
 		if !isList {
 			return nil
 		}
-		list := value.Elem()
-		if cut > 0 && list.Len() > cut {
-			list.SetLen(cut)
+		if cut > 0 && at.Len() > cut {
+			at.SetLen(cut)
 		}
-		if n := int64(list.Len()); n < least || n > most {
+		if n := int64(at.Len()); n < least || n > most {
 			return errNotAccepted
 		}
 		return nil

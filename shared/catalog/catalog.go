@@ -28,7 +28,7 @@ const MethodWS = "WS"
 // Endpoint is one line of the catalog.
 type Endpoint struct {
 	Method   string       // GET, POST, PUT, DELETE or MethodWS
-	Path     string       // relative to the base address, parameters in braces: /upgrade/v2/hl/fills/{address}
+	Path     string       // as the gateway routes it, relative to the base address: parameters in braces (see [PathParameter])
 	Family   Family       // which function serves it once it is built
 	Access   Access       // who may call it
 	Envelope Envelope     // how success and failure are wrapped; empty for WebSocket feeds
@@ -51,8 +51,21 @@ func (e *Endpoint) Function() string {
 // registration, whose invite token is its credential.
 func (e *Endpoint) Authorized() bool { return e.Access.Kind != Public }
 
+// Documented returns the path as documents spell it, to which it does not matter how
+// much of a path a parameter takes: /upgrade/v2/hl/fills/{address}.
+func (e *Endpoint) Documented() string { return strings.ReplaceAll(e.Path, "+}", "}") }
+
 // String names the endpoint as people write it: "GET /upgrade/v2/hl/tickers".
-func (e *Endpoint) String() string { return e.Method + " " + e.Path }
+func (e *Endpoint) String() string { return e.Method + " " + e.Documented() }
+
+// PathParameter reads a segment of [Endpoint.Path]: {coin} is a parameter, {coin+}
+// a greedy one, which takes the rest of the path, slashes included.
+func PathParameter(segment string) (name string, greedy, ok bool) {
+	name, ok = strings.CutPrefix(segment, "{")
+	name, closed := strings.CutSuffix(name, "}")
+	name, greedy = strings.CutSuffix(name, "+")
+	return name, greedy, ok && closed
+}
 
 // Access says who may call an endpoint.
 type Access struct {
@@ -77,6 +90,12 @@ const (
 	// permission.
 	AnyLevel
 )
+
+// Charged reports whether requests to such an endpoint are counted against rate and
+// quota: those of data, not those of management.
+func (a Access) Charged() bool {
+	return a.Kind == ActionAccess || a.Kind == GrantAccess || a.Kind == AnyLevel
+}
 
 // String shows the permission as the endpoint list spells it: an action or a
 // grant by its name, "public", or "-" where the kind of key alone decides.

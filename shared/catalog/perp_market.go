@@ -5,7 +5,7 @@ import "time"
 // Prices and volumes of the perpetual venue's markets.
 var (
 	Tickers     = route[None, []Ticker]("GET", "/upgrade/v2/hl/tickers", PerpMarket, action("HL_TICKERS"), EnvelopeB)
-	TickerCoin  = route[TickerCoinIn, Ticker]("GET", "/upgrade/v2/hl/tickers/coin/{coin}", PerpMarket, action("HL_TICKERS"), EnvelopeB)
+	TickerCoin  = route[TickerCoinIn, Ticker]("GET", "/upgrade/v2/hl/tickers/coin/{coin+}", PerpMarket, action("HL_TICKERS"), EnvelopeB)
 	TakerKlines = route[TakerKlinesIn, []TakerKline]("GET", "/upgrade/v2/hl/klines-with-taker-vol/{coin}/{interval}", PerpMarket, action("HL_KLINES_WITH_TAKER_VOL"), EnvelopeB)
 	TakerDelta  = route[TakerDeltaIn, TakerDeltaSum]("GET", "/upgrade/v2/hl/accumulated-taker-delta/{coin}", PerpMarket, action("HL_ACCUMULATED_TAKER_DELTA"), EnvelopeB)
 

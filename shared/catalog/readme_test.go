@@ -33,7 +33,7 @@ func TestTheReadmeListsTheCatalog(t *testing.T) {
 		if envelope == "" {
 			envelope = "-"
 		}
-		fmt.Fprintf(&table, "| %s | `%s` | %s | %s | %s |\n", e.Method, e.Path, e.Access, envelope, state)
+		fmt.Fprintf(&table, "| %s | `%s` | %s | %s | %s |\n", e.Method, e.Documented(), e.Access, envelope, state)
 	}
 	if *update {
 		if err := os.WriteFile(path, []byte(head+begin+table.String()+end+tail), 0o644); err != nil {

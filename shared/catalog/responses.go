@@ -1,5 +1,33 @@
 package catalog
 
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+)
+
+// ErrorBody is the body of every failure: the reader of each envelope finds the
+// fields that it expects.
+type ErrorBody struct {
+	Success   bool   `json:"success"` // false
+	Code      string `json:"code"`    // the HTTP status
+	ErrorCode int    `json:"errorCode"`
+	Status    int    `json:"status"`
+	Error     string `json:"error"` // what was wrong, in one sentence
+	Msg       string `json:"msg"`
+	Message   string `json:"message"`
+	RequestID string `json:"request_id"`
+}
+
+// NewErrorBody returns the body of a failure.
+func NewErrorBody(status int, message, requestID string) ErrorBody {
+	return ErrorBody{
+		Code: strconv.Itoa(status), ErrorCode: status, Status: status,
+		Error: message, Msg: message, Message: message, RequestID: requestID,
+	}
+}
+
 // GatewayResponse is an answer that the gateway gives by itself, before or
 // instead of a function. Deployment and the local gateway are both configured
 // from [GatewayResponses], so they answer alike.
@@ -16,22 +44,22 @@ type GatewayResponse struct {
 // denied permission shows the authorizer's reason.
 func GatewayResponses() []GatewayResponse {
 	return []GatewayResponse{
-		response("UNAUTHORIZED", "401", "signature authentication failed: AccessKeyId, SignatureNonce, Timestamp (Unix seconds, within 30) and Signature must be present once and fit the key"),
-		response("ACCESS_DENIED", "403", "$context.authorizer.reason"),
-		response("MISSING_AUTHENTICATION_TOKEN", "404", "no such endpoint: see the endpoint list for paths and methods"),
-		response("REQUEST_TOO_LARGE", "413", "the request body is too large: at most 1 MiB is accepted"),
-		response("BAD_REQUEST_PARAMETERS", "400", "the request is malformed: its path, query and headers must be valid"),
-		response("BAD_REQUEST_BODY", "400", "the request body is malformed"),
-		response("UNSUPPORTED_MEDIA_TYPE", "415", "the request body must be application/json"),
-		response("THROTTLED", "429", "too many requests: try again later"),
-		response("QUOTA_EXCEEDED", "429", "too many requests: try again later"),
-		response("AUTHORIZER_FAILURE", "500", "internal error"),
-		response("AUTHORIZER_CONFIGURATION_ERROR", "500", "internal error"),
-		response("API_CONFIGURATION_ERROR", "500", "internal error"),
-		response("INTEGRATION_FAILURE", "504", "internal error: the request could not be completed"),
-		response("INTEGRATION_TIMEOUT", "504", "the request took too long"),
-		response("DEFAULT_4XX", "", "$context.error.message"),
-		response("DEFAULT_5XX", "", "internal error"),
+		response("UNAUTHORIZED", 401, "signature authentication failed: AccessKeyId, SignatureNonce, Timestamp (Unix seconds, within 30) and Signature must be present once and fit the key"),
+		response("ACCESS_DENIED", 403, "$context.authorizer.reason"),
+		response("MISSING_AUTHENTICATION_TOKEN", 404, "no such endpoint: see the endpoint list for paths and methods"),
+		response("REQUEST_TOO_LARGE", 413, "the request body is too large: at most 1 MiB is accepted"),
+		response("BAD_REQUEST_PARAMETERS", 400, "the request is malformed: its path, query and headers must be valid"),
+		response("BAD_REQUEST_BODY", 400, "the request body is malformed"),
+		response("UNSUPPORTED_MEDIA_TYPE", 415, "the request body must be application/json"),
+		response("THROTTLED", 429, "too many requests: try again later"),
+		response("QUOTA_EXCEEDED", 429, "too many requests: try again later"),
+		response("AUTHORIZER_FAILURE", 500, "internal error"),
+		response("AUTHORIZER_CONFIGURATION_ERROR", 500, "internal error"),
+		response("API_CONFIGURATION_ERROR", 500, "internal error"),
+		response("INTEGRATION_FAILURE", 504, "internal error: the request could not be completed"),
+		response("INTEGRATION_TIMEOUT", 504, "the request took too long"),
+		response("DEFAULT_4XX", 0, "$context.error.message"),
+		response("DEFAULT_5XX", 0, "internal error"),
 	}
 }
 
@@ -39,25 +67,24 @@ func GatewayResponses() []GatewayResponse {
 // gateway has no such response type: every path carries a catch-all method
 // with this fixed answer instead.
 func MethodNotAllowed() GatewayResponse {
-	return response("METHOD_NOT_ALLOWED", "405", "this method is not accepted here: the Allow header names those that are")
+	return response("METHOD_NOT_ALLOWED", 405, "this method is not accepted here: the Allow header names those that are")
 }
 
-func response(kind, status, text string) GatewayResponse {
-	number := 0
-	for _, digit := range status {
-		number = number*10 + int(digit-'0')
+// response is a gateway response. One without a status of its own is for many: its
+// body shows the first of them.
+func response(kind string, status int, text string) GatewayResponse {
+	shown := status
+	switch kind {
+	case "DEFAULT_4XX":
+		shown = 400
+	case "DEFAULT_5XX":
+		shown = 500
 	}
-	code := status
-	if code == "" {
-		code = "500"
-		if kind == "DEFAULT_4XX" {
-			code = "400"
-		}
+	var template bytes.Buffer
+	encoder := json.NewEncoder(&template)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(NewErrorBody(shown, text, "$context.requestId")); err != nil {
+		panic(err) // strings and numbers encode
 	}
-	return GatewayResponse{
-		Type:   kind,
-		Status: number,
-		Template: `{"success":false,"code":"` + code + `","errorCode":` + code + `,"status":` + code +
-			`,"error":"` + text + `","msg":"` + text + `","message":"` + text + `","request_id":"$context.requestId"}`,
-	}
+	return GatewayResponse{Type: kind, Status: status, Template: strings.TrimSpace(template.String())}
 }

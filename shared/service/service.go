@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
@@ -16,6 +17,7 @@ import (
 	"quotary/shared/admission"
 	"quotary/shared/api"
 	"quotary/shared/awsclient"
+	"quotary/shared/catalog"
 	"quotary/shared/config"
 	"quotary/shared/keys"
 	"quotary/shared/metrics"
@@ -123,10 +125,12 @@ type Opened struct {
 	Family   *api.Family
 }
 
-// RunFamily runs the function of a family of endpoints, to which register ties
-// the handlers.
-func RunFamily(name string, register func(o *Opened) error) {
-	Run(name, func(ctx context.Context, s *Service) error {
+// Family returns the handler of a family's function, for lambda.Start: register
+// ties the family's handlers to its endpoints. The process ends with one log line
+// where that fails, or where a built endpoint has no handler.
+func Family(name catalog.Family, register func(o *Opened) error) func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
+	var family *api.Family
+	Run(string(name), func(ctx context.Context, s *Service) error {
 		o, err := s.family(ctx)
 		if err != nil {
 			return err
@@ -134,9 +138,10 @@ func RunFamily(name string, register func(o *Opened) error) {
 		if err := register(o); err != nil {
 			return err
 		}
-		o.Family.Start()
-		return nil
+		family = o.Family
+		return family.Complete()
 	})
+	return api.Lambda(family)
 }
 
 func (s *Service) family(ctx context.Context) (*Opened, error) {

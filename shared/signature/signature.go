@@ -13,6 +13,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
+	"net/url"
 	"strconv"
 	"time"
 )
@@ -38,7 +39,7 @@ const (
 	maxKey   = 64
 )
 
-// ErrMalformed is returned by [Params.Check] for parameters that no valid
+// ErrMalformed is returned by [FromQuery] and [Params.Check] for parameters that no valid
 // request can carry, ErrExpired for a timestamp outside [Validity].
 var (
 	ErrMalformed = errors.New("AccessKeyId, SignatureNonce (1 to 128 characters), Timestamp (Unix seconds) and Signature are all required once")
@@ -55,6 +56,22 @@ type Params struct {
 
 // Empty reports whether none of the parameters is there.
 func (p Params) Empty() bool { return p == Params{} }
+
+// FromQuery reads the parameters from a query, each at most once.
+func FromQuery(query url.Values) (p Params, err error) {
+	for name, value := range map[string]*string{
+		AccessKeyID: &p.AccessKeyID, Nonce: &p.Nonce, Timestamp: &p.Timestamp, Signature: &p.Signature,
+	} {
+		switch values := query[name]; len(values) {
+		case 0:
+		case 1:
+			*value = values[0]
+		default:
+			return Params{}, ErrMalformed
+		}
+	}
+	return p, nil
+}
 
 // Check returns the signed time when the parameters have a possible shape and
 // the timestamp is valid at now. It costs no secret and no store.

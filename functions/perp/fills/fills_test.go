@@ -1,7 +1,6 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -18,7 +17,7 @@ import (
 	"quotary/shared/store"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files")
+var update = apitest.Update
 
 const root = "/upgrade/v2/hl/fills"
 

@@ -4,17 +4,19 @@
 package main
 
 import (
+	"github.com/aws/aws-lambda-go/lambda"
+
 	"quotary/shared/api"
 	"quotary/shared/catalog"
 	"quotary/shared/service"
 )
 
 func main() {
-	service.RunFamily(string(catalog.PerpFills), func(o *service.Opened) error {
+	lambda.Start(service.Family(catalog.PerpFills, func(o *service.Opened) error {
 		f := &fills{log: o.Rows(o.DB), series: o.Series(o.DB)}
 		f.register(o.Family)
 		return nil
-	})
+	}))
 }
 
 func (f *fills) register(family *api.Family) {

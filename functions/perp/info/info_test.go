@@ -1,7 +1,6 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"maps"
 	"net/http"
@@ -20,7 +19,7 @@ import (
 	"quotary/shared/store/storetest"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files")
+var update = apitest.Update
 
 const path = "/upgrade/v2/hl/info"
 

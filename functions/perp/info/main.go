@@ -5,20 +5,22 @@
 package main
 
 import (
+	"github.com/aws/aws-lambda-go/lambda"
+
 	"quotary/shared/api"
 	"quotary/shared/catalog"
 	"quotary/shared/service"
 )
 
 func main() {
-	service.RunFamily(string(catalog.PerpInfo), func(o *service.Opened) error {
+	lambda.Start(service.Family(catalog.PerpInfo, func(o *service.Opened) error {
 		views, err := o.Views()
 		if err != nil {
 			return err
 		}
 		newInfo(o.Rows(o.DB), o.Series(o.DB), views, o.Clock).register(o.Family)
 		return nil
-	})
+	}))
 }
 
 func (i *info) register(f *api.Family) {

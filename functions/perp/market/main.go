@@ -8,20 +8,22 @@
 package main
 
 import (
+	"github.com/aws/aws-lambda-go/lambda"
+
 	"quotary/shared/api"
 	"quotary/shared/catalog"
 	"quotary/shared/service"
 )
 
 func main() {
-	service.RunFamily(string(catalog.PerpMarket), func(o *service.Opened) error {
+	lambda.Start(service.Family(catalog.PerpMarket, func(o *service.Opened) error {
 		views, err := o.Views()
 		if err != nil {
 			return err
 		}
 		newMarkets(o.Series(o.DB), views, o.Clock).register(o.Family)
 		return nil
-	})
+	}))
 }
 
 func (m *markets) register(f *api.Family) {

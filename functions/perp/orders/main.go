@@ -3,17 +3,19 @@
 package main
 
 import (
+	"github.com/aws/aws-lambda-go/lambda"
+
 	"quotary/shared/api"
 	"quotary/shared/catalog"
 	"quotary/shared/service"
 )
 
 func main() {
-	service.RunFamily(string(catalog.PerpOrders), func(o *service.Opened) error {
+	lambda.Start(service.Family(catalog.PerpOrders, func(o *service.Opened) error {
 		b := &book{log: o.Rows(o.DB)}
 		b.register(o.Family)
 		return nil
-	})
+	}))
 }
 
 func (b *book) register(family *api.Family) {

@@ -1,30 +1,23 @@
-// Package apitest calls a family of endpoints as a client does through the
-// gateway: signed with a real key, checked by the real gate over a real engine,
-// bound, counted and answered by the real family. Only the gateway's own hop is
-// missing.
+// Package apitest is the harness of tests of a family of endpoints. It calls them
+// as a client does through the gateway: signed with a real key, checked by the
+// real gate over a real engine, bound, counted and answered by the real family
+// behind the adapter to Lambda. Only the gateway's own hop is missing.
+//
+// A test opens a [World], fills its stores, calls ([World.Get], [World.Call]) and
+// compares what comes back: with a golden file ([Answer.Golden], rewritten by
+// go test -update), as typed data ([Data]) or as a refusal ([Answer.Refused]).
 package apitest
 
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
-	"net/url"
-	"os"
-	"path/filepath"
-	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
-	"unicode/utf8"
 
-	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"quotary/shared/admission"
@@ -61,6 +54,17 @@ type World struct {
 // Start is the moment at which a world's clock stands until it is moved.
 var Start = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 
+// Open opens a world for a family, whose handlers register ties to its endpoints.
+func Open(t testing.TB, family catalog.Family, register func(w *World)) *World {
+	t.Helper()
+	w := New(t, string(family))
+	register(w)
+	if err := w.Family.Complete(); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
 // New opens a world for the named function. The caller registers the handlers
 // on its Family.
 func New(t testing.TB, function string) *World {
@@ -86,6 +90,20 @@ func New(t testing.TB, function string) *World {
 	quota := int64(1_000_000)
 	w.SubKey = w.Issue(t, w.Primary, keys.NewSubKey{Name: "sub", MonthlyQuota: &quota})
 	return w
+}
+
+// Log returns the table of logs.
+func (w *World) Log() *store.Log { return store.NewLog(w.DB, w.Prefix+store.LogTable) }
+
+// Series returns the table of series.
+func (w *World) Series() *store.Series { return store.NewSeries(w.DB, w.Prefix+store.SeriesTable) }
+
+// Views returns views in a bucket that is empty at first and another one at each
+// call.
+func (w *World) Views(t testing.TB) *store.Views {
+	t.Helper()
+	client, bucket := storetest.S3(t)
+	return store.NewViews(client, bucket)
 }
 
 // Register invites and registers a distributor.
@@ -138,13 +156,6 @@ func (w *World) Sign(key Key) signature.Params {
 	}
 }
 
-// Answer is what a call came to.
-type Answer struct {
-	Status int
-	Header map[string]string
-	Body   []byte
-}
-
 // Get calls a path with its query signed by key: "/upgrade/v2/hl/tickers?x=1".
 func (w *World) Get(t testing.TB, key Key, target string) Answer {
 	t.Helper()
@@ -160,197 +171,6 @@ func (w *World) Call(t testing.TB, key Key, method, target string, body any) Ans
 		params = w.Sign(key)
 	}
 	return w.Send(t, params, method, target, body)
-}
-
-// Send calls with signature parameters as they are.
-func (w *World) Send(t testing.TB, params signature.Params, method, target string, body any) Answer {
-	t.Helper()
-	event := Event(t, method, target, body)
-	if refused := w.authorize(t, params, &event); refused != nil {
-		return *refused
-	}
-	out := w.answer(t, event)
-	return Answer{Status: out.StatusCode, Header: out.Headers, Body: []byte(out.Body)}
-}
-
-// answer has the family answer the event in the gateway's JSON. A query that is
-// no UTF-8, which JSON cannot carry, is handed over as it is.
-func (w *World) answer(t testing.TB, event events.APIGatewayProxyRequest) (out events.APIGatewayProxyResponse) {
-	t.Helper()
-	for _, values := range event.MultiValueQueryStringParameters {
-		if slices.ContainsFunc(values, func(value string) bool { return !utf8.ValidString(value) }) {
-			return w.Family.Answer(t.Context(), event)
-		}
-	}
-	payload, err := json.Marshal(event)
-	if err != nil {
-		t.Fatal(err)
-	}
-	answer, err := w.Family.Invoke(t.Context(), payload)
-	if err != nil {
-		t.Fatalf("%s %s: %v", event.HTTPMethod, event.Path, err)
-	}
-	if err := json.Unmarshal(answer, &out); err != nil {
-		t.Fatalf("%s %s: %v in %s", event.HTTPMethod, event.Path, err, answer)
-	}
-	return out
-}
-
-// authorize does what the authorizer function does and puts its context into
-// the event. A request that the gateway itself refuses is answered at once.
-func (w *World) authorize(t testing.TB, params signature.Params, event *events.APIGatewayProxyRequest) *Answer {
-	t.Helper()
-	endpoint := find(event.HTTPMethod, event.Resource)
-	if endpoint == nil || !endpoint.Authorized() {
-		return nil
-	}
-	if params.Empty() && event.HTTPMethod == http.MethodPost {
-		event.RequestContext.Authorizer = admission.BodyContext()
-		return nil
-	}
-	caller, err := w.Gate.Check(t.Context(), params, endpoint.Access)
-	var refusal *admission.Refusal
-	switch {
-	case err == nil:
-		event.RequestContext.Authorizer = caller.Context()
-		return nil
-	case errors.As(err, &refusal):
-		body := fmt.Sprintf(`{"success":false,"error":%q}`, refusal.Message)
-		return &Answer{Status: refusal.Status, Body: []byte(body)}
-	}
-	t.Fatal(err)
-	return nil
-}
-
-// Event returns the gateway's event for a call.
-func Event(t testing.TB, method, target string, body any) events.APIGatewayProxyRequest {
-	t.Helper()
-	u, err := url.Parse(target)
-	if err != nil {
-		t.Fatal(err)
-	}
-	event := events.APIGatewayProxyRequest{
-		HTTPMethod: method, Path: u.Path, Resource: "/unknown",
-		MultiValueQueryStringParameters: u.Query(),
-		QueryStringParameters:           make(map[string]string),
-	}
-	for name, values := range u.Query() {
-		event.QueryStringParameters[name] = values[len(values)-1]
-	}
-	event.RequestContext.RequestID = "test-request"
-	event.Resource, event.PathParameters = match(method, u.EscapedPath())
-	switch body := body.(type) {
-	case nil:
-	case string:
-		event.Body = body
-	case []byte:
-		event.Body = string(body)
-	default:
-		text, err := json.Marshal(body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		event.Body = string(text)
-	}
-	if !utf8.ValidString(event.Body) { // the gateway hands on in base64 what is no text
-		event.Body, event.IsBase64Encoded = base64.StdEncoding.EncodeToString([]byte(event.Body)), true
-	}
-	return event
-}
-
-func find(method, resource string) *catalog.Endpoint {
-	for _, e := range catalog.All() {
-		if e.Method == method && e.Path == resource {
-			return e
-		}
-	}
-	return nil
-}
-
-// match finds the resource of a path: literal segments before parameters.
-func match(method, path string) (resource string, parameters map[string]string) {
-	segments := strings.Split(path, "/")
-	best := -1
-	for _, e := range catalog.All() {
-		pattern := strings.Split(e.Path, "/")
-		if e.Method != method || len(pattern) != len(segments) {
-			continue
-		}
-		literal, values := 0, make(map[string]string)
-		for i, segment := range pattern {
-			if name, ok := strings.CutPrefix(segment, "{"); ok {
-				value, err := url.PathUnescape(segments[i])
-				if err != nil {
-					value = segments[i]
-				}
-				values[strings.TrimSuffix(name, "}")] = value
-			} else if segment == segments[i] {
-				literal++
-			} else {
-				literal = -1
-				break
-			}
-		}
-		if literal > best {
-			best, resource, parameters = literal, e.Path, values
-		}
-	}
-	return resource, parameters
-}
-
-// Golden compares an indented answer body with testdata/<name>.golden.json and
-// rewrites it when update is set.
-func Golden(t testing.TB, update bool, name string, body []byte) {
-	t.Helper()
-	var indented bytes.Buffer
-	if err := json.Indent(&indented, body, "", "  "); err != nil {
-		t.Fatalf("%s is not JSON: %v: %.200s", name, err, body)
-	}
-	indented.WriteByte('\n')
-	path := filepath.Join("testdata", name+".golden.json")
-	if update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, indented.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(want, indented.Bytes()) {
-		t.Errorf("%s differs from its golden file (run with -update to accept):\ngot  %s\nwant %s", name, indented.Bytes(), want)
-	}
-}
-
-// Data decodes the data of an answer's envelope and requires status 200.
-func Data[T any](t testing.TB, a Answer) T {
-	t.Helper()
-	if a.Status != http.StatusOK {
-		t.Fatalf("status %d: %s", a.Status, a.Body)
-	}
-	var envelope struct {
-		Data T `json:"data"`
-	}
-	if err := json.Unmarshal(a.Body, &envelope); err != nil {
-		t.Fatalf("%v: %s", err, a.Body)
-	}
-	return envelope.Data
-}
-
-// Message returns the error text of a failed answer.
-func Message(t testing.TB, a Answer) string {
-	t.Helper()
-	var body struct {
-		Error string `json:"error"`
-	}
-	if err := json.Unmarshal(a.Body, &body); err != nil {
-		t.Fatalf("%v: %s", err, a.Body)
-	}
-	return body.Error
 }
 
 type syncWriter struct {

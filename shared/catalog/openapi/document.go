@@ -25,16 +25,17 @@ const Error = "Error"
 // in x-quotary-access; x-quotary-planned marks what answers 501 until it is
 // built, of which only the parameters in the path are described.
 func Document() Object {
-	d := &document{schemas: Object{Error: errorSchema()}}
+	d := &document{schemas: Object{}}
+	d.schemas[Error] = d.object(reflect.TypeFor[catalog.ErrorBody]())
 	paths := Object{}
 	for _, e := range catalog.All() {
 		if e.Method == catalog.MethodWS {
 			continue
 		}
-		item, ok := paths[e.Path].(Object)
+		item, ok := paths[e.Documented()].(Object)
 		if !ok {
 			item = Object{}
-			paths[e.Path] = item
+			paths[e.Documented()] = item
 		}
 		item[strings.ToLower(e.Method)] = d.operation(e)
 	}
@@ -94,7 +95,7 @@ func OperationID(e *catalog.Endpoint) string {
 	var b strings.Builder
 	b.WriteString(strings.ToLower(e.Method))
 	for _, segment := range strings.Split(strings.Trim(e.Path, "/"), "/") {
-		if name, ok := pathParameter(segment); ok {
+		if name, _, ok := catalog.PathParameter(segment); ok {
 			b.WriteString("By")
 			segment = name
 		}
@@ -105,19 +106,12 @@ func OperationID(e *catalog.Endpoint) string {
 	return b.String()
 }
 
-func pathParameter(segment string) (name string, ok bool) {
-	if name, ok = strings.CutPrefix(segment, "{"); !ok {
-		return "", false
-	}
-	return strings.CutSuffix(name, "}")
-}
-
 // request describes the parameters and the body of a request; a nil body is
 // none.
 func (d *document) request(e *catalog.Endpoint) (parameters []any, body Object) {
 	if e.In == nil {
 		for _, segment := range strings.Split(e.Path, "/") {
-			if name, ok := pathParameter(segment); ok {
+			if name, _, ok := catalog.PathParameter(segment); ok {
 				parameters = append(parameters, parameter("path", name, true, Object{"type": "string"}))
 			}
 		}
@@ -179,19 +173,6 @@ func (d *document) answer(e *catalog.Endpoint) Object {
 		delete(members, "data")
 	}
 	return Object{"type": "object", "properties": members}
-}
-
-// errorSchema is the one body of every failure.
-func errorSchema() Object {
-	text, number := Object{"type": "string"}, Object{"type": "integer"}
-	return Object{
-		"type": "object",
-		"properties": Object{
-			"success": Object{"type": "boolean"}, "code": text, "errorCode": number, "status": number,
-			"error": text, "msg": text, "message": text, "request_id": text,
-		},
-		"required": []any{"success", "code", "errorCode", "status", "error", "msg", "message", "request_id"},
-	}
 }
 
 // signatureSchemes are the four parameters that sign a request, all of which

@@ -52,7 +52,7 @@ func TestEveryHTTPSEndpointIsAnOperation(t *testing.T) {
 			continue
 		}
 		operations--
-		op := at(t, d, "paths", e.Path, strings.ToLower(e.Method)).(map[string]any)
+		op := at(t, d, "paths", e.Documented(), strings.ToLower(e.Method)).(map[string]any)
 		if op["x-quotary-function"] != e.Function() || op["x-quotary-access"] != e.Access.String() {
 			t.Errorf("%s: %v for %v", e, op["x-quotary-function"], op["x-quotary-access"])
 		}
@@ -80,12 +80,12 @@ func TestEveryPathParameterIsDescribed(t *testing.T) {
 		if e.Method == catalog.MethodWS {
 			continue
 		}
-		op := at(t, d, "paths", e.Path, strings.ToLower(e.Method)).(map[string]any)
+		op := at(t, d, "paths", e.Documented(), strings.ToLower(e.Method)).(map[string]any)
 		described := 0
 		parameters, _ := op["parameters"].([]any)
 		for _, p := range parameters {
 			p := p.(map[string]any)
-			if p["in"] == "path" && strings.Contains(e.Path, "{"+p["name"].(string)+"}") && p["required"] == true {
+			if p["in"] == "path" && strings.Contains(e.Documented(), "{"+p["name"].(string)+"}") && p["required"] == true {
 				described++
 			}
 		}

@@ -1,0 +1,108 @@
+package apitest
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"quotary/shared/catalog"
+)
+
+// Update is the flag -update of every test that uses this package: golden files are
+// rewritten.
+var Update = flag.Bool("update", false, "rewrite the golden files")
+
+// Answer is what a call came to.
+type Answer struct {
+	Status int
+	Header map[string]string
+	Body   []byte
+}
+
+// Golden compares the indented body with testdata/<name>.golden.json, or writes
+// that file under -update. What differs from run to run is named first: replace
+// holds pairs of a text and what stands for it in the file.
+func (a Answer) Golden(t testing.TB, name string, replace ...string) {
+	t.Helper()
+	Golden(t, *Update, name, []byte(strings.NewReplacer(replace...).Replace(string(a.Body))))
+}
+
+// Refused requires a status and the error body, whose one sentence holds all parts.
+func (a Answer) Refused(t testing.TB, status int, parts ...string) {
+	t.Helper()
+	if a.Status != status {
+		t.Errorf("status %d, want %d: %s", a.Status, status, a.Body)
+		return
+	}
+	var body catalog.ErrorBody
+	decoder := json.NewDecoder(bytes.NewReader(a.Body))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&body); err != nil || body.Error == "" || body != catalog.NewErrorBody(status, body.Error, body.RequestID) {
+		t.Errorf("not an error body: %s", a.Body)
+	}
+	for _, part := range parts {
+		if !strings.Contains(body.Error, part) {
+			t.Errorf("the message %q does not hold %q", body.Error, part)
+		}
+	}
+}
+
+// Golden compares an indented answer body with testdata/<name>.golden.json and
+// rewrites it when update is set.
+func Golden(t testing.TB, update bool, name string, body []byte) {
+	t.Helper()
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, body, "", "  "); err != nil {
+		t.Fatalf("%s is not JSON: %v: %.200s", name, err, body)
+	}
+	indented.WriteByte('\n')
+	path := filepath.Join("testdata", name+".golden.json")
+	if update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, indented.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(want, indented.Bytes()) {
+		t.Errorf("%s differs from its golden file (run with -update to accept):\ngot  %s\nwant %s", name, indented.Bytes(), want)
+	}
+}
+
+// Data decodes the data of an answer's envelope and requires status 200.
+func Data[T any](t testing.TB, a Answer) T {
+	t.Helper()
+	if a.Status != http.StatusOK {
+		t.Fatalf("status %d: %s", a.Status, a.Body)
+	}
+	var envelope struct {
+		Data T `json:"data"`
+	}
+	if err := json.Unmarshal(a.Body, &envelope); err != nil {
+		t.Fatalf("%v: %s", err, a.Body)
+	}
+	return envelope.Data
+}
+
+// Message returns the error text of a failed answer.
+func Message(t testing.TB, a Answer) string {
+	t.Helper()
+	var body struct {
+		Error string `json:"error"`
+	}
+	if err := json.Unmarshal(a.Body, &body); err != nil {
+		t.Fatalf("%v: %s", err, a.Body)
+	}
+	return body.Error
+}

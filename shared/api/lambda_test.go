@@ -1,0 +1,247 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/awslabs/aws-lambda-go-api-proxy/core"
+
+	"quotary/shared/admission"
+	"quotary/shared/api"
+	"quotary/shared/api/apitest"
+	"quotary/shared/catalog"
+	"quotary/shared/signature"
+)
+
+// coin calls the ticker of a coin with the parameter as the gateway sends it.
+func coin(t *testing.T, w *apitest.World, change func(*events.APIGatewayProxyRequest)) apitest.Answer {
+	t.Helper()
+	event := apitest.Event(t, http.MethodGet, ticker+"BTC", nil)
+	event.RequestContext.Authorizer = admission.Caller{AccessKey: w.SubKey.AccessKey, Distributor: w.Primary.AccessKey}.Context()
+	change(&event)
+	return w.Invoke(t, event)
+}
+
+// The path of an event is not what is routed by: a domain may be mapped to any
+// base path, and what is special in a URL may stand in the path decoded.
+func TestThePathIsRebuiltFromResourceAndParameters(t *testing.T) {
+	t.Parallel()
+	w := market(t)
+	for name, tt := range map[string]struct {
+		path, coin string
+		want       string // the coin that is bound; "" for 400
+	}{
+		"plain":                    {ticker + "BTC", "BTC", "BTC"},
+		"behind a base path":       {"/api" + ticker + "BTC", "BTC", "BTC"},
+		"behind a deep base path":  {"/market/data/v1" + ticker + "BTC", "BTC", "BTC"},
+		"a slash":                  {ticker + "PURR/USDC", "PURR/USDC", "PURR/USDC"},
+		"an encoded slash":         {ticker + "PURR%2FUSDC", "PURR%2FUSDC", "PURR/USDC"},
+		"a slash after a base":     {"/api" + ticker + "PURR/USDC", "PURR/USDC", "PURR/USDC"},
+		"a dot":                    {ticker + ".", ".", "."},
+		"two dots":                 {ticker + "..", "..", ".."},
+		"dots between slashes":     {ticker + "a/../b", "a/../b", "a/../b"},
+		"two slashes":              {ticker + "a//b", "a//b", "a//b"},
+		"a question mark":          {ticker + "A?limit=1", "A?limit=1", ""},
+		"a number sign":            {ticker + "A#B", "A#B", ""},
+		"a percent sign":           {ticker + "100%", "100%", ""},
+		"an encoded percent sign":  {ticker + "100%25", "100%25", ""},
+		"a percent sign in a word": {ticker + "%zz", "%zz", ""},
+		"a space":                  {ticker + "A B", "A B", ""},
+	} {
+		a := coin(t, w, func(e *events.APIGatewayProxyRequest) {
+			e.Path, e.PathParameters = tt.path, map[string]string{"coin": tt.coin}
+		})
+		if tt.want == "" {
+			a.Refused(t, http.StatusBadRequest, "invalid coin")
+		} else if got := apitest.Data[catalog.Ticker](t, a); got.Coin != tt.want {
+			t.Errorf("%s: the coin is %q, want %q", name, got.Coin, tt.want)
+		}
+	}
+	for name, parameters := range map[string]map[string]string{"missing": nil, "empty": {"coin": ""}} {
+		a := coin(t, w, func(e *events.APIGatewayProxyRequest) { e.PathParameters = parameters })
+		if a.Status != http.StatusNotFound {
+			t.Errorf("%s parameter: %d %s", name, a.Status, a.Body)
+		}
+	}
+}
+
+// What is not one of net/http in the adapter is made so.
+func TestAnyHandlerAnswersAsUnderNetHTTP(t *testing.T) {
+	t.Parallel()
+	for name, h := range map[string]http.HandlerFunc{
+		"nothing is written":  func(http.ResponseWriter, *http.Request) {},
+		"a second status":     func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(418); w.WriteHeader(500) },
+		"a status after body": func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "tea"); w.WriteHeader(500) },
+		"body and status":     func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404); _, _ = io.WriteString(w, "none") },
+	} {
+		want := httptest.NewRecorder()
+		h(want, httptest.NewRequest(http.MethodGet, tickers, nil))
+		got := apitest.Invoke(t, h, apitest.Event(t, http.MethodGet, tickers, nil))
+		if got.Status != want.Code || string(got.Body) != want.Body.String() {
+			t.Errorf("%s: %d %q, want %d %q", name, got.Status, got.Body, want.Code, want.Body)
+		}
+	}
+}
+
+func TestABodyThatIsNoBase64Is400(t *testing.T) {
+	t.Parallel()
+	w := info(t)
+	event := apitest.Event(t, http.MethodPost, "/upgrade/v2/hl/info", "!!")
+	event.IsBase64Encoded = true
+	w.Invoke(t, event).Refused(t, http.StatusBadRequest, "could not be read")
+}
+
+func TestWhatTheGatewayAndLambdaKnowArrives(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../events/perp-market.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	deadline := time.Now().Add(time.Hour)
+	ctx, cancel := context.WithDeadline(t.Context(), deadline)
+	defer cancel()
+	ctx = context.WithValue(ctx, "x-amzn-trace-id", "Root=1;Parent=2") //nolint:staticcheck // the runtime's own name
+	seen := false
+	h := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		seen = true
+		gateway, ok := core.GetAPIGatewayContextFromContext(r.Context())
+		if _, verdict, _ := admission.CallerFrom(gateway.Authorizer); !ok || gateway.RequestID == "" || verdict != admission.VerdictCaller {
+			t.Errorf("the gateway's context is %+v", gateway)
+		}
+		if got := r.Header.Get("X-Amzn-Trace-Id"); got != "Root=1;Parent=2" {
+			t.Errorf("the trace is %q", got)
+		}
+		if got, ok := r.Context().Deadline(); !ok || !got.Equal(deadline) {
+			t.Errorf("the deadline is %v", got)
+		}
+	})
+	if _, err := lambda.NewHandler(api.Lambda(h)).Invoke(ctx, text); err != nil || !seen {
+		t.Fatalf("not answered: %v", err)
+	}
+}
+
+// A path that the gateway takes for one endpoint and the mux for another must not
+// be served: the authorizer decided on the gateway's.
+func TestAPathThatMeansAnotherEndpointIsRefused(t *testing.T) {
+	t.Parallel()
+	w := apitest.New(t, string(catalog.PerpMarket))
+	reached := false
+	api.Handle(w.Family, catalog.OpenInterestSummary, func(context.Context, catalog.None) (catalog.OpenInterestTotal, error) {
+		reached = true
+		return catalog.OpenInterestTotal{}, nil
+	})
+	event := apitest.Event(t, http.MethodGet, "/upgrade/v2/hl/open-interest/summary", nil)
+	event.RequestContext.Authorizer = admission.Caller{AccessKey: w.SubKey.AccessKey, Distributor: w.Primary.AccessKey}.Context()
+	event.Resource, event.PathParameters = "/upgrade/v2/hl/open-interest/{coin}", map[string]string{"coin": "summary"}
+	w.Invoke(t, event).Refused(t, http.StatusNotFound, "no such endpoint")
+	if reached {
+		t.Error("the handler of the other endpoint was called")
+	}
+}
+
+func TestAHandlerIsStoppedInTimeToRefund(t *testing.T) {
+	t.Parallel()
+	w := apitest.New(t, string(catalog.PerpMarket))
+	api.Handle(w.Family, catalog.Tickers, func(ctx context.Context, _ catalog.None) ([]catalog.Ticker, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
+	event := apitest.Event(t, http.MethodGet, tickers, nil)
+	event.RequestContext.Authorizer = admission.Caller{AccessKey: w.SubKey.AccessKey, Distributor: w.Primary.AccessKey}.Context()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	out, err := api.Lambda(w.Family)(ctx, event)
+	if err != nil || out.StatusCode != http.StatusGatewayTimeout || !strings.Contains(out.Body, "the request took too long") {
+		t.Errorf("%d %s, %v", out.StatusCode, out.Body, err)
+	}
+	if ctx.Err() != nil {
+		t.Error("nothing was left of the invocation's time")
+	}
+	if n := used(t, w); n != 0 {
+		t.Errorf("charged %d times", n)
+	}
+}
+
+// The same handler is a signed API by itself, without any gateway.
+func TestAFamilyIsAPlainHTTPServer(t *testing.T) {
+	t.Parallel()
+	w, i := market(t), info(t)
+	markets, infos := httptest.NewServer(w.Family), httptest.NewServer(http.StripPrefix("/api", i.Family))
+	defer markets.Close()
+	defer infos.Close()
+	call := func(base string, p signature.Params, method, target, body string) apitest.Answer {
+		t.Helper()
+		u, err := url.Parse(base + target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		query := u.Query()
+		if !p.Empty() {
+			query.Add(signature.AccessKeyID, p.AccessKeyID)
+			query.Add(signature.Nonce, p.Nonce)
+			query.Add(signature.Timestamp, p.Timestamp)
+			query.Add(signature.Signature, p.Signature)
+		}
+		u.RawQuery = query.Encode()
+		r, err := http.NewRequestWithContext(t.Context(), method, u.String(), strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		text, err := io.ReadAll(res.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Header.Get("X-Request-Id") == "" || res.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s: headers %v", target, res.Header)
+		}
+		return apitest.Answer{Status: res.StatusCode, Body: text, Header: map[string]string{"RateLimit-Limit": res.Header.Get("RateLimit-Limit"), "Quota-Remaining": res.Header.Get("Quota-Remaining")}}
+	}
+	for _, target := range []string{ticker + "PURR/USDC", ticker + "PURR%2FUSDC"} {
+		a := call(markets.URL, w.Sign(w.SubKey), "GET", target, "")
+		if got := apitest.Data[catalog.Ticker](t, a); got.Coin != "PURR/USDC" || a.Header["Quota-Remaining"] == "" {
+			t.Errorf("%s: %+v %v", target, got, a.Header)
+		}
+	}
+	if n := used(t, w); n != 2 {
+		t.Errorf("charged %d times, want 2", n)
+	}
+	p := w.Sign(w.SubKey)
+	call(markets.URL, p, "GET", tickers, "")
+	call(markets.URL, p, "GET", tickers, "").Refused(t, 401, "nonce already used")
+	call(markets.URL, signature.Params{}, "GET", tickers, "").Refused(t, 401, "signature authentication failed")
+	call(markets.URL, w.Sign(w.SubKey), "GET", tickers+"?Signature=twice", "").Refused(t, 401)
+	call(markets.URL, w.Sign(w.Primary), "GET", tickers, "").Refused(t, 403, "primary key")
+	call(markets.URL, w.Sign(w.SubKey), "GET", klines+"?limit=0", "").Refused(t, 400, "invalid limit")
+	call(markets.URL, w.Sign(w.SubKey), "GET", "/nothing", "").Refused(t, 404, "no such endpoint")
+	call(markets.URL, w.Sign(w.SubKey), "POST", tickers, "").Refused(t, 404, "no such endpoint")
+
+	const path = "/api/upgrade/v2/hl/info"
+	if a := call(infos.URL, i.Sign(i.SubKey), "POST", path, `{"type":"meta"}`); a.Status != 200 {
+		t.Errorf("a POST: %d %s", a.Status, a.Body)
+	}
+	p = i.Sign(i.SubKey)
+	signed, err := json.Marshal(map[string]string{"type": "meta", "AccessKeyId": p.AccessKeyID, "SignatureNonce": p.Nonce, "Timestamp": p.Timestamp, "Signature": p.Signature})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := call(infos.URL, signature.Params{}, "POST", path, string(signed)); a.Status != 200 {
+		t.Errorf("a POST signed in its body: %d %s", a.Status, a.Body)
+	}
+	call(infos.URL, signature.Params{}, "POST", path, `{"type":"meta"}`).Refused(t, 401)
+	call(infos.URL, i.Sign(i.SubKey), "POST", path, strings.Repeat(" ", 1<<20+1)).Refused(t, 413, "1 MiB")
+}

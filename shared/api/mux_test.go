@@ -1,0 +1,63 @@
+package api
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"quotary/shared/catalog"
+)
+
+// The gateway prefers literal segments from left to right, also where a ServeMux
+// sees two patterns that conflict.
+func TestOverlappingPathsAreRoutedAsTheGatewayDoes(t *testing.T) {
+	t.Parallel()
+	var endpoints []*catalog.Endpoint
+	for _, path := range []string{
+		"/orders/{address}/latest", "/orders/oid/{oid}", "/orders/{address}/{coin}", "/orders/top", "/coin/{coin+}", "/coin/all", "/{any}/all",
+	} {
+		endpoints = append(endpoints, &catalog.Endpoint{Method: "GET", Path: path})
+	}
+	var got, parameters string
+	mux := newMux(endpoints, func(e *catalog.Endpoint) http.Handler {
+		return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			got, parameters = e.Path, r.PathValue("address")+r.PathValue("oid")+r.PathValue("coin")+r.PathValue("any")
+		})
+	}, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { got, parameters = "none", "" }))
+	for path, want := range map[string][2]string{
+		"/orders/0x1/latest":  {"/orders/{address}/latest", "0x1"},
+		"/orders/oid/5":       {"/orders/oid/{oid}", "5"},
+		"/orders/oid/latest":  {"/orders/oid/{oid}", "latest"},
+		"/orders/0x1/BTC":     {"/orders/{address}/{coin}", "0x1BTC"},
+		"/orders/top":         {"/orders/top", ""},
+		"/orders/all":         {"/{any}/all", "orders"},
+		"/coin/PURR/USDC":     {"/coin/{coin+}", "PURR/USDC"},
+		"/coin/PURR%2FUSDC":   {"/coin/{coin+}", "PURR/USDC"},
+		"/coin/100%25":        {"/coin/{coin+}", "100%"},
+		"/coin/all":           {"/coin/all", ""},
+		"/coin/all/of/it":     {"/coin/{coin+}", "all/of/it"},
+		"/orders/0x1/a/b":     {"none", ""},
+		"/other":              {"none", ""},
+		"/orders/%2E%2E/BTC":  {"/orders/{address}/{coin}", "..BTC"},
+		"/orders/a%3Fb/BTC":   {"/orders/{address}/{coin}", "a?bBTC"},
+		"/orders/a%2Fb/BTC":   {"/orders/{address}/{coin}", "a/bBTC"},
+		"/orders/a%20b/BTC":   {"/orders/{address}/{coin}", "a bBTC"},
+		"/orders/%FF/BTC":     {"/orders/{address}/{coin}", "\xffBTC"},
+		"/orders/0x1/latest/": {"none", ""},
+	} {
+		mux.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, path, nil))
+		if got != want[0] || parameters != want[1] {
+			t.Errorf("%s goes to %s with %q, want %s with %q", path, got, parameters, want[0], want[1])
+		}
+	}
+	mux.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/orders/top", nil))
+	if got != "none" {
+		t.Errorf("another method goes to %s", got)
+	}
+}
+
+func TestEveryFamilyHasAMux(t *testing.T) {
+	t.Parallel()
+	nothing := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+	newMux(catalog.All(), func(*catalog.Endpoint) http.Handler { return nothing }, nothing) // panics on a path that is none
+}
