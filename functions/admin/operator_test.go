@@ -17,8 +17,6 @@ import (
 	"quotary/shared/usage"
 )
 
-var update = apitest.Update
-
 // bed is the function on a real engine, where one distributor with one sub-key
 // exists.
 type bed struct {
@@ -83,11 +81,7 @@ func (b *bed) wantFailure(event, kind string, parts ...string) {
 
 func golden(t testing.TB, name string, text []byte, random map[string]string) {
 	t.Helper()
-	body := string(text)
-	for value, shown := range random {
-		body = strings.ReplaceAll(body, value, shown)
-	}
-	apitest.Golden(t, *update, name, []byte(body))
+	apitest.Answer{Body: text}.Naming(random).Golden(t, name)
 }
 
 const acme = `"name":"Beta","level":"gold","max_sub_keys":3,"max_total_quota":500`

@@ -23,15 +23,15 @@ func TestEveryEndpointAnswersInItsShape(t *testing.T) {
 	r := apitest.Data[catalog.Registered](t, registered)
 	b.key = apitest.Key{AccessKey: r.AccessKey, Secret: r.SecretKey}
 	random := map[string]string{r.AccessKey: "<primary access key>", r.SecretKey: "<primary secret>"}
-	golden(t, "register", registered, random)
+	registered.Naming(random).Golden(t, "register")
 
 	level := object{
 		"request_limits": object{"max_time_range": 86400, "max_request": "1000", "request_rate_limit": 60},
 		"permissions":    []object{{"resource_type": "perpdex", "actions": []string{"HL_TICKERS", "HL_FILLS"}}},
 	}
-	golden(t, "put_level", b.ok("PUT", "/levels/gold", level), random)
-	golden(t, "get_level", b.ok("GET", "/levels/gold", nil), random)
-	golden(t, "list_levels", b.ok("GET", "/levels", nil), random)
+	b.ok("PUT", "/levels/gold", level).Naming(random).Golden(t, "put_level")
+	b.ok("GET", "/levels/gold", nil).Naming(random).Golden(t, "get_level")
+	b.ok("GET", "/levels", nil).Naming(random).Golden(t, "list_levels")
 
 	created := b.ok("POST", "/sub-keys", object{
 		"name": "Zoë's bot", "monthly_quota": 700, "rate_limit": "6", "max_time_range": 3600, "ws_conn_limit": 2,
@@ -39,36 +39,36 @@ func TestEveryEndpointAnswersInItsShape(t *testing.T) {
 	})
 	k := apitest.Data[catalog.CreatedSubKey](t, created)
 	random[k.AccessKey], random[k.SecretKey] = "<sub-key 1>", "<secret 1>"
-	golden(t, "create_sub_key", created, random)
+	created.Naming(random).Golden(t, "create_sub_key")
 	b.Move(1234 * time.Millisecond)
 	second := b.create(object{"name": "second"})
 	random[second.AccessKey] = "<sub-key 2>"
 	b.request(k.AccessKey, 3)
 
-	golden(t, "disable_sub_key", b.ok("POST", "/sub-keys/"+second.AccessKey+"/disable", nil), random)
-	golden(t, "info", b.ok("GET", "/info", nil), random)
-	golden(t, "quota", b.ok("GET", "/quota", nil), random)
-	golden(t, "list_sub_keys", b.ok("GET", "/sub-keys", nil), random)
-	golden(t, "get_sub_key", b.ok("GET", "/sub-keys/"+k.AccessKey, nil), random)
-	golden(t, "stats", b.ok("GET", "/sub-keys/stats", nil), random)
-	golden(t, "export", b.ok("GET", "/sub-keys/export", nil), random)
-	golden(t, "update_sub_key", b.ok("PUT", "/sub-keys/"+k.AccessKey, object{"name": "renamed", "expires_in": 0}), random)
-	golden(t, "enable_sub_key", b.ok("POST", "/sub-keys/"+second.AccessKey+"/enable", nil), random)
+	b.ok("POST", "/sub-keys/"+second.AccessKey+"/disable", nil).Naming(random).Golden(t, "disable_sub_key")
+	b.ok("GET", "/info", nil).Naming(random).Golden(t, "info")
+	b.ok("GET", "/quota", nil).Naming(random).Golden(t, "quota")
+	b.ok("GET", "/sub-keys", nil).Naming(random).Golden(t, "list_sub_keys")
+	b.ok("GET", "/sub-keys/"+k.AccessKey, nil).Naming(random).Golden(t, "get_sub_key")
+	b.ok("GET", "/sub-keys/stats", nil).Naming(random).Golden(t, "stats")
+	b.ok("GET", "/sub-keys/export", nil).Naming(random).Golden(t, "export")
+	b.ok("PUT", "/sub-keys/"+k.AccessKey, object{"name": "renamed", "expires_in": 0}).Naming(random).Golden(t, "update_sub_key")
+	b.ok("POST", "/sub-keys/"+second.AccessKey+"/enable", nil).Naming(random).Golden(t, "enable_sub_key")
 	both := object{"access_keys": []string{k.AccessKey, second.AccessKey}}
-	golden(t, "batch_disable", b.ok("POST", "/sub-keys/batch-disable", both), random)
-	golden(t, "batch_enable", b.ok("POST", "/sub-keys/batch-enable", both), random)
+	b.ok("POST", "/sub-keys/batch-disable", both).Naming(random).Golden(t, "batch_disable")
+	b.ok("POST", "/sub-keys/batch-enable", both).Naming(random).Golden(t, "batch_enable")
 	reset := b.ok("POST", "/sub-keys/"+k.AccessKey+"/reset-secret", nil)
 	fresh := apitest.Data[catalog.NewSecret](t, reset)
 	if fresh.SecretKey == k.SecretKey {
 		t.Error("the secret is the old one")
 	}
 	random[fresh.SecretKey] = "<secret 2>"
-	golden(t, "reset_secret", reset, random)
-	golden(t, "delete_sub_key", b.ok("DELETE", "/sub-keys/"+k.AccessKey, nil), random)
-	golden(t, "delete_level", b.ok("DELETE", "/levels/gold", nil), random)
-	golden(t, "list_levels_empty", b.ok("GET", "/levels", nil), random)
-	golden(t, "list_sub_keys_empty", b.ok("GET", "/sub-keys?keyword=none", nil), random)
-	golden(t, "export_empty", b.ok("GET", "/sub-keys/export?keyword=none", nil), random)
+	reset.Naming(random).Golden(t, "reset_secret")
+	b.ok("DELETE", "/sub-keys/"+k.AccessKey, nil).Naming(random).Golden(t, "delete_sub_key")
+	b.ok("DELETE", "/levels/gold", nil).Naming(random).Golden(t, "delete_level")
+	b.ok("GET", "/levels", nil).Naming(random).Golden(t, "list_levels_empty")
+	b.ok("GET", "/sub-keys?keyword=none", nil).Naming(random).Golden(t, "list_sub_keys_empty")
+	b.ok("GET", "/sub-keys/export?keyword=none", nil).Naming(random).Golden(t, "export_empty")
 
 	for _, secret := range []string{r.SecretKey, k.SecretKey, fresh.SecretKey, second.SecretKey, token} {
 		if strings.Contains(b.Logs.String(), secret) {

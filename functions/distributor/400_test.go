@@ -103,7 +103,7 @@ func TestABadRequestNamesItsParameterAndChangesNothing(t *testing.T) {
 		{"batch with another's key", "POST", "/sub-keys/batch-disable", object{"access_keys": []string{k.AccessKey, b.SubKey.AccessKey}}, []string{"access_keys", b.SubKey.AccessKey}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			wantError(t, b.call(c.method, c.path, c.body), 400, c.parts...)
+			b.call(c.method, c.path, c.body).Refused(t, 400, c.parts...)
 		})
 	}
 	if after := b.state(); after != before {
@@ -130,9 +130,9 @@ func TestRegistrationWithoutAValidTokenIsRefused(t *testing.T) {
 		"long": object{"invite_token": strings.Repeat("A", 10_000)}, "a list": object{"invite_token": []string{token}},
 		"a number": object{"invite_token": 5},
 	} {
-		t.Run(name, func(t *testing.T) { wantError(t, register(body), 400, "invite_token") })
+		t.Run(name, func(t *testing.T) { register(body).Refused(t, 400, "invite_token") })
 	}
-	golden(t, "400_register", register(object{"invite_token": token}), nil)
+	register(object{"invite_token": token}).Golden(t, "400_register")
 }
 
 func TestSubKeysBeyondTheContractAreRefused(t *testing.T) {
@@ -141,13 +141,13 @@ func TestSubKeysBeyondTheContractAreRefused(t *testing.T) {
 	for range contract.MaxSubKeys {
 		b.create(object{"monthly_quota": 2000})
 	}
-	wantError(t, b.call("POST", "/sub-keys", object{"name": "one more", "monthly_quota": 1}), 400, "max_sub_keys", fmt.Sprint(contract.MaxSubKeys))
+	b.call("POST", "/sub-keys", object{"name": "one more", "monthly_quota": 1}).Refused(t, 400, "max_sub_keys", fmt.Sprint(contract.MaxSubKeys))
 }
 
 func TestAQuotaThatCannotDefaultIsRefused(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
 	b.create(object{})
-	wantError(t, b.call("POST", "/sub-keys", object{"name": "n"}), 400, "monthly_quota")
+	b.call("POST", "/sub-keys", object{"name": "n"}).Refused(t, 400, "monthly_quota")
 	b.create(object{"monthly_quota": 1}) // over-allocation is allowed when asked for
 }

@@ -42,7 +42,7 @@ func TestEveryEndpointButRegistrationDemandsASignature(t *testing.T) {
 		}
 		for name, key := range map[string]apitest.Key{"no signature": {}, "wrong secret": wrong, "unknown key": unknown} {
 			t.Run(e.String()+" "+name, func(t *testing.T) {
-				wantError(t, b.Call(t, key, e.Method, target(e, k.AccessKey), sent), 401, "signature authentication failed")
+				b.Call(t, key, e.Method, target(e, k.AccessKey), sent).Refused(t, 401, "signature authentication failed")
 			})
 		}
 	}
@@ -58,5 +58,5 @@ func TestARepeatedNonceIsRefused(t *testing.T) {
 	if a := b.Send(t, p, "GET", root+"/info", nil); a.Status != 200 {
 		t.Fatalf("status %d: %s", a.Status, a.Body)
 	}
-	wantError(t, b.Send(t, p, "GET", root+"/quota", nil), 401, "nonce already used")
+	b.Send(t, p, "GET", root+"/quota", nil).Refused(t, 401, "nonce already used")
 }

@@ -24,10 +24,10 @@ func TestManagementIsClosedToSubKeysAndDisabledDistributors(t *testing.T) {
 			sent = body
 		}
 		t.Run(e.String()+" sub-key", func(t *testing.T) {
-			wantError(t, b.Call(t, own, e.Method, target(e, k.AccessKey), sent), 403, "not a distributor")
+			b.Call(t, own, e.Method, target(e, k.AccessKey), sent).Refused(t, 403, "not a distributor")
 		})
 		t.Run(e.String()+" disabled distributor", func(t *testing.T) {
-			wantError(t, b.Call(t, disabled, e.Method, target(e, k.AccessKey), sent), 403, "disabled")
+			b.Call(t, disabled, e.Method, target(e, k.AccessKey), sent).Refused(t, 403, "disabled")
 		})
 	}
 	if b.state() != before {

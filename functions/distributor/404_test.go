@@ -24,7 +24,7 @@ func TestSomeoneElsesSubKeyAnswersAsAnUnknownOne(t *testing.T) {
 		{"POST", "/reset-secret", nil},
 	} {
 		unknown := b.call(c.method, "/sub-keys/"+strings.Repeat("0", 32)+c.suffix, c.body)
-		wantError(t, unknown, 404, "access_key")
+		unknown.Refused(t, 404, "access_key")
 		for _, accessKey := range []string{
 			b.SubKey.AccessKey, b.key.AccessKey, b.Primary.AccessKey, "x", "a%2Fb", "%23", strings.Repeat("z", 500),
 		} {
@@ -47,8 +47,8 @@ func TestADeletedSubKeyIsUnknown(t *testing.T) {
 	b := newBed(t)
 	k := b.create(object{})
 	b.ok("DELETE", "/sub-keys/"+k.AccessKey, nil)
-	wantError(t, b.call("DELETE", "/sub-keys/"+k.AccessKey, nil), 404, "access_key")
-	golden(t, "404_sub_key", b.call("GET", "/sub-keys/"+k.AccessKey, nil), nil)
+	b.call("DELETE", "/sub-keys/"+k.AccessKey, nil).Refused(t, 404, "access_key")
+	b.call("GET", "/sub-keys/"+k.AccessKey, nil).Golden(t, "404_sub_key")
 }
 
 func TestALevelThatIsNotConfiguredIsUnknown(t *testing.T) {
@@ -56,7 +56,7 @@ func TestALevelThatIsNotConfiguredIsUnknown(t *testing.T) {
 	b := newBed(t)
 	// "all" is a level of another distributor.
 	for _, name := range []string{"all", "none"} {
-		wantError(t, b.call("GET", "/levels/"+name, nil), 404, "level")
-		wantError(t, b.call("DELETE", "/levels/"+name, nil), 404, "level")
+		b.call("GET", "/levels/"+name, nil).Refused(t, 404, "level")
+		b.call("DELETE", "/levels/"+name, nil).Refused(t, 404, "level")
 	}
 }

@@ -34,7 +34,7 @@ func TestConcurrentRegistrationsWithOneTokenSucceedOnce(t *testing.T) {
 			won++
 			continue
 		}
-		wantError(t, a, 400, "invite_token")
+		a.Refused(t, 400, "invite_token")
 	}
 	if won != 1 {
 		t.Errorf("%d of 50 registrations succeeded, want 1", won)
@@ -52,7 +52,7 @@ func TestConcurrentCreationsStopAtMaxSubKeys(t *testing.T) {
 			created++
 			continue
 		}
-		wantError(t, a, 400, "max_sub_keys")
+		a.Refused(t, 400, "max_sub_keys")
 	}
 	info := apitest.Data[catalog.DistributorInfo](t, b.ok("GET", "/info", nil))
 	quota := apitest.Data[catalog.QuotaSummary](t, b.ok("GET", "/quota", nil))

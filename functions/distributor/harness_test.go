@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -11,8 +10,6 @@ import (
 	"quotary/shared/keys"
 	"quotary/shared/usage"
 )
-
-var update = apitest.Update
 
 const root = "/upgrade/v2/distributor"
 
@@ -27,12 +24,9 @@ var contract = keys.Preset{Name: "Acme", Level: "gold", MaxSubKeys: 5, MaxTotalQ
 
 func newBed(t testing.TB) *bed {
 	t.Helper()
-	w := apitest.New(t, string(catalog.Distributor))
-	m := &management{keys: w.Keys, usage: w.Counters}
-	m.serve(w.Family)
-	if err := w.Family.Complete(); err != nil {
-		t.Fatal(err)
-	}
+	w := apitest.Open(t, catalog.Distributor, func(w *apitest.World) {
+		(&management{keys: w.Keys, usage: w.Counters}).serve(w.Family)
+	})
 	return &bed{World: w, t: t, key: w.Register(t, contract)}
 }
 
@@ -86,36 +80,4 @@ func (b *bed) state() string {
 		all.Write(b.ok("GET", "/sub-keys/"+k.AccessKey, nil).Body)
 	}
 	return all.String()
-}
-
-// golden compares a body in which the random values are named.
-func golden(t testing.TB, name string, a apitest.Answer, random map[string]string) {
-	t.Helper()
-	body := string(a.Body)
-	for value, shown := range random {
-		body = strings.ReplaceAll(body, value, shown)
-	}
-	apitest.Golden(t, *update, name, []byte(body))
-}
-
-// wantError requires a status and an error body whose one sentence holds all
-// parts.
-func wantError(t testing.TB, a apitest.Answer, status int, parts ...string) {
-	t.Helper()
-	if a.Status != status {
-		t.Errorf("status %d, want %d: %s", a.Status, status, a.Body)
-		return
-	}
-	var body struct {
-		Success *bool  `json:"success"`
-		Error   string `json:"error"`
-	}
-	if err := json.Unmarshal(a.Body, &body); err != nil || body.Success == nil || *body.Success || body.Error == "" {
-		t.Errorf("not an error body: %s", a.Body)
-	}
-	for _, part := range parts {
-		if !strings.Contains(body.Error, part) {
-			t.Errorf("the message %q does not hold %q", body.Error, part)
-		}
-	}
 }

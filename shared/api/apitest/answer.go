@@ -24,12 +24,22 @@ type Answer struct {
 	Body   []byte
 }
 
+// Naming returns the answer with what differs from run to run replaced by a name:
+// random keys, secrets.
+func (a Answer) Naming(random map[string]string) Answer {
+	body := string(a.Body)
+	for value, name := range random {
+		body = strings.ReplaceAll(body, value, name)
+	}
+	a.Body = []byte(body)
+	return a
+}
+
 // Golden compares the indented body with testdata/<name>.golden.json, or writes
-// that file under -update. What differs from run to run is named first: replace
-// holds pairs of a text and what stands for it in the file.
-func (a Answer) Golden(t testing.TB, name string, replace ...string) {
+// that file under -update.
+func (a Answer) Golden(t testing.TB, name string) {
 	t.Helper()
-	Golden(t, *Update, name, []byte(strings.NewReplacer(replace...).Replace(string(a.Body))))
+	Golden(t, *Update, name, a.Body)
 }
 
 // Refused requires a status and the error body, whose one sentence holds all parts.
