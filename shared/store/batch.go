@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -14,6 +13,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 	"golang.org/x/sync/errgroup"
+
+	"quotary/shared/attr"
+	"quotary/shared/backoff"
 )
 
 // Limits of DynamoDB's batch requests.
@@ -32,80 +34,19 @@ type Rows interface {
 	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
 }
 
-type item = map[string]types.AttributeValue
+type item = attr.Item
 
 // rowKey is the primary key of an item.
 type rowKey struct{ pk, sk string }
 
 func (k rowKey) item() item {
 	return item{
-		attrPK: &types.AttributeValueMemberS{Value: k.pk},
-		attrSK: &types.AttributeValueMemberS{Value: k.sk},
+		attrPK: attr.S(k.pk),
+		attrSK: attr.S(k.sk),
 	}
 }
 
-func keyOf(it item) rowKey { return rowKey{text(it, attrPK), text(it, attrSK)} }
-
-// putAll writes the items, 25 a request and `parallel` requests at a time; of
-// items with the same key the last one (a request may not name a key twice).
-// What DynamoDB leaves unprocessed is tried again until ctx ends. On an error
-// any part of the items may have been written.
-func putAll(ctx context.Context, db Rows, table string, parallel int, items []item) error {
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(orDefault(parallel))
-	for chunk := range slices.Chunk(distinct(items), maxBatchWrite) {
-		g.Go(func() error { return putChunk(ctx, db, table, chunk) })
-	}
-	return g.Wait()
-}
-
-func distinct(items []item) []item {
-	at := make(map[rowKey]int, len(items))
-	kept := make([]item, 0, len(items))
-	for _, it := range items {
-		k := keyOf(it)
-		if i, double := at[k]; double {
-			kept[i] = it
-			continue
-		}
-		at[k] = len(kept)
-		kept = append(kept, it)
-	}
-	return kept
-}
-
-func putChunk(ctx context.Context, db Rows, table string, chunk []item) error {
-	writes := make([]types.WriteRequest, len(chunk))
-	for i, it := range chunk {
-		writes[i].PutRequest = &types.PutRequest{Item: it}
-	}
-	for try := 0; ; try++ {
-		out, err := batchWrite(ctx, db, map[string][]types.WriteRequest{table: writes})
-		switch {
-		case throttled(err):
-		case err != nil:
-			return fmt.Errorf("write %d rows: %w", len(writes), err)
-		default:
-			left := out.UnprocessedItems[table]
-			if len(left) == 0 {
-				return nil
-			}
-			if len(left) < len(writes) {
-				try = 0 // it goes on: no need to slow down further
-			}
-			writes = left
-		}
-		if err := sleep(ctx, backoff(try)); err != nil {
-			return fmt.Errorf("write %d rows that DynamoDB left unprocessed: %w", len(writes), err)
-		}
-	}
-}
-
-func batchWrite(ctx context.Context, db Rows, writes map[string][]types.WriteRequest) (*dynamodb.BatchWriteItemOutput, error) {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	return db.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: writes})
-}
+func keyOf(it item) rowKey { return rowKey{attr.Text(it, attrPK), attr.Text(it, attrSK)} }
 
 // getAll reads the items of the keys, strongly consistent, 100 a request and
 // `parallel` requests at a time; keys without an item are absent from the
@@ -161,7 +102,7 @@ func getChunk(ctx context.Context, db Rows, table string, chunk []rowKey, attrib
 			}
 			want.Keys = left
 		}
-		if err := sleep(ctx, backoff(try)); err != nil {
+		if err := pauses.Wait(ctx, try); err != nil {
 			return nil, fmt.Errorf("read %d rows that DynamoDB left unprocessed: %w", len(want.Keys), err)
 		}
 	}
@@ -199,30 +140,8 @@ func throttled(err error) bool {
 	}, api.ErrorCode())
 }
 
-// backoff returns the pause before the next try: a random part of a ceiling
-// that doubles from 50 ms to 5 s.
-func backoff(try int) time.Duration {
-	ceiling := min(50*time.Millisecond<<min(try, 10), 5*time.Second)
-	return ceiling/4 + rand.N(ceiling*3/4)
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-timer.C:
-		return nil
-	}
-}
-
-func text(it item, name string) string {
-	if s, ok := it[name].(*types.AttributeValueMemberS); ok {
-		return s.Value
-	}
-	return ""
-}
+// pauses are those between the tries of a request that DynamoDB refuses for now.
+var pauses = backoff.Backoff{Min: 50 * time.Millisecond, Max: 5 * time.Second}
 
 func orDefault(parallel int) int {
 	if parallel <= 0 {

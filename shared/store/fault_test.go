@@ -116,3 +116,10 @@ func (f *faulty) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...func(*
 	f.reads.Add(1)
 	return f.Client.Query(ctx, in)
 }
+
+func (f *faulty) Scan(ctx context.Context, in *dynamodb.ScanInput, _ ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
+	if err := f.throttle(); err != nil {
+		return nil, err
+	}
+	return f.Client.Scan(ctx, in)
+}

@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
+
+	"quotary/shared/attr"
 )
 
 // ErrFenced tells a writer that another one, of a higher epoch, has taken over.
@@ -54,13 +55,13 @@ func (s *Series) ClaimCheckpoint(ctx context.Context, source string) ([]byte, er
 	if err != nil {
 		return nil, fmt.Errorf("claim checkpoint of %s: %w", source, fenced(err))
 	}
-	return checkpoint(out.Attributes), nil
+	return attr.Bytes(out.Attributes, attrBody), nil
 }
 
 // fence is the condition under which the writer may replace an item.
 func (s *Series) fence() (condition *string, names map[string]string, values item) {
 	return aws.String("attribute_not_exists(#ep) OR #ep <= :ep"), map[string]string{"#ep": attrEpoch},
-		item{":ep": &types.AttributeValueMemberN{Value: strconv.FormatInt(s.epoch, 10)}}
+		item{":ep": attr.N(s.epoch)}
 }
 
 // fenced is the error of a request with that condition.
@@ -72,27 +73,34 @@ func fenced(err error) error {
 	return err
 }
 
-// putFenced writes items with different keys.
-func (s *Series) putFenced(ctx context.Context, items []item) error {
+// putFenced writes items, each with a request of its own.
+func (s *Series) putFenced(ctx context.Context, p *puts) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(parallelPuts)
 	if s.Parallel > 0 {
 		g.SetLimit(s.Parallel)
 	}
-	for _, it := range items {
+	for i, it := range p.items {
 		g.Go(func() error {
 			for try := 0; ; try++ {
 				err := s.putItem(ctx, it)
-				if err == nil || !throttled(err) {
+				switch {
+				case refused(err):
+					p.refuse(p.rows[i], err)
+					return nil
+				case err == nil || !throttled(err):
 					return err
 				}
-				if err := sleep(ctx, backoff(try)); err != nil {
+				if err := pauses.Wait(ctx, try); err != nil {
 					return fmt.Errorf("write a row that DynamoDB throttles: %w", err)
 				}
 			}
 		})
 	}
-	return g.Wait()
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	return p.err()
 }
 
 // putItem replaces one item, unless a writer of a higher epoch has written it.
@@ -101,9 +109,6 @@ func (s *Series) putItem(ctx context.Context, it item) error {
 	defer cancel()
 	in := &dynamodb.PutItemInput{TableName: &s.table, Item: it}
 	in.ConditionExpression, in.ExpressionAttributeNames, in.ExpressionAttributeValues = s.fence()
-	if s.epoch > 0 {
-		it[attrEpoch] = in.ExpressionAttributeValues[":ep"]
-	}
 	_, err := s.db.PutItem(ctx, in)
 	return fenced(err)
 }

@@ -41,10 +41,16 @@ func partition(parts ...string) string {
 	return b.String()
 }
 
-// lastPart returns the last part of a partition key, as it was before
-// partition escaped it.
-func lastPart(key string) string {
-	part := key[strings.LastIndexByte(key, '#')+1:]
+// firstPart and lastPart return parts of a partition key, as they were before
+// partition escaped them.
+func firstPart(key string) string {
+	part, _, _ := strings.Cut(key, "#")
+	return unescape(part)
+}
+
+func lastPart(key string) string { return unescape(key[strings.LastIndexByte(key, '#')+1:]) }
+
+func unescape(part string) string {
 	if strings.IndexByte(part, '%') >= 0 {
 		part = unescaper.Replace(part)
 	}

@@ -7,14 +7,13 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"quotary/shared/attr"
 )
 
 // Log holds immutable rows in order of time. A row is found under its subject
@@ -26,12 +25,18 @@ type Log struct {
 	// Parallel is how many batch requests of one call run at a time; 0 means 4.
 	Parallel int
 
-	db    Rows
+	db    LogDB
 	table string
 }
 
+// LogDB is the part of the DynamoDB client that Log needs.
+type LogDB interface {
+	Rows
+	Scan(context.Context, *dynamodb.ScanInput, ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error)
+}
+
 // NewLog returns the log that is kept in the table.
-func NewLog(db Rows, table string) *Log { return &Log{db: db, table: table} }
+func NewLog(db LogDB, table string) *Log { return &Log{db: db, table: table} }
 
 // Row is one immutable fact under a subject.
 type Row struct {
@@ -80,17 +85,11 @@ const defaultPage = 250
 
 // Put writes rows. It may be repeated; of rows with the same key in one call
 // the last one stays. What DynamoDB refuses for lack of capacity is tried again
-// until ctx ends. After an error any part of the rows may have been written.
+// until ctx ends. The error is an [*InvalidRowsError] when all rows but those it
+// names have been written; after any other, any part of them may have been.
 func (l *Log) Put(ctx context.Context, dataset string, rows []Row) error {
-	items := make([]item, len(rows))
-	for i, r := range rows {
-		it, err := logItem(dataset, r)
-		if err != nil {
-			return fmt.Errorf("put %s row %q of %q: %w", dataset, r.ID, r.Subject, err)
-		}
-		items[i] = it
-	}
-	if err := putAll(ctx, l.db, l.table, l.Parallel, items); err != nil {
+	puts := encodeAll(rows, func(r Row) (item, error) { return logItem(dataset, r) })
+	if err := puts.putAll(ctx, l.db, l.table, l.Parallel); err != nil {
 		return fmt.Errorf("put %s rows: %w", dataset, err)
 	}
 	return nil
@@ -141,19 +140,19 @@ func (l *Log) Rows(ctx context.Context, q Query) iter.Seq2[Row, error] {
 				yield(Row{}, fmt.Errorf("query %s rows of %q: %w", q.Dataset, q.Subject, err))
 				return
 			}
-			whole := len(rows)
+			complete := len(rows)
 			if in.ExclusiveStartKey = out.LastEvaluatedKey; len(out.LastEvaluatedKey) > 0 {
-				whole = lastMillis(rows)
+				complete = lastMillis(rows)
 			} else {
 				in = nil
 			}
-			sortRows(rows[:whole], q.Newest)
-			for _, r := range rows[:whole] {
+			sortRows(rows[:complete], q.Newest)
+			for _, r := range rows[:complete] {
 				if !yield(r, nil) {
 					return
 				}
 			}
-			rows = append(rows[:0], rows[whole:]...)
+			rows = append(rows[:0], rows[complete:]...)
 		}
 	}
 }
@@ -204,9 +203,9 @@ func rangeQuery(table, attribute, partition, lower, upper string) *dynamodb.Quer
 		KeyConditionExpression:   aws.String("#p = :p AND #s BETWEEN :lower AND :upper"),
 		ExpressionAttributeNames: map[string]string{"#p": attribute, "#s": attrSK},
 		ExpressionAttributeValues: item{
-			":p":     &types.AttributeValueMemberS{Value: partition},
-			":lower": &types.AttributeValueMemberS{Value: lower},
-			":upper": &types.AttributeValueMemberS{Value: upper},
+			":p":     attr.S(partition),
+			":lower": attr.S(lower),
+			":upper": attr.S(upper),
 		},
 	}
 }
@@ -230,10 +229,7 @@ func sortRows(rows []Row, newest bool) {
 	})
 }
 
-var (
-	errNoSubject = errors.New("the subject is empty")
-	errUTF8      = errors.New("the body is not UTF-8")
-)
+var errNoSubject = errors.New("the subject is empty")
 
 func logKey(dataset string, r Row) (rowKey, error) {
 	if r.Subject == "" {
@@ -248,17 +244,14 @@ func logItem(dataset string, r Row) (item, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !utf8.Valid(r.Body) {
-		return nil, errUTF8
-	}
 	it := key.item()
-	it[attrBody] = &types.AttributeValueMemberS{Value: string(r.Body)}
+	it[attrBody] = attr.S(string(r.Body))
 	if r.Seq != 0 {
-		it[attrSeq] = &types.AttributeValueMemberN{Value: strconv.FormatInt(r.Seq, 10)}
+		it[attrSeq] = attr.N(r.Seq)
 	}
 	for i, subject := range r.Index {
 		if subject != "" {
-			it[logIndexes[i].Partition] = &types.AttributeValueMemberS{Value: partition(dataset, subject)}
+			it[logIndexes[i].Partition] = attr.S(partition(dataset, subject))
 		}
 	}
 	return it, nil
@@ -266,22 +259,26 @@ func logItem(dataset string, r Row) (item, error) {
 
 func appendRows(rows []Row, items []item) ([]Row, error) {
 	for _, it := range items {
-		at, id, err := parseSort(text(it, attrSK))
+		r, err := row(it)
 		if err != nil {
 			return nil, err
-		}
-		r := Row{Subject: lastPart(text(it, attrPK)), Time: at, ID: id, Body: []byte(text(it, attrBody))}
-		if n, ok := it[attrSeq].(*types.AttributeValueMemberN); ok {
-			if r.Seq, err = strconv.ParseInt(n.Value, 10, 64); err != nil {
-				return nil, fmt.Errorf("row %q: malformed seq: %w", id, err)
-			}
-		}
-		for i, index := range logIndexes {
-			if subject := text(it, index.Partition); subject != "" {
-				r.Index[i] = lastPart(subject)
-			}
 		}
 		rows = append(rows, r)
 	}
 	return rows, nil
+}
+
+func row(it item) (Row, error) {
+	read := attr.Reader{Item: it}
+	at, id, err := parseSort(read.Text(attrSK))
+	if err != nil {
+		return Row{}, err
+	}
+	r := Row{Subject: lastPart(read.Text(attrPK)), Time: at, ID: id, Seq: read.Int(attrSeq), Body: []byte(read.Text(attrBody))}
+	for i, index := range logIndexes {
+		if subject := read.Text(index.Partition); subject != "" {
+			r.Index[i] = lastPart(subject)
+		}
+	}
+	return r, read.Err
 }

@@ -360,31 +360,6 @@ func TestHasCountsEachMissingRowOnce(t *testing.T) {
 	}
 }
 
-func TestAnUnusableRowIsRefusedAndNothingWritten(t *testing.T) {
-	t.Parallel()
-	log, _, _ := newLog(t)
-	good := store.Row{Subject: "s", Time: at(1), ID: "1", Body: []byte(`{}`)}
-	for name, change := range map[string]func(*store.Row){
-		"subject is empty":      func(r *store.Row) { r.Subject = "" },
-		"between 1970 and 2286": func(r *store.Row) { r.Time = at(-1) },
-		"and 2286":              func(r *store.Row) { r.Time = at(1e13) },
-		"not UTF-8":             func(r *store.Row) { r.Body = []byte{'"', 0xff, '"'} },
-	} {
-		bad := good
-		change(&bad)
-		err := log.Put(t.Context(), "fill", []store.Row{good, bad})
-		if err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("error is %v, want one that says %q", err, name)
-		}
-	}
-	if missing, err := log.Has(t.Context(), "fill", []store.Row{good}); err != nil || missing != 1 {
-		t.Errorf("a row was written beside a bad one (error %v)", err)
-	}
-	if _, err := log.Has(t.Context(), "fill", []store.Row{{}}); err == nil {
-		t.Error("Has accepts a row without subject")
-	}
-}
-
 func TestAQueryThatFailsEndsWithItsError(t *testing.T) {
 	t.Parallel()
 	log, _, _ := newLog(t)

@@ -13,6 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/smithy-go"
+
+	"quotary/shared/backoff"
 )
 
 // Names of the tables behind the prefix of a deployment.
@@ -140,7 +142,7 @@ func (s TableSpec) await(ctx context.Context, db Tables) error {
 				return nil
 			}
 		}
-		if err := sleep(ctx, wait); err != nil {
+		if err := backoff.Sleep(ctx, wait); err != nil {
 			return err
 		}
 	}

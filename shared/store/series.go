@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"time"
-	"unicode/utf8"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"quotary/shared/attr"
 )
 
 // Series holds one row per name, key, interval and time bucket. A row is
@@ -70,19 +70,12 @@ type SeriesAt struct {
 // Put writes points, each whole: a point without Extra removes the Extra that
 // was there. It may be repeated; of points with the same key in one call the
 // last one stays. What DynamoDB refuses for lack of capacity is tried again
-// until ctx ends. After an error any part of the points may have been written.
-// The error is [ErrFenced] when a writer of a higher epoch has written one of
-// them.
+// until ctx ends. The error is an [*InvalidRowsError] when all points but those it
+// names have been written; after any other, any part of them may have been. It is
+// [ErrFenced] when a writer of a higher epoch has written one of them.
 func (s *Series) Put(ctx context.Context, rows []SeriesRow) error {
-	items := make([]item, len(rows))
-	for i, r := range rows {
-		it, err := seriesItem(r)
-		if err != nil {
-			return fmt.Errorf("put %s: %w", r.SeriesKey, err)
-		}
-		items[i] = it
-	}
-	if err := s.putFenced(ctx, distinct(items)); err != nil {
+	puts := encodeAll(rows, func(r SeriesRow) (item, error) { return s.item(r) })
+	if err := s.putFenced(ctx, puts); err != nil {
 		return fmt.Errorf("put series: %w", err)
 	}
 	return nil
@@ -205,22 +198,17 @@ func (s *Series) Checkpoint(ctx context.Context, source string) ([]byte, error) 
 	if err != nil {
 		return nil, fmt.Errorf("read checkpoint of %s: %w", source, err)
 	}
-	return checkpoint(out.Item), nil
-}
-
-func checkpoint(it item) []byte {
-	body, _ := it[attrBody].(*types.AttributeValueMemberB)
-	if body == nil {
-		return nil
-	}
-	return body.Value
+	return attr.Bytes(out.Item, attrBody), nil
 }
 
 // SaveCheckpoint records how far the source has been consumed. The error is
 // [ErrFenced] when a writer of a higher epoch has claimed or saved it.
 func (s *Series) SaveCheckpoint(ctx context.Context, source string, body []byte) error {
 	it := checkpointKey(source).item()
-	it[attrBody] = &types.AttributeValueMemberB{Value: body}
+	it[attrBody] = attr.B(body)
+	if s.epoch > 0 {
+		it[attrEpoch] = attr.N(s.epoch)
+	}
 	if err := s.putItem(ctx, it); err != nil {
 		return fmt.Errorf("save checkpoint of %s: %w", source, err)
 	}
@@ -245,27 +233,23 @@ var errNoSeries = errors.New("a series needs a name, a key and an interval")
 // checkpointKey has two parts where a series has three, so they never meet.
 func checkpointKey(source string) rowKey { return rowKey{partition("checkpoint", source), "-"} }
 
-func seriesItem(r SeriesRow) (item, error) {
+func (s *Series) item(r SeriesRow) (item, error) {
 	key, err := seriesKey(r.SeriesKey, r.Time)
 	if err != nil {
 		return nil, err
 	}
-	if !utf8.Valid(r.Body) {
-		return nil, errUTF8
-	}
 	it := key.item()
-	it[attrBody] = &types.AttributeValueMemberS{Value: string(r.Body)}
+	it[attrBody] = attr.S(string(r.Body))
 	if len(r.Extra) > 0 {
-		it[attrExtra] = &types.AttributeValueMemberB{Value: r.Extra}
+		it[attrExtra] = attr.B(r.Extra)
+	}
+	if s.epoch > 0 {
+		it[attrEpoch] = attr.N(s.epoch)
 	}
 	return it, nil
 }
 
 func point(it item) (Point, error) {
-	at, _, err := parseSort(text(it, attrSK))
-	p := Point{Time: at, Body: []byte(text(it, attrBody))}
-	if extra, ok := it[attrExtra].(*types.AttributeValueMemberB); ok {
-		p.Extra = extra.Value
-	}
-	return p, err
+	at, _, err := parseSort(attr.Text(it, attrSK))
+	return Point{Time: at, Body: []byte(attr.Text(it, attrBody)), Extra: attr.Bytes(it, attrExtra)}, err
 }

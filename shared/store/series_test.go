@@ -249,26 +249,3 @@ func TestACheckpointIsTheLastOneSaved(t *testing.T) {
 		}
 	}
 }
-
-func TestAnUnusablePointIsRefused(t *testing.T) {
-	t.Parallel()
-	series, _, _ := newSeries(t)
-	for want, change := range map[string]func(*store.SeriesRow){
-		"needs a name":          func(r *store.SeriesRow) { r.Key = "" },
-		"a key and an interval": func(r *store.SeriesRow) { r.Interval = "" },
-		"between 1970 and 2286": func(r *store.SeriesRow) { r.Time = at(-1) },
-		"not UTF-8":             func(r *store.SeriesRow) { r.Body = []byte{0xff} },
-	} {
-		row := seriesRow(btc, 60000)
-		change(&row)
-		if err := series.Put(t.Context(), []store.SeriesRow{seriesRow(btc, 0), row}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error is %v, want one that says %q", err, want)
-		}
-	}
-	if _, err := series.Load(t.Context(), []store.SeriesAt{{SeriesKey: btc, Time: at(-1)}}); err == nil {
-		t.Error("Load accepts a time before 1970")
-	}
-	if _, ok, err := series.Latest(t.Context(), btc); ok || err != nil {
-		t.Errorf("a point was written beside a bad one (error %v)", err)
-	}
-}

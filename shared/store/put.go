@@ -1,0 +1,133 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
+)
+
+// puts are the items of one call of Put.
+type puts struct {
+	items []item
+	rows  []int // of each item, its index in the rows of the call
+
+	mu      sync.Mutex
+	invalid []InvalidRow
+}
+
+// encodeAll makes the items of rows. Of rows with the same key the last one is
+// taken: a request may not name a key twice.
+func encodeAll[R any](rows []R, encode func(R) (item, error)) *puts {
+	p := &puts{items: make([]item, 0, len(rows)), rows: make([]int, 0, len(rows))}
+	at := make(map[rowKey]int, len(rows))
+	for row, r := range rows {
+		it, err := encode(r)
+		if err == nil {
+			err = validate(it)
+		}
+		if err != nil {
+			p.refuse(row, err)
+			continue
+		}
+		k := keyOf(it)
+		if i, double := at[k]; double {
+			p.items[i], p.rows[i] = it, row
+			continue
+		}
+		at[k] = len(p.items)
+		p.items, p.rows = append(p.items, it), append(p.rows, row)
+	}
+	return p
+}
+
+func (p *puts) refuse(row int, reason error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.invalid = append(p.invalid, InvalidRow{row, reason})
+}
+
+// err reports the rows that were refused.
+func (p *puts) err() error {
+	if len(p.invalid) == 0 {
+		return nil
+	}
+	slices.SortFunc(p.invalid, func(a, b InvalidRow) int { return cmp.Compare(a.Index, b.Index) })
+	return &InvalidRowsError{p.invalid}
+}
+
+// putAll writes the items, 25 a request and `parallel` requests at a time. What
+// DynamoDB leaves unprocessed is tried again until ctx ends. The error is an
+// [*InvalidRowsError] when all that can be written is; after any other, any part
+// of the items may have been written.
+func (p *puts) putAll(ctx context.Context, db Rows, table string, parallel int) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(orDefault(parallel))
+	for from := 0; from < len(p.items); from += maxBatchWrite {
+		to := min(from+maxBatchWrite, len(p.items))
+		g.Go(func() error { return p.putBatch(ctx, db, table, from, to) })
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	return p.err()
+}
+
+// putBatch writes the items from `from` to `to`, exclusive. A batch that DynamoDB
+// refuses as invalid, which it does as a whole, is written one by one, to find
+// the rows that it means.
+func (p *puts) putBatch(ctx context.Context, db Rows, table string, from, to int) error {
+	err := putItems(ctx, db, table, p.items[from:to])
+	switch {
+	case !refused(err):
+		return err
+	case to-from == 1:
+		p.refuse(p.rows[from], err)
+		return nil
+	}
+	for i := from; i < to; i++ {
+		if err := p.putBatch(ctx, db, table, i, i+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// putItems writes the items of one batch.
+func putItems(ctx context.Context, db Rows, table string, items []item) error {
+	writes := make([]types.WriteRequest, len(items))
+	for i, it := range items {
+		writes[i].PutRequest = &types.PutRequest{Item: it}
+	}
+	for try := 0; ; try++ {
+		out, err := batchWrite(ctx, db, map[string][]types.WriteRequest{table: writes})
+		switch {
+		case throttled(err):
+		case err != nil:
+			return fmt.Errorf("write %d rows: %w", len(writes), err)
+		default:
+			left := out.UnprocessedItems[table]
+			if len(left) == 0 {
+				return nil
+			}
+			if len(left) < len(writes) {
+				try = 0 // it goes on: no need to slow down further
+			}
+			writes = left
+		}
+		if err := pauses.Wait(ctx, try); err != nil {
+			return fmt.Errorf("write %d rows that DynamoDB left unprocessed: %w", len(writes), err)
+		}
+	}
+}
+
+func batchWrite(ctx context.Context, db Rows, writes map[string][]types.WriteRequest) (*dynamodb.BatchWriteItemOutput, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	return db.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: writes})
+}

@@ -1,0 +1,88 @@
+package store_test
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"quotary/shared/store"
+)
+
+// scanAll scans to the end, on a new store for each page, as after a restart.
+func scanAll(t *testing.T, open func() *store.Log, datasets []string, pageSize int) (all map[string][]store.Row, pages int) {
+	t.Helper()
+	all = map[string][]store.Row{}
+	for cursor := ""; pages == 0 || cursor != ""; pages++ {
+		rows, next, err := open().Scan(t.Context(), datasets, cursor, pageSize)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for dataset, r := range rows {
+			all[dataset] = append(all[dataset], r...)
+		}
+		cursor = next
+	}
+	for _, rows := range all {
+		slices.SortFunc(rows, func(a, b store.Row) int {
+			return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Subject, b.Subject))
+		})
+	}
+	return all, pages
+}
+
+func TestAScanReadsEachRowOfItsDatasetsOnce(t *testing.T) {
+	t.Parallel()
+	log, db, table := newLog(t)
+	want := map[string][]store.Row{}
+	for _, dataset := range []string{"fill", "filled", "fi#ll%", "order"} {
+		for i := range 40 {
+			want[dataset] = append(want[dataset], store.Row{
+				Subject: fmt.Sprint("0x", i%7), Time: at(int64(1000 + i)), ID: fmt.Sprint(i % 3), Seq: int64(i), Body: fmt.Appendf(nil, `"%s %d"`, dataset, i),
+				Index: [4]string{"i#1", "", fmt.Sprint(i), ""},
+			})
+		}
+		if err := log.Put(t.Context(), dataset, want[dataset]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	delete(want, "filled")
+	for _, pageSize := range []int{0, 1, 9, 160} {
+		got, pages := scanAll(t, func() *store.Log { return store.NewLog(db, table) }, []string{"order", "fill", "fi#ll%"}, pageSize)
+		if diff := gocmp.Diff(want, got); diff != "" {
+			t.Errorf("in pages of %d: %s", pageSize, diff)
+		}
+		if pageSize > 0 && pages < 160/pageSize {
+			t.Errorf("%d pages of %d rows, of 160", pages, pageSize)
+		}
+	}
+	if rows, next, err := log.Scan(t.Context(), nil, "", 0); len(rows) != 0 || next != "" || err != nil {
+		t.Errorf("a scan of no dataset: %v, %q, %v", rows, next, err)
+	}
+}
+
+func TestAScanOutlastsThrottling(t *testing.T) {
+	t.Parallel()
+	log, db, _ := newLog(t)
+	if err := log.Put(t.Context(), "fill", manyRows(3)); err != nil {
+		t.Fatal(err)
+	}
+	db.refuse.Store(2)
+	rows, _, err := log.Scan(t.Context(), []string{"fill"}, "", 0)
+	if err != nil || len(rows["fill"]) != 3 || db.refuse.Load() >= 0 {
+		t.Errorf("%d rows, error %v", len(rows["fill"]), err)
+	}
+}
+
+func TestAStrangeCursorIsRefused(t *testing.T) {
+	t.Parallel()
+	log, _, _ := newLog(t)
+	for _, cursor := range []string{"x", "!", "WyIiLCIiXQ", time.Now().String()} {
+		if _, _, err := log.Scan(t.Context(), []string{"fill"}, cursor, 0); err == nil {
+			t.Errorf("the cursor %q is accepted", cursor)
+		}
+	}
+}
