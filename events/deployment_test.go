@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -12,7 +11,6 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,8 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
+	"quotary/internal/testenv"
 	"quotary/localstack/lambdahost"
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
@@ -55,8 +52,11 @@ func deploy(t *testing.T) *deployment {
 	t.Helper()
 	d := &deployment{World: apitest.New(t, catalog.FunctionPlanned), calls: &calls{seen: map[[3]string]bool{}}}
 	d.account = &account{calls: d.calls}
-	bin, data := t.TempDir(), t.TempDir()
-	keys := filepath.Join(data, "data-keys.json")
+	programs, err := testenv.Programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := filepath.Join(t.TempDir(), "data-keys.json")
 	// The data key of apitest's worlds.
 	text, err := json.Marshal(map[string]any{"current": "test", "keys": map[string][]byte{"test": bytes.Repeat([]byte{7}, 32)}})
 	if err == nil {
@@ -68,16 +68,8 @@ func deploy(t *testing.T) *deployment {
 	d.way = d.stores(t)
 	logs := new(bytes.Buffer) // one write at a time, says lambdahost
 	cfg := lambdahost.Config{Functions: map[string]lambdahost.Function{}, Logs: logs}
-	var builds errgroup.Group
 	for _, name := range catalog.AllFunctions() {
-		program := filepath.Join(bin, name)
-		builds.Go(func() error {
-			build := exec.CommandContext(t.Context(), "go", "build", "-tags", "lambda.norpc", "-ldflags", "-s -w", "-o", program, "../functions/"+strings.ReplaceAll(name, "-", "/"))
-			if out, err := build.CombinedOutput(); err != nil {
-				return fmt.Errorf("build %s: %w: %s", name, err, out)
-			}
-			return nil
-		})
+		program := filepath.Join(programs, filepath.FromSlash(catalog.Program(name)))
 		cfg.Functions[name] = lambdahost.Function{Path: program, Env: []string{
 			"AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test", "AWS_REGION=eu-west-1",
 			"AWS_ENDPOINT_URL_DYNAMODB=" + d.way + "/dynamodb/" + name + "/", "AWS_ENDPOINT_URL_S3=" + d.way + "/s3/" + name + "/",
@@ -85,9 +77,6 @@ func deploy(t *testing.T) *deployment {
 			"QUOTARY_SECRETS_KEY=key", "QUOTARY_DATA_KEYS_PARAMETER=/quotary/prod/data-keys",
 			"QUOTARY_TABLE_PREFIX=" + d.Prefix, "QUOTARY_VIEWS_BUCKET=views", "QUOTARY_DATA_KEYS_FILE=" + keys,
 		}}
-	}
-	if err := builds.Wait(); err != nil {
-		t.Fatal(err)
 	}
 	if d.host, err = lambdahost.New(cfg); err != nil {
 		t.Fatal(err)

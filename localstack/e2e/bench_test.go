@@ -46,7 +46,7 @@ func BenchmarkSignedRequest(b *testing.B) {
 	echo := httptest.NewServer(&standIn{engine: world.State.DynamoDB, seen: make(map[string][]byte)})
 	defer echo.Close()
 	quiet, err := stack.Start(b.Context(), stack.Config{
-		Data: b.TempDir(), Programs: filepath.Join(root, "bin"), Tools: filepath.Join(root, "localstack"),
+		Data: b.TempDir(), Programs: programs, Tools: filepath.Join(root, "localstack"),
 		DynamoDB: echo.URL, Upstream: "none", MaxEach: 32,
 		// The stand-in shares the engine of the first stack, not its tables.
 	})

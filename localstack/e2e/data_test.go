@@ -8,7 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"quotary/internal/testenv"
 )
 
 func TestARecordingIsReplayedOnceAndServed(t *testing.T) {
@@ -43,7 +44,7 @@ func TestARecordingIsReplayedOnceAndServed(t *testing.T) {
 		t.Fatal("the recording holds no fills")
 	}
 	for range 2 {
-		cmd := exec.CommandContext(t.Context(), filepath.Join(root, "bin", "localstack"), "replay", recording, "--data", world.State.DataDir)
+		cmd := exec.CommandContext(t.Context(), filepath.Join(programs, "localstack"), "replay", recording, "--data", world.State.DataDir)
 		cmd.Dir = root
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("replay: %v\n%s", err, out)
@@ -61,18 +62,11 @@ func TestARecordingIsReplayedOnceAndServed(t *testing.T) {
 func TestLiveDataArrives(t *testing.T) {
 	t.Parallel()
 	key := world.State.Demo.SubKey
-	deadline := time.Now().Add(60 * time.Second)
-	for {
+	testenv.Until(t, "tickers and klines arrive", func() bool {
 		tickers := data[[]struct{ Coin, Price string }](t, call(t, 200, key, "GET", hl+"/tickers", nil))
 		klines := data[[]map[string]any](t, call(t, 200, key, "GET", hl+"/klines-with-taker-vol/BTC/1s?limit=5", nil))
-		if len(tickers) > 5 && len(klines) > 0 {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("after a minute: %d tickers, %d klines", len(tickers), len(klines))
-		}
-		time.Sleep(500 * time.Millisecond)
-	}
+		return len(tickers) > 5 && len(klines) > 0
+	})
 	call(t, 200, key, "GET", hl+"/tickers/coin/BTC", nil)
 	mids := data[map[string]string](t, call(t, 200, key, "POST", hl+"/info", map[string]any{"type": "allMids"}))
 	if mids["BTC"] == "" {

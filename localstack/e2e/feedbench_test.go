@@ -30,7 +30,7 @@ import (
 // is one frame.
 func BenchmarkVenueToClient(b *testing.B) {
 	live, err := stack.Start(b.Context(), stack.Config{
-		Data: b.TempDir(), Programs: filepath.Join(root, "bin"), Tools: filepath.Join(root, "localstack"),
+		Data: b.TempDir(), Programs: programs, Tools: filepath.Join(root, "localstack"),
 		IngesterEnv: []string{"QUOTARY_FEED_IDLE=1h"},
 	})
 	if err != nil {

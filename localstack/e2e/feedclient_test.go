@@ -18,20 +18,21 @@ import (
 
 	"github.com/coder/websocket"
 
+	"quotary/internal/testenv"
 	"quotary/localstack/client"
 )
 
 // feedIdle is the idle limit that the tests' stack is given, so that they need
 // not wait for a minute. The clients of the soak test have the real one.
-var feedIdle = map[bool]time.Duration{true: 60 * time.Second, false: 10 * time.Second}[soakFor > 0]
+var feedIdle = testenv.Amount(10*time.Second, 60*time.Second)
 
 // feedSilence is how long the book of a silent source is not stale on the tests'
 // stack.
-var feedSilence = map[bool]time.Duration{true: 15 * time.Second, false: 2 * time.Second}[soakFor > 0]
+var feedSilence = testenv.Amount(2*time.Second, 15*time.Second)
 
-// soon is how long anything on a feed may take that the product promises within
-// seconds.
-const soon = 5 * time.Second
+// soon is how long a test waits for what the product does within a second on an
+// idle machine; a busy one takes longer.
+const soon = 30 * time.Second
 
 // socket is a client of a feed. While it waits for frames it is not idle.
 type socket struct {
@@ -53,7 +54,7 @@ func handshake(t *testing.T, key client.Key, path string, query url.Values) (*so
 	for name, values := range query {
 		parameters[name] = values
 	}
-	ctx, done := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, done := context.WithTimeout(t.Context(), soon)
 	defer done()
 	conn, res, err := websocket.Dial(ctx, world.State.WSBaseURL+hl+path+"?"+parameters.Encode(), nil)
 	if err != nil {
@@ -171,6 +172,13 @@ func (s *socket) answer(message, want string) {
 	s.await(want, soon, func(p pushed) bool { return p.raw == want })
 }
 
+// closed waits for the service to close a connection that is in use.
+func (s *socket) closed() {
+	s.t.Helper()
+	defer s.stay()()
+	s.ended(soon)
+}
+
 // ended waits in silence for the end of the connection, whatever still comes.
 func (s *socket) ended(within time.Duration) {
 	s.t.Helper()
@@ -187,22 +195,16 @@ func (s *socket) ended(within time.Duration) {
 }
 
 // reconnects waits until a key may connect again.
-func reconnects(t *testing.T, key client.Key, path string) *socket {
+func reconnects(t *testing.T, key client.Key, path string) (s *socket) {
 	t.Helper()
-	deadline := time.Now().Add(soon)
-	for {
-		s, refused := handshake(t, key, path, nil)
-		if s != nil {
-			return s
-		}
-		if refused.Status != http.StatusTooManyRequests {
+	testenv.Until(t, "a slot is freed", func() bool {
+		var refused client.Answer
+		if s, refused = handshake(t, key, path, nil); s == nil && refused.Status != http.StatusTooManyRequests {
 			t.Fatalf("status %d: %s", refused.Status, refused.Body)
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("no slot was freed within %s", soon)
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
+		return s != nil
+	})
+	return s
 }
 
 func subscription(method string, fields map[string]any) string {
@@ -254,15 +256,18 @@ func ingesters(t *testing.T) (all []ingester) {
 	return all
 }
 
-// active is the ingester that works, the zero value while there is none.
-func active(t *testing.T) ingester {
+// active waits for the ingester that works, in a later epoch than the one given.
+func active(t *testing.T, after int64) (holder ingester) {
 	t.Helper()
-	for _, one := range ingesters(t) {
-		if one.Role == "active" {
-			return one
+	testenv.Until(t, fmt.Sprint("an ingester works in an epoch after ", after), func() bool {
+		for _, one := range ingesters(t) {
+			if one.Role == "active" && one.Epoch > after {
+				holder = one
+			}
 		}
-	}
-	return ingester{}
+		return holder.url != ""
+	})
+	return holder
 }
 
 // children are the children of this process that run a program; none where the

@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/coder/websocket"
 )
@@ -30,7 +29,7 @@ func TestABookIsJoinedFromAllOrders(t *testing.T) {
 		}
 		t.Run(fmt.Sprint(grouping["nSigFigs"], " figures in steps of ", grouping["mantissa"]), func(t *testing.T) {
 			t.Parallel()
-			ctx, done := context.WithTimeout(t.Context(), 30*time.Second)
+			ctx, done := context.WithTimeout(t.Context(), 2*soon)
 			defer done()
 			venue, _, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(world.State.VenueURL, "http")+"/ws", nil) //nolint:bodyclose // there is none to close, says Dial
 			if err != nil {
@@ -44,7 +43,7 @@ func TestABookIsJoinedFromAllOrders(t *testing.T) {
 			ours.send(subscription("subscribe", fields))
 			next := func(s *socket, after int64) (b book) {
 				t.Helper()
-				s.await("a book", 20*time.Second, func(p pushed) bool {
+				s.await("a book", soon, func(p pushed) bool {
 					return p.Channel == "l2Book" && json.Unmarshal(p.Data, &b) == nil && b.Time > after
 				})
 				return b

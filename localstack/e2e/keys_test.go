@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"quotary/internal/testenv"
 	"quotary/localstack/client"
 	"quotary/shared/catalog"
 )
@@ -34,17 +35,10 @@ func TestTheWholeLifeOfAKey(t *testing.T) {
 	message(t, call(t, 403, primary, "GET", tickers, nil))
 	message(t, call(t, 403, sub, "GET", d+"/info", nil))
 
-	// Limits are exact and their end is told.
 	limited := issue(t, primary, map[string]any{"name": "limited", "rate_limit": 3})
-	waitForSecond(40)
 	for range 3 {
 		call(t, 200, limited, "GET", tickers, nil)
 	}
-	refused := call(t, 429, limited, "GET", tickers, nil)
-	if refused.Header.Get("Retry-After") == "" || refused.Header.Get("RateLimit-Limit") != "3" || refused.Header.Get("RateLimit-Remaining") != "0" {
-		t.Errorf("headers of a refused request: %v", refused.Header)
-	}
-	message(t, refused)
 
 	// A disabled key is refused on the next request, a reset secret is dead at once.
 	call(t, 200, primary, "POST", d+"/sub-keys/"+sub.AccessKey+"/disable", nil)
@@ -94,12 +88,27 @@ type quotaSummary struct {
 	Remaining int64 `json:"remaining_quota"`
 }
 
-// waitForSecond returns before a second of the clock minute, so that a rate
-// window does not end under a test.
-func waitForSecond(latest int) {
-	for second := time.Now().Second(); second > latest; second = time.Now().Second() {
-		time.Sleep(time.Second)
-	}
+func TestARequestOverTheRateLimitIsRefused(t *testing.T) {
+	t.Parallel()
+	primary := register(t, nil)
+	minute := func() int64 { return time.Now().Unix() / 60 }
+	testenv.Until(t, "four requests are made within one clock minute", func() bool {
+		began := minute()
+		limited := issue(t, primary, map[string]any{"rate_limit": 3})
+		for range 3 {
+			call(t, 200, limited, "GET", hl+"/tickers", nil)
+		}
+		refused := ask(t, limited, "GET", hl+"/tickers", nil)
+		if minute() != began {
+			call(t, 200, primary, "DELETE", d+"/sub-keys/"+limited.AccessKey, nil)
+			return false
+		}
+		if refused.Status != 429 || refused.Header.Get("Retry-After") == "" || refused.Header.Get("RateLimit-Limit") != "3" || refused.Header.Get("RateLimit-Remaining") != "0" {
+			t.Errorf("over the limit: %d, %v", refused.Status, refused.Header)
+		}
+		message(t, refused)
+		return true
+	})
 }
 
 func TestConcurrentRequestsNeverPassTheQuota(t *testing.T) {

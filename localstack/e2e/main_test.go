@@ -11,9 +11,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"quotary/internal/testenv"
 	"quotary/localstack/client"
 	"quotary/localstack/stack"
 	"quotary/localstack/witness"
@@ -34,10 +33,11 @@ var world *stack.Stack
 // own are the stack's own addresses.
 var own stack.State
 
-var root = func() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(file), "..", "..")
-}()
+// root is the folder of the repository, programs that of what is built.
+var (
+	root     = testenv.Root
+	programs string
+)
 
 func TestMain(m *testing.M) {
 	if os.Getenv(witness.AsContainer) != "" {
@@ -56,8 +56,9 @@ func run(m *testing.M) int {
 		fmt.Println("end-to-end tests are skipped by -short")
 		return 0
 	}
-	if out, err := exec.Command("make", "-C", root, "tools", "build").CombinedOutput(); err != nil {
-		fmt.Printf("build the programs: %v\n%s", err, out)
+	var err error
+	if programs, err = testenv.Programs(); err != nil {
+		fmt.Println(err)
 		return 1
 	}
 	data, err := os.MkdirTemp("", "quotary-e2e-")
@@ -76,7 +77,7 @@ func run(m *testing.M) int {
 	ingesterEnv := []string{"QUOTARY_FEED_IDLE=" + feedIdle.String(), "QUOTARY_FEED_SILENCE=" + feedSilence.String()}
 	world, err = stack.Start(ctx, stack.Config{
 		Upstream: upstream, Ingesters: ingesters,
-		Data: data, Programs: filepath.Join(root, "bin"), Tools: filepath.Join(root, "localstack"),
+		Data: data, Programs: programs, Tools: filepath.Join(root, "localstack"),
 		DynamoDB: engine, Progress: os.Stdout, History: 1,
 		IngesterEnv: ingesterEnv,
 	})

@@ -8,26 +8,23 @@ import (
 	"testing"
 	"time"
 
+	"quotary/internal/testenv"
 	"quotary/localstack/client"
 )
 
 // eventually asks until the answer is as wanted.
-func eventually[T any](t *testing.T, within time.Duration, what string, ask func() client.Answer, wanted func(T) bool) {
+func eventually[T any](t *testing.T, what string, ask func() client.Answer, wanted func(T) bool) {
 	t.Helper()
-	deadline := time.Now().Add(within)
-	for {
-		answer := ask()
-		var out T
-		if answer.Status == http.StatusOK {
-			if out = data[T](t, answer); wanted(out) {
-				return
-			}
+	var answer client.Answer
+	defer func() {
+		if t.Failed() {
+			t.Logf("%s: the last answer is %d: %.600s", what, answer.Status, answer.Body)
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s: after %s the answer is %d: %.600s", what, within, answer.Status, answer.Body)
-		}
-		time.Sleep(500 * time.Millisecond)
-	}
+	}()
+	testenv.Until(t, what+" is as wanted", func() bool {
+		answer = ask()
+		return answer.Status == http.StatusOK && wanted(data[T](t, answer))
+	})
 }
 
 // TestTheMarketAsAWholeIsServed asks for what is made of books, figures and
@@ -51,10 +48,10 @@ func TestTheMarketAsAWholeIsServed(t *testing.T) {
 		Levels [2][]level
 		Stale  bool
 	}
-	eventually(t, time.Minute, "l2Book", info(map[string]any{"type": "l2Book", "coin": "BTC"}), func(b book) bool {
+	eventually(t, "l2Book", info(map[string]any{"type": "l2Book", "coin": "BTC"}), func(b book) bool {
 		return b.Coin == "BTC" && !b.Stale && len(b.Levels[0]) > 5 && len(b.Levels[1]) > 5
 	})
-	eventually(t, time.Minute, "l2Book, grouped", info(map[string]any{"type": "l2Book", "coin": "BTC", "nSigFigs": 3}), func(b book) bool {
+	eventually(t, "l2Book, grouped", info(map[string]any{"type": "l2Book", "coin": "BTC", "nSigFigs": 3}), func(b book) bool {
 		for _, side := range b.Levels {
 			for _, l := range side {
 				if digits := strings.TrimRight(strings.TrimSuffix(l.Px, ".0"), "0"); len(digits) > 3 {
@@ -69,7 +66,7 @@ func TestTheMarketAsAWholeIsServed(t *testing.T) {
 		Coin                 string
 		BidVolume, AskVolume string
 	}
-	eventually(t, 90*time.Second, "history-summaries", get("/orderbooks/history-summaries/BTC?interval=1h"), func(list []summary) bool {
+	eventually(t, "history-summaries", get("/orderbooks/history-summaries/BTC?interval=1h"), func(list []summary) bool {
 		return len(list) > 0 && list[0].Coin == "BTC" && list[0].BidVolume > "0" && time.Since(time.Unix(list[0].Time, 0)) < 10*time.Minute
 	})
 	type point struct {
@@ -77,14 +74,14 @@ func TestTheMarketAsAWholeIsServed(t *testing.T) {
 		PositionCount, LongCount int64
 		TotalPv                  string
 	}
-	eventually(t, 90*time.Second, "open-interest/history", get("/open-interest/history/BTC"), func(list []point) bool {
+	eventually(t, "open-interest/history", get("/open-interest/history/BTC"), func(list []point) bool {
 		return len(list) > 0 && list[0].PositionCount > list[0].LongCount && list[0].LongCount > 0
 	})
 	type delta struct{ SzDelta, ValDelta string }
-	eventually(t, time.Minute, "accumulated-taker-delta", get("/accumulated-taker-delta/BTC?interval=1d"), func(d delta) bool {
+	eventually(t, "accumulated-taker-delta", get("/accumulated-taker-delta/BTC?interval=1d"), func(d delta) bool {
 		return d.SzDelta != "" && d.SzDelta != "0.0" && d.ValDelta != "0.0"
 	})
-	eventually(t, time.Minute, "spotMetaAndAssetCtxs", info(map[string]any{"type": "spotMetaAndAssetCtxs"}), func(pair [2]json.RawMessage) bool {
+	eventually(t, "spotMetaAndAssetCtxs", info(map[string]any{"type": "spotMetaAndAssetCtxs"}), func(pair [2]json.RawMessage) bool {
 		return len(pair[1]) > 2
 	})
 
@@ -104,7 +101,7 @@ func TestTheMarketAsAWholeIsServed(t *testing.T) {
 	if err := json.NewDecoder(answer.Body).Decode(&want); err != nil || len(want) < 5 {
 		t.Fatalf("the venue tells %v, %v", want, err)
 	}
-	eventually(t, 90*time.Second, "fundingHistory", info(map[string]any{"type": "fundingHistory", "coin": "BTC", "startTime": since, "endTime": want[len(want)-1].Time}), func(got []rate) bool {
+	eventually(t, "fundingHistory", info(map[string]any{"type": "fundingHistory", "coin": "BTC", "startTime": since, "endTime": want[len(want)-1].Time}), func(got []rate) bool {
 		if len(got) != len(want) {
 			return false
 		}

@@ -28,7 +28,7 @@ func TestStacksOnOneDatabaseAreApart(t *testing.T) {
 	var states []stack.State
 	for range 2 {
 		other, err := stack.Start(t.Context(), stack.Config{
-			Data: folder, Programs: filepath.Join(root, "bin"), Tools: filepath.Join(root, "localstack"),
+			Data: folder, Programs: programs, Tools: filepath.Join(root, "localstack"),
 			DynamoDB: world.State.DynamoDB, Upstream: "none",
 		})
 		if err != nil {

@@ -8,9 +8,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"quotary/internal/testenv"
 )
 
 // told is an order as the venue and the product tell it; what is compared are
@@ -29,10 +30,7 @@ func (o *told) oid() int64 { return int64(o.Order["oid"].(float64)) }
 func TestOrdersAreAsTheVenueTellsThem(t *testing.T) {
 	t.Parallel()
 	compared, named := map[string]bool{}, false
-	for deadline := time.Now().Add(2 * time.Minute); len(compared) < 4 || !named; time.Sleep(200 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("after two minutes %d accounts were found, want 4, with orders that their client named: %t", len(compared), named)
-		}
+	testenv.Until(t, "four accounts were compared, with orders that their client named", func() bool {
 		top := data[[]struct{ Address string }](t, call(t, 200, world.State.Demo.SubKey, "GET", hl+"/fills/top-trades?coin=BTC&interval=1d&limit=100", nil))
 		for _, one := range top {
 			if (len(compared) < 4 || !named) && !compared[one.Address] && rests(venueOrders(t, one.Address)) {
@@ -40,7 +38,8 @@ func TestOrdersAreAsTheVenueTellsThem(t *testing.T) {
 				named = compareOrders(t, one.Address) || named
 			}
 		}
-	}
+		return len(compared) >= 4 && named
+	})
 }
 
 // rests tells whether an account places orders that wait, and had some filled.
@@ -57,16 +56,19 @@ func rests(history []told) bool {
 // one.
 func compareOrders(t *testing.T, address string) (named bool) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(200 * time.Millisecond) {
-		history := venueOrders(t, address)
-		diff := differs(t, address, history)
-		if diff == "" && cmp.Equal(history, venueOrders(t, address)) {
-			return checkStatus(t, address, history)
+	var history []told
+	var diff string
+	defer func() {
+		if t.Failed() {
+			t.Logf("%s: %s", address, diff)
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s: after a minute %s", address, diff)
-		}
-	}
+	}()
+	testenv.Until(t, "the orders of "+address+" are those of the venue", func() bool {
+		history = venueOrders(t, address)
+		diff = differs(t, address, history)
+		return diff == "" && cmp.Equal(history, venueOrders(t, address))
+	})
+	return checkStatus(t, address, history)
 }
 
 // venueInfo asks the venue itself.

@@ -22,13 +22,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/coder/websocket"
 
+	"quotary/internal/testenv"
 	"quotary/localstack/client"
 )
 
-// soakFor is how long the soak test runs, QUOTARY_SOAK; without it there is none.
-var soakFor, _ = time.ParseDuration(os.Getenv("QUOTARY_SOAK"))
-
 const (
+	soakFor   = 2 * time.Minute
+	soakMany  = 2000             // clients
 	soakKeys  = 100              // the clients share so many sub-keys
 	soakPing  = 20 * time.Second // between heartbeats
 	soakEvery = 15 * time.Second // between two random acts of a client, on average
@@ -47,34 +47,26 @@ var soakCoins = [...]string{"BTC", "ETH", "SOL", soakMuted}
 // without a gap and none twice. At the end the table must count exactly the
 // sockets that are open, and neither memory nor goroutines may have grown.
 func TestTheFeedsHoldUnderManyClients(t *testing.T) {
-	if soakFor <= 0 {
-		t.Skip("set QUOTARY_SOAK to a duration, or run make soak")
-	}
-	clients := 2000
-	if n, err := strconv.Atoi(os.Getenv("QUOTARY_SOAK_CLIENTS")); err == nil {
-		clients = n
+	if !testenv.Prove() {
+		t.Skip("make prove runs this")
 	}
 	s := &soak{t: t, sockets: map[*soaker]bool{}, all: map[string][]int64{}}
 	s.record()
 	world.Venue.Mute(soakMuted, true)
 	t.Cleanup(func() { world.Venue.Mute(soakMuted, false) })
 	for range soakKeys {
-		s.keys = append(s.keys, issue(t, register(t, nil), map[string]any{"ws_conn_limit": clients, "ws_sub_limit": 100 * clients}))
+		s.keys = append(s.keys, issue(t, register(t, nil), map[string]any{"ws_conn_limit": soakMany, "ws_sub_limit": 100 * soakMany}))
 	}
 	began := s.measure("before the first client")
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	turn := make(chan struct{}, 6) // connections being made at a time: the local functions have eight instances
-	for i := range clients {
+	for i := range soakMany {
 		running.Go(func() { s.client(ctx, i, turn) })
 	}
-	for s.open() < clients {
-		if time.Sleep(100 * time.Millisecond); t.Failed() {
-			break
-		}
-	}
+	testenv.Until(t, "all clients are connected", func() bool { return s.open() >= soakMany || t.Failed() })
 	t.Logf("%d clients are connected", s.open())
-	time.Sleep(soakFor / 4)
+	time.Sleep(soakFor / 4) // the soak itself
 	early := s.measure("a quarter through")
 	time.Sleep(soakFor * 3 / 4)
 	late := s.measure("at the end")
@@ -87,18 +79,17 @@ func TestTheFeedsHoldUnderManyClients(t *testing.T) {
 	s.settle(s.compare)
 	t.Logf("%d subscriptions to trades were compared", len(s.parts))
 	// Functions are still told of ends that the table knows already.
-	for deadline := time.Now().Add(time.Minute); runtime.NumGoroutine() > began.goroutines+soakLinks && time.Now().Before(deadline); {
-		time.Sleep(time.Second)
-	}
-	after := s.measure("after the last client")
+	defer func() {
+		if t.Failed() {
+			_ = pprof.Lookup("goroutine").WriteTo(os.Stdout, 1)
+		}
+	}()
+	testenv.Until(t, "the goroutines of the clients end", func() bool { return runtime.NumGoroutine() <= began.goroutines+soakLinks })
+	s.measure("after the last client")
 	t.Logf("%d connections made, %d frames, %d subscriptions, %d unsubscriptions, %d kills",
 		s.made.Load(), s.frames.Load(), s.subscribed.Load(), s.unsubscribed.Load(), s.killed.Load())
 	if late.goroutines > early.goroutines*5/4+100 || late.ingester > early.ingester*3/2+64<<20 {
 		t.Errorf("grown from %+v to %+v", early, late)
-	}
-	if after.goroutines > began.goroutines+soakLinks {
-		t.Errorf("goroutines are left: %d, %d before", after.goroutines, began.goroutines)
-		_ = pprof.Lookup("goroutine").WriteTo(os.Stdout, 1)
 	}
 }
 
@@ -231,18 +222,13 @@ func (s *soak) measure(when string) figures {
 
 // settle waits until nothing is wrong any longer.
 func (s *soak) settle(look func() string) {
-	deadline := time.Now().Add(30 * time.Second)
-	for {
-		wrong := look()
-		if wrong == "" {
-			return
+	var wrong string
+	defer func() {
+		if s.t.Failed() {
+			s.t.Log(wrong)
 		}
-		if time.Now().After(deadline) {
-			s.t.Error(wrong)
-			return
-		}
-		time.Sleep(500 * time.Millisecond)
-	}
+	}()
+	testenv.Until(s.t, "nothing is wrong any longer", func() bool { wrong = look(); return wrong == "" })
 }
 
 // count compares the table of connections with the sockets that are open; "" is

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"quotary/shared/catalog"
 )
 
 // process is a program that the stack keeps running.
@@ -113,4 +115,7 @@ func (p *process) stop(ctx context.Context) {
 	}
 }
 
-func (s *Stack) program(name string) string { return filepath.Join(s.cfg.Programs, name) }
+// program is the path of a function's program, or the ingester's.
+func (s *Stack) program(name string) string {
+	return filepath.Join(s.cfg.Programs, filepath.FromSlash(catalog.Program(name)))
+}

@@ -260,7 +260,7 @@ func (s *Stack) startFunctions(context.Context) error {
 	})
 	functions := make(map[string]lambdahost.Function, len(names))
 	for _, name := range names {
-		program := filepath.Join(s.cfg.Programs, name)
+		program := s.program(name)
 		if _, err := os.Stat(program); err != nil {
 			return fmt.Errorf("the program %s is not built: run make build (%w)", name, err)
 		}
