@@ -7,7 +7,7 @@ import (
 	"os"
 
 	"quotary/functions/ingester/ingest"
-	"quotary/shared/store"
+	"quotary/shared/store/schema"
 )
 
 // Run creates what a deployment creates, where it is not there yet.
@@ -16,10 +16,10 @@ func (setupCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := store.Create(ctx, c.dynamodb, store.Schema(s.prefix)); err != nil {
+	if err := schema.Create(ctx, c.dynamodb, schema.Tables(s.prefix)); err != nil {
 		return err
 	}
-	return store.CreateBucket(ctx, c.s3, s.bucket)
+	return schema.CreateBucket(ctx, c.s3, s.bucket)
 }
 
 // Run replays a file and prints what it holds.

@@ -13,11 +13,11 @@ import (
 	"quotary/functions/ingester/feeds"
 	"quotary/functions/ingester/feeds/management"
 	"quotary/functions/ingester/ingest"
+	"quotary/functions/ingester/lease"
 	"quotary/shared/connections"
 	"quotary/shared/keys"
-	"quotary/shared/lease"
 	"quotary/shared/source/hyperliquid"
-	"quotary/shared/store"
+	"quotary/shared/store/schema"
 )
 
 // hasFeeds tells whether there are WebSocket feeds: not when they are switched off
@@ -26,7 +26,7 @@ func (s settings) hasFeeds(ctx context.Context, c clients) (bool, error) {
 	if !s.feeds {
 		return false, nil
 	}
-	table := s.prefix + store.ConnectionsTable
+	table := s.prefix + schema.ConnectionsTable
 	_, err := c.dynamodb.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &table})
 	var missing *types.ResourceNotFoundException
 	if errors.As(err, &missing) {
@@ -43,12 +43,12 @@ func (i *ingester) newFeeds(stores ingest.Stores, term *lease.Term) *feeds.Feeds
 	if !i.serves {
 		return nil
 	}
-	connected := connections.New(i.dynamodb, i.prefix+store.ConnectionsTable, time.Now)
+	connected := connections.New(i.dynamodb, i.prefix+schema.ConnectionsTable, time.Now)
 	config := feeds.Config{
 		Connections: connected,
 		Follower:    connections.NewFollower(connected, i.dynamodb, dynamodbstreams.NewFromConfig(i.config)),
 		Gateway:     management.New(i.config, term.Valid),
-		Keys:        keys.New(i.dynamodb, i.prefix+store.KeysTable, nil, time.Now),
+		Keys:        keys.New(i.dynamodb, i.prefix+schema.KeysTable, nil, time.Now),
 		Log:         stores.Log, Series: stores.Series,
 		Logger: i.log.With("part", "feeds"),
 		Idle:   i.idle, Silence: i.silence,

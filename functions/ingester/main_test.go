@@ -24,6 +24,7 @@ import (
 	"quotary/shared/market"
 	"quotary/shared/source/hyperliquid"
 	"quotary/shared/store"
+	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 )
 
@@ -53,11 +54,11 @@ func newWorld(t *testing.T) *world {
 	objects := httptest.NewServer(handler)
 	t.Cleanup(objects.Close)
 	client := storetest.S3Client(t, handler)
-	if err := store.CreateBucket(t.Context(), client, "views"); err != nil {
+	if err := schema.CreateBucket(t.Context(), client, "views"); err != nil {
 		t.Fatal(err)
 	}
 	w := &world{t: t, spool: filepath.Join(t.TempDir(), "spool"), stores: ingest.Stores{
-		Log: store.NewLog(db, prefix+store.LogTable), Series: store.NewSeries(db, prefix+store.SeriesTable), Views: store.NewViews(client, "views")}}
+		Log: store.NewLog(db, prefix+schema.LogTable), Series: store.NewSeries(db, prefix+schema.SeriesTable), Views: store.NewViews(client, "views")}}
 	w.env = append(os.Environ(), "QUOTARY_TEST_AS_INGESTER=1", "QUOTARY_INGESTER_NAME=only", "QUOTARY_TABLE_PREFIX="+prefix, "QUOTARY_VIEWS_BUCKET=views", "QUOTARY_FEEDS=off",
 		"QUOTARY_SPOOL_DIR="+w.spool, "AWS_ENDPOINT_URL_DYNAMODB="+storetest.Endpoint(t), "AWS_ENDPOINT_URL_S3="+objects.URL,
 		"AWS_REGION=eu-west-1", "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test", "AWS_EC2_METADATA_DISABLED=true")
@@ -319,7 +320,7 @@ func BenchmarkIngest(b *testing.B) {
 		prefix := storetest.Tables(b, db)
 		objects, bucket := storetest.S3(b)
 		p := &ingest.Pipeline{Log: slog.New(slog.DiscardHandler), Stores: ingest.Stores{
-			Log: store.NewLog(db, prefix+store.LogTable), Series: store.NewSeries(db, prefix+store.SeriesTable).Under(1), Views: store.NewViews(objects, bucket)}}
+			Log: store.NewLog(db, prefix+schema.LogTable), Series: store.NewSeries(db, prefix+schema.SeriesTable).Under(1), Views: store.NewViews(objects, bucket)}}
 		p.Sources = []ingest.Source{{Name: "recording", Stats: new(hyperliquid.Stats), NoCheckpoint: true,
 			Follow: func(ctx context.Context, _ hyperliquid.Position, sink hyperliquid.Sink) error {
 				for from := 0; from < len(fills); from += 1000 {

@@ -14,12 +14,13 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"quotary/functions/ingester/ingest"
+	"quotary/functions/ingester/lease"
 	"quotary/functions/ingester/projection"
-	"quotary/shared/lease"
 	"quotary/shared/market"
 	"quotary/shared/metrics"
 	"quotary/shared/source/hyperliquid"
 	"quotary/shared/store"
+	"quotary/shared/store/schema"
 )
 
 // ingester is what a process has ready while it stands by: settings, and clients
@@ -51,7 +52,7 @@ func (runCommand) Run(ctx context.Context) error {
 	}
 	rank := &ranking{settings: s}
 	rank.look()
-	l := &lease.Lease{DB: c.dynamodb, Table: s.prefix + store.SeriesTable, Name: "ingester", Owner: s.owner(), Timing: lease.Standard, Log: log, Rank: rank.known.Load}
+	l := &lease.Lease{DB: c.dynamodb, Table: s.prefix + schema.SeriesTable, Name: "ingester", Owner: s.owner(), Timing: lease.Standard, Log: log, Rank: rank.known.Load}
 	i.health = &ingest.Health{Lease: l, Now: time.Now}
 	listener, err := net.Listen("tcp", s.address)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"quotary/shared/config"
 	"quotary/shared/connections"
 	"quotary/shared/store"
+	"quotary/shared/store/schema"
 )
 
 // settings are read from the environment; the AWS SDK reads its own AWS_*.
@@ -101,8 +102,8 @@ func open(ctx context.Context) (settings, clients, ingest.Stores, error) {
 		return s, c, ingest.Stores{}, err
 	}
 	return s, c, ingest.Stores{
-		Log:    store.NewLog(c.dynamodb, s.prefix+store.LogTable),
-		Series: store.NewSeries(c.dynamodb, s.prefix+store.SeriesTable),
+		Log:    store.NewLog(c.dynamodb, s.prefix+schema.LogTable),
+		Series: store.NewSeries(c.dynamodb, s.prefix+schema.SeriesTable),
 		Views:  store.NewViews(c.s3, s.bucket),
 	}, nil
 }

@@ -23,7 +23,7 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/connections"
 	"quotary/shared/keys"
-	"quotary/shared/store"
+	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 )
 
@@ -49,7 +49,7 @@ func open(t *testing.T) *world {
 	server := httptest.NewServer(http.HandlerFunc(w.manage))
 	t.Cleanup(server.Close)
 	w.url = server.URL + "/api"
-	w.conns = connections.New(w.DB, w.Prefix+store.ConnectionsTable, w.Now)
+	w.conns = connections.New(w.DB, w.Prefix+schema.ConnectionsTable, w.Now)
 	options := w.DB.Options()
 	options.Retryer = aws.NopRetryer{}
 	w.socket = &socket{
@@ -181,7 +181,7 @@ func (p *peer) sendEvent(event events.APIGatewayWebsocketProxyRequest) string {
 // left is the reply that was left in the table since it was last asked for.
 func (p *peer) left() (reply string) {
 	p.t.Helper()
-	table := p.Prefix + store.ConnectionsTable
+	table := p.Prefix + schema.ConnectionsTable
 	out, err := p.DB.Query(p.t.Context(), &dynamodb.QueryInput{
 		TableName: &table, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("pk = :pk"),
 		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": &types.AttributeValueMemberS{Value: "c#" + p.id}},

@@ -16,14 +16,14 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/connections"
 	"quotary/shared/service"
-	"quotary/shared/store"
+	"quotary/shared/store/schema"
 )
 
 func main() {
 	service.Run(catalog.FunctionSocket, func(_ context.Context, s *service.Service) error {
 		db := s.DynamoDB()
 		h := &socket{
-			store:      connections.New(db, s.Table(store.ConnectionsTable), s.Clock),
+			store:      connections.New(db, s.Table(schema.ConnectionsTable), s.Clock),
 			management: newManagement(db.Options()),
 			log:        s.Log,
 			metrics:    s.Metrics,

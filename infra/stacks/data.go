@@ -8,13 +8,13 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"quotary/shared/catalog"
-	"quotary/shared/store"
+	"quotary/shared/store/schema"
 )
 
 // data declares what must survive everything else.
 func (b *builder) data(app awscdk.App) awscdk.Stack {
 	stack := b.stack(app, "data", "tables, views and the key of secrets")
-	for _, spec := range store.Schema("") {
+	for _, spec := range schema.Tables("") {
 		b.table(stack, spec)
 	}
 	b.views(stack)
@@ -43,7 +43,7 @@ func (b *builder) firstDataKey(stack awscdk.Stack) {
 // table declares a table of the product's schema: keys pk and sk, billed by
 // request, restorable to any second of the last 35 days. It is encrypted with
 // a key of DynamoDB's own; secrets in it are sealed with keys of ours before.
-func (b *builder) table(stack awscdk.Stack, spec store.TableSpec) {
+func (b *builder) table(stack awscdk.Stack, spec schema.Table) {
 	text := func(name string) *awsdynamodb.Attribute {
 		return &awsdynamodb.Attribute{Name: jsii.String(name), Type: awsdynamodb.AttributeType_STRING}
 	}

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"quotary/shared/store"
+	"quotary/shared/store/schema"
 )
 
 func TestTheTablesAreTheProductsSchema(t *testing.T) {
 	t.Parallel()
 	_, tables := full.parts["data"].all("AWS::DynamoDB::Table")
-	for _, spec := range store.Schema("quotary-prod-") {
+	for _, spec := range schema.Tables("quotary-prod-") {
 		var table *resource
 		for _, r := range tables {
 			if r.Properties["TableName"] == spec.Name {
@@ -50,8 +50,8 @@ func TestTheTablesAreTheProductsSchema(t *testing.T) {
 			t.Errorf("%s streams %q", spec.Name, view)
 		}
 	}
-	if len(tables) != len(store.Schema("")) {
-		t.Errorf("%d tables, want %d", len(tables), len(store.Schema("")))
+	if len(tables) != len(schema.Tables("")) {
+		t.Errorf("%d tables, want %d", len(tables), len(schema.Tables("")))
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"quotary/shared/catalog"
 	"quotary/shared/keys"
-	"quotary/shared/store"
+	"quotary/shared/store/schema"
 )
 
 const (
@@ -42,52 +42,52 @@ var (
 // rights is the one table of what programs may do.
 var rights = map[string]Rights{
 	catalog.FunctionAuthorizer: {
-		Tables:  map[string][]string{store.KeysTable: readKeys, store.UsageTable: burnNonce},
+		Tables:  map[string][]string{schema.KeysTable: readKeys, schema.UsageTable: burnNonce},
 		Secrets: true,
 	},
 	catalog.FunctionAdmin: {
-		Tables:  map[string][]string{store.KeysTable: keepKeys, store.UsageTable: readUsage},
+		Tables:  map[string][]string{schema.KeysTable: keepKeys, schema.UsageTable: readUsage},
 		Secrets: true,
 	},
 	catalog.FunctionPlanned: {
-		Tables:  map[string][]string{store.KeysTable: readKeys, store.UsageTable: burnNonce},
+		Tables:  map[string][]string{schema.KeysTable: readKeys, schema.UsageTable: burnNonce},
 		Secrets: true,
 	},
 	catalog.FunctionDataKey: {
 		DataKey: true,
 	},
 	string(catalog.Distributor): {
-		Tables:  map[string][]string{store.KeysTable: keepKeys, store.UsageTable: {"BatchGetItem", "PutItem"}},
+		Tables:  map[string][]string{schema.KeysTable: keepKeys, schema.UsageTable: {"BatchGetItem", "PutItem"}},
 		Secrets: true,
 	},
 	string(catalog.PerpMarket): {
-		Tables:  map[string][]string{store.KeysTable: readKeys, store.UsageTable: count, store.SeriesTable: query},
+		Tables:  map[string][]string{schema.KeysTable: readKeys, schema.UsageTable: count, schema.SeriesTable: query},
 		Views:   []string{"GetObject"},
 		Secrets: true,
 	},
 	string(catalog.PerpFills): {
-		Tables:  map[string][]string{store.KeysTable: readKeys, store.UsageTable: count, store.LogTable: query, store.SeriesTable: query},
+		Tables:  map[string][]string{schema.KeysTable: readKeys, schema.UsageTable: count, schema.LogTable: query, schema.SeriesTable: query},
 		Secrets: true,
 	},
 	string(catalog.PerpOrders): {
-		Tables:  map[string][]string{store.KeysTable: readKeys, store.UsageTable: count, store.LogTable: query},
+		Tables:  map[string][]string{schema.KeysTable: readKeys, schema.UsageTable: count, schema.LogTable: query},
 		Secrets: true,
 	},
 	string(catalog.PerpInfo): {
-		Tables:  map[string][]string{store.KeysTable: readKeys, store.UsageTable: count, store.LogTable: query, store.SeriesTable: query},
+		Tables:  map[string][]string{schema.KeysTable: readKeys, schema.UsageTable: count, schema.LogTable: query, schema.SeriesTable: query},
 		Views:   []string{"GetObject"},
 		Secrets: true,
 	},
 	functionSocket: {
-		Tables: map[string][]string{store.ConnectionsTable: {"DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"}},
+		Tables: map[string][]string{schema.ConnectionsTable: {"DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"}},
 		Push:   true,
 	},
 	programIngester: {
 		Tables: map[string][]string{
-			store.LogTable:         {"BatchWriteItem", "Query"},
-			store.SeriesTable:      {"BatchGetItem", "GetItem", "PutItem", "Query", "UpdateItem"}, // its lease lies there too
-			store.KeysTable:        readKeys,                                                      // whose connections must close
-			store.ConnectionsTable: {"DeleteItem", "GetItem", "Query", "Scan", "UpdateItem"},
+			schema.LogTable:         {"BatchWriteItem", "Query"},
+			schema.SeriesTable:      {"BatchGetItem", "GetItem", "PutItem", "Query", "UpdateItem"}, // its lease lies there too
+			schema.KeysTable:        readKeys,                                                      // whose connections must close
+			schema.ConnectionsTable: {"DeleteItem", "GetItem", "Query", "Scan", "UpdateItem"},
 		},
 		Views:  []string{"GetObject", "PutObject"},
 		Push:   true,
@@ -122,7 +122,7 @@ func (b *builder) policy(program string, logs awslogs.ILogGroup) awsiam.PolicyDo
 	}
 	if r.Stream {
 		allow("Stream", []string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:DescribeTable"},
-			[]string{b.tableARN(store.ConnectionsTable), b.tableARN(store.ConnectionsTable) + "/stream/*"})
+			[]string{b.tableARN(schema.ConnectionsTable), b.tableARN(schema.ConnectionsTable) + "/stream/*"})
 	}
 	if len(r.Views) > 0 {
 		allow("Views", prefixed("s3:", r.Views), []string{"arn:${AWS::Partition}:s3:::" + b.bucket() + "/views/*"})
@@ -172,7 +172,7 @@ func (b *builder) wrapping(sid string, actions ...string) awsiam.PolicyStatement
 func (b *builder) tableARNs(table string, actions []string) []string {
 	arns := []string{b.tableARN(table)}
 	if slices.Contains(actions, "Query") {
-		for _, spec := range store.Schema("") {
+		for _, spec := range schema.Tables("") {
 			for _, index := range spec.Indexes {
 				if spec.Name == table {
 					arns = append(arns, b.tableARN(table)+"/index/"+index.Name)

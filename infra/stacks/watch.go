@@ -15,7 +15,7 @@ import (
 
 	"quotary/shared/catalog"
 	"quotary/shared/metrics"
-	"quotary/shared/store"
+	"quotary/shared/store/schema"
 )
 
 // watcher declares alarms, all of which tell one topic.
@@ -72,7 +72,7 @@ func (b *builder) functions() []string {
 
 func (b *builder) tableNames() []string {
 	var names []string
-	for _, spec := range store.Schema("") {
+	for _, spec := range schema.Tables("") {
 		names = append(names, spec.Name)
 	}
 	slices.Sort(names)

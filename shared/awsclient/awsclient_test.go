@@ -19,7 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"quotary/shared/awsclient"
-	"quotary/shared/store"
+	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 )
 
@@ -53,7 +53,7 @@ func TestARequestOutlivesItsConnection(t *testing.T) {
 		r.SetURL(engine)
 		r.Out.Host = r.In.Host // it is signed
 	}}
-	table := storetest.Tables(t, storetest.DynamoDB(t)) + store.UsageTable
+	table := storetest.Tables(t, storetest.DynamoDB(t)) + schema.UsageTable
 	for name, answer := range map[string]string{
 		"before an answer":  "",
 		"within the header": "HTTP/1.1 200 OK\r\nContent-Le",

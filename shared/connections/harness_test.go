@@ -18,7 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 
 	"quotary/shared/connections"
-	"quotary/shared/store"
+	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 )
 
@@ -38,7 +38,7 @@ type world struct {
 func open(t testing.TB) *world {
 	t.Helper()
 	db := storetest.DynamoDB(t)
-	w := &world{db: db, table: storetest.Tables(t, db) + store.ConnectionsTable, now: start}
+	w := &world{db: db, table: storetest.Tables(t, db) + schema.ConnectionsTable, now: start}
 	w.Store = connections.New(db, w.table, w.clock)
 	return w
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"quotary/shared/catalog"
-	"quotary/shared/store"
+	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 )
 
@@ -34,7 +34,7 @@ func newBedOn(t testing.TB, client *dynamodb.Client) *bed {
 	t.Helper()
 	b := &bed{t: t, clock: new(atomic.Int64), db: &counting{Client: client}}
 	b.clock.Store(time.Date(2026, 3, 4, 5, 6, 7, 890e6, time.UTC).UnixMilli())
-	table := storetest.Tables(t, client) + store.KeysTable
+	table := storetest.Tables(t, client) + schema.KeysTable
 	b.Store = New(b.db, table, testRing(t), func() time.Time { return time.UnixMilli(b.clock.Load()) })
 	return b
 }

@@ -22,6 +22,7 @@ import (
 	"quotary/shared/keys"
 	"quotary/shared/metrics"
 	"quotary/shared/store"
+	"quotary/shared/store/schema"
 	"quotary/shared/usage"
 )
 
@@ -67,12 +68,12 @@ func (s *Service) Table(name string) string { return s.prefix + name }
 
 // Log and series of the market data, read only.
 func (s *Service) Series(db *dynamodb.Client) *store.Series {
-	return store.NewSeries(db, s.Table(store.SeriesTable))
+	return store.NewSeries(db, s.Table(schema.SeriesTable))
 }
 
 // Rows returns the log of immutable rows.
 func (s *Service) Rows(db *dynamodb.Client) *store.Log {
-	return store.NewLog(db, s.Table(store.LogTable))
+	return store.NewLog(db, s.Table(schema.LogTable))
 }
 
 // Views returns the reader of published views.
@@ -100,19 +101,19 @@ func (s *Service) Keys(ctx context.Context, db *dynamodb.Client) (*keys.Store, e
 	if err != nil {
 		return nil, err
 	}
-	return keys.New(db, s.Table(store.KeysTable), ring, s.Clock), nil
+	return keys.New(db, s.Table(schema.KeysTable), ring, s.Clock), nil
 }
 
 // Counters returns the counters of requests.
 func (s *Service) Counters(db *dynamodb.Client) *usage.Counters {
-	return usage.NewCounters(db, s.Table(store.UsageTable), s.Clock)
+	return usage.NewCounters(db, s.Table(schema.UsageTable), s.Clock)
 }
 
 // Gate returns the gate over the key store.
 func (s *Service) Gate(db *dynamodb.Client, keyStore *keys.Store) (*admission.Gate, error) {
 	gate := &admission.Gate{Keys: keyStore, Counters: s.Counters(db), Clock: s.Clock}
 	if s.Env.Bool("QUOTARY_NONCE_REPLAY_PROTECTION", true, "whether a nonce is accepted only once") {
-		gate.Nonces = usage.NewNonces(db, s.Table(store.UsageTable), s.Clock)
+		gate.Nonces = usage.NewNonces(db, s.Table(schema.UsageTable), s.Clock)
 	}
 	return gate, s.Env.Err()
 }

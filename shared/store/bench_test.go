@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"quotary/shared/store"
+	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 )
 
@@ -43,7 +44,7 @@ func fills(n, first int) []store.Row {
 
 func BenchmarkLogPut(b *testing.B) {
 	db, prefix := onDisk(b)
-	log := store.NewLog(db, prefix+store.LogTable)
+	log := store.NewLog(db, prefix+schema.LogTable)
 	const batch = 1000
 	n := 0
 	for b.Loop() {
@@ -57,7 +58,7 @@ func BenchmarkLogPut(b *testing.B) {
 
 func BenchmarkSeriesPut(b *testing.B) {
 	db, prefix := onDisk(b)
-	series := store.NewSeries(db, prefix+store.SeriesTable)
+	series := store.NewSeries(db, prefix+schema.SeriesTable)
 	const batch = 1000
 	n := 0
 	for b.Loop() {
@@ -77,7 +78,7 @@ func BenchmarkSeriesPut(b *testing.B) {
 
 func BenchmarkLogRows100(b *testing.B) {
 	db, prefix := onDisk(b)
-	log := store.NewLog(db, prefix+store.LogTable)
+	log := store.NewLog(db, prefix+schema.LogTable)
 	if err := log.Put(b.Context(), "fill", fills(30_000, 0)); err != nil {
 		b.Fatal(err)
 	}
@@ -97,7 +98,7 @@ func BenchmarkLogRows100(b *testing.B) {
 
 func BenchmarkRequest(b *testing.B) {
 	db, prefix := onDisk(b)
-	table := aws.String(prefix + store.UsageTable)
+	table := aws.String(prefix + schema.UsageTable)
 	key := map[string]types.AttributeValue{
 		"pk": &types.AttributeValueMemberS{Value: "p"},
 		"sk": &types.AttributeValueMemberS{Value: "s"},

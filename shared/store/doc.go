@@ -13,8 +13,8 @@
 // natural keys, so every write may be repeated: after an error or a crash the
 // writer repeats the batch, and the result is the same. What a writer sends that
 // was replaced without knowing it is refused where it would undo something: see
-// [Series.Under] and [Views.Owned]. Keys are composed in keys.go and nowhere else; the tables
-// are defined in schema.go.
+// [Series.Under] and [Views.Owned]. Keys are composed in keys.go and nowhere else;
+// the package schema defines the tables.
 //
 // Every call takes a context and ends with it. A single request to DynamoDB or
 // S3 is given at most ten seconds.

@@ -8,6 +8,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
+
+	"quotary/shared/store/schema"
 )
 
 // InvalidRowsError reports rows that can never be written: one without a key, too
@@ -83,8 +85,13 @@ func keyLimit(name string) int {
 	switch name {
 	case attrSK:
 		return maxSortKey
-	case attrPK, logIndexes[0].Partition, logIndexes[1].Partition, logIndexes[2].Partition, logIndexes[3].Partition:
+	case attrPK:
 		return maxPartitionKey
+	}
+	for _, index := range schema.LogIndexes {
+		if name == index.Partition {
+			return maxPartitionKey
+		}
 	}
 	return 0
 }

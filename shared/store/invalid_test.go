@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"quotary/shared/store"
+	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 )
 
@@ -109,7 +110,7 @@ func TestRowsThatTheEngineRefusesAreFound(t *testing.T) {
 	t.Parallel()
 	db := spoiling{storetest.DynamoDB(t)}
 	prefix := storetest.Tables(t, db.Client)
-	log := store.NewLog(db, prefix+store.LogTable)
+	log := store.NewLog(db, prefix+schema.LogTable)
 	rows := manyRows(70)
 	want := []int{0, 24, 25, 69}
 	for _, i := range want {
@@ -122,7 +123,7 @@ func TestRowsThatTheEngineRefusesAreFound(t *testing.T) {
 		t.Errorf("%d rows are missing, error %v; want %d", missing, err, len(want))
 	}
 
-	series := store.NewSeries(db, prefix+store.SeriesTable).Under(3)
+	series := store.NewSeries(db, prefix+schema.SeriesTable).Under(3)
 	points := make([]store.SeriesRow, 40)
 	keys := make([]store.SeriesAt, len(points))
 	for i := range points {

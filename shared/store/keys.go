@@ -5,13 +5,15 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"quotary/shared/store/schema"
 )
 
 // Names of the attributes. They are short because DynamoDB bills them with
 // every item.
 const (
-	attrPK    = "pk"
-	attrSK    = "sk"
+	attrPK    = schema.PK
+	attrSK    = schema.SK
 	attrBody  = "body"
 	attrSeq   = "seq"
 	attrExtra = "extra"

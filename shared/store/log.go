@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"quotary/shared/attr"
+	"quotary/shared/store/schema"
 )
 
 // Log holds immutable rows in order of time. A row is found under its subject
@@ -66,9 +67,6 @@ const (
 	C
 	D
 )
-
-// logIndexes are A to D on the table.
-var logIndexes = [4]IndexSpec{{"by-a", "a"}, {"by-b", "b"}, {"by-c", "c"}, {"by-d", "d"}}
 
 // Query selects rows of one subject.
 type Query struct {
@@ -183,7 +181,7 @@ func (l *Log) queryInput(q Query) (*dynamodb.QueryInput, error) {
 		if q.Index < A || q.Index > D {
 			return nil, fmt.Errorf("no index %d", q.Index)
 		}
-		index := logIndexes[q.Index-A]
+		index := schema.LogIndexes[q.Index-A]
 		in.IndexName = &index.Name
 		in.ExpressionAttributeNames["#p"] = index.Partition
 	}
@@ -251,7 +249,7 @@ func logItem(dataset string, r Row) (item, error) {
 	}
 	for i, subject := range r.Index {
 		if subject != "" {
-			it[logIndexes[i].Partition] = attr.S(partition(dataset, subject))
+			it[schema.LogIndexes[i].Partition] = attr.S(partition(dataset, subject))
 		}
 	}
 	return it, nil
@@ -275,7 +273,7 @@ func row(it item) (Row, error) {
 		return Row{}, err
 	}
 	r := Row{Subject: lastPart(read.Text(attrPK)), Time: at, ID: id, Seq: read.Int(attrSeq), Body: []byte(read.Text(attrBody))}
-	for i, index := range logIndexes {
+	for i, index := range schema.LogIndexes {
 		if subject := read.Text(index.Partition); subject != "" {
 			r.Index[i] = lastPart(subject)
 		}

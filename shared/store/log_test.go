@@ -18,13 +18,14 @@ import (
 	"pgregory.net/rapid"
 
 	"quotary/shared/store"
+	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 )
 
 func newLog(t *testing.T) (*store.Log, *faulty, string) {
 	t.Helper()
 	db := &faulty{Client: storetest.DynamoDB(t)}
-	table := storetest.Tables(t, db.Client) + store.LogTable
+	table := storetest.Tables(t, db.Client) + schema.LogTable
 	return store.NewLog(db, table), db, table
 }
 

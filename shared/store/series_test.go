@@ -13,13 +13,14 @@ import (
 	"pgregory.net/rapid"
 
 	"quotary/shared/store"
+	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 )
 
 func newSeries(t *testing.T) (*store.Series, *faulty, string) {
 	t.Helper()
 	db := &faulty{Client: storetest.DynamoDB(t)}
-	table := storetest.Tables(t, db.Client) + store.SeriesTable
+	table := storetest.Tables(t, db.Client) + schema.SeriesTable
 	return store.NewSeries(db, table), db, table
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"quotary/shared/store"
+	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 )
 
@@ -64,7 +65,7 @@ func newViews(t *testing.T) (*store.Views, *gate, *s3.Client) {
 	t.Helper()
 	g := &gate{s3: storetest.S3Handler()}
 	client := storetest.S3Client(t, g)
-	if err := store.CreateBucket(t.Context(), client, "views"); err != nil {
+	if err := schema.CreateBucket(t.Context(), client, "views"); err != nil {
 		t.Fatal(err)
 	}
 	return store.NewViews(client, "views"), g, client

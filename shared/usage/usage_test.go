@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"pgregory.net/rapid"
 
-	"quotary/shared/store"
+	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 	"quotary/shared/usage"
 )
@@ -38,7 +38,7 @@ func at(t testing.TB, text string) *clock {
 func counters(t testing.TB, c *clock) (*usage.Counters, func() *usage.Counters) {
 	t.Helper()
 	db := storetest.DynamoDB(t)
-	table := storetest.Tables(t, db) + store.UsageTable
+	table := storetest.Tables(t, db) + schema.UsageTable
 	another := func() *usage.Counters { return usage.NewCounters(db, table, c.now) }
 	return another(), another
 }
@@ -191,7 +191,7 @@ func TestCapsAreExactAtAnyConcurrency(t *testing.T) {
 func TestCountersEqualWhatWasServed(t *testing.T) {
 	t.Parallel()
 	db := storetest.DynamoDB(t)
-	table := storetest.Tables(t, db) + store.UsageTable
+	table := storetest.Tables(t, db) + schema.UsageTable
 	var run atomic.Int64
 	rapid.Check(t, func(rt *rapid.T) {
 		n := run.Add(1)
@@ -289,7 +289,7 @@ func TestASpentKeyThatHammersCostsNoWrites(t *testing.T) {
 	t.Parallel()
 	now := at(t, "2026-11-21T10:00:00Z")
 	db := &counting{Client: storetest.DynamoDB(t)}
-	c := usage.NewCounters(db, storetest.Tables(t, db.Client)+store.UsageTable, now.now)
+	c := usage.NewCounters(db, storetest.Tables(t, db.Client)+schema.UsageTable, now.now)
 	limits := usage.Limits{PerMonth: 1}
 	for range 2 {
 		_, _ = c.Take(t.Context(), "k", "d", limits)
@@ -308,7 +308,7 @@ func TestANonceIsAcceptedOnceUntilItExpires(t *testing.T) {
 	t.Parallel()
 	now := at(t, "2026-11-21T10:00:00Z")
 	db := storetest.DynamoDB(t)
-	n := usage.NewNonces(db, storetest.Tables(t, db)+store.UsageTable, now.now)
+	n := usage.NewNonces(db, storetest.Tables(t, db)+schema.UsageTable, now.now)
 	use := func(key, nonce string) error {
 		return n.Use(t.Context(), key, nonce, now.now().Add(31*time.Second))
 	}
@@ -335,7 +335,7 @@ func TestOfManyWithOneNonceExactlyOnePasses(t *testing.T) {
 	t.Parallel()
 	now := at(t, "2026-11-21T10:00:00Z")
 	db := storetest.DynamoDB(t)
-	table := storetest.Tables(t, db) + store.UsageTable
+	table := storetest.Tables(t, db) + schema.UsageTable
 	var passed atomic.Int64
 	var wg sync.WaitGroup
 	for range 16 {
@@ -358,7 +358,7 @@ func BenchmarkTakeThroughTheEngine(b *testing.B) {
 	now := new(clock)
 	now.set(time.Now())
 	db := storetest.DynamoDB(b)
-	c := usage.NewCounters(db, storetest.Tables(b, db)+store.UsageTable, now.now)
+	c := usage.NewCounters(db, storetest.Tables(b, db)+schema.UsageTable, now.now)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := c.Take(b.Context(), "k", "d", usage.Limits{PerMonth: 1 << 40, PerMinute: 1 << 40, Total: 1 << 40}); err != nil {

@@ -22,6 +22,7 @@ import (
 	"quotary/shared/keys"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 )
 
@@ -50,7 +51,7 @@ func newWorld(t *testing.T) *world {
 	db := storetest.DynamoDB(t)
 	w := &world{t: t, db: db, prefix: storetest.Tables(t, db), inbox: map[string][]string{}, gone: map[string]bool{},
 		closed: map[string]bool{}, keys: map[string]keys.Standing{"key": {}}}
-	w.table = connections.New(db, w.prefix+store.ConnectionsTable, w.clock)
+	w.table = connections.New(db, w.prefix+schema.ConnectionsTable, w.clock)
 	endpoint := storetest.Endpoint(t)
 	transport := &http.Transport{MaxIdleConnsPerHost: 8}
 	t.Cleanup(transport.CloseIdleConnections)
@@ -135,7 +136,7 @@ func (w *world) run() (f *Feeds, stop func()) {
 	w.t.Helper()
 	f = New(Config{
 		Connections: w.table, Follower: connections.NewFollower(w.table, w.db, w.streams), Gateway: w, Keys: w,
-		Log: store.NewLog(w.db, w.prefix+store.LogTable), Series: store.NewSeries(w.db, w.prefix+store.SeriesTable),
+		Log: store.NewLog(w.db, w.prefix+schema.LogTable), Series: store.NewSeries(w.db, w.prefix+schema.SeriesTable),
 		Venue: w, Logger: slog.New(slog.DiscardHandler), Now: w.clock,
 	})
 	ctx, cancel := context.WithCancel(context.Background())

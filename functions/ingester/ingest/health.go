@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"quotary/functions/ingester/feeds/hub"
-	"quotary/shared/lease"
+	"quotary/functions/ingester/lease"
 )
 
 // silentFor is how long all sources of a group may say nothing, and the stores

@@ -17,11 +17,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"quotary/functions/ingester/lease"
 	"quotary/functions/ingester/projection"
-	"quotary/shared/lease"
 	"quotary/shared/market"
 	"quotary/shared/source/hyperliquid"
 	"quotary/shared/store"
+	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 )
 
@@ -38,7 +39,7 @@ func newStores(t testing.TB) Stores {
 	db := storetest.DynamoDB(t)
 	prefix := storetest.Tables(t, db)
 	objects, bucket := storetest.S3(t)
-	return Stores{store.NewLog(db, prefix+store.LogTable), store.NewSeries(db, prefix+store.SeriesTable), store.NewViews(objects, bucket)}
+	return Stores{store.NewLog(db, prefix+schema.LogTable), store.NewSeries(db, prefix+schema.SeriesTable), store.NewViews(objects, bucket)}
 }
 
 // start runs a pipeline and returns what stops it.

@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"quotary/functions/ingester/lease"
 	"quotary/functions/ingester/projection"
-	"quotary/shared/lease"
 	"quotary/shared/market"
 	"quotary/shared/source/hyperliquid"
 	"quotary/shared/store"

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quotary/functions/ingester/feeds/hub"
-	"quotary/shared/lease"
+	"quotary/functions/ingester/lease"
 	"quotary/shared/metrics"
 	"quotary/shared/source/hyperliquid"
 )

@@ -7,9 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"quotary/shared/lease"
+	"quotary/functions/ingester/lease"
 	"quotary/shared/source/hyperliquid"
 	"quotary/shared/store"
+	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 )
 
@@ -21,10 +22,10 @@ func TestAPipelineEndsWithItsTerm(t *testing.T) {
 	db := storetest.DynamoDB(t)
 	prefix := storetest.Tables(t, db)
 	objects, bucket := storetest.S3(t)
-	stores := Stores{store.NewLog(db, prefix+store.LogTable), store.NewSeries(db, prefix+store.SeriesTable), store.NewViews(objects, bucket)}
+	stores := Stores{store.NewLog(db, prefix+schema.LogTable), store.NewSeries(db, prefix+schema.SeriesTable), store.NewViews(objects, bucket)}
 	told := fills(t, recording)
 	hold := func(ctx context.Context, work func(context.Context, *lease.Term) error) error {
-		l := &lease.Lease{DB: db, Table: prefix + store.SeriesTable, Name: "ingester", Owner: "one", Timing: lease.Standard, Log: quiet}
+		l := &lease.Lease{DB: db, Table: prefix + schema.SeriesTable, Name: "ingester", Owner: "one", Timing: lease.Standard, Log: quiet}
 		return l.Hold(ctx, work)
 	}
 	wrote, ended := make(chan struct{}), make(chan error, 1)

@@ -15,6 +15,7 @@ import (
 	"quotary/shared/keys"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/store/schema"
 )
 
 var update = apitest.Update
@@ -30,8 +31,8 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{World: apitest.New(t, string(catalog.PerpFills))}
 	w.fills = &fills{
-		log:    store.NewLog(w.DB, w.Prefix+store.LogTable),
-		series: store.NewSeries(w.DB, w.Prefix+store.SeriesTable),
+		log:    store.NewLog(w.DB, w.Prefix+schema.LogTable),
+		series: store.NewSeries(w.DB, w.Prefix+schema.SeriesTable),
 	}
 	w.fills.register(w.Family)
 	if err := w.Family.Complete(); err != nil {

@@ -13,6 +13,7 @@ import (
 	"quotary/shared/api/apitest"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 )
 
@@ -51,7 +52,7 @@ func rankings(coin string, list []market.Fill, closed func(tier market.Interval,
 func TestTheLargestFillsOfAnyWindow(t *testing.T) {
 	t.Parallel()
 	db := storetest.DynamoDB(t)
-	series := store.NewSeries(db, storetest.Tables(t, db)+store.SeriesTable)
+	series := store.NewSeries(db, storetest.Tables(t, db)+schema.SeriesTable)
 	now := apitest.Start.Add(37*time.Minute + 22*time.Second + 345*time.Millisecond)
 	n := 0
 	rapid.Check(t, func(rt *rapid.T) {

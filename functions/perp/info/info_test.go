@@ -16,6 +16,7 @@ import (
 	"quotary/shared/market"
 	"quotary/shared/signature"
 	"quotary/shared/store"
+	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 )
 
@@ -33,8 +34,8 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{World: apitest.New(t, string(catalog.PerpInfo))}
-	w.log = store.NewLog(w.DB, w.Prefix+store.LogTable)
-	w.series = store.NewSeries(w.DB, w.Prefix+store.SeriesTable)
+	w.log = store.NewLog(w.DB, w.Prefix+schema.LogTable)
+	w.series = store.NewSeries(w.DB, w.Prefix+schema.SeriesTable)
 	client, bucket := storetest.S3(t)
 	w.views = store.NewViews(client, bucket)
 	newInfo(w.log, w.series, w.views, w.Now).register(w.Family)

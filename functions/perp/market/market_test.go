@@ -14,6 +14,7 @@ import (
 	"quotary/shared/keys"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 )
 
@@ -30,7 +31,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{World: apitest.New(t, string(catalog.PerpMarket))}
-	w.series = store.NewSeries(w.DB, w.Prefix+store.SeriesTable)
+	w.series = store.NewSeries(w.DB, w.Prefix+schema.SeriesTable)
 	client, bucket := storetest.S3(t)
 	w.views = store.NewViews(client, bucket)
 	newMarkets(w.series, w.views, w.Now).register(w.Family)

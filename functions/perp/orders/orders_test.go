@@ -15,6 +15,7 @@ import (
 	"quotary/shared/keys"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/store/schema"
 )
 
 var update = apitest.Update
@@ -29,7 +30,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{World: apitest.New(t, string(catalog.PerpOrders))}
-	w.book = &book{log: store.NewLog(w.DB, w.Prefix+store.LogTable)}
+	w.book = &book{log: store.NewLog(w.DB, w.Prefix+schema.LogTable)}
 	w.book.register(w.Family)
 	if err := w.Family.Complete(); err != nil {
 		t.Fatal(err)

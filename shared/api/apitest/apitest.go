@@ -26,6 +26,7 @@ import (
 	"quotary/shared/keys"
 	"quotary/shared/signature"
 	"quotary/shared/store"
+	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 	"quotary/shared/usage"
 )
@@ -77,8 +78,8 @@ func New(t testing.TB, function string) *World {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table := w.Prefix + store.UsageTable
-	w.Keys = keys.New(db, w.Prefix+store.KeysTable, ring, w.Now)
+	table := w.Prefix + schema.UsageTable
+	w.Keys = keys.New(db, w.Prefix+schema.KeysTable, ring, w.Now)
 	w.Counters = usage.NewCounters(db, table, w.Now)
 	w.Gate = &admission.Gate{Keys: w.Keys, Nonces: usage.NewNonces(db, table, w.Now), Counters: w.Counters, Clock: w.Now}
 	w.Family = api.New(function, w.Gate, slog.New(slog.NewJSONHandler(&syncWriter{w: w.Logs}, nil)))
@@ -93,10 +94,10 @@ func New(t testing.TB, function string) *World {
 }
 
 // Log returns the table of logs.
-func (w *World) Log() *store.Log { return store.NewLog(w.DB, w.Prefix+store.LogTable) }
+func (w *World) Log() *store.Log { return store.NewLog(w.DB, w.Prefix+schema.LogTable) }
 
 // Series returns the table of series.
-func (w *World) Series() *store.Series { return store.NewSeries(w.DB, w.Prefix+store.SeriesTable) }
+func (w *World) Series() *store.Series { return store.NewSeries(w.DB, w.Prefix+schema.SeriesTable) }
 
 // Views returns views in a bucket that is empty at first and another one at each
 // call.

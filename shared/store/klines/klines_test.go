@@ -11,6 +11,7 @@ import (
 	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/store/klines"
+	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 )
 
@@ -26,7 +27,7 @@ var all = []market.Interval{
 func TestAKlineOfAnyIntervalIsTheFoldOfItsTrades(t *testing.T) {
 	t.Parallel()
 	db := storetest.DynamoDB(t)
-	series := store.NewSeries(db, storetest.Tables(t, db)+store.SeriesTable)
+	series := store.NewSeries(db, storetest.Tables(t, db)+schema.SeriesTable)
 	n := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		n++
@@ -128,7 +129,7 @@ func edge(rt *rapid.T, i market.Interval, label string) time.Time {
 func TestAnUnreadableRowIsAnError(t *testing.T) {
 	t.Parallel()
 	db := storetest.DynamoDB(t)
-	series := store.NewSeries(db, storetest.Tables(t, db)+store.SeriesTable)
+	series := store.NewSeries(db, storetest.Tables(t, db)+schema.SeriesTable)
 	err := series.Put(t.Context(), []store.SeriesRow{{
 		SeriesKey: store.SeriesKey{Name: store.KlineSeries, Key: "BTC", Interval: "1m"},
 		Point:     store.Point{Time: base, Body: []byte(`{"size":"many"}`)},

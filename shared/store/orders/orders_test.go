@@ -10,13 +10,14 @@ import (
 
 	"quotary/shared/store"
 	"quotary/shared/store/orders"
+	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 )
 
 func newLog(t *testing.T) *store.Log {
 	t.Helper()
 	db := storetest.DynamoDB(t)
-	return store.NewLog(db, storetest.Tables(t, db)+store.LogTable)
+	return store.NewLog(db, storetest.Tables(t, db)+schema.LogTable)
 }
 
 // status is a row of an order of alice: ID "<oid>#<status>", ms after some time.

@@ -33,7 +33,7 @@ import (
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 
 	"quotary/shared/awsclient"
-	"quotary/shared/store"
+	"quotary/shared/store/schema"
 )
 
 // DynamoDB returns a client of the engine.
@@ -53,13 +53,13 @@ func Client(t testing.TB, endpoint string) *dynamodb.Client {
 	})
 }
 
-// Tables creates every table of store.Schema under a prefix that no other test
+// Tables creates every table of schema.Tables under a prefix that no other test
 // has, and returns the prefix. The tables are deleted when the test ends.
 func Tables(t testing.TB, db *dynamodb.Client) (prefix string) {
 	t.Helper()
 	prefix = "t" + rand.Text()[:12] + "-"
-	specs := store.Schema(prefix)
-	if err := store.Create(t.Context(), db, specs); err != nil {
+	specs := schema.Tables(prefix)
+	if err := schema.Create(t.Context(), db, specs); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -79,7 +79,7 @@ func S3(t testing.TB) (client *s3.Client, bucket string) {
 	t.Helper()
 	client = S3Client(t, S3Handler())
 	bucket = "views"
-	if err := store.CreateBucket(t.Context(), client, bucket); err != nil {
+	if err := schema.CreateBucket(t.Context(), client, bucket); err != nil {
 		t.Fatal(err)
 	}
 	return client, bucket

@@ -1,9 +1,10 @@
-package store_test
+package schema_test
 
 import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -11,6 +12,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"quotary/shared/store"
+	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 )
 
@@ -62,12 +64,12 @@ func TestCreateTwiceKeepsTheRows(t *testing.T) {
 	t.Parallel()
 	db := storetest.DynamoDB(t)
 	prefix := storetest.Tables(t, db)
-	log := store.NewLog(db, prefix+store.LogTable)
-	rows := manyRows(3)
+	log := store.NewLog(db, prefix+schema.LogTable)
+	rows := []store.Row{{Subject: "s", Time: time.UnixMilli(1), ID: "1", Body: []byte(`{}`)}}
 	if err := log.Put(t.Context(), "fill", rows); err != nil {
 		t.Fatal(err)
 	}
-	if err := store.Create(t.Context(), db, store.Schema(prefix)); err != nil {
+	if err := schema.Create(t.Context(), db, schema.Tables(prefix)); err != nil {
 		t.Fatal(err)
 	}
 	if missing, err := log.Has(t.Context(), "fill", rows); err != nil || missing != 0 {
@@ -79,13 +81,13 @@ func TestCreateRefusesATableOfAnotherShape(t *testing.T) {
 	t.Parallel()
 	db := storetest.DynamoDB(t)
 	prefix := storetest.Tables(t, db)
-	for want, index := range map[string][]store.IndexSpec{
+	for want, index := range map[string][]schema.Index{
 		"with 4 indexes, not 0": nil,
 		`another index "by-`: {
 			{Name: "by-a", Partition: "a"}, {Name: "by-b", Partition: "b"}, {Name: "by-c", Partition: "c"}, {Name: "by-x", Partition: "x"},
 		},
 	} {
-		err := store.Create(t.Context(), db, []store.TableSpec{{Name: prefix + "log", Indexes: index}})
+		err := schema.Create(t.Context(), db, []schema.Table{{Name: prefix + "log", Indexes: index}})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error is %v, want one that says %q", err, want)
 		}
@@ -102,7 +104,7 @@ func (noTTL) DescribeTimeToLive(context.Context, *dynamodb.DescribeTimeToLiveInp
 func TestCreateAcceptsAnEngineWithoutExpiry(t *testing.T) {
 	t.Parallel()
 	db := storetest.DynamoDB(t)
-	if err := store.Create(t.Context(), noTTL{db}, store.Schema(storetest.Tables(t, db))); err != nil {
+	if err := schema.Create(t.Context(), noTTL{db}, schema.Tables(storetest.Tables(t, db))); err != nil {
 		t.Error(err)
 	}
 }
@@ -110,7 +112,7 @@ func TestCreateAcceptsAnEngineWithoutExpiry(t *testing.T) {
 func TestCreateBucketTwiceIsFine(t *testing.T) {
 	t.Parallel()
 	client, bucket := storetest.S3(t)
-	if err := store.CreateBucket(t.Context(), client, bucket); err != nil {
+	if err := schema.CreateBucket(t.Context(), client, bucket); err != nil {
 		t.Error(err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"go.uber.org/goleak"
 
-	"quotary/shared/store"
+	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 )
 
@@ -27,7 +27,7 @@ func (c *stopped) set(at time.Duration) { c.ns.Store(int64(at)) }
 func newTable(t *testing.T) (*dynamodb.Client, string) {
 	t.Helper()
 	db := storetest.DynamoDB(t)
-	return db, storetest.Tables(t, db) + store.SeriesTable
+	return db, storetest.Tables(t, db) + schema.SeriesTable
 }
 
 func newLease(db DB, table, owner string) *Lease {

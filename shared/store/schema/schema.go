@@ -1,4 +1,6 @@
-package store
+// Package schema defines the tables and the bucket of a deployment, and creates
+// them where no deployment does: on the local stack and for tests.
+package schema
 
 import (
 	"context"
@@ -26,13 +28,21 @@ const (
 	ConnectionsTable = "connections"
 )
 
-// TableSpec defines one table. Every table has the partition key `pk` and the
-// sort key `sk`, both strings, and is billed by request.
-type TableSpec struct {
+// PK and SK are the partition key and the sort key of every table, both strings.
+const (
+	PK = "pk"
+	SK = "sk"
+)
+
+// LogIndexes are the indexes A to D of the log.
+var LogIndexes = [4]Index{{"by-a", "a"}, {"by-b", "b"}, {"by-c", "c"}, {"by-d", "d"}}
+
+// Table defines one table. It has the keys PK and SK and is billed by request.
+type Table struct {
 	Name string
 
 	// Indexes lists the sparse global indexes.
-	Indexes []IndexSpec
+	Indexes []Index
 
 	// TTL names the attribute (number, epoch seconds) after which an item may
 	// be deleted by the table itself; "" means that items stay. Deletion may
@@ -44,17 +54,17 @@ type TableSpec struct {
 	Stream bool
 }
 
-// IndexSpec defines one global index: its name, and the string attribute that is
+// Index defines one global index: its name, and the string attribute that is
 // its partition key. Its sort key is `sk`, and it projects the whole item.
-type IndexSpec struct {
+type Index struct {
 	Name      string // DynamoDB wants at least three characters
 	Partition string
 }
 
-// Schema returns the tables of a deployment, each name after the prefix.
-func Schema(prefix string) []TableSpec {
-	return []TableSpec{
-		{Name: prefix + LogTable, Indexes: slices.Clone(logIndexes[:])},
+// Tables returns the tables of a deployment, each name after the prefix.
+func Tables(prefix string) []Table {
+	return []Table{
+		{Name: prefix + LogTable, Indexes: slices.Clone(LogIndexes[:])},
 		{Name: prefix + SeriesTable},
 		{Name: prefix + KeysTable},
 		{Name: prefix + UsageTable, TTL: "exp"},
@@ -62,8 +72,8 @@ func Schema(prefix string) []TableSpec {
 	}
 }
 
-// Tables is the part of the DynamoDB client that Create needs.
-type Tables interface {
+// DynamoDB is the part of its client that Create needs.
+type DynamoDB interface {
 	CreateTable(context.Context, *dynamodb.CreateTableInput, ...func(*dynamodb.Options)) (*dynamodb.CreateTableOutput, error)
 	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
 	DescribeTimeToLive(context.Context, *dynamodb.DescribeTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTimeToLiveOutput, error)
@@ -73,7 +83,7 @@ type Tables interface {
 // Create creates the tables that do not exist yet and returns when all are
 // ready. A table that exists with other keys or indexes, or without its stream,
 // is an error. An engine that knows no TTL is accepted.
-func Create(ctx context.Context, db Tables, specs []TableSpec) error {
+func Create(ctx context.Context, db DynamoDB, specs []Table) error {
 	for _, spec := range specs {
 		_, err := db.CreateTable(ctx, spec.input())
 		var exists *types.ResourceInUseException
@@ -92,14 +102,14 @@ func Create(ctx context.Context, db Tables, specs []TableSpec) error {
 	return nil
 }
 
-func (s TableSpec) input() *dynamodb.CreateTableInput {
+func (s Table) input() *dynamodb.CreateTableInput {
 	in := &dynamodb.CreateTableInput{
 		TableName:   &s.Name,
 		BillingMode: types.BillingModePayPerRequest,
-		KeySchema:   keySchema(attrPK),
+		KeySchema:   keySchema(PK),
 		AttributeDefinitions: []types.AttributeDefinition{
-			{AttributeName: aws.String(attrPK), AttributeType: types.ScalarAttributeTypeS},
-			{AttributeName: aws.String(attrSK), AttributeType: types.ScalarAttributeTypeS},
+			{AttributeName: aws.String(PK), AttributeType: types.ScalarAttributeTypeS},
+			{AttributeName: aws.String(SK), AttributeType: types.ScalarAttributeTypeS},
 		},
 	}
 	if s.Stream {
@@ -122,12 +132,12 @@ func (s TableSpec) input() *dynamodb.CreateTableInput {
 func keySchema(partition string) []types.KeySchemaElement {
 	return []types.KeySchemaElement{
 		{AttributeName: aws.String(partition), KeyType: types.KeyTypeHash},
-		{AttributeName: aws.String(attrSK), KeyType: types.KeyTypeRange},
+		{AttributeName: aws.String(SK), KeyType: types.KeyTypeRange},
 	}
 }
 
 // await returns when the table and its indexes are active.
-func (s TableSpec) await(ctx context.Context, db Tables) error {
+func (s Table) await(ctx context.Context, db DynamoDB) error {
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		out, err := db.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &s.Name})
 		var unknown *types.ResourceNotFoundException // for a moment after its creation
@@ -155,8 +165,8 @@ func active(t *types.TableDescription) bool {
 		})
 }
 
-func (s TableSpec) check(t *types.TableDescription) error {
-	if !sameKeys(t.KeySchema, attrPK) {
+func (s Table) check(t *types.TableDescription) error {
+	if !sameKeys(t.KeySchema, PK) {
 		return errors.New("it exists with other keys")
 	}
 	if stream := t.StreamSpecification; s.Stream &&
@@ -167,7 +177,7 @@ func (s TableSpec) check(t *types.TableDescription) error {
 		return fmt.Errorf("it exists with %d indexes, not %d", len(t.GlobalSecondaryIndexes), len(s.Indexes))
 	}
 	for _, g := range t.GlobalSecondaryIndexes {
-		same := func(i IndexSpec) bool {
+		same := func(i Index) bool {
 			return i.Name == aws.ToString(g.IndexName) && sameKeys(g.KeySchema, i.Partition)
 		}
 		if !slices.ContainsFunc(s.Indexes, same) {
@@ -185,7 +195,7 @@ func sameKeys(have []types.KeySchemaElement, partition string) bool {
 
 // expire turns the TTL on where it is off: turning it on twice is an error to
 // DynamoDB.
-func (s TableSpec) expire(ctx context.Context, db Tables) error {
+func (s Table) expire(ctx context.Context, db DynamoDB) error {
 	if s.TTL == "" {
 		return nil
 	}
@@ -216,14 +226,14 @@ func unsupported(err error) bool {
 		slices.Contains([]string{"UnknownOperationException", "NotImplemented", "UnsupportedOperationException"}, api.ErrorCode())
 }
 
-// Buckets is the part of the S3 client that CreateBucket needs.
-type Buckets interface {
+// S3 is the part of its client that CreateBucket needs.
+type S3 interface {
 	CreateBucket(context.Context, *s3.CreateBucketInput, ...func(*s3.Options)) (*s3.CreateBucketOutput, error)
 }
 
 // CreateBucket creates the bucket of the views on a local S3, unless it is
 // there already. On AWS the deployment creates it.
-func CreateBucket(ctx context.Context, client Buckets, name string) error {
+func CreateBucket(ctx context.Context, client S3, name string) error {
 	_, err := client.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &name})
 	var mine *s3types.BucketAlreadyOwnedByYou
 	var taken *s3types.BucketAlreadyExists
