@@ -183,13 +183,13 @@ func TestNoFillIsLostBetweenTwoIngesters(t *testing.T) {
 			return enough()
 		})
 	}
-	receive("twenty fills", func() bool { return len(received) >= 20 })
+	receive("ten fills", func() bool { return len(received) >= 10 })
 	holder, at := killActive(t)
 	stop := s.stay()
 	takenOver(t, holder, at)
 	stop()
 	taken, before := time.Now().UnixMilli(), len(received)
-	receive("twenty fills more, some of them after the other took over", func() bool { return last > taken && len(received) >= before+20 })
+	receive("ten fills more, some of them after the other took over", func() bool { return last > taken && len(received) >= before+10 })
 	again, takeovers := 0, int(active(t, 0).Epoch-began.Epoch)
 	for f, times := range received {
 		if again += times - 1; times > 1+takeovers {

@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -22,8 +23,10 @@ func TestStacksOnOneDatabaseAreApart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(folder, "demo.json"), foreign, 0o600); err != nil {
-		t.Fatal(err)
+	for name, text := range map[string]string{"demo.json": string(foreign), stack.LayoutFile: fmt.Sprint(stack.Layout)} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	var states []stack.State
 	for range 2 {

@@ -51,7 +51,7 @@ func (s *Stack) startDynamoDB(ctx context.Context) error {
 		return err
 	}
 	s.State.DynamoDB = "http://" + address
-	return await(ctx, s.State.DynamoDB, 10*time.Second)
+	return await(ctx, s.State.DynamoDB)
 }
 
 // useDynamoDB takes the endpoint that the stack was given. Others may use it too,
@@ -68,7 +68,7 @@ func (s *Stack) useDynamoDB(ctx context.Context) error {
 	}
 	s.State.Tables = string(text)
 	s.State.DynamoDB = strings.TrimSuffix(s.cfg.DynamoDB, "/")
-	return await(ctx, s.State.DynamoDB, 5*time.Second)
+	return await(ctx, s.State.DynamoDB)
 }
 
 // engine picks the DynamoDB engine: dynoxide as npm installs it for this
@@ -141,7 +141,7 @@ func WithOracle(ctx context.Context, tools string, command []string) error {
 		_ = engine.Process.Kill()
 		_ = engine.Wait()
 	}()
-	if err := await(ctx, "http://"+address, 30*time.Second); err != nil {
+	if err := await(ctx, "http://"+address); err != nil {
 		return err
 	}
 	run := exec.CommandContext(ctx, command[0], command[1:]...)
@@ -168,7 +168,7 @@ func (s *Stack) startS3(context.Context) error {
 
 // createTables has the ingester's program make what a deployment makes.
 func (s *Stack) createTables(ctx context.Context) error {
-	ctx, done := context.WithTimeout(ctx, 30*time.Second)
+	ctx, done := context.WithTimeout(ctx, startWithin)
 	defer done()
 	cmd := exec.CommandContext(ctx, s.program("ingester"), "setup")
 	cmd.Env = append(os.Environ(), s.State.Environment()...)
@@ -218,7 +218,7 @@ func (s *Stack) startIngester(ctx context.Context, name string, offset int, env 
 	}
 	url := "http://" + address
 	s.State.Ingesters = append(s.State.Ingesters, url)
-	return await(ctx, url+"/healthz", 10*time.Second)
+	return await(ctx, url+"/healthz")
 }
 
 // registerDemo makes a distributor with every grant and a sub-key whose level
@@ -320,9 +320,13 @@ func (s *Stack) reserve(offset int) (string, error) {
 	return listener.Addr().String(), nil
 }
 
+// startWithin is how long a program may take to its first answer: well under a
+// second on an idle machine.
+const startWithin = time.Minute
+
 // await returns when url answers HTTP at all.
-func await(ctx context.Context, url string, within time.Duration) error {
-	ctx, done := context.WithTimeout(ctx, within)
+func await(ctx context.Context, url string) error {
+	ctx, done := context.WithTimeout(ctx, startWithin)
 	defer done()
 	for {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)

@@ -169,19 +169,28 @@ func (s *Stack) Stop(ctx context.Context) error {
 // onStop has a part ended by Stop.
 func (s *Stack) onStop(stop func(context.Context) error) { s.stops = append(s.stops, stop) }
 
+// lockFile is the name of the file that a running stack has locked in its folder.
+const lockFile = "lock"
+
 // folders makes the data folder, takes it for this stack alone and opens the
 // log.
 func (s *Stack) folders() error {
+	if err := os.MkdirAll(s.cfg.Data, 0o700); err != nil {
+		return err
+	}
+	unlock, err := lock(filepath.Join(s.cfg.Data, lockFile))
+	if err != nil {
+		return fmt.Errorf("another stack runs on %s: end it, or set QUOTARY_DATA to another folder (%w)", s.cfg.Data, err)
+	}
+	s.onStop(func(context.Context) error { return unlock() })
+	if err := checkLayout(s.cfg.Data); err != nil {
+		return err
+	}
 	for _, name := range []string{"logs", "node", "spool", "venue"} {
 		if err := os.MkdirAll(filepath.Join(s.cfg.Data, name), 0o700); err != nil {
 			return err
 		}
 	}
-	unlock, err := lock(filepath.Join(s.cfg.Data, "lock"))
-	if err != nil {
-		return fmt.Errorf("another stack runs on %s: end it, or set QUOTARY_DATA to another folder (%w)", s.cfg.Data, err)
-	}
-	s.onStop(func(context.Context) error { return unlock() })
 	s.onStop(func(context.Context) error { return ignoreMissing(os.Remove(filepath.Join(s.cfg.Data, StateFile))) })
 	file, err := s.logFile("stack")
 	if err != nil {
