@@ -5,21 +5,22 @@ import (
 	"encoding/json"
 
 	"quotary/shared/catalog"
+	"quotary/shared/strictjson"
 )
 
 // addressMessage carries out a message on a feed of addresses. What it returns
 // goes to the client at once; other replies wait their turn in the table.
 func (s *socket) addressMessage(ctx context.Context, c client, body []byte) ([]byte, error) {
-	m, err := decodeObject(body, "the message")
+	m, err := strictjson.Decode(body, "the message")
 	if err != nil {
 		return nil, err
 	}
-	kind, err := m.choice("type", "subscribe", "unsubscribe", "stat", "ping", "close")
+	kind, err := m.Choice("type", "subscribe", "unsubscribe", "stat", "ping", "close")
 	if err != nil {
 		return nil, err
 	}
 	if kind == "subscribe" || kind == "unsubscribe" {
-		if err := m.only("the message", "type", "address"); err != nil {
+		if err := m.Only("the message", "type", "address"); err != nil {
 			return nil, err
 		}
 		list, err := addresses(m["address"])
@@ -34,7 +35,7 @@ func (s *socket) addressMessage(ctx context.Context, c client, body []byte) ([]b
 		}
 		return nil, s.store.Answer(ctx, c.id, []byte(`{"type":"unsubscribe"}`))
 	}
-	if err := m.only("a message of type "+kind, "type"); err != nil {
+	if err := m.Only("a message of type "+kind, "type"); err != nil {
 		return nil, err
 	}
 	switch kind {
@@ -49,11 +50,11 @@ func (s *socket) addressMessage(ctx context.Context, c client, body []byte) ([]b
 // addresses reads a list of at least one address.
 func addresses(raw json.RawMessage) ([]string, error) {
 	if raw == nil {
-		return nil, wrongf("address is missing: it must be an array of addresses")
+		return nil, strictjson.Errorf("address is missing: it must be an array of addresses")
 	}
 	var words []json.RawMessage
 	if json.Unmarshal(raw, &words) != nil || len(words) == 0 {
-		return nil, wrongf("address must be an array of at least one address, each 0x followed by 40 hexadecimal digits")
+		return nil, strictjson.Errorf("address must be an array of at least one address, each 0x followed by 40 hexadecimal digits")
 	}
 	list := make([]string, len(words))
 	for i, word := range words {
@@ -64,7 +65,7 @@ func addresses(raw json.RawMessage) ([]string, error) {
 			err = a.UnmarshalText([]byte(text))
 		}
 		if err != nil {
-			return nil, wrongf("address %d, %s, is not accepted: it must be 0x followed by 40 hexadecimal digits", i+1, shown(word))
+			return nil, strictjson.Errorf("address %d, %s, is not accepted: it must be 0x followed by 40 hexadecimal digits", i+1, strictjson.Shown(word))
 		}
 		list[i] = string(a)
 	}

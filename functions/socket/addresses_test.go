@@ -8,11 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"quotary/shared/channel"
 	"quotary/shared/connections"
 )
 
 func addressFeeds(t *testing.T, test func(*testing.T, *world, *peer)) {
-	for _, feed := range []connections.Feed{connections.Fills, connections.FilledOrders, connections.ClearinghouseState} {
+	for _, feed := range []channel.Feed{channel.FeedFills, channel.FeedFilledOrders, channel.FeedClearinghouseState} {
 		t.Run(string(feed), func(t *testing.T) {
 			t.Parallel()
 			w := open(t)
@@ -101,7 +102,7 @@ func TestACloseThatTheGatewayFailsStillFreesTheSlots(t *testing.T) {
 	t.Parallel()
 	for status, fault := range map[int]bool{http.StatusInternalServerError: true, http.StatusGone: false} {
 		w := open(t)
-		p := w.connect(w.SubKey, connections.Fills)
+		p := w.connect(w.SubKey, channel.FeedFills)
 		w.fails = status
 		p.says(`{"type":"close"}`, "")
 		if used := w.used(w.SubKey); used != (connections.Usage{}) {
@@ -115,9 +116,9 @@ func TestACloseThatTheGatewayFailsStillFreesTheSlots(t *testing.T) {
 
 func TestARemovedConnectionIsClosedAtItsNextMessage(t *testing.T) {
 	t.Parallel()
-	for feed, messages := range map[connections.Feed][]string{
-		connections.Channels: {`{"method":"ping"}`, `nonsense`, subscribeTo(`{"type":"bbo","coin":"BTC"}`), unsubscribeFrom(`{"type":"bbo","coin":"BTC"}`)},
-		connections.Fills:    {`{"type":"ping"}`, `nonsense`, message("subscribe", alice), message("unsubscribe", alice), `{"type":"stat"}`},
+	for feed, messages := range map[channel.Feed][]string{
+		channel.FeedChannels: {`{"method":"ping"}`, `nonsense`, subscribeTo(`{"type":"bbo","coin":"BTC"}`), unsubscribeFrom(`{"type":"bbo","coin":"BTC"}`)},
+		channel.FeedFills:    {`{"type":"ping"}`, `nonsense`, message("subscribe", alice), message("unsubscribe", alice), `{"type":"stat"}`},
 	} {
 		for _, body := range messages {
 			w := open(t)
@@ -169,7 +170,7 @@ func TestMistakesOnTheAddressFeedsAreNamed(t *testing.T) {
 func TestTheLogHoldsNothingThatAClientWrote(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	p := w.connect(w.SubKey, connections.Fills)
+	p := w.connect(w.SubKey, channel.FeedFills)
 	p.send(`{"type":"secret-word"}`)
 	p.send(message("subscribe", "secret-word"))
 	if strings.Contains(w.logs.String(), "secret-word") {

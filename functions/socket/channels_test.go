@@ -7,8 +7,10 @@ import (
 	"testing"
 
 	"quotary/shared/catalog"
+	"quotary/shared/channel"
 	"quotary/shared/connections"
 	"quotary/shared/keys"
+	"quotary/shared/strictjson"
 )
 
 const (
@@ -36,7 +38,7 @@ func response(method, subscription, status string, active int) string {
 func TestHeartbeatsOfTheChannels(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	p := w.connect(w.SubKey, connections.Channels)
+	p := w.connect(w.SubKey, channel.FeedChannels)
 	p.says(`{"method":"ping"}`, `{"channel":"pong"}`)
 	p.says(` {"method" : "ping"} `, `{"channel":"pong"}`)
 }
@@ -55,7 +57,7 @@ func TestSubscriptionsMoveThroughTheirStates(t *testing.T) {
 		t.Run(tt.one, func(t *testing.T) {
 			t.Parallel()
 			w := open(t)
-			p := w.connect(w.SubKey, connections.Channels)
+			p := w.connect(w.SubKey, channel.FeedChannels)
 			p.says(unsubscribeFrom(tt.one), response("unsubscribe", tt.one, "notSubscribed", 0))
 			p.says(subscribeTo(tt.one), response("subscribe", tt.one, "subscribed", 1))
 			p.says(subscribeTo(tt.one), response("subscribe", tt.one, "alreadySubscribed", 1))
@@ -77,7 +79,7 @@ func TestSubscriptionsMoveThroughTheirStates(t *testing.T) {
 func TestCountsAreOfTheChannelAndTheConnection(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	p, q := w.connect(w.SubKey, connections.Channels), w.connect(w.SubKey, connections.Channels)
+	p, q := w.connect(w.SubKey, channel.FeedChannels), w.connect(w.SubKey, channel.FeedChannels)
 	p.send(subscribeTo(`{"type":"trades","coin":"BTC"}`))
 	p.send(subscribeTo(`{"type":"bbo","coin":"BTC"}`))
 	q.send(subscribeTo(`{"type":"bbo","coin":"ETH"}`))
@@ -88,7 +90,7 @@ func TestCountsAreOfTheChannelAndTheConnection(t *testing.T) {
 func TestASubscriptionIsEchoedAsItWasSent(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	p := w.connect(w.SubKey, connections.Channels)
+	p := w.connect(w.SubKey, channel.FeedChannels)
 	p.says(`{"subscription": {"coin": "BTC", "nSigFigs": null, "mantissa":null, "type": "l2Book"}, "method": "unsubscribe"}`,
 		response("unsubscribe", `{"coin":"BTC","nSigFigs":null,"mantissa":null,"type":"l2Book"}`, "notSubscribed", 0))
 }
@@ -96,7 +98,7 @@ func TestASubscriptionIsEchoedAsItWasSent(t *testing.T) {
 func TestSpellingsOfOneKey(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	p := w.connect(w.SubKey, connections.Channels)
+	p := w.connect(w.SubKey, channel.FeedChannels)
 	p.send(subscribeTo(`{"type":"l2Book","coin":"BTC","nSigFigs":5,"mantissa":1}`))
 	for sub, status := range map[string]string{
 		`{"coin":"BTC","type":"l2Book","nSigFigs":5}`:                 "alreadySubscribed",
@@ -112,7 +114,7 @@ func TestTheSubscriptionOverTheLimitIsNotMade(t *testing.T) {
 	t.Parallel()
 	w := open(t)
 	key := w.limited(0, 2)
-	p, q := w.connect(key, connections.Channels), w.connect(key, connections.Fills)
+	p, q := w.connect(key, channel.FeedChannels), w.connect(key, channel.FeedFills)
 	const refused = `{"error":"subscription limit exceeded","limit":2,"current":2}`
 	p.says(subscribeTo(`{"type":"bbo","coin":"BTC"}`), response("subscribe", `{"type":"bbo","coin":"BTC"}`, "subscribed", 1))
 	q.says(`{"type":"subscribe","address":["`+alice+`","`+bob+`"]}`, `{"type":"subscribe"}`)
@@ -128,24 +130,24 @@ func TestTheSubscriptionOverTheLimitIsNotMade(t *testing.T) {
 
 func TestAWalletChannelFollowsOneAccountPerConnection(t *testing.T) {
 	t.Parallel()
-	for _, channel := range []string{"userFills", "userNonFundingLedgerUpdates", "clearinghouseState", "openOrders"} {
-		t.Run(channel, func(t *testing.T) {
+	for _, name := range []string{"userFills", "userNonFundingLedgerUpdates", "clearinghouseState", "openOrders"} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := open(t)
-			p := w.connect(w.SubKey, connections.Channels)
+			p := w.connect(w.SubKey, channel.FeedChannels)
 			upper := strings.ToUpper(alice[2:])
-			one := fmt.Sprintf(`{"type":%q,"user":"0x%s"}`, channel, upper)
-			other := fmt.Sprintf(`{"type":%q,"user":%q}`, channel, bob)
+			one := fmt.Sprintf(`{"type":%q,"user":"0x%s"}`, name, upper)
+			other := fmt.Sprintf(`{"type":%q,"user":%q}`, name, bob)
 			echo := func(method, sub string) string {
 				return fmt.Sprintf(`{"channel":"subscriptionResponse","data":{"method":%q,"subscription":%s}}`, method, sub)
 			}
-			busy := fmt.Sprintf("%s follows %s on this connection, which takes one account per channel: unsubscribe that first, or use another connection", channel, alice)
+			busy := fmt.Sprintf("%s follows %s on this connection, which takes one account per channel: unsubscribe that first, or use another connection", name, alice)
 			p.says(unsubscribeFrom(one), echo("unsubscribe", one))
 			p.says(subscribeTo(one), echo("subscribe", one))
 			p.says(subscribeTo(one), echo("subscribe", one))
 			p.errs(subscribeTo(other), busy)
 			p.errs(unsubscribeFrom(other), busy)
-			q := w.connect(w.SubKey, connections.Channels)
+			q := w.connect(w.SubKey, channel.FeedChannels)
 			q.says(subscribeTo(other), echo("subscribe", other))
 			followed := map[string]string{}
 			for _, e := range w.told() {
@@ -165,7 +167,7 @@ func TestAWalletChannelFollowsOneAccountPerConnection(t *testing.T) {
 func TestAWalletChannelOfAnotherDexIsAnotherAccount(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	p := w.connect(w.SubKey, connections.Channels)
+	p := w.connect(w.SubKey, channel.FeedChannels)
 	p.send(subscribeTo(`{"type":"openOrders","user":"` + alice + `","dex":"xyz"}`))
 	if got := p.send(subscribeTo(`{"type":"openOrders","user":"` + alice + `"}`)); !strings.Contains(got, alice+" on dex xyz") {
 		t.Error(got)
@@ -190,7 +192,7 @@ func (p *peer) errs(body, want string) {
 func TestAnErrorQuotesNoLongMessage(t *testing.T) {
 	t.Parallel()
 	long := `{"method":"` + strings.Repeat("x", maxQuoted) + `"}`
-	for feed, data := range map[connections.Feed]string{connections.Channels: `{"channel":"error","data":"no","error":"no"}`, connections.Fills: `{"error":"no"}`} {
+	for feed, data := range map[channel.Feed]string{channel.FeedChannels: `{"channel":"error","data":"no","error":"no"}`, channel.FeedFills: `{"error":"no"}`} {
 		if got := string(errorObject(feed, "no", long)); got != data {
 			t.Errorf("%s: %s", feed, got)
 		}
@@ -200,7 +202,7 @@ func TestAnErrorQuotesNoLongMessage(t *testing.T) {
 func TestMistakesOnTheChannelsAreNamed(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	p := w.connect(w.SubKey, connections.Channels)
+	p := w.connect(w.SubKey, channel.FeedChannels)
 	for body, want := range map[string]string{
 		``:                                       "the message must be one JSON object",
 		`[]`:                                     "the message must be one JSON object",
@@ -268,13 +270,13 @@ func FuzzAnyMessageIsAnsweredInJSON(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
-		m, err := decodeObject([]byte(body), "the message")
+		m, err := strictjson.Decode([]byte(body), "the message")
 		if err == nil {
 			var strict map[string]json.RawMessage
 			if json.Unmarshal([]byte(body), &strict) != nil || len(strict) != len(m) {
 				t.Errorf("%q is read as %v", body, m)
 			}
-			if sub, err := subscription([]byte(body)); err == nil {
+			if sub, err := channel.Decode([]byte(body)); err == nil {
 				if key := sub.Key(); strings.Count(key, "#") > 3 || len(key) > 64 {
 					t.Errorf("%q has the key %q", body, key)
 				}
@@ -282,13 +284,13 @@ func FuzzAnyMessageIsAnsweredInJSON(f *testing.F) {
 				if !json.Valid(response) {
 					t.Errorf("%q is answered %s", body, response)
 				}
-			} else if !json.Valid(errorObject(connections.Channels, err.Error(), body)) {
+			} else if !json.Valid(errorObject(channel.FeedChannels, err.Error(), body)) {
 				t.Errorf("%q", body)
 			}
 			if list, err := addresses([]byte(body)); err == nil && len(list) == 0 {
 				t.Errorf("%q has no address", body)
 			}
-		} else if !json.Valid(errorObject(connections.Channels, err.Error(), body)) {
+		} else if !json.Valid(errorObject(channel.FeedChannels, err.Error(), body)) {
 			t.Errorf("%q", body)
 		}
 	})

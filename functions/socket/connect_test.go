@@ -8,6 +8,7 @@ import (
 
 	"quotary/shared/admission"
 	"quotary/shared/api/apitest"
+	"quotary/shared/channel"
 	"quotary/shared/connections"
 	"quotary/shared/keys"
 )
@@ -17,7 +18,7 @@ func TestTheConnectionOverTheLimitIsRefusedOnEveryFeed(t *testing.T) {
 	w := open(t)
 	key := w.limited(4, 0)
 	var peers []*peer
-	feeds := []connections.Feed{connections.Channels, connections.Fills, connections.FilledOrders, connections.ClearinghouseState}
+	feeds := []channel.Feed{channel.FeedChannels, channel.FeedFills, channel.FeedFilledOrders, channel.FeedClearinghouseState}
 	for _, feed := range feeds {
 		peers = append(peers, w.connect(key, feed))
 	}
@@ -28,13 +29,13 @@ func TestTheConnectionOverTheLimitIsRefusedOnEveryFeed(t *testing.T) {
 	}
 	peers[1].disconnect()
 	peers[1].disconnect() // the gateway may repeat it
-	if _, status, message := w.dial(key, connections.Channels, ""); status != http.StatusOK {
+	if _, status, message := w.dial(key, channel.FeedChannels, ""); status != http.StatusOK {
 		t.Errorf("after a disconnect: %d %s", status, message)
 	}
-	if _, status, _ := w.dial(key, connections.Channels, ""); status != http.StatusTooManyRequests {
+	if _, status, _ := w.dial(key, channel.FeedChannels, ""); status != http.StatusTooManyRequests {
 		t.Errorf("one slot let two connect: %d", status)
 	}
-	w.connect(w.SubKey, connections.Channels) // without limits
+	w.connect(w.SubKey, channel.FeedChannels) // without limits
 }
 
 func TestTheDistributorsLimitHoldsForAllItsKeys(t *testing.T) {
@@ -47,10 +48,10 @@ func TestTheDistributorsLimitHoldsForAllItsKeys(t *testing.T) {
 	quota := int64(1)
 	one := w.Issue(t, d, keys.NewSubKey{Name: "one", MonthlyQuota: &quota})
 	two := w.Issue(t, d, keys.NewSubKey{Name: "two", MonthlyQuota: &quota})
-	w.connect(one, connections.Channels)
-	w.connect(two, connections.Channels)
+	w.connect(one, channel.FeedChannels)
+	w.connect(two, channel.FeedChannels)
 	for _, key := range []apitest.Key{one, two} {
-		if _, status, message := w.dial(key, connections.Fills, ""); status != http.StatusTooManyRequests {
+		if _, status, message := w.dial(key, channel.FeedFills, ""); status != http.StatusTooManyRequests {
 			t.Errorf("%d %s", status, message)
 		}
 	}
@@ -59,7 +60,7 @@ func TestTheDistributorsLimitHoldsForAllItsKeys(t *testing.T) {
 func TestAConnectionIsRecorded(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	p, status, message := w.dial(w.SubKey, connections.ClearinghouseState, "dex=xyz&AccessKeyId=x")
+	p, status, message := w.dial(w.SubKey, channel.FeedClearinghouseState, "dex=xyz&AccessKeyId=x")
 	if status != http.StatusOK {
 		t.Fatal(status, message)
 	}
@@ -68,7 +69,7 @@ func TestAConnectionIsRecorded(t *testing.T) {
 		t.Fatal(list, err)
 	}
 	want := connections.Connection{
-		ID: p.id, Key: w.SubKey.AccessKey, Distributor: w.Primary.AccessKey, Feed: connections.ClearinghouseState,
+		ID: p.id, Key: w.SubKey.AccessKey, Distributor: w.Primary.AccessKey, Feed: channel.FeedClearinghouseState,
 		Dex: "xyz", Endpoint: w.url, At: apitest.Start, Seen: apitest.Start,
 	}
 	if list[0] != want {
@@ -82,7 +83,7 @@ func TestHandshakesThatAreRefused(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(*peer)
 		query  string
-		feed   connections.Feed
+		feed   channel.Feed
 		status int
 		says   string
 	}{
@@ -92,12 +93,12 @@ func TestHandshakesThatAreRefused(t *testing.T) {
 			p.context = admission.RefusedContext(&admission.Refusal{Message: "nonce already used"})
 		}, status: 401, says: "nonce already used"},
 		"a lost limit":  {change: func(p *peer) { delete(p.context, "wsConnLimit") }, status: 401, says: "authorizer"},
-		"malformed dex": {feed: connections.ClearinghouseState, query: "dex=a%2Fb", status: 400, says: "dex must be"},
-		"overlong dex":  {feed: connections.ClearinghouseState, query: "dex=" + strings.Repeat("a", 33), status: 400, says: "dex must be"},
-		"two dexes":     {feed: connections.ClearinghouseState, query: "dex=a&dex=b", status: 400, says: "more than once"},
+		"malformed dex": {feed: channel.FeedClearinghouseState, query: "dex=a%2Fb", status: 400, says: "dex must be"},
+		"overlong dex":  {feed: channel.FeedClearinghouseState, query: "dex=" + strings.Repeat("a", 33), status: 400, says: "dex must be"},
+		"two dexes":     {feed: channel.FeedClearinghouseState, query: "dex=a&dex=b", status: 400, says: "more than once"},
 	} {
 		if tt.feed == "" {
-			tt.feed = connections.Channels
+			tt.feed = channel.FeedChannels
 		}
 		p := w.peer(w.SubKey, tt.feed)
 		if tt.change != nil {
@@ -125,7 +126,7 @@ func TestHandshakesThatAreRefused(t *testing.T) {
 func TestAFaultOfTheTableIsA500WithoutDetails(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	p := w.peer(w.SubKey, connections.Channels)
+	p := w.peer(w.SubKey, channel.FeedChannels)
 	w.socket.store = connections.New(w.DB, "no-such-table", w.Now)
 	status, body := p.invoke(p.event("$connect", "", nil))
 	if status != http.StatusInternalServerError || strings.Contains(body, "table") || !strings.Contains(body, "internal error") {
@@ -156,7 +157,7 @@ func TestAnAPIWithoutAFeedIsAFault(t *testing.T) {
 func TestTheManagementAPIIsFoundWithoutItsVariable(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	event := w.peer(w.SubKey, connections.Channels).event("$connect", "", nil)
+	event := w.peer(w.SubKey, channel.FeedChannels).event("$connect", "", nil)
 	delete(event.StageVariables, "management")
 	if got := endpoint(&event); got != "https://example.com/api" {
 		t.Errorf("endpoint %s", got)
@@ -166,7 +167,7 @@ func TestTheManagementAPIIsFoundWithoutItsVariable(t *testing.T) {
 func TestADisconnectFreesEverything(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	p := w.connect(w.SubKey, connections.Fills)
+	p := w.connect(w.SubKey, channel.FeedFills)
 	p.says(`{"type":"subscribe","address":["`+alice+`"]}`, `{"type":"subscribe"}`)
 	if used := w.used(w.SubKey); used != (connections.Usage{Connections: 1, Subscriptions: 1}) {
 		t.Errorf("used %+v", used)
@@ -184,7 +185,7 @@ func TestEveryMessageKeepsTheConnection(t *testing.T) {
 		`{"method":"subscribe","subscription":{"type":"bbo","coin":"ETH"}}`, `{"method":"unsubscribe","subscription":{"type":"trades","coin":"BTC"}}`,
 	} {
 		w := open(t)
-		p := w.connect(w.limited(0, 1), connections.Channels)
+		p := w.connect(w.limited(0, 1), channel.FeedChannels)
 		if body == `{"method":"subscribe","subscription":{"type":"bbo","coin":"ETH"}}` { // over the limit
 			p.send(`{"method":"subscribe","subscription":{"type":"bbo","coin":"BTC"}}`)
 		}

@@ -21,6 +21,7 @@ import (
 
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
+	"quotary/shared/channel"
 	"quotary/shared/connections"
 	"quotary/shared/keys"
 	"quotary/shared/store/schema"
@@ -82,7 +83,7 @@ func (w *world) manage(rw http.ResponseWriter, r *http.Request) {
 type peer struct {
 	*world
 	id      string
-	feed    connections.Feed
+	feed    channel.Feed
 	context map[string]any // of the authorizer
 	rev     int            // of the connection's items whose replies were seen
 }
@@ -124,7 +125,7 @@ func (p *peer) invoke(event events.APIGatewayWebsocketProxyRequest) (int, string
 }
 
 // dial connects and returns the status of the handshake with its error.
-func (w *world) dial(key apitest.Key, feed connections.Feed, query string) (p *peer, status int, message string) {
+func (w *world) dial(key apitest.Key, feed channel.Feed, query string) (p *peer, status int, message string) {
 	w.t.Helper()
 	values, err := url.ParseQuery(query)
 	if err != nil {
@@ -139,7 +140,7 @@ func (w *world) dial(key apitest.Key, feed connections.Feed, query string) (p *p
 }
 
 // peer is a client that the authorizer has let in.
-func (w *world) peer(key apitest.Key, feed connections.Feed) *peer {
+func (w *world) peer(key apitest.Key, feed channel.Feed) *peer {
 	w.t.Helper()
 	caller, err := w.Gate.Check(w.t.Context(), w.Sign(key), catalog.Access{Kind: catalog.AnyLevel})
 	if err != nil {
@@ -153,7 +154,7 @@ func (w *world) peer(key apitest.Key, feed connections.Feed) *peer {
 }
 
 // connect connects a client, or fails the test.
-func (w *world) connect(key apitest.Key, feed connections.Feed) *peer {
+func (w *world) connect(key apitest.Key, feed channel.Feed) *peer {
 	w.t.Helper()
 	p, status, message := w.dial(key, feed, "")
 	if status != http.StatusOK {

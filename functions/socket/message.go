@@ -10,7 +10,9 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"quotary/shared/admission"
+	"quotary/shared/channel"
 	"quotary/shared/connections"
+	"quotary/shared/strictjson"
 )
 
 // maxMessage is the largest message, in bytes: the gateway's own limit.
@@ -24,14 +26,14 @@ type client struct {
 
 // message answers one message of a client. The answer's status is always 200:
 // the gateway sends its body to the client and looks at nothing else.
-func (s *socket) message(ctx context.Context, event *events.APIGatewayWebsocketProxyRequest, feed connections.Feed) answer {
+func (s *socket) message(ctx context.Context, event *events.APIGatewayWebsocketProxyRequest, feed channel.Feed) answer {
 	who, refusal := caller(event)
 	if refusal != nil {
 		return answer{status: http.StatusOK, body: errorObject(feed, refusal.Message, ""), fault: refusal}
 	}
 	c := client{id: event.RequestContext.ConnectionID, slots: slots(&who)}
 	reply, err := s.handle(ctx, event, feed, c)
-	var wrong *mistake
+	var wrong *strictjson.Error
 	var over *connections.LimitError
 	switch {
 	case errors.As(err, &wrong):
@@ -52,14 +54,14 @@ func (s *socket) message(ctx context.Context, event *events.APIGatewayWebsocketP
 	return answer{status: http.StatusOK, body: reply}
 }
 
-func (s *socket) handle(ctx context.Context, event *events.APIGatewayWebsocketProxyRequest, feed connections.Feed, c client) ([]byte, error) {
+func (s *socket) handle(ctx context.Context, event *events.APIGatewayWebsocketProxyRequest, feed channel.Feed, c client) ([]byte, error) {
 	if event.IsBase64Encoded {
-		return nil, wrongf("a binary message is not accepted: send JSON as text")
+		return nil, strictjson.Errorf("a binary message is not accepted: send JSON as text")
 	}
 	if len(event.Body) > maxMessage {
-		return nil, wrongf("the message is too large: at most 128 KiB are accepted")
+		return nil, strictjson.Errorf("the message is too large: at most 128 KiB are accepted")
 	}
-	if feed == connections.Channels {
+	if feed == channel.FeedChannels {
 		return s.channelMessage(ctx, c, []byte(event.Body))
 	}
 	return s.addressMessage(ctx, c, []byte(event.Body))
@@ -86,11 +88,11 @@ const maxQuoted = 1 << 10
 // errorObject tells a client what is wrong with its message. On /ws it is also
 // what the venue's own clients take for an error: they find the message that
 // failed by its JSON inside the text.
-func errorObject(feed connections.Feed, text, message string) []byte {
+func errorObject(feed channel.Feed, text, message string) []byte {
 	type plain struct {
 		Error string `json:"error"`
 	}
-	if feed != connections.Channels {
+	if feed != channel.FeedChannels {
 		return object(plain{text})
 	}
 	data := text

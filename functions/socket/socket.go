@@ -9,13 +9,13 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
 	"quotary/shared/admission"
 	"quotary/shared/catalog"
+	"quotary/shared/channel"
 	"quotary/shared/connections"
 	"quotary/shared/metrics"
 )
@@ -57,15 +57,14 @@ func (s *socket) serve(ctx context.Context, event *events.APIGatewayWebsocketPro
 			a = answer{status: http.StatusInternalServerError, fault: fmt.Errorf("panic: %v\n%s", crash, debug.Stack())}
 		}
 	}()
-	feed := connections.Feed(event.StageVariables[feedVariable])
-	switch feed {
-	case connections.Channels, connections.Fills, connections.FilledOrders, connections.ClearinghouseState:
-	default:
+	feed := channel.Feed(event.StageVariables[feedVariable])
+	entry, ok := feed.Entry()
+	if !ok {
 		return answer{status: http.StatusInternalServerError, fault: fmt.Errorf("the stage variable feed names no feed: %.40q", feed)}
 	}
 	switch event.RequestContext.RouteKey {
 	case "$connect":
-		return s.connect(ctx, event, feed)
+		return s.connect(ctx, event, entry)
 	case "$disconnect":
 		_, err := s.store.Remove(ctx, event.RequestContext.ConnectionID)
 		if err != nil {
@@ -93,7 +92,7 @@ func caller(event *events.APIGatewayWebsocketProxyRequest) (admission.Caller, *a
 }
 
 // connect takes a slot for a new connection, or refuses the handshake.
-func (s *socket) connect(ctx context.Context, event *events.APIGatewayWebsocketProxyRequest, feed connections.Feed) answer {
+func (s *socket) connect(ctx context.Context, event *events.APIGatewayWebsocketProxyRequest, feed channel.FeedEntry) answer {
 	who, refusal := caller(event)
 	if refusal != nil {
 		return refuse(event, refusal.Status, refusal.Message)
@@ -104,7 +103,7 @@ func (s *socket) connect(ctx context.Context, event *events.APIGatewayWebsocketP
 	}
 	err = s.store.Connect(ctx, connections.Connection{
 		ID: event.RequestContext.ConnectionID, Key: who.AccessKey, Distributor: who.Distributor,
-		Feed: feed, Dex: dex, Endpoint: endpoint(event),
+		Feed: feed.Feed, Dex: dex, Endpoint: endpoint(event),
 	}, connections.Limits{Key: who.WSConnLimit, Distributor: who.DistributorWSConnLimit})
 	var over *connections.LimitError
 	switch {
@@ -119,9 +118,9 @@ func (s *socket) connect(ctx context.Context, event *events.APIGatewayWebsocketP
 	return answer{status: http.StatusOK}
 }
 
-// dexOf returns the dex of a connection to the one feed that takes it.
-func dexOf(event *events.APIGatewayWebsocketProxyRequest, feed connections.Feed) (string, error) {
-	if feed != connections.ClearinghouseState {
+// dexOf returns the dex that a connection names.
+func dexOf(event *events.APIGatewayWebsocketProxyRequest, feed channel.FeedEntry) (string, error) {
+	if !feed.Dex {
 		return "", nil
 	}
 	dex := event.QueryStringParameters["dex"]
@@ -130,16 +129,10 @@ func dexOf(event *events.APIGatewayWebsocketProxyRequest, feed connections.Feed)
 	} else if len(values) == 1 {
 		dex = values[0]
 	}
-	return dex, checkDex(dex)
-}
-
-const dexLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
-
-func checkDex(dex string) error {
-	if len(dex) > 32 || strings.Trim(dex, dexLetters) != "" {
-		return errors.New("dex must be the name of a dex, at most 32 letters, digits, _ or -, or empty for the main one")
+	if !channel.ValidDex(dex) {
+		return "", errors.New("dex must be " + channel.DexRule)
 	}
-	return nil
+	return dex, nil
 }
 
 // refuse answers a handshake, with the error body of the REST endpoints.

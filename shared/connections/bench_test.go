@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"quotary/shared/channel"
 	"quotary/shared/connections"
 )
 
@@ -18,7 +19,7 @@ func BenchmarkStore(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			w := open(b)
 			for i := range 8 {
-				must(b, w.Connect(b.Context(), connection(fmt.Sprint(i), "key", connections.Channels), free))
+				must(b, w.Connect(b.Context(), connection(fmt.Sprint(i), "key", channel.FeedChannels), free))
 			}
 			var n atomic.Int64
 			b.SetParallelism(2)
@@ -33,7 +34,7 @@ func BenchmarkStore(b *testing.B) {
 		})
 	}
 	run("connect", func(b *testing.B, w *world, n int64) error {
-		return w.Connect(b.Context(), connection(fmt.Sprint("new", n), fmt.Sprint("key", n%50), connections.Channels), free)
+		return w.Connect(b.Context(), connection(fmt.Sprint("new", n), fmt.Sprint("key", n%50), channel.FeedChannels), free)
 	})
 	run("touch", func(b *testing.B, w *world, n int64) error { return w.Touch(b.Context(), fmt.Sprint(n%8)) })
 	run("subscribe", func(b *testing.B, w *world, n int64) error {
@@ -48,7 +49,7 @@ func BenchmarkStore(b *testing.B) {
 // BenchmarkFollow measures how long a subscription is on its way to a follower.
 func BenchmarkFollow(b *testing.B) {
 	w := open(b)
-	must(b, w.Connect(b.Context(), connection("a=", "key", connections.Channels), free))
+	must(b, w.Connect(b.Context(), connection("a=", "key", channel.FeedChannels), free))
 	var mu sync.Mutex
 	sent := make(map[string]time.Time)
 	var delays []time.Duration

@@ -1,5 +1,9 @@
 package connections
 
+import (
+	"quotary/shared/channel"
+)
+
 import "time"
 
 // Event is one change of the table, as [Follower.Follow] yields it.
@@ -30,7 +34,7 @@ type (
 	// Unsubscribed ends one subscription of /ws.
 	Unsubscribed struct {
 		Connection string
-		Subscription
+		channel.Subscription
 	}
 
 	// AddressesAdded are addresses that an address feed follows from now on;

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"quotary/shared/channel"
 	"quotary/shared/connections"
 )
 
@@ -154,7 +155,7 @@ func follow(t testing.TB, w *world, over connections.Streams, known func(error) 
 func TestEveryChangeIsToldAsItsEvent(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	must(t, w.Connect(t.Context(), connection("old=", "key", connections.Channels), free))
+	must(t, w.Connect(t.Context(), connection("old=", "key", channel.FeedChannels), free))
 	if _, err := w.Subscribe(t.Context(), "old=", trades("BTC"), free, reply); err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +168,7 @@ func TestEveryChangeIsToldAsItsEvent(t *testing.T) {
 	must(t, w.Touch(t.Context(), "old="))
 	m.await(t, "message", func() bool { return m.seen["old="].Equal(start.Add(time.Second)) })
 
-	book := connections.Subscription{Type: connections.L2Book, Coin: "xyz:GOLD", NSigFigs: 5, Mantissa: 2}
+	book := channel.Subscription{Type: channel.L2Book, Coin: "xyz:GOLD", NSigFigs: 5, Mantissa: 2}
 	if _, err := w.Subscribe(t.Context(), "old=", book, free, reply); err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +184,7 @@ func TestEveryChangeIsToldAsItsEvent(t *testing.T) {
 	}
 	m.await(t, "end of a subscription", func() bool { return len(m.live["old="]) == 1 })
 
-	must(t, w.Connect(t.Context(), connection("new=", "key", connections.Fills), free))
+	must(t, w.Connect(t.Context(), connection("new=", "key", channel.FeedFills), free))
 	must(t, w.AddAddresses(t.Context(), "new=", addressRange(0, 3), free, []byte("added")))
 	must(t, w.AddAddresses(t.Context(), "new=", addressRange(2, 5), free, []byte("added")))
 	must(t, w.RemoveAddresses(t.Context(), "new=", []string{address(0), address(4)}))
@@ -217,7 +218,7 @@ func TestRepliesComeInTheOrderOfTheMessages(t *testing.T) {
 	t.Parallel()
 	w := open(t)
 	m := follow(t, w, streams(t), nil)
-	must(t, w.Connect(t.Context(), connection("a=", "key", connections.Channels), free))
+	must(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), free))
 	// Amazon's DynamoDB Local may lose the place of a reader at the first record of a
 	// stream: what is told of then is what a scan finds.
 	m.await(t, "connection", func() bool { return m.live["a="] != nil })
@@ -340,7 +341,7 @@ func (k *worker) step(ctx context.Context, w *world) error {
 		id := fmt.Sprint(k.name, "-", k.made)
 		k.made++
 		k.live = append(k.live, id)
-		return w.Connect(ctx, connection(id, k.name, connections.Channels), free)
+		return w.Connect(ctx, connection(id, k.name, channel.FeedChannels), free)
 	}
 	n := k.rnd.IntN(len(k.live))
 	id := k.live[n]

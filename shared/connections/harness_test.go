@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 
+	"quotary/shared/channel"
 	"quotary/shared/connections"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
@@ -71,12 +72,12 @@ var free connections.Limits
 
 func reply(active int) []byte { return fmt.Appendf(nil, `{"activeCount":%d}`, active) }
 
-func connection(id, accessKey string, feed connections.Feed) connections.Connection {
+func connection(id, accessKey string, feed channel.Feed) connections.Connection {
 	return connections.Connection{ID: id, Key: accessKey, Distributor: "acme", Feed: feed, Endpoint: "http://127.0.0.1/api"}
 }
 
-func trades(coin string) connections.Subscription {
-	return connections.Subscription{Type: connections.Trades, Coin: coin}
+func trades(coin string) channel.Subscription {
+	return channel.Subscription{Type: channel.Trades, Coin: coin}
 }
 
 func address(i int) string { return fmt.Sprintf("0x%040x", i) }
@@ -159,7 +160,8 @@ func look(t testing.TB, w *world) rows {
 		}
 		if key, ok := strings.CutPrefix(sk, "s#"); ok {
 			r.live[pk[2:]][key] = true
-			active[pk+text(it, "type")]++
+			name, _, _ := strings.Cut(sk[len("s#"):], "#")
+			active[pk+name]++
 		}
 		if set, ok := it["addrs"].(*types.AttributeValueMemberSS); ok {
 			for _, a := range set.Value {

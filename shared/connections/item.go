@@ -1,12 +1,15 @@
 package connections
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"quotary/shared/channel"
 )
 
 // Names of the attributes.
@@ -24,15 +27,10 @@ const (
 	attrSeen        = "seen" // ms
 	attrActive      = "n_"   // and a channel: its subscriptions on the connection
 
-	attrType      = "type"
-	attrCoin      = "coin"
-	attrInterval  = "interval"
-	attrFigures   = "figs"
-	attrMantissa  = "mantissa"
-	attrUser      = "user"
-	attrReply     = "reply"
-	attrAddresses = "addrs"
-	attrExpiry    = "exp" // seconds
+	attrSubscription = "sub" // JSON
+	attrReply        = "reply"
+	attrAddresses    = "addrs"
+	attrExpiry       = "exp" // seconds
 
 	attrConns = "conns"
 	attrSubs  = "subs"
@@ -73,11 +71,18 @@ func (c *Connection) item() item {
 
 func (s *Subscribed) item(rev int64) item {
 	it := key(prefixConnection+s.Connection, prefixSubscription+s.Key())
-	it[attrType], it[attrCoin], it[attrInterval] = str(string(s.Type)), str(s.Coin), str(s.Interval)
-	it[attrFigures], it[attrMantissa] = num(int64(s.NSigFigs)), num(int64(s.Mantissa))
-	it[attrUser], it[attrDex] = str(s.User), str(s.Dex)
+	it[attrSubscription] = subscriptionAttribute(&s.Subscription)
 	it[attrReply], it[attrAt], it[attrRev] = str(string(s.Reply)), num(s.At.UnixMilli()), num(rev)
 	return it
+}
+
+// subscriptionAttribute is the whole subscription: of one and the same it is the same.
+func subscriptionAttribute(s *channel.Subscription) types.AttributeValue {
+	text, err := json.Marshal(s)
+	if err != nil {
+		panic(fmt.Sprintf("connections: encode a subscription: %v", err)) // it has texts and numbers only
+	}
+	return str(string(text))
 }
 
 func groupItem(id, sk string, addresses []string, rev int64) item {
@@ -149,17 +154,14 @@ func (im *image) time(name string) time.Time { return time.UnixMilli(im.number(n
 func (im *image) connection() Connection {
 	return Connection{
 		ID: im.id(), Key: im.text[attrKey], Distributor: im.text[attrDistributor],
-		Feed: Feed(im.text[attrFeed]), Dex: im.text[attrDex], Endpoint: im.text[attrEndpoint],
+		Feed: channel.Feed(im.text[attrFeed]), Dex: im.text[attrDex], Endpoint: im.text[attrEndpoint],
 		At: im.time(attrAt), Seen: im.time(attrSeen),
 	}
 }
 
-func (im *image) subscription() Subscription {
-	return Subscription{
-		Type: Channel(im.text[attrType]), Coin: im.text[attrCoin], Interval: im.text[attrInterval],
-		NSigFigs: int(im.number(attrFigures)), Mantissa: int(im.number(attrMantissa)),
-		User: im.text[attrUser], Dex: im.text[attrDex],
-	}
+func (im *image) subscription() (s channel.Subscription) {
+	_ = json.Unmarshal([]byte(im.text[attrSubscription]), &s) // the table is ours; other items have none
+	return s
 }
 
 func (im *image) subscribed() Subscribed {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"quotary/shared/channel"
 	"quotary/shared/connections"
 )
 
@@ -95,7 +96,7 @@ func act(ctx context.Context, s *connections.Store, rnd *rand.Rand, ids, keys in
 	var err error
 	switch rnd.IntN(10) {
 	case 0, 1:
-		err = s.Connect(ctx, connection(id, fmt.Sprint("key", n%keys), connections.Channels), conns)
+		err = s.Connect(ctx, connection(id, fmt.Sprint("key", n%keys), channel.FeedChannels), conns)
 	case 2, 3:
 		_, err = s.Subscribe(ctx, id, trades(fmt.Sprint(rnd.IntN(4))), subs, reply)
 	case 4:
@@ -127,7 +128,7 @@ func act(ctx context.Context, s *connections.Store, rnd *rand.Rand, ids, keys in
 func TestARemovalThatCrashesHalfwayIsFinishedLater(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	must(t, w.Connect(t.Context(), connection("a=", "key", connections.Channels), free))
+	must(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), free))
 	for i := range 220 {
 		if _, err := w.Subscribe(t.Context(), "a=", trades(fmt.Sprint(i)), free, reply); err != nil {
 			t.Fatal(err)

@@ -10,6 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"quotary/shared/channel"
 )
 
 // Remove removes the connection with its subscriptions and gives all their
@@ -96,14 +98,14 @@ func (s *Store) release(c *record, below []image) (deletions []types.TransactWri
 }
 
 // activeOf counts the subscriptions left over by channel.
-func activeOf(c *record, left []image) map[Channel]int64 {
-	active := make(map[Channel]int64, len(c.active))
-	for channel := range c.active {
-		active[channel] = 0
+func activeOf(c *record, left []image) map[channel.Name]int64 {
+	active := make(map[channel.Name]int64, len(c.active))
+	for name := range c.active {
+		active[name] = 0
 	}
 	for _, im := range left {
 		if strings.HasPrefix(im.sort(), prefixSubscription) {
-			active[Channel(im.text[attrType])]++
+			active[im.subscription().Type]++
 		}
 	}
 	return active

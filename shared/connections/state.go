@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"quotary/shared/channel"
 )
 
 // state is the table as it has been told, from which the next change makes
@@ -35,7 +37,7 @@ type early struct {
 // below is an item below a connection.
 type below struct {
 	rev       int64
-	sub       Subscription
+	sub       channel.Subscription
 	addresses []string
 }
 

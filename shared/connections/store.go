@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"quotary/shared/channel"
 )
 
 // DynamoDB is the part of the client that the store uses.
@@ -32,23 +34,12 @@ func New(db DynamoDB, table string, clock func() time.Time) *Store {
 	return &Store{db: db, table: table, clock: clock}
 }
 
-// Feed names one of the four WebSocket feeds: the last part of its path.
-type Feed string
-
-// The feeds.
-const (
-	Channels           Feed = "ws"                  // subscriptions by channel
-	Fills              Feed = "fills"               // by address
-	FilledOrders       Feed = "filled-orders"       // by address
-	ClearinghouseState Feed = "clearinghouse-state" // by address, of one dex
-)
-
 // Connection is one client of a feed.
 type Connection struct {
 	ID          string // as the gateway names it
 	Key         string // access key of the sub-key
 	Distributor string // primary access key
-	Feed        Feed
+	Feed        channel.Feed
 	Dex         string    // "" is the main dex
 	Endpoint    string    // URL of the management API that reaches the client
 	At          time.Time // when it connected

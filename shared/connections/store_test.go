@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"quotary/shared/channel"
 	"quotary/shared/connections"
 )
 
@@ -21,9 +22,9 @@ func TestTheNextConnectionOverTheLimitIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := open(t)
-			must(t, w.Connect(t.Context(), connection("a=", "key", connections.Channels), limits))
-			must(t, w.Connect(t.Context(), connection("b=", "key", connections.Fills), limits))
-			err := w.Connect(t.Context(), connection("c=", "key", connections.FilledOrders), limits)
+			must(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), limits))
+			must(t, w.Connect(t.Context(), connection("b=", "key", channel.FeedFills), limits))
+			err := w.Connect(t.Context(), connection("c=", "key", channel.FeedFilledOrders), limits)
 			var over *connections.LimitError
 			if !errors.As(err, &over) || over.Limit != 2 || over.Current != 2 {
 				t.Fatalf("error = %v, want the limit of 2", err)
@@ -31,7 +32,7 @@ func TestTheNextConnectionOverTheLimitIsRefused(t *testing.T) {
 			if removed, err := w.Remove(t.Context(), "a="); !removed || err != nil {
 				t.Fatal(removed, err)
 			}
-			must(t, w.Connect(t.Context(), connection("d=", "key", connections.FilledOrders), limits))
+			must(t, w.Connect(t.Context(), connection("d=", "key", channel.FeedFilledOrders), limits))
 			balanced(t, w)
 		})
 	}
@@ -41,9 +42,9 @@ func TestConnectingTwiceTakesOneSlot(t *testing.T) {
 	t.Parallel()
 	w := open(t)
 	for range 2 {
-		must(t, w.Connect(t.Context(), connection("a=", "key", connections.Channels), connections.Limits{Key: 1}))
+		must(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), connections.Limits{Key: 1}))
 	}
-	if err := w.Connect(t.Context(), connection("a=", "other", connections.Channels), free); err == nil {
+	if err := w.Connect(t.Context(), connection("a=", "other", channel.FeedChannels), free); err == nil {
 		t.Error("another key took over the connection")
 	}
 	if used, err := w.KeyUsage(t.Context(), "key"); err != nil || used.Connections != 1 {
@@ -55,7 +56,7 @@ func TestConnectingTwiceTakesOneSlot(t *testing.T) {
 func TestAConnectionIsListedAsItWasMade(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	want := connection("a=", "key", connections.ClearinghouseState)
+	want := connection("a=", "key", channel.FeedClearinghouseState)
 	want.Dex, want.At, want.Seen = "xyz", start, start
 	must(t, w.Connect(t.Context(), want, free))
 	must(t, w.AddAddresses(t.Context(), "a=", addressRange(0, 3), free, nil))
@@ -68,7 +69,7 @@ func TestAConnectionIsListedAsItWasMade(t *testing.T) {
 func TestASubscriptionIsMadeOnce(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	must(t, w.Connect(t.Context(), connection("a=", "key", connections.Channels), free))
+	must(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), free))
 	limits := connections.Limits{Key: 2}
 	for _, step := range []struct {
 		do      string
@@ -106,16 +107,16 @@ func TestASubscriptionIsMadeOnce(t *testing.T) {
 
 func TestKeysTellSubscriptionsApart(t *testing.T) {
 	t.Parallel()
-	for want, sub := range map[string]connections.Subscription{
+	for want, sub := range map[string]channel.Subscription{
 		"trades#BTC":         trades("BTC"),
-		"bbo#xyz:GOLD":       {Type: connections.BBO, Coin: "xyz:GOLD"},
-		"l2Book#BTC":         {Type: connections.L2Book, Coin: "BTC"},
-		"l2Book#BTC#5":       {Type: connections.L2Book, Coin: "BTC", NSigFigs: 5},
-		"l2Book#BTC#5#2":     {Type: connections.L2Book, Coin: "BTC", NSigFigs: 5, Mantissa: 2},
-		"candle#BTC#15m":     {Type: connections.Candle, Coin: "BTC", Interval: "15m"},
-		"userFills":          {Type: connections.UserFills, User: address(1)},
-		"openOrders":         {Type: connections.OpenOrders, User: address(2), Dex: "xyz"},
-		"clearinghouseState": {Type: connections.AccountState, User: address(2)},
+		"bbo#xyz:GOLD":       {Type: channel.BBO, Coin: "xyz:GOLD"},
+		"l2Book#BTC":         {Type: channel.L2Book, Coin: "BTC"},
+		"l2Book#BTC#5":       {Type: channel.L2Book, Coin: "BTC", NSigFigs: 5},
+		"l2Book#BTC#5#2":     {Type: channel.L2Book, Coin: "BTC", NSigFigs: 5, Mantissa: 2},
+		"candle#BTC#15m":     {Type: channel.Candle, Coin: "BTC", Interval: "15m"},
+		"userFills":          {Type: channel.UserFills, User: address(1)},
+		"openOrders":         {Type: channel.OpenOrders, User: address(2), Dex: "xyz"},
+		"clearinghouseState": {Type: channel.AccountState, User: address(2)},
 	} {
 		if got := sub.Key(); got != want {
 			t.Errorf("%+v has the key %q, want %q", sub, got, want)
@@ -126,9 +127,9 @@ func TestKeysTellSubscriptionsApart(t *testing.T) {
 func TestAWalletChannelHoldsOneAccount(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	must(t, w.Connect(t.Context(), connection("a=", "key", connections.Channels), free))
-	alice := connections.Subscription{Type: connections.UserFills, User: address(1)}
-	bob := connections.Subscription{Type: connections.UserFills, User: address(2)}
+	must(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), free))
+	alice := channel.Subscription{Type: channel.UserFills, User: address(1)}
+	bob := channel.Subscription{Type: channel.UserFills, User: address(2)}
 	if out, err := w.Subscribe(t.Context(), "a=", alice, free, reply); err != nil || !out.Changed {
 		t.Fatal(out, err)
 	}
@@ -141,7 +142,7 @@ func TestAWalletChannelHoldsOneAccount(t *testing.T) {
 	if out, err := w.Unsubscribe(t.Context(), "a=", alice); err != nil || !out.Changed {
 		t.Errorf("unsubscribing: %+v, %v", out, err)
 	}
-	if out, err := w.Unsubscribe(t.Context(), "a=", alice); err != nil || out.Changed || out.Held != (connections.Subscription{}) {
+	if out, err := w.Unsubscribe(t.Context(), "a=", alice); err != nil || out.Changed || out.Held != (channel.Subscription{}) {
 		t.Errorf("unsubscribing again: %+v, %v", out, err)
 	}
 	balanced(t, w)
@@ -150,7 +151,7 @@ func TestAWalletChannelHoldsOneAccount(t *testing.T) {
 func TestAddressesAccumulateAndTheLastOneFreesItsSlot(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	must(t, w.Connect(t.Context(), connection("a=", "key", connections.Fills), free))
+	must(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedFills), free))
 	limits := connections.Limits{Key: 2}
 	slots := func(want int64) {
 		t.Helper()
@@ -186,7 +187,7 @@ func TestAMessageOfTheLargestSizeIsKeptAndRemoved(t *testing.T) {
 	t.Parallel()
 	w := open(t)
 	const n = 2900
-	must(t, w.Connect(t.Context(), connection("a=", "key", connections.Fills), free))
+	must(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedFills), free))
 	for i := range 21 {
 		must(t, w.AddAddresses(t.Context(), "a=", addressRange(i*n, (i+1)*n), free, nil))
 	}
@@ -226,7 +227,7 @@ func TestAGoneConnectionRefusesEverything(t *testing.T) {
 func TestOneOfManyRemovesAConnection(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	must(t, w.Connect(t.Context(), connection("a=", "key", connections.Channels), free))
+	must(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), free))
 	for i := range 250 { // more than fit into a transaction
 		if _, err := w.Subscribe(t.Context(), "a=", trades(strconv.Itoa(i)), free, reply); err != nil {
 			t.Fatal(err)
@@ -265,7 +266,7 @@ func TestOnlyAnIdleConnectionIsRemovedAsIdle(t *testing.T) {
 	t.Parallel()
 	w := open(t)
 	for i := range 3 {
-		must(t, w.Connect(t.Context(), connection(fmt.Sprint(i), "key", connections.Channels), free))
+		must(t, w.Connect(t.Context(), connection(fmt.Sprint(i), "key", channel.FeedChannels), free))
 	}
 	w.move(40 * time.Second)
 	must(t, w.Touch(t.Context(), "1"))

@@ -6,6 +6,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"quotary/shared/channel"
 )
 
 // Outcome is what a subscribe or unsubscribe came to.
@@ -19,7 +21,7 @@ type Outcome struct {
 
 	// Held is the subscription that has the key when nothing changed; the zero
 	// value when none has. On a wallet channel it may be of another account.
-	Held Subscription
+	Held channel.Subscription
 }
 
 // Subscribe adds a subscription and takes its slot. reply makes the frame that
@@ -27,7 +29,7 @@ type Outcome struct {
 // subscriptions of the channel on the connection, this one included; it may be
 // called more than once. The error is [ErrGone], or a [*LimitError] when a cap
 // is met. A message that changes nothing is not recorded: [Store.Answer] is.
-func (s *Store) Subscribe(ctx context.Context, id string, sub Subscription, limits Limits, reply func(active int) []byte) (Outcome, error) {
+func (s *Store) Subscribe(ctx context.Context, id string, sub channel.Subscription, limits Limits, reply func(active int) []byte) (Outcome, error) {
 	for try := range attempts {
 		c, err := s.read(ctx, id)
 		if err != nil {
@@ -36,7 +38,7 @@ func (s *Store) Subscribe(ctx context.Context, id string, sub Subscription, limi
 		now := s.clock()
 		active := c.active[sub.Type] + 1
 		made := Subscribed{Connection: id, Subscription: sub, Reply: reply(int(active)), At: now}
-		changes := append([]types.TransactWriteItem{s.next(c, now, map[Channel]int64{sub.Type: active})},
+		changes := append([]types.TransactWriteItem{s.next(c, now, map[channel.Name]int64{sub.Type: active})},
 			s.counters(&c.Connection, 0, 1, limits)...)
 		changes = append(changes, types.TransactWriteItem{Put: &types.Put{
 			TableName: &s.table, Item: made.item(c.rev + 1),
@@ -70,20 +72,20 @@ func (s *Store) Subscribe(ctx context.Context, id string, sub Subscription, limi
 // channel's subscription is removed only when user and dex are its own. The
 // reply is left to [Store.Answer], which records a message that changes nothing.
 // The error may be [ErrGone].
-func (s *Store) Unsubscribe(ctx context.Context, id string, sub Subscription) (Outcome, error) {
+func (s *Store) Unsubscribe(ctx context.Context, id string, sub channel.Subscription) (Outcome, error) {
 	for try := range attempts {
 		c, err := s.read(ctx, id)
 		if err != nil {
 			return Outcome{}, err
 		}
 		active := c.active[sub.Type] - 1
-		changes := append([]types.TransactWriteItem{s.next(c, s.clock(), map[Channel]int64{sub.Type: active})},
+		changes := append([]types.TransactWriteItem{s.next(c, s.clock(), map[channel.Name]int64{sub.Type: active})},
 			s.counters(&c.Connection, 0, -1, Limits{})...)
 		changes = append(changes, types.TransactWriteItem{Delete: &types.Delete{
 			TableName: &s.table, Key: key(prefixConnection+id, prefixSubscription+sub.Key()),
-			ConditionExpression:                 aws.String("#user = :user AND #dex = :dex"),
-			ExpressionAttributeNames:            map[string]string{"#user": attrUser, "#dex": attrDex},
-			ExpressionAttributeValues:           item{":user": str(sub.User), ":dex": str(sub.Dex)},
+			ConditionExpression:                 aws.String("#sub = :sub"),
+			ExpressionAttributeNames:            map[string]string{"#sub": attrSubscription},
+			ExpressionAttributeValues:           item{":sub": subscriptionAttribute(&sub)},
 			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 		}})
 		refused, err := s.transact(ctx, changes...)

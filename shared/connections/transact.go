@@ -12,6 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
+
+	"quotary/shared/channel"
 )
 
 const (
@@ -26,7 +28,7 @@ const (
 type record struct {
 	Connection
 	rev    int64
-	active map[Channel]int64
+	active map[channel.Name]int64
 }
 
 // errCrossed is the error of a change that others crossed every time.
@@ -90,18 +92,18 @@ func (s *Store) query(ctx context.Context, in *dynamodb.QueryInput) (*dynamodb.Q
 }
 
 func recordOf(im *image) *record {
-	c := &record{Connection: im.connection(), rev: im.rev(), active: make(map[Channel]int64)}
-	for name := range im.text {
-		if channel, ok := cutActive(name); ok {
-			c.active[channel] = im.number(name)
+	c := &record{Connection: im.connection(), rev: im.rev(), active: make(map[channel.Name]int64)}
+	for attribute := range im.text {
+		if name, ok := cutActive(attribute); ok {
+			c.active[name] = im.number(attribute)
 		}
 	}
 	return c
 }
 
-func cutActive(name string) (Channel, bool) {
+func cutActive(name string) (channel.Name, bool) {
 	if len(name) > len(attrActive) && name[:len(attrActive)] == attrActive {
-		return Channel(name[len(attrActive):]), true
+		return channel.Name(name[len(attrActive):]), true
 	}
 	return "", false
 }
@@ -110,7 +112,7 @@ func cutActive(name string) (Channel, bool) {
 // revision, on condition that it is still at the one that was read. A client
 // message caused it unless seen is zero. active are the channels whose number
 // of subscriptions changes.
-func (s *Store) next(c *record, seen time.Time, active map[Channel]int64) types.TransactWriteItem {
+func (s *Store) next(c *record, seen time.Time, active map[channel.Name]int64) types.TransactWriteItem {
 	update := "SET #rev = :next"
 	names := map[string]string{"#rev": attrRev}
 	values := item{":rev": num(c.rev), ":next": num(c.rev + 1)}
@@ -118,9 +120,9 @@ func (s *Store) next(c *record, seen time.Time, active map[Channel]int64) types.
 		update += ", #seen = :seen"
 		names["#seen"], values[":seen"] = attrSeen, num(seen.UnixMilli())
 	}
-	for channel, n := range active {
-		update += ", #" + string(channel) + " = :" + string(channel)
-		names["#"+string(channel)], values[":"+string(channel)] = attrActive+string(channel), num(n)
+	for name, n := range active {
+		update += ", #" + string(name) + " = :" + string(name)
+		names["#"+string(name)], values[":"+string(name)] = attrActive+string(name), num(n)
 	}
 	return types.TransactWriteItem{Update: &types.Update{
 		TableName: &s.table, Key: key(prefixConnection+c.ID, sortConnection),

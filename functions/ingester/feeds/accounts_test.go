@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"quotary/functions/ingester/projection"
+	"quotary/shared/channel"
 	"quotary/shared/connections"
 	"quotary/shared/market"
 	"quotary/shared/store"
@@ -23,8 +24,8 @@ func TestUserFillsStartWithStoredAndRecentFillsEachOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.take(&market.Events{Fills: []market.Fill{stored[1], fill(3, now, "ETH")}}) // 3 is not stored yet
-	w.connect("one", connections.Channels)
-	w.subscribe("one", connections.Subscription{Type: connections.UserFills, User: alice})
+	w.connect("one", channel.FeedChannels)
+	w.subscribe("one", channel.Subscription{Type: channel.UserFills, User: alice})
 	snapshot := w.sent("one", 2)[1]
 	wants(t, snapshot, `{"channel":"userFills","data":{"isSnapshot":true,"user":"`+alice+`","fills":[{"coin":"ETH"`, `"tid":3`, `"tid":2`, `"tid":1`)
 	if n := strings.Count(snapshot, `"tid"`); n != 3 {
@@ -39,8 +40,8 @@ func TestAnAddressFeedTellsOfItsAddressesOnly(t *testing.T) {
 	w := newWorld(t)
 	f, _ := w.run()
 	w.settled(f)
-	w.connect("fills", connections.Fills)
-	w.connect("orders", connections.FilledOrders)
+	w.connect("fills", channel.FeedFills)
+	w.connect("orders", channel.FeedFilledOrders)
 	for _, id := range []string{"fills", "orders"} {
 		if err := w.table.AddAddresses(t.Context(), id, []string{alice}, connections.Limits{}, []byte(`{"type":"subscribe"}`)); err != nil {
 			t.Fatal(err)
@@ -89,11 +90,11 @@ func TestAnAccountIsPolledWhileSomebodyFollowsIt(t *testing.T) {
 	w.set(began)
 	f, _ := w.run()
 	w.settled(f)
-	w.connect("one", connections.Channels)
-	w.connect("two", connections.ClearinghouseState)
-	w.subscribe("one", connections.Subscription{Type: connections.AccountState, User: alice})
-	w.subscribe("one", connections.Subscription{Type: connections.OpenOrders, User: alice})
-	w.subscribe("one", connections.Subscription{Type: connections.UserNonFundingLedgerUpdates, User: alice})
+	w.connect("one", channel.FeedChannels)
+	w.connect("two", channel.FeedClearinghouseState)
+	w.subscribe("one", channel.Subscription{Type: channel.AccountState, User: alice})
+	w.subscribe("one", channel.Subscription{Type: channel.OpenOrders, User: alice})
+	w.subscribe("one", channel.Subscription{Type: channel.UserNonFundingLedgerUpdates, User: alice})
 	all := strings.Join(w.sent("one", 6), "\n")
 	wants(t, all, `{"channel":"clearinghouseState","data":{"dex":"","user":"`+alice+`","clearinghouseState":{"withdrawable":"1.0","time":1}}}`)
 	wants(t, all, `{"channel":"openOrders","data":{"dex":"","user":"`+alice+`","orders":[{"oid":2},{"oid":1}]}}`)

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"quotary/functions/ingester/feeds/hub"
+	"quotary/shared/channel"
 	"quotary/shared/connections"
 )
 
@@ -109,7 +110,7 @@ func (f *Feeds) subscribe(ctx context.Context, e *connections.Subscribed) {
 	sub := subscribed{topic, e.At}
 	c.subs[e.Key()] = sub
 	reply := f.unsent(e.Reply, e.At, e.Found)
-	if e.Type == connections.L2Book {
+	if e.Type == channel.L2Book {
 		f.books.prepare(e.Coin, groupingOf(&e.Subscription))
 	}
 	prepare, release := f.preparation(&e.Subscription, topic)
@@ -137,15 +138,15 @@ func (f *Feeds) subscribe(ctx context.Context, e *connections.Subscribed) {
 
 // preparation is what a topic's snapshot needs before anybody subscribes, nil
 // for nothing, and what ends the need once somebody has.
-func (f *Feeds) preparation(s *connections.Subscription, topic string) (prepare func(context.Context) error, release func()) {
+func (f *Feeds) preparation(s *channel.Subscription, topic string) (prepare func(context.Context) error, release func()) {
 	switch s.Type {
-	case connections.Candle:
+	case channel.Candle:
 		return func(ctx context.Context) error { return f.candles.prepare(ctx, topic, s.Coin, s.Interval) },
 			func() { f.candles.shelf.release(topic) }
-	case connections.UserFills:
+	case channel.UserFills:
 		return func(ctx context.Context) error { return f.fills.prepare(ctx, s.User) },
 			func() { f.fills.shelf.release(s.User) }
-	case connections.UserNonFundingLedgerUpdates:
+	case channel.UserNonFundingLedgerUpdates:
 		return func(ctx context.Context) error { return f.ledgers.prepare(ctx, s.User) },
 			func() { f.ledgers.shelf.release(s.User) }
 	}

@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"quotary/functions/ingester/feeds/hub"
+	"quotary/shared/channel"
 	"quotary/shared/connections"
 	"quotary/shared/keys"
 	"quotary/shared/market"
@@ -152,7 +153,7 @@ func (w *world) run() (f *Feeds, stop func()) {
 	return f, stop
 }
 
-func (w *world) connect(id string, of connections.Feed) {
+func (w *world) connect(id string, of channel.Feed) {
 	w.t.Helper()
 	c := connections.Connection{ID: id, Key: "key", Distributor: "acme", Feed: of, Endpoint: "http://127.0.0.1/api"}
 	if err := w.table.Connect(w.t.Context(), c, connections.Limits{}); err != nil {
@@ -160,7 +161,7 @@ func (w *world) connect(id string, of connections.Feed) {
 	}
 }
 
-func (w *world) subscribe(id string, s connections.Subscription) {
+func (w *world) subscribe(id string, s channel.Subscription) {
 	w.t.Helper()
 	reply := func(active int) []byte { return fmt.Appendf(nil, `{"reply":%q,"active":%d}`, s.Type, active) }
 	if _, err := w.table.Subscribe(w.t.Context(), id, s, connections.Limits{}, reply); err != nil {

@@ -8,7 +8,7 @@ import (
 
 	"quotary/functions/ingester/feeds/hub"
 	"quotary/functions/ingester/projection"
-	"quotary/shared/connections"
+	"quotary/shared/channel"
 	"quotary/shared/market"
 	"quotary/shared/source/hyperliquid"
 	"quotary/shared/store"
@@ -20,10 +20,10 @@ func TestABookStartsWithTheLastFrameAndGoesOn(t *testing.T) {
 	f, _ := w.run()
 	w.settled(f)
 	f.take(&market.Events{Books: []market.Book{book("BTC", 1, "105056.0")}})
-	w.connect("one", connections.Channels)
-	w.subscribe("one", connections.Subscription{Type: connections.L2Book, Coin: "BTC"})
-	w.subscribe("one", connections.Subscription{Type: connections.L2Book, Coin: "BTC", NSigFigs: 2})
-	w.subscribe("one", connections.Subscription{Type: connections.BBO, Coin: "BTC"})
+	w.connect("one", channel.FeedChannels)
+	w.subscribe("one", channel.Subscription{Type: channel.L2Book, Coin: "BTC"})
+	w.subscribe("one", channel.Subscription{Type: channel.L2Book, Coin: "BTC", NSigFigs: 2})
+	w.subscribe("one", channel.Subscription{Type: channel.BBO, Coin: "BTC"})
 	w.sent("one", 6)
 	f.take(&market.Events{Books: []market.Book{book("BTC", 2, "105055.0")}})
 	got := strings.Join(w.sent("one", 9), "\n")
@@ -46,8 +46,8 @@ func TestASilentBookIsMarkedStale(t *testing.T) {
 	w.settled(f)
 	f.take(&market.Events{Books: []market.Book{book("BTC", 1, "105056.0")}})
 	w.set(began.Add(Silence))
-	w.connect("one", connections.Channels)
-	w.subscribe("one", connections.Subscription{Type: connections.L2Book, Coin: "BTC"})
+	w.connect("one", channel.FeedChannels)
+	w.subscribe("one", channel.Subscription{Type: channel.L2Book, Coin: "BTC"})
 	frame := w.sent("one", 2)[1]
 	if !strings.HasSuffix(frame, `,"stale":true}}`) {
 		t.Errorf("a snapshot of a silent book is %s", frame)
@@ -102,8 +102,8 @@ func TestTheBestPricesComeFromWhicheverSourceIsAhead(t *testing.T) {
 	w := newWorld(t)
 	f, _ := w.run()
 	w.settled(f)
-	w.connect("one", connections.Channels)
-	w.subscribe("one", connections.Subscription{Type: connections.BBO, Coin: "BTC"})
+	w.connect("one", channel.FeedChannels)
+	w.subscribe("one", channel.Subscription{Type: channel.BBO, Coin: "BTC"})
 	w.sent("one", 1)
 	bid := market.Level{Px: "105058.0", Sz: "1.0", N: 1}
 	w.eventually("the subscription", func() bool { return f.hub.Watched(topicOf(bboTopic, "BTC")) })
@@ -122,8 +122,8 @@ func TestATradeIsToldOnceAndHistoryIsNot(t *testing.T) {
 	f, _ := w.run()
 	w.settled(f)
 	now := time.Now()
-	w.connect("one", connections.Channels)
-	w.subscribe("one", connections.Subscription{Type: connections.Trades, Coin: "BTC"})
+	w.connect("one", channel.FeedChannels)
+	w.subscribe("one", channel.Subscription{Type: channel.Trades, Coin: "BTC"})
 	if got := w.sent("one", 2)[1]; got != `{"channel":"trades","data":[]}` {
 		t.Errorf("a snapshot without trades is %s", got)
 	}
@@ -134,8 +134,8 @@ func TestATradeIsToldOnceAndHistoryIsNot(t *testing.T) {
 	got := w.sent("one", 4)
 	wants(t, got[2], `{"channel":"trades","data":[{"coin":"BTC","side":"B","px":"100.5","sz":"2.0","hash":"0x01","time":`, `,"tid":2,"users":["`+alice+`",""]}]}`)
 	wants(t, got[3], `"side":"A"`, `"tid":3,"users":["`+alice+`","`+bob+`"]}]}`)
-	w.connect("two", connections.Channels)
-	w.subscribe("two", connections.Subscription{Type: connections.Trades, Coin: "BTC"})
+	w.connect("two", channel.FeedChannels)
+	w.subscribe("two", channel.Subscription{Type: channel.Trades, Coin: "BTC"})
 	wants(t, w.sent("two", 2)[1], `"tid":2`, `"tid":3`)
 }
 
@@ -176,8 +176,8 @@ func TestCandlesAreThoseOfTheStoredKlines(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	w.connect("one", connections.Channels)
-	w.subscribe("one", connections.Subscription{Type: connections.Candle, Coin: "BTC", Interval: "1m"})
+	w.connect("one", channel.FeedChannels)
+	w.subscribe("one", channel.Subscription{Type: channel.Candle, Coin: "BTC", Interval: "1m"})
 	wants(t, w.sent("one", 2)[1], `"i":"1m"`, `"n":1`) // as it is stored
 	set := projection.New()
 	apply(set, fill(1, minute.Add(time.Second), "BTC"), fill(2, minute.Add(2*time.Second), "BTC"))

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"quotary/shared/channel"
 	"quotary/shared/connections"
 	"quotary/shared/market"
 )
@@ -17,7 +18,7 @@ func TestRepliesAndFramesComeInTheOrderOfTheMessages(t *testing.T) {
 	w := newWorld(t)
 	f, stop := w.run()
 	w.settled(f)
-	w.connect("one", connections.Channels)
+	w.connect("one", channel.FeedChannels)
 	w.eventually("it is known", func() bool { _, ok := f.hub.Stats("one"); return ok })
 	const rounds = 20
 	var want []string
@@ -25,12 +26,12 @@ func TestRepliesAndFramesComeInTheOrderOfTheMessages(t *testing.T) {
 	for range rounds {
 		book.Time++
 		f.take(&market.Events{Books: []market.Book{book}})
-		w.subscribe("one", connections.Subscription{Type: connections.L2Book, Coin: "BTC"})
+		w.subscribe("one", channel.Subscription{Type: channel.L2Book, Coin: "BTC"})
 		want = append(want, `{"reply":"l2Book","active":1}`)
 		w.answer("one", "already subscribed")
 		book.Time++
 		f.take(&market.Events{Books: []market.Book{book}})
-		if _, err := w.table.Unsubscribe(t.Context(), "one", connections.Subscription{Type: connections.L2Book, Coin: "BTC"}); err != nil {
+		if _, err := w.table.Unsubscribe(t.Context(), "one", channel.Subscription{Type: channel.L2Book, Coin: "BTC"}); err != nil {
 			t.Fatal(err)
 		}
 		w.answer("one", "unsubscribed")
@@ -59,7 +60,7 @@ func TestRepliesAndFramesComeInTheOrderOfTheMessages(t *testing.T) {
 	w.eventually("the replies are forgotten", func() bool { return len(w.left("one")) == 0 })
 	stop()
 	w.answer("one", "first of the dead time")
-	w.subscribe("one", connections.Subscription{Type: connections.Trades, Coin: "BTC"})
+	w.subscribe("one", channel.Subscription{Type: channel.Trades, Coin: "BTC"})
 	w.answer("one", "last of the dead time")
 	n := len(w.frames("one"))
 	w.run()

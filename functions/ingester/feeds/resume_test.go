@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"quotary/shared/channel"
 	"quotary/shared/connections"
 	"quotary/shared/market"
 	"quotary/shared/source/hyperliquid"
@@ -50,7 +51,7 @@ func TestTheFeedsOfAddressesGoOnWhereTheRunBeforeStopped(t *testing.T) {
 	}
 	f, stop := w.run()
 	w.settled(f)
-	w.connect("one", connections.Fills)
+	w.connect("one", channel.FeedFills)
 	if err := w.table.AddAddresses(t.Context(), "one", []string{alice}, connections.Limits{}, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"quotary/shared/channel"
 	"quotary/shared/connections"
 	"quotary/shared/keys"
 	"quotary/shared/market"
@@ -28,9 +29,9 @@ func TestAClientThatIsGoneFreesItsSlotsThoughNobodyWasTold(t *testing.T) {
 			w := newWorld(t)
 			f, _ := w.run()
 			w.settled(f)
-			w.connect("here", connections.Channels)
-			w.connect("gone", connections.Channels)
-			w.subscribe("gone", connections.Subscription{Type: connections.L2Book, Coin: "BTC"})
+			w.connect("here", channel.FeedChannels)
+			w.connect("gone", channel.FeedChannels)
+			w.subscribe("gone", channel.Subscription{Type: channel.L2Book, Coin: "BTC"})
 			w.sent("gone", 1)
 			w.mu.Lock()
 			w.gone["gone"] = true
@@ -61,8 +62,8 @@ func TestConnectionsOfAKeyThatMayNotConnectAreClosed(t *testing.T) {
 			w := newWorld(t)
 			f, _ := w.run()
 			w.settled(f)
-			w.connect("one", connections.Channels)
-			w.connect("two", connections.Fills)
+			w.connect("one", channel.FeedChannels)
+			w.connect("two", channel.FeedFills)
 			w.mu.Lock()
 			if p := w.keys["key"]; end == nil {
 				delete(w.keys, "key")
@@ -83,9 +84,9 @@ func TestOnlyAMessageKeepsAConnection(t *testing.T) {
 	w.set(began)
 	f, _ := w.run()
 	w.settled(f)
-	w.connect("speaks", connections.Channels)
-	w.connect("idle", connections.Channels)
-	w.subscribe("idle", connections.Subscription{Type: connections.BBO, Coin: "BTC"})
+	w.connect("speaks", channel.FeedChannels)
+	w.connect("idle", channel.FeedChannels)
+	w.subscribe("idle", channel.Subscription{Type: channel.BBO, Coin: "BTC"})
 	w.set(began.Add(f.Idle - time.Second))
 	if err := w.table.Touch(t.Context(), "speaks"); err != nil {
 		t.Fatal(err)
@@ -112,8 +113,8 @@ func TestARestartBringsSnapshotsButNoReplyTwice(t *testing.T) {
 	w := newWorld(t)
 	f, stop := w.run()
 	w.settled(f)
-	w.connect("one", connections.Channels)
-	w.subscribe("one", connections.Subscription{Type: connections.Trades, Coin: "BTC"})
+	w.connect("one", channel.FeedChannels)
+	w.subscribe("one", channel.Subscription{Type: channel.Trades, Coin: "BTC"})
 	w.sent("one", 2)
 	w.eventually("the reply is noted", func() bool {
 		body, err := f.Series.Checkpoint(t.Context(), noteSource)
@@ -121,7 +122,7 @@ func TestARestartBringsSnapshotsButNoReplyTwice(t *testing.T) {
 		return err == nil && at >= f.replied.Load()
 	})
 	stop()
-	w.subscribe("one", connections.Subscription{Type: connections.Trades, Coin: "ETH"}) // while nothing runs
+	w.subscribe("one", channel.Subscription{Type: channel.Trades, Coin: "ETH"}) // while nothing runs
 	g, _ := w.run()
 	w.settled(g)
 	got := w.sent("one", 5)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"quotary/functions/ingester/feeds/hub"
+	"quotary/shared/channel"
 	"quotary/shared/connections"
 	"quotary/shared/market"
 )
@@ -38,7 +39,7 @@ func bookTopicOf(coin string, g market.Grouping) string {
 }
 
 // groupingOf is how the prices of a subscription of a book are joined.
-func groupingOf(s *connections.Subscription) market.Grouping {
+func groupingOf(s *channel.Subscription) market.Grouping {
 	g := market.Grouping{Figs: s.NSigFigs, Mantissa: s.Mantissa}
 	if g.Figs > 0 {
 		g.Mantissa = max(1, g.Mantissa)
@@ -48,23 +49,23 @@ func groupingOf(s *connections.Subscription) market.Grouping {
 
 // channelTopic is the topic of a subscription of /ws, "" for a channel that is
 // not known here.
-func channelTopic(s *connections.Subscription) string {
+func channelTopic(s *channel.Subscription) string {
 	switch s.Type {
-	case connections.Trades:
+	case channel.Trades:
 		return topicOf(tradesTopic, s.Coin)
-	case connections.BBO:
+	case channel.BBO:
 		return topicOf(bboTopic, s.Coin)
-	case connections.L2Book:
+	case channel.L2Book:
 		return bookTopicOf(s.Coin, groupingOf(s))
-	case connections.Candle:
+	case channel.Candle:
 		return topicOf(candleTopic, s.Interval, s.Coin)
-	case connections.UserFills:
+	case channel.UserFills:
 		return topicOf(userFillsTopic, s.User)
-	case connections.UserNonFundingLedgerUpdates:
+	case channel.UserNonFundingLedgerUpdates:
 		return topicOf(ledgerTopic, s.User)
-	case connections.OpenOrders:
+	case channel.OpenOrders:
 		return topicOf(ordersTopic, s.User, s.Dex)
-	case connections.AccountState:
+	case channel.AccountState:
 		return topicOf(accountTopic, s.User, s.Dex)
 	}
 	return ""
@@ -73,11 +74,11 @@ func channelTopic(s *connections.Subscription) string {
 // addressTopic is the topic of an address on one of the address feeds.
 func addressTopic(c *connections.Connection, address string) string {
 	switch c.Feed {
-	case connections.Fills:
+	case channel.FeedFills:
 		return topicOf(fillsTopic, address)
-	case connections.FilledOrders:
+	case channel.FeedFilledOrders:
 		return topicOf(filledTopic, address)
-	case connections.ClearinghouseState:
+	case channel.FeedClearinghouseState:
 		return topicOf(stateTopic, address, c.Dex)
 	}
 	return ""

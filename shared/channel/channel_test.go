@@ -1,0 +1,52 @@
+package channel
+
+import (
+	"path"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quotary/shared/catalog"
+)
+
+func TestASubscriptionHasOneKeyHoweverItIsSpelled(t *testing.T) {
+	t.Parallel()
+	for message, want := range map[string]string{
+		`{"type":"trades","coin":"xyz:GOLD"}`:                                                              "trades#xyz:GOLD",
+		`{"coin":"PURR/USDC","type":"bbo"}`:                                                                "bbo#PURR/USDC",
+		`{"type":"candle","coin":"BTC","interval":"15s"}`:                                                  "candle#BTC#15s",
+		`{"type":"l2Book","coin":"BTC"}`:                                                                   "l2Book#BTC",
+		`{"type":"l2Book","coin":"BTC","nSigFigs":null,"mantissa":null}`:                                   "l2Book#BTC",
+		`{"type":"l2Book","coin":"BTC","nSigFigs":5}`:                                                      "l2Book#BTC#5",
+		`{"type":"l2Book","coin":"BTC","nSigFigs":5,"mantissa":1}`:                                         "l2Book#BTC#5",
+		`{"type":"l2Book","coin":"BTC","mantissa":2,"nSigFigs":5}`:                                         "l2Book#BTC#5#2",
+		`{"type":"userFills","user":"0xA11CE00000000000000000000000000000000001"}`:                         "userFills",
+		`{"type":"openOrders","user":"0xA11CE00000000000000000000000000000000001","dex":"xyz"}`:            "openOrders",
+		`{"type":"userFills","user":"0xB0B0000000000000000000000000000000000002","aggregateByTime":false}`: "userFills",
+	} {
+		s, err := Decode([]byte(message))
+		if err != nil {
+			t.Errorf("%s: %v", message, err)
+		}
+		if got := s.Key(); got != want {
+			t.Errorf("%s: key %q, want %q", message, got, want)
+		}
+	}
+}
+
+func TestEveryFeedOfTheCatalogHasItsEntry(t *testing.T) {
+	t.Parallel()
+	want := map[Feed]bool{}
+	for _, e := range catalog.All() {
+		if e.Method == catalog.MethodWS {
+			want[Feed(path.Base(e.Path))] = true
+		}
+	}
+	got := map[Feed]bool{}
+	for _, e := range Feeds {
+		got[e.Feed] = true
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("entries (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,74 @@
+package channel
+
+import (
+	"encoding/json"
+
+	"quotary/shared/strictjson"
+)
+
+// Subscription is what one subscribe message on /ws asks for. Which fields apply
+// depends on Type; the others are zero.
+type Subscription struct {
+	Type     Name   `json:"type"`
+	Coin     string `json:"coin,omitempty"`     // l2Book, bbo, trades, candle
+	Interval string `json:"interval,omitempty"` // candle: 1s 5s 15s 1m 15m 1h 4h
+	NSigFigs int    `json:"nSigFigs,omitempty"` // l2Book: 2 to 5, 0 = all figures
+	Mantissa int    `json:"mantissa,omitempty"` // l2Book with NSigFigs 5: 2 or 5, 0 = 1
+	User     string `json:"user,omitempty"`     // channels of accounts: an address in lower case
+	Dex      string `json:"dex,omitempty"`      // clearinghouseState, openOrders: "" is the main dex
+}
+
+// Key tells the subscriptions of a connection apart: the channel and its members that
+// are given. A channel of accounts has one key.
+func (s *Subscription) Key() string {
+	c := s.Type.Channel()
+	key := string(s.Type)
+	if c.Account {
+		return key
+	}
+	for _, m := range c.members {
+		if part := m.key(s); part != "" {
+			key += "#" + part
+		}
+	}
+	return key
+}
+
+// Decode reads what a message subscribes to or unsubscribes from. Its error is a
+// [*strictjson.Error].
+func Decode(message json.RawMessage) (Subscription, error) {
+	var s Subscription
+	if message == nil {
+		return s, strictjson.Errorf("subscription is missing: it must be a JSON object with the member type")
+	}
+	o, err := strictjson.Decode(message, "subscription")
+	if err != nil {
+		return s, err
+	}
+	names := make([]string, len(Channels))
+	for i := range Channels {
+		names[i] = string(Channels[i].Name)
+	}
+	name, err := o.Choice("type", names...)
+	if err != nil {
+		return s, err
+	}
+	s.Type = Name(name)
+	c := s.Type.Channel()
+	accepted := []string{"type"}
+	for _, m := range c.members {
+		accepted = append(accepted, m.name)
+	}
+	if err := o.Only("a subscription of type "+name, accepted...); err != nil {
+		return s, err
+	}
+	for _, m := range c.members {
+		if err := m.read(o, &s); err != nil {
+			return s, err
+		}
+	}
+	if c.check != nil {
+		err = c.check(&s)
+	}
+	return s, err
+}
