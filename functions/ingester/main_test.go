@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"quotary/functions/ingester/ingest"
+	"quotary/internal/testenv"
 	"quotary/shared/market"
 	"quotary/shared/source/hyperliquid"
 	"quotary/shared/store"
@@ -136,7 +137,7 @@ func fillsOf(t testing.TB, text string) (fills []market.Fill) {
 func TestAKilledIngesterLosesAndDoublesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	path, fills := record(t, 2400)
+	path, fills := record(t, testenv.Amount(2400, 100_000))
 	replay := w.command("replay", path)
 	var out bytes.Buffer
 	replay.Stdout, replay.Stderr = &out, &out
@@ -149,8 +150,8 @@ func TestAKilledIngesterLosesAndDoublesNothing(t *testing.T) {
 	for ended := false; !ended; {
 		p := w.run()
 		life := time.Duration(100+rand.IntN(400)) * time.Millisecond
-		if kills >= 5 {
-			life = time.Minute
+		if kills >= testenv.Amount(5, 100) {
+			life = time.Hour
 		}
 		select {
 		case err := <-replayed:
@@ -213,14 +214,10 @@ func TestAnInterruptedReplayGoesOnAndAStopIsClean(t *testing.T) {
 	if err := replay.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		if files, _ := filepath.Glob(filepath.Join(w.spool, "*.jsonl")); len(files) == 1 {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the file is not spooled")
-		}
-	}
+	testenv.Until(t, "the file is spooled", func() bool {
+		files, _ := filepath.Glob(filepath.Join(w.spool, "*.jsonl"))
+		return len(files) == 1
+	})
 	replay.Process.Signal(os.Interrupt)
 	var failed *exec.ExitError
 	if err := replay.Wait(); !errors.As(err, &failed) || !failed.Exited() {

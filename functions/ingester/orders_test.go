@@ -7,8 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
+	"quotary/internal/testenv"
 	"quotary/shared/store"
 	"quotary/shared/store/orders"
 )
@@ -46,12 +46,7 @@ func TestTheOperatorSaysWhichOrdersAreKept(t *testing.T) {
 			w.env = append(w.env, "QUOTARY_NODE_DIR="+node, "QUOTARY_ORDERS="+setting)
 			p := w.run()
 			var got []string
-			for deadline := time.Now().Add(time.Minute); len(got) < len(want); time.Sleep(20 * time.Millisecond) {
-				got = w.orderIDs()
-				if time.Now().After(deadline) {
-					t.Fatalf("after a minute there are %v\n%s", got, p.out)
-				}
-			}
+			testenv.Until(t, "the orders are stored", func() bool { got = w.orderIDs(); return len(got) >= len(want) })
 			if err := p.end(syscall.SIGTERM); err != nil {
 				t.Fatal(err)
 			}

@@ -9,11 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"quotary/functions/ingester/projection"
+	"quotary/internal/testenv"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
@@ -93,17 +95,10 @@ func (p *task) role(path string) (r role) {
 // await waits until a task is active, or until it knows who is.
 func (p *task) await(want string, epoch int64) {
 	p.t.Helper()
-	began := time.Now()
-	for ; ; time.Sleep(20 * time.Millisecond) {
+	testenv.Until(p.t, fmt.Sprintf("it is %s in epoch %d", want, epoch), func() bool {
 		r := p.role("/healthz")
-		if r.Role == want && r.Epoch == epoch {
-			p.t.Logf("%s after %v", want, time.Since(began).Round(time.Millisecond))
-			return
-		}
-		if time.Since(began) > time.Minute {
-			p.t.Fatalf("it is %+v, want %s in epoch %d", r, want, epoch)
-		}
-	}
+		return r.Role == want && r.Epoch == epoch
+	})
 }
 
 // TestAStandbyTakesOverAndNothingIsLostOrDoubled lets a node write its files
@@ -137,7 +132,7 @@ func TestAStandbyTakesOverAndNothingIsLostOrDoubled(t *testing.T) {
 			if _, err := out.WriteString(lines[written]); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(time.Millisecond)
+			time.Sleep(time.Millisecond) // the node writes as it goes
 		}
 	}
 
@@ -190,20 +185,17 @@ func TestAnIngesterGivesWayToOneWhoseNodeIsUpToDate(t *testing.T) {
 	one := w.task("first")
 	one.await("active", 2)
 	none.await("standby", 2)
-	time.Sleep(time.Second) // some of it is written
-	told := first.stop()
+	w.awaitRows(fillsOf(t, first.written()))
+	before := first.stop()
 	none.await("active", 3)
 	one.await("standby", 3)
-	second := newNode(t, told)
+	second := newNode(t, before)
 	w.env = append(env, "QUOTARY_NODE_DIR="+second.dir)
 	two := w.task("second")
 	two.await("active", 4)
 	none.await("standby", 4)
-	time.Sleep(time.Second)
+	testenv.Until(t, "the second node writes", func() bool { return len(second.written()) > len(before) })
 	fills := fillsOf(t, second.stop())
-	if len(fills) <= len(fillsOf(t, told)) {
-		t.Fatal("the second node told nothing")
-	}
 	w.awaitRows(fills)
 	if err := two.end(syscall.SIGTERM); err != nil {
 		t.Logf("the second ended with %v", err) // a slow engine takes longer than a stop may
@@ -214,15 +206,19 @@ func TestAnIngesterGivesWayToOneWhoseNodeIsUpToDate(t *testing.T) {
 
 // node writes blocks of the present until it is stopped.
 type node struct {
-	dir  string
-	halt chan struct{}
-	told chan string
+	dir    string
+	cancel context.CancelFunc
+	ended  chan struct{}
+
+	mu   sync.Mutex
+	text string // all that it has written
 }
 
 // newNode starts a node that has written some text already.
 func newNode(t *testing.T, before string) *node {
 	t.Helper()
-	n := &node{dir: t.TempDir(), halt: make(chan struct{}), told: make(chan string, 1)}
+	ctx, cancel := context.WithCancel(t.Context())
+	n := &node{dir: t.TempDir(), cancel: cancel, ended: make(chan struct{})}
 	file := filepath.Join(n.dir, "node_fills_by_block", "hourly", "20260202", "10")
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		t.Fatal(err)
@@ -233,53 +229,53 @@ func newNode(t *testing.T, before string) *node {
 	}
 	t.Cleanup(func() { n.stop() })
 	go func() {
+		defer close(n.ended)
 		defer out.Close()
-		text := before
-		_, err := out.WriteString(before)
-		for b := strings.Count(before, "\n"); err == nil; b++ {
-			line := block(b, time.Now().UnixMilli())
-			text += line
-			_, err = out.WriteString(line)
+		next := before
+		for b := strings.Count(before, "\n"); ; b++ {
+			if _, err := out.WriteString(next); err != nil {
+				t.Error(err)
+				return
+			}
+			n.mu.Lock()
+			n.text += next
+			n.mu.Unlock()
+			next = block(b, time.Now().UnixMilli())
 			select {
-			case <-n.halt:
-				n.told <- text
+			case <-ctx.Done():
 				return
 			case <-time.After(20 * time.Millisecond):
 			}
 		}
-		t.Error(err)
-		n.told <- text
 	}()
 	return n
 }
 
-// stop returns all that the node has written.
+// written returns all that the node has written so far.
+func (n *node) written() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.text
+}
+
+// stop ends the node and returns all that it has written.
 func (n *node) stop() string {
-	select {
-	case <-n.halt:
-		return ""
-	default:
-	}
-	close(n.halt)
-	return <-n.told
+	n.cancel()
+	<-n.ended
+	return n.written()
 }
 
 // awaitRows waits until every fill can be read.
 func (w *world) awaitRows(fills []market.Fill) {
 	w.t.Helper()
 	rows := projection.AppendFillRows(nil, fills)
-	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
+	testenv.Until(w.t, fmt.Sprintf("%d rows are stored", len(rows)), func() bool {
 		missing, err := w.stores.Log.Has(w.t.Context(), store.FillDataset, rows)
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		if missing == 0 {
-			return
-		}
-		if time.Now().After(deadline) {
-			w.t.Fatalf("%d of %d fills are missing", missing, len(rows))
-		}
-	}
+		return missing == 0
+	})
 }
 
 // checkRows holds the rows of every address against the fills.
