@@ -192,7 +192,7 @@ func TestAFaultOfTheStoreIsNotARefusal(t *testing.T) {
 func TestAConnectionDemandsTheActionOfItsFeed(t *testing.T) {
 	t.Parallel()
 	w, a := open(t)
-	level := catalog.Level{Permissions: []catalog.Permission{{ResourceType: "perpdex", Actions: []string{"HL_WS_FILLS"}}}}
+	level := keys.Allow("HL_WS_FILLS")
 	if err := w.Keys.PutLevel(t.Context(), w.Primary.AccessKey, "all", level); err != nil {
 		t.Fatal(err)
 	}

@@ -102,12 +102,29 @@ func (m *management) listLevels(ctx context.Context, distributor string, _ catal
 }
 
 func (m *management) getLevel(ctx context.Context, distributor string, in catalog.LevelIn) (catalog.Level, error) {
-	return m.keys.Level(ctx, distributor, in.Level)
+	level, err := m.keys.Level(ctx, distributor, in.Level)
+	if err != nil {
+		return catalog.Level{}, err
+	}
+	out := catalog.Level{Permissions: make([]catalog.Permission, len(level.Permissions)), RequestLimits: catalog.RequestLimits{
+		MaxTimeRange: catalog.Int(level.MaxTimeRange), MaxRequest: catalog.Int(level.MaxRequest), RequestRateLimit: catalog.Int(level.RateLimit),
+	}}
+	for i, p := range level.Permissions {
+		out.Permissions[i] = catalog.Permission(p)
+	}
+	return out, nil
 }
 
 func (m *management) putLevel(ctx context.Context, distributor string, in catalog.PutLevelIn) (catalog.None, error) {
 	api.SetMessage(ctx, "the level is saved and in force for its sub-keys at once")
-	level := catalog.Level{RequestLimits: in.RequestLimits, Permissions: in.Permissions}
+	limits := in.RequestLimits
+	level := keys.LevelSettings{
+		MaxTimeRange: int64(limits.MaxTimeRange), MaxRequest: int64(limits.MaxRequest), RateLimit: int64(limits.RequestRateLimit),
+		Permissions: make([]keys.Permission, len(in.Permissions)),
+	}
+	for i, p := range in.Permissions {
+		level.Permissions[i] = keys.Permission(p)
+	}
 	return catalog.None{}, m.keys.PutLevel(ctx, distributor, in.Level, level)
 }
 

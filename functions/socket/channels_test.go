@@ -18,8 +18,8 @@ const (
 	bob   = "0xb0b0000000000000000000000000000000000002"
 )
 
-func allowed() catalog.Level {
-	return catalog.Level{Permissions: []catalog.Permission{{ResourceType: keys.ResourceType, Actions: catalog.Actions()}}}
+func allowed() keys.LevelSettings {
+	return keys.Allow(catalog.Actions()...)
 }
 
 func subscribeTo(subscription string) string {

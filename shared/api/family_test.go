@@ -193,7 +193,7 @@ func TestPermissionsAreCheckedInOrder(t *testing.T) {
 	ctx := t.Context()
 	put := func(level string, actions ...string) {
 		t.Helper()
-		if err := w.Keys.PutLevel(ctx, w.Primary.AccessKey, level, catalog.Level{Permissions: []catalog.Permission{{ResourceType: "perpdex", Actions: actions}}}); err != nil {
+		if err := w.Keys.PutLevel(ctx, w.Primary.AccessKey, level, keys.Allow(actions...)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -310,10 +310,8 @@ func TestTheTimeSpanLimitIsTheTighterOfLevelAndKey(t *testing.T) {
 		{3600, 60, 60, 200}, {3600, 60, 61, 400},
 		{60, 3600, 60, 200}, {60, 3600, 61, 400},
 	} {
-		level := catalog.Level{
-			RequestLimits: catalog.RequestLimits{MaxTimeRange: catalog.Int(tt.level)},
-			Permissions:   []catalog.Permission{{ResourceType: "perpdex", Actions: catalog.Actions()}},
-		}
+		level := keys.Allow(catalog.Actions()...)
+		level.MaxTimeRange = tt.level
 		if err := w.Keys.PutLevel(t.Context(), w.Primary.AccessKey, "all", level); err != nil {
 			t.Fatal(err)
 		}

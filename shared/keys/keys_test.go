@@ -11,7 +11,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"quotary/shared/catalog"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 )
@@ -90,9 +89,7 @@ func (b *bed) subKey(distributor string, in NewSubKey) (SubKey, Secret) {
 // level puts one with these actions.
 func (b *bed) level(distributor, name string, actions ...string) {
 	b.t.Helper()
-	err := b.PutLevel(b.t.Context(), distributor, name, catalog.Level{
-		Permissions: []catalog.Permission{{ResourceType: ResourceType, Actions: actions}},
-	})
+	err := b.PutLevel(b.t.Context(), distributor, name, Allow(actions...))
 	if err != nil {
 		b.t.Fatal(err)
 	}

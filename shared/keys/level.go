@@ -39,42 +39,57 @@ func (s *Store) Levels(ctx context.Context, distributor string) ([]string, error
 	return names, nil
 }
 
+// LevelSettings are a level as its distributor puts it. Limits of 0 are unset.
+type LevelSettings struct {
+	MaxTimeRange int64 // seconds
+	MaxRequest   int64 // requests per calendar month
+	RateLimit    int64 // requests per minute
+	Permissions  []Permission
+}
+
+// Permission lists actions of one type of resource.
+type Permission struct {
+	ResourceType string   `json:"resource_type"` // ResourceType
+	Actions      []string `json:"actions"`       // names of the catalog
+}
+
+// Allow returns a level that permits these actions and sets no limit.
+func Allow(actions ...string) LevelSettings {
+	return LevelSettings{Permissions: []Permission{{ResourceType: ResourceType, Actions: actions}}}
+}
+
 // Level reads a level as it was put.
-func (s *Store) Level(ctx context.Context, distributor, name string) (catalog.Level, error) {
+func (s *Store) Level(ctx context.Context, distributor, name string) (LevelSettings, error) {
 	if err := checkLevelName(name); err != nil {
-		return catalog.Level{}, err
+		return LevelSettings{}, err
 	}
 	it, err := s.read(ctx, levelKey(distributor, name))
 	if err != nil {
-		return catalog.Level{}, fmt.Errorf("read level: %w", err)
+		return LevelSettings{}, fmt.Errorf("read level: %w", err)
 	}
 	if it == nil {
-		return catalog.Level{}, ErrUnknownLevel
+		return LevelSettings{}, ErrUnknownLevel
 	}
 	f := fields{item: it}
-	level := catalog.Level{
-		RequestLimits: catalog.RequestLimits{
-			MaxTimeRange:     catalog.Int(f.number("max_time_range")),
-			MaxRequest:       catalog.Int(f.number("max_request")),
-			RequestRateLimit: catalog.Int(f.number("rate_limit")),
-		},
-		Permissions: []catalog.Permission{},
+	level := LevelSettings{
+		MaxTimeRange: f.number("max_time_range"),
+		MaxRequest:   f.number("max_request"),
+		RateLimit:    f.number("rate_limit"),
+		Permissions:  []Permission{},
 	}
 	f.json("permissions", &level.Permissions)
 	return level, f.err
 }
 
 // PutLevel creates or replaces a level, in force on the next request.
-func (s *Store) PutLevel(ctx context.Context, distributor, name string, level catalog.Level) error {
+func (s *Store) PutLevel(ctx context.Context, distributor, name string, level LevelSettings) error {
 	if err := checkLevelName(name); err != nil {
 		return err
 	}
-	limits := level.RequestLimits
-	span, month, rate := int64(limits.MaxTimeRange), int64(limits.MaxRequest), int64(limits.RequestRateLimit)
 	err := checkNumbers(
-		number{"request_limits.max_time_range", &span, 0, maxSeconds},
-		number{"request_limits.max_request", &month, 0, maxQuota},
-		number{"request_limits.request_rate_limit", &rate, 0, maxCount},
+		number{"request_limits.max_time_range", &level.MaxTimeRange, 0, maxSeconds},
+		number{"request_limits.max_request", &level.MaxRequest, 0, maxQuota},
+		number{"request_limits.request_rate_limit", &level.RateLimit, 0, maxCount},
 	)
 	if err != nil {
 		return err
@@ -84,7 +99,7 @@ func (s *Store) PutLevel(ctx context.Context, distributor, name string, level ca
 		return err
 	}
 	err = s.putItem(ctx, with(levelKey(distributor, name), item{
-		"max_time_range": num(span), "max_request": num(month), "rate_limit": num(rate),
+		"max_time_range": num(level.MaxTimeRange), "max_request": num(level.MaxRequest), "rate_limit": num(level.RateLimit),
 		"permissions": jsonText(permissions),
 	}))
 	if err != nil {
@@ -111,9 +126,9 @@ func (s *Store) DeleteLevel(ctx context.Context, distributor, name string) error
 
 // checkPermissions returns what is stored of permissions: lists that are never
 // nil, each action once per list.
-func checkPermissions(permissions []catalog.Permission) ([]catalog.Permission, error) {
+func checkPermissions(permissions []Permission) ([]Permission, error) {
 	known := append(catalog.Actions(), reserved...)
-	out := make([]catalog.Permission, 0, len(permissions))
+	out := make([]Permission, 0, len(permissions))
 	var unknown []string
 	total := 0
 	for _, p := range permissions {
@@ -132,7 +147,7 @@ func checkPermissions(permissions []catalog.Permission) ([]catalog.Permission, e
 				actions = append(actions, a)
 			}
 		}
-		out = append(out, catalog.Permission{ResourceType: p.ResourceType, Actions: actions})
+		out = append(out, Permission{ResourceType: p.ResourceType, Actions: actions})
 	}
 	if len(unknown) > 0 {
 		return nil, invalid("permissions.actions holds unknown actions: %s", quoteList(unknown))
@@ -170,7 +185,7 @@ func (s *Store) decodeLevel(it item) (*Level, error) {
 	text := f.text("permissions")
 	var ok bool
 	if level.permitted, ok = s.levels.get(text); !ok {
-		var permissions []catalog.Permission
+		var permissions []Permission
 		f.json("permissions", &permissions)
 		level.permitted = permitted{}
 		for _, p := range permissions {

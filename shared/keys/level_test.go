@@ -15,15 +15,15 @@ func TestALevelIsReadAsItWasPut(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
 	d := b.distributor().AccessKey
-	first := catalog.Level{
-		RequestLimits: catalog.RequestLimits{MaxTimeRange: 86400, MaxRequest: 1000, RequestRateLimit: 60},
-		Permissions: []catalog.Permission{
+	first := LevelSettings{
+		MaxTimeRange: 86400, MaxRequest: 1000, RateLimit: 60,
+		Permissions: []Permission{
 			{ResourceType: "perpdex", Actions: []string{"HL_TICKERS", "HL_FILLS"}},
 			{ResourceType: "perpdex", Actions: []string{"HL_WS_NODE"}},
 		},
 	}
-	second := catalog.Level{Permissions: []catalog.Permission{}}
-	for _, level := range []catalog.Level{first, second} {
+	second := LevelSettings{Permissions: []Permission{}}
+	for _, level := range []LevelSettings{first, second} {
 		if err := b.PutLevel(t.Context(), d, "gold", level); err != nil {
 			t.Fatal(err)
 		}
@@ -41,18 +41,18 @@ func TestAbsentListsOfALevelAreStoredEmptyAndRepetitionsOnce(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
 	d := b.distributor().AccessKey
-	err := b.PutLevel(t.Context(), d, "gold", catalog.Level{Permissions: []catalog.Permission{
+	err := b.PutLevel(t.Context(), d, "gold", LevelSettings{Permissions: []Permission{
 		{ResourceType: "perpdex"}, {ResourceType: "perpdex", Actions: []string{"HL_FILLS", "HL_FILLS"}},
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, err := b.Level(t.Context(), d, "gold")
-	want := []catalog.Permission{{ResourceType: "perpdex", Actions: []string{}}, {ResourceType: "perpdex", Actions: []string{"HL_FILLS"}}}
+	want := []Permission{{ResourceType: "perpdex", Actions: []string{}}, {ResourceType: "perpdex", Actions: []string{"HL_FILLS"}}}
 	if diff := cmp.Diff(want, got.Permissions); err != nil || diff != "" {
 		t.Errorf("error %v, permissions (-want +got):\n%s", err, diff)
 	}
-	if err := b.PutLevel(t.Context(), d, "none", catalog.Level{}); err != nil {
+	if err := b.PutLevel(t.Context(), d, "none", LevelSettings{}); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := b.Level(t.Context(), d, "none"); err != nil || got.Permissions == nil {
@@ -107,21 +107,21 @@ func TestALevelThatCannotBeIsRefused(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
 	d := b.distributor().AccessKey
-	limits := func(span, month, rate catalog.Int) catalog.Level {
-		return catalog.Level{RequestLimits: catalog.RequestLimits{MaxTimeRange: span, MaxRequest: month, RequestRateLimit: rate}}
+	limits := func(span, month, rate int64) LevelSettings {
+		return LevelSettings{MaxTimeRange: span, MaxRequest: month, RateLimit: rate}
 	}
-	permission := func(resource string, actions ...string) catalog.Level {
-		return catalog.Level{Permissions: []catalog.Permission{{ResourceType: resource, Actions: actions}}}
+	permission := func(resource string, actions ...string) LevelSettings {
+		return LevelSettings{Permissions: []Permission{{ResourceType: resource, Actions: actions}}}
 	}
 	for name, c := range map[string]struct {
 		level string
-		put   catalog.Level
+		put   LevelSettings
 		parts []string
 	}{
-		"dot in name":       {"a.b", catalog.Level{}, []string{"level"}},
-		"empty name":        {"", catalog.Level{}, []string{"level"}},
-		"long name":         {strings.Repeat("a", 65), catalog.Level{}, []string{"level"}},
-		"slash in name":     {"a/b", catalog.Level{}, []string{"level"}},
+		"dot in name":       {"a.b", LevelSettings{}, []string{"level"}},
+		"empty name":        {"", LevelSettings{}, []string{"level"}},
+		"long name":         {strings.Repeat("a", 65), LevelSettings{}, []string{"level"}},
+		"slash in name":     {"a/b", LevelSettings{}, []string{"level"}},
 		"negative span":     {"a", limits(-1, 0, 0), []string{"request_limits.max_time_range"}},
 		"negative requests": {"a", limits(0, -1, 0), []string{"request_limits.max_request"}},
 		"negative rate":     {"a", limits(0, 0, -1), []string{"request_limits.request_rate_limit"}},

@@ -23,9 +23,9 @@ func TestASubKeyResolvesToAllThatDecidesAboutARequest(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
 	d := b.distributor().AccessKey
-	err := b.PutLevel(t.Context(), d, "silver", catalog.Level{
-		RequestLimits: catalog.RequestLimits{MaxTimeRange: 86400, MaxRequest: 9, RequestRateLimit: 60},
-		Permissions:   []catalog.Permission{{ResourceType: "perpdex", Actions: []string{"HL_TICKERS", "HL_INFO_META"}}},
+	err := b.PutLevel(t.Context(), d, "silver", LevelSettings{
+		MaxTimeRange: 86400, MaxRequest: 9, RateLimit: 60,
+		Permissions: []Permission{{ResourceType: "perpdex", Actions: []string{"HL_TICKERS", "HL_INFO_META"}}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -166,7 +166,7 @@ func TestEveryChangeIsInForceOnTheNextRequest(t *testing.T) {
 	check("no expiry", func(p Principal) bool { return p.ExpiresAt.IsZero() })
 	b.level(d, "gold", "HL_TICKERS")
 	check("a changed level", func(p Principal) bool { return p.Level.Permits("HL_TICKERS") && !p.Level.Permits("HL_FILLS") })
-	do(b.PutLevel(t.Context(), d, "gold", catalog.Level{RequestLimits: catalog.RequestLimits{RequestRateLimit: 77}}))
+	do(b.PutLevel(t.Context(), d, "gold", LevelSettings{RateLimit: 77}))
 	check("a level's limit", func(p Principal) bool { return p.Level.RateLimit == 77 && p.Level.Empty() })
 	do(b.DeleteLevel(t.Context(), d, "gold"))
 	check("a deleted level", func(p Principal) bool { return p.Level == nil && !p.Level.Permits("HL_TICKERS") && p.Level.Empty() })

@@ -34,7 +34,7 @@ type Gateway interface {
 // Keys tells whether sub-keys may be used, each given with its distributor; those
 // that do not exist are absent. A [*keys.Store] does.
 type Keys interface {
-	Standings(ctx context.Context, distributorOf map[string]string) (map[string]keys.Standing, error)
+	Statuses(ctx context.Context, distributorOf map[string]string) (map[string]keys.Status, error)
 }
 
 // Config is what the feeds run on.

@@ -43,7 +43,7 @@ type world struct {
 	inbox  map[string][]string
 	gone   map[string]bool // clients that are not there any longer
 	closed map[string]bool
-	keys   map[string]keys.Standing
+	keys   map[string]keys.Status
 	asked  int // looks at accounts
 }
 
@@ -51,7 +51,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	db := storetest.DynamoDB(t)
 	w := &world{t: t, db: db, prefix: storetest.Tables(t, db), inbox: map[string][]string{}, gone: map[string]bool{},
-		closed: map[string]bool{}, keys: map[string]keys.Standing{"key": {}}}
+		closed: map[string]bool{}, keys: map[string]keys.Status{"key": {}}}
 	w.table = connections.New(db, w.prefix+schema.ConnectionsTable, w.clock)
 	endpoint := storetest.Endpoint(t)
 	transport := &http.Transport{MaxIdleConnsPerHost: 8}
@@ -103,11 +103,11 @@ func (w *world) Probe(_ context.Context, c hub.Conn) error {
 	return nil
 }
 
-// Standings makes it [Keys].
-func (w *world) Standings(_ context.Context, distributorOf map[string]string) (map[string]keys.Standing, error) {
+// Statuses makes it [Keys].
+func (w *world) Statuses(_ context.Context, distributorOf map[string]string) (map[string]keys.Status, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	all := map[string]keys.Standing{}
+	all := map[string]keys.Status{}
 	for key, distributor := range distributorOf {
 		if s, ok := w.keys[key]; ok && distributor == "acme" {
 			all[key] = s

@@ -82,7 +82,7 @@ func (f *Feeds) sweepKeys(ctx context.Context) {
 	}
 	reading, cancel := context.WithTimeout(ctx, sweepWait)
 	defer cancel()
-	standings, err := f.Keys.Standings(reading, distributorOf)
+	statuses, err := f.Keys.Statuses(reading, distributorOf)
 	if err != nil {
 		if ctx.Err() == nil {
 			f.Logger.Warn("cannot look at the keys of connections", "error", err.Error())
@@ -92,7 +92,7 @@ func (f *Feeds) sweepKeys(ctx context.Context) {
 	now := f.Now()
 	for i := range all {
 		c := &all[i]
-		s, known := standings[c.Key]
+		s, known := statuses[c.Key]
 		state := connections.KeyState{Unknown: !known, Disabled: s.Disabled, DistributorDisabled: s.DistributorDisabled, ExpiresAt: s.ExpiresAt}
 		if why := c.Due(now, state); why != "" && why != connections.ReasonIdle {
 			f.removals.add(feedConn(c), why, true)

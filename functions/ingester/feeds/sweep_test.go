@@ -51,10 +51,10 @@ func TestAClientThatIsGoneFreesItsSlotsThoughNobodyWasTold(t *testing.T) {
 
 func TestConnectionsOfAKeyThatMayNotConnectAreClosed(t *testing.T) {
 	t.Parallel()
-	for name, end := range map[string]func(p *keys.Standing){
-		"disabled":             func(p *keys.Standing) { p.Disabled = true },
-		"distributor disabled": func(p *keys.Standing) { p.DistributorDisabled = true },
-		"expired":              func(p *keys.Standing) { p.ExpiresAt = time.Now() },
+	for name, end := range map[string]func(p *keys.Status){
+		"disabled":             func(p *keys.Status) { p.Disabled = true },
+		"distributor disabled": func(p *keys.Status) { p.DistributorDisabled = true },
+		"expired":              func(p *keys.Status) { p.ExpiresAt = time.Now() },
 		"deleted":              nil,
 	} {
 		t.Run(name, func(t *testing.T) {

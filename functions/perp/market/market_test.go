@@ -290,7 +290,7 @@ func TestTheTimeSpanOfAKeyBoundsKlines(t *testing.T) {
 func TestAKeyWithoutTheActionIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	level := catalog.Level{Permissions: []catalog.Permission{{ResourceType: keys.ResourceType, Actions: []string{"HL_TICKERS"}}}}
+	level := keys.Allow("HL_TICKERS")
 	if err := w.Keys.PutLevel(t.Context(), w.Primary.AccessKey, "few", level); err != nil {
 		t.Fatal(err)
 	}

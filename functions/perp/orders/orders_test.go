@@ -218,7 +218,7 @@ func TestEachEndpointDemandsItsAction(t *testing.T) {
 	}
 	quota := int64(100)
 	for _, action := range []string{"HL_ORDERS", "HL_FILLED_ORDERS"} {
-		level := catalog.Level{Permissions: []catalog.Permission{{ResourceType: keys.ResourceType, Actions: []string{action}}}}
+		level := keys.Allow(action)
 		if err := w.Keys.PutLevel(t.Context(), w.Primary.AccessKey, action, level); err != nil {
 			t.Fatal(err)
 		}

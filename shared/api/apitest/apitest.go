@@ -84,7 +84,7 @@ func New(t testing.TB, function string) *World {
 	w.Gate = &admission.Gate{Keys: w.Keys, Nonces: usage.NewNonces(db, table, w.Now), Counters: w.Counters, Clock: w.Now}
 	w.Family = api.New(function, w.Gate, slog.New(slog.NewJSONHandler(&syncWriter{w: w.Logs}, nil)))
 	w.Primary = w.Register(t, keys.Preset{Name: "Acme", Level: "all", MaxSubKeys: 100})
-	level := catalog.Level{Permissions: []catalog.Permission{{ResourceType: keys.ResourceType, Actions: catalog.Actions()}}}
+	level := keys.Allow(catalog.Actions()...)
 	if err := w.Keys.PutLevel(t.Context(), w.Primary.AccessKey, "all", level); err != nil {
 		t.Fatal(err)
 	}

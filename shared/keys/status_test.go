@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-func TestTheStandingOfAKeyIsThatOfItsPrincipalAndNeedsNoRing(t *testing.T) {
+func TestTheStatusOfAKeyIsThatOfItsPrincipalAndNeedsNoRing(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
 	r := b.distributor(many)
 	b.level(r.AccessKey, "gold", "HL_TICKERS")
 	k, _ := b.subKey(r.AccessKey, NewSubKey{MonthlyQuota: ptr(int64(1)), ExpiresIn: 60})
 	bare := b.with(nil)
-	is := func(when string) Standing {
+	is := func(when string) Status {
 		t.Helper()
-		got, err := bare.Standings(t.Context(), map[string]string{k.AccessKey: r.AccessKey})
+		got, err := bare.Statuses(t.Context(), map[string]string{k.AccessKey: r.AccessKey})
 		if err != nil {
 			t.Fatal(err)
 		}
 		p, err := b.Resolve(t.Context(), k.AccessKey)
-		if err != nil || len(got) != 1 || got[k.AccessKey] != (Standing{p.Disabled, p.ExpiresAt, p.DistributorDisabled}) {
+		if err != nil || len(got) != 1 || got[k.AccessKey] != (Status{p.Disabled, p.ExpiresAt, p.DistributorDisabled}) {
 			t.Errorf("%s: %+v, but the principal is %+v, %v", when, got, p, err)
 		}
 		return got[k.AccessKey]
@@ -43,7 +43,7 @@ func TestTheStandingOfAKeyIsThatOfItsPrincipalAndNeedsNoRing(t *testing.T) {
 	}
 }
 
-func TestStandingsOfManyKeysAreFewRequests(t *testing.T) {
+func TestStatusesOfManyKeysAreFewRequests(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
 	of := map[string]string{}
@@ -61,7 +61,7 @@ func TestStandingsOfManyKeysAreFewRequests(t *testing.T) {
 	unknown := strings.Repeat("0", 32)
 	of[unknown] = unknown
 	b.db.reads()
-	got, err := b.with(nil).Standings(t.Context(), of)
+	got, err := b.with(nil).Statuses(t.Context(), of)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,11 +70,11 @@ func TestStandingsOfManyKeysAreFewRequests(t *testing.T) {
 	}
 	for accessKey := range of {
 		s, ok := got[accessKey]
-		if gone := accessKey == last || accessKey == unknown; ok == gone || s != (Standing{}) {
+		if gone := accessKey == last || accessKey == unknown; ok == gone || s != (Status{}) {
 			t.Errorf("%s: %+v, %t", accessKey, s, ok)
 		}
 	}
-	if got, err := b.with(nil).Standings(t.Context(), nil); err != nil || len(got) != 0 {
+	if got, err := b.with(nil).Statuses(t.Context(), nil); err != nil || len(got) != 0 {
 		t.Errorf("of none: %v, %v", got, err)
 	}
 }

@@ -12,26 +12,26 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Standing is whether a sub-key may be used at all.
-type Standing struct {
+// Status says whether a sub-key may be used at all.
+type Status struct {
 	Disabled            bool
 	ExpiresAt           time.Time // zero = never
 	DistributorDisabled bool
 }
 
-// standing are the attributes that tell it.
-var standing = only("pk", "sk", "status", "disabled", "expires_at")
+// statusAttributes are those that a status is read from.
+var statusAttributes = only("pk", "sk", "status", "disabled", "expires_at")
 
 const (
-	standingsAtOnce = 4   // requests under way
-	standingsEach   = 100 // items of a request, the most that there may be
+	statusParallel = 4   // requests under way
+	statusBatch    = 100 // items of a request, the most that there may be
 )
 
-// Standings reads whether sub-keys may be used, each given with its distributor. One
-// that does not exist is not in the answer. What changed in the last second may not
-// show yet: a read that is surely up to date costs twice as much. No secret is read,
-// so a [Store] without a ring can tell.
-func (s *Store) Standings(ctx context.Context, distributorOf map[string]string) (map[string]Standing, error) {
+// Statuses reads the status of sub-keys, each given with its distributor. One that
+// does not exist is absent from the answer. A change of the last second may not show
+// yet: a strongly consistent read costs twice as much. No secret is read, so a
+// [Store] without a ring will do.
+func (s *Store) Statuses(ctx context.Context, distributorOf map[string]string) (map[string]Status, error) {
 	var keys []map[string]types.AttributeValue
 	distributors := map[string]bool{}
 	for accessKey, distributor := range distributorOf {
@@ -44,13 +44,13 @@ func (s *Store) Standings(ctx context.Context, distributorOf map[string]string) 
 	var mu sync.Mutex
 	found := make(map[[2]string]*fields, len(keys)) // by the two parts of the key
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(standingsAtOnce)
-	for chunk := range slices.Chunk(keys, standingsEach) {
+	group.SetLimit(statusParallel)
+	for chunk := range slices.Chunk(keys, statusBatch) {
 		group.Go(func() error {
 			request := s.batch(chunk)
 			of := request.RequestItems[s.table]
 			of.ConsistentRead = aws.Bool(false)
-			of.ProjectionExpression, of.ExpressionAttributeNames = aws.String(standing.expression), standing.names
+			of.ProjectionExpression, of.ExpressionAttributeNames = aws.String(statusAttributes.expression), statusAttributes.names
 			request.RequestItems[s.table] = of
 			items, err := s.readAll(ctx, request)
 			mu.Lock()
@@ -63,19 +63,19 @@ func (s *Store) Standings(ctx context.Context, distributorOf map[string]string) 
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return nil, fmt.Errorf("read the standing of keys: %w", err)
+		return nil, fmt.Errorf("read the status of keys: %w", err)
 	}
-	out := make(map[string]Standing, len(distributorOf))
+	out := make(map[string]Status, len(distributorOf))
 	for accessKey, distributor := range distributorOf {
 		pk := partition(distributor)
 		d, f := found[[2]string{pk, distributorSort}], found[[2]string{pk, subPrefix + accessKey}]
 		if d == nil || f == nil {
 			continue
 		}
-		out[accessKey] = Standing{f.number("status") != 1, f.millis("expires_at"), d.flag("disabled")}
+		out[accessKey] = Status{f.number("status") != 1, f.millis("expires_at"), d.flag("disabled")}
 		for _, read := range []*fields{d, f} {
 			if read.err != nil {
-				return nil, fmt.Errorf("read the standing of keys: %w", read.err)
+				return nil, fmt.Errorf("read the status of keys: %w", read.err)
 			}
 		}
 	}
