@@ -22,8 +22,10 @@ import (
 
 	"quotary/functions/ingester/ingest"
 	"quotary/internal/testenv"
+	"quotary/shared/data/klines"
 	"quotary/shared/market"
 	"quotary/shared/source/hyperliquid"
+	"quotary/shared/source/hyperliquid/wire"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
@@ -125,7 +127,7 @@ func fillsOf(t testing.TB, text string) (fills []market.Fill) {
 	t.Helper()
 	for line := range strings.Lines(text) {
 		var err error
-		if fills, _, err = market.AppendFills(fills, line, 0); err != nil {
+		if fills, _, err = wire.ParseFills(fills, line, 0); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -176,21 +178,21 @@ func (w *world) checkCandles(fills []market.Fill) {
 	w.t.Helper()
 	for coin, want := range wholeCandles(fills) {
 		for _, i := range market.KlineTiers {
-			key := store.SeriesKey{Name: store.KlineSeries, Key: coin, Interval: i.String()}
+			key := klines.Key(coin, i)
 			points, err := w.stores.Series.Range(w.t.Context(), key, time.Time{}, time.Time{}, 0, false)
 			if err != nil {
 				w.t.Fatal(err)
 			}
 			var sum market.Candle
 			for _, p := range points {
-				c, err := market.ParseCandle(p.Body)
+				c, err := klines.Decode(p.Body)
 				if err != nil {
 					w.t.Fatal(err)
 				}
 				sum.Merge(&c)
 			}
 			if !sum.Equal(&want) {
-				w.t.Errorf("%s: %s, want %s", key, sum.AppendJSON(nil), want.AppendJSON(nil))
+				w.t.Errorf("%s: %s, want %s", key, klines.Append(nil, &sum), klines.Append(nil, &want))
 			}
 		}
 	}

@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"quotary/functions/ingester/ingest"
+	"quotary/shared/data/funding"
 	"quotary/shared/source/hyperliquid"
 )
 
@@ -24,10 +26,13 @@ func (s settings) marketSources(info *hyperliquid.Info, stores ingest.Stores, lo
 		return sources
 	}
 	contexts := &hyperliquid.Contexts{Info: info, Stats: new(hyperliquid.Stats), Log: log.With("source", "contexts")}
-	funding := &hyperliquid.Funding{Info: info, Newest: stores.NewestFunding, Stats: new(hyperliquid.Stats), Log: log.With("source", "funding")}
+	newest := func(ctx context.Context, coin string) (time.Time, error) {
+		return funding.NewestFinal(ctx, stores.Series, coin)
+	}
+	paid := &hyperliquid.Funding{Info: info, Newest: newest, Stats: new(hyperliquid.Stats), Log: log.With("source", "funding")}
 	return append(sources,
 		asking("contexts", contexts.Stats, contexts.Follow),
-		asking("funding", funding.Stats, funding.Follow))
+		asking("funding", paid.Stats, paid.Follow))
 }
 
 // asking is a source without positions, whose silence is no trouble: it tells

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,8 +10,7 @@ import (
 	"testing"
 
 	"quotary/internal/testenv"
-	"quotary/shared/store"
-	"quotary/shared/store/orders"
+	"quotary/shared/data/orders"
 )
 
 const orderTrader = "0xa11ce00000000000000000000000000000000001"
@@ -63,11 +63,11 @@ func TestTheOperatorSaysWhichOrdersAreKept(t *testing.T) {
 
 func (w *world) orderIDs() (ids []string) {
 	w.t.Helper()
-	for row, err := range orders.Statuses(w.t.Context(), w.stores.Log, orders.Of{Subject: orderTrader, Index: store.Main}, 10) {
+	for status, err := range orders.Statuses(w.t.Context(), w.stores.Log, orders.OfAccount(orderTrader, ""), 10) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		ids = append(ids, row.ID)
+		ids = append(ids, fmt.Sprintf("%d#%s", status.Oid, status.Status))
 	}
 	return ids
 }

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"quotary/functions/ingester/projection"
 	"quotary/internal/testenv"
+	filldata "quotary/shared/data/fills"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
@@ -268,9 +268,8 @@ func (n *node) stop() string {
 // awaitRows waits until every fill can be read.
 func (w *world) awaitRows(fills []market.Fill) {
 	w.t.Helper()
-	rows := projection.AppendFillRows(nil, fills)
-	testenv.Until(w.t, fmt.Sprintf("%d rows are stored", len(rows)), func() bool {
-		missing, err := w.stores.Log.Has(w.t.Context(), store.FillDataset, rows)
+	testenv.Until(w.t, fmt.Sprintf("%d rows are stored", len(fills)), func() bool {
+		missing, err := filldata.Missing(w.t.Context(), w.stores.Log, fills)
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -282,7 +281,7 @@ func (w *world) awaitRows(fills []market.Fill) {
 func (w *world) checkRows(fills []market.Fill) {
 	w.t.Helper()
 	want := map[string]map[string]bool{}
-	for _, row := range projection.AppendFillRows(nil, fills) {
+	for _, row := range filldata.AppendRows(nil, fills) {
 		if want[row.Subject] == nil {
 			want[row.Subject] = map[string]bool{}
 		}
@@ -290,7 +289,7 @@ func (w *world) checkRows(fills []market.Fill) {
 	}
 	for address, told := range want {
 		stored := 0
-		for row, err := range w.stores.Log.Rows(w.t.Context(), store.Query{Dataset: store.FillDataset, Subject: address}) {
+		for row, err := range w.stores.Log.Rows(w.t.Context(), store.Query{Dataset: filldata.Name, Subject: address}) {
 			if err != nil {
 				w.t.Fatal(err)
 			}

@@ -104,3 +104,11 @@ type TopFill struct {
 	Val         string `json:"val"`         // px x sz, quote units
 	EndPosition string `json:"endPosition"` // position after the fill, base units
 }
+
+// OrNull is what stands for a text on the wire that is null where there is none.
+func OrNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}

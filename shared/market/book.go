@@ -4,11 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
-	"unicode/utf8"
-
-	"quotary/shared/jsonscan"
 )
 
 // Book is the resting orders of one coin, joined by price, as a source told
@@ -23,113 +19,21 @@ type Book struct {
 
 // Level is one price of a book. Px and Sz are the venue's own texts.
 type Level struct {
-	Px string `json:"px"` // quote units per base unit
-	Sz string `json:"sz"` // base units
-	N  int64  `json:"n"`  // orders
+	Px string // quote units per base unit
+	Sz string // base units
+	N  int64  // orders
 }
 
-// maxBookLevels bounds a side of a book that is read, and maxLevelOrders the
-// number of orders of a level.
-const (
-	maxBookLevels  = 10_000
-	maxLevelOrders = 1 << 40
-)
+// maxLevelOrders bounds the number of orders of a level.
+const maxLevelOrders = 1 << 40
 
-// ParseBook reads a book as the venue writes it:
-//
-//	{"coin":"BTC","time":ms,"levels":[[{"px","sz","n"}, ...],[...]]}
-//
-// Unknown members are skipped. It fails on anything that is no book: a coin,
-// time, price or size that cannot be one, or sides that are not in the order of
-// their prices.
-func ParseBook(body []byte) (Book, error) {
-	if !utf8.Valid(body) {
-		return Book{}, fmt.Errorf("read a book: %w: invalid UTF-8", errSyntax)
-	}
-	r := bookReader{Scanner: jsonscan.New(string(body))}
-	if !r.Object(r.member) || !r.End() {
-		return Book{}, fmt.Errorf("read a book: %w at byte %d", errSyntax, r.Offset())
-	}
-	if r.sides != 2 {
-		return Book{}, fmt.Errorf("read a book: it has %d sides", r.sides)
-	}
-	if err := r.book.check(); err != nil {
-		return Book{}, fmt.Errorf("read a book: %w", err)
-	}
-	return r.book, nil
-}
-
-// bookReader is the state of one ParseBook. The texts of the book are parts of
-// the frame that it reads.
-type bookReader struct {
-	jsonscan.Scanner
-	book  Book
-	sides int
-}
-
-func (r *bookReader) member(key string) (ok bool) {
-	switch key {
-	case "coin":
-		r.book.Coin, ok = r.Text()
-		return ok
-	case "time":
-		r.book.Time, ok = r.whole()
-		return ok
-	case "levels":
-		return r.sides == 0 && r.Array(func() bool {
-			r.sides++
-			levels, ok := r.levels()
-			switch r.sides {
-			case 1:
-				r.book.Bids = levels
-			case 2:
-				r.book.Asks = levels
-			}
-			return ok
-		})
-	default:
-		return r.Skip()
-	}
-}
-
-// levels reads a side. Most have the twenty prices of the public feed.
-func (r *bookReader) levels() ([]Level, bool) {
-	levels := make([]Level, 0, 20)
-	ok := r.Array(func() bool {
-		levels = append(levels, Level{})
-		l := &levels[len(levels)-1]
-		return len(levels) <= maxBookLevels && r.Object(func(key string) (ok bool) {
-			switch key {
-			case "px":
-				l.Px, ok = r.Text()
-			case "sz":
-				l.Sz, ok = r.Text()
-			case "n":
-				l.N, ok = r.whole()
-			default:
-				ok = r.Skip()
-			}
-			return ok
-		})
-	})
-	return levels, ok
-}
-
-// whole reads a whole number.
-func (r *bookReader) whole() (int64, bool) {
-	text, ok := r.Number()
-	if !ok {
-		return 0, false
-	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	return n, err == nil
-}
-
-func (b *Book) check() error {
+// Check tells what makes b no book: a coin, time, price or size that cannot be
+// one, or sides that are not in the order of their prices.
+func (b *Book) Check() error {
 	if !ValidCoin(b.Coin) {
 		return fmt.Errorf("%.80q is no coin", b.Coin)
 	}
-	if b.Time <= 0 || b.Time > maxTime {
+	if b.Time <= 0 || b.Time > MaxTime {
 		return fmt.Errorf("time %d is no time in ms", b.Time)
 	}
 	if err := checkLevels(b.Bids, -1); err != nil {
@@ -164,45 +68,6 @@ func compareTexts(a, b string) int {
 	b, fractionB, _ := strings.Cut(strings.TrimLeft(b, "0"), ".")
 	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b),
 		strings.Compare(strings.TrimRight(fractionA, "0"), strings.TrimRight(fractionB, "0")))
-}
-
-// AppendJSON appends b as [ParseBook] reads it, with "stale":true at its end
-// when the source has been silent since.
-func (b *Book) AppendJSON(to []byte, stale bool) []byte {
-	to = appendKeyText(to, `{"coin":`, b.Coin)
-	to = append(to, `,"time":`...)
-	to = strconv.AppendInt(to, b.Time, 10)
-	to = append(to, `,"levels":[`...)
-	to = appendLevels(to, b.Bids)
-	to = append(to, ',')
-	to = appendLevels(to, b.Asks)
-	to = append(to, ']')
-	if stale {
-		to = append(to, `,"stale":true`...)
-	}
-	return append(to, '}')
-}
-
-func appendLevels(to []byte, levels []Level) []byte {
-	to = append(to, '[')
-	for i := range levels {
-		if i > 0 {
-			to = append(to, ',')
-		}
-		to = levels[i].AppendJSON(to)
-	}
-	return append(to, ']')
-}
-
-// AppendJSON appends {"px","sz","n"}.
-func (l *Level) AppendJSON(to []byte) []byte {
-	to = append(to, `{"px":"`...)
-	to = append(to, l.Px...)
-	to = append(to, `","sz":"`...)
-	to = append(to, l.Sz...)
-	to = append(to, `","n":`...)
-	to = strconv.AppendInt(to, l.N, 10)
-	return append(to, '}')
 }
 
 // Depth is what rests on both sides, as far as b goes, in base units.

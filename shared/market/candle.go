@@ -1,11 +1,5 @@
 package market
 
-import (
-	"encoding/json"
-	"fmt"
-	"strconv"
-)
-
 // Candle is the fold of the trades of one coin in one bucket. Candles of parts
 // of a bucket merge into the candle of the whole in any grouping and order. The
 // zero value is the candle of no trades.
@@ -81,70 +75,4 @@ func (c *Candle) Equal(d *Candle) bool {
 		c.Size.Equal(d.Size) && c.Amount.Equal(d.Amount) &&
 		c.SizeBuyer.Equal(d.SizeBuyer) && c.AmountBuyer.Equal(d.AmountBuyer) &&
 		c.Open.Equal(d.Open) && c.High.Equal(d.High) && c.Low.Equal(d.Low) && c.Close.Equal(d.Close)
-}
-
-// AppendJSON appends c as the kline of the wire:
-//
-//	{"openTime":ms,"tc":n,"size":"..","amount":"..","tcBuyer":n,"sizeBuyer":"..","amountBuyer":"..",
-//	 "open":"..","high":"..","low":"..","close":".."}
-func (c *Candle) AppendJSON(b []byte) []byte {
-	b = append(b, `{"openTime":`...)
-	b = strconv.AppendInt(b, c.OpenTime, 10)
-	b = append(b, `,"tc":`...)
-	b = strconv.AppendInt(b, c.Trades, 10)
-	b = append(b, `,"size":"`...)
-	b = AppendText(b, c.Size)
-	b = append(b, `","amount":"`...)
-	b = AppendText(b, c.Amount)
-	b = append(b, `","tcBuyer":`...)
-	b = strconv.AppendInt(b, c.TradesBuyer, 10)
-	b = append(b, `,"sizeBuyer":"`...)
-	b = AppendText(b, c.SizeBuyer)
-	b = append(b, `","amountBuyer":"`...)
-	b = AppendText(b, c.AmountBuyer)
-	b = append(b, `","open":"`...)
-	b = AppendText(b, c.Open)
-	b = append(b, `","high":"`...)
-	b = AppendText(b, c.High)
-	b = append(b, `","low":"`...)
-	b = AppendText(b, c.Low)
-	b = append(b, `","close":"`...)
-	b = AppendText(b, c.Close)
-	return append(b, `"}`...)
-}
-
-// ParseCandle reads what [Candle.AppendJSON] wrote.
-func ParseCandle(body []byte) (Candle, error) {
-	var w struct {
-		OpenTime    int64  `json:"openTime"`
-		TC          int64  `json:"tc"`
-		Size        string `json:"size"`
-		Amount      string `json:"amount"`
-		TCBuyer     int64  `json:"tcBuyer"`
-		SizeBuyer   string `json:"sizeBuyer"`
-		AmountBuyer string `json:"amountBuyer"`
-		Open        string `json:"open"`
-		High        string `json:"high"`
-		Low         string `json:"low"`
-		Close       string `json:"close"`
-	}
-	if err := json.Unmarshal(body, &w); err != nil {
-		return Candle{}, fmt.Errorf("read a kline: %w", err)
-	}
-	c := Candle{OpenTime: w.OpenTime, Trades: w.TC, TradesBuyer: w.TCBuyer,
-		First: Order{Time: w.OpenTime}, Last: Order{Time: w.OpenTime}}
-	for _, f := range [...]struct {
-		to   *Decimal
-		text string
-	}{
-		{&c.Size, w.Size}, {&c.Amount, w.Amount}, {&c.SizeBuyer, w.SizeBuyer}, {&c.AmountBuyer, w.AmountBuyer},
-		{&c.Open, w.Open}, {&c.High, w.High}, {&c.Low, w.Low}, {&c.Close, w.Close},
-	} {
-		d, err := ParseDecimal(f.text)
-		if err != nil {
-			return Candle{}, fmt.Errorf("read a kline: %w", err)
-		}
-		*f.to = d
-	}
-	return c, nil
 }

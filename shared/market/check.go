@@ -6,33 +6,24 @@ import (
 	"unicode/utf8"
 )
 
-// maxTime is the last ms that has 13 digits (in the year 2286); rows are
+// MaxTime is the last ms that has 13 digits (in the year 2286); rows are
 // ordered by times of that width.
-const maxTime = 9_999_999_999_999
+const MaxTime = 9_999_999_999_999
 
-// check tells what makes f impossible, and brings addresses to lower case.
-func (f *Fill) check(got fieldSet) error {
-	if missing := required &^ got; missing != 0 {
-		for i, name := range requiredNames {
-			if missing&(1<<i) != 0 {
-				return fmt.Errorf("%s is missing or of another type", name)
-			}
-		}
-	}
-	if got&badOptional != 0 {
-		return errors.New("cloid, builder, builderFee, twapId or liquidation is of another type")
-	}
+// Check tells what makes f impossible, and brings addresses to lower case. What
+// it accepts can be stored, and none of f's methods fails on it.
+func (f *Fill) Check() error {
 	var ok bool
-	if f.Address, ok = address(f.Address); !ok {
+	if f.Address, ok = ParseAddress(f.Address); !ok {
 		return fmt.Errorf("%.60q is no address", f.Address)
 	}
 	if !ValidCoin(f.Coin) {
 		return fmt.Errorf("%.80q is no coin", f.Coin)
 	}
-	if f.Side == 0 {
+	if f.Side != Buy && f.Side != Sell {
 		return errors.New("side is neither A nor B")
 	}
-	if f.Time == 0 || f.Time > maxTime {
+	if f.Time <= 0 || f.Time > MaxTime {
 		return fmt.Errorf("time %d is no time in ms", f.Time)
 	}
 	if err := CheckQuantity(f.Px, f.Sz); err != nil {
@@ -58,7 +49,7 @@ const maxText = 256
 func (f *Fill) checkOptional() (err error) {
 	var ok bool
 	if f.Builder != "" {
-		if f.Builder, ok = address(f.Builder); !ok {
+		if f.Builder, ok = ParseAddress(f.Builder); !ok {
 			return fmt.Errorf("builder %.60q is no address", f.Builder)
 		}
 	}
@@ -68,7 +59,7 @@ func (f *Fill) checkOptional() (err error) {
 		}
 	}
 	if l := f.Liquidation; l != nil {
-		if l.LiquidatedUser, ok = address(l.LiquidatedUser); !ok {
+		if l.LiquidatedUser, ok = ParseAddress(l.LiquidatedUser); !ok {
 			return fmt.Errorf("liquidatedUser %.60q is no address", l.LiquidatedUser)
 		}
 		if _, ok = decimalPlaces(l.MarkPx); !ok {
@@ -112,8 +103,9 @@ func ValidCoin(s string) bool {
 	return true
 }
 
-// address checks 0x and 40 hex digits and returns them in lower case.
-func address(s string) (string, bool) {
+// ParseAddress reads 0x and 40 hexadecimal digits, and returns them in lower
+// case.
+func ParseAddress(s string) (string, bool) {
 	if len(s) != 42 || s[0] != '0' || s[1] != 'x' {
 		return s, false
 	}

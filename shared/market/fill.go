@@ -1,7 +1,6 @@
 package market
 
 import (
-	"strconv"
 	"time"
 )
 
@@ -107,89 +106,4 @@ func (f *Fill) Trade() (Trade, bool) {
 	}
 	t.setUser(f)
 	return t, true
-}
-
-// AppendJSON appends f as the venue writes a fill, keys in the venue's order,
-// with the account's address as its first key. Keys that the venue leaves out
-// (cloid, liquidation, builder, builderFee) are left out; twapId is null
-// without a TWAP.
-func (f *Fill) AppendJSON(b []byte) []byte {
-	b = append(b, `{"address":"`...)
-	b = append(b, f.Address...)
-	b = appendKeyText(b, `","coin":`, f.Coin)
-	b = append(b, `,"px":"`...)
-	b = append(b, f.Px...)
-	b = append(b, `","sz":"`...)
-	b = append(b, f.Sz...)
-	b = append(b, `","side":"`...)
-	b = append(b, byte(f.Side))
-	b = append(b, `","time":`...)
-	b = strconv.AppendInt(b, f.Time, 10)
-	b = append(b, `,"startPosition":"`...)
-	b = append(b, f.StartPosition...)
-	b = appendKeyText(b, `","dir":`, f.Dir)
-	b = append(b, `,"closedPnl":"`...)
-	b = append(b, f.ClosedPnl...)
-	b = appendKeyText(b, `","hash":`, f.Hash)
-	b = append(b, `,"oid":`...)
-	b = strconv.AppendInt(b, f.Oid, 10)
-	b = append(b, `,"crossed":`...)
-	b = strconv.AppendBool(b, f.Crossed)
-	b = append(b, `,"fee":"`...)
-	b = append(b, f.Fee...)
-	b = append(b, `","tid":`...)
-	b = strconv.AppendInt(b, f.Tid, 10)
-	if f.Cloid != "" {
-		b = appendKeyText(b, `,"cloid":`, f.Cloid)
-	}
-	if l := f.Liquidation; l != nil {
-		b = append(b, `,"liquidation":{"liquidatedUser":"`...)
-		b = append(b, l.LiquidatedUser...)
-		b = append(b, `","markPx":"`...)
-		b = append(b, l.MarkPx...)
-		b = appendKeyText(b, `","method":`, l.Method)
-		b = append(b, '}')
-	}
-	b = appendKeyText(b, `,"feeToken":`, f.FeeToken)
-	if f.Builder != "" {
-		b = append(b, `,"builder":"`...)
-		b = append(b, f.Builder...)
-		b = append(b, '"')
-	}
-	if f.BuilderFee != "" {
-		b = append(b, `,"builderFee":"`...)
-		b = append(b, f.BuilderFee...)
-		b = append(b, '"')
-	}
-	if f.TwapID == nil {
-		return append(b, `,"twapId":null}`...)
-	}
-	b = append(b, `,"twapId":`...)
-	b = strconv.AppendInt(b, *f.TwapID, 10)
-	return append(b, '}')
-}
-
-func appendKeyText(b []byte, key, text string) []byte {
-	return appendString(append(b, key...), text)
-}
-
-// appendString appends s as a JSON string. s is valid UTF-8.
-func appendString(b []byte, s string) []byte {
-	const hex = "0123456789abcdef"
-	b = append(b, '"')
-	from := 0
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if c >= ' ' && c != '"' && c != '\\' {
-			continue
-		}
-		b = append(b, s[from:i]...)
-		if c < ' ' {
-			b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		} else {
-			b = append(b, '\\', c)
-		}
-		from = i + 1
-	}
-	return append(append(b, s[from:]...), '"')
 }

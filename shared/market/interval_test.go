@@ -48,7 +48,7 @@ func TestBucketsTileTheTimeline(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		i := Interval(rapid.IntRange(int(Second1), int(Month1)).Draw(t, "interval"))
-		ms := rapid.Int64Range(-1e12, maxTime).Draw(t, "ms")
+		ms := rapid.Int64Range(-1e12, MaxTime).Draw(t, "ms")
 		start, next := i.StartMs(ms), i.NextMs(ms)
 		if start > ms || ms >= next {
 			t.Fatalf("%s: %d is not in [%d, %d)", i, ms, start, next)

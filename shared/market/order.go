@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -58,11 +57,11 @@ func (s *OrderStatus) When() time.Time { return time.UnixMilli(s.Time).UTC() }
 // id to lower case. What it accepts can be stored.
 func (s *OrderStatus) Check() error {
 	var ok bool
-	if s.Address, ok = address(s.Address); !ok {
+	if s.Address, ok = ParseAddress(s.Address); !ok {
 		return fmt.Errorf("%.60q is no address", s.Address)
 	}
 	if s.Builder != "" {
-		if s.Builder, ok = address(s.Builder); !ok {
+		if s.Builder, ok = ParseAddress(s.Builder); !ok {
 			return fmt.Errorf("builder %.60q is no address", s.Builder)
 		}
 	}
@@ -71,7 +70,7 @@ func (s *OrderStatus) Check() error {
 		return fmt.Errorf("%.80q is no coin", s.Coin)
 	case s.Side != "A" && s.Side != "B":
 		return errors.New("side is neither A nor B")
-	case s.Time <= 0 || s.Time > maxTime:
+	case s.Time <= 0 || s.Time > MaxTime:
 		return fmt.Errorf("time %d is no time in ms", s.Time)
 	case s.Oid < 0:
 		return fmt.Errorf("oid %d is negative", s.Oid)
@@ -105,40 +104,4 @@ func (s *OrderStatus) Check() error {
 func ParseCloid(s string) (string, bool) {
 	s = strings.ToLower(s)
 	return s, len(s) == 34 && s[:2] == "0x" && strings.Trim(s[2:], "0123456789abcdef") == ""
-}
-
-// AppendJSON appends {"order":{...},"status","statusTimestamp"} as the venue
-// writes it, keys in the venue's order. s has passed [OrderStatus.Check].
-func (s *OrderStatus) AppendJSON(b []byte) []byte {
-	b = appendKeyText(b, `{"order":{"coin":`, s.Coin)
-	b = append(append(b, `,"side":"`...), s.Side...)
-	b = append(append(b, `","limitPx":"`...), s.LimitPx...)
-	b = append(append(b, `","sz":"`...), s.Sz...)
-	b = strconv.AppendInt(append(b, `","oid":`...), s.Oid, 10)
-	b = strconv.AppendInt(append(b, `,"timestamp":`...), s.Timestamp, 10)
-	b = appendKeyText(b, `,"triggerCondition":`, s.TriggerCondition)
-	b = strconv.AppendBool(append(b, `,"isTrigger":`...), s.IsTrigger)
-	b = appendKeyText(b, `,"triggerPx":`, s.TriggerPx)
-	b = append(b, `,"children":`...)
-	if len(s.Children) == 0 || string(s.Children) == "null" {
-		b = append(b, `[]`...)
-	} else {
-		b = append(b, s.Children...)
-	}
-	b = strconv.AppendBool(append(b, `,"isPositionTpsl":`...), s.IsPositionTpsl)
-	b = strconv.AppendBool(append(b, `,"reduceOnly":`...), s.ReduceOnly)
-	b = appendKeyText(b, `,"orderType":`, s.OrderType)
-	b = append(append(b, `,"origSz":"`...), s.OrigSz...)
-	b = appendKeyOrNull(b, `","tif":`, s.Tif)
-	b = appendKeyOrNull(b, `,"cloid":`, s.Cloid)
-	b = appendKeyText(b, `},"status":`, s.Status)
-	return append(strconv.AppendInt(append(b, `,"statusTimestamp":`...), s.Time, 10), '}')
-}
-
-// appendKeyOrNull appends a text of which "" stands for the venue's null.
-func appendKeyOrNull(b []byte, key, text string) []byte {
-	if text == "" {
-		return append(append(b, key...), `null`...)
-	}
-	return appendKeyText(b, key, text)
 }

@@ -4,16 +4,14 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/hex"
-	"encoding/json"
-	"fmt"
+	"iter"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 )
 
 // Positions keeps the open positions of all accounts in perpetuals, as far as
-// fills tell them. After a fill a position is its start plus or minus the size,
+// their fills are known. After a fill a position is its start plus or minus the size,
 // and of all fills of an account and coin the last in order counts: so fills may
 // come late, twice and in any order, and the result is the same. It is not safe
 // for concurrent use. The zero value is empty.
@@ -36,7 +34,7 @@ type coinPositions struct {
 }
 
 // accountID is an address without its 0x.
-type accountID [20]byte
+type accountID = [20]byte
 
 type position struct {
 	size  Decimal // base units, negative is short
@@ -140,94 +138,48 @@ func (p *Positions) Of(coin string) OpenInterest {
 	return OpenInterest{}
 }
 
-// AppendJSON forgets the positions that were closed long ago and appends the
-// others, sorted:
-//
-//	{"newest":ms,"coins":{"BTC":["<40 hex digits> <size> <ms> <seq> <tid>", ...], ...}}
-func (p *Positions) AppendJSON(b []byte) []byte {
-	b = append(b, `{"newest":`...)
-	b = strconv.AppendInt(b, p.newest, 10)
-	b = append(b, `,"coins":{`...)
-	for i, coin := range slices.Sorted(maps.Keys(p.coins)) {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(appendString(b, coin), ':', '[')
-		b = p.coins[coin].appendJSON(b, p.newest-forgetAfter)
-		b = append(b, ']')
-	}
-	return append(b, `}}`...)
-}
-
-func (c *coinPositions) appendJSON(b []byte, before int64) []byte {
-	type entry struct {
-		id accountID
-		position
-	}
-	entries := make([]entry, 0, len(c.held))
-	for id, p := range c.held {
-		if p.size.IsZero() && p.order.Time < before {
-			delete(c.held, id)
-			continue
-		}
-		entries = append(entries, entry{id, p})
-	}
-	slices.SortFunc(entries, func(a, b entry) int { return bytes.Compare(a.id[:], b.id[:]) })
-	for i := range entries {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		p := &entries[i]
-		b = hex.AppendEncode(append(b, '"'), p.id[:])
-		b = AppendText(append(b, ' '), p.size)
-		b = strconv.AppendInt(append(b, ' '), p.order.Time, 10)
-		b = strconv.AppendInt(append(b, ' '), p.order.Seq, 10)
-		b = strconv.AppendInt(append(b, ' '), p.order.Tid, 10)
-		b = append(b, '"')
-	}
-	return b
-}
-
-// ParsePositions reads what [Positions.AppendJSON] wrote.
-func ParsePositions(body []byte) (*Positions, error) {
-	var w struct {
-		Newest int64               `json:"newest"`
-		Coins  map[string][]string `json:"coins"`
-	}
-	if err := json.Unmarshal(body, &w); err != nil {
-		return nil, fmt.Errorf("read positions: %w", err)
-	}
-	p := &Positions{newest: w.Newest}
-	for coin, lines := range w.Coins {
-		c := p.coin(coin)
-		for _, line := range lines {
-			id, one, err := parsePosition(line)
-			if err != nil {
-				return nil, fmt.Errorf("read a position in %s: %w", coin, err)
+// Prune forgets the positions that were closed long ago.
+func (p *Positions) Prune() {
+	for _, c := range p.coins {
+		for id, one := range c.held {
+			if one.size.IsZero() && one.order.Time < p.newest-forgetAfter {
+				delete(c.held, id)
 			}
-			c.open.count(c.held[id].size, -1)
-			c.open.count(one.size, 1)
-			c.held[id] = one
 		}
 	}
-	return p, nil
 }
 
-func parsePosition(line string) (id accountID, p position, err error) {
-	fields := strings.Split(line, " ")
-	if len(fields) != 5 || len(fields[0]) != 2*len(id) {
-		return id, p, fmt.Errorf("%.100q is none", line)
-	}
-	if _, err = hex.Decode(id[:], []byte(fields[0])); err != nil {
-		return id, p, err
-	}
-	if p.size, err = ParseDecimal(fields[1]); err != nil {
-		return id, p, err
-	}
-	for i, to := range [...]*int64{&p.order.Time, &p.order.Seq, &p.order.Tid} {
-		if *to, err = strconv.ParseInt(fields[2+i], 10, 64); err != nil {
-			return id, p, err
+// Position is what an account holds in a coin.
+type Position struct {
+	Coin    string
+	Account [20]byte // the address, without its 0x
+	Size    Decimal  // base units, negative is short; 0 where it was closed
+	Last    Order    // of the last fill
+}
+
+// All are the positions, closed ones that are remembered included, by coin and
+// account.
+func (p *Positions) All() iter.Seq[Position] {
+	return func(yield func(Position) bool) {
+		for _, coin := range slices.Sorted(maps.Keys(p.coins)) {
+			held := p.coins[coin].held
+			ids := slices.SortedFunc(maps.Keys(held), func(a, b accountID) int { return bytes.Compare(a[:], b[:]) })
+			for _, id := range ids {
+				if one := held[id]; !yield(Position{coin, id, one.size, one.order}) {
+					return
+				}
+			}
 		}
 	}
-	return id, p, nil
 }
+
+// Restore puts a position in the place of the one of the same account and coin.
+func (p *Positions) Restore(one Position) {
+	c := p.coin(one.Coin)
+	c.open.count(c.held[one.Account].size, -1)
+	c.open.count(one.Size, 1)
+	c.held[one.Account] = position{one.Size, one.Last}
+}
+
+// RestoreNewest sets the time of the newest fill, ms.
+func (p *Positions) RestoreNewest(ms int64) { p.newest = max(p.newest, ms) }

@@ -3,7 +3,7 @@ package market_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"strings"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -17,6 +17,16 @@ const week = 7 * 86_400_000
 func positionFill(account int, coin string, ms, seq int64, start, sz string, side market.Side) market.Fill {
 	return market.Fill{Address: fmt.Sprintf("0x%040x", account), Coin: coin, Px: "10.0", Sz: sz, Side: side,
 		Time: ms, Seq: seq, Tid: seq + 1, StartPosition: start}
+}
+
+// restarted is what is known again after a restart.
+func restarted(p *market.Positions) *market.Positions {
+	again := new(market.Positions)
+	again.RestoreNewest(p.Newest())
+	for one := range p.All() {
+		again.Restore(one)
+	}
+	return again
 }
 
 func TestOpenInterestIsTheSumOfPositions(t *testing.T) {
@@ -55,19 +65,16 @@ func TestAClosedPositionIsNotOpenedByALateFill(t *testing.T) {
 	if p.Add(&opening) || p.Of("BTC").Longs != 0 {
 		t.Errorf("open: %+v", p.Of("BTC"))
 	}
-	again, err := market.ParsePositions(p.AppendJSON(nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := restarted(&p)
 	if again.Add(&opening) || again.Of("BTC").Longs != 0 {
 		t.Errorf("after a restart: %+v", again.Of("BTC"))
 	}
 	// A week later the closing is forgotten, and so old an opening is refused.
 	later := positionFill(2, "BTC", 1000+week+1, 3, "0.0", "1.0", market.Buy)
 	again.Add(&later)
-	body := again.AppendJSON(nil)
-	if strings.Contains(string(body), fmt.Sprintf("%040x ", 1)) {
-		t.Errorf("the closed position is still in %s", body)
+	again.Prune()
+	if n := again.Len(); n != 1 {
+		t.Errorf("%d positions are kept, want the open one", n)
 	}
 	if again.Add(&opening) || again.Of("BTC").Longs != 1 {
 		t.Errorf("after a week: %+v", again.Of("BTC"))
@@ -104,14 +111,14 @@ func TestPositionsEndTheSameInAnyOrder(t *testing.T) {
 		for i := range told {
 			got.Add(&told[i])
 			if r.IntN(10) == 0 {
-				var err error
-				if got, err = market.ParsePositions(got.AppendJSON(nil)); err != nil {
-					t.Fatal(err)
-				}
+				got.Prune()
+				got = restarted(got)
 			}
 		}
-		if w, g := string(want.AppendJSON(nil)), string(got.AppendJSON(nil)); w != g {
-			t.Fatalf("got\n%s, want\n%s", g, w)
+		want.Prune()
+		got.Prune()
+		if w, g := slices.Collect(want.All()), slices.Collect(got.All()); fmt.Sprint(w) != fmt.Sprint(g) {
+			t.Fatalf("got\n%v, want\n%v", g, w)
 		}
 		for _, coin := range []string{"BTC", "xyz:GOLD"} {
 			w, g := want.Of(coin), got.Of(coin)
@@ -124,44 +131,6 @@ func TestPositionsEndTheSameInAnyOrder(t *testing.T) {
 			}
 			if market.Text(g.LongSize.Sub(g.ShortSize)) != fmt.Sprintf("%d.0", sum) {
 				t.Fatalf("%s: %+v, the accounts hold %d", coin, g, sum)
-			}
-		}
-	})
-}
-
-func TestWhatAreNoPositionsIsRefused(t *testing.T) {
-	t.Parallel()
-	id := strings.Repeat("0", 40)
-	for _, body := range []string{`[]`, `{"coins":{"BTC":[7]}}`, `{"coins":{"BTC":["x 1.0 1 1 1"]}}`, `{"coins":{"BTC":["` + id + ` one 1 1 1"]}}`,
-		`{"coins":{"BTC":["` + id + ` 1.0 1 1"]}}`, `{"coins":{"BTC":["` + id + ` 1.0 1 x 1"]}}`, `{"coins":{"BTC":["` + strings.Repeat("x", 40) + ` 1.0 1 1 1"]}}`} {
-		if p, err := market.ParsePositions([]byte(body)); err == nil {
-			t.Errorf("%s gives %+v", body, p)
-		}
-	}
-}
-
-// BenchmarkPositions measures what a snapshot of 300,000 positions costs to
-// write and to read.
-func BenchmarkPositions(b *testing.B) {
-	var p market.Positions
-	r := rand.New(rand.NewPCG(1, 1))
-	for i := range 300_000 {
-		f := positionFill(i, []string{"BTC", "ETH", "SOL"}[i%3], 1_773_532_740_000+int64(i), int64(i), "0.0", fmt.Sprintf("%d.%05d", r.IntN(100), 1+r.IntN(99_998)), market.Buy)
-		f.Address = fmt.Sprintf("0x%016x%016x%08x", r.Uint64(), r.Uint64(), i)
-		p.Add(&f)
-	}
-	body := p.AppendJSON(nil)
-	b.Run("write", func(b *testing.B) {
-		b.SetBytes(int64(len(body)))
-		for b.Loop() {
-			body = p.AppendJSON(body[:0])
-		}
-	})
-	b.Run("read", func(b *testing.B) {
-		b.SetBytes(int64(len(body)))
-		for b.Loop() {
-			if _, err := market.ParsePositions(body); err != nil {
-				b.Fatal(err)
 			}
 		}
 	})

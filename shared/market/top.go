@@ -2,10 +2,7 @@ package market
 
 import (
 	"cmp"
-	"encoding/json"
-	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -42,8 +39,8 @@ func (f *Fill) Rank() Ranked {
 // Compare orders a ranking: the larger value first, then the earlier time, the
 // smaller order id, the smaller end position; what remains decides only to make
 // the order total. Only fills that are the same on the wire compare equal. Two
-// fills of one order differ in the end position, so a fill told twice is known
-// without its trade id, which the wire does not have.
+// fills of one order differ in the end position, so a fill that comes twice is
+// known without its trade id, which the wire does not have.
 func (r *Ranked) Compare(s *Ranked) int {
 	if c := s.Val.Cmp(r.Val); c != 0 {
 		return c
@@ -94,78 +91,4 @@ func (t *Top) Merge(u Top, limit int) bool {
 		changed = t.Add(u[i], limit) || changed
 	}
 	return changed
-}
-
-// AppendJSON appends t as an array of top fills of the wire, largest first:
-//
-//	[{"time":ms,"address":"0x..","coin":"..","side":"B","oid":n,"isTaker":true,"px":"..","sz":"..",
-//	  "val":"..","endPosition":".."}, ...]
-func (t Top) AppendJSON(b []byte) []byte {
-	b = append(b, '[')
-	for i := range t {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = t[i].appendJSON(b)
-	}
-	return append(b, ']')
-}
-
-func (r *Ranked) appendJSON(b []byte) []byte {
-	b = append(b, `{"time":`...)
-	b = strconv.AppendInt(b, r.Time, 10)
-	b = append(b, `,"address":"`...)
-	b = append(b, r.Address...)
-	b = appendKeyText(b, `","coin":`, r.Coin)
-	b = append(b, `,"side":"`...)
-	b = append(b, byte(r.Side))
-	b = append(b, `","oid":`...)
-	b = strconv.AppendInt(b, r.Oid, 10)
-	b = append(b, `,"isTaker":`...)
-	b = strconv.AppendBool(b, r.IsTaker)
-	b = append(b, `,"px":"`...)
-	b = append(b, r.Px...)
-	b = append(b, `","sz":"`...)
-	b = append(b, r.Sz...)
-	b = append(b, `","val":"`...)
-	b = AppendText(b, r.Val)
-	b = append(b, `","endPosition":"`...)
-	b = AppendText(b, r.EndPosition)
-	return append(b, `"}`...)
-}
-
-// ParseTop reads what [Top.AppendJSON] wrote.
-func ParseTop(body []byte) (Top, error) {
-	var wire []struct {
-		Time        int64  `json:"time"`
-		Address     string `json:"address"`
-		Coin        string `json:"coin"`
-		Side        string `json:"side"`
-		Oid         int64  `json:"oid"`
-		IsTaker     bool   `json:"isTaker"`
-		Px          string `json:"px"`
-		Sz          string `json:"sz"`
-		Val         string `json:"val"`
-		EndPosition string `json:"endPosition"`
-	}
-	if err := json.Unmarshal(body, &wire); err != nil {
-		return nil, fmt.Errorf("read top fills: %w", err)
-	}
-	t := make(Top, len(wire))
-	for i, w := range wire {
-		val, err := ParseDecimal(w.Val)
-		if err != nil {
-			return nil, fmt.Errorf("read top fills: val %w", err)
-		}
-		end, err := ParseDecimal(w.EndPosition)
-		if err != nil {
-			return nil, fmt.Errorf("read top fills: endPosition %w", err)
-		}
-		if w.Side != "A" && w.Side != "B" {
-			return nil, fmt.Errorf("read top fills: side %.10q is neither A nor B", w.Side)
-		}
-		t[i] = Ranked{Time: w.Time, Address: w.Address, Coin: w.Coin, Side: Side(w.Side[0]), Oid: w.Oid,
-			IsTaker: w.IsTaker, Px: w.Px, Sz: w.Sz, Val: val, EndPosition: end}
-	}
-	return t, nil
 }

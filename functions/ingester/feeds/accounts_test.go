@@ -6,11 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"quotary/functions/ingester/projection"
 	"quotary/shared/channel"
 	"quotary/shared/connections"
+	filldata "quotary/shared/data/fills"
 	"quotary/shared/market"
-	"quotary/shared/store"
 )
 
 func TestUserFillsStartWithStoredAndRecentFillsEachOnce(t *testing.T) {
@@ -20,7 +19,7 @@ func TestUserFillsStartWithStoredAndRecentFillsEachOnce(t *testing.T) {
 	w.settled(f)
 	now := time.Now()
 	stored := []market.Fill{fill(1, now.Add(-time.Hour), "BTC"), fill(2, now, "BTC")}
-	if err := f.Log.Put(t.Context(), store.FillDataset, projection.AppendFillRows(nil, stored)); err != nil {
+	if err := filldata.Put(t.Context(), f.Log, stored...); err != nil {
 		t.Fatal(err)
 	}
 	f.take(&market.Events{Fills: []market.Fill{stored[1], fill(3, now, "ETH")}}) // 3 is not stored yet

@@ -8,6 +8,7 @@ import (
 	"quotary/functions/ingester/feeds/hub"
 	"quotary/shared/market"
 	"quotary/shared/source/hyperliquid"
+	"quotary/shared/source/hyperliquid/wire"
 )
 
 // books keeps the last book and the best prices of every coin.
@@ -206,7 +207,7 @@ func (b *books) bestSnapshot(coin string) []byte {
 
 func bookFrame(book *market.Book, g market.Grouping, stale bool) []byte {
 	grouped := book.Group(g)
-	return append(grouped.AppendJSON(inChannel("l2Book"), stale), '}')
+	return append(wire.AppendBook(inChannel("l2Book"), &grouped, stale), '}')
 }
 
-func bestFrame(best *market.BBO) []byte { return append(best.AppendJSON(inChannel("bbo")), '}') }
+func bestFrame(best *market.BBO) []byte { return append(wire.AppendBBO(inChannel("bbo"), best), '}') }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"quotary/functions/ingester/feeds/hub"
+	"quotary/shared/data/klines"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
@@ -52,16 +53,12 @@ func (cs *candles) prepare(ctx context.Context, topic, coin, interval string) er
 	return cs.shelf.acquire(ctx, topic,
 		func() *liveCandle { return &liveCandle{topic: topic, coin: coin, interval: i} },
 		func(ctx context.Context, c *liveCandle) error {
-			point, ok, err := cs.rows.Latest(ctx, store.SeriesKey{Name: store.KlineSeries, Key: coin, Interval: interval})
+			candle, ok, err := klines.Latest(ctx, cs.rows, coin, i)
 			if err != nil {
 				return fmt.Errorf("read the open candle: %w", err)
 			}
 			if !ok {
 				return nil
-			}
-			candle, err := market.ParseCandle(point.Body)
-			if err != nil {
-				return fmt.Errorf("read the open candle: %w", err)
 			}
 			cs.mu.Lock()
 			defer cs.mu.Unlock()

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"quotary/functions/ingester/feeds/hub"
+	filldata "quotary/shared/data/fills"
 	"quotary/shared/market"
+	"quotary/shared/source/hyperliquid/wire"
 	"quotary/shared/store"
 )
 
@@ -131,19 +133,11 @@ func (fs *fills) prepare(ctx context.Context, address string) error {
 // load adds the newest stored fills of an account.
 func (fs *fills) load(ctx context.Context, address string, l *fillList) error {
 	var stored []market.Fill
-	query := store.Query{Dataset: store.FillDataset, Subject: address, Newest: true, PageSize: fillsKept}
-	for row, err := range fs.log.Rows(ctx, query) {
+	for fill, err := range filldata.Newest(ctx, fs.log, address, "", fillsKept) {
 		if err != nil {
 			return fmt.Errorf("read the last fills of an account: %w", err)
 		}
-		if len(stored) == fillsKept {
-			break
-		}
-		var skipped int
-		line := `["` + address + `",` + string(row.Body) + `]`
-		if stored, skipped, err = market.AppendFills(stored, line, row.Seq); skipped > 0 {
-			return fmt.Errorf("read a stored fill: %w", err)
-		}
+		stored = append(stored, fill)
 	}
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -166,10 +160,7 @@ func (l *fillList) add(f *market.Fill) (listedFill, bool) {
 	if l.known[one.key] {
 		return one, false
 	}
-	// The venue writes a fill without its account, which is the first member.
-	body := f.AppendJSON(make([]byte, 0, 480))
-	_, rest, _ := strings.Cut(string(body), `",`)
-	one.body = append([]byte{'{'}, rest...)
+	one.body = wire.AppendFill(make([]byte, 0, 480), f)
 	l.known[one.key] = true
 	l.fills = append(l.fills, one)
 	return one, true

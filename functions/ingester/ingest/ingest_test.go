@@ -19,8 +19,13 @@ import (
 
 	"quotary/functions/ingester/lease"
 	"quotary/functions/ingester/projection"
+	"quotary/shared/data/fills"
+	"quotary/shared/data/klines"
+	"quotary/shared/data/tickers"
+	"quotary/shared/data/topfills"
 	"quotary/shared/market"
 	"quotary/shared/source/hyperliquid"
+	"quotary/shared/source/hyperliquid/wire"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
@@ -59,27 +64,27 @@ func newSpool(dir string) *Spool {
 	return &Spool{Dir: dir, Stats: new(hyperliquid.Stats), Log: quiet}
 }
 
-func fills(t testing.TB, path string) []market.Fill {
+func fillsIn(t testing.TB, path string) []market.Fill {
 	t.Helper()
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var fills []market.Fill
+	var list []market.Fill
 	for _, line := range strings.Split(strings.TrimSpace(string(data)), "\n") {
-		if fills, _, err = market.AppendFills(fills, line, 0); err != nil {
+		if list, _, err = wire.ParseFills(list, line, 0); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return fills
+	return list
 }
 
 // contents are the rows of every coin and tier, and the log of every address.
-func contents(t testing.TB, s Stores, fills []market.Fill) map[string][]string {
+func contents(t testing.TB, s Stores, list []market.Fill) map[string][]string {
 	t.Helper()
 	all := map[string][]string{}
-	for _, f := range fills {
-		for name, tiers := range map[string][]market.Interval{store.KlineSeries: market.KlineTiers[:], store.TopFillSeries: market.TopTiers[:]} {
+	for _, f := range list {
+		for name, tiers := range map[string][]market.Interval{klines.Name: market.KlineTiers[:], topfills.Name: market.TopTiers[:]} {
 			for _, i := range tiers {
 				key := store.SeriesKey{Name: name, Key: f.Coin, Interval: i.String()}
 				if all[key.String()] != nil {
@@ -95,7 +100,7 @@ func contents(t testing.TB, s Stores, fills []market.Fill) map[string][]string {
 			}
 		}
 		if all[f.Address] == nil {
-			for row, err := range s.Log.Rows(t.Context(), store.Query{Dataset: store.FillDataset, Subject: f.Address}) {
+			for row, err := range s.Log.Rows(t.Context(), store.Query{Dataset: fills.Name, Subject: f.Address}) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -103,7 +108,7 @@ func contents(t testing.TB, s Stores, fills []market.Fill) map[string][]string {
 			}
 		}
 	}
-	view, _, _, err := s.Views.Fetch(t.Context(), store.TickersView, "")
+	view, _, _, err := s.Views.Fetch(t.Context(), tickers.Name, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +121,7 @@ func contents(t testing.TB, s Stores, fills []market.Fill) map[string][]string {
 // ingester that is stopped and started, and wants what one straight run gives.
 func TestAReplayIsThereOnceHoweverOften(t *testing.T) {
 	t.Parallel()
-	told := fills(t, recording)
+	told := fillsIn(t, recording)
 	stores := newStores(t)
 	dir := t.TempDir()
 	stop := start(t, &Pipeline{Stores: stores, Spool: newSpool(dir)})
@@ -142,9 +147,7 @@ func TestAReplayIsThereOnceHoweverOften(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "lines")
 	var lines strings.Builder
 	for i := range told {
-		body := string(told[i].AppendJSON(nil))
-		_, rest, _ := strings.Cut(body, ",")
-		fmt.Fprintf(&lines, "[%q,{%s]\n", told[i].Address, rest)
+		fmt.Fprintf(&lines, "[%q,%s]\n", told[i].Address, wire.AppendFill(nil, &told[i]))
 	}
 	if err := os.WriteFile(other, []byte(lines.String()), 0o600); err != nil {
 		t.Fatal(err)
@@ -187,7 +190,7 @@ func checkRows(t *testing.T, rows map[string][]string, told []market.Fill) {
 		for _, i := range market.KlineTiers {
 			var got int64
 			for _, row := range rows["klines "+coin+" "+i.String()] {
-				c, err := market.ParseCandle([]byte(row[strings.IndexByte(row, '{'):]))
+				c, err := klines.Decode([]byte(row[strings.IndexByte(row, '{'):]))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -204,7 +207,7 @@ func checkRows(t *testing.T, rows map[string][]string, told []market.Fill) {
 // flush, more than once.
 func TestAStoppedReplayGoesOn(t *testing.T) {
 	t.Parallel()
-	told := fills(t, recording)
+	told := fillsIn(t, recording)
 	clean, torn := newStores(t), newStores(t)
 	dir := t.TempDir()
 	stop := start(t, &Pipeline{Stores: clean, Spool: newSpool(dir)})
@@ -246,7 +249,7 @@ func TestAStoppedReplayGoesOn(t *testing.T) {
 // ingester runs, stops it, and starts another.
 func TestLiveFilesAreFollowedAcrossARestart(t *testing.T) {
 	t.Parallel()
-	told := fills(t, recording)
+	told := fillsIn(t, recording)
 	stores := newStores(t)
 	dir := t.TempDir()
 	data, err := os.ReadFile(recording)
@@ -283,7 +286,7 @@ func TestLiveFilesAreFollowedAcrossARestart(t *testing.T) {
 	}
 	count := func(part []string) (n int64) {
 		for _, line := range part {
-			f, _, _ := market.AppendFills(nil, line, 0)
+			f, _, _ := wire.ParseFills(nil, line, 0)
 			n += int64(len(f))
 		}
 		return n

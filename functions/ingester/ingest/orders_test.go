@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quotary/functions/ingester/projection"
+	"quotary/shared/data/orders"
 	"quotary/shared/market"
 	"quotary/shared/source/hyperliquid"
 	"quotary/shared/store"
@@ -40,7 +41,7 @@ func orderLines(blocks int) (lines []string) {
 func orderRows(t *testing.T, s Stores) map[string][]store.Row {
 	t.Helper()
 	all := map[string][]store.Row{}
-	for _, dataset := range []string{store.OrderDataset, store.FilledDataset} {
+	for _, dataset := range []string{orders.OtherName, orders.FilledName} {
 		for n := range 3 {
 			q := store.Query{Dataset: dataset, Subject: fmt.Sprintf("0x%040x", n)}
 			for row, err := range s.Log.Rows(t.Context(), q) {
@@ -108,7 +109,7 @@ func TestOrdersAreStoredOnceAcrossCrashes(t *testing.T) {
 	run(clean, len(told.Orders))
 
 	want := orderRows(t, clean)
-	if n := len(want[store.FilledDataset+" "+told.Orders[0].Address]); n == 0 {
+	if n := len(want[orders.FilledName+" "+told.Orders[0].Address]); n == 0 {
 		t.Fatal("no filled order is stored")
 	}
 	stored := 0

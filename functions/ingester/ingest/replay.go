@@ -9,10 +9,9 @@ import (
 	"os"
 	"time"
 
-	"quotary/functions/ingester/projection"
+	"quotary/shared/data/fills"
 	"quotary/shared/market"
 	"quotary/shared/source/hyperliquid"
-	"quotary/shared/store"
 )
 
 // Replay hands a recorded file of fills to the running ingester and waits until
@@ -125,10 +124,10 @@ func (r *Replay) verify(ctx context.Context, path string) (Counts, error) {
 	var counts Counts
 	var stats hyperliquid.Stats
 	err := hyperliquid.ReadFile(ctx, path, path, 0, &stats, slog.New(slog.DiscardHandler), func(ctx context.Context, d hyperliquid.Delivery) error {
-		fills := d.Events.Fills
-		counts.Fills += int64(len(fills))
-		counts.Trades += int64(len(market.AppendTrades(nil, fills)))
-		missing, err := r.Stores.Log.Has(ctx, store.FillDataset, projection.AppendFillRows(make([]store.Row, 0, len(fills)), fills))
+		list := d.Events.Fills
+		counts.Fills += int64(len(list))
+		counts.Trades += int64(len(market.AppendTrades(nil, list)))
+		missing, err := fills.Missing(ctx, r.Stores.Log, list)
 		counts.Missing += missing
 		return err
 	})

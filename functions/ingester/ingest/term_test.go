@@ -23,7 +23,7 @@ func TestAPipelineEndsWithItsTerm(t *testing.T) {
 	prefix := storetest.Tables(t, db)
 	objects, bucket := storetest.S3(t)
 	stores := Stores{store.NewLog(db, prefix+schema.LogTable), store.NewSeries(db, prefix+schema.SeriesTable), store.NewViews(objects, bucket)}
-	told := fills(t, recording)
+	told := fillsIn(t, recording)
 	hold := func(ctx context.Context, work func(context.Context, *lease.Term) error) error {
 		l := &lease.Lease{DB: db, Table: prefix + schema.SeriesTable, Name: "ingester", Owner: "one", Timing: lease.Standard, Log: quiet}
 		return l.Hold(ctx, work)

@@ -10,7 +10,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"quotary/functions/ingester/projection"
+	"quotary/shared/data/fills"
+	"quotary/shared/data/orders"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
@@ -44,9 +45,9 @@ func (p *Pipeline) writeLog(ctx context.Context, batch *market.Events) error {
 		dataset string
 		rows    []store.Row
 	}{
-		{store.FillDataset, projection.AppendFillRows(make([]store.Row, 0, len(batch.Fills)), batch.Fills)},
-		{store.OrderDataset, projection.AppendOrderRows(nil, batch.Orders, store.OrderDataset)},
-		{store.FilledDataset, projection.AppendOrderRows(nil, batch.Orders, store.FilledDataset)},
+		{fills.Name, fills.AppendRows(make([]store.Row, 0, len(batch.Fills)), batch.Fills)},
+		{orders.OtherName, orders.AppendRows(nil, batch.Orders, orders.OtherName)},
+		{orders.FilledName, orders.AppendRows(nil, batch.Orders, orders.FilledName)},
 	} {
 		if len(of.rows) == 0 {
 			continue

@@ -6,7 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"quotary/shared/data/fills"
 	"quotary/shared/market"
+	"quotary/shared/source/hyperliquid/wire"
 )
 
 // blocks makes lines of a by-block file: 16 trades a block, four blocks a
@@ -44,7 +46,7 @@ func blocks(n int) []string {
 func BenchmarkReplay(b *testing.B) {
 	lines := blocks(4000)
 	const linesPerBatch = 156 // about 5,000 fills
-	fills, rows := 0, 0
+	told, rows := 0, 0
 	b.ReportAllocs()
 	for b.Loop() {
 		s := New()
@@ -52,7 +54,7 @@ func BenchmarkReplay(b *testing.B) {
 			var e market.Events
 			for _, line := range lines[from:min(from+linesPerBatch, len(lines))] {
 				var err error
-				if e.Fills, _, err = market.AppendFills(e.Fills, line, 0); err != nil {
+				if e.Fills, _, err = wire.ParseFills(e.Fills, line, 0); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -64,10 +66,10 @@ func BenchmarkReplay(b *testing.B) {
 				b.Fatal(err)
 			}
 			c := s.Changes(now.Add(time.Second), false)
-			fills += len(e.Fills)
-			rows += len(AppendFillRows(nil, e.Fills)) + len(c.Coarse) + len(c.Fine)
+			told += len(e.Fills)
+			rows += len(fills.AppendRows(nil, e.Fills)) + len(c.Coarse) + len(c.Fine)
 		}
 	}
-	b.ReportMetric(float64(fills)/b.Elapsed().Seconds(), "fills/s")
-	b.ReportMetric(float64(rows)/float64(fills), "rows/fill")
+	b.ReportMetric(float64(told)/b.Elapsed().Seconds(), "fills/s")
+	b.ReportMetric(float64(rows)/float64(told), "rows/fill")
 }

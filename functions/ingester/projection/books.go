@@ -1,17 +1,16 @@
 package projection
 
 import (
-	"encoding/json"
-	"fmt"
-	"strconv"
 	"time"
 
+	"quotary/shared/data/bookdepth"
+	"quotary/shared/data/books"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
 
-// books keeps the last book of each coin, and samples what rests in it.
-type books struct {
+// lastBooks keeps the last book of each coin, and samples what rests in it.
+type lastBooks struct {
 	last    map[string]*lastBook
 	time    int64 // of the newest, ms
 	changed bool
@@ -20,18 +19,18 @@ type books struct {
 
 type lastBook struct {
 	book market.Book
-	text []byte // the book as the view has it; nil while it is to be written anew
+	body books.Body // the book as the view has it; nil while it is to be written anew
 }
 
-// freshFor is how old a book may be to be sampled: the venue tells one that
-// does not change too.
+// freshFor is how old a book may be to be sampled: the venue sends one that does
+// not change too.
 const freshFor = time.Minute
 
-func newBooks() books {
-	return books{last: map[string]*lastBook{}, depth: newSampler(store.DepthSeries)}
+func newBooks() lastBooks {
+	return lastBooks{last: map[string]*lastBook{}, depth: newSampler()}
 }
 
-func (p *books) apply(b *market.Book) {
+func (p *lastBooks) apply(b *market.Book) {
 	have := p.last[b.Coin]
 	if have == nil {
 		have = new(lastBook)
@@ -39,64 +38,51 @@ func (p *books) apply(b *market.Book) {
 	} else if b.Time < have.book.Time {
 		return
 	}
-	have.book, have.text = *b, nil
+	have.book, have.body = *b, nil
 	p.time = max(p.time, b.Time)
 	p.changed = true
 }
 
-// samples appends a row of each coin whose book is fresh, once a minute:
-//
-//	{"time":s,"coin":"BTC","bidVolume":"..","askVolume":".."}
-func (p *books) samples(rows []store.SeriesRow, now time.Time) []store.SeriesRow {
+// samples appends a row of each coin whose book is fresh, once a minute.
+func (p *lastBooks) samples(rows []store.SeriesRow, now time.Time) []store.SeriesRow {
 	for _, coin := range sortedCoins(p.last) {
 		b := &p.last[coin].book
 		if now.Sub(time.UnixMilli(b.Time)) > freshFor || !p.depth.due(coin, now) {
 			continue
 		}
-		bids, asks := b.Depth()
-		rows = p.depth.add(rows, coin, now, encode(struct {
-			Time int64  `json:"time"`
-			Coin string `json:"coin"`
-			Bids string `json:"bidVolume"`
-			Asks string `json:"askVolume"`
-		}{b.Time / 1000, coin, market.Text(bids), market.Text(asks)}))
+		sample := bookdepth.SampleOf(b)
+		rows = p.depth.add(rows, coin, now, func(i market.Interval, start int64) store.SeriesRow {
+			return bookdepth.Row(i, start, &sample)
+		})
 	}
 	return rows
 }
 
 // body writes the view; books that have not changed are not encoded again.
-func (p *books) body() []byte {
+func (p *lastBooks) body() []byte {
 	p.changed = false
-	b := strconv.AppendInt([]byte(`{"time":`), p.time, 10)
-	b = append(b, `,"books":{`...)
-	for i, coin := range sortedCoins(p.last) {
-		if i > 0 {
-			b = append(b, ',')
+	v := books.View{Time: p.time, Books: make(map[string]books.Body, len(p.last))}
+	for coin, last := range p.last {
+		if last.body == nil {
+			last.body = books.NewBody(&last.book)
 		}
-		last := p.last[coin]
-		if last.text == nil {
-			last.text = append(append(encode(coin), ':'), last.book.AppendJSON(nil, false)...)
-		}
-		b = append(b, last.text...)
+		v.Books[coin] = last.body
 	}
-	return append(b, "}}"...)
+	return books.Encode(v)
 }
 
-func (p *books) restore(bodies map[string][]byte) error {
-	var v struct {
-		Time  int64                      `json:"time"`
-		Books map[string]json.RawMessage `json:"books"`
-	}
-	if err := restore(bodies, store.BooksView, &v); err != nil {
+func (p *lastBooks) restore(bodies map[string][]byte) error {
+	v, err := restore(bodies, books.Name, books.Decode)
+	if err != nil {
 		return err
 	}
 	p.time = v.Time
-	for coin, text := range v.Books {
-		b, err := market.ParseBook(text)
+	for coin, body := range v.Books {
+		b, _, err := v.Of(coin)
 		if err != nil {
-			return fmt.Errorf("read view %s: %s: %w", store.BooksView, coin, err)
+			return err
 		}
-		p.last[coin] = &lastBook{book: b}
+		p.last[coin] = &lastBook{b, body}
 	}
 	return nil
 }

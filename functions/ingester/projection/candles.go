@@ -42,7 +42,7 @@ func (n *klineNode) present() market.Candle {
 	}
 	c := market.Candle{}
 	if n.tier == 0 {
-		n.trades.fold(&c)
+		n.trades.Fold(&c)
 	}
 	for _, child := range n.children {
 		part := child.present()

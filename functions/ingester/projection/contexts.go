@@ -3,15 +3,14 @@ package projection
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
+	"quotary/shared/data/contexts"
 	"quotary/shared/market"
-	"quotary/shared/store"
 )
 
-// contexts keeps the figures of all coins as the venue wrote them, and the mark
+// figures keeps the figures of all coins as the venue wrote them, and the mark
 // prices among them.
-type contexts struct {
+type figures struct {
 	time    int64 // of the newest, ms
 	perps   map[string]json.RawMessage
 	spot    json.RawMessage
@@ -19,18 +18,11 @@ type contexts struct {
 	changed bool
 }
 
-// contextsView is the view of figures: pairs of a description and the figures.
-type contextsView struct {
-	Time  int64                      `json:"time"`
-	Perps map[string]json.RawMessage `json:"perps"` // by dex, "" is the main one
-	Spot  json.RawMessage            `json:"spot"`
+func newFigures() figures {
+	return figures{perps: map[string]json.RawMessage{}, marks: map[string]market.Decimal{}}
 }
 
-func newContexts() contexts {
-	return contexts{perps: map[string]json.RawMessage{}, marks: map[string]market.Decimal{}}
-}
-
-func (p *contexts) apply(c *market.Contexts) {
+func (p *figures) apply(c *market.Contexts) {
 	p.time = max(p.time, c.Time)
 	p.changed = true
 	if c.Spot {
@@ -43,30 +35,28 @@ func (p *contexts) apply(c *market.Contexts) {
 	}
 }
 
-func (p *contexts) body() []byte {
+func (p *figures) body() []byte {
 	p.changed = false
-	return encode(contextsView{p.time, p.perps, p.spot})
+	marks := make(map[string]string, len(p.marks))
+	for coin, px := range p.marks {
+		marks[coin] = market.Text(px)
+	}
+	return contexts.Encode(contexts.View{Time: p.time, Perps: p.perps, Spot: p.spot, Marks: marks})
 }
 
-func (p *contexts) restore(bodies map[string][]byte) error {
-	var v contextsView
-	if err := restore(bodies, store.ContextsView, &v); err != nil {
+func (p *figures) restore(bodies map[string][]byte) error {
+	v, err := restore(bodies, contexts.Name, contexts.Decode)
+	if err != nil {
 		return err
 	}
+	p.time, p.spot = v.Time, v.Spot
 	for dex, raw := range v.Perps {
-		c, err := market.ParseContexts(strings.Clone(dex), v.Time, raw)
-		if err != nil {
-			return fmt.Errorf("read view %s: dex %q: %w", store.ContextsView, dex, err)
-		}
-		p.apply(&c)
+		p.perps[dex] = raw
 	}
-	if len(v.Spot) > 0 && string(v.Spot) != "null" {
-		c, err := market.ParseSpotContexts(v.Time, v.Spot)
-		if err != nil {
-			return fmt.Errorf("read view %s: spot: %w", store.ContextsView, err)
+	for coin, text := range v.Marks {
+		if p.marks[coin], err = market.ParseDecimal(text); err != nil {
+			return fmt.Errorf("read view %s: mark price of %s: %w", contexts.Name, coin, err)
 		}
-		p.apply(&c)
 	}
-	p.changed = false
 	return nil
 }

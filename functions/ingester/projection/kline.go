@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
+	"quotary/shared/data/klines"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
@@ -17,10 +17,10 @@ const (
 	keepRounds = 8
 )
 
-// klines keeps the rows of [market.KlineTiers]. Per coin they form a tree: a
+// klineTrees keeps the rows of [market.KlineTiers]. Per coin they form a tree: a
 // week has days, a day has blocks of four hours, and so on down to the second,
 // which has its trades. A bucket's row is always the sum of its children's.
-type klines struct {
+type klineTrees struct {
 	coins   map[string]*klineTree
 	touched []*klineTree
 	round   int64
@@ -33,7 +33,7 @@ type klineTree struct {
 	// no row opens after it.
 	newest  int64
 	heal    bool // newest was read from the store and is to be derived anew
-	touched bool // in klines.touched
+	touched bool // in klineTrees.touched
 }
 
 // klineNode is a bucket. Its children are known only while it is complete; else
@@ -44,17 +44,17 @@ type klineNode struct {
 	candle   market.Candle
 	stored   market.Candle // as last written or read
 	complete bool
-	children []*klineNode // by start
-	trades   tradeSet     // of a second
-	dirty    bool         // to be derived anew
-	changed  bool         // of a second: its trades differ from the stored ones
-	round    int64        // last touched
+	children []*klineNode    // by start
+	trades   market.TradeSet // of a second
+	dirty    bool            // to be derived anew
+	changed  bool            // of a second: its trades differ from the stored ones
+	round    int64           // last touched
 }
 
 const weekTier = len(market.KlineTiers) - 1
 
 // need asks for the rows along the path of each trade that are not known.
-func (k *klines) need(trades []market.Trade, r *request) {
+func (k *klineTrees) need(trades []market.Trade, r *request) {
 	var coin string
 	second := int64(-1)
 	for i := range trades {
@@ -66,7 +66,7 @@ func (k *klines) need(trades []market.Trade, r *request) {
 		coin, second = t.Coin, s
 		tree := k.coins[coin]
 		if tree == nil {
-			newest, ok := r.latest(store.KlineSeries, coin)
+			newest, ok := r.latest(klines.Key(coin, market.Second1))
 			if !ok {
 				continue
 			}
@@ -89,7 +89,7 @@ func (t *klineTree) need(second int64, r *request) {
 		if start > t.newest {
 			return
 		}
-		r.row(store.KlineSeries, t.coin, market.Week1, start)
+		r.row(klines.At(t.coin, market.Week1, start))
 	}
 	for tier := weekTier; tier > 0; tier-- {
 		start, part := market.KlineTiers[tier].StartMs(second), market.KlineTiers[tier-1]
@@ -100,7 +100,7 @@ func (t *klineTree) need(second int64, r *request) {
 			node = nil
 			end := market.KlineTiers[tier].NextMs(second)
 			for s := start; s < end && s <= t.newest; s = part.NextMs(s) {
-				r.row(store.KlineSeries, t.coin, part, s)
+				r.row(klines.At(t.coin, part, s))
 			}
 		default:
 			if node = node.child(part.StartMs(second)); node == nil {
@@ -109,12 +109,12 @@ func (t *klineTree) need(second int64, r *request) {
 		}
 	}
 	if node != nil && !node.complete {
-		r.row(store.KlineSeries, t.coin, market.Second1, second)
+		r.row(klines.At(t.coin, market.Second1, second))
 	}
 }
 
 // apply adds the trades to their seconds.
-func (k *klines) apply(trades []market.Trade, c *cache) error {
+func (k *klineTrees) apply(trades []market.Trade, c *cache) error {
 	var leaf *klineNode
 	var coin string
 	for i := range trades {
@@ -127,7 +127,7 @@ func (k *klines) apply(trades []market.Trade, c *cache) error {
 			}
 			coin = t.Coin
 		}
-		if leaf.trades.add(t) {
+		if leaf.trades.Add(t) {
 			leaf.changed = true
 			if !leaf.dirty { // else its path is marked already
 				k.coins[coin].mark(second, k.round)
@@ -138,7 +138,7 @@ func (k *klines) apply(trades []market.Trade, c *cache) error {
 }
 
 // visit opens the path to a second and returns its leaf.
-func (k *klines) visit(coin string, second int64, c *cache) (*klineNode, error) {
+func (k *klineTrees) visit(coin string, second int64, c *cache) (*klineNode, error) {
 	tree := k.coins[coin]
 	if !tree.touched {
 		tree.touched = true
@@ -166,7 +166,7 @@ func (t *klineTree) open(second, round int64, c *cache) (*klineNode, error) {
 	node, read := t.weeks[start], false
 	if node == nil {
 		var err error
-		if node, err = newKlineNode(weekTier, start, c.point(store.KlineSeries, t.coin, market.Week1, start)); err != nil {
+		if node, err = newKlineNode(weekTier, start, c.point(klines.At(t.coin, market.Week1, start))); err != nil {
 			return nil, err
 		}
 		t.weeks[start] = node
@@ -210,13 +210,13 @@ func newKlineNode(tier int, start int64, p *store.Point) (*klineNode, error) {
 	if p == nil {
 		return n, nil
 	}
-	candle, err := market.ParseCandle(p.Body)
+	candle, err := klines.Decode(p.Body)
 	if err != nil {
 		return nil, fmt.Errorf("%s row of %d: %w", market.KlineTiers[tier], start, err)
 	}
 	n.candle, n.stored = candle, candle
 	if tier == 0 {
-		if n.trades, err = decodeTrades(p.Extra, start); err != nil {
+		if n.trades, err = klines.DecodeTrades(p.Extra, start); err != nil {
 			return nil, fmt.Errorf("1s row of %d: %w", start, err)
 		}
 	}
@@ -227,7 +227,7 @@ func newKlineNode(tier int, start int64, p *store.Point) (*klineNode, error) {
 func (n *klineNode) fill(coin string, c *cache) error {
 	n.complete = true
 	if n.tier == 0 {
-		if p := c.point(store.KlineSeries, coin, market.Second1, n.start); p != nil {
+		if p := c.point(klines.At(coin, market.Second1, n.start)); p != nil {
 			again, err := newKlineNode(0, n.start, p)
 			if err != nil {
 				return err
@@ -238,7 +238,7 @@ func (n *klineNode) fill(coin string, c *cache) error {
 	}
 	part := market.KlineTiers[n.tier-1]
 	for s := n.start; s < market.KlineTiers[n.tier].NextMs(n.start); s = part.NextMs(s) {
-		p := c.point(store.KlineSeries, coin, part, s)
+		p := c.point(klines.At(coin, part, s))
 		if p == nil {
 			continue
 		}
@@ -269,7 +269,7 @@ func (n *klineNode) insert(child *klineNode) {
 
 // changes derives the touched buckets anew, appends the rows that differ from
 // the stored ones, and forgets buckets that rest.
-func (k *klines) changes(rows []store.SeriesRow) []store.SeriesRow {
+func (k *klineTrees) changes(rows []store.SeriesRow) []store.SeriesRow {
 	for _, tree := range k.touched {
 		tree.touched = false
 		for _, start := range sortedKeys(tree.weeks) {
@@ -290,10 +290,9 @@ func (n *klineNode) derive(rows []store.SeriesRow, coin string) []store.SeriesRo
 		return rows
 	}
 	n.dirty = false
-	var extra []byte
 	n.candle = market.Candle{}
 	if n.tier == 0 {
-		n.trades.fold(&n.candle)
+		n.trades.Fold(&n.candle)
 	}
 	for _, child := range n.children {
 		rows = child.derive(rows, coin)
@@ -304,13 +303,11 @@ func (n *klineNode) derive(rows []store.SeriesRow, coin string) []store.SeriesRo
 		return rows
 	}
 	n.stored, n.changed = n.candle, false
+	var trades *market.TradeSet
 	if n.tier == 0 {
-		extra = n.trades.encode(n.start)
+		trades = &n.trades
 	}
-	return append(rows, store.SeriesRow{
-		SeriesKey: store.SeriesKey{Name: store.KlineSeries, Key: coin, Interval: market.KlineTiers[n.tier].String()},
-		Point:     store.Point{Time: time.UnixMilli(n.start).UTC(), Body: n.candle.AppendJSON(make([]byte, 0, 320)), Extra: extra},
-	})
+	return append(rows, klines.Row(coin, market.KlineTiers[n.tier], &n.candle, trades))
 }
 
 // prune forgets what no event touched since a round and what ended a while
@@ -326,7 +323,7 @@ func (t *klineTree) prune(round int64) {
 // prune tells whether n itself rests; its row is all that is kept of it then.
 func (n *klineNode) prune(before, round int64) bool {
 	if n.round < round && market.KlineTiers[n.tier].NextMs(n.start) <= before {
-		n.complete, n.children, n.trades = false, nil, tradeSet{}
+		n.complete, n.children, n.trades = false, nil, market.TradeSet{}
 		return true
 	}
 	for _, child := range n.children {

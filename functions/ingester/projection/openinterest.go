@@ -1,9 +1,12 @@
 package projection
 
 import (
-	"encoding/json"
+	"cmp"
+	"slices"
 	"time"
 
+	"quotary/shared/data/openinterest"
+	"quotary/shared/data/positions"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
@@ -22,7 +25,7 @@ type openInterest struct {
 
 	history   sampler
 	published time.Time
-	view      []byte // the coins as last published
+	view      []openinterest.Coin // as last published
 }
 
 const (
@@ -32,13 +35,10 @@ const (
 	// behindAfter is how long after the newest fill the positions count as being
 	// caught up with, or their source as silent: no history is made of them.
 	behindAfter = 2 * time.Minute
-	// ratioPlaces is the precision of averages, which are rounded half away from
-	// zero. Everything else is exact.
-	ratioPlaces = 6
 )
 
 func newOpenInterest() openInterest {
-	return openInterest{positions: new(market.Positions), history: newSampler(store.OpenInterestSeries)}
+	return openInterest{positions: new(market.Positions), history: newSampler()}
 }
 
 func (p *openInterest) apply(fills []market.Fill) {
@@ -49,31 +49,9 @@ func (p *openInterest) apply(fills []market.Fill) {
 	}
 }
 
-// coinInterest is a coin in the view of open interest; values are quote units.
-type coinInterest struct {
-	Coin          string `json:"coin"`
-	PositionCount int64  `json:"positionCount"`
-	LongPv        string `json:"longPv"`
-	ShortPv       string `json:"shortPv"`
-	TotalPv       string `json:"totalPv"`
-	AvgPv         string `json:"avgPv"`
-	Traded        int64  `json:"traded"` // when the coin last traded, ms
-}
-
-// sampledInterest is a row of the history.
-type sampledInterest struct {
-	Time          int64  `json:"time"` // ms
-	Coin          string `json:"coin"`
-	PositionCount int64  `json:"positionCount"`
-	LongCount     int64  `json:"longCount"`
-	LongPv        string `json:"longPv"`
-	TotalPv       string `json:"totalPv"`
-	AvgPv         string `json:"avgPv"`
-}
-
 // mark is the price of a coin's positions; false when nothing tells one.
 func (s *Set) mark(coin string) (market.Decimal, bool) {
-	if px, ok := s.contexts.marks[coin]; ok {
+	if px, ok := s.figures.marks[coin]; ok {
 		return px, true
 	}
 	px, err := market.ParseDecimal(s.tickers.last[coin].Price)
@@ -81,22 +59,14 @@ func (s *Set) mark(coin string) (market.Decimal, bool) {
 }
 
 // interestOf values the positions of a coin.
-func (s *Set) interestOf(coin string) (coinInterest, market.OpenInterest, bool) {
+func (s *Set) interestOf(coin string) (openinterest.Coin, market.OpenInterest, bool) {
 	open := s.interest.positions.Of(coin)
 	px, ok := s.mark(coin)
 	if !ok {
-		return coinInterest{}, open, false
+		return openinterest.Coin{}, open, false
 	}
-	long, short := market.Notional(px, open.LongSize), market.Notional(px, open.ShortSize)
-	total, count := long.Add(short), open.Longs+open.Shorts
-	average, err := total.Div64(uint64(count))
-	if err != nil {
-		return coinInterest{}, open, false // no positions
-	}
-	return coinInterest{
-		Coin: coin, PositionCount: count, LongPv: market.Text(long), ShortPv: market.Text(short), TotalPv: market.Text(total),
-		AvgPv: market.Text(average.RoundHAZ(ratioPlaces)), Traded: s.tickers.last[coin].Time,
-	}, open, true
+	c, ok := openinterest.NewCoin(coin, open, px, s.tickers.last[coin].Time)
+	return c, open, ok
 }
 
 // interestChanges appends the samples of the minute, the view when it is due and
@@ -108,21 +78,21 @@ func (s *Set) interestChanges(to *Changes, now time.Time, settle bool) {
 	}
 	s.interestSamples(to, now)
 	if settle || !now.Before(p.published.Add(publishEvery)) {
-		list := []coinInterest{}
+		list := []openinterest.Coin{}
 		for _, coin := range p.positions.Coins() {
 			if c, _, ok := s.interestOf(coin); ok {
 				list = append(list, c)
 			}
 		}
-		if view := encode(list); string(view) != string(p.view) {
-			p.view, p.published = view, now
-			to.Views = append(to.Views, View{store.OpenInterestView, encode(map[string]any{"time": now.UnixMilli(), "coins": list})})
+		if p.view == nil || !slices.Equal(list, p.view) {
+			p.view, p.published = list, now
+			to.Views = append(to.Views, View{openinterest.Name, openinterest.Encode(openinterest.View{Time: now.UnixMilli(), Coins: list})})
 		}
 	}
 	pause := saveEvery + time.Duration(p.positions.Len()/savePer)*time.Second
 	if p.dirty && (settle || !now.Before(p.saved.Add(pause))) {
 		p.dirty, p.saved = false, now
-		to.Views = append(to.Views, View{store.PositionsView, p.positions.AppendJSON(nil)})
+		to.Views = append(to.Views, View{positions.Name, positions.Encode(p.positions)})
 	}
 	to.Held = p.dirty
 }
@@ -137,24 +107,23 @@ func (s *Set) interestSamples(to *Changes, now time.Time) {
 			continue
 		}
 		if c, open, ok := s.interestOf(coin); ok {
-			to.Fine = p.history.add(to.Fine, coin, now, encode(sampledInterest{
-				Time: now.UnixMilli(), Coin: coin, PositionCount: c.PositionCount, LongCount: open.Longs,
-				LongPv: c.LongPv, TotalPv: c.TotalPv, AvgPv: c.AvgPv,
-			}))
+			sample := c.Sample(now.UnixMilli(), open.Longs)
+			to.Fine = p.history.add(to.Fine, coin, now, func(i market.Interval, start int64) store.SeriesRow {
+				return openinterest.Row(i, start, &sample)
+			})
 		}
 	}
 }
 
-func (p *openInterest) restore(bodies map[string][]byte) (err error) {
-	var v struct {
-		Coins json.RawMessage `json:"coins"`
-	}
-	if err := restore(bodies, store.OpenInterestView, &v); err != nil {
+func (p *openInterest) restore(bodies map[string][]byte) error {
+	v, err := restore(bodies, openinterest.Name, openinterest.Decode)
+	if err != nil {
 		return err
 	}
 	p.view = v.Coins
-	if body, ok := bodies[store.PositionsView]; ok {
-		p.positions, err = market.ParsePositions(body)
+	slices.SortFunc(p.view, func(a, b openinterest.Coin) int { return cmp.Compare(a.Coin, b.Coin) })
+	if body, ok := bodies[positions.Name]; ok {
+		p.positions, err = positions.Decode(body)
 	}
 	return err
 }

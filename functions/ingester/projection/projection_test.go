@@ -14,6 +14,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"quotary/shared/data/klines"
+	"quotary/shared/data/mids"
+	"quotary/shared/data/openinterest"
+	"quotary/shared/data/positions"
+	"quotary/shared/data/tickers"
+	"quotary/shared/data/topfills"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
@@ -95,7 +101,7 @@ func (p *process) flush(position int, settle bool) error {
 		p.rand.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 		for _, r := range rows {
 			at := store.SeriesAt{SeriesKey: r.SeriesKey, Time: r.Time}
-			if r.Name == store.OpenInterestSeries {
+			if r.Name == openinterest.Name {
 				continue // what a sample holds depends on when it was taken
 			}
 			if err := p.disk.write(func() { p.disk.rows[at] = r.Point }); err != nil {
@@ -231,17 +237,17 @@ func TestRowsEndTheSameWhateverHappens(t *testing.T) {
 		}
 		compare(t, "after crashes", clean.rows, torn.rows)
 		compare(t, "from scratch", derived(fills), clean.rows)
-		if diff := cmp.Diff(lastPrices(clean), lastPrices(torn)); diff != "" {
+		if diff := cmp.Diff(pricesOf(clean), pricesOf(torn)); diff != "" {
 			t.Fatalf("tickers:\n%s", diff)
 		}
-		if diff := cmp.Diff(string(clean.views[store.PositionsView]), string(torn.views[store.PositionsView])); diff != "" {
+		if diff := cmp.Diff(string(clean.views[positions.Name]), string(torn.views[positions.Name])); diff != "" {
 			t.Fatalf("positions:\n%s", diff)
 		}
 	})
 }
 
-func lastPrices(d *disk) string {
-	_, prices, _ := bytes.Cut(d.views[store.TickersView], []byte(`"tickers"`))
+func pricesOf(d *disk) string {
+	_, prices, _ := bytes.Cut(d.views[tickers.Name], []byte(`"tickers"`))
 	return string(prices)
 }
 
@@ -267,7 +273,7 @@ func derived(fills []market.Fill) map[store.SeriesAt]store.Point {
 	candles, tops := map[store.SeriesAt]*market.Candle{}, map[store.SeriesAt]*market.Top{}
 	for _, tr := range market.AppendTrades(nil, fills) {
 		for _, i := range market.KlineTiers {
-			key := at(store.KlineSeries, tr.Coin, i, i.StartMs(tr.Time))
+			key := klines.At(tr.Coin, i, i.StartMs(tr.Time))
 			if candles[key] == nil {
 				candles[key] = &market.Candle{OpenTime: i.StartMs(tr.Time)}
 			}
@@ -275,20 +281,20 @@ func derived(fills []market.Fill) map[store.SeriesAt]store.Point {
 		}
 	}
 	for _, f := range fills {
-		for tier, i := range market.TopTiers {
-			key := at(store.TopFillSeries, f.Coin, i, i.StartMs(f.Time))
+		for _, i := range market.TopTiers {
+			key := topfills.At(f.Coin, i, i.StartMs(f.Time))
 			if tops[key] == nil {
 				tops[key] = &market.Top{}
 			}
-			tops[key].Add(f.Rank(), topLimit(tier))
+			tops[key].Add(f.Rank(), topfills.Limit(i))
 		}
 	}
 	rows := map[store.SeriesAt]store.Point{}
 	for key, c := range candles {
-		rows[key] = store.Point{Time: key.Time, Body: c.AppendJSON(nil)}
+		rows[key] = store.Point{Time: key.Time, Body: klines.Append(nil, c)}
 	}
 	for key, top := range tops {
-		rows[key] = store.Point{Time: key.Time, Body: top.AppendJSON(nil)}
+		rows[key] = store.Point{Time: key.Time, Body: topfills.Append(nil, *top)}
 	}
 	return rows
 }
@@ -335,7 +341,7 @@ func TestABucketThatClosedDuringADowntimeIsWritten(t *testing.T) {
 	if err := p.flush(1, false); err != nil {
 		t.Fatal(err)
 	}
-	minute := at(store.TopFillSeries, "BTC", market.Minute1, base)
+	minute := topfills.At("BTC", market.Minute1, base)
 	if _, ok := d.rows[minute]; ok {
 		t.Fatal("the minute was written while open")
 	}
@@ -345,14 +351,14 @@ func TestABucketThatClosedDuringADowntimeIsWritten(t *testing.T) {
 	if err := p.flush(1, false); err != nil {
 		t.Fatal(err)
 	}
-	if got := string(d.rows[minute].Body); got != string(market.Top{f.Rank()}.AppendJSON(nil)) {
+	if got := string(d.rows[minute].Body); got != string(topfills.Append(nil, market.Top{f.Rank()})) {
 		t.Fatalf("the minute is %s", got)
 	}
 }
 
 func TestALateTradeDoesNotTakeBackTheLastPrice(t *testing.T) {
 	t.Parallel()
-	p := tickers{last: map[string]ticker{}}
+	p := lastPrices{last: map[string]tickers.Ticker{}}
 	px := func(s string) market.Decimal { d, _ := market.ParseDecimal(s); return d }
 	p.apply([]market.Trade{{Coin: "BTC", Px: px("2"), Time: 20, Seq: 1, Tid: 2}, {Coin: "BTC", Px: px("1"), Time: 10, Seq: 9, Tid: 1}, {Coin: "BTC", Px: px("3"), Time: 20, Seq: 0, Tid: 3}, {Coin: "A", Px: px("7.5"), Time: 1, Tid: 1}})
 	want := `{"time":99,"tickers":[{"coin":"A","price":"7.5","time":1,"seq":0,"tid":1},{"coin":"BTC","price":"2.0","time":20,"seq":1,"tid":2}]}`
@@ -360,7 +366,7 @@ func TestALateTradeDoesNotTakeBackTheLastPrice(t *testing.T) {
 		t.Fatalf("got  %s\nwant %s", got, want)
 	}
 	s := New()
-	coins, err := s.Restore(map[string][]byte{store.TickersView: []byte(want), store.MidsView: []byte(`{"time":5,"mids":{"":{"BTC":"1.5"}}}`)})
+	coins, err := s.Restore(map[string][]byte{tickers.Name: []byte(want), mids.Name: []byte(`{"time":5,"mids":{"":{"BTC":"1.5"}}}`)})
 	if err != nil || !slices.Equal(coins, []string{"A", "BTC"}) || s.tickers.last["BTC"].Price != "2.0" || s.mids.byDex[""]["BTC"] != "1.5" {
 		t.Fatalf("%v %v", coins, err)
 	}
@@ -368,45 +374,6 @@ func TestALateTradeDoesNotTakeBackTheLastPrice(t *testing.T) {
 	if s.tickers.changed {
 		t.Fatal("an earlier trade of the same ms overwrote the restored price")
 	}
-}
-
-func TestATradeSetSurvivesItsEncoding(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		var s tradeSet
-		for range rapid.IntRange(0, 120).Draw(t, "n") {
-			tr := market.Trade{Side: rapid.SampledFrom([]market.Side{market.Buy, market.Sell}).Draw(t, "side"),
-				Time: base + rapid.Int64Range(0, 999).Draw(t, "ms"), Seq: rapid.Int64Range(0, 1e15).Draw(t, "seq"), Tid: rapid.Int64Range(1, 1<<50).Draw(t, "tid")}
-			tr.Px, _ = market.ParseDecimal(rapid.StringMatching(`[0-9]{1,6}\.[0-9]{1,6}`).Draw(t, "px"))
-			tr.Sz, _ = market.ParseDecimal(rapid.StringMatching(`[0-9]{1,6}\.[0-9]{1,8}`).Draw(t, "sz"))
-			s.add(&tr)
-			if s.add(&tr) {
-				t.Fatal("the same trade was added twice")
-			}
-		}
-		b := s.encode(base)
-		back, err := decodeTrades(b, base)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(back.encode(base), b) {
-			t.Fatal("it changed")
-		}
-		if len(b) > 2 {
-			if _, err := decodeTrades(b[:len(b)-1], base); err == nil {
-				t.Fatal("a cut set was read")
-			}
-		}
-	})
-}
-
-func FuzzDecodeTrades(f *testing.F) {
-	f.Add([]byte{1, 1, 5, 0, 2, 3, '1', '.', '0', 3, '2', '.', '5', 1})
-	f.Fuzz(func(t *testing.T, b []byte) {
-		if s, err := decodeTrades(b, base); err == nil && len(s.trades) > len(b) {
-			t.Fatalf("%d trades of %d bytes", len(s.trades), len(b))
-		}
-	})
 }
 
 func TestMemoryStaysBounded(t *testing.T) {

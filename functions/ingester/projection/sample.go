@@ -11,12 +11,11 @@ import (
 // the first sample that is taken in a bucket is its row. A restart forgets which
 // buckets have one; theirs is then taken again.
 type sampler struct {
-	series string
-	taken  map[string]*[len(market.SampleTiers)]int64 // by coin: start of the newest sampled bucket, ms
+	taken map[string]*[len(market.SampleTiers)]int64 // by coin: start of the newest sampled bucket, ms
 }
 
-func newSampler(series string) sampler {
-	return sampler{series: series, taken: map[string]*[len(market.SampleTiers)]int64{}}
+func newSampler() sampler {
+	return sampler{taken: map[string]*[len(market.SampleTiers)]int64{}}
 }
 
 // due tells whether a coin has no sample yet in the minute of now.
@@ -25,23 +24,18 @@ func (s *sampler) due(coin string, now time.Time) bool {
 	return taken == nil || taken[0] < market.SampleTiers[0].StartMs(now.UnixMilli())
 }
 
-// add appends the rows of a coin's sample at now; body writes it for a time.
-func (s *sampler) add(rows []store.SeriesRow, coin string, now time.Time, body []byte) []store.SeriesRow {
+// add appends the rows of a coin's sample at now; row makes that of one bucket.
+func (s *sampler) add(rows []store.SeriesRow, coin string, now time.Time, row func(i market.Interval, start int64) store.SeriesRow) []store.SeriesRow {
 	taken := s.taken[coin]
 	if taken == nil {
 		taken = new([len(market.SampleTiers)]int64)
 		s.taken[coin] = taken
 	}
 	for i, tier := range market.SampleTiers {
-		start := tier.StartMs(now.UnixMilli())
-		if start <= taken[i] {
-			continue
+		if start := tier.StartMs(now.UnixMilli()); start > taken[i] {
+			taken[i] = start
+			rows = append(rows, row(tier, start))
 		}
-		taken[i] = start
-		rows = append(rows, store.SeriesRow{
-			SeriesKey: store.SeriesKey{Name: s.series, Key: coin, Interval: tier.String()},
-			Point:     store.Point{Time: time.UnixMilli(start).UTC(), Body: body},
-		})
 	}
 	return rows
 }

@@ -4,6 +4,11 @@ import (
 	"fmt"
 	"time"
 
+	"quotary/shared/data/books"
+	"quotary/shared/data/contexts"
+	"quotary/shared/data/meta"
+	"quotary/shared/data/mids"
+	"quotary/shared/data/tickers"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
@@ -14,15 +19,15 @@ type Set struct {
 	// Trades counts the trades that were applied, those told again included.
 	Trades int64
 
-	klines  klines
+	klines  klineTrees
 	tops    tops
-	tickers tickers
-	mids    mids
-	meta    meta
+	tickers lastPrices
+	mids    midPrices
+	meta    descriptions
 
-	books    books
-	contexts contexts
-	funding  funding
+	books    lastBooks
+	figures  figures
+	funding  fundings
 	interest openInterest
 
 	cache  cache
@@ -34,14 +39,14 @@ type Set struct {
 // events touch it.
 func New() *Set {
 	return &Set{
-		klines:  klines{coins: map[string]*klineTree{}},
+		klines:  klineTrees{coins: map[string]*klineTree{}},
 		tops:    tops{coins: map[string]*topCoin{}, opening: map[string]bool{}},
-		tickers: tickers{last: map[string]ticker{}},
-		mids:    mids{byDex: map[string]map[string]string{}},
+		tickers: lastPrices{last: map[string]tickers.Ticker{}},
+		mids:    midPrices{byDex: map[string]map[string]string{}},
 		cache:   newCache(),
 
 		books:    newBooks(),
-		contexts: newContexts(),
+		figures:  newFigures(),
 		funding:  newFunding(),
 		interest: newOpenInterest(),
 	}
@@ -67,16 +72,7 @@ func newCache() cache {
 }
 
 // point is a row that was read, nil where there is none.
-func (c *cache) point(name, coin string, i market.Interval, ms int64) *store.Point {
-	if len(c.rows) == 0 {
-		return nil
-	}
-	return c.rows[at(name, coin, i, ms)]
-}
-
-func at(name, coin string, i market.Interval, ms int64) store.SeriesAt {
-	return store.SeriesAt{SeriesKey: store.SeriesKey{Name: name, Key: coin, Interval: i.String()}, Time: time.UnixMilli(ms).UTC()}
-}
+func (c *cache) point(at store.SeriesAt) *store.Point { return c.rows[at] }
 
 // request collects what is not read yet.
 type request struct {
@@ -96,8 +92,7 @@ func (r *request) ask(key any) bool {
 	return true
 }
 
-func (r *request) row(name, coin string, i market.Interval, ms int64) {
-	key := at(name, coin, i, ms)
+func (r *request) row(key store.SeriesAt) {
 	if _, read := r.cache.rows[key]; !read && r.ask(key) {
 		r.want.Rows = append(r.want.Rows, key)
 	}
@@ -105,8 +100,7 @@ func (r *request) row(name, coin string, i market.Interval, ms int64) {
 
 // latest is the newest point of a series of one-second rows, in ms, or -1
 // without any; ok is false while it is not read.
-func (r *request) latest(name, coin string) (ms int64, ok bool) {
-	key := store.SeriesKey{Name: name, Key: coin, Interval: market.Second1.String()}
+func (r *request) latest(key store.SeriesKey) (ms int64, ok bool) {
 	if ms, ok = r.cache.latest[key]; !ok && r.ask(key) {
 		r.want.Latest = append(r.want.Latest, key)
 	}
@@ -184,7 +178,7 @@ func (s *Set) Apply(e *market.Events, now time.Time) error {
 		s.funding.paid(&e.Funding[i])
 	}
 	for i := range e.Contexts {
-		s.contexts.apply(&e.Contexts[i])
+		s.figures.apply(&e.Contexts[i])
 		s.funding.show(&e.Contexts[i])
 	}
 	s.interest.apply(e.Fills)
@@ -221,21 +215,21 @@ func (s *Set) Changes(now time.Time, settle bool) Changes {
 	s.tops.changes(&c, now, settle)
 	c.Fine = s.klines.changes(c.Fine)
 	if s.tickers.changed {
-		c.Views = append(c.Views, View{store.TickersView, s.tickers.body(now)})
+		c.Views = append(c.Views, View{tickers.Name, s.tickers.body(now)})
 	}
 	if s.mids.changed {
-		c.Views = append(c.Views, View{store.MidsView, s.mids.body()})
+		c.Views = append(c.Views, View{mids.Name, s.mids.body()})
 	}
 	if s.meta.changed {
-		c.Views = append(c.Views, View{store.MetaView, s.meta.body()})
+		c.Views = append(c.Views, View{meta.Name, s.meta.body()})
 	}
 	c.Fine = s.funding.changes(c.Fine)
 	c.Fine = s.books.samples(c.Fine, now)
 	if s.books.changed {
-		c.Views = append(c.Views, View{store.BooksView, s.books.body()})
+		c.Views = append(c.Views, View{books.Name, s.books.body()})
 	}
-	if s.contexts.changed {
-		c.Views = append(c.Views, View{store.ContextsView, s.contexts.body()})
+	if s.figures.changed {
+		c.Views = append(c.Views, View{contexts.Name, s.figures.body()})
 	}
 	s.interestChanges(&c, now, settle)
 	return c

@@ -9,8 +9,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"quotary/shared/data/bookdepth"
+	"quotary/shared/data/books"
+	"quotary/shared/data/contexts"
+	"quotary/shared/data/funding"
+	"quotary/shared/data/openinterest"
+	"quotary/shared/data/positions"
 	"quotary/shared/market"
-	"quotary/shared/store"
+	"quotary/shared/source/hyperliquid/wire"
 )
 
 var noon = time.Date(2026, 11, 21, 12, 0, 30, 0, time.UTC)
@@ -64,18 +70,18 @@ func TestTheBooksViewHoldsTheLastOfEachCoin(t *testing.T) {
 	const gold = `"xyz:GOLD":{"coin":"xyz:GOLD","time":1795262429000,"levels":[[{"px":"9.5","sz":"1.0","n":1},{"px":"9.0","sz":"1.0","n":2}],[{"px":"10.5","sz":"1.0","n":3}]]}`
 	c := told(t, s, noon, false, market.Events{Books: []market.Book{
 		book("xyz:GOLD", noon.Add(-time.Second), "1.0", "1.0"), book("BTC", noon, "2.5", "0.25"), book("BTC", noon.Add(-time.Second), "7.0", "7.0")}})
-	equal(t, "view", view(c, store.BooksView), `{"time":1795262430000,"books":{`+btc+`,`+gold+`}}`)
-	if again := s.Changes(noon, false); view(again, store.BooksView) != "" {
+	equal(t, "view", view(c, books.Name), `{"time":1795262430000,"books":{`+btc+`,`+gold+`}}`)
+	if again := s.Changes(noon, false); view(again, books.Name) != "" {
 		t.Error("the view is written again without a change")
 	}
 
 	// A new life goes on from the view: what is told of one coin keeps the other.
 	next := New()
-	if _, err := next.Restore(map[string][]byte{store.BooksView: []byte(view(c, store.BooksView))}); err != nil {
+	if _, err := next.Restore(map[string][]byte{books.Name: []byte(view(c, books.Name))}); err != nil {
 		t.Fatal(err)
 	}
 	c = told(t, next, noon, false, market.Events{Books: []market.Book{book("BTC", noon.Add(time.Second), "3.0", "3.0")}})
-	if v := view(c, store.BooksView); !strings.Contains(v, gold) || !strings.Contains(v, `"BTC","time":1795262431000`) {
+	if v := view(c, books.Name); !strings.Contains(v, gold) || !strings.Contains(v, `"BTC","time":1795262431000`) {
 		t.Errorf("after a restart the view is %s", v)
 	}
 }
@@ -84,7 +90,7 @@ func TestWhatRestsInABookIsSampledOnceAMinute(t *testing.T) {
 	t.Parallel()
 	s := New()
 	tell := func(now time.Time, size string) []string {
-		return series(told(t, s, now, false, market.Events{Books: []market.Book{book("BTC", now, size, "0.25")}}), store.DepthSeries)
+		return series(told(t, s, now, false, market.Events{Books: []market.Book{book("BTC", now, size, "0.25")}}), bookdepth.Name)
 	}
 	body := `{"time":1795262430,"coin":"BTC","bidVolume":"3.5","askVolume":"0.25"}`
 	equal(t, "first", tell(noon, "2.5"), []string{"BTC 1m 12:00:00 " + body, "BTC 5m 12:00:00 " + body, "BTC 15m 12:00:00 " + body, "BTC 1h 12:00:00 " + body, "BTC 4h 12:00:00 " + body})
@@ -93,12 +99,12 @@ func TestWhatRestsInABookIsSampledOnceAMinute(t *testing.T) {
 	equal(t, "next minute", tell(noon.Add(30*time.Second), "4.0"), []string{"BTC 1m 12:01:00 " + body})
 	body = `{"time":1795262700,"coin":"BTC","bidVolume":"5.0","askVolume":"0.25"}`
 	equal(t, "after five", tell(noon.Add(270*time.Second), "4.0"), []string{"BTC 1m 12:05:00 " + body, "BTC 5m 12:05:00 " + body})
-	equal(t, "a book of the past", series(s.Changes(noon.Add(10*time.Minute), false), store.DepthSeries), []string(nil))
+	equal(t, "a book of the past", series(s.Changes(noon.Add(10*time.Minute), false), bookdepth.Name), []string(nil))
 }
 
-func figures(at time.Time, dex, coin, mark, funding string) market.Contexts {
+func figuresOf(at time.Time, dex, coin, mark, funding string) market.Contexts {
 	raw := fmt.Sprintf(`[{"universe":[{"name":%q}]},[{"markPx":%q,"funding":%q,"premium":"0.0003"}]]`, coin, mark, funding)
-	c, err := market.ParseContexts(dex, at.UnixMilli(), []byte(raw))
+	c, err := wire.ParseContexts(dex, at.UnixMilli(), []byte(raw))
 	if err != nil {
 		panic(err)
 	}
@@ -108,17 +114,17 @@ func figures(at time.Time, dex, coin, mark, funding string) market.Contexts {
 func TestTheContextsViewHoldsWhatTheVenueWrote(t *testing.T) {
 	t.Parallel()
 	s := New()
-	spot, err := market.ParseSpotContexts(noon.UnixMilli(), []byte(`[{"tokens":[]},[{"coin":"@107","markPx":"31.5"}]]`))
+	spot, err := wire.ParseSpotContexts(noon.UnixMilli(), []byte(`[{"tokens":[]},[{"coin":"@107","markPx":"31.5"}]]`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := told(t, s, noon, false, market.Events{Contexts: []market.Contexts{
-		figures(noon.Add(-time.Second), "", "BTC", "100.5", "0.0000125"), figures(noon, "xyz", "xyz:GOLD", "4001.5", "0.0"), spot}})
+		figuresOf(noon.Add(-time.Second), "", "BTC", "100.5", "0.0000125"), figuresOf(noon, "xyz", "xyz:GOLD", "4001.5", "0.0"), spot}})
 	const want = `{"time":1795262430000,"perps":{"":[{"universe":[{"name":"BTC"}]},[{"markPx":"100.5","funding":"0.0000125","premium":"0.0003"}]],` +
-		`"xyz":[{"universe":[{"name":"xyz:GOLD"}]},[{"markPx":"4001.5","funding":"0.0","premium":"0.0003"}]]},"spot":[{"tokens":[]},[{"coin":"@107","markPx":"31.5"}]]}`
-	equal(t, "view", view(c, store.ContextsView), want)
+		`"xyz":[{"universe":[{"name":"xyz:GOLD"}]},[{"markPx":"4001.5","funding":"0.0","premium":"0.0003"}]]},"spot":[{"tokens":[]},[{"coin":"@107","markPx":"31.5"}]],"marks":{"@107":"31.5","BTC":"100.5","xyz:GOLD":"4001.5"}}`
+	equal(t, "view", view(c, contexts.Name), want)
 	next := New()
-	if _, err := next.Restore(map[string][]byte{store.ContextsView: []byte(want)}); err != nil {
+	if _, err := next.Restore(map[string][]byte{contexts.Name: []byte(want)}); err != nil {
 		t.Fatal(err)
 	}
 	if px, ok := next.mark("xyz:GOLD"); !ok || market.Text(px) != "4001.5" {
@@ -134,14 +140,14 @@ func TestFundingIsProvisionalUntilTheVenueHasToldIt(t *testing.T) {
 	s := New()
 	at := time.Date(2026, 11, 21, 12, 59, 55, 0, time.UTC)
 	show := func(now time.Time, rate string) []string {
-		return series(told(t, s, now, false, market.Events{Contexts: []market.Contexts{figures(now, "", "BTC", "100.5", rate)}}), store.FundingSeries)
+		return series(told(t, s, now, false, market.Events{Contexts: []market.Contexts{figuresOf(now, "", "BTC", "100.5", rate)}}), funding.Name)
 	}
 	equal(t, "within the hour", show(at.Add(-time.Minute), "0.00001"), []string(nil))
 	equal(t, "before its end", show(at, "0.0000125"), []string(nil))
 	equal(t, "after its end", show(at.Add(10*time.Second), "0.9"), []string{
 		`BTC 1h 13:00:00 {"coin":"BTC","fundingRate":"0.0000125","premium":"0.0003","time":1795266000000,"provisional":true}`})
 	paid := market.Funding{Coin: "BTC", Rate: "0.0000126", Premium: "0.00031", Time: 1795266000017}
-	equal(t, "told", series(told(t, s, at.Add(time.Minute), false, market.Events{Funding: []market.Funding{paid}}), store.FundingSeries), []string{
+	equal(t, "told", series(told(t, s, at.Add(time.Minute), false, market.Events{Funding: []market.Funding{paid}}), funding.Name), []string{
 		`BTC 1h 13:00:00 {"coin":"BTC","fundingRate":"0.0000126","premium":"0.00031","time":1795266000017}`})
 	equal(t, "later in the hour", show(at.Add(2*time.Minute), "0.9"), []string(nil))
 
@@ -158,10 +164,10 @@ func TestTheRateThatANodeTellsStandsUntilThePremiumIsKnown(t *testing.T) {
 	s := New()
 	at := time.Date(2026, 11, 21, 13, 0, 0, 0, time.UTC)
 	pay := func(f market.Funding) []string {
-		return series(told(t, s, at, false, market.Events{Funding: []market.Funding{f}}), store.FundingSeries)
+		return series(told(t, s, at, false, market.Events{Funding: []market.Funding{f}}), funding.Name)
 	}
 	show := func(now time.Time) []string {
-		return series(told(t, s, now, false, market.Events{Contexts: []market.Contexts{figures(now, "", "BTC", "100.5", "0.5")}}), store.FundingSeries)
+		return series(told(t, s, now, false, market.Events{Contexts: []market.Contexts{figuresOf(now, "", "BTC", "100.5", "0.5")}}), funding.Name)
 	}
 	show(at.Add(-time.Second))
 	equal(t, "of the node", pay(market.Funding{Coin: "BTC", Rate: "-0.0000125", Time: at.UnixMilli() + 40}), []string{
@@ -184,28 +190,28 @@ func TestOpenInterestIsMarkedWithTheCoinsFiguresElseTheLastTrade(t *testing.T) {
 	t.Parallel()
 	s := New()
 	c := told(t, s, noon, false, market.Events{
-		Contexts: []market.Contexts{figures(noon, "", "BTC", "100.5", "0.0")},
+		Contexts: []market.Contexts{figuresOf(noon, "", "BTC", "100.5", "0.0")},
 		Fills: []market.Fill{
 			held(1, "BTC", noon, "99.0", "2.0", market.Buy), held(2, "BTC", noon, "99.0", "1.5", market.Sell), held(3, "BTC", noon, "99.0", "0.5", market.Sell),
 			held(1, "ETH", noon, "10.0", "0.1", market.Buy), held(2, "ETH", noon, "10.0", "0.1", market.Sell),
 			held(1, "@107", noon, "10.0", "0.1", market.Buy),
 		}})
-	equal(t, "view", view(c, store.OpenInterestView), `{"coins":[`+
+	equal(t, "view", view(c, openinterest.Name), `{"time":1795262430000,"coins":[`+
 		`{"coin":"BTC","positionCount":3,"longPv":"201.0","shortPv":"201.0","totalPv":"402.0","avgPv":"134.0","traded":1795262430000},`+
-		`{"coin":"ETH","positionCount":2,"longPv":"1.0","shortPv":"1.0","totalPv":"2.0","avgPv":"1.0","traded":1795262430000}],"time":1795262430000}`)
+		`{"coin":"ETH","positionCount":2,"longPv":"1.0","shortPv":"1.0","totalPv":"2.0","avgPv":"1.0","traded":1795262430000}]}`)
 	const btc = `{"time":1795262430000,"coin":"BTC","positionCount":3,"longCount":1,"longPv":"201.0","totalPv":"402.0","avgPv":"134.0"}`
-	rows := series(c, store.OpenInterestSeries)
+	rows := series(c, openinterest.Name)
 	if len(rows) != 2*len(market.SampleTiers) || rows[0] != "BTC 1m 12:00:00 "+btc || rows[4] != "BTC 4h 12:00:00 "+btc {
 		t.Errorf("history is %q", rows)
 	}
-	if again := s.Changes(noon.Add(publishEvery), false); view(again, store.OpenInterestView) != "" || len(series(again, store.OpenInterestSeries)) > 0 {
+	if again := s.Changes(noon.Add(publishEvery), false); view(again, openinterest.Name) != "" || len(series(again, openinterest.Name)) > 0 {
 		t.Error("it is written again without a change")
 	}
-	c = told(t, s, noon.Add(time.Minute), false, market.Events{Contexts: []market.Contexts{figures(noon, "", "BTC", "110.0", "0.0")}})
-	if v := view(c, store.OpenInterestView); !strings.Contains(v, `"coin":"BTC","positionCount":3,"longPv":"220.0"`) {
+	c = told(t, s, noon.Add(time.Minute), false, market.Events{Contexts: []market.Contexts{figuresOf(noon, "", "BTC", "110.0", "0.0")}})
+	if v := view(c, openinterest.Name); !strings.Contains(v, `"coin":"BTC","positionCount":3,"longPv":"220.0"`) {
 		t.Errorf("at the new mark price it is %s", v)
 	}
-	if rows := series(c, store.OpenInterestSeries); len(rows) != 2 || !strings.Contains(rows[0], `"longPv":"220.0"`) {
+	if rows := series(c, openinterest.Name); len(rows) != 2 || !strings.Contains(rows[0], `"longPv":"220.0"`) {
 		t.Errorf("history of the next minute is %q", rows)
 	}
 }
@@ -213,35 +219,35 @@ func TestOpenInterestIsMarkedWithTheCoinsFiguresElseTheLastTrade(t *testing.T) {
 func TestNoHistoryIsMadeOfOpenInterestOfThePast(t *testing.T) {
 	t.Parallel()
 	c := told(t, New(), noon, false, market.Events{Fills: []market.Fill{held(1, "BTC", noon.Add(-behindAfter-time.Second), "99.0", "2.0", market.Buy)}})
-	if view(c, store.OpenInterestView) == "" {
+	if view(c, openinterest.Name) == "" {
 		t.Error("the view is missing")
 	}
-	equal(t, "history", series(c, store.OpenInterestSeries), []string(nil))
+	equal(t, "history", series(c, openinterest.Name), []string(nil))
 }
 
 func TestCheckpointsWaitForTheSnapshotOfPositions(t *testing.T) {
 	t.Parallel()
 	s := New()
 	c := told(t, s, noon, false, market.Events{Fills: []market.Fill{held(1, "BTC", noon, "99.0", "2.0", market.Buy)}})
-	if c.Held || view(c, store.PositionsView) == "" {
+	if c.Held || view(c, positions.Name) == "" {
 		t.Error("the first snapshot is not written at once")
 	}
 	more := market.Events{Fills: []market.Fill{held(2, "BTC", noon, "99.0", "2.0", market.Sell)}}
-	if c = told(t, s, noon.Add(time.Second), false, more); !c.Held || view(c, store.PositionsView) != "" {
+	if c = told(t, s, noon.Add(time.Second), false, more); !c.Held || view(c, positions.Name) != "" {
 		t.Error("the next is not waited for")
 	}
 	if c = told(t, s, noon.Add(2*time.Second), false, more); !c.Held {
 		t.Error("fills that are known already free the checkpoints")
 	}
 	c = s.Changes(noon.Add(saveEvery), false)
-	if c.Held || !bytes.Contains([]byte(view(c, store.PositionsView)), []byte("0002 -2.0 ")) {
-		t.Errorf("when it is due, the snapshot is %q", view(c, store.PositionsView))
+	if c.Held || !bytes.Contains([]byte(view(c, positions.Name)), []byte("0002 -2.0 ")) {
+		t.Errorf("when it is due, the snapshot is %q", view(c, positions.Name))
 	}
 	if c = s.Changes(noon.Add(2*saveEvery), false); c.Held || len(c.Views) > 0 {
 		t.Error("it is written again without a change")
 	}
 	told(t, s, noon.Add(2*saveEvery), false, market.Events{Fills: []market.Fill{held(3, "BTC", noon, "99.0", "2.0", market.Sell)}})
-	if c = told(t, s, noon.Add(2*saveEvery), true, market.Events{Fills: []market.Fill{held(4, "BTC", noon, "99.0", "2.0", market.Sell)}}); c.Held || view(c, store.PositionsView) == "" {
+	if c = told(t, s, noon.Add(2*saveEvery), true, market.Events{Fills: []market.Fill{held(4, "BTC", noon, "99.0", "2.0", market.Sell)}}); c.Held || view(c, positions.Name) == "" {
 		t.Error("settling does not write it")
 	}
 	spot := market.Events{Fills: []market.Fill{held(1, "@107", noon, "99.0", "2.0", market.Buy)}}

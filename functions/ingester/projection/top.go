@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"quotary/shared/data/topfills"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
@@ -39,13 +40,6 @@ type topBucket struct {
 	round int64 // last touched
 }
 
-func topLimit(tier int) int {
-	if tier == 0 {
-		return market.TopOfSecond
-	}
-	return market.TopOfBucket
-}
-
 func (p *tops) need(fills []market.Fill, r *request) {
 	for coin := range p.opening {
 		p.find(coin, r)
@@ -66,7 +60,7 @@ func (p *tops) need(fills []market.Fill, r *request) {
 		for tier, interval := range market.TopTiers {
 			start := interval.StartMs(s)
 			if c.buckets[tier][start] == nil && start <= c.newest {
-				r.row(store.TopFillSeries, c.coin, interval, start)
+				r.row(topfills.At(c.coin, interval, start))
 			}
 		}
 	}
@@ -77,7 +71,7 @@ func (p *tops) need(fills []market.Fill, r *request) {
 func (p *tops) find(coin string, r *request) *topCoin {
 	c := p.coins[coin]
 	if c == nil {
-		newest, ok := r.latest(store.TopFillSeries, coin)
+		newest, ok := r.latest(topfills.Key(coin, market.Second1))
 		if !ok {
 			return nil
 		}
@@ -99,9 +93,9 @@ func (c *topCoin) needHeal(r *request) {
 	for tier := 1; tier < len(market.TopTiers); tier++ {
 		interval, part := market.TopTiers[tier], market.TopTiers[tier-1]
 		start := interval.StartMs(c.newest)
-		r.row(store.TopFillSeries, c.coin, interval, start)
+		r.row(topfills.At(c.coin, interval, start))
 		for s := start; s <= c.newest; s = part.NextMs(s) {
-			r.row(store.TopFillSeries, c.coin, part, s)
+			r.row(topfills.At(c.coin, part, s))
 		}
 	}
 }
@@ -122,10 +116,10 @@ func (p *tops) healCoin(c *topCoin, cached *cache) error {
 			var child market.Top
 			if open := c.buckets[tier-1][s]; open != nil {
 				child = open.top
-			} else if child, err = readTop(cached.point(store.TopFillSeries, c.coin, part, s)); err != nil {
+			} else if child, err = readTop(cached.point(topfills.At(c.coin, part, s))); err != nil {
 				return fmt.Errorf("%s row of %d: %w", part, s, err)
 			}
-			if b.top.Merge(child, topLimit(tier)) {
+			if b.top.Merge(child, topfills.Limit(market.TopTiers[tier])) {
 				b.dirty = true
 			}
 		}
@@ -137,7 +131,7 @@ func (p *tops) healCoin(c *topCoin, cached *cache) error {
 func (c *topCoin) bucket(tier int, start int64, cached *cache) (*topBucket, error) {
 	b := c.buckets[tier][start]
 	if b == nil {
-		top, err := readTop(cached.point(store.TopFillSeries, c.coin, market.TopTiers[tier], start))
+		top, err := readTop(cached.point(topfills.At(c.coin, market.TopTiers[tier], start)))
 		if err != nil {
 			return nil, fmt.Errorf("%s row of %d: %w", market.TopTiers[tier], start, err)
 		}
@@ -151,7 +145,7 @@ func readTop(p *store.Point) (market.Top, error) {
 	if p == nil {
 		return nil, nil
 	}
-	return market.ParseTop(p.Body)
+	return topfills.Decode(p.Body)
 }
 
 func (p *tops) apply(fills []market.Fill, cached *cache, now time.Time) error {
@@ -192,7 +186,7 @@ func (p *tops) add(c *topCoin, f *market.Fill, cached *cache) error {
 			return err
 		}
 		b.round = p.round
-		if b.top.Add(ranked, topLimit(tier)) {
+		if b.top.Add(ranked, topfills.Limit(market.TopTiers[tier])) {
 			b.dirty = true
 		}
 	}
@@ -214,7 +208,7 @@ func (p *tops) changes(to *Changes, now time.Time, settle bool) {
 					idle && !now.Before(time.UnixMilli(interval.NextMs(start)).Add(settleAfter))
 				if b.dirty && over {
 					b.dirty = false
-					row := c.row(interval, start, b)
+					row := topfills.Row(c.coin, interval, start, b.top)
 					if tier == 0 {
 						to.Fine = append(to.Fine, row)
 					} else {
@@ -226,13 +220,6 @@ func (p *tops) changes(to *Changes, now time.Time, settle bool) {
 				}
 			}
 		}
-	}
-}
-
-func (c *topCoin) row(i market.Interval, start int64, b *topBucket) store.SeriesRow {
-	return store.SeriesRow{
-		SeriesKey: store.SeriesKey{Name: store.TopFillSeries, Key: c.coin, Interval: i.String()},
-		Point:     store.Point{Time: time.UnixMilli(start).UTC(), Body: b.top.AppendJSON(make([]byte, 0, 2+260*len(b.top)))},
 	}
 }
 

@@ -2,38 +2,35 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 
+	"quotary/shared/api"
 	"quotary/shared/catalog"
+	"quotary/shared/data/fills"
+	"quotary/shared/data/topfills"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
 
-// fills holds what the handlers read.
-type fills struct {
+// reader holds what the handlers read.
+type reader struct {
 	log    *store.Log
 	series *store.Series
 }
 
 // byAddress returns the newest fills of an account, oldest first.
-func (f *fills) byAddress(ctx context.Context, in catalog.FillsByAddressIn) ([]catalog.Fill, error) {
-	q := store.Query{Subject: string(in.Address), Newest: true, PageSize: pageFor(in.Limit)}
-	if in.Coin != "" {
-		q.Subject, q.Index = string(in.Address)+"/"+string(in.Coin), store.A
-	}
-	list, err := read[catalog.Fill](ctx, f.log, q, in.Limit)
+func (r *reader) byAddress(ctx context.Context, in catalog.FillsByAddressIn) ([]catalog.Fill, error) {
+	list, err := all(fills.Newest(ctx, r.log, string(in.Address), string(in.Coin), int(in.Limit)), fill)
 	slices.Reverse(list)
 	return list, err
 }
 
 // byOid returns all fills of an order in the order of execution, or null when
 // there are none.
-func (f *fills) byOid(ctx context.Context, in catalog.FillsByOidIn) (*[]catalog.Fill, error) {
-	q := store.Query{Subject: strconv.FormatInt(in.Oid, 10), Index: store.B, PageSize: maxPage}
-	list, err := read[catalog.Fill](ctx, f.log, q, 0)
+func (r *reader) byOid(ctx context.Context, in catalog.FillsByOidIn) (*[]catalog.Fill, error) {
+	list, err := all(fills.ByOrder(ctx, r.log, in.Oid), fill)
 	if len(list) == 0 {
 		return nil, err
 	}
@@ -41,9 +38,10 @@ func (f *fills) byOid(ctx context.Context, in catalog.FillsByOidIn) (*[]catalog.
 }
 
 // byTwap returns all fills of a TWAP order in the order of execution.
-func (f *fills) byTwap(ctx context.Context, in catalog.FillsByTwapIn) ([]catalog.TwapFill, error) {
-	q := store.Query{Subject: strconv.FormatInt(in.TwapID, 10), Index: store.C, PageSize: maxPage}
-	return read[catalog.TwapFill](ctx, f.log, q, 0)
+func (r *reader) byTwap(ctx context.Context, in catalog.FillsByTwapIn) ([]catalog.TwapFill, error) {
+	return all(fills.ByTwap(ctx, r.log, in.TwapID), func(f *market.Fill) catalog.TwapFill {
+		return catalog.TwapFill{Coin: f.Coin, Side: f.Side.String(), Px: f.Px, Sz: f.Sz, Time: f.Time, TwapID: in.TwapID}
+	})
 }
 
 // builderReach is how many of a builder's newest fills are looked through for
@@ -52,90 +50,72 @@ func (f *fills) byTwap(ctx context.Context, in catalog.FillsByTwapIn) ([]catalog
 const builderReach = 20_000
 
 // byBuilder returns the newest fills that a builder routed, newest first.
-func (f *fills) byBuilder(ctx context.Context, in catalog.FillsByBuilderIn) ([]catalog.BuilderFill, error) {
-	q := store.Query{Dataset: store.FillDataset, Subject: string(in.Builder), Index: store.D, Newest: true, PageSize: pageFor(in.Limit)}
-	if in.Coin != "" || in.MinVal > 0 {
-		q.PageSize = maxPage
-	}
+func (r *reader) byBuilder(ctx context.Context, in catalog.FillsByBuilderIn) ([]catalog.BuilderFill, error) {
 	least, err := market.ParseDecimal(strconv.FormatInt(in.MinVal, 10))
 	if err != nil {
 		return nil, err
 	}
+	reach := int(in.Limit)
+	if in.Coin != "" || in.MinVal > 0 {
+		reach = builderReach
+	}
 	var list []catalog.BuilderFill
-	seen := 0
-	for row, err := range f.log.Rows(ctx, q) {
+	for f, err := range fills.ByBuilder(ctx, r.log, string(in.Builder), reach) {
 		if err != nil {
 			return nil, err
 		}
-		fill, err := decode[catalog.BuilderFill](row)
-		if err != nil {
-			return nil, err
+		if in.Coin != "" && f.Coin != string(in.Coin) || f.Notional().Cmp(least) < 0 {
+			continue
 		}
-		wanted, err := selects(&fill, in.Coin, least)
-		if err != nil {
-			return nil, fmt.Errorf("fill %s of %s: %w", row.ID, row.Subject, err)
-		}
-		if wanted {
-			list = append(list, fill)
-		}
-		if seen++; int64(len(list)) == in.Limit || seen == builderReach {
+		if list = append(list, builderFill(&f)); int64(len(list)) == in.Limit {
 			break
 		}
 	}
 	return list, nil
 }
 
-// selects tells whether a fill is of the coin, if one is asked for, and worth
-// at least so much.
-func selects(fill *catalog.BuilderFill, coin catalog.Coin, least market.Decimal) (bool, error) {
-	if coin != "" && fill.Coin != string(coin) {
-		return false, nil
-	}
-	if least.IsZero() {
-		return true, nil
-	}
-	px, err := market.ParseDecimal(fill.Px)
+// topTrades returns the largest fills of a coin in a window that ends now,
+// largest first.
+func (r *reader) topTrades(ctx context.Context, in catalog.TopTradesIn) ([]catalog.TopFill, error) {
+	now := api.Now(ctx)
+	top, err := topfills.Window(ctx, r.series, string(in.Coin), now.Add(-in.Interval.Duration()).UnixMilli(), now.UnixMilli(), int(in.Limit))
 	if err != nil {
-		return false, fmt.Errorf("px %w", err)
+		return nil, err
 	}
-	sz, err := market.ParseDecimal(fill.Sz)
-	if err != nil {
-		return false, fmt.Errorf("sz %w", err)
-	}
-	return market.Notional(px, sz).Cmp(least) >= 0, nil
-}
-
-// maxPage is how many fills one request to the log reads at most: about half of
-// the megabyte that DynamoDB puts into a page.
-const maxPage = 1000
-
-// pageFor is one more than is asked for: the last millisecond of a page is
-// known to be whole only when the page goes beyond it.
-func pageFor(limit int64) int { return int(min(limit+1, maxPage)) }
-
-// read returns the first limit fills of a query, or all when limit is 0.
-func read[T any](ctx context.Context, log *store.Log, q store.Query, limit int64) ([]T, error) {
-	q.Dataset = store.FillDataset
-	var list []T
-	for row, err := range log.Rows(ctx, q) {
-		if err != nil {
-			return nil, err
-		}
-		fill, err := decode[T](row)
-		if err != nil {
-			return nil, err
-		}
-		if list = append(list, fill); int64(len(list)) == limit {
-			break
+	list := make([]catalog.TopFill, len(top))
+	for i, f := range top {
+		list[i] = catalog.TopFill{
+			Time: f.Time, Address: f.Address, Coin: f.Coin, Side: f.Side.String(), Oid: f.Oid, IsTaker: f.IsTaker,
+			Px: f.Px, Sz: f.Sz, Val: market.Text(f.Val), EndPosition: market.Text(f.EndPosition),
 		}
 	}
 	return list, nil
 }
 
-// decode reads those members of a stored fill that T has.
-func decode[T any](row store.Row) (fill T, err error) {
-	if err := json.Unmarshal(row.Body, &fill); err != nil {
-		return fill, fmt.Errorf("read fill %s of %s: %w", row.ID, row.Subject, err)
+// all returns each fill of a sequence in the shape of an endpoint.
+func all[T any](list iter.Seq2[market.Fill, error], shape func(*market.Fill) T) ([]T, error) {
+	var shaped []T
+	for f, err := range list {
+		if err != nil {
+			return nil, err
+		}
+		shaped = append(shaped, shape(&f))
 	}
-	return fill, nil
+	return shaped, nil
+}
+
+func fill(f *market.Fill) catalog.Fill {
+	return catalog.Fill{
+		Cloid: catalog.OrNull(f.Cloid), ClosedPnl: f.ClosedPnl, Coin: f.Coin, Crossed: f.Crossed, Dir: f.Dir,
+		Fee: f.Fee, FeeToken: f.FeeToken, Hash: f.Hash, Oid: f.Oid, Px: f.Px, Side: f.Side.String(),
+		StartPosition: f.StartPosition, Sz: f.Sz, Tid: f.Tid, Time: f.Time, TwapID: f.TwapID,
+	}
+}
+
+func builderFill(f *market.Fill) catalog.BuilderFill {
+	return catalog.BuilderFill{
+		Coin: f.Coin, Side: f.Side.String(), Px: f.Px, Sz: f.Sz, Time: f.Time, Hash: f.Hash, Oid: f.Oid,
+		BuilderFee: catalog.OrNull(f.BuilderFee), Fee: f.Fee, FeeToken: f.FeeToken, Dir: f.Dir, Crossed: f.Crossed,
+		ClosedPnl: f.ClosedPnl, StartPosition: f.StartPosition,
+	}
 }

@@ -3,41 +3,33 @@ package main
 import (
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
-	"quotary/shared/keys"
+	"quotary/shared/data/fills"
 	"quotary/shared/market"
 	"quotary/shared/store"
-	"quotary/shared/store/schema"
 )
-
-var update = apitest.Update
 
 const root = "/upgrade/v2/hl/fills"
 
 type world struct {
 	*apitest.World
-	fills *fills
+	log    *store.Log
+	series *store.Series
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{World: apitest.New(t, string(catalog.PerpFills))}
-	w.fills = &fills{
-		log:    store.NewLog(w.DB, w.Prefix+schema.LogTable),
-		series: store.NewSeries(w.DB, w.Prefix+schema.SeriesTable),
-	}
-	w.fills.register(w.Family)
-	if err := w.Family.Complete(); err != nil {
-		t.Fatal(err)
-	}
+	w := new(world)
+	w.World = apitest.Open(t, catalog.PerpFills, func(open *apitest.World) {
+		w.log, w.series = open.Log(), open.Series()
+		(&reader{log: w.log, series: w.series}).register(open.Family)
+	})
 	return w
 }
 
@@ -57,22 +49,9 @@ func one(n int64) market.Fill {
 	}
 }
 
-// put stores fills as the ingester does.
 func (w *world) put(t *testing.T, list ...market.Fill) {
 	t.Helper()
-	var rows []store.Row
-	for _, f := range list {
-		row := store.Row{
-			Subject: f.Address, Time: f.When(), ID: fmt.Sprintf("%d#%d", f.Tid, f.Oid), Seq: f.Seq,
-			Index: [4]string{f.Address + "/" + f.Coin, strconv.FormatInt(f.Oid, 10), "", f.Builder},
-			Body:  f.AppendJSON(nil),
-		}
-		if f.TwapID != nil {
-			row.Index[2] = strconv.FormatInt(*f.TwapID, 10)
-		}
-		rows = append(rows, row)
-	}
-	if err := w.fills.log.Put(t.Context(), store.FillDataset, rows); err != nil {
+	if err := fills.Put(t.Context(), w.log, list...); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -80,11 +59,7 @@ func (w *world) put(t *testing.T, list ...market.Fill) {
 // golden calls and compares with the golden file.
 func (w *world) golden(t *testing.T, name, target string) {
 	t.Helper()
-	answer := w.Get(t, w.SubKey, root+target)
-	if answer.Status != http.StatusOK {
-		t.Fatalf("%s answers %d: %s", target, answer.Status, answer.Body)
-	}
-	apitest.Golden(t, *update, name, answer.Body)
+	w.Get(t, w.SubKey, root+target).Golden(t, name)
 }
 
 // tids calls and returns the trade ids of the fills.
@@ -299,45 +274,10 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 func TestAnUnreadableRowIsAnInternalErrorThatTellsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	err := w.fills.log.Put(t.Context(), store.FillDataset, []store.Row{{
-		Subject: alice, Time: time.UnixMilli(first), ID: "1#1", Index: [4]string{"", "5", "6", builder}, Body: []byte(`{"oid":"secret"}`),
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	broken := one(0)
+	broken.Px, broken.Oid, broken.Builder = "secret", 5, builder
+	w.put(t, broken)
 	for _, target := range []string{"/" + alice, "/oid/5", "/builder/" + builder + "/latest"} {
-		answer := w.Get(t, w.SubKey, root+target)
-		if answer.Status != http.StatusInternalServerError || apitest.Message(t, answer) != "internal error" {
-			t.Errorf("%s answers %d: %s", target, answer.Status, answer.Body)
-		}
-	}
-}
-
-func TestEachEndpointDemandsItsAction(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	targets := map[string]string{
-		"/" + alice:                        "HL_FILLS",
-		"/oid/1":                           "HL_FILLS",
-		"/twapid/1":                        "HL_FILLS_BY_TWAP_ID",
-		"/builder/" + builder + "/latest":  "HL_FILLS_BUILDER",
-		"/top-trades?interval=1h&coin=BTC": "HL_TOP_TRADES",
-	}
-	quota := int64(100)
-	for _, action := range targets {
-		level := keys.Allow(action)
-		if err := w.Keys.PutLevel(t.Context(), w.Primary.AccessKey, action, level); err != nil {
-			t.Fatal(err)
-		}
-		key := w.Issue(t, w.Primary, keys.NewSubKey{Name: action, Level: action, MonthlyQuota: &quota})
-		for target, needs := range targets {
-			want := http.StatusForbidden
-			if needs == action {
-				want = http.StatusOK
-			}
-			if answer := w.Get(t, key, root+target); answer.Status != want {
-				t.Errorf("%s with %s answers %d, want %d", target, action, answer.Status, want)
-			}
-		}
+		w.Get(t, w.SubKey, root+target).Refused(t, http.StatusInternalServerError, "internal error")
 	}
 }

@@ -13,16 +13,16 @@ import (
 
 func main() {
 	lambda.Start(service.Family(catalog.PerpFills, func(o *service.Opened) error {
-		f := &fills{log: o.Rows(o.DB), series: o.Series(o.DB)}
-		f.register(o.Family)
+		r := &reader{log: o.Rows(o.DB), series: o.Series(o.DB)}
+		r.register(o.Family)
 		return nil
 	}))
 }
 
-func (f *fills) register(family *api.Family) {
-	api.Handle(family, catalog.FillsByAddress, f.byAddress)
-	api.Handle(family, catalog.FillsByOid, f.byOid)
-	api.Handle(family, catalog.FillsByTwap, f.byTwap)
-	api.Handle(family, catalog.FillsByBuilder, f.byBuilder)
-	api.Handle(family, catalog.TopTrades, f.topTrades)
+func (r *reader) register(family *api.Family) {
+	api.Handle(family, catalog.FillsByAddress, r.byAddress)
+	api.Handle(family, catalog.FillsByOid, r.byOid)
+	api.Handle(family, catalog.FillsByTwap, r.byTwap)
+	api.Handle(family, catalog.FillsByBuilder, r.byBuilder)
+	api.Handle(family, catalog.TopTrades, r.topTrades)
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -12,15 +14,14 @@ import (
 
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
+	"quotary/shared/data/klines"
+	"quotary/shared/data/meta"
+	"quotary/shared/data/mids"
 	"quotary/shared/keys"
 	"quotary/shared/market"
 	"quotary/shared/signature"
 	"quotary/shared/store"
-	"quotary/shared/store/schema"
-	"quotary/shared/store/storetest"
 )
-
-var update = apitest.Update
 
 const path = "/upgrade/v2/hl/info"
 
@@ -33,23 +34,12 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{World: apitest.New(t, string(catalog.PerpInfo))}
-	w.log = store.NewLog(w.DB, w.Prefix+schema.LogTable)
-	w.series = store.NewSeries(w.DB, w.Prefix+schema.SeriesTable)
-	client, bucket := storetest.S3(t)
-	w.views = store.NewViews(client, bucket)
-	newInfo(w.log, w.series, w.views, w.Now).register(w.Family)
-	if err := w.Family.Complete(); err != nil {
-		t.Fatal(err)
-	}
+	w := new(world)
+	w.World = apitest.Open(t, catalog.PerpInfo, func(open *apitest.World) {
+		w.log, w.series, w.views = open.Log(), open.Series(), open.Views(t)
+		newInfo(w.log, w.series, w.views, open.Now).register(open.Family)
+	})
 	return w
-}
-
-func (w *world) publish(t *testing.T, name, body string) {
-	t.Helper()
-	if err := w.views.Publish(t.Context(), name, []byte(body)); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func (w *world) ask(t *testing.T, body string) apitest.Answer {
@@ -59,24 +49,39 @@ func (w *world) ask(t *testing.T, body string) apitest.Answer {
 
 func (w *world) golden(t *testing.T, name, body string) {
 	t.Helper()
-	answer := w.ask(t, body)
-	if answer.Status != http.StatusOK {
-		t.Fatalf("%s answers %d: %s", body, answer.Status, answer.Body)
-	}
-	apitest.Golden(t, *update, name, answer.Body)
+	w.ask(t, body).Golden(t, name)
 }
 
-const (
-	someMids = `{"time":1,"mids":{"":{"@107":"33.2455","BTC":"30135.5"},"xyz":{"xyz:GOLD":"4001.55"}}}`
-	someMeta = `{"time":1,"meta":{"":{"universe":[{"szDecimals":5,"name":"BTC","maxLeverage":40,"marginTableId":56}],"marginTables":[],"collateralToken":0},
-		"xyz":{"universe":[{"szDecimals":4,"name":"xyz:GOLD","maxLeverage":20,"marginTableId":20,"onlyIsolated":true}]}},
-		"spotMeta":{"universe":[{"tokens":[1,0],"name":"PURR/USDC","index":0,"isCanonical":true}],"tokens":[{"name":"USDC","index":0}]}}`
-)
+// someMids has the prices of two dexs.
+func (w *world) someMids(t *testing.T) {
+	t.Helper()
+	err := mids.Publish(t.Context(), w.views, mids.View{Time: 1, Mids: map[string]map[string]string{
+		"": {"@107": "33.2455", "BTC": "30135.5"}, "xyz": {"xyz:GOLD": "4001.55"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// someMeta describes two dexs and the spot markets.
+func (w *world) someMeta(t *testing.T) {
+	t.Helper()
+	err := meta.Publish(t.Context(), w.views, meta.View{
+		Time: 1,
+		Perps: map[string]json.RawMessage{
+			"":    json.RawMessage(`{"universe":[{"szDecimals":5,"name":"BTC","maxLeverage":40,"marginTableId":56}],"marginTables":[],"collateralToken":0}`),
+			"xyz": json.RawMessage(`{"universe":[{"szDecimals":4,"name":"xyz:GOLD","maxLeverage":20,"marginTableId":20,"onlyIsolated":true}]}`),
+		},
+		Spot: json.RawMessage(`{"universe":[{"tokens":[1,0],"name":"PURR/USDC","index":0,"isCanonical":true}],"tokens":[{"name":"USDC","index":0}]}`),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
 
 func TestAllMidsOfADex(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.publish(t, store.MidsView, someMids)
+	w.someMids(t)
 	w.golden(t, "allMids", `{"type":"allMids"}`)
 	for body, want := range map[string]map[string]string{
 		`{"type":"allMids","dex":""}`:    {"@107": "33.2455", "BTC": "30135.5"},
@@ -92,7 +97,7 @@ func TestAllMidsOfADex(t *testing.T) {
 func TestMetaIsAsTheVenueWroteIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.publish(t, store.MetaView, someMeta)
+	w.someMeta(t)
 	w.golden(t, "meta", `{"type":"meta"}`)
 	w.golden(t, "meta-dex", `{"type":"meta","dex":"xyz"}`)
 	w.golden(t, "spotMeta", `{"type":"spotMeta"}`)
@@ -111,28 +116,23 @@ func TestWhatHasNotArrivedIs503(t *testing.T) {
 		}
 	}
 	ask()
-	w.publish(t, store.MidsView, `{"time":1,"mids":{}}`)
-	w.publish(t, store.MetaView, `{"time":1,"meta":{},"spotMeta":null}`)
+	if err := errors.Join(mids.Publish(t.Context(), w.views, mids.View{Time: 1}), meta.Publish(t.Context(), w.views, meta.View{Time: 1})); err != nil {
+		t.Fatal(err)
+	}
 	ask()
 }
 
-// Minutes of the made-up candles: number i opens i minutes after the hour.
+// candles stores four trades in each of some minutes after an hour.
 func (w *world) candles(t *testing.T, coin string, hour time.Time, minutes ...int) {
 	t.Helper()
-	var rows []store.SeriesRow
+	var trades []market.Trade
 	for _, i := range minutes {
-		open := hour.Add(time.Duration(i) * time.Minute)
-		c := market.Candle{OpenTime: open.UnixMilli()}
+		open := hour.Add(time.Duration(i) * time.Minute).UnixMilli()
 		for n, px := range []string{"30135", "30140.5", "30130", fmt.Sprint(30135 + i)} {
-			trade := market.Trade{Side: market.Buy, Px: dec(t, px), Sz: dec(t, "0.25"), Time: c.OpenTime + int64(n), Tid: int64(n + 1)}
-			c.Add(&trade)
+			trades = append(trades, market.Trade{Side: market.Buy, Px: dec(t, px), Sz: dec(t, "0.25"), Time: open + int64(n), Tid: int64(n + 1)})
 		}
-		rows = append(rows, store.SeriesRow{
-			SeriesKey: store.SeriesKey{Name: store.KlineSeries, Key: coin, Interval: "1m"},
-			Point:     store.Point{Time: open, Body: c.AppendJSON(nil)},
-		})
 	}
-	if err := w.series.Put(t.Context(), rows); err != nil {
+	if err := klines.Put(t.Context(), w.series, coin, trades...); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -199,8 +199,8 @@ func TestEveryCandleIntervalIsAccepted(t *testing.T) {
 func TestWhatIsWrongIsNamed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.publish(t, store.MidsView, someMids)
-	w.publish(t, store.MetaView, someMeta)
+	w.someMids(t)
+	w.someMeta(t)
 	const alice = `"user":"0xa11ce00000000000000000000000000000000001"`
 	for body, want := range map[string]string{
 		``:                                  "400 missing type",
@@ -240,9 +240,9 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 func TestSpecifiedTypesWithoutAnAnswerAre501(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for _, kind := range planned {
-		if answer := w.ask(t, `{"type":"`+kind+`"}`); answer.Status != http.StatusNotImplemented {
-			t.Errorf("%s answers %d: %s", kind, answer.Status, answer.Body)
+	for _, q := range questions {
+		if q.answer == nil {
+			w.ask(t, `{"type":"`+q.name+`"}`).Refused(t, http.StatusNotImplemented, "the type "+q.name+" is specified but not available yet")
 		}
 	}
 }
@@ -250,7 +250,7 @@ func TestSpecifiedTypesWithoutAnAnswerAre501(t *testing.T) {
 func TestASignatureInTheBodyIsAsGood(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.publish(t, store.MidsView, someMids)
+	w.someMids(t)
 	p := w.Sign(w.SubKey)
 	body := map[string]any{"type": "allMids", "AccessKeyId": p.AccessKeyID, "SignatureNonce": p.Nonce,
 		"Timestamp": p.Timestamp, "Signature": p.Signature, "unknown": []int{1}}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -11,19 +12,33 @@ import (
 
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
-	"quotary/shared/store"
+	"quotary/shared/data/books"
+	"quotary/shared/data/contexts"
+	"quotary/shared/data/funding"
+	"quotary/shared/market"
 )
 
-const someContexts = `{"time":1,"perps":{
-	"":[{"universe":[{"szDecimals":5,"name":"BTC","maxLeverage":40}],"marginTables":[],"collateralToken":0},
-		[{"funding":"0.0000125","openInterest":"688.11","prevDayPx":"85157.0","dayNtlVlm":"1169046.29","premium":"0.00031774","oraclePx":"84000.0","markPx":"84026.5","midPx":null,"impactPxs":null,"dayBaseVlm":"14.9"}]],
-	"xyz":[{"universe":[{"name":"xyz:GOLD"}]},[{"markPx":"4001.5"}]]},
-	"spot":[{"universe":[{"tokens":[1,0],"name":"PURR/USDC","index":0}],"tokens":[]},[{"prevDayPx":"0.1","dayNtlVlm":"1.0","markPx":"0.15","midPx":"0.15","circulatingSupply":"7.0","coin":"PURR/USDC"}]]}`
+// someContexts has the figures of two dexs and of the spot markets.
+func (w *world) someContexts(t *testing.T) {
+	t.Helper()
+	err := contexts.Publish(t.Context(), w.views, contexts.View{
+		Time: 1,
+		Perps: map[string]json.RawMessage{
+			"": json.RawMessage(`[{"universe":[{"szDecimals":5,"name":"BTC","maxLeverage":40}],"marginTables":[],"collateralToken":0},
+				[{"funding":"0.0000125","openInterest":"688.11","prevDayPx":"85157.0","dayNtlVlm":"1169046.29","premium":"0.00031774","oraclePx":"84000.0","markPx":"84026.5","midPx":null,"impactPxs":null,"dayBaseVlm":"14.9"}]]`),
+			"xyz": json.RawMessage(`[{"universe":[{"name":"xyz:GOLD"}]},[{"markPx":"4001.5"}]]`),
+		},
+		Spot: json.RawMessage(`[{"universe":[{"tokens":[1,0],"name":"PURR/USDC","index":0}],"tokens":[]},[{"prevDayPx":"0.1","dayNtlVlm":"1.0","markPx":"0.15","midPx":"0.15","circulatingSupply":"7.0","coin":"PURR/USDC"}]]`),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
 
 func TestFiguresAreAsTheVenueWroteThem(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.publish(t, store.ContextsView, someContexts)
+	w.someContexts(t)
 	w.golden(t, "metaAndAssetCtxs", `{"type":"metaAndAssetCtxs"}`)
 	w.golden(t, "metaAndAssetCtxs-dex", `{"type":"metaAndAssetCtxs","dex":"xyz"}`)
 	w.golden(t, "spotMetaAndAssetCtxs", `{"type":"spotMetaAndAssetCtxs"}`)
@@ -32,7 +47,7 @@ func TestFiguresAreAsTheVenueWroteThem(t *testing.T) {
 func TestPerpDexsAreNamesWithTheMainOneFirst(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.publish(t, store.MetaView, someMeta)
+	w.someMeta(t)
 	w.golden(t, "perpDexs", `{"type":"perpDexs"}`)
 }
 
@@ -40,10 +55,15 @@ func TestPerpDexsAreNamesWithTheMainOneFirst(t *testing.T) {
 func (w *world) someBooks(t *testing.T) {
 	t.Helper()
 	now := apitest.Start
-	w.publish(t, store.BooksView, fmt.Sprintf(`{"time":%d,"books":{
-		"BTC":{"coin":"BTC","time":%d,"levels":[[{"px":"105056.0","sz":"1.5","n":1},{"px":"105051.0","sz":"0.25","n":2}],[{"px":"105057.0","sz":"0.00001","n":1},{"px":"105069.0","sz":"2.0","n":5}]]},
-		"xyz:GOLD":{"coin":"xyz:GOLD","time":%d,"levels":[[],[{"px":"4001.5","sz":"1.0","n":1}]]}}}`,
-		now.UnixMilli(), now.Add(-staleAfter).UnixMilli(), now.Add(-staleAfter-time.Second).UnixMilli()))
+	view := books.NewView(
+		market.Book{Coin: "BTC", Time: now.Add(-staleAfter).UnixMilli(),
+			Bids: []market.Level{{Px: "105056.0", Sz: "1.5", N: 1}, {Px: "105051.0", Sz: "0.25", N: 2}},
+			Asks: []market.Level{{Px: "105057.0", Sz: "0.00001", N: 1}, {Px: "105069.0", Sz: "2.0", N: 5}}},
+		market.Book{Coin: "xyz:GOLD", Time: now.Add(-staleAfter - time.Second).UnixMilli(), Asks: []market.Level{{Px: "4001.5", Sz: "1.0", N: 1}}},
+	)
+	if err := books.Publish(t.Context(), w.views, view); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestTheLastBookComesBackEvenIfItIsStale(t *testing.T) {
@@ -68,16 +88,16 @@ func TestTheLastBookComesBackEvenIfItIsStale(t *testing.T) {
 // ms after it, the last one provisional.
 func (w *world) pay(t *testing.T, coin string, hours int) {
 	t.Helper()
-	var rows []store.SeriesRow
+	var list []funding.Hour
 	for i := range hours {
-		at := apitest.Start.Add(-time.Duration(i) * time.Hour)
-		body := fmt.Sprintf(`{"coin":%q,"fundingRate":"0.0000%d","premium":"-0.0003","time":%d}`, coin, 100+i, at.UnixMilli()+17)
+		at := apitest.Start.Add(-time.Duration(i) * time.Hour).UnixMilli()
+		hour := funding.Hour{Funding: market.Funding{Coin: coin, Rate: fmt.Sprintf("0.0000%d", 100+i), Premium: "-0.0003", Time: at + 17}}
 		if i == 0 {
-			body = fmt.Sprintf(`{"coin":%q,"fundingRate":"0.0000125","premium":"0.0","time":%d,"provisional":true}`, coin, at.UnixMilli())
+			hour = funding.Hour{Funding: market.Funding{Coin: coin, Rate: "0.0000125", Premium: "0.0", Time: at}, Provisional: true}
 		}
-		rows = append(rows, store.SeriesRow{SeriesKey: store.SeriesKey{Name: store.FundingSeries, Key: coin, Interval: "1h"}, Point: store.Point{Time: at, Body: []byte(body)}})
+		list = append(list, hour)
 	}
-	if err := w.series.Put(t.Context(), rows); err != nil {
+	if err := funding.Put(t.Context(), w.series, list...); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -120,7 +140,7 @@ func TestFundingHistory(t *testing.T) {
 func TestWhatIsWrongWithAMarketQuestionIsNamed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.publish(t, store.ContextsView, someContexts)
+	w.someContexts(t)
 	w.someBooks(t)
 	for body, want := range map[string]string{
 		`{"type":"metaAndAssetCtxs","dex":"abc"}`:                                   `400 unknown dex "abc"`,

@@ -3,13 +3,14 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"strconv"
 
 	"quotary/shared/api"
 	"quotary/shared/catalog"
+	"quotary/shared/data/orders"
 	"quotary/shared/market"
-	"quotary/shared/store"
-	"quotary/shared/store/orders"
+	"quotary/shared/source/hyperliquid/wire"
 )
 
 // maxStatuses is how many entries one answer of historicalOrders holds.
@@ -17,66 +18,46 @@ const maxStatuses = 2000
 
 // historicalOrders is what the orders of an account came to, newest first. As at
 // the venue, an order has an entry for each of its statuses.
-func (i *info) historicalOrders(ctx context.Context, in catalog.InfoIn) (json.RawMessage, error) {
-	if in.User == nil {
-		return nil, errNoUser
-	}
+func (i *info) historicalOrders(ctx context.Context, in *catalog.InfoIn) (json.RawMessage, error) {
 	b := []byte{'['}
-	n := 0
-	for row, err := range orders.Statuses(ctx, i.log, orders.Of{Subject: string(*in.User)}, pageSize) {
+	for status, err := range orders.Statuses(ctx, i.log, orders.OfAccount(string(*in.User), ""), maxStatuses) {
 		if err != nil {
 			return nil, err
 		}
-		if n++; n > 1 {
+		if len(b) > 1 {
 			b = append(b, ',')
 		}
-		if b = append(b, row.Body...); n == maxStatuses {
-			break
-		}
+		b = wire.AppendOrder(b, &status)
 	}
 	return append(b, ']'), nil
 }
 
-// statusPage is how many statuses of one order a request to the log reads: few
-// orders have as many.
-const statusPage = 10
-
-// orderStatus is how an order of an account stands, which is named by the
-// venue's id or by the client's; null where nothing is known of it. The venue's
+// orderStatus is the newest status of an order of an account, which is named by
+// the venue's id or by the client's; null where nothing is known of it. The venue's
 // own answer wraps the same once more, in {"status":"order","order":...}.
-func (i *info) orderStatus(ctx context.Context, in catalog.InfoIn) (json.RawMessage, error) {
-	if in.User == nil {
-		return nil, errNoUser
-	}
-	user := string(*in.User)
-	of, err := orderOf(user, in.Oid)
+func (i *info) orderStatus(ctx context.Context, in *catalog.InfoIn) (json.RawMessage, error) {
+	of, err := orderOf(string(*in.User), in.Oid)
 	if err != nil {
 		return nil, err
 	}
-	for row, err := range orders.Statuses(ctx, i.log, of, statusPage) {
-		if err != nil {
-			return nil, err
-		}
-		if row.Subject != user {
-			continue
-		}
-		return row.Body, nil
+	found, err := orders.Latest(ctx, i.log, of, 1)
+	if err != nil {
+		return nil, err
 	}
-	return json.RawMessage("null"), nil
+	if len(found) == 0 || found[0].Address != string(*in.User) {
+		return json.RawMessage("null"), nil
+	}
+	return wire.AppendOrder(nil, &found[0]), nil
 }
 
 // orderOf names an order of an account.
-func orderOf(user, oid string) (orders.Of, error) {
-	const accepted = "an order id, a whole number, or a client order id: 0x followed by 32 hexadecimal digits"
-	if oid == "" {
-		return orders.Of{}, api.BadRequest("missing oid: it must be %s", accepted)
+func orderOf(account, id string) (orders.Of, error) {
+	if cloid, ok := market.ParseCloid(id); ok {
+		return orders.OfClientID(account, cloid), nil
 	}
-	if cloid, ok := market.ParseCloid(oid); ok {
-		return orders.Of{Subject: user + "/" + cloid, Index: store.C}, nil
-	}
-	number, err := strconv.ParseUint(oid, 10, 64)
+	number, err := strconv.ParseUint(id, 10, 64)
 	if err != nil {
-		return orders.Of{}, api.BadRequest("invalid oid: it must be %s", accepted)
+		return orders.Of{}, api.BadRequest("invalid oid: it must be %s", oid.kind)
 	}
-	return orders.Of{Subject: strconv.FormatUint(number, 10), Index: store.B}, nil
+	return orders.OfOrder(int64(min(number, math.MaxInt64))), nil // the venue's ids are far smaller
 }

@@ -8,29 +8,26 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"quotary/functions/ingester/projection"
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
+	"quotary/shared/data/orders"
 	"quotary/shared/market"
-	"quotary/shared/store"
 )
 
 const cloid = "0xabcdef00000000000000000000000001"
 
-// order is order n of the user at a status that it came to ms after the first.
+// order is order n of alice at a status that it came to ms after the start.
 func order(n, ms int64, status string) market.OrderStatus {
 	return market.OrderStatus{
-		Address: user, Time: first + ms, Status: status, Coin: "ETH", Side: "B", LimitPx: "4650.4", Sz: "0.0", OrigSz: "0.0025",
-		Oid: 9_000 + n, Timestamp: first, TriggerCondition: "N/A", TriggerPx: "0.0", OrderType: "Market", Tif: "FrontendMarket", Seq: ms,
+		Address: alice, Time: start + ms, Status: status, Coin: "ETH", Side: "B", LimitPx: "4650.4", Sz: "0.0", OrigSz: "0.0025",
+		Oid: 9_000 + n, Timestamp: start, TriggerCondition: "N/A", TriggerPx: "0.0", OrderType: "Market", Tif: "FrontendMarket", Seq: ms,
 	}
 }
 
 func (w *world) putOrders(t *testing.T, list ...market.OrderStatus) {
 	t.Helper()
-	for _, dataset := range []string{store.FilledDataset, store.OrderDataset} {
-		if err := w.log.Put(t.Context(), dataset, projection.AppendOrderRows(nil, list, dataset)); err != nil {
-			t.Fatal(err)
-		}
+	if err := orders.Put(t.Context(), w.log, list...); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -40,7 +37,7 @@ func TestOrderStatusIsTheNewestOfTheOrder(t *testing.T) {
 	named := order(1, 9, "canceled")
 	named.Cloid = cloid
 	w.putOrders(t, order(0, 0, "open"), order(0, 5, "filled"), order(1, 3, "open"), named)
-	ask := func(oid string) string { return `{"type":"orderStatus","user":"` + user + `","oid":` + oid + `}` }
+	ask := func(oid string) string { return `{"type":"orderStatus","user":"` + alice + `","oid":` + oid + `}` }
 	w.golden(t, "orderStatus", ask(`9000`))
 	for oid, want := range map[string]string{
 		`"9000"`: "9000 filled", `9001`: "9001 canceled", `"` + cloid + `"`: "9001 canceled", `"` + strings.ToUpper(cloid) + `"`: "9001 canceled",
@@ -64,7 +61,7 @@ func TestOrderStatusIsTheNewestOfTheOrder(t *testing.T) {
 func TestHistoricalOrdersAreTheNewestStatusesNewestFirst(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.golden(t, "historicalOrders-none", `{"type":"historicalOrders","user":"`+user+`"}`)
+	w.golden(t, "historicalOrders-none", `{"type":"historicalOrders","user":"`+alice+`"}`)
 	list := []market.OrderStatus{order(0, 0, "open")}
 	var want []string
 	for n := range int64(1100) {
@@ -73,7 +70,7 @@ func TestHistoricalOrdersAreTheNewestStatusesNewestFirst(t *testing.T) {
 	}
 	w.putOrders(t, list...)
 	var got []string
-	for _, o := range apitest.Data[[]catalog.OrderWrapper](t, w.ask(t, `{"type":"historicalOrders","user":"`+user+`"}`)) {
+	for _, o := range apitest.Data[[]catalog.OrderWrapper](t, w.ask(t, `{"type":"historicalOrders","user":"`+alice+`"}`)) {
 		got = append(got, fmt.Sprint(o.Order.Oid, " ", o.Status))
 	}
 	if diff := gocmp.Diff(want[:2000], got); diff != "" {
@@ -85,13 +82,13 @@ func TestHistoricalOrdersAreInTheVenuesShape(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.putOrders(t, order(0, 0, "open"), order(0, 0, "filled"))
-	w.golden(t, "historicalOrders", `{"type":"historicalOrders","user":"`+user+`"}`)
+	w.golden(t, "historicalOrders", `{"type":"historicalOrders","user":"`+alice+`"}`)
 }
 
 func TestWhatIsWrongWithAQuestionForOrdersIsNamed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	of := `"user":"` + user + `"`
+	of := `"user":"` + alice + `"`
 	for body, want := range map[string]string{
 		`{"type":"historicalOrders"}`:                               "missing user: it must be an address",
 		`{"type":"historicalOrders","user":"0x1"}`:                  "invalid user",

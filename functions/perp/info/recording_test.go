@@ -15,6 +15,7 @@ import (
 	"quotary/shared/api/apitest"
 	"quotary/shared/market"
 	"quotary/shared/source/hyperliquid"
+	"quotary/shared/source/hyperliquid/wire"
 )
 
 // QUOTARY_TESTDATA names a folder of genuine recordings, where there is one.
@@ -36,7 +37,7 @@ func TestARecordingIsServedAsItWasTold(t *testing.T) {
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 64<<20)
 	for lines.Scan() {
-		fills, skipped, err := market.AppendFills(nil, lines.Text(), 0)
+		fills, skipped, err := wire.ParseFills(nil, lines.Text(), 0)
 		if err != nil || skipped > 0 {
 			t.Fatalf("%d fills skipped, error %v", skipped, err)
 		}

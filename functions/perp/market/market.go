@@ -2,76 +2,59 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"time"
 
 	"quotary/shared/api"
 	"quotary/shared/catalog"
+	"quotary/shared/data/klines"
+	"quotary/shared/data/openinterest"
+	"quotary/shared/data/tickers"
 	"quotary/shared/market"
 	"quotary/shared/store"
-	"quotary/shared/store/klines"
 )
-
-// tickersPeriod is how old the view may be in memory before S3 is asked again;
-// the ingester publishes it at most as often.
-const tickersPeriod = time.Second
 
 // markets holds what the handlers read.
 type markets struct {
 	series  *store.Series
-	tickers *store.View[tickers]
-	open    *store.View[openInterest]
+	tickers *store.View[tickers.View]
+	open    *store.View[openinterest.View]
 }
 
 func newMarkets(series *store.Series, views *store.Views, clock func() time.Time) *markets {
-	return &markets{
-		series:  series,
-		tickers: store.NewView(views, store.TickersView, tickersPeriod, clock, decodeTickers),
-		open:    store.NewView(views, store.OpenInterestView, openPeriod, clock, decodeOpenInterest),
+	return &markets{series: series, tickers: tickers.Open(views, clock), open: openinterest.Open(views, clock)}
+}
+
+// lastPrices is empty before any coin has traded.
+func (m *markets) lastPrices(ctx context.Context) (tickers.View, error) {
+	v, err := m.tickers.Get(ctx)
+	if errors.Is(err, store.ErrNoView) {
+		return tickers.View{}, nil
 	}
+	return v, err
 }
 
 // all returns the last traded price of every coin that has traded, by coin.
 func (m *markets) all(ctx context.Context, _ catalog.None) ([]catalog.Ticker, error) {
-	t, err := m.tickers.Get(ctx)
-	if errors.Is(err, store.ErrNoView) {
-		return nil, nil // no coin has traded yet
+	v, err := m.lastPrices(ctx)
+	list := make([]catalog.Ticker, len(v.Tickers))
+	for i, t := range v.Tickers {
+		list[i] = catalog.Ticker{Coin: t.Coin, Price: t.Price}
 	}
-	return t.list, err
+	return list, err
 }
 
 // one returns the last traded price of a coin.
 func (m *markets) one(ctx context.Context, in catalog.TickerCoinIn) (catalog.Ticker, error) {
-	t, err := m.tickers.Get(ctx)
-	if err != nil && !errors.Is(err, store.ErrNoView) {
+	v, err := m.lastPrices(ctx)
+	if err != nil {
 		return catalog.Ticker{}, err
 	}
-	ticker, ok := t.byCoin[string(in.Coin)]
+	t, ok := v.Of(string(in.Coin))
 	if !ok {
 		return catalog.Ticker{}, api.BadRequest("unknown coin %s: it must be one that has traded, as GET /upgrade/v2/hl/tickers lists them", in.Coin)
 	}
-	return ticker, nil
-}
-
-// tickers is the decoded view. It is shared between requests.
-type tickers struct {
-	list   []catalog.Ticker // by coin
-	byCoin map[string]catalog.Ticker
-}
-
-func decodeTickers(body []byte) (tickers, error) {
-	var view struct {
-		Tickers []catalog.Ticker `json:"tickers"`
-	}
-	if err := json.Unmarshal(body, &view); err != nil {
-		return tickers{}, err
-	}
-	t := tickers{list: view.Tickers, byCoin: make(map[string]catalog.Ticker, len(view.Tickers))}
-	for _, ticker := range view.Tickers {
-		t.byCoin[ticker.Coin] = ticker
-	}
-	return t, nil
+	return catalog.Ticker{Coin: t.Coin, Price: t.Price}, nil
 }
 
 // klines returns the newest klines in the span, oldest first.
@@ -84,11 +67,11 @@ func (m *markets) klines(ctx context.Context, in catalog.TakerKlinesIn) ([]catal
 	if err != nil {
 		return nil, err
 	}
-	out := make([]catalog.TakerKline, len(candles))
+	list := make([]catalog.TakerKline, len(candles))
 	for i := range candles {
-		out[i] = wire(&candles[i])
+		list[i] = takerKline(&candles[i])
 	}
-	return out, nil
+	return list, nil
 }
 
 // moment is the zero time, an open border, where the parameter is absent.
@@ -99,7 +82,7 @@ func moment(ms *catalog.Millis) time.Time {
 	return ms.Time()
 }
 
-func wire(c *market.Candle) catalog.TakerKline {
+func takerKline(c *market.Candle) catalog.TakerKline {
 	return catalog.TakerKline{
 		OpenTime:    c.OpenTime,
 		TC:          c.Trades,
@@ -113,4 +96,24 @@ func wire(c *market.Candle) catalog.TakerKline {
 		Low:         market.Text(c.Low),
 		Close:       market.Text(c.Close),
 	}
+}
+
+// takerDelta sums up the trades of the last seconds of the window: from the
+// start of the second that lies a window before now, the second that runs
+// included. So a window of 1s holds between one and two seconds of trades.
+func (m *markets) takerDelta(ctx context.Context, in catalog.TakerDeltaIn) (catalog.TakerDeltaSum, error) {
+	now := api.Now(ctx)
+	sum, err := klines.Sum(ctx, m.series, string(in.Coin), now.Add(-in.Interval.Duration()), now)
+	if err != nil {
+		return catalog.TakerDeltaSum{}, err
+	}
+	return catalog.TakerDeltaSum{
+		SzDelta:  market.Text(buyersLead(sum.SizeBuyer, sum.Size)),
+		ValDelta: market.Text(buyersLead(sum.AmountBuyer, sum.Amount)),
+	}, nil
+}
+
+// buyersLead is bought less sold, of what was bought and of all.
+func buyersLead(bought, all market.Decimal) market.Decimal {
+	return bought.Add(bought).Sub(all)
 }

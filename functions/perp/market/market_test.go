@@ -11,14 +11,12 @@ import (
 
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
+	"quotary/shared/data/klines"
+	"quotary/shared/data/tickers"
 	"quotary/shared/keys"
 	"quotary/shared/market"
 	"quotary/shared/store"
-	"quotary/shared/store/schema"
-	"quotary/shared/store/storetest"
 )
-
-var update = apitest.Update
 
 const root = "/upgrade/v2/hl"
 
@@ -30,53 +28,40 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{World: apitest.New(t, string(catalog.PerpMarket))}
-	w.series = store.NewSeries(w.DB, w.Prefix+schema.SeriesTable)
-	client, bucket := storetest.S3(t)
-	w.views = store.NewViews(client, bucket)
-	newMarkets(w.series, w.views, w.Now).register(w.Family)
-	if err := w.Family.Complete(); err != nil {
-		t.Fatal(err)
-	}
+	w := new(world)
+	w.World = apitest.Open(t, catalog.PerpMarket, func(open *apitest.World) {
+		w.series, w.views = open.Series(), open.Views(t)
+		newMarkets(w.series, w.views, open.Now).register(open.Family)
+	})
 	return w
 }
 
-func (w *world) publish(t *testing.T, body string) {
+// golden calls and compares with the golden file.
+func (w *world) golden(t *testing.T, name, target string) {
 	t.Helper()
-	if err := w.views.Publish(t.Context(), store.TickersView, []byte(body)); err != nil {
+	w.Get(t, w.SubKey, root+target).Golden(t, name)
+}
+
+func (w *world) publish(t *testing.T, list ...tickers.Ticker) {
+	t.Helper()
+	if err := tickers.Publish(t.Context(), w.views, tickers.View{Time: 1, Tickers: list}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// trade stores the klines of a coin in every tier, as the ingester does, from
-// one trade a second: number i buys (even) or sells (odd) 0.5 at 100+i.
+// trade stores one trade every so often: number i buys (even) or sells (odd) 0.5
+// at 100+i.
 func (w *world) trade(t *testing.T, coin string, first time.Time, every time.Duration, n int) {
 	t.Helper()
-	var rows []store.SeriesRow
-	for _, tier := range market.KlineTiers {
-		byOpen := map[int64]*market.Candle{}
-		var opens []int64
-		for i := range n {
-			tr := market.Trade{Coin: coin, Side: market.Buy, Px: dec(t, fmt.Sprint(100+i)), Sz: dec(t, "0.5"), Tid: int64(i + 1),
-				Time: first.Add(time.Duration(i) * every).UnixMilli()}
-			if i%2 == 1 {
-				tr.Side = market.Sell
-			}
-			open := tier.StartMs(tr.Time)
-			if byOpen[open] == nil {
-				byOpen[open] = &market.Candle{OpenTime: open}
-				opens = append(opens, open)
-			}
-			byOpen[open].Add(&tr)
-		}
-		for _, open := range opens {
-			rows = append(rows, store.SeriesRow{
-				SeriesKey: store.SeriesKey{Name: store.KlineSeries, Key: coin, Interval: tier.String()},
-				Point:     store.Point{Time: time.UnixMilli(open), Body: byOpen[open].AppendJSON(nil), Extra: []byte("trade ids")},
-			})
+	trades := make([]market.Trade, n)
+	for i := range trades {
+		trades[i] = market.Trade{Coin: coin, Side: market.Buy, Px: dec(t, fmt.Sprint(100+i)), Sz: dec(t, "0.5"), Tid: int64(i + 1),
+			Time: first.Add(time.Duration(i) * every).UnixMilli()}
+		if i%2 == 1 {
+			trades[i].Side = market.Sell
 		}
 	}
-	if err := w.series.Put(t.Context(), rows); err != nil {
+	if err := klines.Put(t.Context(), w.series, coin, trades...); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -90,28 +75,25 @@ func dec(t *testing.T, s string) market.Decimal {
 	return d
 }
 
-const someTickers = `{"time":1700000000000,"tickers":[
-	{"coin":"@107","price":"33.245","time":1700000000000},
-	{"coin":"BTC","price":"30135.0","time":1699999999000},
-	{"coin":"PURR/USDC","price":"0.1","time":1},
-	{"coin":"xyz:GOLD","price":"4001.5","time":2}]}`
+var someTickers = []tickers.Ticker{
+	{Coin: "@107", Price: "33.245", Time: 1_700_000_000_000},
+	{Coin: "BTC", Price: "30135.0", Time: 1_699_999_999_000},
+	{Coin: "PURR/USDC", Price: "0.1", Time: 1},
+	{Coin: "xyz:GOLD", Price: "4001.5", Time: 2},
+}
 
 func TestTickersAreTheLastPricesOfAllCoins(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.publish(t, someTickers)
-	answer := w.Get(t, w.SubKey, root+"/tickers")
-	if answer.Status != http.StatusOK {
-		t.Fatalf("status %d: %s", answer.Status, answer.Body)
-	}
-	apitest.Golden(t, *update, "tickers", answer.Body)
+	w.publish(t, someTickers...)
+	w.golden(t, "tickers", "/tickers")
 }
 
 func TestATickerIsFoundByItsCoin(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.publish(t, someTickers)
-	apitest.Golden(t, *update, "ticker", w.Get(t, w.SubKey, root+"/tickers/coin/BTC").Body)
+	w.publish(t, someTickers...)
+	w.golden(t, "ticker", "/tickers/coin/BTC")
 	for path, want := range map[string]catalog.Ticker{
 		"@107":        {Coin: "@107", Price: "33.245"},
 		"PURR%2FUSDC": {Coin: "PURR/USDC", Price: "0.1"},
@@ -130,8 +112,8 @@ func TestTickersFollowTheViewAfterItsPeriod(t *testing.T) {
 	if got := w.Get(t, w.SubKey, root+"/tickers"); string(got.Body) != `{"code":"0","msg":"success","data":[]}` {
 		t.Errorf("before the first trade: %s", got.Body)
 	}
-	for i, price := range []string{"1.0", "2.0"} {
-		w.publish(t, fmt.Sprintf(`{"time":%d,"tickers":[{"coin":"BTC","price":%q,"time":1}]}`, i, price))
+	for _, price := range []string{"1.0", "2.0"} {
+		w.publish(t, tickers.Ticker{Coin: "BTC", Price: price, Time: 1})
 		w.Move(time.Minute) // beyond the age at which an older version is served
 		got := apitest.Data[catalog.Ticker](t, w.Get(t, w.SubKey, root+"/tickers/coin/BTC"))
 		if got.Price != price {
@@ -143,12 +125,11 @@ func TestTickersFollowTheViewAfterItsPeriod(t *testing.T) {
 func TestABrokenViewIsAnInternalErrorThatTellsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.publish(t, `{"tickers":"none"}`)
+	if err := w.views.Publish(t.Context(), tickers.Name, []byte(`"secret"`)); err != nil {
+		t.Fatal(err)
+	}
 	for _, path := range []string{"/tickers", "/tickers/coin/BTC"} {
-		answer := w.Get(t, w.SubKey, root+path)
-		if answer.Status != http.StatusInternalServerError || apitest.Message(t, answer) != "internal error" {
-			t.Errorf("status %d: %s", answer.Status, answer.Body)
-		}
+		w.Get(t, w.SubKey, root+path).Refused(t, http.StatusInternalServerError, "internal error")
 	}
 }
 
@@ -160,11 +141,7 @@ func TestKlinesWithTakerVolume(t *testing.T) {
 	w := newWorld(t)
 	w.trade(t, "BTC", start, time.Second, 100)
 	for _, interval := range []string{"15s", "30s", "1w"} { // stored, composed, opening on a Monday
-		answer := w.Get(t, w.SubKey, root+"/klines-with-taker-vol/BTC/"+interval)
-		if answer.Status != http.StatusOK {
-			t.Fatalf("status %d: %s", answer.Status, answer.Body)
-		}
-		apitest.Golden(t, *update, "klines-"+interval, answer.Body)
+		w.golden(t, "klines-"+interval, "/klines-with-taker-vol/BTC/"+interval)
 	}
 }
 
@@ -240,7 +217,7 @@ func TestKlinesOfACoinWithoutTradesAreAnEmptyList(t *testing.T) {
 func TestWhatIsWrongIsNamed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.publish(t, someTickers)
+	w.publish(t, someTickers...)
 	const klines = "/klines-with-taker-vol/BTC/"
 	for target, want := range map[string]string{
 		"/tickers/coin/NOPE":                       "400 unknown coin NOPE",
@@ -283,28 +260,6 @@ func TestTheTimeSpanOfAKeyBoundsKlines(t *testing.T) {
 		answer := w.Get(t, key, root+"/klines-with-taker-vol/BTC/1m"+query)
 		if answer.Status != status {
 			t.Errorf("%s answers %d, want %d: %s", query, answer.Status, status, answer.Body)
-		}
-	}
-}
-
-func TestAKeyWithoutTheActionIsRefused(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	level := keys.Allow("HL_TICKERS")
-	if err := w.Keys.PutLevel(t.Context(), w.Primary.AccessKey, "few", level); err != nil {
-		t.Fatal(err)
-	}
-	quota := int64(10)
-	key := w.Issue(t, w.Primary, keys.NewSubKey{Name: "few", Level: "few", MonthlyQuota: &quota})
-	for path, status := range map[string]int{"/tickers": 200, "/klines-with-taker-vol/BTC/1m": 403} {
-		if answer := w.Get(t, key, root+path); answer.Status != status {
-			t.Errorf("%s answers %d, want %d", path, answer.Status, status)
-		}
-		if answer := w.Get(t, w.Primary, root+path); answer.Status != 403 {
-			t.Errorf("%s answers a primary key with %d, want 403", path, answer.Status)
-		}
-		if answer := w.Get(t, apitest.Key{}, root+path); answer.Status != 401 {
-			t.Errorf("%s answers without a signature with %d, want 401", path, answer.Status)
 		}
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/market"
@@ -17,7 +15,7 @@ func TestTheTakerDelta(t *testing.T) {
 	w := newWorld(t)
 	// The last trade, number 99, is 3 s before now and sold 0.5 at 199.
 	w.trade(t, "BTC", apitest.Start.Add(-102*time.Second), time.Second, 100)
-	apitest.Golden(t, *update, "taker-delta", w.Get(t, w.SubKey, root+"/accumulated-taker-delta/BTC?interval=4s").Body)
+	w.golden(t, "taker-delta", "/accumulated-taker-delta/BTC?interval=4s")
 	for interval, want := range map[string]catalog.TakerDeltaSum{
 		"1s":  {SzDelta: "0.0", ValDelta: "0.0"},
 		"2s":  {SzDelta: "0.0", ValDelta: "0.0"},
@@ -66,36 +64,6 @@ func TestTheWindowOfATakerDeltaIsExact(t *testing.T) {
 			t.Errorf("of %d s it is %+v, want %+v", seconds, got, want)
 		}
 	}
-}
-
-func TestAWindowIsCoveredOnceByFewBuckets(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		now := time.UnixMilli(rapid.Int64Range(1_700_000_000_000, 1_800_000_000_000).Draw(t, "now")).UTC()
-		back := time.Duration(rapid.Int64Range(1, 60*86_400).Draw(t, "seconds")) * time.Second
-		at, rows := market.Second1.Start(now.Add(-back)), 0
-		spans := cover(now.Add(-back), now)
-		for i, s := range spans {
-			if !s.from.Equal(at) || !s.tier.Start(s.from).Equal(s.from) {
-				t.Fatalf("span %d of %v begins at %v in %s, want %v", i, s, s.from, s.tier, at)
-			}
-			end := s.to
-			if i == len(spans)-1 {
-				if !end.IsZero() {
-					t.Fatalf("the last span ends at %v", end)
-				}
-				end = s.tier.Next(now)
-			} else if end.After(now) || !s.tier.Start(end).Equal(end) {
-				t.Fatalf("span %d in %s ends at %v", i, s.tier, end)
-			}
-			for ; at.Before(end); at = s.tier.Next(at) {
-				rows++
-			}
-		}
-		if rows > 60 {
-			t.Fatalf("%d rows", rows)
-		}
-	})
 }
 
 func TestAWindowOfATakerDeltaIsChecked(t *testing.T) {

@@ -12,15 +12,15 @@ import (
 
 func main() {
 	lambda.Start(service.Family(catalog.PerpOrders, func(o *service.Opened) error {
-		b := &book{log: o.Rows(o.DB)}
-		b.register(o.Family)
+		r := &reader{log: o.Rows(o.DB)}
+		r.register(o.Family)
 		return nil
 	}))
 }
 
-func (b *book) register(family *api.Family) {
-	api.Handle(family, catalog.OrdersByAddress, b.byAddress)
-	api.Handle(family, catalog.OrderByOid, b.byOid)
-	api.Handle(family, catalog.FilledOrdersByAddress, b.filledByAddress)
-	api.Handle(family, catalog.FilledOrderByOid, b.filledByOid)
+func (r *reader) register(family *api.Family) {
+	api.Handle(family, catalog.OrdersByAddress, r.byAddress)
+	api.Handle(family, catalog.OrderByOid, r.byOid)
+	api.Handle(family, catalog.FilledOrdersByAddress, r.filledByAddress)
+	api.Handle(family, catalog.FilledOrderByOid, r.filledByOid)
 }

@@ -4,81 +4,72 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strconv"
 
 	"quotary/shared/catalog"
+	"quotary/shared/data/orders"
+	"quotary/shared/market"
 	"quotary/shared/store"
-	"quotary/shared/store/orders"
 )
 
-// book answers what became of orders.
-type book struct {
+// reader answers what became of orders.
+type reader struct {
 	log *store.Log
 }
 
-// byAddress returns the newest orders of an account, each as it stands.
-func (b *book) byAddress(ctx context.Context, in catalog.OrdersByAddressIn) ([]catalog.OrderWrapper, error) {
-	rows, err := orders.Latest(ctx, b.log, ofAccount(in.Address, in.Coin), int(in.Limit))
-	if err != nil {
-		return nil, err
-	}
-	return decodeAll(rows)
+// byAddress returns the newest orders of an account, each with its newest status.
+func (r *reader) byAddress(ctx context.Context, in catalog.OrdersByAddressIn) ([]catalog.OrderWrapper, error) {
+	return wrapped(orders.Latest(ctx, r.log, orders.OfAccount(string(in.Address), string(in.Coin)), int(in.Limit)))
 }
 
 // filledByAddress returns the orders of an account that were filled last.
-func (b *book) filledByAddress(ctx context.Context, in catalog.FilledOrdersByAddressIn) ([]catalog.OrderWrapper, error) {
-	rows, err := orders.Filled(ctx, b.log, ofAccount(in.Address, in.Coin), int(in.Limit))
-	if err != nil {
-		return nil, err
-	}
-	return decodeAll(rows)
+func (r *reader) filledByAddress(ctx context.Context, in catalog.FilledOrdersByAddressIn) ([]catalog.OrderWrapper, error) {
+	return wrapped(orders.Filled(ctx, r.log, orders.OfAccount(string(in.Address), string(in.Coin)), int(in.Limit)))
 }
 
-// byOid returns an order as it stands, or null.
-func (b *book) byOid(ctx context.Context, in catalog.OrderByOidIn) (*catalog.OrderWrapper, error) {
-	rows, err := orders.Latest(ctx, b.log, ofOid(in.Oid), 1)
-	return newest(rows, err)
+// byOid returns an order with its newest status, or null.
+func (r *reader) byOid(ctx context.Context, in catalog.OrderByOidIn) (*catalog.OrderWrapper, error) {
+	return first(wrapped(orders.Latest(ctx, r.log, orders.OfOrder(in.Oid), 1)))
 }
 
 // filledByOid returns an order that was filled, or null.
-func (b *book) filledByOid(ctx context.Context, in catalog.OrderByOidIn) (*catalog.OrderWrapper, error) {
-	rows, err := orders.Filled(ctx, b.log, ofOid(in.Oid), 1)
-	return newest(rows, err)
+func (r *reader) filledByOid(ctx context.Context, in catalog.OrderByOidIn) (*catalog.OrderWrapper, error) {
+	return first(wrapped(orders.Filled(ctx, r.log, orders.OfOrder(in.Oid), 1)))
 }
 
-func ofAccount(address catalog.Address, coin catalog.Coin) orders.Of {
-	if coin == "" {
-		return orders.Of{Subject: string(address), Index: store.Main}
-	}
-	return orders.Of{Subject: string(address) + "/" + string(coin), Index: store.A}
-}
-
-func ofOid(oid int64) orders.Of {
-	return orders.Of{Subject: strconv.FormatInt(oid, 10), Index: store.B}
-}
-
-func newest(rows []store.Row, err error) (*catalog.OrderWrapper, error) {
-	if err != nil || len(rows) == 0 {
+func first(list []catalog.OrderWrapper, err error) (*catalog.OrderWrapper, error) {
+	if err != nil || len(list) == 0 {
 		return nil, err
 	}
-	order, err := decode(rows[0])
-	return &order, err
+	return &list[0], nil
 }
 
-func decodeAll(rows []store.Row) ([]catalog.OrderWrapper, error) {
-	list := make([]catalog.OrderWrapper, len(rows))
-	for i, row := range rows {
-		var err error
-		if list[i], err = decode(row); err != nil {
+// wrapped returns orders in the shape of the endpoints.
+func wrapped(list []market.OrderStatus, err error) ([]catalog.OrderWrapper, error) {
+	if err != nil {
+		return nil, err
+	}
+	shaped := make([]catalog.OrderWrapper, len(list))
+	for i := range list {
+		if shaped[i], err = wrap(&list[i]); err != nil {
 			return nil, err
 		}
 	}
-	return list, nil
+	return shaped, nil
 }
 
-func decode(row store.Row) (order catalog.OrderWrapper, err error) {
-	if err := json.Unmarshal(row.Body, &order); err != nil {
-		return order, fmt.Errorf("read order %s of %s: %w", row.ID, row.Subject, err)
+func wrap(s *market.OrderStatus) (catalog.OrderWrapper, error) {
+	children := []json.RawMessage{}
+	if len(s.Children) > 0 {
+		if err := json.Unmarshal(s.Children, &children); err != nil {
+			return catalog.OrderWrapper{}, fmt.Errorf("children of order %d: %w", s.Oid, err)
+		}
 	}
-	return order, nil
+	return catalog.OrderWrapper{
+		Order: catalog.VenueOrder{
+			Children: children, Cloid: catalog.OrNull(s.Cloid), Coin: s.Coin, IsPositionTpsl: s.IsPositionTpsl, IsTrigger: s.IsTrigger,
+			LimitPx: s.LimitPx, Oid: s.Oid, OrderType: s.OrderType, OrigSz: s.OrigSz, ReduceOnly: s.ReduceOnly, Side: s.Side, Sz: s.Sz,
+			Tif: catalog.OrNull(s.Tif), Timestamp: s.Timestamp, TriggerCondition: s.TriggerCondition, TriggerPx: s.TriggerPx,
+		},
+		Status: s.Status, StatusTimestamp: s.Time,
+	}, nil
 }

@@ -5,74 +5,61 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"quotary/functions/ingester/projection"
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
-	"quotary/shared/keys"
+	"quotary/shared/data/orders"
 	"quotary/shared/market"
 	"quotary/shared/store"
-	"quotary/shared/store/schema"
 )
-
-var update = apitest.Update
 
 const root = "/upgrade/v2/hl"
 
 type world struct {
 	*apitest.World
-	book *book
+	log *store.Log
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{World: apitest.New(t, string(catalog.PerpOrders))}
-	w.book = &book{log: store.NewLog(w.DB, w.Prefix+schema.LogTable)}
-	w.book.register(w.Family)
-	if err := w.Family.Complete(); err != nil {
-		t.Fatal(err)
-	}
+	w := new(world)
+	w.World = apitest.Open(t, catalog.PerpOrders, func(open *apitest.World) {
+		w.log = open.Log()
+		(&reader{log: w.log}).register(open.Family)
+	})
 	return w
 }
 
 const (
 	alice = "0xa11ce00000000000000000000000000000000001"
 	bob   = "0xb0b0000000000000000000000000000000000002"
-	first = int64(1_790_000_000_000) // ms, of the made-up orders
+	start = int64(1_790_000_000_000) // ms, of the made-up orders
 )
 
-// one is order n of alice at a status that it came to ms after the first.
+// one is order n of alice at a status that it came to ms after the start.
 func one(n, ms int64, status string) market.OrderStatus {
 	return market.OrderStatus{
-		Address: alice, Time: first + ms, Status: status, Coin: "BTC", Side: "B", LimitPx: "30135.0", Sz: "0.5", OrigSz: "0.5",
-		Oid: 9_000 + n, Timestamp: first + n, TriggerCondition: "N/A", TriggerPx: "0.0", OrderType: "Limit", Tif: "Gtc", Seq: ms,
+		Address: alice, Time: start + ms, Status: status, Coin: "BTC", Side: "B", LimitPx: "30135.0", Sz: "0.5", OrigSz: "0.5",
+		Oid: 9_000 + n, Timestamp: start + n, TriggerCondition: "N/A", TriggerPx: "0.0", OrderType: "Limit", Tif: "Gtc", Seq: ms,
 	}
 }
 
-// put stores statuses as the ingester does.
 func (w *world) put(t *testing.T, list ...market.OrderStatus) {
 	t.Helper()
-	for _, dataset := range []string{store.FilledDataset, store.OrderDataset} {
-		if err := w.book.log.Put(t.Context(), dataset, projection.AppendOrderRows(nil, list, dataset)); err != nil {
-			t.Fatal(err)
-		}
+	if err := orders.Put(t.Context(), w.log, list...); err != nil {
+		t.Fatal(err)
 	}
 }
 
 func (w *world) golden(t *testing.T, name, target string) {
 	t.Helper()
-	answer := w.Get(t, w.SubKey, root+target)
-	if answer.Status != http.StatusOK {
-		t.Fatalf("%s answers %d: %s", target, answer.Status, answer.Body)
-	}
-	apitest.Golden(t, *update, name, answer.Body)
+	w.Get(t, w.SubKey, root+target).Golden(t, name)
 }
 
-// stands calls and returns the orders as "<oid less 9000> <status>".
-func (w *world) stands(t *testing.T, target string) []string {
+// statuses calls and returns the orders as "<oid less 9000> <status>".
+func (w *world) statuses(t *testing.T, target string) []string {
 	t.Helper()
 	list := []string{}
 	for _, o := range apitest.Data[[]catalog.OrderWrapper](t, w.Get(t, w.SubKey, root+target)) {
@@ -159,7 +146,7 @@ func TestOrdersAreTheNewestThatFitNewestFirst(t *testing.T) {
 		"/filled-orders/" + alice + "/latest?coin=xyz:GOLD&limit=9":   gold,
 		"/orders/0x" + strings.ToUpper(alice[2:]) + "/latest?limit=2": all[:2],
 	} {
-		if diff := gocmp.Diff(want, w.stands(t, target)); diff != "" {
+		if diff := gocmp.Diff(want, w.statuses(t, target)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", target, diff)
 		}
 	}
@@ -193,44 +180,10 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 func TestAnUnreadableRowIsAnInternalErrorThatTellsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	err := w.book.log.Put(t.Context(), store.FilledDataset, []store.Row{{
-		Subject: alice, Time: time.UnixMilli(first), ID: "5#filled", Index: [4]string{"", "5"}, Body: []byte(`{"status":["secret"]}`),
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	broken := one(0, 0, "filled")
+	broken.Sz, broken.Oid = "secret", 5
+	w.put(t, broken)
 	for _, target := range []string{"/orders/" + alice + "/latest", "/orders/oid/5", "/filled-orders/" + alice + "/latest", "/filled-orders/oid/5"} {
-		answer := w.Get(t, w.SubKey, root+target)
-		if answer.Status != http.StatusInternalServerError || apitest.Message(t, answer) != "internal error" {
-			t.Errorf("%s answers %d: %s", target, answer.Status, answer.Body)
-		}
-	}
-}
-
-func TestEachEndpointDemandsItsAction(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	targets := map[string]string{
-		"/orders/" + alice + "/latest":        "HL_ORDERS",
-		"/orders/oid/1":                       "HL_ORDERS",
-		"/filled-orders/" + alice + "/latest": "HL_FILLED_ORDERS",
-		"/filled-orders/oid/1":                "HL_FILLED_ORDERS",
-	}
-	quota := int64(100)
-	for _, action := range []string{"HL_ORDERS", "HL_FILLED_ORDERS"} {
-		level := keys.Allow(action)
-		if err := w.Keys.PutLevel(t.Context(), w.Primary.AccessKey, action, level); err != nil {
-			t.Fatal(err)
-		}
-		key := w.Issue(t, w.Primary, keys.NewSubKey{Name: action, Level: action, MonthlyQuota: &quota})
-		for target, needs := range targets {
-			want := http.StatusForbidden
-			if needs == action {
-				want = http.StatusOK
-			}
-			if answer := w.Get(t, key, root+target); answer.Status != want {
-				t.Errorf("%s with %s answers %d, want %d", target, action, answer.Status, want)
-			}
-		}
+		w.Get(t, w.SubKey, root+target).Refused(t, http.StatusInternalServerError, "internal error")
 	}
 }

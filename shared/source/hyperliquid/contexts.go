@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"quotary/shared/market"
+	"quotary/shared/source/hyperliquid/wire"
 )
 
 // Contexts asks the info endpoint for the figures of all coins, again and again:
@@ -112,7 +113,7 @@ func (i *Info) Contexts(ctx context.Context, dex string) (market.Contexts, error
 	if err := i.ask(ctx, weightOther, infoRequest{Type: "metaAndAssetCtxs", Dex: dex}, &raw); err != nil {
 		return market.Contexts{}, err
 	}
-	c, err := market.ParseContexts(dex, time.Now().UnixMilli(), raw)
+	c, err := wire.ParseContexts(dex, time.Now().UnixMilli(), raw)
 	if err != nil {
 		return c, fmt.Errorf("dex %q: %w", dex, err)
 	}
@@ -125,5 +126,5 @@ func (i *Info) SpotContexts(ctx context.Context) (market.Contexts, error) {
 	if err := i.ask(ctx, weightOther, infoRequest{Type: "spotMetaAndAssetCtxs"}, &raw); err != nil {
 		return market.Contexts{}, err
 	}
-	return market.ParseSpotContexts(time.Now().UnixMilli(), raw)
+	return wire.ParseSpotContexts(time.Now().UnixMilli(), raw)
 }

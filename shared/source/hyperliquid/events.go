@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"quotary/shared/market"
+	"quotary/shared/source/hyperliquid/wire"
 )
 
 // The folders below a node's data in which it writes what happened to orders,
@@ -17,9 +18,6 @@ var (
 	OrderStreams  = [...]string{"node_order_statuses_by_block", "node_order_statuses"}
 	LedgerStreams = [...]string{"misc_events_by_block", "misc_events"}
 )
-
-// nodeTime is how a node writes a time, in UTC.
-const nodeTime = "2006-01-02T15:04:05.999999999"
 
 var errEvent = errors.New("is no event of the expected shape")
 
@@ -48,13 +46,13 @@ func readOrders(e *market.Events, line string, offset int64, only string) (skipp
 	}
 	seq := offset // where the node tells no blocks
 	if b.Number != nil {
-		seq = *b.Number * market.SeqPerBlock
+		seq = *b.Number * wire.SeqPerBlock
 	}
 	for i, raw := range b.Events {
 		if only != "" && !strings.Contains(string(raw), mark) {
 			continue
 		}
-		status, fault := orderStatus(raw)
+		status, fault := wire.ParseOrder(raw)
 		switch {
 		case fault != nil:
 			skipped++
@@ -96,7 +94,7 @@ func ReadLedgers(e *market.Events, line string, _ int64) (skipped int, err error
 		if w.Inner.LedgerUpdate == nil {
 			continue
 		}
-		at, fault := time.Parse(nodeTime, w.Time)
+		at, fault := time.Parse(wire.NodeTime, w.Time)
 		if fault != nil || len(w.Inner.LedgerUpdate.Delta) == 0 {
 			skipped++
 			err = errors.Join(err, fmt.Errorf("a ledger update: %w", errEvent))
@@ -120,71 +118,11 @@ func nodeEvents(line string) (b nodeBlock, err error) {
 	if err := json.Unmarshal([]byte(line), &b); err != nil {
 		return b, err
 	}
-	if b.Number != nil && (*b.Number < 0 || *b.Number > (1<<62)/market.SeqPerBlock) {
+	if b.Number != nil && (*b.Number < 0 || *b.Number > (1<<62)/wire.SeqPerBlock) {
 		return b, fmt.Errorf("block number %d %w", *b.Number, errEvent)
 	}
 	if b.Events == nil {
 		return nodeBlock{Events: []json.RawMessage{json.RawMessage(line)}}, nil
 	}
 	return b, nil
-}
-
-func orderStatus(raw []byte) (market.OrderStatus, error) {
-	var w struct {
-		Time    string  `json:"time"`
-		User    string  `json:"user"`
-		Hash    *string `json:"hash"`
-		Status  string  `json:"status"`
-		Builder *struct {
-			B string `json:"b"`
-			F int64  `json:"f"`
-		} `json:"builder"`
-		Order struct {
-			Coin             string          `json:"coin"`
-			Side             string          `json:"side"`
-			LimitPx          string          `json:"limitPx"`
-			Sz               string          `json:"sz"`
-			Oid              int64           `json:"oid"`
-			Timestamp        int64           `json:"timestamp"`
-			TriggerCondition string          `json:"triggerCondition"`
-			IsTrigger        bool            `json:"isTrigger"`
-			TriggerPx        string          `json:"triggerPx"`
-			Children         json.RawMessage `json:"children"`
-			IsPositionTpsl   bool            `json:"isPositionTpsl"`
-			ReduceOnly       bool            `json:"reduceOnly"`
-			OrderType        string          `json:"orderType"`
-			OrigSz           string          `json:"origSz"`
-			Tif              *string         `json:"tif"`
-			Cloid            *string         `json:"cloid"`
-		} `json:"order"`
-	}
-	if err := json.Unmarshal(raw, &w); err != nil {
-		return market.OrderStatus{}, fmt.Errorf("an order status: %w", err)
-	}
-	at, err := time.Parse(nodeTime, w.Time)
-	if err != nil {
-		return market.OrderStatus{}, fmt.Errorf("an order status: %w", errEvent)
-	}
-	o := &w.Order
-	s := market.OrderStatus{
-		Address: w.User, Time: at.UnixMilli(), Hash: text(w.Hash), Status: w.Status,
-		Coin: o.Coin, Side: o.Side, LimitPx: o.LimitPx, Sz: o.Sz, OrigSz: o.OrigSz, Oid: o.Oid, Timestamp: o.Timestamp,
-		TriggerCondition: o.TriggerCondition, IsTrigger: o.IsTrigger, TriggerPx: o.TriggerPx, Children: o.Children,
-		IsPositionTpsl: o.IsPositionTpsl, ReduceOnly: o.ReduceOnly, OrderType: o.OrderType, Tif: text(o.Tif), Cloid: text(o.Cloid),
-	}
-	if w.Builder != nil {
-		s.Builder, s.BuilderFee = w.Builder.B, w.Builder.F
-	}
-	if err := s.Check(); err != nil {
-		return s, fmt.Errorf("an order status: %w", err)
-	}
-	return s, nil
-}
-
-// text is what p points to, "" for the venue's null.
-func text(p *string) string {
-	if p == nil {
-		return ""
-	}
-	return *p
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"quotary/shared/market"
+	"quotary/shared/source/hyperliquid/wire"
 )
 
 // Limits of the public WebSocket, per IP address, as the venue documents them:
@@ -247,13 +247,13 @@ func (f *Feed) frame(b []byte) (market.Events, error) {
 		}
 		return market.Events{Mids: []market.Mids{{Dex: dex, Time: time.Now().UnixMilli(), Px: px}}}, nil
 	case "l2Book":
-		book, err := market.ParseBook(push.Data)
+		book, err := wire.ParseBook(push.Data)
 		if err != nil {
 			return market.Events{}, err
 		}
 		return market.Events{Books: []market.Book{book}}, nil
 	case "bbo":
-		bbo, err := parseBBO(push.Data)
+		bbo, err := wire.ParseBBO(push.Data)
 		if err != nil {
 			return market.Events{}, err
 		}
@@ -263,31 +263,6 @@ func (f *Feed) frame(b []byte) (market.Events, error) {
 	default: // pong, subscriptionResponse
 		return market.Events{}, nil
 	}
-}
-
-// parseBBO reads {"coin","time","bbo":[bid or null, ask or null]} with the checks
-// of a book of one price a side.
-func parseBBO(data []byte) (market.BBO, error) {
-	var w struct {
-		Coin string           `json:"coin"`
-		Time int64            `json:"time"`
-		BBO  [2]*market.Level `json:"bbo"`
-	}
-	if err := json.Unmarshal(data, &w); err != nil {
-		return market.BBO{}, fmt.Errorf("read best prices: %w", err)
-	}
-	if !market.ValidCoin(w.Coin) || w.Time <= 0 || w.Time > 9_999_999_999_999 {
-		return market.BBO{}, errors.New("read best prices: no coin, or no time in ms")
-	}
-	for _, l := range w.BBO {
-		if l == nil {
-			continue
-		}
-		if err := market.CheckQuantity(l.Px, l.Sz); err != nil {
-			return market.BBO{}, fmt.Errorf("read best prices: %w", err)
-		}
-	}
-	return market.BBO{Coin: w.Coin, Time: w.Time, Bid: w.BBO[0], Ask: w.BBO[1]}, nil
 }
 
 // dexOf tells the dex of a set of coins by their prefix: a coin of a dex named

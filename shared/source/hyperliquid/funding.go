@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"quotary/shared/market"
+	"quotary/shared/source/hyperliquid/wire"
 )
 
 // Funding asks for the funding that each perpetual paid: at the start for what
@@ -197,7 +198,7 @@ func ReadFunding(e *market.Events, line string, _ int64) (skipped int, err error
 		if w.Inner.Funding == nil {
 			continue
 		}
-		at, fault := time.Parse(nodeTime, w.Time)
+		at, fault := time.Parse(wire.NodeTime, w.Time)
 		if fault != nil {
 			skipped++
 			err = errors.Join(err, fmt.Errorf("a funding: %w", errEvent))

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"quotary/shared/market"
+	"quotary/shared/source/hyperliquid/wire"
 )
 
 // The part of the venue's limits that joined books take. Their connections are as
@@ -241,7 +242,7 @@ func (j *JoinedBooks) read(ctx context.Context, conn *websocket.Conn, g market.G
 		if push.Channel != "l2Book" {
 			continue
 		}
-		book, err := market.ParseBook(push.Data)
+		book, err := wire.ParseBook(push.Data)
 		if err != nil {
 			j.log.Warn("skipped a joined book", "error", excerpt(err.Error()), "frame", excerpt(string(frame)))
 			continue

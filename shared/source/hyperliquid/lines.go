@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"quotary/shared/market"
+	"quotary/shared/source/hyperliquid/wire"
 )
 
 const (
@@ -136,7 +137,7 @@ func (c *collector) add(line []byte, offset int64) {
 }
 
 func readFills(e *market.Events, line string, offset int64) (skipped int, err error) {
-	e.Fills, skipped, err = market.AppendFills(e.Fills, line, offset)
+	e.Fills, skipped, err = wire.ParseFills(e.Fills, line, offset)
 	return skipped, err
 }
 

@@ -1,0 +1,128 @@
+// Package books is the view of the last order book of each coin, however old, in
+// full precision.
+package books
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"quotary/shared/data/internal/dataset"
+	"quotary/shared/jsonscan"
+	"quotary/shared/market"
+	"quotary/shared/source/hyperliquid/wire"
+	"quotary/shared/store"
+)
+
+// Name of the view.
+const Name = "books"
+
+// View is the books of all coins. Each is kept encoded, so that a reader decodes
+// only what it is asked for and the ingester encodes only what has changed.
+type View struct {
+	Time  int64           `json:"time"` // of the newest book, ms
+	Books map[string]Body `json:"books"`
+}
+
+// Body is one encoded book.
+type Body = json.RawMessage
+
+// NewBody encodes a book that passed [market.Book.Check].
+func NewBody(b *market.Book) Body {
+	return wire.AppendBook(make([]byte, 0, 128+48*(len(b.Bids)+len(b.Asks))), b, false)
+}
+
+// NewView is the view of some books.
+func NewView(list ...market.Book) View {
+	v := View{Books: make(map[string]Body, len(list))}
+	for i := range list {
+		v.Time = max(v.Time, list[i].Time)
+		v.Books[list[i].Coin] = NewBody(&list[i])
+	}
+	return v
+}
+
+// Of returns the book of a coin; ok is false where there is none. The book passes
+// [market.Book.Check].
+func (v View) Of(coin string) (b market.Book, ok bool, err error) {
+	body, ok := v.Books[coin]
+	if !ok {
+		return market.Book{}, false, nil
+	}
+	if b, err = decode(body); err == nil && b.Coin != coin {
+		err = fmt.Errorf("it is the book of %.80q", b.Coin)
+	}
+	if err != nil {
+		return market.Book{}, false, fmt.Errorf("read the book of %s in view %s: %w", coin, Name, err)
+	}
+	return b, true, nil
+}
+
+func decode(body Body) (market.Book, error) {
+	var w struct {
+		Coin   string    `json:"coin"`
+		Time   int64     `json:"time"`
+		Levels [][]level `json:"levels"`
+	}
+	if err := json.Unmarshal(body, &w); err != nil {
+		return market.Book{}, err
+	}
+	if len(w.Levels) != 2 {
+		return market.Book{}, errors.New("it has not two sides")
+	}
+	b := market.Book{Coin: w.Coin, Time: w.Time, Bids: levels(w.Levels[0]), Asks: levels(w.Levels[1])}
+	return b, b.Check()
+}
+
+// level is a market.Level as it is stored.
+type level struct {
+	Px string `json:"px"`
+	Sz string `json:"sz"`
+	N  int64  `json:"n"`
+}
+
+func levels(stored []level) []market.Level {
+	list := make([]market.Level, len(stored))
+	for i, l := range stored {
+		list[i] = market.Level(l)
+	}
+	return list
+}
+
+var view = dataset.View[View]{Name: Name, Period: time.Second, Encode: Encode, Decode: Decode}
+
+// Open returns the view as a reader keeps it in memory.
+func Open(views *store.Views, clock func() time.Time) *store.View[View] {
+	return view.Open(views, clock)
+}
+
+// Publish replaces the view.
+func Publish(ctx context.Context, views *store.Views, v View) error {
+	return view.Publish(ctx, views, v)
+}
+
+// Encode writes the body of the view.
+func Encode(v View) []byte {
+	size := 64
+	for coin, body := range v.Books {
+		size += len(coin) + len(body) + 8
+	}
+	b := strconv.AppendInt(append(make([]byte, 0, size), `{"time":`...), v.Time, 10)
+	b = append(b, `,"books":{`...)
+	for i, coin := range slices.Sorted(maps.Keys(v.Books)) {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(jsonscan.AppendText(b, coin), ':'), v.Books[coin]...)
+	}
+	return append(b, "}}"...)
+}
+
+// Decode reads the body of the view, but for the books themselves, which
+// [View.Of] reads.
+func Decode(body []byte) (View, error) { return dataset.FromJSON[View](body) }

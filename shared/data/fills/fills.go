@@ -1,0 +1,133 @@
+// Package fills is the log of fills: one immutable row for each account's side of
+// each execution, found by account, by account and coin, by order, by TWAP and by
+// builder.
+package fills
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"strconv"
+	"time"
+
+	"quotary/shared/data/internal/dataset"
+	"quotary/shared/market"
+	"quotary/shared/source/hyperliquid/wire"
+	"quotary/shared/store"
+)
+
+// Name of the dataset. A row has the account's address as subject and
+// "<tid>#<oid>" as ID; the indexes are A "<address>/<coin>", B order id, C TWAP
+// id, D builder; the body is the fill as the venue writes it.
+const Name = "fills"
+
+var log = dataset.Log[market.Fill]{Name: Name, Row: row, Decode: Decode}
+
+func row(f *market.Fill) store.Row {
+	oid := strconv.FormatInt(f.Oid, 10)
+	r := store.Row{
+		Subject: f.Address,
+		Time:    f.When(),
+		ID:      strconv.FormatInt(f.Tid, 10) + "#" + oid,
+		Seq:     f.Seq,
+		Index:   [4]string{ofCoin(f.Address, f.Coin), oid, "", f.Builder},
+		Body:    wire.AppendFill(make([]byte, 0, 480), f),
+	}
+	if f.TwapID != nil {
+		r.Index[2] = strconv.FormatInt(*f.TwapID, 10)
+	}
+	return r
+}
+
+func ofCoin(address, coin string) string { return address + "/" + coin }
+
+// AppendRows appends the row of each fill to rows. The fills have passed
+// [market.Fill.Check].
+func AppendRows(rows []store.Row, list []market.Fill) []store.Row {
+	return log.AppendRows(rows, list)
+}
+
+// Put writes fills. It may be repeated.
+func Put(ctx context.Context, l *store.Log, list ...market.Fill) error { return log.Put(ctx, l, list) }
+
+// Missing counts how many of the fills are not in the log, strongly consistent.
+func Missing(ctx context.Context, l *store.Log, list []market.Fill) (int, error) {
+	return l.Has(ctx, Name, AppendRows(make([]store.Row, 0, len(list)), list))
+}
+
+// Newest returns the fills of an account, newest first: of one coin, or of all
+// for "", and at most limit of them, or all for 0.
+func Newest(ctx context.Context, l *store.Log, address, coin string, limit int) iter.Seq2[market.Fill, error] {
+	q := dataset.Query{Subject: address, Newest: true, Limit: limit}
+	if coin != "" {
+		q.Subject, q.Index = ofCoin(address, coin), store.A
+	}
+	return log.Read(ctx, l, q)
+}
+
+// Window returns the fills of an account between two times, both inclusive and
+// open when zero, oldest first.
+func Window(ctx context.Context, l *store.Log, address string, from, to time.Time) iter.Seq2[market.Fill, error] {
+	return log.Read(ctx, l, dataset.Query{Subject: address, From: from, To: to})
+}
+
+// ByOrder returns all fills of an order in the order of execution.
+func ByOrder(ctx context.Context, l *store.Log, oid int64) iter.Seq2[market.Fill, error] {
+	return log.Read(ctx, l, dataset.Query{Subject: strconv.FormatInt(oid, 10), Index: store.B})
+}
+
+// ByTwap returns all fills of a TWAP order in the order of execution.
+func ByTwap(ctx context.Context, l *store.Log, twapID int64) iter.Seq2[market.Fill, error] {
+	return log.Read(ctx, l, dataset.Query{Subject: strconv.FormatInt(twapID, 10), Index: store.C})
+}
+
+// ByBuilder returns the fills that a builder routed, newest first, at most limit
+// of them.
+func ByBuilder(ctx context.Context, l *store.Log, builder string, limit int) iter.Seq2[market.Fill, error] {
+	return log.Read(ctx, l, dataset.Query{Subject: builder, Index: store.D, Newest: true, Limit: limit})
+}
+
+// Decode reads a row. The fill passes [market.Fill.Check].
+func Decode(r store.Row) (market.Fill, error) {
+	var body struct {
+		Coin          string `json:"coin"`
+		Px            string `json:"px"`
+		Sz            string `json:"sz"`
+		Side          string `json:"side"`
+		Time          int64  `json:"time"`
+		StartPosition string `json:"startPosition"`
+		Dir           string `json:"dir"`
+		ClosedPnl     string `json:"closedPnl"`
+		Hash          string `json:"hash"`
+		Oid           int64  `json:"oid"`
+		Crossed       bool   `json:"crossed"`
+		Fee           string `json:"fee"`
+		Tid           int64  `json:"tid"`
+		Cloid         string `json:"cloid"`
+		FeeToken      string `json:"feeToken"`
+		Builder       string `json:"builder"`
+		BuilderFee    string `json:"builderFee"`
+		TwapID        *int64 `json:"twapId"`
+		Liquidation   *struct {
+			LiquidatedUser string `json:"liquidatedUser"`
+			MarkPx         string `json:"markPx"`
+			Method         string `json:"method"`
+		} `json:"liquidation"`
+	}
+	if err := json.Unmarshal(r.Body, &body); err != nil {
+		return market.Fill{}, err
+	}
+	f := market.Fill{
+		Address: r.Subject, Coin: body.Coin, Px: body.Px, Sz: body.Sz, Time: body.Time, StartPosition: body.StartPosition,
+		Dir: body.Dir, ClosedPnl: body.ClosedPnl, Hash: body.Hash, Oid: body.Oid, Crossed: body.Crossed, Fee: body.Fee,
+		Tid: body.Tid, FeeToken: body.FeeToken, Cloid: body.Cloid, Builder: body.Builder, BuilderFee: body.BuilderFee,
+		TwapID: body.TwapID, Seq: r.Seq,
+	}
+	if len(body.Side) == 1 {
+		f.Side = market.Side(body.Side[0])
+	}
+	if l := body.Liquidation; l != nil {
+		f.Liquidation = &market.Liquidation{LiquidatedUser: l.LiquidatedUser, MarkPx: l.MarkPx, Method: l.Method}
+	}
+	return f, f.Check()
+}

@@ -1,0 +1,229 @@
+// Package orders is the log of what became of orders: one immutable row for each
+// status that an order came to, found by account, by account and coin, by order
+// id and by client order id.
+//
+// The statuses of orders that were filled and all others are two datasets, of
+// which a deployment may keep the first alone; [Statuses] and [Latest] read them
+// as one.
+package orders
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"iter"
+	"strconv"
+
+	"quotary/shared/data/internal/dataset"
+	"quotary/shared/market"
+	"quotary/shared/source/hyperliquid/wire"
+	"quotary/shared/store"
+)
+
+// Names of the datasets: the statuses of orders that were filled, and every other
+// status. A row has the account's address as subject and "<oid>#<status>" as ID,
+// so that statuses may come in any order and again; the indexes are A
+// "<address>/<coin>", B order id, C "<address>/<client order id>"; the body is
+// the venue's {"order","status","statusTimestamp"}.
+const (
+	FilledName = "filledorders"
+	OtherName  = "orders"
+)
+
+var (
+	filled = dataset.Log[market.OrderStatus]{Name: FilledName, Row: row, Decode: Decode}
+	other  = dataset.Log[market.OrderStatus]{Name: OtherName, Row: row, Decode: Decode}
+)
+
+func row(s *market.OrderStatus) store.Row {
+	oid := strconv.FormatInt(s.Oid, 10)
+	r := store.Row{
+		Subject: s.Address,
+		Time:    s.When(),
+		ID:      oid + "#" + s.Status,
+		Seq:     s.Seq,
+		Index:   [4]string{ofPart(s.Address, s.Coin), oid},
+		Body:    wire.AppendOrder(make([]byte, 0, 480), s),
+	}
+	if s.Cloid != "" {
+		r.Index[2] = ofPart(s.Address, s.Cloid)
+	}
+	return r
+}
+
+func ofPart(address, part string) string { return address + "/" + part }
+
+// AppendRows appends the rows of those statuses that belong to a dataset,
+// [FilledName] or [OtherName]. The statuses have passed
+// [market.OrderStatus.Check].
+func AppendRows(rows []store.Row, list []market.OrderStatus, name string) []store.Row {
+	for i := range list {
+		if (list[i].Status == market.StatusFilled) == (name == FilledName) {
+			rows = append(rows, row(&list[i]))
+		}
+	}
+	return rows
+}
+
+// Put writes statuses to their datasets. It may be repeated.
+func Put(ctx context.Context, log *store.Log, list ...market.OrderStatus) error {
+	for _, name := range [...]string{OtherName, FilledName} {
+		if err := log.Put(ctx, name, AppendRows(nil, list, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Of names orders: see [OfAccount], [OfOrder] and [OfClientID].
+type Of struct {
+	subject string
+	index   store.Index
+}
+
+// OfAccount names the orders of an account in one coin, or in all for "".
+func OfAccount(address, coin string) Of {
+	if coin == "" {
+		return Of{subject: address}
+	}
+	return Of{subject: ofPart(address, coin), index: store.A}
+}
+
+// OfOrder names one order by the venue's id.
+func OfOrder(oid int64) Of { return Of{subject: strconv.FormatInt(oid, 10), index: store.B} }
+
+// OfClientID names the orders to which an account gave a client order id.
+func OfClientID(address, cloid string) Of { return Of{subject: ofPart(address, cloid), index: store.C} }
+
+func (of Of) query(limit, expect int) dataset.Query {
+	return dataset.Query{Subject: of.subject, Index: of.index, Newest: true, Limit: limit, Expect: expect}
+}
+
+// perOrder is how many statuses are looked through for each order that is asked
+// for, and leastStatuses for all together; most orders come to two statuses, one
+// that waits for a price to three.
+const (
+	perOrder      = 8
+	leastStatuses = 1000
+)
+
+// Statuses returns what the orders came to, newest first, at most limit of them.
+// An error ends the sequence.
+func Statuses(ctx context.Context, log *store.Log, of Of, limit int) iter.Seq2[market.OrderStatus, error] {
+	return statuses(ctx, log, of.query(limit, 0))
+}
+
+// statuses merges the statuses of both datasets, newest first.
+func statuses(ctx context.Context, log *store.Log, q dataset.Query) iter.Seq2[market.OrderStatus, error] {
+	return func(yield func(market.OrderStatus, error) bool) {
+		a, stop := next(filled.Read(ctx, log, q))
+		defer stop()
+		b, stop := next(other.Read(ctx, log, q))
+		defer stop()
+		for n := 0; (a.ok || b.ok) && n < q.Limit; n++ {
+			if err := cmp.Or(a.err, b.err); err != nil {
+				yield(market.OrderStatus{}, err)
+				return
+			}
+			from := a
+			if !a.ok || b.ok && newer(&b.status, &a.status) {
+				from = b
+			}
+			if !yield(from.status, nil) {
+				return
+			}
+			from.advance()
+		}
+	}
+}
+
+// head is the next status of a sequence; ok is false after the last.
+type head struct {
+	status market.OrderStatus
+	err    error
+	ok     bool
+	pull   func() (market.OrderStatus, error, bool)
+}
+
+func next(list iter.Seq2[market.OrderStatus, error]) (h *head, stop func()) {
+	pull, stop := iter.Pull2(list)
+	h = &head{pull: pull}
+	h.advance()
+	return h, stop
+}
+
+func (h *head) advance() { h.status, h.err, h.ok = h.pull() }
+
+func newer(a, b *market.OrderStatus) bool {
+	return a.Time > b.Time || a.Time == b.Time && a.Seq > b.Seq
+}
+
+// Latest returns each order with its newest status, the newest order first, at
+// most limit of them.
+func Latest(ctx context.Context, log *store.Log, of Of, limit int) ([]market.OrderStatus, error) {
+	return latest(statuses(ctx, log, of.query(lookThrough(limit), limit)), limit)
+}
+
+// Filled returns the orders that were filled, newest first, at most limit of them.
+func Filled(ctx context.Context, log *store.Log, of Of, limit int) ([]market.OrderStatus, error) {
+	return latest(filled.Read(ctx, log, of.query(lookThrough(limit), limit)), limit)
+}
+
+func lookThrough(limit int) int { return max(leastStatuses, perOrder*limit) }
+
+// latest takes the first status of each order.
+func latest(list iter.Seq2[market.OrderStatus, error], limit int) ([]market.OrderStatus, error) {
+	var orders []market.OrderStatus
+	seen := make(map[int64]bool)
+	for status, err := range list {
+		if err != nil {
+			return nil, err
+		}
+		if seen[status.Oid] {
+			continue
+		}
+		seen[status.Oid] = true
+		if orders = append(orders, status); len(orders) == limit {
+			break
+		}
+	}
+	return orders, nil
+}
+
+// Decode reads a row. The status passes [market.OrderStatus.Check]; Hash and
+// Builder are not stored.
+func Decode(r store.Row) (market.OrderStatus, error) {
+	var body struct {
+		Order struct {
+			Coin             string          `json:"coin"`
+			Side             string          `json:"side"`
+			LimitPx          string          `json:"limitPx"`
+			Sz               string          `json:"sz"`
+			Oid              int64           `json:"oid"`
+			Timestamp        int64           `json:"timestamp"`
+			TriggerCondition string          `json:"triggerCondition"`
+			IsTrigger        bool            `json:"isTrigger"`
+			TriggerPx        string          `json:"triggerPx"`
+			Children         json.RawMessage `json:"children"`
+			IsPositionTpsl   bool            `json:"isPositionTpsl"`
+			ReduceOnly       bool            `json:"reduceOnly"`
+			OrderType        string          `json:"orderType"`
+			OrigSz           string          `json:"origSz"`
+			Tif              string          `json:"tif"`
+			Cloid            string          `json:"cloid"`
+		} `json:"order"`
+		Status string `json:"status"`
+		Time   int64  `json:"statusTimestamp"`
+	}
+	if err := json.Unmarshal(r.Body, &body); err != nil {
+		return market.OrderStatus{}, err
+	}
+	o := &body.Order
+	s := market.OrderStatus{
+		Address: r.Subject, Time: body.Time, Status: body.Status, Seq: r.Seq,
+		Coin: o.Coin, Side: o.Side, LimitPx: o.LimitPx, Sz: o.Sz, OrigSz: o.OrigSz, Oid: o.Oid, Timestamp: o.Timestamp,
+		TriggerCondition: o.TriggerCondition, IsTrigger: o.IsTrigger, TriggerPx: o.TriggerPx, Children: o.Children,
+		IsPositionTpsl: o.IsPositionTpsl, ReduceOnly: o.ReduceOnly, OrderType: o.OrderType, Tif: o.Tif, Cloid: o.Cloid,
+	}
+	return s, s.Check()
+}

@@ -1,0 +1,65 @@
+// Package tickers is the view of the last traded price of every coin that has
+// traded.
+package tickers
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"quotary/shared/data/internal/dataset"
+	"quotary/shared/market"
+	"quotary/shared/store"
+)
+
+// Name of the view.
+const Name = "tickers"
+
+// View is the state of all coins.
+type View struct {
+	Time    int64    `json:"time"`    // when the view was made, ms
+	Tickers []Ticker `json:"tickers"` // by coin
+}
+
+// Ticker is the last trade of a coin.
+type Ticker struct {
+	Coin  string `json:"coin"`
+	Price string `json:"price"` // quote units
+	Time  int64  `json:"time"`  // ms
+	Seq   int64  `json:"seq"`   // orders trades of the same ms, so that a restart does not let an earlier one overwrite it
+	Tid   int64  `json:"tid"`
+}
+
+// Order is the place of the last trade among those of its coin.
+func (t *Ticker) Order() market.Order { return market.Order{Time: t.Time, Seq: t.Seq, Tid: t.Tid} }
+
+// Of returns the last trade of a coin; false for a coin that has not traded.
+func (v View) Of(coin string) (Ticker, bool) {
+	i, ok := slices.BinarySearchFunc(v.Tickers, coin, func(t Ticker, coin string) int { return cmp.Compare(t.Coin, coin) })
+	if !ok {
+		return Ticker{}, false
+	}
+	return v.Tickers[i], true
+}
+
+var view = dataset.View[View]{Name: Name, Period: time.Second, Encode: Encode, Decode: Decode}
+
+// Open returns the view as a reader keeps it in memory.
+func Open(views *store.Views, clock func() time.Time) *store.View[View] {
+	return view.Open(views, clock)
+}
+
+// Publish replaces the view.
+func Publish(ctx context.Context, views *store.Views, v View) error {
+	return view.Publish(ctx, views, v)
+}
+
+// Encode writes the body of the view.
+func Encode(v View) []byte {
+	slices.SortFunc(v.Tickers, func(a, b Ticker) int { return cmp.Compare(a.Coin, b.Coin) })
+	return dataset.JSON(v)
+}
+
+// Decode reads the body of the view.
+func Decode(body []byte) (View, error) { return dataset.FromJSON[View](body) }

@@ -1,0 +1,94 @@
+package market
+
+import "slices"
+
+// TradeSet is the set of the trades of one coin in one second. It is what makes a
+// one-second candle know its trades: stored beside the candle, it recognises a
+// trade that comes again. The zero value is empty.
+type TradeSet struct {
+	trades []SetTrade
+	byTid  map[int64]int // index in trades; made when a scan becomes slow
+	sorted bool
+}
+
+// SetTrade is what a set keeps of a trade.
+type SetTrade struct {
+	Order  Order
+	Px, Sz Decimal
+	Bought bool // by the taker
+}
+
+// NewTradeSet is the set of trades that differ in their ids. It keeps the slice.
+func NewTradeSet(trades []SetTrade) TradeSet { return TradeSet{trades: trades} }
+
+// Len is the number of trades.
+func (s *TradeSet) Len() int { return len(s.trades) }
+
+// Sorted are the trades in their order. They belong to the set and are valid
+// until it changes.
+func (s *TradeSet) Sorted() []SetTrade {
+	s.sort()
+	return s.trades
+}
+
+// scanUpTo is the size up to which a scan beats a map.
+const scanUpTo = 48
+
+// Add puts t into the set and tells whether the set changed. A trade that is in
+// it already changes it only when it comes with a higher Seq: the greater
+// knowledge of the order wins, whichever source is first.
+func (s *TradeSet) Add(t *Trade) bool {
+	n := SetTrade{t.Order(), t.Px, t.Sz, t.Side == Buy}
+	if i, ok := s.find(t.Tid); ok {
+		if n.Order.Seq <= s.trades[i].Order.Seq {
+			return false
+		}
+		s.trades[i], s.sorted = n, false
+		if len(s.trades) == 1 {
+			s.sorted = true
+		}
+		s.byTid = nil
+		return true
+	}
+	s.sorted = len(s.trades) == 0 || s.sorted && s.trades[len(s.trades)-1].Order.Compare(n.Order) < 0
+	s.trades = append(s.trades, n)
+	if s.byTid != nil {
+		s.byTid[t.Tid] = len(s.trades) - 1
+	}
+	return true
+}
+
+func (s *TradeSet) find(tid int64) (int, bool) {
+	if len(s.trades) <= scanUpTo {
+		i := slices.IndexFunc(s.trades, func(t SetTrade) bool { return t.Order.Tid == tid })
+		return i, i >= 0
+	}
+	if s.byTid == nil {
+		s.byTid = make(map[int64]int, 2*len(s.trades))
+		for i := range s.trades {
+			s.byTid[s.trades[i].Order.Tid] = i
+		}
+	}
+	i, ok := s.byTid[tid]
+	return i, ok
+}
+
+func (s *TradeSet) sort() {
+	if !s.sorted {
+		slices.SortFunc(s.trades, func(a, b SetTrade) int { return a.Order.Compare(b.Order) })
+		s.sorted, s.byTid = true, nil
+	}
+}
+
+// Fold adds the trades to c.
+func (s *TradeSet) Fold(c *Candle) {
+	s.sort()
+	for i := range s.trades {
+		st := &s.trades[i]
+		t := Trade{Side: Sell, Px: st.Px, Sz: st.Sz, Time: st.Order.Time, Seq: st.Order.Seq, Tid: st.Order.Tid}
+		if st.Bought {
+			t.Side = Buy
+		}
+		c.Add(&t)
+	}
+}

@@ -1,0 +1,58 @@
+package wire_test
+
+import (
+	"strings"
+	"testing"
+
+	"quotary/shared/market"
+	"quotary/shared/source/hyperliquid/wire"
+)
+
+func TestContextsGoSideBySideWithTheUniverse(t *testing.T) {
+	t.Parallel()
+	raw := []byte(`[{"universe":[{"name":"BTC","szDecimals":5},{"name":"OLD","isDelisted":true},{"name":"ETH"}],"marginTables":[]},
+		[{"funding":"0.0000125","openInterest":"688.11","premium":"0.00031774","oraclePx":"84000.0","markPx":"84026.5","midPx":null},
+		 {"funding":"0.0","premium":null,"markPx":null},
+		 {"funding":"-0.000002","premium":null,"markPx":"1600.25"}]]`)
+	c, err := wire.ParseContexts("xyz", 7, raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Dex != "xyz" || c.Spot || c.Time != 7 || len(c.Coins) != 2 {
+		t.Fatalf("got %+v", c)
+	}
+	btc, eth := c.Coins[0], c.Coins[1]
+	if btc.Coin != "BTC" || market.Text(btc.Mark) != "84026.5" || btc.Funding != "0.0000125" || btc.Premium != "0.00031774" {
+		t.Errorf("got %+v", btc)
+	}
+	if eth.Coin != "ETH" || market.Text(eth.Mark) != "1600.25" || eth.Funding != "-0.000002" || eth.Premium != "" {
+		t.Errorf("got %+v", eth)
+	}
+}
+
+func TestSpotContextsNameTheirCoins(t *testing.T) {
+	t.Parallel()
+	raw := []byte(`[{"universe":[{"name":"PURR/USDC"}],"tokens":[]},[{"coin":"PURR/USDC","markPx":"0.15"},{"coin":"@107","markPx":"31.5"}]]`)
+	c, err := wire.ParseSpotContexts(7, raw)
+	if err != nil || !c.Spot || len(c.Coins) != 2 || c.Coins[1].Coin != "@107" {
+		t.Errorf("got %+v, %v", c, err)
+	}
+}
+
+func TestWhatAreNoContextsIsRefused(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]string{
+		`null`:                               "0 parts",
+		`{}`:                                 "read contexts",
+		`[{"universe":[{"name":"BTC"}]},[]]`: "1 coins and figures of 0",
+		`[{"universe":[{"name":""}]},[{}]]`:  "no coin",
+		`[{"universe":7},[]]`:                "read contexts",
+		`[{"universe":[]},7]`:                "read contexts",
+		`[{"universe":[{"name":"X"}]},[{"markPx":"-1"}]]`:                 "mark price of X",
+		`[{"universe":[{"name":"X"}]},[{"markPx":"1","funding":"1e-5"}]]`: "a rate of X",
+	} {
+		if c, err := wire.ParseContexts("", 1, []byte(raw)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s gives %+v, %v; want an error of %q", raw, c, err, want)
+		}
+	}
+}
