@@ -136,7 +136,7 @@ func (env) Run(c *cli) error {
 	return nil
 }
 
-// Run hands the recording to the ingester's own command, set up for the running
+// Run passes the recording to the ingester's own command, set up for the running
 // stack, and returns when every row is readable.
 func (r *replay) Run(c *cli) error {
 	state, err := stack.Read(c.Data)

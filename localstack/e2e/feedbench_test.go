@@ -41,11 +41,11 @@ func BenchmarkVenueToClient(b *testing.B) {
 			b.Error(err)
 		}
 	}()
-	told := listenTo(b, live.State.VenueURL)
+	seen := listenTo(b, live.State.VenueURL)
 	for _, conns := range []int{100, 1000} {
 		// The connections are made once for all the runs of a benchmark.
 		b.Run(fmt.Sprint("conns=", conns), func(b *testing.B) {
-			arrivals := follow(b, live, conns, told)
+			arrivals := follow(b, live, conns, seen)
 			for _, channel := range []string{"l2Book", "trades"} {
 				b.Run(channel, func(b *testing.B) { report(b, arrivals[channel]) })
 			}
@@ -53,7 +53,7 @@ func BenchmarkVenueToClient(b *testing.B) {
 	}
 }
 
-// report takes b.N arrivals and tells how long the frames took.
+// report takes b.N arrivals and reports how long the frames took.
 func report(b *testing.B, arrivals chan time.Duration) {
 	for len(arrivals) > 0 {
 		<-arrivals // of the time before
@@ -80,7 +80,7 @@ func report(b *testing.B, arrivals chan time.Duration) {
 
 // follow has clients follow books and trades until the benchmark ends, and returns
 // by channel how long each frame after a snapshot took.
-func follow(b *testing.B, live *stack.Stack, conns int, told *sync.Map) map[string]chan time.Duration {
+func follow(b *testing.B, live *stack.Stack, conns int, seen *sync.Map) map[string]chan time.Duration {
 	arrivals := map[string]chan time.Duration{"l2Book": make(chan time.Duration, 1<<16), "trades": make(chan time.Duration, 1<<16)}
 	ctx, stop := context.WithCancel(context.Background())
 	var running, connecting sync.WaitGroup
@@ -112,7 +112,7 @@ func follow(b *testing.B, live *stack.Stack, conns int, told *sync.Map) map[stri
 					<-ctx.Done()
 					return
 				}
-				receive(ctx, conn, told, arrivals)
+				receive(ctx, conn, seen, arrivals)
 			})
 		})
 	}
@@ -120,10 +120,10 @@ func follow(b *testing.B, live *stack.Stack, conns int, told *sync.Map) map[stri
 	return arrivals
 }
 
-// listenTo follows the venue itself until the benchmark ends: it tells when a frame
+// listenTo follows the venue itself until the benchmark ends: it notes when a frame
 // of a channel and a time came, by the two.
 func listenTo(b *testing.B, venue string) *sync.Map {
-	told := new(sync.Map)
+	seen := new(sync.Map)
 	ctx, stop := context.WithCancel(context.Background())
 	conn, _, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(venue, "http")+"/ws", nil) //nolint:bodyclose // there is none to close, says Dial
 	if err != nil {
@@ -148,7 +148,7 @@ func listenTo(b *testing.B, venue string) *sync.Map {
 			now := time.Now()
 			for _, channel := range []string{"l2Book", "trades"} {
 				if at, ok := lastTime(frame); ok && of(channel, frame) {
-					told.LoadOrStore(fmt.Sprint(channel, at.UnixMilli()), now)
+					seen.LoadOrStore(fmt.Sprint(channel, at.UnixMilli()), now)
 				}
 			}
 			if now.Sub(pinged) > soakPing {
@@ -157,7 +157,7 @@ func listenTo(b *testing.B, venue string) *sync.Map {
 			}
 		}
 	})
-	return told
+	return seen
 }
 
 func of(channel string, frame []byte) bool {
@@ -165,7 +165,7 @@ func of(channel string, frame []byte) bool {
 }
 
 // receive notes how long frames took until the connection ends.
-func receive(ctx context.Context, conn *websocket.Conn, told *sync.Map, arrivals map[string]chan time.Duration) {
+func receive(ctx context.Context, conn *websocket.Conn, seen *sync.Map, arrivals map[string]chan time.Duration) {
 	begun := map[string]bool{}
 	for {
 		_, frame, err := conn.Read(ctx)
@@ -178,7 +178,7 @@ func receive(ctx context.Context, conn *websocket.Conn, told *sync.Map, arrivals
 				continue
 			}
 			at, _ := lastTime(frame)
-			if came, ok := told.Load(fmt.Sprint(channel, at.UnixMilli())); ok && begun[channel] {
+			if came, ok := seen.Load(fmt.Sprint(channel, at.UnixMilli())); ok && begun[channel] {
 				select {
 				case into <- now.Sub(came.(time.Time)):
 				default: // nobody measures
@@ -189,7 +189,7 @@ func receive(ctx context.Context, conn *websocket.Conn, told *sync.Map, arrivals
 	}
 }
 
-// lastTime is the last time that a frame tells.
+// lastTime is the last time in a frame.
 func lastTime(frame []byte) (time.Time, bool) {
 	const member = `"time":`
 	i := bytes.LastIndex(frame, []byte(member))

@@ -5,13 +5,9 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -47,7 +43,7 @@ type socket struct {
 var pings = map[string]string{"/ws": `{"method":"ping"}`}
 
 // handshake opens a feed with extra query parameters. Where it is refused, the
-// socket is nil and the answer tells why.
+// socket is nil and the answer says why.
 func handshake(t *testing.T, key client.Key, path string, query url.Values) (*socket, client.Answer) {
 	t.Helper()
 	parameters := key.Sign(time.Now(), rand.Text())
@@ -119,7 +115,7 @@ func (s *socket) read(ctx context.Context) (pushed, error) {
 	return p, json.Unmarshal(b, &p)
 }
 
-// stay sends pings, so that the connection lives however long nothing is told,
+// stay sends pings, so that the connection lives however long nothing is pushed,
 // until what it returns is called.
 func (s *socket) stay() (stop func()) {
 	if s.ping == "" {
@@ -216,74 +212,3 @@ func subscription(method string, fields map[string]any) string {
 }
 
 var feedPaths = []string{"/ws", "/ws/fills", "/ws/filled-orders", "/ws/clearinghouse-state"}
-
-// ingester is one of the stack, as it tells of itself.
-type ingester struct {
-	Role  string
-	Epoch int64
-
-	url    string
-	status int // of /readyz
-	pid    int // 0 where the system does not show its processes as files
-}
-
-// ingesters are those that answer.
-func ingesters(t *testing.T) (all []ingester) {
-	t.Helper()
-	addresses := map[string]int{}
-	for _, pid := range children("ingester") {
-		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-		for _, setting := range strings.Split(string(text), "\x00") {
-			if address, ok := strings.CutPrefix(setting, "QUOTARY_INGESTER_ADDR="); ok {
-				addresses["http://"+address] = pid
-			}
-		}
-	}
-	asking := http.Client{Timeout: soon}
-	for _, at := range world.State.Ingesters {
-		res, err := asking.Get(at + "/readyz")
-		if err != nil {
-			continue // it is being started again
-		}
-		one := ingester{url: at, status: res.StatusCode, pid: addresses[at]}
-		err = json.NewDecoder(res.Body).Decode(&one)
-		res.Body.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, one)
-	}
-	return all
-}
-
-// active waits for the ingester that works, in a later epoch than the one given.
-func active(t *testing.T, after int64) (holder ingester) {
-	t.Helper()
-	testenv.Until(t, fmt.Sprint("an ingester works in an epoch after ", after), func() bool {
-		for _, one := range ingesters(t) {
-			if one.Role == "active" && one.Epoch > after {
-				holder = one
-			}
-		}
-		return holder.url != ""
-	})
-	return holder
-}
-
-// children are the children of this process that run a program; none where the
-// system does not show its processes as files.
-func children(program string) (pids []int) {
-	processes, _ := filepath.Glob("/proc/[0-9]*/stat")
-	for _, path := range processes {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			continue
-		}
-		var pid, parent int
-		var name, state string
-		if _, err := fmt.Sscan(string(text), &pid, &name, &state, &parent); err == nil && parent == os.Getpid() && name == "("+program+")" {
-			pids = append(pids, pid)
-		}
-	}
-	return pids
-}

@@ -12,7 +12,7 @@ import (
 )
 
 // TestABookIsJoinedFromAllOrders compares books with joined prices with those of
-// the venue, which joins more than the twenty prices that a plain book tells. Three
+// the venue, which joins more than the twenty prices that a plain book shows. Three
 // in a row must be the same, soon: where the machine is so busy that the venue's
 // are late, the feed joins what it has in their place.
 func TestABookIsJoinedFromAllOrders(t *testing.T) {
@@ -59,7 +59,7 @@ func TestABookIsJoinedFromAllOrders(t *testing.T) {
 					if same++; !reflect.DeepEqual(a, b) {
 						same = 0
 						if others++; others == 20 {
-							t.Fatalf("20 books are not the venue's: at %d it tells %v, the feed %v", a.Time, a.Levels, b.Levels)
+							t.Fatalf("20 books are not the venue's: at %d it sends %v, the feed %v", a.Time, a.Levels, b.Levels)
 						}
 					}
 					a = next(truth, a.Time)

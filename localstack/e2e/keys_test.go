@@ -216,13 +216,7 @@ func TestEveryRouteDemandsItsPermission(t *testing.T) {
 		if e.Method == catalog.MethodWS || !e.Authorized() {
 			continue
 		}
-		path := e.Documented()
-		for name, value := range map[string]string{
-			"address": "0x010461c14e146ac35fe42271bdc1134ee31c703a", "builder": "0x010461c14e146ac35fe42271bdc1134ee31c703a",
-			"coin": "BTC", "interval": "1m", "oid": "1", "twapid": "1", "window": "day", "level": "basic", "access_key": bare.AccessKey, "symbol": "i:MSTR:US",
-		} {
-			path = strings.ReplaceAll(path, "{"+name+"}", value)
-		}
+		path := values.Replace(e.Documented())
 		var body any
 		if e.Method != "GET" {
 			body = map[string]any{}

@@ -4,18 +4,12 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	mathrand "math/rand/v2"
 	"net/http"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/coder/websocket"
 
 	"quotary/internal/testenv"
@@ -25,28 +19,6 @@ import (
 // The tests of this file end programs of the stack, so they run before those
 // that run at a time.
 
-// killed ends a program, or skips the test where the system does not show its
-// processes.
-func killed(t *testing.T, program string) {
-	t.Helper()
-	if kill(t, program) == 0 {
-		t.Skip("the processes of the stack cannot be seen on this system")
-	}
-}
-
-// kill ends the children of this process that run a program, without warning, and
-// returns how many.
-func kill(t *testing.T, program string) int {
-	t.Helper()
-	pids := children(program)
-	for _, pid := range pids {
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
-			t.Fatal(err)
-		}
-	}
-	return len(pids)
-}
-
 // newestTrade is the time of a frame's last trade, ms; 0 for other frames.
 func newestTrade(p pushed) int64 {
 	var trades []struct{ Time int64 }
@@ -54,49 +26,6 @@ func newestTrade(p pushed) int64 {
 		return 0
 	}
 	return trades[len(trades)-1].Time
-}
-
-// slots are the connections and subscriptions that the table counts for a key.
-func slots(t *testing.T, key client.Key) [2]int64 {
-	t.Helper()
-	db := dynamodb.New(dynamodb.Options{BaseEndpoint: &world.State.DynamoDB, Region: "us-east-1",
-		Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")})
-	out, err := db.GetItem(t.Context(), &dynamodb.GetItemInput{
-		TableName: aws.String(world.State.Tables + "connections"), ConsistentRead: aws.Bool(true),
-		Key: map[string]types.AttributeValue{
-			"pk": &types.AttributeValueMemberS{Value: "k#" + key.AccessKey}, "sk": &types.AttributeValueMemberS{Value: "k"},
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return [2]int64{number(out.Item["conns"]), number(out.Item["subs"])}
-}
-
-// freed waits until a key holds no slots.
-func freed(t *testing.T, key client.Key) {
-	t.Helper()
-	testenv.Until(t, "no slot is taken after the last connection ended", func() bool { return slots(t, key) == [2]int64{} })
-}
-
-// killActive kills the ingester that works, or skips the test where the system does
-// not show its processes.
-func killActive(t *testing.T) (holder ingester, at time.Time) {
-	t.Helper()
-	if holder = active(t, 0); holder.pid == 0 {
-		t.Skip("the processes of the stack cannot be seen on this system")
-	}
-	if err := syscall.Kill(holder.pid, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	return holder, time.Now()
-}
-
-// takenOver waits until another ingester than the killed one works.
-func takenOver(t *testing.T, killed ingester, at time.Time) {
-	t.Helper()
-	active(t, killed.Epoch)
-	t.Logf("the standby took over after %v", time.Since(at).Round(time.Millisecond))
 }
 
 // TestTheFeedsOutliveTheIngester kills the one that works: the standby takes over,
@@ -139,7 +68,7 @@ func TestTheFeedsOutliveTheIngester(t *testing.T) {
 		}
 	}
 
-	// A client that ends while there is neither a function that could be told nor
+	// A client that ends while there is neither a function that could learn of it nor
 	// an ingester that could find out.
 	s = reconnects(t, key, "/ws")
 	s.answer(`{"method":"ping"}`, `{"channel":"pong"}`)
@@ -235,7 +164,7 @@ func TestTheFeedsOutliveTheSocketFunction(t *testing.T) {
 	s.answer(subscription("unsubscribe", trades),
 		`{"channel":"subscriptionResponse","data":{"method":"unsubscribe","subscription":{"coin":"BTC","type":"trades"},"status":"unsubscribed","activeCount":0}}`)
 
-	// Killed with a message in hand: it was carried out or was not, the client gets
+	// Killed while it handles a message: it was carried out or was not, the client gets
 	// an error or the result, perhaps both, and the connection lives on.
 	answers := func(status string) func(pushed) bool {
 		return func(p pushed) bool {

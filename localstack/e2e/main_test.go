@@ -16,9 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"quotary/internal/testenv"
 	"quotary/localstack/client"
 	"quotary/localstack/stack"
@@ -135,30 +132,6 @@ func anotherGateway(ctx context.Context, data string) (stop func(context.Context
 	return w.Stop, err
 }
 
-// dropTables deletes the tables of a stack from an engine that lives on.
-func dropTables(ctx context.Context, of stack.State) error {
-	db := dynamodb.New(dynamodb.Options{
-		BaseEndpoint: &of.DynamoDB, Region: "us-east-1",
-		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
-	})
-	pages := dynamodb.NewListTablesPaginator(db, &dynamodb.ListTablesInput{})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			return err
-		}
-		for _, name := range page.TableNames {
-			if !strings.HasPrefix(name, of.Tables) {
-				continue
-			}
-			if _, err := db.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: &name}); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // logs shows the ends of the stack's logs, for a failed run.
 func logs(data string) {
 	names, _ := filepath.Glob(filepath.Join(data, "logs", "*.log"))
@@ -174,20 +147,27 @@ func api() client.Client { return client.Client{BaseURL: world.State.BaseURL} }
 // call sends a signed request and requires a status.
 func call(t *testing.T, want int, key client.Key, method, path string, body any) client.Answer {
 	t.Helper()
-	target, query, _ := strings.Cut(path, "?")
-	values, err := url.ParseQuery(query)
-	if err != nil {
-		t.Fatal(err)
-	}
-	answer, err := api().Do(t.Context(), key, method, target, values, body)
-	if err != nil {
-		t.Fatalf("%s %s: %v", method, path, err)
-	}
+	answer := ask(t, key, method, path, body)
 	if answer.Status != want {
 		t.Fatalf("%s %s: status %d, want %d: %.400s", method, path, answer.Status, want, answer.Body)
 	}
 	if answer.Header.Get("X-Request-Id") == "" {
 		t.Errorf("%s %s: no X-Request-Id", method, path)
+	}
+	return answer
+}
+
+// ask sends a signed request, whatever comes back.
+func ask(t *testing.T, key client.Key, method, path string, body any) client.Answer {
+	t.Helper()
+	target, query, _ := strings.Cut(path, "?")
+	parameters, err := url.ParseQuery(query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := api().Do(t.Context(), key, method, target, parameters, body)
+	if err != nil {
+		t.Fatalf("%s %s: %v", method, path, err)
 	}
 	return answer
 }
@@ -271,3 +251,8 @@ func issue(t *testing.T, primary client.Key, fields map[string]any) client.Key {
 	}
 	return data[client.Key](t, call(t, 200, primary, "POST", d+"/sub-keys", body))
 }
+
+// values stand in for the parameters of paths.
+var values = strings.NewReplacer("{coin}", "BTC", "{interval}", "1h", "{level}", "none", "{window}", "day", "{symbol}", "MSTR",
+	"{address}", "0x0123456789abcdef0123456789abcdef01234567", "{builder}", "0x0123456789abcdef0123456789abcdef01234567",
+	"{oid}", "1", "{twapid}", "1", "{access_key}", strings.Repeat("0", 32))

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -85,21 +84,15 @@ func TestTheMarketAsAWholeIsServed(t *testing.T) {
 		return len(pair[1]) > 2
 	})
 
-	// The past of the funding is what the venue itself tells of it.
+	// The past of the funding is what the venue itself answers.
 	type rate struct {
 		Coin, FundingRate, Premium string
 		Time                       int64
 	}
 	since := time.Now().Add(-6 * time.Hour).UnixMilli()
-	answer, err := http.Post(world.State.VenueURL+"/info", "application/json",
-		strings.NewReader(fmt.Sprintf(`{"type":"fundingHistory","coin":"BTC","startTime":%d}`, since)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
 	var want []rate
-	if err := json.NewDecoder(answer.Body).Decode(&want); err != nil || len(want) < 5 {
-		t.Fatalf("the venue tells %v, %v", want, err)
+	if err := json.Unmarshal(venueInfo(t, map[string]any{"type": "fundingHistory", "coin": "BTC", "startTime": since}), &want); err != nil || len(want) < 5 {
+		t.Fatalf("the venue answers %v, %v", want, err)
 	}
 	eventually(t, "fundingHistory", info(map[string]any{"type": "fundingHistory", "coin": "BTC", "startTime": since, "endTime": want[len(want)-1].Time}), func(got []rate) bool {
 		if len(got) != len(want) {
@@ -112,21 +105,4 @@ func TestTheMarketAsAWholeIsServed(t *testing.T) {
 		}
 		return true
 	})
-}
-
-// ask sends a signed request, whatever comes back.
-func ask(t *testing.T, key client.Key, method, path string, body any) client.Answer {
-	t.Helper()
-	target, query, _ := strings.Cut(path, "?")
-	values := map[string][]string{}
-	for _, part := range strings.Split(query, "&") {
-		if name, value, ok := strings.Cut(part, "="); ok {
-			values[name] = []string{value}
-		}
-	}
-	answer, err := api().Do(t.Context(), key, method, target, values, body)
-	if err != nil {
-		t.Fatalf("%s %s: %v", method, path, err)
-	}
-	return answer
 }

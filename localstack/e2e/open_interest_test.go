@@ -42,7 +42,7 @@ type openCoin struct {
 // TestOpenInterestIsTheVenuesTruth follows the venue's own books block by block
 // and wants the product's figures of every perpetual to be, at some moment, one
 // of its states: the number of positions and, exactly, the value of both sides
-// at a mark price that the product tells. Nothing but the average is rounded.
+// at a mark price that the product reports. Nothing but the average is rounded.
 func TestOpenInterestIsTheVenuesTruth(t *testing.T) {
 	t.Parallel()
 	key := world.State.Demo.SubKey
@@ -131,7 +131,7 @@ func (k *truth) add(coin string, s coinState) {
 	}
 }
 
-// mark notes the mark prices that the product tells, those of dexs that have not
+// mark notes the mark prices that the product reports, those of dexs that have not
 // arrived yet excepted.
 func (k *truth) mark(t *testing.T, key client.Key) {
 	t.Helper()
@@ -172,7 +172,7 @@ func (k *truth) coins() (list []string) {
 	return list
 }
 
-// differs tells why a coin is in none of the states that the venue had, "" when
+// differs returns why a coin is in none of the states that the venue had, "" when
 // it is in one.
 func (k *truth) differs(c openCoin) string {
 	k.mu.Lock()

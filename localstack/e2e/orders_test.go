@@ -14,20 +14,20 @@ import (
 	"quotary/internal/testenv"
 )
 
-// told is an order as the venue and the product tell it; what is compared are
-// all its members.
-type told struct {
+// orderStatus is an order with its status as the venue and the product send it; what
+// is compared are all its members.
+type orderStatus struct {
 	Order           map[string]any `json:"order"`
 	Status          string         `json:"status"`
 	StatusTimestamp float64        `json:"statusTimestamp"`
 }
 
-func (o *told) oid() int64 { return int64(o.Order["oid"].(float64)) }
+func (o *orderStatus) oid() int64 { return int64(o.Order["oid"].(float64)) }
 
-// TestOrdersAreAsTheVenueTellsThem asks the venue what became of the orders of
+// TestOrdersAreThoseOfTheVenue asks the venue what became of the orders of
 // some accounts, and the product the same, until nothing happened in between:
 // then all answers must be those that follow from the venue's own.
-func TestOrdersAreAsTheVenueTellsThem(t *testing.T) {
+func TestOrdersAreThoseOfTheVenue(t *testing.T) {
 	t.Parallel()
 	compared, named := map[string]bool{}, false
 	testenv.Until(t, "four accounts were compared, with orders that their client named", func() bool {
@@ -42,21 +42,21 @@ func TestOrdersAreAsTheVenueTellsThem(t *testing.T) {
 	})
 }
 
-// rests tells whether an account places orders that wait, and had some filled.
+// rests reports whether an account places orders that wait, and had some filled.
 // The venue leaves the open orders of market makers out of their history.
-func rests(history []told) bool {
+func rests(history []orderStatus) bool {
 	has := func(status string) bool {
-		return slices.ContainsFunc(history, func(o told) bool { return o.Status == status })
+		return slices.ContainsFunc(history, func(o orderStatus) bool { return o.Status == status })
 	}
 	return has("open") && has("filled")
 }
 
 // compareOrders waits until all that the product says of an account's orders is as it
-// follows from the venue's history of them, and tells whether a client had named
+// follows from the venue's history of them, and reports whether a client had named
 // one.
 func compareOrders(t *testing.T, address string) (named bool) {
 	t.Helper()
-	var history []told
+	var history []orderStatus
 	var diff string
 	defer func() {
 		if t.Failed() {
@@ -90,7 +90,7 @@ func venueInfo(t *testing.T, question map[string]any) []byte {
 	return text
 }
 
-func venueOrders(t *testing.T, address string) (list []told) {
+func venueOrders(t *testing.T, address string) (list []orderStatus) {
 	t.Helper()
 	if err := json.Unmarshal(venueInfo(t, map[string]any{"type": "historicalOrders", "user": address}), &list); err != nil {
 		t.Fatal(err)
@@ -98,22 +98,22 @@ func venueOrders(t *testing.T, address string) (list []told) {
 	return list
 }
 
-// venueOrder is the order that the venue wraps once more than the product does;
+// askOrder returns the order that the venue wraps once more than the product does;
 // nil where it knows of none.
-func venueOrder(t *testing.T, question map[string]any) *told {
+func askOrder(t *testing.T, question map[string]any) *orderStatus {
 	t.Helper()
-	var wrapped struct{ Order *told }
+	var wrapped struct{ Order *orderStatus }
 	if err := json.Unmarshal(venueInfo(t, question), &wrapped); err != nil {
 		t.Fatal(err)
 	}
 	return wrapped.Order
 }
 
-// differs tells what is not as it follows from the venue's history of an account,
+// differs returns what is not as it follows from the venue's history of an account,
 // which is the newest part of what the product has.
-func differs(t *testing.T, address string, history []told) string {
+func differs(t *testing.T, address string, history []orderStatus) string {
 	t.Helper()
-	var latest, filled []told
+	var latest, filled []orderStatus
 	seen := map[int64]bool{}
 	for _, o := range history {
 		if !seen[o.oid()] {
@@ -125,7 +125,7 @@ func differs(t *testing.T, address string, history []told) string {
 		}
 	}
 	coin := filled[0].Order["coin"].(string)
-	ofCoin := func(list []told) (of []told) {
+	ofCoin := func(list []orderStatus) (of []orderStatus) {
 		for _, o := range list {
 			if o.Order["coin"] == coin {
 				of = append(of, o)
@@ -134,11 +134,11 @@ func differs(t *testing.T, address string, history []told) string {
 		return of
 	}
 	key := world.State.Demo.SubKey
-	got := data[[]told](t, call(t, 200, key, "POST", hl+"/info", map[string]any{"type": "historicalOrders", "user": address}))
+	got := data[[]orderStatus](t, call(t, 200, key, "POST", hl+"/info", map[string]any{"type": "historicalOrders", "user": address}))
 	if diff := cmp.Diff(history, got[:min(len(got), len(history))]); diff != "" {
 		return "historicalOrders (-venue +product):\n" + diff
 	}
-	for path, want := range map[string][]told{
+	for path, want := range map[string][]orderStatus{
 		"/orders/" + address + "/latest":                                       latest,
 		"/orders/" + address + "/latest?coin=" + coin:                          ofCoin(latest),
 		"/orders/" + address + "/latest?limit=2":                               latest[:min(2, len(latest))],
@@ -146,7 +146,7 @@ func differs(t *testing.T, address string, history []told) string {
 		"/filled-orders/" + address + "/latest?coin=" + coin:                   ofCoin(filled),
 		"/filled-orders/0X" + strings.ToUpper(address[2:]) + "/latest?limit=1": filled[:1],
 	} {
-		got := data[[]told](t, call(t, 200, key, "GET", hl+path, nil))
+		got := data[[]orderStatus](t, call(t, 200, key, "GET", hl+path, nil))
 		if limited := strings.Contains(path, "limit="); limited && len(got) != len(want) {
 			return fmt.Sprintf("%s has %d orders, want %d", path, len(got), len(want))
 		}
@@ -157,9 +157,9 @@ func differs(t *testing.T, address string, history []told) string {
 	return ""
 }
 
-// checkStatus compares single orders that have come to their end, and tells
+// checkStatus compares single orders that have come to their end, and reports
 // whether a client had named one.
-func checkStatus(t *testing.T, address string, history []told) (named bool) {
+func checkStatus(t *testing.T, address string, history []orderStatus) (named bool) {
 	t.Helper()
 	key := world.State.Demo.SubKey
 	ended := map[string]bool{}
@@ -175,8 +175,8 @@ func checkStatus(t *testing.T, address string, history []told) (named bool) {
 		}
 		for _, name := range names {
 			question := map[string]any{"type": "orderStatus", "user": address, "oid": name}
-			got := data[*told](t, call(t, 200, key, "POST", hl+"/info", question))
-			if diff := cmp.Diff(venueOrder(t, question), got); diff != "" {
+			got := data[*orderStatus](t, call(t, 200, key, "POST", hl+"/info", question))
+			if diff := cmp.Diff(askOrder(t, question), got); diff != "" {
 				t.Errorf("orderStatus of %v (-venue +product):\n%s", name, diff)
 			}
 		}
@@ -184,15 +184,15 @@ func checkStatus(t *testing.T, address string, history []told) (named bool) {
 		if o.Status != "filled" {
 			filled = nil
 		}
-		for path, want := range map[string]*told{"/orders/oid/": want, "/filled-orders/oid/": filled} {
-			got := data[*told](t, call(t, 200, key, "GET", fmt.Sprint(hl, path, o.oid()), nil))
+		for path, want := range map[string]*orderStatus{"/orders/oid/": want, "/filled-orders/oid/": filled} {
+			got := data[*orderStatus](t, call(t, 200, key, "GET", fmt.Sprint(hl, path, o.oid()), nil))
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("%s%d (-venue +product):\n%s", path, o.oid(), diff)
 			}
 		}
 	}
 	unknown := map[string]any{"type": "orderStatus", "user": address, "oid": 1}
-	if diff := cmp.Diff(venueOrder(t, unknown), data[*told](t, call(t, 200, key, "POST", hl+"/info", unknown))); diff != "" {
+	if diff := cmp.Diff(askOrder(t, unknown), data[*orderStatus](t, call(t, 200, key, "POST", hl+"/info", unknown))); diff != "" {
 		t.Errorf("an unknown order (-venue +product):\n%s", diff)
 	}
 	return named

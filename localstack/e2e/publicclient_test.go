@@ -66,7 +66,7 @@ type publicClient struct {
 	drops    int          // how often a connection ended
 }
 
-// publicLine is what the library told: data of a channel, or what it did.
+// publicLine is what the library prints: data of a channel, or what it did.
 type publicLine struct {
 	Channel string
 	Data    json.RawMessage
@@ -148,7 +148,7 @@ func (c *publicClient) did(what string) publicLine {
 	return c.await(what, func(l publicLine) bool { return l.Did == what })
 }
 
-// data waits for what the library hands to a listener of a channel.
+// data waits for what the library passes to a listener of a channel.
 func (c *publicClient) data(channel string) json.RawMessage {
 	c.t.Helper()
 	return c.await("data of "+channel, func(l publicLine) bool { return l.Channel == channel }).Data

@@ -106,7 +106,7 @@ func checkPublic(t *testing.T, channel, user string, data json.RawMessage) {
 		}
 	}
 	if !sensible {
-		t.Errorf("%s is told %.600s", channel, data)
+		t.Errorf("%s carries %.600s", channel, data)
 	}
 }
 
@@ -119,7 +119,7 @@ func read(t *testing.T, data json.RawMessage, into any) bool {
 	return true
 }
 
-// ordered tells whether both sides go away from each other.
+// ordered reports whether both sides go away from each other.
 func ordered(levels [2][]publicLevel) bool {
 	last := 0.0
 	for side, sign := range [2]float64{-1, 1} {

@@ -17,9 +17,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/coder/websocket"
 
 	"quotary/internal/testenv"
@@ -34,7 +32,7 @@ const (
 	soakEvery = 15 * time.Second // between two random acts of a client, on average
 	soakKill  = 0.05             // of the acts: the connection is cut, and made anew
 	soakTape  = 10               // trades of a snapshot
-	soakMuted = "DOGE"           // the coin whose book the venue tells nothing of, so that only snapshots can show it
+	soakMuted = "DOGE"           // the coin whose book the venue does not send, so that only snapshots can show it
 	soakLinks = 400              // goroutines for what stays open between gateway, functions and ingester (its 256 senders), however many clients there were
 )
 
@@ -43,7 +41,7 @@ var soakCoins = [...]string{"BTC", "ETH", "SOL", soakMuted}
 // TestTheFeedsHoldUnderManyClients has many clients connect, subscribe,
 // unsubscribe and be killed at random for a while. Every subscription must begin
 // with its reply and then its snapshot, and its frames must come in order, none
-// after its end; what a client is told of trades must be a part of all trades,
+// after its end; the trades that a client receives must be a part of all trades,
 // without a gap and none twice. At the end the table must count exactly the
 // sockets that are open, and neither memory nor goroutines may have grown.
 func TestTheFeedsHoldUnderManyClients(t *testing.T) {
@@ -78,7 +76,7 @@ func TestTheFeedsHoldUnderManyClients(t *testing.T) {
 	s.settle(s.count)
 	s.settle(s.compare)
 	t.Logf("%d subscriptions to trades were compared", len(s.parts))
-	// Functions are still told of ends that the table knows already.
+	// Functions still receive ends that the table knows already.
 	defer func() {
 		if t.Failed() {
 			_ = pprof.Lookup("goroutine").WriteTo(os.Stdout, 1)
@@ -106,13 +104,13 @@ type soak struct {
 	parts   []tape
 }
 
-// tape is what a subscription was told of the trades of a coin.
+// tape is the trades of a coin that a subscription received.
 type tape struct {
 	coin string
 	tids []int64
 }
 
-// keep takes what a subscription was told, to be compared in the end.
+// keep takes what a subscription received, to be compared in the end.
 func (s *soak) keep(coin string, tids []int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -164,8 +162,8 @@ func (s *soak) record() {
 	}
 }
 
-// compare tells of a subscription that was not told a part of all trades without
-// a gap; "" is none.
+// compare describes a subscription that did not receive a part of all trades
+// without a gap; "" is none.
 func (s *soak) compare() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,13 +174,13 @@ func (s *soak) compare() string {
 		}
 		from := slices.Index(all, part.tids[0])
 		if from < 0 || len(all)-from < len(part.tids) || !slices.Equal(part.tids, all[from:from+len(part.tids)]) {
-			return fmt.Sprintf("a subscription was told of %d trades of %s that are no part of all %d: %v", len(part.tids), part.coin, len(all), part.tids)
+			return fmt.Sprintf("a subscription received %d trades of %s that are no part of all %d: %v", len(part.tids), part.coin, len(all), part.tids)
 		}
 	}
 	return ""
 }
 
-// begun tells of a subscription that was confirmed and has not begun; "" is none.
+// begun describes a subscription that was confirmed and has not begun; "" is none.
 func (s *soak) begun() string {
 	s.mu.Lock()
 	sockets := slices.Collect(maps.Keys(s.sockets))
@@ -234,8 +232,7 @@ func (s *soak) settle(look func() string) {
 // count compares the table of connections with the sockets that are open; "" is
 // agreement.
 func (s *soak) count() string {
-	db := dynamodb.New(dynamodb.Options{BaseEndpoint: &world.State.DynamoDB, Region: "us-east-1",
-		Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")})
+	db := database(world.State)
 	rows, byKey, byDistributor := [2]int64{}, [2]int64{}, [2]int64{}
 	in := &dynamodb.ScanInput{TableName: aws.String(world.State.Tables + "connections"), ConsistentRead: aws.Bool(true)}
 	for {
@@ -268,21 +265,4 @@ func (s *soak) count() string {
 			open, rows[0], rows[1], byKey, byDistributor)
 	}
 	return ""
-}
-
-func text(v types.AttributeValue) string {
-	s, _ := v.(*types.AttributeValueMemberS)
-	if s == nil {
-		return ""
-	}
-	return s.Value
-}
-
-func number(v types.AttributeValue) int64 {
-	s, _ := v.(*types.AttributeValueMemberN)
-	if s == nil {
-		return 0
-	}
-	n, _ := strconv.ParseInt(s.Value, 10, 64)
-	return n
 }

@@ -94,7 +94,7 @@ func dialBusy(ctx context.Context, to *stack.Stack, key client.Key, options *web
 	}
 }
 
-// busy tells whether a handshake was refused because all instances of a function
+// busy reports whether a handshake was refused because all instances of a function
 // had to do, and not by the limit on connections.
 func busy(res *http.Response) bool {
 	body, _ := io.ReadAll(res.Body)

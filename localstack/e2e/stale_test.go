@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestABookOfASilentSourceIsSentAgainAsStale has the venue tell nothing of one
+// TestABookOfASilentSourceIsSentAgainAsStale has the venue send nothing of one
 // coin's book for a while.
 func TestABookOfASilentSourceIsSentAgainAsStale(t *testing.T) {
 	t.Parallel()

@@ -14,11 +14,6 @@ import (
 	"quotary/shared/catalog"
 )
 
-// values stand in for the parameters of paths.
-var values = strings.NewReplacer("{coin}", "BTC", "{interval}", "1h", "{level}", "none", "{window}", "day", "{symbol}", "MSTR",
-	"{address}", "0x0123456789abcdef0123456789abcdef01234567", "{builder}", "0x0123456789abcdef0123456789abcdef01234567",
-	"{oid}", "1", "{twapid}", "1", "{access_key}", strings.Repeat("0", 32))
-
 // Every endpoint answers the same behind a gateway that somebody else wrote: the
 // request finds its function, the authorizer lets it pass, what it says reaches
 // the function, and the answer comes back whole. So do the refusals.

@@ -248,7 +248,7 @@ func (s *Stack) registerDemo(ctx context.Context) error {
 	return os.WriteFile(path, text, 0o600)
 }
 
-// known tells whether the database knows a distributor's key: another one, or
+// known reports whether the database knows a distributor's key: another one, or
 // one that lives in memory, does not after a restart.
 func (s *Stack) known(ctx context.Context, primary client.Key) (bool, error) {
 	api := client.Client{BaseURL: s.State.BaseURL}

@@ -79,7 +79,7 @@ func forward(ctx context.Context, listener net.Listener, to string) error {
 	}
 }
 
-// join hands bytes on in both directions until one side ends.
+// join copies bytes in both directions until one side ends.
 func join(ctx context.Context, from net.Conn, address string) {
 	defer from.Close()
 	var dialer net.Dialer

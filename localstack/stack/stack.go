@@ -53,7 +53,7 @@ type Config struct {
 	FunctionEnv, IngesterEnv []string
 }
 
-// State is what a running stack tells the world, in stack.json of its folder.
+// State is what a running stack publishes, in stack.json of its folder.
 type State struct {
 	BaseURL   string   `json:"base_url"`    // of the HTTPS endpoints, ends with /api
 	WSBaseURL string   `json:"ws_base_url"` // of the WebSocket feeds
@@ -429,7 +429,7 @@ func (s *Stack) serve(listener net.Listener, handler http.Handler) {
 	})
 }
 
-// writeState publishes stack.json whole: a reader never sees half of it.
+// writeState publishes stack.json at once: a reader never sees half of it.
 func (s *Stack) writeState() error {
 	text, err := json.MarshalIndent(s.State, "", "  ")
 	if err != nil {

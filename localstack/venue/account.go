@@ -193,7 +193,7 @@ func (e *engine) free(u, dex int) int64 {
 	return e.crossEquity(u, dex) - initial
 }
 
-// affords tells whether a trader may trade dsz at px: closing always, opening
+// affords reports whether a trader may trade dsz at px: closing always, opening
 // when margin and fee are covered; spot when it owns what it gives.
 func (e *engine) affords(u, c int, dsz, px int64) bool {
 	m := &e.mk[c]

@@ -137,7 +137,7 @@ func (b *book) bestPx(buy bool) int64 {
 	return side[len(side)-1].px
 }
 
-// crosses tells whether an order to buy (or sell) at px would trade with best.
+// crosses reports whether an order to buy (or sell) at px would trade with best.
 func crosses(buy bool, px, best int64) bool {
 	if best == 0 {
 		return false

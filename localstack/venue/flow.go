@@ -269,7 +269,7 @@ func (e *engine) fireTriggers() {
 	}
 }
 
-// above tells whether an order triggers when the price rises to its trigger.
+// above reports whether an order triggers when the price rises to its trigger.
 func above(o *order) bool { return (o.Trigger == takeProfit) != o.Buy }
 
 func (e *engine) fire(o *order) {

@@ -122,7 +122,7 @@ func (e *engine) sellOff(u int, coins []int, l liquidation) {
 	}
 }
 
-// backstop hands positions to the vault at the price that leaves the trader
+// backstop moves positions to the vault at the price that leaves the trader
 // with nothing, the equity spread over them by notional.
 func (e *engine) backstop(u int, coins []int, l liquidation) {
 	equity := e.equityOf(u, coins[0], l.Cross)

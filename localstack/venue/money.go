@@ -40,7 +40,7 @@ func (e *engine) spotShare(p *profile) int64 {
 	return 30
 }
 
-// genesis hands a maker the tokens that it sells.
+// genesis gives a maker the tokens that it sells.
 func (e *engine) genesis(u, c int) {
 	a, m := &e.Acc[u], &e.mk[c]
 	amount := tokens[m.Token].genesis * spotUnit
@@ -134,7 +134,7 @@ func (e *engine) reportLiquidation(u int, coins []int, equity int64, cross bool)
 	return ntl
 }
 
-// manageMoney tops up, takes profit or moves money; it tells whether it did.
+// manageMoney tops up, takes profit or moves money; it reports whether it did.
 func (e *engine) manageMoney(u int) bool {
 	a, p := &e.Acc[u], &e.prof[u]
 	equity := e.perpEquity(u)
@@ -166,7 +166,7 @@ func (e *engine) manageMoney(u int) bool {
 	return true
 }
 
-// trades tells whether a dex has one of the trader's markets.
+// trades reports whether a dex has one of the trader's markets.
 func (p *profile) trades(e *engine, dex int) bool {
 	for _, c := range p.Coins {
 		if !e.mk[c].Spot && e.mk[c].Dex == dex {

@@ -25,16 +25,16 @@ func (e *engine) makersOf(c int) []int {
 func (e *engine) quoteAll() {
 	for c := range e.mk {
 		center := e.center(c)
-		var due []int
+		var stale []int
 		for k, u := range e.mkr[c] {
 			was := e.Mk[c].Quoted[k]
 			moved := abs(center-was) * 1_000_000
 			if was == 0 || moved > 5*was*e.halfSpread(c) || e.Rng.n(180_000) < e.dtMs {
-				due = append(due, k)
+				stale = append(stale, k)
 				e.pull(u, c)
 			}
 		}
-		for _, k := range due {
+		for _, k := range stale {
 			e.quote(c, k, center)
 		}
 	}

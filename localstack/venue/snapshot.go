@@ -168,7 +168,7 @@ func (j *journal) append(block, time int64) error {
 
 func (j *journal) reset() error { return j.f.Truncate(0) }
 
-// hasFiles tells whether a directory holds anything.
+// hasFiles reports whether a directory holds anything.
 func hasFiles(dir string) (bool, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -25,7 +25,7 @@ func TestBothSidesOfEveryBookAreSuppliedAfterEveryBlock(t *testing.T) {
 }
 
 // supplied plays a venue's blocks, requires both sides of every book after each
-// and returns the last state as the venue tells it.
+// and returns the last state as the venue answers it.
 func supplied(t *testing.T, cfg Config) []byte {
 	t.Helper()
 	cfg.Clock = still(noon)

@@ -64,7 +64,7 @@ func headerOf(members map[string]string) http.Header {
 	return header
 }
 
-// relay hands messages on until a connection ends, and then ends the other one in
+// relay forwards messages until a connection ends, and then ends the other one in
 // the same way. API Gateway sends what is posted as text; cdk-local does not.
 func relay(ctx context.Context, to, from *websocket.Conn) {
 	for {

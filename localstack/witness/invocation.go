@@ -15,7 +15,7 @@ import (
 	"quotary/shared/catalog"
 )
 
-// passage is one request on its way through cdk-local, which does not tell what
+// passage is one request on its way through cdk-local, which does not say what
 // became of it there.
 type passage struct {
 	feed    *Feed              // to connect to; nil for a request to the REST API
@@ -84,7 +84,7 @@ const maxPayload = 6 << 20
 // outcome is what came of an invocation.
 type outcome struct {
 	payload []byte
-	failed  bool // the payload tells the error
+	failed  bool // the payload is the error
 }
 
 // into decodes the payload into a struct, which stays as it is where the payload
@@ -211,13 +211,13 @@ func (w *Witness) beforeSocket(ctx context.Context, event object) func(outcome) 
 				text, _ := json.Marshal(object{"message": "Internal server error", "connectionId": id, "requestId": about["requestId"]})
 				answer.Body = string(text)
 			}
-			w.tell(ctx, c, id, answer.Body)
+			w.reply(ctx, c, id, answer.Body)
 		}
 	}
 }
 
-// tell sends what $default answered to the client, if anything.
-func (w *Witness) tell(ctx context.Context, c *connection, id, text string) {
+// reply sends what $default answered to the client, if anything.
+func (w *Witness) reply(ctx context.Context, c *connection, id, text string) {
 	if text == "" {
 		return
 	}

@@ -102,14 +102,14 @@ func (w *Witness) pass(r *http.Request, id, body string) answer {
 var ofTheConnection = []string{"Connection", "Content-Length", "Date", "Keep-Alive", "Transfer-Encoding", "Upgrade",
 	"Sec-Websocket-Key", "Sec-Websocket-Version", "Sec-Websocket-Extensions", "Sec-Websocket-Protocol"}
 
-// isOwn tells cdk-local's own answers by the only member that they have: no
+// isOwn recognizes cdk-local's own answers by the only member that they have: no
 // function answers so.
 func isOwn(body []byte) bool {
 	var members map[string]any
 	return json.Unmarshal(body, &members) == nil && slices.Equal(slices.Collect(maps.Keys(members)), []string{"message"})
 }
 
-// write hands an answer to the client.
+// write sends an answer to the client.
 func (a answer) write(w *Witness, out http.ResponseWriter, p *passage, id string) {
 	if a.own {
 		w.mu.Lock()

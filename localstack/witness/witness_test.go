@@ -272,7 +272,7 @@ func TestAConnectionIsWhatTheFunctionExpects(t *testing.T) {
 		}
 		want := map[string]string{"pong": "pong", "crash": `{"connectionId":"c","message":"Internal server error","requestId":"r"}`}[message]
 		if got := <-w.posted; got != want {
-			t.Errorf("the client is told %s, want %s", got, want)
+			t.Errorf("the client receives %s, want %s", got, want)
 		}
 		checkEvent(t, w, "$default")
 	}
@@ -285,7 +285,7 @@ func TestAConnectionIsWhatTheFunctionExpects(t *testing.T) {
 			break
 		}
 		if time.Now().After(deadline) {
-			t.Fatal("the function is not told of the end")
+			t.Fatal("the function does not learn of the end")
 		}
 	}
 	checkEvent(t, w, "$disconnect")

@@ -1,5 +1,5 @@
 // Follows every channel of /ws with a client library that was written for the
-// venue itself, and prints what the library hands to its users: a line of JSON
+// venue itself, and prints what the library passes to its users: a line of JSON
 // each. Commands come in, a line each:
 //
 //	url URL              the answer to "url": a signature is good for one connection

@@ -1,0 +1,84 @@
+package e2e
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"quotary/internal/testenv"
+	"quotary/localstack/client"
+	"quotary/localstack/stack"
+)
+
+// database is a client of a stack's DynamoDB.
+func database(of stack.State) *dynamodb.Client {
+	return dynamodb.New(dynamodb.Options{
+		BaseEndpoint: &of.DynamoDB, Region: "us-east-1",
+		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
+	})
+}
+
+// dropTables deletes the tables of a stack from an engine that lives on.
+func dropTables(ctx context.Context, of stack.State) error {
+	db := database(of)
+	pages := dynamodb.NewListTablesPaginator(db, &dynamodb.ListTablesInput{})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return err
+		}
+		for _, name := range page.TableNames {
+			if !strings.HasPrefix(name, of.Tables) {
+				continue
+			}
+			if _, err := db.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: &name}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// slots are the connections and subscriptions that the table counts for a key.
+func slots(t *testing.T, key client.Key) [2]int64 {
+	t.Helper()
+	out, err := database(world.State).GetItem(t.Context(), &dynamodb.GetItemInput{
+		TableName: aws.String(world.State.Tables + "connections"), ConsistentRead: aws.Bool(true),
+		Key: map[string]types.AttributeValue{
+			"pk": &types.AttributeValueMemberS{Value: "k#" + key.AccessKey}, "sk": &types.AttributeValueMemberS{Value: "k"},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return [2]int64{number(out.Item["conns"]), number(out.Item["subs"])}
+}
+
+// freed waits until a key holds no slots.
+func freed(t *testing.T, key client.Key) {
+	t.Helper()
+	testenv.Until(t, "no slot is taken after the last connection ended", func() bool { return slots(t, key) == [2]int64{} })
+}
+
+func text(v types.AttributeValue) string {
+	s, _ := v.(*types.AttributeValueMemberS)
+	if s == nil {
+		return ""
+	}
+	return s.Value
+}
+
+func number(v types.AttributeValue) int64 {
+	s, _ := v.(*types.AttributeValueMemberN)
+	if s == nil {
+		return 0
+	}
+	n, _ := strconv.ParseInt(s.Value, 10, 64)
+	return n
+}
