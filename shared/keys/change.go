@@ -7,6 +7,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"quotary/shared/attr"
 )
 
 // SubKeyChange changes what is not nil. It mirrors the request of the endpoint
@@ -81,8 +83,8 @@ func (s *Store) tryUpdate(ctx context.Context, distributor string, in *SubKeyCha
 	c := in.change(s.now())
 	var writes []types.TransactWriteItem
 	if in.MonthlyQuota != nil {
-		c.Set("monthly_quota", num(*in.MonthlyQuota))
-		c.If("monthly_quota", num(k.MonthlyQuota))
+		c.Set("monthly_quota", attr.N(*in.MonthlyQuota))
+		c.If("monthly_quota", attr.N(k.MonthlyQuota))
 		if moved := *in.MonthlyQuota - k.MonthlyQuota; moved != 0 {
 			var allocated change
 			allocated.Add("allocated", moved)
@@ -99,9 +101,9 @@ func (s *Store) tryUpdate(ctx context.Context, distributor string, in *SubKeyCha
 // change is what an update does to the item of the sub-key, its quota aside.
 func (c *SubKeyChange) change(now time.Time) *change {
 	out := &change{}
-	out.Set("updated_at", num(now.UnixMilli()))
+	out.Set("updated_at", attr.N(now.UnixMilli()))
 	if c.Name != nil {
-		out.Set("name", str(*c.Name))
+		out.Set("name", attr.S(*c.Name))
 	}
 	for _, n := range []number{
 		{parameter: "status", value: c.Status},
@@ -111,7 +113,7 @@ func (c *SubKeyChange) change(now time.Time) *change {
 		{parameter: "ws_sub_limit", value: c.WSSubLimit},
 	} {
 		if n.value != nil {
-			out.Set(n.parameter, num(*n.value))
+			out.Set(n.parameter, attr.N(*n.value))
 		}
 	}
 	switch {
@@ -119,7 +121,7 @@ func (c *SubKeyChange) change(now time.Time) *change {
 	case *c.ExpiresIn == 0:
 		out.Set("expires_at", nil)
 	default:
-		out.Set("expires_at", num(expiry(now, *c.ExpiresIn).UnixMilli()))
+		out.Set("expires_at", attr.N(expiry(now, *c.ExpiresIn).UnixMilli()))
 	}
 	return out
 }
@@ -132,7 +134,7 @@ func (s *Store) writeMetadata(distributor, accessKey, metadata string) types.Tra
 		return types.TransactWriteItem{Delete: &types.Delete{TableName: &s.table, Key: key}}
 	}
 	return types.TransactWriteItem{Put: &types.Put{
-		TableName: &s.table, Item: with(key, item{"metadata": str(metadata)}),
+		TableName: &s.table, Item: with(key, item{"metadata": attr.S(metadata)}),
 	}}
 }
 
@@ -151,7 +153,7 @@ func (s *Store) DeleteSubKey(ctx context.Context, distributor, accessKey string)
 			types.TransactWriteItem{Delete: &types.Delete{
 				TableName: &s.table, Key: subKeyKey(distributor, accessKey),
 				ConditionExpression:       aws.String("monthly_quota = :seen"),
-				ExpressionAttributeValues: item{":seen": num(k.MonthlyQuota)},
+				ExpressionAttributeValues: item{":seen": attr.N(k.MonthlyQuota)},
 			}},
 			types.TransactWriteItem{Delete: &types.Delete{TableName: &s.table, Key: pointerKey(accessKey)}},
 			types.TransactWriteItem{Delete: &types.Delete{TableName: &s.table, Key: metaKey(distributor, accessKey)}},
@@ -177,7 +179,7 @@ func (s *Store) ResetSecret(ctx context.Context, distributor, accessKey string) 
 	for name, value := range s.ring.seal(accessKey, secret).attributes() {
 		c.Set(name, value)
 	}
-	c.Set("updated_at", num(s.now().UnixMilli()))
+	c.Set("updated_at", attr.N(s.now().UnixMilli()))
 	done, err := s.update(ctx, c.update(s.table, subKeyKey(distributor, accessKey)))
 	switch {
 	case err != nil:

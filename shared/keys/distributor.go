@@ -10,6 +10,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"quotary/shared/attr"
 	"quotary/shared/catalog"
 )
 
@@ -65,7 +66,7 @@ func (s *Store) Distributors(ctx context.Context) ([]Distributor, error) {
 // SetDisabled switches a distributor, and with it all its keys, off or on.
 func (s *Store) SetDisabled(ctx context.Context, accessKey string, disabled bool) error {
 	var c change
-	c.Set("disabled", boolean(disabled))
+	c.Set("disabled", attr.Bool(disabled))
 	return s.changeDistributor(ctx, accessKey, &c)
 }
 
@@ -106,7 +107,7 @@ func (s *Store) SetLimits(ctx context.Context, accessKey string, limits Limits) 
 	var c change
 	for _, n := range numbers {
 		if n.value != nil {
-			c.Set(n.parameter, num(*n.value))
+			c.Set(n.parameter, attr.N(*n.value))
 		}
 	}
 	if len(c.set) == 0 {
@@ -130,13 +131,13 @@ func (s *Store) changeDistributor(ctx context.Context, accessKey string, c *chan
 }
 
 func decodeDistributor(it item) (Distributor, error) {
-	f := fields{item: it}
+	f := fieldsOf(it)
 	d := Distributor{
-		Preset: f.preset(), AccessKey: strings.TrimPrefix(f.text("pk"), partition("")),
-		SubKeyCount: f.number("sub_key_count"), AllocatedQuota: f.number("allocated"),
-		Disabled: f.flag("disabled"), CreatedAt: f.millis("created_at"),
+		Preset: f.preset(), AccessKey: strings.TrimPrefix(f.Text("pk"), partition("")),
+		SubKeyCount: f.Int("sub_key_count"), AllocatedQuota: f.Int("allocated"),
+		Disabled: f.Bool("disabled"), CreatedAt: f.millis("created_at"),
 	}
-	return d, f.err
+	return d, f.Err
 }
 
 func checkGrants(grants []string) error {
@@ -160,5 +161,5 @@ func jsonText(v any) types.AttributeValue {
 	if err != nil {
 		panic(err) // only lists of strings and structs of them come here
 	}
-	return str(string(b))
+	return attr.S(string(b))
 }

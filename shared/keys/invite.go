@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"quotary/shared/attr"
 )
 
 // Preset is what an operator decides about a distributor before it registers.
@@ -44,9 +44,9 @@ func (p *Preset) check() error {
 
 func (p *Preset) attributes() item {
 	it := item{
-		"name": str(p.Name), "level": str(p.Level),
-		"max_sub_keys": num(p.MaxSubKeys), "max_total_quota": num(p.MaxTotalQuota),
-		"ws_conn_limit": num(p.WSConnLimit), "ws_sub_limit": num(p.WSSubLimit),
+		"name": attr.S(p.Name), "level": attr.S(p.Level),
+		"max_sub_keys": attr.N(p.MaxSubKeys), "max_total_quota": attr.N(p.MaxTotalQuota),
+		"ws_conn_limit": attr.N(p.WSConnLimit), "ws_sub_limit": attr.N(p.WSSubLimit),
 	}
 	if p.Grants != nil {
 		it["grants"] = jsonText(p.Grants)
@@ -56,9 +56,9 @@ func (p *Preset) attributes() item {
 
 func (f *fields) preset() Preset {
 	p := Preset{
-		Name: f.text("name"), Level: f.text("level"),
-		MaxSubKeys: f.number("max_sub_keys"), MaxTotalQuota: f.number("max_total_quota"),
-		WSConnLimit: f.number("ws_conn_limit"), WSSubLimit: f.number("ws_sub_limit"),
+		Name: f.Text("name"), Level: f.Text("level"),
+		MaxSubKeys: f.Int("max_sub_keys"), MaxTotalQuota: f.Int("max_total_quota"),
+		WSConnLimit: f.Int("ws_conn_limit"), WSSubLimit: f.Int("ws_sub_limit"),
 	}
 	f.json("grants", &p.Grants)
 	return p
@@ -102,9 +102,9 @@ func (s *Store) CreateInvite(ctx context.Context, preset Preset, expiresIn int64
 	now := s.now().UTC().Truncate(time.Millisecond)
 	invite := Invite{Preset: preset, ID: id, CreatedAt: now, ExpiresAt: expiry(now, expiresIn)}
 
-	it := with(inviteKey(id), preset.attributes(), item{"created_at": num(now.UnixMilli())})
+	it := with(inviteKey(id), preset.attributes(), item{"created_at": attr.N(now.UnixMilli())})
 	if expiresIn > 0 {
-		it["expires_at"] = num(invite.ExpiresAt.UnixMilli())
+		it["expires_at"] = attr.N(invite.ExpiresAt.UnixMilli())
 	}
 	err := s.retry(ctx, func() error {
 		return s.transact(ctx, s.put(it), s.put(key(invitesPartition, id)))
@@ -142,7 +142,7 @@ func (s *Store) RevokeInvite(ctx context.Context, id string) error {
 		return ErrUnknownInvite
 	}
 	var c change
-	c.set = append(c.set, c.name("revoked_at")+" = if_not_exists(#revoked_at, "+c.value("now", num(s.now().UnixMilli()))+")")
+	c.set = append(c.set, c.name("revoked_at")+" = if_not_exists(#revoked_at, "+c.value("now", attr.N(s.now().UnixMilli()))+")")
 	c.IfText("attribute_not_exists(#used_at)", "used_at")
 	done, err := s.update(ctx, c.update(s.table, inviteKey(id)))
 	switch {
@@ -196,13 +196,13 @@ func (s *Store) Register(ctx context.Context, token string) (Registration, error
 
 	r := Registration{AccessKey: newAccessKey(), Secret: newSecret(), Name: invite.Name, Level: invite.Level}
 	consume := &change{}
-	consume.Set("used_at", num(now.UnixMilli()))
-	consume.Set("used_by", str(r.AccessKey))
+	consume.Set("used_at", attr.N(now.UnixMilli()))
+	consume.Set("used_by", attr.S(r.AccessKey))
 	consume.IfText("attribute_not_exists(#used_at) AND attribute_not_exists(#revoked_at)", "used_at", "revoked_at")
 	writes := []types.TransactWriteItem{
 		{Update: consume.update(s.table, inviteKey(id))},
 		s.put(with(distributorKey(r.AccessKey), invite.attributes(), s.ring.seal(r.AccessKey, r.Secret).attributes(), item{
-			"created_at": num(now.UnixMilli()), "sub_key_count": num(0), "allocated": num(0),
+			"created_at": attr.N(now.UnixMilli()), "sub_key_count": attr.N(0), "allocated": attr.N(0),
 		})),
 		s.put(pointer(r.AccessKey, r.AccessKey, "")),
 		s.put(key(distributorsPartition, r.AccessKey)),
@@ -219,13 +219,13 @@ func (s *Store) Register(ctx context.Context, token string) (Registration, error
 }
 
 func decodeInvite(it item) (Invite, error) {
-	f := fields{item: it}
+	f := fieldsOf(it)
 	invite := Invite{
-		Preset: f.preset(), ID: strings.TrimPrefix(f.text("pk"), "invite#"),
+		Preset: f.preset(), ID: strings.TrimPrefix(f.Text("pk"), "invite#"),
 		CreatedAt: f.millis("created_at"), ExpiresAt: f.millis("expires_at"),
-		UsedAt: f.millis("used_at"), UsedBy: f.text("used_by"), RevokedAt: f.millis("revoked_at"),
+		UsedAt: f.millis("used_at"), UsedBy: f.Text("used_by"), RevokedAt: f.millis("revoked_at"),
 	}
-	return invite, f.err
+	return invite, f.Err
 }
 
 // indexed reads the items that an index partition lists.
@@ -234,27 +234,11 @@ func (s *Store) indexed(ctx context.Context, partition string, keyOf func(string
 	if err != nil {
 		return nil, err
 	}
-	var items []item
-	for chunk := range slices.Chunk(index, 100) {
-		keys := make([]map[string]types.AttributeValue, 0, len(chunk))
-		for _, entry := range chunk {
-			f := fields{item: entry}
-			keys = append(keys, keyOf(f.text("sk")))
-		}
-		got, err := s.readAll(ctx, s.batch(keys))
-		if err != nil {
-			return nil, err
-		}
-		items = append(items, got...)
+	keys := make([]item, len(index))
+	for i, entry := range index {
+		keys[i] = keyOf(attr.Text(entry, "sk"))
 	}
-	return items, nil
-}
-
-// batch asks for items by their keys, strongly consistent.
-func (s *Store) batch(keys []map[string]types.AttributeValue) *dynamodb.BatchGetItemInput {
-	return &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
-		s.table: {Keys: keys, ConsistentRead: aws.Bool(true)},
-	}}
+	return s.readAll(ctx, keys, projection{})
 }
 
 // compareNewest orders by time, the newest first, and then by name.

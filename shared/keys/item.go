@@ -2,18 +2,18 @@ package keys
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"quotary/shared/attr"
 )
 
 // item is an item of the table, or its key.
-type item = map[string]types.AttributeValue
+type item = attr.Item
 
 // The keys of the table are made here and nowhere else.
 const (
@@ -28,7 +28,7 @@ const (
 
 func partition(distributor string) string { return "d#" + distributor }
 
-func key(pk, sk string) item { return item{"pk": str(pk), "sk": str(sk)} }
+func key(pk, sk string) item { return item{"pk": attr.S(pk), "sk": attr.S(sk)} }
 
 func distributorKey(distributor string) item { return key(partition(distributor), distributorSort) }
 
@@ -46,14 +46,6 @@ func pointerKey(accessKey string) item { return key("k#"+accessKey, "k") }
 
 func inviteKey(id string) item { return key("invite#"+id, "invite") }
 
-func str(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
-
-func num(n int64) types.AttributeValue {
-	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
-}
-
-func boolean(b bool) types.AttributeValue { return &types.AttributeValueMemberBOOL{Value: b} }
-
 // with returns the first item with the attributes of the others.
 func with(base item, more ...item) item {
 	for _, m := range more {
@@ -64,85 +56,36 @@ func with(base item, more ...item) item {
 
 // attributes of a sealed secret.
 func (s sealed) attributes() item {
-	return item{"secret": &types.AttributeValueMemberB{Value: s.box}, "data_key": str(s.dataKey)}
+	return item{"secret": attr.B(s.box), "data_key": attr.S(s.dataKey)}
 }
 
-// fields reads an item. Absent attributes are zero; an attribute of another
-// type than expected is a fault of the table, kept in err.
-type fields struct {
-	item item
-	err  error
-}
+// fields reads an item; see [attr.Reader].
+type fields struct{ attr.Reader }
 
-func (f *fields) text(name string) string {
-	switch v := f.item[name].(type) {
-	case nil:
-		return ""
-	case *types.AttributeValueMemberS:
-		return v.Value
-	default:
-		f.fail(name)
-		return ""
-	}
-}
-
-func (f *fields) number(name string) int64 {
-	switch v := f.item[name].(type) {
-	case nil:
-		return 0
-	case *types.AttributeValueMemberN:
-		n, err := strconv.ParseInt(v.Value, 10, 64)
-		if err != nil {
-			f.fail(name)
-		}
-		return n
-	default:
-		f.fail(name)
-		return 0
-	}
-}
-
-func (f *fields) flag(name string) bool {
-	switch v := f.item[name].(type) {
-	case nil:
-		return false
-	case *types.AttributeValueMemberBOOL:
-		return v.Value
-	default:
-		f.fail(name)
-		return false
-	}
-}
+func fieldsOf(it item) fields { return fields{attr.Reader{Item: it}} }
 
 // millis reads a time that is stored as milliseconds since 1970.
 func (f *fields) millis(name string) time.Time {
-	if n := f.number(name); n != 0 {
+	if n := f.Int(name); n != 0 {
 		return time.UnixMilli(n).UTC()
 	}
 	return time.Time{}
 }
 
 func (f *fields) sealed() sealed {
-	box, _ := f.item["secret"].(*types.AttributeValueMemberB)
+	box := f.Bytes("secret")
 	if box == nil {
-		f.fail("secret")
-		return sealed{}
+		f.Fail("secret")
 	}
-	return sealed{f.text("data_key"), box.Value}
+	return sealed{f.Text("data_key"), box}
 }
 
 // json reads a text that holds JSON, where there is one.
 func (f *fields) json(name string, into any) {
-	if text := f.text(name); text != "" {
+	if text := f.Text(name); text != "" {
 		if err := json.Unmarshal([]byte(text), into); err != nil {
-			f.fail(name)
+			f.Fail(name)
 		}
-	}
-}
-
-func (f *fields) fail(name string) {
-	if f.err == nil {
-		f.err = fmt.Errorf("the stored item %s %s has no readable %s", f.text("pk"), f.text("sk"), name)
 	}
 }
 
@@ -150,6 +93,14 @@ func (f *fields) fail(name string) {
 type projection struct {
 	expression string
 	names      map[string]string
+}
+
+// keys returns a request of the projection, without keys.
+func (p projection) keys() types.KeysAndAttributes {
+	if p.expression == "" {
+		return types.KeysAndAttributes{}
+	}
+	return types.KeysAndAttributes{ProjectionExpression: &p.expression, ExpressionAttributeNames: p.names}
 }
 
 // only returns the projection of these attributes. Every name is escaped, as
@@ -185,7 +136,7 @@ func (c *change) Set(name string, value types.AttributeValue) {
 
 // Add adds to the number of the attribute.
 func (c *change) Add(name string, n int64) {
-	c.set = append(c.set, c.name(name)+" = "+c.name(name)+" + "+c.value(name+"_add", num(n)))
+	c.set = append(c.set, c.name(name)+" = "+c.name(name)+" + "+c.value(name+"_add", attr.N(n)))
 }
 
 // If adds a condition that the attribute has the value.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"quotary/shared/attr"
 	"quotary/shared/catalog"
 )
 
@@ -33,8 +34,8 @@ func (s *Store) Levels(ctx context.Context, distributor string) ([]string, error
 	}
 	names := make([]string, 0, len(items))
 	for _, it := range items {
-		f := fields{item: it}
-		names = append(names, strings.TrimPrefix(f.text("sk"), levelPrefix))
+		f := fieldsOf(it)
+		names = append(names, strings.TrimPrefix(f.Text("sk"), levelPrefix))
 	}
 	return names, nil
 }
@@ -70,15 +71,15 @@ func (s *Store) Level(ctx context.Context, distributor, name string) (LevelSetti
 	if it == nil {
 		return LevelSettings{}, ErrUnknownLevel
 	}
-	f := fields{item: it}
+	f := fieldsOf(it)
 	level := LevelSettings{
-		MaxTimeRange: f.number("max_time_range"),
-		MaxRequest:   f.number("max_request"),
-		RateLimit:    f.number("rate_limit"),
+		MaxTimeRange: f.Int("max_time_range"),
+		MaxRequest:   f.Int("max_request"),
+		RateLimit:    f.Int("rate_limit"),
 		Permissions:  []Permission{},
 	}
 	f.json("permissions", &level.Permissions)
-	return level, f.err
+	return level, f.Err
 }
 
 // PutLevel creates or replaces a level, in force on the next request.
@@ -99,7 +100,7 @@ func (s *Store) PutLevel(ctx context.Context, distributor, name string, level Le
 		return err
 	}
 	err = s.putItem(ctx, with(levelKey(distributor, name), item{
-		"max_time_range": num(level.MaxTimeRange), "max_request": num(level.MaxRequest), "rate_limit": num(level.RateLimit),
+		"max_time_range": attr.N(level.MaxTimeRange), "max_request": attr.N(level.MaxRequest), "rate_limit": attr.N(level.RateLimit),
 		"permissions": jsonText(permissions),
 	}))
 	if err != nil {
@@ -180,9 +181,9 @@ func (l *Level) Empty() bool { return l == nil || len(l.permitted) == 0 }
 // decodeLevel reads a level. The set of its actions is a pure function of
 // their text, so it is remembered by that text and shared between requests.
 func (s *Store) decodeLevel(it item) (*Level, error) {
-	f := fields{item: it}
-	level := &Level{MaxTimeRange: f.number("max_time_range"), RateLimit: f.number("rate_limit")}
-	text := f.text("permissions")
+	f := fieldsOf(it)
+	level := &Level{MaxTimeRange: f.Int("max_time_range"), RateLimit: f.Int("rate_limit")}
+	text := f.Text("permissions")
 	var ok bool
 	if level.permitted, ok = s.levels.get(text); !ok {
 		var permissions []Permission
@@ -195,9 +196,9 @@ func (s *Store) decodeLevel(it item) (*Level, error) {
 				}
 			}
 		}
-		if f.err == nil {
+		if f.Err == nil {
 			s.levels.set(text, level.permitted)
 		}
 	}
-	return level, f.err
+	return level, f.Err
 }

@@ -7,8 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"quotary/shared/attr"
 )
 
 // Filter selects sub-keys.
@@ -26,10 +27,10 @@ func (s *Store) SubKeys(ctx context.Context, distributor string, filter Filter) 
 	keyword := strings.ToLower(filter.Keyword)
 	out := make([]SubKey, 0, len(items))
 	for _, it := range items {
-		f := fields{item: it}
+		f := fieldsOf(it)
 		k := f.subKey()
-		if f.err != nil {
-			return nil, fmt.Errorf("list sub-keys: %w", f.err)
+		if f.Err != nil {
+			return nil, fmt.Errorf("list sub-keys: %w", f.Err)
 		}
 		if filter.Status != nil && k.Active != (*filter.Status == 1) {
 			continue
@@ -70,8 +71,8 @@ func (s *Store) SetActive(ctx context.Context, distributor string, accessKeys []
 			unknown = append(unknown, accessKey)
 		default:
 			var c change
-			c.Set("status", num(status))
-			c.Set("updated_at", num(s.now().UnixMilli()))
+			c.Set("status", attr.N(status))
+			c.Set("updated_at", attr.N(s.now().UnixMilli()))
 			named = append(named, accessKey)
 			writes = append(writes, types.TransactWriteItem{Update: c.update(s.table, subKeyKey(distributor, accessKey))})
 		}
@@ -108,22 +109,18 @@ func (s *Store) missing(ctx context.Context, distributor string, accessKeys []st
 	if len(accessKeys) == 0 {
 		return nil, nil
 	}
-	keys := make([]map[string]types.AttributeValue, len(accessKeys))
+	keys := make([]item, len(accessKeys))
 	for i, accessKey := range accessKeys {
 		keys[i] = subKeyKey(distributor, accessKey)
 	}
-	in := s.batch(keys)
-	request := in.RequestItems[s.table]
-	request.ProjectionExpression = aws.String("sk")
-	in.RequestItems[s.table] = request
-	items, err := s.readAll(ctx, in)
+	items, err := s.readAll(ctx, keys, only("sk"))
 	if err != nil {
 		return nil, err
 	}
 	found := make(map[string]bool, len(items))
 	for _, it := range items {
-		f := fields{item: it}
-		found[strings.TrimPrefix(f.text("sk"), subPrefix)] = true
+		f := fieldsOf(it)
+		found[strings.TrimPrefix(f.Text("sk"), subPrefix)] = true
 	}
 	return slices.DeleteFunc(slices.Clone(accessKeys), func(k string) bool { return found[k] }), nil
 }

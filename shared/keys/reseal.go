@@ -41,8 +41,8 @@ func (s *Store) Reseal(ctx context.Context) (Resealed, error) {
 	group, working := errgroup.WithContext(ctx)
 	group.SetLimit(resealAtOnce)
 	for _, entry := range index {
-		f := fields{item: entry}
-		items, err := s.query(working, partition(f.text("sk")), "", only("pk", "sk", "secret", "data_key"))
+		f := fieldsOf(entry)
+		items, err := s.query(working, partition(f.Text("sk")), "", only("pk", "sk", "secret", "data_key"))
 		if err != nil {
 			_ = group.Wait() // whose error, if any, has ended this query
 			return resealed(ctx, out, err)
@@ -82,21 +82,21 @@ func resealed(ctx context.Context, out Resealed, err error) (Resealed, error) {
 // holder is the access key whose secret an item of a distributor's partition
 // holds; ok is false for an item without one.
 func holder(it item) (accessKey string, ok bool) {
-	f := fields{item: it}
-	if sort := f.text("sk"); sort != distributorSort {
+	f := fieldsOf(it)
+	if sort := f.Text("sk"); sort != distributorSort {
 		return strings.CutPrefix(sort, subPrefix)
 	}
-	return strings.CutPrefix(f.text("pk"), partition(""))
+	return strings.CutPrefix(f.Text("pk"), partition(""))
 }
 
 // reseal seals one secret anew, unless it is sealed with the current data key. A
 // secret that does not open is left as it is: it may with the data key that the
 // ring lacks.
 func (s *Store) reseal(ctx context.Context, accessKey string, it item) (done, older bool, err error) {
-	f := fields{item: it}
+	f := fieldsOf(it)
 	box := f.sealed()
-	if f.err != nil {
-		return false, true, f.err
+	if f.Err != nil {
+		return false, true, f.Err
 	}
 	if box.dataKey == s.ring.current {
 		return false, false, nil

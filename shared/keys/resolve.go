@@ -9,6 +9,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"quotary/shared/attr"
+	"quotary/shared/batch"
 )
 
 // Principal is a caller as admission needs it. Of a primary key the fields of
@@ -73,14 +76,14 @@ func (s *Store) Resolve(ctx context.Context, accessKey string) (Principal, error
 		if it == nil {
 			return Principal{}, ErrUnknown
 		}
-		f := fields{item: it}
-		r = s.route(accessKey, f.text("distributor"), f.text("level"))
-		if f.err != nil {
-			return Principal{}, fmt.Errorf("resolve key: %w", f.err)
+		f := fieldsOf(it)
+		r = s.route(accessKey, f.Text("distributor"), f.Text("level"))
+		if f.Err != nil {
+			return Principal{}, fmt.Errorf("resolve key: %w", f.Err)
 		}
 		s.routes.set(accessKey, r)
 	}
-	items, err := s.readAll(ctx, r.request)
+	items, err := batch.Get(ctx, s.db, r.request, unread)
 	if err != nil {
 		return Principal{}, fmt.Errorf("resolve key: %w", err)
 	}
@@ -90,15 +93,13 @@ func (s *Store) Resolve(ctx context.Context, accessKey string) (Principal, error
 // route makes the request for the items of a key.
 func (s *Store) route(accessKey, distributor, level string) route {
 	r := route{distributor: distributor, primary: accessKey == distributor, level: level}
-	keys := []map[string]types.AttributeValue{distributorKey(distributor)}
+	want := resolved.keys()
+	want.ConsistentRead = aws.Bool(true)
+	want.Keys = []item{distributorKey(distributor)}
 	if !r.primary {
-		keys = append(keys, subKeyKey(distributor, accessKey), levelKey(distributor, level))
+		want.Keys = append(want.Keys, subKeyKey(distributor, accessKey), levelKey(distributor, level))
 	}
-	r.request = s.batch(keys)
-	request := r.request.RequestItems[s.table]
-	request.ProjectionExpression = aws.String(resolved.expression)
-	request.ExpressionAttributeNames = resolved.names
-	r.request.RequestItems[s.table] = request
+	r.request = &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{s.table: want}}
 	return r
 }
 
@@ -110,12 +111,10 @@ var resolved = only("sk", "level", "status", "disabled", "secret", "data_key", "
 func (s *Store) principal(ctx context.Context, accessKey string, r route, items []item) (Principal, error) {
 	var distributor, sub, level item
 	for _, it := range items {
-		sk, _ := it["sk"].(*types.AttributeValueMemberS)
-		switch {
-		case sk == nil:
-		case sk.Value == distributorSort:
+		switch sk := attr.Text(it, "sk"); {
+		case sk == distributorSort:
 			distributor = it
-		case strings.HasPrefix(sk.Value, subPrefix):
+		case strings.HasPrefix(sk, subPrefix):
 			sub = it
 		default:
 			level = it
@@ -126,32 +125,32 @@ func (s *Store) principal(ctx context.Context, accessKey string, r route, items 
 		return Principal{}, ErrUnknown
 	}
 
-	d := fields{item: distributor}
+	d := fieldsOf(distributor)
 	p := Principal{
 		AccessKey: accessKey, Distributor: r.distributor, Primary: r.primary,
-		DistributorDisabled: d.flag("disabled"), MaxTotalQuota: d.number("max_total_quota"),
-		DistributorWSConnLimit: d.number("ws_conn_limit"), DistributorWSSubLimit: d.number("ws_sub_limit"),
+		DistributorDisabled: d.Bool("disabled"), MaxTotalQuota: d.Int("max_total_quota"),
+		DistributorWSConnLimit: d.Int("ws_conn_limit"), DistributorWSSubLimit: d.Int("ws_sub_limit"),
 		Grants: s.decodeGrants(&d),
 	}
 	var box sealed
 	if r.primary {
 		box = d.sealed()
 	} else {
-		f := fields{item: sub}
-		p.Disabled, p.ExpiresAt = f.number("status") != 1, f.millis("expires_at")
-		p.MonthlyQuota, p.RateLimit, p.MaxTimeRange = f.number("monthly_quota"), f.number("rate_limit"), f.number("max_time_range")
-		p.WSConnLimit, p.WSSubLimit = f.number("ws_conn_limit"), f.number("ws_sub_limit")
-		p.LevelName = f.text("level")
+		f := fieldsOf(sub)
+		p.Disabled, p.ExpiresAt = f.Int("status") != 1, f.millis("expires_at")
+		p.MonthlyQuota, p.RateLimit, p.MaxTimeRange = f.Int("monthly_quota"), f.Int("rate_limit"), f.Int("max_time_range")
+		p.WSConnLimit, p.WSSubLimit = f.Int("ws_conn_limit"), f.Int("ws_sub_limit")
+		p.LevelName = f.Text("level")
 		box = f.sealed()
-		if f.err != nil {
-			return Principal{}, fmt.Errorf("resolve key: %w", f.err)
+		if f.Err != nil {
+			return Principal{}, fmt.Errorf("resolve key: %w", f.Err)
 		}
 		if err := s.attachLevel(ctx, &p, r, level); err != nil {
 			return Principal{}, fmt.Errorf("resolve key: %w", err)
 		}
 	}
-	if d.err != nil {
-		return Principal{}, fmt.Errorf("resolve key: %w", d.err)
+	if d.Err != nil {
+		return Principal{}, fmt.Errorf("resolve key: %w", d.Err)
 	}
 	var err error
 	if p.Secret, err = s.ring.open(accessKey, box); err != nil {
@@ -178,7 +177,7 @@ func (s *Store) attachLevel(ctx context.Context, p *Principal, r route, level it
 // decodeGrants reads the grants of a distributor. The set is a pure function
 // of its text, so it is remembered by that text and shared between requests.
 func (s *Store) decodeGrants(f *fields) Grants {
-	text := f.text("grants")
+	text := f.Text("grants")
 	if text == "" {
 		return Grants{}
 	}
@@ -190,7 +189,7 @@ func (s *Store) decodeGrants(f *fields) Grants {
 		for _, name := range list {
 			names[name] = struct{}{}
 		}
-		if f.err == nil {
+		if f.Err == nil {
 			s.grants.set(text, names)
 		}
 	}

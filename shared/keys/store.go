@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"quotary/shared/attr"
+	"quotary/shared/backoff"
+	"quotary/shared/batch"
 )
 
 // DynamoDB is what the store needs of the client.
@@ -57,30 +60,16 @@ func (s *Store) read(ctx context.Context, key item) (item, error) {
 	return out.Item, nil
 }
 
-// readAll gets up to 100 items by their keys, strongly consistent, in no
-// particular order. Those that do not exist are absent.
-func (s *Store) readAll(ctx context.Context, in *dynamodb.BatchGetItemInput) ([]item, error) {
-	var items []item
-	for attempt := range maxAttempts {
-		out, err := s.db.BatchGetItem(ctx, in)
-		if err != nil {
-			return nil, err
-		}
-		if items == nil {
-			items = out.Responses[s.table]
-		} else {
-			items = append(items, out.Responses[s.table]...)
-		}
-		if len(out.UnprocessedKeys) == 0 {
-			return items, nil
-		}
-		in = &dynamodb.BatchGetItemInput{RequestItems: out.UnprocessedKeys}
-		if err := pause(ctx, attempt); err != nil {
-			return nil, err
-		}
-	}
-	return nil, fmt.Errorf("the table left keys unread %d times", maxAttempts)
+// readAll gets items by their keys, strongly consistent, in no particular order.
+// Those that do not exist are absent. The zero projection reads whole items.
+func (s *Store) readAll(ctx context.Context, keys []item, p projection) ([]item, error) {
+	want := p.keys()
+	want.ConsistentRead = aws.Bool(true)
+	return batch.GetAll(ctx, s.db, s.table, keys, want, parallelReads, unread)
 }
+
+// parallelReads is how many requests of one call run at a time.
+const parallelReads = 4
 
 // query reads a whole partition, or the part of it whose sort keys have the
 // prefix, strongly consistent, in the order of the sort keys. The zero
@@ -90,11 +79,11 @@ func (s *Store) query(ctx context.Context, partition, prefix string, projection 
 		TableName:                 &s.table,
 		ConsistentRead:            aws.Bool(true),
 		KeyConditionExpression:    aws.String("pk = :pk"),
-		ExpressionAttributeValues: item{":pk": str(partition)},
+		ExpressionAttributeValues: item{":pk": attr.S(partition)},
 	}
 	if prefix != "" {
 		in.KeyConditionExpression = aws.String("pk = :pk AND begins_with(sk, :prefix)")
-		in.ExpressionAttributeValues[":prefix"] = str(prefix)
+		in.ExpressionAttributeValues[":prefix"] = attr.S(prefix)
 	}
 	if projection.expression != "" {
 		in.ProjectionExpression = &projection.expression
@@ -129,25 +118,18 @@ func (s *Store) retry(ctx context.Context, step func() error) error {
 		if !errors.Is(err, errStale) {
 			return err
 		}
-		if err := pause(ctx, attempt); err != nil {
+		if err := pauses.Wait(ctx, attempt); err != nil {
 			return err
 		}
 	}
 	return ErrBusy
 }
 
-// pause waits up to 5 ms at first, doubling to up to 640 ms.
-func pause(ctx context.Context, attempt int) error {
-	longest := 5 * time.Millisecond << min(attempt, 7)
-	timer := time.NewTimer(rand.N(longest))
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
-}
+// pauses are those between tries: other changes of an item take a few ms.
+var pauses = backoff.Backoff{Min: 5 * time.Millisecond, Max: 640 * time.Millisecond}
+
+// unread is how often the table is asked again for keys that it left unread.
+var unread = batch.Retry{Tries: maxAttempts, Pauses: pauses}
 
 // transact writes all or nothing. When a condition does not hold it returns an
 // [*unmetError]; when another transaction was under way on the same items, errStale.

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"quotary/shared/attr"
 )
 
 // defaultQuota is the monthly quota of a sub-key that is given none by a
@@ -131,9 +133,9 @@ func (s *Store) insertSubKey(ctx context.Context, d *Distributor, k *SubKey, box
 	count.Add("allocated", k.MonthlyQuota)
 	count.IfText("#sub_key_count < #max_sub_keys", "sub_key_count", "max_sub_keys")
 	if in.MonthlyQuota == nil {
-		count.If("max_total_quota", num(d.MaxTotalQuota))
+		count.If("max_total_quota", attr.N(d.MaxTotalQuota))
 		if d.MaxTotalQuota > 0 {
-			count.If("allocated", num(d.AllocatedQuota))
+			count.If("allocated", attr.N(d.AllocatedQuota))
 		}
 	}
 	writes := []types.TransactWriteItem{
@@ -142,7 +144,7 @@ func (s *Store) insertSubKey(ctx context.Context, d *Distributor, k *SubKey, box
 		s.put(pointer(k.AccessKey, d.AccessKey, k.Level)),
 	}
 	if in.Metadata != "" {
-		writes = append(writes, s.put(with(metaKey(d.AccessKey, k.AccessKey), item{"metadata": str(in.Metadata)})))
+		writes = append(writes, s.put(with(metaKey(d.AccessKey, k.AccessKey), item{"metadata": attr.S(in.Metadata)})))
 	}
 	return stale(s.transact(ctx, writes...))
 }
@@ -152,22 +154,20 @@ func (s *Store) SubKey(ctx context.Context, distributor, accessKey string) (_ Su
 	if !isAccessKey(accessKey) {
 		return SubKey{}, "", ErrUnknown
 	}
-	items, err := s.readAll(ctx, s.batch([]map[string]types.AttributeValue{
-		subKeyKey(distributor, accessKey), metaKey(distributor, accessKey),
-	}))
+	items, err := s.readAll(ctx, []item{subKeyKey(distributor, accessKey), metaKey(distributor, accessKey)}, projection{})
 	if err != nil {
 		return SubKey{}, "", fmt.Errorf("read sub-key: %w", err)
 	}
 	var k SubKey
 	for _, it := range items {
-		f := fields{item: it}
-		if strings.HasPrefix(f.text("sk"), metaPrefix) {
-			metadata = f.text("metadata")
+		f := fieldsOf(it)
+		if strings.HasPrefix(f.Text("sk"), metaPrefix) {
+			metadata = f.Text("metadata")
 		} else {
 			k = f.subKey()
 		}
-		if f.err != nil {
-			return SubKey{}, "", fmt.Errorf("read sub-key: %w", f.err)
+		if f.Err != nil {
+			return SubKey{}, "", fmt.Errorf("read sub-key: %w", f.Err)
 		}
 	}
 	if k.AccessKey == "" {
@@ -182,23 +182,23 @@ func (k *SubKey) attributes() item {
 		status = 1
 	}
 	it := item{
-		"name": str(k.Name), "level": str(k.Level), "status": num(status),
-		"monthly_quota": num(k.MonthlyQuota), "rate_limit": num(k.RateLimit), "max_time_range": num(k.MaxTimeRange),
-		"ws_conn_limit": num(k.WSConnLimit), "ws_sub_limit": num(k.WSSubLimit),
-		"created_at": num(k.CreatedAt.UnixMilli()), "updated_at": num(k.UpdatedAt.UnixMilli()),
+		"name": attr.S(k.Name), "level": attr.S(k.Level), "status": attr.N(status),
+		"monthly_quota": attr.N(k.MonthlyQuota), "rate_limit": attr.N(k.RateLimit), "max_time_range": attr.N(k.MaxTimeRange),
+		"ws_conn_limit": attr.N(k.WSConnLimit), "ws_sub_limit": attr.N(k.WSSubLimit),
+		"created_at": attr.N(k.CreatedAt.UnixMilli()), "updated_at": attr.N(k.UpdatedAt.UnixMilli()),
 	}
 	if !k.ExpiresAt.IsZero() {
-		it["expires_at"] = num(k.ExpiresAt.UnixMilli())
+		it["expires_at"] = attr.N(k.ExpiresAt.UnixMilli())
 	}
 	return it
 }
 
 func (f *fields) subKey() SubKey {
 	return SubKey{
-		AccessKey: strings.TrimPrefix(f.text("sk"), subPrefix),
-		Name:      f.text("name"), Level: f.text("level"), Active: f.number("status") == 1,
-		MonthlyQuota: f.number("monthly_quota"), RateLimit: f.number("rate_limit"), MaxTimeRange: f.number("max_time_range"),
-		WSConnLimit: f.number("ws_conn_limit"), WSSubLimit: f.number("ws_sub_limit"),
+		AccessKey: strings.TrimPrefix(f.Text("sk"), subPrefix),
+		Name:      f.Text("name"), Level: f.Text("level"), Active: f.Int("status") == 1,
+		MonthlyQuota: f.Int("monthly_quota"), RateLimit: f.Int("rate_limit"), MaxTimeRange: f.Int("max_time_range"),
+		WSConnLimit: f.Int("ws_conn_limit"), WSSubLimit: f.Int("ws_sub_limit"),
 		CreatedAt: f.millis("created_at"), UpdatedAt: f.millis("updated_at"), ExpiresAt: f.millis("expires_at"),
 	}
 }
@@ -207,11 +207,11 @@ func (f *fields) subKey() SubKey {
 // and access keys are never used again, so it may be remembered. The level is
 // the one at creation: a hint where to look first, no more.
 func pointer(accessKey, distributor, level string) item {
-	it := with(pointerKey(accessKey), item{"distributor": str(distributor), "kind": str("sub")})
+	it := with(pointerKey(accessKey), item{"distributor": attr.S(distributor), "kind": attr.S("sub")})
 	if accessKey == distributor {
-		it["kind"] = str("primary")
+		it["kind"] = attr.S("primary")
 	} else {
-		it["level"] = str(level)
+		it["level"] = attr.S(level)
 	}
 	return it
 }

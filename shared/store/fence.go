@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"quotary/shared/attr"
+	"quotary/shared/batch"
 )
 
 // ErrFenced tells a writer that another one, of a higher epoch, has taken over.
@@ -88,7 +89,7 @@ func (s *Series) putFenced(ctx context.Context, p *puts) error {
 				case refused(err):
 					p.refuse(p.rows[i], err)
 					return nil
-				case err == nil || !throttled(err):
+				case err == nil || !batch.Throttled(err):
 					return err
 				}
 				if err := pauses.Wait(ctx, try); err != nil {

@@ -3,13 +3,12 @@ package store
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
+
+	"quotary/shared/batch"
 )
 
 // puts are the items of one call of Put.
@@ -68,8 +67,8 @@ func (p *puts) err() error {
 func (p *puts) putAll(ctx context.Context, db Rows, table string, parallel int) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(orDefault(parallel))
-	for from := 0; from < len(p.items); from += maxBatchWrite {
-		to := min(from+maxBatchWrite, len(p.items))
+	for from := 0; from < len(p.items); from += batch.MaxPut {
+		to := min(from+batch.MaxPut, len(p.items))
 		g.Go(func() error { return p.putBatch(ctx, db, table, from, to) })
 	}
 	if err := g.Wait(); err != nil {
@@ -82,7 +81,7 @@ func (p *puts) putAll(ctx context.Context, db Rows, table string, parallel int) 
 // refuses as invalid, which it does as a whole, is written one by one, to find
 // the rows that it means.
 func (p *puts) putBatch(ctx context.Context, db Rows, table string, from, to int) error {
-	err := putItems(ctx, db, table, p.items[from:to])
+	err := batch.Put(ctx, db, table, p.items[from:to], untilContextEnds)
 	switch {
 	case !refused(err):
 		return err
@@ -96,38 +95,4 @@ func (p *puts) putBatch(ctx context.Context, db Rows, table string, from, to int
 		}
 	}
 	return nil
-}
-
-// putItems writes the items of one batch.
-func putItems(ctx context.Context, db Rows, table string, items []item) error {
-	writes := make([]types.WriteRequest, len(items))
-	for i, it := range items {
-		writes[i].PutRequest = &types.PutRequest{Item: it}
-	}
-	for try := 0; ; try++ {
-		out, err := batchWrite(ctx, db, map[string][]types.WriteRequest{table: writes})
-		switch {
-		case throttled(err):
-		case err != nil:
-			return fmt.Errorf("write %d rows: %w", len(writes), err)
-		default:
-			left := out.UnprocessedItems[table]
-			if len(left) == 0 {
-				return nil
-			}
-			if len(left) < len(writes) {
-				try = 0 // it goes on: no need to slow down further
-			}
-			writes = left
-		}
-		if err := pauses.Wait(ctx, try); err != nil {
-			return fmt.Errorf("write %d rows that DynamoDB left unprocessed: %w", len(writes), err)
-		}
-	}
-}
-
-func batchWrite(ctx context.Context, db Rows, writes map[string][]types.WriteRequest) (*dynamodb.BatchWriteItemOutput, error) {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	return db.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: writes})
 }

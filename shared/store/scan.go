@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"quotary/shared/attr"
+	"quotary/shared/batch"
 )
 
 // defaultScan is how many rows a request looks through: about half of the
@@ -83,7 +84,7 @@ func (l *Log) scanInput(datasets []string, cursor string, pageSize int) (*dynamo
 func (l *Log) scanPage(ctx context.Context, in *dynamodb.ScanInput) (*dynamodb.ScanOutput, error) {
 	for try := 0; ; try++ {
 		out, err := l.scanOnce(ctx, in)
-		if !throttled(err) {
+		if !batch.Throttled(err) {
 			return out, err
 		}
 		if err := pauses.Wait(ctx, try); err != nil {

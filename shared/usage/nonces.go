@@ -10,6 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"quotary/shared/attr"
 )
 
 // ErrNonceUsed is returned for a nonce that was accepted before.
@@ -32,18 +34,18 @@ func NewNonces(db DynamoDB, table string, clock func() time.Time) *Nonces {
 // the same pair gets [ErrNonceUsed], however close behind the first. The expiry
 // is part of the condition: the table deletes expired items in its own time.
 func (n *Nonces) Use(ctx context.Context, key, nonce string, until time.Time) error {
-	record := item("n#"+key+"#"+nonce, "n")
-	record["exp"] = num(until.Unix())
+	record := item(noncePrefix+key+"#"+nonce, "n")
+	record["exp"] = attr.N(until.Unix())
 	// A client library that repeats a write whose answer was lost must not
 	// take its own record for somebody else's.
-	attempt := &types.AttributeValueMemberS{Value: rand.Text()}
+	attempt := attr.S(rand.Text())
 	record["by"] = attempt
 	_, err := n.db.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName:                 &n.table,
 		Item:                      record,
 		ConditionExpression:       aws.String("attribute_not_exists(pk) OR exp < :now OR #by = :by"),
 		ExpressionAttributeNames:  map[string]string{"#by": "by"},
-		ExpressionAttributeValues: map[string]types.AttributeValue{":now": num(n.clock().Unix()), ":by": attempt},
+		ExpressionAttributeValues: attr.Item{":now": attr.N(n.clock().Unix()), ":by": attempt},
 	})
 	var failed *types.ConditionalCheckFailedException
 	if errors.As(err, &failed) {

@@ -2,15 +2,17 @@ package usage
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"quotary/shared/attr"
+	"quotary/shared/backoff"
+	"quotary/shared/batch"
 )
 
 // Month is what one sub-key used in one month.
@@ -22,17 +24,17 @@ type Month struct {
 // Distributor returns the requests of all the distributor's sub-keys, deleted
 // ones included, in the month of at.
 func (c *Counters) Distributor(ctx context.Context, distributor string, at time.Time) (int64, error) {
-	keys := make([]map[string]types.AttributeValue, Shards)
+	keys := make([]attr.Item, Shards)
 	for shard := range keys {
 		keys[shard] = shardItem(distributor, shard, at)
 	}
-	items, err := c.batchGet(ctx, keys, "")
+	items, err := c.read(ctx, keys, "")
 	if err != nil {
 		return 0, fmt.Errorf("read a distributor's requests: %w", err)
 	}
 	var sum int64
 	for _, item := range items {
-		sum += number(item, "used")
+		sum += attr.Int(item, "used")
 	}
 	return sum, nil
 }
@@ -40,34 +42,32 @@ func (c *Counters) Distributor(ctx context.Context, distributor string, at time.
 // Keys returns the requests of each of the sub-keys in the month of at. Keys
 // without a request are absent.
 func (c *Counters) Keys(ctx context.Context, accessKeys []string, at time.Time) (map[string]int64, error) {
-	keys := make([]map[string]types.AttributeValue, len(accessKeys))
+	keys := make([]attr.Item, len(accessKeys))
 	for i, accessKey := range accessKeys {
 		keys[i] = keyItem(accessKey, at)
 	}
-	items, err := c.batchGet(ctx, keys, "pk, used")
+	items, err := c.read(ctx, keys, "pk, used")
 	if err != nil {
 		return nil, fmt.Errorf("read the requests of sub-keys: %w", err)
 	}
 	used := make(map[string]int64, len(items))
 	for _, item := range items {
-		if pk, ok := item["pk"].(*types.AttributeValueMemberS); ok {
-			used[pk.Value[len("u#"):]] = number(item, "used")
-		}
+		used[strings.TrimPrefix(attr.Text(item, "pk"), keyPrefix)] = attr.Int(item, "used")
 	}
 	return used, nil
 }
 
 // History returns what a sub-key used in the month of at, day by day.
 func (c *Counters) History(ctx context.Context, accessKey string, at time.Time) (Month, error) {
-	items, err := c.batchGet(ctx, []map[string]types.AttributeValue{keyItem(accessKey, at)}, "")
+	items, err := c.read(ctx, []attr.Item{keyItem(accessKey, at)}, "")
 	if err != nil {
 		return Month{}, fmt.Errorf("read the history of a sub-key: %w", err)
 	}
 	var month Month
 	for _, item := range items {
-		month.Used = number(item, "used")
+		month.Used = attr.Int(item, "used")
 		for day := range month.Days {
-			month.Days[day] = number(item, "d"+twoDigits(day+1))
+			month.Days[day] = attr.Int(item, "d"+twoDigits(day+1))
 		}
 	}
 	return month, nil
@@ -80,37 +80,14 @@ func twoDigits(n int) string {
 	return strconv.Itoa(n)
 }
 
-// batchGet reads items consistently, as many as there are keys at most, in
-// requests of 100.
-func (c *Counters) batchGet(ctx context.Context, keys []map[string]types.AttributeValue, projection string) ([]map[string]types.AttributeValue, error) {
-	const perRequest, attempts = 100, 6
-	var items []map[string]types.AttributeValue
-	for len(keys) > 0 {
-		n := min(perRequest, len(keys))
-		ask := types.KeysAndAttributes{Keys: keys[:n], ConsistentRead: aws.Bool(true)}
-		if projection != "" {
-			ask.ProjectionExpression = &projection
-		}
-		keys = keys[n:]
-		for attempt := 0; len(ask.Keys) > 0; attempt++ {
-			if attempt == attempts {
-				return nil, errors.New("the table keeps leaving keys unread")
-			}
-			if attempt > 0 {
-				pause := time.Duration(rand.Int64N(int64(20*time.Millisecond) << attempt))
-				select {
-				case <-ctx.Done():
-					return nil, ctx.Err()
-				case <-time.After(pause):
-				}
-			}
-			out, err := c.db.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{c.table: ask}})
-			if err != nil {
-				return nil, err
-			}
-			items = append(items, out.Responses[c.table]...)
-			ask.Keys = out.UnprocessedKeys[c.table].Keys
-		}
+// read reads items, strongly consistent.
+func (c *Counters) read(ctx context.Context, keys []attr.Item, projection string) ([]attr.Item, error) {
+	want := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}
+	if projection != "" {
+		want.ProjectionExpression = &projection
 	}
-	return items, nil
+	const parallel = 4
+	return batch.GetAll(ctx, c.db, c.table, keys, want, parallel, batch.Retry{
+		Tries: 6, Pauses: backoff.Backoff{Min: 20 * time.Millisecond, Max: time.Second},
+	})
 }

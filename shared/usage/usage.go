@@ -24,6 +24,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"quotary/shared/attr"
 )
 
 // Shards is the number of items that share a distributor's monthly cap. It is
@@ -165,21 +167,21 @@ func (c *Counters) takeKey(ctx context.Context, key string, limits Limits, now t
 		out, err := c.db.UpdateItem(ctx, c.keyUpdate(key, limits, now, minute, sameWindow))
 		if err == nil {
 			c.windows.set(key, minute)
-			return minute, number(out.Attributes, "n"), number(out.Attributes, "used"), nil
+			return minute, attr.Int(out.Attributes, "n"), attr.Int(out.Attributes, "used"), nil
 		}
 		var failed *types.ConditionalCheckFailedException
 		if !errors.As(err, &failed) {
 			return 0, 0, 0, fmt.Errorf("count a request of a sub-key: %w", err)
 		}
-		window := number(failed.Item, "w")
+		window := attr.Int(failed.Item, "w")
 		switch {
-		case limits.PerMonth > 0 && number(failed.Item, "used") >= limits.PerMonth:
+		case limits.PerMonth > 0 && attr.Int(failed.Item, "used") >= limits.PerMonth:
 			return 0, 0, 0, &Denied{Cap: PerMonth, Limit: limits.PerMonth, RetryAfter: untilNextMonth(now)}
 		case window < minute:
 			sameWindow = false
 		case window > minute: // this instance's clock is behind: the later window counts
 			minute, sameWindow = window, true
-		case limits.PerMinute > 0 && number(failed.Item, "n") >= limits.PerMinute:
+		case limits.PerMinute > 0 && attr.Int(failed.Item, "n") >= limits.PerMinute:
 			return 0, 0, 0, &Denied{Cap: PerMinute, Limit: limits.PerMinute, RetryAfter: untilMinuteEnds(now, minute)}
 		default:
 			sameWindow = true
@@ -191,18 +193,18 @@ func (c *Counters) takeKey(ctx context.Context, key string, limits Limits, now t
 func (c *Counters) keyUpdate(key string, limits Limits, now time.Time, minute int64, sameWindow bool) *dynamodb.UpdateItemInput {
 	update := "SET w = :w, n = :1 ADD used :1, #d :1"
 	condition := "(attribute_not_exists(w) OR w < :w)"
-	values := map[string]types.AttributeValue{":1": num(1), ":w": num(minute)}
+	values := attr.Item{":1": attr.N(1), ":w": attr.N(minute)}
 	if sameWindow {
 		update = "SET n = n + :1 ADD used :1, #d :1"
 		condition = "w = :w"
 		if limits.PerMinute > 0 {
 			condition += " AND n < :rate"
-			values[":rate"] = num(limits.PerMinute)
+			values[":rate"] = attr.N(limits.PerMinute)
 		}
 	}
 	if limits.PerMonth > 0 {
 		condition += " AND (attribute_not_exists(used) OR used < :quota)"
-		values[":quota"] = num(limits.PerMonth)
+		values[":quota"] = attr.N(limits.PerMonth)
 	}
 	return &dynamodb.UpdateItemInput{
 		TableName:                           &c.table,
@@ -225,7 +227,7 @@ func (c *Counters) refundKey(ctx context.Context, r Receipt) error {
 		UpdateExpression:          aws.String("ADD used :back, #d :back, n :back"),
 		ConditionExpression:       aws.String("w = :w"),
 		ExpressionAttributeNames:  map[string]string{"#d": dayName(r.At)},
-		ExpressionAttributeValues: map[string]types.AttributeValue{":back": num(-1), ":w": num(r.Minute)},
+		ExpressionAttributeValues: attr.Item{":back": attr.N(-1), ":w": attr.N(r.Minute)},
 	}
 	_, err := c.db.UpdateItem(ctx, in)
 	var failed *types.ConditionalCheckFailedException
@@ -250,7 +252,7 @@ func (c *Counters) takeShard(ctx context.Context, taken *int, distributor string
 			TableName:                 &c.table,
 			Key:                       shardItem(distributor, shard, now),
 			UpdateExpression:          aws.String("ADD used :1"),
-			ExpressionAttributeValues: map[string]types.AttributeValue{":1": num(1)},
+			ExpressionAttributeValues: attr.Item{":1": attr.N(1)},
 		}
 		if total > 0 {
 			limit := shardLimit(total, shard)
@@ -258,7 +260,7 @@ func (c *Counters) takeShard(ctx context.Context, taken *int, distributor string
 				continue
 			}
 			in.ConditionExpression = aws.String("attribute_not_exists(used) OR used < :limit")
-			in.ExpressionAttributeValues[":limit"] = num(limit)
+			in.ExpressionAttributeValues[":limit"] = attr.N(limit)
 		}
 		_, err := c.db.UpdateItem(ctx, in)
 		var failed *types.ConditionalCheckFailedException
@@ -279,7 +281,7 @@ func (c *Counters) refundShard(ctx context.Context, r Receipt) error {
 		TableName:                 &c.table,
 		Key:                       shardItem(r.Distributor, r.shard, r.At),
 		UpdateExpression:          aws.String("ADD used :back"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":back": num(-1)},
+		ExpressionAttributeValues: attr.Item{":back": attr.N(-1)},
 	})
 	if err != nil {
 		return fmt.Errorf("refund a request of a distributor: %w", err)
@@ -296,36 +298,25 @@ func shardLimit(total int64, shard int) int64 {
 	return limit
 }
 
-func keyItem(key string, at time.Time) map[string]types.AttributeValue {
-	return item("u#"+key, monthName(at))
+// Prefixes of the partition keys.
+const (
+	keyPrefix   = "u#" // before an access key
+	shardPrefix = "s#" // before a distributor's
+	noncePrefix = "n#" // before an access key
+)
+
+func keyItem(key string, at time.Time) attr.Item {
+	return item(keyPrefix+key, monthName(at))
 }
 
-func shardItem(distributor string, shard int, at time.Time) map[string]types.AttributeValue {
-	return item("s#"+distributor+"#"+strconv.Itoa(shard), monthName(at))
+func shardItem(distributor string, shard int, at time.Time) attr.Item {
+	return item(shardPrefix+distributor+"#"+strconv.Itoa(shard), monthName(at))
 }
 
-func item(pk, sk string) map[string]types.AttributeValue {
-	return map[string]types.AttributeValue{
-		"pk": &types.AttributeValueMemberS{Value: pk},
-		"sk": &types.AttributeValueMemberS{Value: sk},
-	}
-}
+func item(pk, sk string) attr.Item { return attr.Item{"pk": attr.S(pk), "sk": attr.S(sk)} }
 
 func monthName(at time.Time) string { return at.UTC().Format("2006-01") }
 func dayName(at time.Time) string   { return at.UTC().Format("d02") }
-
-func num(n int64) types.AttributeValue {
-	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
-}
-
-func number(attributes map[string]types.AttributeValue, name string) int64 {
-	if v, ok := attributes[name].(*types.AttributeValueMemberN); ok {
-		if n, err := strconv.ParseInt(v.Value, 10, 64); err == nil {
-			return n
-		}
-	}
-	return 0
-}
 
 func untilMinuteEnds(now time.Time, minute int64) time.Duration {
 	return atLeastASecond(time.Unix((minute+1)*60, 0).Sub(now))
