@@ -32,10 +32,7 @@ func TestAnotherGatewayAnswersTheSame(t *testing.T) {
 		if e.Method == catalog.MethodWS {
 			continue
 		}
-		key := demo.SubKey
-		if e.Function() == string(catalog.Distributor) {
-			key = demo.Primary
-		}
+		key := keyFor(e, demo)
 		path := values.Replace(e.Documented())
 		compare(t, ours, theirs, key, e.Method, path)
 		compare(t, ours, theirs, key, http.MethodPatch, path)

@@ -1,0 +1,81 @@
+package e2e
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/url"
+	"testing"
+
+	"quotary/localstack/client"
+	"quotary/localstack/stack"
+	"quotary/shared/catalog"
+)
+
+// customDomain is a client of the stack under its custom domain, whose base path
+// the gateway leaves in the path of an event.
+func customDomain(t *testing.T) client.Client {
+	t.Helper()
+	address, err := url.Parse(own.BaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dialer net.Dialer
+	transport := &http.Transport{DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return dialer.DialContext(ctx, network, address.Host)
+	}}
+	t.Cleanup(transport.CloseIdleConnections)
+	return client.Client{BaseURL: "http://" + stack.CustomDomain + catalog.BasePath, HTTP: &http.Client{Transport: transport, Timeout: soon}}
+}
+
+// TestACoinWithASlashIsFound asks for coins in every way in which clients write
+// them into a path, at the stage's own address and under a custom domain.
+func TestACoinWithASlashIsFound(t *testing.T) {
+	t.Parallel()
+	for name, gateway := range map[string]client.Client{"the stage": api(), "a custom domain": customDomain(t)} {
+		for path, coin := range map[string]string{
+			"BTC": "BTC", "PURR/USDC": "PURR/USDC", "PURR%2FUSDC": "PURR/USDC", "PURR%2fUSDC": "PURR/USDC",
+			"@107": "@107", "%40107": "@107", "sim:GOLD": "sim:GOLD", "sim%3AGOLD": "sim:GOLD",
+		} {
+			t.Run(name+" "+path, func(t *testing.T) {
+				t.Parallel()
+				type ticker struct{ Coin string }
+				eventually(t, "the ticker of "+coin, func() client.Answer {
+					answer, err := gateway.Get(t.Context(), world.State.Demo.SubKey, hl+"/tickers/coin/"+path, nil)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return answer
+				}, func(one ticker) bool { return one.Coin == coin })
+			})
+		}
+	}
+}
+
+// TestEveryEndpointAnswersUnderACustomDomain compares all answers with those at the
+// stage's own address.
+func TestEveryEndpointAnswersUnderACustomDomain(t *testing.T) {
+	t.Parallel()
+	demo, err := stack.Register(t.Context(), own, "Domain")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stage, domain := client.Client{BaseURL: own.BaseURL}, customDomain(t)
+	for _, e := range catalog.All() {
+		if e.Method != catalog.MethodWS {
+			compare(t, stage, domain, keyFor(e, demo), e.Method, values.Replace(e.Documented()))
+		}
+	}
+	compare(t, stage, domain, demo.SubKey, http.MethodPatch, hl+"/tickers")
+	compare(t, stage, domain, demo.SubKey, http.MethodGet, "/no/such/path")
+	compare(t, stage, domain, client.Key{}, http.MethodGet, hl+"/tickers/coin/PURR/USDC")
+	compare(t, stage, domain, demo.SubKey, http.MethodGet, hl+"/tickers/coin/100%25")
+}
+
+// keyFor is the key that an endpoint demands.
+func keyFor(e *catalog.Endpoint, demo stack.Demo) client.Key {
+	if e.Function() == string(catalog.Distributor) {
+		return demo.Primary
+	}
+	return demo.SubKey
+}
