@@ -12,7 +12,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -68,15 +67,27 @@ func deploy(t *testing.T) *deployment {
 	d.way = d.stores(t)
 	logs := new(bytes.Buffer) // one write at a time, says lambdahost
 	cfg := lambdahost.Config{Functions: map[string]lambdahost.Function{}, Logs: logs}
+	settings := map[string]string{
+		catalog.EnvTablePrefix: d.Prefix, catalog.EnvViewsBucket: "views",
+		catalog.EnvSecretsKey: "key", catalog.EnvDataKeysParameter: "/quotary/prod/data-keys",
+	}
 	for _, name := range catalog.AllFunctions() {
-		program := filepath.Join(programs, filepath.FromSlash(catalog.Program(name)))
-		cfg.Functions[name] = lambdahost.Function{Path: program, Env: []string{
+		program := filepath.Join(programs, filepath.FromSlash(catalog.ProgramPath(name)))
+		env := []string{
 			"AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test", "AWS_REGION=eu-west-1",
 			"AWS_ENDPOINT_URL_DYNAMODB=" + d.way + "/dynamodb/" + name + "/", "AWS_ENDPOINT_URL_S3=" + d.way + "/s3/" + name + "/",
 			"AWS_ENDPOINT_URL_KMS=" + d.way + "/aws/" + name + "/", "AWS_ENDPOINT_URL_SSM=" + d.way + "/aws/" + name + "/",
-			"QUOTARY_SECRETS_KEY=key", "QUOTARY_DATA_KEYS_PARAMETER=/quotary/prod/data-keys",
-			"QUOTARY_TABLE_PREFIX=" + d.Prefix, "QUOTARY_VIEWS_BUCKET=views", "QUOTARY_DATA_KEYS_FILE=" + keys,
-		}}
+		}
+		declaration, _ := catalog.ProgramOf(name)
+		for _, variable := range declaration.Environment() {
+			if value, ok := settings[variable]; ok {
+				env = append(env, variable+"="+value)
+			}
+			if variable == catalog.EnvDataKeys {
+				env = append(env, catalog.EnvDataKeysFile+"="+keys)
+			}
+		}
+		cfg.Functions[name] = lambdahost.Function{Path: program, Env: env}
 	}
 	if d.host, err = lambdahost.New(cfg); err != nil {
 		t.Fatal(err)
@@ -167,37 +178,50 @@ func (d *deployment) invoke(t *testing.T, function string, event []byte) ([]byte
 	return d.host.Invoke(t.Context(), function, []byte(text))
 }
 
-// within holds what functions asked of their stores against their rights, as
-// the deployment's test has written them down.
+// within holds what functions asked of their stores against what they declare to do:
+// nothing else, and each of it.
 func (d *deployment) within(t *testing.T) {
 	t.Helper()
-	text, err := os.ReadFile("../infra/stacks/testdata/rights.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	granted, program := map[[3]string]bool{}, ""
-	for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
-		if !strings.HasPrefix(line, " ") {
-			program = line
-			continue
-		}
-		resource, actions, _ := strings.Cut(strings.TrimSpace(line), "  ")
-		for _, action := range strings.Fields(actions) {
-			granted[[3]string{program, resource, action}] = true
-		}
-	}
 	d.calls.mu.Lock()
 	defer d.calls.mu.Unlock()
-	for call := range d.seen {
-		var title strings.Builder
-		for _, word := range strings.Split(call[0], "-") {
-			title.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	for _, name := range catalog.AllFunctions() {
+		p, _ := catalog.ProgramOf(name)
+		declared := map[[3]string]bool{}
+		for table, actions := range p.Tables {
+			for _, action := range actions {
+				declared[[3]string{name, "dynamodb table/" + table, action}] = true
+			}
 		}
-		if !granted[[3]string{title.String(), call[1], call[2]}] {
-			t.Errorf("%s asks for %s on %s, to which it has no right", call[0], call[2], call[1])
+		for prefix, actions := range p.Objects {
+			for _, action := range actions {
+				declared[[3]string{name, "s3 views/" + prefix + "*", action}] = true
+			}
+		}
+		asked := map[[3]string]bool{}
+		for call := range d.seen {
+			if call[0] == name {
+				call[1], _, _ = strings.Cut(call[1], "/index/") // a right to query a table is one to query its indexes
+				asked[call] = true
+			}
+		}
+		if p.DataKey {
+			for _, rights := range rightsFor {
+				for _, action := range rights[1:] {
+					declared[[3]string{name, rights[0], action}] = true
+				}
+			}
+		}
+		if !maps.Equal(asked, declared) {
+			t.Errorf("%s declares and does not ask for %v, asks for and does not declare %v", name, without(declared, asked), without(asked, declared))
 		}
 	}
-	if asked := slices.Collect(maps.Keys(d.seen)); len(asked) < 20 {
-		t.Errorf("only %d kinds of request were seen: %v", len(asked), asked)
+}
+
+func without(all, some map[[3]string]bool) (rest [][3]string) {
+	for call := range all {
+		if !some[call] {
+			rest = append(rest, call)
+		}
 	}
+	return rest
 }

@@ -23,6 +23,7 @@ import (
 	"quotary/shared/admission"
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
+	"quotary/shared/keys"
 	"quotary/shared/signature"
 )
 
@@ -199,6 +200,9 @@ func TestEachFunctionAnswersItsSampleWithinItsRights(t *testing.T) {
 	}
 	d.authorizer(t)
 	d.rest(t)
+	d.signedBodies(t)
+	d.operator(t)
+	d.socket(t)
 	d.within(t)
 }
 
@@ -235,11 +239,11 @@ func (d *deployment) rest(t *testing.T) {
 	t.Helper()
 	values := strings.NewReplacer("{address}", "0x0123456789abcdef0123456789abcdef01234567", "{builder}", "0x0123456789abcdef0123456789abcdef01234567",
 		"{coin}", "BTC", "{interval}", "1h", "{level}", "all", "{access_key}", d.SubKey.AccessKey)
-	keys := `{"access_keys":["` + d.SubKey.AccessKey + `"]}`
+	listed := `{"access_keys":["` + d.SubKey.AccessKey + `"]}`
 	bodies := map[string][]string{
 		"/upgrade/v2/distributor/sub-keys":               {`{"name":"another","monthly_quota":5}`},
-		"/upgrade/v2/distributor/sub-keys/batch-enable":  {keys},
-		"/upgrade/v2/distributor/sub-keys/batch-disable": {keys},
+		"/upgrade/v2/distributor/sub-keys/batch-enable":  {listed},
+		"/upgrade/v2/distributor/sub-keys/batch-disable": {listed},
 		"/upgrade/v2/distributor/register":               {`{"invite_token":"none"}`},
 		"/upgrade/v2/hl/info": {
 			`{"type":"allMids"}`, `{"type":"meta"}`, `{"type":"userFills","user":"0x0123456789abcdef0123456789abcdef01234567"}`,
@@ -247,12 +251,15 @@ func (d *deployment) rest(t *testing.T) {
 		},
 	}
 	for _, e := range catalog.All() {
-		if e.Planned || e.Method == http.MethodDelete || e.Method == catalog.MethodWS {
+		if e.Planned || e.Method == catalog.MethodWS {
 			continue
 		}
 		var event events.APIGatewayProxyRequest
 		strict(t, e.Function(), &event)
-		parameters := map[string]string{}
+		parameters, values := map[string]string{}, values
+		if e.Method == http.MethodDelete { // of something that is not there
+			values = strings.NewReplacer("{level}", "none", "{access_key}", "none")
+		}
 		for _, segment := range strings.Split(e.Path, "/") {
 			if name, _, ok := catalog.PathParameter(segment); ok {
 				if value := values.Replace("{" + name + "}"); !strings.HasPrefix(value, "{") {
@@ -270,6 +277,78 @@ func (d *deployment) rest(t *testing.T) {
 		}
 		for _, event.Body = range variants {
 			d.ask(t, e, event)
+		}
+	}
+}
+
+// signedBodies sends each function a POST whose signature is in its body, which the
+// function checks itself.
+func (d *deployment) signedBodies(t *testing.T) {
+	t.Helper()
+	d.Move(time.Since(d.Now()))
+	quota := int64(10)
+	subKey := d.Issue(t, d.Primary, keys.NewSubKey{Name: "bodies", MonthlyQuota: &quota}) // the other one's secret was reset
+	seen := map[string]bool{}
+	for _, e := range catalog.All() {
+		if seen[e.Function()] || e.Method != http.MethodPost || !e.Authorized() {
+			continue
+		}
+		seen[e.Function()] = true
+		key := subKey
+		if e.Access.Kind == catalog.Management {
+			key = d.Primary
+		}
+		p := d.Sign(key)
+		body, err := json.Marshal(map[string]string{
+			signature.AccessKeyID: p.AccessKeyID, signature.Nonce: p.Nonce, signature.Timestamp: p.Timestamp, signature.Signature: p.Signature,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		event := apitest.Event(t, e.Method, strings.NewReplacer("{", "", "}", "").Replace(e.Path), string(body))
+		event.RequestContext.Authorizer = admission.BodyContext()
+		d.ask(t, e, event)
+	}
+}
+
+// operator has admin do what its sample does not.
+func (d *deployment) operator(t *testing.T) {
+	t.Helper()
+	invoke := func(event string) (out struct {
+		Success bool
+		ID      string
+	}) {
+		t.Helper()
+		answer, err := d.invoke(t, catalog.FunctionAdmin, []byte(event))
+		if err != nil || json.Unmarshal(answer, &out) != nil || !out.Success {
+			t.Errorf("admin: %s: %s, %v", event, answer, err)
+		}
+		return out
+	}
+	invite := invoke(`{"action":"create_invite","name":"Beta","level":"all","max_sub_keys":1,"max_total_quota":0}`)
+	invoke(`{"action":"revoke_invite","id":"` + invite.ID + `"}`)
+	invoke(`{"action":"reseal_secrets"}`)
+	invoke(`{"action":"disable_distributor","access_key":"` + d.Primary.AccessKey + `"}`)
+	invoke(`{"action":"enable_distributor","access_key":"` + d.Primary.AccessKey + `"}`)
+}
+
+// socket has the connection of the sample follow something, and close.
+func (d *deployment) socket(t *testing.T) {
+	t.Helper()
+	var event events.APIGatewayWebsocketProxyRequest
+	strict(t, catalog.FunctionSocket, &event)
+	for _, step := range []struct{ route, body string }{
+		{"$default", `{"method":"subscribe","subscription":{"type":"allMids"}}`},
+		{"$default", `{"method":"unsubscribe","subscription":{"type":"allMids"}}`},
+		{"$disconnect", ""},
+	} {
+		event.RequestContext.RouteKey, event.Body = step.route, step.body
+		text, err := json.Marshal(event)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if answer, err := d.invoke(t, catalog.FunctionSocket, text); err != nil || strings.Contains(string(answer), `"statusCode":5`) {
+			t.Errorf("socket: %s: %s, %v", step.route, answer, err)
 		}
 	}
 }

@@ -15,8 +15,8 @@ func main() {
 	service.Run(catalog.FunctionDataKey, func(_ context.Context, s *service.Service) error {
 		m := &maker{
 			kms: kms.NewFromConfig(s.AWS), ssm: ssm.NewFromConfig(s.AWS),
-			key:       s.Env.String("QUOTARY_SECRETS_KEY", "the KMS key that wraps data keys"),
-			parameter: s.Env.String("QUOTARY_DATA_KEYS_PARAMETER", "the SSM parameter that holds the wrapped data keys"),
+			key:       s.Env.String(catalog.EnvSecretsKey, "the KMS key that wraps data keys"),
+			parameter: s.Env.String(catalog.EnvDataKeysParameter, "the SSM parameter that holds the wrapped data keys"),
 			patience:  rightsWithin,
 			log:       s.Log,
 		}

@@ -21,17 +21,18 @@ const restAPI = "Api"
 
 func (b *builder) api(app awscdk.App) awscdk.Stack {
 	stack := b.stack(app, "api", "REST API, its functions and the authorizer")
-	names := append(catalog.Functions(), catalog.FunctionAuthorizer, catalog.FunctionAdmin)
-	for _, name := range names {
-		function := b.function(stack, name)
-		if function == nil || name == catalog.FunctionAdmin { // invoked through IAM alone
+	callers := map[catalog.Invoker]string{catalog.Gateway: "/" + stageName + "/*/*", catalog.Authorizer: "/authorizers/*", catalog.Operator: ""}
+	for _, name := range catalog.AllFunctions() {
+		p := b.declaration(name)
+		caller, here := callers[p.InvokedBy]
+		if !here {
 			continue
 		}
-		caller := "/" + stageName + "/*/*"
-		if name == catalog.FunctionAuthorizer {
-			caller = "/authorizers/*"
+		function := b.function(stack, p.Name)
+		if function == nil || caller == "" { // invoked through IAM alone
+			continue
 		}
-		awslambda.NewCfnPermission(stack, jsii.String(title(name)+"Permission"), &awslambda.CfnPermissionProps{
+		awslambda.NewCfnPermission(stack, jsii.String(title(p.Name)+"Permission"), &awslambda.CfnPermissionProps{
 			Action:       jsii.String("lambda:InvokeFunction"),
 			FunctionName: function.FunctionArn(),
 			Principal:    jsii.String("apigateway.amazonaws.com"),

@@ -279,7 +279,7 @@ func TestADevelopmentDeploymentLeavesNothingBehind(t *testing.T) {
 	if ids, _ := d.parts["api"].all("AWS::WAFv2::WebACL"); len(ids) > 0 {
 		t.Error("there is a firewall")
 	}
-	function := d.parts["api"].Resources["PerpMarketFunction"].Properties
+	function := d.parts["api"].Resources["PerpInfoFunction"].Properties
 	if at(function, "Architectures", 0) != "x86_64" {
 		t.Errorf("a function for sam is for %v", function["Architectures"])
 	}

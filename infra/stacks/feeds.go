@@ -61,7 +61,7 @@ func (b *builder) feeds(app awscdk.App) awscdk.Stack {
 		})
 		b.feedAPIs = append(b.feedAPIs, feedAPI{name, e.Path, api})
 	}
-	function := b.function(stack, functionSocket)
+	function := b.function(stack, catalog.FunctionSocket)
 	if function == nil {
 		return stack
 	}

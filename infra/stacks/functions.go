@@ -1,6 +1,11 @@
 package stacks
 
 import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
@@ -10,28 +15,6 @@ import (
 	"quotary/shared/catalog"
 )
 
-// functionSeconds is the longest that the gateway waits for a function.
-const functionSeconds = 29
-
-// size is a function's memory, with which its share of a core grows, and the
-// time an invocation may take.
-type size struct{ megabytes, seconds float64 }
-
-func sizeOf(function string) size {
-	switch function {
-	case catalog.FunctionAuthorizer, functionSocket:
-		return size{512, 10} // somebody waits for it before anything else happens
-	case catalog.FunctionAdmin:
-		return size{256, 60} // may read a year of every sub-key
-	case catalog.FunctionPlanned:
-		return size{256, 10}
-	case catalog.FunctionDataKey:
-		return size{256, 180} // waits for the rights of a role that was just made
-	default:
-		return size{512, functionSeconds}
-	}
-}
-
 // function declares a Lambda function with a role and a log group of its own.
 func (b *builder) function(stack awscdk.Stack, name string) awslambda.Function {
 	dir, err := b.program(name)
@@ -39,16 +22,15 @@ func (b *builder) function(stack awscdk.Stack, name string) awslambda.Function {
 		b.faults = append(b.faults, err)
 		return nil
 	}
-	id := logicalID(name)
+	p, id := b.declaration(name), logicalID(name)
 	logs := b.logs(stack, title(name)+"Logs", "/aws/lambda/"+b.name(name))
 	role := awsiam.NewRole(stack, jsii.String(title(name)+"Role"), &awsiam.RoleProps{
 		AssumedBy:      awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
 		Description:    jsii.String("What the function " + name + " may do"),
-		InlinePolicies: &map[string]awsiam.PolicyDocument{"rights": b.policy(name, logs)},
+		InlinePolicies: &map[string]awsiam.PolicyDocument{"rights": b.policy(p, logs)},
 	})
 	rename(role, title(name)+"Role")
-	explain(role, name)
-	small := sizeOf(name)
+	explain(role, p)
 	function := awslambda.NewFunction(stack, jsii.String(id), &awslambda.FunctionProps{
 		FunctionName:  jsii.String(b.name(name)),
 		Description:   jsii.String("Quotary " + b.Env + ": " + name),
@@ -56,9 +38,9 @@ func (b *builder) function(stack awscdk.Stack, name string) awslambda.Function {
 		Runtime:       awslambda.Runtime_PROVIDED_AL2023(),
 		Architecture:  b.architecture(),
 		Handler:       jsii.String("bootstrap"),
-		MemorySize:    jsii.Number(small.megabytes),
-		Timeout:       awscdk.Duration_Seconds(jsii.Number(small.seconds)),
-		Environment:   b.environment(name, stack),
+		MemorySize:    jsii.Number(float64(p.Memory)),
+		Timeout:       awscdk.Duration_Seconds(jsii.Number(p.Timeout.Seconds())),
+		Environment:   b.environment(p, stack),
 		Role:          role.WithoutPolicyUpdates(nil),
 		LogGroup:      logs,
 		LoggingFormat: awslambda.LoggingFormat_JSON,
@@ -76,34 +58,35 @@ func (b *builder) architecture() awslambda.Architecture {
 	return awslambda.Architecture_ARM_64()
 }
 
-// environment holds a function's settings. Nothing in it is secret: the data
-// keys are as KMS wrapped them.
-func (b *builder) environment(name string, stack awscdk.Stack) *map[string]*string {
-	env := map[string]*string{"QUOTARY_TABLE_PREFIX": jsii.String(b.tables())}
-	if b.LocalDynamoDB == "" {
-		env["QUOTARY_METRICS"] = jsii.String(b.deployment())
-	}
-	r, _ := RightsOf(name)
-	if len(r.Views) > 0 {
-		env["QUOTARY_VIEWS_BUCKET"] = sub(b.bucket())
-		if b.LocalViews != "" {
-			env["QUOTARY_VIEWS_BUCKET"] = jsii.String(b.LocalViews)
+// environment holds the settings that a function declares to read. Nothing in it is
+// secret: the data keys are as KMS wrapped them.
+func (b *builder) environment(p catalog.Program, stack awscdk.Stack) *map[string]*string {
+	env := map[string]*string{}
+	for _, name := range p.Environment() {
+		switch name {
+		case catalog.EnvTablePrefix:
+			env[name] = jsii.String(b.tables())
+		case catalog.EnvMetrics:
+			if b.LocalDynamoDB == "" {
+				env[name] = jsii.String(b.deployment())
+			}
+		case catalog.EnvViewsBucket:
+			env[name] = sub(cmp.Or(b.LocalViews, b.bucket()))
+		case catalog.EnvReplayProtection:
+			env[name] = jsii.String(strconv.FormatBool(b.ReplayProtection))
+		case catalog.EnvDataKeys:
+			if b.LocalDynamoDB == "" {
+				env[name] = b.dataKeysParameter(stack)
+			} else {
+				env[catalog.EnvDataKeysFile] = jsii.String("/var/task/data-keys.json")
+			}
+		case catalog.EnvSecretsKey:
+			env[name] = b.secretsKey.KeyArn()
+		case catalog.EnvDataKeysParameter:
+			env[name] = jsii.String(b.dataKeys())
+		default:
+			b.faults = append(b.faults, fmt.Errorf("the program %s reads %s, for which there is no value", p.Name, name))
 		}
-	}
-	if r.Secrets {
-		env["QUOTARY_NONCE_REPLAY_PROTECTION"] = jsii.String("true")
-		if !b.ReplayProtection {
-			env["QUOTARY_NONCE_REPLAY_PROTECTION"] = jsii.String("false")
-		}
-		if b.LocalDynamoDB == "" {
-			env["QUOTARY_DATA_KEYS"] = b.dataKeysParameter(stack)
-		} else {
-			env["QUOTARY_DATA_KEYS_FILE"] = jsii.String("/var/task/data-keys.json")
-		}
-	}
-	if r.DataKey {
-		env["QUOTARY_SECRETS_KEY"] = b.secretsKey.KeyArn()
-		env["QUOTARY_DATA_KEYS_PARAMETER"] = jsii.String(b.dataKeys())
 	}
 	for name, endpoint := range map[string]string{"AWS_ENDPOINT_URL_DYNAMODB": b.LocalDynamoDB, "AWS_ENDPOINT_URL_S3": b.LocalS3} {
 		if endpoint != "" {
@@ -139,20 +122,19 @@ func (b *builder) logs(stack awscdk.Stack, id, name string) awslogs.LogGroup {
 }
 
 // explain answers for the wildcards in a program's rights.
-func explain(role awsiam.Role, program string) {
-	if program != programIngester {
+func explain(role awsiam.Role, p catalog.Program) {
+	if p.InvokedBy != catalog.Nobody {
 		accept(role, "AwsSolutions-IAM5", "X-Ray knows no resources: its two actions are granted on * or not at all.", "Resource::*")
 	}
-	r, _ := RightsOf(program)
-	if len(r.Views) > 0 {
-		accept(role, "AwsSolutions-IAM5", "Views are objects under one prefix of a bucket that holds nothing else, and new ones are named by the program.",
-			`/^Resource::arn:.*:s3:::quotary-.*\/views\/\*$/`)
+	for _, prefix := range sorted(p.Objects) {
+		accept(role, "AwsSolutions-IAM5", "Views and what is in quarantine are objects under a prefix each of a bucket that holds nothing else, and new ones are named by the program.",
+			`/^Resource::arn:.*:s3:::quotary-.*\/`+strings.Trim(prefix, "/")+`\/\*$/`)
 	}
-	if r.Stream {
+	if p.Stream {
 		accept(role, "AwsSolutions-IAM5", "The name of a stream ends with the time at which it was made, which nobody knows before.",
 			`/^Resource::arn:.*:dynamodb:.*\/stream\/\*$/`)
 	}
-	if r.Push {
+	if p.Push {
 		accept(role, "AwsSolutions-IAM5", "Connections are named by API Gateway when they open: the right is for those of the four feeds.",
 			`/^Resource::.*arn:.*:execute-api:.*\/api\/(POST|GET|DELETE)\/@connections\/\*/`)
 	}

@@ -78,7 +78,7 @@ func operation(public openapi.Object, e *catalog.Endpoint) openapi.Object {
 func proxy(function string) openapi.Object {
 	return openapi.Object{
 		"type": "aws_proxy", "httpMethod": "POST", "passthroughBehavior": "when_no_match",
-		"timeoutInMillis": functionSeconds * 1000,
+		"timeoutInMillis": catalog.GatewayTimeout.Milliseconds(),
 		"uri":             invocation("${" + logicalID(function) + ".Arn}"),
 	}
 }

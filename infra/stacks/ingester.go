@@ -12,6 +12,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/jsii-runtime-go"
+
+	"quotary/shared/catalog"
 )
 
 // healthAddress is where the ingester answers its health check, inside its
@@ -30,11 +32,11 @@ type place struct {
 // places are those of this deployment, the one that is to work first. Hosts with a
 // node have the processor that the node's program is made for.
 func (b *builder) places() []place {
-	fargate := place{"ingester", programIngester, awsecrassets.Platform_LINUX_ARM64(), "", b.IngesterTasks}
+	fargate := place{"ingester", catalog.ProgramIngester, awsecrassets.Platform_LINUX_ARM64(), "", b.IngesterTasks}
 	if b.NodeDir == "" {
 		return []place{fargate}
 	}
-	hosts := place{"ingester-node", programIngester + "-amd64", awsecrassets.Platform_LINUX_AMD64(), b.NodeDir, b.IngesterTasks}
+	hosts := place{"ingester-node", catalog.ProgramIngester + "-amd64", awsecrassets.Platform_LINUX_AMD64(), b.NodeDir, b.IngesterTasks}
 	if fargate.tasks = b.FallbackTasks; fargate.tasks == 0 {
 		return []place{hosts}
 	}
@@ -119,13 +121,14 @@ func (b *builder) network(stack awscdk.Stack) awsec2.Vpc {
 }
 
 func (b *builder) ingesterRole(stack awscdk.Stack) awsiam.Role {
+	p := b.declaration(catalog.ProgramIngester)
 	role := awsiam.NewRole(stack, jsii.String("IngesterRole"), &awsiam.RoleProps{
 		AssumedBy:      awsiam.NewServicePrincipal(jsii.String("ecs-tasks.amazonaws.com"), nil),
 		Description:    jsii.String("What the ingester may do"),
-		InlinePolicies: &map[string]awsiam.PolicyDocument{"rights": b.policy(programIngester, nil)},
+		InlinePolicies: &map[string]awsiam.PolicyDocument{"rights": b.policy(p, nil)},
 	})
 	rename(role, "IngesterRole")
-	explain(role, programIngester)
+	explain(role, p)
 	return role
 }
 

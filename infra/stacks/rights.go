@@ -14,101 +14,10 @@ import (
 	"quotary/shared/store/schema"
 )
 
-const (
-	functionSocket  = catalog.FunctionSocket
-	programIngester = "ingester"
-)
-
-// Rights say what a program may do. What is not listed is denied.
-type Rights struct {
-	Tables  map[string][]string // actions of DynamoDB by table, without prefixes
-	Views   []string            // actions of S3 on the objects under views/
-	Secrets bool                // may unwrap the data keys that seal secrets
-	DataKey bool                // may make the first data key, and never unwrap one
-	Push    bool                // may send frames to WebSocket connections
-	Stream  bool                // may follow the stream of connections
-}
-
-// Rights of the common kinds.
-var (
-	readKeys  = []string{"BatchGetItem", "GetItem"}
-	keepKeys  = []string{"BatchGetItem", "DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"}
-	burnNonce = []string{"PutItem"} // a signature is accepted once
-	count     = []string{"PutItem", "UpdateItem"}
-	readUsage = []string{"BatchGetItem"}
-	query     = []string{"Query"}
-)
-
-// rights is the one table of what programs may do.
-var rights = map[string]Rights{
-	catalog.FunctionAuthorizer: {
-		Tables:  map[string][]string{schema.KeysTable: readKeys, schema.UsageTable: burnNonce},
-		Secrets: true,
-	},
-	catalog.FunctionAdmin: {
-		Tables:  map[string][]string{schema.KeysTable: keepKeys, schema.UsageTable: readUsage},
-		Secrets: true,
-	},
-	catalog.FunctionPlanned: {
-		Tables:  map[string][]string{schema.KeysTable: readKeys, schema.UsageTable: burnNonce},
-		Secrets: true,
-	},
-	catalog.FunctionDataKey: {
-		DataKey: true,
-	},
-	string(catalog.Distributor): {
-		Tables:  map[string][]string{schema.KeysTable: keepKeys, schema.UsageTable: {"BatchGetItem", "PutItem"}},
-		Secrets: true,
-	},
-	string(catalog.PerpMarket): {
-		Tables:  map[string][]string{schema.KeysTable: readKeys, schema.UsageTable: count, schema.SeriesTable: query},
-		Views:   []string{"GetObject"},
-		Secrets: true,
-	},
-	string(catalog.PerpFills): {
-		Tables:  map[string][]string{schema.KeysTable: readKeys, schema.UsageTable: count, schema.LogTable: query, schema.SeriesTable: query},
-		Secrets: true,
-	},
-	string(catalog.PerpOrders): {
-		Tables:  map[string][]string{schema.KeysTable: readKeys, schema.UsageTable: count, schema.LogTable: query},
-		Secrets: true,
-	},
-	string(catalog.PerpInfo): {
-		Tables:  map[string][]string{schema.KeysTable: readKeys, schema.UsageTable: count, schema.LogTable: query, schema.SeriesTable: query},
-		Views:   []string{"GetObject"},
-		Secrets: true,
-	},
-	functionSocket: {
-		Tables: map[string][]string{schema.ConnectionsTable: {"DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"}},
-		Push:   true,
-	},
-	programIngester: {
-		Tables: map[string][]string{
-			schema.LogTable:         {"BatchWriteItem", "Query"},
-			schema.SeriesTable:      {"BatchGetItem", "GetItem", "PutItem", "Query", "UpdateItem"}, // its lease lies there too
-			schema.KeysTable:        readKeys,                                                      // whose connections must close
-			schema.ConnectionsTable: {"DeleteItem", "GetItem", "Query", "Scan", "UpdateItem"},
-		},
-		Views:  []string{"GetObject", "PutObject"},
-		Push:   true,
-		Stream: true,
-	},
-}
-
-// RightsOf returns the rights of a program; ok is false for one that nobody has
-// decided on.
-func RightsOf(program string) (r Rights, ok bool) {
-	r, ok = rights[program]
-	return r, ok
-}
-
-// policy is what the program's role may do. Logs are those that a function writes
-// itself, nil for a program that is none.
-func (b *builder) policy(program string, logs awslogs.ILogGroup) awsiam.PolicyDocument {
-	r, ok := RightsOf(program)
-	if !ok {
-		b.faults = append(b.faults, fmt.Errorf("the function %s has no rights: list what it may do in stacks/rights.go", program))
-	}
+// policy is what the program's role may do: what the program declares in the
+// catalog, and nothing where it declares nothing. Logs are those that a function
+// writes itself, nil for a program that is none.
+func (b *builder) policy(p catalog.Program, logs awslogs.ILogGroup) awsiam.PolicyDocument {
 	document := awsiam.NewPolicyDocument(nil)
 	allow := func(sid string, actions, resources []string) {
 		props := &awsiam.PolicyStatementProps{Sid: jsii.String(sid), Actions: jsii.Strings(actions...), Resources: jsii.PtrSlice[string]()}
@@ -117,28 +26,30 @@ func (b *builder) policy(program string, logs awslogs.ILogGroup) awsiam.PolicyDo
 		}
 		document.AddStatements(awsiam.NewPolicyStatement(props))
 	}
-	for _, table := range sorted(r.Tables) {
-		allow(title(table), prefixed("dynamodb:", r.Tables[table]), b.tableARNs(table, r.Tables[table]))
+	for _, table := range sorted(p.Tables) {
+		allow(title(table), prefixed("dynamodb:", p.Tables[table]), b.tableARNs(table, p.Tables[table]))
 	}
-	if r.Stream {
+	if p.Stream {
 		allow("Stream", []string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:DescribeTable"},
 			[]string{b.tableARN(schema.ConnectionsTable), b.tableARN(schema.ConnectionsTable) + "/stream/*"})
 	}
-	if len(r.Views) > 0 {
-		allow("Views", prefixed("s3:", r.Views), []string{"arn:${AWS::Partition}:s3:::" + b.bucket() + "/views/*"})
+	for _, prefix := range sorted(p.Objects) {
+		allow(title(strings.Trim(prefix, "/")), prefixed("s3:", p.Objects[prefix]), []string{"arn:${AWS::Partition}:s3:::" + b.bucket() + "/" + prefix + "*"})
+	}
+	if len(p.Objects) > 0 {
 		// Without the right to list, S3 answers 403 instead of 404 for a view
 		// that was never published, and nobody could tell it from a fault.
 		allow("ViewsThatAreNotThere", []string{"s3:ListBucket"}, []string{"arn:${AWS::Partition}:s3:::" + b.bucket()})
 	}
-	if r.Secrets {
+	if p.Secrets {
 		document.AddStatements(b.wrapping("Secrets", "kms:Decrypt"))
 	}
-	if r.DataKey {
+	if p.DataKey {
 		document.AddStatements(b.wrapping("DataKey", "kms:GenerateDataKeyWithoutPlaintext", "kms:ReEncryptFrom", "kms:ReEncryptTo"))
 		allow("DataKeys", []string{"ssm:DeleteParameter", "ssm:GetParameter", "ssm:PutParameter"},
 			[]string{"arn:${AWS::Partition}:ssm:${AWS::Region}:${AWS::AccountId}:parameter" + b.dataKeys()})
 	}
-	if r.Push && len(b.feedAPIs) > 0 {
+	if p.Push && len(b.feedAPIs) > 0 {
 		var connections []*string
 		for _, feed := range b.feedAPIs {
 			connections = append(connections, feed.connections()...)
@@ -154,6 +65,17 @@ func (b *builder) policy(program string, logs awslogs.ILogGroup) awsiam.PolicyDo
 		allow("Trace", []string{"xray:PutTelemetryRecords", "xray:PutTraceSegments"}, []string{"*"}) // which Lambda does by itself
 	}
 	return document
+}
+
+// declaration returns what a program declares. One that declares nothing is left
+// without rights, and the synthesis fails.
+func (b *builder) declaration(program string) catalog.Program {
+	p, ok := catalog.ProgramOf(program)
+	if !ok {
+		b.faults = append(b.faults, fmt.Errorf("the program %s declares nothing: list what it reads and writes in shared/catalog/program.go", program))
+		p.Name = program
+	}
+	return p
 }
 
 // wrapping allows actions of the key of secrets on what was made as a data key of
@@ -205,10 +127,4 @@ func sorted[V any](m map[string]V) []string {
 }
 
 // title is a name as a statement id: letters and digits that begin upper case.
-func title(name string) string {
-	var b strings.Builder
-	for _, word := range strings.Split(name, "-") {
-		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
-	}
-	return b.String()
-}
+func title(name string) string { return catalog.Program{Name: name}.Title() }

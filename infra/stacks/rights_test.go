@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"quotary/infra/stacks"
 	"quotary/shared/catalog"
+	"quotary/shared/store/schema"
 )
 
 // statements are those of all policies of a role.
@@ -64,7 +64,7 @@ func TestEachProgramHasItsRightsAndNoOther(t *testing.T) {
 // The ways in which a role of a program could become more than its rights.
 func TestRolesHoldNothingButTheirRights(t *testing.T) {
 	t.Parallel()
-	wild := regexp.MustCompile(`^(\*|.*/views/\*|.*/stream/\*|.*/@connections/\*)$`)
+	wild := regexp.MustCompile(`^(\*|.*/(views|quarantine)/\*|.*/stream/\*|.*/@connections/\*)$`)
 	for name, part := range full.parts {
 		ids, roles := part.all("AWS::IAM::Role")
 		for _, id := range ids {
@@ -123,14 +123,29 @@ func TestTheKeyOfSecretsIsUsedForDataKeysOnly(t *testing.T) {
 	}
 }
 
-func TestEveryFunctionHasADecisionAboutItsRights(t *testing.T) {
+func TestAProgramThatDeclaresNothingFailsTheSynthesis(t *testing.T) {
 	t.Parallel()
-	for _, name := range append(catalog.AllFunctions(), "ingester") {
-		if _, ok := stacks.RightsOf(name); !ok {
-			t.Errorf("%s has no rights", name)
+	for _, name := range append(catalog.Functions(), catalog.ProgramIngester) {
+		if _, ok := catalog.ProgramOf(name); !ok {
+			t.Errorf("%s declares nothing", name)
 		}
 	}
-	if _, ok := stacks.RightsOf("nobody"); ok {
-		t.Error("a program that does not exist has rights")
+	if p, ok := catalog.ProgramOf("nobody"); ok || len(p.Tables) > 0 || p.Secrets {
+		t.Errorf("a program that does not exist declares %+v", p)
+	}
+}
+
+func TestDeclaredTablesAreThoseOfTheSchema(t *testing.T) {
+	t.Parallel()
+	known := map[string]bool{}
+	for _, spec := range schema.Tables("") {
+		known[spec.Name] = true
+	}
+	for _, p := range catalog.Programs() {
+		for name := range p.Tables {
+			if !known[name] {
+				t.Errorf("%s uses the table %s, which the schema does not have", p.Name, name)
+			}
+		}
 	}
 }

@@ -10,8 +10,8 @@
 //
 // They know each other by names, which all begin with <name>-, and hardly by
 // references: a stack can be deployed, rolled back or replaced without its
-// neighbors. What each program may do is one table, [RightsOf]; what the
-// gateway serves comes from the product's own catalog, and the tables from its
+// neighbors. What each program may do is what it declares in the
+// product's own catalog; what the gateway serves comes from the product's own catalog, and the tables from its
 // own schema, so that neither can differ from what the programs expect.
 package stacks
 
@@ -25,6 +25,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/jsii-runtime-go"
+
+	"quotary/shared/catalog"
 )
 
 // Build adds the stacks of a deployment to the app. It fails when a program is
@@ -40,7 +42,7 @@ func Build(app awscdk.App, s Settings) error {
 	api := b.api(app)
 	api.AddStackDependency(data, nil)
 	ingesterNeeds := []awscdk.Stack{data}
-	switch _, err := b.program(functionSocket); {
+	switch _, err := b.program(catalog.FunctionSocket); {
 	case err == nil:
 		feeds := b.feeds(app)
 		feeds.AddStackDependency(api, nil)
@@ -120,13 +122,7 @@ func (b *builder) removalOnceMade() awscdk.RemovalPolicy {
 
 // logicalID is the name of a function in the template: perp-fills is
 // PerpFillsFunction.
-func logicalID(function string) string {
-	var id strings.Builder
-	for _, word := range strings.Split(function, "-") {
-		id.WriteString(strings.ToUpper(word[:1]) + word[1:])
-	}
-	return id.String() + "Function"
-}
+func logicalID(function string) string { return title(function) + "Function" }
 
 // rename gives a construct's resource a logical id that does not change when
 // the code around it moves: data would be replaced.

@@ -64,7 +64,7 @@ func (b *builder) watch(app awscdk.App) awscdk.Stack {
 func (b *builder) functions() []string {
 	names := append(catalog.Functions(), catalog.FunctionAuthorizer, catalog.FunctionAdmin)
 	if len(b.feedAPIs) > 0 {
-		names = append(names, functionSocket)
+		names = append(names, catalog.FunctionSocket)
 	}
 	slices.Sort(names)
 	return names

@@ -22,6 +22,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"quotary/localstack/client"
@@ -226,6 +227,20 @@ func (s *Stack) dataKeys() error {
 	return os.WriteFile(keyFile(s.cfg.Data), text, 0o600)
 }
 
+// environmentOf returns what a function gets: of the stack's settings those that its
+// program declares to read, and the endpoints of AWS.
+func (s State) environmentOf(p catalog.Program) []string {
+	reads := map[string]bool{}
+	for _, name := range p.Environment() {
+		reads[name] = true
+	}
+	reads[catalog.EnvDataKeysFile] = reads[catalog.EnvDataKeys]
+	return slices.DeleteFunc(s.Environment(), func(setting string) bool {
+		name, _, _ := strings.Cut(setting, "=")
+		return strings.HasPrefix(name, "QUOTARY_") && !reads[name]
+	})
+}
+
 // Environment returns what every program of the product gets, to run one beside
 // the stack.
 func (s State) Environment() []string {
@@ -264,18 +279,18 @@ func (s *Stack) startFunctions(context.Context) error {
 	if err != nil {
 		return err
 	}
-	names := slices.DeleteFunc(catalog.AllFunctions(), func(name string) bool {
-		return name == catalog.FunctionDataKey // data keys lie in a file here
-	})
-	functions := make(map[string]lambdahost.Function, len(names))
-	for _, name := range names {
-		program := s.program(name)
-		if _, err := os.Stat(program); err != nil {
-			return fmt.Errorf("the program %s is not built: run make build (%w)", name, err)
+	functions := make(map[string]lambdahost.Function)
+	for _, p := range catalog.Programs() {
+		if p.InvokedBy == catalog.Nobody || p.DataKey { // data keys lie in a file here
+			continue
 		}
-		functions[name] = lambdahost.Function{
+		program := s.program(p.Name)
+		if _, err := os.Stat(program); err != nil {
+			return fmt.Errorf("the program %s is not built: run make build (%w)", p.Name, err)
+		}
+		functions[p.Name] = lambdahost.Function{
 			Path: program, MaxInstances: s.cfg.MaxEach,
-			Env: append(s.State.Environment(), s.cfg.FunctionEnv...),
+			Env: append(s.State.environmentOf(p), s.cfg.FunctionEnv...),
 		}
 	}
 	host, err := lambdahost.New(lambdahost.Config{Functions: functions, Logs: logs, Log: s.log, Region: region})

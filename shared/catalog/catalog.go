@@ -137,15 +137,15 @@ const (
 // required:"true". A pointer field is nil when the parameter is absent.
 type Route[In, Out any] struct{ *Endpoint }
 
-// table is filled by the declarations of the family files while the package
+// endpoints is filled by the declarations of the family files while the package
 // initialises and is never written afterwards.
-var table []*Endpoint
+var endpoints []*Endpoint
 
 func declare(e *Endpoint) *Endpoint {
-	if slices.ContainsFunc(table, func(have *Endpoint) bool { return have.Method == e.Method && have.Path == e.Path }) {
+	if slices.ContainsFunc(endpoints, func(have *Endpoint) bool { return have.Method == e.Method && have.Path == e.Path }) {
 		panic(fmt.Sprintf("catalog: %s is declared twice", e))
 	}
-	table = append(table, e)
+	endpoints = append(endpoints, e)
 	return e
 }
 
@@ -174,7 +174,7 @@ var (
 // All returns every endpoint, ordered by path and method. The caller owns the
 // slice, the endpoints are shared and must not be changed.
 func All() []*Endpoint {
-	all := slices.Clone(table)
+	all := slices.Clone(endpoints)
 	slices.SortFunc(all, func(a, b *Endpoint) int {
 		if c := strings.Compare(a.Path, b.Path); c != 0 {
 			return c
@@ -193,7 +193,7 @@ func Grants() []string { return names(GrantAccess) }
 
 func names(kind AccessKind) []string {
 	var out []string
-	for _, e := range table {
+	for _, e := range endpoints {
 		if e.Access.Kind == kind {
 			out = append(out, e.Access.Name)
 		}

@@ -23,6 +23,8 @@ var (
 	BatchDisable = route[BatchKeysIn, None]("POST", "/upgrade/v2/distributor/sub-keys/batch-disable", Distributor, management, EnvelopeD)
 )
 
+var _ = does(Distributor, keepKeys, deleteKeys, readUsage)
+
 // None is the request without parameters and the response without data.
 type None struct{}
 

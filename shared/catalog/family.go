@@ -33,43 +33,23 @@ const (
 	Feeds            Family = "socket"
 )
 
-// Names of the functions that serve no family of their own.
+// Names of the programs that serve no family of their own.
 const (
 	FunctionAuthorizer = "authorizer" // verifies signatures for the gateway
 	FunctionAdmin      = "admin"      // operator's actions, invoked through IAM only
 	FunctionDataKey    = "datakey"    // makes the first data key, for CloudFormation
 	FunctionPlanned    = "planned"    // answers 501 for families without a handler
 	FunctionSocket     = "socket"     // the WebSocket routes
+	ProgramIngester    = "ingester"   // follows the sources and writes what functions read
 )
 
 // built reports whether at least one endpoint of the family has a handler.
 func (f Family) built() bool {
-	return slices.ContainsFunc(table, func(e *Endpoint) bool { return e.Family == f && !e.Planned })
+	return slices.ContainsFunc(endpoints, func(e *Endpoint) bool { return e.Family == f && !e.Planned })
 }
 
 // Served returns the endpoints that the named function answers for, ordered as
 // [All] orders them.
 func Served(function string) []*Endpoint {
 	return slices.DeleteFunc(All(), func(e *Endpoint) bool { return e.Function() != function })
-}
-
-// Functions returns the names of all functions behind the HTTPS endpoints,
-// sorted.
-func Functions() []string {
-	var out []string
-	for _, e := range table {
-		if e.Method != MethodWS {
-			out = append(out, e.Function())
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// AllFunctions returns the names of all functions of a deployment, sorted: those of
-// [Functions], and those that serve no HTTPS endpoint.
-func AllFunctions() []string {
-	all := append(Functions(), FunctionAuthorizer, FunctionAdmin, FunctionDataKey, FunctionSocket)
-	slices.Sort(all)
-	return all
 }

@@ -9,6 +9,8 @@ var (
 	TopTrades      = route[TopTradesIn, []TopFill]("GET", "/upgrade/v2/hl/fills/top-trades", PerpFills, action("HL_TOP_TRADES"), EnvelopeB)
 )
 
+var _ = does(PerpFills, readLog, readSeries)
+
 // FillsByAddressIn selects the newest fills of an account, returned oldest
 // first.
 type FillsByAddressIn struct {

@@ -13,6 +13,8 @@ var (
 	_ = planned("POST", "/upgrade/v2/hl/traders/spot-clearinghouse-state", PerpInfo, action("HL_INFO_BATCH_SPOT_CLEARINGHOUSE_STATE"), EnvelopeB)
 )
 
+var _ = does(PerpInfo, readLog, readSeries, readViews)
+
 // InfoIn is the union of what the types of POST /info ask for; which fields a
 // type needs is checked by its handler.
 type InfoIn struct {

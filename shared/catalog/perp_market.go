@@ -15,6 +15,8 @@ var (
 	OpenInterestHistory  = route[OpenInterestHistoryIn, []OpenInterestPoint]("GET", "/upgrade/v2/hl/open-interest/history/{coin}", PerpMarket, action("HL_OPEN_INTEREST_HISTORY"), EnvelopeB)
 )
 
+var _ = does(PerpMarket, readSeries, readViews)
+
 // Ticker is the last traded price of a coin, in quote units.
 type Ticker struct {
 	Coin  string `json:"coin"`

@@ -13,6 +13,8 @@ var (
 	_ = planned("GET", "/upgrade/v2/hl/orders/active-stats", PerpOrders, action("HL_ACTIVE_STATS"), EnvelopeB)
 )
 
+var _ = does(PerpOrders, readLog)
+
 // OrdersByAddressIn selects the orders of an account that came to a status last,
 // newest first.
 type OrdersByAddressIn struct {

@@ -1,7 +1,243 @@
 package catalog
 
-import "strings"
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
 
-// Program is the path of a function's program below the folder of built programs,
-// and that of its source below functions/: "perp/market" for "perp-market".
-func Program(function string) string { return strings.ReplaceAll(function, "-", "/") }
+// Program is a program of a deployment with what it reads and writes. Everything
+// else follows from that: the rights of its role, its environment, the list of
+// functions, what their sample events look like. What a program does not declare it
+// has no right to.
+type Program struct {
+	Name      string
+	InvokedBy Invoker
+
+	Tables  map[string][]string // actions of DynamoDB by table, sorted; tables without prefix
+	Objects map[string][]string // actions of S3 by the prefix of objects in the bucket of views, sorted
+	Secrets bool                // unwraps the data keys that seal secrets
+	DataKey bool                // makes the first data key, and never unwraps one
+	Push    bool                // sends frames to WebSocket connections
+	Stream  bool                // follows the stream of the table of connections
+
+	Memory  int           // MB of a function, with which its share of a core grows
+	Timeout time.Duration // of an invocation
+}
+
+// Invoker is who starts the work of a program.
+type Invoker int
+
+// The invokers.
+const (
+	Gateway    Invoker = iota + 1 // the REST API, with requests for endpoints
+	Authorizer                    // both kinds of API, with requests to authorize
+	Sockets                       // the WebSocket APIs, with their routes
+	Operator                      // a person, through IAM alone
+	Deployment                    // CloudFormation
+	Nobody                        // a program that runs for ever
+)
+
+// Tables of a deployment.
+const (
+	logTable         = "log"
+	seriesTable      = "series"
+	keysTable        = "keys"
+	usageTable       = "usage"
+	connectionsTable = "connections"
+)
+
+// GatewayTimeout is the longest that the gateway waits for a function.
+const GatewayTimeout = 29 * time.Second
+
+// use is one thing that a program does, added to its declaration.
+type use func(*Program)
+
+func table(name string, actions ...string) use {
+	return func(p *Program) { p.Tables[name] = union(p.Tables[name], actions) }
+}
+
+func objects(prefix string, actions ...string) use {
+	return func(p *Program) { p.Objects[prefix] = union(p.Objects[prefix], actions) }
+}
+
+func size(megabytes int, timeout time.Duration) use {
+	return func(p *Program) { p.Memory, p.Timeout = megabytes, timeout }
+}
+
+func union(have, more []string) []string {
+	all := slices.Concat(have, more)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// What programs do.
+var (
+	readKeys    = table(keysTable, "BatchGetItem", "GetItem")
+	keepKeys    = table(keysTable, "BatchGetItem", "GetItem", "PutItem", "Query", "UpdateItem")
+	deleteKeys  = table(keysTable, "DeleteItem")
+	recordNonce = table(usageTable, "PutItem") // a signature is accepted once
+	count       = table(usageTable, "UpdateItem")
+	readUsage   = table(usageTable, "BatchGetItem")
+	readLog     = table(logTable, "Query")
+	readSeries  = table(seriesTable, "Query")
+	readViews   = objects("views/", "GetObject")
+
+	unwrap  use = func(p *Program) { p.Secrets = true }
+	dataKey use = func(p *Program) { p.DataKey = true }
+	push    use = func(p *Program) { p.Push = true }
+	follow  use = func(p *Program) { p.Stream = true }
+)
+
+// declared are the programs with what they do. A family's function is declared in
+// the family's file; what every family needs for its gate is added.
+var declared = map[string]declaration{
+	FunctionAuthorizer: {Authorizer, []use{readKeys, recordNonce, unwrap, size(512, 10*time.Second)}}, // somebody waits for it before anything else happens
+	FunctionAdmin:      {Operator, []use{keepKeys, readUsage, unwrap, size(256, time.Minute)}},        // may read a year of every sub-key
+	FunctionDataKey:    {Deployment, []use{dataKey, size(256, 3*time.Minute)}},                        // waits for the rights of a role that was just made
+	FunctionPlanned:    {Gateway, []use{size(256, 10*time.Second)}},
+	FunctionSocket: {Sockets, []use{
+		table(connectionsTable, "DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"), push, size(512, 10*time.Second),
+	}},
+	ProgramIngester: {Nobody, []use{
+		table(logTable, "BatchWriteItem", "Query"),
+		table(seriesTable, "BatchGetItem", "GetItem", "PutItem", "Query", "UpdateItem"), // its leases lie there too
+		objects("views/", "GetObject", "PutObject"),
+		readKeys, // whose connections must close
+		table(connectionsTable, "DeleteItem", "GetItem", "Query", "Scan", "UpdateItem"), follow, push,
+	}},
+}
+
+type declaration struct {
+	invokedBy Invoker
+	uses      []use
+}
+
+// families holds what the declared families do beyond their gate.
+var families = map[Family][]use{}
+
+// does declares what the function of a family reads and writes, beyond what its gate
+// needs.
+func does(family Family, uses ...use) struct{} {
+	families[family] = uses
+	return struct{}{}
+}
+
+// ProgramOf returns a program of the deployment; ok is false for one that declares
+// nothing.
+func ProgramOf(name string) (p Program, ok bool) {
+	d, ok := declared[name]
+	if uses, isFamily := families[Family(name)]; isFamily {
+		d, ok = declaration{Gateway, uses}, true
+	}
+	if !ok {
+		return Program{}, false
+	}
+	p = Program{
+		Name: name, InvokedBy: d.invokedBy, Memory: 512, Timeout: GatewayTimeout,
+		Tables: map[string][]string{}, Objects: map[string][]string{},
+	}
+	if p.InvokedBy == Gateway {
+		d.uses = append(gateUses(name), d.uses...)
+	}
+	for _, u := range d.uses {
+		u(&p)
+	}
+	return p, true
+}
+
+// gateUses is what the gate of a function does behind the authorizer: it counts
+// requests for data, and checks the signatures of those that carry them in a body.
+func gateUses(function string) (uses []use) {
+	for _, e := range Served(function) {
+		if e.Method == "POST" && e.Authorized() {
+			uses = append(uses, readKeys, recordNonce, unwrap)
+		}
+		if !e.Planned && e.Access.Charged() {
+			uses = append(uses, count)
+		}
+	}
+	return uses
+}
+
+// Programs returns every program of a deployment, sorted by name.
+func Programs() []Program {
+	names := slices.Collect(maps.Keys(declared))
+	for family := range families {
+		names = append(names, string(family))
+	}
+	slices.Sort(names)
+	programs := make([]Program, len(names))
+	for i, name := range names {
+		programs[i], _ = ProgramOf(name)
+	}
+	return programs
+}
+
+// AllFunctions returns the names of all functions of a deployment, sorted: those of
+// [Functions], and those that serve no HTTPS endpoint.
+func AllFunctions() []string {
+	names := Functions()
+	for _, p := range Programs() {
+		if p.InvokedBy != Nobody {
+			names = append(names, p.Name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Functions returns the names of all functions behind the HTTPS endpoints, sorted.
+func Functions() []string {
+	var names []string
+	for _, e := range endpoints {
+		if e.Method != MethodWS {
+			names = append(names, e.Function())
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Names of environment variables by which a program learns what it was deployed
+// with.
+const (
+	EnvTablePrefix       = "QUOTARY_TABLE_PREFIX"            // what the names of the tables begin with
+	EnvMetrics           = "QUOTARY_METRICS"                 // the deployment's name among the metrics, empty to emit none
+	EnvViewsBucket       = "QUOTARY_VIEWS_BUCKET"            // the bucket of views
+	EnvDataKeys          = "QUOTARY_DATA_KEYS"               // the data keys that seal secrets, wrapped by KMS
+	EnvDataKeysFile      = "QUOTARY_DATA_KEYS_FILE"          // a file of plain ones in their place, on a developer's machine
+	EnvReplayProtection  = "QUOTARY_NONCE_REPLAY_PROTECTION" // whether a nonce is accepted only once
+	EnvSecretsKey        = "QUOTARY_SECRETS_KEY"             // the KMS key that wraps data keys
+	EnvDataKeysParameter = "QUOTARY_DATA_KEYS_PARAMETER"     // the SSM parameter that holds the wrapped data keys
+)
+
+// Environment returns the names of the environment variables that the program
+// reads, by what it declares.
+func (p Program) Environment() []string {
+	names := []string{EnvTablePrefix, EnvMetrics}
+	if len(p.Objects) > 0 {
+		names = append(names, EnvViewsBucket)
+	}
+	if p.Secrets {
+		names = append(names, EnvDataKeys, EnvReplayProtection)
+	}
+	if p.DataKey {
+		names = append(names, EnvSecretsKey, EnvDataKeysParameter)
+	}
+	return names
+}
+
+// Title is the name as identifiers hold it: perp-fills is PerpFills.
+func (p Program) Title() string {
+	var title strings.Builder
+	for _, word := range strings.Split(p.Name, "-") {
+		title.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return title.String()
+}
+
+// ProgramPath is the path of a program below the folder of built programs, and that
+// of its source below functions/: "perp/market" for "perp-market".
+func ProgramPath(name string) string { return strings.ReplaceAll(name, "-", "/") }

@@ -50,9 +50,9 @@ func Open(ctx context.Context, name string) (*Service, error) {
 		Log:   slog.New(slog.NewJSONHandler(os.Stdout, nil)).With("function", name),
 		Clock: time.Now,
 	}
-	s.Metrics = metrics.New(os.Stdout, s.Env.Optional("QUOTARY_METRICS", ""), s.Clock)
+	s.Metrics = metrics.New(os.Stdout, s.Env.Optional(catalog.EnvMetrics, ""), s.Clock)
 	s.Metrics.Count(metrics.ColdStarts, metrics.Label{Name: metrics.Function, Value: name})
-	s.prefix = s.Env.String("QUOTARY_TABLE_PREFIX", "what the names of this deployment's tables begin with")
+	s.prefix = s.Env.String(catalog.EnvTablePrefix, "what the names of this deployment's tables begin with")
 	var err error
 	if s.AWS, err = awsclient.Load(ctx, attemptTimeout); err != nil {
 		return nil, err
@@ -66,19 +66,19 @@ func (s *Service) DynamoDB() *dynamodb.Client { return awsclient.DynamoDB(s.AWS)
 // Table returns the full name of a table of this deployment.
 func (s *Service) Table(name string) string { return s.prefix + name }
 
-// Log and series of the market data, read only.
+// Series returns the series of market data.
 func (s *Service) Series(db *dynamodb.Client) *store.Series {
 	return store.NewSeries(db, s.Table(schema.SeriesTable))
 }
 
-// Rows returns the log of immutable rows.
+// Rows returns the log of immutable rows of market data.
 func (s *Service) Rows(db *dynamodb.Client) *store.Log {
 	return store.NewLog(db, s.Table(schema.LogTable))
 }
 
 // Views returns the reader of published views.
 func (s *Service) Views() (*store.Views, error) {
-	bucket := s.Env.String("QUOTARY_VIEWS_BUCKET", "the bucket that the ingester publishes views to")
+	bucket := s.Env.String(catalog.EnvViewsBucket, "the bucket that the ingester publishes views to")
 	if err := s.Env.Err(); err != nil {
 		return nil, err
 	}
@@ -88,10 +88,10 @@ func (s *Service) Views() (*store.Views, error) {
 // Keys opens the key store with its ring of data keys.
 func (s *Service) Keys(ctx context.Context, db *dynamodb.Client) (*keys.Store, error) {
 	var source keys.Source
-	if path := s.Env.Optional("QUOTARY_DATA_KEYS_FILE", ""); path != "" {
+	if path := s.Env.Optional(catalog.EnvDataKeysFile, ""); path != "" {
 		source = keys.File(path)
 	} else {
-		wrapped := s.Env.String("QUOTARY_DATA_KEYS", "the data keys that seal secrets, wrapped by KMS (or QUOTARY_DATA_KEYS_FILE with plain ones on a local stack)")
+		wrapped := s.Env.String(catalog.EnvDataKeys, "the data keys that seal secrets, wrapped by KMS (or QUOTARY_DATA_KEYS_FILE with plain ones on a local stack)")
 		if err := s.Env.Err(); err != nil {
 			return nil, err
 		}
@@ -112,7 +112,7 @@ func (s *Service) Counters(db *dynamodb.Client) *usage.Counters {
 // Gate returns the gate over the key store.
 func (s *Service) Gate(db *dynamodb.Client, keyStore *keys.Store) (*admission.Gate, error) {
 	gate := &admission.Gate{Keys: keyStore, Counters: s.Counters(db), Clock: s.Clock}
-	if s.Env.Bool("QUOTARY_NONCE_REPLAY_PROTECTION", true, "whether a nonce is accepted only once") {
+	if s.Env.Bool(catalog.EnvReplayProtection, true, "whether a nonce is accepted only once") {
 		gate.Nonces = usage.NewNonces(db, s.Table(schema.UsageTable), s.Clock)
 	}
 	return gate, s.Env.Err()
@@ -122,7 +122,7 @@ func (s *Service) Gate(db *dynamodb.Client, keyStore *keys.Store) (*admission.Ga
 type Opened struct {
 	*Service
 	DB       *dynamodb.Client
-	KeyStore *keys.Store
+	KeyStore *keys.Store // nil where the catalog says that the function needs no secrets
 	Family   *api.Family
 }
 
@@ -146,18 +146,20 @@ func Family(name catalog.Family, register func(o *Opened) error) func(context.Co
 }
 
 func (s *Service) family(ctx context.Context) (*Opened, error) {
-	db := s.DynamoDB()
-	keyStore, err := s.Keys(ctx, db)
-	if err != nil {
-		return nil, err
+	o := &Opened{Service: s, DB: s.DynamoDB()}
+	gate := &admission.Gate{Counters: s.Counters(o.DB), Clock: s.Clock}
+	if p, _ := catalog.ProgramOf(s.Name); p.Secrets {
+		var err error
+		if o.KeyStore, err = s.Keys(ctx, o.DB); err != nil {
+			return nil, err
+		}
+		if gate, err = s.Gate(o.DB, o.KeyStore); err != nil {
+			return nil, err
+		}
 	}
-	gate, err := s.Gate(db, keyStore)
-	if err != nil {
-		return nil, err
-	}
-	family := api.New(s.Name, gate, s.Log)
-	family.Metrics = s.Metrics
-	return &Opened{Service: s, DB: db, KeyStore: keyStore, Family: family}, nil
+	o.Family = api.New(s.Name, gate, s.Log)
+	o.Family.Metrics = s.Metrics
+	return o, nil
 }
 
 // Run runs a function's start and ends the process with one log line when it
