@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"quotary/functions/ingester/feeds/hub"
+	"quotary/shared/channel"
 	"quotary/shared/source/hyperliquid"
 )
 
@@ -23,57 +24,46 @@ type Venue interface {
 }
 
 const (
-	// accountEvery is the least time between two looks at an account.
+	// accountEvery is the least time between two polls of an account.
 	accountEvery = 2 * time.Second
-	// accountRest is how long an account is left alone after a failed look.
+	// accountRest is how long an account is left alone after a failed poll.
 	accountRest = 5 * time.Second
-	// accountWeight is what looks at accounts may spend a minute of the API's
+	// accountWeight is what polls of accounts may spend a minute of the API's
 	// 1,200: the rest is for what everybody needs.
 	accountWeight = 900
-	// accountLooks is how many looks are under way at a time.
-	accountLooks = 4
+	// accountPolls is how many polls are under way at a time.
+	accountPolls = 4
 )
 
-// accounts polls the state and the open orders of the accounts that are
-// followed.
+// accounts polls the state and the open orders of the accounts that are followed, for
+// all views that show them.
 type accounts struct {
+	*Config
 	hub    *hub.Hub
-	venue  Venue // nil polls nothing
-	log    *slog.Logger
-	now    func() time.Time
 	budget *hyperliquid.Budget
+	views  []*accountView
 
 	mu     sync.Mutex
 	polled map[accountKey]*account
 
-	// The hub tells of wanted topics while it holds locks of its own, so they
-	// wait under a lock that is held for nothing else.
+	// The hub asks for topics while it holds locks of its own, so what they want
+	// polled waits under a lock that is held for nothing else.
 	wantedMu sync.Mutex
 	wanted   []accountKey
 }
 
+func newAccounts(config *Config, h *hub.Hub) *accounts {
+	return &accounts{Config: config, hub: h, budget: hyperliquid.NewBudget(accountWeight, config.Now), polled: map[accountKey]*account{}}
+}
+
+// accountKey is what one poll is about.
 type accountKey struct {
 	orders  bool // the open orders, else the state
 	address string
 	dex     string
 }
 
-type account struct {
-	due    time.Time
-	wanted time.Time // when it was last subscribed to, or seen to be followed
-	last   []byte    // what the venue said
-	frames map[string][]byte
-}
-
-// topics are those that show what is polled under the key.
-func (k accountKey) topics() []string {
-	if k.orders {
-		return []string{topicOf(ordersTopic, k.address, k.dex)}
-	}
-	return []string{topicOf(accountTopic, k.address, k.dex), topicOf(stateTopic, k.address, k.dex)}
-}
-
-// weight is what a look costs.
+// weight is what a poll costs.
 func (k accountKey) weight() int {
 	if k.orders {
 		return 20
@@ -81,15 +71,110 @@ func (k accountKey) weight() int {
 	return 2
 }
 
-// want has an account polled for as long as somebody follows it.
+type account struct {
+	next   time.Time // poll
+	wanted time.Time // when it was last subscribed to, or seen to be followed
+	last   []byte    // what the venue answered
+	frames map[*accountView][]byte
+}
+
+// accountView is the publisher of one channel or feed that shows what is polled.
+type accountView struct {
+	base
+	orders bool // it shows the open orders, else the state
+	// frame makes the frame of what the venue answered.
+	frame func(k accountKey, body []byte) []byte
+}
+
+func newAccountView(b base, orders bool, frame func(accountKey, []byte) []byte) publisher {
+	v := &accountView{base: b, orders: orders, frame: frame}
+	b.accounts.views = append(b.accounts.views, v)
+	return v
+}
+
+func (v *accountView) about(s *channel.Subscription) string { return s.User + " " + s.Dex }
+
+// topic has the account polled for as long as somebody follows it. Without an answer
+// there is no snapshot: then the first poll makes the first frame.
+func (v *accountView) topic(about string) hub.Topic {
+	address, dex, _ := strings.Cut(about, " ")
+	k := accountKey{orders: v.orders, address: address, dex: dex}
+	v.accounts.want(k)
+	return hub.Topic{Guard: &v.accounts.mu, Snapshot: func() []byte {
+		a := v.accounts.polled[k]
+		if a == nil || a.last == nil {
+			return nil
+		}
+		if a.frames[v] == nil {
+			a.frames[v] = v.frame(k, a.last)
+		}
+		return a.frames[v]
+	}}
+}
+
+// topicOf is the name of the topic that shows an account.
+func (v *accountView) topicOf(k accountKey) string { return v.topicName(k.address + " " + k.dex) }
+
 func (as *accounts) want(k accountKey) {
 	as.wantedMu.Lock()
 	defer as.wantedMu.Unlock()
 	as.wanted = append(as.wanted, k)
 }
 
-// admit begins to poll what is wanted.
-func (as *accounts) admit(now time.Time) {
+// run polls until ctx ends.
+func (as *accounts) run(ctx context.Context) error {
+	if as.Venue == nil {
+		<-ctx.Done()
+		return nil
+	}
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	var polls errgroup.Group
+	polls.SetLimit(accountPolls)
+	defer func() { _ = polls.Wait() }() // they return no errors
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		for _, k := range as.takeDue() {
+			if as.budget.Spend(ctx, k.weight()) != nil {
+				return nil
+			}
+			polls.Go(func() error {
+				as.poll(ctx, k)
+				return nil
+			})
+		}
+	}
+}
+
+// takeDue takes the accounts whose turn it is, and forgets those that nobody
+// follows any longer.
+func (as *accounts) takeDue() (due []accountKey) {
+	as.mu.Lock()
+	defer as.mu.Unlock()
+	now := as.Now()
+	as.addWanted(now)
+	for k, a := range as.polled {
+		if now.Before(a.next) {
+			continue
+		}
+		switch {
+		case as.watched(k):
+			a.wanted = now
+		case now.Sub(a.wanted) > accountRest: // not just about to be followed
+			delete(as.polled, k)
+			continue
+		}
+		a.next = now.Add(accountEvery)
+		due = append(due, k)
+	}
+	return due
+}
+
+func (as *accounts) addWanted(now time.Time) {
 	as.wantedMu.Lock()
 	wanted := as.wanted
 	as.wanted = nil
@@ -99,70 +184,22 @@ func (as *accounts) admit(now time.Time) {
 			a.wanted = now
 			continue
 		}
-		as.polled[k] = &account{due: now, wanted: now}
+		as.polled[k] = &account{next: now, wanted: now}
 	}
 }
 
-// run polls until ctx ends.
-func (as *accounts) run(ctx context.Context) error {
-	if as.venue == nil {
-		<-ctx.Done()
-		return nil
-	}
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	var looks errgroup.Group
-	looks.SetLimit(accountLooks)
-	defer func() { _ = looks.Wait() }() // the looks return no errors
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-		for _, k := range as.dueNow() {
-			if as.budget.Spend(ctx, k.weight()) != nil {
-				return nil
-			}
-			looks.Go(func() error {
-				as.look(ctx, k)
-				return nil
-			})
+func (as *accounts) watched(k accountKey) bool {
+	for _, v := range as.views {
+		if v.orders == k.orders && as.hub.Watched(v.topicOf(k)) {
+			return true
 		}
 	}
+	return false
 }
 
-// dueNow takes the accounts whose turn it is, and forgets those that nobody
-// follows any longer.
-func (as *accounts) dueNow() (due []accountKey) {
-	as.mu.Lock()
-	defer as.mu.Unlock()
-	now := as.now()
-	as.admit(now)
-	for k, a := range as.polled {
-		if now.Before(a.due) {
-			continue
-		}
-		watched := false
-		for _, topic := range k.topics() {
-			watched = watched || as.hub.Watched(topic)
-		}
-		switch {
-		case watched:
-			a.wanted = now
-		case now.Sub(a.wanted) > accountRest: // not just about to be followed
-			delete(as.polled, k)
-			continue
-		}
-		a.due = now.Add(accountEvery)
-		due = append(due, k)
-	}
-	return due
-}
-
-// look asks the venue and pushes what it says.
-func (as *accounts) look(ctx context.Context, k accountKey) {
-	said, err := as.ask(ctx, k)
+// poll asks the venue and publishes what changed.
+func (as *accounts) poll(ctx context.Context, k accountKey) {
+	body, err := as.fetch(ctx, k)
 	as.mu.Lock()
 	defer as.mu.Unlock()
 	a := as.polled[k]
@@ -170,26 +207,26 @@ func (as *accounts) look(ctx context.Context, k accountKey) {
 	case a == nil || ctx.Err() != nil:
 		return
 	case err != nil:
-		a.due = as.now().Add(accountRest)
-		as.log.Warn("cannot look at an account", "address", k.address, "dex", k.dex, "error", err.Error())
+		a.next = as.Now().Add(accountRest)
+		as.Logger.Warn("cannot poll an account", "address", k.address, "dex", k.dex, "error", err.Error())
 		return
-	case a.last != nil && bytes.Equal(a.last, said):
+	case a.last != nil && bytes.Equal(a.last, body):
 		return
 	}
-	a.last, a.frames = said, map[string][]byte{}
-	for _, topic := range k.topics() {
-		if as.hub.Watched(topic) {
-			a.frames[topic] = k.frame(topic, said)
-			as.hub.Publish(topic, a.frames[topic], hub.State)
+	a.last, a.frames = body, map[*accountView][]byte{}
+	for _, v := range as.views {
+		if topic := v.topicOf(k); v.orders == k.orders && as.hub.Watched(topic) {
+			a.frames[v] = v.frame(k, body)
+			as.hub.Publish(topic, a.frames[v], hub.State)
 		}
 	}
 }
 
-func (as *accounts) ask(ctx context.Context, k accountKey) ([]byte, error) {
+func (as *accounts) fetch(ctx context.Context, k accountKey) ([]byte, error) {
 	if !k.orders {
-		return as.venue.ClearinghouseState(ctx, k.address, k.dex)
+		return as.Venue.ClearinghouseState(ctx, k.address, k.dex)
 	}
-	orders, err := as.venue.OpenOrders(ctx, k.address, k.dex)
+	orders, err := as.Venue.OpenOrders(ctx, k.address, k.dex)
 	if err != nil {
 		return nil, err
 	}
@@ -204,33 +241,4 @@ func (as *accounts) ask(ctx context.Context, k accountKey) ([]byte, error) {
 		b = append(b, o...)
 	}
 	return append(b, ']'), nil
-}
-
-// frame is what the venue said, as a topic shows it.
-func (k accountKey) frame(topic string, said []byte) []byte {
-	switch {
-	case k.orders:
-		b := appendText(append(inChannel("openOrders"), `{"dex":`...), k.dex)
-		b = appendText(append(b, `,"user":`...), k.address)
-		return append(append(append(b, `,"orders":`...), said...), `}}`...)
-	case topic == topicOf(stateTopic, k.address, k.dex):
-		b := appendText(append(inChannel("clearinghouseState"), `{"address":`...), k.address)
-		return append(append(append(b, `,"state":`...), said...), `}}`...)
-	}
-	b := appendText(append(inChannel("clearinghouseState"), `{"dex":`...), k.dex)
-	b = appendText(append(b, `,"user":`...), k.address)
-	return append(append(append(b, `,"clearinghouseState":`...), said...), `}}`...)
-}
-
-// snapshot is the last that the venue said, nil before it said anything: then
-// the first look makes the first frame. The hub holds the lock.
-func (as *accounts) snapshot(k accountKey, topic string) []byte {
-	a := as.polled[k]
-	if a == nil || a.last == nil {
-		return nil
-	}
-	if a.frames[topic] == nil {
-		a.frames[topic] = k.frame(topic, a.last)
-	}
-	return a.frames[topic]
 }

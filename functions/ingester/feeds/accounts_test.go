@@ -22,7 +22,7 @@ func TestUserFillsStartWithStoredAndRecentFillsEachOnce(t *testing.T) {
 	if err := filldata.Put(t.Context(), f.Log, stored...); err != nil {
 		t.Fatal(err)
 	}
-	f.take(&market.Events{Fills: []market.Fill{stored[1], fill(3, now, "ETH")}}) // 3 is not stored yet
+	f.publish(&market.Events{Fills: []market.Fill{stored[1], fill(3, now, "ETH")}}) // 3 is not stored yet
 	w.connect("one", channel.FeedChannels)
 	w.subscribe("one", channel.Subscription{Type: channel.UserFills, User: alice})
 	snapshot := w.sent("one", 2)[1]
@@ -30,7 +30,7 @@ func TestUserFillsStartWithStoredAndRecentFillsEachOnce(t *testing.T) {
 	if n := strings.Count(snapshot, `"tid"`); n != 3 {
 		t.Errorf("%d fills: %s", n, snapshot)
 	}
-	f.take(&market.Events{Fills: []market.Fill{stored[1], fill(4, now, "ETH")}})
+	f.publish(&market.Events{Fills: []market.Fill{stored[1], fill(4, now, "ETH")}})
 	wants(t, w.sent("one", 3)[2], `{"channel":"userFills","data":{"user":"`+alice+`","fills":[{"coin":"ETH"`, `"tid":4`, `]}}`)
 }
 
@@ -47,7 +47,7 @@ func TestAnAddressFeedTellsOfItsAddressesOnly(t *testing.T) {
 		}
 	}
 	w.eventually("both follow", func() bool {
-		return f.hub.Watched(topicOf(fillsTopic, alice)) && f.hub.Watched(topicOf(filledTopic, alice))
+		return f.hub.Watched(string(channel.FeedFills)+" "+alice) && f.hub.Watched(string(channel.FeedFilledOrders)+" "+alice)
 	})
 	other := fill(1, time.Now(), "BTC")
 	other.Address = bob
@@ -57,7 +57,7 @@ func TestAnAddressFeedTellsOfItsAddressesOnly(t *testing.T) {
 	foreign.Address, foreign.Oid = bob, 4
 	open.Status, open.Oid = "open", 5
 	old.Time, old.Oid = filled.Time-freshFor.Milliseconds()-1, 6
-	f.take(&market.Events{
+	f.publish(&market.Events{
 		Fills:  []market.Fill{other, fill(2, time.UnixMilli(time.Now().UnixMilli()), "BTC")},
 		Orders: []market.OrderStatus{foreign, open, old, filled, filled},
 	})
@@ -79,7 +79,7 @@ func TestAnAddressFeedTellsOfItsAddressesOnly(t *testing.T) {
 	if err := w.table.RemoveAddresses(t.Context(), "fills", []string{alice}); err != nil {
 		t.Fatal(err)
 	}
-	w.eventually("nobody follows", func() bool { return !f.hub.Watched(topicOf(fillsTopic, alice)) })
+	w.eventually("nobody follows", func() bool { return !f.hub.Watched(string(channel.FeedFills) + " " + alice) })
 }
 
 func TestAnAccountIsPolledWhileSomebodyFollowsIt(t *testing.T) {
@@ -106,7 +106,7 @@ func TestAnAccountIsPolledWhileSomebodyFollowsIt(t *testing.T) {
 	if got, want := w.sent("two", 2)[1], `{"channel":"clearinghouseState","data":{"address":"`+alice+`","state":{"withdrawable":"1.0","time":1}}}`; got != want {
 		t.Errorf("the state is %s, want %s", got, want)
 	}
-	f.take(&market.Events{Ledgers: []market.Ledger{{Address: alice, Time: 5, Hash: "0x01", Delta: []byte(`{"type":"deposit","usdc":"7.0"}`)}, {Address: alice, Time: 6, Hash: "0x02", Delta: []byte(`{"type":"withdraw"}`)}}})
+	f.publish(&market.Events{Ledgers: []market.Ledger{{Address: alice, Time: 5, Hash: "0x01", Delta: []byte(`{"type":"deposit","usdc":"7.0"}`)}, {Address: alice, Time: 6, Hash: "0x02", Delta: []byte(`{"type":"withdraw"}`)}}})
 	wants(t, w.sent("one", 7)[6], `{"user":"`+alice+`","nonFundingLedgerUpdates":[{"time":6,"hash":"0x02","delta":{"type":"withdraw"}}]}}`)
 
 	w.set(began.Add(accountEvery))
@@ -117,7 +117,7 @@ func TestAnAccountIsPolledWhileSomebodyFollowsIt(t *testing.T) {
 		}
 	}
 	w.eventually("nobody follows", func() bool {
-		return !f.hub.Watched(topicOf(accountTopic, alice, "")) && !f.hub.Watched(topicOf(stateTopic, alice, ""))
+		return !f.hub.Watched(string(channel.AccountState)+" "+alice+" ") && !f.hub.Watched(string(channel.FeedClearinghouseState)+" "+alice+" ")
 	})
 	w.set(began.Add(accountEvery + 3*accountRest))
 	w.eventually("the account is forgotten", func() bool {

@@ -1,23 +1,26 @@
 // Package feeds drives the WebSocket feeds from within the ingester: it keeps the
 // present state of the market, knows from the table of connections who follows
-// what, and hands frames to a [hub.Hub], which sends them.
+// what, and publishes frames on a [hub.Hub], which sends them.
 //
 //	sources -> Tap -> books, best prices, trades, fills, filled orders, ledgers -> hub
 //	pipeline -> Applied -> candles ------------------------------------------------^
-//	public API, asked only while somebody follows -> accounts, joined books -------^
+//	public API, polled only while somebody follows -> accounts, joined books ------^
 //	table of connections -> follow -> who is subscribed to which topic ------------^
 //
-// A source's events are shown to the feeds before they are queued for the
-// stores, so that no frame waits for a write; only when the stores refuse for so
-// long that the queues are full do the sources, and with them the feeds, stand
-// still. Candles come from behind the pipeline, since they are read off the very
-// fold that makes the stored klines. What a snapshot needs from before the program's start is read from the
-// stored rows when it is subscribed to.
+// Each channel of /ws and each feed of addresses is a publisher in a file of its own
+// (channel_*.go, feed_*.go); the map publishers lists them by their name in the
+// registry, package channel.
 //
-// Nothing here is state that must survive: after a restart the table tells who
-// is connected, and every subscription starts with a new snapshot. Events of the feeds
-// of addresses, which have none, are pushed from where the run before stopped, those
-// of its last second again. The sweeper ends
-// connections that are idle or whose sub-key may no longer connect, and finds
-// those whose client is gone without anybody having been told.
+// A source's events are shown to the feeds before they are queued for the stores, so
+// that no frame waits for a write; only when the stores refuse for so long that the
+// queues are full do the sources, and with them the feeds, stand still. Candles come
+// from behind the pipeline, since they are read off the very fold that makes the
+// stored klines. What a snapshot needs from before the start is read from the stored
+// rows when it is subscribed to.
+//
+// Nothing here is state that must survive: after a restart the table says who is
+// connected, and every subscription starts with a new snapshot. Events of the feeds of
+// addresses, which have none, are published from where the run before stopped, those
+// of its last second again. The sweeper ends connections that are idle or whose
+// sub-key may no longer connect, and finds those whose client left unnoticed.
 package feeds

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -56,22 +58,23 @@ type Config struct {
 // Feeds are the four WebSocket feeds. They are used once.
 type Feeds struct {
 	Config
-	hub      *hub.Hub
-	books    books
-	trades   trades
-	candles  candles
-	fills    fills
-	orders   orders
-	ledgers  ledgers
-	accounts accounts
-	removals removals
+	hub        *hub.Hub
+	publishers map[string]publisher // by the name of the channel or feed
+	consumers  []consumer
+	candles    *candles
+	fills      newFills
+	accounts   *accounts
+	removals   removals
 
-	// before is up to when the feeds of an earlier run have sent replies.
-	before  time.Time
-	replied atomic.Int64  // when this run last sent one, ms
-	settled atomic.Bool   // the connections that were there at the start are known
-	ready   chan struct{} // closed then
-	patient time.Time     // until when events wait for that
+	// Replies: those until repliedBefore were sent by the feeds of an earlier run.
+	repliedBefore time.Time
+	replied       atomic.Int64 // when this run last sent one, ms
+
+	// The connections that were there at the start are known when caughtUp is true and
+	// connected is closed; until waitUntil, events wait for that.
+	caughtUp  atomic.Bool
+	connected chan struct{}
+	waitUntil time.Time
 
 	mu      sync.Mutex
 	clients map[string]*client
@@ -92,85 +95,86 @@ func New(config Config) *Feeds {
 	if config.Silence <= 0 {
 		config.Silence = Silence
 	}
-	f := &Feeds{Config: config, clients: map[string]*client{}, ready: make(chan struct{}), patient: time.Now().Add(settleMost),
+	f := &Feeds{Config: config, clients: map[string]*client{}, connected: make(chan struct{}), waitUntil: time.Now().Add(catchUpMost),
 		answered: make(chan connections.Due, answeredMost), loading: make(chan struct{}, loadsAtOnce)}
+	f.fills.now = config.Now
+	f.removals = removals{pending: map[string]removal{}, wake: make(chan struct{}, 1)}
 	f.hub = hub.New(hub.Config{Sink: config.Gateway, Topic: f.topic, Gone: f.gone})
-	f.books = books{hub: f.hub, now: config.Now, silence: config.Silence, joined: config.Joined, coins: map[string]*coinBook{}}
-	f.trades = trades{hub: f.hub, now: config.Now, coins: map[string]*tape{}}
-	f.candles = candles{hub: f.hub, rows: config.Series}
-	f.candles.shelf = shelf[*liveCandle]{&f.candles.mu, map[string]*entry[*liveCandle]{}}
-	f.fills = fills{hub: f.hub, log: config.Log, now: config.Now}
-	f.fills.shelf = shelf[*fillList]{&f.fills.mu, map[string]*entry[*fillList]{}}
-	f.orders = orders{hub: f.hub, now: config.Now}
-	f.ledgers = ledgers{hub: f.hub, venue: config.Venue, now: config.Now}
-	f.ledgers.shelf = shelf[*ledgerList]{&f.ledgers.mu, map[string]*entry[*ledgerList]{}}
-	f.accounts = accounts{hub: f.hub, venue: config.Venue, log: config.Logger, now: config.Now,
-		budget: hyperliquid.NewBudget(accountWeight, config.Now), polled: map[accountKey]*account{}}
-	f.removals = removals{due: map[string]removal{}, wake: make(chan struct{}, 1)}
+	f.accounts = newAccounts(&f.Config, f.hub)
+	f.publishers = newPublishers(base{Config: &f.Config, hub: f.hub, accounts: f.accounts})
+	for _, name := range slices.Sorted(maps.Keys(f.publishers)) {
+		if c, ok := f.publishers[name].(consumer); ok {
+			f.consumers = append(f.consumers, c)
+		}
+		if c, ok := f.publishers[name].(*candles); ok {
+			f.candles = c
+		}
+	}
 	return f
 }
 
-// Silence is how long a source may tell nothing of a book before the book is
-// stale.
+// Silence is how long a source may deliver nothing of a book before the book is stale.
 const Silence = 15 * time.Second
 
 const (
 	loadsAtOnce  = 16
 	answeredMost = 1024 // that wait to be forgotten
 	forgetAtOnce = 8
-	// settleMost is how long events of accounts wait at the start until it is known
+	// catchUpMost is how long events of accounts wait at the start until it is known
 	// who follows them.
-	settleMost = 5 * time.Second
-	pruneEvery = 30 * time.Second
-	// noteEvery is how often it may be noted up to when replies were sent, and
+	catchUpMost = 5 * time.Second
+	pruneEvery  = 30 * time.Second
+	// saveEvery is how often it may be saved up to when replies were sent, and
 	// how long a message may take from the table to its reply: one that came so
 	// shortly before a crash may be replied to twice.
-	noteEvery = 500 * time.Millisecond
-	// noteSource names the note among the checkpoints.
-	noteSource = "feeds"
+	saveEvery = 500 * time.Millisecond
+	// repliesSource names what is saved of replies among the checkpoints.
+	repliesSource = "feeds"
 )
 
 // Run serves the feeds until ctx ends. It owns all goroutines of the feeds, and
 // they have ended when it returns.
 func (f *Feeds) Run(ctx context.Context) error {
-	if err := f.remember(ctx); err != nil {
+	if err := f.restore(ctx); err != nil {
 		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { f.hub.Run(ctx); return nil })
 	group.Go(func() error { return f.follow(ctx) })
 	group.Go(func() error { return f.accounts.run(ctx) })
-	if f.Joined != nil {
-		group.Go(func() error { return f.Joined.Run(ctx, f.books.takeJoined) })
+	for _, p := range f.publishers {
+		if r, ok := p.(runner); ok {
+			group.Go(func() error { return r.run(ctx) })
+		}
 	}
 	group.Go(func() error { return f.sweep(ctx) })
 	group.Go(func() error { return f.remove(ctx) })
 	group.Go(func() error { return f.forget(ctx) })
-	group.Go(func() error { return f.note(ctx) })
+	group.Go(func() error { return f.save(ctx) })
 	err := group.Wait()
 	f.loads.Wait() // they end with ctx
 	return err
 }
 
-// remember reads up to when an earlier run has sent replies.
-func (f *Feeds) remember(ctx context.Context) error {
-	body, err := f.Series.ClaimCheckpoint(ctx, noteSource)
+// restore reads up to when an earlier run has sent replies and published events.
+func (f *Feeds) restore(ctx context.Context) error {
+	body, err := f.Series.ClaimCheckpoint(ctx, repliesSource)
 	if err != nil {
 		return fmt.Errorf("start the feeds: %w", err)
 	}
 	if ms, err := strconv.ParseInt(string(body), 10, 64); err == nil {
-		f.before = time.UnixMilli(ms)
+		f.repliedBefore = time.UnixMilli(ms)
 	}
 	return f.resume(ctx)
 }
 
-// note writes down up to when replies and events of accounts were sent, asks for the
-// books that the venue is to join, and forgets what nobody follows.
-func (f *Feeds) note(ctx context.Context) error {
-	tick := time.NewTicker(noteEvery)
+// save saves up to when replies and events of accounts were sent, and forgets what
+// nobody follows, until ctx ends.
+func (f *Feeds) save(ctx context.Context) error {
+	tick := time.NewTicker(saveEvery)
 	defer tick.Stop()
-	var noted time.Time
-	events := f.noteEvents()
+	var saved time.Time
+	savePositions := f.savePositions()
 	pruned := f.Now()
 	for {
 		select {
@@ -178,35 +182,40 @@ func (f *Feeds) note(ctx context.Context) error {
 			return nil
 		case <-tick.C:
 		}
-		f.books.join()
 		now := f.Now()
-		if upTo := now.Add(-noteEvery); time.UnixMilli(f.replied.Load()).After(noted) {
-			err := f.Series.SaveCheckpoint(ctx, noteSource, strconv.AppendInt(nil, upTo.UnixMilli(), 10))
+		if upTo := now.Add(-saveEvery); time.UnixMilli(f.replied.Load()).After(saved) {
+			err := f.Series.SaveCheckpoint(ctx, repliesSource, strconv.AppendInt(nil, upTo.UnixMilli(), 10))
 			if err == nil {
-				noted = upTo
+				saved = upTo
 			} else if ctx.Err() == nil {
-				f.Logger.Warn("cannot note which replies were sent", "error", err.Error())
+				f.Logger.Warn("cannot save which replies were sent", "error", err.Error())
 			}
 		}
-		events(ctx)
+		savePositions(ctx)
 		if now.Sub(pruned) >= pruneEvery {
 			pruned = now
-			f.candles.shelf.prune(f.hub.Watched)
-			f.fills.shelf.prune(func(address string) bool { return f.hub.Watched(topicOf(userFillsTopic, address)) })
-			f.ledgers.shelf.prune(func(address string) bool { return f.hub.Watched(topicOf(ledgerTopic, address)) })
+			f.prune()
 		}
 	}
 }
 
-// Tap is a sink that shows the feeds what a source tells and passes on to next
+func (f *Feeds) prune() {
+	for _, p := range f.publishers {
+		if p, ok := p.(pruner); ok {
+			p.prune()
+		}
+	}
+}
+
+// Tap is a sink that shows the feeds what a source delivers and passes on to next
 // what is to be stored. Where positions do not count, deliveries with nothing to
 // store end here.
 func (f *Feeds) Tap(next hyperliquid.Sink, positions bool) hyperliquid.Sink {
 	return func(ctx context.Context, d hyperliquid.Delivery) error {
 		if len(d.Events.Fills)+len(d.Events.Orders) > 0 {
-			f.settle(ctx)
+			f.awaitConnections(ctx)
 		}
-		f.take(&d.Events)
+		f.publish(&d.Events)
 		d.Events.BBOs, d.Events.Ledgers = nil, nil
 		if !positions && d.Events.Len() == 0 {
 			return nil
@@ -215,22 +224,28 @@ func (f *Feeds) Tap(next hyperliquid.Sink, positions bool) hyperliquid.Sink {
 	}
 }
 
-// take brings the state of the market up to date and pushes what changed.
-func (f *Feeds) take(e *market.Events) {
-	for i := range e.Books {
-		f.books.take(&e.Books[i])
+// awaitConnections waits until it is known who follows whom, so that nothing is
+// published to nobody at the start, but not for long: events are stored only after
+// they were shown.
+func (f *Feeds) awaitConnections(ctx context.Context) {
+	if f.caughtUp.Load() {
+		return
 	}
-	for i := range e.BBOs {
-		f.books.takeBBO(&e.BBOs[i])
+	late := time.NewTimer(time.Until(f.waitUntil))
+	defer late.Stop()
+	select {
+	case <-f.connected:
+	case <-late.C:
+	case <-ctx.Done():
 	}
-	f.trades.take(e.Trades)
-	if len(e.Fills) > 0 {
-		f.trades.take(market.AppendTrades(nil, e.Fills))
-		f.fills.take(e.Fills)
-	}
-	f.orders.take(e.Orders)
-	if len(e.Ledgers) > 0 {
-		f.ledgers.take(e.Ledgers)
+}
+
+// publish brings the state of the market up to date and publishes what changed.
+func (f *Feeds) publish(e *market.Events) {
+	events := *e
+	events.Fills = f.fills.filter(e.Fills)
+	for _, c := range f.consumers {
+		c.consume(&events)
 	}
 }
 
@@ -241,7 +256,7 @@ func (f *Feeds) Applied(e *market.Events, folded Candles) { f.candles.applied(e,
 // Totals are the figures of the feeds.
 func (f *Feeds) Totals() hub.Totals { return f.hub.Totals() }
 
-// gone is told by the hub of a connection that it gave up.
+// gone is called by the hub with a connection that it gave up.
 func (f *Feeds) gone(c hub.Conn, why error) {
 	f.removals.add(c, connections.ReasonGone, !errors.Is(why, hub.ErrGone))
 }

@@ -19,7 +19,7 @@ type client struct {
 	subs      map[string]subscribed // by key of the subscription
 	addresses map[string]bool
 	sent      uint64    // frames delivered when the sweeper last looked
-	there     time.Time // when the sweeper last had reason to think that the client is
+	alive     time.Time // when the sweeper last had reason to think that the client is there
 }
 
 // subscribed is a subscription of /ws; one that replaces another of the same key
@@ -31,7 +31,7 @@ type subscribed struct {
 
 func (c *client) conn() hub.Conn { return hub.Conn{ID: c.ID, Endpoint: c.Endpoint, At: c.At} }
 
-// follow does what the table of connections tells until ctx ends.
+// follow follows the table of connections until ctx ends.
 func (f *Feeds) follow(ctx context.Context) error {
 	for event, err := range f.Follower.Follow(ctx) {
 		if err != nil {
@@ -52,8 +52,8 @@ func (f *Feeds) apply(ctx context.Context, event connections.Event) {
 			f.Logger.Warn("a part of the connections' stream is lost; reading the table again", "error", e.Cause.Error())
 		}
 	case connections.Live:
-		if !f.settled.Swap(true) {
-			close(f.ready)
+		if !f.caughtUp.Swap(true) {
+			close(f.connected)
 		}
 	case connections.Connected:
 		c := &client{Connection: e.Connection, subs: map[string]subscribed{}, addresses: map[string]bool{}}
@@ -85,7 +85,7 @@ func (f *Feeds) apply(ctx context.Context, event connections.Event) {
 
 // unsent is a reply, or nil where an earlier run of the feeds has sent it.
 func (f *Feeds) unsent(reply []byte, at time.Time, found bool) []byte {
-	if len(reply) == 0 || found && !f.settled.Load() && at.Before(f.before) {
+	if len(reply) == 0 || found && !f.caughtUp.Load() && at.Before(f.repliedBefore) {
 		return nil
 	}
 	f.replied.Store(f.Now().UnixMilli())
@@ -95,7 +95,7 @@ func (f *Feeds) unsent(reply []byte, at time.Time, found bool) []byte {
 // reply sends a reply to a client, unless it is nil. The caller holds f.mu.
 func (f *Feeds) reply(id string, reply []byte) {
 	if reply != nil {
-		_ = f.hub.Send(id, reply) // f is told of an overflow, and of an end by the table
+		_ = f.hub.Send(id, reply) // an overflow calls f.gone, an end is in the table
 	}
 }
 
@@ -103,18 +103,19 @@ func (f *Feeds) reply(id string, reply []byte) {
 // comes. The caller holds f.mu.
 func (f *Feeds) subscribe(ctx context.Context, e *connections.Subscribed) {
 	c := f.clients[e.Connection]
-	topic := channelTopic(&e.Subscription)
-	if c == nil || topic == "" {
+	topic, p := f.topicOf(string(e.Type), &e.Subscription)
+	if c == nil || p == nil {
 		return
 	}
 	sub := subscribed{topic, e.At}
 	c.subs[e.Key()] = sub
 	reply := f.unsent(e.Reply, e.At, e.Found)
-	if e.Type == channel.L2Book {
-		f.books.prepare(e.Coin, groupingOf(&e.Subscription))
+	var load func(context.Context) error
+	var release func()
+	if p, ok := p.(preparer); ok {
+		load, release = p.prepare(&e.Subscription)
 	}
-	prepare, release := f.preparation(&e.Subscription, topic)
-	if prepare == nil {
+	if load == nil {
 		_ = f.hub.Subscribe(c.ID, topic, reply) // as in reply
 		return
 	}
@@ -125,7 +126,7 @@ func (f *Feeds) subscribe(ctx context.Context, e *connections.Subscribed) {
 		f.loading <- struct{}{}
 		defer func() { <-f.loading }()
 		defer release()
-		if err := prepare(ctx); err != nil && ctx.Err() == nil {
+		if err := load(ctx); err != nil && ctx.Err() == nil {
 			f.Logger.Warn("a subscription starts without a snapshot", "topic", topic, "error", err.Error())
 		}
 		f.mu.Lock()
@@ -136,23 +137,6 @@ func (f *Feeds) subscribe(ctx context.Context, e *connections.Subscribed) {
 	})
 }
 
-// preparation is what a topic's snapshot needs before anybody subscribes, nil
-// for nothing, and what ends the need once somebody has.
-func (f *Feeds) preparation(s *channel.Subscription, topic string) (prepare func(context.Context) error, release func()) {
-	switch s.Type {
-	case channel.Candle:
-		return func(ctx context.Context) error { return f.candles.prepare(ctx, topic, s.Coin, s.Interval) },
-			func() { f.candles.shelf.release(topic) }
-	case channel.UserFills:
-		return func(ctx context.Context) error { return f.fills.prepare(ctx, s.User) },
-			func() { f.fills.shelf.release(s.User) }
-	case channel.UserNonFundingLedgerUpdates:
-		return func(ctx context.Context) error { return f.ledgers.prepare(ctx, s.User) },
-			func() { f.ledgers.shelf.release(s.User) }
-	}
-	return nil, nil
-}
-
 // unsubscribe ends a subscription of /ws. The caller holds f.mu.
 func (f *Feeds) unsubscribe(e *connections.Unsubscribed) {
 	c := f.clients[e.Connection]
@@ -160,7 +144,9 @@ func (f *Feeds) unsubscribe(e *connections.Unsubscribed) {
 		return
 	}
 	delete(c.subs, e.Key())
-	f.hub.Unsubscribe(c.ID, channelTopic(&e.Subscription))
+	if topic, p := f.topicOf(string(e.Type), &e.Subscription); p != nil {
+		f.hub.Unsubscribe(c.ID, topic)
+	}
 }
 
 // follows begins or ends to follow addresses on an address feed. The caller holds
@@ -171,9 +157,9 @@ func (f *Feeds) follows(id string, addresses []string, on bool) {
 		return
 	}
 	for _, address := range addresses {
-		topic := addressTopic(&c.Connection, address)
+		topic, p := f.topicOf(string(c.Feed), &channel.Subscription{User: address, Dex: c.Dex})
 		switch {
-		case topic == "":
+		case p == nil:
 		case on:
 			c.addresses[address] = true
 			_ = f.hub.Subscribe(id, topic, nil) // as in reply

@@ -196,7 +196,7 @@ func (w *world) sent(id string, n int) []string {
 // settled waits until the connections that are there are known.
 func (w *world) settled(f *Feeds) {
 	w.t.Helper()
-	w.eventually("the table is read", f.settled.Load)
+	w.eventually("the table is read", f.caughtUp.Load)
 }
 
 // usage is what the key holds.

@@ -19,13 +19,13 @@ func TestABookStartsWithTheLastFrameAndGoesOn(t *testing.T) {
 	w := newWorld(t)
 	f, _ := w.run()
 	w.settled(f)
-	f.take(&market.Events{Books: []market.Book{book("BTC", 1, "105056.0")}})
+	f.publish(&market.Events{Books: []market.Book{book("BTC", 1, "105056.0")}})
 	w.connect("one", channel.FeedChannels)
 	w.subscribe("one", channel.Subscription{Type: channel.L2Book, Coin: "BTC"})
 	w.subscribe("one", channel.Subscription{Type: channel.L2Book, Coin: "BTC", NSigFigs: 2})
 	w.subscribe("one", channel.Subscription{Type: channel.BBO, Coin: "BTC"})
 	w.sent("one", 6)
-	f.take(&market.Events{Books: []market.Book{book("BTC", 2, "105055.0")}})
+	f.publish(&market.Events{Books: []market.Book{book("BTC", 2, "105055.0")}})
 	got := strings.Join(w.sent("one", 9), "\n")
 	wants(t, got,
 		`{"reply":"l2Book","active":1}`,
@@ -44,7 +44,7 @@ func TestASilentBookIsMarkedStale(t *testing.T) {
 	w.set(began)
 	f, _ := w.run()
 	w.settled(f)
-	f.take(&market.Events{Books: []market.Book{book("BTC", 1, "105056.0")}})
+	f.publish(&market.Events{Books: []market.Book{book("BTC", 1, "105056.0")}})
 	w.set(began.Add(Silence))
 	w.connect("one", channel.FeedChannels)
 	w.subscribe("one", channel.Subscription{Type: channel.L2Book, Coin: "BTC"})
@@ -66,8 +66,8 @@ func TestABookIsJoinedHereWhereTheVenueDoesNot(t *testing.T) {
 	t.Parallel()
 	began := time.Now()
 	now := began
-	b := books{hub: hub.New(hub.Config{}), now: func() time.Time { return now }, silence: Silence,
-		joined: hyperliquid.NewJoinedBooks("http://127.0.0.1:1", slog.New(slog.DiscardHandler)), coins: map[string]*coinBook{}}
+	b := newBooks(base{hub: hub.New(hub.Config{}), Config: &Config{Now: func() time.Time { return now }, Silence: Silence,
+		Joined: hyperliquid.NewJoinedBooks("http://127.0.0.1:1", slog.New(slog.DiscardHandler))}}).(*books)
 	coarse := hyperliquid.JoinedBook{Grouping: market.Grouping{Figs: 2, Mantissa: 1}, Coin: "BTC"}
 	shows := func(when, want string) {
 		t.Helper()
@@ -76,24 +76,24 @@ func TestABookIsJoinedHereWhereTheVenueDoesNot(t *testing.T) {
 		}
 	}
 	plain := book("BTC", 1, "105056.0")
-	b.take(&plain)
+	b.publish(&plain)
 	const here, venues = `"px":"100000.0","sz":"1.5"`, `"px":"100000.0","sz":"77.0"`
 	shows("before anybody wants it", here)
-	b.prepare("BTC", coarse.Grouping)
-	b.prepare("NONE", coarse.Grouping)
-	if _, ok := b.joined.Since(hyperliquid.JoinedBook{Grouping: coarse.Grouping, Coin: "NONE"}); ok {
+	b.prepare(&channel.Subscription{Type: channel.L2Book, Coin: "BTC", NSigFigs: coarse.Grouping.Figs})
+	b.prepare(&channel.Subscription{Type: channel.L2Book, Coin: "NONE", NSigFigs: coarse.Grouping.Figs})
+	if _, ok := b.Joined.Since(hyperliquid.JoinedBook{Grouping: coarse.Grouping, Coin: "NONE"}); ok {
 		t.Error("the venue is asked for a coin that there is not")
 	}
 	shows("while the venue is asked", "")
 	now = began.Add(joinWait + time.Second)
 	shows("when the venue does not answer", here)
 	joined := market.Book{Coin: "BTC", Time: 2, Bids: []market.Level{{Px: "100000.0", Sz: "77.0", N: 9}}}
-	b.takeJoined(coarse, &joined)
+	b.publishJoined(coarse, &joined)
 	plain.Time = 3
-	b.take(&plain)
+	b.publish(&plain)
 	shows("when the venue has answered", venues)
 	now = now.Add(Silence)
-	b.take(&plain)
+	b.publish(&plain)
 	shows("when the venue has gone silent", here)
 }
 
@@ -106,12 +106,12 @@ func TestTheBestPricesComeFromWhicheverSourceIsAhead(t *testing.T) {
 	w.subscribe("one", channel.Subscription{Type: channel.BBO, Coin: "BTC"})
 	w.sent("one", 1)
 	bid := market.Level{Px: "105058.0", Sz: "1.0", N: 1}
-	w.eventually("the subscription", func() bool { return f.hub.Watched(topicOf(bboTopic, "BTC")) })
-	f.take(&market.Events{BBOs: []market.BBO{{Coin: "BTC", Time: 5, Bid: &bid}}})
+	w.eventually("the subscription", func() bool { return f.hub.Watched(string(channel.BBO) + " BTC") })
+	f.publish(&market.Events{BBOs: []market.BBO{{Coin: "BTC", Time: 5, Bid: &bid}}})
 	w.sent("one", 2)
-	f.take(&market.Events{Books: []market.Book{book("BTC", 4, "105056.0")}})      // behind
-	f.take(&market.Events{BBOs: []market.BBO{{Coin: "BTC", Time: 6, Bid: &bid}}}) // the same
-	f.take(&market.Events{Books: []market.Book{book("BTC", 7, "105059.0")}})
+	f.publish(&market.Events{Books: []market.Book{book("BTC", 4, "105056.0")}})      // behind
+	f.publish(&market.Events{BBOs: []market.BBO{{Coin: "BTC", Time: 6, Bid: &bid}}}) // the same
+	f.publish(&market.Events{Books: []market.Book{book("BTC", 7, "105059.0")}})
 	got := w.sent("one", 3)
 	wants(t, strings.Join(got[1:], "\n"), `"time":5,"bbo":[{"px":"105058.0","sz":"1.0","n":1},null]}}`, `"time":7,"bbo":[{"px":"105059.0"`)
 }
@@ -128,9 +128,9 @@ func TestATradeIsToldOnceAndHistoryIsNot(t *testing.T) {
 		t.Errorf("a snapshot without trades is %s", got)
 	}
 	events := market.Events{Fills: []market.Fill{fill(1, now.Add(-freshFor-time.Minute), "BTC"), fill(2, now, "BTC")}}
-	f.take(&events)
-	f.take(&events)
-	f.take(&market.Events{Trades: []market.Trade{{Coin: "BTC", Side: market.Sell, Time: now.UnixMilli(), Tid: 3, Users: [2]string{alice, bob}}}})
+	f.publish(&events)
+	f.publish(&events)
+	f.publish(&market.Events{Trades: []market.Trade{{Coin: "BTC", Side: market.Sell, Time: now.UnixMilli(), Tid: 3, Users: [2]string{alice, bob}}}})
 	got := w.sent("one", 4)
 	wants(t, got[2], `{"channel":"trades","data":[{"coin":"BTC","side":"B","px":"100.5","sz":"2.0","hash":"0x01","time":`, `,"tid":2,"users":["`+alice+`",""]}]}`)
 	wants(t, got[3], `"side":"A"`, `"tid":3,"users":["`+alice+`","`+bob+`"]}]}`)

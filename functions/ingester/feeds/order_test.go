@@ -25,12 +25,12 @@ func TestRepliesAndFramesComeInTheOrderOfTheMessages(t *testing.T) {
 	book := book("BTC", 0, "105056.0")
 	for range rounds {
 		book.Time++
-		f.take(&market.Events{Books: []market.Book{book}})
+		f.publish(&market.Events{Books: []market.Book{book}})
 		w.subscribe("one", channel.Subscription{Type: channel.L2Book, Coin: "BTC"})
 		want = append(want, `{"reply":"l2Book","active":1}`)
 		w.answer("one", "already subscribed")
 		book.Time++
-		f.take(&market.Events{Books: []market.Book{book}})
+		f.publish(&market.Events{Books: []market.Book{book}})
 		if _, err := w.table.Unsubscribe(t.Context(), "one", channel.Subscription{Type: channel.L2Book, Coin: "BTC"}); err != nil {
 			t.Fatal(err)
 		}

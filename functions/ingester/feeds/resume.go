@@ -4,25 +4,26 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 )
 
-// What the feeds of addresses tell is told once, not shown in a snapshot. When a
+// The events of the feeds of addresses are sent once and are in no snapshot. When a
 // process takes over, the sources repeat what its predecessor had not stored for
-// good, and of that those events are pushed that the predecessor had not pushed yet,
-// and those of about the last second again.
+// good, and of that those events are published that the predecessor had not published
+// yet, and those of about the last second again.
 
-// pushed is up to when the events of one address feed were pushed, by the times of
-// the events. The zero value has pushed none.
-type pushed struct {
+// position is up to when the events of one feed of addresses were published, by the
+// times of the events. The zero value has published none.
+type position struct {
 	mu     sync.Mutex
 	newest int64 // ms
-	before int64 // events before it were pushed by an earlier run, ms
+	before int64 // events before it were published by an earlier run, ms
 }
 
-// next tells whether an event is to be pushed, and notes that it is.
-func (p *pushed) next(ms int64) bool {
+// advance reports whether an event is to be published, and notes that it is.
+func (p *position) advance(ms int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if ms < p.before {
@@ -32,82 +33,76 @@ func (p *pushed) next(ms int64) bool {
 	return true
 }
 
-func (p *pushed) resume(ms int64) {
+func (p *position) resume(ms int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.before, p.newest = ms, max(p.newest, ms)
 }
 
-func (p *pushed) upTo() int64 {
+func (p *position) upTo() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.newest
 }
 
-// pushedNote is what is noted of both feeds, ms.
-type pushedNote struct {
-	Fills  int64 `json:"fills"`
-	Orders int64 `json:"orders"`
-}
+// positions is what is saved: the position of each feed of addresses, ms.
+type positions map[string]int64
 
 const (
-	// pushedSource names the note of pushed events among the checkpoints.
-	pushedSource = "feeds-pushed"
-	// pushedEvery is how often it is written, while such events are pushed.
-	pushedEvery = time.Second
+	// positionSource names the positions among the checkpoints.
+	positionSource = "feeds-published"
+	// positionEvery is how often they are saved, while such events are published.
+	positionEvery = time.Second
 )
 
-// resume reads up to when an earlier run has pushed events.
+func (f *Feeds) positions() positions {
+	all := positions{}
+	for name, p := range f.publishers {
+		if r, ok := p.(resumer); ok {
+			all[name] = r.position().upTo()
+		}
+	}
+	return all
+}
+
+// resume reads up to when an earlier run has published events.
 func (f *Feeds) resume(ctx context.Context) error {
-	body, err := f.Series.ClaimCheckpoint(ctx, pushedSource)
+	body, err := f.Series.ClaimCheckpoint(ctx, positionSource)
 	if err != nil {
 		return fmt.Errorf("start the feeds: %w", err)
 	}
-	var to pushedNote
+	var saved positions
 	if body != nil {
-		if err := json.Unmarshal(body, &to); err != nil {
-			f.Logger.Warn("cannot read which events were pushed: some may come again", "error", err.Error())
+		if err := json.Unmarshal(body, &saved); err != nil {
+			f.Logger.Warn("cannot read which events were published: some may come again", "error", err.Error())
 		}
 	}
-	f.fills.pushed.resume(to.Fills)
-	f.orders.pushed.resume(to.Orders)
+	for name, p := range f.publishers {
+		if r, ok := p.(resumer); ok {
+			r.position().resume(saved[name])
+		}
+	}
 	return nil
 }
 
-// noteEvents returns what notes, whenever it is called, up to when events were
-// pushed at the call before: what was handed to the hub since may not be sent yet.
-func (f *Feeds) noteEvents() func(context.Context) {
-	now := func() pushedNote { return pushedNote{f.fills.pushed.upTo(), f.orders.pushed.upTo()} }
-	noted, last, at := now(), now(), f.Now()
+// savePositions returns what saves, whenever it is called, up to when events were
+// published at the call before: what the hub was given since may not be sent yet.
+func (f *Feeds) savePositions() func(context.Context) {
+	saved, last, at := f.positions(), f.positions(), f.Now()
 	return func(ctx context.Context) {
-		due := last
-		last = now()
-		if due == noted || f.Now().Sub(at) < pushedEvery {
+		next := last
+		last = f.positions()
+		if maps.Equal(next, saved) || f.Now().Sub(at) < positionEvery {
 			return
 		}
-		body, err := json.Marshal(due)
+		body, err := json.Marshal(next)
 		if err == nil {
-			err = f.Series.SaveCheckpoint(ctx, pushedSource, body)
+			err = f.Series.SaveCheckpoint(ctx, positionSource, body)
 		}
 		if err == nil {
-			noted, at = due, f.Now()
+			saved, at = next, f.Now()
 		} else if ctx.Err() == nil {
-			f.Logger.Warn("cannot note which events were pushed", "error", err.Error())
+			f.Logger.Warn("cannot save which events were published", "error", err.Error())
 		}
-	}
-}
-
-// settle waits until it is known who follows whom, so that nothing is told to nobody
-// at the start, but not for long: events are stored only after they were shown.
-func (f *Feeds) settle(ctx context.Context) {
-	if f.settled.Load() {
-		return
-	}
-	late := time.NewTimer(time.Until(f.patient))
-	defer late.Stop()
-	select {
-	case <-f.ready:
-	case <-late.C:
-	case <-ctx.Done():
 	}
 }

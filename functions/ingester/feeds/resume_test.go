@@ -55,7 +55,7 @@ func TestTheFeedsOfAddressesGoOnWhereTheRunBeforeStopped(t *testing.T) {
 	if err := w.table.AddAddresses(t.Context(), "one", []string{alice}, connections.Limits{}, nil); err != nil {
 		t.Fatal(err)
 	}
-	w.eventually("it follows", func() bool { return f.hub.Watched(topicOf(fillsTopic, alice)) })
+	w.eventually("it follows", func() bool { return f.hub.Watched(string(channel.FeedFills) + " " + alice) })
 	show(f, 1, 2, 3)
 	w.eventually("three are told", func() bool { return len(w.tids("one")) == 3 })
 	w.eventually("that is noted", func() bool { return noted(t, f) == began.Add(3*time.Millisecond).UnixMilli() })
@@ -78,12 +78,12 @@ func TestTheFeedsOfAddressesGoOnWhereTheRunBeforeStopped(t *testing.T) {
 // noted is up to when fills are noted to be pushed, ms; 0 where nothing is.
 func noted(t *testing.T, f *Feeds) int64 {
 	t.Helper()
-	body, err := f.Series.Checkpoint(t.Context(), pushedSource)
-	var n pushedNote
+	body, err := f.Series.Checkpoint(t.Context(), positionSource)
+	var n positions
 	if err != nil || json.Unmarshal(body, &n) != nil {
 		return 0
 	}
-	return n.Fills
+	return n[string(channel.FeedFills)]
 }
 
 // Where the table of connections cannot be read, events are stored all the same.
@@ -91,7 +91,7 @@ func TestEventsWaitForConnectionsOnlySoLong(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	f := New(Config{Connections: w.table, Gateway: w, Keys: w, Now: w.clock}) // it never runs
-	f.patient = time.Now().Add(50 * time.Millisecond)
+	f.waitUntil = time.Now().Add(50 * time.Millisecond)
 	stored := 0
 	sink := f.Tap(func(context.Context, hyperliquid.Delivery) error { stored++; return nil }, true)
 	for range 2 {

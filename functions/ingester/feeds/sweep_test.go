@@ -22,7 +22,7 @@ func TestAClientThatIsGoneFreesItsSlotsThoughNobodyWasTold(t *testing.T) {
 	t.Parallel()
 	for name, act := range map[string]func(*Feeds){
 		"found by a probe": func(*Feeds) {},
-		"found by a push":  func(f *Feeds) { f.take(&market.Events{Books: []market.Book{book("BTC", 1, "105056.0")}}) },
+		"found by a push":  func(f *Feeds) { f.publish(&market.Events{Books: []market.Book{book("BTC", 1, "105056.0")}}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -91,7 +91,7 @@ func TestOnlyAMessageKeepsAConnection(t *testing.T) {
 	if err := w.table.Touch(t.Context(), "speaks"); err != nil {
 		t.Fatal(err)
 	}
-	f.take(&market.Events{Books: []market.Book{book("BTC", 1, "105056.0")}})
+	f.publish(&market.Events{Books: []market.Book{book("BTC", 1, "105056.0")}})
 	w.sent("idle", 2)
 	w.eventually("the message is known", func() bool {
 		f.mu.Lock()
@@ -117,7 +117,7 @@ func TestARestartBringsSnapshotsButNoReplyTwice(t *testing.T) {
 	w.subscribe("one", channel.Subscription{Type: channel.Trades, Coin: "BTC"})
 	w.sent("one", 2)
 	w.eventually("the reply is noted", func() bool {
-		body, err := f.Series.Checkpoint(t.Context(), noteSource)
+		body, err := f.Series.Checkpoint(t.Context(), repliesSource)
 		at, _ := strconv.ParseInt(string(body), 10, 64)
 		return err == nil && at >= f.replied.Load()
 	})

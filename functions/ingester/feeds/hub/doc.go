@@ -2,17 +2,16 @@
 // else holds: it decides what goes to whom and when, and a [Sink] delivers.
 //
 // A [Hub] knows connections, topics, and which connection subscribed to which
-// topic. The publisher encodes a frame once for its topic; the hub hands the
-// same bytes to every subscriber. It asks nobody to wait: [Hub.Publish] queues
-// and returns.
+// topic. The publisher encodes a frame once for its topic; every subscriber
+// is sent the same bytes. Nobody has to wait: [Hub.Publish] queues and returns.
 //
 // # What a connection is promised
 //
-// One frame of a connection is in flight at a time, so what it gets is in order. A subscription starts with the
-// reply, then the topic's snapshot, then what was published after that snapshot
-// was taken: nothing in between is lost or sent twice (see [Topic.Guard]). The
-// snapshot is taken when its turn to be sent has come, so a connection that lags
-// gets a fresh one.
+// One frame of a connection is in flight at a time, so what it gets is in order. A
+// subscription starts with the reply, then the topic's snapshot, then what was
+// published after that snapshot was taken: nothing in between is lost or sent twice
+// (see [Topic.Guard]). The snapshot is taken when its turn to be sent has come, so a
+// connection that lags gets a fresh one.
 //
 // A [State] that waits is replaced by the newer one: a connection that lags
 // jumps to the present. An [Event] waits its turn in a bounded queue, from which
@@ -34,10 +33,10 @@
 //
 // # When sending fails
 //
-// [ErrGone] removes the connection and tells [Config.Gone], once. [ErrBusy] says
+// [ErrGone] removes the connection and calls [Config.Gone], once. [ErrBusy] says
 // that the frame was not delivered: it is tried again after a rest that grows
-// with each failure. An event that was refused [Config.Tries] times, or of which one
-// behind it was delivered, counts as discarded; a reply is tried until it is
+// with each failure. An event that was refused [Config.Tries] times counts as
+// discarded; a reply is tried until it is
 // delivered, as a client takes what follows it for something else without it.
 // [ErrRejected] says that it never will be: it counts as discarded, whatever it was.
 // After any other error nobody knows whether the frame arrived: states and snapshots

@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"sync"
 	"time"
+
+	"quotary/shared/backoff"
 )
 
 // Conn is a client's connection, which the sink can reach.
@@ -82,11 +84,11 @@ type Topic struct {
 // Config says how a [Hub] works. Only Sink is needed; 0 stands for the default.
 type Config struct {
 	Sink Sink
-	// Topic describes a topic by its name. It is asked when the topic gets its
+	// Topic describes a topic by its name. It is called when the topic gets its
 	// first subscriber, and again when it gets one after it had none.
 	Topic func(name string) Topic
-	// Gone is told, once, of each connection that the hub removed by itself, and
-	// why: [ErrGone] or [ErrOverflow]. It is called by a sender, or from within
+	// Gone is called once with each connection that the hub removed by itself, and
+	// why: [ErrGone] or [ErrOverflow]. A sender calls it, or
 	// [Hub.Subscribe] or [Hub.Send], holding no lock.
 	Gone func(c Conn, why error)
 
@@ -133,8 +135,7 @@ type Hub struct {
 	ready  ready
 	timers timers
 	pool   pool
-	// restLeast is how long a connection rests after a first failure.
-	restLeast time.Duration
+	rest   backoff.Backoff // of a connection after a failure
 
 	connsMu sync.RWMutex
 	conns   map[string]*conn
@@ -144,7 +145,7 @@ type Hub struct {
 	topics   map[string]*topic
 }
 
-// New returns a hub that sends once it is told to [Hub.Run].
+// New returns a hub that sends once it runs: see [Hub.Run].
 func New(config Config) *Hub {
 	config.defaults()
 	return &Hub{
@@ -153,8 +154,7 @@ func New(config Config) *Hub {
 		timers: timers{wake: make(chan struct{}, 1)},
 		conns:  map[string]*conn{},
 		topics: map[string]*topic{},
-
-		restLeast: restLeast,
+		rest:   backoff.Backoff{Min: 50 * time.Millisecond, Max: 5 * time.Second},
 	}
 }
 
@@ -293,7 +293,7 @@ func (h *Hub) conn(id string) *conn {
 	return h.conns[id]
 }
 
-// drop removes a connection because of what happened to it, and tells.
+// drop removes a connection because of what happened to it, and reports it.
 func (h *Hub) drop(c *conn, why error) {
 	if h.remove(c) {
 		h.config.Gone(c.Conn, why)

@@ -354,10 +354,10 @@ func TestUnsubscribingWithdrawsWhatWaits(t *testing.T) {
 	})
 }
 
-func TestAGoneConnectionIsRemovedAndToldOnce(t *testing.T) {
+func TestAGoneConnectionIsRemovedAndReportedOnce(t *testing.T) {
 	t.Parallel()
-	var told []string
-	gone := func(c Conn, why error) { told = append(told, fmt.Sprint(c.ID, " ", errors.Is(why, ErrGone))) }
+	var reported []string
+	gone := func(c Conn, why error) { reported = append(reported, fmt.Sprint(c.ID, " ", errors.Is(why, ErrGone))) }
 	inTime(t, Config{Gone: gone}, func(t *testing.T, h *Hub, w *wire) {
 		connect(h, "a", "b")
 		mustSubscribe(t, h, "a", "btc", "")
@@ -367,8 +367,8 @@ func TestAGoneConnectionIsRemovedAndToldOnce(t *testing.T) {
 		expect(t, w, "a")
 		expect(t, w, "b", "1", "2", "3")
 		h.Disconnect("a")
-		if diff := cmp.Diff([]string{"a true"}, told); diff != "" {
-			t.Errorf("told (-want +got):\n%s", diff)
+		if diff := cmp.Diff([]string{"a true"}, reported); diff != "" {
+			t.Errorf("reported (-want +got):\n%s", diff)
 		}
 		if err := h.Subscribe("a", "btc", nil); !errors.Is(err, ErrUnknown) {
 			t.Errorf("subscribing it: %v, want ErrUnknown", err)
@@ -381,8 +381,8 @@ func TestAGoneConnectionIsRemovedAndToldOnce(t *testing.T) {
 
 func TestTooManyRepliesEndAConnection(t *testing.T) {
 	t.Parallel()
-	var told []error
-	config := Config{Queue: 3, Gone: func(_ Conn, why error) { told = append(told, why) }}
+	var reported []error
+	config := Config{Queue: 3, Gone: func(_ Conn, why error) { reported = append(reported, why) }}
 	inTime(t, config, func(t *testing.T, h *Hub, w *wire) {
 		connect(h, "a")
 		defer w.stall("a")()
@@ -395,8 +395,8 @@ func TestTooManyRepliesEndAConnection(t *testing.T) {
 		if err := h.Send("a", []byte("pong")); !errors.Is(err, ErrOverflow) {
 			t.Errorf("one more than the bound: %v, want ErrOverflow", err)
 		}
-		if len(told) != 1 || !errors.Is(told[0], ErrOverflow) || h.Totals().Connections != 0 {
-			t.Errorf("told %v with %d connections left, want ErrOverflow once and none", told, h.Totals().Connections)
+		if len(reported) != 1 || !errors.Is(reported[0], ErrOverflow) || h.Totals().Connections != 0 {
+			t.Errorf("reported %v with %d connections left, want ErrOverflow once and none", reported, h.Totals().Connections)
 		}
 	})
 }

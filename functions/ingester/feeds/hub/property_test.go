@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"quotary/shared/backoff"
 )
 
 // model publishes numbered frames and knows the newest number of each topic. The
@@ -49,10 +51,10 @@ type heard struct {
 	gaps      int
 }
 
-// hear follows the frames of a connection and fails at the first that must not
+// readStory follows the frames of a connection and fails at the first that must not
 // come then. Where the sink loses track of what it delivered, states may come
 // twice and replies may be missing.
-func hear(t *rapid.T, id string, frames []string, lossy bool) map[string]*heard {
+func readStory(t *rapid.T, id string, frames []string, lossy bool) map[string]*heard {
 	topics := map[string]*heard{}
 	for i, frame := range frames {
 		var name, what string
@@ -150,7 +152,7 @@ func story(t *rapid.T, errs []error) {
 		Topic: m.topic, Senders: 3, SlowSenders: 8, Queue: 6,
 		SlowAfter: 20 * time.Millisecond, Timeout: time.Minute,
 	})
-	m.hub, h.restLeast = h, time.Millisecond
+	m.hub, h.rest = h, backoff.Backoff{Min: time.Millisecond, Max: 20 * time.Millisecond}
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { h.Run(ctx) })
@@ -203,21 +205,21 @@ func story(t *rapid.T, errs []error) {
 	for _, topic := range topics {
 		m.publish(topic)
 	}
-	settle(t, h, &sink.posts)
+	waitIdle(t, h, &sink.posts)
 
 	lossy := slices.Contains(errs, errLost)
 	for id := range left {
-		hear(t, id, sink.frames(id), lossy)
+		readStory(t, id, sink.frames(id), lossy)
 	}
 	for _, id := range live {
 		if id == "" {
 			continue
 		}
-		told := hear(t, id, sink.frames(id), lossy)
+		received := readStory(t, id, sink.frames(id), lossy)
 		stats, _ := h.Stats(id)
 		gaps := 0
 		for name := range h.conn(id).subs {
-			heard := told[name]
+			heard := received[name]
 			if heard == nil {
 				t.Fatalf("%s is subscribed to %s and was sent nothing", id, name)
 			}
@@ -233,8 +235,8 @@ func story(t *rapid.T, errs []error) {
 	}
 }
 
-// settle waits until nothing is left to send.
-func settle(t *rapid.T, h *Hub, posts *atomic.Int32) {
+// waitIdle waits until nothing is left to send.
+func waitIdle(t *rapid.T, h *Hub, posts *atomic.Int32) {
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(100 * time.Microsecond) {
 		busy := posts.Load() > 0
 		for _, c := range h.snapshotConns() {

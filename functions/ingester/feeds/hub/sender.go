@@ -3,7 +3,6 @@ package hub
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"sync"
 	"time"
 )
@@ -177,21 +176,9 @@ func (s *sender) finish(ctx context.Context, c *conn, it item, err error) bool {
 	case !c.undelivered(it, err):
 		return true
 	}
+	next := time.Now().Add(s.hub.rest.Delay(c.rests))
 	c.rests++
 	c.failing = true
-	next := time.Now().Add(restFor(s.hub.restLeast, c.rests))
 	s.hub.timers.add(next, func(time.Time) { s.hub.ready.put(c) })
 	return false
-}
-
-// The rest of a connection after a failure: doubled each time, and half of it
-// left to chance, so that those who failed together do not return together.
-const (
-	restLeast = 50 * time.Millisecond
-	restMost  = 5 * time.Second
-)
-
-func restFor(least time.Duration, failures int) time.Duration {
-	d := min(least<<min(failures-1, 10), restMost)
-	return d/2 + rand.N(d/2)
 }

@@ -38,7 +38,7 @@ func (ts *timers) run(ctx context.Context) {
 	clock := time.NewTimer(time.Hour)
 	defer clock.Stop()
 	for {
-		clock.Reset(ts.callDue())
+		clock.Reset(ts.runExpired())
 		select {
 		case <-clock.C:
 		case <-ts.wake:
@@ -48,8 +48,8 @@ func (ts *timers) run(ctx context.Context) {
 	}
 }
 
-// callDue calls what is due and returns how long there is nothing more to do.
-func (ts *timers) callDue() time.Duration {
+// runExpired calls what has expired and returns how long there is nothing more to do.
+func (ts *timers) runExpired() time.Duration {
 	for {
 		now := time.Now()
 		ts.mu.Lock()

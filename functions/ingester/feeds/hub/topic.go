@@ -16,12 +16,12 @@ type topic struct {
 	subs    []*subscription
 	version uint64 // counts what was published
 
-	held  []published // what waits for Spacing; the last may be a State
-	due   bool        // a timer will send the first of held
-	paced time.Time   // when the last state was passed on
+	held      []published // what waits for Spacing; the last may be a State
+	releasing bool        // a timer will send the first of held
+	paced     time.Time   // when the last state was passed on
 
-	last  []byte // what was published last, for Stale
-	heard time.Time
+	last   []byte // what was published last, for Stale
+	lastAt time.Time
 }
 
 type published struct {
@@ -34,8 +34,8 @@ type published struct {
 // bucket, so more than a few mean a replay, of which the newest are wanted.
 const heldMost = 8
 
-// unknowing is the version of a subscription that still waits for its snapshot.
-const unknowing = ^uint64(0)
+// beforeSnapshot is the version of a subscription that still waits for its snapshot.
+const beforeSnapshot = ^uint64(0)
 
 // join subscribes a connection, whose ctl the caller holds.
 func (h *Hub) join(c *conn, name string) *subscription {
@@ -51,7 +51,7 @@ func (h *Hub) join(c *conn, name string) *subscription {
 		t.subs = append(t.subs, s)
 		idle := false
 		if t.Snapshot != nil {
-			s.from = unknowing
+			s.from = beforeSnapshot
 			c.mu.Lock()
 			s.snapshot = true
 			c.wait(s)
@@ -73,7 +73,7 @@ func (h *Hub) openTopic(name string) *topic {
 	if t != nil {
 		return t
 	}
-	t = &topic{Topic: h.config.Topic(name), hub: h, name: name, heard: time.Now()}
+	t = &topic{Topic: h.config.Topic(name), hub: h, name: name, lastAt: time.Now()}
 	h.topicsMu.Lock()
 	defer h.topicsMu.Unlock()
 	if other := h.topics[name]; other != nil {
@@ -81,7 +81,7 @@ func (h *Hub) openTopic(name string) *topic {
 	}
 	h.topics[name] = t
 	if t.Silence > 0 && t.Stale != nil {
-		h.timers.add(t.heard.Add(t.Silence), t.listen)
+		h.timers.add(t.lastAt.Add(t.Silence), t.checkSilence)
 	}
 	return t
 }
@@ -122,7 +122,7 @@ func (t *topic) publish(frame []byte, kind Kind) {
 	defer t.mu.Unlock()
 	t.version++
 	if t.Silence > 0 {
-		t.last, t.heard = frame, time.Now()
+		t.last, t.lastAt = frame, time.Now()
 	}
 	p := published{frame, kind, t.version}
 	if t.Spacing <= 0 || kind == Event {
@@ -149,8 +149,8 @@ func (t *topic) hold(p published) {
 		t.held = append(t.held[:0], t.held[1:]...)
 	}
 	t.held = append(t.held, p)
-	if !t.due {
-		t.due = true
+	if !t.releasing {
+		t.releasing = true
 		t.hub.timers.add(t.paced.Add(t.Spacing), t.release)
 	}
 }
@@ -159,7 +159,7 @@ func (t *topic) hold(p published) {
 func (t *topic) release(now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.due = false; t.dead || len(t.held) == 0 {
+	if t.releasing = false; t.dead || len(t.held) == 0 {
 		return
 	}
 	p := t.held[0]
@@ -167,19 +167,19 @@ func (t *topic) release(now time.Time) {
 	t.paced = now
 	t.deliver(p)
 	if len(t.held) > 0 {
-		t.due = true
+		t.releasing = true
 		t.hub.timers.add(now.Add(t.Spacing), t.release)
 	}
 }
 
-// listen is called when the topic may have been silent for too long.
-func (t *topic) listen(now time.Time) {
+// checkSilence is called when the topic may have been silent for too long.
+func (t *topic) checkSilence(now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.dead {
 		return
 	}
-	next := t.heard.Add(t.Silence)
+	next := t.lastAt.Add(t.Silence)
 	if !now.Before(next) {
 		next = now.Add(t.Silence)
 		if t.last != nil {
@@ -189,7 +189,7 @@ func (t *topic) listen(now time.Time) {
 			}
 		}
 	}
-	t.hub.timers.add(next, t.listen)
+	t.hub.timers.add(next, t.checkSilence)
 }
 
 // readyBatch is how many connections a publisher wakes at a time: a batch costs

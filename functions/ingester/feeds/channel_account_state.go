@@ -1,0 +1,15 @@
+package feeds
+
+import (
+	"quotary/shared/channel"
+	"quotary/shared/jsonscan"
+)
+
+// newAccountState publishes the states of accounts on the channel clearinghouseState.
+func newAccountState(b base) publisher {
+	return newAccountView(b, false, func(k accountKey, body []byte) []byte {
+		b := jsonscan.AppendText(append(inChannel(channel.AccountState), `{"dex":`...), k.dex)
+		b = jsonscan.AppendText(append(b, `,"user":`...), k.address)
+		return append(append(append(b, `,"clearinghouseState":`...), body...), `}}`...)
+	})
+}

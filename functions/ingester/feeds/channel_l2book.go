@@ -1,0 +1,240 @@
+package feeds
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"quotary/functions/ingester/feeds/hub"
+	"quotary/shared/channel"
+	"quotary/shared/market"
+	"quotary/shared/source/hyperliquid"
+	"quotary/shared/source/hyperliquid/wire"
+)
+
+// books publishes the books of all coins, each in the groupings that are followed.
+type books struct {
+	base
+	mu    sync.Mutex
+	coins map[string]*coinBook
+}
+
+// groupings are all that can be subscribed to, the plain book first.
+var groupings = append([]market.Grouping{{}}, market.Groupings[:]...)
+
+const (
+	// joinWait is how long a book that the venue is to join is waited for, before the
+	// plain book is joined in its place.
+	joinWait = 3 * time.Second
+	// joinEvery is the time between two looks at which books the venue is to join.
+	joinEvery = 500 * time.Millisecond
+)
+
+type coinBook struct {
+	book     market.Book
+	received time.Time // zero: none was
+	views    [1 + len(market.Groupings)]bookView
+}
+
+// bookView is the book in one grouping. Its frame is made when it is wanted.
+type bookView struct {
+	topic string
+	frame []byte
+	time  int64 // of the book that was published last, ms
+
+	joined   market.Book // by the venue
+	received time.Time   // when it came; zero: none did
+}
+
+func newBooks(b base) publisher { return &books{base: b, coins: map[string]*coinBook{}} }
+
+// groupingOf is how the prices of a subscription of a book are joined.
+func groupingOf(s *channel.Subscription) market.Grouping {
+	g := market.Grouping{Figs: s.NSigFigs, Mantissa: s.Mantissa}
+	if g.Figs > 0 {
+		g.Mantissa = max(1, g.Mantissa)
+	}
+	return g
+}
+
+func (b *books) about(s *channel.Subscription) string { return aboutBook(s.Coin, groupingOf(s)) }
+
+// aboutBook has the coin last, which may hold a space.
+func aboutBook(coin string, g market.Grouping) string {
+	return strconv.Itoa(g.Figs) + " " + strconv.Itoa(g.Mantissa) + " " + coin
+}
+
+func (b *books) topic(about string) hub.Topic {
+	figures, rest, _ := strings.Cut(about, " ")
+	mantissa, coin, _ := strings.Cut(rest, " ")
+	var g market.Grouping
+	g.Figs, _ = strconv.Atoi(figures) // both were written by aboutBook
+	g.Mantissa, _ = strconv.Atoi(mantissa)
+	return hub.Topic{Guard: &b.mu, Snapshot: func() []byte { return b.snapshot(coin, g) }, Silence: b.Silence, Stale: markStale}
+}
+
+// coin returns what is known of a coin. The caller holds b.mu.
+func (b *books) coin(name string) *coinBook {
+	c := b.coins[name]
+	if c == nil {
+		c = &coinBook{}
+		for i := range c.views {
+			c.views[i].topic = b.topicName(aboutBook(name, groupings[i]))
+		}
+		b.coins[name] = c
+	}
+	return c
+}
+
+func (b *books) consume(e *market.Events) {
+	for i := range e.Books {
+		b.publish(&e.Books[i])
+	}
+}
+
+// publish publishes a book in the groupings that are followed.
+func (b *books) publish(book *market.Book) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c := b.coin(book.Coin)
+	c.book, c.received = *book, b.Now()
+	for i := range c.views {
+		v := &c.views[i]
+		if b.joinedByVenue(v, book.Coin, groupings[i]) {
+			continue
+		}
+		if v.frame = nil; b.hub.Watched(v.topic) && book.Time >= v.time {
+			v.frame, v.time = bookFrame(&c.book, groupings[i], false), book.Time
+			b.hub.Publish(v.topic, v.frame, hub.State)
+		}
+	}
+}
+
+// snapshot is the last book in a grouping. The caller holds b.mu.
+func (b *books) snapshot(coin string, g market.Grouping) []byte {
+	c := b.coins[coin]
+	if c == nil || c.received.IsZero() {
+		return nil
+	}
+	v := &c.views[slices.Index(groupings, g)]
+	if b.joinedByVenue(v, coin, g) {
+		if b.Now().Sub(v.received) >= b.Silence {
+			return nil // it comes in a moment
+		}
+		return v.frame
+	}
+	if b.Now().Sub(c.received) >= b.Silence {
+		return bookFrame(&c.book, g, true)
+	}
+	if v.frame == nil || !v.received.IsZero() {
+		v.frame = bookFrame(&c.book, g, false)
+	}
+	return v.frame
+}
+
+// run has the venue join the books that are followed so, until ctx ends.
+func (b *books) run(ctx context.Context) error {
+	if b.Joined == nil {
+		return nil
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return b.Joined.Run(ctx, b.publishJoined) })
+	group.Go(func() error {
+		tick := time.NewTicker(joinEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-tick.C:
+				b.requestJoined()
+			}
+		}
+	})
+	return group.Wait()
+}
+
+// requestJoined has the venue join the books that are followed so, and no others.
+func (b *books) requestJoined() {
+	b.mu.Lock()
+	var wanted []hyperliquid.JoinedBook
+	for coin, c := range b.coins {
+		for i := range c.views {
+			if i > 0 && b.hub.Watched(c.views[i].topic) {
+				wanted = append(wanted, hyperliquid.JoinedBook{Grouping: groupings[i], Coin: coin})
+			}
+		}
+	}
+	b.mu.Unlock()
+	b.Joined.Keep(func(one hyperliquid.JoinedBook) bool { return slices.Contains(wanted, one) })
+	for _, one := range wanted {
+		b.Joined.Want(one)
+	}
+}
+
+// prepare has the venue join a book that is about to be followed, if it is of a coin
+// that there is.
+func (b *books) prepare(s *channel.Subscription) (load func(context.Context) error, release func()) {
+	g := groupingOf(s)
+	if b.Joined == nil || g.Figs == 0 {
+		return nil, nil
+	}
+	b.mu.Lock()
+	known := b.coins[s.Coin] != nil
+	b.mu.Unlock()
+	if known {
+		b.Joined.Want(hyperliquid.JoinedBook{Grouping: g, Coin: s.Coin})
+	}
+	return nil, nil
+}
+
+// publishJoined publishes a book that the venue has joined.
+func (b *books) publishJoined(which hyperliquid.JoinedBook, book *market.Book) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c := b.coin(book.Coin)
+	for i := range c.views {
+		v := &c.views[i]
+		if groupings[i] != which.Grouping || book.Time < v.time {
+			continue
+		}
+		v.joined, v.received, v.time = *book, b.Now(), book.Time
+		v.frame = bookFrame(book, market.Grouping{}, false)
+		b.hub.Publish(v.topic, v.frame, hub.State)
+	}
+}
+
+// joinedByVenue reports whether the venue joins the book of a view, at present or in
+// a moment.
+func (b *books) joinedByVenue(v *bookView, coin string, g market.Grouping) bool {
+	if b.Joined == nil || g.Figs == 0 {
+		return false
+	}
+	since, wanted := b.Joined.Since(hyperliquid.JoinedBook{Grouping: g, Coin: coin})
+	if !wanted {
+		return false
+	}
+	now := b.Now()
+	return now.Sub(v.received) < b.Silence || now.Sub(since) < joinWait
+}
+
+func bookFrame(book *market.Book, g market.Grouping, stale bool) []byte {
+	grouped := book.Group(g)
+	return append(wire.AppendBook(inChannel(channel.L2Book), &grouped, stale), '}')
+}
+
+// markStale marks the frame of a book as old.
+func markStale(frame []byte) []byte {
+	const mark = `,"stale":true}}`
+	body, ok := bytes.CutSuffix(frame, []byte("}}"))
+	if !ok || bytes.HasSuffix(frame, []byte(mark)) {
+		return frame
+	}
+	return append(append(make([]byte, 0, len(frame)+len(mark)), body...), mark...)
+}

@@ -1,0 +1,197 @@
+package feeds
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"quotary/functions/ingester/feeds/hub"
+	"quotary/shared/channel"
+	filldata "quotary/shared/data/fills"
+	"quotary/shared/jsonscan"
+	"quotary/shared/market"
+	"quotary/shared/source/hyperliquid/wire"
+)
+
+const (
+	// recentFor is how long every fill is kept, longer than the stores are behind:
+	// who begins to follow an account finds its fills stored or here.
+	recentFor = 30 * time.Second
+	// recentMost bounds the fills that are kept so.
+	recentMost = 100_000
+	// fillsKept is how many fills of an account a snapshot has at most.
+	fillsKept = 200
+)
+
+// userFills publishes the fills of the accounts that are followed on the channel, and
+// keeps the last of each.
+type userFills struct {
+	base
+	addressTopic
+	mu     sync.Mutex
+	cache  refCache[*fillList] // by address
+	recent []recentFill        // oldest first
+}
+
+type recentFill struct {
+	received time.Time
+	fill     market.Fill
+}
+
+// fillList is the last fills of one account, each as the venue writes it.
+type fillList struct {
+	fills []listedFill // oldest first
+	known map[fillKey]bool
+}
+
+type listedFill struct {
+	key  fillKey
+	seq  int64
+	body []byte
+}
+
+func newUserFills(b base) publisher {
+	fs := &userFills{base: b}
+	fs.cache = newRefCache[*fillList](&fs.mu)
+	return fs
+}
+
+func (fs *userFills) topic(address string) hub.Topic {
+	return hub.Topic{Guard: &fs.mu, Snapshot: func() []byte {
+		l, ok := fs.cache.get(address)
+		if !ok {
+			return nil
+		}
+		newest := slices.Clone(l.fills)
+		slices.Reverse(newest)
+		return userFillsFrame(address, true, newest)
+	}}
+}
+
+func (fs *userFills) consume(e *market.Events) {
+	if len(e.Fills) == 0 {
+		return
+	}
+	now := fs.Now()
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	fs.forget(now)
+	fresh := map[*fillList][]listedFill{}
+	owner := map[*fillList]string{}
+	for i := range e.Fills {
+		f := &e.Fills[i]
+		fs.recent = append(fs.recent, recentFill{now, *f})
+		if l, ok := fs.cache.get(f.Address); ok {
+			if one, isNew := l.add(f); isNew {
+				fresh[l], owner[l] = append(fresh[l], one), f.Address
+			}
+		}
+	}
+	for l, list := range fresh {
+		l.cut()
+		fs.hub.Publish(fs.topicName(owner[l]), userFillsFrame(owner[l], false, list), hub.Event)
+	}
+}
+
+// forget drops the recent fills that are old, or too many.
+func (fs *userFills) forget(now time.Time) {
+	old := 0
+	for old < len(fs.recent) && (now.Sub(fs.recent[old].received) > recentFor || len(fs.recent)-old > recentMost) {
+		old++
+	}
+	if old > len(fs.recent)/2 {
+		fs.recent = append([]recentFill(nil), fs.recent[old:]...)
+	}
+}
+
+// prepare reads the last fills of an account.
+func (fs *userFills) prepare(s *channel.Subscription) (load func(context.Context) error, release func()) {
+	address := s.User
+	return func(ctx context.Context) error {
+		return fs.cache.acquire(ctx, address,
+			func() *fillList { return fs.recentOf(address) },
+			func(ctx context.Context, l *fillList) error { return fs.load(ctx, address, l) })
+	}, func() { fs.cache.release(address) }
+}
+
+func (fs *userFills) prune() {
+	fs.cache.prune(func(address string) bool { return fs.hub.Watched(fs.topicName(address)) })
+}
+
+// recentOf lists the recent fills of an account. The caller holds fs.mu.
+func (fs *userFills) recentOf(address string) *fillList {
+	l := &fillList{known: map[fillKey]bool{}}
+	for i := range fs.recent {
+		if fs.recent[i].fill.Address == address {
+			l.add(&fs.recent[i].fill)
+		}
+	}
+	return l
+}
+
+// load adds the newest stored fills of an account.
+func (fs *userFills) load(ctx context.Context, address string, l *fillList) error {
+	var stored []market.Fill
+	for fill, err := range filldata.Newest(ctx, fs.Log, address, "", fillsKept) {
+		if err != nil {
+			return fmt.Errorf("read the last fills of an account: %w", err)
+		}
+		stored = append(stored, fill)
+	}
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	for i := range stored {
+		l.add(&stored[i])
+	}
+	slices.SortStableFunc(l.fills, func(a, b listedFill) int {
+		if a.key.time != b.key.time {
+			return int(a.key.time - b.key.time)
+		}
+		return int(a.seq - b.seq)
+	})
+	l.cut()
+	return nil
+}
+
+// add puts a fill at the end of the list, and reports whether it is new to it.
+func (l *fillList) add(f *market.Fill) (listedFill, bool) {
+	one := listedFill{key: keyOf(f), seq: f.Seq}
+	if l.known[one.key] {
+		return one, false
+	}
+	one.body = wire.AppendFill(make([]byte, 0, 480), f)
+	l.known[one.key] = true
+	l.fills = append(l.fills, one)
+	return one, true
+}
+
+// cut drops the oldest fills beyond what a snapshot has.
+func (l *fillList) cut() {
+	for len(l.fills) > fillsKept {
+		delete(l.known, l.fills[0].key)
+		l.fills = l.fills[1:]
+	}
+}
+
+// userFillsFrame holds as many of the fills, from the first on, as fit.
+func userFillsFrame(address string, snapshot bool, list []listedFill) []byte {
+	b := inChannel(channel.UserFills)
+	if snapshot {
+		b = append(b, `{"isSnapshot":true,"user":`...)
+	} else {
+		b = append(b, `{"user":`...)
+	}
+	b = append(jsonscan.AppendText(b, address), `,"fills":[`...)
+	for i := range list {
+		if len(b)+len(list[i].body) > frameMost {
+			break
+		}
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, list[i].body...)
+	}
+	return append(b, `]}}`...)
+}

@@ -1,0 +1,14 @@
+package feeds
+
+import (
+	"quotary/shared/channel"
+	"quotary/shared/jsonscan"
+)
+
+// newStateFeed publishes the states of accounts on /ws/clearinghouse-state.
+func newStateFeed(b base) publisher {
+	return newAccountView(b, false, func(k accountKey, body []byte) []byte {
+		b := jsonscan.AppendText(append(inChannel(channel.AccountState), `{"address":`...), k.address)
+		return append(append(append(b, `,"state":`...), body...), `}}`...)
+	})
+}

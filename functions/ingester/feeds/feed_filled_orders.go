@@ -1,0 +1,93 @@
+package feeds
+
+import (
+	"strconv"
+	"sync"
+
+	"quotary/functions/ingester/feeds/hub"
+	"quotary/shared/jsonscan"
+	"quotary/shared/market"
+)
+
+// ordersSeen is how many filled orders are remembered as published.
+const ordersSeen = 100_000
+
+// orderFeed publishes filled orders on /ws/filled-orders. There are no snapshots.
+type orderFeed struct {
+	base
+	addressTopic
+	mu        sync.Mutex
+	seen      seen[int64] // order ids
+	published position
+}
+
+func newOrderFeed(b base) publisher { return &orderFeed{base: b} }
+
+func (of *orderFeed) topic(string) hub.Topic { return hub.Topic{} }
+
+func (of *orderFeed) position() *position { return &of.published }
+
+// consume publishes the orders that were filled lately and that are new.
+func (of *orderFeed) consume(e *market.Events) {
+	if len(e.Orders) == 0 {
+		return
+	}
+	since := of.freshSince()
+	of.mu.Lock()
+	defer of.mu.Unlock()
+	for i := range e.Orders {
+		s := &e.Orders[i]
+		if s.Status != market.StatusFilled || s.Time < since || !of.seen.add(s.Oid, ordersSeen) {
+			continue
+		}
+		if topic := of.topicName(s.Address); of.hub.Watched(topic) && of.published.advance(s.Time) {
+			of.hub.Publish(topic, append(appendFilled(inAddressFeed(), s), '}'), hub.Event)
+		}
+	}
+}
+
+// appendFilled appends a filled order as /ws/filled-orders has it.
+// What the venue has as null is null.
+func appendFilled(b []byte, s *market.OrderStatus) []byte {
+	b = strconv.AppendInt(append(b, `{"ts":`...), s.Time, 10)
+	b = jsonscan.AppendText(append(b, `,"address":`...), s.Address)
+	b = appendOrNull(append(b, `,"hash":`...), s.Hash)
+	b = appendOrNull(append(b, `,"builder":`...), s.Builder)
+	b = append(b, `,"builderF":`...)
+	if s.Builder == "" {
+		b = append(b, `null`...)
+	} else {
+		b = strconv.AppendInt(b, s.BuilderFee, 10)
+	}
+	b = jsonscan.AppendText(append(b, `,"status":`...), s.Status)
+	b = jsonscan.AppendText(append(b, `,"coin":`...), s.Coin)
+	b = jsonscan.AppendText(append(b, `,"side":`...), s.Side)
+	b = jsonscan.AppendText(append(b, `,"limitPx":`...), s.LimitPx)
+	b = jsonscan.AppendText(append(b, `,"sz":`...), s.Sz)
+	b = strconv.AppendInt(append(b, `,"oid":`...), s.Oid, 10)
+	b = strconv.AppendInt(append(b, `,"placeTs":`...), s.Timestamp, 10)
+	b = jsonscan.AppendText(append(b, `,"trigger":`...), s.TriggerCondition)
+	b = strconv.AppendBool(append(b, `,"isTrigger":`...), s.IsTrigger)
+	b = jsonscan.AppendText(append(b, `,"triggerPx":`...), s.TriggerPx)
+	b = append(b, `,"children":`...)
+	if len(s.Children) == 0 {
+		b = append(b, `[]`...)
+	} else {
+		b = append(b, s.Children...)
+	}
+	b = strconv.AppendBool(append(b, `,"positionTpsl":`...), s.IsPositionTpsl)
+	b = strconv.AppendBool(append(b, `,"reduceOnly":`...), s.ReduceOnly)
+	b = jsonscan.AppendText(append(b, `,"orderType":`...), s.OrderType)
+	b = jsonscan.AppendText(append(b, `,"origSz":`...), s.OrigSz)
+	b = appendOrNull(append(b, `,"tif":`...), s.Tif)
+	b = appendOrNull(append(b, `,"cloid":`...), s.Cloid)
+	return append(b, '}')
+}
+
+// appendOrNull appends a text, or null where there is none.
+func appendOrNull(b []byte, s string) []byte {
+	if s == "" {
+		return append(b, `null`...)
+	}
+	return jsonscan.AppendText(b, s)
+}

@@ -1,0 +1,58 @@
+package feeds
+
+import (
+	"strconv"
+	"sync"
+
+	"quotary/functions/ingester/feeds/hub"
+	"quotary/shared/jsonscan"
+	"quotary/shared/market"
+)
+
+// fillFeed publishes fills on /ws/fills. There are no snapshots.
+type fillFeed struct {
+	base
+	addressTopic
+	mu        sync.Mutex // orders what is published
+	published position
+}
+
+func newFillFeed(b base) publisher { return &fillFeed{base: b} }
+
+func (ff *fillFeed) topic(string) hub.Topic { return hub.Topic{} }
+
+func (ff *fillFeed) position() *position { return &ff.published }
+
+func (ff *fillFeed) consume(e *market.Events) {
+	ff.mu.Lock()
+	defer ff.mu.Unlock()
+	for i := range e.Fills {
+		f := &e.Fills[i]
+		if topic := ff.topicName(f.Address); ff.hub.Watched(topic) && ff.published.advance(f.Time) {
+			ff.hub.Publish(topic, append(appendFill(inAddressFeed(), f), '}'), hub.Event)
+		}
+	}
+}
+
+// appendFill appends a fill as /ws/fills has it.
+func appendFill(b []byte, f *market.Fill) []byte {
+	b = jsonscan.AppendText(append(b, `{"address":`...), f.Address)
+	b = strconv.AppendInt(append(b, `,"time":`...), f.Time, 10)
+	b = jsonscan.AppendText(append(b, `,"coin":`...), f.Coin)
+	b = jsonscan.AppendText(append(b, `,"px":`...), f.Px)
+	b = jsonscan.AppendText(append(b, `,"sz":`...), f.Sz)
+	b = append(append(b, `,"side":"`...), byte(f.Side))
+	b = jsonscan.AppendText(append(b, `","startPosition":`...), f.StartPosition)
+	b = jsonscan.AppendText(append(b, `,"dir":`...), f.Dir)
+	b = jsonscan.AppendText(append(b, `,"closedPnl":`...), f.ClosedPnl)
+	b = jsonscan.AppendText(append(b, `,"hash":`...), f.Hash)
+	b = strconv.AppendInt(append(b, `,"oid":`...), f.Oid, 10)
+	b = strconv.AppendBool(append(b, `,"crossed":`...), f.Crossed)
+	b = jsonscan.AppendText(append(b, `,"fee":`...), f.Fee)
+	b = strconv.AppendInt(append(b, `,"tid":`...), f.Tid, 10)
+	b = jsonscan.AppendText(append(b, `,"feeToken":`...), f.FeeToken)
+	if f.TwapID == nil {
+		return append(b, `,"twapId":null}`...)
+	}
+	return append(strconv.AppendInt(append(b, `,"twapId":`...), *f.TwapID, 10), '}')
+}

@@ -1,0 +1,50 @@
+package feeds
+
+import (
+	"encoding/hex"
+	"strings"
+	"sync"
+	"time"
+
+	"quotary/shared/market"
+)
+
+// fillsSeen is how many fills are remembered as delivered.
+const fillsSeen = 100_000
+
+// newFills finds the fills that are recent and that no source delivered before.
+type newFills struct {
+	now  func() time.Time
+	mu   sync.Mutex
+	seen seen[fillKey]
+}
+
+// fillKey is what makes a fill one. It holds no text, which would keep the whole
+// line of the source in memory.
+type fillKey struct {
+	address        [20]byte
+	time, tid, oid int64
+}
+
+func keyOf(f *market.Fill) fillKey {
+	k := fillKey{time: f.Time, tid: f.Tid, oid: f.Oid}
+	_, _ = hex.Decode(k.address[:], []byte(strings.TrimPrefix(f.Address, "0x"))) // addresses were checked when they were read
+	return k
+}
+
+// filter returns those of the fills that are new. It leaves the list as it is.
+func (n *newFills) filter(list []market.Fill) []market.Fill {
+	if len(list) == 0 {
+		return nil
+	}
+	since := n.now().Add(-freshFor).UnixMilli()
+	fresh := make([]market.Fill, 0, len(list))
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for i := range list {
+		if f := &list[i]; f.Time >= since && n.seen.add(keyOf(f), fillsSeen) {
+			fresh = append(fresh, *f)
+		}
+	}
+	return fresh
+}

@@ -1,0 +1,129 @@
+package feeds
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"quotary/functions/ingester/feeds/hub"
+	"quotary/shared/channel"
+	"quotary/shared/market"
+)
+
+// publishers lists who serves each channel of /ws and each feed of addresses, by its
+// name in the registry.
+var publishers = map[string]func(base) publisher{
+	string(channel.L2Book):                      newBooks,
+	string(channel.BBO):                         newBestPrices,
+	string(channel.Trades):                      newTrades,
+	string(channel.Candle):                      newCandles,
+	string(channel.UserFills):                   newUserFills,
+	string(channel.UserNonFundingLedgerUpdates): newLedgerUpdates,
+	string(channel.AccountState):                newAccountState,
+	string(channel.OpenOrders):                  newOpenOrders,
+
+	string(channel.FeedFills):              newFillFeed,
+	string(channel.FeedFilledOrders):       newOrderFeed,
+	string(channel.FeedClearinghouseState): newStateFeed,
+}
+
+// A publisher serves one channel of /ws, or one feed of addresses. It keeps the
+// present state of what it shows under a lock of its own, which is the Guard of its
+// topics, and publishes what changes.
+//
+// A publisher may also be a [consumer], a [preparer], a [runner], a [pruner] or a
+// [resumer].
+type publisher interface {
+	// about says what a subscription shows, the same for all that show the same. On a
+	// feed of addresses User and Dex of the subscription are set.
+	about(s *channel.Subscription) string
+	// topic describes to the hub the topic of what a subscription is about.
+	topic(about string) hub.Topic
+}
+
+// A consumer publishes what sources deliver.
+type consumer interface {
+	// consume is called by several sources at a time. The fills are those that no source
+	// delivered before. It must not change the events or keep them.
+	consume(e *market.Events)
+}
+
+// A preparer needs more than what was received since the start.
+type preparer interface {
+	// prepare returns what completes the state before the snapshot of a subscription is
+	// taken, and what ends the need for it afterwards; nil for nothing.
+	prepare(s *channel.Subscription) (load func(context.Context) error, release func())
+}
+
+// A runner works beside the sources, until ctx ends.
+type runner interface {
+	run(ctx context.Context) error
+}
+
+// A pruner forgets, now and then, what nobody follows.
+type pruner interface {
+	prune()
+}
+
+// A resumer publishes events without a snapshot, and goes on after a restart from
+// where they were published to.
+type resumer interface {
+	position() *position
+}
+
+// base is what publishers share.
+type base struct {
+	*Config
+	name     string // of the channel or feed
+	hub      *hub.Hub
+	accounts *accounts
+}
+
+// topicName names a topic: by its publisher, and what it is about.
+func (b *base) topicName(about string) string { return b.name + " " + about }
+
+// coinTopic is the embedded part of publishers whose topics are about a coin.
+type coinTopic struct{}
+
+func (coinTopic) about(s *channel.Subscription) string { return s.Coin }
+
+// addressTopic is the embedded part of publishers whose topics are about an address.
+type addressTopic struct{}
+
+func (addressTopic) about(s *channel.Subscription) string { return s.User }
+
+// newPublishers makes all of them.
+func newPublishers(b base) map[string]publisher {
+	all := make(map[string]publisher, len(publishers))
+	for name, make := range publishers {
+		b.name = name
+		all[name] = make(b)
+	}
+	return all
+}
+
+// topic describes a topic to the hub.
+func (f *Feeds) topic(topicName string) hub.Topic {
+	name, about, _ := strings.Cut(topicName, " ")
+	if p := f.publishers[name]; p != nil {
+		return p.topic(about)
+	}
+	return hub.Topic{}
+}
+
+// topicOf returns the name of the topic that shows a subscription, and its publisher;
+// nil where there is none.
+func (f *Feeds) topicOf(name string, s *channel.Subscription) (string, publisher) {
+	p := f.publishers[name]
+	if p == nil {
+		return "", nil
+	}
+	return name + " " + p.about(s), p
+}
+
+// freshFor is how old an event may be that is still published. What a source delivers
+// of longer ago is history that it catches up with.
+const freshFor = 10 * time.Minute
+
+// freshSince is the time from which on events are published, ms.
+func (b *base) freshSince() int64 { return b.Now().Add(-freshFor).UnixMilli() }

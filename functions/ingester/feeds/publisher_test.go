@@ -1,0 +1,30 @@
+package feeds
+
+import (
+	"testing"
+
+	"quotary/shared/channel"
+)
+
+func TestEveryEntryOfTheRegistryHasItsPublisher(t *testing.T) {
+	t.Parallel()
+	want := map[string]bool{}
+	for _, c := range channel.Channels {
+		want[string(c.Name)] = true
+	}
+	for _, e := range channel.Feeds {
+		if e.Feed != channel.FeedChannels {
+			want[string(e.Feed)] = true
+		}
+	}
+	for name := range want {
+		if publishers[name] == nil {
+			t.Errorf("nobody publishes %s", name)
+		}
+	}
+	for name := range publishers {
+		if !want[name] {
+			t.Errorf("%s is in no registry", name)
+		}
+	}
+}
