@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"strconv"
@@ -90,6 +91,13 @@ func handle(ctx context.Context, o order) (sight, error) {
 		os.Exit(7)
 	case "env":
 		s.Env = os.Environ()
+	case "ask": // for another event
+		resp, err := http.Get("http://" + os.Getenv("AWS_LAMBDA_RUNTIME_API") + "/2018-06-01/runtime/invocation/next")
+		if err != nil {
+			return sight{}, err
+		}
+		resp.Body.Close()
+		s.Text = strconv.Itoa(resp.StatusCode)
 	case "print":
 		fmt.Println(o.Text)
 		fmt.Fprint(os.Stderr, "without an end")
