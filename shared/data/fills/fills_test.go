@@ -1,0 +1,111 @@
+package fills
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quotary/shared/data/internal/datasettest"
+	"quotary/shared/market"
+	"quotary/shared/market/markettest"
+	"quotary/shared/store"
+	"quotary/shared/store/schema"
+	"quotary/shared/store/storetest"
+)
+
+func TestStoredFills(t *testing.T) {
+	var last store.Row // its key and order are not in the body
+	datasettest.Codec[market.Fill]{
+		Values: markettest.Fill(),
+		Encode: func(f market.Fill) []byte {
+			last = row(&f)
+			return last.Body
+		},
+		Decode: func(body []byte) (market.Fill, error) {
+			r := last
+			r.Body = body
+			return Decode(r)
+		},
+		Use: func(f market.Fill) {
+			f.Notional()
+			f.EndPosition()
+			f.Trade()
+			combined := market.Combine(&f)
+			_ = combined.Add(&f, true)
+		},
+	}.Test(t)
+}
+
+func TestAFillIsFoundByWhatNamesIt(t *testing.T) {
+	t.Parallel()
+	db := storetest.DynamoDB(t)
+	log := store.NewLog(db, storetest.Tables(t, db)+schema.LogTable)
+	twap := int64(77)
+	fill := func(n int64) market.Fill {
+		return market.Fill{Address: "0xa11ce00000000000000000000000000000000001", Coin: "BTC", Px: "1.5", Sz: "2.0", Side: market.Buy, Time: markettest.Base + n,
+			StartPosition: "0.0", Dir: "Buy", ClosedPnl: "0.0", Oid: 9, Tid: 100 + n, Fee: "0.1", FeeToken: "USDC", Seq: n + 1}
+	}
+	plain, routed, sliced, other := fill(0), fill(1), fill(2), fill(3)
+	routed.Builder = "0xb111de4000000000000000000000000000000003"
+	sliced.TwapID, sliced.Coin = &twap, "@107"
+	other.Address, other.Oid = "0xb0b0000000000000000000000000000000000002", 10
+	list := []market.Fill{plain, routed, sliced, other}
+	if missing, err := Missing(t.Context(), log, list); err != nil || missing != 4 {
+		t.Errorf("%d are missing before they are stored, error %v", missing, err)
+	}
+	if err := Put(t.Context(), log, list[:3]...); err != nil {
+		t.Fatal(err)
+	}
+	if missing, err := Missing(t.Context(), log, list); err != nil || missing != 1 {
+		t.Errorf("%d are missing, error %v", missing, err)
+	}
+	if err := Put(t.Context(), log, list...); err != nil {
+		t.Fatal(err)
+	}
+	ctx, alice := t.Context(), plain.Address
+	for name, c := range map[string]struct {
+		found func(yield func(market.Fill, error) bool)
+		want  []market.Fill
+	}{
+		"an account":             {Newest(ctx, log, alice, "", 0), []market.Fill{sliced, routed, plain}},
+		"an account's newest":    {Newest(ctx, log, alice, "", 2), []market.Fill{sliced, routed}},
+		"an account in one coin": {Newest(ctx, log, alice, "BTC", 5), []market.Fill{routed, plain}},
+		"a window":               {Window(ctx, log, alice, plain.When(), routed.When()), []market.Fill{plain, routed}},
+		"an order":               {ByOrder(ctx, log, 9), []market.Fill{plain, routed, sliced}},
+		"a TWAP":                 {ByTwap(ctx, log, twap), []market.Fill{sliced}},
+		"a builder":              {ByBuilder(ctx, log, routed.Builder, 9), []market.Fill{routed}},
+		"nobody":                 {Newest(ctx, log, routed.Builder, "", 0), nil},
+	} {
+		var got []market.Fill
+		for f, err := range c.found {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, f)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("fills of %s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// A row's ID tells apart the fills of one account and time.
+func TestFillsOfOneTimeHaveRowsOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	var list []market.Fill
+	for n := range int64(3) {
+		list = append(list, market.Fill{Address: "0x1", Time: 1, Tid: n / 2, Oid: n})
+	}
+	ids := []string{}
+	for i, r := range AppendRows(nil, list) {
+		ids = append(ids, r.ID)
+		if r.Index[1] != strconv.Itoa(i) {
+			t.Errorf("row %d is found under the order %q", i, r.Index[1])
+		}
+	}
+	if !slices.Equal(ids, []string{"0#0", "0#1", "1#2"}) {
+		t.Errorf("the IDs are %v", ids)
+	}
+}

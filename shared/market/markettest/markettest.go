@@ -1,0 +1,130 @@
+// Package markettest draws values of the domain for property tests. What it draws
+// passes the checks of the package market, and is as odd as they allow: long
+// decimals, coins that need escapes in JSON, texts of any script.
+package markettest
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"pgregory.net/rapid"
+
+	"quotary/shared/market"
+)
+
+// Base is the ms from which times are drawn, for a week: a minute before midnight
+// of Saturday, 2026-03-14 UTC.
+const Base = 1_773_532_740_000
+
+// Decimal draws the text of a decimal that is not negative, with up to whole and
+// places digits.
+func Decimal(whole, places int) *rapid.Generator[string] {
+	return rapid.StringMatching(fmt.Sprintf(`(0|[1-9][0-9]{0,%d})(\.[0-9]{1,%d})?`, whole-1, places))
+}
+
+// Signed draws the text of a decimal.
+func Signed(whole, places int) *rapid.Generator[string] {
+	return rapid.Custom(func(t *rapid.T) string {
+		return rapid.SampledFrom([]string{"", "-"}).Draw(t, "sign") + Decimal(whole, places).Draw(t, "digits")
+	})
+}
+
+// Parsed draws a decimal that is not negative.
+func Parsed(whole, places int) *rapid.Generator[market.Decimal] {
+	return rapid.Map(Decimal(whole, places), func(text string) market.Decimal {
+		d, err := market.ParseDecimal(text)
+		if err != nil {
+			panic(err) // every text that Decimal draws is one
+		}
+		return d
+	})
+}
+
+// Coin draws a name.
+func Coin() *rapid.Generator[string] {
+	return rapid.OneOf(
+		rapid.SampledFrom([]string{"BTC", "ETH", "xyz:GOLD", "@107", "PURR/USDC", `a"b\c`, "k\u00fc<&>"}),
+		rapid.StringMatching(`[A-Z]{1,8}`),
+	)
+}
+
+// Address draws one of a few addresses.
+func Address() *rapid.Generator[string] {
+	return rapid.Map(rapid.IntRange(0, 9), func(n int) string { return fmt.Sprintf("0x%040x", 0xa11ce0+n) })
+}
+
+// Time draws a time, ms.
+func Time() *rapid.Generator[int64] { return rapid.Int64Range(Base, Base+7*86_400_000) }
+
+func id() *rapid.Generator[int64] { return rapid.Int64Range(0, 1<<53) }
+
+func text() *rapid.Generator[string] { return rapid.StringN(0, 20, 60) }
+
+// Side draws a side.
+func Side() *rapid.Generator[market.Side] {
+	return rapid.SampledFrom([]market.Side{market.Buy, market.Sell})
+}
+
+// Fill draws a fill.
+func Fill() *rapid.Generator[market.Fill] {
+	return rapid.Custom(func(t *rapid.T) market.Fill {
+		f := market.Fill{
+			Address: Address().Draw(t, "address"), Coin: Coin().Draw(t, "coin"), Px: Decimal(9, 8).Draw(t, "px"), Sz: Decimal(9, 8).Draw(t, "sz"),
+			Side: Side().Draw(t, "side"), Time: Time().Draw(t, "time"), StartPosition: Signed(9, 8).Draw(t, "start"), Dir: text().Draw(t, "dir"),
+			ClosedPnl: Signed(9, 8).Draw(t, "pnl"), Hash: text().Draw(t, "hash"), Oid: id().Draw(t, "oid"), Crossed: rapid.Bool().Draw(t, "crossed"),
+			Fee: Signed(6, 8).Draw(t, "fee"), Tid: id().Draw(t, "tid"), FeeToken: text().Draw(t, "token"), Seq: id().Draw(t, "seq"),
+		}
+		if rapid.Bool().Draw(t, "rich") {
+			f.Cloid = fmt.Sprintf("0x%032x", id().Draw(t, "cloid"))
+			f.Builder, f.BuilderFee = Address().Draw(t, "builder"), Decimal(4, 6).Draw(t, "builder fee")
+			f.Liquidation = &market.Liquidation{LiquidatedUser: Address().Draw(t, "user"), MarkPx: Decimal(9, 6).Draw(t, "mark"), Method: "market"}
+			twap := id().Draw(t, "twap")
+			f.TwapID = &twap
+		}
+		return f
+	})
+}
+
+// Order draws a status of an order, without what is not stored of one.
+func Order() *rapid.Generator[market.OrderStatus] {
+	return rapid.Custom(func(t *rapid.T) market.OrderStatus {
+		s := market.OrderStatus{
+			Address: Address().Draw(t, "address"), Time: Time().Draw(t, "time"), Seq: id().Draw(t, "seq"),
+			Status: rapid.SampledFrom([]string{"open", "filled", "canceled", `odd"one`}).Draw(t, "status"),
+			Coin:   Coin().Draw(t, "coin"), Side: Side().Draw(t, "side").String(), LimitPx: Decimal(9, 8).Draw(t, "px"),
+			Sz: Decimal(9, 8).Draw(t, "sz"), OrigSz: Decimal(9, 8).Draw(t, "size"), Oid: id().Draw(t, "oid"), Timestamp: Time().Draw(t, "placed"),
+			TriggerCondition: text().Draw(t, "condition"), IsTrigger: rapid.Bool().Draw(t, "trigger"), TriggerPx: Decimal(9, 8).Draw(t, "trigger px"),
+			Children: json.RawMessage(`[]`), IsPositionTpsl: rapid.Bool().Draw(t, "tpsl"), ReduceOnly: rapid.Bool().Draw(t, "reduce"),
+			OrderType: text().Draw(t, "type"), Tif: text().Draw(t, "tif"),
+		}
+		if rapid.Bool().Draw(t, "rich") {
+			s.Cloid = fmt.Sprintf("0x%032x", id().Draw(t, "cloid"))
+			s.Children = json.RawMessage(`[{"oid":5,"coin":"BTC"}]`)
+		}
+		return s
+	})
+}
+
+// Book draws a book with up to 20 prices a side.
+func Book() *rapid.Generator[market.Book] {
+	return rapid.Custom(func(t *rapid.T) market.Book {
+		side := func(name string, step int) []market.Level {
+			levels := []market.Level{}
+			px := rapid.IntRange(1_000_000, 2_000_000).Draw(t, name)
+			for range rapid.IntRange(0, 20).Draw(t, name+" prices") {
+				px += step * rapid.IntRange(1, 999).Draw(t, "step")
+				levels = append(levels, market.Level{Px: fmt.Sprintf("%d.%d", px/10, px%10), Sz: Decimal(6, 5).Draw(t, "sz"), N: rapid.Int64Range(0, 1<<20).Draw(t, "orders")})
+			}
+			return levels
+		}
+		return market.Book{Coin: Coin().Draw(t, "coin"), Time: Time().Draw(t, "time"), Bids: side("bids", -1), Asks: side("asks", 1)}
+	})
+}
+
+// Trade draws a trade.
+func Trade() *rapid.Generator[market.Trade] {
+	return rapid.Custom(func(t *rapid.T) market.Trade {
+		return market.Trade{Coin: Coin().Draw(t, "coin"), Side: Side().Draw(t, "side"), Px: Parsed(9, 8).Draw(t, "px"), Sz: Parsed(9, 8).Draw(t, "sz"),
+			Time: Time().Draw(t, "time"), Tid: id().Draw(t, "tid"), Seq: id().Draw(t, "seq")}
+	})
+}
