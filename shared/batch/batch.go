@@ -156,7 +156,7 @@ func (r Retry) once(ctx context.Context, request func(context.Context) (progress
 	return request(ctx)
 }
 
-// Throttled tells the errors by which DynamoDB refuses a whole request for now.
+// Throttled reports whether DynamoDB refuses a whole request for now.
 func Throttled(err error) bool {
 	var api smithy.APIError
 	return errors.As(err, &api) && slices.Contains([]string{

@@ -8,6 +8,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"quotary/shared/attr"
 )
 
 // Addresses of a group are cut off a transaction at this number: a group holds
@@ -35,7 +37,7 @@ func (s *Store) AddAddresses(ctx context.Context, id string, addresses []string,
 		}
 		now := s.clock()
 		group := groupItem(id, numbered(prefixGroup, c.rev+1), fresh, c.rev+1)
-		group[attrReply], group[attrAt] = str(string(reply)), num(now.UnixMilli())
+		group[attrReply], group[attrAt] = attr.S(string(reply)), attr.N(now.UnixMilli())
 		changes := append([]types.TransactWriteItem{s.next(c, now, nil)}, s.counters(&c.Connection, 0, 1, limits)...)
 		changes = append(changes, s.put(group))
 		refused, err := s.transact(ctx, changes...)
@@ -47,7 +49,7 @@ func (s *Store) AddAddresses(ctx context.Context, id string, addresses []string,
 		case !refused.failed(0):
 			return refused.limit(1, attrSubs, limits)
 		}
-		if err := pause(ctx, try); err != nil {
+		if err := pauses.Wait(ctx, try); err != nil {
 			return err
 		}
 	}
@@ -73,7 +75,7 @@ func missing(addresses []string, below []image) []string {
 }
 
 // RemoveAddresses removes those of the addresses that the connection follows,
-// and gives back the slot of every message whose last address goes. Addresses
+// and frees the slot of every message whose last address goes. Addresses
 // of very many messages go in several transactions. The reply is left to
 // [Store.Answer], which records a message that changes nothing. The error may be
 // [ErrGone].
@@ -105,7 +107,7 @@ func (s *Store) RemoveAddresses(ctx context.Context, id string, addresses []stri
 			try = 0
 			continue
 		}
-		if err := pause(ctx, try); err != nil {
+		if err := pauses.Wait(ctx, try); err != nil {
 			return err
 		}
 	}
@@ -145,7 +147,7 @@ func (s *Store) deletion(id, sk string) types.TransactWriteItem {
 	}}
 }
 
-// slot tells whether an item below a connection holds one.
+// slot reports whether an item below a connection holds one.
 func slot(sk string) bool {
 	return strings.HasPrefix(sk, prefixSubscription) || strings.HasPrefix(sk, prefixGroup)
 }

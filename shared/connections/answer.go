@@ -42,7 +42,7 @@ func (s *Store) leave(ctx context.Context, id string, made func(now time.Time, r
 		if err != nil || refused == nil {
 			return err
 		}
-		if err := pause(ctx, try); err != nil {
+		if err := pauses.Wait(ctx, try); err != nil {
 			return err
 		}
 	}
@@ -56,11 +56,11 @@ func (s *Store) put(it item) types.TransactWriteItem {
 
 // Answered forgets what was left to the ingester. An ingester that ends between
 // its answer and this call leaves it to its successor.
-func (s *Store) Answered(ctx context.Context, due Due) error {
+func (s *Store) Answered(ctx context.Context, left Pending) error {
 	ctx, done := context.WithTimeout(ctx, requestTimeout)
 	defer done()
 	_, err := s.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{
-		TableName: &s.table, Key: key(prefixConnection+due.Connection, due.item),
+		TableName: &s.table, Key: key(prefixConnection+left.Connection, left.item),
 	})
 	if err != nil {
 		return fmt.Errorf("forget what was answered: %w", err)

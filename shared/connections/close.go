@@ -26,10 +26,10 @@ type KeyState struct {
 	ExpiresAt           time.Time // zero = never
 }
 
-// Due tells why a connection is to be closed now, or "" when it may stay.
+// CloseReason returns why a connection is to be closed now, "" when it may stay.
 // An idle one is to be removed with [Store.RemoveIdle], so that a message that
 // comes in between keeps it.
-func (c *Connection) Due(now time.Time, k KeyState) Reason {
+func (c *Connection) CloseReason(now time.Time, k KeyState) Reason {
 	switch {
 	case k.Unknown:
 		return ReasonKeyUnknown

@@ -25,7 +25,7 @@ func TestAConnectionIsClosedForItsReason(t *testing.T) {
 		{time.Hour, connections.KeyState{Disabled: true}, connections.ReasonKeyDisabled},
 	} {
 		c := connections.Connection{Seen: start.Add(-tt.idle)}
-		if got := c.Due(start, tt.key); got != tt.want {
+		if got := c.CloseReason(start, tt.key); got != tt.want {
 			t.Errorf("idle for %s with %+v: %q, want %q", tt.idle, tt.key, got, tt.want)
 		}
 	}

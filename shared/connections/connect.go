@@ -8,6 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"quotary/shared/attr"
 )
 
 // Connect records a new connection and takes its slot; its times are set to
@@ -45,7 +47,7 @@ func (s *Store) Touch(ctx context.Context, id string) error {
 		UpdateExpression:          aws.String("SET #seen = :seen"),
 		ConditionExpression:       aws.String("attribute_exists(pk)"),
 		ExpressionAttributeNames:  map[string]string{"#seen": attrSeen},
-		ExpressionAttributeValues: item{":seen": num(s.clock().UnixMilli())},
+		ExpressionAttributeValues: item{":seen": attr.N(s.clock().UnixMilli())},
 	}
 	for try := range attempts {
 		err := s.update(ctx, in)
@@ -58,7 +60,7 @@ func (s *Store) Touch(ctx context.Context, id string) error {
 		case !crossed(err):
 			return fmt.Errorf("record a message: %w", err)
 		}
-		if err := pause(ctx, try); err != nil {
+		if err := pauses.Wait(ctx, try); err != nil {
 			return err
 		}
 	}

@@ -1,10 +1,10 @@
 package connections
 
 import (
+	"time"
+
 	"quotary/shared/channel"
 )
-
-import "time"
 
 // Event is one change of the table, as [Follower.Follow] yields it.
 type Event interface{ event() }
@@ -12,9 +12,9 @@ type Event interface{ event() }
 // The events. Those of one connection come in the order in which they were
 // made.
 type (
-	// Reset tells that what follows, up to the next Live, is the difference
-	// between what was told so far and a scan of the whole table: at the start,
-	// where nothing was told, and after a gap in the stream.
+	// Reset begins the difference between the events so far and a scan of the
+	// whole table: at the start, where there were none, and after a gap in the
+	// stream. It goes on to the next Live.
 	Reset struct {
 		Cause error // nil at the start
 	}
@@ -53,26 +53,26 @@ type (
 		Addresses  []string
 	}
 
-	// Answer is a reply that [Store.Answer] left. It is told again after a restart,
+	// Answer is a reply that [Store.Answer] left. It comes again after a restart,
 	// until [Store.Answered] has been called with it.
 	Answer struct {
-		Due
+		Pending
 		Reply []byte
 		At    time.Time // when the message came
 		Found bool      // as in [Subscribed]
 	}
 
-	// StatAsked is a client's request for figures. It is told again after a
+	// StatAsked is a client's request for figures. It comes again after a
 	// restart, until [Store.Answered] has been called with it.
-	StatAsked struct{ Due }
+	StatAsked struct{ Pending }
 
 	// Disconnected is a connection that was removed; it ends all that the
 	// connection followed.
 	Disconnected struct{ Connection }
 )
 
-// Due is what the table holds until the ingester has answered it.
-type Due struct {
+// Pending is what the table holds until the ingester has answered it.
+type Pending struct {
 	Connection string
 	item       string // its sort key
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+
+	"quotary/shared/backoff"
 )
 
 // Tables is the part of the DynamoDB client that finds the table's stream.
@@ -17,7 +19,7 @@ type Tables interface {
 	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
 }
 
-// Follower tells every change of the table.
+// Follower emits every change of the table.
 type Follower struct {
 	store   *Store
 	tables  Tables
@@ -37,11 +39,10 @@ const pollEvery = 75 * time.Millisecond
 // loop, and reads on only when the loop asks for more, so a slow loop costs
 // nothing but its own delay.
 //
-// The stream is placed before the scan, and what both show is told once; only a
-// connection that ended while they met may be told as connected and, right
-// after, as disconnected. When a
-// part of the stream is lost, the table is scanned again and the difference is
-// told between a [Reset] and a [Live]: whoever applies every event has the
+// The stream is placed before the scan, and what both show makes one event; only
+// a connection that ended while they met may come as connected and, right after, as
+// disconnected. When a part of the stream is lost, the table is scanned again and
+// the difference is emitted between a [Reset] and a [Live]: whoever applies every event has the
 // table, without treating a reset specially.
 //
 // An error instead of an event is a failed step that Follow repeats by itself,
@@ -52,7 +53,7 @@ func (f *Follower) Follow(ctx context.Context) iter.Seq2[Event, error] {
 		var cause error
 		for try := 0; ctx.Err() == nil && !run.left; {
 			if !run.begin(ctx, cause) {
-				_ = pause(ctx, try+4) // its error is that of ctx
+				_ = pauses.Wait(ctx, try+4) // its error is that of ctx
 				try++
 				continue
 			}
@@ -71,7 +72,7 @@ type following struct {
 	reader *reader
 }
 
-func (f *following) tell(events ...Event) {
+func (f *following) emit(events ...Event) {
 	for _, e := range events {
 		if f.left {
 			return
@@ -80,23 +81,23 @@ func (f *following) tell(events ...Event) {
 	}
 }
 
-// fail tells an error, unless it is only that ctx has ended.
+// fail emits an error, unless it is only that ctx has ended.
 func (f *following) fail(ctx context.Context, err error) {
 	if ctx.Err() == nil && !f.left {
 		f.left = !f.yield(nil, err)
 	}
 }
 
-// begin places the reader at the end of the stream and tells what a scan shows.
+// begin places the reader at the end of the stream and emits what a scan shows.
 func (f *following) begin(ctx context.Context, cause error) bool {
 	images, err := f.scanned(ctx)
 	if err != nil {
 		f.fail(ctx, err)
 		return false
 	}
-	f.tell(Reset{cause})
-	f.tell(f.state.load(images, f.store.clock())...)
-	f.tell(Live{})
+	f.emit(Reset{cause})
+	f.emit(f.state.load(images, f.store.clock())...)
+	f.emit(Live{})
 	return true
 }
 
@@ -130,7 +131,7 @@ func (f *following) stream(ctx context.Context) (string, error) {
 	return *out.Table.LatestStreamArn, nil
 }
 
-// read tells the records of the stream, and returns at a gap, when ctx ends or
+// read emits the changes of the stream, and returns at a gap, when ctx ends or
 // when the loop was left.
 func (f *following) read(ctx context.Context) (cause error) {
 	for try := 0; ctx.Err() == nil && !f.left; {
@@ -144,14 +145,14 @@ func (f *following) read(ctx context.Context) (cause error) {
 			return g
 		case err != nil:
 			f.fail(ctx, err)
-			_ = pause(ctx, try+3) // its error is that of ctx
+			_ = pauses.Wait(ctx, try+3) // its error is that of ctx
 			try++
 			continue
 		}
 		try = 0
 		f.state.purge(f.store.clock())
 		if !more {
-			_ = sleep(ctx, pollEvery) // its error is that of ctx
+			_ = backoff.Sleep(ctx, pollEvery) // its error is that of ctx
 		}
 	}
 	return nil
@@ -162,8 +163,8 @@ func (f *following) apply(r types.Record) {
 		return
 	}
 	if r.EventName == types.OperationTypeRemove {
-		f.tell(f.state.delete(nil, streamed(r.Dynamodb.OldImage))...)
+		f.emit(f.state.delete(nil, streamed(r.Dynamodb.OldImage))...)
 		return
 	}
-	f.tell(f.state.put(nil, streamed(r.Dynamodb.NewImage), f.store.clock(), false)...)
+	f.emit(f.state.put(nil, streamed(r.Dynamodb.NewImage), f.store.clock(), false)...)
 }

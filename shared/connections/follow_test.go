@@ -25,8 +25,8 @@ type mirror struct {
 	seen   map[string]time.Time
 	asked  []connections.StatAsked
 	subs   []connections.Subscribed
-	due    []connections.Due   // of the replies that were left
-	told   map[string][]string // connection id -> replies
+	due    []connections.Pending // of the replies that were left
+	told   map[string][]string   // connection id -> replies
 	resets []error
 	ready  bool
 	faults []string
@@ -96,7 +96,7 @@ func (m *mirror) apply(e connections.Event) {
 		}
 	case connections.Answer:
 		m.told[e.Connection] = append(m.told[e.Connection], string(e.Reply))
-		m.due = append(m.due, e.Due)
+		m.due = append(m.due, e.Pending)
 	case connections.StatAsked:
 		m.asked = append(m.asked, e)
 	default:
@@ -198,7 +198,7 @@ func TestEveryChangeIsToldAsItsEvent(t *testing.T) {
 	if m.asked[0].Connection != "new=" || m.asked[0] == m.asked[1] {
 		t.Errorf("asked %+v", m.asked)
 	}
-	must(t, w.Answered(t.Context(), m.asked[0].Due))
+	must(t, w.Answered(t.Context(), m.asked[0].Pending))
 	again := follow(t, w, streams(t), nil)
 	if len(again.asked) != 1 || again.asked[0] != m.asked[1] {
 		t.Errorf("a new follower is asked %+v, want the one left open", again.asked)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"quotary/shared/attr"
 	"quotary/shared/channel"
 )
 
@@ -51,61 +52,56 @@ const (
 	sortDistributor   = "d"
 )
 
-type item = map[string]types.AttributeValue
+type item = attr.Item
 
-func key(pk, sk string) item { return item{attrPK: str(pk), attrSK: str(sk)} }
-
-func str(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
-
-func num(n int64) types.AttributeValue {
-	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
-}
+func key(pk, sk string) item { return item{attrPK: attr.S(pk), attrSK: attr.S(sk)} }
 
 func (c *Connection) item() item {
 	it := key(prefixConnection+c.ID, sortConnection)
-	it[attrKey], it[attrDistributor] = str(c.Key), str(c.Distributor)
-	it[attrFeed], it[attrDex], it[attrEndpoint] = str(string(c.Feed)), str(c.Dex), str(c.Endpoint)
-	it[attrAt], it[attrSeen], it[attrRev] = num(c.At.UnixMilli()), num(c.Seen.UnixMilli()), num(0)
+	it[attrKey], it[attrDistributor] = attr.S(c.Key), attr.S(c.Distributor)
+	it[attrFeed], it[attrDex], it[attrEndpoint] = attr.S(string(c.Feed)), attr.S(c.Dex), attr.S(c.Endpoint)
+	it[attrAt], it[attrSeen], it[attrRev] = attr.N(c.At.UnixMilli()), attr.N(c.Seen.UnixMilli()), attr.N(0)
 	return it
 }
 
 func (s *Subscribed) item(rev int64) item {
 	it := key(prefixConnection+s.Connection, prefixSubscription+s.Key())
 	it[attrSubscription] = subscriptionAttribute(&s.Subscription)
-	it[attrReply], it[attrAt], it[attrRev] = str(string(s.Reply)), num(s.At.UnixMilli()), num(rev)
+	it[attrReply], it[attrAt], it[attrRev] = attr.S(string(s.Reply)), attr.N(s.At.UnixMilli()), attr.N(rev)
 	return it
 }
 
-// subscriptionAttribute is the whole subscription: of one and the same it is the same.
+// subscriptionAttribute is the subscription as one text: equal subscriptions have
+// equal texts.
 func subscriptionAttribute(s *channel.Subscription) types.AttributeValue {
 	text, err := json.Marshal(s)
 	if err != nil {
 		panic(fmt.Sprintf("connections: encode a subscription: %v", err)) // it has texts and numbers only
 	}
-	return str(string(text))
+	return attr.S(string(text))
 }
 
 func groupItem(id, sk string, addresses []string, rev int64) item {
 	it := key(prefixConnection+id, sk)
-	it[attrAddresses], it[attrRev] = &types.AttributeValueMemberSS{Value: addresses}, num(rev)
+	it[attrAddresses], it[attrRev] = attr.Set(addresses), attr.N(rev)
 	return it
 }
 
 func answerItem(id string, reply []byte, now time.Time, rev int64) item {
 	it := key(prefixConnection+id, numbered(prefixAnswer, rev))
-	it[attrReply], it[attrAt] = str(string(reply)), num(now.UnixMilli())
-	it[attrRev], it[attrExpiry] = num(rev), num(now.Add(dueKept).Unix())
+	it[attrReply], it[attrAt] = attr.S(string(reply)), attr.N(now.UnixMilli())
+	it[attrRev], it[attrExpiry] = attr.N(rev), attr.N(now.Add(pendingKept).Unix())
 	return it
 }
 
 func statItem(id string, now time.Time, rev int64) item {
 	it := key(prefixConnection+id, numbered(prefixStat, rev))
-	it[attrRev], it[attrExpiry] = num(rev), num(now.Add(dueKept).Unix())
+	it[attrRev], it[attrExpiry] = attr.N(rev), attr.N(now.Add(pendingKept).Unix())
 	return it
 }
 
-// dueKept is how long what is left to the ingester stays without an answer.
-const dueKept = time.Hour
+// pendingKept is how long what is left to the ingester stays without an answer.
+const pendingKept = time.Hour
 
 // numbered is a sort key that keeps the order of the revisions.
 func numbered(prefix string, rev int64) string { return fmt.Sprintf("%s%012d", prefix, rev) }

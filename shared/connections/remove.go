@@ -11,11 +11,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"quotary/shared/attr"
 	"quotary/shared/channel"
 )
 
 // Remove removes the connection with its subscriptions and gives all their
-// slots back. It tells whether this call removed it: of all that notice the end
+// slots back. It reports whether this call removed it: of all that notice the end
 // of a connection, one gets true. With very many subscriptions it takes several
 // transactions, the connection itself last, so that a crash in between leaves
 // it to be found and removed again.
@@ -55,7 +56,7 @@ func (s *Store) remove(ctx context.Context, id string, before time.Time) (bool, 
 			try = 0
 			continue
 		}
-		if err := pause(ctx, try); err != nil {
+		if err := pauses.Wait(ctx, try); err != nil {
 			return false, err
 		}
 	}
@@ -68,12 +69,12 @@ func (s *Store) end(c *record, before time.Time) types.TransactWriteItem {
 		TableName: &s.table, Key: key(prefixConnection+c.ID, sortConnection),
 		ConditionExpression:       aws.String("#rev = :rev"),
 		ExpressionAttributeNames:  map[string]string{"#rev": attrRev},
-		ExpressionAttributeValues: item{":rev": num(c.rev)},
+		ExpressionAttributeValues: item{":rev": attr.N(c.rev)},
 	}
 	if !before.IsZero() {
 		d.ConditionExpression = aws.String("#rev = :rev AND #seen < :before")
 		d.ExpressionAttributeNames["#seen"] = attrSeen
-		d.ExpressionAttributeValues[":before"] = num(before.UnixMilli())
+		d.ExpressionAttributeValues[":before"] = attr.N(before.UnixMilli())
 	}
 	return types.TransactWriteItem{Delete: d}
 }

@@ -10,9 +10,9 @@ import (
 	"quotary/shared/channel"
 )
 
-// state is the table as it has been told, from which the next change makes
-// events. What a scan and the stream show twice, or late, is told by the
-// revisions and makes none.
+// state is the table as the events so far describe it. The next change is compared
+// with it to make events. What a scan and the stream show twice, or late, is
+// recognised by its revision and makes none.
 type state struct {
 	conns map[string]*known
 }
@@ -143,9 +143,9 @@ func (k *known) putBelow(events []Event, im image, found bool) []Event {
 			events = append(events, AddressesAdded{id, fresh, im.reply(), im.time(attrAt), found})
 		}
 	case strings.HasPrefix(sk, prefixAnswer):
-		events = append(events, Answer{Due{id, sk}, im.reply(), im.time(attrAt), found})
+		events = append(events, Answer{Pending{id, sk}, im.reply(), im.time(attrAt), found})
 	case strings.HasPrefix(sk, prefixStat):
-		events = append(events, StatAsked{Due{id, sk}})
+		events = append(events, StatAsked{Pending{id, sk}})
 	}
 	return events
 }

@@ -77,7 +77,7 @@ func open(ctx context.Context, streams Streams, arn string, now time.Time) (*rea
 	return r, nil
 }
 
-// succeeded tells whether another shard came from this one.
+// succeeded reports whether another shard came from this one.
 func (r *reader) succeeded(s *shard) bool {
 	for _, other := range r.shards {
 		if other.parent == s.id {
@@ -193,7 +193,7 @@ func (r *reader) advance(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// incomplete tells whether the successors of a shard are still unknown.
+// incomplete reports whether the successors of a shard are still unknown.
 func (r *reader) incomplete() bool {
 	for _, s := range r.shards {
 		if s.ended && !r.succeeded(s) {

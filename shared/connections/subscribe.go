@@ -61,7 +61,7 @@ func (s *Store) Subscribe(ctx context.Context, id string, sub channel.Subscripti
 		default:
 			return Outcome{}, refused.limit(1, attrSubs, limits)
 		}
-		if err := pause(ctx, try); err != nil {
+		if err := pauses.Wait(ctx, try); err != nil {
 			return Outcome{}, err
 		}
 	}
@@ -98,7 +98,7 @@ func (s *Store) Unsubscribe(ctx context.Context, id string, sub channel.Subscrip
 			im := imageOf(refused[3].Item)
 			return Outcome{Active: int(active) + 1, Held: im.subscription()}, nil
 		}
-		if err := pause(ctx, try); err != nil {
+		if err := pauses.Wait(ctx, try); err != nil {
 			return Outcome{}, err
 		}
 	}

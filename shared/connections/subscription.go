@@ -12,7 +12,7 @@ type Subscribed struct {
 	channel.Subscription
 	Reply []byte    // the frame that goes to the client before the snapshot
 	At    time.Time // when it was made
-	// Found tells that the subscription was found by a scan: it may have been
+	// Found means that the subscription was found by a scan: it may have been
 	// answered already, by an ingester that has ended since.
 	Found bool
 }

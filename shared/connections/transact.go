@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -13,6 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
+	"quotary/shared/attr"
+	"quotary/shared/backoff"
 	"quotary/shared/channel"
 )
 
@@ -58,7 +59,7 @@ func (s *Store) readAll(ctx context.Context, id string) (*record, []image, error
 		TableName:                 &s.table,
 		ConsistentRead:            aws.Bool(true),
 		KeyConditionExpression:    aws.String("pk = :pk"),
-		ExpressionAttributeValues: item{":pk": str(prefixConnection + id)},
+		ExpressionAttributeValues: item{":pk": attr.S(prefixConnection + id)},
 	}
 	var c *record
 	var below []image
@@ -115,14 +116,14 @@ func cutActive(name string) (channel.Name, bool) {
 func (s *Store) next(c *record, seen time.Time, active map[channel.Name]int64) types.TransactWriteItem {
 	update := "SET #rev = :next"
 	names := map[string]string{"#rev": attrRev}
-	values := item{":rev": num(c.rev), ":next": num(c.rev + 1)}
+	values := item{":rev": attr.N(c.rev), ":next": attr.N(c.rev + 1)}
 	if !seen.IsZero() {
 		update += ", #seen = :seen"
-		names["#seen"], values[":seen"] = attrSeen, num(seen.UnixMilli())
+		names["#seen"], values[":seen"] = attrSeen, attr.N(seen.UnixMilli())
 	}
 	for name, n := range active {
 		update += ", #" + string(name) + " = :" + string(name)
-		names["#"+string(name)], values[":"+string(name)] = attrActive+string(name), num(n)
+		names["#"+string(name)], values[":"+string(name)] = attrActive+string(name), attr.N(n)
 	}
 	return types.TransactWriteItem{Update: &types.Update{
 		TableName: &s.table, Key: key(prefixConnection+c.ID, sortConnection),
@@ -145,7 +146,7 @@ func (s *Store) counter(pk, sk string, conns, subs, limit int64) types.TransactW
 		TableName: &s.table, Key: key(pk, sk),
 		UpdateExpression:                    aws.String("ADD #conns :conns, #subs :subs"),
 		ExpressionAttributeNames:            map[string]string{"#conns": attrConns, "#subs": attrSubs},
-		ExpressionAttributeValues:           item{":conns": num(conns), ":subs": num(subs)},
+		ExpressionAttributeValues:           item{":conns": attr.N(conns), ":subs": attr.N(subs)},
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	}
 	name := "#conns"
@@ -154,7 +155,7 @@ func (s *Store) counter(pk, sk string, conns, subs, limit int64) types.TransactW
 	}
 	if limit > 0 && (conns > 0 || subs > 0) {
 		u.ConditionExpression = aws.String("attribute_not_exists(" + name + ") OR " + name + " < :limit")
-		u.ExpressionAttributeValues[":limit"] = num(limit)
+		u.ExpressionAttributeValues[":limit"] = attr.N(limit)
 	}
 	return types.TransactWriteItem{Update: u}
 }
@@ -205,7 +206,7 @@ func (s *Store) transact(ctx context.Context, items ...types.TransactWriteItem) 
 		case !crossed(err):
 			return nil, err
 		}
-		if err := pause(ctx, try); err != nil {
+		if err := pauses.Wait(ctx, try); err != nil {
 			return nil, err
 		}
 	}
@@ -219,8 +220,8 @@ func (s *Store) write(ctx context.Context, items []types.TransactWriteItem) erro
 	return err
 }
 
-// crossed tells the errors of a write that a transaction of somebody else is in
-// the way of.
+// crossed reports whether a write failed because another transaction was under way
+// on the same item.
 func crossed(err error) bool {
 	var api smithy.APIError
 	return errors.As(err, &api) && slices.Contains([]string{
@@ -228,20 +229,5 @@ func crossed(err error) bool {
 	}, api.ErrorCode())
 }
 
-// pause waits before the next try: a random part of a ceiling that doubles from
-// 10 ms to 640 ms.
-func pause(ctx context.Context, try int) error {
-	ceiling := 10 * time.Millisecond << min(try, 6)
-	return sleep(ctx, ceiling/4+rand.N(ceiling*3/4))
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-timer.C:
-		return nil
-	}
-}
+// pauses are those between the tries of a change that others cross.
+var pauses = backoff.Backoff{Min: 10 * time.Millisecond, Max: 640 * time.Millisecond}

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Resealed tells what [Store.Reseal] found and did.
+// Resealed is what [Store.Reseal] found and did.
 type Resealed struct {
 	Secrets  int // that it looked at
 	Resealed int // that the current data key seals since
@@ -18,7 +18,7 @@ type Resealed struct {
 	// the ring, or they were changed meanwhile. While there is one, its data key is
 	// needed.
 	Older int
-	// Complete tells that it looked at all. It is false when ctx ended before; what
+	// Complete means that it looked at all. It is false when ctx ended before; what
 	// was done is done, and another run does the rest.
 	Complete bool
 }

@@ -203,7 +203,7 @@ func (f *fields) subKey() SubKey {
 	}
 }
 
-// pointer tells whose an access key is. It never changes while the key exists,
+// pointer says whose an access key is. It never changes while the key exists,
 // and access keys are never used again, so it may be remembered. The level is
 // the one at creation: a hint where to look first, no more.
 func pointer(accessKey, distributor, level string) item {

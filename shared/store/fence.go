@@ -14,8 +14,8 @@ import (
 	"quotary/shared/batch"
 )
 
-// ErrFenced tells a writer that another one, of a higher epoch, has taken over.
-// It must not write any more.
+// ErrFenced means that another writer, of a higher epoch, has taken over.
+// The one that gets it must not write any more.
 var ErrFenced = errors.New("a newer writer has taken over")
 
 // parallelPuts is how many fenced writes of one call run at a time.
@@ -37,7 +37,7 @@ func (s *Series) Under(epoch int64) *Series {
 
 // ClaimCheckpoint is [Series.Checkpoint] for the writer that goes on from it: in
 // the same step it takes the checkpoint from every writer of a lower epoch. What
-// such a writer still saves would else tell of rows that this one is about to
+// such a writer still saves would otherwise stand for rows that this one is about to
 // replace.
 func (s *Series) ClaimCheckpoint(ctx context.Context, source string) ([]byte, error) {
 	if s.epoch == 0 {

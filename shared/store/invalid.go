@@ -96,7 +96,7 @@ func keyLimit(name string) int {
 	return 0
 }
 
-// refused tells the error by which DynamoDB calls what it was sent invalid.
+// refused reports whether DynamoDB calls what it was sent invalid.
 func refused(err error) bool {
 	var api smithy.APIError
 	return errors.As(err, &api) && api.ErrorCode() == "ValidationException"

@@ -118,7 +118,7 @@ func (l *Log) Has(ctx context.Context, dataset string, rows []Row) (missing int,
 // Rows returns the rows that q selects in order of time; within one
 // millisecond in order of Seq, then of ID, then of subject. With q.Newest the
 // whole order is reversed. Pages are read as the caller asks for rows, and a
-// millisecond is handed out only when all of it has been read: the order is
+// millisecond is returned only when all of it has been read: the order is
 // exact at page borders too. Reads are eventually consistent. An error ends the
 // sequence.
 func (l *Log) Rows(ctx context.Context, q Query) iter.Seq2[Row, error] {
@@ -128,7 +128,7 @@ func (l *Log) Rows(ctx context.Context, q Query) iter.Seq2[Row, error] {
 			yield(Row{}, fmt.Errorf("query %s rows of %q: %w", q.Dataset, q.Subject, err))
 			return
 		}
-		var rows []Row // read, not handed out
+		var rows []Row // read, not returned yet
 		for in != nil {
 			out, err := query(ctx, l.db, in)
 			if err == nil {

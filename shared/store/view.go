@@ -50,7 +50,7 @@ func NewView[T any](views *Views, name string, period time.Duration, clock func(
 //
 // Only one request to S3 runs at a time, and whoever needs its result waits for
 // it or for the end of ctx. When S3 fails or is slow, or the new version does
-// not decode, the version at hand is served for up to ten periods (at least
+// not decode, the version in memory is served for up to ten periods (at least
 // 30 s) after it was last confirmed, and S3 is asked again a period later; after
 // that, or when there is no version yet, Get returns the error: ErrNoView when
 // the view was never published, which is believed for a period too.
@@ -111,14 +111,14 @@ func (v *View[T]) await(ctx context.Context) error {
 	return v.failed
 }
 
-// fresh tells whether the version at hand is served without asking S3.
+// fresh reports whether the version in memory is served without asking S3.
 func (v *View[T]) fresh() bool {
 	now := v.now()
 	return v.last.known && now.Sub(v.last.confirmed) <= v.period ||
 		v.served() && now.Before(v.retry)
 }
 
-// served tells whether the version at hand may be served when S3 gives none.
+// served reports whether the version in memory may be served when S3 gives none.
 func (v *View[T]) served() bool {
 	return v.last.known && v.now().Sub(v.last.confirmed) <= max(10*v.period, minOutdated)
 }

@@ -32,7 +32,7 @@ type Objects interface {
 	PutObject(context.Context, *s3.PutObjectInput, ...func(*s3.Options)) (*s3.PutObjectOutput, error)
 }
 
-// ErrNoView tells that a view has never been published.
+// ErrNoView means that a view has never been published.
 var ErrNoView = errors.New("the view has not been published")
 
 // maxView bounds a view in memory, in bytes before compression.

@@ -5,7 +5,7 @@
 // month's total, the total of each day and the current minute's window; and one
 // of the distributor's shards of the month, whose limits sum to the
 // distributor's cap, so that many sub-keys do not queue behind one item. If
-// only one of the two could be taken it is given back. A cap is therefore never
+// only one of the two could be taken, it is refunded. A cap is therefore never
 // passed, and a crash between the two writes can only count one too many.
 //
 // Items are keyed by month, in UTC, so the past stays for billing. The same
@@ -139,8 +139,8 @@ func (c *Counters) Take(ctx context.Context, key, distributor string, limits Lim
 	return Receipt{}, err
 }
 
-// Refund gives back what the receipt's request took: it failed and costs
-// nothing. The rate window is given back while it lasts.
+// Refund takes back what the receipt's request was charged: it failed and costs
+// nothing. The rate window is refunded while it lasts.
 func (c *Counters) Refund(ctx context.Context, r Receipt) error {
 	ctx, done := detached(ctx)
 	defer done()
@@ -218,7 +218,7 @@ func (c *Counters) keyUpdate(key string, limits Limits, now time.Time, minute in
 	}
 }
 
-// refundKey gives the sub-key's item back its unit. The minute is given back
+// refundKey takes one request off the sub-key's item. The minute is refunded
 // only while it is still the current window.
 func (c *Counters) refundKey(ctx context.Context, r Receipt) error {
 	in := &dynamodb.UpdateItemInput{

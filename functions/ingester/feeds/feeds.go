@@ -81,7 +81,7 @@ type Feeds struct {
 
 	loads    sync.WaitGroup       // of what snapshots need: at most one for each subscription
 	loading  chan struct{}        // holds one for each load that is under way
-	answered chan connections.Due // what is to be forgotten
+	answered chan connections.Pending // what is to be forgotten
 }
 
 // New returns feeds that wait to be run.
@@ -96,7 +96,7 @@ func New(config Config) *Feeds {
 		config.Silence = Silence
 	}
 	f := &Feeds{Config: config, clients: map[string]*client{}, connected: make(chan struct{}), waitUntil: time.Now().Add(catchUpMost),
-		answered: make(chan connections.Due, answeredMost), loading: make(chan struct{}, loadsAtOnce)}
+		answered: make(chan connections.Pending, answeredMost), loading: make(chan struct{}, loadsAtOnce)}
 	f.fills.now = config.Now
 	f.removals = removals{pending: map[string]removal{}, wake: make(chan struct{}, 1)}
 	f.hub = hub.New(hub.Config{Sink: config.Gateway, Topic: f.topic, Gone: f.gone})

@@ -77,7 +77,7 @@ func (f *Feeds) apply(ctx context.Context, event connections.Event) {
 		f.follows(e.Connection, e.Addresses, false)
 	case connections.Answer:
 		f.reply(e.Connection, f.unsent(e.Reply, e.At, e.Found))
-		f.done(e.Due)
+		f.done(e.Pending)
 	case connections.StatAsked:
 		f.stat(e)
 	}
@@ -181,11 +181,11 @@ func (f *Feeds) stat(e connections.StatAsked) {
 		return
 	}
 	f.reply(c.ID, statFrame(len(c.addresses), figures))
-	f.done(e.Due)
+	f.done(e.Pending)
 }
 
 // done has the table forget what was answered.
-func (f *Feeds) done(due connections.Due) {
+func (f *Feeds) done(due connections.Pending) {
 	select {
 	case f.answered <- due:
 	default:

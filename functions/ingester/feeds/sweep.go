@@ -93,7 +93,7 @@ func (f *Feeds) sweepKeys(ctx context.Context) {
 		c := &all[i]
 		s, known := statuses[c.Key]
 		state := connections.KeyState{Unknown: !known, Disabled: s.Disabled, DistributorDisabled: s.DistributorDisabled, ExpiresAt: s.ExpiresAt}
-		if why := c.Due(now, state); why != "" && why != connections.ReasonIdle {
+		if why := c.CloseReason(now, state); why != "" && why != connections.ReasonIdle {
 			f.removals.add(connOf(c), why, true)
 		}
 	}

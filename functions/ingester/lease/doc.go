@@ -27,10 +27,10 @@
 //
 // # Who should hold it
 //
-// A process may lack what the work would be done best with, and tells so by its rank
+// A process may lack what the work would be done best with, and says so by its rank
 // ([Lease.Rank]). It takes the lease all the same when nobody else does. One of a higher
 // rank that stands by asks for the lease; the holder learns of that with its next
-// heartbeat, ends its work ([ErrAsked]) and gives the lease back, and for the time of
+// heartbeat, ends its work ([ErrAsked]) and releases the lease, and for the time of
 // Patience nobody takes it but who has asked. Between processes of the same rank
 // nothing changes.
 //

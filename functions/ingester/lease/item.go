@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"quotary/shared/attr"
 )
 
 // Names of the attributes. All go through placeholders, as some are reserved.
@@ -34,37 +35,23 @@ type record struct {
 	asked       int64 // rank of the asker
 }
 
-// alike tells whether r shows no other sign of life of its holder than s does.
+// alike reports whether r shows no other sign of life of its holder than s does.
 func (r record) alike(s record) bool {
 	return r.owner == s.owner && r.epoch == s.epoch && r.beat == s.beat
 }
 
-// errChanged tells that the item is not as a change of it wants.
+// errChanged means that the item is not as a change of it wants.
 var errChanged = errors.New("the lease is not as it was")
 
-type item = map[string]types.AttributeValue
+type item = attr.Item
 
-func (l *Lease) key() item { return item{attrPK: text("lease#" + l.Name), attrSK: text("-")} }
-
-func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
-
-func number(n int64) types.AttributeValue {
-	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
-}
+func (l *Lease) key() item { return item{attrPK: attr.S("lease#" + l.Name), attrSK: attr.S("-")} }
 
 func recordOf(it item) record {
-	var r record
-	for name, to := range map[string]*string{attrOwner: &r.owner, attrAsker: &r.asker} {
-		if s, ok := it[name].(*types.AttributeValueMemberS); ok {
-			*to = s.Value
-		}
+	return record{
+		owner: attr.Text(it, attrOwner), epoch: attr.Int(it, attrEpoch), beat: attr.Int(it, attrBeat), rank: attr.Int(it, attrRank),
+		asker: attr.Text(it, attrAsker), asked: attr.Int(it, attrAsked),
 	}
-	for name, to := range map[string]*int64{attrEpoch: &r.epoch, attrBeat: &r.beat, attrRank: &r.rank, attrAsked: &r.asked} {
-		if n, ok := it[name].(*types.AttributeValueMemberN); ok {
-			*to, _ = strconv.ParseInt(n.Value, 10, 64) // the item is ours: what is not a number was never written
-		}
-	}
-	return r
 }
 
 // read returns the item as it was a moment ago: what is taken is compared again
@@ -83,13 +70,13 @@ func (l *Lease) read(ctx context.Context) (record, error) {
 // is not.
 func (l *Lease) take(ctx context.Context, r record) (*record, error) {
 	condition := "attribute_not_exists(#ep)"
-	values := item{":me": text(l.Owner), ":one": number(1), ":none": number(0), ":rank": number(l.rank())}
+	values := item{":me": attr.S(l.Owner), ":one": attr.N(1), ":none": attr.N(0), ":rank": attr.N(l.rank())}
 	if r.epoch > 0 {
 		condition = "#ep = :ep AND #beat = :beat AND attribute_not_exists(#owner)"
-		values[":ep"], values[":beat"] = number(r.epoch), number(r.beat)
+		values[":ep"], values[":beat"] = attr.N(r.epoch), attr.N(r.beat)
 		if r.owner != "" {
 			condition = "#ep = :ep AND #beat = :beat AND #owner = :owner"
-			values[":owner"] = text(r.owner)
+			values[":owner"] = attr.S(r.owner)
 		}
 	}
 	taken, err := l.update(ctx, "SET #owner = :me, #ep = if_not_exists(#ep, :none) + :one, #beat = :none, #rank = :rank REMOVE #asker, #asked", condition, values)
@@ -102,23 +89,23 @@ func (l *Lease) take(ctx context.Context, r record) (*record, error) {
 	return taken, nil
 }
 
-// ask tells the holder, which is of a lower rank, that this process wants the lease.
+// ask asks the holder, which is of a lower rank, for the lease.
 func (l *Lease) ask(ctx context.Context, r record, rank int64) error {
 	_, err := l.update(ctx, "SET #asker = :me, #asked = :rank", "#ep = :ep AND #owner = :owner AND (attribute_not_exists(#asker) OR #asked < :rank)",
-		item{":ep": number(r.epoch), ":owner": text(r.owner), ":me": text(l.Owner), ":rank": number(rank)})
+		item{":ep": attr.N(r.epoch), ":owner": attr.S(r.owner), ":me": attr.S(l.Owner), ":rank": attr.N(rank)})
 	if err != nil && !errors.Is(err, errChanged) {
 		return fmt.Errorf("ask for the lease %s: %w", l.Name, err)
 	}
 	return nil
 }
 
-// beat shows that the holder of an epoch is alive, and its rank; asked tells whether
+// beat shows that the holder of an epoch is alive, and its rank; asked reports whether
 // one of a higher rank asks for the lease. The error is ErrLost when it does not hold
 // the lease any more.
 func (l *Lease) beat(ctx context.Context, epoch int64) (asked bool, err error) {
 	const mine = "#ep = :ep AND #owner = :me"
 	rank := l.rank()
-	r, err := l.update(ctx, "SET #beat = #beat + :one, #rank = :rank", mine, item{":ep": number(epoch), ":me": text(l.Owner), ":one": number(1), ":rank": number(rank)})
+	r, err := l.update(ctx, "SET #beat = #beat + :one, #rank = :rank", mine, item{":ep": attr.N(epoch), ":me": attr.S(l.Owner), ":one": attr.N(1), ":rank": attr.N(rank)})
 	if errors.Is(err, errChanged) {
 		return false, ErrLost
 	}
@@ -129,14 +116,14 @@ func (l *Lease) beat(ctx context.Context, epoch int64) (asked bool, err error) {
 		return r.asker != "", nil
 	}
 	// Who asked is not of a higher rank any more. If this fails, the next beat does it.
-	_, _ = l.update(ctx, "REMOVE #asker, #asked", mine+" AND #asked = :asked", item{":ep": number(epoch), ":me": text(l.Owner), ":asked": number(r.asked)})
+	_, _ = l.update(ctx, "REMOVE #asker, #asked", mine+" AND #asked = :asked", item{":ep": attr.N(epoch), ":me": attr.S(l.Owner), ":asked": attr.N(r.asked)})
 	return false, nil
 }
 
 // leave ends the holding of an epoch.
 func (l *Lease) leave(ctx context.Context, epoch int64) error {
-	if _, err := l.update(ctx, "REMOVE #owner", "#ep = :ep AND #owner = :me", item{":ep": number(epoch), ":me": text(l.Owner)}); err != nil {
-		return fmt.Errorf("give the lease %s back: %w", l.Name, err)
+	if _, err := l.update(ctx, "REMOVE #owner", "#ep = :ep AND #owner = :me", item{":ep": attr.N(epoch), ":me": attr.S(l.Owner)}); err != nil {
+		return fmt.Errorf("release the lease %s: %w", l.Name, err)
 	}
 	return nil
 }

@@ -9,13 +9,15 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"quotary/shared/backoff"
 )
 
-// ErrLost tells that another process has taken the lease.
+// ErrLost means that another process has taken the lease.
 var ErrLost = errors.New("another process has taken the lease")
 
-// ErrAsked tells that the lease was given back because a process of a higher rank has
-// asked for it.
+// ErrAsked means that the lease was released because a process of a higher rank has asked
+// for it.
 var ErrAsked = errors.New("a process of a higher rank has asked for the lease")
 
 // DB is the part of the DynamoDB client that a lease needs.
@@ -51,7 +53,7 @@ type Lease struct {
 	Timing Timing
 	Log    *slog.Logger
 
-	// Rank tells how well this process can do the work at this moment; nil means 0. It
+	// Rank is how well this process can do the work at this moment; nil means 0. It
 	// is asked several times a second and must not wait. A process of any rank may hold
 	// the lease, until one of a higher rank asks for it.
 	Rank func() int64
@@ -79,8 +81,8 @@ func (l *Lease) Holder() Holder {
 	return Holder{l.seen.owner, l.seen.epoch, l.mine}
 }
 
-// Hold waits until this process holds the lease, runs work, and gives the lease
-// back as soon as work returns, so that the next one need not wait. It renews
+// Hold waits until this process holds the lease, runs work, and releases the lease
+// as soon as work returns, so that the next one need not wait. It renews
 // the lease until then, also after ctx has ended, so that work can finish what
 // it began.
 //
@@ -138,7 +140,7 @@ func (l *Lease) rank() int64 {
 
 // acquire returns nil when ctx ends first.
 func (l *Lease) acquire(ctx context.Context) *Term {
-	standing, failing := false, false
+	waiting, failing := false, false
 	for {
 		t, err := l.look(ctx)
 		switch {
@@ -149,13 +151,13 @@ func (l *Lease) acquire(ctx context.Context) *Term {
 			return nil
 		case err != nil && !failing:
 			l.Log.Warn("cannot look at the lease; trying again", "lease", l.Name, "error", err.Error())
-		case err == nil && !standing:
-			standing = true
+		case err == nil && !waiting:
+			waiting = true
 			h := l.Holder()
 			l.Log.Info("standing by", "lease", l.Name, "holder", h.Owner, "epoch", h.Epoch)
 		}
 		failing = err != nil
-		if pause(ctx, l.Timing.Poll) != nil {
+		if backoff.Sleep(ctx, jitter(l.Timing.Poll)) != nil {
 			return nil
 		}
 	}
@@ -167,7 +169,7 @@ func (l *Lease) look(ctx context.Context) (*Term, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !l.due(r) {
+	if !l.available(r) {
 		if rank := l.rank(); r.owner != "" && rank > r.rank && (r.asker == "" || rank > r.asked) {
 			err = l.ask(ctx, r, rank)
 		}
@@ -189,8 +191,8 @@ func (l *Lease) look(ctx context.Context) (*Term, error) {
 	return t, nil
 }
 
-// due notes what was read and tells whether it may be taken.
-func (l *Lease) due(r record) bool {
+// available notes what was read and reports whether the lease may be taken.
+func (l *Lease) available(r record) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.clock()
@@ -198,7 +200,7 @@ func (l *Lease) due(r record) bool {
 		l.since = now
 	}
 	l.seen = r
-	free := r.owner == "" && (r.asker == "" || r.asker == l.Owner) // else it waits for whom it was given back for
+	free := r.owner == "" && (r.asker == "" || r.asker == l.Owner) // else it is kept for the one that asked
 	return free || r.owner == l.Owner || now-l.since >= l.Timing.Patience
 }
 
@@ -208,27 +210,19 @@ func (l *Lease) gone() {
 	l.mine = false
 }
 
-// release gives the lease back. A failure costs the next holder its patience.
+// release lets the next one take the lease. A failure costs the next holder its patience.
 func (l *Lease) release(ctx context.Context, t *Term) {
 	l.gone()
 	if t.over() {
 		return
 	}
 	if err := l.leave(ctx, t.Epoch); err != nil {
-		l.Log.Warn("cannot give the lease back; it ends by itself", "lease", l.Name, "epoch", t.Epoch, "error", err.Error())
+		l.Log.Warn("cannot release the lease; it ends by itself", "lease", l.Name, "epoch", t.Epoch, "error", err.Error())
 		return
 	}
-	l.Log.Info("gave the lease back", "lease", l.Name, "epoch", t.Epoch)
+	l.Log.Info("released the lease", "lease", l.Name, "epoch", t.Epoch)
 }
 
-// pause waits for about d, or for the end of ctx.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d*9/10 + rand.N(d/10+1))
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-timer.C:
-		return nil
-	}
-}
+// jitter returns a duration up to a tenth shorter than d, so that processes do not
+// ask in step.
+func jitter(d time.Duration) time.Duration { return d*9/10 + rand.N(d/10+1) }

@@ -191,7 +191,7 @@ func (p *proc) act() {
 	}
 }
 
-// wanted tells whether a process of a higher rank has asked for its lease.
+// wanted reports whether a process of a higher rank has asked for its lease.
 func (p *proc) wanted() bool {
 	select {
 	case <-p.term.asked:

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
+
+	"quotary/shared/backoff"
 )
 
 // Term is the time for which this process holds a lease.
@@ -21,7 +23,7 @@ type Term struct {
 	renewed chan struct{} // closed by the next renewal
 }
 
-// Valid tells whether the lease is held at this moment.
+// Valid reports whether the lease is held at this moment.
 func (t *Term) Valid() bool { return int64(t.lease.clock()) < t.until.Load() && !t.over() }
 
 // Lost is closed when another process has taken the lease.
@@ -100,7 +102,7 @@ func (t *Term) renew(ctx context.Context) {
 	log := t.lease.Log.With("lease", t.lease.Name, "epoch", t.Epoch)
 	failing := false
 	wait := t.lease.Timing.Beat
-	for pause(ctx, wait) == nil {
+	for backoff.Sleep(ctx, jitter(wait)) == nil {
 		began := t.lease.clock()
 		err := t.Confirm(ctx)
 		// A beat that failed is made up for soon.
