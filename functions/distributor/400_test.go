@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +15,8 @@ func withSubKeys(n int64) keys.Preset {
 	return preset
 }
 
+// What the catalog says of single parameters is held against every endpoint by the
+// tests of shared/api; here is what the key store says, and what bodies hold.
 func TestABadRequestNamesItsParameterAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
@@ -39,47 +40,27 @@ func TestABadRequestNamesItsParameterAndChangesNothing(t *testing.T) {
 		{"body is followed by more", "POST", "/sub-keys", `{} {}`, []string{"JSON object"}},
 		{"body is not UTF-8", "POST", "/sub-keys", "{\"name\":\"\xff\"}", []string{"UTF-8"}},
 
-		{"no name", "POST", "/sub-keys", object{}, []string{"name"}},
 		{"empty name", "POST", "/sub-keys", object{"name": ""}, []string{"name"}},
 		{"long name", "POST", "/sub-keys", object{"name": strings.Repeat("é", 65)}, []string{"name", "64"}},
 		{"line feed in name", "POST", "/sub-keys", object{"name": "a\nb"}, []string{"name", "control"}},
 		{"null in name", "POST", "/sub-keys", object{"name": "a\x00b"}, []string{"name"}},
 		{"name is an object", "POST", "/sub-keys", object{"name": object{}}, []string{"name"}},
 		{"bad level", "POST", "/sub-keys", object{"name": "n", "level": "a/b"}, []string{"level"}},
-		{"quota 0", "POST", "/sub-keys", object{"name": "n", "monthly_quota": 0}, []string{"monthly_quota", "1"}},
-		{"quota negative", "POST", "/sub-keys", object{"name": "n", "monthly_quota": -1}, []string{"monthly_quota"}},
-		{"quota a fraction", "POST", "/sub-keys", object{"name": "n", "monthly_quota": 1.5}, []string{"monthly_quota"}},
-		{"quota a text", "POST", "/sub-keys", object{"name": "n", "monthly_quota": "many"}, []string{"monthly_quota"}},
-		{"quota beyond int64", "POST", "/sub-keys", `{"name":"n","monthly_quota":99999999999999999999}`, []string{"monthly_quota"}},
 		{"quota beyond the largest", "POST", "/sub-keys", object{"name": "n", "monthly_quota": int64(1) << 60}, []string{"monthly_quota"}},
-		{"rate negative", "POST", "/sub-keys", object{"name": "n", "rate_limit": -1}, []string{"rate_limit"}},
-		{"span negative", "POST", "/sub-keys", object{"name": "n", "max_time_range": -1}, []string{"max_time_range"}},
-		{"connections negative", "POST", "/sub-keys", object{"name": "n", "ws_conn_limit": -1}, []string{"ws_conn_limit"}},
 		{"connections beyond the cap", "POST", "/sub-keys", object{"name": "n", "monthly_quota": 1, "ws_conn_limit": 6}, []string{"ws_conn_limit", "5"}},
 		{"subscriptions beyond the cap", "POST", "/sub-keys", object{"name": "n", "monthly_quota": 1, "ws_sub_limit": 51}, []string{"ws_sub_limit", "50"}},
-		{"expiry negative", "POST", "/sub-keys", object{"name": "n", "expires_in": -1}, []string{"expires_in"}},
 		{"metadata no JSON", "POST", "/sub-keys", object{"name": "n", "metadata": "{"}, []string{"metadata"}},
 		{"metadata an object", "POST", "/sub-keys", object{"name": "n", "metadata": object{}}, []string{"metadata"}},
 		{"metadata long", "POST", "/sub-keys", object{"name": "n", "metadata": `"` + strings.Repeat("x", 4095) + `"`}, []string{"metadata"}},
 
 		{"update to an empty name", "PUT", sub, object{"name": ""}, []string{"name"}},
-		{"update to status 2", "PUT", sub, object{"status": 2}, []string{"status"}},
-		{"update to quota 0", "PUT", sub, object{"monthly_quota": 0}, []string{"monthly_quota"}},
 		{"update beyond the cap", "PUT", sub, object{"ws_conn_limit": 6}, []string{"ws_conn_limit", "5"}},
 		{"update of two, one bad", "PUT", sub, object{"name": "other", "rate_limit": -1}, []string{"rate_limit"}},
 		{"update to bad metadata", "PUT", sub, object{"metadata": "nope"}, []string{"metadata"}},
-		{"update of expiry", "PUT", sub, object{"expires_in": -5}, []string{"expires_in"}},
 
 		{"access key with a null", "GET", "/sub-keys/%00", nil, []string{"access_key"}},
 		{"access key of 5000 characters", "GET", "/sub-keys/" + strings.Repeat("z", 5000), nil, []string{"access_key"}},
 
-		{"page 0", "GET", "/sub-keys?page=0", nil, []string{"page"}},
-		{"page text", "GET", "/sub-keys?page=x", nil, []string{"page"}},
-		{"page_size 0", "GET", "/sub-keys?page_size=0", nil, []string{"page_size", "100"}},
-		{"page_size 101", "GET", "/sub-keys?page_size=101", nil, []string{"page_size", "100"}},
-		{"page twice", "GET", "/sub-keys?page=1&page=2", nil, []string{"page"}},
-		{"status 2", "GET", "/sub-keys?status=2", nil, []string{"status"}},
-		{"keyword long", "GET", "/sub-keys?keyword=" + strings.Repeat("x", 65), nil, []string{"keyword", "64"}},
 		{"keyword not UTF-8", "GET", "/sub-keys/export?keyword=%ff", nil, []string{"keyword"}},
 
 		{"level name", "PUT", "/levels/a.b", object{}, []string{"level"}},
@@ -89,16 +70,10 @@ func TestABadRequestNamesItsParameterAndChangesNothing(t *testing.T) {
 		{"resource type", "PUT", "/levels/gold", level("spot", "HL_FILLS"), []string{"resource_type", "perpdex"}},
 		{"no resource type", "PUT", "/levels/gold", object{"permissions": []object{{"actions": []string{"HL_FILLS"}}}}, []string{"resource_type"}},
 		{"unknown action", "PUT", "/levels/gold", level("perpdex", "HL_FILLS", "HL_NOPE"), []string{"actions", "HL_NOPE"}},
-		{"permissions no list", "PUT", "/levels/gold", object{"permissions": object{}}, []string{"permissions"}},
 		{"actions no list", "PUT", "/levels/gold", object{"permissions": []object{{"resource_type": "perpdex", "actions": "HL_FILLS"}}}, []string{"permissions"}},
 		{"limit negative", "PUT", "/levels/gold", limits("max_time_range", -1), []string{"max_time_range"}},
 		{"limit a text", "PUT", "/levels/gold", limits("request_rate_limit", "fast"), []string{"request_limits"}},
-		{"limits no object", "PUT", "/levels/gold", object{"request_limits": 5}, []string{"request_limits"}},
 
-		{"batch without keys", "POST", "/sub-keys/batch-disable", object{}, []string{"access_keys"}},
-		{"batch of none", "POST", "/sub-keys/batch-disable", object{"access_keys": []string{}}, []string{"access_keys"}},
-		{"batch of 101", "POST", "/sub-keys/batch-disable", object{"access_keys": slices.Repeat([]string{k.AccessKey}, 101)}, []string{"access_keys", "100"}},
-		{"batch no list", "POST", "/sub-keys/batch-disable", object{"access_keys": k.AccessKey}, []string{"access_keys"}},
 		{"batch with an unknown key", "POST", "/sub-keys/batch-disable", object{"access_keys": []string{k.AccessKey, unknown}}, []string{"access_keys", unknown}},
 		{"batch with another's key", "POST", "/sub-keys/batch-disable", object{"access_keys": []string{k.AccessKey, b.SubKey.AccessKey}}, []string{"access_keys", b.SubKey.AccessKey}},
 	} {

@@ -18,7 +18,7 @@ var _ = does(PerpInfo, readLog, readSeries, readViews)
 // InfoIn is the union of what the types of POST /info ask for; which fields a
 // type needs is checked by its handler.
 type InfoIn struct {
-	Type            string       `body:"type" required:"true" maxlen:"64"`
+	Type            string       `body:"type" required:"true" maxlen:"64" example:"allMids"`
 	Dex             string       `body:"dex" maxlen:"32"`
 	User            *Address     `body:"user"`
 	Coin            *Coin        `body:"coin"`
