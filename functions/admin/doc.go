@@ -1,4 +1,4 @@
-// The admin function is the operator's hand on the service. It has no HTTPS
+// The admin function is the operator's access to the service. It has no HTTPS
 // endpoint: whoever may invoke it through IAM is the operator.
 //
 //	aws lambda invoke --function-name <admin> --cli-binary-format raw-in-base64-out \

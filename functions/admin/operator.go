@@ -53,7 +53,7 @@ type failure struct {
 }
 
 // invoke carries out one event. Its error is a fault of the service; what is
-// wrong with the event is told in the answer.
+// wrong with the event is reported in the answer.
 func (o *operator) invoke(ctx context.Context, event json.RawMessage) (any, error) {
 	started := o.now()
 	name, out, err := o.carryOut(ctx, event)

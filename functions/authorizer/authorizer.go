@@ -30,7 +30,7 @@ type authorizer struct {
 
 type endpointName struct{ method, resource string }
 
-// feedVariable is the stage variable that tells which feed a WebSocket API
+// feedVariable is the stage variable that names the feed that a WebSocket API
 // serves: the last part of its path. A connection's event names no path.
 const feedVariable = "feed"
 

@@ -12,6 +12,6 @@
 // nothing, to learn that this deployment's key had wrapped them; where it had not, no
 // function could start, so the deployment fails instead and says what to do.
 //
-// When the stack is given up before it was whole, or is deleted with its data, the
+// When the stack is abandoned before it was complete, or is deleted with its data, the
 // function deletes the parameter if it had made it.
 package main

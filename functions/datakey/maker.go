@@ -16,6 +16,7 @@ import (
 	ssmtypes "github.com/aws/aws-sdk-go-v2/service/ssm/types"
 	"github.com/aws/smithy-go"
 
+	"quotary/shared/backoff"
 	"quotary/shared/keys"
 )
 
@@ -28,10 +29,10 @@ const (
 	// rightsWithin is how long it may take until the rights of a role that was just
 	// made are known everywhere.
 	rightsWithin = 40 * time.Second
-	// tellShare is what part of the function's time is kept for the answer: a sixth,
+	// respondShare is what part of the function's time is kept for the answer: a sixth,
 	// 30 s of three minutes.
-	tellShare = 6
-	// reasonMost bounds what is told of a failure, in bytes: an answer may have 4,096.
+	respondShare = 6
+	// reasonMost bounds what is reported of a failure, in bytes: an answer may have 4,096.
 	reasonMost = 2000
 )
 
@@ -45,8 +46,8 @@ type maker struct {
 	log       *slog.Logger
 }
 
-// invoke does what CloudFormation asks for and tells it how that went. The error is
-// that it could not be told, so that Lambda repeats the event.
+// invoke does what CloudFormation asks for and reports how that went. The error is
+// that it could not be reported, so that Lambda repeats the event.
 func (m *maker) invoke(ctx context.Context, event cfn.Event) error {
 	answer := cfn.NewResponse(&event)
 	answer.Status = cfn.StatusSuccess
@@ -58,13 +59,13 @@ func (m *maker) invoke(ctx context.Context, event cfn.Event) error {
 	} else {
 		m.log.Info("done", "request", event.RequestType, "resource", answer.PhysicalResourceID)
 	}
-	return tell(ctx, event.ResponseURL, answer)
+	return respond(ctx, event.ResponseURL, answer)
 }
 
 // do returns the id of the resource, which CloudFormation names in later events.
 func (m *maker) do(ctx context.Context, event *cfn.Event) (id string, err error) {
 	if end, ok := ctx.Deadline(); ok {
-		sooner, done := context.WithDeadline(ctx, end.Add(-time.Until(end)/tellShare))
+		sooner, done := context.WithDeadline(ctx, end.Add(-time.Until(end)/respondShare))
 		defer done()
 		ctx = sooner
 	}
@@ -138,7 +139,7 @@ func (m *maker) make(ctx context.Context) error {
 	return nil
 }
 
-// verify tells whether the deployment's key has wrapped the data keys.
+// verify reports whether the deployment's key has wrapped the data keys.
 func (m *maker) verify(ctx context.Context, text string) error {
 	wrapped, err := keys.ParseDataKeys([]byte(text))
 	if err != nil {
@@ -182,13 +183,15 @@ func bound(id string) map[string]string { return map[string]string{keys.DataKeyC
 // permitted repeats a request that is refused for want of a right, for a while: the
 // role was made a moment ago.
 func (m *maker) permitted(ctx context.Context, request func() error) error {
-	for until := time.Now().Add(m.patience); ; {
+	pauses := backoff.Backoff{Min: m.patience / 20, Max: m.patience / 4}
+	until := time.Now().Add(m.patience)
+	for try := 0; ; try++ {
 		err := request()
 		var refused smithy.APIError
 		if err == nil || !errors.As(err, &refused) || refused.ErrorCode() != "AccessDeniedException" || time.Now().After(until) {
 			return err
 		}
-		if err := pause(ctx, m.patience/20); err != nil {
+		if err := pauses.Wait(ctx, try); err != nil {
 			return err
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"quotary/shared/signature"
 )
 
-// Stage variables tell authorizer and function what a connection's event does
+// Stage variables give authorizer and function what a connection's event does
 // not.
 const (
 	feedVariable       = "feed"       // the last part of the feed's path

@@ -74,7 +74,7 @@ func operation(public openapi.Object, e *catalog.Endpoint) openapi.Object {
 	return op
 }
 
-// proxy hands requests to a function and waits for it as long as it may run.
+// proxy passes requests to a function and waits for it as long as it may run.
 func proxy(function string) openapi.Object {
 	return openapi.Object{
 		"type": "aws_proxy", "httpMethod": "POST", "passthroughBehavior": "when_no_match",

@@ -93,7 +93,7 @@ func (b *builder) onFargate(stack awscdk.Stack, cluster awsecs.Cluster, vpc awse
 		SecurityGroups: &[]awsec2.ISecurityGroup{nobody},
 		PropagateTags:  awsecs.PropagatedTagSource_SERVICE,
 		CircuitBreaker: &awsecs.DeploymentCircuitBreaker{Enable: jsii.Bool(true), Rollback: jsii.Bool(true)},
-		// New tasks stand by until an old one stops, which hands its lease over at
+		// New tasks stand by until an old one stops, which releases its lease at
 		// once: at no time are there fewer than should run.
 		MinHealthyPercent: jsii.Number(100),
 		MaxHealthyPercent: jsii.Number(200),

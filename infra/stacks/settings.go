@@ -73,7 +73,7 @@ type Settings struct {
 	// Runbook is the address of this guide for links in alarms.
 	Runbook string `context:"runbook" default:"infra/README.md"`
 	// BudgetUSD warns by AlarmEmail at 80 % and 100 % of a month's spending of
-	// the whole account; 0 is no budget.
+	// all of the account; 0 is no budget.
 	BudgetUSD int `context:"budgetUSD" default:"0"`
 
 	// Assets is the folder in which make package puts the programs.
@@ -164,7 +164,7 @@ func (s *Settings) check() error {
 	case (s.ZoneID == "") != (s.ZoneName == ""):
 		return fmt.Errorf("settings zoneID and zoneName: need each other")
 	case s.BudgetUSD > 0 && s.AlarmEmail == "":
-		return fmt.Errorf("setting budgetUSD: needs alarmEmail to tell somebody")
+		return fmt.Errorf("setting budgetUSD: needs alarmEmail to warn somebody")
 	case s.IngesterTasks < 1:
 		return fmt.Errorf("setting ingesterTasks: must be at least 1, as nothing else writes market data")
 	case !nodeDir.MatchString(s.NodeDir):
@@ -172,7 +172,7 @@ func (s *Settings) check() error {
 	case s.Orders != "filled" && s.Orders != "all":
 		return fmt.Errorf("setting orders: must be filled or all, not %q", s.Orders)
 	case s.Orders != "filled" && s.NodeDir == "":
-		return fmt.Errorf("setting orders: needs nodeDir, as only a node tells the statuses of all orders")
+		return fmt.Errorf("setting orders: needs nodeDir, as only a node reports the statuses of all orders")
 	case s.ThrottleRate < 1 || s.ThrottleBurst < 1:
 		return fmt.Errorf("settings throttleRate and throttleBurst: must be at least 1, as 0 would refuse everybody")
 	case s.WAFRate != 0 && s.WAFRate < 10:

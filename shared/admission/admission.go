@@ -1,7 +1,7 @@
 // Package admission is the one gate that every request passes, in this order:
 // signature, nonce, status of the key, permission, time span, rate and quota.
 //
-// The authorizer runs the first four ([Gate.Check]) and hands the result to the
+// The authorizer runs the first four ([Gate.Check]) and passes the result to the
 // function ([Caller.Context], [CallerFrom]), which runs the rest once it knows
 // that the request is well formed: only then is a request counted. A POST that
 // carries its signature in the body passes the authorizer unchecked and marked;
@@ -41,14 +41,14 @@ type Refusal struct {
 	Status     int           // 400, 401, 403 or 429
 	Message    string        // one sentence for the caller
 	RetryAfter time.Duration // with 429
-	// Proven tells that the caller knows the secret of the key. Nobody else
-	// is told more than that the signature failed.
+	// Proven says that the caller knows the secret of the key. Nobody else
+	// learns more than that the signature failed.
 	Proven bool
 	// Cause counts the refusal; "" for one that was counted where it was made.
 	Cause Cause
 }
 
-// Cause is why requests are refused, as metrics tell them apart.
+// Cause is why requests are refused, as metrics distinguish it.
 type Cause string
 
 // The causes.

@@ -7,7 +7,7 @@ import (
 )
 
 // Caller is who an admitted request comes from, with the limits in force. The
-// authorizer hands it to the function, which therefore need not read the key
+// authorizer passes it to the function, which therefore need not read the key
 // again.
 type Caller struct {
 	AccessKey   string
@@ -69,8 +69,8 @@ const (
 	contextRefused     = "refused"
 )
 
-// ReasonContext is the context name under which the authorizer tells the
-// gateway why it denied; the gateway's template shows it.
+// ReasonContext is the context name under which the authorizer gives the
+// gateway the reason why it denied; the gateway's template shows it.
 const ReasonContext = "reason"
 
 // numbers lists the limits under the names they have in an authorizer's context.

@@ -198,7 +198,7 @@ type ExportIn struct {
 	Keyword string `query:"keyword" maxlen:"64"`
 }
 
-// Export is the whole response body: a bare JSON array, oldest first.
+// Export is all of the response body: a bare JSON array, oldest first.
 type Export []ExportRow
 
 // Bare marks a response without envelope.

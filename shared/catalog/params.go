@@ -104,7 +104,7 @@ func (i *Int) UnmarshalJSON(b []byte) error {
 	return unmarshalScalar(b, i.UnmarshalText)
 }
 
-// unmarshalScalar hands the text of a JSON number or string to parse.
+// unmarshalScalar parses the text of a JSON number or string.
 func unmarshalScalar(b []byte, parse func([]byte) error) error {
 	if len(b) == 0 || string(b) == "null" {
 		return nil

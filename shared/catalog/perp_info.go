@@ -62,7 +62,7 @@ type Candle struct {
 }
 
 // InfoFill is one account's side of a trade in the venue's own shape, as
-// userFills and userFillsByTime tell it. Decimals are the venue's texts.
+// userFills and userFillsByTime report it. Decimals are the venue's texts.
 type InfoFill struct {
 	Coin          string           `json:"coin"`
 	Px            string           `json:"px"`
@@ -84,7 +84,7 @@ type InfoFill struct {
 	TwapID        *int64           `json:"twapId"`
 }
 
-// InfoLiquidation tells whom an execution liquidated: the account of the fill
+// InfoLiquidation names whom an execution liquidated: the account of the fill
 // or the other side.
 type InfoLiquidation struct {
 	LiquidatedUser string `json:"liquidatedUser"`
@@ -93,7 +93,7 @@ type InfoLiquidation struct {
 }
 
 // FundingRate is what longs paid shorts in one hour per unit of notional, as
-// fundingHistory tells it; shorts paid longs where it is negative.
+// fundingHistory reports it; shorts paid longs where it is negative.
 type FundingRate struct {
 	Coin        string `json:"coin"`
 	FundingRate string `json:"fundingRate"`

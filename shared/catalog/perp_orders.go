@@ -46,7 +46,7 @@ type OrderWrapper struct {
 // VenueOrder is an order as it stood when its status changed. Decimals are the
 // venue's own texts.
 type VenueOrder struct {
-	Children         []json.RawMessage `json:"children"` // orders that it brings along, as the venue tells them
+	Children         []json.RawMessage `json:"children"` // orders that it brings along, as the venue sends them
 	Cloid            *string           `json:"cloid"`    // client order id
 	Coin             string            `json:"coin"`
 	IsPositionTpsl   bool              `json:"isPositionTpsl"`

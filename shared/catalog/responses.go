@@ -40,7 +40,7 @@ type GatewayResponse struct {
 // GatewayResponses returns the gateway's own answers.
 //
 // They share one body that the reader of every envelope understands. A refused
-// signature has a fixed text: whoever cannot sign is not told what was wrong. A
+// signature has a fixed text: whoever cannot sign does not learn what was wrong. A
 // denied permission shows the authorizer's reason.
 func GatewayResponses() []GatewayResponse {
 	return []GatewayResponse{

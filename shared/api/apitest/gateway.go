@@ -129,7 +129,7 @@ func Event(t testing.TB, method, target string, body any) events.APIGatewayProxy
 		}
 		event.Body = string(text)
 	}
-	if !utf8.ValidString(event.Body) { // the gateway hands on in base64 what is no text
+	if !utf8.ValidString(event.Body) { // the gateway passes on in base64 what is no text
 		event.Body, event.IsBase64Encoded = base64.StdEncoding.EncodeToString([]byte(event.Body)), true
 	}
 	return event

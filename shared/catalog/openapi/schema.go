@@ -94,6 +94,9 @@ func (d *document) accepted(t reflect.Type, tag reflect.StructTag) Object {
 		}
 		s["enum"] = values
 	}
+	if example := tag.Get("example"); example != "" {
+		s["example"] = example
+	}
 	if longest, err := strconv.Atoi(tag.Get("maxlen")); err == nil {
 		s["maxLength"] = longest
 	}

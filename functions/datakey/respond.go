@@ -6,22 +6,25 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"time"
 
 	"github.com/aws/aws-lambda-go/cfn"
+
+	"quotary/shared/backoff"
 )
 
 const (
-	tellTimes  = 4
-	tellWithin = 5 * time.Second
+	respondTries   = 4
+	respondTimeout = 5 * time.Second // of one try
 )
 
-// tell puts the answer where CloudFormation waits for it. The address is signed:
+var betweenTries = backoff.Backoff{Min: time.Second, Max: 4 * time.Second}
+
+// respond puts the answer where CloudFormation waits for it. The address is signed:
 // whoever knows it could answer, so no error repeats it.
-func tell(ctx context.Context, to string, answer *cfn.Response) error {
+func respond(ctx context.Context, to string, answer *cfn.Response) error {
 	body, err := json.Marshal(answer)
 	if err != nil {
 		return fmt.Errorf("answer CloudFormation: %w", err)
@@ -30,17 +33,17 @@ func tell(ctx context.Context, to string, answer *cfn.Response) error {
 		if err = put(ctx, to, body); err == nil {
 			return nil
 		}
-		if try == tellTimes {
+		if try == respondTries {
 			return fmt.Errorf("answer CloudFormation, %d times: %w", try, err)
 		}
-		if err := pause(ctx, time.Second<<try/2); err != nil {
+		if err := betweenTries.Wait(ctx, try-1); err != nil {
 			return fmt.Errorf("answer CloudFormation: %w", err)
 		}
 	}
 }
 
 func put(ctx context.Context, to string, body []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, tellWithin)
+	ctx, cancel := context.WithTimeout(ctx, respondTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPut, to, bytes.NewReader(body))
 	if err != nil {
@@ -59,16 +62,4 @@ func put(ctx context.Context, to string, body []byte) error {
 		return fmt.Errorf("status %d", res.StatusCode)
 	}
 	return nil
-}
-
-// pause waits for half of d and a random part of the other half.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d/2 + rand.N(d/2))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
