@@ -13,8 +13,21 @@ import (
 // grant is what the authorizer said of a request, allowed or not.
 type grant struct {
 	principal string
-	context   map[string]string
+	context   map[string]string // functions and templates get every value as text
 	latency   time.Duration
+}
+
+// members are what functions find of a grant in their events; none where no
+// authorizer was asked.
+func (g *grant) members() map[string]any {
+	if g == nil {
+		return nil
+	}
+	members := map[string]any{"principalId": g.principal, "integrationLatency": g.latency.Milliseconds()}
+	for key, value := range g.context {
+		members[key] = value
+	}
+	return members
 }
 
 // authorize asks the authorizer. The grant is there whenever the authorizer gave
@@ -51,9 +64,9 @@ func authorizerRefusal(err error) *refusal {
 
 // authorizerAnswer is the output format of a REST API's Lambda authorizer.
 type authorizerAnswer struct {
-	PrincipalID    string                     `json:"principalId"`
-	PolicyDocument policy                     `json:"policyDocument"`
-	Context        map[string]json.RawMessage `json:"context"`
+	PrincipalID    string             `json:"principalId"`
+	PolicyDocument policy             `json:"policyDocument"`
+	Context        map[string]*scalar `json:"context"`
 }
 
 func parseAuthorizerAnswer(answer []byte) (*grant, policy, error) {
@@ -68,26 +81,11 @@ func parseAuthorizerAnswer(answer []byte) (*grant, policy, error) {
 		return nil, policy{}, err
 	}
 	given := &grant{principal: out.PrincipalID, context: make(map[string]string, len(out.Context))}
-	for key, raw := range out.Context {
-		value, err := contextValue(raw)
-		if err != nil {
-			return nil, policy{}, fmt.Errorf("context key %q: %w", key, err)
+	for key, value := range out.Context {
+		if value == nil {
+			return nil, policy{}, fmt.Errorf("context key %q: want a string, a number or a boolean", key)
 		}
-		given.context[key] = value
+		given.context[key] = string(*value)
 	}
 	return given, out.PolicyDocument, nil
-}
-
-// contextValue is a value of the context as text, which is how functions and
-// templates get it. AWS refuses what is not a string, a number or a boolean.
-func contextValue(raw json.RawMessage) (string, error) {
-	switch raw[0] {
-	case '"':
-		var s string
-		err := json.Unmarshal(raw, &s)
-		return s, err
-	case '{', '[', 'n':
-		return "", errors.New("want a string, a number or a boolean")
-	}
-	return string(raw), nil
 }

@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"log/slog"
@@ -54,6 +55,48 @@ func BenchmarkPlainHandler(b *testing.B) {
 		<-served
 	})
 	measure(b, &http.Client{Transport: transport}, "http://"+listener.Addr().String()+"/api/guarded/BTC")
+}
+
+// BenchmarkPost is a message from the AWS SDK's client, signing included, through the
+// management API to clients that read whatever comes, all over loopback and in one
+// process.
+func BenchmarkPost(b *testing.B) {
+	s := start(b, func(c *gateway.Config, _ map[string]lambdahost.Function) {
+		c.Log = slog.New(slog.NewJSONHandler(io.Discard, nil))
+	})
+	const clients = 50
+	var readers sync.WaitGroup
+	var ids []string
+	for range clients {
+		var wire net.Conn
+		_, r := s.dial(b, "/ws", network(func(c net.Conn) { wire = c }))
+		if r.StatusCode != http.StatusSwitchingProtocols {
+			b.Fatalf("refused with %d", r.StatusCode)
+		}
+		readers.Go(func() { _, _ = io.Copy(io.Discard, wire) })
+		b.Cleanup(func() { _ = wire.Close() })
+	}
+	b.Cleanup(func() {
+		s.stop()
+		readers.Wait()
+	})
+	for _, e := range s.received(b, "CONNECT", "") {
+		ids = append(ids, e["requestContext"].(map[string]any)["connectionId"].(string))
+	}
+	client := s.management()
+	message := bytes.Repeat([]byte("0123456789"), 40) // about a book with ten levels
+	var next atomic.Int64
+	b.SetParallelism(8)
+	b.ReportAllocs()
+	b.RunParallel(func(loop *testing.PB) {
+		for loop.Next() {
+			if err := post(client, ids[next.Add(1)%clients], message); err != nil {
+				b.Error(err)
+				return
+			}
+		}
+	})
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "posts/s")
 }
 
 func measure(b *testing.B, client *http.Client, url string) {

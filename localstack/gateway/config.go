@@ -23,7 +23,7 @@ const (
 	// DefaultMaxConnections bounds the WebSocket connections open at one time.
 	// AWS bounds only how fast they are opened.
 	DefaultMaxConnections = 16_384
-	// DefaultSocketWrite is how long a client may leave its messages unread.
+	// DefaultSocketWrite is how long a client may leave a message unread.
 	DefaultSocketWrite = 10 * time.Second
 )
 
@@ -91,8 +91,9 @@ type SocketLimits struct {
 	Idle time.Duration
 	// Lifetime closes every connection at this age (2 hours).
 	Lifetime time.Duration
-	// Write closes a connection whose client has read nothing for so long while
-	// there was something to read (DefaultSocketWrite).
+	// Write closes a connection whose client has not read one message for so long
+	// while there was one to read (DefaultSocketWrite). One that pings meanwhile is
+	// closed after 5 s, because its ping cannot be answered.
 	Write time.Duration
 	// Connections bounds those open at one time (DefaultMaxConnections).
 	Connections int

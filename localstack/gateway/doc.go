@@ -57,14 +57,13 @@
 //
 // Functions and the ingester reach connections through the management API at
 // <stage>/@connections/{id}, which one endpoint serves for all WebSocket APIs of
-// the stage. Which that is the owner tells them, in a stage variable for example:
-// on AWS it is https://{domainName}/{stage}, here the scheme is http. POST answers
-// when the message is accepted, not when the client has it, as on AWS: it lies in
-// the client's socket or, up to 128 KiB, beside it. Requests may be sent before the
-// answers to earlier ones are read, as HTTP/1.1 has it: they are carried out in
-// their order, and cost a fraction. A client that reads too slowly for that has
-// further posts refused with 429 LimitExceededException, and is closed when it reads
-// nothing for a while ([SocketLimits]). No post waits for a client.
+// the stage. The owner passes its address on, in a stage variable for example: on AWS
+// it is https://{domainName}/{stage}, here the scheme is http. POST answers when the
+// message is accepted, not when the client has it, as on AWS: it waits in a queue of
+// the connection's own, of at most 128 KiB beyond what the system holds for the client.
+// A client that reads too slowly for that has further posts refused with 429
+// LimitExceededException, and is closed when it does not read one message for a while
+// ([SocketLimits]). No post waits for a client.
 //
 // # Differences from AWS
 //

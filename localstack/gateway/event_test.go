@@ -115,20 +115,3 @@ func FuzzRequest(f *testing.F) {
 		}
 	})
 }
-
-func FuzzAppendString(f *testing.F) {
-	f.Add("plain")
-	f.Add("\"\\\x00\n\x7f\u2028π\xff\xe2\x82")
-	f.Fuzz(func(t *testing.T, s string) {
-		var back string
-		if err := json.Unmarshal(appendString(nil, s), &back); err != nil {
-			t.Fatalf("%q: %v", s, err)
-		}
-		if want := strings.ToValidUTF8(s, "\ufffd"); utf8.ValidString(s) && back != want {
-			t.Errorf("%q came back as %q", s, back)
-		}
-		if string(appendString(nil, []byte(s))) != string(appendString(nil, s)) {
-			t.Error("text and bytes differ")
-		}
-	})
-}

@@ -1,107 +1,120 @@
 package gateway
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/binary"
-
-	"github.com/coder/websocket"
+	"io"
+	"net"
+	"net/http"
+	"slices"
 )
+
+// The WebSocket library bounds the size of messages, but does not show frames. So it
+// reads from the client through a frameConn, which follows the headers of the frames
+// and looks at nothing but their lengths: what breaks the protocol the library finds.
 
 // Bits of the first byte of a frame.
 const (
 	finBit     = 0x80
 	controlBit = 0x08
-	closeFrame = finBit | controlBit
 )
 
-// appendMessage adds a message to the client in frames of at most 32 KiB. The
-// WebSocket library writes one message at a time, with a system call for each.
-func appendMessage(b []byte, kind websocket.MessageType, body []byte) []byte {
-	for first := byte(kind); ; first = 0 {
-		frame := body[:min(len(body), maxFrame)]
-		if body = body[len(frame):]; len(body) == 0 {
-			first |= finBit
-		}
-		if b = append(b, first); len(frame) < 126 {
-			b = append(b, byte(len(frame)))
-		} else {
-			b = binary.BigEndian.AppendUint16(append(b, 126), uint16(len(frame)))
-		}
-		if b = append(b, frame...); len(body) == 0 {
-			return b
-		}
-	}
-}
+// frameConn is a client's connection that notices frames larger than maxFrame. It has
+// one reader.
+type frameConn struct {
+	net.Conn
+	in       io.Reader // Conn, after what net/http had already read from it
+	received func()    // called whenever bytes have come
 
-// isClose tells whether a frame is the last of its connection.
-func isClose(frame []byte) bool { return len(frame) > 0 && frame[0] == closeFrame }
-
-// frameMeter follows a client's bytes through the headers of its frames, because
-// the WebSocket library bounds messages but not frames. It looks at lengths only:
-// whatever breaks the protocol is for the library to find.
-type frameMeter struct {
 	header   [10]byte // of the frame that has begun, without its mask
 	have     int      // bytes of header and mask seen
 	skip     uint64   // bytes of payload still to come
 	messages int      // that have ended
-	over     int      // the first message with too large a frame, counted from 1; 0 for none
+	tooLarge int      // the first message with too large a frame, counted from 1; 0 for none
 }
 
-// tooLarge says whether the n-th message, counted from 1, has too large a frame.
-func (f *frameMeter) tooLarge(n int) bool { return f.over == n }
+// frameHijacker gives the WebSocket library a frameConn in place of the connection.
+type frameHijacker struct {
+	http.ResponseWriter
+	conn *frameConn // set by Hijack
+}
 
-// pass takes note of bytes that were read.
-func (f *frameMeter) pass(p []byte) {
+func (h *frameHijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, buffered, err := http.NewResponseController(h.ResponseWriter).Hijack()
+	if err != nil {
+		return nil, nil, err
+	}
+	if c, ok := conn.(*refusalConn); ok { // of use to net/http only
+		conn = c.Conn
+	}
+	early, _ := buffered.Peek(buffered.Reader.Buffered()) // what is buffered can be peeked at
+	h.conn.Conn, h.conn.in = conn, io.MultiReader(bytes.NewReader(slices.Clone(early)), conn)
+	return h.conn, bufio.NewReadWriter(bufio.NewReader(h.conn), bufio.NewWriter(h.conn)), nil
+}
+
+func (c *frameConn) Read(p []byte) (int, error) {
+	n, err := c.in.Read(p)
+	if n > 0 {
+		c.received()
+		c.follow(p[:n])
+	}
+	return n, err
+}
+
+// follow takes note of bytes that were read.
+func (c *frameConn) follow(p []byte) {
 	for len(p) > 0 {
-		if f.skip > 0 {
-			n := min(f.skip, uint64(len(p)))
-			f.skip -= n
+		if c.skip > 0 {
+			n := min(c.skip, uint64(len(p)))
+			c.skip -= n
 			p = p[n:]
 			continue
 		}
-		if f.have < len(f.header) {
-			f.header[f.have] = p[0]
+		if c.have < len(c.header) {
+			c.header[c.have] = p[0]
 		}
-		f.have++
+		c.have++
 		p = p[1:]
-		if f.have >= 2 && f.have == f.headerSize() {
-			f.begin()
+		if c.have >= 2 && c.have == c.headerSize() {
+			c.begin()
 		}
 	}
 }
 
 // headerSize is known from the second byte on: two bytes, the longer forms of the
 // length, and the mask.
-func (f *frameMeter) headerSize() int {
+func (c *frameConn) headerSize() int {
 	size := 2
-	switch f.header[1] & 0x7f {
+	switch c.header[1] & 0x7f {
 	case 126:
 		size += 2
 	case 127:
 		size += 8
 	}
-	if f.header[1]&0x80 != 0 {
+	if c.header[1]&0x80 != 0 {
 		size += 4
 	}
 	return size
 }
 
 // begin reads a complete header.
-func (f *frameMeter) begin() {
-	f.skip = uint64(f.header[1] & 0x7f)
-	switch f.skip {
+func (c *frameConn) begin() {
+	c.skip = uint64(c.header[1] & 0x7f)
+	switch c.skip {
 	case 126:
-		f.skip = uint64(binary.BigEndian.Uint16(f.header[2:]))
+		c.skip = uint64(binary.BigEndian.Uint16(c.header[2:]))
 	case 127:
-		f.skip = binary.BigEndian.Uint64(f.header[2:])
+		c.skip = binary.BigEndian.Uint64(c.header[2:])
 	}
-	f.have = 0
-	if f.header[0]&controlBit != 0 {
+	c.have = 0
+	if c.header[0]&controlBit != 0 {
 		return
 	}
-	if f.skip > maxFrame && f.over == 0 {
-		f.over = f.messages + 1
+	if c.skip > maxFrame && c.tooLarge == 0 {
+		c.tooLarge = c.messages + 1
 	}
-	if f.header[0]&finBit != 0 {
-		f.messages++
+	if c.header[0]&finBit != 0 {
+		c.messages++
 	}
 }

@@ -12,13 +12,13 @@ import (
 // Gateway is one stage of a REST API and of WebSocket APIs beside it. It is an
 // http.Handler.
 type Gateway struct {
-	cfg     Config
-	prefix  string // the stage with its slash: /api
-	arn     string // of the stage's methods, to be followed by method and path
-	routes  *tree
-	answers map[string]answer
-	sockets *sockets
-	slots   chan struct{} // one taken by every request under way
+	cfg         Config
+	prefix      string // the stage with its slash: /api
+	arn         string // of the stage's methods, to be followed by method and path
+	routes      *tree
+	answers     map[string]answer
+	connections *connections
+	slots       chan struct{} // one taken by every request under way
 }
 
 // New checks a configuration and makes its gateway.
@@ -43,7 +43,7 @@ func New(cfg Config) (*Gateway, error) {
 		answers: answers,
 		slots:   make(chan struct{}, cfg.MaxInFlight),
 	}
-	if g.sockets, err = newSockets(cfg, g.prefix, routes); err != nil {
+	if g.connections, err = newConnections(cfg, routes); err != nil {
 		return nil, fmt.Errorf("gateway: %w", err)
 	}
 	return g, nil
@@ -54,8 +54,8 @@ const statusGone = 499
 
 // ServeHTTP takes one request through the gateway.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if g.sockets.manages(r) {
-		g.manage(w, r)
+	if id, ok := g.managedID(r); ok {
+		g.serveManagement(w, r, id)
 		return
 	}
 	req := g.newRequest(r)
@@ -64,24 +64,24 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header["x-amzn-RequestId"] = []string{req.id}
 	header["x-amz-apigw-id"] = []string{req.extendedID}
 
-	if path, _, ok := g.inStage(r); ok && g.sockets.at(path) != nil {
-		api := g.sockets.at(path)
-		status, no := g.handshake(w, req, api)
-		g.log(req, status, time.Since(began), no)
-		return
+	if path, _, ok := g.inStage(r); ok {
+		if api := g.connections.api(path); api != nil {
+			g.serveSocket(w, req, api)
+			return
+		}
 	}
-	answer, no := g.handle(w, req)
-	status := g.reply(w, req, answer, no)
-	g.log(req, status, time.Since(began), no)
+	answer, refused := g.handle(w, req)
+	status := g.reply(w, req, answer, refused)
+	g.log(req, status, time.Since(began), refused)
 }
 
 // reply writes the answer or the refusal, and returns its status for the log.
-func (g *Gateway) reply(w http.ResponseWriter, req *request, answer *proxyAnswer, no *refusal) int {
+func (g *Gateway) reply(w http.ResponseWriter, req *request, answer *proxyAnswer, refused *refusal) int {
 	switch {
 	case req.http.Context().Err() != nil:
 		return statusGone
-	case no != nil:
-		return g.refuse(w, req, no)
+	case refused != nil:
+		return g.refuse(w, req, refused)
 	}
 	answer.write(w)
 	return answer.status
@@ -98,27 +98,26 @@ func (g *Gateway) handle(w http.ResponseWriter, req *request) (*proxyAnswer, *re
 	if headerSize(req.http) > MaxHeader {
 		return nil, &refusal{kind: "DEFAULT_4XX", status: http.StatusRequestHeaderFieldsTooLarge, message: headersTooLarge}
 	}
-	if no := g.locate(req); no != nil {
-		return nil, no
+	if refused := g.locate(req); refused != nil {
+		return nil, refused
 	}
-	if no := g.readBody(w, req); no != nil {
-		return nil, no
+	if refused := g.readBody(w, req); refused != nil {
+		return nil, refused
 	}
 	ctx := req.http.Context()
-	common := g.commonMembers(req)
 	if req.route.Authorize {
-		given, no := g.authorize(ctx, g.methodARN(req), g.authorizerEvent(req, common))
+		given, refused := g.authorize(ctx, g.methodARN(req), g.authorizerEvent(req))
 		req.grant = given
-		if no != nil {
-			return nil, no
+		if refused != nil {
+			return nil, refused
 		}
 	}
-	return g.integrate(ctx, req.route.Function, g.functionEvent(req, common))
+	return g.integrate(ctx, req.route.Function, g.functionEvent(req))
 }
 
 // log writes the request down without its path and query, which are the client's
 // text and may hold a signature.
-func (g *Gateway) log(req *request, status int, took time.Duration, no *refusal) {
+func (g *Gateway) log(req *request, status int, took time.Duration, refused *refusal) {
 	level := slog.LevelInfo
 	attrs := make([]slog.Attr, 0, 7)
 	attrs = append(attrs,
@@ -127,11 +126,11 @@ func (g *Gateway) log(req *request, status int, took time.Duration, no *refusal)
 		slog.Int("status", status),
 		slog.Float64("ms", float64(took.Microseconds())/1000),
 		slog.String("request_id", req.id))
-	if no != nil {
-		attrs = append(attrs, slog.String("type", no.kind))
-		if no.cause != nil && !errors.Is(no.cause, context.Canceled) {
+	if refused != nil {
+		attrs = append(attrs, slog.String("type", refused.kind))
+		if refused.cause != nil && !errors.Is(refused.cause, context.Canceled) {
 			level = slog.LevelWarn
-			attrs = append(attrs, slog.String("error", no.cause.Error()))
+			attrs = append(attrs, slog.String("error", refused.cause.Error()))
 		}
 	}
 	g.cfg.Log.LogAttrs(context.Background(), level, "request", attrs...)

@@ -165,7 +165,7 @@ func TestTheAuthorizerGetsTheRequestWithoutItsBody(t *testing.T) {
 		t.Error("the authorizer got the body")
 	}
 	if seen["requestContext"].(map[string]any)["requestId"] != context["requestId"] {
-		t.Error("authorizer and function were told different request ids")
+		t.Error("authorizer and function got different request ids")
 	}
 }
 

@@ -21,7 +21,7 @@ func TestTheAuthorizerIsAskedAboutTheRouteConnect(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	_, id := s.connect(t, "/ws/guarded?auth=allow")
-	about := s.told(t, "CONNECT", id)[0]["requestContext"].(map[string]any)
+	about := s.received(t, "CONNECT", id)[0]["requestContext"].(map[string]any)
 	var seen map[string]any
 	if err := json.Unmarshal([]byte(about["authorizer"].(map[string]any)["seen"].(string)), &seen); err != nil {
 		t.Fatal(err)
@@ -105,9 +105,9 @@ func TestEveryRefusedHandshakeHasItsStatusAndItsBody(t *testing.T) {
 	if r := s.send(t, "POST", "/ws", ""); r.StatusCode != 405 || r.Header.Get("Allow") != "GET" {
 		t.Errorf("POST is answered %d, Allow %q", r.StatusCode, r.Header.Get("Allow"))
 	}
-	t.Cleanup(func() { // what never was open is not told to have ended
-		if told := s.told(t, "DISCONNECT", ""); len(told) > 0 {
-			t.Errorf("%d refused handshakes were told as disconnects", len(told))
+	t.Cleanup(func() { // what never was open gets no $disconnect
+		if disconnects := s.received(t, "DISCONNECT", ""); len(disconnects) > 0 {
+			t.Errorf("%d refused handshakes got a $disconnect", len(disconnects))
 		}
 	})
 }
@@ -120,7 +120,7 @@ func TestTheFunctionChoosesTheSubprotocol(t *testing.T) {
 	}
 }
 
-func TestAClientThatLeavesDuringTheHandshakeIsToldToHaveLeft(t *testing.T) {
+func TestAClientThatLeavesDuringTheHandshakeIsReportedAsDisconnected(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	release := filepath.Join(t.TempDir(), "release")
@@ -139,7 +139,7 @@ func TestAClientThatLeavesDuringTheHandshakeIsToldToHaveLeft(t *testing.T) {
 	if err := os.WriteFile(release, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	waitUntil(t, func() bool { return len(s.told(t, "DISCONNECT", "")) == 1 })
+	waitUntil(t, func() bool { return len(s.received(t, "DISCONNECT", "")) == 1 })
 }
 
 func TestTheConnectionOverTheLimitIsRefusedUntilOneEnds(t *testing.T) {

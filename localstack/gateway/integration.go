@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -54,106 +55,89 @@ type proxyAnswer struct {
 	binary bool // the body came in base64
 }
 
+// parseProxyAnswer is strict about the members' names, which encoding/json's structs
+// are not: on AWS an answer with a name too many or in other letters is malformed.
 func parseProxyAnswer(answer []byte) (*proxyAnswer, error) {
-	in := &scanner{data: answer}
-	out := new(proxyAnswer)
-	single := http.Header{}
-	err := in.object(func(key string) (err error) {
-		switch key {
-		case "statusCode":
-			out.status, err = readStatus(in)
-		case "headers":
-			single, err = readHeaders(in, (*scanner).scalar)
-		case "multiValueHeaders":
-			out.header, err = readHeaders(in, (*scanner).scalars)
-		case "isBase64Encoded":
-			out.binary, err = readFlag(in)
-		case "body":
-			if out.body = nil; !in.null() {
-				out.body, err = in.string(len(in.data) - in.at) // nearly all of the answer
-			}
-		default:
-			return fmt.Errorf("the answer has a key %q: want statusCode, headers, multiValueHeaders, body, isBase64Encoded", key)
-		}
-		return err
-	})
-	if err == nil {
-		err = in.end()
-	}
-	if err != nil {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(answer, &members); err != nil {
 		return nil, err
 	}
-	if out.status < 200 || out.status > 599 {
+	out := new(proxyAnswer)
+	var status scalar
+	var single map[string]*scalar
+	var multi map[string][]*scalar
+	var body string
+	for name, raw := range members {
+		var err error
+		switch name {
+		case "statusCode":
+			err = json.Unmarshal(raw, &status)
+		case "headers":
+			err = json.Unmarshal(raw, &single)
+		case "multiValueHeaders":
+			err = json.Unmarshal(raw, &multi)
+		case "isBase64Encoded":
+			err = json.Unmarshal(raw, &out.binary)
+		case "body":
+			err = json.Unmarshal(raw, &body)
+		default:
+			err = errors.New("want statusCode, headers, multiValueHeaders, body, isBase64Encoded")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the answer's %q: %w", name, err)
+		}
+	}
+	var err error
+	if out.status, err = strconv.Atoi(string(status)); err != nil || out.status < 200 || out.status > 599 {
 		return nil, errors.New("statusCode: want a number from 200 to 599")
 	}
-	// A name in both lists has the values of multiValueHeaders.
-	maps.Copy(single, out.header)
-	out.header = single
+	out.header = responseHeader(single, multi)
+	out.body = []byte(body)
 	if out.binary {
-		if out.body, err = base64.StdEncoding.AppendDecode(nil, out.body); err != nil {
+		if out.body, err = base64.StdEncoding.DecodeString(body); err != nil {
 			return nil, fmt.Errorf("body: %w", err)
 		}
 	}
 	return out, nil
 }
 
-// readStatus takes a number, or a string that holds one.
-func readStatus(in *scanner) (int, error) {
-	values, err := in.scalar()
-	if err != nil || len(values) == 0 {
-		return 0, err
+// responseHeader joins the two lists. A name in both has the values of the second.
+func responseHeader(single map[string]*scalar, multi map[string][]*scalar) http.Header {
+	header := make(http.Header)
+	for name, value := range single {
+		setHeader(header, name, value)
 	}
-	return strconv.Atoi(values[0])
+	for name, values := range multi {
+		setHeader(header, name, values...)
+	}
+	return header
 }
 
-func readFlag(in *scanner) (bool, error) {
-	in.next()
-	text, err := in.literal()
-	if err == nil && text != "true" && text != "false" && text != "null" {
-		err = errors.New("isBase64Encoded: want true or false")
-	}
-	return text == "true", err
-}
-
-func readHeaders(in *scanner, values func(*scanner) ([]string, error)) (http.Header, error) {
-	header := make(http.Header, 8)
-	if in.null() {
-		return header, nil
-	}
-	return header, in.object(func(name string) error {
-		all, err := values(in)
-		if name = headerName(name); name != "" && len(all) > 0 {
-			header[name] = all
+func setHeader(header http.Header, name string, values ...*scalar) {
+	var texts []string
+	for _, value := range values {
+		if value != nil {
+			texts = append(texts, string(*value))
 		}
-		return err
-	})
+	}
+	if name = headerName(name); name != "" && len(texts) > 0 {
+		header[name] = texts
+	}
 }
 
-// scalar reads a string, or a number or boolean as it is written; none for null.
-func (s *scanner) scalar() ([]string, error) {
-	if s.null() {
-		return nil, nil
-	}
-	if s.next() == '"' {
-		text, err := s.string(0)
-		return []string{string(text)}, err
-	}
-	text, err := s.literal()
-	return []string{text}, err
-}
+// scalar is a JSON string, or a number or boolean as it is written. A pointer to one
+// is nil for null.
+type scalar string
 
-// scalars reads a list of them.
-func (s *scanner) scalars() ([]string, error) {
-	var all []string
-	if s.null() {
-		return nil, nil
+func (s *scalar) UnmarshalJSON(data []byte) error {
+	switch data[0] {
+	case '"':
+		return json.Unmarshal(data, (*string)(s))
+	case '{', '[', 'n':
+		return errors.New("want a string, a number or a boolean")
 	}
-	err := s.array(func() error {
-		one, err := s.scalar()
-		all = append(all, one...)
-		return err
-	})
-	return all, err
+	*s = scalar(data)
+	return nil
 }
 
 // Headers of an answer that the gateway renames or drops, as AWS does.

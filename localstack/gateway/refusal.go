@@ -103,13 +103,13 @@ type rendered struct {
 	body   []byte
 }
 
-func (g *Gateway) render(req *request, no *refusal) rendered {
-	usual := kinds[no.kind]
+func (g *Gateway) render(req *request, refused *refusal) rendered {
+	usual := kinds[refused.kind]
 	status := usual.status
-	if no.status != 0 {
-		status = no.status
+	if refused.status != 0 {
+		status = refused.status
 	}
-	a, configured := g.answers[no.kind]
+	a, configured := g.answers[refused.kind]
 	if !configured {
 		fallback := "DEFAULT_4XX"
 		if status >= http.StatusInternalServerError {
@@ -120,14 +120,14 @@ func (g *Gateway) render(req *request, no *refusal) rendered {
 	if a.status != 0 {
 		status = a.status
 	}
-	lookup := func(name string) (string, bool) { return g.variable(req, no, name) }
+	lookup := func(name string) (string, bool) { return g.variable(req, refused, name) }
 	out := rendered{status: status, header: make(http.Header, 4), body: a.body.json(lookup)}
 	out.header["Content-Type"] = []string{"application/json"}
 	out.header["Content-Length"] = []string{strconv.Itoa(len(out.body))}
 	if usual.name != "" {
 		out.header["x-amzn-ErrorType"] = []string{usual.name}
 	}
-	if no.kind == methodNotAllowed {
+	if refused.kind == methodNotAllowed {
 		out.header["Allow"] = []string{req.resource.allow}
 	}
 	for name, value := range a.headers {
@@ -136,8 +136,8 @@ func (g *Gateway) render(req *request, no *refusal) rendered {
 	return out
 }
 
-func (g *Gateway) refuse(w http.ResponseWriter, req *request, no *refusal) int {
-	out := g.render(req, no)
+func (g *Gateway) refuse(w http.ResponseWriter, req *request, refused *refusal) int {
+	out := g.render(req, refused)
 	maps.Copy(w.Header(), out.header)
 	w.WriteHeader(out.status)
 	_, _ = w.Write(out.body) // a client that is gone is none of the gateway's concern
@@ -145,7 +145,7 @@ func (g *Gateway) refuse(w http.ResponseWriter, req *request, no *refusal) int {
 }
 
 // variable looks a $context variable up.
-func (g *Gateway) variable(req *request, no *refusal, name string) (string, bool) {
+func (g *Gateway) variable(req *request, refused *refusal, name string) (string, bool) {
 	r := req.http
 	switch name {
 	case "requestId":
@@ -153,9 +153,9 @@ func (g *Gateway) variable(req *request, no *refusal, name string) (string, bool
 	case "extendedRequestId":
 		return req.extendedID, true
 	case "error.message":
-		return no.message, no.message != ""
+		return refused.message, refused.message != ""
 	case "error.responseType":
-		return no.kind, true
+		return refused.kind, true
 	case "requestTimeEpoch":
 		return strconv.FormatInt(req.at.UnixMilli(), 10), true
 	case "requestTime":

@@ -1,11 +1,10 @@
 package gateway
 
 import (
-	"bytes"
 	"crypto/rand"
 	"encoding/base64"
-	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -34,16 +33,16 @@ type request struct {
 }
 
 func (g *Gateway) newRequest(r *http.Request) *request {
-	var random [32]byte
-	_, _ = rand.Read(random[:]) // never fails
+	var extendedID [11]byte
+	_, _ = rand.Read(extendedID[:]) // never fails
 	sourceIP, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		sourceIP = r.RemoteAddr
 	}
 	req := &request{
 		http:       r,
-		id:         uuid([16]byte(random[:16])),
-		extendedID: base64.URLEncoding.EncodeToString(random[16:27]),
+		id:         newUUID(),
+		extendedID: base64.URLEncoding.EncodeToString(extendedID[:]),
 		at:         g.cfg.Now(),
 		sourceIP:   sourceIP,
 	}
@@ -62,17 +61,12 @@ func (r *request) eventPath() string {
 	return r.path
 }
 
-func uuid(u [16]byte) string {
+func newUUID() string {
+	var u [16]byte
+	_, _ = rand.Read(u[:]) // never fails
 	u[6] = u[6]&0x0f | 0x40
 	u[8] = u[8]&0x3f | 0x80
-	var s [36]byte
-	hex.Encode(s[0:8], u[0:4])
-	hex.Encode(s[9:13], u[4:6])
-	hex.Encode(s[14:18], u[6:8])
-	hex.Encode(s[19:23], u[8:10])
-	hex.Encode(s[24:36], u[10:16])
-	s[8], s[13], s[18], s[23] = '-', '-', '-', '-'
-	return string(s[:])
+	return fmt.Sprintf("%x-%x-%x-%x-%x", u[:4], u[4:6], u[6:8], u[8:10], u[10:])
 }
 
 // headerSize is what the request line and the headers took on the wire.
@@ -147,23 +141,27 @@ func validUTF8(values url.Values) bool {
 
 // readBody takes the body in, up to the limit.
 func (g *Gateway) readBody(w http.ResponseWriter, req *request) *refusal {
-	r := req.http
-	if r.ContentLength == 0 || r.Body == nil {
-		return nil
-	}
-	tooLarge := &refusal{kind: "REQUEST_TOO_LARGE", message: "the request body is too large"}
-	if r.ContentLength > g.cfg.MaxBody {
-		return tooLarge
-	}
-	var buf bytes.Buffer
-	buf.Grow(int(min(max(r.ContentLength, 0), 16<<10)) + bytes.MinRead) // no more on a mere promise
-	_, err := io.Copy(&buf, http.MaxBytesReader(w, r.Body, g.cfg.MaxBody))
-	if over := new(http.MaxBytesError); errors.As(err, &over) {
-		return tooLarge
-	}
-	if err != nil {
+	body, err := readLimited(w, req.http, g.cfg.MaxBody)
+	switch {
+	case errors.Is(err, errTooLarge):
+		return &refusal{kind: "REQUEST_TOO_LARGE", message: errTooLarge.Error()}
+	case err != nil:
 		return &refusal{kind: "BAD_REQUEST_BODY", message: "the request body could not be read to its end"}
 	}
-	req.body = buf.Bytes()
+	req.body = body
 	return nil
+}
+
+var errTooLarge = errors.New("the request body is too large")
+
+// readLimited reads a body. It does not wait for one that is announced as too large.
+func readLimited(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+	if r.ContentLength > limit {
+		return nil, errTooLarge
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
+		return nil, errTooLarge
+	}
+	return body, err
 }

@@ -24,8 +24,8 @@ const (
 const headersTooLarge = "the request line and headers are larger than 10240 bytes"
 
 // Serve answers requests on a listener until ctx ends, then lets those under way
-// finish for a few seconds, closes the WebSocket connections with 1001 and tells
-// their functions. It closes the listener. A gateway is served once.
+// finish for a few seconds, closes the WebSocket connections with 1001 and calls
+// their functions with $disconnect. It closes the listener. A gateway is served once.
 func (g *Gateway) Serve(ctx context.Context, listener net.Listener) error {
 	server := &http.Server{
 		Handler:                      g,
@@ -42,7 +42,7 @@ func (g *Gateway) Serve(ctx context.Context, listener net.Listener) error {
 		grace, cancel := context.WithTimeout(context.Background(), drainTimeout)
 		defer cancel()
 		var sockets sync.WaitGroup
-		sockets.Go(func() { g.sockets.close(grace) })
+		sockets.Go(func() { g.connections.close(grace) })
 		err := server.Shutdown(grace)
 		if err != nil {
 			_ = server.Close() // what would not end by itself
@@ -50,11 +50,11 @@ func (g *Gateway) Serve(ctx context.Context, listener net.Listener) error {
 		sockets.Wait()
 		drained <- err
 	})
-	err := server.Serve(courteousListener{listener, g})
+	err := server.Serve(refusalListener{listener, g})
 	if stop() { // serving ended on its own account
 		grace, cancel := context.WithTimeout(context.Background(), drainTimeout)
 		defer cancel()
-		g.sockets.close(grace)
+		g.connections.close(grace)
 		return fmt.Errorf("serve the gateway: %w", err)
 	}
 	if err := <-drained; err != nil && !errors.Is(err, context.DeadlineExceeded) {
@@ -64,22 +64,22 @@ func (g *Gateway) Serve(ctx context.Context, listener net.Listener) error {
 }
 
 // net/http answers what it cannot parse before any handler sees it, in plain text
-// and straight to the connection. A courteousListener puts the gateway's own
-// answer in its place, so that a malformed path is refused like anything else.
-type courteousListener struct {
+// and straight to the connection. A refusalListener puts the gateway's own
+// refusal in its place, so that a malformed path is refused like anything else.
+type refusalListener struct {
 	net.Listener
 	gateway *Gateway
 }
 
-func (l courteousListener) Accept() (net.Conn, error) {
+func (l refusalListener) Accept() (net.Conn, error) {
 	conn, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err
 	}
-	return &courteousConn{Conn: conn, gateway: l.gateway}, nil
+	return &refusalConn{Conn: conn, gateway: l.gateway}, nil
 }
 
-type courteousConn struct {
+type refusalConn struct {
 	net.Conn
 	gateway *Gateway
 }
@@ -88,7 +88,7 @@ type courteousConn struct {
 // always has a Date.
 var bareHeader = []byte("\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n")
 
-func (c *courteousConn) Write(p []byte) (int, error) {
+func (c *refusalConn) Write(p []byte) (int, error) {
 	if len(p) > 512 || !bytes.HasPrefix(p, []byte("HTTP/1.1 ")) {
 		return c.Conn.Write(p)
 	}
@@ -103,21 +103,21 @@ func (c *courteousConn) Write(p []byte) (int, error) {
 }
 
 // CloseWrite is what net/http looks for, to let its last words arrive.
-func (c *courteousConn) CloseWrite() error {
+func (c *refusalConn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
 	}
 	return nil
 }
 
-// unparsable is the whole answer to something that is not a proper request.
+// unparsable is the answer, as bytes, to something that is not a proper request.
 func (g *Gateway) unparsable(from net.Addr, statusLine []byte) []byte {
-	no := &refusal{kind: "BAD_REQUEST_PARAMETERS", message: "the request is not valid HTTP, or its path is not percent-encoded UTF-8"}
+	refused := &refusal{kind: "BAD_REQUEST_PARAMETERS", message: "the request is not valid HTTP, or its path is not percent-encoded UTF-8"}
 	if bytes.Contains(statusLine, []byte(" 431 ")) {
-		no = &refusal{kind: "DEFAULT_4XX", status: http.StatusRequestHeaderFieldsTooLarge, message: headersTooLarge}
+		refused = &refusal{kind: "DEFAULT_4XX", status: http.StatusRequestHeaderFieldsTooLarge, message: headersTooLarge}
 	}
 	req := g.newRequest(&http.Request{RemoteAddr: from.String()})
-	out := g.render(req, no)
+	out := g.render(req, refused)
 	out.header["Connection"] = []string{"close"}
 	out.header["x-amzn-RequestId"] = []string{req.id}
 	out.header["x-amz-apigw-id"] = []string{req.extendedID}
@@ -126,6 +126,6 @@ func (g *Gateway) unparsable(from net.Addr, statusLine []byte) []byte {
 	_ = out.header.Write(&b) // a buffer takes everything
 	b.WriteString("\r\n")
 	b.Write(out.body)
-	g.log(req, out.status, 0, no)
+	g.log(req, out.status, 0, refused)
 	return b.Bytes()
 }

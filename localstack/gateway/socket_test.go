@@ -30,7 +30,7 @@ func TestTheEventsOfAConnectionAreThoseOfAWebSocketAPI(t *testing.T) {
 	if conn == nil {
 		t.Fatalf("refused with %d %s", r.StatusCode, r.body)
 	}
-	say(t, conn, "echo π")
+	writeText(t, conn, "echo π")
 	expect(t, conn, "π")
 	if err := conn.Write(t.Context(), websocket.MessageBinary, []byte("\xff\x00")); err != nil {
 		t.Fatal(err)
@@ -38,9 +38,9 @@ func TestTheEventsOfAConnectionAreThoseOfAWebSocketAPI(t *testing.T) {
 	if err := conn.Close(4000, "\"bye\""); err != nil {
 		t.Fatal(err)
 	}
-	waitUntil(t, func() bool { return len(s.told(t, "DISCONNECT", "")) == 1 })
+	waitUntil(t, func() bool { return len(s.received(t, "DISCONNECT", "")) == 1 })
 
-	connect, messages, end := s.told(t, "CONNECT", ""), s.told(t, "MESSAGE", ""), s.told(t, "DISCONNECT", "")
+	connect, messages, end := s.received(t, "CONNECT", ""), s.received(t, "MESSAGE", ""), s.received(t, "DISCONNECT", "")
 	if len(connect) != 1 || len(messages) != 2 || len(end) != 1 {
 		t.Fatalf("%d connects, %d messages, %d disconnects", len(connect), len(messages), len(end))
 	}
@@ -112,8 +112,8 @@ func TestWhatTheFunctionReturnsIsSentToTheClient(t *testing.T) {
 	s := start(t)
 	conn, id := s.connect(t, "/ws")
 	for _, tt := range []struct {
-		say, hear string
-		kind      websocket.MessageType
+		send, want string
+		kind       websocket.MessageType
 	}{
 		{"echo hello", "hello", websocket.MessageText},
 		{`raw {"statusCode":200,"isBase64Encoded":true,"body":"/wA="}`, "\xff\x00", websocket.MessageBinary},
@@ -123,9 +123,9 @@ func TestWhatTheFunctionReturnsIsSentToTheClient(t *testing.T) {
 		{"fail", `{"message":"Internal server error","connectionId":"` + id + `","requestId":"<id>"}`, websocket.MessageText},
 		{"raw 1", `{"message":"Internal server error","connectionId":"` + id + `","requestId":"<id>"}`, websocket.MessageText},
 	} {
-		say(t, conn, "nothing")
-		say(t, conn, tt.say)
-		kind, got := hear(t, conn)
+		writeText(t, conn, "nothing")
+		writeText(t, conn, tt.send)
+		kind, got := readMessage(t, conn)
 		if strings.HasPrefix(got, `{"message"`) {
 			var about struct{ RequestID string }
 			if err := json.Unmarshal([]byte(got), &about); err != nil {
@@ -133,8 +133,8 @@ func TestWhatTheFunctionReturnsIsSentToTheClient(t *testing.T) {
 			}
 			got = strings.Replace(got, about.RequestID, "<id>", 1)
 		}
-		if kind != tt.kind || got != tt.hear {
-			t.Errorf("%s: heard %v %.200q, want %.200q", tt.say, kind, got, tt.hear)
+		if kind != tt.kind || got != tt.want {
+			t.Errorf("%s: answer %v %.200q, want %.200q", tt.send, kind, got, tt.want)
 		}
 	}
 }
@@ -144,17 +144,17 @@ func TestMessagesReachTheFunctionOneAtATimeInTheirOrder(t *testing.T) {
 	s := start(t)
 	conn, id := s.connect(t, "/ws")
 	release := filepath.Join(t.TempDir(), "release")
-	say(t, conn, "wait "+release)
+	writeText(t, conn, "wait "+release)
 	waitUntil(t, func() bool { return exists(release + ".begun") })
 	const many = 100 // more than may wait: the rest waits in the network
 	for i := range many {
-		say(t, conn, fmt.Sprint("echo ", i))
+		writeText(t, conn, fmt.Sprint("echo ", i))
 	}
 	other, _ := s.connect(t, "/ws")
-	say(t, other, "echo not held up")
+	writeText(t, other, "echo not held up")
 	expect(t, other, "not held up")
-	if told := s.told(t, "MESSAGE", id); len(told) != 1 {
-		t.Errorf("the function got %d messages while it was busy with the first", len(told))
+	if disconnects := s.received(t, "MESSAGE", id); len(disconnects) != 1 {
+		t.Errorf("the function got %d messages while it was busy with the first", len(disconnects))
 	}
 	if err := os.WriteFile(release, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -164,7 +164,7 @@ func TestMessagesReachTheFunctionOneAtATimeInTheirOrder(t *testing.T) {
 	}
 }
 
-func TestTheFunctionIsToldOfEveryEndOnce(t *testing.T) {
+func TestEveryEndCallsDisconnectOnce(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		limits gateway.SocketLimits
@@ -185,43 +185,43 @@ func TestTheFunctionIsToldOfEveryEndOnce(t *testing.T) {
 		"the connection is deleted": {end: func(t *testing.T, s *stage, c *websocket.Conn, id string, _ net.Conn) {
 			s.delete(t, id)
 			if code := closing(t, c); code != 1000 {
-				t.Errorf("the client is told %d", code)
+				t.Errorf("the client is closed with %d", code)
 			}
 		}, code: 1000, reason: "Connection closed normally"},
 		"nothing passes for too long": {limits: gateway.SocketLimits{Idle: 50 * time.Millisecond},
 			end: func(t *testing.T, s *stage, c *websocket.Conn, _ string, _ net.Conn) {
 				if code := closing(t, c); code != 1001 {
-					t.Errorf("the client is told %d", code)
+					t.Errorf("the client is closed with %d", code)
 				}
 			}, code: 1001, reason: "Going away"},
 		"the lifetime is over": {limits: gateway.SocketLimits{Lifetime: 100 * time.Millisecond},
 			end: func(t *testing.T, s *stage, c *websocket.Conn, _ string, _ net.Conn) {
 				if code := closing(t, c); code != 1001 {
-					t.Errorf("the client is told %d", code)
+					t.Errorf("the client is closed with %d", code)
 				}
 			}, code: 1001, reason: "Going away"},
 		"a message is too long": {end: func(t *testing.T, _ *stage, c *websocket.Conn, _ string, _ net.Conn) {
 			write(t, c, 128<<10+1, 32<<10)
 			if code := closing(t, c); code != 1009 {
-				t.Errorf("the client is told %d", code)
+				t.Errorf("the client is closed with %d", code)
 			}
 		}, code: 1009, reason: "Message too long"},
 		"a frame is too long": {end: func(t *testing.T, _ *stage, c *websocket.Conn, _ string, _ net.Conn) {
 			write(t, c, 32<<10+1, 32<<10+1)
 			if code := closing(t, c); code != 1009 {
-				t.Errorf("the client is told %d", code)
+				t.Errorf("the client is closed with %d", code)
 			}
 		}, code: 1009, reason: "Message too long"},
 		"text is not UTF-8": {end: func(t *testing.T, _ *stage, c *websocket.Conn, _ string, _ net.Conn) {
-			say(t, c, "\xff")
+			writeText(t, c, "\xff")
 			if code := closing(t, c); code != 1007 {
-				t.Errorf("the client is told %d", code)
+				t.Errorf("the client is closed with %d", code)
 			}
 		}, code: 1007, reason: "Text is not UTF-8"},
 		"the gateway stops": {end: func(t *testing.T, s *stage, c *websocket.Conn, _ string, _ net.Conn) {
 			s.stop()
 			if code := closing(t, c); code != 1001 {
-				t.Errorf("the client is told %d", code)
+				t.Errorf("the client is closed with %d", code)
 			}
 		}, code: 1001, reason: "Going away"},
 	}
@@ -234,18 +234,18 @@ func TestTheFunctionIsToldOfEveryEndOnce(t *testing.T) {
 			if conn == nil {
 				t.Fatal("refused")
 			}
-			id := s.told(t, "CONNECT", "")[0]["requestContext"].(map[string]any)["connectionId"].(string)
+			id := s.received(t, "CONNECT", "")[0]["requestContext"].(map[string]any)["connectionId"].(string)
 			tt.end(t, s, conn, id, wire)
-			waitUntil(t, func() bool { return len(s.told(t, "DISCONNECT", id)) > 0 })
-			s.stop() // what might be told a second time is told by then
+			waitUntil(t, func() bool { return len(s.received(t, "DISCONNECT", id)) > 0 })
+			s.stop() // what might be called a second time is called by then
 			s.awaitStop(t)
-			told := s.told(t, "DISCONNECT", id)
-			if len(told) != 1 {
-				t.Fatalf("told %d times", len(told))
+			disconnects := s.received(t, "DISCONNECT", id)
+			if len(disconnects) != 1 {
+				t.Fatalf("$disconnect was called %d times", len(disconnects))
 			}
-			about := told[0]["requestContext"].(map[string]any)
+			about := disconnects[0]["requestContext"].(map[string]any)
 			if about["disconnectStatusCode"] != tt.code || about["disconnectReason"] != tt.reason {
-				t.Errorf("told %v %q", about["disconnectStatusCode"], about["disconnectReason"])
+				t.Errorf("$disconnect has %v %q", about["disconnectStatusCode"], about["disconnectReason"])
 			}
 		})
 	}
@@ -278,7 +278,7 @@ func TestAMessageUpToTheLimitsArrivesWhole(t *testing.T) {
 	}
 }
 
-func TestAllOfManyThatLeaveAtOnceAreTold(t *testing.T) {
+func TestEachOfManyThatLeaveAtOnceGetsItsDisconnect(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(_ *gateway.Config, f map[string]lambdahost.Function) {
 		socket := f["socket"]
@@ -295,13 +295,13 @@ func TestAllOfManyThatLeaveAtOnceAreTold(t *testing.T) {
 	for _, wire := range wires {
 		_ = wire.Close()
 	}
-	waitUntil(t, func() bool { return len(s.told(t, "DISCONNECT", "")) >= many })
+	waitUntil(t, func() bool { return len(s.received(t, "DISCONNECT", "")) >= many })
 	ids := make(map[any]int)
-	for _, e := range s.told(t, "DISCONNECT", "") {
+	for _, e := range s.received(t, "DISCONNECT", "") {
 		ids[e["requestContext"].(map[string]any)["connectionId"]]++
 	}
 	if len(ids) != many {
-		t.Errorf("told of %d connections, want %d", len(ids), many)
+		t.Errorf("$disconnect for %d connections, want %d", len(ids), many)
 	}
 }
 
@@ -318,7 +318,7 @@ func TestManyConnectionsAtOnceKeepTheirMessagesApart(t *testing.T) {
 			}
 			for n := range 10 {
 				text := fmt.Sprint(client, "/", n)
-				say(t, conn, "echo "+text)
+				writeText(t, conn, "echo "+text)
 				expect(t, conn, text)
 			}
 		})

@@ -82,9 +82,9 @@ func record(event []byte) error {
 	return err
 }
 
-// told returns the events of one kind that the socket function has seen, of one
+// received returns the events of one kind that the socket function has seen, of one
 // connection or, with an empty id, of all.
-func (s *stage) told(t testing.TB, kind, id string) []map[string]any {
+func (s *stage) received(t testing.TB, kind, id string) []map[string]any {
 	t.Helper()
 	text, err := os.ReadFile(s.events)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -134,24 +134,24 @@ func (s *stage) connect(t testing.TB, path string) (*websocket.Conn, string) {
 	if conn == nil {
 		t.Fatalf("refused with %d %s", r.StatusCode, r.body)
 	}
-	for _, e := range s.told(t, "CONNECT", "") {
+	for _, e := range s.received(t, "CONNECT", "") {
 		about := e["requestContext"].(map[string]any)
 		if about["requestId"] == r.Header.Get("X-Amzn-RequestId") {
 			return conn, about["connectionId"].(string)
 		}
 	}
-	t.Fatal("the function was not told of the connection")
+	t.Fatal("the function was not called for the connection")
 	return nil, ""
 }
 
-func say(t testing.TB, conn *websocket.Conn, text string) {
+func writeText(t testing.TB, conn *websocket.Conn, text string) {
 	t.Helper()
 	if err := conn.Write(context.Background(), websocket.MessageText, []byte(text)); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func hear(t testing.TB, conn *websocket.Conn) (websocket.MessageType, string) {
+func readMessage(t testing.TB, conn *websocket.Conn) (websocket.MessageType, string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
@@ -164,8 +164,8 @@ func hear(t testing.TB, conn *websocket.Conn) (websocket.MessageType, string) {
 
 func expect(t testing.TB, conn *websocket.Conn, want string) {
 	t.Helper()
-	if _, got := hear(t, conn); got != want {
-		t.Fatalf("heard %.200q, want %.200q", got, want)
+	if _, got := readMessage(t, conn); got != want {
+		t.Fatalf("read %.200q, want %.200q", got, want)
 	}
 }
 

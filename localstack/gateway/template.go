@@ -72,13 +72,14 @@ func (t template) json(lookup func(string) (string, bool)) []byte {
 		value, found := lookup(p.variable)
 		switch {
 		case p.inString:
-			b = appendEscaped(b, value)
+			quoted := encodeJSON(value)
+			b = append(b, quoted[1:len(quoted)-1]...)
 		case !found:
 			b = append(b, "null"...)
 		case !p.quoted && isScalar(value):
 			b = append(b, value...)
 		default:
-			b = appendString(b, value)
+			b = append(b, encodeJSON(value)...)
 		}
 	}
 	return b

@@ -1,12 +1,12 @@
 package gateway_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"strings"
@@ -48,7 +48,7 @@ func TestTheSDKPostsToAConnection(t *testing.T) {
 		if err := post(client, id, []byte(tt.data)); err != nil {
 			t.Fatal(err)
 		}
-		if kind, got := hear(t, conn); kind != tt.kind || got != tt.data {
+		if kind, got := readMessage(t, conn); kind != tt.kind || got != tt.data {
 			t.Errorf("%.20q arrived as %v %.20q", tt.data, kind, got)
 		}
 	}
@@ -109,12 +109,12 @@ func TestAConnectionIsGoneAtOnceWhenItsClientIsKilled(t *testing.T) {
 	if conn, _ := s.dial(t, "/ws", network(func(c net.Conn) { wire = c })); conn == nil {
 		t.Fatal("refused")
 	}
-	id := s.told(t, "CONNECT", "")[0]["requestContext"].(map[string]any)["connectionId"].(string)
+	id := s.received(t, "CONNECT", "")[0]["requestContext"].(map[string]any)["connectionId"].(string)
 	_ = wire.Close()
 	client := s.management()
 	var gone *types.GoneException
 	waitUntil(t, func() bool { return errors.As(post(client, id, []byte("x")), &gone) })
-	waitUntil(t, func() bool { return len(s.told(t, "DISCONNECT", id)) == 1 })
+	waitUntil(t, func() bool { return len(s.received(t, "DISCONNECT", id)) == 1 })
 }
 
 func TestAClientThatDoesNotReadIsRefusedMore(t *testing.T) {
@@ -142,32 +142,28 @@ func TestAClientThatDoesNotReadIsClosedAfterAWhile(t *testing.T) {
 	var gone *types.GoneException
 	message := bytes.Repeat([]byte("z"), 64<<10)
 	waitUntil(t, func() bool { return errors.As(post(client, id, message), &gone) })
-	waitUntil(t, func() bool { return len(s.told(t, "DISCONNECT", id)) == 1 })
-	about := s.told(t, "DISCONNECT", id)[0]["requestContext"].(map[string]any)
+	waitUntil(t, func() bool { return len(s.received(t, "DISCONNECT", id)) == 1 })
+	about := s.received(t, "DISCONNECT", id)[0]["requestContext"].(map[string]any)
 	if about["disconnectReason"] != "Client does not read" {
-		t.Errorf("told %v", about)
+		t.Errorf("$disconnect has %v", about)
 	}
 }
 
-func TestAClientThatOnlyPingsIsClosed(t *testing.T) {
+func TestAClientThatPingsAndDoesNotReadIsClosed(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(c *gateway.Config, _ map[string]lambdahost.Function) { c.SocketLimits.Write = time.Minute })
 	var wire net.Conn
 	if conn, _ := s.dial(t, "/ws", network(func(c net.Conn) { wire = c })); conn == nil {
 		t.Fatal("refused")
 	}
-	_ = wire.(*net.TCPConn).SetReadBuffer(4 << 10) // fewer pings fill it
-	pings := bytes.Repeat(append([]byte{0x89, 0x80 | 125, 0, 0, 0, 0}, make([]byte, 125)...), 100)
-	pinging := make(chan struct{})
-	go func() { // its own system may tell it late that the connection is closed
-		defer close(pinging)
-		for {
-			if _, err := wire.Write(pings); err != nil { // the answers are never read
-				return
-			}
-		}
-	}()
-	waitUntil(t, func() bool { return len(s.told(t, "DISCONNECT", "")) == 1 })
+	id := s.received(t, "CONNECT", "")[0]["requestContext"].(map[string]any)["connectionId"].(string)
+	client := s.management()
+	message, ping := bytes.Repeat([]byte("z"), 64<<10), []byte{0x89, 0x80, 0, 0, 0, 0}
+	waitUntil(t, func() bool {
+		_ = post(client, id, message) // until there is no room, so that no ping can be answered
+		_, _ = wire.Write(ping)
+		return len(s.received(t, "DISCONNECT", id)) == 1
+	})
 	// What was sent before can still be read, and then the end.
 	if err := wire.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
 		t.Fatal(err)
@@ -178,7 +174,6 @@ func TestAClientThatOnlyPingsIsClosed(t *testing.T) {
 		t.Error("the gateway keeps the connection open")
 	}
 	_ = wire.Close()
-	<-pinging
 }
 
 func TestASlowClientGetsEverythingThatWasTakenInOrder(t *testing.T) {
@@ -200,157 +195,97 @@ func TestASlowClientGetsEverythingThatWasTakenInOrder(t *testing.T) {
 			taken++
 		}
 	}
-	for heard, round := 0, 0; round < 3; round++ {
+	for got, round := 0, 0; round < 3; round++ {
 		fill()
-		for ; heard < taken; heard++ {
-			_, got := hear(t, conn)
-			if n, _, _ := strings.Cut(got, " "); n != fmt.Sprint(heard) || len(got) != len(n)+1+50_000 {
-				t.Fatalf("heard %.10q of %d bytes as message %d", got, len(got), heard)
+		for ; got < taken; got++ {
+			_, text := readMessage(t, conn)
+			if n, _, _ := strings.Cut(text, " "); n != fmt.Sprint(got) || len(text) != len(n)+1+50_000 {
+				t.Fatalf("message %d is %.10q of %d bytes", got, text, len(text))
 			}
 		}
 	}
 }
 
-const signature = "Authorization: AWS4-HMAC-SHA256 Credential=local/20260102/us-east-1/execute-api/aws4_request, SignedHeaders=host;x-amz-date, Signature=00\r\n"
+const signature = "AWS4-HMAC-SHA256 Credential=local/20260102/us-east-1/execute-api/aws4_request, SignedHeaders=host;x-amz-date, Signature=00"
 
-func TestOneConnectionServesTheManagementAPIAndEverythingElse(t *testing.T) {
+func TestEveryManagementRequestHasItsAnswer(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	s := start(t, func(c *gateway.Config, _ map[string]lambdahost.Function) {
+		c.Domains = []gateway.Domain{{Name: "api.example.com", BasePath: "/v1"}}
+	})
 	conn, id := s.connect(t, "/ws")
-	target := " /api/@connections/" + strings.ReplaceAll(id, "=", "%3D") + " HTTP/1.1\r\nHost: x\r\n" + signature
-	requests := []struct {
-		text   string
-		status int
-		heard  string
-	}{
-		{"POST" + target + "Content-Length: 3\r\n\r\none", 200, "one"},
-		{"POST" + target + "content-length: 3\r\nConnection: Keep-Alive\r\n\r\ntwo", 200, "two"},
-		{"GET /api/open HTTP/1.1\r\nHost: x\r\n\r\n", 200, ""},
-		{"GET" + target + "\r\n", 200, ""},
-		{"POST" + target + "Transfer-Encoding: chunked\r\n\r\n5\r\nthree\r\n0\r\n\r\n", 200, "three"},
-		{"HEAD" + target + "\r\n", 405, ""},
-		{"PUT" + target + "Content-Length: 1\r\n\r\nx", 405, ""},
-		{"POST /api/@connections/" + unknownID + " HTTP/1.1\r\nHost: x\r\n" + signature + "Content-Length: 1\r\n\r\nx", 410, ""},
-		{"POST /api/@connections/" + unknownID + " HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx", 403, ""},
-		{"POST /api/@connections/x%2 HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx", 400, ""},
-	}
+	encoded := strings.ReplaceAll(id, "=", "%3D")
 	large := strings.Repeat("l", 100_000)
-	after := []struct {
-		text   string
-		status int
-		heard  string
+	for name, tt := range map[string]struct {
+		method, target, host string
+		unsigned             bool
+		header               http.Header
+		body                 io.Reader
+		status               int
+		errorType            string
+		received             string
 	}{
-		{"POST" + target + "Content-Length: 100000\r\n\r\n" + large, 200, large},
-		{"POST" + target + "Content-Length: 4\r\nX-Long: " + strings.Repeat("a", 20_000) + "\r\n\r\nlong", 431, ""},
-	}
-	t.Run("one after the other", func(t *testing.T) {
-		wire, err := net.Dial("tcp", s.addr)
+		"a post":                         {method: "POST", target: "/api/@connections/" + id, body: strings.NewReader("one"), status: 200, received: "one"},
+		"a post to an encoded id":        {method: "POST", target: "/api/@connections/" + encoded, body: strings.NewReader("two"), status: 200, received: "two"},
+		"a post in chunks":               {method: "POST", target: "/api/@connections/" + id, body: io.MultiReader(strings.NewReader("three")), status: 200, received: "three"},
+		"a large post":                   {method: "POST", target: "/api/@connections/" + id, body: strings.NewReader(large), status: 200, received: large},
+		"a post by the custom domain":    {method: "POST", target: "/v1/@connections/" + id, host: "api.example.com", body: strings.NewReader("four"), status: 200, received: "four"},
+		"a question":                     {method: "GET", target: "/api/@connections/" + id, status: 200},
+		"400 what is no id":              {method: "POST", target: "/api/@connections/x%252", status: 400, errorType: "BadRequestException"},
+		"403 no signature":               {method: "POST", target: "/api/@connections/" + id, unsigned: true, status: 403, errorType: "ForbiddenException"},
+		"405 HEAD":                       {method: "HEAD", target: "/api/@connections/" + id, status: 405, errorType: "BadRequestException"},
+		"405 PUT":                        {method: "PUT", target: "/api/@connections/" + id, body: strings.NewReader("x"), status: 405, errorType: "BadRequestException"},
+		"410 an unknown connection":      {method: "POST", target: "/api/@connections/" + unknownID, body: strings.NewReader("x"), status: 410, errorType: "GoneException"},
+		"413 more than 128 KiB":          {method: "POST", target: "/api/@connections/" + id, body: strings.NewReader(strings.Repeat("x", 128<<10+1)), status: 413, errorType: "PayloadTooLargeException"},
+		"431 headers larger than 10 KiB": {method: "POST", target: "/api/@connections/" + id, header: http.Header{"X-Long": {strings.Repeat("a", 20_000)}}, status: 431, errorType: "BadRequestException"},
+	} {
+		req, err := http.NewRequest(tt.method, "http://"+s.addr+tt.target, tt.body)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer wire.Close()
-		in := bufio.NewReader(wire)
-		for _, tt := range requests[:len(requests)-1] {
-			if _, err := io.WriteString(wire, tt.text); err != nil {
-				t.Fatal(err)
-			}
-			answered(t, in, tt.text, tt.status)
-			if tt.heard != "" {
-				expect(t, conn, tt.heard)
-			}
+		req.Host = tt.host
+		maps.Copy(req.Header, tt.header)
+		if !tt.unsigned {
+			req.Header.Set("Authorization", signature)
 		}
-		for _, tt := range after {
-			if _, err := io.WriteString(wire, tt.text); err != nil {
-				t.Fatal(err)
-			}
-			answered(t, in, tt.text, tt.status)
-			if tt.heard != "" {
-				expect(t, conn, tt.heard)
-			}
-		}
-	})
-	t.Run("all at once", func(t *testing.T) {
-		wire, err := net.Dial("tcp", s.addr)
+		resp, err := s.client.Do(req)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("%s: %v", name, err)
 		}
-		defer wire.Close()
-		var all strings.Builder
-		for _, tt := range requests {
-			all.WriteString(tt.text)
-		}
-		if _, err := io.WriteString(wire, all.String()); err != nil {
-			t.Fatal(err)
-		}
-		in := bufio.NewReader(wire)
-		for _, tt := range requests {
-			answered(t, in, tt.text, tt.status)
-			if tt.heard != "" {
-				expect(t, conn, tt.heard)
-			}
-		}
-	})
-	t.Run("byte by byte", func(t *testing.T) {
-		wire, err := net.Dial("tcp", s.addr)
+		body, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("%s: %v", name, err)
 		}
-		defer wire.Close()
-		in := bufio.NewReader(wire)
-		for _, tt := range requests[:2] {
-			for _, b := range []byte(tt.text) {
-				if _, err := wire.Write([]byte{b}); err != nil {
-					t.Fatal(err)
-				}
-			}
-			answered(t, in, tt.text, tt.status)
-			expect(t, conn, tt.heard)
+		if resp.StatusCode != tt.status || resp.Header.Get("X-Amzn-ErrorType") != tt.errorType || resp.Header.Get("X-Amzn-RequestId") == "" {
+			t.Errorf("%s: answer %d %v %s, want %d %s", name, resp.StatusCode, resp.Header, body, tt.status, tt.errorType)
 		}
-	})
-}
-
-func answered(t *testing.T, in *bufio.Reader, request string, status int) {
-	t.Helper()
-	method, _, _ := strings.Cut(request, " ")
-	resp, err := http.ReadResponse(in, &http.Request{Method: method})
-	if err != nil {
-		t.Fatalf("%.60q: %v", request, err)
-	}
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if resp.StatusCode != status || resp.Header.Get("X-Amzn-RequestId") == "" {
-		t.Errorf("%.60q is answered %d %v %s, want %d", request, resp.StatusCode, resp.Header, body, status)
+		if tt.received != "" {
+			expect(t, conn, tt.received)
+		}
 	}
 }
 
-func TestPostsInOneRequestStreamStayInOrder(t *testing.T) {
+func TestPostsOneAfterTheOtherStayInOrder(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	conn, id := s.connect(t, "/ws")
-	wire, err := net.Dial("tcp", s.addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer wire.Close()
 	const many = 500
-	sent := make(chan error, 1)
+	posted := make(chan error, 1)
 	go func() {
-		var b []byte
+		client := s.management()
 		for i := range many {
-			body := fmt.Sprint("message ", i)
-			b = fmt.Appendf(b, "POST /api/@connections/%s HTTP/1.1\r\nHost: x\r\n%sContent-Length: %d\r\n\r\n%s", id, signature, len(body), body)
+			if err := post(client, id, fmt.Append(nil, "message ", i)); err != nil {
+				posted <- err
+				return
+			}
 		}
-		_, err := wire.Write(b)
-		sent <- err
+		posted <- nil
 	}()
-	in := bufio.NewReader(wire)
 	for i := range many {
-		answered(t, in, "POST ", 200)
 		expect(t, conn, fmt.Sprint("message ", i))
 	}
-	if err := <-sent; err != nil {
+	if err := <-posted; err != nil {
 		t.Fatal(err)
 	}
 }
@@ -359,24 +294,17 @@ func TestWhatWasPostedBeforeADeletionArrives(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	conn, id := s.connect(t, "/ws")
-	wire, err := net.Dial("tcp", s.addr)
-	if err != nil {
-		t.Fatal(err)
+	client := s.management()
+	for _, text := range []string{"first", "last"} {
+		if err := post(client, id, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	defer wire.Close()
-	target := " /api/@connections/" + id + " HTTP/1.1\r\nHost: x\r\n" + signature
-	if _, err := io.WriteString(wire,
-		"POST"+target+"Content-Length: 5\r\n\r\nfirst"+
-			"POST"+target+"Content-Length: 4\r\n\r\nlast"+
-			"DELETE"+target+"\r\n"+
-			"POST"+target+"Content-Length: 4\r\n\r\nlate"); err != nil {
-		t.Fatal(err)
+	s.delete(t, id)
+	var gone *types.GoneException
+	if err := post(client, id, []byte("late")); !errors.As(err, &gone) {
+		t.Errorf("a post after the deletion: %v", err)
 	}
-	in := bufio.NewReader(wire)
-	answered(t, in, "POST first", 200)
-	answered(t, in, "POST last", 200)
-	answered(t, in, "DELETE", 204)
-	answered(t, in, "POST late", 410)
 	expect(t, conn, "first")
 	expect(t, conn, "last")
 	if code := closing(t, conn); code != websocket.StatusNormalClosure {
@@ -396,7 +324,7 @@ func TestTheGatewayStopsWhileTheManagementAPIIsConnected(t *testing.T) {
 		t.Errorf("the client was closed with %d", code)
 	}
 	s.awaitStop(t)
-	if told := s.told(t, "DISCONNECT", id); len(told) != 1 {
-		t.Errorf("told %d times", len(told))
+	if disconnects := s.received(t, "DISCONNECT", id); len(disconnects) != 1 {
+		t.Errorf("$disconnect was called %d times", len(disconnects))
 	}
 }

@@ -1,7 +1,0 @@
-//go:build !unix
-
-package gateway
-
-const canWriteNow = false
-
-func writeNow(uintptr, []byte) int { return 0 }
