@@ -6,32 +6,40 @@ import (
 	"fmt"
 	"os"
 
-	"quotary/functions/ingester/ingest"
+	"quotary/functions/ingester/perp"
 	"quotary/shared/store/schema"
 )
 
+type runCommand struct{} // see run.go
+
+type setupCommand struct{}
+
 // Run creates what a deployment creates, where it is not there yet.
 func (setupCommand) Run(ctx context.Context) error {
-	s, c, _, err := open(ctx)
+	i, err := open(ctx)
 	if err != nil {
 		return err
 	}
-	if err := schema.Create(ctx, c.dynamodb, schema.Tables(s.prefix)); err != nil {
+	if err := schema.Create(ctx, i.dynamodb, schema.Tables(i.prefix)); err != nil {
 		return err
 	}
-	return schema.CreateBucket(ctx, c.s3, s.bucket)
+	return schema.CreateBucket(ctx, i.s3, i.bucket)
+}
+
+type replayCommand struct {
+	File string `arg:"" help:"File of node fills, one block or one fill a line."`
 }
 
 // Run replays a file and prints what it holds.
 func (r replayCommand) Run(ctx context.Context) error {
-	s, _, stores, err := open(ctx)
+	i, err := open(ctx)
 	if err != nil {
 		return err
 	}
-	if s.spool == "" {
+	if i.spool == "" {
 		return errors.New("QUOTARY_SPOOL_DIR is not set: the folder in which the running ingester finds files to replay")
 	}
-	replay := ingest.Replay{Stores: stores, Spool: ingest.Spool{Dir: s.spool}, Out: os.Stderr}
+	replay := perp.Replay{Stores: i.stores, Dir: i.spool, Out: os.Stderr}
 	counts, err := replay.Run(ctx, r.File)
 	if counts.Lines > 0 {
 		fmt.Printf("lines %d, fills %d, trades %d, malformed %d, missing %d\n", counts.Lines, counts.Fills, counts.Trades, counts.Malformed, counts.Missing)

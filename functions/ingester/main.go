@@ -14,15 +14,7 @@ import (
 type commands struct {
 	Run    runCommand    `cmd:"" default:"1" help:"Follow the configured sources until stopped."`
 	Setup  setupCommand  `cmd:"" help:"Create the tables and the bucket of a local stack."`
-	Replay replayCommand `cmd:"" help:"Hand a recorded file of fills to the running ingester and wait until its rows can be read."`
-}
-
-type runCommand struct{}
-
-type setupCommand struct{}
-
-type replayCommand struct {
-	File string `arg:"" help:"File of node fills, one block or one fill a line."`
+	Replay replayCommand `cmd:"" help:"Pass a recorded file of fills to the running ingester and wait until its rows can be read."`
 }
 
 func main() {

@@ -20,11 +20,12 @@ import (
 	"testing"
 	"time"
 
-	"quotary/functions/ingester/ingest"
+	"quotary/functions/ingester/engine"
+	"quotary/functions/ingester/perp"
 	"quotary/internal/testenv"
 	"quotary/shared/data/klines"
 	"quotary/shared/market"
-	"quotary/shared/source/hyperliquid"
+	"quotary/shared/source"
 	"quotary/shared/source/hyperliquid/wire"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
@@ -45,7 +46,7 @@ func TestMain(m *testing.M) {
 type world struct {
 	t      *testing.T
 	env    []string
-	stores ingest.Stores
+	stores engine.Stores
 	spool  string
 }
 
@@ -60,7 +61,7 @@ func newWorld(t *testing.T) *world {
 	if err := schema.CreateBucket(t.Context(), client, "views"); err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, spool: filepath.Join(t.TempDir(), "spool"), stores: ingest.Stores{
+	w := &world{t: t, spool: filepath.Join(t.TempDir(), "spool"), stores: engine.Stores{
 		Log: store.NewLog(db, prefix+schema.LogTable), Series: store.NewSeries(db, prefix+schema.SeriesTable), Views: store.NewViews(client, "views")}}
 	w.env = append(os.Environ(), "QUOTARY_TEST_AS_INGESTER=1", "QUOTARY_INGESTER_NAME=only", "QUOTARY_TABLE_PREFIX="+prefix, "QUOTARY_VIEWS_BUCKET=views", "QUOTARY_FEEDS=off",
 		"QUOTARY_SPOOL_DIR="+w.spool, "AWS_ENDPOINT_URL_DYNAMODB="+storetest.Endpoint(t), "AWS_ENDPOINT_URL_S3="+objects.URL,
@@ -301,7 +302,7 @@ func TestTheHealthListenerAnswersAtTheAddressInTheLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(rest), `"Deployment":"quotary-test","LeaseHeld":0`) {
+	if !strings.Contains(string(rest), `"Deployment":"quotary-test","Domain":"perp","LeaseHeld":0`) {
 		t.Errorf("its metrics do not say that it holds the lease no more: %s", rest)
 	}
 	if err := cmd.Wait(); err != nil {
@@ -318,13 +319,14 @@ func BenchmarkIngest(b *testing.B) {
 	for b.Loop() {
 		prefix := storetest.Tables(b, db)
 		objects, bucket := storetest.S3(b)
-		p := &ingest.Pipeline{Log: slog.New(slog.DiscardHandler), Stores: ingest.Stores{
+		projections, _ := perp.Projections()
+		p := &engine.Pipeline[*perp.Batch]{Domain: perp.Name, NewBatch: perp.NewBatch, Logs: perp.Logs, Projections: projections, Logger: slog.New(slog.DiscardHandler), Stores: engine.Stores{
 			Log: store.NewLog(db, prefix+schema.LogTable), Series: store.NewSeries(db, prefix+schema.SeriesTable).Under(1), Views: store.NewViews(objects, bucket)}}
-		p.Sources = []ingest.Source{{Name: "recording", Stats: new(hyperliquid.Stats), NoCheckpoint: true,
-			Follow: func(ctx context.Context, _ hyperliquid.Position, sink hyperliquid.Sink) error {
+		p.Sources = []engine.Source[*perp.Batch]{{Name: "recording", Stats: new(source.Stats), NoCheckpoint: true,
+			Follow: func(ctx context.Context, _ engine.Position, sink engine.Sink[*perp.Batch]) error {
 				for from := 0; from < len(fills); from += 1000 {
 					to := min(from+1000, len(fills))
-					d := hyperliquid.Delivery{Events: market.Events{Fills: fills[from:to:to]}}
+					d := engine.Delivery[*perp.Batch]{Batch: &perp.Batch{Events: market.Events{Fills: fills[from:to:to]}}}
 					if err := sink(ctx, d); err != nil {
 						return err
 					}

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 
+	"quotary/functions/ingester/engine"
+	"quotary/functions/ingester/perp"
 	"quotary/internal/testenv"
 	"quotary/shared/data/orders"
 )
@@ -53,7 +55,7 @@ func TestTheOperatorSaysWhichOrdersAreKept(t *testing.T) {
 			if got = w.orderIDs(); !slices.Equal(got, want) {
 				t.Errorf("kept %v, want %v", got, want)
 			}
-			body, err := w.stores.Series.Checkpoint(t.Context(), "node_order_statuses_by_block")
+			body, err := w.stores.Series.Checkpoint(t.Context(), engine.Checkpoint(perp.Name, "node_order_statuses_by_block", ""))
 			if err != nil || !strings.Contains(string(body), "20260202/11") {
 				t.Errorf("the checkpoint is %s (%v)", body, err)
 			}

@@ -3,15 +3,18 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/feeds"
-	"quotary/functions/ingester/ingest"
 	"quotary/shared/awsclient"
 	"quotary/shared/config"
 	"quotary/shared/connections"
@@ -21,6 +24,7 @@ import (
 
 // settings are read from the environment; the AWS SDK reads its own AWS_*.
 type settings struct {
+	domains []string      // that this process runs
 	prefix  string        // of the tables
 	bucket  string        // of the views
 	nodeDir string        // "" follows no node
@@ -39,6 +43,7 @@ type settings struct {
 func readSettings() (settings, error) {
 	var env config.Env
 	s := settings{
+		domains: list(env.Optional("QUOTARY_DOMAINS", strings.Join(domainNames(), ","))),
 		prefix:  env.String("QUOTARY_TABLE_PREFIX", "what the names of this deployment's tables begin with"),
 		bucket:  env.String("QUOTARY_VIEWS_BUCKET", "the bucket that views are published to"),
 		nodeDir: env.Optional("QUOTARY_NODE_DIR", ""),
@@ -53,6 +58,11 @@ func readSettings() (settings, error) {
 		behind:  env.Duration("QUOTARY_NODE_BEHIND", nodeBehind, "how old what its node tells may be before this process gives way to one whose node is up to date"),
 		silence: env.Duration("QUOTARY_FEED_SILENCE", feeds.Silence, "after what time without a new book the last one is sent again as stale"),
 	}
+	for _, name := range s.domains {
+		if domains[name] == nil {
+			return s, fmt.Errorf("QUOTARY_DOMAINS names %q, which is no domain: it takes a list of %s, separated by commas", name, strings.Join(domainNames(), ", "))
+		}
+	}
 	if s.nodeDir != "" {
 		if info, err := os.Stat(s.nodeDir); err == nil && !info.IsDir() {
 			return s, fmt.Errorf("QUOTARY_NODE_DIR is no folder: %s; it names the data folder of a node", s.nodeDir)
@@ -62,6 +72,16 @@ func readSettings() (settings, error) {
 		return s, fmt.Errorf("QUOTARY_ORDERS must be %s or %s, not %q: which statuses of orders to keep", ordersFilled, ordersAll, s.orders)
 	}
 	return s, env.Err()
+}
+
+// list reads names that are separated by commas, each once.
+func list(text string) (names []string) {
+	for name := range strings.SplitSeq(text, ",") {
+		if name = strings.TrimSpace(name); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // What may be kept of the statuses of orders. Most of them are of orders that
@@ -91,19 +111,29 @@ func openClients(ctx context.Context) (clients, error) {
 	return clients{config: config, dynamodb: awsclient.DynamoDB(config), s3: awsclient.S3(config)}, err
 }
 
+// ingester is what a process has ready while it stands by: settings, and clients
+// that are connected to the tables.
+type ingester struct {
+	settings
+	clients
+	stores engine.Stores
+	log    *slog.Logger
+}
+
 // open reads the settings and opens the stores.
-func open(ctx context.Context) (settings, clients, ingest.Stores, error) {
+func open(ctx context.Context) (*ingester, error) {
 	s, err := readSettings()
 	if err != nil {
-		return s, clients{}, ingest.Stores{}, err
+		return nil, err
 	}
 	c, err := openClients(ctx)
 	if err != nil {
-		return s, c, ingest.Stores{}, err
+		return nil, err
 	}
-	return s, c, ingest.Stores{
-		Log:    store.NewLog(c.dynamodb, s.prefix+schema.LogTable),
-		Series: store.NewSeries(c.dynamodb, s.prefix+schema.SeriesTable),
-		Views:  store.NewViews(c.s3, s.bucket),
-	}, nil
+	return &ingester{settings: s, clients: c, log: slog.New(slog.DiscardHandler), stores: engine.Stores{
+		Log:        store.NewLog(c.dynamodb, s.prefix+schema.LogTable),
+		Series:     store.NewSeries(c.dynamodb, s.prefix+schema.SeriesTable),
+		Views:      store.NewViews(c.s3, s.bucket),
+		Quarantine: engine.Quarantine{Objects: c.s3, Bucket: s.bucket},
+	}}, nil
 }

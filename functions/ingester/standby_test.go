@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"quotary/functions/ingester/perp"
 	"quotary/internal/testenv"
 	filldata "quotary/shared/data/fills"
 	"quotary/shared/market"
@@ -68,7 +69,7 @@ func (l logTo) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// role is what a task says of itself.
+// role is what a task says of itself in the domain perp.
 type role struct {
 	Status, Role, Holder string
 	Epoch                int64
@@ -86,9 +87,15 @@ func (p *task) role(path string) (r role) {
 		return role{}
 	}
 	defer res.Body.Close()
-	if err := json.NewDecoder(res.Body).Decode(&r); err != nil {
+	var said struct {
+		Status  string
+		Domains map[string]role
+	}
+	if err := json.NewDecoder(res.Body).Decode(&said); err != nil {
 		p.t.Fatal(err)
 	}
+	r = said.Domains[perp.Name]
+	r.Status = said.Status
 	return r
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"quotary/infra/stacks"
+	"quotary/shared/metrics"
 	"quotary/shared/catalog"
 )
 
@@ -103,6 +104,9 @@ func TestEveryAlarmTellsSomebodyWhatToDo(t *testing.T) {
 	functions := functions()
 	delete(functions, "DatakeyFunction") // a failure of it is one of the deployment
 	names := map[string]bool{"quotary-prod": true, "quotary-prod-api": true, "quotary-prod-ingester": true}
+	for _, domain := range metrics.Domains {
+		names[domain] = true
+	}
 	for _, f := range functions {
 		names[f.Properties["FunctionName"].(string)] = true
 	}
@@ -134,7 +138,7 @@ func TestEveryAlarmTellsSomebodyWhatToDo(t *testing.T) {
 			}
 		}
 	}
-	if want := 12 + len(functions) + len(tables); len(ids) != want {
+	if want := 9 + 5*len(metrics.Domains) + len(functions) + len(tables); len(ids) != want {
 		t.Errorf("%d alarms, want %d", len(ids), want)
 	}
 }

@@ -29,6 +29,7 @@ type watcher struct {
 // the guide: alarm-<name>.
 type alarm struct {
 	name, meaning string
+	domain        string // of the ingester that it is of; "" for none, or all
 	metric        awscloudwatch.IMetric
 	threshold     float64
 	below         bool // it is bad to be below, not above
@@ -133,7 +134,7 @@ func (w *watcher) ingesterAlarms() {
 		w.alarm(alarm{
 			name: "ingester-silent", meaning: "No market data was written for ten minutes, though the venue never rests.",
 			// Not the table's writes: the lease is renewed in it every second.
-			metric: w.own(metrics.RowsWritten, "Sum", 5), threshold: 1, below: true, periods: 2, of: 2, silence: true,
+			metric: w.domainMetric(metrics.PerpDomain, metrics.RowsWritten, "Sum", 5), threshold: 1, below: true, periods: 2, of: 2, silence: true,
 		})
 	}
 	for i, p := range w.places() {
@@ -149,7 +150,7 @@ func (w *watcher) ingesterAlarms() {
 	if w.NodeDir != "" {
 		w.alarm(alarm{
 			name: "ingester-node", meaning: "No node is up to date: fills, orders and what is made of them stand still.",
-			metric: w.own(metrics.Rank, "Maximum", 1), threshold: 2, below: true, periods: 3, of: 3, silence: true,
+			metric: w.domainMetric(metrics.PerpDomain, metrics.Rank, "Maximum", 1), threshold: 2, below: true, periods: 3, of: 3, silence: true,
 		})
 	}
 	working := w.places()[0]
@@ -161,7 +162,10 @@ func (w *watcher) ingesterAlarms() {
 		name: "ingester-memory", meaning: "The ingester uses more than 85 % of its memory: soon it is killed.",
 		metric: w.ecsMetric(working, "AWS/ECS", "MemoryUtilization", "Maximum"), threshold: 85, periods: 3, of: 3,
 	})
-	w.leaseAlarms()
+	for _, domain := range metrics.Domains {
+		w.domainAlarms(domain)
+	}
+	w.feedAlarms()
 	log := awslogs.LogGroup_FromLogGroupName(w.stack, jsii.String("IngesterLog"), jsii.String("/quotary/"+w.name("ingester")))
 	w.alarm(alarm{
 		name: "ingester-errors", meaning: "The ingester reports errors for ten minutes: the stores or the venue refuse it.",
@@ -169,29 +173,40 @@ func (w *watcher) ingesterAlarms() {
 	})
 }
 
-// leaseAlarms are of what the ingester itself writes once a minute.
-func (w *watcher) leaseAlarms() {
+// domainAlarms are of what the ingester itself writes of a domain once a minute.
+func (w *watcher) domainAlarms(domain string) {
 	w.alarm(alarm{
-		name: "ingester-lease", meaning: "No ingester holds the lease: nobody writes market data or serves the feeds.",
-		metric: w.own(metrics.LeaseHeld, "Maximum", 1), threshold: 1, below: true, periods: 3, of: 3, silence: true,
+		name: "ingester-lease", domain: domain, meaning: "No ingester holds the lease: nobody writes this domain's data or serves its feeds.",
+		metric: w.domainMetric(domain, metrics.LeaseHeld, "Maximum", 1), threshold: 1, below: true, periods: 3, of: 3, silence: true,
 	})
-	if w.HyperliquidURL != "off" {
+	w.alarm(alarm{
+		name: "ingester-stopped", domain: domain, meaning: "The stores refuse what this domain writes: nothing is lost, and nothing goes on.",
+		metric: w.domainMetric(domain, metrics.Stopped, "Maximum", 1), threshold: 0, periods: 2, of: 3,
+	})
+	w.alarm(alarm{
+		name: "ingester-quarantine", domain: domain, meaning: "Rows were left out because the stores call them invalid.",
+		metric: w.domainMetric(domain, metrics.RowsQuarantined, "Sum", 5), threshold: 0, periods: 1, of: 1,
+	})
+	if domain != metrics.PerpDomain || w.HyperliquidURL != "off" {
 		w.alarm(alarm{
-			name: "ingester-lag", meaning: "The newest event is more than 30 seconds old, five minutes long.",
-			metric: w.own(metrics.Lag, "Maximum", 1), threshold: 30_000, periods: 5, of: 5,
+			name: "ingester-lag", domain: domain, meaning: "The newest event is more than 30 seconds old, five minutes long.",
+			metric: w.domainMetric(domain, metrics.Lag, "Maximum", 1), threshold: 30_000, periods: 5, of: 5,
 		})
 		w.alarm(alarm{
-			name: "ingester-source", meaning: "A source of market data says nothing, though it should all the time.",
-			metric: w.own(metrics.SilentSources, "Maximum", 1), threshold: 0, periods: 3, of: 3,
+			name: "ingester-source", domain: domain, meaning: "A source of market data says nothing, though it should all the time.",
+			metric: w.domainMetric(domain, metrics.SilentSources, "Maximum", 1), threshold: 0, periods: 3, of: 3,
 		})
 	}
+}
+
+func (w *watcher) feedAlarms() {
 	if len(w.feedAPIs) > 0 {
 		w.alarm(alarm{
 			name: "feeds-dropped", meaning: "More than 1 % of the frames are dropped because clients do not take them.",
 			metric: awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
 				Expression: jsii.String("100 * dropped / (dropped + sent)"), Label: jsii.String("dropped, %"), Period: minutes(5),
 				UsingMetrics: &map[string]awscloudwatch.IMetric{
-					"dropped": w.own(metrics.FramesDropped, "Sum", 5), "sent": w.own(metrics.FramesSent, "Sum", 5),
+					"dropped": w.domainMetric(metrics.PerpDomain, metrics.FramesDropped, "Sum", 5), "sent": w.domainMetric(metrics.PerpDomain, metrics.FramesSent, "Sum", 5),
 				},
 			}),
 			threshold: 1, periods: 2, of: 3,
@@ -207,8 +222,12 @@ func (w *watcher) alarm(a alarm) {
 	if a.silence {
 		missing = awscloudwatch.TreatMissingData_BREACHING
 	}
-	made := awscloudwatch.NewAlarm(w.stack, jsii.String("Alarm-"+a.name), &awscloudwatch.AlarmProps{
-		AlarmName:          jsii.String(w.name(a.name)),
+	name := a.name
+	if a.domain != "" {
+		name += "-" + a.domain
+	}
+	made := awscloudwatch.NewAlarm(w.stack, jsii.String("Alarm-"+name), &awscloudwatch.AlarmProps{
+		AlarmName:          jsii.String(w.name(name)),
 		AlarmDescription:   jsii.String(a.meaning + " " + w.Runbook + "#alarm-" + a.name),
 		Metric:             a.metric,
 		Threshold:          jsii.Number(a.threshold),
@@ -248,15 +267,16 @@ func (w *watcher) ecsMetric(p place, namespace, name, statistic string) awscloud
 	return metric(namespace, name, statistic, map[string]string{"ClusterName": w.name("ingester"), "ServiceName": w.name(p.service)})
 }
 
-// own is a metric that a program of this deployment writes to its log.
-func (w *watcher) own(name, statistic string, period float64) awscloudwatch.IMetric {
+// domainMetric is a metric that the ingester writes to its log of a domain.
+func (w *watcher) domainMetric(domain, name, statistic string, period float64) awscloudwatch.IMetric {
 	return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
 		Namespace: jsii.String(metrics.Namespace), MetricName: jsii.String(name), Statistic: jsii.String(statistic),
-		DimensionsMap: &map[string]*string{metrics.Deployment: jsii.String(w.deployment())}, Period: minutes(period),
+		DimensionsMap: &map[string]*string{metrics.Deployment: jsii.String(w.deployment()), metrics.Domain: jsii.String(domain)}, Period: minutes(period),
 	})
 }
 
-// by finds the metrics of one name that a label tells apart.
+// by finds the metrics of one name that labels tell apart, given as CloudWatch
+// lists them: separated by commas.
 func (w *watcher) by(label, name, statistic string) awscloudwatch.IMetric {
 	return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
 		Expression: jsii.String(fmt.Sprintf(`SEARCH('{%s,%s,%s} MetricName="%s" %s="%s"', '%s', 300)`,
@@ -311,9 +331,10 @@ func (w *watcher) dashboard() {
 		graph("Ingester: processor and memory, %; errors", w.ecsMetric(w.places()[0], "AWS/ECS", "CPUUtilization", "Average"), w.ecsMetric(w.places()[0], "AWS/ECS", "MemoryUtilization", "Maximum"), counted("IngesterErrors")),
 	)
 	board.AddWidgets(
-		graph("Behind the venue by source, ms", w.by(metrics.Source, metrics.Lag, "Maximum")),
-		graph("Frames: sent, dropped, waiting", w.own(metrics.FramesSent, "Sum", 5), w.own(metrics.FramesDropped, "Sum", 5), w.own(metrics.FramesWaiting, "Maximum", 5)),
-		graph("Lease: held, taken; silent sources", w.own(metrics.LeaseHeld, "Maximum", 5), w.own(metrics.LeaseTaken, "Sum", 5), w.own(metrics.SilentSources, "Maximum", 5)),
+		graph("Behind the venue by source, ms", w.by(metrics.Domain+","+metrics.Source, metrics.Lag, "Maximum")),
+		graph("Frames: sent, dropped, waiting", w.domainMetric(metrics.PerpDomain, metrics.FramesSent, "Sum", 5), w.domainMetric(metrics.PerpDomain, metrics.FramesDropped, "Sum", 5), w.domainMetric(metrics.PerpDomain, metrics.FramesWaiting, "Maximum", 5)),
+		graph("Leases: held, taken; silent sources", w.by(metrics.Domain, metrics.LeaseHeld, "Maximum"), w.by(metrics.Domain, metrics.LeaseTaken, "Sum"), w.by(metrics.Domain, metrics.SilentSources, "Maximum")),
+		graph("Domains: stopped, rows quarantined, queued", w.by(metrics.Domain, metrics.Stopped, "Maximum"), w.by(metrics.Domain, metrics.RowsQuarantined, "Sum"), w.by(metrics.Domain, metrics.Queued, "Maximum")),
 	)
 	board.AddWidgets(
 		graph("Denials by reason", w.by(metrics.Reason, metrics.Denials, "Sum")),

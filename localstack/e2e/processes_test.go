@@ -44,8 +44,10 @@ func ingesters(t *testing.T) (all []ingester) {
 			continue // it is being started again
 		}
 		one := ingester{url: at, status: res.StatusCode, pid: addresses[at]}
-		err = json.NewDecoder(res.Body).Decode(&one)
+		var said struct{ Domains map[string]ingester }
+		err = json.NewDecoder(res.Body).Decode(&said)
 		res.Body.Close()
+		one.Role, one.Epoch = said.Domains["perp"].Role, said.Domains["perp"].Epoch
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -49,7 +49,13 @@ type OpenInterest struct {
 
 // Add takes a fill in and tells whether anything changed. Fills of spot markets
 // and rows that are no executions change nothing.
-func (p *Positions) Add(f *Fill) bool {
+func (p *Positions) Add(f *Fill) bool { return p.add(f, false) }
+
+// AddStored is Add for who takes in every fill of the account and coin from this
+// one on, in order: then its age is no reason to leave it out.
+func (p *Positions) AddStored(f *Fill) bool { return p.add(f, true) }
+
+func (p *Positions) add(f *Fill, ofAnyAge bool) bool {
 	if !f.IsTrade() || IsSpot(f.Coin) {
 		return false
 	}
@@ -66,7 +72,7 @@ func (p *Positions) Add(f *Fill) bool {
 	if c != nil {
 		had, known = c.held[id]
 	}
-	if known && order.Compare(had.order) <= 0 || !known && f.Time < p.newest-forgetAfter {
+	if known && order.Compare(had.order) <= 0 || !known && !ofAnyAge && f.Time < p.newest-forgetAfter {
 		return false
 	}
 	if c == nil {

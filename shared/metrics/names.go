@@ -1,22 +1,37 @@
 package metrics
 
-// Metrics of the ingester, which it writes once a minute.
+// Metrics of each domain of the ingester, which it writes once a minute with the
+// label [Domain].
 const (
-	LeaseHeld     = "LeaseHeld"     // 1 by the process that works, 0 by one that stands by
-	LeaseTaken    = "LeaseTaken"    // times that a process began to work
-	Rank          = "Rank"          // of the process that works: 2 while its node is up to date, 1 without a node, 0 while its node lags
-	Lag           = "Lag"           // ms behind the newest event, of the group of sources that is furthest behind
-	SilentSources = "SilentSources" // groups of sources without a word for 60 s
-	RowsWritten   = "RowsWritten"
-	Queued        = "Queued" // deliveries of the sources that wait to be written
+	Domain = "Domain" // label
+
+	LeaseHeld       = "LeaseHeld"     // 1 by the process that works, 0 by one that stands by
+	LeaseTaken      = "LeaseTaken"    // times that a process began to work
+	Rank            = "Rank"          // of the process that works: 2 while its node is up to date, 1 without a node, 0 while its node lags
+	Lag             = "Lag"           // ms behind the newest event, of the group of sources that is furthest behind
+	SilentSources   = "SilentSources" // groups of sources without a word for 60 s
+	Stopped         = "Stopped"       // 1 while the stores have refused for 60 s, or the work has failed
+	RowsWritten     = "RowsWritten"
+	RowsQuarantined = "RowsQuarantined" // rows that the stores called invalid
+	Queued          = "Queued"          // deliveries of the sources that wait to be written
+)
+
+// Domains of the ingester, which are watched each by itself.
+const PerpDomain = "perp"
+
+// Domains lists them.
+var Domains = []string{PerpDomain}
+
+// Metrics of the WebSocket feeds, which belong to [PerpDomain].
+const (
 	Connections   = "Connections"
 	FramesSent    = "FramesSent"
 	FramesDropped = "FramesDropped" // for clients that do not keep up
 	FramesWaiting = "FramesWaiting"
 )
 
-// Metrics of each source of the ingester, with the label [Source]; [Lag] is one
-// of them too.
+// Metrics of each source of the ingester, with the labels [Domain] and [Source];
+// [Lag] is one of them too.
 const (
 	Source = "Source"
 

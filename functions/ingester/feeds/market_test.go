@@ -6,8 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/feeds/hub"
-	"quotary/functions/ingester/projection"
+	"quotary/functions/ingester/perp"
 	"quotary/shared/channel"
 	"quotary/shared/market"
 	"quotary/shared/source/hyperliquid"
@@ -147,30 +148,35 @@ func TestCandlesAreThoseOfTheStoredKlines(t *testing.T) {
 	f, _ := w.run()
 	w.settled(f)
 	minute := time.Now().Truncate(time.Minute)
-	apply := func(set *projection.Set, fills ...market.Fill) {
+	apply := func(klines *perp.Klines, fills ...market.Fill) {
 		t.Helper()
-		e := market.Events{Fills: fills}
-		for want := set.Need(&e); !want.Empty(); want = set.Need(&e) {
+		b, reads := &perp.Batch{Events: market.Events{Fills: fills}}, engine.NewReads()
+		for {
+			klines.Wants(b, reads)
+			latestOf, rowsAt := reads.Wanted()
+			if len(latestOf)+len(rowsAt) == 0 {
+				break
+			}
 			latest := map[store.SeriesKey]time.Time{}
-			for _, key := range want.Latest {
+			for _, key := range latestOf {
 				if p, ok, err := f.Series.Latest(t.Context(), key); err != nil {
 					t.Fatal(err)
 				} else if ok {
 					latest[key] = p.Time
 				}
 			}
-			rows, err := f.Series.Load(t.Context(), want.Rows)
+			rows, err := f.Series.Load(t.Context(), rowsAt)
 			if err != nil {
 				t.Fatal(err)
 			}
-			set.Load(want, latest, rows)
+			reads.Fill(latest, rows)
 		}
-		if err := set.Apply(&e, w.clock()); err != nil {
+		if err := klines.Apply(b, reads, w.clock()); err != nil {
 			t.Fatal(err)
 		}
-		f.Applied(&e, set)
+		f.Applied(&b.Events, klines)
 	}
-	earlier := projection.New()
+	earlier := perp.NewKlines()
 	apply(earlier, fill(1, minute.Add(time.Second), "BTC"))
 	if err := f.Series.Put(t.Context(), earlier.Changes(w.clock(), true).Fine); err != nil {
 		t.Fatal(err)
@@ -179,10 +185,10 @@ func TestCandlesAreThoseOfTheStoredKlines(t *testing.T) {
 	w.connect("one", channel.FeedChannels)
 	w.subscribe("one", channel.Subscription{Type: channel.Candle, Coin: "BTC", Interval: "1m"})
 	wants(t, w.sent("one", 2)[1], `"i":"1m"`, `"n":1`) // as it is stored
-	set := projection.New()
-	apply(set, fill(1, minute.Add(time.Second), "BTC"), fill(2, minute.Add(2*time.Second), "BTC"))
+	klines := perp.NewKlines()
+	apply(klines, fill(1, minute.Add(time.Second), "BTC"), fill(2, minute.Add(2*time.Second), "BTC"))
 	wants(t, w.sent("one", 3)[2], `"i":"1m"`, `"v":"4.0"`, `"a":"402.0"`, `"vb":"4.0"`, `"ab":"402.0"`, `"n":2,"nb":2}`)
-	apply(set, fill(3, minute.Add(50*time.Second), "BTC"), fill(4, minute.Add(61*time.Second), "BTC"))
+	apply(klines, fill(3, minute.Add(50*time.Second), "BTC"), fill(4, minute.Add(61*time.Second), "BTC"))
 	got := w.sent("one", 5)
 	wants(t, got[3], `"i":"1m"`, `"n":3`) // the closed one, whole
 	wants(t, got[4], `"i":"1m"`, `"n":1`)

@@ -52,6 +52,12 @@ func Row(h *Hour) store.SeriesRow {
 	return series.Row(h.Coin, interval, interval.StartMs(h.Time), h, 128)
 }
 
+// At is the key of the row of a coin in the hour that opens at start, ms.
+func At(coin string, start int64) store.SeriesAt { return series.At(coin, interval, start) }
+
+// Decode reads the body of a row.
+func Decode(body []byte) (Hour, error) { return series.Decode(body) }
+
 // Put writes hours of any coins.
 func Put(ctx context.Context, s *store.Series, hours ...Hour) error {
 	rows := make([]store.SeriesRow, len(hours))

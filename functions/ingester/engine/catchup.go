@@ -1,0 +1,149 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+
+	"golang.org/x/sync/errgroup"
+
+	"quotary/shared/store"
+)
+
+// progress is how far a projection has been folded from the logs.
+type progress struct {
+	Joined bool   `json:"joined"`           // it needs nothing but what the sources emit
+	Cursor string `json:"cursor,omitempty"` // where the scan of its logs goes on; "" is the beginning
+}
+
+// progressCheckpoint names the checkpoint of the projections of a domain: what
+// each has been folded from, by name. It is one for all, so that what a domain no
+// longer lists is forgotten, and is caught up if it is listed again.
+func progressCheckpoint(domain string) string { return "projections/" + domain }
+
+// startProgress finds out which projections join at once and which must be caught
+// up. In a domain that has run before, that is every one that was not listed then.
+func (p *Pipeline[B]) startProgress(ctx context.Context, followed bool) error {
+	name := progressCheckpoint(p.Domain)
+	var known map[string]progress
+	err := p.retry(ctx, "claim the checkpoint "+name, func() error {
+		body, err := p.Stores.Series.ClaimCheckpoint(ctx, name)
+		if err != nil || body == nil {
+			return err
+		}
+		if err := json.Unmarshal(body, &known); err != nil {
+			return fmt.Errorf("read the checkpoint %s: %w", name, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	fresh := known == nil && !followed
+	p.progress = map[string]progress{}
+	catching := 0
+	for _, one := range p.Projections {
+		at, ok := known[one.Name()]
+		if !ok {
+			at.Joined = fresh || len(one.Folds()) == 0
+		}
+		if !at.Joined {
+			catching++
+		}
+		p.progress[one.Name()] = at
+	}
+	p.Stats.CatchingUp.Store(int64(catching))
+	p.progressDirty = !maps.Equal(known, p.progress)
+	return p.saveProgress(ctx) // before anything is stored that it speaks of
+}
+
+func (p *Pipeline[B]) saveProgress(ctx context.Context) error {
+	if !p.progressDirty {
+		return nil
+	}
+	body, err := json.Marshal(p.progress)
+	if err != nil {
+		return fmt.Errorf("encode the progress of projections: %w", err)
+	}
+	name := progressCheckpoint(p.Domain)
+	err = p.retry(ctx, "save the checkpoint "+name, func() error { return p.Stores.Series.SaveCheckpoint(ctx, name, body) })
+	p.progressDirty = err != nil
+	return err
+}
+
+// startCatchUp scans the logs for every projection that has not joined.
+func (p *Pipeline[B]) startCatchUp(ctx context.Context, group *errgroup.Group) {
+	for _, one := range p.Projections {
+		if at := p.progress[one.Name()]; !at.Joined {
+			p.Logger.Info("catching up", "projection", one.Name(), "cursor", at.Cursor)
+			group.Go(func() error { return p.catchUp(ctx, one, at) })
+		}
+	}
+}
+
+// catchUp queues everything that a projection is folded from, page by page. The
+// projection gets all that the sources emit meanwhile too: what comes twice or in
+// another order makes no difference.
+func (p *Pipeline[B]) catchUp(ctx context.Context, to Projection[B], at progress) error {
+	folds := map[string]Fold[B]{}
+	var datasets []string
+	for _, fold := range to.Folds() {
+		folds[fold.Dataset] = fold
+		datasets = append(datasets, fold.Dataset)
+	}
+	for !at.Joined {
+		var pages map[string][]store.Row
+		err := p.retry(ctx, "scan the logs", func() (err error) {
+			pages, at.Cursor, err = p.scan(ctx, datasets, at.Cursor)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		batch := p.NewBatch()
+		for dataset, rows := range pages {
+			for i := range rows {
+				if err := folds[dataset].Append(batch, rows[i]); err != nil {
+					if err := p.quarantineStored(ctx, dataset, &rows[i], err); err != nil {
+						return err
+					}
+				}
+			}
+		}
+		at.Joined = at.Cursor == ""
+		if err := put(ctx, p.stored, message[B]{batch: batch, projection: to, progress: at}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scan reads a page of logs. On an error the cursor stays where it was.
+func (p *Pipeline[B]) scan(ctx context.Context, datasets []string, cursor string) (pages map[string][]store.Row, next string, err error) {
+	pages, next, err = p.Stores.Log.Scan(ctx, datasets, cursor, 0)
+	if err != nil {
+		return nil, cursor, err
+	}
+	return pages, next, nil
+}
+
+// quarantineStored keeps a row of a log that its own dataset cannot read.
+func (p *Pipeline[B]) quarantineStored(ctx context.Context, dataset string, r *store.Row, reason error) error {
+	row := QuarantinedRow{Dataset: dataset, Key: fmt.Sprintf("%s %d %s", r.Subject, r.Time.UnixMilli(), r.ID), Reason: "read for a projection: " + reason.Error(), Body: string(r.Body)}
+	return p.retry(ctx, "quarantine a stored row", func() error { return p.quarantine(ctx, row) })
+}
+
+// writeCatchUp applies a page to its projection. Its progress is saved when the
+// rows that come of it are written.
+func (p *Pipeline[B]) writeCatchUp(ctx context.Context, m message[B]) error {
+	if _, err := p.apply(ctx, []Projection[B]{m.projection}, m.batch); err != nil {
+		return err
+	}
+	p.progress[m.projection.Name()], p.progressDirty = m.progress, true
+	if m.progress.Joined {
+		p.Stats.CatchingUp.Add(-1)
+		p.Logger.Info("caught up", "projection", m.projection.Name())
+	}
+	return p.flushWhenDue(ctx)
+}

@@ -1,0 +1,47 @@
+// Package engine moves what sources emit into the stores. It knows no venue and no
+// dataset: a domain gives it a batch type, logs, projections and sources.
+//
+//	sources -> bounded queues -> batch -> log rows -> projections -> series rows -> views -> checkpoints
+//
+// A [Pipeline] runs one domain. It is the domain's one writer, which a lease makes
+// sure of, and the only one that touches its projections. What it has written is
+// always at least what is checkpointed, so that a crash between any two writes
+// loses nothing and doubles nothing: a source goes on from its checkpoint, and rows
+// that are written again are the same rows. For that a source must give its
+// positions truly, a log must make the same row of the same event, and a projection
+// must fold as a set union; [Projection] says what that asks for.
+//
+// A projection that is added to a domain that has run before is caught up: it gets
+// every live batch at once, and beside them the stored rows of the logs that it is
+// folded from, page by page. Its progress is saved behind the rows that come of a
+// page. At the end of the logs it has joined, and nothing tells it from the others.
+//
+// # What goes wrong
+//
+// A row that the store calls invalid is quarantined: kept as an object for a person
+// to look at ([Quarantine]), counted, and left out, and the rest goes on. Whatever
+// else the stores refuse stops the pipeline, missing rights and tables included: it
+// tries again with growing pauses and skips nothing, the queues fill, and the
+// sources wait. So do more than 100 quarantined rows an hour.
+//
+// A [Runner] does the work of a [Domain] whenever this process holds the domain's
+// lease, and begins it anew when it fails. Domains share nothing: trouble in one
+// does not hold up another. [Health] and [Report] tell how each fares.
+//
+// # Adding a domain
+//
+//  1. A folder beside this one, with its batch (a struct with Merge and Len; a test
+//     fills every field and merges it) and its projections, one file each, in one
+//     list; see the package perp for the steps of adding one.
+//  2. A function that returns its [Domain]: Begin makes a [Pipeline] on the stores
+//     [Stores.Under] the term.
+//  3. A line in the list of domains of the program, and its name in the package
+//     metrics, by which it is watched.
+//
+// # Adding a source
+//
+// A [Source] is a name, its stats and a function that delivers batches until its
+// context ends. With positions it goes on where it stood; without, NoCheckpoint is
+// set, and what it missed is lost unless the upstream can be asked for it. A [Spool]
+// is a source of recorded files that wait in a folder.
+package engine

@@ -1,0 +1,223 @@
+package engine
+
+import (
+	"net/http"
+	"time"
+)
+
+// silentFor is how long all sources of a group may say nothing, and the stores
+// refuse, before a domain is not ready.
+const silentFor = 60 * time.Second
+
+// Health answers how the domains of a process fare:
+//
+//	GET /healthz  200 while the process lives
+//	GET /readyz   503 while a domain is not ready: a configured group of its sources is
+//	              silent for 60 s, the stores refuse for that long, or its work failed
+//	GET /metrics  figures as JSON
+//
+// The first two say of each domain whether this process is active or stands by,
+// and who holds the lease. One that stands by is ready: it is there to wait.
+type Health struct {
+	Runners []*Runner
+	Now     func() time.Time
+}
+
+// condition is the answer to /healthz and /readyz.
+type condition struct {
+	Status  string                     `json:"status"` // alive; ready, standby (everywhere) or not ready
+	Domains map[string]domainCondition `json:"domains"`
+}
+
+type domainCondition struct {
+	Role    string   `json:"role"`
+	Holder  string   `json:"holder"`            // of the lease; "" while nobody is known to hold it
+	Epoch   int64    `json:"epoch"`             // of the holder
+	Reasons []string `json:"reasons,omitempty"` // why it is not ready
+}
+
+// Roles of a process in a domain.
+const (
+	active  = "active"
+	standby = "standby"
+)
+
+// Handler serves the three.
+func (h *Health) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		c, _ := h.condition()
+		c.Status = "alive"
+		respond(w, http.StatusOK, c)
+	})
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		c, ready := h.condition()
+		if !ready {
+			respond(w, http.StatusServiceUnavailable, c)
+			return
+		}
+		respond(w, http.StatusOK, c)
+	})
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
+		now, all := h.Now(), map[string]figures{}
+		for _, r := range h.Runners {
+			all[r.Domain.Name] = r.figures(now)
+		}
+		respond(w, http.StatusOK, map[string]any{"domains": all})
+	})
+	return mux
+}
+
+func respond(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(encode(body), '\n')) // a caller that went away needs no answer
+}
+
+func (h *Health) condition() (c condition, ready bool) {
+	c = condition{Status: standby, Domains: map[string]domainCondition{}}
+	ready = true
+	for _, r := range h.Runners {
+		d := r.condition(h.Now())
+		c.Domains[r.Domain.Name] = d
+		if d.Role == active && c.Status == standby {
+			c.Status = "ready"
+		}
+		ready = ready && len(d.Reasons) == 0
+	}
+	if !ready {
+		c.Status = "not ready"
+	}
+	return c, ready
+}
+
+func (r *Runner) condition(now time.Time) domainCondition {
+	holder := r.Lease.Holder()
+	d := domainCondition{Role: standby, Holder: holder.Owner, Epoch: holder.Epoch}
+	work, failed := r.now()
+	if failed != nil {
+		d.Reasons = append(d.Reasons, "the work failed: "+failed.Error())
+	}
+	if work == nil {
+		return d
+	}
+	d.Role = active
+	s := work.Status()
+	for _, group := range s.silent(now) {
+		d.Reasons = append(d.Reasons, "source "+group+" is silent")
+	}
+	for _, what := range s.refused(now) {
+		d.Reasons = append(d.Reasons, "the stores refuse: "+what)
+	}
+	return d
+}
+
+// refused is what the stores have refused for long.
+func (s *Status) refused(now time.Time) []string {
+	if s.Refused == nil {
+		return nil
+	}
+	return s.Refused(now.Add(-silentFor))
+}
+
+// silent are the groups of sources that have said nothing for a while.
+func (s *Status) silent(now time.Time) (silent []string) {
+	heard := map[string]int64{}
+	var groups []string
+	for _, one := range s.Sources {
+		if one.Group == "" {
+			continue
+		}
+		if _, ok := heard[one.Group]; !ok {
+			groups = append(groups, one.Group)
+			heard[one.Group] = s.Began
+		}
+		heard[one.Group] = max(heard[one.Group], one.Stats.LastSeen.Load())
+	}
+	for _, group := range groups {
+		if now.Sub(time.UnixMilli(heard[group])) >= silentFor {
+			silent = append(silent, group)
+		}
+	}
+	return silent
+}
+
+// lag is how far the group of sources that is furthest behind is behind its newest
+// event, in ms; ok is false while no group has emitted one.
+func (s *Status) lag(now time.Time) (ms int64, ok bool) {
+	newest := map[string]int64{}
+	for _, one := range s.Sources {
+		if at := one.Stats.LastEvent.Load(); one.Group != "" && at > 0 {
+			newest[one.Group] = max(newest[one.Group], at)
+		}
+	}
+	for _, at := range newest {
+		ms, ok = max(ms, now.UnixMilli()-at), true
+	}
+	return ms, ok
+}
+
+// figures are a domain's part of the answer to GET /metrics. Times are Unix
+// milliseconds, 0 while there is none.
+type figures struct {
+	Role    string                   `json:"role"`
+	Epoch   int64                    `json:"epoch"` // of the holder of the lease
+	Sources map[string]sourceFigures `json:"sources"`
+	Writer  writerFigures            `json:"writer"`
+	Own     map[string]int64         `json:"own,omitempty"` // figures of the domain's own
+}
+
+type sourceFigures struct {
+	LagMs      *int64 `json:"lagMs"` // now less the newest event; null before the first
+	LastEvent  int64  `json:"lastEvent"`
+	LastSeen   int64  `json:"lastSeen"`
+	Lines      int64  `json:"lines"`
+	Malformed  int64  `json:"malformed"`
+	Reconnects int64  `json:"reconnects"`
+	Dropped    int64  `json:"dropped"`
+}
+
+type writerFigures struct {
+	Queued      int64    `json:"queued"` // deliveries that wait for a batch
+	Batches     int64    `json:"batches"`
+	Events      int64    `json:"events"`
+	Rows        int64    `json:"rows"`
+	Quarantined int64    `json:"quarantined"`
+	CatchingUp  int64    `json:"catchingUp"` // projections
+	Flushed     int64    `json:"flushed"`
+	Refused     []string `json:"refused,omitempty"` // what the stores refuse now
+}
+
+func (r *Runner) figures(now time.Time) figures {
+	c := r.condition(now)
+	f := figures{Role: c.Role, Epoch: c.Epoch, Sources: map[string]sourceFigures{}}
+	work, _ := r.now()
+	if work == nil {
+		return f
+	}
+	s := work.Status()
+	f.Writer = writerFigures{Queued: s.Queued, Batches: s.Batches, Events: s.Events, Rows: s.Rows, Quarantined: s.Quarantined, CatchingUp: s.CatchingUp, Flushed: s.Flushed}
+	if s.Refused != nil {
+		f.Writer.Refused = s.Refused(now)
+	}
+	for _, own := range s.Figures {
+		if f.Own == nil {
+			f.Own = map[string]int64{}
+		}
+		f.Own[own.Name] = own.Value
+	}
+	for _, one := range s.Sources {
+		f.Sources[one.Name] = one.figures(now)
+	}
+	return f
+}
+
+func (s *SourceStatus) figures(now time.Time) sourceFigures {
+	f := sourceFigures{LastEvent: s.Stats.LastEvent.Load(), LastSeen: s.Stats.LastSeen.Load(), Lines: s.Stats.Lines.Load(),
+		Malformed: s.Stats.Malformed.Load(), Reconnects: s.Stats.Reconnects.Load(), Dropped: s.Stats.Dropped.Load()}
+	if f.LastEvent > 0 {
+		lag := now.UnixMilli() - f.LastEvent
+		f.LagMs = &lag
+	}
+	return f
+}

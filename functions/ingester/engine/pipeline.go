@@ -1,0 +1,340 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"quotary/functions/ingester/lease"
+)
+
+// Sizes of a batch and of the queues before it. A delivery holds about 1,000
+// events at most, a queue therefore about 16,000.
+const (
+	batchEvents  = 5000
+	batchLinger  = 250 * time.Millisecond
+	flushEvery   = time.Second
+	flushBatches = 4 // between two flushes at most
+	queueLength  = 16
+	stopWithin   = 20 * time.Second
+)
+
+// Pipeline is the one writer of a domain's rows and views. It is used once. All
+// fields but Stats are set before it runs.
+type Pipeline[B Batch[B]] struct {
+	Domain      string // names the checkpoints and the quarantine
+	Stores      Stores
+	NewBatch    func() B // an empty one
+	Sources     []Source[B]
+	Logs        []Log[B]
+	Projections []Projection[B]
+	Logger      *slog.Logger
+	Now         func() time.Time // nil means time.Now
+
+	// Term is the lease under which the pipeline is the one writer: it writes
+	// only while that is valid, and ends without another write when it is lost.
+	// Nil is for who knows to be alone.
+	Term *lease.Term
+
+	// Applied is called with each batch of the sources that the projections have
+	// taken, by the goroutine that owns the projections. Nil is not called.
+	Applied func(b B)
+
+	// Beside runs as long as the pipeline does and ends after it; its error ends
+	// the pipeline. Figures are what it has to report. Both may be nil.
+	Beside  func(context.Context) error
+	Figures func() []Figure
+
+	// StopWithin is how long the stores are given to take what is on its way when
+	// the context ends; 0 means 20 s.
+	StopWithin time.Duration
+
+	Stats Stats
+
+	began   atomic.Int64 // when Run was called, ms
+	trouble trouble
+
+	live       chan message[B]
+	background chan message[B] // of sources that give way
+	stored     chan message[B] // of projections that are caught up
+
+	reads     *Reads
+	positions map[string]Position // by checkpoint, to be saved by the next flush
+	consumed  []chan struct{}     // to be closed by the next flush
+	flushed   time.Time
+	unflushed int // batches since the last flush
+
+	progress      map[string]progress // of the projections, by name
+	progressDirty bool
+
+	quarantining sync.Mutex
+	quarantined  map[string]time.Time // rows of the last hour
+}
+
+// Stats are the figures of a pipeline. They may be read at any time.
+type Stats struct {
+	Batches, Events, Rows atomic.Int64 // of the sources; rows of the projections included
+	Queued                atomic.Int64 // deliveries that wait for a batch, when the last was made
+	Flushed               atomic.Int64 // when everything was last written, ms
+	Quarantined           atomic.Int64 // rows that the stores called invalid
+	CatchingUp            atomic.Int64 // projections that are being folded from the logs
+}
+
+// message is a delivery on its way into a batch.
+type message[B any] struct {
+	batch      B
+	checkpoint string // "" has none
+	position   Position
+	consumed   chan struct{} // closed when the checkpoint is saved; nil is fine
+
+	// Of a projection that is caught up: which, and where it stands behind the
+	// batch. The batch is for nobody else.
+	projection Projection[B]
+	progress   progress
+}
+
+// Run starts the sources and writes what they emit until ctx ends; then it writes
+// what is on its way and returns nil. The error is [lease.ErrLost] when somebody
+// else has become the writer. It owns a goroutine for each source, for each
+// projection that is caught up and for Beside; all of them have ended when it
+// returns.
+func (p *Pipeline[B]) Run(ctx context.Context) error {
+	if p.Now == nil {
+		p.Now = time.Now
+	}
+	p.began.Store(p.Now().UnixMilli())
+	if p.Beside == nil {
+		return p.run(ctx)
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	beside, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	group.Go(func() error { return p.Beside(beside) })
+	group.Go(func() error {
+		defer stop()
+		return p.run(ctx)
+	})
+	return group.Wait()
+}
+
+func (p *Pipeline[B]) run(ctx context.Context) error {
+	p.reads = NewReads()
+	p.live = make(chan message[B], queueLength)
+	p.background = make(chan message[B], queueLength)
+	p.stored = make(chan message[B], 1)
+	p.positions = map[string]Position{}
+
+	work, cancel := p.outlive(ctx)
+	defer cancel()
+	from, err := p.restore(ctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			return p.lost()
+		}
+		return err
+	}
+	following, halt := context.WithCancel(ctx)
+	defer halt()
+	sources, ended := p.follow(ctx, following, from)
+	err = p.loop(work, ctx.Done(), ended)
+	halt()
+	_ = sources.Wait() // why they ended was reported, or is the end of the loop
+	if lost := p.lost(); lost != nil {
+		return lost
+	}
+	if work.Err() != nil {
+		return fmt.Errorf("stop: %w within %s: what was not written comes again at the next start", context.DeadlineExceeded, p.stopWithin())
+	}
+	return err
+}
+
+func (p *Pipeline[B]) stopWithin() time.Duration {
+	if p.StopWithin > 0 {
+		return p.StopWithin
+	}
+	return stopWithin
+}
+
+// outlive returns a context for the stores, which have some time to finish after
+// ctx has ended, but none after the lease is lost.
+func (p *Pipeline[B]) outlive(ctx context.Context) (context.Context, context.CancelFunc) {
+	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(p.stopWithin(), cancel) })
+	if p.Term != nil {
+		go func() {
+			select {
+			case <-p.Term.Lost():
+				cancel()
+			case <-work.Done():
+			}
+		}()
+	}
+	return work, func() {
+		stop()
+		cancel()
+	}
+}
+
+// lost is lease.ErrLost once somebody else is the writer.
+func (p *Pipeline[B]) lost() error {
+	if p.Term == nil {
+		return nil
+	}
+	select {
+	case <-p.Term.Lost():
+		return lease.ErrLost
+	default:
+		return nil
+	}
+}
+
+// follow starts the sources from their positions, and the catching up. The
+// returned channel says why all of them have ended; it is nil where there is
+// nothing to wait for.
+func (p *Pipeline[B]) follow(ctx, following context.Context, from map[string]Position) (*errgroup.Group, <-chan error) {
+	sources, sourceCtx := errgroup.WithContext(following)
+	for _, s := range p.Sources {
+		queue := p.live
+		if s.Background {
+			queue = p.background
+		}
+		p.Logger.Info("following", "source", s.Name, "from", string(from[s.Name]))
+		sources.Go(func() error {
+			return s.Follow(sourceCtx, from[s.Name], func(ctx context.Context, d Delivery[B]) error {
+				m := message[B]{batch: d.Batch, consumed: d.Stored}
+				if d.Position != nil {
+					m.checkpoint, m.position = Checkpoint(p.Domain, s.Name, d.Part), d.Position
+				}
+				return put(ctx, queue, m)
+			})
+		})
+	}
+	p.startCatchUp(sourceCtx, sources)
+	if len(p.Sources) == 0 {
+		return sources, nil
+	}
+	ended := make(chan error, 1)
+	go func() {
+		err := sources.Wait()
+		if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
+			err = nil // whatever it is for which they were to end
+		}
+		ended <- err
+	}()
+	return sources, ended
+}
+
+// put queues a message; it waits while the queue is full.
+func put[B any](ctx context.Context, queue chan<- message[B], m message[B]) error {
+	select {
+	case queue <- m:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// loop makes batches until the sources have ended, or until done is closed when
+// there are none, and flushes what is left.
+func (p *Pipeline[B]) loop(ctx context.Context, done <-chan struct{}, ended <-chan error) error {
+	tick := time.NewTicker(flushEvery)
+	defer tick.Stop()
+	for {
+		var m message[B]
+		select {
+		case m = <-p.live:
+		default:
+			select {
+			case m = <-p.live:
+			case m = <-p.background:
+			case m = <-p.stored:
+			case <-tick.C:
+				if err := p.flush(ctx, false); err != nil {
+					return err
+				}
+				continue
+			case err := <-ended:
+				return p.finish(ctx, err)
+			case <-done:
+				if ended != nil {
+					done = nil // the sources end by themselves now
+					continue
+				}
+				return p.finish(ctx, nil)
+			}
+		}
+		if err := p.take(ctx, m); err != nil {
+			return err
+		}
+	}
+}
+
+// finish writes what the sources left in the queues. The reason is the fault for
+// which they ended, nil where they were to end.
+func (p *Pipeline[B]) finish(ctx context.Context, reason error) error {
+	for _, queue := range [...]chan message[B]{p.live, p.background, p.stored} {
+		for len(queue) > 0 {
+			if err := p.take(ctx, <-queue); err != nil {
+				return err
+			}
+		}
+	}
+	if err := p.flush(ctx, true); err != nil {
+		return err
+	}
+	if reason != nil {
+		return fmt.Errorf("a source failed: %w", reason)
+	}
+	return nil
+}
+
+// take writes a batch that begins with a message.
+func (p *Pipeline[B]) take(ctx context.Context, m message[B]) error {
+	if m.projection != nil {
+		return p.writeCatchUp(ctx, m)
+	}
+	batch := p.collect(m)
+	p.Stats.Queued.Store(int64(len(p.live) + len(p.background)))
+	return p.write(ctx, batch)
+}
+
+// collect makes a batch of m and of what comes within the linger time.
+func (p *Pipeline[B]) collect(m message[B]) B {
+	batch := p.NewBatch()
+	linger := time.NewTimer(batchLinger)
+	defer linger.Stop()
+	for {
+		batch.Merge(m.batch)
+		if p.note(m) || batch.Len() >= batchEvents {
+			return batch
+		}
+		// A file that is read as fast as it can need not wait for more.
+		select {
+		case m = <-p.live:
+		default:
+			select {
+			case m = <-p.live:
+			case m = <-p.background:
+			case <-linger.C:
+				return batch
+			}
+		}
+	}
+}
+
+// note keeps the checkpoint behind m and reports whether somebody waits for it.
+func (p *Pipeline[B]) note(m message[B]) bool {
+	if m.checkpoint != "" {
+		p.positions[m.checkpoint] = m.position
+	}
+	if m.consumed != nil {
+		p.consumed = append(p.consumed, m.consumed)
+	}
+	return m.consumed != nil
+}

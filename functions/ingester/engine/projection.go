@@ -1,0 +1,99 @@
+package engine
+
+import (
+	"time"
+
+	"quotary/shared/store"
+)
+
+// Projection folds the batches of its domain into rows and views. It does no
+// input or output, and is used by one goroutine.
+//
+// Its rows and views are its state. What it keeps in memory is a cache that may be
+// lost at any time, so every fold must be a set union: batches come late, twice, in
+// any order and from several sources, and the rows must end the same. A projection
+// that can keep that only for what a view holds says so by [Changes.Held].
+//
+// Embed [Defaults] for the methods that a projection does not need.
+type Projection[B any] interface {
+	// Name is unique in the domain. It names the projection's checkpoint: a
+	// projection that gets another name is folded anew.
+	Name() string
+
+	// Folds lists the log datasets that the projection can be folded from. One
+	// that is added to a domain later is caught up from them; with none it begins
+	// with what comes.
+	Folds() []Fold[B]
+
+	// Restores names the views that Restore reads.
+	Restores() []string
+
+	// Restore brings back what the views hold, by name; those that were never
+	// published are missing. It is called once, before everything else.
+	Restore(views map[string][]byte) error
+
+	// Wants asks for the rows that must be read before b can be applied. It is
+	// called again after they were read until it asks for nothing more. After a
+	// restart it is called with empty batches, until it asks for nothing.
+	Wants(b B, r *Reads)
+
+	// Apply folds b in. It fails only on a stored row that cannot be read.
+	Apply(b B, r *Reads, now time.Time) error
+
+	// Changes returns what differs from what is stored, and counts it as stored:
+	// the pipeline writes it, however often it must try. With settle nothing may
+	// be held back, and buckets that have ended by the clock are closed without
+	// waiting for more events.
+	Changes(now time.Time, settle bool) Changes
+}
+
+// Fold is a log dataset from which a projection can be folded.
+type Fold[B any] struct {
+	Dataset string
+
+	// Append adds a stored row to a batch as if a source had emitted it.
+	Append func(to B, row store.Row) error
+}
+
+// Changes is what must be written, in the order of its fields.
+type Changes struct {
+	// Coarse rows are written before Fine ones: where coarse rows are closed from
+	// memory only, it is the finer ones that tell after a crash which of them were
+	// written.
+	Coarse []store.SeriesRow
+	Fine   []store.SeriesRow
+	Views  []View
+
+	// Held tells that something applied is in memory only: the checkpoints of the
+	// sources must not move yet.
+	Held bool
+}
+
+// View is a view to publish.
+type View struct {
+	Name string
+	Body []byte // JSON
+}
+
+// Log maps a batch to the rows that its events have for themselves in a log
+// dataset. They are stored before the batch is applied.
+type Log[B any] struct {
+	Dataset string
+	Append  func(rows []store.Row, b B) []store.Row
+}
+
+// Defaults has the methods that not every projection needs: it folds nothing that
+// is stored, restores nothing and reads nothing.
+type Defaults[B any] struct{}
+
+// Folds returns none.
+func (Defaults[B]) Folds() []Fold[B] { return nil }
+
+// Restores returns none.
+func (Defaults[B]) Restores() []string { return nil }
+
+// Restore does nothing.
+func (Defaults[B]) Restore(map[string][]byte) error { return nil }
+
+// Wants asks for nothing.
+func (Defaults[B]) Wants(B, *Reads) {}

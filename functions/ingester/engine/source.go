@@ -1,0 +1,69 @@
+package engine
+
+import (
+	"context"
+
+	"quotary/shared/source"
+)
+
+// Batch is what the sources of one domain emit, many kinds of events in one
+// value, each kind in the order in which it was emitted. B is the domain's own
+// type, usually a pointer to a struct.
+type Batch[B any] interface {
+	// Merge appends a batch that came later, and may keep what that holds. The
+	// zero B is no events.
+	Merge(later B)
+
+	// Len is the number of events.
+	Len() int
+}
+
+// Position is a place in a source, in the source's own encoding: it is stored as
+// it is and given back after a restart. Nil is the beginning.
+type Position []byte
+
+// Delivery is a run of events and where its source stands after it.
+type Delivery[B any] struct {
+	Batch    B        // the zero B for none
+	Position Position // behind the events; nil from a source without positions
+
+	// Part names the checkpoint of a source that has more than one, e.g. one for
+	// each file; "" is the source's own.
+	Part string
+
+	// Stored is closed when everything up to here is stored, the position
+	// included. Nil is fine.
+	Stored chan struct{}
+}
+
+// Sink takes deliveries in order. It blocks while the pipeline is behind: that is
+// the only queue, and the pipeline bounds it.
+type Sink[B any] func(context.Context, Delivery[B]) error
+
+// Source emits events until its context ends.
+type Source[B any] struct {
+	Name  string        // of its checkpoint, unique in its domain
+	Group string        // sources of which one that speaks is enough, for readiness; "" may be silent
+	Stats *source.Stats // what it has seen
+
+	// Follow delivers what comes after a position until ctx ends. It returns then,
+	// or when the sink fails, and never else: trouble outside is logged, counted in
+	// Stats and tried again.
+	Follow func(ctx context.Context, from Position, sink Sink[B]) error
+
+	// NoCheckpoint is set for a source without positions.
+	NoCheckpoint bool
+
+	// Background is set for a source that gives way to all others.
+	Background bool
+}
+
+// Checkpoint is the name under which the position of a source is stored. Part is
+// that of [Delivery].
+func Checkpoint(domain, source, part string) string {
+	name := domain + "/" + source
+	if part != "" {
+		name += "/" + part
+	}
+	return name
+}

@@ -1,0 +1,21 @@
+package engine
+
+import (
+	"quotary/functions/ingester/lease"
+	"quotary/shared/store"
+)
+
+// Stores is what a pipeline writes to.
+type Stores struct {
+	Log        *store.Log
+	Series     *store.Series
+	Views      *store.Views
+	Quarantine Quarantine
+}
+
+// Under returns the stores for the writer of a term: what it writes too late is
+// refused, or harmless; see package lease.
+func (s Stores) Under(t *lease.Term) Stores {
+	s.Series, s.Views = s.Series.Under(t.Epoch), s.Views.Owned(t.Confirm)
+	return s
+}

@@ -1,0 +1,39 @@
+package perp
+
+import "quotary/shared/market"
+
+// Batch is what the domain's sources emit. It belongs to one goroutine at a time.
+type Batch struct {
+	market.Events
+
+	// Stored tells that the events were read from the logs: they are of any age, and
+	// of every account each fill is there.
+	Stored bool
+
+	trades []market.Trade // behind the fills, and those told as such; nil until asked for
+}
+
+// NewBatch returns an empty batch.
+func NewBatch() *Batch { return new(Batch) }
+
+// Merge appends a batch that came later, and may keep what that holds. Nil is no
+// events.
+func (b *Batch) Merge(later *Batch) {
+	if later == nil {
+		return
+	}
+	b.Events.Merge(&later.Events)
+	b.Stored = b.Stored || later.Stored
+	b.trades = nil
+}
+
+// AllTrades returns every trade of the batch: those behind its fills, then those
+// of sources that know no fills. The caller does not change them, and nobody adds
+// to the batch afterwards but by Merge.
+func (b *Batch) AllTrades() []market.Trade {
+	if b.trades == nil && len(b.Fills)+len(b.Events.Trades) > 0 {
+		b.trades = make([]market.Trade, 0, len(b.Fills)/2+len(b.Events.Trades)+1)
+		b.trades = append(market.AppendTrades(b.trades, b.Fills), b.Events.Trades...)
+	}
+	return b.trades
+}

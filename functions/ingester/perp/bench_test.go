@@ -1,0 +1,71 @@
+package perp
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"quotary/shared/data/fills"
+	"quotary/shared/source/hyperliquid/wire"
+)
+
+// blocks makes lines of a by-block file: 16 trades a block, four blocks a
+// second, 60 coins of which a few take most of the flow.
+func blocks(n int) []string {
+	lines := make([]string, n)
+	for b := range lines {
+		var s strings.Builder
+		ms := int64(base) + int64(b)*250
+		fmt.Fprintf(&s, `{"local_time":"2026-03-15T00:00:00.196239755","block_time":"2026-03-14T23:59:59.991006841","block_number":%d,"events":[`, 900_000_000+b)
+		for i := range 16 {
+			k := b*16 + i
+			coin := fmt.Sprintf("C%d", (k*k+k/7)%60)
+			if i < 8 {
+				coin = [...]string{"BTC", "ETH", "SOL", "HYPE"}[k%4]
+			}
+			px, sz := fmt.Sprintf("%d.%d", 1000+k%97, k%10), fmt.Sprintf("%d.%03d", k%50, 1+k%999)
+			for side, address := range [...]string{"0x010461c14e146ac35fe42271bdc1134ee31c703a", "0x727956612a8700627451204a3ae26268bd1a1525"} {
+				if i+side > 0 {
+					s.WriteByte(',')
+				}
+				fmt.Fprintf(&s, `["%s",{"coin":"%s","px":"%s","sz":"%s","side":"%c","time":%d,"startPosition":"%d.3","dir":"Open Long","closedPnl":"0.0","hash":"0xe9ceeec0f592c513eb480437125f090202ac00a69095e3e58d979a13b4969efe","oid":%d,"crossed":%t,"fee":"-0.000461","tid":%d,"cloid":"0x00000000000000000000019ced6ba96e","feeToken":"USDC","twapId":null}]`,
+					address, coin, px, sz, "BA"[side], ms, k, 349162667230+2*k+side, side == k%2, 868180814349127+k)
+			}
+		}
+		s.WriteString(`]}`)
+		lines[b] = s.String()
+	}
+	return lines
+}
+
+// BenchmarkReplay measures what a replay costs but for the stores: reading the
+// lines, all projections, and the rows and views to be written, in batches as
+// the ingester makes them.
+func BenchmarkReplay(b *testing.B) {
+	lines := blocks(4000)
+	const linesPerBatch = 156 // about 5,000 fills
+	read, rows := 0, 0
+	b.ReportAllocs()
+	for b.Loop() {
+		s := newSet()
+		for from := 0; from < len(lines); from += linesPerBatch {
+			e := NewBatch()
+			for _, line := range lines[from:min(from+linesPerBatch, len(lines))] {
+				var err error
+				if e.Fills, _, err = wire.ParseFills(e.Fills, line, 0); err != nil {
+					b.Fatal(err)
+				}
+			}
+			now := e.Fills[len(e.Fills)-1].When()
+			if _, err := s.apply(e, now, nil); err != nil {
+				b.Fatal(err)
+			}
+			c := s.changes(now.Add(time.Second), false)
+			read += len(e.Fills)
+			rows += len(fills.AppendRows(nil, e.Fills)) + len(c.Coarse) + len(c.Fine)
+		}
+	}
+	b.ReportMetric(float64(read)/b.Elapsed().Seconds(), "fills/s")
+	b.ReportMetric(float64(rows)/float64(read), "rows/fill")
+}

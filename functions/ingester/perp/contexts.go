@@ -1,0 +1,114 @@
+package perp
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"quotary/functions/ingester/engine"
+	"quotary/shared/data/contexts"
+	"quotary/shared/market"
+)
+
+// figures keeps the view of the figures of all coins, as the venue wrote them.
+type figures struct {
+	engine.Defaults[*Batch]
+	perps   map[string]dexFigures // by dex, "" is the main one
+	spot    dexFigures
+	marks   marks
+	changed bool
+}
+
+type dexFigures struct {
+	raw  json.RawMessage // as the venue wrote them
+	time int64           // ms
+}
+
+func newFigures() *figures { return &figures{perps: map[string]dexFigures{}, marks: marks{}} }
+
+// Name is that of the view.
+func (p *figures) Name() string { return contexts.Name }
+
+// Restores has its own view.
+func (p *figures) Restores() []string { return []string{contexts.Name} }
+
+// Restore takes the figures from the view.
+func (p *figures) Restore(views map[string][]byte) error {
+	v, err := restored(views, contexts.Name, contexts.Decode)
+	if err != nil {
+		return err
+	}
+	p.spot = dexFigures{v.Spot, v.Time}
+	for dex, raw := range v.Perps {
+		p.perps[dex] = dexFigures{raw, v.Time}
+	}
+	return p.marks.restore(v)
+}
+
+// Apply replaces figures by newer ones.
+func (p *figures) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
+	for i := range b.Contexts {
+		c := &b.Contexts[i]
+		have := p.perps[c.Dex]
+		if c.Spot {
+			have = p.spot
+		}
+		if c.Time < have.time {
+			continue
+		}
+		p.changed = true
+		p.marks.add(c)
+		if c.Spot {
+			p.spot = dexFigures{c.Raw, c.Time}
+		} else {
+			p.perps[c.Dex] = dexFigures{c.Raw, c.Time}
+		}
+	}
+	return nil
+}
+
+// Changes returns the view when there are new figures.
+func (p *figures) Changes(time.Time, bool) engine.Changes {
+	if !p.changed {
+		return engine.Changes{}
+	}
+	p.changed = false
+	v := contexts.View{Time: p.spot.time, Perps: map[string]json.RawMessage{}, Spot: p.spot.raw, Marks: map[string]string{}}
+	for dex, f := range p.perps {
+		v.Perps[dex], v.Time = f.raw, max(v.Time, f.time)
+	}
+	for coin, mark := range p.marks {
+		v.Marks[coin] = market.Text(mark.px)
+	}
+	return engine.Changes{Views: []engine.View{{Name: contexts.Name, Body: contexts.Encode(v)}}}
+}
+
+// marks are the mark prices among the figures, by coin.
+type marks map[string]mark
+
+type mark struct {
+	px   market.Decimal // quote units
+	time int64          // ms
+}
+
+// add takes the mark prices of figures, but for those that are known newer.
+func (m marks) add(c *market.Contexts) {
+	for i := range c.Coins {
+		one := &c.Coins[i]
+		if have, ok := m[one.Coin]; !ok || c.Time >= have.time {
+			m[one.Coin] = mark{one.Mark, c.Time}
+		}
+	}
+}
+
+// restore takes the mark prices from the view.
+func (m marks) restore(v contexts.View) error {
+	for coin, text := range v.Marks {
+		px, err := market.ParseDecimal(text)
+		if err != nil {
+			return fmt.Errorf("read view %s: mark price of %s: %w", contexts.Name, coin, err)
+		}
+		m[coin] = mark{px, v.Time}
+	}
+	return nil
+}

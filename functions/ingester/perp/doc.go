@@ -1,0 +1,40 @@
+// Package perp is the domain of the perpetual venue: what its sources emit
+// ([Batch]), the logs and projections that are made of it, and the wiring of its
+// sources ([Config]). The package engine runs it.
+//
+// # What is written, and who reads it
+//
+//	log fill         one row a fill
+//	log filled       one row an order that was filled
+//	log order        one row every other status of an order, where the operator keeps them
+//	series klines    candles with taker volume; a one-second row has its trades as Extra
+//	series topfills  the largest fills of each bucket
+//	view tickers     the last trade of each coin
+//	view mids        mid prices, by dex
+//	view meta        the venue's description of its markets
+//	series funding   one row a perpetual and hour, provisional until the venue has confirmed it
+//	view contexts    the venue's figures of all coins
+//	view books       the last book of each coin
+//	series bookdepth     what rested in each book, once a minute
+//	view openinterest    count and value of the open positions of each perpetual
+//	series openinterest  the same, once a minute
+//	view positions       the positions of all accounts: read by this package alone, after a restart
+//
+// Samples (bookdepth, openinterest) are taken by the clock and stored in the
+// intervals market.SampleTiers.
+//
+// # Adding a projection
+//
+//  1. Its dataset gets a package below shared/data, which composes the keys and
+//     bodies that are stored.
+//  2. Its file here has one type that implements [Projection] (embed
+//     engine.Defaults for what it does not need). Where it can be folded from a
+//     stored log, Folds says so; then it is caught up when it is deployed.
+//  3. Its constructor goes into the list in [Projections].
+//  4. Its test file has a generator of batches, registered under its name in the
+//     tests' table: the properties of crashes and of any order run over it, and a
+//     projection without one fails them.
+//
+// A log has one row for each event of a kind and no state: it is an engine.Log in
+// a file of its own and in the list [Logs]. A source is wired in sources.go.
+package perp

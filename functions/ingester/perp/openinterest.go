@@ -1,0 +1,175 @@
+package perp
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"quotary/functions/ingester/engine"
+	"quotary/shared/data/contexts"
+	"quotary/shared/data/openinterest"
+	"quotary/shared/data/positions"
+	"quotary/shared/data/tickers"
+	"quotary/shared/market"
+	"quotary/shared/store"
+)
+
+// openInterest keeps the positions of all accounts that fills tell, marked with
+// the prices of the coins' figures, else with the last trade: the view of open
+// interest, its history once a minute, and the positions themselves.
+//
+// It is made of the fills of all accounts, which only a node's files tell. Where
+// no node is followed there is none; where one is followed since some day, it
+// covers the accounts that have traded since then.
+//
+// The positions are more than rows could hold cheaply, so they are a snapshot in a
+// view of their own, every 15 seconds while they are few and less often the more
+// they are. Until it is written, the checkpoints of the sources wait: after a
+// crash the fills since the snapshot come again.
+type openInterest struct {
+	engine.Defaults[*Batch]
+	positions *market.Positions
+	dirty     bool // fills came since the snapshot
+	saved     time.Time
+
+	marks marks       // of the coins' figures
+	last  *lastPrices // the last trade of each coin
+
+	history   sampler
+	published time.Time
+	view      []openinterest.Coin // as last published, by coin
+}
+
+const (
+	saveEvery    = 15 * time.Second // and a second more for every savePer positions
+	savePer      = 5000
+	publishEvery = 5 * time.Second
+	// behindAfter is how long after the newest fill the positions count as being
+	// caught up with, or their source as silent: no history is made of them.
+	behindAfter = 2 * time.Minute
+)
+
+func newOpenInterest() *openInterest {
+	return &openInterest{positions: new(market.Positions), marks: marks{}, last: newLastPrices(), history: newSampler()}
+}
+
+// Name is that of the series and of its view.
+func (p *openInterest) Name() string { return openinterest.Name }
+
+// Folds has the fills.
+func (p *openInterest) Folds() []engine.Fold[*Batch] { return storedFills }
+
+// Restores has its own views, and those that hold the prices.
+func (p *openInterest) Restores() []string {
+	return []string{openinterest.Name, positions.Name, contexts.Name, tickers.Name}
+}
+
+// Restore takes positions and prices from the views.
+func (p *openInterest) Restore(views map[string][]byte) error {
+	v, err := restored(views, openinterest.Name, openinterest.Decode)
+	if err != nil {
+		return err
+	}
+	p.view = v.Coins
+	slices.SortFunc(p.view, func(a, b openinterest.Coin) int { return cmp.Compare(a.Coin, b.Coin) })
+	figures, err := restored(views, contexts.Name, contexts.Decode)
+	if err != nil {
+		return err
+	}
+	if err := p.marks.restore(figures); err != nil {
+		return err
+	}
+	if err := p.last.Restore(views); err != nil {
+		return err
+	}
+	if body, ok := views[positions.Name]; ok {
+		p.positions, err = positions.Decode(body)
+	}
+	return err
+}
+
+// Apply takes fills, trades and mark prices.
+func (p *openInterest) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
+	add := p.positions.Add
+	if b.Stored {
+		add = p.positions.AddStored
+	}
+	for i := range b.Fills {
+		p.dirty = add(&b.Fills[i]) || p.dirty
+	}
+	trades := b.AllTrades()
+	for i := range trades {
+		p.last.add(&trades[i])
+	}
+	for i := range b.Contexts {
+		p.marks.add(&b.Contexts[i])
+	}
+	return nil
+}
+
+// Changes returns the samples of the minute, the view when it is due and the
+// snapshot when it is. Held tells that checkpoints must wait for the next.
+func (p *openInterest) Changes(now time.Time, settle bool) (c engine.Changes) {
+	if p.positions.Newest() == 0 {
+		return c
+	}
+	c.Fine = p.samples(now)
+	if settle || !now.Before(p.published.Add(publishEvery)) {
+		list := []openinterest.Coin{}
+		for _, coin := range p.positions.Coins() {
+			if one, _, ok := p.of(coin); ok {
+				list = append(list, one)
+			}
+		}
+		if p.view == nil || !slices.Equal(list, p.view) {
+			p.view, p.published = list, now
+			c.Views = append(c.Views, engine.View{Name: openinterest.Name, Body: openinterest.Encode(openinterest.View{Time: now.UnixMilli(), Coins: list})})
+		}
+	}
+	pause := saveEvery + time.Duration(p.positions.Len()/savePer)*time.Second
+	if p.dirty && (settle || !now.Before(p.saved.Add(pause))) {
+		p.dirty, p.saved = false, now
+		c.Views = append(c.Views, engine.View{Name: positions.Name, Body: positions.Encode(p.positions)})
+	}
+	c.Held = p.dirty
+	return c
+}
+
+// samples are the rows of the coins that have none of the minute.
+func (p *openInterest) samples(now time.Time) (rows []store.SeriesRow) {
+	if now.Sub(time.UnixMilli(p.positions.Newest())) > behindAfter {
+		return nil
+	}
+	for _, coin := range p.positions.Coins() {
+		if !p.history.due(coin, now) {
+			continue
+		}
+		if c, open, ok := p.of(coin); ok {
+			sample := c.Sample(now.UnixMilli(), open.Longs)
+			rows = p.history.add(rows, coin, now, func(i market.Interval, start int64) store.SeriesRow {
+				return openinterest.Row(i, start, &sample)
+			})
+		}
+	}
+	return rows
+}
+
+// of values the positions of a coin.
+func (p *openInterest) of(coin string) (openinterest.Coin, market.OpenInterest, bool) {
+	open := p.positions.Of(coin)
+	px, ok := p.price(coin)
+	if !ok {
+		return openinterest.Coin{}, open, false
+	}
+	c, ok := openinterest.NewCoin(coin, open, px, p.last.last[coin].Time)
+	return c, open, ok
+}
+
+// price is that of a coin's positions; false when there is none.
+func (p *openInterest) price(coin string) (market.Decimal, bool) {
+	if mark, ok := p.marks[coin]; ok {
+		return mark.px, true
+	}
+	px, err := market.ParseDecimal(p.last.last[coin].Price)
+	return px, err == nil
+}

@@ -1,0 +1,124 @@
+package perp
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quotary/functions/ingester/engine"
+	"quotary/internal/testenv"
+	"quotary/shared/data/orders"
+	"quotary/shared/market"
+	"quotary/shared/source/hyperliquid"
+	"quotary/shared/store"
+)
+
+// orderLines are blocks of a node in each of which an order of one of three
+// accounts is opened and the one before is filled or canceled.
+func orderLines(blocks int) (lines []string) {
+	event := func(n int, status string, at time.Time) string {
+		return fmt.Sprintf(`{"time":"%s","user":"0x%040x","hash":null,"builder":null,"status":"%s","order":{"coin":"BTC","side":"B","limitPx":"%d.5","sz":"1.0","oid":%d,`+
+			`"timestamp":%d,"triggerCondition":"N/A","isTrigger":false,"triggerPx":"0.0","children":[],"isPositionTpsl":false,"reduceOnly":false,`+
+			`"orderType":"Limit","origSz":"1.0","tif":"Gtc","cloid":null}}`, at.Format("2006-01-02T15:04:05.000000000"), n%3, status, n, 1000+n, at.UnixMilli())
+	}
+	at := time.Date(2026, 2, 2, 11, 0, 0, 0, time.UTC)
+	for n := range blocks {
+		at = at.Add(70 * time.Millisecond)
+		events := event(n, "open", at)
+		if n > 0 {
+			events += "," + event(n-1, []string{"filled", "canceled"}[n%2], at)
+		}
+		lines = append(lines, fmt.Sprintf(`{"block_number":%d,"events":[%s]}`+"\n", 900+n, events))
+	}
+	return lines
+}
+
+// rowsOfOrders are the rows of the three accounts in both datasets.
+func rowsOfOrders(t *testing.T, s engine.Stores) map[string][]store.Row {
+	t.Helper()
+	all := map[string][]store.Row{}
+	for _, dataset := range []string{orders.OtherName, orders.FilledName} {
+		for n := range 3 {
+			q := store.Query{Dataset: dataset, Subject: fmt.Sprintf("0x%040x", n)}
+			for row, err := range s.Log.Rows(t.Context(), q) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				all[dataset+" "+q.Subject] = append(all[dataset+" "+q.Subject], row)
+			}
+		}
+	}
+	return all
+}
+
+// TestOrdersAreStoredOnceAcrossCrashes lets one ingester die between its rows
+// and its checkpoint, stops another one, and wants what a straight run gives.
+func TestOrdersAreStoredOnceAcrossCrashes(t *testing.T) {
+	t.Parallel()
+	lines := orderLines(60)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "20260202", "11")
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write := func(part []string) {
+		t.Helper()
+		out, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer out.Close()
+		if _, err := out.WriteString(strings.Join(part, "")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var told market.Events
+	for _, line := range lines {
+		if skipped, err := hyperliquid.ReadOrders(&told, line, 0); skipped > 0 || err != nil {
+			t.Fatalf("%d skipped: %v", skipped, err)
+		}
+	}
+	run := func(stores engine.Stores, until int) {
+		t.Helper()
+		f := &hyperliquid.Files{Dir: dir, Stats: new(hyperliquid.Stats), Log: quiet, Poll: 5 * time.Millisecond, Read: hyperliquid.ReadOrders}
+		p := newPipeline(stores, engine.Source[*Batch]{Name: "orders", Stats: f.Stats, Follow: follow(f.Follow)})
+		stop := run(t, p)
+		testenv.Until(t, fmt.Sprintf("%d statuses are stored", until), func() bool { return p.Stats.Events.Load() >= int64(until) })
+		if err := stop(); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	torn, clean := newStores(t), newStores(t)
+	write(lines[:20])
+	dying := &Batch{Events: market.Events{Orders: told.Orders[:25]}}
+	for _, log := range Logs {
+		if err := torn.Log.Put(t.Context(), log.Dataset, log.Append(nil, dying)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(torn, 39) // of the first 20 blocks
+	write(lines[20:])
+	run(torn, len(told.Orders)-39) // only what came after the checkpoint
+	run(clean, len(told.Orders))
+
+	want := rowsOfOrders(t, clean)
+	if n := len(want[orders.FilledName+" "+told.Orders[0].Address]); n == 0 {
+		t.Fatal("no filled order is stored")
+	}
+	stored := 0
+	for _, rows := range want {
+		stored += len(rows)
+	}
+	if stored != len(told.Orders) {
+		t.Errorf("%d rows of %d statuses", stored, len(told.Orders))
+	}
+	if diff := cmp.Diff(want, rowsOfOrders(t, torn)); diff != "" {
+		t.Errorf("the torn run ended otherwise:\n%s", diff)
+	}
+}

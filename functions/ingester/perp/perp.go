@@ -1,0 +1,100 @@
+package perp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"quotary/functions/ingester/engine"
+	"quotary/functions/ingester/lease"
+	"quotary/shared/market"
+	"quotary/shared/metrics"
+	"quotary/shared/source/hyperliquid"
+)
+
+// Name is that of the domain.
+const Name = metrics.PerpDomain
+
+// Config is what the domain follows and where it writes.
+type Config struct {
+	Stores engine.Stores
+	Logger *slog.Logger
+
+	NodeDir    string            // data folder of a node; "" follows none
+	NodeBehind time.Duration     // by so much, the node is not up to date
+	AllOrders  bool              // keep every status of an order that the node writes, not only those that were filled
+	URL        string            // of the public API; "" follows none
+	Info       *hyperliquid.Info // client of the same: one budget for all who ask it; nil without
+	SpoolDir   string            // folder of recorded files to consume; "" takes none
+
+	// Feeds makes what the domain's events are shown to for one term of its lease;
+	// nil for nobody.
+	Feeds func(engine.Stores, *lease.Term) *Feeds
+}
+
+// Feeds are shown what the sources emit and what becomes of it.
+type Feeds struct {
+	// Tap is a sink that looks at deliveries and passes on what is to be stored.
+	// Checkpointed ones are passed on with nothing to store too.
+	Tap     func(next hyperliquid.Sink, checkpointed bool) hyperliquid.Sink
+	Applied func(e *market.Events, k *Klines) // called behind the projections
+	Run     func(context.Context) error
+	Figures func() []engine.Figure
+}
+
+// Domain returns the domain for a process to run.
+func (c Config) Domain() engine.Domain {
+	rank := &ranking{dir: c.NodeDir, behind: c.NodeBehind}
+	rank.look()
+	return engine.Domain{Name: Name, Rank: rank.known.Load, Watch: rank.watch, Begin: func(term *lease.Term) engine.Work { return c.pipeline(term) }}
+}
+
+// pipeline makes the work of one term.
+func (c Config) pipeline(term *lease.Term) *engine.Pipeline[*Batch] {
+	c.Stores = c.Stores.Under(term)
+	projections, klines := Projections()
+	p := &engine.Pipeline[*Batch]{Domain: Name, Stores: c.Stores, NewBatch: NewBatch, Logs: Logs, Projections: projections, Logger: c.Logger, Term: term}
+	var feeds *Feeds
+	if c.Feeds != nil {
+		feeds = c.Feeds(c.Stores, term)
+		p.Applied = func(b *Batch) { feeds.Applied(&b.Events, klines) }
+		p.Beside, p.Figures = feeds.Run, feeds.Figures
+	}
+	p.Sources = c.sources(feeds)
+	if c.SpoolDir != "" {
+		spool := newSpool(c.Stores, c.SpoolDir)
+		spool.Logger = c.Logger
+		p.Sources = append(p.Sources, spool.Source())
+	}
+	return p
+}
+
+// follow makes a source with positions of one of the package hyperliquid.
+func follow(f func(context.Context, hyperliquid.Position, hyperliquid.Sink) error) func(context.Context, engine.Position, engine.Sink[*Batch]) error {
+	return func(ctx context.Context, from engine.Position, sink engine.Sink[*Batch]) error {
+		var at hyperliquid.Position
+		if from != nil {
+			if err := json.Unmarshal(from, &at); err != nil {
+				return fmt.Errorf("read a position: %w", err)
+			}
+		}
+		return f(ctx, at, toBatches(sink, true))
+	}
+}
+
+// toBatches is a sink of the venue's deliveries before one of the domain's.
+func toBatches(sink engine.Sink[*Batch], positions bool) hyperliquid.Sink {
+	return func(ctx context.Context, d hyperliquid.Delivery) error {
+		delivery := engine.Delivery[*Batch]{Batch: &Batch{Events: d.Events}}
+		if positions {
+			position, err := json.Marshal(d.Position)
+			if err != nil {
+				return fmt.Errorf("encode a position: %w", err)
+			}
+			delivery.Position = position
+		}
+		return sink(ctx, delivery)
+	}
+}

@@ -1,0 +1,115 @@
+package perp
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	"quotary/functions/ingester/engine"
+	"quotary/shared/data/funding"
+	"quotary/shared/market"
+	"quotary/shared/source"
+	"quotary/shared/source/hyperliquid"
+)
+
+// sources are those that the configuration names, shown to the feeds where there
+// are any. Where a node is followed, it emits every trade, and the public API is
+// only asked for the rest.
+func (c Config) sources(feeds *Feeds) []engine.Source[*Batch] {
+	var sources []engine.Source[*Batch]
+	if c.NodeDir != "" {
+		sources = append(sources, c.nodeSources(feeds)...)
+	}
+	if c.URL != "" {
+		public := &hyperliquid.Feed{URL: c.URL, Trades: c.NodeDir == "", Books: true, Info: c.Info, Stats: new(source.Stats), Log: c.Logger.With("source", "hyperliquid")}
+		s := live("hyperliquid", public.Stats, tapped(feeds, public.Follow))
+		s.Group = "hyperliquid"
+		sources = append(sources, s)
+	}
+	if c.NodeDir != "" {
+		// What funding was paid; the public API is asked for the same with its past.
+		for _, stream := range hyperliquid.LedgerStreams {
+			files := c.files(stream, hyperliquid.ReadFunding)
+			sources = append(sources, engine.Source[*Batch]{Name: "funding of " + stream, Stats: files.Stats, Follow: follow(files.Follow)})
+		}
+	}
+	if c.Info != nil {
+		contexts := &hyperliquid.Contexts{Info: c.Info, Stats: new(source.Stats), Log: c.Logger.With("source", "contexts")}
+		newest := func(ctx context.Context, coin string) (time.Time, error) {
+			return funding.NewestFinal(ctx, c.Stores.Series, coin)
+		}
+		paid := &hyperliquid.Funding{Info: c.Info, Newest: newest, Stats: new(source.Stats), Log: c.Logger.With("source", "funding")}
+		sources = append(sources, live("contexts", contexts.Stats, contexts.Follow), live("funding", paid.Stats, paid.Follow))
+	}
+	return sources
+}
+
+// nodeSources are the files of a node.
+func (c Config) nodeSources(feeds *Feeds) []engine.Source[*Batch] {
+	var sources []engine.Source[*Batch]
+	for _, stream := range hyperliquid.Streams {
+		files := c.files(stream, nil)
+		sources = append(sources, engine.Source[*Batch]{Name: stream, Group: "node", Stats: files.Stats, Follow: follow(tappedFiles(feeds, files))})
+	}
+	read := hyperliquid.ReadFilled
+	if c.AllOrders {
+		read = hyperliquid.ReadOrders
+	}
+	for _, stream := range hyperliquid.OrderStreams {
+		files := c.files(stream, read)
+		sources = append(sources, engine.Source[*Batch]{Name: stream, Stats: files.Stats, Follow: follow(tappedFiles(feeds, files))})
+	}
+	if feeds == nil {
+		return sources
+	}
+	for _, stream := range hyperliquid.LedgerStreams {
+		files := c.files(stream, hyperliquid.ReadLedgers)
+		sources = append(sources, live(stream, files.Stats, tapped(feeds, c.fromEnd(files, stream))))
+	}
+	return sources
+}
+
+func (c Config) files(stream string, read func(*market.Events, string, int64) (int, error)) *hyperliquid.Files {
+	return &hyperliquid.Files{Dir: folder(c.NodeDir, stream), Stats: new(source.Stats), Read: read, Log: c.Logger.With("source", stream)}
+}
+
+func folder(nodeDir, stream string) string { return filepath.Join(nodeDir, stream, "hourly") }
+
+// fromEnd follows files that only the feeds want: what was written before the
+// start is of no interest.
+func (c Config) fromEnd(files *hyperliquid.Files, stream string) func(context.Context, hyperliquid.Sink) error {
+	return func(ctx context.Context, sink hyperliquid.Sink) error {
+		end, err := files.End()
+		if err != nil {
+			c.Logger.Warn("cannot find the end of a stream; reading all of it", "source", stream, "error", err.Error())
+		}
+		return files.Follow(ctx, end, sink)
+	}
+}
+
+// live is a source without positions, whose silence is no trouble as long as it
+// is in no group.
+func live(name string, stats *source.Stats, follow func(context.Context, hyperliquid.Sink) error) engine.Source[*Batch] {
+	return engine.Source[*Batch]{Name: name, Stats: stats, NoCheckpoint: true,
+		Follow: func(ctx context.Context, _ engine.Position, sink engine.Sink[*Batch]) error {
+			return follow(ctx, toBatches(sink, false))
+		}}
+}
+
+// tapped shows the feeds what a source without positions emits.
+func tapped(feeds *Feeds, follow func(context.Context, hyperliquid.Sink) error) func(context.Context, hyperliquid.Sink) error {
+	if feeds == nil {
+		return follow
+	}
+	return func(ctx context.Context, sink hyperliquid.Sink) error { return follow(ctx, feeds.Tap(sink, false)) }
+}
+
+// tappedFiles shows the feeds what files hold.
+func tappedFiles(feeds *Feeds, files *hyperliquid.Files) func(context.Context, hyperliquid.Position, hyperliquid.Sink) error {
+	if feeds == nil {
+		return files.Follow
+	}
+	return func(ctx context.Context, from hyperliquid.Position, sink hyperliquid.Sink) error {
+		return files.Follow(ctx, from, feeds.Tap(sink, true))
+	}
+}
