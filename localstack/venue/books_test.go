@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"quotary/internal/testenv"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 34, 56, 0, time.UTC)
@@ -42,7 +44,7 @@ func TestMoneyAndPositionsAreConservedExactlyAfterEveryBlock(t *testing.T) {
 			rates{Live: 60_000, Coarse: rapid.Int64Range(50, 3000).Draw(rt, "coarse") * 1000})
 		now := noon.UnixNano()
 		e.step(now)
-		for range rapid.IntRange(5, 60).Draw(rt, "blocks") {
+		for range rapid.IntRange(5, testenv.Amount(20, 200)).Draw(rt, "blocks") {
 			gap := rapid.SampledFrom([]time.Duration{300 * time.Millisecond, 400 * time.Millisecond, 25 * time.Second,
 				31 * time.Second, 5 * time.Minute, 55 * time.Minute}).Draw(rt, "gap")
 			now += int64(gap)
@@ -349,14 +351,15 @@ func TestBlockNumbersGrowAndTimesNeverGoBack(t *testing.T) {
 func TestHistoryIsSmallAndHasEverything(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	v, err := Open(Config{Seed: 3, NodeDir: dir, HistoryDays: 30, Clock: still(noon)})
+	days := testenv.Amount(12, 30)
+	v, err := Open(Config{Seed: 3, NodeDir: dir, HistoryDays: days, Clock: still(noon)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer v.Close()
 	fills := nodeFills(t, dir)
-	if len(fills) < 12_000 || len(fills) > 24_000 {
-		t.Errorf("%d fills in 30 days", len(fills))
+	if len(fills) < 400*days || len(fills) > 800*days {
+		t.Errorf("%d fills in %d days", len(fills), days)
 	}
 	dirs, methods, twaps, builderFees := map[string]int{}, map[string]int{}, 0, 0
 	for _, f := range fills {
@@ -379,7 +382,7 @@ func TestHistoryIsSmallAndHasEverything(t *testing.T) {
 	if methods["market"] == 0 || methods["backstop"] == 0 || twaps == 0 || builderFees == 0 {
 		t.Errorf("liquidations %v, TWAP fills %d, fills with builder fee %d", methods, twaps, builderFees)
 	}
-	want := noon.Truncate(time.Hour).AddDate(0, 0, -30).UnixMilli()
+	want := noon.Truncate(time.Hour).AddDate(0, 0, -days).UnixMilli()
 	if first := fills[0].Time; first < want || first > want+6*3_600_000 {
 		t.Errorf("history begins at %s", time.UnixMilli(first).UTC())
 	}
