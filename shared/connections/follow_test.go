@@ -164,7 +164,7 @@ func TestEveryChangeIsToldAsItsEvent(t *testing.T) {
 		t.Errorf("found by the scan: %+v", m.subs)
 	}
 
-	w.move(time.Second)
+	w.clock.Move(time.Second)
 	must(t, w.Touch(t.Context(), "old="))
 	m.await(t, "message", func() bool { return m.seen["old="].Equal(start.Add(time.Second)) })
 
@@ -336,7 +336,7 @@ type worker struct {
 }
 
 func (k *worker) step(ctx context.Context, w *world) error {
-	w.move(time.Millisecond)
+	w.clock.Move(time.Millisecond)
 	if len(k.live) == 0 || k.rnd.IntN(8) == 0 {
 		id := fmt.Sprint(k.name, "-", k.made)
 		k.made++
@@ -395,7 +395,7 @@ func TestLeavingTheLoopEndsIt(t *testing.T) {
 func TestATableThatIsMissingIsReportedAndAwaited(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	missing := connections.NewFollower(connections.New(w.db, w.table+"-not", w.clock), w.db, streams(t))
+	missing := connections.NewFollower(connections.New(w.db, w.table+"-not", w.clock.Now), w.db, streams(t))
 	failures := 0
 	for e, err := range missing.Follow(t.Context()) {
 		if err == nil {

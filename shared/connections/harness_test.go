@@ -21,6 +21,7 @@ import (
 	"quotary/shared/connections"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testclock"
 )
 
 // start lies in the future: some engines delete rows whose expiry has passed.
@@ -31,29 +32,15 @@ type world struct {
 	*connections.Store
 	db    *dynamodb.Client
 	table string
-
-	mu  sync.Mutex
-	now time.Time
+	clock *testclock.Clock
 }
 
 func open(t testing.TB) *world {
 	t.Helper()
 	db := storetest.DynamoDB(t)
-	w := &world{db: db, table: storetest.Tables(t, db) + schema.ConnectionsTable, now: start}
-	w.Store = connections.New(db, w.table, w.clock)
+	w := &world{db: db, table: storetest.Tables(t, db) + schema.ConnectionsTable, clock: testclock.At(start)}
+	w.Store = connections.New(db, w.table, w.clock.Now)
 	return w
-}
-
-func (w *world) clock() time.Time {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.now
-}
-
-func (w *world) move(d time.Duration) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.now = w.now.Add(d)
 }
 
 func streams(t testing.TB) *dynamodbstreams.Client {
@@ -201,42 +188,27 @@ func balanced(t testing.TB, w *world) rows {
 
 var errCrash = errors.New("crashed")
 
-// crashing is an engine whose client dies at random: before a request leaves,
-// or after it was carried out, so that its answer is lost.
-type crashing struct {
-	*dynamodb.Client
-	every int // one request in so many
-
-	mu  sync.Mutex
-	rnd *rand.Rand
-}
-
-func (c *crashing) draw() (before, after bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.rnd.IntN(c.every) > 0 {
-		return false, false
-	}
-	before = c.rnd.IntN(2) == 0
-	return before, !before
-}
-
-func crash[Out any](c *crashing, call func() (*Out, error)) (*Out, error) {
-	before, after := c.draw()
-	if before {
-		return nil, errCrash
-	}
-	out, err := call()
-	if after && err == nil {
-		return nil, errCrash
-	}
-	return out, err
-}
-
-func (c *crashing) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
-	return crash(c, func() (*dynamodb.TransactWriteItemsOutput, error) { return c.Client.TransactWriteItems(ctx, in, o...) })
-}
-
-func (c *crashing) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	return crash(c, func() (*dynamodb.UpdateItemOutput, error) { return c.Client.UpdateItem(ctx, in, o...) })
+// crashing returns an engine whose client dies at random in one write of so many:
+// before a request leaves, or after it was carried out, so that its answer is lost.
+func crashing(db *dynamodb.Client, every int, rnd *rand.Rand) *dynamodb.Client {
+	var mu sync.Mutex
+	return storetest.Intercept(db, func(in any, send func() (any, error)) (any, error) {
+		switch in.(type) {
+		case *dynamodb.TransactWriteItemsInput, *dynamodb.UpdateItemInput:
+		default:
+			return send()
+		}
+		mu.Lock()
+		crashes := rnd.IntN(every) == 0
+		before := crashes && rnd.IntN(2) == 0
+		mu.Unlock()
+		if before {
+			return nil, errCrash
+		}
+		out, err := send()
+		if crashes && err == nil {
+			return nil, errCrash
+		}
+		return out, err
+	})
 }

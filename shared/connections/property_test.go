@@ -30,7 +30,7 @@ func TestCountersEqualTheItemsWhateverCrashes(t *testing.T) {
 			if seed == 0 {
 				every = 1 << 30 // no crash: every refusal must be one of the store
 			}
-			faulty := connections.New(&crashing{Client: w.db, every: every, rnd: rand.New(rand.NewPCG(seed, 1))}, w.table, w.clock)
+			faulty := connections.New(crashing(w.db, every, rand.New(rand.NewPCG(seed, 1))), w.table, w.clock.Now)
 			conns := connections.Limits{Key: 2, Distributor: 3}
 			subs := connections.Limits{Key: 5, Distributor: 8}
 
@@ -136,7 +136,7 @@ func TestARemovalThatCrashesHalfwayIsFinishedLater(t *testing.T) {
 	}
 	left := int64(220)
 	for seed := uint64(0); left > 0; seed++ {
-		dying := connections.New(&crashing{Client: w.db, every: 1, rnd: rand.New(rand.NewPCG(seed, 5))}, w.table, w.clock)
+		dying := connections.New(crashing(w.db, 1, rand.New(rand.NewPCG(seed, 5))), w.table, w.clock.Now)
 		if removed, err := dying.Remove(t.Context(), "a="); removed || !errors.Is(err, errCrash) {
 			t.Fatalf("%t, %v, want a crash", removed, err)
 		}

@@ -268,16 +268,16 @@ func TestOnlyAnIdleConnectionIsRemovedAsIdle(t *testing.T) {
 	for i := range 3 {
 		must(t, w.Connect(t.Context(), connection(fmt.Sprint(i), "key", channel.FeedChannels), free))
 	}
-	w.move(40 * time.Second)
+	w.clock.Move(40 * time.Second)
 	must(t, w.Touch(t.Context(), "1"))
 	must(t, w.Answer(t.Context(), "2", []byte("a mistake"))) // any message counts
-	w.move(20 * time.Second)
+	w.clock.Move(20 * time.Second)
 	// Times are kept to the millisecond: a cutoff inside it is not passed.
 	if removed, err := w.RemoveIdle(t.Context(), "0", start.Add(time.Microsecond)); removed || err != nil {
 		t.Fatal(removed, err)
 	}
 	for id, want := range map[string]bool{"0": true, "1": false, "2": false} {
-		cutoff := w.clock().Add(-connections.Idle + time.Millisecond)
+		cutoff := w.clock.Now().Add(-connections.Idle + time.Millisecond)
 		if removed, err := w.RemoveIdle(t.Context(), id, cutoff); removed != want || err != nil {
 			t.Errorf("%s: %v, %v", id, removed, err)
 		}

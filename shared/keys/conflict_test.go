@@ -3,69 +3,21 @@ package keys
 import (
 	"context"
 	"errors"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
-
-// contended is a table on which other transactions are under way: the next
-// writes meet them. The engine of these tests runs one write after another and
-// never shows that by itself.
-type contended struct {
-	DynamoDB
-	left atomic.Int64
-}
-
-func (c *contended) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
-	if c.left.Add(-1) >= 0 {
-		reasons := make([]types.CancellationReason, len(in.TransactItems))
-		for i := range reasons {
-			reasons[i].Code = aws.String("None")
-		}
-		reasons[0].Code = aws.String("TransactionConflict")
-		return nil, &types.TransactionCanceledException{CancellationReasons: reasons}
-	}
-	return c.DynamoDB.TransactWriteItems(ctx, in, o...)
-}
-
-func (c *contended) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	if c.left.Add(-1) >= 0 {
-		return nil, &types.TransactionConflictException{}
-	}
-	return c.DynamoDB.UpdateItem(ctx, in, o...)
-}
-
-func (c *contended) PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	if c.left.Add(-1) >= 0 {
-		return nil, &types.TransactionConflictException{}
-	}
-	return c.DynamoDB.PutItem(ctx, in, o...)
-}
-
-func (c *contended) DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput, o ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error) {
-	if c.left.Add(-1) >= 0 {
-		return nil, &types.TransactionConflictException{}
-	}
-	return c.DynamoDB.DeleteItem(ctx, in, o...)
-}
 
 func TestEveryChangeOutlastsConflicts(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
-	table := &contended{DynamoDB: b.Store.db}
-	b.Store.db = table
 	do := func(what string, change func() error) {
 		t.Helper()
-		table.left.Store(3)
+		b.conflicts.Store(3)
 		if err := change(); err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
-		if left := table.left.Load(); left >= 0 {
+		if left := b.conflicts.Load(); left >= 0 {
 			t.Errorf("%s wrote without meeting the conflicts", what)
 		}
 	}
@@ -100,7 +52,7 @@ func TestEveryChangeOutlastsConflicts(t *testing.T) {
 	b.wantSums(d, 1, 7)
 	do("delete", func() error { return b.DeleteSubKey(ctx, d, k.AccessKey) })
 	b.wantSums(d, 0, 0)
-	table.left.Store(2)
+	b.conflicts.Store(2)
 	wantInvalid(t, b.RevokeInvite(ctx, id), "already used")
 }
 

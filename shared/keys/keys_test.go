@@ -9,10 +9,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testclock"
 )
 
 // bed is a store on an empty table of a real engine, with a clock that stands
@@ -20,8 +23,11 @@ import (
 type bed struct {
 	*Store
 	t     testing.TB
-	clock *atomic.Int64 // ms since 1970
-	db    *counting
+	clock *testclock.Clock
+	db    *dynamodb.Client
+
+	gets, batches atomic.Int64
+	conflicts     atomic.Int64 // so many writes meet other transactions
 }
 
 func newBed(t testing.TB) *bed {
@@ -31,10 +37,10 @@ func newBed(t testing.TB) *bed {
 
 func newBedOn(t testing.TB, client *dynamodb.Client) *bed {
 	t.Helper()
-	b := &bed{t: t, clock: new(atomic.Int64), db: &counting{Client: client}}
-	b.clock.Store(time.Date(2026, 3, 4, 5, 6, 7, 890e6, time.UTC).UnixMilli())
+	b := &bed{t: t, clock: testclock.At(time.Date(2026, 3, 4, 5, 6, 7, 890e6, time.UTC))}
+	b.db = storetest.Intercept(client, b.meet)
 	table := storetest.Tables(t, client) + schema.KeysTable
-	b.Store = New(b.db, table, testRing(t), func() time.Time { return time.UnixMilli(b.clock.Load()) })
+	b.Store = New(b.db, table, testRing(t), b.clock.Now)
 	return b
 }
 
@@ -50,7 +56,7 @@ func testRing(t testing.TB) *Ring {
 }
 
 // move moves the clock.
-func (b *bed) move(d time.Duration) { b.clock.Add(d.Milliseconds()) }
+func (b *bed) move(d time.Duration) { b.clock.Move(d) }
 
 // fresh returns the same table as an instance sees it that has just started.
 func (b *bed) fresh() *Store { return New(b.db, b.table, b.ring, b.now) }
@@ -112,21 +118,33 @@ func wantInvalid(t testing.TB, err error, parts ...string) {
 
 func ptr[T any](v T) *T { return &v }
 
-// counting counts the reads that a store makes.
-type counting struct {
-	*dynamodb.Client
-	gets, batches atomic.Int64
-}
-
-func (c *counting) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
-	c.gets.Add(1)
-	return c.Client.GetItem(ctx, in, o...)
-}
-
-func (c *counting) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
-	c.batches.Add(1)
-	return c.Client.BatchGetItem(ctx, in, o...)
-}
-
 // reads returns the reads since the last call.
-func (c *counting) reads() (gets, batches int64) { return c.gets.Swap(0), c.batches.Swap(0) }
+func (b *bed) reads() (gets, batches int64) { return b.gets.Swap(0), b.batches.Swap(0) }
+
+// meet is what requests of a bed go through: they are counted, and the next writes
+// meet other transactions under way, which the engine of these tests never shows by
+// itself.
+func (b *bed) meet(in any, send func() (any, error)) (any, error) {
+	switch in := in.(type) {
+	case *dynamodb.GetItemInput:
+		b.gets.Add(1)
+		return send()
+	case *dynamodb.BatchGetItemInput:
+		b.batches.Add(1)
+		return send()
+	case *dynamodb.TransactWriteItemsInput:
+		if b.conflicts.Add(-1) >= 0 {
+			reasons := make([]types.CancellationReason, len(in.TransactItems))
+			for i := range reasons {
+				reasons[i].Code = aws.String("None")
+			}
+			reasons[0].Code = aws.String("TransactionConflict")
+			return nil, &types.TransactionCanceledException{CancellationReasons: reasons}
+		}
+	case *dynamodb.UpdateItemInput, *dynamodb.PutItemInput, *dynamodb.DeleteItemInput:
+		if b.conflicts.Add(-1) >= 0 {
+			return nil, &types.TransactionConflictException{}
+		}
+	}
+	return send()
+}

@@ -86,7 +86,7 @@ func TestUnknownKeysDoNotResolve(t *testing.T) {
 		"unknown": newAccessKey(), "empty": "", "short": "abc", "upper case": strings.ToUpper("ab" + newAccessKey()[2:]),
 		"not hexadecimal": strings.Repeat("g", 32), "hostile": strings.Repeat("#", 32),
 	} {
-		b.db.reads()
+		b.reads()
 		if _, err := b.Resolve(t.Context(), accessKey); !errors.Is(err, ErrUnknown) {
 			t.Errorf("%s: got %v, want ErrUnknown", name, err)
 		}
@@ -94,7 +94,7 @@ func TestUnknownKeysDoNotResolve(t *testing.T) {
 		if name == "unknown" {
 			wantGets = 1
 		}
-		if gets, batches := b.db.reads(); gets != wantGets || batches != 0 {
+		if gets, batches := b.reads(); gets != wantGets || batches != 0 {
 			t.Errorf("%s: %d gets and %d batches, want %d and 0", name, gets, batches, wantGets)
 		}
 	}
@@ -109,7 +109,7 @@ func TestAWarmResolveIsOneBatchAndAColdOneReadsThePointerFirst(t *testing.T) {
 	for _, accessKey := range []string{k.AccessKey, r.AccessKey} {
 		s := b.fresh()
 		for i := range 4 {
-			b.db.reads()
+			b.reads()
 			if _, err := s.Resolve(t.Context(), accessKey); err != nil {
 				t.Fatal(err)
 			}
@@ -117,7 +117,7 @@ func TestAWarmResolveIsOneBatchAndAColdOneReadsThePointerFirst(t *testing.T) {
 			if i == 0 {
 				wantGets = 1
 			}
-			if gets, batches := b.db.reads(); gets != wantGets || batches != 1 {
+			if gets, batches := b.reads(); gets != wantGets || batches != 1 {
 				t.Errorf("call %d: %d gets and %d batches, want %d and 1", i, gets, batches, wantGets)
 			}
 		}
@@ -206,12 +206,12 @@ func TestAWrongGuessOfTheLevelIsPutRight(t *testing.T) {
 	k, _ := b.subKey(d, NewSubKey{})
 	b.routes.set(k.AccessKey, b.route(k.AccessKey, d, "other"))
 	for i, wantGets := range []int64{1, 0} {
-		b.db.reads()
+		b.reads()
 		p := b.resolve(k.AccessKey)
 		if p.LevelName != "gold" || !p.Level.Permits("HL_FILLS") || p.Level.Permits("HL_TICKERS") {
 			t.Errorf("got level %s %+v, want gold", p.LevelName, p.Level)
 		}
-		if gets, batches := b.db.reads(); gets != wantGets || batches != 1 {
+		if gets, batches := b.reads(); gets != wantGets || batches != 1 {
 			t.Errorf("call %d: %d gets and %d batches, want %d and 1", i, gets, batches, wantGets)
 		}
 	}

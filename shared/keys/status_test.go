@@ -60,12 +60,12 @@ func TestStatusesOfManyKeysAreFewRequests(t *testing.T) {
 	}
 	unknown := strings.Repeat("0", 32)
 	of[unknown] = unknown
-	b.db.reads()
+	b.reads()
 	got, err := b.with(nil).Statuses(t.Context(), of)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if gets, batches := b.db.reads(); gets != 0 || batches != 2 {
+	if gets, batches := b.reads(); gets != 0 || batches != 2 {
 		t.Errorf("%d and %d requests for 180 keys of three distributors", gets, batches)
 	}
 	for accessKey := range of {

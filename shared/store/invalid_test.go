@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,37 +9,35 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"quotary/shared/attr"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 )
 
-// spoiling sends the engine rows whose body is spoiledBody with an empty key, so
-// that only the engine finds them invalid.
-type spoiling struct{ *dynamodb.Client }
+// spoil sends the engine rows whose body is spoiledBody with an empty key, so that
+// only the engine finds them invalid.
+func spoil(in any, send func() (any, error)) (any, error) {
+	switch in := in.(type) {
+	case *dynamodb.PutItemInput:
+		spoilItem(in.Item)
+	case *dynamodb.BatchWriteItemInput:
+		for _, writes := range in.RequestItems {
+			for _, w := range writes {
+				spoilItem(w.PutRequest.Item)
+			}
+		}
+	}
+	return send()
+}
 
 const spoiledBody = `"spoiled"`
 
-func spoil(item map[string]types.AttributeValue) {
-	if body, ok := item["body"].(*types.AttributeValueMemberS); ok && body.Value == spoiledBody {
-		item["pk"] = &types.AttributeValueMemberS{}
+func spoilItem(item attr.Item) {
+	if attr.Text(item, "body") == spoiledBody {
+		item["pk"] = attr.S("")
 	}
-}
-
-func (s spoiling) BatchWriteItem(ctx context.Context, in *dynamodb.BatchWriteItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error) {
-	for _, writes := range in.RequestItems {
-		for _, w := range writes {
-			spoil(w.PutRequest.Item)
-		}
-	}
-	return s.Client.BatchWriteItem(ctx, in)
-}
-
-func (s spoiling) PutItem(ctx context.Context, in *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	spoil(in.Item)
-	return s.Client.PutItem(ctx, in)
 }
 
 // invalid returns the indexes of the rows that an error calls invalid.
@@ -108,8 +105,8 @@ func TestTheLargestRowsAreWritten(t *testing.T) {
 
 func TestRowsThatTheEngineRefusesAreFound(t *testing.T) {
 	t.Parallel()
-	db := spoiling{storetest.DynamoDB(t)}
-	prefix := storetest.Tables(t, db.Client)
+	db := storetest.Intercept(storetest.DynamoDB(t), spoil)
+	prefix := storetest.Tables(t, db)
 	log := store.NewLog(db, prefix+schema.LogTable)
 	rows := manyRows(70)
 	want := []int{0, 24, 25, 69}

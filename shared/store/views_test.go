@@ -21,6 +21,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testclock"
 )
 
 // gate stands before an in-memory S3 and answers conditional reads as Amazon's
@@ -157,16 +158,10 @@ func TestFetchRefusesWhatIsNotCompressed(t *testing.T) {
 	}
 }
 
-// clock is a time that the test moves.
-type clock struct{ ns atomic.Int64 }
-
-func (c *clock) now() time.Time          { return time.Unix(1700000000, c.ns.Load()) }
-func (c *clock) advance(d time.Duration) { c.ns.Add(int64(d)) }
-
-func newView(t *testing.T, period time.Duration) (*store.View[string], *store.Views, *gate, *clock) {
+func newView(t *testing.T, period time.Duration) (*store.View[string], *store.Views, *gate, *testclock.Clock) {
 	views, g, _ := newViews(t)
-	c := new(clock)
-	view := store.NewView(views, "tickers", period, c.now, func(body []byte) (string, error) {
+	c := testclock.At(time.Unix(1700000000, 0))
+	view := store.NewView(views, "tickers", period, c.Now, func(body []byte) (string, error) {
 		if string(body) == "bad" {
 			return "", errors.New("does not decode")
 		}
@@ -189,14 +184,14 @@ func TestAViewIsReadAgainOnlyAfterItsPeriod(t *testing.T) {
 	publish(t, views, "1")
 	expect(t, view, "1")
 	publish(t, views, "2")
-	c.advance(time.Second)
+	c.Move(time.Second)
 	expect(t, view, "1")
 	if n := g.gets.Load(); n != 1 {
 		t.Errorf("%d reads within the period, want 1", n)
 	}
-	c.advance(time.Nanosecond)
+	c.Move(time.Nanosecond)
 	expect(t, view, "2")
-	c.advance(2 * time.Second)
+	c.Move(2 * time.Second)
 	expect(t, view, "2") // confirmed by 304
 	expect(t, view, "2")
 	if n := g.gets.Load(); n != 3 {
@@ -215,15 +210,15 @@ func TestAnOutdatedVersionIsServedForAWhileWhenS3Fails(t *testing.T) {
 		expect(t, view, "1")
 		publish(t, views, "2")
 		g.refused.Store(true)
-		clock.advance(c.period + 1)
+		clock.Move(c.period + 1)
 		expect(t, view, "1")
 		expect(t, view, "1")
 		if n := g.gets.Load(); n != 2 {
 			t.Errorf("%d reads, want 2: S3 is asked again a period later", n)
 		}
-		clock.advance(c.bound - c.period - 1)
+		clock.Move(c.bound - c.period - 1)
 		expect(t, view, "1")
-		clock.advance(1)
+		clock.Move(1)
 		if got, err := view.Get(t.Context()); err == nil || got != "" {
 			t.Errorf("%v after its confirmation the view is still %q (error %v)", c.bound+1, got, err)
 		}
@@ -238,10 +233,10 @@ func TestAVersionThatDoesNotDecodeLeavesTheOneBefore(t *testing.T) {
 	publish(t, views, "1")
 	expect(t, view, "1")
 	publish(t, views, "bad")
-	c.advance(2 * time.Second)
+	c.Move(2 * time.Second)
 	expect(t, view, "1")
 	publish(t, views, "3")
-	c.advance(2 * time.Second)
+	c.Move(2 * time.Second)
 	expect(t, view, "3")
 }
 
@@ -257,13 +252,13 @@ func TestAViewThatIsNotThereIsAnErrorUntilItIsPublished(t *testing.T) {
 	if _, err := view.Get(t.Context()); !errors.Is(err, store.ErrNoView) {
 		t.Errorf("error is %v, want ErrNoView from memory", err)
 	}
-	c.advance(time.Second)
+	c.Move(time.Second)
 	if _, err := view.Get(t.Context()); err == nil || errors.Is(err, store.ErrNoView) {
 		t.Errorf("error is %v, want S3's failure", err)
 	}
 	g.refused.Store(false)
 	publish(t, views, "1")
-	c.advance(time.Second)
+	c.Move(time.Second)
 	expect(t, view, "1")
 }
 
@@ -314,11 +309,11 @@ func TestASlowS3DelaysNobodyWhoCanBeServedAnOutdatedVersion(t *testing.T) {
 	publish(t, views, "2")
 	release := make(chan struct{})
 	g.hold.Store(&release)
-	c.advance(2 * time.Second)
+	c.Move(2 * time.Second)
 	expect(t, view, "1") // returns although S3 never answers
 	expect(t, view, "1")
 	close(release)
 	g.hold.Store(nil)
-	c.advance(time.Minute) // too old to be served again
+	c.Move(time.Minute) // too old to be served again
 	expect(t, view, "2")
 }

@@ -9,37 +9,28 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"pgregory.net/rapid"
 
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testclock"
 	"quotary/shared/usage"
 )
 
-// clock is a time that a test moves.
-type clock struct{ ns atomic.Int64 }
-
-func (c *clock) now() time.Time      { return time.Unix(0, c.ns.Load()).UTC() }
-func (c *clock) set(t time.Time)     { c.ns.Store(t.UnixNano()) }
-func (c *clock) add(d time.Duration) { c.ns.Add(int64(d)) }
-
-func at(t testing.TB, text string) *clock {
+func at(t testing.TB, text string) *testclock.Clock {
 	t.Helper()
 	when, err := time.Parse(time.RFC3339, text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := new(clock)
-	c.set(when)
-	return c
+	return testclock.At(when)
 }
 
-func counters(t testing.TB, c *clock) (*usage.Counters, func() *usage.Counters) {
+func counters(t testing.TB, c *testclock.Clock) (*usage.Counters, func() *usage.Counters) {
 	t.Helper()
 	db := storetest.DynamoDB(t)
 	table := storetest.Tables(t, db) + schema.UsageTable
-	another := func() *usage.Counters { return usage.NewCounters(db, table, c.now) }
+	another := func() *usage.Counters { return usage.NewCounters(db, table, c.Now) }
 	return another(), another
 }
 
@@ -67,7 +58,7 @@ func TestTheRateWindowIsTheClockMinute(t *testing.T) {
 	if d := denied(t, err); d.Cap != usage.PerMinute || d.Limit != 2 || d.RetryAfter != time.Second {
 		t.Fatalf("third request: %+v", d)
 	}
-	now.add(time.Second)
+	now.Move(time.Second)
 	if r, err := c.Take(t.Context(), "k", "d", limits); err != nil || r.InMinute != 1 || r.InMonth != 3 {
 		t.Fatalf("after the minute: %+v, %v", r, err)
 	}
@@ -81,7 +72,7 @@ func TestAnInstanceWhoseClockIsBehindCountsInTheLaterMinute(t *testing.T) {
 	if _, err := ahead.Take(t.Context(), "k", "d", limits); err != nil {
 		t.Fatal(err)
 	}
-	now.add(-time.Second)
+	now.Move(-time.Second)
 	behind := another()
 	if r, err := behind.Take(t.Context(), "k", "d", limits); err != nil || r.InMinute != 2 {
 		t.Fatalf("behind: %+v, %v", r, err)
@@ -102,12 +93,12 @@ func TestMonthsAreCountedApartInUTC(t *testing.T) {
 	if d := denied(t, err); d.Cap != usage.PerMonth || d.RetryAfter != 2*time.Second {
 		t.Fatalf("second request: %+v", d)
 	}
-	november := now.now()
-	now.add(2 * time.Second)
+	november := now.Now()
+	now.Move(2 * time.Second)
 	if r, err := c.Take(t.Context(), "k", "d", limits); err != nil || r.InMonth != 1 {
 		t.Fatalf("in December: %+v, %v", r, err)
 	}
-	for _, month := range []time.Time{november, now.now()} {
+	for _, month := range []time.Time{november, now.Now()} {
 		if n, err := c.Distributor(t.Context(), "d", month); err != nil || n != 1 {
 			t.Errorf("distributor in %s: %d, %v", month.Format("2006-01"), n, err)
 		}
@@ -156,7 +147,7 @@ func TestCapsAreExactAtAnyConcurrency(t *testing.T) {
 			}
 			wg.Wait()
 			// What concurrent attempts took and gave back must be usable again.
-			now.add(10 * time.Second)
+			now.Move(10 * time.Second)
 			fresh := instance()
 			for i := range tt.keys * 4 {
 				if _, err := fresh.Take(t.Context(), fmt.Sprint("k", i%tt.keys), "d", tt.limits); err == nil {
@@ -166,7 +157,7 @@ func TestCapsAreExactAtAnyConcurrency(t *testing.T) {
 			if served.Load() != tt.served {
 				t.Errorf("served %d, want %d", served.Load(), tt.served)
 			}
-			total, err := fresh.Distributor(t.Context(), "d", now.now())
+			total, err := fresh.Distributor(t.Context(), "d", now.Now())
 			if err != nil || total != tt.served {
 				t.Errorf("distributor counts %d (%v), want %d", total, err, tt.served)
 			}
@@ -174,7 +165,7 @@ func TestCapsAreExactAtAnyConcurrency(t *testing.T) {
 			for i := range names {
 				names[i] = fmt.Sprint("k", i)
 			}
-			used, err := fresh.Keys(t.Context(), names, now.now())
+			used, err := fresh.Keys(t.Context(), names, now.Now())
 			var sum int64
 			for _, n := range used {
 				sum += n
@@ -196,7 +187,7 @@ func TestCountersEqualWhatWasServed(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := run.Add(1)
 		now := at(t, "2026-11-21T10:00:30Z")
-		c := usage.NewCounters(db, table, now.now)
+		c := usage.NewCounters(db, table, now.Now)
 		distributor := fmt.Sprint("d", n)
 		names := []string{fmt.Sprint("a", n), fmt.Sprint("b", n)}
 		limits := usage.Limits{
@@ -211,7 +202,7 @@ func TestCountersEqualWhatWasServed(t *testing.T) {
 		for range rapid.IntRange(1, 20).Draw(rt, "steps") {
 			switch name := rapid.SampledFrom(names).Draw(rt, "key"); rapid.IntRange(0, 5).Draw(rt, "step") {
 			case 0:
-				now.add(time.Minute)
+				now.Move(time.Minute)
 				clear(minute)
 			case 1:
 				if len(receipts) > 0 {
@@ -222,11 +213,11 @@ func TestCountersEqualWhatWasServed(t *testing.T) {
 					}
 					used[r.Key]--
 					total--
-					if r.Minute == now.now().Unix()/60 {
+					if r.Minute == now.Now().Unix()/60 {
 						minute[r.Key]--
 					}
-					now.add(5 * time.Second) // past what an instance remembers
-					if now.now().Unix()/60 != r.Minute {
+					now.Move(5 * time.Second) // past what an instance remembers
+					if now.Now().Unix()/60 != r.Minute {
 						clear(minute)
 					}
 				}
@@ -244,7 +235,7 @@ func TestCountersEqualWhatWasServed(t *testing.T) {
 				}
 			}
 		}
-		got, err := c.Keys(context.Background(), names, now.now())
+		got, err := c.Keys(context.Background(), names, now.Now())
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -253,7 +244,7 @@ func TestCountersEqualWhatWasServed(t *testing.T) {
 				rt.Fatalf("%s counts %d, served %d", name, got[name], used[name])
 			}
 		}
-		if sum, err := c.Distributor(context.Background(), distributor, now.now()); err != nil || sum != total {
+		if sum, err := c.Distributor(context.Background(), distributor, now.Now()); err != nil || sum != total {
 			rt.Fatalf("distributor counts %d (%v), served %d", sum, err, total)
 		}
 	})
@@ -274,33 +265,27 @@ func TestADenialIsForgottenWhenTheLimitChanges(t *testing.T) {
 	}
 }
 
-// counting is a client that counts the writes that reach the engine.
-type counting struct {
-	*dynamodb.Client
-	writes atomic.Int64
-}
-
-func (c *counting) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	c.writes.Add(1)
-	return c.Client.UpdateItem(ctx, in, o...)
-}
-
 func TestASpentKeyThatHammersCostsNoWrites(t *testing.T) {
 	t.Parallel()
 	now := at(t, "2026-11-21T10:00:00Z")
-	db := &counting{Client: storetest.DynamoDB(t)}
-	c := usage.NewCounters(db, storetest.Tables(t, db.Client)+schema.UsageTable, now.now)
+	var requests atomic.Int64
+	db := storetest.Intercept(storetest.DynamoDB(t), func(_ any, send func() (any, error)) (any, error) {
+		requests.Add(1)
+		return send()
+	})
+	table := storetest.Tables(t, db) + schema.UsageTable
+	c := usage.NewCounters(db, table, now.Now)
 	limits := usage.Limits{PerMonth: 1}
 	for range 2 {
 		_, _ = c.Take(t.Context(), "k", "d", limits)
 	}
-	before := db.writes.Load()
+	before := requests.Load()
 	for range 500 {
 		_, err := c.Take(t.Context(), "k", "d", limits)
 		denied(t, err)
 	}
-	if n := db.writes.Load() - before; n != 0 {
-		t.Errorf("500 refused requests cost %d writes", n)
+	if n := requests.Load() - before; n != 0 {
+		t.Errorf("500 refused requests cost %d requests", n)
 	}
 }
 
@@ -308,9 +293,9 @@ func TestANonceIsAcceptedOnceUntilItExpires(t *testing.T) {
 	t.Parallel()
 	now := at(t, "2026-11-21T10:00:00Z")
 	db := storetest.DynamoDB(t)
-	n := usage.NewNonces(db, storetest.Tables(t, db)+schema.UsageTable, now.now)
+	n := usage.NewNonces(db, storetest.Tables(t, db)+schema.UsageTable, now.Now)
 	use := func(key, nonce string) error {
-		return n.Use(t.Context(), key, nonce, now.now().Add(31*time.Second))
+		return n.Use(t.Context(), key, nonce, now.Now().Add(31*time.Second))
 	}
 	if err := use("k", "1"); err != nil {
 		t.Fatal(err)
@@ -321,11 +306,11 @@ func TestANonceIsAcceptedOnceUntilItExpires(t *testing.T) {
 	if err := use("other", "1"); err != nil {
 		t.Fatalf("the same nonce of another key: %v", err)
 	}
-	now.add(31 * time.Second)
+	now.Move(31 * time.Second)
 	if err := use("k", "1"); !errors.Is(err, usage.ErrNonceUsed) {
 		t.Fatalf("in the last second: %v", err)
 	}
-	now.add(time.Second)
+	now.Move(time.Second)
 	if err := use("k", "1"); err != nil {
 		t.Fatalf("after its expiry, which the engine has not deleted: %v", err)
 	}
@@ -340,7 +325,7 @@ func TestOfManyWithOneNonceExactlyOnePasses(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 16 {
 		wg.Go(func() {
-			err := usage.NewNonces(db, table, now.now).Use(t.Context(), "k", "n", now.now().Add(time.Minute))
+			err := usage.NewNonces(db, table, now.Now).Use(t.Context(), "k", "n", now.Now().Add(time.Minute))
 			if err == nil {
 				passed.Add(1)
 			} else if !errors.Is(err, usage.ErrNonceUsed) {
@@ -355,10 +340,9 @@ func TestOfManyWithOneNonceExactlyOnePasses(t *testing.T) {
 }
 
 func BenchmarkTakeThroughTheEngine(b *testing.B) {
-	now := new(clock)
-	now.set(time.Now())
+	now := testclock.At(time.Now())
 	db := storetest.DynamoDB(b)
-	c := usage.NewCounters(db, storetest.Tables(b, db)+schema.UsageTable, now.now)
+	c := usage.NewCounters(db, storetest.Tables(b, db)+schema.UsageTable, now.Now)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := c.Take(b.Context(), "k", "d", usage.Limits{PerMonth: 1 << 40, PerMinute: 1 << 40, Total: 1 << 40}); err != nil {

@@ -79,8 +79,8 @@ type Feeds struct {
 	mu      sync.Mutex
 	clients map[string]*client
 
-	loads    sync.WaitGroup       // of what snapshots need: at most one for each subscription
-	loading  chan struct{}        // holds one for each load that is under way
+	loads    sync.WaitGroup           // of what snapshots need: at most one for each subscription
+	loading  chan struct{}            // holds one for each load that is under way
 	answered chan connections.Pending // what is to be forgotten
 }
 

@@ -1,7 +1,6 @@
 package schema_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"time"
@@ -94,17 +93,16 @@ func TestCreateRefusesATableOfAnotherShape(t *testing.T) {
 	}
 }
 
-// noTTL is an engine that knows no time to live.
-type noTTL struct{ *dynamodb.Client }
-
-func (noTTL) DescribeTimeToLive(context.Context, *dynamodb.DescribeTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTimeToLiveOutput, error) {
-	return nil, &smithy.GenericAPIError{Code: "UnknownOperationException"}
-}
-
 func TestCreateAcceptsAnEngineWithoutExpiry(t *testing.T) {
 	t.Parallel()
 	db := storetest.DynamoDB(t)
-	if err := schema.Create(t.Context(), noTTL{db}, schema.Tables(storetest.Tables(t, db))); err != nil {
+	noTTL := storetest.Intercept(db, func(in any, send func() (any, error)) (any, error) {
+		if _, ok := in.(*dynamodb.DescribeTimeToLiveInput); ok {
+			return nil, &smithy.GenericAPIError{Code: "UnknownOperationException"}
+		}
+		return send()
+	})
+	if err := schema.Create(t.Context(), noTTL, schema.Tables(storetest.Tables(t, db))); err != nil {
 		t.Error(err)
 	}
 }
