@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,6 +29,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testclock"
 	"quotary/shared/usage"
 )
 
@@ -47,9 +49,8 @@ type World struct {
 	SubKey   Key
 	Logs     *bytes.Buffer // what the family logged
 
-	mu    sync.Mutex
-	now   time.Time
-	calls int
+	clock *testclock.Clock
+	calls atomic.Int64
 }
 
 // Start is the moment at which a world's clock stands until it is moved.
@@ -71,7 +72,7 @@ func Open(t testing.TB, family catalog.Family, register func(w *World)) *World {
 func New(t testing.TB, function string) *World {
 	t.Helper()
 	db := storetest.DynamoDB(t)
-	w := &World{DB: db, Prefix: storetest.Tables(t, db), Logs: new(bytes.Buffer), now: Start}
+	w := &World{DB: db, Prefix: storetest.Tables(t, db), Logs: new(bytes.Buffer), clock: testclock.At(Start)}
 	ring, err := keys.OpenRing(t.Context(), func(context.Context) (keys.DataKeys, error) {
 		return keys.DataKeys{Current: "test", Keys: map[string][]byte{"test": bytes.Repeat([]byte{7}, 32)}}, nil
 	})
@@ -132,25 +133,14 @@ func (w *World) Issue(t testing.TB, distributor Key, in keys.NewSubKey) Key {
 }
 
 // Now is the world's time.
-func (w *World) Now() time.Time {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.now
-}
+func (w *World) Now() time.Time { return w.clock.Now() }
 
 // Move moves the world's time.
-func (w *World) Move(d time.Duration) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.now = w.now.Add(d)
-}
+func (w *World) Move(d time.Duration) { w.clock.Move(d) }
 
 // Sign returns the four signature parameters under a nonce that was not used.
 func (w *World) Sign(key Key) signature.Params {
-	w.mu.Lock()
-	w.calls++
-	nonce, timestamp := strconv.Itoa(w.calls), strconv.FormatInt(w.now.Unix(), 10)
-	w.mu.Unlock()
+	nonce, timestamp := strconv.FormatInt(w.calls.Add(1), 10), strconv.FormatInt(w.Now().Unix(), 10)
 	return signature.Params{
 		AccessKeyID: key.AccessKey, Nonce: nonce, Timestamp: timestamp,
 		Signature: signature.Compute([]byte(key.Secret), key.AccessKey, nonce, timestamp),
