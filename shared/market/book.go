@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Book is the resting orders of one coin, joined by price, as a source told
+// Book is the resting orders of one coin, joined by price, as a source gave
 // them at one time: as deep as the source goes, which is 20 prices a side on
 // the venue's public feed.
 type Book struct {
@@ -27,7 +27,7 @@ type Level struct {
 // maxLevelOrders bounds the number of orders of a level.
 const maxLevelOrders = 1 << 40
 
-// Check tells what makes b no book: a coin, time, price or size that cannot be
+// Check says what makes b no book: a coin, time, price or size that cannot be
 // one, or sides that are not in the order of their prices.
 func (b *Book) Check() error {
 	if !ValidCoin(b.Coin) {
@@ -120,7 +120,7 @@ func NewGrouping(nSigFigs, mantissa *int) (Grouping, error) {
 // step changes with the price, as at the venue (5 figures: 9999.96 is 10000.0
 // as an ask, and 10000.3 is 10001.0).
 //
-// A book tells only so many prices, and the last group of a side may have
+// A book has only so many prices, and the last group of a side may have
 // orders beyond them: it is complete only when the book is.
 func (b *Book) Group(g Grouping) Book {
 	if g.Figs == 0 {

@@ -1,7 +1,7 @@
 package market
 
 // Candle is the fold of the trades of one coin in one bucket. Candles of parts
-// of a bucket merge into the candle of the whole in any grouping and order. The
+// of a bucket merge into the candle of the bucket in any grouping and order. The
 // zero value is the candle of no trades.
 type Candle struct {
 	OpenTime int64 // ms; the bucket's start, set by who knows the bucket
@@ -68,7 +68,7 @@ func (c *Candle) Merge(d *Candle) {
 	}
 }
 
-// Equal tells whether c and d are the same row: everything but First and Last,
+// Equal reports whether c and d are the same row: everything but First and Last,
 // which a row does not keep.
 func (c *Candle) Equal(d *Candle) bool {
 	return c.OpenTime == d.OpenTime && c.Trades == d.Trades && c.TradesBuyer == d.TradesBuyer &&

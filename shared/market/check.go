@@ -10,7 +10,7 @@ import (
 // ordered by times of that width.
 const MaxTime = 9_999_999_999_999
 
-// Check tells what makes f impossible, and brings addresses to lower case. What
+// Check says what makes f impossible, and brings addresses to lower case. What
 // it accepts can be stored, and none of f's methods fails on it.
 func (f *Fill) Check() error {
 	var ok bool
@@ -72,7 +72,7 @@ func (f *Fill) checkOptional() (err error) {
 	return nil
 }
 
-// CheckQuantity tells whether px and sz are decimals, not negative, whose
+// CheckQuantity reports whether px and sz are decimals, not negative, whose
 // product is exact.
 func CheckQuantity(px, sz string) error {
 	p, ok := decimalPlaces(px)
@@ -89,7 +89,7 @@ func CheckQuantity(px, sz string) error {
 	return nil
 }
 
-// ValidCoin tells whether s can be a coin: 1 to 64 bytes of valid UTF-8 without
+// ValidCoin reports whether s can be a coin: 1 to 64 bytes of valid UTF-8 without
 // control characters.
 func ValidCoin(s string) bool {
 	if s == "" || len(s) > 64 || !utf8.ValidString(s) {

@@ -22,14 +22,14 @@ func Combine(f *Fill) Combined {
 	return c
 }
 
-// Takes tells whether f belongs to the same order and time.
+// Takes reports whether f belongs to the same order and time.
 func (c *Combined) Takes(f *Fill) bool {
 	h := &c.fill
 	return f.Crossed && h.Crossed && f.Time == h.Time && f.Oid == h.Oid &&
 		f.Coin == h.Coin && f.Side == h.Side && f.Dir == h.Dir && f.FeeToken == h.FeeToken
 }
 
-// Add combines another fill that passed [Fill.Check]; before tells that it was
+// Add combines another fill that passed [Fill.Check]; before means that it was
 // executed before those that are combined already, else it was after them. It
 // fails when there is no size to average the price by.
 func (c *Combined) Add(f *Fill, before bool) error {

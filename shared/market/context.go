@@ -7,11 +7,11 @@ import (
 )
 
 // Contexts are the current figures of all coins of one dex, or of the spot
-// markets. They replace those told before.
+// markets. They replace those before.
 type Contexts struct {
 	Dex   string          // "" is the main dex; of no meaning for spot
 	Spot  bool            // the spot markets
-	Time  int64           // when the source told it, ms
+	Time  int64           // when the source gave it, ms
 	Raw   json.RawMessage // the venue's metaAndAssetCtxs or spotMetaAndAssetCtxs as it wrote it
 	Coins []Context       // in the venue's order
 }
@@ -21,19 +21,19 @@ type Context struct {
 	Coin    string
 	Mark    Decimal // quote units per base unit
 	Funding string  // the hourly rate that would be paid now, a fraction; "" on spot
-	Premium string  // over the oracle price, a fraction; "" where not told
+	Premium string  // over the oracle price, a fraction; "" where it is not known
 }
 
 // Funding is what longs paid shorts in one hour, per unit of notional; shorts
 // paid longs where it is negative.
 type Funding struct {
-	Coin    string `json:"coin"`
-	Rate    string `json:"fundingRate"` // a fraction, decimal text
-	Premium string `json:"premium"`     // that the rate was made of, a fraction, decimal text; "" where the source does not give it
-	Time    int64  `json:"time"`        // when it was paid, ms: just after a full hour
+	Coin    string
+	Rate    string // a fraction, decimal text
+	Premium string // that the rate was made of, a fraction, decimal text; "" where the source does not give it
+	Time    int64  // when it was paid, ms: just after a full hour
 }
 
-// Check tells what makes f impossible.
+// Check says what makes f impossible.
 func (f *Funding) Check() error {
 	if !ValidCoin(f.Coin) {
 		return fmt.Errorf("%.80q is no coin", f.Coin)
@@ -50,8 +50,8 @@ func (f *Funding) Check() error {
 	return nil
 }
 
-// IsSpot tells the coins of spot markets, which nobody holds a position in, by
-// their names: @107 or PURR/USDC.
+// IsSpot reports whether a coin is of a spot market, where nobody holds a
+// position: its name is like @107 or PURR/USDC.
 func IsSpot(coin string) bool {
 	return strings.HasPrefix(coin, "@") || strings.Contains(coin, "/")
 }

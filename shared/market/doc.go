@@ -1,4 +1,4 @@
-// Package market is the domain: what a venue tells (fills, trades, mid
+// Package market is the domain: what a venue emits (fills, trades, mid
 // prices), exact decimals, time buckets, and the pure folds that turn the one
 // into the other (candles, rankings). It does no input or output, reads no
 // clock and knows no store, so the same events always give the same figures.

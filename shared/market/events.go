@@ -2,22 +2,22 @@ package market
 
 import "encoding/json"
 
-// Events is a run of what one source told, each kind in the order it was told.
-// A source that tells fills leaves the trades behind them to [AppendTrades];
+// Events is a run of what one source emitted, each kind in the order it came. A
+// source that has fills leaves the trades behind them to [AppendTrades];
 // Trades holds those of sources that know no accounts' fills.
 type Events struct {
 	Fills  []Fill
 	Trades []Trade
 	Mids   []Mids
 	Meta   *Meta
-	Books  []Book // replace those told before, coin by coin
+	Books  []Book // replace those before, coin by coin
 
 	Contexts []Contexts
-	Funding  []Funding // as paid; told again it is the same
+	Funding  []Funding // as paid; one that comes again is the same
 	Orders   []OrderStatus
 
 	// What follows is for the live feeds and is not stored.
-	BBOs    []BBO // replace those told before, coin by coin
+	BBOs    []BBO // replace those before, coin by coin
 	Ledgers []Ledger
 }
 
@@ -58,16 +58,16 @@ func join[T any](have, more []T) []T {
 }
 
 // Mids are the mid prices of all coins of one dex, a part of the venue that one
-// party runs. They replace those told before.
+// party runs. They replace those before.
 type Mids struct {
 	Dex  string            // "" is the main dex and spot
-	Time int64             // when the source told it, ms
+	Time int64             // when the source gave it, ms
 	Px   map[string]string // by coin, quote units
 }
 
 // Meta is the venue's own description of its markets, as it wrote it.
 type Meta struct {
-	Time  int64                      // when the source told it, ms
+	Time  int64                      // when the source gave it, ms
 	Perps map[string]json.RawMessage // by dex, "" is the main one: {"universe":[{"name","szDecimals","maxLeverage",..}], ..}
 	Spot  json.RawMessage            // {"tokens":[..],"universe":[..]}
 }

@@ -42,17 +42,17 @@ type Fill struct {
 	Cloid         string       // client order id, "" without
 	Liquidation   *Liquidation // nil unless the execution liquidated someone
 	Builder       string       // address that routed the order, "" without
-	BuilderFee    string       // part of Fee that went to Builder, "" where not told
+	BuilderFee    string       // part of Fee that went to Builder, "" where it is not known
 	TwapID        *int64       // nil unless the order is a slice of a TWAP
 
 	// Seq orders fills of one millisecond as they were executed: block number
 	// x 1,000,000 + index in the block, or where the source knows no blocks
-	// its own increasing position, or 0. Where two sources tell one trade, the
+	// its own increasing position, or 0. Where two sources have one trade, the
 	// higher Seq is believed.
 	Seq int64
 }
 
-// Liquidation tells whom an execution liquidated. The fill belongs to that
+// Liquidation is whom an execution liquidated. The fill belongs to that
 // account only when its Address equals LiquidatedUser; else it is the other
 // side.
 type Liquidation struct {
@@ -84,7 +84,7 @@ func (f *Fill) EndPosition() Decimal {
 func (f *Fill) IsTrade() bool { return f.Tid != 0 }
 
 // Trade is the trade behind f when f is its taker's fill: each execution is
-// told twice, once per side, with one trade id, and exactly one of the two
+// there twice, once per side, with one trade id, and exactly one of the two
 // crossed the spread.
 //
 // Fills of dir "Spot Dust Conversion" carry trade id 0 and are no trades. Once

@@ -36,7 +36,7 @@ const (
 	Month1
 )
 
-// intervals tells name, width in ms and the stored tier it is composed of.
+// intervals has name, width in ms and the stored tier it is composed of.
 // A month has no fixed width.
 var intervals = [...]struct {
 	name   string

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// OrderStatus tells that an order of an account came to a status, as a node
-// writes it. An order comes to several: open, then filled, canceled or another
+// OrderStatus is a status that an order of an account came to, as a node writes
+// it. An order comes to several: open, then filled, canceled or another
 // one that it stays in. The decimal texts are the venue's own; texts that the
 // venue has as null are "".
 type OrderStatus struct {
@@ -53,7 +53,7 @@ const maxChildren = 16 << 10
 // When is Time as a time.Time in UTC.
 func (s *OrderStatus) When() time.Time { return time.UnixMilli(s.Time).UTC() }
 
-// Check tells what makes s impossible, and brings addresses and the client order
+// Check says what makes s impossible, and brings addresses and the client order
 // id to lower case. What it accepts can be stored.
 func (s *OrderStatus) Check() error {
 	var ok bool

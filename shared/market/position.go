@@ -47,7 +47,7 @@ type OpenInterest struct {
 	LongSize, ShortSize Decimal // base units, neither is negative
 }
 
-// Add takes a fill in and tells whether anything changed. Fills of spot markets
+// Add takes a fill in and reports whether anything changed. Fills of spot markets
 // and rows that are no executions change nothing.
 func (p *Positions) Add(f *Fill) bool { return p.add(f, false) }
 

@@ -81,7 +81,7 @@ func TestAClosedPositionIsNotOpenedByALateFill(t *testing.T) {
 	}
 }
 
-// TestPositionsEndTheSameInAnyOrder tells the fills of some accounts in any
+// TestPositionsEndTheSameInAnyOrder adds the fills of some accounts in any
 // order, some of them twice, with restarts in between.
 func TestPositionsEndTheSameInAnyOrder(t *testing.T) {
 	t.Parallel()
@@ -105,11 +105,11 @@ func TestPositionsEndTheSameInAnyOrder(t *testing.T) {
 			want.Add(&fills[i])
 		}
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-		told := append(append([]market.Fill(nil), fills...), fills[:r.IntN(len(fills))]...)
-		r.Shuffle(len(told), func(i, j int) { told[i], told[j] = told[j], told[i] })
+		again := append(append([]market.Fill(nil), fills...), fills[:r.IntN(len(fills))]...)
+		r.Shuffle(len(again), func(i, j int) { again[i], again[j] = again[j], again[i] })
 		got := new(market.Positions)
-		for i := range told {
-			got.Add(&told[i])
+		for i := range again {
+			got.Add(&again[i])
 			if r.IntN(10) == 0 {
 				got.Prune()
 				got = restarted(got)

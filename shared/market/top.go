@@ -67,7 +67,7 @@ func (r *Ranked) Compare(s *Ranked) int {
 // nothing, and tops merge in any grouping. The zero value is empty.
 type Top []Ranked
 
-// Add ranks r among the first limit of t and tells whether t changed.
+// Add ranks r among the first limit of t and reports whether t changed.
 func (t *Top) Add(r Ranked, limit int) bool {
 	if n := len(*t); n >= limit && (*t)[n-1].Compare(&r) < 0 {
 		return false
@@ -84,7 +84,7 @@ func (t *Top) Add(r Ranked, limit int) bool {
 	return true
 }
 
-// Merge ranks the fills of u in t and tells whether t changed.
+// Merge ranks the fills of u in t and reports whether t changed.
 func (t *Top) Merge(u Top, limit int) bool {
 	changed := false
 	for i := range u {

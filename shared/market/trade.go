@@ -2,7 +2,7 @@ package market
 
 import "cmp"
 
-// Trade is one execution between two accounts, told once.
+// Trade is one execution between two accounts.
 type Trade struct {
 	Coin  string
 	Side  Side      // of the taker
@@ -11,7 +11,7 @@ type Trade struct {
 	Time  int64     // ms
 	Tid   int64     // trade id, unique within coin and block
 	Hash  string    // of the transaction
-	Users [2]string // buyer, seller; "" where the source told only one side
+	Users [2]string // buyer, seller; "" where the source has only one side
 	Seq   int64     // as [Fill].Seq
 }
 

@@ -34,7 +34,7 @@ func (s *TradeSet) Sorted() []SetTrade {
 // scanUpTo is the size up to which a scan beats a map.
 const scanUpTo = 48
 
-// Add puts t into the set and tells whether the set changed. A trade that is in
+// Add puts t into the set and reports whether the set changed. A trade that is in
 // it already changes it only when it comes with a higher Seq: the greater
 // knowledge of the order wins, whichever source is first.
 func (s *TradeSet) Add(t *Trade) bool {

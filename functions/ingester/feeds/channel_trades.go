@@ -1,14 +1,13 @@
 package feeds
 
 import (
-	"strconv"
 	"strings"
 	"sync"
 
 	"quotary/functions/ingester/feeds/hub"
 	"quotary/shared/channel"
-	"quotary/shared/jsonscan"
 	"quotary/shared/market"
+	"quotary/shared/source/hyperliquid/wire"
 )
 
 const (
@@ -78,7 +77,7 @@ func (ts *trades) publish(list []market.Trade) {
 		if len(c.fresh) == 0 {
 			touched = append(touched, c)
 		}
-		c.fresh = append(c.fresh, appendTrade(make([]byte, 0, 384), t))
+		c.fresh = append(c.fresh, wire.AppendTrade(make([]byte, 0, 384), t))
 	}
 	for _, c := range touched {
 		c.last = append(c.last, c.fresh[max(0, len(c.fresh)-tapeLength):]...)
@@ -110,19 +109,5 @@ func tradesFrame(list [][]byte) []byte {
 		}
 		b = append(b, list[i]...)
 	}
-	return append(b, `]}`...)
-}
-
-// appendTrade appends {"coin","side","px","sz","hash","time","tid","users":[buyer, seller]}.
-func appendTrade(b []byte, t *market.Trade) []byte {
-	b = jsonscan.AppendText(append(b, `{"coin":`...), t.Coin)
-	b = append(append(b, `,"side":"`...), byte(t.Side))
-	b = market.AppendText(append(b, `","px":"`...), t.Px)
-	b = market.AppendText(append(b, `","sz":"`...), t.Sz)
-	b = jsonscan.AppendText(append(b, `","hash":`...), t.Hash)
-	b = strconv.AppendInt(append(b, `,"time":`...), t.Time, 10)
-	b = strconv.AppendInt(append(b, `,"tid":`...), t.Tid, 10)
-	b = jsonscan.AppendText(append(b, `,"users":[`...), t.Users[0])
-	b = jsonscan.AppendText(append(b, ','), t.Users[1])
 	return append(b, `]}`...)
 }

@@ -17,7 +17,7 @@ const staleAfter = 15 * time.Second
 
 // l2Book is the last book of a coin, however old it is, as deep as the venue's
 // feed shows it: 20 prices a side. Groups are made of those, where the venue makes
-// 20 groups of its whole book.
+// 20 groups of its complete book.
 func (i *info) l2Book(ctx context.Context, in *catalog.InfoIn) (json.RawMessage, error) {
 	grouping, err := market.NewGrouping(small(in.NSigFigs), small(in.Mantissa))
 	if err != nil {

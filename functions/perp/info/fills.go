@@ -31,7 +31,7 @@ func (i *info) userFillsByTime(ctx context.Context, in *catalog.InfoIn) (json.Ra
 }
 
 // listFills lists up to maxFills fills, and combines those of one crossing order
-// when asked to; the order at the end is then read to its end. newest tells that
+// when asked to; the order at the end is then read to its end. newest means that
 // the newest fill comes first.
 func listFills(stored iter.Seq2[market.Fill, error], combine, newest bool) (json.RawMessage, error) {
 	list := []catalog.InfoFill{} // [] on the wire when empty

@@ -19,9 +19,9 @@ import (
 )
 
 // QUOTARY_TESTDATA names a folder of genuine recordings, where there is one.
-// What the venue told of each account must come back as it was told: read here
+// What the venue wrote of each account must come back as it was written: read here
 // with encoding/json, stored through the product's own parser.
-func TestARecordingIsServedAsItWasTold(t *testing.T) {
+func TestARecordingIsServedAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	dir := os.Getenv("QUOTARY_TESTDATA")
 	if dir == "" {
@@ -33,7 +33,7 @@ func TestARecordingIsServedAsItWasTold(t *testing.T) {
 	}
 	defer file.Close()
 	w := newWorld(t)
-	told := map[string][]map[string]any{} // by address, in order
+	recorded := map[string][]map[string]any{} // by address, in order
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 64<<20)
 	for lines.Scan() {
@@ -56,26 +56,26 @@ func TestARecordingIsServedAsItWasTold(t *testing.T) {
 				t.Fatal(err)
 			}
 			delete(fill, "builder")
-			told[address] = append(told[address], fill)
+			recorded[address] = append(recorded[address], fill)
 		}
 	}
 	if err := lines.Err(); err != nil {
 		t.Fatal(err)
 	}
 	n := 0
-	for address, want := range told {
+	for address, want := range recorded {
 		got := apitest.Data[[]map[string]any](t, w.ask(t, fmt.Sprintf(`{"type":"userFillsByTime","user":%q,"startTime":0}`, address)))
 		if diff := gocmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-told +served):\n%s", address, diff)
+			t.Errorf("%s (-recorded +served):\n%s", address, diff)
 		}
 		n += len(got)
 	}
-	t.Logf("%d fills of %d accounts", n, len(told))
+	t.Logf("%d fills of %d accounts", n, len(recorded))
 }
 
-// What the venue told of orders, brought as a node tells it, must come back as
-// the venue told it.
-func TestRecordedOrdersAreServedAsTheyWereTold(t *testing.T) {
+// What the venue answered of orders, brought as a node writes it, must come back as
+// the venue answered it.
+func TestRecordedOrdersAreServedAsTheyWereAnswered(t *testing.T) {
 	t.Parallel()
 	dir := os.Getenv("QUOTARY_TESTDATA")
 	if dir == "" {
@@ -112,23 +112,23 @@ func TestRecordedOrdersAreServedAsTheyWereTold(t *testing.T) {
 				continue
 			}
 			w := newWorld(t)
-			var told market.Events
+			var events market.Events
 			for i := range orders {
-				o := &orders[len(orders)-1-i] // the newest was told last
+				o := &orders[len(orders)-1-i] // the newest came last
 				node := fmt.Sprintf(`{"time":%q,"user":%q,"hash":null,"builder":null,"status":%q,"order":%s}`,
 					time.UnixMilli(o.StatusTimestamp).UTC().Format("2006-01-02T15:04:05.000000000"), recorded.Request.User, o.Status, o.Order)
-				if skipped, err := hyperliquid.ReadOrders(&told, node, int64(i)); skipped > 0 || err != nil {
+				if skipped, err := hyperliquid.ReadOrders(&events, node, int64(i)); skipped > 0 || err != nil {
 					t.Fatalf("%d skipped: %v", skipped, err)
 				}
 			}
-			w.putOrders(t, told.Orders...)
+			w.putOrders(t, events.Orders...)
 			var want []any
 			if err := json.Unmarshal(encodeOrders(t, orders), &want); err != nil {
 				t.Fatal(err)
 			}
 			got := apitest.Data[[]any](t, w.ask(t, fmt.Sprintf(`{"type":"historicalOrders","user":%q}`, recorded.Request.User)))
 			if diff := gocmp.Diff(want, got); diff != "" {
-				t.Errorf("%s (-told +served):\n%s", recorded.Request.User, diff)
+				t.Errorf("%s (-recorded +served):\n%s", recorded.Request.User, diff)
 			}
 			compared += len(got)
 		}

@@ -21,7 +21,7 @@ type View struct {
 	Spot  json.RawMessage            `json:"spot"`  // the venue's spotMetaAndAssetCtxs; empty where it is not known
 
 	// Marks are the mark prices among the figures, quote units by coin: what the
-	// ingester itself goes on from after a restart.
+	// ingester itself continues from after a restart.
 	Marks map[string]string `json:"marks"`
 }
 

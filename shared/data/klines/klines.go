@@ -1,6 +1,6 @@
 // Package klines is the series of klines with the part in which takers bought: by
 // coin, in the intervals [market.KlineTiers]. A bucket without a trade has no row.
-// The row of a second has its trades beside it, which tells a trade that comes
+// The row of a second has its trades beside it, which shows a trade that comes
 // again.
 //
 // Klines of every other interval are composed when they are read, each of the

@@ -1,5 +1,5 @@
 // Package positions is the snapshot of all accounts' positions, from which the
-// ingester goes on after a restart. Nobody else reads it.
+// ingester continues after a restart. Nobody else reads it.
 package positions
 
 import (

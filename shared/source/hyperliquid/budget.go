@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"quotary/shared/backoff"
 )
 
 // Budget spends at most so many units, and then so many a minute as come back
@@ -27,7 +29,7 @@ func NewBudget(perMinute int, now func() time.Time) *Budget {
 // it is paid.
 func (b *Budget) Spend(ctx context.Context, n int) error {
 	if wait := b.take(float64(n)); wait > 0 {
-		return sleep(ctx, wait)
+		return backoff.Sleep(ctx, wait)
 	}
 	return ctx.Err()
 }

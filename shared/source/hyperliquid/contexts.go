@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	"quotary/shared/backoff"
 	"quotary/shared/market"
 	"quotary/shared/source/hyperliquid/wire"
 )
@@ -46,12 +47,12 @@ func (c *Contexts) Follow(ctx context.Context, sink Sink) error {
 		}
 		if err != nil {
 			c.Log.Warn("cannot ask for the figures of the coins; trying again", "error", err.Error())
-			pause = max(pause, jittered(try))
+			pause = max(pause, pauses.Delay(try-1))
 			try++
 		} else {
 			try = 1
 		}
-		if err := sleep(ctx, pause); err != nil {
+		if err := backoff.Sleep(ctx, pause); err != nil {
 			return err
 		}
 	}

@@ -21,7 +21,7 @@ import (
 type infoVenue struct {
 	mu    sync.Mutex
 	asked []string
-	// answer tells what to answer; "" is refused.
+	// answer is what to answer; "" is refused.
 	answer func(kind, name string, startTime int64) string
 }
 
@@ -77,7 +77,7 @@ func TestContextsOfEveryDexAndOfSpotAreTold(t *testing.T) {
 		return ""
 	}}
 	c := &Contexts{Info: v.serve(t), Stats: new(Stats), Log: slog.New(slog.DiscardHandler), Every: time.Millisecond, Rest: time.Hour}
-	var told []string
+	var emitted []string
 	rounds := 0
 	err := c.Follow(t.Context(), func(_ context.Context, d Delivery) error {
 		for _, c := range d.Events.Contexts {
@@ -87,7 +87,7 @@ func TestContextsOfEveryDexAndOfSpotAreTold(t *testing.T) {
 				}
 			}
 			for _, coin := range c.Coins {
-				told = append(told, coin.Coin+" "+market.Text(coin.Mark))
+				emitted = append(emitted, coin.Coin+" "+market.Text(coin.Mark))
 			}
 		}
 		return nil
@@ -95,8 +95,8 @@ func TestContextsOfEveryDexAndOfSpotAreTold(t *testing.T) {
 	if !errors.Is(err, errEnough) {
 		t.Fatal(err)
 	}
-	if want := []string{"BTC 84026.5", "xyz:GOLD 4001.5", "@107 31.5", "BTC 84026.5"}; !slices.Equal(told, want) {
-		t.Errorf("told %v, want %v", told, want)
+	if want := []string{"BTC 84026.5", "xyz:GOLD 4001.5", "@107 31.5", "BTC 84026.5"}; !slices.Equal(emitted, want) {
+		t.Errorf("emitted %v, want %v", emitted, want)
 	}
 	if c.Stats.Malformed.Load() != 1 {
 		t.Errorf("%d malformed, want the one of dex bad", c.Stats.Malformed.Load())
@@ -132,10 +132,10 @@ func TestFundingIsAskedForFromWhatIsStored(t *testing.T) {
 		case "meta ":
 			return `{"universe":[{"name":"BTC"},{"name":"OLD","isDelisted":true},{"name":"ETH"},{"name":"GONE"}]}`
 		case "fundingHistory BTC", "fundingHistory ETH":
-			list := []market.Funding{}
+			list := []map[string]any{}
 			for at := now.Add(-fundingBack).Truncate(time.Hour); !at.After(hour) && len(list) < 500; at = at.Add(time.Hour) {
 				if ms := at.UnixMilli() + 17; ms >= start {
-					list = append(list, market.Funding{Coin: name, Rate: "0.0000125", Premium: "-0.0003", Time: ms})
+					list = append(list, map[string]any{"coin": name, "fundingRate": "0.0000125", "premium": "-0.0003", "time": ms})
 				}
 			}
 			b, _ := json.Marshal(list)
@@ -156,7 +156,7 @@ func TestFundingIsAskedForFromWhatIsStored(t *testing.T) {
 		for v.count("fundingHistory GONE") == 0 {
 			time.Sleep(time.Millisecond)
 		}
-		time.Sleep(20 * time.Millisecond) // a second round would be told now
+		time.Sleep(20 * time.Millisecond) // a second round would be emitted now
 		cancel(errEnough)
 	}()
 	err := f.Follow(ctx, func(_ context.Context, d Delivery) error {
@@ -198,7 +198,7 @@ func TestANodeTellsTheRateOfEachCoinOnce(t *testing.T) {
 	at := time.Date(2026, 6, 11, 1, 0, 0, 39_000_000, time.UTC).UnixMilli()
 	want := []market.Funding{{Coin: "ZEC", Rate: "-0.0000810249", Time: at}, {Coin: "HYPE", Rate: "0.0000308526", Time: at}}
 	if skipped != 1 || err == nil || !slices.Equal(e.Funding, want) {
-		t.Errorf("told %+v, %d skipped, %v", e.Funding, skipped, err)
+		t.Errorf("emitted %+v, %d skipped, %v", e.Funding, skipped, err)
 	}
 	if skipped, err = ReadFunding(&e, `{"inner":{"LedgerUpdate":{}}}`, 0); skipped != 0 || err != nil || len(e.Funding) != 2 {
 		t.Errorf("of a line without funding: %d skipped, %v", skipped, err)

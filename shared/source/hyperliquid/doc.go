@@ -2,15 +2,15 @@
 // protocols:
 //
 //   - [Files] reads what a node of the venue writes to disk: every fill of every
-//     account, in hourly files that grow. A [Position] tells how far it has been
-//     read, so that nothing is lost or told twice across restarts, and nothing is
+//     account, in hourly files that grow. A [Position] says how far it has been
+//     read, so that nothing is lost or emitted twice across restarts, and nothing is
 //     lost where another node's files are read from then on.
-//   - [Feed] takes what the public API tells everyone: trades without the
+//   - [Feed] follows what the public API sends to everyone: trades without the
 //     accounts' fills, books, mid prices, and the description of the markets. It
 //     has no positions; what a lost connection missed is asked for again where the API
 //     still knows it.
 //
-// Both hand [Delivery] values to a [Sink], which blocks while the consumer is
+// Both pass [Delivery] values to a [Sink], which blocks while the consumer is
 // behind: that is the only queue, and the consumer bounds it. Both return when
 // their context ends, and only then or when the sink fails: trouble outside is
 // logged, counted in [Stats] and tried again.
@@ -18,7 +18,6 @@ package hyperliquid
 
 import (
 	"context"
-	"time"
 
 	"quotary/shared/market"
 	"quotary/shared/source"
@@ -30,7 +29,7 @@ type Delivery struct {
 	Position Position // of a file source; zero on the public feed
 }
 
-// Position is a place in the files of a node. Its last three members tell the same
+// Position is a place in the files of a node. Its last three members name the same
 // place in the files of another node, which differ in every line by the time at
 // which it was written; they are zero where nothing was read yet.
 type Position struct {
@@ -66,16 +65,4 @@ func newestOf(e *market.Events) (newest int64) {
 		newest = max(newest, e.Orders[n-1].Time)
 	}
 	return newest
-}
-
-// sleep waits for d or for the end of ctx.
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-t.C:
-		return nil
-	}
 }

@@ -44,7 +44,7 @@ func readOrders(e *market.Events, line string, offset int64, only string) (skipp
 	if err != nil {
 		return 1, fmt.Errorf("read a line of order statuses: %w", err)
 	}
-	seq := offset // where the node tells no blocks
+	seq := offset // where the node writes no blocks
 	if b.Number != nil {
 		seq = *b.Number * wire.SeqPerBlock
 	}

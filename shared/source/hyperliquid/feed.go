@@ -13,6 +13,7 @@ import (
 	"github.com/coder/websocket"
 	"golang.org/x/sync/errgroup"
 
+	"quotary/shared/backoff"
 	"quotary/shared/market"
 	"quotary/shared/source/hyperliquid/wire"
 )
@@ -48,7 +49,7 @@ type Feed struct {
 
 	info *Info
 	mu   sync.Mutex
-	// wanted are the subscriptions in order of their discovery; news tells the
+	// wanted are the subscriptions in order of their discovery; news signals the
 	// connection that there are more.
 	wanted []subscription
 	known  map[subscription]bool
@@ -61,7 +62,7 @@ type subscription struct {
 	Dex  string `json:"dex,omitempty"`
 }
 
-// Follow delivers what the venue tells until ctx ends or the sink fails. It runs
+// Follow delivers what the venue sends until ctx ends or the sink fails. It runs
 // two goroutines, one that looks at the markets and one that holds the
 // connection, and ends after both.
 func (f *Feed) Follow(ctx context.Context, sink Sink) error {
@@ -89,9 +90,9 @@ func (f *Feed) connections(ctx context.Context, sink Sink) error {
 			try = 1 // it worked for a while: this is a new trouble
 		}
 		f.Stats.Reconnects.Add(1)
-		pause := jittered(try)
+		pause := pauses.Delay(try - 1)
 		f.Log.Warn("lost the venue's WebSocket; connecting again", "error", excerpt(fmt.Sprint(err)), "in", pause.String())
-		if err := sleep(ctx, pause); err != nil {
+		if err := backoff.Sleep(ctx, pause); err != nil {
 			return err
 		}
 	}
@@ -163,7 +164,7 @@ func (f *Feed) subscribe(ctx context.Context, conn *websocket.Conn, budget *Budg
 
 func heartbeat(ctx context.Context, conn *websocket.Conn, every time.Duration) error {
 	for {
-		if err := sleep(ctx, every); err != nil {
+		if err := backoff.Sleep(ctx, every); err != nil {
 			return err
 		}
 		if err := send(ctx, conn, map[string]string{"method": "ping"}); err != nil {
@@ -219,11 +220,10 @@ func (f *Feed) frame(b []byte) (market.Events, error) {
 	}
 	switch push.Channel {
 	case "trades":
-		var wire []wireTrade
-		if err := json.Unmarshal(push.Data, &wire); err != nil {
+		trades, malformed, err := wire.ParseTrades(push.Data, false)
+		if err != nil {
 			return market.Events{}, err
 		}
-		trades, malformed := toTrades(wire, false)
 		if malformed > 0 {
 			f.Stats.Malformed.Add(int64(malformed))
 			f.Log.Warn("skipped trades of a frame", "count", malformed, "frame", excerpt(string(b)))
@@ -237,7 +237,7 @@ func (f *Feed) frame(b []byte) (market.Events, error) {
 		if err := json.Unmarshal(push.Data, &data); err != nil {
 			return market.Events{}, err
 		}
-		px := validMids(data.Mids)
+		px := wire.ValidMids(data.Mids)
 		if len(px) == 0 {
 			return market.Events{}, nil
 		}
@@ -265,7 +265,7 @@ func (f *Feed) frame(b []byte) (market.Events, error) {
 	}
 }
 
-// dexOf tells the dex of a set of coins by their prefix: a coin of a dex named
+// dexOf is the dex of a set of coins by their prefix: a coin of a dex named
 // xyz is xyz:NAME.
 func dexOf(px map[string]string) string {
 	dex := ""
@@ -281,7 +281,7 @@ func dexOf(px map[string]string) string {
 
 // recover asks for the last trades of each coin once it is subscribed to, as far
 // as the venue knows them: those since the last connection, or since the last
-// run of the program, may be among them. Trades that were told already do no
+// run of the program, may be among them. Trades that were emitted already do no
 // harm.
 func (f *Feed) recover(ctx context.Context, subscribed <-chan string, sink Sink) error {
 	for {

@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -28,7 +27,7 @@ type venue struct {
 	subs     []string       // subscriptions of the connection at hand
 	conns    int
 	pings    int
-	recent   int           // trade id that recentTrades tells
+	recent   int           // newest trade id of recentTrades
 	kick     chan struct{} // closes the connection at hand
 }
 
@@ -215,7 +214,7 @@ func TestTheFeedTellsTradesMidsAndMarketsAndComesBack(t *testing.T) {
 		t.Errorf("meta %+v", c.meta)
 	}
 	if _, ok := c.mids["/BAD"]; ok {
-		t.Error("a price that is none was told")
+		t.Error("a price that is none was emitted")
 	}
 	c.mu.Unlock()
 	await(t, "a ping", func() bool { v.mu.Lock(); defer v.mu.Unlock(); return v.pings > 0 })
@@ -271,55 +270,6 @@ func TestTheBudgetIsKept(t *testing.T) {
 			t.Errorf("it took %s", took)
 		}
 	})
-}
-
-func TestPublicTradesAreChecked(t *testing.T) {
-	t.Parallel()
-	good := tradeJSON("BTC", 1)
-	for name, change := range map[string][2]string{
-		"side": {`"side":"B"`, `"side":"C"`}, "price": {`"35.276"`, `"1e9"`}, "size": {`"5.78"`, `"-5.78"`}, "coin": {`"BTC"`, `""`},
-		"time": {"1764835613064", "17648356130640000"}, "id": {`"tid":1`, `"tid":0`},
-	} {
-		var w []wireTrade
-		if err := json.Unmarshal([]byte("["+good+","+strings.Replace(good, change[0], change[1], 1)+"]"), &w); err != nil {
-			t.Fatal(err)
-		}
-		if trades, malformed := toTrades(w, false); len(trades) != 1 || malformed != 1 {
-			t.Errorf("%s: %d trades, %d malformed", name, len(trades), malformed)
-		}
-	}
-}
-
-func TestTradesOfOneTimeKeepTheOrderOfTheirExecution(t *testing.T) {
-	t.Parallel()
-	at := func(ms ...int64) (w []wireTrade) {
-		for i, m := range ms {
-			w = append(w, wireTrade{Coin: "BTC", Side: "B", Px: "1.0", Sz: "1.0", Time: m, Tid: int64(i + 1)})
-		}
-		return w
-	}
-	for _, c := range []struct {
-		wire        []wireTrade
-		newestFirst bool
-		want        string // trade ids, oldest first
-	}{
-		{at(5, 5, 5), false, "[1 2 3]"},
-		{at(5, 5, 5), true, "[3 2 1]"},
-		{at(5, 5, 6), true, "[1 2 3]"},
-		{at(6, 5, 5), false, "[3 2 1]"},
-		{at(5), true, "[1]"},
-		{nil, true, "[]"},
-	} {
-		trades, _ := toTrades(c.wire, c.newestFirst)
-		slices.SortFunc(trades, func(a, b market.Trade) int { return a.Order().Compare(b.Order()) })
-		tids := []int64{}
-		for _, tr := range trades {
-			tids = append(tids, tr.Tid)
-		}
-		if got := fmt.Sprint(tids); got != c.want {
-			t.Errorf("%+v: %s, want %s", c.wire, got, c.want)
-		}
-	}
 }
 
 func TestTheSocketIsBesideTheInfoEndpoint(t *testing.T) {

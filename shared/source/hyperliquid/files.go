@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"time"
 
+	"quotary/shared/backoff"
 	"quotary/shared/market"
 )
 
@@ -29,8 +30,8 @@ type Files struct {
 	Log   *slog.Logger
 	Poll  time.Duration // between looks at the files; 0 means 100 ms
 
-	// Read appends what one line tells to the events, and tells how many parts of
-	// it could not be read, with the first error; nil reads fills.
+	// Read appends the events of one line, and returns how many parts of it
+	// could not be read, with the first error; nil reads fills.
 	Read func(e *market.Events, line string, offset int64) (skipped int, err error)
 }
 
@@ -66,7 +67,7 @@ func (f *Files) Follow(ctx context.Context, from Position, sink Sink) error {
 		}
 		if err != nil {
 			f.Log.Error("cannot read the node's files; trying again", "file", at.File, "error", err.Error())
-			if err := sleep(ctx, 10*f.poll()); err != nil {
+			if err := backoff.Sleep(ctx, 10*f.poll()); err != nil {
 				return err
 			}
 		}
@@ -74,13 +75,13 @@ func (f *Files) Follow(ctx context.Context, from Position, sink Sink) error {
 	}
 }
 
-// sinkError tells an error of the sink from one of the file.
+// sinkError tells an error of the sink apart from one of the file.
 type sinkError struct{ err error }
 
 func (e *sinkError) Error() string { return e.err.Error() }
 
 // final returns the error that ends a source whose last round came to err: the
-// sink's, or the context's. Nil means that the source goes on.
+// sink's, or the context's. Nil means that the source continues.
 func final(ctx context.Context, err error) error {
 	var refused *sinkError
 	if errors.As(err, &refused) {
@@ -94,10 +95,10 @@ func final(ctx context.Context, err error) error {
 
 func (f *Files) poll() time.Duration { return cmp.Or(f.Poll, 100*time.Millisecond) }
 
-// file reads one file until the next one takes over, and returns where to go on,
-// also after an error.
+// file reads one file until the next one replaces it, and returns where to
+// continue, also after an error.
 func (f *Files) file(ctx context.Context, at Position, sink Sink) (Position, error) {
-	// What the sink has taken is where to go on, whatever happens then.
+	// Reading continues behind what the sink accepted, whatever happens then.
 	accepted := at
 	take := func(ctx context.Context, d Delivery) error {
 		if err := sink(ctx, d); err != nil {
@@ -109,8 +110,8 @@ func (f *Files) file(ctx context.Context, at Position, sink Sink) (Position, err
 	file, err := f.open(at)
 	if errors.Is(err, fs.ErrNotExist) {
 		if at.Offset > 0 {
-			if elsewhere, err := f.elsewhere(at); err != nil || elsewhere.File != "" {
-				return elsewhere, err
+			if other, err := f.resume(at); err != nil || other.File != "" {
+				return other, err
 			}
 		}
 		return f.await(ctx, at)
@@ -122,7 +123,7 @@ func (f *Files) file(ctx context.Context, at Position, sink Sink) (Position, err
 	if same, err := isRead(file, at); err != nil {
 		return at, err
 	} else if !same {
-		return f.elsewhere(at)
+		return f.resume(at)
 	}
 	if _, err := file.Seek(at.Offset, io.SeekStart); err != nil {
 		return at, fmt.Errorf("seek in %s: %w", at.File, err)
@@ -155,7 +156,7 @@ func (f *Files) file(ctx context.Context, at Position, sink Sink) (Position, err
 				return Position{File: next, Time: c.newest}, err
 			}
 		}
-		if err := sleep(ctx, f.poll()); err != nil {
+		if err := backoff.Sleep(ctx, f.poll()); err != nil {
 			return accepted, err
 		}
 	}
@@ -178,11 +179,11 @@ func (f *Files) await(ctx context.Context, at Position) (Position, error) {
 		}
 		if next != "" {
 			if at.File != "" {
-				f.Log.Warn("a file that was being read is gone; going on with the next", "file", at.File, "next", next)
+				f.Log.Warn("a file that was being read is gone; continuing with the next", "file", at.File, "next", next)
 			}
 			return Position{File: next}, nil
 		}
-		if err := sleep(ctx, f.poll()); err != nil {
+		if err := backoff.Sleep(ctx, f.poll()); err != nil {
 			return at, err
 		}
 		if file, err := f.open(at); err == nil {

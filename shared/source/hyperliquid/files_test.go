@@ -49,7 +49,7 @@ func (n node) write(file, text string) {
 	}
 }
 
-// follower runs Follow and hands out what it delivers.
+// follower runs Follow and returns what it delivers.
 type follower struct {
 	t          *testing.T
 	stats      Stats

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"quotary/shared/backoff"
 	"quotary/shared/market"
 	"quotary/shared/source/hyperliquid/wire"
 )
@@ -24,7 +25,7 @@ type Funding struct {
 	Log   *slog.Logger
 
 	// Newest is the time of the last funding of a coin that is stored as the
-	// venue told it, zero without any.
+	// venue reported it, zero without any.
 	Newest func(ctx context.Context, coin string) (time.Time, error)
 
 	Now   func() time.Time // nil means time.Now
@@ -34,7 +35,7 @@ type Funding struct {
 const (
 	fundingBack   = 30 * 24 * time.Hour // of a coin that nothing is stored of
 	fundingEvery  = 15 * time.Second
-	fundingSettle = 10 * time.Second // after the hour, the venue has told it
+	fundingSettle = 10 * time.Second // after the hour, the venue has reported it
 	fundingWeight = 300              // of the budget of a minute
 	fundingPage   = 500              // the most that one answer holds
 )
@@ -60,19 +61,19 @@ func (f *Funding) Follow(ctx context.Context, sink Sink) error {
 			}
 			if err != nil {
 				f.Log.Warn("cannot ask for funding; trying again", "error", err.Error())
-				pause = max(pause, jittered(try))
+				pause = max(pause, pauses.Delay(try-1))
 				try++
 			} else {
 				done, try = hour, 1
 			}
 		}
-		if err := sleep(ctx, pause); err != nil {
+		if err := backoff.Sleep(ctx, pause); err != nil {
 			return err
 		}
 	}
 }
 
-// round asks for every coin that has not told the funding of the hour. A coin
+// round asks for every coin whose funding of the hour is not known. A coin
 // that the venue refuses is left for the next hour.
 func (f *Funding) round(ctx context.Context, share *Budget, hour time.Time, known map[string]time.Time, sink Sink) error {
 	coins, err := f.coins(ctx)
@@ -132,20 +133,11 @@ func (f *Funding) coins(ctx context.Context) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		var d struct {
-			Universe []struct {
-				Name     string `json:"name"`
-				Delisted bool   `json:"isDelisted"`
-			} `json:"universe"`
+		traded, err := wire.TradedCoins(raw)
+		if err != nil {
+			return nil, fmt.Errorf("dex %q: %w", dex, err)
 		}
-		if err := json.Unmarshal(raw, &d); err != nil {
-			return nil, fmt.Errorf("read the coins of dex %q: %w", dex, err)
-		}
-		for _, c := range d.Universe {
-			if !c.Delisted && market.ValidCoin(c.Name) {
-				coins = append(coins, c.Name)
-			}
-		}
+		coins = append(coins, traded...)
 	}
 	return coins, nil
 }
@@ -153,22 +145,15 @@ func (f *Funding) coins(ctx context.Context) ([]string, error) {
 // FundingHistory returns what a coin paid from a time on, oldest first, at most
 // 500 hours of it, and how many of them could not be read.
 func (i *Info) FundingHistory(ctx context.Context, coin string, from time.Time) (fundings []market.Funding, malformed int, err error) {
-	var wire []market.Funding
-	if err := i.ask(ctx, weightFunding, infoRequest{Type: "fundingHistory", Coin: coin, StartTime: from.UnixMilli()}, &wire); err != nil {
+	var raw json.RawMessage
+	if err := i.ask(ctx, weightFunding, infoRequest{Type: "fundingHistory", Coin: coin, StartTime: from.UnixMilli()}, &raw); err != nil {
 		return nil, 0, err
 	}
-	for n := range wire {
-		if wire[n].Coin != coin || wire[n].Premium == "" || wire[n].Check() != nil {
-			malformed++
-			continue
-		}
-		fundings = append(fundings, wire[n])
-	}
-	return fundings, malformed, nil
+	return wire.ParseFundings(raw, coin)
 }
 
 // ReadFunding reads a line of [LedgerStreams] and keeps what each coin paid in
-// it. The node tells every account's payment, all of a coin at one rate, but not
+// it. The node writes every account's payment, all of a coin at one rate, but not
 // the premium: that stays "".
 func ReadFunding(e *market.Events, line string, _ int64) (skipped int, err error) {
 	if !strings.Contains(line, `"Funding"`) {
@@ -204,13 +189,13 @@ func ReadFunding(e *market.Events, line string, _ int64) (skipped int, err error
 			err = errors.Join(err, fmt.Errorf("a funding: %w", errEvent))
 			continue
 		}
-		told := map[string]bool{}
+		seen := map[string]bool{}
 		for i := range w.Inner.Funding.Deltas {
 			d := &w.Inner.Funding.Deltas[i]
-			if told[d.Coin] {
+			if seen[d.Coin] {
 				continue
 			}
-			told[d.Coin] = true
+			seen[d.Coin] = true
 			// The line is long and is not to be kept for two short texts of it.
 			f := market.Funding{Coin: strings.Clone(d.Coin), Rate: strings.Clone(d.Rate), Time: at.UnixMilli()}
 			if fault := f.Check(); fault != nil {

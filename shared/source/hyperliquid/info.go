@@ -4,15 +4,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net/http"
 	"strings"
 	"time"
 
+	"quotary/shared/backoff"
 	"quotary/shared/market"
+	"quotary/shared/source/hyperliquid/wire"
 )
 
 // Weights of info requests, and how much weight an IP address may spend a
@@ -63,7 +63,7 @@ func (i *Info) AllMids(ctx context.Context, dex string) (map[string]string, erro
 	if err := i.ask(ctx, weightLight, infoRequest{Type: "allMids", Dex: dex}, &mids); err != nil {
 		return nil, err
 	}
-	return validMids(mids), nil
+	return wire.ValidMids(mids), nil
 }
 
 // Meta returns the description of a dex's perpetuals as the venue wrote it.
@@ -100,12 +100,11 @@ func (i *Info) PerpDexs(ctx context.Context) ([]string, error) {
 // RecentTrades returns the last trades of a coin that the venue still knows,
 // and how many of them could not be read.
 func (i *Info) RecentTrades(ctx context.Context, coin string) (trades []market.Trade, malformed int, err error) {
-	var wire []wireTrade
-	if err := i.ask(ctx, weightTrades, infoRequest{Type: "recentTrades", Coin: coin}, &wire); err != nil {
+	var raw json.RawMessage
+	if err := i.ask(ctx, weightTrades, infoRequest{Type: "recentTrades", Coin: coin}, &raw); err != nil {
 		return nil, 0, err
 	}
-	trades, malformed = toTrades(wire, true)
-	return trades, malformed, nil
+	return wire.ParseTrades(raw, true)
 }
 
 // ask spends the weight, sends the request, and reads the answer into out.
@@ -125,21 +124,17 @@ func (i *Info) ask(ctx context.Context, weight int, request infoRequest, out any
 		if !again || try == infoTries {
 			break
 		}
-		if err := sleep(ctx, jittered(try)); err != nil {
+		if err := pauses.Wait(ctx, try-1); err != nil {
 			break
 		}
 	}
 	return fmt.Errorf("ask for %s: %w", request.Type, err)
 }
 
-// jittered is the pause after a failed try: at least a quarter of a ceiling that
-// doubles from half a second to a minute, the rest random.
-func jittered(try int) time.Duration {
-	ceiling := min(time.Minute, 250*time.Millisecond<<min(try, 10))
-	return ceiling/4 + rand.N(3*ceiling/4)
-}
+// pauses are those between the tries of whatever the venue refuses.
+var pauses = backoff.Backoff{Min: 500 * time.Millisecond, Max: time.Minute}
 
-// once sends the request once; again tells whether an error may pass by.
+// once sends the request once; again reports whether an error may pass by.
 func (i *Info) once(ctx context.Context, body []byte, out any) (again bool, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, i.url, bytes.NewReader(body))
 	if err != nil {
@@ -165,73 +160,4 @@ func (i *Info) once(ctx context.Context, body []byte, out any) (again bool, err 
 		return false, fmt.Errorf("read the answer: %w", err)
 	}
 	return false, nil
-}
-
-// wireTrade is a trade of the public API.
-type wireTrade struct {
-	Coin  string   `json:"coin"`
-	Side  string   `json:"side"` // of the taker
-	Px    string   `json:"px"`
-	Sz    string   `json:"sz"`
-	Time  int64    `json:"time"`
-	Hash  string   `json:"hash"`
-	Tid   int64    `json:"tid"`
-	Users []string `json:"users"` // buyer, seller
-}
-
-var errTrade = errors.New("is no trade")
-
-func (w *wireTrade) trade() (market.Trade, error) {
-	if !market.ValidCoin(w.Coin) || w.Side != "A" && w.Side != "B" || w.Time <= 0 || w.Time > 9_999_999_999_999 || w.Tid <= 0 {
-		return market.Trade{}, errTrade
-	}
-	if err := market.CheckQuantity(w.Px, w.Sz); err != nil {
-		return market.Trade{}, err
-	}
-	t := market.Trade{Coin: w.Coin, Side: market.Side(w.Side[0]), Time: w.Time, Tid: w.Tid, Hash: w.Hash}
-	var err error
-	if t.Px, err = market.ParseDecimal(w.Px); err != nil {
-		return market.Trade{}, err
-	}
-	if t.Sz, err = market.ParseDecimal(w.Sz); err != nil {
-		return market.Trade{}, err
-	}
-	copy(t.Users[:], w.Users)
-	return t, nil
-}
-
-// toTrades reads a list of trades, and counts those that are none. The venue
-// lists all trades of a time side by side, in the order of execution or, newest
-// first, in reverse; newestFirst tells which, where the times do not. Seq is the
-// place in the list from its oldest trade on: it orders the trades of one ms,
-// which all have the time of their block. Longer lists give higher places, so a
-// list that comes again never turns the order around.
-func toTrades(wire []wireTrade, newestFirst bool) (trades []market.Trade, malformed int) {
-	if n := len(wire); n > 1 && wire[0].Time != wire[n-1].Time {
-		newestFirst = wire[0].Time > wire[n-1].Time
-	}
-	trades = make([]market.Trade, 0, len(wire))
-	for i := range wire {
-		t, err := wire[i].trade()
-		if err != nil {
-			malformed++
-			continue
-		}
-		t.Seq = int64(i + 1)
-		if newestFirst {
-			t.Seq = int64(len(wire) - i)
-		}
-		trades = append(trades, t)
-	}
-	return trades, malformed
-}
-
-// validMids leaves out what is no price.
-func validMids(mids map[string]string) map[string]string {
-	for coin, px := range mids {
-		if market.CheckQuantity(px, "1") != nil || !market.ValidCoin(coin) {
-			delete(mids, coin)
-		}
-	}
-	return mids
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/coder/websocket"
 	"golang.org/x/sync/errgroup"
 
+	"quotary/shared/backoff"
 	"quotary/shared/market"
 	"quotary/shared/source/hyperliquid/wire"
 )
@@ -34,7 +35,7 @@ type JoinedBook struct {
 // before it cuts a side at twenty prices; who joins the twenty prices of the plain
 // book sees little beyond the best of them.
 //
-// A frame of the venue does not tell its grouping, so every grouping has a
+// A frame of the venue does not name its grouping, so every grouping has a
 // connection of its own, which is open while somebody wants a book in it.
 type JoinedBooks struct {
 	url    string
@@ -65,10 +66,10 @@ func (j *JoinedBooks) Want(b JoinedBook) {
 		return
 	}
 	j.wanted[b] = time.Now()
-	j.tell(b.Grouping)
+	j.signal(b.Grouping)
 }
 
-// Since tells since when a book is wanted.
+// Since returns since when a book is wanted.
 func (j *JoinedBooks) Since(b JoinedBook) (at time.Time, ok bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -87,13 +88,13 @@ func (j *JoinedBooks) Keep(keep func(JoinedBook) bool) {
 		}
 		j.mu.Lock()
 		delete(j.wanted, b)
-		j.tell(b.Grouping)
+		j.signal(b.Grouping)
 		j.mu.Unlock()
 	}
 }
 
-// tell wakes the connection of a grouping. The caller holds j.mu.
-func (j *JoinedBooks) tell(g market.Grouping) {
+// signal wakes the connection of a grouping. The caller holds j.mu.
+func (j *JoinedBooks) signal(g market.Grouping) {
 	select {
 	case j.news[g] <- struct{}{}:
 	default:
@@ -113,7 +114,7 @@ func (j *JoinedBooks) coins(g market.Grouping) map[string]bool {
 	return coins
 }
 
-// Run hands every frame to take until ctx ends. Each grouping has a goroutine, and
+// Run calls take with every frame until ctx ends. Each grouping has a goroutine, and
 // take is called by all of them.
 func (j *JoinedBooks) Run(ctx context.Context, take func(JoinedBook, *market.Book)) error {
 	group, ctx := errgroup.WithContext(ctx)
@@ -145,9 +146,9 @@ func (j *JoinedBooks) follow(ctx context.Context, g market.Grouping, take func(J
 		if time.Since(began) > time.Minute {
 			try = 1 // it worked for a while: this is a new trouble
 		}
-		pause := jittered(try)
+		pause := pauses.Delay(try - 1)
 		j.log.Warn("lost a connection for joined books; connecting again", "error", excerpt(fmt.Sprint(err)), "in", pause.String())
-		_ = sleep(ctx, pause) // its error is that of ctx
+		_ = backoff.Sleep(ctx, pause) // its error is that of ctx
 	}
 	return nil
 }

@@ -90,14 +90,14 @@ func TestJoinedBooksAreToldApartAndFollowedWhileTheyAreWanted(t *testing.T) {
 	defer server.Close()
 	books := NewJoinedBooks(server.URL, slog.New(slog.DiscardHandler))
 	var mu sync.Mutex
-	var told []string
+	var emitted []string
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() {
 		if err := books.Run(ctx, func(b JoinedBook, book *market.Book) {
 			mu.Lock()
 			defer mu.Unlock()
-			told = append(told, fmt.Sprintf("%s %d %d: %s %s", b.Coin, b.Figs, b.Mantissa, book.Coin, book.Bids[0].Px))
+			emitted = append(emitted, fmt.Sprintf("%s %d %d: %s %s", b.Coin, b.Figs, b.Mantissa, book.Coin, book.Bids[0].Px))
 		}); err != nil {
 			t.Error(err)
 		}
@@ -109,7 +109,7 @@ func TestJoinedBooksAreToldApartAndFollowedWhileTheyAreWanted(t *testing.T) {
 		await(t, what, func() bool {
 			mu.Lock()
 			defer mu.Unlock()
-			return slices.Contains(told, what)
+			return slices.Contains(emitted, what)
 		})
 	}
 	coarse, fine := market.Grouping{Figs: 2, Mantissa: 1}, market.Grouping{Figs: 5, Mantissa: 2}

@@ -32,7 +32,7 @@ type lines struct {
 	r        io.Reader
 	max      int
 	buf      []byte
-	from     int   // start of what is not handed out yet, in buf
+	from     int   // start of what is not returned yet, in buf
 	scanned  int   // no line break before this, in buf
 	offset   int64 // of buf[from] in the file
 	skipping bool  // inside a line that is too long
@@ -145,12 +145,12 @@ func (c *collector) full() bool {
 	return len(c.events.Fills) >= deliveryFills || c.bytes >= deliveryBytes
 }
 
-// flush hands over what was collected, up to offset.
+// flush delivers what was collected, up to offset.
 func (c *collector) flush(ctx context.Context, offset int64, sink Sink) error {
 	if c.bytes == 0 {
 		return nil
 	}
-	c.newest = max(c.newest, toldAt(&c.events))
+	c.newest = max(c.newest, newestTime(&c.events))
 	d := Delivery{Events: c.events, Position: Position{File: c.name, Offset: offset, Line: int64(c.line), Sum: c.sum, Time: c.newest}}
 	c.stats.Seen(c.now(), newestOf(&d.Events))
 	c.events, c.bytes = market.Events{}, 0
@@ -197,7 +197,7 @@ func (c *collector) drain(ctx context.Context, l *lines, sink Sink) error {
 	}
 }
 
-// ReadFile delivers the fills of a whole file that grows no more, from the
+// ReadFile delivers the fills of a file that grows no more, from the
 // offset on; its last line needs no line break. The positions call the file
 // name.
 func ReadFile(ctx context.Context, path, name string, offset int64, stats *Stats, log *slog.Logger, sink Sink) error {

@@ -8,7 +8,9 @@ import (
 	"slices"
 	"time"
 
+	"quotary/shared/backoff"
 	"quotary/shared/market"
+	"quotary/shared/source/hyperliquid/wire"
 )
 
 // markets asks what there is to follow, again and again.
@@ -21,7 +23,7 @@ func (f *Feed) markets(ctx context.Context, sink Sink) error {
 		pause := cmp.Or(f.MetaEvery, metaEvery)
 		if err != nil {
 			f.Log.Warn("cannot look at the venue's markets; trying again", "error", err.Error())
-			pause = min(pause, jittered(try))
+			pause = min(pause, pauses.Delay(try-1))
 			try++
 		} else {
 			try = 1
@@ -32,7 +34,7 @@ func (f *Feed) markets(ctx context.Context, sink Sink) error {
 			}
 			f.wantAll(meta) // after its mid prices, so that they do not come late
 		}
-		if err := sleep(ctx, pause); err != nil {
+		if err := backoff.Sleep(ctx, pause); err != nil {
 			return err
 		}
 	}
@@ -66,7 +68,7 @@ func (f *Feed) look(ctx context.Context) (*market.Meta, []market.Mids, error) {
 }
 
 // wantAll notes what to subscribe to, in the order in which the limit is spent:
-// mid prices, trades, books, and best prices, which the books tell too, only
+// mid prices, trades, books, and best prices, which the books have too, only
 // less often.
 func (f *Feed) wantAll(meta *market.Meta) {
 	dexs := slices.Sorted(maps.Keys(meta.Perps))
@@ -75,9 +77,9 @@ func (f *Feed) wantAll(meta *market.Meta) {
 	}
 	var coins []string
 	for _, dex := range dexs {
-		coins = f.appendCoins(coins, meta.Perps[dex])
+		coins = append(coins, f.traded(meta.Perps[dex])...)
 	}
-	coins = f.appendCoins(coins, meta.Spot)
+	coins = append(coins, f.traded(meta.Spot)...)
 	for _, channel := range [...]struct {
 		name   string
 		wanted bool
@@ -90,22 +92,10 @@ func (f *Feed) wantAll(meta *market.Meta) {
 	}
 }
 
-// appendCoins appends the coins of a universe.
-func (f *Feed) appendCoins(coins []string, description json.RawMessage) []string {
-	var d struct {
-		Universe []struct {
-			Name     string `json:"name"`
-			Delisted bool   `json:"isDelisted"`
-		} `json:"universe"`
-	}
-	if err := json.Unmarshal(description, &d); err != nil {
+func (f *Feed) traded(description json.RawMessage) []string {
+	coins, err := wire.TradedCoins(description)
+	if err != nil {
 		f.Log.Warn("a description of markets has no universe", "error", err.Error())
-		return coins
-	}
-	for _, c := range d.Universe {
-		if !c.Delisted && market.ValidCoin(c.Name) {
-			coins = append(coins, c.Name)
-		}
 	}
 	return coins
 }

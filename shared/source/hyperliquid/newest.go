@@ -18,8 +18,8 @@ const (
 	endMost  = 4 << 20
 )
 
-// Newest is the time of the newest event that the files tell; zero where their end
-// tells none. It reads no more than their end, so that it can be asked often.
+// Newest is the time of the newest event in the files; zero where their end has
+// none. It reads no more than their end, so that it can be asked often.
 func (f *Files) Newest() (time.Time, error) {
 	name, err := f.last()
 	for looks := 0; err == nil && name != "" && looks < 2; looks++ { // an hour that has just begun may be empty
@@ -32,8 +32,8 @@ func (f *Files) Newest() (time.Time, error) {
 	return time.Time{}, err
 }
 
-// newest is the time of the newest event near the end of a file, ms; 0 where it
-// tells none.
+// newest is the time of the newest event near the end of a file, ms; 0 where
+// there is none.
 func (f *Files) newest(name string) (int64, error) {
 	file, err := os.Open(filepath.Join(f.Dir, filepath.FromSlash(name)))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -59,19 +59,19 @@ func (f *Files) newest(name string) (int64, error) {
 // newestAfter is the time of the newest event in the lines that begin after a place.
 func (f *Files) newestAfter(file io.ReaderAt, from int64) (newest int64, err error) {
 	l := &lines{r: io.NewSectionReader(file, from, 1<<62), max: maxLine, offset: from}
-	for whole := from == 0; ; whole = true {
+	for complete := from == 0; ; complete = true {
 		start := l.offset
 		line, err := l.next()
 		if err != nil {
 			return newest, ignoreEnd(err)
 		}
-		if whole {
+		if complete {
 			newest = max(newest, f.timeOf(line, start))
 		}
 	}
 }
 
-// timeOf is the time of the newest event of a line, ms; 0 where it tells none or
+// timeOf is the time of the newest event of a line, ms; 0 where it has none or
 // cannot be read.
 func (f *Files) timeOf(line []byte, offset int64) int64 {
 	read := f.Read
@@ -80,5 +80,5 @@ func (f *Files) timeOf(line []byte, offset int64) int64 {
 	}
 	var e market.Events
 	_, _ = read(&e, string(line), offset)
-	return toldAt(&e)
+	return newestTime(&e)
 }

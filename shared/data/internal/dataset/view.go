@@ -9,7 +9,7 @@ import (
 	"quotary/shared/store"
 )
 
-// View describes a current state that is published whole as a T.
+// View describes a current state that is published as one T.
 type View[T any] struct {
 	Name   string
 	Period time.Duration // how old it may be in memory before S3 is asked again

@@ -28,7 +28,7 @@ func levels(text string) []market.Level {
 }
 
 // TestBooksAreGroupedAsTheVenueGroupsThem compares with the simulated venue,
-// which joins the orders of its whole book. What is told of it here ends with
+// which joins the orders of its plain book. The plain book ends with
 // its 20th price, so the last group may hold more there.
 func TestBooksAreGroupedAsTheVenueGroupsThem(t *testing.T) {
 	t.Parallel()
@@ -55,13 +55,13 @@ func TestBooksAreGroupedAsTheVenueGroupsThem(t *testing.T) {
 	}
 	compared := 0
 	for _, coin := range []string{"BTC", "ETH", "SOL", "DOGE", "kPEPE", "PURR/USDC"} {
-		whole := ask(`{"type":"l2Book","coin":"` + coin + `"}`)
+		plain := ask(`{"type":"l2Book","coin":"` + coin + `"}`)
 		for _, g := range []market.Grouping{{Figs: 2, Mantissa: 1}, {Figs: 3, Mantissa: 1}, {Figs: 4, Mantissa: 1}, {Figs: 5, Mantissa: 1}, {Figs: 5, Mantissa: 2}, {Figs: 5, Mantissa: 5}} {
 			question := fmt.Sprintf(`{"type":"l2Book","coin":%q,"nSigFigs":%d}`, coin, g.Figs)
 			if g.Mantissa > 1 {
 				question = fmt.Sprintf(`{"type":"l2Book","coin":%q,"nSigFigs":%d,"mantissa":%d}`, coin, g.Figs, g.Mantissa)
 			}
-			want, got := ask(question), whole.Group(g)
+			want, got := ask(question), plain.Group(g)
 			for side, pair := range map[string][2][]market.Level{"bids": {want.Bids, got.Bids}, "asks": {want.Asks, got.Asks}} {
 				want, got := pair[0], pair[1]
 				for i := range got {

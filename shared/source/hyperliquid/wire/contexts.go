@@ -106,3 +106,24 @@ func addContext(c *market.Contexts, coin string, w *wireContext) error {
 	c.Coins = append(c.Coins, one)
 	return nil
 }
+
+// TradedCoins are the coins of a description of markets, a meta or spotMeta of the
+// venue, that are not delisted.
+func TradedCoins(description []byte) ([]string, error) {
+	var d struct {
+		Universe []struct {
+			Name     string `json:"name"`
+			Delisted bool   `json:"isDelisted"`
+		} `json:"universe"`
+	}
+	if err := json.Unmarshal(description, &d); err != nil {
+		return nil, fmt.Errorf("read a description of markets: %w", err)
+	}
+	var coins []string
+	for _, c := range d.Universe {
+		if !c.Delisted && market.ValidCoin(c.Name) {
+			coins = append(coins, c.Name)
+		}
+	}
+	return coins, nil
+}

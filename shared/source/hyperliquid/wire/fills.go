@@ -64,7 +64,7 @@ type fillReader struct {
 	fills   []market.Fill
 	skipped int
 	err     error // why the first fill was skipped
-	fault   error // why the whole line is refused, where syntax is not the reason
+	fault   error // why the line is refused, where syntax is not the reason
 }
 
 // block reads a by-block line. The events may stand before the block number,
@@ -127,7 +127,7 @@ func (r *fillReader) event(seq int64) bool {
 	return true
 }
 
-// fieldSet tells which keys were there with a value of the right type; of the
+// fieldSet has which keys were there with a value of the right type; of the
 // optional ones, which had a wrong one.
 type fieldSet uint32
 

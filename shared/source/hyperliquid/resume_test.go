@@ -28,7 +28,7 @@ func emptyLine(n int, written string) string {
 	return fmt.Sprintf(`{"local_time":"%s","block_time":"x","block_number":%d,"events":[]}`, written, n) + "\n"
 }
 
-// upTo follows a node until it has told so many fills, and returns their ids and
+// upTo follows a node until it has emitted so many fills, and returns their ids and
 // the position behind.
 func upTo(t testing.TB, dir string, from Position, n int) (tids []int64, at Position) {
 	t.Helper()
@@ -51,8 +51,8 @@ func upTo(t testing.TB, dir string, from Position, n int) (tids []int64, at Posi
 	return tids, at
 }
 
-// Whatever of a stream was read from one node, another node's files tell the rest:
-// nothing is skipped, and little told twice.
+// Whatever of a stream was read from one node, another node's files have the rest:
+// nothing is skipped, and little is emitted twice.
 func TestNothingIsLostBetweenTheFilesOfTwoNodes(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {

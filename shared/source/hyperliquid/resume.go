@@ -16,15 +16,16 @@ import (
 	"quotary/shared/market"
 )
 
-// Two nodes tell the same in the same order, each in files of its own: a line holds
-// the time at which it was written, so that places in bytes and the first lines of
-// an hour differ. Who goes on with another node's files looks for the time.
+// Two nodes write the same events in the same order, each in files of its own: a
+// line holds the time at which it was written, so that places in bytes and the
+// first lines of an hour differ. To resume on another node's files, one looks for
+// the time.
 
 // overlap is how much is read again from another node's files. Every event has its
 // own key: reading one twice is safe, skipping one is not.
 const overlap = 10 * time.Second
 
-// isRead tells whether the file is the one whose start was read up to a position.
+// isRead reports whether the file is the one whose start was read up to a position.
 func isRead(file *os.File, at Position) (bool, error) {
 	if at.Offset == 0 {
 		return true, nil
@@ -52,10 +53,10 @@ func isRead(file *os.File, at Position) (bool, error) {
 	return crc32.Checksum(line, castagnoli) == at.Sum, nil
 }
 
-// elsewhere is where to go on in files that are not those of a position: a little
-// before its time, in the hour of the position or, where that begins later, in the
-// one before. The zero value means that there are no files so far.
-func (f *Files) elsewhere(at Position) (Position, error) {
+// resume is where to resume in files that are not those of a position, but of
+// another node: a little before its time, in the hour of the position or, where
+// that begins later, in the one before. The zero value means that there are no files so far.
+func (f *Files) resume(at Position) (Position, error) {
 	earlier, err := f.before(at.File)
 	if err != nil {
 		return at, err
@@ -70,25 +71,25 @@ func (f *Files) elsewhere(at Position) (Position, error) {
 			return at, err
 		}
 		if found {
-			return f.goOn(at, name, offset), nil
+			return f.resumeAt(at, name, offset), nil
 		}
 	}
 	// All that is there is newer, or nothing is there yet.
 	switch {
 	case earlier != "":
-		return f.goOn(at, earlier, 0), nil
+		return f.resumeAt(at, earlier, 0), nil
 	case f.has(at.File):
-		return f.goOn(at, at.File, 0), nil
+		return f.resumeAt(at, at.File, 0), nil
 	}
 	next, err := f.after(at.File)
 	if err != nil || next == "" {
 		return Position{}, err
 	}
-	return f.goOn(at, next, 0), nil
+	return f.resumeAt(at, next, 0), nil
 }
 
-func (f *Files) goOn(at Position, name string, offset int64) Position {
-	f.Log.Warn("this is not the file that was read before: going on by time", "file", at.File, "from", name, "offset", offset)
+func (f *Files) resumeAt(at Position, name string, offset int64) Position {
+	f.Log.Warn("this is not the file that was read before: resuming by its time", "file", at.File, "from", name, "offset", offset)
 	return Position{File: name, Offset: offset, Time: at.Time}
 }
 
@@ -188,9 +189,9 @@ func (f *Files) timeAfter(file io.ReaderAt, from, to int64) (start, at int64, er
 	return 0, 0, nil
 }
 
-// toldAt is the time of the newest event of any kind that a node's files tell, ms;
-// 0 where none has one.
-func toldAt(e *market.Events) int64 {
+// newestTime is the time of the newest event of any kind that a node's files hold,
+// ms; 0 where there is none.
+func newestTime(e *market.Events) int64 {
 	newest := newestOf(e)
 	for i := range e.Funding {
 		newest = max(newest, e.Funding[i].Time)
