@@ -268,7 +268,7 @@ func TestEveryDefaultIsBound(t *testing.T) {
 			for _, p := range apitest.Parameters(e) {
 				got := bound.FieldByName(p.Field)
 				switch {
-				case p.Required:
+				case p.Required || p.Example:
 					if got.IsZero() && fmt.Sprint(p.Valid) != "0" {
 						t.Errorf("%s: %s was given and is not bound", e, p.Name)
 					}

@@ -134,8 +134,8 @@ const (
 // spellings after commas), default, min and max (of a number, a lookback
 // window or the length of a list), enum (values separated by |), maxlen (runes
 // of a text), cut (entries of a list beyond it are dropped silently),
-// required:"true", example (a value that is accepted where its type does not tell). A
-// pointer field is nil when the parameter is absent.
+// required:"true", example (a value for examples, where only the handler knows
+// one). A pointer field is nil when the parameter is absent.
 type Route[In, Out any] struct{ *Endpoint }
 
 // endpoints is filled by the declarations of the family files while the package

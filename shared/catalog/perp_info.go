@@ -18,9 +18,9 @@ var _ = does(PerpInfo, readLog, readSeries, readViews)
 // InfoIn is the union of what the types of POST /info ask for; which fields a
 // type needs is checked by its handler.
 type InfoIn struct {
-	Type            string       `body:"type" required:"true" maxlen:"64" example:"allMids"`
+	Type            string       `body:"type" required:"true" maxlen:"64" example:"userFills"`
 	Dex             string       `body:"dex" maxlen:"32"`
-	User            *Address     `body:"user"`
+	User            *Address     `body:"user" example:"0x0123456789abcdef0123456789abcdef01234567"`
 	Coin            *Coin        `body:"coin"`
 	StartTime       *Millis      `body:"startTime"`
 	EndTime         *Millis      `body:"endTime"`

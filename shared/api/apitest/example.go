@@ -21,8 +21,8 @@ type Request struct {
 }
 
 // Example returns a request that the endpoint accepts, with the parameters that it
-// requires and no other. Its values come from the tags of the request struct (see
-// [catalog.Route]); the tag example names one that only the handler knows.
+// requires and those that have an example. Its values come from the tags of the
+// request struct (see [catalog.Route]).
 func Example(e *catalog.Endpoint) Request {
 	r := Request{Endpoint: e, path: map[string]string{}, query: url.Values{}, body: map[string]any{}}
 	for _, segment := range strings.Split(e.Path, "/") {
@@ -32,7 +32,7 @@ func Example(e *catalog.Endpoint) Request {
 		}
 	}
 	for _, p := range Parameters(e) {
-		if p.Required {
+		if p.Required || p.Example {
 			r = r.With(p, p.Valid)
 		}
 	}
@@ -93,6 +93,7 @@ type Parameter struct {
 	Name     string // in the request
 	In       string // path, query or body
 	Required bool
+	Example  bool   // optional, and part of an example
 	Default  string // the text of what is bound where it is left out, "" = nothing
 	Valid    any    // a value that is accepted
 	Invalid  []any  // values that are refused
@@ -116,7 +117,7 @@ func Parameters(e *catalog.Endpoint) (list []Parameter) {
 			p.Name, _, _ = strings.Cut(names, ",")
 			p.Valid, p.Invalid = values(field.Type, field.Tag)
 			if example := field.Tag.Get("example"); example != "" {
-				p.Valid = example
+				p.Valid, p.Example = example, !p.Required
 			}
 			list = append(list, p)
 		}
