@@ -23,6 +23,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 	"go.uber.org/goleak"
 
+	"quotary/internal/testenv"
 	"quotary/localstack/gateway"
 	"quotary/localstack/lambdahost"
 )
@@ -317,9 +318,5 @@ func (b *lockedBuffer) String() string {
 
 func waitUntil(t *testing.T, come func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !come(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("waited 20 s in vain")
-		}
-	}
+	testenv.Until(t, "what the test waits for", come)
 }

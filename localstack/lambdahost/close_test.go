@@ -8,15 +8,18 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
+	"quotary/internal/testenv"
 	"quotary/localstack/lambdahost"
 )
 
 func TestCloseLetsWorkFinishAndLeavesNoProcess(t *testing.T) {
 	t.Parallel()
-	h := host(t)
+	logs := new(lockedBuffer)
+	h := host(t, func(c *lambdahost.Config) { c.Logs = logs })
 	grandchild, err := strconv.Atoi(mustInvoke(t, h, order{Do: "spawn"}).Text)
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +35,7 @@ func TestCloseLetsWorkFinishAndLeavesNoProcess(t *testing.T) {
 			results <- result{s, err}
 		}()
 	}
-	time.Sleep(100 * time.Millisecond) // so that at least one is under way
+	testenv.Until(t, "one is under way", func() bool { return strings.Contains(logs.String(), "asleep\n") })
 	if err := h.Close(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -53,14 +56,15 @@ func TestCloseLetsWorkFinishAndLeavesNoProcess(t *testing.T) {
 
 func TestCloseEndsWorkThatOutlastsItsPatience(t *testing.T) {
 	t.Parallel()
-	h := host(t)
+	logs := new(lockedBuffer)
+	h := host(t, func(c *lambdahost.Config) { c.Logs = logs })
 	s := mustInvoke(t, h, order{})
 	ended := make(chan error)
 	go func() {
 		_, err := invoke(h, order{Do: "sleep", For: time.Minute})
 		ended <- err
 	}()
-	time.Sleep(50 * time.Millisecond)
+	testenv.Until(t, "it is under way", func() bool { return strings.Contains(logs.String(), "asleep\n") })
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
 	defer cancel()
 	err := h.Close(ctx)

@@ -20,6 +20,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambdacontext"
 	"go.uber.org/goleak"
 
+	"quotary/internal/testenv"
 	"quotary/localstack/lambdahost"
 )
 
@@ -75,6 +76,7 @@ func handle(ctx context.Context, o order) (sight, error) {
 	s := sight{PID: os.Getpid(), RequestID: lc.AwsRequestID, ARN: lc.InvokedFunctionArn, TraceID: os.Getenv("_X_AMZN_TRACE_ID"), Left: time.Until(deadline), Text: o.Text}
 	switch o.Do {
 	case "sleep":
+		fmt.Println("asleep")
 		time.Sleep(o.For)
 	case "wait": // until the file that Text names is there
 		for {
@@ -210,13 +212,7 @@ func (b *lockedBuffer) String() string {
 
 func waitUntilGone(t *testing.T, pid int) {
 	t.Helper()
-	for range 500 {
-		if !alive(pid) {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Errorf("process %d is still there", pid)
+	testenv.Until(t, fmt.Sprintf("process %d is gone", pid), func() bool { return !alive(pid) })
 }
 
 // alive is false for a process that is gone, or dead and not yet reaped by

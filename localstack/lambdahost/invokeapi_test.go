@@ -8,13 +8,13 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 
+	"quotary/internal/testenv"
 	"quotary/localstack/lambdahost"
 )
 
@@ -108,13 +108,7 @@ func TestAnEventInvocationIsAcceptedAndRuns(t *testing.T) {
 	if err != nil || out.StatusCode != http.StatusAccepted || len(out.Payload) != 0 {
 		t.Fatalf("out = %+v, error = %v", out, err)
 	}
-	for range 500 {
-		if strings.Contains(logs.String(), "seen\n") {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Error("the function did not run")
+	testenv.Until(t, "the function runs", func() bool { return strings.Contains(logs.String(), "seen\n") })
 }
 
 func TestADryRunStartsNothing(t *testing.T) {

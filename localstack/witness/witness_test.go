@@ -10,10 +10,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/coder/websocket"
 
+	"quotary/internal/testenv"
 	"quotary/localstack/client"
 )
 
@@ -280,14 +280,10 @@ func TestAConnectionIsWhatTheFunctionExpects(t *testing.T) {
 	if err := conn.Close(websocket.StatusNormalClosure, ""); err != nil {
 		t.Error(err)
 	}
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		if about, _ := w.event("socket")["requestContext"].(object); about["routeKey"] == "$disconnect" {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the function does not learn of the end")
-		}
-	}
+	testenv.Until(t, "the function learns of the end", func() bool {
+		about, _ := w.event("socket")["requestContext"].(object)
+		return about["routeKey"] == "$disconnect"
+	})
 	checkEvent(t, w, "$disconnect")
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"quotary/internal/testenv"
 	"quotary/shared/channel"
 	"quotary/shared/connections"
 )
@@ -107,19 +108,18 @@ func (m *mirror) apply(e connections.Event) {
 // await waits until the condition holds.
 func (m *mirror) await(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		m.mu.Lock()
-		ok := holds()
-		m.mu.Unlock()
-		if ok {
-			return
-		}
-		if time.Now().After(deadline) {
+	defer func() {
+		if t.Failed() {
 			m.mu.Lock()
 			defer m.mu.Unlock()
-			t.Fatalf("no %s; the mirror has %v, was told %q, began again for %v, faults %v", what, m.live, m.told, m.resets, m.faults)
+			t.Logf("the mirror has %v, was told %q, began again for %v, faults %v", m.live, m.told, m.resets, m.faults)
 		}
-	}
+	}()
+	testenv.Until(t, what, func() bool {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		return holds()
+	})
 }
 
 // follow mirrors the table until the test ends; known tells errors that the

@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/klauspost/compress/zstd"
 
+	"quotary/internal/testenv"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
@@ -272,9 +273,7 @@ func TestOneRequestServesAllWhoWait(t *testing.T) {
 	for range 50 {
 		wg.Go(func() { expect(t, view, "1") })
 	}
-	for g.gets.Load() == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	testenv.Until(t, "one of them reads", func() bool { return g.gets.Load() > 0 })
 	close(release)
 	wg.Wait()
 	if n := g.gets.Load(); n != 1 {

@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"quotary/functions/ingester/feeds/hub"
+	"quotary/internal/testenv"
 	"quotary/shared/channel"
 	"quotary/shared/connections"
 	"quotary/shared/keys"
@@ -179,11 +180,12 @@ func (w *world) frames(id string) []string {
 // eventually waits for a condition.
 func (w *world) eventually(what string, ok func() bool) {
 	w.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			w.t.Fatalf("not within 20 s: %s; sent were %v", what, w.inbox)
+	defer func() {
+		if w.t.Failed() {
+			w.t.Logf("sent were %v", w.inbox)
 		}
-	}
+	}()
+	testenv.Until(w.t, what, ok)
 }
 
 // sent waits until a client was sent as many frames, and returns them.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"quotary/internal/testenv"
 	"quotary/shared/market"
 )
 
@@ -174,11 +175,7 @@ func (c *collectFeed) take(_ context.Context, d Delivery) error {
 // await waits until ok holds.
 func await(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("after 30 s: %s", what)
-		}
-	}
+	testenv.Until(t, what, ok)
 }
 
 func TestTheFeedTellsTradesMidsAndMarketsAndComesBack(t *testing.T) {

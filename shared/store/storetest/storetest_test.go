@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"quotary/internal/testenv"
 	"quotary/shared/store/storetest"
 )
 
@@ -50,11 +51,7 @@ func TestTheEngineEndsWithAKilledProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	child.Wait()
-	for deadline := time.Now().Add(10 * time.Second); running(t, link); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the engine still runs 10 s after its process was killed")
-		}
-	}
+	testenv.Until(t, "the engine of a killed process has ended", func() bool { return !running(t, link) })
 }
 
 // running tells whether a process has the path as an argument.
