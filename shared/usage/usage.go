@@ -6,7 +6,8 @@
 // of the distributor's shards of the month, whose limits sum to the
 // distributor's cap, so that many sub-keys do not queue behind one item. If
 // only one of the two could be taken, it is refunded. A cap is therefore never
-// passed, and a crash between the two writes can only count one too many.
+// passed: a crash between the two writes, or a lost answer to one, can only count
+// one too many.
 //
 // Items are keyed by month, in UTC, so the past stays for billing. The same
 // table remembers the nonces that were used (see [Nonces]).
@@ -229,13 +230,13 @@ func (c *Counters) refundKey(ctx context.Context, r Receipt) error {
 		ExpressionAttributeNames:  map[string]string{"#d": dayName(r.At)},
 		ExpressionAttributeValues: attr.Item{":back": attr.N(-1), ":w": attr.N(r.Minute)},
 	}
-	_, err := c.db.UpdateItem(ctx, in)
+	_, err := c.db.UpdateItem(ctx, in, once)
 	var failed *types.ConditionalCheckFailedException
 	if errors.As(err, &failed) {
 		in.UpdateExpression = aws.String("ADD used :back, #d :back")
 		in.ConditionExpression = nil
 		delete(in.ExpressionAttributeValues, ":w")
-		_, err = c.db.UpdateItem(ctx, in)
+		_, err = c.db.UpdateItem(ctx, in, once)
 	}
 	if err != nil {
 		return fmt.Errorf("refund a request of a sub-key: %w", err)
@@ -282,12 +283,17 @@ func (c *Counters) refundShard(ctx context.Context, r Receipt) error {
 		Key:                       shardItem(r.Distributor, r.shard, r.At),
 		UpdateExpression:          aws.String("ADD used :back"),
 		ExpressionAttributeValues: attr.Item{":back": attr.N(-1)},
-	})
+	}, once)
 	if err != nil {
 		return fmt.Errorf("refund a request of a distributor: %w", err)
 	}
 	return nil
 }
+
+// once keeps the client from repeating a refund whose answer was lost: it may have
+// been made, and a second one would let a request too many pass. A charge may be
+// repeated: it can only count one too many.
+func once(o *dynamodb.Options) { o.RetryMaxAttempts = 1 }
 
 // shardLimit splits total over the shards so that the parts sum to it.
 func shardLimit(total int64, shard int) int64 {

@@ -1,9 +1,16 @@
 package usage_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -286,6 +293,56 @@ func TestASpentKeyThatHammersCostsNoWrites(t *testing.T) {
 	}
 	if n := requests.Load() - before; n != 0 {
 		t.Errorf("500 refused requests cost %d requests", n)
+	}
+}
+
+// A server carries requests out and loses the answers to refunds.
+func TestARefundWhoseAnswerIsLostIsNotMadeTwice(t *testing.T) {
+	t.Parallel()
+	now := at(t, "2026-11-21T10:00:00Z")
+	engine, err := url.Parse(storetest.Endpoint(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lost atomic.Int64
+	proxy := &httputil.ReverseProxy{
+		Rewrite:  func(r *httputil.ProxyRequest) { r.SetURL(engine); r.Out.Host = r.In.Host },
+		ErrorLog: log.New(io.Discard, "", 0),
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		if !bytes.Contains(body, []byte(":back")) {
+			proxy.ServeHTTP(w, r)
+			return
+		}
+		proxy.ServeHTTP(httptest.NewRecorder(), r)
+		lost.Add(1)
+		panic(http.ErrAbortHandler)
+	}))
+	t.Cleanup(server.Close)
+	db := storetest.DynamoDB(t)
+	table := storetest.Tables(t, db) + schema.UsageTable
+	c := usage.NewCounters(storetest.Client(t, server.URL), table, now.Now)
+	var last usage.Receipt
+	for range 4 {
+		if last, err = c.Take(t.Context(), "k", "d", usage.Limits{PerMonth: 10, Total: 100}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Refund(t.Context(), last); err == nil {
+		t.Error("a refund without an answer is taken for made")
+	}
+	used, err := c.Keys(t.Context(), []string{"k"}, now.Now())
+	total, totalErr := c.Distributor(t.Context(), "d", now.Now())
+	if err != nil || totalErr != nil || used["k"] != 3 || total != 3 {
+		t.Errorf("after 4 requests and a refund the key counts %d (%v), its distributor %d (%v); want 3", used["k"], err, total, totalErr)
+	}
+	if lost.Load() != 2 {
+		t.Errorf("%d refunds were made, want 2", lost.Load())
 	}
 }
 
