@@ -236,41 +236,6 @@ func TestFillsOfABuilderAreTheNewestThatFit(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongIsNamed(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.put(t, one(0))
-	for target, want := range map[string]string{
-		"/0x123":                    "400 invalid address: must be an address",
-		"/" + alice[2:]:             "400 invalid address",
-		"/" + alice + "0":           "400 invalid address",
-		"/" + alice + "?limit=0":    "400 invalid limit: must be a whole number from 1 to 2000",
-		"/" + alice + "?limit=2001": "400 invalid limit",
-		"/" + alice + "?limit=-5":   "400 invalid limit",
-		"/" + alice + "?limit=1.5":  "400 invalid limit",
-		"/" + alice + "?coin=B%20C": "400 invalid coin: must be a coin name",
-		"/oid/abc":                  "400 invalid oid: must be a whole number of at least 0",
-		"/oid/-1":                   "400 invalid oid",
-		"/oid/99999999999999999999": "400 invalid oid",
-		"/twapid/x":                 "400 invalid twapid",
-		"/builder/me/latest":        "400 invalid builder",
-		"/builder/" + builder + "/latest?minVal=1.5": "400 invalid minVal: must be a whole number",
-		"/builder/" + builder + "/latest?minVal=-1":  "400 invalid minVal",
-		"/builder/" + builder + "/latest?limit=2001": "400 invalid limit",
-		"/top-trades":                                "400 missing interval: it must be a window",
-		"/top-trades?interval=1h":                    "400 missing coin: it must be a coin name",
-		"/top-trades?interval=8d&coin=BTC":           "400 invalid interval",
-		"/top-trades?interval=0s&coin=BTC":           "400 invalid interval",
-		"/top-trades?interval=1M&coin=BTC":           "400 invalid interval",
-		"/top-trades?interval=1h&coin=BTC&limit=101": "400 invalid limit: must be a whole number from 1 to 100",
-	} {
-		answer := w.Get(t, w.SubKey, root+target)
-		if got := fmt.Sprint(answer.Status, " ", apitest.Message(t, answer)); !strings.HasPrefix(got, want) {
-			t.Errorf("%s answers %q, want %q", target, got, want)
-		}
-	}
-}
-
 func TestAnUnreadableRowIsAnInternalErrorThatTellsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

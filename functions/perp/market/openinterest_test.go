@@ -111,26 +111,6 @@ func TestTheSummariesOfABook(t *testing.T) {
 	}
 }
 
-func TestWindowsOfHistoriesAreChecked(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	for target, want := range map[string]string{
-		"/open-interest/history/BTC?interval=14m":           "400 invalid interval",
-		"/open-interest/history/BTC?interval=181d":          "400 invalid interval",
-		"/open-interest/top-coins?limit=51":                 "400 invalid limit: must be a whole number from 1 to 50",
-		"/open-interest/top-coins?interval=1m":              "400 invalid interval",
-		"/orderbooks/history-summaries/BTC?interval=59m":    "400 invalid interval",
-		"/orderbooks/history-summaries/BTC?interval=181d":   "400 invalid interval",
-		"/orderbooks/history-summaries/B%20C?interval=1h":   "400 invalid coin",
-		"/orderbooks/history-summaries/BTC?interval=1month": "400 invalid interval",
-	} {
-		answer := w.Get(t, w.SubKey, root+target)
-		if got := fmt.Sprint(answer.Status, " ", apitest.Message(t, answer)); !strings.HasPrefix(got, want) {
-			t.Errorf("%s answers %q, want %q", target, got, want)
-		}
-	}
-}
-
 func TestABrokenViewOfOpenInterestIsAnInternalError(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

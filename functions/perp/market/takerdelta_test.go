@@ -65,21 +65,3 @@ func TestTheWindowOfATakerDeltaIsExact(t *testing.T) {
 		}
 	}
 }
-
-func TestAWindowOfATakerDeltaIsChecked(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	for query, want := range map[string]string{
-		"":               "400 missing interval",
-		"?interval=0s":   "400 invalid interval",
-		"?interval=61d":  "400 invalid interval",
-		"?interval=9w":   "400 invalid interval",
-		"?interval=1M":   "400 invalid interval",
-		"?interval=1.5h": "400 invalid interval",
-	} {
-		answer := w.Get(t, w.SubKey, root+"/accumulated-taker-delta/BTC"+query)
-		if got := fmt.Sprint(answer.Status, " ", apitest.Message(t, answer)); len(got) < len(want) || got[:len(want)] != want {
-			t.Errorf("%s answers %q, want %q", query, got, want)
-		}
-	}
-}

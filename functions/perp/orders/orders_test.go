@@ -152,31 +152,6 @@ func TestOrdersAreTheNewestThatFitNewestFirst(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongIsNamed(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	for target, want := range map[string]string{
-		"/orders/0x123/latest":                           "400 invalid address: must be an address",
-		"/orders/" + alice + "0/latest":                  "400 invalid address",
-		"/orders/" + alice + "/latest?limit=0":           "400 invalid limit: must be a whole number from 1 to 2000",
-		"/orders/" + alice + "/latest?limit=2001":        "400 invalid limit",
-		"/orders/" + alice + "/latest?limit=x":           "400 invalid limit",
-		"/orders/" + alice + "/latest?coin=B%20C":        "400 invalid coin: must be a coin name",
-		"/orders/oid/abc":                                "400 invalid oid: must be a whole number of at least 0",
-		"/orders/oid/-1":                                 "400 invalid oid",
-		"/orders/oid/99999999999999999999":               "400 invalid oid",
-		"/filled-orders/0x123/latest":                    "400 invalid address",
-		"/filled-orders/" + alice + "/latest?limit=1001": "400 invalid limit: must be a whole number from 1 to 1000",
-		"/filled-orders/" + alice + "/latest?coin=%20":   "400 invalid coin",
-		"/filled-orders/oid/1.5":                         "400 invalid oid",
-	} {
-		answer := w.Get(t, w.SubKey, root+target)
-		if got := fmt.Sprint(answer.Status, " ", apitest.Message(t, answer)); !strings.HasPrefix(got, want) {
-			t.Errorf("%s answers %q, want %q", target, got, want)
-		}
-	}
-}
-
 func TestAnUnreadableRowIsAnInternalErrorThatTellsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
