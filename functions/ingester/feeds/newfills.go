@@ -34,15 +34,15 @@ func keyOf(f *market.Fill) fillKey {
 
 // filter returns those of the fills that are new. It leaves the list as it is.
 func (n *newFills) filter(list []market.Fill) []market.Fill {
-	if len(list) == 0 {
-		return nil
-	}
 	since := n.now().Add(-freshFor).UnixMilli()
-	fresh := make([]market.Fill, 0, len(list))
+	var fresh []market.Fill
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for i := range list {
 		if f := &list[i]; f.Time >= since && n.seen.add(keyOf(f), fillsSeen) {
+			if fresh == nil {
+				fresh = make([]market.Fill, 0, len(list)-i)
+			}
 			fresh = append(fresh, *f)
 		}
 	}
