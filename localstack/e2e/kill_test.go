@@ -153,6 +153,7 @@ func TestNoFillIsLostBetweenTwoIngesters(t *testing.T) {
 func TestTheFeedsOutliveTheSocketFunction(t *testing.T) {
 	key := issue(t, register(t, nil), map[string]any{"ws_conn_limit": 2, "ws_sub_limit": 4})
 	s, address := connect(t, key, "/ws"), connect(t, key, "/ws/fills")
+	stop := address.stay()
 	trades := map[string]any{"type": "trades", "coin": "BTC"}
 	s.send(subscription("subscribe", trades))
 	s.await("trades", soon, func(p pushed) bool { return p.Channel == "trades" })
@@ -160,7 +161,9 @@ func TestTheFeedsOutliveTheSocketFunction(t *testing.T) {
 	since := time.Now().UnixMilli()
 	s.await("a trade of the time after", soon, func(p pushed) bool { return newestTrade(p) > since })
 	s.answer(`{"method":"ping"}`, `{"channel":"pong"}`)
+	stop()
 	address.answer(`{"type":"ping"}`, `{"type":"pong"}`)
+	stop = address.stay()
 	s.answer(subscription("unsubscribe", trades),
 		`{"channel":"subscriptionResponse","data":{"method":"unsubscribe","subscription":{"coin":"BTC","type":"trades"},"status":"unsubscribed","activeCount":0}}`)
 
@@ -189,6 +192,7 @@ func TestTheFeedsOutliveTheSocketFunction(t *testing.T) {
 	s.send(subscription("subscribe", trades))
 	s.await("trades", soon, func(p pushed) bool { return p.Channel == "trades" })
 	kill(t, "socket")
+	stop()
 	s.conn.CloseNow()
 	address.conn.CloseNow()
 	kill(t, "socket")
