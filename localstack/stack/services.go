@@ -309,38 +309,3 @@ func Register(ctx context.Context, at State, name string) (Demo, error) {
 	}
 	return demo, nil
 }
-
-// reserve returns a free loopback address for a program that listens itself.
-func (s *Stack) reserve(offset int) (string, error) {
-	listener, err := s.listen(offset)
-	if err != nil {
-		return "", err
-	}
-	defer listener.Close()
-	return listener.Addr().String(), nil
-}
-
-// startWithin is how long a program may take to its first answer: well under a
-// second on an idle machine.
-const startWithin = time.Minute
-
-// await returns when url answers HTTP at all.
-func await(ctx context.Context, url string) error {
-	ctx, done := context.WithTimeout(ctx, startWithin)
-	defer done()
-	for {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-		if err != nil {
-			return err
-		}
-		res, err := http.DefaultClient.Do(req)
-		if err == nil {
-			return res.Body.Close()
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%s does not answer: its log is in the logs folder: %w", url, err)
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
-}
