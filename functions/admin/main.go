@@ -16,7 +16,7 @@ func main() {
 		if err != nil {
 			return err
 		}
-		o := &operator{keys: keyStore, usage: s.Counters(db), now: s.Clock, log: s.Log}
+		o := &operator{keys: keyStore, usage: s.Counters(db), now: s.Clock, log: s.Logger}
 		lambda.Start(o.invoke)
 		return nil
 	})

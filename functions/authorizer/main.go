@@ -21,7 +21,7 @@ func main() {
 		if err != nil {
 			return err
 		}
-		a := newAuthorizer(gate, s.Log)
+		a := newAuthorizer(gate, s.Logger)
 		a.metrics = s.Metrics
 		lambda.Start(a.authorize)
 		return nil

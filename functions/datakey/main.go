@@ -18,7 +18,7 @@ func main() {
 			key:       s.Env.String(catalog.EnvSecretsKey, "the KMS key that wraps data keys"),
 			parameter: s.Env.String(catalog.EnvDataKeysParameter, "the SSM parameter that holds the wrapped data keys"),
 			patience:  rightsWithin,
-			log:       s.Log,
+			log:       s.Logger,
 		}
 		if err := s.Env.Err(); err != nil {
 			return err

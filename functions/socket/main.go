@@ -25,7 +25,7 @@ func main() {
 		h := &socket{
 			store:      connections.New(db, s.Table(schema.ConnectionsTable), s.Clock),
 			management: newManagement(db.Options()),
-			log:        s.Log,
+			log:        s.Logger,
 			metrics:    s.Metrics,
 			clock:      s.Clock,
 		}

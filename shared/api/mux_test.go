@@ -3,7 +3,11 @@ package api
 import (
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"slices"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"quotary/shared/catalog"
 )
@@ -54,6 +58,40 @@ func TestOverlappingPathsAreRoutedAsTheGatewayDoes(t *testing.T) {
 	if got != "none" {
 		t.Errorf("another method goes to %s", got)
 	}
+}
+
+// Whatever the gateway reads out of a path arrives as it was, in its own place.
+func TestAnyParameterSurvivesTheWayThroughItsPath(t *testing.T) {
+	t.Parallel()
+	var got []string
+	mux := newMux([]*catalog.Endpoint{{Method: "GET", Path: "/a/{one}/b/{rest+}"}}, func(*catalog.Endpoint) http.Handler {
+		return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			got = []string{r.PathValue("one"), r.PathValue("rest")}
+		})
+	}, http.NotFoundHandler())
+	rapid.Check(t, func(t *rapid.T) {
+		value := rapid.OneOf(rapid.StringN(1, 20, -1), rapid.StringMatching(`[./%?#;&+ A-Z]{1,8}`), rapid.SampledFrom([]string{"..", ".", "100%", "%", "%zz", "a//b", "/"}))
+		alone := func(v string) bool { return v != "/" && v != "%2F" && v != "%2f" } // which ServeMux takes for the end of the path: 404
+		want := []string{value.Filter(alone).Draw(t, "one"), value.Filter(alone).Draw(t, "rest")}
+		path, ok := requestPath("/a/{one}/b/{rest+}", map[string]string{"one": want[0], "rest": want[1]})
+		if !ok {
+			t.Fatal("a parameter is missing")
+		}
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://host"+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = nil
+		mux.ServeHTTP(httptest.NewRecorder(), r)
+		for i, value := range want { // what came encoded is decoded
+			if decoded, err := url.PathUnescape(value); err == nil {
+				want[i] = decoded
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("%s: got %q, want %q", path, got, want)
+		}
+	})
 }
 
 func TestEveryFamilyHasAMux(t *testing.T) {

@@ -34,7 +34,7 @@ const attemptTimeout = 3 * time.Second
 type Service struct {
 	Name    string
 	Env     config.Env
-	Log     *slog.Logger
+	Logger  *slog.Logger
 	Metrics *metrics.Writer // nil where the deployment asks for none
 	Clock   func() time.Time
 
@@ -46,9 +46,9 @@ type Service struct {
 // [Service.Err] has been asked, after the last of them was read.
 func Open(ctx context.Context, name string) (*Service, error) {
 	s := &Service{
-		Name:  name,
-		Log:   slog.New(slog.NewJSONHandler(os.Stdout, nil)).With("function", name),
-		Clock: time.Now,
+		Name:   name,
+		Logger: slog.New(slog.NewJSONHandler(os.Stdout, nil)).With("function", name),
+		Clock:  time.Now,
 	}
 	s.Metrics = metrics.New(os.Stdout, s.Env.Optional(catalog.EnvMetrics, ""), s.Clock)
 	s.Metrics.Count(metrics.ColdStarts, metrics.Label{Name: metrics.Function, Value: name})
@@ -65,16 +65,6 @@ func (s *Service) DynamoDB() *dynamodb.Client { return awsclient.DynamoDB(s.AWS)
 
 // Table returns the full name of a table of this deployment.
 func (s *Service) Table(name string) string { return s.prefix + name }
-
-// Series returns the series of market data.
-func (s *Service) Series(db *dynamodb.Client) *store.Series {
-	return store.NewSeries(db, s.Table(schema.SeriesTable))
-}
-
-// Rows returns the log of immutable rows of market data.
-func (s *Service) Rows(db *dynamodb.Client) *store.Log {
-	return store.NewLog(db, s.Table(schema.LogTable))
-}
 
 // Views returns the reader of published views.
 func (s *Service) Views() (*store.Views, error) {
@@ -126,6 +116,12 @@ type Opened struct {
 	Family   *api.Family
 }
 
+// Log returns the table of logs: immutable rows of market data.
+func (o *Opened) Log() *store.Log { return store.NewLog(o.DB, o.Table(schema.LogTable)) }
+
+// Series returns the table of series: market data by time bucket.
+func (o *Opened) Series() *store.Series { return store.NewSeries(o.DB, o.Table(schema.SeriesTable)) }
+
 // Family returns the handler of a family's function, for lambda.Start: register
 // ties the family's handlers to its endpoints. The process ends with one log line
 // where that fails, or where a built endpoint has no handler.
@@ -157,7 +153,7 @@ func (s *Service) family(ctx context.Context) (*Opened, error) {
 			return nil, err
 		}
 	}
-	o.Family = api.New(s.Name, gate, s.Log)
+	o.Family = api.New(s.Name, gate, s.Logger)
 	o.Family.Metrics = s.Metrics
 	return o, nil
 }

@@ -13,7 +13,7 @@ import (
 
 func main() {
 	lambda.Start(service.Family(catalog.PerpFills, func(o *service.Opened) error {
-		r := &reader{log: o.Rows(o.DB), series: o.Series(o.DB)}
+		r := &reader{log: o.Log(), series: o.Series()}
 		r.register(o.Family)
 		return nil
 	}))

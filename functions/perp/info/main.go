@@ -18,7 +18,7 @@ func main() {
 		if err != nil {
 			return err
 		}
-		newInfo(o.Rows(o.DB), o.Series(o.DB), views, o.Clock).register(o.Family)
+		newInfo(o.Log(), o.Series(), views, o.Clock).register(o.Family)
 		return nil
 	}))
 }

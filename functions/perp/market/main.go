@@ -21,7 +21,7 @@ func main() {
 		if err != nil {
 			return err
 		}
-		newMarkets(o.Series(o.DB), views, o.Clock).register(o.Family)
+		newMarkets(o.Series(), views, o.Clock).register(o.Family)
 		return nil
 	}))
 }

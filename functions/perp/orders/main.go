@@ -12,7 +12,7 @@ import (
 
 func main() {
 	lambda.Start(service.Family(catalog.PerpOrders, func(o *service.Opened) error {
-		r := &reader{log: o.Rows(o.DB)}
+		r := &reader{log: o.Log()}
 		r.register(o.Family)
 		return nil
 	}))

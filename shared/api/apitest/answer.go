@@ -39,7 +39,28 @@ func (a Answer) Naming(random map[string]string) Answer {
 // that file under -update.
 func (a Answer) Golden(t testing.TB, name string) {
 	t.Helper()
-	Golden(t, *Update, name, a.Body)
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, a.Body, "", "  "); err != nil {
+		t.Fatalf("%s is not JSON: %v: %.200s", name, err, a.Body)
+	}
+	indented.WriteByte('\n')
+	path := filepath.Join("testdata", name+".golden.json")
+	if *Update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, indented.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(want, indented.Bytes()) {
+		t.Errorf("%s differs from its golden file (run with -update to accept):\ngot  %s\nwant %s", name, indented.Bytes(), want)
+	}
 }
 
 // Refused requires a status and the error body, whose one sentence holds all parts.
@@ -59,34 +80,6 @@ func (a Answer) Refused(t testing.TB, status int, parts ...string) {
 		if !strings.Contains(body.Error, part) {
 			t.Errorf("the message %q does not hold %q", body.Error, part)
 		}
-	}
-}
-
-// Golden compares an indented answer body with testdata/<name>.golden.json and
-// rewrites it when update is set.
-func Golden(t testing.TB, update bool, name string, body []byte) {
-	t.Helper()
-	var indented bytes.Buffer
-	if err := json.Indent(&indented, body, "", "  "); err != nil {
-		t.Fatalf("%s is not JSON: %v: %.200s", name, err, body)
-	}
-	indented.WriteByte('\n')
-	path := filepath.Join("testdata", name+".golden.json")
-	if update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, indented.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(want, indented.Bytes()) {
-		t.Errorf("%s differs from its golden file (run with -update to accept):\ngot  %s\nwant %s", name, indented.Bytes(), want)
 	}
 }
 
