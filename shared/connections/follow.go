@@ -163,8 +163,8 @@ func (f *following) apply(r types.Record) {
 		return
 	}
 	if r.EventName == types.OperationTypeRemove {
-		f.emit(f.state.delete(nil, streamed(r.Dynamodb.OldImage))...)
+		f.emit(f.state.delete(nil, imageOf(r.Dynamodb.OldImage))...)
 		return
 	}
-	f.emit(f.state.put(nil, streamed(r.Dynamodb.NewImage), f.store.clock(), false)...)
+	f.emit(f.state.put(nil, imageOf(r.Dynamodb.NewImage), f.store.clock(), false)...)
 }

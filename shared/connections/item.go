@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
 	"quotary/shared/attr"
 	"quotary/shared/channel"
@@ -113,15 +114,23 @@ type image struct {
 	addresses []string
 }
 
-func imageOf(it item) image {
-	im := image{text: make(map[string]string, len(it))}
-	for name, value := range it {
-		switch v := value.(type) {
+// imageOf reads an item of the table, or of its stream, whose attributes have types
+// of their own.
+func imageOf[V any](attributes map[string]V) image {
+	im := image{text: make(map[string]string, len(attributes))}
+	for name, value := range attributes {
+		switch v := any(value).(type) {
 		case *types.AttributeValueMemberS:
 			im.text[name] = v.Value
 		case *types.AttributeValueMemberN:
 			im.text[name] = v.Value
 		case *types.AttributeValueMemberSS:
+			im.addresses = v.Value
+		case *streamtypes.AttributeValueMemberS:
+			im.text[name] = v.Value
+		case *streamtypes.AttributeValueMemberN:
+			im.text[name] = v.Value
+		case *streamtypes.AttributeValueMemberSS:
 			im.addresses = v.Value
 		}
 	}

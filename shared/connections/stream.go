@@ -245,19 +245,3 @@ func (r *reader) describePage(ctx context.Context, in *dynamodbstreams.DescribeS
 	defer done()
 	return r.streams.DescribeStream(ctx, in)
 }
-
-// streamed returns an item of a record.
-func streamed(attributes map[string]types.AttributeValue) image {
-	im := image{text: make(map[string]string, len(attributes))}
-	for name, value := range attributes {
-		switch v := value.(type) {
-		case *types.AttributeValueMemberS:
-			im.text[name] = v.Value
-		case *types.AttributeValueMemberN:
-			im.text[name] = v.Value
-		case *types.AttributeValueMemberSS:
-			im.addresses = v.Value
-		}
-	}
-	return im
-}

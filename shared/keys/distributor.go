@@ -45,22 +45,14 @@ func (s *Store) Distributor(ctx context.Context, accessKey string) (Distributor,
 
 // Distributors returns all distributors, the newest first.
 func (s *Store) Distributors(ctx context.Context) ([]Distributor, error) {
-	items, err := s.indexed(ctx, distributorsPartition, distributorKey)
+	all, err := listIndexed(ctx, s, distributorsPartition, distributorKey, decodeDistributor)
 	if err != nil {
 		return nil, fmt.Errorf("list distributors: %w", err)
 	}
-	out := make([]Distributor, 0, len(items))
-	for _, it := range items {
-		d, err := decodeDistributor(it)
-		if err != nil {
-			return nil, fmt.Errorf("list distributors: %w", err)
-		}
-		out = append(out, d)
-	}
-	slices.SortFunc(out, func(a, b Distributor) int {
+	slices.SortFunc(all, func(a, b Distributor) int {
 		return compareNewest(a.CreatedAt, b.CreatedAt, a.AccessKey, b.AccessKey)
 	})
-	return out, nil
+	return all, nil
 }
 
 // SetDisabled switches a distributor, and with it all its keys, off or on.

@@ -117,17 +117,9 @@ func (s *Store) CreateInvite(ctx context.Context, preset Preset, expiresIn int64
 
 // Invites returns all invites, the newest first.
 func (s *Store) Invites(ctx context.Context) ([]Invite, error) {
-	items, err := s.indexed(ctx, invitesPartition, inviteKey)
+	invites, err := listIndexed(ctx, s, invitesPartition, inviteKey, decodeInvite)
 	if err != nil {
 		return nil, fmt.Errorf("list invites: %w", err)
-	}
-	invites := make([]Invite, 0, len(items))
-	for _, it := range items {
-		invite, err := decodeInvite(it)
-		if err != nil {
-			return nil, fmt.Errorf("list invites: %w", err)
-		}
-		invites = append(invites, invite)
 	}
 	slices.SortFunc(invites, func(a, b Invite) int {
 		return compareNewest(a.CreatedAt, b.CreatedAt, a.ID, b.ID)
@@ -228,8 +220,8 @@ func decodeInvite(it item) (Invite, error) {
 	return invite, f.Err
 }
 
-// indexed reads the items that an index partition lists.
-func (s *Store) indexed(ctx context.Context, partition string, keyOf func(string) item) ([]item, error) {
+// listIndexed reads what an index partition lists.
+func listIndexed[T any](ctx context.Context, s *Store, partition string, keyOf func(string) item, decode func(item) (T, error)) ([]T, error) {
 	index, err := s.query(ctx, partition, "", projection{})
 	if err != nil {
 		return nil, err
@@ -238,7 +230,17 @@ func (s *Store) indexed(ctx context.Context, partition string, keyOf func(string
 	for i, entry := range index {
 		keys[i] = keyOf(attr.Text(entry, "sk"))
 	}
-	return s.readAll(ctx, keys, projection{})
+	items, err := s.readAll(ctx, keys, projection{})
+	if err != nil {
+		return nil, err
+	}
+	all := make([]T, len(items))
+	for i, it := range items {
+		if all[i], err = decode(it); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // compareNewest orders by time, the newest first, and then by name.
