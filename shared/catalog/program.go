@@ -101,9 +101,9 @@ var declared = map[string]declaration{
 		table(connectionsTable, "DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"), push, size(512, 10*time.Second),
 	}},
 	ProgramIngester: {Nobody, []use{
-		table(logTable, "BatchWriteItem", "Query"),
+		table(logTable, "BatchWriteItem", "Query", "Scan"),                              // a new projection is folded from all of it
 		table(seriesTable, "BatchGetItem", "GetItem", "PutItem", "Query", "UpdateItem"), // its leases lie there too
-		objects("views/", "GetObject", "PutObject"),
+		objects("views/", "GetObject", "PutObject"), objects("quarantine/", "PutObject"),
 		readKeys, // whose connections must close
 		table(connectionsTable, "DeleteItem", "GetItem", "Query", "Scan", "UpdateItem"), follow, push,
 	}},

@@ -112,7 +112,7 @@ func (p *Pipeline[B]) catchUp(ctx context.Context, to Projection[B], at progress
 			}
 		}
 		at.Joined = at.Cursor == ""
-		if err := put(ctx, p.stored, message[B]{batch: batch, projection: to, progress: at}); err != nil {
+		if err := enqueue(ctx, p.stored, message[B]{batch: batch, projection: to, progress: at}); err != nil {
 			return err
 		}
 	}
@@ -130,7 +130,8 @@ func (p *Pipeline[B]) scan(ctx context.Context, datasets []string, cursor string
 
 // quarantineStored keeps a row of a log that its own dataset cannot read.
 func (p *Pipeline[B]) quarantineStored(ctx context.Context, dataset string, r *store.Row, reason error) error {
-	row := QuarantinedRow{Dataset: dataset, Key: fmt.Sprintf("%s %d %s", r.Subject, r.Time.UnixMilli(), r.ID), Reason: "read for a projection: " + reason.Error(), Body: string(r.Body)}
+	row := quarantinedRow(dataset, r)
+	row.Reason = "read for a projection: " + reason.Error()
 	return p.retry(ctx, "quarantine a stored row", func() error { return p.quarantine(ctx, row) })
 }
 

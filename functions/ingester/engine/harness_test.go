@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -130,7 +131,10 @@ func newPipeline(stores Stores, sources ...Source[*words]) *Pipeline[*words] {
 
 // say is a source of words, one a delivery; its position is how many were taken.
 // It goes on in an endless silence.
-func say(name string, list ...string) Source[*words] {
+func say(name string, list ...string) Source[*words] { return inBatches(name, list, 1) }
+
+// inBatches is say with so many words a delivery.
+func inBatches(name string, list []string, most int) Source[*words] {
 	return Source[*words]{Name: name, Stats: new(source.Stats), Follow: func(ctx context.Context, from Position, sink Sink[*words]) error {
 		at := 0
 		if from != nil {
@@ -138,10 +142,12 @@ func say(name string, list ...string) Source[*words] {
 				return err
 			}
 		}
-		for ; at < len(list); at++ {
-			if err := sink(ctx, Delivery[*words]{Batch: &words{list[at : at+1]}, Position: encode(at + 1)}); err != nil {
+		for at < len(list) {
+			n := min(most, len(list)-at)
+			if err := sink(ctx, Delivery[*words]{Batch: &words{slices.Clone(list[at : at+n])}, Position: encode(at + n)}); err != nil {
 				return err
 			}
+			at += n
 		}
 		<-ctx.Done()
 		return context.Cause(ctx)

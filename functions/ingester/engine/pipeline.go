@@ -211,7 +211,7 @@ func (p *Pipeline[B]) follow(ctx, following context.Context, from map[string]Pos
 				if d.Position != nil {
 					m.checkpoint, m.position = Checkpoint(p.Domain, s.Name, d.Part), d.Position
 				}
-				return put(ctx, queue, m)
+				return enqueue(ctx, queue, m)
 			})
 		})
 	}
@@ -230,8 +230,8 @@ func (p *Pipeline[B]) follow(ctx, following context.Context, from map[string]Pos
 	return sources, ended
 }
 
-// put queues a message; it waits while the queue is full.
-func put[B any](ctx context.Context, queue chan<- message[B], m message[B]) error {
+// enqueue waits while the queue is full.
+func enqueue[B any](ctx context.Context, queue chan<- message[B], m message[B]) error {
 	select {
 	case queue <- m:
 		return nil

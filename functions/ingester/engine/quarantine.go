@@ -41,6 +41,11 @@ type QuarantinedRow struct {
 	Body    string    `json:"body"`
 }
 
+// quarantinedRow describes a row of a log, but for the reason.
+func quarantinedRow(dataset string, r *store.Row) QuarantinedRow {
+	return QuarantinedRow{Dataset: dataset, Key: fmt.Sprintf("%s %d %s", r.Subject, r.Time.UnixMilli(), r.ID), Body: string(r.Body)}
+}
+
 // put keeps a row. The same row has one object a day, however often it comes.
 func (q Quarantine) put(ctx context.Context, domain string, row QuarantinedRow) error {
 	if q.Objects == nil {
@@ -79,20 +84,22 @@ func (p *Pipeline[B]) quarantine(ctx context.Context, row QuarantinedRow) error 
 		}
 	}
 	key := row.Dataset + " " + row.Key
-	if _, ok := p.quarantined[key]; !ok && len(p.quarantined) >= quarantineMost {
+	_, known := p.quarantined[key]
+	if !known && len(p.quarantined) >= quarantineMost {
 		return errQuarantineFull
 	}
 	row.Time = now
 	if err := p.Stores.Quarantine.put(ctx, p.Domain, row); err != nil {
 		return err
 	}
+	if known {
+		return nil
+	}
 	if p.quarantined == nil {
 		p.quarantined = map[string]time.Time{}
 	}
-	if _, ok := p.quarantined[key]; !ok {
-		p.Stats.Quarantined.Add(1)
-	}
 	p.quarantined[key] = now
+	p.Stats.Quarantined.Add(1)
 	p.Logger.Warn("quarantined a row", "dataset", row.Dataset, "key", row.Key, "reason", row.Reason)
 	return nil
 }

@@ -219,48 +219,45 @@ func (p *Pipeline[B]) saveCheckpoints(ctx context.Context) error {
 
 // putLog writes log rows, and quarantines those that are invalid.
 func (p *Pipeline[B]) putLog(ctx context.Context, dataset string, rows []store.Row) error {
-	if len(rows) == 0 {
-		return nil
-	}
-	err := p.retry(ctx, "write "+dataset+" rows", func() error {
-		return p.quarantineInvalid(ctx, p.Stores.Log.Put(ctx, dataset, rows), func(i int) QuarantinedRow {
-			r := &rows[i]
-			return QuarantinedRow{Dataset: dataset, Key: fmt.Sprintf("%s %d %s", r.Subject, r.Time.UnixMilli(), r.ID), Body: string(r.Body)}
-		})
+	return p.put(ctx, "write "+dataset+" rows", len(rows), func() error { return p.Stores.Log.Put(ctx, dataset, rows) }, func(i int) QuarantinedRow {
+		return quarantinedRow(dataset, &rows[i])
 	})
-	p.Stats.Rows.Add(int64(len(rows)))
-	return err
 }
 
 // putSeries writes rows of series, and quarantines those that are invalid.
 func (p *Pipeline[B]) putSeries(ctx context.Context, rows []store.SeriesRow) error {
-	if len(rows) == 0 {
-		return nil
-	}
-	err := p.retry(ctx, "write series", func() error {
-		return p.quarantineInvalid(ctx, p.Stores.Series.Put(ctx, rows), func(i int) QuarantinedRow {
-			r := &rows[i]
-			return QuarantinedRow{Dataset: r.Name, Key: fmt.Sprintf("%s %s %d", r.Key, r.Interval, r.Time.UnixMilli()), Body: string(r.Body)}
-		})
+	return p.put(ctx, "write series", len(rows), func() error { return p.Stores.Series.Put(ctx, rows) }, func(i int) QuarantinedRow {
+		r := &rows[i]
+		return QuarantinedRow{Dataset: r.Name, Key: fmt.Sprintf("%s %s %d", r.Key, r.Interval, r.Time.UnixMilli()), Body: string(r.Body)}
 	})
-	p.Stats.Rows.Add(int64(len(rows)))
-	return err
 }
 
-// quarantineInvalid keeps the rows that a write says are invalid, all others
-// having been written; row describes one of them, but for the reason. Any other
-// error is returned.
-func (p *Pipeline[B]) quarantineInvalid(ctx context.Context, err error, row func(i int) QuarantinedRow) error {
-	var invalid *store.InvalidRowsError
-	if !errors.As(err, &invalid) {
-		return err
+// put writes n rows until the stores have taken all but those that they say are
+// invalid, and quarantines these; row describes one, but for the reason.
+func (p *Pipeline[B]) put(ctx context.Context, what string, n int, write func() error, row func(i int) QuarantinedRow) error {
+	if n == 0 {
+		return nil
 	}
-	for _, one := range invalid.Rows {
-		q := row(one.Index)
-		q.Reason = one.Reason.Error()
-		if err := p.quarantine(ctx, q); err != nil {
+	quarantined := map[int]bool{} // rows of this call, however often it is tried
+	err := p.retry(ctx, what, func() error {
+		err := write()
+		var invalid *store.InvalidRowsError
+		if !errors.As(err, &invalid) {
 			return err
 		}
-	}
-	return nil
+		for _, one := range invalid.Rows {
+			if quarantined[one.Index] {
+				continue
+			}
+			q := row(one.Index)
+			q.Reason = one.Reason.Error()
+			if err := p.quarantine(ctx, q); err != nil {
+				return err
+			}
+			quarantined[one.Index] = true
+		}
+		return nil
+	})
+	p.Stats.Rows.Add(int64(n - len(quarantined)))
+	return err
 }

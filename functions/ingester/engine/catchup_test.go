@@ -1,0 +1,174 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quotary/internal/testenv"
+	"quotary/shared/store"
+)
+
+// counting is a vocabulary that reports how many words were applied to it.
+type counting struct {
+	*vocabulary
+	applied func(words int)
+}
+
+func (c counting) Apply(w *words, r *Reads, now time.Time) error {
+	c.applied(len(w.list))
+	return c.vocabulary.Apply(w, r, now)
+}
+
+// vocabularyOf is everything that a vocabulary has stored.
+func vocabularyOf(t *testing.T, s Stores, name string) map[string]map[string]bool {
+	t.Helper()
+	all := map[string]map[string]bool{}
+	for first := 'a'; first <= 'e'; first++ {
+		at := newVocabulary(name).at(string(first))
+		points, err := s.Series.Load(t.Context(), []store.SeriesAt{at})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var list map[string]bool
+		if body := points[at].Body; body != nil {
+			if err := json.Unmarshal(body, &list); err != nil {
+				t.Fatal(err)
+			}
+		}
+		all[string(first)] = list
+	}
+	return all
+}
+
+// TestAProjectionThatIsAddedLaterEndsAsIfItHadAlwaysBeenThere: a domain stores
+// words, gets another projection, and is killed again and again while that catches
+// up and more words come.
+func TestAProjectionThatIsAddedLaterEndsAsIfItHadAlwaysBeenThere(t *testing.T) {
+	t.Parallel()
+	stores := newStores(t)
+	list := make([]string, 4500) // some pages of a scan
+	for i := range list {
+		list[i] = fmt.Sprintf("%c%d", 'a'+i%5, i)
+	}
+	before := len(list) - 500
+	p := newPipeline(stores, inBatches("source", list[:before], 100))
+	p.Projections = []Projection[*words]{newVocabulary("old")}
+	stop := run(t, p)
+	testenv.Until(t, "the first words are taken", func() bool { return p.Stats.Events.Load() == int64(before) })
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+
+	scanned := 0
+	for life := 1; ; life++ {
+		ctx, kill := context.WithCancel(t.Context())
+		applied := 0
+		var once sync.Once
+		added := counting{newVocabulary("added"), func(n int) {
+			applied += n
+			if applied > 1000*life && life < 4 {
+				once.Do(kill) // within a batch: its rows are not written, or without the cursor
+			}
+		}}
+		p := newPipeline(stores, inBatches("source", list, 7))
+		p.StopWithin = time.Nanosecond
+		p.Projections = []Projection[*words]{newVocabulary("old"), added}
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			_ = p.Run(ctx) // it is killed
+		}()
+		if life < 4 {
+			<-ended
+			scanned += applied
+			continue
+		}
+		testenv.Until(t, "the projection has caught up", func() bool {
+			return p.Stats.CatchingUp.Load() == 0 && len(vocabularyOf(t, stores, "added")["e"]) == len(list)/5 && len(vocabularyOf(t, stores, "added")["a"]) == len(list)/5
+		})
+		kill()
+		<-ended
+		scanned += applied
+		break
+	}
+	if diff := cmp.Diff(vocabularyOf(t, stores, "old"), vocabularyOf(t, stores, "added")); diff != "" {
+		t.Errorf("the added projection differs:\n%s", diff)
+	}
+	if scanned >= 4*len(list) {
+		t.Errorf("%d words were read in four lives: the cursor was not used", scanned)
+	}
+
+	// It has joined: nothing is scanned again. A domain that does not list it for a
+	// while forgets that.
+	again := func(names ...string) (catching int64) {
+		t.Helper()
+		p := newPipeline(stores, say("other"))
+		p.Projections = nil
+		for _, name := range names {
+			p.Projections = append(p.Projections, newVocabulary(name))
+		}
+		p.positions, p.Now, p.reads = map[string]Position{}, time.Now, NewReads()
+		if err := p.startProgress(t.Context(), true); err != nil {
+			t.Fatal(err)
+		}
+		return p.Stats.CatchingUp.Load()
+	}
+	for _, c := range []struct {
+		listed []string
+		want   int64
+	}{{[]string{"old", "added"}, 0}, {[]string{"old"}, 0}, {[]string{"old", "added"}, 1}} {
+		if got := again(c.listed...); got != c.want {
+			t.Errorf("with %v listed %d are caught up, want %d", c.listed, got, c.want)
+		}
+	}
+}
+
+// TestAProjectionOfADomainThatNeverRanJoinsAtOnce, also when the first run died
+// before its source had a checkpoint.
+func TestAProjectionOfADomainThatNeverRanJoinsAtOnce(t *testing.T) {
+	t.Parallel()
+	stores := newStores(t)
+	for range 2 {
+		p := newPipeline(stores, say("source", "ant"))
+		stop := run(t, p)
+		testenv.Until(t, "the word is stored", func() bool { return stored(t, stores, "vocabulary", "a") == "ant" })
+		if n := p.Stats.CatchingUp.Load(); n != 0 {
+			t.Errorf("%d projections catch up", n)
+		}
+		if err := stop(); err != nil {
+			t.Fatal(err)
+		}
+		if err := stores.Series.SaveCheckpoint(t.Context(), Checkpoint("small", "source", ""), []byte("0")); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestAStoredRowThatCannotBeReadIsQuarantined where a projection is caught up.
+func TestAStoredRowThatCannotBeReadIsQuarantined(t *testing.T) {
+	t.Parallel()
+	stores := newStores(t)
+	rows := wordLog.Append(nil, &words{[]string{"ant", "ape"}})
+	rows[0].Body = []byte("no word")
+	if err := stores.Log.Put(t.Context(), wordLog.Dataset, rows); err != nil {
+		t.Fatal(err)
+	}
+	if err := stores.Series.SaveCheckpoint(t.Context(), Checkpoint("small", "source", ""), []byte("0")); err != nil {
+		t.Fatal(err)
+	}
+	p := newPipeline(stores, say("source"))
+	stop := run(t, p)
+	testenv.Until(t, "the other row is folded", func() bool { return stored(t, stores, "vocabulary", "a") == "ape" })
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	if n := p.Stats.Quarantined.Load(); n != 1 {
+		t.Errorf("%d rows are quarantined", n)
+	}
+}

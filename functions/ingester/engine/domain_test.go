@@ -1,0 +1,126 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"quotary/functions/ingester/lease"
+	"quotary/internal/testenv"
+	"quotary/shared/store"
+	"quotary/shared/store/schema"
+	"quotary/shared/store/storetest"
+)
+
+// TestTroubleInOneDomainDoesNotHoldUpAnother runs two domains in one process. The
+// log table of one does not exist: the other goes on, and the first does too, by
+// itself and without a gap, when the table is there.
+func TestTroubleInOneDomainDoesNotHoldUpAnother(t *testing.T) {
+	t.Parallel()
+	db := storetest.DynamoDB(t)
+	prefix := storetest.Tables(t, db)
+	objects, bucket := storetest.S3(t)
+	good := Stores{Log: store.NewLog(db, prefix+schema.LogTable), Series: store.NewSeries(db, prefix+schema.SeriesTable), Views: store.NewViews(objects, bucket)}
+	bad := good
+	later := prefix + "later-"
+	bad.Log = store.NewLog(db, later+schema.LogTable)
+
+	pipelines := map[string]*Pipeline[*words]{}
+	var mu sync.Mutex
+	var runners []*Runner
+	for name, stores := range map[string]Stores{"good": good, "bad": bad} {
+		begin := func(term *lease.Term) Work {
+			p := newPipeline(stores.Under(term), say("source", "ant", "bee", "ape"))
+			p.Domain, p.Term, p.Projections = name, term, []Projection[*words]{newVocabulary("vocabulary of " + name)}
+			mu.Lock()
+			defer mu.Unlock()
+			pipelines[name] = p
+			return p
+		}
+		l := &lease.Lease{DB: db, Table: prefix + schema.SeriesTable, Name: LeaseName(name), Owner: "one", Timing: lease.Standard, Log: quiet}
+		runners = append(runners, &Runner{Domain: Domain{Name: name, Begin: begin}, Lease: l, Logger: quiet})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var ended sync.WaitGroup
+	for _, r := range runners {
+		ended.Go(func() {
+			if err := r.Run(ctx); err != nil {
+				t.Errorf("%s ended with %v", r.Domain.Name, err)
+			}
+		})
+	}
+	of := func(name string) *Pipeline[*words] {
+		mu.Lock()
+		defer mu.Unlock()
+		return pipelines[name]
+	}
+	testenv.Until(t, "the good domain stores all", func() bool { return stored(t, good, "vocabulary of good", "a") == "ant,ape" })
+	testenv.Until(t, "the bad domain is refused", func() bool {
+		p := of("bad")
+		return p != nil && strings.Join(p.Status().Refused(time.Now()), "") == "write word rows"
+	})
+	soon := &Health{Runners: runners, Now: func() time.Time { return time.Now().Add(2 * silentFor) }}
+	w := httptest.NewRecorder()
+	soon.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/readyz", nil))
+	if body := w.Body.String(); w.Code != http.StatusServiceUnavailable || strings.Count(body, "the stores refuse: write word rows") != 1 || strings.Count(body, `"role":"active"`) != 2 {
+		t.Errorf("/readyz: %d %s", w.Code, body)
+	}
+	if got := stored(t, good, "vocabulary of bad", "a"); got != "" {
+		t.Errorf("rows are ahead of their log: %s", got)
+	}
+
+	if err := schema.Create(t.Context(), db, schema.Tables(later)); err != nil {
+		t.Fatal(err)
+	}
+	testenv.Until(t, "the bad domain stores all", func() bool { return stored(t, good, "vocabulary of bad", "a") == "ant,ape" })
+	if left := of("bad").Status().Refused(time.Now()); len(left) > 0 {
+		t.Errorf("refused are still %v", left)
+	}
+	cancel()
+	ended.Wait()
+}
+
+// broken is a work that fails; without an error it does nothing until it is to end.
+type broken struct{ err error }
+
+func (b broken) Run(ctx context.Context) error {
+	if b.err == nil {
+		<-ctx.Done()
+	}
+	return b.err
+}
+
+func (b broken) Status() Status { return Status{} }
+
+func TestAWorkThatFailsBeginsAgain(t *testing.T) {
+	t.Parallel()
+	db := storetest.DynamoDB(t)
+	prefix := storetest.Tables(t, db)
+	begun := 0
+	r := &Runner{Logger: quiet, Lease: &lease.Lease{DB: db, Table: prefix + schema.SeriesTable, Name: "test", Owner: "one", Timing: lease.Standard, Log: quiet}}
+	again := make(chan struct{})
+	r.Domain = Domain{Name: "small", Begin: func(*lease.Term) Work {
+		if begun++; begun == 2 {
+			close(again)
+			return broken{}
+		}
+		return broken{errors.New("fault")}
+	}}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- r.Run(ctx) }()
+	testenv.Until(t, "the fault is reported", func() bool {
+		return strings.Join(r.condition(time.Now()).Reasons, "") == "the work failed: fault"
+	})
+	<-again
+	cancel()
+	if err := <-ended; err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+}
