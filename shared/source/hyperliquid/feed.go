@@ -27,11 +27,8 @@ const (
 )
 
 const (
-	metaEvery    = time.Minute
-	pingEvery    = 30 * time.Second
-	silentFor    = 60 * time.Second // without any frame the connection is given up
-	writeTimeout = 10 * time.Second
-	maxFrame     = 16 << 20 // bytes
+	metaEvery = time.Minute
+	pingEvery = 30 * time.Second
 )
 
 // Feed follows the public API: one WebSocket for mid prices, trades and books,
@@ -102,14 +99,11 @@ func (f *Feed) connections(ctx context.Context, sink Sink) error {
 // owns four goroutines, for subscribing, heartbeats, reading and what was missed,
 // and ends after them.
 func (f *Feed) connection(ctx context.Context, budget *Budget, sink Sink) error {
-	dialCtx, cancel := context.WithTimeout(ctx, infoTimeout)
-	conn, _, err := websocket.Dial(dialCtx, socketURL(f.URL), nil) //nolint:bodyclose // there is none to close, says Dial
-	cancel()
+	conn, err := dial(ctx, f.URL)
 	if err != nil {
-		return fmt.Errorf("connect: %w", err)
+		return err
 	}
 	defer conn.CloseNow()
-	conn.SetReadLimit(maxFrame)
 	take := func(ctx context.Context, d Delivery) error {
 		f.Stats.Seen(time.Now(), newestOf(&d.Events))
 		if err := sink(ctx, d); err != nil {
@@ -124,15 +118,6 @@ func (f *Feed) connection(ctx context.Context, budget *Budget, sink Sink) error 
 	group.Go(func() error { return f.read(ctx, conn, take) })
 	group.Go(func() error { return f.recover(ctx, subscribed, take) })
 	return group.Wait()
-}
-
-// socketURL is the WebSocket beside the info endpoint.
-func socketURL(base string) string {
-	base = strings.TrimSuffix(base, "/") + "/ws"
-	if rest, ok := strings.CutPrefix(base, "http"); ok {
-		return "ws" + rest // https becomes wss
-	}
-	return base
 }
 
 // subscribe sends each subscription once, those that come later too, and passes
@@ -162,36 +147,13 @@ func (f *Feed) subscribe(ctx context.Context, conn *websocket.Conn, budget *Budg
 	}
 }
 
-func heartbeat(ctx context.Context, conn *websocket.Conn, every time.Duration) error {
-	for {
-		if err := backoff.Sleep(ctx, every); err != nil {
-			return err
-		}
-		if err := send(ctx, conn, map[string]string{"method": "ping"}); err != nil {
-			return fmt.Errorf("ping: %w", err)
-		}
-	}
-}
-
-func send(ctx context.Context, conn *websocket.Conn, message any) error {
-	b, err := json.Marshal(message)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
-	defer cancel()
-	return conn.Write(ctx, websocket.MessageText, b)
-}
-
 // read delivers frame by frame. While the sink blocks nothing is read, and what
 // piles up waits at the venue.
 func (f *Feed) read(ctx context.Context, conn *websocket.Conn, sink Sink) error {
 	for {
-		readCtx, cancel := context.WithTimeout(ctx, silentFor)
-		_, frame, err := conn.Read(readCtx)
-		cancel()
+		frame, err := receive(ctx, conn)
 		if err != nil {
-			return fmt.Errorf("read: %w", err)
+			return err
 		}
 		f.Stats.Lines.Add(1)
 		events, err := f.frame(frame)
@@ -211,10 +173,7 @@ func (f *Feed) read(ctx context.Context, conn *websocket.Conn, sink Sink) error 
 
 // frame reads one push.
 func (f *Feed) frame(b []byte) (market.Events, error) {
-	var push struct {
-		Channel string          `json:"channel"`
-		Data    json.RawMessage `json:"data"`
-	}
+	var push push
 	if err := json.Unmarshal(b, &push); err != nil {
 		return market.Events{}, err
 	}

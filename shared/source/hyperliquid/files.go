@@ -10,8 +10,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"time"
 
 	"quotary/shared/backoff"
@@ -130,34 +128,42 @@ func (f *Files) file(ctx context.Context, at Position, sink Sink) (Position, err
 	}
 	l := &lines{r: file, max: maxLine, offset: at.Offset}
 	c := &collector{name: at.File, stats: f.Stats, log: f.Log, now: time.Now, read: f.Read, newest: at.Time}
+	next, err := f.readToEnd(ctx, l, c, take)
+	if err != nil {
+		return accepted, err
+	}
+	return Position{File: next, Time: c.newest}, nil
+}
+
+// readToEnd reads a file while it grows. It returns the next file once the node
+// has begun it.
+func (f *Files) readToEnd(ctx context.Context, l *lines, c *collector, sink Sink) (next string, err error) {
 	for polls := 0; ; {
-		if err := c.drain(ctx, l, take); err != nil {
-			return accepted, err
+		if err := c.drain(ctx, l, sink); err != nil {
+			return "", err
 		}
-		next, err := f.after(at.File)
+		next, err := f.after(c.name)
 		if err != nil {
-			return accepted, err
+			return "", err
 		}
 		if next != "" {
 			// The node began another hour: what it wrote before that is all
 			// there is, but it may have come after our last look.
-			size := l.offset + int64(len(l.buf)-l.from)
-			if err := c.drain(ctx, l, take); err != nil {
-				return accepted, err
+			size := l.seen()
+			if err := c.drain(ctx, l, sink); err != nil {
+				return "", err
 			}
-			grown := l.offset+int64(len(l.buf)-l.from) > size
-			if polls++; grown {
+			if polls++; l.seen() > size {
 				polls = 0
 			}
 			if len(l.buf) == l.from || polls > finishAfter {
 				start := l.offset
 				c.add(l.rest(), start)
-				err := c.flush(ctx, l.offset, take)
-				return Position{File: next, Time: c.newest}, err
+				return next, c.flush(ctx, l.offset, sink)
 			}
 		}
 		if err := backoff.Sleep(ctx, f.poll()); err != nil {
-			return accepted, err
+			return "", err
 		}
 	}
 }
@@ -191,66 +197,4 @@ func (f *Files) await(ctx context.Context, at Position) (Position, error) {
 			return at, nil
 		}
 	}
-}
-
-// hourFile is YYYYMMDD/H by day and hour.
-type hourFile struct{ day, hour int }
-
-func (h hourFile) compare(o hourFile) int {
-	return cmp.Or(cmp.Compare(h.day, o.day), cmp.Compare(h.hour, o.hour))
-}
-
-func (h hourFile) String() string { return fmt.Sprintf("%08d/%d", h.day, h.hour) }
-
-// after is the first file after the one named, "" if there is none yet. What is
-// no day's folder or hour's file is ignored.
-func (f *Files) after(name string) (string, error) {
-	last := hourFile{-1, -1}
-	if name != "" {
-		if _, err := fmt.Sscanf(name, "%d/%d", &last.day, &last.hour); err != nil {
-			return "", fmt.Errorf("%q is no file of an hour", name)
-		}
-	}
-	days, err := numbers(f.Dir, 8)
-	if err != nil {
-		return "", err
-	}
-	for _, day := range days {
-		if day < last.day {
-			continue
-		}
-		hours, err := numbers(filepath.Join(f.Dir, fmt.Sprintf("%08d", day)), 2)
-		if err != nil {
-			return "", err
-		}
-		for _, hour := range hours {
-			if h := (hourFile{day, hour}); h.compare(last) > 0 {
-				return h.String(), nil
-			}
-		}
-	}
-	return "", nil
-}
-
-// numbers are the entries of a folder that are numbers of at most so many
-// digits, ascending. A folder that is not there has none.
-func numbers(dir string, digits int) ([]int, error) {
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("list the node's files: %w", err)
-	}
-	var ns []int
-	for _, e := range entries {
-		name := e.Name()
-		n, err := strconv.Atoi(name)
-		if err != nil || n < 0 || len(name) > digits || digits == 8 && len(name) != 8 || strconv.Itoa(n) != name {
-			continue
-		}
-		ns = append(ns, n)
-	}
-	slices.Sort(ns)
-	return ns, nil
 }

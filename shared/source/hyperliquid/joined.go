@@ -156,14 +156,11 @@ func (j *JoinedBooks) follow(ctx context.Context, g market.Grouping, take func(J
 // connection follows the books of a grouping until the connection is lost or
 // nobody wants one. It owns three goroutines and ends after them.
 func (j *JoinedBooks) connection(ctx context.Context, g market.Grouping, take func(JoinedBook, *market.Book)) error {
-	dialCtx, cancel := context.WithTimeout(ctx, infoTimeout)
-	conn, _, err := websocket.Dial(dialCtx, socketURL(j.url), nil) //nolint:bodyclose // there is none to close, says Dial
-	cancel()
+	conn, err := dial(ctx, j.url)
 	if err != nil {
-		return fmt.Errorf("connect: %w", err)
+		return err
 	}
 	defer conn.CloseNow()
-	conn.SetReadLimit(maxFrame)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return j.subscribe(ctx, conn, g) })
 	group.Go(func() error { return heartbeat(ctx, conn, pingEvery) })
@@ -226,16 +223,11 @@ func (j *JoinedBooks) subscribe(ctx context.Context, conn *websocket.Conn, g mar
 
 func (j *JoinedBooks) read(ctx context.Context, conn *websocket.Conn, g market.Grouping, take func(JoinedBook, *market.Book)) error {
 	for {
-		readCtx, cancel := context.WithTimeout(ctx, silentFor)
-		_, frame, err := conn.Read(readCtx)
-		cancel()
+		frame, err := receive(ctx, conn)
 		if err != nil {
-			return fmt.Errorf("read: %w", err)
+			return err
 		}
-		var push struct {
-			Channel string          `json:"channel"`
-			Data    json.RawMessage `json:"data"`
-		}
+		var push push
 		if err := json.Unmarshal(frame, &push); err != nil || push.Channel == "error" {
 			j.log.Warn("skipped a frame of joined books", "frame", excerpt(string(frame)))
 			continue

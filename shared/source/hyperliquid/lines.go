@@ -88,6 +88,9 @@ func (l *lines) more() error {
 	return err
 }
 
+// seen is how far the file has been read, complete lines or not.
+func (l *lines) seen() int64 { return l.offset + int64(len(l.buf)-l.from) }
+
 // rest takes what stands after the last line break.
 func (l *lines) rest() []byte {
 	line := l.buf[l.from:]

@@ -7,10 +7,8 @@ import (
 	"hash/crc32"
 	"io"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"quotary/shared/market"
@@ -91,42 +89,6 @@ func (f *Files) resume(at Position) (Position, error) {
 func (f *Files) resumeAt(at Position, name string, offset int64) Position {
 	f.Log.Warn("this is not the file that was read before: resuming by its time", "file", at.File, "from", name, "offset", offset)
 	return Position{File: name, Offset: offset, Time: at.Time}
-}
-
-func (f *Files) has(name string) bool {
-	_, err := os.Stat(filepath.Join(f.Dir, filepath.FromSlash(name)))
-	return err == nil
-}
-
-// before is the last file before the one named, "" if there is none.
-func (f *Files) before(name string) (string, error) {
-	var limit hourFile
-	if _, err := fmt.Sscanf(name, "%d/%d", &limit.day, &limit.hour); err != nil {
-		return "", fmt.Errorf("%q is no file of an hour", name)
-	}
-	return f.lastBefore(limit)
-}
-
-// last is the last file of all, "" if there is none.
-func (f *Files) last() (string, error) { return f.lastBefore(hourFile{day: math.MaxInt}) }
-
-func (f *Files) lastBefore(limit hourFile) (string, error) {
-	days, err := numbers(f.Dir, 8)
-	if err != nil {
-		return "", err
-	}
-	for _, day := range slices.Backward(days) {
-		hours, err := numbers(filepath.Join(f.Dir, fmt.Sprintf("%08d", day)), 2)
-		if err != nil {
-			return "", err
-		}
-		for _, hour := range slices.Backward(hours) {
-			if h := (hourFile{day, hour}); h.compare(limit) < 0 {
-				return h.String(), nil
-			}
-		}
-	}
-	return "", nil
 }
 
 // searchMost is how many bytes too many a search may find.
