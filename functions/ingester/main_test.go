@@ -140,7 +140,7 @@ func fillsOf(t testing.TB, text string) (fills []market.Fill) {
 func TestAKilledIngesterLosesAndDoublesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	path, fills := record(t, testenv.Amount(2400, 100_000))
+	path, fills := record(t, testenv.Amount(2400, 50_000))
 	replay := w.command("replay", path)
 	var out bytes.Buffer
 	replay.Stdout, replay.Stderr = &out, &out
