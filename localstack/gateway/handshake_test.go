@@ -120,6 +120,27 @@ func TestTheFunctionChoosesTheSubprotocol(t *testing.T) {
 	}
 }
 
+func TestAHandshakeByACustomDomainIsAccepted(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(c *gateway.Config, _ map[string]lambdahost.Function) {
+		c.Domains = []gateway.Domain{{Name: "api.example.com", BasePath: "/v1"}}
+	})
+	address := "ws://" + s.addr + "/v1/ws"
+	conn, _, err := websocket.Dial(t.Context(), address, &websocket.DialOptions{HTTPClient: s.client, Host: "api.example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.CloseNow()
+	writeText(t, conn, "echo hello")
+	expect(t, conn, "hello")
+	if conn, resp, err := websocket.Dial(t.Context(), address, &websocket.DialOptions{HTTPClient: s.client}); err == nil {
+		conn.CloseNow()
+		t.Error("a base path is accepted on the stage's own address")
+	} else if resp == nil || resp.StatusCode != http.StatusNotFound {
+		t.Errorf("a base path on the stage's own address: %v", err)
+	}
+}
+
 func TestAClientThatLeavesDuringTheHandshakeIsReportedAsDisconnected(t *testing.T) {
 	t.Parallel()
 	s := start(t)
