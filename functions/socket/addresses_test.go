@@ -29,7 +29,7 @@ func message(kind string, addresses ...string) string {
 
 // followed returns the addresses that an ingester finds.
 func (w *world) followed(id string) (all []string) {
-	for _, e := range w.told() {
+	for _, e := range w.events() {
 		if added, ok := e.(connections.AddressesAdded); ok && added.Connection == id {
 			all = append(all, added.Addresses...)
 		}
@@ -72,7 +72,7 @@ func TestAStatIsLeftToTheIngester(t *testing.T) {
 		p.says(`{"type":"stat"}`, "")
 		p.says(`{"type":"stat"}`, "")
 		asked := 0
-		for _, e := range w.told() {
+		for _, e := range w.events() {
 			if s, ok := e.(connections.StatAsked); ok && s.Connection == p.id {
 				asked++
 			}

@@ -150,7 +150,7 @@ func TestAWalletChannelFollowsOneAccountPerConnection(t *testing.T) {
 			q := w.connect(w.SubKey, channel.FeedChannels)
 			q.says(subscribeTo(other), echo("subscribe", other))
 			followed := map[string]string{}
-			for _, e := range w.told() {
+			for _, e := range w.events() {
 				if s, ok := e.(connections.Subscribed); ok {
 					followed[s.Connection] = s.User
 				}

@@ -240,8 +240,8 @@ func (w *world) used(key apitest.Key) connections.Usage {
 	return u
 }
 
-// told returns what an ingester that starts now is told.
-func (w *world) told() (told []connections.Event) {
+// events returns what an ingester that starts now receives.
+func (w *world) events() (events []connections.Event) {
 	w.t.Helper()
 	options := w.DB.Options()
 	endpoint := storetest.Endpoint(w.t)
@@ -253,9 +253,9 @@ func (w *world) told() (told []connections.Event) {
 			w.t.Fatal(err)
 		}
 		if _, ok := e.(connections.Live); ok {
-			return told
+			return events
 		}
-		told = append(told, e)
+		events = append(events, e)
 	}
-	return told
+	return events
 }

@@ -1,11 +1,11 @@
 // The socket function serves the routes of the four WebSocket feeds: $connect,
 // $disconnect and $default. It keeps who is connected and what they follow in
-// the connections table, from where the ingester learns it and pushes the data.
+// the connections table, which the ingester follows to push the data.
 //
 // $default is a two-way route: what the function returns goes to the client. That
 // is the answer to a heartbeat; other replies go into the table, too, from where
 // the ingester sends them in their order, each before the data that it announces.
-// A client learns of a mistake by an error object, and its connection lives on.
+// A mistake is answered with an error object, and its connection lives on.
 package main
 
 import (

@@ -2,13 +2,11 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
-	"strconv"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -29,14 +27,14 @@ type socket struct {
 	clock      func() time.Time
 }
 
-// feedVariable is the stage variable that tells which feed an API serves.
+// feedVariable is the stage variable that names the feed which an API serves.
 const feedVariable = "feed"
 
 // answer is what an event came to.
 type answer struct {
 	status int
 	body   []byte
-	fault  error // for the log; the client learns nothing of it
+	fault  error // for the log, not for the client
 }
 
 // Invoke answers one event. Its error is always nil: faults become answers.
@@ -137,17 +135,7 @@ func dexOf(event *events.APIGatewayWebsocketProxyRequest, feed channel.FeedEntry
 
 // refuse answers a handshake, with the error body of the REST endpoints.
 func refuse(event *events.APIGatewayWebsocketProxyRequest, status int, message string) answer {
-	body, err := json.Marshal(struct {
-		Success   bool   `json:"success"`
-		Code      string `json:"code"`
-		ErrorCode int    `json:"errorCode"`
-		Status    int    `json:"status"`
-		Error     string `json:"error"`
-		Msg       string `json:"msg"`
-		Message   string `json:"message"`
-		RequestID string `json:"request_id"`
-	}{false, strconv.Itoa(status), status, status, message, message, message, event.RequestContext.RequestID})
-	return answer{status: status, body: body, fault: err}
+	return answer{status: status, body: object(catalog.NewErrorBody(status, message, event.RequestContext.RequestID))}
 }
 
 // record writes the one log line of an event: nothing that a client wrote.

@@ -16,7 +16,7 @@ func TestUserFillsStartWithStoredAndRecentFillsEachOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	f, _ := w.run()
-	w.settled(f)
+	w.caughtUp(f)
 	now := time.Now()
 	stored := []market.Fill{fill(1, now.Add(-time.Hour), "BTC"), fill(2, now, "BTC")}
 	if err := filldata.Put(t.Context(), f.Log, stored...); err != nil {
@@ -38,7 +38,7 @@ func TestAnAddressFeedTellsOfItsAddressesOnly(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	f, _ := w.run()
-	w.settled(f)
+	w.caughtUp(f)
 	w.connect("fills", channel.FeedFills)
 	w.connect("orders", channel.FeedFilledOrders)
 	for _, id := range []string{"fills", "orders"} {
@@ -88,7 +88,7 @@ func TestAnAccountIsPolledWhileSomebodyFollowsIt(t *testing.T) {
 	began := time.Now()
 	w.set(began)
 	f, _ := w.run()
-	w.settled(f)
+	w.caughtUp(f)
 	w.connect("one", channel.FeedChannels)
 	w.connect("two", channel.FeedClearinghouseState)
 	w.subscribe("one", channel.Subscription{Type: channel.AccountState, User: alice})

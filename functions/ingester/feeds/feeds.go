@@ -33,7 +33,7 @@ type Gateway interface {
 	Probe(ctx context.Context, c hub.Conn) error
 }
 
-// Keys tells whether sub-keys may be used, each given with its distributor; those
+// Keys says whether sub-keys may be used, each given with its distributor; those
 // that do not exist are absent. A [*keys.Store] does.
 type Keys interface {
 	Statuses(ctx context.Context, distributorOf map[string]string) (map[string]keys.Status, error)

@@ -195,8 +195,8 @@ func (w *world) sent(id string, n int) []string {
 	return w.frames(id)
 }
 
-// settled waits until the connections that are there are known.
-func (w *world) settled(f *Feeds) {
+// caughtUp waits until the connections that are there are known.
+func (w *world) caughtUp(f *Feeds) {
 	w.t.Helper()
 	w.eventually("the table is read", f.caughtUp.Load)
 }

@@ -17,7 +17,7 @@ func TestRepliesAndFramesComeInTheOrderOfTheMessages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	f, stop := w.run()
-	w.settled(f)
+	w.caughtUp(f)
 	w.connect("one", channel.FeedChannels)
 	w.eventually("it is known", func() bool { _, ok := f.hub.Stats("one"); return ok })
 	const rounds = 20
@@ -80,7 +80,7 @@ func (w *world) answer(id, text string) {
 }
 
 // left are the replies that stand in the table: what feeds that start now would
-// be told.
+// be sent.
 func (w *world) left(id string) (replies []string) {
 	w.t.Helper()
 	for e, err := range connections.NewFollower(w.table, w.db, w.streams).Follow(w.t.Context()) {

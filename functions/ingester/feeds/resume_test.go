@@ -13,7 +13,7 @@ import (
 	"quotary/shared/source/hyperliquid"
 )
 
-// tids are the trade ids that a client of /ws/fills was told, in order.
+// tids are the trade ids that a client of /ws/fills was sent, in order.
 func (w *world) tids(id string) (tids []int64) {
 	w.t.Helper()
 	for _, frame := range w.frames(id) {
@@ -32,7 +32,7 @@ func (w *world) tids(id string) (tids []int64) {
 }
 
 // What a source repeats when another process takes over goes to who follows the
-// account, from where the one before stopped: nothing is lost for being told before
+// account, from where the one before stopped: nothing is lost for being published before
 // it is known who is there.
 func TestTheFeedsOfAddressesGoOnWhereTheRunBeforeStopped(t *testing.T) {
 	t.Parallel()
@@ -50,28 +50,28 @@ func TestTheFeedsOfAddressesGoOnWhereTheRunBeforeStopped(t *testing.T) {
 		}
 	}
 	f, stop := w.run()
-	w.settled(f)
+	w.caughtUp(f)
 	w.connect("one", channel.FeedFills)
 	if err := w.table.AddAddresses(t.Context(), "one", []string{alice}, connections.Limits{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	w.eventually("it follows", func() bool { return f.hub.Watched(string(channel.FeedFills) + " " + alice) })
 	show(f, 1, 2, 3)
-	w.eventually("three are told", func() bool { return len(w.tids("one")) == 3 })
+	w.eventually("three are sent", func() bool { return len(w.tids("one")) == 3 })
 	w.eventually("that is noted", func() bool { return noted(t, f) == began.Add(3*time.Millisecond).UnixMilli() })
 	stop()
 	for run := range 3 {
 		g, end := w.run()
 		show(g, 1, 2, 3, 4+int64(run)) // at once, before anybody is known
-		w.eventually("the new one is told", func() bool { return slices.Contains(w.tids("one"), 4+int64(run)) })
+		w.eventually("the new one is sent", func() bool { return slices.Contains(w.tids("one"), 4+int64(run)) })
 		if run < 2 {
 			w.eventually("that is noted", func() bool { return noted(t, g) == began.Add(time.Duration(4+run)*time.Millisecond).UnixMilli() })
 		}
 		end()
 	}
-	// 3 is told again: of the events of the moment that was noted others may be left.
+	// 3 is sent again: of the events of the moment that was noted others may be left.
 	if got := w.tids("one"); !slices.Equal(got, []int64{1, 2, 3, 3, 4, 5, 6}) {
-		t.Errorf("told %v", got)
+		t.Errorf("sent %v", got)
 	}
 }
 

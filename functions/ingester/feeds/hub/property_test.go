@@ -43,8 +43,8 @@ func (m *model) publish(name string) {
 	m.hub.Publish(name, fmt.Appendf(nil, "%s %s %d", name, what, m.newest[name]), kind)
 }
 
-// heard is what a client concluded from the frames of one topic.
-type heard struct {
+// received is what a client concluded from the frames of one topic.
+type received struct {
 	announced bool // the reply came, the snapshot did not
 	started   bool // the snapshot came
 	last      int
@@ -54,8 +54,8 @@ type heard struct {
 // readStory follows the frames of a connection and fails at the first that must not
 // come then. Where the sink loses track of what it delivered, states may come
 // twice and replies may be missing.
-func readStory(t *rapid.T, id string, frames []string, lossy bool) map[string]*heard {
-	topics := map[string]*heard{}
+func readStory(t *rapid.T, id string, frames []string, lossy bool) map[string]*received {
+	topics := map[string]*received{}
 	for i, frame := range frames {
 		var name, what string
 		var n int
@@ -64,7 +64,7 @@ func readStory(t *rapid.T, id string, frames []string, lossy bool) map[string]*h
 		}
 		h := topics[name]
 		if h == nil {
-			h = &heard{}
+			h = &received{}
 			topics[name] = h
 		}
 		bad := ""
@@ -215,11 +215,11 @@ func story(t *rapid.T, errs []error) {
 		if id == "" {
 			continue
 		}
-		received := readStory(t, id, sink.frames(id), lossy)
+		topics := readStory(t, id, sink.frames(id), lossy)
 		stats, _ := h.Stats(id)
 		gaps := 0
 		for name := range h.conn(id).subs {
-			heard := received[name]
+			heard := topics[name]
 			if heard == nil {
 				t.Fatalf("%s is subscribed to %s and was sent nothing", id, name)
 			}
