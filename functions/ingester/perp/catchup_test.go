@@ -1,0 +1,127 @@
+package perp
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quotary/functions/ingester/engine"
+	"quotary/internal/testenv"
+	"quotary/shared/data/openinterest"
+	"quotary/shared/data/positions"
+	"quotary/shared/data/tickers"
+	"quotary/shared/market"
+	"quotary/shared/source"
+)
+
+// replayed is a source of fills, a few a delivery; its position is how many were
+// taken.
+func replayed(list []market.Fill) engine.Source[*Batch] {
+	return engine.Source[*Batch]{Name: "recording", Stats: new(source.Stats), Follow: func(ctx context.Context, from engine.Position, sink engine.Sink[*Batch]) error {
+		at := 0
+		if from != nil {
+			if err := json.Unmarshal(from, &at); err != nil {
+				return err
+			}
+		}
+		for at < len(list) {
+			n := min(16, len(list)-at)
+			if err := sink(ctx, engine.Delivery[*Batch]{Batch: &Batch{Events: market.Events{Fills: slices.Clone(list[at : at+n])}}, Position: mustJSON(at + n)}); err != nil {
+				return err
+			}
+			at += n
+		}
+		<-ctx.Done()
+		return context.Cause(ctx)
+	}}
+}
+
+// TestProjectionsThatAreAddedLaterEndAsIfTheyHadAlwaysBeenThere: the domain stores
+// fills without any projection that is folded from them; then all are listed, are
+// killed while they catch up, and go on.
+func TestProjectionsThatAreAddedLaterEndAsIfTheyHadAlwaysBeenThere(t *testing.T) {
+	t.Parallel()
+	list := readFills(t, recording)
+	late, clean := newStores(t), newStores(t)
+	until := func(p *engine.Pipeline[*Batch], what string, holds func() bool) {
+		t.Helper()
+		stop := run(t, p)
+		testenv.Until(t, what, holds)
+		if err := stop(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	half := newPipeline(late, replayed(list[:len(list)/2]))
+	half.Projections = slices.DeleteFunc(half.Projections, func(p Projection) bool { return len(p.Folds()) > 0 })
+	until(half, "half of the fills are stored", func() bool { return half.Stats.Events.Load() == int64(len(list)/2) })
+
+	killed := newPipeline(late, replayed(list))
+	killed.StopWithin = time.Nanosecond
+	ctx, kill := context.WithCancel(t.Context())
+	killed.Applied = func(*Batch) { kill() }
+	if err := killed.Run(ctx); err == nil {
+		t.Error("it was not killed")
+	}
+	all := newPipeline(late, replayed(list))
+	until(all, "all have caught up", func() bool {
+		body, err := late.Series.Checkpoint(t.Context(), engine.Checkpoint(Name, "recording", ""))
+		return err == nil && string(body) == string(mustJSON(len(list))) && all.Stats.CatchingUp.Load() == 0
+	})
+	whole := newPipeline(clean, replayed(list))
+	until(whole, "all fills are stored", func() bool { return whole.Stats.Events.Load() == int64(len(list)) })
+
+	if diff := cmp.Diff(contents(t, clean, list), contents(t, late, list)); diff != "" {
+		t.Errorf("rows (-always +late):\n%s", diff)
+	}
+	for _, name := range []string{tickers.Name, openinterest.Name, positions.Name} {
+		if diff := cmp.Diff(viewOf(t, clean, name), viewOf(t, late, name)); diff != "" {
+			t.Errorf("view %s (-always +late):\n%s", name, diff)
+		}
+	}
+}
+
+// viewOf is a view without the time at which it was made.
+func viewOf(t *testing.T, s engine.Stores, name string) map[string]json.RawMessage {
+	t.Helper()
+	body, _, _, err := s.Views.Fetch(t.Context(), name, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(body, &members); err != nil {
+		t.Fatal(err)
+	}
+	delete(members, "time")
+	return members
+}
+
+// TestStoredFillsCountHoweverOldTheyAre: a late fill of an account that nobody
+// knows is left out, as its later ones may be forgotten; one of the log is not.
+func TestStoredFillsCountHoweverOldTheyAre(t *testing.T) {
+	t.Parallel()
+	old, fresh := held(1, "BTC", noon.Add(-30*24*time.Hour), "99.0", "2.0", market.Buy), held(2, "BTC", noon, "99.0", "2.0", market.Sell)
+	fold := func(batches ...*Batch) string {
+		t.Helper()
+		p := newOpenInterest()
+		for _, b := range batches {
+			if err := p.Apply(b, nil, noon); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return string(positions.Encode(p.positions))
+	}
+	of := func(stored bool, list ...market.Fill) *Batch {
+		return &Batch{Events: market.Events{Fills: list}, Stored: stored}
+	}
+	always := fold(of(false, old, fresh))
+	if late := fold(of(false, fresh), of(true, old, fresh)); late != always {
+		t.Errorf("caught up it is %s, want %s", late, always)
+	}
+	if late := fold(of(false, fresh), of(false, old)); late == always {
+		t.Error("a late fill of a source counts as one of the log")
+	}
+}
