@@ -17,25 +17,25 @@ import (
 	"quotary/shared/usage"
 )
 
-// bed is the function on a real engine, where one distributor with one sub-key
+// world is the function on a real engine, where one distributor with one sub-key
 // exists.
-type bed struct {
+type world struct {
 	*apitest.World
 	t    testing.TB
 	o    *operator
 	logs *bytes.Buffer
 }
 
-func newBed(t testing.TB) *bed {
+func newWorld(t testing.TB) *world {
 	t.Helper()
 	w := apitest.New(t, catalog.FunctionAdmin)
-	b := &bed{World: w, t: t, logs: new(bytes.Buffer)}
+	b := &world{World: w, t: t, logs: new(bytes.Buffer)}
 	b.o = &operator{keys: w.Keys, usage: w.Counters, now: w.Now, log: slog.New(slog.NewJSONHandler(b.logs, nil))}
 	return b
 }
 
 // invoke returns the answer to an event as its caller gets it.
-func (b *bed) invoke(event string) []byte {
+func (b *world) invoke(event string) []byte {
 	b.t.Helper()
 	out, err := b.o.invoke(b.t.Context(), json.RawMessage(event))
 	if err != nil {
@@ -49,7 +49,7 @@ func (b *bed) invoke(event string) []byte {
 }
 
 // ok invokes and requires success.
-func (b *bed) ok(event string) (answer map[string]any, text []byte) {
+func (b *world) ok(event string) (answer map[string]any, text []byte) {
 	b.t.Helper()
 	text = b.invoke(event)
 	if err := json.Unmarshal(text, &answer); err != nil {
@@ -62,7 +62,7 @@ func (b *bed) ok(event string) (answer map[string]any, text []byte) {
 }
 
 // wantFailure requires an answer of the type whose sentence holds all parts.
-func (b *bed) wantFailure(event, kind string, parts ...string) {
+func (b *world) wantFailure(event, kind string, parts ...string) {
 	b.t.Helper()
 	text := b.invoke(event)
 	var f failure
@@ -88,7 +88,7 @@ const acme = `"name":"Beta","level":"gold","max_sub_keys":3,"max_total_quota":50
 
 func TestEveryActionAnswersInItsShape(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newWorld(t)
 	b.Move(time.Second)
 	created, text := b.ok(`{"action":"create_invite",` + acme + `,"ws_conn_limit":"4","ws_sub_limit":40,"grants":["futures:FUNDING_RATE_HISTORY"],"expires_in":3600}`)
 	token, id := created["token"].(string), created["id"].(string)
@@ -145,7 +145,7 @@ func TestEveryActionAnswersInItsShape(t *testing.T) {
 
 func TestATokenIsShownOnce(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newWorld(t)
 	created, _ := b.ok(`{"action":"create_invite",` + acme + `}`)
 	for _, event := range []string{`{"action":"list_invites"}`, `{"action":"list_distributors"}`, `{"action":"revoke_invite","id":"` + created["id"].(string) + `"}`} {
 		if _, text := b.ok(event); strings.Contains(string(text), created["token"].(string)) {
@@ -170,7 +170,7 @@ func TestATokenIsShownOnce(t *testing.T) {
 
 func TestInvitesAreListedByStatus(t *testing.T) {
 	t.Parallel()
-	b := newBed(t) // its distributor used one
+	b := newWorld(t) // its distributor used one
 	b.ok(`{"action":"create_invite",` + acme + `}`)
 	b.ok(`{"action":"create_invite",` + acme + `,"expires_in":5}`)
 	revoked, _ := b.ok(`{"action":"create_invite",` + acme + `}`)
@@ -189,7 +189,7 @@ func TestInvitesAreListedByStatus(t *testing.T) {
 
 func TestADisabledDistributorIsSeenByTheGateAtOnce(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newWorld(t)
 	for action, disabled := range map[string]bool{"disable_distributor": true, "enable_distributor": false} {
 		b.ok(`{"action":"` + action + `","access_key":"` + b.Primary.AccessKey + `"}`)
 		for _, accessKey := range []string{b.Primary.AccessKey, b.SubKey.AccessKey} {
@@ -203,7 +203,7 @@ func TestADisabledDistributorIsSeenByTheGateAtOnce(t *testing.T) {
 
 func TestGrantsAreReplaced(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newWorld(t)
 	for list, want := range map[string][2]bool{
 		`[]`:                               {false, false},
 		`["futures:FUNDING_RATE_HISTORY"]`: {true, false},
@@ -220,7 +220,7 @@ func TestGrantsAreReplaced(t *testing.T) {
 
 func TestAnEventThatCannotBeCarriedOutSaysWhy(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newWorld(t)
 	d := `"access_key":"` + b.Primary.AccessKey + `"`
 	create := func(more string) string { return `{"action":"create_invite",` + more + `}` }
 	for _, c := range []struct {
@@ -283,7 +283,7 @@ func TestAnEventThatCannotBeCarriedOutSaysWhy(t *testing.T) {
 
 func TestHistoryGoesBackByMonthAndOutlivesASubKey(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newWorld(t)
 	take := func(n int) {
 		for range n {
 			if _, err := b.Counters.Take(t.Context(), b.SubKey.AccessKey, b.Primary.AccessKey, usage.Limits{}); err != nil {
@@ -321,7 +321,7 @@ func TestHistoryGoesBackByMonthAndOutlivesASubKey(t *testing.T) {
 
 func TestAFaultFailsTheInvocation(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newWorld(t)
 	o := *b.o
 	o.keys = keys.New(b.DB, "no-such-table", nil, b.Now)
 	_, err := o.invoke(t.Context(), json.RawMessage(`{"action":"list_invites"}`))

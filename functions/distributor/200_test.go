@@ -14,7 +14,7 @@ import (
 
 func TestEveryEndpointAnswersInItsShape(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newWorld(t)
 	token, _, err := b.Keys.CreateInvite(t.Context(), contract, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func TestEveryEndpointAnswersInItsShape(t *testing.T) {
 
 func TestNoAnswerButThreeShowsASecret(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newWorld(t)
 	k := b.create(object{"metadata": `{}`})
 	state := b.state()
 	for _, hidden := range []string{k.SecretKey, b.key.Secret, "secret"} {
@@ -91,7 +91,7 @@ func TestNoAnswerButThreeShowsASecret(t *testing.T) {
 
 func TestAnUpdateShowsInTheDetail(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newWorld(t)
 	k := b.create(object{"metadata": `[1]`, "expires_in": 60, "monthly_quota": 10})
 	detail := func() catalog.SubKeyDetail {
 		return apitest.Data[catalog.SubKeyDetail](t, b.ok("GET", "/sub-keys/"+k.AccessKey, nil))
@@ -115,7 +115,7 @@ func TestAnUpdateShowsInTheDetail(t *testing.T) {
 
 func TestThePagesOfAListAreWholeAndDisjoint(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newWorld(t)
 	b.key = b.Register(t, withSubKeys(100))
 	var want []string
 	for i := range 45 {
@@ -154,7 +154,7 @@ func TestThePagesOfAListAreWholeAndDisjoint(t *testing.T) {
 
 func TestABatchMayCarryItsSignatureInTheBody(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newWorld(t)
 	k := b.create(object{})
 	p := b.Sign(b.key)
 	a := b.Call(t, apitest.Key{}, "POST", root+"/sub-keys/batch-disable", object{

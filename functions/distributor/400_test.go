@@ -19,7 +19,7 @@ func withSubKeys(n int64) keys.Preset {
 // tests of shared/api; here is what the key store says, and what bodies hold.
 func TestABadRequestNamesItsParameterAndChangesNothing(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newWorld(t)
 	k := b.create(object{"monthly_quota": 1, "metadata": `{"a":1}`})
 	b.ok("PUT", "/levels/gold", object{"permissions": []object{{"resource_type": "perpdex", "actions": []string{"HL_FILLS"}}}})
 	before := b.state()
@@ -88,7 +88,7 @@ func TestABadRequestNamesItsParameterAndChangesNothing(t *testing.T) {
 
 func TestRegistrationWithoutAValidTokenIsRefused(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newWorld(t)
 	token, _, err := b.Keys.CreateInvite(t.Context(), contract, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func TestRegistrationWithoutAValidTokenIsRefused(t *testing.T) {
 
 func TestSubKeysBeyondTheContractAreRefused(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newWorld(t)
 	for range contract.MaxSubKeys {
 		b.create(object{"monthly_quota": 2000})
 	}
@@ -121,7 +121,7 @@ func TestSubKeysBeyondTheContractAreRefused(t *testing.T) {
 
 func TestAQuotaThatCannotDefaultIsRefused(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newWorld(t)
 	b.create(object{})
 	b.call("POST", "/sub-keys", object{"name": "n"}).Refused(t, 400, "monthly_quota")
 	b.create(object{"monthly_quota": 1}) // over-allocation is allowed when asked for

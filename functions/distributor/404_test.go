@@ -7,7 +7,7 @@ import (
 
 func TestSomeoneElsesSubKeyAnswersAsAnUnknownOne(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newWorld(t)
 	b.create(object{})
 	before := b.state()
 	for _, c := range []struct {
@@ -44,7 +44,7 @@ func TestSomeoneElsesSubKeyAnswersAsAnUnknownOne(t *testing.T) {
 
 func TestADeletedSubKeyIsUnknown(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newWorld(t)
 	k := b.create(object{})
 	b.ok("DELETE", "/sub-keys/"+k.AccessKey, nil)
 	b.call("DELETE", "/sub-keys/"+k.AccessKey, nil).Refused(t, 404, "access_key")
@@ -53,7 +53,7 @@ func TestADeletedSubKeyIsUnknown(t *testing.T) {
 
 func TestALevelThatIsNotConfiguredIsUnknown(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newWorld(t)
 	// "all" is a level of another distributor.
 	for _, name := range []string{"all", "none"} {
 		b.call("GET", "/levels/"+name, nil).Refused(t, 404, "level")

@@ -21,7 +21,7 @@ func together(n int, call func() apitest.Answer) []apitest.Answer {
 
 func TestConcurrentRegistrationsWithOneTokenSucceedOnce(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newWorld(t)
 	token, _, err := b.Keys.CreateInvite(t.Context(), contract, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +43,7 @@ func TestConcurrentRegistrationsWithOneTokenSucceedOnce(t *testing.T) {
 
 func TestConcurrentCreationsStopAtMaxSubKeys(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newWorld(t)
 	created := 0
 	for _, a := range together(25, func() apitest.Answer {
 		return b.call("POST", "/sub-keys", object{"name": "n", "monthly_quota": 3})

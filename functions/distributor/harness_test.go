@@ -13,8 +13,8 @@ import (
 
 const root = "/upgrade/v2/distributor"
 
-// bed is the function in front of a real engine, and a distributor to call it.
-type bed struct {
+// world is the function in front of a real engine, and a distributor to call it.
+type world struct {
 	*apitest.World
 	t   testing.TB
 	key apitest.Key // a distributor of an ordinary contract
@@ -22,22 +22,22 @@ type bed struct {
 
 var contract = keys.Preset{Name: "Acme", Level: "gold", MaxSubKeys: 5, MaxTotalQuota: 10_000, WSConnLimit: 5, WSSubLimit: 50}
 
-func newBed(t testing.TB) *bed {
+func newWorld(t testing.TB) *world {
 	t.Helper()
 	w := apitest.Open(t, catalog.Distributor, func(w *apitest.World) {
 		(&management{keys: w.Keys, usage: w.Counters}).serve(w.Family)
 	})
-	return &bed{World: w, t: t, key: w.Register(t, contract)}
+	return &world{World: w, t: t, key: w.Register(t, contract)}
 }
 
 // call calls a management path as the distributor.
-func (b *bed) call(method, path string, body any) apitest.Answer {
+func (b *world) call(method, path string, body any) apitest.Answer {
 	b.t.Helper()
 	return b.Call(b.t, b.key, method, root+path, body)
 }
 
 // ok calls and requires success.
-func (b *bed) ok(method, path string, body any) apitest.Answer {
+func (b *world) ok(method, path string, body any) apitest.Answer {
 	b.t.Helper()
 	a := b.call(method, path, body)
 	if a.Status != http.StatusOK {
@@ -50,7 +50,7 @@ func (b *bed) ok(method, path string, body any) apitest.Answer {
 type object map[string]any
 
 // create creates a sub-key through the endpoint.
-func (b *bed) create(body object) catalog.CreatedSubKey {
+func (b *world) create(body object) catalog.CreatedSubKey {
 	b.t.Helper()
 	if body["name"] == nil {
 		body["name"] = "client"
@@ -59,7 +59,7 @@ func (b *bed) create(body object) catalog.CreatedSubKey {
 }
 
 // request counts so many requests of a sub-key, as admitted data requests do.
-func (b *bed) request(accessKey string, n int) {
+func (b *world) request(accessKey string, n int) {
 	b.t.Helper()
 	for range n {
 		if _, err := b.Counters.Take(b.t.Context(), accessKey, b.key.AccessKey, usage.Limits{PerMonth: 1 << 40, Total: contract.MaxTotalQuota}); err != nil {
@@ -69,7 +69,7 @@ func (b *bed) request(accessKey string, n int) {
 }
 
 // state is everything that the distributor can read of itself.
-func (b *bed) state() string {
+func (b *world) state() string {
 	b.t.Helper()
 	var all strings.Builder
 	for _, path := range []string{"/info", "/quota", "/levels", "/sub-keys?page_size=100", "/sub-keys/stats", "/sub-keys/export"} {

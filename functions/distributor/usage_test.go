@@ -13,7 +13,7 @@ import (
 
 func TestQuotaStatsListAndExportAgreeWithWhatWasCounted(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newWorld(t)
 	first := b.create(object{"monthly_quota": 30})
 	b.Move(time.Millisecond)
 	second := b.create(object{"monthly_quota": 4000})
@@ -41,7 +41,7 @@ func TestQuotaStatsListAndExportAgreeWithWhatWasCounted(t *testing.T) {
 
 // wantUsage checks every place that shows use; the access keys are given in
 // the order of their creation.
-func (b *bed) wantUsage(t *testing.T, quota catalog.QuotaSummary, stats catalog.SubKeyStatistics, accessKeys []string, used []int64) {
+func (b *world) wantUsage(t *testing.T, quota catalog.QuotaSummary, stats catalog.SubKeyStatistics, accessKeys []string, used []int64) {
 	t.Helper()
 	if diff := cmp.Diff(quota, apitest.Data[catalog.QuotaSummary](t, b.ok("GET", "/quota", nil))); diff != "" {
 		t.Errorf("quota (-want +got):\n%s", diff)
@@ -70,7 +70,7 @@ func (b *bed) wantUsage(t *testing.T, quota catalog.QuotaSummary, stats catalog.
 
 func TestWithoutATotalCapNothingRemainsByTheFormula(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newWorld(t)
 	preset := contract
 	preset.MaxTotalQuota = 0
 	b.key = b.Register(t, preset)
@@ -83,7 +83,7 @@ func TestWithoutATotalCapNothingRemainsByTheFormula(t *testing.T) {
 }
 
 // exported reads the export, which has no envelope.
-func (b *bed) exported(t *testing.T) (rows []catalog.ExportRow) {
+func (b *world) exported(t *testing.T) (rows []catalog.ExportRow) {
 	t.Helper()
 	if err := json.Unmarshal(b.ok("GET", "/sub-keys/export", nil).Body, &rows); err != nil {
 		t.Fatal(err)

@@ -18,8 +18,8 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"quotary/infra/stacks"
-	"quotary/shared/metrics"
 	"quotary/shared/catalog"
+	"quotary/shared/metrics"
 )
 
 // Every rule of AwsSolutions holds, or somebody has said in a sentence why not.

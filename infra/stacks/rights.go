@@ -27,7 +27,10 @@ func (b *builder) policy(p catalog.Program, logs awslogs.ILogGroup) awsiam.Polic
 		document.AddStatements(awsiam.NewPolicyStatement(props))
 	}
 	for _, table := range sorted(p.Tables) {
-		allow(title(table), prefixed("dynamodb:", p.Tables[table]), b.tableARNs(table, p.Tables[table]))
+		allow(title(table), prefixed("dynamodb:", p.Tables[table]), []string{b.tableARN(table)})
+		if indexes := b.indexARNs(table); len(indexes) > 0 && slices.Contains(p.Tables[table], "Query") {
+			allow(title(table)+"Indexes", []string{"dynamodb:Query"}, indexes)
+		}
 	}
 	if p.Stream {
 		allow("Stream", []string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:DescribeTable"},
@@ -90,15 +93,11 @@ func (b *builder) wrapping(sid string, actions ...string) awsiam.PolicyStatement
 	})
 }
 
-// tableARNs are the table, and its indexes for those that query.
-func (b *builder) tableARNs(table string, actions []string) []string {
-	arns := []string{b.tableARN(table)}
-	if slices.Contains(actions, "Query") {
-		for _, spec := range schema.Tables("") {
-			for _, index := range spec.Indexes {
-				if spec.Name == table {
-					arns = append(arns, b.tableARN(table)+"/index/"+index.Name)
-				}
+func (b *builder) indexARNs(table string) (arns []string) {
+	for _, spec := range schema.Tables("") {
+		for _, index := range spec.Indexes {
+			if spec.Name == table {
+				arns = append(arns, b.tableARN(table)+"/index/"+index.Name)
 			}
 		}
 	}
