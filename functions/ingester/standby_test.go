@@ -18,7 +18,7 @@ import (
 	"quotary/internal/testenv"
 	filldata "quotary/shared/data/fills"
 	"quotary/shared/market"
-	"quotary/shared/store"
+	"quotary/shared/source/hyperliquid/wire"
 )
 
 // task is one of several ingesters on the same tables.
@@ -284,28 +284,29 @@ func (w *world) awaitRows(fills []market.Fill) {
 	})
 }
 
-// checkRows holds the rows of every address against the fills.
+// checkRows holds the stored fills of every address against those of the node.
 func (w *world) checkRows(fills []market.Fill) {
 	w.t.Helper()
 	want := map[string]map[string]bool{}
-	for _, row := range filldata.AppendRows(nil, fills) {
-		if want[row.Subject] == nil {
-			want[row.Subject] = map[string]bool{}
+	for i := range fills {
+		f := &fills[i]
+		if want[f.Address] == nil {
+			want[f.Address] = map[string]bool{}
 		}
-		want[row.Subject][fmt.Sprint(row.Time.UnixMilli(), row.ID, string(row.Body))] = true
+		want[f.Address][string(wire.AppendFill(nil, f))] = true
 	}
-	for address, told := range want {
+	for address, written := range want {
 		stored := 0
-		for row, err := range w.stores.Log.Rows(w.t.Context(), store.Query{Dataset: filldata.Name, Subject: address}) {
+		for f, err := range filldata.Newest(w.t.Context(), w.stores.Log, address, "", 0) {
 			if err != nil {
 				w.t.Fatal(err)
 			}
-			if stored++; !told[fmt.Sprint(row.Time.UnixMilli(), row.ID, string(row.Body))] {
-				w.t.Errorf("nobody told the row %s", row.Body)
+			if stored++; !written[string(wire.AppendFill(nil, &f))] {
+				w.t.Errorf("no node wrote the fill %+v", f)
 			}
 		}
-		if stored != len(told) {
-			w.t.Errorf("%s has %d rows, want %d", address, stored, len(told))
+		if stored != len(written) {
+			w.t.Errorf("%s has %d fills, want %d", address, stored, len(written))
 		}
 	}
 }

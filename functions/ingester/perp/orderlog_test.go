@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +16,6 @@ import (
 	"quotary/shared/data/orders"
 	"quotary/shared/market"
 	"quotary/shared/source/hyperliquid"
-	"quotary/shared/store"
 )
 
 // orderLines are blocks of a node in each of which an order of one of three
@@ -38,19 +38,17 @@ func orderLines(blocks int) (lines []string) {
 	return lines
 }
 
-// rowsOfOrders are the rows of the three accounts in both datasets.
-func rowsOfOrders(t *testing.T, s engine.Stores) map[string][]store.Row {
+// storedOrders are the statuses of the three accounts, by account.
+func storedOrders(t *testing.T, s engine.Stores) map[string][]market.OrderStatus {
 	t.Helper()
-	all := map[string][]store.Row{}
-	for _, dataset := range []string{orders.OtherName, orders.FilledName} {
-		for n := range 3 {
-			q := store.Query{Dataset: dataset, Subject: fmt.Sprintf("0x%040x", n)}
-			for row, err := range s.Log.Rows(t.Context(), q) {
-				if err != nil {
-					t.Fatal(err)
-				}
-				all[dataset+" "+q.Subject] = append(all[dataset+" "+q.Subject], row)
+	all := map[string][]market.OrderStatus{}
+	for n := range 3 {
+		account := fmt.Sprintf("0x%040x", n)
+		for status, err := range orders.Statuses(t.Context(), s.Log, orders.OfAccount(account, ""), 1000) {
+			if err != nil {
+				t.Fatal(err)
 			}
+			all[account] = append(all[account], status)
 		}
 	}
 	return all
@@ -107,18 +105,19 @@ func TestOrdersAreStoredOnceAcrossCrashes(t *testing.T) {
 	run(torn, len(told.Orders)-39) // only what came after the checkpoint
 	run(clean, len(told.Orders))
 
-	want := rowsOfOrders(t, clean)
-	if n := len(want[orders.FilledName+" "+told.Orders[0].Address]); n == 0 {
+	want := storedOrders(t, clean)
+	filled := func(s market.OrderStatus) bool { return s.Status == market.StatusFilled }
+	if !slices.ContainsFunc(want[told.Orders[0].Address], filled) {
 		t.Fatal("no filled order is stored")
 	}
 	stored := 0
-	for _, rows := range want {
-		stored += len(rows)
+	for _, list := range want {
+		stored += len(list)
 	}
 	if stored != len(told.Orders) {
 		t.Errorf("%d rows of %d statuses", stored, len(told.Orders))
 	}
-	if diff := cmp.Diff(want, rowsOfOrders(t, torn)); diff != "" {
+	if diff := cmp.Diff(want, storedOrders(t, torn)); diff != "" {
 		t.Errorf("the torn run ended otherwise:\n%s", diff)
 	}
 }

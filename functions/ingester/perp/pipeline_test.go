@@ -83,27 +83,31 @@ func contents(t testing.TB, s engine.Stores, list []market.Fill) map[string][]st
 	t.Helper()
 	all := map[string][]string{}
 	for _, f := range list {
-		for name, tiers := range map[string][]market.Interval{klines.Name: market.KlineTiers[:], topfills.Name: market.TopTiers[:]} {
-			for _, i := range tiers {
-				key := store.SeriesKey{Name: name, Key: f.Coin, Interval: i.String()}
-				if all[key.String()] != nil {
-					continue
-				}
-				points, err := s.Series.Range(t.Context(), key, time.Time{}, time.Time{}, 0, false)
-				if err != nil {
-					t.Fatal(err)
-				}
-				for _, p := range points {
-					all[key.String()] = append(all[key.String()], fmt.Sprint(p.Time.UnixMilli(), string(p.Body)))
-				}
+		var keys []store.SeriesKey
+		for _, i := range market.KlineTiers {
+			keys = append(keys, klines.Key(f.Coin, i))
+		}
+		for _, i := range market.TopTiers {
+			keys = append(keys, topfills.Key(f.Coin, i))
+		}
+		for _, key := range keys {
+			if all[key.String()] != nil {
+				continue
+			}
+			points, err := s.Series.Range(t.Context(), key, time.Time{}, time.Time{}, 0, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range points {
+				all[key.String()] = append(all[key.String()], fmt.Sprint(p.Time.UnixMilli(), string(p.Body)))
 			}
 		}
 		if all[f.Address] == nil {
-			for row, err := range s.Log.Rows(t.Context(), store.Query{Dataset: fills.Name, Subject: f.Address}) {
+			for stored, err := range fills.Newest(t.Context(), s.Log, f.Address, "", 0) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				all[f.Address] = append(all[f.Address], string(row.Body))
+				all[f.Address] = append(all[f.Address], string(wire.AppendFill(nil, &stored)))
 			}
 		}
 	}
