@@ -24,20 +24,22 @@ import (
 
 // settings are read from the environment; the AWS SDK reads its own AWS_*.
 type settings struct {
-	domains []string      // that this process runs
-	prefix  string        // of the tables
-	bucket  string        // of the views
-	nodeDir string        // "" follows no node
-	url     string        // of the public API, "" follows none
-	spool   string        // "" takes no replays
-	address string        // of the health listener
-	behind  time.Duration // by so much, a node is not up to date
-	orders  string        // which order statuses to keep: ordersFilled or ordersAll
-	feeds   bool          // whether to drive the WebSocket feeds, where their table exists
-	idle    time.Duration
-	metrics string // name under which metrics are written, "" writes none
-	silence time.Duration
-	name    string // of this process in the lease, "" for one that no other process has
+	prefix  string   // QUOTARY_TABLE_PREFIX, of the tables
+	bucket  string   // QUOTARY_VIEWS_BUCKET, of views and quarantined rows
+	domains []string // QUOTARY_DOMAINS, which this process runs: a list separated by commas; all of them if not set
+	address string   // QUOTARY_INGESTER_ADDR, of the health listener
+	name    string   // QUOTARY_INGESTER_NAME, of this process in the leases; "" for one that no other process has
+	metrics string   // QUOTARY_METRICS, the deployment under which metrics are written; "" writes none
+
+	// Of the domain perp.
+	nodeDir string        // QUOTARY_NODE_DIR, the data folder of a node; "" follows none
+	behind  time.Duration // QUOTARY_NODE_BEHIND: by so much, a node is not up to date
+	orders  string        // QUOTARY_ORDERS, which statuses of orders to keep: ordersFilled or ordersAll
+	url     string        // QUOTARY_HYPERLIQUID_URL, the public API; "" follows none
+	spool   string        // QUOTARY_SPOOL_DIR, where files to replay appear; "" takes none
+	feeds   bool          // QUOTARY_FEEDS: whether to drive the WebSocket feeds, where their table exists
+	idle    time.Duration // QUOTARY_FEED_IDLE, after which a silent client is disconnected
+	silence time.Duration // QUOTARY_FEED_SILENCE, after which a book is sent again as stale
 }
 
 func readSettings() (settings, error) {
@@ -55,7 +57,7 @@ func readSettings() (settings, error) {
 		metrics: env.Optional("QUOTARY_METRICS", ""),
 		name:    env.Optional("QUOTARY_INGESTER_NAME", ""),
 		idle:    env.Duration("QUOTARY_FEED_IDLE", connections.Idle, "after what time without a message a WebSocket client is disconnected"),
-		behind:  env.Duration("QUOTARY_NODE_BEHIND", nodeBehind, "how old what its node tells may be before this process gives way to one whose node is up to date"),
+		behind:  env.Duration("QUOTARY_NODE_BEHIND", nodeBehind, "how old the newest event of its node may be before this process gives way to one whose node is up to date"),
 		silence: env.Duration("QUOTARY_FEED_SILENCE", feeds.Silence, "after what time without a new book the last one is sent again as stale"),
 	}
 	for _, name := range s.domains {

@@ -30,7 +30,7 @@ const (
 	Milliseconds Unit = "Milliseconds"
 )
 
-// Label tells metrics of one name apart.
+// Label distinguishes metrics of one name.
 type Label struct{ Name, Value string }
 
 // Metric is one figure.

@@ -35,7 +35,7 @@ const (
 const (
 	Source = "Source"
 
-	Silence              = "Silence" // ms since the source last told anything
+	Silence              = "Silence" // ms since the source last emitted anything
 	Reconnects           = "Reconnects"
 	Malformed            = "Malformed"
 	SubscriptionsRefused = "SubscriptionsRefused" // for which the venue left no room

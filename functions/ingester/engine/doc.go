@@ -14,7 +14,7 @@
 // A projection that is added to a domain that has run before is caught up: it gets
 // every live batch at once, and beside them the stored rows of the logs that it is
 // folded from, page by page. Its progress is saved behind the rows that come of a
-// page. At the end of the logs it has joined, and nothing tells it from the others.
+// page. At the end of the logs it has joined, and is like the others.
 //
 // # What goes wrong
 //
@@ -26,7 +26,7 @@
 //
 // A [Runner] does the work of a [Domain] whenever this process holds the domain's
 // lease, and begins it anew when it fails. Domains share nothing: trouble in one
-// does not hold up another. [Health] and [Report] tell how each fares.
+// does not hold up another. [Health] and [Report] say how each fares.
 //
 // # Adding a domain
 //

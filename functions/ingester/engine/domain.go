@@ -67,7 +67,7 @@ type Figure struct {
 	Name  string
 	Unit  metrics.Unit
 	Value int64
-	Grows bool // it counts since the start: metrics tell by how much it has grown
+	Grows bool // it counts since the start: metrics report by how much it has grown
 }
 
 // Status may be asked for at any time.

@@ -58,13 +58,13 @@ type Fold[B any] struct {
 // Changes is what must be written, in the order of its fields.
 type Changes struct {
 	// Coarse rows are written before Fine ones: where coarse rows are closed from
-	// memory only, it is the finer ones that tell after a crash which of them were
+	// memory only, the finer ones show after a crash which of them were
 	// written.
 	Coarse []store.SeriesRow
 	Fine   []store.SeriesRow
 	Views  []View
 
-	// Held tells that something applied is in memory only: the checkpoints of the
+	// Held reports that something applied is in memory only: the checkpoints of the
 	// sources must not move yet.
 	Held bool
 }

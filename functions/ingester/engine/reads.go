@@ -49,9 +49,6 @@ func (r *Reads) first(key any) bool {
 // Row is a row that was asked for, nil where there is none.
 func (r *Reads) Row(at store.SeriesAt) *store.Point { return r.rows[at] }
 
-// None tells that there is no row at all: nothing was asked for that exists.
-func (r *Reads) None() bool { return len(r.rows) == 0 }
-
 // Wanted returns what was asked for and is not read yet.
 func (r *Reads) Wanted() (latest []store.SeriesKey, rows []store.SeriesAt) {
 	return r.wantLatest, r.wantRows

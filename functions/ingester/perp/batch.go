@@ -6,11 +6,11 @@ import "quotary/shared/market"
 type Batch struct {
 	market.Events
 
-	// Stored tells that the events were read from the logs: they are of any age, and
+	// Stored reports that the events were read from the logs: they are of any age, and
 	// of every account each fill is there.
 	Stored bool
 
-	trades []market.Trade // behind the fills, and those told as such; nil until asked for
+	trades []market.Trade // behind the fills, and those of sources without fills; nil until asked for
 }
 
 // NewBatch returns an empty batch.

@@ -35,7 +35,7 @@ type shownRate struct {
 	time          int64 // ms
 }
 
-// shownFor is how old the last rate before an hour may be to stand for it, ms.
+// shownFor is how old the last rate before an hour may be to replace it, ms.
 const shownFor = 150_000
 
 func newFundings() *fundings {
@@ -45,7 +45,7 @@ func newFundings() *fundings {
 // Name is that of the series.
 func (p *fundings) Name() string { return funding.Name }
 
-// Wants asks for the rows that a node's rates may stand in for.
+// Wants asks for the rows that a node's rates may fill provisionally.
 func (p *fundings) Wants(b *Batch, r *engine.Reads) {
 	for i := range b.Funding {
 		f := &b.Funding[i]
@@ -70,7 +70,7 @@ func (p *fundings) Apply(b *Batch, r *engine.Reads, _ time.Time) error {
 			return fmt.Errorf("%s at %d: %w", f.Coin, hour, err)
 		}
 		if !final {
-			p.stand(f, hour)
+			p.provisional(f, hour)
 		}
 	}
 	for i := range b.Contexts {
@@ -88,19 +88,19 @@ func isFinal(stored *store.Point) (bool, error) {
 	return !h.Provisional, err
 }
 
-// stand takes a rate whose premium is not told: that of the figures before the
+// provisional takes a rate whose premium is not known: that of the figures before the
 // hour completes it, or 0 where there are none.
-func (p *fundings) stand(f *market.Funding, hour int64) {
+func (p *fundings) provisional(f *market.Funding, hour int64) {
 	if hour <= p.final[f.Coin] {
 		return
 	}
-	stands := funding.Hour{Funding: *f, Provisional: true}
-	stands.Premium = "0.0"
+	row := funding.Hour{Funding: *f, Provisional: true}
+	row.Premium = "0.0"
 	if last := p.shown[f.Coin]; last.time > 0 && last.time <= f.Time && f.Time-last.time <= shownFor {
-		stands.Premium = last.premium
+		row.Premium = last.premium
 	}
 	p.rated[f.Coin] = max(p.rated[f.Coin], hour)
-	p.put(fundingKey{f.Coin, hour}, stands)
+	p.put(fundingKey{f.Coin, hour}, row)
 }
 
 func (p *fundings) put(key fundingKey, h funding.Hour) {
@@ -112,7 +112,7 @@ func (p *fundings) put(key fundingKey, h funding.Hour) {
 
 // show notes the rates of figures, and makes a row of those before when an hour
 // has passed between the two. This happens only in the life that saw both, so it
-// never replaces what an earlier life was told.
+// never replaces what an earlier run was sent.
 func (p *fundings) show(c *market.Contexts) {
 	if c.Spot {
 		return

@@ -66,7 +66,7 @@ func NewKlines() *Klines { return &Klines{coins: map[string]*klineTree{}} }
 // Name is that of the series.
 func (k *Klines) Name() string { return klines.Name }
 
-// Folds has the fills: the trades of a source that tells no fills are not stored.
+// Folds has the fills: the trades of a source without fills are not stored.
 func (k *Klines) Folds() []engine.Fold[*Batch] { return storedFills }
 
 // Wants asks for the rows along the path of each trade that are not known.
@@ -339,7 +339,7 @@ func (t *klineTree) prune(round int64) {
 	}
 }
 
-// prune tells whether n itself rests; its row is all that is kept of it then.
+// prune reports whether n itself rests; its row is all that is kept of it then.
 func (n *klineNode) prune(before, round int64) bool {
 	if n.round < round && market.KlineTiers[n.tier].NextMs(n.start) <= before {
 		n.complete, n.children, n.trades = false, nil, market.TradeSet{}

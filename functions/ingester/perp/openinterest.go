@@ -14,11 +14,11 @@ import (
 	"quotary/shared/store"
 )
 
-// openInterest keeps the positions of all accounts that fills tell, marked with
+// openInterest keeps the positions of all accounts, as their fills show them, marked with
 // the prices of the coins' figures, else with the last trade: the view of open
 // interest, its history once a minute, and the positions themselves.
 //
-// It is made of the fills of all accounts, which only a node's files tell. Where
+// It is made of the fills of all accounts, which only a node's files hold. Where
 // no node is followed there is none; where one is followed since some day, it
 // covers the accounts that have traded since then.
 //
@@ -108,7 +108,7 @@ func (p *openInterest) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 }
 
 // Changes returns the samples of the minute, the view when it is due and the
-// snapshot when it is. Held tells that checkpoints must wait for the next.
+// snapshot when it is. Held reports that checkpoints must wait for the next.
 func (p *openInterest) Changes(now time.Time, settle bool) (c engine.Changes) {
 	if p.positions.Newest() == 0 {
 		return c

@@ -18,7 +18,7 @@ func newSampler() sampler {
 	return sampler{taken: map[string]*[len(market.SampleTiers)]int64{}}
 }
 
-// due tells whether a coin has no sample yet in the minute of now.
+// due reports whether a coin has no sample yet in the minute of now.
 func (s *sampler) due(coin string, now time.Time) bool {
 	taken := s.taken[coin]
 	return taken == nil || taken[0] < market.SampleTiers[0].StartMs(now.UnixMilli())
