@@ -1,10 +1,10 @@
 // Package jsonscan walks a JSON text once, without reflection and without
-// allocation: for the few texts of known shape that are on the way of every
-// request or every fill. encoding/json is for all others.
+// allocation: for the lines of the market, of which there are thousands a second.
+// encoding/json is for all other texts. [AppendText] writes a JSON string.
 //
-// A reader asks a [Scanner] for what it expects next and is told whether it was
+// A reader asks a [Scanner] for what it expects next and learns whether it was
 // there. What it does not expect it skips, or it gives up: after a false the
-// scanner's position tells where the text is not what was expected.
+// scanner's position is where the text is not what was expected.
 package jsonscan
 
 import (
@@ -278,38 +278,4 @@ func (p *Scanner) Array(element func() bool) bool {
 			return false
 		}
 	}
-}
-
-// TextMap consumes an object of strings; null is nil.
-func (p *Scanner) TextMap() (map[string]string, bool) {
-	if p.Literal("null") {
-		return nil, true
-	}
-	values := make(map[string]string)
-	return values, p.Object(func(key string) (ok bool) {
-		values[key], ok = p.Text()
-		return ok
-	})
-}
-
-// TextsMap consumes an object of lists of strings; null is nil.
-func (p *Scanner) TextsMap() (map[string][]string, bool) {
-	if p.Literal("null") {
-		return nil, true
-	}
-	values := make(map[string][]string)
-	return values, p.Object(func(key string) (ok bool) {
-		values[key], ok = p.Texts()
-		return ok
-	})
-}
-
-// Texts consumes a list of strings.
-func (p *Scanner) Texts() (list []string, ok bool) {
-	ok = p.Array(func() bool {
-		text, ok := p.Text()
-		list = append(list, text)
-		return ok
-	})
-	return list, ok
 }

@@ -83,31 +83,6 @@ func TestDeepNestingIsRefused(t *testing.T) {
 	}
 }
 
-func TestMapsOfTexts(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]map[string]string{`null`: nil, `{}`: {}, `{"a":"b", "c":""}`: {"a": "b", "c": ""}} {
-		p := jsonscan.New(text)
-		if got, ok := p.TextMap(); !ok || !p.End() || !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: %v, %t", text, got, ok)
-		}
-	}
-	for text, want := range map[string]map[string][]string{`null`: nil, `{"a":["b","c"],"d":[]}`: {"a": {"b", "c"}, "d": nil}} {
-		p := jsonscan.New(text)
-		if got, ok := p.TextsMap(); !ok || !p.End() || !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: %v, %t", text, got, ok)
-		}
-	}
-	for _, text := range []string{`{"a":1}`, `[]`, `{"a":["b",1]}`, `{"a":null}`} {
-		one, many := jsonscan.New(text), jsonscan.New(text)
-		if _, ok := one.TextMap(); ok {
-			t.Errorf("%s is a map of texts", text)
-		}
-		if _, ok := many.TextsMap(); ok {
-			t.Errorf("%s is a map of lists of texts", text)
-		}
-	}
-}
-
 func FuzzAppendText(f *testing.F) {
 	for _, text := range []string{"", `a"b\c/`, "\x00\n\x1f\x7f", "é😀\u2028<&>", "\xff\xfea"} {
 		f.Add(text)
