@@ -7,6 +7,9 @@ import (
 	"quotary/shared/market"
 )
 
+// leastTrade is how many bytes a trade takes at least.
+const leastTrade = 6
+
 // tradesVersion opens an encoded set.
 const tradesVersion = 1
 
@@ -51,7 +54,7 @@ func DecodeTrades(b []byte, start int64) (market.TradeSet, error) {
 		return market.TradeSet{}, errTrades
 	}
 	n := d.uvarint()
-	if n > uint64(len(b)) {
+	if n > uint64(len(b))/leastTrade {
 		return market.TradeSet{}, errTrades
 	}
 	trades := make([]market.SetTrade, 0, n)
