@@ -14,7 +14,13 @@ type BBO struct {
 // withdrawal, a transfer, ...
 type Ledger struct {
 	Address string
-	Time    int64           // ms
-	Hash    string          // of the transaction
-	Delta   json.RawMessage // as the venue wrote it: {"type":"deposit","usdc":".."}
+	Time    int64  // ms
+	Hash    string // of the transaction
+	Type    string // of Delta: deposit, withdraw, accountClassTransfer, ...
+
+	// USDC and Fee are what a deposit or a withdrawal moved and cost, both without a
+	// sign; "" of everything else, and where the venue names no fee.
+	USDC, Fee string
+
+	Delta json.RawMessage // as the venue wrote it: {"type":"deposit","usdc":".."}
 }

@@ -65,6 +65,14 @@ func readOrders(e *market.Events, line string, offset int64, only string) (skipp
 	return skipped, err
 }
 
+// ReadMisc reads a line of [LedgerStreams] and keeps all of it that is stored: what
+// coins paid, and the ledger updates.
+func ReadMisc(e *market.Events, line string, seq int64) (skipped int, err error) {
+	skipped, err = ReadFunding(e, line, seq)
+	more, fault := ReadLedgers(e, line, seq)
+	return skipped + more, errors.Join(err, fault)
+}
+
 // ReadLedgers reads a line of [LedgerStreams] and keeps the ledger updates, one
 // for each account that an update names.
 func ReadLedgers(e *market.Events, line string, _ int64) (skipped int, err error) {
@@ -95,13 +103,16 @@ func ReadLedgers(e *market.Events, line string, _ int64) (skipped int, err error
 			continue
 		}
 		at, fault := time.Parse(wire.NodeTime, w.Time)
-		if fault != nil || len(w.Inner.LedgerUpdate.Delta) == 0 {
+		update, malformed := wire.ParseLedger(w.Inner.LedgerUpdate.Delta)
+		if fault = errors.Join(fault, malformed); fault != nil {
 			skipped++
-			err = errors.Join(err, fmt.Errorf("a ledger update: %w", errEvent))
+			err = errors.Join(err, fmt.Errorf("a ledger update: %w", fault))
 			continue
 		}
+		update.Time, update.Hash = at.UnixMilli(), w.Hash
 		for _, user := range w.Inner.LedgerUpdate.Users {
-			e.Ledgers = append(e.Ledgers, market.Ledger{Address: strings.ToLower(user), Time: at.UnixMilli(), Hash: w.Hash, Delta: w.Inner.LedgerUpdate.Delta})
+			update.Address = strings.ToLower(user)
+			e.Ledgers = append(e.Ledgers, update)
 		}
 	}
 	return skipped, err

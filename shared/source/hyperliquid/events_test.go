@@ -102,8 +102,8 @@ func TestALedgerUpdateIsToldForEveryAccountItNames(t *testing.T) {
 	}
 	delta := []byte(`{"type":"send","amount":"500.008953"}`)
 	want := []market.Ledger{
-		{Address: "0x8b1c0722a978599bb254c2bdd75992fa605073f6", Time: 1781139602896, Hash: "0x5a", Delta: delta},
-		{Address: "0x2000000000000000000000000000000000000000", Time: 1781139602896, Hash: "0x5a", Delta: delta},
+		{Address: "0x8b1c0722a978599bb254c2bdd75992fa605073f6", Time: 1781139602896, Hash: "0x5a", Type: "send", Delta: delta},
+		{Address: "0x2000000000000000000000000000000000000000", Time: 1781139602896, Hash: "0x5a", Type: "send", Delta: delta},
 	}
 	if diff := cmp.Diff(want, e.Ledgers); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -1,0 +1,93 @@
+package ledgers
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"quotary/shared/data/internal/datasettest"
+	"quotary/shared/market"
+	"quotary/shared/market/markettest"
+	"quotary/shared/store"
+	"quotary/shared/store/schema"
+	"quotary/shared/store/storetest"
+)
+
+func TestStoredLedgerUpdates(t *testing.T) {
+	var last store.Row // its key is not in the body
+	datasettest.Codec[market.Ledger]{
+		Values: rapid.Custom(func(t *rapid.T) market.Ledger {
+			return market.Ledger{
+				Address: markettest.Address().Draw(t, "address"), Time: markettest.Time().Draw(t, "time"), Hash: rapid.StringMatching(`0x[0-9a-f]{8}`).Draw(t, "hash"),
+				Type: rapid.StringMatching(`[a-zA-Z]{1,12}`).Draw(t, "type"), USDC: markettest.Decimal(9, 6).Draw(t, "usdc"), Fee: markettest.Decimal(3, 6).Draw(t, "fee"),
+				Delta: json.RawMessage(`{"type":"deposit","usdc":"1.0"}`),
+			}
+		}),
+		Encode: func(l market.Ledger) []byte {
+			last = row(&l)
+			return last.Body
+		},
+		Decode: func(body []byte) (market.Ledger, error) {
+			r := last
+			r.Body = body
+			return Decode(r)
+		},
+	}.Test(t)
+}
+
+func TestALedgerUpdateIsFoundByAccountTypeAndTime(t *testing.T) {
+	t.Parallel()
+	db := storetest.DynamoDB(t)
+	log := store.NewLog(db, storetest.Tables(t, db)+schema.LogTable)
+	update := func(n int64, kind string) market.Ledger {
+		l := market.Ledger{Address: "0xa11ce00000000000000000000000000000000001", Time: markettest.Base + n, Hash: "0x0", Type: kind, Delta: json.RawMessage(`{"type":"` + kind + `"}`)}
+		if kind == "deposit" {
+			l.USDC, l.Delta = "1.5", json.RawMessage(`{"type":"deposit","usdc":"1.5"}`)
+		}
+		return l
+	}
+	first, transfer, second := update(0, "deposit"), update(1, "internalTransfer"), update(2, "deposit")
+	sameTime := transfer // of one transaction and one millisecond
+	sameTime.Delta = json.RawMessage(`{"type":"internalTransfer","fee":"1"}`)
+	other := update(1, "deposit")
+	other.Address = "0xb0b0000000000000000000000000000000000002"
+	all := []market.Ledger{first, transfer, sameTime, second, other}
+	for range 2 {
+		if err := Put(t.Context(), log, all...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := func(l market.Ledger) time.Time { return time.UnixMilli(l.Time) }
+	none := time.Time{}
+	for name, c := range map[string]struct {
+		kind     string
+		from, to time.Time
+		limit    int
+		want     int
+		newest   market.Ledger
+	}{
+		"an account":             {want: 4, newest: second},
+		"an account's deposits":  {kind: "deposit", want: 2, newest: second},
+		"the newest deposit":     {kind: "deposit", limit: 1, want: 1, newest: second},
+		"those up to a time":     {kind: "deposit", to: at(transfer), want: 1, newest: first},
+		"those from a time on":   {kind: "deposit", from: at(second), want: 1, newest: second},
+		"those between two":      {from: at(transfer), to: at(transfer), want: 2},
+		"those of another type":  {kind: "withdraw"},
+		"both edges of a window": {from: at(first), to: at(second), want: 4, newest: second},
+		"an open window":         {from: none, to: none, want: 4, newest: second},
+	} {
+		var got []market.Ledger
+		for l, err := range Newest(t.Context(), log, first.Address, c.kind, c.from, c.to, c.limit) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, l)
+		}
+		if len(got) != c.want || c.newest.Hash != "" && !cmp.Equal(c.newest, got[0]) {
+			t.Errorf("%s: %d updates: %v", name, len(got), got)
+		}
+	}
+}

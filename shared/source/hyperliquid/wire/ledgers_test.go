@@ -1,0 +1,37 @@
+package wire
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quotary/shared/market"
+)
+
+func TestALedgerUpdateHasATypeAndFundsAnAmount(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		delta string
+		want  market.Ledger // without its delta
+		fails bool
+	}{
+		"a deposit":                    {delta: `{"type":"deposit","usdc":"100.5"}`, want: market.Ledger{Type: LedgerDeposit, USDC: "100.5"}},
+		"a withdrawal":                 {delta: `{"type":"withdraw","usdc":"7.0","nonce":1,"fee":"1.0"}`, want: market.Ledger{Type: LedgerWithdraw, USDC: "7.0", Fee: "1.0"}},
+		"a transfer":                   {delta: `{"type":"spotTransfer","token":"PURR","amount":"3.0","usdc":5}`, want: market.Ledger{Type: "spotTransfer"}},
+		"no type":                      {delta: `{"usdc":"1.0"}`, fails: true},
+		"a deposit of no amount":       {delta: `{"type":"deposit"}`, fails: true},
+		"a deposit of a number":        {delta: `{"type":"deposit","usdc":1}`, fails: true},
+		"a deposit of something else":  {delta: `{"type":"deposit","usdc":"x"}`, fails: true},
+		"a withdrawal with such a fee": {delta: `{"type":"withdraw","usdc":"1.0","fee":"x"}`, fails: true},
+		"a list":                       {delta: `[]`, fails: true},
+		"nothing":                      {delta: ``, fails: true},
+	} {
+		got, err := ParseLedger([]byte(c.delta))
+		if (err != nil) != c.fails {
+			t.Errorf("%s: error %v", name, err)
+		}
+		if got.Delta = nil; !c.fails && !cmp.Equal(c.want, got) {
+			t.Errorf("%s: %s", name, cmp.Diff(c.want, got))
+		}
+	}
+}
