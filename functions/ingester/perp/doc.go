@@ -7,6 +7,7 @@
 //	log fill         one row a fill
 //	log filled       one row an order that was filled
 //	log order        one row every other status of an order, where the operator keeps them
+//	log ledgers      one row a ledger update that is no funding
 //	series klines    candles with taker volume; a one-second row has its trades as Extra
 //	series topfills  the largest fills of each bucket
 //	view tickers     the last trade of each coin

@@ -27,10 +27,11 @@ func (c Config) sources(feeds *Feeds) []engine.Source[*Batch] {
 		sources = append(sources, s)
 	}
 	if c.NodeDir != "" {
-		// What funding was paid; the public API is asked for the same with its past.
+		// What funding was paid, for which the public API is asked too, with its past;
+		// and what moved on ledgers.
 		for _, stream := range hyperliquid.LedgerStreams {
-			files := c.files(stream, hyperliquid.ReadFunding)
-			sources = append(sources, engine.Source[*Batch]{Name: "funding of " + stream, Stats: files.Stats, Follow: follow(files.Follow)})
+			files := c.files(stream, hyperliquid.ReadMisc)
+			sources = append(sources, engine.Source[*Batch]{Name: "stored " + stream, Stats: files.Stats, Follow: follow(files.Follow)})
 		}
 	}
 	if c.Info != nil {
