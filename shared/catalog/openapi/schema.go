@@ -17,6 +17,7 @@ var texts = map[reflect.Type]Object{
 	reflect.TypeFor[catalog.Millis]():   {"type": "integer", "format": "int64", "minimum": 0, "description": "milliseconds since 1970 UTC"},
 	reflect.TypeFor[catalog.Lookback](): {"type": "string", "pattern": "^[0-9]+[smhdw]$"},
 	reflect.TypeFor[catalog.Int]():      {"type": "integer", "format": "int64"},
+	reflect.TypeFor[json.Number]():      {"type": "number"},
 	reflect.TypeFor[json.RawMessage]():  {},
 }
 

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"quotary/shared/catalog"
+	"quotary/shared/data/ledgers"
+	"quotary/shared/market"
+	"quotary/shared/source/hyperliquid/wire"
+	"quotary/shared/store"
+)
+
+// reader answers from what is stored of accounts.
+type reader struct {
+	log *store.Log
+}
+
+// readsAtOnce is how many queries of one request run at a time.
+const readsAtOnce = 32
+
+// depositsWithdrawals returns what came into accounts and left them, newest first.
+func (r *reader) depositsWithdrawals(ctx context.Context, in catalog.DepositsWithdrawalsIn) ([]catalog.FundsMovement, error) {
+	var from, to time.Time
+	if in.StartTime != nil {
+		from = in.StartTime.Time()
+	}
+	if in.EndTime != nil {
+		to = in.EndTime.Time()
+	}
+	found := newest{limit: int(in.Limit)}
+	reads, ctx := errgroup.WithContext(ctx)
+	reads.SetLimit(readsAtOnce)
+	slices.Sort(in.Addresses)
+	for _, address := range slices.Compact(in.Addresses) {
+		for _, kind := range [...]string{wire.LedgerDeposit, wire.LedgerWithdraw} {
+			reads.Go(func() error {
+				var list []market.Ledger
+				for l, err := range ledgers.Newest(ctx, r.log, string(address), kind, from, to, found.limit) {
+					if err != nil {
+						return err
+					}
+					list = append(list, l)
+				}
+				found.add(list)
+				return nil
+			})
+		}
+	}
+	if err := reads.Wait(); err != nil {
+		return nil, err
+	}
+	movements := make([]catalog.FundsMovement, len(found.list))
+	for i := range found.list {
+		var err error
+		if movements[i], err = movement(&found.list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return movements, nil
+}
+
+// newest keeps the newest updates of all that are added, newest first.
+type newest struct {
+	limit int
+
+	mu   sync.Mutex
+	list []market.Ledger
+}
+
+func (n *newest) add(list []market.Ledger) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.list = append(n.list, list...)
+	slices.SortFunc(n.list, func(a, b market.Ledger) int {
+		return cmp.Or(cmp.Compare(b.Time, a.Time), strings.Compare(a.Address, b.Address), strings.Compare(a.Hash, b.Hash), strings.Compare(a.Type, b.Type))
+	})
+	n.list = n.list[:min(len(n.list), n.limit)]
+}
+
+func movement(l *market.Ledger) (catalog.FundsMovement, error) {
+	usdc, err := market.ParseDecimal(l.USDC)
+	if err != nil {
+		return catalog.FundsMovement{}, fmt.Errorf("%s of %s at %d: %w", l.Type, l.Address, l.Time, err)
+	}
+	if l.Type == wire.LedgerWithdraw {
+		usdc = usdc.Neg()
+	}
+	m := catalog.FundsMovement{Address: l.Address, Time: l.Time, Type: l.Type, Hash: l.Hash, USDC: json.Number(market.Text(usdc))}
+	if l.Fee != "" {
+		fee := json.Number(l.Fee)
+		m.Fee = &fee
+	}
+	return m, nil
+}
