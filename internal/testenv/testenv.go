@@ -66,9 +66,9 @@ var build = sync.OnceValue(func() error {
 	if err != nil {
 		return fmt.Errorf("wait for another build: %w", err)
 	}
-	defer unlock()
-	make := exec.Command(cmp.Or(os.Getenv("MAKE"), "make"), "--no-print-directory", "-C", Root, "tools", "build")
-	if out, err := make.CombinedOutput(); err != nil {
+	defer func() { _ = unlock() }() // the end of the process unlocks too
+	command := exec.Command(cmp.Or(os.Getenv("MAKE"), "make"), "--no-print-directory", "-C", Root, "tools", "build")
+	if out, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("build the programs: %w\n%s", err, out)
 	}
 	return nil

@@ -144,7 +144,11 @@ func (c *connection) end(why *closeReason) { c.cancel(why) }
 
 func (c *connection) ended() bool { return c.ctx.Err() != nil }
 
-func (c *connection) closeReason() *closeReason { return context.Cause(c.ctx).(*closeReason) }
+func (c *connection) closeReason() *closeReason {
+	var why *closeReason
+	_ = errors.As(context.Cause(c.ctx), &why) // end gives no other
+	return why
+}
 
 // touch notes that something passed.
 func (c *connection) touch() { c.active.Store(c.gateway.cfg.Now().UnixNano()) }

@@ -123,8 +123,9 @@ func (f *Family) serve(w http.ResponseWriter, r *http.Request, e *endpoint) {
 
 // answer takes a request through the gate and its handler.
 func (f *Family) answer(e *endpoint, req *request) (res response) {
-	ctx, cancel := withRequest(req.Context(), req), context.CancelFunc(nil)
+	ctx := withRequest(req.Context(), req)
 	if deadline, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
 		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-reserve))
 		defer cancel()
 	}

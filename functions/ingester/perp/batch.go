@@ -31,9 +31,9 @@ func (b *Batch) Merge(later *Batch) {
 // of sources that know no fills. The caller does not change them, and nobody adds
 // to the batch afterwards but by Merge.
 func (b *Batch) AllTrades() []market.Trade {
-	if b.trades == nil && len(b.Fills)+len(b.Events.Trades) > 0 {
-		b.trades = make([]market.Trade, 0, len(b.Fills)/2+len(b.Events.Trades)+1)
-		b.trades = append(market.AppendTrades(b.trades, b.Fills), b.Events.Trades...)
+	if b.trades == nil && len(b.Fills)+len(b.Trades) > 0 {
+		b.trades = make([]market.Trade, 0, len(b.Fills)/2+len(b.Trades)+1)
+		b.trades = append(market.AppendTrades(b.trades, b.Fills), b.Trades...)
 	}
 	return b.trades
 }

@@ -131,7 +131,7 @@ func (s *sender) run(ctx context.Context) {
 				continue
 			}
 		}
-		err, replaced := s.post(ctx, c, it.frame)
+		replaced, err := s.post(ctx, c, it.frame)
 		if s.finish(ctx, c, it, err) {
 			served = c
 		}
@@ -145,7 +145,7 @@ func (s *sender) run(ctx context.Context) {
 	}
 }
 
-func (s *sender) post(ctx context.Context, c *conn, frame []byte) (err error, replaced bool) {
+func (s *sender) post(ctx context.Context, c *conn, frame []byte) (replaced bool, err error) {
 	s.mu.Lock()
 	if s.cancelled {
 		s.ctx, s.cancel = context.WithCancel(ctx)
@@ -158,7 +158,7 @@ func (s *sender) post(ctx context.Context, c *conn, frame []byte) (err error, re
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.posting = false
-	return err, s.replaced
+	return s.replaced, err
 }
 
 // finish notes what became of a frame, and reports whether the connection may have
