@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"quotary/shared/admission"
+	"quotary/shared/api"
 	"quotary/shared/catalog"
 	"quotary/shared/metrics"
 	"quotary/shared/signature"
@@ -67,7 +68,9 @@ func (a *authorizer) authorize(ctx context.Context, event events.APIGatewayCusto
 	if params.Empty() && event.HTTPMethod == http.MethodPost {
 		return policy("Allow", "unverified", event.MethodArn, admission.BodyContext()), nil
 	}
-	caller, err := a.gate.Check(ctx, params, endpoint.Access)
+	within, cancel := api.WithReserve(ctx)
+	defer cancel()
+	caller, err := a.gate.Check(within, params, endpoint.Access)
 	a.record(ctx, &event, params.AccessKeyID, endpoint, err)
 	var refusal *admission.Refusal
 	switch {

@@ -2,11 +2,13 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
@@ -232,5 +234,32 @@ func TestWhatTheAuthorizerRefusesIsCountedByItsCause(t *testing.T) {
 		if line := out.String(); !strings.Contains(line, step.counts) || (line == "") != (step.counts == "") || strings.Contains(line, w.SubKey.AccessKey) {
 			t.Errorf("%s is counted as %q, want %q", step.name, line, step.counts)
 		}
+	}
+}
+
+// stalledKeys is a key store that never answers.
+type stalledKeys struct{}
+
+func (stalledKeys) Resolve(ctx context.Context, _ string) (keys.Principal, error) {
+	<-ctx.Done()
+	return keys.Principal{}, ctx.Err()
+}
+
+func TestAStalledKeyStoreIsLoggedBeforeTheInvocationEnds(t *testing.T) {
+	t.Parallel()
+	w, a := open(t)
+	var logs bytes.Buffer
+	a.log = slog.New(slog.NewJSONHandler(&logs, nil))
+	a.gate.Keys = stalledKeys{}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	if _, err := a.authorize(ctx, request(http.MethodGet, tickers, w.Sign(w.SubKey))); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error = %v", err)
+	}
+	if ctx.Err() != nil {
+		t.Error("nothing was left of the invocation's time")
+	}
+	if !strings.Contains(logs.String(), `"msg":"failed"`) {
+		t.Errorf("the log says %s", &logs)
 	}
 }

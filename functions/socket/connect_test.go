@@ -1,16 +1,20 @@
 package main
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"quotary/shared/admission"
 	"quotary/shared/api/apitest"
 	"quotary/shared/channel"
 	"quotary/shared/connections"
 	"quotary/shared/keys"
+	"quotary/shared/store/schema"
 )
 
 func TestTheConnectionOverTheLimitIsRefusedOnEveryFeed(t *testing.T) {
@@ -195,5 +199,34 @@ func TestEveryMessageKeepsTheConnection(t *testing.T) {
 		if err != nil || len(list) != 1 || !list[0].Seen.Equal(apitest.Start.Add(30*time.Second)) {
 			t.Errorf("%s: %+v, %v", body, list, err)
 		}
+	}
+}
+
+// stalled is a network that never answers.
+type stalled struct{}
+
+func (stalled) Do(r *http.Request) (*http.Response, error) {
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
+func TestAStalledStoreIsAnsweredAndLoggedBeforeTheInvocationEnds(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	p := w.peer(w.SubKey, channel.FeedChannels)
+	options := w.DB.Options()
+	options.HTTPClient = stalled{}
+	w.socket.store = connections.New(dynamodb.New(options), w.Prefix+schema.ConnectionsTable, w.Now)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	res, err := w.socket.Invoke(ctx, p.event("$connect", "", nil))
+	if err != nil || res.StatusCode != http.StatusInternalServerError {
+		t.Errorf("%d %s, %v", res.StatusCode, res.Body, err)
+	}
+	if ctx.Err() != nil {
+		t.Error("nothing was left of the invocation's time")
+	}
+	if !strings.Contains(w.logs.String(), `"status":500`) {
+		t.Errorf("the log says %s", w.logs)
 	}
 }

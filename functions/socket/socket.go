@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"quotary/shared/admission"
+	"quotary/shared/api"
 	"quotary/shared/catalog"
 	"quotary/shared/channel"
 	"quotary/shared/connections"
@@ -40,7 +41,9 @@ type answer struct {
 // Invoke answers one event. Its error is always nil: faults become answers.
 func (s *socket) Invoke(ctx context.Context, event events.APIGatewayWebsocketProxyRequest) (events.APIGatewayProxyResponse, error) {
 	started := s.clock()
-	a := s.serve(ctx, &event)
+	within, cancel := api.WithReserve(ctx)
+	defer cancel()
+	a := s.serve(within, &event)
 	s.record(ctx, &event, &a, s.clock().Sub(started))
 	res := events.APIGatewayProxyResponse{StatusCode: a.status, Body: string(a.body)}
 	if event.RequestContext.RouteKey == "$connect" {

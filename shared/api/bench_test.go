@@ -86,7 +86,7 @@ func BenchmarkFamily(b *testing.B) {
 		gate := &admission.Gate{Keys: known{principal}, Counters: usage.NewCounters(instant{}, "usage", w.Now), Clock: w.Now}
 		w.Family = api.New(string(catalog.PerpMarket), gate, slog.New(slog.NewJSONHandler(io.Discard, nil)))
 		handleMarket(w)
-		function := api.Lambda(w.Family)
+		function := api.Lambda(w.Family, slog.New(slog.DiscardHandler))
 		event := apitest.Event(b, http.MethodGet, ticker+"BTC", nil)
 		params := w.Sign(w.SubKey)
 		access := catalog.Access{Kind: catalog.ActionAccess, Name: "HL_TICKERS"}

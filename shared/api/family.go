@@ -27,11 +27,8 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/metrics"
 	"quotary/shared/signature"
+	"quotary/shared/usage"
 )
-
-// reserve is what is kept of the time of an invocation: a handler that takes too
-// long is stopped so much earlier, and its request refunded and answered.
-const reserve = 500 * time.Millisecond
 
 // Family is one function: the handlers of the endpoints it serves.
 type Family struct {
@@ -124,11 +121,8 @@ func (f *Family) serve(w http.ResponseWriter, r *http.Request, e *endpoint) {
 // answer takes a request through the gate and its handler.
 func (f *Family) answer(e *endpoint, req *request) (res response) {
 	ctx := withRequest(req.Context(), req)
-	if deadline, ok := ctx.Deadline(); ok {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-reserve))
-		defer cancel()
-	}
+	ctx, cancel := WithReserve(ctx)
+	defer cancel()
 	counted := false
 	defer func() {
 		if crash := recover(); crash != nil {
@@ -180,7 +174,7 @@ func (f *Family) answer(e *endpoint, req *request) (res response) {
 // refund takes back what a failed request was charged, even where its own time is
 // over or its caller has gone.
 func (f *Family) refund(ctx context.Context, req *request) {
-	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), reserve)
+	within, cancel := usage.RefundContext(ctx)
 	defer cancel()
 	if err := f.gate.Counters.Refund(within, *req.receipt); err != nil {
 		f.log.ErrorContext(ctx, "refund failed", "request_id", req.id, "key", req.receipt.Key, "err", err)

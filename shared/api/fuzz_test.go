@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"encoding/json"
+	"log/slog"
 	"net/http"
 	"testing"
 	"unicode/utf8"
@@ -19,7 +20,7 @@ func FuzzHostileRequestsAreAnswered(f *testing.F) {
 	w, m := info(f), market(f)
 	invoke := func(t *testing.T, h http.Handler, event events.APIGatewayProxyRequest) {
 		t.Helper()
-		out, err := api.Lambda(h)(t.Context(), event)
+		out, err := api.Lambda(h, slog.New(slog.DiscardHandler))(t.Context(), event)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
@@ -21,22 +22,22 @@ const traceHeader = "X-Amzn-Trace-Id"
 // of the invocation.
 //
 // Its path is rebuilt from the resource that the gateway matched and the
-// parameters that it found. The path of the event may begin with the mapping of a
-// domain, and what is special in a URL may stand in it decoded.
-func Lambda(h http.Handler) func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
+// parameters that it found, as the path of the event may begin with the base path of
+// a domain. What cannot become a request is refused and logged here.
+func Lambda(h http.Handler, log *slog.Logger) func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 	var accessor core.RequestAccessor
 	return func(ctx context.Context, event events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 		w := &writer{ProxyResponseWriter: core.NewProxyResponseWriter()}
 		event.RequestContext.ResourcePath = event.Resource // which is what the authorizer decided on
 		path, ok := requestPath(event.Resource, event.PathParameters)
 		if !ok {
-			writeError(w, errNoEndpoint, event.RequestContext.RequestID)
+			refuse(ctx, w, log, &event, errNoEndpoint)
 			return w.GetProxyResponse()
 		}
 		event.Path = path
 		r, err := accessor.EventToRequestWithContext(ctx, event)
 		if err != nil { // a body that is no base64
-			writeError(w, errUnreadable, event.RequestContext.RequestID)
+			refuse(ctx, w, log, &event, errUnreadable)
 			return w.GetProxyResponse()
 		}
 		if trace, ok := ctx.Value("x-amzn-trace-id").(string); ok && trace != "" { // the function's part of it
@@ -46,6 +47,14 @@ func Lambda(h http.Handler) func(context.Context, events.APIGatewayProxyRequest)
 		w.WriteHeader(http.StatusOK) // unless it has, as net/http does
 		return w.GetProxyResponse()
 	}
+}
+
+// refuse answers and logs an event that does not become a request.
+func refuse(ctx context.Context, w http.ResponseWriter, log *slog.Logger, event *events.APIGatewayProxyRequest, err error) {
+	r := &request{id: event.RequestContext.RequestID}
+	res := r.fail(err)
+	res.write(w, r)
+	log.InfoContext(ctx, "request", "request_id", r.id, "method", event.HTTPMethod, "resource", event.Resource, "status", res.status)
 }
 
 // writer makes the adapter's writer one of net/http: the first status stands, and
@@ -77,10 +86,10 @@ func requestPath(resource string, parameters map[string]string) (path string, ok
 			continue
 		}
 		value := parameters[name]
-		if strings.Contains(value, "%") { // some gateways pass it on still encoded
-			if decoded, err := url.PathUnescape(value); err == nil {
-				value = decoded
-			}
+		// A REST API passes a parameter on as the client sent it, percent-encoded.
+		// This is the one place that decodes it.
+		if decoded, err := url.PathUnescape(value); err == nil {
+			value = decoded
 		}
 		switch value {
 		case "":

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/awslabs/aws-lambda-go-api-proxy/core"
 
 	"quotary/shared/admission"
@@ -21,6 +23,8 @@ import (
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/signature"
+	"quotary/shared/store/schema"
+	"quotary/shared/usage"
 )
 
 // coin calls the ticker of a coin with the parameter as the gateway sends it.
@@ -55,6 +59,8 @@ func TestThePathIsRebuiltFromResourceAndParameters(t *testing.T) {
 		"a number sign":            {ticker + "A#B", "A#B", ""},
 		"a percent sign":           {ticker + "100%", "100%", ""},
 		"an encoded percent sign":  {ticker + "100%25", "100%25", ""},
+		"a letter, encoded":        {ticker + "%41", "%41", "A"},
+		"a letter, encoded twice":  {ticker + "%2541", "%2541", ""}, // it is decoded once
 		"a percent sign in a word": {ticker + "%zz", "%zz", ""},
 		"a space":                  {ticker + "A B", "A B", ""},
 	} {
@@ -71,6 +77,9 @@ func TestThePathIsRebuiltFromResourceAndParameters(t *testing.T) {
 		a := coin(t, w, func(e *events.APIGatewayProxyRequest) { e.PathParameters = parameters })
 		if a.Status != http.StatusNotFound {
 			t.Errorf("%s parameter: %d %s", name, a.Status, a.Body)
+		}
+		if line := lastLine(w); !strings.Contains(line, `"msg":"request"`) || !strings.Contains(line, `"resource":"`+ticker+`{coin+}"`) || !strings.Contains(line, `"status":404`) {
+			t.Errorf("%s parameter: the log says %s", name, line)
 		}
 	}
 }
@@ -99,6 +108,15 @@ func TestABodyThatIsNoBase64Is400(t *testing.T) {
 	event := apitest.Event(t, http.MethodPost, "/upgrade/v2/hl/info", "!!")
 	event.IsBase64Encoded = true
 	w.Invoke(t, event).Refused(t, http.StatusBadRequest, "could not be read")
+	if line := lastLine(w); !strings.Contains(line, `"status":400`) {
+		t.Errorf("the log says %s", line)
+	}
+}
+
+// lastLine returns the last line that the world's family logged.
+func lastLine(w *apitest.World) string {
+	text := strings.TrimSpace(w.Logs.String())
+	return text[strings.LastIndex(text, "\n")+1:]
 }
 
 func TestWhatTheGatewayAndLambdaKnowArrives(t *testing.T) {
@@ -125,7 +143,7 @@ func TestWhatTheGatewayAndLambdaKnowArrives(t *testing.T) {
 			t.Errorf("the deadline is %v", got)
 		}
 	})
-	if _, err := lambda.NewHandler(api.Lambda(h)).Invoke(ctx, text); err != nil || !seen {
+	if _, err := lambda.NewHandler(api.Lambda(h, slog.New(slog.DiscardHandler))).Invoke(ctx, text); err != nil || !seen {
 		t.Fatalf("not answered: %v", err)
 	}
 }
@@ -160,7 +178,7 @@ func TestAHandlerIsStoppedInTimeToRefund(t *testing.T) {
 	event.RequestContext.Authorizer = admission.Caller{AccessKey: w.SubKey.AccessKey, Distributor: w.Primary.AccessKey}.Context()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
-	out, err := api.Lambda(w.Family)(ctx, event)
+	out, err := api.Lambda(w.Family, slog.New(slog.DiscardHandler))(ctx, event)
 	if err != nil || out.StatusCode != http.StatusGatewayTimeout || !strings.Contains(out.Body, "the request took too long") {
 		t.Errorf("%d %s, %v", out.StatusCode, out.Body, err)
 	}
@@ -169,6 +187,41 @@ func TestAHandlerIsStoppedInTimeToRefund(t *testing.T) {
 	}
 	if n := used(t, w); n != 0 {
 		t.Errorf("charged %d times", n)
+	}
+}
+
+// stalled is an engine that answers no refund.
+type stalled struct{ *dynamodb.Client }
+
+func (s stalled) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	if _, refunds := in.ExpressionAttributeValues[":back"]; refunds {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return s.Client.UpdateItem(ctx, in, options...)
+}
+
+func TestARefundThatStallsLeavesTimeForTheAnswer(t *testing.T) {
+	t.Parallel()
+	w := apitest.New(t, string(catalog.PerpMarket))
+	w.Gate.Counters = usage.NewCounters(stalled{w.DB}, w.Prefix+schema.UsageTable, w.Now)
+	api.Handle(w.Family, catalog.Tickers, func(ctx context.Context, _ catalog.None) ([]catalog.Ticker, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
+	event := apitest.Event(t, http.MethodGet, tickers, nil)
+	event.RequestContext.Authorizer = admission.Caller{AccessKey: w.SubKey.AccessKey, Distributor: w.Primary.AccessKey}.Context()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	out, err := api.Lambda(w.Family, slog.New(slog.DiscardHandler))(ctx, event)
+	if err != nil || out.StatusCode != http.StatusGatewayTimeout {
+		t.Errorf("%d %s, %v", out.StatusCode, out.Body, err)
+	}
+	if ctx.Err() != nil {
+		t.Error("nothing was left of the invocation's time")
+	}
+	if !strings.Contains(w.Logs.String(), "refund failed") {
+		t.Errorf("the log says nothing of the refund: %s", w.Logs)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 
 // Error is a failure that its caller may read.
 type Error struct {
-	Status  int    // HTTP status, 4xx, 501 or 504
+	Status  int    // HTTP status: 4xx, 501, 503 or 504
 	Message string // one sentence: what was wrong, which parameter, what is accepted
 }
 
@@ -141,13 +141,6 @@ func (r *request) fail(err error) response {
 		panic(err) // strings and numbers encode
 	}
 	return res
-}
-
-// writeError answers a request that does not even become one of a family.
-func writeError(w http.ResponseWriter, err error, id string) {
-	r := &request{id: id}
-	res := r.fail(err)
-	res.write(w, r)
 }
 
 // write sends the answer. Names of headers are written as they are documented,

@@ -10,13 +10,19 @@ type BBO struct {
 	Bid, Ask *Level
 }
 
+// Types of ledger updates that move funds between an account and the world outside.
+const (
+	LedgerDeposit  = "deposit"
+	LedgerWithdraw = "withdraw"
+)
+
 // Ledger is one update of an account's ledger that is no funding: a deposit, a
 // withdrawal, a transfer, ...
 type Ledger struct {
 	Address string
 	Time    int64  // ms
 	Hash    string // of the transaction
-	Type    string // of Delta: deposit, withdraw, accountClassTransfer, ...
+	Type    string // of Delta: LedgerDeposit, LedgerWithdraw, accountClassTransfer, ...
 
 	// USDC and Fee are what a deposit or a withdrawal moved and cost, both without a
 	// sign; "" of everything else, and where the venue names no fee.

@@ -127,6 +127,7 @@ func (o *Opened) Series() *store.Series { return store.NewSeries(o.DB, o.Table(s
 // where that fails, or where a built endpoint has no handler.
 func Family(name catalog.Family, register func(o *Opened) error) func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 	var family *api.Family
+	var log *slog.Logger
 	Run(string(name), func(ctx context.Context, s *Service) error {
 		o, err := s.family(ctx)
 		if err != nil {
@@ -135,10 +136,10 @@ func Family(name catalog.Family, register func(o *Opened) error) func(context.Co
 		if err := register(o); err != nil {
 			return err
 		}
-		family = o.Family
+		family, log = o.Family, o.Logger
 		return family.Complete()
 	})
-	return api.Lambda(family)
+	return api.Lambda(family, log)
 }
 
 func (s *Service) family(ctx context.Context) (*Opened, error) {

@@ -117,13 +117,13 @@ func (c *Counters) Take(ctx context.Context, key, distributor string, limits Lim
 		return receipt, nil
 	case keyErr == nil:
 		receipt.Minute = minute
-		ctx, done := detached(ctx)
+		ctx, done := RefundContext(ctx)
 		defer done()
 		if err := c.refundKey(ctx, receipt); err != nil {
 			shardErr = errors.Join(shardErr, err)
 		}
 	case shardErr == nil:
-		ctx, done := detached(ctx)
+		ctx, done := RefundContext(ctx)
 		defer done()
 		if err := c.refundShard(ctx, receipt); err != nil {
 			keyErr = errors.Join(keyErr, err)
@@ -141,20 +141,22 @@ func (c *Counters) Take(ctx context.Context, key, distributor string, limits Lim
 }
 
 // Refund takes back what the receipt's request was charged: it failed and costs
-// nothing. The rate window is refunded while it lasts.
+// nothing. The rate window is refunded while it lasts. A request that may be over or
+// canceled refunds within its [RefundContext].
 func (c *Counters) Refund(ctx context.Context, r Receipt) error {
-	ctx, done := detached(ctx)
-	defer done()
 	shard := make(chan error, 1)
 	go func() { shard <- c.refundShard(ctx, r) }()
 	err := c.refundKey(ctx, r)
 	return errors.Join(err, <-shard)
 }
 
-// detached returns a context for giving back, which must happen even when the
-// request that took is already cancelled.
-func detached(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
+// RefundTimeout bounds a refund.
+const RefundTimeout = 300 * time.Millisecond
+
+// RefundContext returns a context for a refund, which must be tried even when the
+// request that was charged is over or canceled. It ends after [RefundTimeout].
+func RefundContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), RefundTimeout)
 }
 
 // takeKey charges the sub-key's item: its month, its day and its minute.

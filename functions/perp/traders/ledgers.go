@@ -15,7 +15,6 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/data/ledgers"
 	"quotary/shared/market"
-	"quotary/shared/source/hyperliquid/wire"
 	"quotary/shared/store"
 )
 
@@ -41,7 +40,7 @@ func (r *reader) depositsWithdrawals(ctx context.Context, in catalog.DepositsWit
 	reads.SetLimit(readsAtOnce)
 	slices.Sort(in.Addresses)
 	for _, address := range slices.Compact(in.Addresses) {
-		for _, kind := range [...]string{wire.LedgerDeposit, wire.LedgerWithdraw} {
+		for _, kind := range [...]string{market.LedgerDeposit, market.LedgerWithdraw} {
 			reads.Go(func() error {
 				var list []market.Ledger
 				for l, err := range ledgers.Newest(ctx, r.log, string(address), kind, from, to, found.limit) {
@@ -58,17 +57,20 @@ func (r *reader) depositsWithdrawals(ctx context.Context, in catalog.DepositsWit
 	if err := reads.Wait(); err != nil {
 		return nil, err
 	}
-	movements := make([]catalog.FundsMovement, len(found.list))
-	for i := range found.list {
+	list := found.cut()
+	movements := make([]catalog.FundsMovement, len(list))
+	for i := range list {
 		var err error
-		if movements[i], err = movement(&found.list[i]); err != nil {
+		if movements[i], err = movement(&list[i]); err != nil {
 			return nil, err
 		}
 	}
 	return movements, nil
 }
 
-// newest keeps the newest updates of all that are added, newest first.
+// newest collects the newest limit updates of all that are added. It holds at most
+// slack times as many, so that it sorts rarely and its memory does not grow with the
+// number of accounts.
 type newest struct {
 	limit int
 
@@ -76,14 +78,27 @@ type newest struct {
 	list []market.Ledger
 }
 
+const slack = 4
+
 func (n *newest) add(list []market.Ledger) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if len(n.list)+len(list) > slack*n.limit {
+		n.cut()
+	}
 	n.list = append(n.list, list...)
+}
+
+// cut drops all but the newest limit updates and returns them, newest first. Nothing
+// may be added meanwhile.
+func (n *newest) cut() []market.Ledger {
 	slices.SortFunc(n.list, func(a, b market.Ledger) int {
 		return cmp.Or(cmp.Compare(b.Time, a.Time), strings.Compare(a.Address, b.Address), strings.Compare(a.Hash, b.Hash), strings.Compare(a.Type, b.Type))
 	})
-	n.list = n.list[:min(len(n.list), n.limit)]
+	kept := min(len(n.list), n.limit)
+	clear(n.list[kept:]) // frees what the dropped ones point to
+	n.list = n.list[:kept]
+	return n.list
 }
 
 func movement(l *market.Ledger) (catalog.FundsMovement, error) {
@@ -91,7 +106,7 @@ func movement(l *market.Ledger) (catalog.FundsMovement, error) {
 	if err != nil {
 		return catalog.FundsMovement{}, fmt.Errorf("%s of %s at %d: %w", l.Type, l.Address, l.Time, err)
 	}
-	if l.Type == wire.LedgerWithdraw {
+	if l.Type == market.LedgerWithdraw {
 		usdc = usdc.Neg()
 	}
 	m := catalog.FundsMovement{Address: l.Address, Time: l.Time, Type: l.Type, Hash: l.Hash, USDC: json.Number(market.Text(usdc))}

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"testing"
 
 	"quotary/shared/api/apitest"
@@ -96,5 +97,31 @@ func TestASpanWithoutAStartIsChecked(t *testing.T) {
 	inside := w.Call(t, w.SubKey, http.MethodPost, path, body{"addresses": []string{alice}, "startTime": start, "endTime": start + 3_600_000})
 	if got := apitest.Data[[]catalog.FundsMovement](t, inside); len(got) != 3 {
 		t.Errorf("%d movements within the span, want 3", len(got))
+	}
+}
+
+func TestTheNewestOfManyAccountsAreKeptInBoundedMemory(t *testing.T) {
+	t.Parallel()
+	const limit, reads = 10, 500
+	n := newest{limit: limit}
+	var all []int64
+	for i := range reads {
+		list := make([]market.Ledger, limit)
+		for j := range list {
+			list[j] = market.Ledger{Address: alice, Time: int64((i*7919 + j*31) % 5003)}
+			all = append(all, -list[j].Time)
+		}
+		n.add(list)
+		if len(n.list) > slack*limit {
+			t.Fatalf("%d updates are held after %d reads", len(n.list), i+1)
+		}
+	}
+	var got []int64
+	for _, l := range n.cut() {
+		got = append(got, -l.Time)
+	}
+	slices.Sort(all)
+	if !slices.Equal(got, all[:limit]) {
+		t.Errorf("kept %v, want %v", got, all[:limit])
 	}
 }

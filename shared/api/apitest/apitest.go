@@ -49,6 +49,7 @@ type World struct {
 	SubKey   Key
 	Logs     *bytes.Buffer // what the family logged
 
+	log   *slog.Logger
 	clock *testclock.Clock
 	calls atomic.Int64
 }
@@ -83,7 +84,8 @@ func New(t testing.TB, function string) *World {
 	w.Keys = keys.New(db, w.Prefix+schema.KeysTable, ring, w.Now)
 	w.Counters = usage.NewCounters(db, table, w.Now)
 	w.Gate = &admission.Gate{Keys: w.Keys, Nonces: usage.NewNonces(db, table, w.Now), Counters: w.Counters, Clock: w.Now}
-	w.Family = api.New(function, w.Gate, slog.New(slog.NewJSONHandler(&syncWriter{w: w.Logs}, nil)))
+	w.log = slog.New(slog.NewJSONHandler(&syncWriter{w: w.Logs}, nil))
+	w.Family = api.New(function, w.Gate, w.log)
 	w.Primary = w.Register(t, keys.Preset{Name: "Acme", Level: "all", MaxSubKeys: 100})
 	level := keys.Allow(catalog.Actions()...)
 	if err := w.Keys.PutLevel(t.Context(), w.Primary.AccessKey, "all", level); err != nil {

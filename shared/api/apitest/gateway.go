@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
@@ -35,13 +36,19 @@ func (w *World) Send(t testing.TB, params signature.Params, method, target strin
 // JSON. A query that is no UTF-8, which JSON cannot carry, is passed on as it is.
 func (w *World) Invoke(t testing.TB, event events.APIGatewayProxyRequest) Answer {
 	t.Helper()
-	return Invoke(t, w.Family, event)
+	return invoke(t, api.Lambda(w.Family, w.log), event)
 }
 
 // Invoke has h answer an event of the gateway as [World.Invoke] does.
 func Invoke(t testing.TB, h http.Handler, event events.APIGatewayProxyRequest) Answer {
 	t.Helper()
-	handler := api.Lambda(h)
+	return invoke(t, api.Lambda(h, slog.New(slog.DiscardHandler)), event)
+}
+
+type handler = func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error)
+
+func invoke(t testing.TB, handler handler, event events.APIGatewayProxyRequest) Answer {
+	t.Helper()
 	out, err := handle(t.Context(), handler, event)
 	if err != nil {
 		t.Fatalf("%s %s: %v", event.HTTPMethod, event.Path, err)
@@ -53,7 +60,7 @@ func Invoke(t testing.TB, h http.Handler, event events.APIGatewayProxyRequest) A
 	return answer
 }
 
-func handle(ctx context.Context, handler func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error), event events.APIGatewayProxyRequest) (out events.APIGatewayProxyResponse, err error) {
+func handle(ctx context.Context, handler handler, event events.APIGatewayProxyRequest) (out events.APIGatewayProxyResponse, err error) {
 	for _, values := range event.MultiValueQueryStringParameters {
 		if slices.ContainsFunc(values, func(value string) bool { return !utf8.ValidString(value) }) {
 			return handler(ctx, event)

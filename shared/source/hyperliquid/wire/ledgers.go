@@ -8,12 +8,6 @@ import (
 	"quotary/shared/market"
 )
 
-// Types of ledger updates that move funds between an account and the world outside.
-const (
-	LedgerDeposit  = "deposit"
-	LedgerWithdraw = "withdraw"
-)
-
 var errLedger = errors.New("a ledger update has no type")
 
 // ParseLedger reads the delta of a ledger update:
@@ -33,7 +27,7 @@ func ParseLedger(delta json.RawMessage) (market.Ledger, error) {
 	switch kind.Type {
 	case "":
 		return l, errLedger
-	case LedgerDeposit, LedgerWithdraw:
+	case market.LedgerDeposit, market.LedgerWithdraw:
 	default:
 		return l, nil
 	}

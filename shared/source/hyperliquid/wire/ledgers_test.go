@@ -15,8 +15,8 @@ func TestALedgerUpdateHasATypeAndFundsAnAmount(t *testing.T) {
 		want  market.Ledger // without its delta
 		fails bool
 	}{
-		"a deposit":                    {delta: `{"type":"deposit","usdc":"100.5"}`, want: market.Ledger{Type: LedgerDeposit, USDC: "100.5"}},
-		"a withdrawal":                 {delta: `{"type":"withdraw","usdc":"7.0","nonce":1,"fee":"1.0"}`, want: market.Ledger{Type: LedgerWithdraw, USDC: "7.0", Fee: "1.0"}},
+		"a deposit":                    {delta: `{"type":"deposit","usdc":"100.5"}`, want: market.Ledger{Type: market.LedgerDeposit, USDC: "100.5"}},
+		"a withdrawal":                 {delta: `{"type":"withdraw","usdc":"7.0","nonce":1,"fee":"1.0"}`, want: market.Ledger{Type: market.LedgerWithdraw, USDC: "7.0", Fee: "1.0"}},
 		"a transfer":                   {delta: `{"type":"spotTransfer","token":"PURR","amount":"3.0","usdc":5}`, want: market.Ledger{Type: "spotTransfer"}},
 		"no type":                      {delta: `{"usdc":"1.0"}`, fails: true},
 		"a deposit of no amount":       {delta: `{"type":"deposit"}`, fails: true},
