@@ -31,12 +31,10 @@ type authorizer struct {
 
 type endpointName struct{ method, resource string }
 
-// feedVariable is the stage variable that names the feed that a WebSocket API
-// serves: the last part of its path. A connection's event names no path.
-const feedVariable = "feed"
-
+// nameOf returns the endpoint that an event is about. That of a connection names no
+// path, but the stage variable of its feed.
 func nameOf(event *events.APIGatewayCustomAuthorizerRequestTypeRequest) endpointName {
-	if feed := event.StageVariables[feedVariable]; feed != "" && event.Resource == "" {
+	if feed := event.StageVariables[catalog.VariableFeed]; feed != "" && event.Resource == "" {
 		return endpointName{catalog.MethodWS, feed}
 	}
 	return endpointName{event.HTTPMethod, event.Resource}

@@ -11,6 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/apigatewaymanagementapi"
 	"github.com/aws/aws-sdk-go-v2/service/apigatewaymanagementapi/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"quotary/shared/catalog"
 )
 
 // management is the part of the gateway's management API that the function
@@ -30,13 +32,11 @@ func newManagement(like dynamodb.Options) *apigatewaymanagementapi.Client {
 	})
 }
 
-// managementVariable is the stage variable that holds the URL of the management
-// API. An API without it is reached under the name that its clients use, which
-// is right on AWS as long as that is the API's own and not a custom domain.
-const managementVariable = "management"
-
+// endpoint is the URL of the management API. One whose stage does not name it is
+// reached under the name that its clients use, which is right on AWS as long as
+// that is the API's own and not a custom domain.
 func endpoint(event *events.APIGatewayWebsocketProxyRequest) string {
-	if url := event.StageVariables[managementVariable]; url != "" {
+	if url := event.StageVariables[catalog.VariableManagement]; url != "" {
 		return url
 	}
 	return "https://" + event.RequestContext.DomainName + "/" + event.RequestContext.Stage

@@ -85,7 +85,7 @@ func (s *socket) leave(ctx context.Context, event *events.APIGatewayWebsocketPro
 // maxQuoted is how long a message may be, in bytes, that an error quotes.
 const maxQuoted = 1 << 10
 
-// errorObject tells a client what is wrong with its message. On /ws it is also
+// errorObject is the reply that says what is wrong with a message. On /ws it is also
 // what the venue's own clients take for an error: they find the message that
 // failed by its JSON inside the text.
 func errorObject(feed channel.Feed, text, message string) []byte {

@@ -28,9 +28,6 @@ type socket struct {
 	clock      func() time.Time
 }
 
-// feedVariable is the stage variable that names the feed which an API serves.
-const feedVariable = "feed"
-
 // answer is what an event came to.
 type answer struct {
 	status int
@@ -58,7 +55,7 @@ func (s *socket) serve(ctx context.Context, event *events.APIGatewayWebsocketPro
 			a = answer{status: http.StatusInternalServerError, fault: fmt.Errorf("panic: %v\n%s", crash, debug.Stack())}
 		}
 	}()
-	feed := channel.Feed(event.StageVariables[feedVariable])
+	feed := channel.Feed(event.StageVariables[catalog.VariableFeed])
 	entry, ok := feed.Entry()
 	if !ok {
 		return answer{status: http.StatusInternalServerError, fault: fmt.Errorf("the stage variable feed names no feed: %.40q", feed)}
@@ -147,7 +144,7 @@ func (s *socket) record(ctx context.Context, event *events.APIGatewayWebsocketPr
 	attrs := []slog.Attr{
 		slog.String("request_id", event.RequestContext.RequestID),
 		slog.String("route", event.RequestContext.RouteKey),
-		slog.String("feed", event.StageVariables[feedVariable]),
+		slog.String("feed", event.StageVariables[catalog.VariableFeed]),
 		slog.String("connection", event.RequestContext.ConnectionID),
 		slog.Int("status", a.status),
 		slog.Int64("us", took.Microseconds()),

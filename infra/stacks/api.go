@@ -13,15 +13,12 @@ import (
 	"quotary/shared/catalog"
 )
 
-// stageName is the first segment of every path.
-const stageName = "api"
-
 // restAPI is the logical id of the REST API.
 const restAPI = "Api"
 
 func (b *builder) api(app awscdk.App) awscdk.Stack {
 	stack := b.stack(app, "api", "REST API, its functions and the authorizer")
-	callers := map[catalog.Invoker]string{catalog.Gateway: "/" + stageName + "/*/*", catalog.Authorizer: "/authorizers/*", catalog.Operator: ""}
+	callers := map[catalog.Invoker]string{catalog.Gateway: "/" + catalog.Stage + "/*/*", catalog.Authorizer: "/authorizers/*", catalog.Operator: ""}
 	for _, name := range catalog.AllFunctions() {
 		p := b.declaration(name)
 		caller, here := callers[p.InvokedBy]
@@ -46,12 +43,12 @@ func (b *builder) api(app awscdk.App) awscdk.Stack {
 	if b.APIDomain != "" {
 		b.domain(stack, domain{
 			name: b.APIDomain, certificate: b.APICertificate,
-			mappings: []mapping{{key: stageName, api: api.RestApiId(), stage: api.DeploymentStage().StageName()}},
+			mappings: []mapping{{key: catalog.Stage, api: api.RestApiId(), stage: api.DeploymentStage().StageName()}},
 		})
 	}
-	base := sub("https://${" + restAPI + "}.execute-api.${AWS::Region}.${AWS::URLSuffix}/" + stageName)
+	base := sub("https://${" + restAPI + "}.execute-api.${AWS::Region}.${AWS::URLSuffix}/" + catalog.Stage)
 	if b.APIDomain != "" {
-		base = jsii.String("https://" + b.APIDomain + "/" + stageName)
+		base = jsii.String("https://" + b.APIDomain + "/" + catalog.Stage)
 	}
 	awscdk.NewCfnOutput(stack, jsii.String("BaseURL"), &awscdk.CfnOutputProps{Value: base, Description: jsii.String("base address of the API")})
 	awscdk.NewCfnOutput(stack, jsii.String("Admin"), &awscdk.CfnOutputProps{
@@ -71,7 +68,7 @@ func (b *builder) rest(stack awscdk.Stack) awsapigateway.SpecRestApi {
 		CloudWatchRole:              jsii.Bool(b.APILogRole),
 		CloudWatchRoleRemovalPolicy: awscdk.RemovalPolicy_RETAIN, // other APIs of the account may have come to use it
 		DeployOptions: &awsapigateway.StageOptions{
-			StageName:            jsii.String(stageName),
+			StageName:            jsii.String(catalog.Stage),
 			ThrottlingRateLimit:  jsii.Number(float64(b.ThrottleRate)),
 			ThrottlingBurstLimit: jsii.Number(float64(b.ThrottleBurst)),
 			TracingEnabled:       jsii.Bool(true),

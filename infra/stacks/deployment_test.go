@@ -326,7 +326,7 @@ func TestIngestersRunBesideNodes(t *testing.T) {
 	if err := write(filepath.Join(assets, "image", "ingester-amd64", "Dockerfile"), "FROM scratch\n"); err != nil {
 		t.Fatal(err)
 	}
-	d, err := synthesize(filepath.Join(t.TempDir(), "node"), map[string]any{"assets": assets, "env": "prod", "nodeDir": "/home/hl/data", "orders": "all"}, true)
+	d, err := synthesize(filepath.Join(t.TempDir(), "node"), map[string]any{"assets": assets, "env": "prod", "nodeDir": "/home/hl/data", "orders": "all", "domains": "perp"}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -347,7 +347,7 @@ func TestIngestersRunBesideNodes(t *testing.T) {
 	for _, e := range listed(at(container, "Environment")) {
 		env[at(e, "Name").(string)] = plain(at(e, "Value"))
 	}
-	if env["QUOTARY_NODE_DIR"] != "/node" || env["QUOTARY_ORDERS"] != "all" || env["QUOTARY_TABLE_PREFIX"] != "quotary-prod-" {
+	if env["QUOTARY_NODE_DIR"] != "/node" || env["QUOTARY_ORDERS"] != "all" || env["QUOTARY_DOMAINS"] != "perp" || env["QUOTARY_TABLE_PREFIX"] != "quotary-prod-" {
 		t.Errorf("environment = %v", env)
 	}
 	same := fargate.only(t, "AWS::ECS::TaskDefinition").Properties

@@ -14,13 +14,6 @@ import (
 	"quotary/shared/signature"
 )
 
-// Stage variables give authorizer and function what a connection's event does
-// not.
-const (
-	feedVariable       = "feed"       // the last part of the feed's path
-	managementVariable = "management" // URL under which frames are pushed, also where clients come through a domain
-)
-
 // feedAPI is one WebSocket API.
 type feedAPI struct {
 	name string // of the feed
@@ -34,7 +27,7 @@ func (f *feedAPI) connections() []*string {
 	var arns []*string
 	for _, method := range []string{"POST", "GET", "DELETE"} {
 		arns = append(arns, awscdk.Fn_Sub(
-			jsii.String("arn:${AWS::Partition}:execute-api:${AWS::Region}:${AWS::AccountId}:${Id}/"+stageName+"/"+method+"/@connections/*"),
+			jsii.String("arn:${AWS::Partition}:execute-api:${AWS::Region}:${AWS::AccountId}:${Id}/"+catalog.Stage+"/"+method+"/@connections/*"),
 			&map[string]*string{"Id": f.api.Ref()}))
 	}
 	return arns
@@ -43,7 +36,7 @@ func (f *feedAPI) connections() []*string {
 // url is where the API answers by itself. That way stays open beside a domain:
 // the management API is behind it.
 func (f *feedAPI) url(scheme string) *string {
-	return awscdk.Fn_Sub(jsii.String(scheme+"://${Id}.execute-api.${AWS::Region}.${AWS::URLSuffix}/"+stageName), &map[string]*string{"Id": f.api.Ref()})
+	return awscdk.Fn_Sub(jsii.String(scheme+"://${Id}.execute-api.${AWS::Region}.${AWS::URLSuffix}/"+catalog.Stage), &map[string]*string{"Id": f.api.Ref()})
 }
 
 func (b *builder) feeds(app awscdk.App) awscdk.Stack {
@@ -69,10 +62,10 @@ func (b *builder) feeds(app awscdk.App) awscdk.Stack {
 	all := domain{name: b.FeedsDomain, certificate: b.FeedsCertificate}
 	for _, feed := range b.feedAPIs {
 		stage := b.feed(stack, feed, function, logs)
-		all.mappings = append(all.mappings, mapping{stageName + feed.path, feed.api.Ref(), stage.StageName()})
+		all.mappings = append(all.mappings, mapping{catalog.Stage + feed.path, feed.api.Ref(), stage.StageName()})
 		address := feed.url("wss")
 		if b.FeedsDomain != "" {
-			address = jsii.String("wss://" + b.FeedsDomain + "/" + stageName + feed.path)
+			address = jsii.String("wss://" + b.FeedsDomain + "/" + catalog.Stage + feed.path)
 		}
 		awscdk.NewCfnOutput(stack, jsii.String(title(feed.name)+"URL"), &awscdk.CfnOutputProps{Value: address, Description: jsii.String(feed.path)})
 	}
@@ -92,8 +85,8 @@ func (b *builder) feed(stack awscdk.Stack, feed feedAPI, function awslambda.Func
 	})
 	target := awscdk.Fn_Join(jsii.String("/"), &[]*string{jsii.String("integrations"), integration.Ref()})
 	stage := awsapigatewayv2.NewCfnStage(scope, jsii.String("Stage"), &awsapigatewayv2.CfnStageProps{
-		ApiId: feed.api.Ref(), StageName: jsii.String(stageName), AutoDeploy: true,
-		StageVariables: map[string]any{feedVariable: feed.name, managementVariable: feed.url("https")},
+		ApiId: feed.api.Ref(), StageName: jsii.String(catalog.Stage), AutoDeploy: true,
+		StageVariables: map[string]any{catalog.VariableFeed: feed.name, catalog.VariableManagement: feed.url("https")},
 		DefaultRouteSettings: &awsapigatewayv2.CfnStage_RouteSettingsProperty{
 			ThrottlingRateLimit: jsii.Number(float64(b.ThrottleRate)), ThrottlingBurstLimit: jsii.Number(float64(b.ThrottleBurst)),
 			LoggingLevel: jsii.String("OFF"), DataTraceEnabled: false,
@@ -120,7 +113,7 @@ func (b *builder) feed(stack awscdk.Stack, feed feedAPI, function awslambda.Func
 			accept(route, "AwsSolutions-APIG4", "API Gateway authorizes a WebSocket once, when it connects: other routes cannot have an authorizer.")
 		}
 	}
-	permit(scope, "Invoke", function.FunctionArn(), feed, "/"+stageName+"/*")
+	permit(scope, "Invoke", function.FunctionArn(), feed, "/"+catalog.Stage+"/*")
 	return stage
 }
 

@@ -58,7 +58,7 @@ func (b *builder) architecture() awslambda.Architecture {
 	return awslambda.Architecture_ARM_64()
 }
 
-// environment holds the settings that a function declares to read. Nothing in it is
+// environment holds the settings that a program declares to read. Nothing in it is
 // secret: the data keys are as KMS wrapped them.
 func (b *builder) environment(p catalog.Program, stack awscdk.Stack) *map[string]*string {
 	env := map[string]*string{}
@@ -84,6 +84,21 @@ func (b *builder) environment(p catalog.Program, stack awscdk.Stack) *map[string
 			env[name] = b.secretsKey.KeyArn()
 		case catalog.EnvDataKeysParameter:
 			env[name] = jsii.String(b.dataKeys())
+		case catalog.EnvDomains:
+			if b.Domains != "" {
+				env[name] = jsii.String(b.Domains)
+			}
+		case catalog.EnvIngesterAddr:
+			env[name] = jsii.String(healthAddress)
+		case catalog.EnvFeeds:
+			if len(b.feedAPIs) == 0 {
+				env[name] = jsii.String("false")
+			}
+		case catalog.EnvHyperliquidURL:
+			if b.HyperliquidURL != "off" {
+				env[name] = jsii.String(b.HyperliquidURL)
+			}
+		case catalog.EnvNodeDir, catalog.EnvOrders: // of a place with a node: see container
 		default:
 			b.faults = append(b.faults, fmt.Errorf("the program %s reads %s, for which there is no value", p.Name, name))
 		}

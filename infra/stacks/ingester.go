@@ -134,21 +134,10 @@ func (b *builder) ingesterRole(stack awscdk.Stack) awsiam.Role {
 
 // container is the ingester's, on Fargate and on hosts.
 func (b *builder) container(stack awscdk.Stack, p place, logs awslogs.ILogGroup) *awsecs.ContainerDefinitionOptions {
-	env := map[string]*string{
-		"AWS_REGION":            stack.Region(),
-		"QUOTARY_TABLE_PREFIX":  jsii.String(b.tables()),
-		"QUOTARY_VIEWS_BUCKET":  sub(b.bucket()),
-		"QUOTARY_INGESTER_ADDR": jsii.String(healthAddress),
-		"QUOTARY_METRICS":       jsii.String(b.deployment()),
-	}
-	if len(b.feedAPIs) == 0 {
-		env["QUOTARY_FEEDS"] = jsii.String("false")
-	}
-	if b.HyperliquidURL != "off" {
-		env["QUOTARY_HYPERLIQUID_URL"] = jsii.String(b.HyperliquidURL)
-	}
+	env := *b.environment(b.declaration(catalog.ProgramIngester), stack)
+	env["AWS_REGION"] = stack.Region() // which Lambda sets by itself
 	if p.node != "" {
-		env["QUOTARY_NODE_DIR"], env["QUOTARY_ORDERS"] = jsii.String(nodeMount), jsii.String(b.Orders)
+		env[catalog.EnvNodeDir], env[catalog.EnvOrders] = jsii.String(nodeMount), jsii.String(b.Orders)
 	}
 	return &awsecs.ContainerDefinitionOptions{
 		Image: awsecs.ContainerImage_FromDockerImageAsset(awsecrassets.NewDockerImageAsset(stack, jsii.String("Image-"+p.image), &awsecrassets.DockerImageAssetProps{

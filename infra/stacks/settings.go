@@ -43,12 +43,14 @@ type Settings struct {
 	IngesterTasks  int `context:"ingesterTasks" default:"2"`
 	IngesterCPU    int `context:"ingesterCPU" default:"1024"`    // 1024 = one core
 	IngesterMemory int `context:"ingesterMemory" default:"2048"` // MiB
+	// Domains are those that the ingesters run, separated by commas; empty for all.
+	Domains string `context:"domains"`
 	// NodeHosts makes the profile with which hosts of your own join the ingester's
 	// cluster, before NodeDir has the ingesters run on them.
 	NodeHosts bool `context:"nodeHosts" default:"false"`
 	// NodeDir is the folder of a node's output on those hosts, an absolute path. The
 	// ingesters run there then. Empty: they run on Fargate and know what the public
-	// API tells, which is not the fills and orders of all accounts.
+	// API reports, which is not the fills and orders of all accounts.
 	NodeDir string `context:"nodeDir"`
 	// FallbackTasks is how many ingesters stand by on Fargate beside those on hosts
 	// with nodes: they work while no node is up to date.
@@ -139,6 +141,7 @@ func set(field reflect.Value, text string) error {
 
 var (
 	envName   = regexp.MustCompile(`^[a-z][a-z0-9]{1,11}$`)
+	domains   = regexp.MustCompile(`^$|^[a-z]+(,[a-z]+)*$`)
 	nodeDir   = regexp.MustCompile(`^$|^(/[A-Za-z0-9._-]+)+$`)
 	tableName = regexp.MustCompile(`^$|^[A-Za-z0-9_.-]{1,200}$`)
 )
@@ -167,6 +170,8 @@ func (s *Settings) check() error {
 		return fmt.Errorf("setting budgetUSD: needs alarmEmail to warn somebody")
 	case s.IngesterTasks < 1:
 		return fmt.Errorf("setting ingesterTasks: must be at least 1, as nothing else writes market data")
+	case !domains.MatchString(s.Domains):
+		return fmt.Errorf("setting domains: must be names of lower-case letters, separated by commas, not %q", s.Domains)
 	case !nodeDir.MatchString(s.NodeDir):
 		return fmt.Errorf("setting nodeDir: must be an absolute path of letters, digits, / . _ and -, not %q", s.NodeDir)
 	case s.Orders != "filled" && s.Orders != "all":

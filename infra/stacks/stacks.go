@@ -62,7 +62,7 @@ func Build(app awscdk.App, s Settings) error {
 	watch.AddStackDependency(ingester, nil)
 	for key, value := range map[string]string{"project": "quotary", "environment": s.Env} {
 		awscdk.Tags_Of(app).Add(jsii.String(key), jsii.String(value), &awscdk.TagProps{
-			ExcludeResourceTypes: jsii.PtrSlice("AWS::CloudWatch::Dashboard"), // took none until lately: not in every region
+			ExcludeResourceTypes: jsii.PtrSlice("AWS::CloudWatch::Dashboard"), // not every region can tag one
 		})
 	}
 	return errors.Join(b.faults...)

@@ -18,7 +18,7 @@ import (
 	"quotary/shared/store/schema"
 )
 
-// watcher declares alarms, all of which tell one topic.
+// watcher declares alarms, all of which notify one topic.
 type watcher struct {
 	*builder
 	stack awscdk.Stack
@@ -252,7 +252,7 @@ func (w *watcher) counted(name string, log awslogs.ILogGroup, pattern string) aw
 }
 
 func (w *watcher) apiMetric(name, statistic string) awscloudwatch.IMetric {
-	return metric("AWS/ApiGateway", name, statistic, map[string]string{"ApiName": w.name("api"), "Stage": stageName})
+	return metric("AWS/ApiGateway", name, statistic, map[string]string{"ApiName": w.name("api"), "Stage": catalog.Stage})
 }
 
 func (w *watcher) lambdaMetric(function, name, statistic string) awscloudwatch.IMetric {

@@ -36,10 +36,10 @@ func (s State) Environment() []string {
 		"AWS_ENDPOINT_URL_DYNAMODB=" + s.DynamoDB,
 		"AWS_ENDPOINT_URL_DYNAMODB_STREAMS=" + s.DynamoDB,
 		"AWS_ENDPOINT_URL_S3=" + s.S3,
-		"QUOTARY_TABLE_PREFIX=" + s.Tables,
-		"QUOTARY_VIEWS_BUCKET=" + viewsBucket,
-		"QUOTARY_DATA_KEYS_FILE=" + keyFile(s.DataDir),
-		"QUOTARY_SPOOL_DIR=" + filepath.Join(s.DataDir, "spool"),
+		catalog.EnvTablePrefix + "=" + s.Tables,
+		catalog.EnvViewsBucket + "=" + viewsBucket,
+		catalog.EnvDataKeysFile + "=" + keyFile(s.DataDir),
+		catalog.EnvSpoolDir + "=" + filepath.Join(s.DataDir, "spool"),
 	}
 }
 

@@ -31,10 +31,10 @@ func (s *Stack) startGateway(context.Context) error {
 	}
 	address := listener.Addr().String()
 	api, err := gateway.New(gateway.Config{
-		Stage: "api", Domains: []gateway.Domain{{Name: CustomDomain, BasePath: catalog.BasePath}},
+		Stage: catalog.Stage, Domains: []gateway.Domain{{Name: CustomDomain, BasePath: catalog.BasePath}},
 		Routes: routes, Sockets: sockets("http://" + address + catalog.BasePath), Authorizer: catalog.FunctionAuthorizer, Functions: s.host,
 		Responses: responses, MethodNotAllowed: response(catalog.MethodNotAllowed()),
-		MaxBody: 1 << 20, Log: s.log, Region: region,
+		MaxBody: catalog.MaxBody, Log: s.log, Region: region,
 	})
 	if err != nil {
 		listener.Close()
@@ -57,7 +57,7 @@ func sockets(management string) []gateway.SocketAPI {
 		name := path.Base(e.Path)
 		apis = append(apis, gateway.SocketAPI{
 			Path: e.Path, Function: e.Function(), Authorize: e.Authorized(), APIID: "local-" + name,
-			StageVariables: map[string]string{"feed": name, "management": management},
+			StageVariables: map[string]string{catalog.VariableFeed: name, catalog.VariableManagement: management},
 		})
 	}
 	return apis

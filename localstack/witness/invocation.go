@@ -166,7 +166,7 @@ func resourceOf(path string, parameters object) string {
 // variables are the stage variables of a WebSocket API as it is served here.
 func (w *Witness) variables(feed *Feed) map[string]string {
 	variables := maps.Clone(feed.Variables)
-	variables["management"] = w.management(feed)
+	variables[catalog.VariableManagement] = w.management(feed)
 	return variables
 }
 

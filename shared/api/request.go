@@ -15,12 +15,10 @@ import (
 	"github.com/awslabs/aws-lambda-go-api-proxy/core"
 
 	"quotary/shared/admission"
+	"quotary/shared/catalog"
 	"quotary/shared/signature"
 	"quotary/shared/usage"
 )
-
-// MaxBody is the largest request body that is accepted, in bytes.
-const MaxBody = 1 << 20
 
 // request is one request on its way through the family.
 type request struct {
@@ -56,11 +54,11 @@ func (r *request) body() (map[string]json.RawMessage, error) {
 	if r.parsed {
 		return r.fields, nil
 	}
-	text, err := io.ReadAll(io.LimitReader(r.Body, MaxBody+1))
+	text, err := io.ReadAll(io.LimitReader(r.Body, catalog.MaxBody+1))
 	if err != nil {
 		return nil, errUnreadable
 	}
-	if len(text) > MaxBody {
+	if len(text) > catalog.MaxBody {
 		return nil, &Error{Status: http.StatusRequestEntityTooLarge, Message: "the request body is too large: at most 1 MiB is accepted"}
 	}
 	if len(bytes.TrimSpace(text)) > 0 {

@@ -21,9 +21,15 @@ import (
 	"strings"
 )
 
-// BasePath is the prefix of every public path: it is the stage of the gateway,
-// and the base address that clients are given ends with it.
-const BasePath = "/api"
+// Stage is the stage of the gateway, and BasePath the prefix of every public path:
+// the base address that clients are given ends with it.
+const (
+	Stage    = "api"
+	BasePath = "/" + Stage
+)
+
+// MaxBody is the largest request body that is accepted, in bytes.
+const MaxBody = 1 << 20
 
 // MethodWS marks the four WebSocket feeds in [Endpoint.Method].
 const MethodWS = "WS"

@@ -9,6 +9,15 @@ var (
 	_ = feed("/upgrade/v2/hl/ws/clearinghouse-state", "HL_WS_CLEARINGHOUSE_STATE")
 )
 
+// Stage variables of a WebSocket API say what the event of a connection does not.
+const (
+	// VariableFeed names the feed that the API serves: the last part of its path.
+	VariableFeed = "feed"
+	// VariableManagement is the URL of the management API, under which frames are
+	// pushed, also where clients come through a domain.
+	VariableManagement = "management"
+)
+
 func feed(path, name string) struct{} {
 	declare(&Endpoint{Method: MethodWS, Path: path, Family: Feeds, Access: action(name)})
 	return struct{}{}

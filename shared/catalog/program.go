@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -21,6 +22,9 @@ type Program struct {
 	DataKey bool                // makes the first data key, and never unwraps one
 	Push    bool                // sends frames to WebSocket connections
 	Stream  bool                // follows the stream of the table of connections
+	Nonces  bool                // checks signatures, and accepts each nonce of one once
+
+	reads []string // environment variables that follow from nothing above
 
 	Memory  int           // MB of a function, with which its share of a core grows
 	Timeout time.Duration // of an invocation
@@ -39,13 +43,13 @@ const (
 	Nobody                        // a program that runs for ever
 )
 
-// Tables of a deployment.
+// Names of the tables behind the prefix of a deployment.
 const (
-	logTable         = "log"
-	seriesTable      = "series"
-	keysTable        = "keys"
-	usageTable       = "usage"
-	connectionsTable = "connections"
+	LogTable         = "log"
+	SeriesTable      = "series"
+	KeysTable        = "keys"
+	UsageTable       = "usage"
+	ConnectionsTable = "connections"
 )
 
 // GatewayTimeout is the longest that the gateway waits for a function.
@@ -66,6 +70,10 @@ func size(megabytes int, timeout time.Duration) use {
 	return func(p *Program) { p.Memory, p.Timeout = megabytes, timeout }
 }
 
+func environment(names ...string) use {
+	return func(p *Program) { p.reads = append(p.reads, names...) }
+}
+
 func union(have, more []string) []string {
 	all := slices.Concat(have, more)
 	slices.Sort(all)
@@ -74,15 +82,16 @@ func union(have, more []string) []string {
 
 // What programs do.
 var (
-	readKeys    = table(keysTable, "BatchGetItem", "GetItem")
-	keepKeys    = table(keysTable, "BatchGetItem", "GetItem", "PutItem", "Query", "UpdateItem")
-	deleteKeys  = table(keysTable, "DeleteItem")
-	recordNonce = table(usageTable, "PutItem") // a signature is accepted once
-	count       = table(usageTable, "UpdateItem")
-	readUsage   = table(usageTable, "BatchGetItem")
-	readLog     = table(logTable, "Query")
-	readSeries  = table(seriesTable, "Query")
-	readViews   = objects("views/", "GetObject")
+	readKeys   = table(KeysTable, "BatchGetItem", "GetItem")
+	keepKeys   = table(KeysTable, "BatchGetItem", "GetItem", "PutItem", "Query", "UpdateItem")
+	deleteKeys = table(KeysTable, "DeleteItem")
+	count      = table(UsageTable, "UpdateItem")
+	readUsage  = table(UsageTable, "BatchGetItem")
+	readLog    = table(LogTable, "Query")
+	readSeries = table(SeriesTable, "Query")
+	readViews  = objects("views/", "GetObject")
+
+	recordNonce use = func(p *Program) { table(UsageTable, "PutItem")(p); p.Nonces = true }
 
 	unwrap  use = func(p *Program) { p.Secrets = true }
 	dataKey use = func(p *Program) { p.DataKey = true }
@@ -98,14 +107,15 @@ var declared = map[string]declaration{
 	FunctionDataKey:    {Deployment, []use{dataKey, size(256, 3*time.Minute)}},                        // waits for the rights of a role that was just made
 	FunctionPlanned:    {Gateway, []use{size(256, 10*time.Second)}},
 	FunctionSocket: {Sockets, []use{
-		table(connectionsTable, "DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"), push, size(512, 10*time.Second),
+		table(ConnectionsTable, "DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"), push, size(512, 10*time.Second),
 	}},
 	ProgramIngester: {Nobody, []use{
-		table(logTable, "BatchWriteItem", "Query", "Scan"),                              // a new projection is folded from all of it
-		table(seriesTable, "BatchGetItem", "GetItem", "PutItem", "Query", "UpdateItem"), // its leases lie there too
+		table(LogTable, "BatchWriteItem", "Query", "Scan"),                              // a new projection is folded from all of it
+		table(SeriesTable, "BatchGetItem", "GetItem", "PutItem", "Query", "UpdateItem"), // its leases lie there too
 		objects("views/", "GetObject", "PutObject"), objects("quarantine/", "PutObject"),
 		readKeys, // whose connections must close
-		table(connectionsTable, "DeleteItem", "GetItem", "Query", "Scan", "UpdateItem"), follow, push,
+		table(ConnectionsTable, "DeleteItem", "GetItem", "Query", "Scan", "UpdateItem"), follow, push,
+		environment(EnvDomains, EnvIngesterAddr, EnvHyperliquidURL, EnvNodeDir, EnvOrders, EnvFeeds),
 	}},
 }
 
@@ -118,8 +128,11 @@ type declaration struct {
 var families = map[Family][]use{}
 
 // does declares what the function of a family reads and writes, beyond what its gate
-// needs.
+// needs. A family is declared once.
 func does(family Family, uses ...use) struct{} {
+	if _, is := families[family]; is {
+		panic(fmt.Sprintf("catalog: what %s does is declared twice", family))
+	}
 	families[family] = uses
 	return struct{}{}
 }
@@ -211,6 +224,14 @@ const (
 	EnvReplayProtection  = "QUOTARY_NONCE_REPLAY_PROTECTION" // whether a nonce is accepted only once
 	EnvSecretsKey        = "QUOTARY_SECRETS_KEY"             // the KMS key that wraps data keys
 	EnvDataKeysParameter = "QUOTARY_DATA_KEYS_PARAMETER"     // the SSM parameter that holds the wrapped data keys
+
+	EnvDomains        = "QUOTARY_DOMAINS"         // the domains that an ingester runs, separated by commas; all if not set
+	EnvIngesterAddr   = "QUOTARY_INGESTER_ADDR"   // where an ingester answers health checks
+	EnvFeeds          = "QUOTARY_FEEDS"           // whether an ingester drives the WebSocket feeds
+	EnvHyperliquidURL = "QUOTARY_HYPERLIQUID_URL" // the venue's public API; none is followed if not set
+	EnvNodeDir        = "QUOTARY_NODE_DIR"        // the data folder of a node beside an ingester
+	EnvOrders         = "QUOTARY_ORDERS"          // of which orders statuses are kept: filled or all
+	EnvSpoolDir       = "QUOTARY_SPOOL_DIR"       // where files to replay appear, on a developer's machine
 )
 
 // Environment returns the names of the environment variables that the program
@@ -221,12 +242,15 @@ func (p Program) Environment() []string {
 		names = append(names, EnvViewsBucket)
 	}
 	if p.Secrets {
-		names = append(names, EnvDataKeys, EnvReplayProtection)
+		names = append(names, EnvDataKeys)
+	}
+	if p.Nonces {
+		names = append(names, EnvReplayProtection)
 	}
 	if p.DataKey {
 		names = append(names, EnvSecretsKey, EnvDataKeysParameter)
 	}
-	return names
+	return append(names, p.reads...)
 }
 
 // Title is the name as identifiers hold it: perp-fills is PerpFills.

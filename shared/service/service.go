@@ -5,6 +5,7 @@ package service
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"os"
 	"time"
@@ -38,15 +39,21 @@ type Service struct {
 	Metrics *metrics.Writer // nil where the deployment asks for none
 	Clock   func() time.Time
 
-	AWS    aws.Config // for clients that only one function has
-	prefix string
+	AWS aws.Config // for clients that only one function has
+
+	program catalog.Program
+	prefix  string // of the tables
 }
 
 // Open reads the settings that every function needs. Settings are faulty until
 // [Service.Err] has been asked, after the last of them was read.
 func Open(ctx context.Context, name string) (*Service, error) {
+	program, ok := catalog.ProgramOf(name)
+	if !ok {
+		return nil, fmt.Errorf("the catalog declares no program %q", name)
+	}
 	s := &Service{
-		Name:   name,
+		Name: name, program: program,
 		Logger: slog.New(slog.NewJSONHandler(os.Stdout, nil)).With("function", name),
 		Clock:  time.Now,
 	}
@@ -145,7 +152,7 @@ func Family(name catalog.Family, register func(o *Opened) error) func(context.Co
 func (s *Service) family(ctx context.Context) (*Opened, error) {
 	o := &Opened{Service: s, DB: s.DynamoDB()}
 	gate := &admission.Gate{Counters: s.Counters(o.DB), Clock: s.Clock}
-	if p, _ := catalog.ProgramOf(s.Name); p.Secrets {
+	if s.program.Secrets {
 		var err error
 		if o.KeyStore, err = s.Keys(ctx, o.DB); err != nil {
 			return nil, err

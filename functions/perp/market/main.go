@@ -3,7 +3,7 @@
 // and the series of klines and samples that the ingester keeps.
 //
 // Open interest is summed over the accounts whose fills are known. Only a node's
-// files tell the fills of all; where the ingester follows none, there is nothing
+// files hold the fills of all; where the ingester follows none, there is nothing
 // to sum, and the answers are zeros and empty lists.
 package main
 

@@ -17,15 +17,16 @@ import (
 	"github.com/aws/smithy-go"
 
 	"quotary/shared/backoff"
+	"quotary/shared/catalog"
 )
 
 // Names of the tables behind the prefix of a deployment.
 const (
-	LogTable         = "log"
-	SeriesTable      = "series"
-	KeysTable        = "keys"
-	UsageTable       = "usage"
-	ConnectionsTable = "connections"
+	LogTable         = catalog.LogTable
+	SeriesTable      = catalog.SeriesTable
+	KeysTable        = catalog.KeysTable
+	UsageTable       = catalog.UsageTable
+	ConnectionsTable = catalog.ConnectionsTable
 )
 
 // PK and SK are the partition key and the sort key of every table, both strings.

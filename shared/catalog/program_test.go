@@ -1,0 +1,28 @@
+package catalog
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestAFamilyIsDeclaredOnce(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("a second declaration was taken")
+		}
+	}()
+	does(PerpMarket, readLog)
+}
+
+func TestOnlyProgramsThatCheckSignaturesReadWhetherNoncesAreKept(t *testing.T) {
+	t.Parallel()
+	for _, p := range Programs() {
+		records := slices.Contains(p.Tables[UsageTable], "PutItem")
+		if reads := slices.Contains(p.Environment(), EnvReplayProtection); reads != records {
+			t.Errorf("%s: reads the setting: %t, records nonces: %t", p.Name, reads, records)
+		}
+	}
+	if admin, _ := ProgramOf(FunctionAdmin); !admin.Secrets || slices.Contains(admin.Environment(), EnvReplayProtection) {
+		t.Error("the admin function checks no signature")
+	}
+}
