@@ -14,6 +14,8 @@ const (
 	RowsWritten     = "RowsWritten"
 	RowsQuarantined = "RowsQuarantined" // rows that the stores called invalid
 	Queued          = "Queued"          // deliveries of the sources that wait to be written
+
+	ProjectionsCatchingUp = "ProjectionsCatchingUp" // projections that are still being folded from the stored logs
 )
 
 // Domains of the ingester, which are watched each by itself.

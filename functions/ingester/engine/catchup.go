@@ -48,7 +48,9 @@ func (p *Pipeline[B]) startProgress(ctx context.Context, followed bool) error {
 		if !ok {
 			at.Joined = fresh || len(one.Folds()) == 0
 		}
-		if !at.Joined {
+		if at.Joined {
+			one.Joined()
+		} else {
 			catching++
 		}
 		p.progress[one.Name()] = at
@@ -82,8 +84,10 @@ func (p *Pipeline[B]) startCatchUp(ctx context.Context, group *errgroup.Group) {
 	}
 }
 
-// catchUp queues everything that a projection is folded from, page by page. The
-// projection gets all that the sources emit meanwhile too: what comes twice or in
+// catchUp queues everything that a projection is folded from. The logs are read in
+// large pages, which cost the fewest requests, and folded a few rows at a time,
+// between which the sources have their turn. Progress moves with the last rows of a
+// page. The projection gets all that the sources emit meanwhile too: what comes twice or in
 // another order makes no difference.
 func (p *Pipeline[B]) catchUp(ctx context.Context, to Projection[B], at progress) error {
 	folds := map[string]Fold[B]{}
@@ -92,10 +96,14 @@ func (p *Pipeline[B]) catchUp(ctx context.Context, to Projection[B], at progress
 		folds[fold.Dataset] = fold
 		datasets = append(datasets, fold.Dataset)
 	}
+	queue := func(batch B, at progress) error {
+		return enqueue(ctx, p.stored, message[B]{batch: batch, projection: to, progress: at})
+	}
 	for !at.Joined {
 		var pages map[string][]store.Row
-		err := p.retry(ctx, "scan the logs", func() (err error) {
-			pages, at.Cursor, err = p.scan(ctx, datasets, at.Cursor)
+		before := at
+		err := p.retry(ctx, "scan the logs for "+to.Name(), func() (err error) {
+			pages, at.Cursor, err = p.scan(ctx, datasets, before.Cursor)
 			return err
 		})
 		if err != nil {
@@ -109,10 +117,17 @@ func (p *Pipeline[B]) catchUp(ctx context.Context, to Projection[B], at progress
 						return err
 					}
 				}
+				if batch.Len() < storedEvents {
+					continue
+				}
+				if err := queue(batch, before); err != nil {
+					return err
+				}
+				batch = p.NewBatch()
 			}
 		}
 		at.Joined = at.Cursor == ""
-		if err := enqueue(ctx, p.stored, message[B]{batch: batch, projection: to, progress: at}); err != nil {
+		if err := queue(batch, at); err != nil {
 			return err
 		}
 	}
@@ -143,8 +158,12 @@ func (p *Pipeline[B]) writeCatchUp(ctx context.Context, m message[B]) error {
 	}
 	p.progress[m.projection.Name()], p.progressDirty = m.progress, true
 	if m.progress.Joined {
+		m.projection.Joined()
 		p.Stats.CatchingUp.Add(-1)
 		p.Logger.Info("caught up", "projection", m.projection.Name())
 	}
-	return p.flushWhenDue(ctx)
+	if p.Now().Sub(p.flushed) < flushEvery {
+		return nil // rows that many folds change are written once
+	}
+	return p.flush(ctx, false)
 }

@@ -4,13 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"quotary/internal/testenv"
+	"quotary/shared/source"
 	"quotary/shared/store"
 )
 
@@ -170,5 +173,77 @@ func TestAStoredRowThatCannotBeReadIsQuarantined(t *testing.T) {
 	}
 	if n := p.Stats.Quarantined.Load(); n != 1 {
 		t.Errorf("%d rows are quarantined", n)
+	}
+}
+
+// TestCatchingUpGoesOnWhileASourceNeverPauses, and the source goes on meanwhile.
+func TestCatchingUpGoesOnWhileASourceNeverPauses(t *testing.T) {
+	t.Parallel()
+	stores := newStores(t)
+	list := make([]string, 3*storedEvents)
+	for i := range list {
+		list[i] = fmt.Sprintf("%c%d", 'a'+i%5, i)
+	}
+	if err := stores.Log.Put(t.Context(), wordLog.Dataset, wordLog.Append(nil, &words{list})); err != nil {
+		t.Fatal(err)
+	}
+	if err := stores.Series.SaveCheckpoint(t.Context(), Checkpoint("small", "source", ""), []byte("0")); err != nil {
+		t.Fatal(err)
+	}
+	var joinedAt int64 // batches
+	var ending atomic.Bool
+	p := newPipeline(stores, Source[*words]{Name: "source", Stats: new(source.Stats), Follow: func(ctx context.Context, _ Position, sink Sink[*words]) error {
+		for {
+			if err := sink(ctx, Delivery[*words]{Batch: &words{[]string{"zebra"}}}); err != nil {
+				return err
+			}
+		}
+	}})
+	p.Applied = func(*words) {
+		for len(p.live) < cap(p.live) && !ending.Load() {
+			runtime.Gosched() // the queue is full again before the next batch
+		}
+	}
+	joined := make(chan struct{})
+	p.Projections = []Projection[*words]{joining{newVocabulary("vocabulary"), func() { joinedAt = p.Stats.Batches.Load(); close(joined) }}}
+	stop := run(t, p)
+	<-joined
+	testenv.Until(t, "all is stored", func() bool { return len(vocabularyOf(t, stores, "vocabulary")["e"]) == len(list)/5 })
+	testenv.Until(t, "the source goes on", func() bool { return p.Stats.Batches.Load() > joinedAt })
+	ending.Store(true)
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// joining is a vocabulary that reports when it has joined.
+type joining struct {
+	*vocabulary
+	joined func()
+}
+
+func (j joining) Joined() { j.joined() }
+
+// TestAProjectionLearnsWhenItHasJoined: at the start, or behind the last stored row.
+func TestAProjectionLearnsWhenItHasJoined(t *testing.T) {
+	t.Parallel()
+	stores := newStores(t)
+	for _, c := range []struct {
+		name    string
+		letters int // of which it holds words when it joins
+	}{{"there from the start", 0}, {"added", 2}} {
+		v, letters, times := newVocabulary(c.name), -1, 0
+		p := newPipeline(stores, say("source", "ant", "bee"))
+		p.Projections = []Projection[*words]{joining{v, func() { letters, times = len(v.byFirst), times+1 }}}
+		stop := run(t, p)
+		testenv.Until(t, "its words are stored", func() bool {
+			return p.Stats.CatchingUp.Load() == 0 && stored(t, stores, c.name, "a")+stored(t, stores, c.name, "b") == "antbee"
+		})
+		if err := stop(); err != nil {
+			t.Fatal(err)
+		}
+		if letters != c.letters || times != 1 {
+			t.Errorf("the one %s joined %d times, with %d letters, want once with %d", c.name, times, letters, c.letters)
+		}
 	}
 }

@@ -118,14 +118,14 @@ func (r *Runner) Run(ctx context.Context) error {
 		defer stop()
 		watch.Go(func() { r.Domain.Watch(watching) })
 	}
-	for failures := 0; ctx.Err() == nil; failures++ {
+	for failures := 0; ctx.Err() == nil; {
 		began := time.Now()
 		err := r.Lease.Hold(ctx, r.hold)
 		switch {
 		case errors.Is(err, lease.ErrAsked):
 			r.Logger.Info("another ingester takes over; standing by", "why", err.Error())
 			continue
-		case errors.Is(err, lease.ErrLost), errors.Is(err, store.ErrFenced):
+		case errors.Is(err, lease.ErrLost):
 			r.Logger.Warn("another ingester has taken over; standing by", "error", err.Error())
 			continue
 		case ctx.Err() != nil:
@@ -134,10 +134,16 @@ func (r *Runner) Run(ctx context.Context) error {
 		if time.Since(began) > failuresForgotten {
 			failures = 0
 		}
-		err = cmp.Or(err, errEnded)
-		r.set(nil, err)
 		pause := restarts.Delay(failures)
-		r.Logger.Error("the work failed; beginning again", "error", err.Error(), "in", pause.String())
+		failures++
+		if errors.Is(err, store.ErrFenced) {
+			// The lease does not say so yet, and would be taken again at once.
+			r.Logger.Warn("another ingester has taken over; standing by", "error", err.Error(), "in", pause.String())
+		} else {
+			err = cmp.Or(err, errEnded)
+			r.set(nil, err)
+			r.Logger.Error("the work failed; beginning again", "error", err.Error(), "in", pause.String())
+		}
 		_ = backoff.Sleep(ctx, pause) // the loop sees that ctx ended
 	}
 	return nil

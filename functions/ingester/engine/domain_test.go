@@ -1,12 +1,16 @@
 package engine
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -122,5 +126,57 @@ func TestAWorkThatFailsBeginsAgain(t *testing.T) {
 	cancel()
 	if err := <-ended; err != nil {
 		t.Errorf("it ended with %v", err)
+	}
+}
+
+// TestOnlyFailuresAreWaitedFor: after hand-overs the first failure has the shortest
+// pause, and a work that is fenced does not spin.
+func TestOnlyFailuresAreWaitedFor(t *testing.T) {
+	t.Parallel()
+	db := storetest.DynamoDB(t)
+	prefix := storetest.Tables(t, db)
+	for _, fault := range []error{errors.New("fault"), store.ErrFenced} {
+		var log bytes.Buffer
+		var begun atomic.Int64
+		paused := make(chan struct{})
+		r := &Runner{Logger: slog.New(slog.NewJSONHandler(&log, nil)), Lease: &lease.Lease{DB: db, Table: prefix + schema.SeriesTable, Name: fault.Error(), Owner: "one", Timing: lease.Standard, Log: quiet}}
+		const handOvers = 8
+		r.Domain = Domain{Name: "small", Begin: func(*lease.Term) Work {
+			switch n := begun.Add(1); {
+			case n <= handOvers:
+				return broken{lease.ErrAsked}
+			case n == handOvers+1:
+				return broken{fault}
+			case n == handOvers+2:
+				close(paused)
+			}
+			return broken{}
+		}}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- r.Run(ctx) }()
+		<-paused
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("%v: it ended with %v", fault, err)
+		}
+		var pauses []time.Duration
+		for line := range bytes.Lines(log.Bytes()) {
+			var said struct{ In string }
+			if err := json.Unmarshal(line, &said); err != nil {
+				t.Fatal(err)
+			}
+			if said.In == "" {
+				continue
+			}
+			pause, err := time.ParseDuration(said.In)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pauses = append(pauses, pause)
+		}
+		if len(pauses) != 1 || pauses[0] > restarts.Min {
+			t.Errorf("%v: the pauses were %v, want one of %s at most", fault, pauses, restarts.Min)
+		}
 	}
 }

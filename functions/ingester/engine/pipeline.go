@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -23,6 +22,12 @@ const (
 	flushBatches = 4 // between two flushes at most
 	queueLength  = 16
 	stopWithin   = 20 * time.Second
+
+	// storedTurn is for how long stored rows are folded after a batch of the
+	// sources: these may never pause. With storedEvents, that of one fold, it bounds
+	// by how much catching up delays a live event.
+	storedTurn   = 250 * time.Millisecond
+	storedEvents = 100
 )
 
 // Pipeline is the one writer of a domain's rows and views. It is used once. All
@@ -127,7 +132,7 @@ func (p *Pipeline[B]) run(ctx context.Context) error {
 	p.reads = NewReads()
 	p.live = make(chan message[B], queueLength)
 	p.background = make(chan message[B], queueLength)
-	p.stored = make(chan message[B], 1)
+	p.stored = make(chan message[B], queueLength)
 	p.positions = map[string]Position{}
 
 	work, cancel := p.outlive(ctx)
@@ -222,8 +227,8 @@ func (p *Pipeline[B]) follow(ctx, following context.Context, from map[string]Pos
 	ended := make(chan error, 1)
 	go func() {
 		err := sources.Wait()
-		if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
-			err = nil // whatever it is for which they were to end
+		if ctx.Err() != nil {
+			err = nil // they were to end, and however they say so is no fault
 		}
 		ended <- err
 	}()
@@ -272,13 +277,17 @@ func (p *Pipeline[B]) loop(ctx context.Context, done <-chan struct{}, ended <-ch
 		if err := p.take(ctx, m); err != nil {
 			return err
 		}
+		if err := p.takeStored(ctx); err != nil {
+			return err
+		}
 	}
 }
 
-// finish writes what the sources left in the queues. The reason is the fault for
-// which they ended, nil where they were to end.
+// finish writes what the sources left in the queues. Stored rows that wait there
+// are left: they are scanned again. The reason is the fault for which the sources
+// ended, nil where they were to end.
 func (p *Pipeline[B]) finish(ctx context.Context, reason error) error {
-	for _, queue := range [...]chan message[B]{p.live, p.background, p.stored} {
+	for _, queue := range [...]chan message[B]{p.live, p.background} {
 		for len(queue) > 0 {
 			if err := p.take(ctx, <-queue); err != nil {
 				return err
@@ -302,6 +311,22 @@ func (p *Pipeline[B]) take(ctx context.Context, m message[B]) error {
 	batch := p.collect(m)
 	p.Stats.Queued.Store(int64(len(p.live) + len(p.background)))
 	return p.write(ctx, batch)
+}
+
+// takeStored gives the projections that are caught up their turn: it folds what
+// waits for them, for storedTurn and one fold more at most.
+func (p *Pipeline[B]) takeStored(ctx context.Context) error {
+	for began := time.Now(); time.Since(began) < storedTurn; {
+		select {
+		case m := <-p.stored:
+			if err := p.writeCatchUp(ctx, m); err != nil {
+				return err
+			}
+		default:
+			return nil
+		}
+	}
+	return nil
 }
 
 // collect makes a batch of m and of what comes within the linger time.

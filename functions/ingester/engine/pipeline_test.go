@@ -100,3 +100,20 @@ func TestASourceThatFailsEndsThePipeline(t *testing.T) {
 		t.Errorf("stored is %q", got)
 	}
 }
+
+// TestWhatASourceSaysWhenItIsToEndIsNoFault.
+func TestWhatASourceSaysWhenItIsToEndIsNoFault(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(newStores(t), Source[*words]{Name: "rude", Stats: new(source.Stats), NoCheckpoint: true, Follow: func(ctx context.Context, _ Position, sink Sink[*words]) error {
+		if err := sink(ctx, Delivery[*words]{Batch: &words{[]string{"ant"}}}); err != nil {
+			return err
+		}
+		<-ctx.Done()
+		return errors.New("the connection was cut")
+	}})
+	stop := run(t, p)
+	testenv.Until(t, "a word", func() bool { return p.Stats.Events.Load() == 1 })
+	if err := stop(); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+}

@@ -32,6 +32,11 @@ type Projection[B any] interface {
 	// published are missing. It is called once, before everything else.
 	Restore(views map[string][]byte) error
 
+	// Joined is called once, when nothing that is stored is still to be folded: after
+	// Restore, or at the end of catching up. What is right only of everything, such as
+	// a sample of a sum, must not be returned before.
+	Joined()
+
 	// Wants asks for the rows that must be read before b can be applied. It is
 	// called again after they were read until it asks for nothing more. After a
 	// restart it is called with empty batches, until it asks for nothing.
@@ -83,7 +88,8 @@ type Log[B any] struct {
 }
 
 // Defaults has the methods that not every projection needs: it folds nothing that
-// is stored, restores nothing and reads nothing.
+// is stored, restores nothing, returns the same whether it has joined or not, and
+// reads nothing.
 type Defaults[B any] struct{}
 
 // Folds returns none.
@@ -94,6 +100,9 @@ func (Defaults[B]) Restores() []string { return nil }
 
 // Restore does nothing.
 func (Defaults[B]) Restore(map[string][]byte) error { return nil }
+
+// Joined does nothing: every row and view is right as far as it goes.
+func (Defaults[B]) Joined() {}
 
 // Wants asks for nothing.
 func (Defaults[B]) Wants(B, *Reads) {}

@@ -64,6 +64,7 @@ func (r *Report) report() {
 		{Name: metrics.RowsWritten, Unit: metrics.Count, Value: r.since(metrics.RowsWritten, s.Rows)},
 		{Name: metrics.RowsQuarantined, Unit: metrics.Count, Value: r.since(metrics.RowsQuarantined, s.Quarantined)},
 		{Name: metrics.Queued, Unit: metrics.Count, Value: s.Queued},
+		{Name: metrics.ProjectionsCatchingUp, Unit: metrics.Count, Value: s.CatchingUp},
 	}
 	if lag, ok := s.lag(now); ok {
 		of = append(of, metrics.Metric{Name: metrics.Lag, Unit: metrics.Milliseconds, Value: lag})

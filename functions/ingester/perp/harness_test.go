@@ -18,6 +18,9 @@ type set struct {
 
 func newSet() *set {
 	all, _ := Projections()
+	for _, one := range all {
+		one.Joined()
+	}
 	return &set{all: all}
 }
 

@@ -31,6 +31,7 @@ type openInterest struct {
 	positions *market.Positions
 	dirty     bool // fills came since the snapshot
 	saved     time.Time
+	joined    bool // the positions are of all fills that are stored
 
 	marks marks       // of the coins' figures
 	last  *lastPrices // the last trade of each coin
@@ -88,6 +89,10 @@ func (p *openInterest) Restore(views map[string][]byte) error {
 	return err
 }
 
+// Joined lets the samples and the view begin: those of some of the stored fills
+// would be wrong, and samples stay for ever.
+func (p *openInterest) Joined() { p.joined = true }
+
 // Apply takes fills, trades and mark prices.
 func (p *openInterest) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 	add := p.positions.Add
@@ -107,14 +112,16 @@ func (p *openInterest) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 	return nil
 }
 
-// Changes returns the samples of the minute, the view when it is due and the
-// snapshot when it is. Held reports that checkpoints must wait for the next.
+// Changes returns the samples of the minute and the view when it is due, once the
+// projection has joined, and the snapshot when it is due. Held reports that checkpoints must wait for the next.
 func (p *openInterest) Changes(now time.Time, settle bool) (c engine.Changes) {
 	if p.positions.Newest() == 0 {
 		return c
 	}
-	c.Fine = p.samples(now)
-	if settle || !now.Before(p.published.Add(publishEvery)) {
+	if p.joined {
+		c.Fine = p.samples(now)
+	}
+	if p.joined && (settle || !now.Before(p.published.Add(publishEvery))) {
 		list := []openinterest.Coin{}
 		for _, coin := range p.positions.Coins() {
 			if one, _, ok := p.of(coin); ok {

@@ -214,6 +214,25 @@ func TestNoHistoryIsMadeOfOpenInterestOfThePast(t *testing.T) {
 	equal(t, "history", series(c, openinterest.Name), []string(nil))
 }
 
+// TestOpenInterestOfSomeOfTheStoredFillsIsNotShown: only the snapshot, from which the
+// projection goes on, is written before it has joined.
+func TestOpenInterestOfSomeOfTheStoredFillsIsNotShown(t *testing.T) {
+	t.Parallel()
+	p := newOpenInterest()
+	stored := &Batch{Stored: true, Events: market.Events{Fills: []market.Fill{held(1, "BTC", noon, "99.0", "2.0", market.Buy)}}}
+	if err := p.Apply(stored, nil, noon); err != nil {
+		t.Fatal(err)
+	}
+	c := p.Changes(noon, true)
+	if view(c, openinterest.Name) != "" || len(c.Fine) > 0 || view(c, positions.Name) == "" {
+		t.Errorf("while it is caught up it writes %+v", c)
+	}
+	p.Joined()
+	if c = p.Changes(noon, false); view(c, openinterest.Name) == "" || len(c.Fine) == 0 {
+		t.Errorf("when it has joined it writes %+v", c)
+	}
+}
+
 func TestCheckpointsWaitForTheSnapshotOfPositions(t *testing.T) {
 	t.Parallel()
 	s := newSet()

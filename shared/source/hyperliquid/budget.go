@@ -31,7 +31,7 @@ func (b *Budget) Spend(ctx context.Context, n int) error {
 	if wait := b.take(float64(n)); wait > 0 {
 		return backoff.Sleep(ctx, wait)
 	}
-	return ctx.Err()
+	return context.Cause(ctx)
 }
 
 func (b *Budget) take(n float64) time.Duration {
