@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -23,7 +24,8 @@ import (
 )
 
 // Spool is a folder of recorded files that wait to be consumed, each named by its
-// content: <sha256>.jsonl. A file has a checkpoint of its own and is removed when
+// content: <sha256>.jsonl, or <sha256>-<n>.jsonl for the nth time. A file has a
+// checkpoint of its own and is removed when
 // it is consumed. All fields are set before use; Add and Progress need no Read,
 // Stats and Logger.
 type Spool[B any] struct {
@@ -71,11 +73,6 @@ func (s *Spool[B]) progress(ctx context.Context, name string, read func(context.
 		return at, fmt.Errorf("read the checkpoint of %s: %w", name, err)
 	}
 	return at, nil
-}
-
-// Forget has the file of a name consumed again when it is added again.
-func (s *Spool[B]) Forget(ctx context.Context, name string) error {
-	return s.Series.SaveCheckpoint(ctx, Checkpoint(s.Domain, spoolName, name), encode(SpoolProgress{}))
 }
 
 // follow consumes the files of the folder, the oldest first, until ctx ends. A
@@ -171,12 +168,13 @@ func (s *Spool[B]) consume(ctx context.Context, name string, sink Sink[B]) error
 }
 
 // Add copies a file into the folder under the name of its content, which it
-// returns. The copy appears complete or not at all; one that is there stays.
-func (s *Spool[B]) Add(path string) (name string, err error) {
+// returns. The copy appears complete or not at all; one that is there stays. Nth is
+// that of [SpoolName].
+func (s *Spool[B]) Add(path string, nth int) (name string, err error) {
 	if err := os.MkdirAll(s.Dir, 0o750); err != nil {
 		return "", fmt.Errorf("make the spool: %w", err)
 	}
-	if name, err = SpoolName(path); err != nil {
+	if name, err = SpoolName(path, nth); err != nil {
 		return "", err
 	}
 	target := filepath.Join(s.Dir, name)
@@ -189,7 +187,7 @@ func (s *Spool[B]) Add(path string) (name string, err error) {
 	}
 	defer os.Remove(copied)
 	// The file may have been written to since its name was made.
-	again, err := SpoolName(copied)
+	again, err := SpoolName(copied, nth)
 	if err != nil {
 		return "", err
 	}
@@ -202,8 +200,10 @@ func (s *Spool[B]) Add(path string) (name string, err error) {
 	return name, nil
 }
 
-// SpoolName is the name in a spool of the file at path.
-func SpoolName(path string) (string, error) {
+// SpoolName is the name in a spool of the file at path when it is consumed for the
+// nth time, from 1 on. Each time has a checkpoint of its own, as only the writer
+// of the domain may take one back.
+func SpoolName(path string, nth int) (string, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return "", err
@@ -213,7 +213,11 @@ func SpoolName(path string) (string, error) {
 	if _, err := io.Copy(hash, file); err != nil {
 		return "", fmt.Errorf("read %s: %w", path, err)
 	}
-	return hex.EncodeToString(hash.Sum(nil)) + spoolSuffix, nil
+	name := hex.EncodeToString(hash.Sum(nil))
+	if nth > 1 {
+		name += "-" + strconv.Itoa(nth)
+	}
+	return name + spoolSuffix, nil
 }
 
 // copyBeside copies a file to a temporary one in the folder of target, down to

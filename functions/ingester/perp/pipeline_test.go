@@ -170,6 +170,32 @@ func TestAReplayIsThereOnceHoweverOften(t *testing.T) {
 	}
 }
 
+// TestARowThatIsGoneIsReplayedAgain though the checkpoint of the earlier replays is
+// one that the command may not write.
+func TestARowThatIsGoneIsReplayedAgain(t *testing.T) {
+	t.Parallel()
+	stores, dir := newStores(t), t.TempDir()
+	held := stores
+	held.Series = stores.Series.Under(7)
+	for earlier := range 2 {
+		name, err := engine.SpoolName(recording, earlier+1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := held.Series.SaveCheckpoint(t.Context(), engine.Checkpoint(Name, "spool", name), mustJSON(engine.SpoolProgress{Done: true})); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stop := run(t, newPipeline(held, newSpool(held, dir).Source()))
+	counts, err := (&Replay{Stores: stores, Dir: dir, Out: io.Discard, Idle: time.Minute}).Run(t.Context(), recording)
+	if err != nil || counts.Missing > 0 || counts.Fills == 0 {
+		t.Errorf("%+v, %v", counts, err)
+	}
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // checkRows holds the rows against the fills: each once under its address, and
 // volume, count and prices of every tier.
 func checkRows(t *testing.T, rows map[string][]string, list []market.Fill) {

@@ -57,26 +57,30 @@ func (r *Replay) Run(ctx context.Context, path string) (Counts, error) {
 		return Counts{}, err
 	}
 	spool := newSpool(r.Stores, r.Dir)
-	name, err := engine.SpoolName(path)
-	if err != nil {
-		return Counts{}, err
-	}
-	at, err := spool.Progress(ctx, name)
-	if err != nil {
-		return Counts{}, err
-	}
-	if at.Done {
-		// Replayed before: if its rows are still there, nothing is to be done.
+	nth := 1
+	for ; ; nth++ {
+		name, err := engine.SpoolName(path, nth)
+		if err != nil {
+			return Counts{}, err
+		}
+		at, err := spool.Progress(ctx, name)
+		if err != nil {
+			return Counts{}, err
+		}
+		if !at.Done {
+			break
+		}
+		if nth > 1 {
+			continue // it was replayed again since
+		}
 		counts, err := r.verify(ctx, path)
 		if err != nil || counts.Missing == 0 {
 			return counts, err
 		}
 		fmt.Fprintf(r.Out, "%d rows of an earlier replay are gone; replaying again\n", counts.Missing)
-		if err := spool.Forget(ctx, name); err != nil {
-			return counts, err
-		}
 	}
-	if _, err := spool.Add(path); err != nil {
+	name, err := spool.Add(path, nth)
+	if err != nil {
 		return Counts{}, err
 	}
 	if err := r.await(ctx, spool, name); err != nil {
