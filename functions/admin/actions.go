@@ -43,8 +43,8 @@ type invite struct {
 
 func (o *operator) inviteOf(i *keys.Invite) invite {
 	out := invite{
-		ID: i.ID, preset: presetOf(i.Preset), Status: i.Status(o.now()), CreatedAt: stamp(i.CreatedAt),
-		ExpiresAt: stampOrNull(i.ExpiresAt), UsedAt: stampOrNull(i.UsedAt), RevokedAt: stampOrNull(i.RevokedAt),
+		ID: i.ID, preset: presetOf(i.Preset), Status: i.Status(o.now()), CreatedAt: catalog.Timestamp(i.CreatedAt),
+		ExpiresAt: catalog.TimestampOrNull(i.ExpiresAt), UsedAt: catalog.TimestampOrNull(i.UsedAt), RevokedAt: catalog.TimestampOrNull(i.RevokedAt),
 	}
 	if i.UsedBy != "" {
 		out.UsedBy = &i.UsedBy
@@ -137,7 +137,7 @@ func (o *operator) listDistributors(ctx context.Context, _ struct{}) (listDistri
 		group.Go(func() error {
 			used, err := o.usage.Distributor(groupCtx, d.AccessKey, o.now())
 			out.Distributors[i] = distributor{
-				d.AccessKey, presetOf(d.Preset), d.SubKeyCount, d.AllocatedQuota, used, d.Disabled, stamp(d.CreatedAt),
+				d.AccessKey, presetOf(d.Preset), d.SubKeyCount, d.AllocatedQuota, used, d.Disabled, catalog.Timestamp(d.CreatedAt),
 			}
 			return err
 		})
@@ -219,18 +219,6 @@ func (o *operator) after(ctx context.Context, accessKey string, changed error) (
 	}
 	used, err := o.usage.Distributor(ctx, accessKey, o.now())
 	return distributorOut{result{true}, distributor{
-		d.AccessKey, presetOf(d.Preset), d.SubKeyCount, d.AllocatedQuota, used, d.Disabled, stamp(d.CreatedAt),
+		d.AccessKey, presetOf(d.Preset), d.SubKeyCount, d.AllocatedQuota, used, d.Disabled, catalog.Timestamp(d.CreatedAt),
 	}}, err
-}
-
-// stamp is a time as the service shows it: RFC 3339 in UTC, to the millisecond.
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
-
-// stampOrNull is nil for the zero time.
-func stampOrNull(t time.Time) *string {
-	if t.IsZero() {
-		return nil
-	}
-	s := stamp(t)
-	return &s
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"time"
 
 	"quotary/shared/api"
 	"quotary/shared/catalog"
@@ -131,16 +130,4 @@ func (m *management) putLevel(ctx context.Context, distributor string, in catalo
 func (m *management) deleteLevel(ctx context.Context, distributor string, in catalog.LevelIn) (catalog.None, error) {
 	api.SetMessage(ctx, "the level is deleted: its sub-keys are refused until it exists again")
 	return catalog.None{}, m.keys.DeleteLevel(ctx, distributor, in.Level)
-}
-
-// stamp is a time as the wire shows it: RFC 3339 in UTC, to the millisecond.
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
-
-// stampOrNull is nil for the zero time.
-func stampOrNull(t time.Time) *string {
-	if t.IsZero() {
-		return nil
-	}
-	s := stamp(t)
-	return &s
 }

@@ -14,7 +14,7 @@ func (m *management) createSubKey(ctx context.Context, distributor string, in ca
 	api.SetMessage(ctx, "the sub-key is created: keep the secret_key, only a reset gives a new one")
 	return catalog.CreatedSubKey{
 		AccessKey: k.AccessKey, SecretKey: string(secret), Name: k.Name, Level: k.Level,
-		CreatedAt: stamp(k.CreatedAt), ExpiresAt: stampOrNull(k.ExpiresAt),
+		CreatedAt: catalog.Timestamp(k.CreatedAt), ExpiresAt: catalog.TimestampOrNull(k.ExpiresAt),
 	}, err
 }
 
@@ -43,7 +43,7 @@ func (m *management) getSubKey(ctx context.Context, distributor string, in catal
 		return catalog.SubKeyDetail{}, err
 	}
 	used, err := m.used(ctx, []keys.SubKey{k})
-	return catalog.SubKeyDetail{SubKey: wire(&k, used), Metadata: metadata, UpdatedAt: stamp(k.UpdatedAt)}, err
+	return catalog.SubKeyDetail{SubKey: wire(&k, used), Metadata: metadata, UpdatedAt: catalog.Timestamp(k.UpdatedAt)}, err
 }
 
 func (m *management) updateSubKey(ctx context.Context, distributor string, in catalog.UpdateSubKeyIn) (catalog.None, error) {
@@ -142,6 +142,6 @@ func wire(k *keys.SubKey, used map[string]int64) catalog.SubKey {
 		AccessKey: k.AccessKey, Name: k.Name, Level: k.Level, Status: status,
 		MonthlyQuota: k.MonthlyQuota, UsedMonthlyQuota: used[k.AccessKey],
 		RateLimit: k.RateLimit, MaxTimeRange: k.MaxTimeRange, WSConnLimit: k.WSConnLimit, WSSubLimit: k.WSSubLimit,
-		CreatedAt: stamp(k.CreatedAt), ExpiresAt: stampOrNull(k.ExpiresAt),
+		CreatedAt: catalog.Timestamp(k.CreatedAt), ExpiresAt: catalog.TimestampOrNull(k.ExpiresAt),
 	}
 }

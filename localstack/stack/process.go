@@ -20,6 +20,7 @@ type process struct {
 	cmd     *exec.Cmd
 	ended   chan struct{} // closed when cmd has ended
 	stopped bool
+	stops   chan struct{} // closed when stopped
 }
 
 // child prepares a program whose output goes to logs.
@@ -34,7 +35,7 @@ func child(logs *os.File, program string, env []string, args ...string) *exec.Cm
 // keep runs the command that prepare makes until Stop, and again when it ends
 // by itself, after a pause that grows to five seconds.
 func (s *Stack) keep(name string, prepare func() *exec.Cmd) error {
-	p := &process{}
+	p := &process{stops: make(chan struct{})}
 	if err := p.start(prepare()); err != nil {
 		return fmt.Errorf("start %s: %w", name, err)
 	}
@@ -52,7 +53,11 @@ func (s *Stack) keep(name string, prepare func() *exec.Cmd) error {
 			if time.Since(started) > time.Minute {
 				pause = 200 * time.Millisecond
 			}
-			time.Sleep(pause)
+			select {
+			case <-time.After(pause):
+			case <-p.stops:
+				return
+			}
 			pause = min(2*pause, 5*time.Second)
 			if err := p.start(prepare()); err != nil {
 				s.failure <- fmt.Errorf("start %s again: %w", name, err)
@@ -101,7 +106,10 @@ func (p *process) isStopped() bool {
 // stop asks the process to end, waits, and kills it when ctx ends first.
 func (p *process) stop(ctx context.Context) {
 	p.mu.Lock()
-	p.stopped = true
+	if !p.stopped {
+		p.stopped = true
+		close(p.stops)
+	}
 	cmd, ended := p.cmd, p.ended
 	p.mu.Unlock()
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {

@@ -53,7 +53,7 @@ type response struct {
 }
 
 func (r *request) succeed(e *endpoint, out any) response {
-	data, err := encode(out)
+	data, err := Encode(out)
 	if err != nil {
 		return r.fail(fmt.Errorf("encode the answer: %w", err))
 	}
@@ -70,8 +70,8 @@ func (r *request) succeed(e *endpoint, out any) response {
 	return response{status: http.StatusOK, body: body}
 }
 
-// encode writes the data of an answer.
-func encode(out any) ([]byte, error) {
+// Encode writes the data of an answer as JSON, in which <, > and & stay as they are.
+func Encode(out any) ([]byte, error) {
 	switch out := out.(type) {
 	case json.RawMessage:
 		return out, nil
@@ -114,7 +114,7 @@ func (r *request) envelope(kind catalog.Envelope, out any, data []byte) []byte {
 
 // text is a JSON string.
 func text(s string) []byte {
-	encoded, err := encode(s)
+	encoded, err := Encode(s)
 	if err != nil {
 		panic(err) // a string always encodes
 	}
@@ -137,7 +137,7 @@ func (r *request) fail(err error) response {
 	default:
 		res.fault = err
 	}
-	if res.body, err = encode(catalog.NewErrorBody(res.status, message, r.id)); err != nil {
+	if res.body, err = Encode(catalog.NewErrorBody(res.status, message, r.id)); err != nil {
 		panic(err) // strings and numbers encode
 	}
 	return res

@@ -57,8 +57,14 @@ func (m *Millis) UnmarshalJSON(b []byte) error {
 	return unmarshalScalar(b, m.UnmarshalText)
 }
 
-// Time returns the moment in UTC.
-func (m Millis) Time() time.Time { return time.UnixMilli(int64(m)).UTC() }
+// Time returns the moment in UTC; that of nil, a time which was not given, is the
+// zero time.
+func (m *Millis) Time() time.Time {
+	if m == nil {
+		return time.Time{}
+	}
+	return time.UnixMilli(int64(*m)).UTC()
+}
 
 // Lookback is a window that reaches back from now, in seconds; on the wire a
 // whole number and a unit of s, m, h, d or w: 15m, 7d.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"time"
 
 	"quotary/shared/api"
 	"quotary/shared/catalog"
@@ -33,12 +32,9 @@ func (i *info) candleSnapshot(ctx context.Context, in *catalog.InfoIn) (json.Raw
 	if err != nil {
 		return nil, api.BadRequest("invalid req.interval: %v", err)
 	}
-	var from, to time.Time
-	if req.StartTime != nil {
-		from = interval.Start(req.StartTime.Time())
-	}
-	if req.EndTime != nil {
-		to = req.EndTime.Time()
+	from, to := req.StartTime.Time(), req.EndTime.Time()
+	if !from.IsZero() {
+		from = interval.Start(from)
 	}
 	candles, err := klines.Newest(ctx, i.series, string(req.Coin), interval, from, to, maxCandles)
 	if err != nil {
@@ -53,5 +49,5 @@ func (i *info) candleSnapshot(ctx context.Context, in *catalog.InfoIn) (json.Raw
 			V: market.Text(c.Size), N: c.Trades,
 		}
 	}
-	return encode(list)
+	return api.Encode(list)
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
-	"time"
 
+	"quotary/shared/api"
 	"quotary/shared/catalog"
 	"quotary/shared/data/fills"
 	"quotary/shared/market"
@@ -23,11 +23,7 @@ func (i *info) userFills(ctx context.Context, in *catalog.InfoIn) (json.RawMessa
 // (both inclusive), oldest first; of more than fit into an answer the oldest,
 // so that the next question begins where this answer ends.
 func (i *info) userFillsByTime(ctx context.Context, in *catalog.InfoIn) (json.RawMessage, error) {
-	var to time.Time
-	if in.EndTime != nil {
-		to = in.EndTime.Time()
-	}
-	return listFills(fills.Window(ctx, i.log, string(*in.User), in.StartTime.Time(), to), in.AggregateByTime, false)
+	return listFills(fills.Window(ctx, i.log, string(*in.User), in.StartTime.Time(), in.EndTime.Time()), in.AggregateByTime, false)
 }
 
 // listFills lists up to maxFills fills, and combines those of one crossing order
@@ -58,7 +54,7 @@ func listFills(stored iter.Seq2[market.Fill, error], combine, newest bool) (json
 			last = market.Combine(&f)
 		}
 	}
-	return encode(list)
+	return api.Encode(list)
 }
 
 func infoFill(f *market.Fill) catalog.InfoFill {

@@ -30,5 +30,5 @@ func (i *info) fundingHistory(ctx context.Context, in *catalog.InfoIn) (json.Raw
 	for n, h := range hours {
 		list[n] = catalog.FundingRate{Coin: h.Coin, FundingRate: h.Rate, Premium: h.Premium, Time: h.Time}
 	}
-	return encode(list)
+	return api.Encode(list)
 }

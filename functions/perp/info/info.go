@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -136,15 +135,4 @@ func unavailable(err error) error {
 		return &api.Error{Status: http.StatusServiceUnavailable, Message: "the venue's data has not arrived yet: try again later"}
 	}
 	return err
-}
-
-// encode writes an answer; a fill's dir holds a '>', which stays as it is.
-func encode(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }

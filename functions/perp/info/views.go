@@ -21,7 +21,7 @@ func (i *info) allMids(ctx context.Context, in *catalog.InfoIn) (json.RawMessage
 	if err != nil {
 		return nil, err
 	}
-	return encode(prices)
+	return api.Encode(prices)
 }
 
 // perpMeta is the description of a dex's perpetuals.
@@ -65,7 +65,7 @@ func (i *info) perpDexs(ctx context.Context, _ *catalog.InfoIn) (json.RawMessage
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	return encode(slices.Sorted(maps.Keys(v.Perps)))
+	return api.Encode(slices.Sorted(maps.Keys(v.Perps)))
 }
 
 // ofDex is the part of a view that belongs to a dex, "" for the main one.

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -28,13 +27,7 @@ const readsAtOnce = 32
 
 // depositsWithdrawals returns what came into accounts and left them, newest first.
 func (r *reader) depositsWithdrawals(ctx context.Context, in catalog.DepositsWithdrawalsIn) ([]catalog.FundsMovement, error) {
-	var from, to time.Time
-	if in.StartTime != nil {
-		from = in.StartTime.Time()
-	}
-	if in.EndTime != nil {
-		to = in.EndTime.Time()
-	}
+	from, to := in.StartTime.Time(), in.EndTime.Time()
 	found := newest{limit: int(in.Limit)}
 	reads, ctx := errgroup.WithContext(ctx)
 	reads.SetLimit(readsAtOnce)

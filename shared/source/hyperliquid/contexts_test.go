@@ -143,7 +143,7 @@ func TestFundingIsAskedForFromWhatIsStored(t *testing.T) {
 		}
 		return ""
 	}}
-	f := &Funding{Info: v.serve(t), Stats: new(Stats), Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return now }, Every: time.Millisecond,
+	f := &Funding{Info: v.serve(t), Stats: new(Stats), Log: slog.New(slog.DiscardHandler), Every: time.Millisecond,
 		Newest: func(_ context.Context, coin string) (time.Time, error) {
 			if coin == "BTC" {
 				return hour.Add(-2*time.Hour + 17*time.Millisecond), nil
@@ -152,13 +152,16 @@ func TestFundingIsAskedForFromWhatIsStored(t *testing.T) {
 		}}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	got := map[string][]int64{}
-	go func() {
-		for v.count("fundingHistory GONE") == 0 {
-			time.Sleep(time.Millisecond)
+	looks := 0
+	f.Now = func() time.Time {
+		if v.count("fundingHistory GONE") > 0 {
+			// After the first round each look at the clock is a chance to begin a second.
+			if looks++; looks == 10 {
+				cancel(errEnough)
+			}
 		}
-		time.Sleep(20 * time.Millisecond) // a second round would be emitted now
-		cancel(errEnough)
-	}()
+		return now
+	}
 	err := f.Follow(ctx, func(_ context.Context, d Delivery) error {
 		for _, f := range d.Events.Funding {
 			got[f.Coin] = append(got[f.Coin], f.Time)
