@@ -3,7 +3,6 @@ package feeds
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -136,6 +135,9 @@ const (
 // they have ended when it returns.
 func (f *Feeds) Run(ctx context.Context) error {
 	if err := f.restore(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil // it was to end
+		}
 		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)
@@ -158,9 +160,9 @@ func (f *Feeds) Run(ctx context.Context) error {
 
 // restore reads up to when an earlier run has sent replies and published events.
 func (f *Feeds) restore(ctx context.Context) error {
-	body, err := f.Series.ClaimCheckpoint(ctx, repliesSource)
+	body, err := f.claim(ctx, repliesSource)
 	if err != nil {
-		return fmt.Errorf("start the feeds: %w", err)
+		return err
 	}
 	if ms, err := strconv.ParseInt(string(body), 10, 64); err == nil {
 		f.repliedBefore = time.UnixMilli(ms)

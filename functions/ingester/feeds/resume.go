@@ -3,10 +3,14 @@ package feeds
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"sync"
 	"time"
+
+	"quotary/shared/backoff"
+	"quotary/shared/store"
 )
 
 // The events of the feeds of addresses are sent once and are in no snapshot. When a
@@ -67,9 +71,9 @@ func (f *Feeds) positions() positions {
 
 // resume reads up to when an earlier run has published events.
 func (f *Feeds) resume(ctx context.Context) error {
-	body, err := f.Series.ClaimCheckpoint(ctx, positionSource)
+	body, err := f.claim(ctx, positionSource)
 	if err != nil {
-		return fmt.Errorf("start the feeds: %w", err)
+		return err
 	}
 	var saved positions
 	if body != nil {
@@ -83,6 +87,29 @@ func (f *Feeds) resume(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// claims are the pauses between two tries to claim a checkpoint.
+var claims = backoff.Backoff{Min: 100 * time.Millisecond, Max: 10 * time.Second}
+
+// claim takes a checkpoint from an earlier run. It tries until ctx ends, unless a
+// newer writer has taken over: [store.ErrFenced].
+func (f *Feeds) claim(ctx context.Context, name string) ([]byte, error) {
+	for try := 0; ; try++ {
+		body, err := f.Series.ClaimCheckpoint(ctx, name)
+		if err == nil {
+			return body, nil
+		}
+		if errors.Is(err, store.ErrFenced) {
+			return nil, fmt.Errorf("start the feeds: %w", err)
+		}
+		if ctx.Err() == nil {
+			f.Logger.Warn("cannot start the feeds; trying again", "error", err.Error())
+		}
+		if err := claims.Wait(ctx, try); err != nil {
+			return nil, fmt.Errorf("start the feeds: %w", err)
+		}
+	}
 }
 
 // savePositions returns what saves, whenever it is called, up to when events were
