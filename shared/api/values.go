@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"reflect"
 	"slices"
 	"strconv"
@@ -197,7 +198,9 @@ func nestedFault(sf reflect.StructField, accepted string, err error) error {
 	if errors.As(err, &wrongType) && wrongType.Field != "" {
 		return BadRequest("invalid %s.%s: must be %s", name, wrongType.Field, inWords(wrongType.Type))
 	}
-	if after, ok := strings.CutPrefix(err.Error(), "must be "); ok {
+	var syntax *json.SyntaxError
+	if !errors.As(err, &wrongType) && !errors.As(err, &syntax) && !errors.Is(err, io.ErrUnexpectedEOF) { // a type of the catalog has refused it
+		after := strings.TrimPrefix(err.Error(), "must be ")
 		return BadRequest("invalid %s: a value in it must be %s", name, after)
 	}
 	return BadRequest("invalid %s: must be %s", name, accepted)

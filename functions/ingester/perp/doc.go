@@ -4,9 +4,9 @@
 //
 // # What is written, and who reads it
 //
-//	log fill         one row a fill
-//	log filled       one row an order that was filled
-//	log order        one row every other status of an order, where the operator keeps them
+//	log fills        one row a fill
+//	log filledorders one row an order that was filled
+//	log orders       one row every other status of an order, where the operator keeps them
 //	log ledgers      one row a ledger update that is no funding
 //	series klines    candles with taker volume; a one-second row has its trades as Extra
 //	series topfills  the largest fills of each bucket
