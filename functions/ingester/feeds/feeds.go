@@ -134,10 +134,10 @@ const (
 // Run serves the feeds until ctx ends. It owns all goroutines of the feeds, and
 // they have ended when it returns.
 func (f *Feeds) Run(ctx context.Context) error {
-	if err := f.restore(ctx); err != nil {
-		if ctx.Err() != nil {
-			return nil // it was to end
-		}
+	switch err := f.restore(ctx); {
+	case ctx.Err() != nil:
+		return nil
+	case err != nil:
 		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)
