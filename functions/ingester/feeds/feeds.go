@@ -134,11 +134,8 @@ const (
 // Run serves the feeds until ctx ends. It owns all goroutines of the feeds, and
 // they have ended when it returns.
 func (f *Feeds) Run(ctx context.Context) error {
-	switch err := f.restore(ctx); {
-	case ctx.Err() != nil:
-		return nil
-	case err != nil:
-		return err
+	if err := f.restore(ctx); err != nil {
+		return unlessEnded(ctx, err)
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { f.hub.Run(ctx); return nil })
@@ -156,6 +153,14 @@ func (f *Feeds) Run(ctx context.Context) error {
 	err := group.Wait()
 	f.loads.Wait() // they end with ctx
 	return err
+}
+
+// unlessEnded is err, or nil where ctx has ended: then whatever failed was to end.
+func unlessEnded(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	return nil
 }
 
 // restore reads up to when an earlier run has sent replies and published events.
