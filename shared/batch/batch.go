@@ -163,3 +163,17 @@ func Throttled(err error) bool {
 		"ProvisionedThroughputExceededException", "RequestLimitExceeded", "ThrottlingException",
 	}, api.ErrorCode())
 }
+
+// WhileThrottled makes a request again, after a pause, as long as DynamoDB refuses it
+// for lack of capacity and ctx goes on.
+func WhileThrottled(ctx context.Context, pauses backoff.Backoff, request func() error) error {
+	for try := 0; ; try++ {
+		err := request()
+		if !Throttled(err) {
+			return err
+		}
+		if err := pauses.Wait(ctx, try); err != nil {
+			return fmt.Errorf("DynamoDB throttles: %w", err)
+		}
+	}
+}

@@ -83,19 +83,12 @@ func (s *Series) putFenced(ctx context.Context, p *puts) error {
 	}
 	for i, it := range p.items {
 		g.Go(func() error {
-			for try := 0; ; try++ {
-				err := s.putItem(ctx, it)
-				switch {
-				case refused(err):
-					p.refuse(p.rows[i], err)
-					return nil
-				case err == nil || !batch.Throttled(err):
-					return err
-				}
-				if err := pauses.Wait(ctx, try); err != nil {
-					return fmt.Errorf("write a row that DynamoDB throttles: %w", err)
-				}
+			err := batch.WhileThrottled(ctx, pauses, func() error { return s.putItem(ctx, it) })
+			if refused(err) {
+				p.refuse(p.rows[i], err)
+				return nil
 			}
+			return err
 		})
 	}
 	if err := g.Wait(); err != nil {

@@ -81,16 +81,12 @@ func (l *Log) scanInput(datasets []string, cursor string, pageSize int) (*dynamo
 	return in, nil
 }
 
-func (l *Log) scanPage(ctx context.Context, in *dynamodb.ScanInput) (*dynamodb.ScanOutput, error) {
-	for try := 0; ; try++ {
-		out, err := l.scanOnce(ctx, in)
-		if !batch.Throttled(err) {
-			return out, err
-		}
-		if err := pauses.Wait(ctx, try); err != nil {
-			return nil, fmt.Errorf("DynamoDB throttles: %w", err)
-		}
-	}
+func (l *Log) scanPage(ctx context.Context, in *dynamodb.ScanInput) (out *dynamodb.ScanOutput, err error) {
+	err = batch.WhileThrottled(ctx, pauses, func() (err error) {
+		out, err = l.scanOnce(ctx, in)
+		return err
+	})
+	return out, err
 }
 
 func (l *Log) scanOnce(ctx context.Context, in *dynamodb.ScanInput) (*dynamodb.ScanOutput, error) {

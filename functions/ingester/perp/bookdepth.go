@@ -42,7 +42,7 @@ func (p *bookDepth) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 // Changes returns a row of each coin whose book is fresh and which has none of the
 // minute.
 func (p *bookDepth) Changes(now time.Time, _ bool) (c engine.Changes) {
-	for _, coin := range sortedCoins(p.last) {
+	for _, coin := range sorted(p.last) {
 		b := p.last[coin]
 		if now.Sub(time.UnixMilli(b.Time)) > freshFor || !p.taken.due(coin, now) {
 			continue

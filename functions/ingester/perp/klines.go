@@ -291,7 +291,7 @@ func (k *Klines) Changes(time.Time, bool) engine.Changes {
 	var rows []store.SeriesRow
 	for _, tree := range k.touched {
 		tree.touched = false
-		for _, start := range sortedKeys(tree.weeks) {
+		for _, start := range sorted(tree.weeks) {
 			rows = tree.weeks[start].derive(rows, tree.coin)
 		}
 	}

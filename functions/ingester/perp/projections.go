@@ -1,7 +1,9 @@
 package perp
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"quotary/functions/ingester/engine"
@@ -54,20 +56,5 @@ func restored[T any](views map[string][]byte, name string, decode func([]byte) (
 	return view, nil
 }
 
-func sortedKeys[V any](m map[int64]V) []int64 {
-	keys := make([]int64, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
-
-func sortedCoins[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
+// sorted returns the keys of a map in their order.
+func sorted[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

@@ -245,11 +245,11 @@ func (p *topFills) add(c *topCoin, f *market.Fill, cached *engine.Reads) error {
 // that are over as Coarse.
 func (p *topFills) Changes(now time.Time, settle bool) (to engine.Changes) {
 	p.round++
-	for _, coin := range sortedCoins(p.coins) {
+	for _, coin := range sorted(p.coins) {
 		c := p.coins[coin]
 		idle := settle || !now.Before(c.applied.Add(settleAfter))
 		for tier, interval := range market.TopTiers {
-			for _, start := range sortedKeys(c.buckets[tier]) {
+			for _, start := range sorted(c.buckets[tier]) {
 				b := c.buckets[tier][start]
 				over := tier == 0 || interval.StartMs(c.newest) != start ||
 					idle && !now.Before(time.UnixMilli(interval.NextMs(start)).Add(settleAfter))
