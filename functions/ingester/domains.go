@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"maps"
 	"slices"
 
@@ -11,8 +10,9 @@ import (
 )
 
 // domains are those that this program knows, by name. Adding one is a line here
-// and its folder.
-var domains = map[string]func(context.Context, *ingester) (engine.Domain, error){
+// and its folder. What a domain needs of the stores it asks for when it begins, so
+// that trouble there is its own.
+var domains = map[string]func(*ingester) engine.Domain{
 	perp.Name: perpDomain,
 }
 
@@ -21,7 +21,7 @@ func domainNames() []string { return slices.Sorted(maps.Keys(domains)) }
 
 // perpDomain is the domain of the perpetual venue, with the feeds where there are
 // any.
-func perpDomain(ctx context.Context, i *ingester) (engine.Domain, error) {
+func perpDomain(i *ingester) engine.Domain {
 	config := perp.Config{
 		Stores: i.stores, Logger: i.log.With("domain", perp.Name),
 		NodeDir: i.nodeDir, NodeBehind: i.behind, AllOrders: i.orders == ordersAll, URL: i.url, SpoolDir: i.spool,
@@ -29,12 +29,8 @@ func perpDomain(ctx context.Context, i *ingester) (engine.Domain, error) {
 	if i.url != "" {
 		config.Info = hyperliquid.NewInfo(i.url)
 	}
-	serves, err := i.hasFeeds(ctx)
-	if err != nil {
-		return engine.Domain{}, err
-	}
-	if serves {
+	if i.feeds {
 		config.Feeds = i.feedsOf(config.Info)
 	}
-	return config.Domain(), nil
+	return config.Domain()
 }

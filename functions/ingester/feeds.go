@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -23,29 +24,23 @@ import (
 	"quotary/shared/store/schema"
 )
 
-// hasFeeds reports whether there are WebSocket feeds: not when they are switched
-// off or their table does not exist.
-func (i *ingester) hasFeeds(ctx context.Context) (bool, error) {
-	if !i.feeds {
-		return false, nil
-	}
-	table := i.prefix + schema.ConnectionsTable
-	_, err := i.dynamodb.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &table})
-	var missing *types.ResourceNotFoundException
-	if errors.As(err, &missing) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("look for the table of connections: %w", err)
-	}
-	return true, nil
-}
-
-// feedsOf makes the WebSocket feeds of a term, for the perp domain. They ask the
-// public API through info, which is nil where there is none.
-func (i *ingester) feedsOf(info *hyperliquid.Info) func(engine.Stores, *lease.Term) *perp.Feeds {
-	return func(stores engine.Stores, term *lease.Term) *perp.Feeds {
-		connected := connections.New(i.dynamodb, i.prefix+schema.ConnectionsTable, time.Now)
+// feedsOf makes the WebSocket feeds of a term, for the perp domain: none where their
+// table does not exist, which is said once. They ask the public API through info,
+// which is nil where there is none.
+func (i *ingester) feedsOf(info *hyperliquid.Info) func(context.Context, engine.Stores, *lease.Term) (*perp.Feeds, error) {
+	var warn sync.Once
+	return func(ctx context.Context, stores engine.Stores, term *lease.Term) (*perp.Feeds, error) {
+		found, err := i.findsConnections(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if !found {
+			warn.Do(func() {
+				i.log.Warn("QUOTARY_FEEDS is on, but the table of connections does not exist: going on without WebSocket feeds", "table", i.connectionsTable())
+			})
+			return nil, nil
+		}
+		connected := connections.New(i.dynamodb, i.connectionsTable(), time.Now)
 		config := feeds.Config{
 			Connections: connected,
 			Follower:    connections.NewFollower(connected, i.dynamodb, dynamodbstreams.NewFromConfig(i.config)),
@@ -67,6 +62,22 @@ func (i *ingester) feedsOf(info *hyperliquid.Info) func(engine.Stores, *lease.Te
 				{Name: metrics.FramesDropped, Unit: metrics.Count, Value: int64(totals.Discarded), Grows: true},
 				{Name: metrics.FramesWaiting, Unit: metrics.Count, Value: int64(totals.Waiting)},
 			}
-		}}
+		}}, nil
 	}
+}
+
+func (i *ingester) connectionsTable() string { return i.prefix + schema.ConnectionsTable }
+
+// findsConnections reports whether the table of connections exists.
+func (i *ingester) findsConnections(ctx context.Context) (bool, error) {
+	table := i.connectionsTable()
+	_, err := i.dynamodb.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &table})
+	var missing *types.ResourceNotFoundException
+	if errors.As(err, &missing) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look for the table of connections: %w", err)
+	}
+	return true, nil
 }

@@ -27,10 +27,7 @@ func (runCommand) Run(ctx context.Context) error {
 		return err
 	}
 	i.log = slog.New(slog.NewJSONHandler(os.Stdout, nil)).With("program", "ingester")
-	runners, err := i.runners(ctx)
-	if err != nil {
-		return err
-	}
+	runners := i.runners()
 	listener, err := net.Listen("tcp", i.address)
 	if err != nil {
 		return fmt.Errorf("listen for health checks on QUOTARY_INGESTER_ADDR: %w", err)
@@ -56,18 +53,15 @@ func (runCommand) Run(ctx context.Context) error {
 }
 
 // runners are the domains that the settings name, each with a lease of its own.
-func (i *ingester) runners(ctx context.Context) (runners []*engine.Runner, err error) {
+func (i *ingester) runners() (runners []*engine.Runner) {
 	owner := i.owner()
 	for _, name := range i.domains {
-		domain, err := domains[name](ctx, i)
-		if err != nil {
-			return nil, fmt.Errorf("domain %s: %w", name, err)
-		}
+		domain := domains[name](i)
 		log := i.log.With("domain", name)
 		l := &lease.Lease{DB: i.dynamodb, Table: i.prefix + schema.SeriesTable, Name: engine.LeaseName(name), Owner: owner, Timing: lease.Standard, Log: log, Rank: domain.Rank}
 		runners = append(runners, &engine.Runner{Domain: domain, Lease: l, Logger: log})
 	}
-	return runners, nil
+	return runners
 }
 
 // work runs the domains until ctx ends, and reports on them until all have ended.

@@ -30,8 +30,9 @@ type Domain struct {
 	// e.g. to keep Rank up to date; nil is not run.
 	Watch func(context.Context)
 
-	// Begin makes the work of one term of the lease.
-	Begin func(term *lease.Term) Work
+	// Begin makes the work of one term of the lease, and may look at the stores for
+	// that. Where it fails, the Runner lets others try, and begins again after a pause.
+	Begin func(ctx context.Context, term *lease.Term) (Work, error)
 }
 
 // Work is what a domain does while this process holds its lease. A [*Pipeline] is
@@ -152,7 +153,13 @@ func (r *Runner) Run(ctx context.Context) error {
 var errEnded = errors.New("all its sources have ended")
 
 func (r *Runner) hold(ctx context.Context, term *lease.Term) error {
-	work := r.Domain.Begin(term)
+	work, err := r.Domain.Begin(ctx, term)
+	if ctx.Err() != nil {
+		return nil // it was to end, or the lease says why
+	}
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
 	r.set(work, nil)
 	defer r.set(nil, nil)
 	return work.Run(ctx)

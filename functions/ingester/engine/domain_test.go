@@ -38,13 +38,13 @@ func TestTroubleInOneDomainDoesNotHoldUpAnother(t *testing.T) {
 	var mu sync.Mutex
 	var runners []*Runner
 	for name, stores := range map[string]Stores{"good": good, "bad": bad} {
-		begin := func(term *lease.Term) Work {
+		begin := func(_ context.Context, term *lease.Term) (Work, error) {
 			p := newPipeline(stores.Under(term), say("source", "ant", "bee", "ape"))
 			p.Domain, p.Term, p.Projections = name, term, []Projection[*words]{newVocabulary("vocabulary of " + name)}
 			mu.Lock()
 			defer mu.Unlock()
 			pipelines[name] = p
-			return p
+			return p, nil
 		}
 		l := &lease.Lease{DB: db, Table: prefix + schema.SeriesTable, Name: LeaseName(name), Owner: "one", Timing: lease.Standard, Log: quiet}
 		runners = append(runners, &Runner{Domain: Domain{Name: name, Begin: begin}, Lease: l, Logger: quiet})
@@ -108,12 +108,12 @@ func TestAWorkThatFailsBeginsAgain(t *testing.T) {
 	begun := 0
 	r := &Runner{Logger: quiet, Lease: &lease.Lease{DB: db, Table: prefix + schema.SeriesTable, Name: "test", Owner: "one", Timing: lease.Standard, Log: quiet}}
 	again := make(chan struct{})
-	r.Domain = Domain{Name: "small", Begin: func(*lease.Term) Work {
+	r.Domain = Domain{Name: "small", Begin: func(context.Context, *lease.Term) (Work, error) {
 		if begun++; begun == 2 {
 			close(again)
-			return broken{}
+			return broken{}, nil
 		}
-		return broken{errors.New("fault")}
+		return broken{errors.New("fault")}, nil
 	}}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -129,6 +129,54 @@ func TestAWorkThatFailsBeginsAgain(t *testing.T) {
 	}
 }
 
+// TestADomainWhoseBeginFailsComesUpByItself, while another one works.
+func TestADomainWhoseBeginFailsComesUpByItself(t *testing.T) {
+	t.Parallel()
+	db := storetest.DynamoDB(t)
+	prefix := storetest.Tables(t, db)
+	stores := newStores(t)
+	var tries atomic.Int64
+	begin := map[string]func(context.Context, *lease.Term) (Work, error){
+		"good": func(_ context.Context, term *lease.Term) (Work, error) {
+			p := newPipeline(stores, say("source", "ant"))
+			p.Projections = []Projection[*words]{newVocabulary("good")}
+			return p, nil
+		},
+		"late": func(context.Context, *lease.Term) (Work, error) {
+			if tries.Add(1) <= 2 {
+				return nil, errors.New("no table")
+			}
+			return broken{}, nil
+		},
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var ended sync.WaitGroup
+	runners := map[string]*Runner{}
+	for name, begin := range begin {
+		r := &Runner{Domain: Domain{Name: name, Begin: begin}, Logger: quiet,
+			Lease: &lease.Lease{DB: db, Table: prefix + schema.SeriesTable, Name: LeaseName(name), Owner: "one", Timing: lease.Standard, Log: quiet}}
+		runners[name] = r
+		ended.Go(func() {
+			if err := r.Run(ctx); err != nil {
+				t.Errorf("%s ended with %v", name, err)
+			}
+		})
+	}
+	testenv.Until(t, "health says why it has not begun", func() bool {
+		return strings.Join(runners["late"].condition(time.Now()).Reasons, "") == "the work failed: begin: no table"
+	})
+	testenv.Until(t, "the other domain stores its word", func() bool { return stored(t, stores, "good", "a") == "ant" })
+	testenv.Until(t, "it comes up", func() bool {
+		c := runners["late"].condition(time.Now())
+		return c.Role == active && len(c.Reasons) == 0
+	})
+	if n := tries.Load(); n != 3 {
+		t.Errorf("it was begun %d times", n)
+	}
+	cancel()
+	ended.Wait()
+}
+
 // TestOnlyFailuresAreWaitedFor: after hand-overs the first failure has the shortest
 // pause, and a work that is fenced does not spin.
 func TestOnlyFailuresAreWaitedFor(t *testing.T) {
@@ -141,16 +189,16 @@ func TestOnlyFailuresAreWaitedFor(t *testing.T) {
 		paused := make(chan struct{})
 		r := &Runner{Logger: slog.New(slog.NewJSONHandler(&log, nil)), Lease: &lease.Lease{DB: db, Table: prefix + schema.SeriesTable, Name: fault.Error(), Owner: "one", Timing: lease.Standard, Log: quiet}}
 		const handOvers = 8
-		r.Domain = Domain{Name: "small", Begin: func(*lease.Term) Work {
+		r.Domain = Domain{Name: "small", Begin: func(context.Context, *lease.Term) (Work, error) {
 			switch n := begun.Add(1); {
 			case n <= handOvers:
-				return broken{lease.ErrAsked}
+				return broken{lease.ErrAsked}, nil
 			case n == handOvers+1:
-				return broken{fault}
+				return broken{fault}, nil
 			case n == handOvers+2:
 				close(paused)
 			}
-			return broken{}
+			return broken{}, nil
 		}}
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)

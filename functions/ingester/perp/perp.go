@@ -29,9 +29,9 @@ type Config struct {
 	Info       *hyperliquid.Info // client of the same: one budget for all who ask it; nil without
 	SpoolDir   string            // folder of recorded files to consume; "" takes none
 
-	// Feeds makes what the domain's events are shown to for one term of its lease;
-	// nil for nobody.
-	Feeds func(engine.Stores, *lease.Term) *Feeds
+	// Feeds makes what the domain's events are shown to for one term of its lease,
+	// nil where there is nobody. Without the function there never is.
+	Feeds func(context.Context, engine.Stores, *lease.Term) (*Feeds, error)
 }
 
 // Feeds are shown what the sources emit and what becomes of it.
@@ -47,18 +47,22 @@ type Feeds struct {
 // Domain returns the domain for a process to run.
 func (c Config) Domain() engine.Domain {
 	rank := &ranking{dir: c.NodeDir, behind: c.NodeBehind}
-	rank.look()
-	return engine.Domain{Name: Name, Rank: rank.known.Load, Watch: rank.watch, Begin: func(term *lease.Term) engine.Work { return c.pipeline(term) }}
+	return engine.Domain{Name: Name, Rank: rank.now, Watch: rank.watch, Begin: c.begin}
 }
 
-// pipeline makes the work of one term.
-func (c Config) pipeline(term *lease.Term) *engine.Pipeline[*Batch] {
+// begin makes the pipeline of one term.
+func (c Config) begin(ctx context.Context, term *lease.Term) (engine.Work, error) {
 	c.Stores = c.Stores.Under(term)
 	projections, klines := Projections()
 	p := &engine.Pipeline[*Batch]{Domain: Name, Stores: c.Stores, NewBatch: NewBatch, Logs: Logs, Projections: projections, Logger: c.Logger, Term: term}
 	var feeds *Feeds
 	if c.Feeds != nil {
-		feeds = c.Feeds(c.Stores, term)
+		var err error
+		if feeds, err = c.Feeds(ctx, c.Stores, term); err != nil {
+			return nil, err
+		}
+	}
+	if feeds != nil {
 		p.Applied = func(b *Batch) { feeds.Applied(&b.Events, klines) }
 		p.Beside, p.Figures = feeds.Run, feeds.Figures
 	}
@@ -68,7 +72,7 @@ func (c Config) pipeline(term *lease.Term) *engine.Pipeline[*Batch] {
 		spool.Logger = c.Logger
 		p.Sources = append(p.Sources, spool.Source())
 	}
-	return p
+	return p, nil
 }
 
 // follow makes a source with positions of one of the package hyperliquid.

@@ -2,6 +2,7 @@ package perp
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -22,6 +23,13 @@ type ranking struct {
 	dir    string        // of the node, "" without one
 	behind time.Duration // by so much, it is not up to date
 	known  atomic.Int64
+	first  sync.Once
+}
+
+// now is the rank as it was last found; the first call looks itself.
+func (r *ranking) now() int64 {
+	r.first.Do(r.look)
+	return r.known.Load()
 }
 
 // watch looks once a second, until ctx ends.
