@@ -145,9 +145,9 @@ func (p *Pipeline[B]) scan(ctx context.Context, datasets []string, cursor string
 
 // quarantineStored keeps a row of a log that its own dataset cannot read.
 func (p *Pipeline[B]) quarantineStored(ctx context.Context, dataset string, r *store.Row, reason error) error {
-	row := quarantinedRow(dataset, r)
+	row := quarantinedLogRow(dataset, r)
 	row.Reason = "read for a projection: " + reason.Error()
-	return p.retry(ctx, "quarantine a stored row", func() error { return p.quarantine(ctx, row) })
+	return p.retry(ctx, "quarantine a stored row", func() error { return p.quarantine(ctx, &p.scanned, row) })
 }
 
 // writeCatchUp applies a page to its projection. Its progress is saved when the

@@ -22,7 +22,9 @@
 // to look at ([Quarantine]), counted, and left out, and the rest goes on. Whatever
 // else the stores refuse stops the pipeline, missing rights and tables included: it
 // tries again with growing pauses and skips nothing, the queues fill, and the
-// sources wait. So do more than 100 quarantined rows an hour.
+// sources wait. So do more than 100 quarantined rows an hour, whatever is restarted.
+// Rows that cannot be read while a projection is caught up are counted for themselves:
+// more than 100 an hour stop the catching up, and nothing else.
 //
 // A [Runner] does the work of a [Domain] whenever this process holds the domain's
 // lease, and begins it anew when it fails. Domains share nothing: trouble in one

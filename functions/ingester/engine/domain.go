@@ -50,7 +50,7 @@ type Status struct {
 	Batches     int64
 	Events      int64
 	Rows        int64
-	Quarantined int64 // rows that the stores called invalid
+	Quarantined int64 // rows that were left out
 	CatchingUp  int64 // projections that are being folded from the logs
 	Flushed     int64
 	Refused     func(since time.Time) []string // what the stores have refused since a time or longer

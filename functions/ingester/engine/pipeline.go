@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -78,8 +77,8 @@ type Pipeline[B Batch[B]] struct {
 	progress      map[string]progress // of the projections, by name
 	progressDirty bool
 
-	quarantining sync.Mutex
-	quarantined  map[string]time.Time // rows of the last hour
+	quarantined quarantineWindow // of what is written and read
+	scanned     quarantineWindow // of what is scanned to catch up, so that this cannot stop the rest
 }
 
 // Stats are the figures of a pipeline. They may be read at any time.
@@ -87,7 +86,7 @@ type Stats struct {
 	Batches, Events, Rows atomic.Int64 // of the sources; rows of the projections included
 	Queued                atomic.Int64 // deliveries that wait for a batch, when the last was made
 	Flushed               atomic.Int64 // when everything was last written, ms
-	Quarantined           atomic.Int64 // rows that the stores called invalid
+	Quarantined           atomic.Int64 // rows that were left out
 	CatchingUp            atomic.Int64 // projections that are being folded from the logs
 }
 

@@ -8,6 +8,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -17,51 +20,117 @@ import (
 	"quotary/shared/store"
 )
 
-// quarantineMost is how many rows an hour a pipeline quarantines. More are no
-// accident of single rows, and it stops.
+// quarantineMost is how many rows an hour a pipeline quarantines of what it writes
+// and reads, and as many again of what catching up scans. More are no accident of
+// single rows: what meets the next one waits until the hour has passed.
 const quarantineMost = 100
 
 var errQuarantineFull = fmt.Errorf("%d rows were quarantined within an hour: something is wrong with all of them", quarantineMost)
 
-// Quarantine keeps the rows that the stores call invalid, for a person to look at:
-// the objects quarantine/<domain>/<yyyy-mm-dd>/<dataset>-<hash>.json, each a
-// [QuarantinedRow]. They lie beside the views because a row may be invalid for
-// being too large for the tables.
+// Quarantine keeps the rows that the stores call invalid, or that cannot be read any
+// more, for a person to look at: the objects
+//
+//	quarantine/<domain>/<yyyy-mm-dd>/<dataset>-<hash>.json
+//	quarantine/<domain>/<yyyy-mm-dd>/scanned/<dataset>-<hash>.json
+//
+// each a [QuarantinedRow], the second of what was scanned to catch up. The hash is
+// that of the key: a row has one object a day, and is kept once an hour at most.
+// They lie beside the views because a row may be invalid for being too large for the
+// tables. A pipeline that begins counts those of the last hour, so that a restart
+// does not let 100 more through.
 type Quarantine struct {
-	Objects store.Objects
+	Objects QuarantineObjects
 	Bucket  string
 }
 
-// QuarantinedRow is a row that was not stored.
+// QuarantineObjects is the part of the S3 client that Quarantine needs.
+type QuarantineObjects interface {
+	PutObject(context.Context, *s3.PutObjectInput, ...func(*s3.Options)) (*s3.PutObjectOutput, error)
+	s3.ListObjectsV2APIClient
+}
+
+// QuarantinedRow is everything of a row that was left out.
 type QuarantinedRow struct {
-	Dataset string    `json:"dataset"`
-	Key     string    `json:"key"`
-	Reason  string    `json:"reason"`
-	Time    time.Time `json:"time"` // when it was quarantined
-	Body    string    `json:"body"`
+	Dataset string `json:"dataset"`
+
+	// Key is a log row's subject, time in ms and ID, a series row's key, interval
+	// and time in ms, or the name of a view. A part that is no plain text is quoted as
+	// Go does it.
+	Key string `json:"key"`
+
+	Reason string    `json:"reason"`
+	Time   time.Time `json:"time"` // when it was quarantined
+
+	Index []string `json:"index,omitempty"` // of a log row: its subjects in the indexes A to D, written as in Key
+	Seq   int64    `json:"seq,omitempty"`   // of a log row
+
+	Body       string `json:"body,omitempty"`
+	BodyBase64 []byte `json:"bodyBase64,omitempty"` // in the place of Body, if that is not UTF-8
+	Extra      []byte `json:"extra,omitempty"`      // of a series row, in base64
+	Item       string `json:"item,omitempty"`       // of a row that the store cannot read: what it holds
 }
 
-// quarantinedRow describes a row of a log, but for the reason.
-func quarantinedRow(dataset string, r *store.Row) QuarantinedRow {
-	return QuarantinedRow{Dataset: dataset, Key: fmt.Sprintf("%s %d %s", r.Subject, r.Time.UnixMilli(), r.ID), Body: string(r.Body)}
+// quarantinedLogRow describes a row of a log, but for the reason.
+func quarantinedLogRow(dataset string, r *store.Row) QuarantinedRow {
+	q := QuarantinedRow{Dataset: dataset, Key: keyText(r.Subject, r.Time, r.ID), Seq: r.Seq}
+	if r.Index != [len(r.Index)]string{} {
+		for _, subject := range r.Index {
+			q.Index = append(q.Index, keyPart(subject))
+		}
+	}
+	return q.withBody(r.Body)
 }
 
-// put keeps a row. The same row has one object a day, however often it comes.
-func (q Quarantine) put(ctx context.Context, domain string, row QuarantinedRow) error {
+// quarantinedSeriesRow describes a row of a series, but for the reason.
+func quarantinedSeriesRow(at store.SeriesKey, p *store.Point) QuarantinedRow {
+	q := QuarantinedRow{Dataset: at.Name, Key: keyText(at.Key, at.Interval, p.Time), Extra: p.Extra}
+	return q.withBody(p.Body)
+}
+
+func (q QuarantinedRow) withBody(body []byte) QuarantinedRow {
+	if utf8.Valid(body) {
+		q.Body = string(body)
+	} else {
+		q.BodyBase64 = body
+	}
+	return q
+}
+
+func keyText(parts ...any) string {
+	texts := make([]string, len(parts))
+	for i, part := range parts {
+		switch part := part.(type) {
+		case time.Time:
+			texts[i] = strconv.FormatInt(part.UnixMilli(), 10)
+		case string:
+			texts[i] = keyPart(part)
+		}
+	}
+	return strings.Join(texts, " ")
+}
+
+// keyPart keeps a text that can be told apart from its neighbours, and quotes others.
+func keyPart(text string) string {
+	if quoted := strconv.QuoteToASCII(text); strings.ContainsAny(text, " \"") || quoted != `"`+text+`"` {
+		return quoted
+	}
+	return text
+}
+
+const quarantineTimeout = 10 * time.Second
+
+// put keeps a row under the name of its object, without the day.
+func (q Quarantine) put(ctx context.Context, domain, name string, row QuarantinedRow) error {
 	if q.Objects == nil {
 		return errors.New("there is no bucket for quarantined rows")
 	}
 	ctx, cancel := context.WithTimeout(ctx, quarantineTimeout)
 	defer cancel()
-	if !utf8.ValidString(row.Body) {
-		row.Body = fmt.Sprintf("%+q", row.Body)
-	}
 	body, err := json.Marshal(row)
 	if err != nil {
 		return fmt.Errorf("encode a quarantined row: %w", err)
 	}
-	sum := sha256.Sum256([]byte(row.Key + "\x00" + row.Body))
-	key := fmt.Sprintf("quarantine/%s/%s/%s-%s.json", domain, row.Time.UTC().Format(time.DateOnly), row.Dataset, hex.EncodeToString(sum[:8]))
+	key := quarantineDay(domain, row.Time) + name
 	_, err = q.Objects.PutObject(ctx, &s3.PutObjectInput{Bucket: &q.Bucket, Key: &key, Body: bytes.NewReader(body), ContentType: aws.String("application/json")})
 	if err != nil {
 		return fmt.Errorf("quarantine a row: %w", err)
@@ -69,36 +138,124 @@ func (q Quarantine) put(ctx context.Context, domain string, row QuarantinedRow) 
 	return nil
 }
 
-const quarantineTimeout = 10 * time.Second
+// quarantineDay is what the objects of a day begin with.
+func quarantineDay(domain string, day time.Time) string {
+	return "quarantine/" + domain + "/" + day.UTC().Format(time.DateOnly) + "/"
+}
 
-// quarantine keeps a row that cannot be stored and counts it, so that the pipeline
-// can go on without it. The error is to be retried: while too many rows have been
-// quarantined, nothing goes on.
-func (p *Pipeline[B]) quarantine(ctx context.Context, row QuarantinedRow) error {
-	now := p.Now()
-	p.quarantining.Lock()
-	defer p.quarantining.Unlock()
-	for key, at := range p.quarantined {
-		if now.Sub(at) >= time.Hour {
-			delete(p.quarantined, key)
+// list returns when each row was quarantined since a time, less than a day before
+// now, by the name of its object without the day.
+func (q Quarantine) list(ctx context.Context, domain string, since, now time.Time) (map[string]time.Time, error) {
+	all := map[string]time.Time{}
+	prefixes := []string{quarantineDay(domain, now)}
+	if before := quarantineDay(domain, since); before != prefixes[0] {
+		prefixes = append(prefixes, before)
+	}
+	for _, prefix := range prefixes {
+		pages := s3.NewListObjectsV2Paginator(q.Objects, &s3.ListObjectsV2Input{Bucket: &q.Bucket, Prefix: &prefix})
+		for pages.HasMorePages() {
+			page, err := q.page(ctx, pages)
+			if err != nil {
+				return nil, fmt.Errorf("list the quarantined rows: %w", err)
+			}
+			for _, object := range page.Contents {
+				if at := aws.ToTime(object.LastModified); at.After(since) {
+					all[strings.TrimPrefix(aws.ToString(object.Key), prefix)] = at
+				}
+			}
 		}
 	}
-	key := row.Dataset + " " + row.Key
-	_, known := p.quarantined[key]
-	if !known && len(p.quarantined) >= quarantineMost {
-		return errQuarantineFull
+	return all, nil
+}
+
+func (q Quarantine) page(ctx context.Context, pages *s3.ListObjectsV2Paginator) (*s3.ListObjectsV2Output, error) {
+	ctx, cancel := context.WithTimeout(ctx, quarantineTimeout)
+	defer cancel()
+	return pages.NextPage(ctx)
+}
+
+// quarantineWindow is the rows that were quarantined within the last hour. The zero
+// value is none.
+type quarantineWindow struct {
+	folder string // of its objects; "" or one with a slash at its end
+
+	mu   sync.Mutex
+	rows map[string]time.Time // by the name of their object
+}
+
+// reserve counts a row, unless it is known, which means counted already. The error is
+// that there are too many.
+func (w *quarantineWindow) reserve(name string, now time.Time) (known bool, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for row, at := range w.rows {
+		if now.Sub(at) >= time.Hour {
+			delete(w.rows, row)
+		}
 	}
-	row.Time = now
-	if err := p.Stores.Quarantine.put(ctx, p.Domain, row); err != nil {
-		return err
+	if _, known := w.rows[name]; known {
+		return true, nil
 	}
-	if known {
+	if len(w.rows) >= quarantineMost {
+		return false, errQuarantineFull
+	}
+	w.note(name, now)
+	return false, nil
+}
+
+func (w *quarantineWindow) note(name string, at time.Time) {
+	if w.rows == nil {
+		w.rows = map[string]time.Time{}
+	}
+	w.rows[name] = at
+}
+
+// release takes a reservation back.
+func (w *quarantineWindow) release(name string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.rows, name)
+}
+
+// scannedFolder has the rows that catching up could not read.
+const scannedFolder = "scanned/"
+
+// recallQuarantined counts the rows that were quarantined within the last hour, by
+// whichever process was the writer.
+func (p *Pipeline[B]) recallQuarantined(ctx context.Context) error {
+	p.scanned.folder = scannedFolder
+	if p.Stores.Quarantine.Objects == nil {
 		return nil
 	}
-	if p.quarantined == nil {
-		p.quarantined = map[string]time.Time{}
+	return p.retry(ctx, "list the quarantined rows", func() error {
+		now := p.Now()
+		rows, err := p.Stores.Quarantine.list(ctx, p.Domain, now.Add(-time.Hour), now)
+		for name, at := range rows {
+			if strings.HasPrefix(name, scannedFolder) {
+				p.scanned.note(name, at)
+			} else {
+				p.quarantined.note(name, at)
+			}
+		}
+		return err
+	})
+}
+
+// quarantine keeps a row that is left out, and counts it within a window. It is
+// counted before it is kept, so that no lock is held while it is on its way. The
+// error is to be retried: while too many rows have been quarantined, nothing that
+// would need another goes on.
+func (p *Pipeline[B]) quarantine(ctx context.Context, window *quarantineWindow, row QuarantinedRow) error {
+	row.Time = p.Now()
+	sum := sha256.Sum256([]byte(row.Key))
+	name := window.folder + row.Dataset + "-" + hex.EncodeToString(sum[:8]) + ".json"
+	if known, err := window.reserve(name, row.Time); known || err != nil {
+		return err
 	}
-	p.quarantined[key] = now
+	if err := p.Stores.Quarantine.put(ctx, p.Domain, name, row); err != nil {
+		window.release(name)
+		return err
+	}
 	p.Stats.Quarantined.Add(1)
 	p.Logger.Warn("quarantined a row", "dataset", row.Dataset, "key", row.Key, "reason", row.Reason)
 	return nil

@@ -19,6 +19,9 @@ func (p *Pipeline[B]) restore(ctx context.Context) (map[string]Position, error) 
 	if err != nil {
 		return nil, err
 	}
+	if err := p.recallQuarantined(ctx); err != nil {
+		return nil, err
+	}
 	views := map[string][]byte{}
 	for _, one := range p.Projections {
 		for _, name := range one.Restores() {
@@ -220,15 +223,14 @@ func (p *Pipeline[B]) saveCheckpoints(ctx context.Context) error {
 // putLog writes log rows, and quarantines those that are invalid.
 func (p *Pipeline[B]) putLog(ctx context.Context, dataset string, rows []store.Row) error {
 	return p.put(ctx, "write "+dataset+" rows", len(rows), func() error { return p.Stores.Log.Put(ctx, dataset, rows) }, func(i int) QuarantinedRow {
-		return quarantinedRow(dataset, &rows[i])
+		return quarantinedLogRow(dataset, &rows[i])
 	})
 }
 
 // putSeries writes rows of series, and quarantines those that are invalid.
 func (p *Pipeline[B]) putSeries(ctx context.Context, rows []store.SeriesRow) error {
 	return p.put(ctx, "write series", len(rows), func() error { return p.Stores.Series.Put(ctx, rows) }, func(i int) QuarantinedRow {
-		r := &rows[i]
-		return QuarantinedRow{Dataset: r.Name, Key: fmt.Sprintf("%s %s %d", r.Key, r.Interval, r.Time.UnixMilli()), Body: string(r.Body)}
+		return quarantinedSeriesRow(rows[i].SeriesKey, &rows[i].Point)
 	})
 }
 
@@ -251,7 +253,7 @@ func (p *Pipeline[B]) put(ctx context.Context, what string, n int, write func() 
 			}
 			q := row(one.Index)
 			q.Reason = one.Reason.Error()
-			if err := p.quarantine(ctx, q); err != nil {
+			if err := p.quarantine(ctx, &p.quarantined, q); err != nil {
 				return err
 			}
 			quarantined[one.Index] = true
