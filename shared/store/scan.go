@@ -20,40 +20,71 @@ import (
 // megabyte at which DynamoDB ends a page.
 const defaultScan = 1000
 
+// Page is a part of a scan.
+type Page struct {
+	Rows       map[string][]Row // by dataset
+	Unreadable []UnreadableRow
+	Next       string // the cursor of the page behind this one, "" after the last
+}
+
+// UnreadableRow is an item of a dataset that is no row of the log.
+type UnreadableRow struct {
+	Dataset string
+	Key     string // both parts of its key, as they are stored
+	Reason  error
+	Item    string // all of it, as JSON; bytes are in base64
+}
+
 // Scan reads the rows of whole datasets, page by page and in any order: what
-// builds something new from all that the log has ever held needs no order.
+// builds something new from all that the log has ever held needs no order. An item
+// that cannot be read as a row is reported beside the others.
 //
-// A scan begins with the cursor "" and goes on from the cursor that the page
-// before returned, also after a restart; next is "" after the last page. A page
-// looks through pageSize rows of the table, of whatever dataset, 1,000 when it is
+// A scan begins with the cursor "" and goes on from the cursor of the page before,
+// also after a restart. A page looks through pageSize rows of the table, of whatever dataset, 1,000 when it is
 // 0, and may hold none. Reads are strongly consistent: every row that was written
 // before the scan began is in it once; one that is written meanwhile may be. What
 // DynamoDB refuses for lack of capacity is tried again until ctx ends.
-func (l *Log) Scan(ctx context.Context, datasets []string, cursor string, pageSize int) (rows map[string][]Row, next string, err error) {
+func (l *Log) Scan(ctx context.Context, datasets []string, cursor string, pageSize int) (Page, error) {
 	if len(datasets) == 0 {
-		return nil, "", nil
+		return Page{}, nil
 	}
 	in, err := l.scanInput(datasets, cursor, pageSize)
 	if err != nil {
-		return nil, "", err
+		return Page{}, err
 	}
 	out, err := l.scanPage(ctx, in)
 	if err != nil {
-		return nil, "", fmt.Errorf("scan rows of %s: %w", strings.Join(datasets, ", "), err)
+		return Page{}, fmt.Errorf("scan rows of %s: %w", strings.Join(datasets, ", "), err)
 	}
-	rows = make(map[string][]Row, len(datasets))
+	page := Page{Rows: make(map[string][]Row, len(datasets))}
 	for _, it := range out.Items {
+		dataset := firstPart(attr.Text(it, attrPK))
 		r, err := row(it)
 		if err != nil {
-			return nil, "", fmt.Errorf("scan rows of %s: %w", strings.Join(datasets, ", "), err)
+			page.Unreadable = append(page.Unreadable, unreadable(dataset, it, err))
+			continue
 		}
-		dataset := firstPart(attr.Text(it, attrPK))
-		rows[dataset] = append(rows[dataset], r)
+		page.Rows[dataset] = append(page.Rows[dataset], r)
 	}
 	if len(out.LastEvaluatedKey) > 0 {
-		next = keyOf(out.LastEvaluatedKey).cursor()
+		page.Next = keyOf(out.LastEvaluatedKey).cursor()
 	}
-	return rows, next, nil
+	return page, nil
+}
+
+// unreadable describes an item. Its attributes are written with their kind, as in
+// {"body":{"S":"text"}}.
+func unreadable(dataset string, it item, reason error) UnreadableRow {
+	kinds := make(map[string]map[string]json.RawMessage, len(it))
+	for name, value := range it {
+		var of struct{ Value json.RawMessage }
+		text, _ := json.Marshal(value) // attributes are texts, bytes and what holds them
+		_ = json.Unmarshal(text, &of)
+		kinds[name] = map[string]json.RawMessage{strings.TrimPrefix(fmt.Sprintf("%T", value), "*types.AttributeValueMember"): of.Value}
+	}
+	text, _ := json.Marshal(kinds)
+	k := keyOf(it)
+	return UnreadableRow{Dataset: dataset, Key: k.pk + " " + k.sk, Reason: reason, Item: string(text)}
 }
 
 func (l *Log) scanInput(datasets []string, cursor string, pageSize int) (*dynamodb.ScanInput, error) {

@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"quotary/shared/attr"
 	"quotary/shared/store"
 )
 
@@ -17,14 +20,14 @@ func scanAll(t *testing.T, open func() *store.Log, datasets []string, pageSize i
 	t.Helper()
 	all = map[string][]store.Row{}
 	for cursor := ""; pages == 0 || cursor != ""; pages++ {
-		rows, next, err := open().Scan(t.Context(), datasets, cursor, pageSize)
+		page, err := open().Scan(t.Context(), datasets, cursor, pageSize)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for dataset, r := range rows {
+		for dataset, r := range page.Rows {
 			all[dataset] = append(all[dataset], r...)
 		}
-		cursor = next
+		cursor = page.Next
 	}
 	for _, rows := range all {
 		slices.SortFunc(rows, func(a, b store.Row) int {
@@ -59,8 +62,8 @@ func TestAScanReadsEachRowOfItsDatasetsOnce(t *testing.T) {
 			t.Errorf("%d pages of %d rows, of 160", pages, pageSize)
 		}
 	}
-	if rows, next, err := log.Scan(t.Context(), nil, "", 0); len(rows) != 0 || next != "" || err != nil {
-		t.Errorf("a scan of no dataset: %v, %q, %v", rows, next, err)
+	if page, err := log.Scan(t.Context(), nil, "", 0); len(page.Rows) != 0 || page.Next != "" || err != nil {
+		t.Errorf("a scan of no dataset: %+v, %v", page, err)
 	}
 }
 
@@ -71,9 +74,41 @@ func TestAScanOutlastsThrottling(t *testing.T) {
 		t.Fatal(err)
 	}
 	db.refuse.Store(2)
-	rows, _, err := log.Scan(t.Context(), []string{"fill"}, "", 0)
-	if err != nil || len(rows["fill"]) != 3 || db.refuse.Load() >= 0 {
-		t.Errorf("%d rows, error %v", len(rows["fill"]), err)
+	page, err := log.Scan(t.Context(), []string{"fill"}, "", 0)
+	if err != nil || len(page.Rows["fill"]) != 3 || db.refuse.Load() >= 0 {
+		t.Errorf("%d rows, error %v", len(page.Rows["fill"]), err)
+	}
+}
+
+// TestAScanReportsWhatIsNoRow, and reads the others of its page.
+func TestAScanReportsWhatIsNoRow(t *testing.T) {
+	t.Parallel()
+	log, db, table := newLog(t)
+	if err := log.Put(t.Context(), "fill", manyRows(3)); err != nil {
+		t.Fatal(err)
+	}
+	strange := map[string]attr.Item{
+		"fill#0x1 yesterday":     {"body": attr.S("{}")},
+		"fill#0x2 0000000001000": {"body": attr.B([]byte{0xff}), "seq": attr.N(7)},
+	}
+	for key, it := range strange {
+		pk, sk, _ := strings.Cut(key, " ")
+		it["pk"], it["sk"] = attr.S(pk), attr.S(sk)
+		if _, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: it}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	page, err := log.Scan(t.Context(), []string{"fill"}, "", 0)
+	if err != nil || len(page.Rows["fill"]) != 3 || len(page.Unreadable) != len(strange) {
+		t.Fatalf("%+v, %v", page, err)
+	}
+	for _, u := range page.Unreadable {
+		if strange[u.Key] == nil || u.Dataset != "fill" || u.Reason == nil {
+			t.Errorf("reported is %+v", u)
+		}
+		if want := `{"body":{"B":"/w=="},"pk":{"S":"fill#0x2"},"seq":{"N":"7"},"sk":{"S":"0000000001000"}}`; u.Key == "fill#0x2 0000000001000" && u.Item != want {
+			t.Errorf("it holds %s, want %s", u.Item, want)
+		}
 	}
 }
 
@@ -81,7 +116,7 @@ func TestAStrangeCursorIsRefused(t *testing.T) {
 	t.Parallel()
 	log, _, _ := newLog(t)
 	for _, cursor := range []string{"x", "!", "WyIiLCIiXQ", time.Now().String()} {
-		if _, _, err := log.Scan(t.Context(), []string{"fill"}, cursor, 0); err == nil {
+		if _, err := log.Scan(t.Context(), []string{"fill"}, cursor, 0); err == nil {
 			t.Errorf("the cursor %q is accepted", cursor)
 		}
 	}

@@ -100,20 +100,24 @@ func (p *Pipeline[B]) catchUp(ctx context.Context, to Projection[B], at progress
 		return enqueue(ctx, p.stored, message[B]{batch: batch, projection: to, progress: at})
 	}
 	for !at.Joined {
-		var pages map[string][]store.Row
-		before := at
+		var page store.Page
 		err := p.retry(ctx, "scan the logs for "+to.Name(), func() (err error) {
-			pages, at.Cursor, err = p.scan(ctx, datasets, before.Cursor)
+			page, err = p.Stores.Log.Scan(ctx, datasets, at.Cursor, 0)
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		batch := p.NewBatch()
-		for dataset, rows := range pages {
+		for _, u := range page.Unreadable {
+			if err := p.quarantineScanned(ctx, QuarantinedRow{Dataset: u.Dataset, Key: keyPart(u.Key), Item: u.Item}, u.Reason); err != nil {
+				return err
+			}
+		}
+		batch, before := p.NewBatch(), at
+		for dataset, rows := range page.Rows {
 			for i := range rows {
 				if err := folds[dataset].Append(batch, rows[i]); err != nil {
-					if err := p.quarantineStored(ctx, dataset, &rows[i], err); err != nil {
+					if err := p.quarantineScanned(ctx, quarantinedLogRow(dataset, &rows[i]), err); err != nil {
 						return err
 					}
 				}
@@ -126,7 +130,7 @@ func (p *Pipeline[B]) catchUp(ctx context.Context, to Projection[B], at progress
 				batch = p.NewBatch()
 			}
 		}
-		at.Joined = at.Cursor == ""
+		at.Cursor, at.Joined = page.Next, page.Next == ""
 		if err := queue(batch, at); err != nil {
 			return err
 		}
@@ -134,18 +138,8 @@ func (p *Pipeline[B]) catchUp(ctx context.Context, to Projection[B], at progress
 	return nil
 }
 
-// scan reads a page of logs. On an error the cursor stays where it was.
-func (p *Pipeline[B]) scan(ctx context.Context, datasets []string, cursor string) (pages map[string][]store.Row, next string, err error) {
-	pages, next, err = p.Stores.Log.Scan(ctx, datasets, cursor, 0)
-	if err != nil {
-		return nil, cursor, err
-	}
-	return pages, next, nil
-}
-
-// quarantineStored keeps a row of a log that its own dataset cannot read.
-func (p *Pipeline[B]) quarantineStored(ctx context.Context, dataset string, r *store.Row, reason error) error {
-	row := quarantinedLogRow(dataset, r)
+// quarantineScanned keeps a row of a log that the store or its own dataset cannot read.
+func (p *Pipeline[B]) quarantineScanned(ctx context.Context, row QuarantinedRow, reason error) error {
 	row.Reason = "read for a projection: " + reason.Error()
 	return p.retry(ctx, "quarantine a stored row", func() error { return p.quarantine(ctx, &p.scanned, row) })
 }

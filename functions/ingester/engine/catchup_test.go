@@ -10,11 +10,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 
 	"quotary/internal/testenv"
+	"quotary/shared/attr"
 	"quotary/shared/source"
 	"quotary/shared/store"
+	"quotary/shared/store/schema"
+	"quotary/shared/store/storetest"
 )
 
 // counting is a vocabulary that reports how many words were applied to it.
@@ -153,10 +157,19 @@ func TestAProjectionOfADomainThatNeverRanJoinsAtOnce(t *testing.T) {
 	}
 }
 
-// TestAStoredRowThatCannotBeReadIsQuarantined where a projection is caught up.
+// TestAStoredRowThatCannotBeReadIsQuarantined where a projection is caught up: one
+// that its dataset cannot read, and one that the store cannot.
 func TestAStoredRowThatCannotBeReadIsQuarantined(t *testing.T) {
 	t.Parallel()
 	stores := newStores(t)
+	db := storetest.DynamoDB(t)
+	table := storetest.Tables(t, db) + schema.LogTable
+	stores.Log = store.NewLog(db, table)
+	quarantine := &kept{QuarantineObjects: stores.Quarantine.Objects}
+	stores.Quarantine.Objects = quarantine
+	if _, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: attr.Item{"pk": attr.S("word#all"), "sk": attr.S("yesterday")}}); err != nil {
+		t.Fatal(err)
+	}
 	rows := wordLog.Append(nil, &words{[]string{"ant", "ape"}})
 	rows[0].Body = []byte("no word")
 	if err := stores.Log.Put(t.Context(), wordLog.Dataset, rows); err != nil {
@@ -171,8 +184,16 @@ func TestAStoredRowThatCannotBeReadIsQuarantined(t *testing.T) {
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
-	if n := p.Stats.Quarantined.Load(); n != 1 {
+	if n := p.Stats.Quarantined.Load(); n != 2 {
 		t.Errorf("%d rows are quarantined", n)
+	}
+	kept := map[string]string{}
+	for _, row := range quarantine.rows {
+		kept[row.Key] = row.Body + row.Item
+	}
+	want := map[string]string{"all " + fmt.Sprint(wordTime.UnixMilli()) + " ant": "no word", `"word#all yesterday"`: `{"pk":{"S":"word#all"},"sk":{"S":"yesterday"}}`}
+	if diff := cmp.Diff(want, kept); diff != "" {
+		t.Errorf("kept are (-want +got):\n%s", diff)
 	}
 }
 
