@@ -75,36 +75,50 @@ func (s *Spool[B]) progress(ctx context.Context, name string, read func(context.
 	return at, nil
 }
 
-// follow consumes the files of the folder, the oldest first, until ctx ends. A
-// file that cannot be read is logged and looked at again when the others are done.
+// spoolRetries are the pauses of a file that cannot be consumed, and of a folder that
+// cannot be listed.
+var spoolRetries = backoff.Backoff{Min: spoolPoll, Max: time.Minute}
+
+// spoolFailure is a file that could not be consumed.
+type spoolFailure struct {
+	tries int
+	until time.Time // not before which it is tried again
+}
+
+// follow consumes the files of the folder, the oldest first, until ctx ends. A file
+// that cannot be read is logged and tried again after a pause, longer each time, in
+// which the others have their turn.
 func (s *Spool[B]) follow(ctx context.Context, sink Sink[B]) error {
-	failed := map[string]bool{}
+	failed := map[string]spoolFailure{} // by file, "" for the folder
 	for {
 		name, err := s.next(failed)
 		if err == nil && name != "" {
 			err = s.consume(ctx, name, sink)
-			failed[name] = err != nil
 		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if err != nil {
-			s.Logger.Error("cannot consume a spooled file; trying again later", "file", name, "error", err.Error())
+		pause := spoolPoll
+		if err == nil {
+			delete(failed, name)
+		} else {
+			tries := failed[name].tries
+			pause = spoolRetries.Delay(tries)
+			failed[name] = spoolFailure{tries + 1, time.Now().Add(pause)}
+			s.Logger.Error("cannot consume a spooled file; trying again later", "file", name, "error", err.Error(), "in", pause.String())
 		}
-		if err == nil && name != "" {
-			continue
+		if name != "" {
+			continue // the others wait
 		}
-		if name == "" {
-			clear(failed)
-		}
-		if err := backoff.Sleep(ctx, spoolPoll); err != nil {
+		if err := backoff.Sleep(ctx, pause); err != nil {
 			return err
 		}
 	}
 }
 
-// next is the file that has waited longest, "" if none waits.
-func (s *Spool[B]) next(failed map[string]bool) (string, error) {
+// next is the file that has waited longest, "" if none waits but those that failed
+// a moment ago.
+func (s *Spool[B]) next(failed map[string]spoolFailure) (string, error) {
 	entries, err := os.ReadDir(s.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
@@ -119,7 +133,7 @@ func (s *Spool[B]) next(failed map[string]bool) (string, error) {
 	var files []waiting
 	for _, e := range entries {
 		info, err := e.Info()
-		if err != nil || !info.Mode().IsRegular() || !strings.HasSuffix(e.Name(), spoolSuffix) || failed[e.Name()] {
+		if err != nil || !info.Mode().IsRegular() || !strings.HasSuffix(e.Name(), spoolSuffix) || time.Now().Before(failed[e.Name()].until) {
 			continue
 		}
 		files = append(files, waiting{e.Name(), info.ModTime()})
