@@ -127,6 +127,9 @@ func TestEveryAlarmTellsSomebodyWhatToDo(t *testing.T) {
 		if !headings["alarm-"+anchor] {
 			t.Errorf("%s: the guide has no heading alarm-%s", p["AlarmName"], anchor)
 		}
+		if anchor == "ingester-catchup" && (p["Statistic"] != "Minimum" || p["Period"] != 3600.0 || p["EvaluationPeriods"] != 24.0) {
+			t.Errorf("%s does not last a day: %v", p["AlarmName"], p)
+		}
 		if len(listed(p["AlarmActions"])) != 1 || len(listed(p["OKActions"])) != 1 {
 			t.Errorf("%s tells nobody", p["AlarmName"])
 		}
@@ -138,7 +141,7 @@ func TestEveryAlarmTellsSomebodyWhatToDo(t *testing.T) {
 			}
 		}
 	}
-	if want := 9 + 5*len(metrics.Domains) + len(functions) + len(tables); len(ids) != want {
+	if want := 9 + 6*len(metrics.Domains) + len(functions) + len(tables); len(ids) != want {
 		t.Errorf("%d alarms, want %d", len(ids), want)
 	}
 }

@@ -63,12 +63,15 @@ func (b *builder) watch(app awscdk.App) awscdk.Stack {
 
 // functions are the names of the functions that serve somebody, sorted.
 func (b *builder) functions() []string {
-	names := append(catalog.Functions(), catalog.FunctionAuthorizer, catalog.FunctionAdmin)
-	if len(b.feedAPIs) > 0 {
-		names = append(names, catalog.FunctionSocket)
-	}
-	slices.Sort(names)
-	return names
+	return slices.DeleteFunc(catalog.AllFunctions(), func(name string) bool {
+		switch b.declaration(name).InvokedBy {
+		case catalog.Deployment:
+			return true
+		case catalog.Sockets:
+			return len(b.feedAPIs) == 0
+		}
+		return false
+	})
 }
 
 func (b *builder) tableNames() []string {
@@ -102,7 +105,7 @@ func (w *watcher) gateway() {
 
 func (w *watcher) function(name string) {
 	metric := w.lambdaMetric(name, "Throttles", "Sum")
-	if name != catalog.FunctionAuthorizer { // whose errors are its refusals
+	if w.declaration(name).InvokedBy != catalog.Authorizer { // whose errors are its refusals
 		metric = awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
 			Expression: jsii.String("errors + throttles"), Label: jsii.String(name), Period: minutes(5),
 			UsingMetrics: &map[string]awscloudwatch.IMetric{
@@ -186,6 +189,10 @@ func (w *watcher) domainAlarms(domain string) {
 	w.alarm(alarm{
 		name: "ingester-quarantine", domain: domain, meaning: "Rows were left out because the stores call them invalid.",
 		metric: w.domainMetric(domain, metrics.RowsQuarantined, "Sum", 5), threshold: 0, periods: 1, of: 1,
+	})
+	w.alarm(alarm{
+		name: "ingester-catchup", domain: domain, meaning: "A new projection has been folded from the stored logs for more than a day, and is not complete.",
+		metric: w.domainMetric(domain, metrics.ProjectionsCatchingUp, "Minimum", 60), threshold: 0, periods: 24, of: 24,
 	})
 	if domain != metrics.PerpDomain || w.HyperliquidURL != "off" {
 		w.alarm(alarm{
@@ -335,6 +342,7 @@ func (w *watcher) dashboard() {
 		graph("Frames: sent, dropped, waiting", w.domainMetric(metrics.PerpDomain, metrics.FramesSent, "Sum", 5), w.domainMetric(metrics.PerpDomain, metrics.FramesDropped, "Sum", 5), w.domainMetric(metrics.PerpDomain, metrics.FramesWaiting, "Maximum", 5)),
 		graph("Leases: held, taken; silent sources", w.by(metrics.Domain, metrics.LeaseHeld, "Maximum"), w.by(metrics.Domain, metrics.LeaseTaken, "Sum"), w.by(metrics.Domain, metrics.SilentSources, "Maximum")),
 		graph("Domains: stopped, rows quarantined, queued", w.by(metrics.Domain, metrics.Stopped, "Maximum"), w.by(metrics.Domain, metrics.RowsQuarantined, "Sum"), w.by(metrics.Domain, metrics.Queued, "Maximum")),
+		graph("Projections that catch up", w.by(metrics.Domain, metrics.ProjectionsCatchingUp, "Maximum")),
 	)
 	board.AddWidgets(
 		graph("Denials by reason", w.by(metrics.Reason, metrics.Denials, "Sum")),
