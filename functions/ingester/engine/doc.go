@@ -1,7 +1,7 @@
 // Package engine moves what sources emit into the stores. It knows no venue and no
 // dataset: a domain gives it a batch type, logs, projections and sources.
 //
-//	sources -> bounded queues -> batch -> log rows -> projections -> series rows -> views -> checkpoints
+//	sources -> bounded queues -> batch -> log rows -> projections -> their log rows -> series rows -> views -> checkpoints
 //
 // A [Pipeline] runs one domain. It is the domain's one writer, which a lease makes
 // sure of, and the only one that touches its projections. What it has written is

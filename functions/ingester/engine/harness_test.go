@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"go.uber.org/goleak"
 
 	"quotary/shared/source"
@@ -88,20 +89,29 @@ func (v *vocabulary) Wants(w *words, r *Reads) {
 func (v *vocabulary) Apply(w *words, r *Reads, _ time.Time) error {
 	for _, word := range w.list {
 		first := word[:1]
-		if v.byFirst[first] == nil {
-			known := map[string]bool{}
-			if stored := r.Row(v.at(first)); stored != nil {
-				if err := json.Unmarshal(stored.Body, &known); err != nil {
-					return fmt.Errorf("read words: %w", err)
-				}
-			}
-			v.byFirst[first] = known
+		known, err := v.known(first, r)
+		if err != nil {
+			return err
 		}
-		if !v.byFirst[first][word] {
-			v.byFirst[first][word], v.changed[first] = true, true
+		if !known[word] {
+			known[word], v.changed[first] = true, true
 		}
 	}
 	return nil
+}
+
+// known are the words of a first letter.
+func (v *vocabulary) known(first string, r *Reads) (map[string]bool, error) {
+	if v.byFirst[first] == nil {
+		known := map[string]bool{}
+		if stored := r.Row(v.at(first)); stored != nil {
+			if err := json.Unmarshal(stored.Body, &known); err != nil {
+				return nil, fmt.Errorf("read words: %w", err)
+			}
+		}
+		v.byFirst[first] = known
+	}
+	return v.byFirst[first], nil
 }
 
 func (v *vocabulary) Changes(time.Time, bool) (c Changes) {
@@ -117,7 +127,12 @@ func (v *vocabulary) Changes(time.Time, bool) (c Changes) {
 func newStores(t testing.TB) Stores {
 	t.Helper()
 	db := storetest.DynamoDB(t)
-	prefix := storetest.Tables(t, db)
+	return storesOn(t, db, storetest.Tables(t, db))
+}
+
+// storesOn returns stores on tables that there are.
+func storesOn(t testing.TB, db *dynamodb.Client, prefix string) Stores {
+	t.Helper()
 	objects, bucket := storetest.S3(t)
 	return Stores{Log: store.NewLog(db, prefix+schema.LogTable), Series: store.NewSeries(db, prefix+schema.SeriesTable), Views: store.NewViews(objects, bucket),
 		Quarantine: Quarantine{Objects: objects, Bucket: bucket}}

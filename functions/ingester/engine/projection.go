@@ -9,7 +9,7 @@ import (
 // Projection folds the batches of its domain into rows and views. It does no
 // input or output, and is used by one goroutine.
 //
-// Its rows and views are its state. What it keeps in memory is a cache that may be
+// Its series rows and views are its state. What it keeps in memory is a cache that may be
 // lost at any time, so every fold must be a set union: batches come late, twice, in
 // any order and from several sources, and the rows must end the same. A projection
 // that can keep that only for what a view holds says so by [Changes.Held].
@@ -62,6 +62,12 @@ type Fold[B any] struct {
 
 // Changes is what must be written, in the order of its fields.
 type Changes struct {
+	// Log has immutable rows, such as those of what has come to an end. They are there
+	// before the rows and views that know of them, so that a crash between makes them
+	// again: their keys and bodies must follow from the events alone. No projection
+	// is folded from them, as they are in no batch.
+	Log []LogRows
+
 	// Coarse rows are written before Fine ones: where coarse rows are closed from
 	// memory only, the finer ones show after a crash which of them were
 	// written.
@@ -72,6 +78,12 @@ type Changes struct {
 	// Held reports that something applied is in memory only: the checkpoints of the
 	// sources must not move yet.
 	Held bool
+}
+
+// LogRows are rows of a log dataset.
+type LogRows struct {
+	Dataset string
+	Rows    []store.Row
 }
 
 // View is a view to publish.

@@ -172,6 +172,11 @@ func (p *Pipeline[B]) latest(ctx context.Context, keys []store.SeriesKey) (map[s
 // never behind. A settling flush leaves nothing unwritten.
 func (p *Pipeline[B]) flush(ctx context.Context, settle bool) error {
 	changes := p.changes(settle)
+	for _, log := range changes.Log {
+		if err := p.putLog(ctx, log.Dataset, log.Rows); err != nil {
+			return err
+		}
+	}
 	for _, rows := range [...][]store.SeriesRow{changes.Coarse, changes.Fine} {
 		if err := p.putSeries(ctx, rows); err != nil {
 			return err
@@ -201,6 +206,7 @@ func (p *Pipeline[B]) changes(settle bool) (all Changes) {
 	now := p.Now()
 	for _, one := range p.Projections {
 		c := one.Changes(now, settle)
+		all.Log = append(all.Log, c.Log...)
 		all.Coarse = append(all.Coarse, c.Coarse...)
 		all.Fine = append(all.Fine, c.Fine...)
 		all.Views = append(all.Views, c.Views...)

@@ -88,6 +88,7 @@ func (s *set) apply(b *Batch, now time.Time, load func(latest []store.SeriesKey,
 func (s *set) changes(now time.Time, settle bool) (all engine.Changes) {
 	for _, one := range s.all {
 		c := one.Changes(now, settle)
+		all.Log = append(all.Log, c.Log...)
 		all.Coarse = append(all.Coarse, c.Coarse...)
 		all.Fine = append(all.Fine, c.Fine...)
 		all.Views = append(all.Views, c.Views...)
