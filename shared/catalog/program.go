@@ -50,6 +50,7 @@ const (
 	KeysTable        = "keys"
 	UsageTable       = "usage"
 	ConnectionsTable = "connections"
+	DocumentsTable   = "documents"
 )
 
 // GatewayTimeout is the longest that the gateway waits for a function.
@@ -90,6 +91,9 @@ var (
 	readLog    = table(LogTable, "Query")
 	readSeries = table(SeriesTable, "Query")
 	readViews  = objects("views/", "GetObject")
+
+	readDocuments = table(DocumentsTable, "GetItem", "Query")
+	keepDocuments = table(DocumentsTable, "DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem")
 
 	recordNonce use = func(p *Program) { table(UsageTable, "PutItem")(p); p.Nonces = true }
 

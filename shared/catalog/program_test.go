@@ -26,3 +26,15 @@ func TestOnlyProgramsThatCheckSignaturesReadWhetherNoncesAreKept(t *testing.T) {
 		t.Error("the admin function checks no signature")
 	}
 }
+
+func TestWhoReadsDocumentsMayNotWriteThem(t *testing.T) {
+	t.Parallel()
+	reads, keeps := Program{Tables: map[string][]string{}}, Program{Tables: map[string][]string{}}
+	readDocuments(&reads)
+	keepDocuments(&keeps)
+	for _, write := range []string{"DeleteItem", "PutItem", "UpdateItem"} { // which transactions need, too
+		if slices.Contains(reads.Tables[DocumentsTable], write) || !slices.Contains(keeps.Tables[DocumentsTable], write) {
+			t.Errorf("%s: readers may %v, keepers %v", write, reads.Tables, keeps.Tables)
+		}
+	}
+}

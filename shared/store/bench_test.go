@@ -155,3 +155,38 @@ func BenchmarkViewGet(b *testing.B) {
 		}
 	}
 }
+
+// A view of 1 MB is what all tickers of a venue make.
+func BenchmarkView1MB(b *testing.B) {
+	var body []byte
+	for i := 0; len(body) < 1<<20; i++ {
+		body = fmt.Appendf(body, `{"coin":"COIN%d","markPx":"%d.%04d","dayNtlVlm":"%d.%02d","openInterest":"%d","funding":"0.%08d"},`,
+			i, i*7919%90_000, i*104_729%10_000, i*15_485_863%1_000_000_000, i%100, i*32_452_843%10_000_000, i*49_979_687%100_000)
+	}
+	client, bucket := storetest.S3(b)
+	views := store.NewViews(client, bucket)
+	b.Run("Publish", func(b *testing.B) {
+		b.SetBytes(int64(len(body)))
+		for b.Loop() {
+			if err := views.Publish(b.Context(), "tickers", body); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	packed := views.Pack(body)
+	b.Run("pack", func(b *testing.B) {
+		b.SetBytes(int64(len(body)))
+		for b.Loop() {
+			packed = views.Pack(body)
+		}
+		b.ReportMetric(float64(len(packed)), "bytes-packed")
+	})
+	b.Run("unpack", func(b *testing.B) {
+		b.SetBytes(int64(len(body)))
+		for b.Loop() {
+			if _, err := views.Unpack(packed); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

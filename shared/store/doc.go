@@ -1,4 +1,4 @@
-// Package store keeps the product's data in the three shapes that every
+// Package store keeps the product's data in the four shapes that every
 // endpoint reads:
 //
 //   - Log: immutable rows under a subject, in order of time (a DynamoDB table
@@ -7,13 +7,15 @@
 //     the bucket is open (a DynamoDB table, which also holds the checkpoints of
 //     the sources);
 //   - Views: the current state of something, published whole as one S3 object;
-//     a View keeps the last version in memory.
+//     a View keeps the last version in memory;
+//   - Documents: small state that callers or operators write, by owner and ID,
+//     with a revision (a DynamoDB table).
 //
-// The ingester is the only writer, of which one at a time writes. Rows have
+// The ingester is the only writer of the first three, of which one at a time writes. Rows have
 // natural keys, so every write may be repeated: after an error or a crash the
 // writer repeats the batch, and the result is the same. What a writer sends that
 // was replaced without knowing it is refused where it would undo something: see
-// [Series.Under] and [Views.Owned]. Keys are composed in keys.go and nowhere else;
+// [Series.Under] and [Views.Owned]. Keys are composed in keys.go and documents.go and nowhere else;
 // the package schema defines the tables.
 //
 // Every call takes a context and ends with it. A single request to DynamoDB or

@@ -18,6 +18,9 @@ const (
 	attrSeq   = "seq"
 	attrExtra = "extra"
 	attrEpoch = "ep" // of the writer
+
+	attrRevision = "rev" // of a document
+	attrCount    = "n"   // of an owner's documents
 )
 
 // maxMillis is the last time that fits the 13 digits of a sort key: the year

@@ -20,6 +20,7 @@ import (
 type Views struct {
 	objects Objects
 	bucket  string
+	limit   int // bytes of a view before compression
 	zip     *zstd.Encoder
 	unzip   *zstd.Decoder
 	owner   *owner // nil publishes whatever anybody else has published
@@ -35,24 +36,30 @@ type Objects interface {
 // ErrNoView means that a view has never been published.
 var ErrNoView = errors.New("the view has not been published")
 
-// maxView bounds a view in memory, in bytes before compression.
-const maxView = 1 << 29
+// maxView bounds a view in bytes before compression: what is published, and what a
+// small object may unpack to.
+const maxView = 256 << 20
 
 // NewViews returns the views that are kept in the bucket.
-func NewViews(objects Objects, bucket string) *Views {
+func NewViews(objects Objects, bucket string) *Views { return newViews(objects, bucket, maxView) }
+
+func newViews(objects Objects, bucket string, limit int) *Views {
 	zip, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
 	if err != nil {
 		panic(err) // the options are constant and valid
 	}
-	unzip, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxView))
+	unzip, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(uint64(limit)))
 	if err != nil {
 		panic(err)
 	}
-	return &Views{objects: objects, bucket: bucket, zip: zip, unzip: unzip}
+	return &Views{objects: objects, bucket: bucket, limit: limit, zip: zip, unzip: unzip}
 }
 
 // Publish replaces the view by body, which is JSON.
 func (v *Views) Publish(ctx context.Context, name string, body []byte) error {
+	if len(body) > v.limit {
+		return fmt.Errorf("publish view %s: it has %d bytes, more than %d", name, len(body), v.limit)
+	}
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	put := &s3.PutObjectInput{
@@ -108,15 +115,33 @@ func (v *Views) fetch(ctx context.Context, name, etag string) ([]byte, string, b
 	if etag != "" && newETag == etag { // from an S3 that knows no If-None-Match
 		return nil, etag, false, nil
 	}
-	packed, err := io.ReadAll(out.Body)
+	body, err := v.unpack(out.Body)
 	if err != nil {
 		return nil, "", false, err
 	}
-	body, err := v.unzip.DecodeAll(packed, nil)
-	if err != nil {
-		return nil, "", false, fmt.Errorf("decompress: %w", err)
-	}
 	return body, newETag, true, nil
+}
+
+// unpack reads a compressed body. What is larger than the limit, packed or not, is
+// not read to its end.
+func (v *Views) unpack(object io.Reader) ([]byte, error) {
+	packed, err := io.ReadAll(io.LimitReader(object, int64(v.limit)+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(packed) > v.limit {
+		return nil, fmt.Errorf("the object has more than %d bytes", v.limit)
+	}
+	body, err := v.unzip.DecodeAll(packed, nil)
+	switch {
+	case errors.Is(err, zstd.ErrMagicMismatch):
+		return nil, errors.New("decompress: the object is not compressed with zstd")
+	case errors.Is(err, zstd.ErrDecoderSizeExceeded), errors.Is(err, zstd.ErrWindowSizeExceeded):
+		return nil, fmt.Errorf("decompress: the view has more than %d bytes", v.limit)
+	case err != nil:
+		return nil, fmt.Errorf("decompress: the object is corrupt: %w", err)
+	}
+	return body, nil
 }
 
 func viewKey(name string) *string { return aws.String("views/" + name + ".json.zst") }

@@ -145,17 +145,55 @@ func TestFetchReadsAViewOnlyWhenItChanged(t *testing.T) {
 	}
 }
 
-func TestFetchRefusesWhatIsNotCompressed(t *testing.T) {
+func TestFetchRefusesWhatIsNoCompressedView(t *testing.T) {
 	t.Parallel()
-	views, _, client := newViews(t)
-	_, err := client.PutObject(t.Context(), &s3.PutObjectInput{
-		Bucket: aws.String("views"), Key: aws.String("views/tickers.json.zst"), Body: strings.NewReader("{}"),
-	})
+	_, _, client := newViews(t)
+	views := store.NewViewsOf(client, "views", 10_000)
+	encoder, err := zstd.NewWriter(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, _, err := views.Fetch(t.Context(), "tickers", ""); err == nil || !strings.Contains(err.Error(), "decompress") {
-		t.Errorf("error is %v, want one that says decompress", err)
+	good := encoder.EncodeAll([]byte(strings.Repeat(`{"coin":"BTC"}`, 100)), nil)
+	flipped := bytes.Clone(good)
+	flipped[len(flipped)-1] ^= 1 // in the checksum
+	var unsized bytes.Buffer     // does not say how large it is
+	stream, err := zstd.NewWriter(&unsized, zstd.WithWindowSize(zstd.MinWindowSize))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		stream.Write(make([]byte, 1000))
+	}
+	stream.Close()
+	for name, c := range map[string]struct {
+		object []byte
+		want   string
+	}{
+		"plain":              {[]byte(`{"coin":"BTC"}`), "not compressed with zstd"},
+		"cut off":            {good[:len(good)-8], "corrupt"},
+		"changed":            {flipped, "corrupt"},
+		"too large":          {encoder.EncodeAll(make([]byte, 10_001), nil), "the view has more than 10000 bytes"},
+		"too large, unsized": {unsized.Bytes(), "the view has more than 10000 bytes"},
+		"a large object":     {make([]byte, 10_001), "the object has more than 10000 bytes"},
+	} {
+		_, err := client.PutObject(t.Context(), &s3.PutObjectInput{
+			Bucket: aws.String("views"), Key: aws.String("views/tickers.json.zst"), Body: bytes.NewReader(c.object),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, _, err := views.Fetch(t.Context(), "tickers", ""); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error is %v, want one that says %q", name, err, c.want)
+		}
+	}
+	if err := views.Publish(t.Context(), "tickers", make([]byte, 10_001)); err == nil || !strings.Contains(err.Error(), "10001 bytes, more than 10000") {
+		t.Errorf("a view that is too large was published: %v", err)
+	}
+	if err := views.Publish(t.Context(), "tickers", make([]byte, 10_000)); err != nil {
+		t.Error(err)
+	}
+	if body, _, _, err := views.Fetch(t.Context(), "tickers", ""); err != nil || len(body) != 10_000 {
+		t.Errorf("%d bytes, error %v", len(body), err)
 	}
 }
 

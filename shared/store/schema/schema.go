@@ -27,6 +27,7 @@ const (
 	KeysTable        = catalog.KeysTable
 	UsageTable       = catalog.UsageTable
 	ConnectionsTable = catalog.ConnectionsTable
+	DocumentsTable   = catalog.DocumentsTable
 )
 
 // PK and SK are the partition key and the sort key of every table, both strings.
@@ -70,6 +71,7 @@ func Tables(prefix string) []Table {
 		{Name: prefix + KeysTable},
 		{Name: prefix + UsageTable, TTL: "exp"},
 		{Name: prefix + ConnectionsTable, TTL: "exp", Stream: true},
+		{Name: prefix + DocumentsTable},
 	}
 }
 

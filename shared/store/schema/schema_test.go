@@ -19,7 +19,7 @@ func TestCreateMakesTheTablesOfTheSchema(t *testing.T) {
 	t.Parallel()
 	db := storetest.DynamoDB(t)
 	prefix := storetest.Tables(t, db)
-	for table, indexes := range map[string]string{"log": "by-a by-b by-c by-d", "series": "", "keys": "", "usage": "", "connections": ""} {
+	for table, indexes := range map[string]string{"log": "by-a by-b by-c by-d", "series": "", "keys": "", "usage": "", "connections": "", "documents": ""} {
 		out, err := db.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String(prefix + table)})
 		if err != nil {
 			t.Fatal(err)
