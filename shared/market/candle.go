@@ -76,3 +76,20 @@ func (c *Candle) Equal(d *Candle) bool {
 		c.SizeBuyer.Equal(d.SizeBuyer) && c.AmountBuyer.Equal(d.AmountBuyer) &&
 		c.Open.Equal(d.Open) && c.High.Equal(d.High) && c.Low.Equal(d.Low) && c.Close.Equal(d.Close)
 }
+
+// Compose merges candles, oldest first, into those of wider buckets; start is the
+// opening of the bucket that holds a time, both in ms. It uses up parts.
+func Compose(parts []Candle, start func(ms int64) int64) []Candle {
+	candles := make([]Candle, 0, len(parts))
+	for i := range parts {
+		part := &parts[i]
+		open := start(part.OpenTime)
+		if last := len(candles) - 1; last >= 0 && candles[last].OpenTime == open {
+			candles[last].Merge(part)
+			continue
+		}
+		part.OpenTime = open
+		candles = append(candles, *part)
+	}
+	return candles
+}

@@ -85,7 +85,7 @@ func Newest(ctx context.Context, s *store.Series, coin string, interval market.I
 	if err != nil {
 		return nil, err
 	}
-	candles := compose(interval, parts)
+	candles := market.Compose(parts, interval.StartMs)
 	return candles[max(0, len(candles)-limit):], nil
 }
 
@@ -102,22 +102,6 @@ func Latest(ctx context.Context, s *store.Series, coin string, i market.Interval
 
 func read(ctx context.Context, s *store.Series, coin string, tier market.Interval, r dataset.Range) ([]market.Candle, error) {
 	return dataset.Values(series.Read(ctx, s, coin, tier, r))
-}
-
-// compose merges the candles of one tier, oldest first, into klines.
-func compose(interval market.Interval, parts []market.Candle) []market.Candle {
-	candles := make([]market.Candle, 0, len(parts))
-	for i := range parts {
-		part := &parts[i]
-		open := interval.StartMs(part.OpenTime)
-		if last := len(candles) - 1; last >= 0 && candles[last].OpenTime == open {
-			candles[last].Merge(part)
-			continue
-		}
-		part.OpenTime = open
-		candles = append(candles, *part)
-	}
-	return candles
 }
 
 // width is the longest that a bucket may be, in ms: the month at the epoch has

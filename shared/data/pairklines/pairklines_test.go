@@ -1,0 +1,115 @@
+package pairklines_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"quotary/shared/data/klines"
+	"quotary/shared/data/pairklines"
+	"quotary/shared/market"
+	"quotary/shared/store"
+	"quotary/shared/store/schema"
+	"quotary/shared/store/storetest"
+)
+
+// start is a Monday, at which a week, a day and every bucket of both openings but the
+// month begin, or did eight hours before.
+const start = int64(1_773_014_400_000) // 2026-03-09 00:00 UTC
+
+var seconds = []int64{60, 180, 300, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 3 * 86400, 7 * 86400, 30 * 86400}
+
+// The model folds candles of a minute, the way nothing is stored: each K-line is the
+// fold of those in its bucket.
+func TestAKlineOfAnyPeriodIsTheFoldOfItsMinutes(t *testing.T) {
+	t.Parallel()
+	db := storetest.DynamoDB(t)
+	series := store.NewSeries(db, storetest.Tables(t, db)+schema.SeriesTable)
+	n := 0
+	rapid.Check(t, func(t *rapid.T) {
+		n++
+		pair := fmt.Sprintf("coin%dusdt:binance", n)
+		p, err := market.NewPeriod(rapid.SampledFrom(seconds).Draw(t, "period"), rapid.SampledFrom([]market.DayOpen{0, 8}).Draw(t, "open_time"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		minutes := drawMinutes(t, p)
+		for _, tier := range market.PairTiers {
+			if err := pairklines.Put(t.Context(), series, pair, tier, market.Compose(slices.Clone(minutes), tier.StartMs)...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		limit := rapid.IntRange(1, 4).Draw(t, "limit")
+		until := time.UnixMilli(minutes[rapid.IntRange(0, len(minutes)-1).Draw(t, "until")].OpenTime + 30_000)
+
+		want := market.Compose(slices.Clone(minutes), p.StartMs)
+		if p.StartMs(minutes[0].OpenTime) != p.StoredAs().StartMs(minutes[0].OpenTime) {
+			want = want[1:]
+		}
+		want = slices.DeleteFunc(want, func(c market.Candle) bool { return c.OpenTime > until.UnixMilli() })
+		want = want[max(0, len(want)-limit):]
+
+		got, err := pairklines.Newest(t.Context(), series, pair, p, until, limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := gocmp.Diff(texts(want), texts(got)); diff != "" {
+			t.Fatalf("(-want +got):\n%s", diff)
+		}
+	})
+}
+
+func texts(candles []market.Candle) []string {
+	list := []string{}
+	for i := range candles {
+		list = append(list, string(klines.Append(nil, &candles[i])))
+	}
+	return list
+}
+
+// drawMinutes draws candles of some minutes of about six buckets.
+func drawMinutes(t *rapid.T, p market.Period) []market.Candle {
+	width := p.Next(time.UnixMilli(start)).UnixMilli() - p.StartMs(start)
+	var opens []int64
+	for range rapid.IntRange(1, 40).Draw(t, "minutes") {
+		opens = append(opens, market.Minute1.StartMs(start+rapid.Int64Range(0, 6*width).Draw(t, "ms")))
+	}
+	slices.Sort(opens)
+	var minutes []market.Candle
+	for _, open := range slices.Compact(opens) {
+		c := market.Candle{OpenTime: open}
+		for i := range rapid.Int64Range(1, 3).Draw(t, "trades") {
+			trade := market.Trade{Side: rapid.SampledFrom([]market.Side{market.Buy, market.Sell}).Draw(t, "side"), Time: open, Tid: i,
+				Px: decimal(t, "px"), Sz: decimal(t, "sz")}
+			c.Add(&trade)
+		}
+		c.First, c.Last = market.Order{Time: open}, market.Order{Time: open}
+		minutes = append(minutes, c)
+	}
+	return minutes
+}
+
+func decimal(t *rapid.T, label string) market.Decimal {
+	d, err := market.ParseDecimal(fmt.Sprintf("%d.%03d", rapid.IntRange(1, 99).Draw(t, label), rapid.IntRange(0, 999).Draw(t, label)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestAPairWithoutKlinesHasNone(t *testing.T) {
+	t.Parallel()
+	db := storetest.DynamoDB(t)
+	series := store.NewSeries(db, storetest.Tables(t, db)+schema.SeriesTable)
+	p, err := market.NewPeriod(86400, market.OpenBeijing0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := pairklines.Newest(t.Context(), series, "btcusdt:nowhere", p, time.UnixMilli(start), 10); err != nil || len(got) != 0 {
+		t.Errorf("%v, %v", got, err)
+	}
+}
