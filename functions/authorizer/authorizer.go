@@ -59,7 +59,8 @@ func (a *authorizer) authorize(ctx context.Context, event events.APIGatewayCusto
 	if !ok {
 		return policy("Deny", "nobody", event.MethodArn, reason("no such endpoint")), nil
 	}
-	params, err := querySignature(&event)
+	query := queryOf(&event)
+	params, err := signature.FromQuery(query)
 	if err != nil {
 		return events.APIGatewayCustomAuthorizerResponse{}, errUnauthorized
 	}
@@ -68,7 +69,11 @@ func (a *authorizer) authorize(ctx context.Context, event events.APIGatewayCusto
 	}
 	within, cancel := api.WithReserve(ctx)
 	defer cancel()
-	caller, err := a.gate.Check(within, params, endpoint.Access)
+	request := ""
+	if endpoint.Method == http.MethodGet {
+		request = admission.Repeatable(event.Path, query)
+	}
+	caller, err := a.gate.Check(within, params, request, endpoint.Access)
 	a.record(ctx, &event, params.AccessKeyID, endpoint, err)
 	var refusal *admission.Refusal
 	switch {
@@ -101,8 +106,8 @@ func (a *authorizer) record(ctx context.Context, event *events.APIGatewayCustomA
 	}
 }
 
-// querySignature reads the four parameters from the query, each at most once.
-func querySignature(event *events.APIGatewayCustomAuthorizerRequestTypeRequest) (signature.Params, error) {
+// queryOf is the query of a request, decoded.
+func queryOf(event *events.APIGatewayCustomAuthorizerRequestTypeRequest) url.Values {
 	query := url.Values(event.MultiValueQueryStringParameters)
 	if len(query) == 0 {
 		query = make(url.Values, len(event.QueryStringParameters))
@@ -110,7 +115,7 @@ func querySignature(event *events.APIGatewayCustomAuthorizerRequestTypeRequest) 
 			query.Set(name, value)
 		}
 	}
-	return signature.FromQuery(query)
+	return query
 }
 
 func reason(text string) map[string]any {

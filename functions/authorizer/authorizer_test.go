@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -166,16 +167,45 @@ func TestAReplayReachesTheFunctionWithItsReason(t *testing.T) {
 	t.Parallel()
 	w, a := open(t)
 	event := request(http.MethodGet, tickers, w.Sign(w.SubKey))
-	if _, err := a.authorize(t.Context(), event); err != nil {
-		t.Fatal(err)
+	longer, elsewhere, posted, handshake := event, event, event, event
+	longer.MultiValueQueryStringParameters = maps.Clone(event.MultiValueQueryStringParameters)
+	longer.MultiValueQueryStringParameters["limit"] = []string{"1"}
+	elsewhere.Path += "/coin/BTC"
+	posted.HTTPMethod, posted.Resource = http.MethodPost, "/upgrade/v2/hl/info"
+	handshake.HTTPMethod, handshake.Resource, handshake.StageVariables = "", "", map[string]string{"feed": "ws"}
+	for _, step := range []struct {
+		name  string
+		event events.APIGatewayCustomAuthorizerRequestTypeRequest
+		want  admission.Verdict
+	}{
+		{"the first", event, admission.VerdictCaller},
+		{"the same again", event, admission.VerdictCaller},
+		{"another query", longer, admission.VerdictRefused},
+		{"another path", elsewhere, admission.VerdictRefused},
+		{"a POST", posted, admission.VerdictRefused},
+		{"a handshake", handshake, admission.VerdictRefused},
+	} {
+		out, err := a.authorize(t.Context(), step.event)
+		if err != nil {
+			t.Fatal(err)
+		}
+		caller, verdict, message := admission.CallerFrom(out.Context)
+		if verdict != step.want || verdict == admission.VerdictRefused && (message != "nonce already used" || caller.AccessKey != "") {
+			t.Errorf("%s: %+v, %v, %q", step.name, caller, verdict, message)
+		}
 	}
-	out, err := a.authorize(t.Context(), event)
-	if err != nil {
-		t.Fatal(err)
-	}
-	caller, verdict, message := admission.CallerFrom(out.Context)
-	if verdict != admission.VerdictRefused || message != "nonce already used" || caller.AccessKey != "" {
-		t.Errorf("%+v, %v, %q", caller, verdict, message)
+	for _, once := range []events.APIGatewayCustomAuthorizerRequestTypeRequest{posted, handshake} {
+		fresh := request("", "", w.Sign(w.SubKey))
+		once.MultiValueQueryStringParameters, once.QueryStringParameters = fresh.MultiValueQueryStringParameters, fresh.QueryStringParameters
+		for _, want := range []admission.Verdict{admission.VerdictCaller, admission.VerdictRefused} {
+			out, err := a.authorize(t.Context(), once)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, verdict, _ := admission.CallerFrom(out.Context); verdict != want {
+				t.Errorf("%s %s: %v, want %v", once.HTTPMethod, once.Resource, verdict, want)
+			}
+		}
 	}
 }
 
@@ -219,13 +249,15 @@ func TestWhatTheAuthorizerRefusesIsCountedByItsCause(t *testing.T) {
 	var out bytes.Buffer
 	a.metrics = metrics.New(&out, "quotary-test", w.Now)
 	once := request(http.MethodGet, tickers, w.Sign(w.SubKey))
+	replayed := once
+	replayed.Path = "/other"
 	for _, step := range []struct {
 		name   string
 		event  events.APIGatewayCustomAuthorizerRequestTypeRequest
 		counts string // "" for no line
 	}{
 		{"allowed", once, ""},
-		{"a replay", once, `"Reason":"replay","Denials":1`},
+		{"a replay", replayed, `"Reason":"replay","Denials":1`},
 		{"a wrong secret", request(http.MethodGet, tickers, w.Sign(apitest.Key{AccessKey: w.SubKey.AccessKey, Secret: "wrong"})), `"Reason":"signature","Denials":1`},
 		{"a primary key on data", request(http.MethodGet, tickers, w.Sign(w.Primary)), `"Reason":"permission","Denials":1`},
 	} {

@@ -142,7 +142,7 @@ func (w *world) dial(key apitest.Key, feed channel.Feed, query string) (p *peer,
 // peer is a client that the authorizer has let in.
 func (w *world) peer(key apitest.Key, feed channel.Feed) *peer {
 	w.t.Helper()
-	caller, err := w.Gate.Check(w.t.Context(), w.Sign(key), catalog.Access{Kind: catalog.AnyLevel})
+	caller, err := w.Gate.Check(w.t.Context(), w.Sign(key), "", catalog.Access{Kind: catalog.AnyLevel})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"time"
 
 	"quotary/shared/catalog"
@@ -46,6 +47,8 @@ type Refusal struct {
 	Proven bool
 	// Cause counts the refusal; "" for one that was counted where it was made.
 	Cause Cause
+	// Denied is what the caps have left, with 429 of a request for data; else nil.
+	Denied *usage.Denied
 }
 
 // Cause is why requests are refused, as metrics distinguish it.
@@ -80,9 +83,17 @@ func forbidden(cause Cause, message string) *Refusal {
 // its refusal takes as long as that of a wrong signature.
 var unknownKey = []byte("00000000000000000000000000000000")
 
+// Repeatable names a request that may be repeated with its signature: a GET, by its
+// path and its whole query. Clients that sign once repeat such an address when it is
+// answered with 429 or 5xx.
+func Repeatable(path string, query url.Values) string {
+	return path + "?" + query.Encode()
+}
+
 // Check authenticates the signature and authorises it for an endpoint that
-// demands access. The error is a [*Refusal] or a fault of a store.
-func (g *Gate) Check(ctx context.Context, p signature.Params, access catalog.Access) (Caller, error) {
+// demands access. Request is what [Repeatable] says of it, "" for one that is
+// accepted once. The error is a [*Refusal] or a fault of a store.
+func (g *Gate) Check(ctx context.Context, p signature.Params, request string, access catalog.Access) (Caller, error) {
 	if g.Keys == nil {
 		return Caller{}, errors.New("check a signature: this function has no access to keys")
 	}
@@ -109,7 +120,7 @@ func (g *Gate) Check(ctx context.Context, p signature.Params, access catalog.Acc
 		if now.After(until) {
 			until = now
 		}
-		switch err := g.Nonces.Use(ctx, p.AccessKeyID, p.Nonce, until.Add(signature.Validity+time.Second)); {
+		switch err := g.Nonces.Use(ctx, p.AccessKeyID, p.Nonce, request, until.Add(signature.Validity+time.Second)); {
 		case errors.Is(err, usage.ErrNonceUsed):
 			return Caller{}, &Refusal{Status: http.StatusUnauthorized, Message: err.Error(), Proven: true, Cause: Replayed}
 		case err != nil:
@@ -178,7 +189,7 @@ func (g *Gate) Admit(ctx context.Context, c *Caller) (usage.Receipt, error) {
 		case usage.Total:
 			cause = OverTotal
 		}
-		return usage.Receipt{}, &Refusal{Status: http.StatusTooManyRequests, Message: denied.Error(), RetryAfter: denied.RetryAfter, Proven: true, Cause: cause}
+		return usage.Receipt{}, &Refusal{Status: http.StatusTooManyRequests, Message: denied.Error(), RetryAfter: denied.RetryAfter, Proven: true, Cause: cause, Denied: denied}
 	}
 	return receipt, err
 }

@@ -38,7 +38,7 @@ func BenchmarkAdmissionCPU(b *testing.B) {
 	access := catalog.Access{Kind: catalog.ActionAccess, Name: "HL_TICKERS"}
 	b.ReportAllocs()
 	for b.Loop() {
-		caller, err := gate.Check(b.Context(), params, access)
+		caller, err := gate.Check(b.Context(), params, "", access)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -55,7 +55,7 @@ func BenchmarkAdmissionThroughTheEngine(b *testing.B) {
 	access := catalog.Access{Kind: catalog.ActionAccess, Name: "HL_TICKERS"}
 	b.ReportAllocs()
 	for b.Loop() {
-		caller, err := w.Gate.Check(b.Context(), w.Sign(w.SubKey), access)
+		caller, err := w.Gate.Check(b.Context(), w.Sign(w.SubKey), "", access)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -92,7 +92,7 @@ func BenchmarkFamily(b *testing.B) {
 		access := catalog.Access{Kind: catalog.ActionAccess, Name: "HL_TICKERS"}
 		b.ReportAllocs()
 		for b.Loop() {
-			caller, err := gate.Check(b.Context(), params, access)
+			caller, err := gate.Check(b.Context(), params, "", access)
 			if err != nil {
 				b.Fatal(err)
 			}

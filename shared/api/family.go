@@ -178,8 +178,9 @@ func (f *Family) refund(ctx context.Context, req *request) {
 	defer cancel()
 	if err := f.gate.Counters.Refund(within, *req.receipt); err != nil {
 		f.log.ErrorContext(ctx, "refund failed", "request_id", req.id, "key", req.receipt.Key, "err", err)
+		return
 	}
-	req.receipt = nil
+	req.receipt.InMonth--
 }
 
 // identify finds out who calls: nobody for a public endpoint, otherwise whom
@@ -196,7 +197,11 @@ func (f *Family) identify(ctx context.Context, e *endpoint, req *request) error 
 		if params.Empty() && e.Method == http.MethodPost {
 			return f.identifyByBody(ctx, e, req)
 		}
-		req.caller, err = f.gate.Check(ctx, params, e.Access)
+		request := ""
+		if e.Method == http.MethodGet {
+			request = admission.Repeatable(req.URL.Path, req.query)
+		}
+		req.caller, err = f.gate.Check(ctx, params, request, e.Access)
 		return err
 	}
 	caller, verdict, message := admission.CallerFrom(req.authorizer)
@@ -222,7 +227,7 @@ func (f *Family) identifyByBody(ctx context.Context, e *endpoint, req *request) 
 	if err != nil {
 		return err
 	}
-	req.caller, err = f.gate.Check(ctx, params, e.Access)
+	req.caller, err = f.gate.Check(ctx, params, "", e.Access)
 	return err
 }
 
@@ -255,7 +260,7 @@ func (f *Family) record(e *endpoint, req *request, res *response, took time.Dura
 	switch {
 	case res.fault != nil:
 		f.Metrics.Count(metrics.Faults, metrics.Label{Name: metrics.Function, Value: f.function})
-	case res.denied != "":
-		f.Metrics.Count(metrics.Denials, metrics.Label{Name: metrics.Reason, Value: string(res.denied)})
+	case res.refused != "":
+		f.Metrics.Count(metrics.Denials, metrics.Label{Name: metrics.Reason, Value: string(res.refused)})
 	}
 }

@@ -262,8 +262,13 @@ func TestSignaturesAreRefusedWith401(t *testing.T) {
 	if a := w.Send(t, p, http.MethodGet, tickers, nil); a.Status != 200 {
 		t.Fatalf("first use: %d %s", a.Status, a.Body)
 	}
-	if a := w.Send(t, p, http.MethodGet, tickers, nil); a.Status != http.StatusUnauthorized || apitest.Message(t, a) != "nonce already used" {
-		t.Errorf("replay: %d %s", a.Status, a.Body)
+	if a := w.Send(t, p, http.MethodGet, tickers, nil); a.Status != 200 || a.Header["Quota-Remaining"] != "999998" {
+		t.Errorf("the same again, charged: %d %v %s", a.Status, a.Header, a.Body)
+	}
+	for _, other := range []string{tickers + "?limit=1", ticker + "BTC"} {
+		if a := w.Send(t, p, http.MethodGet, other, nil); a.Status != http.StatusUnauthorized || apitest.Message(t, a) != "nonce already used" {
+			t.Errorf("the nonce of another request: %d %s", a.Status, a.Body)
+		}
 	}
 }
 
@@ -272,27 +277,30 @@ func TestRateAndQuotaAre429WithRetryAfter(t *testing.T) {
 	w := market(t)
 	quota := int64(4)
 	key := w.Issue(t, w.Primary, keys.NewSubKey{Name: "limited", MonthlyQuota: &quota, RateLimit: 2})
-	for i, left := range []string{"1", "0"} {
-		a := w.Get(t, key, tickers)
-		if a.Status != 200 || a.Header["RateLimit-Limit"] != "2" || a.Header["RateLimit-Remaining"] != left || a.Header["RateLimit-Reset"] != "60" {
-			t.Errorf("request %d: %d %v", i+1, a.Status, a.Header)
+	limits := func(a apitest.Answer) string {
+		return fmt.Sprint(a.Status, " rate ", a.Header["RateLimit-Remaining"], "/", a.Header["RateLimit-Limit"], " ", a.Header["RateLimit-Reset"],
+			" quota ", a.Header["Quota-Remaining"], "/", a.Header["Quota-Limit"], " after ", a.Header["Retry-After"])
+	}
+	for _, want := range []string{"200 rate 1/2 66 quota 3/4 after ", "200 rate 0/2 66 quota 2/4 after "} {
+		if got := limits(w.Get(t, key, tickers)); got != want {
+			t.Errorf("%s, want %s", got, want)
 		}
 	}
 	w.Move(20 * time.Second)
 	a := w.Get(t, key, tickers)
-	if a.Status != http.StatusTooManyRequests || a.Header["Retry-After"] != "40" || a.Header["RateLimit-Remaining"] != "0" || !strings.Contains(apitest.Message(t, a), "rate limit exceeded: at most 2 requests per minute") {
-		t.Errorf("over the rate: %d %v %s", a.Status, a.Header, a.Body)
+	if got, want := limits(a), "429 rate 0/2 46 quota /4 after 46"; got != want || !strings.Contains(apitest.Message(t, a), "rate limit exceeded: at most 2 requests per minute") {
+		t.Errorf("over the rate: %s, want %s: %s", got, want, a.Body)
 	}
-	w.Move(40 * time.Second)
+	w.Move(46 * time.Second)
 	for range 2 {
 		if a := w.Get(t, key, tickers); a.Status != 200 {
-			t.Fatalf("next minute: %d %s", a.Status, a.Body)
+			t.Fatalf("when it is said to be: %d %s", a.Status, a.Body)
 		}
 	}
-	w.Move(time.Minute)
+	w.Move(66 * time.Second)
 	a = w.Get(t, key, tickers)
-	if a.Status != http.StatusTooManyRequests || !strings.Contains(apitest.Message(t, a), "monthly quota exceeded: at most 4") {
-		t.Errorf("over the quota: %d %s", a.Status, a.Body)
+	if got, want := limits(a), "429 rate 2/2 66 quota 0/4 after "+a.Header["Quota-Reset"]; got != want || !strings.Contains(apitest.Message(t, a), "monthly quota exceeded: at most 4") {
+		t.Errorf("over the quota: %s, want %s: %s", got, want, a.Body)
 	}
 }
 

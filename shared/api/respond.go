@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"strconv"
+	"time"
 
 	"quotary/shared/admission"
 	"quotary/shared/catalog"
@@ -47,9 +49,10 @@ const maxResponse = 6<<20 - 64<<10
 type response struct {
 	status     int
 	body       []byte
-	retryAfter int   // seconds, 0 = none
-	fault      error // the cause of a 500, for the log
-	denied     admission.Cause
+	retryAfter int             // seconds, 0 = none
+	fault      error           // the cause of a 500, for the log
+	refused    admission.Cause // of the gate; "" for none
+	denied     *usage.Denied   // by a cap; nil for none
 }
 
 func (r *request) succeed(e *endpoint, out any) response {
@@ -130,7 +133,7 @@ func (r *request) fail(err error) response {
 	var known *Error
 	switch {
 	case errors.As(err, &refusal):
-		res.status, message, res.denied = refusal.Status, refusal.Message, refusal.Cause
+		res.status, message, res.refused, res.denied = refusal.Status, refusal.Message, refusal.Cause, refusal.Denied
 		res.retryAfter = int(refusal.RetryAfter.Seconds())
 	case errors.As(err, &known):
 		res.status, message = known.Status, known.Message
@@ -158,30 +161,43 @@ func (res *response) write(w http.ResponseWriter, r *request) {
 	_, _ = w.Write(res.body) // the caller may have gone
 }
 
-// limits reports to a caller of data how much is left: of the minute in RateLimit-*
-// where a rate is in force, else of the month; of the month in Quota-*.
+// limits reports to a caller of data how much is left: of the rate in RateLimit-*
+// where one is in force, of the month in Quota-*. The resets are seconds until more is
+// left than now. A month that refuses is that of the key or, for all keys together,
+// of the distributor: nothing is left of it.
 func (r *request) limits(res *response, headers http.Header) {
 	c := &r.caller
 	if c.AccessKey == "" || c.Primary {
 		return
 	}
 	set := func(name string, n int64) { headers[name] = []string{strconv.FormatInt(n, 10)} }
-	if c.RateLimit > 0 {
-		left := int64(0)
-		if r.receipt != nil {
-			left = max(c.RateLimit-r.receipt.InMinute, 0)
+	var figures usage.Figures
+	quota, left := c.MonthlyQuota, int64(-1)
+	switch {
+	case r.receipt != nil:
+		figures = r.receipt.Figures
+		left = max(quota-figures.InMonth, 0)
+	case res.denied != nil:
+		figures = res.denied.Figures
+		if res.denied.Cap != usage.PerMinute {
+			quota, left = res.denied.Limit, 0
 		}
-		if r.receipt != nil || res.status == http.StatusTooManyRequests {
-			set("RateLimit-Remaining", left)
-		}
-		set("RateLimit-Limit", c.RateLimit)
-		set("RateLimit-Reset", 60-r.now.Unix()%60)
 	}
-	if c.MonthlyQuota > 0 {
-		set("Quota-Limit", c.MonthlyQuota)
-		if r.receipt != nil {
-			set("Quota-Remaining", max(c.MonthlyQuota-r.receipt.InMonth, 0))
+	if c.RateLimit > 0 {
+		set("RateLimit-Limit", c.RateLimit)
+		if !figures.RateFrees.IsZero() {
+			set("RateLimit-Remaining", figures.RateLeft)
+			set("RateLimit-Reset", seconds(figures.RateFrees.Sub(r.now)))
 		}
-		set("Quota-Reset", int64(usage.MonthEnd(r.now).Sub(r.now).Seconds()))
+	}
+	if quota > 0 {
+		set("Quota-Limit", quota)
+		if left >= 0 {
+			set("Quota-Remaining", left)
+		}
+		set("Quota-Reset", seconds(usage.MonthEnd(r.now).Sub(r.now)))
 	}
 }
+
+// seconds is a time to wait: whole seconds, at least one.
+func seconds(d time.Duration) int64 { return max(int64(math.Ceil(d.Seconds())), 1) }

@@ -22,7 +22,7 @@ type Program struct {
 	DataKey bool                // makes the first data key, and never unwraps one
 	Push    bool                // sends frames to WebSocket connections
 	Stream  bool                // follows the stream of the table of connections
-	Nonces  bool                // checks signatures, and accepts each nonce of one once
+	Nonces  bool                // checks signatures, and gives each nonce of one to one request
 
 	reads []string // environment variables that follow from nothing above
 

@@ -3,7 +3,7 @@
 //
 // The signed text names the key, a nonce and a time, and neither path nor
 // body: a captured signature would open any endpoint while its timestamp is
-// valid. That is why the gate accepts each nonce once (see package admission).
+// valid. That is why the gate gives each nonce to one request (see package admission).
 package signature
 
 import (

@@ -18,7 +18,7 @@ func TestANonceIsAcceptedOnceUntilItExpires(t *testing.T) {
 	db := storetest.DynamoDB(t)
 	n := usage.NewNonces(db, storetest.Tables(t, db)+schema.UsageTable, now.Now)
 	use := func(key, nonce string) error {
-		return n.Use(t.Context(), key, nonce, now.Now().Add(31*time.Second))
+		return n.Use(t.Context(), key, nonce, "", now.Now().Add(31*time.Second))
 	}
 	if err := use("k", "1"); err != nil {
 		t.Fatal(err)
@@ -39,6 +39,31 @@ func TestANonceIsAcceptedOnceUntilItExpires(t *testing.T) {
 	}
 }
 
+func TestANonceBelongsToTheRequestThatUsedItFirst(t *testing.T) {
+	t.Parallel()
+	now := at(t, "2026-11-21T10:00:00Z")
+	db := storetest.DynamoDB(t)
+	n := usage.NewNonces(db, storetest.Tables(t, db)+schema.UsageTable, now.Now)
+	for _, step := range []struct {
+		nonce, request string
+		used           bool
+	}{
+		{"1", "/a?x=1", false},
+		{"1", "/a?x=1", false},
+		{"1", "/a?x=2", true},
+		{"1", "", true},
+		{"1", "/a?x=1", false},
+		{"2", "", false},
+		{"2", "", true},
+		{"2", "/a?x=1", true},
+	} {
+		err := n.Use(t.Context(), "k", step.nonce, step.request, now.Now().Add(31*time.Second))
+		if errors.Is(err, usage.ErrNonceUsed) != step.used || err != nil && !step.used {
+			t.Errorf("%+v: %v", step, err)
+		}
+	}
+}
+
 func TestOfManyWithOneNonceExactlyOnePasses(t *testing.T) {
 	t.Parallel()
 	now := at(t, "2026-11-21T10:00:00Z")
@@ -48,7 +73,7 @@ func TestOfManyWithOneNonceExactlyOnePasses(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 16 {
 		wg.Go(func() {
-			err := usage.NewNonces(db, table, now.Now).Use(t.Context(), "k", "n", now.Now().Add(time.Minute))
+			err := usage.NewNonces(db, table, now.Now).Use(t.Context(), "k", "n", "", now.Now().Add(time.Minute))
 			if err == nil {
 				passed.Add(1)
 			} else if !errors.Is(err, usage.ErrNonceUsed) {

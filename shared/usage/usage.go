@@ -2,7 +2,7 @@
 //
 // Every admitted request takes one unit from two counters, in parallel and with
 // one conditional write each: the sub-key's item of the month, which holds the
-// month's total, the total of each day and the current minute's window; and one
+// month's total, the total of each day and the window of its rate; and one
 // of the distributor's shards of the month, whose limits sum to the
 // distributor's cap, so that many sub-keys do not queue behind one item. If
 // only one of the two could be taken, it is refunded. A cap is therefore never
@@ -20,6 +20,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -43,25 +44,33 @@ type DynamoDB interface {
 // Limits are the caps in force for one request; 0 means no cap.
 type Limits struct {
 	PerMonth  int64 // requests of the sub-key per calendar month in UTC
-	PerMinute int64 // requests of the sub-key per clock minute
+	PerMinute int64 // requests of the sub-key in any 60 s: a tenth more may pass
 	Total     int64 // requests of all the distributor's sub-keys per month
 }
 
-// Receipt is what one admitted request took, with the figures after it.
+// Figures are what a sub-key has left when a request has been admitted or denied.
+type Figures struct {
+	InMonth   int64     // requests of the sub-key this month, an admitted one included
+	RateLeft  int64     // requests that the rate admits at once; 0 without a rate
+	RateFrees time.Time // when the rate admits more than now; zero without a rate
+}
+
+// Receipt is what one admitted request took.
 type Receipt struct {
+	Figures
 	Key, Distributor string
-	At               time.Time // the moment whose month, day and minute were charged
-	Minute           int64     // minutes since 1970: the window that was charged
-	InMinute         int64     // requests in that window, this one included
-	InMonth          int64     // requests of the sub-key this month, this one included
-	shard            int
+	At               time.Time // the moment whose month and day were charged
+
+	bucket int64 // that was charged; 0 without a rate
+	shard  int
 }
 
 // Denied is the error of a request that a cap refuses.
 type Denied struct {
+	Figures
 	Cap        Cap
 	Limit      int64
-	RetryAfter time.Duration // until the window ends, at least a second
+	RetryAfter time.Duration // until a request is admitted again, whole seconds, at least one
 }
 
 // Cap names what refused a request.
@@ -89,7 +98,6 @@ type Counters struct {
 	table   string
 	clock   func() time.Time
 	windows windows
-	denials denials
 }
 
 // NewCounters returns counters over the named table.
@@ -101,22 +109,28 @@ func NewCounters(db DynamoDB, table string, clock func() time.Time) *Counters {
 // [*Denied] when a cap is met; nothing is charged then.
 func (c *Counters) Take(ctx context.Context, key, distributor string, limits Limits) (Receipt, error) {
 	now := c.clock().UTC()
-	if d, ok := c.denials.find(key, limits, now); ok {
-		return Receipt{}, d
+	if seen, ok := c.windows.get(key); ok && limits.PerMinute > 0 && seen.bucket == bucketAt(now) && seen.left(limits.PerMinute) == 0 {
+		return Receipt{}, overRate(seen, limits, Figures{}, now)
 	}
-	receipt := Receipt{Key: key, Distributor: distributor, At: now, Minute: now.Unix() / 60}
+	receipt := Receipt{Key: key, Distributor: distributor, At: now}
 
 	shard := make(chan error, 1)
 	go func() { shard <- c.takeShard(ctx, &receipt.shard, distributor, limits.Total, now) }()
-	minute, inMinute, inMonth, keyErr := c.takeKey(ctx, key, limits, now)
+	keyErr := c.takeKey(ctx, &receipt, limits)
 	shardErr := <-shard
 
 	switch {
 	case keyErr == nil && shardErr == nil:
-		receipt.Minute, receipt.InMinute, receipt.InMonth = minute, inMinute, inMonth
 		return receipt, nil
 	case keyErr == nil:
-		receipt.Minute = minute
+		var denied *Denied
+		if errors.As(shardErr, &denied) {
+			denied.Figures = receipt.Figures
+			denied.InMonth--
+			if receipt.bucket > 0 {
+				denied.RateLeft++
+			}
+		}
 		ctx, done := RefundContext(ctx)
 		defer done()
 		if err := c.refundKey(ctx, receipt); err != nil {
@@ -129,24 +143,19 @@ func (c *Counters) Take(ctx context.Context, key, distributor string, limits Lim
 			keyErr = errors.Join(keyErr, err)
 		}
 	}
-	err := keyErr
-	if err == nil {
-		err = shardErr
+	if keyErr != nil {
+		return Receipt{}, keyErr
 	}
-	var denied *Denied
-	if errors.As(err, &denied) {
-		c.denials.remember(key, limits, denied, now)
-	}
-	return Receipt{}, err
+	return Receipt{}, shardErr
 }
 
-// Refund takes back what the receipt's request was charged: it failed and costs
-// nothing. The rate window is refunded while it lasts. A request that may be over or
-// canceled refunds within its [RefundContext].
+// Refund takes back what the receipt's request was charged of the month: it failed
+// and costs nothing. It stays counted in the rate, for it was work. A request that
+// may be over or canceled refunds within its [RefundContext].
 func (c *Counters) Refund(ctx context.Context, r Receipt) error {
 	shard := make(chan error, 1)
 	go func() { shard <- c.refundShard(ctx, r) }()
-	err := c.refundKey(ctx, r)
+	err := c.refundMonth(ctx, r)
 	return errors.Join(err, <-shard)
 }
 
@@ -159,87 +168,167 @@ func RefundContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), RefundTimeout)
 }
 
-// takeKey charges the sub-key's item: its month, its day and its minute.
-func (c *Counters) takeKey(ctx context.Context, key string, limits Limits, now time.Time) (minute, inMinute, inMonth int64, err error) {
-	minute = now.Unix() / 60
-	sameWindow := c.windows.current(key) == minute
+// takeKey charges the sub-key's item: its month, its day and, under a rate, its
+// newest bucket.
+func (c *Counters) takeKey(ctx context.Context, r *Receipt, limits Limits) error {
+	bucket := bucketAt(r.At)
+	seen, known := c.windows.get(r.Key)
 	// Each failed attempt shows the item as it is, so the second knows which
 	// form fits; more are needed only when other instances move the item on
 	// in between.
 	for range 8 {
-		out, err := c.db.UpdateItem(ctx, c.keyUpdate(key, limits, now, minute, sameWindow))
+		charged := window{}
+		if limits.PerMinute > 0 {
+			if !known {
+				var err error
+				if seen, err = c.lastMonth(ctx, r.Key, r.At); err != nil {
+					return err
+				}
+			}
+			bucket = max(bucket, seen.bucket) // an instance whose clock is behind counts in the later bucket
+			if charged = seen; seen.bucket != bucket {
+				charged = seen.at(bucket)
+			}
+			if charged.left(limits.PerMinute) == 0 {
+				return overRate(charged, limits, r.Figures, r.At)
+			}
+		}
+		out, err := c.db.UpdateItem(ctx, c.keyUpdate(r, limits, seen, known, charged))
 		if err == nil {
-			c.windows.set(key, minute)
-			return minute, attr.Int(out.Attributes, "n"), attr.Int(out.Attributes, "used"), nil
+			r.InMonth = attr.Int(out.Attributes, "used")
+			if limits.PerMinute > 0 {
+				charged.n = attr.Int(out.Attributes, attrCount)
+				c.windows.set(r.Key, charged)
+				r.bucket, r.RateLeft, r.RateFrees = bucket, min(charged.left(limits.PerMinute), limits.PerMinute), charged.frees()
+			}
+			return nil
 		}
 		var failed *types.ConditionalCheckFailedException
 		if !errors.As(err, &failed) {
-			return 0, 0, 0, fmt.Errorf("count a request of a sub-key: %w", err)
+			return fmt.Errorf("count a request of a sub-key: %w", err)
 		}
-		window := attr.Int(failed.Item, "w")
-		switch {
-		case limits.PerMonth > 0 && attr.Int(failed.Item, "used") >= limits.PerMonth:
-			return 0, 0, 0, &Denied{Cap: PerMonth, Limit: limits.PerMonth, RetryAfter: untilNextMonth(now)}
-		case window < minute:
-			sameWindow = false
-		case window > minute: // this instance's clock is behind: the later window counts
-			minute, sameWindow = window, true
-		case limits.PerMinute > 0 && attr.Int(failed.Item, "n") >= limits.PerMinute:
-			return 0, 0, 0, &Denied{Cap: PerMinute, Limit: limits.PerMinute, RetryAfter: untilMinuteEnds(now, minute)}
-		default:
-			sameWindow = true
+		if seen, known, err = windowOf(failed.Item); err != nil {
+			return fmt.Errorf("count a request of a sub-key: %w", err)
+		}
+		if known {
+			c.windows.set(r.Key, seen)
+		}
+		r.InMonth = attr.Int(failed.Item, "used")
+		if limits.PerMonth > 0 && r.InMonth >= limits.PerMonth {
+			return overQuota(PerMonth, limits.PerMonth, seen, limits, r.Figures, r.At)
 		}
 	}
-	return 0, 0, 0, errors.New("count a request of a sub-key: its item kept changing")
+	return errors.New("count a request of a sub-key: its item kept changing")
 }
 
-func (c *Counters) keyUpdate(key string, limits Limits, now time.Time, minute int64, sameWindow bool) *dynamodb.UpdateItemInput {
-	update := "SET w = :w, n = :1 ADD used :1, #d :1"
-	condition := "(attribute_not_exists(w) OR w < :w)"
-	values := attr.Item{":1": attr.N(1), ":w": attr.N(minute)}
-	if sameWindow {
-		update = "SET n = n + :1 ADD used :1, #d :1"
-		condition = "w = :w"
-		if limits.PerMinute > 0 {
-			condition += " AND n < :rate"
-			values[":rate"] = attr.N(limits.PerMinute)
+// overRate denies a request for which the newest bucket of a window has no room.
+func overRate(w window, limits Limits, figures Figures, now time.Time) *Denied {
+	opens := w.opens(limits.PerMinute)
+	figures.RateLeft, figures.RateFrees = 0, opens
+	return &Denied{Figures: figures, Cap: PerMinute, Limit: limits.PerMinute, RetryAfter: atLeastASecond(opens.Sub(now))}
+}
+
+// overQuota denies a request until the month ends.
+func overQuota(quota Cap, limit int64, w window, limits Limits, figures Figures, now time.Time) *Denied {
+	if limits.PerMinute > 0 {
+		if bucket := bucketAt(now); bucket > w.bucket {
+			w = w.at(bucket)
+		}
+		figures.RateLeft, figures.RateFrees = min(w.left(limits.PerMinute), limits.PerMinute), w.frees()
+	}
+	return &Denied{Figures: figures, Cap: quota, Limit: limit, RetryAfter: untilNextMonth(now)}
+}
+
+// lastMonth is the window that the item of the month before ends with, in the first
+// seconds of a month: a rate does not begin anew with it.
+func (c *Counters) lastMonth(ctx context.Context, key string, now time.Time) (window, error) {
+	before := now.Add(-bucketSeconds * (pastBuckets + 1) * time.Second)
+	if monthName(before) == monthName(now) {
+		return window{}, nil
+	}
+	items, err := c.read(ctx, []attr.Item{keyItem(key, before)}, "")
+	if err != nil || len(items) == 0 {
+		return window{}, err
+	}
+	w, _, err := windowOf(items[0])
+	return w, err
+}
+
+// keyUpdate charges a request. Seen is the window that the item is believed to hold,
+// known to hold one at all, charged the one to charge.
+func (c *Counters) keyUpdate(r *Receipt, limits Limits, seen window, known bool, charged window) *dynamodb.UpdateItemInput {
+	update := "ADD used :1, #d :1"
+	var conditions []string
+	values := attr.Item{":1": attr.N(1)}
+	switch {
+	case limits.PerMinute == 0:
+	case known && seen.bucket == charged.bucket:
+		update = "SET n = n + :1 " + update
+		conditions = append(conditions, "w = :w AND n < :room")
+		values[":w"], values[":room"] = attr.N(charged.bucket), attr.N(allowed(limits.PerMinute)-charged.before())
+	default:
+		update = "SET w = :w, n = :1, h = :h " + update
+		values[":w"], values[":h"] = attr.N(charged.bucket), attr.S(charged.pastText())
+		if known {
+			conditions = append(conditions, "w = :seen AND n = :count")
+			values[":seen"], values[":count"] = attr.N(seen.bucket), attr.N(seen.n)
+		} else {
+			conditions = append(conditions, "attribute_not_exists(w)")
 		}
 	}
 	if limits.PerMonth > 0 {
-		condition += " AND (attribute_not_exists(used) OR used < :quota)"
+		conditions = append(conditions, "(attribute_not_exists(used) OR used < :quota)")
 		values[":quota"] = attr.N(limits.PerMonth)
 	}
-	return &dynamodb.UpdateItemInput{
+	in := &dynamodb.UpdateItemInput{
 		TableName:                           &c.table,
-		Key:                                 keyItem(key, now),
+		Key:                                 keyItem(r.Key, r.At),
 		UpdateExpression:                    &update,
-		ConditionExpression:                 &condition,
-		ExpressionAttributeNames:            map[string]string{"#d": dayName(now)},
+		ExpressionAttributeNames:            map[string]string{"#d": dayName(r.At)},
 		ExpressionAttributeValues:           values,
 		ReturnValues:                        types.ReturnValueUpdatedNew,
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	}
+	if len(conditions) > 0 {
+		in.ConditionExpression = aws.String(strings.Join(conditions, " AND "))
+	}
+	return in
 }
 
-// refundKey takes one request off the sub-key's item. The minute is refunded
-// only while it is still the current window.
+// refundKey takes one request off the sub-key's item. The bucket is refunded only
+// while it is the newest: those before it are final.
 func (c *Counters) refundKey(ctx context.Context, r Receipt) error {
-	in := &dynamodb.UpdateItemInput{
+	if r.bucket == 0 {
+		return c.refundMonth(ctx, r)
+	}
+	c.windows.forget(r.Key)
+	_, err := c.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName:                 &c.table,
 		Key:                       keyItem(r.Key, r.At),
 		UpdateExpression:          aws.String("ADD used :back, #d :back, n :back"),
 		ConditionExpression:       aws.String("w = :w"),
 		ExpressionAttributeNames:  map[string]string{"#d": dayName(r.At)},
-		ExpressionAttributeValues: attr.Item{":back": attr.N(-1), ":w": attr.N(r.Minute)},
-	}
-	_, err := c.db.UpdateItem(ctx, in, once)
+		ExpressionAttributeValues: attr.Item{":back": attr.N(-1), ":w": attr.N(r.bucket)},
+	}, once)
 	var failed *types.ConditionalCheckFailedException
 	if errors.As(err, &failed) {
-		in.UpdateExpression = aws.String("ADD used :back, #d :back")
-		in.ConditionExpression = nil
-		delete(in.ExpressionAttributeValues, ":w")
-		_, err = c.db.UpdateItem(ctx, in, once)
+		return c.refundMonth(ctx, r)
 	}
+	if err != nil {
+		return fmt.Errorf("refund a request of a sub-key: %w", err)
+	}
+	return nil
+}
+
+// refundMonth takes one request off the month and the day of the sub-key's item.
+func (c *Counters) refundMonth(ctx context.Context, r Receipt) error {
+	_, err := c.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName:                 &c.table,
+		Key:                       keyItem(r.Key, r.At),
+		UpdateExpression:          aws.String("ADD used :back, #d :back"),
+		ExpressionAttributeNames:  map[string]string{"#d": dayName(r.At)},
+		ExpressionAttributeValues: attr.Item{":back": attr.N(-1)},
+	}, once)
 	if err != nil {
 		return fmt.Errorf("refund a request of a sub-key: %w", err)
 	}
@@ -325,10 +414,6 @@ func item(pk, sk string) attr.Item { return attr.Item{"pk": attr.S(pk), "sk": at
 
 func monthName(at time.Time) string { return at.UTC().Format("2006-01") }
 func dayName(at time.Time) string   { return at.UTC().Format("d02") }
-
-func untilMinuteEnds(now time.Time, minute int64) time.Duration {
-	return atLeastASecond(time.Unix((minute+1)*60, 0).Sub(now))
-}
 
 func untilNextMonth(now time.Time) time.Duration {
 	return atLeastASecond(MonthEnd(now).Sub(now))

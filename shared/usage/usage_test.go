@@ -50,28 +50,46 @@ func denied(t testing.TB, err error) *usage.Denied {
 	return d
 }
 
-func TestTheRateWindowIsTheClockMinute(t *testing.T) {
+// TestTheRateIsOfAny60Seconds follows one key through bursts at the edges of buckets,
+// minutes and months.
+func TestTheRateIsOfAny60Seconds(t *testing.T) {
 	t.Parallel()
-	now := at(t, "2026-11-21T10:00:59Z")
-	c, _ := counters(t, now)
-	limits := usage.Limits{PerMinute: 2}
-	for i := range int64(2) {
-		r, err := c.Take(t.Context(), "k", "d", limits)
-		if err != nil || r.InMinute != i+1 || r.InMonth != i+1 {
-			t.Fatalf("request %d: %+v, %v", i+1, r, err)
+	now := at(t, "2026-11-30T23:59:29Z")
+	c, another := counters(t, now)
+	limits := usage.Limits{PerMinute: 20} // 22 in eleven buckets
+	took := func(want int64) {
+		t.Helper()
+		for i := range want {
+			if r, err := c.Take(t.Context(), "k", "d", limits); err != nil || r.RateFrees.IsZero() {
+				t.Fatalf("request %d of %d at %s: %+v, %v", i+1, want, now.Now(), r, err)
+			}
 		}
+		_, err := c.Take(t.Context(), "k", "d", limits)
+		if d := denied(t, err); d.Cap != usage.PerMinute || d.Limit != 20 {
+			t.Fatalf("beyond %d: %+v", want, d)
+		}
+		_, err = another().Take(t.Context(), "k", "d", limits) // an instance without memory
+		denied(t, err)
 	}
-	_, err := c.Take(t.Context(), "k", "d", limits)
-	if d := denied(t, err); d.Cap != usage.PerMinute || d.Limit != 2 || d.RetryAfter != time.Second {
-		t.Fatalf("third request: %+v", d)
+	r, err := c.Take(t.Context(), "k", "d", limits)
+	if err != nil || r.RateLeft != 20 || r.RateFrees != now.Now().Add(61*time.Second) { // the bucket began at :24
+		t.Fatalf("first request: %+v, %v", r, err)
 	}
 	now.Move(time.Second)
-	if r, err := c.Take(t.Context(), "k", "d", limits); err != nil || r.InMinute != 1 || r.InMonth != 3 {
-		t.Fatalf("after the minute: %+v, %v", r, err)
+	took(21)
+	_, err = c.Take(t.Context(), "k", "d", limits)
+	if d := denied(t, err); d.RetryAfter != time.Minute { // when the first leaves
+		t.Errorf("RetryAfter = %s", d.RetryAfter)
 	}
+	now.Move(30 * time.Second) // December
+	took(0)
+	now.Move(30 * time.Second)
+	took(1)
+	now.Move(6 * time.Second)
+	took(21)
 }
 
-func TestAnInstanceWhoseClockIsBehindCountsInTheLaterMinute(t *testing.T) {
+func TestAnInstanceWhoseClockIsBehindCountsInTheLaterBucket(t *testing.T) {
 	t.Parallel()
 	now := at(t, "2026-11-21T10:01:00Z")
 	ahead, another := counters(t, now)
@@ -81,11 +99,30 @@ func TestAnInstanceWhoseClockIsBehindCountsInTheLaterMinute(t *testing.T) {
 	}
 	now.Move(-time.Second)
 	behind := another()
-	if r, err := behind.Take(t.Context(), "k", "d", limits); err != nil || r.InMinute != 2 {
+	if r, err := behind.Take(t.Context(), "k", "d", limits); err != nil || r.RateLeft != 0 {
 		t.Fatalf("behind: %+v, %v", r, err)
 	}
 	_, err := behind.Take(t.Context(), "k", "d", limits)
 	denied(t, err)
+}
+
+// TestWhatRefusesSaysWhatIsLeft: the figures of a denial are those of the key.
+func TestWhatRefusesSaysWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	now := at(t, "2026-11-21T10:00:00Z")
+	c, _ := counters(t, now)
+	for name, limits := range map[string]usage.Limits{"month": {PerMonth: 3, PerMinute: 10}, "total": {PerMinute: 10, Total: 3}} {
+		for range 3 {
+			if _, err := c.Take(t.Context(), name, name, limits); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := c.Take(t.Context(), name, name, limits)
+		d := denied(t, err)
+		if d.InMonth != 3 || d.RateLeft != 8 || d.RateFrees != now.Now().Add(66*time.Second) || d.RetryAfter != usage.MonthEnd(now.Now()).Sub(now.Now()) {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
 }
 
 func TestMonthsAreCountedApartInUTC(t *testing.T) {
@@ -127,7 +164,7 @@ func TestCapsAreExactAtAnyConcurrency(t *testing.T) {
 		served int64
 	}{
 		{"the sub-key's month", usage.Limits{PerMonth: 37}, 1, 37},
-		{"the minute", usage.Limits{PerMinute: 23, PerMonth: 1000}, 1, 23},
+		{"the rate, and a tenth", usage.Limits{PerMinute: 23, PerMonth: 1000}, 1, 25},
 		{"the distributor's month over several keys", usage.Limits{PerMonth: 1000, Total: 45}, 4, 45},
 		{"fewer than there are shards", usage.Limits{Total: 3}, 3, 3},
 	} {
@@ -184,8 +221,9 @@ func TestCapsAreExactAtAnyConcurrency(t *testing.T) {
 	}
 }
 
-// Whatever the order of requests, refunds, passing time and changed limits: the
-// counters equal what was served and not given back, and no cap is passed.
+// Whatever the order of requests, refunds, passing time, instances and changed limits:
+// the counters equal what was served and not given back, no cap is passed, nothing is
+// refused that fits, and no 60 s see more than the rate and a tenth.
 func TestCountersEqualWhatWasServed(t *testing.T) {
 	t.Parallel()
 	db := storetest.DynamoDB(t)
@@ -194,55 +232,64 @@ func TestCountersEqualWhatWasServed(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := run.Add(1)
 		now := at(t, "2026-11-21T10:00:30Z")
-		c := usage.NewCounters(db, table, now.Now)
+		instances := []*usage.Counters{usage.NewCounters(db, table, now.Now), usage.NewCounters(db, table, now.Now)}
 		distributor := fmt.Sprint("d", n)
 		names := []string{fmt.Sprint("a", n), fmt.Sprint("b", n)}
 		limits := usage.Limits{
-			PerMonth:  rapid.Int64Range(1, 8).Draw(rt, "quota"),
-			PerMinute: rapid.Int64Range(0, 4).Draw(rt, "rate"),
-			Total:     rapid.Int64Range(0, 10).Draw(rt, "total"),
+			PerMonth:  rapid.Int64Range(1, 40).Draw(rt, "quota"),
+			PerMinute: rapid.Int64Range(0, 12).Draw(rt, "rate"),
+			Total:     rapid.Int64Range(0, 50).Draw(rt, "total"),
 		}
 		used := make(map[string]int64)
-		minute := make(map[string]int64)
+		admitted := make(map[string][]time.Time)
+		within := func(name string, after time.Time) (n int64) {
+			for _, at := range admitted[name] {
+				if at.After(after) {
+					n++
+				}
+			}
+			return n
+		}
+		most := limits.PerMinute + limits.PerMinute/10
 		var total int64
 		var receipts []usage.Receipt
-		for range rapid.IntRange(1, 20).Draw(rt, "steps") {
-			switch name := rapid.SampledFrom(names).Draw(rt, "key"); rapid.IntRange(0, 5).Draw(rt, "step") {
+		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
+			switch name := rapid.SampledFrom(names).Draw(rt, "key"); rapid.IntRange(0, 7).Draw(rt, "step") {
 			case 0:
-				now.Move(time.Minute)
-				clear(minute)
+				now.Move(time.Duration(rapid.IntRange(1, 70_000).Draw(rt, "ms")) * time.Millisecond)
 			case 1:
 				if len(receipts) > 0 {
 					r := receipts[len(receipts)-1]
 					receipts = receipts[:len(receipts)-1]
-					if err := c.Refund(context.Background(), r); err != nil {
+					if err := instances[0].Refund(context.Background(), r); err != nil {
 						rt.Fatal(err)
 					}
 					used[r.Key]--
 					total--
-					if r.Minute == now.Now().Unix()/60 {
-						minute[r.Key]--
-					}
-					now.Move(5 * time.Second) // past what an instance remembers
-					if now.Now().Unix()/60 != r.Minute {
-						clear(minute)
-					}
 				}
 			default:
-				fits := used[name] < limits.PerMonth && (limits.PerMinute == 0 || minute[name] < limits.PerMinute) && (limits.Total == 0 || total < limits.Total)
-				r, err := c.Take(context.Background(), name, distributor, limits)
+				eleven := time.Unix((now.Now().Unix()/6-10)*6, 0).Add(-1) // the last moment before them
+				fits := used[name] < limits.PerMonth && (limits.PerMinute == 0 || within(name, eleven) < most) && (limits.Total == 0 || total < limits.Total)
+				r, err := rapid.SampledFrom(instances).Draw(rt, "instance").Take(context.Background(), name, distributor, limits)
 				if (err == nil) != fits {
-					rt.Fatalf("Take = %v with used %v, minute %v, total %d under %+v", err, used, minute, total, limits)
+					rt.Fatalf("Take = %v with used %v, admitted %v, total %d under %+v at %s", err, used, admitted[name], total, limits, now.Now())
 				}
-				if err == nil {
-					used[name]++
-					minute[name]++
-					total++
-					receipts = append(receipts, r)
+				if err != nil {
+					continue
+				}
+				used[name]++
+				total++
+				admitted[name] = append(admitted[name], now.Now())
+				receipts = append(receipts, r)
+				if n := within(name, now.Now().Add(-time.Minute)); limits.PerMinute > 0 && n > most {
+					rt.Fatalf("%d requests in 60 s under a rate of %d", n, limits.PerMinute)
+				}
+				if r.InMonth != used[name] {
+					rt.Fatalf("InMonth = %d, want %d", r.InMonth, used[name])
 				}
 			}
 		}
-		got, err := c.Keys(context.Background(), names, now.Now())
+		got, err := instances[1].Keys(context.Background(), names, now.Now())
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -251,28 +298,64 @@ func TestCountersEqualWhatWasServed(t *testing.T) {
 				rt.Fatalf("%s counts %d, served %d", name, got[name], used[name])
 			}
 		}
-		if sum, err := c.Distributor(context.Background(), distributor, now.Now()); err != nil || sum != total {
+		if sum, err := instances[0].Distributor(context.Background(), distributor, now.Now()); err != nil || sum != total {
 			rt.Fatalf("distributor counts %d (%v), served %d", sum, err, total)
 		}
 	})
 }
 
-func TestADenialIsForgottenWhenTheLimitChanges(t *testing.T) {
+// TestASteadyClientIsServedItsWholeRate hammers for five minutes: what the buckets
+// admit is the rate, not a tenth less.
+func TestASteadyClientIsServedItsWholeRate(t *testing.T) {
+	t.Parallel()
+	now := at(t, "2026-11-21T10:00:03Z")
+	c, _ := counters(t, now)
+	const minutes, rate = 5, 30
+	served := 0
+	for range minutes * 60 {
+		for {
+			if _, err := c.Take(t.Context(), "k", "d", usage.Limits{PerMinute: rate}); err != nil {
+				denied(t, err)
+				break
+			}
+			served++
+		}
+		now.Move(time.Second)
+	}
+	if served < minutes*rate || served > minutes*rate*11/10+rate/10 {
+		t.Errorf("served %d in %d minutes at %d a minute", served, minutes, rate)
+	}
+}
+
+func TestWhatWasRefusedIsServedAsSoonAsItFits(t *testing.T) {
 	t.Parallel()
 	now := at(t, "2026-11-21T10:00:00Z")
 	c, _ := counters(t, now)
 	ctx := t.Context()
-	if _, err := c.Take(ctx, "k", "d", usage.Limits{PerMonth: 1}); err != nil {
+	first, err := c.Take(ctx, "k", "d", usage.Limits{PerMonth: 1, PerMinute: 1})
+	if err != nil {
 		t.Fatal(err)
 	}
-	_, err := c.Take(ctx, "k", "d", usage.Limits{PerMonth: 1})
+	_, err = c.Take(ctx, "k", "d", usage.Limits{PerMonth: 1, PerMinute: 1})
 	denied(t, err)
+	_, err = c.Take(ctx, "k", "d", usage.Limits{PerMonth: 1})
+	denied(t, err)
+	if _, err := c.Take(ctx, "k", "d", usage.Limits{PerMonth: 2, PerMinute: 2}); err != nil {
+		t.Errorf("when the limits are raised: %v", err)
+	}
+	if err := c.Refund(ctx, first); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := c.Take(ctx, "k", "d", usage.Limits{PerMonth: 2}); err != nil {
-		t.Fatalf("after the quota was raised: %v", err)
+		t.Errorf("at once after a refund: %v", err)
+	}
+	now.Move(66 * time.Second)
+	if _, err := c.Take(ctx, "k", "d", usage.Limits{PerMonth: 3, PerMinute: 1}); err != nil {
+		t.Errorf("in the first moment of a later bucket: %v", err)
 	}
 }
 
-func TestASpentKeyThatHammersCostsNoWrites(t *testing.T) {
+func TestAKeyOverItsRateThatHammersCostsNoWrites(t *testing.T) {
 	t.Parallel()
 	now := at(t, "2026-11-21T10:00:00Z")
 	var requests atomic.Int64
@@ -282,7 +365,7 @@ func TestASpentKeyThatHammersCostsNoWrites(t *testing.T) {
 	})
 	table := storetest.Tables(t, db) + schema.UsageTable
 	c := usage.NewCounters(db, table, now.Now)
-	limits := usage.Limits{PerMonth: 1}
+	limits := usage.Limits{PerMinute: 1}
 	for range 2 {
 		_, _ = c.Take(t.Context(), "k", "d", limits)
 	}

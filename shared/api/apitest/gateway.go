@@ -89,7 +89,11 @@ func (w *World) authorize(t testing.TB, params signature.Params, event *events.A
 		event.RequestContext.Authorizer = admission.BodyContext()
 		return nil
 	}
-	caller, err := w.Gate.Check(t.Context(), params, endpoint.Access)
+	request := ""
+	if event.HTTPMethod == http.MethodGet {
+		request = admission.Repeatable(event.Path, event.MultiValueQueryStringParameters)
+	}
+	caller, err := w.Gate.Check(t.Context(), params, request, endpoint.Access)
 	var refusal *admission.Refusal
 	switch {
 	case err == nil:
