@@ -4,11 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"quotary/functions/ingester/feeds/hub"
 	"quotary/shared/channel"
@@ -16,7 +15,7 @@ import (
 )
 
 // Venue is what is asked of the public API about accounts; a
-// [*hyperliquid.Info] is one.
+// [*hyperliquid.Info] is one. Each call has a deadline of its own.
 type Venue interface {
 	ClearinghouseState(ctx context.Context, user, dex string) (json.RawMessage, error)
 	OpenOrders(ctx context.Context, user, dex string) ([]json.RawMessage, error)
@@ -31,8 +30,9 @@ const (
 	// accountWeight is what polls of accounts may spend a minute of the API's
 	// 1,200: the rest is for what everybody needs.
 	accountWeight = 900
-	// accountPolls is how many polls are under way at a time.
-	accountPolls = 4
+	// accountPolls is how many polls are under way at a time, so that some slow
+	// answers leave room for the other accounts.
+	accountPolls = 16
 )
 
 // accounts polls the state and the open orders of the accounts that are followed, for
@@ -43,8 +43,9 @@ type accounts struct {
 	budget *hyperliquid.Budget
 	views  []*accountView
 
-	mu     sync.Mutex
-	polled map[accountKey]*account
+	mu      sync.Mutex
+	polled  map[accountKey]*account
+	polling int // polls under way
 
 	// The hub asks for topics while it holds locks of its own, so what they want
 	// polled waits under a lock that is held for nothing else.
@@ -72,10 +73,11 @@ func (k accountKey) weight() int {
 }
 
 type account struct {
-	next   time.Time // poll
-	wanted time.Time // when it was last subscribed to, or seen to be followed
-	last   []byte    // what the venue answered
-	frames map[*accountView][]byte
+	next    time.Time // poll
+	polling bool      // a poll is under way
+	wanted  time.Time // when it was last subscribed to, or seen to be followed
+	last    []byte    // what the venue answered
+	frames  map[*accountView][]byte
 }
 
 // accountView is the publisher of one channel or feed that shows what is polled.
@@ -121,7 +123,9 @@ func (as *accounts) want(k accountKey) {
 	as.wanted = append(as.wanted, k)
 }
 
-// run polls until ctx ends.
+// run polls until ctx ends. A poll starts only when the budget and the number of
+// polls under way allow it, so nothing waits that might be forgotten meanwhile, and
+// a slow answer holds up its own account only.
 func (as *accounts) run(ctx context.Context) error {
 	if as.Venue == nil {
 		<-ctx.Done()
@@ -129,36 +133,30 @@ func (as *accounts) run(ctx context.Context) error {
 	}
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
-	var polls errgroup.Group
-	polls.SetLimit(accountPolls)
-	defer func() { _ = polls.Wait() }() // they return no errors
+	var polls sync.WaitGroup
+	defer polls.Wait()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
 		}
-		for _, k := range as.takeDue() {
-			if as.budget.Spend(ctx, k.weight()) != nil {
-				return nil
-			}
-			polls.Go(func() error {
-				as.poll(ctx, k)
-				return nil
-			})
+		for _, k := range as.startable() {
+			polls.Go(func() { as.poll(ctx, k) })
 		}
 	}
 }
 
-// takeDue takes the accounts whose turn it is, and forgets those that nobody
-// follows any longer.
-func (as *accounts) takeDue() (due []accountKey) {
+// startable returns the accounts to poll now, those that waited longest first, as
+// under way and with their weight paid. It forgets those that nobody follows any
+// longer.
+func (as *accounts) startable() (start []accountKey) {
 	as.mu.Lock()
 	defer as.mu.Unlock()
 	now := as.Now()
 	as.addWanted(now)
 	for k, a := range as.polled {
-		if now.Before(a.next) {
+		if a.polling || now.Before(a.next) {
 			continue
 		}
 		switch {
@@ -168,10 +166,17 @@ func (as *accounts) takeDue() (due []accountKey) {
 			delete(as.polled, k)
 			continue
 		}
-		a.next = now.Add(accountEvery)
-		due = append(due, k)
+		start = append(start, k)
 	}
-	return due
+	slices.SortFunc(start, func(a, b accountKey) int { return as.polled[a].next.Compare(as.polled[b].next) })
+	for i, k := range start {
+		if as.polling == accountPolls || !as.budget.TrySpend(k.weight()) {
+			return start[:i]
+		}
+		as.polling++
+		as.polled[k].polling, as.polled[k].next = true, now.Add(accountEvery)
+	}
+	return start
 }
 
 func (as *accounts) addWanted(now time.Time) {
@@ -202,9 +207,11 @@ func (as *accounts) poll(ctx context.Context, k accountKey) {
 	body, err := as.fetch(ctx, k)
 	as.mu.Lock()
 	defer as.mu.Unlock()
-	a := as.polled[k]
+	a := as.polled[k] // not forgotten while its poll is under way
+	a.polling = false
+	as.polling--
 	switch {
-	case a == nil || ctx.Err() != nil:
+	case ctx.Err() != nil:
 		return
 	case err != nil:
 		a.next = as.Now().Add(accountRest)

@@ -1,11 +1,15 @@
 package feeds
 
 import (
+	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"quotary/functions/ingester/feeds/hub"
 	"quotary/shared/channel"
 	"quotary/shared/connections"
 	filldata "quotary/shared/data/fills"
@@ -125,4 +129,55 @@ func TestAnAccountIsPolledWhileSomebodyFollowsIt(t *testing.T) {
 		defer f.accounts.mu.Unlock()
 		return len(f.accounts.polled) == 0
 	})
+}
+
+func TestSlowAnswersHoldUpTheirOwnAccountsOnly(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	began := time.Now()
+	w.set(began)
+	w.slow = map[string]int{}
+	for n := range accountPolls - 1 {
+		w.slow[fmt.Sprintf("0x%040d", n)] = 0
+	}
+	slow := slices.Collect(maps.Keys(w.slow))
+	f, _ := w.run()
+	w.caughtUp(f)
+	w.connect("one", channel.FeedClearinghouseState)
+	if err := w.table.AddAddresses(t.Context(), "one", slow, connections.Limits{}, []byte(`{"type":"subscribe"}`)); err != nil {
+		t.Fatal(err)
+	}
+	allWait := func() bool {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return !slices.ContainsFunc(slow, func(a string) bool { return w.slow[a] != 1 })
+	}
+	w.eventually("every slow account is asked for", allWait)
+	w.connect("two", channel.FeedClearinghouseState)
+	if err := w.table.AddAddresses(t.Context(), "two", []string{alice}, connections.Limits{}, []byte(`{"type":"subscribe"}`)); err != nil {
+		t.Fatal(err)
+	}
+	wants(t, w.sent("two", 2)[1], `"withdrawable":"1.0"`)
+	w.set(began.Add(accountEvery))
+	wants(t, w.sent("two", 3)[2], `"withdrawable":"2.0"`)
+	if !allWait() {
+		t.Error("an account is asked for again while its answer is awaited")
+	}
+}
+
+func TestAnAccountThatWaitsForTheBudgetIsForgottenWithItsFollowers(t *testing.T) {
+	t.Parallel()
+	var now time.Time
+	h := hub.New(hub.Config{})
+	as := newAccounts(&Config{Now: func() time.Time { return now }}, h)
+	k := accountKey{orders: true, address: alice}
+	as.budget.TrySpend(accountWeight)
+	as.want(k)
+	if start := as.startable(); len(start) != 0 || as.polled[k] == nil {
+		t.Fatalf("%v may start without a budget", start)
+	}
+	now = now.Add(accountRest + time.Second) // enough comes back
+	if start := as.startable(); len(start) != 0 || as.polled[k] != nil {
+		t.Errorf("%v may start, which nobody follows", start)
+	}
 }

@@ -45,7 +45,8 @@ type world struct {
 	gone   map[string]bool // clients that are not there any longer
 	closed map[string]bool
 	keys   map[string]keys.Status
-	asked  int // looks at accounts
+	asked  int            // looks at accounts
+	slow   map[string]int // accounts whose state the venue never answers, and how many wait for it
 }
 
 func newWorld(t *testing.T) *world {
@@ -118,9 +119,17 @@ func (w *world) Statuses(_ context.Context, distributorOf map[string]string) (ma
 }
 
 // ClearinghouseState, OpenOrders and LedgerUpdates make it a [Venue].
-func (w *world) ClearinghouseState(_ context.Context, user, dex string) (json.RawMessage, error) {
+func (w *world) ClearinghouseState(ctx context.Context, user, dex string) (json.RawMessage, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if _, slow := w.slow[user]; slow {
+		w.slow[user]++
+		w.mu.Unlock()
+		<-ctx.Done()
+		w.mu.Lock()
+		w.slow[user]--
+		return nil, ctx.Err()
+	}
 	w.asked++
 	return json.RawMessage(fmt.Sprintf(`{"withdrawable":"%d.0","time":1}`, w.asked)), nil
 }

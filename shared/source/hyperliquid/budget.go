@@ -34,12 +34,29 @@ func (b *Budget) Spend(ctx context.Context, n int) error {
 	return context.Cause(ctx)
 }
 
-func (b *Budget) take(n float64) time.Duration {
+// TrySpend takes n units if the budget holds them now.
+func (b *Budget) TrySpend(n int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.refill()
+	if b.left < float64(n) {
+		return false
+	}
+	b.left -= float64(n)
+	return true
+}
+
+// refill adds what has come back since it was last called.
+func (b *Budget) refill() {
 	now := b.now()
 	b.left = min(b.most, b.left+b.perMs*float64(now.Sub(b.counted))/float64(time.Millisecond))
 	b.counted = now
+}
+
+func (b *Budget) take(n float64) time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.refill()
 	b.left -= n
 	if b.left >= 0 {
 		return 0
