@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"quotary/functions/ingester/perp"
+	"quotary/shared/catalog"
 	"quotary/shared/store/schema"
 )
 
@@ -37,7 +38,7 @@ func (r replayCommand) Run(ctx context.Context) error {
 		return err
 	}
 	if i.spool == "" {
-		return errors.New("QUOTARY_SPOOL_DIR is not set: the folder in which the running ingester finds files to replay")
+		return errors.New(catalog.EnvSpoolDir + " is not set: the folder in which the running ingester finds files to replay")
 	}
 	replay := perp.Replay{Stores: i.stores, Dir: i.spool, Out: os.Stderr}
 	counts, err := replay.Run(ctx, r.File)

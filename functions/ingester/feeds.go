@@ -16,6 +16,7 @@ import (
 	"quotary/functions/ingester/feeds/management"
 	"quotary/functions/ingester/lease"
 	"quotary/functions/ingester/perp"
+	"quotary/shared/catalog"
 	"quotary/shared/connections"
 	"quotary/shared/keys"
 	"quotary/shared/market"
@@ -36,7 +37,7 @@ func (i *ingester) feedsOf(info *hyperliquid.Info) func(context.Context, engine.
 		}
 		if !found {
 			warn.Do(func() {
-				i.log.Warn("QUOTARY_FEEDS is on, but the table of connections does not exist: going on without WebSocket feeds", "table", i.connectionsTable())
+				i.log.Warn(catalog.EnvFeeds+" is on, but the table of connections does not exist: going on without WebSocket feeds", "table", i.connectionsTable())
 			})
 			return nil, nil
 		}

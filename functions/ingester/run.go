@@ -15,6 +15,7 @@ import (
 
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/lease"
+	"quotary/shared/catalog"
 	"quotary/shared/metrics"
 	"quotary/shared/store/schema"
 )
@@ -30,7 +31,7 @@ func (runCommand) Run(ctx context.Context) error {
 	runners := i.runners()
 	listener, err := net.Listen("tcp", i.address)
 	if err != nil {
-		return fmt.Errorf("listen for health checks on QUOTARY_INGESTER_ADDR: %w", err)
+		return fmt.Errorf("listen for health checks on %s: %w", catalog.EnvIngesterAddr, err)
 	}
 	health := engine.Health{Runners: runners, Now: time.Now}
 	server := &http.Server{Handler: health.Handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, IdleTimeout: time.Minute}

@@ -16,6 +16,7 @@ import (
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/feeds"
 	"quotary/shared/awsclient"
+	"quotary/shared/catalog"
 	"quotary/shared/config"
 	"quotary/shared/connections"
 	"quotary/shared/store"
@@ -45,33 +46,33 @@ type settings struct {
 func readSettings() (settings, error) {
 	var env config.Env
 	s := settings{
-		domains: list(env.Optional("QUOTARY_DOMAINS", strings.Join(domainNames(), ","))),
-		prefix:  env.String("QUOTARY_TABLE_PREFIX", "what the names of this deployment's tables begin with"),
-		bucket:  env.String("QUOTARY_VIEWS_BUCKET", "the bucket that views are published to"),
-		nodeDir: env.Optional("QUOTARY_NODE_DIR", ""),
-		url:     env.Optional("QUOTARY_HYPERLIQUID_URL", ""),
-		spool:   env.Optional("QUOTARY_SPOOL_DIR", ""),
-		address: env.Optional("QUOTARY_INGESTER_ADDR", "127.0.0.1:0"),
-		orders:  env.Optional("QUOTARY_ORDERS", ordersFilled),
-		feeds:   env.Bool("QUOTARY_FEEDS", true, "whether to drive the WebSocket feeds"),
-		metrics: env.Optional("QUOTARY_METRICS", ""),
-		name:    env.Optional("QUOTARY_INGESTER_NAME", ""),
-		idle:    env.Duration("QUOTARY_FEED_IDLE", connections.Idle, "after what time without a message a WebSocket client is disconnected"),
-		behind:  env.Duration("QUOTARY_NODE_BEHIND", nodeBehind, "how old the newest event of its node may be before this process gives way to one whose node is up to date"),
-		silence: env.Duration("QUOTARY_FEED_SILENCE", feeds.Silence, "after what time without a new book the last one is sent again as stale"),
+		domains: list(env.Optional(catalog.EnvDomains, strings.Join(domainNames(), ","))),
+		prefix:  env.String(catalog.EnvTablePrefix, "what the names of this deployment's tables begin with"),
+		bucket:  env.String(catalog.EnvViewsBucket, "the bucket that views are published to"),
+		nodeDir: env.Optional(catalog.EnvNodeDir, ""),
+		url:     env.Optional(catalog.EnvHyperliquidURL, ""),
+		spool:   env.Optional(catalog.EnvSpoolDir, ""),
+		address: env.Optional(catalog.EnvIngesterAddr, "127.0.0.1:0"),
+		orders:  env.Optional(catalog.EnvOrders, ordersFilled),
+		feeds:   env.Bool(catalog.EnvFeeds, true, "whether to drive the WebSocket feeds"),
+		metrics: env.Optional(catalog.EnvMetrics, ""),
+		name:    env.Optional(catalog.EnvIngesterName, ""),
+		idle:    env.Duration(catalog.EnvFeedIdle, connections.Idle, "after what time without a message a WebSocket client is disconnected"),
+		behind:  env.Duration(catalog.EnvNodeBehind, nodeBehind, "how old the newest event of its node may be before this process gives way to one whose node is up to date"),
+		silence: env.Duration(catalog.EnvFeedSilence, feeds.Silence, "after what time without a new book the last one is sent again as stale"),
 	}
 	for _, name := range s.domains {
 		if domains[name] == nil {
-			return s, fmt.Errorf("QUOTARY_DOMAINS names %q, which is no domain: it takes a list of %s, separated by commas", name, strings.Join(domainNames(), ", "))
+			return s, fmt.Errorf("%s names %q, which is no domain: it takes a list of %s, separated by commas", catalog.EnvDomains, name, strings.Join(domainNames(), ", "))
 		}
 	}
 	if s.nodeDir != "" {
 		if info, err := os.Stat(s.nodeDir); err == nil && !info.IsDir() {
-			return s, fmt.Errorf("QUOTARY_NODE_DIR is no folder: %s; it names the data folder of a node", s.nodeDir)
+			return s, fmt.Errorf("%s is no folder: %s; it names the data folder of a node", catalog.EnvNodeDir, s.nodeDir)
 		}
 	}
 	if s.orders != ordersFilled && s.orders != ordersAll {
-		return s, fmt.Errorf("QUOTARY_ORDERS must be %s or %s, not %q: which statuses of orders to keep", ordersFilled, ordersAll, s.orders)
+		return s, fmt.Errorf("%s must be %s or %s, not %q: which statuses of orders to keep", catalog.EnvOrders, ordersFilled, ordersAll, s.orders)
 	}
 	return s, env.Err()
 }

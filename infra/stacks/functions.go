@@ -151,6 +151,6 @@ func explain(role awsiam.Role, p catalog.Program) {
 	}
 	if p.Push {
 		accept(role, "AwsSolutions-IAM5", "Connections are named by API Gateway when they open: the right is for those of the four feeds.",
-			`/^Resource::.*arn:.*:execute-api:.*\/api\/(POST|GET|DELETE)\/@connections\/\*/`)
+			`/^Resource::.*arn:.*:execute-api:.*\/`+catalog.Stage+`\/(POST|GET|DELETE)\/@connections\/\*/`)
 	}
 }

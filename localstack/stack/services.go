@@ -183,9 +183,9 @@ func (s *Stack) startIngesters(ctx context.Context) error {
 	env := append(s.State.Environment(), s.cfg.IngesterEnv...)
 	switch s.cfg.Upstream {
 	case "", "simulated":
-		env = append(env, "QUOTARY_NODE_DIR="+filepath.Join(s.cfg.Data, "node"), "QUOTARY_HYPERLIQUID_URL="+s.State.VenueURL, "QUOTARY_ORDERS=all")
+		env = append(env, catalog.EnvNodeDir+"="+filepath.Join(s.cfg.Data, "node"), catalog.EnvHyperliquidURL+"="+s.State.VenueURL, catalog.EnvOrders+"=all")
 	case "hyperliquid":
-		env = append(env, "QUOTARY_HYPERLIQUID_URL=https://api.hyperliquid.xyz")
+		env = append(env, catalog.EnvHyperliquidURL+"=https://api.hyperliquid.xyz")
 	case "none":
 	default:
 		return fmt.Errorf("QUOTARY_UPSTREAM must be simulated, hyperliquid or none, not %q", s.cfg.Upstream)
@@ -193,7 +193,7 @@ func (s *Stack) startIngesters(ctx context.Context) error {
 	if s.cfg.Ingesters <= 1 {
 		// The folder of the stack has one ingester only: what an earlier one of
 		// this name held is free as soon as that has ended.
-		return s.startIngester(ctx, "ingester", offsetIngester, append(env, "QUOTARY_INGESTER_NAME=local"))
+		return s.startIngester(ctx, "ingester", offsetIngester, append(env, catalog.EnvIngesterName+"=local"))
 	}
 	for i := range s.cfg.Ingesters {
 		if err := s.startIngester(ctx, fmt.Sprintf("ingester-%d", i+1), offsetIngester+i, env); err != nil {
@@ -212,7 +212,7 @@ func (s *Stack) startIngester(ctx context.Context, name string, offset int, env 
 	if err != nil {
 		return err
 	}
-	env = append(slices.Clip(env), "QUOTARY_INGESTER_ADDR="+address)
+	env = append(slices.Clip(env), catalog.EnvIngesterAddr+"="+address)
 	if err := s.keep("the "+name, func() *exec.Cmd { return child(logs, s.program("ingester"), env, "run") }); err != nil {
 		return err
 	}

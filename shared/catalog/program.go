@@ -236,6 +236,10 @@ const (
 	EnvNodeDir        = "QUOTARY_NODE_DIR"        // the data folder of a node beside an ingester
 	EnvOrders         = "QUOTARY_ORDERS"          // of which orders statuses are kept: filled or all
 	EnvSpoolDir       = "QUOTARY_SPOOL_DIR"       // where files to replay appear, on a developer's machine
+	EnvIngesterName   = "QUOTARY_INGESTER_NAME"   // of an ingester in the leases; one that no other has if not set
+	EnvNodeBehind     = "QUOTARY_NODE_BEHIND"     // how old the newest event of an ingester's node may be before another takes over
+	EnvFeedIdle       = "QUOTARY_FEED_IDLE"       // how long a WebSocket client may be silent
+	EnvFeedSilence    = "QUOTARY_FEED_SILENCE"    // after what time without a new book the last one is sent again as stale
 )
 
 // Environment returns the names of the environment variables that the program
