@@ -36,6 +36,18 @@ type Objects interface {
 // ErrNoView means that a view has never been published.
 var ErrNoView = errors.New("the view has not been published")
 
+// UnreadableViewError means that what was published cannot be decompressed.
+type UnreadableViewError struct {
+	Packed []byte // as it was published
+	Reason error
+}
+
+// Error gives the reason.
+func (e *UnreadableViewError) Error() string { return "decompress: " + e.Reason.Error() }
+
+// Unwrap returns the reason.
+func (e *UnreadableViewError) Unwrap() error { return e.Reason }
+
 // maxView bounds a view in bytes before compression: what is published, and what a
 // small object may unpack to.
 const maxView = 256 << 20
@@ -83,7 +95,8 @@ func (v *Views) Publish(ctx context.Context, name string, body []byte) error {
 
 // Fetch returns the view and its ETag. When the view still has the given ETag
 // it returns no body and modified is false; an empty etag fetches in any case.
-// The error is ErrNoView when the view has never been published.
+// The error is ErrNoView when the view has never been published, and an
+// [*UnreadableViewError] when it is damaged.
 func (v *Views) Fetch(ctx context.Context, name, etag string) (body []byte, newETag string, modified bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -135,11 +148,11 @@ func (v *Views) unpack(object io.Reader) ([]byte, error) {
 	body, err := v.unzip.DecodeAll(packed, nil)
 	switch {
 	case errors.Is(err, zstd.ErrMagicMismatch):
-		return nil, errors.New("decompress: the object is not compressed with zstd")
+		return nil, &UnreadableViewError{packed, errors.New("the object is not compressed with zstd")}
 	case errors.Is(err, zstd.ErrDecoderSizeExceeded), errors.Is(err, zstd.ErrWindowSizeExceeded):
 		return nil, fmt.Errorf("decompress: the view has more than %d bytes", v.limit)
 	case err != nil:
-		return nil, fmt.Errorf("decompress: the object is corrupt: %w", err)
+		return nil, &UnreadableViewError{packed, fmt.Errorf("the object is corrupt: %w", err)}
 	}
 	return body, nil
 }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"maps"
 
-	"golang.org/x/sync/errgroup"
-
 	"quotary/shared/store"
 )
 
@@ -15,6 +13,7 @@ import (
 type progress struct {
 	Joined bool   `json:"joined"`           // it needs nothing but what the sources emit
 	Cursor string `json:"cursor,omitempty"` // where the scan of its logs goes on; "" is the beginning
+	Again  bool   `json:"again,omitempty"`  // it is scanned once more from the beginning, behind its end
 }
 
 // progressCheckpoint names the checkpoint of the projections of a domain: what
@@ -48,6 +47,9 @@ func (p *Pipeline[B]) startProgress(ctx context.Context, followed bool) error {
 		if !ok {
 			at.Joined = fresh || len(one.Folds()) == 0
 		}
+		if p.anew[one.Name()] {
+			at = at.anew()
+		}
 		if at.Joined {
 			one.Joined()
 		} else {
@@ -57,6 +59,7 @@ func (p *Pipeline[B]) startProgress(ctx context.Context, followed bool) error {
 	}
 	p.Stats.CatchingUp.Store(int64(catching))
 	p.progressDirty = !maps.Equal(known, p.progress)
+	p.savedProgress = maps.Clone(p.progress)
 	return p.saveProgress(ctx) // before anything is stored that it speaks of
 }
 
@@ -70,16 +73,63 @@ func (p *Pipeline[B]) saveProgress(ctx context.Context) error {
 	}
 	name := progressCheckpoint(p.Domain)
 	err = p.retry(ctx, "save the checkpoint "+name, func() error { return p.Stores.Series.SaveCheckpoint(ctx, name, body) })
-	p.progressDirty = err != nil
+	if p.progressDirty = err != nil; err == nil {
+		p.savedProgress = maps.Clone(p.progress)
+	}
 	return err
 }
 
-// startCatchUp scans the logs for every projection that has not joined.
-func (p *Pipeline[B]) startCatchUp(ctx context.Context, group *errgroup.Group) {
+// anew is the progress of a projection that has to be folded from the beginning.
+func (at progress) anew() progress {
+	if at.Joined {
+		return progress{}
+	}
+	at.Again = true
+	return at
+}
+
+// foldAnew has a projection folded once more from all that is stored, because a row
+// or a view of it is lost. That is saved before anything is written in its place. Of
+// the progress nothing else is saved, as its rows may not be written yet.
+func (p *Pipeline[B]) foldAnew(ctx context.Context, one Projection[B]) error {
+	name := one.Name()
+	if p.progress == nil { // which startProgress is about to read
+		p.anew[name] = true
+		return nil
+	}
+	saved := maps.Clone(p.savedProgress)
+	saved[name] = saved[name].anew()
+	body, err := json.Marshal(saved)
+	if err != nil {
+		return fmt.Errorf("encode the progress of projections: %w", err)
+	}
+	if err := p.Stores.Series.SaveCheckpoint(ctx, progressCheckpoint(p.Domain), body); err != nil {
+		return err
+	}
+	p.savedProgress = saved
+	at := p.progress[name]
+	p.progress[name] = at.anew()
+	if at.Joined {
+		p.Stats.CatchingUp.Add(1)
+		p.beginCatchUp(one, progress{})
+	}
+	return nil
+}
+
+// startCatchUp scans the logs for every projection that has not joined, and for those
+// that have to be folded anew, until ctx ends.
+func (p *Pipeline[B]) startCatchUp(ctx context.Context) {
+	p.beginCatchUp = func(one Projection[B], at progress) {
+		p.Logger.Info("catching up", "projection", one.Name(), "cursor", at.Cursor)
+		p.catchUps.Go(func() {
+			if err := p.catchUp(ctx, one, at); err != nil && ctx.Err() == nil {
+				_ = enqueue(ctx, p.stored, message[B]{projection: one, failed: err}) // else the pipeline has ended
+			}
+		})
+	}
 	for _, one := range p.Projections {
 		if at := p.progress[one.Name()]; !at.Joined {
-			p.Logger.Info("catching up", "projection", one.Name(), "cursor", at.Cursor)
-			group.Go(func() error { return p.catchUp(ctx, one, at) })
+			p.beginCatchUp(one, at)
 		}
 	}
 }
@@ -147,14 +197,23 @@ func (p *Pipeline[B]) quarantineScanned(ctx context.Context, row QuarantinedRow,
 // writeCatchUp applies a page to its projection. Its progress is saved when the
 // rows that come of it are written.
 func (p *Pipeline[B]) writeCatchUp(ctx context.Context, m message[B]) error {
+	if m.failed != nil {
+		return m.failed
+	}
 	if _, err := p.apply(ctx, []Projection[B]{m.projection}, m.batch); err != nil {
 		return err
 	}
-	p.progress[m.projection.Name()], p.progressDirty = m.progress, true
-	if m.progress.Joined {
+	name, at := m.projection.Name(), m.progress
+	at.Again = p.progress[name].Again
+	if at.Joined && at.Again {
+		at = progress{}
+		p.beginCatchUp(m.projection, at)
+	}
+	p.progress[name], p.progressDirty = at, true
+	if at.Joined {
 		m.projection.Joined()
 		p.Stats.CatchingUp.Add(-1)
-		p.Logger.Info("caught up", "projection", m.projection.Name())
+		p.Logger.Info("caught up", "projection", name)
 	}
 	if p.Now().Sub(p.flushed) < flushEvery {
 		return nil // rows that many folds change are written once

@@ -81,7 +81,7 @@ func (v *vocabulary) at(first string) store.SeriesAt {
 func (v *vocabulary) Wants(w *words, r *Reads) {
 	for _, word := range w.list {
 		if v.byFirst[word[:1]] == nil {
-			r.Want(v.at(word[:1]))
+			r.Want(v.at(word[:1]), func(_ store.SeriesAt, p *store.Point) error { return json.Unmarshal(p.Body, new(map[string]bool)) })
 		}
 	}
 }

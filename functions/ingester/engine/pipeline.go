@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"quotary/functions/ingester/lease"
+	"quotary/shared/store"
 )
 
 // Sizes of a batch and of the queues before it. A delivery holds about 1,000
@@ -76,6 +78,12 @@ type Pipeline[B Batch[B]] struct {
 
 	progress      map[string]progress // of the projections, by name
 	progressDirty bool
+	savedProgress map[string]progress
+	anew          map[string]bool // projections that have to be folded anew, before progress is known
+	lostRows      map[store.SeriesAt]bool
+
+	catchUps     sync.WaitGroup // begun and waited for by the goroutine of Run
+	beginCatchUp func(Projection[B], progress)
 
 	quarantined quarantineWindow // of what is written and read
 	scanned     quarantineWindow // of what is scanned to catch up, so that this cannot stop the rest
@@ -101,6 +109,7 @@ type message[B any] struct {
 	// batch. The batch is for nobody else.
 	projection Projection[B]
 	progress   progress
+	failed     error // why it cannot be caught up
 }
 
 // Run starts the sources and writes what they emit until ctx ends; then it writes
@@ -133,6 +142,7 @@ func (p *Pipeline[B]) run(ctx context.Context) error {
 	p.background = make(chan message[B], queueLength)
 	p.stored = make(chan message[B], queueLength)
 	p.positions = map[string]Position{}
+	p.anew, p.lostRows = map[string]bool{}, map[store.SeriesAt]bool{}
 
 	work, cancel := p.outlive(ctx)
 	defer cancel()
@@ -149,6 +159,7 @@ func (p *Pipeline[B]) run(ctx context.Context) error {
 	err = p.loop(work, ctx.Done(), ended)
 	halt()
 	_ = sources.Wait() // why they ended was reported, or is the end of the loop
+	p.catchUps.Wait()
 	if lost := p.lost(); lost != nil {
 		return lost
 	}
@@ -219,7 +230,7 @@ func (p *Pipeline[B]) follow(ctx, following context.Context, from map[string]Pos
 			})
 		})
 	}
-	p.startCatchUp(sourceCtx, sources)
+	p.startCatchUp(following)
 	if len(p.Sources) == 0 {
 		return sources, nil
 	}

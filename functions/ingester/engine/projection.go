@@ -25,15 +25,16 @@ type Projection[B any] interface {
 	// with what comes.
 	Folds() []Fold[B]
 
-	// Restores names the views that Restore reads.
-	Restores() []string
+	// Restores lists the views that Restore reads.
+	Restores() []RestoredView
 
 	// Restore brings back what the views hold, by name; those that were never
-	// published are missing. It is called once, before everything else.
+	// published, or cannot be read, are missing. It is called once, before everything else.
 	Restore(views map[string][]byte) error
 
-	// Joined is called once, when nothing that is stored is still to be folded: after
-	// Restore, or at the end of catching up. What is right only of everything, such as
+	// Joined is called when nothing that is stored is still to be folded: after
+	// Restore, or at the end of catching up, and again if the projection has to be
+	// folded anew. What is right only of everything, such as
 	// a sample of a sum, must not be returned before.
 	Joined()
 
@@ -42,7 +43,7 @@ type Projection[B any] interface {
 	// restart it is called with empty batches, until it asks for nothing.
 	Wants(b B, r *Reads)
 
-	// Apply folds b in. It fails only on a stored row that cannot be read.
+	// Apply folds b in. It fails on nothing that Wants could check.
 	Apply(b B, r *Reads, now time.Time) error
 
 	// Changes returns what differs from what is stored, and counts it as stored:
@@ -50,6 +51,12 @@ type Projection[B any] interface {
 	// be held back, and buckets that have ended by the clock are closed without
 	// waiting for more events.
 	Changes(now time.Time, settle bool) Changes
+}
+
+// RestoredView is a view from which a projection is restored.
+type RestoredView struct {
+	Name  string
+	Check func(body []byte) error // why it cannot be read, as Restore would
 }
 
 // Fold is a log dataset from which a projection can be folded.
@@ -108,7 +115,7 @@ type Defaults[B any] struct{}
 func (Defaults[B]) Folds() []Fold[B] { return nil }
 
 // Restores returns none.
-func (Defaults[B]) Restores() []string { return nil }
+func (Defaults[B]) Restores() []RestoredView { return nil }
 
 // Restore does nothing.
 func (Defaults[B]) Restore(map[string][]byte) error { return nil }

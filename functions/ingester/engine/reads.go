@@ -14,7 +14,15 @@ type Reads struct {
 
 	wantLatest []store.SeriesKey
 	wantRows   []store.SeriesAt
+	checks     []rowCheck // of wantRows
 	wanted     map[any]struct{}
+	asker      int // which of the projections is asked what it wants
+}
+
+// rowCheck is who asked for a row, and how it is read.
+type rowCheck struct {
+	asker int
+	read  func(at store.SeriesAt, p *store.Point) error
 }
 
 // NewReads returns reads of which nothing is asked yet.
@@ -22,10 +30,11 @@ func NewReads() *Reads {
 	return &Reads{latest: map[store.SeriesKey]time.Time{}, rows: map[store.SeriesAt]*store.Point{}, wanted: map[any]struct{}{}}
 }
 
-// Want asks for a row, with its Extra.
-func (r *Reads) Want(at store.SeriesAt) {
+// Want asks for a row, with its Extra. Check reports why a stored row cannot be
+// read, as Apply would: a row for which it does is never returned by Row.
+func (r *Reads) Want(at store.SeriesAt, check func(at store.SeriesAt, p *store.Point) error) {
 	if _, read := r.rows[at]; !read && r.first(at) {
-		r.wantRows = append(r.wantRows, at)
+		r.wantRows, r.checks = append(r.wantRows, at), append(r.checks, rowCheck{r.asker, check})
 	}
 }
 
@@ -66,7 +75,7 @@ func (r *Reads) Fill(latest map[store.SeriesKey]time.Time, rows map[store.Series
 			r.rows[at] = &p
 		}
 	}
-	r.wantLatest, r.wantRows = nil, nil
+	r.wantLatest, r.wantRows, r.checks = nil, nil, nil
 	clear(r.wanted)
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -22,16 +24,11 @@ func (p *Pipeline[B]) restore(ctx context.Context) (map[string]Position, error) 
 	if err := p.recallQuarantined(ctx); err != nil {
 		return nil, err
 	}
-	views := map[string][]byte{}
+	views, err := p.restoredViews(ctx)
+	if err != nil {
+		return nil, err
+	}
 	for _, one := range p.Projections {
-		for _, name := range one.Restores() {
-			if _, fetched := views[name]; fetched {
-				continue
-			}
-			if err := p.fetch(ctx, name, views); err != nil {
-				return nil, err
-			}
-		}
 		if err := one.Restore(views); err != nil {
 			return nil, fmt.Errorf("restore %s: %w", one.Name(), err)
 		}
@@ -70,14 +67,61 @@ func (p *Pipeline[B]) claim(ctx context.Context) (map[string]Position, error) {
 	return from, nil
 }
 
-func (p *Pipeline[B]) fetch(ctx context.Context, name string, views map[string][]byte) error {
+// restoredViews fetches the views from which the projections are restored, nil for
+// those that were never published. One that cannot be read is quarantined and nil too:
+// what comes makes it again, or the logs, from which the projections that restore from
+// it are folded anew.
+func (p *Pipeline[B]) restoredViews(ctx context.Context) (map[string][]byte, error) {
+	views, unreadable := map[string][]byte{}, map[string]error{}
+	for _, one := range p.Projections {
+		for _, view := range one.Restores() {
+			if _, fetched := views[view.Name]; fetched {
+				continue
+			}
+			if err := p.fetch(ctx, view.Name, views, unreadable); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, one := range p.Projections {
+		for _, view := range one.Restores() {
+			if body := views[view.Name]; body != nil && unreadable[view.Name] == nil {
+				unreadable[view.Name] = view.Check(body)
+			}
+		}
+	}
+	for name, reason := range unreadable {
+		if reason == nil {
+			continue
+		}
+		row := QuarantinedRow{Dataset: "view", Key: keyPart(name), Reason: "read to restore from it: " + reason.Error()}.withBody(views[name])
+		err := p.retry(ctx, "quarantine a stored view", func() error { return p.quarantine(ctx, &p.quarantined, row) })
+		if err != nil {
+			return nil, err
+		}
+		delete(views, name)
+		for _, one := range p.Projections {
+			if len(one.Folds()) > 0 && slices.ContainsFunc(one.Restores(), func(v RestoredView) bool { return v.Name == name }) {
+				p.anew[one.Name()] = true
+			}
+		}
+	}
+	maps.DeleteFunc(views, func(_ string, body []byte) bool { return body == nil })
+	return views, nil
+}
+
+// fetch adds a view to views, or why it is damaged to unreadable.
+func (p *Pipeline[B]) fetch(ctx context.Context, name string, views map[string][]byte, unreadable map[string]error) error {
 	return p.retry(ctx, "fetch view "+name, func() error {
 		body, _, _, err := p.Stores.Views.Fetch(ctx, name, "")
-		if errors.Is(err, store.ErrNoView) {
+		if err == nil || errors.Is(err, store.ErrNoView) {
+			views[name] = body
 			return nil
 		}
-		if err == nil {
-			views[name] = body
+		var damaged *store.UnreadableViewError
+		if errors.As(err, &damaged) {
+			views[name], unreadable[name] = damaged.Packed, damaged
+			return nil
 		}
 		return err
 	})
@@ -115,7 +159,8 @@ func (p *Pipeline[B]) flushWhenDue(ctx context.Context) error {
 func (p *Pipeline[B]) apply(ctx context.Context, to []Projection[B], batch B) (read bool, err error) {
 	defer p.reads.reset()
 	for {
-		for _, one := range to {
+		for i, one := range to {
+			p.reads.asker = i
 			one.Wants(batch, p.reads)
 		}
 		latestOf, rowsAt := p.reads.Wanted()
@@ -129,8 +174,10 @@ func (p *Pipeline[B]) apply(ctx context.Context, to []Projection[B], batch B) (r
 			if latest, err = p.latest(ctx, latestOf); err != nil {
 				return err
 			}
-			rows, err = p.Stores.Series.Load(ctx, rowsAt)
-			return err
+			if rows, err = p.Stores.Series.Load(ctx, rowsAt); err != nil {
+				return err
+			}
+			return p.leaveUnreadable(ctx, to, rows)
 		})
 		if err != nil {
 			return read, err
@@ -144,6 +191,40 @@ func (p *Pipeline[B]) apply(ctx context.Context, to []Projection[B], batch B) (r
 		}
 	}
 	return read, nil
+}
+
+// leaveUnreadable takes out of rows what cannot be read, and quarantines it: the logs
+// make it again. The error is to be retried: what the projection that asked for it
+// cannot be folded from any log for would be lost, if it were written anew.
+func (p *Pipeline[B]) leaveUnreadable(ctx context.Context, to []Projection[B], rows map[store.SeriesAt]store.Point) error {
+	for i, at := range p.reads.wantRows {
+		point, ok := rows[at]
+		if !ok {
+			continue
+		}
+		check := p.reads.checks[i]
+		reason := check.read(at, &point)
+		if reason == nil {
+			continue
+		}
+		row := quarantinedSeriesRow(at.SeriesKey, &point)
+		row.Reason = "read for a projection: " + reason.Error()
+		if err := p.quarantine(ctx, &p.quarantined, row); err != nil {
+			return err
+		}
+		one := to[check.asker]
+		if len(one.Folds()) == 0 {
+			return fmt.Errorf("the stored row %s of %d cannot be read, and nothing could make it again: mend or delete it: %w", at.SeriesKey, at.Time.UnixMilli(), reason)
+		}
+		if !p.lostRows[at] {
+			if err := p.foldAnew(ctx, one); err != nil {
+				return err
+			}
+			p.lostRows[at] = true
+		}
+		delete(rows, at)
+	}
+	return nil
 }
 
 // latest reads the times of the newest points, a few at a time.

@@ -27,7 +27,11 @@ func newLastBooks() *lastBooks { return &lastBooks{last: map[string]*lastBook{}}
 func (p *lastBooks) Name() string { return books.Name }
 
 // Restores has its own view.
-func (p *lastBooks) Restores() []string { return []string{books.Name} }
+func (p *lastBooks) Restores() []engine.RestoredView {
+	return []engine.RestoredView{{Name: books.Name, Check: func(body []byte) error {
+		return newLastBooks().Restore(map[string][]byte{books.Name: body})
+	}}}
+}
 
 // Restore takes the books from the view.
 func (p *lastBooks) Restore(views map[string][]byte) error {

@@ -1,21 +1,26 @@
 package perp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/google/go-cmp/cmp"
 
 	"quotary/functions/ingester/engine"
 	"quotary/internal/testenv"
+	"quotary/shared/data/klines"
 	"quotary/shared/data/openinterest"
 	"quotary/shared/data/positions"
 	"quotary/shared/data/tickers"
+	"quotary/shared/data/topfills"
 	"quotary/shared/market"
 	"quotary/shared/source"
+	"quotary/shared/store"
 )
 
 // replayed is a source of fills, a few a delivery; its position is how many were
@@ -80,6 +85,62 @@ func TestProjectionsThatAreAddedLaterEndAsIfTheyHadAlwaysBeenThere(t *testing.T)
 	for _, name := range []string{tickers.Name, openinterest.Name, positions.Name} {
 		if diff := cmp.Diff(viewOf(t, clean, name), viewOf(t, late, name)); diff != "" {
 			t.Errorf("view %s (-always +late):\n%s", name, diff)
+		}
+	}
+}
+
+// TestWhatCannotBeReadIsMadeAgainFromTheFills: rows of klines, of rankings, and views
+// are spoilt between two lives, and end as if nothing had happened.
+func TestWhatCannotBeReadIsMadeAgainFromTheFills(t *testing.T) {
+	t.Parallel()
+	list := readFills(t, recording)
+	spoilt, clean := newStores(t), newStores(t)
+	life := func(s engine.Stores, list []market.Fill) *engine.Pipeline[*Batch] {
+		t.Helper()
+		p := newPipeline(s, replayed(list))
+		stop := run(t, p)
+		testenv.Until(t, "all fills are taken", func() bool {
+			body, err := s.Series.Checkpoint(t.Context(), engine.Checkpoint(Name, "recording", ""))
+			return err == nil && string(body) == string(mustJSON(len(list))) && p.Stats.Flushed.Load() > 0 && p.Stats.CatchingUp.Load() == 0
+		})
+		if err := stop(); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	half := list[:len(list)/2]
+	life(spoilt, half)
+	last := half[len(half)-1]
+	bad := []byte("{")
+	second := market.Second1.StartMs(last.Time)
+	rows := []store.SeriesRow{}
+	for _, at := range []store.SeriesAt{
+		klines.At(last.Coin, market.Second1, second), klines.At(last.Coin, market.Minute1, market.Minute1.StartMs(second)),
+		klines.At(last.Coin, market.Week1, market.Week1.StartMs(second)), topfills.At(last.Coin, market.Hour1, market.Hour1.StartMs(second)),
+	} {
+		rows = append(rows, store.SeriesRow{SeriesKey: at.SeriesKey, Point: store.Point{Time: at.Time, Body: bad}})
+	}
+	if err := spoilt.Series.Put(t.Context(), rows); err != nil {
+		t.Fatal(err)
+	}
+	if err := spoilt.Views.Publish(t.Context(), tickers.Name, bad); err != nil {
+		t.Fatal(err)
+	}
+	damaged := "views/" + positions.Name + ".json.zst"
+	if _, err := spoilt.Quarantine.Objects.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &spoilt.Quarantine.Bucket, Key: &damaged, Body: bytes.NewReader(bad)}); err != nil {
+		t.Fatal(err)
+	}
+	p := life(spoilt, list)
+	if n := p.Stats.Quarantined.Load(); n < 5 {
+		t.Errorf("%d rows and views are quarantined", n)
+	}
+	life(clean, list)
+	if diff := cmp.Diff(contents(t, clean, list), contents(t, spoilt, list)); diff != "" {
+		t.Errorf("rows (-clean +spoilt):\n%s", diff)
+	}
+	for _, name := range []string{tickers.Name, openinterest.Name, positions.Name} {
+		if diff := cmp.Diff(viewOf(t, clean, name), viewOf(t, spoilt, name)); diff != "" {
+			t.Errorf("view %s (-clean +spoilt):\n%s", name, diff)
 		}
 	}
 }

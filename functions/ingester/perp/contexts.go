@@ -30,7 +30,7 @@ func newFigures() *figures { return &figures{perps: map[string]dexFigures{}, mar
 func (p *figures) Name() string { return contexts.Name }
 
 // Restores has its own view.
-func (p *figures) Restores() []string { return []string{contexts.Name} }
+func (p *figures) Restores() []engine.RestoredView { return []engine.RestoredView{restoredFigures} }
 
 // Restore takes the figures from the view.
 func (p *figures) Restore(views map[string][]byte) error {
@@ -112,3 +112,11 @@ func (m marks) restore(v contexts.View) error {
 	}
 	return nil
 }
+
+// restoredFigures is the view with the prices in it.
+var restoredFigures = restores(contexts.Name, func(body []byte) (v contexts.View, err error) {
+	if v, err = contexts.Decode(body); err == nil {
+		err = marks{}.restore(v)
+	}
+	return v, err
+})

@@ -50,7 +50,7 @@ func (p *fundings) Wants(b *Batch, r *engine.Reads) {
 	for i := range b.Funding {
 		f := &b.Funding[i]
 		if hour := market.Hour1.StartMs(f.Time); f.Premium == "" && hour > p.final[f.Coin] {
-			r.Want(funding.At(f.Coin, hour))
+			r.Want(funding.At(f.Coin, hour), checkFunding)
 		}
 	}
 }
@@ -86,6 +86,12 @@ func isFinal(stored *store.Point) (bool, error) {
 	}
 	h, err := funding.Decode(stored.Body)
 	return !h.Provisional, err
+}
+
+// checkFunding reports why a stored row cannot be read.
+func checkFunding(_ store.SeriesAt, p *store.Point) error {
+	_, err := isFinal(p)
+	return err
 }
 
 // provisional takes a rate whose premium is not known: that of the figures before the

@@ -38,9 +38,9 @@ func of[P Projection](s *set) P {
 func (s *set) restore(views map[string][]byte) error {
 	for _, one := range s.all {
 		wanted := map[string][]byte{}
-		for _, name := range one.Restores() {
-			if body, ok := views[name]; ok {
-				wanted[name] = body
+		for _, view := range one.Restores() {
+			if body, ok := views[view.Name]; ok {
+				wanted[view.Name] = body
 			}
 		}
 		if err := one.Restore(wanted); err != nil {

@@ -106,7 +106,7 @@ func (t *klineTree) need(second int64, r *engine.Reads) {
 		if start > t.newest {
 			return
 		}
-		r.Want(klines.At(t.coin, market.Week1, start))
+		r.Want(klines.At(t.coin, market.Week1, start), checkKline)
 	}
 	for tier := weekTier; tier > 0; tier-- {
 		start, part := market.KlineTiers[tier].StartMs(second), market.KlineTiers[tier-1]
@@ -117,7 +117,7 @@ func (t *klineTree) need(second int64, r *engine.Reads) {
 			node = nil
 			end := market.KlineTiers[tier].NextMs(second)
 			for s := start; s < end && s <= t.newest; s = part.NextMs(s) {
-				r.Want(klines.At(t.coin, part, s))
+				r.Want(klines.At(t.coin, part, s), checkKline)
 			}
 		default:
 			if node = node.child(part.StartMs(second)); node == nil {
@@ -126,7 +126,7 @@ func (t *klineTree) need(second int64, r *engine.Reads) {
 		}
 	}
 	if node != nil && !node.complete {
-		r.Want(klines.At(t.coin, market.Second1, second))
+		r.Want(klines.At(t.coin, market.Second1, second), checkKline)
 	}
 }
 
@@ -239,6 +239,15 @@ func newKlineNode(tier int, start int64, p *store.Point) (*klineNode, error) {
 		}
 	}
 	return n, nil
+}
+
+// checkKline reports why a stored row cannot be read.
+func checkKline(at store.SeriesAt, p *store.Point) error {
+	_, err := klines.Decode(p.Body)
+	if err == nil && at.Interval == market.Second1.String() {
+		_, err = klines.DecodeTrades(p.Extra, at.Time.UnixMilli())
+	}
+	return err
 }
 
 // fill makes a bucket complete: its parts become those that were read.

@@ -21,7 +21,9 @@ func newDescriptions() *descriptions { return new(descriptions) }
 func (p *descriptions) Name() string { return meta.Name }
 
 // Restores has its own view.
-func (p *descriptions) Restores() []string { return []string{meta.Name} }
+func (p *descriptions) Restores() []engine.RestoredView {
+	return []engine.RestoredView{restores(meta.Name, meta.Decode)}
+}
 
 // Restore takes the time of the description from the view.
 func (p *descriptions) Restore(views map[string][]byte) error {

@@ -24,7 +24,9 @@ func newMidPrices() *midPrices {
 func (p *midPrices) Name() string { return mids.Name }
 
 // Restores has its own view.
-func (p *midPrices) Restores() []string { return []string{mids.Name} }
+func (p *midPrices) Restores() []engine.RestoredView {
+	return []engine.RestoredView{restores(mids.Name, mids.Decode)}
+}
 
 // Restore takes the prices from the view.
 func (p *midPrices) Restore(views map[string][]byte) error {

@@ -61,8 +61,11 @@ func (p *openInterest) Name() string { return openinterest.Name }
 func (p *openInterest) Folds() []engine.Fold[*Batch] { return storedFills }
 
 // Restores has its own views, and those that hold the prices.
-func (p *openInterest) Restores() []string {
-	return []string{openinterest.Name, positions.Name, contexts.Name, tickers.Name}
+func (p *openInterest) Restores() []engine.RestoredView {
+	return []engine.RestoredView{
+		restores(openinterest.Name, openinterest.Decode), restores(positions.Name, positions.Decode),
+		restoredFigures, restores(tickers.Name, tickers.Decode),
+	}
 }
 
 // Restore takes positions and prices from the views.

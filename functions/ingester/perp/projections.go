@@ -44,6 +44,14 @@ func newest(r *engine.Reads, series store.SeriesKey) (ms int64, ok bool) {
 	return t.UnixMilli(), ok
 }
 
+// restores is a view from which a projection is restored.
+func restores[T any](name string, decode func([]byte) (T, error)) engine.RestoredView {
+	return engine.RestoredView{Name: name, Check: func(body []byte) error {
+		_, err := decode(body)
+		return err
+	}}
+}
+
 // restored decodes the view of that name, the zero value where there is none.
 func restored[T any](views map[string][]byte, name string, decode func([]byte) (T, error)) (view T, err error) {
 	body, ok := views[name]

@@ -87,7 +87,9 @@ func only(name string) *set {
 	var restores []string
 	for _, one := range all {
 		if one.Name() == name {
-			restores = one.Restores()
+			for _, view := range one.Restores() {
+				restores = append(restores, view.Name)
+			}
 		}
 	}
 	return &set{all: slices.DeleteFunc(all, func(one Projection) bool {

@@ -27,7 +27,9 @@ func (p *lastPrices) Name() string { return tickers.Name }
 func (p *lastPrices) Folds() []engine.Fold[*Batch] { return storedFills }
 
 // Restores has its own view.
-func (p *lastPrices) Restores() []string { return []string{tickers.Name} }
+func (p *lastPrices) Restores() []engine.RestoredView {
+	return []engine.RestoredView{restores(tickers.Name, tickers.Decode)}
+}
 
 // Restore takes the last trades from the view.
 func (p *lastPrices) Restore(views map[string][]byte) error {

@@ -63,7 +63,9 @@ func (p *topFills) Name() string { return topfills.Name }
 func (p *topFills) Folds() []engine.Fold[*Batch] { return storedFills }
 
 // Restores has the tickers, which name all coins that have traded.
-func (p *topFills) Restores() []string { return []string{tickers.Name} }
+func (p *topFills) Restores() []engine.RestoredView {
+	return []engine.RestoredView{restores(tickers.Name, tickers.Decode)}
+}
 
 // Restore remembers the coins that have traded.
 func (p *topFills) Restore(views map[string][]byte) error {
@@ -105,7 +107,7 @@ func (p *topFills) Wants(b *Batch, r *engine.Reads) {
 		for tier, interval := range market.TopTiers {
 			start := interval.StartMs(s)
 			if c.buckets[tier][start] == nil && start <= c.newest {
-				r.Want(topfills.At(c.coin, interval, start))
+				r.Want(topfills.At(c.coin, interval, start), checkTop)
 			}
 		}
 	}
@@ -138,9 +140,9 @@ func (c *topCoin) needHeal(r *engine.Reads) {
 	for tier := 1; tier < len(market.TopTiers); tier++ {
 		interval, part := market.TopTiers[tier], market.TopTiers[tier-1]
 		start := interval.StartMs(c.newest)
-		r.Want(topfills.At(c.coin, interval, start))
+		r.Want(topfills.At(c.coin, interval, start), checkTop)
 		for s := start; s <= c.newest; s = part.NextMs(s) {
-			r.Want(topfills.At(c.coin, part, s))
+			r.Want(topfills.At(c.coin, part, s), checkTop)
 		}
 	}
 }
@@ -184,6 +186,12 @@ func (c *topCoin) bucket(tier int, start int64, cached *engine.Reads) (*topBucke
 		c.buckets[tier][start] = b
 	}
 	return b, nil
+}
+
+// checkTop reports why a stored row cannot be read.
+func checkTop(_ store.SeriesAt, p *store.Point) error {
+	_, err := readTop(p)
+	return err
 }
 
 func readTop(p *store.Point) (market.Top, error) {
