@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"quotary/functions/ingester/engine"
+	"quotary/shared/backoff"
 	"quotary/shared/data/fills"
 	"quotary/shared/market"
 	"quotary/shared/source"
@@ -133,10 +134,7 @@ func (r *Replay) await(ctx context.Context, spool *engine.Spool[*Batch], name st
 		if time.Now().After(deadline) {
 			return errors.Join(fmt.Errorf("the ingester made no progress for %s: is it running? The same command goes on from here", idle), failure)
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(replayPoll):
-		}
+		_ = backoff.Sleep(ctx, replayPoll) // the next look says why ctx ended
 	}
 }
 
