@@ -149,23 +149,22 @@ func (s *Store) usage(ctx context.Context, pk, sk string) (Usage, error) {
 
 // scan visits every item, strongly consistent.
 func (s *Store) scan(ctx context.Context, visit func(image)) error {
-	in := &dynamodb.ScanInput{TableName: &s.table, ConsistentRead: aws.Bool(true)}
-	for {
-		out, err := s.scanPage(ctx, in)
+	pages := dynamodb.NewScanPaginator(s.db, &dynamodb.ScanInput{TableName: &s.table, ConsistentRead: aws.Bool(true)})
+	for pages.HasMorePages() {
+		page, err := timed(ctx, pages.NextPage)
 		if err != nil {
 			return fmt.Errorf("list the connections: %w", err)
 		}
-		for _, it := range out.Items {
+		for _, it := range page.Items {
 			visit(imageOf(it))
 		}
-		if in.ExclusiveStartKey = out.LastEvaluatedKey; len(in.ExclusiveStartKey) == 0 {
-			return nil
-		}
 	}
+	return nil
 }
 
-func (s *Store) scanPage(ctx context.Context, in *dynamodb.ScanInput) (*dynamodb.ScanOutput, error) {
+// timed reads the next page, with a deadline of its own.
+func timed[Page any](ctx context.Context, next func(context.Context, ...func(*dynamodb.Options)) (Page, error)) (Page, error) {
 	ctx, done := context.WithTimeout(ctx, requestTimeout)
 	defer done()
-	return s.db.Scan(ctx, in)
+	return next(ctx)
 }

@@ -55,20 +55,20 @@ func (s *Store) read(ctx context.Context, id string) (*record, error) {
 // readAll returns the connection and everything below it, in the order of the
 // sort keys.
 func (s *Store) readAll(ctx context.Context, id string) (*record, []image, error) {
-	in := &dynamodb.QueryInput{
+	pages := dynamodb.NewQueryPaginator(s.db, &dynamodb.QueryInput{
 		TableName:                 &s.table,
 		ConsistentRead:            aws.Bool(true),
 		KeyConditionExpression:    aws.String("pk = :pk"),
 		ExpressionAttributeValues: item{":pk": attr.S(prefixConnection + id)},
-	}
+	})
 	var c *record
 	var below []image
-	for {
-		out, err := s.query(ctx, in)
+	for pages.HasMorePages() {
+		page, err := timed(ctx, pages.NextPage)
 		if err != nil {
 			return nil, nil, fmt.Errorf("read a connection with its subscriptions: %w", err)
 		}
-		for _, it := range out.Items {
+		for _, it := range page.Items {
 			im := imageOf(it)
 			if im.sort() == sortConnection {
 				c = recordOf(&im)
@@ -76,20 +76,11 @@ func (s *Store) readAll(ctx context.Context, id string) (*record, []image, error
 				below = append(below, im)
 			}
 		}
-		if in.ExclusiveStartKey = out.LastEvaluatedKey; len(in.ExclusiveStartKey) == 0 {
-			break
-		}
 	}
 	if c == nil {
 		return nil, nil, ErrGone
 	}
 	return c, below, nil
-}
-
-func (s *Store) query(ctx context.Context, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
-	ctx, done := context.WithTimeout(ctx, requestTimeout)
-	defer done()
-	return s.db.Query(ctx, in)
 }
 
 func recordOf(im *image) *record {

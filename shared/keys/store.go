@@ -90,17 +90,14 @@ func (s *Store) query(ctx context.Context, partition, prefix string, projection 
 		in.ExpressionAttributeNames = projection.names
 	}
 	var items []item
-	for {
-		out, err := s.db.Query(ctx, in)
+	for pages := dynamodb.NewQueryPaginator(s.db, in); pages.HasMorePages(); {
+		page, err := pages.NextPage(ctx)
 		if err != nil {
 			return nil, err
 		}
-		items = append(items, out.Items...)
-		if len(out.LastEvaluatedKey) == 0 {
-			return items, nil
-		}
-		in.ExclusiveStartKey = out.LastEvaluatedKey
+		items = append(items, page.Items...)
 	}
+	return items, nil
 }
 
 // maxAttempts bounds the retries of what others' changes got in the way of.
