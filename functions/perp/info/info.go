@@ -43,9 +43,9 @@ func newInfo(log *store.Log, series *store.Series, views *store.Views, clock fun
 type question struct {
 	name string
 
-	// needs and takes are the members of the request that the answer depends on,
-	// beside the type: those without which there is none, and the others.
-	needs, takes []member
+	// needs are the members of the request without which there is no answer,
+	// beside the type.
+	needs []member
 
 	// answer returns the venue's own answer to the question; nil where the type
 	// is specified but not built yet. The members that it needs are there.
@@ -54,19 +54,19 @@ type question struct {
 
 // questions are all types, in the order in which they are listed to a caller.
 var questions = []question{
-	{name: "allMids", takes: []member{dex}, answer: (*info).allMids},
-	{name: "meta", takes: []member{dex}, answer: (*info).perpMeta},
+	{name: "allMids", answer: (*info).allMids},
+	{name: "meta", answer: (*info).perpMeta},
 	{name: "spotMeta", answer: (*info).spotMeta},
 	{name: "candleSnapshot", needs: []member{req}, answer: (*info).candleSnapshot},
-	{name: "fundingHistory", needs: []member{coin, startTime}, takes: []member{endTime}, answer: (*info).fundingHistory},
+	{name: "fundingHistory", needs: []member{coin, startTime}, answer: (*info).fundingHistory},
 	{name: "historicalOrders", needs: []member{user}, answer: (*info).historicalOrders},
-	{name: "l2Book", needs: []member{coin}, takes: []member{nSigFigs, mantissa}, answer: (*info).l2Book},
-	{name: "metaAndAssetCtxs", takes: []member{dex}, answer: (*info).perpContexts},
+	{name: "l2Book", needs: []member{coin}, answer: (*info).l2Book},
+	{name: "metaAndAssetCtxs", answer: (*info).perpContexts},
 	{name: "orderStatus", needs: []member{user, oid}, answer: (*info).orderStatus},
 	{name: "perpDexs", answer: (*info).perpDexs},
 	{name: "spotMetaAndAssetCtxs", answer: (*info).spotContexts},
-	{name: "userFills", needs: []member{user}, takes: []member{aggregateByTime}, answer: (*info).userFills},
-	{name: "userFillsByTime", needs: []member{user, startTime}, takes: []member{endTime, aggregateByTime}, answer: (*info).userFillsByTime},
+	{name: "userFills", needs: []member{user}, answer: (*info).userFills},
+	{name: "userFillsByTime", needs: []member{user, startTime}, answer: (*info).userFillsByTime},
 
 	{name: "activeAssetData"},
 	{name: "clearinghouseState"},
@@ -89,16 +89,11 @@ type member struct {
 }
 
 var (
-	dex             = member{"dex", "the name of a perpetual dex", func(in *catalog.InfoIn) bool { return in.Dex != "" }}
-	user            = member{"user", "an address: 0x followed by 40 hexadecimal digits", func(in *catalog.InfoIn) bool { return in.User != nil }}
-	coin            = member{"coin", "a coin name", func(in *catalog.InfoIn) bool { return in.Coin != nil }}
-	startTime       = member{"startTime", "a time in milliseconds since 1970 UTC", func(in *catalog.InfoIn) bool { return in.StartTime != nil }}
-	endTime         = member{"endTime", "a time in milliseconds since 1970 UTC", func(in *catalog.InfoIn) bool { return in.EndTime != nil }}
-	aggregateByTime = member{"aggregateByTime", "true or false", func(in *catalog.InfoIn) bool { return in.AggregateByTime }}
-	oid             = member{"oid", "an order id, a whole number, or a client order id: 0x followed by 32 hexadecimal digits", func(in *catalog.InfoIn) bool { return in.Oid != "" }}
-	nSigFigs        = member{"nSigFigs", "a whole number", func(in *catalog.InfoIn) bool { return in.NSigFigs != nil }}
-	mantissa        = member{"mantissa", "a whole number", func(in *catalog.InfoIn) bool { return in.Mantissa != nil }}
-	req             = member{"req", "an object of coin, interval, startTime and endTime", func(in *catalog.InfoIn) bool { return in.Req != nil }}
+	user      = member{"user", "an address: 0x followed by 40 hexadecimal digits", func(in *catalog.InfoIn) bool { return in.User != nil }}
+	coin      = member{"coin", "a coin name", func(in *catalog.InfoIn) bool { return in.Coin != nil }}
+	startTime = member{"startTime", "a time in milliseconds since 1970 UTC", func(in *catalog.InfoIn) bool { return in.StartTime != nil }}
+	oid       = member{"oid", "an order id, a whole number, or a client order id: 0x followed by 32 hexadecimal digits", func(in *catalog.InfoIn) bool { return in.Oid != "" }}
+	req       = member{"req", "an object of coin, interval, startTime and endTime", func(in *catalog.InfoIn) bool { return in.Req != nil }}
 )
 
 // answer answers a question by its type.
