@@ -76,11 +76,11 @@ func TestAllRowsButTheInvalidOnesAreWritten(t *testing.T) {
 		if !slices.Equal(indexes, []int{1}) || !strings.Contains(reasons, want) {
 			t.Errorf("invalid are rows %v: %s; want row 1: %s", indexes, reasons, want)
 		}
-		if missing, err := log.Has(t.Context(), "fill", []store.Row{first, last}); err != nil || missing != 0 {
+		if missing, err := log.Missing(t.Context(), "fill", []store.Row{first, last}); err != nil || missing != 0 {
 			t.Errorf("%s: %d of the other rows are missing, error %v", want, missing, err)
 		}
 	}
-	if _, err := log.Has(t.Context(), "fill", []store.Row{{}}); err == nil {
+	if _, err := log.Missing(t.Context(), "fill", []store.Row{{}}); err == nil {
 		t.Error("Has accepts a row without subject")
 	}
 }
@@ -97,7 +97,7 @@ func TestTheLargestRowsAreWritten(t *testing.T) {
 		if err := log.Put(t.Context(), "fill", []store.Row{row}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if missing, err := log.Has(t.Context(), "fill", []store.Row{row}); err != nil || missing != 0 {
+		if missing, err := log.Missing(t.Context(), "fill", []store.Row{row}); err != nil || missing != 0 {
 			t.Errorf("%s: %d rows are missing, error %v", name, missing, err)
 		}
 	}
@@ -116,7 +116,7 @@ func TestRowsThatTheEngineRefusesAreFound(t *testing.T) {
 	if got, _ := invalid(t, log.Put(t.Context(), "fill", rows)); !slices.Equal(got, want) {
 		t.Errorf("of the log, rows %v are invalid, want %v", got, want)
 	}
-	if missing, err := log.Has(t.Context(), "fill", rows); err != nil || missing != len(want) {
+	if missing, err := log.Missing(t.Context(), "fill", rows); err != nil || missing != len(want) {
 		t.Errorf("%d rows are missing, error %v; want %d", missing, err, len(want))
 	}
 

@@ -93,9 +93,9 @@ func (l *Log) Put(ctx context.Context, dataset string, rows []Row) error {
 	return nil
 }
 
-// Has counts how many of the rows are not in the log, strongly consistent.
+// Missing counts how many of the rows are not in the log, strongly consistent.
 // Only their keys are looked at. A row given twice counts once.
-func (l *Log) Has(ctx context.Context, dataset string, rows []Row) (missing int, err error) {
+func (l *Log) Missing(ctx context.Context, dataset string, rows []Row) (missing int, err error) {
 	keys := make([]rowKey, 0, len(rows))
 	seen := make(map[rowKey]bool, len(rows))
 	for _, r := range rows {

@@ -304,7 +304,7 @@ func TestWhatDynamoDBLeavesUnprocessedIsWrittenInTheEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	db.refuse.Store(2)
-	if missing, err := log.Has(t.Context(), "fill", rows); err != nil || missing != 0 {
+	if missing, err := log.Missing(t.Context(), "fill", rows); err != nil || missing != 0 {
 		t.Errorf("%d rows are missing, error %v", missing, err)
 	}
 }
@@ -318,7 +318,7 @@ func TestPutGivesUpWhenItsContextEnds(t *testing.T) {
 	if err := log.Put(ctx, "fill", manyRows(30)); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error is %v, want the context's", err)
 	}
-	if _, err := log.Has(ctx, "fill", manyRows(30)); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := log.Missing(ctx, "fill", manyRows(30)); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error is %v, want the context's", err)
 	}
 }
@@ -349,14 +349,14 @@ func TestHasCountsEachMissingRowOnce(t *testing.T) {
 	if err := log.Put(t.Context(), "fill", rows[:200]); err != nil {
 		t.Fatal(err)
 	}
-	missing, err := log.Has(t.Context(), "fill", append(rows, rows[190:]...))
+	missing, err := log.Missing(t.Context(), "fill", append(rows, rows[190:]...))
 	if err != nil || missing != 30 {
 		t.Errorf("%d rows are missing, error %v; want 30", missing, err)
 	}
-	if missing, err := log.Has(t.Context(), "order", rows); err != nil || missing != 230 {
+	if missing, err := log.Missing(t.Context(), "order", rows); err != nil || missing != 230 {
 		t.Errorf("in another dataset %d rows are missing, error %v; want 230", missing, err)
 	}
-	if missing, err := log.Has(t.Context(), "fill", nil); err != nil || missing != 0 {
+	if missing, err := log.Missing(t.Context(), "fill", nil); err != nil || missing != 0 {
 		t.Errorf("of no rows %d are missing, error %v", missing, err)
 	}
 }

@@ -52,7 +52,7 @@ func Put(ctx context.Context, l *store.Log, list ...market.Fill) error { return 
 
 // Missing counts how many of the fills are not in the log, strongly consistent.
 func Missing(ctx context.Context, l *store.Log, list []market.Fill) (int, error) {
-	return l.Has(ctx, Name, AppendRows(make([]store.Row, 0, len(list)), list))
+	return l.Missing(ctx, Name, AppendRows(make([]store.Row, 0, len(list)), list))
 }
 
 // Newest returns the fills of an account, newest first: of one coin, or of all

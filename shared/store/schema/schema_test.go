@@ -71,7 +71,7 @@ func TestCreateTwiceKeepsTheRows(t *testing.T) {
 	if err := schema.Create(t.Context(), db, schema.Tables(prefix)); err != nil {
 		t.Fatal(err)
 	}
-	if missing, err := log.Has(t.Context(), "fill", rows); err != nil || missing != 0 {
+	if missing, err := log.Missing(t.Context(), "fill", rows); err != nil || missing != 0 {
 		t.Errorf("%d rows are missing, error %v", missing, err)
 	}
 }
