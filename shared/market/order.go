@@ -43,8 +43,12 @@ type OrderStatus struct {
 	Seq int64
 }
 
-// StatusFilled is the status of an order of which nothing is left to execute.
-const StatusFilled = "filled"
+// Statuses that say whether an order rests: all others are ends without execution of
+// the rest, or triggers that wait.
+const (
+	StatusOpen   = "open"   // it rests, or what is left of it
+	StatusFilled = "filled" // nothing is left to execute
+)
 
 // maxChildren bounds the orders that an order brings along, in bytes: the venue
 // has at most two, of some 400 bytes each.

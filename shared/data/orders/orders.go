@@ -159,9 +159,13 @@ func newer(a, b *market.OrderStatus) bool {
 }
 
 // Latest returns each order with its newest status, the newest order first, at
-// most limit of them.
+// most limit of them. Sz of an open order is what rests of it now.
 func Latest(ctx context.Context, log *store.Log, of Of, limit int) ([]market.OrderStatus, error) {
-	return latest(statuses(ctx, log, of.query(lookThrough(limit), limit)), limit)
+	list, err := latest(statuses(ctx, log, of.query(lookThrough(limit), limit)), limit)
+	if err != nil {
+		return nil, err
+	}
+	return list, resting(ctx, log, list)
 }
 
 // Filled returns the orders that were filled, newest first, at most limit of them.
