@@ -1,6 +1,6 @@
 // Package jsonscan walks a JSON text once, without reflection and without
 // allocation: for the lines of the market, of which there are thousands a second.
-// encoding/json is for all other texts. [AppendText] writes a JSON string.
+// encoding/json is for all other texts.
 //
 // A reader asks a [Scanner] for what it expects next and learns whether it was
 // there. What it does not expect it skips, or it gives up: after a false the

@@ -82,16 +82,3 @@ func TestDeepNestingIsRefused(t *testing.T) {
 		t.Error("skipped")
 	}
 }
-
-func FuzzAppendText(f *testing.F) {
-	for _, text := range []string{"", `a"b\c/`, "\x00\n\x1f\x7f", "é😀\u2028<&>", "\xff\xfea"} {
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		written := jsonscan.AppendText(nil, text)
-		var read string
-		if err := json.Unmarshal(written, &read); err != nil || read != strings.ToValidUTF8(text, "\ufffd") {
-			t.Fatalf("%q was written as %s, which reads %q, %v", text, written, read, err)
-		}
-	})
-}

@@ -2,14 +2,14 @@ package feeds
 
 import (
 	"quotary/shared/channel"
-	"quotary/shared/jsonscan"
+	"quotary/shared/jsontext"
 )
 
 // newAccountState publishes the states of accounts on the channel clearinghouseState.
 func newAccountState(b base) publisher {
 	return newAccountView(b, false, func(k accountKey, body []byte) []byte {
-		b := jsonscan.AppendText(append(inChannel(channel.AccountState), `{"dex":`...), k.dex)
-		b = jsonscan.AppendText(append(b, `,"user":`...), k.address)
+		b := jsontext.AppendString(append(inChannel(channel.AccountState), `{"dex":`...), k.dex)
+		b = jsontext.AppendString(append(b, `,"user":`...), k.address)
 		return append(append(append(b, `,"clearinghouseState":`...), body...), `}}`...)
 	})
 }

@@ -12,7 +12,7 @@ import (
 	"quotary/functions/ingester/feeds/hub"
 	"quotary/shared/channel"
 	"quotary/shared/data/klines"
-	"quotary/shared/jsonscan"
+	"quotary/shared/jsontext"
 	"quotary/shared/market"
 )
 
@@ -166,7 +166,7 @@ func touchedSeconds(e *market.Events) map[string][]int64 {
 func appendCandle(b []byte, coin string, i market.Interval, c *market.Candle) []byte {
 	b = strconv.AppendInt(append(b, `{"t":`...), c.OpenTime, 10)
 	b = strconv.AppendInt(append(b, `,"T":`...), i.NextMs(c.OpenTime)-1, 10)
-	b = jsonscan.AppendText(append(b, `,"s":`...), coin)
+	b = jsontext.AppendString(append(b, `,"s":`...), coin)
 	b = append(append(append(b, `,"i":"`...), i.String()...), '"')
 	for _, f := range [...]struct {
 		key   string

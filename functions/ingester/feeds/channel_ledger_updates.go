@@ -11,7 +11,7 @@ import (
 
 	"quotary/functions/ingester/feeds/hub"
 	"quotary/shared/channel"
-	"quotary/shared/jsonscan"
+	"quotary/shared/jsontext"
 	"quotary/shared/market"
 )
 
@@ -137,7 +137,7 @@ func ledgerFrame(address string, snapshot bool, list []listedUpdate) []byte {
 	} else {
 		b = append(b, `{"user":`...)
 	}
-	b = append(jsonscan.AppendText(b, address), `,"nonFundingLedgerUpdates":[`...)
+	b = append(jsontext.AppendString(b, address), `,"nonFundingLedgerUpdates":[`...)
 	// The newest are the ones to keep when not all fit.
 	size, first := len(b), len(list)
 	for first > 0 && size+len(list[first-1].Delta)+256 < frameMost {
@@ -149,7 +149,7 @@ func ledgerFrame(address string, snapshot bool, list []listedUpdate) []byte {
 			b = append(b, ',')
 		}
 		b = strconv.AppendInt(append(b, `{"time":`...), list[i].Time, 10)
-		b = jsonscan.AppendText(append(b, `,"hash":`...), list[i].Hash)
+		b = jsontext.AppendString(append(b, `,"hash":`...), list[i].Hash)
 		b = append(append(append(b, `,"delta":`...), list[i].Delta...), '}')
 	}
 	return append(b, `]}}`...)

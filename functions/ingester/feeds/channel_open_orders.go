@@ -2,14 +2,14 @@ package feeds
 
 import (
 	"quotary/shared/channel"
-	"quotary/shared/jsonscan"
+	"quotary/shared/jsontext"
 )
 
 // newOpenOrders publishes the open orders of accounts.
 func newOpenOrders(b base) publisher {
 	return newAccountView(b, true, func(k accountKey, body []byte) []byte {
-		b := jsonscan.AppendText(append(inChannel(channel.OpenOrders), `{"dex":`...), k.dex)
-		b = jsonscan.AppendText(append(b, `,"user":`...), k.address)
+		b := jsontext.AppendString(append(inChannel(channel.OpenOrders), `{"dex":`...), k.dex)
+		b = jsontext.AppendString(append(b, `,"user":`...), k.address)
 		return append(append(append(b, `,"orders":`...), body...), `}}`...)
 	})
 }

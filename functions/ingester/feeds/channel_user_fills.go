@@ -10,7 +10,7 @@ import (
 	"quotary/functions/ingester/feeds/hub"
 	"quotary/shared/channel"
 	filldata "quotary/shared/data/fills"
-	"quotary/shared/jsonscan"
+	"quotary/shared/jsontext"
 	"quotary/shared/market"
 	"quotary/shared/source/hyperliquid/wire"
 )
@@ -183,7 +183,7 @@ func userFillsFrame(address string, snapshot bool, list []listedFill) []byte {
 	} else {
 		b = append(b, `{"user":`...)
 	}
-	b = append(jsonscan.AppendText(b, address), `,"fills":[`...)
+	b = append(jsontext.AppendString(b, address), `,"fills":[`...)
 	for i := range list {
 		if len(b)+len(list[i].body) > frameMost {
 			break

@@ -2,13 +2,13 @@ package feeds
 
 import (
 	"quotary/shared/channel"
-	"quotary/shared/jsonscan"
+	"quotary/shared/jsontext"
 )
 
 // newStateFeed publishes the states of accounts on /ws/clearinghouse-state.
 func newStateFeed(b base) publisher {
 	return newAccountView(b, false, func(k accountKey, body []byte) []byte {
-		b := jsonscan.AppendText(append(inChannel(channel.AccountState), `{"address":`...), k.address)
+		b := jsontext.AppendString(append(inChannel(channel.AccountState), `{"address":`...), k.address)
 		return append(append(append(b, `,"state":`...), body...), `}}`...)
 	})
 }

@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"quotary/functions/ingester/feeds/hub"
-	"quotary/shared/jsonscan"
+	"quotary/shared/jsontext"
 	"quotary/shared/market"
 )
 
@@ -50,7 +50,7 @@ func (of *orderFeed) consume(e *market.Events) {
 // What the venue has as null is null.
 func appendFilled(b []byte, s *market.OrderStatus) []byte {
 	b = strconv.AppendInt(append(b, `{"ts":`...), s.Time, 10)
-	b = jsonscan.AppendText(append(b, `,"address":`...), s.Address)
+	b = jsontext.AppendString(append(b, `,"address":`...), s.Address)
 	b = appendOrNull(append(b, `,"hash":`...), s.Hash)
 	b = appendOrNull(append(b, `,"builder":`...), s.Builder)
 	b = append(b, `,"builderF":`...)
@@ -59,16 +59,16 @@ func appendFilled(b []byte, s *market.OrderStatus) []byte {
 	} else {
 		b = strconv.AppendInt(b, s.BuilderFee, 10)
 	}
-	b = jsonscan.AppendText(append(b, `,"status":`...), s.Status)
-	b = jsonscan.AppendText(append(b, `,"coin":`...), s.Coin)
-	b = jsonscan.AppendText(append(b, `,"side":`...), s.Side)
-	b = jsonscan.AppendText(append(b, `,"limitPx":`...), s.LimitPx)
-	b = jsonscan.AppendText(append(b, `,"sz":`...), s.Sz)
+	b = jsontext.AppendString(append(b, `,"status":`...), s.Status)
+	b = jsontext.AppendString(append(b, `,"coin":`...), s.Coin)
+	b = jsontext.AppendString(append(b, `,"side":`...), s.Side)
+	b = jsontext.AppendString(append(b, `,"limitPx":`...), s.LimitPx)
+	b = jsontext.AppendString(append(b, `,"sz":`...), s.Sz)
 	b = strconv.AppendInt(append(b, `,"oid":`...), s.Oid, 10)
 	b = strconv.AppendInt(append(b, `,"placeTs":`...), s.Timestamp, 10)
-	b = jsonscan.AppendText(append(b, `,"trigger":`...), s.TriggerCondition)
+	b = jsontext.AppendString(append(b, `,"trigger":`...), s.TriggerCondition)
 	b = strconv.AppendBool(append(b, `,"isTrigger":`...), s.IsTrigger)
-	b = jsonscan.AppendText(append(b, `,"triggerPx":`...), s.TriggerPx)
+	b = jsontext.AppendString(append(b, `,"triggerPx":`...), s.TriggerPx)
 	b = append(b, `,"children":`...)
 	if len(s.Children) == 0 {
 		b = append(b, `[]`...)
@@ -77,8 +77,8 @@ func appendFilled(b []byte, s *market.OrderStatus) []byte {
 	}
 	b = strconv.AppendBool(append(b, `,"positionTpsl":`...), s.IsPositionTpsl)
 	b = strconv.AppendBool(append(b, `,"reduceOnly":`...), s.ReduceOnly)
-	b = jsonscan.AppendText(append(b, `,"orderType":`...), s.OrderType)
-	b = jsonscan.AppendText(append(b, `,"origSz":`...), s.OrigSz)
+	b = jsontext.AppendString(append(b, `,"orderType":`...), s.OrderType)
+	b = jsontext.AppendString(append(b, `,"origSz":`...), s.OrigSz)
 	b = appendOrNull(append(b, `,"tif":`...), s.Tif)
 	b = appendOrNull(append(b, `,"cloid":`...), s.Cloid)
 	return append(b, '}')
@@ -89,5 +89,5 @@ func appendOrNull(b []byte, s string) []byte {
 	if s == "" {
 		return append(b, `null`...)
 	}
-	return jsonscan.AppendText(b, s)
+	return jsontext.AppendString(b, s)
 }

@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"quotary/functions/ingester/feeds/hub"
-	"quotary/shared/jsonscan"
+	"quotary/shared/jsontext"
 	"quotary/shared/market"
 )
 
@@ -36,21 +36,21 @@ func (ff *fillFeed) consume(e *market.Events) {
 
 // appendFill appends a fill as /ws/fills has it.
 func appendFill(b []byte, f *market.Fill) []byte {
-	b = jsonscan.AppendText(append(b, `{"address":`...), f.Address)
+	b = jsontext.AppendString(append(b, `{"address":`...), f.Address)
 	b = strconv.AppendInt(append(b, `,"time":`...), f.Time, 10)
-	b = jsonscan.AppendText(append(b, `,"coin":`...), f.Coin)
-	b = jsonscan.AppendText(append(b, `,"px":`...), f.Px)
-	b = jsonscan.AppendText(append(b, `,"sz":`...), f.Sz)
+	b = jsontext.AppendString(append(b, `,"coin":`...), f.Coin)
+	b = jsontext.AppendString(append(b, `,"px":`...), f.Px)
+	b = jsontext.AppendString(append(b, `,"sz":`...), f.Sz)
 	b = append(append(b, `,"side":"`...), byte(f.Side))
-	b = jsonscan.AppendText(append(b, `","startPosition":`...), f.StartPosition)
-	b = jsonscan.AppendText(append(b, `,"dir":`...), f.Dir)
-	b = jsonscan.AppendText(append(b, `,"closedPnl":`...), f.ClosedPnl)
-	b = jsonscan.AppendText(append(b, `,"hash":`...), f.Hash)
+	b = jsontext.AppendString(append(b, `","startPosition":`...), f.StartPosition)
+	b = jsontext.AppendString(append(b, `,"dir":`...), f.Dir)
+	b = jsontext.AppendString(append(b, `,"closedPnl":`...), f.ClosedPnl)
+	b = jsontext.AppendString(append(b, `,"hash":`...), f.Hash)
 	b = strconv.AppendInt(append(b, `,"oid":`...), f.Oid, 10)
 	b = strconv.AppendBool(append(b, `,"crossed":`...), f.Crossed)
-	b = jsonscan.AppendText(append(b, `,"fee":`...), f.Fee)
+	b = jsontext.AppendString(append(b, `,"fee":`...), f.Fee)
 	b = strconv.AppendInt(append(b, `,"tid":`...), f.Tid, 10)
-	b = jsonscan.AppendText(append(b, `,"feeToken":`...), f.FeeToken)
+	b = jsontext.AppendString(append(b, `,"feeToken":`...), f.FeeToken)
 	if f.TwapID == nil {
 		return append(b, `,"twapId":null}`...)
 	}

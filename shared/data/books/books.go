@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"quotary/shared/data/internal/dataset"
-	"quotary/shared/jsonscan"
+	"quotary/shared/jsontext"
 	"quotary/shared/market"
 	"quotary/shared/source/hyperliquid/wire"
 	"quotary/shared/store"
@@ -118,7 +118,7 @@ func Encode(v View) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(append(jsonscan.AppendText(b, coin), ':'), v.Books[coin]...)
+		b = append(append(jsontext.AppendString(b, coin), ':'), v.Books[coin]...)
 	}
 	return append(b, "}}"...)
 }

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"quotary/shared/jsonscan"
+	"quotary/shared/jsontext"
 	"quotary/shared/market"
 )
 
@@ -31,7 +31,7 @@ func Encode(p *market.Positions) []byte {
 				b = append(b, `],`...)
 			}
 			coin, open = one.Coin, true
-			b = append(jsonscan.AppendText(b, coin), `:[`...)
+			b = append(jsontext.AppendString(b, coin), `:[`...)
 		} else {
 			b = append(b, ',')
 		}

@@ -15,7 +15,7 @@ import (
 	"strconv"
 
 	"quotary/shared/data/internal/dataset"
-	"quotary/shared/jsonscan"
+	"quotary/shared/jsontext"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
@@ -86,7 +86,7 @@ func appendFill(b []byte, r *market.Ranked) []byte {
 	b = strconv.AppendInt(b, r.Time, 10)
 	b = append(b, `,"address":"`...)
 	b = append(b, r.Address...)
-	b = jsonscan.AppendText(append(b, `","coin":`...), r.Coin)
+	b = jsontext.AppendString(append(b, `","coin":`...), r.Coin)
 	b = append(b, `,"side":"`...)
 	b = append(b, byte(r.Side))
 	b = append(b, `","oid":`...)

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"quotary/shared/jsonscan"
+	"quotary/shared/jsontext"
 	"quotary/shared/market"
 )
 
@@ -378,5 +379,5 @@ func AppendFill(b []byte, f *market.Fill) []byte {
 }
 
 func appendKeyText(b []byte, key, text string) []byte {
-	return jsonscan.AppendText(append(b, key...), text)
+	return jsontext.AppendString(append(b, key...), text)
 }

@@ -1,12 +1,14 @@
-package jsonscan
+// Package jsontext appends JSON to a buffer, for frames and bodies that are written too
+// often for encoding/json. Package jsonscan is its counterpart that reads.
+package jsontext
 
 import (
 	"strings"
 	"unicode/utf8"
 )
 
-// AppendText appends s as a JSON string. What is not UTF-8 becomes U+FFFD.
-func AppendText(b []byte, s string) []byte {
+// AppendString appends s as a JSON string. What is not UTF-8 becomes U+FFFD.
+func AppendString(b []byte, s string) []byte {
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\ufffd")
 	}
