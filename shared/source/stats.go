@@ -11,6 +11,7 @@ import (
 type Stats struct {
 	Lines      atomic.Int64 // lines, frames or answers read
 	Malformed  atomic.Int64 // parts of them that could not be read
+	Gaps       atomic.Int64 // events that the upstream numbered and that did not come
 	Reconnects atomic.Int64 // connections made after the first
 	Dropped    atomic.Int64 // subscriptions that the upstream's limit left no room for
 	LastEvent  atomic.Int64 // time of the newest event, ms

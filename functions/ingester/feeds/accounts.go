@@ -11,7 +11,7 @@ import (
 
 	"quotary/functions/ingester/feeds/hub"
 	"quotary/shared/channel"
-	"quotary/shared/source/hyperliquid"
+	"quotary/shared/source"
 )
 
 // Venue is what is asked of the public API about accounts; a
@@ -40,7 +40,7 @@ const (
 type accounts struct {
 	*Config
 	hub    *hub.Hub
-	budget *hyperliquid.Budget
+	budget *source.Budget
 	views  []*accountView
 
 	mu      sync.Mutex
@@ -54,7 +54,7 @@ type accounts struct {
 }
 
 func newAccounts(config *Config, h *hub.Hub) *accounts {
-	return &accounts{Config: config, hub: h, budget: hyperliquid.NewBudget(accountWeight, config.Now), polled: map[accountKey]*account{}}
+	return &accounts{Config: config, hub: h, budget: source.NewBudget(accountWeight, config.Now), polled: map[accountKey]*account{}}
 }
 
 // accountKey is what one poll is about.

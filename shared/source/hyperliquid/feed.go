@@ -15,6 +15,7 @@ import (
 
 	"quotary/shared/backoff"
 	"quotary/shared/market"
+	"quotary/shared/source"
 	"quotary/shared/source/hyperliquid/wire"
 )
 
@@ -76,7 +77,7 @@ func (f *Feed) Follow(ctx context.Context, sink Sink) error {
 
 // connections holds a connection, and makes another when it is lost.
 func (f *Feed) connections(ctx context.Context, sink Sink) error {
-	budget := NewBudget(messagesPerMinute, time.Now)
+	budget := source.NewBudget(messagesPerMinute, time.Now)
 	for try := 1; ; try++ {
 		began := time.Now()
 		err := f.connection(ctx, budget, sink)
@@ -98,7 +99,7 @@ func (f *Feed) connections(ctx context.Context, sink Sink) error {
 // connection connects, subscribes and delivers until the connection is lost. It
 // owns four goroutines, for subscribing, heartbeats, reading and what was missed,
 // and ends after them.
-func (f *Feed) connection(ctx context.Context, budget *Budget, sink Sink) error {
+func (f *Feed) connection(ctx context.Context, budget *source.Budget, sink Sink) error {
 	conn, err := dial(ctx, f.URL)
 	if err != nil {
 		return err
@@ -122,7 +123,7 @@ func (f *Feed) connection(ctx context.Context, budget *Budget, sink Sink) error 
 
 // subscribe sends each subscription once, those that come later too, and passes
 // on the coins whose trades it asked for.
-func (f *Feed) subscribe(ctx context.Context, conn *websocket.Conn, budget *Budget, subscribed chan<- string) error {
+func (f *Feed) subscribe(ctx context.Context, conn *websocket.Conn, budget *source.Budget, subscribed chan<- string) error {
 	for sent := 0; ; {
 		f.mu.Lock()
 		fresh := f.wanted[sent:]

@@ -18,6 +18,7 @@ import (
 
 	"quotary/internal/testenv"
 	"quotary/shared/market"
+	"quotary/shared/source"
 )
 
 // venue speaks the public protocols as recorded, with made-up figures.
@@ -252,7 +253,7 @@ func TestInfoTriesAgainOnlyWhatMayPass(t *testing.T) {
 
 func TestTheBudgetIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := NewBudget(1200, time.Now)
+		b := source.NewBudget(1200, time.Now)
 		began := time.Now()
 		var group sync.WaitGroup
 		for range 180 { // 3,600 units: the first 1,200 at once, the rest in two minutes

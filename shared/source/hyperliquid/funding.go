@@ -12,6 +12,7 @@ import (
 
 	"quotary/shared/backoff"
 	"quotary/shared/market"
+	"quotary/shared/source"
 	"quotary/shared/source/hyperliquid/wire"
 )
 
@@ -49,7 +50,7 @@ func (f *Funding) Follow(ctx context.Context, sink Sink) error {
 	if f.Now == nil {
 		f.Now = time.Now
 	}
-	share := NewBudget(fundingWeight, time.Now)
+	share := source.NewBudget(fundingWeight, time.Now)
 	known := map[string]time.Time{} // the newest of each coin
 	var done time.Time              // the hour that everything is known of
 	for try := 1; ; {
@@ -75,7 +76,7 @@ func (f *Funding) Follow(ctx context.Context, sink Sink) error {
 
 // round asks for every coin whose funding of the hour is not known. A coin
 // that the venue refuses is left for the next hour.
-func (f *Funding) round(ctx context.Context, share *Budget, hour time.Time, known map[string]time.Time, sink Sink) error {
+func (f *Funding) round(ctx context.Context, share *source.Budget, hour time.Time, known map[string]time.Time, sink Sink) error {
 	coins, err := f.coins(ctx)
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 
 	"quotary/shared/backoff"
 	"quotary/shared/market"
+	"quotary/shared/source"
 	"quotary/shared/source/hyperliquid/wire"
 )
 
@@ -35,7 +36,7 @@ const (
 type Info struct {
 	url    string
 	http   *http.Client
-	budget *Budget
+	budget *source.Budget
 }
 
 // NewInfo returns a client of the venue at base, e.g. https://api.hyperliquid.xyz.
@@ -43,7 +44,7 @@ func NewInfo(base string) *Info {
 	return &Info{
 		url:    strings.TrimSuffix(base, "/") + "/info",
 		http:   &http.Client{Timeout: infoTimeout},
-		budget: NewBudget(weightPerMinute, time.Now),
+		budget: source.NewBudget(weightPerMinute, time.Now),
 	}
 }
 

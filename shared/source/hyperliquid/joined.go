@@ -15,6 +15,7 @@ import (
 
 	"quotary/shared/backoff"
 	"quotary/shared/market"
+	"quotary/shared/source"
 	"quotary/shared/source/hyperliquid/wire"
 )
 
@@ -40,7 +41,7 @@ type JoinedBook struct {
 type JoinedBooks struct {
 	url    string
 	log    *slog.Logger
-	budget *Budget
+	budget *source.Budget
 
 	mu     sync.Mutex
 	wanted map[JoinedBook]time.Time          // since when
@@ -50,7 +51,7 @@ type JoinedBooks struct {
 // NewJoinedBooks returns books of the public API at a URL, as
 // https://api.hyperliquid.xyz, none of them wanted.
 func NewJoinedBooks(url string, log *slog.Logger) *JoinedBooks {
-	j := &JoinedBooks{url: url, log: log, budget: NewBudget(joinedMessagesPerMinute, time.Now),
+	j := &JoinedBooks{url: url, log: log, budget: source.NewBudget(joinedMessagesPerMinute, time.Now),
 		wanted: map[JoinedBook]time.Time{}, news: map[market.Grouping]chan struct{}{}}
 	for _, g := range market.Groupings {
 		j.news[g] = make(chan struct{}, 1)

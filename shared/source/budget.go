@@ -1,4 +1,4 @@
-package hyperliquid
+package source
 
 import (
 	"context"
@@ -22,6 +22,16 @@ type Budget struct {
 // NewBudget returns a full budget of perMinute units.
 func NewBudget(perMinute int, now func() time.Time) *Budget {
 	return &Budget{most: float64(perMinute), perMs: float64(perMinute) / 60_000, left: float64(perMinute), counted: now(), now: now}
+}
+
+// SetRate changes the budget to perMinute units from now on. What was spent stays
+// spent.
+func (b *Budget) SetRate(perMinute int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.refill()
+	b.left += float64(perMinute) - b.most
+	b.most, b.perMs = float64(perMinute), float64(perMinute)/60_000
 }
 
 // Spend waits until the budget holds n units and takes them. The order of those

@@ -1,0 +1,56 @@
+package market
+
+import "strings"
+
+// Pair is a market of a centralised exchange.
+type Pair struct {
+	Key      string `json:"key"`      // as clients name it: btcusdt:binance, a perpetual btcswapusdt:binance
+	Platform string `json:"platform"` // the key of the exchange
+	Base     string `json:"base"`     // coin in which sizes are, as the exchange writes it: BTC
+	Quote    string `json:"quote"`    // coin in which prices are: USDT
+	Symbol   string `json:"symbol"`   // the exchange's own name of the market
+	Swap     bool   `json:"swap"`     // a perpetual
+}
+
+// PairKey composes the key of a pair: <base><quote>:<platform>, and
+// <base>swap<quote>:<platform> for a perpetual, in lower case.
+func PairKey(base, quote, platform string, swap bool) string {
+	kind := ""
+	if swap {
+		kind = "swap"
+	}
+	return strings.ToLower(base + kind + quote + ":" + platform)
+}
+
+// PairTrade is a trade of a pair, or several of one taker at one price that the
+// exchange shows as one.
+type PairTrade struct {
+	Pair  string  // its key
+	Side  Side    // of the taker
+	Px    Decimal // quote units per base unit
+	Sz    Decimal // base units
+	Time  int64   // ms
+	ID    int64   // counts up by one from trade to trade of the pair
+	Count int64   // trades that are shown as this one
+}
+
+// candle is the candle of t alone.
+func (t *PairTrade) candle(open int64) Candle {
+	amount := Notional(t.Px, t.Sz)
+	at := Order{Time: t.Time, Tid: t.ID}
+	c := Candle{OpenTime: open, Trades: t.Count, Size: t.Sz, Amount: amount, Open: t.Px, High: t.Px, Low: t.Px, Close: t.Px, First: at, Last: at}
+	if t.Side == Buy {
+		c.TradesBuyer, c.SizeBuyer, c.AmountBuyer = t.Count, t.Sz, amount
+	}
+	return c
+}
+
+// CandleRun is everything that an exchange says of a pair in a time: its candles of
+// an interval that open in [From, To), all of which have ended. One without a trade
+// is not among them.
+type CandleRun struct {
+	Pair     string
+	Interval Interval
+	From, To int64    // ms, openings of the interval
+	Candles  []Candle // oldest first
+}

@@ -1,0 +1,196 @@
+package market
+
+import "slices"
+
+// PairCandles folds the candles of one pair in [PairTiers] from two sources: runs of
+// ended minutes, which are the exchange's own word, and trades as they happen, for the
+// minutes after those.
+//
+// Runs are taken in their order from the opening of a UTC day on, at which every tier
+// opens a bucket; of what was confirmed only the parts of open buckets are kept. Trades
+// count up by one, so that a missing one shows. After a gap, and at the beginning,
+// trades are not part of any candle until a run has confirmed the minute in which they
+// begin: a candle is never short of a trade in its middle. Trades that come late or
+// twice change nothing.
+//
+// The zero value has seen nothing.
+type PairCandles struct {
+	began bool  // a run was taken
+	until int64 // ms: minutes that open before are confirmed
+
+	// open has of each tier the confirmed part of the bucket that holds until; one of
+	// another bucket is as good as empty.
+	open [len(PairTiers)]Candle
+
+	live    liveTrades
+	changed map[bucket]struct{} // of the trades
+}
+
+type bucket struct {
+	tier int
+	open int64
+}
+
+// liveTrades are trades without a gap between them, by minute.
+type liveTrades struct {
+	last    int64    // id of the newest trade
+	since   int64    // ms: minutes that open from here on hold every trade
+	minutes []Candle // by OpenTime
+}
+
+// keptMinutes bounds the minutes of trades that wait to be confirmed: two days.
+const keptMinutes = 2880
+
+// Until is the end of what is confirmed, ms; 0 while nothing is.
+func (p *PairCandles) Until() int64 { return p.until }
+
+// Confirm takes a run of ended minutes and returns the candles of every tier that it
+// has changed, by tier. A run that does not continue what is confirmed is taken only
+// from the opening of a day on.
+func (p *PairCandles) Confirm(run *CandleRun) (changed [len(PairTiers)][]Candle) {
+	if !p.began || run.From > p.until {
+		if Day1.StartMs(run.From) != run.From {
+			return changed
+		}
+		p.began, p.until, p.open = true, run.From, [len(PairTiers)]Candle{}
+	}
+	if run.To <= p.until {
+		return changed
+	}
+	for i := range run.Candles {
+		c := &run.Candles[i]
+		if c.OpenTime < p.until || c.Trades == 0 {
+			continue
+		}
+		for tier, interval := range PairTiers {
+			open := interval.StartMs(c.OpenTime)
+			if part := &p.open[tier]; part.OpenTime != open || part.Trades == 0 {
+				if part.Trades > 0 && part.OpenTime >= interval.StartMs(p.until) {
+					changed[tier] = append(changed[tier], *part)
+				}
+				*part = Candle{OpenTime: open}
+			}
+			p.open[tier].Merge(c)
+		}
+	}
+	from, was := p.until, p.joined()
+	p.until = run.To
+	p.live.forget(p.until)
+	for tier, interval := range PairTiers {
+		// The last bucket with a trade, with the trades after the run.
+		if part := &p.open[tier]; part.Trades > 0 && part.OpenTime >= interval.StartMs(from) {
+			if c, ok := p.candle(tier, part.OpenTime); ok {
+				changed[tier] = append(changed[tier], c)
+			}
+			delete(p.changed, bucket{tier, part.OpenTime})
+		}
+	}
+	if p.joined() && !was {
+		for i := range p.live.minutes {
+			p.touch(p.live.minutes[i].OpenTime)
+		}
+	}
+	return changed
+}
+
+// Add takes a trade.
+func (p *PairCandles) Add(t *PairTrade) {
+	l := &p.live
+	open := Minute1.StartMs(t.Time)
+	switch {
+	case l.last == 0 || t.ID > l.last+1 || len(l.minutes) > keptMinutes:
+		*l = liveTrades{last: t.ID, since: Minute1.NextMs(t.Time), minutes: l.minutes[:0]}
+		clear(p.changed)
+	case t.ID <= l.last:
+		return
+	default:
+		l.last = t.ID
+	}
+	if open < p.until || open < l.since {
+		return
+	}
+	c := t.candle(open)
+	l.minute(open).Merge(&c)
+	p.touch(open)
+}
+
+// Changed returns the candles that trades have changed since it was last called, by
+// tier. A candle of a wide bucket holds the confirmed minutes and the trades after
+// them.
+func (p *PairCandles) Changed() (changed [len(PairTiers)][]Candle) {
+	if !p.joined() {
+		return changed
+	}
+	for b := range p.changed {
+		if c, ok := p.candle(b.tier, b.open); ok {
+			changed[b.tier] = append(changed[b.tier], c)
+		}
+	}
+	clear(p.changed)
+	return changed
+}
+
+// joined reports whether no trade is missing between what is confirmed and what is
+// live.
+func (p *PairCandles) joined() bool { return p.began && p.live.last > 0 && p.live.since <= p.until }
+
+func (p *PairCandles) touch(minute int64) {
+	if p.changed == nil {
+		p.changed = map[bucket]struct{}{}
+	}
+	for tier, interval := range PairTiers {
+		p.changed[bucket{tier, interval.StartMs(minute)}] = struct{}{}
+	}
+}
+
+// candle is a bucket as far as it is known; ok is false for one without a trade.
+func (p *PairCandles) candle(tier int, open int64) (c Candle, ok bool) {
+	if part := &p.open[tier]; part.OpenTime == open {
+		c = *part
+	}
+	c.OpenTime = open
+	if p.joined() {
+		end := PairTiers[tier].NextMs(open)
+		for i := range p.live.minutes {
+			if m := &p.live.minutes[i]; m.OpenTime >= open && m.OpenTime < end {
+				c.Merge(m)
+			}
+		}
+	}
+	return c, c.Trades > 0
+}
+
+// minute is the candle of a minute, a new one where there is none.
+func (l *liveTrades) minute(open int64) *Candle {
+	i := len(l.minutes)
+	for i > 0 && l.minutes[i-1].OpenTime > open {
+		i--
+	}
+	if i > 0 && l.minutes[i-1].OpenTime == open {
+		return &l.minutes[i-1]
+	}
+	l.minutes = append(l.minutes, Candle{})
+	copy(l.minutes[i+1:], l.minutes[i:])
+	l.minutes[i] = Candle{OpenTime: open}
+	return &l.minutes[i]
+}
+
+// forget drops the minutes that open before a time.
+func (l *liveTrades) forget(until int64) {
+	n := 0
+	for n < len(l.minutes) && l.minutes[n].OpenTime < until {
+		n++
+	}
+	l.minutes = append(l.minutes[:0], l.minutes[n:]...)
+}
+
+// Tiers returns the candles of a run of whole UTC days in its own interval, one of
+// [PairTiers], and in every wider one, by tier.
+func (run *CandleRun) Tiers() (tiers [len(PairTiers)][]Candle) {
+	for tier, interval := range PairTiers {
+		if interval >= run.Interval {
+			tiers[tier] = Compose(slices.Clone(run.Candles), interval.StartMs)
+		}
+	}
+	return tiers
+}

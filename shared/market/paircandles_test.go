@@ -1,0 +1,164 @@
+package market
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+const pairKey = "btcusdt:binance"
+
+// midnight is 2026-03-10 00:00 UTC.
+var midnight = time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC).UnixMilli()
+
+func drawPairTrades(t *rapid.T, from int64, span time.Duration) []PairTrade {
+	var times []int64
+	for range rapid.IntRange(2, 60).Draw(t, "trades") {
+		times = append(times, from+rapid.Int64Range(0, span.Milliseconds()-1).Draw(t, "ms"))
+	}
+	slices.Sort(times)
+	trades := make([]PairTrade, len(times))
+	for i, ms := range times {
+		trades[i] = PairTrade{Pair: pairKey, Time: ms, ID: 7_000 + int64(i), Count: rapid.Int64Range(1, 3).Draw(t, "count"),
+			Side: rapid.SampledFrom([]Side{Buy, Sell}).Draw(t, "side"),
+			Px:   mustDecimal(fmt.Sprintf("%d.%02d", rapid.IntRange(90, 110).Draw(t, "px"), rapid.IntRange(0, 99).Draw(t, "cents"))),
+			Sz:   mustDecimal(fmt.Sprintf("0.%03d", rapid.IntRange(1, 999).Draw(t, "sz")))}
+	}
+	return trades
+}
+
+// foldPair is the fold of the trades of a bucket, the first n of them: those that are
+// shown as one count as one.
+func foldPair(trades []PairTrade, i Interval, open int64, n int) (c Candle, shown int) {
+	c.OpenTime = open
+	for k := range trades {
+		if i.StartMs(trades[k].Time) == open && shown < n {
+			one := trades[k].candle(open)
+			c.Merge(&one)
+			shown++
+		}
+	}
+	return c, shown
+}
+
+func minutesOf(trades []PairTrade, from, to int64) CandleRun {
+	run := CandleRun{Pair: pairKey, Interval: Minute1, From: from, To: to}
+	for open := from; open < to; open += 60_000 {
+		c, n := foldPair(trades, Minute1, open, len(trades))
+		if n > 0 {
+			c.First, c.Last = Order{Time: open}, Order{Time: open} // all that an exchange says of it
+			run.Candles = append(run.Candles, c)
+		}
+	}
+	return run
+}
+
+// Whatever is lost, late or repeated among the trades, a row never misses a trade
+// that came before one it holds, and is the exchange's own in the end.
+func TestCandlesOfAPairAreNeverShortOfATradeInTheirMiddle(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		// From the evening before a day's opening until the morning after.
+		from := midnight + rapid.SampledFrom([]int64{0, -2 * hourMs}).Draw(t, "from")
+		trades := drawPairTrades(t, from, 5*time.Hour)
+		var p PairCandles
+		type at struct {
+			tier int
+			open int64
+		}
+		rows := map[at]Candle{}
+		take := func(changed [len(PairTiers)][]Candle) {
+			for tier, candles := range changed {
+				for _, c := range candles {
+					rows[at{tier, c.OpenTime}] = c
+					for n := 1; ; n++ {
+						want, shown := foldPair(trades, PairTiers[tier], c.OpenTime, n)
+						if want.Equal(&c) {
+							break
+						}
+						if shown < n {
+							t.Fatalf("%s from %d: %+v is no beginning of its trades", PairTiers[tier], c.OpenTime, c)
+						}
+					}
+				}
+			}
+		}
+		opening := Day1.StartMs(from)
+		confirmed := opening
+		confirm := func(until int64) {
+			begin := confirmed
+			if rapid.IntRange(0, 4).Draw(t, "again") == 0 {
+				begin = opening // as after a restart
+			}
+			if until > begin {
+				run := minutesOf(trades, begin, until)
+				take(p.Confirm(&run))
+				confirmed = until
+			}
+		}
+		for i := range trades {
+			switch rapid.IntRange(0, 9).Draw(t, "fate") {
+			case 0: // lost
+			case 1:
+				p.Add(&trades[i])
+				p.Add(&trades[rapid.IntRange(0, i).Draw(t, "late")])
+			default:
+				p.Add(&trades[i])
+			}
+			if rapid.IntRange(0, 3).Draw(t, "flush") == 0 {
+				take(p.Changed())
+			}
+			if rapid.IntRange(0, 3).Draw(t, "confirm") == 0 {
+				confirm(Minute1.StartMs(trades[i].Time))
+			}
+			if rapid.IntRange(0, 19).Draw(t, "restart") == 0 {
+				p, confirmed = PairCandles{}, opening
+			}
+		}
+		end := Minute1.NextMs(trades[len(trades)-1].Time)
+		run := minutesOf(trades, opening, end)
+		if p.Until() > opening {
+			run = minutesOf(trades, p.Until(), end)
+		}
+		take(p.Confirm(&run))
+		take(p.Changed())
+		for tier, i := range PairTiers {
+			for k := range trades {
+				open := i.StartMs(trades[k].Time)
+				if open < opening {
+					continue
+				}
+				want, _ := foldPair(trades, i, open, len(trades))
+				if got := rows[at{tier, open}]; !got.Equal(&want) {
+					t.Fatalf("%s from %d is\n%+v, want\n%+v", i, open, got, want)
+				}
+			}
+		}
+	})
+}
+
+func TestTradesJoinAtTheFirstMinuteThatIsSeenWhole(t *testing.T) {
+	t.Parallel()
+	trade := func(id, ms int64) *PairTrade {
+		return &PairTrade{Pair: pairKey, ID: id, Time: midnight + ms, Count: 1, Side: Buy, Px: mustDecimal("100"), Sz: mustDecimal("1")}
+	}
+	var p PairCandles
+	p.Confirm(&CandleRun{Pair: pairKey, Interval: Minute1, From: midnight, To: midnight + 60_000})
+	p.Add(trade(5, 70_000)) // may not be the first of its minute
+	p.Add(trade(6, 130_000))
+	if got := p.Changed(); got[0] != nil {
+		t.Errorf("before they are joined: %+v", got[0])
+	}
+	p.Confirm(&CandleRun{Pair: pairKey, Interval: Minute1, From: midnight + 60_000, To: midnight + 120_000, Candles: []Candle{trade(5, 70_000).candle(midnight + 60_000)}})
+	if got := p.Changed(); len(got[0]) != 1 || got[0][0].OpenTime != midnight+120_000 || len(got[1]) != 1 || got[1][0].Trades != 2 {
+		t.Errorf("joined: %+v", got)
+	}
+	p.Add(trade(8, 140_000)) // number 7 is missing
+	p.Add(trade(9, 190_000))
+	if got := p.Changed(); got[0] != nil {
+		t.Errorf("after a gap: %+v", got[0])
+	}
+}

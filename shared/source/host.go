@@ -1,0 +1,167 @@
+package source
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"quotary/shared/backoff"
+)
+
+// Host asks one REST host. All requests to it share a budget of the weight that it
+// allows, and pause together where it has asked for that: with a status of 429 or 418,
+// for as long as its Retry-After says. It may be used by goroutines. The zero value of
+// what may be set is that of most hosts.
+type Host struct {
+	Budget *Budget
+
+	// Timeout bounds one try of a request; 0 means 10 s.
+	Timeout time.Duration
+
+	base string
+	http *http.Client
+
+	mu     sync.Mutex
+	paused time.Time // nothing is asked before
+}
+
+// NewHost returns a host at base, e.g. https://api.binance.com, with a budget of so
+// much weight a minute.
+func NewHost(base string, perMinute int) *Host {
+	return &Host{base: strings.TrimSuffix(base, "/"), http: new(http.Client), Budget: NewBudget(perMinute, time.Now)}
+}
+
+const (
+	hostTimeout  = 10 * time.Second
+	hostTries    = 4
+	hostResponse = 64 << 20 // bytes; the description of all markets of a large exchange is some 10 MB
+
+	// Pauses of hosts that say none, and the longest that is obeyed: a ban of three
+	// days is asked about once an hour.
+	tooManyPause = time.Minute
+	bannedPause  = 2 * time.Minute
+	longestPause = time.Hour
+)
+
+var hostPauses = backoff.Backoff{Min: 500 * time.Millisecond, Max: 30 * time.Second}
+
+// RefusedError is the answer of a host that refused a request.
+type RefusedError struct {
+	Status int
+	Body   string // its beginning
+}
+
+// Error says what the host said.
+func (e *RefusedError) Error() string { return fmt.Sprintf("status %d: %s", e.Status, e.Body) }
+
+// Get spends the weight, asks for a path with a query and decodes the JSON of the
+// answer into out. Trouble that may pass is tried four times; after 429 and 418 the
+// pause that they ask for comes first. The error is a [*RefusedError] where the host
+// answered something else.
+func (h *Host) Get(ctx context.Context, path string, query url.Values, weight int, out any) error {
+	address := h.base + path
+	if len(query) > 0 {
+		address += "?" + query.Encode()
+	}
+	var err error
+	for try := range hostTries {
+		if err = h.wait(ctx, weight); err != nil {
+			break
+		}
+		var again bool
+		if again, err = h.once(ctx, address, out); err == nil {
+			return nil
+		}
+		if !again || try == hostTries-1 {
+			break
+		}
+		if stop := hostPauses.Wait(ctx, try); stop != nil {
+			break
+		}
+	}
+	return fmt.Errorf("ask for %s: %w", path, err)
+}
+
+// wait waits until the host may be asked.
+func (h *Host) wait(ctx context.Context, weight int) error {
+	if err := h.Budget.Spend(ctx, weight); err != nil {
+		return err
+	}
+	for {
+		h.mu.Lock()
+		pause := time.Until(h.paused)
+		h.mu.Unlock()
+		if pause <= 0 {
+			return nil
+		}
+		if err := backoff.Sleep(ctx, pause); err != nil {
+			return err
+		}
+	}
+}
+
+// once sends the request once; again reports whether an error may pass by.
+func (h *Host) once(ctx context.Context, address string, out any) (again bool, err error) {
+	timeout := h.Timeout
+	if timeout == 0 {
+		timeout = hostTimeout
+	}
+	trying, done := context.WithTimeout(ctx, timeout)
+	defer done()
+	req, err := http.NewRequestWithContext(trying, http.MethodGet, address, nil)
+	if err != nil {
+		return false, err
+	}
+	resp, err := h.http.Do(req)
+	if err != nil {
+		var failed *url.Error
+		if errors.As(err, &failed) {
+			err = failed.Err // without the address, which may hold a key
+		}
+		return ctx.Err() == nil, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, hostResponse+1))
+	switch {
+	case err != nil:
+		return ctx.Err() == nil, err
+	case len(body) > hostResponse:
+		return false, fmt.Errorf("the answer is larger than %d bytes", hostResponse)
+	case resp.StatusCode != http.StatusOK:
+		refused := &RefusedError{resp.StatusCode, strconv.QuoteToASCII(string(body[:min(len(body), 200)]))}
+		switch {
+		case resp.StatusCode == http.StatusTooManyRequests:
+			h.pause(resp.Header.Get("Retry-After"), tooManyPause)
+		case resp.StatusCode == http.StatusTeapot: // banned
+			h.pause(resp.Header.Get("Retry-After"), bannedPause)
+		case resp.StatusCode < 500:
+			return false, refused
+		}
+		return true, refused
+	}
+	if err := json.Unmarshal(body, out); err != nil {
+		return false, fmt.Errorf("read the answer: %w", err)
+	}
+	return false, nil
+}
+
+// pause has everybody wait for as long as the host said, in seconds.
+func (h *Host) pause(retryAfter string, fallback time.Duration) {
+	pause := fallback
+	if seconds, err := strconv.Atoi(retryAfter); err == nil && seconds > 0 {
+		pause = min(time.Duration(seconds)*time.Second, longestPause)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if until := time.Now().Add(pause); until.After(h.paused) {
+		h.paused = until
+	}
+}

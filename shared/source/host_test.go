@@ -1,0 +1,93 @@
+package source_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"quotary/shared/source"
+)
+
+func TestABanIsObeyedByAllWhoAskTheHost(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusTooManyRequests, http.StatusTeapot} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			t.Parallel()
+			var banned, early atomic.Int64
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				now := time.Now().UnixMilli()
+				if banned.CompareAndSwap(0, now+1000) {
+					w.Header().Set("Retry-After", "1")
+					http.Error(w, `{"code":-1003,"msg":"Too much request weight used"}`, status)
+					return
+				}
+				if now < banned.Load() {
+					early.Add(1)
+				}
+				fmt.Fprint(w, `{"ok":true}`)
+			}))
+			defer server.Close()
+			host := source.NewHost(server.URL, 1000)
+			var out struct{ OK bool }
+			if err := host.Get(t.Context(), "/first", nil, 1, &out); err != nil || !out.OK {
+				t.Fatalf("%v, %v", out, err)
+			}
+			if err := host.Get(t.Context(), "/second", nil, 1, &out); err != nil {
+				t.Fatal(err)
+			}
+			if early.Load() != 0 || time.Now().UnixMilli() < banned.Load() {
+				t.Errorf("asked %d times before the ban ended", early.Load())
+			}
+		})
+	}
+}
+
+func TestARefusalIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		http.Error(w, `{"code":-1121,"msg":"Invalid symbol."}`, http.StatusBadRequest)
+	}))
+	defer server.Close()
+	err := source.NewHost(server.URL, 1000).Get(t.Context(), "/klines", nil, 1, new(any))
+	var refused *source.RefusedError
+	if !errors.As(err, &refused) || refused.Status != 400 || asked.Load() != 1 {
+		t.Errorf("%v after %d requests", err, asked.Load())
+	}
+}
+
+func TestTroubleThatPassesIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if asked.Add(1) < 3 {
+			http.Error(w, "bad gateway", http.StatusBadGateway)
+			return
+		}
+		fmt.Fprint(w, `[1]`)
+	}))
+	defer server.Close()
+	var out []int
+	if err := source.NewHost(server.URL, 1000).Get(t.Context(), "/x", nil, 1, &out); err != nil || len(out) != 1 {
+		t.Errorf("%v, %v", out, err)
+	}
+}
+
+func TestABudgetTakesANewRate(t *testing.T) {
+	t.Parallel()
+	now := time.UnixMilli(0)
+	b := source.NewBudget(100, func() time.Time { return now })
+	if err := b.Spend(t.Context(), 100); err != nil {
+		t.Fatal(err)
+	}
+	b.SetRate(200)
+	began := time.Now()
+	if err := b.Spend(t.Context(), 100); err != nil || time.Since(began) > time.Second {
+		t.Errorf("%v after %s", err, time.Since(began))
+	}
+}
