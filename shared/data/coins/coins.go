@@ -1,0 +1,154 @@
+// Package coins is the view of the coins that the service knows, with their names:
+// those that a source of prices lists, and those that an operator has dropped.
+package coins
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	_ "embed" // the schema
+	"encoding/hex"
+	"math"
+	"slices"
+	"time"
+
+	"quotary/shared/data/internal/dataset"
+	"quotary/shared/source/drop"
+	"quotary/shared/store"
+)
+
+// Name of the view, and of the drops that name coins.
+const Name = "coins"
+
+// View is the state of all coins.
+type View struct {
+	Time  int64  `json:"time"`  // when the view was made, ms
+	Coins []Coin `json:"coins"` // those that are listed first: by rank, those without one behind, then by key; then those that are not
+}
+
+// Coin is what is known of a coin, and from whom. At least one of Listing and Entry
+// is there.
+type Coin struct {
+	Key     string      `json:"key"`
+	Listing *Listing    `json:"listing,omitempty"` // by the source of prices
+	Entry   *Entry      `json:"entry,omitempty"`   // by a drop
+	Place   *drop.Place `json:"place,omitempty"`   // of the entry
+}
+
+// Listing is a coin as a source of prices lists it.
+type Listing struct {
+	Time   int64  `json:"time"`   // of the figures, ms
+	Symbol string `json:"symbol"` // in capitals
+	Name   string `json:"name"`   // in English
+	Rank   int64  `json:"rank"`   // by market value, from 1; 0 is unknown
+}
+
+// Entry is a line of a drop of coins. It adds a coin, or replaces what a source of
+// prices says of one: a name that is empty here is the source's.
+type Entry struct {
+	// Coin key: clients send exactly this text. A coin that the source of prices lists has its key, such as bitcoin.
+	CoinKey string `json:"coin_key" required:"true" maxlen:"64" pattern:"^[!-+\\--~]+$"`
+	// Short name, such as BTC.
+	Show string `json:"show" maxlen:"32"`
+	// Name in Chinese.
+	CNName string `json:"cn_name" maxlen:"100"`
+	// Name in English.
+	ENName string `json:"en_name" maxlen:"100"`
+	// Whether the coin is left out of the list of coins. A later entry without it lists the coin again.
+	Hidden bool `json:"hidden"`
+}
+
+// Entries is the type of a line of a drop of coins, and Schema its JSON Schema.
+var (
+	Entries = drop.TypeOf[Entry]()
+	//go:embed coins.schema.json
+	Schema []byte
+)
+
+// HashKey is an id of fixed length that follows from a coin key alone: the first 32
+// hexadecimal digits of its SHA-256.
+func HashKey(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return hex.EncodeToString(sum[:16])
+}
+
+// Show is the coin's short name.
+func (c *Coin) Show() string {
+	return cmp.Or(c.entry().Show, c.listing().Symbol, c.Key)
+}
+
+// ENName is the coin's name in English.
+func (c *Coin) ENName() string { return cmp.Or(c.entry().ENName, c.listing().Name) }
+
+// CNName is the coin's name in Chinese, empty where no drop gives one.
+func (c *Coin) CNName() string { return c.entry().CNName }
+
+func (c *Coin) entry() (none Entry) {
+	if c.Entry == nil {
+		return none
+	}
+	return *c.Entry
+}
+
+func (c *Coin) listing() (none Listing) {
+	if c.Listing == nil {
+		return none
+	}
+	return *c.Listing
+}
+
+func (c *Coin) hidden() bool { return c.Entry != nil && c.Entry.Hidden }
+
+// order is that of [View.Coins].
+func order(a, b Coin) int {
+	rank := func(c *Coin) int64 {
+		if l := c.listing(); l.Rank > 0 {
+			return l.Rank
+		}
+		return math.MaxInt64
+	}
+	last := func(c *Coin) int {
+		if c.hidden() {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(last(&a), last(&b)), cmp.Compare(rank(&a), rank(&b)), cmp.Compare(a.Key, b.Key))
+}
+
+// Page returns the listed coins of a page, from 1 on, and how many are listed in
+// all. Beyond the last page there are none.
+func (v View) Page(page, size int) (coins []Coin, total int) {
+	total, _ = slices.BinarySearchFunc(v.Coins, true, func(c Coin, hidden bool) int {
+		if c.hidden() == hidden {
+			return 0
+		}
+		return -1
+	})
+	if page-1 > total/size {
+		return nil, total
+	}
+	return v.Coins[min((page-1)*size, total):min(page*size, total)], total
+}
+
+// Names change seldom.
+var view = dataset.View[View]{Name: Name, Period: 10 * time.Second, Encode: Encode, Decode: Decode}
+
+// Open returns the view as a reader keeps it in memory.
+func Open(views *store.Views, clock func() time.Time) *store.View[View] {
+	return view.Open(views, clock)
+}
+
+// Publish replaces the view.
+func Publish(ctx context.Context, views *store.Views, v View) error {
+	return view.Publish(ctx, views, v)
+}
+
+// Encode writes the body of the view.
+func Encode(v View) []byte {
+	slices.SortFunc(v.Coins, order)
+	return dataset.JSON(v)
+}
+
+// Decode reads the body of the view.
+func Decode(body []byte) (View, error) { return dataset.FromJSON[View](body) }

@@ -1,0 +1,90 @@
+package rates
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"quotary/shared/data/internal/datasettest"
+	"quotary/shared/market"
+	"quotary/shared/market/markettest"
+)
+
+func TestTheStoredView(t *testing.T) {
+	datasettest.Codec[View]{
+		Values: rapid.Custom(func(t *rapid.T) View {
+			var v View
+			for _, day := range days(t) {
+				v.Add(day)
+			}
+			return v
+		}),
+		Encode: Encode,
+		Decode: Decode,
+		Use: func(v View) {
+			v.At(time.UnixMilli(markettest.Base))
+			v.Add(market.DayRates{Date: "2026-03-14"})
+		},
+	}.Test(t)
+}
+
+func days(t *rapid.T) []market.DayRates {
+	return rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) market.DayRates {
+		return market.DayRates{Date: date(rapid.IntRange(0, 200).Draw(t, "day")), USD: markettest.Parsed(1, 4).Draw(t, "usd"), CNY: markettest.Parsed(2, 4).Draw(t, "cny")}
+	}), 0, 150, func(d market.DayRates) string { return d.Date }).Draw(t, "days")
+}
+
+func date(n int) string { return time.Date(2026, 1, 1+n, 0, 0, 0, 0, time.UTC).Format(time.DateOnly) }
+
+// Days come in any order and twice, and the view holds the last of them.
+func TestTheOrderOfDaysMakesNoDifference(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		drawn := days(t)
+		var one, two View
+		for _, d := range drawn {
+			one.Add(d)
+		}
+		again := append(drawn, drawn...)
+		rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1)).Shuffle(len(again), func(i, j int) { again[i], again[j] = again[j], again[i] })
+		for _, d := range again {
+			two.Add(d)
+		}
+		if diff := cmp.Diff(one, two); diff != "" {
+			t.Fatal(diff)
+		}
+		if len(one.Days) > Keep {
+			t.Fatalf("%d days", len(one.Days))
+		}
+	})
+}
+
+func TestWhichRateIsInForce(t *testing.T) {
+	t.Parallel()
+	var v View
+	for i, d := range []string{"2026-11-19", "2026-11-20", "2026-11-23"} { // Thursday, Friday, Monday
+		usd, _ := market.ParseDecimal("1.1")
+		cny, _ := market.ParseDecimal(fmt.Sprint(7 + i))
+		v.Add(market.DayRates{Date: d, USD: usd, CNY: cny})
+	}
+	for at, want := range map[string]string{
+		"2026-11-19T14:59:59Z": "none", "2026-11-19T15:00:00Z": "7", "2026-11-20T14:59:59Z": "7", "2026-11-20T15:00:00Z": "8",
+		"2026-11-21T12:00:00Z": "8", "2026-11-23T14:00:00Z": "8", "2026-11-23T15:00:00Z": "9", "2027-01-01T00:00:00Z": "9",
+	} {
+		when, err := time.Parse(time.RFC3339, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := "none"
+		if rate, ok := v.At(when); ok {
+			got = rate.CNY.String()
+		}
+		if got != want {
+			t.Errorf("at %s: %s, want %s", at, got, want)
+		}
+	}
+}

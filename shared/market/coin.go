@@ -1,0 +1,23 @@
+package market
+
+// CoinMarket is how a coin stands over all its markets. Money is in US dollars.
+// Figures are plain decimals; an empty one is not known.
+type CoinMarket struct {
+	Key    string // coin key: exact, in any case and script, e.g. bitcoin
+	Symbol string // short name in capitals, e.g. BTC
+	Name   string // in English
+	Rank   int64  // by market value, from 1; 0 where it is not known
+	Time   int64  // when the figures were made, ms
+
+	Price       string // of one coin
+	Degree24h   string // change of the price in 24 hours, percent
+	Degree7d    string // change of the price in seven days, percent
+	MarketCap   string // price x circulating supply
+	Turnover24h string // what was traded in 24 hours
+}
+
+// DayRates are the reference rates of one day: units of a currency for one euro.
+type DayRates struct {
+	Date     string // yyyy-mm-dd
+	USD, CNY Decimal
+}

@@ -1,0 +1,184 @@
+package drop_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quotary/shared/source/drop"
+)
+
+// read returns the lines of a file as "<number> <text>", and the error at its end.
+func read(text, file string) (lines []string, err error) {
+	err = drop.Lines(strings.NewReader(text), file, func(line int64, text []byte, err error) error {
+		if err != nil {
+			text = []byte(err.Error())
+		}
+		lines = append(lines, fmt.Sprintf("%d %.40s", line, text))
+		return nil
+	})
+	return lines, err
+}
+
+func zipped(t *testing.T, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := io.WriteString(w, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestLinesOfAFile(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", drop.MaxLine)
+	for text, want := range map[string][]string{
+		"":                            nil,
+		"\n\n":                        nil,
+		"one\ntwo\n":                  {"1 one", "2 two"},
+		"one\r\n\r\n  two  \r\n":      {"1 one", "3 two"},
+		"one\ntorn":                   {"1 one", "2 torn"},
+		"\ufeffone\n\ufefftwo":        {"1 one", "2 \ufefftwo"},
+		"a\n" + long + "\nb":          {"1 a", "2 " + long[:40], "3 b"},
+		"a\n" + long + "x\nb":         {"1 a", "2 the line is longer than 1 MiB", "3 b"},
+		"a\n" + long + long + "\nb":   {"1 a", "2 the line is longer than 1 MiB", "3 b"},
+		"a\n" + long + long + long:    {"1 a", "2 the line is longer than 1 MiB"},
+		"a\n" + long + "\r\nb\n\n\nc": {"1 a", "2 " + long[:40], "3 b", "6 c"},
+	} {
+		for file, content := range map[string]string{"plain": text, "zipped.gz": zipped(t, text)} {
+			got, err := read(content, file)
+			if diff := cmp.Diff(want, got); diff != "" || err != nil {
+				t.Errorf("%s %.20q: %v (-want +got):\n%s", file, text, err, diff)
+			}
+		}
+	}
+}
+
+func TestAFileThatCannotBeUnpackedIsFinal(t *testing.T) {
+	t.Parallel()
+	whole := zipped(t, strings.Repeat("line\n", 5000))
+	if _, err := read("no gzip", "a.gz"); drop.Final(err) == "" {
+		t.Errorf("no gzip: %v", err)
+	}
+	damaged := whole[:len(whole)-8] + "damaged!"
+	if lines, err := read(damaged, "a.gz"); drop.Final(err) == "" || len(lines) == 0 {
+		t.Errorf("a damaged gzip: %d lines, %v", len(lines), err)
+	}
+	if _, err := read(whole[:len(whole)-9], "a.gz"); err == nil || drop.Final(err) != "" {
+		t.Errorf("a transfer that broke off: %v", err)
+	}
+	broken := errors.New("broken")
+	err := drop.Lines(strings.NewReader("a\nb\n"), "a", func(int64, []byte, error) error { return broken })
+	if !errors.Is(err, broken) || drop.Final(err) != "" {
+		t.Errorf("the error of a line: %v", err)
+	}
+}
+
+func TestAReportIsBounded(t *testing.T) {
+	t.Parallel()
+	var r drop.Report
+	for line := range int64(5000) {
+		r.Refuse(line+1, errors.New(strings.Repeat("é", 1000)))
+		r.Took()
+	}
+	if r.Lines != 10_000 || r.Taken != 5000 || r.Refused != 5000 || len(r.Faults) != 1000 {
+		t.Errorf("%d lines, %d taken, %d refused, %d faults", r.Lines, r.Taken, r.Refused, len(r.Faults))
+	}
+	if text := r.Encode(); len(text) > 1<<20 || !bytes.Contains(text, []byte(`"line": 1000,`)) {
+		t.Errorf("%d bytes", len(text))
+	}
+	if text := (&drop.Report{}).Encode(); !bytes.Contains(text, []byte(`"faults": []`)) {
+		t.Errorf("%s", text)
+	}
+}
+
+func TestKeysOfDrops(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[string]string{
+		drop.Key("coins", "a.ndjson"): "coins a.ndjson", "drop/coins/a": "coins a", "drop/coins/": "", "drop/coins": "", "drop/coins/x/a": "",
+		"drop//a": "", "views/coins": "", "drop/coins/a.report.json": "", "drop/coins/report.json": "coins report.json",
+	} {
+		got := ""
+		if dataset, file, ok := drop.Split(key); ok {
+			got = dataset + " " + file
+		}
+		if got != want {
+			t.Errorf("%s is %q, want %q", key, got, want)
+		}
+	}
+}
+
+func TestPlacesAreOrdered(t *testing.T) {
+	t.Parallel()
+	ordered := []drop.Place{{}, {Time: 1, File: "a", Line: 9}, {Time: 1, File: "b", Line: 1}, {Time: 1, File: "b", Line: 2}, {Time: 2, File: "a", Line: 1}}
+	for i, a := range ordered {
+		for j, b := range ordered {
+			if got, want := a.Compare(b), min(max(i-j, -1), 1); got != want {
+				t.Errorf("%v to %v: %d", a, b, got)
+			}
+		}
+	}
+}
+
+// sample is a type with every tag.
+type sample struct {
+	ID   string `json:"id" required:"true" maxlen:"5"`
+	Kind string `json:"kind" enum:"a|b"`
+	N    int64  `json:"n"`
+	On   bool   `json:"on"`
+}
+
+func FuzzALine(f *testing.F) {
+	of := drop.TypeOf[sample]()
+	for _, seed := range []string{`{"id":"x","kind":"a","n":-5,"on":true}`, `{"id":"x","n":1e3}`, `{"id":`, `{"id":[[[]]]}`, `{}`, `{"id":"\ud800"}`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		value, err := of.Decode(line)
+		if err != nil {
+			if err.Error() == "" {
+				t.Error("no reason")
+			}
+			return
+		}
+		if value.ID == "" || len([]rune(value.ID)) > 5 || value.Kind != "" && value.Kind != "a" && value.Kind != "b" {
+			t.Errorf("%q is read as %+v", line, value)
+		}
+	})
+}
+
+// BenchmarkDrop reads a drop of 1,000,000 lines, the store excluded.
+func BenchmarkDrop(b *testing.B) {
+	of := drop.TypeOf[sample]()
+	var text bytes.Buffer
+	const lines = 1_000_000
+	for n := range lines {
+		fmt.Fprintf(&text, `{"id":"%d","kind":"a","n":%d,"on":true}`+"\n", n%100_000, n)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		taken := 0
+		err := drop.Lines(bytes.NewReader(text.Bytes()), "a", func(_ int64, text []byte, err error) error {
+			if err != nil {
+				return err
+			}
+			_, err = of.Decode(text)
+			taken++
+			return err
+		})
+		if err != nil || taken != lines {
+			b.Fatal(taken, err)
+		}
+	}
+	b.ReportMetric(float64(lines*b.N)/b.Elapsed().Seconds(), "lines/s")
+}
