@@ -1,13 +1,15 @@
 package api
 
 import (
+	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
-	"strings"
 	"unicode/utf8"
+
+	"quotary/shared/catalog"
 )
 
 // binder binds requests to one request struct. It is compiled from the struct's
@@ -33,7 +35,8 @@ type field struct {
 	fallback  string // text of the default, "" = none
 	accepted  string // what a message says is accepted
 	set       setter[string]
-	setJSON   setter[json.RawMessage] // for lists and nested values of the body
+	setJSON   setter[json.RawMessage] // for objects of the body
+	list      *list                   // for lists
 }
 
 type source int
@@ -50,48 +53,70 @@ func compile(t reflect.Type, method string) (*binder, error) {
 		return nil, fmt.Errorf("%s is not a struct", t)
 	}
 	b := &binder{of: t}
-	for i := range t.NumField() {
-		sf := t.Field(i)
-		f, err := compileField(i, sf)
+	taken := make(map[string]string)
+	for i, p := range catalog.Parameters(t) {
+		f, err := compileField(i, p)
 		if err != nil {
-			return nil, fmt.Errorf("field %s of %s: %w", sf.Name, t, err)
+			return nil, fmt.Errorf("field %s of %s: %w", p.Field.Name, t, err)
 		}
 		if f.source == fromBody {
 			if method == http.MethodGet {
-				return nil, fmt.Errorf("field %s of %s: a GET has no body", sf.Name, t)
+				return nil, fmt.Errorf("field %s of %s: a GET has no body", p.Field.Name, t)
 			}
 			b.body = true
+		}
+		for _, name := range f.names {
+			if other := taken[p.In+" "+name]; other != "" {
+				return nil, fmt.Errorf("fields %s and %s of %s are both named %s", other, p.Field.Name, t, name)
+			}
+			taken[p.In+" "+name] = p.Field.Name
 		}
 		b.fields = append(b.fields, f)
 	}
 	return b, nil
 }
 
-func compileField(index int, sf reflect.StructField) (field, error) {
-	f := field{index: index, fallback: sf.Tag.Get("default"), required: sf.Tag.Get("required") == "true"}
-	for source, tag := range map[source]string{fromPath: "path", fromQuery: "query", fromBody: "body"} {
-		if names := sf.Tag.Get(tag); names != "" {
-			f.source, f.names = source, strings.Split(names, ",")
-		}
+var sources = map[string]source{"path": fromPath, "query": fromQuery, "body": fromBody}
+
+func compileField(index int, p catalog.Parameter) (field, error) {
+	from, ok := sources[p.In]
+	if !ok {
+		return field{}, errors.New("needs a path, query or body tag")
 	}
-	if f.names == nil {
-		return f, errors.New("needs a path, query or body tag")
-	}
-	if f.source == fromPath {
-		f.required = true
-	}
+	f := field{index: index, source: from, names: p.Names, fallback: p.Default, required: p.Required}
+	t := p.Field.Type
 	var err error
-	if sf.Type.Kind() == reflect.Slice || sf.Type.Kind() == reflect.Struct ||
-		sf.Type.Kind() == reflect.Pointer && sf.Type.Elem().Kind() == reflect.Struct {
-		if f.source != fromBody {
-			return f, fmt.Errorf("a %s comes from the body only", sf.Type)
+	switch {
+	case isList(t):
+		if f.source == fromPath {
+			return f, errors.New("a list does not come from the path")
 		}
-		f.accepted, f.setJSON, err = compileNested(sf)
-		return f, err
+		f.list, err = compileList(t, p.Field.Tag)
+		f.accepted = f.list.accepted()
+	case isObject(t):
+		if f.source != fromBody {
+			return f, fmt.Errorf("a %s comes from the body only", t)
+		}
+		f.accepted, f.setJSON, err = compileNested(p.Field)
+	default:
+		f.emptyText = t == reflect.TypeFor[*string]()
+		f.accepted, f.set, err = compileScalar(t, p.Field.Tag)
 	}
-	f.emptyText = sf.Type == reflect.TypeFor[*string]()
-	f.accepted, f.set, err = compileScalar(sf.Type, sf.Tag)
 	return f, err
+}
+
+// isList reports whether a type is a list of values each of which a text can hold.
+func isList(t reflect.Type) bool { return t.Kind() == reflect.Slice && !isObject(t.Elem()) }
+
+// isObject reports whether only JSON can hold a value of a type.
+func isObject(t reflect.Type) bool {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
+		return false
+	}
+	return t.Kind() == reflect.Struct || t.Kind() == reflect.Slice
 }
 
 // bind returns a pointer to a request struct that the request fills.
@@ -114,6 +139,9 @@ func (b *binder) bind(req *request) (any, error) {
 }
 
 func (f *field) bind(req *request, body map[string]json.RawMessage, at reflect.Value) error {
+	if f.list != nil {
+		return f.bindList(req, body, at)
+	}
 	var text string
 	switch f.source {
 	case fromPath:

@@ -114,6 +114,15 @@ func (r *request) values(names []string) []string {
 	return values
 }
 
+// listValues returns those of a list in the query, also written x[]=a&x[]=b.
+func (r *request) listValues(names []string) (values []string) {
+	for _, name := range names {
+		values = append(values, r.query[name]...)
+		values = append(values, r.query[name+"[]"]...)
+	}
+	return values
+}
+
 type requestKey struct{}
 
 func withRequest(ctx context.Context, r *request) context.Context {

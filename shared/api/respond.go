@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -56,21 +57,39 @@ type response struct {
 }
 
 func (r *request) succeed(e *endpoint, out any) response {
-	data, err := Encode(out)
+	body, err := r.encode(e, out)
 	if err != nil {
 		return r.fail(fmt.Errorf("encode the answer: %w", err))
-	}
-	if e.list && string(data) == "null" {
-		data = []byte("[]")
-	}
-	body := data
-	if !e.bare {
-		body = r.envelope(e.Envelope, out, data)
 	}
 	if len(body) > maxResponse {
 		return r.fail(BadRequest("the answer would exceed 6 MB: ask for less at once"))
 	}
 	return response{status: http.StatusOK, body: body}
+}
+
+// encode writes the body of a success.
+func (r *request) encode(e *endpoint, out any) ([]byte, error) {
+	if m, ok := out.(catalog.Members); ok {
+		object, err := Encode(m.Members())
+		if err != nil {
+			return nil, err
+		}
+		return r.envelope(e.Envelope, object[1:len(object)-1]), nil
+	}
+	if _, none := out.(catalog.None); none && e.Envelope == catalog.EnvelopeD {
+		return r.envelope(e.Envelope), nil
+	}
+	data, err := Encode(out)
+	if err != nil {
+		return nil, err
+	}
+	if e.list && string(data) == "null" {
+		data = []byte("[]")
+	}
+	if e.bare {
+		return data, nil
+	}
+	return r.envelope(e.Envelope, []byte(`"data":`), data), nil
 }
 
 // Encode writes the data of an answer as JSON, in which <, > and & stay as they are.
@@ -90,29 +109,25 @@ func Encode(out any) ([]byte, error) {
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
 }
 
-func (r *request) envelope(kind catalog.Envelope, out any, data []byte) []byte {
-	body := make([]byte, 0, len(data)+96+len(r.message))
+// envelope puts members, data among them, between those of an envelope.
+func (r *request) envelope(kind catalog.Envelope, members ...[]byte) []byte {
+	head, tail := "", []byte("}")
 	switch kind {
 	case catalog.EnvelopeA:
-		body = append(body, `{"success":true,"errorCode":200,"error":"","data":`...)
-		body = append(body, data...)
+		head = `{"success":true,"errorCode":200,"error":"",`
 	case catalog.EnvelopeB:
-		body = append(body, `{"code":"0","msg":"success","data":`...)
-		body = append(body, data...)
+		head = `{"code":"0","msg":"success",`
 	case catalog.EnvelopeC:
-		body = append(body, `{"success":true,"status":200,"message":"success","data":`...)
-		body = append(body, data...)
+		head = `{"success":true,"status":200,"message":"success",`
 	default:
-		body = append(body, `{"success":true,`...)
-		if _, none := out.(catalog.None); !none {
-			body = append(body, `"data":`...)
-			body = append(body, data...)
-			body = append(body, ',')
+		head = `{"success":true,`
+		message := `"message":` + string(text(cmp.Or(r.message, "success"))) + "}"
+		if len(members) > 0 {
+			message = "," + message
 		}
-		body = append(body, `"message":`...)
-		body = append(body, text(cmp.Or(r.message, "success"))...)
+		tail = []byte(message)
 	}
-	return append(body, '}')
+	return slices.Concat(append(append([][]byte{[]byte(head)}, members...), tail)...)
 }
 
 // text is a JSON string.

@@ -93,7 +93,7 @@ func compileInt(tag reflect.StructTag) (string, setter[string], error) {
 	if err != nil {
 		return "", nil, err
 	}
-	accepted := "a whole number" + within(tag)
+	accepted := "a whole number" + words(tag)
 	if most == least+1 {
 		accepted = strconv.FormatInt(least, 10) + " or " + strconv.FormatInt(most, 10)
 	}
@@ -108,7 +108,7 @@ func compileInt(tag reflect.StructTag) (string, setter[string], error) {
 }
 
 // compileText binds a type that parses itself; its own error says what it
-// accepts. A lookback window also has bounds.
+// accepts.
 func compileText(t reflect.Type, tag reflect.StructTag) (string, setter[string], error) {
 	parse := func(at reflect.Value, text string) error {
 		return at.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(text))
@@ -119,47 +119,65 @@ func compileText(t reflect.Type, tag reflect.StructTag) (string, setter[string],
 	if refused == nil {
 		return "", nil, fmt.Errorf("%s accepts an empty text", t)
 	}
-	if t != reflect.TypeFor[catalog.Lookback]() {
-		return refused.Error(), parse, nil
-	}
-	least, most, err := bounds(tag, func(s string) (int64, error) {
-		var l catalog.Lookback
-		err := l.UnmarshalText([]byte(s))
-		return int64(l), err
-	})
+	within, err := compileBounds(t, tag)
 	if err != nil {
 		return "", nil, err
 	}
-	return refused.Error() + within(tag), func(at reflect.Value, text string) error {
+	return refused.Error() + words(tag), func(at reflect.Value, text string) error {
 		if err := parse(at, text); err != nil {
 			return err
 		}
-		if n := at.Int(); n < least || n > most {
+		if !within(at) {
 			return errNotAccepted
 		}
 		return nil
 	}, nil
 }
 
-// compileNested binds a list or an object of the body.
+// compileBounds returns whether a value of a type that parses itself lies within
+// the tags min and max.
+func compileBounds(t reflect.Type, tag reflect.StructTag) (func(reflect.Value) bool, error) {
+	switch {
+	case tag.Get("min") == "" && tag.Get("max") == "":
+		return func(reflect.Value) bool { return true }, nil
+	case t == reflect.TypeFor[catalog.Lookback]():
+		least, most, err := bounds(tag, func(s string) (int64, error) {
+			var l catalog.Lookback
+			err := l.UnmarshalText([]byte(s))
+			return int64(l), err
+		})
+		return func(at reflect.Value) bool { return at.Int() >= least && at.Int() <= most }, err
+	case t == reflect.TypeFor[catalog.Int]():
+		least, most, err := bounds(tag, func(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) })
+		return func(at reflect.Value) bool { return at.Int() >= least && at.Int() <= most }, err
+	case t == reflect.TypeFor[catalog.Decimal]():
+		var least, most *catalog.Decimal
+		for name, bound := range map[string]**catalog.Decimal{"min": &least, "max": &most} {
+			if text := tag.Get(name); text != "" {
+				*bound = new(catalog.Decimal)
+				if err := (*bound).UnmarshalText([]byte(text)); err != nil {
+					return nil, fmt.Errorf("%s: %w", name, err)
+				}
+			}
+		}
+		return func(at reflect.Value) bool {
+			d := at.Interface().(catalog.Decimal)
+			return (least == nil || d.Cmp(least.Decimal) >= 0) && (most == nil || d.Cmp(most.Decimal) <= 0)
+		}, nil
+	}
+	return nil, fmt.Errorf("%s has no min and max", t)
+}
+
+// compileNested binds an object of the body, or a list of objects.
 func compileNested(sf reflect.StructField) (string, setter[json.RawMessage], error) {
 	accepted := "an object"
-	least, most, err := bounds(sf.Tag, func(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) })
+	size, err := compileSize(sf.Tag)
 	if err != nil {
 		return "", nil, err
 	}
-	cut := 0
-	if text := sf.Tag.Get("cut"); text != "" {
-		if cut, err = strconv.Atoi(text); err != nil {
-			return "", nil, fmt.Errorf("cut: %w", err)
-		}
-	}
 	isList := sf.Type.Kind() == reflect.Slice
 	if isList {
-		accepted = "a list"
-		if sf.Tag.Get("min") != "" || sf.Tag.Get("max") != "" {
-			accepted = "a list of " + entries(sf.Tag)
-		}
+		accepted = "a list" + size.words
 	}
 	return accepted, func(at reflect.Value, raw json.RawMessage) error {
 		if err := json.Unmarshal(raw, at.Addr().Interface()); err != nil {
@@ -168,27 +186,14 @@ func compileNested(sf reflect.StructField) (string, setter[json.RawMessage], err
 		if !isList {
 			return nil
 		}
-		if cut > 0 && at.Len() > cut {
-			at.SetLen(cut)
+		if size.cut > 0 && at.Len() > size.cut {
+			at.SetLen(size.cut)
 		}
-		if n := int64(at.Len()); n < least || n > most {
+		if !size.allows(at.Len()) {
 			return errNotAccepted
 		}
 		return nil
 	}, nil
-}
-
-// entries puts the bounds of a list's length into words.
-func entries(tag reflect.StructTag) string {
-	least, most := tag.Get("min"), tag.Get("max")
-	switch {
-	case least == "":
-		return "at most " + most + " entries"
-	case most == "":
-		return "at least " + least + " entries"
-	default:
-		return least + " to " + most + " entries"
-	}
 }
 
 // nestedFault names the member at fault where the decoder knows it.
@@ -236,8 +241,8 @@ func bounds(tag reflect.StructTag, parse func(string) (int64, error)) (least, mo
 	return least, most, nil
 }
 
-// within puts the bounds of a tag into words.
-func within(tag reflect.StructTag) string {
+// words puts the bounds of a tag into words.
+func words(tag reflect.StructTag) string {
 	least, most := tag.Get("min"), tag.Get("max")
 	switch {
 	case least != "" && most != "":

@@ -140,11 +140,20 @@ const (
 //
 // In is a struct whose field tags say where a parameter comes from and what is
 // accepted: path, query or body with the parameter's name (further accepted
-// spellings after commas), default, min and max (of a number, a lookback
+// spellings after commas), default, min and max (of a number, a decimal, a lookback
 // window or the length of a list), enum (values separated by |), maxlen (runes
 // of a text), cut (entries of a list beyond it are dropped silently),
 // required:"true", example (a value for examples, where only the handler knows
 // one). A pointer field is nil when the parameter is absent.
+//
+// A slice is a list: in the query x=a,b or x=a&x=b or x[]=a&x[]=b, in a body an array
+// or a comma-joined text; enum and maxlen hold for each entry. Types with an
+// UnmarshalText parse themselves: [PairKey] (under all its spellings), [Key],
+// [Decimal], [StartDate], [EndDate], [Millis], [Seconds], [Lookback],
+// [FuturesInterval], [KlinePeriod].
+//
+// Out is the type of data. One that is [Members], as [Paged] is, also puts members
+// beside data.
 type Route[In, Out any] struct{ *Endpoint }
 
 // endpoints is filled by the declarations of the family files while the package

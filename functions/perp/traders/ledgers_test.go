@@ -87,7 +87,8 @@ func TestAnEntryThatIsNoAddressIsNamedSo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.Call(t, w.SubKey, http.MethodPost, path, body{"addresses": []string{alice, "nope"}}).Refused(t, http.StatusBadRequest, "invalid addresses", "a value in it must be an address")
-	w.Call(t, w.SubKey, http.MethodPost, path, body{"addresses": alice}).Refused(t, http.StatusBadRequest, "invalid addresses", "a list of 1 to 2000 entries")
+	w.Call(t, w.SubKey, http.MethodPost, path, body{"addresses": alice + ", nope"}).Refused(t, http.StatusBadRequest, "invalid addresses", "a value in it must be an address")
+	w.Call(t, w.SubKey, http.MethodPost, path, body{"addresses": body{}}).Refused(t, http.StatusBadRequest, "invalid addresses", "a list of 1 to 2000 entries")
 }
 
 // Without a start the answer reaches back to the beginning of what is stored, so the

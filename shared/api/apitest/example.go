@@ -2,10 +2,12 @@ package apitest
 
 import (
 	"cmp"
+	"encoding"
 	"fmt"
 	"maps"
 	"net/url"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -89,9 +91,11 @@ func (r Request) Body() any {
 
 // Parameter is a parameter of an endpoint with values to try.
 type Parameter struct {
-	Field    string // of the request struct
-	Name     string // in the request
-	In       string // path, query or body
+	Field    string   // of the request struct
+	Name     string   // in the request
+	Names    []string // under which it is accepted, Name first
+	In       string   // path, query or body
+	List     bool
 	Required bool
 	Example  bool   // optional, and part of an example
 	Default  string // the text of what is bound where it is left out, "" = nothing
@@ -103,32 +107,60 @@ const anAddress = "0x0123456789abcdef0123456789abcdef01234567"
 
 // Parameters returns the parameters of a built endpoint.
 func Parameters(e *catalog.Endpoint) (list []Parameter) {
-	if e.In == nil {
-		return nil
-	}
-	for i := range e.In.NumField() {
-		field := e.In.Field(i)
-		for _, in := range []string{"path", "query", "body"} {
-			names := field.Tag.Get(in)
-			if names == "" {
-				continue
-			}
-			p := Parameter{Field: field.Name, In: in, Required: in == "path" || field.Tag.Get("required") == "true", Default: field.Tag.Get("default")}
-			p.Name, _, _ = strings.Cut(names, ",")
-			p.Valid, p.Invalid = values(field.Type, field.Tag)
-			if example := field.Tag.Get("example"); example != "" {
-				p.Valid, p.Example = example, !p.Required
-			}
-			list = append(list, p)
+	for _, declared := range catalog.Parameters(e.In) {
+		field := declared.Field
+		p := Parameter{
+			Field: field.Name, Name: declared.Names[0], Names: declared.Names, In: declared.In,
+			Required: declared.Required, Default: declared.Default, List: field.Type.Kind() == reflect.Slice,
 		}
+		p.Valid, p.Invalid = values(field.Type, field.Tag)
+		if p.List && p.In == "query" {
+			p.Valid, p.Invalid = inQuery(p.Valid, p.Invalid)
+		}
+		if example := field.Tag.Get("example"); example != "" {
+			p.Valid, p.Example = example, !p.Required
+		}
+		list = append(list, p)
 	}
 	return list
+}
+
+// inQuery writes lists as the query carries them, comma-joined.
+func inQuery(valid any, invalid []any) (any, []any) {
+	join := func(value any) (string, bool) {
+		entries, ok := value.([]any)
+		texts := make([]string, len(entries))
+		for i, entry := range entries {
+			texts[i] = fmt.Sprint(cmp.Or(entry, any("a")))
+		}
+		return strings.Join(texts, ","), ok && len(texts) > 0
+	}
+	var refused []any
+	for _, value := range invalid {
+		if text, ok := join(value); ok {
+			refused = append(refused, text)
+		}
+	}
+	text, _ := join(valid)
+	return text, refused
 }
 
 // values are one that a parameter takes and some that it does not.
 func values(t reflect.Type, tag reflect.StructTag) (valid any, invalid []any) {
 	least, most := tag.Get("min"), tag.Get("max")
 	switch {
+	case t == reflect.TypeFor[catalog.Key](), t == reflect.TypeFor[catalog.PairKey]():
+		return "a:b", []any{"a b", "a,b", "a\x00", strings.Repeat("a", 65)}
+	case t == reflect.TypeFor[catalog.FuturesInterval]():
+		return "15m", []any{"3m", "15", "1M", "15M"}
+	case t == reflect.TypeFor[catalog.KlinePeriod]():
+		return 900, []any{"1day", 61, "-900", "900.0"}
+	case t == reflect.TypeFor[catalog.Seconds]():
+		return int64(1_790_000_000), []any{"-1", "yesterday", "1.5", "1790000000000"}
+	case t == reflect.TypeFor[catalog.StartDate](), t == reflect.TypeFor[catalog.EndDate]():
+		return "2026-11-20", []any{"yesterday", "2026-13-01", "2026-1-1", "20261120", "1790000000"}
+	case t == reflect.TypeFor[catalog.Decimal]():
+		return decimals(least, most)
 	case t.Kind() == reflect.Pointer:
 		return values(t.Elem(), tag)
 	case t == reflect.TypeFor[catalog.Address]():
@@ -149,6 +181,9 @@ func values(t reflect.Type, tag reflect.StructTag) (valid any, invalid []any) {
 		}
 		return cmp.Or(least, "1h"), invalid
 	}
+	if reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
+		panic(fmt.Sprintf("apitest: nothing is known of %s: add what it accepts and refuses", t))
+	}
 	switch t.Kind() {
 	case reflect.Int64:
 		invalid = []any{"x", "1.5", "+1", "99999999999999999999"}
@@ -163,14 +198,17 @@ func values(t reflect.Type, tag reflect.StructTag) (valid any, invalid []any) {
 	case reflect.Bool:
 		return true, []any{"maybe", "2"}
 	case reflect.Slice:
-		invalid = []any{"x", map[string]any{}}
+		entry, refused := values(t.Elem(), reflect.StructTag(fmt.Sprintf("enum:%q maxlen:%q", tag.Get("enum"), tag.Get("maxlen"))))
+		invalid = []any{map[string]any{}}
+		for _, value := range refused {
+			invalid = append(invalid, []any{value})
+		}
 		for text, beyond := range map[string]int{least: -1, most: 1} {
 			if n, err := strconv.Atoi(text); err == nil {
-				invalid = append(invalid, make([]any, n+beyond))
+				invalid = append(invalid, slices.Repeat([]any{entry}, n+beyond))
 			}
 		}
-		element, _ := values(t.Elem(), "")
-		return []any{element}, invalid
+		return []any{entry}, invalid
 	case reflect.Struct:
 		return map[string]any{}, []any{"x", []any{}, 5}
 	}
@@ -183,6 +221,18 @@ func values(t reflect.Type, tag reflect.StructTag) (valid any, invalid []any) {
 		longest = 4096
 	}
 	return "a", []any{strings.Repeat("a", longest+1), "a\x00b"}
+}
+
+// decimals are values of a decimal with bounds.
+func decimals(least, most string) (valid any, invalid []any) {
+	invalid = []any{"x", "NaN", "Infinity", "+1", "1e99", ".5", strings.Repeat("9", 20)}
+	if least != "" {
+		invalid = append(invalid, "-"+strings.Repeat("9", 19))
+	}
+	if most != "" {
+		invalid = append(invalid, strings.Repeat("9", 19))
+	}
+	return cmp.Or(least, most, "0.25"), invalid
 }
 
 // seconds is a window in seconds, 0 where there is none.

@@ -7,6 +7,7 @@
 package openapi
 
 import (
+	"maps"
 	"reflect"
 	"strings"
 
@@ -118,26 +119,18 @@ func (d *document) request(e *catalog.Endpoint) (parameters []any, body Object) 
 		return parameters, nil
 	}
 	members, required := Object{}, []any{}
-	for i := range e.In.NumField() {
-		field := e.In.Field(i)
-		for _, place := range []string{"path", "query", "body"} {
-			names := strings.Split(field.Tag.Get(place), ",")
-			if names[0] == "" {
-				continue
-			}
-			schema := d.accepted(field.Type, field.Tag)
-			if len(names) > 1 {
-				schema["description"] = "also accepted as " + strings.Join(names[1:], ", ")
-			}
-			must := place == "path" || field.Tag.Get("required") == "true"
-			if place != "body" {
-				parameters = append(parameters, parameter(place, names[0], must, schema))
-				continue
-			}
-			members[names[0]] = schema
-			if must {
-				required = append(required, names[0])
-			}
+	for _, p := range catalog.Parameters(e.In) {
+		schema := d.accepted(p.Field.Type, p.Field.Tag)
+		if len(p.Names) > 1 {
+			schema["description"] = "also accepted as " + strings.Join(p.Names[1:], ", ")
+		}
+		if p.In != "body" {
+			parameters = append(parameters, parameter(p.In, p.Names[0], p.Required, schema))
+			continue
+		}
+		members[p.Names[0]] = schema
+		if p.Required {
+			required = append(required, p.Names[0])
 		}
 	}
 	if len(members) > 0 {
@@ -157,7 +150,9 @@ func parameter(place, name string, required bool, schema Object) Object {
 func (d *document) answer(e *catalog.Endpoint) Object {
 	data := Object{}
 	if e.Out != nil {
-		data = d.schema(e.Out)
+		if !e.Out.Implements(reflect.TypeFor[catalog.Members]()) {
+			data = d.schema(e.Out)
+		}
 		if e.Out.Implements(reflect.TypeFor[interface{ Bare() }]()) {
 			return data
 		}
@@ -171,6 +166,9 @@ func (d *document) answer(e *catalog.Endpoint) Object {
 	}[e.Envelope]
 	if e.Out == reflect.TypeFor[catalog.None]() {
 		delete(members, "data")
+	}
+	if e.Out != nil && e.Out.Implements(reflect.TypeFor[catalog.Members]()) {
+		maps.Copy(members, d.object(e.Out)["properties"].(Object))
 	}
 	return Object{"type": "object", "properties": members}
 }

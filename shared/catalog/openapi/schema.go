@@ -12,13 +12,21 @@ import (
 
 // texts are the types whose wire form is not that of their kind.
 var texts = map[reflect.Type]Object{
-	reflect.TypeFor[catalog.Address]():  {"type": "string", "pattern": "^0[xX][0-9a-fA-F]{40}$"},
-	reflect.TypeFor[catalog.Coin]():     {"type": "string", "maxLength": 32},
-	reflect.TypeFor[catalog.Millis]():   {"type": "integer", "format": "int64", "minimum": 0, "description": "milliseconds since 1970 UTC"},
-	reflect.TypeFor[catalog.Lookback](): {"type": "string", "pattern": "^[0-9]+[smhdw]$"},
-	reflect.TypeFor[catalog.Int]():      {"type": "integer", "format": "int64"},
-	reflect.TypeFor[json.Number]():      {"type": "number"},
-	reflect.TypeFor[json.RawMessage]():  {},
+	reflect.TypeFor[catalog.Address]():         {"type": "string", "pattern": "^0[xX][0-9a-fA-F]{40}$"},
+	reflect.TypeFor[catalog.Coin]():            {"type": "string", "maxLength": 32},
+	reflect.TypeFor[catalog.Millis]():          {"type": "integer", "format": "int64", "minimum": 0, "description": "milliseconds since 1970 UTC"},
+	reflect.TypeFor[catalog.Lookback]():        {"type": "string", "pattern": "^[0-9]+[smhdw]$"},
+	reflect.TypeFor[catalog.Int]():             {"type": "integer", "format": "int64"},
+	reflect.TypeFor[catalog.Decimal]():         {"type": "string", "format": "decimal"},
+	reflect.TypeFor[catalog.Key]():             {"type": "string", "minLength": 1, "maxLength": 64},
+	reflect.TypeFor[catalog.PairKey]():         {"type": "string", "minLength": 1, "maxLength": 64},
+	reflect.TypeFor[catalog.StartDate]():       {"type": "string", "description": "an ISO 8601 date or date-time in UTC"},
+	reflect.TypeFor[catalog.EndDate]():         {"type": "string", "description": "an ISO 8601 date or date-time in UTC, inclusive"},
+	reflect.TypeFor[catalog.Seconds]():         {"type": "integer", "format": "int64", "minimum": 0, "description": "seconds since 1970 UTC"},
+	reflect.TypeFor[catalog.FuturesInterval](): {"type": "string", "enum": anys(catalog.FuturesIntervals())},
+	reflect.TypeFor[catalog.KlinePeriod]():     {"type": "integer", "enum": anys(catalog.KlinePeriods())},
+	reflect.TypeFor[json.Number]():             {"type": "number"},
+	reflect.TypeFor[json.RawMessage]():         {},
 }
 
 // schema describes what encoding/json makes of a type. A struct becomes a
@@ -123,6 +131,14 @@ func (d *document) accepted(t reflect.Type, tag reflect.StructTag) Object {
 		}
 	}
 	return s
+}
+
+func anys[T any](values []T) []any {
+	out := make([]any, len(values))
+	for i, value := range values {
+		out[i] = value
+	}
+	return out
 }
 
 func clone(o Object) Object {

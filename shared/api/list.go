@@ -1,0 +1,160 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// list binds a list of texts, numbers or values that parse themselves.
+//
+// In the query it is written a,b or x=a&x=b or x[]=a&x[]=b, or mixed; in a body also
+// as a JSON array, whose entries may be strings or numbers. Entries of a text are
+// trimmed and empty ones left out, as a comma too many is what clients send by
+// mistake. A text without any entry is as good as absent.
+type list struct {
+	size  size
+	entry setter[string]
+	of    string // what an entry may be
+}
+
+// size is how many entries a list may have.
+type size struct {
+	least, most int64
+	cut         int    // entries beyond are dropped, 0 = none
+	words       string // " of 1 to 5 entries"
+}
+
+func compileSize(tag reflect.StructTag) (s size, err error) {
+	if s.least, s.most, err = bounds(tag, func(text string) (int64, error) { return strconv.ParseInt(text, 10, 64) }); err != nil {
+		return s, err
+	}
+	if text := tag.Get("cut"); text != "" {
+		if s.cut, err = strconv.Atoi(text); err != nil {
+			return s, fmt.Errorf("cut: %w", err)
+		}
+	}
+	switch least, most := tag.Get("min"), tag.Get("max"); {
+	case least != "" && most != "":
+		s.words = " of " + least + " to " + most + " entries"
+	case least != "":
+		s.words = " of at least " + least + " entries"
+	case most != "":
+		s.words = " of at most " + most + " entries"
+	}
+	return s, nil
+}
+
+func (s *size) allows(n int) bool { return int64(n) >= s.least && int64(n) <= s.most }
+
+// compileList reads the tags of a list: enum and maxlen hold for each entry, min,
+// max and cut for their number.
+func compileList(t reflect.Type, tag reflect.StructTag) (*list, error) {
+	l := new(list)
+	var err error
+	if l.size, err = compileSize(tag); err != nil {
+		return l, err
+	}
+	ofEntry := reflect.StructTag(fmt.Sprintf("enum:%q maxlen:%q", tag.Get("enum"), tag.Get("maxlen")))
+	l.of, l.entry, err = compileScalar(t.Elem(), ofEntry)
+	return l, err
+}
+
+func (l *list) accepted() string { return "a list" + l.size.words }
+
+// bindList binds a list from wherever it comes.
+func (f *field) bindList(req *request, body map[string]json.RawMessage, at reflect.Value) error {
+	var texts []string
+	if f.source == fromQuery {
+		texts = split(req.listValues(f.names))
+	} else {
+		raw, err := f.member(body)
+		if err != nil {
+			return err
+		}
+		given := false
+		if texts, given, err = entries(raw); err != nil {
+			return f.wrong(err)
+		}
+		if given { // [] is a list without entries, and is held to its size
+			return f.setList(at, texts)
+		}
+	}
+	if len(texts) == 0 {
+		if f.required {
+			return BadRequest("missing %s: it must be %s", f.names[0], f.accepted)
+		}
+		if texts = split([]string{f.fallback}); len(texts) == 0 {
+			return nil
+		}
+	}
+	return f.setList(at, texts)
+}
+
+func (f *field) setList(at reflect.Value, texts []string) error {
+	l := f.list
+	if l.size.cut > 0 && len(texts) > l.size.cut {
+		texts = texts[:l.size.cut]
+	}
+	if !l.size.allows(len(texts)) {
+		return f.wrong(errNotAccepted)
+	}
+	values := reflect.MakeSlice(at.Type(), len(texts), len(texts))
+	for i, text := range texts {
+		if !utf8.ValidString(text) {
+			return BadRequest("invalid %s: must be valid UTF-8", f.names[0])
+		}
+		if err := l.entry(values.Index(i), text); err != nil {
+			return BadRequest("invalid %s: a value in it must be %s", f.names[0], l.of)
+		}
+	}
+	at.Set(values)
+	return nil
+}
+
+// split reads the entries of comma-joined texts.
+func split(texts []string) (entries []string) {
+	for _, text := range texts {
+		for entry := range strings.SplitSeq(text, ",") {
+			if entry = strings.TrimSpace(entry); entry != "" {
+				entries = append(entries, entry)
+			}
+		}
+	}
+	return entries
+}
+
+// entries reads a list of a body; a text without entries is not given.
+func entries(raw json.RawMessage) (texts []string, given bool, err error) {
+	if len(raw) == 0 {
+		return nil, false, nil
+	}
+	if raw[0] != '[' {
+		text, err := scalar(raw)
+		if err != nil {
+			return nil, false, err
+		}
+		texts = split([]string{text})
+		return texts, len(texts) > 0, nil
+	}
+	var members []json.RawMessage
+	if err := json.Unmarshal(raw, &members); err != nil {
+		return nil, false, err
+	}
+	texts = make([]string, len(members))
+	for i, member := range members {
+		if string(member) == "null" {
+			return nil, false, errNullEntry
+		}
+		if texts[i], err = scalar(member); err != nil {
+			return nil, false, err
+		}
+	}
+	return texts, true, nil
+}
+
+var errNullEntry = errors.New("an entry is null")
