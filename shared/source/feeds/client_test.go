@@ -1,0 +1,401 @@
+package feeds
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"quotary/internal/testenv"
+	"quotary/shared/backoff"
+	"quotary/shared/source"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// site is a publisher of one feed, whose items and behaviour a test changes.
+type site struct {
+	*httptest.Server
+	asked atomic.Int64
+
+	mu     sync.Mutex
+	answer http.HandlerFunc
+}
+
+func newSite(t *testing.T, answer http.HandlerFunc) *site {
+	t.Helper()
+	s := &site{answer: answer}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.asked.Add(1)
+		s.mu.Lock()
+		answer := s.answer
+		s.mu.Unlock()
+		answer(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *site) set(answer http.HandlerFunc) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answer = answer
+}
+
+func serving(feed string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, feed) }
+}
+
+func items(guids ...string) string {
+	var b strings.Builder
+	b.WriteString(`<rss version="2.0"><channel><title>N</title>`)
+	for _, guid := range guids {
+		key, title, _ := strings.Cut(guid, "=")
+		b.WriteString("<item><title>" + title + "</title><guid>" + key + "</guid></item>")
+	}
+	return b.String() + "</channel></rss>"
+}
+
+// quick is a client that pauses for milliseconds.
+func quick() *Client {
+	c := NewClient()
+	c.hosts.pauses = backoff.Backoff{Min: time.Millisecond, Max: 4 * time.Millisecond}
+	return c
+}
+
+func get(t *testing.T, c *Client, address string) (answer, error) {
+	t.Helper()
+	u := must(url.Parse(address))
+	a, _, err := c.get(t.Context(), c.transport(u), u, Validators{})
+	return a, err
+}
+
+func TestOnlyAddressesOfThePublicInternetArePublic(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]bool{
+		"8.8.8.8": true, "2606:4700::1111": true, "1.1.1.1": true, "::ffff:8.8.8.8": true,
+		"127.0.0.1": false, "127.9.9.9": false, "::1": false, "10.0.0.1": false, "172.16.0.1": false, "172.31.255.255": false, "192.168.1.1": false,
+		"169.254.169.254": false, "fe80::1": false, "fe80::1%eth0": false, "fd00:ec2::254": false, "fc00::1": false, "0.0.0.0": false, "::": false, "0.1.2.3": false,
+		"100.64.0.1": false, "192.0.0.8": false, "198.18.0.1": false, "224.0.0.1": false, "255.255.255.255": false, "240.0.0.1": false, "ff02::1": false,
+		"::ffff:127.0.0.1": false, "::ffff:10.0.0.1": false, "::ffff:169.254.169.254": false, "64:ff9b::a9fe:a9fe": false, "2002:7f00:1::": false, "::7f00:1": false,
+	} {
+		if got := public(netip.MustParseAddr(address)); got != want {
+			t.Errorf("%s: %t", address, got)
+		}
+	}
+}
+
+func TestAPrivateAddressIsNotConnectedTo(t *testing.T) {
+	t.Parallel()
+	for feed, allowed := range map[string]map[string]bool{
+		"https://news.example/":     {"127.0.0.1:443": false, "10.0.0.1:443": false, "169.254.169.254:80": false, "[::1]:443": false, "8.8.8.8:443": true, "8.8.8.8:22": true},
+		"http://127.0.0.1:8085/a":   {"127.0.0.1:8085": true, "127.0.0.1:8086": false, "10.0.0.1:8085": false, "8.8.8.8:80": true},
+		"http://localhost/":         {"127.0.0.1:80": true, "[::1]:80": true, "127.0.0.1:8080": false},
+		"https://[::1]/":            {"[::1]:443": true, "192.168.0.1:443": false},
+		"http://10.0.0.1/":          {"10.0.0.1:80": false},
+		"http://127.0.0.1.nip.test": {"127.0.0.1:80": false},
+	} {
+		g := newGuard(must(url.Parse(feed)))
+		for address, want := range allowed {
+			if err := g.control("tcp", address, nil); (err == nil) != want || err != nil && !errors.Is(err, errPrivate) {
+				t.Errorf("%s to %s: %v", feed, address, err)
+			}
+		}
+	}
+}
+
+// The feed is on this machine, as the operator has said; where it redirects to is not
+// what the operator has said.
+func TestARedirectToAPrivateAddressIsNotFollowed(t *testing.T) {
+	t.Parallel()
+	secret := newSite(t, serving(items("a=secret")))
+	for _, to := range []string{secret.URL, strings.Replace(secret.URL, "127.0.0.1", "localhost", 1), "http://169.254.169.254/latest/meta-data/", "http://[::ffff:127.0.0.1]:1/"} {
+		s := newSite(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, to, http.StatusFound) })
+		if _, err := get(t, quick(), s.URL); !errors.Is(err, errPrivate) {
+			t.Errorf("to %s: %v", to, err)
+		}
+	}
+	if n := secret.asked.Load(); n != 0 {
+		t.Errorf("the private address was asked %d times", n)
+	}
+}
+
+func TestANameThatLeadsToThisMachineIsNotConnectedTo(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, serving(items("a=secret")))
+	web := quick().transport(must(url.Parse("http://news.example/")))
+	transport := web.Transport.(*http.Transport)
+	dial := transport.DialContext
+	transport.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return dial(ctx, network, s.Listener.Addr().String()) // as a resolver would answer
+	}
+	if _, err := ask(t.Context(), web, must(url.Parse("http://news.example/")), Validators{}); !errors.Is(err, errPrivate) || s.asked.Load() != 0 {
+		t.Errorf("%v, asked %d times", err, s.asked.Load())
+	}
+}
+
+func TestRedirectsAreBounded(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	s.set(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/xxxxx" {
+			serving(items("a=A"))(w, r)
+			return
+		}
+		http.Redirect(w, r, r.URL.Path+"x", http.StatusMovedPermanently)
+	})
+	if a, err := get(t, quick(), s.URL+"/"); err != nil || a.url.Path != "/xxxxx" {
+		t.Errorf("%v %v", a.url, err)
+	}
+	s.set(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", http.StatusFound) })
+	before := s.asked.Load()
+	if _, err := get(t, quick(), s.URL+"/"); !errors.Is(err, errRedirects) || s.asked.Load()-before != maxRedirects+1 {
+		t.Errorf("%v after %d", err, s.asked.Load()-before)
+	}
+	s.set(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "file:///etc/passwd", http.StatusFound)
+	})
+	if _, err := get(t, quick(), s.URL+"/"); !errors.Is(err, errScheme) {
+		t.Error(err)
+	}
+}
+
+func TestAnAnswerIsBoundedInSizeAndTime(t *testing.T) {
+	t.Parallel()
+	huge := newSite(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip") // a small answer that unpacks to a huge one
+		z := gzip.NewWriter(w)
+		block := make([]byte, 1<<20)
+		for range 64 {
+			if _, err := z.Write(block); err != nil {
+				return
+			}
+		}
+		_ = z.Close()
+	})
+	if _, err := get(t, quick(), huge.URL); !errors.Is(err, errTooLarge) {
+		t.Error(err)
+	}
+	slow := newSite(t, func(w http.ResponseWriter, r *http.Request) {
+		for r.Context().Err() == nil {
+			_, _ = io.WriteString(w, " ")
+			w.(http.Flusher).Flush()
+			time.Sleep(time.Millisecond)
+		}
+	})
+	c := quick()
+	c.deadline = 50 * time.Millisecond
+	if _, err := get(t, c, slow.URL); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+}
+
+func TestAHostIsAskedOneQuestionAtATime(t *testing.T) {
+	t.Parallel()
+	var now, most atomic.Int64
+	s := newSite(t, func(w http.ResponseWriter, r *http.Request) {
+		if n := now.Add(1); n > most.Load() {
+			most.Store(n)
+		}
+		defer now.Add(-1)
+		time.Sleep(time.Millisecond)
+		serving(items("a=A"))(w, r)
+	})
+	c := quick()
+	var all sync.WaitGroup
+	for range 10 {
+		all.Go(func() {
+			if _, err := get(t, c, s.URL); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if most.Load() != 1 {
+		t.Errorf("%d at a time", most.Load())
+	}
+}
+
+func TestRetryAfterIsObeyed(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
+	for value, want := range map[string]time.Duration{
+		"": 0, "120": 2 * time.Minute, "-5": 0, "soon": 0, "Sun, 22 Nov 2026 10:00:30 GMT": 30 * time.Second, "Sun, 22 Nov 2026 09:00:00 GMT": 0,
+	} {
+		if got := retryAfter(value, now); got != want {
+			t.Errorf("%q: %s, want %s", value, got, want)
+		}
+	}
+	s := newSite(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "3600")
+		w.WriteHeader(http.StatusTooManyRequests)
+	})
+	c := quick()
+	u := must(url.Parse(s.URL))
+	if _, pause, err := c.get(t.Context(), c.transport(u), u, Validators{}); pause != time.Hour || err == nil || err.Error() != "status 429" {
+		t.Errorf("pause %s, %v", pause, err)
+	}
+	// Another feed of that host waits too.
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	defer cancel()
+	if _, _, err := c.get(ctx, c.transport(u), u, Validators{}); !errors.Is(err, context.DeadlineExceeded) || s.asked.Load() != 1 {
+		t.Errorf("%v, asked %d times", err, s.asked.Load())
+	}
+	forever := newSite(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "99999999")
+		w.WriteHeader(http.StatusServiceUnavailable)
+	})
+	u = must(url.Parse(forever.URL))
+	if _, pause, _ := c.get(t.Context(), c.transport(u), u, Validators{}); pause != longestPause {
+		t.Errorf("pause %s", pause)
+	}
+}
+
+// follow follows a feed and returns what it delivers.
+func follow(t *testing.T, s *site, from Position, to func(context.Context, Delivery) error) (stats *source.Stats, stop func() error) {
+	t.Helper()
+	one := &Source{Client: quick(), URL: must(url.Parse(s.URL)), Every: time.Millisecond, Stats: new(source.Stats), Log: slog.New(slog.DiscardHandler)}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- one.Follow(ctx, from, to) }()
+	return one.Stats, sync.OnceValue(func() error {
+		cancel()
+		return <-ended
+	})
+}
+
+// inbox collects deliveries.
+type inbox struct {
+	mu   sync.Mutex
+	list []Delivery
+}
+
+func (i *inbox) take(_ context.Context, d Delivery) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.list = append(i.list, d)
+	return nil
+}
+
+func (i *inbox) titles() string {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	var all []string
+	for _, d := range i.list {
+		for _, item := range d.Items {
+			all = append(all, item.Title)
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+func (i *inbox) position() Position {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.list[len(i.list)-1].Position
+}
+
+func TestOnlyWhatIsNewOrHasChangedIsDelivered(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, serving(items("a=A", "b=B")))
+	var got inbox
+	stats, stop := follow(t, s, Position{}, got.take)
+	testenv.Until(t, "the first two", func() bool { return got.titles() == "A B" })
+	s.set(serving(items("c=C", "a=A", "b=B2")))
+	testenv.Until(t, "one new and one changed", func() bool { return got.titles() == "A B C B2" })
+	s.set(serving(items())) // empty for a moment
+	asked := s.asked.Load()
+	testenv.Until(t, "asked again", func() bool { return s.asked.Load() > asked+2 })
+	s.set(serving(items("d=D", "c=C", "a=A", "b=B2")))
+	testenv.Until(t, "the next", func() bool { return got.titles() == "A B C B2 D" })
+	if err := stop(); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if stats.Lines.Load() < 4 || stats.LastSeen.Load() == 0 {
+		t.Errorf("%d answers", stats.Lines.Load())
+	}
+
+	// Another process goes on where this one stood.
+	s.set(serving(items("e=E", "d=D", "c=C", "a=A", "b=B2")))
+	var later inbox
+	_, stop = follow(t, s, got.position(), later.take)
+	testenv.Until(t, "the new one alone", func() bool { return later.titles() == "E" })
+	_ = stop() // it was to end
+}
+
+func TestAnUnchangedFeedIsAskedForByItsValidators(t *testing.T) {
+	t.Parallel()
+	var unchanged atomic.Int64
+	s := newSite(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"7"`)
+		w.Header().Set("Last-Modified", "Sun, 22 Nov 2026 09:00:00 GMT")
+		if r.Header.Get("If-None-Match") == `"7"` && r.Header.Get("If-Modified-Since") == "Sun, 22 Nov 2026 09:00:00 GMT" {
+			unchanged.Add(1)
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		serving(items("a=A"))(w, r)
+	})
+	var got inbox
+	_, stop := follow(t, s, Position{}, got.take)
+	testenv.Until(t, "some answers without a body", func() bool { return unchanged.Load() >= 3 })
+	_ = stop() // it was to end
+	if got.titles() != "A" || s.asked.Load() != unchanged.Load()+1 {
+		t.Errorf("%s: asked %d times, unchanged %d times", got.titles(), s.asked.Load(), unchanged.Load())
+	}
+	if p := got.position(); p.ETag != `"7"` || len(p.Seen) != 1 {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestTroubleIsCountedAndPasses(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, serving(items("a=A")))
+	var got inbox
+	stats, stop := follow(t, s, Position{}, got.take)
+	defer func() { _ = stop() }() // it was to end
+	testenv.Until(t, "the first", func() bool { return got.titles() == "A" })
+	want := "A"
+	for name, answer := range map[string]http.HandlerFunc{
+		"HTML":     serving("<html><body>Just a moment</body></html>"),
+		"garbage":  serving("\x00\x01\x02"),
+		"cut":      serving(items("a=A")[:50]),
+		"fails":    func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) },
+		"gone":     func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) },
+		"hangs up": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"redirects": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://10.0.0.1/", http.StatusFound)
+		},
+	} {
+		before := stats.Malformed.Load()
+		s.set(answer)
+		testenv.Until(t, name+" is counted", func() bool { return stats.Malformed.Load() > before })
+		want += " " + strings.ToUpper(name)
+		guid := strings.ReplaceAll(name, " ", "") + "=" + strings.ToUpper(name)
+		s.set(serving(items(guid)))
+		testenv.Until(t, "it passes after "+name, func() bool { return got.titles() == want })
+	}
+}
+
+func TestASinkThatFailsEndsTheSource(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, serving(items("a=A")))
+	fault := errors.New("full")
+	one := &Source{Client: quick(), URL: must(url.Parse(s.URL)), Every: time.Millisecond, Stats: new(source.Stats), Log: slog.New(slog.DiscardHandler)}
+	if err := one.Follow(t.Context(), Position{}, func(context.Context, Delivery) error { return fault }); !errors.Is(err, fault) {
+		t.Error(err)
+	}
+}

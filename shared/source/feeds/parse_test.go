@@ -1,0 +1,221 @@
+package feeds
+
+import (
+	"encoding/json"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/encoding/unicode"
+)
+
+var base = must(url.Parse("https://news.example/feeds/all.xml"))
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// rss is a feed of one item with these members.
+func rss(members string) string {
+	return `<?xml version="1.0" encoding="UTF-8"?><rss version="2.0" xmlns:media="http://search.yahoo.com/mrss/" xmlns:content="http://purl.org/rss/1.0/modules/content/" xmlns:dc="http://purl.org/dc/elements/1.1/"><channel><title>N</title><link>https://news.example/</link><item>` + members + `</item></channel></rss>`
+}
+
+var at = time.Date(2026, 9, 25, 14, 41, 53, 0, time.UTC)
+
+func TestItemsOfFeedsAsTheyAreWritten(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		feed string
+		want Item
+	}{
+		"RSS with an opaque guid, a picture and an empty text": {
+			rss(`<title><![CDATA[Circle & Tether <b>freeze</b>]]></title><link>https://news.example/a</link><guid isPermaLink="false">id-1</guid>
+				<media:content url="https://img.example/a.png?w=1&amp;h=2" type="image/*" medium="image"/><pubDate>Fri, 25 Sep 2026 14:41:53 +0000</pubDate>
+				<description><![CDATA[A <i>wallet</i>, frozen.]]></description><dc:creator>A. Writer</dc:creator><content:encoded/>`),
+			Item{Key: "id-1", Title: "Circle & Tether freeze", Summary: "A wallet, frozen.", Content: "A <i>wallet</i>, frozen.", Link: "https://news.example/a",
+				Image: "https://img.example/a.png?w=1&h=2", Author: "A. Writer", Published: at},
+		},
+		"RSS with a tracked link as guid": {
+			rss(`<title>T</title><guid isPermaLink="true">https://news.example/a?utm_source=rss&amp;id=7#top</guid><link>https://news.example/a?id=7&amp;utm_medium=x</link><pubDate>Fri, 25 Sep 2026 22:41:53 +0800</pubDate>`),
+			Item{Key: "https://news.example/a?id=7", Title: "T", Link: "https://news.example/a?id=7&utm_medium=x", Published: at},
+		},
+		"RSS without guid": {
+			rss(`<title>T</title><link>https://news.example/a?fbclid=1&amp;utm_campaign=x</link>`),
+			Item{Key: "https://news.example/a", Title: "T", Link: "https://news.example/a?fbclid=1&utm_campaign=x"},
+		},
+		"relative addresses": {
+			rss(`<title>T</title><guid>g</guid><link>/news/1/</link><description><![CDATA[<p><a href="../2">two</a><img src="pic.jpg" srcset="x 2x"></p>]]></description>`),
+			Item{Key: "g", Title: "T", Summary: "two", Link: "https://news.example/news/1/", Image: "https://news.example/news/1/pic.jpg",
+				Content: `<p><a href="https://news.example/news/2" rel="nofollow noreferrer">two</a><img src="https://news.example/news/1/pic.jpg"/></p>`},
+		},
+		"a date that cannot be read": {
+			rss(`<title>T</title><guid>g</guid><pubDate>the day before yesterday</pubDate>`),
+			Item{Key: "g", Title: "T"},
+		},
+		"a date without weekday, seconds and zone in letters": {
+			rss(`<title>T</title><guid>g</guid><pubDate>25 Sep 2026 14:41 GMT</pubDate>`),
+			Item{Key: "g", Title: "T", Published: at.Truncate(time.Minute)},
+		},
+		"a title with markup escaped once and twice": {
+			rss(`<title>&lt;b&gt;BTC&lt;/b&gt; &amp;lt;script&amp;gt;alert(1)&amp;lt;/script&amp;gt; &amp;amp; ETH &lt; 3k</title><guid>g</guid>`),
+			Item{Key: "g", Title: "BTC & ETH < 3k"},
+		},
+		"HTML entities that XML does not know": {
+			rss(`<title>Caf&eacute;&nbsp;&mdash; 100&euro;</title><guid>g</guid>`),
+			Item{Key: "g", Title: "Café — 100€"},
+		},
+		"a text that attacks its reader": {
+			rss(`<title>T</title><guid>g</guid><description><![CDATA[<p onclick="x()">a<script>x()</script><iframe src="https://x.example"></iframe><a href="javascript:x()">b</a><img src="data:image/png;base64,AA"><img src="http://user:pw@x.example/i.png"></p>]]></description>`),
+			Item{Key: "g", Title: "T", Summary: "ab", Content: "<p>ab</p>"},
+		},
+		"no title": {
+			rss(`<guid>g</guid><description>Only a text.</description>`),
+			Item{Key: "g", Title: "Only a text.", Summary: "Only a text.", Content: "Only a text."},
+		},
+		"an attached picture": {
+			rss(`<title>T</title><guid>g</guid><enclosure url="/i.jpg" type="image/jpeg" length="1"/>`),
+			Item{Key: "g", Title: "T", Image: "https://news.example/i.jpg"},
+		},
+		"Chinese": {
+			rss(`<title>比特币突破新高</title><guid>g</guid><description><![CDATA[<p>第一段</p><p>第二段</p>]]></description>`),
+			Item{Key: "g", Title: "比特币突破新高", Summary: "第一段 第二段", Content: "<p>第一段</p><p>第二段</p>"},
+		},
+		"Atom": {
+			`<feed xmlns="http://www.w3.org/2005/Atom"><title>N</title><link href="https://news.example/"/><entry><id>urn:1</id><title type="html">A &amp;amp; B</title>
+				<link rel="alternate" href="/a"/><updated>2026-09-26T00:00:00Z</updated><published>2026-09-25T22:41:53+08:00</published><summary>S</summary>
+				<content type="html">&lt;p&gt;C&lt;/p&gt;</content><author><name>A. Writer</name></author></entry></feed>`,
+			Item{Key: "urn:1", Title: "A & B", Summary: "S", Content: "<p>C</p>", Link: "https://news.example/a", Author: "A. Writer", Published: at},
+		},
+		"Atom with only an update": {
+			`<feed xmlns="http://www.w3.org/2005/Atom"><title>N</title><entry><id>urn:1</id><title>T</title><updated>2026-09-25T14:41:53.5Z</updated></entry></feed>`,
+			Item{Key: "urn:1", Title: "T", Published: at},
+		},
+		"JSON Feed": {
+			`{"version":"https://jsonfeed.org/version/1.1","title":"N","home_page_url":"https://news.example/","items":[{"id":"7","url":"/a","title":"T","content_html":"<p>C</p>","summary":"S","image":"/i.png","date_published":"2026-09-25T14:41:53Z","authors":[{"name":"A. Writer"}]}]}`,
+			Item{Key: "7", Title: "T", Summary: "S", Content: "<p>C</p>", Link: "https://news.example/a", Image: "https://news.example/i.png", Author: "A. Writer", Published: at},
+		},
+	} {
+		doc, err := Parse([]byte(c.feed), "application/xml", base)
+		if err != nil || len(doc.Items) != 1 || doc.Malformed != 0 {
+			t.Errorf("%s: %v, %+v", name, err, doc)
+			continue
+		}
+		if diff := cmp.Diff(c.want, doc.Items[0]); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestFeedsOfEveryEncoding(t *testing.T) {
+	t.Parallel()
+	const title = "比特币突破新高，市场情绪回暖"
+	feed := func(encoding string) string {
+		return strings.Replace(rss("<title>"+title+"</title><guid>g</guid>"), "UTF-8", encoding, 1)
+	}
+	gbk := must(simplifiedchinese.GB18030.NewEncoder().String(feed("gb2312")))
+	undeclared := must(simplifiedchinese.GB18030.NewEncoder().String(strings.Replace(feed(""), ` encoding=""`, "", 1)))
+	utf16 := must(unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewEncoder().String(feed("UTF-16")))
+	for name, c := range map[string]struct{ body, contentType string }{
+		"UTF-8":                         {feed("UTF-8"), ""},
+		"UTF-8 with a byte order mark":  {"\uFEFF" + feed("UTF-8"), ""},
+		"UTF-8 that says it is another": {feed("gb2312"), "text/xml; charset=iso-8859-1"},
+		"GBK as declared":               {gbk, "text/xml; charset=utf-8"},
+		"GBK as the content type says":  {undeclared, "text/xml; charset=GBK"},
+		"UTF-16":                        {utf16, "text/xml"},
+		"an encoding that nobody knows": {feed("klingon"), "text/xml; charset=klingon"},
+		"space before the declaration":  {"\n\n  " + feed("UTF-8"), ""},
+		"a control character in a text": {strings.Replace(feed("UTF-8"), "突破", "突\x0b破", 1), ""},
+	} {
+		doc, err := Parse([]byte(c.body), c.contentType, base)
+		if err != nil || len(doc.Items) != 1 || strings.ReplaceAll(doc.Items[0].Title, " ", "") != title {
+			t.Errorf("%s: %v, %+v", name, err, doc)
+		}
+	}
+}
+
+func TestWhatIsNoFeedIsAnError(t *testing.T) {
+	t.Parallel()
+	for name, body := range map[string]string{
+		"nothing":        "",
+		"HTML":           "<!doctype html><html><body><h1>Just a moment...</h1></body></html>",
+		"JSON":           `{"status":"error"}`,
+		"text":           "Too many requests",
+		"a feed cut off": rss("<title>T</title>")[:200],
+		"bytes":          "\x00\x01\x02\xff",
+	} {
+		if doc, err := Parse([]byte(body), "text/html", base); err == nil && len(doc.Items) > 0 {
+			t.Errorf("%s: %+v", name, doc)
+		} else if err == nil && name != "JSON" {
+			t.Errorf("%s is a feed", name)
+		}
+	}
+}
+
+func TestItemsThatCannotBeUsedAreCounted(t *testing.T) {
+	t.Parallel()
+	feed := `<rss version="2.0"><channel><title>N</title><item><title>no key</title></item><item><guid>no-text</guid></item>` +
+		`<item><title>one</title><guid>g</guid></item><item><title>one again</title><guid>g</guid></item>` +
+		`<item><title>long</title><guid>` + strings.Repeat("x", maxKey+1) + `</guid></item></channel></rss>`
+	doc, err := Parse([]byte(feed), "", base)
+	if err != nil || doc.Malformed != 3 || len(doc.Items) != 1 || doc.Items[0].Title != "one" {
+		t.Errorf("%v, %+v", err, doc)
+	}
+	many := `<rss version="2.0"><channel><title>N</title>` + strings.Repeat("<item><title>t</title><guid>g</guid></item>", maxItems+7) + `</channel></rss>`
+	if doc, err = Parse([]byte(many), "", base); err != nil || doc.Malformed != 7 || len(doc.Items) != 1 {
+		t.Errorf("%v, %d malformed, %d items", err, doc.Malformed, len(doc.Items))
+	}
+}
+
+func TestTextsAreBounded(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("<p>涨 &amp;amp; \"</p>", 40_000)
+	doc, err := Parse([]byte(rss("<title>"+strings.Repeat("长", 400)+"</title><guid>g</guid><description><![CDATA["+long+"]]></description>")), "", base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	item := doc.Items[0]
+	stored := must(json.Marshal(item))
+	if utf8.RuneCountInString(item.Title) != maxTitle || utf8.RuneCountInString(item.Summary) > maxSummary || len(item.Content) > maxContent || item.Content == "" || len(stored) > 380_000 {
+		t.Errorf("title %d, summary %d, content %d, stored %d", len(item.Title), len(item.Summary), len(item.Content), len(stored))
+	}
+}
+
+// FuzzParse wants of any bytes an error or items that are safe to show.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(rss(`<title>T</title><guid>g</guid><description>&lt;p&gt;x&lt;/p&gt;</description>`)), "text/xml")
+	f.Add([]byte(`<feed xmlns="http://www.w3.org/2005/Atom"><entry><id>1</id><title>T</title></entry></feed>`), "")
+	f.Add([]byte(`{"version":"https://jsonfeed.org/version/1.1","items":[{"id":"7","content_text":"<b>"}]}`), "application/json")
+	f.Add([]byte("\xff\xfe<\x00r\x00s\x00s\x00"), "text/xml; charset=utf-16")
+	f.Add([]byte(`<rss version="2.0"><channel><item><title>&lt;&lt;a&gt;script&gt;</title><link>http://[::1</link></item></channel></rss>`), "")
+	f.Fuzz(func(t *testing.T, body []byte, contentType string) {
+		doc, err := Parse(body, contentType, base)
+		if err != nil {
+			return
+		}
+		for _, item := range doc.Items {
+			for _, text := range []string{item.Title, item.Summary, item.Author} {
+				if !utf8.ValidString(text) || textOf(text) != text && strings.Contains(text, "<") {
+					t.Errorf("%q is not plain", text)
+				}
+			}
+			if item.Key == "" || item.Title == "" || len(item.Content) > maxContent {
+				t.Errorf("%+v", item)
+			}
+			for _, address := range []string{item.Link, item.Image} {
+				if u, err := url.Parse(address); address != "" && (err != nil || checkScheme(u) != nil) {
+					t.Errorf("%q is no absolute address", address)
+				}
+			}
+			if low := strings.ToLower(item.Content); strings.Contains(low, "<script") || strings.Contains(low, `="javascript:`) {
+				t.Errorf("%q runs", item.Content)
+			}
+		}
+	})
+}

@@ -1,0 +1,134 @@
+package feeds
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"time"
+
+	"quotary/shared/backoff"
+	"quotary/shared/source"
+)
+
+// Source follows one feed. All fields are set before use.
+type Source struct {
+	Client *Client
+	URL    *url.URL
+	Every  time.Duration // between two looks at the feed
+	Stats  *source.Stats // Lines are answers, Malformed items and answers that could not be read
+	Log    *slog.Logger
+}
+
+// Position is what was seen of a feed.
+type Position struct {
+	Validators
+
+	// Seen has a digest of each item of the last answer, by a digest of its key: what
+	// differs is new, or has changed.
+	Seen map[string]string `json:"seen,omitempty"`
+}
+
+// Delivery is what an answer had that the one before had not.
+type Delivery struct {
+	Items    []Item
+	Image    string    // of the publisher
+	Time     time.Time // when it was seen, ms precision
+	Position Position
+}
+
+// longestWait is the longest between two looks at a feed that cannot be read.
+const longestWait = 6 * time.Hour
+
+// Follow delivers the items of the feed that are new or have changed since a position,
+// again and again until ctx ends. It returns then, or when the sink fails. Trouble is
+// logged, counted and tried again: an unchanged feed after Every, one that cannot be
+// read less and less often.
+func (s *Source) Follow(ctx context.Context, from Position, sink func(context.Context, Delivery) error) error {
+	web := s.Client.transport(s.URL)
+	failures := 0
+	for {
+		next, wait, err := s.look(ctx, web, from, sink)
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case errors.Is(err, errSink):
+			return err
+		case err != nil:
+			wait = max(wait, backoff.Backoff{Min: s.Every, Max: max(s.Every, longestWait)}.Delay(min(failures, mostDoublings)))
+			failures++
+			s.Log.Warn("cannot read the feed", "host", s.URL.Host, "error", err.Error(), "again in", wait.Round(time.Second).String())
+		default:
+			from, wait, failures = next, s.Every, 0
+		}
+		if err := backoff.Sleep(ctx, wait); err != nil {
+			return err
+		}
+	}
+}
+
+var errSink = errors.New("deliver the items")
+
+// look asks for the feed once and delivers what is new. The wait is how long its host
+// is to be left alone.
+func (s *Source) look(ctx context.Context, web *http.Client, from Position, sink func(context.Context, Delivery) error) (next Position, wait time.Duration, err error) {
+	a, wait, err := s.Client.get(ctx, web, s.URL, from.Validators)
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	if err != nil {
+		if ctx.Err() == nil {
+			s.Stats.Malformed.Add(1)
+		}
+		return from, wait, err
+	}
+	s.Stats.Lines.Add(1)
+	if a.unchanged {
+		s.Stats.Seen(now, 0)
+		return from, 0, nil
+	}
+	doc, err := Parse(a.body, a.contentType, a.url)
+	if err != nil {
+		s.Stats.Malformed.Add(1)
+		return from, 0, err
+	}
+	s.Stats.Malformed.Add(int64(doc.Malformed))
+	d := Delivery{Image: doc.Image, Time: now, Position: Position{Validators: a.validators, Seen: map[string]string{}}}
+	newest := int64(0)
+	for _, item := range doc.Items {
+		key, content := digests(&item, doc.Image)
+		d.Position.Seen[key] = content
+		if from.Seen[key] != content {
+			d.Items = append(d.Items, item)
+		}
+		if !item.Published.IsZero() && !item.Published.After(now) {
+			newest = max(newest, item.Published.UnixMilli())
+		}
+	}
+	if len(doc.Items) == 0 {
+		d.Position.Seen = from.Seen // a feed that is empty for a moment
+	}
+	s.Stats.Seen(now, newest)
+	if len(d.Items) > 0 || d.Position.Validators != from.Validators {
+		if err := sink(ctx, d); err != nil {
+			return from, 0, fmt.Errorf("%w: %w", errSink, err)
+		}
+	}
+	return d.Position, 0, nil
+}
+
+// digests are short digests of an item's key and of all that is shown of it.
+func digests(item *Item, image string) (key, content string) {
+	text, err := json.Marshal(struct {
+		Item
+		Publisher string
+	}{*item, image})
+	if err != nil {
+		panic(fmt.Sprintf("feeds: encode an item: %v", err)) // texts, and a time that was read
+	}
+	ofKey, ofContent := sha256.Sum256([]byte(item.Key)), sha256.Sum256(text)
+	return hex.EncodeToString(ofKey[:8]), hex.EncodeToString(ofContent[:8])
+}
