@@ -1,0 +1,107 @@
+package news
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"quotary/shared/data/internal/dataset"
+	"quotary/shared/store"
+)
+
+// Listed is how many items the view holds: those behind them are found by their number
+// alone.
+const Listed = 5000
+
+// Heading is an item in a list: without its text.
+type Heading struct {
+	ID       int64    `json:"id"`
+	Owner    string   `json:"owner"`  // [Subject] of the item
+	Digest   string   `json:"digest"` // of what the item says
+	Language Language `json:"language"`
+	Title    string   `json:"title"`
+	Describe string   `json:"describe"`
+	Cover    string   `json:"cover"`
+	Source   string   `json:"source"`
+	Author   string   `json:"author"`
+	Avatar   string   `json:"avatar"`
+
+	Published int64 `json:"published"` // Unix s, 0 for none
+	Seen      int64 `json:"seen"`      // ms
+	FirstSeen int64 `json:"firstSeen"` // ms
+}
+
+// HeadingOf is the heading of an item.
+func HeadingOf(i *Item) Heading {
+	return Heading{
+		ID: i.ID, Owner: Subject(i.Source, i.Key), Digest: digest(i), Language: i.Language, Title: i.Title, Describe: i.Describe,
+		Cover: i.Cover, Source: i.Source, Author: i.Author, Avatar: i.Avatar, Published: i.Published, Seen: i.Seen, FirstSeen: i.FirstSeen,
+	}
+}
+
+// CreateTime is when the item was published, or else first seen, Unix s.
+func (h *Heading) CreateTime() int64 {
+	if h.Published > 0 {
+		return h.Published
+	}
+	return h.FirstSeen / 1000
+}
+
+// Merge is what two headings of one number are together, whichever came first: of one
+// item the state that was seen last, of two items the one that was seen first.
+func (h Heading) Merge(other Heading) Heading {
+	if h.Owner != other.Owner {
+		if c := cmp.Or(cmp.Compare(h.FirstSeen, other.FirstSeen), strings.Compare(h.Owner, other.Owner)); c > 0 {
+			return other
+		}
+		return h
+	}
+	newest := h
+	if cmp.Or(cmp.Compare(h.Seen, other.Seen), strings.Compare(h.Digest, other.Digest)) < 0 {
+		newest = other
+	}
+	newest.FirstSeen = min(h.FirstSeen, other.FirstSeen)
+	return newest
+}
+
+// View is the newest items, newest first, and those of one second by falling number.
+type View struct {
+	Items []Heading `json:"items"`
+}
+
+// NewView returns the view of items of different numbers: the newest [Listed] of them.
+func NewView(items []Heading) View {
+	slices.SortFunc(items, func(a, b Heading) int {
+		return cmp.Or(cmp.Compare(b.CreateTime(), a.CreateTime()), cmp.Compare(b.ID, a.ID))
+	})
+	return View{Items: items[:min(len(items), Listed)]}
+}
+
+// Page returns a page of the list, counted from 1; one beyond the end is empty.
+func (v View) Page(page, size int64) []Heading {
+	n := int64(len(v.Items))
+	if page < 1 || size < 1 || page-1 > n/size {
+		return nil
+	}
+	return v.Items[min((page-1)*size, n):min(page*size, n)]
+}
+
+var view = dataset.View[View]{Name: Name, Period: 5 * time.Second, Encode: Encode, Decode: DecodeView}
+
+// Open returns the view as a reader keeps it in memory.
+func Open(views *store.Views, clock func() time.Time) *store.View[View] {
+	return view.Open(views, clock)
+}
+
+// Publish replaces the view.
+func Publish(ctx context.Context, views *store.Views, v View) error {
+	return view.Publish(ctx, views, v)
+}
+
+// Encode writes the body of the view.
+func Encode(v View) []byte { return dataset.JSON(v) }
+
+// DecodeView reads the body of the view.
+func DecodeView(body []byte) (View, error) { return dataset.FromJSON[View](body) }
