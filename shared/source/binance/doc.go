@@ -1,0 +1,27 @@
+// Package binance speaks with the exchange Binance: its spot markets and its perpetual
+// contracts in USDT (USD-M), each a [Market] with hosts, limits and paths of its own.
+//
+// # REST
+//
+// [Market.Pairs] reads what trades, and from the same answer how much weight a minute
+// the host allows; four fifths of that are spent. [Market.Klines] pages through
+// candles. The last candle of an answer may still be open and is never given out:
+// that needs no clock.
+//
+// # WebSocket
+//
+// [Market.Trades] follows aggregated trades (aggTrade): fills of one taker at one
+// price. Their ids count up by one, which shows a missing one. Perpetuals are followed
+// on the route /market, where the venue has put trades since 2026-04: on another route
+// a stream is silently empty. Liquidations of insurance fund and auto-deleveraging are
+// in no aggregated trade.
+//
+// A connection lives 24 hours at most. It is made anew before that, and whenever it is
+// lost or silent, after a pause with jitter; what was missed meanwhile is asked of the
+// K-lines by who keeps them.
+//
+// # Units
+//
+// Prices are quote coins per base coin and sizes base coins, on both markets, as exact
+// decimals. Times are Unix milliseconds.
+package binance

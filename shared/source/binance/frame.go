@@ -1,0 +1,156 @@
+package binance
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"quotary/shared/jsonscan"
+	"quotary/shared/market"
+)
+
+// frame is what a line of a combined stream says: a trade, the answer to a
+// subscription, or something else that is skipped.
+type frame struct {
+	trade    market.PairTrade // its pair is not set
+	symbol   string           // of the trade; "" for another frame
+	answer   int64            // id of the message that is answered, 0 for another frame
+	refused  string           // why it was refused
+	shutdown bool             // the venue restarts soon
+}
+
+var (
+	errFrame = errors.New("is no frame of a combined stream")
+	errTrade = errors.New("is no aggregated trade")
+)
+
+// parseFrame reads a frame: {"stream":"btcusdt@aggTrade","data":{...}} with a trade,
+// {"result":null,"id":1}, {"error":{"code":2,"msg":".."},"id":1}. What is of no
+// interest leaves the zero frame; what should be and cannot be read is an error.
+func parseFrame(line string) (f frame, err error) {
+	p := jsonscan.New(line)
+	ok := p.Object(func(key string) bool {
+		switch key {
+		case "data":
+			if p.Peek() != '{' {
+				return p.Skip()
+			}
+			err = f.event(&p)
+			return err == nil
+		case "id":
+			text, ok := p.Number()
+			if !ok { // null, where no message is answered
+				return p.Skip()
+			}
+			f.answer, err = strconv.ParseInt(text, 10, 64)
+			return err == nil
+		case "error":
+			from := p.Offset()
+			if !p.Skip() {
+				return false
+			}
+			f.refused = line[from:p.Offset()]
+			return true
+		}
+		return p.Skip()
+	})
+	if err != nil {
+		return frame{}, err
+	}
+	if !ok || !p.End() {
+		return frame{}, errFrame
+	}
+	return f, nil
+}
+
+// event reads the data of a frame.
+func (f *frame) event(p *jsonscan.Scanner) error {
+	var kind, symbol, px, sz string
+	var id, first, last, ms int64
+	maker, seen := false, 0
+	whole := func(to *int64) bool {
+		text, ok := p.Number()
+		if !ok {
+			return false
+		}
+		n, err := strconv.ParseInt(text, 10, 64)
+		*to = n
+		seen++
+		return err == nil && n >= 0
+	}
+	// Other events have fields of the same names and of other types: what does not fit
+	// is a fault only in a trade, whose type comes first.
+	ok := p.Object(func(key string) (ok bool) {
+		if key == "e" {
+			kind, ok = p.Text()
+			return ok
+		}
+		if kind != aggTrade {
+			return p.Skip()
+		}
+		switch key {
+		case "s":
+			symbol, ok = p.Text()
+		case "p":
+			px, ok = p.Text()
+		case "q":
+			sz, ok = p.Text()
+		case "a":
+			return whole(&id)
+		case "f":
+			return whole(&first)
+		case "l":
+			return whole(&last)
+		case "T":
+			return whole(&ms)
+		case "m":
+			if maker = p.Peek() == 't'; maker {
+				ok = p.Literal("true")
+			} else {
+				ok = p.Literal("false")
+			}
+		default:
+			return p.Skip()
+		}
+		seen++
+		return ok
+	})
+	if kind == serverShutdown {
+		f.shutdown = ok
+	}
+	if kind != aggTrade {
+		if !ok {
+			return errFrame
+		}
+		return nil
+	}
+	if !ok || seen != tradeFields || symbol == "" || last < first || last-first >= maxCount || ms < leastTime || ms > mostTime {
+		return errTrade
+	}
+	t := market.PairTrade{ID: id, Count: last - first + 1, Time: ms, Side: market.Buy}
+	if maker { // the buyer was there first
+		t.Side = market.Sell
+	}
+	var err error
+	if t.Px, err = market.ParseDecimal(px); err != nil {
+		return fmt.Errorf("%w: price: %w", errTrade, err)
+	}
+	if t.Sz, err = market.ParseDecimal(sz); err != nil {
+		return fmt.Errorf("%w: size: %w", errTrade, err)
+	}
+	if !t.Px.IsPos() || !t.Sz.IsPos() {
+		return fmt.Errorf("%w: price %s and size %s must be above 0", errTrade, px, sz)
+	}
+	f.trade, f.symbol = t, symbol
+	return nil
+}
+
+const (
+	aggTrade       = "aggTrade"
+	serverShutdown = "serverShutdown"
+
+	tradeFields = 8                  // that a trade must have, each once
+	maxCount    = 1 << 20            // fills of one aggregated trade
+	leastTime   = 1_400_000_000_000  // ms: earlier is a unit mistaken
+	mostTime    = 32_503_680_000_000 // year 3000: later are microseconds
+)

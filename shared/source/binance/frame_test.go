@@ -1,0 +1,111 @@
+package binance
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"quotary/shared/market"
+)
+
+const (
+	spotFrame = `{"stream":"btcusdt@aggTrade","data":{"e":"aggTrade","E":1790000000123,"s":"BTCUSDT","a":52,"p":"61234.56000000","q":"0.01500000","f":100,"l":102,"T":1790000000120,"m":true,"M":true}}`
+	swapFrame = `{"stream":"ethusdt@aggTrade","data":{"e":"aggTrade","E":1790000000123,"a":7,"s":"ETHUSDT","p":"2412.05","q":"3.2","nq":"3.2","f":9,"l":9,"T":1790000000119,"m":false}}`
+)
+
+func TestFramesThatTheVenueSends(t *testing.T) {
+	t.Parallel()
+	dec := func(text string) market.Decimal {
+		d, err := market.ParseDecimal(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	for _, c := range []struct {
+		name, line string
+		want       frame
+	}{
+		{"a spot trade of a seller", spotFrame, frame{symbol: "BTCUSDT", trade: market.PairTrade{ID: 52, Count: 3, Side: market.Sell, Time: 1790000000120, Px: dec("61234.56"), Sz: dec("0.015")}}},
+		{"a trade of a perpetual, of a buyer", swapFrame, frame{symbol: "ETHUSDT", trade: market.PairTrade{ID: 7, Count: 1, Side: market.Buy, Time: 1790000000119, Px: dec("2412.05"), Sz: dec("3.2")}}},
+		{"an acknowledgement", `{"result":null,"id":3}`, frame{answer: 3}},
+		{"a refusal", `{"error":{"code":2,"msg":"Invalid request"},"id":4}`, frame{answer: 4, refused: `{"code":2,"msg":"Invalid request"}`}},
+		{"a refusal of nothing that was asked", `{"error":{"code":3,"msg":"Invalid JSON"},"id":null}`, frame{refused: `{"code":3,"msg":"Invalid JSON"}`}},
+		{"another stream", `{"stream":"btcusdt@kline_1m","data":{"e":"kline","E":1790000000123,"s":"BTCUSDT","k":{"t":1790000000000,"p":1}}}`, frame{}},
+		{"a stream whose fields have other types", `{"stream":"btcusdt@depth","data":{"e":"depthUpdate","a":[["1","2"]],"l":"x"}}`, frame{}},
+		{"an array of events", `{"stream":"!miniTicker@arr","data":[{"e":"24hrMiniTicker"}]}`, frame{}},
+		{"the announcement of a restart", `{"stream":"x","data":{"e":"serverShutdown","E":1790000000123}}`, frame{shutdown: true}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := parseFrame(c.line)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !got.trade.Px.Equal(c.want.trade.Px) || !got.trade.Sz.Equal(c.want.trade.Sz) {
+				t.Errorf("price %s, size %s", got.trade.Px, got.trade.Sz)
+			}
+			got.trade.Px, got.trade.Sz, c.want.trade.Px, c.want.trade.Sz = market.Decimal{}, market.Decimal{}, market.Decimal{}, market.Decimal{}
+			if got != c.want {
+				t.Errorf("got %+v, want %+v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestATradeThatIsNotWholeIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string][2]string{
+		"no id":                  {`"a":52,`, ``},
+		"an id as text":          {`"a":52`, `"a":"52"`},
+		"a price that is none":   {`"p":"61234.56000000"`, `"p":"abc"`},
+		"a price as number":      {`"p":"61234.56000000"`, `"p":61234.56`},
+		"a price of zero":        {`"p":"61234.56000000"`, `"p":"0.0"`},
+		"a negative size":        {`"q":"0.01500000"`, `"q":"-1"`},
+		"an exponent":            {`"q":"0.01500000"`, `"q":"1e3"`},
+		"fills the wrong way":    {`"f":100,"l":102`, `"f":103,"l":102`},
+		"a time in microseconds": {`"T":1790000000120`, `"T":1790000000120000`},
+		"a time in seconds":      {`"T":1790000000120`, `"T":1790000000`},
+		"a side that is none":    {`"m":true`, `"m":1`},
+		"a field twice":          {`"m":true`, `"m":true,"m":true`},
+		"no symbol":              {`"s":"BTCUSDT"`, `"s":""`},
+		"an end too early":       {`"M":true}}`, `"M":true}`},
+		"something behind":       {`"M":true}}`, `"M":true}}x`},
+	} {
+		line := strings.Replace(spotFrame, change[0], change[1], 1)
+		if got, err := parseFrame(line); err == nil || got != (frame{}) {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+	if _, err := parseFrame(strings.Replace(spotFrame, `"a":52,`, ``, 1)); !errors.Is(err, errTrade) {
+		t.Errorf("%v", err)
+	}
+}
+
+func FuzzParseFrame(f *testing.F) {
+	for _, line := range []string{spotFrame, swapFrame, `{"result":null,"id":3}`, `{"error":{"code":2},"id":null}`, `{"data":[]}`, ``} {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		got, err := parseFrame(line)
+		if err != nil {
+			if got != (frame{}) {
+				t.Fatalf("%v, and %+v", err, got)
+			}
+			return
+		}
+		if tr := &got.trade; got.symbol != "" && (tr.ID < 0 || tr.Count < 1 || !tr.Px.IsPos() || !tr.Sz.IsPos() || tr.Time < leastTime || tr.Time > mostTime) {
+			t.Fatalf("%+v", tr)
+		}
+	})
+}
+
+func BenchmarkParseFrame(b *testing.B) {
+	line := []byte(spotFrame)
+	b.ReportAllocs()
+	for b.Loop() {
+		if f, err := parseFrame(string(line)); err != nil || f.symbol == "" {
+			b.Fatal(err)
+		}
+	}
+}

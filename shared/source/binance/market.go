@@ -1,0 +1,99 @@
+package binance
+
+import (
+	"log/slog"
+	"strings"
+
+	"quotary/shared/market"
+	"quotary/shared/source"
+)
+
+// Platform is the key of the exchange.
+const Platform = "binance"
+
+// Public addresses.
+const (
+	SpotURL       = "https://api.binance.com"
+	SpotStreamURL = "wss://stream.binance.com:9443"
+	USDMURL       = "https://fapi.binance.com"
+	USDMStreamURL = "wss://fstream.binance.com"
+)
+
+// Market is one of the exchange's kinds of markets. [Spot] and [USDM] make one.
+type Market struct {
+	Stats *source.Stats // of its stream
+	Log   *slog.Logger
+
+	rules  rules
+	host   *source.Host
+	stream string // address of the WebSocket
+}
+
+// rules are how the kinds of markets differ.
+type rules struct {
+	name       string // for logs, positions and health
+	swap       bool
+	infoPath   string
+	infoWeight int
+	klinePath  string
+	klinesMost int // rows of an answer
+	perMinute  int // weight that the host allows, until it says so itself
+	weight     func(limit int) int
+	route      string // before /stream
+
+	messagesPerSecond int // to the WebSocket
+}
+
+var spot = rules{
+	name: "binance spot", infoPath: "/api/v3/exchangeInfo", infoWeight: 20,
+	klinePath: "/api/v3/klines", klinesMost: 1000, perMinute: 1200, weight: func(int) int { return 2 },
+	messagesPerSecond: 5,
+}
+
+var usdm = rules{
+	name: "binance usdm", swap: true, infoPath: "/fapi/v1/exchangeInfo", infoWeight: 1,
+	klinePath: "/fapi/v1/klines", klinesMost: 1500, perMinute: 2400, weight: usdmWeight,
+	route: "/market", messagesPerSecond: 10,
+}
+
+// usdmWeight is what a request for so many K-lines of a perpetual costs.
+func usdmWeight(limit int) int {
+	switch {
+	case limit < 100:
+		return 1
+	case limit < 500:
+		return 2
+	case limit <= 1000:
+		return 5
+	}
+	return 10
+}
+
+// share of the allowed weight that is spent, in percent: other programs may use the
+// same address.
+const share = 80
+
+// Spot are the spot markets at a REST host and a WebSocket, of which either may be the
+// local stack's.
+func Spot(url, stream string, log *slog.Logger) *Market { return newMarket(spot, url, stream, log) }
+
+// USDM are the perpetual contracts in USDT.
+func USDM(url, stream string, log *slog.Logger) *Market { return newMarket(usdm, url, stream, log) }
+
+func newMarket(r rules, url, stream string, log *slog.Logger) *Market {
+	return &Market{
+		Stats: new(source.Stats), Log: log.With("source", r.name), rules: r,
+		host: source.NewHost(url, r.perMinute*share/100), stream: strings.TrimSuffix(stream, "/"),
+	}
+}
+
+// Name tells the markets apart: "binance spot".
+func (m *Market) Name() string { return m.rules.name }
+
+// pair is the market of a symbol.
+func (m *Market) pair(s *symbol) market.Pair {
+	return market.Pair{
+		Key: market.PairKey(s.BaseAsset, s.QuoteAsset, Platform, m.rules.swap), Platform: Platform,
+		Base: s.BaseAsset, Quote: s.QuoteAsset, Symbol: s.Symbol, Swap: m.rules.swap,
+	}
+}
