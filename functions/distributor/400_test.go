@@ -64,7 +64,7 @@ func TestABadRequestNamesItsParameterAndChangesNothing(t *testing.T) {
 		{"keyword not UTF-8", "GET", "/sub-keys/export?keyword=%ff", nil, []string{"keyword"}},
 
 		{"level name", "PUT", "/levels/a.b", object{}, []string{"level"}},
-		{"level name long", "PUT", "/levels/" + strings.Repeat("a", 65), object{}, []string{"level", "64"}},
+		{"level name long", "PUT", "/levels/" + strings.Repeat("a", 65), object{"permissions": []object{}}, []string{"level", "64"}},
 		{"level name in GET", "GET", "/levels/a%20b", nil, []string{"level"}},
 		{"level name in DELETE", "DELETE", "/levels/a%2Fb", nil, []string{"level"}},
 		{"resource type", "PUT", "/levels/gold", level("spot", "HL_FILLS"), []string{"resource_type", "perpdex"}},
@@ -75,6 +75,10 @@ func TestABadRequestNamesItsParameterAndChangesNothing(t *testing.T) {
 		{"limit a text", "PUT", "/levels/gold", limits("request_rate_limit", "fast"), []string{"request_limits"}},
 
 		{"batch with an unknown key", "POST", "/sub-keys/batch-disable", object{"access_keys": []string{k.AccessKey, unknown}}, []string{"access_keys", unknown}},
+		{"batch with several unknown keys", "POST", "/sub-keys/batch-enable", object{"access_keys": []string{unknown, k.AccessKey, b.SubKey.AccessKey}}, []string{"access_keys", unknown, b.SubKey.AccessKey}},
+		{"a level without anything", "PUT", "/levels/gold", object{}, []string{"permissions", "request_limits"}},
+		{"a level of nulls", "PUT", "/levels/gold", object{"permissions": nil, "request_limits": nil, "name": "x"}, []string{"permissions", "request_limits"}},
+		{"an export in another format", "GET", "/sub-keys/export?format=xlsx", nil, []string{"format", "json, csv"}},
 		{"batch with another's key", "POST", "/sub-keys/batch-disable", object{"access_keys": []string{k.AccessKey, b.SubKey.AccessKey}}, []string{"access_keys", b.SubKey.AccessKey}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

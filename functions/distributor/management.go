@@ -115,8 +115,14 @@ func (m *management) getLevel(ctx context.Context, distributor string, in catalo
 }
 
 func (m *management) putLevel(ctx context.Context, distributor string, in catalog.PutLevelIn) (catalog.None, error) {
+	if in.RequestLimits == nil && in.Permissions == nil {
+		return catalog.None{}, api.BadRequest("missing permissions and request_limits: at least one of them must be in the body, as the level is replaced")
+	}
 	api.SetMessage(ctx, "the level is saved and in force for its sub-keys at once")
-	limits := in.RequestLimits
+	var limits catalog.RequestLimits
+	if in.RequestLimits != nil {
+		limits = *in.RequestLimits
+	}
 	level := keys.LevelSettings{
 		MaxTimeRange: int64(limits.MaxTimeRange), MaxRequest: int64(limits.MaxRequest), RateLimit: int64(limits.RequestRateLimit),
 		Permissions: make([]keys.Permission, len(in.Permissions)),

@@ -91,8 +91,8 @@ func (m *management) subKeyStats(ctx context.Context, distributor string, _ cata
 	if err != nil {
 		return catalog.SubKeyStatistics{}, err
 	}
-	used, err := m.used(ctx, all)
-	stats := catalog.SubKeyStatistics{TotalSubKeys: int64(len(all))}
+	used, err := m.usage.Distributor(ctx, distributor, api.Now(ctx))
+	stats := catalog.SubKeyStatistics{TotalSubKeys: int64(len(all)), UsedQuota: used}
 	for i := range all {
 		if all[i].Active {
 			stats.ActiveSubKeys++
@@ -100,7 +100,6 @@ func (m *management) subKeyStats(ctx context.Context, distributor string, _ cata
 			stats.DisabledSubKeys++
 		}
 		stats.TotalQuota += all[i].MonthlyQuota
-		stats.UsedQuota += used[all[i].AccessKey]
 	}
 	stats.RemainingQuota = max(stats.TotalQuota-stats.UsedQuota, 0)
 	return stats, err
@@ -119,6 +118,12 @@ func (m *management) export(ctx context.Context, distributor string, in catalog.
 		rows[i] = catalog.ExportRow{
 			AccessKey: k.AccessKey, Name: k.Name, Status: k.Status,
 			MonthlyQuota: k.MonthlyQuota, UsedMonthlyQuota: k.UsedMonthlyQuota, CreatedAt: k.CreatedAt,
+		}
+	}
+	if err == nil && in.Format == "csv" {
+		var body []byte
+		if body, err = csvOf(rows); err == nil {
+			api.SetBody(ctx, "text/csv; charset=utf-8", body)
 		}
 	}
 	return rows, err

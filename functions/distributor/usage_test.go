@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"encoding/csv"
 	"encoding/json"
 	"testing"
 	"time"
@@ -29,7 +31,7 @@ func TestQuotaStatsListAndExportAgreeWithWhatWasCounted(t *testing.T) {
 	// What a deleted sub-key used stays used.
 	b.ok("DELETE", "/sub-keys/"+first.AccessKey, nil)
 	b.wantUsage(t, catalog.QuotaSummary{MaxTotalQuota: 10_000, AllocatedQuota: 4005, AvailableQuota: 5995, UsedQuota: 42, RemainingQuota: 9958},
-		catalog.SubKeyStatistics{TotalSubKeys: 2, ActiveSubKeys: 1, DisabledSubKeys: 1, TotalQuota: 4005, UsedQuota: 12, RemainingQuota: 3993},
+		catalog.SubKeyStatistics{TotalSubKeys: 2, ActiveSubKeys: 1, DisabledSubKeys: 1, TotalQuota: 4005, UsedQuota: 42, RemainingQuota: 3963},
 		[]string{second.AccessKey, idle.AccessKey}, []int64{12, 0})
 
 	// A month begins with nothing used.
@@ -89,4 +91,37 @@ func (b *world) exported(t *testing.T) (rows []catalog.ExportRow) {
 		t.Fatal(err)
 	}
 	return rows
+}
+
+// TestAnExportIsSafeInASpreadsheet: names are chosen by others than who opens the file.
+func TestAnExportIsSafeInASpreadsheet(t *testing.T) {
+	t.Parallel()
+	b := newWorld(t)
+	preset := contract
+	preset.MaxSubKeys = 100
+	b.key = b.Register(t, preset)
+	names := map[string]string{ // as written
+		"plain": "plain", `=HYPERLINK("x")`: `'=HYPERLINK("x")`, "+1": "'+1", "-1": "'-1", "@SUM(A1)": "'@SUM(A1)", "＝1": "'＝1", `a,"b"`: `a,"b"`, "é": "é",
+	}
+	for name := range names {
+		b.create(object{"name": name, "monthly_quota": 1})
+	}
+	answer := b.ok("GET", "/sub-keys/export?format=csv", nil)
+	if got := answer.Header["Content-Type"]; got != "text/csv; charset=utf-8" {
+		t.Errorf("Content-Type %s", got)
+	}
+	lines, err := csv.NewReader(bytes.NewReader(answer.Body)).ReadAll()
+	if err != nil || len(lines) != len(names)+1 {
+		t.Fatalf("%d lines, %v: %s", len(lines), err, answer.Body)
+	}
+	rows := b.exported(t)
+	for i, row := range rows {
+		want := []string{row.AccessKey, names[row.Name], "1", "1", "0", row.CreatedAt}
+		if diff := cmp.Diff(want, lines[i+1]); diff != "" {
+			t.Errorf("line %d (-want +got):\n%s", i+1, diff)
+		}
+	}
+	if diff := cmp.Diff([]string{"access_key", "name", "status", "monthly_quota", "used_monthly_quota", "created_at"}, lines[0]); diff != "" {
+		t.Errorf("names (-want +got):\n%s", diff)
+	}
 }

@@ -30,6 +30,7 @@ type request struct {
 	caller  admission.Caller
 	receipt *usage.Receipt // once the request is counted
 	message string         // of success, for the envelopes that show one
+	text    *textBody      // in place of JSON; nil for JSON
 
 	gateway    bool           // the request came through the gateway,
 	resource   string         // which matched this path of the catalog
@@ -151,5 +152,18 @@ func Now(ctx context.Context) time.Time {
 func SetMessage(ctx context.Context, message string) {
 	if r, ok := ctx.Value(requestKey{}).(*request); ok {
 		r.message = message
+	}
+}
+
+// textBody is a successful answer that is not JSON.
+type textBody struct {
+	contentType string
+	body        []byte
+}
+
+// SetBody has a successful answer be a text of its own in place of JSON.
+func SetBody(ctx context.Context, contentType string, body []byte) {
+	if r, ok := ctx.Value(requestKey{}).(*request); ok {
+		r.text = &textBody{contentType, body}
 	}
 }

@@ -48,23 +48,29 @@ const maxResponse = 6<<20 - 64<<10
 
 // response is an answer before it takes the gateway's shape.
 type response struct {
-	status     int
-	body       []byte
-	retryAfter int             // seconds, 0 = none
-	fault      error           // the cause of a 500, for the log
-	refused    admission.Cause // of the gate; "" for none
-	denied     *usage.Denied   // by a cap; nil for none
+	status      int
+	contentType string // "" is JSON
+	body        []byte
+	retryAfter  int             // seconds, 0 = none
+	fault       error           // the cause of a 500, for the log
+	refused     admission.Cause // of the gate; "" for none
+	denied      *usage.Denied   // by a cap; nil for none
 }
 
 func (r *request) succeed(e *endpoint, out any) response {
-	body, err := r.encode(e, out)
+	contentType, body, err := "", []byte(nil), error(nil)
+	if r.text != nil {
+		contentType, body = r.text.contentType, r.text.body
+	} else {
+		body, err = r.encode(e, out)
+	}
 	if err != nil {
 		return r.fail(fmt.Errorf("encode the answer: %w", err))
 	}
 	if len(body) > maxResponse {
 		return r.fail(BadRequest("the answer would exceed 6 MB: ask for less at once"))
 	}
-	return response{status: http.StatusOK, body: body}
+	return response{status: http.StatusOK, contentType: contentType, body: body}
 }
 
 // encode writes the body of a success.
@@ -165,7 +171,7 @@ func (r *request) fail(err error) response {
 // which http.Header.Set would not keep.
 func (res *response) write(w http.ResponseWriter, r *request) {
 	headers := w.Header()
-	headers["Content-Type"] = []string{"application/json"}
+	headers["Content-Type"] = []string{cmp.Or(res.contentType, "application/json")}
 	headers["Cache-Control"] = []string{"no-store"}
 	headers["X-Request-Id"] = []string{r.id}
 	if res.retryAfter > 0 {

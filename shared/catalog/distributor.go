@@ -84,11 +84,12 @@ type Permission struct {
 	Actions      []string `json:"actions"`
 }
 
-// PutLevelIn creates or replaces a level.
+// PutLevelIn creates or replaces a level. Without both of its parts it is refused; a
+// part that is absent takes its defaults.
 type PutLevelIn struct {
-	Level         string        `path:"level"`
-	RequestLimits RequestLimits `body:"request_limits"`
-	Permissions   []Permission  `body:"permissions" max:"100"`
+	Level         string         `path:"level"`
+	RequestLimits *RequestLimits `body:"request_limits"`
+	Permissions   []Permission   `body:"permissions" max:"100"`
 }
 
 // CreateSubKeyIn makes a sub-key; absent fields follow the defaulting rules.
@@ -178,14 +179,15 @@ type NewSecret struct {
 	SecretKey string `json:"secret_key"`
 }
 
-// SubKeyStatistics counts the existing sub-keys and their requests this month.
+// SubKeyStatistics counts the existing sub-keys, and the requests of this month of all
+// that have existed.
 type SubKeyStatistics struct {
 	TotalSubKeys    int64 `json:"total_sub_keys"`
 	ActiveSubKeys   int64 `json:"active_sub_keys"`
 	DisabledSubKeys int64 `json:"disabled_sub_keys"`
-	TotalQuota      int64 `json:"total_quota"`
-	UsedQuota       int64 `json:"used_quota"`
-	RemainingQuota  int64 `json:"remaining_quota"`
+	TotalQuota      int64 `json:"total_quota"`     // sum of the monthly quotas of existing sub-keys
+	UsedQuota       int64 `json:"used_quota"`      // as in QuotaSummary: deleted sub-keys included
+	RemainingQuota  int64 `json:"remaining_quota"` // max(total_quota - used_quota, 0)
 }
 
 // BatchKeysIn names the sub-keys of a batch, all or none of which change.
@@ -196,9 +198,11 @@ type BatchKeysIn struct {
 // ExportIn filters the export.
 type ExportIn struct {
 	Keyword string `query:"keyword" maxlen:"64"`
+	Format  string `query:"format" default:"json" enum:"json|csv"`
 }
 
-// Export is all of the response body: a bare JSON array, oldest first.
+// Export is all of the response body: a bare JSON array, oldest first, or the same as
+// CSV with a line of names.
 type Export []ExportRow
 
 // Bare marks a response without envelope.

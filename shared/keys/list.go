@@ -90,10 +90,15 @@ func (s *Store) SetActive(ctx context.Context, distributor string, accessKeys []
 	var failed *unmetError
 	switch {
 	case errors.As(err, &failed):
-		for _, i := range failed.conditions {
-			unknown = append(unknown, named[i])
+		// Not every engine reports each condition that failed.
+		missing, err := s.missing(ctx, distributor, named)
+		if err != nil {
+			return fmt.Errorf("change sub-keys: %w", err)
 		}
-		return unknownKeys(unknown)
+		if len(missing) == 0 { // one that was deleted has been made again
+			return ErrBusy
+		}
+		return unknownKeys(missing)
 	case err != nil && !isInput(err):
 		return fmt.Errorf("change sub-keys: %w", err)
 	}
