@@ -1,9 +1,11 @@
 package market
 
+import "strings"
+
 // CoinMarket is how a coin stands over all its markets. Money is in US dollars.
 // Figures are plain decimals; an empty one is not known.
 type CoinMarket struct {
-	Key    string // coin key: exact, in any case and script, e.g. bitcoin
+	Key    string // coin key: see ValidCoinKey; upper and lower case differ, e.g. bitcoin
 	Symbol string // short name in capitals, e.g. BTC
 	Name   string // in English
 	Rank   int64  // by market value, from 1; 0 where it is not known
@@ -20,4 +22,13 @@ type CoinMarket struct {
 type DayRates struct {
 	Date     string // yyyy-mm-dd
 	USD, CNY Decimal
+}
+
+// maxCoinKey bounds a coin key, in bytes.
+const maxCoinKey = 64
+
+// ValidCoinKey reports whether clients can send a text as a coin key.
+func ValidCoinKey(key string) bool {
+	const accepted = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789:._/@+-"
+	return key != "" && len(key) <= maxCoinKey && strings.Trim(key, accepted) == ""
 }

@@ -26,6 +26,10 @@ type Host struct {
 	// Timeout bounds one try of a request; 0 means 10 s.
 	Timeout time.Duration
 
+	// Header is sent with every request, e.g. a key; nil sends none. It is set before
+	// the first.
+	Header http.Header
+
 	base string
 	http *http.Client
 
@@ -36,8 +40,11 @@ type Host struct {
 // NewHost returns a host at base, e.g. https://api.binance.com, with a budget of so
 // much weight a minute.
 func NewHost(base string, perMinute int) *Host {
-	return &Host{base: strings.TrimSuffix(base, "/"), http: new(http.Client), Budget: NewBudget(perMinute, time.Now)}
+	return &Host{base: strings.TrimSuffix(base, "/"), http: &http.Client{CheckRedirect: stay}, Budget: NewBudget(perMinute, time.Now)}
 }
+
+// stay follows no redirect: a key would be sent along to whoever it names.
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 const (
 	hostTimeout  = 10 * time.Second
@@ -67,6 +74,18 @@ func (e *RefusedError) Error() string { return fmt.Sprintf("status %d: %s", e.St
 // pause that they ask for comes first. The error is a [*RefusedError] where the host
 // answered something else.
 func (h *Host) Get(ctx context.Context, path string, query url.Values, weight int, out any) error {
+	body, err := h.Body(ctx, path, query, weight)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(body, out); err != nil {
+		return fmt.Errorf("ask for %s: read the answer: %w", path, err)
+	}
+	return nil
+}
+
+// Body is [Host.Get] for an answer that is no JSON.
+func (h *Host) Body(ctx context.Context, path string, query url.Values, weight int) ([]byte, error) {
 	address := h.base + path
 	if len(query) > 0 {
 		address += "?" + query.Encode()
@@ -76,9 +95,10 @@ func (h *Host) Get(ctx context.Context, path string, query url.Values, weight in
 		if err = h.wait(ctx, weight); err != nil {
 			break
 		}
+		var body []byte
 		var again bool
-		if again, err = h.once(ctx, address, out); err == nil {
-			return nil
+		if body, again, err = h.once(ctx, address); err == nil {
+			return body, nil
 		}
 		if !again || try == hostTries-1 {
 			break
@@ -87,7 +107,7 @@ func (h *Host) Get(ctx context.Context, path string, query url.Values, weight in
 			break
 		}
 	}
-	return fmt.Errorf("ask for %s: %w", path, err)
+	return nil, fmt.Errorf("ask for %s: %w", path, err)
 }
 
 // wait waits until the host may be asked.
@@ -109,7 +129,7 @@ func (h *Host) wait(ctx context.Context, weight int) error {
 }
 
 // once sends the request once; again reports whether an error may pass by.
-func (h *Host) once(ctx context.Context, address string, out any) (again bool, err error) {
+func (h *Host) once(ctx context.Context, address string) (body []byte, again bool, err error) {
 	timeout := h.Timeout
 	if timeout == 0 {
 		timeout = hostTimeout
@@ -118,7 +138,10 @@ func (h *Host) once(ctx context.Context, address string, out any) (again bool, e
 	defer done()
 	req, err := http.NewRequestWithContext(trying, http.MethodGet, address, nil)
 	if err != nil {
-		return false, err
+		return nil, false, err
+	}
+	for name, values := range h.Header {
+		req.Header[name] = values
 	}
 	resp, err := h.http.Do(req)
 	if err != nil {
@@ -126,15 +149,15 @@ func (h *Host) once(ctx context.Context, address string, out any) (again bool, e
 		if errors.As(err, &failed) {
 			err = failed.Err // without the address, which may hold a key
 		}
-		return ctx.Err() == nil, err
+		return nil, ctx.Err() == nil, err
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, hostResponse+1))
+	body, err = io.ReadAll(io.LimitReader(resp.Body, hostResponse+1))
 	switch {
 	case err != nil:
-		return ctx.Err() == nil, err
+		return nil, ctx.Err() == nil, err
 	case len(body) > hostResponse:
-		return false, fmt.Errorf("the answer is larger than %d bytes", hostResponse)
+		return nil, false, fmt.Errorf("the answer is larger than %d bytes", hostResponse)
 	case resp.StatusCode != http.StatusOK:
 		refused := &RefusedError{resp.StatusCode, strconv.QuoteToASCII(string(body[:min(len(body), 200)]))}
 		switch {
@@ -143,14 +166,11 @@ func (h *Host) once(ctx context.Context, address string, out any) (again bool, e
 		case resp.StatusCode == http.StatusTeapot: // banned
 			h.pause(resp.Header.Get("Retry-After"), bannedPause)
 		case resp.StatusCode < 500:
-			return false, refused
+			return nil, false, refused
 		}
-		return true, refused
+		return nil, true, refused
 	}
-	if err := json.Unmarshal(body, out); err != nil {
-		return false, fmt.Errorf("read the answer: %w", err)
-	}
-	return false, nil
+	return body, false, nil
 }
 
 // pause has everybody wait for as long as the host said, in seconds.

@@ -47,7 +47,7 @@ type Listing struct {
 // prices says of one: a name that is empty here is the source's.
 type Entry struct {
 	// Coin key: clients send exactly this text. A coin that the source of prices lists has its key, such as bitcoin.
-	CoinKey string `json:"coin_key" required:"true" maxlen:"64" pattern:"^[!-+\\--~]+$"`
+	CoinKey string `json:"coin_key" required:"true" maxlen:"64" pattern:"^[A-Za-z0-9:._/@+-]+$"`
 	// Short name, such as BTC.
 	Show string `json:"show" maxlen:"32"`
 	// Name in Chinese.
