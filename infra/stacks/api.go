@@ -65,6 +65,7 @@ func (b *builder) rest(stack awscdk.Stack) awsapigateway.SpecRestApi {
 		EndpointTypes:               &[]awsapigateway.EndpointType{awsapigateway.EndpointType_REGIONAL},
 		DisableExecuteApiEndpoint:   jsii.Bool(b.APIDomain != ""), // or the firewall of a domain could be gone around
 		MinCompressionSize:          awscdk.Size_Bytes(jsii.Number(1024)),
+		BinaryMediaTypes:            jsii.Strings("*/*"), // or a compressed answer would leave in base64
 		CloudWatchRole:              jsii.Bool(b.APILogRole),
 		CloudWatchRoleRemovalPolicy: awscdk.RemovalPolicy_RETAIN, // other APIs of the account may have come to use it
 		DeployOptions: &awsapigateway.StageOptions{

@@ -56,6 +56,22 @@ func TestTheRoutesAreTheCatalog(t *testing.T) {
 	}
 }
 
+// A compressed answer leaves its function in base64, which the gateway decodes for
+// binary media types alone; the gateway's own answers are made of text.
+func TestEveryMediaTypeIsBinaryAndFixedAnswersAreText(t *testing.T) {
+	t.Parallel()
+	api := full.parts["api"].only(t, "AWS::ApiGateway::RestApi").Properties
+	if types, _ := json.Marshal(api["BinaryMediaTypes"]); string(types) != `["*/*"]` {
+		t.Errorf("binary media types: %s", types)
+	}
+	for path, item := range at(body(t), "paths").(map[string]any) {
+		mock := at(item, anyMethod, "x-amazon-apigateway-integration")
+		if at(mock, "contentHandling") != "CONVERT_TO_TEXT" || at(mock, "responses", "default", "contentHandling") != "CONVERT_TO_TEXT" {
+			t.Errorf("the 405 of %s is not text", path)
+		}
+	}
+}
+
 func TestTheAuthorizerStandsBeforeEveryRouteButThePublicOnes(t *testing.T) {
 	t.Parallel()
 	document := body(t)

@@ -125,8 +125,9 @@ func methodNotAllowed(allow string) openapi.Object {
 		}},
 		"x-amazon-apigateway-integration": openapi.Object{
 			"type": "mock", "passthroughBehavior": "never", "requestTemplates": request,
+			"contentHandling": "CONVERT_TO_TEXT", // as bodies are binary, and a template takes text
 			"responses": openapi.Object{"default": openapi.Object{
-				"statusCode": "405",
+				"statusCode": "405", "contentHandling": "CONVERT_TO_TEXT",
 				"responseParameters": openapi.Object{
 					"method.response.header.Allow":         "'" + allow + "'",
 					"method.response.header.Cache-Control": "'no-store'",

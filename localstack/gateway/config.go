@@ -123,6 +123,10 @@ type Config struct {
 	// MethodNotAllowed answers a known path with a method that it does not have;
 	// an Allow header is added. Its Type is of no interest, its Status 405 when 0.
 	MethodNotAllowed Response
+	// Binary makes every media type of the Routes binary, as AWS does for the binary
+	// media type */*: bodies reach functions in base64, and the body of an answer
+	// marked isBase64Encoded is decoded, which otherwise leaves as it is.
+	Binary bool
 	// MaxBody bounds a request body in bytes; 0 is DefaultMaxBody.
 	MaxBody int64
 	// Timeout bounds each of authorizer and function; 0 is DefaultTimeout.

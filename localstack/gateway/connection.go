@@ -350,7 +350,7 @@ const (
 func (c *connection) invoke(event []byte) (*proxyAnswer, *refusal) {
 	ctx := c.gateway.connections.ctx
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
-		answer, refused := c.gateway.integrate(ctx, c.api.Function, event)
+		answer, refused := c.gateway.integrate(ctx, c.api.Function, event, true)
 		if refused == nil || refused.kind != "THROTTLED" {
 			return answer, refused
 		}

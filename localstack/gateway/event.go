@@ -86,15 +86,15 @@ func (g *Gateway) functionEvent(req *request) []byte {
 	e := functionEvent{requestMembers: g.requestMembers(req), RequestContext: g.requestContext(req)}
 	e.RequestContext.Authorizer = req.grant.members()
 	if len(req.body) > 0 {
-		text, binary := eventBody(req.body)
+		text, binary := eventBody(req.body, g.cfg.Binary)
 		e.Body, e.IsBase64Encoded = &text, binary
 	}
 	return encodeJSON(e)
 }
 
-// eventBody is a body as events hold it: in base64 when it is not text.
-func eventBody(body []byte) (text string, binary bool) {
-	if utf8.Valid(body) {
+// eventBody is a body as events hold it: in base64 when it is binary or not text.
+func eventBody(body []byte, always bool) (text string, binary bool) {
+	if !always && utf8.Valid(body) {
 		return string(body), false
 	}
 	return base64.StdEncoding.EncodeToString(body), true

@@ -112,7 +112,7 @@ func (g *Gateway) handle(w http.ResponseWriter, req *request) (*proxyAnswer, *re
 			return nil, refused
 		}
 	}
-	return g.integrate(ctx, req.route.Function, g.functionEvent(req))
+	return g.integrate(ctx, req.route.Function, g.functionEvent(req), g.cfg.Binary)
 }
 
 // log writes the request down without its path and query, which are the client's

@@ -187,9 +187,30 @@ func TestABodyThatIsNotTextArrivesInBase64(t *testing.T) {
 	}
 }
 
-func TestAFunctionsAnswerIsMappedBack(t *testing.T) {
+// As for the binary media type */* on AWS.
+func TestWhereAllIsBinaryBodiesTravelInBase64(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(cfg *gateway.Config, _ map[string]lambdahost.Function) { cfg.Binary = true })
+	for body, want := range map[string]any{"": nil, "{}": "e30=", "\xff\xfe\x00": "//4A"} {
+		e := event(t, s.send(t, "POST", "/open", body))
+		if e["body"] != want || e["isBase64Encoded"] != (want != nil) {
+			t.Errorf("%q arrived as %v, base64 %v", body, e["body"], e["isBase64Encoded"])
+		}
+	}
+}
+
+func TestABodyInBase64IsDecodedOnlyWhereMediaTypesAreBinary(t *testing.T) {
 	t.Parallel()
 	s := start(t)
+	r := s.send(t, "GET", "/open?do=raw&answer="+url.QueryEscape(`{"statusCode":200,"isBase64Encoded":true,"body":"/wA="}`), "")
+	if r.StatusCode != 200 || string(r.body) != "/wA=" {
+		t.Errorf("answer %d %q", r.StatusCode, r.body)
+	}
+}
+
+func TestAFunctionsAnswerIsMappedBack(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(cfg *gateway.Config, _ map[string]lambdahost.Function) { cfg.Binary = true })
 	tests := map[string]struct {
 		answer string
 		status int

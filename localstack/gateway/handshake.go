@@ -64,7 +64,7 @@ func (g *Gateway) askToConnect(req *request, conn *connection) (*proxyAnswer, *r
 	}
 	// A client that leaves now does not undo what the function does: its answer is
 	// waited for, so that it can get its $disconnect.
-	return g.integrate(g.connections.ctx, conn.api.Function, encodeJSON(conn.connectEvent(req)))
+	return g.integrate(g.connections.ctx, conn.api.Function, encodeJSON(conn.connectEvent(req)), true)
 }
 
 // upgradeFault says what keeps a request from being a WebSocket handshake. What

@@ -13,15 +13,16 @@ import (
 	"quotary/localstack/lambdahost"
 )
 
-// integrate calls the route's function and reads its answer.
-func (g *Gateway) integrate(ctx context.Context, function string, event []byte) (*proxyAnswer, *refusal) {
+// integrate calls the route's function and reads its answer, of which decode tells
+// to take a body out of its base64.
+func (g *Gateway) integrate(ctx context.Context, function string, event []byte, decode bool) (*proxyAnswer, *refusal) {
 	ctx, cancel := context.WithTimeout(ctx, g.cfg.Timeout)
 	defer cancel()
 	answer, err := g.cfg.Functions.Invoke(ctx, function, event)
 	if err != nil {
 		return nil, integrationRefusal(err)
 	}
-	out, err := parseProxyAnswer(answer)
+	out, err := parseProxyAnswer(answer, decode)
 	if err != nil {
 		return nil, malformed(fmt.Errorf("read the answer of %s: %w", function, err))
 	}
@@ -57,7 +58,7 @@ type proxyAnswer struct {
 
 // parseProxyAnswer is strict about the members' names, which encoding/json's structs
 // are not: on AWS an answer with a name too many or in other letters is malformed.
-func parseProxyAnswer(answer []byte) (*proxyAnswer, error) {
+func parseProxyAnswer(answer []byte, decode bool) (*proxyAnswer, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(answer, &members); err != nil {
 		return nil, err
@@ -93,7 +94,7 @@ func parseProxyAnswer(answer []byte) (*proxyAnswer, error) {
 	}
 	out.header = responseHeader(single, multi)
 	out.body = []byte(body)
-	if out.binary {
+	if out.binary && decode {
 		if out.body, err = base64.StdEncoding.DecodeString(body); err != nil {
 			return nil, fmt.Errorf("body: %w", err)
 		}

@@ -34,7 +34,7 @@ func (s *Stack) startGateway(context.Context) error {
 		Stage: catalog.Stage, Domains: []gateway.Domain{{Name: CustomDomain, BasePath: catalog.BasePath}},
 		Routes: routes, Sockets: sockets("http://" + address + catalog.BasePath), Authorizer: catalog.FunctionAuthorizer, Functions: s.host,
 		Responses: responses, MethodNotAllowed: response(catalog.MethodNotAllowed()),
-		MaxBody: catalog.MaxBody, Log: s.log, Region: region,
+		Binary: true, MaxBody: catalog.MaxBody, Log: s.log, Region: region,
 	})
 	if err != nil {
 		listener.Close()

@@ -43,14 +43,13 @@ var (
 	errTooLong    = &Error{Status: http.StatusGatewayTimeout, Message: "the request took too long"}
 )
 
-// maxResponse is what fits into a function's answer with room for its frame.
-const maxResponse = 6<<20 - 64<<10
-
 // response is an answer before it takes the gateway's shape.
 type response struct {
 	status      int
 	contentType string // "" is JSON
 	body        []byte
+	gzip        bool            // body is compressed
+	varies      bool            // with what the client accepts
 	retryAfter  int             // seconds, 0 = none
 	fault       error           // the cause of a 500, for the log
 	refused     admission.Cause // of the gate; "" for none
@@ -67,10 +66,12 @@ func (r *request) succeed(e *endpoint, out any) response {
 	if err != nil {
 		return r.fail(fmt.Errorf("encode the answer: %w", err))
 	}
-	if len(body) > maxResponse {
-		return r.fail(BadRequest("the answer would exceed 6 MB: ask for less at once"))
+	res, err := r.pack(body)
+	if err != nil {
+		return r.fail(err)
 	}
-	return response{status: http.StatusOK, contentType: contentType, body: body}
+	res.contentType = contentType
+	return res
 }
 
 // encode writes the body of a success.
@@ -174,6 +175,12 @@ func (res *response) write(w http.ResponseWriter, r *request) {
 	headers["Content-Type"] = []string{cmp.Or(res.contentType, "application/json")}
 	headers["Cache-Control"] = []string{"no-store"}
 	headers["X-Request-Id"] = []string{r.id}
+	if res.varies {
+		headers["Vary"] = []string{"Accept-Encoding"}
+	}
+	if res.gzip {
+		headers["Content-Encoding"] = []string{"gzip"}
+	}
 	if res.retryAfter > 0 {
 		headers["Retry-After"] = []string{strconv.Itoa(res.retryAfter)}
 	}
