@@ -129,8 +129,12 @@ func (b *binder) bind(req *request) (any, error) {
 			return nil, err
 		}
 	}
+	selective, _ := in.Interface().(catalog.Selective)
 	for i := range b.fields {
 		f := &b.fields[i]
+		if selective != nil && !selective.Uses(f.names[0]) {
+			continue
+		}
 		if err := f.bind(req, body, in.Elem().Field(f.index)); err != nil {
 			return nil, err
 		}

@@ -362,10 +362,11 @@ func TestBodiesAreReadLeniently(t *testing.T) {
 		{"object for text", `{"type":{}}`, 400, "invalid type"},
 		{"control character", `{"type":"a\u0000"}`, 400, "invalid type"},
 		{"bad address", `{"type":"userFills","user":"0x1"}`, 400, "invalid user: must be an address"},
-		{"fraction", `{"type":"x","startTime":1.5}`, 400, "invalid startTime"},
+		{"fraction", `{"type":"fundingHistory","startTime":1.5}`, 400, "invalid startTime"},
 		{"nested fault", `{"type":"candleSnapshot","req":{"coin":5}}`, 400, "invalid req"},
+		{"nested value", `{"type":"candleSnapshot","req":{"coin":"BTC","startTime":"x"}}`, 400, "invalid req.startTime: must be a time in milliseconds"},
 		{"nested kind", `{"type":"candleSnapshot","req":[]}`, 400, "invalid req: must be an object"},
-		{"end before start", `{"type":"x","startTime":2,"endTime":1}`, 400, "before its start"},
+		{"end before start", `{"type":"fundingHistory","startTime":2,"endTime":1}`, 400, "before its start"},
 		{"deep", `{"type":"x","deep":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + `}`, 400, "one JSON object"},
 		{"too large", `{"type":"` + strings.Repeat("a", 1<<20) + `"}`, 413, "at most 1 MiB"},
 	} {

@@ -181,7 +181,7 @@ func compileNested(sf reflect.StructField) (string, setter[json.RawMessage], err
 	}
 	return accepted, func(at reflect.Value, raw json.RawMessage) error {
 		if err := json.Unmarshal(raw, at.Addr().Interface()); err != nil {
-			return nestedFault(sf, accepted, err)
+			return nestedFault(sf, accepted, raw, err)
 		}
 		if !isList {
 			return nil
@@ -196,8 +196,8 @@ func compileNested(sf reflect.StructField) (string, setter[json.RawMessage], err
 	}, nil
 }
 
-// nestedFault names the member at fault where the decoder knows it.
-func nestedFault(sf reflect.StructField, accepted string, err error) error {
+// nestedFault names the member at fault where it can be found.
+func nestedFault(sf reflect.StructField, accepted string, raw json.RawMessage, err error) error {
 	name := strings.Split(sf.Tag.Get("body"), ",")[0]
 	var wrongType *json.UnmarshalTypeError
 	if errors.As(err, &wrongType) && wrongType.Field != "" {
@@ -206,9 +206,30 @@ func nestedFault(sf reflect.StructField, accepted string, err error) error {
 	var syntax *json.SyntaxError
 	if !errors.As(err, &wrongType) && !errors.As(err, &syntax) && !errors.Is(err, io.ErrUnexpectedEOF) { // a type of the catalog has refused it
 		after := strings.TrimPrefix(err.Error(), "must be ")
+		if member := refused(sf.Type, raw); member != "" {
+			return BadRequest("invalid %s.%s: must be %s", name, member, after)
+		}
 		return BadRequest("invalid %s: a value in it must be %s", name, after)
 	}
 	return BadRequest("invalid %s: must be %s", name, accepted)
+}
+
+// refused is the name of the first member of an object that its own type refuses.
+func refused(t reflect.Type, raw json.RawMessage) string {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	var members map[string]json.RawMessage
+	if t.Kind() != reflect.Struct || json.Unmarshal(raw, &members) != nil {
+		return ""
+	}
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		if text, ok := members[name]; ok && json.Unmarshal(text, reflect.New(t.Field(i).Type).Interface()) != nil {
+			return name
+		}
+	}
+	return ""
 }
 
 func inWords(t reflect.Type) string {

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -15,8 +16,44 @@ var (
 
 var _ = does(PerpInfo, readLog, readSeries, readViews)
 
-// InfoIn is the union of what the types of POST /info ask for; which fields a
-// type needs is checked by its handler.
+// InfoType is a type of question that POST /info takes.
+type InfoType struct {
+	Name    string
+	Needs   []string // members of the request without which there is no answer
+	Takes   []string // others that the answer depends on; every other one is ignored
+	Planned bool     // specified, not built yet
+}
+
+// InfoTypes are all types, in the order in which they are listed to a caller.
+var InfoTypes = []InfoType{
+	{Name: "allMids", Takes: []string{"dex"}},
+	{Name: "meta", Takes: []string{"dex"}},
+	{Name: "spotMeta"},
+	{Name: "candleSnapshot", Needs: []string{"req"}},
+	{Name: "fundingHistory", Needs: []string{"coin", "startTime"}, Takes: []string{"endTime"}},
+	{Name: "historicalOrders", Needs: []string{"user"}},
+	{Name: "l2Book", Needs: []string{"coin"}, Takes: []string{"nSigFigs", "mantissa"}},
+	{Name: "metaAndAssetCtxs", Takes: []string{"dex"}},
+	{Name: "orderStatus", Needs: []string{"user", "oid"}},
+	{Name: "perpDexs"},
+	{Name: "spotMetaAndAssetCtxs"},
+	{Name: "userFills", Needs: []string{"user"}, Takes: []string{"aggregateByTime"}},
+	{Name: "userFillsByTime", Needs: []string{"user", "startTime"}, Takes: []string{"endTime", "aggregateByTime"}},
+
+	{Name: "activeAssetData", Planned: true},
+	{Name: "clearinghouseState", Planned: true},
+	{Name: "frontendOpenOrders", Planned: true},
+	{Name: "openOrders", Planned: true},
+	{Name: "portfolio", Planned: true},
+	{Name: "spotClearinghouseState", Planned: true},
+	{Name: "userFees", Planned: true},
+	{Name: "userFunding", Planned: true},
+	{Name: "userNonFundingLedgerUpdates", Planned: true},
+	{Name: "userTwapSliceFills", Planned: true},
+	{Name: "webData2", Planned: true},
+}
+
+// InfoIn is the union of what the types of POST /info ask for: see [InfoTypes].
 type InfoIn struct {
 	Type            string       `body:"type" required:"true" maxlen:"64" example:"userFills"`
 	Dex             string       `body:"dex" maxlen:"32"`
@@ -39,7 +76,16 @@ type InfoCandles struct {
 	EndTime   *Millis `json:"endTime"`
 }
 
-// Span implements [Spanner].
+// Uses implements [Selective]: a type reads its own members alone.
+func (in *InfoIn) Uses(parameter string) bool {
+	if parameter == "type" {
+		return true
+	}
+	i := slices.IndexFunc(InfoTypes, func(t InfoType) bool { return t.Name == in.Type })
+	return i >= 0 && (slices.Contains(InfoTypes[i].Needs, parameter) || slices.Contains(InfoTypes[i].Takes, parameter))
+}
+
+// Span implements [Spanner], by the members that the type uses.
 func (in InfoIn) Span(now time.Time) (start, end time.Time) {
 	if in.Req != nil {
 		return spanMillis(in.Req.StartTime, in.Req.EndTime, now)

@@ -10,6 +10,13 @@ type Spanner interface {
 	Span(now time.Time) (start, end time.Time)
 }
 
+// Selective is a request that does not use all of its parameters, by what those
+// declared before hold. One that is not used is not read: it may hold anything.
+type Selective interface {
+	// Uses reports whether the parameter of that name is read.
+	Uses(parameter string) bool
+}
+
 func spanMillis(from, to *Millis, now time.Time) (start, end time.Time) {
 	if from == nil {
 		return time.Time{}, time.Time{}

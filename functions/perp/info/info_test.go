@@ -210,7 +210,7 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 		`{"type":"candleSnapshot","req":{"coin":"BTC"}}`:                                           "invalid req.interval: must be one of 1m, 3m, 5m, 15m, 30m, 1h, 2h, 4h, 8h, 12h, 1d, 3d, 1w, 1M",
 		`{"type":"candleSnapshot","req":{"coin":"BTC","interval":"1s"}}`:                           "invalid req.interval",
 		`{"type":"candleSnapshot","req":{"coin":"BTC","interval":"1m","startTime":2,"endTime":1}}`: "the end of the time range",
-		`{"type":"candleSnapshot","req":{"coin":"BTC","interval":"1m","startTime":"x"}}`:           "invalid req",
+		`{"type":"candleSnapshot","req":{"coin":"BTC","interval":"1m","startTime":"x"}}`:           "invalid req.startTime: must be a time in milliseconds since 1970 UTC",
 	} {
 		w.ask(t, body).Refused(t, http.StatusBadRequest, want)
 	}
@@ -219,9 +219,9 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 func TestSpecifiedTypesWithoutAnAnswerAre501(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for _, q := range questions {
-		if q.answer == nil {
-			w.ask(t, `{"type":"`+q.name+`"}`).Refused(t, http.StatusNotImplemented, "the type "+q.name+" is specified but not available yet")
+	for _, kind := range catalog.InfoTypes {
+		if kind.Planned {
+			w.ask(t, `{"type":"`+kind.Name+`"}`).Refused(t, http.StatusNotImplemented, "the type "+kind.Name+" is specified but not available yet")
 		}
 	}
 }
@@ -247,6 +247,7 @@ func TestTheTimeSpanOfAKeyBoundsInfo(t *testing.T) {
 	w := newWorld(t)
 	quota := int64(100)
 	key := w.Issue(t, w.Primary, keys.NewSubKey{Name: "short", MonthlyQuota: &quota, MaxTimeRange: 3600})
+	w.someMeta(t)
 	now := apitest.Start.UnixMilli()
 	const alice = `"user":"0xa11ce00000000000000000000000000000000001"`
 	for body, status := range map[string]int{
@@ -256,6 +257,14 @@ func TestTheTimeSpanOfAKeyBoundsInfo(t *testing.T) {
 		fmt.Sprintf(`{"type":"userFillsByTime",%s,"startTime":%d}`, alice, now-3_601_000):                           400,
 		fmt.Sprintf(`{"type":"userFillsByTime",%s,"startTime":%d,"endTime":%d}`, alice, 0, 3_601_000):               400,
 		fmt.Sprintf(`{"type":"userFills",%s}`, alice):                                                               200,
+		// Members that the type does not use neither lift the limit nor meet it.
+		fmt.Sprintf(`{"type":"userFillsByTime",%s,"startTime":%d,"req":{}}`, alice, now-3_601_000):                                      400,
+		fmt.Sprintf(`{"type":"userFillsByTime",%s,"startTime":%d,"req":{"startTime":%d}}`, alice, now-3_601_000, now-1000):              400,
+		fmt.Sprintf(`{"type":"fundingHistory","coin":"BTC","startTime":%d,"req":{}}`, now-3_601_000):                                    400,
+		fmt.Sprintf(`{"type":"userFills",%s,"startTime":0}`, alice):                                                                     200,
+		fmt.Sprintf(`{"type":"candleSnapshot","startTime":0,"req":{"coin":"BTC","interval":"1m","startTime":%d}}`, now-3_600_000):       200,
+		fmt.Sprintf(`{"type":"candleSnapshot","startTime":%d,"req":{"coin":"BTC","interval":"1m","startTime":%d}}`, now, now-3_601_000): 400,
+		`{"type":"perpDexs","startTime":0}`: 200,
 	} {
 		if answer := w.Call(t, key, http.MethodPost, path, body); answer.Status != status {
 			t.Errorf("%s answers %d, want %d: %s", body, answer.Status, status, answer.Body)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"quotary/shared/api/apitest"
+	"quotary/shared/catalog"
 )
 
 // values are a value of each member of a request.
@@ -31,27 +32,8 @@ func request(kind string, members ...string) string {
 	return body + "}"
 }
 
-// options are the members of a request that change the answer of a type, beside
-// those that it needs.
-var options = map[string][]string{
-	"allMids":          {"dex"},
-	"meta":             {"dex"},
-	"fundingHistory":   {"endTime"},
-	"l2Book":           {"nSigFigs", "mantissa"},
-	"metaAndAssetCtxs": {"dex"},
-	"userFills":        {"aggregateByTime"},
-	"userFillsByTime":  {"endTime", "aggregateByTime"},
-}
-
-func names(members []member) (list []string) {
-	for _, m := range members {
-		list = append(list, m.name)
-	}
-	return list
-}
-
-// Without a member that it needs a type is refused, and one that is neither needed
-// nor an option of it changes nothing.
+// Without a member that it needs a type is refused, and one that it does not use
+// changes nothing, whatever it holds.
 func TestATypeDependsOnItsMembersAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -63,23 +45,25 @@ func TestATypeDependsOnItsMembersAlone(t *testing.T) {
 	w.candles(t, "BTC", apitest.Start.Add(-time.Hour), 0, 1, 2)
 	w.put(t, combined()...)
 	w.putOrders(t, order(0, 0, "open"), order(0, 5, "filled"))
-	for _, q := range questions {
-		if q.answer == nil {
+	for _, kind := range catalog.InfoTypes {
+		if kind.Planned {
 			continue
 		}
-		needs := names(q.needs)
-		plain := w.ask(t, request(q.name, needs...))
+		needs := kind.Needs
+		plain := w.ask(t, request(kind.Name, needs...))
 		if plain.Status != http.StatusOK || strings.HasSuffix(string(plain.Body), `"data":[]}`) {
-			t.Errorf("%s answers %d: %s", request(q.name, needs...), plain.Status, plain.Body)
+			t.Errorf("%s answers %d: %s", request(kind.Name, needs...), plain.Status, plain.Body)
 		}
 		for name := range values() {
 			switch i := slices.Index(needs, name); {
 			case i >= 0:
-				w.ask(t, request(q.name, slices.Delete(slices.Clone(needs), i, i+1)...)).Refused(t, http.StatusBadRequest, "missing "+name+": it must be "+q.needs[i].kind)
-			case !slices.Contains(options[q.name], name):
-				body := request(q.name, append(slices.Clone(needs), name)...)
-				if answer := w.ask(t, body); string(answer.Body) != string(plain.Body) {
-					t.Errorf("%s answers %d: %s, without %s %s", body, answer.Status, answer.Body, name, plain.Body)
+				w.ask(t, request(kind.Name, slices.Delete(slices.Clone(needs), i, i+1)...)).Refused(t, http.StatusBadRequest, "missing "+name+": it must be "+members[name].kind)
+			case !slices.Contains(kind.Takes, name):
+				body := request(kind.Name, append(slices.Clone(needs), name)...)
+				for _, body := range []string{body, strings.TrimSuffix(request(kind.Name, needs...), "}") + `,"` + name + `":{"a":[0]}}`} {
+					if answer := w.ask(t, body); string(answer.Body) != string(plain.Body) {
+						t.Errorf("%s answers %d: %s, without %s %s", body, answer.Status, answer.Body, name, plain.Body)
+					}
 				}
 			}
 		}
@@ -89,10 +73,18 @@ func TestATypeDependsOnItsMembersAlone(t *testing.T) {
 func TestEachTypeIsThereOnce(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	for _, q := range questions {
-		if seen[q.name] {
-			t.Errorf("%s is there twice", q.name)
+	for _, kind := range catalog.InfoTypes {
+		if seen[kind.Name] {
+			t.Errorf("%s is there twice", kind.Name)
 		}
-		seen[q.name] = true
+		seen[kind.Name] = true
+		if (answers[kind.Name] == nil) != kind.Planned {
+			t.Errorf("%s is planned: %t, answered: %t", kind.Name, kind.Planned, answers[kind.Name] != nil)
+		}
+		for _, name := range kind.Needs {
+			if members[name].given == nil {
+				t.Errorf("%s needs %s, which has no words", kind.Name, name)
+			}
+		}
 	}
 }
