@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"quotary/shared/api"
+	"quotary/shared/catalog"
+	"quotary/shared/data/coins"
+	"quotary/shared/data/cointickers"
+	"quotary/shared/store"
+)
+
+// reader holds what the handlers read.
+type reader struct {
+	coins   *store.View[coins.View]
+	tickers *store.View[cointickers.View]
+}
+
+func newReader(views *store.Views, clock func() time.Time) *reader {
+	return &reader{coins: coins.Open(views, clock), tickers: cointickers.Open(views, clock)}
+}
+
+// orEmpty is the view, the zero value where it was never published.
+func orEmpty[T any](view T, err error) (T, error) {
+	if errors.Is(err, store.ErrNoView) {
+		err = nil
+	}
+	return view, err
+}
+
+// list returns a page of all coins.
+func (r *reader) list(ctx context.Context, in catalog.CoinListIn) (catalog.Paged[catalog.CoinName], error) {
+	out := catalog.Paged[catalog.CoinName]{Page: catalog.Page{Page: in.Page, PageSize: in.PageSize}}
+	v, err := orEmpty(r.coins.Get(ctx))
+	if err != nil {
+		return out, err
+	}
+	page, total := v.Page(int(in.Page), int(in.PageSize))
+	out.Total, out.Data = int64(total), make([]catalog.CoinName, len(page))
+	for i := range page {
+		c := &page[i]
+		out.Data[i] = catalog.CoinName{CoinKey: c.Key, HashKey: coins.HashKey(c.Key), Show: c.Show(), CNName: c.CNName(), ENName: c.ENName()}
+	}
+	return out, nil
+}
+
+// prices returns the tickers of coins, in the order of the request, each once.
+func (r *reader) prices(ctx context.Context, in catalog.CoinTickersIn) ([]catalog.CoinTicker, error) {
+	v, err := orEmpty(r.tickers.Get(ctx))
+	if err != nil {
+		return nil, err
+	}
+	oldest := api.Now(ctx).Add(-cointickers.MaxAge).UnixMilli()
+	list, seen := make([]catalog.CoinTicker, 0, len(in.CoinList)), map[catalog.Key]bool{}
+	for _, key := range in.CoinList {
+		t, known := v.Of(string(key))
+		if !known || seen[key] || t.Time < oldest {
+			continue
+		}
+		seen[key] = true
+		list = append(list, catalog.CoinTicker{
+			CoinKey: t.Key, PriceCNY: t.PriceCNY, PriceUSD: t.PriceUSD, Degree24hCNY: t.Degree24hCNY, Degree24hUSD: t.Degree24hUSD,
+			Degree7dayCNY: t.Degree7dCNY, Degree7dayUSD: t.Degree7dUSD, SupplyCNY: t.SupplyCNY, SupplyUSD: t.SupplyUSD,
+			Trade24hCNY: t.Trade24hCNY, Trade24hUSD: t.Trade24hUSD, Vol24h: t.Vol24h,
+		})
+	}
+	return list, nil
+}
