@@ -137,7 +137,8 @@ func inQuery(valid any, invalid []any) (any, []any) {
 	}
 	var refused []any
 	for _, value := range invalid {
-		if text, ok := join(value); ok {
+		// A comma in an entry makes two of it.
+		if text, ok := join(value); ok && strings.Count(text, ",") == len(value.([]any))-1 {
 			refused = append(refused, text)
 		}
 	}
