@@ -10,6 +10,10 @@
 // Beside the endpoints stand the programs that serve them ([Program]) with what each
 // reads and writes, from which its rights and its environment follow.
 //
+// Its comments are its documentation: that of an endpoint is one sentence for whoever
+// calls it, and those of request and response types and their fields stand in the
+// public document (package openapi).
+//
 // The package imports nothing of the project, so that the local stack can use
 // it without sharing a fault with what it tests.
 package catalog

@@ -2,11 +2,16 @@ package catalog
 
 // Coins: what they are called and what they cost.
 var (
-	CoinList    = route[CoinListIn, Paged[CoinName]]("GET", "/v2/coin", Coins, anyLevel, EnvelopeA)
+	// Lists the coins in pages.
+	CoinList = route[CoinListIn, Paged[CoinName]]("GET", "/v2/coin", Coins, anyLevel, EnvelopeA)
+	// Shows prices and figures of the day of up to 100 coins.
 	CoinTickers = route[CoinTickersIn, []CoinTicker]("GET", "/v2/coin/ticker", Coins, anyLevel, EnvelopeA)
 
+	// Searches coins by name or symbol.
 	_ = planned("GET", "/upgrade/v2/coin/search", Coins, anyLevel, EnvelopeB)
+	// Searches coins by name or symbol, under an older path.
 	_ = planned("GET", "/v2/coin/search", Coins, anyLevel, EnvelopeB)
+	// Shows what is known of up to 100 coins: papers, sites, supply.
 	_ = planned("GET", "/v2/coin/config", Coins, anyLevel, EnvelopeA)
 )
 

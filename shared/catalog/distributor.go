@@ -2,24 +2,43 @@ package catalog
 
 // The distributor endpoints: registration, levels, sub-keys and their figures.
 var (
-	Register     = route[RegisterIn, Registered]("POST", "/upgrade/v2/distributor/register", Distributor, public, EnvelopeD)
-	GetInfo      = route[None, DistributorInfo]("GET", "/upgrade/v2/distributor/info", Distributor, management, EnvelopeD)
-	GetQuota     = route[None, QuotaSummary]("GET", "/upgrade/v2/distributor/quota", Distributor, management, EnvelopeD)
-	ListLevels   = route[None, []string]("GET", "/upgrade/v2/distributor/levels", Distributor, management, EnvelopeD)
-	GetLevel     = route[LevelIn, Level]("GET", "/upgrade/v2/distributor/levels/{level}", Distributor, management, EnvelopeD)
-	PutLevel     = route[PutLevelIn, None]("PUT", "/upgrade/v2/distributor/levels/{level}", Distributor, management, EnvelopeD)
-	DeleteLevel  = route[LevelIn, None]("DELETE", "/upgrade/v2/distributor/levels/{level}", Distributor, management, EnvelopeD)
+	// Registers a distributor by an invite token and shows its primary key, secret included, once.
+	Register = route[RegisterIn, Registered]("POST", "/upgrade/v2/distributor/register", Distributor, public, EnvelopeD)
+	// Describes the calling distributor.
+	GetInfo = route[None, DistributorInfo]("GET", "/upgrade/v2/distributor/info", Distributor, management, EnvelopeD)
+	// Shows what the month's quota is, how much of it is allocated and how much is used.
+	GetQuota = route[None, QuotaSummary]("GET", "/upgrade/v2/distributor/quota", Distributor, management, EnvelopeD)
+	// Lists the names of the distributor's levels.
+	ListLevels = route[None, []string]("GET", "/upgrade/v2/distributor/levels", Distributor, management, EnvelopeD)
+	// Shows the limits and permissions of a level.
+	GetLevel = route[LevelIn, Level]("GET", "/upgrade/v2/distributor/levels/{level}", Distributor, management, EnvelopeD)
+	// Creates or replaces a level.
+	PutLevel = route[PutLevelIn, None]("PUT", "/upgrade/v2/distributor/levels/{level}", Distributor, management, EnvelopeD)
+	// Deletes a level.
+	DeleteLevel = route[LevelIn, None]("DELETE", "/upgrade/v2/distributor/levels/{level}", Distributor, management, EnvelopeD)
+	// Creates a sub-key and shows its secret.
 	CreateSubKey = route[CreateSubKeyIn, CreatedSubKey]("POST", "/upgrade/v2/distributor/sub-keys", Distributor, management, EnvelopeD)
-	ListSubKeys  = route[ListSubKeysIn, SubKeyPage]("GET", "/upgrade/v2/distributor/sub-keys", Distributor, management, EnvelopeD)
-	SubKeyStats  = route[None, SubKeyStatistics]("GET", "/upgrade/v2/distributor/sub-keys/stats", Distributor, management, EnvelopeD)
-	ExportKeys   = route[ExportIn, Export]("GET", "/upgrade/v2/distributor/sub-keys/export", Distributor, management, EnvelopeD)
-	GetSubKey    = route[SubKeyIn, SubKeyDetail]("GET", "/upgrade/v2/distributor/sub-keys/{access_key}", Distributor, management, EnvelopeD)
+	// Lists the sub-keys in pages, the newest first.
+	ListSubKeys = route[ListSubKeysIn, SubKeyPage]("GET", "/upgrade/v2/distributor/sub-keys", Distributor, management, EnvelopeD)
+	// Counts the sub-keys and what they used this month.
+	SubKeyStats = route[None, SubKeyStatistics]("GET", "/upgrade/v2/distributor/sub-keys/stats", Distributor, management, EnvelopeD)
+	// Exports all sub-keys as a JSON array or as CSV.
+	ExportKeys = route[ExportIn, Export]("GET", "/upgrade/v2/distributor/sub-keys/export", Distributor, management, EnvelopeD)
+	// Shows a sub-key in full, without its secret.
+	GetSubKey = route[SubKeyIn, SubKeyDetail]("GET", "/upgrade/v2/distributor/sub-keys/{access_key}", Distributor, management, EnvelopeD)
+	// Changes what is given of a sub-key.
 	UpdateSubKey = route[UpdateSubKeyIn, None]("PUT", "/upgrade/v2/distributor/sub-keys/{access_key}", Distributor, management, EnvelopeD)
+	// Deletes a sub-key.
 	DeleteSubKey = route[SubKeyIn, None]("DELETE", "/upgrade/v2/distributor/sub-keys/{access_key}", Distributor, management, EnvelopeD)
-	EnableKey    = route[SubKeyIn, None]("POST", "/upgrade/v2/distributor/sub-keys/{access_key}/enable", Distributor, management, EnvelopeD)
-	DisableKey   = route[SubKeyIn, None]("POST", "/upgrade/v2/distributor/sub-keys/{access_key}/disable", Distributor, management, EnvelopeD)
-	ResetSecret  = route[SubKeyIn, NewSecret]("POST", "/upgrade/v2/distributor/sub-keys/{access_key}/reset-secret", Distributor, management, EnvelopeD)
-	BatchEnable  = route[BatchKeysIn, None]("POST", "/upgrade/v2/distributor/sub-keys/batch-enable", Distributor, management, EnvelopeD)
+	// Enables a sub-key.
+	EnableKey = route[SubKeyIn, None]("POST", "/upgrade/v2/distributor/sub-keys/{access_key}/enable", Distributor, management, EnvelopeD)
+	// Disables a sub-key.
+	DisableKey = route[SubKeyIn, None]("POST", "/upgrade/v2/distributor/sub-keys/{access_key}/disable", Distributor, management, EnvelopeD)
+	// Replaces the secret of a sub-key and shows the new one.
+	ResetSecret = route[SubKeyIn, NewSecret]("POST", "/upgrade/v2/distributor/sub-keys/{access_key}/reset-secret", Distributor, management, EnvelopeD)
+	// Enables several sub-keys, all or none.
+	BatchEnable = route[BatchKeysIn, None]("POST", "/upgrade/v2/distributor/sub-keys/batch-enable", Distributor, management, EnvelopeD)
+	// Disables several sub-keys, all or none.
 	BatchDisable = route[BatchKeysIn, None]("POST", "/upgrade/v2/distributor/sub-keys/batch-disable", Distributor, management, EnvelopeD)
 )
 

@@ -3,9 +3,13 @@ package catalog
 // The four WebSocket feeds. A connection passes the authorizer like a request;
 // what is said on it is no part of the catalog.
 var (
+	// Streams books, best prices, trades, candles and accounts to which the client subscribes.
 	_ = feed("/upgrade/v2/hl/ws", "HL_WS_NODE")
+	// Streams the fills of addresses.
 	_ = feed("/upgrade/v2/hl/ws/fills", "HL_WS_FILLS")
+	// Streams the filled orders of addresses.
 	_ = feed("/upgrade/v2/hl/ws/filled-orders", "HL_WS_FILLED_ORDERS")
+	// Streams the perpetual accounts of addresses.
 	_ = feed("/upgrade/v2/hl/ws/clearinghouse-state", "HL_WS_CLEARINGHOUSE_STATE")
 )
 

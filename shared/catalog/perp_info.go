@@ -8,9 +8,12 @@ import (
 
 // The pass to the venue's own kind of question, and states of many accounts.
 var (
+	// Answers the venue's own kinds of question, by the type in the body.
 	Info = route[InfoIn, json.RawMessage]("POST", "/upgrade/v2/hl/info", PerpInfo, action("HL_INFO"), EnvelopeB)
 
+	// Shows the perpetual accounts of many addresses.
 	_ = planned("POST", "/upgrade/v2/hl/traders/clearinghouse-state", PerpInfo, action("HL_INFO_BATCH_CLEARINGHOUSE_STATE"), EnvelopeB)
+	// Shows the spot balances of many addresses.
 	_ = planned("POST", "/upgrade/v2/hl/traders/spot-clearinghouse-state", PerpInfo, action("HL_INFO_BATCH_SPOT_CLEARINGHOUSE_STATE"), EnvelopeB)
 )
 
@@ -71,7 +74,7 @@ type InfoIn struct {
 // InfoCandles is the nested request of candleSnapshot.
 type InfoCandles struct {
 	Coin      Coin    `json:"coin"`
-	Interval  string  `json:"interval"`
+	Interval  string  `json:"interval"` // length of a candle, as in 15m
 	StartTime *Millis `json:"startTime"`
 	EndTime   *Millis `json:"endTime"`
 }

@@ -4,15 +4,23 @@ import "time"
 
 // Prices and volumes of the perpetual venue's markets.
 var (
-	Tickers     = route[None, []Ticker]("GET", "/upgrade/v2/hl/tickers", PerpMarket, action("HL_TICKERS"), EnvelopeB)
-	TickerCoin  = route[TickerCoinIn, Ticker]("GET", "/upgrade/v2/hl/tickers/coin/{coin+}", PerpMarket, action("HL_TICKERS"), EnvelopeB)
+	// Lists the last traded price of every coin.
+	Tickers = route[None, []Ticker]("GET", "/upgrade/v2/hl/tickers", PerpMarket, action("HL_TICKERS"), EnvelopeB)
+	// Shows the last traded price of a coin.
+	TickerCoin = route[TickerCoinIn, Ticker]("GET", "/upgrade/v2/hl/tickers/coin/{coin+}", PerpMarket, action("HL_TICKERS"), EnvelopeB)
+	// Lists K-lines of a coin with the part in which the taker bought.
 	TakerKlines = route[TakerKlinesIn, []TakerKline]("GET", "/upgrade/v2/hl/klines-with-taker-vol/{coin}/{interval}", PerpMarket, action("HL_KLINES_WITH_TAKER_VOL"), EnvelopeB)
-	TakerDelta  = route[TakerDeltaIn, TakerDeltaSum]("GET", "/upgrade/v2/hl/accumulated-taker-delta/{coin}", PerpMarket, action("HL_ACCUMULATED_TAKER_DELTA"), EnvelopeB)
+	// Sums up what takers bought less what they sold in a window that ends now.
+	TakerDelta = route[TakerDeltaIn, TakerDeltaSum]("GET", "/upgrade/v2/hl/accumulated-taker-delta/{coin}", PerpMarket, action("HL_ACCUMULATED_TAKER_DELTA"), EnvelopeB)
 
-	BookSummaries        = route[BookSummariesIn, []BookSummary]("GET", "/upgrade/v2/hl/orderbooks/history-summaries/{coin}", PerpMarket, action("HL_ORDERBOOKS_HISTORY_SUMMARIES"), EnvelopeB)
-	OpenInterestSummary  = route[None, OpenInterestTotal]("GET", "/upgrade/v2/hl/open-interest/summary", PerpMarket, action("HL_OPEN_INTEREST_SUMMARY"), EnvelopeB)
+	// Lists what rested on each side of a coin's book over time.
+	BookSummaries = route[BookSummariesIn, []BookSummary]("GET", "/upgrade/v2/hl/orderbooks/history-summaries/{coin}", PerpMarket, action("HL_ORDERBOOKS_HISTORY_SUMMARIES"), EnvelopeB)
+	// Sums up the open positions of all perpetuals.
+	OpenInterestSummary = route[None, OpenInterestTotal]("GET", "/upgrade/v2/hl/open-interest/summary", PerpMarket, action("HL_OPEN_INTEREST_SUMMARY"), EnvelopeB)
+	// Ranks coins by the value of their open positions.
 	OpenInterestTopCoins = route[OpenInterestTopIn, []OpenInterestCoin]("GET", "/upgrade/v2/hl/open-interest/top-coins", PerpMarket, action("HL_OPEN_INTEREST_TOP_COINS"), EnvelopeB)
-	OpenInterestHistory  = route[OpenInterestHistoryIn, []OpenInterestPoint]("GET", "/upgrade/v2/hl/open-interest/history/{coin}", PerpMarket, action("HL_OPEN_INTEREST_HISTORY"), EnvelopeB)
+	// Lists the open interest of a coin over time, oldest first.
+	OpenInterestHistory = route[OpenInterestHistoryIn, []OpenInterestPoint]("GET", "/upgrade/v2/hl/open-interest/history/{coin}", PerpMarket, action("HL_OPEN_INTEREST_HISTORY"), EnvelopeB)
 )
 
 var _ = does(PerpMarket, readSeries, readViews)
@@ -32,7 +40,7 @@ type TickerCoinIn struct {
 // span, the open bucket included.
 type TakerKlinesIn struct {
 	Coin      Coin    `path:"coin"`
-	Interval  string  `path:"interval" enum:"1s|3s|5s|10s|15s|30s|1m|3m|5m|10m|15m|30m|1h|2h|4h|8h|12h|1d|1w"`
+	Interval  string  `path:"interval" enum:"1s|3s|5s|10s|15s|30s|1m|3m|5m|10m|15m|30m|1h|2h|4h|8h|12h|1d|1w"` // length of a K-line
 	StartTime *Millis `query:"startTime"`
 	EndTime   *Millis `query:"endTime"`
 	Limit     int64   `query:"limit" default:"100" min:"1" max:"2000"`

@@ -7,30 +7,54 @@ import (
 
 // Accounts of the perpetual venue: what they hold, did and earned.
 var (
+	// Lists deposits and withdrawals of many accounts, newest first.
 	DepositsWithdrawals = route[DepositsWithdrawalsIn, []FundsMovement]("POST", "/upgrade/v2/hl/ledger-updates/deposits-withdrawals", PerpTraders, action("HL_LEDGER_UPDATES_DEPOSITS_WITHDRAWALS"), EnvelopeB)
 
+	// Shows account value, profit and volume of an account over a window.
 	_ = planned("GET", "/upgrade/v2/hl/portfolio/{address}/{window}", PerpTraders, action("HL_PORTFOLIO"), EnvelopeB)
+	// Lists the profit of an account over time.
 	_ = planned("GET", "/upgrade/v2/hl/pnls/{address}", PerpTraders, action("HL_PNLS"), EnvelopeB)
+	// Lists the profit of many accounts over time.
 	_ = planned("POST", "/upgrade/v2/hl/batch-pnls", PerpTraders, action("HL_BATCH_PNLS"), EnvelopeB)
+	// Ranks the most profitable trades of an account.
 	_ = planned("GET", "/upgrade/v2/hl/traders/{address}/best-trades", PerpTraders, action("HL_BEST_TRADES"), EnvelopeB)
+	// Sums up profit and fees of an account by coin.
 	_ = planned("GET", "/upgrade/v2/hl/traders/{address}/performance-by-coin", PerpTraders, action("HL_PERFORMANCE_BY_COIN"), EnvelopeB)
+	// Sums up how an account trades: orders, wins, drawdown, profit.
 	_ = planned("GET", "/upgrade/v2/hl/traders/{address}/addr-stat", PerpTraders, action("HL_ADDR_STAT"), EnvelopeB)
+	// Lists the closed positions of an account.
 	_ = planned("GET", "/upgrade/v2/hl/traders/{address}/completed-trades", PerpTraders, action("HL_COMPLETED_TRADES"), EnvelopeB)
+	// Lists how the open position of an account in a coin developed.
 	_ = planned("GET", "/upgrade/v2/hl/traders/{address}/current-position-history/{coin}", PerpTraders, action("HL_CURRENT_POSITION_HISTORY"), EnvelopeB)
+	// Lists how a closed position of an account in a coin developed.
 	_ = planned("GET", "/upgrade/v2/hl/traders/{address}/completed-position-history/{coin}", PerpTraders, action("HL_COMPLETED_POSITION_HISTORY"), EnvelopeB)
+	// Lists the profit of the open position of an account in a coin over time.
 	_ = planned("GET", "/upgrade/v2/hl/traders/{address}/current-position-pnl/{coin}", PerpTraders, action("HL_CURRENT_POSITION_PNL"), EnvelopeB)
+	// Lists the profit of a closed position of an account in a coin over time.
 	_ = planned("GET", "/upgrade/v2/hl/traders/{address}/completed-position-pnl/{coin}", PerpTraders, action("HL_COMPLETED_POSITION_PNL"), EnvelopeB)
+	// Lists what was bought and sold for the open position of an account in a coin.
 	_ = planned("GET", "/upgrade/v2/hl/traders/{address}/current-position-executions/{coin}", PerpTraders, action("HL_CURRENT_POSITION_EXECUTIONS"), EnvelopeB)
+	// Lists what was bought and sold for a closed position of an account in a coin.
 	_ = planned("GET", "/upgrade/v2/hl/traders/{address}/completed-position-executions/{coin}", PerpTraders, action("HL_COMPLETED_POSITION_EXECUTIONS"), EnvelopeB)
+	// Shows the largest drawdown of an account in a number of days.
 	_ = planned("GET", "/upgrade/v2/hl/max-drawdown/{address}", PerpTraders, action("HL_MAX_DRAWDOWN"), EnvelopeB)
+	// Shows the largest drawdown of many accounts.
 	_ = planned("POST", "/upgrade/v2/hl/batch-max-drawdown", PerpTraders, action("HL_BATCH_MAX_DRAWDOWN"), EnvelopeB)
+	// Sums up what an account deposited less what it withdrew.
 	_ = planned("GET", "/upgrade/v2/hl/ledger-updates/net-flow/{address}", PerpTraders, action("HL_LEDGER_UPDATES_NET_FLOW"), EnvelopeB)
+	// Sums up what many accounts deposited less what they withdrew.
 	_ = planned("POST", "/upgrade/v2/hl/ledger-updates/batch-net-flow", PerpTraders, action("HL_BATCH_LEDGER_UPDATES_NET_FLOW"), EnvelopeB)
+	// Lists the closed positions of an account by the time they were closed, in pages.
 	_ = planned("POST", "/upgrade/v2/hl/traders/{address}/completed-trades/by-time", PerpTraders, action("HL_COMPLETED_TRADES_BY_TIME"), EnvelopeB)
+	// Sums up the accounts of many addresses: value, margin, leverage.
 	_ = planned("POST", "/upgrade/v2/hl/traders/accounts", PerpTraders, action("HL_TRADERS_ACCOUNTS"), EnvelopeB)
+	// Sums up how many accounts trade, with their profit over time if asked for.
 	_ = planned("POST", "/upgrade/v2/hl/traders/statistics", PerpTraders, action("HL_TRADERS_STATISTICS"), EnvelopeB)
+	// Sums up orders, wins, drawdown and profit of many accounts.
 	_ = planned("POST", "/upgrade/v2/hl/traders/batch-addr-stat", PerpTraders, action("HL_BATCH_ADDR_STAT"), EnvelopeB)
+	// Measures the trading behaviour of many accounts.
 	_ = planned("POST", "/upgrade/v2/hl/traders/batch-behavior-metrics", PerpTraders, action("HL_BATCH_BEHAVIOR_METRICS"), EnvelopeB)
+	// Sums up the trading of an account in detail, with its best trades and coins.
 	_ = planned("GET", "/upgrade/v2/hl/traders/{address}/detailed-trading-statistics", PerpTraders, action("HL_DETAILED_TRADING_STATISTICS"), EnvelopeB)
 )
 

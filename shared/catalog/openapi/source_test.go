@@ -1,0 +1,229 @@
+package openapi_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/doc/comment"
+	"go/format"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"quotary/shared/catalog"
+)
+
+// texts are the comments of the catalog: of endpoints by their names
+// ("GET /v2/market"), of types and fields ("Fill", "Fill.Px") by theirs.
+type texts struct{ endpoints, types map[string]string }
+
+// read parses the source of the catalog.
+func read(t *testing.T) texts {
+	t.Helper()
+	out := texts{map[string]string{}, map[string]string{}}
+	files, err := filepath.Glob("../*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			decl, ok := d.(*ast.GenDecl)
+			if !ok {
+				continue
+			}
+			for _, spec := range decl.Specs {
+				switch spec := spec.(type) {
+				case *ast.ValueSpec:
+					out.endpoint(spec)
+				case *ast.TypeSpec:
+					about := spec.Doc
+					if about == nil {
+						about = decl.Doc
+					}
+					out.structure(spec, about)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// endpoint keeps the comment of a declared endpoint.
+func (x texts) endpoint(spec *ast.ValueSpec) {
+	if len(spec.Values) != 1 {
+		return
+	}
+	call, ok := spec.Values[0].(*ast.CallExpr)
+	if !ok || len(call.Args) < 2 {
+		return
+	}
+	var words []string
+	if name, ok := call.Fun.(*ast.Ident); ok && name.Name == "feed" {
+		words = []string{catalog.MethodWS}
+	}
+	for _, argument := range call.Args[:2-len(words)] {
+		if literal, ok := argument.(*ast.BasicLit); ok {
+			if word, err := strconv.Unquote(literal.Value); err == nil {
+				words = append(words, strings.ReplaceAll(word, "+}", "}"))
+			}
+		}
+	}
+	if len(words) == 2 && spec.Doc != nil {
+		x.endpoints[words[0]+" "+words[1]] = oneLine(spec.Doc)
+	}
+}
+
+// structure keeps the comments of a type and its fields.
+func (x texts) structure(spec *ast.TypeSpec, about *ast.CommentGroup) {
+	if about != nil {
+		x.types[spec.Name.Name] = oneLine(about)
+	}
+	fields, ok := spec.Type.(*ast.StructType)
+	if !ok {
+		return
+	}
+	for _, field := range fields.Fields.List {
+		group := field.Doc
+		if group == nil {
+			group = field.Comment
+		}
+		for _, name := range field.Names {
+			if group != nil {
+				x.types[spec.Name.Name+"."+name.Name] = oneLine(group)
+			}
+		}
+	}
+}
+
+// oneLine is the text of a comment without its markup.
+func oneLine(group *ast.CommentGroup) string {
+	var p comment.Parser
+	printer := comment.Printer{TextWidth: -1}
+	return strings.Join(strings.Fields(string(printer.Text(p.Parse(group.Text())))), " ")
+}
+
+// described are the texts that the document needs, by their names; what has none is
+// reported.
+func (x texts) described(t *testing.T) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for _, e := range catalog.All() {
+		summary := x.endpoints[e.String()]
+		if summary == "" {
+			t.Errorf("%s has no comment", e)
+		}
+		if strings.Contains(strings.TrimSuffix(summary, "."), ". ") || !strings.HasSuffix(summary, ".") {
+			t.Errorf("%s: the comment is not one sentence: %q", e, summary)
+		}
+		out[e.String()] = summary
+		if e.Planned {
+			continue
+		}
+		for _, side := range []reflect.Type{e.In, e.Out} {
+			if side != nil {
+				x.collect(t, side, out)
+			}
+		}
+	}
+	x.collect(t, reflect.TypeFor[catalog.ErrorBody](), out)
+	return out
+}
+
+// collect adds the texts of a type's fields, and of the types of those.
+func (x texts) collect(t *testing.T, of reflect.Type, out map[string]string) {
+	t.Helper()
+	switch of.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map:
+		x.collect(t, of.Elem(), out)
+		return
+	case reflect.Struct:
+	default:
+		return
+	}
+	if of.PkgPath() != reflect.TypeFor[catalog.Endpoint]().PkgPath() {
+		return
+	}
+	name, _, _ := strings.Cut(of.Name(), "[")
+	if _, seen := out[name]; seen || name == "" {
+		return
+	}
+	out[name] = x.types[name]
+	for i := range of.NumField() {
+		field := of.Field(i)
+		if field.Anonymous {
+			x.collect(t, field.Type, out)
+			continue
+		}
+		if !field.IsExported() {
+			continue
+		}
+		key := name + "." + field.Name
+		text := x.types[key]
+		if text == "" {
+			text = x.types["glossary."+field.Name]
+		}
+		if text == "" {
+			text = x.types[named(field.Type)]
+		}
+		if text == "" && named(field.Type) == "" && key != "Paged.Data" {
+			t.Errorf("%s has no comment, and the glossary has no %s", key, field.Name)
+		}
+		if text == "ms" {
+			text = "milliseconds since 1970 UTC"
+		}
+		out[key] = text
+		x.collect(t, field.Type, out)
+	}
+}
+
+// named is the name of a type of the catalog, that of the entries of a list.
+func named(t reflect.Type) string {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	if t.PkgPath() != reflect.TypeFor[catalog.Endpoint]().PkgPath() {
+		return ""
+	}
+	return t.Name()
+}
+
+// The texts are kept in the package, so that the document needs no source.
+func TestTheDescriptionsAreTheCommentsOfTheCatalog(t *testing.T) {
+	t.Parallel()
+	described := read(t).described(t)
+	var source strings.Builder
+	source.WriteString("// Code generated by go test ./shared/catalog/openapi -update. DO NOT EDIT.\n\npackage openapi\n\n")
+	source.WriteString("// descriptions are the comments of endpoints, types and fields of the catalog.\nvar descriptions = map[string]string{\n")
+	for _, name := range slices.Sorted(maps.Keys(described)) {
+		if described[name] != "" {
+			fmt.Fprintf(&source, "%q: %q,\n", name, described[name])
+		}
+	}
+	source.WriteString("}\n")
+	want, err := format.Source([]byte(source.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const path = "descriptions.go"
+	if *update {
+		if err := os.WriteFile(path, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if have, err := os.ReadFile(path); err != nil || string(have) != string(want) {
+		t.Errorf("%s is not what the catalog's comments say: run make openapi (%v)", path, err)
+	}
+}
