@@ -53,5 +53,6 @@
 // A [Source] is a name, its stats and a function that delivers batches until its
 // context ends. With positions it goes on where it stood; without, NoCheckpoint is
 // set, and what it missed is lost unless the upstream can be asked for it. A [Spool]
-// is a source of recorded files that wait in a folder.
+// is a source of recorded files that wait in a folder, [Drops] one of files that an
+// operator puts into the bucket.
 package engine

@@ -18,7 +18,6 @@ import (
 	"strings"
 	"time"
 
-	"quotary/shared/backoff"
 	"quotary/shared/source"
 	"quotary/shared/store"
 )
@@ -75,50 +74,16 @@ func (s *Spool[B]) progress(ctx context.Context, name string, read func(context.
 	return at, nil
 }
 
-// spoolRetries are the pauses of a file that cannot be consumed, and of a folder that
-// cannot be listed.
-var spoolRetries = backoff.Backoff{Min: spoolPoll, Max: time.Minute}
-
-// spoolFailure is a file that could not be consumed.
-type spoolFailure struct {
-	tries int
-	until time.Time // not before which it is tried again
-}
-
-// follow consumes the files of the folder, the oldest first, until ctx ends. A file
-// that cannot be read is logged and tried again after a pause, longer each time, in
-// which the others have their turn.
+// follow consumes the files of the folder, the oldest first, until ctx ends.
 func (s *Spool[B]) follow(ctx context.Context, sink Sink[B]) error {
-	failed := map[string]spoolFailure{} // by file, "" for the folder
-	for {
-		name, err := s.next(failed)
-		if err == nil && name != "" {
-			err = s.consume(ctx, name, sink)
-		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		pause := spoolPoll
-		if err == nil {
-			delete(failed, name)
-		} else {
-			tries := failed[name].tries
-			pause = spoolRetries.Delay(tries)
-			failed[name] = spoolFailure{tries + 1, time.Now().Add(pause)}
-			s.Logger.Error("cannot consume a spooled file; trying again later", "file", name, "error", err.Error(), "in", pause.String())
-		}
-		if name != "" {
-			continue // the others wait
-		}
-		if err := backoff.Sleep(ctx, pause); err != nil {
-			return err
-		}
-	}
+	files := turns{poll: spoolPoll, logger: s.Logger, what: "spooled file", next: s.next,
+		consume: func(ctx context.Context, name string) error { return s.consume(ctx, name, sink) }}
+	return files.run(ctx)
 }
 
 // next is the file that has waited longest, "" if none waits but those that failed
 // a moment ago.
-func (s *Spool[B]) next(failed map[string]spoolFailure) (string, error) {
+func (s *Spool[B]) next(_ context.Context, ready func(name string) bool) (string, error) {
 	entries, err := os.ReadDir(s.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
@@ -133,7 +98,7 @@ func (s *Spool[B]) next(failed map[string]spoolFailure) (string, error) {
 	var files []waiting
 	for _, e := range entries {
 		info, err := e.Info()
-		if err != nil || !info.Mode().IsRegular() || !strings.HasSuffix(e.Name(), spoolSuffix) || time.Now().Before(failed[e.Name()].until) {
+		if err != nil || !info.Mode().IsRegular() || !strings.HasSuffix(e.Name(), spoolSuffix) || !ready(e.Name()) {
 			continue
 		}
 		files = append(files, waiting{e.Name(), info.ModTime()})
@@ -164,14 +129,8 @@ func (s *Spool[B]) consume(ctx context.Context, name string, sink Sink[B]) error
 			return err
 		}
 		at.Done = true
-		stored := make(chan struct{})
-		if err := sink(ctx, Delivery[B]{Part: name, Position: encode(at), Stored: stored}); err != nil {
+		if err := deliverStored(ctx, sink, Delivery[B]{Part: name, Position: encode(at)}); err != nil {
 			return err
-		}
-		select {
-		case <-stored:
-		case <-ctx.Done():
-			return context.Cause(ctx)
 		}
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {

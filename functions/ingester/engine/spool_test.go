@@ -70,7 +70,7 @@ func TestAFileThatAlwaysFailsIsTriedLessAndLess(t *testing.T) {
 		pauses = append(pauses, pause)
 	}
 	for try := range tries {
-		if ceiling := spoolRetries.Min << try; len(pauses) <= try || pauses[try] < ceiling/4 || pauses[try] > ceiling {
+		if ceiling := turnRetries.Min << try; len(pauses) <= try || pauses[try] < ceiling/4 || pauses[try] > ceiling {
 			t.Fatalf("the pauses were %v", pauses)
 		}
 	}

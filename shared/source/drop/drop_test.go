@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -74,8 +75,16 @@ func TestAFileThatCannotBeUnpackedIsFinal(t *testing.T) {
 	if lines, err := read(damaged, "a.gz"); drop.Final(err) == "" || len(lines) == 0 {
 		t.Errorf("a damaged gzip: %d lines, %v", len(lines), err)
 	}
-	if _, err := read(whole[:len(whole)-9], "a.gz"); err == nil || drop.Final(err) != "" {
-		t.Errorf("a transfer that broke off: %v", err)
+	for _, cut := range []int{0, 5, len(whole) / 2, len(whole) - 9, len(whole) - 1} {
+		if _, err := read(whole[:cut], "a.gz"); drop.Final(err) == "" {
+			t.Errorf("%d bytes of a gzip: %v", cut, err)
+		}
+		for _, file := range []string{"a.gz", "a"} {
+			transfer := io.MultiReader(strings.NewReader(whole[:cut]), iotest.ErrReader(fmt.Errorf("cut off: %w", io.ErrUnexpectedEOF)))
+			if err := drop.Lines(transfer, file, func(int64, []byte, error) error { return nil }); err == nil || drop.Final(err) != "" {
+				t.Errorf("a transfer that broke off after %d bytes: %v", cut, err)
+			}
+		}
 	}
 	broken := errors.New("broken")
 	err := drop.Lines(strings.NewReader("a\nb\n"), "a", func(int64, []byte, error) error { return broken })

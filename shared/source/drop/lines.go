@@ -3,6 +3,7 @@ package drop
 import (
 	"bufio"
 	"bytes"
+	"compress/flate"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -28,12 +29,13 @@ var errLongLine = fmt.Errorf("the line is longer than %d MiB", MaxLine>>20)
 // others. It holds one line in memory.
 //
 // The file is unpacked where its name ends with .gz. The error is that of r or of
-// each, or [ErrTooLarge].
+// each, or why the file can never be read ([Final]). A reader whose transfer broke off
+// says so by another error than io.EOF and io.ErrUnexpectedEOF themselves.
 func Lines(r io.Reader, file string, each func(line int64, text []byte, err error) error) error {
 	if strings.HasSuffix(file, ".gz") {
 		unpacked, err := gzip.NewReader(r)
 		if err != nil {
-			return unreadable{err}
+			return broken(err)
 		}
 		r = unpacked
 	}
@@ -76,9 +78,10 @@ type unreadable struct{ cause error }
 func (u unreadable) Error() string { return "the file cannot be unpacked: " + u.cause.Error() }
 func (u unreadable) Unwrap() error { return u.cause }
 
-// broken tells a file that is no gzip from one whose transfer broke off.
+// broken tells a file that is no whole gzip from one whose transfer broke off.
 func broken(err error) error {
-	if errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) {
+	var corrupt flate.CorruptInputError
+	if errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) || errors.As(err, &corrupt) || err == io.EOF || err == io.ErrUnexpectedEOF { //nolint:errorlint // itself: see Lines
 		return unreadable{err}
 	}
 	return err
