@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,14 +50,18 @@ func TestSamplesOfRequestsFollowFromTheCatalog(t *testing.T) {
 }
 
 // sampled is the endpoint of a function that its sample calls: built before
-// planned, a GET before others.
+// planned, a GET before others, and one that asks for nothing before one that wants
+// something which must be there.
 func sampled(function string) *catalog.Endpoint {
 	var best *catalog.Endpoint
 	rank := func(e *catalog.Endpoint) (n int) {
 		if e.Planned {
-			n += 2
+			n += 4
 		}
 		if e.Method != http.MethodGet {
+			n += 2
+		}
+		if slices.ContainsFunc(catalog.Parameters(e.In), func(p catalog.Parameter) bool { return p.In == "query" && p.Required }) {
 			n++
 		}
 		return n

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"quotary/functions/ingester/content"
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/perp"
 	"quotary/shared/source/hyperliquid"
@@ -13,7 +14,8 @@ import (
 // and its folder. What a domain needs of the stores it asks for when it begins, so
 // that trouble there is its own.
 var domains = map[string]func(*ingester) engine.Domain{
-	perp.Name: perpDomain,
+	perp.Name:    perpDomain,
+	content.Name: contentDomain,
 }
 
 // domainNames are the names of all domains, sorted.
@@ -32,5 +34,12 @@ func perpDomain(i *ingester) engine.Domain {
 	if i.feeds {
 		config.Feeds = i.feedsOf(config.Info)
 	}
+	return config.Domain()
+}
+
+// contentDomain is the domain of news.
+func contentDomain(i *ingester) engine.Domain {
+	config := i.content
+	config.Stores, config.Logger = i.stores, i.log.With("domain", content.Name)
 	return config.Domain()
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"quotary/functions/ingester/content"
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/feeds"
 	"quotary/shared/awsclient"
@@ -41,6 +42,8 @@ type settings struct {
 	feeds   bool          // QUOTARY_FEEDS: whether to drive the WebSocket feeds, where their table exists
 	idle    time.Duration // QUOTARY_FEED_IDLE, after which a silent client is disconnected
 	silence time.Duration // QUOTARY_FEED_SILENCE, after which a book is sent again as stale
+
+	content content.Config // of the domain content
 }
 
 func readSettings() (settings, error) {
@@ -60,6 +63,7 @@ func readSettings() (settings, error) {
 		idle:    env.Duration(catalog.EnvFeedIdle, connections.Idle, "after what time without a message a WebSocket client is disconnected"),
 		behind:  env.Duration(catalog.EnvNodeBehind, nodeBehind, "how old the newest event of its node may be before this process gives way to one whose node is up to date"),
 		silence: env.Duration(catalog.EnvFeedSilence, feeds.Silence, "after what time without a new book the last one is sent again as stale"),
+		content: content.Settings(&env),
 	}
 	for _, name := range s.domains {
 		if domains[name] == nil {

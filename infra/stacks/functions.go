@@ -98,6 +98,10 @@ func (b *builder) environment(p catalog.Program, stack awscdk.Stack) *map[string
 			if b.HyperliquidURL != "off" {
 				env[name] = jsii.String(b.HyperliquidURL)
 			}
+		case catalog.EnvNewsFeeds:
+			if b.NewsFeeds != "" {
+				env[name] = jsii.String(b.NewsFeeds)
+			}
 		case catalog.EnvNodeDir, catalog.EnvOrders: // of a place with a node: see container
 		default:
 			b.faults = append(b.faults, fmt.Errorf("the program %s reads %s, for which there is no value", p.Name, name))

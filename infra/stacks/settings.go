@@ -1,6 +1,7 @@
 package stacks
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -59,6 +60,10 @@ type Settings struct {
 	Orders string `context:"orders" default:"filled"`
 	// HyperliquidURL is the public API of the venue, "off" follows none.
 	HyperliquidURL string `context:"hyperliquidURL" default:"https://api.hyperliquid.xyz"`
+	// NewsFeeds lists the feeds of news that the ingesters follow, as JSON: a text, or
+	// a list of {url, language, source, every} in cdk.json. Empty: none. What a
+	// publisher allows is said in its terms of use.
+	NewsFeeds string `context:"newsFeeds"`
 
 	// APIDomain and FeedsDomain are names of your own; they must differ, as one
 	// domain cannot carry both kinds of API. Each needs the ARN of a certificate
@@ -112,8 +117,16 @@ func Read(node constructs.Node) (Settings, error) {
 		if value == nil {
 			value = field.Tag.Get("default")
 		}
-		if err := set(v.Field(i), fmt.Sprint(value)); err != nil {
-			return s, fmt.Errorf("setting %s: %w, not %q", name, err, fmt.Sprint(value))
+		text := fmt.Sprint(value)
+		if list, is := value.([]any); is {
+			encoded, err := json.Marshal(list)
+			if err != nil {
+				return s, fmt.Errorf("setting %s: %w", name, err)
+			}
+			text = string(encoded)
+		}
+		if err := set(v.Field(i), text); err != nil {
+			return s, fmt.Errorf("setting %s: %w, not %q", name, err, text)
 		}
 	}
 	return s, nil
@@ -174,6 +187,8 @@ func (s *Settings) check() error {
 		return fmt.Errorf("setting domains: must be names of lower-case letters, separated by commas, not %q", s.Domains)
 	case !nodeDir.MatchString(s.NodeDir):
 		return fmt.Errorf("setting nodeDir: must be an absolute path of letters, digits, / . _ and -, not %q", s.NodeDir)
+	case s.NewsFeeds != "" && !isList(s.NewsFeeds):
+		return fmt.Errorf("setting newsFeeds: must be a JSON list of {url, language, source, every}, not %q", s.NewsFeeds)
 	case s.Orders != "filled" && s.Orders != "all":
 		return fmt.Errorf("setting orders: must be filled or all, not %q", s.Orders)
 	case s.Orders != "filled" && s.NodeDir == "":
@@ -184,6 +199,13 @@ func (s *Settings) check() error {
 		return fmt.Errorf("setting wafRate: must be at least 10, or 0 for no firewall, not %d", s.WAFRate)
 	}
 	return nil
+}
+
+// isList reports whether a text is a JSON list of objects. What they hold is checked
+// by the ingester.
+func isList(text string) bool {
+	var list []map[string]any
+	return json.Unmarshal([]byte(text), &list) == nil
 }
 
 // name is the name of a part of this deployment.

@@ -1,7 +1,12 @@
 package catalog
 
-// The planned endpoints of the family Content: specified, without a handler yet.
+// News, flashes and posts.
 var (
+	// Lists articles in pages, newest first.
+	NewsList = route[NewsListIn, []NewsItem]("GET", "/v2/content/news-list", Content, anyLevel, EnvelopeA)
+	// Shows an article in full.
+	NewsDetail = route[NewsDetailIn, NewsArticle]("GET", "/v2/content/news-detail", Content, anyLevel, EnvelopeA)
+
 	// Interprets the price trend of coins.
 	_ = planned("POST", "/v2/content/ai-coins", Content, anyLevel, EnvelopeC)
 	// Lists the newest flashes.
@@ -10,10 +15,6 @@ var (
 	_ = planned("GET", "/v2/content/flashList", Content, anyLevel, EnvelopeA)
 	// Lists flashes about listings on exchanges.
 	_ = planned("GET", "/v2/content/exchange-listing-flash", Content, anyLevel, EnvelopeA)
-	// Lists articles in pages, newest first.
-	_ = planned("GET", "/v2/content/news-list", Content, anyLevel, EnvelopeA)
-	// Shows an article in full.
-	_ = planned("GET", "/v2/content/news-detail", Content, anyLevel, EnvelopeA)
 	// Lists the newest posts, page by page.
 	_ = planned("GET", "/upgrade/v2/content/social/latest", Content, anyLevel, EnvelopeB)
 	// Searches posts by a word.
@@ -37,3 +38,70 @@ var (
 	// Lists the airdrops to put forward.
 	_ = planned("GET", "/upgrade/v2/content/airdrop/banner", Content, anyLevel, EnvelopeB)
 )
+
+var _ = does(Content, readLog, readViews)
+
+// NewsListIn selects a page of the newest news of all languages, newest first. The
+// newest 5,000 items are listed; a page behind them is empty.
+type NewsListIn struct {
+	// Number of the page, from 1.
+	Page int64 `query:"page" default:"1" min:"1"`
+	// Items on a page.
+	PageSize int64 `query:"pageSize" default:"20" min:"1" max:"20"`
+}
+
+// NewsItem is a news item without its text.
+type NewsItem struct {
+	// Number of the item, by which news-detail finds it: at most 2^53-1.
+	ID int64 `json:"id"`
+	// Title, a text without markup.
+	Title string `json:"title"`
+	// Summary, a text without markup of at most 500 characters; empty where the publisher gives none.
+	Describe string `json:"describe"`
+	// Absolute address of a picture, empty for none.
+	Cover string `json:"cover"`
+	// When the item was published, in Unix seconds; when it was first seen, where the publisher gives no time.
+	CreateTime int64 `json:"createtime"`
+	// Language: 10 for Chinese, 11 for English.
+	Language int64 `json:"language"`
+	// Who wrote it.
+	Columnist Columnist `json:"columnist"`
+}
+
+// NewsDetailIn names a news item.
+type NewsDetailIn struct {
+	// Number of the item, as news-list shows it. An unknown one is 404.
+	ID int64 `query:"id" required:"true" min:"1" max:"9007199254740991"`
+}
+
+// NewsArticle is a news item with its text.
+type NewsArticle struct {
+	// Number of the item.
+	ID int64 `json:"id"`
+	// Title, a text without markup.
+	Title string `json:"title"`
+	// Summary, a text without markup of at most 500 characters; empty where the publisher gives none.
+	Describe string `json:"describe"`
+	// Absolute address of a picture, empty for none.
+	Cover string `json:"cover"`
+	// When the item was published, in Unix seconds; when it was first seen, where the publisher gives no time.
+	CreateTime int64 `json:"createtime"`
+	// The text, as HTML of harmless elements with absolute addresses. Publishers may give no more than a summary.
+	Content string `json:"content"`
+	// Name of the publisher.
+	Source string `json:"source"`
+	// Language: 10 for Chinese, 11 for English.
+	Language int64 `json:"language"`
+	// Who wrote it.
+	Columnist Columnist `json:"columnist"`
+}
+
+// Columnist is who wrote an item.
+type Columnist struct {
+	// Name of the author, or of the publisher where the item names none.
+	NickName string `json:"nick_name"`
+	// Absolute address of the publisher's picture, empty for none.
+	Avatar string `json:"avatar"`
+	// The same for dark backgrounds: publishers have one picture for both.
+	AvatarBlack string `json:"avatar_black"`
+}

@@ -119,7 +119,7 @@ var declared = map[string]declaration{
 		objects("views/", "GetObject", "PutObject"), objects("quarantine/", "PutObject"),
 		readKeys, // whose connections must close
 		table(ConnectionsTable, "DeleteItem", "GetItem", "Query", "Scan", "UpdateItem"), follow, push,
-		environment(EnvDomains, EnvIngesterAddr, EnvHyperliquidURL, EnvNodeDir, EnvOrders, EnvFeeds),
+		environment(EnvDomains, EnvIngesterAddr, EnvHyperliquidURL, EnvNodeDir, EnvOrders, EnvFeeds, EnvNewsFeeds),
 	}},
 }
 
@@ -232,6 +232,7 @@ const (
 	EnvDomains        = "QUOTARY_DOMAINS"         // the domains that an ingester runs, separated by commas; all if not set
 	EnvIngesterAddr   = "QUOTARY_INGESTER_ADDR"   // where an ingester answers health checks
 	EnvFeeds          = "QUOTARY_FEEDS"           // whether an ingester drives the WebSocket feeds
+	EnvNewsFeeds      = "QUOTARY_NEWS_FEEDS"      // the feeds of news that an ingester follows, as JSON; none if not set
 	EnvHyperliquidURL = "QUOTARY_HYPERLIQUID_URL" // the venue's public API; none is followed if not set
 	EnvNodeDir        = "QUOTARY_NODE_DIR"        // the data folder of a node beside an ingester
 	EnvOrders         = "QUOTARY_ORDERS"          // of which orders statuses are kept: filled or all

@@ -82,6 +82,17 @@ func (e *Env) Duration(name string, fallback time.Duration, purpose string) time
 	return d
 }
 
+// Parse hands a variable that is set to parse, whose error says what is accepted.
+func (e *Env) Parse(name, purpose string, parse func(value string) error) {
+	value, ok := e.lookup(name)
+	if !ok {
+		return
+	}
+	if err := parse(value); err != nil {
+		e.faults = append(e.faults, fmt.Errorf("%s %w: %s", name, err, purpose))
+	}
+}
+
 // Err returns everything that was wrong, or nil.
 func (e *Env) Err() error { return errors.Join(e.faults...) }
 

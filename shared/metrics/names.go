@@ -19,10 +19,13 @@ const (
 )
 
 // Domains of the ingester, which are watched each by itself.
-const PerpDomain = "perp"
+const (
+	PerpDomain    = "perp"
+	ContentDomain = "content"
+)
 
 // Domains lists them.
-var Domains = []string{PerpDomain}
+var Domains = []string{PerpDomain, ContentDomain}
 
 // Metrics of the WebSocket feeds, which belong to [PerpDomain].
 const (

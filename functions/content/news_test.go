@@ -1,0 +1,121 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"testing"
+
+	"quotary/shared/api/apitest"
+	"quotary/shared/catalog"
+	"quotary/shared/data/news"
+	"quotary/shared/store"
+)
+
+const (
+	listPath   = "/v2/content/news-list"
+	detailPath = "/v2/content/news-detail"
+
+	published = int64(1_795_000_000) // s
+)
+
+// article is the nth item of a publisher, published n minutes after the start.
+func article(n int64, language news.Language, title string) news.Item {
+	key := fmt.Sprint("guid-", n)
+	at := (published + 60*n) * 1000
+	return news.Item{
+		ID: news.ID("Example News", key), Source: "Example News", Key: key, Language: language, Title: title, Describe: "A summary of " + title,
+		Content: `<p>Text, &amp; a <a href="https://news.example/more" rel="nofollow">link</a></p>`, Cover: "https://img.example/cover.png",
+		Author: "A. Writer", Avatar: "https://img.example/logo.png", Published: published + 60*n, Seen: at + 1500, FirstSeen: at + 1500,
+	}
+}
+
+func newWorld(t *testing.T, items ...news.Item) *apitest.World {
+	t.Helper()
+	var log *store.Log
+	var views *store.Views
+	w := apitest.Open(t, catalog.Content, func(open *apitest.World) {
+		log, views = open.Log(), open.Views(t)
+		(&reader{log: log, newest: news.Open(views, open.Now)}).register(open.Family)
+	})
+	if len(items) == 0 {
+		return w
+	}
+	var headings []news.Heading
+	for i := range items {
+		headings = append(headings, news.HeadingOf(&items[i]))
+	}
+	if err := news.Put(t.Context(), log, items...); err != nil {
+		t.Fatal(err)
+	}
+	if err := news.Publish(t.Context(), views, news.NewView(headings)); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func TestNewsAreListedNewestFirst(t *testing.T) {
+	t.Parallel()
+	chinese, plain := article(2, news.Chinese, "比特币突破新高"), article(3, news.English, "No author, no date, no picture")
+	plain.Author, plain.Cover, plain.Avatar, plain.Describe, plain.Published = "", "", "", "", 0
+	w := newWorld(t, article(1, news.English, "Fees & funding < 1 %"), chinese, plain)
+	w.Get(t, w.SubKey, listPath).Golden(t, "news-list")
+}
+
+func TestPagesOfNewsAreBoundedAndEndEmpty(t *testing.T) {
+	t.Parallel()
+	var items []news.Item
+	for n := range int64(45) {
+		items = append(items, article(n, news.English, fmt.Sprint(n)))
+	}
+	w := newWorld(t, items...)
+	for query, want := range map[string][2]int{ // first title and how many
+		"":                       {44, 20},
+		"?pageSize=20":           {44, 20},
+		"?page=2":                {24, 20},
+		"?page=3&pageSize=20":    {4, 5},
+		"?page=4":                {0, 0},
+		"?page=2&pageSize=7":     {37, 7},
+		"?page=9000000000000000": {0, 0},
+		"?page=1&lan=en&x=1":     {44, 20}, // names that no document lists are ignored
+	} {
+		list := apitest.Data[[]catalog.NewsItem](t, w.Get(t, w.SubKey, listPath+query))
+		if len(list) != want[1] || len(list) > 0 && list[0].Title != strconv.Itoa(want[0]) {
+			t.Errorf("%s: %d items: %+v", query, len(list), list)
+		}
+	}
+	w.Get(t, w.SubKey, listPath+"?pageSize=21").Refused(t, http.StatusBadRequest, "invalid pageSize", "20")
+	w.Get(t, w.SubKey, listPath+"?pageSize=0").Refused(t, http.StatusBadRequest, "invalid pageSize")
+	w.Get(t, w.SubKey, listPath+"?page=0").Refused(t, http.StatusBadRequest, "invalid page")
+	w.Get(t, w.SubKey, listPath+"?page=one").Refused(t, http.StatusBadRequest, "invalid page")
+}
+
+func TestWithoutNewsTheListIsEmpty(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if a := w.Get(t, w.SubKey, listPath); a.Status != http.StatusOK || string(a.Body) != `{"success":true,"errorCode":200,"error":"","data":[]}` {
+		t.Errorf("%d %s", a.Status, a.Body)
+	}
+}
+
+func TestANewsItemIsFoundByItsID(t *testing.T) {
+	t.Parallel()
+	item := article(1, news.English, "Fees & funding < 1 %")
+	edited := item
+	edited.Title, edited.Seen, edited.FirstSeen = "Fees & funding < 2 %", item.Seen+60_000, item.Seen+60_000
+	w := newWorld(t, item)
+	if err := news.Put(t.Context(), w.Log(), edited); err != nil {
+		t.Fatal(err)
+	}
+	w.Get(t, w.SubKey, fmt.Sprint(detailPath, "?id=", item.ID)).Golden(t, "news-detail")
+}
+
+func TestAnUnknownNewsItemIsNotFound(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, article(1, news.English, "one"))
+	w.Get(t, w.SubKey, detailPath+"?id=7").Refused(t, http.StatusNotFound, "no news item has the id 7")
+	w.Get(t, w.SubKey, detailPath).Refused(t, http.StatusBadRequest, "missing id")
+	for _, id := range []string{"0", "-1", "x", "1.5", "9007199254740992"} {
+		w.Get(t, w.SubKey, detailPath+"?id="+id).Refused(t, http.StatusBadRequest, "invalid id")
+	}
+}

@@ -1,0 +1,22 @@
+package content
+
+import "quotary/shared/data/news"
+
+// Batch is what the domain's sources emit. It belongs to one goroutine at a time.
+type Batch struct {
+	News []news.Item
+}
+
+// NewBatch returns an empty batch.
+func NewBatch() *Batch { return new(Batch) }
+
+// Merge appends a batch that came later, and may keep what that holds. Nil is no
+// events.
+func (b *Batch) Merge(later *Batch) {
+	if later != nil {
+		b.News = append(b.News, later.News...)
+	}
+}
+
+// Len is the number of events.
+func (b *Batch) Len() int { return len(b.News) }

@@ -1,0 +1,49 @@
+// Package content is the domain of what people write: news so far. Its sources are
+// the feeds of publishers that the operator lists ([Settings]); the package engine
+// runs it.
+//
+// # What is written, and who reads it
+//
+//	log news   one row each state of a news item: news-detail
+//	view news  the headings of the newest items: news-list
+//
+// # Adding a projection
+//
+// As in the package perp: its dataset below shared/data, its file here, its
+// constructor in [Projections], its batches in the table of the property test.
+package content
+
+import (
+	"context"
+	"log/slog"
+
+	"quotary/functions/ingester/engine"
+	"quotary/functions/ingester/lease"
+	"quotary/shared/metrics"
+)
+
+// Name is that of the domain.
+const Name = metrics.ContentDomain
+
+// Config is what the domain follows and where it writes.
+type Config struct {
+	Stores engine.Stores
+	Logger *slog.Logger
+
+	Feeds []Feed // of news; none follows none
+}
+
+// Domain returns the domain for a process to run.
+func (c Config) Domain() engine.Domain { return engine.Domain{Name: Name, Begin: c.begin} }
+
+// begin makes the pipeline of one term.
+func (c Config) begin(_ context.Context, term *lease.Term) (engine.Work, error) {
+	c.Stores = c.Stores.Under(term)
+	p := c.pipeline()
+	p.Term = term
+	return p, nil
+}
+
+func (c Config) pipeline() *engine.Pipeline[*Batch] {
+	return &engine.Pipeline[*Batch]{Domain: Name, Stores: c.Stores, NewBatch: NewBatch, Logs: Logs, Projections: Projections(), Sources: c.sources(), Logger: c.Logger}
+}

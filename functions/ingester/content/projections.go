@@ -1,0 +1,12 @@
+package content
+
+import "quotary/functions/ingester/engine"
+
+// Projection folds the domain's batches.
+type Projection = engine.Projection[*Batch]
+
+// Projections returns all projections of the domain, without state.
+func Projections() []Projection { return []Projection{newNewest()} }
+
+// Logs are the domain's logs, whose rows need no state.
+var Logs = []engine.Log[*Batch]{newsLog}

@@ -1,0 +1,88 @@
+package content
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"html"
+	"time"
+
+	"quotary/functions/ingester/engine"
+	"quotary/shared/data/news"
+	"quotary/shared/source"
+	"quotary/shared/source/feeds"
+)
+
+// sources are the feeds that the configuration lists. They share a client, so that a
+// host with many feeds is asked one question at a time. A feed may be silent for days:
+// none is in a group.
+func (c Config) sources() []engine.Source[*Batch] {
+	client := feeds.NewClient()
+	var sources []engine.Source[*Batch]
+	for _, f := range c.Feeds {
+		s := &feeds.Source{Client: client, URL: f.URL, Every: f.Every, Stats: new(source.Stats), Log: c.Logger.With("source", f.name())}
+		sources = append(sources, engine.Source[*Batch]{Name: f.name(), Stats: s.Stats, Follow: follow(s, f)})
+	}
+	return sources
+}
+
+// name is that of the source: the address without what may be secret in it.
+func (f *Feed) name() string {
+	name := "feed " + f.URL.Host + f.URL.EscapedPath()
+	if f.URL.RawQuery != "" {
+		sum := sha256.Sum256([]byte(f.URL.RawQuery))
+		name += "?" + hex.EncodeToString(sum[:4])
+	}
+	return name
+}
+
+func follow(s *feeds.Source, f Feed) func(context.Context, engine.Position, engine.Sink[*Batch]) error {
+	return func(ctx context.Context, from engine.Position, sink engine.Sink[*Batch]) error {
+		var at feeds.Position
+		if from != nil {
+			if err := json.Unmarshal(from, &at); err != nil {
+				return fmt.Errorf("read a position: %w", err)
+			}
+		}
+		return s.Follow(ctx, at, func(ctx context.Context, d feeds.Delivery) error {
+			position, err := json.Marshal(d.Position)
+			if err != nil {
+				return fmt.Errorf("encode a position: %w", err)
+			}
+			return sink(ctx, engine.Delivery[*Batch]{Batch: f.batch(&d), Position: position})
+		})
+	}
+}
+
+// batch makes news of a delivery.
+func (f *Feed) batch(d *feeds.Delivery) *Batch {
+	b := NewBatch()
+	for i := range d.Items {
+		one := &d.Items[i]
+		seen := d.Time.UnixMilli()
+		b.News = append(b.News, news.Item{
+			ID: news.ID(f.Source, one.Key), Source: f.Source, Key: one.Key, Language: f.Language,
+			Title: one.Title, Describe: one.Summary, Content: cmp.Or(one.Content, html.EscapeString(one.Summary)), Cover: one.Image, Link: one.Link,
+			Author: one.Author, Avatar: d.Image, Published: published(one.Published, d.Time), Seen: seen, FirstSeen: seen,
+		})
+	}
+	return b
+}
+
+// earliest is before any news of coins; ahead is by how much a publisher's clock may
+// be ahead of ours.
+var (
+	earliest = time.Date(2008, 1, 1, 0, 0, 0, 0, time.UTC)
+	ahead    = 10 * time.Minute
+)
+
+// published is a time of publication in Unix s, 0 for one that cannot be true.
+func published(at, seen time.Time) int64 {
+	if at.Before(earliest) || at.After(seen.Add(ahead)) {
+		return 0
+	}
+	return at.Unix()
+}
