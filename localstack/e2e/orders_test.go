@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -98,6 +99,23 @@ func venueOrders(t *testing.T, address string) (list []orderStatus) {
 	return list
 }
 
+// venueRest is what rests of the open orders of an account, by order id.
+func venueRest(t *testing.T, address string) map[int64]string {
+	t.Helper()
+	var open []struct {
+		Oid int64
+		Sz  string
+	}
+	if err := json.Unmarshal(venueInfo(t, map[string]any{"type": "openOrders", "user": address}), &open); err != nil {
+		t.Fatal(err)
+	}
+	rest := map[int64]string{}
+	for _, o := range open {
+		rest[o.Oid] = o.Sz
+	}
+	return rest
+}
+
 // askOrder returns the order that the venue wraps once more than the product does;
 // nil where it knows of none.
 func askOrder(t *testing.T, question map[string]any) *orderStatus {
@@ -114,11 +132,16 @@ func askOrder(t *testing.T, question map[string]any) *orderStatus {
 func differs(t *testing.T, address string, history []orderStatus) string {
 	t.Helper()
 	var latest, filled []orderStatus
-	seen := map[int64]bool{}
+	seen, rest := map[int64]bool{}, venueRest(t, address)
 	for _, o := range history {
 		if !seen[o.oid()] {
 			seen[o.oid()] = true
-			latest = append(latest, o)
+			newest := o
+			if sz, ok := rest[o.oid()]; ok && o.Status == "open" {
+				newest.Order = maps.Clone(o.Order)
+				newest.Order["sz"] = sz
+			}
+			latest = append(latest, newest)
 		}
 		if o.Status == "filled" {
 			filled = append(filled, o)
