@@ -2,22 +2,24 @@ package market
 
 import "fmt"
 
-// combinedPlaces is the most decimal places that the venue gives a price.
-const combinedPlaces = 8
+// MaxPricePlaces is the most decimal places that the venue gives a price.
+const MaxPricePlaces = 8
 
 // Combined is the fills that one crossing order got at one time as one fill, the
 // way the venue combines them: sizes, fees and profits add up, the price is their
 // average by size, and what a fill has once (position before, trade id, hash) is
 // that of the first. The fills of resting orders are never combined.
 type Combined struct {
-	fill Fill
+	fill   Fill
+	places uint8 // of the average price
 	// sums of the fills; builder is the builder's fee
 	sz, value, fee, pnl, builder Decimal
 }
 
-// Combine begins with a fill that passed [Fill.Check].
-func Combine(f *Fill) Combined {
-	c := Combined{fill: *f}
+// Combine begins with a fill that passed [Fill.Check]. Places are the decimal places
+// that the market gives a price.
+func Combine(f *Fill, places uint8) Combined {
+	c := Combined{fill: *f, places: places}
 	c.sum(f)
 	return c
 }
@@ -42,7 +44,7 @@ func (c *Combined) Add(f *Fill, before bool) error {
 	if before {
 		c.fill = *f
 	}
-	c.fill.Px = Text(px.RoundBank(combinedPlaces))
+	c.fill.Px = Text(px.RoundHAZ(c.places))
 	c.fill.Sz, c.fill.Fee, c.fill.ClosedPnl = Text(c.sz), Text(c.fee), Text(c.pnl)
 	if c.fill.BuilderFee = ""; paid {
 		c.fill.BuilderFee = Text(c.builder)

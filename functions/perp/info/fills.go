@@ -3,12 +3,15 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"iter"
 
 	"quotary/shared/api"
 	"quotary/shared/catalog"
 	"quotary/shared/data/fills"
+	"quotary/shared/data/meta"
 	"quotary/shared/market"
+	"quotary/shared/store"
 )
 
 // maxFills is how many fills one answer holds.
@@ -16,20 +19,28 @@ const maxFills = 2000
 
 // userFills returns the newest fills of an account, newest first.
 func (i *info) userFills(ctx context.Context, in *catalog.InfoIn) (json.RawMessage, error) {
-	return listFills(fills.Newest(ctx, i.log, string(*in.User), "", 0), in.AggregateByTime, true)
+	return i.listFills(ctx, fills.Newest(ctx, i.log, string(*in.User), "", 0), in.AggregateByTime, true)
 }
 
 // userFillsByTime returns the fills of an account between startTime and endTime
 // (both inclusive), oldest first; of more than fit into an answer the oldest,
 // so that the next question begins where this answer ends.
 func (i *info) userFillsByTime(ctx context.Context, in *catalog.InfoIn) (json.RawMessage, error) {
-	return listFills(fills.Window(ctx, i.log, string(*in.User), in.StartTime.Time(), in.EndTime.Time()), in.AggregateByTime, false)
+	return i.listFills(ctx, fills.Window(ctx, i.log, string(*in.User), in.StartTime.Time(), in.EndTime.Time()), in.AggregateByTime, false)
 }
 
 // listFills lists up to maxFills fills, and combines those of one crossing order
 // when asked to; the order at the end is then read to its end. newest means that
 // the newest fill comes first.
-func listFills(stored iter.Seq2[market.Fill, error], combine, newest bool) (json.RawMessage, error) {
+func (i *info) listFills(ctx context.Context, stored iter.Seq2[market.Fill, error], combine, newest bool) (json.RawMessage, error) {
+	var markets meta.View
+	places := map[string]uint8{} // of prices, by coin
+	if combine {
+		var err error
+		if markets, err = i.meta.Get(ctx); err != nil && !errors.Is(err, store.ErrNoView) {
+			return nil, err
+		}
+	}
 	list := []catalog.InfoFill{} // [] on the wire when empty
 	var last market.Combined
 	n := 0
@@ -51,7 +62,10 @@ func listFills(stored iter.Seq2[market.Fill, error], combine, newest bool) (json
 		n++
 		list = append(list, infoFill(&f))
 		if combine {
-			last = market.Combine(&f)
+			if _, known := places[f.Coin]; !known {
+				places[f.Coin] = markets.PricePlaces(f.Coin)
+			}
+			last = market.Combine(&f, places[f.Coin])
 		}
 	}
 	return api.Encode(list)

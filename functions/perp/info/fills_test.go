@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
 
@@ -123,10 +124,15 @@ func TestFillsOfACrossingOrderAreCombinedOnRequest(t *testing.T) {
 		t.Fatalf("%d rows, want 5", len(newest))
 	}
 	// (100.0 x 1 + 100.1 x 2 + 100.2 x 0.5) / 3.5 = 350.3 / 3.5
-	c := newest[4]
+	c := newest[4] // of a market that is not described
 	if c.Px != "100.08571429" || c.Sz != "3.5" || c.Fee != "20.34" || c.ClosedPnl != "-37.5" || *c.BuilderFee != "0.75" ||
 		c.StartPosition != "0.25" || c.Tid != 100 {
 		t.Errorf("the combined fill is %+v", c)
+	}
+	w.someMeta(t) // BTC: 5 decimal places of sizes, so 1 of prices
+	w.Move(time.Minute)
+	if c := w.fills(t, fmt.Sprintf(`{"type":"userFills","user":%q,"aggregateByTime":true}`, alice))[4]; c.Px != "100.1" || c.Sz != "3.5" {
+		t.Errorf("in the precision of its market the combined fill is %+v", c)
 	}
 }
 

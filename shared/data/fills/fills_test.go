@@ -32,7 +32,7 @@ func TestStoredFills(t *testing.T) {
 			f.Notional()
 			f.EndPosition()
 			f.Trade()
-			combined := market.Combine(&f)
+			combined := market.Combine(&f, market.MaxPricePlaces)
 			_ = combined.Add(&f, true)
 		},
 	}.Test(t)

@@ -5,9 +5,11 @@ package meta
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"quotary/shared/data/internal/dataset"
+	"quotary/shared/market"
 	"quotary/shared/store"
 )
 
@@ -42,4 +44,58 @@ func Decode(body []byte) (View, error) {
 	v, err := dataset.FromJSON[View](body)
 	v.Spot = dataset.NotNull(v.Spot)
 	return v, err
+}
+
+// PricePlaces is how many decimal places the venue gives the price of a coin at most:
+// 6 of a perp and 8 of a spot market, less the decimal places of its sizes
+// (szDecimals). It is [market.MaxPricePlaces] for a coin that is not described.
+func (v *View) PricePlaces(coin string) uint8 {
+	if most, sizes, ok := v.precision(coin); ok {
+		return uint8(max(0, min(most, most-sizes)))
+	}
+	return market.MaxPricePlaces
+}
+
+func (v *View) precision(coin string) (most, sizes int, ok bool) {
+	var perps struct {
+		Universe []struct {
+			Name       string `json:"name"`
+			SzDecimals int    `json:"szDecimals"`
+		} `json:"universe"`
+	}
+	dex, _, named := strings.Cut(coin, ":")
+	if !named {
+		dex = ""
+	}
+	if json.Unmarshal(v.Perps[dex], &perps) == nil { // else it is in a shape that nobody knows yet
+		for _, p := range perps.Universe {
+			if p.Name == coin {
+				return 6, p.SzDecimals, true
+			}
+		}
+	}
+	var spot struct {
+		Universe []struct {
+			Name   string `json:"name"`
+			Tokens []int  `json:"tokens"` // base, quote
+		} `json:"universe"`
+		Tokens []struct {
+			Index      int `json:"index"`
+			SzDecimals int `json:"szDecimals"`
+		} `json:"tokens"`
+	}
+	if json.Unmarshal(v.Spot, &spot) != nil {
+		return 0, 0, false
+	}
+	for _, m := range spot.Universe {
+		if m.Name != coin || len(m.Tokens) == 0 {
+			continue
+		}
+		for _, t := range spot.Tokens {
+			if t.Index == m.Tokens[0] {
+				return market.MaxPricePlaces, t.SzDecimals, true
+			}
+		}
+	}
+	return 0, 0, false
 }
