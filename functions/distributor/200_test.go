@@ -22,11 +22,11 @@ func TestEveryEndpointAnswersInItsShape(t *testing.T) {
 	registered := b.Call(t, apitest.Key{}, "POST", root+"/register", object{"invite_token": token})
 	r := apitest.Data[catalog.Registered](t, registered)
 	b.key = apitest.Key{AccessKey: r.AccessKey, Secret: r.SecretKey}
-	random := map[string]string{r.AccessKey: "<primary access key>", r.SecretKey: "<primary secret>"}
+	random := map[string]string{r.AccessKey: "<primary access key>", r.SecretKey: "<primary secret>", token: "<invite token>"}
 	registered.Naming(random).Golden(t, "register")
 
 	level := object{
-		"request_limits": object{"max_time_range": 86400, "max_request": "1000", "request_rate_limit": 60},
+		"request_limits": object{"max_time_range": 86400, "max_request": 1000, "request_rate_limit": 60},
 		"permissions":    []object{{"resource_type": "perpdex", "actions": []string{"HL_TICKERS", "HL_FILLS"}}},
 	}
 	b.ok("PUT", "/levels/gold", level).Naming(random).Golden(t, "put_level")
@@ -34,7 +34,7 @@ func TestEveryEndpointAnswersInItsShape(t *testing.T) {
 	b.ok("GET", "/levels", nil).Naming(random).Golden(t, "list_levels")
 
 	created := b.ok("POST", "/sub-keys", object{
-		"name": "Zoë's bot", "monthly_quota": 700, "rate_limit": "6", "max_time_range": 3600, "ws_conn_limit": 2,
+		"name": "Zoë's bot", "monthly_quota": 700, "rate_limit": 6, "max_time_range": 3600, "ws_conn_limit": 2,
 		"ws_sub_limit": 20, "expires_in": 3600, "metadata": `{"plan":"pro"}`,
 	})
 	k := apitest.Data[catalog.CreatedSubKey](t, created)
@@ -166,5 +166,17 @@ func TestABatchMayCarryItsSignatureInTheBody(t *testing.T) {
 	}
 	if stats := apitest.Data[catalog.SubKeyStatistics](t, b.ok("GET", "/sub-keys/stats", nil)); stats.DisabledSubKeys != 1 {
 		t.Errorf("got %+v, want one disabled", stats)
+	}
+}
+
+func TestNumbersMayBeTexts(t *testing.T) {
+	t.Parallel()
+	b := newWorld(t)
+	b.ok("PUT", "/levels/gold", object{"request_limits": object{"max_request": "1000"}})
+	k := b.create(object{"monthly_quota": "700", "rate_limit": "6"})
+	got := apitest.Data[catalog.SubKeyDetail](t, b.ok("GET", "/sub-keys/"+k.AccessKey, nil))
+	level := apitest.Data[catalog.Level](t, b.ok("GET", "/levels/gold", nil))
+	if got.MonthlyQuota != 700 || got.RateLimit != 6 || level.RequestLimits.MaxRequest != 1000 {
+		t.Errorf("bound %+v and %+v", got, level)
 	}
 }

@@ -22,21 +22,28 @@ type Answer struct {
 	Status int
 	Header map[string]string
 	Body   []byte
+
+	request *Recorded // nil where it was not made by a World
 }
 
 // Naming returns the answer with what differs from run to run replaced by a name:
 // random keys, secrets.
 func (a Answer) Naming(random map[string]string) Answer {
-	body := string(a.Body)
-	for value, name := range random {
-		body = strings.ReplaceAll(body, value, name)
+	name := func(text string) string {
+		for value, name := range random {
+			text = strings.ReplaceAll(text, value, name)
+		}
+		return text
 	}
-	a.Body = []byte(body)
+	a.Body = []byte(name(string(a.Body)))
+	a.request = a.request.naming(name)
 	return a
 }
 
 // Golden compares the indented body with testdata/<name>.golden.json, or writes
-// that file under -update.
+// that file under -update. It does so with the request of a success, which is kept in
+// testdata/requests.json: the two are an example of the endpoint in the public
+// document.
 func (a Answer) Golden(t testing.TB, name string) {
 	t.Helper()
 	var indented bytes.Buffer
@@ -44,6 +51,9 @@ func (a Answer) Golden(t testing.TB, name string) {
 		t.Fatalf("%s is not JSON: %v: %.200s", name, err, a.Body)
 	}
 	indented.WriteByte('\n')
+	if a.request != nil && a.Status == http.StatusOK {
+		defer a.request.golden(t, name)
+	}
 	path := filepath.Join("testdata", name+".golden.json")
 	if *Update {
 		if err := os.MkdirAll("testdata", 0o755); err != nil {

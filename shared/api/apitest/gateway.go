@@ -29,7 +29,9 @@ func (w *World) Send(t testing.TB, params signature.Params, method, target strin
 	if refused := w.authorize(t, params, &event); refused != nil {
 		return *refused
 	}
-	return w.Invoke(t, event)
+	answer := w.Invoke(t, event)
+	answer.request = record(&event)
+	return answer
 }
 
 // Invoke has the family answer an event of the gateway as its function does, in
