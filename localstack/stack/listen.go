@@ -18,6 +18,7 @@ const (
 	offsetDynamoDB
 	offsetS3
 	offsetVenue
+	offsetNews
 	offsetIngester // and after it the others
 )
 

@@ -1,6 +1,6 @@
 // Package stack runs the whole product on one machine: a DynamoDB engine, an
-// S3, the functions behind a gateway, the ingester and a simulated venue, each
-// as close to its deployed form as a laptop allows.
+// S3, the functions behind a gateway, the ingester, and a simulated venue and
+// publisher of news, each as close to its deployed form as a laptop allows.
 //
 // The functions and the ingester are the same programs that a deployment
 // builds, run as processes of their own. What they need they get through
@@ -19,6 +19,7 @@ import (
 
 	"quotary/localstack/client"
 	"quotary/localstack/lambdahost"
+	"quotary/localstack/newssite"
 	"quotary/localstack/venue"
 )
 
@@ -52,6 +53,7 @@ type State struct {
 	Demo      Demo     `json:"demo"`
 	DataDir   string   `json:"data_dir"`
 	VenueURL  string   `json:"venue_url,omitempty"` // of the simulated venue
+	NewsURL   string   `json:"news_url,omitempty"`  // of the simulated publisher of news
 	Ingesters []string `json:"ingester_urls"`       // of their health
 	DynamoDB  string   `json:"dynamodb_url"`
 	Tables    string   `json:"table_prefix"` // of the names of this stack's tables
@@ -78,7 +80,8 @@ const StateFile = "stack.json"
 // Stack is a running stack.
 type Stack struct {
 	State State
-	Venue *venue.Venue // nil with another upstream
+	Venue *venue.Venue   // nil with another upstream
+	News  *newssite.Site // the same
 
 	cfg     Config
 	log     *slog.Logger
@@ -123,6 +126,7 @@ func (s *Stack) start(ctx context.Context) error {
 		{"functions", s.startFunctions},
 		{"gateway", s.startGateway},
 		{"venue", s.startVenue},
+		{"news", s.startNews},
 		{"ingester", s.startIngesters},
 		{"demo keys", s.registerDemo},
 	} {
