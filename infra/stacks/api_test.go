@@ -81,8 +81,12 @@ func TestTheAuthorizerStandsBeforeEveryRouteButThePublicOnes(t *testing.T) {
 			continue
 		}
 		security, _ := json.Marshal(at(document, "paths", e.Path, strings.ToLower(e.Method), "security"))
+		scheme := `[{"querySigned":[]}]`
+		if e.Method == "POST" {
+			scheme = `[{"anySigned":[]}]`
+		}
 		switch string(security) {
-		case `[{"authorizer":[]}]`:
+		case scheme:
 		case `null`:
 			open = append(open, e.String())
 		default:
@@ -98,12 +102,17 @@ func TestTheAuthorizerStandsBeforeEveryRouteButThePublicOnes(t *testing.T) {
 // refuse a POST that is signed in its body.
 func TestTheAuthorizerIsAskedAboutEveryRequest(t *testing.T) {
 	t.Parallel()
-	authorizer := at(body(t), "components", "securitySchemes", "authorizer", "x-amazon-apigateway-authorizer")
-	if at(authorizer, "type") != "request" || at(authorizer, "authorizerResultTtlInSeconds") != 0.0 || at(authorizer, "identitySource") != nil {
-		t.Errorf("authorizer = %v", authorizer)
-	}
-	if uri := plain(at(authorizer, "authorizerUri")); !strings.Contains(uri, "${AuthorizerFunction.Arn}") {
-		t.Errorf("it is %s", uri)
+	for scheme, source := range map[string]any{
+		"anySigned":   nil,
+		"querySigned": "method.request.querystring.AccessKeyId, method.request.querystring.SignatureNonce, method.request.querystring.Timestamp, method.request.querystring.Signature",
+	} {
+		authorizer := at(body(t), "components", "securitySchemes", scheme, "x-amazon-apigateway-authorizer")
+		if at(authorizer, "type") != "request" || at(authorizer, "authorizerResultTtlInSeconds") != 0.0 || at(authorizer, "identitySource") != source {
+			t.Errorf("%s = %v", scheme, authorizer)
+		}
+		if uri := plain(at(authorizer, "authorizerUri")); !strings.Contains(uri, "${AuthorizerFunction.Arn}") {
+			t.Errorf("%s is %s", scheme, uri)
+		}
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"quotary/shared/catalog"
-	"quotary/shared/signature"
 )
 
 // feedAPI is one WebSocket API.
@@ -122,7 +121,7 @@ func (b *builder) feed(stack awscdk.Stack, feed feedAPI, function awslambda.Func
 func (b *builder) feedAuthorizer(scope constructs.Construct, feed feedAPI) awsapigatewayv2.CfnAuthorizer {
 	function := sub("arn:${AWS::Partition}:lambda:${AWS::Region}:${AWS::AccountId}:function:" + b.name(catalog.FunctionAuthorizer))
 	var source []*string
-	for _, name := range []string{signature.AccessKeyID, signature.Nonce, signature.Timestamp, signature.Signature} {
+	for _, name := range catalog.SignatureParameters {
 		source = append(source, jsii.String("route.request.querystring."+name))
 	}
 	permit(scope, "Authorize", function, feed, "/authorizers/*")

@@ -8,8 +8,13 @@ import (
 	"quotary/shared/catalog/openapi"
 )
 
-// authorizerScheme names the authorizer in the gateway's document.
-const authorizerScheme = "authorizer"
+// The authorizer stands in the gateway's document twice: before requests whose
+// signature must be in the query, which is an identity source without which it is not
+// even woken, and before those that may carry it in the body.
+const (
+	querySigned = "querySigned"
+	anySigned   = "anySigned"
+)
 
 // gatewayDocument is the OpenAPI document that defines the REST API: all
 // routes in one resource, where a resource for each would exceed the 500 of a
@@ -44,7 +49,9 @@ func gatewayDocument() openapi.Object {
 		"info":    document["info"],
 		"paths":   paths,
 		"components": openapi.Object{
-			"securitySchemes": openapi.Object{authorizerScheme: authorizer()},
+			"securitySchemes": openapi.Object{
+				querySigned: authorizer(catalog.SignatureParameters), anySigned: authorizer(nil),
+			},
 		},
 		"x-amazon-apigateway-gateway-responses": gatewayResponses(),
 	}
@@ -69,7 +76,11 @@ func operation(public openapi.Object, e *catalog.Endpoint) openapi.Object {
 		op["parameters"] = inPath
 	}
 	if e.Authorized() {
-		op["security"] = []any{openapi.Object{authorizerScheme: []any{}}}
+		scheme := querySigned
+		if len(e.IdentitySource()) == 0 {
+			scheme = anySigned
+		}
+		op["security"] = []any{openapi.Object{scheme: []any{}}}
 	}
 	return op
 }
@@ -88,17 +99,24 @@ func invocation(arn string) openapi.Object {
 	return openapi.Object{"Fn::Sub": "arn:${AWS::Partition}:apigateway:${AWS::Region}:lambda:path/2015-03-31/functions/" + arn + "/invocations"}
 }
 
-// authorizer asks for every request anew, as each signature is valid once, and
-// has no identity source: a POST may carry its signature in the body, and a
-// source that is missing would be refused before the authorizer sees it.
-func authorizer() openapi.Object {
+// authorizer asks for every request anew, as each signature is good for one. Requests
+// without a query parameter of its identity source are refused before it sees them.
+func authorizer(identitySource []string) openapi.Object {
+	declared := openapi.Object{
+		"type": "request", "authorizerResultTtlInSeconds": 0,
+		"authorizerUri": invocation("${" + logicalID(catalog.FunctionAuthorizer) + ".Arn}"),
+	}
+	var sources []string
+	for _, name := range identitySource {
+		sources = append(sources, "method.request.querystring."+name)
+	}
+	if sources != nil {
+		declared["identitySource"] = strings.Join(sources, ", ")
+	}
 	return openapi.Object{
 		"type": "apiKey", "in": "header", "name": "Unused",
-		"x-amazon-apigateway-authtype": "custom",
-		"x-amazon-apigateway-authorizer": openapi.Object{
-			"type": "request", "authorizerResultTtlInSeconds": 0,
-			"authorizerUri": invocation("${" + logicalID(catalog.FunctionAuthorizer) + ".Arn}"),
-		},
+		"x-amazon-apigateway-authtype":   "custom",
+		"x-amazon-apigateway-authorizer": declared,
 	}
 }
 

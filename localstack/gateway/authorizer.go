@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"quotary/localstack/lambdahost"
@@ -28,6 +29,13 @@ func (g *grant) members() map[string]any {
 		members[key] = value
 	}
 	return members
+}
+
+var unauthorized = &refusal{kind: "UNAUTHORIZED", message: "Unauthorized"}
+
+// identified reports whether a request has every parameter of an identity source.
+func identified(req *request, source []string) bool {
+	return !slices.ContainsFunc(source, func(name string) bool { return req.query.Get(name) == "" })
 }
 
 // authorize asks the authorizer. The grant is there whenever the authorizer gave
@@ -55,7 +63,7 @@ func authorizerRefusal(err error) *refusal {
 	var failed *lambdahost.FunctionError
 	switch {
 	case errors.As(err, &failed) && failed.Message == "Unauthorized":
-		return &refusal{kind: "UNAUTHORIZED", message: "Unauthorized"}
+		return unauthorized
 	case errors.Is(err, lambdahost.ErrThrottled):
 		return &refusal{kind: "THROTTLED", message: "Too Many Requests", cause: err}
 	}

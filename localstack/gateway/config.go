@@ -43,6 +43,9 @@ type Route struct {
 	Function string // that answers it
 	// Authorize demands that the authorizer allows the request first.
 	Authorize bool
+	// IdentitySource lists query parameters: a request that lacks one, or has an empty
+	// one, is refused with UNAUTHORIZED before the authorizer sees it.
+	IdentitySource []string
 }
 
 // Response is an answer that the gateway gives by itself.
@@ -71,6 +74,8 @@ type SocketAPI struct {
 	Function       string
 	// Authorize demands that the authorizer allows the connection first.
 	Authorize bool
+	// IdentitySource is that of [Route].
+	IdentitySource []string
 	// APIID appears in ARNs and events; empty is Config.APIID.
 	APIID string
 }

@@ -8,7 +8,8 @@
 // these refusals is a gateway response: a status and a template with $context
 // variables, configured by type as on AWS ([Response]).
 //
-// The authorizer gets the request without its body and returns an IAM policy,
+// A request without a query parameter of its route's identity source is refused (401)
+// before the authorizer. The authorizer gets the request without its body and returns an IAM policy,
 // which is evaluated, and a context, which the function finds in its event and
 // templates find under $context.authorizer. Nothing is cached.
 //

@@ -106,6 +106,9 @@ func (g *Gateway) handle(w http.ResponseWriter, req *request) (*proxyAnswer, *re
 	}
 	ctx := req.http.Context()
 	if req.route.Authorize {
+		if !identified(req, req.route.IdentitySource) {
+			return nil, unauthorized
+		}
 		given, refused := g.authorize(ctx, g.methodARN(req), g.authorizerEvent(req))
 		req.grant = given
 		if refused != nil {

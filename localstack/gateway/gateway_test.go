@@ -169,6 +169,20 @@ func TestTheAuthorizerGetsTheRequestWithoutItsBody(t *testing.T) {
 	}
 }
 
+// The authorizer would crash on "crash" (500): it is not asked.
+func TestWithoutItsIdentitySourceARequestIsRefusedBeforeTheAuthorizer(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	for query, want := range map[string]int{
+		"": 401, "?auth=crash": 401, "?n=1": 401, "?auth=crash&n=": 401, "?auth=crash&N=1": 401,
+		"?auth=crash&n=1": 500, "?auth=allow&n=1": 200,
+	} {
+		if r := s.send(t, "GET", "/signed"+query, ""); r.StatusCode != want {
+			t.Errorf("%s: %d %s, want %d", query, r.StatusCode, r.body, want)
+		}
+	}
+}
+
 func TestABodyThatIsNotTextArrivesInBase64(t *testing.T) {
 	t.Parallel()
 	s := start(t)

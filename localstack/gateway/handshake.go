@@ -56,6 +56,9 @@ func (g *Gateway) askToConnect(req *request, conn *connection) (*proxyAnswer, *r
 		return nil, refused
 	}
 	if conn.api.Authorize {
+		if !identified(req, conn.api.IdentitySource) {
+			return nil, unauthorized
+		}
 		given, refused := g.authorize(req.http.Context(), conn.api.arn, conn.authorizerEvent(req))
 		req.grant, conn.grant = given, given
 		if refused != nil {

@@ -149,6 +149,7 @@ var routes = []gateway.Route{
 	{Method: "POST", Path: "/open", Function: "probe"},
 	{Method: "GET", Path: "/guarded/{coin}", Function: "probe", Authorize: true},
 	{Method: "POST", Path: "/guarded/{coin}", Function: "probe", Authorize: true},
+	{Method: "GET", Path: "/signed", Function: "probe", Authorize: true, IdentitySource: []string{"auth", "n"}},
 	{Method: "GET", Path: "/guarded/best", Function: "probe"},
 	{Method: "GET", Path: "/tickers/{coin+}", Function: "probe", Authorize: true},
 	{Method: "GET", Path: "/missing", Function: "nobody"},

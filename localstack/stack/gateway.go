@@ -18,7 +18,7 @@ func (s *Stack) startGateway(context.Context) error {
 	var routes []gateway.Route
 	for _, e := range catalog.All() {
 		if e.Method != catalog.MethodWS {
-			routes = append(routes, gateway.Route{Method: e.Method, Path: e.Path, Function: e.Function(), Authorize: e.Authorized()})
+			routes = append(routes, gateway.Route{Method: e.Method, Path: e.Path, Function: e.Function(), Authorize: e.Authorized(), IdentitySource: e.IdentitySource()})
 		}
 	}
 	var responses []gateway.Response
@@ -56,7 +56,7 @@ func sockets(management string) []gateway.SocketAPI {
 		}
 		name := path.Base(e.Path)
 		apis = append(apis, gateway.SocketAPI{
-			Path: e.Path, Function: e.Function(), Authorize: e.Authorized(), APIID: "local-" + name,
+			Path: e.Path, Function: e.Function(), Authorize: e.Authorized(), IdentitySource: e.IdentitySource(), APIID: "local-" + name,
 			StageVariables: map[string]string{catalog.VariableFeed: name, catalog.VariableManagement: management},
 		})
 	}

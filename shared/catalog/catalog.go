@@ -64,6 +64,19 @@ func (e *Endpoint) Function() string {
 // registration, whose invite token is its credential.
 func (e *Endpoint) Authorized() bool { return e.Access.Kind != Public }
 
+// SignatureParameters are the names of the four parameters that sign a request.
+var SignatureParameters = []string{"AccessKeyId", "SignatureNonce", "Timestamp", "Signature"}
+
+// IdentitySource lists the query parameters without which the gateway refuses a
+// request itself, with 401, so that it costs no function. A POST has none, as it may
+// carry them in its body.
+func (e *Endpoint) IdentitySource() []string {
+	if !e.Authorized() || e.Method == "POST" {
+		return nil
+	}
+	return SignatureParameters
+}
+
 // Documented returns the path as documents spell it, to which it does not matter how
 // much of a path a parameter takes: /upgrade/v2/hl/fills/{address}.
 func (e *Endpoint) Documented() string { return strings.ReplaceAll(e.Path, "+}", "}") }

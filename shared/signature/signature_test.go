@@ -2,14 +2,23 @@ package signature_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 
+	"quotary/shared/catalog"
 	"quotary/shared/signature"
 )
+
+func TestTheCatalogNamesTheSameParameters(t *testing.T) {
+	t.Parallel()
+	if names := []string{signature.AccessKeyID, signature.Nonce, signature.Timestamp, signature.Signature}; !slices.Equal(names, catalog.SignatureParameters) {
+		t.Errorf("%v, in the catalog %v", names, catalog.SignatureParameters)
+	}
+}
 
 // The expected values were made with openssl dgst -sha1 -hmac and base64, not
 // with this package.

@@ -177,7 +177,7 @@ func (d *document) answer(e *catalog.Endpoint) Object {
 // are needed. A POST may carry them in its body instead.
 func signatureSchemes() Object {
 	schemes := Object{}
-	for _, name := range []string{"AccessKeyId", "SignatureNonce", "Timestamp", "Signature"} {
+	for _, name := range catalog.SignatureParameters {
 		schemes[name] = Object{"type": "apiKey", "in": "query", "name": name}
 	}
 	return schemes
