@@ -6,6 +6,7 @@ import (
 
 	"quotary/functions/ingester/content"
 	"quotary/functions/ingester/engine"
+	"quotary/functions/ingester/exchange"
 	"quotary/functions/ingester/perp"
 	"quotary/shared/source/hyperliquid"
 )
@@ -14,8 +15,9 @@ import (
 // and its folder. What a domain needs of the stores it asks for when it begins, so
 // that trouble there is its own.
 var domains = map[string]func(*ingester) engine.Domain{
-	perp.Name:    perpDomain,
-	content.Name: contentDomain,
+	content.Name:  contentDomain,
+	exchange.Name: exchangeDomain,
+	perp.Name:     perpDomain,
 }
 
 // domainNames are the names of all domains, sorted.
@@ -41,5 +43,12 @@ func perpDomain(i *ingester) engine.Domain {
 func contentDomain(i *ingester) engine.Domain {
 	config := i.content
 	config.Stores, config.Logger = i.stores, i.log.With("domain", content.Name)
+	return config.Domain()
+}
+
+// exchangeDomain is the domain of the centralised exchanges.
+func exchangeDomain(i *ingester) engine.Domain {
+	config := i.exchange
+	config.Stores, config.Logger = i.stores, i.log.With("domain", exchange.Name)
 	return config.Domain()
 }

@@ -306,7 +306,7 @@ func TestADevelopmentDeploymentLeavesNothingBehind(t *testing.T) {
 
 // Also one alone is replaced without a gap: the new one stands by first.
 func TestOneIngesterIsReplacedByOneThatStoodBy(t *testing.T) {
-	d, err := synthesize(filepath.Join(t.TempDir(), "one"), map[string]any{"assets": filepath.Join(filepath.Dir(full.dir), "bin"), "ingesterTasks": "1", "hyperliquidURL": "off", "nodeHosts": "true",
+	d, err := synthesize(filepath.Join(t.TempDir(), "one"), map[string]any{"assets": filepath.Join(filepath.Dir(full.dir), "bin"), "ingesterTasks": "1", "hyperliquidURL": "off", "exchanges": "off", "nodeHosts": "true",
 		"newsFeeds": []any{map[string]any{"url": "https://news.example/rss", "language": "en", "source": "Example News"}}}, false)
 	if err != nil {
 		t.Fatal(err)
@@ -315,7 +315,7 @@ func TestOneIngesterIsReplacedByOneThatStoodBy(t *testing.T) {
 	if service["DesiredCount"] != 1.0 || at(service, "DeploymentConfiguration", "MinimumHealthyPercent") != 100.0 || at(service, "DeploymentConfiguration", "MaximumPercent") != 200.0 {
 		t.Errorf("service = %v", service)
 	}
-	if strings.Contains(string(d.parts["ingester"].text), "QUOTARY_HYPERLIQUID_URL") || strings.Contains(string(d.parts["watch"].text), "ingester-silent") || strings.Contains(string(d.parts["watch"].text), "ingester-lag") {
+	if strings.Contains(string(d.parts["ingester"].text), "QUOTARY_HYPERLIQUID_URL") || strings.Contains(string(d.parts["ingester"].text), "QUOTARY_EXCHANGES") || strings.Contains(string(d.parts["watch"].text), "ingester-silent") || strings.Contains(string(d.parts["watch"].text), "ingester-lag") {
 		t.Error("a venue that is off is asked, or missed")
 	}
 	if !strings.Contains(string(d.parts["ingester"].text), "QUOTARY_NEWS_FEEDS") || strings.Contains(string(full.parts["ingester"].text), "QUOTARY_NEWS_FEEDS") {

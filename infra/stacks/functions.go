@@ -102,6 +102,20 @@ func (b *builder) environment(p catalog.Program, stack awscdk.Stack) *map[string
 			if b.NewsFeeds != "" {
 				env[name] = jsii.String(b.NewsFeeds)
 			}
+		case catalog.EnvExchanges:
+			if b.Exchanges != "off" {
+				env[name] = jsii.String(b.Exchanges)
+			}
+		case catalog.EnvExchangeCoins:
+			if b.ExchangeCoins != "" {
+				env[name] = jsii.String(b.ExchangeCoins)
+			}
+		case catalog.EnvExchangeMinutes:
+			env[name] = jsii.String(strconv.Itoa(b.ExchangeMinutes))
+		case catalog.EnvExchangeHours:
+			env[name] = jsii.String(strconv.Itoa(b.ExchangeHours))
+		case catalog.EnvExchangeRefresh:
+			env[name] = jsii.String(b.ExchangeRefresh)
 		case catalog.EnvNodeDir, catalog.EnvOrders: // of a place with a node: see container
 		default:
 			b.faults = append(b.faults, fmt.Errorf("the program %s reads %s, for which there is no value", p.Name, name))

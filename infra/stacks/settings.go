@@ -65,6 +65,20 @@ type Settings struct {
 	// publisher allows is said in its terms of use.
 	NewsFeeds string `context:"newsFeeds"`
 
+	// Exchanges are the centralised exchanges that are followed, separated by commas
+	// (binance); "off" follows none.
+	Exchanges string `context:"exchanges" default:"binance"`
+	// ExchangeCoins are the coins whose pairs with USDT are followed, separated by
+	// commas. Empty: the 30 most traded.
+	ExchangeCoins string `context:"exchangeCoins"`
+	// ExchangeMinutes and ExchangeHours are for how many days K-lines of a minute and
+	// of an hour are filled back when a pair is first followed.
+	ExchangeMinutes int `context:"exchangeMinutes" default:"7"`
+	ExchangeHours   int `context:"exchangeHours" default:"365"`
+	// ExchangeRefresh is how often the rows of open K-lines are written: a duration
+	// such as 10s. Half of it is twice the cost.
+	ExchangeRefresh string `context:"exchangeRefresh" default:"10s"`
+
 	// APIDomain and FeedsDomain are names of your own; they must differ, as one
 	// domain cannot carry both kinds of API. Each needs the ARN of a certificate
 	// in the same region, or a hosted zone in which one is validated.
@@ -155,6 +169,9 @@ func set(field reflect.Value, text string) error {
 var (
 	envName   = regexp.MustCompile(`^[a-z][a-z0-9]{1,11}$`)
 	domains   = regexp.MustCompile(`^$|^[a-z]+(,[a-z]+)*$`)
+	names     = regexp.MustCompile(`^[a-z]+(,[a-z]+)*$`)
+	coins     = regexp.MustCompile(`^$|^[A-Za-z0-9]+(,[A-Za-z0-9]+)*$`)
+	duration  = regexp.MustCompile(`^([0-9]+(ms|s|m|h))+$`)
 	nodeDir   = regexp.MustCompile(`^$|^(/[A-Za-z0-9._-]+)+$`)
 	tableName = regexp.MustCompile(`^$|^[A-Za-z0-9_.-]{1,200}$`)
 )
@@ -189,6 +206,14 @@ func (s *Settings) check() error {
 		return fmt.Errorf("setting nodeDir: must be an absolute path of letters, digits, / . _ and -, not %q", s.NodeDir)
 	case s.NewsFeeds != "" && !isList(s.NewsFeeds):
 		return fmt.Errorf("setting newsFeeds: must be a JSON list of {url, language, source, every}, not %q", s.NewsFeeds)
+	case !names.MatchString(s.Exchanges):
+		return fmt.Errorf("setting exchanges: must be names of lower-case letters, separated by commas, or off, not %q", s.Exchanges)
+	case !coins.MatchString(s.ExchangeCoins):
+		return fmt.Errorf("setting exchangeCoins: must be names of letters and digits, separated by commas, not %q", s.ExchangeCoins)
+	case s.ExchangeMinutes < 1 || s.ExchangeHours < 1:
+		return fmt.Errorf("setting exchangeMinutes and exchangeHours: must be days, at least 1, not %d and %d", s.ExchangeMinutes, s.ExchangeHours)
+	case !duration.MatchString(s.ExchangeRefresh):
+		return fmt.Errorf("setting exchangeRefresh: must be a duration such as 10s, not %q", s.ExchangeRefresh)
 	case s.Orders != "filled" && s.Orders != "all":
 		return fmt.Errorf("setting orders: must be filled or all, not %q", s.Orders)
 	case s.Orders != "filled" && s.NodeDir == "":

@@ -194,7 +194,7 @@ func (w *watcher) domainAlarms(domain string) {
 		name: "ingester-catchup", domain: domain, meaning: "A new projection has been folded from the stored logs for more than a day, and is not complete.",
 		metric: w.domainMetric(domain, metrics.ProjectionsCatchingUp, "Minimum", 60), threshold: 0, periods: 24, of: 24,
 	})
-	if domain != metrics.ContentDomain && (domain != metrics.PerpDomain || w.HyperliquidURL != "off") { // feeds of news may be silent for days
+	if w.speaks(domain) {
 		w.alarm(alarm{
 			name: "ingester-lag", domain: domain, meaning: "The newest event is more than 30 seconds old, five minutes long.",
 			metric: w.domainMetric(domain, metrics.Lag, "Maximum", 1), threshold: 30_000, periods: 5, of: 5,
@@ -204,6 +204,17 @@ func (w *watcher) domainAlarms(domain string) {
 			metric: w.domainMetric(domain, metrics.SilentSources, "Maximum", 1), threshold: 0, periods: 3, of: 3,
 		})
 	}
+}
+
+// speaks reports whether a domain follows a source that should never be silent.
+func (w *watcher) speaks(domain string) bool {
+	switch domain {
+	case metrics.PerpDomain:
+		return w.HyperliquidURL != "off"
+	case metrics.ExchangeDomain:
+		return w.Exchanges != "off"
+	}
+	return false
 }
 
 func (w *watcher) feedAlarms() {

@@ -1,11 +1,59 @@
 package catalog
 
-// The planned endpoints of the family Kline: specified, without a handler yet.
+import (
+	"encoding/json"
+	"time"
+)
+
+// The endpoints of the family Kline. Those that are planned are specified, without a
+// handler yet.
 var (
+	// Lists K-lines of a pair of a centralised exchange, oldest first, the open one
+	// included.
+	CommonKlines = route[CommonKlinesIn, CommonKlineList]("GET", "/v2/commonKline/dataRecords", Kline, anyLevel, EnvelopeA)
+
 	// Lists the pairs of a coin that an indicator covers.
 	_ = planned("GET", "/v2/indicatorKline/getTradingPair", Kline, anyLevel, EnvelopeA)
 	// Lists values of an indicator of a pair over time.
 	_ = planned("GET", "/v2/indicatorKline/dataRecords", Kline, anyLevel, EnvelopeA)
-	// Lists K-lines of a pair or an index.
-	_ = planned("GET", "/v2/commonKline/dataRecords", Kline, anyLevel, EnvelopeA)
 )
+
+var _ = does(Kline, readSeries)
+
+// CommonKlinesIn selects K-lines of a pair: the newest that open at or before a time,
+// the open one included.
+type CommonKlinesIn struct {
+	// Symbol is the key of a pair or of an index. Of one that nobody knows there are
+	// none.
+	Symbol PairKey `query:"symbol" required:"true" example:"btcusdt:binance"`
+
+	// Size is how many K-lines are returned at most.
+	Size int64 `query:"size" default:"100" min:"1" max:"500"`
+
+	// Period is the length of a K-line in seconds: an hour if it is not given.
+	Period KlinePeriod `query:"period" default:"3600"`
+
+	// Since is the time, in seconds, at or before which the newest K-line opens: now
+	// if it is not given.
+	Since *Seconds `query:"since"`
+
+	// OpenTime is when a day opens: 0 is 00:00 and 8 is 08:00 Beijing time (16:00 UTC
+	// of the day before, and 00:00 UTC). It decides about K-lines from six hours to a
+	// week; a month is a calendar month in UTC.
+	OpenTime string `query:"open_time" default:"0" enum:"0|8"`
+}
+
+// Span implements [Spanner]: K-lines are looked for as far back as it takes.
+func (in CommonKlinesIn) Span(time.Time) (start, end time.Time) { return time.Time{}, time.Time{} }
+
+// CommonKlineList is what there is of a pair's K-lines.
+type CommonKlineList struct {
+	// KlineData has a row for each K-line, oldest first: time of its opening in
+	// seconds, open, high, low, close in quote coins, volume in base coins. All are
+	// exact numbers. A time without a trade has no row.
+	KlineData []KlineRow `json:"kline_data"`
+}
+
+// KlineRow is a K-line: time of its opening in seconds, open, high, low, close,
+// volume.
+type KlineRow [6]json.Number

@@ -119,7 +119,7 @@ var declared = map[string]declaration{
 		objects("views/", "GetObject", "PutObject"), objects("quarantine/", "PutObject"),
 		readKeys, // whose connections must close
 		table(ConnectionsTable, "DeleteItem", "GetItem", "Query", "Scan", "UpdateItem"), follow, push,
-		environment(EnvDomains, EnvIngesterAddr, EnvHyperliquidURL, EnvNodeDir, EnvOrders, EnvFeeds, EnvNewsFeeds),
+		environment(EnvDomains, EnvIngesterAddr, EnvHyperliquidURL, EnvNodeDir, EnvOrders, EnvFeeds, EnvNewsFeeds, EnvExchanges, EnvExchangeCoins, EnvExchangeMinutes, EnvExchangeHours, EnvExchangeRefresh),
 	}},
 }
 
@@ -241,6 +241,13 @@ const (
 	EnvNodeBehind     = "QUOTARY_NODE_BEHIND"     // how old the newest event of an ingester's node may be before another takes over
 	EnvFeedIdle       = "QUOTARY_FEED_IDLE"       // how long a WebSocket client may be silent
 	EnvFeedSilence    = "QUOTARY_FEED_SILENCE"    // after what time without a new book the last one is sent again as stale
+
+	EnvExchanges       = "QUOTARY_EXCHANGES"        // the centralised exchanges to follow, separated by commas; none if not set
+	EnvExchangeCoins   = "QUOTARY_EXCHANGE_COINS"   // the coins whose pairs are followed, separated by commas; the 30 most traded if not set
+	EnvExchangeMinutes = "QUOTARY_EXCHANGE_MINUTES" // how many days of K-lines of a minute are filled back
+	EnvExchangeHours   = "QUOTARY_EXCHANGE_HOURS"   // how many days of K-lines of an hour are filled back
+	EnvExchangeRefresh = "QUOTARY_EXCHANGE_REFRESH" // how often the rows of open K-lines are written
+	EnvBinanceURL      = "QUOTARY_BINANCE_URL"      // where all of Binance is simulated; Binance itself if not set
 )
 
 // Environment returns the names of the environment variables that the program

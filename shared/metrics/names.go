@@ -20,12 +20,13 @@ const (
 
 // Domains of the ingester, which are watched each by itself.
 const (
-	PerpDomain    = "perp"
-	ContentDomain = "content"
+	ContentDomain  = "content"
+	ExchangeDomain = "exchange"
+	PerpDomain     = "perp"
 )
 
 // Domains lists them.
-var Domains = []string{PerpDomain, ContentDomain}
+var Domains = []string{ContentDomain, ExchangeDomain, PerpDomain}
 
 // Metrics of the WebSocket feeds, which belong to [PerpDomain].
 const (

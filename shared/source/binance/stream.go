@@ -33,7 +33,7 @@ var reconnects = backoff.Backoff{Min: 500 * time.Millisecond, Max: time.Minute}
 
 // Sink takes trades in the order in which they came. It blocks while the pipeline is
 // behind; its error ends the following.
-type Sink func(context.Context, []market.PairTrade) error
+type Sink = func(context.Context, []market.PairTrade) error
 
 // Trades delivers the trades of pairs until ctx ends or the sink fails. Connections
 // that are lost are made anew. It owns two goroutines for each connection and ends

@@ -1,0 +1,56 @@
+package exchange
+
+import "quotary/shared/market"
+
+// Batch is what the domain's sources emit. It belongs to one goroutine at a time.
+type Batch struct {
+	Trades   []market.PairTrade // of a pair in the order of their ids
+	Runs     []Run              // of a pair each continues the one before
+	Past     []market.CandleRun // whole UTC days of the past, in any of market.PairTiers
+	Listings []Listing
+}
+
+// Run is a run of minutes that have ended.
+type Run struct {
+	market.CandleRun
+	Stored bool // its rows were written before
+}
+
+// Listing is the pairs of one market of an exchange.
+type Listing struct {
+	Time     int64 // ms
+	Platform string
+	Swap     bool
+	Pairs    []market.Pair
+	Followed map[string]bool // keys
+}
+
+// NewBatch returns an empty batch.
+func NewBatch() *Batch { return new(Batch) }
+
+// Merge appends a batch that came later, and may keep what that holds. Nil is no
+// events.
+func (b *Batch) Merge(later *Batch) {
+	if later == nil {
+		return
+	}
+	b.Trades = append(b.Trades, later.Trades...)
+	b.Runs = append(b.Runs, later.Runs...)
+	b.Past = append(b.Past, later.Past...)
+	b.Listings = append(b.Listings, later.Listings...)
+}
+
+// Len is the number of events: trades, candles and pairs.
+func (b *Batch) Len() int {
+	n := len(b.Trades)
+	for i := range b.Runs {
+		n += len(b.Runs[i].Candles)
+	}
+	for i := range b.Past {
+		n += len(b.Past[i].Candles)
+	}
+	for i := range b.Listings {
+		n += len(b.Listings[i].Pairs)
+	}
+	return n
+}

@@ -1,0 +1,25 @@
+// Package exchange is the domain of the centralised exchanges: what its sources emit
+// ([Batch]), the projections that are made of it, and the wiring of its sources
+// ([Config]). The package engine runs it.
+//
+// # What is written, and who reads it
+//
+//	series pairklines  candles of the followed pairs, from a minute to a day
+//	view pairs         every pair that trades on an exchange, and whether it is followed
+//
+// # How K-lines come about
+//
+// Each market of an exchange has two sources. The live one emits trades as they happen.
+// The other, in the background, emits what the exchange itself says: once a minute the
+// minutes that have ended since, which replace what was made of trades, and between
+// these the past, day by day: minutes of the last days, before them hours, before
+// these days ([Depth]). So a row is the exchange's own a few seconds after its bucket
+// has ended, and whatever is lost of the stream is right a minute later. Rows of
+// open buckets are written every few seconds only, as each write costs.
+//
+// # Adding an exchange
+//
+//  1. Its package under shared/source, with a type that is a [Venue] for each kind of
+//     its markets.
+//  2. A line in the list venues, in venues.go.
+package exchange

@@ -1,0 +1,258 @@
+package exchange
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"quotary/functions/ingester/engine"
+	"quotary/shared/backoff"
+	"quotary/shared/market"
+	"quotary/shared/source"
+)
+
+// Depth is how much of the past is filled back when a pair is first followed, in days
+// before that day. Beyond it there are K-lines of whole days, as far back as the
+// exchange has them.
+type Depth struct {
+	Minutes int // K-lines of a minute and everything wider
+	Hours   int // K-lines of an hour and everything wider
+}
+
+const (
+	day         = 24 * time.Hour
+	confirmLag  = 3 * time.Second // after a minute has ended, until it is asked for
+	listEvery   = time.Hour
+	hourBlock   = 40 * day    // of K-lines of an hour that are asked for at once
+	quietRepeat = time.Minute // between two warnings of the same trouble
+)
+
+// history emits what a venue itself says of the followed pairs: minutes that have
+// ended, once a minute, and in the time between the past.
+type history struct {
+	venue  listed
+	config Config
+	stats  *source.Stats
+	now    func() time.Time
+
+	sink   engine.Sink[*Batch]
+	filled map[string]progress // by pair, as the checkpoint holds it
+	folded map[string]int64    // by pair: the minutes that this term has emitted, ms
+	pairs  []market.Pair
+	listed time.Time // when pairs were asked for
+	warned time.Time
+}
+
+// progress is how far the K-lines of a pair are filled. Times are ms.
+type progress struct {
+	Since int64 `json:"since"` // UTC day from which on minutes were followed
+	Until int64 `json:"until"` // minutes that open before are confirmed and stored
+	Back  int64 `json:"back"`  // the past is filled from here to Since; 0 when there is no more
+}
+
+// follow emits until ctx ends or the sink fails.
+func (h *history) follow(ctx context.Context, from engine.Position, sink engine.Sink[*Batch]) error {
+	h.sink, h.filled, h.folded = sink, map[string]progress{}, map[string]int64{}
+	if from != nil {
+		if err := json.Unmarshal(from, &h.filled); err != nil {
+			return fmt.Errorf("read a position: %w", err)
+		}
+	}
+	for {
+		if err := h.list(ctx); err != nil {
+			return err
+		}
+		for _, pair := range h.pairs {
+			if err := h.try(ctx, pair, h.confirm); err != nil {
+				return err
+			}
+		}
+		next := h.now().Truncate(time.Minute).Add(time.Minute + confirmLag)
+		if err := h.fillUntil(ctx, next); err != nil {
+			return err
+		}
+	}
+}
+
+// list asks for the pairs, once in a while.
+func (h *history) list(ctx context.Context) error {
+	if now := h.now(); now.Sub(h.listed) < listEvery {
+		return nil
+	}
+	all, err := h.config.pairs(ctx, h.venue)
+	if err != nil {
+		return err
+	}
+	h.listed, h.pairs = h.now(), h.config.follow(all)
+	listing := Listing{Time: h.listed.UnixMilli(), Platform: h.venue.platform, Swap: h.venue.swap, Pairs: all, Followed: map[string]bool{}}
+	for _, p := range h.pairs {
+		listing.Followed[p.Key] = true
+	}
+	return h.emit(ctx, &Batch{Listings: []Listing{listing}})
+}
+
+// fillUntil fills the past, a block of each pair in turn, until it is time to ask for
+// minutes again.
+func (h *history) fillUntil(ctx context.Context, next time.Time) error {
+	for filling := true; filling; {
+		filling = false
+		for _, pair := range h.pairs {
+			if !h.now().Before(next) {
+				return nil
+			}
+			if p, ok := h.filled[pair.Key]; !ok || p.Back == 0 {
+				continue
+			}
+			before := h.filled[pair.Key].Back
+			if err := h.try(ctx, pair, h.fillBack); err != nil {
+				return err
+			}
+			filling = filling || h.filled[pair.Key].Back != before
+		}
+	}
+	return backoff.Sleep(ctx, next.Sub(h.now()))
+}
+
+// sinkError is the sink's, in the place of those of the venue.
+type sinkError struct{ error }
+
+// try does something for a pair. What the venue refuses is said, and comes again with
+// the next round.
+func (h *history) try(ctx context.Context, pair market.Pair, do func(context.Context, market.Pair) error) error {
+	err := do(ctx, pair)
+	var failed *sinkError
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.As(err, &failed):
+		return failed.error
+	}
+	h.stats.Malformed.Add(1)
+	if now := h.now(); now.Sub(h.warned) >= quietRepeat {
+		h.warned = now
+		h.venue.log.Warn("the venue gives no K-lines; asking again in a minute", "pair", pair.Key, "error", fmt.Sprintf("%.200s", err))
+	}
+	var refused *source.RefusedError
+	if errors.As(err, &refused) && refused.Status == http.StatusBadRequest {
+		return nil // the pair, not the venue: it may have been delisted
+	}
+	return pauses.Wait(ctx, 0)
+}
+
+// confirm emits the minutes of a pair that have ended since it was last asked for. In a
+// term, and for a new pair, that begins at the opening of a day, from which the
+// candles of all tiers can be folded.
+func (h *history) confirm(ctx context.Context, pair market.Pair) error {
+	p, known := h.filled[pair.Key]
+	if !known {
+		today := market.Day1.StartMs(h.now().UnixMilli())
+		p = progress{Since: today, Until: today, Back: today}
+	}
+	from, folded := h.folded[pair.Key]
+	if !folded {
+		from = market.Day1.StartMs(p.Until)
+	}
+	for {
+		most := int((h.now().UnixMilli()-from)/60_000) + 1
+		run, err := h.venue.Klines(ctx, pair, market.Minute1, from, max(1, min(most, h.venue.KlinesMost())))
+		if err != nil {
+			return err
+		}
+		h.stats.Lines.Add(1)
+		for _, part := range split(run, p.Until) {
+			p.Until = max(p.Until, part.To)
+			h.filled[pair.Key], h.folded[pair.Key] = p, part.To
+			if err := h.emit(ctx, &Batch{Runs: []Run{part}}); err != nil {
+				return err
+			}
+		}
+		if run.To == from || most <= h.venue.KlinesMost() {
+			return nil
+		}
+		from = run.To
+	}
+}
+
+// split divides a run into what was stored before and what is new.
+func split(run market.CandleRun, stored int64) (parts []Run) {
+	if run.From < stored {
+		before, after := run, run
+		before.To, after.From = min(run.To, stored), stored
+		n := 0
+		for n < len(run.Candles) && run.Candles[n].OpenTime < stored {
+			n++
+		}
+		before.Candles, after.Candles = run.Candles[:n], run.Candles[n:]
+		parts = append(parts, Run{before, true})
+		run = after
+	}
+	if run.To > run.From {
+		parts = append(parts, Run{CandleRun: run})
+	}
+	return parts
+}
+
+// fillBack emits the block of the past before what is filled.
+func (h *history) fillBack(ctx context.Context, pair market.Pair) error {
+	p := h.filled[pair.Key]
+	minutes := p.Since - int64(h.config.Depth.Minutes)*day.Milliseconds()
+	hours := min(minutes, p.Since-int64(h.config.Depth.Hours)*day.Milliseconds())
+	run := market.CandleRun{Pair: pair.Key, To: p.Back}
+	switch {
+	case p.Back > minutes:
+		run.Interval, run.From = market.Minute1, p.Back-day.Milliseconds()
+	case p.Back > hours:
+		run.Interval, run.From = market.Hour1, max(hours, p.Back-hourBlock.Milliseconds())
+	default:
+		run.Interval, run.From = market.Day1, 0
+	}
+	if err := h.read(ctx, pair, &run); err != nil {
+		return err
+	}
+	p.Back = run.From
+	h.filled[pair.Key] = p
+	return h.emit(ctx, &Batch{Past: []market.CandleRun{run}})
+}
+
+// read asks for all candles of a run.
+func (h *history) read(ctx context.Context, pair market.Pair, run *market.CandleRun) error {
+	for from := run.From; from < run.To; {
+		page, err := h.venue.Klines(ctx, pair, run.Interval, from, h.venue.KlinesMost())
+		if err != nil {
+			return err
+		}
+		h.stats.Lines.Add(1)
+		if page.To == from {
+			return fmt.Errorf("%s of %s end at %s, before what was asked for", run.Interval, pair.Key, time.UnixMilli(from).UTC().Format(time.RFC3339))
+		}
+		for _, c := range page.Candles {
+			if c.OpenTime < run.To {
+				run.Candles = append(run.Candles, c)
+			}
+		}
+		from = page.To
+	}
+	return nil
+}
+
+// emit delivers a batch and where the source stands behind it.
+func (h *history) emit(ctx context.Context, b *Batch) error {
+	position, err := json.Marshal(h.filled)
+	if err != nil {
+		return fmt.Errorf("encode a position: %w", err)
+	}
+	newest := int64(0)
+	for i := range b.Runs {
+		newest = max(newest, b.Runs[i].To)
+	}
+	h.stats.Seen(h.now(), newest)
+	if err := h.sink(ctx, engine.Delivery[*Batch]{Batch: b, Position: position}); err != nil {
+		return &sinkError{err}
+	}
+	return nil
+}

@@ -1,0 +1,84 @@
+package exchange
+
+import (
+	"time"
+
+	"quotary/functions/ingester/engine"
+	"quotary/shared/data/pairklines"
+	"quotary/shared/market"
+	"quotary/shared/store"
+)
+
+// klines keeps the series of K-lines of pairs; see [market.PairCandles] for how they
+// are folded. Rows of what has ended are written at once, those of open buckets once in
+// a while.
+type klines struct {
+	engine.Defaults[*Batch]
+	refresh time.Duration
+
+	pairs   map[string]*market.PairCandles
+	touched map[string]bool   // pairs with trades that are not written
+	written time.Time         // when rows of open buckets were last written
+	rows    []store.SeriesRow // to be written; of those of one bucket the last one stays
+}
+
+func newKlines(refresh time.Duration) *klines {
+	return &klines{refresh: refresh, pairs: map[string]*market.PairCandles{}, touched: map[string]bool{}}
+}
+
+// Name is that of the series.
+func (k *klines) Name() string { return pairklines.Name }
+
+// Apply takes runs before trades: these are for the minutes after.
+func (k *klines) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
+	for i := range b.Past {
+		k.append(b.Past[i].Pair, b.Past[i].Tiers())
+	}
+	for i := range b.Runs {
+		run := &b.Runs[i]
+		changed := k.of(run.Pair).Confirm(&run.CandleRun)
+		if !run.Stored {
+			k.append(run.Pair, changed)
+		}
+		k.touched[run.Pair] = true
+	}
+	for i := range b.Trades {
+		t := &b.Trades[i]
+		k.of(t.Pair).Add(t)
+		k.touched[t.Pair] = true
+	}
+	return nil
+}
+
+func (k *klines) of(pair string) *market.PairCandles {
+	p := k.pairs[pair]
+	if p == nil {
+		p = new(market.PairCandles)
+		k.pairs[pair] = p
+	}
+	return p
+}
+
+// Changes returns the rows of what has ended and, when it is time, those of what is
+// open. Nothing is held: what trades make is confirmed later.
+func (k *klines) Changes(now time.Time, settle bool) engine.Changes {
+	if settle || now.Sub(k.written) >= k.refresh {
+		k.written = now
+		for pair := range k.touched {
+			k.append(pair, k.pairs[pair].Changed())
+		}
+		clear(k.touched)
+	}
+	rows := k.rows
+	k.rows = nil
+	return engine.Changes{Fine: rows}
+}
+
+// append adds the rows of candles, by tier.
+func (k *klines) append(pair string, tiers [len(market.PairTiers)][]market.Candle) {
+	for tier, candles := range tiers {
+		for i := range candles {
+			k.rows = append(k.rows, pairklines.Row(pair, market.PairTiers[tier], &candles[i]))
+		}
+	}
+}
