@@ -1,0 +1,298 @@
+package binance
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// Config says what exchange to run. The zero value has seed 1 and began to trade ten
+// days ago.
+type Config struct {
+	Seed  uint64
+	Since time.Time        // when trading began; the day's opening in UTC counts
+	Clock func() time.Time // default time.Now
+}
+
+// Exchange is a running exchange. All methods are safe for concurrent use.
+type Exchange struct {
+	Markets []*Market
+
+	clock func() time.Time
+	since int64 // ms
+
+	mu      sync.Mutex
+	weights map[bool]*weights // by whether it is that of perpetuals
+	banned  time.Time
+	status  int // while banned
+	lose    int // trades that are not pushed
+	repeat  bool
+	sockets map[*socket]bool
+}
+
+// weights is what has been asked of a host in a minute.
+type weights struct {
+	minute int64
+	used   int
+}
+
+// Weight that each host allows in a minute.
+const (
+	spotLimit = 6000
+	swapLimit = 2400
+)
+
+// New returns an exchange.
+func New(c Config) *Exchange {
+	if c.Seed == 0 {
+		c.Seed = 1
+	}
+	if c.Clock == nil {
+		c.Clock = time.Now
+	}
+	if c.Since.IsZero() {
+		c.Since = c.Clock().Add(-10 * 24 * time.Hour)
+	}
+	return &Exchange{
+		Markets: markets(c.Seed), clock: c.Clock, since: c.Since.UnixMilli() / day * day,
+		weights: map[bool]*weights{false: {}, true: {}}, sockets: map[*socket]bool{},
+	}
+}
+
+// Since is when trading began.
+func (x *Exchange) Since() time.Time { return time.UnixMilli(x.since).UTC() }
+
+// Market returns a market by its symbol, nil where there is none.
+func (x *Exchange) Market(symbol string, swap bool) *Market {
+	i := slices.IndexFunc(x.Markets, func(m *Market) bool { return m.Symbol == symbol && m.Swap == swap })
+	if i < 0 {
+		return nil
+	}
+	return x.Markets[i]
+}
+
+// Ban answers every REST request with a status, 429 or 418, for a time.
+func (x *Exchange) Ban(status int, long time.Duration) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.status, x.banned = status, x.clock().Add(long)
+}
+
+// Lose does not push the next trades, so many of all markets and connections.
+func (x *Exchange) Lose(trades int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.lose = trades
+}
+
+// Repeat pushes every trade twice, or no longer.
+func (x *Exchange) Repeat(on bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.repeat = on
+}
+
+// Disconnect ends every connection at once.
+func (x *Exchange) Disconnect() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for s := range x.sockets {
+		s.cancel()
+	}
+}
+
+// Handler answers all of the protocols: /api and /stream are those of the spot
+// markets, /fapi and /market/stream those of perpetuals.
+func (x *Exchange) Handler() http.Handler {
+	mux := http.NewServeMux()
+	for _, kind := range []struct {
+		path string
+		swap bool
+		most int
+	}{{"/api/v3", false, 1000}, {"/fapi/v1", true, 1500}} {
+		mux.HandleFunc("GET "+kind.path+"/exchangeInfo", x.rest(kind.swap, func(http.ResponseWriter, *http.Request) (int, any) {
+			return infoWeight(kind.swap), x.info(kind.swap)
+		}))
+		mux.HandleFunc("GET "+kind.path+"/klines", x.rest(kind.swap, func(_ http.ResponseWriter, r *http.Request) (int, any) {
+			return x.klines(r, kind.swap, kind.most)
+		}))
+		mux.HandleFunc("GET "+kind.path+"/time", x.rest(kind.swap, func(http.ResponseWriter, *http.Request) (int, any) {
+			return 1, map[string]int64{"serverTime": x.clock().UnixMilli()}
+		}))
+	}
+	mux.HandleFunc("GET /stream", func(w http.ResponseWriter, r *http.Request) { x.serve(w, r, false, true) })
+	mux.HandleFunc("GET /market/stream", func(w http.ResponseWriter, r *http.Request) { x.serve(w, r, true, true) })
+	mux.HandleFunc("GET /public/stream", func(w http.ResponseWriter, r *http.Request) { x.serve(w, r, true, false) })
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Simulated", "true")
+		mux.ServeHTTP(w, r)
+	})
+}
+
+func infoWeight(swap bool) int {
+	if swap {
+		return 1
+	}
+	return 20
+}
+
+// fault is an answer that is none.
+type fault struct {
+	Code int    `json:"code"`
+	Msg  string `json:"msg"`
+}
+
+// rest answers a request with its weight counted.
+func (x *Exchange) rest(swap bool, answer func(http.ResponseWriter, *http.Request) (weight int, body any)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json;charset=UTF-8")
+		if status, after := x.refuse(); status != 0 {
+			w.Header().Set("Retry-After", strconv.Itoa(after))
+			respond(w, status, fault{-1003, "Too much request weight used; current limit is exceeded."})
+			return
+		}
+		weight, body := answer(w, r)
+		used, limit := x.spend(swap, weight)
+		w.Header().Set("X-MBX-USED-WEIGHT-1M", strconv.Itoa(used))
+		if used > limit {
+			w.Header().Set("Retry-After", strconv.FormatInt(60-x.clock().Unix()%60, 10))
+			respond(w, http.StatusTooManyRequests, fault{-1003, fmt.Sprintf("Too much request weight used; current limit is %d request weight per 1 MINUTE.", limit)})
+			return
+		}
+		if f, is := body.(fault); is {
+			respond(w, http.StatusBadRequest, f)
+			return
+		}
+		respond(w, http.StatusOK, body)
+	}
+}
+
+func respond(w http.ResponseWriter, status int, body any) {
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body) // a client that went away needs no answer
+}
+
+func (x *Exchange) refuse() (status, after int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if left := x.banned.Sub(x.clock()); left > 0 {
+		return x.status, int(left/time.Second) + 1
+	}
+	return 0, 0
+}
+
+func (x *Exchange) spend(swap bool, weight int) (used, limit int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	w := x.weights[swap]
+	if now := x.clock().UnixMilli() / minute; now != w.minute {
+		*w = weights{minute: now}
+	}
+	w.used += weight
+	if swap {
+		return w.used, swapLimit
+	}
+	return w.used, spotLimit
+}
+
+// info describes all markets of a kind.
+func (x *Exchange) info(swap bool) any {
+	type object = map[string]any
+	limit := spotLimit
+	if swap {
+		limit = swapLimit
+	}
+	symbols := []object{}
+	for _, m := range x.Markets {
+		if m.Swap != swap {
+			continue
+		}
+		s := object{"symbol": m.Symbol, "status": "TRADING", "baseAsset": m.Base, "quoteAsset": m.Quote, "filters": []object{
+			{"filterType": "PRICE_FILTER", "tickSize": decimal(1, m.tick)}, {"filterType": "LOT_SIZE", "stepSize": decimal(1, m.lot)},
+		}}
+		if swap {
+			s["pair"], s["contractType"], s["marginAsset"], s["onboardDate"] = m.Symbol, "PERPETUAL", m.Quote, x.since
+		}
+		symbols = append(symbols, s)
+	}
+	// What does not trade, and what is no perpetual.
+	if swap {
+		symbols = append(symbols, object{"symbol": "BTCUSDT_261225", "pair": "BTCUSDT", "contractType": "CURRENT_QUARTER", "status": "TRADING", "baseAsset": "BTC", "quoteAsset": "USDT"})
+	} else {
+		symbols = append(symbols, object{"symbol": "LUNAUSDT", "status": "BREAK", "baseAsset": "LUNA", "quoteAsset": "USDT"})
+	}
+	return object{
+		"timezone": "UTC", "serverTime": x.clock().UnixMilli(), "symbols": symbols,
+		"rateLimits": []object{{"rateLimitType": "REQUEST_WEIGHT", "interval": "MINUTE", "intervalNum": 1, "limit": limit}},
+	}
+}
+
+// intervals are those that can be asked for, and how long they are, ms.
+var intervals = map[string]int64{
+	"1m": minute, "3m": 3 * minute, "5m": 5 * minute, "15m": 15 * minute, "30m": 30 * minute,
+	"1h": hour, "2h": 2 * hour, "4h": 4 * hour, "6h": 6 * hour, "8h": 8 * hour, "12h": 12 * hour, "1d": day,
+}
+
+// klines answers with rows, oldest first: from startTime on, or the newest up to
+// endTime.
+func (x *Exchange) klines(r *http.Request, swap bool, most int) (weight int, body any) {
+	q := r.URL.Query()
+	m := x.Market(q.Get("symbol"), swap)
+	if m == nil {
+		return 1, fault{-1121, "Invalid symbol."}
+	}
+	width := intervals[q.Get("interval")]
+	if width == 0 {
+		return 1, fault{-1120, "Invalid interval."}
+	}
+	number := func(name string, fallback int64) int64 {
+		n, err := strconv.ParseInt(q.Get(name), 10, 64)
+		if err != nil {
+			return fallback
+		}
+		return n
+	}
+	limit := min(int(number("limit", 500)), most)
+	if limit < 1 {
+		return 1, fault{-1130, "Data sent for parameter 'limit' is not valid."}
+	}
+	now := x.clock()
+	last := min(number("endTime", now.UnixMilli()), now.UnixMilli()) / width * width
+	first := max(number("startTime", 0), x.since)
+	first = (first + width - 1) / width * width
+	if q.Get("startTime") == "" {
+		first = max(first, last-int64(limit-1)*width)
+	}
+	rows := [][]any{}
+	for open := first; open <= last && len(rows) < limit; open += width {
+		rows = append(rows, m.row(open, open+width, now))
+	}
+	return klineWeight(swap, limit), rows
+}
+
+func klineWeight(swap bool, limit int) int {
+	switch {
+	case !swap:
+		return 2
+	case limit < 100:
+		return 1
+	case limit < 500:
+		return 2
+	case limit <= 1000:
+		return 5
+	}
+	return 10
+}
+
+// row is a K-line as REST writes it.
+func (m *Market) row(from, to int64, now time.Time) []any {
+	k := m.Kline(from, to, now)
+	return []any{
+		from, m.Price(k.First), m.Price(k.High), m.Price(k.Low), m.Price(k.Last), m.Lots(k.Size), to - 1,
+		m.Amount(k.Quote), k.Fills, m.Lots(k.SizeBought), m.Amount(k.QuoteBought), "0",
+	}
+}
