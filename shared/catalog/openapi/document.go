@@ -1,4 +1,6 @@
-// Package openapi writes the catalog down as an OpenAPI 3.0 document.
+// Package openapi writes the catalog down as OpenAPI documents: [Document] for the
+// gateway, which reads 3.0, and [Public] for people, in 3.1 with descriptions and
+// examples (openapi.json, written by make openapi).
 //
 // [Document] is made of plain maps, so that whoever serves the document can add
 // to it before encoding it: the deployment adds what the gateway must know. As
@@ -56,7 +58,10 @@ func Document() Object {
 	}
 }
 
-type document struct{ schemas Object }
+type document struct {
+	schemas Object
+	public  bool // for people, in OpenAPI 3.1
+}
 
 func (d *document) operation(e *catalog.Endpoint) Object {
 	op := Object{
@@ -124,8 +129,13 @@ func (d *document) request(e *catalog.Endpoint) (parameters []any, body Object) 
 		if len(p.Names) > 1 {
 			schema["description"] = "also accepted as " + strings.Join(p.Names[1:], ", ")
 		}
+		d.words(schema, e.In, p.Field)
 		if p.In != "body" {
-			parameters = append(parameters, parameter(p.In, p.Names[0], p.Required, schema))
+			described := parameter(p.In, p.Names[0], p.Required, schema)
+			if schema["type"] == "array" {
+				described["style"], described["explode"] = "form", false
+			}
+			parameters = append(parameters, described)
 			continue
 		}
 		members[p.Names[0]] = schema

@@ -39,6 +39,9 @@ func (d *document) schema(t reflect.Type) Object {
 	switch t.Kind() {
 	case reflect.Pointer:
 		s := d.schema(t.Elem())
+		if d.public {
+			return orNull(s)
+		}
 		if _, isReference := s["$ref"]; isReference {
 			s = Object{"allOf": []any{s}} // 3.0 ignores what stands beside a reference
 		}
@@ -68,6 +71,16 @@ func (d *document) schema(t reflect.Type) Object {
 	panic(fmt.Sprintf("openapi: %s has no wire form", t))
 }
 
+// orNull is what null stands for too, in OpenAPI 3.1.
+func orNull(s Object) Object {
+	kind, ok := s["type"].(string)
+	if !ok {
+		return Object{"anyOf": []any{s, Object{"type": "null"}}}
+	}
+	s["type"] = []any{kind, "null"}
+	return s
+}
+
 func (d *document) object(t reflect.Type) Object {
 	members, required := Object{}, []any{}
 	for _, field := range reflect.VisibleFields(t) {
@@ -78,7 +91,9 @@ func (d *document) object(t reflect.Type) Object {
 		if name == "" {
 			name = field.Name
 		}
-		members[name] = d.schema(field.Type)
+		schema := d.schema(field.Type)
+		d.words(schema, t, field)
+		members[name] = schema
 		if !strings.Contains(options, "omitempty") {
 			required = append(required, name)
 		}
@@ -103,7 +118,9 @@ func (d *document) accepted(t reflect.Type, tag reflect.StructTag) Object {
 		}
 		s["enum"] = values
 	}
-	if example := tag.Get("example"); example != "" {
+	if example := tag.Get("example"); example != "" && d.public {
+		s["examples"] = []any{typed(s, example)}
+	} else if example != "" {
 		s["example"] = example
 	}
 	if longest, err := strconv.Atoi(tag.Get("maxlen")); err == nil {
@@ -128,6 +145,9 @@ func (d *document) accepted(t reflect.Type, tag reflect.StructTag) Object {
 		s["default"] = fallback
 		if n, err := strconv.ParseInt(fallback, 10, 64); err == nil && s["type"] == "integer" {
 			s["default"] = n
+		}
+		if d.public || s["type"] == "array" {
+			s["default"] = typed(s, fallback)
 		}
 	}
 	return s

@@ -1,0 +1,272 @@
+package openapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"quotary/shared/catalog"
+)
+
+// Example is a request that an endpoint was sent and what it answered.
+type Example struct {
+	Name   string // unique within the endpoint
+	Path   map[string]string
+	Query  map[string][]string
+	Body   json.RawMessage // of the request; nil is none
+	Answer json.RawMessage // of status 200
+}
+
+// Public returns the document for people: OpenAPI 3.1 with every endpoint described by
+// its comment in the catalog, and with examples by the names of endpoints
+// ("GET /v2/coin").
+//
+// x-quotary-access names the action or grant that a key needs, as the catalog spells
+// it; x-quotary-planned marks what answers 501 until it is built.
+func Public(examples map[string][]Example) Object {
+	d := &document{schemas: Object{}, public: true}
+	d.schemas[Error] = d.object(reflect.TypeFor[catalog.ErrorBody]())
+	paths := Object{}
+	for _, e := range catalog.All() {
+		if e.Method == catalog.MethodWS {
+			continue
+		}
+		item, ok := paths[e.Documented()].(Object)
+		if !ok {
+			item = Object{}
+			paths[e.Documented()] = item
+		}
+		item[strings.ToLower(e.Method)] = d.describe(e, examples[e.String()])
+	}
+	return Object{
+		"openapi": "3.1.0",
+		"info": Object{
+			"title":       "Quotary",
+			"version":     "2",
+			"description": about,
+		},
+		"servers": []any{Object{"url": catalog.BasePath}},
+		"paths":   paths,
+		"components": Object{
+			"schemas":         d.schemas,
+			"securitySchemes": publicSchemes(),
+			"headers":         headers(),
+			"responses":       refusals(),
+		},
+	}
+}
+
+const about = "Crypto market data. Decimals are strings, times are UTC. " +
+	"Every request but the registration is signed by four parameters, in the query or, for POST, in the JSON body. " +
+	"An unknown parameter is ignored. A list is sent as x=a,b or x=a&x=b or x[]=a&x[]=b, in a body as an array or a comma-joined text; " +
+	"numbers in a body may be texts. Answers over 1 MB are compressed where gzip is accepted; one that would exceed 6 MB is refused."
+
+// describe is the operation of an endpoint.
+func (d *document) describe(e *catalog.Endpoint, examples []Example) Object {
+	op := Object{
+		"operationId":      OperationID(e),
+		"summary":          strings.TrimSuffix(descriptions[e.String()], "."),
+		"tags":             []any{string(e.Family)},
+		"security":         []any{},
+		"x-quotary-access": e.Access.String(),
+		"responses":        d.responses(e, examples),
+	}
+	if e.Authorized() {
+		signed := Object{}
+		for name := range signatureSchemes() {
+			signed[name] = []any{}
+		}
+		op["security"] = []any{signed}
+	}
+	if e.Planned {
+		op["x-quotary-planned"] = true
+	}
+	if e.In != nil {
+		op["description"] = descriptions[e.In.Name()]
+	}
+	parameters, body := d.request(e)
+	for _, p := range parameters {
+		exemplify(p.(Object), examples)
+	}
+	if len(parameters) > 0 {
+		op["parameters"] = parameters
+	}
+	if body != nil {
+		content, shown := jsonContent(body), Object{}
+		for _, example := range examples {
+			if example.Body != nil {
+				shown[example.Name] = Object{"value": example.Body}
+			}
+		}
+		if len(shown) > 0 {
+			content["application/json"].(Object)["examples"] = shown
+		}
+		_, must := body["required"]
+		op["requestBody"] = Object{"required": must, "content": content}
+	}
+	return op
+}
+
+// responses are those of an endpoint by their status.
+func (d *document) responses(e *catalog.Endpoint, examples []Example) Object {
+	out := Object{"default": refusal("500")}
+	for status := range refusals() {
+		out[status] = refusal(status)
+	}
+	if e.Method != http.MethodPost && e.Method != http.MethodPut {
+		delete(out, "413")
+	}
+	if !e.Authorized() {
+		delete(out, "401")
+		delete(out, "403")
+	}
+	if !e.Access.Charged() {
+		delete(out, "429")
+	}
+	if e.Planned {
+		return out
+	}
+	delete(out, "501")
+	content, shown := jsonContent(d.answer(e)), Object{}
+	for _, example := range examples {
+		shown[example.Name] = Object{"value": example.Answer}
+	}
+	if len(shown) > 0 {
+		content["application/json"].(Object)["examples"] = shown
+	}
+	sent := Object{"X-Request-Id": headerReference("X-Request-Id")}
+	if e.Access.Charged() {
+		for name := range headers() {
+			if name != "Retry-After" {
+				sent[name] = headerReference(name)
+			}
+		}
+	}
+	out["200"] = Object{"description": "success", "headers": sent, "content": content}
+	return out
+}
+
+// exemplify adds the values that examples have for a parameter.
+func exemplify(parameter Object, examples []Example) {
+	name, schema, shown := parameter["name"].(string), parameter["schema"].(Object), Object{}
+	for _, example := range examples {
+		values, ok := example.Query[name]
+		if text, inPath := example.Path[name]; parameter["in"] == "path" && inPath {
+			values, ok = []string{text}, true
+		}
+		if ok && len(values) > 0 {
+			shown[example.Name] = Object{"value": typed(schema, strings.Join(values, ","))}
+		}
+	}
+	if len(shown) > 0 {
+		parameter["examples"] = shown
+	}
+}
+
+// typed is the value that a text of a request means.
+func typed(schema Object, text string) any {
+	switch schema["type"] {
+	case "integer":
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return n
+		}
+	case "boolean":
+		return text == "true" || text == "1"
+	case "array":
+		values := []any{}
+		for _, entry := range strings.Split(text, ",") {
+			values = append(values, typed(schema["items"].(Object), strings.TrimSpace(entry)))
+		}
+		return values
+	}
+	return text
+}
+
+// publicSchemes are [signatureSchemes] in words.
+func publicSchemes() Object {
+	schemes := signatureSchemes()
+	for name, text := range map[string]string{
+		"AccessKeyId":    "the access key of a sub-key, or of a distributor for its management endpoints",
+		"SignatureNonce": "a text that is used for one request only within 30 seconds",
+		"Timestamp":      "the time in seconds since 1970 UTC, at most 30 seconds off",
+		"Signature":      "Base64 of the hexadecimal HMAC-SHA1, keyed with the secret, of AccessKeyId=...&SignatureNonce=...&Timestamp=...",
+	} {
+		schemes[name].(Object)["description"] = text
+	}
+	return schemes
+}
+
+// headers are those that answers carry.
+func headers() Object {
+	number := Object{"type": "integer"}
+	return Object{
+		"X-Request-Id":        Object{"description": "id of the request, by which its log line is found", "schema": Object{"type": "string"}},
+		"RateLimit-Limit":     Object{"description": "requests that the key may make in a minute", "schema": number},
+		"RateLimit-Remaining": Object{"description": "requests left of them", "schema": number},
+		"RateLimit-Reset":     Object{"description": "seconds until there are more", "schema": number},
+		"Quota-Limit":         Object{"description": "requests that the key may make in a calendar month", "schema": number},
+		"Quota-Remaining":     Object{"description": "requests left of them", "schema": number},
+		"Quota-Reset":         Object{"description": "seconds until the next month", "schema": number},
+		"Retry-After":         Object{"description": "seconds after which to try again", "schema": number},
+	}
+}
+
+// refusals are the answers that are no success, by their status.
+func refusals() Object {
+	out := Object{}
+	for status, text := range map[int]string{
+		http.StatusBadRequest:            "a parameter is not accepted: the message names it and what is accepted",
+		http.StatusUnauthorized:          "the signature is missing, wrong or used before",
+		http.StatusForbidden:             "the key may not call this: the message says why",
+		http.StatusNotFound:              "there is no such thing, or no such endpoint",
+		http.StatusMethodNotAllowed:      "the path has other methods, which Allow names",
+		http.StatusRequestEntityTooLarge: "the body is larger than 1 MiB",
+		http.StatusTooManyRequests:       "the rate or the quota of the key is used up",
+		http.StatusInternalServerError:   "a fault of the service; it costs nothing",
+		http.StatusNotImplemented:        "specified, and not available yet",
+		http.StatusGatewayTimeout:        "the request took too long: ask for less",
+	} {
+		sent := Object{"X-Request-Id": headerReference("X-Request-Id")}
+		if status == http.StatusTooManyRequests {
+			for name := range headers() {
+				sent[name] = headerReference(name)
+			}
+		}
+		content := jsonContent(reference(Error))
+		content["application/json"].(Object)["example"] = catalog.NewErrorBody(status, text, "0f3c1a52-5a3e-4a59-9d0c-2f4c1f0f6a11")
+		out[strconv.Itoa(status)] = Object{"description": text, "headers": sent, "content": content}
+	}
+	return out
+}
+
+func headerReference(name string) Object { return Object{"$ref": "#/components/headers/" + name} }
+func refusal(status string) Object       { return Object{"$ref": "#/components/responses/" + status} }
+
+// words adds the description of a field to its schema.
+func (d *document) words(schema Object, of reflect.Type, field reflect.StructField) {
+	if !d.public {
+		return
+	}
+	text := descriptions[declaring(of, field)+"."+field.Name]
+	if have, ok := schema["description"].(string); ok && have != "" && text != "" {
+		text = fmt.Sprintf("%s (%s)", text, have)
+	} else if ok {
+		text = have + text
+	}
+	if text != "" {
+		schema["description"] = text
+	}
+}
+
+// declaring names the struct in which a field is declared, which is another one for
+// a promoted field.
+func declaring(t reflect.Type, field reflect.StructField) string {
+	for _, i := range field.Index[:len(field.Index)-1] {
+		t = t.Field(i).Type
+	}
+	name, _, _ := strings.Cut(t.Name(), "[")
+	return name
+}
