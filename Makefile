@@ -10,7 +10,7 @@ LINT  := v2.15.0
 PROGRAMS := $(patsubst %/main.go,./%,$(wildcard functions/*/main.go functions/*/*/main.go))
 GOBUILD  := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -tags lambda.norpc
 
-.PHONY: help run test prove bench build lint replay url tools tools-oracle test-oracle test-cdk-local readme fuzz clean package synth diff deploy sam-local sam-check
+.PHONY: help run test prove bench build lint replay url tools tools-oracle test-oracle test-cdk-local readme openapi compatible fuzz clean package synth diff deploy sam-local sam-check
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -25,6 +25,7 @@ GOTEST = QUOTARY_PROGRAMS=$(CURDIR)/$(BIN) go test
 test: tools build ## run every test, with the race detector where there is a C compiler
 	$(if $(RACE),,@echo "  skipped: the race detector, for want of a C compiler")
 	$(GOTEST) -vet=all $(RACE) -timeout 20m $(or $(PKG),./...)
+	@$(if $(PKG),,cd tools && go test ./...)
 	@$(if $(PKG),,$(MAKE) --no-print-directory -C infra test)
 
 # The same tests do more where QUOTARY_PROVE is set; each package has the machine.
@@ -46,7 +47,7 @@ lint: ## run the linters
 		GOBIN=$(CURDIR)/$(BIN) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT) && \
 		mv $(BIN)/golangci-lint $(BIN)/golangci-lint-$(LINT); }
 	$(BIN)/golangci-lint-$(LINT) run ./...
-	@for module in infra localstack/bench; do (cd $$module && $(CURDIR)/$(BIN)/golangci-lint-$(LINT) run ./...) || exit 1; done
+	@for module in infra localstack/bench tools; do (cd $$module && $(CURDIR)/$(BIN)/golangci-lint-$(LINT) run ./...) || exit 1; done
 
 replay: ## replay a recording of node fills into the running stack: make replay FILE=path
 	@test -n "$(FILE)" || { echo "name the recording: make replay FILE=path"; exit 2; }
@@ -94,6 +95,16 @@ package synth diff deploy sam-local sam-check:
 
 readme: ## write the endpoint table of the README from the catalog
 	@go test -count=1 -run TestTheReadmeListsTheCatalog ./shared/catalog -update
+
+openapi: ## write openapi.json, the document for people, from the catalog and the golden answers
+	@go test -count=1 ./shared/catalog/openapi -update
+
+# The document of the last commit that changed it, or of HEAD while it is being changed.
+# What breaks on purpose stands in tools/breaking.txt, as oasdiff prints it.
+compatible: ## find what in openapi.json breaks clients of the last one
+	@mkdir -p $(BIN); base=HEAD; git diff --quiet HEAD -- openapi.json && base=HEAD~1; \
+		git show $$base:openapi.json > $(BIN)/openapi.json 2>/dev/null || { echo "  skipped: $$base has no openapi.json"; exit 0; }; \
+		cd tools && go tool oasdiff breaking --filter-extension x-quotary-planned --format singleline --fail-on ERR --err-ignore breaking.txt --color never ../$(BIN)/openapi.json ../openapi.json
 
 fuzz: ## fuzz what takes hostile input, a minute each
 	@for target in $$(grep -rl --include='*_test.go' '^func Fuzz' shared localstack functions | xargs -n1 dirname | sort -u); do \

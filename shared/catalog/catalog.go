@@ -161,7 +161,7 @@ const (
 // window or the length of a list), enum (values separated by |), maxlen (runes
 // of a text), cut (entries of a list beyond it are dropped silently),
 // required:"true", example (a value for examples, where only the handler knows
-// one). A pointer field is nil when the parameter is absent.
+// one), also (another JSON type that clients send, for the public document). A pointer field is nil when the parameter is absent.
 //
 // A slice is a list: in the query x=a,b or x=a&x=b or x[]=a&x[]=b, in a body an array
 // or a comma-joined text; enum and maxlen hold for each entry. Types with an

@@ -129,6 +129,9 @@ func (d *document) request(e *catalog.Endpoint) (parameters []any, body Object) 
 		if len(p.Names) > 1 {
 			schema["description"] = "also accepted as " + strings.Join(p.Names[1:], ", ")
 		}
+		if d.public && p.In == "body" && !p.Required { // null is as good as absent
+			schema = orNull(schema)
+		}
 		d.words(schema, e.In, p.Field)
 		if p.In != "body" {
 			described := parameter(p.In, p.Names[0], p.Required, schema)

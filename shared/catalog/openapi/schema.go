@@ -73,11 +73,17 @@ func (d *document) schema(t reflect.Type) Object {
 
 // orNull is what null stands for too, in OpenAPI 3.1.
 func orNull(s Object) Object {
-	kind, ok := s["type"].(string)
-	if !ok {
+	switch kind := s["type"].(type) {
+	case string:
+		s["type"] = []any{kind, "null"}
+	case []any:
+		s["type"] = append(kind, "null")
+	default:
 		return Object{"anyOf": []any{s, Object{"type": "null"}}}
 	}
-	s["type"] = []any{kind, "null"}
+	if values, ok := s["enum"].([]any); ok {
+		s["enum"] = append(values, nil)
+	}
 	return s
 }
 
@@ -125,6 +131,9 @@ func (d *document) accepted(t reflect.Type, tag reflect.StructTag) Object {
 	}
 	if longest, err := strconv.Atoi(tag.Get("maxlen")); err == nil {
 		s["maxLength"] = longest
+	}
+	if also := tag.Get("also"); also != "" && d.public {
+		s["type"] = []any{s["type"], also}
 	}
 	least, most := "minimum", "maximum"
 	if s["type"] == "array" {
