@@ -25,7 +25,7 @@ GOTEST = QUOTARY_PROGRAMS=$(CURDIR)/$(BIN) go test
 test: tools build ## run every test, with the race detector where there is a C compiler
 	$(if $(RACE),,@echo "  skipped: the race detector, for want of a C compiler")
 	$(GOTEST) -vet=all $(RACE) -timeout 20m $(or $(PKG),./...)
-	@$(if $(PKG),,cd tools && go test ./...)
+	@$(if $(PKG),,cd tools && go test -count=1 ./...)
 	@$(if $(PKG),,$(MAKE) --no-print-directory -C infra test)
 
 # The same tests do more where QUOTARY_PROVE is set; each package has the machine.
