@@ -8,6 +8,7 @@ import (
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/exchange"
 	"quotary/functions/ingester/perp"
+	"quotary/functions/ingester/reference"
 	"quotary/shared/source/hyperliquid"
 )
 
@@ -15,9 +16,10 @@ import (
 // and its folder. What a domain needs of the stores it asks for when it begins, so
 // that trouble there is its own.
 var domains = map[string]func(*ingester) engine.Domain{
-	content.Name:  contentDomain,
-	exchange.Name: exchangeDomain,
-	perp.Name:     perpDomain,
+	content.Name:   contentDomain,
+	exchange.Name:  exchangeDomain,
+	perp.Name:      perpDomain,
+	reference.Name: referenceDomain,
 }
 
 // domainNames are the names of all domains, sorted.
@@ -50,5 +52,13 @@ func contentDomain(i *ingester) engine.Domain {
 func exchangeDomain(i *ingester) engine.Domain {
 	config := i.exchange
 	config.Stores, config.Logger = i.stores, i.log.With("domain", exchange.Name)
+	return config.Domain()
+}
+
+// referenceDomain is the domain of coins and exchange rates.
+func referenceDomain(i *ingester) engine.Domain {
+	config := i.reference
+	config.Stores, config.Logger = i.stores, i.log.With("domain", reference.Name)
+	config.Objects, config.Bucket = i.s3, i.bucket
 	return config.Domain()
 }

@@ -17,6 +17,7 @@ import (
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/exchange"
 	"quotary/functions/ingester/feeds"
+	"quotary/functions/ingester/reference"
 	"quotary/shared/awsclient"
 	"quotary/shared/catalog"
 	"quotary/shared/config"
@@ -44,29 +45,31 @@ type settings struct {
 	idle    time.Duration // QUOTARY_FEED_IDLE, after which a silent client is disconnected
 	silence time.Duration // QUOTARY_FEED_SILENCE, after which a book is sent again as stale
 
-	content  content.Config  // of the domain content
-	exchange exchange.Config // of the domain exchange
+	content   content.Config   // of the domain content
+	exchange  exchange.Config  // of the domain exchange
+	reference reference.Config // of the domain reference
 }
 
 func readSettings() (settings, error) {
 	var env config.Env
 	s := settings{
-		domains:  list(env.Optional(catalog.EnvDomains, strings.Join(domainNames(), ","))),
-		prefix:   env.String(catalog.EnvTablePrefix, "what the names of this deployment's tables begin with"),
-		bucket:   env.String(catalog.EnvViewsBucket, "the bucket that views are published to"),
-		nodeDir:  env.Optional(catalog.EnvNodeDir, ""),
-		url:      env.Optional(catalog.EnvHyperliquidURL, ""),
-		spool:    env.Optional(catalog.EnvSpoolDir, ""),
-		address:  env.Optional(catalog.EnvIngesterAddr, "127.0.0.1:0"),
-		orders:   env.Optional(catalog.EnvOrders, ordersFilled),
-		feeds:    env.Bool(catalog.EnvFeeds, true, "whether to drive the WebSocket feeds"),
-		metrics:  env.Optional(catalog.EnvMetrics, ""),
-		name:     env.Optional(catalog.EnvIngesterName, ""),
-		idle:     env.Duration(catalog.EnvFeedIdle, connections.Idle, "after what time without a message a WebSocket client is disconnected"),
-		behind:   env.Duration(catalog.EnvNodeBehind, nodeBehind, "how old the newest event of its node may be before this process gives way to one whose node is up to date"),
-		silence:  env.Duration(catalog.EnvFeedSilence, feeds.Silence, "after what time without a new book the last one is sent again as stale"),
-		content:  content.Settings(&env),
-		exchange: exchange.Settings(&env),
+		domains:   list(env.Optional(catalog.EnvDomains, strings.Join(domainNames(), ","))),
+		prefix:    env.String(catalog.EnvTablePrefix, "what the names of this deployment's tables begin with"),
+		bucket:    env.String(catalog.EnvViewsBucket, "the bucket that views are published to"),
+		nodeDir:   env.Optional(catalog.EnvNodeDir, ""),
+		url:       env.Optional(catalog.EnvHyperliquidURL, ""),
+		spool:     env.Optional(catalog.EnvSpoolDir, ""),
+		address:   env.Optional(catalog.EnvIngesterAddr, "127.0.0.1:0"),
+		orders:    env.Optional(catalog.EnvOrders, ordersFilled),
+		feeds:     env.Bool(catalog.EnvFeeds, true, "whether to drive the WebSocket feeds"),
+		metrics:   env.Optional(catalog.EnvMetrics, ""),
+		name:      env.Optional(catalog.EnvIngesterName, ""),
+		idle:      env.Duration(catalog.EnvFeedIdle, connections.Idle, "after what time without a message a WebSocket client is disconnected"),
+		behind:    env.Duration(catalog.EnvNodeBehind, nodeBehind, "how old the newest event of its node may be before this process gives way to one whose node is up to date"),
+		silence:   env.Duration(catalog.EnvFeedSilence, feeds.Silence, "after what time without a new book the last one is sent again as stale"),
+		content:   content.Settings(&env),
+		exchange:  exchange.Settings(&env),
+		reference: reference.Settings(&env),
 	}
 	for _, name := range s.domains {
 		if domains[name] == nil {

@@ -116,6 +116,14 @@ func (b *builder) environment(p catalog.Program, stack awscdk.Stack) *map[string
 			env[name] = jsii.String(strconv.Itoa(b.ExchangeHours))
 		case catalog.EnvExchangeRefresh:
 			env[name] = jsii.String(b.ExchangeRefresh)
+		case catalog.EnvCoinGeckoURL:
+			if b.CoinGeckoURL != "off" {
+				env[name] = jsii.String(b.CoinGeckoURL)
+			}
+		case catalog.EnvRatesURL:
+			if b.RatesURL != "off" {
+				env[name] = jsii.String(b.RatesURL)
+			}
 		case catalog.EnvNodeDir, catalog.EnvOrders: // of a place with a node: see container
 		default:
 			b.faults = append(b.faults, fmt.Errorf("the program %s reads %s, for which there is no value", p.Name, name))

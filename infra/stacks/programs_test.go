@@ -143,6 +143,7 @@ func TestTheIngesterIsHealthCheckedAndRolledBack(t *testing.T) {
 		"QUOTARY_TABLE_PREFIX": "quotary-prod-", "QUOTARY_VIEWS_BUCKET": "quotary-prod-views-${AWS::AccountId}-${AWS::Region}",
 		"QUOTARY_INGESTER_ADDR": "127.0.0.1:8080", "QUOTARY_METRICS": "quotary-prod", "QUOTARY_HYPERLIQUID_URL": "https://api.hyperliquid.xyz", "AWS_REGION": "${AWS::Region}",
 		"QUOTARY_EXCHANGES": "binance", "QUOTARY_EXCHANGE_MINUTES": "7", "QUOTARY_EXCHANGE_HOURS": "365", "QUOTARY_EXCHANGE_REFRESH": "10s",
+		"QUOTARY_RATES_URL": "https://www.ecb.europa.eu/stats/eurofxref",
 	} {
 		if env[name] != want {
 			t.Errorf("%s = %q, want %q", name, env[name], want)

@@ -64,6 +64,13 @@ type Settings struct {
 	// a list of {url, language, source, every} in cdk.json. Empty: none. What a
 	// publisher allows is said in its terms of use.
 	NewsFeeds string `context:"newsFeeds"`
+	// CoinGeckoURL is where the prices of coins come from, "off" asks nobody:
+	// https://api.coingecko.com/api/v3 is CoinGecko's public API, whose terms of use say
+	// who may show its prices to others.
+	CoinGeckoURL string `context:"coinGeckoURL" default:"off"`
+	// RatesURL is the folder of the European Central Bank's files of exchange rates,
+	// "off" asks nobody.
+	RatesURL string `context:"ratesURL" default:"https://www.ecb.europa.eu/stats/eurofxref"`
 
 	// Exchanges are the centralised exchanges that are followed, separated by commas
 	// (binance); "off" follows none.

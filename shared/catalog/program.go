@@ -117,9 +117,10 @@ var declared = map[string]declaration{
 		table(LogTable, "BatchWriteItem", "Query", "Scan"),                              // a new projection is folded from all of it
 		table(SeriesTable, "BatchGetItem", "GetItem", "PutItem", "Query", "UpdateItem"), // its leases lie there too
 		objects("views/", "GetObject", "PutObject"), objects("quarantine/", "PutObject"),
+		objects("drop/", "GetObject", "PutObject"), // reads a drop, and writes its report beside it
 		readKeys, // whose connections must close
 		table(ConnectionsTable, "DeleteItem", "GetItem", "Query", "Scan", "UpdateItem"), follow, push,
-		environment(EnvDomains, EnvIngesterAddr, EnvHyperliquidURL, EnvNodeDir, EnvOrders, EnvFeeds, EnvNewsFeeds, EnvExchanges, EnvExchangeCoins, EnvExchangeMinutes, EnvExchangeHours, EnvExchangeRefresh),
+		environment(EnvDomains, EnvIngesterAddr, EnvHyperliquidURL, EnvNodeDir, EnvOrders, EnvFeeds, EnvNewsFeeds, EnvExchanges, EnvExchangeCoins, EnvExchangeMinutes, EnvExchangeHours, EnvExchangeRefresh, EnvCoinGeckoURL, EnvRatesURL),
 	}},
 }
 
@@ -248,6 +249,14 @@ const (
 	EnvExchangeHours   = "QUOTARY_EXCHANGE_HOURS"   // how many days of K-lines of an hour are filled back
 	EnvExchangeRefresh = "QUOTARY_EXCHANGE_REFRESH" // how often the rows of open K-lines are written
 	EnvBinanceURL      = "QUOTARY_BINANCE_URL"      // where all of Binance is simulated; Binance itself if not set
+
+	EnvCoinGeckoURL   = "QUOTARY_COINGECKO_URL"   // of CoinGecko, or whoever speaks its protocol; no prices of coins are asked for if not set
+	EnvCoinGeckoKey   = "QUOTARY_COINGECKO_KEY"   // of a demo account there
+	EnvCoinGeckoPages = "QUOTARY_COINGECKO_PAGES" // how many pages of 250 coins are asked for
+	EnvCoinGeckoEvery = "QUOTARY_COINGECKO_EVERY" // how often they are asked for
+	EnvRatesURL       = "QUOTARY_RATES_URL"       // the folder of the European Central Bank's files of exchange rates; none are asked for if not set
+	EnvRatesEvery     = "QUOTARY_RATES_EVERY"     // how often the last day's rates are asked for
+	EnvDropsEvery     = "QUOTARY_DROPS_EVERY"     // how often the bucket is asked for drops
 )
 
 // Environment returns the names of the environment variables that the program

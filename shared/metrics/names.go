@@ -20,13 +20,14 @@ const (
 
 // Domains of the ingester, which are watched each by itself.
 const (
-	ContentDomain  = "content"
-	ExchangeDomain = "exchange"
-	PerpDomain     = "perp"
+	ContentDomain   = "content"
+	ExchangeDomain  = "exchange"
+	PerpDomain      = "perp"
+	ReferenceDomain = "reference"
 )
 
 // Domains lists them.
-var Domains = []string{ContentDomain, ExchangeDomain, PerpDomain}
+var Domains = []string{ContentDomain, ExchangeDomain, PerpDomain, ReferenceDomain}
 
 // Metrics of the WebSocket feeds, which belong to [PerpDomain].
 const (

@@ -49,7 +49,8 @@ type Drops[B Batch[B]] struct {
 
 // DropDataset is a dataset that drops may load.
 type DropDataset[B any] struct {
-	Name string
+	Name   string
+	Schema []byte // the JSON Schema of a line, which operators read
 
 	// Append adds the entry of a line to a batch. An error is why the line is not
 	// accepted, for the operator; the batch is then as it was. It keeps nothing of line.
@@ -76,6 +77,10 @@ type dropProgress struct {
 	Line int64  `json:"line"` // the last whose entry was delivered
 	Done bool   `json:"done"` // all of it is stored, and reported
 }
+
+// DropsEvery is between two looks at the bucket, where nothing else is asked for: a
+// month of them costs less than half a dollar.
+const DropsEvery = time.Minute
 
 const (
 	dropsName    = "drops"

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"time"
 
 	"quotary/shared/store"
@@ -57,6 +58,27 @@ type Projection[B any] interface {
 type RestoredView struct {
 	Name  string
 	Check func(body []byte) error // why it cannot be read, as Restore would
+}
+
+// Restores is the view of that name, which decode reads.
+func Restores[T any](name string, decode func([]byte) (T, error)) RestoredView {
+	return RestoredView{Name: name, Check: func(body []byte) error {
+		_, err := decode(body)
+		return err
+	}}
+}
+
+// Restored decodes the view of that name among those that Restore is given, the zero
+// value where there is none.
+func Restored[T any](views map[string][]byte, name string, decode func([]byte) (T, error)) (view T, err error) {
+	body, ok := views[name]
+	if !ok {
+		return view, nil
+	}
+	if view, err = decode(body); err != nil {
+		return view, fmt.Errorf("read view %s: %w", name, err)
+	}
+	return view, nil
 }
 
 // Fold is a log dataset from which a projection can be folded.

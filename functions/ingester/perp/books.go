@@ -35,7 +35,7 @@ func (p *lastBooks) Restores() []engine.RestoredView {
 
 // Restore takes the books from the view.
 func (p *lastBooks) Restore(views map[string][]byte) error {
-	v, err := restored(views, books.Name, books.Decode)
+	v, err := engine.Restored(views, books.Name, books.Decode)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func (p *figures) Restores() []engine.RestoredView { return []engine.RestoredVie
 
 // Restore takes the figures from the view.
 func (p *figures) Restore(views map[string][]byte) error {
-	v, err := restored(views, contexts.Name, contexts.Decode)
+	v, err := engine.Restored(views, contexts.Name, contexts.Decode)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (m marks) restore(v contexts.View) error {
 }
 
 // restoredFigures is the view with the prices in it.
-var restoredFigures = restores(contexts.Name, func(body []byte) (v contexts.View, err error) {
+var restoredFigures = engine.Restores(contexts.Name, func(body []byte) (v contexts.View, err error) {
 	if v, err = contexts.Decode(body); err == nil {
 		err = marks{}.restore(v)
 	}

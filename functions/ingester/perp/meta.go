@@ -22,12 +22,12 @@ func (p *descriptions) Name() string { return meta.Name }
 
 // Restores has its own view.
 func (p *descriptions) Restores() []engine.RestoredView {
-	return []engine.RestoredView{restores(meta.Name, meta.Decode)}
+	return []engine.RestoredView{engine.Restores(meta.Name, meta.Decode)}
 }
 
 // Restore takes the time of the description from the view.
 func (p *descriptions) Restore(views map[string][]byte) error {
-	v, err := restored(views, meta.Name, meta.Decode)
+	v, err := engine.Restored(views, meta.Name, meta.Decode)
 	p.last.Time = v.Time
 	return err
 }

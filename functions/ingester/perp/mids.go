@@ -25,12 +25,12 @@ func (p *midPrices) Name() string { return mids.Name }
 
 // Restores has its own view.
 func (p *midPrices) Restores() []engine.RestoredView {
-	return []engine.RestoredView{restores(mids.Name, mids.Decode)}
+	return []engine.RestoredView{engine.Restores(mids.Name, mids.Decode)}
 }
 
 // Restore takes the prices from the view.
 func (p *midPrices) Restore(views map[string][]byte) error {
-	v, err := restored(views, mids.Name, mids.Decode)
+	v, err := engine.Restored(views, mids.Name, mids.Decode)
 	if err != nil {
 		return err
 	}

@@ -63,20 +63,20 @@ func (p *openInterest) Folds() []engine.Fold[*Batch] { return storedFills }
 // Restores has its own views, and those that hold the prices.
 func (p *openInterest) Restores() []engine.RestoredView {
 	return []engine.RestoredView{
-		restores(openinterest.Name, openinterest.Decode), restores(positions.Name, positions.Decode),
-		restoredFigures, restores(tickers.Name, tickers.Decode),
+		engine.Restores(openinterest.Name, openinterest.Decode), engine.Restores(positions.Name, positions.Decode),
+		restoredFigures, engine.Restores(tickers.Name, tickers.Decode),
 	}
 }
 
 // Restore takes positions and prices from the views.
 func (p *openInterest) Restore(views map[string][]byte) error {
-	v, err := restored(views, openinterest.Name, openinterest.Decode)
+	v, err := engine.Restored(views, openinterest.Name, openinterest.Decode)
 	if err != nil {
 		return err
 	}
 	p.view = v.Coins
 	slices.SortFunc(p.view, func(a, b openinterest.Coin) int { return cmp.Compare(a.Coin, b.Coin) })
-	figures, err := restored(views, contexts.Name, contexts.Decode)
+	figures, err := engine.Restored(views, contexts.Name, contexts.Decode)
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package perp
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -42,26 +41,6 @@ func newest(r *engine.Reads, series store.SeriesKey) (ms int64, ok bool) {
 		return -1, ok
 	}
 	return t.UnixMilli(), ok
-}
-
-// restores is a view from which a projection is restored.
-func restores[T any](name string, decode func([]byte) (T, error)) engine.RestoredView {
-	return engine.RestoredView{Name: name, Check: func(body []byte) error {
-		_, err := decode(body)
-		return err
-	}}
-}
-
-// restored decodes the view of that name, the zero value where there is none.
-func restored[T any](views map[string][]byte, name string, decode func([]byte) (T, error)) (view T, err error) {
-	body, ok := views[name]
-	if !ok {
-		return view, nil
-	}
-	if view, err = decode(body); err != nil {
-		return view, fmt.Errorf("read view %s: %w", name, err)
-	}
-	return view, nil
 }
 
 // sorted returns the keys of a map in their order.

@@ -28,12 +28,12 @@ func (p *lastPrices) Folds() []engine.Fold[*Batch] { return storedFills }
 
 // Restores has its own view.
 func (p *lastPrices) Restores() []engine.RestoredView {
-	return []engine.RestoredView{restores(tickers.Name, tickers.Decode)}
+	return []engine.RestoredView{engine.Restores(tickers.Name, tickers.Decode)}
 }
 
 // Restore takes the last trades from the view.
 func (p *lastPrices) Restore(views map[string][]byte) error {
-	v, err := restored(views, tickers.Name, tickers.Decode)
+	v, err := engine.Restored(views, tickers.Name, tickers.Decode)
 	if err != nil {
 		return err
 	}

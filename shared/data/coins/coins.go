@@ -43,6 +43,11 @@ type Listing struct {
 	Rank   int64  `json:"rank"`   // by market value, from 1; 0 is unknown
 }
 
+// Compare orders listings of a coin by their time; of the same time, by what they say.
+func (l *Listing) Compare(m *Listing) int {
+	return cmp.Or(cmp.Compare(l.Time, m.Time), cmp.Compare(l.Rank, m.Rank), cmp.Compare(l.Symbol, m.Symbol), cmp.Compare(l.Name, m.Name))
+}
+
 // Entry is a line of a drop of coins. It adds a coin, or replaces what a source of
 // prices says of one: a name that is empty here is the source's.
 type Entry struct {

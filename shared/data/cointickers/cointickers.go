@@ -88,6 +88,13 @@ func (t *Ticker) Convert(known rates.View) bool {
 	return *t != before
 }
 
+// Compare orders tickers of a coin by their time; of the same time, by what they say in
+// US dollars.
+func (t *Ticker) Compare(u *Ticker) int {
+	return cmp.Or(cmp.Compare(t.Time, u.Time), cmp.Compare(t.PriceUSD, u.PriceUSD), cmp.Compare(t.Degree24hUSD, u.Degree24hUSD),
+		cmp.Compare(t.Degree7dUSD, u.Degree7dUSD), cmp.Compare(t.SupplyUSD, u.SupplyUSD), cmp.Compare(t.Trade24hUSD, u.Trade24hUSD))
+}
+
 // The source is asked for prices every few minutes.
 var view = dataset.View[View]{Name: Name, Period: 5 * time.Second, Encode: Encode, Decode: Decode}
 

@@ -22,9 +22,6 @@ import (
 	"quotary/shared/source"
 )
 
-// URL is CoinGecko's public API.
-const URL = "https://api.coingecko.com/api/v3"
-
 // What CoinGecko allows with a demo key: 30 calls a minute and 10,000 a month, of
 // which one call every five minutes are 8,928.
 const (
@@ -42,7 +39,7 @@ const keyHeader = "X-Cg-Demo-Api-Key"
 
 // Markets polls the markets of the largest coins.
 type Markets struct {
-	URL   string // without /coins/markets
+	URL   string // without /coins/markets: https://api.coingecko.com/api/v3
 	Key   string // of the account; "" sends none
 	Pages int    // pages of PageSize coins, from the largest on
 	Every time.Duration

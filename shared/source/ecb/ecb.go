@@ -20,9 +20,6 @@ import (
 	"quotary/shared/source"
 )
 
-// URL is the folder of the bank's files.
-const URL = "https://www.ecb.europa.eu/stats/eurofxref"
-
 // Every is how often the last day is asked for.
 const Every = 30 * time.Minute
 
@@ -31,7 +28,7 @@ const callsPerMinute = 10
 
 // Rates polls the rates.
 type Rates struct {
-	URL   string
+	URL   string // of the folder of the files: https://www.ecb.europa.eu/stats/eurofxref
 	Every time.Duration // 0 means [Every]
 	Stats *source.Stats
 	Log   *slog.Logger

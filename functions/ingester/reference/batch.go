@@ -1,0 +1,37 @@
+package reference
+
+import (
+	"quotary/shared/data/coins"
+	"quotary/shared/market"
+	"quotary/shared/source/drop"
+)
+
+// Batch is what the domain's sources emit. It belongs to one goroutine at a time.
+type Batch struct {
+	Coins   []market.CoinMarket
+	Rates   []market.DayRates
+	Entries []CoinEntry // of drops of coins
+}
+
+// CoinEntry is a line of a drop of coins.
+type CoinEntry struct {
+	coins.Entry
+	Place drop.Place
+}
+
+// NewBatch returns an empty batch.
+func NewBatch() *Batch { return new(Batch) }
+
+// Merge appends a batch that came later, and may keep what that holds. Nil is no
+// events.
+func (b *Batch) Merge(later *Batch) {
+	if later == nil {
+		return
+	}
+	b.Coins = append(b.Coins, later.Coins...)
+	b.Rates = append(b.Rates, later.Rates...)
+	b.Entries = append(b.Entries, later.Entries...)
+}
+
+// Len is the number of events.
+func (b *Batch) Len() int { return len(b.Coins) + len(b.Rates) + len(b.Entries) }

@@ -1,0 +1,20 @@
+// Package reference is the domain of reference data: what coins are called and what
+// they cost, and exchange rates. The package engine runs it.
+//
+// # What is written, and who reads it
+//
+//	view coins        the names of coins, from the source of prices and from drops
+//	view cointickers  the price of each coin, in US dollars and in yuan
+//	view rates        daily exchange rates, by which figures are given in yuan
+//
+// # Adding a projection
+//
+// As in the package perp: a package below shared/data, a file here with one type, its
+// constructor in [Projections], and a generator of batches in the tests' table.
+//
+// # Adding a dataset that drops load
+//
+//  1. A struct with tags in its package below shared/data, as coins.Entry, with its
+//     schema file ([drop.Type], droptest).
+//  2. Its entries in [Batch], and a line in [Drops].
+package reference

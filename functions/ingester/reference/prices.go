@@ -1,0 +1,83 @@
+package reference
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"quotary/functions/ingester/engine"
+	"quotary/shared/data/cointickers"
+	"quotary/shared/data/rates"
+)
+
+// coinPrices keeps the view of the newest figures of each coin, in both currencies.
+type coinPrices struct {
+	engine.Defaults[*Batch]
+	known   rates.View
+	tickers map[string]cointickers.Ticker
+	changed bool
+}
+
+func newCoinPrices() *coinPrices { return &coinPrices{tickers: map[string]cointickers.Ticker{}} }
+
+// Name is that of the view.
+func (p *coinPrices) Name() string { return cointickers.Name }
+
+// Restores has its own view, and the rates.
+func (p *coinPrices) Restores() []engine.RestoredView {
+	return []engine.RestoredView{engine.Restores(cointickers.Name, cointickers.Decode), engine.Restores(rates.Name, rates.Decode)}
+}
+
+// Restore takes figures and rates from the views. What the rates have changed since
+// is computed again.
+func (p *coinPrices) Restore(views map[string][]byte) (err error) {
+	if p.known, err = engine.Restored(views, rates.Name, rates.Decode); err != nil {
+		return err
+	}
+	v, err := engine.Restored(views, cointickers.Name, cointickers.Decode)
+	for _, t := range v.Tickers {
+		p.tickers[t.Key] = t
+	}
+	p.convert()
+	return err
+}
+
+// Apply takes figures that are newer than what is known, and converts all where a
+// rate has changed.
+func (p *coinPrices) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
+	rated := false
+	for _, day := range b.Rates {
+		rated = p.known.Add(day) || rated
+	}
+	for i := range b.Coins {
+		t := cointickers.New(&b.Coins[i], p.known)
+		if have, ok := p.tickers[t.Key]; !ok || have.Compare(&t) < 0 {
+			p.tickers[t.Key], p.changed = t, true
+		}
+	}
+	if rated {
+		p.convert()
+	}
+	return nil
+}
+
+func (p *coinPrices) convert() {
+	for key, t := range p.tickers {
+		if t.Convert(p.known) {
+			p.tickers[key], p.changed = t, true
+		}
+	}
+}
+
+// Changes returns the view when a figure has changed.
+func (p *coinPrices) Changes(time.Time, bool) engine.Changes {
+	if !p.changed {
+		return engine.Changes{}
+	}
+	p.changed = false
+	v := cointickers.View{Tickers: slices.Collect(maps.Values(p.tickers))}
+	for i := range v.Tickers {
+		v.Time = max(v.Time, v.Tickers[i].Time)
+	}
+	return engine.Changes{Views: []engine.View{{Name: cointickers.Name, Body: cointickers.Encode(v)}}}
+}

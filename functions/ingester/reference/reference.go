@@ -1,0 +1,88 @@
+package reference
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"quotary/functions/ingester/engine"
+	"quotary/functions/ingester/lease"
+	"quotary/shared/catalog"
+	"quotary/shared/config"
+	"quotary/shared/market"
+	"quotary/shared/metrics"
+	"quotary/shared/source"
+	"quotary/shared/source/coingecko"
+	"quotary/shared/source/ecb"
+)
+
+// Name is that of the domain.
+const Name = metrics.ReferenceDomain
+
+// Config is what the domain follows. Its stores and logger are set by whoever runs it.
+type Config struct {
+	CoinsURL   string        // of CoinGecko, or whoever speaks its protocol; "" asks nobody
+	CoinsKey   string        // of the account there; "" has none
+	CoinsPages int           // pages of 250 coins, from the largest on
+	CoinsEvery time.Duration // between two looks at all pages
+	RatesURL   string        // of the European Central Bank's files; "" asks nobody
+	RatesEvery time.Duration // between two looks at the last day
+	DropsEvery time.Duration // between two looks for drops
+
+	Stores  engine.Stores
+	Objects engine.DropObjects // where drops lie
+	Bucket  string
+	Logger  *slog.Logger
+}
+
+// Settings reads what the domain follows from the environment.
+func Settings(env *config.Env) Config {
+	return Config{
+		CoinsURL:   env.Optional(catalog.EnvCoinGeckoURL, ""),
+		CoinsKey:   env.Optional(catalog.EnvCoinGeckoKey, ""),
+		CoinsPages: env.Int(catalog.EnvCoinGeckoPages, coingecko.DefaultPages, 1, "how many pages of 250 coins are asked for, from the largest on"),
+		CoinsEvery: env.Duration(catalog.EnvCoinGeckoEvery, coingecko.DefaultEvery, "how often the prices of coins are asked for"),
+		RatesURL:   env.Optional(catalog.EnvRatesURL, ""),
+		RatesEvery: env.Duration(catalog.EnvRatesEvery, ecb.Every, "how often exchange rates are asked for"),
+		DropsEvery: env.Duration(catalog.EnvDropsEvery, engine.DropsEvery, "how often the bucket is asked for drops"),
+	}
+}
+
+// Domain returns the domain for a process to run.
+func (c Config) Domain() engine.Domain { return engine.Domain{Name: Name, Begin: c.begin} }
+
+// begin makes the pipeline of one term.
+func (c Config) begin(_ context.Context, term *lease.Term) (engine.Work, error) {
+	c.Stores = c.Stores.Under(term)
+	return c.pipeline(term), nil
+}
+
+func (c Config) pipeline(term *lease.Term) *engine.Pipeline[*Batch] {
+	p := &engine.Pipeline[*Batch]{Domain: Name, Stores: c.Stores, NewBatch: NewBatch, Projections: Projections(), Logger: c.Logger, Term: term}
+	if c.CoinsURL != "" {
+		coins := &coingecko.Markets{URL: c.CoinsURL, Key: c.CoinsKey, Pages: c.CoinsPages, Every: c.CoinsEvery, Stats: new(source.Stats), Log: c.Logger.With("source", "coingecko")}
+		p.Sources = append(p.Sources, polled("coingecko", coins.Stats, func(ctx context.Context, sink engine.Sink[*Batch]) error {
+			return coins.Follow(ctx, func(ctx context.Context, list []market.CoinMarket) error {
+				return sink(ctx, engine.Delivery[*Batch]{Batch: &Batch{Coins: list}})
+			})
+		}))
+	}
+	if c.RatesURL != "" {
+		rates := &ecb.Rates{URL: c.RatesURL, Every: c.RatesEvery, Stats: new(source.Stats), Log: c.Logger.With("source", "ecb")}
+		p.Sources = append(p.Sources, polled("ecb", rates.Stats, func(ctx context.Context, sink engine.Sink[*Batch]) error {
+			return rates.Follow(ctx, func(ctx context.Context, days []market.DayRates) error {
+				return sink(ctx, engine.Delivery[*Batch]{Batch: &Batch{Rates: days}})
+			})
+		}))
+	}
+	drops := &engine.Drops[*Batch]{Domain: Name, Datasets: Drops, NewBatch: NewBatch, Objects: c.Objects, Bucket: c.Bucket, Series: c.Stores.Series,
+		Every: c.DropsEvery, Stats: new(source.Stats), Logger: c.Logger.With("source", "drops")}
+	p.Sources = append(p.Sources, drops.Source())
+	return p
+}
+
+// polled is a source without positions: what it missed is asked for again.
+func polled(name string, stats *source.Stats, follow func(context.Context, engine.Sink[*Batch]) error) engine.Source[*Batch] {
+	return engine.Source[*Batch]{Name: name, Stats: stats, NoCheckpoint: true,
+		Follow: func(ctx context.Context, _ engine.Position, sink engine.Sink[*Batch]) error { return follow(ctx, sink) }}
+}

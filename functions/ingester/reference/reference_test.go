@@ -1,0 +1,223 @@
+package reference
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"quotary/functions/ingester/engine"
+	"quotary/internal/testenv"
+	"quotary/shared/config"
+	"quotary/shared/data/coins"
+	"quotary/shared/data/cointickers"
+	"quotary/shared/data/rates"
+	"quotary/shared/market"
+	"quotary/shared/market/markettest"
+	"quotary/shared/source/drop"
+	"quotary/shared/store"
+	"quotary/shared/store/schema"
+	"quotary/shared/store/storetest"
+)
+
+// generators draw batches of each projection, by name.
+var generators = map[string]func(*rapid.T) *Batch{
+	rates.Name:       drawRates,
+	coins.Name:       drawCoins,
+	cointickers.Name: func(t *rapid.T) *Batch { b := drawCoins(t); b.Merge(drawRates(t)); return b },
+}
+
+func drawRates(t *rapid.T) *Batch {
+	day := rapid.Custom(func(t *rapid.T) market.DayRates {
+		n := rapid.IntRange(0, 9).Draw(t, "day")
+		// Of a day there is one rate.
+		usd, errUSD := market.ParseDecimal(fmt.Sprintf("1.0%d", n))
+		cny, errCNY := market.ParseDecimal(fmt.Sprintf("7.%d", n))
+		if errUSD != nil || errCNY != nil {
+			t.Fatal(errUSD, errCNY)
+		}
+		return market.DayRates{Date: fmt.Sprintf("2026-03-%02d", 10+n), USD: usd, CNY: cny}
+	})
+	return &Batch{Rates: rapid.SliceOfN(day, 0, 4).Draw(t, "rates")}
+}
+
+func drawCoins(t *rapid.T) *Batch {
+	key := rapid.SampledFrom([]string{"bitcoin", "ethereum", "a-b_c"})
+	name := rapid.SampledFrom([]string{"", "One", "Two"})
+	figure := rapid.OneOf(rapid.Just(""), markettest.Decimal(6, 6))
+	listed := rapid.Custom(func(t *rapid.T) market.CoinMarket {
+		return market.CoinMarket{Key: key.Draw(t, "key"), Symbol: name.Draw(t, "symbol"), Name: name.Draw(t, "name"), Rank: rapid.Int64Range(0, 3).Draw(t, "rank"),
+			Time: markettest.Base + rapid.Int64Range(0, 3).Draw(t, "made")*60_000, Price: figure.Draw(t, "price"), Degree24h: figure.Draw(t, "24h"),
+			Degree7d: figure.Draw(t, "7d"), MarketCap: figure.Draw(t, "cap"), Turnover24h: figure.Draw(t, "turnover")}
+	})
+	dropped := rapid.Custom(func(t *rapid.T) CoinEntry {
+		line := rapid.Int64Range(1, 50).Draw(t, "line")
+		// What stands in a line follows from its place.
+		show := fmt.Sprint("S", line)
+		return CoinEntry{Entry: coins.Entry{CoinKey: []string{"bitcoin", "mine"}[line%2], Show: show, Hidden: line%7 == 0}, Place: drop.Place{Time: line / 9, File: "a", Line: line}}
+	})
+	return &Batch{Coins: rapid.SliceOfN(listed, 0, 4).Draw(t, "coins"), Entries: rapid.SliceOfN(dropped, 0, 4).Draw(t, "entries")}
+}
+
+// run applies batches to a life of all projections after another: a life ends
+// where the next begins, with what was published by then.
+func run(t *rapid.T, batches []*Batch, ends func() bool) map[string]string {
+	published := map[string][]byte{}
+	var all []Projection
+	begin := func() {
+		all = Projections()
+		for _, p := range all {
+			if err := p.Restore(published); err != nil {
+				t.Fatal(err)
+			}
+			p.Joined()
+		}
+	}
+	publish := func() {
+		for _, p := range all {
+			for _, v := range p.Changes(time.UnixMilli(markettest.Base), true).Views {
+				published[v.Name] = v.Body
+				if ends() { // between two writes
+					return
+				}
+			}
+		}
+	}
+	begin()
+	for i := 0; i < len(batches); i++ {
+		for _, p := range all {
+			if err := p.Apply(batches[i], nil, time.UnixMilli(markettest.Base)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		publish()
+		if ends() { // the batch comes again, as its checkpoint was not saved
+			begin()
+			i--
+		}
+	}
+	begin()
+	for _, p := range all { // nothing is left to be written
+		if err := p.Apply(NewBatch(), nil, time.UnixMilli(markettest.Base)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	publish()
+	texts := map[string]string{}
+	for name, body := range published {
+		texts[name] = string(body)
+	}
+	return texts
+}
+
+// TestViewsEndTheSameWhateverHappens gives batches in any order and twice to lives
+// that end between any two writes, and wants the views of one clean life.
+func TestViewsEndTheSameWhateverHappens(t *testing.T) {
+	t.Parallel()
+	for _, p := range Projections() {
+		draw := generators[p.Name()]
+		if draw == nil {
+			t.Fatalf("%s has no generator", p.Name())
+		}
+		t.Run(p.Name(), func(t *testing.T) {
+			t.Parallel()
+			rapid.Check(t, func(t *rapid.T) {
+				batches := rapid.SliceOfN(rapid.Custom(draw), 1, 6).Draw(t, "batches")
+				r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+				want := run(t, batches, func() bool { return false })
+				muddled := append(slices.Clone(batches), batches[r.IntN(len(batches))])
+				r.Shuffle(len(muddled), func(i, j int) { muddled[i], muddled[j] = muddled[j], muddled[i] })
+				got := run(t, append(muddled, batches...), func() bool { return r.IntN(4) == 0 })
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Fatalf("(-clean +muddled):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+func TestABatchMergesAllItHolds(t *testing.T) {
+	t.Parallel()
+	full := func() *Batch {
+		return &Batch{Coins: make([]market.CoinMarket, 1), Rates: make([]market.DayRates, 1), Entries: make([]CoinEntry, 1)}
+	}
+	b := full()
+	b.Merge(full())
+	b.Merge(nil)
+	v := reflect.ValueOf(*b)
+	for i := range v.NumField() {
+		if v.Field(i).Len() != 2 {
+			t.Errorf("%s is not merged", v.Type().Field(i).Name)
+		}
+	}
+	if b.Len() != 2*v.NumField() {
+		t.Errorf("%d events", b.Len())
+	}
+}
+
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	var none config.Env
+	none.Lookup = func(string) (string, bool) { return "", false }
+	if c := Settings(&none); c.CoinsURL != "" || c.RatesURL != "" || c.CoinsPages != 1 || c.CoinsEvery != 5*time.Minute || c.DropsEvery != time.Minute || none.Err() != nil {
+		t.Errorf("%+v, %v", c, none.Err())
+	}
+	var bad config.Env
+	bad.Lookup = func(name string) (string, bool) {
+		return map[string]string{"QUOTARY_COINGECKO_PAGES": "0"}[name], name == "QUOTARY_COINGECKO_PAGES"
+	}
+	Settings(&bad)
+	if err := bad.Err(); err == nil || !strings.Contains(err.Error(), "QUOTARY_COINGECKO_PAGES must be a whole number of at least 1") {
+		t.Error(err)
+	}
+}
+
+// TestTheDomainFollowsItsSources runs the domain on upstreams of our own and a drop.
+func TestTheDomainFollowsItsSources(t *testing.T) {
+	t.Parallel()
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/coins/") {
+			fmt.Fprint(w, `[{"id":"bitcoin","symbol":"btc","name":"Bitcoin","market_cap_rank":1,"current_price":100,"price_change_percentage_24h":1.5,"last_updated":"2026-11-20T16:00:00Z"}]`)
+			return
+		}
+		fmt.Fprint(w, `<Envelope><Cube><Cube time="2026-11-20"><Cube currency="USD" rate="1.1"/><Cube currency="CNY" rate="7.7"/></Cube><Cube time="2026-11-19"><Cube currency="USD" rate="1"/><Cube currency="CNY" rate="7"/></Cube></Cube></Envelope>`)
+	}))
+	defer upstream.Close()
+	db := storetest.DynamoDB(t)
+	prefix := storetest.Tables(t, db)
+	objects, bucket := storetest.S3(t)
+	views := store.NewViews(objects, bucket)
+	key := drop.Key("coins", "names.ndjson")
+	if _, err := objects.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: strings.NewReader("{\"coin_key\":\"bitcoin\",\"cn_name\":\"比特币\"}\n{\"coin_key\":\"x y\"}\n{\"coin_key\":\"mine\"}")}); err != nil {
+		t.Fatal(err)
+	}
+	c := Config{CoinsURL: upstream.URL, CoinsPages: 1, CoinsEvery: time.Hour, RatesURL: upstream.URL, DropsEvery: time.Millisecond,
+		Stores: engine.Stores{Log: store.NewLog(db, prefix+schema.LogTable), Series: store.NewSeries(db, prefix+schema.SeriesTable), Views: views,
+			Quarantine: engine.Quarantine{Objects: objects, Bucket: bucket}},
+		Objects: objects, Bucket: bucket, Logger: slog.New(slog.DiscardHandler)}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- c.pipeline(nil).Run(ctx) }()
+	testenv.Until(t, "the price of bitcoin is known in yuan, and its name in Chinese", func() bool {
+		prices, _ := cointickers.Open(views, time.Now).Get(t.Context())
+		names, _ := coins.Open(views, time.Now).Get(t.Context())
+		bitcoin, ok := prices.Of("bitcoin")
+		return ok && bitcoin.PriceCNY == "700.00" && bitcoin.Degree24hCNY == "1.50" && len(names.Coins) == 2 &&
+			names.Coins[0].Key == "bitcoin" && names.Coins[0].CNName() == "比特币" && names.Coins[0].Show() == "BTC" && names.Coins[1].Show() == "mine"
+	})
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
