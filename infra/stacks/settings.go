@@ -212,7 +212,7 @@ func (s *Settings) check() error {
 	case !nodeDir.MatchString(s.NodeDir):
 		return fmt.Errorf("setting nodeDir: must be an absolute path of letters, digits, / . _ and -, not %q", s.NodeDir)
 	case s.NewsFeeds != "" && !isList(s.NewsFeeds):
-		return fmt.Errorf("setting newsFeeds: must be a JSON list of {url, language, source, every}, not %q", s.NewsFeeds)
+		return fmt.Errorf("setting newsFeeds: must be a JSON list of {url, language, source, every}") // without it: an address may hold a token
 	case !names.MatchString(s.Exchanges):
 		return fmt.Errorf("setting exchanges: must be names of lower-case letters, separated by commas, or off, not %q", s.Exchanges)
 	case !coins.MatchString(s.ExchangeCoins):

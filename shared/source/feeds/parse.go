@@ -142,7 +142,10 @@ func cover(in *gofeed.Item, base *url.URL) string {
 			return address
 		}
 	}
-	return cmp.Or(picture(in.Content, base), picture(in.Description, base))
+	if address := picture(in.Content, base); address != "" {
+		return address
+	}
+	return picture(in.Description, base)
 }
 
 // declaration is that of an XML document, with its encoding.

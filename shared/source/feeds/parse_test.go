@@ -219,3 +219,16 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// BenchmarkParseHostile reads 5 MB that are made to be slow: 500 items whose texts nest
+// and end nothing.
+func BenchmarkParseHostile(b *testing.B) {
+	text := strings.Repeat("<li><p>", 1400)
+	feed := []byte(`<rss version="2.0"><channel>` + strings.Repeat("<item><title>t</title><guid>g</guid><description><![CDATA["+text+"]]></description></item>", 500) + `</channel></rss>`)
+	b.SetBytes(int64(len(feed)))
+	for b.Loop() {
+		if _, err := Parse(feed, "", base); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -19,6 +19,7 @@ const plainRounds = 4
 // many runes. Markup that is escaped once more than it should be is taken out too, so
 // that nobody who shows the text as HTML runs what a stranger wrote.
 func plain(text string, most int) string {
+	text = beginning(text, plainLength*most)
 	for range plainRounds {
 		next := textOf(text)
 		if next == text {
@@ -27,6 +28,18 @@ func plain(text string, most int) string {
 		text = next
 	}
 	return shortened(strings.ReplaceAll(text, "<", ""), most)
+}
+
+// plainLength is how many bytes of HTML are read for each rune of its text: what a
+// stranger writes costs no more time than that.
+const plainLength = 32
+
+// beginning is the first bytes of a text, so many at most, in whole runes.
+func beginning(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "")
 }
 
 // textOf reads HTML once.
@@ -93,9 +106,7 @@ var policy = func() *bluemonday.Policy {
 // clean makes HTML harmless, with absolute addresses, of at most so many bytes. What
 // gets longer is shown as text alone.
 func clean(text string, base *url.URL, most int) string {
-	if len(text) > 2*most {
-		text = strings.ToValidUTF8(text[:2*most], "")
-	}
+	text = beginning(text, 2*most)
 	var b strings.Builder
 	for _, n := range fragment(text) {
 		makeAbsolute(n, base)
@@ -125,7 +136,7 @@ func makeAbsolute(n *html.Node, base *url.URL) {
 
 // picture is the address of the first picture in HTML, "" for none.
 func picture(text string, base *url.URL) string {
-	for _, n := range fragment(text) {
+	for _, n := range fragment(beginning(text, maxContent)) {
 		for d := range n.Descendants() {
 			if address := pictureOf(d, base); address != "" {
 				return address
