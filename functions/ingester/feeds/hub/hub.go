@@ -70,8 +70,9 @@ type Topic struct {
 	// calls [Hub.Publish]. The hub holds it while it takes a snapshot, so that
 	// what the snapshot shows is what was published. It may be shared by topics.
 	Guard sync.Locker
-	// Spacing is the least time between two states: the one that comes too early
-	// waits, and the newest waiting is sent when the time has come. 0: none.
+	// Spacing is the least time between two states, of which a snapshot is one: what
+	// comes too early waits, and the newest waiting is sent when the time has come.
+	// 0: none.
 	Spacing time.Duration
 	// Silence is how long nothing may be published before the last frame is sent
 	// again as Stale changes it, then again after as long a time. 0: never.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -287,22 +288,63 @@ func TestSpacingHoldsStatesBackAndKeepsTheNewest(t *testing.T) {
 
 func TestAStateHeldBackIsNotSentToWhoGotItAsSnapshot(t *testing.T) {
 	t.Parallel()
-	now := ""
+	var now atomic.Int64
 	spaced := func(string) Topic {
-		return Topic{Spacing: 500 * time.Millisecond, Snapshot: func() []byte { return []byte("snapshot " + now) }}
+		return Topic{Spacing: 500 * time.Millisecond, Snapshot: func() []byte { return fmt.Appendf(nil, "snapshot %d", now.Load()) }}
 	}
 	inTime(t, Config{Topic: spaced}, func(t *testing.T, h *Hub, w *wire) {
 		connect(h, "a", "b")
 		mustSubscribe(t, h, "a", "1s", "")
-		synctest.Wait()
-		for _, now = range []string{"1", "2"} {
-			publish(h, "1s", State, now)
+		time.Sleep(500 * time.Millisecond)
+		for range 2 {
+			publish(h, "1s", State, fmt.Sprint(now.Add(1)))
 			synctest.Wait()
 		}
 		mustSubscribe(t, h, "b", "1s", "")
 		time.Sleep(time.Second)
-		expect(t, w, "a", "snapshot ", "1", "2")
+		expect(t, w, "a", "snapshot 0", "1", "2")
 		expect(t, w, "b", "snapshot 2")
+	})
+}
+
+func TestTheSnapshotKeepsTheSpacingToo(t *testing.T) {
+	t.Parallel()
+	const spacing = 500 * time.Millisecond
+	var now atomic.Int64
+	spaced := func(string) Topic {
+		return Topic{Spacing: spacing, Snapshot: func() []byte { return fmt.Appendf(nil, "snapshot %d", now.Load()) }}
+	}
+	inTime(t, Config{Topic: spaced}, func(t *testing.T, h *Hub, w *wire) {
+		began := time.Now()
+		ids := []string{"first", "early", "late", "left"}
+		connect(h, ids...)
+		mustSubscribe(t, h, "first", "1s", "")
+		for i := range 30 { // a state every 70 ms
+			synctest.Wait()
+			now.Store(int64(i))
+			publish(h, "1s", State, fmt.Sprint(i))
+			switch i {
+			case 2:
+				mustSubscribe(t, h, "early", "1s", "subscribed")
+				mustSubscribe(t, h, "left", "1s", "subscribed")
+				h.Unsubscribe("left", "1s")
+			case 15:
+				mustSubscribe(t, h, "late", "1s", "subscribed")
+			}
+			time.Sleep(70 * time.Millisecond)
+		}
+		time.Sleep(time.Second)
+		expect(t, w, "first", "snapshot 0", "7", "14", "21", "28", "29")
+		expect(t, w, "early", "subscribed", "snapshot 7", "14", "21", "28", "29")
+		expect(t, w, "late", "subscribed", "snapshot 21", "28", "29")
+		expect(t, w, "left", "subscribed")
+		for _, id := range ids {
+			for i := range w.at[id] {
+				if reply := i == 0 || w.got[id][i-1] == "subscribed"; !reply && w.at[id][i].Sub(w.at[id][i-1]) < spacing {
+					t.Errorf("%s: %s at %v, after %s at %v", id, w.got[id][i], w.at[id][i].Sub(began), w.got[id][i-1], w.at[id][i-1].Sub(began))
+				}
+			}
+		}
 	})
 }
 

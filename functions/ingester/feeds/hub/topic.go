@@ -16,9 +16,10 @@ type topic struct {
 	subs    []*subscription
 	version uint64 // counts what was published
 
-	held      []published // what waits for Spacing; the last may be a State
-	releasing bool        // a timer will send the first of held
-	paced     time.Time   // when the last state was passed on
+	held      []published     // what waits for Spacing; the last may be a State
+	joining   []*subscription // whose snapshots wait for Spacing
+	releasing bool            // a timer will send the first of held, and those snapshots
+	paced     time.Time       // when the last state or snapshot was passed on
 
 	last   []byte // what was published last, for Stale
 	lastAt time.Time
@@ -52,11 +53,12 @@ func (h *Hub) join(c *conn, name string) *subscription {
 		idle := false
 		if t.Snapshot != nil {
 			s.from = beforeSnapshot
-			c.mu.Lock()
-			s.snapshot = true
-			c.wait(s)
-			idle = c.schedule()
-			c.mu.Unlock()
+			if t.mayPass(time.Now()) {
+				idle = s.begin()
+			} else {
+				t.joining = append(t.joining, s)
+				t.arm()
+			}
 		}
 		t.mu.Unlock()
 		if idle {
@@ -64,6 +66,17 @@ func (h *Hub) join(c *conn, name string) *subscription {
 		}
 		return s
 	}
+}
+
+// begin queues the snapshot of a subscription, and reports whether the connection was
+// idle and must be put into the ready list. The caller holds topic.mu.
+func (s *subscription) begin() bool {
+	c := s.conn
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s.snapshot = true
+	c.wait(s)
+	return c.schedule()
 }
 
 func (h *Hub) openTopic(name string) *topic {
@@ -139,9 +152,7 @@ func (t *topic) hold(p published) {
 		t.held[n-1] = p
 		return
 	}
-	now := time.Now()
-	if len(t.held) == 0 && now.Sub(t.paced) >= t.Spacing {
-		t.paced = now
+	if len(t.held) == 0 && t.mayPass(time.Now()) {
 		t.deliver(p)
 		return
 	}
@@ -149,26 +160,54 @@ func (t *topic) hold(p published) {
 		t.held = append(t.held[:0], t.held[1:]...)
 	}
 	t.held = append(t.held, p)
+	t.arm()
+}
+
+// mayPass reports whether Spacing lets a state or a snapshot pass, and counts it as
+// passed.
+func (t *topic) mayPass(now time.Time) bool {
+	if t.Spacing <= 0 {
+		return true
+	}
+	if now.Sub(t.paced) < t.Spacing {
+		return false
+	}
+	t.paced = now
+	return true
+}
+
+// arm has release called when Spacing lets the next pass.
+func (t *topic) arm() {
 	if !t.releasing {
 		t.releasing = true
 		t.hub.timers.add(t.paced.Add(t.Spacing), t.release)
 	}
 }
 
-// release is called when the time has come for what is held.
+// release is called when the time has come for what is held and for the snapshots of
+// those who joined since. All pass together, so joining delays nobody's states: the
+// topic has one beat for all its subscribers.
 func (t *topic) release(now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.releasing = false; t.dead || len(t.held) == 0 {
+	if t.releasing = false; t.dead || len(t.held)+len(t.joining) == 0 {
 		return
 	}
-	p := t.held[0]
-	t.held = append(t.held[:0], t.held[1:]...)
 	t.paced = now
-	t.deliver(p)
+	for _, s := range t.joining {
+		if !s.ended && s.begin() {
+			t.hub.ready.put(s.conn)
+		}
+	}
+	clear(t.joining)
+	t.joining = t.joining[:0]
 	if len(t.held) > 0 {
-		t.releasing = true
-		t.hub.timers.add(now.Add(t.Spacing), t.release)
+		p := t.held[0]
+		t.held = append(t.held[:0], t.held[1:]...)
+		t.deliver(p)
+	}
+	if len(t.held) > 0 {
+		t.arm()
 	}
 }
 
