@@ -10,6 +10,7 @@ import (
 
 	"quotary/shared/catalog"
 	"quotary/shared/keys"
+	"quotary/shared/strictjson"
 )
 
 // reads bounds the requests to the counters that are under way at once.
@@ -88,7 +89,7 @@ type listInvitesOut struct {
 
 func (o *operator) listInvites(ctx context.Context, in listInvitesIn) (listInvitesOut, error) {
 	if !slices.Contains([]string{"", "unused", "used", "revoked", "expired"}, in.Status) {
-		return listInvitesOut{}, invalid("status must be one of unused, used, revoked, expired, not %.64q", in.Status)
+		return listInvitesOut{}, strictjson.Errorf("status must be one of unused, used, revoked, expired, not %.64q", in.Status)
 	}
 	all, err := o.keys.Invites(ctx)
 	out := listInvitesOut{result{true}, []invite{}}

@@ -10,6 +10,7 @@ import (
 
 	"quotary/shared/catalog"
 	"quotary/shared/keys"
+	"quotary/shared/strictjson"
 )
 
 // mostMonths is the longest history that one event asks for.
@@ -38,7 +39,7 @@ func (o *operator) usageHistory(ctx context.Context, in usageHistoryIn) (usageHi
 	count := 12
 	if in.Months != nil {
 		if *in.Months < 1 || *in.Months > mostMonths {
-			return usageHistoryOut{}, invalid("months must be a whole number from 1 to %d, not %d", mostMonths, *in.Months)
+			return usageHistoryOut{}, strictjson.Errorf("months must be a whole number from 1 to %d, not %d", mostMonths, *in.Months)
 		}
 		count = int(*in.Months)
 	}

@@ -7,10 +7,10 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"quotary/shared/keys"
+	"quotary/shared/strictjson"
 	"quotary/shared/usage"
 )
 
@@ -23,7 +23,7 @@ type operator struct {
 }
 
 // action carries out one kind of event.
-type action func(ctx context.Context, event members) (any, error)
+type action func(ctx context.Context, event strictjson.Object) (any, error)
 
 func (o *operator) actions() map[string]action {
 	return map[string]action{
@@ -74,31 +74,28 @@ func (o *operator) invoke(ctx context.Context, event json.RawMessage) (any, erro
 
 // carryOut returns the name of the action as far as it is a known one.
 func (o *operator) carryOut(ctx context.Context, event json.RawMessage) (name string, out any, err error) {
-	var in members
-	if err := json.Unmarshal(event, &in); err != nil || in == nil {
-		return "", nil, invalid("the event must be a JSON object with an action")
+	in, err := strictjson.Decode(event, "the event")
+	if err != nil {
+		return "", nil, err
 	}
 	actions := o.actions()
-	accepted := strings.Join(slices.Sorted(maps.Keys(actions)), ", ")
-	if err := json.Unmarshal(in["action"], &name); err != nil {
-		return "", nil, invalid("action must be one of %s", accepted)
+	if name, err = in.Choice("action", slices.Sorted(maps.Keys(actions))...); err != nil {
+		return "", nil, err
 	}
-	do, ok := actions[name]
-	if !ok {
-		return "", nil, invalid("action must be one of %s, not %.64q", accepted, name)
-	}
-	delete(in, "action")
-	out, err = do(ctx, in)
+	out, err = actions[name](ctx, in)
 	return name, out, err
 }
 
 // refusal is the answer to an error that the operator can do something about,
 // nil for any other.
 func refusal(err error) *failure {
-	var bad *keys.InvalidError
+	var invalid *keys.InvalidError
+	var unreadable *strictjson.Error
 	switch {
-	case errors.As(err, &bad):
-		return &failure{Type: "invalid", Error: bad.Message}
+	case errors.As(err, &invalid):
+		return &failure{Type: "invalid", Error: invalid.Message}
+	case errors.As(err, &unreadable):
+		return &failure{Type: "invalid", Error: unreadable.Error()}
 	case errors.Is(err, keys.ErrUnknown):
 		return &failure{Type: "not_found", Error: "access_key names no distributor, nor a sub-key where one is accepted"}
 	case errors.Is(err, keys.ErrUnknownInvite):
