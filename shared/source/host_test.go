@@ -1,6 +1,7 @@
 package source_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -75,6 +76,52 @@ func TestTroubleThatPassesIsTriedAgain(t *testing.T) {
 	var out []int
 	if err := source.NewHost(server.URL, 1000).Get(t.Context(), "/x", nil, 1, &out); err != nil || len(out) != 1 {
 		t.Errorf("%v, %v", out, err)
+	}
+}
+
+func TestABudgetIsOnlyTriedForWhatItHolds(t *testing.T) {
+	t.Parallel()
+	now := time.UnixMilli(0)
+	b := source.NewBudget(60, func() time.Time { return now })
+	for i, step := range []struct {
+		after time.Duration
+		n     int
+		want  bool
+	}{
+		{0, 61, false}, // refused, nothing is taken
+		{0, 60, true},
+		{0, 1, false},
+		{500 * time.Millisecond, 1, false},
+		{500 * time.Millisecond, 1, true}, // one unit a second comes back
+		{0, 1, false},
+		{10 * time.Second, 11, false},
+		{0, 10, true},
+		{time.Hour, 61, false}, // and never more than the budget
+		{0, 60, true},
+	} {
+		now = now.Add(step.after)
+		if got := b.TrySpend(step.n); got != step.want {
+			t.Errorf("step %d: %d units after another %s: %t, want %t", i, step.n, step.after, got, step.want)
+		}
+	}
+}
+
+func TestWhoTriesABudgetLeavesWhatOthersWaitForAlone(t *testing.T) {
+	t.Parallel()
+	now := time.UnixMilli(0)
+	b := source.NewBudget(60, func() time.Time { return now })
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := b.Spend(ended, 70); !errors.Is(err, context.Canceled) {
+		t.Fatal(err) // it has gone into debt for 10
+	}
+	now = now.Add(10 * time.Second)
+	if b.TrySpend(1) {
+		t.Error("a unit of the debt is spent")
+	}
+	now = now.Add(time.Second)
+	if !b.TrySpend(1) {
+		t.Error("the debt is paid, and a unit is refused")
 	}
 }
 

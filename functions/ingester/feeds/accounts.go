@@ -27,6 +27,8 @@ const (
 	accountEvery = 2 * time.Second
 	// accountRest is how long an account is left alone after a failed poll.
 	accountRest = 5 * time.Second
+	// accountTimeout is how long a poll waits for its answer.
+	accountTimeout = 10 * time.Second
 	// accountWeight is what polls of accounts may spend a minute of the API's
 	// 1,200: the rest is for what everybody needs.
 	accountWeight = 900
@@ -230,6 +232,8 @@ func (as *accounts) poll(ctx context.Context, k accountKey) {
 }
 
 func (as *accounts) fetch(ctx context.Context, k accountKey) ([]byte, error) {
+	ctx, done := context.WithTimeout(ctx, accountTimeout)
+	defer done()
 	if !k.orders {
 		return as.Venue.ClearinghouseState(ctx, k.address, k.dex)
 	}

@@ -147,12 +147,12 @@ func TestSlowAnswersHoldUpTheirOwnAccountsOnly(t *testing.T) {
 	if err := w.table.AddAddresses(t.Context(), "one", slow, connections.Limits{}, []byte(`{"type":"subscribe"}`)); err != nil {
 		t.Fatal(err)
 	}
-	allWait := func() bool {
+	allAsked := func() bool {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		return !slices.ContainsFunc(slow, func(a string) bool { return w.slow[a] != 1 })
 	}
-	w.eventually("every slow account is asked for", allWait)
+	w.eventually("every slow account is asked for", allAsked)
 	w.connect("two", channel.FeedClearinghouseState)
 	if err := w.table.AddAddresses(t.Context(), "two", []string{alice}, connections.Limits{}, []byte(`{"type":"subscribe"}`)); err != nil {
 		t.Fatal(err)
@@ -160,7 +160,7 @@ func TestSlowAnswersHoldUpTheirOwnAccountsOnly(t *testing.T) {
 	wants(t, w.sent("two", 2)[1], `"withdrawable":"1.0"`)
 	w.set(began.Add(accountEvery))
 	wants(t, w.sent("two", 3)[2], `"withdrawable":"2.0"`)
-	if !allWait() {
+	if !allAsked() {
 		t.Error("an account is asked for again while its answer is awaited")
 	}
 }
