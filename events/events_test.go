@@ -128,11 +128,9 @@ func TestSamplesHaveTheShapeOfTheGateway(t *testing.T) {
 	strict(t, catalog.FunctionSocket, &s)
 	feeds := map[string]bool{}
 	for _, e := range catalog.All() {
-		if e.Method == catalog.MethodWS {
-			feeds[filepath.Base(e.Path)] = true
-		}
+		feeds[e.Feed()] = true
 	}
-	if !feeds[s.StageVariables["feed"]] || s.RequestContext.RouteKey != "$connect" || s.HTTPMethod != "" || s.Resource != "" {
+	if name := s.StageVariables["feed"]; name == "" || !feeds[name] || s.RequestContext.RouteKey != "$connect" || s.HTTPMethod != "" || s.Resource != "" {
 		t.Errorf("socket: %+v", s)
 	}
 	agree(t, catalog.FunctionSocket, s.QueryStringParameters, s.MultiValueQueryStringParameters)

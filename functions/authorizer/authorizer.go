@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"path"
 
 	"github.com/aws/aws-lambda-go/events"
 
@@ -45,7 +44,7 @@ func newAuthorizer(gate *admission.Gate, log *slog.Logger) *authorizer {
 	for _, e := range catalog.All() {
 		name := endpointName{e.Method, e.Path}
 		if e.Method == catalog.MethodWS {
-			name.resource = path.Base(e.Path)
+			name.resource = e.Feed()
 		}
 		a.endpoints[name] = e
 	}

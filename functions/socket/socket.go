@@ -56,13 +56,12 @@ func (s *socket) serve(ctx context.Context, event *events.APIGatewayWebsocketPro
 		}
 	}()
 	feed := channel.Feed(event.StageVariables[catalog.VariableFeed])
-	entry, ok := feed.Entry()
-	if !ok {
+	if !feed.Known() {
 		return answer{status: http.StatusInternalServerError, fault: fmt.Errorf("the stage variable feed names no feed: %.40q", feed)}
 	}
 	switch event.RequestContext.RouteKey {
 	case "$connect":
-		return s.connect(ctx, event, entry)
+		return s.connect(ctx, event, feed)
 	case "$disconnect":
 		_, err := s.store.Remove(ctx, event.RequestContext.ConnectionID)
 		if err != nil {
@@ -90,7 +89,7 @@ func caller(event *events.APIGatewayWebsocketProxyRequest) (admission.Caller, *a
 }
 
 // connect takes a slot for a new connection, or refuses the handshake.
-func (s *socket) connect(ctx context.Context, event *events.APIGatewayWebsocketProxyRequest, feed channel.FeedEntry) answer {
+func (s *socket) connect(ctx context.Context, event *events.APIGatewayWebsocketProxyRequest, feed channel.Feed) answer {
 	who, refusal := caller(event)
 	if refusal != nil {
 		return refuse(event, refusal.Status, refusal.Message)
@@ -101,7 +100,7 @@ func (s *socket) connect(ctx context.Context, event *events.APIGatewayWebsocketP
 	}
 	err = s.store.Connect(ctx, connections.Connection{
 		ID: event.RequestContext.ConnectionID, Key: who.AccessKey, Distributor: who.Distributor,
-		Feed: feed.Feed, Dex: dex, Endpoint: endpoint(event),
+		Feed: feed, Dex: dex, Endpoint: endpoint(event),
 	}, connections.Limits{Key: who.WSConnLimit, Distributor: who.DistributorWSConnLimit})
 	var over *connections.LimitError
 	switch {
@@ -117,8 +116,8 @@ func (s *socket) connect(ctx context.Context, event *events.APIGatewayWebsocketP
 }
 
 // dexOf returns the dex that a connection names.
-func dexOf(event *events.APIGatewayWebsocketProxyRequest, feed channel.FeedEntry) (string, error) {
-	if !feed.Dex {
+func dexOf(event *events.APIGatewayWebsocketProxyRequest, feed channel.Feed) (string, error) {
+	if !feed.TakesDex() {
 		return "", nil
 	}
 	dex := event.QueryStringParameters["dex"]

@@ -1,8 +1,6 @@
 package stacks
 
 import (
-	"path"
-
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
@@ -41,10 +39,10 @@ func (f *feedAPI) url(scheme string) *string {
 func (b *builder) feeds(app awscdk.App) awscdk.Stack {
 	stack := b.stack(app, "feeds", "WebSocket feeds")
 	for _, e := range catalog.All() {
-		if e.Method != catalog.MethodWS {
+		name := e.Feed()
+		if name == "" {
 			continue
 		}
-		name := path.Base(e.Path)
 		api := awsapigatewayv2.NewCfnApi(stack, jsii.String(title(name)+"Feed"), &awsapigatewayv2.CfnApiProps{
 			Name:                     jsii.String(b.name("feed-" + name)),
 			Description:              jsii.String(e.Path),

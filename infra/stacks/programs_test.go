@@ -203,7 +203,7 @@ func feed(t *testing.T, part *template, api string, e *catalog.Endpoint) {
 		t.Errorf("%s: routes %v", e.Path, routes)
 	}
 	stage := of("AWS::ApiGatewayV2::Stage")[0].Properties
-	if at(stage, "StageVariables", "feed") != path.Base(e.Path) ||
+	if at(stage, "StageVariables", "feed") != e.Feed() ||
 		plain(at(stage, "StageVariables", "management")) != "https://"+api+".execute-api.${AWS::Region}.${AWS::URLSuffix}/api" || stage["AutoDeploy"] != true || strings.Contains(plain(at(stage, "AccessLogSettings", "Format")), "query") {
 		t.Errorf("%s: stage %v", e.Path, stage)
 	}

@@ -2,7 +2,6 @@ package stack
 
 import (
 	"context"
-	"path"
 
 	"quotary/localstack/gateway"
 	"quotary/shared/catalog"
@@ -51,10 +50,10 @@ func (s *Stack) startGateway(context.Context) error {
 func sockets(management string) []gateway.SocketAPI {
 	var apis []gateway.SocketAPI
 	for _, e := range catalog.All() {
-		if e.Method != catalog.MethodWS {
+		name := e.Feed()
+		if name == "" {
 			continue
 		}
-		name := path.Base(e.Path)
 		apis = append(apis, gateway.SocketAPI{
 			Path: e.Path, Function: e.Function(), Authorize: e.Authorized(), IdentitySource: e.IdentitySource(), APIID: "local-" + name,
 			StageVariables: map[string]string{catalog.VariableFeed: name, catalog.VariableManagement: management},

@@ -1,13 +1,6 @@
 package channel
 
-import (
-	"path"
-	"testing"
-
-	"github.com/google/go-cmp/cmp"
-
-	"quotary/shared/catalog"
-)
+import "testing"
 
 func TestASubscriptionHasOneKeyHoweverItIsSpelled(t *testing.T) {
 	t.Parallel()
@@ -31,22 +24,5 @@ func TestASubscriptionHasOneKeyHoweverItIsSpelled(t *testing.T) {
 		if got := s.Key(); got != want {
 			t.Errorf("%s: key %q, want %q", message, got, want)
 		}
-	}
-}
-
-func TestEveryFeedOfTheCatalogHasItsEntry(t *testing.T) {
-	t.Parallel()
-	want := map[Feed]bool{}
-	for _, e := range catalog.All() {
-		if e.Method == catalog.MethodWS {
-			want[Feed(path.Base(e.Path))] = true
-		}
-	}
-	got := map[Feed]bool{}
-	for _, e := range Feeds {
-		got[e.Feed] = true
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("entries (-want +got):\n%s", diff)
 	}
 }

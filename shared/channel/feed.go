@@ -3,43 +3,38 @@ package channel
 import (
 	"slices"
 	"strings"
+
+	"quotary/shared/catalog"
 )
 
-// Feed names a WebSocket feed: the last part of its path, which the stage of its API
-// carries as a variable.
+// Feed names a WebSocket feed as [catalog.Endpoint.Feed] does. The stage of its API
+// carries the name as a variable.
 type Feed string
 
 // The feeds.
-const (
-	FeedChannels           Feed = "ws" // subscriptions by channel, see [Channels]
-	FeedFills              Feed = "fills"
-	FeedFilledOrders       Feed = "filled-orders"
-	FeedClearinghouseState Feed = "clearinghouse-state"
+var (
+	FeedChannels           = Feed(catalog.FeedChannels.Feed()) // subscriptions by channel, see [Channels]
+	FeedFills              = Feed(catalog.FeedFills.Feed())
+	FeedFilledOrders       = Feed(catalog.FeedFilledOrders.Feed())
+	FeedClearinghouseState = Feed(catalog.FeedClearinghouseState.Feed())
 )
 
-// FeedEntry describes a feed.
-type FeedEntry struct {
-	Feed Feed
-	// Dex says that a connection names the dex that it is about in the query.
-	Dex bool
-}
-
-// Feeds lists the feeds. A client of each but the first names addresses.
-var Feeds = []FeedEntry{
-	{Feed: FeedChannels},
-	{Feed: FeedFills},
-	{Feed: FeedFilledOrders},
-	{Feed: FeedClearinghouseState, Dex: true},
-}
-
-// Entry returns the entry of a feed, and whether there is one.
-func (f Feed) Entry() (FeedEntry, bool) {
-	i := slices.IndexFunc(Feeds, func(e FeedEntry) bool { return e.Feed == f })
-	if i < 0 {
-		return FeedEntry{}, false
+// Feeds lists the feeds of the catalog. A client of each but [FeedChannels] names
+// addresses.
+var Feeds = func() (list []Feed) {
+	for _, e := range catalog.All() {
+		if name := e.Feed(); name != "" {
+			list = append(list, Feed(name))
+		}
 	}
-	return Feeds[i], true
-}
+	return list
+}()
+
+// Known reports whether there is a feed of that name.
+func (f Feed) Known() bool { return slices.Contains(Feeds, f) }
+
+// TakesDex reports whether a connection names the dex that it is about in the query.
+func (f Feed) TakesDex() bool { return f == FeedClearinghouseState }
 
 // DexRule says what the name of a dex must be.
 const DexRule = "the name of a dex, at most 32 letters, digits, _ or -, or empty for the main one"

@@ -12,9 +12,9 @@ func TestEveryEntryOfTheRegistryHasItsPublisher(t *testing.T) {
 	for _, c := range channel.Channels {
 		want[string(c.Name)] = true
 	}
-	for _, e := range channel.Feeds {
-		if e.Feed != channel.FeedChannels {
-			want[string(e.Feed)] = true
+	for _, feed := range channel.Feeds {
+		if feed != channel.FeedChannels {
+			want[string(feed)] = true
 		}
 	}
 	for name := range want {
