@@ -34,7 +34,7 @@ type cli struct {
 }
 
 type run struct {
-	Port     int    `env:"QUOTARY_PORT" default:"8080" help:"First of seven ports, and one more for each further ingester; 0 picks free ones."`
+	Port     int    `env:"QUOTARY_PORT" default:"8080" help:"First of eight ports, and one more for each further ingester; 0 picks free ones."`
 	Programs string `env:"QUOTARY_PROGRAMS" default:"bin" help:"Folder of the built programs."`
 	Tools    string `env:"QUOTARY_TOOLS" default:"localstack" help:"Folder in which npm installed the DynamoDB engine."`
 	DynamoDB string `env:"QUOTARY_DYNAMODB_ENDPOINT" help:"Endpoint of another DynamoDB to use."`
@@ -201,7 +201,7 @@ func welcome(s stack.State, upstream string) {
 	if err != nil {
 		feed = err.Error()
 	}
-	source := "simulated venue and publisher, not a real market: prices, traders and news are made up"
+	source := "simulated venue, exchange and publisher, not a real market: prices, traders and news are made up"
 	switch upstream {
 	case "hyperliquid":
 		source = "Hyperliquid's public API"

@@ -19,6 +19,7 @@ const (
 	offsetS3
 	offsetVenue
 	offsetNews
+	offsetExchange
 	offsetIngester // and after it the others
 )
 

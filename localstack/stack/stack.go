@@ -1,5 +1,5 @@
 // Package stack runs the whole product on one machine: a DynamoDB engine, an
-// S3, the functions behind a gateway, the ingester, and a simulated venue and
+// S3, the functions behind a gateway, the ingester, and a simulated venue, exchange and
 // publisher of news, each as close to its deployed form as a laptop allows.
 //
 // The functions and the ingester are the same programs that a deployment
@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"quotary/localstack/binance"
 	"quotary/localstack/client"
 	"quotary/localstack/lambdahost"
 	"quotary/localstack/newssite"
@@ -47,18 +48,19 @@ type Config struct {
 
 // State is what a running stack publishes, in stack.json of its folder.
 type State struct {
-	BaseURL   string   `json:"base_url"`    // of the HTTPS endpoints, ends with /api
-	WSBaseURL string   `json:"ws_base_url"` // of the WebSocket feeds
-	LambdaURL string   `json:"lambda_url"`  // of the Lambda Invoke API
-	Demo      Demo     `json:"demo"`
-	DataDir   string   `json:"data_dir"`
-	VenueURL  string   `json:"venue_url,omitempty"` // of the simulated venue
-	NewsURL   string   `json:"news_url,omitempty"`  // of the simulated publisher of news
-	Ingesters []string `json:"ingester_urls"`       // of their health
-	DynamoDB  string   `json:"dynamodb_url"`
-	Tables    string   `json:"table_prefix"` // of the names of this stack's tables
-	S3        string   `json:"s3_url"`
-	Process   int      `json:"pid"`
+	BaseURL    string   `json:"base_url"`    // of the HTTPS endpoints, ends with /api
+	WSBaseURL  string   `json:"ws_base_url"` // of the WebSocket feeds
+	LambdaURL  string   `json:"lambda_url"`  // of the Lambda Invoke API
+	Demo       Demo     `json:"demo"`
+	DataDir    string   `json:"data_dir"`
+	VenueURL   string   `json:"venue_url,omitempty"`   // of the simulated venue
+	NewsURL    string   `json:"news_url,omitempty"`    // of the simulated publisher of news
+	BinanceURL string   `json:"binance_url,omitempty"` // of the simulated exchange
+	Ingesters  []string `json:"ingester_urls"`         // of their health
+	DynamoDB   string   `json:"dynamodb_url"`
+	Tables     string   `json:"table_prefix"` // of the names of this stack's tables
+	S3         string   `json:"s3_url"`
+	Process    int      `json:"pid"`
 }
 
 // Demo is a distributor that may everything, and a sub-key of its own.
@@ -79,9 +81,10 @@ const StateFile = "stack.json"
 
 // Stack is a running stack.
 type Stack struct {
-	State State
-	Venue *venue.Venue   // nil with another upstream
-	News  *newssite.Site // the same
+	State    State
+	Venue    *venue.Venue      // nil with another upstream
+	News     *newssite.Site    // the same
+	Exchange *binance.Exchange // the same
 
 	cfg     Config
 	log     *slog.Logger
@@ -127,6 +130,7 @@ func (s *Stack) start(ctx context.Context) error {
 		{"gateway", s.startGateway},
 		{"venue", s.startVenue},
 		{"news", s.startNews},
+		{"exchange", s.startExchange},
 		{"ingester", s.startIngesters},
 		{"demo keys", s.registerDemo},
 	} {

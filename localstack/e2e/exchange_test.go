@@ -1,0 +1,184 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+
+	"quotary/internal/testenv"
+	"quotary/localstack/binance"
+	"quotary/localstack/client"
+)
+
+// TestKlinesOfPairsAreTheExchangesOwn compares what is served with the sums of the
+// simulated exchange's trades, to the last digit: of everything that has ended, in
+// every period and both openings of the day.
+func TestKlinesOfPairsAreTheExchangesOwn(t *testing.T) {
+	t.Parallel()
+	x := world.Exchange
+	for _, pair := range []struct {
+		key, symbol string
+		swap        bool
+	}{
+		{"btcusdt:binance", "BTCUSDT", false}, {"ethusdt:binance", "ETHUSDT", false}, {"solusdt:binance", "SOLUSDT", false},
+		{"btcswapusdt:binance", "BTCUSDT", true}, {"solswapusdt:binance", "SOLUSDT", true},
+	} {
+		m := x.Market(pair.symbol, pair.swap)
+		for _, period := range []int64{60, 180, 300, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 259200, 604800, 2592000} {
+			for _, opens := range []string{"0", "8"} {
+				query := fmt.Sprintf("symbol=%s&period=%d&open_time=%s&size=500", pair.key, period, opens)
+				var difference string
+				testenv.Until(t, query+" is the exchange's own", func() bool {
+					now := time.Now()
+					got := commonKlines(t, query)
+					difference = unlike(x, m, period, opens, got, now)
+					return difference == ""
+				})
+			}
+		}
+	}
+}
+
+// TestTheOpenKlineFollowsTrades waits until the open K-line of an hour holds every
+// trade up to some moment in the minute that runs.
+func TestTheOpenKlineFollowsTrades(t *testing.T) {
+	t.Parallel()
+	m := world.Exchange.Market("BTCUSDT", true)
+	testenv.Until(t, "the open K-line of an hour holds trades of this minute", func() bool {
+		rows := commonKlines(t, "symbol=btcswapusdt:binance&period=3600&size=1")
+		if len(rows) != 1 {
+			return false
+		}
+		open := seconds(rows[0]) * 1000
+		var sum binance.Kline
+		minute := time.Now().UnixMilli() / 60_000 * 60_000
+		var size int64
+		for _, trade := range m.Trades(open, time.Now().UnixMilli()) {
+			size += trade.Size
+			sum.Last = trade.Price
+			if trade.Time >= minute && same(rows[0][5], m.Lots(size)) && same(rows[0][4], m.Price(sum.Last)) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+func TestKlinesOfNothingAndOfWrongPeriods(t *testing.T) {
+	t.Parallel()
+	if rows := commonKlines(t, "symbol=i:ixic:nasdaq&period=60"); len(rows) != 0 {
+		t.Errorf("an index has %v", rows)
+	}
+	if rows := commonKlines(t, "symbol=lunausdt:binance&period=60"); len(rows) != 0 {
+		t.Errorf("a pair that does not trade has %v", rows)
+	}
+	answer := ask(t, world.State.Demo.SubKey, "GET", "/v2/commonKline/dataRecords?symbol=btcusdt:binance&period=1day", nil)
+	if answer.Status != http.StatusBadRequest {
+		t.Errorf("status %d: %s", answer.Status, answer.Body)
+	}
+}
+
+func commonKlines(t *testing.T, query string) [][]json.Number {
+	t.Helper()
+	type list struct {
+		Rows [][]json.Number `json:"kline_data"`
+	}
+	var answer client.Answer = ask(t, world.State.Demo.SubKey, "GET", "/v2/commonKline/dataRecords?"+query, nil)
+	if answer.Status != http.StatusOK {
+		t.Fatalf("%s: status %d: %s", query, answer.Status, answer.Body)
+	}
+	return data[list](t, answer).Rows
+}
+
+// unlike says how rows differ from what the exchange summed up in buckets that had
+// ended; those that have not are left out on both sides.
+func unlike(x *binance.Exchange, m *binance.Market, period int64, opens string, rows [][]json.Number, now time.Time) string {
+	if len(rows) == 0 {
+		// Nothing is served of a bucket in which the history begins.
+		if first := x.Since(); !next(bucket(first, period, opens), period).After(now) && !next(next(bucket(first, period, opens), period), period).After(now) {
+			return "no rows"
+		}
+		return ""
+	}
+	at, last := time.Unix(seconds(rows[0]), 0).UTC(), time.Time{}
+	for _, row := range rows {
+		open := time.Unix(seconds(row), 0).UTC()
+		if !open.Equal(bucket(open, period, opens)) {
+			return fmt.Sprintf("a row opens at %s", open)
+		}
+		for ; at.Before(open); at = next(at, period) {
+			if k := m.Kline(at.UnixMilli(), next(at, period).UnixMilli(), now); k.Fills > 0 {
+				return fmt.Sprintf("no row of %s", at)
+			}
+		}
+		at, last = next(at, period), open
+		if next(open, period).After(now) {
+			continue // it is open
+		}
+		k := m.Kline(open.UnixMilli(), next(open, period).UnixMilli(), now)
+		for i, want := range []string{m.Price(k.First), m.Price(k.High), m.Price(k.Low), m.Price(k.Last), m.Lots(k.Size)} {
+			if !same(row[i+1], want) {
+				return fmt.Sprintf("of %s, number %d is %s, want %s", open, i+1, row[i+1], want)
+			}
+		}
+	}
+	// The newest that has ended must be there.
+	if ended := bucket(now, period, opens).Add(-time.Millisecond); last.Before(bucket(ended, period, opens)) && m.Kline(bucket(ended, period, opens).UnixMilli(), ended.UnixMilli(), now).Fills > 0 && bucket(ended, period, opens).After(x.Since()) {
+		return fmt.Sprintf("the newest row is of %s", last)
+	}
+	return ""
+}
+
+// bucket is the opening of the bucket that holds a moment: counted from a Monday at the
+// opening of the day, months by the calendar in UTC.
+func bucket(at time.Time, period int64, opens string) time.Time {
+	at = at.UTC()
+	if period == 2592000 {
+		return time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC)
+	}
+	from := time.Unix(0, 0).UTC()
+	if period == 604800 {
+		from = from.AddDate(0, 0, 4)
+	}
+	if opens == "0" {
+		from = from.Add(-8 * time.Hour)
+	}
+	width := time.Duration(period) * time.Second
+	return from.Add(at.Sub(from) / width * width)
+}
+
+func next(open time.Time, period int64) time.Time {
+	if period == 2592000 {
+		return open.AddDate(0, 1, 0)
+	}
+	return open.Add(time.Duration(period) * time.Second)
+}
+
+func seconds(row []json.Number) int64 {
+	n, err := strconv.ParseInt(string(row[0]), 10, 64)
+	if err != nil {
+		panic(err)
+	}
+	return n
+}
+
+// same compares decimals of which one may have zeros at its end.
+func same(got json.Number, want string) bool { return trimmed(string(got)) == trimmed(want) }
+
+func trimmed(decimal string) string {
+	for i := range decimal {
+		if decimal[i] == '.' {
+			for decimal[len(decimal)-1] == '0' {
+				decimal = decimal[:len(decimal)-1]
+			}
+			if decimal[len(decimal)-1] == '.' {
+				decimal = decimal[:len(decimal)-1]
+			}
+			break
+		}
+	}
+	return decimal
+}
