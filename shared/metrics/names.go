@@ -15,6 +15,9 @@ const (
 	RowsQuarantined = "RowsQuarantined" // rows that the stores called invalid
 	Queued          = "Queued"          // deliveries of the sources that wait to be written
 
+	RowsArchived = "RowsArchived"
+	ArchiveLag   = "ArchiveLag" // ms for which a day has waited to be archived
+
 	ProjectionsCatchingUp = "ProjectionsCatchingUp" // projections that are still being folded from the stored logs
 )
 

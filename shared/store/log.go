@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"quotary/shared/attr"
+	"quotary/shared/retention"
 	"quotary/shared/store/schema"
 )
 
@@ -25,6 +26,11 @@ import (
 type Log struct {
 	// Parallel is how many batch requests of one call run at a time; 0 means 4.
 	Parallel int
+
+	// Retention is for how long rows can be read with [Log.Rows]; the zero value is
+	// for ever. Now is its clock, nil means time.Now.
+	Retention retention.Setting
+	Now       func() time.Time
 
 	db    LogDB
 	table string
@@ -54,6 +60,10 @@ type Row struct {
 	Index [4]string
 
 	Body []byte // JSON in UTF-8
+
+	// Expires is when the table may delete the row, in whole seconds; zero is never.
+	// Only what is archived has it: see the package archive.
+	Expires time.Time
 }
 
 // Index selects where a query looks.
@@ -121,38 +131,66 @@ func (l *Log) Missing(ctx context.Context, dataset string, rows []Row) (missing 
 // millisecond is returned only when all of it has been read: the order is
 // exact at page borders too. Reads are eventually consistent. An error ends the
 // sequence.
+//
+// Rows that are no longer retained are left out. Where q asks for older ones, and
+// all that are left have been returned, that is reported to ctx: [retention.Reached].
 func (l *Log) Rows(ctx context.Context, q Query) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
-		in, err := l.queryInput(q)
-		if err != nil {
-			yield(Row{}, fmt.Errorf("query %s rows of %q: %w", q.Dataset, q.Subject, err))
-			return
+		since := l.since(q.Dataset)
+		beyond := q.From.Before(since)
+		if beyond {
+			q.From = since
 		}
-		var rows []Row // read, not returned yet
-		for in != nil {
-			out, err := query(ctx, l.db, in)
-			if err == nil {
-				rows, err = appendRows(rows, out.Items)
-			}
-			if err != nil {
-				yield(Row{}, fmt.Errorf("query %s rows of %q: %w", q.Dataset, q.Subject, err))
-				return
-			}
-			complete := len(rows)
-			if in.ExclusiveStartKey = out.LastEvaluatedKey; len(out.LastEvaluatedKey) > 0 {
-				complete = lastMillis(rows)
-			} else {
-				in = nil
-			}
-			sortRows(rows[:complete], q.Newest)
-			for _, r := range rows[:complete] {
-				if !yield(r, nil) {
-					return
-				}
-			}
-			rows = append(rows[:0], rows[complete:]...)
+		if beyond && !q.Newest { // what is missing would have come first
+			retention.Reached(ctx, since)
+		}
+		if l.rows(ctx, q, yield) && beyond {
+			retention.Reached(ctx, since)
 		}
 	}
+}
+
+// rows yields the rows that q selects, and reports whether it came to their end.
+func (l *Log) rows(ctx context.Context, q Query, yield func(Row, error) bool) (all bool) {
+	in, err := l.queryInput(q)
+	if err != nil {
+		yield(Row{}, fmt.Errorf("query %s rows of %q: %w", q.Dataset, q.Subject, err))
+		return false
+	}
+	var rows []Row // read, not returned yet
+	for in != nil {
+		out, err := query(ctx, l.db, in)
+		if err == nil {
+			rows, err = appendRows(rows, out.Items)
+		}
+		if err != nil {
+			yield(Row{}, fmt.Errorf("query %s rows of %q: %w", q.Dataset, q.Subject, err))
+			return false
+		}
+		complete := len(rows)
+		if in.ExclusiveStartKey = out.LastEvaluatedKey; len(out.LastEvaluatedKey) > 0 {
+			complete = lastMillis(rows)
+		} else {
+			in = nil
+		}
+		sortRows(rows[:complete], q.Newest)
+		for _, r := range rows[:complete] {
+			if !yield(r, nil) {
+				return false
+			}
+		}
+		rows = append(rows[:0], rows[complete:]...)
+	}
+	return true
+}
+
+// since is the first moment of which rows of a dataset can be read.
+func (l *Log) since(dataset string) time.Time {
+	now := l.Now
+	if now == nil {
+		now = time.Now
+	}
+	return l.Retention.Since(dataset, now())
 }
 
 // queryInput returns the first page's request. A row's sort key is its
@@ -247,6 +285,9 @@ func logItem(dataset string, r Row) (item, error) {
 	if r.Seq != 0 {
 		it[attrSeq] = attr.N(r.Seq)
 	}
+	if !r.Expires.IsZero() {
+		it[attrExpires] = attr.N(r.Expires.Unix())
+	}
 	for i, subject := range r.Index {
 		if subject != "" {
 			it[schema.LogIndexes[i].Partition] = attr.S(partition(dataset, subject))
@@ -273,6 +314,9 @@ func row(it item) (Row, error) {
 		return Row{}, err
 	}
 	r := Row{Subject: lastPart(read.Text(attrPK)), Time: at, ID: id, Seq: read.Int(attrSeq), Body: []byte(read.Text(attrBody))}
+	if expires := read.Int(attrExpires); expires != 0 {
+		r.Expires = time.Unix(expires, 0).UTC()
+	}
 	for i, index := range schema.LogIndexes {
 		if subject := read.Text(index.Partition); subject != "" {
 			r.Index[i] = lastPart(subject)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -45,6 +46,25 @@ type UnreadableRow struct {
 // before the scan began is in it once; one that is written meanwhile may be. What
 // DynamoDB refuses for lack of capacity is tried again until ctx ends.
 func (l *Log) Scan(ctx context.Context, datasets []string, cursor string, pageSize int) (Page, error) {
+	return l.scan(ctx, datasets, cursor, pageSize, func(*dynamodb.ScanInput) {})
+}
+
+// ScanUnarchived is [Log.Scan] for the rows that are in no archive, which is those
+// that never expire, of before a time, or of all times for a zero one.
+func (l *Log) ScanUnarchived(ctx context.Context, datasets []string, before time.Time, cursor string, pageSize int) (Page, error) {
+	return l.scan(ctx, datasets, cursor, pageSize, func(in *dynamodb.ScanInput) {
+		filter := "(" + *in.FilterExpression + ") AND attribute_not_exists(#exp)"
+		in.ExpressionAttributeNames["#exp"] = attrExpires
+		if !before.IsZero() {
+			filter += " AND #sk < :before"
+			in.ExpressionAttributeNames["#sk"] = attrSK
+			in.ExpressionAttributeValues[":before"] = attr.S(sortMillis(firstMillis(before)))
+		}
+		in.FilterExpression = &filter
+	})
+}
+
+func (l *Log) scan(ctx context.Context, datasets []string, cursor string, pageSize int, narrow func(*dynamodb.ScanInput)) (Page, error) {
 	if len(datasets) == 0 {
 		return Page{}, nil
 	}
@@ -52,6 +72,7 @@ func (l *Log) Scan(ctx context.Context, datasets []string, cursor string, pageSi
 	if err != nil {
 		return Page{}, err
 	}
+	narrow(in)
 	out, err := l.scanPage(ctx, in)
 	if err != nil {
 		return Page{}, fmt.Errorf("scan rows of %s: %w", strings.Join(datasets, ", "), err)

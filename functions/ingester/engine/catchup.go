@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
+	"time"
 
+	"quotary/shared/archive"
 	"quotary/shared/store"
 )
 
@@ -13,7 +16,11 @@ import (
 type progress struct {
 	Joined bool   `json:"joined"`           // it needs nothing but what the sources emit
 	Cursor string `json:"cursor,omitempty"` // where the scan of its logs goes on; "" is the beginning
-	Again  bool   `json:"again,omitempty"`  // it is scanned once more from the beginning, behind its end
+
+	// Once the logs are scanned, the last file of the archive that was folded, "" for none.
+	Scanned bool   `json:"scanned,omitempty"`
+	File    string `json:"file,omitempty"`
+	Again   bool   `json:"again,omitempty"` // it is scanned once more from the beginning, behind its end
 }
 
 // progressCheckpoint names the checkpoint of the projections of a domain: what
@@ -134,63 +141,137 @@ func (p *Pipeline[B]) startCatchUp(ctx context.Context) {
 	}
 }
 
-// catchUp queues everything that a projection is folded from. The logs are read in
-// large pages, which cost the fewest requests, and folded a few rows at a time,
-// between which the sources have their turn. Progress moves with the last rows of a
-// page. The projection gets all that the sources emit meanwhile too: what comes twice or in
+// catchUp queues everything that a projection is folded from: the rows of the logs
+// that are in no archive, in large pages, which cost the fewest requests, and then
+// the files of the archive. A row that was archived before its page was read is in a
+// file that is listed after it. They are folded a few rows at a time, between which the
+// sources have their turn. Progress moves with the last rows of a page or a file. The
+// projection gets all that the sources emit meanwhile too: what comes twice or in
 // another order makes no difference.
 func (p *Pipeline[B]) catchUp(ctx context.Context, to Projection[B], at progress) error {
-	folds := map[string]Fold[B]{}
-	var datasets []string
+	f := folding[B]{Pipeline: p, to: to, folds: map[string]Fold[B]{}, at: at, batch: p.NewBatch()}
 	for _, fold := range to.Folds() {
-		folds[fold.Dataset] = fold
-		datasets = append(datasets, fold.Dataset)
+		f.folds[fold.Dataset] = fold
 	}
-	queue := func(batch B, at progress) error {
-		return enqueue(ctx, p.stored, message[B]{batch: batch, projection: to, progress: at})
-	}
-	for !at.Joined {
-		var page store.Page
-		err := p.retry(ctx, "scan the logs for "+to.Name(), func() (err error) {
-			page, err = p.Stores.Log.Scan(ctx, datasets, at.Cursor, 0)
-			return err
-		})
-		if err != nil {
+	datasets := slices.Sorted(maps.Keys(f.folds))
+	for !f.at.Scanned && !f.at.Joined {
+		if err := f.page(ctx, datasets); err != nil {
 			return err
 		}
-		for _, u := range page.Unreadable {
-			if err := p.quarantineScanned(ctx, QuarantinedRow{Dataset: u.Dataset, Key: keyPart(u.Key), Item: u.Item}, u.Reason); err != nil {
-				return err
-			}
-		}
-		batch, before := p.NewBatch(), at
-		for dataset, rows := range page.Rows {
-			for i := range rows {
-				if err := folds[dataset].Append(batch, rows[i]); err != nil {
-					if err := p.quarantineScanned(ctx, quarantinedLogRow(dataset, &rows[i]), err); err != nil {
-						return err
-					}
-				}
-				if batch.Len() < storedEvents {
-					continue
-				}
-				if err := queue(batch, before); err != nil {
-					return err
-				}
-				batch = p.NewBatch()
-			}
-		}
-		at.Cursor, at.Joined = page.Next, page.Next == ""
-		if err := queue(batch, at); err != nil {
+	}
+	for !f.at.Joined {
+		if err := f.file(ctx, datasets); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// quarantineScanned keeps a row of a log that the store or its own dataset cannot read.
-func (p *Pipeline[B]) quarantineScanned(ctx context.Context, row QuarantinedRow, reason error) error {
-	row.Reason = "read for a projection: " + reason.Error()
+// folding is a projection that is caught up.
+type folding[B Batch[B]] struct {
+	*Pipeline[B]
+	to    Projection[B]
+	folds map[string]Fold[B]
+	at    progress
+	batch B // rows that are not queued yet
+}
+
+// page folds the next page of the logs.
+func (f *folding[B]) page(ctx context.Context, datasets []string) error {
+	var page store.Page
+	err := f.retry(ctx, "scan the logs for "+f.to.Name(), func() (err error) {
+		if f.archives() {
+			page, err = f.Stores.Log.ScanUnarchived(ctx, datasets, time.Time{}, f.at.Cursor, 0)
+		} else {
+			page, err = f.Stores.Log.Scan(ctx, datasets, f.at.Cursor, 0)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, u := range page.Unreadable {
+		if err := f.quarantineScanned(ctx, QuarantinedRow{Dataset: u.Dataset, Key: keyPart(u.Key), Item: u.Item}, "a projection", u.Reason); err != nil {
+			return err
+		}
+	}
+	for dataset, rows := range page.Rows {
+		for i := range rows {
+			if err := f.fold(ctx, dataset, &rows[i]); err != nil {
+				return err
+			}
+		}
+	}
+	next := f.at
+	next.Cursor, next.Scanned = page.Next, page.Next == ""
+	next.Joined = next.Scanned && !f.archives()
+	return f.advance(ctx, next)
+}
+
+// file folds the next file of the archive.
+func (f *folding[B]) file(ctx context.Context, datasets []string) error {
+	key, dataset := "", ""
+	for _, dataset = range datasets {
+		err := f.retry(ctx, "list the archive for "+f.to.Name(), func() (err error) {
+			key, err = f.Stores.Archive.Next(ctx, archive.Folder(dataset), f.at.File)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if key != "" {
+			break
+		}
+	}
+	next := f.at
+	next.File, next.Joined = key, key == ""
+	if next.Joined {
+		return f.advance(ctx, next)
+	}
+	err := f.retry(ctx, "read the archive for "+f.to.Name(), func() error {
+		for r, err := range f.Stores.Archive.Rows(ctx, key) {
+			if err != nil {
+				return err
+			}
+			if err := f.fold(ctx, dataset, &r); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return f.advance(ctx, next)
+}
+
+// archives reports whether there is an archive.
+func (p *Pipeline[B]) archives() bool { return p.Stores.Archive.Objects != nil }
+
+// fold adds a row to the batch, and queues that when it is large enough.
+func (f *folding[B]) fold(ctx context.Context, dataset string, r *store.Row) error {
+	if err := f.folds[dataset].Append(f.batch, *r); err != nil {
+		if err := f.quarantineScanned(ctx, quarantinedLogRow(dataset, r), "a projection", err); err != nil {
+			return err
+		}
+	}
+	if f.batch.Len() < storedEvents {
+		return nil
+	}
+	return f.advance(ctx, f.at)
+}
+
+// advance queues the batch, and how far the projection is behind it.
+func (f *folding[B]) advance(ctx context.Context, at progress) error {
+	err := enqueue(ctx, f.stored, message[B]{batch: f.batch, projection: f.to, progress: at})
+	f.at, f.batch = at, f.NewBatch()
+	return err
+}
+
+// quarantineScanned keeps a row of a log that the store or its own dataset cannot
+// read. Reader is for what it was read.
+func (p *Pipeline[B]) quarantineScanned(ctx context.Context, row QuarantinedRow, reader string, reason error) error {
+	row.Reason = "read for " + reader + ": " + reason.Error()
 	return p.retry(ctx, "quarantine a stored row", func() error { return p.quarantine(ctx, &p.scanned, row) })
 }
 

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"quotary/functions/ingester/lease"
+	"quotary/shared/retention"
 	"quotary/shared/store"
 )
 
@@ -57,6 +58,14 @@ type Pipeline[B Batch[B]] struct {
 	Beside  func(context.Context) error
 	Figures func() []Figure
 
+	// Retention is for how long rows of logs stay in the table; what of them can be
+	// archived is archived before. The zero value is for ever.
+	Retention retention.Setting
+
+	// ArchiveEvery is how often the clock is looked at for a day to archive; 0 means
+	// once a minute.
+	ArchiveEvery time.Duration
+
 	// StopWithin is how long the stores are given to take what is on its way when
 	// the context ends; 0 means 20 s.
 	StopWithin time.Duration
@@ -82,7 +91,7 @@ type Pipeline[B Batch[B]] struct {
 	anew          map[string]bool // projections that have to be folded anew, before progress is known
 	lostRows      map[store.SeriesAt]bool
 
-	catchUps     sync.WaitGroup // begun and waited for by the goroutine of Run
+	catchUps     sync.WaitGroup // the archiver among them; begun and waited for by the goroutine of Run
 	beginCatchUp func(Projection[B], progress)
 
 	quarantined quarantineWindow // of what is written and read
@@ -96,6 +105,8 @@ type Stats struct {
 	Flushed               atomic.Int64 // when everything was last written, ms
 	Quarantined           atomic.Int64 // rows that were left out
 	CatchingUp            atomic.Int64 // projections that are being folded from the logs
+	Archived              atomic.Int64 // rows that were archived
+	ArchivedUntil         atomic.Int64 // the first day that is not archived, ms; 0 before the first is
 }
 
 // message is a delivery on its way into a batch.
@@ -109,7 +120,7 @@ type message[B any] struct {
 	// batch. The batch is for nobody else.
 	projection Projection[B]
 	progress   progress
-	failed     error // why it cannot be caught up
+	failed     error // why it cannot be caught up, or without a projection why nothing is archived
 }
 
 // Run starts the sources and writes what they emit until ctx ends; then it writes
@@ -231,6 +242,7 @@ func (p *Pipeline[B]) follow(ctx, following context.Context, from map[string]Pos
 		})
 	}
 	p.startCatchUp(following)
+	p.startArchive(following)
 	if len(p.Sources) == 0 {
 		return sources, nil
 	}
@@ -315,7 +327,7 @@ func (p *Pipeline[B]) finish(ctx context.Context, reason error) error {
 
 // take writes a batch that begins with a message.
 func (p *Pipeline[B]) take(ctx context.Context, m message[B]) error {
-	if m.projection != nil {
+	if m.projection != nil || m.failed != nil {
 		return p.writeCatchUp(ctx, m)
 	}
 	batch := p.collect(m)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"quotary/shared/archive"
 	"quotary/shared/store"
 )
 
@@ -126,6 +127,10 @@ type View struct {
 type Log[B any] struct {
 	Dataset string
 	Append  func(rows []store.Row, b B) []store.Row
+
+	// Archive is how the rows are archived where their dataset has a retention; nil is
+	// for a log that is kept for ever.
+	Archive *archive.Dataset
 }
 
 // Defaults has the methods that not every projection needs: it folds nothing that

@@ -66,6 +66,11 @@ func (r *Report) report() {
 		{Name: metrics.Queued, Unit: metrics.Count, Value: s.Queued},
 		{Name: metrics.ProjectionsCatchingUp, Unit: metrics.Count, Value: s.CatchingUp},
 	}
+	if s.ArchiveDue > 0 {
+		of = append(of,
+			metrics.Metric{Name: metrics.RowsArchived, Unit: metrics.Count, Value: r.since(metrics.RowsArchived, s.Archived)},
+			metrics.Metric{Name: metrics.ArchiveLag, Unit: metrics.Milliseconds, Value: max(0, now.UnixMilli()-s.ArchiveDue)})
+	}
 	if lag, ok := s.lag(now); ok {
 		of = append(of, metrics.Metric{Name: metrics.Lag, Unit: metrics.Milliseconds, Value: lag})
 	}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"quotary/functions/ingester/lease"
+	"quotary/shared/archive"
 	"quotary/shared/store"
 )
 
@@ -11,6 +12,7 @@ type Stores struct {
 	Series     *store.Series
 	Views      *store.Views
 	Quarantine Quarantine
+	Archive    archive.Files // of rows that may have left the log
 }
 
 // Under returns the stores for the writer of a term: what it writes too late is

@@ -2,6 +2,7 @@ package perp
 
 import (
 	"quotary/functions/ingester/engine"
+	"quotary/shared/archive"
 	"quotary/shared/data/orders"
 	"quotary/shared/store"
 )
@@ -16,5 +17,5 @@ var (
 func orderLog(name string) engine.Log[*Batch] {
 	return engine.Log[*Batch]{Dataset: name, Append: func(rows []store.Row, b *Batch) []store.Row {
 		return orders.AppendRows(rows, b.Orders, name)
-	}}
+	}, Archive: archive.Of(orders.Archive)}
 }

@@ -11,6 +11,7 @@ import (
 	"quotary/functions/ingester/lease"
 	"quotary/shared/market"
 	"quotary/shared/metrics"
+	"quotary/shared/retention"
 	"quotary/shared/source/hyperliquid"
 )
 
@@ -27,6 +28,7 @@ type Config struct {
 	AllOrders  bool              // keep every status of an order that the node writes, not only those that were filled
 	URL        string            // of the public API; "" follows none
 	Info       *hyperliquid.Info // client of the same: one budget for all who ask it; nil without
+	Retention  retention.Setting // of the logs
 	SpoolDir   string            // folder of recorded files to consume; "" takes none
 
 	// Feeds makes what the domain's events are shown to for one term of its lease,
@@ -54,7 +56,7 @@ func (c Config) Domain() engine.Domain {
 func (c Config) begin(ctx context.Context, term *lease.Term) (engine.Work, error) {
 	c.Stores = c.Stores.Under(term)
 	projections, klines := Projections()
-	p := &engine.Pipeline[*Batch]{Domain: Name, Stores: c.Stores, NewBatch: NewBatch, Logs: Logs, Projections: projections, Logger: c.Logger, Term: term}
+	p := &engine.Pipeline[*Batch]{Domain: Name, Stores: c.Stores, NewBatch: NewBatch, Logs: Logs, Projections: projections, Retention: c.Retention, Logger: c.Logger, Term: term}
 	var feeds *Feeds
 	if c.Feeds != nil {
 		var err error

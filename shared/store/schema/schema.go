@@ -36,6 +36,9 @@ const (
 	SK = "sk"
 )
 
+// Expires is the attribute, in epoch seconds, after which a table may delete an item.
+const Expires = "exp"
+
 // LogIndexes are the indexes A to D of the log.
 var LogIndexes = [4]Index{{"by-a", "a"}, {"by-b", "b"}, {"by-c", "c"}, {"by-d", "d"}}
 
@@ -66,11 +69,11 @@ type Index struct {
 // Tables returns the tables of a deployment, each name after the prefix.
 func Tables(prefix string) []Table {
 	return []Table{
-		{Name: prefix + LogTable, Indexes: slices.Clone(LogIndexes[:])},
+		{Name: prefix + LogTable, Indexes: slices.Clone(LogIndexes[:]), TTL: Expires},
 		{Name: prefix + SeriesTable},
 		{Name: prefix + KeysTable},
-		{Name: prefix + UsageTable, TTL: "exp"},
-		{Name: prefix + ConnectionsTable, TTL: "exp", Stream: true},
+		{Name: prefix + UsageTable, TTL: Expires},
+		{Name: prefix + ConnectionsTable, TTL: Expires, Stream: true},
 		{Name: prefix + DocumentsTable},
 	}
 }

@@ -1,0 +1,23 @@
+package ledgers
+
+import (
+	"quotary/shared/archive/columns"
+	"quotary/shared/store"
+)
+
+// Archived has the columns of an archived ledger update, those of [market.Ledger]:
+// amounts are decimal texts.
+type Archived struct {
+	columns.Row
+	Hash  string `parquet:"hash"`
+	Type  string `parquet:"type,dict"`
+	USDC  string `parquet:"usdc"`  // that a deposit or a withdrawal moved; "" of everything else
+	Fee   string `parquet:"fee"`   // that it cost; "" where the venue names none
+	Delta string `parquet:"delta"` // JSON, as the venue wrote it
+}
+
+// Archive returns the columns of a row.
+func Archive(r store.Row) (Archived, error) {
+	l, err := Decode(r)
+	return Archived{Row: columns.Of(r), Hash: l.Hash, Type: l.Type, USDC: l.USDC, Fee: l.Fee, Delta: string(l.Delta)}, err
+}

@@ -1,0 +1,114 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"quotary/shared/retention"
+	"quotary/shared/store"
+	"quotary/shared/testclock"
+)
+
+// daily are rows of so many days, one a day at noon, under one subject.
+func daily(days int) (rows []store.Row) {
+	for day := range days {
+		rows = append(rows, store.Row{Subject: "s", Time: at(0).AddDate(0, 0, day).Add(12 * time.Hour), ID: fmt.Sprint(day), Index: [4]string{"a"}, Body: []byte(`{}`)})
+	}
+	return rows
+}
+
+func TestRowsThatAreNoLongerRetainedAreNotReadThoughTheyAreStored(t *testing.T) {
+	t.Parallel()
+	log, _, _ := newLog(t)
+	rows := daily(10)
+	for _, dataset := range []string{"fill", "order"} {
+		if err := log.Put(t.Context(), dataset, rows); err != nil {
+			t.Fatal(err)
+		}
+	}
+	clock := testclock.At(at(0).AddDate(0, 0, 9).Add(6 * time.Hour))
+	log.Retention, log.Now = retention.Setting{"fill": 3}, clock.Now
+	since := at(0).AddDate(0, 0, 6)
+	read := func(ctx context.Context, q store.Query, take int) (ids []string) {
+		for r, err := range log.Rows(ctx, q) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ids = append(ids, r.ID); len(ids) == take {
+				break
+			}
+		}
+		return ids
+	}
+	for name, c := range map[string]struct {
+		q     store.Query
+		take  int // 0 takes all
+		want  []string
+		since time.Time // that is reported
+	}{
+		"all, oldest first":             {store.Query{}, 0, []string{"6", "7", "8", "9"}, since},
+		"the oldest":                    {store.Query{}, 1, []string{"6"}, since},
+		"all, newest first":             {store.Query{Newest: true}, 0, []string{"9", "8", "7", "6"}, since},
+		"the newest":                    {store.Query{Newest: true}, 2, []string{"9", "8"}, time.Time{}},
+		"by an index":                   {store.Query{Subject: "a", Index: store.A}, 0, []string{"6", "7", "8", "9"}, since},
+		"a window at the edge":          {store.Query{From: since}, 0, []string{"6", "7", "8", "9"}, time.Time{}},
+		"a window over the edge":        {store.Query{From: since.Add(-1), To: since.AddDate(0, 0, 1)}, 0, []string{"6"}, since},
+		"a window that is gone":         {store.Query{From: at(0), To: at(0).AddDate(0, 0, 2)}, 0, nil, since},
+		"nobody's":                      {store.Query{Subject: "nobody", Newest: true}, 0, nil, since},
+		"a dataset without a retention": {store.Query{Dataset: "order"}, 2, []string{"0", "1"}, time.Time{}},
+	} {
+		if c.q.Dataset == "" {
+			c.q.Dataset = "fill"
+		}
+		if c.q.Subject == "" {
+			c.q.Subject = "s"
+		}
+		ctx, report := retention.WithReport(t.Context())
+		if diff := gocmp.Diff(c.want, read(ctx, c.q, c.take)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		if got := report.Since(); !got.Equal(c.since) {
+			t.Errorf("%s: reported since %s, want %s", name, got, c.since)
+		}
+	}
+	clock.Move(18 * time.Hour) // midnight
+	if got := read(t.Context(), store.Query{Dataset: "fill", Subject: "s"}, 1); gocmp.Diff([]string{"7"}, got) != "" {
+		t.Errorf("the day after, the oldest is %v", got)
+	}
+}
+
+func TestAScanOfWhatIsNotArchivedLeavesOutWhatExpires(t *testing.T) {
+	t.Parallel()
+	log, _, _ := newLog(t)
+	rows := daily(6)
+	for i := range rows {
+		if i%2 == 0 {
+			rows[i].Expires = time.Unix(2_000_000_000, 0).UTC()
+		}
+	}
+	if err := log.Put(t.Context(), "fill", rows); err != nil {
+		t.Fatal(err)
+	}
+	for before, want := range map[time.Time]int{{}: 3, at(0).AddDate(0, 0, 5): 2, rows[3].Time: 1, rows[3].Time.Add(time.Nanosecond): 2} {
+		page, err := log.ScanUnarchived(t.Context(), []string{"fill", "order"}, before, "", 0)
+		if err != nil || len(page.Rows["fill"]) != want {
+			t.Errorf("before %s: %v, error %v; want %d rows", before, page.Rows, err, want)
+		}
+		for _, r := range page.Rows["fill"] {
+			if !r.Expires.IsZero() {
+				t.Errorf("row %s expires", r.ID)
+			}
+		}
+	}
+	page, err := log.Scan(t.Context(), []string{"fill"}, "", 0)
+	if err != nil || len(page.Rows["fill"]) != 6 {
+		t.Fatalf("%v, error %v", page.Rows, err)
+	}
+	if diff := gocmp.Diff(rows, page.Rows["fill"]); diff != "" {
+		t.Error(diff)
+	}
+}
