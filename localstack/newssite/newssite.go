@@ -126,7 +126,7 @@ func (s *Site) Handler() http.Handler {
 		w.Header().Set("Content-Type", "image/svg+xml")
 		_, _ = io.WriteString(w, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 160 90"><rect width="160" height="90" fill="#456"/><text x="20" y="50" fill="#fff">simulated</text></svg>`)
 	})
-	s.wrong(mux)
+	serveWrong(mux)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Simulated", "true")
 		mux.ServeHTTP(w, r)

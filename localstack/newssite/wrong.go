@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// wrong serves feeds that go wrong, for tests of readers.
-func (s *Site) wrong(mux *http.ServeMux) {
+// serveWrong serves feeds that go wrong, for tests of readers.
+func serveWrong(mux *http.ServeMux) {
 	text := func(contentType, body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", contentType)

@@ -23,7 +23,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"fmt"
+	"errors"
 	"strconv"
 	"time"
 
@@ -119,6 +119,8 @@ func AppendRows(rows []store.Row, items []Item) []store.Row { return log.AppendR
 // Put writes items. It may be repeated.
 func Put(ctx context.Context, l *store.Log, items ...Item) error { return log.Put(ctx, l, items) }
 
+var errBody = errors.New("a stored news item has no number, publisher, key, title or time")
+
 // Decode reads a row. Its FirstSeen is that of the row.
 func Decode(r store.Row) (Item, error) {
 	i, err := dataset.FromJSON[Item](r.Body)
@@ -126,7 +128,7 @@ func Decode(r store.Row) (Item, error) {
 		return Item{}, err
 	}
 	if i.ID < 1 || i.ID > MaxID || i.Source == "" || i.Key == "" || i.Title == "" || i.Seen <= 0 || i.Published < 0 {
-		return Item{}, fmt.Errorf("a stored news item has no number, publisher, key, title or time")
+		return Item{}, errBody
 	}
 	i.FirstSeen = i.Seen
 	return i, nil

@@ -99,7 +99,7 @@ func (c *Client) get(ctx context.Context, web *http.Client, feed *url.URL, have 
 // transport returns an HTTP client for one feed. No feed shares connections with
 // another, as what one of them may connect to another may not; and no proxy is used,
 // which would connect in our place.
-func (c *Client) transport(feed *url.URL) *http.Client {
+func transport(feed *url.URL) *http.Client {
 	dialer := net.Dialer{Timeout: dialWithin, Control: newGuard(feed).control}
 	return &http.Client{
 		Transport: &http.Transport{

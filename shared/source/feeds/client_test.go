@@ -79,7 +79,7 @@ func quick() *Client {
 func get(t *testing.T, c *Client, address string) (answer, error) {
 	t.Helper()
 	u := must(url.Parse(address))
-	a, _, err := c.get(t.Context(), c.transport(u), u, Validators{})
+	a, _, err := c.get(t.Context(), transport(u), u, Validators{})
 	return a, err
 }
 
@@ -136,10 +136,10 @@ func TestARedirectToAPrivateAddressIsNotFollowed(t *testing.T) {
 func TestANameThatLeadsToThisMachineIsNotConnectedTo(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, serving(items("a=secret")))
-	web := quick().transport(must(url.Parse("http://news.example/")))
-	transport := web.Transport.(*http.Transport)
-	dial := transport.DialContext
-	transport.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
+	web := transport(must(url.Parse("http://news.example/")))
+	one := web.Transport.(*http.Transport)
+	dial := one.DialContext
+	one.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return dial(ctx, network, s.Listener.Addr().String()) // as a resolver would answer
 	}
 	if _, err := ask(t.Context(), web, must(url.Parse("http://news.example/")), Validators{}); !errors.Is(err, errPrivate) || s.asked.Load() != 0 {
@@ -245,13 +245,13 @@ func TestRetryAfterIsObeyed(t *testing.T) {
 	})
 	c := quick()
 	u := must(url.Parse(s.URL))
-	if _, pause, err := c.get(t.Context(), c.transport(u), u, Validators{}); pause != time.Hour || err == nil || err.Error() != "status 429" {
+	if _, pause, err := c.get(t.Context(), transport(u), u, Validators{}); pause != time.Hour || err == nil || err.Error() != "status 429" {
 		t.Errorf("pause %s, %v", pause, err)
 	}
 	// Another feed of that host waits too.
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 	defer cancel()
-	if _, _, err := c.get(ctx, c.transport(u), u, Validators{}); !errors.Is(err, context.DeadlineExceeded) || s.asked.Load() != 1 {
+	if _, _, err := c.get(ctx, transport(u), u, Validators{}); !errors.Is(err, context.DeadlineExceeded) || s.asked.Load() != 1 {
 		t.Errorf("%v, asked %d times", err, s.asked.Load())
 	}
 	forever := newSite(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -259,7 +259,7 @@ func TestRetryAfterIsObeyed(t *testing.T) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	})
 	u = must(url.Parse(forever.URL))
-	if _, pause, _ := c.get(t.Context(), c.transport(u), u, Validators{}); pause != longestPause {
+	if _, pause, _ := c.get(t.Context(), transport(u), u, Validators{}); pause != longestPause {
 		t.Errorf("pause %s", pause)
 	}
 }

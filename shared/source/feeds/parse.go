@@ -103,7 +103,7 @@ func itemOf(in *gofeed.Item, feed *url.URL) (item Item, ok bool) {
 		item.Key = untracked(cmp.Or(item.Key, item.Link))
 	}
 	text := cmp.Or(strings.TrimSpace(in.Content), in.Description)
-	item.Content = clean(text, base, maxContent)
+	item.Content = clean(text, base)
 	item.Summary = plain(cmp.Or(in.Description, in.Content), maxSummary)
 	item.Title = cmp.Or(plain(in.Title, maxTitle), shortened(item.Summary, maxTitle/3))
 	item.Image = cover(in, base)

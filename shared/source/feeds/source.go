@@ -50,7 +50,7 @@ const longestWait = 6 * time.Hour
 // logged, counted and tried again: an unchanged feed after Every, one that cannot be
 // read less and less often.
 func (s *Source) Follow(ctx context.Context, from Position, sink func(context.Context, Delivery) error) error {
-	web := s.Client.transport(s.URL)
+	web := transport(s.URL)
 	failures := 0
 	for {
 		next, wait, err := s.look(ctx, web, from, sink)

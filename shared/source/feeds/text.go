@@ -103,20 +103,20 @@ var policy = func() *bluemonday.Policy {
 	return p
 }()
 
-// clean makes HTML harmless, with absolute addresses, of at most so many bytes. What
-// gets longer is shown as text alone.
-func clean(text string, base *url.URL, most int) string {
-	text = beginning(text, 2*most)
+// clean makes HTML harmless, with absolute addresses. What gets longer than maxContent
+// is shown as text alone.
+func clean(text string, base *url.URL) string {
+	text = beginning(text, 2*maxContent)
 	var b strings.Builder
 	for _, n := range fragment(text) {
 		makeAbsolute(n, base)
 		if err := html.Render(&b, n); err != nil {
-			return html.EscapeString(plain(text, most/8))
+			return html.EscapeString(plain(text, maxContent/8))
 		}
 	}
 	safe := strings.TrimSpace(policy.Sanitize(b.String()))
-	if len(safe) > most {
-		return html.EscapeString(plain(text, most/8)) // a rune is 4 bytes at most, an escape 5 for one
+	if len(safe) > maxContent {
+		return html.EscapeString(plain(text, maxContent/8)) // a rune is 4 bytes at most, an escape 5 for one
 	}
 	return safe
 }
