@@ -43,7 +43,8 @@ type run struct {
 	History  int    `env:"QUOTARY_HISTORY_DAYS" default:"30" help:"Days of history that the simulated venue lays down on its first start."`
 	MaxEach  int    `env:"QUOTARY_MAX_INSTANCES" default:"8" help:"Most processes of one function."`
 
-	Ingesters int `env:"QUOTARY_INGESTERS" default:"1" help:"How many ingesters run; all but one stand by."`
+	Retention string `env:"QUOTARY_RETENTION" help:"For how long rows of log datasets can be read, as in fills=90d,orders=30d; for ever by default."`
+	Ingesters int    `env:"QUOTARY_INGESTERS" default:"1" help:"How many ingesters run; all but one stand by."`
 }
 
 type sign struct {
@@ -90,7 +91,7 @@ func (r *run) Run(c *cli) error {
 	running, err := stack.Start(ctx, stack.Config{
 		Port: r.Port, Data: c.Data, Programs: r.Programs, Tools: r.Tools, Progress: os.Stdout,
 		DynamoDB: r.DynamoDB, Upstream: r.Upstream, Seed: r.Seed, History: r.History, MaxEach: r.MaxEach,
-		Ingesters: r.Ingesters,
+		Ingesters: r.Ingesters, Retention: r.Retention,
 	})
 	if err != nil {
 		return err

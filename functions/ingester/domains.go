@@ -22,6 +22,10 @@ var domains = map[string]func(*ingester) engine.Domain{
 	reference.Name: referenceDomain,
 }
 
+// archivedLogs are the datasets that can have a retention, sorted. News are few, and
+// kept for ever.
+func archivedLogs() []string { return engine.ArchivedLogs(perp.Logs) }
+
 // domainNames are the names of all domains, sorted.
 func domainNames() []string { return slices.Sorted(maps.Keys(domains)) }
 
@@ -30,7 +34,7 @@ func domainNames() []string { return slices.Sorted(maps.Keys(domains)) }
 func perpDomain(i *ingester) engine.Domain {
 	config := perp.Config{
 		Stores: i.stores, Logger: i.log.With("domain", perp.Name),
-		NodeDir: i.nodeDir, NodeBehind: i.behind, AllOrders: i.orders == ordersAll, URL: i.url, SpoolDir: i.spool,
+		NodeDir: i.nodeDir, NodeBehind: i.behind, AllOrders: i.orders == ordersAll, URL: i.url, SpoolDir: i.spool, Retention: i.retention,
 	}
 	if i.url != "" {
 		config.Info = hyperliquid.NewInfo(i.url)

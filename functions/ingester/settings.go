@@ -18,10 +18,12 @@ import (
 	"quotary/functions/ingester/exchange"
 	"quotary/functions/ingester/feeds"
 	"quotary/functions/ingester/reference"
+	"quotary/shared/archive"
 	"quotary/shared/awsclient"
 	"quotary/shared/catalog"
 	"quotary/shared/config"
 	"quotary/shared/connections"
+	"quotary/shared/retention"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 )
@@ -34,6 +36,8 @@ type settings struct {
 	address string   // QUOTARY_INGESTER_ADDR, of the health listener
 	name    string   // QUOTARY_INGESTER_NAME, of this process in the leases; "" for one that no other process has
 	metrics string   // QUOTARY_METRICS, the deployment under which metrics are written; "" writes none
+
+	retention retention.Setting // QUOTARY_RETENTION, for how long rows of logs can be read; for ever if not set
 
 	// Of the domain perp.
 	nodeDir string        // QUOTARY_NODE_DIR, the data folder of a node; "" follows none
@@ -75,6 +79,13 @@ func readSettings() (settings, error) {
 		if domains[name] == nil {
 			return s, fmt.Errorf("%s names %q, which is no domain: it takes a list of %s, separated by commas", catalog.EnvDomains, name, strings.Join(domainNames(), ", "))
 		}
+	}
+	var err error
+	if s.retention, err = retention.Parse(env.Optional(catalog.EnvRetention, "")); err == nil {
+		err = s.retention.Only(archivedLogs())
+	}
+	if err != nil {
+		return s, fmt.Errorf("%s: %w", catalog.EnvRetention, err)
 	}
 	if s.nodeDir != "" {
 		if info, err := os.Stat(s.nodeDir); err == nil && !info.IsDir() {
@@ -143,10 +154,13 @@ func open(ctx context.Context) (*ingester, error) {
 	if err != nil {
 		return nil, err
 	}
+	log := store.NewLog(c.dynamodb, s.prefix+schema.LogTable)
+	log.Retention = s.retention
 	return &ingester{settings: s, clients: c, log: slog.New(slog.DiscardHandler), stores: engine.Stores{
-		Log:        store.NewLog(c.dynamodb, s.prefix+schema.LogTable),
+		Log:        log,
 		Series:     store.NewSeries(c.dynamodb, s.prefix+schema.SeriesTable),
 		Views:      store.NewViews(c.s3, s.bucket),
 		Quarantine: engine.Quarantine{Objects: c.s3, Bucket: s.bucket},
+		Archive:    archive.Files{Objects: c.s3, Bucket: s.bucket},
 	}}, nil
 }

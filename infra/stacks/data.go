@@ -79,9 +79,10 @@ func (b *builder) table(stack awscdk.Stack, spec schema.Table) {
 	rename(table, id)
 }
 
-// views declares the bucket of published views. Every view can be made again
-// from the tables, so old versions are kept for a day only: long enough to see
-// what a faulty release published.
+// views declares the bucket of published views, of quarantined rows and of the
+// archive. Every view can be made again from the tables, so old versions of these are
+// kept for a day only: long enough to see what a faulty release published. No rule
+// touches the archive, which is all that is left of its rows.
 func (b *builder) views(stack awscdk.Stack) {
 	bucket := awss3.NewBucket(stack, jsii.String("Views"), &awss3.BucketProps{
 		BucketName:        sub(b.bucket()),
@@ -94,6 +95,7 @@ func (b *builder) views(stack awscdk.Stack) {
 		RemovalPolicy:     b.removalOnceMade(),
 		LifecycleRules: &[]*awss3.LifecycleRule{{
 			Id:                                  jsii.String("old-versions"),
+			Prefix:                              jsii.String("views/"),
 			NoncurrentVersionExpiration:         awscdk.Duration_Days(jsii.Number(1)),
 			ExpiredObjectDeleteMarker:           jsii.Bool(true),
 			AbortIncompleteMultipartUploadAfter: awscdk.Duration_Days(jsii.Number(1)),

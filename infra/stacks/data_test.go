@@ -91,6 +91,11 @@ func TestTheViewsAreEncryptedPrivateAndForgotten(t *testing.T) {
 			t.Errorf("%s is off", way)
 		}
 	}
+	for _, rule := range listed(at(p, "LifecycleConfiguration", "Rules")) {
+		if prefix, ok := at(rule, "Prefix").(string); !ok || prefix == "" || strings.HasPrefix("archive/", prefix) {
+			t.Errorf("a rule is for the archive too: %v", rule)
+		}
+	}
 	if rule := at(p, "LifecycleConfiguration", "Rules", 0); at(rule, "NoncurrentVersionExpiration", "NoncurrentDays") != 1.0 || at(rule, "Status") != "Enabled" || at(rule, "ExpirationInDays") != nil {
 		t.Errorf("lifecycle = %v", rule)
 	}

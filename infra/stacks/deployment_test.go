@@ -142,7 +142,7 @@ func TestEveryAlarmTellsSomebodyWhatToDo(t *testing.T) {
 		}
 	}
 	// Nobody misses an event of the domains content and reference, whose sources may be silent for days.
-	if want := 9 + 6*len(metrics.Domains) - 4 + len(functions) + len(tables); len(ids) != want {
+	if want := 10 + 6*len(metrics.Domains) - 4 + len(functions) + len(tables); len(ids) != want {
 		t.Errorf("%d alarms, want %d", len(ids), want)
 	}
 }
@@ -236,6 +236,7 @@ func TestSettingsThatCannotWorkAreRefusedByName(t *testing.T) {
 		{map[string]any{"zoneID": "Z"}, "zoneName"},
 		{map[string]any{"budgetUSD": "10"}, "alarmEmail"},
 		{map[string]any{"restoredTables": "a/b"}, "restoredTables"},
+		{map[string]any{"retention": "fills=90"}, "retention"},
 		{map[string]any{"localS3": "http://127.0.0.1:1"}, "localDynamoDB"},
 		{map[string]any{"localArchitecture": "x86_64"}, "localDynamoDB"},
 		{map[string]any{"localArchitecture": "amd64"}, "localArchitecture"},

@@ -84,6 +84,10 @@ func (b *builder) environment(p catalog.Program, stack awscdk.Stack) *map[string
 			env[name] = b.secretsKey.KeyArn()
 		case catalog.EnvDataKeysParameter:
 			env[name] = jsii.String(b.dataKeys())
+		case catalog.EnvRetention:
+			if b.Retention != "" {
+				env[name] = jsii.String(b.Retention)
+			}
 		case catalog.EnvDomains:
 			if b.Domains != "" {
 				env[name] = jsii.String(b.Domains)
@@ -155,7 +159,7 @@ func (b *builder) dataKeysParameter(stack awscdk.Stack) *string {
 func (b *builder) logs(stack awscdk.Stack, id, name string) awslogs.LogGroup {
 	group := awslogs.NewLogGroup(stack, jsii.String(id), &awslogs.LogGroupProps{
 		LogGroupName:  jsii.String(name),
-		Retention:     awslogs.RetentionDays(retention(b.LogDays)),
+		Retention:     awslogs.RetentionDays(logRetention(b.LogDays)),
 		RemovalPolicy: b.removalOnceMade(),
 	})
 	rename(group, id)
@@ -168,7 +172,7 @@ func explain(role awsiam.Role, p catalog.Program) {
 		accept(role, "AwsSolutions-IAM5", "X-Ray knows no resources: its two actions are granted on * or not at all.", "Resource::*")
 	}
 	for _, prefix := range sorted(p.Objects) {
-		accept(role, "AwsSolutions-IAM5", "Views and what is in quarantine are objects under a prefix each of a bucket that holds nothing else, and new ones are named by the program.",
+		accept(role, "AwsSolutions-IAM5", "Views, the archive and what is in quarantine are objects under a prefix each of a bucket that holds nothing else, and new ones are named by the program.",
 			`/^Resource::arn:.*:s3:::quotary-.*\/`+strings.Trim(prefix, "/")+`\/\*$/`)
 	}
 	if p.Stream {

@@ -51,7 +51,7 @@ func TestFunctionsAreSmallTracedAndInTime(t *testing.T) {
 // must not be secret.
 func TestNothingSecretIsInTheTemplates(t *testing.T) {
 	t.Parallel()
-	known := []string{"QUOTARY_TABLE_PREFIX", "QUOTARY_VIEWS_BUCKET", "QUOTARY_DATA_KEYS", "QUOTARY_NONCE_REPLAY_PROTECTION", "QUOTARY_METRICS", "QUOTARY_SECRETS_KEY", "QUOTARY_DATA_KEYS_PARAMETER"}
+	known := []string{"QUOTARY_TABLE_PREFIX", "QUOTARY_VIEWS_BUCKET", "QUOTARY_DATA_KEYS", "QUOTARY_NONCE_REPLAY_PROTECTION", "QUOTARY_METRICS", "QUOTARY_RETENTION", "QUOTARY_SECRETS_KEY", "QUOTARY_DATA_KEYS_PARAMETER"}
 	for id, f := range functions() {
 		for name, value := range at(f.Properties, "Environment", "Variables").(map[string]any) {
 			if !slices.Contains(known, name) {
@@ -141,7 +141,7 @@ func TestTheIngesterIsHealthCheckedAndRolledBack(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"QUOTARY_TABLE_PREFIX": "quotary-prod-", "QUOTARY_VIEWS_BUCKET": "quotary-prod-views-${AWS::AccountId}-${AWS::Region}",
-		"QUOTARY_INGESTER_ADDR": "127.0.0.1:8080", "QUOTARY_METRICS": "quotary-prod", "QUOTARY_HYPERLIQUID_URL": "https://api.hyperliquid.xyz", "AWS_REGION": "${AWS::Region}",
+		"QUOTARY_INGESTER_ADDR": "127.0.0.1:8080", "QUOTARY_RETENTION": "fills=90d,orders=30d", "QUOTARY_METRICS": "quotary-prod", "QUOTARY_HYPERLIQUID_URL": "https://api.hyperliquid.xyz", "AWS_REGION": "${AWS::Region}",
 		"QUOTARY_EXCHANGES": "binance", "QUOTARY_EXCHANGE_MINUTES": "7", "QUOTARY_EXCHANGE_HOURS": "365", "QUOTARY_EXCHANGE_REFRESH": "10s",
 		"QUOTARY_RATES_URL": "https://www.ecb.europa.eu/stats/eurofxref",
 	} {

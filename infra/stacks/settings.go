@@ -9,6 +9,8 @@ import (
 
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
+
+	"quotary/shared/retention"
 )
 
 // Settings are what an operator chooses. Each is a context value of the name in
@@ -46,6 +48,10 @@ type Settings struct {
 	IngesterMemory int `context:"ingesterMemory" default:"2048"` // MiB
 	// Domains are those that the ingesters run, separated by commas; empty for all.
 	Domains string `context:"domains"`
+	// Retention is for how many days the rows of log datasets can be read, as in
+	// "fills=90d,filledorders=30d"; those it does not name are kept for ever. What has
+	// a retention is archived first: see "Retention and archive" in the guide.
+	Retention string `context:"retention"`
 	// NodeHosts makes the profile with which hosts of your own join the ingester's
 	// cluster, before NodeDir has the ingesters run on them.
 	NodeHosts bool `context:"nodeHosts" default:"false"`
@@ -184,12 +190,15 @@ var (
 )
 
 func (s *Settings) check() error {
+	if _, err := retention.Parse(s.Retention); err != nil {
+		return fmt.Errorf("setting retention: %w", err)
+	}
 	switch {
 	case !envName.MatchString(s.Env):
 		return fmt.Errorf("setting env: must be 2 to 12 lower-case letters and digits that begin with a letter, not %q", s.Env)
 	case !tableName.MatchString(s.RestoredTables):
 		return fmt.Errorf("setting restoredTables: must be letters, digits, _ . or -, not %q", s.RestoredTables)
-	case retention(s.LogDays) == "":
+	case logRetention(s.LogDays) == "":
 		return fmt.Errorf("setting logDays: must be a number of days that CloudWatch knows (7, 30, 90, 365, ...), not %d", s.LogDays)
 	case s.APIDomain != "" && s.APIDomain == s.FeedsDomain:
 		return fmt.Errorf("setting feedsDomain: must differ from apiDomain, as one domain cannot carry REST and WebSocket APIs")
@@ -263,8 +272,8 @@ func (s *Settings) bucket() string {
 // dataKeys is the name of the SSM parameter that holds the wrapped data keys.
 func (s *Settings) dataKeys() string { return "/quotary/" + s.Env + "/data-keys" }
 
-// retention is CDK's name for a number of days, "" if CloudWatch knows no such.
-func retention(days int) string {
+// logRetention is CDK's name for a number of days, "" if CloudWatch knows no such.
+func logRetention(days int) string {
 	return map[int]string{
 		1: "ONE_DAY", 3: "THREE_DAYS", 5: "FIVE_DAYS", 7: "ONE_WEEK", 14: "TWO_WEEKS", 30: "ONE_MONTH",
 		60: "TWO_MONTHS", 90: "THREE_MONTHS", 120: "FOUR_MONTHS", 150: "FIVE_MONTHS", 180: "SIX_MONTHS",

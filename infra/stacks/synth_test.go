@@ -75,7 +75,7 @@ func everything(dir string) map[string]any {
 		panic(err)
 	}
 	return map[string]any{
-		"env": "prod", "assets": assets, "wafRate": "12000", "alarmEmail": "operator@example.com", "budgetUSD": "500",
+		"env": "prod", "assets": assets, "wafRate": "12000", "alarmEmail": "operator@example.com", "budgetUSD": "500", "retention": "fills=90d,orders=30d",
 		"apiDomain": "api.example.com", "feedsDomain": "feeds.example.com", "zoneID": "Z123", "zoneName": "example.com",
 	}
 }

@@ -3,6 +3,7 @@ package stacks
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsbudgets"
@@ -194,6 +195,12 @@ func (w *watcher) domainAlarms(domain string) {
 		name: "ingester-catchup", domain: domain, meaning: "A new projection has been folded from the stored logs for more than a day, and is not complete.",
 		metric: w.domainMetric(domain, metrics.ProjectionsCatchingUp, "Minimum", 60), threshold: 0, periods: 24, of: 24,
 	})
+	if domain == metrics.PerpDomain && w.Retention != "" { // others keep their rows for ever
+		w.alarm(alarm{
+			name: "ingester-archive", domain: domain, meaning: "A day of rows has waited for more than twelve hours to be archived: nothing is lost, and nothing of it expires.",
+			metric: w.domainMetric(domain, metrics.ArchiveLag, "Minimum", 60), threshold: (12 * time.Hour).Seconds() * 1000, periods: 2, of: 2,
+		})
+	}
 	if w.speaks(domain) {
 		w.alarm(alarm{
 			name: "ingester-lag", domain: domain, meaning: "The newest event is more than 30 seconds old, five minutes long.",
@@ -353,6 +360,7 @@ func (w *watcher) dashboard() {
 		graph("Frames: sent, dropped, waiting", w.domainMetric(metrics.PerpDomain, metrics.FramesSent, "Sum", 5), w.domainMetric(metrics.PerpDomain, metrics.FramesDropped, "Sum", 5), w.domainMetric(metrics.PerpDomain, metrics.FramesWaiting, "Maximum", 5)),
 		graph("Leases: held, taken; silent sources", w.by(metrics.Domain, metrics.LeaseHeld, "Maximum"), w.by(metrics.Domain, metrics.LeaseTaken, "Sum"), w.by(metrics.Domain, metrics.SilentSources, "Maximum")),
 		graph("Domains: stopped, rows quarantined, queued", w.by(metrics.Domain, metrics.Stopped, "Maximum"), w.by(metrics.Domain, metrics.RowsQuarantined, "Sum"), w.by(metrics.Domain, metrics.Queued, "Maximum")),
+		graph("Rows archived, ms behind", w.by(metrics.Domain, metrics.RowsArchived, "Sum"), w.by(metrics.Domain, metrics.ArchiveLag, "Maximum")),
 		graph("Projections that catch up", w.by(metrics.Domain, metrics.ProjectionsCatchingUp, "Maximum")),
 	)
 	board.AddWidgets(

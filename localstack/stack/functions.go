@@ -38,6 +38,7 @@ func (s State) Environment() []string {
 		"AWS_ENDPOINT_URL_S3=" + s.S3,
 		catalog.EnvTablePrefix + "=" + s.Tables,
 		catalog.EnvViewsBucket + "=" + viewsBucket,
+		catalog.EnvRetention + "=" + s.Retention,
 		catalog.EnvDataKeysFile + "=" + keyFile(s.DataDir),
 		catalog.EnvSpoolDir + "=" + filepath.Join(s.DataDir, "spool"),
 	}

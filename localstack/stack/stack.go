@@ -38,6 +38,10 @@ type Config struct {
 	History  int    // days of history that the simulated venue lays down first
 	MaxEach  int    // most processes of one function, 0 for the default
 
+	// Retention is for how long rows of log datasets can be read, as in
+	// "fills=90d,orders=30d"; empty is for ever.
+	Retention string
+
 	// Ingesters is how many run: one works, the others stand by. 0 means one.
 	Ingesters int
 
@@ -60,6 +64,7 @@ type State struct {
 	DynamoDB   string   `json:"dynamodb_url"`
 	Tables     string   `json:"table_prefix"` // of the names of this stack's tables
 	S3         string   `json:"s3_url"`
+	Retention  string   `json:"retention,omitempty"` // of the log datasets
 	Process    int      `json:"pid"`
 }
 
@@ -105,7 +110,7 @@ func Start(ctx context.Context, cfg Config) (*Stack, error) {
 	}
 	cfg.Data = data
 	s := &Stack{cfg: cfg, failure: make(chan error, 8)}
-	s.State.DataDir = data
+	s.State.DataDir, s.State.Retention = data, cfg.Retention
 	s.State.Process = os.Getpid()
 	if err := s.start(ctx); err != nil {
 		stopping, done := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)

@@ -26,6 +26,7 @@ import (
 	"quotary/shared/admission"
 	"quotary/shared/catalog"
 	"quotary/shared/metrics"
+	"quotary/shared/retention"
 	"quotary/shared/signature"
 	"quotary/shared/usage"
 )
@@ -120,7 +121,7 @@ func (f *Family) serve(w http.ResponseWriter, r *http.Request, e *endpoint) {
 
 // answer takes a request through the gate and its handler.
 func (f *Family) answer(e *endpoint, req *request) (res response) {
-	ctx := withRequest(req.Context(), req)
+	ctx, retained := retention.WithReport(withRequest(req.Context(), req))
 	ctx, cancel := WithReserve(ctx)
 	defer cancel()
 	counted := false
@@ -168,7 +169,9 @@ func (f *Family) answer(e *endpoint, req *request) (res response) {
 	if err != nil {
 		return req.fail(err)
 	}
-	return req.succeed(e, out)
+	res = req.succeed(e, out)
+	res.dataSince = retained.Since()
+	return res
 }
 
 // refund takes back what a failed request was charged, even where its own time is

@@ -54,6 +54,7 @@ type response struct {
 	fault       error           // the cause of a 500, for the log
 	refused     admission.Cause // of the gate; "" for none
 	denied      *usage.Denied   // by a cap; nil for none
+	dataSince   time.Time       // what is older is no longer retained; zero where nothing is missing
 }
 
 func (r *request) succeed(e *endpoint, out any) response {
@@ -183,6 +184,9 @@ func (res *response) write(w http.ResponseWriter, r *request) {
 	}
 	if res.retryAfter > 0 {
 		headers["Retry-After"] = []string{strconv.Itoa(res.retryAfter)}
+	}
+	if !res.dataSince.IsZero() {
+		headers[catalog.HeaderDataSince] = []string{res.dataSince.UTC().Format(time.RFC3339)}
 	}
 	r.limits(res, headers)
 	w.WriteHeader(res.status)

@@ -117,7 +117,8 @@ var declared = map[string]declaration{
 		table(LogTable, "BatchWriteItem", "Query", "Scan"),                              // a new projection is folded from all of it
 		table(SeriesTable, "BatchGetItem", "GetItem", "PutItem", "Query", "UpdateItem"), // its leases lie there too
 		objects("views/", "GetObject", "PutObject"), objects("quarantine/", "PutObject"),
-		objects("drop/", "GetObject", "PutObject"), // reads a drop, and writes its report beside it
+		objects("archive/", "GetObject", "PutObject"), // which nobody deletes
+		objects("drop/", "GetObject", "PutObject"),    // reads a drop, and writes its report beside it
 		readKeys, // whose connections must close
 		table(ConnectionsTable, "DeleteItem", "GetItem", "Query", "Scan", "UpdateItem"), follow, push,
 		environment(EnvDomains, EnvIngesterAddr, EnvHyperliquidURL, EnvNodeDir, EnvOrders, EnvFeeds, EnvNewsFeeds, EnvExchanges, EnvExchangeCoins, EnvExchangeMinutes, EnvExchangeHours, EnvExchangeRefresh, EnvCoinGeckoURL, EnvRatesURL),
@@ -230,6 +231,8 @@ const (
 	EnvSecretsKey        = "QUOTARY_SECRETS_KEY"             // the KMS key that wraps data keys
 	EnvDataKeysParameter = "QUOTARY_DATA_KEYS_PARAMETER"     // the SSM parameter that holds the wrapped data keys
 
+	EnvRetention = "QUOTARY_RETENTION" // for how long rows of log datasets can be read, as in fills=90d,orders=30d; for ever if not set
+
 	EnvDomains        = "QUOTARY_DOMAINS"         // the domains that an ingester runs, separated by commas; all if not set
 	EnvIngesterAddr   = "QUOTARY_INGESTER_ADDR"   // where an ingester answers health checks
 	EnvFeeds          = "QUOTARY_FEEDS"           // whether an ingester drives the WebSocket feeds
@@ -265,6 +268,9 @@ func (p Program) Environment() []string {
 	names := []string{EnvTablePrefix, EnvMetrics}
 	if len(p.Objects) > 0 {
 		names = append(names, EnvViewsBucket)
+	}
+	if len(p.Tables[LogTable]) > 0 {
+		names = append(names, EnvRetention)
 	}
 	if p.Secrets {
 		names = append(names, EnvDataKeys)

@@ -7,6 +7,11 @@ import (
 	"strings"
 )
 
+// HeaderDataSince is the header of an answer that would reach further back than the
+// deployment retains the data: since when the data goes, in RFC 3339. What lies before
+// is not in the answer.
+const HeaderDataSince = "X-Data-Since"
+
 // ErrorBody is the body of every failure: the reader of each envelope finds the
 // fields that it expects.
 type ErrorBody struct {

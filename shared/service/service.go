@@ -22,6 +22,7 @@ import (
 	"quotary/shared/config"
 	"quotary/shared/keys"
 	"quotary/shared/metrics"
+	"quotary/shared/retention"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/usage"
@@ -41,8 +42,9 @@ type Service struct {
 
 	AWS aws.Config // for clients that only one function has
 
-	program catalog.Program
-	prefix  string // of the tables
+	program   catalog.Program
+	prefix    string // of the tables
+	retention retention.Setting
 }
 
 // Open reads the settings that every function needs. Settings are faulty until
@@ -61,6 +63,9 @@ func Open(ctx context.Context, name string) (*Service, error) {
 	s.Metrics.Count(metrics.ColdStarts, metrics.Label{Name: metrics.Function, Value: name})
 	s.prefix = s.Env.String(catalog.EnvTablePrefix, "what the names of this deployment's tables begin with")
 	var err error
+	if s.retention, err = retention.Parse(s.Env.Optional(catalog.EnvRetention, "")); err != nil {
+		return nil, fmt.Errorf("%s: %w", catalog.EnvRetention, err)
+	}
 	if s.AWS, err = awsclient.Load(ctx, attemptTimeout); err != nil {
 		return nil, err
 	}
@@ -123,8 +128,13 @@ type Opened struct {
 	Family   *api.Family
 }
 
-// Log returns the table of logs: immutable rows of market data.
-func (o *Opened) Log() *store.Log { return store.NewLog(o.DB, o.Table(schema.LogTable)) }
+// Log returns the table of logs: immutable rows of market data, of the time for which
+// this deployment retains them.
+func (o *Opened) Log() *store.Log {
+	log := store.NewLog(o.DB, o.Table(schema.LogTable))
+	log.Retention, log.Now = o.retention, o.Clock
+	return log
+}
 
 // Series returns the table of series: market data by time bucket.
 func (o *Opened) Series() *store.Series { return store.NewSeries(o.DB, o.Table(schema.SeriesTable)) }

@@ -71,7 +71,7 @@ func (d *document) operation(e *catalog.Endpoint) Object {
 		"x-quotary-function": e.Function(),
 		"x-quotary-access":   e.Access.String(),
 		"responses": Object{
-			"200":     Object{"description": "success", "content": jsonContent(d.answer(e))},
+			"200":     d.success(e),
 			"default": Object{"description": "refused or failed", "content": jsonContent(reference(Error))},
 		},
 	}
@@ -93,6 +93,19 @@ func (d *document) operation(e *catalog.Endpoint) Object {
 		op["requestBody"] = Object{"required": true, "content": jsonContent(body)}
 	}
 	return op
+}
+
+// success is the answer of 200. Where rows of logs are read, it may say since when they
+// are retained.
+func (d *document) success(e *catalog.Endpoint) Object {
+	success := Object{"description": "success", "content": jsonContent(d.answer(e))}
+	if p, ok := catalog.ProgramOf(e.Function()); ok && !e.Planned && len(p.Tables[catalog.LogTable]) > 0 {
+		success["headers"] = Object{catalog.HeaderDataSince: Object{
+			"description": "present where the answer would reach further back than the data is retained: since when it goes",
+			"schema":      Object{"type": "string", "format": "date-time"},
+		}}
+	}
+	return success
 }
 
 // OperationID names an operation: GET /upgrade/v2/hl/fills/{address} is
