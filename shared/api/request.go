@@ -31,6 +31,7 @@ type request struct {
 	receipt *usage.Receipt // once the request is counted
 	message string         // of success, for the envelopes that show one
 	text    *textBody      // in place of JSON; nil for JSON
+	next    string         // cursor of the rest; "" when the answer is all
 
 	gateway    bool           // the request came through the gateway,
 	resource   string         // which matched this path of the catalog
@@ -165,5 +166,13 @@ type textBody struct {
 func SetBody(ctx context.Context, contentType string, body []byte) {
 	if r, ok := ctx.Value(requestKey{}).(*request); ok {
 		r.text = &textBody{contentType, body}
+	}
+}
+
+// SetNext says that a successful answer is not all, and with which cursor the rest is
+// asked for.
+func SetNext(ctx context.Context, c catalog.Cursor) {
+	if r, ok := ctx.Value(requestKey{}).(*request); ok {
+		r.next = string(c)
 	}
 }

@@ -182,6 +182,9 @@ func (res *response) write(w http.ResponseWriter, r *request) {
 	if res.gzip {
 		headers["Content-Encoding"] = []string{"gzip"}
 	}
+	if res.status == http.StatusOK && r.next != "" {
+		headers[catalog.HeaderNextCursor] = []string{r.next}
+	}
 	if res.retryAfter > 0 {
 		headers["Retry-After"] = []string{strconv.Itoa(res.retryAfter)}
 	}

@@ -19,6 +19,7 @@ type glossary struct {
 	ClosedPnl             any // profit that the fill realized, in quote units without fees, a decimal string
 	Coin                  any // name of the market: BTC, dex:GOLD, PURR/USDC or @107
 	CreatedAt             any // RFC 3339, UTC
+	Cursor                any // X-Next-Cursor of an earlier answer to the same request, to continue behind it
 	Crossed               any // true where the account was the taker
 	Dex                   any // name of a venue; empty is the main one
 	Dir                   any // what the fill did: Open Long, Close Short, Buy, ...

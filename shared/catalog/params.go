@@ -41,11 +41,13 @@ func (c *Coin) UnmarshalText(text []byte) error {
 // Millis is a time in milliseconds since 1970-01-01 UTC.
 type Millis int64
 
+// latestMillis is the end of year 9999: anything later is a unit mistaken.
+const latestMillis = 253402300799999
+
 // UnmarshalText implements [encoding.TextUnmarshaler].
 func (m *Millis) UnmarshalText(text []byte) error {
-	const latest = 253402300799999 // the end of year 9999: anything later is a unit mistaken
 	n, err := strconv.ParseInt(string(text), 10, 64)
-	if err != nil || n < 0 || n > latest {
+	if err != nil || n < 0 || n > latestMillis {
 		return errors.New("a time in milliseconds since 1970 UTC, a whole number")
 	}
 	*m = Millis(n)

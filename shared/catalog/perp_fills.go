@@ -27,12 +27,14 @@ type FillsByAddressIn struct {
 // FillsByOidIn names an order. Its fills are null when there are none, as
 // everything that is looked up by order id.
 type FillsByOidIn struct {
-	Oid int64 `path:"oid" min:"0"`
+	Oid    int64  `path:"oid" min:"0"`
+	Cursor Cursor `query:"cursor"`
 }
 
 // FillsByTwapIn names a TWAP order.
 type FillsByTwapIn struct {
-	TwapID int64 `path:"twapid" min:"0"`
+	TwapID int64  `path:"twapid" min:"0"`
+	Cursor Cursor `query:"cursor"`
 }
 
 // FillsByBuilderIn selects the newest fills that a builder routed.
@@ -41,6 +43,7 @@ type FillsByBuilderIn struct {
 	Coin    Coin    `query:"coin"`
 	Limit   int64   `query:"limit" default:"1000" min:"1" max:"2000"`
 	MinVal  int64   `query:"minVal" min:"0"` // least px x sz, whole USD
+	Cursor  Cursor  `query:"cursor"`
 }
 
 // TopTradesIn selects the largest fills of a coin in a window that ends now.

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 	"strconv"
+	"time"
 
 	"quotary/shared/api"
 	"quotary/shared/catalog"
@@ -27,51 +28,95 @@ func (r *reader) byAddress(ctx context.Context, in catalog.FillsByAddressIn) ([]
 	return list, err
 }
 
-// byOid returns all fills of an order in the order of execution, or null when
-// there are none.
+// byOid returns the fills of an order in the order of execution, or null when there
+// are none.
 func (r *reader) byOid(ctx context.Context, in catalog.FillsByOidIn) (*[]catalog.Fill, error) {
-	list, err := all(fills.ByOrder(ctx, r.log, in.Oid), fill)
+	var list []catalog.Fill
+	err := read(ctx, in.Cursor, fills.ByOrder(ctx, r.log, in.Oid, since(in.Cursor)), func(f *market.Fill) bool {
+		list = append(list, fill(f))
+		return false
+	})
 	if len(list) == 0 {
 		return nil, err
 	}
 	return &list, err
 }
 
-// byTwap returns all fills of a TWAP order in the order of execution.
-func (r *reader) byTwap(ctx context.Context, in catalog.FillsByTwapIn) ([]catalog.TwapFill, error) {
-	return all(fills.ByTwap(ctx, r.log, in.TwapID), func(f *market.Fill) catalog.TwapFill {
-		return catalog.TwapFill{Coin: f.Coin, Side: f.Side.String(), Px: f.Px, Sz: f.Sz, Time: f.Time, TwapID: in.TwapID}
+// byTwap returns the fills of a TWAP order in the order of execution.
+func (r *reader) byTwap(ctx context.Context, in catalog.FillsByTwapIn) (list []catalog.TwapFill, err error) {
+	err = read(ctx, in.Cursor, fills.ByTwap(ctx, r.log, in.TwapID, since(in.Cursor)), func(f *market.Fill) bool {
+		list = append(list, catalog.TwapFill{Coin: f.Coin, Side: f.Side.String(), Px: f.Px, Sz: f.Sz, Time: f.Time, TwapID: in.TwapID})
+		return false
 	})
+	return list, err
 }
 
-// builderReach is how many of a builder's newest fills are looked through for
-// those of a coin or of a value: what is asked for may be rare or absent, and a
-// busy builder's log is long.
-const builderReach = 20_000
-
-// byBuilder returns the newest fills that a builder routed, newest first.
-func (r *reader) byBuilder(ctx context.Context, in catalog.FillsByBuilderIn) ([]catalog.BuilderFill, error) {
+// byBuilder returns the newest fills that a builder routed, newest first: those of a
+// coin or of a value may be rare among them.
+func (r *reader) byBuilder(ctx context.Context, in catalog.FillsByBuilderIn) (list []catalog.BuilderFill, err error) {
 	least, err := market.ParseDecimal(strconv.FormatInt(in.MinVal, 10))
 	if err != nil {
 		return nil, err
 	}
-	reach := int(in.Limit)
+	expect := int(in.Limit)
 	if in.Coin != "" || in.MinVal > 0 {
-		reach = builderReach
+		expect = readAtMost
 	}
-	var list []catalog.BuilderFill
-	for f, err := range fills.ByBuilder(ctx, r.log, string(in.Builder), reach) {
-		if err != nil {
-			return nil, err
+	err = read(ctx, in.Cursor, fills.ByBuilder(ctx, r.log, string(in.Builder), since(in.Cursor), expect), func(f *market.Fill) bool {
+		if (in.Coin == "" || f.Coin == string(in.Coin)) && f.Notional().Cmp(least) >= 0 {
+			list = append(list, builderFill(f))
 		}
-		if in.Coin != "" && f.Coin != string(in.Coin) || f.Notional().Cmp(least) < 0 {
+		return int64(len(list)) == in.Limit
+	})
+	return list, err
+}
+
+// readAtMost is how many fills one request reads of an order, a TWAP or a builder, of
+// which there may be any number: ten pages, and well below what an answer may hold.
+const readAtMost = 10_000
+
+// since is the time at which a list goes on behind a cursor.
+func since(c catalog.Cursor) time.Time {
+	if ms, given := c.Place(); given > 0 {
+		return time.UnixMilli(ms).UTC()
+	}
+	return time.Time{}
+}
+
+// read gives the fills of a page to take; when more may follow, the answer says where.
+func read(ctx context.Context, from catalog.Cursor, list iter.Seq2[market.Fill, error], take func(*market.Fill) (enough bool)) error {
+	next, err := page(from, list, take)
+	if next != "" {
+		api.SetNext(ctx, next)
+	}
+	return err
+}
+
+// page gives the fills of a list that come behind a cursor to take until that says
+// that it has enough, or readAtMost were read. Next is where more may follow, "" at the
+// end of the list.
+func page(from catalog.Cursor, list iter.Seq2[market.Fill, error], take func(*market.Fill) (enough bool)) (next catalog.Cursor, err error) {
+	begin, skip := from.Place()
+	at, given, n, enough := begin, int64(0), 0, false
+	for f, err := range list {
+		if err != nil {
+			return "", err
+		}
+		if f.Time == begin && given < skip {
+			given++
 			continue
 		}
-		if list = append(list, builderFill(&f)); int64(len(list)) == in.Limit {
-			break
+		if enough || n == readAtMost {
+			return catalog.CursorAt(at, given), nil
 		}
+		if f.Time != at {
+			at, given = f.Time, 0
+		}
+		given++
+		n++
+		enough = take(&f)
 	}
-	return list, nil
+	return "", nil
 }
 
 // topTrades returns the largest fills of a coin in a window that ends now,

@@ -3,10 +3,12 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
@@ -233,6 +235,113 @@ func TestFillsOfABuilderAreTheNewestThatFit(t *testing.T) {
 	}
 	if rows := apitest.Data[[]catalog.BuilderFill](t, w.Get(t, w.SubKey, root+"/builder/"+alice+"/latest")); len(rows) != 0 {
 		t.Errorf("an address that builds nothing has %d fills", len(rows))
+	}
+}
+
+// TestACursorGoesOnWhereAnAnswerEnded pages through lists of which several fills have
+// one time: together the pages are the list.
+func TestACursorGoesOnWhereAnAnswerEnded(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		var list []market.Fill
+		for n, ms := int64(0), first; n < int64(rapid.IntRange(0, 40).Draw(rt, "fills")); n++ {
+			f := one(n)
+			ms += int64(rapid.SampledFrom([]int{0, 0, 1}).Draw(rt, "later"))
+			f.Time = ms
+			list = append(list, f)
+		}
+		newest := rapid.Bool().Draw(rt, "newest first")
+		if newest {
+			slices.Reverse(list)
+		}
+		size := rapid.IntRange(1, 9).Draw(rt, "page")
+		var got []int64
+		for cursor, pages := catalog.Cursor(""), 0; ; pages++ {
+			if pages > len(list) {
+				rt.Fatal("it does not end")
+			}
+			from := since(cursor)
+			stored := func(yield func(market.Fill, error) bool) { // as the log reads it
+				for _, f := range list {
+					if !from.IsZero() && (newest && f.Time > from.UnixMilli() || !newest && f.Time < from.UnixMilli()) {
+						continue
+					}
+					if !yield(f, nil) {
+						return
+					}
+				}
+			}
+			n := 0
+			next, err := page(cursor, stored, func(f *market.Fill) bool {
+				got = append(got, f.Tid)
+				n++
+				return n == size
+			})
+			if err != nil {
+				rt.Fatal(err)
+			}
+			if cursor = next; cursor == "" {
+				break
+			}
+			if err := new(catalog.Cursor).UnmarshalText([]byte(cursor)); err != nil {
+				rt.Fatalf("%s: %v", cursor, err)
+			}
+		}
+		var want []int64
+		for _, f := range list {
+			want = append(want, f.Tid)
+		}
+		if !slices.Equal(got, want) {
+			rt.Fatalf("got %v, want %v", got, want)
+		}
+	})
+}
+
+func TestOneRequestReadsABoundedNumberOfFills(t *testing.T) {
+	t.Parallel()
+	read := 0
+	endless := func(yield func(market.Fill, error) bool) {
+		for n := int64(0); yield(one(n), nil); n++ {
+			read++
+		}
+	}
+	next, err := page("", endless, func(*market.Fill) bool { return false })
+	if err != nil || read != readAtMost || next != catalog.CursorAt(first+(readAtMost-1)*1000, 1) {
+		t.Errorf("%d fills were read, the next cursor is %s (%v)", read, next, err)
+	}
+}
+
+func TestFillsOfAnOrderGoOnBehindACursor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var list []market.Fill
+	for n := range int64(7) {
+		f := one(n)
+		f.Oid, f.Builder, f.Time = 9_000, builder, first+n/3
+		list = append(list, f)
+	}
+	w.put(t, list...)
+	for path, want := range map[string][]int64{
+		"/oid/9000?cursor=" + string(catalog.CursorAt(first, 2)):   {102, 103, 104, 105, 106},
+		"/oid/9000?cursor=" + string(catalog.CursorAt(first+2, 1)): nil,
+	} {
+		if got := w.tids(t, path); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", path, got, want)
+		}
+	}
+	var times []int64 // which tell the pages of a builder apart: 6 | 5 4 3 | 2 1 0
+	for _, f := range apitest.Data[[]catalog.BuilderFill](t, w.Get(t, w.SubKey, root+"/builder/"+builder+"/latest?limit=3&cursor="+string(catalog.CursorAt(first+1, 2)))) {
+		times = append(times, f.Time-first)
+	}
+	if !slices.Equal(times, []int64{1, 0, 0}) {
+		t.Errorf("a builder's fills go on at %v", times)
+	}
+	a := w.Get(t, w.SubKey, root+"/builder/"+builder+"/latest?limit=4")
+	if got := a.Header[catalog.HeaderNextCursor]; got != string(catalog.CursorAt(first+1, 3)) {
+		t.Errorf("the next cursor is %s", got)
+	}
+	if a := w.Get(t, w.SubKey, root+"/oid/9000"); a.Header[catalog.HeaderNextCursor] != "" {
+		t.Errorf("all fills have a next cursor %s", a.Header[catalog.HeaderNextCursor])
 	}
 }
 

@@ -71,20 +71,22 @@ func Window(ctx context.Context, l *store.Log, address string, from, to time.Tim
 	return log.Read(ctx, l, dataset.Query{Subject: address, From: from, To: to})
 }
 
-// ByOrder returns all fills of an order in the order of execution.
-func ByOrder(ctx context.Context, l *store.Log, oid int64) iter.Seq2[market.Fill, error] {
-	return log.Read(ctx, l, dataset.Query{Subject: strconv.FormatInt(oid, 10), Index: store.B})
+// ByOrder returns the fills of an order from a time on, or all for the zero time, in
+// the order of execution.
+func ByOrder(ctx context.Context, l *store.Log, oid int64, from time.Time) iter.Seq2[market.Fill, error] {
+	return log.Read(ctx, l, dataset.Query{Subject: strconv.FormatInt(oid, 10), Index: store.B, From: from})
 }
 
-// ByTwap returns all fills of a TWAP order in the order of execution.
-func ByTwap(ctx context.Context, l *store.Log, twapID int64) iter.Seq2[market.Fill, error] {
-	return log.Read(ctx, l, dataset.Query{Subject: strconv.FormatInt(twapID, 10), Index: store.C})
+// ByTwap returns the fills of a TWAP order from a time on, or all for the zero time,
+// in the order of execution.
+func ByTwap(ctx context.Context, l *store.Log, twapID int64, from time.Time) iter.Seq2[market.Fill, error] {
+	return log.Read(ctx, l, dataset.Query{Subject: strconv.FormatInt(twapID, 10), Index: store.C, From: from})
 }
 
-// ByBuilder returns the fills that a builder routed, newest first, at most limit
-// of them.
-func ByBuilder(ctx context.Context, l *store.Log, builder string, limit int) iter.Seq2[market.Fill, error] {
-	return log.Read(ctx, l, dataset.Query{Subject: builder, Index: store.D, Newest: true, Limit: limit})
+// ByBuilder returns the fills that a builder routed up to a time, or all for the zero
+// time, newest first. The caller probably takes expect of them.
+func ByBuilder(ctx context.Context, l *store.Log, builder string, to time.Time, expect int) iter.Seq2[market.Fill, error] {
+	return log.Read(ctx, l, dataset.Query{Subject: builder, Index: store.D, To: to, Newest: true, Expect: expect})
 }
 
 // Decode reads a row. The fill passes [market.Fill.Check].

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -73,9 +74,9 @@ func TestAFillIsFoundByWhatNamesIt(t *testing.T) {
 		"an account's newest":    {Newest(ctx, log, alice, "", 2), []market.Fill{sliced, routed}},
 		"an account in one coin": {Newest(ctx, log, alice, "BTC", 5), []market.Fill{routed, plain}},
 		"a window":               {Window(ctx, log, alice, plain.When(), routed.When()), []market.Fill{plain, routed}},
-		"an order":               {ByOrder(ctx, log, 9), []market.Fill{plain, routed, sliced}},
-		"a TWAP":                 {ByTwap(ctx, log, twap), []market.Fill{sliced}},
-		"a builder":              {ByBuilder(ctx, log, routed.Builder, 9), []market.Fill{routed}},
+		"an order":               {ByOrder(ctx, log, 9, time.Time{}), []market.Fill{plain, routed, sliced}},
+		"a TWAP":                 {ByTwap(ctx, log, twap, time.Time{}), []market.Fill{sliced}},
+		"a builder":              {ByBuilder(ctx, log, routed.Builder, time.Time{}, 9), []market.Fill{routed}},
 		"nobody":                 {Newest(ctx, log, routed.Builder, "", 0), nil},
 	} {
 		var got []market.Fill

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -46,7 +47,7 @@ func resting(ctx context.Context, log *store.Log, list []market.OrderStatus) err
 	reads.SetLimit(readsAtOnce)
 	for _, s := range open {
 		reads.Go(func() error {
-			_, err := executed(fills.ByOrder(ctx, log, s.Oid), map[int64]*market.OrderStatus{s.Oid: s}, 0)
+			_, err := executed(fills.ByOrder(ctx, log, s.Oid, time.Time{}), map[int64]*market.OrderStatus{s.Oid: s}, 0)
 			return err
 		})
 	}
