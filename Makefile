@@ -10,7 +10,7 @@ LINT  := v2.15.0
 PROGRAMS := $(patsubst %/main.go,./%,$(wildcard functions/*/main.go functions/*/*/main.go))
 GOBUILD  := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -tags lambda.norpc
 
-.PHONY: help run test prove bench build lint replay url tools tools-oracle test-oracle test-cdk-local readme openapi compatible fuzz clean package synth diff deploy sam-local sam-check
+.PHONY: help run test prove bench build lint replay load schema url tools tools-oracle test-oracle test-cdk-local readme openapi compatible fuzz clean package synth diff deploy sam-local sam-check
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -52,6 +52,13 @@ lint: ## run the linters
 replay: ## replay a recording of node fills into the running stack: make replay FILE=path
 	@test -n "$(FILE)" || { echo "name the recording: make replay FILE=path"; exit 2; }
 	@$(BIN)/localstack replay "$(FILE)"
+
+load: ## load a file of a dataset into the running stack: make load DATASET=coins FILE=path
+	@test -n "$(DATASET)" -a -n "$(FILE)" || { echo "name both: make load DATASET=coins FILE=path"; exit 2; }
+	@$(BIN)/localstack load "$(DATASET)" "$(FILE)"
+
+schema: ## print what a line of a file to load may hold: make schema DATASET=coins
+	@$(BIN)/ingester schema "$(DATASET)"
 
 url: ## print a signed address: make url P=/upgrade/v2/hl/tickers, or of a feed: make url WS=1
 	@$(BIN)/localstack url $(if $(WS),--ws) "$(P)"

@@ -29,12 +29,13 @@ type cli struct {
 	URL    sign   `cmd:"" name:"url" help:"Print a signed address of an endpoint, valid for 30 seconds and one request."`
 	Env    env    `cmd:"" help:"Print the running stack's addresses and demo keys as shell assignments."`
 	Replay replay `cmd:"" help:"Replay a recording of node fills into the running stack."`
+	Load   load   `cmd:"" help:"Load a file of a dataset into the running stack."`
 	Share  share  `cmd:"" help:"Let containers reach the running stack's database and objects, until Ctrl-C."`
 	Oracle oracle `cmd:"" help:"Run a command against Amazon's DynamoDB Local."`
 }
 
 type run struct {
-	Port     int    `env:"QUOTARY_PORT" default:"8080" help:"First of eight ports, and one more for each further ingester; 0 picks free ones."`
+	Port     int    `env:"QUOTARY_PORT" default:"8080" help:"First of nine ports, and one more for each further ingester; 0 picks free ones."`
 	Programs string `env:"QUOTARY_PROGRAMS" default:"bin" help:"Folder of the built programs."`
 	Tools    string `env:"QUOTARY_TOOLS" default:"localstack" help:"Folder in which npm installed the DynamoDB engine."`
 	DynamoDB string `env:"QUOTARY_DYNAMODB_ENDPOINT" help:"Endpoint of another DynamoDB to use."`
@@ -62,6 +63,12 @@ type env struct{}
 
 type replay struct {
 	File     string `arg:"" type:"existingfile" help:"Recording: one block, or one fill, in JSON per line."`
+	Programs string `env:"QUOTARY_PROGRAMS" default:"bin" help:"Folder of the built programs."`
+}
+
+type load struct {
+	Dataset  string `arg:"" help:"Dataset to load."`
+	File     string `arg:"" type:"existingfile" help:"File of one JSON object a line, plain or with gzip."`
 	Programs string `env:"QUOTARY_PROGRAMS" default:"bin" help:"Folder of the built programs."`
 }
 
@@ -140,11 +147,21 @@ func (env) Run(c *cli) error {
 // Run passes the recording to the ingester's own command, set up for the running
 // stack, and returns when every row is readable.
 func (r *replay) Run(c *cli) error {
+	return ingester(c, r.Programs, "replay", r.File)
+}
+
+// Run passes the file to the ingester's own command, set up for the running stack.
+func (l *load) Run(c *cli) error {
+	return ingester(c, l.Programs, "load", l.Dataset, l.File)
+}
+
+// ingester runs a command of the ingester's program for the running stack.
+func ingester(c *cli, programs string, args ...string) error {
 	state, err := stack.Read(c.Data)
 	if err != nil {
 		return err
 	}
-	cmd := exec.Command(filepath.Join(r.Programs, "ingester"), "replay", r.File)
+	cmd := exec.Command(filepath.Join(programs, "ingester"), args...)
 	cmd.Env = append(os.Environ(), state.Environment()...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	return cmd.Run()

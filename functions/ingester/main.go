@@ -14,6 +14,8 @@ import (
 type commands struct {
 	Run    runCommand    `cmd:"" default:"1" help:"Follow the configured sources until stopped."`
 	Setup  setupCommand  `cmd:"" help:"Create the tables and the bucket of a local stack."`
+	Load   loadCommand   `cmd:"" help:"Load a file of a dataset and wait until the running ingester has taken it."`
+	Schema schemaCommand `cmd:"" help:"Print the JSON Schema of a line of a file to load."`
 	Replay replayCommand `cmd:"" help:"Pass a recorded file of fills to the running ingester and wait until its rows can be read."`
 }
 

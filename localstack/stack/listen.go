@@ -20,6 +20,7 @@ const (
 	offsetVenue
 	offsetNews
 	offsetExchange
+	offsetCoins
 	offsetIngester // and after it the others
 )
 

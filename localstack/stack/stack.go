@@ -19,6 +19,7 @@ import (
 
 	"quotary/localstack/binance"
 	"quotary/localstack/client"
+	"quotary/localstack/coinsite"
 	"quotary/localstack/lambdahost"
 	"quotary/localstack/newssite"
 	"quotary/localstack/venue"
@@ -60,6 +61,7 @@ type State struct {
 	VenueURL   string   `json:"venue_url,omitempty"`   // of the simulated venue
 	NewsURL    string   `json:"news_url,omitempty"`    // of the simulated publisher of news
 	BinanceURL string   `json:"binance_url,omitempty"` // of the simulated exchange
+	CoinsURL   string   `json:"coins_url,omitempty"`   // of the simulated source of prices of coins and exchange rates
 	Ingesters  []string `json:"ingester_urls"`         // of their health
 	DynamoDB   string   `json:"dynamodb_url"`
 	Tables     string   `json:"table_prefix"` // of the names of this stack's tables
@@ -90,6 +92,7 @@ type Stack struct {
 	Venue    *venue.Venue      // nil with another upstream
 	News     *newssite.Site    // the same
 	Exchange *binance.Exchange // the same
+	Coins    *coinsite.Site    // the same
 
 	cfg     Config
 	log     *slog.Logger
@@ -136,8 +139,10 @@ func (s *Stack) start(ctx context.Context) error {
 		{"venue", s.startVenue},
 		{"news", s.startNews},
 		{"exchange", s.startExchange},
+		{"coins", s.startCoins},
 		{"ingester", s.startIngesters},
 		{"demo keys", s.registerDemo},
+		{"prices", s.awaitPrices},
 	} {
 		started := time.Now()
 		if err := step.run(ctx); err != nil {

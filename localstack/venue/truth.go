@@ -141,6 +141,18 @@ func (v *Venue) Truth() TruthBooks {
 	return t
 }
 
+// Marks returns the mark prices of the venue's own perpetuals by name, as plain
+// decimals.
+func (v *Venue) Marks() map[string]string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	e, marks := v.eng, map[string]string{}
+	for _, c := range e.perpsOf(0) {
+		marks[e.mk[c].Name] = dec(e.Mk[c].Mark, e.mk[c].PxDec)
+	}
+	return marks
+}
+
 func (e *engine) truthCoin(c int) TruthCoin {
 	m, s := &e.mk[c], &e.Mk[c]
 	t := TruthCoin{Coin: m.Name, Spot: m.Spot, Oracle: dec(s.Oracle, m.PxDec), Mark: dec(s.Mark, m.PxDec),

@@ -1,0 +1,120 @@
+package coinsite_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quotary/localstack/coinsite"
+	"quotary/shared/testclock"
+)
+
+func get(t *testing.T, url string) (int, string) {
+	t.Helper()
+	res, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil || res.Header.Get("X-Simulated") != "true" {
+		t.Fatal(err, res.Header)
+	}
+	return res.StatusCode, string(body)
+}
+
+var saturday = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+func TestCoinsAreShownInPages(t *testing.T) {
+	t.Parallel()
+	clock := testclock.At(saturday)
+	config := coinsite.Config{Seed: 7, Now: clock.Now, Marks: func() map[string]string { return map[string]string{"ETH": "3400.25"} }}
+	site := coinsite.New(config)
+	server := httptest.NewServer(site.Handler())
+	defer server.Close()
+	pages := func(server string) (all []coinsite.Row) {
+		for _, page := range []string{"1", "2", "3"} {
+			status, body := get(t, server+"/api/v3/coins/markets?vs_currency=usd&per_page=250&page="+page)
+			var rows []coinsite.Row
+			if err := json.Unmarshal([]byte(body), &rows); err != nil || status != 200 {
+				t.Fatal(status, err)
+			}
+			all = append(all, rows...)
+		}
+		return all
+	}
+	rows := pages(server.URL)
+	if len(rows) != coinsite.Coins || rows[0].ID != "bitcoin" || rows[1].Price != "3400.25" || rows[0].Price == "" {
+		t.Fatalf("%d rows, %+v", len(rows), rows[:2])
+	}
+	if diff := cmp.Diff(rows[0], site.Served("bitcoin")[0]); diff != "" {
+		t.Error(diff)
+	}
+	again := httptest.NewServer(coinsite.New(config).Handler())
+	defer again.Close()
+	if diff := cmp.Diff(rows, pages(again.URL)); diff != "" {
+		t.Errorf("another site of the same seed and time shows\n%s", diff)
+	}
+	clock.Move(5 * time.Second)
+	if later := pages(server.URL); later[0].Price == rows[0].Price || later[1].Price != "3400.25" {
+		t.Errorf("%s, then %s", rows[0].Price, later[0].Price)
+	}
+}
+
+func TestCallsAreLimited(t *testing.T) {
+	t.Parallel()
+	clock := testclock.At(saturday)
+	site := coinsite.New(coinsite.Config{Now: clock.Now})
+	server := httptest.NewServer(site.Handler())
+	defer server.Close()
+	ask := func() int {
+		status, _ := get(t, server.URL+"/api/v3/coins/markets?vs_currency=usd")
+		return status
+	}
+	site.Refuse(1)
+	if ask() != 429 {
+		t.Error("a call is not refused")
+	}
+	for i := range 30 {
+		if ask() != 200 {
+			t.Fatalf("call %d is refused", i)
+		}
+	}
+	if ask() != 429 {
+		t.Error("31 calls a minute")
+	}
+	clock.Move(time.Minute)
+	if ask() != 200 {
+		t.Error("a minute later calls are still refused")
+	}
+}
+
+func TestRatesAreOfWorkingDays(t *testing.T) {
+	t.Parallel()
+	clock := testclock.At(saturday)
+	server := httptest.NewServer(coinsite.New(coinsite.Config{Now: clock.Now}).Handler())
+	defer server.Close()
+	_, daily := get(t, server.URL+"/rates/eurofxref-daily.xml")
+	_, history := get(t, server.URL+"/rates/eurofxref-hist-90d.xml")
+	if !strings.Contains(daily, `time="2026-11-20"`) || strings.Count(daily, "time=") != 1 || strings.Count(history, "time=") != 64 ||
+		!strings.Contains(history, `time="2026-11-19"`) || strings.Contains(history, `time="2026-11-15"`) {
+		t.Errorf("%s\n%s", daily, history)
+	}
+	for at, want := range map[string]string{
+		"2026-11-20T14:29:59Z": "2026-11-19", "2026-11-20T14:30:00Z": "2026-11-20", "2026-11-23T14:00:00Z": "2026-11-20", "2026-11-23T15:00:00Z": "2026-11-23",
+	} {
+		when, err := time.Parse(time.RFC3339, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := coinsite.Last(when).Format(time.DateOnly); got != want {
+			t.Errorf("at %s the last rates are of %s, want %s", at, got, want)
+		}
+	}
+}

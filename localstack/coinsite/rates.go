@@ -1,0 +1,57 @@
+package coinsite
+
+import (
+	"encoding/xml"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// published is when the rates of a day come out, after midnight UTC.
+const published = 14*time.Hour + 30*time.Minute
+
+// Rate is the units of two currencies for one euro.
+type Rate struct{ USD, CNY string }
+
+// On returns the rates of a day, which follow from the seed alone.
+func (s *Site) On(day time.Time) Rate {
+	n := int(day.Unix() / 86400)
+	return Rate{
+		USD: fmt.Sprintf("1.%04d", 500+s.draw(1000, "usd", n, 0)),
+		CNY: fmt.Sprintf("7.%04d", 5000+s.draw(4000, "cny", n, 0)),
+	}
+}
+
+// Last returns the newest day whose rates are out at a time: no Saturday, no Sunday.
+func Last(at time.Time) time.Time {
+	day := at.UTC().Add(-published).Truncate(24 * time.Hour)
+	for day.Weekday() == time.Saturday || day.Weekday() == time.Sunday {
+		day = day.AddDate(0, 0, -1)
+	}
+	return day
+}
+
+type cube struct {
+	Time  string `xml:"time,attr"`
+	Rates []rate `xml:"Cube"`
+}
+
+type rate struct {
+	Currency string `xml:"currency,attr"`
+	Rate     string `xml:"rate,attr"`
+}
+
+// serveRates writes the last days that have rates, the newest first.
+func (s *Site) serveRates(w http.ResponseWriter, days int) {
+	file := struct {
+		XMLName xml.Name `xml:"http://www.gesmes.org/xml/2002-08-01 Envelope"`
+		Subject string   `xml:"subject"`
+		Days    []cube   `xml:"Cube>Cube"`
+	}{Subject: "Reference rates (simulated)"}
+	for day := Last(s.cfg.Now()); len(file.Days) < days; day = Last(day) {
+		r := s.On(day)
+		file.Days = append(file.Days, cube{day.Format(time.DateOnly), []rate{{"USD", r.USD}, {"CNY", r.CNY}}})
+	}
+	w.Header().Set("Content-Type", "text/xml")
+	_ = xml.NewEncoder(w).Encode(file)
+}

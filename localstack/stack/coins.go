@@ -1,0 +1,84 @@
+package stack
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"quotary/localstack/client"
+	"quotary/localstack/coinsite"
+	"quotary/shared/catalog"
+)
+
+// namesDrop is the drop of names that a new stack begins with.
+const namesDrop = "drop/coins/simulated-names.ndjson"
+
+// startCoins runs the simulated source of prices of coins and of exchange rates, has
+// the ingesters ask it, and drops the names of some coins.
+func (s *Stack) startCoins(ctx context.Context) error {
+	s.cfg.IngesterEnv = append([]string{catalog.EnvDropsEvery + "=1s"}, s.cfg.IngesterEnv...)
+	if s.cfg.Upstream != "" && s.cfg.Upstream != "simulated" {
+		return nil
+	}
+	s.Coins = coinsite.New(coinsite.Config{Seed: s.cfg.Seed, Marks: s.Venue.Marks})
+	listener, err := s.listen(offsetCoins)
+	if err != nil {
+		return err
+	}
+	s.State.CoinsURL = "http://" + listener.Addr().String()
+	s.serve(listener, s.Coins.Handler())
+	s.cfg.IngesterEnv = append([]string{
+		catalog.EnvCoinGeckoURL + "=" + s.State.CoinsURL + "/api/v3", catalog.EnvCoinGeckoPages + "=2", catalog.EnvCoinGeckoEvery + "=6s",
+		catalog.EnvRatesURL + "=" + s.State.CoinsURL + "/rates",
+	}, s.cfg.IngesterEnv...)
+	return s.drop(ctx, namesDrop, coinsite.Names)
+}
+
+// drop puts a drop into the bucket. One that has the same content is known to the
+// ingester and not taken again.
+func (s *Stack) drop(ctx context.Context, key string, body []byte) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPut, s.State.S3+"/"+viewsBucket+"/"+key, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return fmt.Errorf("put %s: status %d", key, res.StatusCode)
+	}
+	return nil
+}
+
+// awaitPrices returns when the price of bitcoin is answered, by which clients check
+// a key.
+func (s *Stack) awaitPrices(ctx context.Context) error {
+	if s.Coins == nil {
+		return nil
+	}
+	ctx, done := context.WithTimeout(ctx, startWithin)
+	defer done()
+	api := client.Client{BaseURL: s.State.BaseURL}
+	for {
+		answer, err := api.Get(ctx, s.State.Demo.SubKey, "/v2/coin/ticker", url.Values{"coin_list": {"bitcoin"}})
+		var tickers []struct {
+			Price string `json:"price_usd"`
+		}
+		switch {
+		case ctx.Err() != nil:
+			return errors.New("the price of bitcoin is not answered: see the logs of the ingester")
+		case err == nil && answer.Status == http.StatusOK && answer.Data(&tickers) == nil && len(tickers) == 1 && tickers[0].Price != "":
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
