@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"quotary/functions/ingester/engine"
-	"quotary/shared/backoff"
 	"quotary/shared/market"
 	"quotary/shared/source"
 )
@@ -37,6 +36,7 @@ type history struct {
 	config Config
 	stats  *source.Stats
 	now    func() time.Time
+	sleep  func(context.Context, time.Duration) error // by the clock of now
 
 	sink   engine.Sink[*Batch]
 	filled map[string]progress // by pair, as the checkpoint holds it
@@ -113,11 +113,14 @@ func (h *history) fillUntil(ctx context.Context, next time.Time) error {
 			filling = filling || h.filled[pair.Key].Back != before
 		}
 	}
-	return backoff.Sleep(ctx, next.Sub(h.now()))
+	return h.sleep(ctx, next.Sub(h.now()))
 }
 
 // sinkError is the sink's, in the place of those of the venue.
 type sinkError struct{ error }
+
+// Unwrap returns the sink's error.
+func (e *sinkError) Unwrap() error { return e.error }
 
 // try does something for a pair. What the venue refuses is said, and comes again with
 // the next round.

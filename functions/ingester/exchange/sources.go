@@ -13,7 +13,7 @@ import (
 
 // sources are the two of a venue: its trades, and in the background its own K-lines.
 func (c Config) sources(v listed) []engine.Source[*Batch] {
-	past := &history{venue: v, config: c, stats: new(source.Stats), now: time.Now}
+	past := &history{venue: v, config: c, stats: new(source.Stats), now: time.Now, sleep: backoff.Sleep}
 	return []engine.Source[*Batch]{
 		{Name: v.Name(), Group: v.Name(), Stats: v.stats, NoCheckpoint: true, Follow: func(ctx context.Context, _ engine.Position, sink engine.Sink[*Batch]) error {
 			return c.followTrades(ctx, v, sink)

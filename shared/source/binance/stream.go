@@ -77,6 +77,9 @@ func excerpt(err error) string { return fmt.Sprintf("%.200s", fmt.Sprint(err)) }
 // sinkError is the sink's, in the place of those of the connection.
 type sinkError struct{ error }
 
+// Unwrap returns the sink's error.
+func (e *sinkError) Unwrap() error { return e.error }
+
 // follower follows pairs over connections that come and go.
 type follower struct {
 	*Market

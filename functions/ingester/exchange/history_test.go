@@ -1,0 +1,322 @@
+package exchange
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"quotary/functions/ingester/engine"
+	"quotary/internal/testenv"
+	simulated "quotary/localstack/binance"
+	"quotary/shared/backoff"
+	candles "quotary/shared/data/klines"
+	"quotary/shared/data/pairklines"
+	"quotary/shared/data/pairs"
+	"quotary/shared/market"
+	"quotary/shared/source"
+	"quotary/shared/store"
+	"quotary/shared/store/schema"
+	"quotary/shared/store/storetest"
+	"quotary/shared/testclock"
+)
+
+// noon is at a time at which an open bucket of every width is open.
+var noon = time.Date(2026, 11, 20, 11, 40, 30, 0, time.UTC)
+
+// world is a simulated exchange that has traded for four days, and stores.
+type world struct {
+	*simulated.Exchange
+	config Config
+	clock  *testclock.Clock
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	clock := testclock.At(noon)
+	w := &world{clock: clock, Exchange: simulated.New(simulated.Config{Clock: clock.Now, Since: noon.Add(-4 * day)})}
+	server := httptest.NewServer(w.Handler())
+	t.Cleanup(server.Close)
+	t.Cleanup(w.Disconnect)
+	db := storetest.DynamoDB(t)
+	client, bucket := storetest.S3(t)
+	w.config = Config{
+		Logger: slog.New(slog.DiscardHandler), Exchanges: []string{"binance"}, Coins: []string{"BTC", "SOL", "PEPE"},
+		Depth: Depth{Minutes: 1, Hours: 2}, Refresh: time.Millisecond, BinanceURL: server.URL,
+		Stores: engine.Stores{Series: store.NewSeries(db, storetest.Tables(t, db)+schema.SeriesTable), Views: store.NewViews(client, bucket), Quarantine: engine.Quarantine{Objects: client, Bucket: bucket}},
+	}
+	return w
+}
+
+// history of the perpetuals, on the world's clock.
+func (w *world) history(t *testing.T) *history {
+	t.Helper()
+	venues, err := w.config.venues()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &history{venue: venues[1], config: w.config, stats: new(source.Stats), now: w.clock.Now, sleep: backoff.Sleep}
+}
+
+// stored reads every row of a pair.
+func (w *world) stored(t *testing.T, pair string) map[string]string {
+	t.Helper()
+	rows := map[string]string{}
+	for _, tier := range market.PairTiers {
+		points, err := w.config.Stores.Series.Range(t.Context(), pairklines.Key(pair, tier), time.Time{}, time.Time{}, 0, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range points {
+			rows[fmt.Sprint(tier, " ", p.Time.Format(time.RFC3339))] = string(p.Body)
+		}
+	}
+	return rows
+}
+
+// truth is what the rows of a pair of the exchange are to be: minutes from the day
+// before, hours from two days before, days from the beginning, without what is open.
+func (w *world) truth(t *testing.T, m *simulated.Market, upTo time.Time) map[string]string {
+	t.Helper()
+	rows := map[string]string{}
+	today := noon.Truncate(day)
+	for _, tier := range market.PairTiers {
+		from := w.Since()
+		switch {
+		case tier <= market.Minute15:
+			from = today.Add(-day)
+		case tier <= market.Hour4:
+			from = today.Add(-2 * day)
+		}
+		for open := from; open.Before(upTo); open = tier.Next(open) {
+			k := m.Kline(open.UnixMilli(), tier.Next(open).UnixMilli(), upTo)
+			if k.Fills == 0 {
+				continue
+			}
+			c := market.Candle{OpenTime: open.UnixMilli(), Trades: k.Fills}
+			for text, to := range map[string]*market.Decimal{
+				m.Price(k.First) + " open": &c.Open, m.Price(k.High) + " high": &c.High, m.Price(k.Low) + " low": &c.Low, m.Price(k.Last) + " close": &c.Close,
+				m.Lots(k.Size) + " size": &c.Size, m.Amount(k.Quote) + " amount": &c.Amount, m.Lots(k.SizeBought) + " bought": &c.SizeBuyer, m.Amount(k.QuoteBought) + " paid": &c.AmountBuyer,
+			} {
+				var number, name string
+				fmt.Sscan(text, &number, &name)
+				d, err := market.ParseDecimal(number)
+				if err != nil {
+					t.Fatal(err)
+				}
+				*to = d
+			}
+			c.TradesBuyer = -1 // the simulation does not count them
+			rows[fmt.Sprint(tier, " ", open.Format(time.RFC3339))] = string(candles.Append(nil, &c))
+		}
+	}
+	return rows
+}
+
+// unlike says how two sets of rows differ, but for the number of trades of buyers,
+// which an exchange does not give.
+func unlike(t *testing.T, got, want map[string]string) string {
+	t.Helper()
+	if len(got) != len(want) {
+		var extra []string
+		for key := range got {
+			if _, is := want[key]; !is {
+				extra = append(extra, key)
+			}
+		}
+		slices.Sort(extra)
+		return fmt.Sprintf("%d rows, want %d; not wanted are %v", len(got), len(want), extra[:min(5, len(extra))])
+	}
+	for key, body := range want {
+		w, err := candles.Decode([]byte(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := candles.Decode([]byte(got[key]))
+		if err != nil {
+			return fmt.Sprintf("%s: %v in %q", key, err, got[key])
+		}
+		g.TradesBuyer = w.TradesBuyer
+		if !g.Equal(&w) {
+			return fmt.Sprintf("%s is %s, want %s", key, got[key], body)
+		}
+	}
+	return ""
+}
+
+// run runs the pipeline of a history until its stored rows are as wanted.
+func (w *world) run(t *testing.T, sources []engine.Source[*Batch], until func() bool) {
+	t.Helper()
+	p := &engine.Pipeline[*Batch]{Domain: Name, Stores: w.config.Stores, NewBatch: NewBatch, Projections: Projections(w.config.Refresh), Logger: w.config.Logger, Sources: sources}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- p.Run(ctx) }()
+	testenv.Until(t, "the rows are stored", until)
+	stop()
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (w *world) source(h *history) []engine.Source[*Batch] {
+	return []engine.Source[*Batch]{{Name: h.venue.Name() + " history", Stats: h.stats, Background: true, Follow: h.follow}}
+}
+
+func TestThePastIsFilledBackAndGoesOnAfterARestart(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m, key := w.Market("SOLUSDT", true), "solswapusdt:binance"
+	ended := noon.Truncate(time.Minute)
+	want := w.truth(t, m, ended)
+	w.run(t, w.source(w.history(t)), func() bool { return unlike(t, w.stored(t, key), want) == "" })
+	// An hour later another process goes on: nothing is missing, and nothing double.
+	w.clock.Move(time.Hour)
+	want = w.truth(t, m, ended.Add(time.Hour))
+	w.run(t, w.source(w.history(t)), func() bool { return unlike(t, w.stored(t, key), want) == "" })
+	view, err := pairs.Open(w.config.Stores.Views, w.clock.Now).Get(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, ok := view.Of("btcswapusdt:binance"); !ok || !p.Followed || p.Symbol != "BTCUSDT" {
+		t.Errorf("%+v, %v", p, ok)
+	}
+	if p, ok := view.Of("ethswapusdt:binance"); !ok || p.Followed {
+		t.Errorf("%+v, %v", p, ok)
+	}
+	if p, ok := view.Of("1000pepeswapusdt:binance"); !ok || !p.Followed {
+		t.Errorf("%+v, %v", p, ok)
+	}
+}
+
+// Each delivery may be the last before a crash: what follows from its position makes
+// the rest.
+func TestACrashAnywhereWhileThePastIsFilledLosesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.config.Coins = []string{"SOL"}
+	m := w.Market("SOLUSDT", true)
+	errCrash, want := errors.New("crash"), w.truth(t, m, noon.Truncate(time.Minute))
+	for crash := 1; ; crash++ {
+		rows := map[string]string{}
+		take := func(batches ...*Batch) {
+			p := newKlines(0)
+			for _, b := range batches {
+				if err := p.Apply(b, nil, noon); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, row := range p.Changes(noon, true).Fine {
+				rows[fmt.Sprint(row.Interval, " ", row.Time.Format(time.RFC3339))] = string(row.Body)
+			}
+		}
+		var position engine.Position
+		var term []*Batch
+		deliveries, crashed := 0, false
+		whole := func() bool { return unlike(t, rows, want) == "" }
+		for !whole() {
+			term = nil
+			h := w.history(t)
+			ctx, stop := context.WithCancel(t.Context())
+			err := h.follow(ctx, position, func(_ context.Context, d engine.Delivery[*Batch]) error {
+				if deliveries++; deliveries == crash {
+					crashed = true
+					return errCrash
+				}
+				term, position = append(term, d.Batch), d.Position
+				take(term...)
+				if whole() {
+					stop()
+				}
+				return nil
+			})
+			stop()
+			if !errors.Is(err, errCrash) && !errors.Is(err, context.Canceled) {
+				t.Fatal(err)
+			}
+		}
+		if !crashed {
+			if crash < 5 {
+				t.Errorf("there were only %d deliveries", crash-1)
+			}
+			return
+		}
+	}
+}
+
+// Trades and what the exchange says of itself run side by side, on a clock of which
+// each second is a minute, with a lost connection, a gap, repeated frames and a ban.
+func TestTradesAndKlinesBecomeTheExchangesOwnWhateverIsLost(t *testing.T) {
+	t.Parallel()
+	began := time.Now()
+	clock := func() time.Time { return noon.Add(60 * time.Since(began)) }
+	w := newWorld(t)
+	w.Exchange = simulated.New(simulated.Config{Clock: clock, Since: noon.Add(-4 * day)})
+	server := httptest.NewServer(w.Handler())
+	t.Cleanup(server.Close)
+	t.Cleanup(w.Disconnect)
+	w.config.BinanceURL, w.config.Coins = server.URL, []string{"BTC"}
+	venues, err := w.config.venues()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var faults sync.Once
+	m, key := w.Market("BTCUSDT", true), "btcswapusdt:binance"
+	h := w.history(t)
+	h.now = clock
+	h.sleep = func(ctx context.Context, d time.Duration) error { return backoff.Sleep(ctx, d/60) }
+	sources := append(w.config.sources(venues[1])[:1], w.source(h)...)
+	upTo := noon.Truncate(time.Minute).Add(4 * time.Minute)
+	p := fmt.Sprint(market.Minute1, " ", upTo.Format(time.RFC3339))
+	w.run(t, sources, func() bool {
+		rows := w.stored(t, key)
+		faults.Do(func() {
+			w.Lose(5)
+			w.Repeat(true)
+			w.Disconnect()
+			w.Ban(http.StatusTooManyRequests, time.Second)
+		})
+		if _, later := rows[p]; !later {
+			return false
+		}
+		// Only what opened before is compared, and of wide buckets what has ended.
+		want := map[string]string{}
+		for name, body := range w.truth(t, m, upTo) {
+			var width, open string
+			fmt.Sscan(name, &width, &open)
+			i, _ := market.ParseInterval(width)
+			at, _ := time.Parse(time.RFC3339, open)
+			if !i.Next(at).After(upTo) {
+				want[name] = body
+			}
+		}
+		got := map[string]string{}
+		for name := range want {
+			if body, ok := rows[name]; ok {
+				got[name] = body
+			}
+		}
+		return unlike(t, got, want) == ""
+	})
+}
+
+func TestRunsAreSplitAtWhatIsStored(t *testing.T) {
+	t.Parallel()
+	run := market.CandleRun{From: 0, To: 240_000, Candles: []market.Candle{{OpenTime: 0}, {OpenTime: 60_000}, {OpenTime: 180_000}}}
+	for stored, want := range map[int64]string{
+		0: "0-240000 3 false;", 120_000: "0-120000 2 true;120000-240000 1 false;", 240_000: "0-240000 3 true;", 900_000: "0-240000 3 true;",
+	} {
+		got := ""
+		for _, part := range split(run, stored) {
+			got += fmt.Sprintf("%d-%d %d %t;", part.From, part.To, len(part.Candles), part.Stored)
+		}
+		if got != want {
+			t.Errorf("stored until %d: %s, want %s", stored, got, want)
+		}
+	}
+}
