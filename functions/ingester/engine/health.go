@@ -173,6 +173,7 @@ type sourceFigures struct {
 	LastSeen   int64  `json:"lastSeen"`
 	Lines      int64  `json:"lines"`
 	Malformed  int64  `json:"malformed"`
+	Gaps       int64  `json:"gaps"`
 	Reconnects int64  `json:"reconnects"`
 	Dropped    int64  `json:"dropped"`
 }
@@ -214,7 +215,7 @@ func (r *Runner) figures(now time.Time) figures {
 
 func (s *SourceStatus) figures(now time.Time) sourceFigures {
 	f := sourceFigures{LastEvent: s.Stats.LastEvent.Load(), LastSeen: s.Stats.LastSeen.Load(), Lines: s.Stats.Lines.Load(),
-		Malformed: s.Stats.Malformed.Load(), Reconnects: s.Stats.Reconnects.Load(), Dropped: s.Stats.Dropped.Load()}
+		Malformed: s.Stats.Malformed.Load(), Gaps: s.Stats.Gaps.Load(), Reconnects: s.Stats.Reconnects.Load(), Dropped: s.Stats.Dropped.Load()}
 	if f.LastEvent > 0 {
 		lag := now.UnixMilli() - f.LastEvent
 		f.LagMs = &lag
