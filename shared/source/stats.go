@@ -16,6 +16,7 @@ type Stats struct {
 	Dropped    atomic.Int64 // subscriptions that the upstream's limit left no room for
 	LastEvent  atomic.Int64 // time of the newest event, ms
 	LastSeen   atomic.Int64 // when the source last emitted anything, ms
+	Backlog    atomic.Int64 // about how many bytes of what happened before are still to be read
 }
 
 // Seen notes that the source emitted something at now, of which the newest event

@@ -57,13 +57,12 @@ func (p *Pipeline[B]) startProgress(ctx context.Context, followed bool) error {
 		if p.anew[one.Name()] {
 			at = at.anew()
 		}
-		if at.Joined {
-			one.Joined()
-		} else {
+		if !at.Joined {
 			catching++
 		}
 		p.progress[one.Name()] = at
 	}
+	p.join()
 	p.Stats.CatchingUp.Store(int64(catching))
 	p.progressDirty = !maps.Equal(known, p.progress)
 	p.savedProgress = maps.Clone(p.progress)
@@ -84,6 +83,29 @@ func (p *Pipeline[B]) saveProgress(ctx context.Context) error {
 		p.savedProgress = maps.Clone(p.progress)
 	}
 	return err
+}
+
+// pastLeft is how many sources are still to deliver of their past.
+func (p *Pipeline[B]) pastLeft() (n int64) {
+	for _, s := range p.Sources {
+		if s.Past {
+			n++
+		}
+	}
+	return n - p.Stats.PastRead.Load()
+}
+
+// join has the projections join that are caught up, once the past of all sources is
+// read.
+func (p *Pipeline[B]) join() {
+	if p.pastLeft() > 0 {
+		return
+	}
+	for _, one := range p.Projections {
+		if p.progress[one.Name()].Joined {
+			one.Joined()
+		}
+	}
 }
 
 // anew is the progress of a projection that has to be folded from the beginning.
@@ -292,7 +314,9 @@ func (p *Pipeline[B]) writeCatchUp(ctx context.Context, m message[B]) error {
 	}
 	p.progress[name], p.progressDirty = at, true
 	if at.Joined {
-		m.projection.Joined()
+		if p.pastLeft() == 0 {
+			m.projection.Joined()
+		}
 		p.Stats.CatchingUp.Add(-1)
 		p.Logger.Info("caught up", "projection", name)
 	}

@@ -54,6 +54,7 @@ type Status struct {
 	CatchingUp  int64 // projections that are being folded from the logs
 	Archived    int64 // rows that were archived
 	ArchiveDue  int64 // when the next day is to be archived; 0 where none ever is
+	PastLeft    int64 // sources that are still to deliver of their past
 	Flushed     int64
 	Refused     func(since time.Time) []string // what the stores have refused since a time or longer
 	Figures     []Figure
@@ -77,7 +78,7 @@ type Figure struct {
 func (p *Pipeline[B]) Status() Status {
 	s := Status{
 		Began: p.began.Load(), Queued: p.Stats.Queued.Load(), Batches: p.Stats.Batches.Load(), Events: p.Stats.Events.Load(), Rows: p.Stats.Rows.Load(),
-		Quarantined: p.Stats.Quarantined.Load(), CatchingUp: p.Stats.CatchingUp.Load(),
+		Quarantined: p.Stats.Quarantined.Load(), CatchingUp: p.Stats.CatchingUp.Load(), PastLeft: p.pastLeft(),
 		Archived: p.Stats.Archived.Load(), ArchiveDue: p.archiveDue(), Flushed: p.Stats.Flushed.Load(), Refused: p.trouble.before,
 	}
 	for _, one := range p.Sources {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"net/http"
 	"time"
 )
@@ -13,7 +14,8 @@ const silentFor = 60 * time.Second
 //
 //	GET /healthz  200 while the process lives
 //	GET /readyz   503 while a domain is not ready: a configured group of its sources is
-//	              silent for 60 s, the stores refuse for that long, or its work failed
+//	              silent for 60 s, the stores refuse for that long, its work failed, or
+//	              what happened before is not all written yet
 //	GET /metrics  figures as JSON
 //
 // The first two say of each domain whether this process is active or stands by,
@@ -109,7 +111,29 @@ func (r *Runner) condition(now time.Time) domainCondition {
 	for _, what := range s.refused(now) {
 		d.Reasons = append(d.Reasons, "the stores refuse: "+what)
 	}
+	d.Reasons = append(d.Reasons, s.backlog()...)
 	return d
+}
+
+// backlog is what is still to be done before everything that happened before is
+// readable.
+func (s *Status) backlog() (left []string) {
+	if s.Flushed == 0 {
+		left = append(left, "nothing was written yet")
+	}
+	said := false
+	for _, one := range s.Sources {
+		if bytes := one.Stats.Backlog.Load(); bytes > 0 {
+			left, said = append(left, fmt.Sprintf("source %s has %.1f MB left of what happened before", one.Name, float64(bytes)/1e6)), true
+		}
+	}
+	if s.PastLeft > 0 && !said {
+		left = append(left, fmt.Sprintf("%d sources look for what happened before", s.PastLeft))
+	}
+	if s.CatchingUp > 0 {
+		left = append(left, fmt.Sprintf("%d projections are folded from what is stored", s.CatchingUp))
+	}
+	return left
 }
 
 // refused is what the stores have refused for long.
@@ -171,6 +195,7 @@ type sourceFigures struct {
 	LagMs      *int64 `json:"lagMs"` // now less the newest event; null before the first
 	LastEvent  int64  `json:"lastEvent"`
 	LastSeen   int64  `json:"lastSeen"`
+	Backlog    int64  `json:"backlog"` // about how many bytes are left of what happened before
 	Lines      int64  `json:"lines"`
 	Malformed  int64  `json:"malformed"`
 	Gaps       int64  `json:"gaps"`
@@ -214,7 +239,7 @@ func (r *Runner) figures(now time.Time) figures {
 }
 
 func (s *SourceStatus) figures(now time.Time) sourceFigures {
-	f := sourceFigures{LastEvent: s.Stats.LastEvent.Load(), LastSeen: s.Stats.LastSeen.Load(), Lines: s.Stats.Lines.Load(),
+	f := sourceFigures{LastEvent: s.Stats.LastEvent.Load(), LastSeen: s.Stats.LastSeen.Load(), Backlog: s.Stats.Backlog.Load(), Lines: s.Stats.Lines.Load(),
 		Malformed: s.Stats.Malformed.Load(), Gaps: s.Stats.Gaps.Load(), Reconnects: s.Stats.Reconnects.Load(), Dropped: s.Stats.Dropped.Load()}
 	if f.LastEvent > 0 {
 		lag := now.UnixMilli() - f.LastEvent

@@ -39,8 +39,22 @@ func TestReadinessFollowsSourcesAndStoresOfEachDomain(t *testing.T) {
 			t.Errorf("/readyz: %d %s, want %d %s", got, body, status, holds)
 		}
 	}
+	expect(503, "nothing was written yet")
+	p.Stats.Flushed.Store(now.UnixMilli())
 	now = now.Add(59 * time.Second)
 	expect(200, `"status":"ready"`)
+	one.Backlog.Store(2_500_000)
+	expect(503, "source a has 2.5 MB left of what happened before")
+	one.Backlog.Store(0)
+	p.Stats.CatchingUp.Store(2)
+	expect(503, "2 projections are folded from what is stored")
+	p.Stats.CatchingUp.Store(0)
+	p.Sources = append(p.Sources, Source[*words]{Name: "c past", Stats: new(source.Stats), Past: true})
+	expect(503, "1 sources look for what happened before")
+	p.Stats.PastRead.Store(1)
+	expect(200, `"status":"ready"`)
+	p.Sources = p.Sources[:3]
+	p.Stats.PastRead.Store(0)
 	now = now.Add(2 * time.Second)
 	expect(503, "source node is silent")
 	two.LastSeen.Store(now.UnixMilli())

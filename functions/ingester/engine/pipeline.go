@@ -18,12 +18,17 @@ import (
 // Sizes of a batch and of the queues before it. A delivery holds about 1,000
 // events at most, a queue therefore about 16,000.
 const (
-	batchEvents  = 5000
-	batchLinger  = 250 * time.Millisecond
-	flushEvery   = time.Second
-	flushBatches = 4 // between two flushes at most
-	queueLength  = 16
-	stopWithin   = 20 * time.Second
+	batchEvents = 5000
+	batchLinger = 250 * time.Millisecond
+	flushEvery  = time.Second
+	flushEvents = 20_000 // between two flushes at most
+
+	// backgroundEvents is about how many events of sources that give way a batch has at
+	// most: for so many writes a live event waits.
+	backgroundEvents = 1000
+
+	queueLength = 16
+	stopWithin  = 20 * time.Second
 
 	// storedTurn is for how long stored rows are folded after a batch of the
 	// sources: these may never pause. With storedEvents, that of one fold, it bounds
@@ -83,7 +88,9 @@ type Pipeline[B Batch[B]] struct {
 	positions map[string]Position // by checkpoint, to be saved by the next flush
 	consumed  []chan struct{}     // to be closed by the next flush
 	flushed   time.Time
-	unflushed int // batches since the last flush
+	unflushed int // events since the last flush
+
+	pastRead int // sources whose past the batch at hand completes
 
 	progress      map[string]progress // of the projections, by name
 	progressDirty bool
@@ -107,6 +114,7 @@ type Stats struct {
 	CatchingUp            atomic.Int64 // projections that are being folded from the logs
 	Archived              atomic.Int64 // rows that were archived
 	ArchivedUntil         atomic.Int64 // the first day that is not archived, ms; 0 before the first is
+	PastRead              atomic.Int64 // sources whose past was read
 }
 
 // message is a delivery on its way into a batch.
@@ -115,6 +123,8 @@ type message[B any] struct {
 	checkpoint string // "" has none
 	position   Position
 	consumed   chan struct{} // closed when the checkpoint is saved; nil is fine
+	background bool          // the source gives way to others
+	pastRead   bool          // the source has delivered all of its past
 
 	// Of a projection that is caught up: which, and where it stands behind the
 	// batch. The batch is for nobody else.
@@ -233,7 +243,7 @@ func (p *Pipeline[B]) follow(ctx, following context.Context, from map[string]Pos
 		p.Logger.Info("following", "source", s.Name, "from", string(from[s.Name]))
 		sources.Go(func() error {
 			return s.Follow(sourceCtx, from[s.Name], func(ctx context.Context, d Delivery[B]) error {
-				m := message[B]{batch: d.Batch, consumed: d.Stored}
+				m := message[B]{batch: d.Batch, consumed: d.Stored, background: s.Background, pastRead: d.PastRead}
 				if d.Position != nil {
 					m.checkpoint, m.position = Checkpoint(p.Domain, s.Name, d.Part), d.Position
 				}
@@ -351,26 +361,40 @@ func (p *Pipeline[B]) takeStored(ctx context.Context) error {
 	return nil
 }
 
-// collect makes a batch of m and of what comes within the linger time.
+// collect makes a batch of m and of what comes within the linger time. Of sources that
+// give way it holds little, and does not wait for more: live events wait for it.
 func (p *Pipeline[B]) collect(m message[B]) B {
-	batch := p.NewBatch()
+	batch, background := p.NewBatch(), 0
 	linger := time.NewTimer(batchLinger)
 	defer linger.Stop()
 	for {
+		before := batch.Len()
 		batch.Merge(m.batch)
-		if p.note(m) || batch.Len() >= batchEvents {
+		if m.background {
+			background += batch.Len() - before
+		}
+		if p.note(m) || batch.Len() >= batchEvents || background >= backgroundEvents {
 			return batch
 		}
 		// A file that is read as fast as it can need not wait for more.
 		select {
 		case m = <-p.live:
+			continue
 		default:
+		}
+		if background > 0 {
 			select {
-			case m = <-p.live:
 			case m = <-p.background:
-			case <-linger.C:
+				continue
+			default:
 				return batch
 			}
+		}
+		select {
+		case m = <-p.live:
+		case m = <-p.background:
+		case <-linger.C:
+			return batch
 		}
 	}
 }
@@ -382,6 +406,9 @@ func (p *Pipeline[B]) note(m message[B]) bool {
 	}
 	if m.consumed != nil {
 		p.consumed = append(p.consumed, m.consumed)
+	}
+	if m.pastRead {
+		p.pastRead++
 	}
 	return m.consumed != nil
 }

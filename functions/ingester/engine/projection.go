@@ -34,9 +34,9 @@ type Projection[B any] interface {
 	// published, or cannot be read, are missing. It is called once, before everything else.
 	Restore(views map[string][]byte) error
 
-	// Joined is called when nothing that is stored is still to be folded: after
-	// Restore, or at the end of catching up, and again if the projection has to be
-	// folded anew. What is right only of everything, such as
+	// Joined is called when nothing that is stored is still to be folded, and no source
+	// is still to deliver of its past: after Restore, or at the end of catching up, and
+	// again if the projection has to be folded anew. What is right only of everything, such as
 	// a sample of a sum, must not be returned before.
 	Joined()
 

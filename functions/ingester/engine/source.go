@@ -34,6 +34,9 @@ type Delivery[B any] struct {
 	// Stored is closed when everything up to here is stored, the position
 	// included. Nil is fine.
 	Stored chan struct{}
+
+	// PastRead says, once, that a source with a past has delivered all of it.
+	PastRead bool
 }
 
 // Sink takes deliveries in order. It blocks while the pipeline is behind: that is
@@ -56,6 +59,11 @@ type Source[B any] struct {
 
 	// Background is set for a source that gives way to all others.
 	Background bool
+
+	// Past is set for a source of what happened before its domain was followed. Until
+	// it has said by [Delivery.PastRead] that all of it was delivered, no projection has
+	// joined, and the domain is not ready.
+	Past bool
 }
 
 // Checkpoint is the name under which the position of a source is stored. Part is

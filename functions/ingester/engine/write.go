@@ -138,17 +138,22 @@ func (p *Pipeline[B]) write(ctx context.Context, batch B) error {
 	if _, err := p.apply(ctx, p.Projections, batch); err != nil {
 		return err
 	}
+	if p.pastRead > 0 {
+		p.Stats.PastRead.Add(int64(p.pastRead))
+		p.pastRead = 0
+		p.join()
+	}
 	if p.Applied != nil {
 		p.Applied(batch)
 	}
 	p.Stats.Batches.Add(1)
 	p.Stats.Events.Add(int64(batch.Len()))
-	return p.flushWhenDue(ctx)
+	return p.flushWhenDue(ctx, batch.Len())
 }
 
-func (p *Pipeline[B]) flushWhenDue(ctx context.Context) error {
-	p.unflushed++
-	if len(p.consumed) > 0 || p.unflushed >= flushBatches || p.Now().Sub(p.flushed) >= flushEvery {
+func (p *Pipeline[B]) flushWhenDue(ctx context.Context, events int) error {
+	p.unflushed += events
+	if len(p.consumed) > 0 || p.unflushed >= flushEvents || p.Now().Sub(p.flushed) >= flushEvery {
 		return p.flush(ctx, len(p.consumed) > 0)
 	}
 	return nil

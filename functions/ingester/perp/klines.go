@@ -24,8 +24,7 @@ const (
 // has blocks of four hours, and so on down to the second, which has its trades. A
 // bucket's row is always the sum of its children's, and at most a second behind.
 //
-// A row that is newer than all that was stored when a coin was first seen is known
-// to be absent and is not asked for.
+// A row that is known to be absent is not asked for; see [stored].
 type Klines struct {
 	engine.Defaults[*Batch]
 	coins   map[string]*klineTree
@@ -34,11 +33,9 @@ type Klines struct {
 }
 
 type klineTree struct {
-	coin  string
-	weeks map[int64]*klineNode
-	// newest is the newest second that may be stored, in ms, -1 without any:
-	// no row opens after it.
-	newest  int64
+	coin    string
+	weeks   map[int64]*klineNode
+	stored       // which seconds may have a row
 	heal    bool // newest was read from the store and is to be derived anew
 	touched bool // in klines.touched
 }
@@ -87,7 +84,7 @@ func (k *Klines) Wants(b *Batch, r *engine.Reads) {
 			if !ok {
 				continue
 			}
-			tree = &klineTree{coin: strings.Clone(coin), weeks: map[int64]*klineNode{}, newest: newest, heal: newest >= 0}
+			tree = &klineTree{coin: strings.Clone(coin), weeks: map[int64]*klineNode{}, stored: newStored(newest), heal: newest >= 0}
 			k.coins[tree.coin] = tree
 		}
 		if tree.heal {
@@ -103,7 +100,7 @@ func (t *klineTree) need(second int64, r *engine.Reads) {
 	start := market.Week1.StartMs(second)
 	node := t.weeks[start]
 	if node == nil {
-		if start > t.newest {
+		if t.absent(market.Week1, start) {
 			return
 		}
 		r.Want(klines.At(t.coin, market.Week1, start), checkKline)
@@ -111,13 +108,15 @@ func (t *klineTree) need(second int64, r *engine.Reads) {
 	for tier := weekTier; tier > 0; tier-- {
 		start, part := market.KlineTiers[tier].StartMs(second), market.KlineTiers[tier-1]
 		switch {
-		case start > t.newest:
+		case t.absent(market.KlineTiers[tier], start):
 			return
 		case node == nil || !node.complete:
 			node = nil
 			end := market.KlineTiers[tier].NextMs(second)
 			for s := start; s < end && s <= t.newest; s = part.NextMs(s) {
-				r.Want(klines.At(t.coin, part, s), checkKline)
+				if !t.absent(part, s) {
+					r.Want(klines.At(t.coin, part, s), checkKline)
+				}
 			}
 		default:
 			if node = node.child(part.StartMs(second)); node == nil {
@@ -172,7 +171,7 @@ func (k *Klines) visit(coin string, second int64, c *engine.Reads) (*klineNode, 
 	if err != nil {
 		return nil, err
 	}
-	tree.newest = max(tree.newest, second)
+	tree.add(second)
 	return leaf, nil
 }
 

@@ -30,8 +30,7 @@ func (c Config) sources(feeds *Feeds) []engine.Source[*Batch] {
 		// What funding was paid, for which the public API is asked too, with its past;
 		// and what moved on ledgers.
 		for _, stream := range hyperliquid.LedgerStreams {
-			files := c.files(stream, hyperliquid.ReadMisc)
-			sources = append(sources, engine.Source[*Batch]{Name: "stored " + stream, Stats: files.Stats, Follow: follow(files.Follow)})
+			sources = append(sources, c.stream("stored "+stream, "", c.files(stream, hyperliquid.ReadMisc), nil)...)
 		}
 	}
 	if c.Info != nil {
@@ -49,16 +48,14 @@ func (c Config) sources(feeds *Feeds) []engine.Source[*Batch] {
 func (c Config) nodeSources(feeds *Feeds) []engine.Source[*Batch] {
 	var sources []engine.Source[*Batch]
 	for _, stream := range hyperliquid.Streams {
-		files := c.files(stream, nil)
-		sources = append(sources, engine.Source[*Batch]{Name: stream, Group: "node", Stats: files.Stats, Follow: follow(tappedFiles(feeds, files))})
+		sources = append(sources, c.stream(stream, "node", c.files(stream, nil), feeds)...)
 	}
 	read := hyperliquid.ReadFilled
 	if c.AllOrders {
 		read = hyperliquid.ReadOrders
 	}
 	for _, stream := range hyperliquid.OrderStreams {
-		files := c.files(stream, read)
-		sources = append(sources, engine.Source[*Batch]{Name: stream, Stats: files.Stats, Follow: follow(tappedFiles(feeds, files))})
+		sources = append(sources, c.stream(stream, "", c.files(stream, read), feeds)...)
 	}
 	if feeds == nil {
 		return sources
@@ -105,12 +102,18 @@ func tapped(feeds *Feeds, follow func(context.Context, hyperliquid.Sink) error) 
 	return func(ctx context.Context, sink hyperliquid.Sink) error { return follow(ctx, feeds.Tap(sink, false)) }
 }
 
-// tappedFiles shows the feeds what files hold.
-func tappedFiles(feeds *Feeds, files *hyperliquid.Files) func(context.Context, hyperliquid.Position, hyperliquid.Sink) error {
-	if feeds == nil {
-		return files.Follow
+// stream is the sources of a node's files: of what happens now, which is shown to the
+// feeds where there are any, and of what happened before.
+func (c Config) stream(name, group string, files *hyperliquid.Files, feeds *Feeds) []engine.Source[*Batch] {
+	s := c.split(name, files)
+	now := s.follow
+	if feeds != nil {
+		now = func(ctx context.Context, from hyperliquid.Position, sink hyperliquid.Sink) error {
+			return s.follow(ctx, from, feeds.Tap(sink, true))
+		}
 	}
-	return func(ctx context.Context, from hyperliquid.Position, sink hyperliquid.Sink) error {
-		return files.Follow(ctx, from, feeds.Tap(sink, true))
+	return []engine.Source[*Batch]{
+		{Name: name, Group: group, Stats: files.Stats, Follow: follow(now)},
+		{Name: name + " past", Stats: s.past.Stats, Follow: s.readPast, Background: true, Past: true},
 	}
 }

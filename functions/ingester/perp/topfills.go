@@ -40,8 +40,8 @@ type topFills struct {
 
 type topCoin struct {
 	coin    string
-	newest  int64 // newest second that may be stored, ms, -1 without any
-	heal    bool  // newest was read from the store
+	stored       // which seconds may have a row
+	heal    bool // newest was read from the store
 	applied time.Time
 	buckets [len(market.TopTiers)]map[int64]*topBucket // by start
 }
@@ -106,7 +106,7 @@ func (p *topFills) Wants(b *Batch, r *engine.Reads) {
 		}
 		for tier, interval := range market.TopTiers {
 			start := interval.StartMs(s)
-			if c.buckets[tier][start] == nil && start <= c.newest {
+			if c.buckets[tier][start] == nil && !c.absent(interval, start) {
 				r.Want(topfills.At(c.coin, interval, start), checkTop)
 			}
 		}
@@ -122,7 +122,7 @@ func (p *topFills) find(coin string, r *engine.Reads) *topCoin {
 		if !ok {
 			return nil
 		}
-		c = &topCoin{coin: strings.Clone(coin), newest: newest, heal: newest >= 0}
+		c = &topCoin{coin: strings.Clone(coin), stored: newStored(newest), heal: newest >= 0}
 		for tier := range c.buckets {
 			c.buckets[tier] = map[int64]*topBucket{}
 		}
@@ -245,7 +245,7 @@ func (p *topFills) add(c *topCoin, f *market.Fill, cached *engine.Reads) error {
 			b.dirty = true
 		}
 	}
-	c.newest = max(c.newest, second)
+	c.stored.add(second)
 	return nil
 }
 

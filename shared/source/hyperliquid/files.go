@@ -31,19 +31,12 @@ type Files struct {
 	// Read appends the events of one line, and returns how many parts of it
 	// could not be read, with the first error; nil reads fills.
 	Read func(e *market.Events, line string, offset int64) (skipped int, err error)
-}
 
-// End is the position behind everything that is there now.
-func (f *Files) End() (Position, error) {
-	name, err := f.last()
-	if err != nil || name == "" {
-		return Position{}, err
-	}
-	info, err := os.Stat(filepath.Join(f.Dir, filepath.FromSlash(name)))
-	if err != nil {
-		return Position{}, fmt.Errorf("find the end of the node's files: %w", err)
-	}
-	return Position{File: name, Offset: info.Size()}, nil
+	// Most is how many events a delivery has before it ends with the line that brought
+	// the last; 0 means 1,000.
+	Most int
+
+	ends bool // following ends at the end of what is there
 }
 
 // finishAfter is how many polls a half-written last line may take once the next
@@ -62,6 +55,9 @@ func (f *Files) Follow(ctx context.Context, from Position, sink Sink) error {
 		var refused *sinkError
 		if errors.As(err, &refused) {
 			return refused.err
+		}
+		if errors.Is(err, errEnd) {
+			return nil
 		}
 		if err != nil {
 			f.Log.Error("cannot read the node's files; trying again", "file", at.File, "error", err.Error())
@@ -127,7 +123,7 @@ func (f *Files) file(ctx context.Context, at Position, sink Sink) (Position, err
 		return at, fmt.Errorf("seek in %s: %w", at.File, err)
 	}
 	l := &lines{r: file, max: maxLine, offset: at.Offset}
-	c := &collector{name: at.File, stats: f.Stats, log: f.Log, now: time.Now, read: f.Read, newest: at.Time}
+	c := &collector{name: at.File, stats: f.Stats, log: f.Log, now: time.Now, read: f.Read, most: f.Most, newest: at.Time}
 	next, err := f.readToEnd(ctx, l, c, take)
 	if err != nil {
 		return accepted, err
@@ -162,6 +158,9 @@ func (f *Files) readToEnd(ctx context.Context, l *lines, c *collector, sink Sink
 				return next, c.flush(ctx, l.offset, sink)
 			}
 		}
+		if f.ends && next == "" {
+			return "", errEnd
+		}
 		if err := backoff.Sleep(ctx, f.poll()); err != nil {
 			return "", err
 		}
@@ -188,6 +187,9 @@ func (f *Files) await(ctx context.Context, at Position) (Position, error) {
 				f.Log.Warn("a file that was being read is gone; continuing with the next", "file", at.File, "next", next)
 			}
 			return Position{File: next}, nil
+		}
+		if f.ends {
+			return at, errEnd
 		}
 		if err := backoff.Sleep(ctx, f.poll()); err != nil {
 			return at, err

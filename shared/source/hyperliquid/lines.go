@@ -2,6 +2,7 @@ package hyperliquid
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,8 +23,8 @@ const (
 	// chunk is how much is read at once.
 	chunk = 256 << 10
 	// A delivery ends with the line that brings it over one of these.
-	deliveryFills = 1000
-	deliveryBytes = 1 << 20
+	deliveryEvents = 1000
+	deliveryBytes  = 1 << 20
 )
 
 // lines cuts a growing file into lines. It keeps a line that is not complete
@@ -109,6 +110,7 @@ type collector struct {
 	log   *slog.Logger
 	now   func() time.Time
 	read  func(e *market.Events, line string, offset int64) (skipped int, err error) // nil reads fills
+	most  int                                                                        // events of a delivery, 0 for deliveryEvents
 
 	events market.Events
 	bytes  int
@@ -145,7 +147,7 @@ func readFills(e *market.Events, line string, offset int64) (skipped int, err er
 }
 
 func (c *collector) full() bool {
-	return len(c.events.Fills) >= deliveryFills || c.bytes >= deliveryBytes
+	return c.events.Len() >= cmp.Or(c.most, deliveryEvents) || c.bytes >= deliveryBytes
 }
 
 // flush delivers what was collected, up to offset.
