@@ -34,13 +34,14 @@ type PairTrade struct {
 	Count int64   // trades that are shown as this one
 }
 
-// candle is the candle of t alone.
+// candle is the candle of t alone. TradesBuyer stays 0: K-lines of exchanges do not give
+// it.
 func (t *PairTrade) candle(open int64) Candle {
 	amount := Notional(t.Px, t.Sz)
 	at := Order{Time: t.Time, Tid: t.ID}
 	c := Candle{OpenTime: open, Trades: t.Count, Size: t.Sz, Amount: amount, Open: t.Px, High: t.Px, Low: t.Px, Close: t.Px, First: at, Last: at}
 	if t.Side == Buy {
-		c.TradesBuyer, c.SizeBuyer, c.AmountBuyer = t.Count, t.Sz, amount
+		c.SizeBuyer, c.AmountBuyer = t.Sz, amount
 	}
 	return c
 }

@@ -1,6 +1,7 @@
 // Package pairklines is the series of K-lines of pairs of centralised exchanges: by
 // pair key (btcusdt:binance), in the intervals [market.PairTiers]. A bucket without
-// a trade has no row. Bodies are those of package klines.
+// a trade has no row. Bodies are those of package klines, but for tcBuyer, which is 0:
+// exchanges do not say in how many trades the taker bought.
 //
 // K-lines of every other period are composed when they are read.
 package pairklines
