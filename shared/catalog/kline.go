@@ -23,23 +23,22 @@ var _ = does(Kline, readSeries)
 // CommonKlinesIn selects K-lines of a pair: the newest that open at or before a time,
 // the open one included.
 type CommonKlinesIn struct {
-	// Symbol is the key of a pair or of an index. Of one that nobody knows there are
-	// none.
+	// key of a pair or of an index; of one that nobody knows there are no K-lines
 	Symbol PairKey `query:"symbol" required:"true" example:"btcusdt:binance"`
 
-	// Size is how many K-lines are returned at most.
+	// how many K-lines are returned at most
 	Size int64 `query:"size" default:"100" min:"1" max:"500"`
 
-	// Period is the length of a K-line in seconds: an hour if it is not given.
+	// length of a K-line in seconds; a week opens on Monday, and 2592000 is a calendar
+	// month in UTC
 	Period KlinePeriod `query:"period" default:"3600"`
 
-	// Since is the time, in seconds, at or before which the newest K-line opens: now
-	// if it is not given.
+	// time in seconds at or before which the newest K-line opens: now if it is not
+	// given
 	Since *Seconds `query:"since"`
 
-	// OpenTime is when a day opens: 0 is 00:00 and 8 is 08:00 Beijing time (16:00 UTC
-	// of the day before, and 00:00 UTC). It decides about K-lines from six hours to a
-	// week; a month is a calendar month in UTC.
+	// when a day opens: 0 is 00:00 and 8 is 08:00 Beijing time (16:00 UTC of the day
+	// before, and 00:00 UTC); it decides about K-lines from six hours to a week
 	OpenTime string `query:"open_time" default:"0" enum:"0|8"`
 }
 
@@ -48,9 +47,9 @@ func (in CommonKlinesIn) Span(time.Time) (start, end time.Time) { return time.Ti
 
 // CommonKlineList is what there is of a pair's K-lines.
 type CommonKlineList struct {
-	// KlineData has a row for each K-line, oldest first: time of its opening in
-	// seconds, open, high, low, close in quote coins, volume in base coins. All are
-	// exact numbers. A time without a trade has no row.
+	// rows [time of the opening in seconds, open, high, low, close, volume], oldest
+	// first: prices in quote coins, the volume in base coins, all of them exact; a time
+	// without a trade has no row
 	KlineData []KlineRow `json:"kline_data"`
 }
 
