@@ -6,13 +6,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"quotary/localstack/coinsite"
-	"quotary/shared/testclock"
 )
 
 func get(t *testing.T, url string) (int, string) {
@@ -31,10 +31,22 @@ func get(t *testing.T, url string) (int, string) {
 
 var saturday = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
+// clock is a time that a test moves.
+type clock struct{ ns atomic.Int64 }
+
+func newClock() *clock {
+	c := new(clock)
+	c.ns.Store(saturday.UnixNano())
+	return c
+}
+
+func (c *clock) now() time.Time       { return time.Unix(0, c.ns.Load()) }
+func (c *clock) move(d time.Duration) { c.ns.Add(int64(d)) }
+
 func TestCoinsAreShownInPages(t *testing.T) {
 	t.Parallel()
-	clock := testclock.At(saturday)
-	config := coinsite.Config{Seed: 7, Now: clock.Now, Marks: func() map[string]string { return map[string]string{"ETH": "3400.25"} }}
+	clock := newClock()
+	config := coinsite.Config{Seed: 7, Now: clock.now, Marks: func() map[string]string { return map[string]string{"ETH": "3400.25"} }}
 	site := coinsite.New(config)
 	server := httptest.NewServer(site.Handler())
 	defer server.Close()
@@ -61,7 +73,7 @@ func TestCoinsAreShownInPages(t *testing.T) {
 	if diff := cmp.Diff(rows, pages(again.URL)); diff != "" {
 		t.Errorf("another site of the same seed and time shows\n%s", diff)
 	}
-	clock.Move(5 * time.Second)
+	clock.move(5 * time.Second)
 	if later := pages(server.URL); later[0].Price == rows[0].Price || later[1].Price != "3400.25" {
 		t.Errorf("%s, then %s", rows[0].Price, later[0].Price)
 	}
@@ -69,8 +81,8 @@ func TestCoinsAreShownInPages(t *testing.T) {
 
 func TestCallsAreLimited(t *testing.T) {
 	t.Parallel()
-	clock := testclock.At(saturday)
-	site := coinsite.New(coinsite.Config{Now: clock.Now})
+	clock := newClock()
+	site := coinsite.New(coinsite.Config{Now: clock.now})
 	server := httptest.NewServer(site.Handler())
 	defer server.Close()
 	ask := func() int {
@@ -89,7 +101,7 @@ func TestCallsAreLimited(t *testing.T) {
 	if ask() != 429 {
 		t.Error("31 calls a minute")
 	}
-	clock.Move(time.Minute)
+	clock.move(time.Minute)
 	if ask() != 200 {
 		t.Error("a minute later calls are still refused")
 	}
@@ -97,8 +109,8 @@ func TestCallsAreLimited(t *testing.T) {
 
 func TestRatesAreOfWorkingDays(t *testing.T) {
 	t.Parallel()
-	clock := testclock.At(saturday)
-	server := httptest.NewServer(coinsite.New(coinsite.Config{Now: clock.Now}).Handler())
+	clock := newClock()
+	server := httptest.NewServer(coinsite.New(coinsite.Config{Now: clock.now}).Handler())
 	defer server.Close()
 	_, daily := get(t, server.URL+"/rates/eurofxref-daily.xml")
 	_, history := get(t, server.URL+"/rates/eurofxref-hist-90d.xml")

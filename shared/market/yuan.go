@@ -84,6 +84,20 @@ func Quotient(a, b string, places int) string {
 	return rounded(value.Quo(value, divisor), places)
 }
 
+// RoundedNumber returns a JSON number as a plain decimal of at most so many places,
+// rounded halves away from zero, for what is not exact where it comes from.
+func RoundedNumber(number string, places int) (string, error) {
+	mantissa, exponent, _ := strings.Cut(strings.ToLower(number), "e")
+	if len(mantissa) > maxDecimalLen || len(exponent) > 4 || strings.Trim(number, "-+.0123456789eE") != "" {
+		return "", fmt.Errorf("%.60q %w", number, errDecimal)
+	}
+	value, ok := new(big.Rat).SetString(number)
+	if !ok {
+		return "", fmt.Errorf("%.60q %w", number, errDecimal)
+	}
+	return PlainNumber(trimmed(value.FloatString(places)))
+}
+
 // PlainNumber returns a JSON number as the plain decimal of exactly its value: an
 // exponent is written out. It fails on more than 19 places and on more than 48
 // characters.
@@ -104,8 +118,13 @@ func PlainNumber(number string) (string, error) {
 	if again, _ := new(big.Rat).SetString(text); again == nil || again.Cmp(value) != 0 || len(text) > maxDecimalLen {
 		return "", fmt.Errorf("%.60q has more than %d places, or too many digits", number, maxPlaces)
 	}
-	if strings.Contains(text, ".") {
-		text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+	return trimmed(text), nil
+}
+
+// trimmed is a plain decimal without zeros at the end of its places.
+func trimmed(text string) string {
+	if !strings.Contains(text, ".") {
+		return text
 	}
-	return text, nil
+	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 }

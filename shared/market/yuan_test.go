@@ -97,6 +97,18 @@ func TestChangesInYuanAreThoseOfThePricesInYuan(t *testing.T) {
 	})
 }
 
+func TestNumbersAreRounded(t *testing.T) {
+	t.Parallel()
+	for number, want := range map[string]string{
+		"1.2345678901234567e-05": "0.00001235", "-3.289104870235426": "-3.28910487", "5": "5", "1.10": "1.1", "1e-40": "0", "1e99999": "", "x": "", "1/3": "", "0x10": "", "": "",
+	} {
+		got, err := market.RoundedNumber(number, 8)
+		if (err != nil) != (want == "") || err == nil && got != want {
+			t.Errorf("%q is %q (%v), want %q", number, got, err, want)
+		}
+	}
+}
+
 func TestNumbersAreWrittenOut(t *testing.T) {
 	t.Parallel()
 	for number, want := range map[string]string{

@@ -155,7 +155,7 @@ func Parse(row []byte) (market.CoinMarket, error) {
 	}
 	m := market.CoinMarket{
 		Key: c.ID, Symbol: strings.ToUpper(c.Symbol), Name: c.Name, Time: c.LastUpdated.UnixMilli(),
-		Price: plain(c.Price), MarketCap: plain(c.MarketCap), Turnover24h: plain(c.Volume), Degree24h: plain(c.Degree24h), Degree7d: plain(c.Degree7d),
+		Price: plain(c.Price), MarketCap: plain(c.MarketCap), Turnover24h: plain(c.Volume), Degree24h: percent(c.Degree24h), Degree7d: percent(c.Degree7d),
 	}
 	if c.Rank != nil && *c.Rank > 0 {
 		m.Rank = *c.Rank
@@ -174,6 +174,22 @@ func plain(n *json.Number) string {
 		return ""
 	}
 	text, err := market.PlainNumber(n.String())
+	if err != nil {
+		return ""
+	}
+	return text
+}
+
+// percentPlaces are those of a change in percent, which the upstream computes in
+// floating point.
+const percentPlaces = 12
+
+// percent is the text of a change in percent, empty for one that is not known.
+func percent(n *json.Number) string {
+	if n == nil {
+		return ""
+	}
+	text, err := market.RoundedNumber(n.String(), percentPlaces)
 	if err != nil {
 		return ""
 	}

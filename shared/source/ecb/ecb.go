@@ -28,7 +28,7 @@ const callsPerMinute = 10
 
 // Rates polls the rates.
 type Rates struct {
-	URL   string // of the folder of the files: https://www.ecb.europa.eu/stats/eurofxref
+	URL   string        // of the folder of the files: https://www.ecb.europa.eu/stats/eurofxref
 	Every time.Duration // 0 means [Every]
 	Stats *source.Stats
 	Log   *slog.Logger
