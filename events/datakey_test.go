@@ -82,15 +82,15 @@ func (d *deployment) dataKey(t *testing.T) {
 	text := sample(t, catalog.FunctionDataKey)
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
-	var whole struct {
+	var delivery struct {
 		cfn.Event
 		ServiceToken string // CloudFormation sends it, and the type does not know it
 	}
-	if err := decoder.Decode(&whole); err != nil {
+	if err := decoder.Decode(&delivery); err != nil {
 		t.Fatal(err)
 	}
-	event := whole.Event
-	if event.RequestType != cfn.RequestCreate || event.ResourceProperties["ServiceToken"] != whole.ServiceToken || !strings.HasPrefix(event.ResponseURL, "https://") {
+	event := delivery.Event
+	if event.RequestType != cfn.RequestCreate || event.ResourceProperties["ServiceToken"] != delivery.ServiceToken || !strings.HasPrefix(event.ResponseURL, "https://") {
 		t.Errorf("the sample is %+v", event)
 	}
 	event.ResponseURL = d.way + "/aws/" + catalog.FunctionDataKey + "/"

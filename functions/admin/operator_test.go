@@ -331,7 +331,7 @@ func TestAFaultFailsTheInvocation(t *testing.T) {
 		t.Errorf("got error %v, want a fault", err)
 	}
 	if !strings.Contains(b.logs.String(), `"outcome":"fault"`) {
-		t.Errorf("the log does not tell of the fault: %s", b.logs)
+		t.Errorf("the log does not show the fault: %s", b.logs)
 	}
 }
 

@@ -120,7 +120,7 @@ func TestDenialsCarryTheirReason(t *testing.T) {
 		"primary key on data":     {request(http.MethodGet, tickers, w.Sign(w.Primary)), "primary key"},
 		"sub-key on management":   {request(http.MethodGet, quota, w.Sign(w.SubKey)), "not a distributor"},
 		"level not configured":    {request(http.MethodGet, tickers, w.Sign(ghost)), "not configured"},
-		"resource not catalogued": {request(http.MethodGet, "/elsewhere", w.Sign(w.SubKey)), "no such endpoint"},
+		"resource not catalogued": {request(http.MethodGet, "/missing", w.Sign(w.SubKey)), "no such endpoint"},
 	} {
 		out, err := a.authorize(t.Context(), tt.event)
 		if err != nil || out.PolicyDocument.Statement[0].Effect != "Deny" || !strings.Contains(out.Context[admission.ReasonContext].(string), tt.reason) {
@@ -167,10 +167,10 @@ func TestAReplayReachesTheFunctionWithItsReason(t *testing.T) {
 	t.Parallel()
 	w, a := open(t)
 	event := request(http.MethodGet, tickers, w.Sign(w.SubKey))
-	longer, elsewhere, posted, handshake := event, event, event, event
+	longer, otherPath, posted, handshake := event, event, event, event
 	longer.MultiValueQueryStringParameters = maps.Clone(event.MultiValueQueryStringParameters)
 	longer.MultiValueQueryStringParameters["limit"] = []string{"1"}
-	elsewhere.Path += "/coin/BTC"
+	otherPath.Path += "/coin/BTC"
 	posted.HTTPMethod, posted.Resource = http.MethodPost, "/upgrade/v2/hl/info"
 	handshake.HTTPMethod, handshake.Resource, handshake.StageVariables = "", "", map[string]string{"feed": "ws"}
 	for _, step := range []struct {
@@ -181,7 +181,7 @@ func TestAReplayReachesTheFunctionWithItsReason(t *testing.T) {
 		{"the first", event, admission.VerdictCaller},
 		{"the same again", event, admission.VerdictCaller},
 		{"another query", longer, admission.VerdictRefused},
-		{"another path", elsewhere, admission.VerdictRefused},
+		{"another path", otherPath, admission.VerdictRefused},
 		{"a POST", posted, admission.VerdictRefused},
 		{"a handshake", handshake, admission.VerdictRefused},
 	} {

@@ -279,7 +279,7 @@ func TestRightsMayBeLate(t *testing.T) {
 	}
 }
 
-func TestTheAnswerIsToldUntilItIsTaken(t *testing.T) {
+func TestTheAnswerIsSentUntilItIsAccepted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "")
 	w.deaf = 1

@@ -113,7 +113,7 @@ func TestAnUpdateShowsInTheDetail(t *testing.T) {
 	}
 }
 
-func TestThePagesOfAListAreWholeAndDisjoint(t *testing.T) {
+func TestThePagesOfAListAreCompleteAndDisjoint(t *testing.T) {
 	t.Parallel()
 	b := newWorld(t)
 	b.key = b.Register(t, withSubKeys(100))

@@ -177,7 +177,7 @@ func TestAKilledIngesterLosesAndDoublesNothing(t *testing.T) {
 // checkCandles holds the klines of every tier against the fills.
 func (w *world) checkCandles(fills []market.Fill) {
 	w.t.Helper()
-	for coin, want := range wholeCandles(fills) {
+	for coin, want := range candlesOf(fills) {
 		for _, i := range market.KlineTiers {
 			key := klines.Key(coin, i)
 			points, err := w.stores.Series.Range(w.t.Context(), key, time.Time{}, time.Time{}, 0, false)
@@ -199,7 +199,7 @@ func (w *world) checkCandles(fills []market.Fill) {
 	}
 }
 
-func wholeCandles(fills []market.Fill) map[string]market.Candle {
+func candlesOf(fills []market.Fill) map[string]market.Candle {
 	candles := map[string]market.Candle{}
 	for _, t := range market.AppendTrades(nil, fills) {
 		c := candles[t.Coin]

@@ -131,7 +131,7 @@ func TestEveryAlarmTellsSomebodyWhatToDo(t *testing.T) {
 			t.Errorf("%s does not last a day: %v", p["AlarmName"], p)
 		}
 		if len(listed(p["AlarmActions"])) != 1 || len(listed(p["OKActions"])) != 1 {
-			t.Errorf("%s tells nobody", p["AlarmName"])
+			t.Errorf("%s notifies nobody", p["AlarmName"])
 		}
 		for _, m := range append(listed(p["Metrics"]), any(map[string]any{"MetricStat": map[string]any{"Metric": p}})) {
 			for _, d := range listed(at(m, "MetricStat", "Metric", "Dimensions")) {
@@ -195,7 +195,7 @@ func TestTheBudgetWarnsBeforeAndAtItsEnd(t *testing.T) {
 	for _, n := range listed(budget["NotificationsWithSubscribers"]) {
 		thresholds = append(thresholds, at(n, "Notification", "Threshold").(float64))
 		if at(n, "Subscribers", 0, "Address") != "operator@example.com" {
-			t.Errorf("it tells %v", at(n, "Subscribers"))
+			t.Errorf("it notifies %v", at(n, "Subscribers"))
 		}
 	}
 	if !slices.Equal(thresholds, []float64{80, 100}) || at(budget, "Budget", "BudgetLimit", "Amount") != 500.0 {

@@ -41,7 +41,7 @@ func (b *builder) policy(p catalog.Program, logs awslogs.ILogGroup) awsiam.Polic
 	}
 	if len(p.Objects) > 0 {
 		// Without the right to list, S3 answers 403 instead of 404 for a view
-		// that was never published, and nobody could tell it from a fault.
+		// that was never published, which looks like a fault.
 		// The ingester counts by it what lies in quarantine.
 		allow("ViewsThatAreNotThere", []string{"s3:ListBucket"}, []string{"arn:${AWS::Partition}:s3:::" + b.bucket()})
 	}

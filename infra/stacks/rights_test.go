@@ -89,7 +89,7 @@ func TestRolesHoldNothingButTheirRights(t *testing.T) {
 		for _, id := range policies {
 			for _, role := range listed(found[id].Properties["Roles"]) {
 				if !strings.HasPrefix(plain(role), "${TaskExecutionRole") {
-					t.Errorf("%s: the policy %s is attached to %s from elsewhere", name, id, plain(role))
+					t.Errorf("%s: the policy %s is attached to %s by another stack", name, id, plain(role))
 				}
 			}
 		}

@@ -300,7 +300,7 @@ func (w *watcher) domainMetric(domain, name, statistic string, period float64) a
 	})
 }
 
-// by finds the metrics of one name that labels tell apart, given as CloudWatch
+// by finds the metrics of one name by their labels, given as CloudWatch
 // lists them: separated by commas.
 func (w *watcher) by(label, name, statistic string) awscloudwatch.IMetric {
 	return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{

@@ -75,15 +75,15 @@ func flood(b *testing.B, f fanOut, t *tally, s shape, window int64) {
 	frame := t.frame()
 	b.ReportAllocs()
 	b.ResetTimer()
-	due := int64(0)
-	for i := 0; due < int64(b.N); i++ {
+	want := int64(0)
+	for i := 0; want < int64(b.N); i++ {
 		f.publish(i%topics, frame)
-		t.await(b, due-(window-1)*each*int64(topics))
-		due += each
+		t.await(b, want-(window-1)*each*int64(topics))
+		want += each
 	}
-	t.await(b, due)
+	t.await(b, want)
 	b.StopTimer()
-	b.ReportMetric(float64(due)/b.Elapsed().Seconds(), "frames/s")
+	b.ReportMetric(float64(want)/b.Elapsed().Seconds(), "frames/s")
 	b.ReportMetric(0, "ns/op")
 }
 
@@ -188,9 +188,9 @@ func BenchmarkSocketsMemory(b *testing.B) {
 				t := &tally{began: time.Now()}
 				before := inUse()
 				f := library.start(b, t, s)
-				for due := s.each(); b.Loop(); due += s.each() {
+				for want := s.each(); b.Loop(); want += s.each() {
 					f.publish(0, t.frame())
-					t.await(b, due)
+					t.await(b, want)
 				}
 				b.ReportMetric(float64(inUse()-before)/float64(conns), "B/conn")
 			})

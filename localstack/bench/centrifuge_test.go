@@ -51,7 +51,7 @@ func newNode(b *testing.B, topics, perConn int) node {
 	return f
 }
 
-// transport counts what it is told to write.
+// transport counts what it is given to write.
 type transport struct{ *tally }
 
 func (transport) Name() string                                { return "counting" }

@@ -56,7 +56,7 @@ func startHub(b *testing.B, t *tally, s shape) fanOut {
 	return newHub(b, counting{t}, s, all)
 }
 
-// acceptor is the socket function: it lets everyone in and tells their ids.
+// acceptor is the socket function: it lets everyone in and reports their ids.
 type acceptor chan string
 
 func (ids acceptor) Invoke(_ context.Context, _ string, event []byte) ([]byte, error) {

@@ -146,7 +146,7 @@ func measureStandIn(b *testing.B, url string) {
 	b.ReportMetric(float64(all[len(all)/2].Microseconds())/1000, "p50-ms")
 }
 
-// standIn hands requests to the engine and remembers the answers to reads. Once
+// standIn passes requests to the engine and remembers the answers to reads. Once
 // instant, it answers reads from memory and writes with a success.
 type standIn struct {
 	engine  string

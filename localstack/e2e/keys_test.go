@@ -12,7 +12,7 @@ import (
 	"quotary/shared/catalog"
 )
 
-func TestTheWholeLifeOfAKey(t *testing.T) {
+func TestTheLifeOfAKey(t *testing.T) {
 	t.Parallel()
 	token := invite(t, nil)
 	primary := data[client.Key](t, call(t, 200, client.Key{}, "POST", d+"/register", map[string]any{"invite_token": token}))

@@ -26,9 +26,9 @@ func eventually[T any](t *testing.T, what string, ask func() client.Answer, want
 	})
 }
 
-// TestTheMarketAsAWholeIsServed asks for what is made of books, figures and
+// TestBooksContextsAndTickersAreServed asks for what is made of books, contexts and
 // funding; the venue's live flow feeds all of it.
-func TestTheMarketAsAWholeIsServed(t *testing.T) {
+func TestBooksContextsAndTickersAreServed(t *testing.T) {
 	t.Parallel()
 	key := world.State.Demo.SubKey
 	get := func(path string) func() client.Answer {

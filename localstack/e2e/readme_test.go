@@ -11,7 +11,7 @@ import (
 
 var shellBlock = regexp.MustCompile("(?s)<!-- test: ([a-z]+) -->\n```sh\n(.*?)```")
 
-// What the README tells a newcomer to type works as it stands there.
+// The commands of the README work as they are written there.
 func TestTheReadmeWorksAsWritten(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []string{"openssl", "curl", "make"} {

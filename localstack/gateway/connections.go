@@ -129,7 +129,7 @@ func (s *connections) close(ctx context.Context) {
 // idLength is that of connection ids in bytes, before base64.
 const idLength = 11
 
-// validID tells whether an id can ever have been one.
+// validID reports whether an id can ever have been one.
 func validID(id string) bool {
 	decoded, err := base64.URLEncoding.DecodeString(id)
 	return err == nil && len(decoded) == idLength

@@ -36,7 +36,7 @@
 //	resource                    /tickers/{coin+}                   /tickers/{coin+}
 //	pathParameters.coin                  a/b                                a/b
 //
-// So only resource and pathParameters tell a function what was asked for, whichever
+// So only resource and pathParameters say what a function was asked for, whichever
 // way the request came. The method's ARN, which the authorizer's policy is about, never
 // holds the base path.
 //

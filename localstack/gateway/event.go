@@ -66,7 +66,7 @@ type requestContext struct {
 	Authorizer        map[string]any `json:"authorizer,omitempty"`
 }
 
-// identity is who sent a request. What IAM and Cognito would tell is null.
+// identity is who sent a request. What IAM and Cognito would say is null.
 type identity struct {
 	CognitoIdentityPoolID         *string `json:"cognitoIdentityPoolId"`
 	AccountID                     *string `json:"accountId"`

@@ -43,7 +43,7 @@ func FuzzRequest(f *testing.F) {
 		"GET /api/coins/PURR%2FUSDC?a=1&a=2&b HTTP/1.1\r\nHost: x\r\nX-A: 1\r\nX-A: 2\r\n\r\n",
 		"POST /api/coins/%00%22?%22=%5c HTTP/1.1\r\nHost: [::1]:80\r\nContent-Length: 3\r\n\r\n\xff{}",
 		"GET /api/coins/a%GG HTTP/1.1\r\nHost: x\r\n\r\n",
-		"GET http://elsewhere/api/coins/%e2%82%ac;x HTTP/1.0\r\nUser-Agent: \xff\r\n\r\n",
+		"GET http://other.example/api/coins/%e2%82%ac;x HTTP/1.0\r\nUser-Agent: \xff\r\n\r\n",
 		"OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n",
 		"CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n",
 		"GET //api//coins/ HTTP/1.1\r\nHost:\r\nConnection: X-A\r\nTe: trailers\r\n\r\n",

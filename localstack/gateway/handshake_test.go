@@ -56,7 +56,7 @@ func TestEveryRefusedHandshakeHasItsStatusAndItsBody(t *testing.T) {
 	}{
 		"401 the authorizer says Unauthorized": {"/ws/guarded", nil, 401, `{"error":"who are you?","id":"<id>"}`},
 		"403 the policy denies":                {"/ws/guarded?auth=deny", nil, 403, `{"error":"no \"grant\"","limit":12.5,"none":null}`},
-		"403 the policy allows something else": {"/ws/guarded?auth=elsewhere", nil, 403, `{"error":"no \"grant\"","limit":12.5,"none":null}`},
+		"403 the policy allows something else": {"/ws/guarded?auth=another", nil, 403, `{"error":"no \"grant\"","limit":12.5,"none":null}`},
 		"500 the authorizer fails":             {"/ws/guarded?auth=broken", nil, 500, `{"message":null}`},
 		"500 the authorizer answers nonsense":  {"/ws/guarded?auth=garbage", nil, 500, `{"message":null}`},
 		"429 as the function says":             {"/ws?do=raw&with=" + url.QueryEscape(limit), nil, 429, `{"error":"ws connection limit exceeded for sub key"}`},
@@ -65,7 +65,7 @@ func TestEveryRefusedHandshakeHasItsStatusAndItsBody(t *testing.T) {
 		"502 the function answers nonsense":    {"/ws?do=raw&with=1", nil, 502, `{"message":"Internal server error"}`},
 		"504 there is no such function":        {"/ws/missing", nil, 504, `{"message":"Internal server error"}`},
 		"400 a query that is not UTF-8":        {"/ws?a=%ff", nil, 400, `{"message":"the query must be name=value pairs in percent-encoded UTF-8, separated by &"}`},
-		"404 another path":                     {"/ws/elsewhere", nil, 404, `{"error":"nothing here"}`},
+		"404 another path":                     {"/ws/unknown", nil, 404, `{"error":"nothing here"}`},
 		"426 a plain request": {"/ws", func(h http.Header) { h.Del("Upgrade") }, 426,
 			`{"message":"this path takes WebSocket connections only: send the headers Connection: Upgrade and Upgrade: websocket"}`},
 		"400 another version": {"/ws", func(h http.Header) { h.Set("Sec-WebSocket-Version", "8") }, 400, `{"message":"Sec-WebSocket-Version must be 13"}`},

@@ -69,7 +69,7 @@ func authorize(e json.RawMessage) (any, error) {
 		return policy("Allow", event.MethodArn), nil
 	case "deny":
 		return policy("Deny", "*"), nil
-	case "elsewhere":
+	case "another":
 		return policy("Allow", event.MethodArn+"/further"), nil
 	case "object":
 		answer := policy("Allow", "*")

@@ -13,8 +13,8 @@ import (
 	"quotary/localstack/lambdahost"
 )
 
-// integrate calls the route's function and reads its answer, of which decode tells
-// to take a body out of its base64.
+// integrate calls the route's function and reads its answer. With decode, a
+// base64 body is decoded.
 func (g *Gateway) integrate(ctx context.Context, function string, event []byte, decode bool) (*proxyAnswer, *refusal) {
 	ctx, cancel := context.WithTimeout(ctx, g.cfg.Timeout)
 	defer cancel()

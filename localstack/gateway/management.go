@@ -130,7 +130,7 @@ func (c *connection) describe() []byte {
 	return encodeJSON(out)
 }
 
-// signed tells whether a request carries a signature at all. It is not verified: the
+// signed reports whether a request carries a signature at all. It is not verified: the
 // gateway knows no secret keys.
 func signed(authorization string) bool {
 	rest, ok := strings.CutPrefix(authorization, "AWS4-HMAC-SHA256 ")

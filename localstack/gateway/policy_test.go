@@ -47,18 +47,18 @@ func TestAPolicyAllowsWhatItAllowsAndDoesNotDeny(t *testing.T) {
 
 func TestAPolicyThatWouldBeMisreadIsRefused(t *testing.T) {
 	t.Parallel()
-	whole := func(policy string) string { return `{"principalId":"p","policyDocument":` + policy + `}` }
+	document := func(policy string) string { return `{"principalId":"p","policyDocument":` + policy + `}` }
 	for name, answer := range map[string]string{
 		"no principal":    `{"policyDocument":{"Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}}`,
 		"no policy":       `{"principalId":"p"}`,
-		"no statement":    whole(`{"Statement":[]}`),
-		"null statement":  whole(`{"Statement":null}`),
-		"no effect":       whole(`{"Statement":[{"Action":"*","Resource":"*"}]}`),
-		"unknown effect":  whole(`{"Statement":[{"Effect":"Maybe","Action":"*","Resource":"*"}]}`),
-		"no resource":     whole(`{"Statement":[{"Effect":"Allow","Action":"*"}]}`),
-		"no action":       whole(`{"Statement":[{"Effect":"Allow","Resource":"*"}]}`),
-		"a condition":     whole(`{"Statement":[{"Effect":"Allow","Action":"*","Resource":"*","Condition":{"IpAddress":{}}}]}`),
-		"a negation":      whole(`{"Statement":[{"Effect":"Allow","Action":"*","NotResource":"x","Resource":"*"}]}`),
+		"no statement":    document(`{"Statement":[]}`),
+		"null statement":  document(`{"Statement":null}`),
+		"no effect":       document(`{"Statement":[{"Action":"*","Resource":"*"}]}`),
+		"unknown effect":  document(`{"Statement":[{"Effect":"Maybe","Action":"*","Resource":"*"}]}`),
+		"no resource":     document(`{"Statement":[{"Effect":"Allow","Action":"*"}]}`),
+		"no action":       document(`{"Statement":[{"Effect":"Allow","Resource":"*"}]}`),
+		"a condition":     document(`{"Statement":[{"Effect":"Allow","Action":"*","Resource":"*","Condition":{"IpAddress":{}}}]}`),
+		"a negation":      document(`{"Statement":[{"Effect":"Allow","Action":"*","NotResource":"x","Resource":"*"}]}`),
 		"a null context":  `{"principalId":"p","policyDocument":{"Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]},"context":{"a":null}}`,
 		"a list in it":    `{"principalId":"p","policyDocument":{"Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]},"context":{"a":[1]}}`,
 		"an object in it": `{"principalId":"p","policyDocument":{"Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]},"context":{"a":{}}}`,
@@ -70,7 +70,7 @@ func TestAPolicyThatWouldBeMisreadIsRefused(t *testing.T) {
 	}
 }
 
-func TestContextValuesAreHandedOnAsText(t *testing.T) {
+func TestContextValuesArePassedAsText(t *testing.T) {
 	t.Parallel()
 	given, _, err := parseAuthorizerAnswer([]byte(`{"principalId":"p","policyDocument":{"Statement":{"Effect":"Allow","Action":"*","Resource":"*"}},
 		"context":{"s":"a\"b","n":1.50,"big":12345678901234567890,"yes":true}}`))

@@ -12,7 +12,7 @@ import (
 // refusal is why the gateway answers by itself.
 type refusal struct {
 	kind    string // the gateway response type
-	status  int    // where the type alone does not tell
+	status  int    // where it does not follow from the type
 	message string // $context.error.message; empty is null, as AWS has it for some
 	cause   error  // for the log
 }

@@ -26,7 +26,7 @@ func TestEveryRefusalHasItsStatusAndItsBody(t *testing.T) {
 	}{
 		"401 the authorizer says Unauthorized": {"GET", "/guarded/BTC", "", 401, `{"error":"who are you?","id":"<id>"}`},
 		"403 the policy denies":                {"GET", "/guarded/BTC?auth=deny", "", 403, `{"error":"no \"grant\"","limit":12.5,"none":null}`},
-		"403 the policy allows another path":   {"GET", "/guarded/BTC?auth=elsewhere", "", 403, `{"error":"no \"grant\"","limit":12.5,"none":null}`},
+		"403 the policy allows another path":   {"GET", "/guarded/BTC?auth=another", "", 403, `{"error":"no \"grant\"","limit":12.5,"none":null}`},
 		"404 unknown path":                     {"GET", "/nowhere", "", 404, `{"error":"nothing here"}`},
 		"404 the stage alone":                  {"GET", "", "", 404, `{"error":"nothing here"}`},
 		"404 an empty parameter":               {"GET", "/guarded/", "", 404, `{"error":"nothing here"}`},

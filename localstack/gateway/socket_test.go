@@ -269,7 +269,7 @@ func write(t *testing.T, conn *websocket.Conn, n, size int) {
 	}
 }
 
-func TestAMessageUpToTheLimitsArrivesWhole(t *testing.T) {
+func TestAMessageUpToTheLimitsArrivesComplete(t *testing.T) {
 	t.Parallel()
 	conn, _ := start(t).connect(t, "/ws")
 	for _, n := range []int{6, 32 << 10, 32<<10 + 1, 128 << 10} {

@@ -203,7 +203,7 @@ func (f *function) ready(inst *instance) error {
 
 // finish ends an instance's current invocation and returns it, for the caller to
 // report its outcome; nil when the instance does not hold it. The timer stays set:
-// the instance has to ask for its next event before it is due.
+// the instance has to ask for its next event before it fires.
 func (f *function) finish(inst *instance, requestID string) *invocation {
 	f.mu.Lock()
 	defer f.mu.Unlock()

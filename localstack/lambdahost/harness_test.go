@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// order tells the test function what to do.
+// order says what the test function does.
 type order struct {
 	Do    string        `json:"do"`
 	For   time.Duration `json:"for,omitempty"`

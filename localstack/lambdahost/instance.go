@@ -38,7 +38,7 @@ type instance struct {
 	events     chan event  // takes the process its next event; holds one at most
 	current    *invocation // while busy
 	timer      *time.Timer
-	expires    time.Time // when the timer is due, to tell apart a ring that came late
+	expires    time.Time // when the timer fires, to recognise a firing that came late
 	timedOut   bool
 	initReport []byte // what the process said of its own failed start
 }
@@ -74,7 +74,7 @@ func (inst *instance) expireIn(d time.Duration) {
 	inst.timer.Reset(d)
 }
 
-// expire runs when the timer is due: an idle instance has been idle long enough,
+// expire runs when the timer fires: an idle instance has been idle long enough,
 // any other has taken too long over what it does.
 func (inst *instance) expire() {
 	f := inst.fn

@@ -16,7 +16,7 @@ func (c *collector) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestLinesComeWholeHoweverTheyWereWritten(t *testing.T) {
+func TestLinesComeCompleteHoweverTheyWereWritten(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.SampledFrom([]rune("ab\n"))).Draw(t, "text")

@@ -276,9 +276,9 @@ func TestGroupedLevelsKeepTheSizeOfTheBook(t *testing.T) {
 			t.Errorf("%s: bid %s, ask %s", group, b.Levels[0][0].Px, b.Levels[1][0].Px)
 		}
 	}
-	whole := ask[book](t, v, `{"type":"l2Book","coin":"ETH","nSigFigs":2}`)
+	full := ask[book](t, v, `{"type":"l2Book","coin":"ETH","nSigFigs":2}`)
 	sum := new(big.Rat)
-	for _, l := range whole.Levels[0] {
+	for _, l := range full.Levels[0] {
 		sum.Add(sum, rat(t, l.Sz))
 	}
 	var want int64

@@ -31,9 +31,9 @@ func reopen(t testing.TB, cfg Config) *Venue {
 func TestARestartContinuesWithTheSameBytes(t *testing.T) {
 	t.Parallel()
 	end := noon.Add(90 * time.Second)
-	whole := t.TempDir()
-	busy(t, Config{NodeDir: whole, HistoryDays: 2}, 90*time.Second)
-	want := tree(t, whole)
+	intact := t.TempDir()
+	busy(t, Config{NodeDir: intact, HistoryDays: 2}, 90*time.Second)
+	want := tree(t, intact)
 
 	t.Run("after a clean stop", func(t *testing.T) {
 		t.Parallel()
@@ -110,8 +110,8 @@ func cutLast(t *testing.T, node string, s stream, n int64) {
 
 func TestAKillWhileHistoryIsLaidContinuesWithTheSameBytes(t *testing.T) {
 	t.Parallel()
-	whole := t.TempDir()
-	busy(t, Config{NodeDir: whole, HistoryDays: 2}, 0)
+	intact := t.TempDir()
+	busy(t, Config{NodeDir: intact, HistoryDays: 2}, 0)
 	dir := t.TempDir()
 	cfg := Config{NodeDir: dir + "/node", StateDir: dir + "/state", HistoryDays: 2, Traders: 120, Clock: still(noon)}
 	cfg, err := cfg.withDefaults()
@@ -131,7 +131,7 @@ func TestAKillWhileHistoryIsLaidContinuesWithTheSameBytes(t *testing.T) {
 	v.closeFiles()
 	cutLast(t, cfg.NodeDir, streamFills, 40)
 	reopen(t, cfg)
-	same(t, tree(t, whole), tree(t, cfg.NodeDir))
+	same(t, tree(t, intact), tree(t, cfg.NodeDir))
 }
 
 func TestTimeWhileTheVenueWasDownIsFilledWithLongBlocks(t *testing.T) {

@@ -29,7 +29,7 @@ type state struct {
 	Deposited      int64   // millionths of a USDC, perp side
 	Withdrawn      int64   // fee included
 	WithdrawFees   int64
-	Genesis        []int64 // tokens handed out, hundred-millionths
+	Genesis        []int64 // tokens issued, hundred-millionths
 	Liquidations   [2]int64
 }
 

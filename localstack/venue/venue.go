@@ -39,7 +39,7 @@ type Config struct {
 	// Retain is how long the bulky node streams (order statuses, book diffs)
 	// keep live days; 0 keeps all. Fills, misc events and TWAPs are kept.
 	Retain time.Duration
-	// Clock tells the time; default time.Now.
+	// Clock returns the time; default time.Now.
 	Clock func() time.Time
 	// Log defaults to slog.Default.
 	Log *slog.Logger
@@ -282,7 +282,7 @@ func (v *Venue) snapshotPath() string { return filepath.Join(v.cfg.StateDir, sna
 // ErrClosed is returned by a venue after Close.
 var ErrClosed = errors.New("venue is closed")
 
-// Advance makes all blocks due up to a time, at the live pace of blocks.
+// Advance makes all blocks up to a time, at the live pace of blocks.
 func (v *Venue) Advance(to time.Time) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()

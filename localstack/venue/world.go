@@ -100,7 +100,7 @@ type token struct {
 	szDec    int
 	weiDec   int
 	fullName string
-	genesis  int64 // whole tokens handed to each maker of its pair
+	genesis  int64 // tokens that each maker of its pair begins with
 }
 
 var tokens = []token{

@@ -189,7 +189,7 @@ func TestARefusalHasTheGatewayResponseOfItsKind(t *testing.T) {
 		"unauthorized":     {"/coin/BTC", `{"errorMessage":"Unauthorized"}`, "", 401, "sign it"},
 		"denied":           {"/coin/BTC", deny, "", 403, `not "yours"`},
 		"failed":           {"/coin/BTC", `{"errorMessage":"crash"}`, "", 500, "internal error"},
-		"an unknown path":  {"/elsewhere", allow, "", 404, "no such endpoint"},
+		"an unknown path":  {"/missing", allow, "", 404, "no such endpoint"},
 		"a function fails": {"/coin/BTC", allow, `{"errorMessage":"crash"}`, 502, "internal error"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -26,7 +26,7 @@ type known struct{ principal keys.Principal }
 func (k known) Resolve(context.Context, string) (keys.Principal, error) { return k.principal, nil }
 
 // BenchmarkAdmissionCPU measures verify, status, action and limits, the store
-// excluded, including the hand-over from authorizer to function.
+// excluded, including what the authorizer passes to the function.
 func BenchmarkAdmissionCPU(b *testing.B) {
 	w := apitest.New(b, string(catalog.PerpMarket))
 	principal, err := w.Keys.Resolve(b.Context(), w.SubKey.AccessKey)

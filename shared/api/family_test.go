@@ -130,7 +130,7 @@ func TestFaultsAre500FreeAndSayNothing(t *testing.T) {
 		}
 		for _, never := range []string{"secret", "goroutine", "bug", ".go"} {
 			if strings.Contains(string(a.Body), never) {
-				t.Errorf("%s: the answer tells %q: %s", coin, never, a.Body)
+				t.Errorf("%s: the answer reveals %q: %s", coin, never, a.Body)
 			}
 		}
 	}

@@ -23,8 +23,8 @@ func (d *StartDate) UnmarshalText(text []byte) error {
 
 // UnmarshalText implements [encoding.TextUnmarshaler].
 func (d *EndDate) UnmarshalText(text []byte) error {
-	t, whole, err := parseDate(string(text))
-	if whole {
+	t, isDay, err := parseDate(string(text))
+	if isDay {
 		t = t.AddDate(0, 0, 1).Add(-time.Millisecond)
 	}
 	d.Time = t
@@ -39,8 +39,8 @@ func (d *EndDate) UnmarshalJSON(b []byte) error { return unmarshalScalar(b, d.Un
 
 var errDate = errors.New("an ISO 8601 date or date-time from 1970 on (for example 2026-01-31 or 2026-01-31T08:00:00Z)")
 
-// parseDate also reports whether the text names a whole day.
-func parseDate(text string) (t time.Time, whole bool, err error) {
+// parseDate also reports whether the text is a day without a time.
+func parseDate(text string) (t time.Time, isDay bool, err error) {
 	// time.Parse also takes one-digit hours.
 	if len(text) > 35 || len(text) != len(time.DateOnly) && (len(text) < len("2006-01-02T15:04") || text[13] != ':') {
 		return time.Time{}, false, errDate

@@ -18,7 +18,7 @@ type Subscription struct {
 	Dex      string `json:"dex,omitempty"`      // clearinghouseState, openOrders: "" is the main dex
 }
 
-// Key tells the subscriptions of a connection apart: the channel and its members that
+// Key identifies a subscription of a connection: the channel and its members that
 // are given. A channel of accounts has one key.
 func (s *Subscription) Key() string {
 	c := s.Type.Channel()

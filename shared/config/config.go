@@ -1,7 +1,7 @@
 // Package config reads a program's settings from environment variables.
 //
 // A program names each variable together with what it is for, collects every
-// fault, and fails at start with a message that tells an operator what to set.
+// fault, and fails at start with a message that says what to set.
 package config
 
 import (

@@ -53,9 +53,9 @@ func BenchmarkFollow(b *testing.B) {
 	var mu sync.Mutex
 	sent := make(map[string]time.Time)
 	var delays []time.Duration
-	told := make(chan struct{})
+	followed := make(chan struct{})
 	go func() {
-		defer close(told)
+		defer close(followed)
 		follower := connections.NewFollower(connections.New(w.db, w.table, time.Now), w.db, streams(b))
 		for e, err := range follower.Follow(b.Context()) {
 			if err != nil {
@@ -83,7 +83,7 @@ func BenchmarkFollow(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	<-told
+	<-followed
 	slices.Sort(delays)
 	b.ReportMetric(float64(delays[len(delays)/2].Microseconds())/1000, "ms-p50")
 	b.ReportMetric(float64(delays[len(delays)*99/100].Microseconds())/1000, "ms-p99")

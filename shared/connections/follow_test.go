@@ -18,23 +18,23 @@ import (
 	"quotary/shared/connections"
 )
 
-// mirror is what somebody knows who applies every event. It accepts no event
+// mirror is the state that a reader has who applies every event. It accepts no event
 // that could not follow from those before.
 type mirror struct {
-	mu     sync.Mutex
-	live   map[string]map[string]bool // connection id -> keys and addresses
-	seen   map[string]time.Time
-	asked  []connections.StatAsked
-	subs   []connections.Subscribed
-	due    []connections.Pending // of the replies that were left
-	told   map[string][]string   // connection id -> replies
-	resets []error
-	ready  bool
-	faults []string
+	mu      sync.Mutex
+	live    map[string]map[string]bool // connection id -> keys and addresses
+	seen    map[string]time.Time
+	asked   []connections.StatAsked
+	subs    []connections.Subscribed
+	pending []connections.Pending // of the replies that were left
+	replies map[string][]string   // connection id -> replies
+	resets  []error
+	ready   bool
+	faults  []string
 }
 
 func newMirror() *mirror {
-	return &mirror{live: map[string]map[string]bool{}, seen: map[string]time.Time{}, told: map[string][]string{}}
+	return &mirror{live: map[string]map[string]bool{}, seen: map[string]time.Time{}, replies: map[string][]string{}}
 }
 
 func (m *mirror) apply(e connections.Event) {
@@ -78,16 +78,16 @@ func (m *mirror) apply(e connections.Event) {
 	case connections.Subscribed:
 		for _, s := range m.subs {
 			if s.Connection == e.Connection && s.Key() == e.Key() && s.At.Equal(e.At) {
-				fault("%s is told twice that it follows %s", e.Connection, e.Key())
+				fault("%s gets the same subscription twice: %s", e.Connection, e.Key())
 			}
 		}
 		m.subs = append(m.subs, e)
-		m.told[e.Connection] = append(m.told[e.Connection], string(e.Reply))
+		m.replies[e.Connection] = append(m.replies[e.Connection], string(e.Reply))
 		add(e.Connection, e.Key())
 	case connections.Unsubscribed:
 		drop(e.Connection, e.Key())
 	case connections.AddressesAdded:
-		m.told[e.Connection] = append(m.told[e.Connection], string(e.Reply))
+		m.replies[e.Connection] = append(m.replies[e.Connection], string(e.Reply))
 		for _, a := range e.Addresses {
 			add(e.Connection, a)
 		}
@@ -96,8 +96,8 @@ func (m *mirror) apply(e connections.Event) {
 			drop(e.Connection, a)
 		}
 	case connections.Answer:
-		m.told[e.Connection] = append(m.told[e.Connection], string(e.Reply))
-		m.due = append(m.due, e.Pending)
+		m.replies[e.Connection] = append(m.replies[e.Connection], string(e.Reply))
+		m.pending = append(m.pending, e.Pending)
 	case connections.StatAsked:
 		m.asked = append(m.asked, e)
 	default:
@@ -112,7 +112,7 @@ func (m *mirror) await(t testing.TB, what string, holds func() bool) {
 		if t.Failed() {
 			m.mu.Lock()
 			defer m.mu.Unlock()
-			t.Logf("the mirror has %v, was told %q, began again for %v, faults %v", m.live, m.told, m.resets, m.faults)
+			t.Logf("the mirror has %v, received %q, was reset for %v, faults %v", m.live, m.replies, m.resets, m.faults)
 		}
 	}()
 	testenv.Until(t, what, func() bool {
@@ -122,7 +122,7 @@ func (m *mirror) await(t testing.TB, what string, holds func() bool) {
 	})
 }
 
-// follow mirrors the table until the test ends; known tells errors that the
+// follow mirrors the table until the test ends; known reports errors that the
 // test itself causes.
 func follow(t testing.TB, w *world, over connections.Streams, known func(error) bool) *mirror {
 	t.Helper()
@@ -152,7 +152,7 @@ func follow(t testing.TB, w *world, over connections.Streams, known func(error) 
 	return m
 }
 
-func TestEveryChangeIsToldAsItsEvent(t *testing.T) {
+func TestEveryChangeIsEmittedAsItsEvent(t *testing.T) {
 	t.Parallel()
 	w := open(t)
 	must(t, w.Connect(t.Context(), connection("old=", "key", channel.FeedChannels), free))
@@ -177,7 +177,7 @@ func TestEveryChangeIsToldAsItsEvent(t *testing.T) {
 		Connection: "old=", Subscription: book, Reply: []byte(`{"activeCount":1}`), At: start.Add(time.Second),
 	}
 	if !reflect.DeepEqual(m.subs[1], want) {
-		t.Errorf("told %+v, want %+v", m.subs[1], want)
+		t.Errorf("received %+v, want %+v", m.subs[1], want)
 	}
 	if _, err := w.Unsubscribe(t.Context(), "old=", trades("BTC")); err != nil {
 		t.Fatal(err)
@@ -220,7 +220,7 @@ func TestRepliesComeInTheOrderOfTheMessages(t *testing.T) {
 	m := follow(t, w, streams(t), nil)
 	must(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), free))
 	// Amazon's DynamoDB Local may lose the place of a reader at the first record of a
-	// stream: what is told of then is what a scan finds.
+	// stream: then only a scan finds what happened.
 	m.await(t, "connection", func() bool { return m.live["a="] != nil })
 	var want []string
 	answer := func(text string) {
@@ -250,21 +250,21 @@ func TestRepliesComeInTheOrderOfTheMessages(t *testing.T) {
 	must(t, w.AddAddresses(t.Context(), "a=", addressRange(0, 2), free, []byte("the same addresses")))
 	want = append(want, "addresses", "the same addresses")
 	subscribe("BTC")
-	m.await(t, "replies", func() bool { return len(m.told["a="]) == len(want) })
-	if diff := cmp.Diff(want, m.told["a="]); diff != "" {
+	m.await(t, "replies", func() bool { return len(m.replies["a="]) == len(want) })
+	if diff := cmp.Diff(want, m.replies["a="]); diff != "" {
 		t.Error(diff)
 	}
 
 	// Whoever comes later finds what was not sent, and what subscriptions that are
 	// still there began with.
-	must(t, w.Answered(t.Context(), m.due[0]))
+	must(t, w.Answered(t.Context(), m.pending[0]))
 	var left []string
 	for _, text := range want {
 		if text != "already subscribed to C0" && (!strings.HasPrefix(text, "subscribed") || text == "subscribed to BTC") {
 			left = append(left, text)
 		}
 	}
-	if diff := cmp.Diff(left, follow(t, w, streams(t), nil).told["a="]); diff != "" {
+	if diff := cmp.Diff(left, follow(t, w, streams(t), nil).replies["a="]); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -312,7 +312,7 @@ func TestTheMirrorEqualsTheTable(t *testing.T) {
 		m.mu.Lock()
 		resets := m.resets
 		m.mu.Unlock()
-		trims, ended := trouble[n].befell()
+		trims, ended := trouble[n].losses()
 		if trouble[n].every == 0 && len(resets) != 1 || trouble[n].every > 0 && (trims == 0 || len(resets) < 2) {
 			t.Errorf("mirror %d: %d resets after %d trims", n, len(resets), trims)
 		}
@@ -399,7 +399,7 @@ func TestATableThatIsMissingIsReportedAndAwaited(t *testing.T) {
 	failures := 0
 	for e, err := range missing.Follow(t.Context()) {
 		if err == nil {
-			t.Fatalf("told %+v", e)
+			t.Fatalf("received %+v", e)
 		}
 		if failures++; failures == 2 {
 			break

@@ -83,7 +83,7 @@ func TestCountersEqualTheItemsWhateverCrashes(t *testing.T) {
 	}
 }
 
-// act makes one random call. What a client may be told is no error of the test.
+// act makes one random call. What a client may get as an answer is no error of the test.
 func act(ctx context.Context, s *connections.Store, rnd *rand.Rand, ids, keys int, conns, subs connections.Limits) error {
 	n := rnd.IntN(ids)
 	id := fmt.Sprint(n)

@@ -39,8 +39,8 @@ func newTroubled(c *dynamodbstreams.Client, length int, seed uint64) *troubled {
 	return &troubled{Client: c, length: length, every: 5, rnd: rand.New(rand.NewPCG(seed, 3)), parts: make([]part, 1)}
 }
 
-// befell tells how many failures lost records, and how many shards ended.
-func (s *troubled) befell() (trims, ended int) {
+// losses returns how many failures lost records, and how many shards ended.
+func (s *troubled) losses() (trims, ended int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.trims, s.ended

@@ -22,7 +22,7 @@ func BenchmarkResolve(b *testing.B) {
 	}
 }
 
-// BenchmarkResolveCPU is the same without the request: the items are at hand.
+// BenchmarkResolveCPU is the same without the request: the items are in memory.
 func BenchmarkResolveCPU(b *testing.B) {
 	bed, accessKey := benchBed(b)
 	r, _ := bed.routes.get(accessKey)
@@ -30,7 +30,7 @@ func BenchmarkResolveCPU(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	bed.Store.db = atHand{bed.Store.db, out}
+	bed.Store.db = inMemory{bed.Store.db, out}
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := bed.Resolve(b.Context(), accessKey); err != nil {
@@ -77,11 +77,11 @@ func benchBed(b *testing.B) (*bed, string) {
 	return bed, k.AccessKey
 }
 
-type atHand struct {
+type inMemory struct {
 	DynamoDB
 	out *dynamodb.BatchGetItemOutput
 }
 
-func (a atHand) BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+func (a inMemory) BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
 	return a.out, nil
 }

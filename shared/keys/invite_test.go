@@ -231,7 +231,7 @@ func TestAPresetOutsideItsBoundsIsRefused(t *testing.T) {
 	}
 }
 
-func TestManyInvitesAreListedWhole(t *testing.T) {
+func TestManyInvitesAreAllListed(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
 	for i := range 130 { // more than one batch read

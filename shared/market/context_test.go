@@ -12,9 +12,9 @@ func TestFundingIsChecked(t *testing.T) {
 	if err := good.Check(); err != nil {
 		t.Error(err)
 	}
-	untold := good
-	if untold.Premium = ""; untold.Check() != nil {
-		t.Errorf("without a premium: %v", untold.Check())
+	unknown := good
+	if unknown.Premium = ""; unknown.Check() != nil {
+		t.Errorf("without a premium: %v", unknown.Check())
 	}
 	for _, spoil := range []func(*market.Funding){
 		func(f *market.Funding) { f.Coin = "" },
@@ -30,7 +30,7 @@ func TestFundingIsChecked(t *testing.T) {
 	}
 }
 
-func TestSpotIsToldByItsName(t *testing.T) {
+func TestSpotIsRecognisedByItsName(t *testing.T) {
 	t.Parallel()
 	for coin, want := range map[string]bool{"BTC": false, "xyz:GOLD": false, "kPEPE": false, "@107": true, "PURR/USDC": true} {
 		if market.IsSpot(coin) != want {

@@ -40,9 +40,9 @@ func TestTextIsInTheVenueStyle(t *testing.T) {
 }
 
 // decimalText draws a decimal text with at most the given places.
-func decimalText(whole, places int) *rapid.Generator[string] {
+func decimalText(digits, places int) *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
-		s := rapid.StringMatching(`(0|[1-9][0-9]{0,`+itoa(whole-1)+`})`).Draw(t, "whole")
+		s := rapid.StringMatching(`(0|[1-9][0-9]{0,`+itoa(digits-1)+`})`).Draw(t, "integer")
 		return s + "." + rapid.StringMatching(`[0-9]{1,`+itoa(places)+`}`).Draw(t, "places")
 	})
 }

@@ -30,11 +30,11 @@ func fold(trades []Trade) (c Candle) {
 	return c
 }
 
-func TestTheFoldOfPartsIsTheFoldOfTheWhole(t *testing.T) {
+func TestTheFoldOfPartsIsTheFoldOfAll(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		trades := someTrades(t)
-		whole := fold(trades)
+		all := fold(trades)
 		shuffled := slices.Clone(trades)
 		shuffle(t, shuffled)
 		// Cut into parts, fold each, merge them in any grouping.
@@ -49,8 +49,8 @@ func TestTheFoldOfPartsIsTheFoldOfTheWhole(t *testing.T) {
 			parts[i].Merge(&parts[i+1])
 			parts = slices.Delete(parts, i+1, i+2)
 		}
-		if !parts[0].Equal(&whole) || parts[0].First != whole.First || parts[0].Last != whole.Last {
-			t.Fatalf("parts %+v\nwhole %+v", parts[0], whole)
+		if !parts[0].Equal(&all) || parts[0].First != all.First || parts[0].Last != all.Last {
+			t.Fatalf("parts %+v\nall %+v", parts[0], all)
 		}
 	})
 }

@@ -140,7 +140,7 @@ func TestCandlesOfAPairAreNeverShortOfATradeInTheirMiddle(t *testing.T) {
 	})
 }
 
-func TestTradesJoinAtTheFirstMinuteThatIsSeenWhole(t *testing.T) {
+func TestTradesJoinAtTheFirstMinuteThatIsSeenFromItsBeginning(t *testing.T) {
 	t.Parallel()
 	trade := func(id, ms int64) *PairTrade {
 		return &PairTrade{Pair: pairKey, ID: id, Time: midnight + ms, Count: 1, Side: Buy, Px: mustDecimal("100"), Sz: mustDecimal("1")}

@@ -58,7 +58,7 @@ func (l *lines) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func TestLinesOfSeveralGoroutinesStayWhole(t *testing.T) {
+func TestLinesOfSeveralGoroutinesDoNotMix(t *testing.T) {
 	t.Parallel()
 	out := &lines{t: t}
 	w := metrics.New(out, "quotary-prod", at)

@@ -22,7 +22,7 @@ func TestTheCatalogNamesTheSameParameters(t *testing.T) {
 
 // The expected values were made with openssl dgst -sha1 -hmac and base64, not
 // with this package.
-func TestSignaturesMatchThoseMadeElsewhere(t *testing.T) {
+func TestSignaturesMatchThoseOfOpenSSL(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ key, secret, nonce, timestamp, want string }{
 		{"975988f45090561684b7d8f4e45b85c2", "957f23f2d6435e37d4ac21f3e9a67d45", "2", "1612149637",

@@ -21,7 +21,7 @@ type owner struct {
 }
 
 // Owned returns the views for a publisher that may be replaced by another one
-// without knowing. Confirm tells, from a place that knows at once, whether it is
+// without knowing. Confirm reports, from a place that knows at once, whether it is
 // still the one.
 //
 // A version is replaced only if it is the one that this publisher made itself,

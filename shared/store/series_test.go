@@ -137,7 +137,7 @@ func TestARangeGoesOnAfterAFullPage(t *testing.T) {
 	}
 }
 
-func TestAPointIsReplacedWhole(t *testing.T) {
+func TestAPointReplacesAllOfTheOneBefore(t *testing.T) {
 	t.Parallel()
 	series, _, _ := newSeries(t)
 	old, young := seriesRow(btc, 60000), seriesRow(btc, 60000)

@@ -304,9 +304,9 @@ func TestCountersEqualWhatWasServed(t *testing.T) {
 	})
 }
 
-// TestASteadyClientIsServedItsWholeRate hammers for five minutes: what the buckets
+// TestASteadyClientIsServedItsFullRate hammers for five minutes: what the buckets
 // admit is the rate, not a tenth less.
-func TestASteadyClientIsServedItsWholeRate(t *testing.T) {
+func TestASteadyClientIsServedItsFullRate(t *testing.T) {
 	t.Parallel()
 	now := at(t, "2026-11-21T10:00:03Z")
 	c, _ := counters(t, now)

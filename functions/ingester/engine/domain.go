@@ -175,7 +175,7 @@ func (r *Runner) set(work Work, failed error) {
 	r.work, r.failed = work, failed
 }
 
-// now returns the work at hand, nil while this process stands by, and why the last
+// now returns the current work, nil while this process stands by, and why the last
 // one failed, as long as no other process has taken over.
 func (r *Runner) now() (Work, error) {
 	holder := r.Lease.Holder()

@@ -177,7 +177,7 @@ func TestADomainWhoseBeginFailsComesUpByItself(t *testing.T) {
 	ended.Wait()
 }
 
-// TestOnlyFailuresAreWaitedFor: after hand-overs the first failure has the shortest
+// TestOnlyFailuresAreWaitedFor: after takeovers the first failure has the shortest
 // pause, and a work that is fenced does not spin.
 func TestOnlyFailuresAreWaitedFor(t *testing.T) {
 	t.Parallel()
@@ -188,14 +188,14 @@ func TestOnlyFailuresAreWaitedFor(t *testing.T) {
 		var begun atomic.Int64
 		paused := make(chan struct{})
 		r := &Runner{Logger: slog.New(slog.NewJSONHandler(&log, nil)), Lease: &lease.Lease{DB: db, Table: prefix + schema.SeriesTable, Name: fault.Error(), Owner: "one", Timing: lease.Standard, Log: quiet}}
-		const handOvers = 8
+		const takeovers = 8
 		r.Domain = Domain{Name: "small", Begin: func(context.Context, *lease.Term) (Work, error) {
 			switch n := begun.Add(1); {
-			case n <= handOvers:
+			case n <= takeovers:
 				return broken{lease.ErrAsked}, nil
-			case n == handOvers+1:
+			case n == takeovers+1:
 				return broken{fault}, nil
-			case n == handOvers+2:
+			case n == takeovers+2:
 				close(paused)
 			}
 			return broken{}, nil

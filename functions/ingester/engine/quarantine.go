@@ -109,7 +109,7 @@ func keyText(parts ...any) string {
 	return strings.Join(texts, " ")
 }
 
-// keyPart keeps a text that can be told apart from its neighbours, and quotes others.
+// keyPart returns a text as it is where its end is clear, and quotes any other.
 func keyPart(text string) string {
 	if quoted := strconv.QuoteToASCII(text); strings.ContainsAny(text, " \"") || quoted != `"`+text+`"` {
 		return quoted

@@ -191,8 +191,8 @@ func TestRowsThatCannotBeScannedDoNotStopLiveOnes(t *testing.T) {
 	}
 }
 
-// TestAQuarantinedRowIsKeptWhole, whatever its bytes are.
-func TestAQuarantinedRowIsKeptWhole(t *testing.T) {
+// TestAQuarantinedRowIsKeptUnchanged, whatever its bytes are.
+func TestAQuarantinedRowIsKeptUnchanged(t *testing.T) {
 	t.Parallel()
 	at := time.UnixMilli(5)
 	for _, c := range []struct {

@@ -129,7 +129,7 @@ func (cs *candles) applied(e *market.Events, folded Candles) {
 	}
 }
 
-// replace takes a candle unless it is older than the one at hand, and
+// replace takes a candle unless it is older than the one that is kept, and
 // reports whether it did.
 func (c *openCandle) replace(candle *market.Candle) bool {
 	if candle.OpenTime < c.opened || candle.OpenTime == c.opened && candle.Trades <= c.trades {

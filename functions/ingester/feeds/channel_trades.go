@@ -31,7 +31,7 @@ type tape struct {
 	topic string
 	last  [][]byte // encoded, oldest first
 	seen  seen[tradeKey]
-	fresh [][]byte // of the events at hand
+	fresh [][]byte // of the events that are being published
 }
 
 type tradeKey struct{ time, tid int64 }

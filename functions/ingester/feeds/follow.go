@@ -184,10 +184,10 @@ func (f *Feeds) stat(e connections.StatAsked) {
 	f.done(e.Pending)
 }
 
-// done has the table forget what was answered.
-func (f *Feeds) done(due connections.Pending) {
+// done has what was answered deleted from the table.
+func (f *Feeds) done(pending connections.Pending) {
 	select {
-	case f.answered <- due:
+	case f.answered <- pending:
 	default:
 		// A flood: it stays in the table, and its row expires there.
 	}
@@ -213,8 +213,8 @@ func (f *Feeds) forget(ctx context.Context) error {
 				select {
 				case <-ctx.Done():
 					return nil
-				case due := <-f.answered:
-					if err := f.Connections.Answered(ctx, due); err != nil && ctx.Err() == nil {
+				case pending := <-f.answered:
+					if err := f.Connections.Answered(ctx, pending); err != nil && ctx.Err() == nil {
 						f.Logger.Warn("what was answered stays in the table", "error", err.Error())
 					}
 				}

@@ -117,7 +117,7 @@ func TestTheBestPricesComeFromWhicheverSourceIsAhead(t *testing.T) {
 	wants(t, strings.Join(got[1:], "\n"), `"time":5,"bbo":[{"px":"105058.0","sz":"1.0","n":1},null]}}`, `"time":7,"bbo":[{"px":"105059.0"`)
 }
 
-func TestATradeIsToldOnceAndHistoryIsNot(t *testing.T) {
+func TestATradeIsPublishedOnceAndHistoryIsNot(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	f, _ := w.run()

@@ -18,7 +18,7 @@ func (w *world) isClosed(id string) bool {
 	return w.closed[id]
 }
 
-func TestAClientThatIsGoneFreesItsSlotsThoughNobodyWasTold(t *testing.T) {
+func TestAClientThatIsGoneFreesItsSlotsWithoutADisconnectEvent(t *testing.T) {
 	t.Parallel()
 	for name, act := range map[string]func(*Feeds){
 		"found by a probe": func(*Feeds) {},

@@ -206,7 +206,7 @@ func (h *hooked) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o
 // quick is a timing for tests that wait for it.
 var quick = Timing{Beat: 20 * time.Millisecond, Term: 2 * time.Second, Patience: 3 * time.Second, Poll: 10 * time.Millisecond, Request: 2 * time.Second}
 
-// held is what a running holder tells.
+// held is what a test sees of a running holder.
 type held struct {
 	term *Term
 	end  context.CancelFunc // of its ctx
@@ -451,7 +451,7 @@ func TestATermGoesOnAfterAnOutageOfTheTable(t *testing.T) {
 	cancel()
 	holder.term.until.Store(0)
 	if err := holder.term.Await(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("a wait that was ended tells %v", err)
+		t.Errorf("a wait that was ended returns %v", err)
 	}
 }
 

@@ -44,7 +44,7 @@ func (p *bookDepth) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 func (p *bookDepth) Changes(now time.Time, _ bool) (c engine.Changes) {
 	for _, coin := range sorted(p.last) {
 		b := p.last[coin]
-		if now.Sub(time.UnixMilli(b.Time)) > freshFor || !p.taken.due(coin, now) {
+		if now.Sub(time.UnixMilli(b.Time)) > freshFor || !p.taken.missing(coin, now) {
 			continue
 		}
 		sample := bookdepth.SampleOf(&b)

@@ -76,8 +76,8 @@ func TestProjectionsThatAreAddedLaterEndAsIfTheyHadAlwaysBeenThere(t *testing.T)
 		body, err := late.Series.Checkpoint(t.Context(), engine.Checkpoint(Name, "recording", ""))
 		return err == nil && string(body) == string(mustJSON(len(list))) && all.Stats.CatchingUp.Load() == 0
 	})
-	whole := newPipeline(clean, replayed(list))
-	until(whole, "all fills are stored", func() bool { return whole.Stats.Events.Load() == int64(len(list)) })
+	steady := newPipeline(clean, replayed(list))
+	until(steady, "all fills are stored", func() bool { return steady.Stats.Events.Load() == int64(len(list)) })
 
 	if diff := cmp.Diff(contents(t, clean, list), contents(t, late, list)); diff != "" {
 		t.Errorf("rows (-always +late):\n%s", diff)

@@ -10,43 +10,47 @@ import (
 	"quotary/shared/market"
 )
 
-// figures keeps the view of the figures of all coins, as the venue wrote them.
-type figures struct {
+// coinContexts keeps the view of the contexts of all coins, as the venue wrote them.
+type coinContexts struct {
 	engine.Defaults[*Batch]
-	perps   map[string]dexFigures // by dex, "" is the main one
-	spot    dexFigures
+	perps   map[string]dexContexts // by dex, "" is the main one
+	spot    dexContexts
 	marks   marks
 	changed bool
 }
 
-type dexFigures struct {
+type dexContexts struct {
 	raw  json.RawMessage // as the venue wrote them
 	time int64           // ms
 }
 
-func newFigures() *figures { return &figures{perps: map[string]dexFigures{}, marks: marks{}} }
+func newContexts() *coinContexts {
+	return &coinContexts{perps: map[string]dexContexts{}, marks: marks{}}
+}
 
 // Name is that of the view.
-func (p *figures) Name() string { return contexts.Name }
+func (p *coinContexts) Name() string { return contexts.Name }
 
 // Restores has its own view.
-func (p *figures) Restores() []engine.RestoredView { return []engine.RestoredView{restoredFigures} }
+func (p *coinContexts) Restores() []engine.RestoredView {
+	return []engine.RestoredView{restoredContexts}
+}
 
-// Restore takes the figures from the view.
-func (p *figures) Restore(views map[string][]byte) error {
+// Restore takes the contexts from the view.
+func (p *coinContexts) Restore(views map[string][]byte) error {
 	v, err := engine.Restored(views, contexts.Name, contexts.Decode)
 	if err != nil {
 		return err
 	}
-	p.spot = dexFigures{v.Spot, v.Time}
+	p.spot = dexContexts{v.Spot, v.Time}
 	for dex, raw := range v.Perps {
-		p.perps[dex] = dexFigures{raw, v.Time}
+		p.perps[dex] = dexContexts{raw, v.Time}
 	}
 	return p.marks.restore(v)
 }
 
-// Apply replaces figures by newer ones.
-func (p *figures) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
+// Apply replaces contexts by newer ones.
+func (p *coinContexts) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 	for i := range b.Contexts {
 		c := &b.Contexts[i]
 		have := p.perps[c.Dex]
@@ -59,16 +63,16 @@ func (p *figures) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 		p.changed = true
 		p.marks.add(c)
 		if c.Spot {
-			p.spot = dexFigures{c.Raw, c.Time}
+			p.spot = dexContexts{c.Raw, c.Time}
 		} else {
-			p.perps[c.Dex] = dexFigures{c.Raw, c.Time}
+			p.perps[c.Dex] = dexContexts{c.Raw, c.Time}
 		}
 	}
 	return nil
 }
 
-// Changes returns the view when there are new figures.
-func (p *figures) Changes(time.Time, bool) engine.Changes {
+// Changes returns the view when there are new contexts.
+func (p *coinContexts) Changes(time.Time, bool) engine.Changes {
 	if !p.changed {
 		return engine.Changes{}
 	}
@@ -83,7 +87,7 @@ func (p *figures) Changes(time.Time, bool) engine.Changes {
 	return engine.Changes{Views: []engine.View{{Name: contexts.Name, Body: contexts.Encode(v)}}}
 }
 
-// marks are the mark prices among the figures, by coin.
+// marks are the mark prices among the contexts, by coin.
 type marks map[string]mark
 
 type mark struct {
@@ -91,7 +95,7 @@ type mark struct {
 	time int64          // ms
 }
 
-// add takes the mark prices of figures, but for those that are known newer.
+// add takes the mark prices of contexts, but for those that are known newer.
 func (m marks) add(c *market.Contexts) {
 	for i := range c.Coins {
 		one := &c.Coins[i]
@@ -113,8 +117,8 @@ func (m marks) restore(v contexts.View) error {
 	return nil
 }
 
-// restoredFigures is the view with the prices in it.
-var restoredFigures = engine.Restores(contexts.Name, func(body []byte) (v contexts.View, err error) {
+// restoredContexts is the view with the prices in it.
+var restoredContexts = engine.Restores(contexts.Name, func(body []byte) (v contexts.View, err error) {
 	if v, err = contexts.Decode(body); err == nil {
 		err = marks{}.restore(v)
 	}

@@ -14,7 +14,7 @@
 //	view mids        mid prices, by dex
 //	view meta        the venue's description of its markets
 //	series funding   one row a perpetual and hour, provisional until the venue has confirmed it
-//	view contexts    the venue's figures of all coins
+//	view contexts    the venue's contexts of all coins: mark price, funding rate, volume
 //	view books       the last book of each coin
 //	series bookdepth     what rested in each book, once a minute
 //	view openinterest    count and value of the open positions of each perpetual

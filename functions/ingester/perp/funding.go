@@ -13,14 +13,14 @@ import (
 // fundings makes the series of hourly funding, one row a perpetual and hour. What
 // the venue says it paid is final. Until it has said so, a provisional row stands
 // for it: of the rate that a node's files hold, which leave out the premium, or of
-// what a coin's figures last gave before the hour, as the venue pays what it last
+// what a coin's context last gave before the hour, as the venue pays what it last
 // showed but for the samples of the last seconds. A provisional row never replaces
 // a final one.
 type fundings struct {
 	engine.Defaults[*Batch]
 	final map[string]int64            // by coin: the newest hour that is final, ms
 	rated map[string]int64            // by coin: the newest hour of which a node gave the rate, ms
-	shown map[string]shownRate        // by coin: what its figures last gave
+	shown map[string]shownRate        // by coin: what its context last gave
 	rows  map[fundingKey]funding.Hour // to be written
 	order []fundingKey                // of rows
 }
@@ -55,7 +55,7 @@ func (p *fundings) Wants(b *Batch, r *engine.Reads) {
 	}
 }
 
-// Apply takes what was paid, then what the figures show.
+// Apply takes what was paid, then what the contexts show.
 func (p *fundings) Apply(b *Batch, r *engine.Reads, _ time.Time) error {
 	for i := range b.Funding {
 		f := &b.Funding[i]
@@ -94,7 +94,7 @@ func checkFunding(_ store.SeriesAt, p *store.Point) error {
 	return err
 }
 
-// provisional takes a rate whose premium is not known: that of the figures before the
+// provisional takes a rate whose premium is not known: that of the context before the
 // hour completes it, or 0 where there are none.
 func (p *fundings) provisional(f *market.Funding, hour int64) {
 	if hour <= p.final[f.Coin] {
@@ -116,7 +116,7 @@ func (p *fundings) put(key fundingKey, h funding.Hour) {
 	p.rows[key] = h
 }
 
-// show notes the rates of figures, and makes a row of those before when an hour
+// show notes the rates of contexts, and makes a row of those before when an hour
 // has passed between the two. This happens only in the life that saw both, so it
 // never replaces what an earlier run was sent.
 func (p *fundings) show(c *market.Contexts) {

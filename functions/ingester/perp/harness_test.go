@@ -97,8 +97,8 @@ func (s *set) changes(now time.Time, settle bool) (all engine.Changes) {
 	return all
 }
 
-// told applies events and returns what they change at a time.
-func told(t *testing.T, s *set, now time.Time, settle bool, e market.Events) engine.Changes {
+// applied applies events and returns what they change at a time.
+func applied(t *testing.T, s *set, now time.Time, settle bool, e market.Events) engine.Changes {
 	t.Helper()
 	if _, err := s.apply(&Batch{Events: e}, now, nil); err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 )
 
 // openInterest keeps the positions of all accounts, as their fills show them, marked with
-// the prices of the coins' figures, else with the last trade: the view of open
+// the prices of the coins' contexts, else with the last trade: the view of open
 // interest, its history once a minute, and the positions themselves.
 //
 // It is made of the fills of all accounts, which only a node's files hold. Where
@@ -33,7 +33,7 @@ type openInterest struct {
 	saved     time.Time
 	joined    bool // the positions are of all fills that are stored
 
-	marks marks       // of the coins' figures
+	marks marks       // of the coins' contexts
 	last  *lastPrices // the last trade of each coin
 
 	history   sampler
@@ -64,7 +64,7 @@ func (p *openInterest) Folds() []engine.Fold[*Batch] { return storedFills }
 func (p *openInterest) Restores() []engine.RestoredView {
 	return []engine.RestoredView{
 		engine.Restores(openinterest.Name, openinterest.Decode), engine.Restores(positions.Name, positions.Decode),
-		restoredFigures, engine.Restores(tickers.Name, tickers.Decode),
+		restoredContexts, engine.Restores(tickers.Name, tickers.Decode),
 	}
 }
 
@@ -76,11 +76,11 @@ func (p *openInterest) Restore(views map[string][]byte) error {
 	}
 	p.view = v.Coins
 	slices.SortFunc(p.view, func(a, b openinterest.Coin) int { return cmp.Compare(a.Coin, b.Coin) })
-	figures, err := engine.Restored(views, contexts.Name, contexts.Decode)
+	current, err := engine.Restored(views, contexts.Name, contexts.Decode)
 	if err != nil {
 		return err
 	}
-	if err := p.marks.restore(figures); err != nil {
+	if err := p.marks.restore(current); err != nil {
 		return err
 	}
 	if err := p.last.Restore(views); err != nil {
@@ -115,8 +115,9 @@ func (p *openInterest) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 	return nil
 }
 
-// Changes returns the samples of the minute and the view when it is due, once the
-// projection has joined, and the snapshot when it is due. Held reports that checkpoints must wait for the next.
+// Changes returns the samples of the minute and the view once the projection has
+// joined, and the snapshot, each when its time has come. Held reports that checkpoints
+// must wait for the next snapshot.
 func (p *openInterest) Changes(now time.Time, settle bool) (c engine.Changes) {
 	if p.positions.Newest() == 0 {
 		return c
@@ -151,7 +152,7 @@ func (p *openInterest) samples(now time.Time) (rows []store.SeriesRow) {
 		return nil
 	}
 	for _, coin := range p.positions.Coins() {
-		if !p.history.due(coin, now) {
+		if !p.history.missing(coin, now) {
 			continue
 		}
 		if c, open, ok := p.of(coin); ok {

@@ -75,9 +75,9 @@ func TestOrdersAreStoredOnceAcrossCrashes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var told market.Events
+	var expected market.Events
 	for _, line := range lines {
-		if skipped, err := hyperliquid.ReadOrders(&told, line, 0); skipped > 0 || err != nil {
+		if skipped, err := hyperliquid.ReadOrders(&expected, line, 0); skipped > 0 || err != nil {
 			t.Fatalf("%d skipped: %v", skipped, err)
 		}
 	}
@@ -94,7 +94,7 @@ func TestOrdersAreStoredOnceAcrossCrashes(t *testing.T) {
 
 	torn, clean := newStores(t), newStores(t)
 	write(lines[:20])
-	dying := &Batch{Events: market.Events{Orders: told.Orders[:25]}}
+	dying := &Batch{Events: market.Events{Orders: expected.Orders[:25]}}
 	for _, log := range Logs {
 		if err := torn.Log.Put(t.Context(), log.Dataset, log.Append(nil, dying)); err != nil {
 			t.Fatal(err)
@@ -102,20 +102,20 @@ func TestOrdersAreStoredOnceAcrossCrashes(t *testing.T) {
 	}
 	run(torn, 39) // of the first 20 blocks
 	write(lines[20:])
-	run(torn, len(told.Orders)-39) // only what came after the checkpoint
-	run(clean, len(told.Orders))
+	run(torn, len(expected.Orders)-39) // only what came after the checkpoint
+	run(clean, len(expected.Orders))
 
 	want := storedOrders(t, clean)
 	filled := func(s market.OrderStatus) bool { return s.Status == market.StatusFilled }
-	if !slices.ContainsFunc(want[told.Orders[0].Address], filled) {
+	if !slices.ContainsFunc(want[expected.Orders[0].Address], filled) {
 		t.Fatal("no filled order is stored")
 	}
 	stored := 0
 	for _, list := range want {
 		stored += len(list)
 	}
-	if stored != len(told.Orders) {
-		t.Errorf("%d rows of %d statuses", stored, len(told.Orders))
+	if stored != len(expected.Orders) {
+		t.Errorf("%d rows of %d statuses", stored, len(expected.Orders))
 	}
 	if diff := cmp.Diff(want, storedOrders(t, torn)); diff != "" {
 		t.Errorf("the torn run ended otherwise:\n%s", diff)

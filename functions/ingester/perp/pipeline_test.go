@@ -252,7 +252,7 @@ func TestAStoppedReplayGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, part := range [][]market.Fill{list[:len(list)/2], list[len(list)/3 : len(list)/2]} {
-		changes := told(t, newSet(), time.Now(), true, market.Events{Fills: part})
+		changes := applied(t, newSet(), time.Now(), true, market.Events{Fills: part})
 		if err := torn.Series.Put(t.Context(), changes.Coarse[:len(changes.Coarse)/2]); err != nil {
 			t.Fatal(err)
 		}

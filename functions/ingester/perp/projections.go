@@ -22,7 +22,7 @@ func Projections() ([]Projection, *Klines) {
 		newLastPrices(),
 		newMidPrices(),
 		newDescriptions(),
-		newFigures(),
+		newContexts(),
 		newFundings(),
 		newLastBooks(),
 		newBookDepth(),

@@ -35,8 +35,8 @@ type generator struct {
 	// however often.
 	draw func(*rapid.T) []*Batch
 
-	// retell is a batch as another source may emit it too; nil for the same.
-	retell func(*Batch) *Batch
+	// variant is a batch as another source may emit it too; nil for the same.
+	variant func(*Batch) *Batch
 
 	// rows are all rows of the projection's series, made at once of all batches
 	// without its machinery; nil leaves that to the comparison of runs.
@@ -49,9 +49,9 @@ type generator struct {
 
 // generators has one entry for each projection, by name.
 var generators = map[string]generator{
-	klines.Name:       {draw: drawFills, retell: asPublicTrades, rows: klinesOf},
+	klines.Name:       {draw: drawFills, variant: asPublicTrades, rows: klinesOf},
 	topfills.Name:     {draw: drawFills, rows: topFillsOf},
-	tickers.Name:      {draw: drawFills, retell: asPublicTrades},
+	tickers.Name:      {draw: drawFills, variant: asPublicTrades},
 	openinterest.Name: {draw: drawFills, sampled: true},
 	mids.Name:         {draw: drawMids},
 	meta.Name:         {draw: drawMeta},
@@ -202,8 +202,8 @@ func (g generator) muddle(t *rapid.T, drawn []*Batch, r *rand.Rand) []*Batch {
 		case 0:
 			all = append(all, b)
 		case 1:
-			if g.retell != nil {
-				all = append(all, g.retell(b))
+			if g.variant != nil {
+				all = append(all, g.variant(b))
 			}
 		}
 	}
@@ -522,7 +522,7 @@ func drawContexts(t *rapid.T) (all []*Batch) {
 	for _, s := range moments(t) {
 		at := time.UnixMilli(base + 1000*s)
 		all = append(all, &Batch{Events: market.Events{Contexts: []market.Contexts{
-			figuresOf(at, "", "BTC", fmt.Sprint(s)+".5", "0.00001"), figuresOf(at, "xyz", "xyz:GOLD", fmt.Sprint(2*s)+".5", "0.0")}}})
+			contextsOf(at, "", "BTC", fmt.Sprint(s)+".5", "0.00001"), contextsOf(at, "xyz", "xyz:GOLD", fmt.Sprint(2*s)+".5", "0.0")}}})
 	}
 	return all
 }

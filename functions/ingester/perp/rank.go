@@ -47,7 +47,7 @@ func (r *ranking) watch(ctx context.Context) {
 }
 
 // look finds the rank. A node that lags counts as up to date again when it has made
-// up for most of that, so that the lease does not change hands with every block.
+// up for most of that, so that the lease does not move with every block.
 func (r *ranking) look() {
 	if r.dir == "" {
 		r.known.Store(noNode)

@@ -41,7 +41,7 @@ func TestTheRankIsThatOfWhatAProcessHas(t *testing.T) {
 	}
 }
 
-// fillLine is a line of a node that tells one fill.
+// fillLine is a line of a node with one fill.
 func fillLine(at time.Time) string {
 	return fmt.Sprintf(`["0x%040x",{"coin":"BTC","px":"1.5","sz":"2.5","side":"B","time":%d,"startPosition":"0.0","dir":"Buy","closedPnl":"0.0","hash":"0x0","oid":1,"crossed":true,"fee":"0.0","tid":5,"feeToken":"USDC","twapId":null}]`+"\n", 1, at.UnixMilli())
 }

@@ -31,7 +31,7 @@ func newSpool(stores engine.Stores, dir string) *engine.Spool[*Batch] {
 	return s
 }
 
-// Replay hands a recorded file of fills to the running ingester and waits until
+// Replay passes a recorded file of fills to the running ingester and waits until
 // all of its rows can be read.
 type Replay struct {
 	Stores engine.Stores

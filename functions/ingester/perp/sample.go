@@ -18,8 +18,8 @@ func newSampler() sampler {
 	return sampler{taken: map[string]*[len(market.SampleTiers)]int64{}}
 }
 
-// due reports whether a coin has no sample yet in the minute of now.
-func (s *sampler) due(coin string, now time.Time) bool {
+// missing reports whether a coin has no sample yet in the minute of now.
+func (s *sampler) missing(coin string, now time.Time) bool {
 	taken := s.taken[coin]
 	return taken == nil || taken[0] < market.SampleTiers[0].StartMs(now.UnixMilli())
 }

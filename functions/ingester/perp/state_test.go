@@ -57,19 +57,19 @@ func TestTheBooksViewHoldsTheLastOfEachCoin(t *testing.T) {
 	s := newSet()
 	const btc = `"BTC":{"coin":"BTC","time":1795262430000,"levels":[[{"px":"9.5","sz":"2.5","n":1},{"px":"9.0","sz":"1.0","n":2}],[{"px":"10.5","sz":"0.25","n":3}]]}`
 	const gold = `"xyz:GOLD":{"coin":"xyz:GOLD","time":1795262429000,"levels":[[{"px":"9.5","sz":"1.0","n":1},{"px":"9.0","sz":"1.0","n":2}],[{"px":"10.5","sz":"1.0","n":3}]]}`
-	c := told(t, s, noon, false, market.Events{Books: []market.Book{
+	c := applied(t, s, noon, false, market.Events{Books: []market.Book{
 		book("xyz:GOLD", noon.Add(-time.Second), "1.0", "1.0"), book("BTC", noon, "2.5", "0.25"), book("BTC", noon.Add(-time.Second), "7.0", "7.0")}})
 	equal(t, "view", view(c, books.Name), `{"time":1795262430000,"books":{`+btc+`,`+gold+`}}`)
 	if again := s.changes(noon, false); view(again, books.Name) != "" {
 		t.Error("the view is written again without a change")
 	}
 
-	// A new life goes on from the view: what is told of one coin keeps the other.
+	// After a restart the view is restored: an event of one coin keeps the other.
 	next := newSet()
 	if err := next.restore(map[string][]byte{books.Name: []byte(view(c, books.Name))}); err != nil {
 		t.Fatal(err)
 	}
-	c = told(t, next, noon, false, market.Events{Books: []market.Book{book("BTC", noon.Add(time.Second), "3.0", "3.0")}})
+	c = applied(t, next, noon, false, market.Events{Books: []market.Book{book("BTC", noon.Add(time.Second), "3.0", "3.0")}})
 	if v := view(c, books.Name); !strings.Contains(v, gold) || !strings.Contains(v, `"BTC","time":1795262431000`) {
 		t.Errorf("after a restart the view is %s", v)
 	}
@@ -78,20 +78,20 @@ func TestTheBooksViewHoldsTheLastOfEachCoin(t *testing.T) {
 func TestWhatRestsInABookIsSampledOnceAMinute(t *testing.T) {
 	t.Parallel()
 	s := newSet()
-	tell := func(now time.Time, size string) []string {
-		return series(told(t, s, now, false, market.Events{Books: []market.Book{book("BTC", now, size, "0.25")}}), bookdepth.Name)
+	seriesAt := func(now time.Time, size string) []string {
+		return series(applied(t, s, now, false, market.Events{Books: []market.Book{book("BTC", now, size, "0.25")}}), bookdepth.Name)
 	}
 	body := `{"time":1795262430,"coin":"BTC","bidVolume":"3.5","askVolume":"0.25"}`
-	equal(t, "first", tell(noon, "2.5"), []string{"BTC 1m 12:00:00 " + body, "BTC 5m 12:00:00 " + body, "BTC 15m 12:00:00 " + body, "BTC 1h 12:00:00 " + body, "BTC 4h 12:00:00 " + body})
-	equal(t, "same minute", tell(noon.Add(29*time.Second), "9.0"), []string(nil))
+	equal(t, "first", seriesAt(noon, "2.5"), []string{"BTC 1m 12:00:00 " + body, "BTC 5m 12:00:00 " + body, "BTC 15m 12:00:00 " + body, "BTC 1h 12:00:00 " + body, "BTC 4h 12:00:00 " + body})
+	equal(t, "same minute", seriesAt(noon.Add(29*time.Second), "9.0"), []string(nil))
 	body = `{"time":1795262460,"coin":"BTC","bidVolume":"5.0","askVolume":"0.25"}`
-	equal(t, "next minute", tell(noon.Add(30*time.Second), "4.0"), []string{"BTC 1m 12:01:00 " + body})
+	equal(t, "next minute", seriesAt(noon.Add(30*time.Second), "4.0"), []string{"BTC 1m 12:01:00 " + body})
 	body = `{"time":1795262700,"coin":"BTC","bidVolume":"5.0","askVolume":"0.25"}`
-	equal(t, "after five", tell(noon.Add(270*time.Second), "4.0"), []string{"BTC 1m 12:05:00 " + body, "BTC 5m 12:05:00 " + body})
+	equal(t, "after five", seriesAt(noon.Add(270*time.Second), "4.0"), []string{"BTC 1m 12:05:00 " + body, "BTC 5m 12:05:00 " + body})
 	equal(t, "a book of the past", series(s.changes(noon.Add(10*time.Minute), false), bookdepth.Name), []string(nil))
 }
 
-func figuresOf(at time.Time, dex, coin, mark, funding string) market.Contexts {
+func contextsOf(at time.Time, dex, coin, mark, funding string) market.Contexts {
 	raw := fmt.Sprintf(`[{"universe":[{"name":%q}]},[{"markPx":%q,"funding":%q,"premium":"0.0003"}]]`, coin, mark, funding)
 	c, err := wire.ParseContexts(dex, at.UnixMilli(), []byte(raw))
 	if err != nil {
@@ -107,8 +107,8 @@ func TestTheContextsViewHoldsWhatTheVenueWrote(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := told(t, s, noon, false, market.Events{Contexts: []market.Contexts{
-		figuresOf(noon.Add(-time.Second), "", "BTC", "100.5", "0.0000125"), figuresOf(noon, "xyz", "xyz:GOLD", "4001.5", "0.0"), spot}})
+	c := applied(t, s, noon, false, market.Events{Contexts: []market.Contexts{
+		contextsOf(noon.Add(-time.Second), "", "BTC", "100.5", "0.0000125"), contextsOf(noon, "xyz", "xyz:GOLD", "4001.5", "0.0"), spot}})
 	const want = `{"time":1795262430000,"perps":{"":[{"universe":[{"name":"BTC"}]},[{"markPx":"100.5","funding":"0.0000125","premium":"0.0003"}]],` +
 		`"xyz":[{"universe":[{"name":"xyz:GOLD"}]},[{"markPx":"4001.5","funding":"0.0","premium":"0.0003"}]]},"spot":[{"tokens":[]},[{"coin":"@107","markPx":"31.5"}]],"marks":{"@107":"31.5","BTC":"100.5","xyz:GOLD":"4001.5"}}`
 	equal(t, "view", view(c, contexts.Name), want)
@@ -124,27 +124,28 @@ func TestTheContextsViewHoldsWhatTheVenueWrote(t *testing.T) {
 	}
 }
 
-func TestFundingIsProvisionalUntilTheVenueHasToldIt(t *testing.T) {
+func TestFundingIsProvisionalUntilTheVenueReportsIt(t *testing.T) {
 	t.Parallel()
 	s := newSet()
 	at := time.Date(2026, 11, 21, 12, 59, 55, 0, time.UTC)
 	show := func(now time.Time, rate string) []string {
-		return series(told(t, s, now, false, market.Events{Contexts: []market.Contexts{figuresOf(now, "", "BTC", "100.5", rate)}}), funding.Name)
+		return series(applied(t, s, now, false, market.Events{Contexts: []market.Contexts{contextsOf(now, "", "BTC", "100.5", rate)}}), funding.Name)
 	}
 	equal(t, "within the hour", show(at.Add(-time.Minute), "0.00001"), []string(nil))
 	equal(t, "before its end", show(at, "0.0000125"), []string(nil))
 	equal(t, "after its end", show(at.Add(10*time.Second), "0.9"), []string{
 		`BTC 1h 13:00:00 {"coin":"BTC","fundingRate":"0.0000125","premium":"0.0003","time":1795266000000,"provisional":true}`})
 	paid := market.Funding{Coin: "BTC", Rate: "0.0000126", Premium: "0.00031", Time: 1795266000017}
-	equal(t, "told", series(told(t, s, at.Add(time.Minute), false, market.Events{Funding: []market.Funding{paid}}), funding.Name), []string{
+	equal(t, "reported", series(applied(t, s, at.Add(time.Minute), false, market.Events{Funding: []market.Funding{paid}}), funding.Name), []string{
 		`BTC 1h 13:00:00 {"coin":"BTC","fundingRate":"0.0000126","premium":"0.00031","time":1795266000017}`})
 	equal(t, "later in the hour", show(at.Add(2*time.Minute), "0.9"), []string(nil))
 
-	// Where the venue has told it already, or the figures are too old, nothing stands for it.
+	// Where the venue has reported it already, or the contexts are too old, there is no
+	// provisional row.
 	show(at.Add(time.Hour), "0.00001")
 	paid.Time += 3_600_000
-	told(t, s, at, false, market.Events{Funding: []market.Funding{paid}})
-	equal(t, "told before", show(at.Add(time.Hour+10*time.Second), "0.9"), []string(nil))
+	applied(t, s, at, false, market.Events{Funding: []market.Funding{paid}})
+	equal(t, "reported before", show(at.Add(time.Hour+10*time.Second), "0.9"), []string(nil))
 	equal(t, "after a gap", show(at.Add(4*time.Hour), "0.9"), []string(nil))
 }
 
@@ -153,16 +154,16 @@ func TestTheRateThatANodeTellsStandsUntilThePremiumIsKnown(t *testing.T) {
 	s := newSet()
 	at := time.Date(2026, 11, 21, 13, 0, 0, 0, time.UTC)
 	pay := func(f market.Funding) []string {
-		return series(told(t, s, at, false, market.Events{Funding: []market.Funding{f}}), funding.Name)
+		return series(applied(t, s, at, false, market.Events{Funding: []market.Funding{f}}), funding.Name)
 	}
 	show := func(now time.Time) []string {
-		return series(told(t, s, now, false, market.Events{Contexts: []market.Contexts{figuresOf(now, "", "BTC", "100.5", "0.5")}}), funding.Name)
+		return series(applied(t, s, now, false, market.Events{Contexts: []market.Contexts{contextsOf(now, "", "BTC", "100.5", "0.5")}}), funding.Name)
 	}
 	show(at.Add(-time.Second))
 	equal(t, "of the node", pay(market.Funding{Coin: "BTC", Rate: "-0.0000125", Time: at.UnixMilli() + 40}), []string{
 		`BTC 1h 13:00:00 {"coin":"BTC","fundingRate":"-0.0000125","premium":"0.0003","time":1795266000040,"provisional":true}`})
-	equal(t, "of the figures", show(at.Add(time.Second)), []string(nil))
-	equal(t, "without figures", pay(market.Funding{Coin: "ETH", Rate: "0.1", Time: at.UnixMilli() + 40}), []string{
+	equal(t, "of the contexts", show(at.Add(time.Second)), []string(nil))
+	equal(t, "without contexts", pay(market.Funding{Coin: "ETH", Rate: "0.1", Time: at.UnixMilli() + 40}), []string{
 		`ETH 1h 13:00:00 {"coin":"ETH","fundingRate":"0.1","premium":"0.0","time":1795266000040,"provisional":true}`})
 	equal(t, "of the venue", pay(market.Funding{Coin: "BTC", Rate: "-0.0000125", Premium: "0.00031", Time: at.UnixMilli() + 40}), []string{
 		`BTC 1h 13:00:00 {"coin":"BTC","fundingRate":"-0.0000125","premium":"0.00031","time":1795266000040}`})
@@ -175,11 +176,11 @@ func held(account int, coin string, at time.Time, px, sz string, side market.Sid
 		StartPosition: "0.0", Oid: int64(account), Tid: at.UnixMilli() + int64(account), Crossed: side == market.Buy, Seq: int64(account)}
 }
 
-func TestOpenInterestIsMarkedWithTheCoinsFiguresElseTheLastTrade(t *testing.T) {
+func TestOpenInterestIsMarkedWithTheCoinsContextElseTheLastTrade(t *testing.T) {
 	t.Parallel()
 	s := newSet()
-	c := told(t, s, noon, false, market.Events{
-		Contexts: []market.Contexts{figuresOf(noon, "", "BTC", "100.5", "0.0")},
+	c := applied(t, s, noon, false, market.Events{
+		Contexts: []market.Contexts{contextsOf(noon, "", "BTC", "100.5", "0.0")},
 		Fills: []market.Fill{
 			held(1, "BTC", noon, "99.0", "2.0", market.Buy), held(2, "BTC", noon, "99.0", "1.5", market.Sell), held(3, "BTC", noon, "99.0", "0.5", market.Sell),
 			held(1, "ETH", noon, "10.0", "0.1", market.Buy), held(2, "ETH", noon, "10.0", "0.1", market.Sell),
@@ -196,7 +197,7 @@ func TestOpenInterestIsMarkedWithTheCoinsFiguresElseTheLastTrade(t *testing.T) {
 	if again := s.changes(noon.Add(publishEvery), false); view(again, openinterest.Name) != "" || len(series(again, openinterest.Name)) > 0 {
 		t.Error("it is written again without a change")
 	}
-	c = told(t, s, noon.Add(time.Minute), false, market.Events{Contexts: []market.Contexts{figuresOf(noon, "", "BTC", "110.0", "0.0")}})
+	c = applied(t, s, noon.Add(time.Minute), false, market.Events{Contexts: []market.Contexts{contextsOf(noon, "", "BTC", "110.0", "0.0")}})
 	if v := view(c, openinterest.Name); !strings.Contains(v, `"coin":"BTC","positionCount":3,"longPv":"220.0"`) {
 		t.Errorf("at the new mark price it is %s", v)
 	}
@@ -207,7 +208,7 @@ func TestOpenInterestIsMarkedWithTheCoinsFiguresElseTheLastTrade(t *testing.T) {
 
 func TestNoHistoryIsMadeOfOpenInterestOfThePast(t *testing.T) {
 	t.Parallel()
-	c := told(t, newSet(), noon, false, market.Events{Fills: []market.Fill{held(1, "BTC", noon.Add(-behindAfter-time.Second), "99.0", "2.0", market.Buy)}})
+	c := applied(t, newSet(), noon, false, market.Events{Fills: []market.Fill{held(1, "BTC", noon.Add(-behindAfter-time.Second), "99.0", "2.0", market.Buy)}})
 	if view(c, openinterest.Name) == "" {
 		t.Error("the view is missing")
 	}
@@ -236,15 +237,15 @@ func TestOpenInterestOfSomeOfTheStoredFillsIsNotShown(t *testing.T) {
 func TestCheckpointsWaitForTheSnapshotOfPositions(t *testing.T) {
 	t.Parallel()
 	s := newSet()
-	c := told(t, s, noon, false, market.Events{Fills: []market.Fill{held(1, "BTC", noon, "99.0", "2.0", market.Buy)}})
+	c := applied(t, s, noon, false, market.Events{Fills: []market.Fill{held(1, "BTC", noon, "99.0", "2.0", market.Buy)}})
 	if c.Held || view(c, positions.Name) == "" {
 		t.Error("the first snapshot is not written at once")
 	}
 	more := market.Events{Fills: []market.Fill{held(2, "BTC", noon, "99.0", "2.0", market.Sell)}}
-	if c = told(t, s, noon.Add(time.Second), false, more); !c.Held || view(c, positions.Name) != "" {
+	if c = applied(t, s, noon.Add(time.Second), false, more); !c.Held || view(c, positions.Name) != "" {
 		t.Error("the next is not waited for")
 	}
-	if c = told(t, s, noon.Add(2*time.Second), false, more); !c.Held {
+	if c = applied(t, s, noon.Add(2*time.Second), false, more); !c.Held {
 		t.Error("fills that are known already free the checkpoints")
 	}
 	c = s.changes(noon.Add(saveEvery), false)
@@ -254,12 +255,12 @@ func TestCheckpointsWaitForTheSnapshotOfPositions(t *testing.T) {
 	if c = s.changes(noon.Add(2*saveEvery), false); c.Held || len(c.Views) > 0 {
 		t.Error("it is written again without a change")
 	}
-	told(t, s, noon.Add(2*saveEvery), false, market.Events{Fills: []market.Fill{held(3, "BTC", noon, "99.0", "2.0", market.Sell)}})
-	if c = told(t, s, noon.Add(2*saveEvery), true, market.Events{Fills: []market.Fill{held(4, "BTC", noon, "99.0", "2.0", market.Sell)}}); c.Held || view(c, positions.Name) == "" {
+	applied(t, s, noon.Add(2*saveEvery), false, market.Events{Fills: []market.Fill{held(3, "BTC", noon, "99.0", "2.0", market.Sell)}})
+	if c = applied(t, s, noon.Add(2*saveEvery), true, market.Events{Fills: []market.Fill{held(4, "BTC", noon, "99.0", "2.0", market.Sell)}}); c.Held || view(c, positions.Name) == "" {
 		t.Error("settling does not write it")
 	}
 	spot := market.Events{Fills: []market.Fill{held(1, "@107", noon, "99.0", "2.0", market.Buy)}}
-	if c = told(t, s, noon.Add(2*saveEvery), false, spot); c.Held {
+	if c = applied(t, s, noon.Add(2*saveEvery), false, spot); c.Held {
 		t.Error("a fill of a spot market holds the checkpoints")
 	}
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // TestAPipelineEndsWithItsTerm has another ingester take the lease while a
-// source has more to tell than the pipeline takes: it ends, and so does the
+// source has more than the pipeline takes: it ends, and so does the
 // source, without a stop from outside.
 func TestAPipelineEndsWithItsTerm(t *testing.T) {
 	t.Parallel()

@@ -155,7 +155,7 @@ func TestFillsOfAnOrder(t *testing.T) {
 }
 
 // The shares of a dust conversion have the order id, the time and the trade id
-// 0 in common, so that only the account tells their rows apart.
+// 0 in common, so that only the account distinguishes their rows.
 func TestAllSharesOfADustConversionAreFoundByItsOrder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -345,7 +345,7 @@ func TestFillsOfAnOrderGoOnBehindACursor(t *testing.T) {
 	}
 }
 
-func TestAnUnreadableRowIsAnInternalErrorThatTellsNothing(t *testing.T) {
+func TestAnUnreadableRowIsAnInternalErrorThatRevealsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	broken := one(0)

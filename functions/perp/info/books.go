@@ -32,7 +32,7 @@ func (i *info) l2Book(ctx context.Context, in *catalog.InfoIn) (json.RawMessage,
 		return nil, err
 	}
 	if !ok {
-		return nil, api.BadRequest("unknown coin %s: no book of it has been told", *in.Coin)
+		return nil, api.BadRequest("unknown coin %s: no book of it has arrived", *in.Coin)
 	}
 	book = book.Group(grouping)
 	stale := api.Now(ctx).Sub(time.UnixMilli(book.Time)) > staleAfter

@@ -136,7 +136,7 @@ func TestFillsOfACrossingOrderAreCombinedOnRequest(t *testing.T) {
 	}
 }
 
-func TestTheLastCombinedFillIsWhole(t *testing.T) {
+func TestTheLastCombinedFillIsComplete(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	var list []market.Fill

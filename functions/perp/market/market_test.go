@@ -121,7 +121,7 @@ func TestTickersFollowTheViewAfterItsPeriod(t *testing.T) {
 	}
 }
 
-func TestABrokenViewIsAnInternalErrorThatTellsNothing(t *testing.T) {
+func TestABrokenViewIsAnInternalErrorThatRevealsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	if err := w.views.Publish(t.Context(), tickers.Name, []byte(`"secret"`)); err != nil {

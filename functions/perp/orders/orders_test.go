@@ -152,7 +152,7 @@ func TestOrdersAreTheNewestThatFitNewestFirst(t *testing.T) {
 	}
 }
 
-func TestAnUnreadableRowIsAnInternalErrorThatTellsNothing(t *testing.T) {
+func TestAnUnreadableRowIsAnInternalErrorThatRevealsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	broken := one(0, 0, "filled")

@@ -46,7 +46,7 @@ func TestTheStoredView(t *testing.T) {
 }
 
 // All pages together are the listed coins in their order, each once.
-func TestPagesAreTheWholeList(t *testing.T) {
+func TestPagesTogetherAreTheList(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		v := drawn(30).Draw(t, "view")

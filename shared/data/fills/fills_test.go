@@ -92,7 +92,7 @@ func TestAFillIsFoundByWhatNamesIt(t *testing.T) {
 	}
 }
 
-// A row's ID tells apart the fills of one account and time.
+// A row's ID distinguishes the fills of one account and time.
 func TestFillsOfOneTimeHaveRowsOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	var list []market.Fill

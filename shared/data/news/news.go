@@ -76,7 +76,7 @@ func ID(source, key string) int64 {
 	return max(1, int64(binary.BigEndian.Uint64(digest[:8])>>11))
 }
 
-// owner tells items apart that have the same number.
+// owner distinguishes items that have the same number.
 func owner(source, key string) [32]byte { return sha256.Sum256([]byte(source + "\x00" + key)) }
 
 // Subject is that of an item's rows.

@@ -16,22 +16,22 @@ import (
 // of Saturday, 2026-03-14 UTC.
 const Base = 1_773_532_740_000
 
-// Decimal draws the text of a decimal that is not negative, with up to whole and
+// Decimal draws the text of a decimal that is not negative, with up to digits and
 // places digits.
-func Decimal(whole, places int) *rapid.Generator[string] {
-	return rapid.StringMatching(fmt.Sprintf(`(0|[1-9][0-9]{0,%d})(\.[0-9]{1,%d})?`, whole-1, places))
+func Decimal(digits, places int) *rapid.Generator[string] {
+	return rapid.StringMatching(fmt.Sprintf(`(0|[1-9][0-9]{0,%d})(\.[0-9]{1,%d})?`, digits-1, places))
 }
 
 // Signed draws the text of a decimal.
-func Signed(whole, places int) *rapid.Generator[string] {
+func Signed(digits, places int) *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
-		return rapid.SampledFrom([]string{"", "-"}).Draw(t, "sign") + Decimal(whole, places).Draw(t, "digits")
+		return rapid.SampledFrom([]string{"", "-"}).Draw(t, "sign") + Decimal(digits, places).Draw(t, "digits")
 	})
 }
 
 // Parsed draws a decimal that is not negative.
-func Parsed(whole, places int) *rapid.Generator[market.Decimal] {
-	return rapid.Map(Decimal(whole, places), func(text string) market.Decimal {
+func Parsed(digits, places int) *rapid.Generator[market.Decimal] {
+	return rapid.Map(Decimal(digits, places), func(text string) market.Decimal {
 		d, err := market.ParseDecimal(text)
 		if err != nil {
 			panic(err) // every text that Decimal draws is one

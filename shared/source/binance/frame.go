@@ -68,7 +68,7 @@ func (f *frame) event(p *jsonscan.Scanner) error {
 	var kind, symbol, px, sz string
 	var id, first, last, ms int64
 	maker, seen := false, 0
-	whole := func(to *int64) bool {
+	integer := func(to *int64) bool {
 		text, ok := p.Number()
 		if !ok {
 			return false
@@ -96,13 +96,13 @@ func (f *frame) event(p *jsonscan.Scanner) error {
 		case "q":
 			sz, ok = p.Text()
 		case "a":
-			return whole(&id)
+			return integer(&id)
 		case "f":
-			return whole(&first)
+			return integer(&first)
 		case "l":
-			return whole(&last)
+			return integer(&last)
 		case "T":
-			return whole(&ms)
+			return integer(&ms)
 		case "m":
 			if maker = p.Peek() == 't'; maker {
 				ok = p.Literal("true")

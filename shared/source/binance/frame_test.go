@@ -53,7 +53,7 @@ func TestFramesThatTheVenueSends(t *testing.T) {
 	}
 }
 
-func TestATradeThatIsNotWholeIsRefused(t *testing.T) {
+func TestAMalformedTradeIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string][2]string{
 		"no id":                  {`"a":52,`, ``},

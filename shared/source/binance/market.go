@@ -87,7 +87,7 @@ func newMarket(r rules, url, stream string, log *slog.Logger) *Market {
 	}
 }
 
-// Name tells the markets apart: "binance spot".
+// Name identifies the market: "binance spot".
 func (m *Market) Name() string { return m.rules.name }
 
 // pair is the market of a symbol.

@@ -83,7 +83,7 @@ func (m *Markets) Follow(ctx context.Context, sink Sink) error {
 // retries are the pauses after polls that failed, behind those of the host.
 var retries = backoff.Backoff{Min: time.Second, Max: 5 * time.Minute}
 
-// sinkError tells the trouble of the sink from that of the upstream.
+// sinkError marks an error of the sink, unlike one of the upstream.
 type sinkError struct{ cause error }
 
 func (e *sinkError) Error() string { return e.cause.Error() }

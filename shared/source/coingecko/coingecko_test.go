@@ -140,7 +140,7 @@ func TestARefusalForTooManyCallsIsObeyed(t *testing.T) {
 	began := time.Now()
 	take(t, u.markets(1), 9)
 	if took := time.Since(began); took < time.Second || u.calls.Load() != 2 {
-		t.Errorf("asked %d times within %s, where it was told to wait a second", u.calls.Load(), took)
+		t.Errorf("asked %d times within %s, where Retry-After is a second", u.calls.Load(), took)
 	}
 }
 

@@ -67,20 +67,20 @@ func TestLinesOfAFile(t *testing.T) {
 
 func TestAFileThatCannotBeUnpackedIsFinal(t *testing.T) {
 	t.Parallel()
-	whole := zipped(t, strings.Repeat("line\n", 5000))
+	archive := zipped(t, strings.Repeat("line\n", 5000))
 	if _, err := read("no gzip", "a.gz"); drop.Final(err) == "" {
 		t.Errorf("no gzip: %v", err)
 	}
-	damaged := whole[:len(whole)-8] + "damaged!"
+	damaged := archive[:len(archive)-8] + "damaged!"
 	if lines, err := read(damaged, "a.gz"); drop.Final(err) == "" || len(lines) == 0 {
 		t.Errorf("a damaged gzip: %d lines, %v", len(lines), err)
 	}
-	for _, cut := range []int{0, 5, len(whole) / 2, len(whole) - 9, len(whole) - 1} {
-		if _, err := read(whole[:cut], "a.gz"); drop.Final(err) == "" {
+	for _, cut := range []int{0, 5, len(archive) / 2, len(archive) - 9, len(archive) - 1} {
+		if _, err := read(archive[:cut], "a.gz"); drop.Final(err) == "" {
 			t.Errorf("%d bytes of a gzip: %v", cut, err)
 		}
 		for _, file := range []string{"a.gz", "a"} {
-			transfer := io.MultiReader(strings.NewReader(whole[:cut]), iotest.ErrReader(fmt.Errorf("cut off: %w", io.ErrUnexpectedEOF)))
+			transfer := io.MultiReader(strings.NewReader(archive[:cut]), iotest.ErrReader(fmt.Errorf("cut off: %w", io.ErrUnexpectedEOF)))
 			if err := drop.Lines(transfer, file, func(int64, []byte, error) error { return nil }); err == nil || drop.Final(err) != "" {
 				t.Errorf("a transfer that broke off after %d bytes: %v", cut, err)
 			}

@@ -78,7 +78,8 @@ type unreadable struct{ cause error }
 func (u unreadable) Error() string { return "the file cannot be unpacked: " + u.cause.Error() }
 func (u unreadable) Unwrap() error { return u.cause }
 
-// broken tells a file that is no whole gzip from one whose transfer broke off.
+// broken marks the error of a file that is no complete gzip, unlike one whose transfer
+// broke off.
 func broken(err error) error {
 	var corrupt flate.CorruptInputError
 	if errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) || errors.As(err, &corrupt) || err == io.EOF || err == io.ErrUnexpectedEOF { //nolint:errorlint // itself: see Lines

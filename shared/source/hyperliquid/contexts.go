@@ -34,7 +34,7 @@ const (
 // Follow delivers contexts until ctx ends or the sink fails. It runs in the
 // caller's goroutine.
 func (c *Contexts) Follow(ctx context.Context, sink Sink) error {
-	var rest time.Time // when the others are due
+	var rest time.Time // when to ask for the others
 	for try := 1; ; {
 		pause := cmp.Or(c.Every, contextsEvery)
 		err := c.main(ctx, sink)

@@ -59,7 +59,7 @@ func (v *infoVenue) count(what string) (n int) {
 
 var errEnough = errors.New("enough")
 
-func TestContextsOfEveryDexAndOfSpotAreTold(t *testing.T) {
+func TestContextsOfEveryDexAndOfSpotAreDelivered(t *testing.T) {
 	t.Parallel()
 	v := &infoVenue{answer: func(kind, name string, _ int64) string {
 		switch kind + " " + name {

@@ -91,7 +91,7 @@ func BenchmarkReadOrders(b *testing.B) {
 	}
 }
 
-func TestALedgerUpdateIsToldForEveryAccountItNames(t *testing.T) {
+func TestALedgerUpdateIsDeliveredForEveryAccountItNames(t *testing.T) {
 	t.Parallel()
 	line := blockHead + `{"time":"2026-06-11T01:00:02.896899363","hash":"0x5a","inner":{"LedgerUpdate":{"users":["0x8B1c0722a978599bb254c2bdd75992fa605073f6",` +
 		`"0x2000000000000000000000000000000000000000"],"delta":{"type":"send","amount":"500.008953"}}}},` +

@@ -26,11 +26,11 @@ type venue struct {
 	mu       sync.Mutex
 	asked    map[string]int // requests by type and coin
 	failures int            // requests to answer with 500 first
-	subs     []string       // subscriptions of the connection at hand
+	subs     []string       // subscriptions of the current connection
 	conns    int
 	pings    int
 	recent   int           // newest trade id of recentTrades
-	kick     chan struct{} // closes the connection at hand
+	kick     chan struct{} // closes the current connection
 }
 
 func newVenue() *venue {
@@ -279,7 +279,7 @@ func TestTheSocketIsBesideTheInfoEndpoint(t *testing.T) {
 	}
 }
 
-// TestGenuineFramesAreRead reads recorded pushes where they are at hand.
+// TestGenuineFramesAreRead reads recorded pushes where there are some.
 func TestGenuineFramesAreRead(t *testing.T) {
 	t.Parallel()
 	dir := os.Getenv("QUOTARY_TESTDATA")

@@ -69,7 +69,7 @@ func (f *Files) Follow(ctx context.Context, from Position, sink Sink) error {
 	}
 }
 
-// sinkError tells an error of the sink apart from one of the file.
+// sinkError marks an error of the sink, unlike one of the file.
 type sinkError struct{ err error }
 
 func (e *sinkError) Error() string { return e.err.Error() }

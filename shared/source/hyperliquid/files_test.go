@@ -253,7 +253,7 @@ func TestATooLongLineIsSkipped(t *testing.T) {
 	})
 }
 
-func TestFilesAreReadWholeWhateverTheReads(t *testing.T) {
+func TestFilesAreReadCompletelyWhateverTheReads(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "file")
 	starts := []int64{0} // of the line of each fill
@@ -289,7 +289,7 @@ func TestTheRecordingIsReadWithoutALoss(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]int{"testdata/node_fills.jsonl": 285, filepath.Join(os.Getenv("QUOTARY_TESTDATA"), "hyperliquid", "node_fills_sample.jsonl"): 1388} {
 		if strings.HasPrefix(path, "hyperliquid") {
-			continue // no genuine recording at hand
+			continue // no genuine recording here
 		}
 		var stats Stats
 		fills := 0

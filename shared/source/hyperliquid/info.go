@@ -48,7 +48,8 @@ func NewInfo(base string) *Info {
 	}
 }
 
-// request is the union of the fields of the types that are asked for.
+// infoRequest has the fields of all types of request to the info endpoint that are
+// sent.
 type infoRequest struct {
 	Type string `json:"type"`
 	Dex  string `json:"dex,omitempty"`

@@ -83,7 +83,7 @@ func (j *joiner) hasBeen(times int, asked string) bool {
 	return n == times
 }
 
-func TestJoinedBooksAreToldApartAndFollowedWhileTheyAreWanted(t *testing.T) {
+func TestJoinedBooksAreDistinguishedAndFollowedWhileTheyAreWanted(t *testing.T) {
 	t.Parallel()
 	venue := &joiner{open: map[*websocket.Conn]bool{}}
 	server := httptest.NewServer(venue)

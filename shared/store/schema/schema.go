@@ -54,7 +54,7 @@ type Table struct {
 	// come days late or never: no reader may rely on it.
 	TTL string
 
-	// Stream tells that the table has a change stream, which shows every
+	// Stream says that the table has a change stream, which shows every
 	// changed item as it was before and after.
 	Stream bool
 }

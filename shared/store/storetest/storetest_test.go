@@ -27,7 +27,7 @@ func TestTheEngineEndsWithAKilledProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The engine is told apart from those of other tests by the name it runs under.
+	// The name that the engine runs under distinguishes it from those of other tests.
 	link := filepath.Join(t.TempDir(), "engine")
 	if err := os.Symlink(binary, link); err != nil {
 		t.Skip(err)
@@ -54,7 +54,7 @@ func TestTheEngineEndsWithAKilledProcess(t *testing.T) {
 	testenv.Until(t, "the engine of a killed process has ended", func() bool { return !running(t, link) })
 }
 
-// running tells whether a process has the path as an argument.
+// running reports whether a process has the path as an argument.
 func running(t *testing.T, path string) bool {
 	t.Helper()
 	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")

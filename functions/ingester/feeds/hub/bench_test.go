@@ -94,21 +94,21 @@ func BenchmarkFanOut(b *testing.B) {
 			frame := make([]byte, 512)
 			b.ReportAllocs()
 			b.ResetTimer()
-			var due int64
-			for i := 0; due < int64(b.N); i++ {
+			var want int64
+			for i := 0; want < int64(b.N); i++ {
 				c.Publish(c.topics[i%len(c.topics)], frame, Event)
-				due += c.each
+				want += c.each
 				// At most some hundred events may wait for a connection, or they would be
 				// dropped instead of sent.
-				for due-sink.sent.Load() > 256*int64(shape.conns)/int64(shape.perConn) {
+				for want-sink.sent.Load() > 256*int64(shape.conns)/int64(shape.perConn) {
 					runtime.Gosched()
 				}
 			}
-			for sink.sent.Load() < due {
+			for sink.sent.Load() < want {
 				runtime.Gosched()
 			}
 			b.StopTimer()
-			b.ReportMetric(float64(due)/b.Elapsed().Seconds(), "frames/s")
+			b.ReportMetric(float64(want)/b.Elapsed().Seconds(), "frames/s")
 			b.ReportMetric(0, "ns/op")
 			if got := c.Totals(); shape.stalled == 0 && got.Discarded > 0 {
 				b.Errorf("%d frames were dropped and not measured", got.Discarded)

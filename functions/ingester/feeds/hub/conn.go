@@ -32,7 +32,7 @@ type conn struct {
 	// These belong to whoever serves the connection: the publisher that found it
 	// idle, then the ready list, a sender, or the timer that ends its rest.
 	next    *conn // in the ready list
-	tries   int   // how often the event at hand was refused
+	tries   int   // how often the current event was refused
 	rests   int   // how many rests there were since something was delivered
 	failing bool  // nothing was delivered since something failed
 }

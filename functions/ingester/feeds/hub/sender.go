@@ -95,7 +95,7 @@ type sender struct {
 
 	mu        sync.Mutex
 	posting   bool
-	age       int // looks of the pool at the frame at hand
+	age       int // looks of the pool at the current frame
 	replaced  bool
 	ctx       context.Context // of the calls of the sink until one is abandoned
 	cancel    context.CancelFunc

@@ -104,11 +104,11 @@ func TestAFaultyFillIsSkippedAndItsNeighboursKept(t *testing.T) {
 
 func TestALineThatIsNoFillLineGivesNothing(t *testing.T) {
 	t.Parallel()
-	whole := blockLine(5, event(alice, buyJSON))
-	for _, line := range []string{"", " ", "null", "3", `"x"`, "{}", "[]", `["` + alice + `"]`, `["` + alice + `",{}`, whole[:len(whole)-1], whole + "x",
+	complete := blockLine(5, event(alice, buyJSON))
+	for _, line := range []string{"", " ", "null", "3", `"x"`, "{}", "[]", `["` + alice + `"]`, `["` + alice + `",{}`, complete[:len(complete)-1], complete + "x",
 		`{"block_number":5}`, `{"events":[]}`, `{"block_number":-1,"events":[]}`, `{"block_number":9223372036854775807,"events":[]}`,
-		`{"block_number":5,"events":[` + event(alice, buyJSON) + `],"events":[]}`, "\xff" + whole, strings.Replace(whole, "SOL", "S\xffL", 1),
-		strings.Replace(whole, `"time"`, "\"ti\nme\"", 1), strings.Repeat("[", 100_000)} {
+		`{"block_number":5,"events":[` + event(alice, buyJSON) + `],"events":[]}`, "\xff" + complete, strings.Replace(complete, "SOL", "S\xffL", 1),
+		strings.Replace(complete, `"time"`, "\"ti\nme\"", 1), strings.Repeat("[", 100_000)} {
 		had := []market.Fill{{Coin: "kept"}}
 		fills, skipped, err := ParseFills(had, line, 0)
 		if err == nil || skipped != 1 || len(fills) != 1 || fills[0].Coin != "kept" {
