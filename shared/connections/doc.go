@@ -29,4 +29,8 @@
 //
 // Nothing that holds a slot expires by itself: an item that the table expired
 // would leave its slot taken. Only replies and requests for figures do.
+//
+// The [Follower] lives here although only the ingester needs it: it makes events of
+// the keys, revisions and order of writes of the items, which nothing else needs to
+// know.
 package connections
