@@ -104,7 +104,7 @@ func (v *accountView) topic(about string) hub.Topic {
 	address, dex, _ := strings.Cut(about, " ")
 	k := accountKey{orders: v.orders, address: address, dex: dex}
 	v.accounts.want(k)
-	return hub.Topic{Guard: &v.accounts.mu, Snapshot: func() []byte {
+	return hub.Topic{Guard: &v.accounts.mu, Snapshot: func() [][]byte {
 		a := v.accounts.polled[k]
 		if a == nil || a.last == nil {
 			return nil
@@ -112,7 +112,7 @@ func (v *accountView) topic(about string) hub.Topic {
 		if a.frames[v] == nil {
 			a.frames[v] = v.frame(k, a.last)
 		}
-		return a.frames[v]
+		return hub.Single(a.frames[v])
 	}}
 }
 

@@ -1,6 +1,7 @@
 package feeds
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -36,6 +37,67 @@ func TestUserFillsStartWithStoredAndRecentFillsEachOnce(t *testing.T) {
 	}
 	f.publish(&market.Events{Fills: []market.Fill{stored[1], fill(4, now, "ETH")}})
 	wants(t, w.sent("one", 3)[2], `{"channel":"userFills","data":{"user":"`+alice+`","fills":[{"coin":"ETH"`, `"tid":4`, `]}}`)
+}
+
+// TestASnapshotOfFillsHasAsManyAsTheVenues counts what comes in all frames: the last
+// 500 fills do not fit into one.
+func TestASnapshotOfFillsHasAsManyAsTheVenues(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	f, _ := w.run()
+	w.caughtUp(f)
+	began := time.Now().Add(-time.Hour)
+	fills := make([]market.Fill, 620)
+	for i := range fills {
+		fills[i] = fill(int64(i+1), began.Add(time.Duration(i)*time.Second), "BTC")
+		fills[i].Hash = "0x" + strings.Repeat("ab", 32)
+	}
+	if err := filldata.Put(t.Context(), f.Log, fills...); err != nil {
+		t.Fatal(err)
+	}
+	w.connect("one", channel.FeedChannels)
+	w.subscribe("one", channel.Subscription{Type: channel.UserFills, User: alice})
+	var tids []int64
+	var all []string
+	w.eventually("500 fills", func() bool {
+		tids, all = nil, w.frames("one")
+		for _, text := range all[min(1, len(all)):] {
+			var frame struct {
+				Data struct {
+					IsSnapshot bool
+					User       string
+					Fills      []struct{ Tid int64 }
+				}
+			}
+			if err := json.Unmarshal([]byte(text), &frame); err != nil || !frame.Data.IsSnapshot || frame.Data.User != alice || len(text) > 128<<10 {
+				t.Fatalf("a frame of %d bytes, %v: %.200s", len(text), err, text)
+			}
+			for _, one := range frame.Data.Fills {
+				tids = append(tids, one.Tid)
+			}
+		}
+		return len(tids) >= 500
+	})
+	for i, tid := range tids {
+		if want := int64(len(fills) - i); tid != want {
+			t.Fatalf("fill %d of %d is %d, want %d: the newest come first", i, len(tids), tid, want)
+		}
+	}
+	if len(tids) != 500 || len(all) != 3 {
+		t.Errorf("%d fills in %d frames, the reply among them", len(tids), len(all))
+	}
+
+	// As many at once as no frame holds are pushed whole, too.
+	burst := make([]market.Fill, 500)
+	for i := range burst {
+		burst[i] = fill(int64(1000+i), time.Now(), "BTC")
+		burst[i].Hash = fills[0].Hash
+	}
+	f.publish(&market.Events{Fills: burst})
+	pushed := strings.Join(w.sent("one", 5)[3:], "")
+	if n := strings.Count(pushed, `"tid"`); n != len(burst) || strings.Contains(pushed, "isSnapshot") {
+		t.Errorf("%d of %d fills were pushed", n, len(burst))
+	}
 }
 
 func TestAnAddressFeedTellsOfItsAddressesOnly(t *testing.T) {

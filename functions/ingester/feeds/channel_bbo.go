@@ -26,12 +26,12 @@ type bestPrice struct {
 func newBestPrices(b base) publisher { return &bestPrices{base: b, coins: map[string]*bestPrice{}} }
 
 func (bp *bestPrices) topic(coin string) hub.Topic {
-	return hub.Topic{Guard: &bp.mu, Snapshot: func() []byte {
+	return hub.Topic{Guard: &bp.mu, Snapshot: func() [][]byte {
 		p := bp.coins[coin]
 		if p == nil || p.last.Time == 0 {
 			return nil
 		}
-		return bestFrame(&p.last)
+		return hub.Single(bestFrame(&p.last))
 	}}
 }
 

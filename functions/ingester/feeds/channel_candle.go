@@ -57,9 +57,9 @@ func (cs *candles) about(s *channel.Subscription) string { return s.Interval + "
 
 func (cs *candles) topic(about string) hub.Topic {
 	name := cs.topicName(about)
-	return hub.Topic{Guard: &cs.mu, Spacing: candleSpacing, Snapshot: func() []byte {
+	return hub.Topic{Guard: &cs.mu, Spacing: candleSpacing, Snapshot: func() [][]byte {
 		if c, ok := cs.cache.get(name); ok {
-			return c.frame
+			return hub.Single(c.frame)
 		}
 		return nil
 	}}

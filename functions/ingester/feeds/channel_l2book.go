@@ -76,7 +76,7 @@ func (b *books) topic(about string) hub.Topic {
 	var g market.Grouping
 	g.Figs, _ = strconv.Atoi(figures) // both were written by aboutBook
 	g.Mantissa, _ = strconv.Atoi(mantissa)
-	return hub.Topic{Guard: &b.mu, Snapshot: func() []byte { return b.snapshot(coin, g) }, Silence: b.Silence, Stale: markStale}
+	return hub.Topic{Guard: &b.mu, Snapshot: func() [][]byte { return hub.Single(b.snapshot(coin, g)) }, Silence: b.Silence, Stale: markStale}
 }
 
 // coin returns what is known of a coin. The caller holds b.mu.

@@ -53,12 +53,12 @@ func newLedgerUpdates(b base) publisher {
 }
 
 func (ls *ledgerUpdates) topic(address string) hub.Topic {
-	return hub.Topic{Guard: &ls.mu, Snapshot: func() []byte {
+	return hub.Topic{Guard: &ls.mu, Snapshot: func() [][]byte {
 		l, ok := ls.cache.get(address)
 		if !ok {
 			return nil
 		}
-		return ledgerFrame(address, true, l.updates)
+		return hub.Single(ledgerFrame(address, true, l.updates))
 	}}
 }
 

@@ -41,11 +41,11 @@ func newTrades(b base) publisher { return &trades{base: b, coins: map[string]*ta
 // topic has a snapshot even of no trades at all, so that every subscription starts
 // with one.
 func (ts *trades) topic(coin string) hub.Topic {
-	return hub.Topic{Guard: &ts.mu, Snapshot: func() []byte {
+	return hub.Topic{Guard: &ts.mu, Snapshot: func() [][]byte {
 		if c := ts.coins[coin]; c != nil {
-			return tradesFrame(c.last)
+			return hub.Single(tradesFrame(c.last))
 		}
-		return tradesFrame(nil)
+		return hub.Single(tradesFrame(nil))
 	}}
 }
 

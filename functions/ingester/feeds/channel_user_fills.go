@@ -21,8 +21,8 @@ const (
 	recentFor = 30 * time.Second
 	// recentMost bounds the fills that are kept so.
 	recentMost = 100_000
-	// fillsKept is how many fills of an account a snapshot has at most.
-	fillsKept = 200
+	// fillsKept is how many fills of an account a snapshot has at most, as at the venue.
+	fillsKept = 500
 )
 
 // userFills publishes the fills of the accounts that are followed on the channel, and
@@ -59,14 +59,14 @@ func newUserFills(b base) publisher {
 }
 
 func (fs *userFills) topic(address string) hub.Topic {
-	return hub.Topic{Guard: &fs.mu, Snapshot: func() []byte {
+	return hub.Topic{Guard: &fs.mu, Snapshot: func() [][]byte {
 		l, ok := fs.cache.get(address)
 		if !ok {
 			return nil
 		}
 		newest := slices.Clone(l.fills)
 		slices.Reverse(newest)
-		return userFillsFrame(address, true, newest)
+		return userFillsFrames(address, true, newest)
 	}}
 }
 
@@ -91,7 +91,9 @@ func (fs *userFills) consume(e *market.Events) {
 	}
 	for l, list := range fresh {
 		l.cut()
-		fs.hub.Publish(fs.topicName(owner[l]), userFillsFrame(owner[l], false, list), hub.Event)
+		for _, frame := range userFillsFrames(owner[l], false, list) {
+			fs.hub.Publish(fs.topicName(owner[l]), frame, hub.Event)
+		}
 	}
 }
 
@@ -175,23 +177,28 @@ func (l *fillList) cut() {
 	}
 }
 
-// userFillsFrame holds as many of the fills, from the first on, as fit.
-func userFillsFrame(address string, snapshot bool, list []listedFill) []byte {
-	b := inChannel(channel.UserFills)
+// userFillsFrames are the fills in their order, in as many frames as they need, one at
+// least. Every frame of a snapshot says that it is one: clients that leave out
+// snapshots must not take its later frames for new fills.
+func userFillsFrames(address string, snapshot bool, list []listedFill) (frames [][]byte) {
+	open := inChannel(channel.UserFills)
 	if snapshot {
-		b = append(b, `{"isSnapshot":true,"user":`...)
+		open = append(open, `{"isSnapshot":true,"user":`...)
 	} else {
-		b = append(b, `{"user":`...)
+		open = append(open, `{"user":`...)
 	}
-	b = append(jsontext.AppendString(b, address), `,"fills":[`...)
+	open = append(jsontext.AppendString(open, address), `,"fills":[`...)
+	b := slices.Clone(open)
 	for i := range list {
-		if len(b)+len(list[i].body) > frameMost {
-			break
-		}
-		if i > 0 {
+		switch {
+		case len(b) == len(open):
+		case len(b)+len(list[i].body) > frameMost:
+			frames = append(frames, append(b, `]}}`...))
+			b = slices.Clone(open)
+		default:
 			b = append(b, ',')
 		}
 		b = append(b, list[i].body...)
 	}
-	return append(b, `]}}`...)
+	return append(frames, append(b, `]}}`...))
 }

@@ -24,7 +24,7 @@ type conn struct {
 	replies   ring
 	events    ring
 	states    stateList
-	again     item // what is to be sent again before all else, where its frame is not nil; never an event
+	again     item // what is to be sent before all else, where its frame is not nil: again, or as the next of a snapshot; never an event
 	bytes     int  // of replies and events
 	sent      uint64
 	discarded uint64
@@ -69,6 +69,7 @@ type item struct {
 	turn  uint64
 	sub   *subscription // nil for a reply
 	frame []byte        // nil for a snapshot not yet taken
+	rest  [][]byte      // of the snapshot, after this frame
 }
 
 func (c *conn) subscribe(name string, reply []byte) error {
@@ -255,11 +256,20 @@ func (c *conn) first() (item, bool) {
 }
 
 // delivered notes that a frame arrived.
-func (c *conn) delivered() {
+func (c *conn) delivered(it item) {
 	c.tries, c.rests, c.failing = 0, 0, false
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.sent++
-	c.mu.Unlock()
+	c.advance(it)
+}
+
+// advance queues the next frame of a snapshot before all else. The caller holds c.mu.
+func (c *conn) advance(it item) {
+	if len(it.rest) > 0 && !c.closed {
+		it.frame, it.rest = it.rest[0], it.rest[1:]
+		c.again = it
+	}
 }
 
 // undelivered decides what becomes of a frame that did not arrive, or of which nobody
@@ -270,6 +280,7 @@ func (c *conn) undelivered(it item, err error) (rest bool) {
 	switch {
 	case errors.Is(err, ErrRejected):
 		c.discard(it)
+		c.advance(it)
 		return false
 	case it.kind == stateItem, it.kind == snapshotItem, // whether it arrived or not
 		errors.Is(err, ErrBusy) && (it.kind == replyItem || c.mayTry()):
@@ -323,7 +334,7 @@ func (c *conn) stats(now time.Time) Stats {
 		s.Duration = now.Sub(c.At)
 	}
 	if c.again.frame != nil {
-		s.QueueLen++
+		s.QueueLen += 1 + len(c.again.rest)
 	}
 	return s
 }

@@ -11,7 +11,8 @@
 // subscription starts with the reply, then the topic's snapshot, then what was
 // published after that snapshot was taken: nothing in between is lost or sent twice
 // (see [Topic.Guard]). The snapshot is taken when its turn to be sent has come, so a
-// connection that lags gets a fresh one.
+// connection that lags gets a fresh one. One of several frames is sent without
+// anything in between.
 //
 // A [State] that waits is replaced by the newer one: a connection that lags
 // jumps to the present. An [Event] waits its turn in a bounded queue, from which

@@ -62,10 +62,10 @@ const (
 
 // Topic is what the hub must know of a topic.
 type Topic struct {
-	// Snapshot returns the frame with which a subscription starts, or nil where
-	// there is nothing yet. It must not call the hub. Without it, a subscription
+	// Snapshot returns the frames with which a subscription starts, in order, or none
+	// where there is nothing yet. It must not call the hub. Without it, a subscription
 	// starts with what is published next.
-	Snapshot func() []byte
+	Snapshot func() [][]byte
 	// Guard is the lock under which the publisher changes what Snapshot reads and
 	// calls [Hub.Publish]. The hub holds it while it takes a snapshot, so that
 	// what the snapshot shows is what was published. It may be shared by topics.
@@ -80,6 +80,14 @@ type Topic struct {
 	// Stale marks a frame as old: it returns a new frame, or nil for none. It must
 	// not call the hub.
 	Stale func(last []byte) []byte
+}
+
+// Single is the snapshot that one frame is, or no snapshot where the frame is nil.
+func Single(frame []byte) [][]byte {
+	if frame == nil {
+		return nil
+	}
+	return [][]byte{frame}
 }
 
 // Config says how a [Hub] works. Only Sink is needed; 0 stands for the default.

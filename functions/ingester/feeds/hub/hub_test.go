@@ -137,7 +137,7 @@ func expect(t *testing.T, w *wire, id string, want ...string) {
 
 func snapshotOf(frame string) func(string) Topic {
 	return func(topic string) Topic {
-		return Topic{Snapshot: func() []byte { return []byte(frame + " " + topic) }}
+		return Topic{Snapshot: func() [][]byte { return Single([]byte(frame + " " + topic)) }}
 	}
 }
 
@@ -159,7 +159,7 @@ func TestWhatTheSnapshotHoldsIsNotSentAgain(t *testing.T) {
 	var guard sync.Mutex
 	n := 0
 	topic := func(string) Topic {
-		return Topic{Guard: &guard, Snapshot: func() []byte { return fmt.Appendf(nil, "up to %d", n) }}
+		return Topic{Guard: &guard, Snapshot: func() [][]byte { return Single(fmt.Appendf(nil, "up to %d", n)) }}
 	}
 	inTime(t, Config{Topic: topic}, func(t *testing.T, h *Hub, w *wire) {
 		connect(h, "a")
@@ -176,6 +176,37 @@ func TestWhatTheSnapshotHoldsIsNotSentAgain(t *testing.T) {
 		publish(h, "trades", Event, "4")
 		expect(t, w, "a", "reply", "up to 3", "4")
 	})
+}
+
+func TestASnapshotOfSeveralFramesComesInOnePiece(t *testing.T) {
+	t.Parallel()
+	pages := func(string) Topic {
+		return Topic{Snapshot: func() [][]byte { return [][]byte{[]byte("page 1"), []byte("page 2"), []byte("page 3")} }}
+	}
+	for name, fault := range map[string][]error{
+		"delivered": nil, "refused for now": {nil, nil, ErrBusy}, "lost": {nil, nil, errors.New("lost")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inTime(t, Config{Topic: pages}, func(t *testing.T, h *Hub, w *wire) {
+				connect(h, "a", "rejects", "leaves")
+				w.fail("a", fault...)
+				w.fail("rejects", nil, ErrRejected)
+				release := w.stall("leaves")
+				for _, id := range []string{"a", "rejects", "leaves"} {
+					mustSubscribe(t, h, id, "fills", "reply")
+				}
+				synctest.Wait()
+				publish(h, "fills", Event, "1")
+				h.Unsubscribe("leaves", "fills")
+				release()
+				time.Sleep(time.Second)
+				expect(t, w, "a", "reply", "page 1", "page 2", "page 3", "1")
+				expect(t, w, "rejects", "reply", "page 2", "page 3", "1")
+				expect(t, w, "leaves", "reply")
+			})
+		})
+	}
 }
 
 func TestASecondSubscriptionOnlyAnswers(t *testing.T) {
@@ -290,7 +321,7 @@ func TestAStateHeldBackIsNotSentToWhoGotItAsSnapshot(t *testing.T) {
 	t.Parallel()
 	var now atomic.Int64
 	spaced := func(string) Topic {
-		return Topic{Spacing: 500 * time.Millisecond, Snapshot: func() []byte { return fmt.Appendf(nil, "snapshot %d", now.Load()) }}
+		return Topic{Spacing: 500 * time.Millisecond, Snapshot: func() [][]byte { return Single(fmt.Appendf(nil, "snapshot %d", now.Load())) }}
 	}
 	inTime(t, Config{Topic: spaced}, func(t *testing.T, h *Hub, w *wire) {
 		connect(h, "a", "b")
@@ -312,7 +343,7 @@ func TestTheSnapshotKeepsTheSpacingToo(t *testing.T) {
 	const spacing = 500 * time.Millisecond
 	var now atomic.Int64
 	spaced := func(string) Topic {
-		return Topic{Spacing: spacing, Snapshot: func() []byte { return fmt.Appendf(nil, "snapshot %d", now.Load()) }}
+		return Topic{Spacing: spacing, Snapshot: func() [][]byte { return Single(fmt.Appendf(nil, "snapshot %d", now.Load())) }}
 	}
 	inTime(t, Config{Topic: spaced}, func(t *testing.T, h *Hub, w *wire) {
 		began := time.Now()
@@ -352,7 +383,7 @@ func TestASilentTopicSendsItsLastFrameAsStale(t *testing.T) {
 	t.Parallel()
 	silent := func(string) Topic {
 		return Topic{
-			Snapshot: func() []byte { return []byte("book 0") },
+			Snapshot: func() [][]byte { return Single([]byte("book 0")) },
 			Silence:  15 * time.Second,
 			Stale:    func(last []byte) []byte { return []byte(string(last) + " stale") },
 		}

@@ -28,7 +28,7 @@ type model struct {
 func (m *model) topic(name string) Topic {
 	return Topic{
 		Guard:    &m.guard,
-		Snapshot: func() []byte { return fmt.Appendf(nil, "%s snapshot %d", name, m.newest[name]) },
+		Snapshot: func() [][]byte { return Single(fmt.Appendf(nil, "%s snapshot %d", name, m.newest[name])) },
 	}
 }
 

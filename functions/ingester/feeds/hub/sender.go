@@ -126,7 +126,7 @@ func (s *sender) run(ctx context.Context) {
 			continue // idle: the next frame puts it into the ready list
 		}
 		if it.kind == snapshotItem && it.frame == nil {
-			if it.frame = it.sub.take(); it.frame == nil {
+			if it.frame, it.rest = it.sub.take(); it.frame == nil {
 				served = c
 				continue
 			}
@@ -166,7 +166,7 @@ func (s *sender) post(ctx context.Context, c *conn, frame []byte) (replaced bool
 func (s *sender) finish(ctx context.Context, c *conn, it item, err error) bool {
 	switch {
 	case err == nil:
-		c.delivered()
+		c.delivered(it)
 		return true
 	case ctx.Err() != nil:
 		return false

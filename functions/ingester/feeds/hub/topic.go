@@ -261,9 +261,9 @@ func (t *topic) deliver(p published) {
 	}
 }
 
-// take returns the frame with which a subscription starts, nil where there
-// is none. What is published from then on is for the subscription.
-func (s *subscription) take() []byte {
+// take returns the frames with which a subscription starts, nil where there
+// are none. What is published from then on is for the subscription.
+func (s *subscription) take() (first []byte, rest [][]byte) {
 	t := s.topic
 	if t.Guard != nil {
 		t.Guard.Lock()
@@ -272,12 +272,15 @@ func (s *subscription) take() []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if s.ended {
-		return nil
+		return nil, nil
 	}
 	s.from = t.version
-	frame := t.Snapshot()
-	if t.Silence > 0 && t.last == nil {
-		t.last = frame
+	frames := t.Snapshot()
+	if len(frames) == 0 {
+		return nil, nil
 	}
-	return frame
+	if t.Silence > 0 && t.last == nil {
+		t.last = frames[0]
+	}
+	return frames[0], frames[1:]
 }
