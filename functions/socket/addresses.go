@@ -42,7 +42,7 @@ func (s *socket) addressMessage(ctx context.Context, c client, body []byte) ([]b
 	case "stat":
 		return nil, s.store.AskStat(ctx, c.id) // the ingester has the figures and answers
 	case "close":
-		return nil, errClose
+		return nil, s.store.AskClose(ctx, c.id) // the ingester closes, after the replies
 	}
 	return []byte(`{"type":"pong"}`), s.store.Touch(ctx, c.id)
 }

@@ -83,31 +83,40 @@ func TestAStatIsLeftToTheIngester(t *testing.T) {
 	})
 }
 
-func TestACloseEndsTheConnectionWithoutAReply(t *testing.T) {
+func TestACloseIsLeftToTheIngesterBehindTheRepliesBeforeIt(t *testing.T) {
 	t.Parallel()
 	addressFeeds(t, func(t *testing.T, w *world, p *peer) {
 		p.send(message("subscribe", alice))
 		p.says(`{"type":"close"}`, "")
-		if !slices.Equal(w.closed, []string{p.id}) {
-			t.Errorf("closed %v, want %s", w.closed, p.id)
+		var order []string
+		for _, e := range w.events() {
+			switch e := e.(type) {
+			case connections.AddressesAdded:
+				order = append(order, string(e.Reply))
+			case connections.CloseAsked:
+				order = append(order, "close "+e.Connection)
+			}
 		}
+		if want := []string{`{"type":"subscribe"}`, "close " + p.id}; !slices.Equal(order, want) || len(w.closed) > 0 {
+			t.Errorf("the ingester finds %q and %v are closed, want %q and none", order, w.closed, want)
+		}
+		p.disconnect() // follows
 		if used := w.used(w.SubKey); used != (connections.Usage{}) {
 			t.Errorf("used %+v", used)
 		}
-		p.disconnect() // follows
 	})
 }
 
-func TestACloseThatTheGatewayFailsStillFreesTheSlots(t *testing.T) {
+func TestARemovedConnectionThatTheGatewayDoesNotCloseIsAFault(t *testing.T) {
 	t.Parallel()
 	for status, fault := range map[int]bool{http.StatusInternalServerError: true, http.StatusGone: false} {
 		w := open(t)
 		p := w.connect(w.SubKey, channel.FeedFills)
+		if removed, err := w.conns.Remove(t.Context(), p.id); !removed || err != nil {
+			t.Fatal(removed, err)
+		}
 		w.fails = status
 		p.says(`{"type":"close"}`, "")
-		if used := w.used(w.SubKey); used != (connections.Usage{}) {
-			t.Errorf("%d: used %+v", status, used)
-		}
 		if logged := strings.Contains(w.logs.String(), `"level":"ERROR"`); logged != fault {
 			t.Errorf("%d: logged as a fault: %t", status, logged)
 		}

@@ -42,8 +42,6 @@ func (s *socket) message(ctx context.Context, event *events.APIGatewayWebsocketP
 		err = s.store.Answer(ctx, c.id, limitObject(over))
 	}
 	switch {
-	case errors.Is(err, errClose):
-		return s.leave(ctx, event)
 	case errors.Is(err, connections.ErrGone):
 		// It was removed, as idle for example, and only does not know yet.
 		return answer{status: http.StatusOK, fault: s.hangUp(ctx, event)}
@@ -69,17 +67,6 @@ func (s *socket) handle(ctx context.Context, event *events.APIGatewayWebsocketPr
 
 func slots(who *admission.Caller) connections.Limits {
 	return connections.Limits{Key: who.WSSubLimit, Distributor: who.DistributorWSSubLimit}
-}
-
-// errClose is the error of a message by which the client asks to be closed.
-var errClose = errors.New("the client closes")
-
-// leave closes a connection that asked for it, without a reply. The removal
-// comes second, so that whatever crashes in between is found by $disconnect.
-func (s *socket) leave(ctx context.Context, event *events.APIGatewayWebsocketProxyRequest) answer {
-	closed := s.hangUp(ctx, event)
-	_, removed := s.store.Remove(ctx, event.RequestContext.ConnectionID)
-	return answer{status: http.StatusOK, fault: errors.Join(closed, removed)}
 }
 
 // maxQuoted is how long a message may be, in bytes, that an error quotes.

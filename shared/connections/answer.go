@@ -23,9 +23,23 @@ func (s *Store) Answer(ctx context.Context, id string, reply []byte) error {
 // AskStat leaves a request for the connection's figures to the ingester. The
 // error may be [ErrGone].
 func (s *Store) AskStat(ctx context.Context, id string) error {
-	err := s.leave(ctx, id, func(now time.Time, rev int64) item { return statItem(id, now, rev) })
+	err := s.leave(ctx, id, func(now time.Time, rev int64) item {
+		return pendingItem(id, numbered(prefixStat, rev), now, rev)
+	})
 	if err != nil {
 		return fmt.Errorf("ask for figures: %w", err)
+	}
+	return nil
+}
+
+// AskClose leaves to the ingester to close the connection, after the replies that
+// stand in the table already. The error may be [ErrGone].
+func (s *Store) AskClose(ctx context.Context, id string) error {
+	err := s.leave(ctx, id, func(now time.Time, rev int64) item {
+		return pendingItem(id, numbered(prefixClose, rev), now, rev)
+	})
+	if err != nil {
+		return fmt.Errorf("ask for the end: %w", err)
 	}
 	return nil
 }

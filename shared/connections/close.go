@@ -12,6 +12,7 @@ type Reason string
 const (
 	ReasonIdle                Reason = "no message for 60 s"
 	ReasonGone                Reason = "the client is gone"
+	ReasonAsked               Reason = "the client asked for it"
 	ReasonKeyUnknown          Reason = "the sub-key was deleted"
 	ReasonKeyDisabled         Reason = "the sub-key is disabled"
 	ReasonKeyExpired          Reason = "the sub-key has expired"

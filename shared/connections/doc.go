@@ -9,6 +9,7 @@
 //	c#<id>  g#<n>      the addresses that one message added on an address feed, with the reply to it
 //	c#<id>  r#<n>      a reply to any other message, until the ingester has sent it
 //	c#<id>  stat#<n>   a request for figures, until the ingester has answered it
+//	c#<id>  close#<n>  a request to be closed, until the ingester has removed the connection
 //
 // and two more items count: `k#<access key>` and `d#<distributor>` hold the
 // connections (conns) and the slots of subscriptions (subs) of a sub-key and of
@@ -25,7 +26,8 @@
 // Replies go through the table so that a client gets them in the order in which
 // its messages were carried out, each before the data that it announces: were
 // some sent by the function and some by the ingester, the end of a subscription
-// could be confirmed before its beginning.
+// could be confirmed before its beginning, and a client that asks to be closed would
+// miss the replies to what it sent before.
 //
 // Nothing that holds a slot expires by itself: an item that the table expired
 // would leave its slot taken. Only replies and requests for figures do.

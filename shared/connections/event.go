@@ -66,6 +66,10 @@ type (
 	// restart, until [Store.Answered] has been called with it.
 	StatAsked struct{ Pending }
 
+	// CloseAsked is a client's request to be closed, after the replies to what it
+	// sent before. It comes again after a restart, until the connection was removed.
+	CloseAsked struct{ Connection string }
+
 	// Disconnected is a connection that was removed; it ends all that the
 	// connection followed.
 	Disconnected struct{ Connection }
@@ -87,4 +91,5 @@ func (AddressesAdded) event()   {}
 func (AddressesRemoved) event() {}
 func (Answer) event()           {}
 func (StatAsked) event()        {}
+func (CloseAsked) event()       {}
 func (Disconnected) event()     {}

@@ -46,6 +46,7 @@ const (
 	prefixGroup        = "g#"
 	prefixAnswer       = "r#" // after the connection itself, as all below it
 	prefixStat         = "stat#"
+	prefixClose        = "close#"
 
 	prefixKey         = "k#" // of the partition key
 	sortKey           = "k"
@@ -95,8 +96,9 @@ func answerItem(id string, reply []byte, now time.Time, rev int64) item {
 	return it
 }
 
-func statItem(id string, now time.Time, rev int64) item {
-	it := key(prefixConnection+id, numbered(prefixStat, rev))
+// pendingItem asks the ingester for what its sort key says.
+func pendingItem(id, sk string, now time.Time, rev int64) item {
+	it := key(prefixConnection+id, sk)
 	it[attrRev], it[attrExpiry] = attr.N(rev), attr.N(now.Add(pendingKept).Unix())
 	return it
 }

@@ -146,6 +146,8 @@ func (k *known) putBelow(events []Event, im image, found bool) []Event {
 		events = append(events, Answer{Pending{id, sk}, im.reply(), im.time(attrAt), found})
 	case strings.HasPrefix(sk, prefixStat):
 		events = append(events, StatAsked{Pending{id, sk}})
+	case strings.HasPrefix(sk, prefixClose):
+		events = append(events, CloseAsked{id})
 	}
 	return events
 }

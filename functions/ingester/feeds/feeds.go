@@ -127,6 +127,10 @@ const (
 	// how long a message may take from the table to its reply: one that came so
 	// shortly before a crash may be replied to twice.
 	saveEvery = 500 * time.Millisecond
+	// closeAfter is how long a client that asks to be closed is still sent what comes:
+	// API Gateway hands messages to the function side by side, so that the one before
+	// may reach the table a little later.
+	closeAfter = 250 * time.Millisecond
 	// repliesSource names what is saved of replies among the checkpoints.
 	repliesSource = "feeds"
 )
@@ -265,5 +269,9 @@ func (f *Feeds) Totals() hub.Totals { return f.hub.Totals() }
 
 // gone is called by the hub with a connection that it gave up.
 func (f *Feeds) gone(c hub.Conn, why error) {
-	f.removals.add(c, connections.ReasonGone, !errors.Is(why, hub.ErrGone))
+	reason := connections.ReasonGone
+	if errors.Is(why, hub.ErrFinished) {
+		reason = connections.ReasonAsked
+	}
+	f.removals.add(c, reason, !errors.Is(why, hub.ErrGone))
 }

@@ -80,6 +80,8 @@ func (f *Feeds) apply(ctx context.Context, event connections.Event) {
 		f.done(e.Pending)
 	case connections.StatAsked:
 		f.stat(e)
+	case connections.CloseAsked:
+		f.hub.Finish(e.Connection, closeAfter)
 	}
 }
 

@@ -49,6 +49,24 @@ func TestAClientThatIsGoneFreesItsSlotsWithoutADisconnectEvent(t *testing.T) {
 	}
 }
 
+func TestAClientThatAsksToBeClosedGetsTheRepliesToWhatItSentBefore(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	f, _ := w.run()
+	w.caughtUp(f)
+	w.connect("one", channel.FeedFills)
+	if err := w.table.AddAddresses(t.Context(), "one", []string{alice}, connections.Limits{}, []byte(`{"type":"subscribe"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.table.AskClose(t.Context(), "one"); err != nil {
+		t.Fatal(err)
+	}
+	w.eventually("it is closed and free", func() bool { return w.isClosed("one") && w.usage() == connections.Usage{} })
+	if got := w.frames("one"); len(got) != 1 || got[0] != `{"type":"subscribe"}` {
+		t.Errorf("it was sent %q", got)
+	}
+}
+
 func TestConnectionsOfAKeyThatMayNotConnectAreClosed(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(p *keys.Status){

@@ -61,6 +61,7 @@ const (
 	eventItem
 	stateItem
 	snapshotItem
+	endItem // a reply without a frame: the connection ends
 )
 
 // item is a frame on its way.
@@ -143,6 +144,17 @@ func (c *conn) reply(frame []byte) error {
 		return ErrOverflow
 	}
 	return nil
+}
+
+// finish queues the end of the connection behind what waits.
+func (c *conn) finish() {
+	c.mu.Lock()
+	c.replies.push(item{kind: endItem, turn: c.draw()})
+	idle := c.schedule()
+	c.mu.Unlock()
+	if idle {
+		c.hub.ready.put(c)
+	}
 }
 
 // push queues what was published, and reports whether the connection was idle

@@ -40,6 +40,8 @@ var (
 	// ErrOverflow says that a connection let too many replies wait, which unlike
 	// events cannot be dropped.
 	ErrOverflow = errors.New("too many replies waiting")
+	// ErrFinished says that all was sent to a connection that was to end then.
+	ErrFinished = errors.New("connection finished")
 	// ErrUnknown says that the hub knows no such connection.
 	ErrUnknown = errors.New("unknown connection")
 )
@@ -97,7 +99,7 @@ type Config struct {
 	// first subscriber, and again when it gets one after it had none.
 	Topic func(name string) Topic
 	// Gone is called once with each connection that the hub removed by itself, and
-	// why: [ErrGone] or [ErrOverflow]. A sender calls it, or
+	// why: [ErrGone], [ErrOverflow] or [ErrFinished]. A sender calls it, or
 	// [Hub.Subscribe] or [Hub.Send], holding no lock.
 	Gone func(c Conn, why error)
 
@@ -248,6 +250,16 @@ func (h *Hub) Send(id string, frame []byte) error {
 		h.drop(c, err)
 	}
 	return err
+}
+
+// Finish ends a connection after it was sent what waits for it after a while: it is
+// removed and reported to [Config.Gone] with ErrFinished.
+func (h *Hub) Finish(id string, after time.Duration) {
+	h.timers.add(time.Now().Add(after), func(time.Time) {
+		if c := h.conn(id); c != nil {
+			c.finish()
+		}
+	})
 }
 
 // Stats is what a connection may know about itself.

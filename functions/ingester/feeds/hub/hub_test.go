@@ -209,6 +209,40 @@ func TestASnapshotOfSeveralFramesComesInOnePiece(t *testing.T) {
 	}
 }
 
+func TestAFinishedConnectionEndsBehindWhatWaits(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	ended := map[string]error{}
+	gone := func(c Conn, why error) {
+		mu.Lock()
+		defer mu.Unlock()
+		ended[c.ID] = why
+	}
+	inTime(t, Config{Gone: gone}, func(t *testing.T, h *Hub, w *wire) {
+		connect(h, "a", "b")
+		mustSubscribe(t, h, "a", "btc", "first")
+		h.Finish("a", time.Second)
+		h.Finish("nobody", time.Second)
+		time.Sleep(900 * time.Millisecond)
+		release := w.stall("a")
+		mustSubscribe(t, h, "a", "eth", "second")
+		mustSubscribe(t, h, "a", "sol", "third")
+		publish(h, "btc", Event, "1")
+		time.Sleep(300 * time.Millisecond)
+		publish(h, "btc", Event, "2")
+		release()
+		expect(t, w, "a", "first", "second", "third", "1")
+		mu.Lock()
+		defer mu.Unlock()
+		if len(ended) != 1 || !errors.Is(ended["a"], ErrFinished) {
+			t.Errorf("ended are %v", ended)
+		}
+		if _, known := h.Stats("b"); !known {
+			t.Error("the other connection ended, too")
+		}
+	})
+}
+
 func TestASecondSubscriptionOnlyAnswers(t *testing.T) {
 	t.Parallel()
 	inTime(t, Config{Topic: snapshotOf("snapshot")}, func(t *testing.T, h *Hub, w *wire) {

@@ -125,6 +125,10 @@ func (s *sender) run(ctx context.Context) {
 		if !ok {
 			continue // idle: the next frame puts it into the ready list
 		}
+		if it.kind == endItem {
+			s.hub.drop(c, ErrFinished)
+			continue
+		}
 		if it.kind == snapshotItem && it.frame == nil {
 			if it.frame, it.rest = it.sub.take(); it.frame == nil {
 				served = c
