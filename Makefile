@@ -10,7 +10,7 @@ LINT  := v2.15.0
 PROGRAMS := $(patsubst %/main.go,./%,$(wildcard functions/*/main.go functions/*/*/main.go))
 GOBUILD  := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -tags lambda.norpc
 
-.PHONY: help run test prove bench build lint replay load schema url tools tools-oracle test-oracle test-cdk-local readme openapi compatible fuzz clean package synth diff deploy sam-local sam-check
+.PHONY: help run test prove bench build lint replay load schema url tools tools-oracle test-oracle test-cdk-local test-archive readme openapi compatible fuzz clean package synth diff deploy sam-local sam-check
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -32,6 +32,9 @@ test: tools build ## run every test, with the race detector where there is a C c
 prove: tools build ## run every test as a long proof, soak and kill loops included: make prove [PKG=./folder] [RUN=Test]
 	QUOTARY_PROVE=1 $(GOTEST) -count=1 -p 1 -timeout 2h -v $(if $(RUN),-run '$(RUN)') $(or $(PKG),./...)
 
+test-archive: ## read the archive back with DuckDB, where there is a C compiler (fetches 200 MB)
+	cd shared/archive/duckdb && go test -count=1 ./...
+
 bench: tools build package ## measure; figures are compared within one run
 	$(GOTEST) -run '^$$' -bench . -benchmem ./...
 	cd localstack/bench && go test -run '^$$' -bench . -benchmem
@@ -47,7 +50,7 @@ lint: ## run the linters
 		GOBIN=$(CURDIR)/$(BIN) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT) && \
 		mv $(BIN)/golangci-lint $(BIN)/golangci-lint-$(LINT); }
 	$(BIN)/golangci-lint-$(LINT) run ./...
-	@for module in infra localstack/bench tools; do (cd $$module && $(CURDIR)/$(BIN)/golangci-lint-$(LINT) run ./...) || exit 1; done
+	@for module in infra localstack/bench shared/archive/duckdb tools; do (cd $$module && $(CURDIR)/$(BIN)/golangci-lint-$(LINT) run ./...) || exit 1; done
 
 replay: ## replay a recording of node fills into the running stack: make replay FILE=path
 	@test -n "$(FILE)" || { echo "name the recording: make replay FILE=path"; exit 2; }

@@ -48,6 +48,7 @@ type world struct {
 	env    []string
 	stores engine.Stores
 	spool  string
+	bucket http.Handler // of views and the archive
 }
 
 func newWorld(t *testing.T) *world {
@@ -61,7 +62,7 @@ func newWorld(t *testing.T) *world {
 	if err := schema.CreateBucket(t.Context(), client, "views"); err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, spool: filepath.Join(t.TempDir(), "spool"), stores: engine.Stores{
+	w := &world{t: t, bucket: handler, spool: filepath.Join(t.TempDir(), "spool"), stores: engine.Stores{
 		Log: store.NewLog(db, prefix+schema.LogTable), Series: store.NewSeries(db, prefix+schema.SeriesTable), Views: store.NewViews(client, "views")}}
 	w.env = append(os.Environ(), "QUOTARY_TEST_AS_INGESTER=1", "QUOTARY_INGESTER_NAME=only", "QUOTARY_TABLE_PREFIX="+prefix, "QUOTARY_VIEWS_BUCKET=views", "QUOTARY_FEEDS=off",
 		"QUOTARY_SPOOL_DIR="+w.spool, "AWS_ENDPOINT_URL_DYNAMODB="+storetest.Endpoint(t), "AWS_ENDPOINT_URL_S3="+objects.URL,

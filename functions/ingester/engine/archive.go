@@ -87,8 +87,8 @@ type pending struct {
 const lateRows = 6 * time.Hour
 
 // archiveBytes is how many bytes of rows wait for their files at most: it bounds the
-// memory, and a file. Of fills it holds some 80,000.
-const archiveBytes = 64 << 20
+// memory, and a file. Of fills it holds some 50,000.
+const archiveBytes = 32 << 20
 
 // rowOverhead is about what a row needs in memory besides its texts, in bytes.
 const rowOverhead = 256
