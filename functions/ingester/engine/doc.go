@@ -16,6 +16,9 @@
 // folded from, page by page. Its progress is saved behind the rows that come of a
 // page. At the end of the logs it has joined, and is like the others.
 //
+// Rows of a log that has a retention are archived once their day has ended, and expire
+// only then. A projection that is caught up reads the archive behind the log.
+//
 // # What goes wrong
 //
 // A row that the store calls invalid is quarantined: kept as an object for a person

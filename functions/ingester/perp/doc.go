@@ -37,5 +37,6 @@
 //     projection without one fails them.
 //
 // A log has one row for each event of a kind and no state: it is an engine.Log in
-// a file of its own and in the list [Logs]. A source is wired in sources.go.
+// a file of its own and in the list [Logs]. Its Archive names the columns of its rows, a
+// struct in the dataset's archive.go; without it they are kept for ever. A source is wired in sources.go.
 package perp
