@@ -64,7 +64,7 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(data)
-	ctx, done := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, done := context.WithTimeout(context.Background(), 6*time.Minute)
 	defer done()
 	upstream, ingesters := "simulated", 2
 	if flag.Lookup("test.bench").Value.String() != "" {
@@ -84,6 +84,9 @@ func run(m *testing.M) int {
 		return 1
 	}
 	own = world.State
+	if upstream == "simulated" {
+		askAtOnce(ctx)
+	}
 	standIn, err := anotherGateway(ctx, data)
 	if err != nil {
 		fmt.Println("start another gateway:", err)

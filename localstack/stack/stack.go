@@ -101,7 +101,8 @@ type Stack struct {
 	failure chan error                    // a part that ended by itself
 }
 
-// Start starts everything and returns when signed requests are answered. On an
+// Start starts everything and returns when what happened before is written, what
+// happens now is followed, and every built endpoint has something to answer. On an
 // error everything that was started has ended again.
 func Start(ctx context.Context, cfg Config) (*Stack, error) {
 	if cfg.Progress == nil {
@@ -143,6 +144,8 @@ func (s *Stack) start(ctx context.Context) error {
 		{"ingester", s.startIngesters},
 		{"demo keys", s.registerDemo},
 		{"prices", s.awaitPrices},
+		{"data", s.awaitData},
+		{"answers", s.awaitAnswers},
 	} {
 		started := time.Now()
 		if err := step.run(ctx); err != nil {

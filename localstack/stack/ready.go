@@ -1,0 +1,220 @@
+package stack
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"quotary/localstack/client"
+	"quotary/shared/catalog"
+)
+
+const (
+	// dataWithin is how long a start waits for what happened before to be written: a
+	// first start has a month of it. Then it goes on, and says what is missing.
+	dataWithin = 5 * time.Minute
+	// answersWithin is how long it then waits for endpoints that have nothing to show.
+	answersWithin = 10 * time.Second
+
+	readyPoll  = 100 * time.Millisecond
+	readyPrint = 3 * time.Second
+)
+
+// awaitData returns when every domain is ready in one of the ingesters: what happened
+// before is written, and what happens now is followed.
+func (s *Stack) awaitData(ctx context.Context) error {
+	began := time.Now()
+	printed, most := began, int64(0)
+	for {
+		left, bytes := s.notReady(ctx)
+		if len(left) == 0 {
+			return nil
+		}
+		most = max(most, bytes)
+		waited := time.Since(began)
+		if waited > dataWithin {
+			fmt.Fprintf(s.cfg.Progress, "  %-12s going on without all of it after %s: %s\n", "data", dataWithin, strings.Join(left, "; "))
+			return nil
+		}
+		if time.Since(printed) >= readyPrint {
+			printed = time.Now()
+			fmt.Fprintf(s.cfg.Progress, "  %-12s %s\n", "data", progressOf(left, bytes, most-bytes, waited))
+		}
+		if err := pause(ctx, readyPoll); err != nil {
+			return fmt.Errorf("waiting for: %s: %w", strings.Join(left, "; "), err)
+		}
+	}
+}
+
+// progressOf says what is left, with an estimate where bytes of it were read.
+func progressOf(left []string, bytes, read int64, in time.Duration) string {
+	if bytes == 0 {
+		return strings.Join(left, "; ")
+	}
+	text := fmt.Sprintf("%.1f MB of what happened before are left", float64(bytes)/1e6)
+	if read > 0 {
+		text += fmt.Sprintf(", about %s", (in * time.Duration(bytes) / time.Duration(read)).Round(time.Second))
+	}
+	return text
+}
+
+// notReady is why domains are not ready, and how many bytes of the past are left to
+// read.
+func (s *Stack) notReady(ctx context.Context) (left []string, bytes int64) {
+	domains := map[string]bool{} // whether somebody works in each
+	for _, url := range s.State.Ingesters {
+		var condition struct {
+			Domains map[string]struct {
+				Role    string
+				Reasons []string
+			}
+		}
+		var figures struct {
+			Domains map[string]struct {
+				Sources map[string]struct{ Backlog int64 }
+			}
+		}
+		if err := fetch(ctx, url+"/readyz", &condition); err != nil {
+			return []string{"an ingester does not answer: its log is in the logs folder"}, 0
+		}
+		_ = fetch(ctx, url+"/metrics", &figures) // only for the estimate
+		for name, d := range condition.Domains {
+			domains[name] = domains[name] || d.Role == "active"
+			for _, reason := range d.Reasons {
+				left = append(left, name+": "+reason)
+			}
+		}
+		for _, d := range figures.Domains {
+			for _, source := range d.Sources {
+				bytes += source.Backlog
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(domains)) {
+		if !domains[name] {
+			left = append(left, name+": no ingester works in it yet")
+		}
+	}
+	slices.Sort(left)
+	return left, bytes
+}
+
+// fetch decodes the JSON answer of an address, whatever its status.
+func fetch(ctx context.Context, url string, into any) error {
+	ctx, done := context.WithTimeout(ctx, 10*time.Second)
+	defer done()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	return json.NewDecoder(res.Body).Decode(into)
+}
+
+// samples stand in for the parameters of paths that every market knows.
+var samples = strings.NewReplacer("{coin}", "BTC", "{interval}", "1h", "{window}", "day")
+
+// Question is a request for data that names no account and no order.
+type Question struct {
+	Method, Path string
+	Body         any // nil without one
+}
+
+// Questions are one of each built GET endpoint that asks for a market, or for nothing,
+// and one of each type of info that needs nothing else.
+func Questions() (all []Question) {
+	for _, e := range catalog.All() {
+		path := samples.Replace(e.Documented())
+		switch {
+		case e.Planned || !e.Access.Charged():
+		case e.In == reflect.TypeFor[catalog.InfoIn]():
+			for _, t := range catalog.InfoTypes {
+				if len(t.Needs) == 0 {
+					all = append(all, Question{e.Method, path, map[string]string{"type": t.Name}})
+				}
+			}
+		case e.Method == http.MethodGet && !strings.Contains(path, "{"):
+			all = append(all, Question{Method: e.Method, Path: path})
+		}
+	}
+	return all
+}
+
+func names(questions []Question) string {
+	var list []string
+	for _, q := range questions {
+		name := q.Method + " " + q.Path
+		if q.Body != nil {
+			name += fmt.Sprintf(" %v", q.Body)
+		}
+		list = append(list, name)
+	}
+	return strings.Join(list, ", ")
+}
+
+// awaitAnswers returns when all questions are answered with something.
+func (s *Stack) awaitAnswers(ctx context.Context) error {
+	if s.cfg.Upstream != "" && s.cfg.Upstream != "simulated" {
+		return nil
+	}
+	waiting := Questions()
+	api := client.Client{BaseURL: s.State.BaseURL}
+	for began := time.Now(); ; {
+		var empty []Question
+		for _, q := range waiting {
+			answer, err := api.Do(ctx, s.State.Demo.SubKey, q.Method, q.Path, nil, q.Body)
+			if err != nil {
+				return err
+			}
+			if !Shows(answer) {
+				empty = append(empty, q)
+			}
+		}
+		if waiting = empty; len(waiting) == 0 {
+			return nil
+		}
+		if time.Since(began) > answersWithin {
+			fmt.Fprintf(s.cfg.Progress, "  %-12s nothing to show yet: %s\n", "answers", names(waiting))
+			return nil
+		}
+		if err := pause(ctx, readyPoll); err != nil {
+			return fmt.Errorf("waiting for an answer of %s: %w", names(waiting), err)
+		}
+	}
+}
+
+// Shows reports whether an endpoint answers with data, or says what parameter it needs,
+// or that it is not built.
+func Shows(answer client.Answer) bool {
+	if answer.Status == http.StatusNotImplemented {
+		return true // specified, and not built
+	}
+	if answer.Status != http.StatusOK {
+		return answer.Status < http.StatusInternalServerError && answer.Status != http.StatusNotFound
+	}
+	var data json.RawMessage
+	if err := answer.Data(&data); err != nil {
+		return false
+	}
+	text := string(data)
+	return text != "" && text != "null" && text != "[]" && text != "{}"
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
