@@ -336,8 +336,8 @@ func (d *deployment) socket(t *testing.T) {
 	var event events.APIGatewayWebsocketProxyRequest
 	strict(t, catalog.FunctionSocket, &event)
 	for _, step := range []struct{ route, body string }{
-		{"$default", `{"method":"subscribe","subscription":{"type":"allMids"}}`},
-		{"$default", `{"method":"unsubscribe","subscription":{"type":"allMids"}}`},
+		{"$default", `{"method":"subscribe","subscription":{"type":"trades","coin":"BTC"}}`},
+		{"$default", `{"method":"unsubscribe","subscription":{"type":"trades","coin":"BTC"}}`},
 		{"$disconnect", ""},
 	} {
 		event.RequestContext.RouteKey, event.Body = step.route, step.body

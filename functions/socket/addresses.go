@@ -28,7 +28,11 @@ func (s *socket) addressMessage(ctx context.Context, c client, body []byte) ([]b
 			return nil, err
 		}
 		if kind == "subscribe" {
-			return nil, s.store.AddAddresses(ctx, c.id, list, c.slots, []byte(`{"type":"subscribe"}`))
+			slots, err := s.slots(ctx, c)
+			if err != nil {
+				return nil, err
+			}
+			return nil, s.store.AddAddresses(ctx, c.id, list, slots, []byte(`{"type":"subscribe"}`))
 		}
 		if err := s.store.RemoveAddresses(ctx, c.id, list); err != nil {
 			return nil, err

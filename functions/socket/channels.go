@@ -39,7 +39,11 @@ func (s *socket) channelMessage(ctx context.Context, c client, body []byte) ([]b
 }
 
 func (s *socket) subscribe(ctx context.Context, c client, sub channel.Subscription, echo json.RawMessage) error {
-	out, err := s.store.Subscribe(ctx, c.id, sub, c.slots, func(active int) []byte {
+	slots, err := s.slots(ctx, c)
+	if err != nil {
+		return err
+	}
+	out, err := s.store.Subscribe(ctx, c.id, sub, slots, func(active int) []byte {
 		return subscriptionResponse("subscribe", sub.Type, echo, "subscribed", active)
 	})
 	if err != nil || out.Changed {

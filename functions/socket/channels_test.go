@@ -128,6 +128,51 @@ func TestTheSubscriptionOverTheLimitIsNotMade(t *testing.T) {
 	p.says(subscribeTo(`{"type":"bbo","coin":"SOL"}`), response("subscribe", `{"type":"bbo","coin":"SOL"}`, "subscribed", 2))
 }
 
+// TestLimitsAreThoseInForceNow changes the limit of a sub-key under an open connection:
+// what it has beyond a lowered one it keeps, and gets nothing more.
+func TestLimitsAreThoseInForceNow(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	key := w.limited(0, 2)
+	p, q := w.connect(key, channel.FeedChannels), w.connect(key, channel.FeedFills)
+	limit := func(n int64) {
+		t.Helper()
+		if err := w.Keys.UpdateSubKey(t.Context(), w.Primary.AccessKey, keys.SubKeyChange{AccessKey: key.AccessKey, WSSubLimit: &n}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	trades := func(coin string) string { return fmt.Sprintf(`{"type":"trades","coin":%q}`, coin) }
+	for i, coin := range []string{"BTC", "ETH"} {
+		p.says(subscribeTo(trades(coin)), response("subscribe", trades(coin), "subscribed", i+1))
+	}
+	limit(1)
+	const refused = `{"error":"subscription limit exceeded","limit":1,"current":2}`
+	p.says(subscribeTo(trades("SOL")), refused)
+	q.says(message("subscribe", alice), refused)
+	if used := w.used(key); used.Subscriptions != 2 {
+		t.Errorf("used %+v", used)
+	}
+	p.says(unsubscribeFrom(trades("ETH")), response("unsubscribe", trades("ETH"), "unsubscribed", 1))
+	p.says(subscribeTo(trades("SOL")), `{"error":"subscription limit exceeded","limit":1,"current":1}`)
+	limit(3)
+	p.says(subscribeTo(trades("SOL")), response("subscribe", trades("SOL"), "subscribed", 2))
+	q.says(message("subscribe", alice), `{"type":"subscribe"}`)
+}
+
+func TestWhoMayNotFollowAFeedAnyLongerGetsNoSubscription(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	p, q := w.connect(w.SubKey, channel.FeedChannels), w.connect(w.SubKey, channel.FeedFills)
+	if err := w.Keys.PutLevel(t.Context(), w.Primary.AccessKey, "all", keys.Allow(channel.FeedFills.Action())); err != nil {
+		t.Fatal(err)
+	}
+	p.errs(subscribeTo(`{"type":"trades","coin":"BTC"}`), "the subscription is refused: the level of the sub-key does not permit the feed")
+	q.says(message("subscribe", alice), `{"type":"subscribe"}`)
+	if used := w.used(w.SubKey); used != (connections.Usage{Connections: 2, Subscriptions: 1}) {
+		t.Errorf("used %+v", used)
+	}
+}
+
 func TestAWalletChannelFollowsOneAccountPerConnection(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"userFills", "userNonFundingLedgerUpdates", "clearinghouseState", "openOrders"} {

@@ -54,7 +54,7 @@ func open(t *testing.T) *world {
 	options := w.DB.Options()
 	options.Retryer = aws.NopRetryer{}
 	w.socket = &socket{
-		store: w.conns, management: newManagement(options),
+		store: w.conns, keys: keys.New(w.DB, w.Prefix+schema.KeysTable, nil, w.Now), management: newManagement(options),
 		log: slog.New(slog.NewJSONHandler(w.logs, nil)), clock: w.Now,
 	}
 	return w

@@ -15,6 +15,7 @@ import (
 
 	"quotary/shared/catalog"
 	"quotary/shared/connections"
+	"quotary/shared/keys"
 	"quotary/shared/service"
 	"quotary/shared/store/schema"
 )
@@ -24,6 +25,7 @@ func main() {
 		db := s.DynamoDB()
 		h := &socket{
 			store:      connections.New(db, s.Table(schema.ConnectionsTable), s.Clock),
+			keys:       keys.New(db, s.Table(schema.KeysTable), nil, s.Clock),
 			management: newManagement(db.Options()),
 			log:        s.Logger,
 			metrics:    s.Metrics,

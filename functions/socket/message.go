@@ -20,8 +20,9 @@ const maxMessage = 128 << 10
 
 // client is the sender of a message.
 type client struct {
-	id    string
-	slots connections.Limits
+	id   string
+	feed channel.Feed
+	admission.Caller
 }
 
 // message answers one message of a client. The answer's status is always 200:
@@ -31,8 +32,8 @@ func (s *socket) message(ctx context.Context, event *events.APIGatewayWebsocketP
 	if refusal != nil {
 		return answer{status: http.StatusOK, body: errorObject(feed, refusal.Message, ""), fault: refusal}
 	}
-	c := client{id: event.RequestContext.ConnectionID, slots: slots(&who)}
-	reply, err := s.handle(ctx, event, feed, c)
+	c := client{id: event.RequestContext.ConnectionID, feed: feed, Caller: who}
+	reply, err := s.handle(ctx, event, c)
 	var wrong *strictjson.Error
 	var over *connections.LimitError
 	switch {
@@ -52,21 +53,34 @@ func (s *socket) message(ctx context.Context, event *events.APIGatewayWebsocketP
 	return answer{status: http.StatusOK, body: reply}
 }
 
-func (s *socket) handle(ctx context.Context, event *events.APIGatewayWebsocketProxyRequest, feed channel.Feed, c client) ([]byte, error) {
+func (s *socket) handle(ctx context.Context, event *events.APIGatewayWebsocketProxyRequest, c client) ([]byte, error) {
 	if event.IsBase64Encoded {
 		return nil, strictjson.Errorf("a binary message is not accepted: send JSON as text")
 	}
 	if len(event.Body) > maxMessage {
 		return nil, strictjson.Errorf("the message is too large: at most 128 KiB are accepted")
 	}
-	if feed == channel.FeedChannels {
+	if c.feed == channel.FeedChannels {
 		return s.channelMessage(ctx, c, []byte(event.Body))
 	}
 	return s.addressMessage(ctx, c, []byte(event.Body))
 }
 
-func slots(who *admission.Caller) connections.Limits {
-	return connections.Limits{Key: who.WSSubLimit, Distributor: who.DistributorWSSubLimit}
+// slots returns how many subscriptions the client's sub-key may have, as it is set now:
+// what the authorizer said is as old as the connection. A client that may not follow
+// the feed any longer is refused here, and closed by the ingester.
+func (s *socket) slots(ctx context.Context, c client) (connections.Limits, error) {
+	statuses, err := s.keys.Statuses(ctx, map[string]string{c.AccessKey: c.Distributor})
+	if err != nil {
+		return connections.Limits{}, err
+	}
+	status, known := statuses[c.AccessKey]
+	now := s.clock()
+	conn := connections.Connection{Feed: c.feed, Seen: now}
+	if why := conn.CloseReason(now, conn.StateOf(status, known)); why != "" {
+		return connections.Limits{}, strictjson.Errorf("the subscription is refused: %s", why)
+	}
+	return connections.Limits{Key: status.WSSubLimit, Distributor: status.DistributorWSSubLimit}, nil
 }
 
 // maxQuoted is how long a message may be, in bytes, that an error quotes.

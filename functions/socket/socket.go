@@ -16,12 +16,14 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/channel"
 	"quotary/shared/connections"
+	"quotary/shared/keys"
 	"quotary/shared/metrics"
 )
 
 // socket serves the routes of every feed.
 type socket struct {
 	store      *connections.Store
+	keys       *keys.Store
 	management management
 	log        *slog.Logger
 	metrics    *metrics.Writer // nil counts nothing

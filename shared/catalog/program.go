@@ -112,6 +112,7 @@ var declared = map[string]declaration{
 	FunctionPlanned:    {Gateway, []use{size(256, 10*time.Second)}},
 	FunctionSocket: {Sockets, []use{
 		table(ConnectionsTable, "DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"), push, size(512, 10*time.Second),
+		table(KeysTable, "BatchGetItem"), // the limits in force
 	}},
 	ProgramIngester: {Nobody, []use{
 		table(LogTable, "BatchWriteItem", "Query", "Scan"),                              // a new projection is folded from all of it

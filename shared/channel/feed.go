@@ -3,6 +3,7 @@ package channel
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"quotary/shared/catalog"
 )
@@ -35,6 +36,19 @@ func (f Feed) Known() bool { return slices.Contains(Feeds, f) }
 
 // TakesDex reports whether a connection names the dex that it is about in the query.
 func (f Feed) TakesDex() bool { return f == FeedClearinghouseState }
+
+// Action returns the action that a level must list to open the feed.
+func (f Feed) Action() string { return actions()[f] }
+
+var actions = sync.OnceValue(func() map[Feed]string {
+	of := map[Feed]string{}
+	for _, e := range catalog.All() {
+		if name := e.Feed(); name != "" {
+			of[Feed(name)] = e.Access.Name
+		}
+	}
+	return of
+})
 
 // DexRule says what the name of a dex must be.
 const DexRule = "the name of a dex, at most 32 letters, digits, _ or -, or empty for the main one"

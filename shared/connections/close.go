@@ -1,6 +1,10 @@
 package connections
 
-import "time"
+import (
+	"time"
+
+	"quotary/shared/keys"
+)
 
 // Idle is how long a client may stay without a message.
 const Idle = 60 * time.Second
@@ -16,8 +20,18 @@ const (
 	ReasonKeyUnknown          Reason = "the sub-key was deleted"
 	ReasonKeyDisabled         Reason = "the sub-key is disabled"
 	ReasonKeyExpired          Reason = "the sub-key has expired"
+	ReasonNotPermitted        Reason = "the level of the sub-key does not permit the feed"
 	ReasonDistributorDisabled Reason = "the distributor is disabled"
 )
+
+// StateOf is what the status of a connection's sub-key means for the connection; known
+// is false where the key was deleted.
+func (c *Connection) StateOf(s keys.Status, known bool) KeyState {
+	return KeyState{
+		Unknown: !known, Disabled: s.Disabled, DistributorDisabled: s.DistributorDisabled, ExpiresAt: s.ExpiresAt,
+		NotPermitted: !s.Level.Permits(c.Feed.Action()),
+	}
+}
 
 // KeyState is what a sweep must know about a connection's sub-key.
 type KeyState struct {
@@ -25,6 +39,7 @@ type KeyState struct {
 	Disabled            bool
 	DistributorDisabled bool
 	ExpiresAt           time.Time // zero = never
+	NotPermitted        bool      // its level does not open the feed
 }
 
 // CloseReason returns why a connection is to be closed now, "" when it may stay.
@@ -40,6 +55,8 @@ func (c *Connection) CloseReason(now time.Time, k KeyState) Reason {
 		return ReasonKeyDisabled
 	case !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt):
 		return ReasonKeyExpired
+	case k.NotPermitted:
+		return ReasonNotPermitted
 	case now.Sub(c.Seen) >= Idle:
 		return ReasonIdle
 	}

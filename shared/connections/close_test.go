@@ -22,6 +22,7 @@ func TestAConnectionIsClosedForItsReason(t *testing.T) {
 		{0, connections.KeyState{DistributorDisabled: true}, connections.ReasonDistributorDisabled},
 		{0, connections.KeyState{ExpiresAt: start.Add(time.Millisecond)}, ""},
 		{0, connections.KeyState{ExpiresAt: start}, connections.ReasonKeyExpired},
+		{0, connections.KeyState{NotPermitted: true}, connections.ReasonNotPermitted},
 		{time.Hour, connections.KeyState{Disabled: true}, connections.ReasonKeyDisabled},
 	} {
 		c := connections.Connection{Seen: start.Add(-tt.idle)}

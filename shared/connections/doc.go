@@ -17,7 +17,9 @@
 //
 // Every change of those items and of the counters is one transaction, so the
 // counters equal the items at every moment, whatever crashes where, and no cap
-// is ever passed. The connection item carries a revision (rev) that goes up
+// is ever passed. A change is made under the cap that is in force then: one that was
+// lowered ends nothing, but what is above it gets nothing more until enough has ended.
+// The connection item carries a revision (rev) that goes up
 // with every change of what is below it; a change names the revision it was
 // computed from and is computed again when another came first. A removal
 // therefore takes exactly what is there: a slot is freed once, whoever notices

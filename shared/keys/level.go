@@ -163,6 +163,15 @@ type Level struct {
 	permitted    permitted
 }
 
+// NewLevel returns a level that opens these actions and sets no limit.
+func NewLevel(actions ...string) *Level {
+	l := &Level{permitted: permitted{}}
+	for _, a := range actions {
+		l.permitted[a] = struct{}{}
+	}
+	return l
+}
+
 // permitted is the set of actions that a level opens.
 type permitted map[string]struct{}
 

@@ -2,6 +2,7 @@ package keys
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -21,12 +22,25 @@ func TestTheStatusOfAKeyIsThatOfItsPrincipalAndNeedsNoRing(t *testing.T) {
 			t.Fatal(err)
 		}
 		p, err := b.Resolve(t.Context(), k.AccessKey)
-		if err != nil || len(got) != 1 || got[k.AccessKey] != (Status{p.Disabled, p.ExpiresAt, p.DistributorDisabled}) {
+		if err != nil || len(got) != 1 || !reflect.DeepEqual(got[k.AccessKey], Status{p.Disabled, p.ExpiresAt, p.DistributorDisabled, p.Level, p.WSSubLimit, p.DistributorWSSubLimit}) {
 			t.Errorf("%s: %+v, but the principal is %+v, %v", when, got, p, err)
 		}
 		return got[k.AccessKey]
 	}
-	if got := is("new"); got.Disabled || got.ExpiresAt.Sub(b.now()) != time.Minute {
+	if got := is("new"); got.Disabled || got.ExpiresAt.Sub(b.now()) != time.Minute || !got.Level.Permits("HL_TICKERS") {
+		t.Errorf("%+v", got)
+	}
+	b.level(r.AccessKey, "gold", "HL_INFO")
+	if err := b.UpdateSubKey(t.Context(), r.AccessKey, SubKeyChange{AccessKey: k.AccessKey, WSSubLimit: ptr(int64(7))}); err != nil {
+		t.Fatal(err)
+	}
+	if got := is("changed"); got.Level.Permits("HL_TICKERS") || got.WSSubLimit != 7 {
+		t.Errorf("%+v", got)
+	}
+	if err := b.DeleteLevel(t.Context(), r.AccessKey, "gold"); err != nil {
+		t.Fatal(err)
+	}
+	if got := is("without its level"); got.Level != nil {
 		t.Errorf("%+v", got)
 	}
 	if err := b.SetActive(t.Context(), r.AccessKey, []string{k.AccessKey}, false); err != nil {
@@ -65,12 +79,12 @@ func TestStatusesOfManyKeysAreFewRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if gets, batches := b.reads(); gets != 0 || batches != 2 {
+	if gets, batches := b.reads(); gets != 0 || batches != 3 { // the last for the levels
 		t.Errorf("%d and %d requests for 180 keys of three distributors", gets, batches)
 	}
 	for accessKey := range of {
 		s, ok := got[accessKey]
-		if gone := accessKey == last || accessKey == unknown; ok == gone || s != (Status{}) {
+		if gone := accessKey == last || accessKey == unknown; ok == gone || s.Disabled || s.DistributorDisabled || !s.ExpiresAt.IsZero() {
 			t.Errorf("%s: %+v, %t", accessKey, s, ok)
 		}
 	}

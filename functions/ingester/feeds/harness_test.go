@@ -19,6 +19,7 @@ import (
 
 	"quotary/functions/ingester/feeds/hub"
 	"quotary/internal/testenv"
+	"quotary/shared/catalog"
 	"quotary/shared/channel"
 	"quotary/shared/connections"
 	"quotary/shared/keys"
@@ -53,7 +54,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	db := storetest.DynamoDB(t)
 	w := &world{t: t, db: db, prefix: storetest.Tables(t, db), inbox: map[string][]string{}, gone: map[string]bool{},
-		closed: map[string]bool{}, keys: map[string]keys.Status{"key": {}}}
+		closed: map[string]bool{}, keys: map[string]keys.Status{"key": {Level: keys.NewLevel(catalog.Actions()...)}}}
 	w.table = connections.New(db, w.prefix+schema.ConnectionsTable, w.clock)
 	endpoint := storetest.Endpoint(t)
 	transport := &http.Transport{MaxIdleConnsPerHost: 8}

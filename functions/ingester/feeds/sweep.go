@@ -92,8 +92,7 @@ func (f *Feeds) sweepKeys(ctx context.Context) {
 	for i := range all {
 		c := &all[i]
 		s, known := statuses[c.Key]
-		state := connections.KeyState{Unknown: !known, Disabled: s.Disabled, DistributorDisabled: s.DistributorDisabled, ExpiresAt: s.ExpiresAt}
-		if why := c.CloseReason(now, state); why != "" && why != connections.ReasonIdle {
+		if why := c.CloseReason(now, c.StateOf(s, known)); why != "" && why != connections.ReasonIdle {
 			f.removals.add(connOf(c), why, true)
 		}
 	}

@@ -73,6 +73,8 @@ func TestConnectionsOfAKeyThatMayNotConnectAreClosed(t *testing.T) {
 		"disabled":             func(p *keys.Status) { p.Disabled = true },
 		"distributor disabled": func(p *keys.Status) { p.DistributorDisabled = true },
 		"expired":              func(p *keys.Status) { p.ExpiresAt = time.Now() },
+		"not permitted":        func(p *keys.Status) { p.Level = keys.NewLevel("HL_TICKERS") },
+		"without its level":    func(p *keys.Status) { p.Level = nil },
 		"deleted":              nil,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -92,6 +94,24 @@ func TestConnectionsOfAKeyThatMayNotConnectAreClosed(t *testing.T) {
 			w.mu.Unlock()
 			w.eventually("both are closed and free", func() bool { return w.isClosed("one") && w.isClosed("two") && w.usage() == connections.Usage{} })
 		})
+	}
+}
+
+func TestAnActionThatIsRemovedClosesItsFeedAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	f, _ := w.run()
+	w.caughtUp(f)
+	w.connect("one", channel.FeedChannels)
+	w.connect("two", channel.FeedFills)
+	began := time.Now()
+	w.mu.Lock()
+	w.keys["key"] = keys.Status{Level: keys.NewLevel(channel.FeedFills.Action())}
+	w.mu.Unlock()
+	w.eventually("the feed that is not permitted is closed", func() bool { return w.isClosed("one") })
+	t.Logf("after %s", time.Since(began))
+	if w.isClosed("two") || w.usage() != (connections.Usage{Connections: 1}) {
+		t.Errorf("the other was closed, too: %+v", w.usage())
 	}
 }
 
