@@ -39,11 +39,17 @@ bench: tools build package ## measure; figures are compared within one run
 	$(GOTEST) -run '^$$' -bench . -benchmem ./...
 	cd localstack/bench && go test -run '^$$' -bench . -benchmem
 
+# go build says what it compiles, a program last: that is shown as what is left.
 build: ## build the functions, the ingester and the local stack into bin/
 	@echo "  building the programs"
-	@$(foreach parent,$(sort $(dir $(PROGRAMS))),$(GOBUILD) -o $(patsubst ./functions/%,$(BIN)/%,$(parent)) \
+	@{ { $(foreach parent,$(sort $(dir $(PROGRAMS))),$(GOBUILD) -v -o $(patsubst ./functions/%,$(BIN)/%,$(parent)) \
 		$(foreach program,$(PROGRAMS),$(if $(filter $(parent),$(dir $(program))),$(program))) && ) \
-		$(GOBUILD) -o $(BIN)/ ./localstack
+		$(GOBUILD) -v -o $(BIN)/ ./localstack; } 2>&1 || echo failed; } | awk -v programs="$(PROGRAMS) ./localstack" ' \
+		BEGIN { left = split(programs, list, " "); for (i in list) program["quotary" substr(list[i], 2)] = 1 } \
+		$$0 == "failed" { failed = 1; next } \
+		$$0 in program { printf "  building %s, %d at most to go\n", $$0, --left; fflush(); next } \
+		/^[^ :]+$$/ { if (++compiled % 50 == 0) { printf "  compiled %d packages\n", compiled; fflush() } next } \
+		{ print } END { exit failed }'
 
 lint: ## run the linters
 	@test -x $(BIN)/golangci-lint-$(LINT) || { echo "  building golangci-lint $(LINT)"; \
