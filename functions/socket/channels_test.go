@@ -9,6 +9,9 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/channel"
 	"quotary/shared/connections"
+	"quotary/shared/data/meta"
+	"quotary/shared/data/mids"
+	"quotary/shared/data/tickers"
 	"quotary/shared/keys"
 	"quotary/shared/strictjson"
 )
@@ -173,6 +176,57 @@ func TestWhoMayNotFollowAFeedAnyLongerGetsNoSubscription(t *testing.T) {
 	}
 }
 
+func TestACoinThatDoesNotExistIsRefusedAndNotCounted(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	for _, err := range []error{
+		mids.Publish(t.Context(), w.views, mids.View{Mids: map[string]map[string]string{
+			"": {"BTC": "1", "@107": "1", "PURR/USDC": "1", "#12": "1"}, "xyz": {"xyz:GOLD": "1"}}}),
+		tickers.Publish(t.Context(), w.views, tickers.View{Tickers: []tickers.Ticker{{Coin: "OLD", Price: "1"}}}),
+		meta.Publish(t.Context(), w.views, meta.View{Perps: map[string]json.RawMessage{"": json.RawMessage(`{"universe":[{"name":"NEW","szDecimals":1}]}`)}}),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := w.connect(w.SubKey, channel.FeedChannels)
+	there := []string{"BTC", "@107", "PURR/USDC", "#12", "xyz:GOLD", "OLD", "NEW"}
+	for i, coin := range there {
+		sub := fmt.Sprintf(`{"type":"l2Book","coin":%q}`, coin)
+		p.says(subscribeTo(sub), response("subscribe", sub, "subscribed", i+1))
+	}
+	for _, coin := range []string{"btc", "@108", "PURR", "#13", "xyz:SILVER", "abc:GOLD", "NOPE"} {
+		for _, sub := range []string{`{"type":"trades","coin":%q}`, `{"type":"bbo","coin":%q}`, `{"type":"l2Book","coin":%q}`, `{"type":"candle","coin":%q,"interval":"1m"}`} {
+			p.errs(subscribeTo(fmt.Sprintf(sub, coin)), fmt.Sprintf("there is no coin %q: coin must be a name as GET /upgrade/v2/hl/tickers lists it (for example BTC, dex:GOLD, PURR/USDC, @107 or #12)", coin))
+		}
+	}
+	const gone = `{"type":"trades","coin":"NOPE"}` // a coin may vanish
+	p.says(unsubscribeFrom(gone), response("unsubscribe", gone, "notSubscribed", 0))
+	if used := w.used(w.SubKey); used.Subscriptions != int64(len(there)) {
+		t.Errorf("used %+v", used)
+	}
+}
+
+func TestEveryCoinIsAcceptedWhileItIsNotKnownWhichThereAre(t *testing.T) {
+	t.Parallel()
+	const sub = `{"type":"trades","coin":"NOPE"}`
+	for name, publish := range map[string]func(w *world) error{
+		"nothing is published": func(*world) error { return nil },
+		"no description is":    func(w *world) error { return mids.Publish(t.Context(), w.views, mids.View{}) },
+		"no price is":          func(w *world) error { return meta.Publish(t.Context(), w.views, meta.View{}) },
+		"a view is damaged":    func(w *world) error { return w.views.Publish(t.Context(), mids.Name, []byte(`[`)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := open(t)
+			if err := publish(w); err != nil {
+				t.Fatal(err)
+			}
+			w.connect(w.SubKey, channel.FeedChannels).says(subscribeTo(sub), response("subscribe", sub, "subscribed", 1))
+		})
+	}
+}
+
 func TestAWalletChannelFollowsOneAccountPerConnection(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"userFills", "userNonFundingLedgerUpdates", "clearinghouseState", "openOrders"} {
@@ -322,7 +376,7 @@ func FuzzAnyMessageIsAnsweredInJSON(f *testing.F) {
 				t.Errorf("%q is read as %v", body, m)
 			}
 			if sub, err := channel.Decode([]byte(body)); err == nil {
-				if key := sub.Key(); strings.Count(key, "#") > 3 || len(key) > 64 {
+				if key := sub.Key(); strings.Count(key, "#") > 4 || len(key) > 64 {
 					t.Errorf("%q has the key %q", body, key)
 				}
 				response := subscriptionResponse("subscribe", sub.Type, []byte(body), "subscribed", 1)

@@ -24,6 +24,7 @@ import (
 	"quotary/shared/channel"
 	"quotary/shared/connections"
 	"quotary/shared/keys"
+	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 )
@@ -35,7 +36,8 @@ type world struct {
 	t      *testing.T
 	socket *socket
 	conns  *connections.Store
-	url    string // of the management API
+	views  *store.Views // empty at first
+	url    string       // of the management API
 	logs   *bytes.Buffer
 
 	mu     sync.Mutex
@@ -50,11 +52,12 @@ func open(t *testing.T) *world {
 	server := httptest.NewServer(http.HandlerFunc(w.manage))
 	t.Cleanup(server.Close)
 	w.url = server.URL + "/api"
+	w.views = w.Views(t)
 	w.conns = connections.New(w.DB, w.Prefix+schema.ConnectionsTable, w.Now)
 	options := w.DB.Options()
 	options.Retryer = aws.NopRetryer{}
 	w.socket = &socket{
-		store: w.conns, keys: keys.New(w.DB, w.Prefix+schema.KeysTable, nil, w.Now), management: newManagement(options),
+		store: w.conns, keys: keys.New(w.DB, w.Prefix+schema.KeysTable, nil, w.Now), coins: openCoins(w.views, w.Now), management: newManagement(options),
 		log: slog.New(slog.NewJSONHandler(w.logs, nil)), clock: w.Now,
 	}
 	return w

@@ -22,10 +22,15 @@ import (
 
 func main() {
 	service.Run(catalog.FunctionSocket, func(_ context.Context, s *service.Service) error {
+		views, err := s.Views()
+		if err != nil {
+			return err
+		}
 		db := s.DynamoDB()
 		h := &socket{
 			store:      connections.New(db, s.Table(schema.ConnectionsTable), s.Clock),
 			keys:       keys.New(db, s.Table(schema.KeysTable), nil, s.Clock),
+			coins:      openCoins(views, s.Clock),
 			management: newManagement(db.Options()),
 			log:        s.Logger,
 			metrics:    s.Metrics,

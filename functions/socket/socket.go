@@ -24,6 +24,7 @@ import (
 type socket struct {
 	store      *connections.Store
 	keys       *keys.Store
+	coins      *coins
 	management management
 	log        *slog.Logger
 	metrics    *metrics.Writer // nil counts nothing

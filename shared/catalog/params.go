@@ -24,14 +24,20 @@ func (a *Address) UnmarshalText(text []byte) error {
 }
 
 // Coin names a market: a perpetual (BTC), one of a builder-deployed dex
-// (dex:GOLD), a spot pair (PURR/USDC) or a spot asset by number (@107).
+// (dex:GOLD), a spot pair (PURR/USDC), a spot asset by number (@107) or an outcome by
+// number (#12).
 // Upper and lower case differ.
 type Coin string
 
 // UnmarshalText implements [encoding.TextUnmarshaler].
 func (c *Coin) UnmarshalText(text []byte) error {
 	const accepted = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789@:/_.-"
-	if len(text) == 0 || len(text) > 32 || strings.Trim(string(text), accepted) != "" {
+	name, numbered := strings.CutPrefix(string(text), "#")
+	letters := accepted
+	if numbered {
+		letters = "0123456789"
+	}
+	if len(name) == 0 || len(text) > 32 || strings.Trim(name, letters) != "" {
 		return errors.New("a coin name of 1 to 32 letters, digits or @:/_.- (for example BTC, dex:GOLD, PURR/USDC or @107)")
 	}
 	*c = Coin(text)

@@ -113,6 +113,7 @@ var declared = map[string]declaration{
 	FunctionSocket: {Sockets, []use{
 		table(ConnectionsTable, "DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"), push, size(512, 10*time.Second),
 		table(KeysTable, "BatchGetItem"), // the limits in force
+		readViews,                        // which coins there are
 	}},
 	ProgramIngester: {Nobody, []use{
 		table(LogTable, "BatchWriteItem", "Query", "Scan"),                              // a new projection is folded from all of it

@@ -6,6 +6,7 @@ func TestASubscriptionHasOneKeyHoweverItIsSpelled(t *testing.T) {
 	t.Parallel()
 	for message, want := range map[string]string{
 		`{"type":"trades","coin":"xyz:GOLD"}`:                                                              "trades#xyz:GOLD",
+		`{"type":"trades","coin":"#12"}`:                                                                   "trades##12",
 		`{"coin":"PURR/USDC","type":"bbo"}`:                                                                "bbo#PURR/USDC",
 		`{"type":"candle","coin":"BTC","interval":"15s"}`:                                                  "candle#BTC#15s",
 		`{"type":"l2Book","coin":"BTC"}`:                                                                   "l2Book#BTC",

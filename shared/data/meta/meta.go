@@ -56,6 +56,12 @@ func (v *View) PricePlaces(coin string) uint8 {
 	return market.MaxPricePlaces
 }
 
+// Describes reports whether the venue describes a market of that name.
+func (v *View) Describes(coin string) bool {
+	_, _, ok := v.precision(coin)
+	return ok
+}
+
 func (v *View) precision(coin string) (most, sizes int, ok bool) {
 	var perps struct {
 		Universe []struct {
