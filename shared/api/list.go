@@ -76,7 +76,7 @@ func (f *field) bindList(req *request, body map[string]json.RawMessage, at refle
 		if err != nil {
 			return err
 		}
-		given := false
+		var given bool
 		if texts, given, err = entries(raw); err != nil {
 			return f.wrong(err)
 		}

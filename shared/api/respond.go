@@ -58,7 +58,9 @@ type response struct {
 }
 
 func (r *request) succeed(e *endpoint, out any) response {
-	contentType, body, err := "", []byte(nil), error(nil)
+	var contentType string
+	var body []byte
+	var err error
 	if r.text != nil {
 		contentType, body = r.text.contentType, r.text.body
 	} else {
@@ -119,7 +121,8 @@ func Encode(out any) ([]byte, error) {
 
 // envelope puts members, data among them, between those of an envelope.
 func (r *request) envelope(kind catalog.Envelope, members ...[]byte) []byte {
-	head, tail := "", []byte("}")
+	var head string
+	tail := []byte("}")
 	switch kind {
 	case catalog.EnvelopeA:
 		head = `{"success":true,"errorCode":200,"error":"",`

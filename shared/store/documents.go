@@ -99,7 +99,7 @@ func (d *Documents) List(ctx context.Context, owner string) iter.Seq2[Document, 
 			return
 		}
 		// The upper bound is the text behind all that begin with the prefix.
-		in := rangeQuery(d.table, attrPK, d.partition(owner), documentPrefix, documentPrefix[:len(documentPrefix)-1]+"$")
+		in := rangeQuery(d.table, d.partition(owner), documentPrefix, documentPrefix[:len(documentPrefix)-1]+"$")
 		in.ConsistentRead = aws.Bool(true)
 		for {
 			out, err := d.page(ctx, in)

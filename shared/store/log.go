@@ -214,7 +214,7 @@ func (l *Log) queryInput(q Query) (*dynamodb.QueryInput, error) {
 	if to < maxMillis {
 		upper = sortMillis(to + 1)
 	}
-	in := rangeQuery(l.table, attrPK, partition(q.Dataset, q.Subject), sortMillis(from), upper)
+	in := rangeQuery(l.table, partition(q.Dataset, q.Subject), sortMillis(from), upper)
 	if q.Index != Main {
 		if q.Index < A || q.Index > D {
 			return nil, fmt.Errorf("no index %d", q.Index)
@@ -233,11 +233,11 @@ func (l *Log) queryInput(q Query) (*dynamodb.QueryInput, error) {
 
 // rangeQuery selects the items of one partition with a sort key between lower
 // and upper, both inclusive.
-func rangeQuery(table, attribute, partition, lower, upper string) *dynamodb.QueryInput {
+func rangeQuery(table, partition, lower, upper string) *dynamodb.QueryInput {
 	return &dynamodb.QueryInput{
 		TableName:                &table,
 		KeyConditionExpression:   aws.String("#p = :p AND #s BETWEEN :lower AND :upper"),
-		ExpressionAttributeNames: map[string]string{"#p": attribute, "#s": attrSK},
+		ExpressionAttributeNames: map[string]string{"#p": attrPK, "#s": attrSK},
 		ExpressionAttributeValues: item{
 			":p":     attr.S(partition),
 			":lower": attr.S(lower),

@@ -96,7 +96,7 @@ func (s *Series) Range(ctx context.Context, k SeriesKey, from, to time.Time, lim
 	if lower > upper {
 		return nil, nil
 	}
-	in := rangeQuery(s.table, attrPK, k.partition(), sortMillis(lower), sortMillis(upper))
+	in := rangeQuery(s.table, k.partition(), sortMillis(lower), sortMillis(upper))
 	in.ProjectionExpression = aws.String("#s, #b")
 	in.ExpressionAttributeNames["#b"] = attrBody
 	in.ScanIndexForward = aws.Bool(!newest)
@@ -138,7 +138,7 @@ func (s *Series) points(ctx context.Context, in *dynamodb.QueryInput, limit int)
 // Latest returns the newest point of a series, without Extra, strongly
 // consistent; ok is false when there is none.
 func (s *Series) Latest(ctx context.Context, k SeriesKey) (p Point, ok bool, err error) {
-	in := rangeQuery(s.table, attrPK, k.partition(), sortMillis(0), sortMillis(maxMillis))
+	in := rangeQuery(s.table, k.partition(), sortMillis(0), sortMillis(maxMillis))
 	in.ProjectionExpression = aws.String("#s, #b")
 	in.ExpressionAttributeNames["#b"] = attrBody
 	in.ScanIndexForward = aws.Bool(false)

@@ -245,7 +245,7 @@ func (p *topFills) add(c *topCoin, f *market.Fill, cached *engine.Reads) error {
 			b.dirty = true
 		}
 	}
-	c.stored.add(second)
+	c.add(second)
 	return nil
 }
 

@@ -66,12 +66,12 @@ func (m *Market) Klines(ctx context.Context, pair market.Pair, i market.Interval
 	}
 	var rows []kline
 	if err := m.host.Get(ctx, m.rules.klinePath, query, m.rules.weight(limit), &rows); err != nil {
-		return run, fmt.Errorf("K-lines of %s: %w", pair.Key, err)
+		return run, fmt.Errorf("read K-lines of %s: %w", pair.Key, err)
 	}
 	for n := range rows {
 		open := rows[n].candle.OpenTime
 		if i.StartMs(open) != open || open < from || n > 0 && open <= rows[n-1].candle.OpenTime {
-			return run, fmt.Errorf("K-lines of %s: a row opens at %d, which is no opening after the one before it", pair.Key, open)
+			return run, fmt.Errorf("read K-lines of %s: a row opens at %d, which is no opening after the one before it", pair.Key, open)
 		}
 	}
 	if len(rows) == 0 {

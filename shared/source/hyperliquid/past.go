@@ -97,15 +97,17 @@ func (f *Files) ReadPast(ctx context.Context, from Position, until int64, sink S
 // size is about how many bytes there are behind a position: what cannot be looked at
 // counts as nothing.
 func (f *Files) size(from Position) (bytes int64) {
-	for name, err := from.File, error(nil); ; {
+	for name := from.File; ; {
 		if info, err := os.Stat(filepath.Join(f.Dir, filepath.FromSlash(name))); err == nil && name != "" {
 			bytes += info.Size()
 		}
 		if name == from.File {
 			bytes = max(0, bytes-from.Offset)
 		}
-		if name, err = f.after(name); err != nil || name == "" {
+		next, err := f.after(name)
+		if err != nil || next == "" {
 			return bytes
 		}
+		name = next
 	}
 }

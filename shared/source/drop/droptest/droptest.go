@@ -35,7 +35,7 @@ func Schema[T any](t *testing.T, of *drop.Type[T], dataset, file string) {
 		t.Fatal(err)
 	}
 	if *apitest.Update {
-		if err := os.WriteFile(file, want.Bytes(), 0o644); err != nil {
+		if err := os.WriteFile(file, want.Bytes(), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		return
