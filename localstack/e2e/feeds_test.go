@@ -201,7 +201,7 @@ func TestAMalformedMessageIsAnsweredAndTheConnectionLivesOn(t *testing.T) {
 	t.Parallel()
 	s := connect(t, world.State.Demo.SubKey, "/ws")
 	for _, message := range []string{"", "{", `{"method":"dance"}`, subscription("subscribe", map[string]any{"type": "nope"}),
-		subscription("subscribe", map[string]any{"type": "candle", "coin": "BTC", "interval": "7m"}), `{"method":"subscribe","subscription":{"type":"l2Book","coin":"BTC","nSigFigs":9}}`} {
+		subscription("subscribe", map[string]any{"type": "candle", "coin": "BTC", "interval": "7m"}), subscription("subscribe", map[string]any{"type": "trades", "coin": "NOSUCHCOIN"}), `{"method":"subscribe","subscription":{"type":"l2Book","coin":"BTC","nSigFigs":9}}`} {
 		s.send(message)
 		p := s.await("an error object", soon, func(pushed) bool { return true })
 		var refused struct{ Channel, Data, Error string }
@@ -212,13 +212,25 @@ func TestAMalformedMessageIsAnsweredAndTheConnectionLivesOn(t *testing.T) {
 	s.answer(`{"method":"ping"}`, `{"channel":"pong"}`)
 }
 
+func TestAClientThatClosesAtOnceGetsItsReply(t *testing.T) {
+	t.Parallel()
+	s := connect(t, world.State.Demo.SubKey, "/ws/fills")
+	s.send(`{"type":"subscribe","address":["0x0000000000000000000000000000000000000001"]}`)
+	s.send(`{"type":"close"}`)
+	s.await("the reply", soon, func(p pushed) bool { return p.raw == `{"type":"subscribe"}` })
+	s.ended(soon)
+}
+
 func TestADisabledKeyIsDisconnected(t *testing.T) {
 	t.Parallel()
-	primary := register(t, nil)
-	for name, end := range map[string]func(client.Key){
-		"disabled": func(k client.Key) { call(t, 200, primary, "POST", d+"/sub-keys/"+k.AccessKey+"/disable", nil) },
-		"deleted":  func(k client.Key) { call(t, 200, primary, "DELETE", d+"/sub-keys/"+k.AccessKey, nil) },
+	for name, end := range map[string]func(primary, k client.Key){
+		"disabled": func(primary, k client.Key) {
+			call(t, 200, primary, "POST", d+"/sub-keys/"+k.AccessKey+"/disable", nil)
+		},
+		"deleted":       func(primary, k client.Key) { call(t, 200, primary, "DELETE", d+"/sub-keys/"+k.AccessKey, nil) },
+		"not permitted": func(primary, _ client.Key) { call(t, 200, primary, "PUT", d+"/levels/basic", level(0, "HL_TICKERS")) },
 	} {
+		primary := register(t, nil)
 		key := issue(t, primary, nil)
 		var open []*socket
 		for _, path := range feedPaths {
@@ -226,7 +238,7 @@ func TestADisabledKeyIsDisconnected(t *testing.T) {
 			defer s.stay()() // none of them is idle
 			open = append(open, s)
 		}
-		end(key)
+		end(primary, key)
 		for i, s := range open {
 			t.Logf("the end of %s after its key was %s", feedPaths[i], name)
 			s.ended(soon)
