@@ -67,6 +67,7 @@ load: ## load a file of a dataset into the running stack: make load DATASET=coin
 	@$(BIN)/localstack load "$(DATASET)" "$(FILE)"
 
 schema: ## print what a line of a file to load may hold: make schema DATASET=coins
+	@test -n "$(DATASET)" || { echo "name the dataset: make schema DATASET=coins"; exit 2; }
 	@$(BIN)/ingester schema "$(DATASET)"
 
 url: ## print a signed address: make url P=/upgrade/v2/hl/tickers, or of a feed: make url WS=1
@@ -113,6 +114,7 @@ readme: ## write the endpoint table of the README from the catalog
 	@go test -count=1 -run TestTheReadmeListsTheCatalog ./shared/catalog -update
 
 openapi: ## write openapi.json, the document for people, from the catalog and the golden answers
+	@go test -count=1 ./shared/catalog/openapi -run Descriptions -update >/dev/null # the document is compiled with them
 	@go test -count=1 ./shared/catalog/openapi -update
 
 # The document of the last commit that changed it, or of HEAD while it is being changed.

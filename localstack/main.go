@@ -219,7 +219,7 @@ func welcome(s stack.State, upstream string) {
 	if err != nil {
 		feed = err.Error()
 	}
-	source := "simulated venue, exchange and publisher, not a real market: prices, traders and news are made up"
+	source := "simulated venue, exchange, publisher and source of prices, not a real market: all of it is made up"
 	switch upstream {
 	case "hyperliquid":
 		source = "Hyperliquid's public API"

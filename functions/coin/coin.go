@@ -32,7 +32,7 @@ func orEmpty[T any](view T, err error) (T, error) {
 
 // list returns a page of all coins.
 func (r *reader) list(ctx context.Context, in catalog.CoinListIn) (catalog.Paged[catalog.CoinName], error) {
-	out := catalog.Paged[catalog.CoinName]{Page: catalog.Page{Page: in.Page, PageSize: in.PageSize}}
+	out := catalog.Paged[catalog.CoinName]{Paging: catalog.Paging{Page: in.Page, PageSize: in.PageSize}}
 	v, err := orEmpty(r.coins.Get(ctx))
 	if err != nil {
 		return out, err

@@ -15,7 +15,7 @@ import (
 
 func TestEachEnvelopeHasItsMembersAndNoOther(t *testing.T) {
 	t.Parallel()
-	paged := catalog.Paged[string]{Data: []string{"x"}, Page: catalog.Page{Page: 2, PageSize: 100, Total: 101}}
+	paged := catalog.Paged[string]{Data: []string{"x"}, Paging: catalog.Paging{Page: 2, PageSize: 100, Total: 101}}
 	for _, tt := range []struct {
 		name     string
 		envelope catalog.Envelope

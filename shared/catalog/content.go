@@ -47,7 +47,7 @@ type NewsListIn struct {
 	// Number of the page, from 1.
 	Page int64 `query:"page" default:"1" min:"1"`
 	// Items on a page.
-	PageSize int64 `query:"pageSize" default:"20" min:"1" max:"20"`
+	PageSize int64 `query:"pageSize,page_size" default:"20" min:"1" max:"20"`
 }
 
 // NewsItem is a news item without its text.

@@ -1,7 +1,7 @@
 package catalog
 
-// Page is where a page of a list stands in it.
-type Page struct {
+// Paging is where a page of a list stands in it.
+type Paging struct {
 	Page     int64 `json:"page"`      // its number, from 1
 	PageSize int64 `json:"page_size"` // rows that a page has at most
 	Total    int64 `json:"total"`     // rows of all pages
@@ -11,7 +11,7 @@ type Page struct {
 // data.
 type Paged[T any] struct {
 	Data []T `json:"data"`
-	Page
+	Paging
 }
 
 // Members implements [Members].

@@ -5,7 +5,7 @@ var (
 	// Lists the newest fills of an account, oldest first.
 	FillsByAddress = route[FillsByAddressIn, []Fill]("GET", "/upgrade/v2/hl/fills/{address}", PerpFills, action("HL_FILLS"), EnvelopeB)
 	// Lists the fills of an order.
-	FillsByOid = route[FillsByOidIn, *[]Fill]("GET", "/upgrade/v2/hl/fills/oid/{oid}", PerpFills, action("HL_FILLS"), EnvelopeB)
+	FillsByOid = route[FillsByOidIn, []Fill]("GET", "/upgrade/v2/hl/fills/oid/{oid}", PerpFills, action("HL_FILLS"), EnvelopeB)
 	// Lists the fills of a TWAP order.
 	FillsByTwap = route[FillsByTwapIn, []TwapFill]("GET", "/upgrade/v2/hl/fills/twapid/{twapid}", PerpFills, action("HL_FILLS_BY_TWAP_ID"), EnvelopeB)
 	// Lists the newest fills that a builder routed.
@@ -24,8 +24,7 @@ type FillsByAddressIn struct {
 	Limit   int64   `query:"limit" default:"1000" min:"1" max:"2000"`
 }
 
-// FillsByOidIn names an order. Its fills are null when there are none, as
-// everything that is looked up by order id.
+// FillsByOidIn names an order.
 type FillsByOidIn struct {
 	Oid    int64  `path:"oid" min:"0"`
 	Cursor Cursor `query:"cursor"`

@@ -56,7 +56,7 @@ var InfoTypes = []InfoType{
 	{Name: "webData2", Planned: true},
 }
 
-// InfoIn is the union of what the types of POST /info ask for: see [InfoTypes].
+// InfoIn is the union of what the types of POST /info ask for.
 type InfoIn struct {
 	Type            string       `body:"type" required:"true" maxlen:"64" example:"userFills"`
 	Dex             string       `body:"dex" maxlen:"32"`

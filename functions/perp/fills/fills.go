@@ -28,18 +28,13 @@ func (r *reader) byAddress(ctx context.Context, in catalog.FillsByAddressIn) ([]
 	return list, err
 }
 
-// byOid returns the fills of an order in the order of execution, or null when there
-// are none.
-func (r *reader) byOid(ctx context.Context, in catalog.FillsByOidIn) (*[]catalog.Fill, error) {
-	var list []catalog.Fill
-	err := read(ctx, in.Cursor, fills.ByOrder(ctx, r.log, in.Oid, since(in.Cursor)), func(f *market.Fill) bool {
+// byOid returns the fills of an order in the order of execution.
+func (r *reader) byOid(ctx context.Context, in catalog.FillsByOidIn) (list []catalog.Fill, err error) {
+	err = read(ctx, in.Cursor, fills.ByOrder(ctx, r.log, in.Oid, since(in.Cursor)), func(f *market.Fill) bool {
 		list = append(list, fill(f))
 		return false
 	})
-	if len(list) == 0 {
-		return nil, err
-	}
-	return &list, err
+	return list, err
 }
 
 // byTwap returns the fills of a TWAP order in the order of execution.

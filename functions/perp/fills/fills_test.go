@@ -149,7 +149,7 @@ func TestFillsOfAnOrder(t *testing.T) {
 	other := one(5)
 	w.put(t, append(parts, other)...)
 	w.golden(t, "by-oid", "/oid/9001")
-	if answer := w.Get(t, w.SubKey, root+"/oid/1"); string(answer.Body) != `{"code":"0","msg":"success","data":null}` {
+	if answer := w.Get(t, w.SubKey, root+"/oid/1"); string(answer.Body) != `{"code":"0","msg":"success","data":[]}` {
 		t.Errorf("an unknown order answers %s", answer.Body)
 	}
 }

@@ -11,6 +11,7 @@ package openapi
 import (
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
 	"quotary/shared/catalog"
@@ -96,14 +97,24 @@ func (d *document) operation(e *catalog.Endpoint) Object {
 }
 
 // success is the answer of 200. Where rows of logs are read, it may say since when they
-// are retained.
+// are retained, and where the rest is.
 func (d *document) success(e *catalog.Endpoint) Object {
 	success := Object{"description": "success", "content": jsonContent(d.answer(e))}
+	headers := Object{}
+	if e.In != nil && slices.ContainsFunc(reflect.VisibleFields(e.In), func(f reflect.StructField) bool { return f.Type == reflect.TypeFor[catalog.Cursor]() }) {
+		headers[catalog.HeaderNextCursor] = Object{
+			"description": "present where the answer is not all: the cursor with which the rest is asked for",
+			"schema":      Object{"type": "string"},
+		}
+	}
 	if p, ok := catalog.ProgramOf(e.Function()); ok && !e.Planned && len(p.Tables[catalog.LogTable]) > 0 {
-		success["headers"] = Object{catalog.HeaderDataSince: Object{
+		headers[catalog.HeaderDataSince] = Object{
 			"description": "present where the answer would reach further back than the data is retained: since when it goes",
 			"schema":      Object{"type": "string", "format": "date-time"},
-		}}
+		}
+	}
+	if len(headers) > 0 {
+		success["headers"] = headers
 	}
 	return success
 }
