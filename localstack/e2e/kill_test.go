@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	mathrand "math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -62,11 +63,9 @@ func TestTheFeedsOutliveTheIngester(t *testing.T) {
 	s.conn.CloseNow()
 	reconnects(t, key, "/ws").conn.CloseNow()
 	freed(t, key)
-	for _, one := range ingesters(t) {
-		if one.status != http.StatusOK {
-			t.Errorf("%s is not ready: %+v", one.url, one)
-		}
-	}
+	testenv.Until(t, "both ingesters are ready", func() bool {
+		return !slices.ContainsFunc(ingesters(t), func(one ingester) bool { return one.status != http.StatusOK })
+	})
 
 	// A client that ends while there is neither a function that could learn of it nor
 	// an ingester that could find out.
