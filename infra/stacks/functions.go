@@ -58,8 +58,9 @@ func (b *builder) architecture() awslambda.Architecture {
 	return awslambda.Architecture_ARM_64()
 }
 
-// environment holds the settings that a program declares to read. Nothing in it is
-// secret: the data keys are as KMS wrapped them.
+// environment holds the settings that a program declares to read. It stands in the
+// template, so nothing in it may be secret: the data keys are as KMS wrapped them, and
+// the guide asks for feeds whose addresses hold no token.
 func (b *builder) environment(p catalog.Program, stack awscdk.Stack) *map[string]*string {
 	env := map[string]*string{}
 	for _, name := range p.Environment() {

@@ -21,6 +21,7 @@ import (
 	"hash/fnv"
 	"math/big"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -177,8 +178,6 @@ func (s *Site) Handler() http.Handler {
 const callsPerMinute = 30
 
 func (s *Site) serveMarkets(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	q := r.URL.Query()
 	page, size := 1, 100
 	for name, at := range map[string]*int{"page": &page, "per_page": &size} {
@@ -195,12 +194,19 @@ func (s *Site) serveMarkets(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, `{"error":"invalid vs_currency"}`, http.StatusUnprocessableEntity)
 		return
 	}
-	if !s.allows() {
+	s.mu.Lock()
+	allowed := s.allows()
+	rows := []Row{}
+	if allowed {
+		rows = slices.Clone(s.show())
+	}
+	s.mu.Unlock()
+	if !allowed {
 		w.Header().Set("Retry-After", "2")
 		http.Error(w, `{"status":{"error_code":429,"error_message":"You've exceeded the Rate Limit (simulated)."}}`, http.StatusTooManyRequests)
 		return
 	}
-	rows, size := s.show(), min(size, 250)
+	size = min(size, 250)
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(rows[min((page-1)*size, len(rows)):min(page*size, len(rows))])
 }

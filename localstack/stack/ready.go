@@ -59,7 +59,7 @@ func progressOf(left []string, bytes, read int64, in time.Duration) string {
 	}
 	text := fmt.Sprintf("%.1f MB of what happened before are left", float64(bytes)/1e6)
 	if read > 0 {
-		text += fmt.Sprintf(", about %s", (in * time.Duration(bytes) / time.Duration(read)).Round(time.Second))
+		text += fmt.Sprintf(", about %s", time.Duration(in.Seconds()*float64(bytes)/float64(read)*float64(time.Second)).Round(time.Second))
 	}
 	return text
 }
@@ -196,11 +196,12 @@ func (s *Stack) awaitAnswers(ctx context.Context) error {
 // Shows reports whether an endpoint answers with data, or says what parameter it needs,
 // or that it is not built.
 func Shows(answer client.Answer) bool {
-	if answer.Status == http.StatusNotImplemented {
-		return true // specified, and not built
-	}
-	if answer.Status != http.StatusOK {
-		return answer.Status < http.StatusInternalServerError && answer.Status != http.StatusNotFound
+	switch answer.Status {
+	case http.StatusNotImplemented, http.StatusBadRequest:
+		return true
+	case http.StatusOK:
+	default:
+		return false
 	}
 	var data json.RawMessage
 	if err := answer.Data(&data); err != nil {

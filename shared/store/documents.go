@@ -201,11 +201,11 @@ func (d *Documents) Delete(ctx context.Context, owner, id, revision string) erro
 // transact makes both changes or none. refusals are the errors of changes whose
 // condition does not hold, by their index; without one it is that of another revision.
 //
-// The SDK gives all tries of a request one token, by which DynamoDB knows a try
-// whose answer was lost.
+// All tries have one token, by which DynamoDB knows a try whose answer was lost.
 func (d *Documents) transact(ctx context.Context, refusals map[int]error, changes ...types.TransactWriteItem) error {
+	in := &dynamodb.TransactWriteItemsInput{TransactItems: changes, ClientRequestToken: aws.String(rand.Text())}
 	err := d.retry(ctx, func(ctx context.Context) error {
-		_, err := d.db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: changes})
+		_, err := d.db.TransactWriteItems(ctx, in)
 		return err
 	})
 	var canceled *types.TransactionCanceledException

@@ -5,8 +5,8 @@
 // month's total, the total of each day and the window of its rate; and one
 // of the distributor's shards of the month, whose limits sum to the
 // distributor's cap, so that many sub-keys do not queue behind one item. If
-// only one of the two could be taken, it is refunded. A cap is therefore never
-// passed: a crash between the two writes, or a lost answer to one, can only count
+// only one of the two could be taken, it is refunded. A month's cap is therefore never
+// passed, and a rate by a tenth at most (see window): a crash between the two writes, or a lost answer to one, can only count
 // one too many.
 //
 // Items are keyed by month, in UTC, so the past stays for billing. The same

@@ -29,14 +29,11 @@ func (c Config) sources() []engine.Source[*Batch] {
 	return sources
 }
 
-// name is that of the source: the address without what may be secret in it.
+// name is that of the source: its host, and a sum of the rest of the address, which may
+// be secret.
 func (f *Feed) name() string {
-	name := "feed " + f.URL.Host + f.URL.EscapedPath()
-	if f.URL.RawQuery != "" {
-		sum := sha256.Sum256([]byte(f.URL.RawQuery))
-		name += "?" + hex.EncodeToString(sum[:4])
-	}
-	return name
+	sum := sha256.Sum256([]byte(f.URL.EscapedPath() + "?" + f.URL.RawQuery))
+	return "feed " + f.URL.Host + " " + hex.EncodeToString(sum[:4])
 }
 
 func follow(s *feeds.Source, f Feed) func(context.Context, engine.Position, engine.Sink[*Batch]) error {

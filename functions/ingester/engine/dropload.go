@@ -54,7 +54,7 @@ func (l *DropLoad) Run(ctx context.Context, path string, now time.Time) (drop.Re
 			return report, nil
 		}
 		at, failed := l.line(ctx, key)
-		if at != line {
+		if failed == nil && at > line {
 			line, deadline = at, time.Now().Add(idle)
 			fmt.Fprintf(l.Out, "took line %d\n", line)
 		}

@@ -96,27 +96,30 @@ func (d *document) operation(e *catalog.Endpoint) Object {
 	return op
 }
 
-// success is the answer of 200. Where rows of logs are read, it may say since when they
-// are retained, and where the rest is.
 func (d *document) success(e *catalog.Endpoint) Object {
 	success := Object{"description": "success", "content": jsonContent(d.answer(e))}
-	headers := Object{}
+	if sent := partHeaders(e); len(sent) > 0 {
+		success["headers"] = sent
+	}
+	return success
+}
+
+// partHeaders are the headers of an answer that may be a part of what was asked for.
+func partHeaders(e *catalog.Endpoint) Object {
+	sent := Object{}
 	if e.In != nil && slices.ContainsFunc(reflect.VisibleFields(e.In), func(f reflect.StructField) bool { return f.Type == reflect.TypeFor[catalog.Cursor]() }) {
-		headers[catalog.HeaderNextCursor] = Object{
+		sent[catalog.HeaderNextCursor] = Object{
 			"description": "present where the answer is not all: the cursor with which the rest is asked for",
 			"schema":      Object{"type": "string"},
 		}
 	}
 	if p, ok := catalog.ProgramOf(e.Function()); ok && !e.Planned && len(p.Tables[catalog.LogTable]) > 0 {
-		headers[catalog.HeaderDataSince] = Object{
+		sent[catalog.HeaderDataSince] = Object{
 			"description": "present where the answer would reach further back than the data is retained: since when it goes",
 			"schema":      Object{"type": "string", "format": "date-time"},
 		}
 	}
-	if len(headers) > 0 {
-		success["headers"] = headers
-	}
-	return success
+	return sent
 }
 
 // OperationID names an operation: GET /upgrade/v2/hl/fills/{address} is

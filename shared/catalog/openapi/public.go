@@ -137,7 +137,8 @@ func (d *document) responses(e *catalog.Endpoint, examples []Example) Object {
 	if len(shown) > 0 {
 		content["application/json"].(Object)["examples"] = shown
 	}
-	sent := Object{"X-Request-Id": headerReference("X-Request-Id")}
+	sent := partHeaders(e)
+	sent["X-Request-Id"] = headerReference("X-Request-Id")
 	if e.Access.Charged() {
 		for name := range headers() {
 			if name != "Retry-After" {

@@ -110,6 +110,7 @@ func transport(feed *url.URL) *http.Client {
 			if len(via) > maxRedirects {
 				return errRedirects
 			}
+			req.Header.Del("Referer") // an address may hold a token, which is for its own host
 			return checkScheme(req.URL)
 		},
 	}

@@ -3,6 +3,7 @@ package feeds
 import (
 	"bytes"
 	"cmp"
+	"encoding/xml"
 	"fmt"
 	"io"
 	"mime"
@@ -57,7 +58,11 @@ func Parse(body []byte, contentType string, from *url.URL) (doc Document, err er
 			doc, err = Document{}, fmt.Errorf("parse: %v", fault)
 		}
 	}()
-	feed, err := new(gofeed.Parser).Parse(bytes.NewReader(toUTF8(body, contentType)))
+	text := toUTF8(body, contentType)
+	if nestedTooDeep(text) {
+		return Document{}, fmt.Errorf("%w: elements are nested more than %d deep", errNoFeed, maxNesting)
+	}
+	feed, err := new(gofeed.Parser).Parse(bytes.NewReader(text))
 	if err != nil {
 		return Document{}, fmt.Errorf("%w: %w", errNoFeed, err)
 	}
@@ -82,6 +87,36 @@ func Parse(body []byte, contentType string, from *url.URL) (doc Document, err er
 		}
 	}
 	return doc, nil
+}
+
+// maxNesting is how deep elements of a feed may stand in each other. The parser calls
+// itself for each level, and a stack that is used up ends the program.
+const maxNesting = 100
+
+// nestedTooDeep reports whether a text is XML that is nested deeper than maxNesting. What
+// is no XML is left to the parser to refuse.
+func nestedTooDeep(text []byte) bool {
+	if start := bytes.TrimLeft(text, " \t\r\n\ufeff"); len(start) == 0 || start[0] != '<' {
+		return false
+	}
+	d := xml.NewDecoder(bytes.NewReader(text))
+	d.Strict = false
+	d.AutoClose, d.Entity = xml.HTMLAutoClose, xml.HTMLEntity
+	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // it is UTF-8 by now
+	for depth := 0; ; {
+		token, err := d.RawToken()
+		if err != nil {
+			return false
+		}
+		switch token.(type) {
+		case xml.StartElement:
+			if depth++; depth > maxNesting {
+				return true
+			}
+		case xml.EndElement:
+			depth--
+		}
+	}
 }
 
 // resolved is an address against a base, or the base where it is of no use.

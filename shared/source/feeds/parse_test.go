@@ -232,3 +232,24 @@ func BenchmarkParseHostile(b *testing.B) {
 		}
 	}
 }
+
+// The parser calls itself for each level: a deep enough text would end the program.
+func TestADeeplyNestedFeedIsRefused(t *testing.T) {
+	t.Parallel()
+	from, err := url.Parse("https://example.com/feed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nested := func(depth int) []byte {
+		return []byte(`<?xml version="1.0"?><rss version="2.0"><channel><title>t</title><item><guid>1</guid><title>a</title><x:y xmlns:x="x">` +
+			strings.Repeat("<a>", depth) + strings.Repeat("</a>", depth) + `</x:y></item></channel></rss>`)
+	}
+	if doc, err := Parse(nested(maxNesting-10), "application/rss+xml", from); err != nil || len(doc.Items) != 1 {
+		t.Errorf("%d items, %v", len(doc.Items), err)
+	}
+	for _, depth := range []int{maxNesting, 1_000_000} {
+		if _, err := Parse(nested(depth), "application/rss+xml", from); err == nil || !strings.Contains(err.Error(), "nested") {
+			t.Errorf("%d levels: %v", depth, err)
+		}
+	}
+}
