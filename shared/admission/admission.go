@@ -85,7 +85,7 @@ var unknownKey = []byte("00000000000000000000000000000000")
 
 // Repeatable names a request that may be repeated with its signature: a GET, by its
 // path and its whole query. Clients that sign once repeat such an address when it is
-// answered with 429 or 5xx.
+// answered with 429 or 5xx. An endpoint that writes by GET must therefore be idempotent.
 func Repeatable(path string, query url.Values) string {
 	return path + "?" + query.Encode()
 }
