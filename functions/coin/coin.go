@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"quotary/shared/api"
@@ -22,18 +21,10 @@ func newReader(views *store.Views, clock func() time.Time) *reader {
 	return &reader{coins: coins.Open(views, clock), tickers: cointickers.Open(views, clock)}
 }
 
-// orEmpty is the view, the zero value where it was never published.
-func orEmpty[T any](view T, err error) (T, error) {
-	if errors.Is(err, store.ErrNoView) {
-		err = nil
-	}
-	return view, err
-}
-
 // list returns a page of all coins.
 func (r *reader) list(ctx context.Context, in catalog.CoinListIn) (catalog.Paged[catalog.CoinName], error) {
 	out := catalog.Paged[catalog.CoinName]{Paging: catalog.Paging{Page: in.Page, PageSize: in.PageSize}}
-	v, err := orEmpty(r.coins.Get(ctx))
+	v, err := store.OrZero(r.coins.Get(ctx))
 	if err != nil {
 		return out, err
 	}
@@ -48,7 +39,7 @@ func (r *reader) list(ctx context.Context, in catalog.CoinListIn) (catalog.Paged
 
 // prices returns the tickers of coins, in the order of the request, each once.
 func (r *reader) prices(ctx context.Context, in catalog.CoinTickersIn) ([]catalog.CoinTicker, error) {
-	v, err := orEmpty(r.tickers.Get(ctx))
+	v, err := store.OrZero(r.tickers.Get(ctx))
 	if err != nil {
 		return nil, err
 	}

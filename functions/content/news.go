@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 
 	"quotary/shared/api"
 	"quotary/shared/catalog"
@@ -20,8 +19,8 @@ type reader struct {
 // newsList returns a page of the newest items. Where none was ever seen, there are
 // none.
 func (r *reader) newsList(ctx context.Context, in catalog.NewsListIn) ([]catalog.NewsItem, error) {
-	v, err := r.newest.Get(ctx)
-	if err != nil && !errors.Is(err, store.ErrNoView) {
+	v, err := store.OrZero(r.newest.Get(ctx))
+	if err != nil {
 		return nil, err
 	}
 	var list []catalog.NewsItem

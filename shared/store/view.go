@@ -151,3 +151,11 @@ func (v *View[T]) fetch(ctx context.Context, etag string) (value T, newETag stri
 	}
 	return value, newETag, true, nil
 }
+
+// OrZero makes of what [View.Get] returned the zero view where none was ever published.
+func OrZero[T any](view T, err error) (T, error) {
+	if errors.Is(err, ErrNoView) {
+		return *new(T), nil
+	}
+	return view, err
+}

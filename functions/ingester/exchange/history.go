@@ -116,24 +116,17 @@ func (h *history) fillUntil(ctx context.Context, next time.Time) error {
 	return h.sleep(ctx, next.Sub(h.now()))
 }
 
-// sinkError is the sink's, in the place of those of the venue.
-type sinkError struct{ error }
-
-// Unwrap returns the sink's error.
-func (e *sinkError) Unwrap() error { return e.error }
-
 // try does something for a pair. What the venue refuses is said, and comes again with
 // the next round.
 func (h *history) try(ctx context.Context, pair market.Pair, do func(context.Context, market.Pair) error) error {
 	err := do(ctx, pair)
-	var failed *sinkError
 	switch {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case errors.As(err, &failed):
-		return failed.error
+	case source.SinkError(err) != nil:
+		return source.SinkError(err)
 	}
 	h.stats.Malformed.Add(1)
 	if now := h.now(); now.Sub(h.warned) >= quietRepeat {
@@ -255,7 +248,7 @@ func (h *history) emit(ctx context.Context, b *Batch) error {
 	}
 	h.stats.Seen(h.now(), newest)
 	if err := h.sink(ctx, engine.Delivery[*Batch]{Batch: b, Position: position}); err != nil {
-		return &sinkError{err}
+		return source.OfSink(err)
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"iter"
 
 	"quotary/shared/api"
@@ -37,7 +36,7 @@ func (i *info) listFills(ctx context.Context, stored iter.Seq2[market.Fill, erro
 	places := map[string]uint8{} // of prices, by coin
 	if combine {
 		var err error
-		if markets, err = i.meta.Get(ctx); err != nil && !errors.Is(err, store.ErrNoView) {
+		if markets, err = store.OrZero(i.meta.Get(ctx)); err != nil {
 			return nil, err
 		}
 	}

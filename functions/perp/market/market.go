@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"quotary/shared/api"
@@ -27,11 +26,7 @@ func newMarkets(series *store.Series, views *store.Views, clock func() time.Time
 
 // lastPrices is empty before any coin has traded.
 func (m *markets) lastPrices(ctx context.Context) (tickers.View, error) {
-	v, err := m.tickers.Get(ctx)
-	if errors.Is(err, store.ErrNoView) {
-		return tickers.View{}, nil
-	}
-	return v, err
+	return store.OrZero(m.tickers.Get(ctx))
 }
 
 // all returns the last traded price of every coin that has traded, by coin.

@@ -14,6 +14,7 @@ import (
 
 	"quotary/shared/backoff"
 	"quotary/shared/market"
+	"quotary/shared/source"
 )
 
 const (
@@ -52,12 +53,11 @@ func (m *Market) Trades(ctx context.Context, pairs []market.Pair, sink Sink) err
 	for try := 0; ; try++ {
 		began := time.Now()
 		err := f.connection(ctx)
-		var failed *sinkError
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case errors.As(err, &failed):
-			return failed.error
+		case source.SinkError(err) != nil:
+			return source.SinkError(err)
 		}
 		if time.Since(began) > time.Minute {
 			try = 0 // it worked for a while: this is a new trouble
@@ -73,12 +73,6 @@ func (m *Market) Trades(ctx context.Context, pairs []market.Pair, sink Sink) err
 
 // excerpt is the beginning of what an error says, which may quote the venue.
 func excerpt(err error) string { return fmt.Sprintf("%.200s", fmt.Sprint(err)) }
-
-// sinkError is the sink's, in the place of those of the connection.
-type sinkError struct{ error }
-
-// Unwrap returns the sink's error.
-func (e *sinkError) Unwrap() error { return e.error }
 
 // follower follows pairs over connections that come and go.
 type follower struct {
@@ -230,7 +224,7 @@ func (f *follower) deliver(ctx context.Context, trades <-chan market.PairTrade) 
 			newest = max(newest, batch[i].Time)
 		}
 		if err := f.sink(ctx, batch); err != nil {
-			return &sinkError{err}
+			return source.OfSink(err)
 		}
 		f.Stats.Seen(time.Now(), newest)
 	}

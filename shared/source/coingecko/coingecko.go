@@ -8,7 +8,6 @@ package coingecko
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -64,12 +63,11 @@ func (m *Markets) Follow(ctx context.Context, sink Sink) error {
 			return context.Cause(ctx)
 		}
 		pause := m.Every
-		var ended *sinkError
 		switch {
 		case err == nil:
 			try = -1
-		case errors.As(err, &ended):
-			return ended.cause
+		case source.SinkError(err) != nil:
+			return source.SinkError(err)
 		default:
 			m.Log.Warn("cannot ask for the markets of coins; trying again", "error", err.Error())
 			pause = min(pause, retries.Delay(try))
@@ -82,11 +80,6 @@ func (m *Markets) Follow(ctx context.Context, sink Sink) error {
 
 // retries are the pauses after polls that failed, behind those of the host.
 var retries = backoff.Backoff{Min: time.Second, Max: 5 * time.Minute}
-
-// sinkError marks an error of the sink, unlike one of the upstream.
-type sinkError struct{ cause error }
-
-func (e *sinkError) Error() string { return e.cause.Error() }
 
 // poll asks for all pages. One with fewer coins than fit is the last.
 func (m *Markets) poll(ctx context.Context, host *source.Host, sink Sink) error {
@@ -113,7 +106,7 @@ func (m *Markets) poll(ctx context.Context, host *source.Host, sink Sink) error 
 		m.Stats.Seen(time.Now(), newest)
 		if len(coins) > 0 {
 			if err := sink(ctx, coins); err != nil {
-				return &sinkError{err}
+				return source.OfSink(err)
 			}
 		}
 		if len(rows) < PageSize {

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -57,8 +56,8 @@ func (s *Source) Follow(ctx context.Context, from Position, sink func(context.Co
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case errors.Is(err, errSink):
-			return err
+		case source.SinkError(err) != nil:
+			return source.SinkError(err)
 		case err != nil:
 			wait = max(wait, backoff.Backoff{Min: s.Every, Max: max(s.Every, longestWait)}.Delay(min(failures, mostDoublings)))
 			failures++
@@ -71,8 +70,6 @@ func (s *Source) Follow(ctx context.Context, from Position, sink func(context.Co
 		}
 	}
 }
-
-var errSink = errors.New("deliver the items")
 
 // look asks for the feed once and delivers what is new. The wait is how long its host
 // is to be left alone.
@@ -114,7 +111,7 @@ func (s *Source) look(ctx context.Context, web *http.Client, from Position, sink
 	s.Stats.Seen(now, newest)
 	if len(d.Items) > 0 || d.Position.Validators != from.Validators {
 		if err := sink(ctx, d); err != nil {
-			return from, 0, fmt.Errorf("%w: %w", errSink, err)
+			return from, 0, source.OfSink(fmt.Errorf("deliver the items: %w", err))
 		}
 	}
 	return d.Position, 0, nil

@@ -10,6 +10,7 @@ import (
 
 	"quotary/shared/backoff"
 	"quotary/shared/market"
+	"quotary/shared/source"
 	"quotary/shared/source/hyperliquid/wire"
 )
 
@@ -103,7 +104,7 @@ func (c *Contexts) deliver(ctx context.Context, sink Sink, contexts market.Conte
 	c.Stats.Lines.Add(1)
 	c.Stats.Seen(time.Now(), newestOf(&d.Events))
 	if err := sink(ctx, d); err != nil {
-		return &sinkError{err}
+		return source.OfSink(err)
 	}
 	return nil
 }

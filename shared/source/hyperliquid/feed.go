@@ -108,7 +108,7 @@ func (f *Feed) connection(ctx context.Context, budget *source.Budget, sink Sink)
 	take := func(ctx context.Context, d Delivery) error {
 		f.Stats.Seen(time.Now(), newestOf(&d.Events))
 		if err := sink(ctx, d); err != nil {
-			return &sinkError{err}
+			return source.OfSink(err)
 		}
 		return nil
 	}

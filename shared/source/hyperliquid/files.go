@@ -14,6 +14,7 @@ import (
 
 	"quotary/shared/backoff"
 	"quotary/shared/market"
+	"quotary/shared/source"
 )
 
 // Streams are the folders below a node's data in which it writes fills: one
@@ -52,9 +53,8 @@ func (f *Files) Follow(ctx context.Context, from Position, sink Sink) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		var refused *sinkError
-		if errors.As(err, &refused) {
-			return refused.err
+		if ended := source.SinkError(err); ended != nil {
+			return ended
 		}
 		if errors.Is(err, errEnd) {
 			return nil
@@ -69,17 +69,11 @@ func (f *Files) Follow(ctx context.Context, from Position, sink Sink) error {
 	}
 }
 
-// sinkError marks an error of the sink, unlike one of the file.
-type sinkError struct{ err error }
-
-func (e *sinkError) Error() string { return e.err.Error() }
-
 // final returns the error that ends a source whose last round came to err: the
 // sink's, or the context's. Nil means that the source continues.
 func final(ctx context.Context, err error) error {
-	var refused *sinkError
-	if errors.As(err, &refused) {
-		return refused.err
+	if ended := source.SinkError(err); ended != nil {
+		return ended
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -96,7 +90,7 @@ func (f *Files) file(ctx context.Context, at Position, sink Sink) (Position, err
 	accepted := at
 	take := func(ctx context.Context, d Delivery) error {
 		if err := sink(ctx, d); err != nil {
-			return &sinkError{err}
+			return source.OfSink(err)
 		}
 		accepted = d.Position
 		return nil

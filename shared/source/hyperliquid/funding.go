@@ -115,7 +115,7 @@ func (f *Funding) round(ctx context.Context, share *source.Budget, hour time.Tim
 			f.Stats.Lines.Add(1)
 			f.Stats.Seen(time.Now(), newestOf(&d.Events))
 			if err := sink(ctx, d); err != nil {
-				return &sinkError{err}
+				return source.OfSink(err)
 			}
 		}
 	}
