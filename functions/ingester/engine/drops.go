@@ -174,7 +174,7 @@ func (d *Drops[B]) consume(ctx context.Context, key string, sink Sink[B]) error 
 			return err
 		}
 		at.Done = true
-		if err := deliverStored(ctx, sink, Delivery[B]{Part: key, Position: encode(at)}); err != nil {
+		if err := sink.Store(ctx, Delivery[B]{Part: key, Position: encode(at)}); err != nil {
 			return err
 		}
 		d.Logger.Info("consumed a drop", "file", key, "taken", report.Taken, "refused", report.Refused, "stopped", report.Stopped)
@@ -240,7 +240,7 @@ func (d *Drops[B]) read(ctx context.Context, o *dropObject, at *dropProgress, si
 	}
 	at.Line = last
 	d.Stats.Seen(time.Now(), 0)
-	return report, deliverStored(ctx, sink, Delivery[B]{Batch: batch, Part: o.key, Position: encode(*at)})
+	return report, sink.Store(ctx, Delivery[B]{Batch: batch, Part: o.key, Position: encode(*at)})
 }
 
 // put writes a report.
@@ -252,20 +252,6 @@ func (d *Drops[B]) put(ctx context.Context, o *dropObject, report []byte) error 
 		return fmt.Errorf("write the report of %s: %w", o.key, err)
 	}
 	return nil
-}
-
-// deliverStored returns when everything up to a delivery is stored.
-func deliverStored[B any](ctx context.Context, sink Sink[B], delivery Delivery[B]) error {
-	delivery.Stored = make(chan struct{})
-	if err := sink(ctx, delivery); err != nil {
-		return err
-	}
-	select {
-	case <-delivery.Stored:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
 
 // objectReader reads an object chunk by chunk, so that no request lasts for as long

@@ -43,6 +43,20 @@ type Delivery[B any] struct {
 // the only queue, and the pipeline bounds it.
 type Sink[B any] func(context.Context, Delivery[B]) error
 
+// Store delivers and returns when everything up to the delivery is stored.
+func (s Sink[B]) Store(ctx context.Context, d Delivery[B]) error {
+	d.Stored = make(chan struct{})
+	if err := s(ctx, d); err != nil {
+		return err
+	}
+	select {
+	case <-d.Stored:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
 // Source emits events until its context ends.
 type Source[B any] struct {
 	Name  string        // of its checkpoint, unique in its domain

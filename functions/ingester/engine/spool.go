@@ -129,7 +129,7 @@ func (s *Spool[B]) consume(ctx context.Context, name string, sink Sink[B]) error
 			return err
 		}
 		at.Done = true
-		if err := deliverStored(ctx, sink, Delivery[B]{Part: name, Position: encode(at)}); err != nil {
+		if err := sink.Store(ctx, Delivery[B]{Part: name, Position: encode(at)}); err != nil {
 			return err
 		}
 	}

@@ -137,15 +137,7 @@ func deliver(ctx context.Context, sink engine.Sink[*Batch], spans []span, d engi
 	}
 	d.Position = position
 	if stored {
-		d.Stored = make(chan struct{})
+		return sink.Store(ctx, d)
 	}
-	if err := sink(ctx, d); err != nil || !stored {
-		return err
-	}
-	select {
-	case <-d.Stored:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return sink(ctx, d)
 }
