@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -225,7 +224,7 @@ func (r *request) limits(res *response, headers http.Header) {
 		set("RateLimit-Limit", c.RateLimit)
 		if !figures.RateFrees.IsZero() {
 			set("RateLimit-Remaining", figures.RateLeft)
-			set("RateLimit-Reset", seconds(figures.RateFrees.Sub(r.now)))
+			set("RateLimit-Reset", usage.Seconds(figures.RateFrees.Sub(r.now)))
 		}
 	}
 	if quota > 0 {
@@ -233,9 +232,6 @@ func (r *request) limits(res *response, headers http.Header) {
 		if left >= 0 {
 			set("Quota-Remaining", left)
 		}
-		set("Quota-Reset", seconds(usage.MonthEnd(r.now).Sub(r.now)))
+		set("Quota-Reset", usage.Seconds(usage.MonthEnd(r.now).Sub(r.now)))
 	}
 }
-
-// seconds is a time to wait: whole seconds, at least one.
-func seconds(d time.Duration) int64 { return max(int64(math.Ceil(d.Seconds())), 1) }

@@ -215,7 +215,7 @@ func (c *Counters) takeKey(ctx context.Context, r *Receipt, limits Limits) error
 		}
 		r.InMonth = attr.Int(failed.Item, "used")
 		if limits.PerMonth > 0 && r.InMonth >= limits.PerMonth {
-			return overQuota(PerMonth, limits.PerMonth, seen, limits, r.Figures, r.At)
+			return overMonth(seen, limits, r.Figures, r.At)
 		}
 	}
 	return errors.New("count a request of a sub-key: its item kept changing")
@@ -228,15 +228,15 @@ func overRate(w window, limits Limits, figures Figures, now time.Time) *Denied {
 	return &Denied{Figures: figures, Cap: PerMinute, Limit: limits.PerMinute, RetryAfter: atLeastASecond(opens.Sub(now))}
 }
 
-// overQuota denies a request until the month ends.
-func overQuota(quota Cap, limit int64, w window, limits Limits, figures Figures, now time.Time) *Denied {
+// overMonth denies a request until the month ends.
+func overMonth(w window, limits Limits, figures Figures, now time.Time) *Denied {
 	if limits.PerMinute > 0 {
 		if bucket := bucketAt(now); bucket > w.bucket {
 			w = w.at(bucket)
 		}
 		figures.RateLeft, figures.RateFrees = min(w.left(limits.PerMinute), limits.PerMinute), w.frees()
 	}
-	return &Denied{Figures: figures, Cap: quota, Limit: limit, RetryAfter: untilNextMonth(now)}
+	return &Denied{Figures: figures, Cap: PerMonth, Limit: limits.PerMonth, RetryAfter: untilNextMonth(now)}
 }
 
 // lastMonth is the window that the item of the month before ends with, in the first
@@ -425,7 +425,8 @@ func MonthEnd(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month()+1, 1, 0, 0, 0, 0, time.UTC)
 }
 
-func atLeastASecond(d time.Duration) time.Duration {
-	seconds := math.Ceil(d.Seconds())
-	return time.Duration(max(seconds, 1)) * time.Second
-}
+func atLeastASecond(d time.Duration) time.Duration { return time.Duration(Seconds(d)) * time.Second }
+
+// Seconds is a time to wait as clients get it: whole seconds, rounded up, at least
+// one.
+func Seconds(d time.Duration) int64 { return max(int64(math.Ceil(d.Seconds())), 1) }
