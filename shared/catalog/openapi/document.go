@@ -31,18 +31,7 @@ const Error = "Error"
 func Document() Object {
 	d := &document{schemas: Object{}}
 	d.schemas[Error] = d.object(reflect.TypeFor[catalog.ErrorBody]())
-	paths := Object{}
-	for _, e := range catalog.All() {
-		if e.Method == catalog.MethodWS {
-			continue
-		}
-		item, ok := paths[e.Documented()].(Object)
-		if !ok {
-			item = Object{}
-			paths[e.Documented()] = item
-		}
-		item[strings.ToLower(e.Method)] = d.operation(e)
-	}
+	paths := paths(d.operation)
 	return Object{
 		"openapi": "3.0.3",
 		"info": Object{
@@ -57,6 +46,23 @@ func Document() Object {
 			"securitySchemes": signatureSchemes(),
 		},
 	}
+}
+
+// paths are the operations of all HTTPS endpoints, by path and method.
+func paths(operation func(*catalog.Endpoint) Object) Object {
+	paths := Object{}
+	for _, e := range catalog.All() {
+		if e.Method == catalog.MethodWS {
+			continue
+		}
+		item, ok := paths[e.Documented()].(Object)
+		if !ok {
+			item = Object{}
+			paths[e.Documented()] = item
+		}
+		item[strings.ToLower(e.Method)] = operation(e)
+	}
+	return paths
 }
 
 type document struct {

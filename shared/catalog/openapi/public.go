@@ -29,18 +29,7 @@ type Example struct {
 func Public(examples map[string][]Example) Object {
 	d := &document{schemas: Object{}, public: true}
 	d.schemas[Error] = d.object(reflect.TypeFor[catalog.ErrorBody]())
-	paths := Object{}
-	for _, e := range catalog.All() {
-		if e.Method == catalog.MethodWS {
-			continue
-		}
-		item, ok := paths[e.Documented()].(Object)
-		if !ok {
-			item = Object{}
-			paths[e.Documented()] = item
-		}
-		item[strings.ToLower(e.Method)] = d.describe(e, examples[e.String()])
-	}
+	paths := paths(func(e *catalog.Endpoint) Object { return d.describe(e, examples[e.String()]) })
 	return Object{
 		"openapi": "3.1.0",
 		"info": Object{
