@@ -64,6 +64,12 @@ func (b *builder) architecture() awslambda.Architecture {
 func (b *builder) environment(p catalog.Program, stack awscdk.Stack) *map[string]*string {
 	env := map[string]*string{}
 	for _, name := range p.Environment() {
+		// A value that is none is left out: the program then does without.
+		set := func(value, none string) {
+			if value != none {
+				env[name] = jsii.String(value)
+			}
+		}
 		switch name {
 		case catalog.EnvTablePrefix:
 			env[name] = jsii.String(b.tables())
@@ -86,13 +92,9 @@ func (b *builder) environment(p catalog.Program, stack awscdk.Stack) *map[string
 		case catalog.EnvDataKeysParameter:
 			env[name] = jsii.String(b.dataKeys())
 		case catalog.EnvRetention:
-			if b.Retention != "" {
-				env[name] = jsii.String(b.Retention)
-			}
+			set(b.Retention, "")
 		case catalog.EnvDomains:
-			if b.Domains != "" {
-				env[name] = jsii.String(b.Domains)
-			}
+			set(b.Domains, "")
 		case catalog.EnvIngesterAddr:
 			env[name] = jsii.String(healthAddress)
 		case catalog.EnvFeeds:
@@ -100,21 +102,13 @@ func (b *builder) environment(p catalog.Program, stack awscdk.Stack) *map[string
 				env[name] = jsii.String("false")
 			}
 		case catalog.EnvHyperliquidURL:
-			if b.HyperliquidURL != "off" {
-				env[name] = jsii.String(b.HyperliquidURL)
-			}
+			set(b.HyperliquidURL, "off")
 		case catalog.EnvNewsFeeds:
-			if b.NewsFeeds != "" {
-				env[name] = jsii.String(b.NewsFeeds)
-			}
+			set(b.NewsFeeds, "")
 		case catalog.EnvExchanges:
-			if b.Exchanges != "off" {
-				env[name] = jsii.String(b.Exchanges)
-			}
+			set(b.Exchanges, "off")
 		case catalog.EnvExchangeCoins:
-			if b.ExchangeCoins != "" {
-				env[name] = jsii.String(b.ExchangeCoins)
-			}
+			set(b.ExchangeCoins, "")
 		case catalog.EnvExchangeMinutes:
 			env[name] = jsii.String(strconv.Itoa(b.ExchangeMinutes))
 		case catalog.EnvExchangeHours:
@@ -122,13 +116,9 @@ func (b *builder) environment(p catalog.Program, stack awscdk.Stack) *map[string
 		case catalog.EnvExchangeRefresh:
 			env[name] = jsii.String(b.ExchangeRefresh)
 		case catalog.EnvCoinGeckoURL:
-			if b.CoinGeckoURL != "off" {
-				env[name] = jsii.String(b.CoinGeckoURL)
-			}
+			set(b.CoinGeckoURL, "off")
 		case catalog.EnvRatesURL:
-			if b.RatesURL != "off" {
-				env[name] = jsii.String(b.RatesURL)
-			}
+			set(b.RatesURL, "off")
 		case catalog.EnvNodeDir, catalog.EnvOrders: // of a place with a node: see container
 		default:
 			b.faults = append(b.faults, fmt.Errorf("the program %s reads %s, for which there is no value", p.Name, name))
