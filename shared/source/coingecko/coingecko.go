@@ -16,7 +16,6 @@ import (
 	"strings"
 	"time"
 
-	"quotary/shared/backoff"
 	"quotary/shared/market"
 	"quotary/shared/source"
 )
@@ -57,29 +56,8 @@ func (m *Markets) Follow(ctx context.Context, sink Sink) error {
 	if m.Key != "" {
 		host.Header = http.Header{keyHeader: {m.Key}}
 	}
-	for try := 0; ; try++ {
-		err := m.poll(ctx, host, sink)
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		pause := m.Every
-		switch {
-		case err == nil:
-			try = -1
-		case source.SinkError(err) != nil:
-			return source.SinkError(err)
-		default:
-			m.Log.Warn("cannot ask for the markets of coins; trying again", "error", err.Error())
-			pause = min(pause, retries.Delay(try))
-		}
-		if err := backoff.Sleep(ctx, pause); err != nil {
-			return err
-		}
-	}
+	return source.Poll(ctx, m.Every, m.Log, "the markets of coins", func(ctx context.Context) error { return m.poll(ctx, host, sink) })
 }
-
-// retries are the pauses after polls that failed, behind those of the host.
-var retries = backoff.Backoff{Min: time.Second, Max: 5 * time.Minute}
 
 // poll asks for all pages. One with fewer coins than fit is the last.
 func (m *Markets) poll(ctx context.Context, host *source.Host, sink Sink) error {

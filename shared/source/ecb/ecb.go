@@ -15,7 +15,6 @@ import (
 	"log/slog"
 	"time"
 
-	"quotary/shared/backoff"
 	"quotary/shared/market"
 	"quotary/shared/source"
 )
@@ -45,29 +44,18 @@ func (r *Rates) Follow(ctx context.Context, sink Sink) error {
 	if every == 0 {
 		every = Every
 	}
-	for try := 0; ; try++ {
+	return source.Poll(ctx, every, r.Log, "exchange rates", func(ctx context.Context) error {
 		days, err := r.ask(ctx, host, file)
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		pause := every
 		if err != nil {
-			r.Log.Warn("cannot ask for exchange rates; trying again", "error", err.Error())
-			pause = min(pause, retries.Delay(try))
-		} else {
-			if err := sink(ctx, days); err != nil {
-				return err
-			}
-			try, file = -1, "/eurofxref-daily.xml"
-		}
-		if err := backoff.Sleep(ctx, pause); err != nil {
 			return err
 		}
-	}
+		if err := sink(ctx, days); err != nil {
+			return source.OfSink(err)
+		}
+		file = "/eurofxref-daily.xml"
+		return nil
+	})
 }
-
-// retries are the pauses after polls that failed, behind those of the host.
-var retries = backoff.Backoff{Min: time.Second, Max: 5 * time.Minute}
 
 func (r *Rates) ask(ctx context.Context, host *source.Host, file string) ([]market.DayRates, error) {
 	body, err := host.Body(ctx, file, nil, 1)
