@@ -47,8 +47,11 @@ func resting(ctx context.Context, log *store.Log, list []market.OrderStatus) err
 	reads.SetLimit(readsAtOnce)
 	for _, s := range open {
 		reads.Go(func() error {
-			_, err := executed(fills.ByOrder(ctx, log, s.Oid, time.Time{}), map[int64]*market.OrderStatus{s.Oid: s}, 0)
-			return err
+			done, _, err := executions(fills.ByOrder(ctx, log, s.Oid, time.Time{}), map[int64]*market.OrderStatus{s.Oid: s}, 0)
+			if err != nil {
+				return err
+			}
+			return done[s.Oid].leave(s)
 		})
 	}
 	return reads.Wait()
@@ -58,37 +61,40 @@ func resting(ctx context.Context, log *store.Log, list []market.OrderStatus) err
 // account, and returns the others.
 func restingTogether(ctx context.Context, log *store.Log, open []*market.OrderStatus, first int64) (others []*market.OrderStatus, err error) {
 	byOid := make(map[int64]*market.OrderStatus, len(open))
-	before := make(map[int64]string, len(open))
 	for _, s := range open {
-		byOid[s.Oid], before[s.Oid] = s, s.Sz
+		byOid[s.Oid] = s
 	}
-	oldest, err := executed(fills.Newest(ctx, log, open[0].Address, "", readTogether), byOid, first)
+	done, oldest, err := executions(fills.Newest(ctx, log, open[0].Address, "", readTogether), byOid, first)
 	if err != nil {
 		return nil, err
 	}
 	for _, s := range open {
 		if s.Timestamp <= oldest {
-			s.Sz = before[s.Oid]
 			others = append(others, s)
+		} else if err := done[s.Oid].leave(s); err != nil {
+			return nil, err
 		}
 	}
 	return others, nil
 }
 
-// executed sets Sz of orders to what the fills leave of them. It stops at a fill that
-// is older than first, in ms. Oldest is the time of the last fill read where there may
-// be more, else 0.
-func executed(list iter.Seq2[market.Fill, error], orders map[int64]*market.OrderStatus, first int64) (oldest int64, err error) {
-	type sums struct{ all, later market.Decimal } // of its fills, and of those behind its status
-	filled := map[int64]sums{}
+// executed is what was executed of an order.
+type executed struct {
+	fills      int
+	all, later market.Decimal // base units of all fills, and of those behind its status
+}
+
+// executions sums up the fills of orders. It stops at a fill that is older than first,
+// in ms. Oldest is the time of the last fill read where there may be more, else 0.
+func executions(list iter.Seq2[market.Fill, error], orders map[int64]*market.OrderStatus, first int64) (done map[int64]executed, oldest int64, err error) {
+	done = map[int64]executed{}
 	read := 0
 	for f, err := range list {
 		if err != nil {
-			return 0, err
+			return nil, 0, err
 		}
 		if f.Time < first {
-			oldest, read = 0, 0
-			break
+			return done, 0, nil
 		}
 		read++
 		oldest = f.Time
@@ -98,30 +104,29 @@ func executed(list iter.Seq2[market.Fill, error], orders map[int64]*market.Order
 		}
 		sz, err := market.ParseDecimal(f.Sz)
 		if err != nil {
-			return 0, fmt.Errorf("size of fill %d: %w", f.Tid, err)
+			return nil, 0, fmt.Errorf("size of fill %d: %w", f.Tid, err)
 		}
-		sum := filled[f.Oid]
+		sum := done[f.Oid]
+		sum.fills++
 		sum.all = sum.all.Add(sz)
 		if f.Time > s.Time {
 			sum.later = sum.later.Add(sz)
 		}
-		filled[f.Oid] = sum
+		done[f.Oid] = sum
 	}
 	if read < readTogether {
 		oldest = 0 // all were read
 	}
-	for oid, sum := range filled {
-		if err := leave(orders[oid], sum.all, sum.later); err != nil {
-			return 0, err
-		}
-	}
-	return oldest, nil
+	return done, oldest, nil
 }
 
 // leave sets Sz to what is left: of what was placed behind all fills, and no more than
 // of what rested behind those that came later. An order that was open before fills
 // were kept has only these.
-func leave(s *market.OrderStatus, all, later market.Decimal) error {
+func (e executed) leave(s *market.OrderStatus) error {
+	if e.fills == 0 {
+		return nil // it rests as it stands
+	}
 	placed, err := market.ParseDecimal(s.OrigSz)
 	if err != nil {
 		return fmt.Errorf("origSz of order %d: %w", s.Oid, err)
@@ -130,8 +135,8 @@ func leave(s *market.OrderStatus, all, later market.Decimal) error {
 	if err != nil {
 		return fmt.Errorf("sz of order %d: %w", s.Oid, err)
 	}
-	left := placed.Sub(all)
-	if other := rested.Sub(later); other.LessThan(left) {
+	left := placed.Sub(e.all)
+	if other := rested.Sub(e.later); other.LessThan(left) {
 		left = other
 	}
 	if left.IsNeg() {
