@@ -19,6 +19,12 @@ var periods = [...]int64{60, 180, 300, 900, 1800, 3600, 7200, 14400, 21600, 4320
 
 const monthSeconds = 30 * 86400
 
+// firstOfThree is a day at which a K-line of three days opens on Binance, ms. Its
+// documentation does not say; its answers did, as users report: 2017-08-17, the first
+// day of BTCUSDT, and 2026-09-26, 2026-09-29 and 2026-10-02, each 1 modulo 3 in days
+// since 1970.
+const firstOfThree = 24 * hourMs
+
 // DayOpen is when the days of a [Period] open.
 type DayOpen int
 
@@ -30,8 +36,9 @@ const (
 
 // Period is the width of the K-lines of a pair, with the opening of their days.
 //
-// Up to three days, buckets are counted from the opening of the first day of 1970;
-// a week opens with its Monday. So an opening changes the buckets of six hours and
+// Up to a day, buckets are counted from the opening of the first day of 1970. Those of
+// three days open with every third day from the second one of 1970 on, as Binance's
+// do; a week opens with its Monday. So an opening changes the buckets of six hours and
 // of half a day to a week, and none of those that divide the eight hours between
 // the two openings. A month is a calendar month in UTC, whichever the opening. The
 // zero value is no period.
@@ -78,7 +85,10 @@ func (p Period) Parts() int {
 // origin is the opening of one of the buckets, ms.
 func (p Period) origin() int64 {
 	origin := int64(0)
-	if p.seconds == 7*86400 {
+	switch p.seconds {
+	case 3 * 86400:
+		origin = firstOfThree
+	case 7 * 86400:
 		origin = firstMonday
 	}
 	if p.opens == OpenBeijing0 {

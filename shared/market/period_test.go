@@ -27,6 +27,8 @@ func TestWhenThePeriodsOfPairsOpen(t *testing.T) {
 		{43200, OpenBeijing8, "2026-03-12T12:00:00Z", Hour4},
 		{86400, OpenBeijing0, "2026-03-12T16:00:00Z", Hour4},
 		{86400, OpenBeijing8, "2026-03-12T00:00:00Z", Day1},
+		{259200, OpenBeijing0, "2026-03-11T16:00:00Z", Hour4},
+		{259200, OpenBeijing8, "2026-03-12T00:00:00Z", Day1},
 		{604800, OpenBeijing0, "2026-03-08T16:00:00Z", Hour4},
 		{604800, OpenBeijing8, "2026-03-09T00:00:00Z", Day1},
 		{2592000, OpenBeijing0, "2026-03-01T00:00:00Z", Day1},
