@@ -21,7 +21,6 @@ import (
 	"io"
 	"iter"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -31,6 +30,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"quotary/shared/archive/columns"
+	"quotary/shared/objects"
 	"quotary/shared/store"
 )
 
@@ -128,50 +128,37 @@ func DatasetOf(key string) string {
 func (f Files) List(ctx context.Context, folder string) ([]string, error) {
 	in := &s3.ListObjectsV2Input{Bucket: &f.Bucket, Prefix: &folder}
 	var keys []string
-	for pages := s3.NewListObjectsV2Paginator(f.Objects, in); pages.HasMorePages(); {
-		page, err := f.page(ctx, pages)
+	for object, err := range objects.List(ctx, f.Objects, in, requestTimeout) {
 		if err != nil {
 			return nil, fmt.Errorf("list %s: %w", folder, err)
 		}
-		for _, object := range page.Contents {
-			if key := aws.ToString(object.Key); isFile(key) {
-				keys = append(keys, key)
-			}
+		if key := aws.ToString(object.Key); isFile(key) {
+			keys = append(keys, key)
 		}
 	}
-	slices.Sort(keys)
 	return keys, nil
 }
 
 // Next returns the key of the first file in a folder that comes after a key, "" for
 // none.
 func (f Files) Next(ctx context.Context, folder, after string) (string, error) {
-	for {
-		in := &s3.ListObjectsV2Input{Bucket: &f.Bucket, Prefix: &folder, MaxKeys: aws.Int32(1)}
-		if after != "" {
-			in.StartAfter = &after
-		}
-		page, err := f.page(ctx, s3.NewListObjectsV2Paginator(f.Objects, in))
+	in := &s3.ListObjectsV2Input{Bucket: &f.Bucket, Prefix: &folder, MaxKeys: aws.Int32(1)}
+	if after != "" {
+		in.StartAfter = &after
+	}
+	for object, err := range objects.List(ctx, f.Objects, in, requestTimeout) {
 		if err != nil {
 			return "", fmt.Errorf("list %s: %w", folder, err)
 		}
-		if len(page.Contents) == 0 {
-			return "", nil
-		}
-		if after = aws.ToString(page.Contents[0].Key); isFile(after) {
-			return after, nil
+		if key := aws.ToString(object.Key); isFile(key) {
+			return key, nil
 		}
 	}
+	return "", nil
 }
 
 // isFile tells files from what engines that read the archive may leave beside them.
 func isFile(key string) bool { return strings.HasSuffix(key, ".parquet") }
-
-func (f Files) page(ctx context.Context, pages *s3.ListObjectsV2Paginator) (*s3.ListObjectsV2Output, error) {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	return pages.NextPage(ctx)
-}
 
 // Create writes a file that does not exist. The error may be [ErrExists]; after any
 // other it may have been written.

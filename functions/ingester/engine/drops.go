@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
+	"quotary/shared/objects"
 	"quotary/shared/source"
 	"quotary/shared/source/drop"
 	"quotary/shared/store"
@@ -120,30 +121,20 @@ func (d *Drops[B]) next(ctx context.Context, ready func(string) bool) (string, e
 
 // list finds the drops that were not consumed by this process.
 func (d *Drops[B]) list(ctx context.Context) error {
-	pages := s3.NewListObjectsV2Paginator(d.Objects, &s3.ListObjectsV2Input{Bucket: &d.Bucket, Prefix: aws.String(drop.Prefix)})
-	for pages.HasMorePages() {
-		page, err := d.page(ctx, pages)
+	for o, err := range objects.List(ctx, d.Objects, &s3.ListObjectsV2Input{Bucket: &d.Bucket, Prefix: aws.String(drop.Prefix)}, dropsTimeout) {
 		if err != nil {
 			d.waiting = nil
 			return fmt.Errorf("list the drops: %w", err)
 		}
-		for _, o := range page.Contents {
-			key := aws.ToString(o.Key)
-			dataset, file, ok := drop.Split(key)
-			if !ok || d.dataset(dataset) == nil || d.taken[key] == aws.ToString(o.ETag) {
-				continue
-			}
-			d.waiting = append(d.waiting, dropObject{key, dataset, file, aws.ToString(o.ETag), aws.ToInt64(o.Size), aws.ToTime(o.LastModified)})
+		key := aws.ToString(o.Key)
+		dataset, file, ok := drop.Split(key)
+		if !ok || d.dataset(dataset) == nil || d.taken[key] == aws.ToString(o.ETag) {
+			continue
 		}
+		d.waiting = append(d.waiting, dropObject{key, dataset, file, aws.ToString(o.ETag), aws.ToInt64(o.Size), aws.ToTime(o.LastModified)})
 	}
 	slices.SortFunc(d.waiting, func(a, b dropObject) int { return cmp.Or(a.put.Compare(b.put), cmp.Compare(a.key, b.key)) })
 	return nil
-}
-
-func (d *Drops[B]) page(ctx context.Context, pages *s3.ListObjectsV2Paginator) (*s3.ListObjectsV2Output, error) {
-	ctx, done := context.WithTimeout(ctx, dropsTimeout)
-	defer done()
-	return pages.NextPage(ctx)
 }
 
 func (d *Drops[B]) dataset(name string) *DropDataset[B] {

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"quotary/shared/objects"
 	"quotary/shared/store"
 )
 
@@ -152,26 +153,16 @@ func (q Quarantine) list(ctx context.Context, domain string, since, now time.Tim
 		prefixes = append(prefixes, before)
 	}
 	for _, prefix := range prefixes {
-		pages := s3.NewListObjectsV2Paginator(q.Objects, &s3.ListObjectsV2Input{Bucket: &q.Bucket, Prefix: &prefix})
-		for pages.HasMorePages() {
-			page, err := q.page(ctx, pages)
+		for object, err := range objects.List(ctx, q.Objects, &s3.ListObjectsV2Input{Bucket: &q.Bucket, Prefix: &prefix}, quarantineTimeout) {
 			if err != nil {
 				return nil, fmt.Errorf("list the quarantined rows: %w", err)
 			}
-			for _, object := range page.Contents {
-				if at := aws.ToTime(object.LastModified); at.After(since) {
-					all[strings.TrimPrefix(aws.ToString(object.Key), prefix)] = at
-				}
+			if at := aws.ToTime(object.LastModified); at.After(since) {
+				all[strings.TrimPrefix(aws.ToString(object.Key), prefix)] = at
 			}
 		}
 	}
 	return all, nil
-}
-
-func (q Quarantine) page(ctx context.Context, pages *s3.ListObjectsV2Paginator) (*s3.ListObjectsV2Output, error) {
-	ctx, cancel := context.WithTimeout(ctx, quarantineTimeout)
-	defer cancel()
-	return pages.NextPage(ctx)
 }
 
 // quarantineWindow is the rows that were quarantined within the last hour. The zero

@@ -1,0 +1,38 @@
+// Package objects lists what a bucket holds, as the programs of a deployment do it:
+// with a deadline for each request, however many there are.
+package objects
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+)
+
+// List returns the objects that in selects, in the order of their keys. It asks for
+// a page when the caller has taken the one before, and gives each request so long. An
+// error ends the sequence.
+func List(ctx context.Context, from s3.ListObjectsV2APIClient, in *s3.ListObjectsV2Input, timeout time.Duration) iter.Seq2[types.Object, error] {
+	return func(yield func(types.Object, error) bool) {
+		for pages := s3.NewListObjectsV2Paginator(from, in); pages.HasMorePages(); {
+			page, err := next(ctx, pages, timeout)
+			if err != nil {
+				yield(types.Object{}, err)
+				return
+			}
+			for _, object := range page.Contents {
+				if !yield(object, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func next(ctx context.Context, pages *s3.ListObjectsV2Paginator, timeout time.Duration) (*s3.ListObjectsV2Output, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	return pages.NextPage(ctx)
+}
