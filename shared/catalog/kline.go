@@ -30,7 +30,8 @@ type CommonKlinesIn struct {
 	Size int64 `query:"size" default:"100" min:"1" max:"500"`
 
 	// length of a K-line in seconds; a week opens on Monday, and 2592000 is a calendar
-	// month in UTC
+	// month in UTC. K-lines of 14400 and of 43200 and more reach back to the first trade
+	// of the pair, shorter ones as far as the operator keeps them
 	Period KlinePeriod `query:"period" default:"3600"`
 
 	// time in seconds at or before which the newest K-line opens: now if it is not

@@ -14,8 +14,8 @@ import (
 )
 
 // Depth is how much of the past is filled back when a pair is first followed, in days
-// before that day. Beyond it there are K-lines of whole days, as far back as the
-// exchange has them.
+// before that day. K-lines of four hours, and so of days in either opening, are filled
+// back as far as the exchange has them: 8,000 rows for each pair in ten years of them.
 type Depth struct {
 	Minutes int // K-lines of a minute and everything wider
 	Hours   int // K-lines of an hour and everything wider
@@ -26,6 +26,7 @@ const (
 	confirmLag  = 3 * time.Second // after a minute has ended, until it is asked for
 	listEvery   = time.Hour
 	hourBlock   = 40 * day    // of K-lines of an hour that are asked for at once
+	wideBlock   = 160 * day   // of K-lines of four hours
 	quietRepeat = time.Minute // between two warnings of the same trouble
 )
 
@@ -48,9 +49,10 @@ type history struct {
 
 // progress is how far the K-lines of a pair are filled. Times are ms.
 type progress struct {
-	Since int64 `json:"since"` // UTC day from which on minutes were followed
-	Until int64 `json:"until"` // minutes that open before are confirmed and stored
-	Back  int64 `json:"back"`  // the past is filled from here to Since; 0 when there is no more
+	Since int64 `json:"since"`           // UTC day from which on minutes were followed
+	Until int64 `json:"until"`           // minutes that open before are confirmed and stored
+	Back  int64 `json:"back"`            // the past is filled from here to Since; 0 when there is no more
+	First int64 `json:"first,omitempty"` // UTC day on which trading began; 0 until the days are stored
 }
 
 // follow emits until ctx ends or the sink fails.
@@ -106,11 +108,11 @@ func (h *history) fillUntil(ctx context.Context, next time.Time) error {
 			if p, ok := h.filled[pair.Key]; !ok || p.Back == 0 {
 				continue
 			}
-			before := h.filled[pair.Key].Back
+			before := h.filled[pair.Key]
 			if err := h.try(ctx, pair, h.fillBack); err != nil {
 				return err
 			}
-			filling = filling || h.filled[pair.Key].Back != before
+			filling = filling || h.filled[pair.Key] != before
 		}
 	}
 	return h.sleep(ctx, next.Sub(h.now()))
@@ -193,24 +195,38 @@ func split(run market.CandleRun, stored int64) (parts []Run) {
 	return parts
 }
 
-// fillBack emits the block of the past before what is filled.
+// fillBack emits the block of the past before what is filled: all days first, which say
+// when trading began, and then from the newest on what days are composed of.
 func (h *history) fillBack(ctx context.Context, pair market.Pair) error {
 	p := h.filled[pair.Key]
 	minutes := p.Since - int64(h.config.Depth.Minutes)*day.Milliseconds()
 	hours := min(minutes, p.Since-int64(h.config.Depth.Hours)*day.Milliseconds())
 	run := market.CandleRun{Pair: pair.Key, To: p.Back}
 	switch {
+	case p.First == 0:
+		run.Interval = market.Day1
 	case p.Back > minutes:
 		run.Interval, run.From = market.Minute1, p.Back-day.Milliseconds()
 	case p.Back > hours:
 		run.Interval, run.From = market.Hour1, max(hours, p.Back-hourBlock.Milliseconds())
 	default:
-		run.Interval, run.From = market.Day1, 0
+		run.Interval, run.From = market.Hour4, p.Back-wideBlock.Milliseconds()
 	}
+	run.From = max(run.From, p.First)
 	if err := h.read(ctx, pair, &run); err != nil {
 		return err
 	}
-	p.Back = run.From
+	if p.First == 0 {
+		p.First = run.To
+		if len(run.Candles) > 0 {
+			p.First = run.Candles[0].OpenTime
+		}
+	} else {
+		p.Back = run.From
+	}
+	if p.Back <= p.First {
+		p.Back = 0
+	}
 	h.filled[pair.Key] = p
 	return h.emit(ctx, &Batch{Past: []market.CandleRun{run}})
 }

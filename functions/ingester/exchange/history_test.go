@@ -81,7 +81,7 @@ func (w *world) stored(t *testing.T, pair string) map[string]string {
 }
 
 // truth is what the rows of a pair of the exchange are to be: minutes from the day
-// before, hours from two days before, days from the beginning, without what is open.
+// before, hours from two days before, the rest from the beginning, without what is open.
 func (w *world) truth(t *testing.T, m *simulated.Market, upTo time.Time) map[string]string {
 	t.Helper()
 	rows := map[string]string{}
@@ -91,7 +91,7 @@ func (w *world) truth(t *testing.T, m *simulated.Market, upTo time.Time) map[str
 		switch {
 		case tier <= market.Minute15:
 			from = today.Add(-day)
-		case tier <= market.Hour4:
+		case tier <= market.Hour1:
 			from = today.Add(-2 * day)
 		}
 		for open := from; open.Before(upTo); open = tier.Next(open) {

@@ -63,7 +63,7 @@ var descriptions = map[string]string{
 	"CommonKlineList.KlineData":                     "rows [time of the opening in seconds, open, high, low, close, volume], oldest first: prices in quote coins, the volume in base coins, all of them exact; a time without a trade has no row",
 	"CommonKlinesIn":                                "CommonKlinesIn selects K-lines of a pair: the newest that open at or before a time, the open one included.",
 	"CommonKlinesIn.OpenTime":                       "when a day opens: 0 is 00:00 and 8 is 08:00 Beijing time (16:00 UTC of the day before, and 00:00 UTC); it decides about K-lines from six hours to a week",
-	"CommonKlinesIn.Period":                         "length of a K-line in seconds; a week opens on Monday, and 2592000 is a calendar month in UTC",
+	"CommonKlinesIn.Period":                         "length of a K-line in seconds; a week opens on Monday, and 2592000 is a calendar month in UTC. K-lines of 14400 and of 43200 and more reach back to the first trade of the pair, shorter ones as far as the operator keeps them",
 	"CommonKlinesIn.Since":                          "time in seconds at or before which the newest K-line opens: now if it is not given",
 	"CommonKlinesIn.Size":                           "how many K-lines are returned at most",
 	"CommonKlinesIn.Symbol":                         "key of a pair or of an index; of one that nobody knows there are no K-lines",

@@ -3,7 +3,10 @@
 // a trade has no row. Bodies are those of package klines, but for tcBuyer, which is 0:
 // exchanges do not say in how many trades the taker bought.
 //
-// K-lines of every other period are composed when they are read.
+// K-lines of every other period are composed when they are read, of rows of the
+// [market.Period.StoredAs]. They reach as far back as these do: rows of a day and of
+// four hours to the pair's first trade, those below for as many days as are filled
+// back.
 package pairklines
 
 import (
@@ -41,7 +44,7 @@ func Put(ctx context.Context, s *store.Series, pair string, i market.Interval, c
 // Newest returns the newest K-lines of a pair that open at or before until: at most
 // limit of them, oldest first. A K-line is complete even where its end lies after
 // until. Buckets without a trade are left out, and so is the oldest one where what is
-// stored begins inside it: history may begin later than trading did.
+// stored begins inside it but trading did not.
 func Newest(ctx context.Context, s *store.Series, pair string, p market.Period, until time.Time, limit int) ([]market.Candle, error) {
 	// Rows enough for limit K-lines, also when every bucket of the tier has a trade.
 	rows := limit * p.Parts()
@@ -49,10 +52,26 @@ func Newest(ctx context.Context, s *store.Series, pair string, p market.Period, 
 	if err != nil || len(parts) == 0 {
 		return nil, err
 	}
-	cut := p.StartMs(parts[0].OpenTime) != parts[0].OpenTime
+	first := parts[0].OpenTime
+	begins := len(parts) < rows && p.StartMs(first) != first // all rows are read, and the first is inside a bucket
 	candles := market.Compose(parts, p.StartMs)
-	if cut {
+	if len(candles) > limit {
+		return candles[len(candles)-limit:], nil
+	}
+	if begins {
+		if begins, err = listedBefore(ctx, s, pair, first); err != nil {
+			return nil, err
+		}
+	}
+	if begins {
 		candles = candles[1:]
 	}
-	return candles[max(0, len(candles)-limit):], nil
+	return candles, nil
+}
+
+// listedBefore reports whether a pair was traded before the UTC day that holds a time
+// (ms). All days are stored; every tier holds whole days.
+func listedBefore(ctx context.Context, s *store.Series, pair string, ms int64) (bool, error) {
+	days, err := dataset.Values(series.Read(ctx, s, pair, market.Day1, dataset.Range{To: time.UnixMilli(market.Day1.StartMs(ms)), Limit: 1, Newest: true}))
+	return len(days) > 0, err
 }

@@ -47,9 +47,6 @@ func TestAKlineOfAnyPeriodIsTheFoldOfItsMinutes(t *testing.T) {
 		until := time.UnixMilli(minutes[rapid.IntRange(0, len(minutes)-1).Draw(t, "until")].OpenTime + 30_000)
 
 		want := market.Compose(slices.Clone(minutes), p.StartMs)
-		if p.StartMs(minutes[0].OpenTime) != p.StoredAs().StartMs(minutes[0].OpenTime) {
-			want = want[1:]
-		}
 		want = slices.DeleteFunc(want, func(c market.Candle) bool { return c.OpenTime > until.UnixMilli() })
 		want = want[max(0, len(want)-limit):]
 
@@ -99,6 +96,44 @@ func decimal(t *rapid.T, label string) market.Decimal {
 		t.Fatal(err)
 	}
 	return d
+}
+
+// A bucket in which rows begin is whole where the pair began to trade in it, and short
+// of what was traded before where the rows are those that were filled back.
+func TestTheFirstBucketIsServedWhereThePairBeganInIt(t *testing.T) {
+	t.Parallel()
+	db := storetest.DynamoDB(t)
+	series := store.NewSeries(db, storetest.Tables(t, db)+schema.SeriesTable)
+	candle := func(open int64) market.Candle {
+		return market.Candle{OpenTime: open, Trades: 1, First: market.Order{Time: open}, Last: market.Order{Time: open}}
+	}
+	const hour, day = int64(3_600_000), int64(86_400_000)
+	p, err := market.NewPeriod(21600, market.OpenBeijing0) // buckets from 22:00 to 04:00 UTC
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pair, days := range map[string][]int64{"new:binance": {start}, "old:binance": {start - day, start}} {
+		for _, open := range days {
+			if err := pairklines.Put(t.Context(), series, pair, market.Day1, candle(open)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := pairklines.Put(t.Context(), series, pair, market.Hour1, candle(start), candle(start+hour), candle(start+5*hour)); err != nil {
+			t.Fatal(err)
+		}
+		want := []int64{start - 2*hour, start + 4*hour}[len(days)-1:]
+		got, err := pairklines.Newest(t.Context(), series, pair, p, time.UnixMilli(start+day), 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var opens []int64
+		for i := range got {
+			opens = append(opens, got[i].OpenTime)
+		}
+		if !slices.Equal(opens, want) {
+			t.Errorf("%s: K-lines from %v, want %v", pair, opens, want)
+		}
+	}
 }
 
 func TestAPairWithoutKlinesHasNone(t *testing.T) {
