@@ -5,9 +5,10 @@ LOCAL := $(or $(QUOTARY_DATA),.local)
 BIN   := bin
 LINT  := v2.15.0
 
-# The folders of the product's programs. Each is built under its own path below
-# functions, bin/perp/market, by one go build for each parent folder.
-PROGRAMS := $(patsubst %/main.go,./%,$(wildcard functions/*/main.go functions/*/*/main.go))
+# The folders of the product's programs. Each is built under the last word of its
+# path, bin/market of functions/perp/market, which no other has: a test of
+# shared/catalog sees to it.
+PROGRAMS := $(patsubst %/main.go,./%,$(wildcard functions/*/main.go functions/*/*/main.go)) ./localstack
 GOBUILD  := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -tags lambda.norpc
 
 .PHONY: help run test prove bench build lint replay load schema url tools tools-oracle test-oracle test-cdk-local test-archive readme openapi compatible fuzz clean package synth diff deploy sam-local sam-check
@@ -39,17 +40,9 @@ bench: tools build package ## measure; figures are compared within one run
 	$(GOTEST) -run '^$$' -bench . -benchmem ./...
 	cd localstack/bench && go test -run '^$$' -bench . -benchmem
 
-# go build says what it compiles, a program last: that is shown as what is left.
 build: ## build the functions, the ingester and the local stack into bin/
 	@echo "  building the programs"
-	@{ { $(foreach parent,$(sort $(dir $(PROGRAMS))),$(GOBUILD) -v -o $(patsubst ./functions/%,$(BIN)/%,$(parent)) \
-		$(foreach program,$(PROGRAMS),$(if $(filter $(parent),$(dir $(program))),$(program))) && ) \
-		$(GOBUILD) -v -o $(BIN)/ ./localstack; } 2>&1 || echo failed; } | awk -v programs="$(PROGRAMS) ./localstack" ' \
-		BEGIN { left = split(programs, list, " "); for (i in list) program["quotary" substr(list[i], 2)] = 1 } \
-		$$0 == "failed" { failed = 1; next } \
-		$$0 in program { printf "  building %s, %d at most to go\n", $$0, --left; fflush(); next } \
-		/^[^ :]+$$/ { if (++compiled % 50 == 0) { printf "  compiled %d packages\n", compiled; fflush() } next } \
-		{ print } END { exit failed }'
+	@{ $(GOBUILD) -v -o $(BIN)/ $(PROGRAMS) 2>&1 || echo failed; } | awk -v programs="$(PROGRAMS)" -f tools/progress.awk
 
 lint: ## run the linters
 	@test -x $(BIN)/golangci-lint-$(LINT) || { echo "  building golangci-lint $(LINT)"; \

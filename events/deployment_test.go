@@ -72,7 +72,7 @@ func deploy(t *testing.T) *deployment {
 		catalog.EnvSecretsKey: "key", catalog.EnvDataKeysParameter: "/quotary/prod/data-keys",
 	}
 	for _, name := range catalog.AllFunctions() {
-		program := filepath.Join(programs, filepath.FromSlash(catalog.ProgramPath(name)))
+		program := filepath.Join(programs, catalog.ProgramFile(name))
 		env := []string{
 			"AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test", "AWS_REGION=eu-west-1",
 			"AWS_ENDPOINT_URL_DYNAMODB=" + d.way + "/dynamodb/" + name + "/", "AWS_ENDPOINT_URL_S3=" + d.way + "/s3/" + name + "/",

@@ -51,9 +51,8 @@ var Root = func() string {
 }()
 
 // Programs returns the folder of the functions' programs, the ingester and the
-// local stack, each under its path below functions: perp/market. make test has
-// built them and names the folder in QUOTARY_PROGRAMS; else they are built at the
-// first call, as far as they are stale.
+// local stack. make test has built them and names the folder in QUOTARY_PROGRAMS;
+// else they are built at the first call, as far as they are stale.
 func Programs() (folder string, err error) {
 	if folder := os.Getenv("QUOTARY_PROGRAMS"); folder != "" {
 		return folder, nil

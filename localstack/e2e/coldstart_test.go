@@ -107,7 +107,7 @@ func start(b *testing.B, name string) (s started) {
 	event = bytes.ReplaceAll(event, []byte("https://cloudformation-"), []byte(server.URL+"/cloudformation?"))
 
 	var said bytes.Buffer
-	program := exec.CommandContext(b.Context(), filepath.Join(programs, filepath.FromSlash(catalog.ProgramPath(name))))
+	program := exec.CommandContext(b.Context(), filepath.Join(programs, catalog.ProgramFile(name)))
 	program.Env = append(world.State.Environment(), "QUOTARY_SECRETS_KEY=key", "QUOTARY_DATA_KEYS_PARAMETER=parameter",
 		"AWS_LAMBDA_RUNTIME_API="+strings.TrimPrefix(server.URL, "http://"), "AWS_LAMBDA_FUNCTION_NAME="+name)
 	program.Stdout, program.Stderr = &said, &said

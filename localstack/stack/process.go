@@ -125,5 +125,5 @@ func (p *process) stop(ctx context.Context) {
 
 // program is the path of a function's program, or the ingester's.
 func (s *Stack) program(name string) string {
-	return filepath.Join(s.cfg.Programs, filepath.FromSlash(catalog.ProgramPath(name)))
+	return filepath.Join(s.cfg.Programs, catalog.ProgramFile(name))
 }

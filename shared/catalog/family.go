@@ -3,7 +3,8 @@ package catalog
 import "slices"
 
 // Family names the function that serves a group of endpoints. Its folder under
-// functions/ is the name with - read as /.
+// functions/ is the name with - read as /. The last word of the name is the file of
+// its program, so no two families share it: see [ProgramFile].
 type Family string
 
 // The families.
@@ -25,7 +26,7 @@ const (
 	Signal           Family = "signal"
 	Order            Family = "order"
 	TradingPair      Family = "tradingpair"
-	Market           Family = "market"
+	Platforms        Family = "platforms"
 	Stock            Family = "stock"
 	Index            Family = "index"
 	Kline            Family = "kline"

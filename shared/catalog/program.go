@@ -295,6 +295,6 @@ func (p Program) Title() string {
 	return title.String()
 }
 
-// ProgramPath is the path of a program below the folder of built programs, and that
-// of its source below functions/: "perp/market" for "perp-market".
-func ProgramPath(name string) string { return strings.ReplaceAll(name, "-", "/") }
+// ProgramFile is the file of a program in the folder of built programs, as go build
+// names it by the folder of its source: "market" for "perp-market".
+func ProgramFile(name string) string { return name[strings.LastIndex(name, "-")+1:] }

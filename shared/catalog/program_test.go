@@ -14,6 +14,23 @@ func TestAFamilyIsDeclaredOnce(t *testing.T) {
 	does(PerpMarket, readLog)
 }
 
+// One go build puts every program into one folder.
+func TestNoTwoProgramsAreBuiltAsOneFile(t *testing.T) {
+	t.Parallel()
+	names := AllFunctions()
+	for _, e := range All() {
+		names = append(names, string(e.Family)) // families without a function yet, too
+	}
+	files := map[string]string{"localstack": "the local stack", ProgramFile(ProgramIngester): ProgramIngester}
+	for _, name := range names {
+		file := ProgramFile(name)
+		if other, taken := files[file]; taken && other != name {
+			t.Errorf("%s and %s are both built as bin/%s: give one of them another last word, in family.go and as the name of its folder", name, other, file)
+		}
+		files[file] = name
+	}
+}
+
 func TestOnlyProgramsThatCheckSignaturesReadWhetherNoncesAreKept(t *testing.T) {
 	t.Parallel()
 	for _, p := range Programs() {
