@@ -1,14 +1,18 @@
-// Package objects lists what a bucket holds, as the programs of a deployment do it:
-// with a deadline for each request, however many there are.
+// Package objects has what the programs of a deployment need of a bucket beyond the
+// S3 client: [List] gives each page a deadline of its own, and [Exists] tells a
+// refusal apart.
 package objects
 
 import (
 	"context"
+	"errors"
 	"iter"
+	"net/http"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
 // List returns the objects that in selects, in the order of their keys. It asks for
@@ -35,4 +39,11 @@ func next(ctx context.Context, pages *s3.ListObjectsV2Paginator, timeout time.Du
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	return pages.NextPage(ctx)
+}
+
+// Exists reports whether a put that was to make a new object (If-None-Match: *) was
+// refused because there is one of its key.
+func Exists(err error) bool {
+	var status *smithyhttp.ResponseError
+	return errors.As(err, &status) && status.HTTPStatusCode() == http.StatusPreconditionFailed
 }

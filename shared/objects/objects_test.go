@@ -60,3 +60,21 @@ func TestAListWaitsNoLongerThanItsTimeout(t *testing.T) {
 		t.Errorf("%d results", n)
 	}
 }
+
+func TestAnObjectThatExistsIsToldFromOtherRefusals(t *testing.T) {
+	t.Parallel()
+	client, bucket := storetest.S3(t)
+	put := func(bucket string) error {
+		_, err := client.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: aws.String("one"), Body: strings.NewReader("1"), IfNoneMatch: aws.String("*")})
+		return err
+	}
+	if err := put(bucket); err != nil {
+		t.Fatal(err)
+	}
+	if err := put(bucket); !objects.Exists(err) {
+		t.Errorf("error is %v", err)
+	}
+	if err := put("absent"); err == nil || objects.Exists(err) {
+		t.Errorf("without a bucket error is %v", err)
+	}
+}

@@ -294,7 +294,7 @@ func (f *folding[B]) advance(ctx context.Context, at progress) error {
 // read. Reader is for what it was read.
 func (p *Pipeline[B]) quarantineScanned(ctx context.Context, row QuarantinedRow, reader string, reason error) error {
 	row.Reason = "read for " + reader + ": " + reason.Error()
-	return p.retry(ctx, "quarantine a stored row", func() error { return p.quarantine(ctx, &p.scanned, row) })
+	return p.retry(ctx, "quarantine a stored row", func() error { return p.quarantine(ctx, &p.scanned, scannedFolder, row) })
 }
 
 // writeCatchUp applies a page to its projection. Its progress is saved when the

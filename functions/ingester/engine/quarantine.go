@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -32,13 +33,14 @@ var errQuarantineFull = fmt.Errorf("%d rows were quarantined within an hour: som
 // more, for a person to look at: the objects
 //
 //	quarantine/<domain>/<yyyy-mm-dd>/<dataset>-<hash>.json
-//	quarantine/<domain>/<yyyy-mm-dd>/scanned/<dataset>-<hash>.json
+//	quarantine/<domain>/scanned/<dataset>-<hash>.json
 //
-// each a [QuarantinedRow], the second of what was scanned to catch up. The hash is
-// that of the key: a row has one object a day, and is kept once an hour at most.
-// They lie beside the views because a row may be invalid for being too large for the
-// tables. A pipeline that begins counts those of the last hour, so that a restart
-// does not let 100 more through.
+// each a [QuarantinedRow], the second of what was scanned to catch up or to archive,
+// which every scan meets again. The hash is that of the key: a row that was scanned has
+// one object, which counts when it is made; any other has one a day, and is kept once
+// an hour at most. They lie beside the views because a row may be invalid for being too
+// large for the tables. A pipeline that begins counts those of the last hour, so that a
+// restart does not let 100 more through.
 type Quarantine struct {
 	Objects QuarantineObjects
 	Bucket  string
@@ -120,45 +122,52 @@ func keyPart(text string) string {
 
 const quarantineTimeout = 10 * time.Second
 
-// put keeps a row under the name of its object, without the day.
-func (q Quarantine) put(ctx context.Context, domain, name string, row QuarantinedRow) error {
+// put keeps a row under the name of its object, without the day. It reports false
+// where a scanned row is kept already.
+func (q Quarantine) put(ctx context.Context, domain, name string, row QuarantinedRow) (made bool, err error) {
 	if q.Objects == nil {
-		return errors.New("there is no bucket for quarantined rows")
+		return false, errors.New("there is no bucket for quarantined rows")
 	}
 	ctx, cancel := context.WithTimeout(ctx, quarantineTimeout)
 	defer cancel()
 	body, err := json.Marshal(row)
 	if err != nil {
-		return fmt.Errorf("encode a quarantined row: %w", err)
+		return false, fmt.Errorf("encode a quarantined row: %w", err)
 	}
-	key := quarantineDay(domain, row.Time) + name
-	_, err = q.Objects.PutObject(ctx, &s3.PutObjectInput{Bucket: &q.Bucket, Key: &key, Body: bytes.NewReader(body), ContentType: aws.String("application/json")})
+	in := &s3.PutObjectInput{Bucket: &q.Bucket, Key: aws.String(quarantineDay(domain, row.Time) + name), Body: bytes.NewReader(body), ContentType: aws.String("application/json")}
+	if strings.HasPrefix(name, scannedFolder) {
+		in.Key, in.IfNoneMatch = aws.String(quarantineFolder(domain)+name), aws.String("*")
+	}
+	_, err = q.Objects.PutObject(ctx, in)
+	if objects.Exists(err) {
+		return false, nil
+	}
 	if err != nil {
-		return fmt.Errorf("quarantine a row: %w", err)
+		return false, fmt.Errorf("quarantine a row: %w", err)
 	}
-	return nil
+	return true, nil
 }
+
+// quarantineFolder is what all objects of a domain begin with.
+func quarantineFolder(domain string) string { return "quarantine/" + domain + "/" }
 
 // quarantineDay is what the objects of a day begin with.
 func quarantineDay(domain string, day time.Time) string {
-	return "quarantine/" + domain + "/" + day.UTC().Format(time.DateOnly) + "/"
+	return quarantineFolder(domain) + day.UTC().Format(time.DateOnly) + "/"
 }
 
 // list returns when each row was quarantined since a time, less than a day before
 // now, by the name of its object without the day.
 func (q Quarantine) list(ctx context.Context, domain string, since, now time.Time) (map[string]time.Time, error) {
 	all := map[string]time.Time{}
-	prefixes := []string{quarantineDay(domain, now)}
-	if before := quarantineDay(domain, since); before != prefixes[0] {
-		prefixes = append(prefixes, before)
-	}
-	for _, prefix := range prefixes {
+	today, before, scanned := quarantineDay(domain, now), quarantineDay(domain, since), quarantineFolder(domain)+scannedFolder
+	for _, prefix := range slices.Compact([]string{today, before, scanned}) {
 		for object, err := range objects.List(ctx, q.Objects, &s3.ListObjectsV2Input{Bucket: &q.Bucket, Prefix: &prefix}, quarantineTimeout) {
 			if err != nil {
 				return nil, fmt.Errorf("list the quarantined rows: %w", err)
 			}
 			if at := aws.ToTime(object.LastModified); at.After(since) {
-				all[strings.TrimPrefix(aws.ToString(object.Key), prefix)] = at
+				all[strings.TrimPrefix(aws.ToString(object.Key), strings.TrimSuffix(prefix, scannedFolder))] = at
 			}
 		}
 	}
@@ -168,8 +177,6 @@ func (q Quarantine) list(ctx context.Context, domain string, since, now time.Tim
 // quarantineWindow is the rows that were quarantined within the last hour. The zero
 // value is none.
 type quarantineWindow struct {
-	folder string // of its objects; "" or one with a slash at its end
-
 	mu   sync.Mutex
 	rows map[string]time.Time // by the name of their object
 }
@@ -208,13 +215,12 @@ func (w *quarantineWindow) release(name string) {
 	delete(w.rows, name)
 }
 
-// scannedFolder has the rows that catching up could not read.
+// scannedFolder has the rows that could not be read when the logs were scanned.
 const scannedFolder = "scanned/"
 
 // recallQuarantined counts the rows that were quarantined within the last hour, by
 // whichever process was the writer.
 func (p *Pipeline[B]) recallQuarantined(ctx context.Context) error {
-	p.scanned.folder = scannedFolder
 	if p.Stores.Quarantine.Objects == nil {
 		return nil
 	}
@@ -232,18 +238,19 @@ func (p *Pipeline[B]) recallQuarantined(ctx context.Context) error {
 	})
 }
 
-// quarantine keeps a row that is left out, and counts it within a window. It is
-// counted before it is kept, so that no lock is held while it is on its way. The
-// error is to be retried: while too many rows have been quarantined, nothing that
-// would need another goes on.
-func (p *Pipeline[B]) quarantine(ctx context.Context, window *quarantineWindow, row QuarantinedRow) error {
+// quarantine keeps a row that is left out, in a folder, and counts it within a window.
+// It is counted before it is kept, so that no lock is held while it is on its way; one
+// that an earlier scan has kept does not count. The error is to be retried: while too
+// many rows have been quarantined, nothing that would need another goes on.
+func (p *Pipeline[B]) quarantine(ctx context.Context, window *quarantineWindow, folder string, row QuarantinedRow) error {
 	row.Time = p.Now()
 	sum := sha256.Sum256([]byte(row.Key))
-	name := window.folder + row.Dataset + "-" + hex.EncodeToString(sum[:8]) + ".json"
+	name := folder + row.Dataset + "-" + hex.EncodeToString(sum[:8]) + ".json"
 	if known, err := window.reserve(name, row.Time); known || err != nil {
 		return err
 	}
-	if err := p.Stores.Quarantine.put(ctx, p.Domain, name, row); err != nil {
+	made, err := p.Stores.Quarantine.put(ctx, p.Domain, name, row)
+	if err != nil || !made {
 		window.release(name)
 		return err
 	}

@@ -35,13 +35,17 @@ func (k *kept) PutObject(ctx context.Context, in *s3.PutObjectInput, options ...
 		return nil, err
 	}
 	in.Body = strings.NewReader(string(body))
+	out, err := k.QuarantineObjects.PutObject(ctx, in, options...)
+	if err != nil {
+		return nil, err
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.rows == nil {
 		k.rows = map[string]QuarantinedRow{}
 	}
 	k.rows[*in.Key] = row
-	return k.QuarantineObjects.PutObject(ctx, in, options...)
+	return out, nil
 }
 
 // ListObjectsV2 gives the objects the time of their rows, which is that of the test.
@@ -182,12 +186,51 @@ func TestRowsThatCannotBeScannedDoNotStopLiveOnes(t *testing.T) {
 	}
 	scanned := 0
 	for key := range quarantine.rows {
-		if strings.HasPrefix(key, "quarantine/small/"+time.Now().UTC().Format(time.DateOnly)+"/"+scannedFolder) {
+		if strings.HasPrefix(key, "quarantine/small/"+scannedFolder) {
 			scanned++
 		}
 	}
 	if scanned != quarantineMost || len(quarantine.rows) != quarantineMost+1 {
 		t.Errorf("%d rows are quarantined, %d of them scanned", len(quarantine.rows), scanned)
+	}
+}
+
+// TestARowThatIsScannedEachDayIsQuarantinedOnce, and takes no place of others in any
+// hour, whatever is restarted.
+func TestARowThatIsScannedEachDayIsQuarantinedOnce(t *testing.T) {
+	t.Parallel()
+	stores := newStores(t)
+	quarantine := &kept{QuarantineObjects: stores.Quarantine.Objects}
+	stores.Quarantine.Objects = quarantine
+	for day := range 3 {
+		for _, hour := range []int{0, 5} {
+			p := newPipeline(stores)
+			p.Now = func() time.Time { return wordTime.AddDate(0, 0, day).Add(time.Duration(hour) * time.Hour) }
+			if err := p.recallQuarantined(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			for i := range quarantineMost {
+				row := quarantinedLogRow("word", &store.Row{Subject: "s", Time: wordTime, ID: fmt.Sprint(i), Body: []byte("{")})
+				if err := p.quarantineScanned(t.Context(), row, "the archive", errors.New("no word")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want := 0
+			if day == 0 && hour == 0 {
+				want = quarantineMost
+			}
+			if n := p.Stats.Quarantined.Load(); int(n) != want || len(p.scanned.rows) != want {
+				t.Errorf("on day %d at %d %d rows are quarantined, %d count; want %d", day, hour, n, len(p.scanned.rows), want)
+			}
+		}
+	}
+	if len(quarantine.rows) != quarantineMost {
+		t.Errorf("%d objects", len(quarantine.rows))
+	}
+	p := newPipeline(stores)
+	p.Now = func() time.Time { return wordTime.Add(30 * time.Minute) }
+	if err := p.recallQuarantined(t.Context()); err != nil || len(p.scanned.rows) != quarantineMost {
+		t.Errorf("after a restart %d rows of the hour count, error %v", len(p.scanned.rows), err)
 	}
 }
 
@@ -237,9 +280,11 @@ func TestASlowQuarantineHoldsUpNobodyElse(t *testing.T) {
 	p := newPipeline(stores)
 	p.Now = time.Now
 	ended := make(chan error, 1)
-	go func() { ended <- p.quarantine(t.Context(), &p.quarantined, QuarantinedRow{Dataset: "slow", Key: "1"}) }()
+	go func() {
+		ended <- p.quarantine(t.Context(), &p.quarantined, "", QuarantinedRow{Dataset: "slow", Key: "1"})
+	}()
 	<-slow.put
-	if err := p.quarantine(t.Context(), &p.quarantined, QuarantinedRow{Dataset: "quick", Key: "2"}); err != nil {
+	if err := p.quarantine(t.Context(), &p.quarantined, "", QuarantinedRow{Dataset: "quick", Key: "2"}); err != nil {
 		t.Error(err)
 	}
 	close(slow.end)

@@ -95,7 +95,7 @@ func (p *Pipeline[B]) restoredViews(ctx context.Context) (map[string][]byte, err
 			continue
 		}
 		row := QuarantinedRow{Dataset: "view", Key: keyPart(name), Reason: "read to restore from it: " + reason.Error()}.withBody(views[name])
-		err := p.retry(ctx, "quarantine a stored view", func() error { return p.quarantine(ctx, &p.quarantined, row) })
+		err := p.retry(ctx, "quarantine a stored view", func() error { return p.quarantine(ctx, &p.quarantined, "", row) })
 		if err != nil {
 			return nil, err
 		}
@@ -214,7 +214,7 @@ func (p *Pipeline[B]) leaveUnreadable(ctx context.Context, to []Projection[B], r
 		}
 		row := quarantinedSeriesRow(at.SeriesKey, &point)
 		row.Reason = "read for a projection: " + reason.Error()
-		if err := p.quarantine(ctx, &p.quarantined, row); err != nil {
+		if err := p.quarantine(ctx, &p.quarantined, "", row); err != nil {
 			return err
 		}
 		one := to[check.asker]
@@ -345,7 +345,7 @@ func (p *Pipeline[B]) put(ctx context.Context, what string, n int, write func() 
 			}
 			q := row(one.Index)
 			q.Reason = one.Reason.Error()
-			if err := p.quarantine(ctx, &p.quarantined, q); err != nil {
+			if err := p.quarantine(ctx, &p.quarantined, "", q); err != nil {
 				return err
 			}
 			quarantined[one.Index] = true
