@@ -20,13 +20,13 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"net/http"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
-	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"github.com/parquet-go/parquet-go"
 
 	"quotary/shared/archive/columns"
@@ -36,8 +36,10 @@ import (
 
 // Dataset is a log dataset that can be archived.
 type Dataset struct {
-	// Encode makes a file of rows. Those that the dataset cannot read are reported by
-	// their index and left out; kept are the others, in the file's order.
+	// Encode makes a file of rows. Those that the dataset cannot read or Parquet cannot
+	// hold are reported by their index, each once, and left out; kept are the others, in
+	// the file's order. The error is that of rows which cannot be encoded together,
+	// though each alone can.
 	Encode func(rows []store.Row, refuse func(row int, reason error)) (file []byte, kept []store.Row, err error)
 }
 
@@ -52,10 +54,52 @@ func Of[T any](archived func(store.Row) (T, error)) *Dataset {
 // chunk is how many rows are on their way between a file and its rows at a time.
 const chunk = 256
 
+// encode makes a file of all rows that one can be made of. What fails for a reason
+// that is not said to be a row's is looked for by halves.
 func encode[T any](rows []store.Row, archived func(store.Row) (T, error), refuse func(int, error)) ([]byte, []store.Row, error) {
+	bad := map[int]error{}
+	one := func(r store.Row) (value T, err error) {
+		defer recovered(&err)
+		return archived(r)
+	}
+	file, kept, err := write(rows, 0, one, bad)
+	if err != nil {
+		before := len(bad)
+		if locate(rows, 0, one, bad); len(bad) > before {
+			file, kept, err = write(rows, 0, one, bad)
+		}
+	}
+	for _, i := range slices.Sorted(maps.Keys(bad)) {
+		refuse(i, bad[i])
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("encode rows: %w", err)
+	}
+	return file, kept, nil
+}
+
+// locate adds the rows to bad with which no file can be made. The first of them has
+// the index from.
+func locate[T any](rows []store.Row, from int, archived func(store.Row) (T, error), bad map[int]error) {
+	_, _, err := write(rows, from, archived, bad)
+	switch {
+	case err == nil:
+	case len(rows) == 1:
+		bad[from] = err
+	default:
+		half := len(rows) / 2
+		locate(rows[:half], from, archived, bad)
+		locate(rows[half:], from+half, archived, bad)
+	}
+}
+
+// write makes a file of the rows that are not bad, and adds to these. The first row
+// has the index from.
+func write[T any](rows []store.Row, from int, archived func(store.Row) (T, error), bad map[int]error) (_ []byte, kept []store.Row, err error) {
+	defer recovered(&err)
 	var file bytes.Buffer
 	w := parquet.NewGenericWriter[T](&file, parquet.Compression(&parquet.Zstd), parquet.CreatedBy("quotary", "", ""))
-	kept := make([]store.Row, 0, len(rows))
+	kept = make([]store.Row, 0, len(rows))
 	values := make([]T, 0, chunk)
 	flush := func() error {
 		_, err := w.Write(values)
@@ -63,25 +107,36 @@ func encode[T any](rows []store.Row, archived func(store.Row) (T, error), refuse
 		return err
 	}
 	for i, r := range rows {
+		if bad[from+i] != nil {
+			continue
+		}
 		value, err := archived(r)
 		if err != nil {
-			refuse(i, err)
+			bad[from+i] = err
 			continue
 		}
 		kept, values = append(kept, r), append(values, value)
 		if len(values) == chunk {
 			if err := flush(); err != nil {
-				return nil, nil, fmt.Errorf("encode rows: %w", err)
+				return nil, nil, err
 			}
 		}
 	}
 	if err := flush(); err != nil {
-		return nil, nil, fmt.Errorf("encode rows: %w", err)
+		return nil, nil, err
 	}
 	if err := w.Close(); err != nil {
-		return nil, nil, fmt.Errorf("encode rows: %w", err)
+		return nil, nil, err
 	}
 	return file.Bytes(), kept, nil
+}
+
+// recovered makes a panic an error. Parquet writers panic on values that their columns
+// cannot take: a row must not end the process, which meets it again at the next start.
+func recovered(err *error) {
+	if fault := recover(); fault != nil {
+		*err = fmt.Errorf("panic: %v", fault)
+	}
 }
 
 // Files are those of a bucket.
@@ -169,8 +224,7 @@ func (f Files) Create(ctx context.Context, key string, file []byte) error {
 		Bucket: &f.Bucket, Key: &key, Body: bytes.NewReader(file),
 		ContentType: aws.String("application/vnd.apache.parquet"), IfNoneMatch: aws.String("*"),
 	})
-	var status *smithyhttp.ResponseError
-	if errors.As(err, &status) && status.HTTPStatusCode() == http.StatusPreconditionFailed {
+	if objects.Exists(err) {
 		err = ErrExists
 	}
 	if err != nil {

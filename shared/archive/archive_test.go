@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -112,6 +113,51 @@ func TestRowsThatCannotBeReadAreLeftOut(t *testing.T) {
 	}
 	if diff := cmp.Diff(kept, collect(t, archive.Decode(file))); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// odd has a column whose values the writer may be unable to write.
+type odd struct {
+	columns.Row
+	Mark any `parquet:"mark,json"`
+}
+
+var odds = archive.Of(func(r store.Row) (odd, error) {
+	switch string(r.Body) {
+	case "bad":
+		return odd{}, errBad
+	case "panic":
+		panic("not expected")
+	case "no JSON":
+		return odd{columns.Of(r), math.NaN()}, nil
+	}
+	return odd{columns.Of(r), 1.5}, nil
+})
+
+// Rows that the encoding fails of are reported as such, wherever they stand, and the
+// others are kept.
+func TestARowThatCannotBeEncodedIsLeftOut(t *testing.T) {
+	t.Parallel()
+	for _, bad := range []map[int]string{
+		{}, {0: "no JSON"}, {999: "no JSON"}, {255: "no JSON", 256: "no JSON", 700: "bad"}, {3: "panic", 4: "no JSON", 5: "bad"},
+	} {
+		all := rows(1000)
+		for i, body := range bad {
+			all[i].Body = []byte(body)
+		}
+		refused := map[int]string{}
+		file, kept, err := odds.Encode(all, func(i int, err error) {
+			if refused[i] != "" || err == nil {
+				t.Errorf("row %d is refused twice, or for nothing: %v", i, err)
+			}
+			refused[i] = string(all[i].Body)
+		})
+		if diff := cmp.Diff(bad, refused); err != nil || diff != "" {
+			t.Fatalf("error %v, refused %s", err, diff)
+		}
+		if diff := cmp.Diff(kept, collect(t, archive.Decode(file))); len(kept) != len(all)-len(bad) || diff != "" {
+			t.Errorf("kept %d: %s", len(kept), diff)
+		}
 	}
 }
 

@@ -276,8 +276,14 @@ func (a *archiver[B]) write(ctx context.Context, at partition) error {
 	}
 	var refused []QuarantinedRow
 	var reasons []error
-	file, rows, err := a.datasets[at.dataset].Encode(rows, func(i int, reason error) {
-		refused, reasons = append(refused, quarantinedLogRow(at.dataset, &rows[i])), append(reasons, reason)
+	var file []byte
+	var kept []store.Row
+	err = a.retry(ctx, "encode rows for the archive", func() (err error) {
+		refused, reasons = nil, nil
+		file, kept, err = a.datasets[at.dataset].Encode(rows, func(i int, reason error) {
+			refused, reasons = append(refused, quarantinedLogRow(at.dataset, &rows[i])), append(reasons, reason)
+		})
+		return err
 	})
 	if err != nil {
 		return err
@@ -287,12 +293,12 @@ func (a *archiver[B]) write(ctx context.Context, at partition) error {
 			return err
 		}
 	}
-	if len(rows) > 0 {
-		if err := a.create(ctx, at, file, rows); err != nil {
+	if len(kept) > 0 {
+		if err := a.create(ctx, at, file, kept); err != nil {
 			return err
 		}
 	}
-	return a.mark(ctx, at.dataset, func() iter.Seq2[store.Row, error] { return values(slices.Concat(rows, known)) })
+	return a.mark(ctx, at.dataset, func() iter.Seq2[store.Row, error] { return values(slices.Concat(kept, known)) })
 }
 
 // rowID is the key of a row within its dataset.
