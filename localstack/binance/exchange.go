@@ -31,6 +31,7 @@ type Exchange struct {
 	status  int // while banned
 	lose    int // trades that are not pushed
 	repeat  bool
+	halted  map[*Market]bool
 	sockets map[*socket]bool
 }
 
@@ -59,7 +60,7 @@ func New(c Config) *Exchange {
 	}
 	return &Exchange{
 		Markets: markets(c.Seed), clock: c.Clock, since: c.Since.UnixMilli() / day * day,
-		weights: map[bool]*weights{false: {}, true: {}}, sockets: map[*socket]bool{},
+		weights: map[bool]*weights{false: {}, true: {}}, halted: map[*Market]bool{}, sockets: map[*socket]bool{},
 	}
 }
 
@@ -94,6 +95,20 @@ func (x *Exchange) Repeat(on bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.repeat = on
+}
+
+// Halt ends the trading of a market, or resumes it: while it is halted it is listed as
+// such, and nothing is pushed of it.
+func (x *Exchange) Halt(m *Market, on bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.halted[m] = on
+}
+
+func (x *Exchange) isHalted(m *Market) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.halted[m]
 }
 
 // Disconnect ends every connection at once.
@@ -214,6 +229,9 @@ func (x *Exchange) info(swap bool) any {
 		s := object{"symbol": m.Symbol, "status": "TRADING", "baseAsset": m.Base, "quoteAsset": m.Quote, "filters": []object{
 			{"filterType": "PRICE_FILTER", "tickSize": decimal(1, m.tick)}, {"filterType": "LOT_SIZE", "stepSize": decimal(1, m.lot)},
 		}}
+		if x.isHalted(m) {
+			s["status"] = "BREAK"
+		}
 		if swap {
 			s["pair"], s["contractType"], s["marginAsset"], s["onboardDate"] = m.Symbol, "PERPETUAL", m.Quote, x.since
 		}

@@ -137,7 +137,7 @@ func (s *socket) push(ctx context.Context) {
 		for name, from := range s.due(now) {
 			symbol, is := strings.CutSuffix(name, "@aggTrade")
 			m := s.x.Market(strings.ToUpper(symbol), s.swap)
-			if !is || m == nil || !s.trades {
+			if !is || m == nil || !s.trades || s.x.isHalted(m) {
 				continue
 			}
 			for _, t := range m.Trades(from, now) {

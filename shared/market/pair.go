@@ -54,4 +54,8 @@ type CandleRun struct {
 	Interval Interval
 	From, To int64    // ms, openings of the interval
 	Candles  []Candle // oldest first
+
+	// Open is the candle that opens at To, as far as it was when the exchange was asked;
+	// without trades where nothing is known of it. It may have ended since.
+	Open Candle
 }

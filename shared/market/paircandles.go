@@ -10,8 +10,8 @@ import "slices"
 // opens a bucket; of what was confirmed only the parts of open buckets are kept. Trades
 // count up by one, so that a missing one shows. After a gap, and at the beginning,
 // trades are not part of any candle until a run has confirmed the minute in which they
-// begin: a candle is never short of a trade in its middle. Trades that come late or
-// twice change nothing.
+// begin: a candle is never short of a trade in its middle. Until then the open minute is
+// what the exchange said of it. Trades that come late or twice change nothing.
 //
 // The zero value has seen nothing.
 type PairCandles struct {
@@ -21,6 +21,8 @@ type PairCandles struct {
 	// open has of each tier the confirmed part of the bucket that holds until; one of
 	// another bucket is as good as empty.
 	open [len(PairTiers)]Candle
+
+	opening Candle // the minute from until on, as the last run had it; without trades for none
 
 	live    liveTrades
 	changed map[bucket]struct{} // of the trades
@@ -54,7 +56,7 @@ func (p *PairCandles) Confirm(run *CandleRun) (changed [len(PairTiers)][]Candle)
 		}
 		p.began, p.until, p.open = true, run.From, [len(PairTiers)]Candle{}
 	}
-	if run.To <= p.until {
+	if run.To < p.until || run.To == p.until && (run.Open.Trades == 0 || p.joined()) {
 		return changed
 	}
 	for i := range run.Candles {
@@ -74,15 +76,16 @@ func (p *PairCandles) Confirm(run *CandleRun) (changed [len(PairTiers)][]Candle)
 		}
 	}
 	from, was := p.until, p.joined()
-	p.until = run.To
+	p.until, p.opening = run.To, run.Open
 	p.live.forget(p.until)
 	for tier, interval := range PairTiers {
-		// The last bucket with a trade, with the trades after the run.
-		if part := &p.open[tier]; part.Trades > 0 && part.OpenTime >= interval.StartMs(from) {
-			if c, ok := p.candle(tier, part.OpenTime); ok {
-				changed[tier] = append(changed[tier], c)
-			}
-			delete(p.changed, bucket{tier, part.OpenTime})
+		// The last bucket with a trade, and the one that is open, with what came after the run.
+		last, open := p.open[tier].OpenTime, interval.StartMs(p.until)
+		if last != open && last >= interval.StartMs(from) {
+			p.report(&changed, tier, last)
+		}
+		if last == open || p.opening.Trades > 0 && !p.joined() {
+			p.report(&changed, tier, open)
 		}
 	}
 	if p.joined() && !was {
@@ -91,6 +94,14 @@ func (p *PairCandles) Confirm(run *CandleRun) (changed [len(PairTiers)][]Candle)
 		}
 	}
 	return changed
+}
+
+// report adds a bucket to those that were changed, as far as it is known.
+func (p *PairCandles) report(changed *[len(PairTiers)][]Candle, tier int, open int64) {
+	if c, ok := p.candle(tier, open); ok {
+		changed[tier] = append(changed[tier], c)
+	}
+	delete(p.changed, bucket{tier, open})
 }
 
 // Add takes a trade.
@@ -122,11 +133,8 @@ func (p *PairCandles) Changed() (changed [len(PairTiers)][]Candle) {
 		return changed
 	}
 	for b := range p.changed {
-		if c, ok := p.candle(b.tier, b.open); ok {
-			changed[b.tier] = append(changed[b.tier], c)
-		}
+		p.report(&changed, b.tier, b.open)
 	}
-	clear(p.changed)
 	return changed
 }
 
@@ -149,12 +157,13 @@ func (p *PairCandles) candle(tier int, open int64) (c Candle, ok bool) {
 		c = *part
 	}
 	c.OpenTime = open
-	if p.joined() {
-		end := PairTiers[tier].NextMs(open)
-		for i := range p.live.minutes {
-			if m := &p.live.minutes[i]; m.OpenTime >= open && m.OpenTime < end {
-				c.Merge(m)
-			}
+	after := p.live.minutes // of what is confirmed
+	if !p.joined() {
+		after = []Candle{p.opening}
+	}
+	for i := range after {
+		if m := &after[i]; m.OpenTime >= open && m.OpenTime < PairTiers[tier].NextMs(open) {
+			c.Merge(m)
 		}
 	}
 	return c, c.Trades > 0

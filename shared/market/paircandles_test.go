@@ -95,6 +95,9 @@ func TestCandlesOfAPairAreNeverShortOfATradeInTheirMiddle(t *testing.T) {
 			}
 			if until > begin {
 				run := minutesOf(trades, begin, until)
+				if n := rapid.IntRange(0, 10).Draw(t, "open"); n > 0 { // as far as it was then
+					run.Open, _ = foldPair(trades, Minute1, until, n)
+				}
 				take(p.Confirm(&run))
 				confirmed = until
 			}
@@ -138,6 +141,35 @@ func TestCandlesOfAPairAreNeverShortOfATradeInTheirMiddle(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestTheOpenMinuteIsTheExchangesUntilTradesAreJoined(t *testing.T) {
+	t.Parallel()
+	trade := func(id, ms int64) *PairTrade {
+		return &PairTrade{Pair: pairKey, ID: id, Time: midnight + ms, Count: 1, Side: Buy, Px: mustDecimal("100"), Sz: mustDecimal("1")}
+	}
+	said := func(trades int64) Candle {
+		c := trade(1, 60_000).candle(midnight + 60_000)
+		c.Trades = trades
+		return c
+	}
+	var p PairCandles
+	run := CandleRun{Pair: pairKey, Interval: Minute1, From: midnight, To: midnight + 60_000, Candles: []Candle{trade(1, 0).candle(midnight)}, Open: said(3)}
+	got := p.Confirm(&run)
+	if len(got[0]) != 2 || got[0][1].Trades != 3 || len(got[1]) != 1 || got[1][0].Trades != 4 {
+		t.Errorf("with a minute and the open one: %+v", got)
+	}
+	p.Add(trade(9, 90_000)) // those before it are not known
+	got = p.Confirm(&CandleRun{Pair: pairKey, Interval: Minute1, From: run.To, To: run.To, Open: said(7)})
+	if len(got[0]) != 1 || got[0][0].Trades != 7 || len(got[1]) != 1 || got[1][0].Trades != 8 {
+		t.Errorf("asked again: %+v", got)
+	}
+	p.Add(trade(10, 125_000))
+	ended := CandleRun{Pair: pairKey, Interval: Minute1, From: run.To, To: midnight + 120_000, Candles: []Candle{said(8)}, Open: trade(10, 0).candle(midnight + 120_000)}
+	got = p.Confirm(&ended)
+	if len(got[1]) != 1 || got[1][0].Trades != 10 {
+		t.Errorf("when trades are joined: %+v", got)
+	}
 }
 
 func TestTradesJoinAtTheFirstMinuteThatIsSeenFromItsBeginning(t *testing.T) {

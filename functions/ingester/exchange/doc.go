@@ -11,11 +11,13 @@
 //
 // Each market of an exchange has two sources. The live one emits trades as they happen.
 // The other, in the background, emits what the exchange itself says: once a minute the
-// minutes that have ended since, which replace what was made of trades, and between
-// these the past: all days first, then day by day the minutes of the last days, before
-// them hours, before these four hours ([Depth]). So a row is the exchange's own a few seconds after its bucket
-// has ended, and whatever is lost of the stream is right a minute later. Rows of
-// open buckets are written every few seconds only, as each write costs.
+// minutes that have ended since, which replace what was made of trades, and the open one,
+// which stands in for trades at the beginning. Between these it emits the past: all days
+// first, then from the newest day on minutes, before them hours, before these four hours
+// ([Depth]). So a row is the exchange's own a few seconds after its bucket has ended, and
+// whatever is lost of the stream is right a minute later. Rows of open buckets are written
+// every few seconds only, as each write costs. Both sources list the pairs again once an
+// hour.
 //
 // # Adding an exchange
 //

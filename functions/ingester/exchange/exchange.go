@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"slices"
@@ -26,6 +27,7 @@ type Config struct {
 	Coins      []string      // whose pairs with USDT are followed, spot and perpetual, in upper case
 	Depth      Depth         // how much of the past is kept
 	Refresh    time.Duration // between writes of the rows of open buckets
+	ListEvery  time.Duration // between two looks at what pairs trade; 0 means an hour
 	BinanceURL string        // where all of Binance is simulated; "" is Binance itself
 }
 
@@ -42,6 +44,8 @@ func Settings(env *config.Env) Config {
 		BinanceURL: env.Optional(catalog.EnvBinanceURL, ""),
 	}
 }
+
+func (c Config) listEvery() time.Duration { return cmp.Or(c.ListEvery, time.Hour) }
 
 // mostTraded are the 30 coins with the most volume against USDT on Binance, spot and
 // perpetual together, without stable coins, in no order.

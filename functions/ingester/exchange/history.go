@@ -23,15 +23,18 @@ type Depth struct {
 
 const (
 	day         = 24 * time.Hour
-	confirmLag  = 3 * time.Second // after a minute has ended, until it is asked for
-	listEvery   = time.Hour
-	hourBlock   = 40 * day    // of K-lines of an hour that are asked for at once
-	wideBlock   = 160 * day   // of K-lines of four hours
-	quietRepeat = time.Minute // between two warnings of the same trouble
+	confirmLag  = 3 * time.Second  // after a minute has ended, until it is asked for
+	openEvery   = 15 * time.Second // between two looks at the open minute, before trades make it:
+	openFor     = 2 * time.Minute  // as long as trades may take from the beginning of a term
+	hourBlock   = 40 * day         // of K-lines of an hour that are asked for at once
+	wideBlock   = 160 * day        // of K-lines of four hours
+	quietRepeat = time.Minute      // between two warnings of the same trouble
 )
 
 // history emits what a venue itself says of the followed pairs: minutes that have
-// ended, once a minute, and in the time between the past.
+// ended and the open one, once a minute, and in the time between the past. At the
+// beginning of a term, when trades do not make the open minute yet, it is asked for more
+// often.
 type history struct {
 	venue  listed
 	config Config
@@ -63,7 +66,7 @@ func (h *history) follow(ctx context.Context, from engine.Position, sink engine.
 			return fmt.Errorf("read a position: %w", err)
 		}
 	}
-	for {
+	for began := h.now(); ; {
 		if err := h.list(ctx); err != nil {
 			return err
 		}
@@ -72,7 +75,11 @@ func (h *history) follow(ctx context.Context, from engine.Position, sink engine.
 				return err
 			}
 		}
-		next := h.now().Truncate(time.Minute).Add(time.Minute + confirmLag)
+		now := h.now()
+		next := now.Truncate(time.Minute).Add(time.Minute + confirmLag)
+		if soon := now.Add(openEvery); now.Sub(began) < openFor && soon.Before(next) {
+			next = soon
+		}
 		if err := h.fillUntil(ctx, next); err != nil {
 			return err
 		}
@@ -81,7 +88,7 @@ func (h *history) follow(ctx context.Context, from engine.Position, sink engine.
 
 // list asks for the pairs, once in a while.
 func (h *history) list(ctx context.Context) error {
-	if now := h.now(); now.Sub(h.listed) < listEvery {
+	if now := h.now(); now.Sub(h.listed) < h.config.listEvery() {
 		return nil
 	}
 	all, err := h.config.pairs(ctx, h.venue)
@@ -142,8 +149,8 @@ func (h *history) try(ctx context.Context, pair market.Pair, do func(context.Con
 	return pauses.Wait(ctx, 0)
 }
 
-// confirm emits the minutes of a pair that have ended since it was last asked for. In a
-// term, and for a new pair, that begins at the opening of a day, from which the
+// confirm emits the minutes of a pair that have ended since it was last asked for, and
+// the open one. In a term, and for a new pair, that begins at the opening of a day, from which the
 // candles of all tiers can be folded.
 func (h *history) confirm(ctx context.Context, pair market.Pair) error {
 	p, known := h.filled[pair.Key]
@@ -176,7 +183,8 @@ func (h *history) confirm(ctx context.Context, pair market.Pair) error {
 	}
 }
 
-// split divides a run into what was stored before and what is new.
+// split divides a run into what was stored before and what is new, its open candle
+// included.
 func split(run market.CandleRun, stored int64) (parts []Run) {
 	if run.From < stored {
 		before, after := run, run
@@ -185,11 +193,11 @@ func split(run market.CandleRun, stored int64) (parts []Run) {
 		for n < len(run.Candles) && run.Candles[n].OpenTime < stored {
 			n++
 		}
-		before.Candles, after.Candles = run.Candles[:n], run.Candles[n:]
+		before.Candles, after.Candles, before.Open = run.Candles[:n], run.Candles[n:], market.Candle{}
 		parts = append(parts, Run{before, true})
 		run = after
 	}
-	if run.To > run.From {
+	if run.To > run.From || run.To == run.From && run.Open.Trades > 0 {
 		parts = append(parts, Run{CandleRun: run})
 	}
 	return parts

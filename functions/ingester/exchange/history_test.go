@@ -81,7 +81,8 @@ func (w *world) stored(t *testing.T, pair string) map[string]string {
 }
 
 // truth is what the rows of a pair of the exchange are to be: minutes from the day
-// before, hours from two days before, the rest from the beginning, without what is open.
+// before, hours from two days before, the rest from the beginning, and what is
+// open as far as it is at upTo.
 func (w *world) truth(t *testing.T, m *simulated.Market, upTo time.Time) map[string]string {
 	t.Helper()
 	rows := map[string]string{}
@@ -169,12 +170,11 @@ func TestThePastIsFilledBackAndGoesOnAfterARestart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m, key := w.Market("SOLUSDT", true), "solswapusdt:binance"
-	ended := noon.Truncate(time.Minute)
-	want := w.truth(t, m, ended)
+	want := w.truth(t, m, noon)
 	w.run(t, w.source(w.history(t)), func() bool { return unlike(t, w.stored(t, key), want) == "" })
 	// An hour later another process goes on: nothing is missing, and nothing double.
 	w.clock.Move(time.Hour)
-	want = w.truth(t, m, ended.Add(time.Hour))
+	want = w.truth(t, m, noon.Add(time.Hour))
 	w.run(t, w.source(w.history(t)), func() bool { return unlike(t, w.stored(t, key), want) == "" })
 	view, err := pairs.Open(w.config.Stores.Views, w.clock.Now).Get(t.Context())
 	if err != nil {
@@ -198,7 +198,7 @@ func TestACrashAnywhereWhileThePastIsFilledLosesNothing(t *testing.T) {
 	w := newWorld(t)
 	w.config.Coins = []string{"SOL"}
 	m := w.Market("SOLUSDT", true)
-	errCrash, want := errors.New("crash"), w.truth(t, m, noon.Truncate(time.Minute))
+	errCrash, want := errors.New("crash"), w.truth(t, m, noon)
 	for crash := 1; ; crash++ {
 		rows := map[string]string{}
 		take := func(batches ...*Batch) {
@@ -308,12 +308,18 @@ func TestRunsAreSplitAtWhatIsStored(t *testing.T) {
 	for stored, want := range map[int64]string{
 		0: "0-240000 3 false;", 120_000: "0-120000 2 true;120000-240000 1 false;", 240_000: "0-240000 3 true;", 900_000: "0-240000 3 true;",
 	} {
+		run.Open = market.Candle{}
 		got := ""
 		for _, part := range split(run, stored) {
 			got += fmt.Sprintf("%d-%d %d %t;", part.From, part.To, len(part.Candles), part.Stored)
 		}
 		if got != want {
 			t.Errorf("stored until %d: %s, want %s", stored, got, want)
+		}
+		run.Open = market.Candle{OpenTime: 240_000, Trades: 1}
+		parts := split(run, stored)
+		if last := parts[len(parts)-1]; stored <= run.To && (last.Stored || last.To != run.To || last.Open != run.Open) || stored > run.To && !last.Stored {
+			t.Errorf("stored until %d: the open minute is in %+v", stored, last)
 		}
 	}
 }

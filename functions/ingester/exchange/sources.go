@@ -2,8 +2,13 @@ package exchange
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"quotary/functions/ingester/engine"
 	"quotary/shared/backoff"
@@ -25,27 +30,78 @@ func (c Config) sources(v listed) []engine.Source[*Batch] {
 // pauses are those between tries of what an exchange refuses for good reasons or none.
 var pauses = backoff.Backoff{Min: time.Second, Max: time.Minute}
 
-// followTrades delivers the trades of the followed pairs.
+// followTrades delivers the trades of the followed pairs. They are listed again once in a
+// while, and after a pause where there are none: the trades of a pair come from when it is
+// listed until it is not.
 func (c Config) followTrades(ctx context.Context, v listed, sink engine.Sink[*Batch]) error {
-	pairs, err := c.pairs(ctx, v)
-	if err != nil {
-		return err
+	for try := 0; ; {
+		followed, err := c.followed(ctx, v)
+		if err != nil {
+			return err
+		}
+		if len(followed) == 0 {
+			v.log.Warn("no pair of the configured coins trades here; listing again", "coins", c.Coins)
+			if err := backoff.Sleep(ctx, min(pauses.Delay(try), c.listEvery())); err != nil {
+				return err
+			}
+			try++
+			continue
+		}
+		try = 0
+		group, ctx := errgroup.WithContext(ctx)
+		group.Go(func() error {
+			return v.Trades(ctx, followed, func(ctx context.Context, trades []market.PairTrade) error {
+				return sink(ctx, engine.Delivery[*Batch]{Batch: &Batch{Trades: trades}})
+			})
+		})
+		group.Go(func() error { return c.awaitOthers(ctx, v, followed) })
+		if err := group.Wait(); !errors.Is(err, errOthers) {
+			return err
+		}
+		v.log.Info("other pairs trade; connecting again")
 	}
-	followed := c.follow(pairs)
-	if len(followed) == 0 {
-		v.log.Warn("no pair of the configured coins trades here", "coins", c.Coins)
-		<-ctx.Done()
-		return context.Cause(ctx)
-	}
-	return v.Trades(ctx, followed, func(ctx context.Context, trades []market.PairTrade) error {
-		return sink(ctx, engine.Delivery[*Batch]{Batch: &Batch{Trades: trades}})
-	})
 }
+
+// errOthers is why trades are followed anew.
+var errOthers = errors.New("other pairs trade")
+
+// awaitOthers returns [errOthers] when others than these pairs are to be followed.
+func (c Config) awaitOthers(ctx context.Context, v listed, pairs []market.Pair) error {
+	for {
+		if err := backoff.Sleep(ctx, c.listEvery()); err != nil {
+			return err
+		}
+		now, err := c.followed(ctx, v)
+		if err != nil {
+			return err
+		}
+		if !slices.Equal(now, pairs) {
+			return errOthers
+		}
+	}
+}
+
+// followed are the pairs of a venue that are to be followed, by key.
+func (c Config) followed(ctx context.Context, v listed) ([]market.Pair, error) {
+	all, err := c.pairs(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	pairs := c.follow(all)
+	slices.SortFunc(pairs, func(a, b market.Pair) int { return strings.Compare(a.Key, b.Key) })
+	return pairs, nil
+}
+
+// errNoPairs is an answer that cannot be true: it delists nothing.
+var errNoPairs = errors.New("the list of pairs is empty")
 
 // pairs asks for the pairs of a venue until it answers.
 func (c Config) pairs(ctx context.Context, v listed) ([]market.Pair, error) {
 	for try := 0; ; try++ {
 		pairs, err := v.Pairs(ctx)
+		if err == nil && len(pairs) == 0 {
+			err = errNoPairs
+		}
 		if err == nil {
 			return pairs, nil
 		}

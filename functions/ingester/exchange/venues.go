@@ -22,7 +22,8 @@ type Venue interface {
 	Pairs(ctx context.Context) ([]market.Pair, error)
 
 	// Klines returns candles that have ended and open from a time on (ms), at most so
-	// many; KlinesMost is how many are worth asking for at once.
+	// many, and the open one behind them; KlinesMost is how many are worth asking for at
+	// once.
 	Klines(ctx context.Context, pair market.Pair, i market.Interval, from int64, most int) (market.CandleRun, error)
 	KlinesMost() int
 

@@ -5,7 +5,7 @@
 //
 // [Market.Pairs] reads what trades, and from the same answer how much weight a minute
 // the host allows; four fifths of that are spent. [Market.Klines] pages through
-// candles. The last candle of an answer may still be open and is never given out:
+// candles. The last candle of an answer may still be open and is given out as such only:
 // that needs no clock.
 //
 // # WebSocket

@@ -101,6 +101,9 @@ func TestKlinesAreGivenOutWhenTheyHaveEnded(t *testing.T) {
 				t.Errorf("%s: %+v, want %+v", c.key, got, want)
 			}
 		}
+		if want := c.simulated.Kline(run.To, run.To+60_000, clock.Now()); run.Open.OpenTime != run.To || run.Open.Trades != want.Fills {
+			t.Errorf("%s: the open minute is %+v, want %+v", c.key, run.Open, want)
+		}
 		if at != len(run.Candles) {
 			t.Errorf("%s: %d candles, want %d", c.key, len(run.Candles), at)
 		}

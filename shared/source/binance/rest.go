@@ -55,7 +55,8 @@ func (m *Market) Pairs(ctx context.Context) ([]market.Pair, error) {
 func (m *Market) KlinesMost() int { return m.rules.klinesMost - 1 }
 
 // Klines returns the candles of a pair that open from a time on (ms), at most so many:
-// those that have ended. The run ends at the opening of the first that may not have.
+// those that have ended. The run ends at the opening of the first that may not have,
+// which is its open one.
 // An interval is one of the exchange's own: 1m, 5m, 15m, 1h, 4h and 1d are.
 func (m *Market) Klines(ctx context.Context, pair market.Pair, i market.Interval, from int64, most int) (market.CandleRun, error) {
 	run := market.CandleRun{Pair: pair.Key, Interval: i, From: from, To: from}
@@ -83,7 +84,7 @@ func (m *Market) Klines(ctx context.Context, pair market.Pair, i market.Interval
 			run.Candles = append(run.Candles, rows[n].candle)
 		}
 	}
-	run.To = rows[last].candle.OpenTime
+	run.To, run.Open = rows[last].candle.OpenTime, rows[last].candle
 	return run, nil
 }
 
