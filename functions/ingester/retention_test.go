@@ -19,7 +19,7 @@ func TestAnUnknownRetentionIsRefused(t *testing.T) {
 	t.Parallel()
 	for setting, want := range map[string]string{
 		"fills=90":    `QUOTARY_RETENTION: "fills=90" is no retention: it takes a list such as fills=90d,orders=30d`,
-		"tickers=90d": "QUOTARY_RETENTION: tickers is no dataset with a retention: it takes filledorders, fills, ledgers, orders",
+		"tickers=90d": "QUOTARY_RETENTION: tickers is no dataset with a retention: it takes filledorders, fills, ledgers, orders, payments",
 	} {
 		w := newWorld(t)
 		w.env = append(w.env, "QUOTARY_RETENTION="+setting)

@@ -15,15 +15,16 @@ type Events struct {
 	Contexts []Contexts
 	Funding  []Funding // as paid; one that comes again is the same
 	Orders   []OrderStatus
+	Payments []FundingPayment
+	Ledgers  []Ledger
 
 	// What follows is for the live feeds and is not stored.
-	BBOs    []BBO // replace those before, coin by coin
-	Ledgers []Ledger
+	BBOs []BBO // replace those before, coin by coin
 }
 
 // Len is the number of events.
 func (e *Events) Len() int {
-	n := len(e.Fills) + len(e.Trades) + len(e.Mids) + len(e.Books) + len(e.Contexts) + len(e.Funding) + len(e.BBOs) + len(e.Orders) + len(e.Ledgers)
+	n := len(e.Fills) + len(e.Trades) + len(e.Mids) + len(e.Books) + len(e.Contexts) + len(e.Funding) + len(e.BBOs) + len(e.Orders) + len(e.Payments) + len(e.Ledgers)
 	if e.Meta != nil {
 		n++
 	}
@@ -46,8 +47,9 @@ func (e *Events) Merge(later *Events) {
 	e.Contexts = join(e.Contexts, later.Contexts)
 	e.Funding = join(e.Funding, later.Funding)
 	e.Orders = join(e.Orders, later.Orders)
-	e.BBOs = join(e.BBOs, later.BBOs)
+	e.Payments = join(e.Payments, later.Payments)
 	e.Ledgers = join(e.Ledgers, later.Ledgers)
+	e.BBOs = join(e.BBOs, later.BBOs)
 }
 
 func join[T any](have, more []T) []T {

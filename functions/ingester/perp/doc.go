@@ -8,6 +8,7 @@
 //	log filledorders one row an order that was filled
 //	log orders       one row every other status of an order, where the operator keeps them
 //	log ledgers      one row a ledger update that is no funding
+//	log payments     one row what an account paid and received as funding at an hour
 //	series klines    candles with taker volume; a one-second row has its trades as Extra
 //	series topfills  the largest fills of each bucket
 //	view tickers     the last trade of each coin

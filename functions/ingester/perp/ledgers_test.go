@@ -10,13 +10,15 @@ import (
 
 	"quotary/internal/testenv"
 	"quotary/shared/data/ledgers"
+	"quotary/shared/data/payments"
+	"quotary/shared/market"
 	"quotary/shared/source"
 	"quotary/shared/source/hyperliquid"
 )
 
-// A node's file holds both what coins paid and what moved on ledgers, and a block may
-// stand in it twice.
-func TestLedgerUpdatesOfANodeAreStoredOnce(t *testing.T) {
+// A node's file holds both what accounts paid as funding and what moved on ledgers, and
+// a block may stand in it twice.
+func TestMiscEventsOfANodeAreStoredOnce(t *testing.T) {
 	t.Parallel()
 	const alice, bob = "0xa11ce00000000000000000000000000000000001", "0xb0b0000000000000000000000000000000000002"
 	block := func(n int, events string) string {
@@ -25,7 +27,7 @@ func TestLedgerUpdatesOfANodeAreStoredOnce(t *testing.T) {
 	update := func(second int, users, delta string) string {
 		return fmt.Sprintf(`{"time":"2026-02-02T11:00:%02d.5","hash":"0x5a","inner":{"LedgerUpdate":{"users":[%s],"delta":%s}}}`, second, users, delta)
 	}
-	funding := `{"time":"2026-02-02T11:00:00.1","hash":"0x0","inner":{"Funding":{"deltas":[{"coin":"BTC","funding_rate":"0.0000125"}]}}}`
+	funding := `{"time":"2026-02-02T11:00:00.1","hash":"0x0","inner":{"Funding":{"deltas":[{"user":"` + bob + `","coin":"BTC","funding_amount":"-1.25","szi":"1.0","funding_rate":"0.0000125"}]}}}`
 	deposit := block(1, funding+","+update(1, `"`+alice+`"`, `{"type":"deposit","usdc":"100.0"}`))
 	transfer := block(2, update(2, `"`+alice+`","`+bob+`"`, `{"type":"internalTransfer","usdc":"5.0"}`))
 
@@ -44,7 +46,7 @@ func TestLedgerUpdatesOfANodeAreStoredOnce(t *testing.T) {
 			return f.Follow(ctx, hyperliquid.Position{}, sink)
 		}))
 		stop := run(t, p)
-		testenv.Until(t, "all events are stored", func() bool { return p.Stats.Events.Load() >= 6 })
+		testenv.Until(t, "all events are stored", func() bool { return p.Stats.Events.Load() >= 8 })
 		if err := stop(); err != nil {
 			t.Fatal(err)
 		}
@@ -60,5 +62,15 @@ func TestLedgerUpdatesOfANodeAreStoredOnce(t *testing.T) {
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("%s: %v, want %v", address, got, want)
 		}
+	}
+	var paid []market.FundingPayment
+	for list, err := range payments.Window(t.Context(), stores.Log, bob, time.Time{}, time.Time{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		paid = append(paid, list...)
+	}
+	if len(paid) != 1 || paid[0].Coin != "BTC" || paid[0].USDC != "-1.25" {
+		t.Errorf("paid %+v", paid)
 	}
 }

@@ -31,7 +31,7 @@ func Projections() ([]Projection, *Klines) {
 }
 
 // Logs are the domain's logs, whose rows need no state.
-var Logs = []engine.Log[*Batch]{fillLog, otherLog, filledLog, ledgerLog}
+var Logs = []engine.Log[*Batch]{fillLog, otherLog, filledLog, ledgerLog, paymentLog}
 
 // newest is the time of the newest row of a series, in ms, or -1 without any; ok is
 // false while it is not read.

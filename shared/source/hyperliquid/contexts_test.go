@@ -187,26 +187,3 @@ func TestFundingIsAskedForFromWhatIsStored(t *testing.T) {
 		t.Errorf("asked for a delisted coin %d times", n)
 	}
 }
-
-func TestANodeTellsTheRateOfEachCoinOnce(t *testing.T) {
-	t.Parallel()
-	var e market.Events
-	skipped, err := ReadFunding(&e, `{"local_time":"2026-06-11T01:00:00.312725258","block_time":"2026-06-11T01:00:00.039772125","block_number":7,"events":[
-		{"time":"2026-06-11T01:00:00.039772125","hash":"0x00","inner":{"Funding":{"deltas":[
-			{"user":"0x0000000000000000000000000000000000000001","coin":"ZEC","funding_amount":"9.3","szi":"280.0","funding_rate":"-0.0000810249"},
-			{"user":"0x0000000000000000000000000000000000000002","coin":"HYPE","funding_amount":"4.5","szi":"-2744.84","funding_rate":"0.0000308526"},
-			{"user":"0x0000000000000000000000000000000000000002","coin":"ZEC","funding_amount":"1.3","szi":"1.0","funding_rate":"-0.0000810249"},
-			{"user":"0x0000000000000000000000000000000000000003","coin":"BAD","funding_amount":"1.3","szi":"1.0","funding_rate":"none"}]}}},
-		{"time":"2026-06-11T01:00:00.039772125","hash":"0x00","inner":{"ValidatorRewards":{"validator_to_reward":[]}}}]}`, 0)
-	at := time.Date(2026, 6, 11, 1, 0, 0, 39_000_000, time.UTC).UnixMilli()
-	want := []market.Funding{{Coin: "ZEC", Rate: "-0.0000810249", Time: at}, {Coin: "HYPE", Rate: "0.0000308526", Time: at}}
-	if skipped != 1 || err == nil || !slices.Equal(e.Funding, want) {
-		t.Errorf("emitted %+v, %d skipped, %v", e.Funding, skipped, err)
-	}
-	if skipped, err = ReadFunding(&e, `{"inner":{"LedgerUpdate":{}}}`, 0); skipped != 0 || err != nil || len(e.Funding) != 2 {
-		t.Errorf("of a line without funding: %d skipped, %v", skipped, err)
-	}
-	if skipped, err = ReadFunding(&e, `{"inner":{"Funding"`, 0); skipped != 1 || err == nil {
-		t.Errorf("of half a line: %d skipped, %v", skipped, err)
-	}
-}

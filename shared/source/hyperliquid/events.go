@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"quotary/shared/market"
 	"quotary/shared/source/hyperliquid/wire"
@@ -44,10 +43,7 @@ func readOrders(e *market.Events, line string, offset int64, only string) (skipp
 	if err != nil {
 		return 1, fmt.Errorf("read a line of order statuses: %w", err)
 	}
-	seq := offset // where the node writes no blocks
-	if b.Number != nil {
-		seq = *b.Number * wire.SeqPerBlock
-	}
+	seq := b.seq(offset)
 	for i, raw := range b.Events {
 		if only != "" && !strings.Contains(string(raw), mark) {
 			continue
@@ -65,63 +61,18 @@ func readOrders(e *market.Events, line string, offset int64, only string) (skipp
 	return skipped, err
 }
 
-// ReadMisc reads a line of [LedgerStreams] and keeps all of it that is stored: what
-// coins paid, and the ledger updates.
-func ReadMisc(e *market.Events, line string, seq int64) (skipped int, err error) {
-	skipped, err = ReadFunding(e, line, seq)
-	more, fault := ReadLedgers(e, line, seq)
-	return skipped + more, errors.Join(err, fault)
-}
-
-// ReadLedgers reads a line of [LedgerStreams] and keeps the ledger updates, one
-// for each account that an update names.
-func ReadLedgers(e *market.Events, line string, _ int64) (skipped int, err error) {
-	if !strings.Contains(line, `"LedgerUpdate"`) {
-		return 0, nil
-	}
-	b, err := nodeEvents(line)
-	if err != nil {
-		return 1, fmt.Errorf("read a line of ledger updates: %w", err)
-	}
-	for _, raw := range b.Events {
-		var w struct {
-			Time  string `json:"time"`
-			Hash  string `json:"hash"`
-			Inner struct {
-				LedgerUpdate *struct {
-					Users []string        `json:"users"`
-					Delta json.RawMessage `json:"delta"`
-				}
-			} `json:"inner"`
-		}
-		if fault := json.Unmarshal(raw, &w); fault != nil {
-			skipped++
-			err = errors.Join(err, fmt.Errorf("a ledger update: %w", fault))
-			continue
-		}
-		if w.Inner.LedgerUpdate == nil {
-			continue
-		}
-		at, fault := time.Parse(wire.NodeTime, w.Time)
-		update, malformed := wire.ParseLedger(w.Inner.LedgerUpdate.Delta)
-		if fault = errors.Join(fault, malformed); fault != nil {
-			skipped++
-			err = errors.Join(err, fmt.Errorf("a ledger update: %w", fault))
-			continue
-		}
-		update.Time, update.Hash = at.UnixMilli(), w.Hash
-		for _, user := range w.Inner.LedgerUpdate.Users {
-			update.Address = strings.ToLower(user)
-			e.Ledgers = append(e.Ledgers, update)
-		}
-	}
-	return skipped, err
-}
-
 // nodeBlock is a line of events: those of a block, or one that stands alone.
 type nodeBlock struct {
 	Number *int64            `json:"block_number"` // nil for an event that stands alone
 	Events []json.RawMessage `json:"events"`
+}
+
+// seq is that of the first event of a line at an offset.
+func (b *nodeBlock) seq(offset int64) int64 {
+	if b.Number == nil { // the node writes no blocks
+		return offset
+	}
+	return *b.Number * wire.SeqPerBlock
 }
 
 // nodeEvents are the events of a line, in either form.

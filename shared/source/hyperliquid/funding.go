@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 	"time"
 
 	"quotary/shared/backoff"
@@ -151,61 +149,4 @@ func (i *Info) FundingHistory(ctx context.Context, coin string, from time.Time) 
 		return nil, 0, err
 	}
 	return wire.ParseFundings(raw, coin)
-}
-
-// ReadFunding reads a line of [LedgerStreams] and keeps what each coin paid in
-// it. The node writes every account's payment, all of a coin at one rate, but not
-// the premium: that stays "".
-func ReadFunding(e *market.Events, line string, _ int64) (skipped int, err error) {
-	if !strings.Contains(line, `"Funding"`) {
-		return 0, nil
-	}
-	b, err := nodeEvents(line)
-	if err != nil {
-		return 1, fmt.Errorf("read a line of funding: %w", err)
-	}
-	for _, raw := range b.Events {
-		var w struct {
-			Time  string `json:"time"`
-			Inner struct {
-				Funding *struct {
-					Deltas []struct {
-						Coin string `json:"coin"`
-						Rate string `json:"funding_rate"`
-					} `json:"deltas"`
-				}
-			} `json:"inner"`
-		}
-		if fault := json.Unmarshal(raw, &w); fault != nil {
-			skipped++
-			err = errors.Join(err, fmt.Errorf("a funding: %w", fault))
-			continue
-		}
-		if w.Inner.Funding == nil {
-			continue
-		}
-		at, fault := time.Parse(wire.NodeTime, w.Time)
-		if fault != nil {
-			skipped++
-			err = errors.Join(err, fmt.Errorf("a funding: %w", errEvent))
-			continue
-		}
-		seen := map[string]bool{}
-		for i := range w.Inner.Funding.Deltas {
-			d := &w.Inner.Funding.Deltas[i]
-			if seen[d.Coin] {
-				continue
-			}
-			seen[d.Coin] = true
-			// The line is long and is not to be kept for two short texts of it.
-			f := market.Funding{Coin: strings.Clone(d.Coin), Rate: strings.Clone(d.Rate), Time: at.UnixMilli()}
-			if fault := f.Check(); fault != nil {
-				skipped++
-				err = errors.Join(err, fmt.Errorf("a funding: %w", fault))
-				continue
-			}
-			e.Funding = append(e.Funding, f)
-		}
-	}
-	return skipped, err
 }

@@ -1,0 +1,145 @@
+package payments
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"quotary/shared/archive"
+	"quotary/shared/data/internal/datasettest"
+	"quotary/shared/market"
+	"quotary/shared/market/markettest"
+	"quotary/shared/store"
+	"quotary/shared/store/schema"
+	"quotary/shared/store/storetest"
+)
+
+func TestStoredPayments(t *testing.T) {
+	var last store.Row // its key is not in the body
+	datasettest.Codec[[]market.FundingPayment]{
+		Values: rapid.Custom(func(t *rapid.T) []market.FundingPayment {
+			address, at := markettest.Address().Draw(t, "address"), markettest.Time().Draw(t, "time")
+			coins := rapid.SliceOfNDistinct(markettest.Coin(), 1, 5, rapid.ID).Draw(t, "coins")
+			slices.Sort(coins)
+			list := make([]market.FundingPayment, len(coins))
+			for i, coin := range coins {
+				list[i] = market.FundingPayment{
+					Address: address, Coin: coin, Time: at, USDC: markettest.Signed(9, 6).Draw(t, "usdc"),
+					Szi: markettest.Signed(9, 5).Draw(t, "szi"), Rate: markettest.Signed(1, 10).Draw(t, "rate"),
+				}
+			}
+			return list
+		}),
+		Encode: func(list []market.FundingPayment) []byte {
+			last = row(&list)
+			return last.Body
+		},
+		Decode: func(body []byte) ([]market.FundingPayment, error) {
+			r := last
+			r.Body = body
+			return Decode(r)
+		},
+	}.Test(t)
+}
+
+func payment(address byte, coin string, at, seq int64) market.FundingPayment {
+	return market.FundingPayment{Address: "0x000000000000000000000000000000000000000" + string(address), Coin: coin, Time: at, USDC: "-1.5", Szi: "2.0", Rate: "0.0000125", Seq: seq}
+}
+
+// events are those of two hours, the second of which was paid in two events of one
+// millisecond.
+func events() []market.FundingPayment {
+	const hour = 3_600_000
+	return []market.FundingPayment{
+		payment('1', "BTC", markettest.Base, 1), payment('2', "BTC", markettest.Base, 1), payment('1', "ETH", markettest.Base, 1),
+		payment('1', "BTC", markettest.Base+hour, 2), payment('2', "ETH", markettest.Base+hour, 2),
+		payment('1', "xyz:GOLD", markettest.Base+hour, 3), payment('1', "abc:OIL", markettest.Base+hour, 3),
+	}
+}
+
+func TestTheRowsAreTheSameWhateverElseIsInTheList(t *testing.T) {
+	t.Parallel()
+	want := AppendRows(nil, events())
+	if len(want) != 5 {
+		t.Fatalf("%d rows", len(want))
+	}
+	byKey := func(rows []store.Row) map[string]string {
+		all := map[string]string{}
+		for _, r := range rows {
+			all[r.Subject+r.Time.String()+r.ID] = string(r.Body)
+		}
+		return all
+	}
+	var apart []store.Row
+	for seq := range int64(3) {
+		apart = AppendRows(apart, slices.DeleteFunc(events(), func(p market.FundingPayment) bool { return p.Seq != seq+1 }))
+	}
+	if diff := cmp.Diff(byKey(want), byKey(apart)); diff != "" {
+		t.Errorf("event by event (-together +apart):\n%s", diff)
+	}
+	twice := append(events(), events()...)
+	rand.New(rand.NewPCG(1, 2)).Shuffle(len(twice), func(i, j int) { twice[i], twice[j] = twice[j], twice[i] })
+	if diff := cmp.Diff(want, AppendRows(nil, twice)); diff != "" {
+		t.Errorf("twice and in another order (-want +got):\n%s", diff)
+	}
+}
+
+func TestPaymentsAreFoundByAccountAndTime(t *testing.T) {
+	t.Parallel()
+	db := storetest.DynamoDB(t)
+	log := store.NewLog(db, storetest.Tables(t, db)+schema.LogTable)
+	for range 2 {
+		if err := Put(t.Context(), log, events()...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, c := range map[string]struct {
+		from, to int64
+		want     []string // the first coins of the rows
+	}{
+		"all":       {want: []string{"BTC", "BTC", "abc:OIL"}},
+		"an hour":   {from: markettest.Base, to: markettest.Base, want: []string{"BTC"}},
+		"from then": {from: markettest.Base + 1, want: []string{"BTC", "abc:OIL"}},
+	} {
+		var from, to time.Time
+		if c.from > 0 {
+			from = time.UnixMilli(c.from)
+		}
+		if c.to > 0 {
+			to = time.UnixMilli(c.to)
+		}
+		var got []string
+		for list, err := range Window(t.Context(), log, events()[0].Address, from, to) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, list[0].Coin)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+func TestPaymentsGoThroughTheArchiveAsTheyAre(t *testing.T) {
+	t.Parallel()
+	rows := AppendRows(nil, events())
+	file, _, err := archive.Of(Archive).Encode(rows, func(_ int, err error) { t.Error(err) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []store.Row
+	for r, err := range archive.Decode(file) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, r)
+	}
+	if diff := cmp.Diff(rows, got); diff != "" {
+		t.Errorf("(-stored +archived):\n%s", diff)
+	}
+}
