@@ -128,3 +128,26 @@ func Trade() *rapid.Generator[market.Trade] {
 			Time: Time().Draw(t, "time"), Tid: id().Draw(t, "tid"), Seq: id().Draw(t, "seq")}
 	})
 }
+
+// CompletedTrade draws a completed trade.
+func CompletedTrade() *rapid.Generator[market.CompletedTrade] {
+	return rapid.Custom(func(t *rapid.T) market.CompletedTrade {
+		signed := func(name string) market.Decimal {
+			d := Parsed(9, 8).Draw(t, name)
+			if rapid.Bool().Draw(t, name+" is negative") {
+				d = d.Neg()
+			}
+			return d
+		}
+		count := func(name string) int64 { return rapid.Int64Range(0, 1<<20).Draw(t, name) }
+		end := Time().Draw(t, "end")
+		return market.CompletedTrade{
+			Address: Address().Draw(t, "address"), Coin: Coin().Draw(t, "coin"), Long: rapid.Bool().Draw(t, "long"), Isolated: rapid.Bool().Draw(t, "isolated"),
+			Leverage: rapid.Int64Range(0, 50).Draw(t, "leverage"), Size: Parsed(9, 8).Filter(market.Decimal.IsPos).Draw(t, "size"),
+			EntryPx: Parsed(9, 8).Draw(t, "entry"), ClosePx: Parsed(9, 8).Draw(t, "close"),
+			Start: end - rapid.Int64Range(0, 90*86_400_000).Draw(t, "held"), End: end, Seq: id().Draw(t, "seq"), Tid: id().Draw(t, "tid"), Partial: rapid.Bool().Draw(t, "partial"),
+			Pnl: signed("pnl"), Fee: signed("fee"), Funding: signed("funding"), MaxSize: Parsed(9, 8).Draw(t, "max size"), MaxValue: Parsed(9, 8).Draw(t, "max value"),
+			Fills: count("fills"), OpenOrders: count("open orders"), CloseOrders: count("close orders"), Liquidated: rapid.Bool().Draw(t, "liquidated"),
+		}
+	})
+}
