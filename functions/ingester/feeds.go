@@ -28,9 +28,9 @@ import (
 // feedsOf makes the WebSocket feeds of a term, for the perp domain: none where their
 // table does not exist, which is said once. They ask the public API through info,
 // which is nil where there is none.
-func (i *ingester) feedsOf(info *hyperliquid.Info) func(context.Context, engine.Stores, *lease.Term) (*perp.Feeds, error) {
+func (i *ingester) feedsOf(info *hyperliquid.Info) func(context.Context, engine.Stores, *lease.Term, <-chan struct{}) (*perp.Feeds, error) {
 	var warn sync.Once
-	return func(ctx context.Context, stores engine.Stores, term *lease.Term) (*perp.Feeds, error) {
+	return func(ctx context.Context, stores engine.Stores, term *lease.Term, pastRead <-chan struct{}) (*perp.Feeds, error) {
 		found, err := i.findsConnections(ctx)
 		if err != nil {
 			return nil, err
@@ -47,7 +47,7 @@ func (i *ingester) feedsOf(info *hyperliquid.Info) func(context.Context, engine.
 			Follower:    connections.NewFollower(connected, i.dynamodb, dynamodbstreams.NewFromConfig(i.config)),
 			Gateway:     management.New(i.config, term.Valid),
 			Keys:        keys.New(i.dynamodb, i.prefix+schema.KeysTable, nil, time.Now),
-			Log:         stores.Log, Series: stores.Series,
+			Log:         stores.Log, Series: stores.Series, PastRead: pastRead,
 			Logger: i.log.With("part", "feeds"),
 			Idle:   i.idle, Silence: i.silence,
 		}

@@ -41,7 +41,7 @@ func TestADomainIsMadeWithoutAskingTheStores(t *testing.T) {
 	begin := i.feedsOf(nil)
 	made := func() (*perp.Feeds, error) {
 		t.Helper()
-		return begin(context.Background(), i.stores, &lease.Term{})
+		return begin(context.Background(), i.stores, &lease.Term{}, nil)
 	}
 	fault = errors.New("no answer")
 	if f, err := made(); f != nil || !errors.Is(err, fault) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"quotary/shared/archive"
@@ -95,12 +96,31 @@ func (p *Pipeline[B]) pastLeft() (n int64) {
 	return n - p.Stats.PastRead.Load()
 }
 
+// PastRead returns what is closed once every source with a past has delivered all of it
+// and its log rows are written, at once where there are none: [Status] has 0 as PastLeft
+// from then on. It may be asked for before the pipeline runs.
+func (p *Pipeline[B]) PastRead() <-chan struct{} { return p.past.done() }
+
+// pastSignal is the channel of PastRead. The zero value is open.
+type pastSignal struct {
+	made, closed sync.Once
+	channel      chan struct{}
+}
+
+func (s *pastSignal) done() chan struct{} {
+	s.made.Do(func() { s.channel = make(chan struct{}) })
+	return s.channel
+}
+
+func (s *pastSignal) close() { s.closed.Do(func() { close(s.done()) }) }
+
 // join has the projections join that are caught up, once the past of all sources is
-// read.
+// read, and reports that it is.
 func (p *Pipeline[B]) join() {
 	if p.pastLeft() > 0 {
 		return
 	}
+	p.past.close()
 	for _, one := range p.Projections {
 		if p.progress[one.Name()].Joined {
 			one.Joined()

@@ -91,6 +91,7 @@ type Pipeline[B Batch[B]] struct {
 	unflushed int // events since the last flush
 
 	pastRead int // sources whose past the batch at hand completes
+	past     pastSignal
 
 	progress      map[string]progress // of the projections, by name
 	progressDirty bool

@@ -11,6 +11,7 @@ import (
 
 	"quotary/functions/ingester/feeds/hub"
 	"quotary/shared/channel"
+	"quotary/shared/data/ledgers"
 	"quotary/shared/jsontext"
 	"quotary/shared/market"
 )
@@ -22,14 +23,15 @@ const (
 )
 
 // ledgerUpdates publishes the ledger updates of the accounts that are followed, and
-// keeps the last of each. Without a venue to ask, a snapshot has only what was
-// received since somebody followed.
+// keeps the last of each. Without a venue to ask, a snapshot has what is stored, as far
+// as the past is read.
 type ledgerUpdates struct {
 	base
 	addressTopic
-	mu    sync.Mutex
-	cache refCache[*ledgerList] // by address
-	seen  seen[ledgerKey]
+	mu     sync.Mutex
+	cache  refCache[*ledgerList] // by address
+	seen   seen[ledgerKey]
+	recent recent[market.Ledger]
 }
 
 type ledgerKey struct {
@@ -49,6 +51,9 @@ type listedUpdate struct {
 func newLedgerUpdates(b base) publisher {
 	ls := &ledgerUpdates{base: b}
 	ls.cache = newRefCache[*ledgerList](&ls.mu)
+	if ls.history() {
+		ls.cache.pastIsRead = b.pastIsRead
+	}
 	return ls
 }
 
@@ -58,8 +63,28 @@ func (ls *ledgerUpdates) topic(address string) hub.Topic {
 		if !ok {
 			return nil
 		}
-		return hub.Single(ledgerFrame(address, true, l.updates))
+		return hub.Single(ls.snapshot(address, l))
 	}}
+}
+
+// snapshot is the frame of a snapshot. The caller holds ls.mu.
+func (ls *ledgerUpdates) snapshot(address string, l *ledgerList) []byte {
+	if ls.cache.incomplete(address) {
+		return ledgerFrame(address, incompleteMembers, l.updates)
+	}
+	return ledgerFrame(address, snapshotMembers, l.updates)
+}
+
+// history is what is stored, where there is no venue to ask.
+func (ls *ledgerUpdates) history() bool { return ls.Venue == nil }
+
+// run publishes new snapshots of those that were incomplete, when the past is read.
+func (ls *ledgerUpdates) run(ctx context.Context) error {
+	return ls.completeSnapshots(ctx, func(ctx context.Context) error {
+		return ls.cache.complete(ctx, ls.load, func(address string, l *ledgerList) {
+			ls.hub.Publish(ls.topicName(address), ls.snapshot(address, l), hub.Event)
+		})
+	})
 }
 
 // consume publishes ledger updates, one frame each: they are few.
@@ -67,10 +92,13 @@ func (ls *ledgerUpdates) consume(e *market.Events) {
 	if len(e.Ledgers) == 0 {
 		return
 	}
+	now := ls.Now()
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
+	ls.recent.forget(now)
 	for i := range e.Ledgers {
 		u := &e.Ledgers[i]
+		ls.recent.add(now, *u)
 		l, ok := ls.cache.get(u.Address)
 		if !ok || !ls.seen.add(ledgerKey{u.Address, u.Hash, u.Time, string(u.Delta)}, ledgerSeen) {
 			continue
@@ -79,7 +107,8 @@ func (ls *ledgerUpdates) consume(e *market.Events) {
 		if !l.add(one) {
 			continue
 		}
-		ls.hub.Publish(ls.topicName(u.Address), ledgerFrame(u.Address, false, []listedUpdate{one}), hub.Event)
+		l.cut()
+		ls.hub.Publish(ls.topicName(u.Address), ledgerFrame(u.Address, updateMembers, []listedUpdate{one}), hub.Event)
 	}
 }
 
@@ -88,7 +117,7 @@ func (ls *ledgerUpdates) prepare(s *channel.Subscription) (load func(context.Con
 	address := s.User
 	return func(ctx context.Context) error {
 		return ls.cache.acquire(ctx, address,
-			func() *ledgerList { return &ledgerList{} },
+			func() *ledgerList { return ls.recentOf(address) },
 			func(ctx context.Context, l *ledgerList) error { return ls.load(ctx, address, l) })
 	}, func() { ls.cache.release(address) }
 }
@@ -97,25 +126,63 @@ func (ls *ledgerUpdates) prune() {
 	ls.cache.prune(func(address string) bool { return ls.hub.Watched(ls.topicName(address)) })
 }
 
-func (ls *ledgerUpdates) load(ctx context.Context, address string, l *ledgerList) error {
-	if ls.Venue == nil {
-		return nil
+// recentOf lists the recent updates of an account. The caller holds ls.mu.
+func (ls *ledgerUpdates) recentOf(address string) *ledgerList {
+	l := &ledgerList{}
+	for i := range ls.recent.list {
+		if u := &ls.recent.list[i].one; u.Address == address {
+			l.add(listedUpdate{u.Time, u.Hash, u.Delta})
+		}
 	}
-	raw, err := ls.Venue.LedgerUpdates(ctx, address, ls.Now().Add(-ledgerBack))
+	return l
+}
+
+// load adds the last updates of an account that the venue knows, or that are stored.
+func (ls *ledgerUpdates) load(ctx context.Context, address string, l *ledgerList) error {
+	last := ls.stored
+	if ls.Venue != nil {
+		last = ls.atVenue
+	}
+	list, err := last(ctx, address, ls.Now().Add(-ledgerBack))
 	if err != nil {
 		return err
 	}
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
-	for _, r := range raw[max(0, len(raw)-ledgerKept):] {
-		var u listedUpdate
-		if err := json.Unmarshal(r, &u); err != nil {
-			return fmt.Errorf("read a ledger update: %w", err)
-		}
+	for _, u := range list {
 		l.add(u)
 	}
 	slices.SortStableFunc(l.updates, func(a, b listedUpdate) int { return int(a.Time - b.Time) })
+	l.cut()
 	return nil
+}
+
+// atVenue asks the venue for the last updates of an account, oldest first.
+func (ls *ledgerUpdates) atVenue(ctx context.Context, address string, since time.Time) ([]listedUpdate, error) {
+	raw, err := ls.Venue.LedgerUpdates(ctx, address, since)
+	if err != nil {
+		return nil, err
+	}
+	raw = raw[max(0, len(raw)-ledgerKept):]
+	list := make([]listedUpdate, len(raw))
+	for i := range raw {
+		if err := json.Unmarshal(raw[i], &list[i]); err != nil {
+			return nil, fmt.Errorf("read a ledger update: %w", err)
+		}
+	}
+	return list, nil
+}
+
+// stored reads the last stored updates of an account, oldest first.
+func (ls *ledgerUpdates) stored(ctx context.Context, address string, since time.Time) (list []listedUpdate, err error) {
+	for u, err := range ledgers.Newest(ctx, ls.Log, address, "", since, time.Time{}, ledgerKept) {
+		if err != nil {
+			return nil, fmt.Errorf("read the last ledger updates of an account: %w", err)
+		}
+		list = append(list, listedUpdate{u.Time, u.Hash, u.Delta})
+	}
+	slices.Reverse(list)
+	return list, nil
 }
 
 // add puts an update into the list unless it is there.
@@ -126,17 +193,16 @@ func (l *ledgerList) add(u listedUpdate) bool {
 		return false
 	}
 	l.updates = append(l.updates, u)
-	l.updates = append(l.updates[:0], l.updates[max(0, len(l.updates)-ledgerKept):]...)
 	return true
 }
 
-func ledgerFrame(address string, snapshot bool, list []listedUpdate) []byte {
-	b := inChannel(channel.UserNonFundingLedgerUpdates)
-	if snapshot {
-		b = append(b, `{"isSnapshot":true,"user":`...)
-	} else {
-		b = append(b, `{"user":`...)
-	}
+// cut drops the oldest updates beyond what a snapshot has.
+func (l *ledgerList) cut() {
+	l.updates = append(l.updates[:0], l.updates[max(0, len(l.updates)-ledgerKept):]...)
+}
+
+func ledgerFrame(address, kind string, list []listedUpdate) []byte {
+	b := append(append(inChannel(channel.UserNonFundingLedgerUpdates), kind...), `"user":`...)
 	b = append(jsontext.AppendString(b, address), `,"nonFundingLedgerUpdates":[`...)
 	// The newest are the ones to keep when not all fit.
 	size, first := len(b), len(list)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	"quotary/functions/ingester/feeds/hub"
 	"quotary/shared/channel"
@@ -15,15 +14,8 @@ import (
 	"quotary/shared/source/hyperliquid/wire"
 )
 
-const (
-	// recentFor is how long every fill is kept, longer than the stores are behind:
-	// who begins to follow an account finds its fills stored or here.
-	recentFor = 30 * time.Second
-	// recentMost bounds the fills that are kept so.
-	recentMost = 100_000
-	// fillsKept is how many fills of an account a snapshot has at most, as at the venue.
-	fillsKept = 500
-)
+// fillsKept is how many fills of an account a snapshot has at most, as at the venue.
+const fillsKept = 500
 
 // userFills publishes the fills of the accounts that are followed on the channel, and
 // keeps the last of each.
@@ -32,12 +24,7 @@ type userFills struct {
 	addressTopic
 	mu     sync.Mutex
 	cache  refCache[*fillList] // by address
-	recent []recentFill        // oldest first
-}
-
-type recentFill struct {
-	received time.Time
-	fill     market.Fill
+	recent recent[market.Fill]
 }
 
 // fillList is the last fills of one account, each as the venue writes it.
@@ -55,6 +42,7 @@ type listedFill struct {
 func newUserFills(b base) publisher {
 	fs := &userFills{base: b}
 	fs.cache = newRefCache[*fillList](&fs.mu)
+	fs.cache.pastIsRead = b.pastIsRead
 	return fs
 }
 
@@ -64,10 +52,32 @@ func (fs *userFills) topic(address string) hub.Topic {
 		if !ok {
 			return nil
 		}
-		newest := slices.Clone(l.fills)
-		slices.Reverse(newest)
-		return userFillsFrames(address, true, newest)
+		return fs.snapshot(address, l)
 	}}
+}
+
+// snapshot is the frames of a snapshot. The caller holds fs.mu.
+func (fs *userFills) snapshot(address string, l *fillList) [][]byte {
+	newest := slices.Clone(l.fills)
+	slices.Reverse(newest)
+	kind := snapshotMembers
+	if fs.cache.incomplete(address) {
+		kind = incompleteMembers
+	}
+	return userFillsFrames(address, kind, newest)
+}
+
+func (fs *userFills) history() bool { return true }
+
+// run publishes new snapshots of those that were incomplete, when the past is read.
+func (fs *userFills) run(ctx context.Context) error {
+	return fs.completeSnapshots(ctx, func(ctx context.Context) error {
+		return fs.cache.complete(ctx, fs.load, func(address string, l *fillList) {
+			for _, frame := range fs.snapshot(address, l) {
+				fs.hub.Publish(fs.topicName(address), frame, hub.Event)
+			}
+		})
+	})
 }
 
 func (fs *userFills) consume(e *market.Events) {
@@ -77,12 +87,12 @@ func (fs *userFills) consume(e *market.Events) {
 	now := fs.Now()
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	fs.forget(now)
+	fs.recent.forget(now)
 	fresh := map[*fillList][]listedFill{}
 	owner := map[*fillList]string{}
 	for i := range e.Fills {
 		f := &e.Fills[i]
-		fs.recent = append(fs.recent, recentFill{now, *f})
+		fs.recent.add(now, *f)
 		if l, ok := fs.cache.get(f.Address); ok {
 			if one, isNew := l.add(f); isNew {
 				fresh[l], owner[l] = append(fresh[l], one), f.Address
@@ -91,20 +101,9 @@ func (fs *userFills) consume(e *market.Events) {
 	}
 	for l, list := range fresh {
 		l.cut()
-		for _, frame := range userFillsFrames(owner[l], false, list) {
+		for _, frame := range userFillsFrames(owner[l], updateMembers, list) {
 			fs.hub.Publish(fs.topicName(owner[l]), frame, hub.Event)
 		}
-	}
-}
-
-// forget drops the recent fills that are old, or too many.
-func (fs *userFills) forget(now time.Time) {
-	old := 0
-	for old < len(fs.recent) && (now.Sub(fs.recent[old].received) > recentFor || len(fs.recent)-old > recentMost) {
-		old++
-	}
-	if old > len(fs.recent)/2 {
-		fs.recent = append([]recentFill(nil), fs.recent[old:]...)
 	}
 }
 
@@ -125,9 +124,9 @@ func (fs *userFills) prune() {
 // recentOf lists the recent fills of an account. The caller holds fs.mu.
 func (fs *userFills) recentOf(address string) *fillList {
 	l := &fillList{known: map[fillKey]bool{}}
-	for i := range fs.recent {
-		if fs.recent[i].fill.Address == address {
-			l.add(&fs.recent[i].fill)
+	for i := range fs.recent.list {
+		if f := &fs.recent.list[i].one; f.Address == address {
+			l.add(f)
 		}
 	}
 	return l
@@ -180,13 +179,8 @@ func (l *fillList) cut() {
 // userFillsFrames are the fills in their order, in as many frames as they need, one at
 // least. Every frame of a snapshot says that it is one: clients that leave out
 // snapshots must not take its later frames for new fills.
-func userFillsFrames(address string, snapshot bool, list []listedFill) (frames [][]byte) {
-	open := inChannel(channel.UserFills)
-	if snapshot {
-		open = append(open, `{"isSnapshot":true,"user":`...)
-	} else {
-		open = append(open, `{"user":`...)
-	}
+func userFillsFrames(address, kind string, list []listedFill) (frames [][]byte) {
+	open := append(append(inChannel(channel.UserFills), kind...), `"user":`...)
 	open = append(jsontext.AppendString(open, address), `,"fills":[`...)
 	b := slices.Clone(open)
 	for i := range list {

@@ -46,12 +46,14 @@ type Config struct {
 	Keys        Keys
 	Log         *store.Log               // where the last fills are stored
 	Series      *store.Series            // where the klines are stored
+	PastRead    <-chan struct{}          // closed when what happened before the start is stored; nil: it is
 	Venue       Venue                    // the public API; nil: no states and open orders of accounts
 	Joined      *hyperliquid.JoinedBooks // the public API; nil: books are joined from their last twenty prices
 	Logger      *slog.Logger
 	Now         func() time.Time // nil means time.Now
 	Idle        time.Duration    // after which a silent client is disconnected; 0 means [connections.Idle]
 	Silence     time.Duration    // after which a book that did not change is stale; 0 means [Silence]
+	PastMost    time.Duration    // how long after the start snapshots wait for the past to be read; 0 means 10 s
 }
 
 // Feeds are the four WebSocket feeds. They are used once.
@@ -75,8 +77,9 @@ type Feeds struct {
 	connected chan struct{}
 	waitUntil time.Time
 
-	mu      sync.Mutex
-	clients map[string]*client
+	mu         sync.Mutex
+	clients    map[string]*client
+	pastWaited bool // nobody waits for the past any longer
 
 	loads    sync.WaitGroup           // of what snapshots need: at most one for each subscription
 	loading  chan struct{}            // holds one for each load that is under way
@@ -93,6 +96,9 @@ func New(config Config) *Feeds {
 	}
 	if config.Silence <= 0 {
 		config.Silence = Silence
+	}
+	if config.PastMost <= 0 {
+		config.PastMost = pastMost
 	}
 	f := &Feeds{Config: config, clients: map[string]*client{}, connected: make(chan struct{}), waitUntil: time.Now().Add(catchUpMost),
 		answered: make(chan connections.Pending, answeredMost), loading: make(chan struct{}, loadsAtOnce)}
@@ -127,6 +133,8 @@ const (
 	// how long a message may take from the table to its reply: one that came so
 	// shortly before a crash may be replied to twice.
 	saveEvery = 500 * time.Millisecond
+	// pastMost is how long after the start snapshots wait for the past to be read.
+	pastMost = 10 * time.Second
 	// closeAfter is how long a client that asks to be closed is still sent what comes:
 	// API Gateway hands messages to the function side by side, so that the one before
 	// may reach the table a little later.
@@ -144,6 +152,7 @@ func (f *Feeds) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { f.hub.Run(ctx); return nil })
 	group.Go(func() error { return f.follow(ctx) })
+	group.Go(func() error { return f.awaitPast(ctx) })
 	group.Go(func() error { return f.accounts.run(ctx) })
 	for _, p := range f.publishers {
 		if r, ok := p.(runner); ok {
@@ -157,6 +166,44 @@ func (f *Feeds) Run(ctx context.Context) error {
 	err := group.Wait()
 	f.loads.Wait() // they end with ctx
 	return err
+}
+
+// awaitPast begins the subscriptions that wait for the past when that is read, or when
+// it takes longer than they may wait.
+func (f *Feeds) awaitPast(ctx context.Context) error {
+	if f.PastRead != nil {
+		late := time.NewTimer(f.PastMost)
+		defer late.Stop()
+		select {
+		case <-f.PastRead:
+		case <-late.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.pastWaited = true
+	for _, c := range f.clients {
+		for _, begin := range c.waiting {
+			begin()
+		}
+		c.waiting = nil
+	}
+	return nil
+}
+
+// pastIsRead reports whether what happened before the start is stored.
+func (c *Config) pastIsRead() bool {
+	if c.PastRead == nil {
+		return true
+	}
+	select {
+	case <-c.PastRead:
+		return true
+	default:
+		return false
+	}
 }
 
 // unlessEnded is err, or nil where ctx has ended: then whatever failed was to end.

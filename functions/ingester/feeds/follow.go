@@ -18,8 +18,9 @@ type client struct {
 	connections.Connection
 	subs      map[string]subscribed // by key of the subscription
 	addresses map[string]bool
-	sent      uint64    // frames delivered when the sweeper last looked
-	alive     time.Time // when the sweeper last had reason to think that the client is there
+	waiting   map[string]func() // what begins the subscriptions that wait for the past, by key
+	sent      uint64            // frames delivered when the sweeper last looked
+	alive     time.Time         // when the sweeper last had reason to think that the client is there
 }
 
 // subscribed is a subscription of /ws; one that replaces another of the same key
@@ -124,19 +125,35 @@ func (f *Feeds) subscribe(ctx context.Context, e *connections.Subscribed) {
 	f.reply(c.ID, reply)
 	// The stores are asked beside the loop: other clients do not wait for it.
 	id, key := c.ID, e.Key()
-	f.loads.Go(func() {
-		f.loading <- struct{}{}
-		defer func() { <-f.loading }()
-		defer release()
-		if err := load(ctx); err != nil && ctx.Err() == nil {
-			f.Logger.Warn("a subscription starts without a snapshot", "topic", topic, "error", err.Error())
-		}
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		if c := f.clients[id]; c != nil && c.subs[key] == sub {
-			_ = f.hub.Subscribe(id, topic, nil) // as in reply
-		}
-	})
+	begin := func() {
+		f.loads.Go(func() {
+			f.loading <- struct{}{}
+			defer func() { <-f.loading }()
+			defer release()
+			if err := load(ctx); err != nil && ctx.Err() == nil {
+				f.Logger.Warn("a subscription starts without a snapshot", "topic", topic, "error", err.Error())
+			}
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			if c := f.clients[id]; c != nil && c.subs[key] == sub {
+				_ = f.hub.Subscribe(id, topic, nil) // as in reply
+			}
+		})
+	}
+	if h, ok := p.(historian); ok && h.history() && !f.pastWaited {
+		c.wait(key, begin)
+		return
+	}
+	begin()
+}
+
+// wait keeps what begins a subscription until the past is read, or until the
+// subscription or the connection ends.
+func (c *client) wait(key string, begin func()) {
+	if c.waiting == nil {
+		c.waiting = map[string]func(){}
+	}
+	c.waiting[key] = begin
 }
 
 // unsubscribe ends a subscription of /ws. The caller holds f.mu.
@@ -146,6 +163,7 @@ func (f *Feeds) unsubscribe(e *connections.Unsubscribed) {
 		return
 	}
 	delete(c.subs, e.Key())
+	delete(c.waiting, e.Key())
 	if topic, p := f.topicOf(string(e.Type), &e.Subscription); p != nil {
 		f.hub.Unsubscribe(c.ID, topic)
 	}

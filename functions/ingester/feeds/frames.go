@@ -5,6 +5,14 @@ import "quotary/shared/channel"
 // frameMost bounds a frame, in bytes: API Gateway takes 128 KB.
 const frameMost = 120_000
 
+// What the data of channels with a history of accounts begins with: an update, a
+// snapshot, or one from which a part of what happened before the start may be missing.
+const (
+	updateMembers     = `{`
+	snapshotMembers   = `{"isSnapshot":true,`
+	incompleteMembers = `{"isSnapshot":true,"incomplete":true,`
+)
+
 // inChannel opens a frame of /ws; what is appended to it is the data, and a
 // closing brace ends it.
 func inChannel(name channel.Name) []byte {

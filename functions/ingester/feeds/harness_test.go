@@ -39,6 +39,7 @@ type world struct {
 	table  *connections.Store
 
 	streams *dynamodbstreams.Client
+	config  func(*Config) // changes what the feeds run on; nil for nothing
 
 	mu     sync.Mutex
 	now    time.Time // moved by the test; zero is the time of the day
@@ -148,11 +149,15 @@ func (w *world) LedgerUpdates(context.Context, string, time.Time) ([]json.RawMes
 // run starts feeds; they end with the test or by the returned function.
 func (w *world) run() (f *Feeds, stop func()) {
 	w.t.Helper()
-	f = New(Config{
+	config := Config{
 		Connections: w.table, Follower: connections.NewFollower(w.table, w.db, w.streams), Gateway: w, Keys: w,
 		Log: store.NewLog(w.db, w.prefix+schema.LogTable), Series: store.NewSeries(w.db, w.prefix+schema.SeriesTable),
 		Venue: w, Logger: slog.New(slog.DiscardHandler), Now: w.clock,
-	})
+	}
+	if w.config != nil {
+		w.config(&config)
+	}
+	f = New(config)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- f.Run(ctx) }()

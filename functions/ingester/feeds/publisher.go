@@ -31,8 +31,8 @@ var publishers = map[string]func(base) publisher{
 // present state of what it shows under a lock of its own, which is the Guard of its
 // topics, and publishes what changes.
 //
-// A publisher may also be a [consumer], a [preparer], a [runner], a [pruner] or a
-// [resumer].
+// A publisher may also be a [consumer], a [preparer], a [historian], a [runner], a
+// [pruner] or a [resumer].
 type publisher interface {
 	// about says what a subscription shows, the same for all that show the same. On a
 	// feed of addresses User and Dex of the subscription are set.
@@ -53,6 +53,12 @@ type preparer interface {
 	// prepare returns what completes the state before the snapshot of a subscription is
 	// taken, and what ends the need for it afterwards; nil for nothing.
 	prepare(s *channel.Subscription) (load func(context.Context) error, release func())
+}
+
+// A historian's snapshots may show what happened before the start: while that is being
+// read they wait for it, and say that they are incomplete where they cannot.
+type historian interface {
+	history() bool
 }
 
 // A runner works beside the sources, until ctx ends.
@@ -91,6 +97,25 @@ func (coinTopic) about(s *channel.Subscription) string { return s.Coin }
 type addressTopic struct{}
 
 func (addressTopic) about(s *channel.Subscription) string { return s.User }
+
+// completeSnapshots calls complete when the past is read, until it succeeds or ctx ends.
+func (b *base) completeSnapshots(ctx context.Context, complete func(context.Context) error) error {
+	select {
+	case <-b.PastRead: // nil where nothing is read
+	case <-ctx.Done():
+		return nil
+	}
+	for try := 0; ; try++ {
+		err := complete(ctx)
+		if err == nil || ctx.Err() != nil {
+			return unlessEnded(ctx, err)
+		}
+		b.Logger.Warn("snapshots are still incomplete; trying again", "channel", b.name, "error", err.Error())
+		if err := claims.Wait(ctx, try); err != nil {
+			return unlessEnded(ctx, err)
+		}
+	}
+}
 
 // newPublishers makes all of them.
 func newPublishers(b base) map[string]publisher {

@@ -4,25 +4,30 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // refCache is a reference cache: it keeps what was loaded for topics that need more
 // than what was received since the start, a value for each key that somebody follows.
-// The lock is that of the events that change the values.
+// The lock is that of the events that change the values. Where pastIsRead is set, a
+// value that was loaded before that is true is incomplete until [refCache.complete].
 type refCache[V any] struct {
-	mu      *sync.Mutex
-	entries map[string]*entry[V]
+	mu         *sync.Mutex
+	entries    map[string]*entry[V]
+	pastIsRead func() bool
 }
 
 func newRefCache[V any](mu *sync.Mutex) refCache[V] {
-	return refCache[V]{mu, map[string]*entry[V]{}}
+	return refCache[V]{mu: mu, entries: map[string]*entry[V]{}}
 }
 
 type entry[V any] struct {
-	value  V
-	loaded chan struct{} // closed when load has ended
-	err    error         // of load
-	users  int           // between acquire and release
+	value      V
+	incomplete bool          // a part of what happened before the start may be missing
+	loaded     chan struct{} // closed when load has ended
+	err        error         // of load
+	users      int           // between acquire and release
 }
 
 // loadTimeout bounds the reading of one value.
@@ -36,15 +41,13 @@ func (r *refCache[V]) acquire(ctx context.Context, key string, add func() V, loa
 	e := r.entries[key]
 	mine := e == nil
 	if mine {
-		e = &entry[V]{value: add(), loaded: make(chan struct{})}
+		e = &entry[V]{value: add(), incomplete: r.pastIsRead != nil, loaded: make(chan struct{})}
 		r.entries[key] = e
 	}
 	e.users++
 	r.mu.Unlock()
 	if mine {
-		loadCtx, cancel := context.WithTimeout(ctx, loadTimeout)
-		e.err = load(loadCtx, e.value)
-		cancel()
+		e.err = r.load(ctx, e, load)
 		if e.err != nil {
 			r.mu.Lock()
 			delete(r.entries, key)
@@ -59,6 +62,53 @@ func (r *refCache[V]) acquire(ctx context.Context, key string, add func() V, loa
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+}
+
+// load completes a value, once more where the past was read meanwhile: what it adds
+// twice must be there once.
+func (r *refCache[V]) load(ctx context.Context, e *entry[V], load func(ctx context.Context, value V) error) error {
+	for {
+		incomplete := r.pastIsRead != nil && !r.pastIsRead()
+		loadCtx, cancel := context.WithTimeout(ctx, loadTimeout)
+		err := load(loadCtx, e.value)
+		cancel()
+		if err != nil {
+			return err
+		}
+		r.mu.Lock()
+		e.incomplete = incomplete
+		r.mu.Unlock()
+		if !incomplete || !r.pastIsRead() {
+			return nil
+		}
+	}
+}
+
+// complete loads the values again that are incomplete, when the past is read, and shows
+// each to completed under the lock.
+func (r *refCache[V]) complete(ctx context.Context, load func(ctx context.Context, key string, value V) error, completed func(key string, value V)) error {
+	r.mu.Lock()
+	missing := map[string]*entry[V]{}
+	for key, e := range r.entries {
+		if e.incomplete {
+			missing[key] = e
+		}
+	}
+	r.mu.Unlock()
+	var group errgroup.Group
+	group.SetLimit(atOnce)
+	for key, e := range missing {
+		group.Go(func() error {
+			if err := r.load(ctx, e, func(ctx context.Context, value V) error { return load(ctx, key, value) }); err != nil {
+				return err
+			}
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			completed(key, e.value)
+			return nil
+		})
+	}
+	return group.Wait()
 }
 
 // release ends the use of a value that [refCache.acquire] made ready.
@@ -77,6 +127,13 @@ func (r *refCache[V]) get(key string) (value V, ok bool) {
 		return value, false
 	}
 	return e.value, true
+}
+
+// incomplete reports whether a part of a value may be missing. The caller holds the
+// lock.
+func (r *refCache[V]) incomplete(key string) bool {
+	e := r.entries[key]
+	return e != nil && e.incomplete
 }
 
 // prune forgets the values that nobody follows or is about to.

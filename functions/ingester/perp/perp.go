@@ -32,8 +32,9 @@ type Config struct {
 	SpoolDir   string            // folder of recorded files to consume; "" takes none
 
 	// Feeds makes what the domain's events are shown to for one term of its lease,
-	// nil where there is nobody. Without the function there never is.
-	Feeds func(context.Context, engine.Stores, *lease.Term) (*Feeds, error)
+	// nil where there is nobody. Without the function there never is. The channel is
+	// closed when what happened before the term can be read from the stores.
+	Feeds func(ctx context.Context, stores engine.Stores, term *lease.Term, pastRead <-chan struct{}) (*Feeds, error)
 }
 
 // Feeds are shown what the sources emit and what becomes of it.
@@ -60,7 +61,7 @@ func (c Config) begin(ctx context.Context, term *lease.Term) (engine.Work, error
 	var feeds *Feeds
 	if c.Feeds != nil {
 		var err error
-		if feeds, err = c.Feeds(ctx, c.Stores, term); err != nil {
+		if feeds, err = c.Feeds(ctx, c.Stores, term, p.PastRead()); err != nil {
 			return nil, err
 		}
 	}
