@@ -293,6 +293,9 @@ func (p *Pipeline[B]) loop(ctx context.Context, done <-chan struct{}, ended <-ch
 			case m = <-p.background:
 			case m = <-p.stored:
 			case <-tick.C:
+				if err := p.readOn(ctx); err != nil {
+					return err
+				}
 				if err := p.flush(ctx, false); err != nil {
 					return err
 				}
