@@ -22,6 +22,10 @@ type progress struct {
 	Scanned bool   `json:"scanned,omitempty"`
 	File    string `json:"file,omitempty"`
 	Again   bool   `json:"again,omitempty"` // it is scanned once more from the beginning, behind its end
+
+	// Published is set once all views that it is restored from were there: one that is
+	// missing later is lost.
+	Published bool `json:"published,omitempty"`
 }
 
 // progressCheckpoint names the checkpoint of the projections of a domain: what
@@ -55,9 +59,11 @@ func (p *Pipeline[B]) startProgress(ctx context.Context, followed bool) error {
 		if !ok {
 			at.Joined = fresh || len(one.Folds()) == 0
 		}
-		if p.anew[one.Name()] {
+		published := p.published(one)
+		if p.anew[one.Name()] || at.Published && !published {
 			at = at.anew()
 		}
+		at.Published = published
 		if !at.Joined {
 			catching++
 		}
@@ -84,6 +90,26 @@ func (p *Pipeline[B]) saveProgress(ctx context.Context) error {
 		p.savedProgress = maps.Clone(p.progress)
 	}
 	return err
+}
+
+// published reports whether a projection can be restored from views that are all there,
+// and folded anew without them.
+func (p *Pipeline[B]) published(one Projection[B]) bool {
+	return len(one.Folds()) > 0 && !slices.ContainsFunc(one.Restores(), func(v RestoredView) bool { return !p.views[v.Name] })
+}
+
+// publishedView notes that a view is there.
+func (p *Pipeline[B]) publishedView(name string) {
+	if p.views[name] {
+		return
+	}
+	p.views[name] = true
+	for _, one := range p.Projections {
+		if at := p.progress[one.Name()]; !at.Published && p.published(one) {
+			at.Published = true
+			p.progress[one.Name()], p.progressDirty = at, true
+		}
+	}
 }
 
 // pastLeft is how many sources are still to deliver of their past.
@@ -327,9 +353,9 @@ func (p *Pipeline[B]) writeCatchUp(ctx context.Context, m message[B]) error {
 		return err
 	}
 	name, at := m.projection.Name(), m.progress
-	at.Again = p.progress[name].Again
+	at.Again, at.Published = p.progress[name].Again, p.progress[name].Published
 	if at.Joined && at.Again {
-		at = progress{}
+		at = progress{Published: at.Published}
 		p.beginCatchUp(m.projection, at)
 	}
 	p.progress[name], p.progressDirty = at, true

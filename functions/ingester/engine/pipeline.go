@@ -97,6 +97,7 @@ type Pipeline[B Batch[B]] struct {
 	progressDirty bool
 	savedProgress map[string]progress
 	anew          map[string]bool // projections that have to be folded anew, before progress is known
+	views         map[string]bool // that projections are restored from, and that are there
 	lostRows      map[store.SeriesAt]bool
 
 	catchUps     sync.WaitGroup // the archiver among them; begun and waited for by the goroutine of Run
@@ -164,7 +165,7 @@ func (p *Pipeline[B]) run(ctx context.Context) error {
 	p.background = make(chan message[B], queueLength)
 	p.stored = make(chan message[B], queueLength)
 	p.positions = map[string]Position{}
-	p.anew, p.lostRows = map[string]bool{}, map[store.SeriesAt]bool{}
+	p.anew, p.views, p.lostRows = map[string]bool{}, map[string]bool{}, map[store.SeriesAt]bool{}
 
 	work, cancel := p.outlive(ctx)
 	defer cancel()

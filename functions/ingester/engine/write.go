@@ -68,9 +68,9 @@ func (p *Pipeline[B]) claim(ctx context.Context) (map[string]Position, error) {
 }
 
 // restoredViews fetches the views from which the projections are restored, nil for
-// those that were never published. One that cannot be read is quarantined and nil too:
-// what comes makes it again, or the logs, from which the projections that restore from
-// it are folded anew.
+// those that are not there. One that cannot be read is quarantined and nil too: what comes
+// makes it again, or the logs, from which the projections that restore from it are folded
+// anew. So they are where it was there before, see startProgress.
 func (p *Pipeline[B]) restoredViews(ctx context.Context) (map[string][]byte, error) {
 	views, unreadable := map[string][]byte{}, map[string]error{}
 	for _, one := range p.Projections {
@@ -107,6 +107,9 @@ func (p *Pipeline[B]) restoredViews(ctx context.Context) (map[string][]byte, err
 		}
 	}
 	maps.DeleteFunc(views, func(_ string, body []byte) bool { return body == nil })
+	for name := range views {
+		p.views[name] = true
+	}
 	return views, nil
 }
 
@@ -339,6 +342,7 @@ func (p *Pipeline[B]) flush(ctx context.Context, settle bool) error {
 		if err := p.retry(ctx, "publish view "+v.Name, func() error { return p.Stores.Views.Publish(ctx, v.Name, v.Body) }); err != nil {
 			return err
 		}
+		p.publishedView(v.Name)
 	}
 	if !changes.Held { // else until what they stand for is written
 		if err := p.saveCheckpoints(ctx); err != nil {

@@ -3,20 +3,13 @@ package reference
 import (
 	"quotary/shared/data/coins"
 	"quotary/shared/market"
-	"quotary/shared/source/drop"
 )
 
 // Batch is what the domain's sources emit. It belongs to one goroutine at a time.
 type Batch struct {
 	Coins   []market.CoinMarket
 	Rates   []market.DayRates
-	Entries []CoinEntry // of drops of coins
-}
-
-// CoinEntry is a line of a drop of coins.
-type CoinEntry struct {
-	coins.Entry
-	Place drop.Place
+	Entries []coins.Dropped
 }
 
 // NewBatch returns an empty batch.

@@ -3,6 +3,7 @@
 //
 // # What is written, and who reads it
 //
+//	log coins         one row for each entry of a drop: the view is folded from them
 //	view coins        the names of coins, from the source of prices and from drops
 //	view cointickers  the price of each coin, in US dollars and in yuan
 //	view rates        daily exchange rates, by which figures are given in yuan

@@ -11,7 +11,7 @@ var Drops = []engine.DropDataset[*Batch]{
 	{Name: coins.Name, Schema: coins.Schema, Append: func(to *Batch, line []byte, at drop.Place) error {
 		entry, err := coins.Entries.Decode(line)
 		if err == nil {
-			to.Entries = append(to.Entries, CoinEntry{Entry: entry, Place: at})
+			to.Entries = append(to.Entries, coins.Dropped{Entry: entry, Place: at})
 		}
 		return err
 	}},

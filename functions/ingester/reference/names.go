@@ -1,18 +1,36 @@
 package reference
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"quotary/functions/ingester/engine"
 	"quotary/shared/data/coins"
 	"quotary/shared/market"
+	"quotary/shared/store"
 )
+
+// droppedCoins has a row of each entry of a drop.
+var droppedCoins = engine.Log[*Batch]{Dataset: coins.Name, Append: func(rows []store.Row, b *Batch) []store.Row {
+	return coins.AppendRows(rows, b.Entries)
+}}
+
+// storedCoins are the entries for who is folded from their log.
+var storedCoins = []engine.Fold[*Batch]{{Dataset: coins.Name, Append: func(to *Batch, row store.Row) error {
+	entry, err := coins.DecodeRow(row)
+	if err == nil {
+		to.Entries = append(to.Entries, entry)
+	}
+	return err
+}}}
 
 // coinNames keeps the view of what coins are called: of each coin the newest listing
 // by the source of prices, and the entry of the last place in a drop.
 type coinNames struct {
 	engine.Defaults[*Batch]
 	coins   map[string]coins.Coin
+	time    int64 // of the newest listing, ms
 	changed bool
 }
 
@@ -20,6 +38,9 @@ func newCoinNames() *coinNames { return &coinNames{coins: map[string]coins.Coin{
 
 // Name is that of the view.
 func (p *coinNames) Name() string { return coins.Name }
+
+// Folds has the log of what was dropped. The source of prices is asked again.
+func (p *coinNames) Folds() []engine.Fold[*Batch] { return storedCoins }
 
 // Restores has its own view.
 func (p *coinNames) Restores() []engine.RestoredView {
@@ -29,6 +50,7 @@ func (p *coinNames) Restores() []engine.RestoredView {
 // Restore takes the coins from the view.
 func (p *coinNames) Restore(views map[string][]byte) error {
 	v, err := engine.Restored(views, coins.Name, coins.Decode)
+	p.time = v.Time
 	for _, c := range v.Coins {
 		p.coins[c.Key] = c
 	}
@@ -58,11 +80,29 @@ func (p *coinNames) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 func (p *coinNames) list(m *market.CoinMarket) {
 	c := p.coins[m.Key]
 	listing := coins.Listing{Time: m.Time, Symbol: m.Symbol, Name: m.Name, Rank: m.Rank}
-	if c.Listing != nil && c.Listing.Compare(&listing) >= 0 {
+	if c.Listing != nil && c.Listing.Compare(&listing) >= 0 || m.Time < p.oldest() {
 		return
 	}
+	p.time = max(p.time, m.Time)
 	c.Key, c.Listing = m.Key, &listing
 	p.coins[c.Key], p.changed = c, true
+}
+
+// oldest is the time of the oldest figures of a listing, ms.
+func (p *coinNames) oldest() int64 { return p.time - coins.MaxAge.Milliseconds() }
+
+// age ends the listings that the source of prices does not repeat any more.
+func (p *coinNames) age() {
+	for key, c := range p.coins {
+		switch {
+		case c.Listing == nil || c.Listing.Time >= p.oldest():
+		case c.Entry == nil:
+			delete(p.coins, key)
+		default:
+			c.Listing = nil
+			p.coins[key] = c
+		}
+	}
 }
 
 // Changes returns the view when there is anything newer of a coin.
@@ -71,12 +111,7 @@ func (p *coinNames) Changes(time.Time, bool) engine.Changes {
 		return engine.Changes{}
 	}
 	p.changed = false
-	v := coins.View{Coins: make([]coins.Coin, 0, len(p.coins))}
-	for _, c := range p.coins {
-		v.Coins = append(v.Coins, c)
-		if c.Listing != nil {
-			v.Time = max(v.Time, c.Listing.Time)
-		}
-	}
+	p.age()
+	v := coins.View{Time: p.time, Coins: slices.AppendSeq(make([]coins.Coin, 0, len(p.coins)), maps.Values(p.coins))}
 	return engine.Changes{Views: []engine.View{{Name: coins.Name, Body: coins.Encode(v)}}}
 }

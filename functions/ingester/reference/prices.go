@@ -15,6 +15,7 @@ type coinPrices struct {
 	engine.Defaults[*Batch]
 	known   rates.View
 	tickers map[string]cointickers.Ticker
+	time    int64 // of the newest ticker, ms
 	changed bool
 }
 
@@ -35,6 +36,7 @@ func (p *coinPrices) Restore(views map[string][]byte) (err error) {
 		return err
 	}
 	v, err := engine.Restored(views, cointickers.Name, cointickers.Decode)
+	p.time = v.Time
 	for _, t := range v.Tickers {
 		p.tickers[t.Key] = t
 	}
@@ -51,8 +53,9 @@ func (p *coinPrices) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 	}
 	for i := range b.Coins {
 		t := cointickers.New(&b.Coins[i], p.known)
-		if have, ok := p.tickers[t.Key]; !ok || have.Compare(&t) < 0 {
+		if have, ok := p.tickers[t.Key]; t.Time >= p.oldest() && (!ok || have.Compare(&t) < 0) {
 			p.tickers[t.Key], p.changed = t, true
+			p.time = max(p.time, t.Time)
 		}
 	}
 	if rated {
@@ -60,6 +63,9 @@ func (p *coinPrices) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 	}
 	return nil
 }
+
+// oldest is the time of the oldest figures that are kept, ms.
+func (p *coinPrices) oldest() int64 { return p.time - cointickers.MaxAge.Milliseconds() }
 
 func (p *coinPrices) convert() {
 	for key, t := range p.tickers {
@@ -75,9 +81,7 @@ func (p *coinPrices) Changes(time.Time, bool) engine.Changes {
 		return engine.Changes{}
 	}
 	p.changed = false
-	v := cointickers.View{Tickers: slices.Collect(maps.Values(p.tickers))}
-	for i := range v.Tickers {
-		v.Time = max(v.Time, v.Tickers[i].Time)
-	}
+	maps.DeleteFunc(p.tickers, func(_ string, t cointickers.Ticker) bool { return t.Time < p.oldest() })
+	v := cointickers.View{Time: p.time, Tickers: slices.Collect(maps.Values(p.tickers))}
 	return engine.Changes{Views: []engine.View{{Name: cointickers.Name, Body: cointickers.Encode(v)}}}
 }

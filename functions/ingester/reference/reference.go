@@ -58,7 +58,7 @@ func (c Config) begin(_ context.Context, term *lease.Term) (engine.Work, error) 
 }
 
 func (c Config) pipeline(term *lease.Term) *engine.Pipeline[*Batch] {
-	p := &engine.Pipeline[*Batch]{Domain: Name, Stores: c.Stores, NewBatch: NewBatch, Projections: Projections(), Logger: c.Logger, Term: term}
+	p := &engine.Pipeline[*Batch]{Domain: Name, Stores: c.Stores, NewBatch: NewBatch, Logs: Logs, Projections: Projections(), Logger: c.Logger, Term: term}
 	if c.CoinsURL != "" {
 		coins := &coingecko.Markets{URL: c.CoinsURL, Key: c.CoinsKey, Pages: c.CoinsPages, Every: c.CoinsEvery, Stats: new(source.Stats), Log: c.Logger.With("source", "coingecko")}
 		p.Sources = append(p.Sources, polled("coingecko", coins.Stats, func(ctx context.Context, sink engine.Sink[*Batch]) error {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -58,14 +59,14 @@ func drawCoins(t *rapid.T) *Batch {
 	figure := rapid.OneOf(rapid.Just(""), markettest.Decimal(6, 6))
 	listed := rapid.Custom(func(t *rapid.T) market.CoinMarket {
 		return market.CoinMarket{Key: key.Draw(t, "key"), Symbol: name.Draw(t, "symbol"), Name: name.Draw(t, "name"), Rank: rapid.Int64Range(0, 3).Draw(t, "rank"),
-			Time: markettest.Base + rapid.Int64Range(0, 3).Draw(t, "made")*60_000, Price: figure.Draw(t, "price"), Degree24h: figure.Draw(t, "24h"),
+			Time: markettest.Base + rapid.Int64Range(0, 3).Draw(t, "made")*coins.MaxAge.Milliseconds()*2/3, Price: figure.Draw(t, "price"), Degree24h: figure.Draw(t, "24h"),
 			Degree7d: figure.Draw(t, "7d"), MarketCap: figure.Draw(t, "cap"), Turnover24h: figure.Draw(t, "turnover")}
 	})
-	dropped := rapid.Custom(func(t *rapid.T) CoinEntry {
+	dropped := rapid.Custom(func(t *rapid.T) coins.Dropped {
 		line := rapid.Int64Range(1, 50).Draw(t, "line")
 		// What stands in a line follows from its place.
 		show := fmt.Sprint("S", line)
-		return CoinEntry{Entry: coins.Entry{CoinKey: []string{"bitcoin", "mine"}[line%2], Show: show, Hidden: line%7 == 0}, Place: drop.Place{Time: line / 9, File: "a", Line: line}}
+		return coins.Dropped{Entry: coins.Entry{CoinKey: []string{"bitcoin", "mine"}[line%2], Show: show, Hidden: line%7 == 0}, Place: drop.Place{Time: line / 9, File: "a", Line: line}}
 	})
 	return &Batch{Coins: rapid.SliceOfN(listed, 0, 4).Draw(t, "coins"), Entries: rapid.SliceOfN(dropped, 0, 4).Draw(t, "entries")}
 }
@@ -147,10 +148,70 @@ func TestViewsEndTheSameWhateverHappens(t *testing.T) {
 	}
 }
 
+// A coin that the source of prices does not name any more leaves the list, and one that a
+// drop names stays there without its rank.
+func TestACoinIsListedForAsLongAsItIsNamed(t *testing.T) {
+	t.Parallel()
+	names, prices := newCoinNames(), newCoinPrices()
+	at := int64(markettest.Base)
+	poll := func(keys ...string) (listed, priced []string) {
+		t.Helper()
+		at += coins.MaxAge.Milliseconds() / 2
+		b := NewBatch()
+		for i, key := range keys {
+			b.Coins = append(b.Coins, market.CoinMarket{Key: key, Symbol: "X", Rank: int64(i + 1), Time: at, Price: "1"})
+		}
+		b.Entries = []coins.Dropped{{Entry: coins.Entry{CoinKey: "dropped"}, Place: drop.Place{Time: 1, File: "a", Line: 1}}}
+		for _, p := range []Projection{names, prices} {
+			if err := p.Apply(b, nil, time.UnixMilli(at)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		v, err := coins.Decode(names.Changes(time.UnixMilli(at), true).Views[0].Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range v.Coins {
+			rank := int64(0)
+			if c.Listing != nil {
+				rank = c.Listing.Rank
+			}
+			listed = append(listed, fmt.Sprint(c.Key, " ", rank))
+		}
+		w, err := cointickers.Decode(prices.Changes(time.UnixMilli(at), true).Views[0].Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range w.Tickers {
+			priced = append(priced, one.Key)
+		}
+		return listed, priced
+	}
+	for i, c := range []struct {
+		named  []string
+		listed string
+		priced string
+	}{
+		{[]string{"a", "gone", "dropped"}, "a 1,gone 2,dropped 3", "a,dropped,gone"},
+		{[]string{"a"}, "a 1,gone 2,dropped 3", "a,dropped,gone"},
+		{[]string{"a"}, "a 1,gone 2,dropped 3", "a,dropped,gone"}, // after a day
+		{[]string{"a"}, "a 1,dropped 0", "a"},
+		{[]string{"b", "gone"}, "a 1,b 1,gone 2,dropped 0", "a,b,gone"},
+	} {
+		listed, priced := poll(c.named...)
+		if got := strings.Join(listed, ","); got != c.listed {
+			t.Errorf("look %d: %s are listed, want %s", i, got, c.listed)
+		}
+		if got := strings.Join(priced, ","); got != c.priced {
+			t.Errorf("look %d: %s have prices, want %s", i, got, c.priced)
+		}
+	}
+}
+
 func TestABatchMergesAllItHolds(t *testing.T) {
 	t.Parallel()
 	full := func() *Batch {
-		return &Batch{Coins: make([]market.CoinMarket, 1), Rates: make([]market.DayRates, 1), Entries: make([]CoinEntry, 1)}
+		return &Batch{Coins: make([]market.CoinMarket, 1), Rates: make([]market.DayRates, 1), Entries: make([]coins.Dropped, 1)}
 	}
 	b := full()
 	b.Merge(full())
@@ -206,18 +267,32 @@ func TestTheDomainFollowsItsSources(t *testing.T) {
 		Stores: engine.Stores{Log: store.NewLog(db, prefix+schema.LogTable), Series: store.NewSeries(db, prefix+schema.SeriesTable), Views: views,
 			Quarantine: engine.Quarantine{Objects: objects, Bucket: bucket}},
 		Objects: objects, Bucket: bucket, Logger: slog.New(slog.DiscardHandler)}
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- c.pipeline(nil).Run(ctx) }()
-	testenv.Until(t, "the price of bitcoin is known in yuan, and its name in Chinese", func() bool {
+	run := func(what string, until func() bool) {
+		t.Helper()
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- c.pipeline(nil).Run(ctx) }()
+		testenv.Until(t, what, until)
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+	known := func() bool {
 		prices, _ := cointickers.Open(views, time.Now).Get(t.Context())
 		names, _ := coins.Open(views, time.Now).Get(t.Context())
 		bitcoin, ok := prices.Of("bitcoin")
 		return ok && bitcoin.PriceCNY == "700.00" && bitcoin.Degree24hCNY == "1.50" && len(names.Coins) == 2 &&
 			names.Coins[0].Key == "bitcoin" && names.Coins[0].CNName() == "比特币" && names.Coins[0].Show() == "BTC" && names.Coins[1].Show() == "mine"
-	})
-	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
 	}
+	run("the price of bitcoin is known in yuan, and its name in Chinese", known)
+
+	// The drop was taken and is not read again: its names outlive the view.
+	if _, err := objects.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &bucket, Key: aws.String("views/" + coins.Name + ".json.zst")}); err != nil {
+		t.Fatal(err)
+	}
+	if known() {
+		t.Fatal("the view is not lost")
+	}
+	run("the names are known again", known)
 }

@@ -1,5 +1,10 @@
 // Package coins is the view of the coins that the service knows, with their names:
-// those that a source of prices lists, and those that an operator has dropped.
+// those that a source of prices lists, and those that an operator has dropped; and the
+// log of what was dropped, of which the view is made again if it is lost.
+//
+// A coin is listed for as long as the source names it: one whose figures are a day older
+// than the newest of all ([MaxAge]) has no rank and no place in the list, unless a drop
+// names it. Where the source is silent, all of them grow old together and stay.
 package coins
 
 import (
@@ -8,11 +13,14 @@ import (
 	"crypto/sha256"
 	_ "embed" // the schema
 	"encoding/hex"
+	"errors"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"quotary/shared/data/internal/dataset"
+	"quotary/shared/market"
 	"quotary/shared/source/drop"
 	"quotary/shared/store"
 )
@@ -20,9 +28,12 @@ import (
 // Name of the view, and of the drops that name coins.
 const Name = "coins"
 
+// MaxAge is by how much the figures of a listed coin may be older than the newest ones.
+const MaxAge = 24 * time.Hour
+
 // View is the state of all coins.
 type View struct {
-	Time  int64  `json:"time"`  // when the view was made, ms
+	Time  int64  `json:"time"`  // of the newest figures of a listing, ms
 	Coins []Coin `json:"coins"` // those that are listed first: by rank, those without one behind, then by key; then those that are not
 }
 
@@ -69,6 +80,39 @@ var (
 	//go:embed coins.schema.json
 	Schema []byte
 )
+
+// Dropped is an entry of a drop with its place.
+type Dropped struct {
+	Entry
+	Place drop.Place `json:"place"`
+}
+
+// log has a row of every entry, under its coin.
+var log = dataset.Log[Dropped]{Name: Name, Row: row, Decode: DecodeRow}
+
+func row(d *Dropped) store.Row {
+	file := sha256.Sum256([]byte(d.Place.File))
+	return store.Row{
+		Subject: d.CoinKey, Time: time.UnixMilli(d.Place.Time).UTC(),
+		ID: hex.EncodeToString(file[:8]) + "#" + strconv.FormatInt(d.Place.Line, 10), Body: dataset.JSON(d),
+	}
+}
+
+// AppendRows appends the row of each entry to rows.
+func AppendRows(rows []store.Row, entries []Dropped) []store.Row {
+	return log.AppendRows(rows, entries)
+}
+
+var errRow = errors.New("a stored entry of a drop has no coin, file or line")
+
+// DecodeRow reads a row.
+func DecodeRow(r store.Row) (Dropped, error) {
+	d, err := dataset.FromJSON[Dropped](r.Body)
+	if err == nil && (!market.ValidCoinKey(d.CoinKey) || d.Place.File == "" || d.Place.Line < 1) {
+		err = errRow
+	}
+	return d, err
+}
 
 // HashKey is an id of fixed length that follows from a coin key alone: the first 32
 // hexadecimal digits of its SHA-256.

@@ -12,6 +12,7 @@ import (
 	"quotary/shared/market/markettest"
 	"quotary/shared/source/drop"
 	"quotary/shared/source/drop/droptest"
+	"quotary/shared/store"
 )
 
 // drawn draws a view with up to so many coins.
@@ -43,6 +44,18 @@ func TestTheStoredView(t *testing.T) {
 			_ = page[i].Show() + page[i].CNName() + page[i].ENName()
 		}
 	}}.Test(t)
+}
+
+func TestStoredEntries(t *testing.T) {
+	text := rapid.StringN(0, 5, -1)
+	datasettest.Codec[Dropped]{
+		Values: rapid.Custom(func(t *rapid.T) Dropped {
+			return Dropped{Entry{CoinKey: rapid.StringMatching(`[a-z-]{1,9}`).Draw(t, "key"), Show: text.Draw(t, "show"), CNName: text.Draw(t, "cn"), ENName: text.Draw(t, "en"), Hidden: rapid.Bool().Draw(t, "hidden")},
+				drop.Place{Time: markettest.Time().Draw(t, "put"), File: "a.ndjson", Line: rapid.Int64Range(1, 9).Draw(t, "line")}}
+		}),
+		Encode: func(d Dropped) []byte { return row(&d).Body },
+		Decode: func(body []byte) (Dropped, error) { return DecodeRow(store.Row{Body: body}) },
+	}.Test(t)
 }
 
 // All pages together are the listed coins in their order, each once.

@@ -20,7 +20,7 @@ import (
 const Name = "cointickers"
 
 // MaxAge is for how long the figures of a coin are shown: a price that is older is
-// none.
+// none. It is kept until another coin's is newer by as much.
 const MaxAge = 24 * time.Hour
 
 // View is the state of all coins.

@@ -29,6 +29,9 @@ const (
 	callsPerMinute = 30
 )
 
+// ahead is by how much the clock of the upstream may be ahead of ours.
+const ahead = 10 * time.Minute
+
 // PageSize is how many coins one call returns.
 const PageSize = 250
 
@@ -74,6 +77,9 @@ func (m *Markets) poll(ctx context.Context, host *source.Host, sink Sink) error 
 		coins, newest := make([]market.CoinMarket, 0, len(rows)), int64(0)
 		for _, row := range rows {
 			coin, err := Parse(row)
+			if err == nil && coin.Time > time.Now().Add(ahead).UnixMilli() {
+				err = fmt.Errorf("the figures of %s are of the future", coin.Key)
+			}
 			if err != nil {
 				m.Stats.Malformed.Add(1)
 				m.Log.Warn("skipped a coin", "error", err.Error())

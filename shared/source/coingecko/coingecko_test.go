@@ -123,6 +123,20 @@ func TestPagesAreAskedForInTheirOrder(t *testing.T) {
 	}
 }
 
+// What is of the future would make everything else old.
+func TestFiguresOfTheFutureAreSkipped(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		later := strings.Replace(row("later", ""), "2026-11-20T09:59:31.736Z", time.Now().Add(time.Hour).UTC().Format(time.RFC3339), 1)
+		fmt.Fprintf(w, "[%s,%s]", later, row("now", ""))
+	}))
+	defer server.Close()
+	m := &coingecko.Markets{URL: server.URL, Pages: 1, Every: time.Hour, Stats: new(source.Stats), Log: slog.New(slog.DiscardHandler)}
+	if got := take(t, m, 1); len(got) != 1 || got[0].Key != "now" || m.Stats.Malformed.Load() != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestAShortPageIsTheLast(t *testing.T) {
 	t.Parallel()
 	u := newUpstream(t, 260)

@@ -8,6 +8,7 @@
 package ecb
 
 import (
+	"cmp"
 	"context"
 	"encoding/xml"
 	"errors"
@@ -25,6 +26,12 @@ const Every = 30 * time.Minute
 // callsPerMinute is some manners: the bank names no limit.
 const callsPerMinute = 10
 
+// The files, of the last 90 days and of the last one.
+const (
+	historyFile = "/eurofxref-hist-90d.xml"
+	dailyFile   = "/eurofxref-daily.xml"
+)
+
 // Rates polls the rates.
 type Rates struct {
 	URL   string        // of the folder of the files: https://www.ecb.europa.eu/stats/eurofxref
@@ -36,23 +43,21 @@ type Rates struct {
 // Sink takes days in any order. It blocks while its consumer is behind.
 type Sink func(context.Context, []market.DayRates) error
 
-// Follow delivers the last 90 days once and then the last day every so often, until
-// ctx ends or the sink fails. It runs in the caller's goroutine.
+// Follow delivers the last 90 days and then the last day every so often, until ctx ends
+// or the sink fails. After trouble it asks for the 90 days again, as a day may have passed
+// meanwhile. It runs in the caller's goroutine.
 func (r *Rates) Follow(ctx context.Context, sink Sink) error {
-	host := source.NewHost(r.URL, callsPerMinute)
-	every, file := r.Every, "/eurofxref-hist-90d.xml"
-	if every == 0 {
-		every = Every
-	}
-	return source.Poll(ctx, every, r.Log, "exchange rates", func(ctx context.Context) error {
+	host, file := source.NewHost(r.URL, callsPerMinute), historyFile
+	return source.Poll(ctx, cmp.Or(r.Every, Every), r.Log, "exchange rates", func(ctx context.Context) error {
 		days, err := r.ask(ctx, host, file)
 		if err != nil {
+			file = historyFile
 			return err
 		}
 		if err := sink(ctx, days); err != nil {
 			return source.OfSink(err)
 		}
-		file = "/eurofxref-daily.xml"
+		file = dailyFile
 		return nil
 	})
 }
