@@ -4,8 +4,9 @@
 //
 // # What is written, and who reads it
 //
-//	log news   one row each state of a news item: news-detail
-//	view news  the headings of the newest items: news-list
+//	log news              one row each state of a news item: news-detail
+//	series newsfirstseen  when each item was first seen, by which those without a date are ordered
+//	view news             the headings of the newest items: news-list
 //
 // # Adding a projection
 //

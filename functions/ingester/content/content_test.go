@@ -116,8 +116,49 @@ func TestTheViewEndsTheSameWhateverHappens(t *testing.T) {
 }
 
 func mustApply(t *rapid.T, p *newest, items []news.Item) {
-	if err := p.Apply(&Batch{News: items}, nil, time.Now()); err != nil {
+	if err := p.Apply(&Batch{News: items}, engine.NewReads(), time.Now()); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// An item without a date is as old as when it was first seen, also when it has left the
+// list and is edited.
+func TestAnOldItemThatIsEditedIsNotNew(t *testing.T) {
+	t.Parallel()
+	p, stored := newNewest(), map[store.SeriesAt]store.Point{}
+	apply := func(items ...news.Item) (listed news.View) {
+		t.Helper()
+		b, r := &Batch{News: items}, engine.NewReads()
+		p.Wants(b, r)
+		r.Fill(nil, stored)
+		if err := p.Apply(b, r, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		changes := p.Changes(time.Now(), true)
+		for _, row := range changes.Fine {
+			stored[store.SeriesAt{SeriesKey: row.SeriesKey, Time: row.Time}] = row.Point
+		}
+		listed, err := news.DecodeView(changes.Views[0].Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return listed
+	}
+	item := func(key int, title string, seen int64) news.Item {
+		return news.Item{ID: news.ID("Acme", fmt.Sprint(key)), Source: "Acme", Key: fmt.Sprint(key), Title: title, Seen: seen, FirstSeen: seen}
+	}
+	apply(item(0, "old", seenAt))
+	var others []news.Item
+	for n := range news.Listed {
+		others = append(others, item(n+1, "other", seenAt+1000))
+	}
+	apply(others...)
+	edited := item(0, "old, edited", seenAt+2000)
+	if v := apply(edited); len(v.Items) != news.Listed || slices.ContainsFunc(v.Items, func(h news.Heading) bool { return h.ID == edited.ID }) {
+		t.Errorf("of %d items the first is %q", len(v.Items), v.Items[0].Title)
+	}
+	if v := apply(item(-1, "new", seenAt+3000)); v.Items[0].Title != "new" {
+		t.Errorf("the first is %q", v.Items[0].Title)
 	}
 }
 

@@ -26,10 +26,12 @@ var storedNews = []engine.Fold[*Batch]{{Dataset: news.Name, Append: func(to *Bat
 	return nil
 }}}
 
-// newest keeps the view of the newest items.
+// newest keeps the view of the newest items, and of every item when it was first seen: an
+// old one without a date that is edited is not new.
 type newest struct {
 	engine.Defaults[*Batch]
 	byID    map[int64]news.Heading
+	rows    []store.SeriesRow // of when items were first seen, to be written
 	changed bool
 }
 
@@ -63,11 +65,39 @@ func (p *newest) Restore(views map[string][]byte) error {
 	return nil
 }
 
+// Wants asks when those items were first seen that are not among the newest.
+func (p *newest) Wants(b *Batch, r *engine.Reads) {
+	for i := range b.News {
+		item := &b.News[i]
+		if owner := news.Subject(item.Source, item.Key); p.byID[item.ID].Owner != owner {
+			r.Want(news.FirstSeenAt(owner), checkFirstSeen)
+		}
+	}
+}
+
+// checkFirstSeen reports why a stored row cannot be read.
+func checkFirstSeen(_ store.SeriesAt, p *store.Point) error {
+	_, err := news.DecodeFirstSeen(p.Body)
+	return err
+}
+
 // Apply merges the headings of a batch in.
-func (p *newest) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
+func (p *newest) Apply(b *Batch, r *engine.Reads, _ time.Time) error {
 	for i := range b.News {
 		h := news.HeadingOf(&b.News[i])
 		had, ok := p.byID[h.ID]
+		first := had.FirstSeen
+		if had.Owner != h.Owner {
+			var err error
+			if first, err = storedFirst(r, h.Owner); err != nil {
+				return err
+			}
+		}
+		if first == 0 || h.FirstSeen < first {
+			p.rows = append(p.rows, news.FirstSeenRow(h.Owner, h.FirstSeen))
+		} else {
+			h.FirstSeen = first
+		}
 		if ok {
 			h = had.Merge(h)
 		}
@@ -78,17 +108,30 @@ func (p *newest) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 	return nil
 }
 
-// Changes returns the view when a heading has changed.
+// storedFirst is when an item was first seen as far as it is stored, ms; 0 for a new one.
+func storedFirst(r *engine.Reads, owner string) (ms int64, err error) {
+	if row := r.Row(news.FirstSeenAt(owner)); row != nil {
+		if ms, err = news.DecodeFirstSeen(row.Body); err != nil {
+			return 0, fmt.Errorf("read when the item %s was first seen: %w", owner, err)
+		}
+	}
+	return ms, nil
+}
+
+// Changes returns the rows of new items, and the view when a heading has changed.
 func (p *newest) Changes(time.Time, bool) engine.Changes {
+	changes := engine.Changes{Fine: p.rows}
+	p.rows = nil
 	if !p.changed {
-		return engine.Changes{}
+		return changes
 	}
 	p.changed = false
 	v := news.NewView(slices.Collect(maps.Values(p.byID)))
 	if len(p.byID) > len(v.Items) {
 		p.keep(v)
 	}
-	return engine.Changes{Views: []engine.View{{Name: news.Name, Body: news.Encode(v)}}}
+	changes.Views = []engine.View{{Name: news.Name, Body: news.Encode(v)}}
+	return changes
 }
 
 // keep forgets all headings but those of a view.

@@ -43,6 +43,14 @@ func TestStoredItems(t *testing.T) {
 	}.Test(t)
 }
 
+func TestStoredTimes(t *testing.T) {
+	datasettest.Codec[int64]{
+		Values: rapid.Int64Range(1, 4_000_000_000_000),
+		Encode: func(ms int64) []byte { return FirstSeenRow("item", ms).Body },
+		Decode: DecodeFirstSeen,
+	}.Test(t)
+}
+
 func TestStoredViews(t *testing.T) {
 	datasettest.Codec[View]{
 		Values: rapid.Custom(func(t *rapid.T) View {
