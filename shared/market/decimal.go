@@ -106,3 +106,6 @@ func AppendText(b []byte, d Decimal) []byte {
 	}
 	return b
 }
+
+// decimalOf is a whole number.
+func decimalOf(n int64) Decimal { return udecimal.MustFromInt64(n, 0) }

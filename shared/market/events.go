@@ -20,11 +20,14 @@ type Events struct {
 
 	// What follows is for the live feeds and is not stored.
 	BBOs []BBO // replace those before, coin by coin
+
+	// Anchors correct what is folded of accounts, and are not stored themselves.
+	Anchors []Anchor
 }
 
 // Len is the number of events.
 func (e *Events) Len() int {
-	n := len(e.Fills) + len(e.Trades) + len(e.Mids) + len(e.Books) + len(e.Contexts) + len(e.Funding) + len(e.BBOs) + len(e.Orders) + len(e.Payments) + len(e.Ledgers)
+	n := len(e.Fills) + len(e.Trades) + len(e.Mids) + len(e.Books) + len(e.Contexts) + len(e.Funding) + len(e.BBOs) + len(e.Orders) + len(e.Payments) + len(e.Ledgers) + len(e.Anchors)
 	if e.Meta != nil {
 		n++
 	}
@@ -50,6 +53,7 @@ func (e *Events) Merge(later *Events) {
 	e.Payments = join(e.Payments, later.Payments)
 	e.Ledgers = join(e.Ledgers, later.Ledgers)
 	e.BBOs = join(e.BBOs, later.BBOs)
+	e.Anchors = join(e.Anchors, later.Anchors)
 }
 
 func join[T any](have, more []T) []T {

@@ -1,0 +1,207 @@
+package market
+
+import (
+	"encoding/json"
+	"hash/fnv"
+	"io"
+	"slices"
+	"strings"
+)
+
+// keptUpdates is how many ledger updates an account remembers.
+const keptUpdates = 8
+
+// delta is what a ledger update says, over all kinds.
+type delta struct {
+	USDC            string `json:"usdc"`
+	Fee             string `json:"fee"`
+	FeeToken        string `json:"feeToken"`
+	NativeTokenFee  string `json:"nativeTokenFee"`
+	User            string `json:"user"`
+	Destination     string `json:"destination"`
+	ToPerp          bool   `json:"toPerp"`
+	Dex             string `json:"dex"`
+	SourceDex       string `json:"sourceDex"`
+	DestinationDex  string `json:"destinationDex"`
+	Token           string `json:"token"`
+	Amount          string `json:"amount"`
+	USDCValue       string `json:"usdcValue"`
+	IsDeposit       bool   `json:"isDeposit"`
+	Vault           string `json:"vault"`
+	Commission      string `json:"commission"`
+	NetWithdrawnUsd string `json:"netWithdrawnUsd"`
+}
+
+// Ledger takes in an update of the account's ledger. A part of it that a newer anchor
+// has already is left out. It is Late when it may be one of those that were forgotten.
+func (a *Account) Ledger(l *Ledger) Outcome {
+	update := LedgerUpdate{l.Time, digest(l)}
+	switch {
+	case slices.Contains(a.Updates, update):
+		return Duplicate
+	case len(a.Updates) == keptUpdates && l.Time < a.Updates[0].Time:
+		return Late
+	}
+	at, _ := slices.BinarySearchFunc(a.Updates, l.Time+1, func(u LedgerUpdate, ms int64) int { return int(u.Time - ms) })
+	a.Updates = slices.Insert(a.Updates, at, update)
+	if len(a.Updates) > keptUpdates {
+		a.Updates = slices.Delete(a.Updates, 0, 1)
+	}
+	if a.Address == "" {
+		a.Address = strings.Clone(l.Address)
+	}
+	a.seen(l.Time)
+	return a.ledger(l)
+}
+
+func digest(l *Ledger) uint64 {
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, l.Hash+"#"+l.Type+"#")
+	_, _ = h.Write(l.Delta)
+	return h.Sum64()
+}
+
+// ledger moves what an update moves. The kinds are those of the venue's
+// userNonFundingLedgerUpdates; one that is not known moves nothing.
+func (a *Account) ledger(l *Ledger) Outcome {
+	var d delta
+	if json.Unmarshal(l.Delta, &d) != nil {
+		return Unknown
+	}
+	move := moves{account: a, ms: l.Time}
+	usdc, amount, fee := move.amount(d.USDC), move.amount(d.Amount), move.amount(d.Fee)
+	value, native := move.amount(d.USDCValue), move.amount(d.NativeTokenFee)
+	net, commission := move.amount(d.NetWithdrawnUsd), move.amount(d.Commission)
+	if move.wrong {
+		return Unknown
+	}
+	if d.Token == USDC {
+		value = amount
+	}
+	// An update of a transfer is in the ledgers of both sides.
+	from, to := sameAddress(d.User, l.Address), sameAddress(d.Destination, l.Address)
+	ofVault := sameAddress(d.Vault, l.Address)
+	switch l.Type {
+	case LedgerDeposit:
+		move.perp("", usdc)
+	case LedgerWithdraw:
+		move.perp("", usdc.Add(fee).Neg())
+	case "accountClassTransfer":
+		move.perp("", signed(usdc, d.ToPerp))
+		move.spot(USDC, signed(usdc, !d.ToPerp), signed(usdc, !d.ToPerp))
+	case "perpDexClassTransfer":
+		move.perp(d.Dex, signed(amount, d.ToPerp))
+		move.spot(d.Token, signed(amount, !d.ToPerp), signed(value, !d.ToPerp))
+	case "internalTransfer", "subAccountTransfer":
+		if from {
+			move.perp("", usdc.Add(fee).Neg())
+		}
+		if to {
+			move.perp("", usdc)
+		}
+	case "spotTransfer":
+		d.SourceDex, d.DestinationDex = spotDex, spotDex
+		fallthrough
+	case "send":
+		if from {
+			move.send(d.SourceDex, d.Token, amount.Neg(), value.Neg())
+			move.send(d.SourceDex, d.Token, native.Neg(), Decimal{})
+			if d.FeeToken == "" {
+				d.FeeToken = USDC
+			}
+			move.send(d.SourceDex, d.FeeToken, fee.Neg(), Decimal{})
+		}
+		if to {
+			move.send(d.DestinationDex, d.Token, amount, value)
+		}
+	case "vaultCreate", "vaultDeposit":
+		if ofVault {
+			move.perp("", usdc)
+		} else {
+			move.perp("", usdc.Add(fee).Neg())
+		}
+	case "vaultWithdraw":
+		if ofVault {
+			move.perp("", net.Add(commission).Neg())
+		} else {
+			move.perp("", net)
+		}
+	case "vaultDistribution":
+		move.perp("", signed(usdc, !ofVault))
+	case "vaultLeaderCommission":
+		move.perp("", usdc)
+	case "rewardsClaim":
+		if d.Token == "" || d.Token == USDC {
+			move.perp("", amount)
+		} else {
+			move.spot(d.Token, amount, Decimal{})
+		}
+	case "spotGenesis":
+		move.spot(d.Token, amount, Decimal{})
+	case "cStakingTransfer":
+		move.spot(d.Token, signed(amount, !d.IsDeposit), Decimal{})
+	case "deployGasAuction", "accountActivationGas":
+		move.spot(d.Token, amount.Neg(), signed(value, false))
+	case "liquidation": // what it costs is in the fills
+	default:
+		return Unknown
+	}
+	return Applied
+}
+
+// spotDex is the name by which transfers call an account's spot part.
+const spotDex = "spot"
+
+// moves books what one ledger update moves.
+type moves struct {
+	account *Account
+	ms      int64
+	wrong   bool // an amount is no decimal
+}
+
+// amount reads a decimal; an absent one is 0.
+func (m *moves) amount(text string) Decimal {
+	if text == "" {
+		return Decimal{}
+	}
+	d, err := ParseDecimal(text)
+	m.wrong = m.wrong || err != nil
+	return d
+}
+
+// perp adds an amount to the cash of a dex.
+func (m *moves) perp(name string, amount Decimal) {
+	a := m.account
+	a.NetPerp = a.NetPerp.Add(amount)
+	if dex := a.dex(name); m.ms > dex.Anchored {
+		dex.Cash = dex.Cash.Add(amount)
+	}
+}
+
+// spot adds an amount of a token that is worth value in USDC.
+func (m *moves) spot(token string, amount, value Decimal) {
+	a := m.account
+	a.NetSpot = a.NetSpot.Add(value)
+	if token == "" || m.ms <= a.SpotTime {
+		return
+	}
+	a.move(token, amount)
+}
+
+// send adds an amount of a token to one of the account's dexes or to its spot part.
+func (m *moves) send(dex, token string, amount, value Decimal) {
+	if dex == spotDex {
+		m.spot(token, amount, value)
+	} else {
+		m.perp(dex, amount)
+	}
+}
+
+func signed(d Decimal, plus bool) Decimal {
+	if plus {
+		return d
+	}
+	return d.Neg()
+}
+
+func sameAddress(a, b string) bool { return strings.EqualFold(a, b) }

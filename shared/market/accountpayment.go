@@ -1,0 +1,48 @@
+package market
+
+// Payment takes in a funding payment of the account.
+func (a *Account) Payment(p *FundingPayment) Outcome {
+	h, dex := a.holding(p.Coin), a.dex(DexOf(p.Coin))
+	if p.Time <= h.Paid || p.Time <= dex.Anchored {
+		return Duplicate
+	}
+	size, paid := mustDecimal(p.Szi), mustDecimal(p.USDC).Neg()
+	if p.Time < h.Began {
+		return a.broken(p.Coin, Late)
+	}
+	if h.Open == nil && !h.isKnown(dex) && !size.IsZero() {
+		h.Open = &OpenPosition{Size: size, NoCost: true, Partial: true}
+		h.Unsure = false
+	}
+	// Payments and fills come by two streams, and a fill of the same time may have come
+	// first.
+	behind := p.Time < h.Last.Time || p.Time == h.Last.Time && (h.Open == nil || !h.Open.Size.Equal(size))
+	switch open := h.Open; {
+	case behind && (open == nil || !open.spans(p.Time, h.Leverage.Isolated)):
+		return a.broken(p.Coin, Late)
+	case !behind && (open == nil || !open.Size.Equal(size)):
+		return a.broken(p.Coin, Gap)
+	case !behind:
+		open.FundingSinceChange = open.FundingSinceChange.Add(paid)
+	}
+	if h.Leverage.Isolated {
+		h.Open.Margin = h.Open.Margin.Sub(paid)
+	} else {
+		dex.Cash = dex.Cash.Sub(paid)
+	}
+	h.FundingAllTime = h.FundingAllTime.Add(paid)
+	h.Open.FundingSinceOpen = h.Open.FundingSinceOpen.Add(paid)
+	h.Paid = p.Time
+	if a.Address == "" {
+		a.Address = p.Address
+	}
+	a.seen(p.Time)
+	return Applied
+}
+
+// spans reports whether a payment of a time can still be taken in behind fills that came
+// after it: it must be of this position, and of an isolated one nothing may have been
+// given back since.
+func (p *OpenPosition) spans(ms int64, isolated bool) bool {
+	return (p.Opened < ms || p.Partial) && (!isolated || p.Reduced < ms)
+}

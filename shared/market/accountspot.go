@@ -1,0 +1,89 @@
+package market
+
+// spotFill books a fill of a spot market: tokens against tokens, less the fee in its own
+// token.
+func (a *Account) spotFill(f *Fill, m *Markets) Outcome {
+	h, order := a.holding(f.Coin), Order{f.Time, f.Seq, f.Tid}
+	if h.has(order) || f.Time <= a.SpotTime {
+		return Duplicate
+	}
+	a.begin(h, f)
+	pair, ok := m.spot(f.Coin)
+	if !ok {
+		return Unknown
+	}
+	px, sz := mustDecimal(f.Px), mustDecimal(f.Sz)
+	value := Notional(px, sz)
+	base, _ := a.token(pair.Base)
+	base.startAt(mustDecimal(f.StartPosition), f.Time, a.SpotTime > 0)
+	feeToken := f.FeeToken
+	if f.Side == Buy {
+		base.buy(sz, value)
+		a.move(pair.Quote, value.Neg())
+		if feeToken == "" {
+			feeToken = pair.Base
+		}
+	} else {
+		base.sell(sz, value.Sub(mustDecimal(f.ClosedPnl)))
+		a.move(pair.Quote, value)
+		if feeToken == "" {
+			feeToken = pair.Quote
+		}
+	}
+	a.move(feeToken, mustDecimal(f.Fee).Neg())
+	return Applied
+}
+
+// offFor is for how long a balance may differ from what fills tell before they are
+// believed, ms: a transfer that explains it comes by another stream and may be late.
+const offFor = 60_000
+
+// startAt compares the balance with what a fill says that it began with. Without an
+// anchor nothing is known better.
+func (t *SpotHolding) startAt(start Decimal, ms int64, anchored bool) {
+	off := start.Sub(t.Total)
+	switch {
+	case off.IsZero():
+		t.Off, t.OffSince = Decimal{}, 0
+	case !anchored, off.Equal(t.Off) && ms-t.OffSince >= offFor:
+		t.NoCost = !start.IsZero()
+		t.Total, t.Cost, t.Off, t.OffSince = start, Decimal{}, Decimal{}, 0
+	case !off.Equal(t.Off):
+		t.Off, t.OffSince = off, ms
+	}
+}
+
+// buy takes in size for a value in quote units.
+func (t *SpotHolding) buy(size, value Decimal) {
+	t.Total = t.Total.Add(size)
+	if !t.NoCost {
+		t.Cost = t.Cost.Add(value)
+	}
+}
+
+// sell gives size away that had cost out, which tells the cost of all where it is not
+// known.
+func (t *SpotHolding) sell(size, out Decimal) {
+	left := t.Total.Sub(size)
+	switch {
+	case !left.IsPos():
+		t.Cost, t.NoCost = Decimal{}, false
+	case t.NoCost && !size.IsZero():
+		t.Cost, t.NoCost = out.Mul(left).MustDiv(size).RoundHAZ(MaxPricePlaces), false
+	default:
+		t.Cost = t.Cost.Sub(out)
+	}
+	t.Total = left
+}
+
+// move adds an amount to a balance, or takes it away when negative, at no cost.
+func (a *Account) move(token string, amount Decimal) {
+	if amount.IsZero() {
+		return
+	}
+	t, _ := a.token(token)
+	t.Total = t.Total.Add(amount)
+	if t.Total.IsZero() {
+		t.Cost, t.NoCost = Decimal{}, false
+	}
+}

@@ -1,0 +1,27 @@
+package market
+
+// Anchor is what the venue itself says of an account. What a node's files do not tell
+// (leverage, margin mode, isolated margin, whatever began before) comes from it, and
+// where it differs from what was folded, it is right.
+type Anchor struct {
+	Address string
+
+	// Asked only says that the question is about to be sent: whoever folds keeps, from
+	// here on, what is needed to compare with the answer at the answer's own time.
+	// All else is empty.
+	Asked bool
+
+	Dexes     []AccountState      // one for each dex that was asked about
+	Spot      []SpotBalance       // all balances, where SpotTime is not 0
+	SpotTime  int64               // of Spot, ms; 0 where it was not asked for
+	Leverages map[string]Leverage // by coin, where asked
+	Orders    []OrderStatus       // the open orders, where asked; nil where not
+}
+
+// Difference is a figure of an account that an anchor contradicts.
+type Difference struct {
+	Coin  string // coin, token, or dex where the figure is of a whole dex
+	Field string // size, cost, margin, cash, leverage, funding, balance
+	Had   Decimal
+	Said  Decimal // by the venue
+}

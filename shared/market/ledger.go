@@ -1,0 +1,32 @@
+package market
+
+import "encoding/json"
+
+// BBO is the best bid and offer of one coin at one time; a side without orders
+// is nil. It replaces the one before.
+type BBO struct {
+	Coin     string
+	Time     int64 // of the source, ms
+	Bid, Ask *Level
+}
+
+// Types of ledger updates that move funds between an account and the world outside.
+const (
+	LedgerDeposit  = "deposit"
+	LedgerWithdraw = "withdraw"
+)
+
+// Ledger is one update of an account's ledger that is no funding: a deposit, a
+// withdrawal, a transfer, ...
+type Ledger struct {
+	Address string
+	Time    int64  // ms
+	Hash    string // of the transaction
+	Type    string // of Delta: LedgerDeposit, LedgerWithdraw, accountClassTransfer, ...
+
+	// USDC and Fee are what a deposit or a withdrawal moved and cost, both without a
+	// sign; "" of everything else, and where the venue names no fee.
+	USDC, Fee string
+
+	Delta json.RawMessage // as the venue wrote it: {"type":"deposit","usdc":".."}
+}

@@ -1,0 +1,63 @@
+package market
+
+import "strings"
+
+// Markets is what a venue describes of its markets, as far as accounts need it. It is
+// read only, and may be shared.
+type Markets struct {
+	Perps     map[string]PerpMarket // by coin
+	Spot      map[string]SpotMarket // by coin
+	Tokens    map[string]int64      // numbers of the spot tokens by name
+	SpotCoins map[string]string     // coin of the spot market that values a token in USDC, by token
+}
+
+// PerpMarket describes a perpetual.
+type PerpMarket struct {
+	Index        int   // its place in the venue's list
+	SzDecimals   uint8 // decimal places of sizes; prices have 6 less these
+	MaxLeverage  int64
+	OnlyIsolated bool
+	Tiers        MarginTiers
+}
+
+// SpotMarket describes a spot market by the names of its tokens.
+type SpotMarket struct{ Base, Quote string }
+
+// USDC is the token that perps are settled in and that spot tokens are valued in.
+const USDC = "USDC"
+
+// Marks are the mark prices by coin, quote units per base unit.
+type Marks map[string]Decimal
+
+// DexOf is the dex of a perp, which is the part of its name before a colon: "" is the
+// main one.
+func DexOf(coin string) string {
+	if dex, _, named := strings.Cut(coin, ":"); named {
+		return dex
+	}
+	return ""
+}
+
+// spot is the spot market of a name. One like PURR/USDC says its tokens itself.
+func (m *Markets) spot(coin string) (SpotMarket, bool) {
+	if m != nil {
+		if s, ok := m.Spot[coin]; ok {
+			return s, true
+		}
+	}
+	base, quote, ok := strings.Cut(coin, "/")
+	return SpotMarket{base, quote}, ok
+}
+
+// tokenNumber is the number of a token, -1 where it is not known.
+func (m *Markets) tokenNumber(name string) int64 {
+	if m != nil {
+		if n, ok := m.Tokens[name]; ok {
+			return n
+		}
+	}
+	return -1
+}
+
+// pricePlaces is the decimal places of the market's prices.
+func (p *PerpMarket) pricePlaces() uint8 { return usdPlaces - min(p.SzDecimals, usdPlaces) }
