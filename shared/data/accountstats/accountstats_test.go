@@ -1,0 +1,166 @@
+package accountstats
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"quotary/shared/data/internal/datasettest"
+	"quotary/shared/market"
+	"quotary/shared/market/markettest"
+	"quotary/shared/store"
+	"quotary/shared/store/schema"
+	"quotary/shared/store/storetest"
+)
+
+// stats draws what is folded from events.
+func stats() *rapid.Generator[market.TraderStats] {
+	return rapid.Custom(func(t *rapid.T) market.TraderStats {
+		var s market.TraderStats
+		ms := int64(markettest.Base)
+		for range rapid.IntRange(0, 60).Draw(t, "events") {
+			ms += rapid.SampledFrom([]int64{0, 1, 60_000, hourMs, dayMs, 20 * dayMs}).Draw(t, "step")
+			switch rapid.IntRange(0, 4).Draw(t, "event") {
+			case 0:
+				f := markettest.Fill().Draw(t, "fill")
+				f.Time = ms
+				s.Fill(&f, market.AddOn(rapid.IntRange(0, 2).Draw(t, "add-on")))
+			case 1:
+				one := markettest.CompletedTrade().Draw(t, "trade")
+				one.End, one.Start = ms, ms-rapid.Int64Range(0, dayMs).Draw(t, "held")
+				for range rapid.SampledFrom([]int{1, 1, 20}).Draw(t, "times") {
+					s.Complete(&one)
+				}
+			case 2:
+				o := markettest.Order().Draw(t, "order")
+				o.Time = ms
+				s.Order(&o)
+			case 3:
+				s.Ledger(&market.Ledger{Time: ms, Type: market.LedgerDeposit, USDC: "5.25"}, markettest.Parsed(19, 8).Draw(t, "in"))
+			case 4:
+				s.Value(ms, markettest.Parsed(15, 8).Draw(t, "value"))
+			}
+		}
+		return s
+	})
+}
+
+func TestStoredStatistics(t *testing.T) {
+	datasettest.Codec[market.TraderStats]{
+		Values: stats(),
+		Encode: func(s market.TraderStats) []byte { return Append(nil, &s) },
+		Decode: Decode,
+		Use: func(s market.TraderStats) {
+			s.Within(markettest.Base, markettest.Base+30*dayMs)
+			a := s.Active(0, 1<<40)
+			a.ProfitLossRatio()
+			a.FeeToDeposits(30)
+			market.MaxDrawdown(s.Values(0, 1<<60))
+			s.Return(s.NetIn, markettest.Base)
+			s.Value(markettest.Base, s.NetIn)
+		},
+	}.Test(t)
+}
+
+func TestStatisticsAreReadInTheOrderOfTheAddresses(t *testing.T) {
+	t.Parallel()
+	db := storetest.DynamoDB(t)
+	series := store.NewSeries(db, storetest.Tables(t, db)+schema.SeriesTable)
+	one, two := *usual(1), *usual(2)
+	two.Days = two.Days[:3]
+	if err := Put(t.Context(), series, map[string]*market.TraderStats{"0x1": &one, "0x2": &two}); err != nil {
+		t.Fatal(err)
+	}
+	want := []*market.TraderStats{&two, {}, &one, &two}
+	n := 0
+	for s, err := range Read(t.Context(), series, []string{"0x2", "0x3", "0x1", "0x2"}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want[n], s, cmpopts.EquateEmpty(), cmp.Comparer(func(a, b market.Decimal) bool { return a.Equal(b) })); diff != "" {
+			t.Errorf("at %d (-want +got):\n%s", n, diff)
+		}
+		n++
+	}
+	if n != len(want) {
+		t.Errorf("%d are read, want %d", n, len(want))
+	}
+}
+
+// busy is an account that trades all the time in many coins.
+func busy() *market.TraderStats {
+	var s market.TraderStats
+	end := int64(markettest.Base)
+	one := market.CompletedTrade{OpenOrders: 3, CloseOrders: 2}
+	for i := range int64(100_000) {
+		end += 91 * dayMs / 100_000
+		one.Coin, one.Start, one.End, one.Tid, one.Long = fmt.Sprintf("xyz:COIN%d", i%500), end-77_777, end, 1<<49+i*7_919, i%2 == 0
+		one.Pnl, _ = market.ParseDecimal(fmt.Sprintf("%d.%06d", i%9973-4000, i*7919%1_000_000))
+		one.Fee, _ = market.ParseDecimal(fmt.Sprintf("1.%06d", i*31%1_000_000))
+		s.Complete(&one)
+		s.Fill(&market.Fill{Coin: "BTC", Side: market.Buy, Time: end, StartPosition: "1", Sz: "0.12345", Px: "61234.5", ClosedPnl: market.Text(one.Pnl), Fee: "1.234567", Tid: 1}, market.ProfitableAddOn)
+		s.Value(end, one.Pnl)
+	}
+	return &s
+}
+
+func TestTheRowOfABusyAccountStaysFarBelowTheLimit(t *testing.T) {
+	t.Parallel()
+	row := Row("0xa11ce00000000000000000000000000000000001", busy())
+	const most = 64 << 10 // DynamoDB takes 400 KB
+	if len(row.Extra) > most {
+		t.Errorf("the row has %d bytes, want at most %d", len(row.Extra), most)
+	}
+	t.Logf("100,000 trades in 500 coins take %d bytes", len(row.Extra))
+}
+
+// usual is an account that completes a trade a day and has a position all the time.
+func usual(n int64) *market.TraderStats {
+	var s market.TraderStats
+	for day := range int64(60) {
+		end := int64(markettest.Base) + day*dayMs + n*997
+		pnl, _ := market.ParseDecimal(fmt.Sprintf("%d.%06d", (n+day)%2000-900, (n+day)*7919%1_000_000))
+		one := market.CompletedTrade{Coin: fmt.Sprintf("COIN%d", (n+day)%8), Start: end - 7_777_777, End: end, Tid: 1<<49 + n, Long: (n+day)%2 == 0, OpenOrders: 2, CloseOrders: 1, Pnl: pnl, Fee: pnl}
+		s.Complete(&one)
+		for range 4 {
+			s.Fill(&market.Fill{Coin: "BTC", Side: market.Buy, Time: end, StartPosition: "1", Sz: "0.12345", Px: "61234.5", ClosedPnl: market.Text(pnl), Fee: "1.234567", Tid: 1}, market.NoAddOn)
+		}
+		for hour := range int64(24) {
+			s.Value(int64(markettest.Base)+day*dayMs+hour*hourMs, pnl)
+		}
+	}
+	return &s
+}
+
+// BenchmarkRead reads what one batch answer needs, over the real local engine, and sums
+// it up.
+func BenchmarkRead(b *testing.B) {
+	db := storetest.DynamoDB(b)
+	series := store.NewSeries(db, storetest.Tables(b, db)+schema.SeriesTable)
+	const accounts = 2000
+	all, addresses := map[string]*market.TraderStats{}, make([]string, accounts)
+	size := 0
+	for i := range addresses {
+		addresses[i] = fmt.Sprintf("0x%040x", i)
+		all[addresses[i]] = usual(int64(i))
+		size += len(Append(nil, all[addresses[i]]))
+	}
+	if err := Put(b.Context(), series, all); err != nil {
+		b.Fatal(err)
+	}
+	now := int64(markettest.Base) + 60*dayMs
+	for b.Loop() {
+		for s, err := range Read(b.Context(), series, addresses) {
+			if err != nil {
+				b.Fatal(err)
+			}
+			s.Within(now-30*dayMs, now)
+			market.MaxDrawdown(s.Values(now-30*dayMs, now))
+		}
+	}
+	b.ReportMetric(float64(size)/accounts, "B/account")
+	b.ReportMetric(b.Elapsed().Seconds()*1000/float64(b.N), "ms/2000-addresses")
+}

@@ -1,0 +1,336 @@
+package market
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// How far back [TraderStats] reaches.
+const (
+	StatDays  = 91      // UTC days, the newest included: what 90 days touch
+	StatHours = 30 * 24 // full hours of account values
+)
+
+// Of the newest eachDays days the completed trades are kept one by one, where a day
+// has no more than eachTrades: then a window of up to 30 days is exact at its edges
+// without its trades being read again.
+const (
+	eachDays   = 32
+	eachTrades = 16
+)
+
+// TraderStats is how an account trades in perpetuals: what it did by UTC day, what its
+// perpetuals account was worth at full hours, and what all its completed trades come
+// to. It is folded from the account's events, each given once and in the order in
+// which they happened, and answers for any window without them. The zero value knows
+// nothing.
+//
+// It is bounded: an account with 100,000 completed trades in 30 days takes about as
+// much as one with 500. What such an account completed at the edges of a window has to
+// be read again: see [TraderStats.Within].
+type TraderStats struct {
+	Days          []TradingDay   // in which something happened, oldest first
+	Hours         []AccountValue // at full hours, oldest first
+	All           TradeReport    // every completed trade
+	NetIn         Decimal        // what came into the perpetuals account less what left it, quote units
+	LastOrder     Order          // newest order that was counted; Tid is its id
+	LastOperation int64          // newest fill or filled order, ms
+}
+
+// TradingDay is what an account did in one UTC day.
+type TradingDay struct {
+	Day int64 // since 1970-01-01
+	Activity
+
+	// Each are the trades that were completed, in the order of their ends; nil where
+	// they are too many or too old to be kept one by one.
+	Each []TradeEnd
+}
+
+// Activity sums up what an account did in a time.
+type Activity struct {
+	Fills            int64   // of perpetuals
+	Volume           Decimal // of fills, quote units
+	Fee              Decimal // of fills, quote units; negative is a rebate
+	Wins, Losses     int64   // fills with a positive and a negative closedPnl
+	Profit, Loss     Decimal // closedPnl of these, neither is negative
+	AddOns           int64   // fills that added to a position of which the cost is known
+	ProfitableAddOns int64   // those made while the position was in profit
+	ReduceOnly       int64   // orders that were filled and could only reduce a position
+	TakeProfitStop   int64   // those that took a profit or stopped a loss
+	Deposits         Decimal // USDC from outside the venue
+	Active           int64   // days with a fill
+	Trades           TradeSum
+}
+
+// TradeEnd is what a completed trade adds to a [TradeSum].
+type TradeEnd struct {
+	End      int64 // ms
+	Long     bool
+	Pnl      Decimal
+	Orders   int64
+	Duration int64 // ms
+}
+
+// AddOn is whether a fill added to a position, and how that stood.
+type AddOn int
+
+// What a fill may be.
+const (
+	NoAddOn         AddOn = iota // it opened, reduced, closed or turned a position, or the cost of the position is not known
+	AddOnAtLoss                  // the position was not in profit
+	ProfitableAddOn              // the position was in profit
+)
+
+// AddOnOf tells from the signed entry cost of the position before a fill: the sum of
+// price x size of what opened it, negative of a short.
+func AddOnOf(f *Fill, cost Decimal) AddOn {
+	start := mustDecimal(f.StartPosition)
+	if start.IsZero() || start.IsPos() != (f.Side == Buy) {
+		return NoAddOn
+	}
+	if Notional(mustDecimal(f.Px), start).GreaterThan(cost) {
+		return ProfitableAddOn
+	}
+	return AddOnAtLoss
+}
+
+// Fill takes a fill in. Those of spot and rows that are no executions change nothing.
+func (s *TraderStats) Fill(f *Fill, a AddOn) {
+	if !f.IsTrade() || IsSpot(f.Coin) {
+		return
+	}
+	s.LastOperation = max(s.LastOperation, f.Time)
+	d := s.day(f.Time)
+	if d == nil {
+		return
+	}
+	d.Fills++
+	d.Active = 1
+	d.Volume = d.Volume.Add(f.Notional())
+	d.Fee = d.Fee.Add(mustDecimal(f.Fee))
+	switch pnl := mustDecimal(f.ClosedPnl); pnl.Sign() {
+	case 1:
+		d.Wins++
+		d.Profit = d.Profit.Add(pnl)
+	case -1:
+		d.Losses++
+		d.Loss = d.Loss.Sub(pnl)
+	}
+	if a != NoAddOn {
+		d.AddOns++
+	}
+	if a == ProfitableAddOn {
+		d.ProfitableAddOns++
+	}
+}
+
+// Complete takes a completed trade in.
+func (s *TraderStats) Complete(t *CompletedTrade) {
+	s.All.Add(t)
+	d := s.day(t.End)
+	if d == nil {
+		return
+	}
+	whole := d.kept()
+	d.Trades.Add(t)
+	if !whole || d.Trades.Count() > eachTrades || s.newestDay()-d.Day >= eachDays {
+		d.Each = nil
+		return
+	}
+	one := TradeEnd{End: t.End, Long: t.Long, Pnl: t.Pnl, Orders: t.Orders(), Duration: t.Duration()}
+	at, _ := slices.BinarySearchFunc(d.Each, one.End+1, func(e TradeEnd, end int64) int { return cmp.Compare(e.End, end) })
+	d.Each = slices.Insert(d.Each, at, one)
+}
+
+// kept reports whether all trades of the day are there one by one.
+func (d *TradingDay) kept() bool { return int64(len(d.Each)) == d.Trades.Count() }
+
+// Order counts an order that was filled; other statuses, and orders that come again,
+// change nothing.
+func (s *TraderStats) Order(o *OrderStatus) {
+	at := Order{o.Time, o.Seq, o.Oid}
+	if o.Status != StatusFilled || IsSpot(o.Coin) || at.Compare(s.LastOrder) <= 0 {
+		return
+	}
+	s.LastOrder = at
+	s.LastOperation = max(s.LastOperation, o.Time)
+	d := s.day(o.Time)
+	if d == nil || !o.ReduceOnly {
+		return
+	}
+	d.ReduceOnly++
+	if o.IsPositionTpsl || strings.HasPrefix(o.OrderType, "Take Profit") || strings.HasPrefix(o.OrderType, "Stop") {
+		d.TakeProfitStop++
+	}
+}
+
+// Ledger takes a ledger update in; perpIn is what it brought into the account's
+// perpetuals from elsewhere, its own spot account included, negative of what left.
+func (s *TraderStats) Ledger(l *Ledger, perpIn Decimal) {
+	s.NetIn = s.NetIn.Add(perpIn)
+	if l.Type != LedgerDeposit || l.USDC == "" {
+		return
+	}
+	if d := s.day(l.Time); d != nil {
+		d.Deposits = d.Deposits.Add(mustDecimal(l.USDC))
+	}
+}
+
+// Value takes in what the account's perpetuals are worth. The first value of an hour
+// stands for the hour; later ones change nothing.
+func (s *TraderStats) Value(ms int64, value Decimal) {
+	hour := Hour1.StartMs(ms)
+	if n := len(s.Hours); n > 0 && s.Hours[n-1].Time >= hour {
+		return
+	}
+	s.Hours = append(s.Hours, AccountValue{Time: hour, Value: MicrosOf(value), NetIn: MicrosOf(s.NetIn)})
+	old := 0
+	for old < len(s.Hours) && s.Hours[old].Time < hour-StatHours*hourMs {
+		old++
+	}
+	s.Hours = slices.Delete(s.Hours, 0, old)
+}
+
+// ForgetTrades drops what was folded from fills and completed trades, to fold them all
+// again. What was counted of orders, ledger updates and values stays.
+func (s *TraderStats) ForgetTrades() {
+	s.All = TradeReport{}
+	for i := range s.Days {
+		d := &s.Days[i]
+		d.Activity, d.Each = Activity{ReduceOnly: d.ReduceOnly, TakeProfitStop: d.TakeProfitStop, Deposits: d.Deposits}, nil
+	}
+}
+
+// day is the day that holds a time, made where it is not there; nil where it is older
+// than what is kept.
+func (s *TraderStats) day(ms int64) *TradingDay {
+	n := DayOf(ms)
+	at, known := slices.BinarySearchFunc(s.Days, n, func(d TradingDay, day int64) int { return cmp.Compare(d.Day, day) })
+	if known {
+		return &s.Days[at]
+	}
+	if n <= s.newestDay()-StatDays {
+		return nil
+	}
+	s.Days = slices.Insert(s.Days, at, TradingDay{Day: n})
+	newest, old := s.newestDay(), 0
+	for i := range s.Days {
+		if s.Days[i].Day <= newest-StatDays {
+			old = i + 1
+		}
+		if s.Days[i].Day <= newest-eachDays {
+			s.Days[i].Each = nil
+		}
+	}
+	s.Days = slices.Delete(s.Days, 0, old)
+	return &s.Days[at-old]
+}
+
+// newestDay is that of the newest event; 0 without any.
+func (s *TraderStats) newestDay() int64 {
+	if len(s.Days) == 0 {
+		return 0
+	}
+	return s.Days[len(s.Days)-1].Day
+}
+
+// DayOf is the UTC day that holds a time in ms, in days since 1970-01-01.
+func DayOf(ms int64) int64 { return Day1.StartMs(ms) / dayMs }
+
+// Span is a time, both ends inclusive, ms.
+type Span struct{ From, To int64 }
+
+// Within sums up the trades that were completed after from and up to to, ms. Where it
+// knows only the sum of a day at the edge, or nothing of the days before those it
+// keeps, it leaves that out and returns the spans of which the trades are to be read
+// from where they are stored, and added.
+func (s *TraderStats) Within(from, to int64) (sum TradeSum, unknown []Span) {
+	kept := int64(0)
+	for i := range s.Days {
+		d := &s.Days[i]
+		n := d.Trades.Count()
+		kept += n
+		switch {
+		case n == 0 || d.Trades.Last <= from || d.Trades.First > to:
+		case d.Trades.First > from && d.Trades.Last <= to:
+			sum.Merge(d.Trades)
+		case d.kept():
+			for _, t := range d.Each {
+				if t.End > from && t.End <= to {
+					sum.add(t)
+				}
+			}
+		default:
+			unknown = append(unknown, Span{max(from+1, d.Trades.First), min(to, d.Trades.Last)})
+		}
+	}
+	if all := &s.All.Sum; all.Count() > kept { // the others are older
+		oldest := (s.newestDay() - StatDays + 1) * dayMs
+		if before := (Span{max(from+1, all.First), min(to, oldest-1)}); before.From <= before.To {
+			unknown = append(unknown, before)
+		}
+	}
+	return sum, unknown
+}
+
+// Active sums up the days from first to last, both inclusive and in days since
+// 1970-01-01.
+func (s *TraderStats) Active(first, last int64) (sum Activity) {
+	for i := range s.Days {
+		if d := &s.Days[i]; d.Day >= first && d.Day <= last {
+			sum.merge(&d.Activity)
+		}
+	}
+	return sum
+}
+
+func (a *Activity) merge(o *Activity) {
+	a.Fills += o.Fills
+	a.Volume, a.Fee = a.Volume.Add(o.Volume), a.Fee.Add(o.Fee)
+	a.Wins, a.Losses = a.Wins+o.Wins, a.Losses+o.Losses
+	a.Profit, a.Loss = a.Profit.Add(o.Profit), a.Loss.Add(o.Loss)
+	a.AddOns, a.ProfitableAddOns = a.AddOns+o.AddOns, a.ProfitableAddOns+o.ProfitableAddOns
+	a.ReduceOnly, a.TakeProfitStop = a.ReduceOnly+o.ReduceOnly, a.TakeProfitStop+o.TakeProfitStop
+	a.Deposits = a.Deposits.Add(o.Deposits)
+	a.Active += o.Active
+	a.Trades.Merge(o.Trades)
+}
+
+// Values are the account's values at full hours from one time to another, both
+// inclusive, ms.
+func (s *TraderStats) Values(from, to int64) []AccountValue {
+	first, _ := slices.BinarySearchFunc(s.Hours, from, func(v AccountValue, ms int64) int { return cmp.Compare(v.Time, ms) })
+	end, _ := slices.BinarySearchFunc(s.Hours, to+1, func(v AccountValue, ms int64) int { return cmp.Compare(v.Time, ms) })
+	if first >= end {
+		return nil
+	}
+	return s.Hours[first:end]
+}
+
+// Return is a profit made since a time relative to the capital behind it: what the
+// perpetuals account was worth at that time, or when it was first valued where no
+// trade had been completed before, with what has come in since, less what has left,
+// where that is more. It is nil where the worth was not known or there was no capital.
+func (s *TraderStats) Return(profit Decimal, from int64) *float64 {
+	if len(s.Hours) == 0 {
+		return nil
+	}
+	at, exact := slices.BinarySearchFunc(s.Hours, from, func(v AccountValue, ms int64) int { return cmp.Compare(v.Time, ms) })
+	if !exact {
+		at--
+	}
+	if at < 0 {
+		if all := &s.All.Sum; all.Count() > 0 && all.First < s.Hours[0].Time {
+			return nil
+		}
+		at = 0
+	}
+	start := s.Hours[at]
+	capital := (start.Value + max(0, MicrosOf(s.NetIn)-start.NetIn)).Decimal()
+	if !capital.IsPos() {
+		return nil
+	}
+	return Ratio(profit, capital)
+}
