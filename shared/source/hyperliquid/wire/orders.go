@@ -12,6 +12,34 @@ import (
 // NodeTime is how a node writes a time, in UTC.
 const NodeTime = "2006-01-02T15:04:05.999999999"
 
+// order is one as the venue describes it everywhere.
+type order struct {
+	Coin             string          `json:"coin"`
+	Side             string          `json:"side"`
+	LimitPx          string          `json:"limitPx"`
+	Sz               string          `json:"sz"`
+	Oid              int64           `json:"oid"`
+	Timestamp        int64           `json:"timestamp"`
+	TriggerCondition string          `json:"triggerCondition"`
+	IsTrigger        bool            `json:"isTrigger"`
+	TriggerPx        string          `json:"triggerPx"`
+	Children         json.RawMessage `json:"children"`
+	IsPositionTpsl   bool            `json:"isPositionTpsl"`
+	ReduceOnly       bool            `json:"reduceOnly"`
+	OrderType        string          `json:"orderType"`
+	OrigSz           string          `json:"origSz"`
+	Tif              *string         `json:"tif"`
+	Cloid            *string         `json:"cloid"`
+}
+
+func (o *order) status() market.OrderStatus {
+	return market.OrderStatus{
+		Coin: o.Coin, Side: o.Side, LimitPx: o.LimitPx, Sz: o.Sz, OrigSz: o.OrigSz, Oid: o.Oid, Timestamp: o.Timestamp,
+		TriggerCondition: o.TriggerCondition, IsTrigger: o.IsTrigger, TriggerPx: o.TriggerPx, Children: o.Children,
+		IsPositionTpsl: o.IsPositionTpsl, ReduceOnly: o.ReduceOnly, OrderType: o.OrderType, Tif: text(o.Tif), Cloid: text(o.Cloid),
+	}
+}
+
 // ParseOrder reads one status of an order as a node writes it:
 //
 //	{"time":"2026-03-15T00:00:00.1","user","hash","builder":{"b","f"},"status","order":{..}}
@@ -27,24 +55,7 @@ func ParseOrder(raw []byte) (market.OrderStatus, error) {
 			B string `json:"b"`
 			F int64  `json:"f"`
 		} `json:"builder"`
-		Order struct {
-			Coin             string          `json:"coin"`
-			Side             string          `json:"side"`
-			LimitPx          string          `json:"limitPx"`
-			Sz               string          `json:"sz"`
-			Oid              int64           `json:"oid"`
-			Timestamp        int64           `json:"timestamp"`
-			TriggerCondition string          `json:"triggerCondition"`
-			IsTrigger        bool            `json:"isTrigger"`
-			TriggerPx        string          `json:"triggerPx"`
-			Children         json.RawMessage `json:"children"`
-			IsPositionTpsl   bool            `json:"isPositionTpsl"`
-			ReduceOnly       bool            `json:"reduceOnly"`
-			OrderType        string          `json:"orderType"`
-			OrigSz           string          `json:"origSz"`
-			Tif              *string         `json:"tif"`
-			Cloid            *string         `json:"cloid"`
-		} `json:"order"`
+		Order order `json:"order"`
 	}
 	if err := json.Unmarshal(raw, &w); err != nil {
 		return market.OrderStatus{}, fmt.Errorf("an order status: %w", err)
@@ -53,13 +64,8 @@ func ParseOrder(raw []byte) (market.OrderStatus, error) {
 	if err != nil {
 		return market.OrderStatus{}, fmt.Errorf("an order status: time %w", err)
 	}
-	o := &w.Order
-	s := market.OrderStatus{
-		Address: w.User, Time: at.UnixMilli(), Hash: text(w.Hash), Status: w.Status,
-		Coin: o.Coin, Side: o.Side, LimitPx: o.LimitPx, Sz: o.Sz, OrigSz: o.OrigSz, Oid: o.Oid, Timestamp: o.Timestamp,
-		TriggerCondition: o.TriggerCondition, IsTrigger: o.IsTrigger, TriggerPx: o.TriggerPx, Children: o.Children,
-		IsPositionTpsl: o.IsPositionTpsl, ReduceOnly: o.ReduceOnly, OrderType: o.OrderType, Tif: text(o.Tif), Cloid: text(o.Cloid),
-	}
+	s := w.Order.status()
+	s.Address, s.Time, s.Hash, s.Status = w.User, at.UnixMilli(), text(w.Hash), w.Status
 	if w.Builder != nil {
 		s.Builder, s.BuilderFee = w.Builder.B, w.Builder.F
 	}
