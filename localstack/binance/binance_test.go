@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"testing"
 	"time"
+
+	"quotary/localstack/prices"
 )
 
 var now = time.Date(2026, 11, 20, 11, 40, 30, 0, time.UTC)
@@ -60,6 +62,21 @@ func TestTradesCountUpAndFollowFromTheSeed(t *testing.T) {
 		}
 		if same {
 			t.Errorf("%s: another seed makes the same trades", m.Symbol)
+		}
+	}
+}
+
+// Spot and perpetual are one market, which the other simulators show too.
+func TestPricesAreThoseOfTheCoins(t *testing.T) {
+	t.Parallel()
+	at := now.UnixMilli()
+	btc, eth, pepe := prices.Of(1, "BTC"), prices.Of(1, "ETH"), prices.Of(1, "PEPE")
+	want := map[string]int64{"BTCUSDT": btc.At(at, 9), "ETHUSDT": eth.At(at, 9), "SOLUSDT": prices.Of(1, "SOL").At(at, 9),
+		"ETHBTC": eth.At(at, 9) * 1_000_000 / (btc.At(at, 9) / 1000), "1000PEPEUSDT": pepe.At(at, 9) * 1000}
+	for _, m := range markets(1) {
+		price := m.price(at) * pow10(9-m.tick)
+		if off := (price - want[m.Symbol]) * 1000 / want[m.Symbol]; off > 1 || off < -1 {
+			t.Errorf("%s is at %s, the coin at %d", m.Symbol, m.Price(m.price(at)), want[m.Symbol])
 		}
 	}
 }

@@ -7,8 +7,8 @@
 //
 // Nothing is remembered: every trade is a function of the seed, its market and its
 // time, so that any minute of the past can be told at any moment, and a restart
-// changes nothing. Prices walk between values that are drawn for grids of 90 days down
-// to a minute; each minute has the same number of trades, but for markets that are
+// changes nothing. Prices walk around those of package prices, as the simulated venue's
+// do; each minute has the same number of trades, but for markets that are
 // quiet every seventh minute. Ids of trades count up by one from 1970 on.
 //
 // K-lines are the sums of the trades, in scaled integers: they are the truth that

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"quotary/localstack/prices"
 )
 
 // Trade is an aggregated trade.
@@ -33,11 +35,13 @@ type Market struct {
 	Swap                bool // a perpetual
 
 	seed      uint64
-	base      int64 // price around which it walks, ticks
-	tick, lot int   // decimals of prices and sizes
-	lots      int64 // of a trade at most
-	perMinute int64 // trades
-	quiet     bool  // every seventh minute has none
+	base      prices.Walk // of the base coin
+	quote     prices.Walk // of the quote coin, none for a dollar
+	thousand  bool        // a thousand base coins are traded as one
+	tick, lot int         // decimals of prices and sizes
+	lots      int64       // of a trade at most
+	perMinute int64       // trades
+	quiet     bool        // every seventh minute has none
 
 	mu      sync.Mutex
 	minutes map[int64]Kline // of minutes that have ended, by number
@@ -52,46 +56,45 @@ const (
 // markets are those that there are.
 func markets(seed uint64) []*Market {
 	all := []*Market{
-		{Symbol: "BTCUSDT", Base: "BTC", Quote: "USDT", base: 61_234_56, tick: 2, lot: 5, lots: 40_000, perMinute: 30},
-		{Symbol: "ETHUSDT", Base: "ETH", Quote: "USDT", base: 2_412_05, tick: 2, lot: 4, lots: 50_000, perMinute: 20},
-		{Symbol: "SOLUSDT", Base: "SOL", Quote: "USDT", base: 148_20, tick: 2, lot: 3, lots: 90_000, perMinute: 4, quiet: true},
-		{Symbol: "ETHBTC", Base: "ETH", Quote: "BTC", base: 3_939, tick: 5, lot: 4, lots: 50_000, perMinute: 2},
-		{Symbol: "BTCUSDT", Base: "BTC", Quote: "USDT", Swap: true, base: 61_240_1, tick: 1, lot: 3, lots: 3_000, perMinute: 40},
-		{Symbol: "ETHUSDT", Base: "ETH", Quote: "USDT", Swap: true, base: 2_412_30, tick: 2, lot: 3, lots: 40_000, perMinute: 25},
-		{Symbol: "SOLUSDT", Base: "SOL", Quote: "USDT", Swap: true, base: 148_210, tick: 3, lot: 0, lots: 500, perMinute: 6, quiet: true},
-		{Symbol: "1000PEPEUSDT", Base: "1000PEPE", Quote: "USDT", Swap: true, base: 105_312, tick: 7, lot: 0, lots: 900_000, perMinute: 5},
+		{Symbol: "BTCUSDT", Base: "BTC", Quote: "USDT", tick: 2, lot: 5, lots: 40_000, perMinute: 30},
+		{Symbol: "ETHUSDT", Base: "ETH", Quote: "USDT", tick: 2, lot: 4, lots: 50_000, perMinute: 20},
+		{Symbol: "SOLUSDT", Base: "SOL", Quote: "USDT", tick: 2, lot: 3, lots: 90_000, perMinute: 4, quiet: true},
+		{Symbol: "ETHBTC", Base: "ETH", Quote: "BTC", tick: 5, lot: 4, lots: 50_000, perMinute: 2},
+		{Symbol: "BTCUSDT", Base: "BTC", Quote: "USDT", Swap: true, tick: 1, lot: 3, lots: 3_000, perMinute: 40},
+		{Symbol: "ETHUSDT", Base: "ETH", Quote: "USDT", Swap: true, tick: 2, lot: 3, lots: 40_000, perMinute: 25},
+		{Symbol: "SOLUSDT", Base: "SOL", Quote: "USDT", Swap: true, tick: 3, lot: 0, lots: 500, perMinute: 6, quiet: true},
+		{Symbol: "1000PEPEUSDT", Base: "1000PEPE", Quote: "USDT", Swap: true, tick: 7, lot: 0, lots: 900_000, perMinute: 5},
 	}
 	for i, m := range all {
-		m.seed, m.minutes = mix(seed, uint64(i)), map[int64]Kline{}
+		m.seed, m.minutes = prices.Hash(seed, uint64(i)), map[int64]Kline{}
+		coin, thousand := strings.CutPrefix(m.Base, "1000")
+		m.base, m.quote, m.thousand = prices.Of(seed, coin), prices.Of(seed, m.Quote), thousand
 	}
 	return all
 }
 
-// mix is a hash of numbers, each step the finish of splitmix64.
-func mix(h uint64, numbers ...uint64) uint64 {
-	for _, n := range numbers {
-		h += n + 0x9e3779b97f4a7c15
-		h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
-		h = (h ^ h>>27) * 0x94d049bb133111eb
-		h ^= h >> 31
+// price is where the price stands at a time, in ticks: around that of the coin, by two
+// waves of the market's own, in millionths.
+func (m *Market) price(ms int64) int64 {
+	var ticks int64
+	switch {
+	case m.quote.Known():
+		ticks = m.base.At(ms, 6) * pow10(m.tick) / m.quote.At(ms, 6)
+	case m.thousand:
+		ticks = m.base.At(ms, 9) * 1000 / pow10(9-m.tick)
+	default:
+		ticks = m.base.At(ms, m.tick)
 	}
-	return h
+	off := prices.Wave(m.seed, 0, ms, 20*minute, 500) + prices.Wave(m.seed, 1, ms, minute, 300)
+	return max(1, ticks+ticks*off/1_000_000)
 }
 
-// waves are the grids between whose points a price walks: how far apart they are in
-// ms, and how far the price goes, in millionths.
-var waves = [...]struct{ apart, far int64 }{{90 * day, 300_000}, {5 * day, 80_000}, {6 * hour, 20_000}, {20 * minute, 4_000}, {minute, 800}}
-
-// price is where the price stands at a time, in ticks.
-func (m *Market) price(ms int64) int64 {
-	far := int64(0)
-	for i, w := range waves {
-		at, part := ms/w.apart, ms%w.apart
-		point := func(k int64) int64 { return int64(mix(m.seed, uint64(i), uint64(k))%2_000_001) - 1_000_000 }
-		from := point(at)
-		far += (from + (point(at+1)-from)*(part/1000)/(w.apart/1000)) * w.far / 1_000_000
+func pow10(places int) int64 {
+	n := int64(1)
+	for range places {
+		n *= 10
 	}
-	return max(1, m.base+m.base*far/1_000_000)
+	return n
 }
 
 // before is how many trades there were before a minute, by its number.
@@ -118,10 +121,10 @@ func (m *Market) trades(number int64) []Trade {
 	fill := first / m.perMinute * perMinute
 	list := make([]Trade, m.perMinute)
 	for place := range m.perMinute {
-		h := mix(m.seed, 99, uint64(first+place))
+		h := prices.Hash(m.seed, 99, uint64(first+place))
 		slot := minute / m.perMinute
 		at := number*minute + place*slot + int64(h%uint64(slot))
-		h = mix(h, 1)
+		h = prices.Hash(h, 1)
 		t := Trade{
 			ID: first + place, Time: at, Price: max(1, m.price(at)+int64(h%7)-3),
 			Size: 1 + int64(h>>8%uint64(m.lots)), BuyerMaker: h>>40%2 == 0,

@@ -5,8 +5,8 @@
 //	/api/v3/coins/markets   pages of coins, the largest first, as CoinGecko writes them
 //	/rates/eurofxref-*.xml  daily rates of 90 days, and of the last one
 //
-// Prices of coins that the simulated venue trades are the venue's; others, and changes,
-// follow from the seed and the clock. Figures change once a period, as CoinGecko's do
+// Prices of coins that the simulated venue trades are the venue's, of other known coins
+// those of package prices; the rest, and changes, follow from the seed and the clock. Figures change once a period, as CoinGecko's do
 // behind its cache. [Site.Served] is the truth with which answers of the product are
 // compared; the package shares no code with it.
 //
@@ -26,9 +26,11 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"quotary/localstack/prices"
 )
 
-// Config is what a site shows. The zero value is seed 0 without a venue.
+// Config is what a site shows. The zero value is seed 1 without a venue.
 type Config struct {
 	Seed   uint64
 	Period time.Duration    // between two changes of the figures; 0 means five seconds
@@ -52,6 +54,9 @@ type Site struct {
 
 // New returns a site.
 func New(cfg Config) *Site {
+	if cfg.Seed == 0 {
+		cfg.Seed = 1 // as the other simulators
+	}
 	if cfg.Period == 0 {
 		cfg.Period = 5 * time.Second
 	}
@@ -121,6 +126,11 @@ func (s *Site) row(i int, period int64, marks map[string]string) Row {
 	wave := s.draw(2001, "price", i, period) - 1000 // ten thousandths
 	price := big.NewRat((10_000+wave)*int64(5+i%7), 10_000*int64(1+i*i))
 	text := price.FloatString(8)
+	if walk := prices.Of(s.cfg.Seed, strings.ToUpper(r.Symbol)); walk.Known() {
+		price.SetFrac64(walk.At(r.LastUpdated.UnixMilli(), 9), 1_000_000_000)
+		price.Mul(price, big.NewRat(1_000_000+wave, 1_000_000))
+		text = price.FloatString(8)
+	}
 	if mark, ok := marks[strings.ToUpper(r.Symbol)]; ok {
 		text = mark
 		price.SetString(mark)

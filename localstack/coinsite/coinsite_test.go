@@ -3,6 +3,7 @@ package coinsite_test
 import (
 	"encoding/json"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quotary/localstack/coinsite"
+	"quotary/localstack/prices"
 )
 
 func get(t *testing.T, url string) (int, string) {
@@ -64,6 +66,16 @@ func TestCoinsAreShownInPages(t *testing.T) {
 	rows := pages(server.URL)
 	if len(rows) != coinsite.Coins || rows[0].ID != "bitcoin" || rows[1].Price != "3400.25" || rows[0].Price == "" {
 		t.Fatalf("%d rows, %+v", len(rows), rows[:2])
+	}
+	for _, r := range rows[:10] { // LINK is not traded by the venue
+		walk := prices.Of(7, strings.ToUpper(r.Symbol))
+		price, err := r.Price.Float64()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := float64(walk.At(saturday.UnixMilli(), 9)) / 1e9; r.Symbol != "eth" && math.Abs(price/want-1) > 0.002 {
+			t.Errorf("%s costs %g, want about %g", r.Symbol, price, want)
+		}
 	}
 	if diff := cmp.Diff(rows[0], site.Served("bitcoin")[0]); diff != "" {
 		t.Error(diff)

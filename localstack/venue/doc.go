@@ -6,7 +6,7 @@
 // # How it works
 //
 // An engine advances in blocks. A block is a pure function of the state before
-// it and of its time: it moves the oracle prices, lets market makers quote and
+// it and of its time: it moves the oracle prices, around those of package prices, lets market makers quote and
 // several hundred seeded traders act, matches orders by price and time in real
 // books, pays funding on the hour, fires triggers, liquidates, and leaves one
 // line for each node stream that has events. [Venue.Advance] makes blocks at

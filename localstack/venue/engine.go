@@ -36,7 +36,7 @@ type rates struct {
 }
 
 func newEngine(seed uint64, traders int, r rates) *engine {
-	e := &engine{mk: newMarkets(), live: map[int64]*order{}}
+	e := &engine{mk: newMarkets(seed), live: map[int64]*order{}}
 	e.Rates = r
 	e.perps = perpCount(e.mk)
 	e.Seed, e.Traders = seed, traders
@@ -154,8 +154,8 @@ func (e *engine) found() {
 }
 
 // moveOracles advances the hidden prices by a common factor, a trend of each
-// coin's own, noise and a rare jump, with a weak pull toward the first price so
-// that years of running stay in a plausible range.
+// coin's own, noise and a rare jump, with a [engine.reversion] so that years of running stay in
+// a plausible range.
 func (e *engine) moveOracles() {
 	if e.dtMs <= 0 {
 		return
@@ -178,7 +178,7 @@ func (e *engine) moveOracles() {
 		shock := (common*m.Beta/100 + own) * 10 / 14
 		r := mulDiv(mulDiv(m.Vol, root, 1000), shock, 1_000_000)
 		r += s.Drift * e.dtMs / 1000
-		r += mulDiv(m.Start*1_000_000-s.Latent, 50_000_000*e.dtMs, m.Start*1_000_000) / 86_400_000
+		r += e.reversion(m, s.Latent)
 		if e.Rng.n(48*3_600_000) < e.dtMs && m.Vol > 1000 {
 			r += (e.Rng.n(2)*2 - 1) * e.Rng.between(12_000_000, 55_000_000)
 		}
@@ -189,6 +189,17 @@ func (e *engine) moveOracles() {
 		s.Basis += mulDiv(-s.Basis, min(e.dtMs, 1_800_000), 7_200_000) + mulDiv(root, e.Rng.gauss(), 1_000_000)*300/1000
 		s.Basis = max(-1_500_000, min(1_500_000, s.Basis))
 	}
+}
+
+// reversion is the part of a move, in parts per 1e9, toward the price around which an oracle
+// moves: weak toward the first price, by 5 % of the distance a day, and by half of it in
+// six hours toward that which the other simulators show of the coin too.
+func (e *engine) reversion(m *market, latent int64) int64 {
+	around, perDay, dt := m.Start, int64(50_000_000), e.dtMs
+	if m.walk != nil {
+		around, perDay, dt = m.walk(e.ms()), 3_000_000_000, min(e.dtMs, 8*3_600_000)
+	}
+	return mulDiv(around*1_000_000-latent, perDay*dt, m.Start*1_000_000) / 86_400_000
 }
 
 // newTrend draws a market's drift for the next hours.

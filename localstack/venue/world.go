@@ -2,6 +2,9 @@ package venue
 
 import (
 	"encoding/hex"
+	"strings"
+
+	"quotary/localstack/prices"
 )
 
 // market is what never changes about a perp or a spot pair.
@@ -14,13 +17,14 @@ type market struct {
 	MaxLev int64
 	Table  int // margin table id
 	Tiers  []tier
-	Start  int64 // first oracle price
-	Vol    int64 // deviation, parts per 1e9 per square root of a millisecond
-	Beta   int64 // percent of the common market factor in its moves
-	Level  int64 // USDC (millionths) that a maker quotes per level
-	Follow int   // spot: the perp whose oracle it follows, or -1
-	Token  int   // spot: base token
-	Pair   int   // spot: universe index
+	Start  int64                // first oracle price
+	walk   func(ms int64) int64 // price around which the oracle moves; nil: Start
+	Vol    int64                // deviation, parts per 1e9 per square root of a millisecond
+	Beta   int64                // percent of the common market factor in its moves
+	Level  int64                // USDC (millionths) that a maker quotes per level
+	Follow int                  // spot: the perp whose oracle it follows, or -1
+	Token  int                  // spot: base token
+	Pair   int                  // spot: universe index
 }
 
 // quoteDec is the number of decimals of price times size.
@@ -116,22 +120,36 @@ func perp(name string, dex, szDec, table int, start, vol, beta, level int64) mar
 		Tiers: tiers, Start: start, Vol: vol, Beta: beta, Level: level * usd, Follow: -1}
 }
 
+// coin is a perp of a coin that package prices knows. A name that begins with k stands for
+// a thousand coins.
+func coin(seed uint64, name string, szDec, table int, vol, beta, level int64) market {
+	m := perp(name, 0, szDec, table, 0, vol, beta, level)
+	short, thousand := strings.CutPrefix(name, "k")
+	walk, places := prices.Of(seed, short), m.PxDec
+	if thousand {
+		places += 3
+	}
+	m.Start = walk.Start(places)
+	m.walk = func(ms int64) int64 { return walk.At(ms, places) }
+	return m
+}
+
 func pair(name string, index, base, szDec int, start, vol, level int64, follow int) market {
 	return market{Name: name, Spot: true, SzDec: szDec, PxDec: 8 - szDec, Start: start, Vol: vol, Beta: 60,
 		Level: level * spotUnit, Follow: follow, Token: base, Pair: index}
 }
 
 // newMarkets lists the perps first (the main dex, then the builder's), then spot.
-func newMarkets() []market {
+func newMarkets(seed uint64) []market {
 	return []market{
-		perp("BTC", 0, 5, 56, 98_000_0, 2600, 100, 400_000),
-		perp("ETH", 0, 4, 55, 3_400_00, 3500, 120, 250_000),
-		perp("SOL", 0, 2, 54, 185_0000, 4600, 130, 120_000),
-		perp("HYPE", 0, 2, 52, 32_0000, 5400, 110, 80_000),
-		perp("DOGE", 0, 0, 52, 250_000, 5200, 130, 50_000),
-		perp("XRP", 0, 0, 53, 2_300_000, 4600, 110, 60_000),
-		perp("kPEPE", 0, 0, 51, 12_500, 6800, 150, 25_000),
-		perp("ARB", 0, 1, 51, 55_000, 5600, 130, 25_000),
+		coin(seed, "BTC", 5, 56, 2600, 100, 400_000),
+		coin(seed, "ETH", 4, 55, 3500, 120, 250_000),
+		coin(seed, "SOL", 2, 54, 4600, 130, 120_000),
+		coin(seed, "HYPE", 2, 52, 5400, 110, 80_000),
+		coin(seed, "DOGE", 0, 52, 5200, 130, 50_000),
+		coin(seed, "XRP", 0, 53, 4600, 110, 60_000),
+		coin(seed, "kPEPE", 0, 51, 6800, 150, 25_000),
+		coin(seed, "ARB", 1, 51, 5600, 130, 25_000),
 		perp("sim:GOLD", 1, 4, 20, 2_700_00, 900, 10, 60_000),
 		perp("sim:TSLA", 1, 3, 10, 340_000, 3400, 60, 30_000),
 		pair("PURR/USDC", 0, 1, 0, 18_000_000, 5600, 15_000, -1),
