@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"quotary/shared/data/internal/dataset"
+	"quotary/shared/market"
 	"quotary/shared/store"
 )
 
@@ -46,4 +47,15 @@ func Decode(body []byte) (View, error) {
 	v, err := dataset.FromJSON[View](body)
 	v.Spot = dataset.NotNull(v.Spot)
 	return v, err
+}
+
+// MarkPrices are the Marks as who values accounts takes them.
+func (v *View) MarkPrices() market.Marks {
+	marks := make(market.Marks, len(v.Marks))
+	for coin, text := range v.Marks {
+		if mark, err := market.ParseDecimal(text); err == nil {
+			marks[coin] = mark
+		}
+	}
+	return marks
 }

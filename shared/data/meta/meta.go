@@ -5,7 +5,6 @@ package meta
 import (
 	"context"
 	"encoding/json"
-	"strings"
 	"time"
 
 	"quotary/shared/data/internal/dataset"
@@ -63,44 +62,18 @@ func (v *View) Describes(coin string) bool {
 }
 
 func (v *View) precision(coin string) (most, sizes int, ok bool) {
-	var perps struct {
-		Universe []struct {
-			Name       string `json:"name"`
-			SzDecimals int    `json:"szDecimals"`
-		} `json:"universe"`
-	}
-	dex, _, named := strings.Cut(coin, ":")
-	if !named {
-		dex = ""
-	}
-	if json.Unmarshal(v.Perps[dex], &perps) == nil { // else it is in a shape that nobody knows yet
-		for _, p := range perps.Universe {
-			if p.Name == coin {
-				return 6, p.SzDecimals, true
-			}
+	for _, p := range v.perps(market.DexOf(coin)).Universe {
+		if p.Name == coin {
+			return 6, p.SzDecimals, true
 		}
 	}
-	var spot struct {
-		Universe []struct {
-			Name   string `json:"name"`
-			Tokens []int  `json:"tokens"` // base, quote
-		} `json:"universe"`
-		Tokens []struct {
-			Index      int `json:"index"`
-			SzDecimals int `json:"szDecimals"`
-		} `json:"tokens"`
-	}
-	if json.Unmarshal(v.Spot, &spot) != nil {
-		return 0, 0, false
-	}
+	spot := v.spot()
 	for _, m := range spot.Universe {
 		if m.Name != coin || len(m.Tokens) == 0 {
 			continue
 		}
-		for _, t := range spot.Tokens {
-			if t.Index == m.Tokens[0] {
-				return market.MaxPricePlaces, t.SzDecimals, true
-			}
+		if t, ok := spot.token(m.Tokens[0]); ok {
+			return market.MaxPricePlaces, t.SzDecimals, true
 		}
 	}
 	return 0, 0, false

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"quotary/shared/data/internal/datasettest"
+	"quotary/shared/market"
 	"quotary/shared/market/markettest"
 )
 
@@ -42,5 +43,36 @@ func TestPricesHaveThePlacesOfTheirMarket(t *testing.T) {
 	}
 	if got := new(View).PricePlaces("BTC"); got != 8 {
 		t.Errorf("of no description: %d", got)
+	}
+}
+
+func TestMarketsAreReadFromTheirDescriptions(t *testing.T) {
+	t.Parallel()
+	v := View{
+		Perps: map[string]json.RawMessage{
+			"": json.RawMessage(`{"universe":[{"name":"BTC","szDecimals":5,"maxLeverage":40,"marginTableId":56},{"name":"OLD","szDecimals":0,"maxLeverage":3,"marginTableId":3,"onlyIsolated":true}],
+				"marginTables":[[56,{"description":"tiered 40x","marginTiers":[{"lowerBound":"0.0","maxLeverage":40},{"lowerBound":"150000000.0","maxLeverage":20}]}]]}`),
+			"xyz": json.RawMessage(`{"universe":[{"name":"xyz:GOLD","szDecimals":4,"maxLeverage":20}]}`),
+			"new": json.RawMessage(`["in another shape"]`),
+		},
+		Spot: json.RawMessage(`{"universe":[{"name":"@3","tokens":[7,5]},{"name":"@1","tokens":[7,0]},{"name":"@2","tokens":[7,0]},{"name":"@4","tokens":[99,0]}],
+			"tokens":[{"name":"USDC","index":0,"szDecimals":8},{"name":"USDE","index":5,"szDecimals":2},{"name":"HYPE","index":7,"szDecimals":2}]}`),
+	}
+	m := v.Markets()
+	btc := m.Perps["BTC"]
+	if btc.MaxLeverage != 40 || btc.SzDecimals != 5 || len(btc.Tiers) != 2 || market.Text(btc.Tiers[1].Deduction) != "1875000.0" {
+		t.Errorf("BTC: %+v", btc)
+	}
+	if old := m.Perps["OLD"]; old.Index != 1 || !old.OnlyIsolated || len(old.Tiers) != 1 || old.Tiers[0].MaxLeverage != 3 {
+		t.Errorf("OLD: %+v", old)
+	}
+	if gold := m.Perps["xyz:GOLD"]; gold.MaxLeverage != 20 || gold.Tiers[0].MaxLeverage != 20 {
+		t.Errorf("xyz:GOLD: %+v", gold)
+	}
+	if m.Spot["@3"] != (market.SpotMarket{Base: "HYPE", Quote: "USDE"}) || m.SpotCoins["HYPE"] != "@1" || m.Tokens["HYPE"] != 7 || len(m.Spot) != 3 {
+		t.Errorf("spot: %+v", m)
+	}
+	if none := new(View).Markets(); len(none.Perps)+len(none.Spot) > 0 {
+		t.Errorf("of no description: %+v", none)
 	}
 }

@@ -151,3 +151,59 @@ func CompletedTrade() *rapid.Generator[market.CompletedTrade] {
 		}
 	})
 }
+
+// Account draws an account as it may be, not as a history would leave it.
+func Account() *rapid.Generator[market.Account] {
+	return rapid.Custom(func(t *rapid.T) market.Account {
+		flag := rapid.Bool()
+		amount := func(name string) market.Decimal { return Amount().Draw(t, name) }
+		// Some times are not known.
+		ms := func(name string) int64 { return rapid.OneOf(rapid.Just(int64(0)), Time()).Draw(t, name) }
+		orders := func(name string) market.OrderCount {
+			return market.OrderCount{N: id().Draw(t, name), Recent: rapid.SliceOfN(id(), 0, 4).Draw(t, name)}
+		}
+		a := market.Account{
+			Address: Address().Draw(t, "address"), Since: ms("since"), Time: Time().Draw(t, "time"), Anchored: ms("anchored"), SpotTime: ms("spot time"),
+			NetPerp: amount("net perp"), NetSpot: amount("net spot"),
+		}
+		for _, dex := range []string{"", "xyz"}[:rapid.IntRange(0, 2).Draw(t, "dexes")] {
+			a.Dexes = append(a.Dexes, market.DexFunds{Dex: dex, Cash: amount("cash"), Anchored: ms("dex anchored")})
+		}
+		for _, token := range []string{"HYPE", "USDC"}[:rapid.IntRange(0, 2).Draw(t, "tokens")] {
+			a.Spot = append(a.Spot, market.SpotHolding{Token: token, Total: amount("total"), Cost: amount("cost"), NoCost: flag.Draw(t, "no cost"),
+				Off: amount("off"), OffSince: ms("off since")})
+		}
+		for i := range rapid.IntRange(0, 3).Draw(t, "updates") {
+			a.Updates = append(a.Updates, market.LedgerUpdate{Time: Base + int64(i), Digest: rapid.Uint64().Draw(t, "digest")})
+		}
+		for _, coin := range []string{"@107", "BTC", "xyz:GOLD"}[:rapid.IntRange(0, 3).Draw(t, "holdings")] {
+			h := market.Holding{
+				Coin: coin, Leverage: market.Leverage{Isolated: flag.Draw(t, "isolated"), Value: rapid.Int64Range(0, 50).Draw(t, "leverage")},
+				Began: ms("began"), Last: market.Order{Time: ms("last"), Seq: id().Draw(t, "seq"), Tid: id().Draw(t, "tid")}, Paid: ms("paid"),
+				FundingAllTime: amount("all time"), Unsure: flag.Draw(t, "unsure"), Broken: flag.Draw(t, "broken"),
+			}
+			if size := amount("size"); !size.IsZero() {
+				h.Open = &market.OpenPosition{
+					Size: size, Cost: amount("cost"), NoCost: flag.Draw(t, "no cost"), Margin: amount("margin"), FundingSinceOpen: amount("since open"),
+					FundingSinceChange: amount("since change"), Opened: ms("opened"), Partial: flag.Draw(t, "partial"), Reduced: ms("reduced"),
+					ClosedSize: amount("closed size"), ClosedValue: amount("closed value"), Pnl: amount("pnl"), Fee: amount("fee"), MaxSize: amount("max size"),
+					MaxValue: amount("max value"), Fills: id().Draw(t, "fills"), Opening: orders("opening"), Closing: orders("closing"),
+					Liquidated: flag.Draw(t, "liquidated"),
+				}
+			}
+			a.Holdings = append(a.Holdings, h)
+		}
+		return a
+	})
+}
+
+// Amount draws a decimal of either sign.
+func Amount() *rapid.Generator[market.Decimal] {
+	return rapid.Map(Signed(12, 8), func(text string) market.Decimal {
+		d, err := market.ParseDecimal(text)
+		if err != nil {
+			panic(err) // every text that Signed draws is one
+		}
+		return d
+	})
+}

@@ -1,0 +1,81 @@
+package accounts
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"quotary/shared/data/internal/datasettest"
+	"quotary/shared/market"
+	"quotary/shared/market/markettest"
+	"quotary/shared/store"
+	"quotary/shared/store/schema"
+	"quotary/shared/store/storetest"
+)
+
+func TestTheStoredAccount(t *testing.T) {
+	datasettest.Codec[market.Account]{
+		Values: rapid.Map(markettest.Account(), func(a market.Account) market.Account {
+			a.Address = "" // which is the key
+			return a
+		}),
+		Encode: func(a market.Account) []byte { return Append(nil, &a) },
+		Decode: func(b []byte) (market.Account, error) {
+			a, err := decode(b)
+			if err != nil {
+				return market.Account{}, err
+			}
+			return *a, nil
+		},
+		Use: func(a market.Account) {
+			a.State("", nil, nil, 1)
+			f := market.Fill{Coin: "BTC", Px: "1.0", Sz: "1.0", Side: market.Buy, Time: 1, StartPosition: "0.0", ClosedPnl: "0.0", Fee: "0.0"}
+			a.Fill(&f, nil)
+			a.Forget("BTC")
+			a.Fill(&f, nil)
+		},
+	}.Test(t)
+}
+
+func FuzzDecode(f *testing.F) {
+	a := &market.Account{Time: 5, Dexes: []market.DexFunds{{Anchored: 4}}}
+	a.Fill(&market.Fill{Coin: "BTC", Px: "30135.5", Sz: "0.25", Side: market.Sell, Time: 7, StartPosition: "0.0", ClosedPnl: "0.0", Fee: "0.1", Oid: 9, Tid: 3}, nil)
+	f.Add(Append(nil, a))
+	f.Add([]byte{version})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		a, err := decode(b)
+		if err != nil {
+			return
+		}
+		again, err := decode(Append(nil, a))
+		if err != nil {
+			t.Fatalf("%x is read, and what is written of it is not: %v", b, err)
+		}
+		if diff := cmp.Diff(a, again, cmpopts.EquateEmpty(), cmp.Comparer(market.Decimal.Equal)); diff != "" {
+			t.Fatal(diff)
+		}
+		a.State("", nil, nil, 1)
+	})
+}
+
+func TestAccountsAreLoadedByTheirAddresses(t *testing.T) {
+	t.Parallel()
+	db := storetest.DynamoDB(t)
+	series := store.NewSeries(db, storetest.Tables(t, db)+schema.SeriesTable)
+	var rows []store.SeriesRow
+	want := map[string]*market.Account{}
+	for _, address := range []string{"0xa11ce00000000000000000000000000000000001", "0xb0b0000000000000000000000000000000000002"} {
+		a := &market.Account{Address: address, Since: 5, Time: 7, Dexes: []market.DexFunds{{Cash: market.Decimal{}, Anchored: 6}}}
+		want[address] = a
+		rows = append(rows, Row(a))
+	}
+	if err := series.Put(t.Context(), rows); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Load(t.Context(), series, "0xa11ce00000000000000000000000000000000001", "0xdead000000000000000000000000000000000003", "0xb0b0000000000000000000000000000000000002")
+	if diff := cmp.Diff(want, got, cmp.Comparer(market.Decimal.Equal)); err != nil || diff != "" {
+		t.Fatalf("%v (-stored +read):\n%s", err, diff)
+	}
+}

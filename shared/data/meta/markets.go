@@ -1,0 +1,126 @@
+package meta
+
+import (
+	"encoding/json"
+	"slices"
+
+	"quotary/shared/market"
+)
+
+// perpMeta is the part of the venue's meta that is read here.
+type perpMeta struct {
+	Universe []struct {
+		Name          string `json:"name"`
+		SzDecimals    int    `json:"szDecimals"`
+		MaxLeverage   int64  `json:"maxLeverage"`
+		OnlyIsolated  bool   `json:"onlyIsolated"`
+		MarginTableID int64  `json:"marginTableId"`
+	} `json:"universe"`
+	MarginTables []marginTable `json:"marginTables"`
+}
+
+// marginTable is written as [id, {"marginTiers": [...]}].
+type marginTable struct {
+	id    int64
+	tiers []market.MarginTier
+}
+
+// UnmarshalJSON reads a table of the venue's.
+func (t *marginTable) UnmarshalJSON(b []byte) error {
+	var table struct {
+		Tiers []struct {
+			LowerBound  string `json:"lowerBound"`
+			MaxLeverage int64  `json:"maxLeverage"`
+		} `json:"marginTiers"`
+	}
+	if err := json.Unmarshal(b, &[]any{&t.id, &table}); err != nil {
+		return err
+	}
+	for _, tier := range table.Tiers {
+		bound, err := market.ParseDecimal(tier.LowerBound)
+		if err != nil {
+			return err
+		}
+		if tier.MaxLeverage > 0 {
+			t.tiers = append(t.tiers, market.MarginTier{LowerBound: bound, MaxLeverage: tier.MaxLeverage})
+		}
+	}
+	return nil
+}
+
+// spotMeta is the part of the venue's spotMeta that is read here.
+type spotMeta struct {
+	Universe []struct {
+		Name   string `json:"name"`
+		Tokens []int  `json:"tokens"` // base, quote
+	} `json:"universe"`
+	Tokens []spotToken `json:"tokens"`
+}
+
+type spotToken struct {
+	Name       string `json:"name"`
+	Index      int    `json:"index"`
+	SzDecimals int    `json:"szDecimals"`
+}
+
+func (s *spotMeta) token(index int) (spotToken, bool) {
+	if i := slices.IndexFunc(s.Tokens, func(t spotToken) bool { return t.Index == index }); i >= 0 {
+		return s.Tokens[i], true
+	}
+	return spotToken{}, false
+}
+
+// perps is the description of a dex; empty where it is not known, or in a shape that
+// nobody knows yet.
+func (v *View) perps(dex string) (m perpMeta) {
+	if json.Unmarshal(v.Perps[dex], &m) != nil {
+		return perpMeta{}
+	}
+	return m
+}
+
+func (v *View) spot() (m spotMeta) {
+	if json.Unmarshal(v.Spot, &m) != nil {
+		return spotMeta{}
+	}
+	return m
+}
+
+// Markets is what the view says of the markets, for who values accounts. It is parsed at
+// every call: keep it as long as the view.
+func (v *View) Markets() *market.Markets {
+	m := &market.Markets{Perps: map[string]market.PerpMarket{}, Spot: map[string]market.SpotMarket{}, Tokens: map[string]int64{}, SpotCoins: map[string]string{}}
+	for dex := range v.Perps {
+		perps := v.perps(dex)
+		for i, p := range perps.Universe {
+			// A market without a table has one tier. So have the tables that are not
+			// listed, whose id is the leverage.
+			tiers := market.NewMarginTiers(market.MarginTier{MaxLeverage: max(1, p.MaxLeverage)})
+			if at := slices.IndexFunc(perps.MarginTables, func(t marginTable) bool { return t.id == p.MarginTableID }); at >= 0 && len(perps.MarginTables[at].tiers) > 0 {
+				tiers = market.NewMarginTiers(perps.MarginTables[at].tiers...)
+			}
+			m.Perps[p.Name] = market.PerpMarket{
+				Index: i, SzDecimals: uint8(max(0, min(p.SzDecimals, 19))), MaxLeverage: p.MaxLeverage, OnlyIsolated: p.OnlyIsolated, Tiers: tiers,
+			}
+		}
+	}
+	spot := v.spot()
+	for _, t := range spot.Tokens {
+		m.Tokens[t.Name] = int64(t.Index)
+	}
+	for _, s := range spot.Universe {
+		if len(s.Tokens) != 2 {
+			continue
+		}
+		base, hasBase := spot.token(s.Tokens[0])
+		quote, hasQuote := spot.token(s.Tokens[1])
+		if !hasBase || !hasQuote {
+			continue
+		}
+		m.Spot[s.Name] = market.SpotMarket{Base: base.Name, Quote: quote.Name}
+		if _, has := m.SpotCoins[base.Name]; quote.Name == market.USDC && !has {
+			m.SpotCoins[base.Name] = s.Name
+		}
+	}
+	return m
+}
