@@ -55,7 +55,7 @@ func (i *ingester) feedsOf(info *hyperliquid.Info) func(context.Context, engine.
 			config.Venue, config.Joined = info, hyperliquid.NewJoinedBooks(i.url, config.Logger)
 		}
 		f := feeds.New(config)
-		return &perp.Feeds{Tap: f.Tap, Applied: func(e *market.Events, k *perp.Klines) { f.Applied(e, k) }, Run: f.Run, Figures: func() []engine.Figure {
+		return &perp.Feeds{Tap: f.Tap, Past: f.Past, Applied: func(e *market.Events, k *perp.Klines) { f.Applied(e, k) }, Run: f.Run, Figures: func() []engine.Figure {
 			totals := f.Totals()
 			return []engine.Figure{
 				{Name: metrics.Connections, Unit: metrics.Count, Value: int64(totals.Connections)},

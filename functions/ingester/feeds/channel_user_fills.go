@@ -80,8 +80,18 @@ func (fs *userFills) run(ctx context.Context) error {
 	})
 }
 
-func (fs *userFills) consume(e *market.Events) {
-	if len(e.Fills) == 0 {
+func (fs *userFills) consume(e *market.Events) { fs.take(e.Fills) }
+
+// consumeLate publishes late fills as any. Of those from before the start there are
+// stored ones in new snapshots.
+func (fs *userFills) consumeLate(e *market.Events, beforeStart bool) {
+	if !beforeStart {
+		fs.take(e.Fills)
+	}
+}
+
+func (fs *userFills) take(list []market.Fill) {
+	if len(list) == 0 {
 		return
 	}
 	now := fs.Now()
@@ -90,8 +100,8 @@ func (fs *userFills) consume(e *market.Events) {
 	fs.recent.forget(now)
 	fresh := map[*fillList][]listedFill{}
 	owner := map[*fillList]string{}
-	for i := range e.Fills {
-		f := &e.Fills[i]
+	for i := range list {
+		f := &list[i]
 		fs.recent.add(now, *f)
 		if l, ok := fs.cache.get(f.Address); ok {
 			if one, isNew := l.add(f); isNew {
@@ -143,29 +153,38 @@ func (fs *userFills) load(ctx context.Context, address string, l *fillList) erro
 	}
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	for i := range stored {
+	for i := range slices.Backward(stored) {
 		l.add(&stored[i])
 	}
-	slices.SortStableFunc(l.fills, func(a, b listedFill) int {
-		if a.key.time != b.key.time {
-			return int(a.key.time - b.key.time)
-		}
-		return int(a.seq - b.seq)
-	})
 	l.cut()
 	return nil
 }
 
-// add puts a fill at the end of the list, and reports whether it is new to it.
+// add puts a fill into the list at its place, and reports whether it is new to it; one
+// that is older than a full list is not.
 func (l *fillList) add(f *market.Fill) (listedFill, bool) {
 	one := listedFill{key: keyOf(f), seq: f.Seq}
 	if l.known[one.key] {
 		return one, false
 	}
+	at := len(l.fills)
+	for at > 0 && l.fills[at-1].after(&one) {
+		at--
+	}
+	if at == 0 && len(l.fills) >= fillsKept {
+		return one, false
+	}
 	one.body = wire.AppendFill(make([]byte, 0, 480), f)
 	l.known[one.key] = true
-	l.fills = append(l.fills, one)
+	l.fills = slices.Insert(l.fills, at, one)
 	return one, true
+}
+
+func (one *listedFill) after(other *listedFill) bool {
+	if one.key.time != other.key.time {
+		return one.key.time > other.key.time
+	}
+	return one.seq > other.seq
 }
 
 // cut drops the oldest fills beyond what a snapshot has.

@@ -23,6 +23,10 @@
 // Nothing here is state that must survive: after a restart the table says who is
 // connected, and every subscription starts with a new snapshot. Events of the feeds of
 // addresses, which have none, are published from where the run before stopped, those
-// of its last second again. The sweeper ends connections that are idle or whose
+// of its last second again. What happened more than ten minutes before it is known, in
+// an outage or behind a source that lags, is late: it goes to those who were connected
+// when it happened, marked by nothing but its time, and the hub sends it when there is
+// nothing else to send. A crash loses late events that wait in the hub then, 1,024 of a
+// connection at most, as it does others. The sweeper ends connections that are idle or whose
 // sub-key may no longer connect, and finds those whose client left unnoticed.
 package feeds

@@ -3,6 +3,7 @@ package feeds
 import (
 	"strconv"
 	"sync"
+	"time"
 
 	"quotary/functions/ingester/feeds/hub"
 	"quotary/shared/jsontext"
@@ -42,6 +43,18 @@ func (of *orderFeed) consume(e *market.Events) {
 		}
 		if topic := of.topicName(s.Address); of.hub.Watched(topic) && of.published.advance(s.Time) {
 			of.hub.Publish(topic, append(appendFilled(inAddressFeed(), s), '}'), hub.Event)
+		}
+	}
+}
+
+// consumeLate publishes the orders that were filled long ago and that are new.
+func (of *orderFeed) consumeLate(e *market.Events, beforeStart bool) {
+	of.mu.Lock()
+	defer of.mu.Unlock()
+	for i := range e.Orders {
+		s := &e.Orders[i]
+		if topic := of.topicName(s.Address); s.Status == market.StatusFilled && of.hub.Watched(topic) && of.published.advanceLate(s.Time, beforeStart) && of.seen.add(s.Oid, ordersSeen) {
+			of.hub.PublishLate(topic, append(appendFilled(inAddressFeed(), s), '}'), time.UnixMilli(s.Time))
 		}
 	}
 }

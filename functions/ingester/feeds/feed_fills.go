@@ -13,7 +13,8 @@ import (
 type fillFeed struct {
 	base
 	addressTopic
-	mu        sync.Mutex // orders what is published
+	mu        sync.Mutex    // orders what is published
+	seen      seen[fillKey] // what was published
 	published position
 }
 
@@ -28,8 +29,19 @@ func (ff *fillFeed) consume(e *market.Events) {
 	defer ff.mu.Unlock()
 	for i := range e.Fills {
 		f := &e.Fills[i]
-		if topic := ff.topicName(f.Address); ff.hub.Watched(topic) && ff.published.advance(f.Time) {
+		if topic := ff.topicName(f.Address); ff.hub.Watched(topic) && ff.published.advance(f.Time) && ff.seen.add(keyOf(f), fillsSeen) {
 			ff.hub.Publish(topic, append(appendFill(inAddressFeed(), f), '}'), hub.Event)
+		}
+	}
+}
+
+func (ff *fillFeed) consumeLate(e *market.Events, beforeStart bool) {
+	ff.mu.Lock()
+	defer ff.mu.Unlock()
+	for i := range e.Fills {
+		f := &e.Fills[i]
+		if topic := ff.topicName(f.Address); ff.hub.Watched(topic) && ff.published.advanceLate(f.Time, beforeStart) && ff.seen.add(keyOf(f), fillsSeen) {
+			ff.hub.PublishLate(topic, append(appendFill(inAddressFeed(), f), '}'), f.When())
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"sync"
@@ -62,6 +63,7 @@ type Feeds struct {
 	hub        *hub.Hub
 	publishers map[string]publisher // by the name of the channel or feed
 	consumers  []consumer
+	late       []lateConsumer
 	candles    *candles
 	fills      newFills
 	accounts   *accounts
@@ -76,6 +78,10 @@ type Feeds struct {
 	caughtUp  atomic.Bool
 	connected chan struct{}
 	waitUntil time.Time
+
+	// connectedSince is when the first of those connected who are there, or were lately,
+	// ms: late events from before concern nobody.
+	connectedSince atomic.Int64
 
 	mu         sync.Mutex
 	clients    map[string]*client
@@ -103,6 +109,7 @@ func New(config Config) *Feeds {
 	f := &Feeds{Config: config, clients: map[string]*client{}, connected: make(chan struct{}), waitUntil: time.Now().Add(catchUpMost),
 		answered: make(chan connections.Pending, answeredMost), loading: make(chan struct{}, loadsAtOnce)}
 	f.fills.now = config.Now
+	f.connectedSince.Store(math.MaxInt64)
 	f.removals = removals{pending: map[string]removal{}, wake: make(chan struct{}, 1)}
 	f.hub = hub.New(hub.Config{Sink: config.Gateway, Topic: f.topic, Gone: f.gone})
 	f.accounts = newAccounts(&f.Config, f.hub)
@@ -110,6 +117,9 @@ func New(config Config) *Feeds {
 	for _, name := range slices.Sorted(maps.Keys(f.publishers)) {
 		if c, ok := f.publishers[name].(consumer); ok {
 			f.consumers = append(f.consumers, c)
+		}
+		if c, ok := f.publishers[name].(lateConsumer); ok {
+			f.late = append(f.late, c)
 		}
 		if c, ok := f.publishers[name].(*candles); ok {
 			f.candles = c
@@ -168,44 +178,6 @@ func (f *Feeds) Run(ctx context.Context) error {
 	return err
 }
 
-// awaitPast begins the subscriptions that wait for the past when that is read, or when
-// it takes longer than they may wait.
-func (f *Feeds) awaitPast(ctx context.Context) error {
-	if f.PastRead != nil {
-		late := time.NewTimer(f.PastMost)
-		defer late.Stop()
-		select {
-		case <-f.PastRead:
-		case <-late.C:
-		case <-ctx.Done():
-			return nil
-		}
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.pastWaited = true
-	for _, c := range f.clients {
-		for _, begin := range c.waiting {
-			begin()
-		}
-		c.waiting = nil
-	}
-	return nil
-}
-
-// pastIsRead reports whether what happened before the start is stored.
-func (c *Config) pastIsRead() bool {
-	if c.PastRead == nil {
-		return true
-	}
-	select {
-	case <-c.PastRead:
-		return true
-	default:
-		return false
-	}
-}
-
 // unlessEnded is err, or nil where ctx has ended: then whatever failed was to end.
 func unlessEnded(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
@@ -258,6 +230,13 @@ func (f *Feeds) save(ctx context.Context) error {
 }
 
 func (f *Feeds) prune() {
+	f.mu.Lock()
+	since := int64(math.MaxInt64)
+	for _, c := range f.clients {
+		since = min(since, c.At.UnixMilli())
+	}
+	f.connectedSince.Store(since)
+	f.mu.Unlock()
 	for _, p := range f.publishers {
 		if p, ok := p.(pruner); ok {
 			p.prune()
@@ -300,11 +279,14 @@ func (f *Feeds) awaitConnections(ctx context.Context) {
 
 // publish brings the state of the market up to date and publishes what changed.
 func (f *Feeds) publish(e *market.Events) {
-	events := *e
-	events.Fills = f.fills.filter(e.Fills)
+	events, late := *e, market.Events{}
+	since := f.connectedSince.Load()
+	events.Fills, late.Fills = f.fills.filter(e.Fills, since)
+	late.Orders = ordersBetween(e.Orders, since, f.Now().Add(-freshFor).UnixMilli()-1)
 	for _, c := range f.consumers {
 		c.consume(&events)
 	}
+	f.publishLate(&late, false)
 }
 
 // Applied takes a batch that the pipeline has applied to its projections. It is

@@ -59,6 +59,7 @@ func (f *Feeds) apply(ctx context.Context, event connections.Event) {
 	case connections.Connected:
 		c := &client{Connection: e.Connection, subs: map[string]subscribed{}, addresses: map[string]bool{}}
 		f.clients[e.ID] = c
+		f.connectedSince.Store(min(f.connectedSince.Load(), c.At.UnixMilli())) // all stores are under f.mu
 		f.hub.Connect(c.conn())
 	case connections.Disconnected:
 		delete(f.clients, e.ID)

@@ -12,7 +12,7 @@ import (
 // fillsSeen is how many fills are remembered as delivered.
 const fillsSeen = 100_000
 
-// newFills finds the fills that are recent and that no source delivered before.
+// newFills finds the fills that no source delivered before.
 type newFills struct {
 	now  func() time.Time
 	mu   sync.Mutex
@@ -32,19 +32,23 @@ func keyOf(f *market.Fill) fillKey {
 	return k
 }
 
-// filter returns those of the fills that are new. It leaves the list as it is.
-func (n *newFills) filter(list []market.Fill) []market.Fill {
+// filter returns those of the fills that are new: the recent ones, and older ones that
+// happened since a time (ms). It leaves the list as it is.
+func (n *newFills) filter(list []market.Fill, lateSince int64) (fresh, late []market.Fill) {
 	since := n.now().Add(-freshFor).UnixMilli()
-	var fresh []market.Fill
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for i := range list {
-		if f := &list[i]; f.Time >= since && n.seen.add(keyOf(f), fillsSeen) {
+		switch f := &list[i]; {
+		case f.Time < min(since, lateSince) || !n.seen.add(keyOf(f), fillsSeen):
+		case f.Time < since:
+			late = append(late, *f)
+		default:
 			if fresh == nil {
 				fresh = make([]market.Fill, 0, len(list)-i)
 			}
 			fresh = append(fresh, *f)
 		}
 	}
-	return fresh
+	return fresh, late
 }

@@ -31,8 +31,8 @@ var publishers = map[string]func(base) publisher{
 // present state of what it shows under a lock of its own, which is the Guard of its
 // topics, and publishes what changes.
 //
-// A publisher may also be a [consumer], a [preparer], a [historian], a [runner], a
-// [pruner] or a [resumer].
+// A publisher may also be a [consumer], a [lateConsumer], a [preparer], a [historian], a
+// [runner], a [pruner] or a [resumer].
 type publisher interface {
 	// about says what a subscription shows, the same for all that show the same. On a
 	// feed of addresses User and Dex of the subscription are set.
@@ -46,6 +46,16 @@ type consumer interface {
 	// consume is called by several sources at a time. The fills are those that no source
 	// delivered before. It must not change the events or keep them.
 	consume(e *market.Events)
+}
+
+// A lateConsumer publishes what happened too long ago to be shown as what happens now,
+// to those who were connected then: what a source delivers late, and what was missed
+// before the start.
+type lateConsumer interface {
+	// consumeLate takes events that somebody who is connected may have missed. It must
+	// not change them or keep them. Those before the start come again where it is
+	// interrupted.
+	consumeLate(e *market.Events, beforeStart bool)
 }
 
 // A preparer needs more than what was received since the start.
@@ -146,8 +156,8 @@ func (f *Feeds) topicOf(name string, s *channel.Subscription) (string, publisher
 	return name + " " + p.about(s), p
 }
 
-// freshFor is how old an event may be that is still published. What a source delivers
-// of longer ago is history that it catches up with.
+// freshFor is how old an event may be that is published as what happens now. What a
+// source delivers of longer ago is late, see [lateConsumer].
 const freshFor = 10 * time.Minute
 
 // freshSince is the time from which on events are published, ms.

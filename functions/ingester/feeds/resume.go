@@ -16,20 +16,25 @@ import (
 // The events of the feeds of addresses are sent once and are in no snapshot. When a
 // process takes over, the sources repeat what its predecessor had not stored for
 // good, and of that those events are published that the predecessor had not published
-// yet, and those of about the last second again.
+// yet, and those of about the last second again. After a long outage a part of them is
+// read beside what happens now, and has a position of its own until all of it was.
 
 // position is up to when the events of one feed of addresses were published, by the
 // times of the events. The zero value has published none.
 type position struct {
 	mu     sync.Mutex
-	newest int64 // ms
-	before int64 // events before it were published by an earlier run, ms
+	now    progress // of what happens now
+	missed progress // of what was missed before the start
+}
+
+// progress is up to when events were published, ms.
+type progress struct {
+	newest int64
+	before int64 // events before it were published by an earlier run
 }
 
 // advance reports whether an event is to be published, and notes that it is.
-func (p *position) advance(ms int64) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+func (p *progress) advance(ms int64) bool {
 	if ms < p.before {
 		return false
 	}
@@ -37,20 +42,38 @@ func (p *position) advance(ms int64) bool {
 	return true
 }
 
-func (p *position) resume(ms int64) {
+// advance reports whether an event is to be published, and notes that it is.
+func (p *position) advance(ms int64) bool { return p.advanceLate(ms, false) }
+
+// advanceLate does so for a late event, which may be one that was missed before the
+// start.
+func (p *position) advanceLate(ms int64, beforeStart bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.before, p.newest = ms, max(p.newest, ms)
+	if beforeStart {
+		return p.missed.advance(ms)
+	}
+	return p.now.advance(ms)
 }
 
-func (p *position) upTo() int64 {
+func (p *position) resume(now, missed int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.newest
+	p.now = progress{before: now, newest: max(p.now.newest, now)}
+	p.missed = progress{before: missed, newest: max(p.missed.newest, missed)}
 }
 
-// positions is what is saved: the position of each feed of addresses, ms.
+func (p *position) upTo() (now, missed int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.now.newest, p.missed.newest
+}
+
+// positions is what is saved: the position of each feed of addresses, ms, by its name,
+// and under missedOf(name) that of what was missed, until all of it was read.
 type positions map[string]int64
+
+func missedOf(name string) string { return name + " missed" }
 
 const (
 	// positionSource names the positions among the checkpoints.
@@ -63,7 +86,11 @@ func (f *Feeds) positions() positions {
 	all := positions{}
 	for name, p := range f.publishers {
 		if r, ok := p.(resumer); ok {
-			all[name] = r.position().upTo()
+			now, missed := r.position().upTo()
+			all[name] = now
+			if !f.pastIsRead() {
+				all[missedOf(name)] = missed
+			}
 		}
 	}
 	return all
@@ -83,7 +110,11 @@ func (f *Feeds) resume(ctx context.Context) error {
 	}
 	for name, p := range f.publishers {
 		if r, ok := p.(resumer); ok {
-			r.position().resume(saved[name])
+			now, missed := saved[name], saved[name]
+			if ms, ok := saved[missedOf(name)]; ok {
+				missed = ms
+			}
+			r.position().resume(now, missed)
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"quotary/functions/ingester/engine"
+	"quotary/shared/market"
 	"quotary/shared/source"
 	"quotary/shared/source/hyperliquid"
 )
@@ -21,8 +22,8 @@ import (
 // a crash between loses nothing, and read with a little more than itself, as every
 // event may come twice.
 const (
-	// pastAfter is how far behind the newest event still is now. What is older is not
-	// published on feeds either.
+	// pastAfter is how far behind the newest event still is now. Feeds show what is older
+	// as late only.
 	pastAfter = 10 * time.Minute
 
 	// pastEvents is the size of a delivery of the past: while it is written, what
@@ -40,6 +41,7 @@ type span struct {
 type split struct {
 	live, past *hyperliquid.Files
 	log        *slog.Logger
+	show       func(ctx context.Context, e *market.Events, until int64) // the feeds what was missed; nil for nobody
 
 	missed chan *span    // what the first leaves to the second; nil is nothing
 	kept   chan struct{} // closed when that is saved
@@ -98,6 +100,9 @@ func (s *split) readPast(ctx context.Context, from engine.Position, sink engine.
 	for len(spans) > 0 {
 		err := s.past.ReadPast(ctx, spans[0].From, spans[0].To, func(ctx context.Context, d hyperliquid.Delivery) error {
 			spans[0].From = d.Position
+			if s.show != nil {
+				s.show(ctx, &d.Events, spans[0].To)
+			}
 			return deliver(ctx, sink, spans, engine.Delivery[*Batch]{Batch: &Batch{Events: d.Events, Stored: true}}, false)
 		})
 		if err != nil {

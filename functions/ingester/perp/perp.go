@@ -41,7 +41,10 @@ type Config struct {
 type Feeds struct {
 	// Tap is a sink that looks at deliveries and passes on what is to be stored.
 	// Checkpointed ones are passed on with nothing to store too.
-	Tap     func(next hyperliquid.Sink, checkpointed bool) hyperliquid.Sink
+	Tap func(next hyperliquid.Sink, checkpointed bool) hyperliquid.Sink
+	// Past looks at what was missed before the term, up to a time (ms): from then on it
+	// comes through Tap.
+	Past    func(ctx context.Context, e *market.Events, until int64)
 	Applied func(e *market.Events, k *Klines) // called behind the projections
 	Run     func(context.Context) error
 	Figures func() []engine.Figure

@@ -108,6 +108,7 @@ func (c Config) stream(name, group string, files *hyperliquid.Files, feeds *Feed
 	s := c.split(name, files)
 	now := s.follow
 	if feeds != nil {
+		s.show = feeds.Past
 		now = func(ctx context.Context, from hyperliquid.Position, sink hyperliquid.Sink) error {
 			return s.follow(ctx, from, feeds.Tap(sink, true))
 		}

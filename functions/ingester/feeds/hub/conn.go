@@ -8,7 +8,7 @@ import (
 
 // conn is a connection and what waits for it. Replies, events, and states wait
 // in three queues, since each is bounded in its own way; the turn that each
-// entry drew brings them back into one order.
+// entry drew brings them back into one order. Late events wait behind all of them.
 type conn struct {
 	Conn
 	hub   *Hub
@@ -24,8 +24,9 @@ type conn struct {
 	replies   ring
 	events    ring
 	states    stateList
+	late      ring
 	again     item // what is to be sent before all else, where its frame is not nil: again, or as the next of a snapshot; never an event
-	bytes     int  // of replies and events
+	bytes     int  // of replies and events, late ones too
 	sent      uint64
 	discarded uint64
 
@@ -59,6 +60,7 @@ type itemKind uint8
 const (
 	replyItem itemKind = iota
 	eventItem
+	lateItem
 	stateItem
 	snapshotItem
 	endItem // a reply without a frame: the connection ends
@@ -115,7 +117,7 @@ func (c *conn) close() {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.subs, c.replies, c.events, c.again, c.bytes = nil, ring{}, ring{}, item{}, 0
+	c.subs, c.replies, c.events, c.late, c.again, c.bytes = nil, ring{}, ring{}, ring{}, item{}, 0
 }
 
 func (c *conn) isClosed() bool {
@@ -172,10 +174,14 @@ func (c *conn) push(s *subscription, frame []byte, kind Kind) bool {
 		c.wait(s)
 		return c.schedule()
 	}
-	if s.waiting && !s.snapshot {
-		c.states.remove(s)
+	if kind == late {
+		c.late.push(item{kind: lateItem, sub: s, frame: frame})
+	} else {
+		if s.waiting && !s.snapshot {
+			c.states.remove(s)
+		}
+		c.events.push(item{kind: eventItem, turn: c.draw(), sub: s, frame: frame})
 	}
-	c.events.push(item{kind: eventItem, turn: c.draw(), sub: s, frame: frame})
 	c.bytes += len(frame)
 	c.shed()
 	return c.schedule()
@@ -198,13 +204,15 @@ func (c *conn) schedule() bool {
 	return idle
 }
 
-// shed drops the oldest events until the rest is within the bounds.
+// shed drops the oldest events, late ones first, until the rest is within the bounds.
 func (c *conn) shed() {
-	for c.events.n > 0 && (c.events.n > c.hub.config.Queue || c.bytes > c.hub.config.QueueBytes) {
-		dropped := c.events.pop()
-		c.bytes -= len(dropped.frame)
-		if !dropped.sub.ended {
-			c.discarded++
+	for _, queue := range [...]*ring{&c.late, &c.events} {
+		for queue.n > 0 && (queue.n > c.hub.config.Queue || c.bytes > c.hub.config.QueueBytes) {
+			dropped := queue.pop()
+			c.bytes -= len(dropped.frame)
+			if !dropped.sub.ended {
+				c.discarded++
+			}
 		}
 	}
 }
@@ -228,7 +236,8 @@ func (c *conn) take() (item, bool) {
 	return item{}, false
 }
 
-// first removes the entry that drew the lowest turn.
+// first removes the entry that drew the lowest turn, or else the first of the late
+// events.
 func (c *conn) first() (item, bool) {
 	const none = ^uint64(0)
 	if it := c.again; it.frame != nil {
@@ -247,7 +256,12 @@ func (c *conn) first() (item, bool) {
 	}
 	switch least := min(reply, event, state); least {
 	case none:
-		return item{}, false
+		if c.late.n == 0 {
+			return item{}, false
+		}
+		it := c.late.pop()
+		c.bytes -= len(it.frame)
+		return it, true
 	case state:
 		s := c.states.head
 		it := item{kind: stateItem, turn: s.turn, sub: s, frame: s.frame}
@@ -307,8 +321,12 @@ func (c *conn) undelivered(it item, err error) (rest bool) {
 func (c *conn) keep(it item) {
 	switch {
 	case c.closed:
-	case it.kind == eventItem:
-		c.events.unpop(it)
+	case it.kind == eventItem, it.kind == lateItem:
+		queue := &c.events
+		if it.kind == lateItem {
+			queue = &c.late
+		}
+		queue.unpop(it)
 		c.bytes += len(it.frame)
 		c.shed()
 	default:
@@ -337,7 +355,7 @@ func (c *conn) stats(now time.Time) Stats {
 		Duration:  now.Sub(c.since),
 		Sent:      c.sent,
 		Discarded: c.discarded,
-		QueueLen:  c.replies.n + c.events.n + c.states.n,
+		QueueLen:  c.replies.n + c.events.n + c.late.n + c.states.n,
 	}
 	if known := s.Duration.Seconds(); known > 0 {
 		s.PerSecond = float64(c.sent) / known

@@ -17,7 +17,9 @@
 // A [State] that waits is replaced by the newer one: a connection that lags
 // jumps to the present. An [Event] waits its turn in a bounded queue, from which
 // the oldest is dropped and counted in [Stats.Discarded]. A [Final] is the last
-// state of something: it replaces the state that waits, and nothing replaces it.
+// state of something: it replaces the state that waits, and nothing replaces it. An
+// event of [Hub.PublishLate] waits until there is nothing else to send, in a queue of
+// the same bounds, and is dropped before the others.
 //
 // # Where work waits, and who does it
 //

@@ -60,6 +60,8 @@ const (
 	// Final is a last state, as a closed candle: it replaces the [State] that
 	// waits and is then kept like an event.
 	Final
+	// late is an event of [Hub.PublishLate].
+	late
 )
 
 // Topic is what the hub must know of a topic.
@@ -107,7 +109,7 @@ type Config struct {
 	SlowSenders int           // how many more, while senders are held up: 128
 	SlowAfter   time.Duration // from when on a sender counts as held up: 250 ms
 	Timeout     time.Duration // when a frame is abandoned: 5 s
-	Queue       int           // events, and replies, that wait for a connection: 1024 of each
+	Queue       int           // events, late ones, and replies that wait for a connection: 1024 of each
 	QueueBytes  int           // bytes of events and replies that wait for a connection: 1 MiB
 	Tries       int           // how often an event is sent that is refused with ErrBusy: 5
 }
@@ -226,6 +228,19 @@ func (h *Hub) Publish(topic string, frame []byte, kind Kind) {
 	h.topicsMu.RUnlock()
 	if t != nil {
 		t.publish(frame, kind)
+	}
+}
+
+// PublishLate queues an event that happened long ago, for every subscriber of a topic
+// without snapshots that was connected by then. It is sent when nothing else waits for
+// the connection, so that it delays nothing that happens now, and is the first to be
+// dropped when too much waits. Such events are sent in the order of the calls.
+func (h *Hub) PublishLate(topic string, frame []byte, at time.Time) {
+	h.topicsMu.RLock()
+	t := h.topics[topic]
+	h.topicsMu.RUnlock()
+	if t != nil {
+		t.publishLate(frame, at)
 	}
 }
 

@@ -292,6 +292,44 @@ func TestTheOldestWaitingEventIsDroppedAndCounted(t *testing.T) {
 	})
 }
 
+func TestALateEventWaitsForAllElseAndIsDroppedFirst(t *testing.T) {
+	t.Parallel()
+	inTime(t, Config{Queue: 3, QueueBytes: 8, Tries: 3}, func(t *testing.T, h *Hub, w *wire) {
+		began := time.Now()
+		connect(h, "a")
+		time.Sleep(time.Hour)
+		connect(h, "b")
+		for _, id := range []string{"a", "b"} {
+			mustSubscribe(t, h, id, "fills", "")
+		}
+		late := func(frames ...string) {
+			for _, f := range frames {
+				h.PublishLate("fills", []byte(f), began.Add(time.Minute))
+			}
+		}
+		release := w.stall("a")
+		late("l1")
+		synctest.Wait()
+		late("l2", "l3", "l4", "l5") // l2 is one too many
+		publish(h, "fills", Event, "e1", "e2")
+		if s, _ := h.Stats("a"); s.Discarded != 2 || s.QueueLen != 4 { // with the events, l3 is too much
+			t.Errorf("stats %+v, want 2 discarded and 4 waiting", s)
+		}
+		w.fail("a", nil, nil, nil, ErrBusy, nil, ErrBusy, ErrBusy, ErrBusy)
+		release()
+		time.Sleep(time.Minute)
+		expect(t, w, "a", "l1", "e1", "e2", "l4") // l5 was refused 3 times
+		expect(t, w, "b", "e1", "e2")             // who came later knows what happened by then
+		release = w.stall("a")
+		publish(h, "fills", Event, "e3")
+		synctest.Wait()
+		late("l6")
+		h.Unsubscribe("a", "fills")
+		release()
+		expect(t, w, "a", "l1", "e1", "e2", "l4", "e3")
+	})
+}
+
 func TestWaitingEventsAreBoundInBytes(t *testing.T) {
 	t.Parallel()
 	inTime(t, Config{QueueBytes: 10}, func(t *testing.T, h *Hub, w *wire) {

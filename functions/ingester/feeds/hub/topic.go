@@ -29,6 +29,7 @@ type published struct {
 	frame   []byte
 	kind    Kind
 	version uint64
+	at      time.Time // when a late event happened
 }
 
 // heldMost bounds the finals that wait for Spacing. They arrive once per closed
@@ -137,12 +138,19 @@ func (t *topic) publish(frame []byte, kind Kind) {
 	if t.Silence > 0 {
 		t.last, t.lastAt = frame, time.Now()
 	}
-	p := published{frame, kind, t.version}
+	p := published{frame: frame, kind: kind, version: t.version}
 	if t.Spacing <= 0 || kind == Event {
 		t.deliver(p)
 		return
 	}
 	t.hold(p)
+}
+
+func (t *topic) publishLate(frame []byte, at time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.version++
+	t.deliver(published{frame, late, t.version, at})
 }
 
 // hold passes a state on if the last one was long enough ago, and else keeps it
@@ -224,7 +232,7 @@ func (t *topic) checkSilence(now time.Time) {
 		if t.last != nil {
 			if frame := t.Stale(t.last); frame != nil {
 				t.version++
-				t.deliver(published{frame, State, t.version})
+				t.deliver(published{frame: frame, kind: State, version: t.version})
 			}
 		}
 	}
@@ -241,7 +249,7 @@ func (t *topic) deliver(p published) {
 	var first, last *conn
 	n := 0
 	for _, s := range t.subs {
-		if p.version <= s.from || !s.conn.push(s, p.frame, p.kind) {
+		if p.version <= s.from || p.kind == late && s.conn.At.After(p.at) || !s.conn.push(s, p.frame, p.kind) {
 			continue
 		}
 		c := s.conn
