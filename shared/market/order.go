@@ -46,8 +46,9 @@ type OrderStatus struct {
 // Statuses that say whether an order rests: all others are ends without execution of
 // the rest, or triggers that wait.
 const (
-	StatusOpen   = "open"   // it rests, or what is left of it
-	StatusFilled = "filled" // nothing is left to execute
+	StatusOpen      = "open"      // it rests, or what is left of it; a trigger waits
+	StatusTriggered = "triggered" // its price was reached: it rests, or is executed at once
+	StatusFilled    = "filled"    // nothing is left to execute
 )
 
 // maxChildren bounds the orders that an order brings along, in bytes: the venue

@@ -1,0 +1,424 @@
+package market
+
+import (
+	"cmp"
+	"encoding/hex"
+	"iter"
+	"slices"
+	"strings"
+)
+
+// OpenOrders keeps all orders that rest in the books of the venue, in about 120 bytes
+// each. It is fed by the statuses that orders come to, by the fills of all accounts, and
+// by lists of what accounts have open. It is not safe for concurrent use. The zero value
+// is empty.
+//
+// # What an order is, and what rests of it
+//
+// An order rests from its status open on, or triggered for one that waited for a price:
+// a trigger that waits rests in no book. Every other status ends it. What rests is what
+// was placed, less all its fills, and no more than what a status said less the fills
+// behind that. Of an order that is known by lists alone, whose first fills may be
+// missing, what the newest list said stands for that.
+//
+// # Order and repetition
+//
+// Statuses and fills may come late, twice and in any order, and the result is the same:
+// an order that has ended never rests again, and its fills are a set. An end is
+// remembered for two hours of statuses ([OpenOrders.Prune]); what an order that is not
+// known comes to later than that is left out, unless it is read from the past.
+type OpenOrders struct {
+	slots map[int64]uint32 // by order id
+	slabs [][]openOrder    // of slabSize each, so that they are never moved
+	free  []uint32
+	used  uint32 // slots that were ever used
+
+	coins, tifs names
+
+	executed map[int64]*Execution // by order id, of those that were filled or listed; of unknown orders too
+	ended    endedOrders
+	changed  []bool // by coin: what rests has changed since [OpenOrders.Rank]
+
+	newest int64 // time of the newest status, ms
+}
+
+const (
+	slabSize = 4096
+
+	// rememberEnds is how long the end of an order is remembered, and the fills of an
+	// order that is not known, ms.
+	rememberEnds = 2 * hourMs
+
+	// unknownFilled bounds the orders that are known by their fills alone, where no
+	// status ever comes.
+	unknownFilled = 200_000
+
+	// listedAfter is how long an order was placed before a list was made, ms, for its
+	// absence there to say that it has ended: what was placed meanwhile may be missing.
+	listedAfter = 60_000
+)
+
+// openOrder is an order in the table; it holds no pointer.
+type openOrder struct {
+	oid, placed                      int64
+	px, orig, rest                   uint64
+	account                          accountID
+	coin                             uint16
+	pxPlaces, origPlaces, restPlaces uint8
+	tif                              uint8
+	sell, reduceOnly                 bool
+	seen                             bool // by a status of its own, not by lists alone
+	free                             bool // no order
+}
+
+// Execution is what was executed of an order, and what a status or a list said of its
+// rest.
+type Execution struct {
+	Fills []OrderFill // by trade id
+	At    int64       // when a status or a list said what rests, ms; 0 is never
+	Rest  Amount      // what it said, base units
+}
+
+// OrderFill is a fill as it counts for its order.
+type OrderFill struct {
+	Tid, Time int64 // Time in ms
+	Sz        Amount
+}
+
+// OpenOrder is an order that rests.
+type OpenOrder struct {
+	Oid        int64
+	Placed     int64    // ms
+	Account    [20]byte // the address, without its 0x
+	Coin       string
+	Side       Side
+	Px         Amount // quote units per base unit
+	OrigSz, Sz Amount // base units: what was placed, and what rests
+	ReduceOnly bool
+	Tif        string // Gtc, Alo, ...; "" on triggers
+	Seen       bool   // by a status of its own, not by lists alone
+}
+
+// Address is the account's, 0x and 40 lower-case hex digits.
+func (o *OpenOrder) Address() string { return "0x" + hex.EncodeToString(o.Account[:]) }
+
+// Value is price x what rests, quote units.
+func (o *OpenOrder) Value() Decimal { return Notional(o.Px.Decimal(), o.Sz.Decimal()) }
+
+// Len is how many orders are kept.
+func (t *OpenOrders) Len() int { return len(t.slots) }
+
+// Add takes in what an order came to, and reports whether anything changed. A status
+// that is read from the past, or listed, is taken whatever its age.
+func (t *OpenOrders) Add(s *OrderStatus, ofAnyAge bool) (changed bool) {
+	changed = s.Time > t.newest
+	t.newest = max(t.newest, s.Time)
+	switch {
+	case s.waits():
+	case s.rests():
+		changed = t.open(s, ofAnyAge, false) || changed
+	default:
+		changed = t.end(s.Oid, s.Time) || changed
+	}
+	return changed
+}
+
+// waits reports whether the order waits for a price, or for another order.
+func (s *OrderStatus) waits() bool {
+	return s.Status == StatusOpen && !s.rests() || strings.HasPrefix(s.Status, "waiting")
+}
+
+// rests reports whether the order is in the book, as far as the status says.
+func (s *OrderStatus) rests() bool {
+	return s.Status == StatusTriggered || s.Status == StatusOpen && (!s.IsTrigger || s.TriggerCondition == "Triggered")
+}
+
+// open takes in an order that rests, by its status or by a list.
+func (t *OpenOrders) open(s *OrderStatus, ofAnyAge, listed bool) bool {
+	if t.ended.has(s.Oid) {
+		return false
+	}
+	slot, known := t.slots[s.Oid]
+	if !known && !ofAnyAge && s.Time < t.newest-rememberEnds {
+		return false
+	}
+	px, ok1 := ParseAmount(s.LimitPx)
+	orig, ok2 := ParseAmount(s.OrigSz)
+	rest, ok3 := ParseAmount(s.Sz)
+	account, ok4 := parseAccount(s.Address)
+	if !ok1 || !ok2 || !ok3 || !ok4 || px.Places+orig.Places > maxPlaces {
+		return false // no order of the venue, whose numbers are 64 bits
+	}
+	changed := false
+	if !known {
+		coin, ok := t.coins.id(s.Coin)
+		if !ok {
+			return false
+		}
+		slot = t.take()
+		o := t.at(slot)
+		*o = openOrder{oid: s.Oid, placed: s.Timestamp, account: account, coin: coin, sell: s.Side == "A",
+			px: px.Coef, pxPlaces: px.Places, orig: orig.Coef, origPlaces: orig.Places, rest: orig.Coef, restPlaces: orig.Places}
+		t.slots[s.Oid] = slot
+		t.touch(coin)
+		changed = true
+	}
+	o := t.at(slot)
+	if s.ReduceOnly && !o.reduceOnly {
+		o.reduceOnly, changed = true, true
+	}
+	if tif, ok := t.tifs.id(s.Tif); ok && tif < 1<<8 && s.Tif > t.tifs.list[o.tif] { // once and again the same, whichever comes first
+		o.tif, changed = uint8(tif), true
+	}
+	if !listed && !o.seen {
+		o.seen, changed = true, true
+		if e := t.executed[s.Oid]; e != nil {
+			e.At, e.Rest = 0, Amount{} // that was of lists, whose time is not exact
+		}
+	}
+	if rest != orig && listed != o.seen {
+		changed = t.execution(s.Oid).said(s.Time, rest) || changed
+	}
+	if changed {
+		t.leave(o)
+	}
+	return changed
+}
+
+// end takes out an order for ever.
+func (t *OpenOrders) end(oid, ms int64) bool {
+	if !t.ended.add(oid, ms) {
+		return false
+	}
+	delete(t.executed, oid)
+	if slot, ok := t.slots[oid]; ok {
+		o := t.at(slot)
+		t.touch(o.coin)
+		*o = openOrder{free: true}
+		t.free = append(t.free, slot)
+		delete(t.slots, oid)
+	}
+	return true
+}
+
+// AddFill takes in what was executed of an order, and reports whether anything changed.
+func (t *OpenOrders) AddFill(f *Fill) bool {
+	if !f.IsTrade() || t.ended.has(f.Oid) {
+		return false
+	}
+	sz, ok := ParseAmount(f.Sz)
+	if !ok || !t.execution(f.Oid).filled(OrderFill{f.Tid, f.Time, sz}) {
+		return false
+	}
+	if slot, ok := t.slots[f.Oid]; ok {
+		t.leave(t.at(slot))
+	} else if t.newest == 0 && len(t.executed) > unknownFilled {
+		clear(t.executed)
+	}
+	return true
+}
+
+// AccountOrders are all orders of an account that the venue lists at one time, those
+// that wait for a price among them.
+type AccountOrders struct {
+	Address string
+	Time    int64 // of the list, as exact as it is known, ms
+	Orders  []OrderStatus
+
+	// Covers reports whether the list is of a coin: the venue has one for each dex. Nil
+	// is of all.
+	Covers func(coin string) bool
+}
+
+// AddLists takes in what accounts have open: orders that were placed before the node
+// was followed are known by nothing else. An order of the account that a list covers
+// and does not have has ended. All are compared in one pass over the table. The list
+// wins: this is a repair, and what it ends does not follow from the events.
+func (t *OpenOrders) AddLists(lists []AccountOrders) (changed bool) {
+	byAccount := map[accountID]*AccountOrders{}
+	listed := map[int64]bool{}
+	for i := range lists {
+		l := &lists[i]
+		account, ok := parseAccount(l.Address)
+		if !ok {
+			continue
+		}
+		byAccount[account] = l
+		for j := range l.Orders {
+			s := l.Orders[j]
+			s.Address, s.Time, s.Status = l.Address, l.Time, StatusOpen
+			listed[s.Oid] = true
+			if s.waits() {
+				continue
+			}
+			changed = t.open(&s, true, true) || changed
+		}
+	}
+	if len(byAccount) == 0 {
+		return changed
+	}
+	for o := range t.all() {
+		l := byAccount[o.account]
+		if l != nil && !listed[o.oid] && o.placed < l.Time-listedAfter && (l.Covers == nil || l.Covers(t.coins.list[o.coin])) {
+			changed = t.end(o.oid, l.Time) || changed
+		}
+	}
+	return changed
+}
+
+// Prune forgets what was remembered for long enough: ends, and fills of orders that are
+// not known. It is not called while the past is still to be read.
+func (t *OpenOrders) Prune() {
+	t.ended.forget(t.newest - rememberEnds)
+	for oid, e := range t.executed {
+		if _, known := t.slots[oid]; !known && e.last() < t.newest-rememberEnds {
+			delete(t.executed, oid)
+		}
+	}
+}
+
+// execution returns what is known to be executed of an order, to add to it.
+func (t *OpenOrders) execution(oid int64) *Execution {
+	e := t.executed[oid]
+	if e == nil {
+		if t.executed == nil {
+			t.executed = map[int64]*Execution{}
+		}
+		e = new(Execution)
+		t.executed[oid] = e
+	}
+	return e
+}
+
+// said notes what rested at a time: of several the newest counts, of two at one time
+// the smaller.
+func (e *Execution) said(ms int64, rest Amount) bool {
+	if ms < e.At || ms == e.At && rest.Decimal().Cmp(e.Rest.Decimal()) >= 0 {
+		return false
+	}
+	e.At, e.Rest = ms, rest
+	return true
+}
+
+// filled adds a fill, once.
+func (e *Execution) filled(f OrderFill) bool {
+	i, found := slices.BinarySearchFunc(e.Fills, f.Tid, func(have OrderFill, tid int64) int { return cmp.Compare(have.Tid, tid) })
+	if found {
+		return false
+	}
+	e.Fills = slices.Insert(e.Fills, i, f)
+	return true
+}
+
+// last is the time of the newest fill, ms.
+func (e *Execution) last() (ms int64) {
+	ms = e.At
+	for _, f := range e.Fills {
+		ms = max(ms, f.Time)
+	}
+	return ms
+}
+
+// leave sets what rests of an order.
+func (t *OpenOrders) leave(o *openOrder) {
+	rest := Amount{o.orig, o.origPlaces}
+	if e := t.executed[o.oid]; e != nil {
+		left, said := rest.Decimal(), e.Rest.Decimal()
+		for _, f := range e.Fills {
+			left = left.Sub(f.Sz.Decimal())
+			if f.Time > e.At {
+				said = said.Sub(f.Sz.Decimal())
+			}
+		}
+		if e.At != 0 && said.LessThan(left) {
+			left = said
+		}
+		var ok bool
+		if rest, ok = amountOf(left); !ok {
+			return // of more digits than the venue has
+		}
+	}
+	if rest != (Amount{o.rest, o.restPlaces}) {
+		o.rest, o.restPlaces = rest.Coef, rest.Places
+		t.touch(o.coin)
+	}
+}
+
+// touch notes that what rests of a coin has changed.
+func (t *OpenOrders) touch(coin uint16) {
+	for int(coin) >= len(t.changed) {
+		t.changed = append(t.changed, false)
+	}
+	t.changed[coin] = true
+}
+
+// take returns a slot for another order.
+func (t *OpenOrders) take() (slot uint32) {
+	if t.slots == nil {
+		t.slots = map[int64]uint32{}
+	}
+	if n := len(t.free); n > 0 {
+		slot, t.free = t.free[n-1], t.free[:n-1]
+		return slot
+	}
+	slot = t.used
+	t.used++
+	if int(slot)/slabSize == len(t.slabs) {
+		t.slabs = append(t.slabs, make([]openOrder, slabSize))
+	}
+	return slot
+}
+
+func (t *OpenOrders) at(slot uint32) *openOrder { return &t.slabs[slot/slabSize][slot%slabSize] }
+
+// all are the orders in no order. They may be ended meanwhile.
+func (t *OpenOrders) all() iter.Seq[*openOrder] {
+	return func(yield func(*openOrder) bool) {
+		for slot := range t.used {
+			if o := t.at(slot); !o.free && !yield(o) {
+				return
+			}
+		}
+	}
+}
+
+func (t *OpenOrders) shown(o *openOrder) OpenOrder {
+	side := Buy
+	if o.sell {
+		side = Sell
+	}
+	return OpenOrder{Oid: o.oid, Placed: o.placed, Account: o.account, Coin: t.coins.list[o.coin], Side: side, Px: Amount{o.px, o.pxPlaces},
+		OrigSz: Amount{o.orig, o.origPlaces}, Sz: Amount{o.rest, o.restPlaces}, ReduceOnly: o.reduceOnly, Tif: t.tifs.list[o.tif], Seen: o.seen}
+}
+
+// parseAccount reads an address in lower case.
+func parseAccount(address string) (id accountID, ok bool) {
+	if len(address) != 2+2*len(id) {
+		return id, false
+	}
+	_, err := hex.Decode(id[:], []byte(address[2:]))
+	return id, err == nil
+}
+
+// names numbers texts that come again and again. The zero value has the number 0 for "".
+type names struct {
+	list []string
+	ids  map[string]uint16
+}
+
+// id is the number of a text; ok is false when there are no more.
+func (n *names) id(text string) (id uint16, ok bool) {
+	if n.ids == nil {
+		n.list, n.ids = []string{""}, map[string]uint16{"": 0}
+	}
+	if id, ok = n.ids[text]; ok {
+		return id, true
+	}
+	if len(n.list) > 1<<15 {
+		return 0, false
+	}
+	text = strings.Clone(text)
+	id = uint16(len(n.list))
+	n.list, n.ids[text] = append(n.list, text), id
+	return id, true
+}
