@@ -10,7 +10,7 @@ import (
 
 // OpenOrders keeps all orders that rest in the books of the venue, in about 120 bytes
 // each. It is fed by the statuses that orders come to, by the fills of all accounts, and
-// by lists of what accounts have open. It is not safe for concurrent use. The zero value
+// by the venue's lists of what accounts have open. It is not safe for concurrent use. The zero value
 // is empty.
 //
 // # What an order is, and what rests of it
@@ -218,49 +218,42 @@ func (t *OpenOrders) AddFill(f *Fill) bool {
 	return true
 }
 
-// AccountOrders are all orders of an account that the venue lists at one time, those
-// that wait for a price among them.
-type AccountOrders struct {
-	Address string
-	Time    int64 // of the list, as exact as it is known, ms
-	Orders  []OrderStatus
-
-	// Covers reports whether the list is of a coin: the venue has one for each dex. Nil
-	// is of all.
-	Covers func(coin string) bool
-}
-
-// AddLists takes in what accounts have open: orders that were placed before the node
-// was followed are known by nothing else. An order of the account that a list covers
-// and does not have has ended. All are compared in one pass over the table. The list
-// wins: this is a repair, and what it ends does not follow from the events.
-func (t *OpenOrders) AddLists(lists []AccountOrders) (changed bool) {
-	byAccount := map[accountID]*AccountOrders{}
+// AddAnchors takes in the open orders that the venue lists of accounts: those that were
+// placed before the node was followed are known by nothing else. An order of an account
+// that is not listed, of a dex that was asked about, has ended. All are compared in one
+// pass over the table. The venue is right: this is a repair, and what it ends does not
+// follow from the events.
+func (t *OpenOrders) AddAnchors(anchors []Anchor) (changed bool) {
+	asked := map[accountID]map[string]int64{} // when, by dex
 	listed := map[int64]bool{}
-	for i := range lists {
-		l := &lists[i]
-		account, ok := parseAccount(l.Address)
-		if !ok {
+	for i := range anchors {
+		a := &anchors[i]
+		account, ok := parseAccount(a.Address)
+		if !ok || a.Orders == nil {
 			continue
 		}
-		byAccount[account] = l
-		for j := range l.Orders {
-			s := l.Orders[j]
-			s.Address, s.Time, s.Status = l.Address, l.Time, StatusOpen
+		asked[account] = map[string]int64{}
+		for _, dex := range a.Dexes {
+			asked[account][dex.Dex] = dex.Time
+		}
+		for j := range a.Orders {
+			s := &a.Orders[j]
 			listed[s.Oid] = true
-			if s.waits() {
-				continue
+			if s.rests() {
+				changed = t.open(s, true, true) || changed
 			}
-			changed = t.open(&s, true, true) || changed
 		}
 	}
-	if len(byAccount) == 0 {
+	if len(asked) == 0 {
 		return changed
 	}
 	for o := range t.all() {
-		l := byAccount[o.account]
-		if l != nil && !listed[o.oid] && o.placed < l.Time-listedAfter && (l.Covers == nil || l.Covers(t.coins.list[o.coin])) {
-			changed = t.end(o.oid, l.Time) || changed
+		dex, _, builder := strings.Cut(t.coins.list[o.coin], ":")
+		if !builder {
+			dex = ""
+		}
+		if ms, ok := asked[o.account][dex]; ok && !listed[o.oid] && o.placed < ms-listedAfter {
+			changed = t.end(o.oid, ms) || changed
 		}
 	}
 	return changed

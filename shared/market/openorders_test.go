@@ -109,13 +109,15 @@ func TestAListBringsWhatIsNotKnownAndEndsWhatItLacks(t *testing.T) {
 	table.Add(&young, false)
 	known := fillOf(1, 50, 7, "0.2")
 	table.AddFill(&known)
-	one, old, waits := status(1, 0, ""), status(5, 0, ""), status(7, 0, "")
+	one, old, waits := status(1, 100_000, "open"), status(5, 100_000, "open"), status(7, 100_000, "open")
 	one.Sz = "0.4" // as it was before the fill: its own status and fills count
 	old.Sz = "0.25"
 	waits.IsTrigger, waits.TriggerCondition = true, "Price below 1"
-	list := market.AccountOrders{Address: trader, Time: ordersFrom + 100_000, Orders: []market.OrderStatus{one, old, waits},
-		Covers: func(coin string) bool { return coin == "BTC" }}
-	if !table.AddLists([]market.AccountOrders{list}) {
+	list := market.Anchor{Address: trader, Dexes: []market.AccountState{{Time: ordersFrom + 100_000}}, Orders: []market.OrderStatus{one, old, waits}}
+	if table.AddAnchors([]market.Anchor{{Address: trader, Dexes: list.Dexes}, {Address: trader, Asked: true}}) {
+		t.Error("an anchor without a list of orders changes something")
+	}
+	if !table.AddAnchors([]market.Anchor{list}) {
 		t.Error("nothing changed")
 	}
 	for _, f := range []market.Fill{fillOf(5, 90_000, 8, "0.05"), fillOf(5, 110_000, 9, "0.1")} {
@@ -124,7 +126,7 @@ func TestAListBringsWhatIsNotKnownAndEndsWhatItLacks(t *testing.T) {
 	if diff := gocmp.Diff([]string{"1 0.3", "3 0.5", "4 0.5", "5 0.15", "6 0.5"}, open(table)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if table.AddLists([]market.AccountOrders{list}) {
+	if table.AddAnchors([]market.Anchor{list}) {
 		t.Error("the same list changes something")
 	}
 }

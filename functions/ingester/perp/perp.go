@@ -60,7 +60,7 @@ func (c Config) Domain() engine.Domain {
 func (c Config) begin(ctx context.Context, term *lease.Term) (engine.Work, error) {
 	c.Stores = c.Stores.Under(term)
 	projections, klines := Projections()
-	p := &engine.Pipeline[*Batch]{Domain: Name, Stores: c.Stores, NewBatch: NewBatch, Logs: Logs, Projections: projections, Retention: c.Retention, Logger: c.Logger, Term: term}
+	p := &engine.Pipeline[*Batch]{Domain: Name, Stores: c.Stores, NewBatch: NewBatch, Logs: c.logs(), Projections: projections, Retention: c.Retention, Logger: c.Logger, Term: term}
 	var feeds *Feeds
 	if c.Feeds != nil {
 		var err error

@@ -50,12 +50,8 @@ func (c Config) nodeSources(feeds *Feeds) []engine.Source[*Batch] {
 	for _, stream := range hyperliquid.Streams {
 		sources = append(sources, c.stream(stream, "node", c.files(stream, nil), feeds)...)
 	}
-	read := hyperliquid.ReadFilled
-	if c.AllOrders {
-		read = hyperliquid.ReadOrders
-	}
 	for _, stream := range hyperliquid.OrderStreams {
-		sources = append(sources, c.stream(stream, "", c.files(stream, read), feeds)...)
+		sources = append(sources, c.stream(stream, "", c.files(stream, hyperliquid.ReadOrders), feeds)...)
 	}
 	if feeds == nil {
 		return sources

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"quotary/shared/market"
 	"quotary/shared/source/hyperliquid/wire"
@@ -22,42 +21,7 @@ var errEvent = errors.New("is no event of the expected shape")
 
 // ReadOrders reads a line of [OrderStreams]: every status of every order.
 func ReadOrders(e *market.Events, line string, offset int64) (skipped int, err error) {
-	return readOrders(e, line, offset, "")
-}
-
-// ReadFilled reads a line of [OrderStreams] and keeps the orders that were
-// filled: they are few among all statuses, so that a line without any is not
-// parsed at all.
-func ReadFilled(e *market.Events, line string, offset int64) (skipped int, err error) {
-	return readOrders(e, line, offset, market.StatusFilled)
-}
-
-// readOrders reads a line and keeps the orders that came to a status, "" for
-// any.
-func readOrders(e *market.Events, line string, offset int64, only string) (skipped int, err error) {
-	mark := `"` + only + `"`
-	if only != "" && !strings.Contains(line, mark) {
-		return 0, nil
-	}
-	b, err := nodeEvents(line)
-	if err != nil {
-		return 1, fmt.Errorf("read a line of order statuses: %w", err)
-	}
-	seq := b.seq(offset)
-	for i, raw := range b.Events {
-		if only != "" && !strings.Contains(string(raw), mark) {
-			continue
-		}
-		status, fault := wire.ParseOrder(raw)
-		switch {
-		case fault != nil:
-			skipped++
-			err = errors.Join(err, fault)
-		case only == "" || status.Status == only:
-			status.Seq = seq + int64(i)
-			e.Orders = append(e.Orders, status)
-		}
-	}
+	e.Orders, skipped, err = wire.ParseOrders(e.Orders, line, offset)
 	return skipped, err
 }
 

@@ -19,7 +19,7 @@ const filledOrder = `{"time":"2026-06-02T09:59:59.398971110","user":"0x31CA8395c
 	`"oid":7,"timestamp":1780394399398,"triggerCondition":"N/A","isTrigger":false,"triggerPx":"0.0","children":[],"isPositionTpsl":false,` +
 	`"reduceOnly":true,"orderType":"Limit","origSz":"1096.0","tif":"Gtc","cloid":null}}`
 
-func TestOfTheOrderStatusesThoseOfFilledOrdersAreKept(t *testing.T) {
+func TestAStatusIsReadFromABlockAndAlone(t *testing.T) {
 	t.Parallel()
 	want := market.OrderStatus{
 		Address: "0x31ca8395cf837de08b24da3f660e77761dfb974b", Time: 1780394399398, Status: "filled",
@@ -27,16 +27,16 @@ func TestOfTheOrderStatusesThoseOfFilledOrdersAreKept(t *testing.T) {
 		Coin: "JTO", Side: "A", LimitPx: "0.65", Sz: "0.0", OrigSz: "1096.0", Oid: 7, Timestamp: 1780394399398,
 		TriggerCondition: "N/A", TriggerPx: "0.0", Children: []byte("[]"), ReduceOnly: true, OrderType: "Limit", Tif: "Gtc",
 	}
-	open := `{"time":"2026-06-02T09:59:59.398971110","user":"0x31ca8395cf837de08b24da3f660e77761dfb974b","status":"open","order":{}}`
 	for name, of := range map[string]struct {
 		line string
 		seq  int64
 	}{
-		"a block":   {blockHead + open + "," + filledOrder + `]}`, 1_000_001},
-		"one event": {filledOrder, 77},
+		"a block":                 {blockHead + filledOrder + `]}`, 1_000_000},
+		"one event":               {filledOrder, 77},
+		"events without a number": {`{"events":[` + filledOrder + `]}`, 77},
 	} {
 		var e market.Events
-		if skipped, err := ReadFilled(&e, of.line, 77); err != nil || skipped != 0 {
+		if skipped, err := ReadOrders(&e, of.line, 77); err != nil || skipped != 0 {
 			t.Fatalf("%s: %d skipped, %v", name, skipped, err)
 		}
 		want.Seq = of.seq
@@ -49,12 +49,15 @@ func TestOfTheOrderStatusesThoseOfFilledOrdersAreKept(t *testing.T) {
 func TestWhatIsNoOrderStatusIsCountedAndTheRestKept(t *testing.T) {
 	t.Parallel()
 	var e market.Events
-	skipped, err := ReadFilled(&e, blockHead+`{"status":"filled","user":5},{"status":"filled","time":"x"},`+filledOrder+`]}`, 0)
-	if skipped != 2 || err == nil || len(e.Orders) != 1 {
+	skipped, err := ReadOrders(&e, blockHead+`{"status":"filled","user":5},{"status":"filled","time":"x"},7,`+filledOrder+`]}`, 0)
+	if skipped != 3 || err == nil || len(e.Orders) != 1 {
 		t.Errorf("%d skipped, %d kept, error %v", skipped, len(e.Orders), err)
 	}
-	if skipped, err := ReadFilled(&e, `{"events":["filled"`, 0); skipped != 1 || err == nil {
-		t.Errorf("half a line: %d skipped, error %v", skipped, err)
+	for _, line := range []string{`{"events":["filled"`, blockHead + filledOrder + `]} {}`, `{"events":[],"events":[]}`, "{\"events\":[\"\xff\"]}", `[]`, ``} {
+		var e market.Events
+		if skipped, err := ReadOrders(&e, line, 0); skipped != 1 || err == nil || len(e.Orders) > 0 {
+			t.Errorf("%q: %d skipped, error %v, %d kept", line, skipped, err, len(e.Orders))
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"quotary/shared/jsonscan"
 	"quotary/shared/market"
 )
 
@@ -25,8 +26,8 @@ func (d *amount) UnmarshalJSON(b []byte) error {
 }
 
 type leverage struct {
-	Type   string  `json:"type"` // cross or isolated
-	Value  int64   `json:"value"`
+	Type   string `json:"type"` // cross or isolated
+	Value  int64  `json:"value"`
 	RawUsd amount `json:"rawUsd"` // of an isolated position
 }
 
@@ -53,14 +54,14 @@ func (s *marginSummary) parse() market.MarginSummary {
 
 type position struct {
 	Coin           string   `json:"coin"`
-	Szi            *amount `json:"szi"`
+	Szi            *amount  `json:"szi"`
 	Leverage       leverage `json:"leverage"`
-	EntryPx        amount  `json:"entryPx"`
-	PositionValue  amount  `json:"positionValue"`
-	UnrealizedPnl  amount  `json:"unrealizedPnl"`
-	ReturnOnEquity amount  `json:"returnOnEquity"`
-	LiquidationPx  amount  `json:"liquidationPx"` // null where there is none
-	MarginUsed     amount  `json:"marginUsed"`
+	EntryPx        amount   `json:"entryPx"`
+	PositionValue  amount   `json:"positionValue"`
+	UnrealizedPnl  amount   `json:"unrealizedPnl"`
+	ReturnOnEquity amount   `json:"returnOnEquity"`
+	LiquidationPx  amount   `json:"liquidationPx"` // null where there is none
+	MarginUsed     amount   `json:"marginUsed"`
 	MaxLeverage    int64    `json:"maxLeverage"`
 	CumFunding     struct {
 		AllTime     amount `json:"allTime"`
@@ -93,8 +94,8 @@ func ParseAccount(raw []byte, dex string) (market.AccountState, error) {
 	var w struct {
 		Margin           *marginSummary `json:"marginSummary"`
 		CrossMargin      *marginSummary `json:"crossMarginSummary"`
-		CrossMaintenance amount        `json:"crossMaintenanceMarginUsed"`
-		Withdrawable     amount        `json:"withdrawable"`
+		CrossMaintenance amount         `json:"crossMaintenanceMarginUsed"`
+		Withdrawable     amount         `json:"withdrawable"`
 		Positions        []struct {
 			Position position `json:"position"`
 		} `json:"assetPositions"`
@@ -126,8 +127,8 @@ func ParseAccount(raw []byte, dex string) (market.AccountState, error) {
 func ParseSpotBalances(raw []byte) ([]market.SpotBalance, error) {
 	var w struct {
 		Balances []struct {
-			Coin     string   `json:"coin"`
-			Token    int64    `json:"token"`
+			Coin     string  `json:"coin"`
+			Token    int64   `json:"token"`
 			Total    *amount `json:"total"`
 			Hold     amount  `json:"hold"`
 			EntryNtl amount  `json:"entryNtl"`
@@ -165,12 +166,11 @@ func ParseLeverage(raw []byte) (market.Leverage, error) {
 // ParseOpenOrder reads one of what the venue answers to frontendOpenOrders, an order
 // that rests or waits for its trigger at a time, ms.
 func ParseOpenOrder(raw []byte, address string, ms int64) (market.OrderStatus, error) {
-	var o order
-	if err := json.Unmarshal(raw, &o); err != nil {
-		return market.OrderStatus{}, fmt.Errorf("an open order: %w", err)
+	r := orderReader{Scanner: jsonscan.New(string(raw)), line: string(raw)}
+	s := market.OrderStatus{Address: address, Time: ms, Status: market.StatusOpen}
+	if !r.object("the order", func(key string) bool { return r.order(&s, key) }) || !r.End() || r.wrong != "" {
+		return market.OrderStatus{}, fmt.Errorf("an open order: %w at byte %d", errSyntax, r.Offset())
 	}
-	s := o.status()
-	s.Address, s.Time, s.Status = address, ms, market.StatusOpen
 	if err := s.Check(); err != nil {
 		return s, fmt.Errorf("an open order: %w", err)
 	}

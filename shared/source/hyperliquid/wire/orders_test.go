@@ -1,7 +1,10 @@
 package wire_test
 
 import (
+	"encoding/json"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"quotary/shared/market"
 	"quotary/shared/source/hyperliquid/wire"
@@ -42,4 +45,57 @@ func TestAnOrderStatusIsWrittenAsTheVenueWritesIt(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
+}
+
+// nodeStatus is a status as a node writes it, by encoding/json.
+func nodeStatus(t testing.TB, s *market.OrderStatus) string {
+	t.Helper()
+	orNull := func(text string) any {
+		if text == "" {
+			return nil
+		}
+		return text
+	}
+	children := s.Children
+	if len(children) == 0 {
+		children = json.RawMessage("[]")
+	}
+	line, err := json.Marshal(map[string]any{
+		"time": s.When().Format(wire.NodeTime), "user": s.Address, "hash": orNull(s.Hash), "status": s.Status,
+		"builder": map[string]any{"b": orNull(s.Builder), "f": s.BuilderFee},
+		"order": map[string]any{"coin": s.Coin, "side": s.Side, "limitPx": s.LimitPx, "sz": s.Sz, "origSz": s.OrigSz, "oid": s.Oid, "timestamp": s.Timestamp,
+			"triggerCondition": s.TriggerCondition, "isTrigger": s.IsTrigger, "triggerPx": s.TriggerPx, "children": children,
+			"isPositionTpsl": s.IsPositionTpsl, "reduceOnly": s.ReduceOnly, "orderType": s.OrderType, "tif": orNull(s.Tif), "cloid": orNull(s.Cloid)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(line)
+}
+
+// FuzzParseOrders wants what is read as a status to be read again as the same when
+// encoding/json has written it, and never a panic.
+func FuzzParseOrders(f *testing.F) {
+	full := canceled()
+	f.Add(nodeStatus(f, &full))
+	f.Add(`{"block_number":7,"events":[` + nodeStatus(f, &full) + `,7,{"status":null}]}`)
+	f.Add(`{"time":"2026-03-15T00:00:00","user":5,"order":{"oid":1e3,"isTrigger":null,"children":null}}`)
+	f.Fuzz(func(t *testing.T, line string) {
+		list, skipped, err := wire.ParseOrders(nil, line, 7)
+		if (skipped > 0) != (err != nil) {
+			t.Fatalf("%d skipped, %v", skipped, err)
+		}
+		for i := range list {
+			again, skipped, err := wire.ParseOrders(nil, nodeStatus(t, &list[i]), list[i].Seq)
+			if err != nil || skipped > 0 || len(again) != 1 {
+				t.Fatalf("%+v is not read again: %v", list[i], err)
+			}
+			if len(list[i].Children) == 0 || !json.Valid(list[i].Children) || string(list[i].Children) != string(again[0].Children) {
+				list[i].Children, again[0].Children = nil, nil // written without its spaces
+			}
+			if diff := cmp.Diff(list[i], again[0]); diff != "" {
+				t.Fatalf("(-read +again):\n%s", diff)
+			}
+		}
+	})
 }
