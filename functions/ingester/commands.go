@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 
 	"quotary/functions/ingester/perp"
 	"quotary/shared/catalog"
+	"quotary/shared/config"
 	"quotary/shared/store/schema"
 )
 
@@ -37,10 +37,11 @@ func (r replayCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if i.spool == "" {
-		return errors.New(catalog.EnvSpoolDir + " is not set: the folder in which the running ingester finds files to replay")
+	spool := perp.Settings(new(config.Env)).SpoolDir
+	if spool == "" {
+		return fmt.Errorf("%s is not set: %s", catalog.EnvSpoolDir.Name, catalog.EnvSpoolDir.Purpose)
 	}
-	replay := perp.Replay{Stores: i.stores, Dir: i.spool, Out: os.Stderr}
+	replay := perp.Replay{Stores: i.stores, Dir: spool, Out: os.Stderr}
 	counts, err := replay.Run(ctx, r.File)
 	if counts.Lines > 0 {
 		fmt.Printf("lines %d, fills %d, trades %d, malformed %d, missing %d\n", counts.Lines, counts.Fills, counts.Trades, counts.Malformed, counts.Missing)

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"quotary/functions/ingester/engine"
-	"quotary/functions/ingester/reference"
 	"quotary/shared/awsclient"
 )
 
@@ -20,11 +19,6 @@ type droppable struct {
 	domain string
 	schema []byte
 }
-
-// drops are all of them, by name. A domain that takes drops is a line here.
-var drops = datasets(
-	dropsOf(reference.Name, reference.Drops),
-)
 
 func datasets(domains ...map[string]droppable) map[string]droppable {
 	all := map[string]droppable{}

@@ -17,6 +17,7 @@ import (
 	"quotary/functions/ingester/lease"
 	"quotary/functions/ingester/perp"
 	"quotary/shared/catalog"
+	"quotary/shared/config"
 	"quotary/shared/connections"
 	"quotary/shared/keys"
 	"quotary/shared/market"
@@ -25,10 +26,23 @@ import (
 	"quotary/shared/store/schema"
 )
 
+// feedsConfig is what is set of the WebSocket feeds.
+type feedsConfig struct {
+	on            bool          // drive them, where their table exists
+	idle, silence time.Duration // 0 means what the package feeds takes
+}
+
+func feedSettings(env *config.Env) feedsConfig {
+	return feedsConfig{
+		on:   env.Bool(catalog.EnvFeeds, true, "whether to drive the WebSocket feeds"),
+		idle: env.Duration(catalog.EnvFeedIdle), silence: env.Duration(catalog.EnvFeedSilence),
+	}
+}
+
 // feedsOf makes the WebSocket feeds of a term, for the perp domain: none where their
-// table does not exist, which is said once. They ask the public API through info,
-// which is nil where there is none.
-func (i *ingester) feedsOf(info *hyperliquid.Info) func(context.Context, engine.Stores, *lease.Term, <-chan struct{}) (*perp.Feeds, error) {
+// table does not exist, which is said once. They ask the public API of the domain, where
+// there is one.
+func (i *ingester) feedsOf(set feedsConfig, domain perp.Config) func(context.Context, engine.Stores, *lease.Term, <-chan struct{}) (*perp.Feeds, error) {
 	var warn sync.Once
 	return func(ctx context.Context, stores engine.Stores, term *lease.Term, pastRead <-chan struct{}) (*perp.Feeds, error) {
 		found, err := i.findsConnections(ctx)
@@ -49,10 +63,10 @@ func (i *ingester) feedsOf(info *hyperliquid.Info) func(context.Context, engine.
 			Keys:        keys.New(i.dynamodb, i.prefix+schema.KeysTable, nil, time.Now),
 			Log:         stores.Log, Series: stores.Series, PastRead: pastRead,
 			Logger: i.log.With("part", "feeds"),
-			Idle:   i.idle, Silence: i.silence,
+			Idle:   set.idle, Silence: set.silence,
 		}
-		if info != nil {
-			config.Venue, config.Joined = info, hyperliquid.NewJoinedBooks(i.url, config.Logger)
+		if domain.Info != nil {
+			config.Venue, config.Joined = domain.Info, hyperliquid.NewJoinedBooks(domain.URL, config.Logger)
 		}
 		f := feeds.New(config)
 		return &perp.Feeds{Tap: f.Tap, Past: f.Past, Applied: func(e *market.Events, k *perp.Klines) { f.Applied(e, k) }, Run: f.Run, Figures: func() []engine.Figure {

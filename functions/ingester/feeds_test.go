@@ -10,8 +10,10 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/lease"
 	"quotary/functions/ingester/perp"
+	"quotary/shared/config"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 )
@@ -32,13 +34,13 @@ func TestADomainIsMadeWithoutAskingTheStores(t *testing.T) {
 		return send()
 	})
 	var log bytes.Buffer
-	i := &ingester{settings: settings{prefix: prefix, feeds: true}, clients: clients{dynamodb: faulty}, log: slog.New(slog.NewJSONHandler(&log, nil))}
+	i := &ingester{settings: settings{prefix: prefix}, clients: clients{dynamodb: faulty}, log: slog.New(slog.NewJSONHandler(&log, nil))}
 	for _, name := range domainNames() {
-		if domain := domains[name](i); domain.Name != name || asked > 0 {
+		if domain := domains[name](new(config.Env))(i, engine.Host{}); domain.Name != name || asked > 0 {
 			t.Errorf("%s is called %s, and the stores were asked %d times", name, domain.Name, asked)
 		}
 	}
-	begin := i.feedsOf(nil)
+	begin := i.feedsOf(feedsConfig{}, perp.Config{})
 	made := func() (*perp.Feeds, error) {
 		t.Helper()
 		return begin(context.Background(), i.stores, &lease.Term{}, nil)

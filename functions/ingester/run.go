@@ -35,7 +35,7 @@ func (runCommand) Run(ctx context.Context) error {
 	}
 	health := engine.Health{Runners: runners, Now: time.Now}
 	server := &http.Server{Handler: health.Handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, IdleTimeout: time.Minute}
-	i.log.Info("started", "health", listener.Addr().String(), "owner", runners[0].Lease.Owner, "domains", i.domains, "spool", i.spool)
+	i.log.Info("started", "health", listener.Addr().String(), "owner", runners[0].Lease.Owner, "domains", i.domains)
 
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
@@ -57,8 +57,8 @@ func (runCommand) Run(ctx context.Context) error {
 func (i *ingester) runners() (runners []*engine.Runner) {
 	owner := i.owner()
 	for _, name := range i.domains {
-		domain := domains[name](i)
 		log := i.log.With("domain", name)
+		domain := i.configured[name](i, engine.Host{Stores: i.stores, Objects: i.s3, Bucket: i.bucket, Retention: i.retention, Logger: log})
 		l := &lease.Lease{DB: i.dynamodb, Table: i.prefix + schema.SeriesTable, Name: engine.LeaseName(name), Owner: owner, Timing: lease.Standard, Log: log, Rank: domain.Rank}
 		runners = append(runners, &engine.Runner{Domain: domain, Lease: l, Logger: log})
 	}

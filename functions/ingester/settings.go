@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -13,16 +12,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"quotary/functions/ingester/content"
 	"quotary/functions/ingester/engine"
-	"quotary/functions/ingester/exchange"
-	"quotary/functions/ingester/feeds"
-	"quotary/functions/ingester/reference"
 	"quotary/shared/archive"
 	"quotary/shared/awsclient"
 	"quotary/shared/catalog"
 	"quotary/shared/config"
-	"quotary/shared/connections"
 	"quotary/shared/retention"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
@@ -39,41 +33,23 @@ type settings struct {
 
 	retention retention.Setting // QUOTARY_RETENTION, for how long rows of logs can be read; for ever if not set
 
-	// Of the domain perp.
-	nodeDir string        // QUOTARY_NODE_DIR, the data folder of a node; "" follows none
-	behind  time.Duration // QUOTARY_NODE_BEHIND: by so much, a node is not up to date
-	orders  string        // QUOTARY_ORDERS, which statuses of orders to keep: ordersFilled or ordersAll
-	url     string        // QUOTARY_HYPERLIQUID_URL, the public API; "" follows none
-	spool   string        // QUOTARY_SPOOL_DIR, where files to replay appear; "" takes none
-	feeds   bool          // QUOTARY_FEEDS: whether to drive the WebSocket feeds, where their table exists
-	idle    time.Duration // QUOTARY_FEED_IDLE, after which a silent client is disconnected
-	silence time.Duration // QUOTARY_FEED_SILENCE, after which a book is sent again as stale
-
-	content   content.Config   // of the domain content
-	exchange  exchange.Config  // of the domain exchange
-	reference reference.Config // of the domain reference
+	configured map[string]configured // each domain
 }
 
 func readSettings() (settings, error) {
 	var env config.Env
 	s := settings{
-		domains:   list(env.Optional(catalog.EnvDomains, strings.Join(domainNames(), ","))),
-		prefix:    env.String(catalog.EnvTablePrefix, "what the names of this deployment's tables begin with"),
-		bucket:    env.String(catalog.EnvViewsBucket, "the bucket that views are published to"),
-		nodeDir:   env.Optional(catalog.EnvNodeDir, ""),
-		url:       env.Optional(catalog.EnvHyperliquidURL, ""),
-		spool:     env.Optional(catalog.EnvSpoolDir, ""),
-		address:   env.Optional(catalog.EnvIngesterAddr, "127.0.0.1:0"),
-		orders:    env.Optional(catalog.EnvOrders, ordersFilled),
-		feeds:     env.Bool(catalog.EnvFeeds, true, "whether to drive the WebSocket feeds"),
-		metrics:   env.Optional(catalog.EnvMetrics, ""),
-		name:      env.Optional(catalog.EnvIngesterName, ""),
-		idle:      env.Duration(catalog.EnvFeedIdle, connections.Idle, "after what time without a message a WebSocket client is disconnected"),
-		behind:    env.Duration(catalog.EnvNodeBehind, nodeBehind, "how old the newest event of its node may be before this process gives way to one whose node is up to date"),
-		silence:   env.Duration(catalog.EnvFeedSilence, feeds.Silence, "after what time without a new book the last one is sent again as stale"),
-		content:   content.Settings(&env),
-		exchange:  exchange.Settings(&env),
-		reference: reference.Settings(&env),
+		domains: list(env.Optional(catalog.EnvDomains, strings.Join(domainNames(), ","))),
+		prefix:  env.String(catalog.EnvTablePrefix, "what the names of this deployment's tables begin with"),
+		bucket:  env.String(catalog.EnvViewsBucket, "the bucket that views are published to"),
+		address: env.Optional(catalog.EnvIngesterAddr, "127.0.0.1:0"),
+		metrics: env.Optional(catalog.EnvMetrics, ""),
+		name:    env.Optional(catalog.EnvIngesterName, ""),
+
+		configured: map[string]configured{},
+	}
+	for name, settings := range domains {
+		s.configured[name] = settings(&env)
 	}
 	for _, name := range s.domains {
 		if domains[name] == nil {
@@ -87,14 +63,6 @@ func readSettings() (settings, error) {
 	if err != nil {
 		return s, fmt.Errorf("%s: %w", catalog.EnvRetention, err)
 	}
-	if s.nodeDir != "" {
-		if info, err := os.Stat(s.nodeDir); err == nil && !info.IsDir() {
-			return s, fmt.Errorf("%s is no folder: %s; it names the data folder of a node", catalog.EnvNodeDir, s.nodeDir)
-		}
-	}
-	if s.orders != ordersFilled && s.orders != ordersAll {
-		return s, fmt.Errorf("%s must be %s or %s, not %q: which statuses of orders to keep", catalog.EnvOrders, ordersFilled, ordersAll, s.orders)
-	}
 	return s, env.Err()
 }
 
@@ -107,17 +75,6 @@ func list(text string) (names []string) {
 	}
 	return names
 }
-
-// What may be kept of the statuses of orders. Most of them are of orders that
-// are opened and canceled without a trade: all of a busy venue's are thousands a
-// second, each of which costs three or four writes.
-const (
-	ordersFilled = "filled"
-	ordersAll    = "all"
-)
-
-// nodeBehind is some hundred blocks.
-const nodeBehind = 30 * time.Second
 
 // attemptTimeout bounds one try of a request to AWS. Batches are larger than
 // what functions send, and nobody waits for them.

@@ -19,7 +19,6 @@ import (
 
 	"quotary/infra/stacks"
 	"quotary/shared/catalog"
-	"quotary/shared/metrics"
 )
 
 // Every rule of AwsSolutions holds, or somebody has said in a sentence why not.
@@ -104,8 +103,16 @@ func TestEveryAlarmTellsSomebodyWhatToDo(t *testing.T) {
 	functions := functions()
 	delete(functions, "DatakeyFunction") // a failure of it is one of the deployment
 	names := map[string]bool{"quotary-prod": true, "quotary-prod-api": true, "quotary-prod-ingester": true}
-	for _, domain := range metrics.Domains {
-		names[domain] = true
+	want := 9
+	for _, d := range catalog.Domains {
+		names[d.Name] = true
+		want += 4
+		if d.Archives {
+			want++
+		}
+		if slices.ContainsFunc(d.Settings, func(s *catalog.Setting) bool { return s.Live }) {
+			want += 2 // nobody misses an event of others, whose sources may be silent for days
+		}
 	}
 	for _, f := range functions {
 		names[f.Properties["FunctionName"].(string)] = true
@@ -141,8 +148,7 @@ func TestEveryAlarmTellsSomebodyWhatToDo(t *testing.T) {
 			}
 		}
 	}
-	// Nobody misses an event of the domains content and reference, whose sources may be silent for days.
-	if want := 10 + 6*len(metrics.Domains) - 4 + len(functions) + len(tables); len(ids) != want {
+	if want += len(functions) + len(tables); len(ids) != want {
 		t.Errorf("%d alarms, want %d", len(ids), want)
 	}
 }
@@ -230,6 +236,9 @@ func TestSettingsThatCannotWorkAreRefusedByName(t *testing.T) {
 		{map[string]any{"nodeDir": "/data", "orders": "some"}, "orders"},
 		{map[string]any{"orders": "all"}, "nodeDir"},
 		{map[string]any{"newsFeeds": "https://news.example/rss"}, "newsFeeds"},
+		{map[string]any{"exchanges": "binance;okx"}, "exchanges: must be names"},
+		{map[string]any{"exchangeMinutes": "0"}, "exchangeMinutes: must be a whole number of at least 1"},
+		{map[string]any{"exchangeRefresh": "often"}, "exchangeRefresh: must be a positive duration"},
 		{map[string]any{"apiDomain": "a.example.com"}, "apiCertificate"},
 		{map[string]any{"feedsDomain": "a.example.com"}, "feedsCertificate"},
 		{map[string]any{"apiDomain": "a.example.com", "feedsDomain": "a.example.com", "zoneID": "Z", "zoneName": "example.com"}, "must differ"},

@@ -101,25 +101,6 @@ func (b *builder) environment(p catalog.Program, stack awscdk.Stack) *map[string
 			if len(b.feedAPIs) == 0 {
 				env[name] = jsii.String("false")
 			}
-		case catalog.EnvHyperliquidURL:
-			set(b.HyperliquidURL, "off")
-		case catalog.EnvNewsFeeds:
-			set(b.NewsFeeds, "")
-		case catalog.EnvExchanges:
-			set(b.Exchanges, "off")
-		case catalog.EnvExchangeCoins:
-			set(b.ExchangeCoins, "")
-		case catalog.EnvExchangeMinutes:
-			env[name] = jsii.String(strconv.Itoa(b.ExchangeMinutes))
-		case catalog.EnvExchangeHours:
-			env[name] = jsii.String(strconv.Itoa(b.ExchangeHours))
-		case catalog.EnvExchangeRefresh:
-			env[name] = jsii.String(b.ExchangeRefresh)
-		case catalog.EnvCoinGeckoURL:
-			set(b.CoinGeckoURL, "off")
-		case catalog.EnvRatesURL:
-			set(b.RatesURL, "off")
-		case catalog.EnvNodeDir, catalog.EnvOrders: // of a place with a node: see container
 		default:
 			b.faults = append(b.faults, fmt.Errorf("the program %s reads %s, for which there is no value", p.Name, name))
 		}

@@ -136,8 +136,11 @@ func (b *builder) ingesterRole(stack awscdk.Stack) awsiam.Role {
 func (b *builder) container(stack awscdk.Stack, p place, logs awslogs.ILogGroup) *awsecs.ContainerDefinitionOptions {
 	env := *b.environment(b.declaration(catalog.ProgramIngester), stack)
 	env["AWS_REGION"] = stack.Region() // which Lambda sets by itself
+	for name, value := range b.domains {
+		env[name] = jsii.String(value)
+	}
 	if p.node != "" {
-		env[catalog.EnvNodeDir], env[catalog.EnvOrders] = jsii.String(nodeMount), jsii.String(b.Orders)
+		env[catalog.EnvNodeDir.Name], env[catalog.EnvOrders.Name] = jsii.String(nodeMount), jsii.String(b.Orders)
 	}
 	return &awsecs.ContainerDefinitionOptions{
 		Image: awsecs.ContainerImage_FromDockerImageAsset(awsecrassets.NewDockerImageAsset(stack, jsii.String("Image-"+p.image), &awsecrassets.DockerImageAssetProps{

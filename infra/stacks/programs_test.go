@@ -1,6 +1,7 @@
 package stacks_test
 
 import (
+	"os"
 	"path"
 	"regexp"
 	"slices"
@@ -141,17 +142,51 @@ func TestTheIngesterIsHealthCheckedAndRolledBack(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"QUOTARY_TABLE_PREFIX": "quotary-prod-", "QUOTARY_VIEWS_BUCKET": "quotary-prod-views-${AWS::AccountId}-${AWS::Region}",
-		"QUOTARY_INGESTER_ADDR": "127.0.0.1:8080", "QUOTARY_RETENTION": "fills=90d,orders=30d", "QUOTARY_METRICS": "quotary-prod", "QUOTARY_HYPERLIQUID_URL": "https://api.hyperliquid.xyz", "AWS_REGION": "${AWS::Region}",
-		"QUOTARY_EXCHANGES": "binance", "QUOTARY_EXCHANGE_MINUTES": "7", "QUOTARY_EXCHANGE_HOURS": "365", "QUOTARY_EXCHANGE_REFRESH": "10s",
-		"QUOTARY_RATES_URL": "https://www.ecb.europa.eu/stats/eurofxref",
+		"QUOTARY_INGESTER_ADDR": "127.0.0.1:8080", "QUOTARY_RETENTION": "fills=90d,orders=30d", "QUOTARY_METRICS": "quotary-prod", "AWS_REGION": "${AWS::Region}",
 	} {
 		if env[name] != want {
 			t.Errorf("%s = %q, want %q", name, env[name], want)
 		}
 		delete(env, name)
 	}
+	for _, s := range deployedSettings() { // of which none may be secret, as the catalog says
+		if want := strings.TrimPrefix(s.Deployed, "off"); env[s.Name] != want {
+			t.Errorf("%s = %q, want %q", s.Name, env[s.Name], want)
+		}
+		delete(env, s.Name)
+	}
 	if len(env) > 0 {
 		t.Errorf("nobody has said whether these are secret: %v", env)
+	}
+}
+
+// deployedSettings are those of the ingester's domains that an operator has.
+func deployedSettings() (all []*catalog.Setting) {
+	for _, d := range catalog.Domains {
+		for _, s := range d.Settings {
+			if s.Deploy != "" {
+				all = append(all, s)
+			}
+		}
+	}
+	return all
+}
+
+func TestTheGuideNamesEverySettingOfADomain(t *testing.T) {
+	t.Parallel()
+	guide, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range deployedSettings() {
+		if !strings.Contains(string(guide), "`"+s.Deploy+"`") {
+			t.Errorf("the guide does not name the setting %s: %s", s.Deploy, s.Purpose)
+		}
+	}
+	for _, d := range catalog.Domains {
+		if !strings.Contains(string(guide), "`"+d.Name+"`") {
+			t.Errorf("the guide does not name the domain %s", d.Name)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
+	"quotary/shared/catalog"
 	"quotary/shared/retention"
 )
 
@@ -64,33 +65,11 @@ type Settings struct {
 	FallbackTasks int `context:"fallbackTasks" default:"1"`
 	// Orders says of which orders a node's statuses are kept: filled or all.
 	Orders string `context:"orders" default:"filled"`
-	// HyperliquidURL is the public API of the venue, "off" follows none.
-	HyperliquidURL string `context:"hyperliquidURL" default:"https://api.hyperliquid.xyz"`
-	// NewsFeeds lists the feeds of news that the ingesters follow, as JSON: a text, or
-	// a list of {url, language, source, every} in cdk.json. Empty: none. What a
-	// publisher allows is said in its terms of use.
-	NewsFeeds string `context:"newsFeeds"`
-	// CoinGeckoURL is where the prices of coins come from, "off" asks nobody:
-	// https://api.coingecko.com/api/v3 is CoinGecko's public API, whose terms of use say
-	// who may show its prices to others.
-	CoinGeckoURL string `context:"coinGeckoURL" default:"off"`
-	// RatesURL is the folder of the European Central Bank's files of exchange rates,
-	// "off" asks nobody.
-	RatesURL string `context:"ratesURL" default:"https://www.ecb.europa.eu/stats/eurofxref"`
-
-	// Exchanges are the centralised exchanges that are followed, separated by commas
-	// (binance); "off" follows none.
-	Exchanges string `context:"exchanges" default:"binance"`
-	// ExchangeCoins are the coins whose pairs with USDT are followed, separated by
-	// commas. Empty: the 30 most traded.
-	ExchangeCoins string `context:"exchangeCoins"`
-	// ExchangeMinutes and ExchangeHours are for how many days K-lines of a minute and
-	// of an hour are filled back when a pair is first followed.
-	ExchangeMinutes int `context:"exchangeMinutes" default:"7"`
-	ExchangeHours   int `context:"exchangeHours" default:"365"`
-	// ExchangeRefresh is how often the rows of open K-lines are written: a duration
-	// such as 10s. Half of it is twice the cost.
-	ExchangeRefresh string `context:"exchangeRefresh" default:"10s"`
+	// domains holds what is set of the ingesters' domains, by the name of the variable
+	// that the program reads: the catalog declares what there is to choose, by the name
+	// that [catalog.Setting] calls Deploy. "off" in place of an address or of names
+	// follows nobody.
+	domains map[string]string
 
 	// APIDomain and FeedsDomain are names of your own; they must differ, as one
 	// domain cannot carry both kinds of API. Each needs the ARN of a certificate
@@ -133,27 +112,51 @@ func Read(node constructs.Node) (Settings, error) {
 	} else if all, ok := node.TryGetContext(jsii.String("environments")).(map[string]any); ok {
 		section, _ = all["dev"].(map[string]any)
 	}
+	value := func(name, otherwise string) (string, error) {
+		chosen := node.TryGetContext(jsii.String(name))
+		if chosen == nil {
+			chosen = section[name]
+		}
+		switch chosen := chosen.(type) {
+		case nil:
+			return otherwise, nil
+		case []any:
+			encoded, err := json.Marshal(chosen)
+			return string(encoded), err
+		}
+		return fmt.Sprint(chosen), nil
+	}
 	v := reflect.ValueOf(&s).Elem()
 	for i := range v.NumField() {
 		field := v.Type().Field(i)
 		name := field.Tag.Get("context")
-		value := node.TryGetContext(jsii.String(name))
-		if value == nil {
-			value = section[name]
+		if name == "" {
+			continue
 		}
-		if value == nil {
-			value = field.Tag.Get("default")
+		text, err := value(name, field.Tag.Get("default"))
+		if err == nil {
+			err = set(v.Field(i), text)
 		}
-		text := fmt.Sprint(value)
-		if list, is := value.([]any); is {
-			encoded, err := json.Marshal(list)
-			if err != nil {
-				return s, fmt.Errorf("setting %s: %w", name, err)
-			}
-			text = string(encoded)
-		}
-		if err := set(v.Field(i), text); err != nil {
+		if err != nil {
 			return s, fmt.Errorf("setting %s: %w, not %q", name, err, text)
+		}
+	}
+	s.domains = map[string]string{}
+	for _, d := range catalog.Domains {
+		for _, of := range d.Settings {
+			if of.Deploy == "" {
+				continue
+			}
+			text, err := value(of.Deploy, of.Deployed)
+			if err == nil && text != "" && text != "off" {
+				s.domains[of.Name] = text
+				if of.Check != nil {
+					err = of.Check(text)
+				}
+			}
+			if err != nil {
+				return s, fmt.Errorf("setting %s: %w", of.Deploy, err)
+			}
 		}
 	}
 	return s, nil
@@ -181,10 +184,7 @@ func set(field reflect.Value, text string) error {
 
 var (
 	envName   = regexp.MustCompile(`^[a-z][a-z0-9]{1,11}$`)
-	domains   = regexp.MustCompile(`^$|^[a-z]+(,[a-z]+)*$`)
-	names     = regexp.MustCompile(`^[a-z]+(,[a-z]+)*$`)
-	coins     = regexp.MustCompile(`^$|^[A-Za-z0-9]+(,[A-Za-z0-9]+)*$`)
-	duration  = regexp.MustCompile(`^([0-9]+(ms|s|m|h))+$`)
+	nameList  = regexp.MustCompile(`^$|^[a-z]+(,[a-z]+)*$`)
 	nodeDir   = regexp.MustCompile(`^$|^(/[A-Za-z0-9._-]+)+$`)
 	tableName = regexp.MustCompile(`^$|^[A-Za-z0-9_.-]{1,200}$`)
 )
@@ -216,20 +216,10 @@ func (s *Settings) check() error {
 		return fmt.Errorf("setting budgetUSD: needs alarmEmail to warn somebody")
 	case s.IngesterTasks < 1:
 		return fmt.Errorf("setting ingesterTasks: must be at least 1, as nothing else writes market data")
-	case !domains.MatchString(s.Domains):
+	case !nameList.MatchString(s.Domains):
 		return fmt.Errorf("setting domains: must be names of lower-case letters, separated by commas, not %q", s.Domains)
 	case !nodeDir.MatchString(s.NodeDir):
 		return fmt.Errorf("setting nodeDir: must be an absolute path of letters, digits, / . _ and -, not %q", s.NodeDir)
-	case s.NewsFeeds != "" && !isList(s.NewsFeeds):
-		return fmt.Errorf("setting newsFeeds: must be a JSON list of {url, language, source, every}") // without it: an address may hold a token
-	case !names.MatchString(s.Exchanges):
-		return fmt.Errorf("setting exchanges: must be names of lower-case letters, separated by commas, or off, not %q", s.Exchanges)
-	case !coins.MatchString(s.ExchangeCoins):
-		return fmt.Errorf("setting exchangeCoins: must be names of letters and digits, separated by commas, not %q", s.ExchangeCoins)
-	case s.ExchangeMinutes < 1 || s.ExchangeHours < 1:
-		return fmt.Errorf("setting exchangeMinutes and exchangeHours: must be days, at least 1, not %d and %d", s.ExchangeMinutes, s.ExchangeHours)
-	case !duration.MatchString(s.ExchangeRefresh):
-		return fmt.Errorf("setting exchangeRefresh: must be a duration such as 10s, not %q", s.ExchangeRefresh)
 	case s.Orders != "filled" && s.Orders != "all":
 		return fmt.Errorf("setting orders: must be filled or all, not %q", s.Orders)
 	case s.Orders != "filled" && s.NodeDir == "":
@@ -240,13 +230,6 @@ func (s *Settings) check() error {
 		return fmt.Errorf("setting wafRate: must be at least 10, or 0 for no firewall, not %d", s.WAFRate)
 	}
 	return nil
-}
-
-// isList reports whether a text is a JSON list of objects. What they hold is checked
-// by the ingester.
-func isList(text string) bool {
-	var list []map[string]any
-	return json.Unmarshal([]byte(text), &list) == nil
 }
 
 // name is the name of a part of this deployment.

@@ -134,11 +134,12 @@ func (w *watcher) table(table string) {
 }
 
 func (w *watcher) ingesterAlarms() {
-	if w.HyperliquidURL != "off" {
+	perp := catalog.PerpDomain.Name
+	if w.speaks(catalog.PerpDomain) {
 		w.alarm(alarm{
 			name: "ingester-silent", meaning: "No market data was written for ten minutes, though the venue never rests.",
 			// Not the table's writes: the lease is renewed in it every second.
-			metric: w.domainMetric(metrics.PerpDomain, metrics.RowsWritten, "Sum", 5), threshold: 1, below: true, periods: 2, of: 2, silence: true,
+			metric: w.domainMetric(perp, metrics.RowsWritten, "Sum", 5), threshold: 1, below: true, periods: 2, of: 2, silence: true,
 		})
 	}
 	for i, p := range w.places() {
@@ -154,7 +155,7 @@ func (w *watcher) ingesterAlarms() {
 	if w.NodeDir != "" {
 		w.alarm(alarm{
 			name: "ingester-node", meaning: "No node is up to date: fills, orders and what is made of them stand still.",
-			metric: w.domainMetric(metrics.PerpDomain, metrics.Rank, "Maximum", 1), threshold: 2, below: true, periods: 3, of: 3, silence: true,
+			metric: w.domainMetric(perp, metrics.Rank, "Maximum", 1), threshold: 2, below: true, periods: 3, of: 3, silence: true,
 		})
 	}
 	working := w.places()[0]
@@ -166,7 +167,7 @@ func (w *watcher) ingesterAlarms() {
 		name: "ingester-memory", meaning: "The ingester uses more than 85 % of its memory: soon it is killed.",
 		metric: w.ecsMetric(working, "AWS/ECS", "MemoryUtilization", "Maximum"), threshold: 85, periods: 3, of: 3,
 	})
-	for _, domain := range metrics.Domains {
+	for _, domain := range catalog.Domains {
 		w.domainAlarms(domain)
 	}
 	w.feedAlarms()
@@ -178,7 +179,8 @@ func (w *watcher) ingesterAlarms() {
 }
 
 // domainAlarms are of what the ingester itself writes of a domain once a minute.
-func (w *watcher) domainAlarms(domain string) {
+func (w *watcher) domainAlarms(d *catalog.Domain) {
+	domain := d.Name
 	w.alarm(alarm{
 		name: "ingester-lease", domain: domain, meaning: "No ingester holds the lease: nobody writes this domain's data or serves its feeds.",
 		metric: w.domainMetric(domain, metrics.LeaseHeld, "Maximum", 1), threshold: 1, below: true, periods: 3, of: 3, silence: true,
@@ -195,13 +197,13 @@ func (w *watcher) domainAlarms(domain string) {
 		name: "ingester-catchup", domain: domain, meaning: "A new projection has been folded from the stored logs for more than a day, and is not complete.",
 		metric: w.domainMetric(domain, metrics.ProjectionsCatchingUp, "Minimum", 60), threshold: 0, periods: 24, of: 24,
 	})
-	if domain == metrics.PerpDomain && w.Retention != "" { // others keep their rows for ever
+	if d.Archives && w.Retention != "" {
 		w.alarm(alarm{
 			name: "ingester-archive", domain: domain, meaning: "A day of rows has waited for more than twelve hours to be archived: nothing is lost, and nothing of it expires.",
 			metric: w.domainMetric(domain, metrics.ArchiveLag, "Minimum", 60), threshold: (12 * time.Hour).Seconds() * 1000, periods: 2, of: 2,
 		})
 	}
-	if w.speaks(domain) {
+	if w.speaks(d) {
 		w.alarm(alarm{
 			name: "ingester-lag", domain: domain, meaning: "The newest event is more than 30 seconds old, five minutes long.",
 			metric: w.domainMetric(domain, metrics.Lag, "Maximum", 1), threshold: 30_000, periods: 5, of: 5,
@@ -214,14 +216,8 @@ func (w *watcher) domainAlarms(domain string) {
 }
 
 // speaks reports whether a domain follows a source that should never be silent.
-func (w *watcher) speaks(domain string) bool {
-	switch domain {
-	case metrics.PerpDomain:
-		return w.HyperliquidURL != "off"
-	case metrics.ExchangeDomain:
-		return w.Exchanges != "off"
-	}
-	return false
+func (w *watcher) speaks(d *catalog.Domain) bool {
+	return slices.ContainsFunc(d.Settings, func(s *catalog.Setting) bool { return s.Live && w.domains[s.Name] != "" })
 }
 
 func (w *watcher) feedAlarms() {
@@ -231,7 +227,7 @@ func (w *watcher) feedAlarms() {
 			metric: awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
 				Expression: jsii.String("100 * dropped / (dropped + sent)"), Label: jsii.String("dropped, %"), Period: minutes(5),
 				UsingMetrics: &map[string]awscloudwatch.IMetric{
-					"dropped": w.domainMetric(metrics.PerpDomain, metrics.FramesDropped, "Sum", 5), "sent": w.domainMetric(metrics.PerpDomain, metrics.FramesSent, "Sum", 5),
+					"dropped": w.domainMetric(catalog.PerpDomain.Name, metrics.FramesDropped, "Sum", 5), "sent": w.domainMetric(catalog.PerpDomain.Name, metrics.FramesSent, "Sum", 5),
 				},
 			}),
 			threshold: 1, periods: 2, of: 3,
@@ -357,7 +353,7 @@ func (w *watcher) dashboard() {
 	)
 	board.AddWidgets(
 		graph("Behind the venue by source, ms", w.by(metrics.Domain+","+metrics.Source, metrics.Lag, "Maximum")),
-		graph("Frames: sent, dropped, waiting", w.domainMetric(metrics.PerpDomain, metrics.FramesSent, "Sum", 5), w.domainMetric(metrics.PerpDomain, metrics.FramesDropped, "Sum", 5), w.domainMetric(metrics.PerpDomain, metrics.FramesWaiting, "Maximum", 5)),
+		graph("Frames: sent, dropped, waiting", w.domainMetric(catalog.PerpDomain.Name, metrics.FramesSent, "Sum", 5), w.domainMetric(catalog.PerpDomain.Name, metrics.FramesDropped, "Sum", 5), w.domainMetric(catalog.PerpDomain.Name, metrics.FramesWaiting, "Maximum", 5)),
 		graph("Leases: held, taken; silent sources", w.by(metrics.Domain, metrics.LeaseHeld, "Maximum"), w.by(metrics.Domain, metrics.LeaseTaken, "Sum"), w.by(metrics.Domain, metrics.SilentSources, "Maximum")),
 		graph("Domains: stopped, rows quarantined, queued", w.by(metrics.Domain, metrics.Stopped, "Maximum"), w.by(metrics.Domain, metrics.RowsQuarantined, "Sum"), w.by(metrics.Domain, metrics.Queued, "Maximum")),
 		graph("Rows archived, ms behind", w.by(metrics.Domain, metrics.RowsArchived, "Sum"), w.by(metrics.Domain, metrics.ArchiveLag, "Maximum")),

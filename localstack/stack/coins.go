@@ -20,7 +20,7 @@ const namesDrop = "drop/coins/simulated-names.ndjson"
 // startCoins runs the simulated source of prices of coins and of exchange rates, has
 // the ingesters ask it, and drops the names of some coins.
 func (s *Stack) startCoins(ctx context.Context) error {
-	s.cfg.IngesterEnv = append([]string{catalog.EnvDropsEvery + "=1s"}, s.cfg.IngesterEnv...)
+	s.cfg.IngesterEnv = append([]string{catalog.EnvDropsEvery.Name + "=1s"}, s.cfg.IngesterEnv...)
 	if s.cfg.Upstream != "" && s.cfg.Upstream != "simulated" {
 		return nil
 	}
@@ -32,8 +32,8 @@ func (s *Stack) startCoins(ctx context.Context) error {
 	s.State.CoinsURL = "http://" + listener.Addr().String()
 	s.serve(listener, s.Coins.Handler())
 	s.cfg.IngesterEnv = append([]string{
-		catalog.EnvCoinGeckoURL + "=" + s.State.CoinsURL + "/api/v3", catalog.EnvCoinGeckoPages + "=2", catalog.EnvCoinGeckoEvery + "=6s",
-		catalog.EnvRatesURL + "=" + s.State.CoinsURL + "/rates",
+		catalog.EnvCoinGeckoURL.Name + "=" + s.State.CoinsURL + "/api/v3", catalog.EnvCoinGeckoPages.Name + "=2", catalog.EnvCoinGeckoEvery.Name + "=6s",
+		catalog.EnvRatesURL.Name + "=" + s.State.CoinsURL + "/rates",
 	}, s.cfg.IngesterEnv...)
 	return s.drop(ctx, namesDrop, coinsite.Names)
 }

@@ -36,8 +36,8 @@ func (s *Stack) startExchange(context.Context) error {
 		return nil
 	})
 	s.cfg.IngesterEnv = append([]string{
-		catalog.EnvExchanges + "=binance", catalog.EnvBinanceURL + "=" + s.State.BinanceURL, catalog.EnvExchangeCoins + "=" + exchangeCoins,
-		catalog.EnvExchangeMinutes + "=" + strconv.Itoa(exchangeMinutes), catalog.EnvExchangeRefresh + "=" + exchangeRefresh,
+		catalog.EnvExchanges.Name + "=binance", catalog.EnvBinanceURL.Name + "=" + s.State.BinanceURL, catalog.EnvExchangeCoins.Name + "=" + exchangeCoins,
+		catalog.EnvExchangeMinutes.Name + "=" + strconv.Itoa(exchangeMinutes), catalog.EnvExchangeRefresh.Name + "=" + exchangeRefresh,
 	}, s.cfg.IngesterEnv...)
 	return nil
 }

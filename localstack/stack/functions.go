@@ -40,7 +40,7 @@ func (s State) Environment() []string {
 		catalog.EnvViewsBucket + "=" + viewsBucket,
 		catalog.EnvRetention + "=" + s.Retention,
 		catalog.EnvDataKeysFile + "=" + keyFile(s.DataDir),
-		catalog.EnvSpoolDir + "=" + filepath.Join(s.DataDir, "spool"),
+		catalog.EnvSpoolDir.Name + "=" + filepath.Join(s.DataDir, "spool"),
 	}
 }
 

@@ -32,6 +32,6 @@ func (s *Stack) startNews(context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.cfg.IngesterEnv = append([]string{catalog.EnvNewsFeeds + "=" + string(list)}, s.cfg.IngesterEnv...)
+	s.cfg.IngesterEnv = append([]string{catalog.EnvNewsFeeds.Name + "=" + string(list)}, s.cfg.IngesterEnv...)
 	return nil
 }

@@ -183,9 +183,9 @@ func (s *Stack) startIngesters(ctx context.Context) error {
 	env := append(s.State.Environment(), s.cfg.IngesterEnv...)
 	switch s.cfg.Upstream {
 	case "", "simulated":
-		env = append(env, catalog.EnvNodeDir+"="+filepath.Join(s.cfg.Data, "node"), catalog.EnvHyperliquidURL+"="+s.State.VenueURL, catalog.EnvOrders+"=all")
+		env = append(env, catalog.EnvNodeDir.Name+"="+filepath.Join(s.cfg.Data, "node"), catalog.EnvHyperliquidURL.Name+"="+s.State.VenueURL, catalog.EnvOrders.Name+"=all")
 	case "hyperliquid":
-		env = append(env, catalog.EnvHyperliquidURL+"=https://api.hyperliquid.xyz")
+		env = append(env, catalog.EnvHyperliquidURL.Name+"=https://api.hyperliquid.xyz")
 	case "none":
 	default:
 		return fmt.Errorf("QUOTARY_UPSTREAM must be simulated, hyperliquid or none, not %q", s.cfg.Upstream)

@@ -8,7 +8,8 @@
 // table of the README. A new endpoint is one declaration in the file of its family.
 //
 // Beside the endpoints stand the programs that serve them ([Program]) with what each
-// reads and writes, from which its rights and its environment follow.
+// reads and writes, from which its rights and its environment follow, and the domains
+// of the ingester ([Domain]) with what an operator sets of them.
 //
 // Its comments are its documentation: that of an endpoint is one sentence for whoever
 // calls it, and those of request and response types and their fields stand in the

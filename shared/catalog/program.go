@@ -123,7 +123,7 @@ var declared = map[string]declaration{
 		objects("drop/", "GetObject", "PutObject"),    // reads a drop, and writes its report beside it
 		readKeys, // whose connections must close
 		table(ConnectionsTable, "DeleteItem", "GetItem", "Query", "Scan", "UpdateItem"), follow, push,
-		environment(EnvDomains, EnvIngesterAddr, EnvHyperliquidURL, EnvNodeDir, EnvOrders, EnvFeeds, EnvNewsFeeds, EnvExchanges, EnvExchangeCoins, EnvExchangeMinutes, EnvExchangeHours, EnvExchangeRefresh, EnvCoinGeckoURL, EnvRatesURL),
+		environment(EnvDomains, EnvIngesterAddr, EnvFeeds),
 	}},
 }
 
@@ -222,7 +222,7 @@ func Functions() []string {
 }
 
 // Names of environment variables by which a program learns what it was deployed
-// with.
+// with. Those of one domain stand where that is declared: see [Domain].
 const (
 	EnvTablePrefix       = "QUOTARY_TABLE_PREFIX"            // what the names of the tables begin with
 	EnvMetrics           = "QUOTARY_METRICS"                 // the deployment's name among the metrics, empty to emit none
@@ -235,37 +235,14 @@ const (
 
 	EnvRetention = "QUOTARY_RETENTION" // for how long rows of log datasets can be read, as in fills=90d,orders=30d; for ever if not set
 
-	EnvDomains        = "QUOTARY_DOMAINS"         // the domains that an ingester runs, separated by commas; all if not set
-	EnvIngesterAddr   = "QUOTARY_INGESTER_ADDR"   // where an ingester answers health checks
-	EnvFeeds          = "QUOTARY_FEEDS"           // whether an ingester drives the WebSocket feeds
-	EnvNewsFeeds      = "QUOTARY_NEWS_FEEDS"      // the feeds of news that an ingester follows, as JSON; none if not set
-	EnvHyperliquidURL = "QUOTARY_HYPERLIQUID_URL" // the venue's public API; none is followed if not set
-	EnvNodeDir        = "QUOTARY_NODE_DIR"        // the data folder of a node beside an ingester
-	EnvOrders         = "QUOTARY_ORDERS"          // of which orders statuses are kept: filled or all
-	EnvSpoolDir       = "QUOTARY_SPOOL_DIR"       // where files to replay appear, on a developer's machine
-	EnvIngesterName   = "QUOTARY_INGESTER_NAME"   // of an ingester in the leases; one that no other has if not set
-	EnvNodeBehind     = "QUOTARY_NODE_BEHIND"     // how old the newest event of an ingester's node may be before another takes over
-	EnvFeedIdle       = "QUOTARY_FEED_IDLE"       // how long a WebSocket client may be silent
-	EnvFeedSilence    = "QUOTARY_FEED_SILENCE"    // after what time without a new book the last one is sent again as stale
-
-	EnvExchanges       = "QUOTARY_EXCHANGES"        // the centralised exchanges to follow, separated by commas; none if not set
-	EnvExchangeCoins   = "QUOTARY_EXCHANGE_COINS"   // the coins whose pairs are followed, separated by commas; the 30 most traded if not set
-	EnvExchangeMinutes = "QUOTARY_EXCHANGE_MINUTES" // how many days of K-lines of a minute are filled back
-	EnvExchangeHours   = "QUOTARY_EXCHANGE_HOURS"   // how many days of K-lines of an hour are filled back
-	EnvExchangeRefresh = "QUOTARY_EXCHANGE_REFRESH" // how often the rows of open K-lines are written
-	EnvBinanceURL      = "QUOTARY_BINANCE_URL"      // where all of Binance is simulated; Binance itself if not set
-
-	EnvCoinGeckoURL   = "QUOTARY_COINGECKO_URL"   // of CoinGecko, or whoever speaks its protocol; no prices of coins are asked for if not set
-	EnvCoinGeckoKey   = "QUOTARY_COINGECKO_KEY"   // of a demo account there
-	EnvCoinGeckoPages = "QUOTARY_COINGECKO_PAGES" // how many pages of 250 coins are asked for
-	EnvCoinGeckoEvery = "QUOTARY_COINGECKO_EVERY" // how often they are asked for
-	EnvRatesURL       = "QUOTARY_RATES_URL"       // the folder of the European Central Bank's files of exchange rates; none are asked for if not set
-	EnvRatesEvery     = "QUOTARY_RATES_EVERY"     // how often the last day's rates are asked for
-	EnvDropsEvery     = "QUOTARY_DROPS_EVERY"     // how often the bucket is asked for drops
+	EnvDomains      = "QUOTARY_DOMAINS"       // the domains that an ingester runs, separated by commas; all if not set
+	EnvIngesterAddr = "QUOTARY_INGESTER_ADDR" // where an ingester answers health checks
+	EnvIngesterName = "QUOTARY_INGESTER_NAME" // of an ingester in the leases; one that no other has if not set
+	EnvFeeds        = "QUOTARY_FEEDS"         // whether an ingester drives the WebSocket feeds
 )
 
 // Environment returns the names of the environment variables that the program
-// reads, by what it declares.
+// reads, by what it declares. The ingester reads the settings of its [Domains] too.
 func (p Program) Environment() []string {
 	names := []string{EnvTablePrefix, EnvMetrics}
 	if len(p.Objects) > 0 {

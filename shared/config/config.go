@@ -10,6 +10,8 @@ import (
 	"os"
 	"strconv"
 	"time"
+
+	"quotary/shared/catalog"
 )
 
 // Env reads variables and collects what is wrong with them.
@@ -53,44 +55,44 @@ func (e *Env) Bool(name string, fallback bool, purpose string) bool {
 	return fallback
 }
 
-// Int returns a whole number of at least least, or fallback when it is not set.
-func (e *Env) Int(name string, fallback, least int, purpose string) int {
-	value, ok := e.lookup(name)
+// Text returns a setting of a domain as it is set, or its default where it is not, or
+// is not accepted.
+func (e *Env) Text(s *catalog.Setting) string {
+	value, ok := e.lookup(s.Name)
 	if !ok {
-		return fallback
+		return s.Default
 	}
-	n, err := strconv.Atoi(value)
-	if err != nil || n < least {
-		e.faults = append(e.faults, fmt.Errorf("%s must be a whole number of at least %d: %s", name, least, purpose))
-		return fallback
+	if s.Check != nil {
+		if err := s.Check(value); err != nil {
+			e.Refuse(s, err)
+			return s.Default
+		}
 	}
-	return n
+	return value
 }
 
-// Duration returns a positive span as Go writes it (250ms, 5s), or fallback
-// when it is not set.
-func (e *Env) Duration(name string, fallback time.Duration, purpose string) time.Duration {
-	value, ok := e.lookup(name)
-	if !ok {
-		return fallback
+// Int returns a setting that is a whole number, 0 where it has no value.
+func (e *Env) Int(s *catalog.Setting) int { return parse(e, s, strconv.Atoi) }
+
+// Duration returns a setting that is a span as Go writes it (250ms, 5s), 0 where it
+// has no value.
+func (e *Env) Duration(s *catalog.Setting) time.Duration { return parse(e, s, time.ParseDuration) }
+
+func parse[T any](e *Env, s *catalog.Setting, parse func(string) (T, error)) (value T) {
+	text := e.Text(s)
+	if text == "" {
+		return value
 	}
-	d, err := time.ParseDuration(value)
-	if err != nil || d <= 0 {
-		e.faults = append(e.faults, fmt.Errorf("%s must be a positive duration such as 250ms: %s", name, purpose))
-		return fallback
+	value, err := parse(text)
+	if err != nil {
+		e.Refuse(s, fmt.Errorf("cannot be read: %w", err))
 	}
-	return d
+	return value
 }
 
-// Parse hands a variable that is set to parse, whose error says what is accepted.
-func (e *Env) Parse(name, purpose string, parse func(value string) error) {
-	value, ok := e.lookup(name)
-	if !ok {
-		return
-	}
-	if err := parse(value); err != nil {
-		e.faults = append(e.faults, fmt.Errorf("%s %w: %s", name, err, purpose))
-	}
+// Refuse adds a fault of a setting: err says what is accepted.
+func (e *Env) Refuse(s *catalog.Setting, err error) {
+	e.faults = append(e.faults, fmt.Errorf("%s %w: %s", s.Name, err, s.Purpose))
 }
 
 // Err returns everything that was wrong, or nil.

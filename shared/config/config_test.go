@@ -1,10 +1,12 @@
 package config_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
+	"quotary/shared/catalog"
 	"quotary/shared/config"
 )
 
@@ -18,13 +20,13 @@ func TestEveryFaultIsNamedAtOnce(t *testing.T) {
 	e.String("MISSING", "the table of keys")
 	e.String("EMPTY", "the bucket of views")
 	e.Bool("B", true, "whether nonces are checked")
-	e.Int("N", 3, 1, "parallel writers")
-	e.Duration("D", time.Second, "linger")
+	e.Int(&catalog.Setting{Name: "N", Default: "3", Purpose: "parallel writers", Check: func(string) error { return errors.New("must be at least 1") }})
+	e.Duration(&catalog.Setting{Name: "D", Purpose: "linger"})
 	err := e.Err()
 	if err == nil {
 		t.Fatal("no fault reported")
 	}
-	for _, want := range []string{"MISSING is not set: the table of keys", "EMPTY is not set", "B must be on or off", "N must be a whole number of at least 1", "D must be a positive duration"} {
+	for _, want := range []string{"MISSING is not set: the table of keys", "EMPTY is not set", "B must be on or off", "N must be at least 1: parallel writers", `D cannot be read: time: invalid duration "soon": linger`} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in %q", want, err)
 		}
@@ -40,10 +42,10 @@ func TestValuesAndFallbacks(t *testing.T) {
 	if e.Bool("B", true, "") || !e.Bool("NOT", true, "") {
 		t.Error("Bool must read off and fall back to true")
 	}
-	if e.Int("N", 1, 0, "") != 7 || e.Int("NOT", 1, 0, "") != 1 {
-		t.Error("Int must read 7 and fall back to 1")
+	if e.Int(&catalog.Setting{Name: "N", Default: "1"}) != 7 || e.Int(&catalog.Setting{Name: "NOT", Default: "1"}) != 1 || e.Int(&catalog.Setting{Name: "NOT"}) != 0 {
+		t.Error("Int must read 7, and fall back to 1 and to nothing")
 	}
-	if e.Duration("D", 1, "") != 250*time.Millisecond || e.Duration("NOT", 1, "") != 1 {
+	if e.Duration(&catalog.Setting{Name: "D"}) != 250*time.Millisecond || e.Duration(&catalog.Setting{Name: "NOT", Default: "1s"}) != time.Second {
 		t.Error("Duration must read 250ms and fall back")
 	}
 	if e.Optional("S", "x") != "text" || e.Optional("NOT", "x") != "x" {

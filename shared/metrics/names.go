@@ -21,18 +21,7 @@ const (
 	ProjectionsCatchingUp = "ProjectionsCatchingUp" // projections that are still being folded from the stored logs
 )
 
-// Domains of the ingester, which are watched each by itself.
-const (
-	ContentDomain   = "content"
-	ExchangeDomain  = "exchange"
-	PerpDomain      = "perp"
-	ReferenceDomain = "reference"
-)
-
-// Domains lists them.
-var Domains = []string{ContentDomain, ExchangeDomain, PerpDomain, ReferenceDomain}
-
-// Metrics of the WebSocket feeds, which belong to [PerpDomain].
+// Metrics of the WebSocket feeds, which belong to the domain perp.
 const (
 	Connections   = "Connections"
 	FramesSent    = "FramesSent"

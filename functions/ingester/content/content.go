@@ -20,11 +20,10 @@ import (
 
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/lease"
-	"quotary/shared/metrics"
 )
 
 // Name is that of the domain.
-const Name = metrics.ContentDomain
+const Name = "content"
 
 // Config is what the domain follows and where it writes.
 type Config struct {
@@ -35,7 +34,10 @@ type Config struct {
 }
 
 // Domain returns the domain for a process to run.
-func (c Config) Domain() engine.Domain { return engine.Domain{Name: Name, Begin: c.begin} }
+func (c Config) Domain(host engine.Host) engine.Domain {
+	c.Stores, c.Logger = host.Stores, host.Logger
+	return engine.Domain{Name: Name, Begin: c.begin}
+}
 
 // begin makes the pipeline of one term.
 func (c Config) begin(_ context.Context, term *lease.Term) (engine.Work, error) {

@@ -41,7 +41,7 @@ func TestSettingsNameWhatIsWrong(t *testing.T) {
 		`[{"url":"https://a.example/rss","language":"en","source":"A"},{"url":"https://a.example/rss?x=1","language":"cn","source":"A","every":"30s"}]`: "",
 		`{}`:          "QUOTARY_NEWS_FEEDS must be a JSON list",
 		`[{"uri":1}]`: `unknown field "uri"`,
-		`[] []`:       "nothing after it",
+		`[] []`:       "must be a JSON list",
 		`[{"url":"ftp://a.example","language":"en","source":"A"}]`:                                                                           "feed 1: url must be",
 		`[{"url":"/rss","language":"en","source":"A"}]`:                                                                                      "feed 1: url must be",
 		`[{"url":"https://a.example","language":"fr","source":"A"}]`:                                                                         `language must be cn or en, not "fr"`,

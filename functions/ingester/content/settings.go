@@ -2,9 +2,7 @@ package content
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"slices"
 	"strings"
@@ -39,12 +37,15 @@ const (
 //
 // The language is cn or en, every may be left out.
 func Settings(env *config.Env) Config {
-	var c Config
-	env.Parse(catalog.EnvNewsFeeds, "the feeds of news to follow", func(text string) (err error) {
-		c.Feeds, err = parseFeeds(text)
-		return err
-	})
-	return c
+	text := env.Text(catalog.EnvNewsFeeds)
+	if text == "" {
+		return Config{}
+	}
+	feeds, err := parseFeeds(text)
+	if err != nil {
+		env.Refuse(catalog.EnvNewsFeeds, err)
+	}
+	return Config{Feeds: feeds}
 }
 
 func parseFeeds(text string) ([]Feed, error) {
@@ -58,9 +59,6 @@ func parseFeeds(text string) ([]Feed, error) {
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&list); err != nil {
 		return nil, fmt.Errorf("must be a JSON list of {url, language, source, every}: %w", err)
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("must be one JSON list and nothing after it")
 	}
 	if len(list) > maxFeeds {
 		return nil, fmt.Errorf("must have at most %d feeds", maxFeeds)

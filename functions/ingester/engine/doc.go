@@ -47,10 +47,12 @@
 //  1. A folder beside this one, with its batch (a struct with Merge and Len; a test
 //     fills every field and merges it) and its projections, one file each, in one
 //     list; see the package perp for the steps of adding one.
-//  2. A function that returns its [Domain]: Begin makes a [Pipeline] on the stores
-//     [Stores.Under] the term.
-//  3. A line in the list of domains of the program, and its name in the package
-//     metrics, by which it is watched.
+//  2. A Config with a function Settings, which reads it from the environment, and a
+//     method that returns its [Domain] for a [Host]: Begin makes a [Pipeline] on the
+//     stores [Stores.Under] the term.
+//  3. A line in the list of domains of the program, domains.go.
+//  4. Its declaration in the package catalog, domain_<name>.go: its name, by which it is
+//     watched, and each setting that it reads. The operator's guide names both.
 //
 // # Adding a source
 //

@@ -13,6 +13,7 @@ import (
 	"quotary/functions/ingester/lease"
 	"quotary/shared/backoff"
 	"quotary/shared/metrics"
+	"quotary/shared/retention"
 	"quotary/shared/source"
 	"quotary/shared/store"
 )
@@ -33,6 +34,15 @@ type Domain struct {
 	// Begin makes the work of one term of the lease, and may look at the stores for
 	// that. Where it fails, the Runner lets others try, and begins again after a pause.
 	Begin func(ctx context.Context, term *lease.Term) (Work, error)
+}
+
+// Host is what a process gives to each of its domains.
+type Host struct {
+	Stores    Stores
+	Objects   DropObjects // where drops lie
+	Bucket    string      // of Objects
+	Retention retention.Setting
+	Logger    *slog.Logger
 }
 
 // Work is what a domain does while this process holds its lease. A [*Pipeline] is

@@ -79,10 +79,6 @@ type dropProgress struct {
 	Done bool   `json:"done"` // all of it is stored, and reported
 }
 
-// DropsEvery is between two looks at the bucket, where nothing else is asked for: a
-// month of them costs less than half a dollar.
-const DropsEvery = time.Minute
-
 const (
 	dropsName    = "drops"
 	dropEntries  = 1000             // of a delivery

@@ -12,11 +12,10 @@ import (
 	"quotary/functions/ingester/lease"
 	"quotary/shared/catalog"
 	"quotary/shared/config"
-	"quotary/shared/metrics"
 )
 
 // Name is that of the domain.
-const Name = metrics.ExchangeDomain
+const Name = "exchange"
 
 // Config is what the domain follows and where it writes.
 type Config struct {
@@ -34,14 +33,14 @@ type Config struct {
 // Settings reads the domain's part of the environment.
 func Settings(env *config.Env) Config {
 	return Config{
-		Exchanges: names(env.Optional(catalog.EnvExchanges, "")),
-		Coins:     names(strings.ToUpper(env.Optional(catalog.EnvExchangeCoins, strings.Join(mostTraded, ",")))),
+		Exchanges: names(env.Text(catalog.EnvExchanges)),
+		Coins:     names(strings.ToUpper(cmp.Or(env.Text(catalog.EnvExchangeCoins), mostTraded))),
 		Depth: Depth{
-			Minutes: env.Int(catalog.EnvExchangeMinutes, 7, 1, "how many days of K-lines of a minute are filled back when a pair is first followed"),
-			Hours:   env.Int(catalog.EnvExchangeHours, 365, 1, "how many days of K-lines of an hour are filled back"),
+			Minutes: env.Int(catalog.EnvExchangeMinutes),
+			Hours:   env.Int(catalog.EnvExchangeHours),
 		},
-		Refresh:    env.Duration(catalog.EnvExchangeRefresh, 10*time.Second, "how often the rows of open K-lines are written"),
-		BinanceURL: env.Optional(catalog.EnvBinanceURL, ""),
+		Refresh:    env.Duration(catalog.EnvExchangeRefresh),
+		BinanceURL: env.Text(catalog.EnvBinanceURL),
 	}
 }
 
@@ -49,11 +48,9 @@ func (c Config) listEvery() time.Duration { return cmp.Or(c.ListEvery, time.Hour
 
 // mostTraded are the 30 coins with the most volume against USDT on Binance, spot and
 // perpetual together, without stable coins, in no order.
-var mostTraded = []string{
-	"BTC", "ETH", "SOL", "XRP", "DOGE", "BNB", "ADA", "SUI", "LINK", "AVAX",
-	"TRX", "LTC", "DOT", "BCH", "UNI", "NEAR", "APT", "AAVE", "FIL", "ETC",
-	"ARB", "OP", "WIF", "PEPE", "SHIB", "HBAR", "XLM", "INJ", "TAO", "ENA",
-}
+const mostTraded = "BTC,ETH,SOL,XRP,DOGE,BNB,ADA,SUI,LINK,AVAX," +
+	"TRX,LTC,DOT,BCH,UNI,NEAR,APT,AAVE,FIL,ETC," +
+	"ARB,OP,WIF,PEPE,SHIB,HBAR,XLM,INJ,TAO,ENA"
 
 // names reads a list that is separated by commas.
 func names(list string) (all []string) {
@@ -66,7 +63,8 @@ func names(list string) (all []string) {
 }
 
 // Domain returns the domain for a process to run.
-func (c Config) Domain() engine.Domain {
+func (c Config) Domain(host engine.Host) engine.Domain {
+	c.Stores, c.Logger = host.Stores, host.Logger
 	return engine.Domain{Name: Name, Begin: c.begin}
 }
 

@@ -5,18 +5,20 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"os"
 	"time"
 
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/lease"
+	"quotary/shared/catalog"
+	"quotary/shared/config"
 	"quotary/shared/market"
-	"quotary/shared/metrics"
 	"quotary/shared/retention"
 	"quotary/shared/source/hyperliquid"
 )
 
 // Name is that of the domain.
-const Name = metrics.PerpDomain
+const Name = "perp"
 
 // Config is what the domain follows and where it writes.
 type Config struct {
@@ -37,6 +39,20 @@ type Config struct {
 	Feeds func(ctx context.Context, stores engine.Stores, term *lease.Term, pastRead <-chan struct{}) (*Feeds, error)
 }
 
+// Settings reads the domain's part of the environment. Most statuses of orders are of
+// orders that are opened and canceled without a trade: all of a busy venue's are
+// thousands a second, each of which costs three or four writes.
+func Settings(env *config.Env) Config {
+	c := Config{
+		NodeDir: env.Text(catalog.EnvNodeDir), NodeBehind: env.Duration(catalog.EnvNodeBehind), AllOrders: env.Text(catalog.EnvOrders) == "all",
+		URL: env.Text(catalog.EnvHyperliquidURL), SpoolDir: env.Text(catalog.EnvSpoolDir),
+	}
+	if info, err := os.Stat(c.NodeDir); err == nil && !info.IsDir() {
+		env.Refuse(catalog.EnvNodeDir, fmt.Errorf("is no folder: %s", c.NodeDir))
+	}
+	return c
+}
+
 // Feeds are shown what the sources emit and what becomes of it.
 type Feeds struct {
 	// Tap is a sink that looks at deliveries and passes on what is to be stored.
@@ -51,7 +67,8 @@ type Feeds struct {
 }
 
 // Domain returns the domain for a process to run.
-func (c Config) Domain() engine.Domain {
+func (c Config) Domain(host engine.Host) engine.Domain {
+	c.Stores, c.Logger, c.Retention = host.Stores, host.Logger, host.Retention
 	rank := &ranking{dir: c.NodeDir, behind: c.NodeBehind}
 	return engine.Domain{Name: Name, Rank: rank.now, Watch: rank.watch, Begin: c.begin}
 }

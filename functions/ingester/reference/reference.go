@@ -10,14 +10,13 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/config"
 	"quotary/shared/market"
-	"quotary/shared/metrics"
 	"quotary/shared/source"
 	"quotary/shared/source/coingecko"
 	"quotary/shared/source/ecb"
 )
 
 // Name is that of the domain.
-const Name = metrics.ReferenceDomain
+const Name = "reference"
 
 // Config is what the domain follows. Its stores and logger are set by whoever runs it.
 type Config struct {
@@ -38,18 +37,22 @@ type Config struct {
 // Settings reads what the domain follows from the environment.
 func Settings(env *config.Env) Config {
 	return Config{
-		CoinsURL:   env.Optional(catalog.EnvCoinGeckoURL, ""),
-		CoinsKey:   env.Optional(catalog.EnvCoinGeckoKey, ""),
-		CoinsPages: env.Int(catalog.EnvCoinGeckoPages, coingecko.DefaultPages, 1, "how many pages of 250 coins are asked for, from the largest on"),
-		CoinsEvery: env.Duration(catalog.EnvCoinGeckoEvery, coingecko.DefaultEvery, "how often the prices of coins are asked for"),
-		RatesURL:   env.Optional(catalog.EnvRatesURL, ""),
-		RatesEvery: env.Duration(catalog.EnvRatesEvery, ecb.Every, "how often exchange rates are asked for"),
-		DropsEvery: env.Duration(catalog.EnvDropsEvery, engine.DropsEvery, "how often the bucket is asked for drops"),
+		CoinsURL:   env.Text(catalog.EnvCoinGeckoURL),
+		CoinsKey:   env.Text(catalog.EnvCoinGeckoKey),
+		CoinsPages: env.Int(catalog.EnvCoinGeckoPages),
+		CoinsEvery: env.Duration(catalog.EnvCoinGeckoEvery),
+		RatesURL:   env.Text(catalog.EnvRatesURL),
+		RatesEvery: env.Duration(catalog.EnvRatesEvery),
+		DropsEvery: env.Duration(catalog.EnvDropsEvery),
 	}
 }
 
 // Domain returns the domain for a process to run.
-func (c Config) Domain() engine.Domain { return engine.Domain{Name: Name, Begin: c.begin} }
+func (c Config) Domain(host engine.Host) engine.Domain {
+	c.Stores, c.Logger = host.Stores, host.Logger
+	c.Objects, c.Bucket = host.Objects, host.Bucket
+	return engine.Domain{Name: Name, Begin: c.begin}
+}
 
 // begin makes the pipeline of one term.
 func (c Config) begin(_ context.Context, term *lease.Term) (engine.Work, error) {

@@ -20,14 +20,8 @@ import (
 	"quotary/shared/source"
 )
 
-// What CoinGecko allows with a demo key: 30 calls a minute and 10,000 a month, of
-// which one call every five minutes are 8,928.
-const (
-	DefaultEvery = 5 * time.Minute
-	DefaultPages = 1
-
-	callsPerMinute = 30
-)
+// callsPerMinute is what CoinGecko allows with a demo key.
+const callsPerMinute = 30
 
 // ahead is by how much the clock of the upstream may be ahead of ours.
 const ahead = 10 * time.Minute
