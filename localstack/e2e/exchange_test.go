@@ -97,11 +97,10 @@ func commonKlines(t *testing.T, query string) [][]json.Number {
 // ended; those that have not are left out on both sides.
 func unlike(x *binance.Exchange, m *binance.Market, period int64, opens string, rows [][]json.Number, now time.Time) string {
 	if len(rows) == 0 {
-		// Nothing is served of a bucket in which the history begins.
-		if first := x.Since(); !next(bucket(first, period, opens), period).After(now) && !next(next(bucket(first, period, opens), period), period).After(now) {
-			return "no rows"
-		}
-		return ""
+		return "no rows"
+	}
+	kline := func(open time.Time) binance.Kline { // of the first bucket what there was from its pair's first trade on
+		return m.Kline(max(open.UnixMilli(), x.Since().UnixMilli()), next(open, period).UnixMilli(), now)
 	}
 	at, last := time.Unix(seconds(rows[0]), 0).UTC(), time.Time{}
 	for _, row := range rows {
@@ -110,7 +109,7 @@ func unlike(x *binance.Exchange, m *binance.Market, period int64, opens string, 
 			return fmt.Sprintf("a row opens at %s", open)
 		}
 		for ; at.Before(open); at = next(at, period) {
-			if k := m.Kline(at.UnixMilli(), next(at, period).UnixMilli(), now); k.Fills > 0 {
+			if kline(at).Fills > 0 {
 				return fmt.Sprintf("no row of %s", at)
 			}
 		}
@@ -118,7 +117,7 @@ func unlike(x *binance.Exchange, m *binance.Market, period int64, opens string, 
 		if next(open, period).After(now) {
 			continue // it is open
 		}
-		k := m.Kline(open.UnixMilli(), next(open, period).UnixMilli(), now)
+		k := kline(open)
 		for i, want := range []string{m.Price(k.First), m.Price(k.High), m.Price(k.Low), m.Price(k.Last), m.Lots(k.Size)} {
 			if !same(row[i+1], want) {
 				return fmt.Sprintf("of %s, number %d is %s, want %s", open, i+1, row[i+1], want)
@@ -132,15 +131,19 @@ func unlike(x *binance.Exchange, m *binance.Market, period int64, opens string, 
 	return ""
 }
 
-// bucket is the opening of the bucket that holds a moment: counted from a Monday at the
-// opening of the day, months by the calendar in UTC.
+// bucket is the opening of the bucket that holds a moment: counted from the opening of a
+// day, three days from the first one of BTCUSDT on Binance, weeks from a Monday, months by
+// the calendar in UTC.
 func bucket(at time.Time, period int64, opens string) time.Time {
 	at = at.UTC()
 	if period == 2592000 {
 		return time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC)
 	}
 	from := time.Unix(0, 0).UTC()
-	if period == 604800 {
+	switch period {
+	case 259200:
+		from = time.Date(2017, 8, 17, 0, 0, 0, 0, time.UTC)
+	case 604800:
 		from = from.AddDate(0, 0, 4)
 	}
 	if opens == "0" {
