@@ -32,8 +32,9 @@ type Log struct {
 	Retention retention.Setting
 	Now       func() time.Time
 
-	db    LogDB
-	table string
+	db       LogDB
+	table    string
+	expiries expiries
 }
 
 // LogDB is the part of the DynamoDB client that Log needs.
@@ -132,11 +133,16 @@ func (l *Log) Missing(ctx context.Context, dataset string, rows []Row) (missing 
 // exact at page borders too. Reads are eventually consistent. An error ends the
 // sequence.
 //
-// Rows that are no longer retained are left out. Where q asks for older ones, and
-// all that are left have been returned, that is reported to ctx: [retention.Reached].
+// Rows that are no longer retained are left out, and so are those of before anything
+// has expired: see [Log.SaveExpiries]. Where q asks for older ones, and all that are
+// left have been returned, that is reported to ctx: [retention.Reached].
 func (l *Log) Rows(ctx context.Context, q Query) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
-		since := l.since(q.Dataset)
+		since, err := l.since(ctx, q.Dataset)
+		if err != nil {
+			yield(Row{}, fmt.Errorf("query %s rows of %q: %w", q.Dataset, q.Subject, err))
+			return
+		}
 		beyond := q.From.Before(since)
 		if beyond {
 			q.From = since
@@ -185,12 +191,18 @@ func (l *Log) rows(ctx context.Context, q Query, yield func(Row, error) bool) (a
 }
 
 // since is the first moment of which rows of a dataset can be read.
-func (l *Log) since(dataset string) time.Time {
-	now := l.Now
-	if now == nil {
-		now = time.Now
+func (l *Log) since(ctx context.Context, dataset string) (time.Time, error) {
+	clock := l.Now
+	if clock == nil {
+		clock = time.Now
 	}
-	return l.Retention.Since(dataset, now())
+	now := clock()
+	since := l.Retention.Since(dataset, now)
+	expired, err := l.expired(ctx, dataset, now)
+	if expired.After(since) {
+		since = expired
+	}
+	return since, err
 }
 
 // queryInput returns the first page's request. A row's sort key is its

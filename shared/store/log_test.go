@@ -280,7 +280,8 @@ func TestPagesAreReadOnlyAsRowsAreTaken(t *testing.T) {
 	if err := log.Put(t.Context(), "fill", rows); err != nil {
 		t.Fatal(err)
 	}
-	taken := 0
+	collect(t, log.Rows(t.Context(), store.Query{Dataset: "fill", Subject: "nobody"})) // the first read finds out what has expired
+	taken, before := 0, db.reads.Load()
 	for _, err := range log.Rows(t.Context(), store.Query{Dataset: "fill", Subject: "s", Newest: true, PageSize: 10}) {
 		if err != nil {
 			t.Fatal(err)
@@ -289,7 +290,7 @@ func TestPagesAreReadOnlyAsRowsAreTaken(t *testing.T) {
 			break
 		}
 	}
-	if n := db.reads.Load(); n != 1 {
+	if n := db.reads.Load() - before; n != 1 {
 		t.Errorf("%d requests for 9 rows, want 1", n)
 	}
 }

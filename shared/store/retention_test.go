@@ -6,8 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"quotary/shared/attr"
 	"quotary/shared/retention"
 	"quotary/shared/store"
 	"quotary/shared/testclock"
@@ -78,6 +80,71 @@ func TestRowsThatAreNoLongerRetainedAreNotReadThoughTheyAreStored(t *testing.T) 
 	clock.Move(18 * time.Hour) // midnight
 	if got := read(t.Context(), store.Query{Dataset: "fill", Subject: "s"}, 1); gocmp.Diff([]string{"7"}, got) != "" {
 		t.Errorf("the day after, the oldest is %v", got)
+	}
+}
+
+// A longer retention, and none, brings nothing back: what has expired under another one
+// is not read, though the table may still hold it.
+func TestRowsThatHaveExpiredUnderAnotherRetentionAreNotRead(t *testing.T) {
+	t.Parallel()
+	log, db, table := newLog(t)
+	if err := log.Put(t.Context(), "fill", daily(10)); err != nil {
+		t.Fatal(err)
+	}
+	clock := testclock.At(at(0).AddDate(0, 0, 8).Add(6 * time.Hour))
+	oldest := func(log *store.Log) (id string, since time.Time) {
+		t.Helper()
+		ctx, report := retention.WithReport(t.Context())
+		for r, err := range log.Rows(ctx, store.Query{Dataset: "fill", Subject: "s"}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r.ID, report.Since()
+		}
+		return "", report.Since()
+	}
+	expect := func(log *store.Log, wantID string, wantSince time.Time) {
+		t.Helper()
+		if id, since := oldest(log); id != wantID || !since.Equal(wantSince) {
+			t.Errorf("on %s the oldest is %s since %s, want %s since %s", clock.Now(), id, since, wantID, wantSince)
+		}
+	}
+	reopen := func(s retention.Setting) *store.Log {
+		log := store.NewLog(db, table)
+		log.Retention, log.Now = s, clock.Now
+		return log
+	}
+	forever, longer := reopen(nil), reopen(retention.Setting{"fill": 7})
+	expect(forever, "0", time.Time{})
+	for writer, e := range map[string]retention.Expiries{
+		"perp":    retention.Expiries(nil).With("fill", retention.Expiry{Days: 3, Before: at(0).AddDate(0, 0, 6)}).With("fill", retention.Expiry{Days: 7, Before: at(0).AddDate(0, 0, 8)}),
+		"content": retention.Expiries(nil).With("news", retention.Expiry{Days: 1, Before: at(0).AddDate(0, 0, 8)}),
+	} {
+		if err := log.SaveExpiries(t.Context(), writer, e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	clock.Move(9 * time.Minute)
+	expect(forever, "0", time.Time{}) // it has what it read
+	clock.Move(time.Minute)
+	for _, log := range []*store.Log{forever, longer, reopen(nil)} {
+		expect(log, "5", at(0).AddDate(0, 0, 5)) // three days back
+	}
+	clock.Move(4 * 24 * time.Hour)
+	for _, log := range []*store.Log{forever, longer, reopen(nil)} {
+		expect(log, "6", at(0).AddDate(0, 0, 6)) // no row of a later day was given three days
+	}
+	expect(reopen(retention.Setting{"fill": 4}), "8", at(0).AddDate(0, 0, 8))
+
+	if _, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: attr.Item{"pk": attr.S("expiries"), "sk": attr.S("perp"), "body": attr.S("{")}}); err != nil {
+		t.Fatal(err)
+	}
+	clock.Move(time.Hour)
+	expect(forever, "6", at(0).AddDate(0, 0, 6)) // what it knew
+	for _, err := range reopen(nil).Rows(t.Context(), store.Query{Dataset: "fill", Subject: "s"}) {
+		if err == nil {
+			t.Error("it is read without knowing what has expired")
+		}
 	}
 }
 
