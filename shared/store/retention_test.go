@@ -161,7 +161,7 @@ func TestAScanOfWhatIsNotArchivedLeavesOutWhatExpires(t *testing.T) {
 		t.Fatal(err)
 	}
 	for before, want := range map[time.Time]int{{}: 3, at(0).AddDate(0, 0, 5): 2, rows[3].Time: 1, rows[3].Time.Add(time.Nanosecond): 2} {
-		page, err := log.ScanUnarchived(t.Context(), []string{"fill", "order"}, before, "", 0)
+		page, err := log.ScanUnarchived(t.Context(), store.Unarchived{Datasets: []string{"fill", "order"}, Before: before}, "")
 		if err != nil || len(page.Rows["fill"]) != want {
 			t.Errorf("before %s: %v, error %v; want %d rows", before, page.Rows, err, want)
 		}
@@ -177,5 +177,50 @@ func TestAScanOfWhatIsNotArchivedLeavesOutWhatExpires(t *testing.T) {
 	}
 	if diff := gocmp.Diff(rows, page.Rows["fill"]); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// The segments of a table have each of its rows once, whatever their number and the
+// size of a page.
+func TestSegmentsShareOutATable(t *testing.T) {
+	t.Parallel()
+	log, _, _ := newLog(t)
+	want := map[string]int{}
+	for s := range 30 {
+		rows := daily(4)
+		for i := range rows {
+			rows[i].Subject = fmt.Sprint("0x", s)
+			want[rows[i].Subject+rows[i].ID] = 1
+		}
+		if err := log.Put(t.Context(), "fill", rows); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, of := range []store.Unarchived{{}, {Segments: 1}, {Segments: 3}, {Segments: 8, PageSize: 5}, {Segments: 64}} {
+		of.Datasets, of.Before = []string{"fill"}, at(0).AddDate(1, 0, 0)
+		got, filled := map[string]int{}, 0
+		for of.Segment = range max(1, of.Segments) {
+			n := 0
+			for cursor, first := "", true; first || cursor != ""; first = false {
+				page, err := log.ScanUnarchived(t.Context(), of, cursor)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, r := range page.Rows["fill"] {
+					got[r.Subject+r.ID]++
+					n++
+				}
+				cursor = page.Next
+			}
+			if n > 0 {
+				filled++
+			}
+		}
+		if diff := gocmp.Diff(want, got); diff != "" {
+			t.Errorf("in %d segments: %s", of.Segments, diff)
+		}
+		if of.Segments > 1 && filled < 2 {
+			t.Errorf("of %d segments %d have rows", of.Segments, filled)
+		}
 	}
 }

@@ -41,29 +41,47 @@ type UnreadableRow struct {
 // that cannot be read as a row is reported beside the others.
 //
 // A scan begins with the cursor "" and goes on from the cursor of the page before,
-// also after a restart. A page looks through pageSize rows of the table, of whatever dataset, 1,000 when it is
-// 0, and may hold none. Reads are strongly consistent: every row that was written
+// also after a restart. A page looks through pageSize rows of the table, of whatever
+// dataset, 1,000 when it is 0, and may hold none. Reads are strongly consistent: every row that was written
 // before the scan began is in it once; one that is written meanwhile may be. What
 // DynamoDB refuses for lack of capacity is tried again until ctx ends.
 func (l *Log) Scan(ctx context.Context, datasets []string, cursor string, pageSize int) (Page, error) {
 	return l.scan(ctx, datasets, cursor, pageSize, func(*dynamodb.ScanInput) {})
 }
 
-// ScanUnarchived is [Log.Scan] for the rows that are in no archive, which is those
-// that never expire, of before a time, or of all times for a zero one. With a time,
-// reads are eventually consistent, at half the price: what is so young that a scan
-// misses it is for the next one.
-func (l *Log) ScanUnarchived(ctx context.Context, datasets []string, before time.Time, cursor string, pageSize int) (Page, error) {
-	return l.scan(ctx, datasets, cursor, pageSize, func(in *dynamodb.ScanInput) {
+// Unarchived selects rows that are in no archive, which is those that never expire.
+type Unarchived struct {
+	Datasets []string
+
+	// Before leaves out the rows of its time and later ones, and has reads eventually
+	// consistent, at half the price: what is so young that a scan misses it is for the
+	// next one. Zero takes all rows.
+	Before time.Time
+
+	// Segment is which of so many parts of the table is scanned, from 0 on. Parts have
+	// about the same size and lie apart, so that many can be read at a time. With no
+	// Segments it is the whole table.
+	Segment, Segments int
+
+	PageSize int // rows of the table that a page looks through; 0 means 1,000
+}
+
+// ScanUnarchived is [Log.Scan] for the rows that are in no archive. A cursor is good
+// for the segment that it was returned of, and for any time.
+func (l *Log) ScanUnarchived(ctx context.Context, of Unarchived, cursor string) (Page, error) {
+	return l.scan(ctx, of.Datasets, cursor, of.PageSize, func(in *dynamodb.ScanInput) {
 		filter := "(" + *in.FilterExpression + ") AND attribute_not_exists(#exp)"
 		in.ExpressionAttributeNames["#exp"] = attrExpires
-		if !before.IsZero() {
+		if !of.Before.IsZero() {
 			filter += " AND #sk < :before"
 			in.ConsistentRead = aws.Bool(false)
 			in.ExpressionAttributeNames["#sk"] = attrSK
-			in.ExpressionAttributeValues[":before"] = attr.S(sortMillis(firstMillis(before)))
+			in.ExpressionAttributeValues[":before"] = attr.S(sortMillis(firstMillis(of.Before)))
 		}
 		in.FilterExpression = &filter
+		if of.Segments > 0 {
+			in.Segment, in.TotalSegments = aws.Int32(int32(of.Segment)), aws.Int32(int32(of.Segments))
+		}
 	})
 }
 

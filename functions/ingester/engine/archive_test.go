@@ -128,7 +128,7 @@ func (w *archiveWorld) process(stores Stores) *archiver[*words] {
 	p.Logs = []Log[*words]{archivedLog("word"), archivedLog("kept"), archivedLog("other")}
 	p.Now, p.Retention = w.clock.Now, retention.Setting{"word": 30, "other": 2}
 	a := p.newArchiver()
-	a.most, a.pageSize = 4_000, 10
+	a.limits = archiveLimits{bytes: 4_000, file: 3_000, least: 500, reach: 5_000, digests: 30, segments: 2, page: 10, save: 2}
 	return a
 }
 
@@ -141,7 +141,7 @@ func (w *archiveWorld) archive(stores Stores) bool {
 	a := w.process(stores)
 	err := a.claim(ctx)
 	if err == nil {
-		err = a.pass(ctx, archivedUntil(w.clock.Now()))
+		err = a.archive(ctx)
 	}
 	if err != nil && ctx.Err() == nil {
 		w.t.Fatal(err)
@@ -276,11 +276,12 @@ func TestDaysThatHaveEndedAreArchivedAndExpire(t *testing.T) {
 	}
 }
 
-// Wherever a process dies, before or behind a request, the next one goes on, and each
-// row is archived once.
+// Wherever a process dies, before or behind a request, and the next one too, another
+// goes on, and each row is archived once. What is delivered again behind the scan's back
+// is found by the next day's.
 func TestAProcessMayDieAnywhereBetweenTwoSteps(t *testing.T) {
 	t.Parallel()
-	rows := slices.Concat(wordsOf(0, 7, "x"), wordsOf(1, 24, "x"), wordsOf(3, 2, "x"))
+	rows := slices.Concat(wordsOf(0, 7, "x"), wordsOf(1, 24, "x"), wordsOf(2, 4, "x"), wordsOf(3, 2, "x"))
 	for _, lost := range []bool{false, true} {
 		t.Run(fmt.Sprint("the last answer is lost ", lost), func(t *testing.T) {
 			t.Parallel()
@@ -293,23 +294,191 @@ func TestAProcessMayDieAnywhereBetweenTwoSteps(t *testing.T) {
 				w.steps.Store(at)
 				if done = w.archive(stores); !done {
 					died++
-					if at%2 == 0 { // what was archived is delivered again
-						w.put("word", rows[:10]...)
-					}
 				}
+				again := at%2 == 0
+				if again { // what was archived is delivered again
+					w.put("word", rows[:10]...)
+				}
+				w.once("word")
+				w.steps.Store(at * 7 % 23)
+				w.archive(stores) // which dies too, or not
+				w.once("word")
 				w.steps.Store(1 << 40)
 				if !w.archive(stores) {
 					t.Fatal("not archived")
+				}
+				w.once("word")
+				if again {
+					w.clock.Move(24 * time.Hour)
+					if !w.archive(stores) {
+						t.Fatal("not archived")
+					}
 				}
 				w.check("word", 30, rows)
 				if t.Failed() {
 					t.Fatalf("after it had died at step %d", at)
 				}
 			}
-			if died < 15 {
+			if died < 30 {
 				t.Errorf("it died at %d steps", died)
 			}
 		})
+	}
+}
+
+// once fails where a row is in two files.
+func (w *archiveWorld) once(dataset string) {
+	w.t.Helper()
+	files := map[string]string{}
+	for key, rows := range w.archived(dataset) {
+		for _, r := range rows {
+			if other := files[r.ID]; other != "" {
+				w.t.Errorf("%s %s is in %s and %s", dataset, r.ID, other, key)
+			}
+			files[r.ID] = key
+		}
+	}
+}
+
+// A process that takes over looks through the rest of the table, and reads of the
+// files that are there each once.
+func TestAScanGoesOnWhereItStood(t *testing.T) {
+	t.Parallel()
+	var rows []store.Row
+	for i := range 300 {
+		rows = append(rows, store.Row{Subject: fmt.Sprint("s", i%60), Time: firstDay.Add(time.Duration(i) * time.Second), ID: fmt.Sprint(i), Body: encode(fmt.Sprint("word", i))})
+	}
+	run := func(steps int64) (w *archiveWorld, done bool, needed int64) {
+		w = newArchiveWorld(t)
+		w.put("word", rows...)
+		w.steps.Store(steps)
+		done = w.archive(w.stores())
+		return w, done, steps - w.steps.Load()
+	}
+	_, done, all := run(1 << 30)
+	if !done {
+		t.Fatal("not archived")
+	}
+	w, done, _ := run(all * 2 / 3)
+	if files := len(w.archived("word")); done || files < 5 {
+		t.Fatalf("it had made %d files when it died, done %t", files, done)
+	}
+	w.steps.Store(1 << 30)
+	stores := w.stores()
+	reads := &countReads{Objects: stores.Archive.Objects, of: map[string]int{}}
+	stores.Archive.Objects = reads
+	if !w.archive(stores) {
+		t.Fatal("not archived")
+	}
+	if needed := 1<<30 - w.steps.Load(); needed > all*2/3 {
+		t.Errorf("the rest took %d requests, all takes %d", needed, all)
+	}
+	for key, n := range reads.of {
+		if n > 2 { // to be completed, and to be compared with
+			t.Errorf("%s was read %d times", key, n)
+		}
+	}
+	w.check("word", 30, rows)
+}
+
+// countReads counts how often each file is read.
+type countReads struct {
+	archive.Objects
+	of map[string]int
+}
+
+func (c *countReads) GetObject(ctx context.Context, in *s3.GetObjectInput, options ...func(*s3.Options)) (*s3.GetObjectOutput, error) {
+	c.of[*in.Key]++
+	return c.Objects.GetObject(ctx, in, options...)
+}
+
+// The first scan of many days makes no file that is too small: it leaves the newest
+// days to the next scan, and that to another.
+func TestManyDaysAreArchivedInFilesOfSomeSize(t *testing.T) {
+	t.Parallel()
+	w := newArchiveWorld(t)
+	const days, each = 16, 40
+	var rows []store.Row
+	for i := range days * each { // every page has rows of all days
+		rows = append(rows, store.Row{Subject: fmt.Sprint("s", i%each), Time: firstDay.AddDate(0, 0, -i/each).Add(time.Duration(i%each) * time.Second), ID: fmt.Sprint(i), Body: encode(fmt.Sprint("word", i))})
+	}
+	w.put("word", rows...)
+	a := w.process(w.stores())
+	a.limits.bytes, a.limits.file, a.limits.least, a.limits.reach = 24_000, 12_000, 6_000, 1<<30 // a day has about 11,000
+	if err := a.claim(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.archive(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.check("word", 30, rows)
+	files := w.archived("word")
+	if len(files) > 2*days {
+		t.Errorf("%d files of %d days", len(files), days)
+	}
+	scans := map[string]bool{}
+	for key := range files {
+		name := key[strings.LastIndexByte(key, '/')+1:]
+		scans[name[:strings.LastIndexByte(name, '-')]] = true
+	}
+	if len(scans) < 4 || len(scans) > days {
+		t.Errorf("%d scans of %d days", len(scans), days)
+	}
+}
+
+// An encoding that fails is tried again, and the domain goes on meanwhile.
+func TestAFaultOfTheEncodingDoesNotEndThePipeline(t *testing.T) {
+	t.Parallel()
+	w := newArchiveWorld(t)
+	rows := wordsOf(0, 6, "x")
+	w.put("word", rows...)
+	p := w.process(w.stores()).Pipeline
+	p.ArchiveEvery = time.Millisecond
+	p.Sources = []Source[*words]{say("source", "ant")}
+	right := p.Logs[0].Archive.Encode
+	var fails atomic.Bool
+	fails.Store(true)
+	p.Logs[0].Archive = &archive.Dataset{Encode: func(rows []store.Row, refuse func(int, error)) ([]byte, []store.Row, error) {
+		if fails.Load() {
+			return nil, nil, errors.New("no encoding")
+		}
+		return right(rows, refuse)
+	}}
+	stop := run(t, p)
+	testenv.Until(t, "the fault is reported", func() bool {
+		return slices.Contains(p.Status().Refused(time.Now().AddDate(1, 0, 0)), "encode rows for the archive")
+	})
+	testenv.Until(t, "live words are stored", func() bool { return stored(t, p.Stores, "vocabulary", "a") == "ant" })
+	fails.Store(false)
+	testenv.Until(t, "the rest is archived", func() bool { return p.Status().Archived == int64(len(rows)) && p.Stats.ArchivedUntil.Load() > 0 })
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Whatever the retention is later, a reader knows what expires by what was given.
+func TestWhatRowsAreGivenIsPublished(t *testing.T) {
+	t.Parallel()
+	w := newArchiveWorld(t)
+	w.put("other", wordsOf(0, 5, "x")...)
+	w.put("other", wordsOf(2, 5, "x")...)
+	stores := w.stores()
+	if !w.archive(stores) {
+		t.Fatal("not archived")
+	}
+	later := store.NewLog(w.db, w.prefix+schema.LogTable)
+	later.Retention, later.Now = retention.Setting{"other": 90}, w.clock.Now
+	for _, day := range []int{1, 3, 3} { // the third day is not archived
+		ctx, report := retention.WithReport(t.Context())
+		for _, err := range later.Rows(ctx, store.Query{Dataset: "other", Subject: "s1"}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if want := firstDay.AddDate(0, 0, day); !report.Since().Equal(want) {
+			t.Errorf("on %s all is there since %s, want %s", w.clock.Now(), report.Since(), want)
+		}
+		w.clock.Move(10 * 24 * time.Hour)
 	}
 }
 
@@ -331,7 +500,7 @@ func TestAFileOfAWriterThatWasReplacedComesTooLate(t *testing.T) {
 		}
 	}}
 	old.Stores.Archive.Objects = held
-	if err := old.pass(t.Context(), archivedUntil(w.clock.Now())); !errors.Is(err, store.ErrFenced) {
+	if err := old.archive(t.Context()); !errors.Is(err, store.ErrFenced) {
 		t.Errorf("error is %v, want ErrFenced", err)
 	}
 	w.check("word", 30, rows)

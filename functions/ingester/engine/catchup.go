@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"time"
 
 	"quotary/shared/archive"
 	"quotary/shared/store"
@@ -249,7 +248,7 @@ func (f *folding[B]) page(ctx context.Context, datasets []string) error {
 	var page store.Page
 	err := f.retry(ctx, "scan the logs for "+f.to.Name(), func() (err error) {
 		if f.archives() {
-			page, err = f.Stores.Log.ScanUnarchived(ctx, datasets, time.Time{}, f.at.Cursor, 0)
+			page, err = f.Stores.Log.ScanUnarchived(ctx, store.Unarchived{Datasets: datasets}, f.at.Cursor)
 		} else {
 			page, err = f.Stores.Log.Scan(ctx, datasets, f.at.Cursor, 0)
 		}
