@@ -253,7 +253,7 @@ func (f *Feeds) Tap(next hyperliquid.Sink, positions bool) hyperliquid.Sink {
 			f.awaitConnections(ctx)
 		}
 		f.publish(&d.Events)
-		d.Events.BBOs, d.Events.Ledgers = nil, nil
+		d.Events.BBOs = nil
 		if !positions && d.Events.Len() == 0 {
 			return nil
 		}

@@ -69,7 +69,7 @@ func (w *world) ingest(n *node) (stop func()) {
 		Feeds: func(_ context.Context, stores engine.Stores, _ *lease.Term, pastRead <-chan struct{}) (*perp.Feeds, error) {
 			f := New(Config{
 				Connections: w.table, Follower: connections.NewFollower(w.table, w.db, w.streams), Gateway: w, Keys: w,
-				Log: stores.Log, Series: stores.Series, PastRead: pastRead, Logger: quiet, Now: w.clock, Idle: 24 * time.Hour,
+				Log: stores.Log, Series: stores.Series, PastRead: pastRead, PastMost: time.Hour, Logger: quiet, Now: w.clock, Idle: 24 * time.Hour,
 			})
 			return &perp.Feeds{Tap: f.Tap, Past: f.Past, Applied: func(e *market.Events, k *perp.Klines) { f.Applied(e, k) }, Run: f.Run,
 				Figures: func() []engine.Figure { return nil }}, nil
@@ -158,6 +158,33 @@ func TestWhatHappenedInALongOutageReachesWhoStayedConnected(t *testing.T) {
 	if got := w.oids("later"); !slices.Equal(got, []int64{92, 93}) {
 		t.Errorf("who connected after the outage is sent %v", got)
 	}
+}
+
+// TestALedgerUpdateOfANodeIsPublishedAndStored has no venue to ask for snapshots.
+func TestALedgerUpdateOfANodeIsPublishedAndStored(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	n := &node{t, t.TempDir()}
+	update := func(at time.Time, hash string) {
+		n.write("misc_events", at, fmt.Sprintf(`{"time":"%s","hash":"%s","inner":{"LedgerUpdate":{"users":["%s"],"delta":{"type":"deposit","usdc":"7.0"}}}}`,
+			at.UTC().Format("2006-01-02T15:04:05.000000000"), hash, alice))
+	}
+	now := time.Now()
+	update(now.Add(-time.Hour), "0x01")
+	stop := w.ingest(n)
+	w.connect("one", channel.FeedChannels)
+	w.subscribe("one", ofAlice[1])
+	wants(t, w.sent("one", 2)[1], `"data":{"isSnapshot":true,"user":"`+alice+`","nonFundingLedgerUpdates":[{"time":`, `"hash":"0x01"`, `]}}`)
+	update(now, "0x02")
+	wants(t, w.sent("one", 3)[2], `"data":{"user":"`+alice+`","nonFundingLedgerUpdates":[{"time":`, `"hash":"0x02"`, `]}}`)
+	stop()
+	w.ingest(n)
+	last := func() string { all := w.frames("one"); return all[len(all)-1] }
+	w.eventually("a new snapshot", func() bool {
+		return strings.Contains(last(), `"isSnapshot":true,"user"`) && strings.Contains(last(), `"hash":"0x02"`)
+	})
+	update(now.Add(time.Second), "0x03")
+	w.eventually("the next update", func() bool { return strings.Contains(last(), `"data":{"user"`) && strings.Contains(last(), `"hash":"0x03"`) })
 }
 
 // TestWhatWasMissedGoesOnBehindACrash ends feeds while what was missed is being read.

@@ -86,4 +86,3 @@ func ordersBetween(list []market.OrderStatus, from, to int64) (between []market.
 	}
 	return between
 }
-

@@ -41,7 +41,7 @@ func (r *refCache[V]) acquire(ctx context.Context, key string, add func() V, loa
 	e := r.entries[key]
 	mine := e == nil
 	if mine {
-		e = &entry[V]{value: add(), incomplete: r.pastIsRead != nil, loaded: make(chan struct{})}
+		e = &entry[V]{value: add(), incomplete: r.pastIsRead != nil && !r.pastIsRead(), loaded: make(chan struct{})}
 		r.entries[key] = e
 	}
 	e.users++

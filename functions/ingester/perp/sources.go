@@ -26,13 +26,6 @@ func (c Config) sources(feeds *Feeds) []engine.Source[*Batch] {
 		s.Group = "hyperliquid"
 		sources = append(sources, s)
 	}
-	if c.NodeDir != "" {
-		// What funding was paid, for which the public API is asked too, with its past;
-		// and what moved on ledgers.
-		for _, stream := range hyperliquid.LedgerStreams {
-			sources = append(sources, c.stream("stored "+stream, "", c.files(stream, hyperliquid.ReadMisc), nil)...)
-		}
-	}
 	if c.Info != nil {
 		contexts := &hyperliquid.Contexts{Info: c.Info, Stats: new(source.Stats), Log: c.Logger.With("source", "contexts")}
 		newest := func(ctx context.Context, coin string) (time.Time, error) {
@@ -53,12 +46,10 @@ func (c Config) nodeSources(feeds *Feeds) []engine.Source[*Batch] {
 	for _, stream := range hyperliquid.OrderStreams {
 		sources = append(sources, c.stream(stream, "", c.files(stream, hyperliquid.ReadOrders), feeds)...)
 	}
-	if feeds == nil {
-		return sources
-	}
+	// What funding was paid, for which the public API is asked too, with its past; and
+	// what moved on ledgers.
 	for _, stream := range hyperliquid.LedgerStreams {
-		files := c.files(stream, hyperliquid.ReadLedgers)
-		sources = append(sources, live(stream, files.Stats, tapped(feeds, c.fromEnd(files, stream))))
+		sources = append(sources, c.stream(stream, "", c.files(stream, hyperliquid.ReadMisc), feeds)...)
 	}
 	return sources
 }
@@ -68,18 +59,6 @@ func (c Config) files(stream string, read func(*market.Events, string, int64) (i
 }
 
 func folder(nodeDir, stream string) string { return filepath.Join(nodeDir, stream, "hourly") }
-
-// fromEnd follows files that only the feeds want: what was written before the
-// start is of no interest.
-func (c Config) fromEnd(files *hyperliquid.Files, stream string) func(context.Context, hyperliquid.Sink) error {
-	return func(ctx context.Context, sink hyperliquid.Sink) error {
-		end, err := files.End()
-		if err != nil {
-			c.Logger.Warn("cannot find the end of a stream; reading all of it", "source", stream, "error", err.Error())
-		}
-		return files.Follow(ctx, end, sink)
-	}
-}
 
 // live is a source without positions, whose silence is no trouble as long as it
 // is in no group.

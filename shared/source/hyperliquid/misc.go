@@ -15,13 +15,25 @@ import (
 // ReadMisc reads a line of [LedgerStreams] and keeps all of it that is stored: what
 // accounts paid and received as funding, the rates of the coins at which they did, and
 // the ledger updates, one for each account that an update names.
+//
+// A line without any of these is not parsed at all, nor is an event.
 func ReadMisc(e *market.Events, line string, offset int64) (skipped int, err error) {
-	return readMisc(e, line, offset, true)
-}
-
-// ReadLedgers reads a line of [LedgerStreams] and keeps the ledger updates.
-func ReadLedgers(e *market.Events, line string, offset int64) (skipped int, err error) {
-	return readMisc(e, line, offset, false)
+	if !strings.Contains(line, ledgerMark) && !strings.Contains(line, fundingMark) {
+		return 0, nil
+	}
+	b, err := nodeEvents(line)
+	if err != nil {
+		return 1, fmt.Errorf("read a line of misc events: %w", err)
+	}
+	seq := b.seq(offset)
+	for i, raw := range b.Events {
+		if !bytes.Contains(raw, []byte(ledgerMark)) && !bytes.Contains(raw, []byte(fundingMark)) {
+			continue
+		}
+		n, fault := readMiscEvent(e, raw, seq+int64(i))
+		skipped, err = skipped+n, errors.Join(err, fault)
+	}
+	return skipped, err
 }
 
 // What an event that is read has in its text.
@@ -54,34 +66,12 @@ type fundingDelta struct {
 	Rate   string `json:"funding_rate"`
 }
 
-// readMisc reads a line. One without any of the events that are asked for is not
-// parsed at all, nor is an event: that of the funding of an hour has a payment of every
-// open position of the venue.
-func readMisc(e *market.Events, line string, offset int64, funding bool) (skipped int, err error) {
-	if !strings.Contains(line, ledgerMark) && !(funding && strings.Contains(line, fundingMark)) {
-		return 0, nil
-	}
-	b, err := nodeEvents(line)
-	if err != nil {
-		return 1, fmt.Errorf("read a line of misc events: %w", err)
-	}
-	seq := b.seq(offset)
-	for i, raw := range b.Events {
-		if !bytes.Contains(raw, []byte(ledgerMark)) && !(funding && bytes.Contains(raw, []byte(fundingMark))) {
-			continue
-		}
-		n, fault := readMiscEvent(e, raw, seq+int64(i), funding)
-		skipped, err = skipped+n, errors.Join(err, fault)
-	}
-	return skipped, err
-}
-
-func readMiscEvent(e *market.Events, raw json.RawMessage, seq int64, funding bool) (skipped int, err error) {
+func readMiscEvent(e *market.Events, raw json.RawMessage, seq int64) (skipped int, err error) {
 	var w miscEvent
 	if err := json.Unmarshal(raw, &w); err != nil {
 		return 1, fmt.Errorf("a misc event: %w", err)
 	}
-	if w.Inner.LedgerUpdate == nil && (w.Inner.Funding == nil || !funding) {
+	if w.Inner.LedgerUpdate == nil && w.Inner.Funding == nil {
 		return 0, nil
 	}
 	at, err := time.Parse(wire.NodeTime, w.Time)
