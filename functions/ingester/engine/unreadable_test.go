@@ -1,12 +1,19 @@
 package engine
 
 import (
+	"encoding/json"
+	"errors"
+	"maps"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
 	"quotary/internal/testenv"
 	"quotary/shared/store"
+	"quotary/shared/store/storetest"
 )
 
 // spoil replaces the row of a first letter by one that cannot be read.
@@ -100,5 +107,93 @@ func TestARowThatNothingCanMakeAgainStopsThePipeline(t *testing.T) {
 	testenv.Until(t, "it goes on", func() bool { return stored(t, stores, "unfolded", "a") == "ant,ape" })
 	if err := stop(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// shown is a vocabulary that is restored from a view, which it publishes or does not.
+type shown struct {
+	*vocabulary
+	publishes bool
+	words     map[string]bool
+	changed   bool
+}
+
+func newShown(publishes bool) *shown {
+	return &shown{vocabulary: newVocabulary("shown"), publishes: publishes, words: map[string]bool{}}
+}
+
+func decodeWords(body []byte) (words map[string]bool, err error) {
+	return words, json.Unmarshal(body, &words)
+}
+
+func (s *shown) Restores() []RestoredView { return []RestoredView{Restores("shown", decodeWords)} }
+
+func (s *shown) Restore(views map[string][]byte) error {
+	words, err := Restored(views, "shown", decodeWords)
+	maps.Copy(s.words, words)
+	return err
+}
+
+func (s *shown) Wants(*words, *Reads) {}
+
+func (s *shown) Apply(w *words, _ *Reads, _ time.Time) error {
+	for _, word := range w.list {
+		s.words[word], s.changed = true, s.publishes
+	}
+	return nil
+}
+
+func (s *shown) Changes(time.Time, bool) (c Changes) {
+	if s.changed {
+		s.changed = false
+		c.Views = []View{{Name: "shown", Body: encode(s.words)}}
+	}
+	return c
+}
+
+// TestAViewThatIsLostIsMadeAgainFromTheLogs: one that was there before. One that was never
+// published is not looked for in the logs at every start, which may be large.
+func TestAViewThatIsLostIsMadeAgainFromTheLogs(t *testing.T) {
+	t.Parallel()
+	for _, publishes := range []bool{true, false} {
+		stores := newStores(t)
+		objects, bucket := storetest.S3(t)
+		stores.Views = store.NewViews(objects, bucket)
+		published := func() string {
+			body, _, _, err := stores.Views.Fetch(t.Context(), "shown", "")
+			if err != nil && !errors.Is(err, store.ErrNoView) {
+				t.Fatal(err)
+			}
+			return string(body)
+		}
+		start := func() (*Pipeline[*words], func() error) {
+			p := newPipeline(stores, say("source", "ant", "bee"))
+			p.Projections = []Projection[*words]{newShown(publishes)}
+			return p, run(t, p)
+		}
+		want := ""
+		if publishes {
+			want = `{"ant":true,"bee":true}`
+		}
+		p, stop := start()
+		testenv.Until(t, "the words are taken", func() bool { return p.Stats.Events.Load() == 2 && published() == want })
+		if err := stop(); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if _, err := objects.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &bucket, Key: aws.String("views/shown.json.zst")}); err != nil {
+				t.Fatal(err)
+			}
+			p, stop = start()
+			testenv.Until(t, "it runs, and has caught up", func() bool {
+				return p.Stats.Flushed.Load() > 0 && p.Stats.CatchingUp.Load() == 0 && published() == want
+			})
+			if err := stop(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if at := p.progress["shown"]; !at.Joined || at.Published != publishes || at.Scanned != publishes {
+			t.Errorf("publishes %t: %+v", publishes, at)
+		}
 	}
 }
