@@ -632,3 +632,50 @@ func (w *archiveWorld) delete(dataset string, r store.Row) {
 		w.t.Fatal(err)
 	}
 }
+
+// Made-up rows of three days, through the engine of the tests: what counts is how many
+// requests they take.
+func BenchmarkArchive(b *testing.B) {
+	const n = 30_000
+	db := storetest.DynamoDB(b)
+	for b.Loop() {
+		b.StopTimer()
+		prefix := storetest.Tables(b, db)
+		var rows []store.Row
+		for i := range n {
+			rows = append(rows, store.Row{Subject: fmt.Sprint("s", i%500), Time: firstDay.Add(time.Duration(i) * 8 * time.Second), ID: fmt.Sprint(i), Body: encode(strings.Repeat("word", 100))})
+		}
+		if err := store.NewLog(db, prefix+schema.LogTable).Put(b.Context(), "word", rows); err != nil {
+			b.Fatal(err)
+		}
+		var requests atomic.Int64
+		counted := storetest.Intercept(db, func(_ any, send func() (any, error)) (any, error) {
+			requests.Add(1)
+			return send()
+		})
+		bucket := storetest.S3Handler()
+		objects := storetest.S3Client(b, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			requests.Add(1)
+			bucket.ServeHTTP(w, r)
+		}))
+		if err := schema.CreateBucket(b.Context(), objects, "views"); err != nil {
+			b.Fatal(err)
+		}
+		p := newPipeline(Stores{Log: store.NewLog(counted, prefix+schema.LogTable), Series: store.NewSeries(counted, prefix+schema.SeriesTable), Archive: archive.Files{Objects: objects, Bucket: "views"}})
+		p.Logs, p.Retention = []Log[*words]{archivedLog("word")}, retention.Setting{"word": 30}
+		p.Now = func() time.Time { return firstDay.AddDate(0, 0, 5) }
+		a := p.newArchiver()
+		b.StartTimer()
+		if err := a.claim(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		if err := a.archive(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		if got := p.Stats.Archived.Load(); got != n {
+			b.Fatalf("%d rows are archived", got)
+		}
+		b.ReportMetric(float64(requests.Load())/n*1e6, "requests/Mrow")
+	}
+	b.ReportMetric(float64(n*b.N)/b.Elapsed().Seconds(), "rows/s")
+}
