@@ -10,8 +10,8 @@ import (
 
 // OpenOrders keeps all orders that rest in the books of the venue, in about 120 bytes
 // each. It is fed by the statuses that orders come to, by the fills of all accounts, and
-// by the venue's lists of what accounts have open. It is not safe for concurrent use. The zero value
-// is empty.
+// by the venue's lists of what accounts have open. It is not safe for concurrent use.
+// The zero value is empty.
 //
 // # What an order is, and what rests of it
 //
@@ -248,11 +248,11 @@ func (t *OpenOrders) AddAnchors(anchors []Anchor) (changed bool) {
 		return changed
 	}
 	for o := range t.all() {
-		dex, _, builder := strings.Cut(t.coins.list[o.coin], ":")
-		if !builder {
-			dex = ""
+		dexes, ok := asked[o.account]
+		if !ok {
+			continue
 		}
-		if ms, ok := asked[o.account][dex]; ok && !listed[o.oid] && o.placed < ms-listedAfter {
+		if ms, ok := dexes[DexOf(t.coins.list[o.coin])]; ok && !listed[o.oid] && o.placed < ms-listedAfter {
 			changed = t.end(o.oid, ms) || changed
 		}
 	}

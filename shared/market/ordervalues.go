@@ -100,6 +100,37 @@ func (t *OpenOrders) Rank(everything bool) []CoinOrders {
 	return list
 }
 
+// TopOf are the largest orders of all coins, ranked as those of one.
+func TopOf(coins []CoinOrders) []OpenOrder {
+	type head struct {
+		value Decimal
+		left  []OpenOrder
+	}
+	var heads []head
+	for i := range coins {
+		if top := coins[i].Top; len(top) > 0 {
+			heads = append(heads, head{top[0].Value(), top})
+		}
+	}
+	var all []OpenOrder
+	for len(all) < TopOrders && len(heads) > 0 {
+		first := 0
+		for i := range heads {
+			if order := heads[i].value.Cmp(heads[first].value); order > 0 || order == 0 && heads[i].left[0].Oid < heads[first].left[0].Oid {
+				first = i
+			}
+		}
+		h := &heads[first]
+		all, h.left = append(all, h.left[0]), h.left[1:]
+		if len(h.left) == 0 {
+			heads = slices.Delete(heads, first, first+1)
+		} else {
+			h.value = h.left[0].Value()
+		}
+	}
+	return all
+}
+
 // ranking collects the orders of a coin.
 type ranking struct {
 	bids, asks OrderValues

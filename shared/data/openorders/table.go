@@ -1,0 +1,227 @@
+package openorders
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"quotary/shared/data/internal/dataset"
+	"quotary/shared/market"
+)
+
+// TableName is that of the view of the table itself. Nobody but the ingester reads it.
+const TableName = "openordertable"
+
+// storedTable is the table as it is stored: columns of numbers one behind the other, in
+// the order of the order ids. Differences are to the row before.
+type storedTable struct {
+	Newest   int64    `json:"newest"` // ms
+	Coins    []string `json:"coins"`
+	Tifs     []string `json:"tifs"`
+	Accounts []byte   `json:"accounts"` // of 20 bytes each
+
+	Count   int    `json:"count"`
+	Oid     []byte `json:"oid"`     // differences
+	Placed  []byte `json:"placed"`  // differences, signed
+	Account []byte `json:"account"` // which of Accounts, and so on
+	Coin    []byte `json:"coin"`
+	Tif     []byte `json:"tif"`
+	Flags   []byte `json:"flags"` // a byte
+	Px      []byte `json:"px"`    // coefficient, places in a byte
+	Size    []byte `json:"size"`  // origSz, likewise; what rests follows from the executions
+
+	Executions []byte `json:"executions"`
+	Ends       []byte `json:"ends"`
+}
+
+const (
+	flagSell = 1 << iota
+	flagReduceOnly
+	flagSeen
+)
+
+// EncodeTable writes the table.
+func EncodeTable(t *market.OpenOrders) []byte {
+	n := t.Len()
+	w := storedTable{Newest: t.Newest(), Count: n,
+		Oid: make([]byte, 0, 3*n), Placed: make([]byte, 0, 3*n), Account: make([]byte, 0, 3*n), Coin: make([]byte, 0, 2*n), Tif: make([]byte, 0, n),
+		Flags: make([]byte, 0, n), Px: make([]byte, 0, 5*n), Size: make([]byte, 0, 5*n)}
+	coins, tifs, accounts := numbered[string]{}, numbered[string]{}, numbered[[20]byte]{}
+	var oid, placed int64
+	for o := range t.All() {
+		w.Oid, oid = appendUvarint(w.Oid, uint64(o.Oid-oid)), o.Oid
+		w.Placed, placed = appendVarint(w.Placed, o.Placed-placed), o.Placed
+		w.Account = appendUvarint(w.Account, accounts.of(o.Account))
+		w.Coin = appendUvarint(w.Coin, coins.of(o.Coin))
+		w.Tif = appendUvarint(w.Tif, tifs.of(o.Tif))
+		w.Flags = append(w.Flags, flags(&o))
+		w.Px, w.Size = appendAmount(w.Px, o.Px), appendAmount(w.Size, o.OrigSz)
+	}
+	w.Coins, w.Tifs = coins.list, tifs.list
+	w.Accounts = make([]byte, 0, 20*len(accounts.list))
+	for _, account := range accounts.list {
+		w.Accounts = append(w.Accounts, account[:]...)
+	}
+	w.Executions, w.Ends = executions(t), ends(t)
+	return dataset.JSON(w)
+}
+
+// numbered numbers values in the order in which they come.
+type numbered[T comparable] struct {
+	list []T
+	ids  map[T]uint64
+}
+
+func (n *numbered[T]) of(value T) uint64 {
+	id, ok := n.ids[value]
+	if !ok {
+		if n.ids == nil {
+			n.ids = map[T]uint64{}
+		}
+		id = uint64(len(n.list))
+		n.list, n.ids[value] = append(n.list, value), id
+	}
+	return id
+}
+
+func flags(o *market.OpenOrder) (b byte) {
+	if o.Side == market.Sell {
+		b |= flagSell
+	}
+	if o.ReduceOnly {
+		b |= flagReduceOnly
+	}
+	if o.Seen {
+		b |= flagSeen
+	}
+	return b
+}
+
+func appendAmount(b []byte, a market.Amount) []byte {
+	return append(appendUvarint(b, a.Coef), a.Places)
+}
+
+func executions(t *market.OpenOrders) (b []byte) {
+	var before int64
+	for oid, e := range t.Executions() {
+		b, before = appendUvarint(b, uint64(oid-before)), oid
+		b = appendAmount(appendVarint(b, e.At), e.Rest)
+		b = appendUvarint(b, uint64(len(e.Fills)))
+		var last market.OrderFill
+		for _, f := range e.Fills {
+			b = appendVarint(appendVarint(b, f.Tid-last.Tid), f.Time-last.Time)
+			b, last = appendAmount(b, f.Sz), f
+		}
+	}
+	return b
+}
+
+func ends(t *market.OpenOrders) (b []byte) {
+	var last market.EndedOrders
+	for e := range t.Ends() {
+		b = appendVarint(appendVarint(b, e.Hour-last.Hour), e.First-last.First)
+		for _, bits := range e.Ended {
+			b = binary.LittleEndian.AppendUint64(b, bits)
+		}
+		last = e
+	}
+	return b
+}
+
+var errTable = errors.New("is no table of open orders")
+
+// DecodeTable reads what [EncodeTable] wrote.
+func DecodeTable(body []byte) (*market.OpenOrders, error) {
+	w, err := dataset.FromJSON[storedTable](body)
+	if err != nil {
+		return nil, fmt.Errorf("read the table of open orders: %w", err)
+	}
+	t := new(market.OpenOrders)
+	t.RestoreNewest(w.Newest)
+	if !restoreExecutions(t, w.Executions) || !restoreEnds(t, w.Ends) || !w.restore(t) {
+		return nil, fmt.Errorf("read the table of open orders: it %w", errTable)
+	}
+	return t, nil
+}
+
+// restore adds the orders.
+func (w *storedTable) restore(t *market.OpenOrders) bool {
+	oids, placed, accounts := &columns{b: w.Oid}, &columns{b: w.Placed}, &columns{b: w.Account}
+	coins, tifs, flags := &columns{b: w.Coin}, &columns{b: w.Tif}, &columns{b: w.Flags}
+	prices, sizes := &columns{b: w.Px}, &columns{b: w.Size}
+	if w.Count < 0 || w.Count > len(w.Flags) {
+		return false
+	}
+	var o market.OpenOrder
+	for range w.Count {
+		o.Oid += int64(oids.uvarint())
+		o.Placed += placed.varint()
+		account, coin, tif := accounts.uvarint(), coins.uvarint(), tifs.uvarint()
+		if account >= uint64(len(w.Accounts)/len(o.Account)) || coin >= uint64(len(w.Coins)) || tif >= uint64(len(w.Tifs)) {
+			return false
+		}
+		o.Account = [20]byte(w.Accounts[account*uint64(len(o.Account)):])
+		o.Coin, o.Tif = w.Coins[coin], w.Tifs[tif]
+		flag := flags.bytes(1)[0]
+		o.ReduceOnly, o.Seen, o.Side = flag&flagReduceOnly != 0, flag&flagSeen != 0, market.Buy
+		if flag&flagSell != 0 {
+			o.Side = market.Sell
+		}
+		var ok1, ok2 bool
+		o.Px, ok1 = prices.amount()
+		o.OrigSz, ok2 = sizes.amount()
+		if !ok1 || !ok2 || !t.Restore(&o) {
+			return false
+		}
+	}
+	return done(oids, placed, accounts, coins, tifs, flags, prices, sizes)
+}
+
+// maxPlaces is the most that an amount has.
+const maxPlaces = 19
+
+func (c *columns) amount() (a market.Amount, ok bool) {
+	a = market.Amount{Coef: c.uvarint(), Places: c.bytes(1)[0]}
+	return a, a.Places <= maxPlaces
+}
+
+func restoreExecutions(t *market.OpenOrders, b []byte) bool {
+	c := &columns{b: b}
+	var oid int64
+	for len(c.b) > 0 {
+		oid += int64(c.uvarint())
+		e := market.Execution{At: c.varint()}
+		var ok bool
+		if e.Rest, ok = c.amount(); !ok {
+			return false
+		}
+		fills := c.uvarint()
+		if fills > uint64(len(c.b)) {
+			return false
+		}
+		var f market.OrderFill
+		for range fills {
+			f.Tid, f.Time = f.Tid+c.varint(), f.Time+c.varint()
+			if f.Sz, ok = c.amount(); !ok {
+				return false
+			}
+			e.Fills = append(e.Fills, f)
+		}
+		t.RestoreExecution(oid, e)
+	}
+	return done(c)
+}
+
+func restoreEnds(t *market.OpenOrders, b []byte) bool {
+	c := &columns{b: b}
+	var e market.EndedOrders
+	for len(c.b) > 0 {
+		e.Hour, e.First = e.Hour+c.varint(), e.First+c.varint()
+		words := c.bytes(8 * len(e.Ended))
+		for i := range e.Ended {
+			e.Ended[i] = binary.LittleEndian.Uint64(words[8*i:])
+		}
+		t.RestoreEnds(e)
+	}
+	return done(c)
+}
