@@ -64,6 +64,9 @@ type CoinOrders struct {
 	Top        []OpenOrder // by value, the largest first; of equal ones the older; at most [TopOrders]
 }
 
+// Changed reports whether anything has changed since [OpenOrders.Rank] was called.
+func (t *OpenOrders) Changed() bool { return slices.Contains(t.changed, true) }
+
 // Rank returns the coins of which anything has changed since it was last called, sorted;
 // with everything, it returns all. A coin of which no order rests any more has none. It
 // looks at every order once, and sorts the values of the coins that it returns.

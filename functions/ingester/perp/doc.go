@@ -21,6 +21,9 @@
 //	view openinterest    count and value of the open positions of each perpetual
 //	series openinterest  the same, once a minute
 //	view positions       the positions of all accounts: read by this package alone, after a restart
+//	view openorders      the largest orders that rest, of each coin and of all
+//	view openordervalues the values of all orders that rest, by coin and side
+//	view openordertable  all orders that rest: read by this package alone, after a restart
 //
 // Samples (bookdepth, openinterest) are taken by the clock and stored in the
 // intervals market.SampleTiers.

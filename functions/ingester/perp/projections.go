@@ -27,6 +27,7 @@ func Projections() ([]Projection, *Klines) {
 		newLastBooks(),
 		newBookDepth(),
 		newOpenInterest(),
+		newOpenOrders(),
 	}, klines
 }
 

@@ -23,6 +23,7 @@ import (
 	"quotary/shared/data/meta"
 	"quotary/shared/data/mids"
 	"quotary/shared/data/openinterest"
+	"quotary/shared/data/openorders"
 	"quotary/shared/data/tickers"
 	"quotary/shared/data/topfills"
 	"quotary/shared/market"
@@ -59,6 +60,8 @@ var generators = map[string]generator{
 	funding.Name:      {draw: drawFunding},
 	books.Name:        {draw: drawBooks},
 	bookdepth.Name:    {draw: drawBooks, sampled: true},
+
+	openorders.TopName: {draw: drawOrders},
 }
 
 func TestEveryProjectionHasAGenerator(t *testing.T) {
@@ -539,6 +542,43 @@ func drawFunding(t *rapid.T) (all []*Batch) {
 				all = append(all, &Batch{Events: market.Events{Funding: []market.Funding{node}}})
 			}
 			all = append(all, &Batch{Events: market.Events{Funding: []market.Funding{f}}})
+		}
+	}
+	return all
+}
+
+// drawOrders draws the lives of some orders within an hour: placed, perhaps as a trigger
+// that fires, filled in part, and ended, or not. Of some the beginning is not known.
+func drawOrders(t *rapid.T) (all []*Batch) {
+	add := func(s market.OrderStatus) {
+		all = append(all, &Batch{Events: market.Events{Orders: []market.OrderStatus{s}}})
+	}
+	tid := int64(0)
+	for n := range rapid.Int64Range(1, 8).Draw(t, "orders") {
+		at := base + rapid.Int64Range(0, 1_000_000).Draw(t, "placed")
+		s := market.OrderStatus{Address: fmt.Sprintf("0x%040x", rapid.IntRange(1, 3).Draw(t, "account")), Time: at, Status: "open",
+			Coin: rapid.SampledFrom([]string{"BTC", "xyz:GOLD", "@107"}).Draw(t, "coin"), Side: rapid.SampledFrom([]string{"A", "B"}).Draw(t, "side"),
+			LimitPx: fmt.Sprintf("%d.25", rapid.IntRange(1, 9).Draw(t, "px")), OrigSz: fmt.Sprintf("%d.0", rapid.IntRange(2, 9).Draw(t, "size")),
+			Oid: 450_000_000_000 + 300*n, Timestamp: at, TriggerCondition: "N/A", TriggerPx: "0.0", OrderType: "Limit", Tif: "Gtc"}
+		s.Sz = s.OrigSz
+		if rapid.IntRange(0, 3).Draw(t, "trigger") == 0 {
+			s.IsTrigger, s.TriggerCondition, s.Tif = true, "Price above 3", ""
+			add(s)
+			at += 1000
+			s.Time, s.Status, s.TriggerCondition = at, "triggered", "Triggered"
+		}
+		if rapid.IntRange(0, 9).Draw(t, "known") > 0 {
+			add(s)
+		}
+		for range rapid.IntRange(0, 3).Draw(t, "fills") {
+			at += rapid.Int64Range(0, 2000).Draw(t, "until the fill")
+			tid++
+			all = append(all, &Batch{Events: market.Events{Fills: []market.Fill{{Address: s.Address, Coin: s.Coin, Px: s.LimitPx, Sz: "0.5", Side: market.Side(s.Side[0]),
+				Time: at, StartPosition: "0.0", Oid: s.Oid, Tid: tid}}}})
+		}
+		if rapid.Bool().Draw(t, "ends") {
+			s.Status, s.Time = rapid.SampledFrom([]string{"filled", "canceled", "marginCanceled"}).Draw(t, "end"), at
+			add(s)
 		}
 	}
 	return all

@@ -1,0 +1,131 @@
+package perp
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"quotary/functions/ingester/engine"
+	"quotary/shared/data/openorders"
+	"quotary/shared/market"
+)
+
+// openOrders keeps all orders that rest in the books, for the views of the largest and
+// of the values of all.
+//
+// It is fed by the statuses that orders come to and by fills, which only a node's files
+// hold of all accounts: the orders' end, tif, reduce-only mark and original size are in
+// their statuses alone, and what was executed is in the fills, which are read anyway.
+// The node's book diffs say what rests as well, but lack all of that, so that they would
+// have to be read beside the statuses: a third stream for nothing. Orders that were
+// placed before the node was followed come from the anchors of their accounts.
+//
+// # What it costs
+//
+// Measured on one core of 2.4 GHz or so (go test -bench OpenOrders, here and in the
+// package market): 120 bytes an order in memory, 2,000,000 orders 230 MB with what is
+// encoded of them; a status 1.5 us to read and 0.4 us to fold.
+//
+// A publish ranks the coins that have changed. Of 2,000,000 orders, all of them changed,
+// that is 0.4 s of one core and two PUTs, of 9 MB and 3 MB as they are stored. So it
+// happens every 5 seconds while orders are few and a second less often for each 200,000:
+// every 15 s for 2,000,000, which is 3 % of a core and 350,000 PUTs a month (2 USD);
+// twice 520,000 (5 USD) are the most.
+//
+// The table itself is a snapshot as the positions of [openInterest] are, every 15
+// seconds while they are few and a second less often for each 5,000: of 2,000,000 orders
+// it has 37 MB, takes 1.5 s and is written every seven minutes, 6,000 times a month.
+// Until then the checkpoints of the sources wait.
+type openOrders struct {
+	engine.Defaults[*Batch]
+	table  *market.OpenOrders
+	dirty  bool // something came since the snapshot
+	saved  time.Time
+	joined bool // the past of the sources was read
+
+	published time.Time
+	top       map[string]market.CoinOrders // by coin, without the values
+	rows      map[string]openorders.Rows   // encoded
+	columns   map[string]openorders.Column // encoded
+}
+
+// rankPer is for how many orders the views are published a second less often.
+const rankPer = 200_000
+
+func newOpenOrders() *openOrders {
+	return &openOrders{table: new(market.OpenOrders), top: map[string]market.CoinOrders{}, rows: map[string]openorders.Rows{}, columns: map[string]openorders.Column{}}
+}
+
+// Name is that of the view of the largest orders.
+func (p *openOrders) Name() string { return openorders.TopName }
+
+// Restores has the table.
+func (p *openOrders) Restores() []engine.RestoredView {
+	return []engine.RestoredView{engine.Restores(openorders.TableName, openorders.DecodeTable)}
+}
+
+// Restore takes the table from its view.
+func (p *openOrders) Restore(views map[string][]byte) error {
+	table, err := engine.Restored(views, openorders.TableName, openorders.DecodeTable)
+	if table != nil {
+		p.table = table
+	}
+	return err
+}
+
+// Joined lets the views begin: before, orders are open that have ended in the part of
+// the past that is still to be read. From then on ends are forgotten.
+func (p *openOrders) Joined() { p.joined = true }
+
+// Apply takes statuses, fills, and what the venue lists of accounts.
+func (p *openOrders) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
+	for i := range b.Orders {
+		p.dirty = p.table.Add(&b.Orders[i], b.Stored) || p.dirty
+	}
+	for i := range b.Fills {
+		p.dirty = p.table.AddFill(&b.Fills[i]) || p.dirty
+	}
+	if len(b.Anchors) > 0 {
+		p.dirty = p.table.AddAnchors(b.Anchors) || p.dirty
+	}
+	return nil
+}
+
+// Changes returns the views once the projection has joined, and the snapshot, each when
+// its time has come. Held reports that checkpoints must wait for the next snapshot.
+func (p *openOrders) Changes(now time.Time, settle bool) (c engine.Changes) {
+	seconds := func(per int) time.Duration { return time.Duration(p.table.Len()/per) * time.Second }
+	if p.joined && p.table.Changed() && (settle || !now.Before(p.published.Add(publishEvery+seconds(rankPer)))) {
+		p.published = now
+		c.Views = p.rank(now.UnixMilli())
+	}
+	if p.dirty && (settle || !now.Before(p.saved.Add(saveEvery+seconds(savePer)))) {
+		p.dirty, p.saved = false, now
+		if p.joined {
+			p.table.Prune()
+		}
+		c.Views = append(c.Views, engine.View{Name: openorders.TableName, Body: openorders.EncodeTable(p.table)})
+	}
+	c.Held = p.dirty
+	return c
+}
+
+// rank encodes the coins that have changed, and returns the views.
+func (p *openOrders) rank(ms int64) []engine.View {
+	for _, coin := range p.table.Rank(false) {
+		if coin.Bids.Count()+coin.Asks.Count() == 0 {
+			delete(p.top, coin.Coin)
+			delete(p.rows, coin.Coin)
+			delete(p.columns, coin.Coin)
+			continue
+		}
+		p.rows[coin.Coin], p.columns[coin.Coin] = openorders.NewRows(coin.Top), openorders.NewColumn(&coin)
+		coin.Bids, coin.Asks = market.OrderValues{}, market.OrderValues{}
+		p.top[coin.Coin] = coin
+	}
+	all := market.TopOf(slices.Collect(maps.Values(p.top)))
+	return []engine.View{
+		{Name: openorders.TopName, Body: openorders.EncodeTop(openorders.Top{Time: ms, All: openorders.NewRows(all), Coins: p.rows})},
+		{Name: openorders.ValuesName, Body: openorders.EncodeValues(ms, p.columns)},
+	}
+}
