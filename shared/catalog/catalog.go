@@ -167,8 +167,8 @@ const (
 // A slice is a list: in the query x=a,b or x=a&x=b or x[]=a&x[]=b, in a body an array
 // or a comma-joined text; enum and maxlen hold for each entry. Types with an
 // UnmarshalText parse themselves: [PairKey] (under all its spellings), [Key],
-// [Decimal], [StartDate], [EndDate], [Millis], [Seconds], [Lookback],
-// [FuturesInterval], [KlinePeriod].
+// [Decimal], [StartDate], [EndDate], [Millis], [Seconds], [Lookback], [Days],
+// [WindowDays], [FuturesInterval], [KlinePeriod].
 //
 // Out is the type of data. One that is [Members], as [Paged] is, also puts members
 // beside data.

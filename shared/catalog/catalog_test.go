@@ -169,6 +169,8 @@ func TestParameterTypes(t *testing.T) {
 			[]string{"", "0x", "010461c14e146ac35fe42271bdc1134ee31c703a00", "0x010461c14e146ac35fe42271bdc1134ee31c703g", "0x010461c14e146ac35fe42271bdc1134ee31c703", " 0x010461c14e146ac35fe42271bdc1134ee31c703a"}},
 		{new(catalog.Coin), []string{"BTC", "kPEPE", "@107", "PURR/USDC", "km:USTECH"}, []string{"", "B TC", "BTC#", "B\u00e9", strings.Repeat("A", 33), "%41"}},
 		{new(catalog.Millis), []string{"0", "1773532799991"}, []string{"", "-1", "1.5", "1e3", "99999999999999999", "now"}},
+		{new(catalog.Days), []string{"0", "7", "7d", "365", "365d"}, []string{"", "d", "366", "-1", "+1", "7h", "7dd", "1.5", "99999999999999999999"}},
+		{new(catalog.WindowDays), []string{"0", "1", "7", "7d", "30d"}, []string{"", "d", "2", "90", "-7", "+7", "7.0"}},
 		{new(catalog.Lookback), []string{"1s", "15m", "4h", "7d", "2w"}, []string{"", "s", "0s", "-1m", "+1m", "1", "1M", "1.5h", "99999999999s"}},
 		{new(catalog.Int), []string{"0", "-5", "30"}, []string{"", "x", "1.0", "+1"}},
 	} {

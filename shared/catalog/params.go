@@ -96,6 +96,41 @@ func (l *Lookback) UnmarshalText(text []byte) error {
 // Duration returns the length of the window.
 func (l Lookback) Duration() time.Duration { return time.Duration(l) * time.Second }
 
+// Days is how many days a window reaches back from now, 0 to 365; 0 is all time. On the
+// wire a whole number, also followed by d: 7, 7d.
+type Days int64
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (d *Days) UnmarshalText(text []byte) error {
+	n, ok := parseDays(text)
+	if !ok || n > 365 {
+		return errors.New("a number of days from 0 to 365, where 0 is all time (for example 7 or 7d)")
+	}
+	*d = Days(n)
+	return nil
+}
+
+// WindowDays is how many days a window reaches back from now: 0 for all time, 1, 7 or
+// 30. On the wire a whole number, also followed by d: 7, 7d.
+type WindowDays int64
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (d *WindowDays) UnmarshalText(text []byte) error {
+	n, ok := parseDays(text)
+	if !ok || n != 0 && n != 1 && n != 7 && n != 30 {
+		return errors.New("a number of days, one of 0 (all time), 1, 7, 30")
+	}
+	*d = WindowDays(n)
+	return nil
+}
+
+// parseDays reads a whole number without a sign, and a d behind it.
+func parseDays(text []byte) (int64, bool) {
+	s := strings.TrimSuffix(string(text), "d")
+	n, err := strconv.ParseInt(s, 10, 64)
+	return n, err == nil && digits(s)
+}
+
 // CandleIntervals are the bucket lengths of candleSnapshot.
 const CandleIntervals = "1m|3m|5m|15m|30m|1h|2h|4h|8h|12h|1d|3d|1w|1M"
 

@@ -16,14 +16,14 @@ var (
 	_ = planned("GET", "/upgrade/v2/hl/pnls/{address}", PerpTraders, action("HL_PNLS"), EnvelopeB)
 	// Lists the profit of many accounts over time.
 	_ = planned("POST", "/upgrade/v2/hl/batch-pnls", PerpTraders, action("HL_BATCH_PNLS"), EnvelopeB)
-	// Ranks the most profitable trades of an account.
-	_ = planned("GET", "/upgrade/v2/hl/traders/{address}/best-trades", PerpTraders, action("HL_BEST_TRADES"), EnvelopeB)
-	// Sums up profit and fees of an account by coin.
-	_ = planned("GET", "/upgrade/v2/hl/traders/{address}/performance-by-coin", PerpTraders, action("HL_PERFORMANCE_BY_COIN"), EnvelopeB)
-	// Sums up how an account trades: orders, wins, drawdown, profit.
-	_ = planned("GET", "/upgrade/v2/hl/traders/{address}/addr-stat", PerpTraders, action("HL_ADDR_STAT"), EnvelopeB)
-	// Lists the closed positions of an account.
-	_ = planned("GET", "/upgrade/v2/hl/traders/{address}/completed-trades", PerpTraders, action("HL_COMPLETED_TRADES"), EnvelopeB)
+	// Ranks the most profitable completed trades of an account.
+	BestTrades = route[BestTradesIn, []BestTrade]("GET", "/upgrade/v2/hl/traders/{address}/best-trades", PerpTraders, action("HL_BEST_TRADES"), EnvelopeB)
+	// Sums up profit and fees of an account's completed trades by coin, the most profitable first.
+	PerformanceByCoin = route[PerformanceByCoinIn, []CoinPerformance]("GET", "/upgrade/v2/hl/traders/{address}/performance-by-coin", PerpTraders, action("HL_PERFORMANCE_BY_COIN"), EnvelopeB)
+	// Sums up the completed trades of an account: orders, wins, duration, profit, and its drawdown.
+	AddressStats = route[AddressStatsIn, AddressStatistics]("GET", "/upgrade/v2/hl/traders/{address}/addr-stat", PerpTraders, action("HL_ADDR_STAT"), EnvelopeB)
+	// Lists the newest completed trades of an account, oldest first.
+	CompletedTrades = route[CompletedTradesIn, []CompletedTrade]("GET", "/upgrade/v2/hl/traders/{address}/completed-trades", PerpTraders, action("HL_COMPLETED_TRADES"), EnvelopeB)
 	// Lists how the open position of an account in a coin developed.
 	_ = planned("GET", "/upgrade/v2/hl/traders/{address}/current-position-history/{coin}", PerpTraders, action("HL_CURRENT_POSITION_HISTORY"), EnvelopeB)
 	// Lists how a closed position of an account in a coin developed.
@@ -44,21 +44,21 @@ var (
 	_ = planned("GET", "/upgrade/v2/hl/ledger-updates/net-flow/{address}", PerpTraders, action("HL_LEDGER_UPDATES_NET_FLOW"), EnvelopeB)
 	// Sums up what many accounts deposited less what they withdrew.
 	_ = planned("POST", "/upgrade/v2/hl/ledger-updates/batch-net-flow", PerpTraders, action("HL_BATCH_LEDGER_UPDATES_NET_FLOW"), EnvelopeB)
-	// Lists the closed positions of an account by the time they were closed, in pages.
-	_ = planned("POST", "/upgrade/v2/hl/traders/{address}/completed-trades/by-time", PerpTraders, action("HL_COMPLETED_TRADES_BY_TIME"), EnvelopeB)
+	// Lists the completed trades of an account by the time at which they ended, oldest first, in pages.
+	CompletedTradesByTime = route[CompletedTradesByTimeIn, CompletedTradePage]("POST", "/upgrade/v2/hl/traders/{address}/completed-trades/by-time", PerpTraders, action("HL_COMPLETED_TRADES_BY_TIME"), EnvelopeB)
 	// Sums up the accounts of many addresses: value, margin, leverage.
 	_ = planned("POST", "/upgrade/v2/hl/traders/accounts", PerpTraders, action("HL_TRADERS_ACCOUNTS"), EnvelopeB)
 	// Sums up how many accounts trade, with their profit over time if asked for.
 	_ = planned("POST", "/upgrade/v2/hl/traders/statistics", PerpTraders, action("HL_TRADERS_STATISTICS"), EnvelopeB)
-	// Sums up orders, wins, drawdown and profit of many accounts.
-	_ = planned("POST", "/upgrade/v2/hl/traders/batch-addr-stat", PerpTraders, action("HL_BATCH_ADDR_STAT"), EnvelopeB)
-	// Measures the trading behaviour of many accounts.
-	_ = planned("POST", "/upgrade/v2/hl/traders/batch-behavior-metrics", PerpTraders, action("HL_BATCH_BEHAVIOR_METRICS"), EnvelopeB)
-	// Sums up the trading of an account in detail, with its best trades and coins.
-	_ = planned("GET", "/upgrade/v2/hl/traders/{address}/detailed-trading-statistics", PerpTraders, action("HL_DETAILED_TRADING_STATISTICS"), EnvelopeB)
+	// Sums up the completed trades of many accounts, one row an address.
+	BatchAddressStats = route[BatchAddressStatsIn, []AddressStatisticsRow]("POST", "/upgrade/v2/hl/traders/batch-addr-stat", PerpTraders, action("HL_BATCH_ADDR_STAT"), EnvelopeB)
+	// Measures the trading behaviour of many accounts by UTC days, one row an address.
+	BehaviorMetrics = route[BehaviorMetricsIn, []BehaviorMetricsRow]("POST", "/upgrade/v2/hl/traders/batch-behavior-metrics", PerpTraders, action("HL_BATCH_BEHAVIOR_METRICS"), EnvelopeB)
+	// Sums up the completed trades of an account in detail, with the best of them and its coins.
+	TradingStatistics = route[TradingStatisticsIn, DetailedStatistics]("GET", "/upgrade/v2/hl/traders/{address}/detailed-trading-statistics", PerpTraders, action("HL_DETAILED_TRADING_STATISTICS"), EnvelopeB)
 )
 
-var _ = does(PerpTraders, readLog)
+var _ = does(PerpTraders, readLog, loadSeries)
 
 // DepositsWithdrawalsIn selects what came into accounts and left them between two
 // times, both inclusive, newest first.

@@ -90,6 +90,7 @@ var (
 	readUsage  = table(UsageTable, "BatchGetItem")
 	readLog    = table(LogTable, "Query")
 	readSeries = table(SeriesTable, "Query")
+	loadSeries = table(SeriesTable, "BatchGetItem")
 	readViews  = objects("views/", "GetObject")
 
 	readDocuments = table(DocumentsTable, "GetItem", "Query")

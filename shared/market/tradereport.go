@@ -38,6 +38,14 @@ func (s *TradeSum) Pnl() Decimal { return s.Long.Pnl.Add(s.Short.Pnl) }
 // WinRate is the share of trades that made a profit, 0 to 1; 0 without trades.
 func (s *TradeSum) WinRate() float64 { return shareOf(s.Wins(), s.Count()) }
 
+// WinPercent is WinRate in percent.
+func (s *TradeSum) WinPercent() float64 {
+	if r := Ratio(hundred.Mul(count(s.Wins())), count(s.Count())); r != nil {
+		return *r
+	}
+	return 0
+}
+
 // WinRate is that of one direction.
 func (s *SideSum) WinRate() float64 { return shareOf(s.Wins, s.Count) }
 

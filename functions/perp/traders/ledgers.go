@@ -19,7 +19,8 @@ import (
 
 // reader answers from what is stored of accounts.
 type reader struct {
-	log *store.Log
+	log    *store.Log
+	series *store.Series
 }
 
 // readsAtOnce is how many queries of one request run at a time.

@@ -156,6 +156,10 @@ func values(t reflect.Type, tag reflect.StructTag) (valid any, invalid []any) {
 		return "15m", []any{"3m", "15", "1M", "15M"}
 	case t == reflect.TypeFor[catalog.KlinePeriod]():
 		return 900, []any{"1day", 61, "-900", "900.0"}
+	case t == reflect.TypeFor[catalog.Days]():
+		return 90, []any{"-1", "7h", "d", "1.5", 366, "+7"}
+	case t == reflect.TypeFor[catalog.WindowDays]():
+		return 30, []any{"-1", "7h", "d", "1.5", 90, "+7"}
 	case t == reflect.TypeFor[catalog.Seconds]():
 		return int64(1_790_000_000), []any{"-1", "yesterday", "1.5", "1790000000000"}
 	case t == reflect.TypeFor[catalog.StartDate](), t == reflect.TypeFor[catalog.EndDate]():

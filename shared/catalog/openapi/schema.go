@@ -16,6 +16,8 @@ var texts = map[reflect.Type]Object{
 	reflect.TypeFor[catalog.Coin]():            {"type": "string", "maxLength": 32},
 	reflect.TypeFor[catalog.Millis]():          {"type": "integer", "format": "int64", "minimum": 0, "description": "milliseconds since 1970 UTC"},
 	reflect.TypeFor[catalog.Lookback]():        {"type": "string", "pattern": "^[0-9]+[smhdw]$"},
+	reflect.TypeFor[catalog.Days]():            {"type": "integer", "minimum": 0, "maximum": 365, "description": "days back from now, 0 is all time; also written 7d"},
+	reflect.TypeFor[catalog.WindowDays]():      {"type": "integer", "enum": []any{0, 1, 7, 30}, "description": "days back from now, 0 is all time; also written 7d"},
 	reflect.TypeFor[catalog.Int]():             {"type": "integer", "format": "int64"},
 	reflect.TypeFor[catalog.Decimal]():         {"type": "string", "format": "decimal"},
 	reflect.TypeFor[catalog.Key]():             {"type": "string", "minLength": 1, "maxLength": 64},

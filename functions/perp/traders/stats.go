@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+
+	"golang.org/x/sync/errgroup"
+
+	"quotary/shared/api"
+	"quotary/shared/catalog"
+	"quotary/shared/data/accountstats"
+	"quotary/shared/market"
+)
+
+// addressStats sums up the trades that an account completed in a window.
+func (r *reader) addressStats(ctx context.Context, in catalog.AddressStatsIn) (catalog.AddressStatistics, error) {
+	list, err := r.tradeSums(ctx, []catalog.Address{in.Address}, int64(in.Period))
+	if err != nil {
+		return catalog.AddressStatistics{}, err
+	}
+	row := list[0].row("")
+	return catalog.AddressStatistics{
+		WinRate: row.WinRate, OrderCount: row.OrderCount, ClosePosCount: row.ClosePosCount, AvgPosDuration: row.AvgPosDuration,
+		MaxDrawdown: row.MaxDrawdown, TotalPnl: row.TotalPnl,
+	}, nil
+}
+
+// batchAddressStats does so for many accounts, one row an address in their order.
+func (r *reader) batchAddressStats(ctx context.Context, in catalog.BatchAddressStatsIn) ([]catalog.AddressStatisticsRow, error) {
+	list, err := r.tradeSums(ctx, in.Addresses, int64(in.Period))
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]catalog.AddressStatisticsRow, len(list))
+	for i := range list {
+		rows[i] = list[i].row(in.Addresses[i])
+	}
+	return rows, nil
+}
+
+// tradeSum is what an account completed in a window, with its drawdown there.
+type tradeSum struct {
+	market.TradeSum
+	drawdown float64
+}
+
+func (s *tradeSum) row(address catalog.Address) catalog.AddressStatisticsRow {
+	return catalog.AddressStatisticsRow{
+		Address: string(address), WinRate: s.WinRate(), OrderCount: s.Orders, ClosePosCount: s.Count(), AvgPosDuration: s.AverageDuration() / secondMs,
+		MaxDrawdown: s.drawdown, TotalPnl: market.Text(s.Pnl()),
+	}
+}
+
+// drawdownDays is for how many days the values of accounts are kept.
+const drawdownDays = 30
+
+// tradeSums sums up what accounts completed in a number of days up to now, or in all
+// time for 0. It reads one row an account, and of those that traded much at the edge of
+// the window the trades there.
+func (r *reader) tradeSums(ctx context.Context, addresses []catalog.Address, days int64) ([]tradeSum, error) {
+	from, now := window(api.Now(ctx), days)
+	valued := from
+	if days == 0 || days > drawdownDays {
+		valued = now - drawdownDays*dayMs
+	}
+	sums := make([]tradeSum, 0, len(addresses))
+	var reads []missing
+	for stats, err := range accountstats.Read(ctx, r.series, texts(addresses)) {
+		if err != nil {
+			return nil, err
+		}
+		sum := tradeSum{TradeSum: stats.All.Sum}
+		if days > 0 {
+			var spans []market.Span
+			sum.TradeSum, spans = stats.Within(from, now)
+			for _, span := range spans {
+				reads = append(reads, missing{len(sums), span})
+			}
+		}
+		if d, known := market.MaxDrawdown(stats.Values(valued, now)); known {
+			sum.drawdown = d.Fraction
+		}
+		sums = append(sums, sum)
+	}
+	return sums, r.addMissing(ctx, addresses, sums, reads)
+}
+
+// missing is a span of an account's completed trades that its row does not tell.
+type missing struct {
+	account int // its place
+	span    market.Span
+}
+
+// addMissing adds what the rows do not tell. Spans of one account are read one after
+// the other, as they are added to one sum.
+func (r *reader) addMissing(ctx context.Context, addresses []catalog.Address, sums []tradeSum, reads []missing) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(readsAtOnce)
+	for len(reads) > 0 {
+		n := 1
+		for n < len(reads) && reads[n].account == reads[0].account {
+			n++
+		}
+		of := reads[:n]
+		reads = reads[n:]
+		group.Go(func() error {
+			for _, m := range of {
+				if err := r.eachTrade(ctx, string(addresses[m.account]), m.span, sums[m.account].Add); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// statsOf is how an account trades; of an unknown one nothing is known.
+func (r *reader) statsOf(ctx context.Context, address string) (market.TraderStats, error) {
+	for stats, err := range accountstats.Read(ctx, r.series, []string{address}) {
+		if err != nil {
+			return market.TraderStats{}, err
+		}
+		return *stats, nil
+	}
+	return market.TraderStats{}, nil
+}
+
+func texts(addresses []catalog.Address) []string {
+	list := make([]string, len(addresses))
+	for i, address := range addresses {
+		list[i] = string(address)
+	}
+	return list
+}
+
+// Days to which a period of all time is capped, where it is counted by fills and orders.
+const behaviorDays = 90
+
+// behaviorMetrics measures how accounts trade, one row an address in their order.
+func (r *reader) behaviorMetrics(ctx context.Context, in catalog.BehaviorMetricsIn) ([]catalog.BehaviorMetricsRow, error) {
+	now := api.Now(ctx).UnixMilli()
+	rows := make([]catalog.BehaviorMetricsRow, 0, len(in.Addresses))
+	for stats, err := range accountstats.Read(ctx, r.series, texts(in.Addresses)) {
+		if err != nil {
+			return nil, err
+		}
+		row := behavior(stats, now, int64(in.Period))
+		row.Address = string(in.Addresses[len(rows)])
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// behavior measures an account by UTC days: that of now and those before it.
+func behavior(stats *market.TraderStats, now, period int64) catalog.BehaviorMetricsRow {
+	today := market.DayOf(now)
+	days, valuedDays := period, period
+	if period == 0 {
+		days, valuedDays = behaviorDays, drawdownDays
+	}
+	begin := today - days + 1
+	did := stats.Active(begin, today)
+	trades, since := &did.Trades, begin*dayMs
+	if period == 0 {
+		trades, since = &stats.All.Sum, 0
+	}
+	row := catalog.BehaviorMetricsRow{
+		ProfitLossRatio: did.ProfitLossRatio(), TpslCloseOrderRatio: did.TakeProfitStopShare(), FeeToAvgDepositRatio: did.FeeToDeposits(days),
+		TradingActivity: did.ActiveShare(days), AddOnProfitRatio: did.ProfitableAddOnShare(), FillsCount: did.Fills,
+		WinRate: trades.WinPercent(), TotalPnl: "0", Volume: market.Text(did.Volume), Roi: stats.Return(trades.Pnl(), since),
+	}
+	if trades.Count() > 0 {
+		row.TotalPnl = market.Text(trades.Pnl())
+	}
+	if d, known := market.MaxDrawdown(stats.Values((today-valuedDays+1)*dayMs, now)); known {
+		row.MaxDrawdown = &d.Fraction
+	}
+	return row
+}

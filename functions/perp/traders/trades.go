@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"quotary/shared/api"
+	"quotary/shared/catalog"
+	"quotary/shared/data/completedtrades"
+	"quotary/shared/market"
+)
+
+// completedTrades returns the newest completed trades of an account, oldest first.
+func (r *reader) completedTrades(ctx context.Context, in catalog.CompletedTradesIn) ([]catalog.CompletedTrade, error) {
+	of := completedtrades.Of{Address: string(in.Address), Coin: string(in.Coin)}
+	list := []catalog.CompletedTrade{}
+	for t, err := range completedtrades.Newest(ctx, r.log, of, int(in.Limit)) {
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, completedTrade(&t))
+	}
+	slices.Reverse(list)
+	return list, nil
+}
+
+// completedTradesByTime returns a page of the trades that ended between two times.
+func (r *reader) completedTradesByTime(ctx context.Context, in catalog.CompletedTradesByTimeIn) (catalog.CompletedTradePage, error) {
+	page := catalog.CompletedTradePage{List: []catalog.CompletedTrade{}, PageNum: in.PageNum, PageSize: in.PageSize}
+	of := completedtrades.Of{Address: string(in.Address), Coin: string(in.Coin), From: in.EndTimeFrom.Time(), To: in.EndTimeTo.Time()}
+	first := (in.PageNum - 1) * in.PageSize
+	for t, err := range completedtrades.Oldest(ctx, r.log, of) {
+		if err != nil {
+			return page, err
+		}
+		if page.Total >= first && page.Total < first+in.PageSize {
+			page.List = append(page.List, completedTrade(&t))
+		}
+		page.Total++
+	}
+	return page, nil
+}
+
+func completedTrade(t *market.CompletedTrade) catalog.CompletedTrade {
+	mode := "cross"
+	if t.Isolated {
+		mode = "isolated"
+	}
+	return catalog.CompletedTrade{
+		Coin: t.Coin, MarginMode: mode, Direction: direction(t.Long), Size: market.Text(t.Size), EntryPrice: market.Text(t.EntryPx),
+		StartTime: catalog.Timestamp(time.UnixMilli(t.Start)), EndTime: catalog.Timestamp(t.When()), ClosePrice: market.Text(t.ClosePx),
+		TotalFee: market.Text(t.Fee), Pnl: market.Text(t.Pnl),
+	}
+}
+
+func direction(long bool) string {
+	if long {
+		return "long"
+	}
+	return "short"
+}
+
+// bestTrades returns the most profitable trades that were completed in a window.
+func (r *reader) bestTrades(ctx context.Context, in catalog.BestTradesIn) ([]catalog.BestTrade, error) {
+	report, err := r.report(ctx, string(in.Address), int64(in.Period))
+	best := report.Best[:min(len(report.Best), int(in.Limit))]
+	list := make([]catalog.BestTrade, len(best))
+	for i, t := range best {
+		list[i] = catalog.BestTrade{Coin: t.Coin, CreateAt: t.Start, Direction: direction(t.Long), DurationMs: t.End - t.Start, Pnl: market.Text(t.Pnl)}
+	}
+	return list, err
+}
+
+// performanceByCoin sums up the trades that were completed in a window by coin.
+func (r *reader) performanceByCoin(ctx context.Context, in catalog.PerformanceByCoinIn) ([]catalog.CoinPerformance, error) {
+	report, err := r.report(ctx, string(in.Address), int64(in.Period))
+	coins := byCoin(&report)
+	return coins[:min(len(coins), int(in.Limit))], err
+}
+
+func byCoin(report *market.TradeReport) []catalog.CoinPerformance {
+	coins := report.CoinsByPnl()
+	list := make([]catalog.CoinPerformance, len(coins))
+	for i, c := range coins {
+		list[i] = catalog.CoinPerformance{Coin: c.Coin, Fees: market.Text(c.Fee), Pnl: market.Text(c.Pnl), Trades: c.Trades}
+	}
+	return list
+}
+
+// bestOfDetailed is how many of the best trades stand among the detailed statistics.
+const bestOfDetailed = 10
+
+// tradingStatistics sums up in detail the trades that were completed in a window.
+func (r *reader) tradingStatistics(ctx context.Context, in catalog.TradingStatisticsIn) (catalog.DetailedStatistics, error) {
+	report, err := r.report(ctx, string(in.Address), int64(in.Period))
+	if err != nil {
+		return catalog.DetailedStatistics{}, err
+	}
+	sum := &report.Sum
+	best := make([]catalog.DetailedTrade, min(len(report.Best), bestOfDetailed))
+	for i := range best {
+		t := &report.Best[i]
+		best[i] = catalog.DetailedTrade{Coin: t.Coin, Direction: direction(t.Long), Duration: t.End - t.Start, CreateAt: t.Start, Pnl: market.Text(t.Pnl)}
+	}
+	return catalog.DetailedStatistics{
+		TotalPnl: market.Text(sum.Pnl().Sub(report.Fee())), Gross: market.Text(sum.Pnl()), Fees: market.Text(report.Fee()),
+		LongPnl: market.Text(sum.Long.Pnl.Sub(report.LongFee)), ShortPnl: market.Text(sum.Short.Pnl.Sub(report.ShortFee)),
+		WinRate: sum.WinRate(), Winning: sum.Wins(), Total: sum.Count(),
+		TradeDuration: sum.AverageDuration() / secondMs, MinDuration: report.MinDuration / secondMs, MaxDuration: report.MaxDuration / secondMs,
+		BestTrades: best, PerformanceAssets: byCoin(&report),
+	}, nil
+}
+
+// report sums up in detail the trades of an account that were completed in a number of
+// days up to now, or in all time for 0.
+func (r *reader) report(ctx context.Context, address string, days int64) (report market.TradeReport, err error) {
+	if days == 0 {
+		stats, err := r.statsOf(ctx, address)
+		return stats.All, err
+	}
+	from, to := window(api.Now(ctx), days)
+	return report, r.eachTrade(ctx, address, market.Span{From: from + 1, To: to}, report.Add)
+}
+
+// eachTrade gives the completed trades of a span to add, in the order of their ends.
+func (r *reader) eachTrade(ctx context.Context, address string, s market.Span, add func(*market.CompletedTrade)) error {
+	of := completedtrades.Of{Address: address, From: time.UnixMilli(s.From), To: time.UnixMilli(s.To)}
+	for t, err := range completedtrades.Oldest(ctx, r.log, of) {
+		if err != nil {
+			return err
+		}
+		add(&t)
+	}
+	return nil
+}
+
+const (
+	secondMs = 1000
+	hourMs   = 3_600_000
+	dayMs    = 24 * hourMs
+)
+
+// window is the number of days up to now: after from, up to to, ms.
+func window(now time.Time, days int64) (from, to int64) {
+	to = now.UnixMilli()
+	return to - days*dayMs, to
+}

@@ -1,0 +1,176 @@
+package catalog
+
+import "time"
+
+// CompletedTradesIn selects the trades of an account that were completed last, returned
+// oldest first.
+type CompletedTradesIn struct {
+	Address Address `path:"address"`
+	Coin    Coin    `query:"coin"`
+	Limit   int64   `query:"limit" default:"100" min:"1" max:"2000"`
+}
+
+// CompletedTradesByTimeIn selects the trades of an account that ended between two times,
+// both inclusive and open where absent.
+type CompletedTradesByTimeIn struct {
+	Address     Address `path:"address"`
+	PageNum     int64   `body:"pageNum" default:"1" min:"1" max:"50"` // number of the page, from 1
+	PageSize    int64   `body:"pageSize" default:"20" min:"1" max:"2000"`
+	Coin        Coin    `body:"Coin,coin"`
+	EndTimeFrom *Millis `body:"endTimeFrom"` // ms
+	EndTimeTo   *Millis `body:"endTimeTo"`   // ms
+}
+
+// Span implements [Spanner]. Without a start the answer reaches back to the beginning.
+func (in CompletedTradesByTimeIn) Span(now time.Time) (start, end time.Time) {
+	if in.EndTimeFrom == nil {
+		in.EndTimeFrom = new(Millis)
+	}
+	return spanMillis(in.EndTimeFrom, in.EndTimeTo, now)
+}
+
+// CompletedTrade is a position in a perpetual from flat to flat. Decimals are strings.
+type CompletedTrade struct {
+	Coin       string `json:"coin"`
+	MarginMode string `json:"marginMode"` // cross or isolated
+	Direction  string `json:"direction"`  // long or short
+	Size       string `json:"size"`       // base units that were opened and closed in all
+	EntryPrice string `json:"entryPrice"` // average of what opened it, by size
+	StartTime  string `json:"startTime"`  // ISO 8601, UTC: of the first fill, as far as it is known
+	EndTime    string `json:"endTime"`    // ISO 8601, UTC: of the fill that closed it
+	ClosePrice string `json:"closePrice"` // average of what closed it, by size
+	TotalFee   string `json:"totalFee"`   // USDC of all its fills, negative for a rebate
+	Pnl        string `json:"pnl"`        // in quote units, without fees and funding
+}
+
+// CompletedTradePage is a page of completed trades.
+type CompletedTradePage struct {
+	List     []CompletedTrade `json:"list"`
+	Total    int64            `json:"total"`   // trades of all pages
+	PageNum  int64            `json:"pageNum"` // number of the page, from 1
+	PageSize int64            `json:"pageSize"`
+}
+
+// BestTradesIn selects the trades of an account that were completed in a window, by
+// profit.
+type BestTradesIn struct {
+	Address Address `path:"address"`
+	Period  Days    `query:"period" default:"7"`
+	Limit   int64   `query:"limit" default:"10" min:"1" max:"100"`
+}
+
+// BestTrade is a completed trade among the most profitable ones.
+type BestTrade struct {
+	Coin       string `json:"coin"`
+	CreateAt   int64  `json:"createAt"`   // when the position was opened, ms
+	Direction  string `json:"direction"`  // long or short
+	DurationMs int64  `json:"durationMs"` // how long it was held
+	Pnl        string `json:"pnl"`        // in quote units, without fees and funding
+}
+
+// PerformanceByCoinIn selects the trades of an account that were completed in a window,
+// by coin.
+type PerformanceByCoinIn struct {
+	Address Address `path:"address"`
+	Period  Days    `query:"period" default:"7"`
+	Limit   int64   `query:"limit" default:"10" min:"1" max:"100"`
+}
+
+// CoinPerformance is what the completed trades of an account in a coin come to.
+type CoinPerformance struct {
+	Coin   string `json:"coin"`
+	Fees   string `json:"fees"`   // USDC, negative for a rebate
+	Pnl    string `json:"pnl"`    // in quote units, without fees and funding
+	Trades int64  `json:"trades"` // completed trades
+}
+
+// AddressStatsIn selects the trades of an account that were completed in a window.
+type AddressStatsIn struct {
+	Address Address `path:"address"`
+	Period  Days    `query:"period" default:"7"`
+}
+
+// BatchAddressStatsIn selects the trades of accounts that were completed in a window.
+// Addresses beyond 2,000 are left out.
+type BatchAddressStatsIn struct {
+	Addresses []Address  `body:"addresses" required:"true" min:"1" cut:"2000"`
+	Period    WindowDays `body:"period" default:"7"`
+}
+
+// AddressStatistics is what the completed trades of an account come to. All of it is
+// zero where the account is not known.
+type AddressStatistics struct {
+	WinRate        float64 `json:"winRate"`        // share of trades with a profit, fees and funding apart, 0 to 1
+	OrderCount     int64   `json:"orderCount"`     // distinct orders that opened and closed them
+	ClosePosCount  int64   `json:"closePosCount"`  // trades that were completed
+	AvgPosDuration int64   `json:"avgPosDuration"` // average of their durations, seconds
+	MaxDrawdown    float64 `json:"maxDrawdown"`    // largest fall of the perpetuals account's value at full hours of the window, of 30 days at most, without what was deposited and withdrawn, 0 to 1
+	TotalPnl       string  `json:"totalPnl"`       // in quote units, without fees and funding
+}
+
+// AddressStatisticsRow is AddressStatistics of one of many accounts.
+type AddressStatisticsRow struct {
+	Address        string  `json:"address"`
+	WinRate        float64 `json:"winRate"`        // share of trades with a profit, fees and funding apart, 0 to 1
+	OrderCount     int64   `json:"orderCount"`     // distinct orders that opened and closed them
+	ClosePosCount  int64   `json:"closePosCount"`  // trades that were completed
+	AvgPosDuration int64   `json:"avgPosDuration"` // average of their durations, seconds
+	MaxDrawdown    float64 `json:"maxDrawdown"`    // largest fall of the perpetuals account's value at full hours of the window, of 30 days at most, without what was deposited and withdrawn, 0 to 1
+	TotalPnl       string  `json:"totalPnl"`       // in quote units, without fees and funding
+}
+
+// BehaviorMetricsIn selects UTC days: today and those before it, as many as the period
+// has.
+type BehaviorMetricsIn struct {
+	Addresses []Address  `body:"addresses" required:"true" min:"1" cut:"2000"` // those beyond 2,000 are left out
+	Period    WindowDays `body:"period" default:"30"`
+}
+
+// BehaviorMetricsRow is how an account trades in perpetuals. Over all time what is
+// counted by fills and orders is of 90 days and the drawdown of 30.
+type BehaviorMetricsRow struct {
+	Address              string   `json:"address"`
+	ProfitLossRatio      *float64 `json:"profitLossRatio"`      // average profit of a fill with one over average loss of a fill with one, by closedPnl; null without a loss
+	TpslCloseOrderRatio  *float64 `json:"tpslCloseOrderRatio"`  // share of filled reduce-only orders that took a profit or stopped a loss, 0 to 100; null without such orders
+	FeeToAvgDepositRatio *float64 `json:"feeToAvgDepositRatio"` // fees over what was deposited on an average day, 0 to 100; null without deposits
+	TradingActivity      float64  `json:"tradingActivity"`      // share of days with a fill, 0 to 100
+	AddOnProfitRatio     *float64 `json:"addOnProfitRatio"`     // share of fills that added to a position while it was in profit, 0 to 100; null without such fills
+	FillsCount           int64    `json:"fillsCount"`           // fills of perpetuals
+	MaxDrawdown          *float64 `json:"maxDrawdown"`          // largest fall of the perpetuals account's value at full hours, without what was deposited and withdrawn, a fraction; null where no value is known
+	WinRate              float64  `json:"winRate"`              // share of completed trades with a profit, 0 to 100
+	TotalPnl             string   `json:"totalPnl"`             // of completed trades, in quote units, without fees and funding
+	Volume               string   `json:"volume"`               // of fills, USDC
+	Roi                  *float64 `json:"roi"`                  // totalPnl over the value of the perpetuals account at the beginning and what came in since, a fraction; null where that is not known
+}
+
+// TradingStatisticsIn selects the trades of an account that were completed in a window.
+type TradingStatisticsIn struct {
+	Address Address    `path:"address"`
+	Period  WindowDays `query:"period" default:"30"`
+}
+
+// DetailedStatistics is what the completed trades of an account come to in detail.
+type DetailedStatistics struct {
+	TotalPnl          string            `json:"totalPnl"`          // gross less fees
+	Gross             string            `json:"gross"`             // profit without fees and funding, in quote units
+	Fees              string            `json:"fees"`              // USDC, negative for a rebate
+	LongPnl           string            `json:"longPnl"`           // part of totalPnl that longs made
+	ShortPnl          string            `json:"shortPnl"`          // part of totalPnl that shorts made
+	WinRate           float64           `json:"winRate"`           // share of trades with a profit, fees and funding apart, 0 to 1
+	Winning           int64             `json:"winning"`           // trades with a profit, fees and funding apart
+	Total             int64             `json:"total"`             // trades
+	TradeDuration     int64             `json:"tradeDuration"`     // average, seconds
+	MinDuration       int64             `json:"minDuration"`       // seconds
+	MaxDuration       int64             `json:"maxDuration"`       // seconds
+	BestTrades        []DetailedTrade   `json:"bestTrades"`        // the ten with the most profit, the best first
+	PerformanceAssets []CoinPerformance `json:"performanceAssets"` // every coin, the most profitable first
+}
+
+// DetailedTrade is a completed trade among the most profitable ones.
+type DetailedTrade struct {
+	Coin      string `json:"coin"`
+	Direction string `json:"direction"` // long or short
+	Duration  int64  `json:"duration"`  // how long it was held, ms
+	CreateAt  int64  `json:"createAt"`  // when the position was opened, ms
+	Pnl       string `json:"pnl"`       // in quote units, without fees and funding
+}
