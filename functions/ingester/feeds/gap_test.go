@@ -63,9 +63,7 @@ func (w *world) ingest(n *node) (stop func()) {
 	objects, bucket := storetest.S3(w.t)
 	quiet := slog.New(slog.DiscardHandler)
 	config := perp.Config{
-		Stores: engine.Stores{Log: store.NewLog(w.db, w.prefix+schema.LogTable), Series: store.NewSeries(w.db, w.prefix+schema.SeriesTable),
-			Views: store.NewViews(objects, bucket), Quarantine: engine.Quarantine{Objects: objects, Bucket: bucket}},
-		Logger: quiet, NodeDir: n.dir, NodeBehind: time.Hour,
+		NodeDir: n.dir, NodeBehind: time.Hour,
 		Feeds: func(_ context.Context, stores engine.Stores, _ *lease.Term, pastRead <-chan struct{}) (*perp.Feeds, error) {
 			f := New(Config{
 				Connections: w.table, Follower: connections.NewFollower(w.table, w.db, w.streams), Gateway: w, Keys: w,
@@ -75,7 +73,10 @@ func (w *world) ingest(n *node) (stop func()) {
 				Figures: func() []engine.Figure { return nil }}, nil
 		},
 	}
-	domain := config.Domain()
+	domain := config.Domain(engine.Host{Logger: quiet, Stores: engine.Stores{
+		Log: store.NewLog(w.db, w.prefix+schema.LogTable), Series: store.NewSeries(w.db, w.prefix+schema.SeriesTable),
+		Views: store.NewViews(objects, bucket), Quarantine: engine.Quarantine{Objects: objects, Bucket: bucket},
+	}})
 	runner := &engine.Runner{Domain: domain, Logger: quiet,
 		Lease: &lease.Lease{DB: w.db, Table: w.prefix + schema.SeriesTable, Name: engine.LeaseName(domain.Name), Owner: "one", Timing: lease.Standard, Log: quiet, Rank: domain.Rank}}
 	ctx, cancel := context.WithCancel(context.Background())
