@@ -15,9 +15,9 @@ import (
 // order, and of different kinds in about theirs; what cannot be taken in any more is
 // Late or a Gap and changes nothing, so that who folds can begin again from the logs.
 //
-// A fill tells by its closedPnl what the closed part had cost, so that costs are exact
-// without any rounding of ours, also of positions that were opened unseen. Funds are
-// known from the first anchor on: before, they are what the seen events moved.
+// The cost of a position that was opened unseen is not known until an anchor or a fill
+// that closes a part of it tells: its closedPnl says what the part had cost. Funds are
+// known from the first anchor on; before, they are what the seen events moved.
 //
 // Its slices are sorted by their names and are changed by its methods alone.
 type Account struct {
@@ -169,12 +169,6 @@ func (a *Account) Forget(coin string) {
 	h.Open, h.Began, h.Unsure, h.Broken = nil, 0, true, false
 }
 
-// broken notes that an event of a coin could not be taken in.
-func (a *Account) broken(coin string, why Outcome) Outcome {
-	a.holding(coin).Broken = true
-	return why
-}
-
 // Clone is a copy that shares nothing that changes with a.
 func (a *Account) Clone() *Account {
 	b := *a
@@ -191,6 +185,12 @@ func (a *Account) Clone() *Account {
 		}
 	}
 	return &b
+}
+
+// broken notes that an event of the coin could not be taken in.
+func (h *Holding) broken(why Outcome) Outcome {
+	h.Broken = true
+	return why
 }
 
 // seen notes that an event of a time was taken in.

@@ -92,7 +92,7 @@ func (t *takeover) position(h *Holding, said *PositionState, dex *DexFunds) {
 	}
 	if !size.Equal(said.Szi) {
 		t.compare(known, h.Coin, "size", size, said.Szi)
-		h.Open = &OpenPosition{Size: said.Szi, NoCost: true, Partial: true}
+		h.Open = unseen(said.Szi, said.PositionValue)
 	}
 	p := h.Open
 	t.compare(!p.NoCost, h.Coin, "cost", p.Cost, cost)

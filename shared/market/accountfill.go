@@ -13,18 +13,18 @@ func (a *Account) Fill(f *Fill, m *Markets) (Outcome, *CompletedTrade) {
 	order := Order{f.Time, f.Seq, f.Tid}
 	switch {
 	case f.Time < h.Began:
-		return a.broken(f.Coin, Late), nil
+		return h.broken(Late), nil
 	case h.has(order):
 		return Duplicate, nil
 	case f.Time <= dex.Anchored:
-		return a.broken(f.Coin, Late), nil
+		return h.broken(Late), nil
 	}
 	start := mustDecimal(f.StartPosition)
 	switch {
 	case h.Open != nil && !h.Open.Size.Equal(start), h.Open == nil && !start.IsZero() && h.isKnown(dex):
-		return a.broken(f.Coin, Gap), nil
+		return h.broken(Gap), nil
 	case h.Open == nil && !start.IsZero():
-		h.Open = &OpenPosition{Size: start, NoCost: true, Partial: true}
+		h.Open = unseen(start, Notional(mustDecimal(f.Px), start.Abs()))
 	}
 	a.begin(h, f)
 	return Applied, h.fill(f, dex)
@@ -69,7 +69,7 @@ func (h *Holding) fill(f *Fill, dex *DexFunds) (completed *CompletedTrade) {
 		opening = sz.Sub(closing)
 		part := fee
 		if !opening.IsZero() { // a flip: each trade bears the fee of its part
-			part = fee.Mul(closing).MustDiv(sz).RoundHAZ(feePlaces)
+			part = share(fee, closing, sz).RoundHAZ(feePlaces)
 			fee = fee.Sub(part)
 		}
 		h.reduce(f, px, closing, part, dex)
@@ -87,43 +87,50 @@ func (h *Holding) fill(f *Fill, dex *DexFunds) (completed *CompletedTrade) {
 // feePlaces is to how many decimal places the fee of a flip is split.
 const feePlaces = 8
 
-// reduce closes a part of the position at px. Its closedPnl tells what the part had
-// cost; of a position that was opened unseen that is the average of all of it.
+// reduce closes a part of the position at px, at its part of the cost. Of a position that
+// was opened unseen, its closedPnl tells what the part had cost, and so all of it.
+//
+// The venue's closedPnl is of the entry price as it shows it, cut to the decimals of the
+// market: the cash, which has the exact one, may move by a little more or less.
 func (h *Holding) reduce(f *Fill, px, closing, fee Decimal, dex *DexFunds) {
 	p := h.Open
-	value, before, closed := Notional(px, closing), p.Size.Abs(), mustDecimal(f.ClosedPnl)
-	out, change := value.Sub(closed), closing.Neg() // of a long
+	value, change, before, closed := Notional(px, closing), closing.Neg(), p.Size.Abs(), mustDecimal(f.ClosedPnl)
 	if p.Size.IsNeg() {
-		out, change = value.Neg().Sub(closed), closing
+		value, change = value.Neg(), closing
 	}
-	all := closing.Equal(before)
-	if p.NoCost || all {
-		p.Cost, p.NoCost = out, false
-		if !all {
-			p.Cost = out.Mul(before).MustDiv(closing).RoundHAZ(usdPlaces)
-		}
+	if p.NoCost {
+		p.Cost, p.NoCost = value.Sub(closed).Mul(before).MustDiv(closing).RoundHAZ(usdPlaces), false
 	}
+	out := share(p.Cost, closing, before).RoundHAZ(usdPlaces)
 	if h.Leverage.Isolated {
 		// It gives back its equity in proportion, so that what stays is as well covered
 		// as before.
 		back := p.Margin.Add(p.Size.Mul(px)).Sub(p.Cost)
-		if !all {
+		if !closing.Equal(before) {
 			if back.IsNeg() {
 				back = Decimal{}
 			}
-			back = back.Mul(closing).MustDiv(before).Trunc(usdPlaces)
+			back = share(back, closing, before).Trunc(usdPlaces)
 		}
-		p.Margin = p.Margin.Add(closed).Sub(back)
+		p.Margin = p.Margin.Add(value).Sub(out).Sub(back)
 		dex.Cash = dex.Cash.Add(back)
 	} else {
-		dex.Cash = dex.Cash.Add(closed)
+		dex.Cash = dex.Cash.Add(value).Sub(out)
 	}
 	p.Size, p.Cost = p.Size.Add(change), p.Cost.Sub(out)
-	p.ClosedSize, p.ClosedValue = p.ClosedSize.Add(closing), p.ClosedValue.Add(value)
+	p.ClosedSize, p.ClosedValue = p.ClosedSize.Add(closing), p.ClosedValue.Add(value.Abs())
 	p.Pnl = p.Pnl.Add(closed)
 	p.Reduced = f.Time
 	p.Closing.Add(f.Oid)
-	p.note(f, px, before, fee)
+	p.note(f, px, fee)
+}
+
+// share is the part of an amount that falls to a part of a size: all of it to all.
+func share(amount, part, size Decimal) Decimal {
+	if part.Equal(size) {
+		return amount
+	}
+	return amount.Mul(part).MustDiv(size)
 }
 
 // increase opens a position at px or adds to it.
@@ -145,32 +152,37 @@ func (h *Holding) increase(f *Fill, px, opening, fee Decimal, dex *DexFunds) {
 		p.Cost = p.Cost.Add(value)
 	}
 	p.Opening.Add(f.Oid)
-	p.note(f, px, p.Size.Abs(), fee)
+	p.note(f, px, fee)
 }
 
-// note sums up what every fill of a position adds to its trade; size is the larger one of
-// before and after.
-func (p *OpenPosition) note(f *Fill, px, size, fee Decimal) {
+// note sums up what every fill of a position adds to its trade.
+func (p *OpenPosition) note(f *Fill, px, fee Decimal) {
 	if p.Opened == 0 {
 		p.Opened = f.Time
 	}
 	p.FundingSinceChange = Decimal{}
 	p.Fee = p.Fee.Add(fee)
 	p.Fills++
-	if size.Cmp(p.MaxSize) > 0 {
+	p.held(p.Size, Notional(px, p.Size.Abs()))
+	p.Liquidated = p.Liquidated || f.Liquidation != nil && f.Liquidation.LiquidatedUser == f.Address
+}
+
+// held notes what was held.
+func (p *OpenPosition) held(size, value Decimal) {
+	if size = size.Abs(); size.Cmp(p.MaxSize) > 0 {
 		p.MaxSize = size
 	}
-	// The value that was held before this fill had led to it is no fill's, unless there
-	// was none.
-	if value := Notional(px, p.Size.Abs()); value.Cmp(p.MaxValue) > 0 {
+	if value.Cmp(p.MaxValue) > 0 {
 		p.MaxValue = value
 	}
-	if p.Partial && p.Fills == 1 {
-		if value := Notional(px, size); value.Cmp(p.MaxValue) > 0 {
-			p.MaxValue = value
-		}
-	}
-	p.Liquidated = p.Liquidated || f.Liquidation != nil && f.Liquidation.LiquidatedUser == f.Address
+}
+
+// unseen is a position that was opened before the account is known; value is its
+// notional, 0 where that is not known.
+func unseen(size, value Decimal) *OpenPosition {
+	p := &OpenPosition{Size: size, NoCost: true, Partial: true}
+	p.held(size, value)
+	return p
 }
 
 // complete is the trade that f ended: p has nothing left.

@@ -1,27 +1,29 @@
 package market
 
-// Payment takes in a funding payment of the account.
+// Payment takes in a funding payment of the account. The venue pays before it trades:
+// payments of one time come before the fills of that time. One that comes behind later
+// fills is taken in where that changes nothing.
 func (a *Account) Payment(p *FundingPayment) Outcome {
 	h, dex := a.holding(p.Coin), a.dex(DexOf(p.Coin))
 	if p.Time <= h.Paid || p.Time <= dex.Anchored {
 		return Duplicate
 	}
 	size, paid := mustDecimal(p.Szi), mustDecimal(p.USDC).Neg()
-	if p.Time < h.Began {
-		return a.broken(p.Coin, Late)
-	}
-	if h.Open == nil && !h.isKnown(dex) && !size.IsZero() {
-		h.Open = &OpenPosition{Size: size, NoCost: true, Partial: true}
+	switch {
+	case size.IsZero():
+		return Unknown // nobody pays for nothing
+	case p.Time < h.Began:
+		return h.broken(Late)
+	case h.Open == nil && !h.isKnown(dex):
+		h.Open = unseen(size, Decimal{})
 		h.Unsure = false
 	}
-	// Payments and fills come by two streams, and a fill of the same time may have come
-	// first.
 	behind := p.Time < h.Last.Time || p.Time == h.Last.Time && (h.Open == nil || !h.Open.Size.Equal(size))
 	switch open := h.Open; {
 	case behind && (open == nil || !open.spans(p.Time, h.Leverage.Isolated)):
-		return a.broken(p.Coin, Late)
+		return h.broken(Late)
 	case !behind && (open == nil || !open.Size.Equal(size)):
-		return a.broken(p.Coin, Gap)
+		return h.broken(Gap)
 	case !behind:
 		open.FundingSinceChange = open.FundingSinceChange.Add(paid)
 	}

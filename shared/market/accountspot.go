@@ -46,8 +46,10 @@ func (t *SpotHolding) startAt(start Decimal, ms int64, anchored bool) {
 	case off.IsZero():
 		t.Off, t.OffSince = Decimal{}, 0
 	case !anchored, off.Equal(t.Off) && ms-t.OffSince >= offFor:
-		t.NoCost = !start.IsZero()
-		t.Total, t.Cost, t.Off, t.OffSince = start, Decimal{}, Decimal{}, 0
+		if t.NoCost = t.NoCost || !t.Total.IsPos(); !t.NoCost { // what it was all bought for on average
+			t.Cost = share(t.Cost, start, t.Total).RoundHAZ(spotPlaces)
+		}
+		t.Total, t.Off, t.OffSince = start, Decimal{}, 0
 	case !off.Equal(t.Off):
 		t.Off, t.OffSince = off, ms
 	}
@@ -61,20 +63,24 @@ func (t *SpotHolding) buy(size, value Decimal) {
 	}
 }
 
-// sell gives size away that had cost out, which tells the cost of all where it is not
-// known.
+// sell gives size away at its part of the cost. Of a cost that is not known yet, out tells
+// what the part had cost, and so all of it.
 func (t *SpotHolding) sell(size, out Decimal) {
 	left := t.Total.Sub(size)
 	switch {
+	case size.IsZero():
 	case !left.IsPos():
 		t.Cost, t.NoCost = Decimal{}, false
-	case t.NoCost && !size.IsZero():
-		t.Cost, t.NoCost = out.Mul(left).MustDiv(size).RoundHAZ(MaxPricePlaces), false
+	case t.NoCost:
+		t.Cost, t.NoCost = share(out, left, size).RoundHAZ(spotPlaces), false
 	default:
-		t.Cost = t.Cost.Sub(out)
+		t.Cost = t.Cost.Sub(share(t.Cost, size, t.Total).RoundHAZ(spotPlaces))
 	}
 	t.Total = left
 }
+
+// spotPlaces is the decimal places of spot amounts.
+const spotPlaces = 8
 
 // move adds an amount to a balance, or takes it away when negative, at no cost.
 func (a *Account) move(token string, amount Decimal) {
