@@ -83,14 +83,14 @@ const (
 	ProfitableAddOn              // the position was in profit
 )
 
-// AddOn is what a fill will be that the account has not taken in yet.
-func (a *Account) AddOn(f *Fill) AddOn {
-	h, ok := a.Holding(f.Coin)
+// AddOnOf tells from the signed entry cost of the position before a fill: the sum of
+// price x size of what opened it, negative of a short.
+func AddOnOf(f *Fill, cost Decimal) AddOn {
 	start := mustDecimal(f.StartPosition)
-	if !ok || h.Open == nil || h.Open.NoCost || h.Open.Size.IsPos() != (f.Side == Buy) || !h.Open.Size.Equal(start) {
+	if start.IsZero() || start.IsPos() != (f.Side == Buy) {
 		return NoAddOn
 	}
-	if Notional(mustDecimal(f.Px), start).GreaterThan(h.Open.Cost) {
+	if Notional(mustDecimal(f.Px), start).GreaterThan(cost) {
 		return ProfitableAddOn
 	}
 	return AddOnAtLoss
@@ -166,10 +166,10 @@ func (s *TraderStats) Order(o *OrderStatus) {
 	}
 }
 
-// Ledger takes in a ledger update and what has come into the account's perpetuals
-// until then, that included: [Account.NetPerp] behind it.
-func (s *TraderStats) Ledger(l *Ledger, netIn Decimal) {
-	s.NetIn = netIn
+// Ledger takes a ledger update in; perpIn is what it brought into the account's
+// perpetuals from elsewhere, its own spot account included, negative of what left.
+func (s *TraderStats) Ledger(l *Ledger, perpIn Decimal) {
+	s.NetIn = s.NetIn.Add(perpIn)
 	if l.Type != LedgerDeposit || l.USDC == "" {
 		return
 	}

@@ -155,7 +155,7 @@ func TestWhatAnAccountDoesIsCountedByUTCDay(t *testing.T) {
 	s.Fill(spot, market.NoAddOn)
 	s.Fill(dust, market.NoAddOn)
 	s.Ledger(&market.Ledger{Time: noon + day, Type: market.LedgerDeposit, USDC: "100"}, dec(t, "100"))
-	s.Ledger(&market.Ledger{Time: noon + day, Type: "accountClassTransfer"}, dec(t, "70"))
+	s.Ledger(&market.Ledger{Time: noon + day, Type: "accountClassTransfer"}, dec(t, "-30"))
 	order := market.OrderStatus{Time: noon + day, Coin: "BTC", Status: market.StatusFilled, ReduceOnly: true, OrderType: "Stop Market"}
 	for i, o := range []struct {
 		status, kind string
@@ -208,33 +208,20 @@ func ptr(f float64) *float64 { return &f }
 
 func TestAnAddOnIsInProfitWhereThePositionIs(t *testing.T) {
 	t.Parallel()
-	opened := func(side market.Side) *market.Account {
-		var a market.Account
-		if outcome, _ := a.Fill(fill(noon, side, "0.0", "2", "100", "0.0"), nil); outcome != market.Applied {
-			t.Fatal(outcome)
-		}
-		return &a
-	}
-	unseen := new(market.Account) // whose position was opened before
-	if outcome, _ := unseen.Fill(fill(noon, market.Buy, "1", "1", "100", "0.0"), nil); outcome != market.Applied {
-		t.Fatal(outcome)
-	}
 	for name, c := range map[string]struct {
-		account *market.Account
-		fill    *market.Fill
-		want    market.AddOn
+		fill *market.Fill
+		cost string
+		want market.AddOn
 	}{
-		"a long above its entry":          {opened(market.Buy), fill(noon+1, market.Buy, "2", "1", "101", "0"), market.ProfitableAddOn},
-		"a long at its entry":             {opened(market.Buy), fill(noon+1, market.Buy, "2", "1", "100", "0"), market.AddOnAtLoss},
-		"a short below its entry":         {opened(market.Sell), fill(noon+1, market.Sell, "-2", "1", "99", "0"), market.ProfitableAddOn},
-		"a short above its entry":         {opened(market.Sell), fill(noon+1, market.Sell, "-2", "1", "101", "0"), market.AddOnAtLoss},
-		"an opening":                      {new(market.Account), fill(noon, market.Buy, "0.0", "1", "101", "0"), market.NoAddOn},
-		"a reduction":                     {opened(market.Buy), fill(noon+1, market.Sell, "2", "1", "101", "0"), market.NoAddOn},
-		"a turn":                          {opened(market.Buy), fill(noon+1, market.Sell, "2", "3", "101", "0"), market.NoAddOn},
-		"one behind a fill that was lost": {opened(market.Buy), fill(noon+1, market.Buy, "3", "1", "101", "0"), market.NoAddOn},
-		"one to a position of no cost":    {unseen, fill(noon+1, market.Buy, "2", "1", "101", "0"), market.NoAddOn},
+		"a long above its entry":  {fill(0, market.Buy, "2", "1", "101", "0"), "200", market.ProfitableAddOn},
+		"a long at its entry":     {fill(0, market.Buy, "2", "1", "100", "0"), "200", market.AddOnAtLoss},
+		"a short below its entry": {fill(0, market.Sell, "-2", "1", "99", "0"), "-200", market.ProfitableAddOn},
+		"a short above its entry": {fill(0, market.Sell, "-2", "1", "101", "0"), "-200", market.AddOnAtLoss},
+		"an opening":              {fill(0, market.Buy, "0.0", "1", "101", "0"), "0", market.NoAddOn},
+		"a reduction":             {fill(0, market.Sell, "2", "1", "101", "0"), "200", market.NoAddOn},
+		"a turn":                  {fill(0, market.Sell, "2", "3", "101", "0"), "200", market.NoAddOn},
 	} {
-		if got := c.account.AddOn(c.fill); got != c.want {
+		if got := market.AddOnOf(c.fill, dec(t, c.cost)); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
