@@ -185,7 +185,9 @@ func TestALedgerUpdateOfANodeIsPublishedAndStored(t *testing.T) {
 		return strings.Contains(last(), `"isSnapshot":true,"user"`) && strings.Contains(last(), `"hash":"0x02"`)
 	})
 	update(now.Add(time.Second), "0x03")
-	w.eventually("the next update", func() bool { return strings.Contains(last(), `"data":{"user"`) && strings.Contains(last(), `"hash":"0x03"`) })
+	w.eventually("the next update", func() bool {
+		return strings.Contains(last(), `"data":{"user"`) && strings.Contains(last(), `"hash":"0x03"`)
+	})
 }
 
 // TestWhatWasMissedGoesOnBehindACrash ends feeds while what was missed is being read.
