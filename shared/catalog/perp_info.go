@@ -10,11 +10,6 @@ import (
 var (
 	// Answers the venue's own kinds of question, by the type in the body.
 	Info = route[InfoIn, json.RawMessage]("POST", "/upgrade/v2/hl/info", PerpInfo, action("HL_INFO"), EnvelopeB)
-
-	// Shows the perpetual accounts of many addresses.
-	_ = planned("POST", "/upgrade/v2/hl/traders/clearinghouse-state", PerpInfo, action("HL_INFO_BATCH_CLEARINGHOUSE_STATE"), EnvelopeB)
-	// Shows the spot balances of many addresses.
-	_ = planned("POST", "/upgrade/v2/hl/traders/spot-clearinghouse-state", PerpInfo, action("HL_INFO_BATCH_SPOT_CLEARINGHOUSE_STATE"), EnvelopeB)
 )
 
 var _ = does(PerpInfo, readLog, readSeries, readViews)

@@ -24,18 +24,6 @@ var (
 	AddressStats = route[AddressStatsIn, AddressStatistics]("GET", "/upgrade/v2/hl/traders/{address}/addr-stat", PerpTraders, action("HL_ADDR_STAT"), EnvelopeB)
 	// Lists the newest completed trades of an account, oldest first.
 	CompletedTrades = route[CompletedTradesIn, []CompletedTrade]("GET", "/upgrade/v2/hl/traders/{address}/completed-trades", PerpTraders, action("HL_COMPLETED_TRADES"), EnvelopeB)
-	// Lists how the open position of an account in a coin developed.
-	_ = planned("GET", "/upgrade/v2/hl/traders/{address}/current-position-history/{coin}", PerpTraders, action("HL_CURRENT_POSITION_HISTORY"), EnvelopeB)
-	// Lists how a closed position of an account in a coin developed.
-	_ = planned("GET", "/upgrade/v2/hl/traders/{address}/completed-position-history/{coin}", PerpTraders, action("HL_COMPLETED_POSITION_HISTORY"), EnvelopeB)
-	// Lists the profit of the open position of an account in a coin over time.
-	_ = planned("GET", "/upgrade/v2/hl/traders/{address}/current-position-pnl/{coin}", PerpTraders, action("HL_CURRENT_POSITION_PNL"), EnvelopeB)
-	// Lists the profit of a closed position of an account in a coin over time.
-	_ = planned("GET", "/upgrade/v2/hl/traders/{address}/completed-position-pnl/{coin}", PerpTraders, action("HL_COMPLETED_POSITION_PNL"), EnvelopeB)
-	// Lists what was bought and sold for the open position of an account in a coin.
-	_ = planned("GET", "/upgrade/v2/hl/traders/{address}/current-position-executions/{coin}", PerpTraders, action("HL_CURRENT_POSITION_EXECUTIONS"), EnvelopeB)
-	// Lists what was bought and sold for a closed position of an account in a coin.
-	_ = planned("GET", "/upgrade/v2/hl/traders/{address}/completed-position-executions/{coin}", PerpTraders, action("HL_COMPLETED_POSITION_EXECUTIONS"), EnvelopeB)
 	// Shows the largest drawdown of an account in a number of days.
 	_ = planned("GET", "/upgrade/v2/hl/max-drawdown/{address}", PerpTraders, action("HL_MAX_DRAWDOWN"), EnvelopeB)
 	// Shows the largest drawdown of many accounts.
@@ -58,7 +46,8 @@ var (
 	TradingStatistics = route[TradingStatisticsIn, DetailedStatistics]("GET", "/upgrade/v2/hl/traders/{address}/detailed-trading-statistics", PerpTraders, action("HL_DETAILED_TRADING_STATISTICS"), EnvelopeB)
 )
 
-var _ = does(PerpTraders, readLog, loadSeries)
+var _ = does(PerpTraders, readLog, readSeries, loadSeries, readViews,
+	table(DocumentsTable, "GetItem", "PutItem", "UpdateItem")) // asks the ingester for accounts
 
 // DepositsWithdrawalsIn selects what came into accounts and left them between two
 // times, both inclusive, newest first.

@@ -77,6 +77,12 @@ func (f *Fill) EndPosition() Decimal {
 	return start.Add(sz)
 }
 
+// Opens reports whether f opened a position: out of nothing, or out of its opposite.
+func (f *Fill) Opens() bool {
+	start, end := mustDecimal(f.StartPosition).Sign(), f.EndPosition().Sign()
+	return end != 0 && start != end
+}
+
 // IsTrade reports whether f stands for an execution between two accounts, that
 // is, whether it carries a trade id. Rows without one are the shares of dust
 // conversions (see [Fill.Trade]): stored under their accounts, but neither

@@ -139,6 +139,11 @@ func (o *Opened) Log() *store.Log {
 // Series returns the table of series: market data by time bucket.
 func (o *Opened) Series() *store.Series { return store.NewSeries(o.DB, o.Table(schema.SeriesTable)) }
 
+// Documents returns the documents of a kind.
+func (o *Opened) Documents(kind string, limits store.DocumentLimits) *store.Documents {
+	return store.NewDocuments(o.DB, o.Table(schema.DocumentsTable), kind, limits)
+}
+
 // Family returns the handler of a family's function, for lambda.Start: register
 // ties the family's handlers to its endpoints. The process ends with one log line
 // where that fails, or where a built endpoint has no handler.

@@ -14,14 +14,7 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/data/ledgers"
 	"quotary/shared/market"
-	"quotary/shared/store"
 )
-
-// reader answers from what is stored of accounts.
-type reader struct {
-	log    *store.Log
-	series *store.Series
-}
 
 // readsAtOnce is how many queries of one request run at a time.
 const readsAtOnce = 32

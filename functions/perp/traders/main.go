@@ -1,6 +1,11 @@
-// The perp-traders function answers for what accounts of the perpetual venue do and
-// have done: what moved in and out of them, from the log of ledger updates; which trades
-// they completed, from the log of these; and how they trade, from one row an account.
+// The perp-traders function answers for what accounts of the perpetual venue hold, do and
+// have done: from the logs of fills, funding, completed trades and ledger updates, and
+// from the rows that the ingester keeps of each account and of how it trades.
+//
+// What an account holds is valued when it is asked for, at the mark prices of the views.
+// Where the venue itself was never asked about an account, or long ago, the function
+// leaves a document that asks the ingester to, and waits for a second at most: see
+// [accountReader].
 package main
 
 import (
@@ -8,15 +13,30 @@ import (
 
 	"quotary/shared/api"
 	"quotary/shared/catalog"
+	"quotary/shared/data/anchors"
 	"quotary/shared/service"
+	"quotary/shared/store"
 )
 
 func main() {
 	lambda.Start(service.Family(catalog.PerpTraders, func(o *service.Opened) error {
-		r := &reader{log: o.Log(), series: o.Series()}
+		views, err := o.Views()
+		if err != nil {
+			return err
+		}
+		series := o.Series()
+		accounts := newAccountReader(series, o.Documents(anchors.Kind, anchors.Limits), views, o.Clock)
+		r := &reader{log: o.Log(), series: series, accounts: accounts}
 		r.register(o.Family)
 		return nil
 	}))
+}
+
+// reader answers from what is stored of accounts.
+type reader struct {
+	log      *store.Log
+	series   *store.Series
+	accounts *accountReader
 }
 
 func (r *reader) register(family *api.Family) {
@@ -31,4 +51,13 @@ func (r *reader) register(family *api.Family) {
 	api.Handle(family, catalog.AddressStats, r.addressStats)
 	api.Handle(family, catalog.BatchAddressStats, r.batchAddressStats)
 	api.Handle(family, catalog.BehaviorMetrics, r.behaviorMetrics)
+
+	api.Handle(family, catalog.CurrentPositionHistory, r.currentPositionHistory)
+	api.Handle(family, catalog.CompletedPositionHistory, r.completedPositionHistory)
+	api.Handle(family, catalog.CurrentPositionPnl, r.currentPositionPnl)
+	api.Handle(family, catalog.CompletedPositionPnl, r.completedPositionPnl)
+	api.Handle(family, catalog.CurrentPositionExecutions, r.currentPositionExecutions)
+	api.Handle(family, catalog.CompletedPositionExecutions, r.completedPositionExecutions)
+	api.Handle(family, catalog.ClearinghouseStates, r.clearinghouseStates)
+	api.Handle(family, catalog.SpotClearinghouseStates, r.spotStates)
 }

@@ -5,6 +5,7 @@ package contexts
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"quotary/shared/data/internal/dataset"
@@ -32,6 +33,32 @@ var view = dataset.View[View]{Name: Name, Period: 5 * time.Second, Encode: Encod
 // Open returns the view as a reader keeps it in memory.
 func Open(views *store.Views, clock func() time.Time) *store.View[View] {
 	return view.Open(views, clock)
+}
+
+// Marks are the mark prices of all coins.
+type Marks struct {
+	Time int64 // of the newest figures, ms
+	Px   market.Marks
+}
+
+// marks reads the same view as its mark prices.
+var marks = dataset.View[Marks]{Name: Name, Period: view.Period, Decode: func(body []byte) (Marks, error) {
+	v, err := Decode(body)
+	if err != nil {
+		return Marks{}, err
+	}
+	m := Marks{Time: v.Time, Px: make(market.Marks, len(v.Marks))}
+	for coin, px := range v.Marks {
+		if m.Px[coin], err = market.ParseDecimal(px); err != nil {
+			return Marks{}, fmt.Errorf("mark price of %s: %w", coin, err)
+		}
+	}
+	return m, nil
+}}
+
+// OpenMarks returns the mark prices of the view as a reader keeps them in memory.
+func OpenMarks(views *store.Views, clock func() time.Time) *store.View[Marks] {
+	return marks.Open(views, clock)
 }
 
 // Publish replaces the view.

@@ -71,6 +71,11 @@ func Window(ctx context.Context, l *store.Log, address string, from, to time.Tim
 	return log.Read(ctx, l, dataset.Query{Subject: address, From: from, To: to})
 }
 
+// WindowOfCoin is Window of one coin.
+func WindowOfCoin(ctx context.Context, l *store.Log, address, coin string, from, to time.Time) iter.Seq2[market.Fill, error] {
+	return log.Read(ctx, l, dataset.Query{Subject: ofCoin(address, coin), Index: store.A, From: from, To: to})
+}
+
 // ByOrder returns the fills of an order from a time on, or all for the zero time, in
 // the order of execution.
 func ByOrder(ctx context.Context, l *store.Log, oid int64, from time.Time) iter.Seq2[market.Fill, error] {

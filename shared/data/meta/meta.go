@@ -30,6 +30,17 @@ func Open(views *store.Views, clock func() time.Time) *store.View[View] {
 	return view.Open(views, clock)
 }
 
+// markets reads the same view as what it says of the markets.
+var markets = dataset.View[*market.Markets]{Name: Name, Period: view.Period, Decode: func(body []byte) (*market.Markets, error) {
+	v, err := Decode(body)
+	return v.Markets(), err
+}}
+
+// OpenMarkets returns [View.Markets] of the view as a reader keeps them in memory.
+func OpenMarkets(views *store.Views, clock func() time.Time) *store.View[*market.Markets] {
+	return markets.Open(views, clock)
+}
+
 // Publish replaces the view.
 func Publish(ctx context.Context, views *store.Views, v View) error {
 	return view.Publish(ctx, views, v)

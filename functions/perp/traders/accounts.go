@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"quotary/shared/api"
+	"quotary/shared/backoff"
+	"quotary/shared/catalog"
+	"quotary/shared/data/accounts"
+	"quotary/shared/data/anchors"
+	"quotary/shared/data/contexts"
+	"quotary/shared/data/meta"
+	"quotary/shared/market"
+	"quotary/shared/store"
+)
+
+const (
+	// freshFor is for how long what the venue itself said of an account is good enough:
+	// what happened since is folded from its events.
+	freshFor = 15 * time.Minute
+
+	// waitMost is how long an answer waits for what the venue says, and waitEvery how
+	// often it looks.
+	waitMost  = time.Second
+	waitEvery = 50 * time.Millisecond
+
+	// vainFor is for how long an account is not waited for again that the venue was not
+	// asked about in time, and vainMost how many of these are remembered.
+	vainFor  = time.Minute
+	vainMost = 10_000
+)
+
+// accountReader reads what is known of accounts, and values it. It is safe for
+// concurrent use.
+type accountReader struct {
+	series  *store.Series
+	wanted  *store.Documents
+	markets *store.View[*market.Markets]
+	marks   *store.View[contexts.Marks]
+
+	mu   sync.Mutex
+	vain map[string]time.Time // by address: until when it is not waited for
+}
+
+func newAccountReader(series *store.Series, wanted *store.Documents, views *store.Views, clock func() time.Time) *accountReader {
+	return &accountReader{series: series, wanted: wanted, markets: meta.OpenMarkets(views, clock), marks: contexts.OpenMarks(views, clock), vain: map[string]time.Time{}}
+}
+
+// valuation is accounts with the prices at which they are valued.
+type valuation struct {
+	accounts map[string]*market.Account // by address; those that nothing is known of are missing
+	markets  *market.Markets
+	marks    contexts.Marks
+}
+
+// value reads accounts, at most 50 of them. Where the venue was never asked about one, or
+// long ago, the ingester is asked to, and the answer waited for a second at most.
+func (r *accountReader) value(ctx context.Context, addresses []catalog.Address) (v valuation, err error) {
+	if v.markets, err = store.OrZero(r.markets.Get(ctx)); err != nil {
+		return v, err
+	}
+	if v.marks, err = store.OrZero(r.marks.Get(ctx)); err != nil {
+		return v, err
+	}
+	names := make([]string, len(addresses))
+	for i, a := range addresses {
+		names[i] = string(a)
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	if v.accounts, err = accounts.Load(ctx, r.series, names...); err != nil {
+		return v, err
+	}
+	stale := r.stale(ctx, v.accounts, names)
+	if len(stale) == 0 {
+		return v, nil
+	}
+	if err := r.want(ctx, stale); err != nil {
+		return v, err
+	}
+	return v, r.await(ctx, v.accounts, stale)
+}
+
+// stale are those of the accounts that the venue should be asked about.
+func (r *accountReader) stale(ctx context.Context, known map[string]*market.Account, names []string) (stale []string) {
+	since := api.Now(ctx).Add(-freshFor).UnixMilli()
+	for _, name := range names {
+		if a := known[name]; a == nil || a.Anchored < since {
+			stale = append(stale, name)
+		}
+	}
+	return stale
+}
+
+// wantsAtOnce is how many accounts are asked for at a time.
+const wantsAtOnce = 16
+
+// want asks for accounts. Where too many are asked for already, what is known is what
+// there is.
+func (r *accountReader) want(ctx context.Context, names []string) error {
+	now := api.Now(ctx)
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(wantsAtOnce)
+	for _, name := range names {
+		group.Go(func() error {
+			if err := anchors.Want(ctx, r.wanted, name, now); !errors.Is(err, store.ErrTooManyDocuments) {
+				return err
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// await reads accounts again until the venue was asked about all of them, but for those
+// that were waited for in vain before.
+func (r *accountReader) await(ctx context.Context, known map[string]*market.Account, stale []string) error {
+	began := time.Now()
+	stale = r.hopeful(stale, began)
+	for len(stale) > 0 {
+		if time.Since(began) > waitMost {
+			r.giveUp(stale, time.Now().Add(vainFor))
+			return nil
+		}
+		if err := backoff.Sleep(ctx, waitEvery); err != nil {
+			return err
+		}
+		read, err := accounts.Load(ctx, r.series, stale...)
+		if err != nil {
+			return err
+		}
+		for name, a := range read {
+			known[name] = a
+		}
+		stale = r.stale(ctx, known, stale)
+	}
+	return nil
+}
+
+// hopeful are those that are worth waiting for.
+func (r *accountReader) hopeful(names []string, now time.Time) (hopeful []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, name := range names {
+		if !now.Before(r.vain[name]) {
+			hopeful = append(hopeful, name)
+		}
+	}
+	return hopeful
+}
+
+func (r *accountReader) giveUp(names []string, until time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.vain) > vainMost {
+		clear(r.vain)
+	}
+	for _, name := range names {
+		r.vain[name] = until
+	}
+}
+
+// each are the known ones of addresses, each once, in their order.
+func (v *valuation) each(addresses []catalog.Address) iter.Seq2[string, *market.Account] {
+	return func(yield func(string, *market.Account) bool) {
+		seen := map[catalog.Address]bool{}
+		for _, address := range addresses {
+			a := v.accounts[string(address)]
+			if a == nil || seen[address] {
+				continue
+			}
+			seen[address] = true
+			if !yield(string(address), a) {
+				return
+			}
+		}
+	}
+}
+
+// time is of when an account is valued: of its newest event, or of the marks where they
+// are newer, ms.
+func (v *valuation) time(a *market.Account) int64 { return max(a.Time, v.marks.Time) }
+
+// state is an account in a dex.
+func (v *valuation) state(a *market.Account, dex string) market.AccountState {
+	return a.State(dex, v.markets, v.marks.Px, v.time(a))
+}

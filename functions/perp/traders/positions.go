@@ -1,0 +1,239 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"quotary/shared/api"
+	"quotary/shared/catalog"
+	"quotary/shared/data/klines"
+	"quotary/shared/market"
+)
+
+// maxPoints is how many points a position's history has at most, the newest ones.
+const maxPoints = 2000
+
+func (r *reader) currentPositionHistory(ctx context.Context, in catalog.CurrentPositionIn) (*catalog.PositionHistory, error) {
+	l, err := r.current(ctx, in)
+	if err != nil || l == nil {
+		return nil, err
+	}
+	return history(l), nil
+}
+
+func (r *reader) completedPositionHistory(ctx context.Context, in catalog.CompletedPositionIn) (*catalog.PositionHistory, error) {
+	l, err := r.named(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	return history(l), nil
+}
+
+func (r *reader) currentPositionPnl(ctx context.Context, in catalog.CurrentPositionBucketsIn) (*catalog.PositionPnl, error) {
+	l, err := r.current(ctx, catalog.CurrentPositionIn{Address: in.Address, Coin: in.Coin})
+	if err != nil || l == nil {
+		return nil, err
+	}
+	return r.pnl(ctx, l, in.Interval, int(in.Limit))
+}
+
+func (r *reader) completedPositionPnl(ctx context.Context, in catalog.CompletedPositionBucketsIn) (*catalog.PositionPnl, error) {
+	l, err := r.named(ctx, catalog.CompletedPositionIn{Address: in.Address, Coin: in.Coin, StartTime: in.StartTime, EndTime: in.EndTime})
+	if err != nil {
+		return nil, err
+	}
+	return r.pnl(ctx, l, in.Interval, int(in.Limit))
+}
+
+func (r *reader) currentPositionExecutions(ctx context.Context, in catalog.CurrentPositionBucketsIn) (*catalog.PositionExecutions, error) {
+	l, err := r.current(ctx, catalog.CurrentPositionIn{Address: in.Address, Coin: in.Coin})
+	if err != nil || l == nil {
+		return nil, err
+	}
+	return executions(l, in.Interval, int(in.Limit))
+}
+
+func (r *reader) completedPositionExecutions(ctx context.Context, in catalog.CompletedPositionBucketsIn) (*catalog.PositionExecutions, error) {
+	l, err := r.named(ctx, catalog.CompletedPositionIn{Address: in.Address, Coin: in.Coin, StartTime: in.StartTime, EndTime: in.EndTime})
+	if err != nil {
+		return nil, err
+	}
+	return executions(l, in.Interval, int(in.Limit))
+}
+
+// history is how a position developed.
+func history(l *lifetime) *catalog.PositionHistory {
+	h := &catalog.PositionHistory{Address: l.address, Coin: l.coin, Direction: l.direction(), Cross: !l.leverage.Isolated, StartTime: isoTime(l.start), EndTime: l.endTime()}
+	for i := range l.steps {
+		s := &l.steps[i]
+		if i+1 < len(l.steps) && l.steps[i+1].time == s.time && l.steps[i+1].oid == s.oid {
+			continue // a point for each order
+		}
+		h.History = append(h.History, l.point(s))
+	}
+	if l.end == 0 {
+		h.History = append(h.History, l.present())
+	}
+	h.History = h.History[max(0, len(h.History)-maxPoints):]
+	return h
+}
+
+// point is the position behind a fill, at its price.
+func (l *lifetime) point(s *step) catalog.PositionPoint {
+	if s.after.Size.IsZero() {
+		zero := market.Text(market.Decimal{})
+		return catalog.PositionPoint{
+			Time: s.time, Size: zero, Leverage: l.value(s.time, s.px, &l.steps[0].after).Leverage.Value, PositionValue: zero, UnrealizedPnl: &zero,
+			ReturnOnEquity: &zero, MarginUsed: zero, CumFunding: market.Text(l.funding),
+		}
+	}
+	return pointOf(s.time, l.value(s.time, s.px, &s.after), !l.leverage.Isolated)
+}
+
+// value is the position at a price. Nothing else of the account is known then.
+func (l *lifetime) value(ms int64, px market.Decimal, open *market.OpenPosition) *market.PositionState {
+	alone := market.Account{Holdings: []market.Holding{{Coin: l.coin, Leverage: l.leverage, Open: open}}}
+	state := alone.State(market.DexOf(l.coin), l.values.markets, market.Marks{l.coin: px}, ms)
+	return &state.Positions[0]
+}
+
+// present is the position now, at the mark price, and within the account where that is
+// known.
+func (l *lifetime) present() catalog.PositionPoint {
+	if l.account != nil {
+		state := l.values.state(l.account, market.DexOf(l.coin))
+		i := slices.IndexFunc(state.Positions, func(p market.PositionState) bool { return p.Coin == l.coin && p.Szi.Equal(l.now.Size) })
+		if i >= 0 {
+			p := pointOf(state.Time, &state.Positions[i], false)
+			if value := state.Margin.AccountValue; value.IsPos() {
+				p.EffLeverage = new(market.Text(state.Positions[i].PositionValue.MustDiv(value).RoundHAZ(ratioPlaces)))
+			}
+			return p
+		}
+	}
+	last := &l.steps[len(l.steps)-1]
+	px, ok := l.values.marks.Px[l.coin]
+	if !ok {
+		px = last.px
+	}
+	ms := max(last.time, l.values.marks.Time)
+	return pointOf(ms, l.value(ms, px, &l.now), !l.leverage.Isolated)
+}
+
+// ratioPlaces is to how many decimal places a ratio is rounded.
+const ratioPlaces = 6
+
+// pointOf writes a position. Alone says that it is cross and the rest of the account is
+// not known: then nobody knows where it would be liquidated.
+func pointOf(ms int64, p *market.PositionState, alone bool) catalog.PositionPoint {
+	return catalog.PositionPoint{
+		Time: ms, Size: market.Text(p.Szi), Leverage: p.Leverage.Value, EntryPrice: known(!p.NoCost, p.EntryPx), PositionValue: market.Text(p.PositionValue),
+		UnrealizedPnl: known(!p.NoCost, p.UnrealizedPnl), ReturnOnEquity: known(!p.NoCost, p.ReturnOnEquity),
+		LiquidationPrice: known(!alone && !p.LiquidationPx.IsZero(), p.LiquidationPx), MarginUsed: market.Text(p.MarginUsed), CumFunding: market.Text(p.FundingSinceOpen),
+	}
+}
+
+func (l *lifetime) direction() string {
+	if l.long {
+		return "long"
+	}
+	return "short"
+}
+
+// endTime is when it was closed; "" while it is open.
+func (l *lifetime) endTime() string {
+	if l.end == 0 {
+		return ""
+	}
+	return isoTime(l.end)
+}
+
+// isoTime writes a time in ms as ISO 8601.
+func isoTime(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// pnl is what the position was worth at the end of its newest buckets.
+func (r *reader) pnl(ctx context.Context, l *lifetime, interval string, limit int) (*catalog.PositionPnl, error) {
+	answer := &catalog.PositionPnl{Address: l.address, Coin: l.coin, Direction: l.direction(), Cross: !l.leverage.Isolated, StartTime: isoTime(l.start), EndTime: l.endTime(), Interval: interval}
+	to := cmp.Or(l.end, api.Now(ctx).UnixMilli())
+	width, err := market.ParseInterval(interval)
+	if err != nil {
+		return nil, err
+	}
+	first := width.StartMs(to)
+	for n := 1; n < limit && first > l.start; n++ {
+		first = width.StartMs(first - 1)
+	}
+	// One more, as the first bucket may be without a trade.
+	candles, err := klines.Newest(ctx, r.series, l.coin, width, time.Time{}, time.UnixMilli(to).UTC(), limit+1)
+	if err != nil {
+		return nil, err
+	}
+	px, held := l.steps[0].px, market.OpenPosition{}
+	steps := l.steps
+	for start := first; start <= to; start = width.NextMs(start) {
+		end := width.NextMs(start)
+		for len(steps) > 0 && steps[0].time < end {
+			held, px, steps = steps[0].after, steps[0].px, steps[1:]
+		}
+		for len(candles) > 0 && candles[0].OpenTime < end {
+			px, candles = candles[0].Close, candles[1:]
+		}
+		value := market.Notional(px, held.Size)
+		answer.Pnls = append(answer.Pnls, catalog.PositionPnlPoint{Time: start, Size: market.Text(held.Size), PositionValue: market.Text(value.Abs()), UnrealizedPnl: known(!held.NoCost, value.Sub(held.Cost))})
+	}
+	return answer, nil
+}
+
+// executions sums up the fills of the position's newest buckets that have any.
+func executions(l *lifetime, interval string, limit int) (*catalog.PositionExecutions, error) {
+	answer := &catalog.PositionExecutions{Address: l.address, Coin: l.coin, Direction: l.direction(), Cross: !l.leverage.Isolated, StartTime: isoTime(l.start), EndTime: l.endTime(), Interval: interval}
+	width, err := market.ParseInterval(interval)
+	if err != nil {
+		return nil, err
+	}
+	for steps := l.steps; len(steps) > 0; {
+		start := width.StartMs(steps[0].time)
+		n := slices.IndexFunc(steps, func(s step) bool { return s.time >= width.NextMs(start) })
+		if n < 0 {
+			n = len(steps)
+		}
+		answer.Executions = append(answer.Executions, executed(start, steps[:n]))
+		steps = steps[n:]
+	}
+	answer.Executions = answer.Executions[max(0, len(answer.Executions)-limit):]
+	return answer, nil
+}
+
+func executed(start int64, steps []step) catalog.ExecutionBucket {
+	var buys, sells executedSide
+	for i := range steps {
+		side := &sells
+		if steps[i].buy {
+			side = &buys
+		}
+		side.add(&steps[i])
+	}
+	return catalog.ExecutionBucket{Time: start, BuyCount: buys.count, SellCount: sells.count, BuySz: market.Text(buys.size), SellSz: market.Text(sells.size), BuyAvgPx: buys.average(), SellAvgPx: sells.average()}
+}
+
+// executedSide sums up fills of one side.
+type executedSide struct {
+	count       int64
+	size, value market.Decimal
+}
+
+func (s *executedSide) add(one *step) {
+	s.count++
+	s.size = s.size.Add(one.sz)
+	s.value = s.value.Add(market.Notional(one.px, one.sz))
+}
+
+// average is by size, nil without a fill.
+func (s *executedSide) average() *string {
+	if s.size.IsZero() {
+		return nil
+	}
+	return new(market.Text(s.value.MustDiv(s.size).RoundHAZ(market.MaxPricePlaces)))
+}

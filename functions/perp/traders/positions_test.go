@@ -1,0 +1,265 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"quotary/shared/api/apitest"
+	"quotary/shared/catalog"
+	"quotary/shared/data/accounts"
+	"quotary/shared/data/anchors"
+	"quotary/shared/data/completedtrades"
+	"quotary/shared/data/contexts"
+	"quotary/shared/data/fills"
+	"quotary/shared/data/klines"
+	"quotary/shared/data/meta"
+	"quotary/shared/data/payments"
+	"quotary/shared/market"
+	"quotary/shared/store"
+	"quotary/shared/store/schema"
+)
+
+// accountWorld is a world whose accounts are made of fills as the ingester makes them.
+type accountWorld struct {
+	*apitest.World
+	log    *store.Log
+	series *store.Series
+	wanted *store.Documents
+	folded market.Account // alice's
+	tid    int64
+}
+
+// minute is a time in the world, ms: minutes before its clock.
+func minute(before int64) int64 { return apitest.Start.UnixMilli() - before*60_000 }
+
+func newAccountWorld(t *testing.T) *accountWorld {
+	t.Helper()
+	w := new(accountWorld)
+	var views *store.Views
+	w.World = apitest.Open(t, catalog.PerpTraders, func(open *apitest.World) {
+		w.log, w.series, views = open.Log(), open.Series(), open.Views(t)
+		w.wanted = store.NewDocuments(open.DB, open.Prefix+schema.DocumentsTable, anchors.Kind, anchors.Limits)
+		r := &reader{log: w.log, series: w.series, accounts: newAccountReader(w.series, w.wanted, views, open.Now)}
+		r.register(open.Family)
+	})
+	must(t, meta.Publish(t.Context(), views, meta.View{
+		Time:  minute(0),
+		Perps: map[string]json.RawMessage{"": json.RawMessage(`{"universe":[{"name":"BTC","szDecimals":2,"maxLeverage":40},{"name":"ETH","szDecimals":2,"maxLeverage":25}],"marginTables":[]}`)},
+		Spot:  json.RawMessage(`{"tokens":[{"name":"USDC","index":0,"szDecimals":8},{"name":"HYPE","index":150,"szDecimals":2}],"universe":[{"name":"@107","tokens":[150,0]}]}`),
+	}))
+	must(t, contexts.Publish(t.Context(), views, contexts.View{Time: minute(0), Marks: map[string]string{"BTC": "140.0", "ETH": "10.0", "@107": "20.0"}}))
+	w.folded.Anchor(&market.Anchor{Address: alice, Dexes: []market.AccountState{{Time: minute(600), CrossMargin: market.MarginSummary{AccountValue: dec(t, "1000")}}},
+		Leverages: map[string]market.Leverage{"BTC": {Value: 10}, "ETH": {Isolated: true, Value: 5}},
+		Spot:      []market.SpotBalance{{Coin: "USDC", Total: dec(t, "50.5")}, {Coin: "HYPE", Token: 150, Total: dec(t, "2.5"), EntryNtl: dec(t, "30")}}, SpotTime: minute(600)})
+	return w
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func dec(t *testing.T, text string) market.Decimal {
+	t.Helper()
+	d, err := market.ParseDecimal(text)
+	must(t, err)
+	return d
+}
+
+// fill stores a fill of alice, and what it completes. Minutes are those before the
+// clock's time, sz is positive to buy.
+func (w *accountWorld) fill(t *testing.T, before int64, coin string, oid int64, sz, px, closedPnl string) *market.CompletedTrade {
+	t.Helper()
+	w.tid++
+	f := market.Fill{Address: alice, Coin: coin, Px: px, Sz: sz, Side: market.Buy, Time: minute(before), StartPosition: "0.0", Dir: "Open Long",
+		ClosedPnl: closedPnl, Hash: "0x5a", Oid: oid, Fee: "0.1", FeeToken: "USDC", Tid: w.tid, Seq: w.tid}
+	if sz[0] == '-' {
+		f.Side, f.Sz = market.Sell, sz[1:]
+	}
+	if h, ok := w.folded.Holding(coin); ok && h.Open != nil {
+		f.StartPosition = market.Text(h.Open.Size)
+	}
+	must(t, fills.Put(t.Context(), w.log, f))
+	outcome, done := w.folded.Fill(&f, nil)
+	if outcome != market.Applied {
+		t.Fatalf("fill %d is %s", f.Tid, outcome)
+	}
+	if done != nil {
+		must(t, completedtrades.Put(t.Context(), w.log, *done))
+	}
+	must(t, klines.Put(t.Context(), w.series, coin, market.Trade{Coin: coin, Side: f.Side, Px: dec(t, f.Px), Sz: dec(t, f.Sz), Tid: f.Tid, Time: f.Time}))
+	return done
+}
+
+func (w *accountWorld) pay(t *testing.T, before int64, coin, usdc string) {
+	t.Helper()
+	h, _ := w.folded.Holding(coin)
+	p := market.FundingPayment{Address: alice, Coin: coin, Time: minute(before), USDC: usdc, Szi: market.Text(h.Open.Size), Rate: "0.0000125"}
+	must(t, payments.Put(t.Context(), w.log, p))
+	if outcome := w.folded.Payment(&p); outcome != market.Applied {
+		t.Fatalf("payment of %s is %s", coin, outcome)
+	}
+}
+
+// store writes alice's account as the ingester does.
+func (w *accountWorld) store(t *testing.T) {
+	t.Helper()
+	w.folded.Anchored = minute(1) // the venue was asked a minute ago
+	must(t, w.series.Put(t.Context(), []store.SeriesRow{accounts.Row(&w.folded)}))
+}
+
+// long is a position in BTC: two bought at 100 by one order, one at 130, one sold at 120.
+func (w *accountWorld) long(t *testing.T) {
+	t.Helper()
+	w.fill(t, 150, "BTC", 1, "1.5", "100", "0.0")
+	w.fill(t, 150, "BTC", 1, "0.5", "100", "0.0")
+	w.fill(t, 120, "BTC", 2, "1", "130", "0.0")
+	w.pay(t, 60, "BTC", "-0.5")
+	w.fill(t, 30, "BTC", 3, "-1", "120", "10.0")
+	w.store(t)
+}
+
+// short is a position in ETH that grew out of a long, and became one again.
+func (w *accountWorld) short(t *testing.T) (trade *market.CompletedTrade) {
+	t.Helper()
+	w.fill(t, 500, "ETH", 11, "3", "10", "0.0")
+	w.fill(t, 400, "ETH", 12, "-8", "11", "3.0") // short 5
+	w.fill(t, 340, "ETH", 13, "-1", "12", "0.0") // short 6
+	w.pay(t, 330, "ETH", "0.25")
+	trade = w.fill(t, 290, "ETH", 14, "10", "9", "13.0") // long 4
+	w.store(t)
+	return trade
+}
+
+const traderPath = "/upgrade/v2/hl/traders/" + alice
+
+func TestTheOpenPositionOfACoinIsShownInThreeWays(t *testing.T) {
+	t.Parallel()
+	w := newAccountWorld(t)
+	w.long(t)
+	for _, kind := range []string{"history", "pnl", "executions"} {
+		w.Get(t, w.SubKey, traderPath+"/current-position-"+kind+"/BTC").Golden(t, "current-position-"+kind)
+	}
+}
+
+func TestAClosedPositionIsNamedByItsTimesAndShownInThreeWays(t *testing.T) {
+	t.Parallel()
+	w := newAccountWorld(t)
+	trade := w.short(t)
+	start, end := "startTime="+strconv.FormatInt(trade.Start, 10), "endTime="+strconv.FormatInt(trade.End, 10)
+	for _, kind := range []string{"history", "pnl", "executions"} {
+		target := traderPath + "/completed-position-" + kind + "/ETH?"
+		both := w.Get(t, w.SubKey, target+start+"&"+end)
+		both.Golden(t, "completed-position-"+kind)
+		for _, one := range []string{start, end} {
+			if got := w.Get(t, w.SubKey, target+one); !bytes.Equal(got.Body, both.Body) {
+				t.Errorf("%s by %s: %s, want %s", kind, one, got.Body, both.Body)
+			}
+		}
+		for _, other := range []string{"", "startTime=" + strconv.FormatInt(trade.Start+1, 10), "endTime=" + strconv.FormatInt(trade.End-1, 10), start + "&endTime=" + strconv.FormatInt(trade.End+1, 10)} {
+			w.Get(t, w.SubKey, target+other).Refused(t, http.StatusBadRequest, "position not found", "startTime")
+		}
+	}
+}
+
+func TestWhoHoldsNothingHasNoPosition(t *testing.T) {
+	t.Parallel()
+	w := newAccountWorld(t)
+	w.fill(t, 20, "BTC", 1, "1", "100", "0.0")
+	w.fill(t, 10, "BTC", 2, "-1", "110", "10.0")
+	w.store(t)
+	for _, coin := range []string{"BTC", "ETH", "@107"} {
+		for _, kind := range []string{"history", "pnl", "executions"} {
+			answer := w.Get(t, w.SubKey, traderPath+"/current-position-"+kind+"/"+coin)
+			if data := apitest.Data[*struct{}](t, answer); data != nil {
+				t.Errorf("%s of %s: %s", kind, coin, answer.Body)
+			}
+		}
+	}
+}
+
+func TestTheWorthOfAPositionIsThatAtTheEndOfEachBucket(t *testing.T) {
+	t.Parallel()
+	w := newAccountWorld(t)
+	w.long(t)
+	got := apitest.Data[catalog.PositionPnl](t, w.Get(t, w.SubKey, traderPath+"/current-position-pnl/BTC?interval=30m&limit=4"))
+	want := []catalog.PositionPnlPoint{
+		{Time: minute(90), Size: "3.0", PositionValue: "390.0", UnrealizedPnl: new("60.0")}, // no trade: the price of the bucket before
+		{Time: minute(60), Size: "3.0", PositionValue: "390.0", UnrealizedPnl: new("60.0")},
+		{Time: minute(30), Size: "2.0", PositionValue: "240.0", UnrealizedPnl: new("20.0")},
+		{Time: minute(0), Size: "2.0", PositionValue: "240.0", UnrealizedPnl: new("20.0")},
+	}
+	if d := gocmp.Diff(want, got.Pnls); d != "" {
+		t.Error(d)
+	}
+}
+
+// A position that was opened before fills are stored has its entry price from what
+// closed a part of it.
+func TestAPositionThatWasOpenedUnseenTellsItsEntryPriceWhenItIsReduced(t *testing.T) {
+	t.Parallel()
+	w := newAccountWorld(t)
+	for i, f := range []market.Fill{
+		{Side: market.Buy, Sz: "1", Px: "130", StartPosition: "2.0", ClosedPnl: "0.0"},
+		{Side: market.Sell, Sz: "1", Px: "120", StartPosition: "3.0", ClosedPnl: "10.0"},
+	} {
+		f.Address, f.Coin, f.Time, f.Tid, f.Oid, f.Hash, f.Fee, f.FeeToken, f.Dir = alice, "BTC", minute(10-int64(i)), int64(i+1), int64(i+1), "0x5a", "0.1", "USDC", "Open Long"
+		must(t, fills.Put(t.Context(), w.log, f))
+	}
+	got := apitest.Data[catalog.PositionHistory](t, w.Get(t, w.SubKey, traderPath+"/current-position-history/BTC"))
+	if len(got.History) != 3 || got.History[0].EntryPrice == nil || *got.History[0].EntryPrice != "110.0" || *got.History[1].EntryPrice != "110.0" {
+		t.Errorf("%+v", got.History)
+	}
+}
+
+func TestTheStatesOfAccountsAreValuedAtTheMarks(t *testing.T) {
+	t.Parallel()
+	w := newAccountWorld(t)
+	w.long(t)
+	w.short(t)
+	ask := body{"addresses": []string{alice, carol, alice}}
+	w.Call(t, w.SubKey, http.MethodPost, "/upgrade/v2/hl/traders/clearinghouse-state", ask).Golden(t, "clearinghouse-state")
+	w.Call(t, w.SubKey, http.MethodPost, "/upgrade/v2/hl/traders/spot-clearinghouse-state", ask).Golden(t, "spot-clearinghouse-state")
+}
+
+// The ingester answers a wanted account while the request waits.
+func TestAnAccountThatIsNotKnownIsAskedForAndWaitedFor(t *testing.T) {
+	t.Parallel()
+	w := newAccountWorld(t)
+	answered := make(chan error, 1)
+	go func() {
+		deadline := time.Now().Add(30 * time.Second)
+		for time.Now().Before(deadline) {
+			list, err := anchors.List(t.Context(), w.wanted, w.Now())
+			if err == nil && len(list) == 1 && list[0] == alice {
+				w.folded.Anchored = w.Now().UnixMilli()
+				err = w.series.Put(t.Context(), []store.SeriesRow{accounts.Row(&w.folded)})
+				answered <- err
+				return
+			}
+			if err != nil {
+				answered <- err
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+		answered <- http.ErrHandlerTimeout
+	}()
+	ask := body{"addresses": []string{alice}}
+	got := apitest.Data[[]catalog.AddressSpotState](t, w.Call(t, w.SubKey, http.MethodPost, "/upgrade/v2/hl/traders/spot-clearinghouse-state", ask))
+	must(t, <-answered)
+	if len(got) == 0 { // a slow machine: the answer may come first, the next one not
+		got = apitest.Data[[]catalog.AddressSpotState](t, w.Call(t, w.SubKey, http.MethodPost, "/upgrade/v2/hl/traders/spot-clearinghouse-state", ask))
+	}
+	if len(got) != 1 || len(got[0].SpotState.Balances) != 2 {
+		t.Errorf("%+v", got)
+	}
+}

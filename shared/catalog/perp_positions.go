@@ -1,0 +1,130 @@
+package catalog
+
+// Positions of accounts in one coin: how they developed, what they earned and what
+// was executed for them.
+var (
+	// Lists how the open position of an account in a coin developed.
+	CurrentPositionHistory = route[CurrentPositionIn, *PositionHistory]("GET", "/upgrade/v2/hl/traders/{address}/current-position-history/{coin}", PerpTraders, action("HL_CURRENT_POSITION_HISTORY"), EnvelopeB)
+	// Lists how a closed position of an account in a coin developed.
+	CompletedPositionHistory = route[CompletedPositionIn, *PositionHistory]("GET", "/upgrade/v2/hl/traders/{address}/completed-position-history/{coin}", PerpTraders, action("HL_COMPLETED_POSITION_HISTORY"), EnvelopeB)
+	// Lists the profit of the open position of an account in a coin over time.
+	CurrentPositionPnl = route[CurrentPositionBucketsIn, *PositionPnl]("GET", "/upgrade/v2/hl/traders/{address}/current-position-pnl/{coin}", PerpTraders, action("HL_CURRENT_POSITION_PNL"), EnvelopeB)
+	// Lists the profit of a closed position of an account in a coin over time.
+	CompletedPositionPnl = route[CompletedPositionBucketsIn, *PositionPnl]("GET", "/upgrade/v2/hl/traders/{address}/completed-position-pnl/{coin}", PerpTraders, action("HL_COMPLETED_POSITION_PNL"), EnvelopeB)
+	// Lists what was bought and sold for the open position of an account in a coin.
+	CurrentPositionExecutions = route[CurrentPositionBucketsIn, *PositionExecutions]("GET", "/upgrade/v2/hl/traders/{address}/current-position-executions/{coin}", PerpTraders, action("HL_CURRENT_POSITION_EXECUTIONS"), EnvelopeB)
+	// Lists what was bought and sold for a closed position of an account in a coin.
+	CompletedPositionExecutions = route[CompletedPositionBucketsIn, *PositionExecutions]("GET", "/upgrade/v2/hl/traders/{address}/completed-position-executions/{coin}", PerpTraders, action("HL_COMPLETED_POSITION_EXECUTIONS"), EnvelopeB)
+)
+
+// CurrentPositionIn names the open position of an account in a coin.
+type CurrentPositionIn struct {
+	Address Address `path:"address"`
+	Coin    Coin    `path:"coin"`
+}
+
+// CompletedPositionIn names a closed position of an account in a coin by the times at
+// which it was opened and closed, as completed-trades says. One of them is enough.
+type CompletedPositionIn struct {
+	Address   Address `path:"address"`
+	Coin      Coin    `path:"coin"`
+	StartTime *Millis `query:"startTime" example:"1793000000000"` // when it was opened, in milliseconds since 1970 UTC
+	EndTime   *Millis `query:"endTime"`                           // when it was closed, in milliseconds since 1970 UTC
+}
+
+// CurrentPositionBucketsIn selects the newest buckets of the open position of an
+// account in a coin.
+type CurrentPositionBucketsIn struct {
+	Address  Address `path:"address"`
+	Coin     Coin    `path:"coin"`
+	Interval string  `query:"interval" enum:"15m|30m|1h|2h|4h|8h|12h|1d" default:"1h"` // length of a bucket
+	Limit    int64   `query:"limit" default:"20" min:"1" max:"1000"`
+}
+
+// CompletedPositionBucketsIn selects the newest buckets of a closed position of an
+// account in a coin, which is named as [CompletedPositionIn] does.
+type CompletedPositionBucketsIn struct {
+	Address   Address `path:"address"`
+	Coin      Coin    `path:"coin"`
+	StartTime *Millis `query:"startTime" example:"1793000000000"`                       // when it was opened, in milliseconds since 1970 UTC
+	EndTime   *Millis `query:"endTime"`                                                 // when it was closed, in milliseconds since 1970 UTC
+	Interval  string  `query:"interval" enum:"15m|30m|1h|2h|4h|8h|12h|1d" default:"1h"` // length of a bucket
+	Limit     int64   `query:"limit" default:"20" min:"1" max:"1000"`
+}
+
+// PositionHistory is how a position developed, oldest first: a point for each order
+// that changed it, and for an open position one for now. Of a position that more than
+// 2,000 orders changed it has the newest 2,000 points.
+type PositionHistory struct {
+	Address   string          `json:"address"`
+	Coin      string          `json:"coin"`
+	Direction string          `json:"direction"`         // long or short
+	Cross     bool            `json:"cross"`             // false where its margin is isolated
+	StartTime string          `json:"startTime"`         // when it was opened, ISO 8601; the first fill that is known of it where it began before
+	EndTime   string          `json:"endTime,omitempty"` // when it was closed, ISO 8601; closed positions alone have it
+	History   []PositionPoint `json:"history"`
+}
+
+// PositionPoint is a position at a time, at the price of the fill that changed it then,
+// and now at the mark price. Amounts are quote units, decimal strings; those that depend
+// on an entry price are null where the position began before the account is known, and
+// nothing has told it since.
+type PositionPoint struct {
+	Time             int64   `json:"time"`           // ms
+	Size             string  `json:"size"`           // base units, negative for short
+	Leverage         int64   `json:"leverage"`       // as the account has set it; 20, or what the market allows, until the venue has said it
+	EffLeverage      *string `json:"effLeverage"`    // value of the position over value of the account in its dex; null where that is not known
+	EntryPrice       *string `json:"entryPrice"`     // average price of what is open
+	PositionValue    string  `json:"positionValue"`  // never negative
+	UnrealizedPnl    *string `json:"unrealizedPnl"`  // at that price
+	ReturnOnEquity   *string `json:"returnOnEquity"` // unrealizedPnl over the margin at entry, a fraction
+	LiquidationPrice *string `json:"liqPrice"`       // null where there is none, or where the rest of the account at that time is not known
+	MarginUsed       string  `json:"marginUsed"`
+	CumFunding       string  `json:"cumFunding"` // paid less received since it was opened
+}
+
+// PositionPnl is what a position was worth at the end of each bucket, oldest first.
+type PositionPnl struct {
+	Address   string             `json:"address"`
+	Coin      string             `json:"coin"`
+	Direction string             `json:"direction"`         // long or short
+	Cross     bool               `json:"cross"`             // false where its margin is isolated
+	StartTime string             `json:"startTime"`         // when it was opened, ISO 8601
+	EndTime   string             `json:"endTime,omitempty"` // when it was closed, ISO 8601; closed positions alone have it
+	Interval  string             `json:"interval"`          // length of a bucket
+	Pnls      []PositionPnlPoint `json:"pnls"`
+}
+
+// PositionPnlPoint is a position at the end of a bucket, or now, at the last traded
+// price. Amounts are quote units, decimal strings.
+type PositionPnlPoint struct {
+	Time          int64   `json:"time"`          // at which the bucket opens, ms
+	Size          string  `json:"size"`          // base units, negative for short; 0.0 at its end where it was closed
+	PositionValue string  `json:"positionValue"` // never negative
+	UnrealizedPnl *string `json:"unrealizedPnl"` // null where the entry price is not known
+}
+
+// PositionExecutions is what was bought and sold for a position, oldest first: buckets
+// without a fill are left out.
+type PositionExecutions struct {
+	Address    string            `json:"address"`
+	Coin       string            `json:"coin"`
+	Direction  string            `json:"direction"`         // long or short
+	Cross      bool              `json:"cross"`             // false where its margin is isolated
+	StartTime  string            `json:"startTime"`         // when it was opened, ISO 8601
+	EndTime    string            `json:"endTime,omitempty"` // when it was closed, ISO 8601; closed positions alone have it
+	Interval   string            `json:"interval"`          // length of a bucket
+	Executions []ExecutionBucket `json:"executions"`
+}
+
+// ExecutionBucket sums up the fills of a position in a bucket. Of a fill that turned
+// the position around, the part that belongs to it counts.
+type ExecutionBucket struct {
+	Time      int64   `json:"time"`      // at which the bucket opens, ms
+	BuyCount  int64   `json:"buyCount"`  // fills
+	SellCount int64   `json:"sellCount"` // fills
+	BuySz     string  `json:"buySz"`     // base units, a decimal string
+	SellSz    string  `json:"sellSz"`    // base units, a decimal string
+	BuyAvgPx  *string `json:"buyAvgPx"`  // by size, rounded to eight decimal places; null without a fill
+	SellAvgPx *string `json:"sellAvgPx"` // as buyAvgPx
+}
