@@ -79,8 +79,8 @@ type PositionPoint struct {
 	UnrealizedPnl    *string `json:"unrealizedPnl"`  // at that price
 	ReturnOnEquity   *string `json:"returnOnEquity"` // unrealizedPnl over the margin at entry, a fraction
 	LiquidationPrice *string `json:"liqPrice"`       // null where there is none, or where the rest of the account at that time is not known
-	MarginUsed       string  `json:"marginUsed"`
-	CumFunding       string  `json:"cumFunding"` // paid less received since it was opened
+	MarginUsed       string  `json:"marginUsed"`     // initial margin, or the equity of an isolated position
+	CumFunding       string  `json:"cumFunding"`     // paid less received since it was opened
 }
 
 // PositionPnl is what a position was worth at the end of each bucket, oldest first.

@@ -27,9 +27,9 @@ type ClearinghouseState struct {
 	MarginSummary              MarginSummary   `json:"marginSummary"`              // of all positions
 	CrossMarginSummary         MarginSummary   `json:"crossMarginSummary"`         // without isolated positions
 	CrossMaintenanceMarginUsed string          `json:"crossMaintenanceMarginUsed"` // below which cross positions are liquidated
-	Withdrawable               string          `json:"withdrawable"`
-	AssetPositions             []AssetPosition `json:"assetPositions"` // in the order of the venue's markets
-	Time                       int64           `json:"time"`           // ms
+	Withdrawable               string          `json:"withdrawable"`               // what may leave the dex
+	AssetPositions             []AssetPosition `json:"assetPositions"`             // in the order of the venue's markets
+	Time                       int64           `json:"time"`                       // ms
 }
 
 // MarginSummary sums up an account. Amounts are quote units, decimal strings.
@@ -58,8 +58,8 @@ type PositionState struct {
 	UnrealizedPnl  *string          `json:"unrealizedPnl"`  // at the mark price
 	ReturnOnEquity *string          `json:"returnOnEquity"` // unrealizedPnl over the margin at entry, a fraction
 	LiquidationPx  *string          `json:"liquidationPx"`  // mark price at which it is liquidated, other prices unchanged; null where there is none
-	MarginUsed     string           `json:"marginUsed"`
-	MaxLeverage    int64            `json:"maxLeverage"` // that the market allows
+	MarginUsed     string           `json:"marginUsed"`     // initial margin, or the equity of an isolated position
+	MaxLeverage    int64            `json:"maxLeverage"`    // that the market allows
 	CumFunding     CumFunding       `json:"cumFunding"`
 }
 
@@ -73,7 +73,7 @@ type PositionLeverage struct {
 
 // CumFunding is funding paid less received, in quote units, decimal strings.
 type CumFunding struct {
-	AllTime     string `json:"allTime"`
+	AllTime     string `json:"allTime"`     // in this coin, ever
 	SinceOpen   string `json:"sinceOpen"`   // since the position was opened
 	SinceChange string `json:"sinceChange"` // since its last fill
 }
