@@ -50,21 +50,22 @@ func TestSamplesOfRequestsFollowFromTheCatalog(t *testing.T) {
 }
 
 // sampled is the endpoint of a function that its sample calls: built before
-// planned, a GET before others, and one that asks for nothing before one that wants
-// something which must be there.
+// planned, a GET before others, one that asks for nothing before one that wants
+// something which must be there, and of these the one with the fewest parameters.
 func sampled(function string) *catalog.Endpoint {
 	var best *catalog.Endpoint
 	rank := func(e *catalog.Endpoint) (n int) {
 		if e.Planned {
-			n += 4
+			n += 400
 		}
 		if e.Method != http.MethodGet {
-			n += 2
+			n += 200
 		}
-		if slices.ContainsFunc(catalog.Parameters(e.In), func(p catalog.Parameter) bool { return p.In == "query" && p.Required }) {
-			n++
+		parameters := catalog.Parameters(e.In)
+		if slices.ContainsFunc(parameters, func(p catalog.Parameter) bool { return p.In == "query" && p.Required }) {
+			n += 100
 		}
-		return n
+		return n + len(parameters)
 	}
 	for _, e := range catalog.Served(function) {
 		if best == nil || rank(e) < rank(best) {
