@@ -1,5 +1,7 @@
 package catalog
 
+import "time"
+
 // Positions of accounts in one coin: how they developed, what they earned and what
 // was executed for them.
 var (
@@ -32,6 +34,11 @@ type CompletedPositionIn struct {
 	EndTime   *Millis `query:"endTime"`                           // when it was closed, in milliseconds since 1970 UTC
 }
 
+// Span implements [Spanner].
+func (in CompletedPositionIn) Span(now time.Time) (start, end time.Time) {
+	return spanMillis(in.StartTime, in.EndTime, now)
+}
+
 // CurrentPositionBucketsIn selects the newest buckets of the open position of an
 // account in a coin.
 type CurrentPositionBucketsIn struct {
@@ -50,6 +57,11 @@ type CompletedPositionBucketsIn struct {
 	EndTime   *Millis `query:"endTime"`                                                 // when it was closed, in milliseconds since 1970 UTC
 	Interval  string  `query:"interval" enum:"15m|30m|1h|2h|4h|8h|12h|1d" default:"1h"` // length of a bucket
 	Limit     int64   `query:"limit" default:"20" min:"1" max:"1000"`
+}
+
+// Span implements [Spanner].
+func (in CompletedPositionBucketsIn) Span(now time.Time) (start, end time.Time) {
+	return spanMillis(in.StartTime, in.EndTime, now)
 }
 
 // PositionHistory is how a position developed, oldest first: a point for each order

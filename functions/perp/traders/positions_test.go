@@ -54,9 +54,9 @@ func newAccountWorld(t *testing.T) *accountWorld {
 		Spot:  json.RawMessage(`{"tokens":[{"name":"USDC","index":0,"szDecimals":8},{"name":"HYPE","index":150,"szDecimals":2}],"universe":[{"name":"@107","tokens":[150,0]}]}`),
 	}))
 	must(t, contexts.Publish(t.Context(), views, contexts.View{Time: minute(0), Marks: map[string]string{"BTC": "140.0", "ETH": "10.0", "@107": "20.0"}}))
-	w.folded.Anchor(&market.Anchor{Address: alice, Dexes: []market.AccountState{{Time: minute(600), CrossMargin: market.MarginSummary{AccountValue: dec(t, "1000")}}},
+	w.folded.Anchor(&market.Anchor{Address: alice, Dexes: []market.AccountState{{Time: minute(600), CrossMargin: market.MarginSummary{AccountValue: decimal(t, "1000")}}},
 		Leverages: map[string]market.Leverage{"BTC": {Value: 10}, "ETH": {Isolated: true, Value: 5}},
-		Spot:      []market.SpotBalance{{Coin: "USDC", Total: dec(t, "50.5")}, {Coin: "HYPE", Token: 150, Total: dec(t, "2.5"), EntryNtl: dec(t, "30")}}, SpotTime: minute(600)})
+		Spot:      []market.SpotBalance{{Coin: "USDC", Total: decimal(t, "50.5")}, {Coin: "HYPE", Token: 150, Total: decimal(t, "2.5"), EntryNtl: decimal(t, "30")}}, SpotTime: minute(600)})
 	return w
 }
 
@@ -65,13 +65,6 @@ func must(t *testing.T, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-func dec(t *testing.T, text string) market.Decimal {
-	t.Helper()
-	d, err := market.ParseDecimal(text)
-	must(t, err)
-	return d
 }
 
 // fill stores a fill of alice, and what it completes. Minutes are those before the
@@ -95,7 +88,7 @@ func (w *accountWorld) fill(t *testing.T, before int64, coin string, oid int64, 
 	if done != nil {
 		must(t, completedtrades.Put(t.Context(), w.log, *done))
 	}
-	must(t, klines.Put(t.Context(), w.series, coin, market.Trade{Coin: coin, Side: f.Side, Px: dec(t, f.Px), Sz: dec(t, f.Sz), Tid: f.Tid, Time: f.Time}))
+	must(t, klines.Put(t.Context(), w.series, coin, market.Trade{Coin: coin, Side: f.Side, Px: decimal(t, f.Px), Sz: decimal(t, f.Sz), Tid: f.Tid, Time: f.Time}))
 	return done
 }
 
@@ -139,14 +132,14 @@ func (w *accountWorld) short(t *testing.T) (trade *market.CompletedTrade) {
 	return trade
 }
 
-const traderPath = "/upgrade/v2/hl/traders/" + alice
+const ofAlice = traders + alice
 
 func TestTheOpenPositionOfACoinIsShownInThreeWays(t *testing.T) {
 	t.Parallel()
 	w := newAccountWorld(t)
 	w.long(t)
 	for _, kind := range []string{"history", "pnl", "executions"} {
-		w.Get(t, w.SubKey, traderPath+"/current-position-"+kind+"/BTC").Golden(t, "current-position-"+kind)
+		w.Get(t, w.SubKey, ofAlice+"/current-position-"+kind+"/BTC").Golden(t, "current-position-"+kind)
 	}
 }
 
@@ -156,7 +149,7 @@ func TestAClosedPositionIsNamedByItsTimesAndShownInThreeWays(t *testing.T) {
 	trade := w.short(t)
 	start, end := "startTime="+strconv.FormatInt(trade.Start, 10), "endTime="+strconv.FormatInt(trade.End, 10)
 	for _, kind := range []string{"history", "pnl", "executions"} {
-		target := traderPath + "/completed-position-" + kind + "/ETH?"
+		target := ofAlice + "/completed-position-" + kind + "/ETH?"
 		both := w.Get(t, w.SubKey, target+start+"&"+end)
 		both.Golden(t, "completed-position-"+kind)
 		for _, one := range []string{start, end} {
@@ -178,7 +171,7 @@ func TestWhoHoldsNothingHasNoPosition(t *testing.T) {
 	w.store(t)
 	for _, coin := range []string{"BTC", "ETH", "@107"} {
 		for _, kind := range []string{"history", "pnl", "executions"} {
-			answer := w.Get(t, w.SubKey, traderPath+"/current-position-"+kind+"/"+coin)
+			answer := w.Get(t, w.SubKey, ofAlice+"/current-position-"+kind+"/"+coin)
 			if data := apitest.Data[*struct{}](t, answer); data != nil {
 				t.Errorf("%s of %s: %s", kind, coin, answer.Body)
 			}
@@ -190,7 +183,7 @@ func TestTheWorthOfAPositionIsThatAtTheEndOfEachBucket(t *testing.T) {
 	t.Parallel()
 	w := newAccountWorld(t)
 	w.long(t)
-	got := apitest.Data[catalog.PositionPnl](t, w.Get(t, w.SubKey, traderPath+"/current-position-pnl/BTC?interval=30m&limit=4"))
+	got := apitest.Data[catalog.PositionPnl](t, w.Get(t, w.SubKey, ofAlice+"/current-position-pnl/BTC?interval=30m&limit=4"))
 	want := []catalog.PositionPnlPoint{
 		{Time: minute(90), Size: "3.0", PositionValue: "390.0", UnrealizedPnl: new("60.0")}, // no trade: the price of the bucket before
 		{Time: minute(60), Size: "3.0", PositionValue: "390.0", UnrealizedPnl: new("60.0")},
@@ -214,7 +207,7 @@ func TestAPositionThatWasOpenedUnseenTellsItsEntryPriceWhenItIsReduced(t *testin
 		f.Address, f.Coin, f.Time, f.Tid, f.Oid, f.Hash, f.Fee, f.FeeToken, f.Dir = alice, "BTC", minute(10-int64(i)), int64(i+1), int64(i+1), "0x5a", "0.1", "USDC", "Open Long"
 		must(t, fills.Put(t.Context(), w.log, f))
 	}
-	got := apitest.Data[catalog.PositionHistory](t, w.Get(t, w.SubKey, traderPath+"/current-position-history/BTC"))
+	got := apitest.Data[catalog.PositionHistory](t, w.Get(t, w.SubKey, ofAlice+"/current-position-history/BTC"))
 	if len(got.History) != 3 || got.History[0].EntryPrice == nil || *got.History[0].EntryPrice != "110.0" || *got.History[1].EntryPrice != "110.0" {
 		t.Errorf("%+v", got.History)
 	}
