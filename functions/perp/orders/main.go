@@ -1,5 +1,9 @@
-// The perp-orders function answers for orders of the perpetual venue, by account
-// and by order id, from the log of the statuses that they came to.
+// The perp-orders function answers for orders of the perpetual venue: by account and by
+// order id, from the log of the statuses that they came to; and for all that rest in the
+// books, from the views of them.
+//
+// What rests follows from the statuses and fills of all accounts, which only a node's
+// files hold. Where the ingester follows none, nothing rests.
 package main
 
 import (
@@ -12,8 +16,11 @@ import (
 
 func main() {
 	lambda.Start(service.Family(catalog.PerpOrders, func(o *service.Opened) error {
-		r := &reader{log: o.Log()}
-		r.register(o.Family)
+		views, err := o.Views()
+		if err != nil {
+			return err
+		}
+		newReader(o.Log(), views, o.Clock).register(o.Family)
 		return nil
 	}))
 }
@@ -23,4 +30,6 @@ func (r *reader) register(family *api.Family) {
 	api.Handle(family, catalog.OrderByOid, r.byOid)
 	api.Handle(family, catalog.FilledOrdersByAddress, r.filledByAddress)
 	api.Handle(family, catalog.FilledOrderByOid, r.filledByOid)
+	api.Handle(family, catalog.TopOpenOrders, r.topOpen)
+	api.Handle(family, catalog.ActiveOrders, r.active)
 }

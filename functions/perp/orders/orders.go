@@ -4,16 +4,26 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"quotary/shared/catalog"
+	"quotary/shared/data/openorders"
 	"quotary/shared/data/orders"
+	"quotary/shared/data/tickers"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
 
 // reader answers what became of orders.
 type reader struct {
-	log *store.Log
+	log     *store.Log
+	top     *store.View[openorders.Top]
+	values  *store.View[openorders.Values]
+	tickers *store.View[tickers.View]
+}
+
+func newReader(log *store.Log, views *store.Views, clock func() time.Time) *reader {
+	return &reader{log: log, top: openorders.OpenTop(views, clock), values: openorders.OpenValues(views, clock), tickers: tickers.Open(views, clock)}
 }
 
 // byAddress returns the newest orders of an account, each with its newest status.

@@ -19,15 +19,16 @@ const root = "/upgrade/v2/hl"
 
 type world struct {
 	*apitest.World
-	log *store.Log
+	log   *store.Log
+	views *store.Views
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := new(world)
 	w.World = apitest.Open(t, catalog.PerpOrders, func(open *apitest.World) {
-		w.log = open.Log()
-		(&reader{log: w.log}).register(open.Family)
+		w.log, w.views = open.Log(), open.Views(t)
+		newReader(w.log, w.views, open.Now).register(open.Family)
 	})
 	return w
 }

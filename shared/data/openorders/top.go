@@ -44,16 +44,20 @@ type Top struct {
 // Rows are orders as the view has them: the largest first, at most [market.TopOrders].
 type Rows []byte
 
-var topView = dataset.View[Top]{Name: TopName, Period: Period, Encode: EncodeTop, Decode: DecodeTop}
-
 // OpenTop returns the view of the largest orders as a reader keeps it in memory.
 func OpenTop(views *store.Views, clock func() time.Time) *store.View[Top] {
-	return topView.Open(views, clock)
+	return store.NewView(views, TopName, Period, clock, DecodeTop)
 }
 
-// PublishTop replaces the view of the largest orders.
-func PublishTop(ctx context.Context, views *store.Views, v Top) error {
-	return topView.Publish(ctx, views, v)
+// Publish replaces the views of the largest orders and of values by those of coins,
+// which are in no other.
+func Publish(ctx context.Context, views *store.Views, ms int64, coins []market.CoinOrders) error {
+	top, columns := Top{Time: ms, All: NewRows(market.TopOf(coins)), Coins: map[string]Rows{}}, map[string]Column{}
+	for i := range coins {
+		c := &coins[i]
+		top.Coins[c.Coin], columns[c.Coin] = NewRows(c.Top), NewColumn(c)
+	}
+	return errors.Join(views.Publish(ctx, TopName, EncodeTop(top)), views.Publish(ctx, ValuesName, EncodeValues(ms, columns)))
 }
 
 // Of returns the largest orders of a coin, of all for "".

@@ -1,7 +1,6 @@
 package openorders
 
 import (
-	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -35,15 +34,6 @@ type SideValues struct {
 // OpenValues returns the view of the values as a reader keeps it in memory.
 func OpenValues(views *store.Views, clock func() time.Time) *store.View[Values] {
 	return store.NewView(views, ValuesName, Period, clock, DecodeValues)
-}
-
-// PublishValues replaces the view of the values.
-func PublishValues(ctx context.Context, views *store.Views, ms int64, coins []market.CoinOrders) error {
-	encoded := map[string]Column{}
-	for i := range coins {
-		encoded[coins[i].Coin] = NewColumn(&coins[i])
-	}
-	return views.Publish(ctx, ValuesName, EncodeValues(ms, encoded))
 }
 
 // Column is the values of one coin's orders as the view has them.
