@@ -31,7 +31,7 @@ type CompletedPositionIn struct {
 	Address   Address `path:"address"`
 	Coin      Coin    `path:"coin"`
 	StartTime *Millis `query:"startTime" example:"1793000000000"` // when it was opened, in milliseconds since 1970 UTC
-	EndTime   *Millis `query:"endTime"`                           // when it was closed, in milliseconds since 1970 UTC
+	EndTime   *Millis `query:"endTime" example:"1795000000000"`   // when it was closed, in milliseconds since 1970 UTC
 }
 
 // Span implements [Spanner].
@@ -54,7 +54,7 @@ type CompletedPositionBucketsIn struct {
 	Address   Address `path:"address"`
 	Coin      Coin    `path:"coin"`
 	StartTime *Millis `query:"startTime" example:"1793000000000"`                       // when it was opened, in milliseconds since 1970 UTC
-	EndTime   *Millis `query:"endTime"`                                                 // when it was closed, in milliseconds since 1970 UTC
+	EndTime   *Millis `query:"endTime" example:"1795000000000"`                         // when it was closed, in milliseconds since 1970 UTC
 	Interval  string  `query:"interval" enum:"15m|30m|1h|2h|4h|8h|12h|1d" default:"1h"` // length of a bucket
 	Limit     int64   `query:"limit" default:"20" min:"1" max:"1000"`
 }
