@@ -58,9 +58,12 @@ type Holding struct {
 
 	// Unsure says that it is not known what is held: the next fill tells. See [Account.Forget].
 	Unsure bool
-	// Broken says that an event was a Gap or Late: something is missing in the figures
-	// of this coin, until an anchor or a new beginning replaces them.
-	Broken bool
+	// Gap is the order of the first event that did not fit to what is held, zero without
+	// one: something before it is missing, and nothing behind it is taken in until it fits.
+	// A payment comes before all fills of its time.
+	Gap Order
+	// Late says that an event came too late to be taken in, so that its figures lack it.
+	Late bool
 }
 
 // OpenPosition is a position of an account in a perp and what it has been since it was
@@ -166,7 +169,7 @@ func (a *Account) Holding(coin string) (h Holding, ok bool) {
 // with its next fill: for who knows that what is missing will not come.
 func (a *Account) Forget(coin string) {
 	h := a.holding(coin)
-	h.Open, h.Began, h.Unsure, h.Broken = nil, 0, true, false
+	h.Open, h.Began, h.Unsure, h.Gap, h.Late = nil, 0, true, Order{}, false
 }
 
 // Clone is a copy that shares nothing that changes with a.
@@ -187,11 +190,39 @@ func (a *Account) Clone() *Account {
 	return &b
 }
 
-// broken notes that an event of the coin could not be taken in.
-func (h *Holding) broken(why Outcome) Outcome {
-	h.Broken = true
-	return why
+// Broken reports whether something is missing in the figures of the coin, until an anchor
+// or a new beginning replaces them.
+func (h *Holding) Broken() bool { return h.Late || h.Gap != Order{} }
+
+// late notes that an event was not taken in.
+func (h *Holding) late() Outcome {
+	h.Late = true
+	return Late
 }
+
+// gap notes that an event does not fit.
+func (h *Holding) gap(o Order) Outcome {
+	if (h.Gap == Order{}) || o.Compare(h.Gap) < 0 {
+		h.Gap = o
+	}
+	return Gap
+}
+
+// waits reports whether an event comes behind one that did not fit.
+func (h *Holding) waits(o Order) bool {
+	return h.Gap != Order{} && o.Compare(h.Gap) > 0 && !o.sameFill(h.Gap)
+}
+
+// fits notes that an event was taken in.
+func (h *Holding) fits(o Order) {
+	if o == h.Gap || o.sameFill(h.Gap) {
+		h.Gap = Order{}
+	}
+}
+
+// sameFill reports whether two orders are those of one fill, which may have another Seq
+// where it comes from another source.
+func (o Order) sameFill(p Order) bool { return o.Tid != 0 && o.Tid == p.Tid && o.Time == p.Time }
 
 // seen notes that an event of a time was taken in.
 func (a *Account) seen(ms int64) {

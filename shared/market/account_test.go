@@ -273,7 +273,11 @@ func TestEventsOutOfOrder(t *testing.T) {
 			steps: []step{{1, open, market.Applied}, {2, add, market.Applied}, {1, open, market.Duplicate}, {2, add, market.Duplicate}}, want: "2.0 for 200.0",
 		},
 		"a missing fill that comes later": {
-			steps: []step{{1, open, market.Applied}, {3, end, market.Gap}, {2, add, market.Applied}, {3, end, market.Applied}}, want: "flat", broken: true,
+			steps: []step{{1, open, market.Applied}, {3, end, market.Gap}, {2, add, market.Applied}, {3, end, market.Applied}}, want: "flat",
+		},
+		"what would fit behind a gap waits, too": {
+			steps: []step{{1, open, market.Applied}, {3, end, market.Gap}, {4, add, market.Gap}, {2, add, market.Applied}, {3, end, market.Applied}, {4, open, market.Applied}},
+			want:  "1.0 for 100.0",
 		},
 		"a missing first fill of a known account": {
 			steps: []step{{2, add, market.Gap}}, want: "flat", broken: true,
@@ -297,8 +301,8 @@ func TestEventsOutOfOrder(t *testing.T) {
 					t.Errorf("%d %q: %s, want %s", s.n, s.fill, got, s.want)
 				}
 			}
-			if h, _ := a.Holding("BTC"); position(a, "BTC") != c.want || h.Broken != c.broken {
-				t.Errorf("the position is %s, broken %v; want %s, %v", position(a, "BTC"), h.Broken, c.want, c.broken)
+			if h, _ := a.Holding("BTC"); position(a, "BTC") != c.want || h.Broken() != c.broken {
+				t.Errorf("the position is %s, broken %v; want %s, %v", position(a, "BTC"), h.Broken(), c.want, c.broken)
 			}
 		})
 	}
@@ -327,7 +331,7 @@ func TestAForgottenCoinBeginsAgainWithItsNextFill(t *testing.T) {
 	if got, _ := a.Fill(missed, nil); got != market.Applied {
 		t.Fatalf("then it is %s", got)
 	}
-	if h, _ := a.Holding("BTC"); position(a, "BTC") != "2.0 for 190.0 partial" || h.Broken || h.Unsure {
+	if h, _ := a.Holding("BTC"); position(a, "BTC") != "2.0 for 190.0 partial" || h.Broken() || h.Unsure {
 		t.Errorf("%s: %+v", position(a, "BTC"), h)
 	}
 }

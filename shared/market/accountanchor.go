@@ -50,11 +50,14 @@ func (t *takeover) dex(a *Account, said *AccountState) {
 		if IsSpot(h.Coin) || DexOf(h.Coin) != said.Dex {
 			continue
 		}
-		if h.Open != nil && !slices.ContainsFunc(said.Positions, func(p PositionState) bool { return p.Coin == h.Coin }) {
-			t.compare(true, h.Coin, "size", h.Open.Size, Decimal{})
-			h.Open = nil
+		h.Gap, h.Late = Order{}, false
+		if slices.ContainsFunc(said.Positions, func(p PositionState) bool { return p.Coin == h.Coin }) {
+			continue
 		}
-		h.Unsure, h.Broken = h.Unsure && h.Open == nil, false
+		if h.Open != nil { // the venue does not name what is flat
+			t.compare(true, h.Coin, "size", h.Open.Size, Decimal{})
+		}
+		h.Open, h.Unsure = nil, false
 	}
 	cash := said.CrossMargin.AccountValue
 	for i := range said.Positions {
@@ -69,11 +72,6 @@ func (t *takeover) dex(a *Account, said *AccountState) {
 	}
 	t.compare(dex.Anchored > 0, said.Dex, "cash", dex.Cash, cash)
 	dex.Cash, dex.Anchored = cash, said.Time
-	for i := range a.Holdings { // what the venue does not name is flat
-		if h := &a.Holdings[i]; DexOf(h.Coin) == said.Dex {
-			h.Unsure = false
-		}
-	}
 	if said.Dex == "" {
 		a.Anchored = said.Time
 	}
@@ -94,6 +92,7 @@ func (t *takeover) position(h *Holding, said *PositionState, dex *DexFunds) {
 		t.compare(known, h.Coin, "size", size, said.Szi)
 		h.Open = unseen(said.Szi, said.PositionValue)
 	}
+	h.Unsure = false
 	p := h.Open
 	t.compare(!p.NoCost, h.Coin, "cost", p.Cost, cost)
 	p.Cost, p.NoCost = cost, false

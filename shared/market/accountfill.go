@@ -13,28 +13,28 @@ func (a *Account) Fill(f *Fill, m *Markets) (Outcome, *CompletedTrade) {
 	order := Order{f.Time, f.Seq, f.Tid}
 	switch {
 	case f.Time < h.Began:
-		return h.broken(Late), nil
+		return h.late(), nil
 	case h.has(order):
 		return Duplicate, nil
 	case f.Time <= dex.Anchored:
-		return h.broken(Late), nil
+		return h.late(), nil
+	case h.waits(order):
+		return Gap, nil
 	}
 	start := mustDecimal(f.StartPosition)
 	switch {
 	case h.Open != nil && !h.Open.Size.Equal(start), h.Open == nil && !start.IsZero() && h.isKnown(dex):
-		return h.broken(Gap), nil
+		return h.gap(order), nil
 	case h.Open == nil && !start.IsZero():
 		h.Open = unseen(start, Notional(mustDecimal(f.Px), start.Abs()))
 	}
+	h.fits(order)
 	a.begin(h, f)
 	return Applied, h.fill(f, dex)
 }
 
-// has reports whether an order is in the holding's fills. The same fill may have another
-// Seq where it comes from another source.
-func (h *Holding) has(o Order) bool {
-	return o.Compare(h.Last) <= 0 || o.Tid != 0 && o.Tid == h.Last.Tid && o.Time == h.Last.Time
-}
+// has reports whether an order is in the holding's fills.
+func (h *Holding) has(o Order) bool { return o.Compare(h.Last) <= 0 || o.sameFill(h.Last) }
 
 // isKnown reports whether a position that is not there is known to be flat.
 func (h *Holding) isKnown(dex *DexFunds) bool {

@@ -8,12 +8,15 @@ func (a *Account) Payment(p *FundingPayment) Outcome {
 	if p.Time <= h.Paid || p.Time <= dex.Anchored {
 		return Duplicate
 	}
+	order := Order{Time: p.Time}
 	size, paid := mustDecimal(p.Szi), mustDecimal(p.USDC).Neg()
 	switch {
 	case size.IsZero():
 		return Unknown // nobody pays for nothing
 	case p.Time < h.Began:
-		return h.broken(Late)
+		return h.late()
+	case h.waits(order):
+		return Gap
 	case h.Open == nil && !h.isKnown(dex):
 		h.Open = unseen(size, Decimal{})
 		h.Unsure = false
@@ -21,12 +24,13 @@ func (a *Account) Payment(p *FundingPayment) Outcome {
 	behind := p.Time < h.Last.Time || p.Time == h.Last.Time && (h.Open == nil || !h.Open.Size.Equal(size))
 	switch open := h.Open; {
 	case behind && (open == nil || !open.spans(p.Time, h.Leverage.Isolated)):
-		return h.broken(Late)
+		return h.late()
 	case !behind && (open == nil || !open.Size.Equal(size)):
-		return h.broken(Gap)
+		return h.gap(order)
 	case !behind:
 		open.FundingSinceChange = open.FundingSinceChange.Add(paid)
 	}
+	h.fits(order)
 	if h.Leverage.Isolated {
 		h.Open.Margin = h.Open.Margin.Sub(paid)
 	} else {

@@ -73,12 +73,14 @@ func (c *coder) account(a *market.Account) {
 func (c *coder) holding(h *market.Holding) {
 	c.text(&h.Coin)
 	open := h.Open != nil
-	c.flags(&open, &h.Unsure, &h.Broken, &h.Leverage.Isolated)
+	c.flags(&open, &h.Unsure, &h.Late, &h.Leverage.Isolated)
 	c.int(&h.Leverage.Value)
 	c.time(&h.Began)
-	c.time(&h.Last.Time)
-	c.int(&h.Last.Seq)
-	c.int(&h.Last.Tid)
+	for _, o := range [...]*market.Order{&h.Last, &h.Gap} {
+		c.time(&o.Time)
+		c.int(&o.Seq)
+		c.int(&o.Tid)
+	}
 	c.time(&h.Paid)
 	c.decimal(&h.FundingAllTime)
 	if !open {

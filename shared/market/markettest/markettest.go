@@ -180,7 +180,8 @@ func Account() *rapid.Generator[market.Account] {
 			h := market.Holding{
 				Coin: coin, Leverage: market.Leverage{Isolated: flag.Draw(t, "isolated"), Value: rapid.Int64Range(0, 50).Draw(t, "leverage")},
 				Began: ms("began"), Last: market.Order{Time: ms("last"), Seq: id().Draw(t, "seq"), Tid: id().Draw(t, "tid")}, Paid: ms("paid"),
-				FundingAllTime: amount("all time"), Unsure: flag.Draw(t, "unsure"), Broken: flag.Draw(t, "broken"),
+				FundingAllTime: amount("all time"), Unsure: flag.Draw(t, "unsure"), Late: flag.Draw(t, "late"),
+				Gap: market.Order{Time: ms("gap"), Seq: id().Draw(t, "gap seq"), Tid: id().Draw(t, "gap tid")},
 			}
 			if size := amount("size"); !size.IsZero() {
 				h.Open = &market.OpenPosition{
