@@ -21,7 +21,7 @@ const (
 	tickers = "/upgrade/v2/hl/tickers"
 	ticker  = "/upgrade/v2/hl/tickers/coin/"
 	klines  = "/upgrade/v2/hl/klines-with-taker-vol/BTC/1m"
-	planned = "/upgrade/v2/hl/traders/clearinghouse-state"
+	planned = "/upgrade/v2/hl/batch-pnls"
 )
 
 // market opens a world whose market family answers with what it was asked.
@@ -157,7 +157,7 @@ func TestErrorsHaveTheOneBodyOfAllEnvelopes(t *testing.T) {
 
 func TestAPlannedEndpointIs501AndFree(t *testing.T) {
 	t.Parallel()
-	w := info(t)
+	w := apitest.New(t, string(catalog.PerpTraders))
 	if a := w.Call(t, w.SubKey, http.MethodPost, planned, nil); a.Status != http.StatusNotImplemented {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
