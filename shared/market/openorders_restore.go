@@ -1,6 +1,7 @@
 package market
 
 import (
+	"cmp"
 	"iter"
 	"maps"
 	"slices"
@@ -19,8 +20,19 @@ func (t *OpenOrders) Newest() int64 { return t.newest }
 // All are the orders by id.
 func (t *OpenOrders) All() iter.Seq[OpenOrder] {
 	return func(yield func(OpenOrder) bool) {
-		for _, oid := range slices.Sorted(maps.Keys(t.slots)) {
-			if !yield(t.shown(t.at(t.slots[oid]))) {
+		type slotOf struct {
+			oid  int64
+			slot uint32
+		}
+		slots := make([]slotOf, 0, len(t.slots))
+		for slot := range t.used {
+			if o := t.at(slot); !o.free {
+				slots = append(slots, slotOf{o.oid, slot})
+			}
+		}
+		slices.SortFunc(slots, func(a, b slotOf) int { return cmp.Compare(a.oid, b.oid) })
+		for _, one := range slots {
+			if !yield(t.shown(t.at(one.slot))) {
 				return
 			}
 		}

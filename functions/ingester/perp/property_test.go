@@ -290,7 +290,7 @@ func (d *disk) compare(t *rapid.T, when string, got *disk, sampled bool) {
 	}
 }
 
-func timeless(t *rapid.T, views map[string][]byte) map[string]string {
+func timeless(t rapid.TB, views map[string][]byte) map[string]string {
 	all := map[string]string{}
 	for name, body := range views {
 		var members map[string]json.RawMessage
