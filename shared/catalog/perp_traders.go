@@ -34,10 +34,10 @@ var (
 	_ = planned("POST", "/upgrade/v2/hl/ledger-updates/batch-net-flow", PerpTraders, action("HL_BATCH_LEDGER_UPDATES_NET_FLOW"), EnvelopeB)
 	// Lists the completed trades of an account by the time at which they ended, oldest first, in pages.
 	CompletedTradesByTime = route[CompletedTradesByTimeIn, CompletedTradePage]("POST", "/upgrade/v2/hl/traders/{address}/completed-trades/by-time", PerpTraders, action("HL_COMPLETED_TRADES_BY_TIME"), EnvelopeB)
-	// Sums up the accounts of many addresses: value, margin, leverage.
-	_ = planned("POST", "/upgrade/v2/hl/traders/accounts", PerpTraders, action("HL_TRADERS_ACCOUNTS"), EnvelopeB)
-	// Sums up how many accounts trade, with their profit over time if asked for.
-	_ = planned("POST", "/upgrade/v2/hl/traders/statistics", PerpTraders, action("HL_TRADERS_STATISTICS"), EnvelopeB)
+	// Sums up what accounts hold now: value, margin, leverage.
+	Accounts = route[AccountsIn, []AccountSummary]("POST", "/upgrade/v2/hl/traders/accounts", PerpTraders, action("HL_TRADERS_ACCOUNTS"), EnvelopeB)
+	// Sums up what accounts hold now and the trades that they completed in a window, with their profit over time if asked for.
+	TraderStatistics = route[TraderStatisticsIn, []TraderStatisticsRow]("POST", "/upgrade/v2/hl/traders/statistics", PerpTraders, action("HL_TRADERS_STATISTICS"), EnvelopeB)
 	// Sums up the completed trades of many accounts, one row an address.
 	BatchAddressStats = route[BatchAddressStatsIn, []AddressStatisticsRow]("POST", "/upgrade/v2/hl/traders/batch-addr-stat", PerpTraders, action("HL_BATCH_ADDR_STAT"), EnvelopeB)
 	// Measures the trading behaviour of many accounts by UTC days, one row an address.

@@ -133,3 +133,14 @@ func count(n int64) Decimal {
 	}
 	return d
 }
+
+// Earned are what an account has earned since the first of its values: the change of its
+// value without what was put in and taken out meanwhile, so with unrealized profit,
+// funding and fees. NetIn of the result is zero.
+func Earned(values []AccountValue) []AccountValue {
+	earned := make([]AccountValue, len(values))
+	for i := range values {
+		earned[i] = AccountValue{Time: values[i].Time, Value: values[i].earned() - values[0].earned()}
+	}
+	return earned
+}

@@ -66,3 +66,16 @@ func TestDrawdownIsWhatALoopOverAllPairsFinds(t *testing.T) {
 		}
 	})
 }
+
+func TestWhatIsEarnedLeavesFlowsOut(t *testing.T) {
+	t.Parallel()
+	got := market.Earned([]market.AccountValue{{Time: 1, Value: 100, NetIn: 30}, {Time: 2, Value: 160, NetIn: 80}, {Time: 3, Value: 20, NetIn: 0}})
+	for i, want := range []market.Micros{0, 10, -50} {
+		if got[i].Value != want || got[i].NetIn != 0 || got[i].Time != int64(i+1) {
+			t.Errorf("at %d: %+v, want %d", i, got[i], want)
+		}
+	}
+	if len(market.Earned(nil)) != 0 {
+		t.Error("something is earned without values")
+	}
+}

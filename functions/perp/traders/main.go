@@ -51,6 +51,8 @@ func (r *reader) register(family *api.Family) {
 	api.Handle(family, catalog.AddressStats, r.addressStats)
 	api.Handle(family, catalog.BatchAddressStats, r.batchAddressStats)
 	api.Handle(family, catalog.BehaviorMetrics, r.behaviorMetrics)
+	api.Handle(family, catalog.Accounts, r.accountSummaries)
+	api.Handle(family, catalog.TraderStatistics, r.traderStatistics)
 
 	api.Handle(family, catalog.CurrentPositionHistory, r.currentPositionHistory)
 	api.Handle(family, catalog.CompletedPositionHistory, r.completedPositionHistory)

@@ -26,6 +26,7 @@ type book struct {
 	*apitest.World
 	log    *store.Log
 	series *store.Series
+	wanted *store.Documents // the accounts that the venue is asked about; nil where none are held
 	stats  map[string]*market.TraderStats
 	trades []market.CompletedTrade
 }

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+
+	"quotary/shared/api"
+	"quotary/shared/catalog"
+	"quotary/shared/data/accountstats"
+	"quotary/shared/market"
+)
+
+// accountSummaries sums up what accounts hold.
+func (r *reader) accountSummaries(ctx context.Context, in catalog.AccountsIn) ([]catalog.AccountSummary, error) {
+	rows := []catalog.AccountSummary{}
+	return rows, r.eachKnown(ctx, in.Addresses, func(row catalog.AccountSummary, _ *market.TraderStats) error {
+		rows = append(rows, row)
+		return nil
+	})
+}
+
+// traderStatistics sums up what accounts hold and how they traded in a window.
+func (r *reader) traderStatistics(ctx context.Context, in catalog.TraderStatisticsIn) ([]catalog.TraderStatisticsRow, error) {
+	from, now := window(api.Now(ctx), int64(in.Period))
+	rows := []catalog.TraderStatisticsRow{}
+	return rows, r.eachKnown(ctx, in.Addresses, func(a catalog.AccountSummary, stats *market.TraderStats) error {
+		sum := stats.All.Sum
+		valued := now - drawdownDays*dayMs
+		if in.Period > 0 {
+			var unknown []market.Span
+			sum, unknown = stats.Within(from, now)
+			for _, span := range unknown {
+				if err := r.eachTrade(ctx, a.Address, span, sum.Add); err != nil {
+					return err
+				}
+			}
+			valued = max(valued, from)
+		}
+		row := catalog.TraderStatisticsRow{
+			Address: a.Address, CurrentPosition: a.CurrentPosition, EffLeverage: a.EffLeverage, LastOperationAt: a.LastOperationAt, Leverage: a.Leverage,
+			MarginUsage: a.MarginUsage, MarginUsageRate: a.MarginUsageRate, PerpValue: a.PerpValue, SpotValue: a.SpotValue, TotalValue: a.TotalValue,
+			AvgHoldingSec: sum.AverageDuration() / secondMs, Positions: sum.Count(), ProfitPositions: sum.Wins(), RealizedPnl: market.Text(sum.Pnl()),
+			LongPnl: market.Text(sum.Long.Pnl), LongWr: sum.Long.WinRate(), ShortPnl: market.Text(sum.Short.Pnl), ShortWr: sum.Short.WinRate(),
+			WinRate: sum.WinRate(), PnlList: []catalog.PnlPoint{},
+		}
+		if in.PnlList {
+			for _, p := range market.Earned(stats.Values(valued, now)) {
+				row.PnlList = append(row.PnlList, catalog.PnlPoint{Ts: p.Time, V: market.Text(p.Value.Decimal())})
+			}
+		}
+		rows = append(rows, row)
+		return nil
+	})
+}
+
+// eachKnown gives the accounts of which something is known to use, in the order of the
+// addresses, each once.
+func (r *reader) eachKnown(ctx context.Context, addresses []catalog.Address, use func(catalog.AccountSummary, *market.TraderStats) error) error {
+	v, err := r.accounts.value(ctx, addresses)
+	if err != nil {
+		return err
+	}
+	var rows []catalog.AccountSummary
+	var known []string
+	for address, account := range v.each(addresses) {
+		rows, known = append(rows, v.summary(account)), append(known, address)
+	}
+	at := 0
+	for stats, err := range accountstats.Read(ctx, r.series, known) {
+		if err != nil {
+			return err
+		}
+		row := rows[at]
+		at++
+		if ms := stats.LastOperation; ms > 0 {
+			row.LastOperationAt = &ms
+		}
+		if err := use(row, stats); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// summary is what an account holds in all dexes.
+func (v *valuation) summary(a *market.Account) catalog.AccountSummary {
+	var used, notional, atSet market.Decimal // atSet: notional over the leverage that is set
+	positions := int64(0)
+	for i := range a.Dexes {
+		state := v.state(a, a.Dexes[i].Dex)
+		used, notional = used.Add(state.Margin.TotalMarginUsed), notional.Add(state.Margin.TotalNtlPos)
+		for _, p := range state.Positions {
+			positions++
+			if share, err := p.PositionValue.Div64(uint64(max(0, p.Leverage.Value))); err == nil {
+				atSet = atSet.Add(share)
+			}
+		}
+	}
+	perp, spot := a.PerpValue(v.markets, v.marks.Px), a.SpotValue(v.markets, v.marks.Px)
+	row := catalog.AccountSummary{
+		Address: a.Address, CurrentPosition: positions, EffLeverage: over(notional, perp), MarginUsage: market.Text(used), MarginUsageRate: over(used, perp),
+		PerpValue: market.Text(perp), SpotValue: market.Text(spot), TotalValue: market.Text(perp.Add(spot)),
+	}
+	if atSet.IsPos() {
+		set := over(notional, atSet)
+		row.Leverage = &set
+	}
+	return row
+}
+
+// over is a / b rounded to [market.RatioPlaces], 0 where b is not positive.
+func over(a, b market.Decimal) string {
+	if !b.IsPos() {
+		return "0.0"
+	}
+	q, err := a.Div(b)
+	if err != nil {
+		return "0.0" // it is not zero
+	}
+	return market.Text(q.RoundHAZ(market.RatioPlaces))
+}

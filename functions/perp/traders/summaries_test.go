@@ -1,0 +1,157 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+
+	"quotary/shared/api/apitest"
+	"quotary/shared/catalog"
+	"quotary/shared/data/accounts"
+	"quotary/shared/data/anchors"
+	"quotary/shared/data/contexts"
+	"quotary/shared/data/meta"
+	"quotary/shared/market"
+	"quotary/shared/store"
+	"quotary/shared/store/schema"
+)
+
+// openHoldings is a book with markets, their marks, and accounts that the venue has said
+// something of.
+func openHoldings(t testing.TB, list ...*market.Account) *book {
+	t.Helper()
+	b := &book{stats: map[string]*market.TraderStats{}}
+	b.World = apitest.Open(t, catalog.PerpTraders, func(open *apitest.World) {
+		b.log, b.series = open.Log(), open.Series()
+		views := open.Views(t)
+		described := meta.View{Time: now, Perps: map[string]json.RawMessage{
+			"":    json.RawMessage(`{"universe":[{"name":"BTC","szDecimals":5,"maxLeverage":40},{"name":"ETH","szDecimals":4,"maxLeverage":25}]}`),
+			"xyz": json.RawMessage(`{"universe":[{"name":"xyz:GOLD","szDecimals":3,"maxLeverage":20}]}`),
+		}}
+		if err := meta.Publish(t.Context(), views, described); err != nil {
+			t.Fatal(err)
+		}
+		if err := contexts.Publish(t.Context(), views, contexts.View{Time: now, Marks: map[string]string{"BTC": "110.0", "ETH": "10.0", "xyz:GOLD": "50.0"}}); err != nil {
+			t.Fatal(err)
+		}
+		b.wanted = store.NewDocuments(open.DB, open.Prefix+schema.DocumentsTable, anchors.Kind, anchors.Limits)
+		r := &reader{log: b.log, series: b.series, accounts: newAccountReader(b.series, b.wanted, views, open.Now)}
+		r.register(open.Family)
+	})
+	b.hold(t, list...)
+	return b
+}
+
+func (b *book) hold(t testing.TB, list ...*market.Account) {
+	t.Helper()
+	rows := make([]store.SeriesRow, len(list))
+	for i, a := range list {
+		rows[i] = accounts.Row(a)
+	}
+	if err := b.series.Put(t.Context(), rows); err != nil {
+		t.Error(err)
+	}
+}
+
+// holder has 1,000 USDC in cash behind a long and a short in two dexes, and 50 on spot.
+func holder(t testing.TB) *market.Account {
+	t.Helper()
+	open := func(size, cost string) *market.OpenPosition {
+		return &market.OpenPosition{Size: decimal(t, size), Cost: decimal(t, cost)}
+	}
+	return &market.Account{
+		Address: alice, Since: now - 1000, Time: now - 10, Anchored: now - 100,
+		Dexes: []market.DexFunds{{Cash: decimal(t, "1000"), Anchored: now - 100}, {Dex: "xyz", Cash: decimal(t, "200"), Anchored: now - 100}},
+		Holdings: []market.Holding{
+			{Coin: "BTC", Leverage: market.Leverage{Value: 10}, Open: open("2", "200")},
+			{Coin: "ETH", Leverage: market.Leverage{Value: 5}},
+			{Coin: "xyz:GOLD", Leverage: market.Leverage{Value: 5}, Open: open("-3", "-156")},
+		},
+		Spot: []market.SpotHolding{{Token: market.USDC, Total: decimal(t, "50.5")}},
+	}
+}
+
+func TestAccountsAreSummedUpOverAllDexes(t *testing.T) {
+	t.Parallel()
+	b := openHoldings(t, holder(t), &market.Account{Address: bob, Since: now, Time: now, Anchored: now - 1})
+	b.of(alice).LastOperation = now - 5000
+	b.write(t)
+	b.post(t, "accounts", body{"addresses": []string{alice, carol, bob}}).Golden(t, "accounts")
+	rows := apitest.Data[[]catalog.AccountSummary](t, b.post(t, "accounts", body{"addresses": alice}))
+	want := catalog.AccountSummary{
+		Address: alice, CurrentPosition: 2, MarginUsage: "52.0", // 220/10 + 150/5
+		PerpValue: "1226.0", // 1000 + 20, 200 + 6
+		SpotValue: "50.5", TotalValue: "1276.5", EffLeverage: "0.301794", MarginUsageRate: "0.042414",
+	}
+	if len(rows) != 1 || rows[0].Leverage == nil || *rows[0].Leverage != "7.115385" || *rows[0].LastOperationAt != now-5000 {
+		t.Fatalf("%+v", rows)
+	}
+	rows[0].Leverage, rows[0].LastOperationAt = nil, nil
+	if rows[0] != want {
+		t.Errorf("%+v, want %+v", rows[0], want)
+	}
+}
+
+// An account that nobody has seen is left out, and the venue asked about it.
+func TestUnknownAccountsAreLeftOutAndWanted(t *testing.T) {
+	t.Parallel()
+	b := openHoldings(t, holder(t))
+	for _, path := range []string{"accounts", "statistics"} {
+		if a := b.post(t, path, body{"addresses": []string{carol}}); string(a.Body) != `{"code":"0","msg":"success","data":[]}` {
+			t.Errorf("%s of an unknown account: %s", path, a.Body)
+		}
+		if rows := apitest.Data[[]catalog.AccountSummary](t, b.post(t, path, body{"addresses": []string{carol, alice, alice}})); len(rows) != 1 || rows[0].Address != alice {
+			t.Errorf("%s: %+v", path, rows)
+		}
+	}
+	if wanted, err := anchors.List(t.Context(), b.wanted, b.Now()); err != nil || !slices.Equal(wanted, []string{carol}) {
+		t.Errorf("%v are wanted, %v; want %s alone", wanted, err, carol)
+	}
+}
+
+func TestTooManyAccountsAreCutOrRefused(t *testing.T) {
+	t.Parallel()
+	b := openHoldings(t)
+	many := make([]string, 51)
+	var list []*market.Account
+	for i := range many {
+		many[i] = fmt.Sprintf("0x%040x", i)
+		list = append(list, &market.Account{Address: many[i], Since: now, Time: now, Anchored: now})
+	}
+	b.hold(t, list...)
+	if rows := apitest.Data[[]catalog.AccountSummary](t, b.post(t, "accounts", body{"addresses": many})); len(rows) != 50 {
+		t.Errorf("%d rows for 51 addresses, want 50", len(rows))
+	}
+	b.post(t, "statistics", body{"addresses": many}).Refused(t, http.StatusBadRequest, "addresses", "50")
+	for _, path := range []string{"accounts", "statistics"} {
+		b.post(t, path, body{"addresses": []string{"nope"}}).Refused(t, http.StatusBadRequest, "addresses", "address")
+		b.post(t, path, body{}).Refused(t, http.StatusBadRequest, "missing addresses")
+	}
+	b.post(t, "statistics", body{"addresses": alice, "period": "year"}).Refused(t, http.StatusBadRequest, "period")
+}
+
+func TestStatisticsOfTraders(t *testing.T) {
+	t.Parallel()
+	b := openHoldings(t, holder(t))
+	b.complete(t, alice, "BTC", now-40*dayMs, 3600, "500", "1")
+	b.complete(t, alice, "ETH", now-7*dayMs, 60, "77", "0.5")
+	b.complete(t, alice, "ETH", now-7*dayMs+1, 60, "-20.25", "0.5", short)
+	b.complete(t, alice, "BTC", now-2000, 7, "12.345678", "0.25")
+	s := b.of(alice)
+	s.LastOperation = now - 2000
+	s.Value(now-8*dayMs, decimal(t, "1"))
+	s.Value(now-3*hourMs, decimal(t, "1000"))
+	s.Ledger(&market.Ledger{Time: now, Type: "accountClassTransfer"}, decimal(t, "50"))
+	s.Value(now-2*hourMs, decimal(t, "1040.5"))
+	s.Value(now-hourMs, decimal(t, "1060"))
+	b.write(t)
+	b.post(t, "statistics", body{"addresses": []string{alice, carol}, "pnlList": true}).Golden(t, "statistics")
+	for period, want := range map[any]int64{nil: 2, "0": 4, 7: 2, "8d": 3, 90: 4} {
+		rows := apitest.Data[[]catalog.TraderStatisticsRow](t, b.post(t, "statistics", body{"addresses": []string{alice}, "period": period}))
+		if len(rows) != 1 || rows[0].Positions != want || rows[0].PnlList == nil || len(rows[0].PnlList) > 0 {
+			t.Errorf("period %v: %+v, want %d positions and no curve", period, rows, want)
+		}
+	}
+}
