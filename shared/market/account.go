@@ -256,12 +256,12 @@ func (a *Account) dex(name string) *DexFunds {
 }
 
 // token is the holding of a token, made where there is none.
-func (a *Account) token(name string) (t *SpotHolding, made bool) {
+func (a *Account) token(name string) *SpotHolding {
 	i, ok := findToken(a.Spot, name)
 	if !ok {
 		a.Spot = slices.Insert(a.Spot, i, SpotHolding{Token: strings.Clone(name)})
 	}
-	return &a.Spot[i], !ok
+	return &a.Spot[i]
 }
 
 func findToken(spot []SpotHolding, name string) (int, bool) {

@@ -14,7 +14,7 @@ func (a *Account) spotFill(f *Fill, m *Markets) Outcome {
 	}
 	px, sz := mustDecimal(f.Px), mustDecimal(f.Sz)
 	value := Notional(px, sz)
-	base, _ := a.token(pair.Base)
+	base := a.token(pair.Base)
 	base.startAt(mustDecimal(f.StartPosition), f.Time, a.SpotTime > 0)
 	feeToken := f.FeeToken
 	if f.Side == Buy {
@@ -87,7 +87,7 @@ func (a *Account) move(token string, amount Decimal) {
 	if amount.IsZero() {
 		return
 	}
-	t, _ := a.token(token)
+	t := a.token(token)
 	t.Total = t.Total.Add(amount)
 	if t.Total.IsZero() {
 		t.Cost, t.NoCost = Decimal{}, false

@@ -1,6 +1,7 @@
 package accounts
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -78,4 +79,34 @@ func TestAccountsAreLoadedByTheirAddresses(t *testing.T) {
 	if diff := cmp.Diff(want, got, cmp.Comparer(market.Decimal.Equal)); err != nil || diff != "" {
 		t.Fatalf("%v (-stored +read):\n%s", err, diff)
 	}
+}
+
+// BenchmarkCodec writes and reads an account with ten coins, in five of which it has a
+// position.
+func BenchmarkCodec(b *testing.B) {
+	a := &market.Account{Address: "0xa11ce00000000000000000000000000000000001"}
+	for i := range int64(10) {
+		f := market.Fill{Address: a.Address, Coin: fmt.Sprint("COIN", i), Px: "105056.0", Sz: "0.00219", Side: market.Buy, Time: markettest.Base + i, Seq: 900_000_000_000_000 + i,
+			Tid: 123_456_789_012_345 + i, StartPosition: "0.0", ClosedPnl: "0.0", Fee: "0.1035", Oid: 313_175_245_535 + i}
+		a.Fill(&f, nil)
+		if i >= 5 {
+			f.Side, f.StartPosition = market.Sell, "0.00219"
+			f.Time, f.Seq, f.Tid = f.Time+1, f.Seq+1, f.Tid+1
+			a.Fill(&f, nil)
+		}
+	}
+	row := Row(a)
+	b.Run("write", func(b *testing.B) {
+		for b.Loop() {
+			Append(nil, a)
+		}
+		b.ReportMetric(float64(len(row.Body)+len(row.Extra)), "B/row")
+	})
+	b.Run("read", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := Decode(a.Address, row.Point); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }
