@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"quotary/shared/api/apitest"
@@ -147,7 +148,11 @@ func TestStatisticsOfTraders(t *testing.T) {
 	s.Value(now-2*hourMs, decimal(t, "1040.5"))
 	s.Value(now-hourMs, decimal(t, "1060"))
 	b.write(t)
-	b.post(t, "statistics", body{"addresses": []string{alice, carol}, "pnlList": true}).Golden(t, "statistics")
+	a := b.post(t, "statistics", body{"addresses": []string{alice, carol}, "pnlList": true})
+	a.Golden(t, "statistics")
+	if strings.Contains(string(a.Body), "builderPerpValue") {
+		t.Error("a row has builderPerpValue, which is for /smart/find alone")
+	}
 	for period, want := range map[any]int64{nil: 2, "0": 4, 7: 2, "8d": 3, 90: 4} {
 		rows := apitest.Data[[]catalog.TraderStatisticsRow](t, b.post(t, "statistics", body{"addresses": []string{alice}, "period": period}))
 		if len(rows) != 1 || rows[0].Positions != want || rows[0].PnlList == nil || len(rows[0].PnlList) > 0 {

@@ -12,6 +12,7 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/data/accountstats"
 	"quotary/shared/data/completedtrades"
+	"quotary/shared/keys"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
@@ -169,6 +170,24 @@ func TestCompletedTradesByTheTimeTheyEndedInPages(t *testing.T) {
 	}
 	b.post(t, path, body{"pageSize": 2001}).Refused(t, http.StatusBadRequest, "pageSize", "2000")
 	b.post(t, path, body{"pageNum": 51}).Refused(t, http.StatusBadRequest, "pageNum", "50")
+}
+
+// Without a start the answer reaches back to the beginning of what is stored, so the
+// span counts from there.
+func TestTheSpanOfCompletedTradesIsChecked(t *testing.T) {
+	t.Parallel()
+	b := usual(t)
+	level := keys.Allow(catalog.Actions()...)
+	level.MaxTimeRange = 3600
+	if err := b.Keys.PutLevel(t.Context(), b.Primary.AccessKey, "all", level); err != nil {
+		t.Fatal(err)
+	}
+	path := alice + "/completed-trades/by-time"
+	b.post(t, path, body{}).Refused(t, http.StatusBadRequest, "time range exceeded")
+	b.post(t, path, body{"endTimeFrom": now - 3_600_001}).Refused(t, http.StatusBadRequest, "time range exceeded")
+	if page := apitest.Data[catalog.CompletedTradePage](t, b.post(t, path, body{"endTimeFrom": now - 3_600_000})); page.Total != 2 {
+		t.Errorf("%d trades within the span, want 2", page.Total)
+	}
 }
 
 func TestBestTradesOfAWindow(t *testing.T) {
