@@ -20,8 +20,11 @@ func (a *Account) Anchor(said *Anchor) []Difference {
 		t.dex(a, &said.Dexes[i])
 	}
 	for coin, leverage := range said.Leverages {
-		if ValidCoin(coin) && leverage.Value > 0 {
-			t.leverage(a.holding(coin), leverage)
+		if !ValidCoin(coin) || IsSpot(coin) || leverage.Value <= 0 {
+			continue
+		}
+		if h := a.holding(coin); h.Open == nil { // a position says its own
+			t.leverage(h, leverage)
 		}
 	}
 	if said.SpotTime > a.SpotTime {
@@ -62,7 +65,7 @@ func (t *takeover) dex(a *Account, said *AccountState) {
 	cash := said.CrossMargin.AccountValue
 	for i := range said.Positions {
 		p := &said.Positions[i]
-		if p.Szi.IsZero() || !ValidCoin(p.Coin) {
+		if p.Szi.IsZero() || !ValidCoin(p.Coin) || IsSpot(p.Coin) {
 			continue
 		}
 		t.position(a.holding(p.Coin), p, dex)

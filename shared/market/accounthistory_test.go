@@ -132,11 +132,14 @@ func TestIdentitiesOfAHistory(t *testing.T) {
 		sizes := map[string]market.Decimal{}
 		var worth, fees market.Decimal
 		for _, account := range traders {
-			events := h.events[account]
-			var a market.Account
+			events, a := h.events[account], new(market.Account)
+			if account == bob { // whose positions are isolated, which the others do not notice
+				isolated := market.Leverage{Isolated: true, Value: 3}
+				a = anchored("0", map[string]market.Leverage{"BTC": isolated, "ETH": isolated, "xyz:GOLD": isolated})
+			}
 			var completed []*market.CompletedTrade
 			for _, event := range events {
-				outcome, trade := take(&a, event)
+				outcome, trade := take(a, event)
 				if outcome != market.Applied {
 					rt.Fatalf("%+v: %s", event, outcome)
 				}
@@ -165,7 +168,7 @@ func TestIdentitiesOfAHistory(t *testing.T) {
 					p := one.Open
 					pnl, paid, funding = pnl.Add(p.Pnl), paid.Add(p.Fee), funding.Sub(p.FundingSinceOpen)
 					sizes[one.Coin] = sizes[one.Coin].Add(p.Size)
-					worth = worth.Sub(p.Cost)
+					worth = worth.Add(p.Margin).Sub(p.Cost)
 					if want := millionths(h.held[account][one.Coin].cost); !p.Cost.Equal(num(want)) {
 						rt.Fatalf("%s of %s cost %s, want %s", one.Coin, account, p.Cost, want)
 					}

@@ -4,6 +4,9 @@ package market
 // payments of one time come before the fills of that time. One that comes behind later
 // fills is taken in where that changes nothing.
 func (a *Account) Payment(p *FundingPayment) Outcome {
+	if IsSpot(p.Coin) {
+		return Unknown
+	}
 	h, dex := a.holding(p.Coin), a.dex(DexOf(p.Coin))
 	if p.Time <= h.Paid || p.Time <= dex.Anchored {
 		return Duplicate

@@ -6,8 +6,9 @@
 // A [Fill] is one account's side of an execution; [AppendTrades] makes of each
 // pair of fills the one [Trade] behind it; a [Candle] sums trades of one bucket of
 // an [Interval]; a [Top] keeps the largest fills; [Positions] keeps what all
-// accounts hold. Candle and Top merge in any grouping and give the same result,
-// which is what lets stored buckets be rebuilt from finer ones.
+// accounts hold; an [Account] is the whole state of one, and makes a [CompletedTrade] of
+// each position from flat to flat. Candle and Top merge in any grouping and give the
+// same result, which is what lets stored buckets be rebuilt from finer ones.
 //
 // How a venue writes these things is known to its package under shared/source, and
 // how they are stored to those of shared/data.

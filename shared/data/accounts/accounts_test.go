@@ -2,10 +2,12 @@ package accounts
 
 import (
 	"fmt"
+	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/quagmt/udecimal"
 	"pgregory.net/rapid"
 
 	"quotary/shared/data/internal/datasettest"
@@ -38,6 +40,67 @@ func TestTheStoredAccount(t *testing.T) {
 			a.Fill(&f, nil)
 		},
 	}.Test(t)
+}
+
+// TestTheCodecForgetsNoField fills every field, whatever fields there are.
+func TestTheCodecForgetsNoField(t *testing.T) {
+	t.Parallel()
+	want := new(market.Account)
+	fill(t, reflect.ValueOf(want).Elem())
+	want.Address = "" // which is the key
+	got, err := decode(Append(nil, want))
+	if diff := cmp.Diff(want, got, cmp.Comparer(market.Decimal.Equal)); err != nil || diff != "" {
+		t.Errorf("%v (-stored +read):\n%s", err, diff)
+	}
+}
+
+func fill(t *testing.T, v reflect.Value) {
+	t.Helper()
+	if d, ok := v.Addr().Interface().(*market.Decimal); ok {
+		*d = udecimal.MustFromInt64(-7, 2)
+		return
+	}
+	switch v.Kind() {
+	case reflect.Int64:
+		v.SetInt(7)
+	case reflect.Uint64:
+		v.SetUint(7)
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.String:
+		v.SetString("x")
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(t, v.Elem())
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fill(t, v.Index(0))
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fill(t, v.Field(i))
+		}
+	default:
+		t.Fatalf("this test does not know how to fill a %s", v.Type())
+	}
+}
+
+func TestEqualDecimalsAreTheSameBytes(t *testing.T) {
+	t.Parallel()
+	for _, texts := range [][]string{{"0", "0.0", "0.000"}, {"-1.5", "-1.50", "-1.5000000000"}, {"100", "100.00"}, {"123456789012345678901234.5", "123456789012345678901234.50000"}} {
+		want := ""
+		for i, text := range texts {
+			d, err := market.ParseDecimal(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body := string(Append(nil, &market.Account{NetPerp: d}))
+			if i == 0 {
+				want = body
+			} else if body != want {
+				t.Errorf("%s is %x, %s is %x", texts[0], want, text, body)
+			}
+		}
+	}
 }
 
 func FuzzDecode(f *testing.F) {

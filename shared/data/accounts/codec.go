@@ -2,6 +2,7 @@ package accounts
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"slices"
 
 	"github.com/quagmt/udecimal"
@@ -257,7 +258,7 @@ func (c *coder) flags(flags ...*bool) {
 	}
 }
 
-// A decimal is a byte that is 0 for none, else 1 + places x 4 + 2 where it is negative +
+// A decimal, without zeros at its end, is a byte that is 0 for none, else 1 + places x 4 + 2 where it is negative +
 // 1 where it has more than 64 bits; then its digits, the upper 64 bits first. One of more
 // than 128 bits is written as a text.
 const asText = 0xff
@@ -268,6 +269,7 @@ func (c *coder) decimal(d *market.Decimal) {
 		return
 	}
 	negative, high, low, places, ok := d.ToHiLo()
+	high, low, places = trimmed(high, low, places)
 	switch {
 	case d.IsZero():
 		c.b = append(c.b, 0)
@@ -289,6 +291,20 @@ func (c *coder) decimal(d *market.Decimal) {
 		c.b = append(c.b, head)
 	}
 	c.uint(&low)
+}
+
+// trimmed takes the zeros at the end of the places away, so that equal decimals are the
+// same bytes.
+func trimmed(high, low uint64, places uint8) (uint64, uint64, uint8) {
+	for places > 0 {
+		upper, rest := high/10, high%10
+		lower, rest := bits.Div64(rest, low, 10)
+		if rest > 0 {
+			break
+		}
+		high, low, places = upper, lower, places-1
+	}
+	return high, low, places
 }
 
 func (c *coder) readDecimal(d *market.Decimal) {
