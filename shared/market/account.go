@@ -22,7 +22,7 @@ import (
 // Its slices are sorted by their names and are changed by its methods alone.
 type Account struct {
 	Address  string
-	Since    int64 // ms of the first event that was seen; 0 before any
+	Since    int64 // ms of the first event that was taken in; 0 before any
 	Time     int64 // ms of the newest event or anchor
 	Anchored int64 // ms of the newest anchor of the main dex; 0 without any
 
@@ -226,7 +226,7 @@ func (o Order) sameFill(p Order) bool { return o.Tid != 0 && o.Tid == p.Tid && o
 
 // seen notes that an event of a time was taken in.
 func (a *Account) seen(ms int64) {
-	if a.Since == 0 {
+	if a.Since == 0 || ms < a.Since {
 		a.Since = ms
 	}
 	a.Time = max(a.Time, ms)

@@ -29,6 +29,20 @@ const (
 	FramesWaiting = "FramesWaiting"
 )
 
+// Metrics of the fold of accounts, which belong to [PerpDomain].
+const (
+	AccountsCached       = "AccountsCached"       // in memory
+	AccountsRebuilding   = "AccountsRebuilding"   // that are to be made again from the logs
+	AccountsRebuilt      = "AccountsRebuilt"      // that were
+	AccountGaps          = "AccountGaps"          // events before which something is missing
+	AccountLateEvents    = "AccountLateEvents"    // events that came too late to be folded
+	AccountUnknownEvents = "AccountUnknownEvents" // fills of unknown markets, ledger updates of unknown kinds
+	AnchorsTaken         = "AnchorsTaken"         // answers of the venue about an account
+	AnchorsRefused       = "AnchorsRefused"       // questions that it did not answer
+	AnchorsMissed        = "AnchorsMissed"        // answers that came too late to be compared
+	AnchorDifferences    = "AnchorDifferences"    // figures in which an answer contradicts what was folded
+)
+
 // Metrics of each source of the ingester, with the labels [Domain] and [Source];
 // [Lag] is one of them too.
 const (

@@ -27,6 +27,10 @@ const (
 	// most: for so many writes a live event waits.
 	backgroundEvents = 1000
 
+	// heldFor is how long checkpoints wait before all projections are settled, and again
+	// where that did not help.
+	heldFor = 30 * time.Second
+
 	queueLength = 16
 	stopWithin  = 20 * time.Second
 
@@ -88,7 +92,8 @@ type Pipeline[B Batch[B]] struct {
 	positions map[string]Position // by checkpoint, to be saved by the next flush
 	consumed  []chan struct{}     // to be closed by the next flush
 	flushed   time.Time
-	unflushed int // events since the last flush
+	held      time.Time // since when checkpoints wait, or all was settled for it; zero while none do
+	unflushed int       // events since the last flush
 
 	pastRead int // sources whose past the batch at hand completes
 	past     pastSignal
@@ -297,7 +302,7 @@ func (p *Pipeline[B]) loop(ctx context.Context, done <-chan struct{}, ended <-ch
 				if err := p.readOn(ctx); err != nil {
 					return err
 				}
-				if err := p.flush(ctx, false); err != nil {
+				if err := p.flush(ctx, len(p.consumed) > 0); err != nil {
 					return err
 				}
 				continue

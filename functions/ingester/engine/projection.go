@@ -106,7 +106,8 @@ type Changes struct {
 	Views  []View
 
 	// Held reports that something applied is in memory only: the checkpoints of the
-	// sources must not move yet.
+	// sources must not move yet. They move when no projection holds anything back, for
+	// which all are settled at one time, twice a minute.
 	Held bool
 }
 

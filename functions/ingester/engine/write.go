@@ -326,7 +326,17 @@ func (p *Pipeline[B]) latest(ctx context.Context, keys []store.SeriesKey) (map[s
 // flush writes what the projections changed, then the views, then the checkpoints:
 // a crash between any two writes leaves rows that are ahead of the checkpoints,
 // never behind. A settling flush leaves nothing unwritten.
+//
+// The checkpoints wait until no projection holds anything back. As each has its own
+// times, that may never be: then all are settled together.
 func (p *Pipeline[B]) flush(ctx context.Context, settle bool) error {
+	now := p.Now()
+	if p.held.IsZero() {
+		p.held = now
+	}
+	if settle = settle || now.Sub(p.held) >= heldFor; settle {
+		p.held = now
+	}
 	changes := p.changes(settle)
 	for _, log := range changes.Log {
 		if err := p.putLog(ctx, log.Dataset, log.Rows); err != nil {
@@ -345,14 +355,15 @@ func (p *Pipeline[B]) flush(ctx context.Context, settle bool) error {
 		p.publishedView(v.Name)
 	}
 	if !changes.Held { // else until what they stand for is written
+		p.held = time.Time{}
 		if err := p.saveCheckpoints(ctx); err != nil {
 			return err
 		}
+		for _, consumed := range p.consumed {
+			close(consumed)
+		}
+		p.consumed = p.consumed[:0]
 	}
-	for _, consumed := range p.consumed {
-		close(consumed)
-	}
-	p.consumed = p.consumed[:0]
 	p.unflushed, p.flushed = 0, p.Now()
 	p.Stats.Flushed.Store(p.flushed.UnixMilli())
 	return nil

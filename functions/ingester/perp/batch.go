@@ -10,6 +10,10 @@ type Batch struct {
 	// of every account each fill is there.
 	Stored bool
 
+	// Past reports that the events happened before others that have come already, or may
+	// have: an event that seems to be there already may be one that was missing.
+	Past bool
+
 	trades []market.Trade // behind the fills, and those of sources without fills; nil until asked for
 }
 
@@ -24,6 +28,7 @@ func (b *Batch) Merge(later *Batch) {
 	}
 	b.Events.Merge(&later.Events)
 	b.Stored = b.Stored || later.Stored
+	b.Past = b.Past || later.Past
 	b.trades = nil
 }
 

@@ -9,6 +9,10 @@
 //	log orders       one row every other status of an order, where the operator keeps them
 //	log ledgers      one row a ledger update that is no funding
 //	log payments     one row what an account paid and received as funding at an hour
+//	log completedtrades one row a position that was closed
+//	series accounts     the state of each account
+//	series accountstats how each account trades
+//	view brokenaccounts accounts that are to be made again: read by this package alone, after a restart
 //	series klines    candles with taker volume; a one-second row has its trades as Extra
 //	series topfills  the largest fills of each bucket
 //	view tickers     the last trade of each coin

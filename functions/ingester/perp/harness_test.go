@@ -14,14 +14,20 @@ import (
 type set struct {
 	all   []Projection
 	reads *engine.Reads
+	logs  func(engine.LogAt) engine.LogPart // nil where nothing is stored
 }
 
 func newSet() *set {
 	all, _ := Projections()
-	for _, one := range all {
+	s := &set{all: all}
+	s.join()
+	return s
+}
+
+func (s *set) join() {
+	for _, one := range s.all {
 		one.Joined()
 	}
-	return &set{all: all}
 }
 
 // of is the projection of a type in a set.
@@ -65,7 +71,7 @@ func (s *set) wants(b *Batch) (latest []store.SeriesKey, rows []store.SeriesAt) 
 func (s *set) apply(b *Batch, now time.Time, load func(latest []store.SeriesKey, rows []store.SeriesAt) (map[store.SeriesKey]time.Time, map[store.SeriesAt]store.Point)) (rounds int, err error) {
 	for {
 		latestOf, rowsAt := s.wants(b)
-		if len(latestOf)+len(rowsAt) == 0 {
+		if len(latestOf)+len(rowsAt)+len(s.reads.WantedLogs()) == 0 {
 			break
 		}
 		rounds++
@@ -75,6 +81,13 @@ func (s *set) apply(b *Batch, now time.Time, load func(latest []store.SeriesKey,
 			latest, rows = load(latestOf, rowsAt)
 		}
 		s.reads.Fill(latest, rows)
+		parts := map[engine.LogAt]engine.LogPart{}
+		for _, at := range s.reads.WantedLogs() {
+			if s.logs != nil {
+				parts[at] = s.logs(at)
+			}
+		}
+		s.reads.FillLogs(parts)
 	}
 	for _, one := range s.all {
 		if err := one.Apply(b, s.reads, now); err != nil {

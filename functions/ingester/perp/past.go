@@ -103,7 +103,7 @@ func (s *split) readPast(ctx context.Context, from engine.Position, sink engine.
 			if s.show != nil {
 				s.show(ctx, &d.Events, spans[0].To)
 			}
-			return deliver(ctx, sink, spans, engine.Delivery[*Batch]{Batch: &Batch{Events: d.Events, Stored: true}}, false)
+			return deliver(ctx, sink, spans, engine.Delivery[*Batch]{Batch: &Batch{Events: d.Events, Stored: true, Past: true}}, false)
 		})
 		if err != nil {
 			return err

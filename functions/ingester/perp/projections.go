@@ -2,6 +2,7 @@ package perp
 
 import (
 	"cmp"
+	"log/slog"
 	"maps"
 	"slices"
 
@@ -15,6 +16,10 @@ type Projection = engine.Projection[*Batch]
 // Projections returns all projections of the domain, without state, and the
 // klines among them, from which the feeds read the open candles.
 func Projections() ([]Projection, *Klines) {
+	return projections(newAccountStates(nil, slog.New(slog.DiscardHandler)))
+}
+
+func projections(accounts *accountStates) ([]Projection, *Klines) {
 	klines := NewKlines()
 	return []Projection{
 		klines,
@@ -28,6 +33,7 @@ func Projections() ([]Projection, *Klines) {
 		newBookDepth(),
 		newOpenInterest(),
 		newOpenOrders(),
+		accounts,
 	}, klines
 }
 

@@ -26,7 +26,12 @@ func newSpool(stores engine.Stores, dir string) *engine.Spool[*Batch] {
 	s.Read = func(ctx context.Context, path string, from engine.Position, sink engine.Sink[*Batch]) error {
 		return follow(func(ctx context.Context, at hyperliquid.Position, sink hyperliquid.Sink) error {
 			return hyperliquid.ReadFile(ctx, path, filepath.Base(path), at.Offset, stats, s.Logger, sink)
-		})(ctx, from, sink)
+		})(ctx, from, func(ctx context.Context, d engine.Delivery[*Batch]) error {
+			if d.Batch != nil {
+				d.Batch.Past = true
+			}
+			return sink(ctx, d)
+		})
 	}
 	return s
 }

@@ -119,7 +119,7 @@ func TestTheContextsViewHoldsWhatTheVenueWrote(t *testing.T) {
 	if px, ok := of[*openInterest](next).price("xyz:GOLD"); !ok || market.Text(px) != "4001.5" {
 		t.Errorf("after a restart the mark price is %s", px)
 	}
-	if len(next.changes(noon, false).Views) > 0 {
+	if view(next.changes(noon, false), contexts.Name) != "" {
 		t.Error("a restart writes the view again")
 	}
 }
@@ -173,7 +173,7 @@ func TestTheRateThatANodeTellsStandsUntilThePremiumIsKnown(t *testing.T) {
 // held is a fill that leaves an account with a position.
 func held(account int, coin string, at time.Time, px, sz string, side market.Side) market.Fill {
 	return market.Fill{Address: fmt.Sprintf("0x%040d", account), Coin: coin, Px: px, Sz: sz, Side: side, Time: at.UnixMilli(),
-		StartPosition: "0.0", Oid: int64(account), Tid: at.UnixMilli() + int64(account), Crossed: side == market.Buy, Seq: int64(account)}
+		StartPosition: "0.0", ClosedPnl: "0.0", Fee: "0.0", Oid: int64(account), Tid: at.UnixMilli() + int64(account), Crossed: side == market.Buy, Seq: int64(account)}
 }
 
 func TestOpenInterestIsMarkedWithTheCoinsContextElseTheLastTrade(t *testing.T) {
@@ -236,7 +236,8 @@ func TestOpenInterestOfSomeOfTheStoredFillsIsNotShown(t *testing.T) {
 
 func TestCheckpointsWaitForTheSnapshotOfPositions(t *testing.T) {
 	t.Parallel()
-	s := newSet()
+	s := only(openinterest.Name)
+	s.join()
 	c := applied(t, s, noon, false, market.Events{Fills: []market.Fill{held(1, "BTC", noon, "99.0", "2.0", market.Buy)}})
 	if c.Held || view(c, positions.Name) == "" {
 		t.Error("the first snapshot is not written at once")

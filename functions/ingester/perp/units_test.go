@@ -39,7 +39,7 @@ func TestMemoryStaysBounded(t *testing.T) {
 	d := newDisk()
 	p := &process{d, s, rand.New(rand.NewPCG(1, 1)), time.UnixMilli(base).UTC()}
 	for i := range 3000 {
-		f := market.Fill{Address: "0x1", Coin: "BTC", Px: "2.5", Sz: "1.0", Side: market.Buy, Time: base + int64(i)*60_000, StartPosition: strconv.Itoa(i) + ".0", Oid: 1, Tid: int64(i + 1), Crossed: true}
+		f := market.Fill{Address: "0x1", Coin: "BTC", Px: "2.5", Sz: "1.0", Side: market.Buy, Time: base + int64(i)*60_000, StartPosition: strconv.Itoa(i) + ".0", ClosedPnl: "0.0", Fee: "0.0", Oid: 1, Tid: int64(i + 1), Crossed: true}
 		p.now = time.UnixMilli(f.Time)
 		if err := p.apply(&Batch{Events: market.Events{Fills: []market.Fill{f}}}); err != nil {
 			t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"iter"
 	"time"
 
+	"quotary/shared/data/internal/dataset"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
@@ -30,9 +31,28 @@ func At(address string) store.SeriesAt {
 }
 
 // Row is the row of an account.
-func Row(address string, s *market.TraderStats) store.SeriesRow {
+func Row(address string, s *market.TraderStats) store.SeriesRow { return RowOf(address, s, "") }
+
+// RowOf is the row of an account whose own row is of a version, a text of letters and
+// digits. The two rows are written one after the other: where a crash came between,
+// their versions differ, and neither is to be folded on. "" is of no version.
+func RowOf(address string, s *market.TraderStats, version string) store.SeriesRow {
 	at := At(address)
-	return store.SeriesRow{SeriesKey: at.SeriesKey, Point: store.Point{Time: at.Time, Body: []byte("{}"), Extra: Append(nil, s)}}
+	return store.SeriesRow{SeriesKey: at.SeriesKey, Point: store.Point{Time: at.Time, Body: dataset.JSON(body{version}), Extra: Append(nil, s)}}
+}
+
+// Version is that of the account's own row with which a row was written.
+func Version(p store.Point) string {
+	b, err := dataset.FromJSON[body](p.Body)
+	if err != nil {
+		return ""
+	}
+	return b.Account
+}
+
+// body is the part of a row that people and other tools read.
+type body struct {
+	Account string `json:"account,omitempty"` // version of its own row
 }
 
 // Put writes the rows of accounts, by address. It may be repeated.

@@ -48,6 +48,17 @@ func NewInfo(base string) *Info {
 	}
 }
 
+// NewNodeInfo returns a client of the info endpoint that a node of one's own serves at
+// base, which has no limits.
+func NewNodeInfo(base string) *Info {
+	i := NewInfo(base)
+	i.budget = source.NewBudget(unlimited, time.Now)
+	return i
+}
+
+// unlimited is more weight a minute than anybody could spend.
+const unlimited = 1_000_000_000
+
 // infoRequest has the fields of all types of request to the info endpoint that are
 // sent.
 type infoRequest struct {

@@ -1,0 +1,226 @@
+package perp
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"quotary/shared/market"
+)
+
+// accountEvent is one event of an account; one of its pointers is set.
+type accountEvent struct {
+	ms      int64
+	kind    eventKind
+	fill    *market.Fill
+	payment *market.FundingPayment
+	ledger  *market.Ledger
+	order   *market.OrderStatus // that was filled
+	past    bool                // [Batch.Past]
+	arrived time.Time
+}
+
+// eventKind orders the events of one millisecond: a block begins with the funding.
+type eventKind uint8
+
+const (
+	paymentEvent eventKind = iota
+	ledgerEvent
+	fillEvent
+	orderEvent
+)
+
+func (e *accountEvent) compare(o *accountEvent) int {
+	if c := cmp.Or(cmp.Compare(e.ms, o.ms), cmp.Compare(e.kind, o.kind)); c != 0 || e.kind != fillEvent {
+		return c
+	}
+	return cmp.Or(cmp.Compare(e.fill.Seq, o.fill.Seq), cmp.Compare(e.fill.Tid, o.fill.Tid))
+}
+
+func sortEvents(list []accountEvent) {
+	order := func(a, b accountEvent) int { return a.compare(&b) }
+	if !slices.IsSortedFunc(list, order) {
+		slices.SortStableFunc(list, order)
+	}
+}
+
+// enqueue gives the events of a batch to their accounts.
+func (p *accountStates) enqueue(b *Batch, now time.Time) {
+	for i := range b.Payments {
+		e := &b.Payments[i]
+		p.add(e.Address, accountEvent{ms: e.Time, kind: paymentEvent, payment: e, arrived: now, past: b.Past})
+	}
+	for i := range b.Ledgers {
+		e := &b.Ledgers[i]
+		p.add(e.Address, accountEvent{ms: e.Time, kind: ledgerEvent, ledger: e, past: b.Past})
+	}
+	for i := range b.Fills {
+		e := &b.Fills[i]
+		p.fillsTo = max(p.fillsTo, e.Time)
+		p.add(e.Address, accountEvent{ms: e.Time, kind: fillEvent, fill: e, past: b.Past})
+	}
+	for i := range b.Orders {
+		if e := &b.Orders[i]; e.Status == market.StatusFilled {
+			p.add(e.Address, accountEvent{ms: e.Time, kind: orderEvent, order: e, past: b.Past})
+		}
+	}
+}
+
+func (p *accountStates) add(address string, e accountEvent) {
+	c := p.of(address)
+	c.queue = append(c.queue, e)
+	p.touch(c)
+}
+
+// touch has an account's events folded when it is next time.
+func (p *accountStates) touch(c *account) {
+	if !c.listed {
+		c.listed = true
+		p.touched = append(p.touched, c)
+	}
+}
+
+// run folds what waits in the queues of the accounts that were touched.
+func (p *accountStates) run(now time.Time) {
+	p.touched = append(p.touched, p.waiting...)
+	p.waiting = p.waiting[:0]
+	for c := range p.asking {
+		p.touch(c)
+	}
+	for _, c := range p.touched {
+		c.listed = false
+		if c.state != nil {
+			c.used = now
+			p.fold(c, now)
+		}
+		if (len(c.queue) > 0 || c.state == nil) && c.asked == nil {
+			c.listed = true
+			p.waiting = append(p.waiting, c)
+		}
+	}
+	clear(p.touched)
+	p.touched = p.touched[:0]
+}
+
+// fold folds the queue of an account, but for what has to wait.
+func (p *accountStates) fold(c *account, now time.Time) {
+	sortEvents(c.queue)
+	switch {
+	case c.rebuild != nil:
+		p.leaveToLogs(c)
+	case c.asked != nil:
+		p.settle(c, now)
+	}
+	if c.rebuild != nil || c.asked != nil {
+		return
+	}
+	p.foldQueue(c, now, false)
+}
+
+// foldQueue folds the queue of an account as far as it goes, or with force all of it. A
+// payment waits for the fills before it, which come by another stream.
+func (p *accountStates) foldQueue(c *account, now time.Time, force bool) {
+	n := 0
+	for n < len(c.queue) && c.rebuild == nil {
+		e := &c.queue[n]
+		if e.kind == paymentEvent && e.ms > p.fillsTo && !force && now.Sub(e.arrived) < aheadFor {
+			break
+		}
+		p.take(c, e, now)
+		n++
+	}
+	c.drop(n)
+	if c.rebuild != nil {
+		p.leaveToLogs(c)
+	}
+}
+
+// release folds what waits for an answer of the venue, as the checkpoints wait for it.
+func (p *accountStates) release(now time.Time) {
+	for c := range p.asking {
+		if len(c.queue) > 0 {
+			p.unask(c)
+			p.touch(c)
+		}
+	}
+	p.run(now)
+}
+
+// drop removes the first events of the queue.
+func (c *account) drop(n int) {
+	left := copy(c.queue, c.queue[n:])
+	clear(c.queue[left:])
+	if c.queue = c.queue[:left]; left == 0 && cap(c.queue) > 64 {
+		c.queue = nil
+	}
+}
+
+// take folds an event into an account, and has the account made again where that cannot
+// be done, or where an event of the past may be one that was missing.
+func (p *accountStates) take(c *account, e *accountEvent, now time.Time) {
+	switch p.apply(c, e, now) {
+	case market.Duplicate:
+		if e.past && (e.kind == fillEvent || e.kind == paymentEvent) {
+			p.broke(c, now)
+		}
+	case market.Gap:
+		p.figures.gaps.Add(1)
+		p.broke(c, now)
+	case market.Late:
+		p.figures.late.Add(1)
+		p.broke(c, now)
+	}
+}
+
+// apply folds an event into an account.
+func (p *accountStates) apply(c *account, e *accountEvent, now time.Time) market.Outcome {
+	outcome := market.Applied
+	switch e.kind {
+	case fillEvent:
+		outcome = p.applyFill(c, e.fill, now)
+	case paymentEvent:
+		outcome = c.state.Payment(e.payment)
+	case ledgerEvent:
+		before := c.state.NetPerp
+		if outcome = c.state.Ledger(e.ledger); outcome == market.Applied {
+			c.stats.Ledger(e.ledger, c.state.NetPerp.Sub(before))
+		}
+	case orderEvent:
+		before := c.stats.LastOrder
+		if c.stats.Order(e.order); c.stats.LastOrder == before {
+			return market.Duplicate
+		}
+	}
+	switch outcome {
+	case market.Applied:
+		p.change(c, now)
+	case market.Unknown:
+		p.figures.unknown.Add(1)
+		p.change(c, now)
+	}
+	return outcome
+}
+
+func (p *accountStates) applyFill(c *account, f *market.Fill, now time.Time) market.Outcome {
+	addOn := market.NoAddOn
+	h, _ := c.state.Holding(f.Coin)
+	if h.Open != nil && !h.Open.NoCost {
+		addOn = market.AddOnOf(f, h.Open.Cost)
+	}
+	if f.Time < h.Paid && f.Time > h.Last.Time {
+		return market.Late // what was paid since may be for the position that it changes
+	}
+	outcome, trade := c.state.Fill(f, p.markets)
+	if outcome != market.Applied && outcome != market.Unknown {
+		return outcome
+	}
+	c.stats.Fill(f, addOn)
+	if trade != nil {
+		c.stats.Complete(trade)
+		p.trades = append(p.trades, *trade)
+	}
+	if h, _ = c.state.Holding(f.Coin); h.Open != nil && h.Leverage.Value == 0 {
+		p.wanted.leverage(c.address, f.Coin, now)
+	}
+	return outcome
+}

@@ -1,0 +1,273 @@
+package perp
+
+import (
+	"slices"
+	"time"
+
+	"quotary/functions/ingester/engine"
+	"quotary/shared/data/fills"
+	"quotary/shared/data/ledgers"
+	"quotary/shared/data/payments"
+	"quotary/shared/market"
+	"quotary/shared/store"
+)
+
+// rebuild makes an account again from the rows of its logs, which have every event that
+// was ever seen of it: of the fills, payments and ledger updates a part each at a time,
+// merged by time. What is stored of it stays as it is meanwhile, and its new events are
+// left to the logs, where they are already. Who is broken is in a view, so that a restart
+// goes on.
+//
+// It begins with nothing. What only the venue can say of the account is lost, and asked
+// for again. A gap that is still there may be one that a slow stream is about to fill:
+// then it is made again after a while. After that what is missing is missing: the chain
+// begins anew behind the gap.
+type rebuild struct {
+	account *account
+	logs    [len(rebuiltFrom)]rebuiltLog
+	begun   bool      // the account was emptied
+	after   time.Time // before which it does not begin
+	last    bool      // a gap is accepted
+	gap     bool      // there was one
+	stale   bool      // an event came that belongs before what was folded
+	to      int64     // ms of the newest event that was folded
+	state   *market.Account
+	stats   *market.TraderStats
+	queue   []accountEvent // read, and not folded as parts of the other logs may come before
+}
+
+// rebuiltLog is how far a log was read.
+type rebuiltLog struct {
+	from  int64 // ms
+	ended bool
+}
+
+// rebuiltFrom are the logs, and how a row of each is read.
+var rebuiltFrom = [...]struct {
+	dataset string
+	read    func(to []accountEvent, r store.Row) ([]accountEvent, error)
+}{
+	{fills.Name, func(to []accountEvent, r store.Row) ([]accountEvent, error) {
+		f, err := fills.Decode(r)
+		return append(to, accountEvent{ms: f.Time, kind: fillEvent, fill: &f}), err
+	}},
+	{payments.Name, func(to []accountEvent, r store.Row) ([]accountEvent, error) {
+		list, err := payments.Decode(r)
+		for i := range list {
+			to = append(to, accountEvent{ms: list[i].Time, kind: paymentEvent, payment: &list[i]})
+		}
+		return to, err
+	}},
+	{ledgers.Name, func(to []accountEvent, r store.Row) ([]accountEvent, error) {
+		l, err := ledgers.Decode(r)
+		return append(to, accountEvent{ms: l.Time, kind: ledgerEvent, ledger: &l}), err
+	}},
+}
+
+const (
+	// rebuildsAtOnce is how many accounts are made again at a time.
+	rebuildsAtOnce = 16
+
+	// A rebuild that ended in a gap is repeated so often, each after so long.
+	gapRetries = 3
+	gapPause   = 5 * time.Second
+)
+
+// broke has an account made again.
+func (p *accountStates) broke(c *account, now time.Time) {
+	if c.rebuild != nil {
+		return
+	}
+	c.rebuild = &rebuild{account: c, last: c.retries >= gapRetries}
+	if c.retries > 0 {
+		c.rebuild.after = now.Add(gapPause)
+	}
+	p.rebuilds = append(p.rebuilds, c.rebuild)
+	if !p.broken[c.address] {
+		p.broken[c.address], p.listed = true, false
+	}
+	p.change(c, now)
+}
+
+// leaveToLogs drops the events of an account that is made again: all but the orders are
+// in the logs. A log that was read to its end is read on from there; where an event
+// belongs before what was folded, all is read again.
+func (p *accountStates) leaveToLogs(c *account) {
+	for i := range c.queue {
+		e := &c.queue[i]
+		if e.kind == orderEvent {
+			c.stats.Order(e.order)
+			continue
+		}
+		c.rebuild.leave(e)
+	}
+	c.drop(len(c.queue))
+}
+
+// leave notes that an event is in its log by now.
+func (b *rebuild) leave(e *accountEvent) {
+	for k := range b.logs {
+		log := &b.logs[k]
+		switch {
+		case !b.begun || rebuiltFrom[k].dataset != e.dataset():
+		case e.ms <= b.to || !log.ended && e.ms < log.from:
+			b.stale = true
+		case log.ended:
+			log.ended, log.from = false, e.ms
+		}
+	}
+}
+
+func (e *accountEvent) dataset() string {
+	switch e.kind {
+	case fillEvent:
+		return fills.Name
+	case paymentEvent:
+		return payments.Name
+	}
+	return ledgers.Name
+}
+
+// rebuildsSeen is among how many accounts those are sought that are made again: some
+// wait a while.
+const rebuildsSeen = 4 * rebuildsAtOnce
+
+// begun are the rebuilds at work.
+func (p *accountStates) begun() (list []*rebuild) {
+	for _, b := range p.rebuilds[:min(len(p.rebuilds), rebuildsSeen)] {
+		if b.begun {
+			list = append(list, b)
+		}
+	}
+	return list
+}
+
+// wantLogs asks for the next parts of the logs.
+func (p *accountStates) wantLogs(r *engine.Reads) {
+	for _, b := range p.begun() {
+		for k, log := range b.logs {
+			if log.ended {
+				continue
+			}
+			r.WantLog(b.at(k), func(row *store.Row) error {
+				_, err := rebuiltFrom[k].read(nil, *row)
+				return err
+			})
+		}
+	}
+}
+
+// at is where a log is read on.
+func (b *rebuild) at(k int) engine.LogAt {
+	return engine.LogAt{Dataset: rebuiltFrom[k].dataset, Subject: b.account.address, From: b.logs[k].from}
+}
+
+// readLogs folds the parts that were read, and begins and ends rebuilds.
+func (p *accountStates) readLogs(r *engine.Reads, now time.Time) {
+	if !p.joined || len(p.rebuilds) == 0 {
+		return
+	}
+	begun := p.begun()
+	for _, b := range begun {
+		if b.read(r) {
+			p.foldParts(b, now)
+		}
+	}
+	p.rebuilds = slices.DeleteFunc(p.rebuilds, func(b *rebuild) bool { return b.account.rebuild != b })
+	room := rebuildsAtOnce - len(p.begun())
+	for i := 0; i < min(len(p.rebuilds), rebuildsSeen) && room > 0; i++ {
+		if b := p.rebuilds[i]; !b.begun && !now.Before(b.after) {
+			b.begun, b.state, b.stats = true, &market.Account{Address: b.account.address}, b.account.stats
+			forgetEvents(b.stats)
+			room--
+		}
+	}
+}
+
+// forgetEvents drops what was folded from what is in the logs.
+func forgetEvents(s *market.TraderStats) {
+	s.ForgetTrades()
+	s.NetIn = market.Decimal{}
+	for i := range s.Days {
+		s.Days[i].Deposits = market.Decimal{}
+	}
+}
+
+// read takes the parts of the logs, and reports whether there were any.
+func (b *rebuild) read(r *engine.Reads) (any bool) {
+	for k := range b.logs {
+		log := &b.logs[k]
+		part, ok := r.Log(b.at(k))
+		if log.ended || !ok {
+			continue
+		}
+		any = true
+		for _, row := range part.Rows {
+			b.queue, _ = rebuiltFrom[k].read(b.queue, row) // it was checked
+		}
+		log.from, log.ended = part.Next, part.Next == 0
+	}
+	return any
+}
+
+// foldParts folds what nothing that is still to be read can come before.
+func (p *accountStates) foldParts(b *rebuild, now time.Time) {
+	horizon, ended := int64(market.MaxTime+1), true
+	for _, log := range b.logs {
+		if !log.ended {
+			horizon, ended = min(horizon, log.from), false
+		}
+	}
+	sortEvents(b.queue)
+	made := account{address: b.account.address, state: b.state, stats: b.stats, changed: now}
+	n := 0
+	for n < len(b.queue) && b.queue[n].ms < horizon {
+		e := &b.queue[n]
+		b.to = e.ms
+		if p.apply(&made, e, now) == market.Gap {
+			b.gap = true
+			if b.last && e.kind == fillEvent {
+				b.state.Forget(e.fill.Coin)
+				p.apply(&made, e, now)
+			}
+		}
+		n++
+	}
+	b.queue = slices.Delete(b.queue, 0, n)
+	if ended {
+		p.rebuilt(b, now)
+	}
+}
+
+func (e *accountEvent) coin() string {
+	switch e.kind {
+	case fillEvent:
+		return e.fill.Coin
+	case paymentEvent:
+		return e.payment.Coin
+	}
+	return ""
+}
+
+// rebuilt ends a rebuild.
+func (p *accountStates) rebuilt(b *rebuild, now time.Time) {
+	c := b.account
+	anchored := c.state.Anchored > 0
+	c.state, c.stats, c.rebuild = b.state, b.stats, nil
+	p.figures.rebuilt.Add(1)
+	if b.gap && !b.last && !b.stale {
+		c.retries++
+	}
+	if b.gap && !b.last || b.stale {
+		p.broke(c, now)
+		return
+	}
+	c.retries = 0
+	delete(p.broken, c.address)
+	p.listed = false
+	p.change(c, now)
+	if anchored || b.gap {
+		p.wanted.again(c.address, now)
+	}
+	p.touch(c)
+}

@@ -1,0 +1,155 @@
+package perp
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"quotary/shared/market"
+	"quotary/shared/source/hyperliquid"
+)
+
+// wantedAccounts are the accounts of which the venue is to be asked: those that clients
+// and feeds follow, and those that the fold of accounts wants, because they hold much, or
+// because something of them is not known. It is used by that fold and by the source of
+// anchors at the same time. A nil one wants nothing.
+type wantedAccounts struct {
+	value market.Decimal // an account is wanted from so much on, quote units
+
+	mu       sync.Mutex
+	followed map[string]bool
+	own      map[string]*ownWant // of the fold
+}
+
+// ownWant is an account that the fold wants.
+type ownWant struct {
+	until time.Time // for as long
+	after time.Time // an earlier anchor does not do
+	coins map[string]bool
+}
+
+const (
+	// anchorEvery and anchorValued are how often accounts are anchored that somebody
+	// follows, and others.
+	anchorEvery  = 5 * time.Minute
+	anchorValued = time.Hour
+
+	ownWanted   = 2 * time.Hour
+	mostOwn     = 10_000
+	mostUnknown = 16 // coins of an account whose leverage is asked for at once
+)
+
+func newWantedAccounts(value market.Decimal) *wantedAccounts {
+	return &wantedAccounts{value: value, followed: map[string]bool{}, own: map[string]*ownWant{}}
+}
+
+// has reports whether somebody follows an account.
+func (w *wantedAccounts) has(address string) bool {
+	if w == nil {
+		return false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.followed[address]
+}
+
+// want is the want of the fold, nil where it has too many.
+func (w *wantedAccounts) want(address string, now time.Time) *ownWant {
+	one := w.own[address]
+	if one == nil {
+		if len(w.own) >= mostOwn {
+			return nil
+		}
+		one = &ownWant{coins: map[string]bool{}}
+		w.own[address] = one
+	}
+	one.until = now.Add(ownWanted)
+	return one
+}
+
+// leverage wants the leverage of an account in a coin, if the account is wanted at all.
+func (w *wantedAccounts) leverage(address, coin string, now time.Time) {
+	if w == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.followed[address] && w.own[address] == nil {
+		return
+	}
+	if one := w.want(address, now); one != nil && len(one.coins) < mostUnknown && !one.coins[coin] {
+		one.coins[coin], one.after = true, now
+	}
+}
+
+// again wants an account that was anchored before and has lost what the venue had said.
+func (w *wantedAccounts) again(address string, now time.Time) {
+	if w == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if one := w.want(address, now); one != nil {
+		one.after = now
+	}
+}
+
+// holds wants an account if its positions or its value reach the value that is set.
+func (w *wantedAccounts) holds(a *market.Account, m *market.Markets, marks market.Marks, now time.Time) {
+	if w == nil {
+		return
+	}
+	var notional market.Decimal
+	for i := range a.Holdings {
+		if open := a.Holdings[i].Open; open != nil {
+			notional = notional.Add(open.Size.Abs().Mul(marks[a.Holdings[i].Coin]))
+		}
+	}
+	if notional.LessThan(w.value) && a.PerpValue(m, marks).LessThan(w.value) {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.want(a.Address, now)
+}
+
+// list sets which accounts are followed, and returns all wanted ones.
+func (w *wantedAccounts) list(followed []string, now time.Time) []hyperliquid.WantedAnchor {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	clear(w.followed)
+	list := make([]hyperliquid.WantedAnchor, 0, len(followed)+len(w.own))
+	for _, address := range followed {
+		w.followed[address] = true
+	}
+	for address, one := range w.own {
+		if now.After(one.until) {
+			delete(w.own, address)
+		} else if !w.followed[address] {
+			list = append(list, hyperliquid.WantedAnchor{Address: address, Every: anchorValued, After: one.after, Coins: slices.Sorted(maps.Keys(one.coins))})
+		}
+	}
+	for address := range w.followed {
+		want := hyperliquid.WantedAnchor{Address: address, Every: anchorEvery, Followed: true}
+		if one := w.own[address]; one != nil {
+			want.After, want.Coins = one.after, slices.Sorted(maps.Keys(one.coins))
+		}
+		list = append(list, want)
+	}
+	return list
+}
+
+// known notes that the venue has told the leverage of coins.
+func (w *wantedAccounts) known(address string, leverages map[string]market.Leverage) {
+	if w == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if one := w.own[address]; one != nil {
+		for coin := range leverages {
+			delete(one.coins, coin)
+		}
+	}
+}

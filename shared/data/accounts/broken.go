@@ -1,0 +1,30 @@
+package accounts
+
+import (
+	"slices"
+
+	"quotary/shared/data/internal/dataset"
+)
+
+// BrokenName is the view of the accounts whose rows lack events, as these did not come in
+// an order in which they could be folded: they are being made again from the logs. Only
+// the projection reads it, after a restart.
+const BrokenName = "brokenaccounts"
+
+// broken is the body of the view.
+type broken struct {
+	Accounts []string `json:"accounts"` // addresses, sorted
+}
+
+// EncodeBroken writes the body of the view.
+func EncodeBroken(addresses []string) []byte {
+	list := slices.Concat([]string{}, addresses)
+	slices.Sort(list)
+	return dataset.JSON(broken{list})
+}
+
+// DecodeBroken reads the body of the view.
+func DecodeBroken(body []byte) ([]string, error) {
+	b, err := dataset.FromJSON[broken](body)
+	return b.Accounts, err
+}

@@ -1,0 +1,342 @@
+package hyperliquid
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"quotary/shared/backoff"
+	"quotary/shared/market"
+	"quotary/shared/source"
+	"quotary/shared/source/hyperliquid/wire"
+)
+
+// Anchors asks the venue for the state of accounts, each again after a while for as long
+// as it is wanted. It delivers that an account is about to be asked about, and then the
+// answer; one without anything says that the venue has refused: see [market.Anchor].
+type Anchors struct {
+	Info  *Info
+	Stats *Stats
+	Log   *slog.Logger
+
+	// Wanted lists the accounts that are wanted now. It is asked every Poll, and less
+	// often where there are many; 0 means 250 ms.
+	Wanted func(context.Context) ([]WantedAnchor, error)
+	Poll   time.Duration
+
+	// Budget is the part of the venue's budget that may be spent, in weight; nil is for
+	// an endpoint of one's own, without limits.
+	Budget *source.Budget
+
+	// Behind is how far the endpoint may be behind the events that are folded: it is
+	// asked so long after it was said that it would be. An endpoint of the node whose
+	// files are followed is not.
+	Behind time.Duration
+}
+
+// WantedAnchor is an account that is wanted.
+type WantedAnchor struct {
+	Address  string
+	Followed bool          // somebody waits for it: it goes before others
+	Every    time.Duration // how old its anchor may get
+	After    time.Time     // a question of before this time does not do; zero is any
+	Coins    []string      // in which its leverage is asked for
+}
+
+const (
+	anchorsPoll = 250 * time.Millisecond
+	// anchorsAtOnce is how many accounts are asked about at a time.
+	anchorsAtOnce = 8
+	// anchorAgain is the least time between two questions about an account.
+	anchorAgain = 10 * time.Second
+	// anchorsAll is how often all dexs are asked about an account: in between only
+	// those that it uses.
+	anchorsAll = time.Hour
+	// dexsEvery is how often the venue is asked which dexs there are.
+	dexsEvery = 10 * time.Minute
+
+	weightLeverage = 20 // activeAssetData
+)
+
+// anchored is what is known of an account that was asked about.
+type anchored struct {
+	asked  time.Time // when it was last
+	busy   bool
+	all    time.Time // when all dexs were asked about
+	used   []string  // dexs that it uses, the main one included
+	wanted bool      // in the newest list
+}
+
+// Follow asks until ctx ends or the sink fails. It owns a goroutine for each question,
+// all of which have ended when it returns.
+func (a *Anchors) Follow(ctx context.Context, sink Sink) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	f := anchorFollower{Anchors: a, sink: sink, known: map[string]*anchored{}}
+	var questions sync.WaitGroup
+	defer questions.Wait()
+	defer stop(nil)
+	for try := 0; ; {
+		wanted, err := a.Wanted(ctx)
+		pause := cmp.Or(a.Poll, anchorsPoll) + time.Duration(len(wanted))*time.Millisecond
+		if err != nil && ctx.Err() == nil {
+			a.Log.Warn("cannot list the accounts that are wanted; trying again", "error", err.Error())
+			pause = max(pause, pauses.Delay(try))
+			try++
+		} else {
+			try = 0
+			for _, one := range f.due(wanted, time.Now()) {
+				questions.Go(func() {
+					if err := f.ask(ctx, one); source.SinkError(err) != nil {
+						stop(source.SinkError(err))
+					}
+				})
+			}
+		}
+		if err := backoff.Sleep(ctx, pause); err != nil {
+			return err
+		}
+	}
+}
+
+// anchorFollower is a run of [Anchors.Follow].
+type anchorFollower struct {
+	*Anchors
+	sink Sink
+
+	mu     sync.Mutex
+	known  map[string]*anchored
+	busy   int
+	dexs   []string
+	listed time.Time // when dexs were
+}
+
+// due are the accounts to ask about now, which count as being asked about: those that
+// somebody waits for first, and among these those that were asked about longest ago.
+func (f *anchorFollower) due(wanted []WantedAnchor, now time.Time) (due []WantedAnchor) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, k := range f.known {
+		k.wanted = false
+	}
+	for _, one := range wanted {
+		k := f.known[one.Address]
+		if k == nil {
+			k = &anchored{}
+			f.known[one.Address] = k
+		}
+		k.wanted = true
+		old := now.Sub(k.asked)
+		if !k.busy && (old >= one.Every || k.asked.Before(one.After) && old >= anchorAgain) {
+			due = append(due, one)
+		}
+	}
+	for address, k := range f.known {
+		if !k.wanted && !k.busy {
+			delete(f.known, address)
+		}
+	}
+	slices.SortFunc(due, func(a, b WantedAnchor) int {
+		if a.Followed != b.Followed {
+			if a.Followed {
+				return -1
+			}
+			return 1
+		}
+		return f.known[a.Address].asked.Compare(f.known[b.Address].asked)
+	})
+	due = due[:min(len(due), anchorsAtOnce-f.busy)]
+	for i, one := range due {
+		k := f.known[one.Address]
+		if f.Budget != nil && !f.Budget.TrySpend(f.weight(k, one, now)) {
+			return due[:i]
+		}
+		k.busy, k.asked = true, now
+		f.busy++
+	}
+	return due
+}
+
+// weight is about what it costs to ask about an account.
+func (f *anchorFollower) weight(k *anchored, one WantedAnchor, now time.Time) int {
+	dexs := len(k.used)
+	if now.Sub(k.all) >= anchorsAll {
+		dexs = max(1, len(f.dexs))
+	}
+	return weightState*(dexs+2) + weightOrders*max(1, len(k.used)) + weightLeverage*len(one.Coins)
+}
+
+// ask asks about an account. The error is of the sink.
+func (f *anchorFollower) ask(ctx context.Context, one WantedAnchor) error {
+	defer func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.known[one.Address].busy = false
+		f.busy--
+	}()
+	if err := f.deliver(ctx, market.Anchor{Address: one.Address, Asked: true}); err != nil {
+		return err
+	}
+	if err := backoff.Sleep(ctx, f.Behind); err != nil {
+		return err
+	}
+	answer, err := f.question(ctx, one)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		f.Stats.Malformed.Add(1)
+		f.Log.Warn("cannot anchor an account", "address", one.Address, "error", err.Error())
+		answer = market.Anchor{Address: one.Address}
+	}
+	return f.deliver(ctx, answer)
+}
+
+func (f *anchorFollower) deliver(ctx context.Context, a market.Anchor) error {
+	f.Stats.Lines.Add(1)
+	f.Stats.Seen(time.Now(), 0)
+	return source.OfSink(f.sink(ctx, Delivery{Events: market.Events{Anchors: []market.Anchor{a}}}))
+}
+
+// question is all that the venue says of an account. The balances, which have no time,
+// are those of between the first answer, whose time they get, and the last, which has the
+// main dex again.
+func (f *anchorFollower) question(ctx context.Context, one WantedAnchor) (answer market.Anchor, err error) {
+	dexs, all, err := f.ofAccount(ctx, one.Address)
+	if err != nil {
+		return answer, err
+	}
+	answer.Address = one.Address
+	first, err := f.state(ctx, one.Address, "")
+	if err != nil {
+		return answer, err
+	}
+	if answer.Spot, err = f.Info.SpotBalances(ctx, one.Address); err != nil {
+		return answer, err
+	}
+	answer.SpotTime = first.Time
+	used := []string{""}
+	for _, dex := range dexs {
+		if dex == "" {
+			continue
+		}
+		state, err := f.state(ctx, one.Address, dex)
+		if err != nil {
+			return answer, err
+		}
+		answer.Dexes = append(answer.Dexes, state)
+		if len(state.Positions) > 0 || !state.Margin.AccountValue.IsZero() {
+			used = append(used, dex)
+		}
+	}
+	for _, coin := range one.Coins {
+		leverage, err := f.Info.Leverage(ctx, one.Address, coin)
+		if err != nil {
+			return answer, err
+		}
+		if answer.Leverages == nil {
+			answer.Leverages = map[string]market.Leverage{}
+		}
+		answer.Leverages[coin] = leverage
+	}
+	if answer.Orders, err = f.orders(ctx, one.Address, used); err != nil {
+		return answer, err
+	}
+	last, err := f.state(ctx, one.Address, "")
+	answer.Dexes = append(answer.Dexes, last)
+	f.note(one.Address, used, all)
+	return answer, err
+}
+
+// ofAccount are the dexs to ask about an account.
+func (f *anchorFollower) ofAccount(ctx context.Context, address string) (dexs []string, all bool, err error) {
+	f.mu.Lock()
+	known, listed, used := f.dexs, f.listed, f.known[address].used
+	all = time.Since(f.known[address].all) >= anchorsAll
+	f.mu.Unlock()
+	if !all {
+		return used, false, nil
+	}
+	if time.Since(listed) < dexsEvery {
+		return known, true, nil
+	}
+	if dexs, err = f.Info.PerpDexs(ctx); err != nil {
+		return nil, true, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.dexs, f.listed = dexs, time.Now()
+	return dexs, true, nil
+}
+
+func (f *anchorFollower) note(address string, used []string, all bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	k := f.known[address] // not forgotten while it is asked about
+	if k.used = used; all {
+		k.all = time.Now()
+	}
+}
+
+func (f *anchorFollower) state(ctx context.Context, address, dex string) (market.AccountState, error) {
+	raw, err := f.Info.ClearinghouseState(ctx, address, dex)
+	if err != nil {
+		return market.AccountState{}, err
+	}
+	return wire.ParseAccount(raw, dex)
+}
+
+// orders are the open orders in the dexs that an account uses. One that cannot be read
+// is left out.
+func (f *anchorFollower) orders(ctx context.Context, address string, dexs []string) ([]market.OrderStatus, error) {
+	list := []market.OrderStatus{}
+	for _, dex := range dexs {
+		raws, err := f.Info.OpenOrders(ctx, address, dex)
+		if err != nil {
+			return nil, err
+		}
+		var wrong error
+		now := time.Now().UnixMilli()
+		for _, raw := range raws {
+			order, err := wire.ParseOpenOrder(raw, address, now)
+			if err != nil {
+				f.Stats.Malformed.Add(1)
+				wrong = errors.Join(wrong, err)
+				continue
+			}
+			list = append(list, order)
+		}
+		if wrong != nil {
+			f.Log.Warn("skipped open orders that cannot be read", "address", address, "error", excerpt(wrong.Error()))
+		}
+	}
+	return list, nil
+}
+
+// SpotBalances returns the spot balances of an account.
+func (i *Info) SpotBalances(ctx context.Context, user string) ([]market.SpotBalance, error) {
+	var raw json.RawMessage
+	if err := i.ask(ctx, weightState, infoRequest{Type: "spotClearinghouseState", User: user}, &raw); err != nil {
+		return nil, err
+	}
+	return wire.ParseSpotBalances(raw)
+}
+
+// Leverage returns how an account borrows in a coin, whether it holds any of it or not.
+func (i *Info) Leverage(ctx context.Context, user, coin string) (market.Leverage, error) {
+	var raw json.RawMessage
+	if err := i.ask(ctx, weightLeverage, infoRequest{Type: "activeAssetData", User: user, Coin: coin}, &raw); err != nil {
+		return market.Leverage{}, err
+	}
+	leverage, err := wire.ParseLeverage(raw)
+	if err != nil {
+		return leverage, fmt.Errorf("%s: %w", coin, err)
+	}
+	return leverage, nil
+}
