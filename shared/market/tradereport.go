@@ -133,22 +133,43 @@ func (r *TradeReport) Add(t *CompletedTrade) {
 	} else {
 		r.ShortFee = r.ShortFee.Add(t.Fee)
 	}
-	if d := t.Duration(); first || d < r.MinDuration {
-		r.MinDuration = d
-	}
-	r.MaxDuration = max(r.MaxDuration, t.Duration())
-	r.addCoin(t)
+	r.addDurations(t.Duration(), t.Duration(), first)
+	r.addCoin(CoinSum{t.Coin, 1, t.Pnl, t.Fee})
 	r.addBest(TradeRef{t.Coin, t.Long, t.Start, t.End, t.Tid, t.Pnl})
 }
 
-func (r *TradeReport) addCoin(t *CompletedTrade) {
-	at, known := slices.BinarySearchFunc(r.Coins, t.Coin, func(c CoinSum, coin string) int { return strings.Compare(c.Coin, coin) })
+// Merge takes other trades in.
+func (r *TradeReport) Merge(o *TradeReport) {
+	if o.Sum.Count() == 0 {
+		return
+	}
+	first := r.Sum.Count() == 0
+	r.Sum.Merge(o.Sum)
+	r.LongFee, r.ShortFee = r.LongFee.Add(o.LongFee), r.ShortFee.Add(o.ShortFee)
+	r.addDurations(o.MinDuration, o.MaxDuration, first)
+	for _, c := range o.Coins {
+		r.addCoin(c)
+	}
+	for _, t := range o.Best {
+		r.addBest(t)
+	}
+}
+
+func (r *TradeReport) addDurations(least, most int64, first bool) {
+	if first || least < r.MinDuration {
+		r.MinDuration = least
+	}
+	r.MaxDuration = max(r.MaxDuration, most)
+}
+
+func (r *TradeReport) addCoin(sum CoinSum) {
+	at, known := slices.BinarySearchFunc(r.Coins, sum.Coin, func(c CoinSum, coin string) int { return strings.Compare(c.Coin, coin) })
 	if !known {
-		r.Coins = slices.Insert(r.Coins, at, CoinSum{Coin: strings.Clone(t.Coin)})
+		r.Coins = slices.Insert(r.Coins, at, CoinSum{Coin: strings.Clone(sum.Coin)})
 	}
 	c := &r.Coins[at]
-	c.Trades++
-	c.Pnl, c.Fee = c.Pnl.Add(t.Pnl), c.Fee.Add(t.Fee)
+	c.Trades += sum.Trades
+	c.Pnl, c.Fee = c.Pnl.Add(sum.Pnl), c.Fee.Add(sum.Fee)
 }
 
 func (r *TradeReport) addBest(t TradeRef) {

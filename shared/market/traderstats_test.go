@@ -288,11 +288,18 @@ func TestAReportSumsUpByCoinAndKeepsTheBest(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		list := rapid.SliceOfN(markettest.CompletedTrade(), 0, 130).Draw(rt, "trades")
-		var r, again market.TradeReport
+		var r, merged market.TradeReport
+		parts := make([]market.TradeReport, rapid.IntRange(1, 5).Draw(rt, "parts"))
 		for i := range list {
 			list[i].Tid = int64(i)
 			r.Add(&list[i])
-			again.Add(&list[i])
+			parts[rapid.IntRange(0, len(parts)-1).Draw(rt, "part")].Add(&list[i])
+		}
+		for i := range parts {
+			merged.Merge(&parts[i])
+		}
+		if diff := cmp.Diff(r, merged, equalDecimals); diff != "" {
+			rt.Fatalf("merged from parts it differs (-whole +merged):\n%s", diff)
 		}
 		var pnl, fee market.Decimal
 		trades := int64(0)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"quotary/shared/api"
 	"quotary/shared/catalog"
 	"quotary/shared/data/completedtrades"
@@ -112,15 +114,33 @@ func (r *reader) tradingStatistics(ctx context.Context, in catalog.TradingStatis
 	}, nil
 }
 
+// readAtOnce is how many trades are read one after the other; of more, the window is read
+// in parts at a time.
+const readAtOnce = 2500
+
 // report sums up in detail the trades of an account that were completed in a number of
 // days up to now, or in all time for 0.
 func (r *reader) report(ctx context.Context, address string, days int64) (report market.TradeReport, err error) {
-	if days == 0 {
-		stats, err := r.statsOf(ctx, address)
+	stats, err := r.statsOf(ctx, address)
+	if err != nil || days == 0 {
 		return stats.All, err
 	}
 	from, to := window(api.Now(ctx), days)
-	return report, r.eachTrade(ctx, address, market.Span{From: from + 1, To: to}, report.Add)
+	known, _ := stats.Within(from, to)
+	parts := make([]market.TradeReport, min(1+known.Count()/readAtOnce, readsAtOnce))
+	group, ctx := errgroup.WithContext(ctx)
+	n := int64(len(parts))
+	for i := range n {
+		part := market.Span{From: from + (to-from)*i/n + 1, To: from + (to-from)*(i+1)/n}
+		group.Go(func() error { return r.eachTrade(ctx, address, part, parts[i].Add) })
+	}
+	if err := group.Wait(); err != nil {
+		return report, err
+	}
+	for i := range parts {
+		report.Merge(&parts[i])
+	}
+	return report, nil
 }
 
 // eachTrade gives the completed trades of a span to add, in the order of their ends.

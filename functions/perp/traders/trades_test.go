@@ -304,13 +304,14 @@ func TestStatisticsOfAnAccount(t *testing.T) {
 	b.get(t, alice+"/addr-stat?period=366").Refused(t, http.StatusBadRequest, "period", "365")
 }
 
-// What an account completed on a busy day at the edge of a window is read from the log.
+// What an account completed on a busy day at the edge of a window is read from the log,
+// and a window with many trades in parts.
 func TestABusyAccountIsSummedUpExactly(t *testing.T) {
 	t.Parallel()
 	b := openBook(t)
 	want := int64(0)
-	for i := range int64(3000) {
-		end := now - 8*dayMs + i*8*dayMs/3000
+	for i := range int64(6000) {
+		end := now - 8*dayMs + i*8*dayMs/6000
 		b.complete(t, alice, "BTC", end, 1, "1", "0")
 		if end > now-7*dayMs {
 			want++
@@ -320,6 +321,13 @@ func TestABusyAccountIsSummedUpExactly(t *testing.T) {
 	got := apitest.Data[[]catalog.AddressStatisticsRow](t, b.post(t, "batch-addr-stat", body{"addresses": []string{carol, alice, alice}}))
 	if len(got) != 3 || got[0].ClosePosCount != 0 || got[1].ClosePosCount != want || got[2].ClosePosCount != want || got[1].OrderCount != 3*want || got[1].WinRate != 1 {
 		t.Errorf("%+v, want %d trades", got, want)
+	}
+	if want <= 2*readAtOnce {
+		t.Fatalf("%d trades are read in one or two parts", want)
+	}
+	detailed := apitest.Data[catalog.DetailedStatistics](t, b.get(t, alice+"/detailed-trading-statistics?period=7"))
+	if detailed.Total != want || detailed.Gross != fmt.Sprintf("%d.0", want) || detailed.BestTrades[0].CreateAt <= now-7*dayMs-1000 {
+		t.Errorf("in detail: %+v, want %d trades", detailed, want)
 	}
 }
 
