@@ -6,11 +6,12 @@ package market
 type Candle struct {
 	OpenTime int64 // ms; the bucket's start, set by who knows the bucket
 
-	Trades int64   // number of trades
+	Trades int64   // number of trades; 0 also where an exchange does not count them
 	Size   Decimal // base units
 	Amount Decimal // quote units, the sum of px x sz
 
-	// The parts of the three above in which the taker bought.
+	// The parts of the three above in which the taker bought. Exchanges that do not count
+	// trades do not tell takers apart either: 0.
 	TradesBuyer int64
 	SizeBuyer   Decimal
 	AmountBuyer Decimal
@@ -22,6 +23,9 @@ type Candle struct {
 	// bucket's start in both: enough to merge candles of disjoint buckets.
 	First, Last Order
 }
+
+// Empty reports whether c is the candle of no trades.
+func (c *Candle) Empty() bool { return c.Trades == 0 && c.Size.IsZero() }
 
 // Add folds t into c. Each trade must be added once.
 func (c *Candle) Add(t *Trade) {
@@ -39,10 +43,10 @@ func (c *Candle) Add(t *Trade) {
 
 // Merge folds the trades of d, none of which is in c, into c. OpenTime stays.
 func (c *Candle) Merge(d *Candle) {
-	if d.Trades == 0 {
+	if d.Empty() {
 		return
 	}
-	if c.Trades == 0 {
+	if c.Empty() {
 		open := c.OpenTime
 		*c = *d
 		c.OpenTime = open

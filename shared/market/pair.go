@@ -10,6 +10,10 @@ type Pair struct {
 	Quote    string `json:"quote"`    // coin in which prices are: USDT
 	Symbol   string `json:"symbol"`   // the exchange's own name of the market
 	Swap     bool   `json:"swap"`     // a perpetual
+
+	// Contract is how many base coins a contract is, where the exchange counts sizes in
+	// contracts; 0 where it counts coins.
+	Contract Decimal `json:"contract,omitzero"`
 }
 
 // PairKey composes the key of a pair: <base><quote>:<platform>, and
@@ -30,7 +34,8 @@ type PairTrade struct {
 	Px    Decimal // quote units per base unit
 	Sz    Decimal // base units
 	Time  int64   // ms
-	ID    int64   // counts up by one from trade to trade of the pair
+	ID    int64   // grows from trade to trade of the pair
+	Prev  int64   // ID of the trade before it: one that never came is missing
 	Count int64   // trades that are shown as this one
 }
 

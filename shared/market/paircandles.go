@@ -7,8 +7,8 @@ import "slices"
 // minutes after those.
 //
 // Runs are taken in their order from the opening of a UTC day on, at which every tier
-// opens a bucket; of what was confirmed only the parts of open buckets are kept. Trades
-// count up by one, so that a missing one shows. After a gap, and at the beginning,
+// opens a bucket; of what was confirmed only the parts of open buckets are kept. Each
+// trade names the one before it, so that a missing one shows. After a gap, and at the beginning,
 // trades are not part of any candle until a run has confirmed the minute in which they
 // begin: a candle is never short of a trade in its middle. Until then the open minute is
 // what the exchange said of it. Trades that come late or twice change nothing.
@@ -56,18 +56,18 @@ func (p *PairCandles) Confirm(run *CandleRun) (changed [len(PairTiers)][]Candle)
 		}
 		p.began, p.until, p.open = true, run.From, [len(PairTiers)]Candle{}
 	}
-	if run.To < p.until || run.To == p.until && (run.Open.Trades == 0 || p.joined()) {
+	if run.To < p.until || run.To == p.until && (run.Open.Empty() || p.joined()) {
 		return changed
 	}
 	for i := range run.Candles {
 		c := &run.Candles[i]
-		if c.OpenTime < p.until || c.Trades == 0 {
+		if c.OpenTime < p.until || c.Empty() {
 			continue
 		}
 		for tier, interval := range PairTiers {
 			open := interval.StartMs(c.OpenTime)
-			if part := &p.open[tier]; part.OpenTime != open || part.Trades == 0 {
-				if part.Trades > 0 && part.OpenTime >= interval.StartMs(p.until) {
+			if part := &p.open[tier]; part.OpenTime != open || part.Empty() {
+				if !part.Empty() && part.OpenTime >= interval.StartMs(p.until) {
 					changed[tier] = append(changed[tier], *part)
 				}
 				*part = Candle{OpenTime: open}
@@ -84,7 +84,7 @@ func (p *PairCandles) Confirm(run *CandleRun) (changed [len(PairTiers)][]Candle)
 		if last != open && last >= interval.StartMs(from) {
 			p.report(&changed, tier, last)
 		}
-		if last == open || p.opening.Trades > 0 && !p.joined() {
+		if last == open || !p.opening.Empty() && !p.joined() {
 			p.report(&changed, tier, open)
 		}
 	}
@@ -109,7 +109,7 @@ func (p *PairCandles) Add(t *PairTrade) {
 	l := &p.live
 	open := Minute1.StartMs(t.Time)
 	switch {
-	case l.last == 0 || t.ID > l.last+1 || len(l.minutes) > keptMinutes:
+	case l.last == 0 || t.Prev > l.last || len(l.minutes) > keptMinutes:
 		*l = liveTrades{last: t.ID, since: Minute1.NextMs(t.Time), minutes: l.minutes[:0]}
 		clear(p.changed)
 	case t.ID <= l.last:
@@ -166,7 +166,7 @@ func (p *PairCandles) candle(tier int, open int64) (c Candle, ok bool) {
 			c.Merge(m)
 		}
 	}
-	return c, c.Trades > 0
+	return c, !c.Empty()
 }
 
 // minute is the candle of a minute, a new one where there is none.

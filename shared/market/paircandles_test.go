@@ -22,7 +22,7 @@ func drawPairTrades(t *rapid.T, from int64, span time.Duration) []PairTrade {
 	slices.Sort(times)
 	trades := make([]PairTrade, len(times))
 	for i, ms := range times {
-		trades[i] = PairTrade{Pair: pairKey, Time: ms, ID: 7_000 + int64(i), Count: rapid.Int64Range(1, 3).Draw(t, "count"),
+		trades[i] = PairTrade{Pair: pairKey, Time: ms, ID: 7_000 + 10*int64(i), Prev: 6_990 + 10*int64(i), Count: rapid.Int64Range(1, 3).Draw(t, "count"),
 			Side: rapid.SampledFrom([]Side{Buy, Sell}).Draw(t, "side"),
 			Px:   mustDecimal(fmt.Sprintf("%d.%02d", rapid.IntRange(90, 110).Draw(t, "px"), rapid.IntRange(0, 99).Draw(t, "cents"))),
 			Sz:   mustDecimal(fmt.Sprintf("0.%03d", rapid.IntRange(1, 999).Draw(t, "sz")))}
@@ -146,7 +146,7 @@ func TestCandlesOfAPairAreNeverShortOfATradeInTheirMiddle(t *testing.T) {
 func TestTheOpenMinuteIsTheExchangesUntilTradesAreJoined(t *testing.T) {
 	t.Parallel()
 	trade := func(id, ms int64) *PairTrade {
-		return &PairTrade{Pair: pairKey, ID: id, Time: midnight + ms, Count: 1, Side: Buy, Px: mustDecimal("100"), Sz: mustDecimal("1")}
+		return &PairTrade{Pair: pairKey, ID: id, Prev: id - 1, Time: midnight + ms, Count: 1, Side: Buy, Px: mustDecimal("100"), Sz: mustDecimal("1")}
 	}
 	said := func(trades int64) Candle {
 		c := trade(1, 60_000).candle(midnight + 60_000)
@@ -175,7 +175,7 @@ func TestTheOpenMinuteIsTheExchangesUntilTradesAreJoined(t *testing.T) {
 func TestTradesJoinAtTheFirstMinuteThatIsSeenFromItsBeginning(t *testing.T) {
 	t.Parallel()
 	trade := func(id, ms int64) *PairTrade {
-		return &PairTrade{Pair: pairKey, ID: id, Time: midnight + ms, Count: 1, Side: Buy, Px: mustDecimal("100"), Sz: mustDecimal("1")}
+		return &PairTrade{Pair: pairKey, ID: id, Prev: id - 1, Time: midnight + ms, Count: 1, Side: Buy, Px: mustDecimal("100"), Sz: mustDecimal("1")}
 	}
 	var p PairCandles
 	p.Confirm(&CandleRun{Pair: pairKey, Interval: Minute1, From: midnight, To: midnight + 60_000})

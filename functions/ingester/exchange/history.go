@@ -197,7 +197,7 @@ func split(run market.CandleRun, stored int64) (parts []Run) {
 		parts = append(parts, Run{before, true})
 		run = after
 	}
-	if run.To > run.From || run.To == run.From && run.Open.Trades > 0 {
+	if run.To > run.From || run.To == run.From && !run.Open.Empty() {
 		parts = append(parts, Run{CandleRun: run})
 	}
 	return parts

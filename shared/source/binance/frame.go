@@ -7,6 +7,7 @@ import (
 
 	"quotary/shared/jsonscan"
 	"quotary/shared/market"
+	"quotary/shared/source"
 )
 
 // frame is what a line of a combined stream says: a trade, the answer to a
@@ -23,6 +24,19 @@ var (
 	errFrame = errors.New("is no frame of a combined stream")
 	errTrade = errors.New("is no aggregated trade")
 )
+
+// parse is [parseFrame] for the stream.
+func parse(line string, to *source.TradeFrame) error {
+	f, err := parseFrame(line)
+	if err != nil {
+		return err
+	}
+	to.Answered, to.ID, to.Refused, to.Restart = f.answer != 0 || f.refused != "", f.answer, f.refused, f.shutdown
+	if f.symbol != "" {
+		to.Trades = append(to.Trades, source.SymbolTrade{Symbol: f.symbol, PairTrade: f.trade})
+	}
+	return nil
+}
 
 // parseFrame reads a frame: {"stream":"btcusdt@aggTrade","data":{...}} with a trade,
 // {"result":null,"id":1}, {"error":{"code":2,"msg":".."},"id":1}. What is of no
@@ -127,7 +141,7 @@ func (f *frame) event(p *jsonscan.Scanner) error {
 	if !ok || seen != tradeFields || symbol == "" || last < first || last-first >= maxCount || ms < leastTime || ms > mostTime {
 		return errTrade
 	}
-	t := market.PairTrade{ID: id, Count: last - first + 1, Time: ms, Side: market.Buy}
+	t := market.PairTrade{ID: id, Prev: id - 1, Count: last - first + 1, Time: ms, Side: market.Buy}
 	if maker { // the buyer was there first
 		t.Side = market.Sell
 	}

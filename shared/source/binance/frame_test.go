@@ -26,8 +26,8 @@ func TestFramesThatTheVenueSends(t *testing.T) {
 		name, line string
 		want       frame
 	}{
-		{"a spot trade of a seller", spotFrame, frame{symbol: "BTCUSDT", trade: market.PairTrade{ID: 52, Count: 3, Side: market.Sell, Time: 1790000000120, Px: dec("61234.56"), Sz: dec("0.015")}}},
-		{"a trade of a perpetual, of a buyer", swapFrame, frame{symbol: "ETHUSDT", trade: market.PairTrade{ID: 7, Count: 1, Side: market.Buy, Time: 1790000000119, Px: dec("2412.05"), Sz: dec("3.2")}}},
+		{"a spot trade of a seller", spotFrame, frame{symbol: "BTCUSDT", trade: market.PairTrade{ID: 52, Prev: 51, Count: 3, Side: market.Sell, Time: 1790000000120, Px: dec("61234.56"), Sz: dec("0.015")}}},
+		{"a trade of a perpetual, of a buyer", swapFrame, frame{symbol: "ETHUSDT", trade: market.PairTrade{ID: 7, Prev: 6, Count: 1, Side: market.Buy, Time: 1790000000119, Px: dec("2412.05"), Sz: dec("3.2")}}},
 		{"an acknowledgement", `{"result":null,"id":3}`, frame{answer: 3}},
 		{"a refusal", `{"error":{"code":2,"msg":"Invalid request"},"id":4}`, frame{answer: 4, refused: `{"code":2,"msg":"Invalid request"}`}},
 		{"a refusal of nothing that was asked", `{"error":{"code":3,"msg":"Invalid JSON"},"id":null}`, frame{refused: `{"code":3,"msg":"Invalid JSON"}`}},
