@@ -1,0 +1,251 @@
+package perp
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/quagmt/udecimal"
+
+	"quotary/internal/testenv"
+	"quotary/shared/market"
+)
+
+// figure names a figure of an account.
+type figure struct{ coin, field string }
+
+// figuresOf are the figures of an account as texts, to the last digit.
+func figuresOf(states []market.AccountState, balances []market.SpotBalance) map[figure]string {
+	all := map[figure]string{}
+	for i := range states {
+		s := &states[i]
+		set := func(coin, field string, d market.Decimal) { all[figure{coin, field}] = market.Text(d) }
+		for name, m := range map[string]*market.MarginSummary{"margin": &s.Margin, "cross margin": &s.CrossMargin} {
+			set(s.Dex, name+" account value", m.AccountValue)
+			set(s.Dex, name+" total notional", m.TotalNtlPos)
+			set(s.Dex, name+" total raw usd", m.TotalRawUsd)
+			set(s.Dex, name+" total margin used", m.TotalMarginUsed)
+		}
+		set(s.Dex, "cross maintenance", s.CrossMaintenance)
+		set(s.Dex, "withdrawable", s.Withdrawable)
+		for j := range s.Positions {
+			p := &s.Positions[j]
+			all[figure{p.Coin, "place"}] = fmt.Sprint(j)
+			all[figure{p.Coin, "leverage"}] = fmt.Sprint(p.Leverage, " of ", p.MaxLeverage)
+			for field, d := range map[string]market.Decimal{
+				"size": p.Szi, "raw usd": p.RawUsd, "entry price": p.EntryPx, "position value": p.PositionValue, "unrealized pnl": p.UnrealizedPnl,
+				"return on equity": p.ReturnOnEquity, "liquidation price": p.LiquidationPx, "margin used": p.MarginUsed,
+				"funding all time": p.FundingAllTime, "funding since open": p.FundingSinceOpen, "funding since change": p.FundingSinceChange,
+			} {
+				set(p.Coin, field, d)
+			}
+		}
+	}
+	for i, b := range balances {
+		all[figure{b.Coin, "balance"}] = fmt.Sprint("the ", i, ". ", market.Text(b.Total), ", entry ", market.Text(b.EntryNtl), ", token ", b.Token)
+	}
+	return all
+}
+
+// differ lists which figures differ, as "<coin> <field>: <got>, the venue says <want>".
+func differ(got, want map[figure]string) (list []string) {
+	for f := range want {
+		if _, ok := got[f]; !ok {
+			got[f] = "unknown"
+		}
+	}
+	for f, have := range got {
+		if want, ok := want[f]; !ok {
+			list = append(list, fmt.Sprintf("%q %s: %s, of which the venue says nothing", f.coin, f.field, have))
+		} else if have != want {
+			list = append(list, fmt.Sprintf("%q %s: %s, the venue says %s", f.coin, f.field, have, want))
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// eventsOf lists the events of a batch by account, as a failure shows them.
+func eventsOf(b *Batch) map[string][]string {
+	all := map[string][]string{}
+	for i := range b.Payments {
+		p := &b.Payments[i]
+		all[p.Address] = append(all[p.Address], fmt.Sprintf("%d %s funding %s for %s", p.Time, p.Coin, p.USDC, p.Szi))
+	}
+	for i := range b.Ledgers {
+		l := &b.Ledgers[i]
+		all[l.Address] = append(all[l.Address], fmt.Sprintf("%d ledger %s", l.Time, l.Delta))
+	}
+	for i := range b.Fills {
+		f := &b.Fills[i]
+		all[f.Address] = append(all[f.Address], fmt.Sprintf("%d %s fill %s %s@%s from %s, %s, pnl %s, fee %s %s, tid %d", f.Time, f.Coin, f.Side, f.Sz, f.Px, f.StartPosition, f.Dir, f.ClosedPnl, f.Fee, f.FeeToken, f.Tid))
+	}
+	return all
+}
+
+// pure folds accounts without an ingester: the arithmetic alone.
+type pure struct {
+	sim      *simVenue
+	accounts map[string]*market.Account
+	trades   []*market.CompletedTrade
+	events   int
+	kinds    map[string]int // of the events
+}
+
+// add folds what happened in a block, and anchors the accounts that are new.
+func (p *pure) add(b *Batch) {
+	t := p.sim.t
+	t.Helper()
+	p.events += len(b.Payments) + len(b.Ledgers) + len(b.Fills)
+	fresh := map[string]bool{}
+	of := func(address string) *market.Account {
+		if p.accounts[address] == nil {
+			p.accounts[address], fresh[address] = &market.Account{Address: address}, true
+		}
+		return p.accounts[address]
+	}
+	taken := func(got market.Outcome, what any) {
+		if got != market.Applied {
+			t.Errorf("%s: %+v", got, what)
+		}
+	}
+	for i := range b.Payments {
+		taken(of(b.Payments[i].Address).Payment(&b.Payments[i]), b.Payments[i])
+		p.kinds["funding"]++
+	}
+	for i := range b.Ledgers {
+		taken(of(b.Ledgers[i].Address).Ledger(&b.Ledgers[i]), b.Ledgers[i])
+		p.kinds[b.Ledgers[i].Type]++
+	}
+	for i := range b.Fills {
+		got, trade := of(b.Fills[i].Address).Fill(&b.Fills[i], p.sim.markets)
+		taken(got, b.Fills[i])
+		if trade != nil {
+			p.trades = append(p.trades, trade)
+		}
+		p.kinds[b.Fills[i].Dir]++
+	}
+	for address := range fresh {
+		anchor := p.sim.anchor(address)
+		p.accounts[address].Anchor(&anchor)
+	}
+}
+
+// check compares an account with what the venue says, and returns what differs.
+func (p *pure) check(address string, marks market.Marks) []string {
+	a := p.accounts[address]
+	var got, want []market.AccountState
+	for _, dex := range simDexes {
+		said := p.sim.state(address, dex)
+		want = append(want, said)
+		got = append(got, a.State(dex, p.sim.markets, marks, said.Time))
+	}
+	return differ(figuresOf(got, a.Balances(p.sim.markets)), figuresOf(want, p.sim.balances(address)))
+}
+
+// steps make a venue of some days: quick blocks, then long ones to behind the next hour.
+func steps(sim *simVenue, enough func() bool, each func(*Batch)) {
+	for !enough() {
+		for range 20 {
+			each(sim.step(520 * time.Millisecond)) // a block or two
+		}
+		hour := sim.venue.Now().Truncate(time.Hour).Add(time.Hour + 200*time.Millisecond)
+		for left := hour.Sub(sim.venue.Now()); left > 0; left = hour.Sub(sim.venue.Now()) {
+			d := min(left, 5*time.Minute)
+			if rest := left - d; rest > 0 && rest < time.Minute {
+				d = left
+			}
+			each(sim.step(d))
+		}
+	}
+}
+
+// TestAccountsAreWhatTheVenueSays folds what a node writes of a simulated venue over one
+// anchor an account, and compares every account that has changed after every block with
+// what the venue says of it, and all accounts now and then.
+func TestAccountsAreWhatTheVenueSays(t *testing.T) {
+	t.Parallel()
+	sim := newSimVenue(t, 7, testenv.Amount(120, 400))
+	p := &pure{sim: sim, accounts: map[string]*market.Account{}, kinds: map[string]int{}}
+	enough := testenv.Amount(5_000, 100_000)
+	block := 0
+	steps(sim, func() bool { return p.events >= enough || t.Failed() }, func(b *Batch) {
+		if t.Failed() {
+			return
+		}
+		p.add(b)
+		block++
+		marks := sim.marks()
+		events := eventsOf(b)
+		for _, address := range slices.Sorted(maps.Keys(events)) {
+			if list := p.check(address, marks); len(list) > 0 {
+				t.Fatalf("after event %d, account %s differs:\n%s\nsince its events\n%s", p.events, address, strings.Join(list, "\n"), strings.Join(events[address], "\n"))
+			}
+		}
+	})
+	marks := sim.marks()
+	for address := range p.accounts {
+		if list := p.check(address, marks); len(list) > 0 {
+			t.Errorf("at the end, account %s differs:\n%s", address, strings.Join(list, "\n"))
+		}
+	}
+	p.sums()
+	t.Logf("%d blocks, %d events, %d accounts, %d trades", block, p.events, len(p.accounts), len(p.trades))
+	for _, kind := range []string{"Open Long", "Close Short", "Long > Short", "Short > Long", "Buy", "Sell", "funding", "deposit", "withdraw", "accountClassTransfer", "send", "spotGenesis", "liquidation"} {
+		if p.kinds[kind] == 0 {
+			t.Errorf("nothing of kind %q happened", kind)
+		}
+	}
+	t.Log(p.kinds)
+}
+
+// sums compares what was realised, paid and traded with the venue's books, by account
+// and coin.
+func (p *pure) sums() {
+	t := p.sim.t
+	t.Helper()
+	type key struct{ address, coin string }
+	type sum struct{ pnl, fees, funding market.Decimal }
+	sums := map[key]*sum{}
+	add := func(address, coin string, pnl, fees, funding market.Decimal) {
+		k := key{address, coin}
+		if sums[k] == nil {
+			sums[k] = new(sum)
+		}
+		s := sums[k]
+		s.pnl, s.fees, s.funding = s.pnl.Add(pnl), s.fees.Add(fees), s.funding.Add(funding)
+	}
+	for _, trade := range p.trades {
+		add(trade.Address, trade.Coin, trade.Pnl, trade.Fee, trade.Funding)
+	}
+	for address, a := range p.accounts {
+		for i := range a.Holdings {
+			if h := &a.Holdings[i]; h.Open != nil {
+				add(address, h.Coin, h.Open.Pnl, h.Open.Fee, h.Open.FundingSinceOpen.Neg())
+			}
+		}
+	}
+	for address := range p.accounts {
+		truth := p.sim.venue.TruthOf(address)
+		for i := range truth.Positions {
+			want := &truth.Positions[i]
+			got := sums[key{address, want.Coin}]
+			if got == nil {
+				got = new(sum)
+			}
+			for what, figure := range map[string][2]market.Decimal{
+				"realised": {got.pnl, millionths(want.Realized)}, "fees": {got.fees, millionths(want.Fees)}, "funding received": {got.funding, millionths(-want.Funding)},
+			} {
+				if !figure[0].Equal(figure[1]) {
+					t.Errorf("account %s, %s, %s: %s, the venue says %s", address, want.Coin, what, figure[0], figure[1])
+				}
+			}
+		}
+	}
+}
+
+// millionths is an amount of the venue's books.
+func millionths(n int64) market.Decimal { return udecimal.MustFromInt64(n, 6) }

@@ -1,0 +1,244 @@
+package perp
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"quotary/localstack/venue"
+	"quotary/shared/data/meta"
+	"quotary/shared/market"
+	"quotary/shared/source/hyperliquid"
+	"quotary/shared/source/hyperliquid/wire"
+)
+
+// simVenue is the simulated venue, which keeps books of its own, and what its node has
+// written. It shares no code with what it is compared with.
+type simVenue struct {
+	t       testing.TB
+	venue   *venue.Venue
+	answers http.Handler
+	dir     string           // of the node
+	read    map[string]int64 // how far each of the node's files was read
+	markets *market.Markets
+	coins   []string // of perpetuals
+
+}
+
+// nodeStream is a stream of a node's files.
+type nodeStream struct {
+	dir  string
+	read func(e *market.Events, line string, offset int64) (skipped int, err error)
+}
+
+var nodeStreams = []nodeStream{
+	{"misc_events_by_block", hyperliquid.ReadMisc},
+	{"node_order_statuses_by_block", hyperliquid.ReadOrders},
+	{"node_fills_by_block", func(e *market.Events, line string, offset int64) (skipped int, err error) {
+		e.Fills, skipped, err = wire.ParseFills(e.Fills, line, offset)
+		return skipped, err
+	}},
+}
+
+// newSimVenue opens a venue that has not begun; it begins at a full hour.
+func newSimVenue(t testing.TB, seed uint64, traders int) *simVenue {
+	t.Helper()
+	s := &simVenue{t: t, dir: t.TempDir(), read: map[string]int64{}}
+	began := time.Date(2026, 3, 15, 12, 0, 0, 0, time.UTC)
+	var err error
+	s.venue, err = venue.Open(venue.Config{Seed: seed, Traders: traders, FillsPerSecond: 60, NodeDir: s.dir, Clock: func() time.Time { return began }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.venue.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	s.answers = s.venue.Handler()
+	s.describe()
+	return s
+}
+
+// describe reads what the venue says of its markets.
+func (s *simVenue) describe() {
+	m := s.meta()
+	s.markets = (&meta.View{Time: m.Time, Perps: m.Perps, Spot: m.Spot}).Markets()
+	for coin := range s.markets.Perps {
+		s.coins = append(s.coins, coin)
+	}
+	slices.Sort(s.coins)
+}
+
+func (s *simVenue) meta() *market.Meta {
+	m := &market.Meta{Time: s.venue.Now().UnixMilli(), Perps: map[string]json.RawMessage{}, Spot: s.ask(`"type":"spotMeta"`)}
+	for _, dex := range simDexes {
+		m.Perps[dex] = s.ask(`"type":"meta","dex":"` + dex + `"`)
+	}
+	return m
+}
+
+// simDexes are the dexes of the venue.
+var simDexes = []string{"", "sim"}
+
+// ask is what the venue answers to a request of some members.
+func (s *simVenue) ask(members string) []byte {
+	s.t.Helper()
+	r := httptest.NewRequest(http.MethodPost, "/info", strings.NewReader("{"+members+"}"))
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	if s.answers.ServeHTTP(w, r); w.Code != http.StatusOK {
+		s.t.Fatalf("the venue answers %s with %d: %s", members, w.Code, w.Body)
+	}
+	return w.Body.Bytes()
+}
+
+func (s *simVenue) askOf(what, address, more string) []byte {
+	return s.ask(fmt.Sprintf(`"type":%q,"user":%q%s`, what, address, more))
+}
+
+// step makes the venue go on for a time, and reads what its node has written: many small
+// blocks, or one long one from half a minute on.
+func (s *simVenue) step(d time.Duration) *Batch {
+	s.t.Helper()
+	to := s.venue.Now().Add(d)
+	advance := s.venue.Advance
+	if d >= 30*time.Second {
+		advance = s.venue.Skip
+	}
+	if err := advance(to); err != nil {
+		s.t.Fatal(err)
+	}
+	b := NewBatch()
+	for _, stream := range nodeStreams {
+		s.readOn(stream, &b.Events)
+	}
+	return b
+}
+
+// readOn reads what a stream's files have behind what was read before.
+func (s *simVenue) readOn(stream nodeStream, e *market.Events) {
+	s.t.Helper()
+	err := filepath.WalkDir(filepath.Join(s.dir, stream.dir), func(path string, d fs.DirEntry, err error) error {
+		if os.IsNotExist(err) || err == nil && d.IsDir() {
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil || info.Size() == s.read[path] {
+			return err
+		}
+		file, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		more := make([]byte, info.Size()-s.read[path])
+		if _, err := file.ReadAt(more, s.read[path]); err != nil {
+			return err
+		}
+		for line := range bytes.Lines(more) {
+			if skipped, err := stream.read(e, string(bytes.TrimSpace(line)), s.read[path]); skipped > 0 || err != nil {
+				return fmt.Errorf("%d events of a line were skipped: %w", skipped, err)
+			}
+			s.read[path] += int64(len(line))
+		}
+		return nil
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// contexts are the figures of all coins, with their marks.
+func (s *simVenue) contexts() (all []market.Contexts) {
+	s.t.Helper()
+	ms := s.venue.Now().UnixMilli()
+	for _, dex := range simDexes {
+		c, err := wire.ParseContexts(dex, ms, s.ask(`"type":"metaAndAssetCtxs","dex":"`+dex+`"`))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		all = append(all, c)
+	}
+	c, err := wire.ParseSpotContexts(ms, s.ask(`"type":"spotMetaAndAssetCtxs"`))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return append(all, c)
+}
+
+// marks are the mark prices of all coins.
+func (s *simVenue) marks() market.Marks {
+	marks := market.Marks{}
+	for _, c := range s.contexts() {
+		for i := range c.Coins {
+			marks[c.Coins[i].Coin] = c.Coins[i].Mark
+		}
+	}
+	return marks
+}
+
+// anchor is all that the venue says of an account.
+func (s *simVenue) anchor(address string) market.Anchor {
+	s.t.Helper()
+	a := market.Anchor{Address: address, Leverages: map[string]market.Leverage{}, Orders: s.orders(address)}
+	for _, dex := range simDexes {
+		a.Dexes = append(a.Dexes, s.state(address, dex))
+	}
+	a.Spot, a.SpotTime = s.balances(address), a.Dexes[0].Time
+	for _, coin := range s.coins {
+		leverage, err := wire.ParseLeverage(s.askOf("activeAssetData", address, `,"coin":"`+coin+`"`))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		a.Leverages[coin] = leverage
+	}
+	return a
+}
+
+func (s *simVenue) state(address, dex string) market.AccountState {
+	s.t.Helper()
+	state, err := wire.ParseAccount(s.askOf("clearinghouseState", address, `,"dex":"`+dex+`"`), dex)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return state
+}
+
+func (s *simVenue) balances(address string) []market.SpotBalance {
+	s.t.Helper()
+	balances, err := wire.ParseSpotBalances(s.askOf("spotClearinghouseState", address, ""))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return balances
+}
+
+// orders are the open orders of an account in all dexes.
+func (s *simVenue) orders(address string) []market.OrderStatus {
+	s.t.Helper()
+	list := []market.OrderStatus{}
+	for _, dex := range simDexes {
+		var raws []json.RawMessage
+		if err := json.Unmarshal(s.askOf("frontendOpenOrders", address, `,"dex":"`+dex+`"`), &raws); err != nil {
+			s.t.Fatal(err)
+		}
+		for _, raw := range raws {
+			order, err := wire.ParseOpenOrder(raw, address, s.venue.Now().UnixMilli())
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			list = append(list, order)
+		}
+	}
+	return list
+}
