@@ -32,6 +32,9 @@ type Account struct {
 	SpotTime int64          // ms of the newest anchor of the spot balances; 0 without any
 	Updates  []LedgerUpdate // the newest ones, oldest first: what comes again is known by them
 
+	// UpdatesSince is the ms from which on Updates has all of them; 0 where it has all.
+	UpdatesSince int64
+
 	// What came into the account from outside of its perps or its spot part less what
 	// left, quote units: transfers between the two count in both.
 	NetPerp, NetSpot Decimal

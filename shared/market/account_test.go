@@ -529,6 +529,19 @@ func TestLedgerUpdatesInAnyOrderAreTakenInOnce(t *testing.T) {
 	if got := a.Ledger(deposit(2)); got != market.Late || market.Text(a.Dexes[0].Cash) != "23.0" {
 		t.Errorf("one from before all that are remembered is %s, and makes %s", got, market.Text(a.Dexes[0].Cash))
 	}
+	for range 2 { // all of a millisecond are remembered
+		for n := range 30 {
+			l := deposit(40)
+			l.Hash = fmt.Sprint("0xabc", n)
+			a.Ledger(l)
+		}
+	}
+	if got := market.Text(a.Dexes[0].Cash); got != "53.0" {
+		t.Errorf("with thirty of one millisecond, twice, it is %s", got)
+	}
+	if got := a.Ledger(deposit(50)); got != market.Applied || len(a.Updates) != 1 || a.UpdatesSince != at(41) {
+		t.Errorf("a later one is %s: %d are remembered from %d", got, len(a.Updates), a.UpdatesSince)
+	}
 	// What a newer anchor has is only a transfer of the past.
 	b := anchored("1000", nil)
 	if got := b.Ledger(deposit(-5)); got != market.Applied || market.Text(b.Dexes[0].Cash) != "1000.0" || market.Text(b.NetPerp) != "1.0" {

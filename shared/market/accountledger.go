@@ -1,6 +1,7 @@
 package market
 
 import (
+	"cmp"
 	"encoding/json"
 	"hash/fnv"
 	"io"
@@ -8,7 +9,8 @@ import (
 	"strings"
 )
 
-// keptUpdates is how many ledger updates an account remembers.
+// keptUpdates is how many ledger updates an account remembers, and all of the newest
+// millisecond.
 const keptUpdates = 8
 
 // delta is what a ledger update says, over all kinds.
@@ -35,23 +37,31 @@ type delta struct {
 // Ledger takes in an update of the account's ledger. A part of it that a newer anchor
 // has already is left out. It is Late when it may be one of those that were forgotten.
 func (a *Account) Ledger(l *Ledger) Outcome {
-	update := LedgerUpdate{l.Time, digest(l)}
-	switch {
-	case slices.Contains(a.Updates, update):
-		return Duplicate
-	case len(a.Updates) == keptUpdates && l.Time < a.Updates[0].Time:
+	if l.Time < a.UpdatesSince {
 		return Late
 	}
-	at, _ := slices.BinarySearchFunc(a.Updates, l.Time+1, func(u LedgerUpdate, ms int64) int { return int(u.Time - ms) })
-	a.Updates = slices.Insert(a.Updates, at, update)
-	if len(a.Updates) > keptUpdates {
-		a.Updates = slices.Delete(a.Updates, 0, 1)
+	update := LedgerUpdate{l.Time, digest(l)}
+	if slices.Contains(a.Updates, update) {
+		return Duplicate
 	}
+	a.remember(update)
 	if a.Address == "" {
 		a.Address = strings.Clone(l.Address)
 	}
 	a.seen(l.Time)
 	return a.ledger(l)
+}
+
+// remember keeps an update; what is forgotten is forgotten by whole milliseconds.
+func (a *Account) remember(update LedgerUpdate) {
+	at, _ := slices.BinarySearchFunc(a.Updates, update.Time+1, func(u LedgerUpdate, ms int64) int { return cmp.Compare(u.Time, ms) })
+	a.Updates = slices.Insert(a.Updates, at, update)
+	oldest := a.Updates[0].Time
+	if len(a.Updates) <= keptUpdates || oldest == a.Updates[len(a.Updates)-1].Time {
+		return
+	}
+	a.UpdatesSince = oldest + 1
+	a.Updates = slices.DeleteFunc(a.Updates, func(u LedgerUpdate) bool { return u.Time == oldest })
 }
 
 func digest(l *Ledger) uint64 {

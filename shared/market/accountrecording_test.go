@@ -1,8 +1,10 @@
 package market_test
 
 import (
+	"bufio"
 	"compress/gzip"
 	"encoding/csv"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -214,4 +216,47 @@ func TestGenuineFillsOfSpotRealizeWhatTheVenueSays(t *testing.T) {
 		t.Errorf("%d compared, %d off", compared, off)
 	}
 	t.Logf("%d sales", compared)
+}
+
+// TestGenuineLedgersAreOfKnownKinds folds every ledger update that was recorded.
+func TestGenuineLedgersAreOfKnownKinds(t *testing.T) {
+	t.Parallel()
+	lines := bufio.NewScanner(recording(t, "hl_python_sdk_info_cassettes.jsonl"))
+	lines.Buffer(nil, 64<<20)
+	updates := 0
+	for lines.Scan() {
+		var c struct {
+			Request  struct{ Type, User string }
+			Response json.RawMessage
+		}
+		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
+			t.Fatal(err)
+		}
+		if c.Request.Type != "userNonFundingLedgerUpdates" {
+			continue
+		}
+		var list []struct {
+			Time  int64
+			Hash  string
+			Delta json.RawMessage
+		}
+		if err := json.Unmarshal(c.Response, &list); err != nil {
+			t.Fatal(err)
+		}
+		var a market.Account
+		for _, l := range list {
+			var of struct{ Type string }
+			if err := json.Unmarshal(l.Delta, &of); err != nil {
+				t.Fatal(err)
+			}
+			updates++
+			if got := a.Ledger(&market.Ledger{Address: c.Request.User, Time: l.Time, Hash: l.Hash, Type: of.Type, Delta: l.Delta}); got != market.Applied {
+				t.Errorf("%s is %s", l.Delta, got)
+			}
+		}
+	}
+	if updates == 0 {
+		t.Error("none was recorded")
+	}
+	t.Logf("%d updates", updates)
 }

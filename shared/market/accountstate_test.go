@@ -67,6 +67,14 @@ maintenance 2.75 withdrawable 48.0
 BTC 2.0 cross 20/40 entry 100.0 value 220.0 pnl 20.0 roe 2.0 liquidation 75.94937 used 11.0 funding 0.0 0.0 0.0
 `,
 		},
+		"a liquidation price is rounded half away from the mark": {
+			cash: "50", fills: []string{"BTC B 9@100"}, marks: market.Marks{"BTC": num("110")},
+			want: `all 140.0 ntl 990.0 raw -850.0 used 49.5
+cross 140.0 ntl 990.0 raw -850.0 used 49.5
+maintenance 12.375 withdrawable 41.0
+BTC 9.0 cross 20/40 entry 100.0 value 990.0 pnl 90.0 roe 2.0 liquidation 95.63994 used 49.5 funding 0.0 0.0 0.0
+`,
+		},
 		"a cross short": {
 			cash: "50", leverages: map[string]market.Leverage{"BTC": {Value: 40}}, fills: []string{"BTC A 2@100"}, marks: market.Marks{"BTC": num("90")},
 			want: `all 70.0 ntl 180.0 raw 250.0 used 4.5

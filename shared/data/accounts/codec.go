@@ -68,6 +68,7 @@ func (c *coder) account(a *market.Account) {
 		c.time(&u.Time)
 		c.digest(&u.Digest)
 	})
+	c.time(&a.UpdatesSince)
 	list(c, &a.Holdings, c.holding)
 }
 

@@ -164,7 +164,8 @@ func Account() *rapid.Generator[market.Account] {
 		}
 		a := market.Account{
 			Address: Address().Draw(t, "address"), Since: ms("since"), Time: Time().Draw(t, "time"), Anchored: ms("anchored"), SpotTime: ms("spot time"),
-			NetPerp: amount("net perp"), NetSpot: amount("net spot"),
+			UpdatesSince: ms("updates since"),
+			NetPerp:      amount("net perp"), NetSpot: amount("net spot"),
 		}
 		for _, dex := range []string{"", "xyz"}[:rapid.IntRange(0, 2).Draw(t, "dexes")] {
 			a.Dexes = append(a.Dexes, market.DexFunds{Dex: dex, Cash: amount("cash"), Anchored: ms("dex anchored")})
