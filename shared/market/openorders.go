@@ -49,9 +49,12 @@ const (
 	// order that is not known, ms.
 	rememberEnds = 2 * hourMs
 
-	// unknownFilled bounds the orders that are known by their fills alone, where no
-	// status ever comes.
-	unknownFilled = 200_000
+	// unknownFilled bounds the orders that are known by their fills alone: the fills of
+	// the past are read faster than its statuses. Behind it, what rests of an order from
+	// the past may miss a fill. Where no status ever comes, there are no more than
+	// unknownAlone of them.
+	unknownFilled = 4_000_000
+	unknownAlone  = 200_000
 
 	// listedAfter is how long an order was placed before a list was made, ms, for its
 	// absence there to say that it has ended: what was placed meanwhile may be missing.
@@ -202,20 +205,34 @@ func (t *OpenOrders) end(oid, ms int64) bool {
 }
 
 // AddFill takes in what was executed of an order, and reports whether anything changed.
-func (t *OpenOrders) AddFill(f *Fill) bool {
+// A fill that is read from the past is taken whatever its age.
+func (t *OpenOrders) AddFill(f *Fill, ofAnyAge bool) bool {
 	if !f.IsTrade() || t.ended.has(f.Oid) {
+		return false
+	}
+	slot, known := t.slots[f.Oid]
+	if !known && !t.keepsUnknown(f.Time, ofAnyAge) {
 		return false
 	}
 	sz, ok := ParseAmount(f.Sz)
 	if !ok || !t.execution(f.Oid).filled(OrderFill{f.Tid, f.Time, sz}) {
 		return false
 	}
-	if slot, ok := t.slots[f.Oid]; ok {
+	if known {
 		t.leave(t.at(slot))
-	} else if t.newest == 0 && len(t.executed) > unknownFilled {
-		clear(t.executed)
 	}
 	return true
+}
+
+// keepsUnknown reports whether a fill of that time is kept whose order is not known.
+func (t *OpenOrders) keepsUnknown(ms int64, ofAnyAge bool) bool {
+	switch {
+	case t.newest == 0:
+		return len(t.executed) < unknownAlone
+	case len(t.executed) >= unknownFilled:
+		return false
+	}
+	return ofAnyAge || ms >= t.newest-rememberEnds
 }
 
 // AddAnchors takes in the open orders that the venue lists of accounts: those that were

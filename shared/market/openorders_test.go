@@ -37,7 +37,7 @@ type event struct {
 
 func (e event) add(t *market.OpenOrders) bool {
 	if e.fill != nil {
-		return t.AddFill(e.fill)
+		return t.AddFill(e.fill, false)
 	}
 	return t.Add(e.status, false)
 }
@@ -83,7 +83,7 @@ func TestWhatRestsIsWhatWasPlacedLessItsFills(t *testing.T) {
 			case market.OrderStatus:
 				table.Add(&e, false)
 			case market.Fill:
-				table.AddFill(&e)
+				table.AddFill(&e, false)
 			}
 		}
 		if diff := gocmp.Diff(one.want, open(table)); diff != "" {
@@ -108,7 +108,7 @@ func TestAListBringsWhatIsNotKnownAndEndsWhatItLacks(t *testing.T) {
 	young.Timestamp = ordersFrom + 99_000
 	table.Add(&young, false)
 	known := fillOf(1, 50, 7, "0.2")
-	table.AddFill(&known)
+	table.AddFill(&known, false)
 	one, old, waits := status(1, 100_000, "open"), status(5, 100_000, "open"), status(7, 100_000, "open")
 	one.Sz = "0.4" // as it was before the fill: its own status and fills count
 	old.Sz = "0.25"
@@ -121,7 +121,7 @@ func TestAListBringsWhatIsNotKnownAndEndsWhatItLacks(t *testing.T) {
 		t.Error("nothing changed")
 	}
 	for _, f := range []market.Fill{fillOf(5, 90_000, 8, "0.05"), fillOf(5, 110_000, 9, "0.1")} {
-		table.AddFill(&f)
+		table.AddFill(&f, false)
 	}
 	if diff := gocmp.Diff([]string{"1 0.3", "3 0.5", "4 0.5", "5 0.15", "6 0.5"}, open(table)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -137,10 +137,10 @@ func TestEndsAreForgottenAfterTwoHours(t *testing.T) {
 	for _, s := range []market.OrderStatus{status(1, 0, "canceled"), status(2, 4*3_600_000, "canceled")} {
 		table.Add(&s, false)
 	}
-	late := fillOf(9, 0, 1, "0.1")
-	table.AddFill(&late)
-	newest := fillOf(10, 2*3_600_000, 2, "0.1")
-	table.AddFill(&newest)
+	old, newest := fillOf(9, 0, 1, "0.1"), fillOf(10, 2*3_600_000, 2, "0.1")
+	if table.AddFill(&old, false) || !table.AddFill(&old, true) || !table.AddFill(&newest, false) {
+		t.Error("a fill from hours ago is taken in unless it is read from the past")
+	}
 	table.Prune()
 	ends, unknown := 0, 0
 	for range table.Ends() {
@@ -325,7 +325,7 @@ func manyOrders(n int) *market.OpenOrders {
 		table.Add(&s, false)
 		if i%20 == 0 {
 			f := fillOf(s.Oid, 1, int64(i+1), "0.001")
-			table.AddFill(&f)
+			table.AddFill(&f, false)
 		}
 	}
 	return table

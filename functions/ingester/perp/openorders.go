@@ -85,7 +85,7 @@ func (p *openOrders) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 		p.dirty = p.table.Add(&b.Orders[i], b.Stored) || p.dirty
 	}
 	for i := range b.Fills {
-		p.dirty = p.table.AddFill(&b.Fills[i]) || p.dirty
+		p.dirty = p.table.AddFill(&b.Fills[i], b.Stored) || p.dirty
 	}
 	if len(b.Anchors) > 0 {
 		p.dirty = p.table.AddAnchors(b.Anchors) || p.dirty

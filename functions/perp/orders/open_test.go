@@ -38,7 +38,7 @@ func resting() *market.OpenOrders {
 		}
 		table.Add(&s, false)
 	}
-	table.AddFill(&market.Fill{Oid: 9003, Tid: 1, Time: start + 50, Sz: "18.75"})
+	table.AddFill(&market.Fill{Oid: 9003, Tid: 1, Time: start + 50, Sz: "18.75"}, false)
 	return table
 }
 
