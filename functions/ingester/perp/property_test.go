@@ -119,7 +119,7 @@ func TestRowsAndViewsEndTheSameWhateverHappens(t *testing.T) {
 					t.Fatal(err)
 				}
 				torn := newDisk()
-				torn.joins = name == accounts.Name
+				torn.joins = true
 				crash(t, torn, name, g.muddle(t, drawn, r), r)
 				clean.compare(t, "after crashes", torn, g.sampled)
 				if g.rows != nil {
@@ -462,9 +462,7 @@ func lives(d *disk, name string, batches []*Batch, r *rand.Rand) error {
 			}
 		}
 	}
-	if name == accounts.Name {
-		p.set.join()
-	}
+	p.set.join()
 	// What is made again from the logs comes to its end without events.
 	for quiet := 0; quiet < 5; quiet++ {
 		p.now = p.now.Add(10 * time.Second)
@@ -631,7 +629,7 @@ func drawOrders(t *rapid.T) (all []*Batch) {
 		all = append(all, &Batch{Events: market.Events{Orders: []market.OrderStatus{s}}})
 	}
 	tid := int64(0)
-	for n := range rapid.Int64Range(1, 8).Draw(t, "orders") {
+	for n := range rapid.Int64Range(8, 24).Draw(t, "orders") { // enough to be flushed often
 		at := base + rapid.Int64Range(0, 1_000_000).Draw(t, "placed")
 		s := market.OrderStatus{Address: fmt.Sprintf("0x%040x", rapid.IntRange(1, 3).Draw(t, "account")), Time: at, Status: "open",
 			Coin: rapid.SampledFrom([]string{"BTC", "xyz:GOLD", "@107"}).Draw(t, "coin"), Side: rapid.SampledFrom([]string{"A", "B"}).Draw(t, "side"),
@@ -647,7 +645,7 @@ func drawOrders(t *rapid.T) (all []*Batch) {
 		if rapid.IntRange(0, 9).Draw(t, "known") > 0 {
 			add(s)
 		}
-		for range rapid.IntRange(0, 3).Draw(t, "fills") {
+		for range rapid.IntRange(0, 4).Draw(t, "fills") {
 			at += rapid.Int64Range(0, 2000).Draw(t, "until the fill")
 			tid++
 			all = append(all, &Batch{Events: market.Events{Fills: []market.Fill{{Address: s.Address, Coin: s.Coin, Px: s.LimitPx, Sz: "0.5", Side: market.Side(s.Side[0]),
