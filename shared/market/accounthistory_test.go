@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"quotary/shared/market"
+	"quotary/shared/market/markettest"
 )
 
 // history is what some accounts did to each other, kept in whole numbers: sizes of one
@@ -284,4 +285,28 @@ func scribble(a *market.Account) {
 		a.Holdings[i].Last = market.Order{}
 	}
 	clear(slices.Clip(a.Updates))
+}
+
+// TestHugeAmountsDoNoHarm folds and values what no venue trades.
+func TestHugeAmountsDoNoHarm(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		a := anchored("0", map[string]market.Leverage{"BTC": {Isolated: rapid.Bool().Draw(rt, "isolated"), Value: 3}})
+		for i := range 12 {
+			f := markettest.Fill().Draw(rt, "fill")
+			f.Coin = rapid.SampledFrom([]string{"BTC", "@107"}).Draw(rt, "coin")
+			f.Px, f.Sz = markettest.Decimal(36, 9).Draw(rt, "px"), markettest.Decimal(36, 9).Draw(rt, "sz")
+			f.StartPosition, f.ClosedPnl = markettest.Signed(36, 9).Draw(rt, "start"), markettest.Signed(36, 9).Draw(rt, "pnl")
+			f.Time, f.Seq = at(int64(i)), int64(i)
+			if err := f.Check(); err != nil {
+				rt.Fatal(err)
+			}
+			if got, _ := a.Fill(&f, someMarkets()); got == market.Gap {
+				a.Forget(f.Coin)
+				a.Fill(&f, someMarkets())
+			}
+			a.State("", someMarkets(), market.Marks{"BTC": num(f.Px)}, at(99))
+			a.SpotValue(someMarkets(), market.Marks{"@107": num(f.Px)})
+		}
+	})
 }

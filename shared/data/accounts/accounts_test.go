@@ -103,6 +103,18 @@ func TestEqualDecimalsAreTheSameBytes(t *testing.T) {
 	}
 }
 
+func TestAProductOfHugeDecimalsIsReadAgain(t *testing.T) {
+	t.Parallel()
+	d := udecimal.MustParse("-123456789012345678901234567890123456.123456789")
+	for range 2 {
+		d = d.Mul(d)
+	}
+	a, err := decode(Append(nil, &market.Account{NetPerp: d}))
+	if err != nil || !a.NetPerp.Equal(d) {
+		t.Errorf("%s is read as %v: %v", d, a, err)
+	}
+}
+
 func FuzzDecode(f *testing.F) {
 	a := &market.Account{Time: 5, Dexes: []market.DexFunds{{Anchored: 4}}}
 	a.Fill(&market.Fill{Coin: "BTC", Px: "30135.5", Sz: "0.25", Side: market.Sell, Time: 7, StartPosition: "0.0", ClosedPnl: "0.0", Fee: "0.1", Oid: 9, Tid: 3}, nil)

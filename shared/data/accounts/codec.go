@@ -322,7 +322,7 @@ func (c *coder) readDecimal(d *market.Decimal) {
 	case asText:
 		var text string
 		c.text(&text)
-		*d, err = market.ParseDecimal(text)
+		*d, err = udecimal.Parse(text)
 	default:
 		head--
 		var high, low uint64
