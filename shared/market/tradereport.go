@@ -62,7 +62,10 @@ func (s *TradeSum) Add(t *CompletedTrade) {
 	s.add(TradeEnd{End: t.End, Long: t.Long, Pnl: t.Pnl, Orders: t.Orders(), Duration: t.Duration()})
 }
 
-func (s *TradeSum) add(t TradeEnd) {
+func (s *TradeSum) add(t TradeEnd) { s.Merge(sumOf(t)) }
+
+// sumOf is the sum of one trade.
+func sumOf(t TradeEnd) TradeSum {
 	side := SideSum{Count: 1, Pnl: t.Pnl}
 	if t.Pnl.IsPos() {
 		side.Wins = 1
@@ -73,7 +76,7 @@ func (s *TradeSum) add(t TradeEnd) {
 	} else {
 		one.Short = side
 	}
-	s.Merge(one)
+	return one
 }
 
 // Merge takes other trades in.

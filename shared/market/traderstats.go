@@ -133,15 +133,22 @@ func (s *TraderStats) Complete(t *CompletedTrade) {
 	if d == nil {
 		return
 	}
-	whole := d.kept()
-	d.Trades.Add(t)
-	if !whole || d.Trades.Count() > eachTrades || s.newestDay()-d.Day >= eachDays {
+	one := TradeEnd{End: t.End, Long: t.Long, Pnl: t.Pnl, Orders: t.Orders(), Duration: t.Duration()}
+	s.complete(d, TradingDay{Activity: Activity{Trades: sumOf(one)}, Each: []TradeEnd{one}})
+}
+
+// complete adds the trades of a day to a day, one by one while that has few.
+func (s *TraderStats) complete(d *TradingDay, of TradingDay) {
+	oneByOne := d.kept() && of.kept()
+	d.Trades.Merge(of.Trades)
+	if !oneByOne || d.Trades.Count() > eachTrades || s.newestDay()-d.Day >= eachDays {
 		d.Each = nil
 		return
 	}
-	one := TradeEnd{End: t.End, Long: t.Long, Pnl: t.Pnl, Orders: t.Orders(), Duration: t.Duration()}
-	at, _ := slices.BinarySearchFunc(d.Each, one.End+1, func(e TradeEnd, end int64) int { return cmp.Compare(e.End, end) })
-	d.Each = slices.Insert(d.Each, at, one)
+	for _, one := range of.Each {
+		at, _ := slices.BinarySearchFunc(d.Each, one.End+1, func(e TradeEnd, end int64) int { return cmp.Compare(e.End, end) })
+		d.Each = slices.Insert(d.Each, at, one)
+	}
 }
 
 // kept reports whether all trades of the day are there one by one.
@@ -181,25 +188,55 @@ func (s *TraderStats) Ledger(l *Ledger, perpIn Decimal) {
 // Value takes in what the account's perpetuals are worth. The first value of an hour
 // stands for the hour; later ones change nothing.
 func (s *TraderStats) Value(ms int64, value Decimal) {
-	hour := Hour1.StartMs(ms)
-	if n := len(s.Hours); n > 0 && s.Hours[n-1].Time >= hour {
+	s.value(AccountValue{Time: Hour1.StartMs(ms), Value: MicrosOf(value), NetIn: MicrosOf(s.NetIn)})
+}
+
+func (s *TraderStats) value(v AccountValue) {
+	if n := len(s.Hours); n > 0 && s.Hours[n-1].Time >= v.Time {
 		return
 	}
-	s.Hours = append(s.Hours, AccountValue{Time: hour, Value: MicrosOf(value), NetIn: MicrosOf(s.NetIn)})
+	s.Hours = append(s.Hours, v)
 	old := 0
-	for old < len(s.Hours) && s.Hours[old].Time < hour-StatHours*hourMs {
+	for old < len(s.Hours) && s.Hours[old].Time < v.Time-StatHours*hourMs {
 		old++
 	}
 	s.Hours = slices.Delete(s.Hours, 0, old)
 }
 
-// ForgetTrades drops what was folded from fills and completed trades, to fold them all
-// again. What was counted of orders, ledger updates and values stays.
-func (s *TraderStats) ForgetTrades() {
-	s.All = TradeReport{}
+// Since returns what folds on from s without what s holds: what it takes in can be
+// merged into s. It is much smaller than s.
+func (s *TraderStats) Since() TraderStats {
+	return TraderStats{NetIn: s.NetIn, LastOrder: s.LastOrder, LastOperation: s.LastOperation}
+}
+
+// Merge takes in what was folded on from s, see [TraderStats.Since]: then s is as if it
+// had taken in the events itself.
+func (s *TraderStats) Merge(since *TraderStats) {
+	s.NetIn, s.LastOrder, s.LastOperation = since.NetIn, since.LastOrder, since.LastOperation
+	s.All.Merge(&since.All)
+	for i := range since.Days {
+		day := &since.Days[i]
+		d := s.day(day.Day * dayMs)
+		if d == nil {
+			continue
+		}
+		did := day.Activity
+		did.Trades, did.Active = TradeSum{}, max(d.Active, did.Active)-d.Active
+		d.merge(&did)
+		s.complete(d, *day)
+	}
+	for _, v := range since.Hours {
+		s.value(v)
+	}
+}
+
+// Forget drops what was folded from fills, completed trades and ledger updates, to fold
+// them all again. What was counted of orders, and values, stay.
+func (s *TraderStats) Forget() {
+	s.All, s.NetIn = TradeReport{}, Decimal{}
 	for i := range s.Days {
 		d := &s.Days[i]
-		d.Activity, d.Each = Activity{ReduceOnly: d.ReduceOnly, TakeProfitStop: d.TakeProfitStop, Deposits: d.Deposits}, nil
+		d.Activity, d.Each = Activity{ReduceOnly: d.ReduceOnly, TakeProfitStop: d.TakeProfitStop}, nil
 	}
 }
 

@@ -198,9 +198,9 @@ func TestWhatAnAccountDoesIsCountedByUTCDay(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, c.got, c.want)
 		}
 	}
-	s.ForgetTrades()
-	if left := s.Active(first, first+1); left.Fills != 0 || left.ReduceOnly != 3 || !left.Deposits.Equal(dec(t, "100")) {
-		t.Errorf("after trades were forgotten there is %+v", left)
+	s.Forget()
+	if left := s.Active(first, first+1); left.Fills != 0 || left.ReduceOnly != 3 || !left.Deposits.IsZero() || !s.NetIn.IsZero() {
+		t.Errorf("after events were forgotten there is %+v", left)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"quotary/functions/ingester/engine"
+	"quotary/shared/data/accountstats"
 	"quotary/shared/data/fills"
 	"quotary/shared/data/ledgers"
 	"quotary/shared/data/payments"
@@ -32,7 +33,7 @@ type rebuild struct {
 	stale   bool      // an event came that belongs before what was folded
 	to      int64     // ms of the newest event that was folded
 	state   *market.Account
-	stats   *market.TraderStats
+	stats   *accountstats.Kept
 	queue   []accountEvent // read, and not folded as parts of the other logs may come before
 }
 
@@ -178,18 +179,9 @@ func (p *accountStates) readLogs(r *engine.Reads, now time.Time) {
 	for i := 0; i < min(len(p.rebuilds), rebuildsSeen) && room > 0; i++ {
 		if b := p.rebuilds[i]; !b.begun && !now.Before(b.after) {
 			b.begun, b.state, b.stats = true, &market.Account{Address: b.account.address}, b.account.stats
-			forgetEvents(b.stats)
+			b.stats.Forget()
 			room--
 		}
-	}
-}
-
-// forgetEvents drops what was folded from what is in the logs.
-func forgetEvents(s *market.TraderStats) {
-	s.ForgetTrades()
-	s.NetIn = market.Decimal{}
-	for i := range s.Days {
-		s.Days[i].Deposits = market.Decimal{}
 	}
 }
 

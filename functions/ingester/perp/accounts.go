@@ -61,10 +61,10 @@ type accountStates struct {
 // account is one in the cache.
 type account struct {
 	address string
-	state   *market.Account     // nil until it is read
-	stats   *market.TraderStats // likewise
-	queue   []accountEvent      // not folded yet
-	listed  bool                // in touched or waiting
+	state   *market.Account    // nil until it is read
+	stats   *accountstats.Kept // likewise
+	queue   []accountEvent     // not folded yet
+	listed  bool               // in touched or waiting
 
 	changed time.Time // when it first differed from its rows; zero while it does not
 	used    time.Time
@@ -75,7 +75,7 @@ type account struct {
 }
 
 const (
-	// cachedAccounts is how many accounts stay in memory between their events: some 4 KB each.
+	// cachedAccounts is how many accounts stay in memory between their events: some 10 KB each.
 	cachedAccounts = 50_000
 
 	// loadMost is of how many accounts that nobody waits for the rows are read for one
@@ -261,7 +261,7 @@ func (p *accountStates) open(address string, r *engine.Reads, now time.Time) err
 		return nil
 	}
 	own, other := r.Row(accounts.At(address)), r.Row(accountstats.At(address))
-	c.state, c.stats, c.used = &market.Account{Address: c.address}, new(market.TraderStats), now
+	c.state, c.stats, c.used = &market.Account{Address: c.address}, new(accountstats.Kept), now
 	if own == nil && other == nil {
 		if !p.joined || p.broken[address] {
 			p.broke(c, now)
@@ -278,11 +278,11 @@ func (p *accountStates) open(address string, r *engine.Reads, now time.Time) err
 		torn = torn || accountstats.Version(*other) != version(own.Extra)
 	}
 	if other != nil {
-		stats, err := accountstats.Decode(other.Extra)
+		stats, err := accountstats.Keep(other.Extra)
 		if err != nil {
 			return err
 		}
-		c.stats = &stats
+		c.stats = stats
 	}
 	if torn || p.broken[address] {
 		p.broke(c, now)
@@ -362,7 +362,7 @@ func (p *accountStates) rows(c *account, now time.Time) []store.SeriesRow {
 	case c.state.Time == 0: // nothing is known of it
 		return nil
 	}
-	return []store.SeriesRow{own, accountstats.RowOf(c.address, c.stats, version(own.Extra))}
+	return []store.SeriesRow{own, c.stats.Row(c.address, version(own.Extra))}
 }
 
 // marksFor is how old the marks may be at which an account is valued.

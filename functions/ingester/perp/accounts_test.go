@@ -75,14 +75,14 @@ func accountsOf(batches []*Batch) map[store.SeriesAt]store.Point {
 	}
 	rows := map[store.SeriesAt]store.Point{}
 	for address, c := range p.cache {
-		c.state, c.stats = &market.Account{Address: address}, new(market.TraderStats)
+		c.state, c.stats = &market.Account{Address: address}, new(accountstats.Kept)
 		slices.SortStableFunc(c.queue, func(a, b accountEvent) int { return a.compare(&b) })
 		for i := range c.queue {
 			p.apply(c, &c.queue[i], noon)
 		}
 		own := accounts.Row(c.state)
 		rows[accounts.At(address)] = own.Point
-		rows[accountstats.At(address)] = accountstats.RowOf(address, c.stats, version(own.Extra)).Point
+		rows[accountstats.At(address)] = c.stats.Row(address, version(own.Extra)).Point
 	}
 	return rows
 }

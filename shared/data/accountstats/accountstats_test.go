@@ -2,6 +2,7 @@ package accountstats
 
 import (
 	"fmt"
+	"runtime"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,35 +17,84 @@ import (
 	"quotary/shared/store/storetest"
 )
 
-// stats draws what is folded from events.
-func stats() *rapid.Generator[market.TraderStats] {
-	return rapid.Custom(func(t *rapid.T) market.TraderStats {
-		var s market.TraderStats
-		ms := int64(markettest.Base)
+// events draws events of an account, as what they do to its statistics. Some are late.
+func events() *rapid.Generator[[]func(*market.TraderStats)] {
+	return rapid.Custom(func(t *rapid.T) (list []func(*market.TraderStats)) {
+		newest := int64(markettest.Base)
 		for range rapid.IntRange(0, 60).Draw(t, "events") {
-			ms += rapid.SampledFrom([]int64{0, 1, 60_000, hourMs, dayMs, 20 * dayMs}).Draw(t, "step")
+			newest += rapid.SampledFrom([]int64{0, 1, 60_000, hourMs, dayMs, 20 * dayMs}).Draw(t, "step")
+			ms := newest - rapid.SampledFrom([]int64{0, 0, 0, dayMs, 40 * dayMs}).Draw(t, "late")
+			var event func(*market.TraderStats)
 			switch rapid.IntRange(0, 4).Draw(t, "event") {
 			case 0:
-				f := markettest.Fill().Draw(t, "fill")
+				f, addOn := markettest.Fill().Draw(t, "fill"), market.AddOn(rapid.IntRange(0, 2).Draw(t, "add-on"))
 				f.Time = ms
-				s.Fill(&f, market.AddOn(rapid.IntRange(0, 2).Draw(t, "add-on")))
+				event = func(s *market.TraderStats) { s.Fill(&f, addOn) }
 			case 1:
-				one := markettest.CompletedTrade().Draw(t, "trade")
+				one, times := markettest.CompletedTrade().Draw(t, "trade"), rapid.SampledFrom([]int{1, 1, 10}).Draw(t, "times")
 				one.End, one.Start = ms, ms-rapid.Int64Range(0, dayMs).Draw(t, "held")
-				for range rapid.SampledFrom([]int{1, 1, 20}).Draw(t, "times") {
-					s.Complete(&one)
+				event = func(s *market.TraderStats) {
+					for range times {
+						s.Complete(&one)
+					}
 				}
 			case 2:
 				o := markettest.Order().Draw(t, "order")
 				o.Time = ms
-				s.Order(&o)
+				event = func(s *market.TraderStats) { s.Order(&o) }
 			case 3:
-				s.Ledger(&market.Ledger{Time: ms, Type: market.LedgerDeposit, USDC: "5.25"}, markettest.Parsed(19, 8).Draw(t, "in"))
+				in := markettest.Parsed(9, 8).Draw(t, "in")
+				event = func(s *market.TraderStats) {
+					s.Ledger(&market.Ledger{Time: ms, Type: market.LedgerDeposit, USDC: "5.25"}, in)
+				}
 			case 4:
-				s.Value(ms, markettest.Parsed(15, 8).Draw(t, "value"))
+				value := markettest.Parsed(15, 8).Draw(t, "value")
+				event = func(s *market.TraderStats) { s.Value(ms, value) }
 			}
+			list = append(list, event)
+		}
+		return list
+	})
+}
+
+// stats draws what is folded from events.
+func stats() *rapid.Generator[market.TraderStats] {
+	return rapid.Map(events(), func(list []func(*market.TraderStats)) (s market.TraderStats) {
+		for _, event := range list {
+			event(&s)
 		}
 		return s
+	})
+}
+
+// Whenever rows are written and read again between, the same is folded in the end.
+func TestWhatIsKeptFoldsOnFromItsRow(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var atOnce market.TraderStats
+		k := new(Kept)
+		for _, event := range events().Draw(t, "events") {
+			event(&atOnce)
+			event(&k.TraderStats)
+			switch rapid.IntRange(0, 5).Draw(t, "between") {
+			case 0:
+				k.Row("0x1", "v")
+			case 1:
+				var err error
+				if k, err = Keep(k.Row("0x1", "v").Extra); err != nil {
+					t.Fatal(err)
+				}
+			case 2:
+				if rapid.IntRange(0, 9).Draw(t, "forget") == 0 {
+					k.Forget()
+					atOnce.Forget()
+				}
+			}
+		}
+		all := k.All()
+		if diff := cmp.Diff(atOnce, all, cmpopts.EquateEmpty(), cmp.Comparer(func(a, b market.Decimal) bool { return a.Equal(b) })); diff != "" {
+			t.Fatalf("(-folded at once +kept):\n%s", diff)
+		}
 	})
 }
 
@@ -163,4 +213,31 @@ func BenchmarkRead(b *testing.B) {
 	}
 	b.ReportMetric(float64(size)/accounts, "B/account")
 	b.ReportMetric(b.Elapsed().Seconds()*1000/float64(b.N), "ms/2000-addresses")
+}
+
+// BenchmarkKept folds a fill on and writes the row, and measures what an account that is
+// kept takes.
+func BenchmarkKept(b *testing.B) {
+	const accounts = 100
+	list := make([]*Kept, accounts)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for i := range list {
+		var err error
+		if list[i], err = Keep(Append(nil, usual(int64(i)))); err != nil {
+			b.Fatal(err)
+		}
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	f := market.Fill{Coin: "BTC", Side: market.Buy, Time: markettest.Base + 60*dayMs, StartPosition: "1", Sz: "0.12345", Px: "61234.5", ClosedPnl: "1.5", Fee: "1.234567", Tid: 1}
+	i := 0
+	for b.Loop() {
+		k := list[i%accounts]
+		k.Fill(&f, market.NoAddOn)
+		k.Row("0x1", "v")
+		i++
+	}
+	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/accounts, "B/account")
 }

@@ -1,0 +1,53 @@
+package accountstats
+
+import (
+	"quotary/shared/market"
+	"quotary/shared/store"
+)
+
+// Kept is how an account trades, for who folds it and keeps many of them: the row as it
+// was last, and what was folded since, which is what its methods and fields are of. It
+// takes a tenth of the memory of the statistics themselves. The zero value is of an
+// account of which nothing is known.
+type Kept struct {
+	market.TraderStats
+
+	row []byte // what [Append] wrote; nil before the first
+}
+
+// Keep returns what is kept of a row.
+func Keep(row []byte) (*Kept, error) {
+	s, err := Decode(row)
+	if err != nil {
+		return nil, err
+	}
+	return &Kept{s.Since(), row}, nil
+}
+
+// All is the statistics with all that was folded.
+func (k *Kept) All() market.TraderStats {
+	var s market.TraderStats
+	if k.row != nil {
+		var err error
+		if s, err = Decode(k.row); err != nil {
+			panic("accountstats: " + err.Error()) // it was read or written before
+		}
+	}
+	s.Merge(&k.TraderStats)
+	return s
+}
+
+// Row is the row with all that was folded, see [RowOf], from which is folded on.
+func (k *Kept) Row(address, version string) store.SeriesRow {
+	s := k.All()
+	row := RowOf(address, &s, version)
+	k.TraderStats, k.row = s.Since(), row.Extra
+	return row
+}
+
+// Forget drops what has to be folded again: see [market.TraderStats.Forget].
+func (k *Kept) Forget() {
+	s := k.All()
+	s.Forget()
+	k.TraderStats, k.row = s.Since(), Append(nil, &s)
+}
