@@ -18,7 +18,8 @@ import (
 // their statuses alone, and what was executed is in the fills, which are read anyway.
 // The node's book diffs say what rests as well, but lack all of that, so that they would
 // have to be read beside the statuses: a third stream for nothing. Orders that were
-// placed before the node was followed come from the anchors of their accounts.
+// placed before the node's files begin come from the anchors of their accounts; those of
+// accounts that nobody wants anchored are missing until they have ended.
 //
 // # What it costs
 //

@@ -69,7 +69,16 @@ func BenchmarkOpenOrdersPublish(b *testing.B) {
 			case openorders.TopName:
 				_, err = openorders.DecodeTop(v.Body)
 			case openorders.ValuesName:
-				_, err = openorders.DecodeValues(v.Body)
+				var values openorders.Values
+				values, err = openorders.DecodeValues(v.Body)
+				whales, least := int64(0), market.Amount{Coef: 100_000}.Decimal()
+				counted := time.Now()
+				for _, c := range values.Coins {
+					bids, _ := c.Bids.AtLeast(least)
+					asks, _ := c.Asks.AtLeast(least)
+					whales += bids + asks
+				}
+				b.Logf("%d of at least %s counted in %s", whales, least, time.Since(counted))
 			default:
 				_, err = openorders.DecodeTable(v.Body)
 			}
