@@ -232,7 +232,9 @@ func (d *decoder) decode(b []byte, s *market.TraderStats) error {
 	days, hours, coins, best := s.Days[:0], s.Hours[:0], s.All.Coins[:0], s.All.Best[:0]
 	*s = market.TraderStats{NetIn: r.decimal(), LastOrder: market.Order{Time: r.int(), Seq: r.int(), Tid: r.int()}, LastOperation: r.int()}
 	last := int64(0)
-	for i := range r.length(2) {
+	n := r.length(2)
+	days = slices.Grow(days, n)
+	for i := range n {
 		day := market.TradingDay{Day: last + r.int()}
 		r.check(i == 0 || day.Day > last)
 		last = day.Day
@@ -240,7 +242,9 @@ func (d *decoder) decode(b []byte, s *market.TraderStats) error {
 		days = append(days, day)
 	}
 	at := market.AccountValue{}
-	for i := range r.length(1) {
+	n = r.length(1)
+	hours = slices.Grow(hours, n)
+	for i := range n {
 		before := at.Time
 		r.hour(&at)
 		r.check(i == 0 || at.Time > before)
@@ -407,11 +411,15 @@ func (r *reader) report(to *market.TradeReport) {
 	to.Sum = r.sum(0)
 	to.LongFee, to.ShortFee = r.decimal(), r.decimal()
 	to.MinDuration, to.MaxDuration = r.int(), r.int()
-	for i := range r.length(4) {
+	n := r.length(4)
+	to.Coins = slices.Grow(to.Coins, n)
+	for i := range n {
 		to.Coins = append(to.Coins, market.CoinSum{Coin: r.text(), Trades: r.int(), Pnl: r.decimal(), Fee: r.decimal()})
 		r.check(i == 0 || to.Coins[i].Coin > to.Coins[i-1].Coin)
 	}
-	for range r.length(6) {
+	n = r.length(6)
+	to.Best = slices.Grow(to.Best, n)
+	for range n {
 		t := market.TradeRef{Coin: r.text(), Long: r.bool(), End: r.int()}
 		t.Start = t.End - r.int()
 		t.Tid, t.Pnl = r.int(), r.decimal()
