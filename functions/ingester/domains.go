@@ -10,7 +10,10 @@ import (
 	"quotary/functions/ingester/perp"
 	"quotary/functions/ingester/reference"
 	"quotary/shared/config"
+	"quotary/shared/data/anchors"
 	"quotary/shared/source/hyperliquid"
+	"quotary/shared/store"
+	"quotary/shared/store/schema"
 )
 
 // domains are those that this program knows, by name. Adding one is its folder, a line
@@ -44,6 +47,7 @@ func perpDomain(env *config.Env) configured {
 		if config.URL != "" {
 			config.Info = hyperliquid.NewInfo(config.URL)
 		}
+		config.Wanted = store.NewDocuments(i.dynamodb, i.prefix+schema.DocumentsTable, anchors.Kind, anchors.Limits)
 		if feeds.on {
 			config.Feeds = i.feedsOf(feeds, config)
 		}

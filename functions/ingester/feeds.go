@@ -69,7 +69,7 @@ func (i *ingester) feedsOf(set feedsConfig, domain perp.Config) func(context.Con
 			config.Venue, config.Joined = domain.Info, hyperliquid.NewJoinedBooks(domain.URL, config.Logger)
 		}
 		f := feeds.New(config)
-		return &perp.Feeds{Tap: f.Tap, Past: f.Past, Applied: func(e *market.Events, k *perp.Klines) { f.Applied(e, k) }, Run: f.Run, Figures: func() []engine.Figure {
+		return &perp.Feeds{Tap: f.Tap, Past: f.Past, Applied: func(e *market.Events, k *perp.Klines) { f.Applied(e, k) }, Run: f.Run, Accounts: f.Accounts, Figures: func() []engine.Figure {
 			totals := f.Totals()
 			return []engine.Figure{
 				{Name: metrics.Connections, Unit: metrics.Count, Value: int64(totals.Connections)},

@@ -22,6 +22,18 @@ var (
 		Name: "QUOTARY_NODE_BEHIND", Default: "30s", Check: span,
 		Purpose: "how old the newest event of its node may be before this process gives way to one whose node is up to date",
 	})
+	EnvNodeInfoURL = PerpDomain.setting(Setting{
+		Name: "QUOTARY_NODE_INFO_URL", Deploy: "nodeInfoURL", Deployed: "off",
+		Purpose: "the info endpoint that a node of one's own serves, which is asked about accounts without limits; the public API is if not set",
+	})
+	EnvAnchorWeight = PerpDomain.setting(Setting{
+		Name: "QUOTARY_ANCHOR_WEIGHT", Deploy: "anchorWeight", Deployed: "300", Default: "300", Check: wholeNumber(1),
+		Purpose: "how much of the public API's weight, of 1,200 a minute, is spent on questions about accounts",
+	})
+	EnvAnchorValue = PerpDomain.setting(Setting{
+		Name: "QUOTARY_ANCHOR_VALUE", Deploy: "anchorValue", Deployed: "1000000", Default: "1000000", Check: wholeNumber(0),
+		Purpose: "from which value of an account, or of its positions, in USDC, the venue is asked about it though nobody follows it",
+	})
 	EnvSpoolDir = PerpDomain.setting(Setting{
 		Name: "QUOTARY_SPOOL_DIR", Purpose: "the folder in which the running ingester finds files to replay; it looks for none if not set",
 	})

@@ -204,6 +204,18 @@ func (as *accounts) watched(k accountKey) bool {
 	return false
 }
 
+// addresses are those of the accounts that are polled.
+func (as *accounts) addresses() []string {
+	as.mu.Lock()
+	defer as.mu.Unlock()
+	list := make([]string, 0, len(as.polled))
+	for k := range as.polled {
+		list = append(list, k.address)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
 // poll asks the venue and publishes what changed.
 func (as *accounts) poll(ctx context.Context, k accountKey) {
 	body, err := as.fetch(ctx, k)

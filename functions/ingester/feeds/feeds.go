@@ -293,6 +293,10 @@ func (f *Feeds) publish(e *market.Events) {
 // called by the pipeline, to which the candles belong.
 func (f *Feeds) Applied(e *market.Events, folded Candles) { f.candles.applied(e, folded) }
 
+// Accounts are the addresses of the accounts whose state or orders somebody follows, in
+// their order. It may be called at any time.
+func (f *Feeds) Accounts() []string { return f.accounts.addresses() }
+
 // Totals are the figures of the feeds.
 func (f *Feeds) Totals() hub.Totals { return f.hub.Totals() }
 

@@ -186,20 +186,20 @@ func (p *accountStates) readLogs(r *engine.Reads, now time.Time) {
 }
 
 // read takes the parts of the logs, and reports whether there were any.
-func (b *rebuild) read(r *engine.Reads) (any bool) {
+func (b *rebuild) read(r *engine.Reads) (some bool) {
 	for k := range b.logs {
 		log := &b.logs[k]
 		part, ok := r.Log(b.at(k))
 		if log.ended || !ok {
 			continue
 		}
-		any = true
+		some = true
 		for _, row := range part.Rows {
 			b.queue, _ = rebuiltFrom[k].read(b.queue, row) // it was checked
 		}
 		log.from, log.ended = part.Next, part.Next == 0
 	}
-	return any
+	return some
 }
 
 // foldParts folds what nothing that is still to be read can come before.

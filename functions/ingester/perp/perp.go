@@ -15,6 +15,7 @@ import (
 	"quotary/shared/market"
 	"quotary/shared/retention"
 	"quotary/shared/source/hyperliquid"
+	"quotary/shared/store"
 )
 
 // Name is that of the domain.
@@ -31,7 +32,13 @@ type Config struct {
 	URL        string            // of the public API; "" follows none
 	Info       *hyperliquid.Info // client of the same: one budget for all who ask it; nil without
 	Retention  retention.Setting // of the logs
-	SpoolDir   string            // folder of recorded files to consume; "" takes none
+
+	NodeInfo     *hyperliquid.Info // of the node's own info endpoint, which has no limits; nil without
+	Wanted       *store.Documents  // the accounts that clients ask for; nil without
+	AnchorWeight int               // how much of the public API's weight a minute is spent on accounts
+	AnchorValue  int               // from so much on an account is anchored though nobody follows it, USDC
+
+	SpoolDir string // folder of recorded files to consume; "" takes none
 
 	// Feeds makes what the domain's events are shown to for one term of its lease,
 	// nil where there is nobody. Without the function there never is. The channel is
@@ -46,6 +53,10 @@ func Settings(env *config.Env) Config {
 	c := Config{
 		NodeDir: env.Text(catalog.EnvNodeDir), NodeBehind: env.Duration(catalog.EnvNodeBehind), AllOrders: env.Text(catalog.EnvOrders) == "all",
 		URL: env.Text(catalog.EnvHyperliquidURL), SpoolDir: env.Text(catalog.EnvSpoolDir),
+		AnchorWeight: env.Int(catalog.EnvAnchorWeight), AnchorValue: env.Int(catalog.EnvAnchorValue),
+	}
+	if url := env.Text(catalog.EnvNodeInfoURL); url != "" {
+		c.NodeInfo = hyperliquid.NewNodeInfo(url)
 	}
 	if info, err := os.Stat(c.NodeDir); err == nil && !info.IsDir() {
 		env.Refuse(catalog.EnvNodeDir, fmt.Errorf("is no folder: %s", c.NodeDir))
@@ -64,6 +75,8 @@ type Feeds struct {
 	Applied func(e *market.Events, k *Klines) // called behind the projections
 	Run     func(context.Context) error
 	Figures func() []engine.Figure
+	// Accounts are the addresses that are followed.
+	Accounts func() []string
 }
 
 // Domain returns the domain for a process to run.
@@ -76,7 +89,12 @@ func (c Config) Domain(host engine.Host) engine.Domain {
 // begin makes the pipeline of one term.
 func (c Config) begin(ctx context.Context, term *lease.Term) (engine.Work, error) {
 	c.Stores = c.Stores.Under(term)
-	projections, klines := Projections()
+	var wanted *wantedAccounts
+	if c.Info != nil || c.NodeInfo != nil {
+		wanted = newWantedAccounts(c.AnchorValue)
+	}
+	accounts := newAccountStates(wanted, c.Logger)
+	projections, klines := projections(accounts)
 	p := &engine.Pipeline[*Batch]{Domain: Name, Stores: c.Stores, NewBatch: NewBatch, Logs: c.logs(), Projections: projections, Retention: c.Retention, Logger: c.Logger, Term: term}
 	var feeds *Feeds
 	if c.Feeds != nil {
@@ -87,9 +105,18 @@ func (c Config) begin(ctx context.Context, term *lease.Term) (engine.Work, error
 	}
 	if feeds != nil {
 		p.Applied = func(b *Batch) { feeds.Applied(&b.Events, klines) }
-		p.Beside, p.Figures = feeds.Run, feeds.Figures
+		p.Beside = feeds.Run
+	}
+	p.Figures = func() []engine.Figure {
+		if feeds == nil {
+			return accounts.figures.figures()
+		}
+		return append(feeds.Figures(), accounts.figures.figures()...)
 	}
 	p.Sources = c.sources(feeds)
+	if wanted != nil {
+		p.Sources = append(p.Sources, c.anchors(wanted, feeds))
+	}
 	if c.SpoolDir != "" {
 		spool := newSpool(c.Stores, c.SpoolDir)
 		spool.Logger = c.Logger

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"quotary/functions/ingester/engine"
+	"quotary/shared/data/anchors"
 	"quotary/shared/data/funding"
 	"quotary/shared/market"
 	"quotary/shared/source"
@@ -36,6 +37,30 @@ func (c Config) sources(feeds *Feeds) []engine.Source[*Batch] {
 	}
 	return sources
 }
+
+// anchors asks about the accounts that are wanted: the node's own endpoint where there is
+// one, else the public one, which may be behind the node's files.
+func (c Config) anchors(wanted *wantedAccounts, feeds *Feeds) engine.Source[*Batch] {
+	a := &hyperliquid.Anchors{Info: c.NodeInfo, Stats: new(source.Stats), Log: c.Logger.With("source", "anchors")}
+	if a.Info == nil {
+		a.Info, a.Budget, a.Behind = c.Info, source.NewBudget(c.AnchorWeight, time.Now), publicBehind
+	}
+	a.Wanted = func(ctx context.Context) ([]hyperliquid.WantedAnchor, error) {
+		var followed []string
+		if feeds != nil && feeds.Accounts != nil {
+			followed = feeds.Accounts()
+		}
+		if c.Wanted == nil {
+			return wanted.list(followed, time.Now()), nil
+		}
+		asked, err := anchors.List(ctx, c.Wanted, time.Now())
+		return wanted.list(append(followed, asked...), time.Now()), err
+	}
+	return live("anchors", a.Stats, a.Follow)
+}
+
+// publicBehind is about how far the public API is behind a node.
+const publicBehind = 500 * time.Millisecond
 
 // nodeSources are the files of a node.
 func (c Config) nodeSources(feeds *Feeds) []engine.Source[*Batch] {

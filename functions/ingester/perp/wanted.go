@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/quagmt/udecimal"
+
 	"quotary/shared/market"
 	"quotary/shared/source/hyperliquid"
 )
@@ -40,8 +42,8 @@ const (
 	mostUnknown = 16 // coins of an account whose leverage is asked for at once
 )
 
-func newWantedAccounts(value market.Decimal) *wantedAccounts {
-	return &wantedAccounts{value: value, followed: map[string]bool{}, own: map[string]*ownWant{}}
+func newWantedAccounts(value int) *wantedAccounts {
+	return &wantedAccounts{value: udecimal.MustFromInt64(int64(value), 0), followed: map[string]bool{}, own: map[string]*ownWant{}}
 }
 
 // has reports whether somebody follows an account.

@@ -1,0 +1,253 @@
+package perp
+
+import (
+	"log/slog"
+	"strconv"
+	"testing"
+	"time"
+
+	"quotary/functions/ingester/engine"
+	"quotary/shared/data/completedtrades"
+	"quotary/shared/market"
+	"quotary/shared/source/hyperliquid"
+	"quotary/shared/source/hyperliquid/wire"
+)
+
+const (
+	faultyAccount = "0xa11ce00000000000000000000000000000000001"
+	soon          = 100 * time.Millisecond
+)
+
+// accountWorld is the projection of accounts over what it has written, with a clock.
+type accountWorld struct {
+	t     *testing.T
+	disk  *disk
+	set   *set
+	p     *accountStates
+	now   time.Time
+	trade map[string]market.CompletedTrade // by coin and size, as written
+}
+
+func newAccountWorld(t *testing.T) *accountWorld {
+	t.Helper()
+	w := &accountWorld{t: t, disk: newDisk(), now: noon, trade: map[string]market.CompletedTrade{}}
+	w.p = newAccountStates(newWantedAccounts(1_000_000), slog.New(slog.DiscardHandler))
+	w.set = &set{all: []Projection{w.p}, logs: w.disk.part}
+	w.p.Joined()
+	return w
+}
+
+// apply applies a batch, and lets a time pass in which nothing comes.
+func (w *accountWorld) apply(b *Batch, pass time.Duration) engine.Changes {
+	w.t.Helper()
+	w.disk.put(b)
+	var c engine.Changes
+	for step := 0; ; step++ {
+		if _, err := w.set.apply(b, w.now, w.disk.load); err != nil {
+			w.t.Fatal(err)
+		}
+		c = w.set.changes(w.now, true)
+		for _, log := range c.Log {
+			for _, r := range log.Rows {
+				trade, err := completedtrades.Decode(r)
+				if err != nil {
+					w.t.Fatal(err)
+				}
+				w.trade[trade.Coin+" "+market.Text(trade.Size)] = trade
+			}
+		}
+		if pass <= 0 && step > 0 {
+			return c
+		}
+		b, w.now, pass = NewBatch(), w.now.Add(min(pass, time.Second)), pass-time.Second
+	}
+}
+
+// lines reads lines of a node's files.
+func lines(t *testing.T, read func(*market.Events, string, int64) (int, error), skipped int, list ...string) *Batch {
+	t.Helper()
+	b, n := NewBatch(), 0
+	for _, line := range list {
+		some, _ := read(&b.Events, line, 0)
+		n += some
+	}
+	if n != skipped {
+		t.Errorf("%d skipped, want %d", n, skipped)
+	}
+	return b
+}
+
+func readFillLine(e *market.Events, line string, at int64) (skipped int, err error) {
+	e.Fills, skipped, err = wire.ParseFills(e.Fills, line, at)
+	return skipped, err
+}
+
+// step is a fill of the account in BTC, n seconds after noon.
+func step(n int64, side market.Side, size, start, pnl string) market.Fill {
+	return market.Fill{
+		Address: faultyAccount, Coin: "BTC", Px: "100.0", Sz: size, Side: side, Time: noon.UnixMilli() + 1000*n, StartPosition: start, ClosedPnl: pnl,
+		Fee: "0.1", FeeToken: "USDC", Dir: "-", Hash: "0x0", Oid: n, Tid: n, Crossed: true, Seq: n * 1_000_000,
+	}
+}
+
+func blockLine(n int64, list ...market.Fill) string {
+	text := `{"local_time":"2026-11-22T12:00:00","block_time":"2026-11-22T12:00:00","block_number":` + strconv.FormatInt(n, 10) + `,"events":[`
+	for i := range list {
+		if i > 0 {
+			text += ","
+		}
+		text += `["` + list[i].Address + `",` + string(wire.AppendFill(nil, &list[i])) + `]`
+	}
+	return text + `]}`
+}
+
+// TestFaultsOfSourcesMakeNoWrongAccount: whatever is wrong with what comes, the account
+// ends as its events are, or as what is known of them, and each fault is counted.
+func TestFaultsOfSourcesMakeNoWrongAccount(t *testing.T) {
+	t.Parallel()
+	open, add, flat := step(1, market.Buy, "2.0", "0.0", "0.0"), step(2, market.Buy, "1.0", "2.0", "0.0"), step(3, market.Sell, "3.0", "3.0", "5.0")
+	of := func(past bool, list ...market.Fill) *Batch {
+		return &Batch{Events: market.Events{Fills: list}, Past: past}
+	}
+	payment := func(second int64, szi string) *Batch {
+		return &Batch{Events: market.Events{Payments: []market.FundingPayment{{Address: faultyAccount, Coin: "BTC", Time: noon.UnixMilli() + 1000*second + 1, USDC: "-0.5", Szi: szi, Rate: "0.0001", Seq: second}}}}
+	}
+	line := func(n int64, f market.Fill) string { return blockLine(n, f) }
+	for name, c := range map[string]struct {
+		batches []*Batch
+		size    string // of the position at the end, "" is none
+		trades  int
+		funding string // of the completed trade
+		count   func(*accountFigures) int64
+		rebuilt bool
+	}{
+		"as it should be":               {batches: []*Batch{of(false, open), of(false, add), of(false, flat)}, trades: 1},
+		"a torn last line":              {batches: []*Batch{lines(t, readFillLine, 1, line(1, open), line(2, add), line(3, flat)[:150])}, size: "3"},
+		"a torn line that comes again":  {batches: []*Batch{lines(t, readFillLine, 1, line(1, open), line(2, add)[:150], line(2, add), line(3, flat))}, trades: 1},
+		"a truncated file":              {batches: []*Batch{lines(t, readFillLine, 0, line(1, open))}, size: "2"},
+		"an unknown member":             {batches: []*Batch{lines(t, readFillLine, 0, `{"new":[1],`+line(1, open)[1:])}, size: "2"},
+		"an unknown kind of event":      {batches: []*Batch{of(false, open), lines(t, hyperliquid.ReadMisc, 0, `{"block_number":5,"events":[{"time":"2026-11-22T12:00:05","hash":"0x0","inner":{"NewThing":{"user":"`+faultyAccount+`"}}}]}`)}, size: "2"},
+		"an unknown kind of ledger":     {batches: []*Batch{of(false, open), lines(t, hyperliquid.ReadMisc, 0, `{"block_number":5,"events":[{"time":"2026-11-22T12:00:05","hash":"0x0","inner":{"LedgerUpdate":{"users":["`+faultyAccount+`"],"delta":{"type":"newThing"}}}}]}`)}, size: "2", count: func(f *accountFigures) int64 { return f.unknown.Load() }},
+		"a block twice":                 {batches: []*Batch{of(false, open, add), of(false, open, add), of(false, flat), of(false, flat)}, trades: 1},
+		"a gap in the block numbers":    {batches: []*Batch{of(false, open), of(false, flat)}, size: "", trades: 1, count: func(f *accountFigures) int64 { return f.gaps.Load() }, rebuilt: true},
+		"a gap that is filled later":    {batches: []*Batch{of(false, open), of(false, flat), of(true, add)}, trades: 1, count: func(f *accountFigures) int64 { return f.gaps.Load() }, rebuilt: true},
+		"the beginning comes last":      {batches: []*Batch{of(false, add), of(false, flat), of(true, open)}, trades: 1, count: func(f *accountFigures) int64 { return f.late.Load() }, rebuilt: true},
+		"a payment behind its position": {batches: []*Batch{of(false, open, add), payment(2, "3.0"), of(false, flat)}, trades: 1, funding: "-0.5"},
+		"a payment ahead of its fills":  {batches: []*Batch{of(false, open), payment(2, "3.0"), of(false, add), of(false, flat)}, trades: 1, funding: "-0.5"},
+		"a payment behind the trade":    {batches: []*Batch{of(false, open, add, flat), payment(2, "3.0")}, trades: 1, funding: "-0.5", count: func(f *accountFigures) int64 { return f.late.Load() }, rebuilt: true},
+		"a round trip that was missing": {batches: []*Batch{of(false, open, add, flat), of(false, step(9, market.Buy, "1.0", "0.0", "0.0")), of(true, step(5, market.Buy, "4.0", "0.0", "0.0"), step(6, market.Sell, "4.0", "4.0", "1.0"))}, size: "1", trades: 2, rebuilt: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newAccountWorld(t)
+			for _, b := range c.batches {
+				w.apply(b, soon)
+			}
+			if c := w.apply(NewBatch(), time.Minute); c.Held {
+				t.Error("something is held back for ever")
+			}
+			size := ""
+			a := w.p.cache[faultyAccount]
+			if h, ok := a.state.Holding("BTC"); ok && h.Open != nil {
+				size = h.Open.Size.String()
+			}
+			if size != c.size || len(w.trade) != c.trades {
+				t.Errorf("it holds %q and has completed %+v", size, w.trade)
+			}
+			if trade, ok := w.trade["BTC 3.0"]; c.funding != "" && (!ok || trade.Funding.String() != c.funding) {
+				t.Errorf("the trade is %+v", trade)
+			}
+			if c.count != nil && c.count(&w.p.figures) == 0 {
+				t.Error("it is not counted")
+			}
+			if rebuilt := w.p.figures.rebuilt.Load() > 0; rebuilt != c.rebuilt || len(w.p.broken) > 0 {
+				t.Errorf("rebuilt: %t, still broken: %v", rebuilt, w.p.broken)
+			}
+		})
+	}
+}
+
+// said is what the venue says of the account at a second after noon.
+func said(second int64, size, cost string) market.Anchor {
+	at := noon.UnixMilli() + 1000*second
+	a := market.Anchor{Address: faultyAccount, SpotTime: at, Dexes: []market.AccountState{{Time: at}}}
+	if size != "" {
+		szi, value := mustParse(size), mustParse(size).Mul(mustParse("100"))
+		a.Dexes[0].Positions = []market.PositionState{{Coin: "BTC", Szi: szi, Leverage: market.Leverage{Value: 7}, PositionValue: value.Abs(), UnrealizedPnl: value.Sub(mustParse(cost))}}
+	}
+	return a
+}
+
+func mustParse(text string) market.Decimal {
+	d, err := market.ParseDecimal(text)
+	if err != nil {
+		panic(err)
+	}
+	return d
+}
+
+// TestAnchors: an answer is compared with what was folded up to its time, wins, and what
+// came later is folded behind it; one that is late, wrong or refused does no harm.
+func TestAnchors(t *testing.T) {
+	t.Parallel()
+	open, add, flat := step(1, market.Buy, "2.0", "0.0", "0.0"), step(2, market.Buy, "1.0", "2.0", "0.0"), step(3, market.Sell, "3.0", "3.0", "5.0")
+	fills := func(list ...market.Fill) *Batch { return &Batch{Events: market.Events{Fills: list}} }
+	anchor := func(list ...market.Anchor) *Batch { return &Batch{Events: market.Events{Anchors: list}} }
+	asked := anchor(market.Anchor{Address: faultyAccount, Asked: true})
+	refused := anchor(market.Anchor{Address: faultyAccount})
+	for name, c := range map[string]struct {
+		batches     []*Batch
+		size        string
+		trades      int
+		leverage    int64
+		anchored    int64
+		differences int64
+		refused     int64
+		missed      int64
+	}{
+		"agrees":                    {batches: []*Batch{fills(open), asked, anchor(said(1, "2", "200"))}, size: "2", leverage: 7, anchored: 1},
+		"before and behind":         {batches: []*Batch{fills(open), asked, fills(add, flat), anchor(said(2, "3", "300"))}, leverage: 7, trades: 1, anchored: 1},
+		"in one batch":              {batches: []*Batch{{Events: market.Events{Fills: []market.Fill{open, add}, Anchors: []market.Anchor{{Address: faultyAccount, Asked: true}, said(1, "2", "200")}}}}, size: "3", leverage: 7, anchored: 1},
+		"differs":                   {batches: []*Batch{fills(open), asked, anchor(said(1, "5", "500"))}, size: "5", leverage: 7, anchored: 1, differences: 1},
+		"of nobody known":           {batches: []*Batch{asked, anchor(said(1, "", ""))}, anchored: 1},
+		"is the first that is seen": {batches: []*Batch{asked, anchor(said(1, "2", "200")), fills(add, flat)}, leverage: 7, trades: 1, anchored: 1},
+		"refused":                   {batches: []*Batch{fills(open), asked, fills(add), refused, fills(flat)}, trades: 1, refused: 1},
+		"never comes":               {batches: []*Batch{fills(open), asked, fills(add)}, size: "3", missed: 0},
+		"was not announced":         {batches: []*Batch{fills(open), anchor(said(1, "5", "500"))}, size: "2", missed: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newAccountWorld(t)
+			for _, b := range c.batches {
+				w.disk.put(b)
+				if _, err := w.set.apply(b, w.now, w.disk.load); err != nil {
+					t.Fatal(err)
+				}
+				w.now = w.now.Add(soon)
+			}
+			for range 40 {
+				if _, err := w.set.apply(NewBatch(), w.now, w.disk.load); err != nil {
+					t.Fatal(err)
+				}
+				w.now = w.now.Add(time.Second)
+			}
+			changes := w.apply(NewBatch(), time.Minute)
+			state := w.p.cache[faultyAccount].state
+			h, _ := state.Holding("BTC")
+			size := ""
+			if h.Open != nil {
+				size = h.Open.Size.String()
+			}
+			f := &w.p.figures
+			if size != c.size || len(w.trade) != c.trades || h.Leverage.Value != c.leverage || changes.Held {
+				t.Errorf("it holds %q at leverage %d, and has completed %+v; held: %t", size, h.Leverage.Value, w.trade, changes.Held)
+			}
+			if f.anchored.Load() != c.anchored || f.differences.Load() != c.differences || f.refused.Load() != c.refused || f.missed.Load() < c.missed {
+				t.Errorf("%d anchored, %d differences, %d refused, %d missed", f.anchored.Load(), f.differences.Load(), f.refused.Load(), f.missed.Load())
+			}
+		})
+	}
+	w := newAccountWorld(t)
+	w.apply(asked, soon)
+	if c := w.apply(anchor(said(1, "", "")), time.Minute); len(c.Fine) > 0 || len(w.disk.rows) > 0 {
+		t.Errorf("a row of an account that the venue does not know: %+v", c.Fine)
+	}
+}

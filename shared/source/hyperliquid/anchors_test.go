@@ -1,0 +1,163 @@
+package hyperliquid
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"quotary/shared/market"
+	"quotary/shared/source"
+)
+
+const askedAccount = "0xa11ce00000000000000000000000000000000001"
+
+// accountAnswers are what a venue with the dexs "" and xyz says of an account that uses
+// both; what is in broken is answered otherwise.
+func accountAnswers(broken map[string]string) func(kind, about string, _ int64) string {
+	const cash = `"marginSummary":{"accountValue":"100.5"},"crossMarginSummary":{"accountValue":"100.5"},"time":1795262430000`
+	return func(kind, about string, _ int64) string {
+		if answer, ok := broken[kind]; ok {
+			return answer
+		}
+		switch kind {
+		case "perpDexs":
+			return `[null,{"name":"xyz"},{"name":"abc"}]`
+		case "clearinghouseState":
+			switch about {
+			case "abc":
+				return `{"marginSummary":{"accountValue":"0.0"},"crossMarginSummary":{"accountValue":"0.0"},"assetPositions":[],"time":1795262430000}`
+			case "":
+				return `{` + cash + `,"assetPositions":[{"type":"oneWay","position":{"coin":"BTC","szi":"-0.5","leverage":{"type":"isolated","value":10,"rawUsd":"60.25"},` +
+					`"entryPx":"99.5","positionValue":"50.0","unrealizedPnl":"-0.25","liquidationPx":null,"marginUsed":"10.25","cumFunding":{"allTime":"1.5","sinceOpen":"0.5","sinceChange":"0.25"}}}]}`
+			}
+			return `{` + cash + `,"assetPositions":[]}`
+		case "spotClearinghouseState":
+			return `{"balances":[{"coin":"USDC","token":0,"total":"5.5","hold":"0.0","entryNtl":"0.0"}]}`
+		case "activeAssetData":
+			return `{"user":"` + askedAccount + `","coin":"ETH","leverage":{"type":"cross","value":20}}`
+		case "frontendOpenOrders":
+			return `[{"coin":"BTC","side":"B","limitPx":"90.0","sz":"1.0","oid":7,"timestamp":5,"triggerCondition":"N/A","isTrigger":false,"triggerPx":"0.0",` +
+				`"children":[],"isPositionTpsl":false,"reduceOnly":false,"orderType":"Limit","origSz":"1.0","tif":"Gtc","cloid":null},{"coin":""}]`
+		}
+		return ""
+	}
+}
+
+// followAnchors runs the source until it has delivered so many anchors.
+func followAnchors(t *testing.T, a *Anchors, n int) (got []market.Anchor) {
+	t.Helper()
+	done := errors.New("enough")
+	ctx, stop := context.WithCancelCause(t.Context())
+	var mu sync.Mutex
+	err := a.Follow(ctx, func(_ context.Context, d Delivery) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if got = append(got, d.Events.Anchors...); len(got) >= n {
+			stop(done)
+		}
+		return nil
+	})
+	if !errors.Is(err, done) {
+		t.Fatal(err)
+	}
+	return got[:n]
+}
+
+func wantAnchors(list ...WantedAnchor) func(context.Context) ([]WantedAnchor, error) {
+	return func(context.Context) ([]WantedAnchor, error) { return list, nil }
+}
+
+func TestAnAccountIsAnnouncedAndThenAnchored(t *testing.T) {
+	t.Parallel()
+	v := infoVenue{answer: accountAnswers(nil)}
+	a := &Anchors{Info: v.serve(t), Stats: new(Stats), Log: slog.New(slog.DiscardHandler), Poll: time.Millisecond,
+		Wanted: wantAnchors(WantedAnchor{Address: askedAccount, Every: time.Hour, Coins: []string{"ETH"}})}
+	got := followAnchors(t, a, 2)
+	if !got[0].Asked || got[0].Address != askedAccount || len(got[0].Dexes) > 0 {
+		t.Errorf("it is announced by %+v", got[0])
+	}
+	said := got[1]
+	if said.Asked || len(said.Dexes) != 3 || said.SpotTime != 1795262430000 || len(said.Spot) != 1 || said.Leverages["ETH"] != (market.Leverage{Value: 20}) || len(said.Orders) != 2 || said.Orders[0].Oid != 7 {
+		t.Fatalf("it is anchored by %+v", said)
+	}
+	main := said.Dexes[len(said.Dexes)-1]
+	if main.Dex != "" || len(main.Positions) != 1 {
+		t.Fatalf("the main dex is %+v", main)
+	}
+	p := main.Positions[0]
+	if p.Coin != "BTC" || p.Szi.String() != "-0.5" || p.Leverage != (market.Leverage{Isolated: true, Value: 10}) || p.RawUsd.String() != "60.25" || p.FundingAllTime.String() != "1.5" {
+		t.Errorf("the position is %+v", p)
+	}
+	if a.Stats.Malformed.Load() == 0 {
+		t.Error("an order without a coin is not counted")
+	}
+	if n := v.count("frontendOpenOrders"); n != 1 {
+		t.Errorf("asked %d times for the orders of the main dex", n)
+	}
+	if n := v.count("frontendOpenOrders abc"); n != 0 {
+		t.Error("asked for the orders of a dex that the account does not use")
+	}
+}
+
+// TestAnAnswerThatIsWrongIsNoAnchor: the account is let go on, and asked about again.
+func TestAnAnswerThatIsWrongIsNoAnchor(t *testing.T) {
+	t.Parallel()
+	for kind, answer := range map[string]string{
+		"clearinghouseState":     `{"assetPositions":[],"time":5}`,
+		"spotClearinghouseState": `{"balances":null}`,
+		"activeAssetData":        `{"leverage":{"type":"none","value":0}}`,
+		"perpDexs":               `{"error":"x"}`,
+		"frontendOpenOrders":     "", // refused
+	} {
+		v := infoVenue{answer: accountAnswers(map[string]string{kind: answer})}
+		a := &Anchors{Info: v.serve(t), Stats: new(Stats), Log: slog.New(slog.DiscardHandler), Poll: time.Millisecond,
+			Wanted: wantAnchors(WantedAnchor{Address: askedAccount, Every: time.Hour, Coins: []string{"ETH"}})}
+		got := followAnchors(t, a, 2)
+		if !got[0].Asked || got[1].Asked || len(got[1].Dexes) > 0 || got[1].SpotTime > 0 || a.Stats.Malformed.Load() == 0 {
+			t.Errorf("%s: %+v, %d malformed", kind, got[1], a.Stats.Malformed.Load())
+		}
+	}
+}
+
+func TestWhoIsFollowedGoesFirstAndTheBudgetIsKept(t *testing.T) {
+	t.Parallel()
+	now := time.UnixMilli(1_800_000_000_000)
+	f := anchorFollower{Anchors: &Anchors{Budget: source.NewBudget(2*30, func() time.Time { return now })}, known: map[string]*anchored{}}
+	var wanted []WantedAnchor
+	for i := range 4 {
+		wanted = append(wanted, WantedAnchor{Address: fmt.Sprint(i), Followed: i == 2, Every: time.Minute})
+	}
+	addresses := func(list []WantedAnchor) string {
+		var names []string
+		for _, one := range list {
+			names = append(names, one.Address)
+		}
+		return strings.Join(names, " ")
+	}
+	first := f.due(wanted, now)
+	if len(first) != 2 || first[0].Address != "2" {
+		t.Errorf("the first are %s", addresses(first))
+	}
+	if again := f.due(wanted, now); len(again) != 0 {
+		t.Errorf("beyond the budget, and asked about already, are %s", addresses(again))
+	}
+	for _, one := range first {
+		f.known[one.Address].busy = false
+	}
+	f.busy = 0
+	now = now.Add(30 * time.Second)
+	if next := f.due(wanted, now); len(next) != 1 || next[0].Address == "2" || next[0].Address == first[1].Address {
+		t.Errorf("the next are %s", addresses(next))
+	}
+	now = now.Add(time.Minute)
+	wanted = wanted[2:3]
+	wanted[0].After = now
+	if next := f.due(wanted, now); addresses(next) != "2" || len(f.known) > 2 {
+		t.Errorf("wanted again is %s, known are %d", addresses(next), len(f.known))
+	}
+}
