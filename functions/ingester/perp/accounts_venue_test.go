@@ -86,13 +86,20 @@ func eventsOf(b *Batch) map[string][]string {
 	return all
 }
 
-// pure folds accounts without an ingester: the arithmetic alone.
-type pure struct {
+// derived is what the product knows of all accounts, to be compared with the venue.
+type derived struct {
 	sim      *simVenue
 	accounts map[string]*market.Account
 	trades   []*market.CompletedTrade
-	events   int
-	kinds    map[string]int // of the events
+	markets  *market.Markets
+	marks    market.Marks
+}
+
+// pure folds accounts without an ingester: the arithmetic alone.
+type pure struct {
+	derived
+	events int
+	kinds  map[string]int // of the events
 }
 
 // add folds what happened in a block, and anchors the accounts that are new.
@@ -135,23 +142,29 @@ func (p *pure) add(b *Batch) {
 }
 
 // check compares an account with what the venue says, and returns what differs.
-func (p *pure) check(address string, marks market.Marks) []string {
-	a := p.accounts[address]
+func (d *derived) check(address string) []string {
+	a := d.accounts[address]
+	if a == nil {
+		return []string{"it is not known"}
+	}
 	var got, want []market.AccountState
 	for _, dex := range simDexes {
-		said := p.sim.state(address, dex)
+		said := d.sim.state(address, dex)
 		want = append(want, said)
-		got = append(got, a.State(dex, p.sim.markets, marks, said.Time))
+		got = append(got, a.State(dex, d.markets, d.marks, said.Time))
 	}
-	return differ(figuresOf(got, a.Balances(p.sim.markets)), figuresOf(want, p.sim.balances(address)))
+	return differ(figuresOf(got, a.Balances(d.markets)), figuresOf(want, d.sim.balances(address)))
 }
 
-// steps make a venue of some days: quick blocks, then long ones to behind the next hour.
+// steps make a venue go on until there is enough: quick blocks, then long ones to behind
+// the next hour, and quick ones at the end, which have fills behind the hour's funding.
 func steps(sim *simVenue, enough func() bool, each func(*Batch)) {
-	for !enough() {
+	quick := func() {
 		for range 20 {
 			each(sim.step(520 * time.Millisecond)) // a block or two
 		}
+	}
+	for quick(); !enough(); quick() {
 		hour := sim.venue.Now().Truncate(time.Hour).Add(time.Hour + 200*time.Millisecond)
 		for left := hour.Sub(sim.venue.Now()); left > 0; left = hour.Sub(sim.venue.Now()) {
 			d := min(left, 5*time.Minute)
@@ -169,7 +182,7 @@ func steps(sim *simVenue, enough func() bool, each func(*Batch)) {
 func TestAccountsAreWhatTheVenueSays(t *testing.T) {
 	t.Parallel()
 	sim := newSimVenue(t, 7, testenv.Amount(120, 400))
-	p := &pure{sim: sim, accounts: map[string]*market.Account{}, kinds: map[string]int{}}
+	p := &pure{derived: derived{sim: sim, accounts: map[string]*market.Account{}, markets: sim.markets}, kinds: map[string]int{}}
 	enough := testenv.Amount(5_000, 100_000)
 	block := 0
 	steps(sim, func() bool { return p.events >= enough || t.Failed() }, func(b *Batch) {
@@ -178,17 +191,17 @@ func TestAccountsAreWhatTheVenueSays(t *testing.T) {
 		}
 		p.add(b)
 		block++
-		marks := sim.marks()
+		p.marks = sim.marks()
 		events := eventsOf(b)
 		for _, address := range slices.Sorted(maps.Keys(events)) {
-			if list := p.check(address, marks); len(list) > 0 {
+			if list := p.check(address); len(list) > 0 {
 				t.Fatalf("after event %d, account %s differs:\n%s\nsince its events\n%s", p.events, address, strings.Join(list, "\n"), strings.Join(events[address], "\n"))
 			}
 		}
 	})
-	marks := sim.marks()
+	p.marks = sim.marks()
 	for address := range p.accounts {
-		if list := p.check(address, marks); len(list) > 0 {
+		if list := p.check(address); len(list) > 0 {
 			t.Errorf("at the end, account %s differs:\n%s", address, strings.Join(list, "\n"))
 		}
 	}
@@ -204,8 +217,8 @@ func TestAccountsAreWhatTheVenueSays(t *testing.T) {
 
 // sums compares what was realised, paid and traded with the venue's books, by account
 // and coin.
-func (p *pure) sums() {
-	t := p.sim.t
+func (d *derived) sums() {
+	t := d.sim.t
 	t.Helper()
 	type key struct{ address, coin string }
 	type sum struct{ pnl, fees, funding market.Decimal }
@@ -218,18 +231,18 @@ func (p *pure) sums() {
 		s := sums[k]
 		s.pnl, s.fees, s.funding = s.pnl.Add(pnl), s.fees.Add(fees), s.funding.Add(funding)
 	}
-	for _, trade := range p.trades {
+	for _, trade := range d.trades {
 		add(trade.Address, trade.Coin, trade.Pnl, trade.Fee, trade.Funding)
 	}
-	for address, a := range p.accounts {
+	for address, a := range d.accounts {
 		for i := range a.Holdings {
 			if h := &a.Holdings[i]; h.Open != nil {
 				add(address, h.Coin, h.Open.Pnl, h.Open.Fee, h.Open.FundingSinceOpen.Neg())
 			}
 		}
 	}
-	for address := range p.accounts {
-		truth := p.sim.venue.TruthOf(address)
+	for _, address := range d.sim.venue.Truth().Addresses {
+		truth := d.sim.venue.TruthOf(address)
 		for i := range truth.Positions {
 			want := &truth.Positions[i]
 			got := sums[key{address, want.Coin}]

@@ -1,0 +1,223 @@
+package perp
+
+import (
+	"context"
+	"maps"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"quotary/functions/ingester/engine"
+	"quotary/internal/testenv"
+	"quotary/shared/data/accounts"
+	"quotary/shared/data/completedtrades"
+	"quotary/shared/data/contexts"
+	"quotary/shared/data/meta"
+	"quotary/shared/source/hyperliquid"
+)
+
+// ingested is the domain on the files of a simulated venue's node, through its own
+// sources, in one life after another.
+type ingested struct {
+	sim      *simVenue
+	stores   engine.Stores
+	server   *httptest.Server
+	accounts *accountStates // of the life
+
+	written int64        // events that the node has written
+	applied atomic.Int64 // events that the projections have taken
+	told    atomic.Int64 // ms of the newest description and marks that they have taken
+	says    chan *Batch  // what the venue says of its markets
+
+	rebuilt int64 // accounts that were made from the logs in this life
+
+	mu       sync.Mutex
+	seen     map[string]bool // accounts that had an event: they are anchored once
+	anchored atomic.Int64
+}
+
+// begin starts a life, and returns what ends it.
+func (g *ingested) begin() (stop func() error) {
+	t := g.sim.t
+	var sources []engine.Source[*Batch]
+	for _, stream := range nodeStreams {
+		files := &hyperliquid.Files{Dir: folder(g.sim.dir, stream.dir), Stats: new(hyperliquid.Stats), Log: quiet, Poll: 2 * time.Millisecond, Read: stream.read}
+		sources = append(sources, Config{Logger: quiet}.stream(stream.dir, "", files, nil)...)
+	}
+	anchors := &hyperliquid.Anchors{Info: hyperliquid.NewNodeInfo(g.server.URL), Stats: new(hyperliquid.Stats), Log: quiet, Wanted: g.wanted, Poll: 2 * time.Millisecond}
+	sources = append(sources, live("anchors", anchors.Stats, func(ctx context.Context, sink hyperliquid.Sink) error {
+		return anchors.Follow(ctx, func(ctx context.Context, d hyperliquid.Delivery) error {
+			if err := sink(ctx, d); err != nil || d.Events.Anchors[0].Asked {
+				return err
+			}
+			g.mu.Lock()
+			g.seen[d.Events.Anchors[0].Address] = true
+			g.mu.Unlock()
+			g.anchored.Add(1)
+			return nil
+		})
+	}), engine.Source[*Batch]{Name: "figures", Stats: new(hyperliquid.Stats), NoCheckpoint: true, Follow: func(ctx context.Context, _ engine.Position, sink engine.Sink[*Batch]) error {
+		for {
+			select {
+			case b := <-g.says:
+				if err := sink(ctx, engine.Delivery[*Batch]{Batch: b}); err != nil {
+					return err
+				}
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+	}})
+	g.accounts = newAccountStates(nil, quiet)
+	p := newPipeline(g.stores, sources...)
+	p.Projections, _ = projections(g.accounts)
+	p.Applied = func(b *Batch) {
+		g.applied.Add(counted(b))
+		if b.Meta != nil {
+			g.told.Store(b.Meta.Time)
+		}
+	}
+	stop = run(t, p)
+	<-p.PastRead()
+	if len(g.seen) == 0 {
+		// What happened before the first life is made from the logs, with which anchors
+		// would be lost.
+		past := int64(len(g.sim.venue.Truth().Addresses))
+		testenv.Until(t, "the past is made of the logs", func() bool { return g.accounts.figures.rebuilt.Load() == past })
+		g.rebuilt = past
+	}
+	g.tell()
+	return stop
+}
+
+// counted is how many events of the node's streams a batch has.
+func counted(b *Batch) int64 {
+	return int64(len(b.Fills) + len(b.Payments) + len(b.Ledgers) + len(b.Orders))
+}
+
+// tell has the venue's description and marks stored.
+func (g *ingested) tell() {
+	b := NewBatch()
+	b.Meta, b.Contexts = g.sim.meta(), g.sim.contexts()
+	g.says <- b
+	testenv.Until(g.sim.t, "the marks are taken", func() bool { return g.told.Load() == b.Meta.Time })
+}
+
+// wanted are the accounts that had an event: each is asked for once in its life.
+func (g *ingested) wanted(context.Context) ([]hyperliquid.WantedAnchor, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var list []hyperliquid.WantedAnchor
+	for address, anchored := range g.seen {
+		if !anchored {
+			list = append(list, hyperliquid.WantedAnchor{Address: address, Every: time.Hour, Coins: g.sim.coins})
+		}
+	}
+	return list, nil
+}
+
+// take lets a step of the venue pass by, and has accounts that are new anchored before
+// the next.
+func (g *ingested) take(b *Batch) {
+	g.written += counted(b)
+	var fresh []string
+	g.mu.Lock()
+	for address := range eventsOf(b) {
+		if _, known := g.seen[address]; !known {
+			fresh = append(fresh, address)
+		}
+	}
+	g.mu.Unlock()
+	if len(fresh) == 0 {
+		return
+	}
+	g.await()
+	g.mu.Lock()
+	for _, address := range fresh {
+		g.seen[address] = false
+	}
+	all := int64(len(g.seen))
+	g.mu.Unlock()
+	testenv.Until(g.sim.t, "the new accounts are anchored", func() bool { return g.anchored.Load() == all })
+}
+
+// await waits until all that the node has written was taken.
+func (g *ingested) await() {
+	g.sim.t.Helper()
+	testenv.Until(g.sim.t, "all events are taken", func() bool { return g.applied.Load() >= g.written })
+}
+
+// load reads what the functions read.
+func (g *ingested) load() *derived {
+	t := g.sim.t
+	t.Helper()
+	d := &derived{sim: g.sim}
+	addresses := g.sim.venue.Truth().Addresses
+	var err error
+	if d.accounts, err = accounts.Load(t.Context(), g.stores.Series, addresses...); err != nil {
+		t.Fatal(err)
+	}
+	for _, address := range addresses {
+		for trade, err := range completedtrades.Oldest(t.Context(), g.stores.Log, completedtrades.Of{Address: address}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			d.trades = append(d.trades, &trade)
+		}
+	}
+	d.markets, err = meta.OpenMarkets(g.stores.Views, time.Now).Get(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	marks, err := contexts.OpenMarks(g.stores.Views, time.Now).Get(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.marks = marks.Px
+	return d
+}
+
+// TestStoredAccountsAreWhatTheVenueSays reads the files of a simulated venue's node
+// through the domain's own sources and pipeline into the tables, and compares the stored
+// rows of all accounts with what the venue says of them, in several lives of the pipeline.
+func TestStoredAccountsAreWhatTheVenueSays(t *testing.T) {
+	t.Parallel()
+	g := &ingested{sim: newSimVenue(t, 11, 60), stores: newStores(t), says: make(chan *Batch), seen: map[string]bool{}}
+	g.server = httptest.NewServer(g.sim.answers)
+	t.Cleanup(g.server.Close)
+	const moments = 4
+	accountEvents := 0
+	for moment := range moments {
+		stop := g.begin()
+		latest := map[string][]string{}
+		steps(g.sim, func() bool { return accountEvents >= 5_000*(moment+1)/moments }, func(b *Batch) {
+			accountEvents += len(b.Fills) + len(b.Payments) + len(b.Ledgers)
+			maps.Copy(latest, eventsOf(b))
+			g.take(b)
+		})
+		g.await()
+		g.tell()
+		if err := stop(); err != nil {
+			t.Fatal(err)
+		}
+		d := g.load()
+		for _, address := range slices.Sorted(maps.Keys(latest)) {
+			if list := d.check(address); len(list) > 0 {
+				t.Errorf("after event %d, account %s differs:\n%s\nafter its last events\n%s", accountEvents, address, strings.Join(list, "\n"), strings.Join(latest[address], "\n"))
+			}
+		}
+		d.sums()
+		if f := &g.accounts.figures; f.rebuilt.Load() != g.rebuilt || f.gaps.Load()+f.late.Load()+f.unknown.Load()+f.missed.Load()+f.refused.Load()+f.differences.Load() > 0 {
+			t.Errorf("some events could not be folded in order: %+v", f.figures())
+		}
+		g.rebuilt = 0
+		t.Logf("%d events, %d accounts, %d trades", accountEvents, len(d.accounts), len(d.trades))
+		if t.Failed() {
+			return
+		}
+	}
+}
