@@ -75,14 +75,3 @@ func Decode(body []byte) (View, error) {
 	v.Spot = dataset.NotNull(v.Spot)
 	return v, err
 }
-
-// MarkPrices are the Marks as who values accounts takes them.
-func (v *View) MarkPrices() market.Marks {
-	marks := make(market.Marks, len(v.Marks))
-	for coin, text := range v.Marks {
-		if mark, err := market.ParseDecimal(text); err == nil {
-			marks[coin] = mark
-		}
-	}
-	return marks
-}

@@ -25,8 +25,16 @@ type marginTable struct {
 	tiers []market.MarginTier
 }
 
-// UnmarshalJSON reads a table of the venue's.
+// UnmarshalJSON reads a table of the venue's. One in a shape that nobody knows yet has no
+// tiers, and takes no market away.
 func (t *marginTable) UnmarshalJSON(b []byte) error {
+	if read, err := readMarginTable(b); err == nil {
+		*t = read
+	}
+	return nil
+}
+
+func readMarginTable(b []byte) (t marginTable, err error) {
 	var table struct {
 		Tiers []struct {
 			LowerBound  string `json:"lowerBound"`
@@ -34,18 +42,16 @@ func (t *marginTable) UnmarshalJSON(b []byte) error {
 		} `json:"marginTiers"`
 	}
 	if err := json.Unmarshal(b, &[]any{&t.id, &table}); err != nil {
-		return err
+		return t, err
 	}
 	for _, tier := range table.Tiers {
 		bound, err := market.ParseDecimal(tier.LowerBound)
 		if err != nil {
-			return err
+			return t, err
 		}
-		if tier.MaxLeverage > 0 {
-			t.tiers = append(t.tiers, market.MarginTier{LowerBound: bound, MaxLeverage: tier.MaxLeverage})
-		}
+		t.tiers = append(t.tiers, market.MarginTier{LowerBound: bound, MaxLeverage: max(1, tier.MaxLeverage)})
 	}
-	return nil
+	return t, nil
 }
 
 // spotMeta is the part of the venue's spotMeta that is read here.

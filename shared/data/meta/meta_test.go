@@ -1,7 +1,11 @@
 package meta
 
 import (
+	"bufio"
 	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -51,7 +55,7 @@ func TestMarketsAreReadFromTheirDescriptions(t *testing.T) {
 	v := View{
 		Perps: map[string]json.RawMessage{
 			"": json.RawMessage(`{"universe":[{"name":"BTC","szDecimals":5,"maxLeverage":40,"marginTableId":56},{"name":"OLD","szDecimals":0,"maxLeverage":3,"marginTableId":3,"onlyIsolated":true}],
-				"marginTables":[[56,{"description":"tiered 40x","marginTiers":[{"lowerBound":"0.0","maxLeverage":40},{"lowerBound":"150000000.0","maxLeverage":20}]}]]}`),
+				"marginTables":[[3,{"marginTiers":"in another shape"}],["4"],[3,{"marginTiers":[{"lowerBound":"many","maxLeverage":9}]}],[56,{"description":"tiered 40x","marginTiers":[{"lowerBound":"0.0","maxLeverage":40},{"lowerBound":"150000000.0","maxLeverage":20}]}]]}`),
 			"xyz": json.RawMessage(`{"universe":[{"name":"xyz:GOLD","szDecimals":4,"maxLeverage":20}]}`),
 			"new": json.RawMessage(`["in another shape"]`),
 		},
@@ -75,4 +79,53 @@ func TestMarketsAreReadFromTheirDescriptions(t *testing.T) {
 	if none := new(View).Markets(); len(none.Perps)+len(none.Spot) > 0 {
 		t.Errorf("of no description: %+v", none)
 	}
+}
+
+// TestGenuineMarketsHaveTheirTiers reads what the venue answered to meta, where
+// QUOTARY_TESTDATA names a folder of recordings.
+func TestGenuineMarketsHaveTheirTiers(t *testing.T) {
+	t.Parallel()
+	dir := os.Getenv("QUOTARY_TESTDATA")
+	if dir == "" {
+		t.Skip("QUOTARY_TESTDATA is not set")
+	}
+	file, err := os.Open(filepath.Join(dir, "hyperliquid", "sonirico_info_cassettes.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 64<<20)
+	var v View
+	for lines.Scan() {
+		var c struct {
+			URI      string
+			Request  struct{ Type string }
+			Response json.RawMessage
+		}
+		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case strings.Contains(c.URI, "testnet"):
+		case c.Request.Type == "meta":
+			v.Perps = map[string]json.RawMessage{"": c.Response}
+		case c.Request.Type == "spotMeta":
+			v.Spot = c.Response
+		}
+	}
+	m := v.Markets()
+	tiered := 0
+	for coin, p := range m.Perps {
+		if p.MaxLeverage < 1 || len(p.Tiers) == 0 || p.Tiers[0].MaxLeverage != p.MaxLeverage || !p.Tiers[0].LowerBound.IsZero() {
+			t.Errorf("%s: %+v", coin, p)
+		}
+		if len(p.Tiers) > 1 {
+			tiered++
+		}
+	}
+	if len(m.Perps) < 100 || tiered < 10 || m.Spot["@107"].Base != "HYPE" || m.SpotCoins["HYPE"] != "@107" || m.Spot["PURR/USDC"].Base != "PURR" {
+		t.Errorf("%d perps, %d of them with tiers; HYPE is %q", len(m.Perps), tiered, m.SpotCoins["HYPE"])
+	}
+	t.Logf("%d perps, %d with tiers; %d spot markets", len(m.Perps), tiered, len(m.Spot))
 }
