@@ -3,6 +3,7 @@ package perp
 import (
 	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 
 	"quotary/shared/data/openorders"
 	"quotary/shared/market"
+	"quotary/shared/source/hyperliquid"
 )
 
 // manyOrders is a batch of n orders that rest, of 30,000 accounts in 200 coins of which
@@ -85,4 +87,52 @@ func BenchmarkOpenOrdersPublish(b *testing.B) {
 			b.Logf("decoded in %d ms (%v)", time.Since(began).Milliseconds(), err)
 		}
 	}
+}
+
+// BenchmarkOrderStatuses measures what statuses cost but for the stores: reading blocks
+// of 2,000, of which half are of orders that are placed and half end those of the block
+// before, all projections, and what is to be written.
+func BenchmarkOrderStatuses(b *testing.B) {
+	const half = 1000
+	lines := make([]string, 100)
+	var before []market.OrderStatus
+	for n := range lines {
+		placed := manyOrders(half, 450_000_000_000+int64(n)*7*half).Orders
+		for i := range before {
+			before[i].Status = "canceled"
+		}
+		var s strings.Builder
+		fmt.Fprintf(&s, `{"local_time":"2026-03-15T00:00:00.2","block_time":"2026-03-15T00:00:00.1","block_number":%d,"events":[`, 900_000_000+n)
+		for i, o := range append(placed, before...) {
+			if i > 0 {
+				s.WriteByte(',')
+			}
+			fmt.Fprintf(&s, `{"time":"2026-03-15T00:00:%02d.%03d000000","user":"%s","hash":"0xe9ceeec0f592c513eb480437125f090202ac00a69095e3e58d979a13b4969efe","builder":null,"status":"%s",`+
+				`"order":{"coin":"%s","side":"%s","limitPx":"%s","sz":"%s","oid":%d,"timestamp":%d,"triggerCondition":"N/A","isTrigger":false,"triggerPx":"0.0","children":[],`+
+				`"isPositionTpsl":false,"reduceOnly":false,"orderType":"Limit","origSz":"%s","tif":"Gtc","cloid":"0x00000000000000000000019ced6ba96e"}}`,
+				n/10, n%10*100, o.Address, o.Status, o.Coin, o.Side, o.LimitPx, o.Sz, o.Oid, o.Timestamp, o.OrigSz)
+		}
+		s.WriteString(`]}`)
+		lines[n], before = s.String(), placed
+	}
+	read := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		s := newSet()
+		for n, line := range lines {
+			batch := NewBatch()
+			if skipped, err := hyperliquid.ReadOrders(&batch.Events, line, 0); skipped > 0 || err != nil {
+				b.Fatalf("%d skipped: %v", skipped, err)
+			}
+			now := time.UnixMilli(base).Add(time.Duration(n) * 100 * time.Millisecond)
+			if _, err := s.apply(batch, now, nil); err != nil {
+				b.Fatal(err)
+			}
+			if n%10 == 9 {
+				s.changes(now, false)
+			}
+			read += len(batch.Orders)
+		}
+	}
+	b.ReportMetric(float64(read)/b.Elapsed().Seconds(), "statuses/s")
 }

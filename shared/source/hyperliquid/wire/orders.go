@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -28,7 +29,7 @@ const NodeTime = "2006-01-02T15:04:05.999999999"
 // that is no JSON of either form gives no status at all, skipped 1 and err. The texts
 // are parts of line.
 func ParseOrders(dst []market.OrderStatus, line string, seq int64) (list []market.OrderStatus, skipped int, err error) {
-	r := orderReader{Scanner: jsonscan.New(line), line: line, list: dst, seq: seq}
+	r := orderReader{Scanner: jsonscan.New(line), line: line, list: slices.Grow(dst, len(line)/statusBytes), seq: seq}
 	if !utf8.ValidString(line) || !r.read() || !r.End() {
 		return dst, 1, fmt.Errorf("read a line of order statuses: %w at byte %d", errSyntax, r.Offset())
 	}
@@ -37,6 +38,9 @@ func ParseOrders(dst []market.OrderStatus, line string, seq int64) (list []marke
 	}
 	return r.list, r.skipped, err
 }
+
+// statusBytes is a little more than what a status takes in a line.
+const statusBytes = 600
 
 // orderReader is the state of one ParseOrders.
 type orderReader struct {
