@@ -11,9 +11,11 @@ import (
 )
 
 // blocks makes lines of a by-block file: 16 trades a block, four blocks a
-// second, 60 coins of which a few take most of the flow.
+// second, 60 coins of which a few take most of the flow, and 2,000 accounts whose
+// positions open, turn and close.
 func blocks(n int) []string {
 	lines := make([]string, n)
+	held := map[string]int{} // by account and coin, thousandths
 	for b := range lines {
 		var s strings.Builder
 		ms := int64(base) + int64(b)*250
@@ -24,19 +26,35 @@ func blocks(n int) []string {
 			if i < 8 {
 				coin = [...]string{"BTC", "ETH", "SOL", "HYPE"}[k%4]
 			}
-			px, sz := fmt.Sprintf("%d.%d", 1000+k%97, k%10), fmt.Sprintf("%d.%03d", k%50, 1+k%999)
-			for side, address := range [...]string{"0x010461c14e146ac35fe42271bdc1134ee31c703a", "0x727956612a8700627451204a3ae26268bd1a1525"} {
+			sz := k%50*1000 + 1 + k%999
+			px, size := fmt.Sprintf("%d.%d", 1000+k%97, k%10), thousandths(sz)
+			for side, who := range [...]int{(k * k) % 1000, 1000 + (k*7)%1000} {
+				address := fmt.Sprintf("0x%040x", who)
+				start, pnl := held[address+coin], "0.0"
+				if start != 0 && (start < 0) == (side == 0) {
+					pnl = "1.25"
+				}
+				held[address+coin] = start + sz - 2*side*sz
 				if i+side > 0 {
 					s.WriteByte(',')
 				}
-				fmt.Fprintf(&s, `["%s",{"coin":"%s","px":"%s","sz":"%s","side":"%c","time":%d,"startPosition":"%d.3","dir":"Open Long","closedPnl":"0.0","hash":"0xe9ceeec0f592c513eb480437125f090202ac00a69095e3e58d979a13b4969efe","oid":%d,"crossed":%t,"fee":"-0.000461","tid":%d,"cloid":"0x00000000000000000000019ced6ba96e","feeToken":"USDC","twapId":null}]`,
-					address, coin, px, sz, "BA"[side], ms, k, 349162667230+2*k+side, side == k%2, 868180814349127+k)
+				fmt.Fprintf(&s, `["%s",{"coin":"%s","px":"%s","sz":"%s","side":"%c","time":%d,"startPosition":"%s","dir":"Open Long","closedPnl":"%s","hash":"0xe9ceeec0f592c513eb480437125f090202ac00a69095e3e58d979a13b4969efe","oid":%d,"crossed":%t,"fee":"-0.000461","tid":%d,"cloid":"0x00000000000000000000019ced6ba96e","feeToken":"USDC","twapId":null}]`,
+					address, coin, px, size, "BA"[side], ms, thousandths(start), pnl, 349162667230+2*k+side, side == k%2, 868180814349127+k)
 			}
 		}
 		s.WriteString(`]}`)
 		lines[b] = s.String()
 	}
 	return lines
+}
+
+// thousandths is the text of a quantity.
+func thousandths(n int) string {
+	sign := ""
+	if n < 0 {
+		sign, n = "-", -n
+	}
+	return fmt.Sprintf("%s%d.%03d", sign, n/1000, n%1000)
 }
 
 // BenchmarkReplay measures what a replay costs but for the stores: reading the
@@ -64,6 +82,9 @@ func BenchmarkReplay(b *testing.B) {
 			c := s.changes(now.Add(time.Second), false)
 			read += len(e.Fills)
 			rows += len(fills.AppendRows(nil, e.Fills)) + len(c.Coarse) + len(c.Fine)
+		}
+		if n := of[*accountStates](s).figures.gaps.Load(); n > 0 {
+			b.Fatalf("%d gaps: the accounts are not folded", n)
 		}
 	}
 	b.ReportMetric(float64(read)/b.Elapsed().Seconds(), "fills/s")
