@@ -6,7 +6,7 @@ var (
 
 	EnvExchanges = ExchangeDomain.setting(Setting{
 		Name: "QUOTARY_EXCHANGES", Deploy: "exchanges", Deployed: "binance", Live: true,
-		Purpose: "the centralised exchanges that are followed; none if not set",
+		Purpose: "the centralised exchanges that are followed, of binance, bybit and okx; none if not set",
 		Check:   matching(`[a-z]+( *, *[a-z]+)*`, "names of lower-case letters, separated by commas"),
 	})
 	EnvExchangeCoins = ExchangeDomain.setting(Setting{
@@ -29,5 +29,11 @@ var (
 	})
 	EnvBinanceURL = ExchangeDomain.setting(Setting{
 		Name: "QUOTARY_BINANCE_URL", Purpose: "where all of Binance is simulated; Binance itself if not set",
+	})
+	EnvOKXURL = ExchangeDomain.setting(Setting{
+		Name: "QUOTARY_OKX_URL", Purpose: "where all of OKX is simulated; OKX itself if not set",
+	})
+	EnvBybitURL = ExchangeDomain.setting(Setting{
+		Name: "QUOTARY_BYBIT_URL", Purpose: "where all of Bybit is simulated; Bybit itself if not set",
 	})
 )

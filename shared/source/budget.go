@@ -24,8 +24,16 @@ func NewBudget(perMinute int, now func() time.Time) *Budget {
 	return &Budget{most: float64(perMinute), perMs: float64(perMinute) / 60_000, left: float64(perMinute), counted: now(), now: now}
 }
 
-// SetRate changes the budget to perMinute units from now on. What was spent stays
-// spent.
+// NewBurstBudget returns a full budget of perMinute units of which at most burst are
+// spent at once, for hosts whose limits are of seconds.
+func NewBurstBudget(perMinute, burst int, now func() time.Time) *Budget {
+	b := NewBudget(perMinute, now)
+	b.most, b.left = float64(burst), float64(burst)
+	return b
+}
+
+// SetRate changes the budget to perMinute units from now on, all of which may be spent
+// at once. What was spent stays spent.
 func (b *Budget) SetRate(perMinute int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

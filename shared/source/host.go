@@ -30,6 +30,11 @@ type Host struct {
 	// the first.
 	Header http.Header
 
+	// Limited reports how long an answer asks to be left alone where the host says so in
+	// a way of its own, 0 for any other answer; nil is for hosts that have none. A
+	// Retry-After comes first.
+	Limited func(status int, body []byte) time.Duration
+
 	base string
 	http *http.Client
 
@@ -158,8 +163,15 @@ func (h *Host) once(ctx context.Context, address string) (body []byte, again boo
 		return nil, ctx.Err() == nil, err
 	case len(body) > hostResponse:
 		return nil, false, fmt.Errorf("the answer is larger than %d bytes", hostResponse)
-	case resp.StatusCode != http.StatusOK:
-		refused := &RefusedError{resp.StatusCode, strconv.QuoteToASCII(string(body[:min(len(body), 200)]))}
+	}
+	if h.Limited != nil {
+		if pause := h.Limited(resp.StatusCode, body); pause > 0 {
+			h.pause(resp.Header.Get("Retry-After"), pause)
+			return nil, true, refusal(resp.StatusCode, body)
+		}
+	}
+	if resp.StatusCode != http.StatusOK {
+		refused := refusal(resp.StatusCode, body)
 		switch {
 		case resp.StatusCode == http.StatusTooManyRequests:
 			h.pause(resp.Header.Get("Retry-After"), tooManyPause)
@@ -171,6 +183,10 @@ func (h *Host) once(ctx context.Context, address string) (body []byte, again boo
 		return nil, true, refused
 	}
 	return body, false, nil
+}
+
+func refusal(status int, body []byte) *RefusedError {
+	return &RefusedError{status, strconv.QuoteToASCII(string(body[:min(len(body), 200)]))}
 }
 
 // pause has everybody wait for as long as the host said, in seconds.

@@ -62,6 +62,29 @@ type SymbolTrade struct {
 	market.PairTrade
 }
 
+// SetTrade sets price and size of a trade from their texts. An error says what is wrong
+// with these or with its time.
+func SetTrade(t *market.PairTrade, px, sz string) (err error) {
+	if t.Px, err = market.ParseDecimal(px); err != nil {
+		return fmt.Errorf("price of a trade: %w", err)
+	}
+	if t.Sz, err = market.ParseDecimal(sz); err != nil {
+		return fmt.Errorf("size of a trade: %w", err)
+	}
+	if !t.Px.IsPos() || !t.Sz.IsPos() {
+		return fmt.Errorf("price %s and size %s of a trade must be above 0", px, sz)
+	}
+	if t.Time < leastTime || t.Time > mostTime {
+		return fmt.Errorf("time %d of a trade is not in milliseconds", t.Time)
+	}
+	return nil
+}
+
+const (
+	leastTime = 1_400_000_000_000  // ms: earlier is a unit mistaken
+	mostTime  = 32_503_680_000_000 // year 3000: later are microseconds
+)
+
 // TradeStream follows trades over a WebSocket. A connection lives 24 hours at most at
 // the exchanges: it is made anew before that, and whenever it is lost or silent, after a
 // pause with jitter.

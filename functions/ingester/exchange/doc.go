@@ -21,7 +21,10 @@
 //
 // # Adding an exchange
 //
-//  1. Its package under shared/source, with a type that is a [Venue] for each kind of
-//     its markets.
-//  2. A line in the list venues, in venues.go.
+//  1. Its package under shared/source, whose Open returns a [Venue] for each kind of its
+//     markets. What all venues share is there: the stream of trades
+//     ([source.TradeStream]), hosts with their budgets and bans ([source.Host]), windows
+//     of K-lines that come newest first ([source.KlineWindow]).
+//  2. A line in the list exchanges, in venues.go, and the setting of where it is
+//     simulated, in shared/catalog/domain_exchange.go.
 package exchange

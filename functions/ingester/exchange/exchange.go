@@ -22,16 +22,20 @@ type Config struct {
 	Stores engine.Stores
 	Logger *slog.Logger
 
-	Exchanges  []string      // platforms, which venues.go lists; empty follows none
-	Coins      []string      // whose pairs with USDT are followed, spot and perpetual, in upper case
-	Depth      Depth         // how much of the past is kept
-	Refresh    time.Duration // between writes of the rows of open buckets
-	ListEvery  time.Duration // between two looks at what pairs trade; 0 means an hour
-	BinanceURL string        // where all of Binance is simulated; "" is Binance itself
+	Exchanges []string          // by their names in venues.go; empty follows none
+	Coins     []string          // whose pairs with USDT are followed, spot and perpetual, in upper case
+	Depth     Depth             // how much of the past is kept
+	Refresh   time.Duration     // between writes of the rows of open buckets
+	ListEvery time.Duration     // between two looks at what pairs trade; 0 means an hour
+	URLs      map[string]string // where exchanges are simulated, by name; others are followed at their public addresses
 }
 
 // Settings reads the domain's part of the environment.
 func Settings(env *config.Env) Config {
+	urls := make(map[string]string, len(exchanges))
+	for name, x := range exchanges {
+		urls[name] = env.Text(x.url)
+	}
 	return Config{
 		Exchanges: names(env.Text(catalog.EnvExchanges)),
 		Coins:     names(strings.ToUpper(cmp.Or(env.Text(catalog.EnvExchangeCoins), mostTraded))),
@@ -39,8 +43,8 @@ func Settings(env *config.Env) Config {
 			Minutes: env.Int(catalog.EnvExchangeMinutes),
 			Hours:   env.Int(catalog.EnvExchangeHours),
 		},
-		Refresh:    env.Duration(catalog.EnvExchangeRefresh),
-		BinanceURL: env.Text(catalog.EnvBinanceURL),
+		Refresh: env.Duration(catalog.EnvExchangeRefresh),
+		URLs:    urls,
 	}
 }
 

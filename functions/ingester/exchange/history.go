@@ -36,7 +36,7 @@ const (
 // beginning of a term, when trades do not make the open minute yet, it is asked for more
 // often.
 type history struct {
-	venue  listed
+	venue  venue
 	config Config
 	stats  *source.Stats
 	now    func() time.Time
@@ -96,7 +96,7 @@ func (h *history) list(ctx context.Context) error {
 		return err
 	}
 	h.listed, h.pairs = h.now(), h.config.follow(all)
-	listing := Listing{Time: h.listed.UnixMilli(), Platform: h.venue.platform, Swap: h.venue.swap, Pairs: all, Followed: map[string]bool{}}
+	listing := Listing{Time: h.listed.UnixMilli(), Platform: h.venue.Platform, Swap: h.venue.Swap, Pairs: all, Followed: map[string]bool{}}
 	for _, p := range h.pairs {
 		listing.Followed[p.Key] = true
 	}
@@ -140,7 +140,7 @@ func (h *history) try(ctx context.Context, pair market.Pair, do func(context.Con
 	h.stats.Malformed.Add(1)
 	if now := h.now(); now.Sub(h.warned) >= quietRepeat {
 		h.warned = now
-		h.venue.log.Warn("the venue gives no K-lines; asking again in a minute", "pair", pair.Key, "error", fmt.Sprintf("%.200s", err))
+		h.venue.Log.Warn("the venue gives no K-lines; asking again in a minute", "pair", pair.Key, "error", fmt.Sprintf("%.200s", err))
 	}
 	var refused *source.RefusedError
 	if errors.As(err, &refused) && refused.Status == http.StatusBadRequest {

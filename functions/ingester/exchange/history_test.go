@@ -48,7 +48,7 @@ func newWorld(t *testing.T) *world {
 	client, bucket := storetest.S3(t)
 	w.config = Config{
 		Logger: slog.New(slog.DiscardHandler), Exchanges: []string{"binance"}, Coins: []string{"BTC", "SOL", "PEPE"},
-		Depth: Depth{Minutes: 1, Hours: 2}, Refresh: time.Millisecond, BinanceURL: server.URL,
+		Depth: Depth{Minutes: 1, Hours: 2}, Refresh: time.Millisecond, URLs: map[string]string{"binance": server.URL},
 		Stores: engine.Stores{Series: store.NewSeries(db, storetest.Tables(t, db)+schema.SeriesTable), Views: store.NewViews(client, bucket), Quarantine: engine.Quarantine{Objects: client, Bucket: bucket}},
 	}
 	return w
@@ -163,7 +163,7 @@ func (w *world) run(t *testing.T, sources []engine.Source[*Batch], until func() 
 }
 
 func (w *world) source(h *history) []engine.Source[*Batch] {
-	return []engine.Source[*Batch]{{Name: h.venue.Name() + " history", Stats: h.stats, Background: true, Follow: h.follow}}
+	return []engine.Source[*Batch]{{Name: h.venue.Name + " history", Stats: h.stats, Background: true, Follow: h.follow}}
 }
 
 func TestThePastIsFilledBackAndGoesOnAfterARestart(t *testing.T) {
@@ -257,7 +257,7 @@ func TestTradesAndKlinesBecomeTheExchangesOwnWhateverIsLost(t *testing.T) {
 	server := httptest.NewServer(w.Handler())
 	t.Cleanup(server.Close)
 	t.Cleanup(w.Disconnect)
-	w.config.BinanceURL, w.config.Coins = server.URL, []string{"BTC"}
+	w.config.URLs, w.config.Coins = map[string]string{"binance": server.URL}, []string{"BTC"}
 	venues, err := w.config.venues()
 	if err != nil {
 		t.Fatal(err)

@@ -17,13 +17,13 @@ import (
 )
 
 // sources are the two of a venue: its trades, and in the background its own K-lines.
-func (c Config) sources(v listed) []engine.Source[*Batch] {
+func (c Config) sources(v venue) []engine.Source[*Batch] {
 	past := &history{venue: v, config: c, stats: new(source.Stats), now: time.Now, sleep: backoff.Sleep}
 	return []engine.Source[*Batch]{
-		{Name: v.Name(), Group: v.Name(), Stats: v.stats, NoCheckpoint: true, Follow: func(ctx context.Context, _ engine.Position, sink engine.Sink[*Batch]) error {
+		{Name: v.Name, Group: v.Name, Stats: v.Stats, NoCheckpoint: true, Follow: func(ctx context.Context, _ engine.Position, sink engine.Sink[*Batch]) error {
 			return c.followTrades(ctx, v, sink)
 		}},
-		{Name: v.Name() + " history", Stats: past.stats, Background: true, Follow: past.follow},
+		{Name: v.Name + " history", Stats: past.stats, Background: true, Follow: past.follow},
 	}
 }
 
@@ -33,14 +33,14 @@ var pauses = backoff.Backoff{Min: time.Second, Max: time.Minute}
 // followTrades delivers the trades of the followed pairs. They are listed again once in a
 // while, and after a pause where there are none: the trades of a pair come from when it is
 // listed until it is not.
-func (c Config) followTrades(ctx context.Context, v listed, sink engine.Sink[*Batch]) error {
+func (c Config) followTrades(ctx context.Context, v venue, sink engine.Sink[*Batch]) error {
 	for try := 0; ; {
 		followed, err := c.followed(ctx, v)
 		if err != nil {
 			return err
 		}
 		if len(followed) == 0 {
-			v.log.Warn("no pair of the configured coins trades here; listing again", "coins", c.Coins)
+			v.Log.Warn("no pair of the configured coins trades here; listing again", "coins", c.Coins)
 			if err := backoff.Sleep(ctx, min(pauses.Delay(try), c.listEvery())); err != nil {
 				return err
 			}
@@ -58,7 +58,7 @@ func (c Config) followTrades(ctx context.Context, v listed, sink engine.Sink[*Ba
 		if err := group.Wait(); !errors.Is(err, errOthers) {
 			return err
 		}
-		v.log.Info("other pairs trade; connecting again")
+		v.Log.Info("other pairs trade; connecting again")
 	}
 }
 
@@ -66,7 +66,7 @@ func (c Config) followTrades(ctx context.Context, v listed, sink engine.Sink[*Ba
 var errOthers = errors.New("other pairs trade")
 
 // awaitOthers returns [errOthers] when others than these pairs are to be followed.
-func (c Config) awaitOthers(ctx context.Context, v listed, pairs []market.Pair) error {
+func (c Config) awaitOthers(ctx context.Context, v venue, pairs []market.Pair) error {
 	for {
 		if err := backoff.Sleep(ctx, c.listEvery()); err != nil {
 			return err
@@ -82,7 +82,7 @@ func (c Config) awaitOthers(ctx context.Context, v listed, pairs []market.Pair) 
 }
 
 // followed are the pairs of a venue that are to be followed, by key.
-func (c Config) followed(ctx context.Context, v listed) ([]market.Pair, error) {
+func (c Config) followed(ctx context.Context, v venue) ([]market.Pair, error) {
 	all, err := c.pairs(ctx, v)
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (c Config) followed(ctx context.Context, v listed) ([]market.Pair, error) {
 var errNoPairs = errors.New("the list of pairs is empty")
 
 // pairs asks for the pairs of a venue until it answers.
-func (c Config) pairs(ctx context.Context, v listed) ([]market.Pair, error) {
+func (c Config) pairs(ctx context.Context, v venue) ([]market.Pair, error) {
 	for try := 0; ; try++ {
 		pairs, err := v.Pairs(ctx)
 		if err == nil && len(pairs) == 0 {
@@ -108,7 +108,7 @@ func (c Config) pairs(ctx context.Context, v listed) ([]market.Pair, error) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		v.log.Warn("the venue does not list its pairs; asking again", "error", fmt.Sprintf("%.200s", err))
+		v.Log.Warn("the venue does not list its pairs; asking again", "error", fmt.Sprintf("%.200s", err))
 		if err := pauses.Wait(ctx, try); err != nil {
 			return nil, err
 		}

@@ -20,7 +20,7 @@ func TestTradesComeFromWhenAPairIsListedUntilItIsNot(t *testing.T) {
 	server := httptest.NewServer(w.Handler())
 	t.Cleanup(server.Close)
 	t.Cleanup(w.Disconnect)
-	w.config.BinanceURL, w.config.Coins, w.config.ListEvery = server.URL, []string{"BTC", "SOL"}, 200*time.Millisecond
+	w.config.URLs, w.config.Coins, w.config.ListEvery = map[string]string{"binance": server.URL}, []string{"BTC", "SOL"}, 200*time.Millisecond
 	btc, sol := w.Market("BTCUSDT", true), w.Market("SOLUSDT", true)
 	w.Halt(btc, true)
 	w.Halt(sol, true)

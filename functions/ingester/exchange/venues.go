@@ -4,19 +4,23 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 
+	"quotary/shared/catalog"
 	"quotary/shared/market"
 	"quotary/shared/source"
 	"quotary/shared/source/binance"
+	"quotary/shared/source/bybit"
+	"quotary/shared/source/okx"
 )
 
 // Venue is one kind of markets of an exchange, as a package under shared/source speaks
 // it.
 type Venue interface {
-	// Name tells venues apart, in positions, health and logs: "binance spot".
-	Name() string
+	// Info says which markets they are.
+	Info() source.MarketInfo
 
 	// Pairs lists what trades now.
 	Pairs(ctx context.Context) ([]market.Pair, error)
@@ -28,58 +32,70 @@ type Venue interface {
 	KlinesMost() int
 
 	// Trades delivers the trades of pairs until ctx ends or the sink fails.
-	Trades(ctx context.Context, pairs []market.Pair, sink func(context.Context, []market.PairTrade) error) error
+	Trades(ctx context.Context, pairs []market.Pair, sink source.TradeSink) error
 }
 
-// listed is a venue with what the domain knows of it.
-type listed struct {
-	Venue
-	platform string
-	swap     bool
-	stats    *source.Stats // of the trades
-	log      *slog.Logger
+// exchange is one that can be followed: the setting of where it is simulated, and what
+// opens the kinds of its markets there or, for "", at its public addresses.
+type exchange struct {
+	url  *catalog.Setting
+	open func(url string, log *slog.Logger) []venue
 }
 
-// venues are the kinds of markets of the exchanges that the configuration names. An
+// exchanges are those that can be followed, by the name that the configuration uses. An
 // exchange is a line here.
-func (c Config) venues() (all []listed, err error) {
-	exchanges := map[string]func() []listed{
-		binance.Platform: c.binance,
-	}
-	for _, name := range c.Exchanges {
-		open := exchanges[name]
-		if open == nil {
-			return nil, fmt.Errorf("%s is no exchange that can be followed", name)
+var exchanges = map[string]exchange{
+	"binance": {catalog.EnvBinanceURL, opened(binance.Open)},
+	"okx":     {catalog.EnvOKXURL, opened(okx.Open)},
+	"bybit":   {catalog.EnvBybitURL, opened(bybit.Open)},
+}
+
+// venue is a [Venue] with what it says of itself.
+type venue struct {
+	Venue
+	source.MarketInfo
+}
+
+// Info is that of both.
+func (v venue) Info() source.MarketInfo { return v.MarketInfo }
+
+// opened makes venues of the markets that a package opens.
+func opened[M Venue](open func(url string, log *slog.Logger) []M) func(string, *slog.Logger) []venue {
+	return func(url string, log *slog.Logger) (all []venue) {
+		for _, m := range open(url, log) {
+			all = append(all, venue{m, m.Info()})
 		}
-		all = append(all, open()...)
+		return all
+	}
+}
+
+// venues are the kinds of markets of the exchanges that the configuration names.
+func (c Config) venues() (all []venue, err error) {
+	for _, name := range c.Exchanges {
+		x, ok := exchanges[name]
+		if !ok {
+			return nil, fmt.Errorf("%s is no exchange that can be followed; accepted are %s", name, strings.Join(slices.Sorted(maps.Keys(exchanges)), ", "))
+		}
+		all = append(all, x.open(c.URLs[name], c.Logger)...)
 	}
 	return all, nil
-}
-
-func (c Config) binance() []listed {
-	spot := binance.Spot(binance.SpotURL, binance.SpotStreamURL, c.Logger)
-	usdm := binance.USDM(binance.USDMURL, binance.USDMStreamURL, c.Logger)
-	if c.BinanceURL != "" {
-		stream := "ws" + strings.TrimPrefix(c.BinanceURL, "http") // https becomes wss
-		spot, usdm = binance.Spot(c.BinanceURL, stream, c.Logger), binance.USDM(c.BinanceURL, stream, c.Logger)
-	}
-	return []listed{
-		{Venue: spot, platform: binance.Platform, stats: spot.Stats, log: spot.Log},
-		{Venue: usdm, platform: binance.Platform, swap: true, stats: usdm.Stats, log: usdm.Log},
-	}
 }
 
 // quoteCoin is the one in which followed pairs are priced.
 const quoteCoin = "USDT"
 
 // follow picks the pairs of the configured coins. A coin of a very low price is traded
-// as a perpetual by the thousand, under a name of its own (1000PEPE).
+// as a perpetual by the thousand, under a name of its own (1000PEPE, SHIB1000).
 func (c Config) follow(pairs []market.Pair) (followed []market.Pair) {
 	for _, p := range pairs {
 		if p.Quote != quoteCoin {
 			continue
 		}
-		if slices.Contains(c.Coins, p.Base) || p.Swap && slices.Contains(c.Coins, strings.TrimPrefix(p.Base, "1000")) {
+		base := p.Base
+		if p.Swap {
+			base = strings.TrimSuffix(strings.TrimPrefix(base, "1000"), "1000")
+		}
+		if slices.Contains(c.Coins, p.Base) || slices.Contains(c.Coins, base) {
 			followed = append(followed, p)
 		}
 	}

@@ -59,11 +59,11 @@ func TestPairsAreThoseThatTrade(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(pairs) != len(c.want) {
-			t.Fatalf("%s: %v", c.of.Name(), pairs)
+			t.Fatalf("%s: %v", c.of.Name, pairs)
 		}
 		for i, p := range pairs {
 			if p.Key != c.want[i] || p.Platform != binance.Platform || p.Swap != (c.of == usdm) {
-				t.Errorf("pair %d of %s is %+v, want %s", i, c.of.Name(), p, c.want[i])
+				t.Errorf("pair %d of %s is %+v, want %s", i, c.of.Name, p, c.want[i])
 			}
 		}
 	}

@@ -2,7 +2,6 @@ package binance
 
 import (
 	"errors"
-	"fmt"
 	"strconv"
 
 	"quotary/shared/jsonscan"
@@ -138,22 +137,15 @@ func (f *frame) event(p *jsonscan.Scanner) error {
 		}
 		return nil
 	}
-	if !ok || seen != tradeFields || symbol == "" || last < first || last-first >= maxCount || ms < leastTime || ms > mostTime {
+	if !ok || seen != tradeFields || symbol == "" || last < first || last-first >= maxCount {
 		return errTrade
 	}
 	t := market.PairTrade{ID: id, Prev: id - 1, Count: last - first + 1, Time: ms, Side: market.Buy}
 	if maker { // the buyer was there first
 		t.Side = market.Sell
 	}
-	var err error
-	if t.Px, err = market.ParseDecimal(px); err != nil {
-		return fmt.Errorf("%w: price: %w", errTrade, err)
-	}
-	if t.Sz, err = market.ParseDecimal(sz); err != nil {
-		return fmt.Errorf("%w: size: %w", errTrade, err)
-	}
-	if !t.Px.IsPos() || !t.Sz.IsPos() {
-		return fmt.Errorf("%w: price %s and size %s must be above 0", errTrade, px, sz)
+	if err := source.SetTrade(&t, px, sz); err != nil {
+		return err
 	}
 	f.trade, f.symbol = t, symbol
 	return nil
@@ -163,8 +155,6 @@ const (
 	aggTrade       = "aggTrade"
 	serverShutdown = "serverShutdown"
 
-	tradeFields = 8                  // that a trade must have, each once
-	maxCount    = 1 << 20            // fills of one aggregated trade
-	leastTime   = 1_400_000_000_000  // ms: earlier is a unit mistaken
-	mostTime    = 32_503_680_000_000 // year 3000: later are microseconds
+	tradeFields = 8       // that a trade must have, each once
+	maxCount    = 1 << 20 // fills of one aggregated trade
 )

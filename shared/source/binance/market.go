@@ -21,8 +21,7 @@ const (
 
 // Market is one of the exchange's kinds of markets. [Spot] and [USDM] make one.
 type Market struct {
-	Stats *source.Stats // of its stream
-	Log   *slog.Logger
+	source.MarketInfo
 
 	rules  rules
 	host   *source.Host
@@ -73,6 +72,16 @@ func usdmWeight(limit int) int {
 // same address.
 const share = 80
 
+// Open returns the spot markets and the perpetual contracts of the exchange, or of one
+// that is simulated at url.
+func Open(url string, log *slog.Logger) []*Market {
+	if url == "" {
+		return []*Market{Spot(SpotURL, SpotStreamURL, log), USDM(USDMURL, USDMStreamURL, log)}
+	}
+	stream := source.StreamURL(url)
+	return []*Market{Spot(url, stream, log), USDM(url, stream, log)}
+}
+
 // Spot are the spot markets at a REST host and a WebSocket, of which either may be the
 // local stack's.
 func Spot(url, stream string, log *slog.Logger) *Market { return newMarket(spot, url, stream, log) }
@@ -82,13 +91,10 @@ func USDM(url, stream string, log *slog.Logger) *Market { return newMarket(usdm,
 
 func newMarket(r rules, url, stream string, log *slog.Logger) *Market {
 	return &Market{
-		Stats: new(source.Stats), Log: log.With("source", r.name), rules: r,
+		MarketInfo: source.NewMarketInfo(r.name, Platform, r.swap, log), rules: r,
 		host: source.NewHost(url, r.perMinute*share/100), stream: strings.TrimSuffix(stream, "/"),
 	}
 }
-
-// Name identifies the market: "binance spot".
-func (m *Market) Name() string { return m.rules.name }
 
 // pair is the market of a symbol.
 func (m *Market) pair(s *symbol) market.Pair {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"quotary/shared/market"
+	"quotary/shared/source"
 )
 
 // exchangeInfo is the part of the description of all markets that is read.
@@ -131,9 +132,6 @@ func (k *kline) UnmarshalJSON(b []byte) error {
 		}
 		*f.to = d
 	}
-	if c.Trades > 0 && (c.Low.Cmp(c.Open) > 0 || c.Low.Cmp(c.Close) > 0 || c.High.Cmp(c.Open) < 0 || c.High.Cmp(c.Close) < 0) {
-		return fmt.Errorf("the candle from %d has prices outside its high and low", c.OpenTime)
-	}
 	c.First, c.Last = market.Order{Time: c.OpenTime}, market.Order{Time: c.OpenTime}
-	return nil
+	return source.CheckKline(c)
 }

@@ -1,0 +1,60 @@
+package bybit
+
+import (
+	"cmp"
+	"log/slog"
+	"strings"
+	"time"
+
+	"quotary/shared/source"
+)
+
+// Platform is the key of the exchange.
+const Platform = "bybit"
+
+// Public addresses.
+const (
+	URL       = "https://api.bybit.com"
+	StreamURL = "wss://stream.bybit.com"
+)
+
+// Market is one of the exchange's kinds of markets.
+type Market struct {
+	source.MarketInfo
+
+	category string
+	host     *source.Host
+	stream   string // address of the WebSockets
+}
+
+// The host allows 600 requests in five seconds. A third of that is spent at most: 20 at
+// once and 30 a second.
+const (
+	requestsPerMinute = 1800
+	requestsBurst     = 20
+)
+
+// Open returns the spot markets and the linear perpetuals of the exchange, or of one that
+// is simulated at url.
+func Open(url string, log *slog.Logger) []*Market {
+	stream := StreamURL
+	if url != "" {
+		stream = source.StreamURL(url)
+	}
+	host := source.NewHost(cmp.Or(url, URL), requestsPerMinute)
+	host.Budget = source.NewBurstBudget(requestsPerMinute, requestsBurst, time.Now)
+	host.Limited = limited
+	market := func(name, category string) *Market {
+		return &Market{
+			MarketInfo: source.NewMarketInfo(name, Platform, category == linear, log),
+			category:   category, host: host, stream: strings.TrimSuffix(stream, "/"),
+		}
+	}
+	return []*Market{market("bybit spot", spot), market("bybit linear", linear)}
+}
+
+// Categories.
+const (
+	spot   = "spot"
+	linear = "linear"
+)

@@ -1,0 +1,117 @@
+package okx
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quotary/shared/market"
+	"quotary/shared/source"
+)
+
+const (
+	spotFrame = `{"arg":{"channel":"trades","instId":"BTC-USDT"},"data":[{"instId":"BTC-USDT","tradeId":"52","px":"61234.5","sz":"0.015","side":"sell","ts":"1790000000120","count":"3","seqId":9}]}`
+	swapFrame = `{"arg":{"channel":"trades","instId":"ETH-USDT-SWAP"},"data":[{"instId":"ETH-USDT-SWAP","tradeId":"7","px":"2412.05","sz":"32","side":"buy","ts":"1790000000119"}]}`
+)
+
+func decimal(t testing.TB, text string) market.Decimal {
+	t.Helper()
+	d, err := market.ParseDecimal(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+var equal = cmp.Comparer(func(a, b market.Decimal) bool { return a.Equal(b) })
+
+func TestFramesThatTheVenueSends(t *testing.T) {
+	t.Parallel()
+	sold := source.SymbolTrade{Symbol: "BTC-USDT", PairTrade: market.PairTrade{ID: 52, Prev: 49, Count: 3, Side: market.Sell, Time: 1790000000120, Px: decimal(t, "61234.5"), Sz: decimal(t, "0.015")}}
+	bought := source.SymbolTrade{Symbol: "ETH-USDT-SWAP", PairTrade: market.PairTrade{ID: 7, Prev: 6, Count: 1, Side: market.Buy, Time: 1790000000119, Px: decimal(t, "2412.05"), Sz: decimal(t, "32")}}
+	refused := `{"event":"error","code":"60018","msg":"Wrong URL or channel:trades,instId:BTC-USDD doesn't exist.","connId":"a1"}`
+	for _, c := range []struct {
+		name, line string
+		want       source.TradeFrame
+	}{
+		{"a trade of three fills, of a seller", spotFrame, source.TradeFrame{Trades: []source.SymbolTrade{sold}}},
+		{"a trade without a count", swapFrame, source.TradeFrame{Trades: []source.SymbolTrade{bought}}},
+		{"an acknowledgement", `{"event":"subscribe","arg":{"channel":"trades","instId":"BTC-USDT"},"connId":"a1"}`, source.TradeFrame{Answered: true}},
+		{"a refusal", refused, source.TradeFrame{Answered: true, Refused: refused}},
+		{"the announcement of a restart", `{"event":"notice","code":"64008","msg":"The connection will soon be closed for a service upgrade."}`, source.TradeFrame{Restart: true}},
+		{"the answer to a ping", `pong`, source.TradeFrame{}},
+		{"how many connections there are", `{"event":"channel-conn-count","channel":"trades","connCount":"2"}`, source.TradeFrame{}},
+		{"another channel", `{"arg":{"channel":"books","instId":"BTC-USDT"},"action":"update","data":[{"asks":[["1","2","0","1"]],"ts":"1"}]}`, source.TradeFrame{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var got source.TradeFrame
+			if err := parse(c.line, &got); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, got, equal); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAMalformedTradeIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string][2]string{
+		"no id":                  {`"tradeId":"52",`, ``},
+		"an id as number":        {`"tradeId":"52"`, `"tradeId":52`},
+		"fewer than it counts":   {`"tradeId":"52"`, `"tradeId":"2"`},
+		"a count of none":        {`"count":"3"`, `"count":"0"`},
+		"a price that is none":   {`"px":"61234.5"`, `"px":"abc"`},
+		"a price of zero":        {`"px":"61234.5"`, `"px":"0.0"`},
+		"a negative size":        {`"sz":"0.015"`, `"sz":"-1"`},
+		"an exponent":            {`"sz":"0.015"`, `"sz":"1e3"`},
+		"a time in microseconds": {`"ts":"1790000000120"`, `"ts":"1790000000120000"`},
+		"a time in seconds":      {`"ts":"1790000000120"`, `"ts":"1790000000"`},
+		"a side that is none":    {`"side":"sell"`, `"side":"SELL"`},
+		"a field twice":          {`"side":"sell"`, `"side":"sell","side":"sell"`},
+		"no instrument":          {`"data":[{"instId":"BTC-USDT",`, `"data":[{`},
+		"no object":              {`"data":[{`, `"data":[1,{`},
+		"an end too early":       {`}]}`, `}]`},
+		"something behind":       {`}]}`, `}]}x`},
+	} {
+		line := strings.Replace(spotFrame, change[0], change[1], 1)
+		if line == spotFrame {
+			t.Fatalf("%s changes nothing", name)
+		}
+		if err := parse(line, new(source.TradeFrame)); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, line := range []string{spotFrame, swapFrame, `pong`, `{"event":"error","code":"60012"}`, `{"event":"notice"}`, `{"data":[]}`, ``} {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		var got source.TradeFrame
+		if parse(line, &got) != nil {
+			return
+		}
+		for _, tr := range got.Trades {
+			if tr.Symbol == "" || tr.Prev < 0 || tr.ID-tr.Prev != tr.Count || tr.Count < 1 || !tr.Px.IsPos() || !tr.Sz.IsPos() || tr.Time < 1_400_000_000_000 {
+				t.Fatalf("%+v", tr)
+			}
+		}
+	})
+}
+
+func BenchmarkParse(b *testing.B) {
+	line := []byte(spotFrame)
+	var f source.TradeFrame
+	b.ReportAllocs()
+	for b.Loop() {
+		f = source.TradeFrame{Trades: f.Trades[:0]}
+		if err := parse(string(line), &f); err != nil || len(f.Trades) != 1 {
+			b.Fatal(err)
+		}
+	}
+}

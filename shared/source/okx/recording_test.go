@@ -1,0 +1,173 @@
+package okx
+
+import (
+	"encoding/json"
+	"log/slog"
+	"maps"
+	"strings"
+	"testing"
+
+	"quotary/internal/testenv"
+	"quotary/shared/market"
+	"quotary/shared/source"
+)
+
+// read is what a file of frames holds.
+type read struct{ frames, trades, answers int }
+
+// Frames of a session of 2022, of single lines and of examples: every one is read, and of
+// those of trades there are as many as recorded.
+func TestRecordedFrames(t *testing.T) {
+	t.Parallel()
+	count := func(t *testing.T, got *read, line []byte) {
+		var f source.TradeFrame
+		if err := parse(string(line), &f); err != nil {
+			t.Errorf("%v: %.200s", err, line)
+		}
+		got.frames++
+		got.trades += len(f.Trades)
+		if f.Answered {
+			got.answers++
+		}
+	}
+	for name, c := range map[string]struct {
+		want read
+		each func(t *testing.T, line []byte, got *read)
+	}{
+		"session_okx_2022-05-13.jsonl.gz": {read{410, 74, 18}, func(t *testing.T, line []byte, got *read) {
+			var l struct {
+				Dir   string
+				Frame json.RawMessage
+			}
+			if err := json.Unmarshal(line, &l); err != nil {
+				t.Fatal(err)
+			}
+			if l.Dir == "in" {
+				count(t, got, l.Frame)
+			}
+		}},
+		"okx_wsAllTrades.jsonl": {read{2, 2, 0}, func(t *testing.T, line []byte, got *read) { count(t, got, line) }},
+		"venue_ws_frames.jsonl": {read{36, 4, 2}, func(t *testing.T, line []byte, got *read) {
+			var l struct {
+				Venue string
+				Frame json.RawMessage
+			}
+			if err := json.Unmarshal(line, &l); err != nil {
+				t.Fatal(err)
+			}
+			if strings.HasPrefix(l.Venue, "okx") {
+				count(t, got, l.Frame)
+			}
+		}},
+		"fixtures/ws.jsonl": {read{30, 1, 15}, func(t *testing.T, line []byte, got *read) {
+			var l struct {
+				Venue  string
+				Frames []struct {
+					Dir   string
+					Frame json.RawMessage
+				}
+			}
+			if err := json.Unmarshal(line, &l); err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range l.Frames {
+				if l.Venue == "okx" && f.Dir != "out" {
+					count(t, got, f.Frame)
+				}
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var got read
+			lines := testenv.Recording(t, "exchanges/"+name)
+			for lines.Scan() {
+				c.each(t, lines.Bytes(), &got)
+			}
+			if lines.Err() != nil {
+				t.Fatal(lines.Err())
+			}
+			if got != c.want {
+				t.Errorf("%+v were read, want %+v", got, c.want)
+			}
+		})
+	}
+}
+
+// Every instrument of 2022 that is live, and no other, is a pair.
+func TestRecordedInstruments(t *testing.T) {
+	t.Parallel()
+	markets := Open("", slog.New(slog.DiscardHandler))
+	lines := testenv.Recording(t, "exchanges/okx_instruments_2022-05.jsonl.gz")
+	got := map[string]int{}
+	sizes := map[string]market.Decimal{}
+	for lines.Scan() {
+		var l struct {
+			URL      string
+			Response answer[instrument]
+		}
+		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range markets {
+			if !strings.HasSuffix(l.URL, m.instType) {
+				continue
+			}
+			for i := range l.Response.Data {
+				in := &l.Response.Data[i]
+				pair, ok := m.pair(in)
+				switch {
+				case ok:
+					got[m.Name]++
+					sizes[pair.Key] = pair.Contract
+				case in.State != "live":
+					got[m.Name+" not live"]++
+				case in.CtType == "inverse":
+					got[m.Name+" inverse"]++
+				default:
+					t.Errorf("%+v is no pair", in)
+				}
+			}
+		}
+	}
+	if want := map[string]int{"okx spot": 513, "okx swap": 126, "okx swap inverse": 40}; !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	for key, want := range map[string]string{"btcswapusdt:okcoinfutures": "0.01", "ethswapusdt:okcoinfutures": "0.1", "dogeswapusdt:okcoinfutures": "1000"} {
+		if !sizes[key].Equal(decimal(t, want)) {
+			t.Errorf("a contract of %s is %s, want %s", key, sizes[key], want)
+		}
+	}
+}
+
+// The rows of the documentation's examples are read.
+func TestRecordedKlines(t *testing.T) {
+	t.Parallel()
+	lines := testenv.Recording(t, "exchanges/fixtures/okx.jsonl")
+	n := 0
+	for lines.Scan() {
+		var l struct {
+			Path     string
+			Response json.RawMessage
+		}
+		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
+			t.Fatal(err)
+		}
+		if l.Path != "/api/v5/market/candles" && l.Path != "/api/v5/market/history-candles" {
+			continue
+		}
+		var a answer[[]string]
+		if err := json.Unmarshal(l.Response, &a); err != nil {
+			t.Fatal(err)
+		}
+		for _, fields := range a.Data {
+			if _, err := klineRow(fields, new(market.Pair)); err != nil {
+				t.Errorf("%v: %v", fields, err)
+			}
+			n++
+		}
+	}
+	if n != 4 {
+		t.Errorf("%d rows, want 4", n)
+	}
+}
