@@ -7,8 +7,9 @@
 // pair of fills the one [Trade] behind it; a [Candle] sums trades of one bucket of
 // an [Interval]; a [Top] keeps the largest fills; [Positions] keeps what all
 // accounts hold; an [Account] is the whole state of one, and makes a [CompletedTrade] of
-// each position from flat to flat. Candle and Top merge in any grouping and give the
-// same result, which is what lets stored buckets be rebuilt from finer ones.
+// each position from flat to flat; [TraderStats] sums up how an account trades, for any
+// window. Candle and Top merge in any grouping and give the same result, which is what
+// lets stored buckets be rebuilt from finer ones.
 //
 // How a venue writes these things is known to its package under shared/source, and
 // how they are stored to those of shared/data.

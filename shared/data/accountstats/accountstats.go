@@ -4,7 +4,7 @@
 //
 // A row is binary, since an answer may take 2,000 of them. It is bounded by
 // what TraderStats keeps: a few hundred bytes of an account that trades now and then,
-// about 40 KB of one that trades all the time in hundreds of coins.
+// some 25 KB of one that trades all the time in hundreds of coins.
 package accountstats
 
 import (
@@ -22,12 +22,12 @@ import (
 // that of the epoch.
 const Name = "accountstats"
 
-// whole is the interval: the row stands for all the time that the account is known.
-const whole = "all"
+// interval stands where other series have the width of their buckets: all of time is one.
+const interval = "all"
 
 // At is the key of an account's row.
 func At(address string) store.SeriesAt {
-	return store.SeriesAt{SeriesKey: store.SeriesKey{Name: Name, Key: address, Interval: whole}, Time: time.UnixMilli(0).UTC()}
+	return store.SeriesAt{SeriesKey: store.SeriesKey{Name: Name, Key: address, Interval: interval}, Time: time.UnixMilli(0).UTC()}
 }
 
 // Row is the row of an account.
