@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"quotary/localstack/trading"
 )
 
 // Config says what exchange to run. The zero value has seed 1 and began to trade ten
@@ -227,7 +229,7 @@ func (x *Exchange) info(swap bool) any {
 			continue
 		}
 		s := object{"symbol": m.Symbol, "status": "TRADING", "baseAsset": m.Base, "quoteAsset": m.Quote, "filters": []object{
-			{"filterType": "PRICE_FILTER", "tickSize": decimal(1, m.tick)}, {"filterType": "LOT_SIZE", "stepSize": decimal(1, m.lot)},
+			{"filterType": "PRICE_FILTER", "tickSize": trading.Decimal(1, m.Tick)}, {"filterType": "LOT_SIZE", "stepSize": trading.Decimal(1, m.Lot)},
 		}}
 		if x.isHalted(m) {
 			s["status"] = "BREAK"
@@ -287,7 +289,7 @@ func (x *Exchange) klines(r *http.Request, swap bool, most int) (weight int, bod
 	}
 	rows := [][]any{}
 	for open := first; open <= last && len(rows) < limit; open += width {
-		rows = append(rows, m.row(open, open+width, now))
+		rows = append(rows, row(m, open, open+width, now))
 	}
 	return klineWeight(swap, limit), rows
 }
@@ -307,7 +309,7 @@ func klineWeight(swap bool, limit int) int {
 }
 
 // row is a K-line as REST writes it.
-func (m *Market) row(from, to int64, now time.Time) []any {
+func row(m *Market, from, to int64, now time.Time) []any {
 	k := m.Kline(from, to, now)
 	return []any{
 		from, m.Price(k.First), m.Price(k.High), m.Price(k.Low), m.Price(k.Last), m.Lots(k.Size), to - 1,

@@ -142,7 +142,7 @@ func (s *socket) push(ctx context.Context) {
 			}
 			for _, t := range m.Trades(from, now) {
 				for range s.x.copies() {
-					s.send(ctx, map[string]any{"stream": name, "data": m.event(&t, now)})
+					s.send(ctx, map[string]any{"stream": name, "data": event(m, &t, now)})
 				}
 			}
 		}
@@ -176,8 +176,8 @@ func (x *Exchange) copies() int {
 }
 
 // event is an aggregated trade as streams write it.
-func (m *Market) event(t *Trade, now int64) any {
-	type event struct {
+func event(m *Market, t *Trade, now int64) any {
+	type message struct {
 		Kind       string `json:"e"`
 		EventTime  int64  `json:"E"`
 		Symbol     string `json:"s"`
@@ -189,5 +189,5 @@ func (m *Market) event(t *Trade, now int64) any {
 		Time       int64  `json:"T"`
 		BuyerMaker bool   `json:"m"`
 	}
-	return event{"aggTrade", now, m.Symbol, t.ID, m.Price(t.Price), m.Lots(t.Size), t.First, t.Last, t.Time, t.BuyerMaker}
+	return message{"aggTrade", now, m.Symbol, t.ID, m.Price(t.Price), m.Lots(t.Size), t.First, t.Last, t.Time, t.BuyerMaker}
 }

@@ -1,0 +1,25 @@
+// Package okx is a simulated exchange for tests and for the local stack. It speaks the
+// public protocols of OKX (v5) over loopback, of spot markets and of linear swaps:
+// instruments, candles and history-candles over REST, the channel trades over a WebSocket.
+// What is traded is made up by package trading, whose sums are the truth that tests
+// compare with. The package shares no code with the product.
+//
+// # As the exchange does
+//
+// Numbers and times are text. Rows of candles come newest first and say whether they have
+// ended; candles reach 1440 rows back, older ones are history, in pages of 100. Swaps
+// count contracts, each of as many coins as the smallest size of their market. Requests
+// are counted by path in two seconds; too many are answered with code 50011. A connection
+// that is silent for 30 seconds is closed; the text ping is answered with the text pong.
+// The channel begins with the newest trade.
+//
+// # Faults
+//
+// [Exchange.Refuse], [Exchange.Disconnect] and [Exchange.Lose] make the faults that a
+// client must bear.
+//
+// # Everything is simulated
+//
+// Coins have familiar names but no relation to a market. Every HTTP response carries
+// X-Simulated: true.
+package okx

@@ -1,0 +1,179 @@
+package okx
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"quotary/internal/testenv"
+	simulated "quotary/localstack/okx"
+	"quotary/localstack/trading"
+	"quotary/shared/market"
+	"quotary/shared/source"
+)
+
+// open runs a simulated exchange and returns its kinds of markets as the product sees
+// them, on its clock.
+func open(t *testing.T, c simulated.Config) (x *simulated.Exchange, spot, swap *Market) {
+	t.Helper()
+	x = simulated.New(c)
+	server := httptest.NewServer(x.Handler())
+	t.Cleanup(server.Close)
+	t.Cleanup(x.Disconnect)
+	markets := Open(server.URL, slog.New(slog.DiscardHandler))
+	if c.Clock != nil {
+		markets[0].now, markets[1].now = c.Clock, c.Clock
+	}
+	return x, markets[0], markets[1]
+}
+
+func find(t *testing.T, m *Market, key string) market.Pair {
+	t.Helper()
+	pairs, err := m.Pairs(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range pairs {
+		if p.Key == key {
+			return p
+		}
+	}
+	t.Fatalf("%s is not among %v", key, pairs)
+	return market.Pair{}
+}
+
+// Pages of candles and of history, from before the exchange began to trade until the open
+// candle, are the exchange's own, in coins.
+func TestKlinesArePagedThroughUntilTheOpenOne(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 10, 30, 20, 0, time.UTC)
+	x, spot, swap := open(t, simulated.Config{Clock: func() time.Time { return now }, Since: now.Add(-3 * 24 * time.Hour)})
+	for _, c := range []struct {
+		of   *Market
+		key  string
+		i    market.Interval
+		from time.Time
+	}{
+		{spot, "solusdt:okex", market.Minute1, now.Truncate(24 * time.Hour)},
+		{swap, "btcswapusdt:okcoinfutures", market.Minute1, now.Add(-28 * time.Hour).Truncate(time.Hour)}, // first of history
+		{swap, "solswapusdt:okcoinfutures", market.Hour4, x.Since()},
+		{spot, "btcusdt:okex", market.Day1, time.UnixMilli(0)},
+	} {
+		pair := find(t, c.of, c.key)
+		m := x.Market(pair.Symbol)
+		var got []market.Candle
+		from, pages := c.from.UnixMilli(), 0
+		var run market.CandleRun
+		for ; ; pages++ {
+			var err error
+			if run, err = c.of.Klines(t.Context(), pair, c.i, from, c.of.KlinesMost()); err != nil {
+				t.Fatal(err)
+			}
+			if run.From != from || len(run.Candles) > c.of.KlinesMost() {
+				t.Fatalf("%s: a run from %d with %d candles, asked for %d", c.key, run.From, len(run.Candles), from)
+			}
+			got = append(got, run.Candles...)
+			if run.To == from {
+				break
+			}
+			from = run.To
+		}
+		if open := c.i.StartMs(now.UnixMilli()); run.To != open || run.Open.OpenTime != open {
+			t.Errorf("%s: it ends at %d with %+v, want %d", c.key, run.To, run.Open, open)
+		}
+		at := 0
+		for open := max(x.Since().UnixMilli(), c.from.UnixMilli()); open < run.To; open = c.i.NextMs(open) {
+			want := m.Kline(open, c.i.NextMs(open), now)
+			if want.Fills == 0 {
+				continue // has no candle
+			}
+			if at == len(got) {
+				t.Fatalf("%s: %d candles, more are wanted", c.key, at)
+			}
+			isCandle(t, m, &got[at], open, &want)
+			at++
+		}
+		if at != len(got) {
+			t.Errorf("%s: %d candles, want %d", c.key, len(got), at)
+		}
+		t.Logf("%s %s: %d candles in %d pages", c.key, c.i, at, pages)
+	}
+}
+
+func isCandle(t *testing.T, m *trading.Market, got *market.Candle, open int64, want *trading.Kline) {
+	t.Helper()
+	if got.OpenTime != open || !got.Open.Equal(decimal(t, m.Price(want.First))) || !got.High.Equal(decimal(t, m.Price(want.High))) ||
+		!got.Low.Equal(decimal(t, m.Price(want.Low))) || !got.Close.Equal(decimal(t, m.Price(want.Last))) ||
+		!got.Size.Equal(decimal(t, m.Lots(want.Size))) || !got.Amount.Equal(decimal(t, m.Amount(want.Quote))) {
+		t.Fatalf("%s: %+v, want %+v", m.Symbol, got, want)
+	}
+}
+
+func TestTooManyRequestsAreTriedAgain(t *testing.T) {
+	t.Parallel()
+	x, spot, _ := open(t, simulated.Config{})
+	x.Refuse(1)
+	began := time.Now()
+	if _, err := spot.Pairs(t.Context()); err != nil || time.Since(began) < tooManyPause {
+		t.Errorf("%v after %s", err, time.Since(began))
+	}
+	var refused *source.RefusedError
+	if _, err := spot.Klines(t.Context(), market.Pair{Symbol: "NO-SUCH"}, market.Minute1, time.Now().UnixMilli(), 10); !errors.As(err, &refused) || refused.Status != 400 {
+		t.Errorf("an unknown instrument: %v", err)
+	}
+}
+
+// Trades are in coins, each names the one before it, and what is lost is counted.
+func TestTradesAreThoseOfTheExchange(t *testing.T) {
+	t.Parallel()
+	began := time.Now()
+	x, _, swap := open(t, simulated.Config{Clock: func() time.Time { return began.Add(60 * time.Since(began)) }})
+	pair := find(t, swap, "btcswapusdt:okcoinfutures")
+	m := x.Market(pair.Symbol)
+	var mu sync.Mutex
+	var got []market.PairTrade
+	count := func() int {
+		mu.Lock()
+		defer mu.Unlock()
+		return len(got)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- swap.Trades(ctx, []market.Pair{pair}, func(_ context.Context, trades []market.PairTrade) error {
+			mu.Lock()
+			defer mu.Unlock()
+			got = append(got, trades...)
+			return nil
+		})
+	}()
+	testenv.Until(t, "trades have come", func() bool { return count() > 20 })
+	x.Lose(1)
+	testenv.Until(t, "a trade is missing", func() bool { return swap.Stats.Gaps.Load() > 0 })
+	x.Disconnect()
+	testenv.Until(t, "it has connected again", func() bool { return swap.Stats.Reconnects.Load() == 1 })
+	had := count()
+	testenv.Until(t, "trades come again", func() bool { return count() > had+5 })
+	stop()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("it ended with %v", err)
+	}
+	want := map[int64]trading.Trade{}
+	for _, trade := range m.Trades(got[0].Time, got[len(got)-1].Time+1) {
+		want[trade.Last] = trade
+	}
+	for _, trade := range got[1:] {
+		w := want[trade.ID]
+		if trade.Pair != pair.Key || trade.Prev != w.First-1 || trade.Count != w.Last-w.First+1 || trade.Time != w.Time || (trade.Side == market.Sell) != w.BuyerMaker ||
+			!trade.Px.Equal(decimal(t, m.Price(w.Price))) || !trade.Sz.Equal(decimal(t, m.Lots(w.Size))) {
+			t.Fatalf("%+v, want %+v", trade, w)
+		}
+	}
+	if swap.Stats.Malformed.Load() != 0 {
+		t.Errorf("%d frames could not be read", swap.Stats.Malformed.Load())
+	}
+}
