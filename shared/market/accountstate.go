@@ -63,6 +63,6 @@ type SpotBalance struct {
 	Coin     string  // name of the token, e.g. USDC or HYPE
 	Token    int64   // its number
 	Total    Decimal // units of the token
-	Hold     Decimal // part of Total that open orders reserve; 0 from [Account.Spot], which knows no orders
+	Hold     Decimal // part of Total that open orders reserve
 	EntryNtl Decimal // what was paid for Total, quote units; 0 of USDC
 }

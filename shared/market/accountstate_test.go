@@ -406,10 +406,12 @@ func TestTokensAreValuedInUSDC(t *testing.T) {
 		t.Errorf("without marks they are worth %s", got)
 	}
 	var names []string
-	for _, b := range a.Balances(someMarkets()) {
-		names = append(names, fmt.Sprint(b.Coin, b.Token, market.Text(b.EntryNtl)))
+	for _, b := range a.Balances(someMarkets(), map[string]market.SpotReserve{
+		"@107": {Quote: num("1.5"), Base: num("0.25")}, "@200": {Quote: num("7"), Base: num("0.5")}, "NEW/USDC": {Quote: num("0.5"), Base: num("8")}, "@999": {Base: num("1")},
+	}) {
+		names = append(names, fmt.Sprint(b.Coin, b.Token, " ", market.Text(b.EntryNtl), " ", market.Text(b.Hold)))
 	}
-	if got := fmt.Sprint(names); got != "[USDC00.0 HYPE15020.0 NEW-10.0]" {
+	if got := fmt.Sprint(names); got != "[USDC0 0.0 2.0 HYPE150 20.0 0.75 NEW-1 0.0 7.0]" {
 		t.Errorf("the balances are %s", got)
 	}
 }

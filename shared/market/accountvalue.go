@@ -205,15 +205,28 @@ func (a *Account) SpotValue(m *Markets, marks Marks) Decimal {
 }
 
 // Balances are the account's tokens, by their numbers; those of no known number come
-// last.
-func (a *Account) Balances(m *Markets) []SpotBalance {
+// last. Reserves are what its orders reserve, by the coin of the spot market; none is more
+// than what there is.
+func (a *Account) Balances(m *Markets, reserves map[string]SpotReserve) []SpotBalance {
+	hold := map[string]Decimal{}
+	for coin, r := range reserves {
+		if pair, ok := m.spot(coin); ok {
+			hold[pair.Base], hold[pair.Quote] = hold[pair.Base].Add(r.Base), hold[pair.Quote].Add(r.Quote)
+		}
+	}
 	balances := make([]SpotBalance, 0, len(a.Spot))
 	for i := range a.Spot {
 		t := &a.Spot[i]
 		if t.Total.IsZero() {
 			continue
 		}
-		balances = append(balances, SpotBalance{Coin: t.Token, Token: m.tokenNumber(t.Token), Total: t.Total, EntryNtl: t.Cost})
+		b := SpotBalance{Coin: t.Token, Token: m.tokenNumber(t.Token), Total: t.Total, Hold: hold[t.Token], EntryNtl: t.Cost}
+		if t.Total.IsNeg() {
+			b.Hold = Decimal{}
+		} else if t.Total.LessThan(b.Hold) {
+			b.Hold = t.Total
+		}
+		balances = append(balances, b)
 	}
 	slices.SortStableFunc(balances, func(x, y SpotBalance) int { return cmp.Compare(uint64(x.Token), uint64(y.Token)) }) //nolint:gosec // -1 last
 	return balances

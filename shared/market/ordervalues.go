@@ -1,6 +1,7 @@
 package market
 
 import (
+	"bytes"
 	"cmp"
 	"math"
 	"math/bits"
@@ -62,6 +63,16 @@ type CoinOrders struct {
 	Coin       string
 	Bids, Asks OrderValues
 	Top        []OpenOrder // by value, the largest first; of equal ones the older; at most [TopOrders]
+
+	// Reserves are what the orders of a spot market reserve, by account; nil of a perp.
+	Reserves []SpotReserve
+}
+
+// SpotReserve is what the orders of an account that rest in a spot market reserve.
+type SpotReserve struct {
+	Account [20]byte // the address, without its 0x
+	Quote   Decimal  // by its bids: price x what rests of each, quote units
+	Base    Decimal  // by its asks: what rests of them, base units
 }
 
 // Changed reports whether anything has changed since [OpenOrders.Rank] was called.
@@ -75,6 +86,9 @@ func (t *OpenOrders) Rank(everything bool) []CoinOrders {
 	for coin := range ranks {
 		if everything || coin < len(t.changed) && t.changed[coin] {
 			ranks[coin] = new(ranking)
+			if IsSpot(t.coins.list[coin]) {
+				ranks[coin].reserves = map[accountID]*SpotReserve{}
+			}
 		}
 	}
 	clear(t.changed)
@@ -89,7 +103,7 @@ func (t *OpenOrders) Rank(everything bool) []CoinOrders {
 			continue
 		}
 		r.cut()
-		c := CoinOrders{Coin: t.coins.list[coin], Bids: r.bids, Asks: r.asks, Top: make([]OpenOrder, len(r.top))}
+		c := CoinOrders{Coin: t.coins.list[coin], Bids: r.bids, Asks: r.asks, Top: make([]OpenOrder, len(r.top)), Reserves: r.reserved()}
 		for i, one := range r.top {
 			c.Top[i] = t.shown(one.order)
 		}
@@ -139,6 +153,8 @@ type ranking struct {
 	bids, asks OrderValues
 	top        []ranked // those that may be among the top
 	floor      uint64   // units that are not enough any more
+
+	reserves map[accountID]*SpotReserve // nil of a perp
 }
 
 // ranked is an order with its value in units, rounded down: the exact value decides
@@ -149,6 +165,9 @@ type ranked struct {
 }
 
 func (r *ranking) add(o *openOrder) {
+	if r.reserves != nil {
+		r.reserve(o)
+	}
 	side := &r.bids
 	if o.sell {
 		side = &r.asks
@@ -165,6 +184,29 @@ func (r *ranking) add(o *openOrder) {
 	if r.top = append(r.top, ranked{units, o}); len(r.top) == 4*TopOrders {
 		r.cut()
 	}
+}
+
+// reserve adds what an order on a spot market reserves.
+func (r *ranking) reserve(o *openOrder) {
+	of := r.reserves[o.account]
+	if of == nil {
+		of = &SpotReserve{Account: o.account}
+		r.reserves[o.account] = of
+	}
+	if o.sell {
+		of.Base = of.Base.Add(Amount{o.rest, o.restPlaces}.Decimal())
+	} else {
+		of.Quote = of.Quote.Add(o.value())
+	}
+}
+
+// reserved are the reserves by account.
+func (r *ranking) reserved() (list []SpotReserve) {
+	for _, of := range r.reserves {
+		list = append(list, *of)
+	}
+	slices.SortFunc(list, func(a, b SpotReserve) int { return bytes.Compare(a.Account[:], b.Account[:]) })
+	return list
 }
 
 // cut keeps the largest orders.

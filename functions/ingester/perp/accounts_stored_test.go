@@ -17,6 +17,7 @@ import (
 	"quotary/shared/data/completedtrades"
 	"quotary/shared/data/contexts"
 	"quotary/shared/data/meta"
+	"quotary/shared/data/openorders"
 	"quotary/shared/source/hyperliquid"
 )
 
@@ -178,6 +179,9 @@ func (g *ingested) load() *derived {
 		t.Fatal(err)
 	}
 	d.marks = marks.Px
+	if d.reserves, err = openorders.OpenReserves(g.stores.Views, time.Now).Get(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	return d
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/quagmt/udecimal"
 
 	"quotary/internal/testenv"
+	"quotary/shared/data/openorders"
 	"quotary/shared/market"
 )
 
@@ -45,7 +46,7 @@ func figuresOf(states []market.AccountState, balances []market.SpotBalance) map[
 		}
 	}
 	for i, b := range balances {
-		all[figure{b.Coin, "balance"}] = fmt.Sprint("the ", i, ". ", market.Text(b.Total), ", entry ", market.Text(b.EntryNtl), ", token ", b.Token)
+		all[figure{b.Coin, "balance"}] = fmt.Sprint("the ", i, ". ", market.Text(b.Total), ", hold ", market.Text(b.Hold), ", entry ", market.Text(b.EntryNtl), ", token ", b.Token)
 	}
 	return all
 }
@@ -93,11 +94,13 @@ type derived struct {
 	trades   []*market.CompletedTrade
 	markets  *market.Markets
 	marks    market.Marks
+	reserves openorders.Reserves
 }
 
 // pure folds accounts without an ingester: the arithmetic alone.
 type pure struct {
 	derived
+	orders *market.OpenOrders
 	events int
 	kinds  map[string]int // of the events
 }
@@ -127,7 +130,11 @@ func (p *pure) add(b *Batch) {
 		taken(of(b.Ledgers[i].Address).Ledger(&b.Ledgers[i]), b.Ledgers[i])
 		p.kinds[b.Ledgers[i].Type]++
 	}
+	for i := range b.Orders {
+		p.orders.Add(&b.Orders[i], false)
+	}
 	for i := range b.Fills {
+		p.orders.AddFill(&b.Fills[i], false)
 		got, trade := of(b.Fills[i].Address).Fill(&b.Fills[i], p.sim.markets)
 		taken(got, b.Fills[i])
 		if trade != nil {
@@ -138,6 +145,12 @@ func (p *pure) add(b *Batch) {
 	for address := range fresh {
 		anchor := p.sim.anchor(address)
 		p.accounts[address].Anchor(&anchor)
+	}
+	p.marks, p.reserves.Coins = p.sim.marks(), map[string]openorders.ReserveColumn{}
+	for _, coin := range p.orders.Rank(true) {
+		if len(coin.Reserves) > 0 {
+			p.reserves.Coins[coin.Coin] = openorders.NewReserveColumn(coin.Reserves)
+		}
 	}
 }
 
@@ -153,7 +166,11 @@ func (d *derived) check(address string) []string {
 		want = append(want, said)
 		got = append(got, a.State(dex, d.markets, d.marks, said.Time))
 	}
-	return differ(figuresOf(got, a.Balances(d.markets)), figuresOf(want, d.sim.balances(address)))
+	reserves, err := d.reserves.Of(address)
+	if err != nil {
+		d.sim.t.Error(err)
+	}
+	return differ(figuresOf(got, a.Balances(d.markets, reserves)), figuresOf(want, d.sim.balances(address)))
 }
 
 // steps make a venue go on until there is enough: quick blocks, then long ones to behind
@@ -182,7 +199,7 @@ func steps(sim *simVenue, enough func() bool, each func(*Batch)) {
 func TestAccountsAreWhatTheVenueSays(t *testing.T) {
 	t.Parallel()
 	sim := newSimVenue(t, 7, testenv.Amount(120, 400))
-	p := &pure{derived: derived{sim: sim, accounts: map[string]*market.Account{}, markets: sim.markets}, kinds: map[string]int{}}
+	p := &pure{derived: derived{sim: sim, accounts: map[string]*market.Account{}, markets: sim.markets}, orders: new(market.OpenOrders), kinds: map[string]int{}}
 	enough := testenv.Amount(5_000, 100_000)
 	block := 0
 	steps(sim, func() bool { return p.events >= enough || t.Failed() }, func(b *Batch) {
@@ -191,7 +208,6 @@ func TestAccountsAreWhatTheVenueSays(t *testing.T) {
 		}
 		p.add(b)
 		block++
-		p.marks = sim.marks()
 		events := eventsOf(b)
 		for _, address := range slices.Sorted(maps.Keys(events)) {
 			if list := p.check(address); len(list) > 0 {
@@ -199,7 +215,6 @@ func TestAccountsAreWhatTheVenueSays(t *testing.T) {
 			}
 		}
 	})
-	p.marks = sim.marks()
 	for address := range p.accounts {
 		if list := p.check(address); len(list) > 0 {
 			t.Errorf("at the end, account %s differs:\n%s", address, strings.Join(list, "\n"))

@@ -27,6 +27,7 @@
 //	view positions       the positions of all accounts: read by this package alone, after a restart
 //	view openorders      the largest orders that rest, of each coin and of all
 //	view openordervalues the values of all orders that rest, by coin and side
+//	view spotreserves    what the orders that rest in spot markets reserve, by account
 //	view openordertable  all orders that rest: read by this package alone, after a restart
 //
 // Samples (bookdepth, openinterest) are taken by the clock and stored in the

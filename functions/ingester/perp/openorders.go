@@ -47,16 +47,18 @@ type openOrders struct {
 	joined bool // the past of the sources was read
 
 	published time.Time
-	top       map[string]market.CoinOrders // by coin, without the values
-	rows      map[string]openorders.Rows   // encoded
-	columns   map[string]openorders.Column // encoded
+	top       map[string]market.CoinOrders        // by coin, without the values
+	rows      map[string]openorders.Rows          // encoded
+	columns   map[string]openorders.Column        // encoded
+	reserves  map[string]openorders.ReserveColumn // likewise, of spot markets
+	reserved  bool                                // the view of the reserves is as they are
 }
 
 // rankPer is for how many orders the views are published a second less often.
 const rankPer = 200_000
 
 func newOpenOrders() *openOrders {
-	return &openOrders{table: new(market.OpenOrders), top: map[string]market.CoinOrders{}, rows: map[string]openorders.Rows{}, columns: map[string]openorders.Column{}}
+	return &openOrders{table: new(market.OpenOrders), top: map[string]market.CoinOrders{}, rows: map[string]openorders.Rows{}, columns: map[string]openorders.Column{}, reserves: map[string]openorders.ReserveColumn{}}
 }
 
 // Name is that of the view of the largest orders.
@@ -116,6 +118,14 @@ func (p *openOrders) Changes(now time.Time, settle bool) (c engine.Changes) {
 // rank encodes the coins that have changed, and returns the views.
 func (p *openOrders) rank(ms int64) []engine.View {
 	for _, coin := range p.table.Rank(false) {
+		if market.IsSpot(coin.Coin) {
+			p.reserved = false
+		}
+		if len(coin.Reserves) > 0 {
+			p.reserves[coin.Coin] = openorders.NewReserveColumn(coin.Reserves)
+		} else {
+			delete(p.reserves, coin.Coin)
+		}
 		if coin.Bids.Count()+coin.Asks.Count() == 0 {
 			delete(p.top, coin.Coin)
 			delete(p.rows, coin.Coin)
@@ -123,12 +133,17 @@ func (p *openOrders) rank(ms int64) []engine.View {
 			continue
 		}
 		p.rows[coin.Coin], p.columns[coin.Coin] = openorders.NewRows(coin.Top), openorders.NewColumn(&coin)
-		coin.Bids, coin.Asks = market.OrderValues{}, market.OrderValues{}
+		coin.Bids, coin.Asks, coin.Reserves = market.OrderValues{}, market.OrderValues{}, nil
 		p.top[coin.Coin] = coin
 	}
 	all := market.TopOf(slices.Collect(maps.Values(p.top)))
-	return []engine.View{
+	views := []engine.View{
 		{Name: openorders.TopName, Body: openorders.EncodeTop(openorders.Top{Time: ms, All: openorders.NewRows(all), Coins: p.rows})},
 		{Name: openorders.ValuesName, Body: openorders.EncodeValues(ms, p.columns)},
 	}
+	if !p.reserved {
+		p.reserved = true
+		views = append(views, engine.View{Name: openorders.ReservesName, Body: openorders.EncodeReserves(openorders.Reserves{Time: ms, Coins: p.reserves})})
+	}
+	return views
 }

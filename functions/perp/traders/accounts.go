@@ -17,6 +17,7 @@ import (
 	"quotary/shared/data/anchors"
 	"quotary/shared/data/contexts"
 	"quotary/shared/data/meta"
+	"quotary/shared/data/openorders"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
@@ -44,13 +45,14 @@ type accountReader struct {
 	wanted  *store.Documents
 	markets *store.View[*market.Markets]
 	marks   *store.View[contexts.Marks]
+	orders  *store.View[openorders.Reserves]
 
 	mu   sync.Mutex
 	vain map[string]time.Time // by address: until when it is not waited for
 }
 
 func newAccountReader(series *store.Series, wanted *store.Documents, views *store.Views, clock func() time.Time) *accountReader {
-	return &accountReader{series: series, wanted: wanted, markets: meta.OpenMarkets(views, clock), marks: contexts.OpenMarks(views, clock), vain: map[string]time.Time{}}
+	return &accountReader{series: series, wanted: wanted, markets: meta.OpenMarkets(views, clock), marks: contexts.OpenMarks(views, clock), orders: openorders.OpenReserves(views, clock), vain: map[string]time.Time{}}
 }
 
 // valuation is accounts with the prices at which they are valued.

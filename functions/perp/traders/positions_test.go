@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -19,6 +20,7 @@ import (
 	"quotary/shared/data/fills"
 	"quotary/shared/data/klines"
 	"quotary/shared/data/meta"
+	"quotary/shared/data/openorders"
 	"quotary/shared/data/payments"
 	"quotary/shared/market"
 	"quotary/shared/store"
@@ -54,6 +56,10 @@ func newAccountWorld(t *testing.T) *accountWorld {
 		Spot:  json.RawMessage(`{"tokens":[{"name":"USDC","index":0,"szDecimals":8},{"name":"HYPE","index":150,"szDecimals":2}],"universe":[{"name":"@107","tokens":[150,0]}]}`),
 	}))
 	must(t, contexts.Publish(t.Context(), views, contexts.View{Time: minute(0), Marks: map[string]string{"BTC": "140.0", "ETH": "10.0", "@107": "20.0"}}))
+	resting := market.SpotReserve{Quote: decimal(t, "40.25"), Base: decimal(t, "0.5")}
+	_, err := hex.Decode(resting.Account[:], []byte(alice[2:]))
+	must(t, err)
+	must(t, openorders.PublishReserves(t.Context(), views, openorders.Reserves{Time: minute(0), Coins: map[string]openorders.ReserveColumn{"@107": openorders.NewReserveColumn([]market.SpotReserve{resting})}}))
 	w.folded.Anchor(&market.Anchor{Address: alice, Dexes: []market.AccountState{{Time: minute(600), CrossMargin: market.MarginSummary{AccountValue: decimal(t, "1000")}}},
 		Leverages: map[string]market.Leverage{"BTC": {Value: 10}, "ETH": {Isolated: true, Value: 5}},
 		Spot:      []market.SpotBalance{{Coin: "USDC", Total: decimal(t, "50.5")}, {Coin: "HYPE", Token: 150, Total: decimal(t, "2.5"), EntryNtl: decimal(t, "30")}}, SpotTime: minute(600)})

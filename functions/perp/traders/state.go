@@ -5,6 +5,7 @@ import (
 
 	"quotary/shared/catalog"
 	"quotary/shared/market"
+	"quotary/shared/store"
 )
 
 // clearinghouseStates are the perp sides of accounts in a dex, at the mark prices that
@@ -19,20 +20,31 @@ func (r *reader) clearinghouseStates(ctx context.Context, in catalog.Clearinghou
 	return list, err
 }
 
-// spotStates are the spot balances of accounts.
+// spotStates are the spot balances of accounts, with what their open orders reserve.
 func (r *reader) spotStates(ctx context.Context, in catalog.SpotStatesIn) ([]catalog.AddressSpotState, error) {
 	v, err := r.accounts.value(ctx, in.Addresses)
+	if err != nil {
+		return nil, err
+	}
+	orders, err := store.OrZero(r.accounts.orders.Get(ctx))
+	if err != nil {
+		return nil, err
+	}
 	list := []catalog.AddressSpotState{}
 	for address, account := range v.each(in.Addresses) {
+		reserves, err := orders.Of(account.Address)
+		if err != nil {
+			return nil, err
+		}
 		state := catalog.SpotState{Balances: []catalog.SpotBalance{}}
-		for _, b := range account.Balances(v.markets) {
+		for _, b := range account.Balances(v.markets, reserves) {
 			state.Balances = append(state.Balances, catalog.SpotBalance{
 				Coin: b.Coin, Token: b.Token, Total: market.Text(b.Total), Hold: market.Text(b.Hold), EntryNtl: market.Text(b.EntryNtl),
 			})
 		}
 		list = append(list, catalog.AddressSpotState{Address: address, SpotState: state})
 	}
-	return list, err
+	return list, nil
 }
 
 func clearinghouseState(s *market.AccountState) catalog.ClearinghouseState {

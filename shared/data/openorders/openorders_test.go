@@ -64,6 +64,52 @@ func TestTopOrdersSurviveTheirEncoding(t *testing.T) {
 	}.Test(t)
 }
 
+func TestReservesSurviveTheirEncoding(t *testing.T) {
+	const known, unknown = "0xa11ce00000000000000000000000000000000001", "0xb0b0000000000000000000000000000000000002"
+	datasettest.Codec[openorders.Reserves]{
+		Values: rapid.Custom(func(t *rapid.T) openorders.Reserves {
+			r := openorders.Reserves{Time: markettest.Time().Draw(t, "time"), Coins: map[string]openorders.ReserveColumn{}}
+			for _, coin := range []string{"@107", "PURR/USDC"}[rapid.IntRange(0, 2).Draw(t, "without"):] {
+				orders := new(market.OpenOrders)
+				want := map[string]market.SpotReserve{}
+				for i := range rapid.IntRange(0, 9).Draw(t, "orders") {
+					o := order(t)
+					o.Oid, o.Coin = int64(i), coin
+					if rapid.Bool().Draw(t, "of the known one") {
+						copy(o.Account[:], "\xa1\x1c\xe0\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01")
+					}
+					orders.Restore(&o)
+					if o.Address() == known && o.Sz.Coef != 0 {
+						sum := want[coin]
+						sum.Account = o.Account
+						if o.Side == market.Buy {
+							sum.Quote = sum.Quote.Add(o.Value())
+						} else {
+							sum.Base = sum.Base.Add(o.Sz.Decimal())
+						}
+						want[coin] = sum
+					}
+				}
+				for _, c := range orders.Rank(true) {
+					r.Coins[coin] = openorders.NewReserveColumn(c.Reserves)
+				}
+				one := openorders.Reserves{Coins: map[string]openorders.ReserveColumn{coin: r.Coins[coin]}}
+				got, err := one.Of(known)
+				if diff := cmp.Diff(want, got, cmp.Comparer(market.Decimal.Equal)); err != nil || diff != "" {
+					t.Fatalf("%v (-want +got):\n%s", err, diff)
+				}
+			}
+			return r
+		}),
+		Encode: openorders.EncodeReserves, Decode: openorders.DecodeReserves,
+		Use: func(r openorders.Reserves) {
+			_, _ = r.Of(known)
+			_, _ = r.Of(unknown)
+			_, _ = r.Of("nobody")
+		},
+	}.Test(t)
+}
+
 // table draws one with orders, executions and ends.
 func table(t *rapid.T) *market.OpenOrders {
 	table := new(market.OpenOrders)
@@ -159,6 +205,11 @@ func TestWhatIsNoViewIsRefused(t *testing.T) {
 		`{"count":1,"places":0,"deltas":"////////////AQ=="}`, `{"odd":["x"]}`} {
 		if v, err := openorders.DecodeValues([]byte(`{"coins":{"BTC":{"bids":` + side + `}}}`)); err == nil {
 			t.Errorf("%s gives %+v", side, v)
+		}
+	}
+	for _, body := range []string{`[]`, `{"coins":{"@1":{"accounts":"","quote":["1"],"base":["1"]}}}`, `{"coins":{"@1":{"quote":[],"base":["1"]}}}`} {
+		if r, err := openorders.DecodeReserves([]byte(body)); err == nil {
+			t.Errorf("%s gives %+v", body, r)
 		}
 	}
 	for _, row := range []string{`[7]`, `["x"]`, `["` + fmt.Sprintf("%040x", 1) + ` 1 1 C 1 1 1 0 - BTC"]`, `["` + fmt.Sprintf("%040x", 1) + ` 1 1 A x 1 1 0 - BTC"]`, `["` + fmt.Sprintf("%040x", 1) + ` 1 y A 1 1 1 0 - BTC"]`} {
