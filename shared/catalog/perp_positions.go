@@ -64,17 +64,22 @@ func (in CompletedPositionBucketsIn) Span(now time.Time) (start, end time.Time) 
 	return spanMillis(in.StartTime, in.EndTime, now)
 }
 
+// PositionIs says which position an answer is about.
+type PositionIs struct {
+	Address   string `json:"address"`
+	Coin      string `json:"coin"`
+	Direction string `json:"direction"`         // long or short
+	Cross     bool   `json:"cross"`             // false where its margin is isolated
+	StartTime string `json:"startTime"`         // when it was opened, or the first fill that is known of it where it began before, ISO 8601
+	EndTime   string `json:"endTime,omitempty"` // when it was closed, ISO 8601; closed positions alone have it
+}
+
 // PositionHistory is how a position developed, oldest first: a point for each order
 // that changed it, and for an open position one for now. Of a position that more than
 // 2,000 orders changed it has the newest 2,000 points.
 type PositionHistory struct {
-	Address   string          `json:"address"`
-	Coin      string          `json:"coin"`
-	Direction string          `json:"direction"`         // long or short
-	Cross     bool            `json:"cross"`             // false where its margin is isolated
-	StartTime string          `json:"startTime"`         // when it was opened, ISO 8601; the first fill that is known of it where it began before
-	EndTime   string          `json:"endTime,omitempty"` // when it was closed, ISO 8601; closed positions alone have it
-	History   []PositionPoint `json:"history"`
+	PositionIs
+	History []PositionPoint `json:"history"`
 }
 
 // PositionPoint is a position at a time, at the price of the fill that changed it then,
@@ -97,14 +102,9 @@ type PositionPoint struct {
 
 // PositionPnl is what a position was worth at the end of each bucket, oldest first.
 type PositionPnl struct {
-	Address   string             `json:"address"`
-	Coin      string             `json:"coin"`
-	Direction string             `json:"direction"`         // long or short
-	Cross     bool               `json:"cross"`             // false where its margin is isolated
-	StartTime string             `json:"startTime"`         // when it was opened, ISO 8601
-	EndTime   string             `json:"endTime,omitempty"` // when it was closed, ISO 8601; closed positions alone have it
-	Interval  string             `json:"interval"`          // length of a bucket
-	Pnls      []PositionPnlPoint `json:"pnls"`
+	PositionIs
+	Interval string             `json:"interval"` // length of a bucket
+	Pnls     []PositionPnlPoint `json:"pnls"`
 }
 
 // PositionPnlPoint is a position at the end of a bucket, or now, at the last traded
@@ -119,13 +119,8 @@ type PositionPnlPoint struct {
 // PositionExecutions is what was bought and sold for a position, oldest first: buckets
 // without a fill are left out.
 type PositionExecutions struct {
-	Address    string            `json:"address"`
-	Coin       string            `json:"coin"`
-	Direction  string            `json:"direction"`         // long or short
-	Cross      bool              `json:"cross"`             // false where its margin is isolated
-	StartTime  string            `json:"startTime"`         // when it was opened, ISO 8601
-	EndTime    string            `json:"endTime,omitempty"` // when it was closed, ISO 8601; closed positions alone have it
-	Interval   string            `json:"interval"`          // length of a bucket
+	PositionIs
+	Interval   string            `json:"interval"` // length of a bucket
 	Executions []ExecutionBucket `json:"executions"`
 }
 

@@ -47,6 +47,8 @@ type accountReader struct {
 	marks   *store.View[contexts.Marks]
 	orders  *store.View[openorders.Reserves]
 
+	patience time.Duration // how long an answer waits for what the venue says
+
 	mu   sync.Mutex
 	vain map[string]time.Time // by address: until when it is not waited for
 }
@@ -127,7 +129,7 @@ func (r *accountReader) await(ctx context.Context, known map[string]*market.Acco
 	began := time.Now()
 	stale = r.hopeful(stale, began)
 	for len(stale) > 0 {
-		if time.Since(began) > waitMost {
+		if time.Since(began) > r.patience {
 			r.giveUp(stale, time.Now().Add(vainFor))
 			return nil
 		}

@@ -49,25 +49,11 @@ func (r *reader) current(ctx context.Context, in catalog.CurrentPositionIn) (*li
 	if market.IsSpot(coin) {
 		return nil, nil
 	}
-	var list []market.Fill
-	for f, err := range fills.Newest(ctx, r.log, address, coin, maxSteps) {
-		if err != nil {
-			return nil, err
-		}
-		if len(list) == 0 && f.EndPosition().IsZero() {
-			return nil, nil
-		}
-		list = append(list, f)
-		if f.Opens() {
-			break
-		}
+	list, err := r.fillsOf(ctx, address, coin, time.Time{}, time.Time{}, 0)
+	if err != nil || len(list) == 0 || list[len(list)-1].EndPosition().IsZero() {
+		return nil, err
 	}
-	if len(list) == 0 {
-		return nil, nil
-	}
-	slices.Reverse(list)
 	l := &lifetime{address: address, coin: coin, long: list[len(list)-1].EndPosition().IsPos(), start: list[0].Time}
-	var err error
 	if l.values, err = r.accounts.value(ctx, []catalog.Address{in.Address}); err != nil {
 		return nil, err
 	}
@@ -104,24 +90,14 @@ func (r *reader) named(ctx context.Context, in catalog.CompletedPositionIn) (*li
 
 // completed is the position that a trade was.
 func (r *reader) completed(ctx context.Context, t *market.CompletedTrade) (*lifetime, error) {
-	var list []market.Fill
-	for f, err := range fills.WindowOfCoin(ctx, r.log, t.Address, t.Coin, time.UnixMilli(t.Start).UTC(), t.When()) {
-		if err != nil {
-			return nil, err
-		}
-		last := f.Tid == t.Tid && f.Time == t.End
-		if f.Opens() && !last {
-			list = list[:0] // what came before in that millisecond is of another position
-		}
-		if len(list) == maxSteps {
-			list = slices.Delete(list, 0, 1)
-		}
-		if list = append(list, f); last {
-			break
-		}
+	list, err := r.fillsOf(ctx, t.Address, t.Coin, time.UnixMilli(t.Start).UTC(), t.When(), t.Tid)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 0 {
+		return nil, api.BadRequest("position not found: the fills of this one are no longer stored; X-Data-Since says from when on they are")
 	}
 	l := &lifetime{address: t.Address, coin: t.Coin, long: t.Long, leverage: market.Leverage{Isolated: t.Isolated, Value: t.Leverage}, start: t.Start, end: t.End, funding: t.Funding.Neg()}
-	var err error
 	if l.values.markets, err = store.OrZero(r.accounts.markets.Get(ctx)); err != nil {
 		return nil, err
 	}
@@ -134,12 +110,29 @@ func (r *reader) completed(ctx context.Context, t *market.CompletedTrade) (*life
 	return l, nil
 }
 
-// follow folds fills, oldest first, and the funding that was paid meanwhile, up to a
+// fillsOf are the newest fills of one position in a coin, oldest first: of the one that
+// the fill of a trade id closed, or for 0 of the last one.
+func (r *reader) fillsOf(ctx context.Context, address, coin string, from, to time.Time, closedBy int64) ([]market.Fill, error) {
+	var list []market.Fill
+	for f, err := range fills.NewestOfCoin(ctx, r.log, address, coin, from, to, maxSteps) {
+		if err != nil {
+			return nil, err
+		}
+		if len(list) == 0 && closedBy != 0 && f.Tid != closedBy {
+			continue // of the next position, in the millisecond in which this one was closed
+		}
+		list = append(list, f)
+		if f.Opens() && (closedBy == 0 || len(list) > 1) { // the fill that closed it may have opened the next one
+			break
+		}
+	}
+	slices.Reverse(list)
+	return list, nil
+}
+
+// follow folds fills, oldest first and at least one, and the funding that was paid meanwhile, up to a
 // time or, for the zero time, now.
 func (r *reader) follow(ctx context.Context, l *lifetime, list []market.Fill, to time.Time) error {
-	if len(list) == 0 {
-		return fmt.Errorf("no fill is stored of the position of %s in %s that began at %d", l.address, l.coin, l.start)
-	}
 	var paid []market.FundingPayment
 	for hour, err := range payments.Window(ctx, r.log, l.address, list[0].When(), to) {
 		if err != nil {

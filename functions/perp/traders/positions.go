@@ -65,7 +65,7 @@ func (r *reader) completedPositionExecutions(ctx context.Context, in catalog.Com
 
 // history is how a position developed.
 func history(l *lifetime) *catalog.PositionHistory {
-	h := &catalog.PositionHistory{Address: l.address, Coin: l.coin, Direction: l.direction(), Cross: !l.leverage.Isolated, StartTime: isoTime(l.start), EndTime: l.endTime()}
+	h := &catalog.PositionHistory{PositionIs: l.is()}
 	for i := range l.steps {
 		s := &l.steps[i]
 		if i+1 < len(l.steps) && l.steps[i+1].time == s.time && l.steps[i+1].oid == s.oid {
@@ -84,8 +84,9 @@ func history(l *lifetime) *catalog.PositionHistory {
 func (l *lifetime) point(s *step) catalog.PositionPoint {
 	if s.after.Size.IsZero() {
 		zero := market.Text(market.Decimal{})
+		closed := l.value(s.time, s.px, &market.OpenPosition{Size: s.sz, NoCost: true})
 		return catalog.PositionPoint{
-			Time: s.time, Size: zero, Leverage: l.value(s.time, s.px, &l.steps[0].after).Leverage.Value, PositionValue: zero, UnrealizedPnl: &zero,
+			Time: s.time, Size: zero, Leverage: closed.Leverage.Value, PositionValue: zero, UnrealizedPnl: &zero,
 			ReturnOnEquity: &zero, MarginUsed: zero, CumFunding: market.Text(l.funding),
 		}
 	}
@@ -135,27 +136,18 @@ func pointOf(ms int64, p *market.PositionState, alone bool) catalog.PositionPoin
 	}
 }
 
-func (l *lifetime) direction() string {
-	if l.long {
-		return "long"
+// is says which position it is.
+func (l *lifetime) is() catalog.PositionIs {
+	is := catalog.PositionIs{Address: l.address, Coin: l.coin, Direction: direction(l.long), Cross: !l.leverage.Isolated, StartTime: catalog.Timestamp(time.UnixMilli(l.start))}
+	if l.end != 0 {
+		is.EndTime = catalog.Timestamp(time.UnixMilli(l.end))
 	}
-	return "short"
+	return is
 }
-
-// endTime is when it was closed; "" while it is open.
-func (l *lifetime) endTime() string {
-	if l.end == 0 {
-		return ""
-	}
-	return isoTime(l.end)
-}
-
-// isoTime writes a time in ms as ISO 8601.
-func isoTime(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z") }
 
 // pnl is what the position was worth at the end of its newest buckets.
 func (r *reader) pnl(ctx context.Context, l *lifetime, interval string, limit int) (*catalog.PositionPnl, error) {
-	answer := &catalog.PositionPnl{Address: l.address, Coin: l.coin, Direction: l.direction(), Cross: !l.leverage.Isolated, StartTime: isoTime(l.start), EndTime: l.endTime(), Interval: interval}
+	answer := &catalog.PositionPnl{PositionIs: l.is(), Interval: interval}
 	to := cmp.Or(l.end, api.Now(ctx).UnixMilli())
 	width, err := market.ParseInterval(interval)
 	if err != nil {
@@ -188,7 +180,7 @@ func (r *reader) pnl(ctx context.Context, l *lifetime, interval string, limit in
 
 // executions sums up the fills of the position's newest buckets that have any.
 func executions(l *lifetime, interval string, limit int) (*catalog.PositionExecutions, error) {
-	answer := &catalog.PositionExecutions{Address: l.address, Coin: l.coin, Direction: l.direction(), Cross: !l.leverage.Isolated, StartTime: isoTime(l.start), EndTime: l.endTime(), Interval: interval}
+	answer := &catalog.PositionExecutions{PositionIs: l.is(), Interval: interval}
 	width, err := market.ParseInterval(interval)
 	if err != nil {
 		return nil, err

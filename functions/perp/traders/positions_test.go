@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"quotary/internal/testenv"
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/data/accounts"
@@ -33,8 +36,10 @@ type accountWorld struct {
 	log    *store.Log
 	series *store.Series
 	wanted *store.Documents
-	folded market.Account // alice's
-	tid    int64
+
+	accounts *accountReader
+	folded   market.Account // alice's
+	tid      int64
 }
 
 // minute is a time in the world, ms: minutes before its clock.
@@ -47,8 +52,8 @@ func newAccountWorld(t *testing.T) *accountWorld {
 	w.World = apitest.Open(t, catalog.PerpTraders, func(open *apitest.World) {
 		w.log, w.series, views = open.Log(), open.Series(), open.Views(t)
 		w.wanted = store.NewDocuments(open.DB, open.Prefix+schema.DocumentsTable, anchors.Kind, anchors.Limits)
-		r := &reader{log: w.log, series: w.series, accounts: newAccountReader(w.series, w.wanted, views, open.Now)}
-		r.register(open.Family)
+		w.accounts = newAccountReader(w.series, w.wanted, views, open.Now)
+		(&reader{log: w.log, series: w.series, accounts: w.accounts}).register(open.Family)
 	})
 	must(t, meta.Publish(t.Context(), views, meta.View{
 		Time:  minute(0),
@@ -233,32 +238,61 @@ func TestTheStatesOfAccountsAreValuedAtTheMarks(t *testing.T) {
 func TestAnAccountThatIsNotKnownIsAskedForAndWaitedFor(t *testing.T) {
 	t.Parallel()
 	w := newAccountWorld(t)
-	answered := make(chan error, 1)
+	w.accounts.patience = time.Minute // also on a slow machine
+	answer := make(chan apitest.Answer)
 	go func() {
-		deadline := time.Now().Add(30 * time.Second)
-		for time.Now().Before(deadline) {
-			list, err := anchors.List(t.Context(), w.wanted, w.Now())
-			if err == nil && len(list) == 1 && list[0] == alice {
-				w.folded.Anchored = w.Now().UnixMilli()
-				err = w.series.Put(t.Context(), []store.SeriesRow{accounts.Row(&w.folded)})
-				answered <- err
-				return
-			}
-			if err != nil {
-				answered <- err
-				return
-			}
-			time.Sleep(time.Millisecond)
-		}
-		answered <- http.ErrHandlerTimeout
+		answer <- w.Call(t, w.SubKey, http.MethodPost, "/upgrade/v2/hl/traders/spot-clearinghouse-state", body{"addresses": []string{alice}})
 	}()
-	ask := body{"addresses": []string{alice}}
-	got := apitest.Data[[]catalog.AddressSpotState](t, w.Call(t, w.SubKey, http.MethodPost, "/upgrade/v2/hl/traders/spot-clearinghouse-state", ask))
-	must(t, <-answered)
-	if len(got) == 0 { // a slow machine: the answer may come first, the next one not
-		got = apitest.Data[[]catalog.AddressSpotState](t, w.Call(t, w.SubKey, http.MethodPost, "/upgrade/v2/hl/traders/spot-clearinghouse-state", ask))
-	}
+	testenv.Until(t, "the account is wanted", func() bool {
+		list, err := anchors.List(t.Context(), w.wanted, w.Now())
+		must(t, err)
+		return slices.Equal(list, []string{alice})
+	})
+	w.folded.Anchored = w.Now().UnixMilli()
+	must(t, w.series.Put(t.Context(), []store.SeriesRow{accounts.Row(&w.folded)}))
+	got := apitest.Data[[]catalog.AddressSpotState](t, <-answer)
 	if len(got) != 1 || len(got[0].SpotState.Balances) != 2 {
 		t.Errorf("%+v", got)
 	}
+}
+
+func TestAnAccountThatNobodyAnswersForIsWaitedForOnce(t *testing.T) {
+	t.Parallel()
+	w := newAccountWorld(t)
+	w.accounts.patience = 0
+	for range 2 {
+		answer := w.Call(t, w.SubKey, http.MethodPost, "/upgrade/v2/hl/traders/clearinghouse-state", body{"addresses": []string{carol}})
+		if got := apitest.Data[[]catalog.AddressState](t, answer); len(got) != 0 {
+			t.Errorf("%+v", got)
+		}
+		w.accounts.patience = time.Hour
+	}
+}
+
+// All that is stored of it is the fill that closed it.
+func TestAClosedPositionOfWhichOneFillIsKnown(t *testing.T) {
+	t.Parallel()
+	w := newAccountWorld(t)
+	f := market.Fill{Address: alice, Coin: "BTC", Side: market.Sell, Sz: "2", Px: "120", StartPosition: "2.0", ClosedPnl: "20.0", Time: minute(10), Tid: 1, Oid: 1, Hash: "0x5a", Fee: "0.1", FeeToken: "USDC", Dir: "Close Long"}
+	must(t, fills.Put(t.Context(), w.log, f))
+	var fresh market.Account
+	_, trade := fresh.Fill(&f, nil)
+	must(t, completedtrades.Put(t.Context(), w.log, *trade))
+	target := ofAlice + "/completed-position-%s/BTC?endTime=" + strconv.FormatInt(trade.End, 10)
+	got := apitest.Data[catalog.PositionHistory](t, w.Get(t, w.SubKey, fmt.Sprintf(target, "history")))
+	if len(got.History) != 1 || got.History[0].Size != "0.0" || got.History[0].Leverage != 20 {
+		t.Errorf("%+v", got)
+	}
+	done := apitest.Data[catalog.PositionExecutions](t, w.Get(t, w.SubKey, fmt.Sprintf(target, "executions")))
+	if len(done.Executions) != 1 || done.Executions[0].SellSz != "2.0" {
+		t.Errorf("%+v", done)
+	}
+}
+
+func TestAClosedPositionWhoseFillsAreGoneIsNamedSo(t *testing.T) {
+	t.Parallel()
+	w := newAccountWorld(t)
+	trade := market.CompletedTrade{Address: alice, Coin: "BTC", Long: true, Size: decimal(t, "1"), EntryPx: decimal(t, "1"), ClosePx: decimal(t, "1"), Start: minute(20), End: minute(10), Tid: 7, Fills: 2}
+	must(t, completedtrades.Put(t.Context(), w.log, trade))
+	w.Get(t, w.SubKey, ofAlice+"/completed-position-history/BTC?startTime="+strconv.FormatInt(trade.Start, 10)).Refused(t, http.StatusBadRequest, "position not found", "no longer stored")
 }

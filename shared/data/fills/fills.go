@@ -71,9 +71,10 @@ func Window(ctx context.Context, l *store.Log, address string, from, to time.Tim
 	return log.Read(ctx, l, dataset.Query{Subject: address, From: from, To: to})
 }
 
-// WindowOfCoin is Window of one coin.
-func WindowOfCoin(ctx context.Context, l *store.Log, address, coin string, from, to time.Time) iter.Seq2[market.Fill, error] {
-	return log.Read(ctx, l, dataset.Query{Subject: ofCoin(address, coin), Index: store.A, From: from, To: to})
+// NewestOfCoin returns the fills of an account in a coin between two times, both
+// inclusive and open when zero, newest first, at most limit of them.
+func NewestOfCoin(ctx context.Context, l *store.Log, address, coin string, from, to time.Time, limit int) iter.Seq2[market.Fill, error] {
+	return log.Read(ctx, l, dataset.Query{Subject: ofCoin(address, coin), Index: store.A, From: from, To: to, Newest: true, Limit: limit})
 }
 
 // ByOrder returns the fills of an order from a time on, or all for the zero time, in
