@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"quotary/internal/testenv"
-	"quotary/localstack/binance"
 	"quotary/localstack/client"
+	"quotary/localstack/trading"
 )
 
 // TestKlinesOfPairsAreTheExchangesOwn compares what is served with the sums of the
@@ -18,7 +18,6 @@ import (
 // every period and both openings of the day.
 func TestKlinesOfPairsAreTheExchangesOwn(t *testing.T) {
 	t.Parallel()
-	x := world.Exchange
 	for _, pair := range []struct {
 		key, symbol string
 		swap        bool
@@ -26,7 +25,7 @@ func TestKlinesOfPairsAreTheExchangesOwn(t *testing.T) {
 		{"btcusdt:binance", "BTCUSDT", false}, {"ethusdt:binance", "ETHUSDT", false}, {"solusdt:binance", "SOLUSDT", false},
 		{"btcswapusdt:binance", "BTCUSDT", true}, {"solswapusdt:binance", "SOLUSDT", true},
 	} {
-		m := x.Market(pair.symbol, pair.swap)
+		m := world.Exchange.Market(pair.symbol, pair.swap)
 		for _, period := range []int64{60, 180, 300, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 259200, 604800, 2592000} {
 			for _, opens := range []string{"0", "8"} {
 				query := fmt.Sprintf("symbol=%s&period=%d&open_time=%s&size=500", pair.key, period, opens)
@@ -34,10 +33,30 @@ func TestKlinesOfPairsAreTheExchangesOwn(t *testing.T) {
 				testenv.Until(t, query+" is the exchange's own", func() bool {
 					now := time.Now()
 					got := commonKlines(t, query)
-					difference = unlike(x, m, period, opens, got, now)
+					difference = unlike(world.Exchange.Since(), m, period, opens, got, now)
 					return difference == ""
 				})
 			}
+		}
+	}
+}
+
+// TestKlinesOfASecondExchangeAreItsOwn does so for OKX, whose swaps are traded in
+// contracts and known under another platform.
+func TestKlinesOfASecondExchangeAreItsOwn(t *testing.T) {
+	t.Parallel()
+	for _, pair := range []struct{ key, instrument string }{
+		{"btcusdt:okex", "BTC-USDT"}, {"solusdt:okex", "SOL-USDT"}, {"btcswapusdt:okcoinfutures", "BTC-USDT-SWAP"}, {"solswapusdt:okcoinfutures", "SOL-USDT-SWAP"},
+	} {
+		m := world.OKX.Market(pair.instrument)
+		for _, period := range []int64{60, 900, 3600, 14400, 86400} {
+			query := fmt.Sprintf("symbol=%s&period=%d&open_time=8&size=500", pair.key, period)
+			difference := ""
+			testenv.Until(t, query+" is the exchange's own", func() bool {
+				now := time.Now()
+				difference = unlike(world.OKX.Since(), m, period, "8", commonKlines(t, query), now)
+				return difference == ""
+			})
 		}
 	}
 }
@@ -53,7 +72,7 @@ func TestTheOpenKlineFollowsTrades(t *testing.T) {
 			return false
 		}
 		open := seconds(rows[0]) * 1000
-		var sum binance.Kline
+		var sum trading.Kline
 		minute := time.Now().UnixMilli() / 60_000 * 60_000
 		var size int64
 		for _, trade := range m.Trades(open, time.Now().UnixMilli()) {
@@ -95,12 +114,12 @@ func commonKlines(t *testing.T, query string) [][]json.Number {
 
 // unlike says how rows differ from what the exchange summed up in buckets that had
 // ended; those that have not are left out on both sides.
-func unlike(x *binance.Exchange, m *binance.Market, period int64, opens string, rows [][]json.Number, now time.Time) string {
+func unlike(since time.Time, m *trading.Market, period int64, opens string, rows [][]json.Number, now time.Time) string {
 	if len(rows) == 0 {
 		return "no rows"
 	}
-	kline := func(open time.Time) binance.Kline { // of the first bucket what there was from its pair's first trade on
-		return m.Kline(max(open.UnixMilli(), x.Since().UnixMilli()), next(open, period).UnixMilli(), now)
+	kline := func(open time.Time) trading.Kline { // of the first bucket what there was from its pair's first trade on
+		return m.Kline(max(open.UnixMilli(), since.UnixMilli()), next(open, period).UnixMilli(), now)
 	}
 	at, last := time.Unix(seconds(rows[0]), 0).UTC(), time.Time{}
 	for _, row := range rows {
@@ -125,7 +144,7 @@ func unlike(x *binance.Exchange, m *binance.Market, period int64, opens string, 
 		}
 	}
 	// The newest that has ended must be there.
-	if ended := bucket(now, period, opens).Add(-time.Millisecond); last.Before(bucket(ended, period, opens)) && m.Kline(bucket(ended, period, opens).UnixMilli(), ended.UnixMilli(), now).Fills > 0 && bucket(ended, period, opens).After(x.Since()) {
+	if ended := bucket(now, period, opens).Add(-time.Millisecond); last.Before(bucket(ended, period, opens)) && m.Kline(bucket(ended, period, opens).UnixMilli(), ended.UnixMilli(), now).Fills > 0 && bucket(ended, period, opens).After(since) {
 		return fmt.Sprintf("the newest row is of %s", last)
 	}
 	return ""

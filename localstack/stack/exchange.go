@@ -2,10 +2,12 @@ package stack
 
 import (
 	"context"
+	"net/http"
 	"strconv"
 	"time"
 
 	"quotary/localstack/binance"
+	"quotary/localstack/okx"
 	"quotary/shared/catalog"
 )
 
@@ -17,27 +19,41 @@ const (
 	exchangeRefresh = "1s"
 )
 
-// startExchange runs the simulated exchange, which began to trade as long ago as the
-// venue has history, and has the ingesters follow it.
+// startExchange runs the simulated exchanges, which began to trade as long ago as the
+// venue has history, and has the ingesters follow them.
 func (s *Stack) startExchange(context.Context) error {
 	if s.cfg.Upstream != "" && s.cfg.Upstream != "simulated" {
 		return nil
 	}
-	history := time.Duration(max(2, s.cfg.History)) * 24 * time.Hour
-	s.Exchange = binance.New(binance.Config{Seed: s.cfg.Seed, Since: time.Now().Add(-history)})
-	listener, err := s.listen(offsetExchange)
-	if err != nil {
+	since := time.Now().Add(-time.Duration(max(2, s.cfg.History)) * 24 * time.Hour)
+	s.Exchange = binance.New(binance.Config{Seed: s.cfg.Seed, Since: since})
+	s.OKX = okx.New(okx.Config{Seed: s.cfg.Seed, Since: since})
+	var err error
+	if s.State.BinanceURL, err = s.serveExchange(offsetExchange, s.Exchange.Handler(), s.Exchange.Disconnect); err != nil {
 		return err
 	}
-	s.State.BinanceURL = "http://" + listener.Addr().String()
-	s.serve(listener, s.Exchange.Handler())
-	s.onStop(func(context.Context) error {
-		s.Exchange.Disconnect() // the server does not wait for WebSockets
-		return nil
-	})
+	if s.State.OKXURL, err = s.serveExchange(offsetOKX, s.OKX.Handler(), s.OKX.Disconnect); err != nil {
+		return err
+	}
 	s.cfg.IngesterEnv = append([]string{
-		catalog.EnvExchanges.Name + "=binance", catalog.EnvBinanceURL.Name + "=" + s.State.BinanceURL, catalog.EnvExchangeCoins.Name + "=" + exchangeCoins,
+		catalog.EnvExchanges.Name + "=binance,okx", catalog.EnvExchangeCoins.Name + "=" + exchangeCoins,
+		catalog.EnvBinanceURL.Name + "=" + s.State.BinanceURL, catalog.EnvOKXURL.Name + "=" + s.State.OKXURL,
 		catalog.EnvExchangeMinutes.Name + "=" + strconv.Itoa(exchangeMinutes), catalog.EnvExchangeRefresh.Name + "=" + exchangeRefresh,
 	}, s.cfg.IngesterEnv...)
 	return nil
+}
+
+// serveExchange serves an exchange at the offset of its port, and returns its address. A
+// server does not wait for WebSockets: they are disconnected when the stack stops.
+func (s *Stack) serveExchange(offset int, handler http.Handler, disconnect func()) (url string, err error) {
+	listener, err := s.listen(offset)
+	if err != nil {
+		return "", err
+	}
+	s.serve(listener, handler)
+	s.onStop(func(context.Context) error {
+		disconnect()
+		return nil
+	})
+	return "http://" + listener.Addr().String(), nil
 }

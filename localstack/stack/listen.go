@@ -21,6 +21,7 @@ const (
 	offsetNews
 	offsetExchange
 	offsetCoins
+	offsetOKX
 	offsetIngester // and after it the others
 )
 

@@ -22,6 +22,7 @@ import (
 	"quotary/localstack/coinsite"
 	"quotary/localstack/lambdahost"
 	"quotary/localstack/newssite"
+	"quotary/localstack/okx"
 	"quotary/localstack/venue"
 )
 
@@ -61,6 +62,7 @@ type State struct {
 	VenueURL   string   `json:"venue_url,omitempty"`   // of the simulated venue
 	NewsURL    string   `json:"news_url,omitempty"`    // of the simulated publisher of news
 	BinanceURL string   `json:"binance_url,omitempty"` // of the simulated exchange
+	OKXURL     string   `json:"okx_url,omitempty"`     // of the second one
 	CoinsURL   string   `json:"coins_url,omitempty"`   // of the simulated source of prices of coins and exchange rates
 	Ingesters  []string `json:"ingester_urls"`         // of their health
 	DynamoDB   string   `json:"dynamodb_url"`
@@ -92,6 +94,7 @@ type Stack struct {
 	Venue    *venue.Venue      // nil with another upstream
 	News     *newssite.Site    // the same
 	Exchange *binance.Exchange // the same
+	OKX      *okx.Exchange     // the same
 	Coins    *coinsite.Site    // the same
 
 	cfg     Config
