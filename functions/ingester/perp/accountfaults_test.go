@@ -1,16 +1,20 @@
 package perp
 
 import (
+	"fmt"
 	"log/slog"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
 
 	"quotary/functions/ingester/engine"
+	"quotary/shared/data/accounts"
 	"quotary/shared/data/completedtrades"
 	"quotary/shared/market"
 	"quotary/shared/source/hyperliquid"
 	"quotary/shared/source/hyperliquid/wire"
+	"quotary/shared/store"
 )
 
 const (
@@ -164,6 +168,51 @@ func TestFaultsOfSourcesMakeNoWrongAccount(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAnAccountIsBrokenUntilItsNewRowsAreWritten: where many accounts have changed, the
+// rows of one that was made again come long after the views.
+func TestAnAccountIsBrokenUntilItsNewRowsAreWritten(t *testing.T) {
+	t.Parallel()
+	w := newAccountWorld(t)
+	w.apply(&Batch{Events: market.Events{Fills: []market.Fill{step(2, market.Buy, "1.0", "2.0", "0.0")}}}, soon)
+	late := &Batch{Events: market.Events{Fills: []market.Fill{step(1, market.Buy, "2.0", "0.0", "0.0")}}, Past: true}
+	for i := range 1000 {
+		other := step(1, market.Buy, "1.0", "0.0", "0.0")
+		other.Address = fmt.Sprintf("0x%040d", i)
+		late.Fills = append(late.Fills, other)
+	}
+	w.disk.put(late)
+	var broken []string
+	written := false
+	for range 20 { // seconds pass only behind it
+		if _, err := w.set.apply(late, w.now, w.disk.load); err != nil {
+			t.Fatal(err)
+		}
+		late = NewBatch()
+		written = w.publish(false, &broken) || written
+	}
+	if w.p.figures.rebuilt.Load() == 0 || written || !slices.Contains(broken, faultyAccount) {
+		t.Fatalf("rebuilt %d times, rows written: %t, broken are %v", w.p.figures.rebuilt.Load(), written, broken)
+	}
+	w.now = w.now.Add(time.Minute)
+	if written = w.publish(false, &broken); !written || len(broken) > 0 {
+		t.Errorf("a minute later: rows written: %t, broken are %v", written, broken)
+	}
+}
+
+// publish reports whether the account is written now, and reads who is broken.
+func (w *accountWorld) publish(settle bool, broken *[]string) (written bool) {
+	w.t.Helper()
+	c := w.set.changes(w.now, settle)
+	for _, v := range c.Views {
+		list, err := accounts.DecodeBroken(v.Body)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		*broken = list
+	}
+	return slices.ContainsFunc(c.Fine, func(r store.SeriesRow) bool { return r.SeriesKey == accounts.At(faultyAccount).SeriesKey })
 }
 
 // said is what the venue says of the account at a second after noon.

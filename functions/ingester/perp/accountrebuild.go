@@ -16,8 +16,8 @@ import (
 // rebuild makes an account again from the rows of its logs, which have every event that
 // was ever seen of it: of the fills, payments and ledger updates a part each at a time,
 // merged by time. What is stored of it stays as it is meanwhile, and its new events are
-// left to the logs, where they are already. Who is broken is in a view, so that a restart
-// goes on.
+// left to the logs, where they are already. Who is broken is in a view, until the flush
+// that writes the new rows, so that a restart goes on.
 //
 // It begins with nothing. What only the venue can say of the account is lost, and asked
 // for again. A gap that is still there may be one that a slow stream is about to fill:
@@ -255,9 +255,7 @@ func (p *accountStates) rebuilt(b *rebuild, now time.Time) {
 		return
 	}
 	c.retries = 0
-	delete(p.broken, c.address)
-	p.listed = false
-	p.change(c, now)
+	p.change(c, now) // it stays among the broken ones until its rows are written
 	if anchored || b.gap {
 		p.wanted.again(c.address, now)
 	}

@@ -48,7 +48,7 @@ type accountStates struct {
 	dirty    map[*account]struct{}
 	trades   []market.CompletedTrade // to be written
 	rebuilds []*rebuild              // the first ones are at work
-	broken   map[string]bool         // whom they are of, and whom they will be of once their rows are read
+	broken   map[string]bool         // whom they are of or will be once their rows are read, until the new rows are written
 	listed   bool                    // the view of the broken ones is as they are
 	asking   map[*account]struct{}   // of which the venue is asked
 
@@ -359,7 +359,11 @@ func (p *accountStates) rows(c *account, now time.Time) []store.SeriesRow {
 	switch {
 	case c.rebuild != nil: // its rows stay as they are until it ends
 		return nil
-	case c.state.Time == 0: // nothing is known of it
+	case p.broken[c.address]: // it was made again; a flush writes rows before views
+		delete(p.broken, c.address)
+		p.listed = false
+	}
+	if c.state.Time == 0 { // nothing is known of it
 		return nil
 	}
 	return []store.SeriesRow{own, c.stats.Row(c.address, version(own.Extra))}
