@@ -11,7 +11,8 @@ type Candle struct {
 	Amount Decimal // quote units, the sum of px x sz
 
 	// The parts of the three above in which the taker bought. Exchanges that do not count
-	// trades do not tell takers apart either: 0.
+	// trades do not tell takers apart either: then these, and Trades, are of those minutes
+	// alone whose trades were followed.
 	TradesBuyer int64
 	SizeBuyer   Decimal
 	AmountBuyer Decimal

@@ -60,7 +60,8 @@ func (p *PairCandles) Confirm(run *CandleRun) (changed [len(PairTiers)][]Candle)
 		return changed
 	}
 	for i := range run.Candles {
-		c := &run.Candles[i]
+		c := run.Candles[i]
+		p.live.tellTakers(&c)
 		if c.OpenTime < p.until || c.Empty() {
 			continue
 		}
@@ -72,7 +73,7 @@ func (p *PairCandles) Confirm(run *CandleRun) (changed [len(PairTiers)][]Candle)
 				}
 				*part = Candle{OpenTime: open}
 			}
-			p.open[tier].Merge(c)
+			p.open[tier].Merge(&c)
 		}
 	}
 	from, was := p.until, p.joined()
@@ -182,6 +183,19 @@ func (l *liveTrades) minute(open int64) *Candle {
 	copy(l.minutes[i+1:], l.minutes[i:])
 	l.minutes[i] = Candle{OpenTime: open}
 	return &l.minutes[i]
+}
+
+// tellTakers adds to a minute of an exchange that does not count trades what these make of
+// it, where they are the same ones: as many coins.
+func (l *liveTrades) tellTakers(c *Candle) {
+	if c.Trades > 0 || c.OpenTime < l.since {
+		return
+	}
+	for i := range l.minutes {
+		if m := &l.minutes[i]; m.OpenTime == c.OpenTime && m.Size.Equal(c.Size) {
+			c.Trades, c.SizeBuyer, c.AmountBuyer = m.Trades, m.SizeBuyer, m.AmountBuyer
+		}
+	}
 }
 
 // forget drops the minutes that open before a time.

@@ -194,3 +194,32 @@ func TestTradesJoinAtTheFirstMinuteThatIsSeenFromItsBeginning(t *testing.T) {
 		t.Errorf("after a gap: %+v", got[0])
 	}
 }
+
+func TestTakersAreKeptWhereTheExchangeDoesNotTellThem(t *testing.T) {
+	t.Parallel()
+	trade := func(id, ms int64, side Side) *PairTrade {
+		return &PairTrade{Pair: pairKey, ID: id, Prev: id - 1, Time: midnight + ms, Count: 2, Side: side, Px: mustDecimal("100"), Sz: mustDecimal("1")}
+	}
+	said := func(minute int64, size string) Candle {
+		c := trade(1, 0, Buy).candle(midnight + minute*60_000)
+		c.Trades, c.Size, c.SizeBuyer, c.AmountBuyer = 0, mustDecimal(size), Decimal{}, Decimal{}
+		return c
+	}
+	var p PairCandles
+	p.Confirm(&CandleRun{Pair: pairKey, Interval: Minute1, From: midnight, To: midnight + 60_000, Candles: []Candle{said(0, "7")}})
+	p.Add(trade(5, 30_000, Buy))
+	p.Add(trade(6, 60_000, Buy))
+	p.Add(trade(7, 70_000, Sell))
+	p.Add(trade(8, 120_000, Buy))
+	run := CandleRun{Pair: pairKey, Interval: Minute1, From: midnight + 60_000, To: midnight + 180_000, Candles: []Candle{said(1, "2"), said(2, "9")}}
+	got := p.Confirm(&run)
+	if len(got[0]) != 2 {
+		t.Fatalf("%+v", got[0])
+	}
+	if c := got[0][0]; c.Trades != 4 || !c.Size.Equal(mustDecimal("2")) || !c.SizeBuyer.Equal(mustDecimal("1")) || !c.AmountBuyer.Equal(mustDecimal("100")) {
+		t.Errorf("the minute of the same trades is %+v", c)
+	}
+	if c := got[0][1]; c.Trades != 0 || !c.Size.Equal(mustDecimal("9")) || !c.SizeBuyer.IsZero() {
+		t.Errorf("the minute of other trades is %+v", c)
+	}
+}
