@@ -52,12 +52,13 @@ func (b *Budget) Spend(ctx context.Context, n int) error {
 	return context.Cause(ctx)
 }
 
-// TrySpend takes n units if the budget holds them now.
+// TrySpend takes n units if the budget holds them now. Where they are more than it ever
+// holds, it takes them when it is full, and goes into debt.
 func (b *Budget) TrySpend(n int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.refill()
-	if b.left < float64(n) {
+	if b.left < min(float64(n), b.most) {
 		return false
 	}
 	b.left -= float64(n)

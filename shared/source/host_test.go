@@ -88,16 +88,18 @@ func TestABudgetIsOnlyTriedForWhatItHolds(t *testing.T) {
 		n     int
 		want  bool
 	}{
-		{0, 61, false}, // refused, nothing is taken
 		{0, 60, true},
 		{0, 1, false},
 		{500 * time.Millisecond, 1, false},
 		{500 * time.Millisecond, 1, true}, // one unit a second comes back
 		{0, 1, false},
 		{10 * time.Second, 11, false},
-		{0, 10, true},
-		{time.Hour, 61, false}, // and never more than the budget
-		{0, 60, true},
+		{49 * time.Second, 61, false}, // refused, nothing is taken: one unit is missing of all
+		{time.Second, 70, true},       // more than it ever holds: all that is there, and a debt
+		{10 * time.Second, 1, false},
+		{time.Second, 1, true},
+		{time.Hour, 60, true}, // and never more than the budget
+		{0, 1, false},
 	} {
 		now = now.Add(step.after)
 		if got := b.TrySpend(step.n); got != step.want {

@@ -161,3 +161,19 @@ func TestWhoIsFollowedGoesFirstAndTheBudgetIsKept(t *testing.T) {
 		t.Errorf("wanted again is %s, known are %d", addresses(next), len(f.known))
 	}
 }
+
+// TestAnAccountThatCostsMoreThanTheBudgetStopsNobody: it waits until all of the budget is
+// there, and the others go on when its debt is paid.
+func TestAnAccountThatCostsMoreThanTheBudgetStopsNobody(t *testing.T) {
+	t.Parallel()
+	now := time.UnixMilli(1_800_000_000_000)
+	f := anchorFollower{Anchors: &Anchors{Budget: source.NewBudget(300, func() time.Time { return now })}, known: map[string]*anchored{}}
+	wanted := []WantedAnchor{{Address: "dear", Followed: true, Every: time.Hour, Coins: make([]string, 16)}, {Address: "other", Every: time.Hour}}
+	if due := f.due(wanted, now); len(due) != 1 || due[0].Address != "dear" {
+		t.Fatalf("first are asked %+v", due)
+	}
+	now = now.Add(time.Minute)
+	if due := f.due(wanted, now); len(due) != 1 || due[0].Address != "other" {
+		t.Errorf("then are asked %+v", due)
+	}
+}
