@@ -15,7 +15,8 @@ type Anchor struct {
 	Spot      []SpotBalance       // all balances, where SpotTime is not 0
 	SpotTime  int64               // of Spot, ms; 0 where it was not asked for
 	Leverages map[string]Leverage // by coin, where asked
-	Orders    []OrderStatus       // all open orders in Dexes, where asked; nil where not
+	Orders    []OrderStatus       // open orders
+	Listed    map[string]int64    // by dex: when it was asked for its orders, ms, where Orders has all of them
 }
 
 // Difference is a figure of an account that an anchor contradicts.

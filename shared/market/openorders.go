@@ -237,7 +237,7 @@ func (t *OpenOrders) keepsUnknown(ms int64, ofAnyAge bool) bool {
 
 // AddAnchors takes in the open orders that the venue lists of accounts: those that were
 // placed before the node was followed are known by nothing else. An order of an account
-// that is not listed, of a dex that was asked about, has ended. All are compared in one
+// that is missing in the list of all orders in its dex has ended. All are compared in one
 // pass over the table. The venue is right: this is a repair, and what it ends does not
 // follow from the events.
 func (t *OpenOrders) AddAnchors(anchors []Anchor) (changed bool) {
@@ -245,13 +245,8 @@ func (t *OpenOrders) AddAnchors(anchors []Anchor) (changed bool) {
 	listed := map[int64]bool{}
 	for i := range anchors {
 		a := &anchors[i]
-		account, ok := parseAccount(a.Address)
-		if !ok || a.Orders == nil {
-			continue
-		}
-		asked[account] = map[string]int64{}
-		for _, dex := range a.Dexes {
-			asked[account][dex.Dex] = dex.Time
+		if account, ok := parseAccount(a.Address); ok && len(a.Listed) > 0 {
+			asked[account] = a.Listed
 		}
 		for j := range a.Orders {
 			s := &a.Orders[j]

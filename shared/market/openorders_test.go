@@ -98,7 +98,7 @@ func TestAListBringsWhatIsNotKnownAndEndsWhatItLacks(t *testing.T) {
 	for _, s := range []market.OrderStatus{status(1, 0, "open"), status(2, 0, "open"), status(3, 0, "open"), status(4, 0, "open")} {
 		switch s.Oid {
 		case 3:
-			s.Coin = "xyz:GOLD" // of a dex that is not asked
+			s.Coin = "xyz:GOLD" // of a dex that is not asked for its orders
 		case 4:
 			s.Address = "0xb0b0000000000000000000000000000000000002"
 		}
@@ -113,7 +113,8 @@ func TestAListBringsWhatIsNotKnownAndEndsWhatItLacks(t *testing.T) {
 	one.Sz = "0.4" // as it was before the fill: its own status and fills count
 	old.Sz = "0.25"
 	waits.IsTrigger, waits.TriggerCondition = true, "Price below 1"
-	list := market.Anchor{Address: trader, Dexes: []market.AccountState{{Time: ordersFrom + 100_000}}, Orders: []market.OrderStatus{one, old, waits}}
+	list := market.Anchor{Address: trader, Dexes: []market.AccountState{{Time: ordersFrom + 100_000}, {Dex: "xyz", Time: ordersFrom + 100_000}},
+		Orders: []market.OrderStatus{one, old, waits}, Listed: map[string]int64{"": ordersFrom + 100_000}}
 	if table.AddAnchors([]market.Anchor{{Address: trader, Dexes: list.Dexes}, {Address: trader, Asked: true}}) {
 		t.Error("an anchor without a list of orders changes something")
 	}

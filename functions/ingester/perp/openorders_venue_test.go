@@ -90,9 +90,9 @@ func (s *simulated) open(t *testing.T) (anchors []market.Anchor) {
 	ms := s.Now().UnixMilli()
 	dexes := s.dexes(t)
 	for _, address := range s.Truth().Addresses {
-		a := market.Anchor{Address: address, Orders: []market.OrderStatus{}}
+		a := market.Anchor{Address: address, Listed: map[string]int64{}}
 		for _, dex := range dexes {
-			a.Dexes = append(a.Dexes, market.AccountState{Dex: dex, Time: ms})
+			a.Listed[dex] = ms
 			var list []json.RawMessage
 			s.info(t, map[string]any{"type": "frontendOpenOrders", "user": address, "dex": dex}, &list)
 			for _, raw := range list {

@@ -245,7 +245,7 @@ func (f *anchorFollower) question(ctx context.Context, one WantedAnchor) (answer
 		}
 		answer.Leverages[coin] = leverage
 	}
-	if answer.Orders, err = f.orders(ctx, one.Address, used); err != nil {
+	if err := f.orders(ctx, &answer, used); err != nil {
 		return answer, err
 	}
 	last, err := f.state(ctx, one.Address, "")
@@ -292,31 +292,33 @@ func (f *anchorFollower) state(ctx context.Context, address, dex string) (market
 	return wire.ParseAccount(raw, dex)
 }
 
-// orders are the open orders in the dexs that an account uses. One that cannot be read
-// is left out.
-func (f *anchorFollower) orders(ctx context.Context, address string, dexs []string) ([]market.OrderStatus, error) {
-	list := []market.OrderStatus{}
+// orders adds the open orders in the dexs that an account uses. One that cannot be read
+// is left out: then the list of its dex is not of all.
+func (f *anchorFollower) orders(ctx context.Context, answer *market.Anchor, dexs []string) error {
+	answer.Listed = map[string]int64{}
 	for _, dex := range dexs {
-		raws, err := f.Info.OpenOrders(ctx, address, dex)
+		now := time.Now().UnixMilli()
+		raws, err := f.Info.OpenOrders(ctx, answer.Address, dex)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		var wrong error
-		now := time.Now().UnixMilli()
 		for _, raw := range raws {
-			order, err := wire.ParseOpenOrder(raw, address, now)
+			order, err := wire.ParseOpenOrder(raw, answer.Address, now)
 			if err != nil {
 				f.Stats.Malformed.Add(1)
 				wrong = errors.Join(wrong, err)
 				continue
 			}
-			list = append(list, order)
+			answer.Orders = append(answer.Orders, order)
 		}
 		if wrong != nil {
-			f.Log.Warn("skipped open orders that cannot be read", "address", address, "error", excerpt(wrong.Error()))
+			f.Log.Warn("skipped open orders that cannot be read", "address", answer.Address, "dex", dex, "error", excerpt(wrong.Error()))
+			continue
 		}
+		answer.Listed[dex] = now
 	}
-	return list, nil
+	return nil
 }
 
 // SpotBalances returns the spot balances of an account.

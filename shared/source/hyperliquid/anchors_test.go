@@ -41,6 +41,9 @@ func accountAnswers(broken map[string]string) func(kind, about string, _ int64) 
 		case "activeAssetData":
 			return `{"user":"` + askedAccount + `","coin":"ETH","leverage":{"type":"cross","value":20}}`
 		case "frontendOpenOrders":
+			if about == "xyz" {
+				return `[]`
+			}
 			return `[{"coin":"BTC","side":"B","limitPx":"90.0","sz":"1.0","oid":7,"timestamp":5,"triggerCondition":"N/A","isTrigger":false,"triggerPx":"0.0",` +
 				`"children":[],"isPositionTpsl":false,"reduceOnly":false,"orderType":"Limit","origSz":"1.0","tif":"Gtc","cloid":null},{"coin":""}]`
 		}
@@ -82,7 +85,7 @@ func TestAnAccountIsAnnouncedAndThenAnchored(t *testing.T) {
 		t.Errorf("it is announced by %+v", got[0])
 	}
 	said := got[1]
-	if said.Asked || len(said.Dexes) != 3 || said.SpotTime != 1795262430000 || len(said.Spot) != 1 || said.Leverages["ETH"] != (market.Leverage{Value: 20}) || len(said.Orders) != 2 || said.Orders[0].Oid != 7 {
+	if said.Asked || len(said.Dexes) != 3 || said.SpotTime != 1795262430000 || len(said.Spot) != 1 || said.Leverages["ETH"] != (market.Leverage{Value: 20}) || len(said.Orders) != 1 || said.Orders[0].Oid != 7 {
 		t.Fatalf("it is anchored by %+v", said)
 	}
 	main := said.Dexes[len(said.Dexes)-1]
@@ -95,6 +98,9 @@ func TestAnAccountIsAnnouncedAndThenAnchored(t *testing.T) {
 	}
 	if a.Stats.Malformed.Load() == 0 {
 		t.Error("an order without a coin is not counted")
+	}
+	if len(said.Listed) != 1 || said.Listed["xyz"] == 0 {
+		t.Errorf("all orders are listed of %v, want xyz: one of the main dex cannot be read", said.Listed)
 	}
 	if n := v.count("frontendOpenOrders"); n != 1 {
 		t.Errorf("asked %d times for the orders of the main dex", n)
