@@ -1,0 +1,160 @@
+package bybit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/coder/websocket"
+
+	"quotary/internal/testenv"
+	"quotary/shared/market"
+	"quotary/shared/source"
+)
+
+// serve answers as the exchange does, by path; it returns the linear markets.
+func serve(t *testing.T, handlers map[string]http.HandlerFunc) *Market {
+	t.Helper()
+	mux := http.NewServeMux()
+	for path, h := range handlers {
+		mux.HandleFunc(path, h)
+	}
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	return Open(server.URL, slog.New(slog.DiscardHandler))[1]
+}
+
+func TestContractsComeInPages(t *testing.T) {
+	t.Parallel()
+	pages := map[string]string{
+		"": `{"retCode":0,"retMsg":"OK","result":{"category":"linear","list":[` +
+			`{"symbol":"BTCUSDT","contractType":"LinearPerpetual","status":"Trading","baseCoin":"BTC","quoteCoin":"USDT"},` +
+			`{"symbol":"NEWUSDT","contractType":"LinearPerpetual","status":"PreLaunch","baseCoin":"NEW","quoteCoin":"USDT"}],"nextPageCursor":"first%3DB"},"time":1790000000000}`,
+		"first%3DB": `{"retCode":0,"retMsg":"OK","result":{"category":"linear","list":[` +
+			`{"symbol":"BTC-25DEC26","contractType":"LinearFutures","status":"Trading","baseCoin":"BTC","quoteCoin":"USDC"},` +
+			`{"symbol":"SHIB1000USDT","contractType":"LinearPerpetual","status":"Trading","baseCoin":"SHIB1000","quoteCoin":"USDT"}],"nextPageCursor":""},"time":1790000000000}`,
+	}
+	m := serve(t, map[string]http.HandlerFunc{"GET /v5/market/instruments-info": func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, pages[r.URL.Query().Get("cursor")])
+	}})
+	pairs, err := m.Pairs(t.Context())
+	var keys []string
+	for _, p := range pairs {
+		keys = append(keys, p.Key)
+	}
+	if got := strings.Join(keys, " "); err != nil || got != "btcswapusdt:bybit shib1000swapusdt:bybit" {
+		t.Errorf("%s, %v", got, err)
+	}
+}
+
+// The exchange's clock says which rows have ended.
+func TestKlinesEndAtTheExchangesClock(t *testing.T) {
+	t.Parallel()
+	const from = 1_790_000_040_000
+	var asked atomic.Value
+	m := serve(t, map[string]http.HandlerFunc{"GET /v5/market/kline": func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		switch {
+		case q.Get("symbol") == "NOSUCH":
+			fmt.Fprint(w, `{"retCode":10001,"retMsg":"Not supported symbols","result":{},"time":1790000170000}`)
+		case q.Get("start") == fmt.Sprint(from):
+			asked.Store(q.Encode())
+			fmt.Fprint(w, `{"retCode":0,"retMsg":"OK","result":{"symbol":"BTCUSDT","category":"linear","list":[`+
+				`["1790000160000","12","12","12","12","0.5","6"],["1790000100000","11","13","10","12","2","23"],["1790000040000","10","12","9","11","1","10.5"]]},"time":1790000170000}`)
+		case q.Get("start") == "": // the newest
+			fmt.Fprint(w, `{"retCode":0,"result":{"list":[["1790000160000","12","12","12","12","0.5","6"]]},"time":1790000170000}`)
+		default: // before the market traded
+			fmt.Fprint(w, `{"retCode":0,"result":{"list":[]},"time":1790000170000}`)
+		}
+	}})
+	pair := market.Pair{Key: "btcswapusdt:bybit", Symbol: "BTCUSDT", Swap: true}
+	run, err := m.Klines(t.Context(), pair, market.Minute1, from, 10)
+	if err != nil || run.From != from || run.To != from+120_000 || len(run.Candles) != 2 || !run.Candles[1].Size.Equal(decimal(t, "2")) ||
+		!run.Candles[1].Amount.Equal(decimal(t, "23")) || run.Open.OpenTime != from+120_000 || !run.Open.Size.Equal(decimal(t, "0.5")) {
+		t.Errorf("%+v, %v", run, err)
+	}
+	if want := "category=linear&end=1790000699999&interval=1&limit=11&start=1790000040000&symbol=BTCUSDT"; asked.Load() != want {
+		t.Errorf("asked for %s, want %s", asked.Load(), want)
+	}
+	if run, err := m.Klines(t.Context(), pair, market.Minute1, from-3_600_000, 10); err != nil || run.To != from-3_600_000+600_000 || len(run.Candles) > 0 {
+		t.Errorf("before it traded: %+v, %v", run, err)
+	}
+	var refused *source.RefusedError
+	if _, err := m.Klines(t.Context(), market.Pair{Symbol: "NOSUCH"}, market.Minute1, from, 10); !errors.As(err, &refused) || refused.Status != 400 {
+		t.Errorf("an unknown symbol: %v", err)
+	}
+}
+
+func TestRefusalsForTooManyRequestsAreRecognised(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		status int
+		body   string
+		limits bool
+	}{
+		{200, `{"retCode":10006,"retMsg":"Too many visits!"}`, true}, {403, `<html>`, true},
+		{200, `{"retCode":10001,"retMsg":"10006"}`, false}, {200, `{"retCode":0}`, false}, {502, `<html>`, false},
+	} {
+		if got := limited(c.status, []byte(c.body)) > 0; got != c.limits {
+			t.Errorf("%d %s: %t", c.status, c.body, got)
+		}
+	}
+}
+
+// Trades of a connection are numbered without a gap; between two connections there is one.
+func TestTradesOfAConnectionFollowEachOther(t *testing.T) {
+	t.Parallel()
+	m := serve(t, map[string]http.HandlerFunc{"GET /v5/public/linear": func(w http.ResponseWriter, r *http.Request) {
+		conn, err := websocket.Accept(w, r, nil)
+		if err != nil {
+			return
+		}
+		defer conn.CloseNow()
+		_, message, err := conn.Read(r.Context())
+		if err != nil {
+			return
+		}
+		if string(message) != `{"req_id":"1","op":"subscribe","args":["publicTrade.BTCUSDT"]}` {
+			t.Errorf("it sends %s", message)
+		}
+		for _, frame := range []string{`{"success":true,"ret_msg":"","conn_id":"a","req_id":"1","op":"subscribe"}`, tradesFrame, blockFrame, tradesFrame} {
+			if conn.Write(r.Context(), websocket.MessageText, []byte(frame)) != nil {
+				return
+			}
+		}
+		_ = conn.Close(websocket.StatusGoingAway, "")
+	}})
+	got := make(chan market.PairTrade, 100)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- m.Trades(ctx, []market.Pair{{Key: "btcswapusdt:bybit", Symbol: "BTCUSDT"}}, func(_ context.Context, trades []market.PairTrade) error {
+			for _, trade := range trades {
+				got <- trade
+			}
+			return nil
+		})
+	}()
+	testenv.Until(t, "trades of two connections have come", func() bool { return len(got) >= 8 })
+	stop()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	var before market.PairTrade
+	for n := range 8 {
+		trade := <-got
+		if n > 0 && (trade.Prev > before.ID) != (n == 4) || trade.ID <= before.ID {
+			t.Errorf("trade %d has number %d behind %d, after %d", n, trade.ID, trade.Prev, before.ID)
+		}
+		before = trade
+	}
+	if m.Stats.Malformed.Load() != 0 || m.Stats.Gaps.Load() != 0 {
+		t.Errorf("%d frames could not be read", m.Stats.Malformed.Load())
+	}
+}
