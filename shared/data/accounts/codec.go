@@ -2,11 +2,9 @@ package accounts
 
 import (
 	"encoding/binary"
-	"math/bits"
 	"slices"
 
-	"github.com/quagmt/udecimal"
-
+	"quotary/shared/data/internal/packed"
 	"quotary/shared/market"
 )
 
@@ -16,30 +14,29 @@ const version = 1
 // Append appends an account without its address, in some 100 bytes and another 50 a coin
 // and 100 an open position. Numbers are varints, times less the account's own.
 func Append(b []byte, a *market.Account) []byte {
-	c := coder{b: append(b, version)}
+	c := coder{w: packed.Writer{B: append(b, version)}}
 	c.account(a) // which it only reads
-	return c.b
+	return c.w.B
 }
 
 func decode(b []byte) (*market.Account, error) {
 	if len(b) == 0 || b[0] != version {
 		return nil, errBytes
 	}
-	c := coder{b: b[1:], reading: true}
+	c := coder{r: packed.Reader{B: b[1:]}, reading: true}
 	a := new(market.Account)
 	c.account(a)
-	if c.broken || len(c.b) > 0 || !consistent(a) {
+	if !c.r.Done() || !consistent(a) {
 		return nil, errBytes
 	}
 	return a, nil
 }
 
-// coder writes to b, or reads from it: what the fields are and in which order is said
-// once for both.
+// coder writes or reads: what the fields are and in which order is said once for both.
 type coder struct {
-	b       []byte
 	reading bool
-	broken  bool  // while reading: it is nothing that was written
+	r       packed.Reader
+	w       packed.Writer
 	base    int64 // that times are written less of, ms
 }
 
@@ -142,19 +139,13 @@ func rising[T any](list []T, name func(*T) string) bool {
 
 // list is the number of elements, then each of them.
 func list[T any](c *coder, values *[]T, each func(*T)) {
-	n := int64(len(*values))
-	c.int(&n)
-	if c.reading {
-		if n < 0 || n > int64(len(c.b)) { // each takes a byte at least
-			c.broken = true
-			return
-		}
-		if n > 0 {
-			*values = make([]T, n)
-		}
+	if !c.reading {
+		c.w.Length(len(*values))
+	} else if n := c.r.Length(1); n > 0 {
+		*values = make([]T, n)
 	}
 	for i := range *values {
-		if c.broken {
+		if c.r.Broken {
 			return
 		}
 		each(&(*values)[i])
@@ -162,29 +153,11 @@ func list[T any](c *coder, values *[]T, each func(*T)) {
 }
 
 func (c *coder) int(v *int64) {
-	if !c.reading {
-		c.b = binary.AppendVarint(c.b, *v)
-		return
+	if c.reading {
+		*v = c.r.Int()
+	} else {
+		c.w.Int(*v)
 	}
-	var n int
-	if *v, n = binary.Varint(c.b); n <= 0 {
-		c.broken, *v = true, 0
-		return
-	}
-	c.b = c.b[n:]
-}
-
-func (c *coder) uint(v *uint64) {
-	if !c.reading {
-		c.b = binary.AppendUvarint(c.b, *v)
-		return
-	}
-	var n int
-	if *v, n = binary.Uvarint(c.b); n <= 0 {
-		c.broken, *v = true, 0
-		return
-	}
-	c.b = c.b[n:]
 }
 
 // time is a time in ms: 0 for none, else how long before base it is, with 1 more where
@@ -211,126 +184,44 @@ func (c *coder) time(ms *int64) {
 }
 
 func (c *coder) digest(v *uint64) {
-	if !c.reading {
-		c.b = binary.LittleEndian.AppendUint64(c.b, *v)
-	} else if c.has(8) {
-		*v = binary.LittleEndian.Uint64(c.b)
-		c.b = c.b[8:]
+	if c.reading {
+		*v = binary.LittleEndian.Uint64(c.r.Bytes(8))
+	} else {
+		c.w.B = binary.LittleEndian.AppendUint64(c.w.B, *v)
 	}
 }
 
-func (c *coder) has(n uint64) bool {
-	c.broken = c.broken || uint64(len(c.b)) < n
-	return !c.broken
+func (c *coder) text(s *string) {
+	if c.reading {
+		*s = c.r.Text()
+	} else {
+		c.w.Text(*s)
+	}
 }
 
-func (c *coder) text(s *string) {
-	n := uint64(len(*s))
-	c.uint(&n)
-	if !c.reading {
-		c.b = append(c.b, *s...)
-	} else if c.has(n) {
-		*s = string(c.b[:n])
-		c.b = c.b[n:]
+func (c *coder) decimal(d *market.Decimal) {
+	if c.reading {
+		*d = c.r.Decimal()
+	} else {
+		c.w.Decimal(*d)
 	}
 }
 
 // flags are up to eight of them in a byte.
 func (c *coder) flags(flags ...*bool) {
-	var bits byte
 	if c.reading {
-		if !c.has(1) {
-			return
-		}
-		bits = c.b[0]
-		c.b = c.b[1:]
-	}
-	for i, flag := range flags {
-		if c.reading {
+		bits := c.r.Byte()
+		for i, flag := range flags {
 			*flag = bits>>i&1 == 1
-		} else if *flag {
+		}
+		c.r.Check(bits>>len(flags) == 0)
+		return
+	}
+	var bits byte
+	for i, flag := range flags {
+		if *flag {
 			bits |= 1 << i
 		}
 	}
-	if c.reading {
-		c.broken = c.broken || bits>>len(flags) != 0
-	} else {
-		c.b = append(c.b, bits)
-	}
-}
-
-// A decimal, without zeros at its end, is a byte that is 0 for none, else 1 + places x 4 + 2 where it is negative +
-// 1 where it has more than 64 bits; then its digits, the upper 64 bits first. One of more
-// than 128 bits is written as a text.
-const asText = 0xff
-
-func (c *coder) decimal(d *market.Decimal) {
-	if c.reading {
-		c.readDecimal(d)
-		return
-	}
-	negative, high, low, places, ok := d.ToHiLo()
-	high, low, places = trimmed(high, low, places)
-	switch {
-	case d.IsZero():
-		c.b = append(c.b, 0)
-		return
-	case !ok:
-		text := market.Text(*d)
-		c.b = append(c.b, asText)
-		c.text(&text)
-		return
-	}
-	head := 1 + places*4
-	if negative {
-		head += 2
-	}
-	if high > 0 {
-		c.b = append(c.b, head+1)
-		c.uint(&high)
-	} else {
-		c.b = append(c.b, head)
-	}
-	c.uint(&low)
-}
-
-// trimmed takes the zeros at the end of the places away, so that equal decimals are the
-// same bytes.
-func trimmed(high, low uint64, places uint8) (uint64, uint64, uint8) {
-	for places > 0 {
-		upper, rest := high/10, high%10
-		lower, rest := bits.Div64(rest, low, 10)
-		if rest > 0 {
-			break
-		}
-		high, low, places = upper, lower, places-1
-	}
-	return high, low, places
-}
-
-func (c *coder) readDecimal(d *market.Decimal) {
-	*d = market.Decimal{}
-	if !c.has(1) {
-		return
-	}
-	head := c.b[0]
-	c.b = c.b[1:]
-	var err error
-	switch head {
-	case 0:
-		return
-	case asText:
-		var text string
-		c.text(&text)
-		*d, err = udecimal.Parse(text)
-	default:
-		head--
-		var high, low uint64
-		if head&1 == 1 {
-			c.uint(&high)
-		}
-		c.uint(&low)
-		*d, err = udecimal.NewFromHiLo(head&2 == 2, high, low, head>>2)
-	}
-	c.broken = c.broken || err != nil
+	c.w.Byte(bits)
 }

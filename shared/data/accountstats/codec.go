@@ -1,12 +1,10 @@
 package accountstats
 
 import (
-	"encoding/binary"
 	"errors"
 	"slices"
 
-	"github.com/quagmt/udecimal"
-
+	"quotary/shared/data/internal/packed"
 	"quotary/shared/market"
 )
 
@@ -28,97 +26,33 @@ const (
 	hasEach // the trades one by one, as many as there are
 )
 
-// Append appends the row. Whole numbers are varints, decimals as [writer.decimal] has
-// them, times differences: the days and hours to the one before, the trades of a day to
+// Append appends the row. Whole numbers are varints, decimals as [packed.Writer.Decimal]
+// has them, times differences: the days and hours to the one before, the trades of a day to
 // the one before or the beginning of the day. An hour takes about five bytes, as it
 // mostly follows the one before without anything having come in or left.
 func Append(b []byte, s *market.TraderStats) []byte {
-	w := writer{append(b, version)}
-	w.decimal(s.NetIn)
-	w.int(s.LastOrder.Time, s.LastOrder.Seq, s.LastOrder.Tid, s.LastOperation)
-	w.uint(len(s.Days))
+	w := writer{packed.Writer{B: append(b, version)}}
+	w.Decimal(s.NetIn)
+	w.Int(s.LastOrder.Time, s.LastOrder.Seq, s.LastOrder.Tid, s.LastOperation)
+	w.Length(len(s.Days))
 	last := int64(0)
 	for i := range s.Days {
 		d := &s.Days[i]
-		w.int(d.Day - last)
+		w.Int(d.Day - last)
 		last = d.Day
 		w.day(d)
 	}
-	w.uint(len(s.Hours))
+	w.Length(len(s.Hours))
 	at := market.AccountValue{}
 	for _, v := range s.Hours {
 		w.hour(v, at)
 		at = v
 	}
 	w.report(&s.All)
-	return w.b
+	return w.B
 }
 
-type writer struct{ b []byte }
-
-func (w *writer) uint(n int) { w.b = binary.AppendUvarint(w.b, uint64(n)) }
-
-func (w *writer) int(numbers ...int64) {
-	for _, n := range numbers {
-		w.b = binary.AppendVarint(w.b, n)
-	}
-}
-
-func (w *writer) bool(is bool) {
-	n := byte(0)
-	if is {
-		n = 1
-	}
-	w.b = append(w.b, n)
-}
-
-func (w *writer) text(s string) {
-	w.uint(len(s))
-	w.b = append(w.b, s...)
-}
-
-// How a decimal goes on after its first byte, whose lower five bits are the decimal
-// places and whose sixth is set of a negative one.
-const (
-	zero    = iota << 6 // it does not
-	short               // its digits as one varint
-	long                // the upper and the lower 64 bits of its digits
-	written             // as text
-)
-
-const negative = 1 << 5
-
-func (w *writer) decimal(decimals ...market.Decimal) {
-	for _, d := range decimals {
-		w.one(d)
-	}
-}
-
-func (w *writer) one(d market.Decimal) {
-	if d.IsZero() {
-		w.b = append(w.b, zero)
-		return
-	}
-	neg, hi, lo, places, ok := d.ToHiLo()
-	if !ok {
-		w.b = append(w.b, written)
-		w.text(market.Text(d))
-		return
-	}
-	head := byte(0)
-	if neg {
-		head = negative
-	}
-	if hi != 0 {
-		w.b = append(w.b, long|head|places)
-		w.b = binary.AppendUvarint(binary.AppendUvarint(w.b, hi), lo)
-		return
-	}
-	for places > 0 && lo%10 == 0 {
-		lo, places = lo/10, places-1
-	}
-	w.b = binary.AppendUvarint(append(w.b, short|head|places), lo)
-}
+type writer struct{ packed.Writer }
 
 func (w *writer) day(d *market.TradingDay) {
 	each := int64(len(d.Each)) == d.Trades.Count()
@@ -134,19 +68,19 @@ func (w *writer) day(d *market.TradingDay) {
 	has(hasDeposits, !d.Deposits.IsZero())
 	has(hasTrades, d.Trades.Count() != 0)
 	has(hasEach, d.Trades.Count() != 0 && each)
-	w.b = append(w.b, parts)
+	w.Byte(parts)
 	if parts&hasFills != 0 {
-		w.int(d.Fills, d.Wins, d.Losses)
-		w.decimal(d.Volume, d.Fee, d.Profit, d.Loss)
+		w.Int(d.Fills, d.Wins, d.Losses)
+		w.Decimal(d.Volume, d.Fee, d.Profit, d.Loss)
 	}
 	if parts&hasAddOns != 0 {
-		w.int(d.AddOns, d.ProfitableAddOns)
+		w.Int(d.AddOns, d.ProfitableAddOns)
 	}
 	if parts&hasOrders != 0 {
-		w.int(d.ReduceOnly, d.TakeProfitStop)
+		w.Int(d.ReduceOnly, d.TakeProfitStop)
 	}
 	if parts&hasDeposits != 0 {
-		w.decimal(d.Deposits)
+		w.Decimal(d.Deposits)
 	}
 	if parts&hasTrades != 0 {
 		w.sum(&d.Trades, d.Day*dayMs)
@@ -154,9 +88,9 @@ func (w *writer) day(d *market.TradingDay) {
 	if parts&hasEach != 0 {
 		at := d.Day * dayMs
 		for _, t := range d.Each {
-			w.int(t.End-at, t.Orders, t.Duration)
-			w.bool(t.Long)
-			w.decimal(t.Pnl)
+			w.Int(t.End-at, t.Orders, t.Duration)
+			w.Bool(t.Long)
+			w.Decimal(t.Pnl)
 			at = t.End
 		}
 	}
@@ -178,36 +112,36 @@ func (w *writer) hour(v, before market.AccountValue) {
 	if flow != 0 {
 		head |= withFlow
 	}
-	w.int(head)
+	w.Int(head)
 	if step != 1 {
-		w.int(step)
+		w.Int(step)
 	}
 	if flow != 0 {
-		w.int(flow)
+		w.Int(flow)
 	}
 }
 
 func (w *writer) sum(s *market.TradeSum, from int64) {
-	w.int(s.Long.Count, s.Long.Wins, s.Short.Count, s.Short.Wins, s.Orders, s.Duration, s.First-from, s.Last-s.First)
-	w.decimal(s.Long.Pnl, s.Short.Pnl)
+	w.Int(s.Long.Count, s.Long.Wins, s.Short.Count, s.Short.Wins, s.Orders, s.Duration, s.First-from, s.Last-s.First)
+	w.Decimal(s.Long.Pnl, s.Short.Pnl)
 }
 
 func (w *writer) report(r *market.TradeReport) {
 	w.sum(&r.Sum, 0)
-	w.decimal(r.LongFee, r.ShortFee)
-	w.int(r.MinDuration, r.MaxDuration)
-	w.uint(len(r.Coins))
+	w.Decimal(r.LongFee, r.ShortFee)
+	w.Int(r.MinDuration, r.MaxDuration)
+	w.Length(len(r.Coins))
 	for _, c := range r.Coins {
-		w.text(c.Coin)
-		w.int(c.Trades)
-		w.decimal(c.Pnl, c.Fee)
+		w.Text(c.Coin)
+		w.Int(c.Trades)
+		w.Decimal(c.Pnl, c.Fee)
 	}
-	w.uint(len(r.Best))
+	w.Length(len(r.Best))
 	for _, t := range r.Best {
-		w.text(t.Coin)
-		w.bool(t.Long)
-		w.int(t.End, t.End-t.Start, t.Tid)
-		w.decimal(t.Pnl)
+		w.Text(t.Coin)
+		w.Bool(t.Long)
+		w.Int(t.End, t.End-t.Start, t.Tid)
+		w.Decimal(t.Pnl)
 	}
 }
 
@@ -227,33 +161,33 @@ type decoder struct {
 
 // decode reads a row into s, whose slices it overwrites.
 func (d *decoder) decode(b []byte, s *market.TraderStats) error {
-	r := reader{b: b, each: d.each[:0]}
-	r.check(r.byte() == version)
+	r := reader{packed.Reader{B: b}, d.each[:0]}
+	r.Check(r.Byte() == version)
 	days, hours, coins, best := s.Days[:0], s.Hours[:0], s.All.Coins[:0], s.All.Best[:0]
-	*s = market.TraderStats{NetIn: r.decimal(), LastOrder: market.Order{Time: r.int(), Seq: r.int(), Tid: r.int()}, LastOperation: r.int()}
+	*s = market.TraderStats{NetIn: r.Decimal(), LastOrder: market.Order{Time: r.Int(), Seq: r.Int(), Tid: r.Int()}, LastOperation: r.Int()}
 	last := int64(0)
-	n := r.length(2)
+	n := r.Length(2)
 	days = slices.Grow(days, n)
 	for i := range n {
-		day := market.TradingDay{Day: last + r.int()}
-		r.check(i == 0 || day.Day > last)
+		day := market.TradingDay{Day: last + r.Int()}
+		r.Check(i == 0 || day.Day > last)
 		last = day.Day
 		r.day(&day)
 		days = append(days, day)
 	}
 	at := market.AccountValue{}
-	n = r.length(1)
+	n = r.Length(1)
 	hours = slices.Grow(hours, n)
 	for i := range n {
 		before := at.Time
 		r.hour(&at)
-		r.check(i == 0 || at.Time > before)
+		r.Check(i == 0 || at.Time > before)
 		hours = append(hours, at)
 	}
 	s.Days, s.Hours, s.All = days, hours, market.TradeReport{Coins: coins, Best: best}
 	r.report(&s.All)
 	d.each = r.each
-	if r.broken || len(r.b) > 0 {
+	if !r.Done() {
 		*s = market.TraderStats{}
 		return errRow
 	}
@@ -262,106 +196,26 @@ func (d *decoder) decode(b []byte, s *market.TraderStats) error {
 
 func within(m market.Micros) bool { return m <= market.MaxMicros && m >= -market.MaxMicros }
 
-// reader reads until something is broken; from then on it reads zeros.
 type reader struct {
-	b      []byte
-	broken bool
-	each   []market.TradeEnd // of all days
-}
-
-func (r *reader) check(ok bool) {
-	if !ok {
-		r.b, r.broken = nil, true
-	}
-}
-
-func (r *reader) byte() (n byte) {
-	if len(r.b) == 0 {
-		r.broken = true
-		return 0
-	}
-	n, r.b = r.b[0], r.b[1:]
-	return n
-}
-
-func (r *reader) bool() bool {
-	n := r.byte()
-	r.check(n <= 1)
-	return n == 1
-}
-
-func (r *reader) int() int64 {
-	n, size := binary.Varint(r.b)
-	if size <= 0 {
-		r.check(false)
-		return 0
-	}
-	r.b = r.b[size:]
-	return n
-}
-
-func (r *reader) uint() uint64 {
-	n, size := binary.Uvarint(r.b)
-	if size <= 0 {
-		r.check(false)
-		return 0
-	}
-	r.b = r.b[size:]
-	return n
-}
-
-// length is the number of things of which each takes so many bytes at least.
-func (r *reader) length(least int) int {
-	n := r.uint()
-	if n > uint64(len(r.b)/least) {
-		r.check(false)
-		return 0
-	}
-	return int(n)
-}
-
-func (r *reader) text() string {
-	n := r.length(1)
-	s := string(r.b[:n])
-	r.b = r.b[n:]
-	return s
-}
-
-func (r *reader) decimal() (d market.Decimal) {
-	head := r.byte()
-	var hi uint64
-	switch head &^ (negative | 0x1f) {
-	case zero:
-		r.check(head == zero)
-		return d
-	case written:
-		d, err := market.ParseDecimal(r.text())
-		r.check(err == nil)
-		return d
-	case long:
-		hi = r.uint()
-	}
-	lo := r.uint()
-	d, err := udecimal.NewFromHiLo(head&negative != 0, hi, lo, head&0x1f)
-	r.check(err == nil)
-	return d
+	packed.Reader
+	each []market.TradeEnd // of all days
 }
 
 func (r *reader) day(d *market.TradingDay) {
-	parts := r.byte()
+	parts := r.Byte()
 	if parts&hasFills != 0 {
 		d.Active = 1
-		d.Fills, d.Wins, d.Losses = r.int(), r.int(), r.int()
-		d.Volume, d.Fee, d.Profit, d.Loss = r.decimal(), r.decimal(), r.decimal(), r.decimal()
+		d.Fills, d.Wins, d.Losses = r.Int(), r.Int(), r.Int()
+		d.Volume, d.Fee, d.Profit, d.Loss = r.Decimal(), r.Decimal(), r.Decimal(), r.Decimal()
 	}
 	if parts&hasAddOns != 0 {
-		d.AddOns, d.ProfitableAddOns = r.int(), r.int()
+		d.AddOns, d.ProfitableAddOns = r.Int(), r.Int()
 	}
 	if parts&hasOrders != 0 {
-		d.ReduceOnly, d.TakeProfitStop = r.int(), r.int()
+		d.ReduceOnly, d.TakeProfitStop = r.Int(), r.Int()
 	}
 	if parts&hasDeposits != 0 {
-		d.Deposits = r.decimal()
+		d.Deposits = r.Decimal()
 	}
 	if parts&hasTrades != 0 {
 		d.Trades = r.sum(d.Day * dayMs)
@@ -371,58 +225,58 @@ func (r *reader) day(d *market.TradingDay) {
 	}
 	const least = 5 // bytes of one
 	n := d.Trades.Count()
-	r.check(n > 0 && n <= int64(len(r.b)/least))
-	if r.broken {
+	r.Check(n > 0 && n <= int64(len(r.B)/least))
+	if r.Broken {
 		return
 	}
 	at, from := d.Day*dayMs, len(r.each)
 	for range n {
-		at += r.int()
-		r.each = append(r.each, market.TradeEnd{End: at, Orders: r.int(), Duration: r.int(), Long: r.bool(), Pnl: r.decimal()})
+		at += r.Int()
+		r.each = append(r.each, market.TradeEnd{End: at, Orders: r.Int(), Duration: r.Int(), Long: r.Bool(), Pnl: r.Decimal()})
 	}
 	d.Each = slices.Clip(r.each[from:])
 }
 
 // hour moves on to the next hour.
 func (r *reader) hour(v *market.AccountValue) {
-	head, step, flow := r.int(), int64(1), int64(0)
+	head, step, flow := r.Int(), int64(1), int64(0)
 	if head&afterGap != 0 {
-		step = r.int()
+		step = r.Int()
 	}
 	if head&withFlow != 0 {
-		flow = r.int()
+		flow = r.Int()
 	}
 	v.Time += step * hourMs
 	v.Value += market.Micros(head >> flagBits)
 	v.NetIn += market.Micros(flow)
-	r.check(within(v.Value) && within(v.NetIn))
+	r.Check(within(v.Value) && within(v.NetIn))
 }
 
 func (r *reader) sum(from int64) (s market.TradeSum) {
-	s.Long.Count, s.Long.Wins, s.Short.Count, s.Short.Wins, s.Orders, s.Duration = r.int(), r.int(), r.int(), r.int(), r.int(), r.int()
-	s.First = from + r.int()
-	s.Last = s.First + r.int()
-	s.Long.Pnl, s.Short.Pnl = r.decimal(), r.decimal()
-	r.check(s.Long.Count >= 0 && s.Short.Count >= 0 && s.Long.Count+s.Short.Count >= 0)
+	s.Long.Count, s.Long.Wins, s.Short.Count, s.Short.Wins, s.Orders, s.Duration = r.Int(), r.Int(), r.Int(), r.Int(), r.Int(), r.Int()
+	s.First = from + r.Int()
+	s.Last = s.First + r.Int()
+	s.Long.Pnl, s.Short.Pnl = r.Decimal(), r.Decimal()
+	r.Check(s.Long.Count >= 0 && s.Short.Count >= 0 && s.Long.Count+s.Short.Count >= 0)
 	return s
 }
 
 func (r *reader) report(to *market.TradeReport) {
 	to.Sum = r.sum(0)
-	to.LongFee, to.ShortFee = r.decimal(), r.decimal()
-	to.MinDuration, to.MaxDuration = r.int(), r.int()
-	n := r.length(4)
+	to.LongFee, to.ShortFee = r.Decimal(), r.Decimal()
+	to.MinDuration, to.MaxDuration = r.Int(), r.Int()
+	n := r.Length(4)
 	to.Coins = slices.Grow(to.Coins, n)
 	for i := range n {
-		to.Coins = append(to.Coins, market.CoinSum{Coin: r.text(), Trades: r.int(), Pnl: r.decimal(), Fee: r.decimal()})
-		r.check(i == 0 || to.Coins[i].Coin > to.Coins[i-1].Coin)
+		to.Coins = append(to.Coins, market.CoinSum{Coin: r.Text(), Trades: r.Int(), Pnl: r.Decimal(), Fee: r.Decimal()})
+		r.Check(i == 0 || to.Coins[i].Coin > to.Coins[i-1].Coin)
 	}
-	n = r.length(6)
+	n = r.Length(6)
 	to.Best = slices.Grow(to.Best, n)
 	for range n {
-		t := market.TradeRef{Coin: r.text(), Long: r.bool(), End: r.int()}
-		t.Start = t.End - r.int()
-		t.Tid, t.Pnl = r.int(), r.decimal()
+		t := market.TradeRef{Coin: r.Text(), Long: r.Bool(), End: r.Int()}
+		t.Start = t.End - r.Int()
+		t.Tid, t.Pnl = r.Int(), r.Decimal()
 		to.Best = append(to.Best, t)
 	}
 }

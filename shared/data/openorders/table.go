@@ -4,8 +4,10 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"quotary/shared/data/internal/dataset"
+	"quotary/shared/data/internal/packed"
 	"quotary/shared/market"
 )
 
@@ -49,11 +51,11 @@ func EncodeTable(t *market.OpenOrders) []byte {
 	coins, tifs, accounts := numbered[string]{}, numbered[string]{}, numbered[[20]byte]{}
 	var oid, placed int64
 	for o := range t.All() {
-		w.Oid, oid = appendUvarint(w.Oid, uint64(o.Oid-oid)), o.Oid
-		w.Placed, placed = appendVarint(w.Placed, o.Placed-placed), o.Placed
-		w.Account = appendUvarint(w.Account, accounts.of(o.Account))
-		w.Coin = appendUvarint(w.Coin, coins.of(o.Coin))
-		w.Tif = appendUvarint(w.Tif, tifs.of(o.Tif))
+		w.Oid, oid = binary.AppendUvarint(w.Oid, uint64(o.Oid-oid)), o.Oid
+		w.Placed, placed = binary.AppendVarint(w.Placed, o.Placed-placed), o.Placed
+		w.Account = binary.AppendUvarint(w.Account, accounts.of(o.Account))
+		w.Coin = binary.AppendUvarint(w.Coin, coins.of(o.Coin))
+		w.Tif = binary.AppendUvarint(w.Tif, tifs.of(o.Tif))
 		w.Flags = append(w.Flags, flags(&o))
 		w.Px, w.Size = appendAmount(w.Px, o.Px), appendAmount(w.Size, o.OrigSz)
 	}
@@ -98,18 +100,18 @@ func flags(o *market.OpenOrder) (b byte) {
 }
 
 func appendAmount(b []byte, a market.Amount) []byte {
-	return append(appendUvarint(b, a.Coef), a.Places)
+	return append(binary.AppendUvarint(b, a.Coef), a.Places)
 }
 
 func executions(t *market.OpenOrders) (b []byte) {
 	var before int64
 	for oid, e := range t.Executions() {
-		b, before = appendUvarint(b, uint64(oid-before)), oid
-		b = appendAmount(appendVarint(b, e.At), e.Rest)
-		b = appendUvarint(b, uint64(len(e.Fills)))
+		b, before = binary.AppendUvarint(b, uint64(oid-before)), oid
+		b = appendAmount(binary.AppendVarint(b, e.At), e.Rest)
+		b = binary.AppendUvarint(b, uint64(len(e.Fills)))
 		var last market.OrderFill
 		for _, f := range e.Fills {
-			b = appendVarint(appendVarint(b, f.Tid-last.Tid), f.Time-last.Time)
+			b = binary.AppendVarint(binary.AppendVarint(b, f.Tid-last.Tid), f.Time-last.Time)
 			b, last = appendAmount(b, f.Sz), f
 		}
 	}
@@ -119,7 +121,7 @@ func executions(t *market.OpenOrders) (b []byte) {
 func ends(t *market.OpenOrders) (b []byte) {
 	var last market.EndedOrders
 	for e := range t.Ends() {
-		b = appendVarint(appendVarint(b, e.Hour-last.Hour), e.First-last.First)
+		b = binary.AppendVarint(binary.AppendVarint(b, e.Hour-last.Hour), e.First-last.First)
 		for _, bits := range e.Ended {
 			b = binary.LittleEndian.AppendUint64(b, bits)
 		}
@@ -146,82 +148,82 @@ func DecodeTable(body []byte) (*market.OpenOrders, error) {
 
 // restore adds the orders.
 func (w *storedTable) restore(t *market.OpenOrders) bool {
-	oids, placed, accounts := &columns{b: w.Oid}, &columns{b: w.Placed}, &columns{b: w.Account}
-	coins, tifs, flags := &columns{b: w.Coin}, &columns{b: w.Tif}, &columns{b: w.Flags}
-	prices, sizes := &columns{b: w.Px}, &columns{b: w.Size}
+	oids, placed, accounts := &packed.Reader{B: w.Oid}, &packed.Reader{B: w.Placed}, &packed.Reader{B: w.Account}
+	coins, tifs, flags := &packed.Reader{B: w.Coin}, &packed.Reader{B: w.Tif}, &packed.Reader{B: w.Flags}
+	prices, sizes := &packed.Reader{B: w.Px}, &packed.Reader{B: w.Size}
 	if w.Count < 0 || w.Count > len(w.Flags) {
 		return false
 	}
 	var o market.OpenOrder
 	for range w.Count {
-		o.Oid += int64(oids.uvarint())
-		o.Placed += placed.varint()
-		account, coin, tif := accounts.uvarint(), coins.uvarint(), tifs.uvarint()
+		o.Oid += int64(oids.Uint())
+		o.Placed += placed.Int()
+		account, coin, tif := accounts.Uint(), coins.Uint(), tifs.Uint()
 		if account >= uint64(len(w.Accounts)/len(o.Account)) || coin >= uint64(len(w.Coins)) || tif >= uint64(len(w.Tifs)) {
 			return false
 		}
 		o.Account = [20]byte(w.Accounts[account*uint64(len(o.Account)):])
 		o.Coin, o.Tif = w.Coins[coin], w.Tifs[tif]
-		flag := flags.bytes(1)[0]
+		flag := flags.Byte()
 		o.ReduceOnly, o.Seen, o.Side = flag&flagReduceOnly != 0, flag&flagSeen != 0, market.Buy
 		if flag&flagSell != 0 {
 			o.Side = market.Sell
 		}
 		var ok1, ok2 bool
-		o.Px, ok1 = prices.amount()
-		o.OrigSz, ok2 = sizes.amount()
+		o.Px, ok1 = amount(prices)
+		o.OrigSz, ok2 = amount(sizes)
 		if !ok1 || !ok2 || !t.Restore(&o) {
 			return false
 		}
 	}
-	return done(oids, placed, accounts, coins, tifs, flags, prices, sizes)
+	return !slices.ContainsFunc([]*packed.Reader{oids, placed, accounts, coins, tifs, flags, prices, sizes}, func(r *packed.Reader) bool { return !r.Done() })
 }
 
 // maxPlaces is the most that an amount has.
 const maxPlaces = 19
 
-func (c *columns) amount() (a market.Amount, ok bool) {
-	a = market.Amount{Coef: c.uvarint(), Places: c.bytes(1)[0]}
+func amount(r *packed.Reader) (a market.Amount, ok bool) {
+	a = market.Amount{Coef: r.Uint(), Places: r.Byte()}
 	return a, a.Places <= maxPlaces
 }
 
 func restoreExecutions(t *market.OpenOrders, b []byte) bool {
-	c := &columns{b: b}
+	c := &packed.Reader{B: b}
 	var oid int64
-	for len(c.b) > 0 {
-		oid += int64(c.uvarint())
-		e := market.Execution{At: c.varint()}
+	for len(c.B) > 0 {
+		oid += int64(c.Uint())
+		e := market.Execution{At: c.Int()}
 		var ok bool
-		if e.Rest, ok = c.amount(); !ok {
+		if e.Rest, ok = amount(c); !ok {
 			return false
 		}
-		fills := c.uvarint()
-		if fills > uint64(len(c.b)) {
+		fills := c.Uint()
+		if fills > uint64(len(c.B)) {
 			return false
 		}
 		var f market.OrderFill
 		for range fills {
-			f.Tid, f.Time = f.Tid+c.varint(), f.Time+c.varint()
-			if f.Sz, ok = c.amount(); !ok {
+			f.Tid, f.Time = f.Tid+c.Int(), f.Time+c.Int()
+			if f.Sz, ok = amount(c); !ok {
 				return false
 			}
 			e.Fills = append(e.Fills, f)
 		}
 		t.RestoreExecution(oid, e)
 	}
-	return done(c)
+	return c.Done()
 }
 
 func restoreEnds(t *market.OpenOrders, b []byte) bool {
-	c := &columns{b: b}
+	c := &packed.Reader{B: b}
 	var e market.EndedOrders
-	for len(c.b) > 0 {
-		e.Hour, e.First = e.Hour+c.varint(), e.First+c.varint()
-		words := c.bytes(8 * len(e.Ended))
+	for len(c.B) > 0 {
+		e.Hour, e.First = e.Hour+c.Int(), e.First+c.Int()
+		words := c.Bytes(8 * len(e.Ended))
 		for i := range e.Ended {
 			e.Ended[i] = binary.LittleEndian.Uint64(words[8*i:])
 		}
 		t.RestoreEnds(e)
 	}
-	return done(c)
+	return c.Done()
 }

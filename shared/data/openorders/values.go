@@ -2,12 +2,14 @@ package openorders
 
 import (
 	"encoding/base64"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"strconv"
 	"time"
 
 	"quotary/shared/data/internal/dataset"
+	"quotary/shared/data/internal/packed"
 	"quotary/shared/jsontext"
 	"quotary/shared/market"
 	"quotary/shared/store"
@@ -56,7 +58,7 @@ func appendSide(b []byte, v *market.OrderValues) []byte {
 	before := uint64(0)
 	for _, unit := range v.Units {
 		unit /= divisor
-		deltas = appendUvarint(deltas, unit-before)
+		deltas = binary.AppendUvarint(deltas, unit-before)
 		before = unit
 	}
 	b = strconv.AppendInt(append(b, `{"count":`...), int64(len(v.Units)), 10)
@@ -142,16 +144,16 @@ func (s *storedSide) values() (v SideValues, err error) {
 		factor *= 10
 	}
 	v.Units = make([]uint64, s.Count)
-	r := columns{b: s.Deltas}
+	r := packed.Reader{B: s.Deltas}
 	last := uint64(0)
 	for i := range v.Units {
-		delta := r.uvarint()
+		delta := r.Uint()
 		last += delta
 		if v.Units[i] = last * factor; last < delta || v.Units[i]/factor != last {
 			return v, errColumn // beyond 64 bits
 		}
 	}
-	if r.failed || len(r.b) > 0 {
+	if !r.Done() {
 		return v, errColumn
 	}
 	for _, text := range s.Odd {
