@@ -52,9 +52,12 @@ func (a *Account) Ledger(l *Ledger) Outcome {
 	return a.ledger(l)
 }
 
-// remember keeps an update; what is forgotten is forgotten by whole milliseconds.
+// remember keeps an update; what is forgotten is forgotten by whole milliseconds. Those of
+// one millisecond are kept in one order, whichever they came in.
 func (a *Account) remember(update LedgerUpdate) {
-	at, _ := slices.BinarySearchFunc(a.Updates, update.Time+1, func(u LedgerUpdate, ms int64) int { return cmp.Compare(u.Time, ms) })
+	at, _ := slices.BinarySearchFunc(a.Updates, update, func(u, v LedgerUpdate) int {
+		return cmp.Or(cmp.Compare(u.Time, v.Time), cmp.Compare(u.Digest, v.Digest))
+	})
 	a.Updates = slices.Insert(a.Updates, at, update)
 	oldest := a.Updates[0].Time
 	if len(a.Updates) <= keptUpdates || oldest == a.Updates[len(a.Updates)-1].Time {

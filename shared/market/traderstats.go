@@ -230,15 +230,9 @@ func (s *TraderStats) Merge(since *TraderStats) {
 	}
 }
 
-// Forget drops what was folded from fills, completed trades and ledger updates, to fold
-// them all again. What was counted of orders, and values, stay.
-func (s *TraderStats) Forget() {
-	s.All, s.NetIn = TradeReport{}, Decimal{}
-	for i := range s.Days {
-		d := &s.Days[i]
-		d.Activity, d.Each = Activity{ReduceOnly: d.ReduceOnly, TakeProfitStop: d.TakeProfitStop}, nil
-	}
-}
+// Forget drops what was folded from events, to fold them all again. Values stay, which
+// are in no event.
+func (s *TraderStats) Forget() { *s = TraderStats{Hours: s.Hours} }
 
 // day is the day that holds a time, made where it is not there; nil where it is older
 // than what is kept.

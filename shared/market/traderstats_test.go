@@ -199,7 +199,7 @@ func TestWhatAnAccountDoesIsCountedByUTCDay(t *testing.T) {
 		}
 	}
 	s.Forget()
-	if left := s.Active(first, first+1); left.Fills != 0 || left.ReduceOnly != 3 || !left.Deposits.IsZero() || !s.NetIn.IsZero() {
+	if left := s.Active(first, first+1); left.Fills != 0 || left.ReduceOnly != 0 || !left.Deposits.IsZero() || !s.NetIn.IsZero() {
 		t.Errorf("after events were forgotten there is %+v", left)
 	}
 }

@@ -31,10 +31,14 @@ const (
 )
 
 func (e *accountEvent) compare(o *accountEvent) int {
-	if c := cmp.Or(cmp.Compare(e.ms, o.ms), cmp.Compare(e.kind, o.kind)); c != 0 || e.kind != fillEvent {
-		return c
+	c := cmp.Or(cmp.Compare(e.ms, o.ms), cmp.Compare(e.kind, o.kind))
+	switch {
+	case c == 0 && e.kind == fillEvent:
+		return cmp.Or(cmp.Compare(e.fill.Seq, o.fill.Seq), cmp.Compare(e.fill.Tid, o.fill.Tid))
+	case c == 0 && e.kind == orderEvent:
+		return cmp.Or(cmp.Compare(e.order.Seq, o.order.Seq), cmp.Compare(e.order.Oid, o.order.Oid))
 	}
-	return cmp.Or(cmp.Compare(e.fill.Seq, o.fill.Seq), cmp.Compare(e.fill.Tid, o.fill.Tid))
+	return c
 }
 
 func sortEvents(list []accountEvent) {
@@ -136,9 +140,14 @@ func (p *accountStates) foldQueue(c *account, now time.Time, force bool) {
 }
 
 // release folds what waits for an answer of the venue, as the checkpoints wait for it.
+// The account is asked about again: an answer that is on its way is no help then.
 func (p *accountStates) release(now time.Time) {
 	for c := range p.asking {
 		if len(c.queue) > 0 {
+			if c.asked.answer != nil {
+				p.figures.missed.Add(1)
+				p.wanted.again(c.address, now)
+			}
 			p.unask(c)
 			p.touch(c)
 		}

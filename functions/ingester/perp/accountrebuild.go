@@ -8,14 +8,15 @@ import (
 	"quotary/shared/data/accountstats"
 	"quotary/shared/data/fills"
 	"quotary/shared/data/ledgers"
+	"quotary/shared/data/orders"
 	"quotary/shared/data/payments"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
 
 // rebuild makes an account again from the rows of its logs, which have every event that
-// was ever seen of it: of the fills, payments and ledger updates a part each at a time,
-// merged by time. What is stored of it stays as it is meanwhile, and its new events are
+// was ever seen of it: of the fills, payments, ledger updates and filled orders a part each
+// at a time, merged by time. What is stored of it stays as it is meanwhile, and its new events are
 // left to the logs, where they are already. Who is broken is in a view, until the flush
 // that writes the new rows, so that a restart goes on.
 //
@@ -63,6 +64,10 @@ var rebuiltFrom = [...]struct {
 		l, err := ledgers.Decode(r)
 		return append(to, accountEvent{ms: l.Time, kind: ledgerEvent, ledger: &l}), err
 	}},
+	{orders.FilledName, func(to []accountEvent, r store.Row) ([]accountEvent, error) {
+		o, err := orders.Decode(r)
+		return append(to, accountEvent{ms: o.Time, kind: orderEvent, order: &o}), err
+	}},
 }
 
 const (
@@ -90,27 +95,27 @@ func (p *accountStates) broke(c *account, now time.Time) {
 	p.change(c, now)
 }
 
-// leaveToLogs drops the events of an account that is made again: all but the orders are
-// in the logs. A log that was read to its end is read on from there; where an event
-// belongs before what was folded, all is read again.
+// leaveToLogs drops the events of an account that is made again: they are in the logs. A
+// log that was read to its end is read on from there; where an event belongs before what
+// was folded, all is read again.
 func (p *accountStates) leaveToLogs(c *account) {
 	for i := range c.queue {
 		e := &c.queue[i]
-		if e.kind == orderEvent {
-			c.stats.Order(e.order)
-			continue
-		}
 		c.rebuild.leave(e)
 	}
 	c.drop(len(c.queue))
 }
 
-// leave notes that an event is in its log by now.
+// leave notes that an event is in its log by now. Orders, whose stream is the slowest, are
+// counted in their own order: one that comes behind what was folded is no harm.
 func (b *rebuild) leave(e *accountEvent) {
 	for k := range b.logs {
 		log := &b.logs[k]
 		switch {
 		case !b.begun || rebuiltFrom[k].dataset != e.dataset():
+		case e.kind == orderEvent && (log.ended || e.ms < log.from):
+			log.ended, log.from = false, e.ms
+		case e.kind == orderEvent:
 		case e.ms <= b.to || !log.ended && e.ms < log.from:
 			b.stale = true
 		case log.ended:
@@ -125,8 +130,10 @@ func (e *accountEvent) dataset() string {
 		return fills.Name
 	case paymentEvent:
 		return payments.Name
+	case ledgerEvent:
+		return ledgers.Name
 	}
-	return ledgers.Name
+	return orders.FilledName
 }
 
 // rebuildsSeen is among how many accounts those are sought that are made again: some
@@ -215,7 +222,7 @@ func (p *accountStates) foldParts(b *rebuild, now time.Time) {
 	n := 0
 	for n < len(b.queue) && b.queue[n].ms < horizon {
 		e := &b.queue[n]
-		b.to = e.ms
+		b.to = max(b.to, e.ms)
 		if p.apply(&made, e, now) == market.Gap {
 			b.gap = true
 			if b.last && e.kind == fillEvent {

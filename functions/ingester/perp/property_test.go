@@ -329,7 +329,7 @@ func (d *disk) part(at engine.LogAt) (part engine.LogPart) {
 
 // compare wants the same rows and views in got. The time at which a view was made
 // is no part of it.
-func (d *disk) compare(t *rapid.T, when string, got *disk, sampled bool) {
+func (d *disk) compare(t rapid.TB, when string, got *disk, sampled bool) {
 	if !sampled {
 		d.compareRows(t, when, got, func(string) bool { return true })
 	}
@@ -355,7 +355,7 @@ func timeless(t rapid.TB, views map[string][]byte) map[string]string {
 }
 
 // compareRows wants the same rows of some series in got.
-func (d *disk) compareRows(t *rapid.T, when string, got *disk, of func(series string) bool) {
+func (d *disk) compareRows(t rapid.TB, when string, got *disk, of func(series string) bool) {
 	for at, want := range d.rows {
 		if !of(at.Name) {
 			continue

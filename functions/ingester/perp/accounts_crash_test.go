@@ -1,0 +1,218 @@
+package perp
+
+import (
+	"errors"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"quotary/internal/testenv"
+	"quotary/shared/data/accounts"
+	"quotary/shared/data/accountstats"
+	"quotary/shared/data/completedtrades"
+	"quotary/shared/data/openorders"
+	"quotary/shared/market"
+)
+
+// derived is what a disk holds of all accounts.
+func (d *disk) derived(sim *simVenue, orders *openorders.Reserves) *derived {
+	sim.t.Helper()
+	all := &derived{sim: sim, accounts: map[string]*market.Account{}, markets: sim.markets, marks: sim.marks(), reserves: *orders}
+	for at, point := range d.rows {
+		if at.Name != accounts.Name {
+			continue
+		}
+		a, err := accounts.Decode(at.Key, point)
+		if err != nil {
+			sim.t.Fatal(err)
+		}
+		all.accounts[a.Address] = a
+	}
+	for key, row := range d.log {
+		if !strings.HasPrefix(key, completedtrades.Name+" ") {
+			continue
+		}
+		trade, err := completedtrades.Decode(row)
+		if err != nil {
+			sim.t.Fatal(err)
+		}
+		all.trades = append(all.trades, &trade)
+	}
+	return all
+}
+
+// accountLife is a life of the projection of accounts alone that has read the past.
+func accountLife(d *disk, r *rand.Rand, now time.Time) (*process, error) {
+	p, err := begin(d, only(accounts.Name), r, now)
+	if err == nil {
+		p.set.join()
+	}
+	return p, err
+}
+
+// settle writes all that there is, but for what may still come.
+func (p *process) settle(position int) error {
+	p.now = p.now.Add(3 * time.Second)
+	if err := p.apply(NewBatch()); err != nil {
+		return err
+	}
+	return p.flush(position, true)
+}
+
+// TestRowsOfAccountsAreWhatTheVenueSays folds a simulated venue into rows in memory, and
+// compares all of them with what the venue says, several times.
+func TestRowsOfAccountsAreWhatTheVenueSays(t *testing.T) {
+	t.Parallel()
+	sim := newSimVenue(t, 23, testenv.Amount(80, 400))
+	enough, rows := testenv.Amount(2_000, 100_000), newDisk()
+	r := rand.New(rand.NewPCG(23, 1))
+	p, err := accountLife(rows, r, sim.venue.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	orders, seen := new(market.OpenOrders), map[string]bool{}
+	events, batches := 0, 0
+	take := func(b *Batch) {
+		batches++
+		p.now = sim.venue.Now()
+		if err := p.apply(b); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.flush(batches, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	about := NewBatch()
+	about.Meta = sim.meta()
+	take(about)
+	for moment := range 5 {
+		latest := map[string][]string{}
+		steps(sim, func() bool { return events >= enough*(moment+1)/5 }, func(b *Batch) {
+			events += len(b.Fills) + len(b.Payments) + len(b.Ledgers)
+			happened := eventsOf(b)
+			maps.Copy(latest, happened)
+			for i := range b.Orders {
+				orders.Add(&b.Orders[i], false)
+			}
+			for i := range b.Fills {
+				orders.AddFill(&b.Fills[i], false)
+			}
+			take(b)
+			asked := NewBatch()
+			for _, address := range slices.Sorted(maps.Keys(happened)) {
+				if !seen[address] {
+					seen[address] = true
+					asked.Anchors = append(asked.Anchors, market.Anchor{Address: address, Asked: true}, sim.anchor(address))
+				}
+			}
+			if len(asked.Anchors) > 0 {
+				take(asked)
+			}
+		})
+		if err := p.settle(batches); err != nil {
+			t.Fatal(err)
+		}
+		reserves := openorders.Reserves{Coins: map[string]openorders.ReserveColumn{}}
+		for _, coin := range orders.Rank(true) {
+			reserves.Coins[coin.Coin] = openorders.NewReserveColumn(coin.Reserves)
+		}
+		d := rows.derived(sim, &reserves)
+		for address := range seen {
+			if list := d.check(address); len(list) > 0 {
+				t.Errorf("after event %d, account %s differs:\n%s\nafter its last events\n%s", events, address, strings.Join(list, "\n"), strings.Join(latest[address], "\n"))
+			}
+		}
+		d.sums()
+		if t.Failed() {
+			return
+		}
+		t.Logf("%d events, %d accounts, %d trades", events, len(d.accounts), len(d.trades))
+	}
+}
+
+// TestRowsOfAccountsSurviveCrashes lets a replay of what a simulated venue's node wrote
+// die between any two writes, again and again, and wants the rows of one clean run.
+func TestRowsOfAccountsSurviveCrashes(t *testing.T) {
+	t.Parallel()
+	sim := newSimVenue(t, 31, 60)
+	enough, events := testenv.Amount(1_000, 20_000), 0
+	about := NewBatch()
+	about.Meta = sim.meta()
+	batches := []*Batch{about}
+	steps(sim, func() bool { return events >= enough }, func(b *Batch) {
+		events += len(b.Fills) + len(b.Payments) + len(b.Ledgers)
+		batches = append(batches, b)
+	})
+	began := sim.venue.Now()
+	life := func(d *disk, r *rand.Rand) error {
+		p, err := accountLife(d, r, began)
+		if err != nil {
+			return err
+		}
+		for i := d.position; i < len(batches); i++ {
+			p.now = p.now.Add(time.Duration(r.IntN(2000)) * time.Millisecond)
+			if err := p.apply(batches[i]); err != nil {
+				return err
+			}
+			if r.IntN(3) == 0 {
+				if err := p.flush(i+1, r.IntN(10) == 0); err != nil {
+					return err
+				}
+			}
+		}
+		for range 20 { // what is made again from the logs comes to its end without events
+			if err := p.settle(len(batches)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	clean := newDisk()
+	if err := life(clean, rand.New(rand.NewPCG(1, 1))); err != nil {
+		t.Fatal(err)
+	}
+	for seed := range uint64(testenv.Amount(3, 20)) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		torn, crashes, most := newDisk(), 0, 100
+		for {
+			from := torn.position
+			torn.writes = r.IntN(most)
+			err := life(torn, r)
+			if err == nil {
+				break
+			}
+			if !errors.Is(err, errCrash) {
+				t.Fatal(err)
+			}
+			if crashes++; torn.position == from {
+				most *= 2 // it did not get to the next checkpoint
+			} else {
+				most = 100
+			}
+		}
+		exact := gocmp.Comparer(market.Decimal.Equal)
+		want, got := clean.derived(sim, &openorders.Reserves{}), torn.derived(sim, &openorders.Reserves{})
+		for address := range want.accounts {
+			if diff := gocmp.Diff(want.accounts[address], got.accounts[address], exact); diff != "" {
+				t.Fatalf("after %d crashes, account %s (-clean +crashed):\n%s", crashes, address, diff)
+			}
+		}
+		for at, point := range clean.rows {
+			if at.Name != accountstats.Name {
+				continue
+			}
+			want, err1 := accountstats.Decode(point.Extra)
+			got, err2 := accountstats.Decode(torn.rows[at].Extra)
+			if diff := gocmp.Diff(want, got, exact); err1 != nil || err2 != nil || diff != "" {
+				t.Fatalf("after %d crashes, statistics of account %s, %v, %v (-clean +crashed):\n%s", crashes, at.Key, err1, err2, diff)
+			}
+		}
+		clean.compare(t, "after crashes", torn, false)
+		t.Logf("%d crashes, %d events, %d rows", crashes, events, len(torn.rows))
+	}
+}
