@@ -183,7 +183,7 @@ func (s *Stack) startIngesters(ctx context.Context) error {
 	env := append(s.State.Environment(), s.cfg.IngesterEnv...)
 	switch s.cfg.Upstream {
 	case "", "simulated":
-		env = append(env, catalog.EnvNodeDir.Name+"="+filepath.Join(s.cfg.Data, "node"), catalog.EnvHyperliquidURL.Name+"="+s.State.VenueURL, catalog.EnvOrders.Name+"=all")
+		env = append(env, catalog.EnvNodeDir.Name+"="+filepath.Join(s.cfg.Data, "node"), catalog.EnvHyperliquidURL.Name+"="+s.State.VenueURL, catalog.EnvNodeInfoURL.Name+"="+s.State.VenueURL, catalog.EnvOrders.Name+"=all")
 	case "hyperliquid":
 		env = append(env, catalog.EnvHyperliquidURL.Name+"=https://api.hyperliquid.xyz")
 	case "none":

@@ -90,7 +90,7 @@ type PositionPoint struct {
 	Time             int64   `json:"time"`           // ms
 	Size             string  `json:"size"`           // base units, negative for short
 	Leverage         int64   `json:"leverage"`       // as the account has set it; 20, or what the market allows, until the venue has said it
-	EffLeverage      *string `json:"effLeverage"`    // value of the position over value of the account in its dex; null where that is not known
+	EffLeverage      *string `json:"effLeverage"`    // value of the position over value of the account's perpetuals, of the full hour before where it is past; null where that is not known
 	EntryPrice       *string `json:"entryPrice"`     // average price of what is open
 	PositionValue    string  `json:"positionValue"`  // never negative
 	UnrealizedPnl    *string `json:"unrealizedPnl"`  // at that price

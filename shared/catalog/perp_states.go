@@ -11,7 +11,7 @@ var (
 // ClearinghouseStatesIn selects accounts. Those that nothing is known of are left out of
 // the answer.
 type ClearinghouseStatesIn struct {
-	Addresses []Address `body:"addresses" required:"true" min:"1" cut:"50"`
+	Addresses []Address `body:"addresses" required:"true" min:"1" max:"50"`
 	Dex       string    `body:"dex" maxlen:"32"`
 }
 
@@ -63,12 +63,14 @@ type PositionState struct {
 	CumFunding     CumFunding       `json:"cumFunding"`
 }
 
-// PositionLeverage is how an account borrows in a coin: 20 cross, or less where the
-// market allows no more, until the venue has said what it has set.
+// PositionLeverage is how an account borrows in a coin. Until the venue has been asked
+// about the account, which takes seconds after the first request for it, the venue's
+// default is assumed: 20 cross, or less where the market allows no more.
 type PositionLeverage struct {
-	Type   string  `json:"type"`             // cross or isolated
-	Value  int64   `json:"value"`            // value of a position over its initial margin
-	RawUsd *string `json:"rawUsd,omitempty"` // isolated positions alone have it: margin less entry cost in quote units, a decimal string
+	Type    string  `json:"type"`              // cross or isolated
+	Value   int64   `json:"value"`             // value of a position over its initial margin
+	Assumed bool    `json:"assumed,omitempty"` // true where it is the default: what depends on it, margins and the liquidation price, is of that
+	RawUsd  *string `json:"rawUsd,omitempty"`  // isolated positions alone have it: margin less entry cost in quote units, a decimal string
 }
 
 // CumFunding is funding paid less received, in quote units, decimal strings.
@@ -81,7 +83,7 @@ type CumFunding struct {
 // SpotStatesIn selects accounts. Those that nothing is known of are left out of the
 // answer.
 type SpotStatesIn struct {
-	Addresses []Address `body:"addresses" required:"true" min:"1" cut:"50"`
+	Addresses []Address `body:"addresses" required:"true" min:"1" max:"50"`
 }
 
 // AddressSpotState is the spot balances of an account.

@@ -28,6 +28,7 @@ type PositionState struct {
 	Coin     string
 	Szi      Decimal // base units, negative is short
 	Leverage Leverage
+	Assumed  bool    // Leverage is the venue's default, as the venue has not said it
 	RawUsd   Decimal // of an isolated position: its margin less its signed entry cost; else 0
 
 	// NoCost says that the position was opened before the account is known, and that

@@ -130,7 +130,7 @@ const (
 func (v *valued) state(s *AccountState) PositionState {
 	p := v.Open
 	state := PositionState{
-		Coin: v.Coin, Szi: p.Size, Leverage: Leverage{v.isolated, v.leverage}, NoCost: p.NoCost,
+		Coin: v.Coin, Szi: p.Size, Leverage: Leverage{v.isolated, v.leverage}, Assumed: v.Leverage.Value == 0, NoCost: p.NoCost,
 		PositionValue: v.notional, UnrealizedPnl: v.unrealized, LiquidationPx: v.liquidationPx(s), MarginUsed: v.used,
 		MaxLeverage: v.perp.MaxLeverage, FundingAllTime: v.FundingAllTime, FundingSinceOpen: p.FundingSinceOpen,
 		FundingSinceChange: p.FundingSinceChange,

@@ -32,6 +32,7 @@ type lifetime struct {
 	now           market.OpenPosition
 	account       *market.Account // as it is now; nil where it is not known
 	values        valuation
+	worth         []market.AccountValue // of the account's perps at full hours, as far as it is known; of the history alone
 }
 
 // step is a fill of a position.

@@ -8,6 +8,7 @@ import (
 
 	"quotary/shared/api"
 	"quotary/shared/catalog"
+	"quotary/shared/data/accountstats"
 	"quotary/shared/data/klines"
 	"quotary/shared/market"
 )
@@ -20,7 +21,7 @@ func (r *reader) currentPositionHistory(ctx context.Context, in catalog.CurrentP
 	if err != nil || l == nil {
 		return nil, err
 	}
-	return history(l), nil
+	return r.history(ctx, l)
 }
 
 func (r *reader) completedPositionHistory(ctx context.Context, in catalog.CompletedPositionIn) (*catalog.PositionHistory, error) {
@@ -28,7 +29,7 @@ func (r *reader) completedPositionHistory(ctx context.Context, in catalog.Comple
 	if err != nil {
 		return nil, err
 	}
-	return history(l), nil
+	return r.history(ctx, l)
 }
 
 func (r *reader) currentPositionPnl(ctx context.Context, in catalog.CurrentPositionBucketsIn) (*catalog.PositionPnl, error) {
@@ -64,7 +65,13 @@ func (r *reader) completedPositionExecutions(ctx context.Context, in catalog.Com
 }
 
 // history is how a position developed.
-func history(l *lifetime) *catalog.PositionHistory {
+func (r *reader) history(ctx context.Context, l *lifetime) (*catalog.PositionHistory, error) {
+	for stats, err := range accountstats.Read(ctx, r.series, []string{l.address}) {
+		if err != nil {
+			return nil, err
+		}
+		l.worth = slices.Clone(stats.Hours)
+	}
 	h := &catalog.PositionHistory{PositionIs: l.is()}
 	for i := range l.steps {
 		s := &l.steps[i]
@@ -77,7 +84,7 @@ func history(l *lifetime) *catalog.PositionHistory {
 		h.History = append(h.History, l.present())
 	}
 	h.History = h.History[max(0, len(h.History)-maxPoints):]
-	return h
+	return h, nil
 }
 
 // point is the position behind a fill, at its price.
@@ -90,7 +97,22 @@ func (l *lifetime) point(s *step) catalog.PositionPoint {
 			ReturnOnEquity: &zero, MarginUsed: zero, CumFunding: market.Text(l.funding),
 		}
 	}
-	return pointOf(s.time, l.value(s.time, s.px, &s.after), !l.leverage.Isolated)
+	value := l.value(s.time, s.px, &s.after)
+	p := pointOf(s.time, value, !l.leverage.Isolated)
+	after, _ := slices.BinarySearchFunc(l.worth, s.time+1, func(v market.AccountValue, ms int64) int { return cmp.Compare(v.Time, ms) })
+	if after > 0 && s.time-l.worth[after-1].Time < time.Hour.Milliseconds() {
+		p.EffLeverage = effLeverage(value, l.worth[after-1].Value.Decimal())
+	}
+	return p
+}
+
+// effLeverage is what a position is worth over what the account is worth, nil where that
+// is nothing.
+func effLeverage(p *market.PositionState, worth market.Decimal) *string {
+	if !worth.IsPos() {
+		return nil
+	}
+	return new(market.Text(p.PositionValue.MustDiv(worth).RoundHAZ(ratioPlaces)))
 }
 
 // value is the position at a price. Nothing else of the account is known then.
@@ -108,9 +130,7 @@ func (l *lifetime) present() catalog.PositionPoint {
 		i := slices.IndexFunc(state.Positions, func(p market.PositionState) bool { return p.Coin == l.coin && p.Szi.Equal(l.now.Size) })
 		if i >= 0 {
 			p := pointOf(state.Time, &state.Positions[i], false)
-			if value := state.Margin.AccountValue; value.IsPos() {
-				p.EffLeverage = new(market.Text(state.Positions[i].PositionValue.MustDiv(value).RoundHAZ(ratioPlaces)))
-			}
+			p.EffLeverage = effLeverage(&state.Positions[i], l.account.PerpValue(l.values.markets, l.values.marks.Px))
 			return p
 		}
 	}

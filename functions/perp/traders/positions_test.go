@@ -17,6 +17,7 @@ import (
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/data/accounts"
+	"quotary/shared/data/accountstats"
 	"quotary/shared/data/anchors"
 	"quotary/shared/data/completedtrades"
 	"quotary/shared/data/contexts"
@@ -171,6 +172,26 @@ func TestAClosedPositionIsNamedByItsTimesAndShownInThreeWays(t *testing.T) {
 		for _, other := range []string{"", "startTime=" + strconv.FormatInt(trade.Start+1, 10), "endTime=" + strconv.FormatInt(trade.End-1, 10), start + "&endTime=" + strconv.FormatInt(trade.End+1, 10)} {
 			w.Get(t, w.SubKey, target+other).Refused(t, http.StatusBadRequest, "position not found", "startTime")
 		}
+	}
+}
+
+func TestTheLeverageInEffectIsThatOfTheHourBefore(t *testing.T) {
+	t.Parallel()
+	w := newAccountWorld(t)
+	w.long(t)
+	var stats market.TraderStats
+	stats.Value(minute(120), decimal(t, "1000"))
+	must(t, w.series.Put(t.Context(), []store.SeriesRow{accountstats.Row(alice, &stats)}))
+	var got []string
+	for _, p := range apitest.Data[catalog.PositionHistory](t, w.Get(t, w.SubKey, ofAlice+"/current-position-history/BTC")).History {
+		if p.EffLeverage == nil {
+			got = append(got, "unknown")
+		} else {
+			got = append(got, *p.EffLeverage)
+		}
+	}
+	if want := []string{"unknown", "0.39", "unknown", "0.261903"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

@@ -68,7 +68,7 @@ func marginSummary(m *market.MarginSummary) catalog.MarginSummary {
 
 func positionState(p *market.PositionState) catalog.PositionState {
 	state := catalog.PositionState{
-		Coin: p.Coin, Szi: market.Text(p.Szi), Leverage: catalog.PositionLeverage{Type: "cross", Value: p.Leverage.Value},
+		Coin: p.Coin, Szi: market.Text(p.Szi), Leverage: catalog.PositionLeverage{Type: "cross", Value: p.Leverage.Value, Assumed: p.Assumed},
 		EntryPx: known(!p.NoCost, p.EntryPx), PositionValue: market.Text(p.PositionValue), UnrealizedPnl: known(!p.NoCost, p.UnrealizedPnl),
 		ReturnOnEquity: known(!p.NoCost, p.ReturnOnEquity), LiquidationPx: known(!p.LiquidationPx.IsZero(), p.LiquidationPx),
 		MarginUsed: market.Text(p.MarginUsed), MaxLeverage: p.MaxLeverage,
