@@ -165,9 +165,13 @@ func TestRowsOfAccountsSurviveCrashes(t *testing.T) {
 				}
 			}
 		}
-		for range 20 { // what is made again from the logs comes to its end without events
+		// What is made again from the logs comes to its end without events.
+		for quiet := 0; quiet < 5; quiet++ {
 			if err := p.settle(len(batches)); err != nil {
 				return err
+			}
+			if len(of[*accountStates](p.set).rebuilds) > 0 {
+				quiet = 0
 			}
 		}
 		return nil
