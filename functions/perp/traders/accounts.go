@@ -96,11 +96,16 @@ func (r *accountReader) value(ctx context.Context, addresses []catalog.Address) 
 func (r *accountReader) stale(ctx context.Context, known map[string]*market.Account, names []string) (stale []string) {
 	since := api.Now(ctx).Add(-freshFor).UnixMilli()
 	for _, name := range names {
-		if a := known[name]; a == nil || a.Anchored < since {
+		if a := known[name]; a == nil || a.Anchored < since || assumes(a) {
 			stale = append(stale, name)
 		}
 	}
 	return stale
+}
+
+// assumes reports whether the leverage of an open position is not known.
+func assumes(a *market.Account) bool {
+	return slices.ContainsFunc(a.Holdings, func(h market.Holding) bool { return h.Open != nil && h.Leverage.Value == 0 })
 }
 
 // wantsAtOnce is how many accounts are asked for at a time.
