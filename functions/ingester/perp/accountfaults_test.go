@@ -3,6 +3,7 @@ package perp
 import (
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strconv"
 	"testing"
@@ -213,6 +214,52 @@ func (w *accountWorld) publish(settle bool, broken *[]string) (written bool) {
 		*broken = list
 	}
 	return slices.ContainsFunc(c.Fine, func(r store.SeriesRow) bool { return r.SeriesKey == accounts.At(faultyAccount).SeriesKey })
+}
+
+// TestMoreAccountsAreMadeAgainThanFitInMemory: before the projection has joined all of
+// them are broken, and they are read again one after the other, also behind a restart.
+func TestMoreAccountsAreMadeAgainThanFitInMemory(t *testing.T) {
+	t.Parallel()
+	const all, most = 300, 40
+	w := newAccountWorld(t)
+	start := func(views []engine.View) {
+		w.p = newAccountStates(newWantedAccounts(1_000_000), slog.New(slog.DiscardHandler))
+		w.p.most = most
+		w.set.all = []Projection{w.p}
+		for _, v := range views {
+			if err := w.p.Restore(map[string][]byte{v.Name: v.Body}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	start(nil)
+	b := NewBatch()
+	for i := range all {
+		f := step(1, market.Buy, "1.0", "0.0", "0.0")
+		f.Address = fmt.Sprintf("0x%040d", i)
+		b.Fills = append(b.Fills, f)
+	}
+	changes := w.apply(b, soon)
+	if n := len(w.p.cache); n > most+most/8 || len(w.p.broken) != all || len(changes.Fine) > 0 {
+		t.Fatalf("%d accounts are in memory, %d broken, %d rows", n, len(w.p.broken), len(changes.Fine))
+	}
+	start([]engine.View{{Name: accounts.BrokenName, Body: accounts.EncodeBroken(slices.Collect(maps.Keys(w.p.broken)))}})
+	w.p.Joined()
+	written := map[string]bool{}
+	for range 200 {
+		if n := len(w.p.cache); n > most+most/8+rebuildsAtOnce {
+			t.Fatalf("%d accounts are in memory", n)
+		}
+		if _, err := w.set.apply(NewBatch(), w.now, w.disk.load); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range w.set.changes(w.now, true).Fine {
+			written[r.Key] = true
+		}
+	}
+	if len(w.p.broken) > 0 || len(written) != all {
+		t.Errorf("%d are written, %d broken", len(written), len(w.p.broken))
+	}
 }
 
 // said is what the venue says of the account at a second after noon.

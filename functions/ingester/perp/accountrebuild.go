@@ -181,7 +181,7 @@ func (p *accountStates) readLogs(r *engine.Reads, now time.Time) {
 			p.foldParts(b, now)
 		}
 	}
-	p.rebuilds = slices.DeleteFunc(p.rebuilds, func(b *rebuild) bool { return b.account.rebuild != b })
+	p.dropRebuilds()
 	room := rebuildsAtOnce - len(p.begun())
 	for i := 0; i < min(len(p.rebuilds), rebuildsSeen) && room > 0; i++ {
 		if b := p.rebuilds[i]; !b.begun && !now.Before(b.after) {
@@ -190,6 +190,11 @@ func (p *accountStates) readLogs(r *engine.Reads, now time.Time) {
 			room--
 		}
 	}
+}
+
+// dropRebuilds drops those that have ended, or whose account has left the cache.
+func (p *accountStates) dropRebuilds() {
+	p.rebuilds = slices.DeleteFunc(p.rebuilds, func(b *rebuild) bool { return b.account.rebuild != b })
 }
 
 // read takes the parts of the logs, and reports whether there were any.

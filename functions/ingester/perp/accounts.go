@@ -49,6 +49,7 @@ type accountStates struct {
 	trades   []market.CompletedTrade // to be written
 	rebuilds []*rebuild              // the first ones are at work
 	broken   map[string]bool         // whom they are of or will be once their rows are read, until the new rows are written
+	next     []string                // of the broken ones, who is read for the batch at hand
 	listed   bool                    // the view of the broken ones is as they are
 	asking   map[*account]struct{}   // of which the venue is asked
 
@@ -125,9 +126,7 @@ func (p *accountStates) Restore(views map[string][]byte) error {
 	}
 	_, p.listed = views[accounts.BrokenName]
 	for _, address := range broken {
-		c := p.of(address)
-		c.listed, p.broken[c.address] = true, true
-		p.waiting = append(p.waiting, c)
+		p.broken[address] = true
 	}
 	described, err := engine.Restored(views, meta.Name, meta.Decode)
 	if err != nil {
@@ -202,6 +201,10 @@ func (p *accountStates) selectAccounts(b *Batch) {
 	for i := range b.Anchors {
 		choose(b.Anchors[i].Address)
 	}
+	p.chooseBroken()
+	for _, address := range p.next {
+		choose(address)
+	}
 	some := loadMost
 	for i := 0; i < len(p.waiting) && some > 0; i++ {
 		if choose(p.waiting[i].address) {
@@ -215,6 +218,22 @@ func (p *accountStates) selectAccounts(b *Batch) {
 	}
 }
 
+// chooseBroken chooses who is made again next of those that are not in memory.
+func (p *accountStates) chooseBroken() {
+	some := rebuildsAtOnce - len(p.rebuilds)
+	if !p.joined || len(p.next) > 0 || len(p.broken) <= len(p.rebuilds) {
+		return
+	}
+	for address := range p.broken {
+		if len(p.next) >= some {
+			return
+		}
+		if p.cache[address] == nil {
+			p.next = append(p.next, address)
+		}
+	}
+}
+
 // Apply folds the events of accounts whose rows were read, and keeps the others.
 func (p *accountStates) Apply(b *Batch, r *engine.Reads, now time.Time) error {
 	p.describe(b)
@@ -223,7 +242,7 @@ func (p *accountStates) Apply(b *Batch, r *engine.Reads, now time.Time) error {
 			return err
 		}
 	}
-	p.selected = p.selected[:0]
+	p.selected, p.next = p.selected[:0], p.next[:0]
 	for i := range b.Anchors {
 		if b.Anchors[i].Asked {
 			p.ask(&b.Anchors[i], now)
@@ -403,19 +422,25 @@ func (p *accountStates) change(c *account, now time.Time) {
 	}
 }
 
-// evict drops accounts that have been idle for longest from the cache, as it grows.
+// evict drops accounts that have been idle for longest from the cache, as it grows. One
+// that waits to be made again is among the broken ones, and is read again for that.
 func (p *accountStates) evict(now time.Time) {
 	if len(p.cache) <= p.most+p.most/8 {
 		return
 	}
-	for idle := 5 * time.Minute; idle >= 0; idle -= time.Minute {
+	for idle := 5 * time.Minute; idle >= 0 && len(p.cache) > p.most; idle -= time.Minute {
 		for address, c := range p.cache {
-			if len(p.cache) <= p.most {
-				return
-			}
-			if c.changed.IsZero() && len(c.queue) == 0 && c.asked == nil && c.rebuild == nil && now.Sub(c.used) >= idle {
+			if len(p.cache) > p.most && c.isIdle() && now.Sub(c.used) >= idle {
 				delete(p.cache, address)
+				c.rebuild = nil
 			}
 		}
 	}
+	p.dropRebuilds()
+}
+
+// isIdle reports whether an account can be read again from its rows as it is.
+func (c *account) isIdle() bool {
+	waits := c.rebuild != nil && (c.rebuild.begun || c.retries > 0)
+	return c.changed.IsZero() && len(c.queue) == 0 && !c.listed && c.asked == nil && !waits
 }
