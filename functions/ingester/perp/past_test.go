@@ -74,7 +74,8 @@ func TestWhatHappensNowGoesBeforeThePast(t *testing.T) {
 	t.Parallel()
 	stores := newStores(t)
 	n := &nodeFiles{t: t, dir: t.TempDir()}
-	start := time.Now().Add(-72 * time.Hour)
+	present := func() time.Time { return time.Now().Add(-3 * time.Hour) } // hours before events of the future
+	start := present().Add(-72 * time.Hour)
 	for minute := range 600 {
 		n.write(start.Add(time.Duration(minute) * 7 * time.Minute))
 	}
@@ -99,7 +100,7 @@ func TestWhatHappensNowGoesBeforeThePast(t *testing.T) {
 	stop := run(t, p)
 	now := len(n.all)
 	testenv.Until(t, "the present is stored while the past waits", func() bool {
-		n.write(time.Now())
+		n.write(present())
 		missing, err := filldata.Missing(t.Context(), stores.Log, n.all[now:])
 		return err == nil && missing < len(n.all)-now
 	})
@@ -130,8 +131,8 @@ func TestWhatHappensNowGoesBeforeThePast(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	n.write(time.Now().Add(time.Hour))
-	n.write(time.Now().Add(2 * time.Hour))
+	n.write(present().Add(time.Hour))
+	n.write(present().Add(2 * time.Hour))
 	last := newPipeline(stores, n.sources()...)
 	stop = run(t, last)
 	testenv.Until(t, "all of the past is stored", func() bool {

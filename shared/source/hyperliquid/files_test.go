@@ -299,3 +299,28 @@ func TestTheRecordingIsReadWithoutALoss(t *testing.T) {
 		}
 	}
 }
+
+// TestAnEventOfTheFutureIsSkipped: one wrong clock would make all that follows old.
+func TestAnEventOfTheFutureIsSkipped(t *testing.T) {
+	t.Parallel()
+	ahead := time.Now().Add(time.Hour).UnixMilli()
+	path := filepath.Join(t.TempDir(), "0")
+	text := fillLine(1) + strings.Replace(fillLine(2), "1770033590002", fmt.Sprint(ahead), 1) + fillLine(3)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var stats Stats
+	var tids []int64
+	err := ReadFile(t.Context(), path, "name", 0, &stats, quiet, func(_ context.Context, d Delivery) error {
+		for i := range d.Events.Fills {
+			tids = append(tids, d.Events.Fills[i].Tid)
+		}
+		if d.Position.Time >= ahead {
+			t.Error("the position is of the future")
+		}
+		return nil
+	})
+	if err != nil || fmt.Sprint(tids) != "[1 3]" || stats.Malformed.Load() != 1 {
+		t.Errorf("fills %v, %d malformed, %v", tids, stats.Malformed.Load(), err)
+	}
+}
