@@ -33,6 +33,23 @@ func (a *Account) Fill(f *Fill, m *Markets) (Outcome, *CompletedTrade) {
 	return Applied, h.fill(f, dex)
 }
 
+// Skip notes a fill that came behind the anchor that knows it, and reports whether f is
+// one: the account is as the venue said, and only the trade lacks the fill.
+func (a *Account) Skip(f *Fill) bool {
+	if IsSpot(f.Coin) {
+		return false
+	}
+	h, dex := a.holding(f.Coin), a.dex(DexOf(f.Coin))
+	if f.Time > dex.Anchored || f.Time < h.Began || h.has(Order{f.Time, f.Seq, f.Tid}) {
+		return false
+	}
+	a.begin(h, f)
+	if h.Open != nil {
+		h.Open.Partial = true
+	}
+	return true
+}
+
 // has reports whether an order is in the holding's fills.
 func (h *Holding) has(o Order) bool { return o.Compare(h.Last) <= 0 || o.sameFill(h.Last) }
 

@@ -22,8 +22,10 @@ type askedAnchor struct {
 const (
 	// answerWithin is how long an answer is waited for.
 	answerWithin = 30 * time.Second
-	// eventsWithin is how long the events that an answer knows are waited for. The files
-	// of a node and its answers are of the same blocks.
+	// eventsWithin is how long the events that an answer knows are waited for, where no
+	// later fill shows that they are there, behind the time by which fills come late. The
+	// files of a node and its answers are of the same blocks; files that are read late and
+	// the public endpoint are not.
 	eventsWithin = 2 * time.Second
 	// askedMost bounds the events that wait for an answer.
 	askedMost = 10_000
@@ -77,7 +79,11 @@ func (p *accountStates) settle(c *account, now time.Time) {
 	case asked.answer == nil && (now.Sub(asked.at) > answerWithin || len(c.queue) > askedMost):
 		p.figures.missed.Add(1)
 		p.unask(c)
-	case asked.answer != nil && (p.fillsTo > newestOf(asked.answer) || now.Sub(asked.answered) >= eventsWithin || len(c.queue) > askedMost):
+	case asked.answer == nil:
+	case p.fillsTo <= newestOf(asked.answer) && p.fillsBehind > answerWithin: // the events are too far behind it
+		p.figures.missed.Add(1)
+		p.unask(c)
+	case p.fillsTo > newestOf(asked.answer) || now.Sub(asked.answered) >= eventsWithin+max(0, p.fillsBehind) || len(c.queue) > askedMost:
 		p.unask(c)
 		p.anchor(c, asked.answer, now)
 	}

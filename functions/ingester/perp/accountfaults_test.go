@@ -347,3 +347,69 @@ func TestAnchors(t *testing.T) {
 		t.Errorf("a row of an account that the venue does not know: %+v", c.Fine)
 	}
 }
+
+// TestFillsBehindTheAnchorThatKnowsThem are counted, and the anchor stays: to make the
+// account again for them would lose it each time.
+func TestFillsBehindTheAnchorThatKnowsThem(t *testing.T) {
+	t.Parallel()
+	open, add, flat := step(1, market.Buy, "2.0", "0.0", "0.0"), step(2, market.Buy, "1.0", "2.0", "0.0"), step(3, market.Sell, "3.0", "3.0", "5.0")
+	fills := func(list ...market.Fill) *Batch { return &Batch{Events: market.Events{Fills: list}} }
+	w := newAccountWorld(t)
+	apply := func(b *Batch, pass time.Duration) {
+		w.disk.put(b)
+		for ; pass >= 0; pass -= time.Second {
+			if _, err := w.set.apply(b, w.now, w.disk.load); err != nil {
+				t.Fatal(err)
+			}
+			b, w.now = NewBatch(), w.now.Add(time.Second)
+		}
+	}
+	apply(fills(open), 0)
+	apply(&Batch{Events: market.Events{Anchors: []market.Anchor{{Address: faultyAccount, Asked: true}}}}, 0)
+	apply(&Batch{Events: market.Events{Anchors: []market.Anchor{said(2, "3", "300")}}}, 10*time.Second)
+	apply(fills(add), time.Second)
+	apply(fills(add), time.Second) // again, as after a crash
+	apply(fills(flat), time.Second)
+	w.apply(NewBatch(), time.Minute)
+	f, a := &w.p.figures, w.p.cache[faultyAccount]
+	if f.anchored.Load() != 1 || f.rebuilt.Load() != 0 || f.late.Load() != 1 || a.state.Anchored == 0 || len(w.p.broken) > 0 {
+		t.Errorf("%d anchored, %d rebuilt, %d late, broken are %v", f.anchored.Load(), f.rebuilt.Load(), f.late.Load(), w.p.broken)
+	}
+	all := a.stats.All()
+	if trade, ok := w.trade["BTC 3.0"]; len(w.trade) != 1 || !ok || !trade.Partial || all.Days[0].Fills != 3 {
+		t.Errorf("completed are %+v, of %d fills", w.trade, all.Days[0].Fills)
+	}
+}
+
+// TestAnAnswerIsNotTakenFarAheadOfTheFills: where they are read late, it waits for them, or
+// is given up.
+func TestAnAnswerIsNotTakenFarAheadOfTheFills(t *testing.T) {
+	t.Parallel()
+	for behind, want := range map[time.Duration]int64{20 * time.Second: 1, time.Hour: 0} {
+		w := newAccountWorld(t)
+		apply := func(b *Batch) {
+			if _, err := w.set.apply(b, w.now, w.disk.load); err != nil {
+				t.Fatal(err)
+			}
+			w.now = w.now.Add(time.Second)
+		}
+		w.now = noon.Add(time.Second + behind)
+		apply(&Batch{Events: market.Events{Fills: []market.Fill{step(1, market.Buy, "2.0", "0.0", "0.0")}}})
+		apply(&Batch{Events: market.Events{Anchors: []market.Anchor{{Address: faultyAccount, Asked: true}}}})
+		apply(&Batch{Events: market.Events{Anchors: []market.Anchor{said(int64(behind/time.Second), "3", "300")}}})
+		for range 10 {
+			apply(NewBatch())
+		}
+		if n := w.p.figures.anchored.Load(); n != 0 {
+			t.Errorf("%s behind: it is taken over before the fills are there", behind)
+		}
+		apply(&Batch{Events: market.Events{Fills: []market.Fill{step(2, market.Buy, "1.0", "2.0", "0.0"), step(int64(behind/time.Second)+1, market.Buy, "1.0", "3.0", "0.0")}}})
+		apply(NewBatch())
+		if n := w.p.figures.anchored.Load(); n != want {
+			t.Errorf("%s behind: %d anchored, want %d", behind, n, want)
+		}
+		if n := w.p.figures.late.Load() + w.p.figures.gaps.Load() + w.p.figures.differences.Load(); n > 0 {
+			t.Errorf("%s behind: %d faults", behind, n)
+		}
+	}
+}

@@ -60,7 +60,9 @@ func (p *accountStates) enqueue(b *Batch, now time.Time) {
 	}
 	for i := range b.Fills {
 		e := &b.Fills[i]
-		p.fillsTo = max(p.fillsTo, e.Time)
+		if e.Time > p.fillsTo {
+			p.fillsTo, p.fillsBehind = e.Time, now.Sub(time.UnixMilli(e.Time))
+		}
 		p.add(e.Address, accountEvent{ms: e.Time, kind: fillEvent, fill: e, past: b.Past})
 	}
 	for i := range b.Orders {
@@ -186,7 +188,7 @@ func (p *accountStates) apply(c *account, e *accountEvent, now time.Time) market
 	outcome := market.Applied
 	switch e.kind {
 	case fillEvent:
-		outcome = p.applyFill(c, e.fill, now)
+		outcome = p.applyFill(c, e.fill, e.past, now)
 	case paymentEvent:
 		outcome = c.state.Payment(e.payment)
 	case ledgerEvent:
@@ -210,8 +212,13 @@ func (p *accountStates) apply(c *account, e *accountEvent, now time.Time) market
 	return outcome
 }
 
-func (p *accountStates) applyFill(c *account, f *market.Fill, now time.Time) market.Outcome {
+func (p *accountStates) applyFill(c *account, f *market.Fill, past bool, now time.Time) market.Outcome {
 	addOn := market.NoAddOn
+	if !past && c.state.Skip(f) { // to make the account again for it would lose the anchor, for each of them
+		p.figures.late.Add(1)
+		c.stats.Fill(f, addOn)
+		return market.Applied
+	}
 	h, _ := c.state.Holding(f.Coin)
 	if h.Open != nil && !h.Open.NoCost {
 		addOn = market.AddOnOf(f, h.Open.Cost)
