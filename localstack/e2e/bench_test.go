@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -35,12 +36,12 @@ func BenchmarkSignedRequest(b *testing.B) {
 	reference := make(map[int]time.Duration)
 	for _, concurrency := range []int{1, 32} {
 		b.Run(fmt.Sprintf("net-http/c%d", concurrency), func(b *testing.B) {
-			reference[concurrency] = measure(b, concurrency, plain.URL, key, 0)
+			reference[concurrency] = measure(b, concurrency, plain.URL, key, tickersRequest, 0)
 		})
 	}
 	for _, concurrency := range []int{1, 32} {
 		b.Run(fmt.Sprintf("engine/c%d", concurrency), func(b *testing.B) {
-			measure(b, concurrency, world.State.BaseURL, world.State.Demo.SubKey, reference[concurrency])
+			measure(b, concurrency, world.State.BaseURL, world.State.Demo.SubKey, tickersRequest, reference[concurrency])
 		})
 	}
 	echo := httptest.NewServer(&standIn{engine: world.State.DynamoDB, seen: make(map[string][]byte)})
@@ -62,20 +63,74 @@ func BenchmarkSignedRequest(b *testing.B) {
 	b.Run("stand-in/c1", func(b *testing.B) { measureStandIn(b, echo.URL) })
 	for _, concurrency := range []int{1, 32} {
 		b.Run(fmt.Sprintf("without-engine/c%d", concurrency), func(b *testing.B) {
-			measure(b, concurrency, quiet.State.BaseURL, quiet.State.Demo.SubKey, reference[concurrency])
+			measure(b, concurrency, quiet.State.BaseURL, quiet.State.Demo.SubKey, tickersRequest, reference[concurrency])
 		})
 	}
 }
 
+// BenchmarkFamilies measures requests to each family of endpoints from 32 clients at a
+// time, of a stack whose upstreams are simulated beside it.
+func BenchmarkFamilies(b *testing.B) {
+	live, err := stack.Start(b.Context(), stack.Config{
+		Data: b.TempDir(), Programs: programs, Tools: filepath.Join(root, "localstack"), Upstream: "simulated", History: 1, MaxEach: 32,
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() {
+		if err := live.Stop(context.Background()); err != nil {
+			b.Error(err)
+		}
+	}()
+	traders := live.Venue.Truth().Addresses
+	account := hl + "/traders/" + traders[1]
+	accounts, many := map[string]any{"addresses": traders[:50]}, map[string]any{"addresses": traders, "period": 30}
+	for name, one := range map[string]request{
+		"market": tickersRequest, "fills": {path: hl + "/fills/" + traders[1]}, "info": {path: hl + "/info", body: map[string]any{"type": "meta"}},
+		"orders/top": {path: hl + "/orders/top-open-orders"}, "orders/stats": {path: hl + "/orders/active-stats"},
+		"traders/stat": {path: account + "/addr-stat"}, "traders/trades": {path: account + "/completed-trades"},
+		"traders/position": {path: account + "/current-position-history/BTC"}, "traders/states": {path: hl + "/traders/clearinghouse-state", body: accounts},
+		"traders/batch": {path: hl + "/traders/batch-addr-stat", body: many},
+		"kline":         {path: "/v2/commonKline/dataRecords?symbol=btcusdt:binance&period=60"},
+		"coin":          {path: "/v2/coin/ticker?coin_list=bitcoin"}, "content": {path: "/v2/content/news-list"},
+	} {
+		b.Run(name, func(b *testing.B) {
+			measure(b, 32, live.State.BaseURL, live.State.Demo.SubKey, one, 0)
+		})
+	}
+}
+
+var tickersRequest = request{path: hl + "/tickers"}
+
+// request is what a benchmark sends; with a body it is a POST.
+type request struct {
+	path string
+	body any
+}
+
+// send sends it, signed.
+func (r request) send(c client.Client, key client.Key) (client.Answer, error) {
+	method := http.MethodGet
+	if r.body != nil {
+		method = http.MethodPost
+	}
+	path, query, _ := strings.Cut(r.path, "?")
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return client.Answer{}, err
+	}
+	return c.Do(context.Background(), key, method, path, values, r.body)
+}
+
 // measure sends b.N requests from so many clients and reports the quantiles of
 // their latency in milliseconds, and how many times the reference its median is.
-func measure(b *testing.B, concurrency int, base string, key client.Key, reference time.Duration) (median time.Duration) {
+func measure(b *testing.B, concurrency int, base string, key client.Key, one request, reference time.Duration) (median time.Duration) {
 	caller := client.Client{BaseURL: base, HTTP: &http.Client{
 		Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: concurrency},
 	}}
 	get := func() time.Duration {
 		started := time.Now()
-		answer, err := caller.Get(context.Background(), key, hl+"/tickers", nil)
+		answer, err := one.send(caller, key)
 		if err != nil || answer.Status != http.StatusOK {
 			b.Errorf("%d %.200s %v", answer.Status, answer.Body, err)
 		}
