@@ -26,7 +26,7 @@ type Anchors struct {
 	Log   *slog.Logger
 
 	// Wanted lists the accounts that are wanted now. It is asked every Poll, and less
-	// often where there are many; 0 means 250 ms.
+	// often where there are many; questions begin every Poll. 0 means 250 ms.
 	Wanted func(context.Context) ([]WantedAnchor, error)
 	Poll   time.Duration
 
@@ -82,24 +82,29 @@ func (a *Anchors) Follow(ctx context.Context, sink Sink) error {
 	var questions sync.WaitGroup
 	defer questions.Wait()
 	defer stop(nil)
+	var wanted []WantedAnchor
+	var listAt time.Time
 	for try := 0; ; {
-		wanted, err := a.Wanted(ctx)
-		pause := cmp.Or(a.Poll, anchorsPoll) + time.Duration(len(wanted))*time.Millisecond
-		if err != nil && ctx.Err() == nil {
-			a.Log.Warn("cannot list the accounts that are wanted; trying again", "error", err.Error())
-			pause = max(pause, pauses.Delay(try))
-			try++
-		} else {
-			try = 0
-			for _, one := range f.due(wanted, time.Now()) {
-				questions.Go(func() {
-					if err := f.ask(ctx, one); source.SinkError(err) != nil {
-						stop(source.SinkError(err))
-					}
-				})
+		if !time.Now().Before(listAt) {
+			list, err := a.Wanted(ctx)
+			pause := time.Duration(len(list)) * time.Millisecond
+			if err != nil && ctx.Err() == nil {
+				a.Log.Warn("cannot list the accounts that are wanted; trying again", "error", err.Error())
+				pause = max(pause, pauses.Delay(try))
+				try++
+			} else {
+				wanted, try = list, 0
 			}
+			listAt = time.Now().Add(pause)
 		}
-		if err := backoff.Sleep(ctx, pause); err != nil {
+		for _, one := range f.due(wanted, time.Now()) {
+			questions.Go(func() {
+				if err := f.ask(ctx, one); source.SinkError(err) != nil {
+					stop(source.SinkError(err))
+				}
+			})
+		}
+		if err := backoff.Sleep(ctx, cmp.Or(a.Poll, anchorsPoll)); err != nil {
 			return err
 		}
 	}
