@@ -36,9 +36,11 @@ import (
 //
 // The table itself is a snapshot as the positions of [openInterest] are, every 15
 // seconds while they are few and a second less often for each 5,000: of 2,000,000 orders
-// it has 42 MB and 20 MB packed, takes 0.7 s to write and 2 s to read, and is written
-// every seven minutes, 6,000 times a month. Until then the checkpoints of the sources
-// wait: after a crash, the events since come again, of seven minutes in half a minute.
+// it has 42 MB and 20 MB packed, takes 0.7 s to write and 2 s to read. As orders come all
+// the time, the checkpoints of the sources wait for it all the time, and the pipeline lets
+// them wait for half a minute at most: from 75,000 orders on it is written every 30
+// seconds, 86,400 times a month (0.5 USD), which is another 2 % of a core. After a crash,
+// the events of half a minute come again.
 type openOrders struct {
 	engine.Defaults[*Batch]
 	table  *market.OpenOrders
