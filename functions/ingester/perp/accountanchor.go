@@ -125,11 +125,14 @@ func (p *accountStates) anchor(c *account, a *market.Anchor, now time.Time) {
 	differences := c.state.Anchor(&said)
 	p.figures.anchored.Add(1)
 	p.figures.differences.Add(int64(len(differences)))
-	for _, d := range differences {
-		p.log.Warn("the venue says otherwise of an account", "address", c.address, "coin", d.Coin, "field", d.Field, "had", d.Had.String(), "said", d.Said.String())
+	if len(differences) > 0 {
+		first := differences[0]
+		p.log.Warn("the venue says otherwise of an account", "address", c.address, "differences", len(differences),
+			"coin", first.Coin, "field", first.Field, "had", first.Had.String(), "said", first.Said.String())
 	}
 	p.wanted.known(c.address, said.Leverages)
 	if !empty {
+		c.soon = true
 		p.change(c, now)
 	}
 }

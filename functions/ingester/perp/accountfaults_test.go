@@ -11,6 +11,7 @@ import (
 
 	"quotary/functions/ingester/engine"
 	"quotary/shared/data/accounts"
+	"quotary/shared/data/accountstats"
 	"quotary/shared/data/completedtrades"
 	"quotary/shared/market"
 	"quotary/shared/source/hyperliquid"
@@ -246,7 +247,7 @@ func TestMoreAccountsAreMadeAgainThanFitInMemory(t *testing.T) {
 	start([]engine.View{{Name: accounts.BrokenName, Body: accounts.EncodeBroken(slices.Collect(maps.Keys(w.p.broken)))}})
 	w.p.Joined()
 	written := map[string]bool{}
-	for range 200 {
+	for range 1000 {
 		if n := len(w.p.cache); n > most+most/8+rebuildsAtOnce {
 			t.Fatalf("%d accounts are in memory", n)
 		}
@@ -411,5 +412,65 @@ func TestAnAnswerIsNotTakenFarAheadOfTheFills(t *testing.T) {
 		if n := w.p.figures.late.Load() + w.p.figures.gaps.Load() + w.p.figures.differences.Load(); n > 0 {
 			t.Errorf("%s behind: %d faults", behind, n)
 		}
+	}
+}
+
+// TestAnAnchoredAccountIsWrittenAtOnce: a client may wait for it, however many accounts
+// have changed.
+func TestAnAnchoredAccountIsWrittenAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newAccountWorld(t)
+	b := NewBatch()
+	for i := range 1000 {
+		other := step(1, market.Buy, "1.0", "0.0", "0.0")
+		other.Address = fmt.Sprintf("0x%040d", i)
+		b.Fills = append(b.Fills, other)
+	}
+	b.Anchors = []market.Anchor{{Address: faultyAccount, Asked: true}, said(0, "2", "200")}
+	if _, err := w.set.apply(b, w.now, w.disk.load); err != nil {
+		t.Fatal(err)
+	}
+	var broken []string
+	if !w.publish(false, &broken) || len(w.p.dirty) != 1000 {
+		t.Errorf("it is not written; %d wait to be", len(w.p.dirty))
+	}
+}
+
+// TestRebuildsThatWaitStopNoOthers: those that ended in a gap begin again after a while.
+func TestRebuildsThatWaitStopNoOthers(t *testing.T) {
+	t.Parallel()
+	w := newAccountWorld(t)
+	for i := range 200 {
+		c := w.p.of(fmt.Sprintf("0x%040d", i))
+		c.state, c.stats = new(market.Account), new(accountstats.Kept)
+		if i < 199 {
+			c.retries = 1
+		}
+		w.p.broke(c, w.now)
+	}
+	if _, err := w.set.apply(NewBatch(), w.now, w.disk.load); err != nil {
+		t.Fatal(err)
+	}
+	if b := w.p.begun(); len(b) != 1 || b[0].account.retries != 0 {
+		t.Errorf("%d are begun", len(b))
+	}
+	w.now = w.now.Add(gapPause)
+	w.apply(NewBatch(), 0)
+	if b := w.p.begun(); len(b) == 0 {
+		t.Error("the others do not begin")
+	}
+}
+
+// TestWhoLostItsAnchorIsAskedForBesideThoseThatHoldMuch: these do not take all places.
+func TestWhoLostItsAnchorIsAskedForBesideThoseThatHoldMuch(t *testing.T) {
+	t.Parallel()
+	wanted := newWantedAccounts(0) // everybody holds as much
+	for i := range mostOwn {
+		wanted.holds(&market.Account{Address: fmt.Sprintf("0x%040d", i)}, new(market.Markets), market.Marks{}, noon)
+	}
+	wanted.again(faultyAccount, noon)
+	list := wanted.list(nil, noon)
+	if len(list) != mostValued+1 || !slices.ContainsFunc(list, func(one hyperliquid.WantedAnchor) bool { return one.Address == faultyAccount && one.After.Equal(noon) }) {
+		t.Errorf("%d are wanted", len(list))
 	}
 }

@@ -71,8 +71,9 @@ var rebuiltFrom = [...]struct {
 }
 
 const (
-	// rebuildsAtOnce is how many accounts are made again at a time.
-	rebuildsAtOnce = 16
+	// rebuildsAtOnce is how many accounts are made again at a time: of so many a part of
+	// each log is read for one batch.
+	rebuildsAtOnce = 4
 
 	// A rebuild that ended in a gap is repeated so often, each after so long.
 	gapRetries = 3
@@ -136,18 +137,13 @@ func (e *accountEvent) dataset() string {
 	return orders.FilledName
 }
 
-// rebuildsSeen is among how many accounts those are sought that are made again: some
-// wait a while.
-const rebuildsSeen = 4 * rebuildsAtOnce
-
-// begun are the rebuilds at work.
-func (p *accountStates) begun() (list []*rebuild) {
-	for _, b := range p.rebuilds[:min(len(p.rebuilds), rebuildsSeen)] {
-		if b.begun {
-			list = append(list, b)
-		}
+// begun are the rebuilds at work: the first ones.
+func (p *accountStates) begun() []*rebuild {
+	n := 0
+	for n < len(p.rebuilds) && p.rebuilds[n].begun {
+		n++
 	}
-	return list
+	return p.rebuilds[:n]
 }
 
 // wantLogs asks for the next parts of the logs.
@@ -175,19 +171,19 @@ func (p *accountStates) readLogs(r *engine.Reads, now time.Time) {
 	if !p.joined || len(p.rebuilds) == 0 {
 		return
 	}
-	begun := p.begun()
-	for _, b := range begun {
+	for _, b := range slices.Clone(p.begun()) {
 		if b.read(r) {
 			p.foldParts(b, now)
 		}
 	}
 	p.dropRebuilds()
-	room := rebuildsAtOnce - len(p.begun())
-	for i := 0; i < min(len(p.rebuilds), rebuildsSeen) && room > 0; i++ {
-		if b := p.rebuilds[i]; !b.begun && !now.Before(b.after) {
+	n := len(p.begun())
+	for i := n; i < len(p.rebuilds) && n < rebuildsAtOnce; i++ {
+		if b := p.rebuilds[i]; !now.Before(b.after) {
 			b.begun, b.state, b.stats = true, &market.Account{Address: b.account.address}, b.account.stats
 			b.stats.Forget()
-			room--
+			p.rebuilds[n], p.rebuilds[i] = b, p.rebuilds[n]
+			n++
 		}
 	}
 }

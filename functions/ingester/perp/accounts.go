@@ -75,6 +75,7 @@ type account struct {
 	asked   *askedAnchor // nil but while the venue is asked
 	rebuild *rebuild     // nil but while it is made again from the logs
 	retries int          // rebuilds in a row that ended in a gap
+	soon    bool         // it is written with the next flush: somebody may wait for what the venue said
 }
 
 const (
@@ -359,7 +360,7 @@ func (p *accountStates) due(now time.Time, all bool) (list []*account) {
 		if p.wanted.has(c.address) {
 			after = min(others, writeWanted)
 		}
-		if all || now.Sub(c.changed) >= after {
+		if all || c.soon || now.Sub(c.changed) >= after {
 			list = append(list, c)
 		}
 	}
@@ -374,7 +375,7 @@ func (p *accountStates) due(now time.Time, all bool) (list []*account) {
 // rows are those of an account, which counts as written.
 func (p *accountStates) rows(c *account, now time.Time) []store.SeriesRow {
 	delete(p.dirty, c)
-	c.changed = time.Time{}
+	c.changed, c.soon = time.Time{}, false
 	p.value(c, now)
 	own := accounts.Row(c.state)
 	switch {

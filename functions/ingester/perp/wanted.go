@@ -39,7 +39,8 @@ const (
 
 	ownWanted   = 2 * time.Hour
 	mostOwn     = 10_000
-	mostUnknown = 16 // coins of an account whose leverage is asked for at once
+	mostValued  = 8_000 // beyond them, who holds much is not wanted: places are left for the others
+	mostUnknown = 16    // coins of an account whose leverage is asked for at once
 )
 
 func newWantedAccounts(value int) *wantedAccounts {
@@ -113,7 +114,9 @@ func (w *wantedAccounts) holds(a *market.Account, m *market.Markets, marks marke
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.want(a.Address, now)
+	if w.own[a.Address] != nil || len(w.own) < mostValued {
+		w.want(a.Address, now)
+	}
 }
 
 // list sets which accounts are followed, and returns all wanted ones.
