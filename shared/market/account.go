@@ -36,7 +36,8 @@ type Account struct {
 	UpdatesSince int64
 
 	// What came into the account from outside of its perps or its spot part less what
-	// left, quote units: transfers between the two count in both.
+	// left, quote units: transfers between the two count in both, and their fees, as far
+	// as these are paid in USDC, as what left.
 	NetPerp, NetSpot Decimal
 }
 
@@ -192,10 +193,6 @@ func (a *Account) Clone() *Account {
 	}
 	return &b
 }
-
-// Broken reports whether something is missing in the figures of the coin, until an anchor
-// or a new beginning replaces them.
-func (h *Holding) Broken() bool { return h.Late || h.Gap != Order{} }
 
 // late notes that an event was not taken in.
 func (h *Holding) late() Outcome {

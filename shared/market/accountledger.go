@@ -122,7 +122,11 @@ func (a *Account) ledger(l *Ledger) Outcome {
 			if d.FeeToken == "" {
 				d.FeeToken = USDC
 			}
-			move.send(d.SourceDex, d.FeeToken, fee.Neg(), Decimal{})
+			charged := Decimal{} // what other tokens are worth is not said
+			if d.FeeToken == USDC {
+				charged = fee.Neg()
+			}
+			move.send(d.SourceDex, d.FeeToken, fee.Neg(), charged)
 		}
 		if to {
 			move.send(d.DestinationDex, d.Token, amount, value)

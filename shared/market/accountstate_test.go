@@ -305,8 +305,8 @@ func TestAnAnchorMendsABrokenCoin(t *testing.T) {
 	a.Fill(accountFill(t, 3, "BTC B 1@100 start=2.0"), nil)
 	a.Anchor(&market.Anchor{Dexes: []market.AccountState{{Time: at(3), CrossMargin: market.MarginSummary{AccountValue: num("1000")},
 		Positions: []market.PositionState{{Coin: "BTC", Szi: num("3"), PositionValue: num("300")}}}}})
-	if h, _ := a.Holding("BTC"); h.Broken() || position(a, "BTC") != "3.0 for 300.0 partial" {
-		t.Errorf("%s, broken %v", position(a, "BTC"), h.Broken())
+	if h, _ := a.Holding("BTC"); isBroken(h) || position(a, "BTC") != "3.0 for 300.0 partial" {
+		t.Errorf("%s, broken %v", position(a, "BTC"), isBroken(h))
 	}
 	if got, _ := a.Fill(accountFill(t, 4, "BTC A 3@100 start=3.0"), nil); got != market.Applied {
 		t.Errorf("the next fill is %s", got)
