@@ -195,6 +195,22 @@ func TestTheLeverageInEffectIsThatOfTheHourBefore(t *testing.T) {
 	}
 }
 
+func TestAnswersThatReachFurtherSaySinceWhenAnAccountIsKnown(t *testing.T) {
+	t.Parallel()
+	w := newAccountWorld(t)
+	w.folded.Since = minute(3*24*60)
+	w.long(t)
+	since := time.UnixMilli(w.folded.Since).UTC().Format(time.RFC3339)
+	for target, want := range map[string]string{
+		"/completed-trades": since, "/addr-stat?period=1": "", "/addr-stat?period=7": since, "/addr-stat?period=0": since,
+		"/best-trades?period=1": "", "/best-trades?period=7": since, "/performance-by-coin?period=0": since, "/detailed-trading-statistics": since,
+	} {
+		if got := w.Get(t, w.SubKey, ofAlice+target).Header[catalog.HeaderDataSince]; got != want {
+			t.Errorf("%s: %q, want %q", target, got, want)
+		}
+	}
+}
+
 func TestWhoHoldsNothingHasNoPosition(t *testing.T) {
 	t.Parallel()
 	w := newAccountWorld(t)

@@ -17,6 +17,10 @@ func (r *reader) addressStats(ctx context.Context, in catalog.AddressStatsIn) (c
 	if err != nil {
 		return catalog.AddressStatistics{}, err
 	}
+	from, _ := window(api.Now(ctx), int64(in.Period))
+	if err := r.knownSince(ctx, in.Address, from); err != nil {
+		return catalog.AddressStatistics{}, err
+	}
 	row := list[0].row("")
 	return catalog.AddressStatistics{
 		WinRate: row.WinRate, OrderCount: row.OrderCount, ClosePosCount: row.ClosePosCount, AvgPosDuration: row.AvgPosDuration,

@@ -9,8 +9,10 @@ import (
 
 	"quotary/shared/api"
 	"quotary/shared/catalog"
+	"quotary/shared/data/accounts"
 	"quotary/shared/data/completedtrades"
 	"quotary/shared/market"
+	"quotary/shared/retention"
 )
 
 // completedTrades returns the newest completed trades of an account, oldest first.
@@ -24,7 +26,23 @@ func (r *reader) completedTrades(ctx context.Context, in catalog.CompletedTrades
 		list = append(list, completedTrade(&t))
 	}
 	slices.Reverse(list)
-	return list, nil
+	if len(list) == int(in.Limit) {
+		return list, nil
+	}
+	return list, r.knownSince(ctx, in.Address, 0)
+}
+
+// knownSince says in the header X-Data-Since from when on an account is known, where more
+// was asked for: all from a time on, ms.
+func (r *reader) knownSince(ctx context.Context, address catalog.Address, from int64) error {
+	known, err := accounts.Load(ctx, r.series, string(address))
+	if err != nil {
+		return err
+	}
+	if a := known[string(address)]; a != nil && from < a.Since {
+		retention.Reached(ctx, time.UnixMilli(a.Since).UTC())
+	}
+	return nil
 }
 
 // completedTradesByTime returns a page of the trades that ended between two times.
@@ -41,7 +59,11 @@ func (r *reader) completedTradesByTime(ctx context.Context, in catalog.Completed
 		}
 		page.Total++
 	}
-	return page, nil
+	from := int64(0)
+	if in.EndTimeFrom != nil {
+		from = int64(*in.EndTimeFrom)
+	}
+	return page, r.knownSince(ctx, in.Address, from)
 }
 
 func completedTrade(t *market.CompletedTrade) catalog.CompletedTrade {
@@ -65,7 +87,7 @@ func direction(long bool) string {
 
 // bestTrades returns the most profitable trades that were completed in a window.
 func (r *reader) bestTrades(ctx context.Context, in catalog.BestTradesIn) ([]catalog.BestTrade, error) {
-	report, err := r.report(ctx, string(in.Address), int64(in.Period))
+	report, err := r.report(ctx, in.Address, int64(in.Period))
 	best := report.Best[:min(len(report.Best), int(in.Limit))]
 	list := make([]catalog.BestTrade, len(best))
 	for i, t := range best {
@@ -76,7 +98,7 @@ func (r *reader) bestTrades(ctx context.Context, in catalog.BestTradesIn) ([]cat
 
 // performanceByCoin sums up the trades that were completed in a window by coin.
 func (r *reader) performanceByCoin(ctx context.Context, in catalog.PerformanceByCoinIn) ([]catalog.CoinPerformance, error) {
-	report, err := r.report(ctx, string(in.Address), int64(in.Period))
+	report, err := r.report(ctx, in.Address, int64(in.Period))
 	coins := byCoin(&report)
 	return coins[:min(len(coins), int(in.Limit))], err
 }
@@ -95,7 +117,7 @@ const bestOfDetailed = 10
 
 // tradingStatistics sums up in detail the trades that were completed in a window.
 func (r *reader) tradingStatistics(ctx context.Context, in catalog.TradingStatisticsIn) (catalog.DetailedStatistics, error) {
-	report, err := r.report(ctx, string(in.Address), int64(in.Period))
+	report, err := r.report(ctx, in.Address, int64(in.Period))
 	if err != nil {
 		return catalog.DetailedStatistics{}, err
 	}
@@ -120,12 +142,16 @@ const readAtOnce = 2500
 
 // report sums up in detail the trades of an account that were completed in a number of
 // days up to now, or in all time for 0.
-func (r *reader) report(ctx context.Context, address string, days int64) (report market.TradeReport, err error) {
+func (r *reader) report(ctx context.Context, account catalog.Address, days int64) (report market.TradeReport, err error) {
+	address := string(account)
 	stats, err := r.statsOf(ctx, address)
-	if err != nil || days == 0 {
+	if err != nil {
 		return stats.All, err
 	}
 	from, to := window(api.Now(ctx), days)
+	if err := r.knownSince(ctx, account, from); err != nil || days == 0 {
+		return stats.All, err
+	}
 	known, _ := stats.Within(from, to)
 	parts := make([]market.TradeReport, min(1+known.Count()/readAtOnce, readsAtOnce))
 	group, ctx := errgroup.WithContext(ctx)
@@ -161,8 +187,11 @@ const (
 	dayMs    = 24 * hourMs
 )
 
-// window is the number of days up to now: after from, up to to, ms.
+// window is the number of days up to now, or of all time for 0: after from, up to to, ms.
 func window(now time.Time, days int64) (from, to int64) {
 	to = now.UnixMilli()
+	if days == 0 {
+		return 0, to
+	}
 	return to - days*dayMs, to
 }
