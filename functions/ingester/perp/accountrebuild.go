@@ -14,11 +14,15 @@ import (
 	"quotary/shared/store"
 )
 
-// rebuild makes an account again from the rows of its logs, which have every event that
-// was ever seen of it: of the fills, payments, ledger updates and filled orders a part each
-// at a time, merged by time. What is stored of it stays as it is meanwhile, and its new events are
-// left to the logs, where they are already. Who is broken is in a view, until the flush
-// that writes the new rows, so that a restart goes on.
+// rebuild makes an account again from the rows of its logs: of the fills, payments, ledger
+// updates and filled orders a part each at a time, merged by time. What is stored of it
+// stays as it is meanwhile, and its new events are left to the logs, where they are
+// already. Who is broken is in a view, until the flush that writes the new rows, so that a
+// restart goes on.
+//
+// The logs have every event that was ever seen, but where a retention is set: the archive
+// is not read, and what an account did before the retention is no longer in its all-time
+// sums once it was made again.
 //
 // It begins with nothing. What only the venue can say of the account is lost, and asked
 // for again. A gap that is still there may be one that a slow stream is about to fill:
