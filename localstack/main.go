@@ -41,7 +41,7 @@ type run struct {
 	DynamoDB string `env:"QUOTARY_DYNAMODB_ENDPOINT" help:"Endpoint of another DynamoDB to use."`
 	Upstream string `env:"QUOTARY_UPSTREAM" default:"simulated" enum:"simulated,hyperliquid,none" help:"Where market data comes from: ${enum}."`
 	Seed     uint64 `env:"QUOTARY_SEED" default:"1" help:"Seed of the simulated venue."`
-	History  int    `env:"QUOTARY_HISTORY_DAYS" default:"30" help:"Days of history that the simulated venue lays down on its first start."`
+	History  int    `env:"QUOTARY_HISTORY_DAYS" default:"14" help:"Days of history that the simulated venue lays down on its first start."`
 	MaxEach  int    `env:"QUOTARY_MAX_INSTANCES" default:"8" help:"Most processes of one function."`
 
 	Retention string `env:"QUOTARY_RETENTION" help:"For how long rows of log datasets can be read, as in fills=90d,orders=30d; for ever by default."`

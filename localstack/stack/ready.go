@@ -17,7 +17,7 @@ import (
 
 const (
 	// dataWithin is how long a start waits for what happened before to be written: a
-	// first start has a month of it. Then it goes on, and says what is missing.
+	// first start has two weeks of it. Then it goes on, and says what is missing.
 	dataWithin = 5 * time.Minute
 	// answersWithin is how long it then waits for endpoints that have nothing to show.
 	answersWithin = 10 * time.Second
