@@ -23,9 +23,9 @@ const (
 	// answerWithin is how long an answer is waited for.
 	answerWithin = 30 * time.Second
 	// eventsWithin is how long the events that an answer knows are waited for, where no
-	// later fill shows that they are there, behind the time by which fills come late. The
-	// files of a node and its answers are of the same blocks; files that are read late and
-	// the public endpoint are not.
+	// later fill shows that they are there, and longer by as much as the newest fill is
+	// behind the answer. The files of a node and its answers are of the same blocks; files
+	// that are read late and the public endpoint are not.
 	eventsWithin = 2 * time.Second
 	// askedMost bounds the events that wait for an answer.
 	askedMost = 10_000
@@ -75,15 +75,19 @@ func (p *accountStates) unask(c *account) {
 // settle takes the answer over when its time has come, or gives it up.
 func (p *accountStates) settle(c *account, now time.Time) {
 	asked := c.asked
+	behind := time.Duration(0) // the newest fill behind the answer, by the venue's own clock
+	if asked.answer != nil && p.fillsTo > 0 {
+		behind = time.Duration(newestOf(asked.answer)-p.fillsTo) * time.Millisecond
+	}
 	switch {
 	case asked.answer == nil && (now.Sub(asked.at) > answerWithin || len(c.queue) > askedMost):
 		p.figures.missed.Add(1)
 		p.unask(c)
 	case asked.answer == nil:
-	case p.fillsTo <= newestOf(asked.answer) && p.fillsBehind > answerWithin: // the events are too far behind it
+	case behind > answerWithin: // so are the events that the answer knows
 		p.figures.missed.Add(1)
 		p.unask(c)
-	case p.fillsTo > newestOf(asked.answer) || now.Sub(asked.answered) >= eventsWithin+max(0, p.fillsBehind) || len(c.queue) > askedMost:
+	case behind < 0 || now.Sub(asked.answered) >= eventsWithin+behind || len(c.queue) > askedMost:
 		p.unask(c)
 		p.anchor(c, asked.answer, now)
 	}

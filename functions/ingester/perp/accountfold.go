@@ -61,7 +61,7 @@ func (p *accountStates) enqueue(b *Batch, now time.Time) {
 	for i := range b.Fills {
 		e := &b.Fills[i]
 		if e.Time > p.fillsTo {
-			p.fillsTo, p.fillsBehind = e.Time, now.Sub(time.UnixMilli(e.Time))
+			p.fillsTo = e.Time
 		}
 		p.add(e.Address, accountEvent{ms: e.Time, kind: fillEvent, fill: e, past: b.Past})
 	}

@@ -57,8 +57,6 @@ type accountStates struct {
 	marks   market.Marks
 	marked  int64 // ms of the newest marks
 	fillsTo int64 // ms of the newest fill: what is not newer has been seen, but for what is late
-
-	fillsBehind time.Duration // how old that was when it came
 }
 
 // account is one in the cache.
