@@ -8,7 +8,6 @@ import (
 
 	"quotary/shared/api"
 	"quotary/shared/catalog"
-	"quotary/shared/data/accountstats"
 	"quotary/shared/data/klines"
 	"quotary/shared/market"
 )
@@ -66,12 +65,11 @@ func (r *reader) completedPositionExecutions(ctx context.Context, in catalog.Com
 
 // history is how a position developed.
 func (r *reader) history(ctx context.Context, l *lifetime) (*catalog.PositionHistory, error) {
-	for stats, err := range accountstats.Read(ctx, r.series, []string{l.address}) {
-		if err != nil {
-			return nil, err
-		}
-		l.worth = slices.Clone(stats.Hours)
+	stats, err := r.statsOf(ctx, l.address)
+	if err != nil {
+		return nil, err
 	}
+	l.worth = stats.Hours
 	h := &catalog.PositionHistory{PositionIs: l.is()}
 	for i := range l.steps {
 		s := &l.steps[i]

@@ -198,7 +198,7 @@ func TestTheLeverageInEffectIsThatOfTheHourBefore(t *testing.T) {
 func TestAnswersThatReachFurtherSaySinceWhenAnAccountIsKnown(t *testing.T) {
 	t.Parallel()
 	w := newAccountWorld(t)
-	w.folded.Since = minute(3*24*60)
+	w.folded.Since = minute(3 * 24 * 60)
 	w.long(t)
 	since := time.UnixMilli(w.folded.Since).UTC().Format(time.RFC3339)
 	for target, want := range map[string]string{
