@@ -11,9 +11,12 @@ type Pair struct {
 	Symbol   string `json:"symbol"`   // the exchange's own name of the market
 	Swap     bool   `json:"swap"`     // a perpetual
 
-	// Contract is how many base coins a contract is, where the exchange counts sizes in
-	// contracts; 0 where it counts coins.
+	// Contract is what a contract is, where the exchange counts sizes in contracts: base
+	// coins or, of an inverse pair, quote units; 0 where it counts coins.
 	Contract Decimal `json:"contract,omitzero"`
+
+	// Inverse pairs are margined and paid in the base coin; their quote is USD.
+	Inverse bool `json:"inverse,omitempty"`
 }
 
 // PairKey composes the key of a pair: <base><quote>:<platform>, and
@@ -32,17 +35,24 @@ type PairTrade struct {
 	Pair  string  // its key
 	Side  Side    // of the taker
 	Px    Decimal // quote units per base unit
-	Sz    Decimal // base units
+	Sz    Decimal // base units; of an inverse pair rounded to eight places
 	Time  int64   // ms
 	ID    int64   // grows from trade to trade of the pair
 	Prev  int64   // ID of the trade before it: one that never came is missing
 	Count int64   // trades that are shown as this one
+
+	// Amount is quote units where the exchange gives these instead of base units, as of
+	// an inverse pair; 0 means price x size.
+	Amount Decimal
 }
 
 // candle is the candle of t alone. TradesBuyer stays 0: K-lines of exchanges do not give
 // it.
 func (t *PairTrade) candle(open int64) Candle {
-	amount := Notional(t.Px, t.Sz)
+	amount := t.Amount
+	if amount.IsZero() {
+		amount = Notional(t.Px, t.Sz)
+	}
 	at := Order{Time: t.Time, Tid: t.ID}
 	c := Candle{OpenTime: open, Trades: t.Count, Size: t.Sz, Amount: amount, Open: t.Px, High: t.Px, Low: t.Px, Close: t.Px, First: at, Last: at}
 	if t.Side == Buy {

@@ -1,0 +1,74 @@
+package market
+
+// PairEvents is what an exchange says of its pairs, in the order in which it was
+// received. Of a pair each list is in the order of its times.
+type PairEvents struct {
+	Trades       []PairTrade // of a pair in the order of their ids
+	Tickers      []PairTicker
+	Fundings     []PairFunding
+	Interests    []PairInterest
+	Liquidations []PairLiquidation
+	Ratios       []PairRatio
+}
+
+// Merge appends events that came later.
+func (e *PairEvents) Merge(later *PairEvents) {
+	e.Trades = append(e.Trades, later.Trades...)
+	e.Tickers = append(e.Tickers, later.Tickers...)
+	e.Fundings = append(e.Fundings, later.Fundings...)
+	e.Interests = append(e.Interests, later.Interests...)
+	e.Liquidations = append(e.Liquidations, later.Liquidations...)
+	e.Ratios = append(e.Ratios, later.Ratios...)
+}
+
+// Len is the number of events.
+func (e *PairEvents) Len() int {
+	return len(e.Trades) + len(e.Tickers) + len(e.Fundings) + len(e.Interests) + len(e.Liquidations) + len(e.Ratios)
+}
+
+// PairTicker is what an exchange says of the last 24 hours of a pair. What it does not
+// say is 0.
+type PairTicker struct {
+	Pair            string  // its key
+	Time            int64   // ms
+	Last            Decimal // price of the newest trade, quote units per base unit
+	Open, High, Low Decimal // prices of the 24 hours before Time
+	Size            Decimal // traded in them, base units
+	Amount          Decimal // the same, quote units
+}
+
+// PairFunding is the funding rate of a perpetual: either the one that the exchange
+// expects for the running period, or, where Paid is set, the one that was paid at Time.
+type PairFunding struct {
+	Pair   string
+	Time   int64   // ms
+	Rate   Decimal // of one period, as a fraction: positive when longs pay shorts
+	Due    int64   // when the running period is paid, ms; 0 where the exchange does not say
+	Period int64   // how long a period is, ms; 0 where the exchange does not say
+	Paid   bool
+}
+
+// PairInterest is the open interest of a perpetual: one side, as longs equal shorts.
+type PairInterest struct {
+	Pair  string
+	Time  int64   // ms
+	Size  Decimal // base units
+	Value Decimal // US dollars, of which a stable coin counts as one
+}
+
+// PairLiquidation is a position that an exchange closed by force, or a part of one.
+type PairLiquidation struct {
+	Pair  string
+	Time  int64   // ms
+	Long  bool    // a long position was closed
+	Px    Decimal // what was paid or, where the exchange says only that, the bankruptcy price; quote units per base unit
+	Sz    Decimal // base units
+	Value Decimal // US dollars, of which a stable coin counts as one
+}
+
+// PairRatio is how many of the accounts with a position in a perpetual are long.
+type PairRatio struct {
+	Pair string
+	Time int64   // ms
+	Long Decimal // share of these accounts, from 0 to 1; the rest is short
+}
