@@ -1,0 +1,227 @@
+package market
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// LiquidationModel estimates at which prices positions of a perpetual would be closed by
+// force. No exchange tells positions, so they are inferred from what it does tell, the
+// turnover and the open interest of each bucket of time:
+//
+//   - Every trade opens or closes a position on each of its sides, so of a bucket's
+//     turnover V and the change D of open interest in it, (V + D) / 2 was opened and
+//     (V - D) / 2 closed, each kept within 0 and V.
+//   - What was opened was opened at the bucket's average price, as many longs as shorts,
+//     at leverages in the shares of [LiquidationLeverages].
+//   - What was closed is taken from all positions alike: a fraction of each, by the open
+//     interest at the beginning of the bucket.
+//   - A long of leverage L with entry price E is closed at E (1 - 1/L) / (1 - M), a short
+//     at E (1 + 1/L) / (1 + M), where M is [MaintenanceShare]: there its isolated margin
+//     E/L, less the loss, is the maintenance margin.
+//   - A position whose price a later bucket reaches is gone, and so is one that was opened
+//     longer ago than Window.
+//
+// A bucket whose open interest is not known opens and closes nothing. Values are rounded to
+// cents, prices to [LiquidationPlaces] places. The zero value has no positions and forgets
+// none.
+type LiquidationModel struct {
+	Window int64 // ms; 0 keeps positions for ever
+
+	opened   []openedAt // by time
+	interest Decimal    // at the end of the last bucket, 0 when it is not known
+}
+
+// LiquidationBucket is a bucket of time as [LiquidationModel] takes it, in US dollars of
+// which a stable coin counts as one.
+type LiquidationBucket struct {
+	Time      int64   // when it opens, ms
+	High, Low Decimal // prices; 0 where nothing was traded
+	Average   Decimal // price, weighted by size
+	Turnover  Decimal
+	Interest  Decimal // open interest at its end; 0 when it is not known
+}
+
+// LiquidationPlaces is how many places a price at which a position is closed has.
+const LiquidationPlaces = 8
+
+// LiquidationShare says which part of what is opened has a leverage.
+type LiquidationShare struct {
+	Leverage int64
+	Percent  int64
+}
+
+// LiquidationLeverages are those that the model knows, with their shares. What exchanges
+// have published of their users puts most of them at low leverages; the shares themselves
+// are an assumption.
+var LiquidationLeverages = [...]LiquidationShare{{10, 40}, {25, 30}, {50, 20}, {100, 10}}
+
+// MaintenanceShare is the maintenance margin that the model assumes, as a fraction of a
+// position's value: that of the smallest positions in bitcoin on the large exchanges.
+var MaintenanceShare = mustDecimal("0.004")
+
+// openedAt is what a bucket opened. Longs and shorts of a leverage are 0 once their price
+// was reached.
+type openedAt struct {
+	time   int64
+	layers [len(LiquidationLeverages)]struct{ long, short layer }
+}
+
+// layer is positions of one side and leverage.
+type layer struct{ px, value Decimal }
+
+// Add takes the next bucket.
+func (m *LiquidationModel) Add(b *LiquidationBucket) {
+	m.forget(b.Time)
+	m.reach(b)
+	before := m.interest
+	m.interest = b.Interest
+	if before.IsZero() || b.Interest.IsZero() || !b.Average.IsPos() {
+		return
+	}
+	change := b.Interest.Sub(before)
+	two := decimalOf(2)
+	open := between(b.Turnover.Add(change).MustDiv(two), b.Turnover)
+	closed := between(b.Turnover.Sub(change).MustDiv(two), b.Turnover)
+	m.close(closed, before)
+	if open.IsPos() {
+		m.opened = append(m.opened, opening(b.Time, b.Average, open))
+	}
+}
+
+// between keeps d within 0 and most.
+func between(d, most Decimal) Decimal {
+	if d.IsNeg() {
+		return Decimal{}
+	}
+	if d.Cmp(most) > 0 {
+		return most
+	}
+	return d
+}
+
+// forget drops what was opened longer ago than the window.
+func (m *LiquidationModel) forget(now int64) {
+	if m.Window == 0 {
+		return
+	}
+	kept := 0
+	for kept < len(m.opened) && m.opened[kept].time <= now-m.Window {
+		kept++
+	}
+	m.opened = slices.Delete(m.opened, 0, kept)
+}
+
+// reach closes by force what a bucket's prices reach.
+func (m *LiquidationModel) reach(b *LiquidationBucket) {
+	if !b.Low.IsPos() {
+		return
+	}
+	for i := range m.opened {
+		for n := range m.opened[i].layers {
+			l := &m.opened[i].layers[n]
+			if b.Low.Cmp(l.long.px) <= 0 {
+				l.long.value = Decimal{}
+			}
+			if b.High.Cmp(l.short.px) >= 0 {
+				l.short.value = Decimal{}
+			}
+		}
+	}
+}
+
+// close takes closed of all from every layer its part.
+func (m *LiquidationModel) close(closed, all Decimal) {
+	if closed.Cmp(all) >= 0 {
+		m.opened = m.opened[:0]
+		return
+	}
+	rest := all.Sub(closed)
+	for i := range m.opened {
+		for n := range m.opened[i].layers {
+			l := &m.opened[i].layers[n]
+			l.long.value = l.long.value.Mul(rest).MustDiv(all).RoundHAZ(2)
+			l.short.value = l.short.value.Mul(rest).MustDiv(all).RoundHAZ(2)
+		}
+	}
+}
+
+// opening is what opens at an average price.
+func opening(time int64, entry, value Decimal) openedAt {
+	one, hundred := decimalOf(1), decimalOf(100)
+	o := openedAt{time: time}
+	for n, share := range LiquidationLeverages {
+		margin := one.MustDiv(decimalOf(share.Leverage))
+		part := value.Mul(decimalOf(share.Percent)).MustDiv(hundred).RoundHAZ(2)
+		o.layers[n].long = layer{entry.Mul(one.Sub(margin)).MustDiv(one.Sub(MaintenanceShare)).RoundHAZ(LiquidationPlaces), part}
+		o.layers[n].short = layer{entry.Mul(one.Add(margin)).MustDiv(one.Add(MaintenanceShare)).RoundHAZ(LiquidationPlaces), part}
+	}
+	return o
+}
+
+// LiquidationBand is what would be liquidated of a side and leverage while the price moves
+// through [From, To).
+type LiquidationBand struct {
+	Leverage int64
+	Long     bool
+	From, To Decimal // quote units per base unit
+	Value    Decimal // US dollars at the price of entry
+}
+
+// Bands returns what would be liquidated, in bands of prices of a width above 0: by
+// leverage, longs before shorts, by price. Bands of nothing are left out.
+func (m *LiquidationModel) Bands(width Decimal) []LiquidationBand {
+	type key struct{ leverage, side, number int64 } // a long is 0, a short 1
+	values := map[key]Decimal{}
+	for i := range m.opened {
+		for n := range m.opened[i].layers {
+			leverage := LiquidationLeverages[n].Leverage
+			for side, l := range [...]layer{m.opened[i].layers[n].long, m.opened[i].layers[n].short} {
+				if l.value.IsPos() {
+					k := key{leverage, int64(side), bandOf(l.px, width)}
+					values[k] = values[k].Add(l.value)
+				}
+			}
+		}
+	}
+	keys := slices.SortedFunc(maps.Keys(values), func(a, b key) int {
+		return cmp.Or(cmp.Compare(a.leverage, b.leverage), cmp.Compare(a.side, b.side), cmp.Compare(a.number, b.number))
+	})
+	bands := make([]LiquidationBand, len(keys))
+	for i, k := range keys {
+		bands[i] = LiquidationBand{
+			Leverage: k.leverage, Long: k.side == 0, Value: values[k],
+			From: width.Mul(decimalOf(k.number)), To: width.Mul(decimalOf(k.number + 1)),
+		}
+	}
+	return bands
+}
+
+// bandOf is the number of the band that holds a price, from 0.
+func bandOf(px, width Decimal) int64 {
+	number, err := px.MustDiv(width).Floor().Int64()
+	if err != nil {
+		panic(fmt.Sprintf("market: bands of %s for a price of %s: %v", width, px, err))
+	}
+	return number
+}
+
+// BandWidth is a width of bands that suits a price above 0: 1, 2 or 5 times a power of
+// ten, from a thousandth of the price to a four-hundredth.
+func BandWidth(px Decimal) Decimal {
+	least := px.MustDiv(decimalOf(1000))
+	power := decimalOf(1)
+	for places := 0; places < LiquidationPlaces && power.Cmp(least) >= 0; places++ {
+		power = power.MustDiv(decimalOf(10))
+	}
+	for {
+		for _, times := range [...]int64{1, 2, 5} {
+			if width := power.Mul(decimalOf(times)); width.Cmp(least) >= 0 {
+				return width
+			}
+		}
+		power = power.Mul(decimalOf(10))
+	}
+}
