@@ -263,6 +263,30 @@ func TestMoreAccountsAreMadeAgainThanFitInMemory(t *testing.T) {
 	}
 }
 
+// TestTheCacheIsNotLookedThroughInVain: while no account in it is idle, it is not at every
+// flush, and then those go that were idle for longest.
+func TestTheCacheIsNotLookedThroughInVain(t *testing.T) {
+	t.Parallel()
+	w := newAccountWorld(t)
+	w.p.most = 80
+	for i := range 200 {
+		c := w.p.of(fmt.Sprintf("0x%040d", i))
+		c.used, c.changed = w.now.Add(time.Duration(i)*time.Second), w.now
+	}
+	w.p.evict(w.now)
+	for _, c := range w.p.cache {
+		c.changed = time.Time{}
+	}
+	w.p.evict(w.now.Add(time.Second))
+	if n := len(w.p.cache); n != 200 {
+		t.Errorf("a second later it was looked through again: %d accounts are left", n)
+	}
+	w.p.evict(w.now.Add(evictEvery))
+	if n := len(w.p.cache); n != 80 || w.p.cache[fmt.Sprintf("0x%040d", 120)] == nil {
+		t.Errorf("%d accounts are left, not those that were used last", n)
+	}
+}
+
 // said is what the venue says of the account at a second after noon.
 func said(second int64, size, cost string) market.Anchor {
 	at := noon.UnixMilli() + 1000*second

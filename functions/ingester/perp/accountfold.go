@@ -8,6 +8,9 @@ import (
 	"quotary/shared/market"
 )
 
+// aheadFor is how long a payment waits for the fills before it.
+const aheadFor = 30 * time.Second
+
 // accountEvent is one event of an account; one of its pointers is set.
 type accountEvent struct {
 	ms      int64

@@ -1,0 +1,129 @@
+package perp
+
+import (
+	"cmp"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"quotary/functions/ingester/engine"
+	"quotary/shared/data/accounts"
+	"quotary/shared/data/completedtrades"
+	"quotary/shared/store"
+)
+
+const (
+	// writeWanted is after what time an account is written that somebody follows. All
+	// others are written the later the more of them have changed: writeEach for each of
+	// them, up to writeOthers.
+	writeWanted = 2 * time.Second
+	writeOthers = 30 * time.Second
+	writeEach   = 5 * time.Millisecond
+	// writeMost bounds the accounts that are written at once before all must be.
+	writeMost = 5000
+)
+
+// Changes returns the rows of the accounts whose time has come, and the completed trades.
+// Held reports that something is in memory only.
+func (p *accountStates) Changes(now time.Time, settle bool) (c engine.Changes) {
+	if settle {
+		p.release(now)
+	}
+	if len(p.trades) > 0 {
+		c.Log = []engine.LogRows{{Dataset: completedtrades.Name, Rows: completedtrades.AppendRows(nil, p.trades)}}
+		p.trades = nil
+	}
+	for _, one := range p.due(now, settle) {
+		c.Fine = append(c.Fine, p.rows(one, now)...)
+	}
+	if !p.listed && (settle || len(p.broken) <= writeMost) {
+		p.listed = true
+		c.Views = []engine.View{{Name: accounts.BrokenName, Body: accounts.EncodeBroken(slices.Collect(maps.Keys(p.broken)))}}
+	}
+	p.evict(now)
+	p.figures.show(p)
+	c.Held = len(p.dirty) > 0 || !p.listed || p.unfolded()
+	return c
+}
+
+// due are the accounts to write now, in the order of their addresses.
+func (p *accountStates) due(now time.Time, all bool) (list []*account) {
+	others := min(writeOthers, time.Duration(len(p.dirty))*writeEach)
+	for c := range p.dirty {
+		after := others
+		if p.wanted.has(c.address) {
+			after = min(others, writeWanted)
+		}
+		if all || c.soon || now.Sub(c.changed) >= after {
+			list = append(list, c)
+		}
+	}
+	if !all && len(list) > writeMost {
+		slices.SortFunc(list, func(a, b *account) int { return a.changed.Compare(b.changed) })
+		list = list[:writeMost]
+	}
+	slices.SortFunc(list, func(a, b *account) int { return cmp.Compare(a.address, b.address) })
+	return list
+}
+
+// rows are those of an account, which counts as written.
+func (p *accountStates) rows(c *account, now time.Time) []store.SeriesRow {
+	delete(p.dirty, c)
+	c.changed, c.soon = time.Time{}, false
+	p.value(c, now)
+	own := accounts.Row(c.state)
+	switch {
+	case c.rebuild != nil: // its rows stay as they are until it ends
+		return nil
+	case p.broken[c.address]: // it was made again; a flush writes rows before views
+		delete(p.broken, c.address)
+		p.listed = false
+	}
+	if c.state.Time == 0 { // nothing is known of it
+		return nil
+	}
+	return []store.SeriesRow{own, c.stats.Row(c.address, version(own.Extra))}
+}
+
+// marksFor is how old the marks may be at which an account is valued.
+const marksFor = 2 * time.Minute
+
+// value notes what an account is worth at this hour, where that is known, and wants it
+// anchored if it holds much.
+func (p *accountStates) value(c *account, now time.Time) {
+	if p.markets == nil || now.Sub(time.UnixMilli(p.marked)) > marksFor || now.Sub(time.UnixMilli(c.state.Time)) > marksFor {
+		return
+	}
+	if c.state.Anchored > 0 && c.rebuild == nil {
+		c.stats.Value(now.UnixMilli(), c.state.PerpValue(p.markets, p.marks))
+	}
+	p.wanted.holds(c.state, p.markets, p.marks, now)
+}
+
+// unfolded reports whether the events of an account wait for its rows, for the fills or
+// for the answer of the venue.
+func (p *accountStates) unfolded() bool {
+	for c := range p.asking {
+		if len(c.queue) > 0 {
+			return true
+		}
+	}
+	return slices.ContainsFunc(p.waiting, func(c *account) bool { return len(c.queue) > 0 })
+}
+
+// change notes that an account differs from its rows.
+func (p *accountStates) change(c *account, now time.Time) {
+	if c.changed.IsZero() {
+		c.changed = now
+		p.dirty[c] = struct{}{}
+	}
+}
+
+// version identifies what is stored of an account.
+func version(row []byte) string {
+	h := fnv.New64a()
+	_, _ = h.Write(row)
+	return strconv.FormatUint(h.Sum64(), 36)
+}
