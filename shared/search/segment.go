@@ -1,0 +1,435 @@
+package search
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// Segment is the index of some documents. It is never changed, and may be searched by
+// several goroutines.
+type Segment struct {
+	ids    []int64  // of documents, newest first
+	times  []int64  // theirs
+	titles []uint32 // how many places their titles take
+
+	terms    []byte   // all words one behind the other, sorted
+	termEnds []uint32 // where each ends
+
+	// postings has for each word, in their order: of each document that holds it, in
+	// their order, how far its number is behind the one before, how often it holds the
+	// word, and how far each place of it is behind the one before, all as uvarints.
+	postings    []byte
+	postingEnds []uint32
+}
+
+// Len is the number of documents.
+func (s *Segment) Len() int { return len(s.ids) }
+
+// posting is a word's places in a document, ascending.
+type posting struct {
+	doc    uint32
+	places []uint32
+}
+
+// Build returns the segment of documents. Of those with the same ID the last one counts.
+func Build(documents []Document) *Segment {
+	last := make(map[int64]int, len(documents))
+	for i := range documents {
+		last[documents[i].ID] = i
+	}
+	var order []int
+	for i := range documents {
+		if last[documents[i].ID] == i {
+			order = append(order, i)
+		}
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return newestFirst(documents[a].Time, documents[a].ID, documents[b].Time, documents[b].ID)
+	})
+	s := new(Segment)
+	numbers := map[string]int{} // of words as they come
+	var lists []postingList
+	var found []placed // in one document
+	var places []uint32
+	for n, i := range order {
+		d := &documents[i]
+		found = found[:0]
+		add := func(w word) bool {
+			number, ok := numbers[w.text]
+			if !ok {
+				number = len(lists)
+				numbers[strings.Clone(w.text)], lists = number, append(lists, postingList{})
+			}
+			found = append(found, placed{number, uint32(w.at)})
+			return w.at < maxWords
+		}
+		title := words(d.Title, 0, add)
+		words(d.Text, title+1, add) // a place between: no run goes on from one to the other
+		s.ids, s.times, s.titles = append(s.ids, d.ID), append(s.times, d.Time), append(s.titles, uint32(title))
+		slices.SortStableFunc(found, func(a, b placed) int { return cmp.Compare(a.word, b.word) })
+		for from := 0; from < len(found); {
+			word, to := found[from].word, from
+			for places = places[:0]; to < len(found) && found[to].word == word; to++ {
+				places = append(places, found[to].at)
+			}
+			lists[word].add(uint32(n), places)
+			from = to
+		}
+	}
+	for _, term := range slices.Sorted(maps.Keys(numbers)) {
+		s.append(term, lists[numbers[term]].b)
+	}
+	return s
+}
+
+// placed is a word, by its number, at a place of a document.
+type placed struct {
+	word int
+	at   uint32
+}
+
+// postingList is the encoded postings of a word, of documents in their order.
+type postingList struct {
+	b   []byte
+	doc uint32 // the last one
+}
+
+// add adds a document with the places of the word in it, ascending.
+func (l *postingList) add(doc uint32, places []uint32) {
+	l.b = binary.AppendUvarint(l.b, uint64(doc-l.doc))
+	l.b = binary.AppendUvarint(l.b, uint64(len(places)))
+	l.doc = doc
+	before := uint32(0)
+	for _, at := range places {
+		l.b = binary.AppendUvarint(l.b, uint64(at-before))
+		before = at
+	}
+}
+
+func newestFirst(timeA, idA, timeB, idB int64) int {
+	return cmp.Or(cmp.Compare(timeB, timeA), cmp.Compare(idB, idA))
+}
+
+// append adds a word, which is behind all that there are, with its encoded postings.
+func (s *Segment) append(term string, postings []byte) {
+	s.terms, s.postings = append(s.terms, term...), append(s.postings, postings...)
+	s.termEnds, s.postingEnds = append(s.termEnds, uint32(len(s.terms))), append(s.postingEnds, uint32(len(s.postings)))
+}
+
+// term is the word of a number.
+func (s *Segment) term(n int) string {
+	from := uint32(0)
+	if n > 0 {
+		from = s.termEnds[n-1]
+	}
+	return string(s.terms[from:s.termEnds[n]])
+}
+
+// list yields the postings of the word of a number. The places are valid until the next.
+func (s *Segment) list(n int) iter.Seq[posting] {
+	from := uint32(0)
+	if n > 0 {
+		from = s.postingEnds[n-1]
+	}
+	bytes := s.postings[from:s.postingEnds[n]]
+	return func(yield func(posting) bool) {
+		next := func() uint32 {
+			v, size := binary.Uvarint(bytes)
+			if size <= 0 {
+				bytes = nil
+				return 0
+			}
+			bytes = bytes[size:]
+			return uint32(v)
+		}
+		var p posting
+		for len(bytes) > 0 {
+			p.doc += next()
+			p.places = p.places[:0]
+			place := uint32(0)
+			for range min(next(), maxWords+1) {
+				place += next()
+				p.places = append(p.places, place)
+			}
+			if int(p.doc) >= len(s.ids) || !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+// find yields the numbers of the words that a word of a query means.
+func (s *Segment) find(w queryWord) (from, to int) {
+	from = sort.Search(len(s.termEnds), func(n int) bool { return s.term(n) >= w.text })
+	to = from
+	for to < len(s.termEnds) && (s.term(to) == w.text || w.prefix && strings.HasPrefix(s.term(to), w.text)) {
+		to++
+	}
+	return from, to
+}
+
+// match calls found with the documents that hold all words, in their order.
+func (s *Segment) match(query []queryWord, found func(doc uint32, inTitle bool)) {
+	var matches []match
+	for i, w := range query {
+		goesOn := i+1 < len(query) && query[i+1].joined
+		matches = s.matches(w, matches, i == 0, goesOn)
+		if len(matches) == 0 {
+			return
+		}
+	}
+	for _, m := range matches {
+		found(m.doc, m.inTitle)
+	}
+}
+
+// match is a document that holds the words of a query so far.
+type match struct {
+	doc     uint32
+	inTitle bool     // the title alone holds them
+	ends    []uint32 // places where the run of words may go on that the last one is part of
+}
+
+// matches are those documents among some, or among all, that hold a word too. Where the
+// run of words ends is kept only if it goes on.
+func (s *Segment) matches(w queryWord, among []match, all, goesOn bool) (kept []match) {
+	from, to := s.find(w)
+	for n := from; n < to; n++ {
+		i := 0
+		for p := range s.list(n) {
+			m := match{doc: p.doc, inTitle: true}
+			if !all {
+				for i < len(among) && among[i].doc < p.doc {
+					i++
+				}
+				if i == len(among) {
+					break
+				}
+				if among[i].doc != p.doc {
+					continue
+				}
+				m = among[i]
+			}
+			places := p.places
+			if w.joined {
+				places = slices.DeleteFunc(places, func(at uint32) bool { return !slices.Contains(m.ends, at) })
+			}
+			if len(places) == 0 {
+				continue
+			}
+			m.inTitle, m.ends = m.inTitle && places[0] < s.titles[p.doc], nil
+			if goesOn {
+				for _, at := range places {
+					m.ends = append(m.ends, at+1)
+				}
+			}
+			kept = append(kept, m)
+		}
+	}
+	if to-from > 1 { // several words have been looked up one after the other
+		kept = joined(kept)
+	}
+	return kept
+}
+
+// joined sorts matches by document and makes one of those of the same.
+func joined(list []match) []match {
+	slices.SortStableFunc(list, func(a, b match) int { return cmp.Compare(a.doc, b.doc) })
+	kept := list[:0]
+	for _, m := range list {
+		if len(kept) > 0 && kept[len(kept)-1].doc == m.doc {
+			last := &kept[len(kept)-1]
+			last.inTitle = last.inTitle || m.inTitle
+			last.ends = append(last.ends, m.ends...)
+			continue
+		}
+		kept = append(kept, m)
+	}
+	return kept
+}
+
+// Merge returns one segment of several, which are in the order in which they were built.
+func Merge(segments ...*Segment) *Segment {
+	type origin struct {
+		segment int
+		doc     uint32
+	}
+	newest := map[int64]origin{}
+	for i, s := range segments {
+		for n, id := range s.ids {
+			newest[id] = origin{i, uint32(n)}
+		}
+	}
+	var order []origin
+	numbers := make([]map[uint32]uint32, len(segments)) // of documents in the merged segment
+	for i, s := range segments {
+		numbers[i] = map[uint32]uint32{}
+		for n, id := range s.ids {
+			if at := (origin{i, uint32(n)}); newest[id] == at {
+				order = append(order, at)
+			}
+		}
+	}
+	slices.SortFunc(order, func(a, b origin) int {
+		x, y := segments[a.segment], segments[b.segment]
+		return newestFirst(x.times[a.doc], x.ids[a.doc], y.times[b.doc], y.ids[b.doc])
+	})
+	merged := new(Segment)
+	for n, o := range order {
+		s := segments[o.segment]
+		numbers[o.segment][o.doc] = uint32(n)
+		merged.ids, merged.times, merged.titles = append(merged.ids, s.ids[o.doc]), append(merged.times, s.times[o.doc]), append(merged.titles, s.titles[o.doc])
+	}
+	at := make([]int, len(segments)) // the next word of each
+	for {
+		term, ok := "", false
+		for i, s := range segments {
+			if at[i] < len(s.termEnds) && (!ok || s.term(at[i]) < term) {
+				term, ok = s.term(at[i]), true
+			}
+		}
+		if !ok {
+			return merged
+		}
+		var list []posting
+		for i, s := range segments {
+			if at[i] == len(s.termEnds) || s.term(at[i]) != term {
+				continue
+			}
+			for p := range s.list(at[i]) {
+				if n, kept := numbers[i][p.doc]; kept {
+					list = append(list, posting{n, slices.Clone(p.places)})
+				}
+			}
+			at[i]++
+		}
+		if len(list) > 0 {
+			slices.SortFunc(list, func(a, b posting) int { return cmp.Compare(a.doc, b.doc) })
+			var encoded postingList
+			for _, p := range list {
+				encoded.add(p.doc, p.places)
+			}
+			merged.append(term, encoded.b)
+		}
+	}
+}
+
+// version is the first byte of an encoded segment.
+const version = 1
+
+// Append appends the encoded segment to b.
+func (s *Segment) Append(b []byte) []byte {
+	b = append(b, version)
+	b = binary.AppendUvarint(b, uint64(len(s.ids)))
+	for i := range s.ids {
+		b = binary.AppendVarint(b, s.ids[i])
+		b = binary.AppendVarint(b, s.times[i])
+		b = binary.AppendUvarint(b, uint64(s.titles[i]))
+	}
+	b = binary.AppendUvarint(b, uint64(len(s.termEnds)))
+	for _, ends := range [...][]uint32{s.termEnds, s.postingEnds} {
+		before := uint32(0)
+		for _, end := range ends {
+			b = binary.AppendUvarint(b, uint64(end-before))
+			before = end
+		}
+	}
+	b = append(b, s.terms...)
+	return append(b, s.postings...)
+}
+
+var errSegment = errors.New("is no segment of a search index")
+
+// Decode reads an encoded segment, and keeps b.
+func Decode(b []byte) (*Segment, error) {
+	r := reader{b: b}
+	if r.byte() != version {
+		return nil, fmt.Errorf("%w of version %d", errSegment, version)
+	}
+	s := new(Segment)
+	for range r.count(3) {
+		s.ids, s.times, s.titles = append(s.ids, r.varint()), append(s.times, r.varint()), append(s.titles, uint32(r.uvarint()))
+	}
+	words := r.count(2)
+	s.termEnds, s.postingEnds = r.ends(words), r.ends(words)
+	if r.failed {
+		return nil, errSegment
+	}
+	terms, postings := 0, 0
+	if words > 0 {
+		terms, postings = int(s.termEnds[words-1]), int(s.postingEnds[words-1])
+	}
+	if len(r.b) != terms+postings {
+		return nil, errSegment
+	}
+	s.terms, s.postings = r.b[:terms], r.b[terms:]
+	return s, nil
+}
+
+// reader reads numbers, and then fails for ever where there is none.
+type reader struct {
+	b      []byte
+	failed bool
+}
+
+func (r *reader) byte() byte {
+	if len(r.b) == 0 {
+		r.failed = true
+		return 0
+	}
+	c := r.b[0]
+	r.b = r.b[1:]
+	return c
+}
+
+func (r *reader) uvarint() uint64 {
+	v, size := binary.Uvarint(r.b)
+	return v * r.skip(size)
+}
+
+func (r *reader) varint() int64 {
+	v, size := binary.Varint(r.b)
+	return v * int64(r.skip(size))
+}
+
+// skip goes on by a size, and returns 1; where it is none, 0.
+func (r *reader) skip(size int) uint64 {
+	if size <= 0 {
+		r.failed = true
+		return 0
+	}
+	r.b = r.b[size:]
+	return 1
+}
+
+// count reads a number of things of at least so many bytes each.
+func (r *reader) count(bytes int) int {
+	n := r.uvarint()
+	if n > uint64(len(r.b)/bytes) {
+		r.failed = true
+		return 0
+	}
+	return int(n)
+}
+
+// ends reads lengths, and returns where each ends. They grow no further than 32 bits.
+func (r *reader) ends(n int) []uint32 {
+	list := make([]uint32, 0, n)
+	end := uint64(0)
+	for range n {
+		end += r.uvarint()
+		if end > 1<<32-1 {
+			r.failed = true
+			return make([]uint32, n)
+		}
+		list = append(list, uint32(end))
+	}
+	return list
+}
