@@ -26,6 +26,35 @@ func (e *PairEvents) Len() int {
 	return len(e.Trades) + len(e.Tickers) + len(e.Fundings) + len(e.Interests) + len(e.Liquidations) + len(e.Ratios)
 }
 
+// Reset empties e and keeps the room.
+func (e *PairEvents) Reset() {
+	e.Trades, e.Tickers, e.Fundings = e.Trades[:0], e.Tickers[:0], e.Fundings[:0]
+	e.Interests, e.Liquidations, e.Ratios = e.Interests[:0], e.Liquidations[:0], e.Ratios[:0]
+}
+
+// Newest is the time of the newest event, ms; 0 without one.
+func (e *PairEvents) Newest() (newest int64) {
+	for i := range e.Trades {
+		newest = max(newest, e.Trades[i].Time)
+	}
+	for i := range e.Tickers {
+		newest = max(newest, e.Tickers[i].Time)
+	}
+	for i := range e.Fundings {
+		newest = max(newest, e.Fundings[i].Time)
+	}
+	for i := range e.Interests {
+		newest = max(newest, e.Interests[i].Time)
+	}
+	for i := range e.Liquidations {
+		newest = max(newest, e.Liquidations[i].Time)
+	}
+	for i := range e.Ratios {
+		newest = max(newest, e.Ratios[i].Time)
+	}
+	return newest
+}
+
 // PairTicker is what an exchange says of the last 24 hours of a pair. What it does not
 // say is 0.
 type PairTicker struct {

@@ -4,7 +4,8 @@ import "quotary/shared/market"
 
 // Batch is what the domain's sources emit. It belongs to one goroutine at a time.
 type Batch struct {
-	Trades   []market.PairTrade // of a pair in the order of their ids
+	market.PairEvents
+
 	Runs     []Run              // of a pair each continues the one before
 	Past     []market.CandleRun // whole UTC days of the past, in any of market.PairTiers
 	Listings []Listing
@@ -34,15 +35,15 @@ func (b *Batch) Merge(later *Batch) {
 	if later == nil {
 		return
 	}
-	b.Trades = append(b.Trades, later.Trades...)
+	b.PairEvents.Merge(&later.PairEvents)
 	b.Runs = append(b.Runs, later.Runs...)
 	b.Past = append(b.Past, later.Past...)
 	b.Listings = append(b.Listings, later.Listings...)
 }
 
-// Len is the number of events: trades, candles and pairs.
+// Len is the number of events, candles and pairs.
 func (b *Batch) Len() int {
-	n := len(b.Trades)
+	n := b.PairEvents.Len()
 	for i := range b.Runs {
 		n += len(b.Runs[i].Candles)
 	}

@@ -22,8 +22,8 @@
 // # Adding an exchange
 //
 //  1. Its package under shared/source, whose Open returns a [Venue] for each kind of its
-//     markets. What all venues share is there: the stream of trades
-//     ([source.TradeStream]), hosts with their budgets and bans ([source.Host]), windows
+//     markets. What all venues share is there: the stream of events
+//     ([source.Stream]), hosts with their budgets and bans ([source.Host]), windows
 //     of K-lines that come newest first ([source.KlineWindow]).
 //  2. A line in the list exchanges, in venues.go, and the setting of where it is
 //     simulated, in shared/catalog/domain_exchange.go.

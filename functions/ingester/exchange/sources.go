@@ -50,8 +50,8 @@ func (c Config) followTrades(ctx context.Context, v venue, sink engine.Sink[*Bat
 		try = 0
 		group, ctx := errgroup.WithContext(ctx)
 		group.Go(func() error {
-			return v.Trades(ctx, followed, func(ctx context.Context, trades []market.PairTrade) error {
-				return sink(ctx, engine.Delivery[*Batch]{Batch: &Batch{Trades: trades}})
+			return v.Follow(ctx, followed, func(ctx context.Context, events *market.PairEvents) error {
+				return sink(ctx, engine.Delivery[*Batch]{Batch: &Batch{PairEvents: *events}})
 			})
 		})
 		group.Go(func() error { return c.awaitOthers(ctx, v, followed) })

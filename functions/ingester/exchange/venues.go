@@ -31,8 +31,24 @@ type Venue interface {
 	Klines(ctx context.Context, pair market.Pair, i market.Interval, from int64, most int) (market.CandleRun, error)
 	KlinesMost() int
 
-	// Trades delivers the trades of pairs until ctx ends or the sink fails.
-	Trades(ctx context.Context, pairs []market.Pair, sink source.TradeSink) error
+	// Follow delivers the trades of pairs and, of perpetuals, whatever else the venue
+	// pushes, until ctx ends or the sink fails.
+	Follow(ctx context.Context, pairs []market.Pair, sink source.EventSink) error
+}
+
+// Contracts is what a [Venue] of perpetuals says besides.
+type Contracts interface {
+	// Interests asks for the open interest of pairs; nil of a venue that pushes it.
+	Interests(ctx context.Context, pairs []market.Pair) ([]market.PairInterest, error)
+
+	// PastFundings returns the funding rates that were paid from a time until before
+	// another (ms), oldest first, as far as the venue reaches back.
+	PastFundings(ctx context.Context, pair market.Pair, from, to int64) ([]market.PairFunding, error)
+
+	// PastInterests and PastRatios return the open interest and the shares of accounts
+	// in steps of five minutes, likewise; nil of a venue that has none.
+	PastInterests(ctx context.Context, pair market.Pair, from, to int64) ([]market.PairInterest, error)
+	PastRatios(ctx context.Context, pair market.Pair, from, to int64) ([]market.PairRatio, error)
 }
 
 // exchange is one that can be followed: the setting of where it is simulated, and what

@@ -10,7 +10,7 @@
 //
 // # WebSocket
 //
-// [Market.Trades] follows aggregated trades (aggTrade): fills of one taker at one
+// [Market.Follow] follows aggregated trades (aggTrade): fills of one taker at one
 // price. Their ids count up by one, which shows a missing one. Perpetuals are followed
 // on the route /market, where the venue has put trades since 2026-04: on another route
 // a stream is silently empty. Liquidations of insurance fund and auto-deleveraging are

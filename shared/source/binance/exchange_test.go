@@ -135,10 +135,10 @@ type received struct {
 	trades map[string][]market.PairTrade
 }
 
-func (r *received) sink(_ context.Context, trades []market.PairTrade) error {
+func (r *received) sink(_ context.Context, events *market.PairEvents) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, trade := range trades {
+	for _, trade := range events.Trades {
 		r.trades[trade.Pair] = append(r.trades[trade.Pair], trade)
 	}
 	return nil
@@ -156,7 +156,7 @@ func follow(t *testing.T, m *binance.Market, pairs ...market.Pair) *received {
 	r := &received{trades: map[string][]market.PairTrade{}}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- m.Trades(ctx, pairs, r.sink) }()
+	go func() { ended <- m.Follow(ctx, pairs, r.sink) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-ended; !errors.Is(err, context.Canceled) {

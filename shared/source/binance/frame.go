@@ -25,14 +25,15 @@ var (
 )
 
 // parse is [parseFrame] for the stream.
-func parse(line string, to *source.TradeFrame) error {
+func parse(line string, to *source.Frame) error {
 	f, err := parseFrame(line)
 	if err != nil {
 		return err
 	}
 	to.Answered, to.ID, to.Refused, to.Restart = f.answer != 0 || f.refused != "", f.answer, f.refused, f.shutdown
 	if f.symbol != "" {
-		to.Trades = append(to.Trades, source.SymbolTrade{Symbol: f.symbol, PairTrade: f.trade})
+		f.trade.Pair = f.symbol
+		to.Events.Trades = append(to.Events.Trades, f.trade)
 	}
 	return nil
 }

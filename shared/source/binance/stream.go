@@ -16,30 +16,30 @@ const (
 
 // message subscribes to streams.
 type message struct {
-	Method string   `json:"method"`
-	Params []string `json:"params"`
-	ID     int64    `json:"id"`
+	Method string `json:"method"`
+	Params []any  `json:"params"`
+	ID     int64  `json:"id"`
 }
 
 // protocol of the kind of markets. A refusal of an id that was never used (null) is
 // that of the message before.
-func (r *rules) protocol() source.TradeProtocol {
-	return source.TradeProtocol{
-		MaxPairs: maxStreams, PairsEach: streamsEach, MessagePause: time.Second / time.Duration(r.messagesPerSecond),
-		Subscribe: func(id int64, symbols []string) any {
-			m := message{Method: "SUBSCRIBE", ID: id}
-			for _, symbol := range symbols {
-				m.Params = append(m.Params, strings.ToLower(symbol)+"@"+aggTrade)
+func (r *rules) protocol() source.Protocol {
+	return source.Protocol{
+		MaxPairs: maxStreams, TopicsEach: streamsEach, MessagePause: time.Second / time.Duration(r.messagesPerSecond),
+		Topics: func(pairs []market.Pair) (topics []any) {
+			for _, pair := range pairs {
+				topics = append(topics, strings.ToLower(pair.Symbol)+"@"+aggTrade)
 			}
-			return m
+			return topics
 		},
-		Parse: parse,
+		Subscribe: func(id int64, topics []any) any { return message{"SUBSCRIBE", topics, id} },
+		NewParser: func() source.Parser { return parse },
 	}
 }
 
-// Trades delivers the trades of pairs until ctx ends or the sink fails. Connections
+// Follow delivers the trades of pairs until ctx ends or the sink fails. Connections
 // that are lost are made anew.
-func (m *Market) Trades(ctx context.Context, pairs []market.Pair, sink source.TradeSink) error {
-	s := source.TradeStream{Protocol: m.rules.protocol(), URL: m.stream + m.rules.route + "/stream", Stats: m.Stats, Log: m.Log}
+func (m *Market) Follow(ctx context.Context, pairs []market.Pair, sink source.EventSink) error {
+	s := source.Stream{Protocol: m.rules.protocol(), URL: m.stream + m.rules.route + "/stream", Stats: m.Stats, Log: m.Log}
 	return s.Follow(ctx, pairs, sink)
 }

@@ -11,7 +11,7 @@
 //
 // # WebSocket
 //
-// [Market.Trades] follows the topics publicTrade. Trades have no ids that count up:
+// [Market.Follow] follows the topics publicTrade. Trades have no ids that count up:
 // whatever may have been missed between two connections counts as a missing trade. Block
 // trades are agreed elsewhere and left out. The venue closes a connection that says
 // nothing for ten minutes.

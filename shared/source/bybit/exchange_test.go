@@ -134,8 +134,8 @@ func TestTradesOfAConnectionFollowEachOther(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- m.Trades(ctx, []market.Pair{{Key: "btcswapusdt:bybit", Symbol: "BTCUSDT"}}, func(_ context.Context, trades []market.PairTrade) error {
-			for _, trade := range trades {
+		ended <- m.Follow(ctx, []market.Pair{{Key: "btcswapusdt:bybit", Symbol: "BTCUSDT"}}, func(_ context.Context, events *market.PairEvents) error {
+			for _, trade := range events.Trades {
 				got <- trade
 			}
 			return nil

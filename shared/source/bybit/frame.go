@@ -22,7 +22,7 @@ const tradeTopic = "publicTrade."
 // parse reads a frame: {"topic":"publicTrade.BTCUSDT",..,"data":[{..}]} with trades, or
 // the answer to a message, {"success":true,"req_id":"1","op":"subscribe",..}. That to a
 // ping has another op.
-func parse(line string, f *source.TradeFrame) (err error) {
+func parse(line string, f *source.Frame) (err error) {
 	var topic, op, id string
 	success := false
 	p := jsonscan.New(line)
@@ -45,10 +45,10 @@ func parse(line string, f *source.TradeFrame) (err error) {
 				return p.Skip()
 			}
 			return p.Array(func() bool {
-				var trade source.SymbolTrade
+				var trade market.PairTrade
 				var block bool
 				if block, err = parseTrade(&p, &trade); err == nil && !block {
-					f.Trades = append(f.Trades, trade)
+					f.Events.Trades = append(f.Events.Trades, trade)
 				}
 				return err == nil
 			})
@@ -76,9 +76,8 @@ func parse(line string, f *source.TradeFrame) (err error) {
 }
 
 // parseTrade reads a trade, and whether it is one of a block.
-func parseTrade(p *jsonscan.Scanner, to *source.SymbolTrade) (block bool, err error) {
+func parseTrade(p *jsonscan.Scanner, t *market.PairTrade) (block bool, err error) {
 	var px, sz, side string
-	t := &to.PairTrade
 	t.Count = 1
 	seen := 0
 	ok := p.Object(func(key string) (ok bool) {
@@ -86,7 +85,7 @@ func parseTrade(p *jsonscan.Scanner, to *source.SymbolTrade) (block bool, err er
 		case "T":
 			t.Time, ok = integer(p)
 		case "s":
-			to.Symbol, ok = p.Text()
+			t.Pair, ok = p.Text()
 		case "S":
 			side, ok = p.Text()
 		case "v":
@@ -102,7 +101,7 @@ func parseTrade(p *jsonscan.Scanner, to *source.SymbolTrade) (block bool, err er
 		seen++
 		return ok
 	})
-	if !ok || seen != tradeFields || to.Symbol == "" {
+	if !ok || seen != tradeFields || t.Pair == "" {
 		return false, errTrade
 	}
 	switch side {

@@ -29,26 +29,26 @@ func decimal(t testing.TB, text string) market.Decimal {
 func TestFramesThatTheVenueSends(t *testing.T) {
 	t.Parallel()
 	equal := cmp.Comparer(func(a, b market.Decimal) bool { return a.Equal(b) })
-	trades := []source.SymbolTrade{
-		{Symbol: "BTCUSDT", PairTrade: market.PairTrade{Count: 1, Side: market.Sell, Time: 1790000000120, Px: decimal(t, "61234.5"), Sz: decimal(t, "0.015")}},
-		{Symbol: "BTCUSDT", PairTrade: market.PairTrade{Count: 1, Side: market.Buy, Time: 1790000000121, Px: decimal(t, "61234.6"), Sz: decimal(t, "3")}},
+	trades := []market.PairTrade{
+		{Pair: "BTCUSDT", Count: 1, Side: market.Sell, Time: 1790000000120, Px: decimal(t, "61234.5"), Sz: decimal(t, "0.015")},
+		{Pair: "BTCUSDT", Count: 1, Side: market.Buy, Time: 1790000000121, Px: decimal(t, "61234.6"), Sz: decimal(t, "3")},
 	}
 	refused := `{"success":false,"ret_msg":"error:handler not found,topic:publicTrade.BTCUSDD","conn_id":"a1","req_id":"2","op":"subscribe"}`
 	for _, c := range []struct {
 		name, line string
-		want       source.TradeFrame
+		want       source.Frame
 	}{
-		{"two trades", tradesFrame, source.TradeFrame{Trades: trades}},
-		{"a block trade, whose time is text", blockFrame, source.TradeFrame{}},
-		{"an acknowledgement", `{"success":true,"ret_msg":"","conn_id":"a1","req_id":"3","op":"subscribe"}`, source.TradeFrame{Answered: true, ID: 3}},
-		{"a refusal", refused, source.TradeFrame{Answered: true, ID: 2, Refused: refused}},
-		{"the answer to a ping", `{"success":true,"ret_msg":"pong","conn_id":"a1","req_id":"","op":"ping"}`, source.TradeFrame{}},
-		{"the answer to a ping of contracts", `{"req_id":"","op":"pong","args":["1790000000000"],"conn_id":"a1"}`, source.TradeFrame{}},
-		{"another topic", `{"topic":"orderbook.50.BTCUSDT","type":"delta","ts":1,"data":{"s":"BTCUSDT","b":[["1","0"]],"a":[],"u":2,"seq":3}}`, source.TradeFrame{}},
+		{"two trades", tradesFrame, source.Frame{Events: market.PairEvents{Trades: trades}}},
+		{"a block trade, whose time is text", blockFrame, source.Frame{}},
+		{"an acknowledgement", `{"success":true,"ret_msg":"","conn_id":"a1","req_id":"3","op":"subscribe"}`, source.Frame{Answered: true, ID: 3}},
+		{"a refusal", refused, source.Frame{Answered: true, ID: 2, Refused: refused}},
+		{"the answer to a ping", `{"success":true,"ret_msg":"pong","conn_id":"a1","req_id":"","op":"ping"}`, source.Frame{}},
+		{"the answer to a ping of contracts", `{"req_id":"","op":"pong","args":["1790000000000"],"conn_id":"a1"}`, source.Frame{}},
+		{"another topic", `{"topic":"orderbook.50.BTCUSDT","type":"delta","ts":1,"data":{"s":"BTCUSDT","b":[["1","0"]],"a":[],"u":2,"seq":3}}`, source.Frame{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			var got source.TradeFrame
+			var got source.Frame
 			if err := parse(c.line, &got); err != nil {
 				t.Fatal(err)
 			}
@@ -77,7 +77,7 @@ func TestAMalformedTradeIsRefused(t *testing.T) {
 		if line == tradesFrame {
 			t.Fatalf("%s changes nothing", name)
 		}
-		if err := parse(line, new(source.TradeFrame)); err == nil {
+		if err := parse(line, new(source.Frame)); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
@@ -88,12 +88,12 @@ func FuzzParse(f *testing.F) {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
-		var got source.TradeFrame
+		var got source.Frame
 		if parse(line, &got) != nil {
 			return
 		}
-		for _, tr := range got.Trades {
-			if tr.Symbol == "" || tr.Count != 1 || !tr.Px.IsPos() || !tr.Sz.IsPos() || tr.Time < 1_400_000_000_000 {
+		for _, tr := range got.Events.Trades {
+			if tr.Pair == "" || tr.Count != 1 || !tr.Px.IsPos() || !tr.Sz.IsPos() || tr.Time < 1_400_000_000_000 {
 				t.Fatalf("%+v", tr)
 			}
 		}
@@ -102,11 +102,11 @@ func FuzzParse(f *testing.F) {
 
 func BenchmarkParse(b *testing.B) {
 	line := []byte(strings.Replace(blockFrame, `"BT":true`, `"L":"PlusTick","i":"5a1c9c8e-0000-5d31-9112-000000000001","BT":false`, 1))
-	var f source.TradeFrame
+	var f source.Frame
 	b.ReportAllocs()
 	for b.Loop() {
-		f = source.TradeFrame{Trades: f.Trades[:0]}
-		if err := parse(string(line), &f); err != nil || len(f.Trades) != 1 {
+		f.Reset()
+		if err := parse(string(line), &f); err != nil || len(f.Events.Trades) != 1 {
 			b.Fatal(err)
 		}
 	}

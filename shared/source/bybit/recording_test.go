@@ -15,12 +15,12 @@ type read struct{ frames, trades, answers int }
 
 func (r *read) add(t *testing.T, line []byte) {
 	t.Helper()
-	var f source.TradeFrame
+	var f source.Frame
 	if err := parse(string(line), &f); err != nil {
 		t.Errorf("%v: %.200s", err, line)
 	}
 	r.frames++
-	r.trades += len(f.Trades)
+	r.trades += len(f.Events.Trades)
 	if f.Answered {
 		r.answers++
 	}

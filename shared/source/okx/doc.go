@@ -13,7 +13,7 @@
 //
 // # WebSocket
 //
-// [Market.Trades] follows the channel trades: fills of one taker at one price are one
+// [Market.Follow] follows the channel trades: fills of one taker at one price are one
 // trade, with the id of its last fill and their count, so that a missing one shows. The
 // channel begins with the newest trade. The venue closes a connection that says nothing
 // for 30 seconds: the text ping is answered with the text pong.

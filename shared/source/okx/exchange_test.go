@@ -144,10 +144,10 @@ func TestTradesAreThoseOfTheExchange(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- swap.Trades(ctx, []market.Pair{pair}, func(_ context.Context, trades []market.PairTrade) error {
+		ended <- swap.Follow(ctx, []market.Pair{pair}, func(_ context.Context, events *market.PairEvents) error {
 			mu.Lock()
 			defer mu.Unlock()
-			got = append(got, trades...)
+			got = append(got, events.Trades...)
 			return nil
 		})
 	}()

@@ -24,7 +24,7 @@ const tradesChannel = "trades"
 // parse reads a frame: {"arg":{"channel":"trades","instId":".."},"data":[{..}]} with
 // trades, {"event":"subscribe","arg":{..}}, {"event":"error","code":"..","msg":".."}, or
 // {"event":"notice",..} ahead of a restart.
-func parse(line string, f *source.TradeFrame) (err error) {
+func parse(line string, f *source.Frame) (err error) {
 	if line == pong {
 		return nil
 	}
@@ -48,9 +48,9 @@ func parse(line string, f *source.TradeFrame) (err error) {
 				return p.Skip()
 			}
 			return p.Array(func() bool {
-				var trade source.SymbolTrade
+				var trade market.PairTrade
 				if err = parseTrade(&p, &trade); err == nil {
-					f.Trades = append(f.Trades, trade)
+					f.Events.Trades = append(f.Events.Trades, trade)
 				}
 				return err == nil
 			})
@@ -77,9 +77,8 @@ func parse(line string, f *source.TradeFrame) (err error) {
 
 // parseTrade reads a trade. Its count is 1 where the venue does not say: it did not before
 // 2023.
-func parseTrade(p *jsonscan.Scanner, to *source.SymbolTrade) error {
+func parseTrade(p *jsonscan.Scanner, t *market.PairTrade) error {
 	var px, sz, side string
-	t := &to.PairTrade
 	t.Count = 1
 	seen := 0
 	integer := func(to *int64) bool {
@@ -94,7 +93,7 @@ func parseTrade(p *jsonscan.Scanner, to *source.SymbolTrade) error {
 	ok := p.Object(func(key string) (ok bool) {
 		switch key {
 		case "instId":
-			to.Symbol, ok = p.Text()
+			t.Pair, ok = p.Text()
 		case "tradeId":
 			ok = integer(&t.ID)
 		case "px":
@@ -113,7 +112,7 @@ func parseTrade(p *jsonscan.Scanner, to *source.SymbolTrade) error {
 		seen++
 		return ok
 	})
-	if !ok || seen != tradeFields || to.Symbol == "" || t.Count < 1 || t.Count > maxCount || t.ID < t.Count {
+	if !ok || seen != tradeFields || t.Pair == "" || t.Count < 1 || t.Count > maxCount || t.ID < t.Count {
 		return errTrade
 	}
 	t.Prev = t.ID - t.Count

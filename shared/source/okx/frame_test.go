@@ -28,25 +28,25 @@ var equal = cmp.Comparer(func(a, b market.Decimal) bool { return a.Equal(b) })
 
 func TestFramesThatTheVenueSends(t *testing.T) {
 	t.Parallel()
-	sold := source.SymbolTrade{Symbol: "BTC-USDT", PairTrade: market.PairTrade{ID: 52, Prev: 49, Count: 3, Side: market.Sell, Time: 1790000000120, Px: decimal(t, "61234.5"), Sz: decimal(t, "0.015")}}
-	bought := source.SymbolTrade{Symbol: "ETH-USDT-SWAP", PairTrade: market.PairTrade{ID: 7, Prev: 6, Count: 1, Side: market.Buy, Time: 1790000000119, Px: decimal(t, "2412.05"), Sz: decimal(t, "32")}}
+	sold := market.PairTrade{Pair: "BTC-USDT", ID: 52, Prev: 49, Count: 3, Side: market.Sell, Time: 1790000000120, Px: decimal(t, "61234.5"), Sz: decimal(t, "0.015")}
+	bought := market.PairTrade{Pair: "ETH-USDT-SWAP", ID: 7, Prev: 6, Count: 1, Side: market.Buy, Time: 1790000000119, Px: decimal(t, "2412.05"), Sz: decimal(t, "32")}
 	refused := `{"event":"error","code":"60018","msg":"Wrong URL or channel:trades,instId:BTC-USDD doesn't exist.","connId":"a1"}`
 	for _, c := range []struct {
 		name, line string
-		want       source.TradeFrame
+		want       source.Frame
 	}{
-		{"a trade of three fills, of a seller", spotFrame, source.TradeFrame{Trades: []source.SymbolTrade{sold}}},
-		{"a trade without a count", swapFrame, source.TradeFrame{Trades: []source.SymbolTrade{bought}}},
-		{"an acknowledgement", `{"event":"subscribe","arg":{"channel":"trades","instId":"BTC-USDT"},"connId":"a1"}`, source.TradeFrame{Answered: true}},
-		{"a refusal", refused, source.TradeFrame{Answered: true, Refused: refused}},
-		{"the announcement of a restart", `{"event":"notice","code":"64008","msg":"The connection will soon be closed for a service upgrade."}`, source.TradeFrame{Restart: true}},
-		{"the answer to a ping", `pong`, source.TradeFrame{}},
-		{"how many connections there are", `{"event":"channel-conn-count","channel":"trades","connCount":"2"}`, source.TradeFrame{}},
-		{"another channel", `{"arg":{"channel":"books","instId":"BTC-USDT"},"action":"update","data":[{"asks":[["1","2","0","1"]],"ts":"1"}]}`, source.TradeFrame{}},
+		{"a trade of three fills, of a seller", spotFrame, source.Frame{Events: market.PairEvents{Trades: []market.PairTrade{sold}}}},
+		{"a trade without a count", swapFrame, source.Frame{Events: market.PairEvents{Trades: []market.PairTrade{bought}}}},
+		{"an acknowledgement", `{"event":"subscribe","arg":{"channel":"trades","instId":"BTC-USDT"},"connId":"a1"}`, source.Frame{Answered: true}},
+		{"a refusal", refused, source.Frame{Answered: true, Refused: refused}},
+		{"the announcement of a restart", `{"event":"notice","code":"64008","msg":"The connection will soon be closed for a service upgrade."}`, source.Frame{Restart: true}},
+		{"the answer to a ping", `pong`, source.Frame{}},
+		{"how many connections there are", `{"event":"channel-conn-count","channel":"trades","connCount":"2"}`, source.Frame{}},
+		{"another channel", `{"arg":{"channel":"books","instId":"BTC-USDT"},"action":"update","data":[{"asks":[["1","2","0","1"]],"ts":"1"}]}`, source.Frame{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			var got source.TradeFrame
+			var got source.Frame
 			if err := parse(c.line, &got); err != nil {
 				t.Fatal(err)
 			}
@@ -81,7 +81,7 @@ func TestAMalformedTradeIsRefused(t *testing.T) {
 		if line == spotFrame {
 			t.Fatalf("%s changes nothing", name)
 		}
-		if err := parse(line, new(source.TradeFrame)); err == nil {
+		if err := parse(line, new(source.Frame)); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
@@ -92,12 +92,12 @@ func FuzzParse(f *testing.F) {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
-		var got source.TradeFrame
+		var got source.Frame
 		if parse(line, &got) != nil {
 			return
 		}
-		for _, tr := range got.Trades {
-			if tr.Symbol == "" || tr.Prev < 0 || tr.ID-tr.Prev != tr.Count || tr.Count < 1 || !tr.Px.IsPos() || !tr.Sz.IsPos() || tr.Time < 1_400_000_000_000 {
+		for _, tr := range got.Events.Trades {
+			if tr.Pair == "" || tr.Prev < 0 || tr.ID-tr.Prev != tr.Count || tr.Count < 1 || !tr.Px.IsPos() || !tr.Sz.IsPos() || tr.Time < 1_400_000_000_000 {
 				t.Fatalf("%+v", tr)
 			}
 		}
@@ -106,11 +106,11 @@ func FuzzParse(f *testing.F) {
 
 func BenchmarkParse(b *testing.B) {
 	line := []byte(spotFrame)
-	var f source.TradeFrame
+	var f source.Frame
 	b.ReportAllocs()
 	for b.Loop() {
-		f = source.TradeFrame{Trades: f.Trades[:0]}
-		if err := parse(string(line), &f); err != nil || len(f.Trades) != 1 {
+		f.Reset()
+		if err := parse(string(line), &f); err != nil || len(f.Events.Trades) != 1 {
 			b.Fatal(err)
 		}
 	}

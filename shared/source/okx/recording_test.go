@@ -20,12 +20,12 @@ type read struct{ frames, trades, answers int }
 func TestRecordedFrames(t *testing.T) {
 	t.Parallel()
 	count := func(t *testing.T, got *read, line []byte) {
-		var f source.TradeFrame
+		var f source.Frame
 		if err := parse(string(line), &f); err != nil {
 			t.Errorf("%v: %.200s", err, line)
 		}
 		got.frames++
-		got.trades += len(f.Trades)
+		got.trades += len(f.Events.Trades)
 		if f.Answered {
 			got.answers++
 		}

@@ -11,7 +11,7 @@ import (
 // message subscribes to channels.
 type message struct {
 	Op   string `json:"op"`
-	Args []arg  `json:"args"`
+	Args []any  `json:"args"`
 }
 
 type arg struct {
@@ -20,23 +20,23 @@ type arg struct {
 }
 
 // protocol: a connection takes 480 messages an hour, of 64 KB each and together.
-var protocol = source.TradeProtocol{
-	MaxPairs: 500, PairsEach: 100, MessagePause: time.Second / 2,
-	Subscribe: func(_ int64, symbols []string) any {
-		m := message{Op: "subscribe"}
-		for _, symbol := range symbols {
-			m.Args = append(m.Args, arg{tradesChannel, symbol})
+var protocol = source.Protocol{
+	MaxPairs: 500, TopicsEach: 100, MessagePause: time.Second / 2,
+	Topics: func(pairs []market.Pair) (topics []any) {
+		for _, pair := range pairs {
+			topics = append(topics, arg{tradesChannel, pair.Symbol})
 		}
-		return m
+		return topics
 	},
+	Subscribe:   func(_ int64, topics []any) any { return message{"subscribe", topics} },
 	AnswersEach: true,
-	Parse:       parse,
+	NewParser:   func() source.Parser { return parse },
 	Ping:        "ping", PingEvery: 20 * time.Second,
 }
 
-// Trades delivers the trades of pairs until ctx ends or the sink fails. Connections
+// Follow delivers the trades of pairs until ctx ends or the sink fails. Connections
 // that are lost are made anew.
-func (m *Market) Trades(ctx context.Context, pairs []market.Pair, sink source.TradeSink) error {
-	s := source.TradeStream{Protocol: protocol, URL: m.stream + "/ws/v5/public", Stats: m.Stats, Log: m.Log}
+func (m *Market) Follow(ctx context.Context, pairs []market.Pair, sink source.EventSink) error {
+	s := source.Stream{Protocol: protocol, URL: m.stream + "/ws/v5/public", Stats: m.Stats, Log: m.Log}
 	return s.Follow(ctx, pairs, sink)
 }

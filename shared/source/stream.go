@@ -16,25 +16,29 @@ import (
 	"quotary/shared/market"
 )
 
-// TradeSink takes trades in the order in which they came. It blocks while the pipeline
-// is behind; its error ends the following.
-type TradeSink = func(context.Context, []market.PairTrade) error
+// EventSink takes events in the order in which they came. It blocks while the pipeline is
+// behind, may keep what it is given, and its error ends the following.
+type EventSink = func(context.Context, *market.PairEvents) error
 
-// TradeProtocol is how the WebSocket of an exchange gives out trades.
-type TradeProtocol struct {
+// Protocol is how a WebSocket of an exchange gives out what happens to pairs.
+type Protocol struct {
 	MaxPairs     int           // of a connection
-	PairsEach    int           // of a message that subscribes
+	TopicsEach   int           // of a message that subscribes
 	MessagePause time.Duration // after a message
 
-	// Subscribe returns what is sent, as JSON, to subscribe to symbols. Messages are
+	// Topics returns what is subscribed to for these pairs: of each pair, and of all of
+	// them together. A topic is what the exchange's messages name it by, as JSON.
+	Topics func(pairs []market.Pair) []any
+
+	// Subscribe returns what is sent, as JSON, to subscribe to topics. Messages are
 	// numbered from 1.
-	Subscribe func(id int64, symbols []string) any
+	Subscribe func(id int64, topics []any) any
 
-	AnswersEach bool // each symbol of a message is answered by itself
+	AnswersEach bool // each topic of a message is answered by itself
 
-	// Parse reads a frame into f, which is empty. What is of no interest leaves it so.
-	// Nothing of f is used when it returns an error.
-	Parse func(line string, f *TradeFrame) error
+	// NewParser returns what reads the frames of one connection, for which it may keep
+	// state.
+	NewParser func() Parser
 
 	// Ping is sent every PingEvery to a venue that does not ping itself; "" sends none.
 	Ping      string
@@ -46,20 +50,27 @@ type TradeProtocol struct {
 	Unnumbered bool
 }
 
-// TradeFrame is what a frame says.
-type TradeFrame struct {
-	Trades   []SymbolTrade // room for them is used again
-	Answered bool          // a message is answered
-	ID       int64         // of that message; 0 where the venue does not say
-	Refused  string        // why it was refused
-	Restart  bool          // the venue restarts soon
+// Parser reads a frame into f, which is empty. What is of no interest leaves it so.
+// Nothing of f is used when it returns an error.
+type Parser = func(line string, f *Frame) error
+
+// Frame is what a frame says.
+type Frame struct {
+	// Events name pairs by their symbols. Sizes of trades and of liquidations are as the
+	// exchange counts them ([Sizes]), and their Amount and Value are not set; everything
+	// else is in the units of its type. Room for them is used again.
+	Events market.PairEvents
+
+	Answered bool   // a message is answered
+	ID       int64  // of that message; 0 where the venue does not say
+	Refused  string // why it was refused
+	Restart  bool   // the venue restarts soon
 }
 
-// SymbolTrade is a trade whose pair is named by symbol. Its Sz is in contracts where
-// that of the pair is set, and its Pair is not set.
-type SymbolTrade struct {
-	Symbol string
-	market.PairTrade
+// Reset empties f for the next frame.
+func (f *Frame) Reset() {
+	f.Events.Reset()
+	*f = Frame{Events: f.Events}
 }
 
 // SetTrade sets price and size of a trade from their texts. An error says what is wrong
@@ -85,11 +96,11 @@ const (
 	mostTime  = 32_503_680_000_000 // year 3000: later are microseconds
 )
 
-// TradeStream follows trades over a WebSocket. A connection lives 24 hours at most at
-// the exchanges: it is made anew before that, and whenever it is lost or silent, after a
-// pause with jitter.
-type TradeStream struct {
-	Protocol TradeProtocol
+// Stream follows pairs over a WebSocket. A connection lives 24 hours at most at the
+// exchanges: it is made anew before that, and whenever it is lost or silent, after a pause
+// with jitter.
+type Stream struct {
+	Protocol Protocol
 	URL      string // of the WebSocket
 	Stats    *Stats
 	Log      *slog.Logger
@@ -102,26 +113,24 @@ const (
 	silentFor    = time.Minute // without any frame a connection is given up
 	maxFrame     = 1 << 20     // bytes
 	connectLives = 23 * time.Hour
-	tradesQueue  = 4096 // trades between reading and delivering
-	tradesEach   = 1000 // of a delivery
+	eventsQueue  = 4096 // events between reading and delivering
 )
 
 var reconnects = backoff.Backoff{Min: 500 * time.Millisecond, Max: time.Minute}
 
-// Follow delivers the trades of pairs until ctx ends or the sink fails. Connections that
+// Follow delivers the events of pairs until ctx ends or the sink fails. Connections that
 // are lost are made anew. It owns a few goroutines for each connection and ends after
 // them.
-func (s *TradeStream) Follow(ctx context.Context, pairs []market.Pair, sink TradeSink) error {
+func (s *Stream) Follow(ctx context.Context, pairs []market.Pair, sink EventSink) error {
 	extra := max(0, len(pairs)-s.Protocol.MaxPairs)
 	s.Stats.Dropped.Store(int64(extra))
 	if extra > 0 {
 		s.Log.Error("more pairs than one connection may follow; the rest is left out", "pairs", len(pairs), "followed", s.Protocol.MaxPairs)
 		pairs = pairs[:s.Protocol.MaxPairs]
 	}
-	f := tradeFollower{TradeStream: s, pairs: make(map[string]*followedPair, len(pairs)), sink: sink}
+	f := follower{Stream: s, pairs: make(map[string]*followedPair, len(pairs)), topics: s.Protocol.Topics(pairs), sink: sink}
 	for _, pair := range pairs {
-		f.pairs[pair.Symbol] = &followedPair{key: pair.Key, contract: pair.Contract}
-		f.symbols = append(f.symbols, pair.Symbol)
+		f.pairs[pair.Symbol] = &followedPair{Pair: pair}
 	}
 	for try := 0; ; try++ {
 		began := time.Now()
@@ -147,25 +156,24 @@ func (s *TradeStream) Follow(ctx context.Context, pairs []market.Pair, sink Trad
 // excerpt is the beginning of what an error says, which may quote the venue.
 func excerpt(err error) string { return fmt.Sprintf("%.200s", fmt.Sprint(err)) }
 
-// tradeFollower follows pairs over connections that come and go.
-type tradeFollower struct {
-	*TradeStream
-	pairs   map[string]*followedPair // by symbol
-	symbols []string
-	sink    TradeSink
+// follower follows pairs over connections that come and go.
+type follower struct {
+	*Stream
+	pairs  map[string]*followedPair // by symbol
+	topics []any
+	sink   EventSink
 }
 
 // followedPair belongs to the goroutine that reads.
 type followedPair struct {
-	key      string
-	contract market.Decimal // base coins; 0 where sizes are in coins
-	last     int64          // id of the newest trade, 0 before the first
+	market.Pair
+	last int64 // id of the newest trade, 0 before the first
 }
 
 var errOld = errors.New("it has lived for long enough")
 
 // connection connects, subscribes and delivers until the connection is lost.
-func (f *tradeFollower) connection(ctx context.Context) error {
+func (f *follower) connection(ctx context.Context) error {
 	dialing, dialed := context.WithTimeout(ctx, dialWithin)
 	defer dialed()
 	conn, _, err := websocket.Dial(dialing, f.URL, nil) //nolint:bodyclose // there is none to close, says Dial
@@ -182,14 +190,11 @@ func (f *tradeFollower) connection(ctx context.Context) error {
 		}
 	}
 
-	trades := make(chan market.PairTrade, tradesQueue)
-	answers := make(chan answer, f.Protocol.PairsEach)
+	queue := newEventQueue(eventsQueue)
+	answers := make(chan answer, f.Protocol.TopicsEach)
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		defer close(trades)
-		return f.read(ctx, conn, trades, answers)
-	})
-	group.Go(func() error { return f.deliver(ctx, trades) })
+	group.Go(func() error { return f.read(ctx, conn, queue, answers) })
+	group.Go(func() error { return f.deliver(ctx, queue) })
 	group.Go(func() error {
 		if err := f.subscribe(ctx, conn, answers); err != nil {
 			return err
@@ -211,12 +216,11 @@ type answer struct {
 	refused string
 }
 
-// subscribe asks for the trades of the symbols, some at a time, and waits for each
-// answer.
-func (f *tradeFollower) subscribe(ctx context.Context, conn *websocket.Conn, answers <-chan answer) error {
-	for id, from := int64(1), 0; from < len(f.symbols); id, from = id+1, from+f.Protocol.PairsEach {
-		symbols := f.symbols[from:min(from+f.Protocol.PairsEach, len(f.symbols))]
-		b, err := json.Marshal(f.Protocol.Subscribe(id, symbols))
+// subscribe subscribes to the topics, some at a time, and waits for each answer.
+func (f *follower) subscribe(ctx context.Context, conn *websocket.Conn, answers <-chan answer) error {
+	for id, from := int64(1), 0; from < len(f.topics); id, from = id+1, from+f.Protocol.TopicsEach {
+		topics := f.topics[from:min(from+f.Protocol.TopicsEach, len(f.topics))]
+		b, err := json.Marshal(f.Protocol.Subscribe(id, topics))
 		if err != nil {
 			return err
 		}
@@ -225,7 +229,7 @@ func (f *tradeFollower) subscribe(ctx context.Context, conn *websocket.Conn, ans
 		}
 		await := 1
 		if f.Protocol.AnswersEach {
-			await = len(symbols)
+			await = len(topics)
 		}
 		timeout := time.After(answerWithin)
 		for range await {
@@ -247,7 +251,7 @@ func (f *tradeFollower) subscribe(ctx context.Context, conn *websocket.Conn, ans
 	return nil
 }
 
-func (f *tradeFollower) ping(ctx context.Context, conn *websocket.Conn) error {
+func (f *follower) ping(ctx context.Context, conn *websocket.Conn) error {
 	for {
 		if err := backoff.Sleep(ctx, f.Protocol.PingEvery); err != nil {
 			return err
@@ -268,8 +272,9 @@ func write(ctx context.Context, conn *websocket.Conn, b []byte) error {
 var errRestart = errors.New("the venue restarts")
 
 // read reads frames until the connection is lost or silent.
-func (f *tradeFollower) read(ctx context.Context, conn *websocket.Conn, trades chan<- market.PairTrade, answers chan<- answer) error {
-	var got TradeFrame
+func (f *follower) read(ctx context.Context, conn *websocket.Conn, queue *eventQueue, answers chan<- answer) error {
+	var got Frame
+	parse := f.Protocol.NewParser()
 	for {
 		reading, read := context.WithTimeout(ctx, silentFor)
 		_, line, err := conn.Read(reading)
@@ -278,8 +283,8 @@ func (f *tradeFollower) read(ctx context.Context, conn *websocket.Conn, trades c
 			return fmt.Errorf("read: %w", err)
 		}
 		f.Stats.Lines.Add(1)
-		got = TradeFrame{Trades: got.Trades[:0]}
-		if err := f.Protocol.Parse(string(line), &got); err != nil {
+		got.Reset()
+		if err := parse(string(line), &got); err != nil {
 			f.malformed(err, line)
 			continue
 		}
@@ -293,16 +298,15 @@ func (f *tradeFollower) read(ctx context.Context, conn *websocket.Conn, trades c
 				f.Stats.Malformed.Add(1)
 			}
 		}
-		for i := range got.Trades {
-			if err := f.trade(ctx, &got.Trades[i], trades); err != nil {
-				return err
-			}
+		f.normalise(&got.Events)
+		if err := queue.add(ctx, &got.Events); err != nil {
+			return err
 		}
 	}
 }
 
 // malformed counts a frame that cannot be read. It may have been one of trades.
-func (f *tradeFollower) malformed(err error, line []byte) {
+func (f *follower) malformed(err error, line []byte) {
 	if f.Stats.Malformed.Add(1) == 1 {
 		f.Log.Warn("a frame cannot be read; further ones are only counted", "error", err.Error(), "frame", fmt.Sprintf("%.200q", line))
 	}
@@ -313,49 +317,80 @@ func (f *tradeFollower) malformed(err error, line []byte) {
 	}
 }
 
-// trade passes a trade of a followed pair on, and counts those that are missing before
-// it.
-func (f *tradeFollower) trade(ctx context.Context, got *SymbolTrade, trades chan<- market.PairTrade) error {
-	pair := f.pairs[got.Symbol]
-	if pair == nil {
-		f.Stats.Malformed.Add(1)
-		return nil
-	}
-	trade := got.PairTrade
-	if f.Protocol.Unnumbered {
-		trade.Prev, trade.ID = pair.last, pair.last+1
-	} else if missing := trade.Prev - pair.last; pair.last > 0 && missing > 0 {
-		f.Stats.Gaps.Add(missing)
-	}
-	pair.last = max(pair.last, trade.ID)
-	trade.Pair = pair.key
-	if !pair.contract.IsZero() {
-		trade.Sz = trade.Sz.Mul(pair.contract)
-	}
-	select {
-	case trades <- trade:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+// normalise names pairs by their keys and counts sizes in base coins. Events of pairs that
+// are not followed are left out.
+func (f *follower) normalise(e *market.PairEvents) {
+	e.Trades = keep(e.Trades, f.trade)
+	e.Tickers = keep(e.Tickers, func(t *market.PairTicker) bool { return f.rename(&t.Pair) })
+	e.Fundings = keep(e.Fundings, func(r *market.PairFunding) bool { return f.rename(&r.Pair) })
+	e.Interests = keep(e.Interests, func(i *market.PairInterest) bool { return f.rename(&i.Pair) })
+	e.Liquidations = keep(e.Liquidations, func(l *market.PairLiquidation) bool {
+		pair := f.pairs[l.Pair]
+		if pair == nil {
+			return false
+		}
+		l.Sz, l.Value = Sizes(&pair.Pair, l.Px, l.Sz)
+		return f.rename(&l.Pair)
+	})
+	e.Ratios = keep(e.Ratios, func(r *market.PairRatio) bool { return f.rename(&r.Pair) })
 }
 
-// deliver passes trades to the sink, all that have come at once, until there are no
-// more.
-func (f *tradeFollower) deliver(ctx context.Context, trades <-chan market.PairTrade) error {
-	for first := range trades {
-		batch := []market.PairTrade{first}
-		for len(batch) < tradesEach && len(trades) > 0 {
-			batch = append(batch, <-trades)
+// keep leaves out what is not kept.
+func keep[T any](list []T, kept func(*T) bool) []T {
+	n := 0
+	for i := range list {
+		if kept(&list[i]) {
+			list[n] = list[i]
+			n++
 		}
-		newest := int64(0)
-		for i := range batch {
-			newest = max(newest, batch[i].Time)
+	}
+	return list[:n]
+}
+
+// rename makes the key of a followed pair of its symbol; false for another.
+func (f *follower) rename(symbol *string) bool {
+	pair := f.pairs[*symbol]
+	if pair == nil {
+		return false
+	}
+	*symbol = pair.Key
+	return true
+}
+
+// trade normalises a trade and counts those that are missing before it. One of a pair that
+// is not followed was not asked for.
+func (f *follower) trade(t *market.PairTrade) bool {
+	pair := f.pairs[t.Pair]
+	if pair == nil {
+		f.Stats.Malformed.Add(1)
+		return false
+	}
+	if f.Protocol.Unnumbered {
+		t.Prev, t.ID = pair.last, pair.last+1
+	} else if missing := t.Prev - pair.last; pair.last > 0 && missing > 0 {
+		f.Stats.Gaps.Add(missing)
+	}
+	pair.last = max(pair.last, t.ID)
+	t.Pair = pair.Key
+	sz, amount := Sizes(&pair.Pair, t.Px, t.Sz)
+	t.Sz = sz
+	if pair.Inverse {
+		t.Amount = amount
+	}
+	return true
+}
+
+// deliver passes events to the sink, all that have come at once.
+func (f *follower) deliver(ctx context.Context, queue *eventQueue) error {
+	for {
+		events, err := queue.take(ctx)
+		if err != nil {
+			return err
 		}
-		if err := f.sink(ctx, batch); err != nil {
+		newest := events.Newest()
+		if err := f.sink(ctx, events); err != nil {
 			return OfSink(err)
 		}
 		f.Stats.Seen(time.Now(), newest)
 	}
-	return nil
 }
