@@ -16,11 +16,13 @@ const (
 	liqCrossShort
 	liqIsoLong
 	liqIsoShort
+	autoDeleveraging
+	dustConversion
 )
 
 var dirNames = [...]string{"Open Long", "Open Short", "Close Long", "Close Short", "Long > Short", "Short > Long",
 	"Buy", "Sell", "Liquidated Cross Long", "Liquidated Cross Short", "Liquidated Isolated Long",
-	"Liquidated Isolated Short"}
+	"Liquidated Isolated Short", "Auto-Deleveraging", "Spot Dust Conversion"}
 
 // fill is one side of a trade, as it goes on the wire.
 type fill struct {
@@ -93,8 +95,8 @@ func (e *engine) increase(u, c int, dsz, px int64) {
 	a := &e.Acc[u]
 	p := &a.Pos[c]
 	if p.Szi == 0 {
-		p.Lev = min(e.prof[u].Lev, e.mk[c].MaxLev)
-		p.Iso = e.prof[u].Iso
+		p.Lev = e.leverage(u, c)
+		p.Iso = e.isolated(u, c)
 		p.Opened = e.ms()
 		p.Cost, p.FundOpen = 0, 0
 	}
@@ -211,10 +213,10 @@ func (e *engine) affords(u, c int, dsz, px int64) bool {
 	if opening <= 0 {
 		return true
 	}
-	lev := min(e.prof[u].Lev, tierOf(m.Tiers, abs(p.Szi+dsz)*px).MaxLev)
+	lev := min(e.leverage(u, c), tierOf(m.Tiers, abs(p.Szi+dsz)*px).MaxLev)
 	need := mulDivUp(opening, px, lev) + opening*px/500
 	free := e.free(u, m.Dex)
-	if e.prof[u].Iso {
+	if e.isolated(u, c) {
 		free = min(free, e.Acc[u].Cash[m.Dex])
 	}
 	return free >= need

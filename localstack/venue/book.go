@@ -49,7 +49,8 @@ type order struct {
 type liquidation struct {
 	User     int32
 	Mark     int64
-	Backstop bool
+	Backstop bool // closed outside the book: by the vault, or by those whom Delever names
+	Delever  bool // by auto-deleveraging
 	Cross    bool
 }
 

@@ -8,7 +8,8 @@
 // An engine advances in blocks. A block is a pure function of the state before
 // it and of its time: it moves the oracle prices, around those of package prices, lets market makers quote and
 // several hundred seeded traders act, matches orders by price and time in real
-// books, pays funding on the hour, fires triggers, liquidates, and leaves one
+// books, pays funding on the hour, fires triggers, liquidates (into the book, to the
+// vault, or by auto-deleveraging), sells dust at the beginning of a UTC day, and leaves one
 // line for each node stream that has events. [Venue.Advance] makes blocks at
 // once (tests), [Venue.Run] makes them as the clock goes. Time that passed
 // before the first start, or while the venue was down, is filled by the same

@@ -6,6 +6,8 @@ import "math/bits"
 // unseen until they trade, and the flow is that of the history.
 const coarseAfter = 30_000_000_000 // ns
 
+const nsOfDay = 86_400_000_000_000
+
 // engine makes blocks. It is owned by one goroutine at a time (Venue's lock).
 type engine struct {
 	state
@@ -33,6 +35,7 @@ type engine struct {
 type rates struct {
 	Live   int64 // thousandths of a fill per second in short blocks
 	Coarse int64 // thousandths of a fill per hour in long blocks
+	Jumps  int64 // average ms between two jumps of an oracle price
 }
 
 func newEngine(seed uint64, traders int, r rates) *engine {
@@ -85,7 +88,7 @@ func (e *engine) attach() {
 		e.mkr[c] = e.makersOf(c)
 	}
 	weight := map[kind]int{kindScalper: 8, kindTrend: 3, kindWhale: 2, kindDegen: 3, kindIsolated: 3, kindTwap: 1,
-		kindBuilder: 3, kindPassive: 3, kindSpot: 4}
+		kindBuilder: 3, kindPassive: 3, kindSpot: 6}
 	e.pick, e.vets = nil, nil
 	for i, p := range e.prof {
 		for range weight[p.Kind] {
@@ -130,6 +133,9 @@ func (e *engine) step(t int64) {
 	}
 	e.fireTriggers()
 	e.liquidate()
+	if t/nsOfDay != prev/nsOfDay {
+		e.convertDust()
+	}
 	e.sliceTwaps()
 	e.trade()
 	e.unwindVault()
@@ -179,7 +185,8 @@ func (e *engine) moveOracles() {
 		r := mulDiv(mulDiv(m.Vol, root, 1000), shock, 1_000_000)
 		r += s.Drift * e.dtMs / 1000
 		r += e.reversion(m, s.Latent)
-		if e.Rng.n(48*3_600_000) < e.dtMs && m.Vol > 1000 {
+		if e.Rng.n(e.Rates.Jumps) < e.dtMs && m.Vol > 1000 {
+			s.WideTo = e.ms() + wideFor
 			r += (e.Rng.n(2)*2 - 1) * e.Rng.between(12_000_000, 55_000_000)
 		}
 		r = max(-110_000_000, min(110_000_000, r))

@@ -43,6 +43,9 @@ func (e *engine) act(u int) {
 		e.open(u, c)
 		return
 	}
+	if e.Rng.percent(5+20*boolInt(pos.Iso)) && e.adjust(u, c) {
+		return
+	}
 	if e.Rng.percent(p.Patient) && !e.Coarse {
 		return
 	}
@@ -51,9 +54,9 @@ func (e *engine) act(u int) {
 		e.market(u, c, pos.Szi < 0, abs(pos.Szi), true)
 	case x < 58:
 		e.market(u, c, pos.Szi < 0, max(1, mulDivDown(abs(pos.Szi), e.Rng.between(20, 70), 100)), true)
-	case x < 63: // flip
+	case x < 66: // flip
 		e.market(u, c, pos.Szi < 0, 2*abs(pos.Szi), false)
-	case x < 75:
+	case x < 76:
 		e.limit(u, c, pos.Szi < 0, abs(pos.Szi), true)
 	case x < 88:
 		e.open(u, c)
@@ -123,10 +126,10 @@ func (e *engine) size(u, c int) int64 {
 	m, p := &e.mk[c], &e.prof[u]
 	mark := e.Mk[c].Mark
 	free := e.free(u, m.Dex)
-	if p.Iso {
+	if e.isolated(u, c) {
 		free = min(free, e.Acc[u].Cash[m.Dex])
 	}
-	lev := min(p.Lev, m.MaxLev)
+	lev := e.leverage(u, c)
 	lo, hi := int64(8), int64(45)
 	if p.Kind == kindDegen {
 		lo, hi = 60, 92
@@ -187,9 +190,12 @@ func (e *engine) actSpot(u, c int) {
 	afford := mulDivDown(min(a.Tok[0], m.Level*6), 90, 100) / (mark + mark/50)
 	buy := e.Rng.percent(50 - 40*e.pressure(c)/100)
 	if owned == 0 {
+		if e.Rng.percent(75) {
+			return // who has sold all stays away for a while
+		}
 		buy = true
 	}
-	sz := max(1, mulDivDown(owned, e.Rng.between(30, 100), 100))
+	sz := max(1, min(owned, mulDivDown(owned, e.Rng.between(30, 200), 100)))
 	if buy {
 		sz = mulDivDown(afford, e.Rng.between(10, 60), 100)
 	}

@@ -1,11 +1,15 @@
 package venue
 
+import "sort"
+
 // Liquidation follows the venue's rules. When the equity that carries a
 // position falls under its maintenance margin, the position is sold into the
 // book (method market), a fifth at a time when it is large, never below the
 // price at which the equity would be gone. When the equity is under two thirds
 // of the maintenance margin after that, the vault takes over what is left at
-// that price (method backstop), so that no account ends in debt.
+// that price (method backstop). Where the equity is gone already, those with the most
+// profitable and most leveraged positions of the other side have to close theirs against
+// it at that price (auto-deleveraging). So no account ends in debt.
 
 const (
 	partialAbove    = 100_000 * usd // notional from which on one fifth goes first
@@ -91,7 +95,7 @@ func (e *engine) force(u int, coins []int, l liquidation) {
 	}
 	equity, maint = e.equityOf(u, left[0], l.Cross), e.maintOf(u, left[0], l.Cross)
 	if equity < maint*2/3 {
-		e.backstop(u, left, l)
+		e.outside(u, left, l)
 	}
 }
 
@@ -122,9 +126,10 @@ func (e *engine) sellOff(u int, coins []int, l liquidation) {
 	}
 }
 
-// backstop moves positions to the vault at the price that leaves the trader
-// with nothing, the equity spread over them by notional.
-func (e *engine) backstop(u int, coins []int, l liquidation) {
+// outside closes positions outside the book at the prices that leave the trader with
+// nothing, the equity spread over them by notional. The vault takes them over while the
+// trader owns anything; below zero, those who profit from the other side bear the loss.
+func (e *engine) outside(u int, coins []int, l liquidation) {
 	equity := e.equityOf(u, coins[0], l.Cross)
 	var total int64
 	for _, c := range coins {
@@ -140,9 +145,18 @@ func (e *engine) backstop(u int, coins []int, l liquidation) {
 		}
 		px = max(1, px+sign(p.Szi)*boolInt(share < 0)) // in the trader's favor
 		forced := l
-		forced.Mark, forced.Backstop = mark, true
+		forced.Mark, forced.Backstop, forced.Delever = mark, true, equity < 0
+		if forced.Delever {
+			e.Deleveraged++
+			e.deleverage(u, c, px, &forced)
+			continue
+		}
 		e.Liquidations[1]++
-		e.takeOver(u, c, px, &forced)
+		if !e.Acc[vault].Joined {
+			e.join(vault)
+		}
+		e.action()
+		e.handOver(u, vault, c, size, px, &forced)
 	}
 }
 
@@ -153,26 +167,62 @@ func boolInt(b bool) int64 {
 	return 0
 }
 
-// takeOver moves one position to the vault as a trade outside the book, the
-// vault being the taker.
-func (e *engine) takeOver(u, c int, px int64, l *liquidation) {
+// deleverage closes a position against those of the other side, in the order of their rank.
+func (e *engine) deleverage(u, c int, px int64, l *liquidation) {
 	e.action()
-	szi := e.Acc[u].Pos[c].Szi
-	if !e.Acc[vault].Joined {
-		e.join(vault)
+	long := e.Acc[u].Pos[c].Szi > 0
+	var others []int
+	rank := map[int]int64{}
+	for v := range e.Acc {
+		if szi := e.Acc[v].Pos[c].Szi; szi != 0 && (szi > 0) != long {
+			others = append(others, v)
+			rank[v] = e.rank(v, c)
+		}
 	}
+	sort.SliceStable(others, func(i, j int) bool { return rank[others[i]] > rank[others[j]] })
+	for _, v := range others {
+		left := abs(e.Acc[u].Pos[c].Szi)
+		if left == 0 {
+			return
+		}
+		e.handOver(u, v, c, min(left, abs(e.Acc[v].Pos[c].Szi)), px, l)
+	}
+}
+
+// rank is who is auto-deleveraged first: profit, which is mark/entry of a long and
+// entry/mark of a short, times leverage, which is the notional over the equity behind it.
+// Who owns nothing is the last.
+// Formula: https://hyperliquid.gitbook.io/hyperliquid-docs/trading/auto-deleveraging
+func (e *engine) rank(u, c int) int64 {
+	p, ntl := &e.Acc[u].Pos[c], e.notional(u, c)
+	equity := e.equityOf(u, c, !p.Iso)
+	if equity <= 0 {
+		return -1
+	}
+	worth, cost := ntl, max(1, abs(p.Cost))
+	if p.Szi < 0 {
+		worth, cost = cost, ntl
+	}
+	leverage := mulDivDown(ntl, 1_000_000, equity)
+	return mulDivDown(min(leverage, 1_000_000_000), min(mulDivDown(worth, 1_000_000, cost), 1_000_000_000), 1_000_000)
+}
+
+// handOver closes size of a liquidated position at px against another trader's account, as
+// a trade outside the book of which the other trader is the taker.
+func (e *engine) handOver(u, to, c int, size, px int64, l *liquidation) {
+	szi := e.Acc[u].Pos[c].Szi
 	e.LastOid += 2
-	give := &order{Oid: e.LastOid - 1, Time: e.ms(), User: int32(u), Coin: int16(c), Buy: szi < 0, Px: px, Sz: abs(szi),
-		Orig: abs(szi), Reduce: true, Tif: liquidationMarket, Liq: l}
-	take := &order{Oid: e.LastOid, Time: e.ms(), User: vault, Coin: int16(c), Buy: szi > 0, Px: px, Sz: abs(szi),
-		Orig: abs(szi), Tif: liquidationMarket, Liq: l}
-	e.exchange(take, give, abs(szi), px)
+	give := &order{Oid: e.LastOid - 1, Time: e.ms(), User: int32(u), Coin: int16(c), Buy: szi < 0, Px: px, Sz: size,
+		Orig: size, Reduce: true, Tif: liquidationMarket, Liq: l}
+	take := &order{Oid: e.LastOid, Time: e.ms(), User: int32(to), Coin: int16(c), Buy: szi > 0, Px: px, Sz: size,
+		Orig: size, Reduce: l.Delever, Tif: liquidationMarket, Liq: l}
+	e.exchange(take, give, size, px)
 	give.Sz = 0
 	e.setStatus(give, "filled")
 	e.setStatus(take, "filled")
 }
 
-// backstopDir is the dir of both fills of a take-over: it names the liquidated
+// backstopDir is the dir of both fills where the vault takes over: it names the liquidated
 // position.
 func backstopDir(l *liquidation, long bool) direction {
 	switch {

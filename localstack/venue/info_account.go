@@ -205,8 +205,8 @@ func (e *engine) appendActiveAsset(b []byte, addr string, u, c int) []byte {
 	m, mark := &e.mk[c], e.Mk[c].Mark
 	lev, mode, room := int64(20), "cross", int64(0)
 	if u >= 0 {
-		lev = e.prof[u].Lev
-		if e.prof[u].Iso {
+		lev = e.leverage(u, c)
+		if e.isolated(u, c) {
 			mode = "isolated"
 		}
 		room = max(0, e.free(u, m.Dex))

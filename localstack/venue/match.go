@@ -202,7 +202,11 @@ func (e *engine) exchange(taker, maker *order, sz, px int64) {
 	for _, o := range sides { // the buyer's fill comes first
 		f := e.settle(o, o == taker, sz, px)
 		f.Tid, f.Tx, f.Liq = tid, tx, liq
-		if liq != nil && liq.Backstop {
+		switch {
+		case liq == nil:
+		case liq.Delever:
+			f.Dir = autoDeleveraging
+		case liq.Backstop:
 			f.Dir = backstopDir(liq, f.Buy == (o == taker))
 		}
 		if o == taker {

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -84,6 +85,11 @@ func nodeFills(t testing.TB, dir string) []userFill {
 		}
 	}
 	return out
+}
+
+// withoutDust leaves out the shares of dust conversions, which are no trades.
+func withoutDust(fills []userFill) []userFill {
+	return slices.DeleteFunc(slices.Clone(fills), func(f userFill) bool { return f.Dir == dirNames[dustConversion] })
 }
 
 func rat(t testing.TB, s string) *big.Rat {

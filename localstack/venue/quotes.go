@@ -7,6 +7,14 @@ package venue
 
 const ladder = 4
 
+// Behind a jump makers are careful for these many ms: spreads are so many times the usual
+// ones, and sizes that part of them.
+const (
+	wide    = 30
+	thin    = 100
+	wideFor = 6 * 60_000
+)
+
 // ladderOff is how many half-spreads each level stands off, in tenths.
 var ladderOff = [ladder]int64{10, 24, 45, 80}
 
@@ -107,6 +115,10 @@ func (e *engine) quote(c, k int, center int64) {
 	m, u := &e.mk[c], e.mkr[c][k]
 	e.Mk[c].Quoted[k] = center
 	half := e.halfSpread(c) * (10 + 3*int64(k)) / 10
+	careful := e.ms() < e.Mk[c].WideTo
+	if careful {
+		half *= wide
+	}
 	inventory, limit := e.inventory(u, c), m.Level*35
 	center -= mulDiv(center, mulDiv(inventory, 3*half, limit), 1_000_000)
 	for i := range ladderOff {
@@ -114,6 +126,9 @@ func (e *engine) quote(c, k int, center int64) {
 		notional := m.Level * (5 + 7*int64(i)) / 10 * e.Rng.between(60, 140) / 100
 		if e.Coarse {
 			notional *= 2
+		}
+		if careful {
+			notional /= thin
 		}
 		toBuy, toSell := notional, notional
 		if inventory >= limit {

@@ -155,7 +155,7 @@ func TestTimeWhileTheVenueWasDownIsFilledWithLongBlocks(t *testing.T) {
 	if err := v.Advance(noon.Add(5*time.Hour + 10*time.Second)); err != nil {
 		t.Fatal(err)
 	}
-	checkPairs(t, nodeFills(t, cfg.NodeDir))
+	checkPairs(t, withoutDust(nodeFills(t, cfg.NodeDir)))
 }
 
 func TestOpenRefusesWhatItCannotContinue(t *testing.T) {

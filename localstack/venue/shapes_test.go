@@ -60,6 +60,17 @@ func busiest(v *Venue) string {
 		if resting && v.eng.prof[u].Cloids {
 			score += 10
 		}
+		if resting && slices.ContainsFunc(a.open, func(o *order) bool { return o.Trigger != noTrigger }) {
+			score += 10
+		}
+		for c := range a.Pos {
+			if p := &a.Pos[c]; p.Szi != 0 && !p.Iso {
+				if _, ok := v.eng.liquidationPx(u, c); !ok {
+					score += 10
+					break
+				}
+			}
+		}
 		if score > best {
 			best, at = score, u
 		}

@@ -115,6 +115,9 @@ func load(path string) (*engine, error) {
 
 // mend restores the slices that gob leaves out when they are all zero.
 func (e *engine) mend() {
+	for len(e.Acc) < len(e.prof) { // a snapshot from before there was the last one
+		e.Acc = append(e.Acc, account{})
+	}
 	for u := range e.Acc {
 		a := &e.Acc[u]
 		if a.Pos == nil {

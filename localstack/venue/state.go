@@ -31,6 +31,7 @@ type state struct {
 	WithdrawFees   int64
 	Genesis        []int64 // tokens issued, hundred-millionths
 	Liquidations   [2]int64
+	Deleveraged    int64
 }
 
 // marketState is what changes about a market.
@@ -54,6 +55,7 @@ type marketState struct {
 	Tape    []tradeRec
 	Minutes []candle
 	Hours   []candle
+	WideTo  int64   // Unix ms until which makers quote wide and thin
 	Quoted  []int64 // per maker of the coin: price that its quotes are centered on
 }
 
@@ -74,6 +76,7 @@ type tradeRec struct {
 type position struct {
 	Szi, Cost int64
 	Lev       int64
+	Set       int64 // leverage that the trader chose last, 0 before the first time; outlives the position
 	Iso       bool
 	Margin    int64 // cash set aside for an isolated position
 	Opened    int64 // ms
@@ -104,8 +107,13 @@ type account struct {
 	Ledger     []ledgerRec
 	Twapped    []twapRec
 	Equity     []equityPoint
+	Adjusted   adjustments
 	open       []*order // resting and trigger orders, oldest first
 }
+
+// adjustments counts what a trader changed about open positions. No stream of the node
+// tells of it.
+type adjustments struct{ Leverage, MarginIn, MarginOut int64 }
 
 type dayVolume struct{ Day, Cross, Add int64 } // Unix day; millionths
 

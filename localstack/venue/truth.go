@@ -21,6 +21,10 @@ type Truth struct {
 	Volume    int64            // perp
 	Equity    int64            // perp account value over all dexes
 	Fills     int              // kept in the history ring
+
+	// How often it changed open positions by what no stream of the node tells: their
+	// leverage, and the margin of isolated ones.
+	LeverageChanges, MarginAdded, MarginRemoved int64
 }
 
 // TruthPosition is one perp of an account. Prices and sizes are decimal
@@ -58,6 +62,7 @@ func (v *Venue) TruthOf(addr string) Truth {
 	t.Joined, t.Deposited, t.Withdrawn = a.Joined, a.Deposited, a.Withdrawn
 	t.NetPerp, t.NetSpot, t.Volume, t.Equity = a.NetPerp, a.NetSpot, a.Vlm, e.perpEquity(u)
 	t.Fills = len(last(a.Fills, depthFills))
+	t.LeverageChanges, t.MarginAdded, t.MarginRemoved = a.Adjusted.Leverage, a.Adjusted.MarginIn, a.Adjusted.MarginOut
 	for d, cash := range a.Cash {
 		t.Cash[dexes[d]] = cash
 	}
@@ -112,6 +117,7 @@ type TruthBooks struct {
 	FundingResidue int64
 	MarketLiqs     int64 // liquidation orders sent into the book
 	BackstopLiqs   int64 // positions that the vault took over
+	Deleveraged    int64 // positions that were closed by auto-deleveraging
 	Coins          []TruthCoin
 	Addresses      []string // accounts that have joined
 }
@@ -123,6 +129,7 @@ func (v *Venue) Truth() TruthBooks {
 	e := v.eng
 	t := TruthBooks{Block: e.Block, TimeMs: e.ms(), Deposited: e.Deposited, Withdrawn: e.Withdrawn, PerpFees: e.PerpFees,
 		FundingResidue: e.FundingResidue, MarketLiqs: e.Liquidations[0], BackstopLiqs: e.Liquidations[1],
+		Deleveraged: e.Deleveraged,
 		BuilderFees: map[string]int64{}, SpotFees: map[string]int64{}}
 	for i, n := range e.BuilderFees {
 		t.BuilderFees[e.bld[i]] = n

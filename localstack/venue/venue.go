@@ -27,6 +27,10 @@ type Config struct {
 	// FillsPerSecond is the target over all coins, both sides of a trade
 	// counted. Default 15.
 	FillsPerSecond float64
+	// JumpEvery is the average time between two jumps of a coin's price by 1 to 6
+	// percent, after which makers quote wide and thin for a while: what liquidations, take-overs
+	// and auto-deleveraging come from. Default 48h, at least a minute.
+	JumpEvery time.Duration
 	// NodeDir receives the node's output files; none are written when empty.
 	NodeDir string
 	// StateDir keeps the snapshot and the journal; a venue without one begins
@@ -67,6 +71,12 @@ func (c Config) withDefaults() (Config, error) {
 	if c.FillsPerSecond < 0 || c.FillsPerSecond > 1000 {
 		return c, fmt.Errorf("fills per second is %g: accepted are 0 to 1000", c.FillsPerSecond)
 	}
+	if c.JumpEvery == 0 {
+		c.JumpEvery = 48 * time.Hour
+	}
+	if c.JumpEvery < time.Minute {
+		return c, fmt.Errorf("time between jumps is %s: accepted is a minute or more", c.JumpEvery)
+	}
 	if c.HistoryDays < 0 || c.HistoryDays > 365 {
 		return c, fmt.Errorf("history is %d days: accepted are 0 to 365", c.HistoryDays)
 	}
@@ -87,6 +97,7 @@ func (c Config) rates() rates {
 	return rates{
 		Live:   int64(c.FillsPerSecond * 1000),
 		Coarse: int64(c.HistoryFills) * 1000 / int64(max(1, c.HistoryDays)*24),
+		Jumps:  c.JumpEvery.Milliseconds(),
 	}
 }
 

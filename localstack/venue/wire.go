@@ -9,13 +9,16 @@ import "strconv"
 // does not.
 func (e *engine) appendFill(b []byte, f *fill, node bool) []byte {
 	m := &e.mk[f.Coin]
-	startDec, moneyDec := m.SzDec, 6
+	sizeDec, startDec, moneyDec := m.SzDec, m.SzDec, 6
 	if m.Spot {
 		startDec, moneyDec = 8, 8
 	}
+	if f.Dir == dustConversion {
+		sizeDec = 8
+	}
 	b = append(append(b, `{"coin":"`...), m.Name...)
 	b = appendDec(append(b, `","px":"`...), f.Px, m.PxDec)
-	b = appendDec(append(b, `","sz":"`...), f.Sz, m.SzDec)
+	b = appendDec(append(b, `","sz":"`...), f.Sz, sizeDec)
 	b = append(append(b, `","side":"`...), sideOf(f.Buy)...)
 	b = strconv.AppendInt(append(b, `","time":`...), f.Time, 10)
 	b = appendDec(append(b, `,"startPosition":"`...), f.Start, startDec)

@@ -172,6 +172,7 @@ const (
 	kindBuilder
 	kindPassive
 	kindSpot
+	kindDuster // sells the dust of all
 )
 
 // profile is a trader's fixed character, derived from the seed.
@@ -180,7 +181,7 @@ type profile struct {
 	Kind    kind
 	Coins   []int // markets it trades
 	Lev     int64
-	Iso     bool
+	Iso     bool  // its positions are isolated; of others some: see [engine.isolated]
 	Equity  int64 // millionths of a USDC that it deposits
 	Builder int   // index into builders, or -1
 	BldBps  int64 // builder fee in tenths of a basis point
@@ -199,7 +200,7 @@ const (
 )
 
 // newProfiles derives the traders of a seed. The vault and the makers come
-// first.
+// first; behind all of them is the account of [engine.convertDust], which is no trader.
 func newProfiles(seed uint64, count int, mk []market) []profile {
 	r := rng{S: seed ^ 0x7261_6465_7273}
 	out := make([]profile, 0, count)
@@ -221,7 +222,7 @@ func newProfiles(seed uint64, count int, mk []market) []profile {
 	for i := range out {
 		out[i].Addr = address(seed, uint64(i))
 	}
-	return out
+	return append(out, profile{Kind: kindDuster, Addr: dusterAddr, Builder: -1})
 }
 
 // newTrader draws one trader that is not a maker.
@@ -248,7 +249,7 @@ func newTrader(r *rng, mk []market, perps int) profile {
 	case x < 89:
 		p.Kind, lo, hi, levLo, levHi = kindBuilder, 1_000, 60_000, 3, 15
 		p.Builder, p.BldBps = int(r.n(builders)), r.between(1, 10)*10
-	case x < 95:
+	case x < 93:
 		p.Kind, lo, hi, levLo, levHi = kindPassive, 5_000, 300_000, 2, 8
 	default:
 		p.Kind, lo, hi, levLo, levHi = kindSpot, 2_000, 150_000, 1, 1

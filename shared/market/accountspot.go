@@ -13,7 +13,7 @@ func (a *Account) spotFill(f *Fill, m *Markets) Outcome {
 		return Unknown
 	}
 	px, sz := mustDecimal(f.Px), mustDecimal(f.Sz)
-	value := Notional(px, sz)
+	value := Notional(px, sz).Trunc(spotPlaces) // cuts nothing off but of dust, which is no whole lots
 	base := a.token(pair.Base)
 	base.startAt(mustDecimal(f.StartPosition), f.Time, a.SpotTime > 0)
 	feeToken := f.FeeToken

@@ -336,6 +336,9 @@ func TestSpotFillsMoveTokens(t *testing.T) {
 		"dust is converted": {
 			fills: []string{"@107 A 9.995@20 start=10.0", "@107 A 0.005@20 start=0.005 tid=0 dir=Spot_Dust_Conversion"}, want: "USDC 300.0 0.0",
 		},
+		"dust pays no fraction of the smallest amount": {
+			fills: []string{"@107 A 9.993366@20 start=10.0", "@107 A 0.006634@32.588 start=0.006634 tid=0 dir=Spot_Dust_Conversion"}, want: "USDC 300.08350879 0.0",
+		},
 		"a market in another token": {
 			fills: []string{"@200 A 1@20 start=10.0 token=USDE fee=0.01"}, want: "HYPE 9.0 180.0 USDC 100.0 0.0 USDE 19.99 0.0",
 		},

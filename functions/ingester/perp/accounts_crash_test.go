@@ -104,11 +104,15 @@ func TestRowsOfAccountsAreWhatTheVenueSays(t *testing.T) {
 			}
 			take(b)
 			asked := NewBatch()
+			changed := sim.adjusted(b)
 			for _, address := range slices.Sorted(maps.Keys(happened)) {
 				if !seen[address] {
 					seen[address] = true
-					asked.Anchors = append(asked.Anchors, market.Anchor{Address: address, Asked: true}, sim.anchor(address))
+					changed[address] = adjusted{}
 				}
+			}
+			for _, address := range slices.Sorted(maps.Keys(changed)) {
+				asked.Anchors = append(asked.Anchors, market.Anchor{Address: address, Asked: true}, sim.anchor(address))
 			}
 			if len(asked.Anchors) > 0 {
 				take(asked)

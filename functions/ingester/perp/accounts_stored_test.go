@@ -37,8 +37,8 @@ type ingested struct {
 	rebuilt int64 // accounts that were made from the logs in this life
 
 	mu       sync.Mutex
-	seen     map[string]bool // accounts that had an event: they are anchored once
-	anchored atomic.Int64
+	seen     map[string]bool // accounts that had an event, and whether they are anchored
+	adjusted int             // how often accounts changed what only a new anchor tells
 }
 
 // begin starts a life, and returns what ends it.
@@ -58,7 +58,6 @@ func (g *ingested) begin() (stop func() error) {
 			g.mu.Lock()
 			g.seen[d.Events.Anchors[0].Address] = true
 			g.mu.Unlock()
-			g.anchored.Add(1)
 			return nil
 		})
 	}), engine.Source[*Batch]{Name: "figures", Stats: new(hyperliquid.Stats), NoCheckpoint: true, Follow: func(ctx context.Context, _ engine.Position, sink engine.Sink[*Batch]) error {
@@ -108,24 +107,26 @@ func (g *ingested) tell() {
 	testenv.Until(g.sim.t, "the marks are taken", func() bool { return g.told.Load() == b.Meta.Time })
 }
 
-// wanted are the accounts that had an event: each is asked for once in its life.
+// wanted are the accounts to be anchored.
 func (g *ingested) wanted(context.Context) ([]hyperliquid.WantedAnchor, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	var list []hyperliquid.WantedAnchor
 	for address, anchored := range g.seen {
 		if !anchored {
-			list = append(list, hyperliquid.WantedAnchor{Address: address, Every: time.Hour, Coins: g.sim.coins})
+			list = append(list, hyperliquid.WantedAnchor{Address: address, Every: time.Second, Coins: g.sim.coins})
 		}
 	}
 	return list, nil
 }
 
-// take lets a step of the venue pass by, and has accounts that are new anchored before
-// the next.
-func (g *ingested) take(b *Batch) {
+// take lets a step of the venue pass by, and has accounts that are new or changed what no
+// stream tells anchored before the next. It reports whether there were any.
+func (g *ingested) take(b *Batch) (asks bool) {
 	g.written += counted(b)
-	var fresh []string
+	changed := g.sim.adjusted(b)
+	g.adjusted += len(changed)
+	fresh, again := []string(nil), slices.Collect(maps.Keys(changed))
 	g.mu.Lock()
 	for address := range eventsOf(b) {
 		if _, known := g.seen[address]; !known {
@@ -133,17 +134,23 @@ func (g *ingested) take(b *Batch) {
 		}
 	}
 	g.mu.Unlock()
-	if len(fresh) == 0 {
-		return
+	if len(fresh)+len(again) == 0 {
+		return false
 	}
-	g.await()
+	if len(fresh) > 0 {
+		g.await()
+	}
 	g.mu.Lock()
-	for _, address := range fresh {
+	for _, address := range slices.Concat(fresh, again) {
 		g.seen[address] = false
 	}
-	all := int64(len(g.seen))
 	g.mu.Unlock()
-	testenv.Until(g.sim.t, "the new accounts are anchored", func() bool { return g.anchored.Load() == all })
+	testenv.Until(g.sim.t, "the accounts are anchored", func() bool {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		return !slices.Contains(slices.Collect(maps.Values(g.seen)), false)
+	})
+	return true
 }
 
 // await waits until all that the node has written was taken.
@@ -198,11 +205,16 @@ func TestStoredAccountsAreWhatTheVenueSays(t *testing.T) {
 	for moment := range moments {
 		stop := g.begin()
 		latest := map[string][]string{}
-		steps(g.sim, func() bool { return accountEvents >= 5_000*(moment+1)/moments }, func(b *Batch) {
+		step := func(b *Batch) (asks bool) {
 			accountEvents += len(b.Fills) + len(b.Payments) + len(b.Ledgers)
 			maps.Copy(latest, eventsOf(b))
-			g.take(b)
-		})
+			return g.take(b)
+		}
+		steps(g.sim, func() bool { return accountEvents >= 5_000*(moment+1)/moments }, func(b *Batch) { step(b) })
+		for calm := false; !calm; { // an answer is taken over when a later fill has come
+			b := g.sim.step(520 * time.Millisecond)
+			calm = !step(b) && len(b.Fills) > 0
+		}
 		g.await()
 		g.tell()
 		if err := stop(); err != nil {
@@ -215,10 +227,10 @@ func TestStoredAccountsAreWhatTheVenueSays(t *testing.T) {
 			}
 		}
 		d.sums()
-		if f := &g.accounts.figures; f.rebuilt.Load() != g.rebuilt || f.gaps.Load()+f.late.Load()+f.unknown.Load()+f.missed.Load()+f.refused.Load()+f.differences.Load() > 0 {
-			t.Errorf("some events could not be folded in order: %+v", f.figures())
+		if f := &g.accounts.figures; f.rebuilt.Load() != g.rebuilt || f.gaps.Load()+f.late.Load()+f.unknown.Load()+f.missed.Load()+f.refused.Load() > 0 || f.differences.Load() > int64(3*g.adjusted) {
+			t.Errorf("some events could not be folded in order: %+v; %d adjustments", f.figures(), g.adjusted)
 		}
-		g.rebuilt = 0
+		g.rebuilt, g.adjusted = 0, 0
 		t.Logf("%d events, %d accounts, %d trades", accountEvents, len(d.accounts), len(d.trades))
 		if t.Failed() {
 			return

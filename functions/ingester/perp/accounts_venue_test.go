@@ -82,6 +82,9 @@ func eventsOf(b *Batch) map[string][]string {
 	}
 	for i := range b.Fills {
 		f := &b.Fills[i]
+		if f.Address == simDuster {
+			continue
+		}
 		all[f.Address] = append(all[f.Address], fmt.Sprintf("%d %s fill %s %s@%s from %s, %s, pnl %s, fee %s %s, tid %d", f.Time, f.Coin, f.Side, f.Sz, f.Px, f.StartPosition, f.Dir, f.ClosedPnl, f.Fee, f.FeeToken, f.Tid))
 	}
 	return all
@@ -134,13 +137,26 @@ func (p *pure) add(b *Batch) {
 		p.orders.Add(&b.Orders[i], false)
 	}
 	for i := range b.Fills {
-		p.orders.AddFill(&b.Fills[i], false)
-		got, trade := of(b.Fills[i].Address).Fill(&b.Fills[i], p.sim.markets)
-		taken(got, b.Fills[i])
+		f := &b.Fills[i]
+		p.orders.AddFill(f, false)
+		if f.Address == simDuster {
+			continue
+		}
+		a := of(f.Address)
+		p.count(f, a)
+		got, trade := a.Fill(f, p.sim.markets)
+		taken(got, *f)
 		if trade != nil {
 			p.trades = append(p.trades, trade)
 		}
-		p.kinds[b.Fills[i].Dir]++
+	}
+	for address, changes := range p.sim.adjusted(b) {
+		p.kinds["leverage change"] += int(changes.leverage)
+		p.kinds["margin added"] += int(changes.marginIn)
+		p.kinds["margin removed"] += int(changes.marginOut)
+		if !fresh[address] {
+			p.anchorAgain(address)
+		}
 	}
 	for address := range fresh {
 		anchor := p.sim.anchor(address)
@@ -150,6 +166,57 @@ func (p *pure) add(b *Batch) {
 	for _, coin := range p.orders.Rank(true) {
 		if len(coin.Reserves) > 0 {
 			p.reserves.Coins[coin.Coin] = openorders.NewReserveColumn(coin.Reserves)
+		}
+	}
+}
+
+// count counts a fill by its kind and by what it does to a position of a.
+func (p *pure) count(f *market.Fill, a *market.Account) {
+	mode := "cross"
+	h, _ := a.Holding(f.Coin)
+	if h.Leverage.Isolated {
+		mode = "isolated"
+	}
+	switch {
+	case f.Dir == "Auto-Deleveraging":
+		p.kinds[mode+" "+f.Dir]++
+	case f.Liquidation != nil:
+		p.kinds["liquidation by "+f.Liquidation.Method]++
+	default:
+		p.kinds[f.Dir]++
+	}
+	switch start, end := udecimal.MustParse(f.StartPosition), f.EndPosition(); {
+	case market.IsSpot(f.Coin) || start.IsZero():
+	case f.Opens():
+		p.kinds[mode+" flip"]++
+	case end.Abs().Cmp(start.Abs()) > 0:
+		p.kinds[mode+" add"]++
+	case !end.IsZero():
+		p.kinds[mode+" partial close"]++
+	}
+}
+
+// anchorAgain takes over what the venue says of an account that changed a leverage or an
+// isolated margin, and requires that only these differ, and no money comes of it.
+func (p *pure) anchorAgain(address string) {
+	t := p.sim.t
+	t.Helper()
+	anchor := p.sim.anchor(address)
+	moved := map[string]market.Decimal{} // by dex
+	for _, d := range p.accounts[address].Anchor(&anchor) {
+		switch d.Field {
+		case "leverage":
+		case "margin":
+			moved[market.DexOf(d.Coin)] = moved[market.DexOf(d.Coin)].Add(d.Said).Sub(d.Had)
+		case "cash":
+			moved[d.Coin] = moved[d.Coin].Add(d.Said).Sub(d.Had)
+		default:
+			t.Errorf("account %s changed a position: %+v", address, d)
+		}
+	}
+	for dex, sum := range moved {
+		if !sum.IsZero() {
+			t.Errorf("account %s moved %s more into isolated positions of dex %q than out of its cash", address, sum, dex)
 		}
 	}
 }
@@ -174,7 +241,8 @@ func (d *derived) check(address string) []string {
 }
 
 // steps make a venue go on until there is enough: quick blocks, then long ones to behind
-// the next hour, and quick ones at the end, which have fills behind the hour's funding.
+// the next hour, and quick ones at the end, which have fills behind the hour's funding, the
+// last one too.
 func steps(sim *simVenue, enough func() bool, each func(*Batch)) {
 	quick := func() {
 		for range 20 {
@@ -191,6 +259,23 @@ func steps(sim *simVenue, enough func() bool, each func(*Batch)) {
 			each(sim.step(d))
 		}
 	}
+	for filled := false; !filled; {
+		b := sim.step(520 * time.Millisecond)
+		each(b)
+		filled = len(b.Fills) > 0
+	}
+}
+
+// leastKinds is how many of each kind there must be for a comparison to show anything.
+var leastKinds = map[string]int{
+	"Open Long": 100, "Open Short": 100, "Close Long": 100, "Close Short": 100, "Long > Short": 10, "Short > Long": 10,
+	"cross flip": 10, "cross add": 50, "cross partial close": 50,
+	"isolated flip": 4, "isolated add": 10, "isolated partial close": 10,
+	"leverage change": 20, "margin added": 4, "margin removed": 4,
+	"liquidation": 10, "liquidation by market": 10, "liquidation by backstop": 6,
+	"cross Auto-Deleveraging": 6, "isolated Auto-Deleveraging": 2,
+	"Buy": 50, "Sell": 50, "Spot Dust Conversion": 2,
+	"funding": 500, "deposit": 50, "withdraw": 2, "accountClassTransfer": 10, "internalTransfer": 2, "send": 5, "spotGenesis": 2,
 }
 
 // TestAccountsAreWhatTheVenueSays folds what a node writes of a simulated venue over one
@@ -198,7 +283,7 @@ func steps(sim *simVenue, enough func() bool, each func(*Batch)) {
 // what the venue says of it, and all accounts now and then.
 func TestAccountsAreWhatTheVenueSays(t *testing.T) {
 	t.Parallel()
-	sim := newSimVenue(t, 7, testenv.Amount(120, 400))
+	sim := newSimVenue(t, 13, testenv.Amount(120, 400))
 	p := &pure{derived: derived{sim: sim, accounts: map[string]*market.Account{}, markets: sim.markets}, orders: new(market.OpenOrders), kinds: map[string]int{}}
 	enough := testenv.Amount(5_000, 100_000)
 	block := 0
@@ -222,9 +307,9 @@ func TestAccountsAreWhatTheVenueSays(t *testing.T) {
 	}
 	p.sums()
 	t.Logf("%d blocks, %d events, %d accounts, %d trades", block, p.events, len(p.accounts), len(p.trades))
-	for _, kind := range []string{"Open Long", "Close Short", "Long > Short", "Short > Long", "Buy", "Sell", "funding", "deposit", "withdraw", "accountClassTransfer", "send", "spotGenesis", "liquidation"} {
-		if p.kinds[kind] == 0 {
-			t.Errorf("nothing of kind %q happened", kind)
+	for kind, least := range leastKinds {
+		if least *= testenv.Amount(1, 4); p.kinds[kind] < least {
+			t.Errorf("%d of kind %q happened, wanted are %d", p.kinds[kind], kind, least)
 		}
 	}
 	t.Log(p.kinds)

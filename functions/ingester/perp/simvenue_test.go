@@ -32,7 +32,16 @@ type simVenue struct {
 	markets *market.Markets
 	coins   []string // of perpetuals
 
+	changes map[string]adjusted // of each account, as they were when they were asked for last
 }
+
+// adjusted is how often an account changed its open positions by what no stream of the
+// node tells.
+type adjusted struct{ leverage, marginIn, marginOut int64 }
+
+// simDuster is the account by which the venue sells the dust of all. What it takes over is
+// told by the fills of those alone to whom it belonged, so that nothing is to be known of it.
+const simDuster = "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee"
 
 // nodeStream is a stream of a node's files.
 type nodeStream struct {
@@ -49,13 +58,14 @@ var nodeStreams = []nodeStream{
 	}},
 }
 
-// newSimVenue opens a venue that has not begun; it begins at a full hour.
+// newSimVenue opens a venue that has not begun, whose prices jump often; it begins at a
+// full hour some hours before a UTC day.
 func newSimVenue(t testing.TB, seed uint64, traders int) *simVenue {
 	t.Helper()
-	s := &simVenue{t: t, dir: t.TempDir(), read: map[string]int64{}}
-	began := time.Date(2026, 3, 15, 12, 0, 0, 0, time.UTC)
+	s := &simVenue{t: t, dir: t.TempDir(), read: map[string]int64{}, changes: map[string]adjusted{}}
+	began := time.Date(2026, 3, 15, 18, 0, 0, 0, time.UTC)
 	var err error
-	s.venue, err = venue.Open(venue.Config{Seed: seed, Traders: traders, FillsPerSecond: 60, NodeDir: s.dir, Clock: func() time.Time { return began }})
+	s.venue, err = venue.Open(venue.Config{Seed: seed, Traders: traders, FillsPerSecond: 60, JumpEvery: time.Hour, NodeDir: s.dir, Clock: func() time.Time { return began }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,6 +213,25 @@ func (s *simVenue) anchor(address string) market.Anchor {
 		a.Leverages[coin] = leverage
 	}
 	return a
+}
+
+// adjusted lists the accounts that changed a leverage or an isolated margin since it
+// listed them last, with how often. Only a new anchor tells of it; as one is of no use
+// while fills are far behind it, it lists none after a step without any.
+func (s *simVenue) adjusted(b *Batch) map[string]adjusted {
+	list := map[string]adjusted{}
+	if len(b.Fills) == 0 {
+		return list
+	}
+	for _, address := range s.venue.Truth().Addresses {
+		truth, had := s.venue.TruthOf(address), s.changes[address]
+		now := adjusted{truth.LeverageChanges, truth.MarginAdded, truth.MarginRemoved}
+		if now != had {
+			list[address] = adjusted{now.leverage - had.leverage, now.marginIn - had.marginIn, now.marginOut - had.marginOut}
+			s.changes[address] = now
+		}
+	}
+	return list
 }
 
 func (s *simVenue) state(address, dex string) market.AccountState {
