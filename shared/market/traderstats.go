@@ -230,10 +230,6 @@ func (s *TraderStats) Merge(since *TraderStats) {
 	}
 }
 
-// Forget drops what was folded from events, to fold them all again. Values stay, which
-// are in no event.
-func (s *TraderStats) Forget() { *s = TraderStats{Hours: s.Hours} }
-
 // day is the day that holds a time, made where it is not there; nil where it is older
 // than what is kept.
 func (s *TraderStats) day(ms int64) *TradingDay {

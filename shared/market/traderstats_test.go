@@ -198,10 +198,6 @@ func TestWhatAnAccountDoesIsCountedByUTCDay(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, c.got, c.want)
 		}
 	}
-	s.Forget()
-	if left := s.Active(first, first+1); left.Fills != 0 || left.ReduceOnly != 0 || !left.Deposits.IsZero() || !s.NetIn.IsZero() {
-		t.Errorf("after events were forgotten there is %+v", left)
-	}
 }
 
 func ptr(f float64) *float64 { return &f }

@@ -138,7 +138,7 @@ func (l *Log) Missing(ctx context.Context, dataset string, rows []Row) (missing 
 // left have been returned, that is reported to ctx: [retention.Reached].
 func (l *Log) Rows(ctx context.Context, q Query) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
-		since, err := l.since(ctx, q.Dataset)
+		since, err := l.Since(ctx, q.Dataset)
 		if err != nil {
 			yield(Row{}, fmt.Errorf("query %s rows of %q: %w", q.Dataset, q.Subject, err))
 			return
@@ -190,8 +190,9 @@ func (l *Log) rows(ctx context.Context, q Query, yield func(Row, error) bool) (a
 	return true
 }
 
-// since is the first moment of which rows of a dataset can be read.
-func (l *Log) since(ctx context.Context, dataset string) (time.Time, error) {
+// Since is the first moment of which all rows of a dataset can be read, zero where none
+// has ever expired. What has been published of that by others may be some minutes old.
+func (l *Log) Since(ctx context.Context, dataset string) (time.Time, error) {
 	clock := l.Now
 	if clock == nil {
 		clock = time.Now

@@ -93,13 +93,16 @@ func (p *Pipeline[B]) readLogs(ctx context.Context) error {
 	if len(wanted) == 0 {
 		return nil
 	}
-	parts := make([]store.Part, len(wanted))
+	parts, since := make([]store.Part, len(wanted)), make([]time.Time, len(wanted))
 	err := p.retry(ctx, "read rows of logs", func() error {
 		group, ctx := errgroup.WithContext(ctx)
 		group.SetLimit(readParallel)
 		for i, at := range wanted {
 			group.Go(func() (err error) {
-				parts[i], err = p.Stores.Log.Part(ctx, at.Dataset, at.Subject, time.UnixMilli(at.From), logPartRows)
+				if parts[i], err = p.Stores.Log.Part(ctx, at.Dataset, at.Subject, time.UnixMilli(at.From), logPartRows); err != nil {
+					return err
+				}
+				since[i], err = p.Stores.Log.Since(ctx, at.Dataset)
 				return err
 			})
 		}
@@ -113,6 +116,9 @@ func (p *Pipeline[B]) readLogs(ctx context.Context) error {
 		part := LogPart{Rows: parts[i].Rows[:0]}
 		if next := parts[i].Next; !next.IsZero() {
 			part.Next = next.UnixMilli()
+		}
+		if !since[i].IsZero() {
+			part.Since = since[i].UnixMilli()
 		}
 		for _, u := range parts[i].Unreadable {
 			if err := p.quarantineScanned(ctx, QuarantinedRow{Dataset: u.Dataset, Key: keyPart(u.Key), Item: u.Item}, "a projection", u.Reason); err != nil {

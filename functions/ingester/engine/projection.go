@@ -94,8 +94,8 @@ type Fold[B any] struct {
 type Changes struct {
 	// Log has immutable rows, such as those of what has come to an end. They are there
 	// before the rows and views that know of them, so that a crash between makes them
-	// again: their keys and bodies must follow from the events alone. No projection
-	// is folded from them, as they are in no batch.
+	// again: their keys and bodies must follow from the events alone, and from such rows
+	// as they are. No projection is folded from them, as they are in no batch.
 	Log []LogRows
 
 	// Coarse rows are written before Fine ones: where coarse rows are closed from

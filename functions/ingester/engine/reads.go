@@ -38,6 +38,10 @@ type LogAt struct {
 type LogPart struct {
 	Rows []store.Row
 	Next int64 // from where the rows behind these go on, ms; 0 where there are none
+
+	// Since is the ms of before which rows of the log have expired, or may at any time;
+	// 0 where none has.
+	Since int64
 }
 
 // What is read of logs for one batch at most, so that no state that is made again holds

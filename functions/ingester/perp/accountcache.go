@@ -9,6 +9,7 @@ import (
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/accountstats"
 	"quotary/shared/market"
+	"quotary/shared/store"
 )
 
 // account is one in the cache.
@@ -26,6 +27,10 @@ type account struct {
 	rebuild *rebuild     // nil but while it is made again from the logs
 	retries int          // rebuilds in a row that ended in a gap
 	soon    bool         // it is written with the next flush: somebody may wait for what the venue said
+
+	bases  accounts.Bases
+	base   *store.SeriesRow        // of them, not written yet; nil for none
+	stored []market.CompletedTrade // while it is made again: of the newest time, as they are in their log
 }
 
 const (
@@ -119,6 +124,9 @@ func (p *accountStates) open(address string, r *engine.Reads, now time.Time) err
 	if own != nil {
 		state, err := accounts.Decode(address, *own)
 		if err != nil {
+			return err
+		}
+		if c.bases, err = accounts.BasesOf(*own); err != nil {
 			return err
 		}
 		c.state = state

@@ -18,8 +18,9 @@ type accountEvent struct {
 	fill    *market.Fill
 	payment *market.FundingPayment
 	ledger  *market.Ledger
-	order   *market.OrderStatus // that was filled
-	past    bool                // [Batch.Past]
+	trade   *market.CompletedTrade // as it is in its log
+	order   *market.OrderStatus    // that was filled
+	past    bool                   // [Batch.Past]
 	arrived time.Time
 }
 
@@ -29,6 +30,7 @@ type eventKind uint8
 const (
 	paymentEvent eventKind = iota
 	ledgerEvent
+	tradeEvent
 	fillEvent
 	orderEvent
 )
@@ -114,6 +116,7 @@ func (p *accountStates) run(now time.Time) {
 // fold folds the queue of an account, but for what has to wait.
 func (p *accountStates) fold(c *account, now time.Time) {
 	sortEvents(c.queue)
+	p.keepBase(c, now)
 	switch {
 	case c.rebuild != nil:
 		p.leaveToLogs(c)
@@ -199,6 +202,8 @@ func (p *accountStates) apply(c *account, e *accountEvent, now time.Time) market
 		if outcome = c.state.Ledger(e.ledger); outcome == market.Applied {
 			c.stats.Ledger(e.ledger, c.state.NetPerp.Sub(before))
 		}
+	case tradeEvent:
+		c.stored = append(slices.DeleteFunc(c.stored, func(t market.CompletedTrade) bool { return t.End < e.ms }), *e.trade)
 	case orderEvent:
 		before := c.stats.LastOrder
 		if c.stats.Order(e.order); c.stats.LastOrder == before {
@@ -207,6 +212,7 @@ func (p *accountStates) apply(c *account, e *accountEvent, now time.Time) market
 	}
 	switch outcome {
 	case market.Applied:
+		c.lateForBases(e.ms)
 		p.change(c, now)
 	case market.Unknown:
 		p.figures.unknown.Add(1)
@@ -235,6 +241,7 @@ func (p *accountStates) applyFill(c *account, f *market.Fill, past bool, now tim
 	}
 	c.stats.Fill(f, addOn)
 	if trade != nil {
+		c.keepStored(trade)
 		c.stats.Complete(trade)
 		p.trades = append(p.trades, *trade)
 	}

@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"quotary/functions/ingester/engine"
+	"quotary/shared/data/accounts"
 	"quotary/shared/data/accountstats"
+	"quotary/shared/data/completedtrades"
 	"quotary/shared/data/fills"
 	"quotary/shared/data/ledgers"
 	"quotary/shared/data/orders"
@@ -20,25 +22,33 @@ import (
 // already. Who is broken is in a view, until the flush that writes the new rows, so that a
 // restart goes on.
 //
-// The logs have every event that was ever seen, but where a retention is set: the archive
-// is not read, and what an account did before the retention is no longer in its all-time
-// sums once it was made again.
+// It never makes poorer what is stored. It begins with nothing where the logs have every
+// event of the account, and where a part of them has expired with an earlier state of it,
+// see [rebuild.start]: what that has already is recognised as it is after a crash. The
+// archive is not read, as its files are of a day each and of all accounts: the history of
+// one account would be the files of all days. Of a completed trade, the log of which is
+// kept for ever, stays what the rebuild does not know.
 //
-// It begins with nothing. What only the venue can say of the account is lost, and asked
+// What the venue alone can say of the account is as old as what it begins with, and asked
 // for again. A gap that is still there may be one that a slow stream is about to fill:
 // then it is made again after a while. After that what is missing is missing: the chain
 // begins anew behind the gap.
 type rebuild struct {
 	account *account
 	logs    [len(rebuiltFrom)]rebuiltLog
-	begun   bool      // the account was emptied
-	after   time.Time // before which it does not begin
-	last    bool      // a gap is accepted
-	gap     bool      // there was one
-	stale   bool      // an event came that belongs before what was folded
-	to      int64     // ms of the newest event that was folded
+	begun   bool           // its logs are being read
+	started bool           // there is something to fold on from
+	base    *accounts.Base // what it began with; nil is nothing
+	place   int            // of the base
+	first   int64          // ms of the oldest event that the base did not have; 0 before any
+	after   time.Time      // before which it does not begin
+	last    bool           // a gap is accepted
+	gap     bool           // there was one
+	stale   bool           // an event came that belongs before what was folded
+	to      int64          // ms of the newest event that was folded
 	state   *market.Account
 	stats   *accountstats.Kept
+	stored  []market.CompletedTrade
 	queue   []accountEvent // read, and not folded as parts of the other logs may come before
 }
 
@@ -72,12 +82,16 @@ var rebuiltFrom = [...]struct {
 		o, err := orders.Decode(r)
 		return append(to, accountEvent{ms: o.Time, kind: orderEvent, order: &o}), err
 	}},
+	{completedtrades.Name, func(to []accountEvent, r store.Row) ([]accountEvent, error) {
+		t, err := completedtrades.Decode(r)
+		return append(to, accountEvent{ms: t.End, kind: tradeEvent, trade: &t}), err
+	}},
 }
 
 const (
 	// rebuildsAtOnce is how many accounts are made again at a time: of so many a part of
 	// each log is read for one batch.
-	rebuildsAtOnce = 4
+	rebuildsAtOnce = 3
 
 	// A rebuild that ended in a gap is repeated so often, each after so long.
 	gapRetries = 3
@@ -153,6 +167,9 @@ func (p *accountStates) begun() []*rebuild {
 // wantLogs asks for the next parts of the logs.
 func (p *accountStates) wantLogs(r *engine.Reads) {
 	for _, b := range p.begun() {
+		if !b.started {
+			b.wantBase(r)
+		}
 		for k, log := range b.logs {
 			if log.ended {
 				continue
@@ -171,12 +188,17 @@ func (b *rebuild) at(k int) engine.LogAt {
 }
 
 // readLogs folds the parts that were read, and begins and ends rebuilds.
-func (p *accountStates) readLogs(r *engine.Reads, now time.Time) {
+func (p *accountStates) readLogs(r *engine.Reads, now time.Time) error {
 	if !p.joined || len(p.rebuilds) == 0 {
-		return
+		return nil
 	}
 	for _, b := range slices.Clone(p.begun()) {
-		if b.read(r) {
+		if !b.started {
+			if err := b.start(r); err != nil {
+				return err
+			}
+		}
+		if b.started && b.read(r) {
 			p.foldParts(b, now)
 		}
 	}
@@ -184,12 +206,12 @@ func (p *accountStates) readLogs(r *engine.Reads, now time.Time) {
 	n := len(p.begun())
 	for i := n; i < len(p.rebuilds) && n < rebuildsAtOnce; i++ {
 		if b := p.rebuilds[i]; !now.Before(b.after) {
-			b.begun, b.state, b.stats = true, &market.Account{Address: b.account.address}, b.account.stats
-			b.stats.Forget()
+			b.begun = true
 			p.rebuilds[n], p.rebuilds[i] = b, p.rebuilds[n]
 			n++
 		}
 	}
+	return nil
 }
 
 // dropRebuilds drops those that have ended, or whose account has left the cache.
@@ -223,12 +245,17 @@ func (p *accountStates) foldParts(b *rebuild, now time.Time) {
 		}
 	}
 	sortEvents(b.queue)
-	made := account{address: b.account.address, state: b.state, stats: b.stats, changed: now}
+	made := account{address: b.account.address, state: b.state, stats: b.stats, stored: b.stored, changed: now}
 	n := 0
 	for n < len(b.queue) && b.queue[n].ms < horizon {
 		e := &b.queue[n]
 		b.to = max(b.to, e.ms)
-		if p.apply(&made, e, now) == market.Gap {
+		switch p.apply(&made, e, now) {
+		case market.Applied:
+			if b.first == 0 && e.kind != tradeEvent {
+				b.first = e.ms
+			}
+		case market.Gap:
 			b.gap = true
 			if b.last && e.kind == fillEvent {
 				b.state.Forget(e.fill.Coin)
@@ -237,7 +264,7 @@ func (p *accountStates) foldParts(b *rebuild, now time.Time) {
 		}
 		n++
 	}
-	b.queue = slices.Delete(b.queue, 0, n)
+	b.queue, b.stored = slices.Delete(b.queue, 0, n), made.stored
 	if ended {
 		p.rebuilt(b, now)
 	}
@@ -253,11 +280,29 @@ func (e *accountEvent) coin() string {
 	return ""
 }
 
+// keepStored completes a trade that is made again with what is stored of it and is not
+// known any more: its beginning, or how it was leveraged, which only an anchor says.
+func (c *account) keepStored(t *market.CompletedTrade) {
+	for i := range c.stored {
+		s := &c.stored[i]
+		if s.End != t.End || s.Tid != t.Tid || s.Coin != t.Coin {
+			continue
+		}
+		if t.Partial && (!s.Partial || s.Start < t.Start) {
+			*t = *s
+		}
+		if s.Leverage > 0 {
+			t.Isolated, t.Leverage = s.Isolated, s.Leverage
+		}
+	}
+}
+
 // rebuilt ends a rebuild.
 func (p *accountStates) rebuilt(b *rebuild, now time.Time) {
 	c := b.account
 	anchored := c.state.Anchored > 0
 	c.state, c.stats, c.rebuild = b.state, b.stats, nil
+	b.keptBase()
 	p.figures.rebuilt.Add(1)
 	if b.gap && !b.last && !b.stale {
 		c.retries++

@@ -36,7 +36,10 @@ func (p *accountStates) Changes(now time.Time, settle bool) (c engine.Changes) {
 		p.trades = nil
 	}
 	for _, one := range p.due(now, settle) {
-		c.Fine = append(c.Fine, p.rows(one, now)...)
+		if rows := p.rows(one, now); rows != nil {
+			c.Coarse = appendBase(c.Coarse, one)
+			c.Fine = append(c.Fine, rows...)
+		}
 	}
 	if !p.listed && (settle || len(p.broken) <= writeMost) {
 		p.listed = true
@@ -73,7 +76,7 @@ func (p *accountStates) rows(c *account, now time.Time) []store.SeriesRow {
 	delete(p.dirty, c)
 	c.changed, c.soon = time.Time{}, false
 	p.value(c, now)
-	own := accounts.Row(c.state)
+	own := accounts.RowOf(c.state, c.bases)
 	switch {
 	case c.rebuild != nil: // its rows stay as they are until it ends
 		return nil
@@ -119,6 +122,15 @@ func (p *accountStates) change(c *account, now time.Time) {
 		c.changed = now
 		p.dirty[c] = struct{}{}
 	}
+}
+
+// appendBase appends the base that an account has got since its last rows.
+func appendBase(rows []store.SeriesRow, c *account) []store.SeriesRow {
+	if c.base != nil {
+		rows = append(rows, *c.base)
+		c.base = nil
+	}
+	return rows
 }
 
 // version identifies what is stored of an account.

@@ -34,6 +34,8 @@ type accountStates struct {
 	figures accountFigures
 	joined  bool
 
+	baseEvery time.Duration // 0 without bases
+
 	evicted   int       // accounts that were left in the cache
 	evictedAt time.Time // when it was last looked through for idle ones
 
@@ -118,16 +120,24 @@ func (p *accountStates) Joined() { p.joined = true }
 func (p *accountStates) Wants(b *Batch, r *engine.Reads) {
 	p.selectAccounts(b)
 	for _, address := range p.selected {
-		r.Want(accounts.At(address), func(_ store.SeriesAt, point *store.Point) error {
-			_, err := accounts.Decode(address, *point)
-			return err
-		})
-		r.Want(accountstats.At(address), func(_ store.SeriesAt, point *store.Point) error {
-			_, err := accountstats.Decode(point.Extra)
-			return err
-		})
+		wantAccount(r, address)
 	}
 	p.wantLogs(r)
+}
+
+// wantAccount asks for the rows of an account.
+func wantAccount(r *engine.Reads, address string) {
+	r.Want(accounts.At(address), func(_ store.SeriesAt, point *store.Point) error {
+		if _, err := accounts.BasesOf(*point); err != nil {
+			return err
+		}
+		_, err := accounts.Decode(address, *point)
+		return err
+	})
+	r.Want(accountstats.At(address), func(_ store.SeriesAt, point *store.Point) error {
+		_, err := accountstats.Decode(point.Extra)
+		return err
+	})
 }
 
 // Apply folds the events of accounts whose rows were read, and keeps the others.
@@ -150,7 +160,9 @@ func (p *accountStates) Apply(b *Batch, r *engine.Reads, now time.Time) error {
 			p.answer(&b.Anchors[i], now)
 		}
 	}
-	p.readLogs(r, now)
+	if err := p.readLogs(r, now); err != nil {
+		return err
+	}
 	p.run(now)
 	return nil
 }

@@ -69,6 +69,12 @@ func tenths(n int) string {
 
 // accountsOf folds every account in the order of its events.
 func accountsOf(batches []*Batch) map[store.SeriesAt]store.Point {
+	rows, _ := foldedAccounts(batches)
+	return rows
+}
+
+// foldedAccounts also returns the completed trades.
+func foldedAccounts(batches []*Batch) (map[store.SeriesAt]store.Point, []market.CompletedTrade) {
 	p := newAccountStates(nil, nil)
 	for _, b := range batches {
 		p.enqueue(b, noon)
@@ -84,5 +90,5 @@ func accountsOf(batches []*Batch) map[store.SeriesAt]store.Point {
 		rows[accounts.At(address)] = own.Point
 		rows[accountstats.At(address)] = c.stats.Row(address, version(own.Extra)).Point
 	}
-	return rows
+	return rows, p.trades
 }

@@ -94,6 +94,7 @@ func (c Config) begin(ctx context.Context, term *lease.Term) (engine.Work, error
 		wanted = newWantedAccounts(c.AnchorValue)
 	}
 	accounts := newAccountStates(wanted, c.Logger)
+	accounts.baseEvery = baseEvery(c.Retention)
 	projections, klines := projections(accounts)
 	p := &engine.Pipeline[*Batch]{Domain: Name, Stores: c.Stores, NewBatch: NewBatch, Logs: c.logs(), Projections: projections, Retention: c.Retention, Logger: c.Logger, Term: term}
 	var feeds *Feeds

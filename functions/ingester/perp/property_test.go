@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -259,7 +260,8 @@ type disk struct {
 	position int // batches that are checkpointed
 	writes   int
 
-	joins bool // the projections may have joined before the batches come
+	joins bool  // the projections may have joined before the batches come
+	since int64 // ms of before which the rows of the sources have expired; 0 is none
 }
 
 func newDisk() *disk {
@@ -310,9 +312,20 @@ func (d *disk) put(b *Batch) {
 func (d *disk) part(at engine.LogAt) (part engine.LogPart) {
 	times := 0
 	last := int64(-1)
-	for _, r := range d.sources[at.Dataset+" "+at.Subject] {
+	rows := d.sources[at.Dataset+" "+at.Subject]
+	if rows == nil {
+		for key, r := range d.log {
+			if strings.HasPrefix(key, at.Dataset+" ") && r.Subject == at.Subject {
+				rows = append(rows, r)
+			}
+		}
+		slices.SortFunc(rows, func(a, b store.Row) int { return gocmp.Or(a.Time.Compare(b.Time), gocmp.Compare(a.ID, b.ID)) })
+	} else {
+		part.Since = d.since
+	}
+	for _, r := range rows {
 		ms := r.Time.UnixMilli()
-		if ms < at.From {
+		if ms < max(at.From, part.Since) {
 			continue
 		}
 		if ms != last {

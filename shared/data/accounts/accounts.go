@@ -1,5 +1,6 @@
 // Package accounts keeps the state of every account: a series in which an account has
-// one row, found by its address and rewritten whole.
+// one row, found by its address and rewritten whole. Beside it may be earlier states of
+// the account, see [Base].
 //
 // The figures are in the binary part of the row, since an account that trades often is
 // written often, and DynamoDB charges by the kilobyte; its body says in JSON from when
@@ -28,6 +29,7 @@ type body struct {
 	Time     int64 `json:"time"`
 	Since    int64 `json:"since"`
 	Anchored int64 `json:"anchored,omitempty"`
+	Bases    Bases `json:"bases,omitzero"`
 }
 
 // At is the key of an account's row; the address is 0x and 40 lower-case hex digits.
@@ -35,11 +37,14 @@ func At(address string) store.SeriesAt {
 	return store.SeriesAt{SeriesKey: store.SeriesKey{Name: Name, Key: address, Interval: interval}, Time: time.UnixMilli(0).UTC()}
 }
 
-// Row is the row of an account.
-func Row(a *market.Account) store.SeriesRow {
+// Row is the row of an account without bases.
+func Row(a *market.Account) store.SeriesRow { return RowOf(a, Bases{}) }
+
+// RowOf is the row of an account with bases.
+func RowOf(a *market.Account, bases Bases) store.SeriesRow {
 	at := At(a.Address)
 	return store.SeriesRow{SeriesKey: at.SeriesKey, Point: store.Point{
-		Time: at.Time, Body: dataset.JSON(body{a.Time, a.Since, a.Anchored}), Extra: Append(nil, a),
+		Time: at.Time, Body: dataset.JSON(body{a.Time, a.Since, a.Anchored, bases}), Extra: Append(nil, a),
 	}}
 }
 

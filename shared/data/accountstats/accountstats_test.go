@@ -86,8 +86,10 @@ func TestWhatIsKeptFoldsOnFromItsRow(t *testing.T) {
 				}
 			case 2:
 				if rapid.IntRange(0, 9).Draw(t, "forget") == 0 {
-					k.Forget()
-					atOnce.Forget()
+					if err := k.Restart(nil); err != nil {
+						t.Fatal(err)
+					}
+					atOnce = market.TraderStats{Hours: atOnce.Hours}
 				}
 			}
 		}

@@ -45,9 +45,20 @@ func (k *Kept) Row(address, version string) store.SeriesRow {
 	return row
 }
 
-// Forget drops what has to be folded again: see [market.TraderStats.Forget].
-func (k *Kept) Forget() {
-	s := k.All()
-	s.Forget()
+// Stored is what stands in the row, without what was folded since; nil before the first.
+func (k *Kept) Stored() []byte { return k.row }
+
+// Restart goes on from what stood in an earlier row, nil for none, to fold again what came
+// behind it. Only the values at full hours stay, which are in no event.
+func (k *Kept) Restart(row []byte) error {
+	s, hours := market.TraderStats{}, k.All().Hours
+	if row != nil {
+		var err error
+		if s, err = Decode(row); err != nil {
+			return err
+		}
+	}
+	s.Hours = hours
 	k.TraderStats, k.row = s.Since(), Append(nil, &s)
+	return nil
 }
