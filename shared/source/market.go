@@ -1,19 +1,25 @@
 package source
 
-import "log/slog"
+import (
+	"log/slog"
+	"time"
+)
 
 // MarketInfo says what one kind of markets of an exchange is.
 type MarketInfo struct {
 	Name     string       // tells kinds of markets apart, in positions, health and logs: "binance spot"
 	Platform string       // key of the exchange in the keys of its pairs
 	Swap     bool         // perpetuals
-	Stats    *Stats       // of its stream of trades
+	Inverse  bool         // of these, those that are margined in the base coin
+	Stats    *Stats       // of its stream
 	Log      *slog.Logger // names the market
+
+	Now func() time.Time // the clock that the exchange's times are held against
 }
 
 // NewMarketInfo returns a description with a count of its own.
 func NewMarketInfo(name, platform string, swap bool, log *slog.Logger) MarketInfo {
-	return MarketInfo{Name: name, Platform: platform, Swap: swap, Stats: new(Stats), Log: log.With("source", name)}
+	return MarketInfo{Name: name, Platform: platform, Swap: swap, Stats: new(Stats), Log: log.With("source", name), Now: time.Now}
 }
 
 // Info returns i, for those who embed it.

@@ -104,6 +104,7 @@ type Stream struct {
 	URL      string // of the WebSocket
 	Stats    *Stats
 	Log      *slog.Logger
+	Now      func() time.Time // nil is time.Now
 }
 
 const (
@@ -113,7 +114,8 @@ const (
 	silentFor    = time.Minute // without any frame a connection is given up
 	maxFrame     = 1 << 20     // bytes
 	connectLives = 23 * time.Hour
-	eventsQueue  = 4096 // events between reading and delivering
+	mostAhead    = time.Minute // of our clock; an event that is further ahead is of none
+	eventsQueue  = 4096        // events between reading and delivering
 )
 
 var reconnects = backoff.Backoff{Min: 500 * time.Millisecond, Max: time.Minute}
@@ -131,6 +133,9 @@ func (s *Stream) Follow(ctx context.Context, pairs []market.Pair, sink EventSink
 	f := follower{Stream: s, pairs: make(map[string]*followedPair, len(pairs)), topics: s.Protocol.Topics(pairs), sink: sink}
 	for _, pair := range pairs {
 		f.pairs[pair.Symbol] = &followedPair{Pair: pair}
+	}
+	if f.now = s.Now; f.now == nil {
+		f.now = time.Now
 	}
 	for try := 0; ; try++ {
 		began := time.Now()
@@ -162,6 +167,9 @@ type follower struct {
 	pairs  map[string]*followedPair // by symbol
 	topics []any
 	sink   EventSink
+	now    func() time.Time
+
+	saidAhead bool // that the venue's clock is ahead
 }
 
 // followedPair belongs to the goroutine that reads.
@@ -318,21 +326,42 @@ func (f *follower) malformed(err error, line []byte) {
 }
 
 // normalise names pairs by their keys and counts sizes in base coins. Events of pairs that
-// are not followed are left out.
+// are not followed are left out, and such as cannot have happened yet.
 func (f *follower) normalise(e *market.PairEvents) {
-	e.Trades = keep(e.Trades, f.trade)
-	e.Tickers = keep(e.Tickers, func(t *market.PairTicker) bool { return f.rename(&t.Pair) })
-	e.Fundings = keep(e.Fundings, func(r *market.PairFunding) bool { return f.rename(&r.Pair) })
-	e.Interests = keep(e.Interests, func(i *market.PairInterest) bool { return f.rename(&i.Pair) })
-	e.Liquidations = keep(e.Liquidations, func(l *market.PairLiquidation) bool {
-		pair := f.pairs[l.Pair]
-		if pair == nil {
-			return false
+	latest := f.now().Add(mostAhead).UnixMilli()
+	known := func(symbol *string, at int64) *followedPair {
+		pair := f.pairs[*symbol]
+		switch {
+		case pair == nil:
+			return nil
+		case at > latest:
+			f.ahead(pair.Key, at)
+			return nil
 		}
-		l.Sz, l.Value = Sizes(&pair.Pair, l.Px, l.Sz)
-		return f.rename(&l.Pair)
+		*symbol = pair.Key
+		return pair
+	}
+	e.Trades = keep(e.Trades, func(t *market.PairTrade) bool {
+		if f.pairs[t.Pair] == nil { // it was not asked for
+			f.Stats.Malformed.Add(1)
+		}
+		pair := known(&t.Pair, t.Time)
+		if pair != nil {
+			f.trade(pair, t)
+		}
+		return pair != nil
 	})
-	e.Ratios = keep(e.Ratios, func(r *market.PairRatio) bool { return f.rename(&r.Pair) })
+	e.Tickers = keep(e.Tickers, func(t *market.PairTicker) bool { return known(&t.Pair, t.Time) != nil })
+	e.Fundings = keep(e.Fundings, func(r *market.PairFunding) bool { return known(&r.Pair, r.Time) != nil })
+	e.Interests = keep(e.Interests, func(i *market.PairInterest) bool { return known(&i.Pair, i.Time) != nil })
+	e.Liquidations = keep(e.Liquidations, func(l *market.PairLiquidation) bool {
+		pair := known(&l.Pair, l.Time)
+		if pair != nil {
+			l.Sz, l.Value = Sizes(&pair.Pair, l.Px, l.Sz)
+		}
+		return pair != nil
+	})
+	e.Ratios = keep(e.Ratios, func(r *market.PairRatio) bool { return known(&r.Pair, r.Time) != nil })
 }
 
 // keep leaves out what is not kept.
@@ -347,37 +376,28 @@ func keep[T any](list []T, kept func(*T) bool) []T {
 	return list[:n]
 }
 
-// rename makes the key of a followed pair of its symbol; false for another.
-func (f *follower) rename(symbol *string) bool {
-	pair := f.pairs[*symbol]
-	if pair == nil {
-		return false
+// ahead counts an event that is ahead of our clock.
+func (f *follower) ahead(key string, at int64) {
+	if f.Stats.Malformed.Add(1); !f.saidAhead {
+		f.saidAhead = true
+		f.Log.Error("the venue's clock is ahead of ours: what it says of the future is dropped, and only counted from now on",
+			"pair", key, "time", at, "ahead", time.UnixMilli(at).Sub(f.now()).String())
 	}
-	*symbol = pair.Key
-	return true
 }
 
-// trade normalises a trade and counts those that are missing before it. One of a pair that
-// is not followed was not asked for.
-func (f *follower) trade(t *market.PairTrade) bool {
-	pair := f.pairs[t.Pair]
-	if pair == nil {
-		f.Stats.Malformed.Add(1)
-		return false
-	}
+// trade normalises a trade and counts those that are missing before it.
+func (f *follower) trade(pair *followedPair, t *market.PairTrade) {
 	if f.Protocol.Unnumbered {
 		t.Prev, t.ID = pair.last, pair.last+1
 	} else if missing := t.Prev - pair.last; pair.last > 0 && missing > 0 {
 		f.Stats.Gaps.Add(missing)
 	}
 	pair.last = max(pair.last, t.ID)
-	t.Pair = pair.Key
 	sz, amount := Sizes(&pair.Pair, t.Px, t.Sz)
 	t.Sz = sz
 	if pair.Inverse {
 		t.Amount = amount
 	}
-	return true
 }
 
 // deliver passes events to the sink, all that have come at once.

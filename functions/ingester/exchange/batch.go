@@ -22,6 +22,7 @@ type Listing struct {
 	Time     int64 // ms
 	Platform string
 	Swap     bool
+	Inverse  bool
 	Pairs    []market.Pair
 	Followed map[string]bool // keys
 }

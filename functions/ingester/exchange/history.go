@@ -38,6 +38,7 @@ const (
 type history struct {
 	venue  venue
 	config Config
+	lists  *lister
 	stats  *source.Stats
 	now    func() time.Time
 	sleep  func(context.Context, time.Duration) error // by the clock of now
@@ -91,12 +92,12 @@ func (h *history) list(ctx context.Context) error {
 	if now := h.now(); now.Sub(h.listed) < h.config.listEvery() {
 		return nil
 	}
-	all, err := h.config.pairs(ctx, h.venue)
+	all, err := h.lists.all(ctx)
 	if err != nil {
 		return err
 	}
 	h.listed, h.pairs = h.now(), h.config.follow(all)
-	listing := Listing{Time: h.listed.UnixMilli(), Platform: h.venue.Platform, Swap: h.venue.Swap, Pairs: all, Followed: map[string]bool{}}
+	listing := Listing{Time: h.listed.UnixMilli(), Platform: h.venue.Platform, Swap: h.venue.Swap, Inverse: h.venue.Inverse, Pairs: all, Followed: map[string]bool{}}
 	for _, p := range h.pairs {
 		listing.Followed[p.Key] = true
 	}

@@ -21,6 +21,7 @@ import (
 	"quotary/shared/data/pairs"
 	"quotary/shared/market"
 	"quotary/shared/source"
+	"quotary/shared/source/binance"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
@@ -61,7 +62,15 @@ func (w *world) history(t *testing.T) *history {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &history{venue: venues[1], config: w.config, stats: new(source.Stats), now: w.clock.Now, sleep: backoff.Sleep}
+	lists := w.config.lister(venues[1])
+	lists.now = w.clock.Now
+	return &history{venue: venues[1], config: w.config, lists: lists, stats: new(source.Stats), now: w.clock.Now, sleep: backoff.Sleep}
+}
+
+// onClock has a venue hold what it is told against a simulated clock.
+func onClock(v venue, clock func() time.Time) venue {
+	v.Venue.(*binance.Market).Now = clock
+	return v
 }
 
 // stored reads every row of a pair.
@@ -267,7 +276,7 @@ func TestTradesAndKlinesBecomeTheExchangesOwnWhateverIsLost(t *testing.T) {
 	h := w.history(t)
 	h.now = clock
 	h.sleep = func(ctx context.Context, d time.Duration) error { return backoff.Sleep(ctx, d/60) }
-	sources := append(w.config.sources(venues[1])[:1], w.source(h)...)
+	sources := append(w.config.sources(onClock(venues[1], clock))[:1], w.source(h)...)
 	upTo := noon.Truncate(time.Minute).Add(4 * time.Minute)
 	p := fmt.Sprint(market.Minute1, " ", upTo.Format(time.RFC3339))
 	w.run(t, sources, func() bool {

@@ -45,7 +45,9 @@ func (l *listings) Restore(views map[string][]byte) (err error) {
 func (l *listings) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 	for i := range b.Listings {
 		list := &b.Listings[i]
-		l.view.Pairs = slices.DeleteFunc(l.view.Pairs, func(p pairs.Pair) bool { return p.Platform == list.Platform && p.Swap == list.Swap })
+		l.view.Pairs = slices.DeleteFunc(l.view.Pairs, func(p pairs.Pair) bool {
+			return p.Platform == list.Platform && p.Swap == list.Swap && p.Inverse == list.Inverse
+		})
 		for _, p := range list.Pairs {
 			l.view.Pairs = append(l.view.Pairs, pairs.Pair{Pair: p, Followed: list.Followed[p.Key]})
 		}

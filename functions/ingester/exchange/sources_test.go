@@ -16,7 +16,8 @@ func TestTradesComeFromWhenAPairIsListedUntilItIsNot(t *testing.T) {
 	t.Parallel()
 	began := time.Now()
 	w := newWorld(t)
-	w.Exchange = simulated.New(simulated.Config{Clock: func() time.Time { return noon.Add(60 * time.Since(began)) }})
+	clock := func() time.Time { return noon.Add(60 * time.Since(began)) }
+	w.Exchange = simulated.New(simulated.Config{Clock: clock})
 	server := httptest.NewServer(w.Handler())
 	t.Cleanup(server.Close)
 	t.Cleanup(w.Disconnect)
@@ -33,7 +34,7 @@ func TestTradesComeFromWhenAPairIsListedUntilItIsNot(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- w.config.followTrades(ctx, venues[1], func(ctx context.Context, d engine.Delivery[*Batch]) error {
+		ended <- w.config.followPushed(ctx, onClock(venues[1], clock), w.config.lister(venues[1]), func(ctx context.Context, d engine.Delivery[*Batch]) error {
 			for _, trade := range d.Batch.Trades {
 				select {
 				case trades <- trade.Pair:

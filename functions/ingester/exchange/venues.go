@@ -36,7 +36,15 @@ type Venue interface {
 	Follow(ctx context.Context, pairs []market.Pair, sink source.EventSink) error
 }
 
-// Contracts is what a [Venue] of perpetuals says besides.
+// Tickers is what a [Venue] says of all its pairs at once.
+type Tickers interface {
+	// Tickers asks for the last 24 hours of pairs, which are those of [Venue.Pairs]. One
+	// of which the venue says nothing is left out.
+	Tickers(ctx context.Context, pairs []market.Pair) ([]market.PairTicker, error)
+}
+
+// Contracts is what a [Venue] of perpetuals says besides. What can be had of some pairs
+// only comes with an error.
 type Contracts interface {
 	// Interests asks for the open interest of pairs; nil of a venue that pushes it.
 	Interests(ctx context.Context, pairs []market.Pair) ([]market.PairInterest, error)
@@ -97,14 +105,15 @@ func (c Config) venues() (all []venue, err error) {
 	return all, nil
 }
 
-// quoteCoin is the one in which followed pairs are priced.
+// quoteCoin is the one in which followed pairs are priced, but for inverse ones: their
+// prices are in US dollars.
 const quoteCoin = "USDT"
 
 // follow picks the pairs of the configured coins. A coin of a very low price is traded
 // as a perpetual by the thousand, under a name of its own (1000PEPE, SHIB1000).
 func (c Config) follow(pairs []market.Pair) (followed []market.Pair) {
 	for _, p := range pairs {
-		if p.Quote != quoteCoin {
+		if p.Quote != quoteCoin && !p.Inverse {
 			continue
 		}
 		base := p.Base

@@ -26,7 +26,11 @@ func open(t *testing.T, c simulated.Config) (x *simulated.Exchange, spot, usdm *
 	t.Cleanup(server.Close)
 	t.Cleanup(x.Disconnect)
 	stream := "ws" + server.URL[len("http"):]
-	return x, binance.Spot(server.URL, stream, slog.New(slog.DiscardHandler)), binance.USDM(server.URL, stream, slog.New(slog.DiscardHandler))
+	spot, usdm = binance.Spot(server.URL, stream, slog.New(slog.DiscardHandler)), binance.USDM(server.URL, stream, slog.New(slog.DiscardHandler))
+	if c.Clock != nil {
+		spot.Now, usdm.Now = c.Clock, c.Clock
+	}
+	return x, spot, usdm
 }
 
 func find(t *testing.T, m *binance.Market, key string) market.Pair {

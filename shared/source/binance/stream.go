@@ -40,6 +40,6 @@ func (r *rules) protocol() source.Protocol {
 // Follow delivers the trades of pairs until ctx ends or the sink fails. Connections
 // that are lost are made anew.
 func (m *Market) Follow(ctx context.Context, pairs []market.Pair, sink source.EventSink) error {
-	s := source.Stream{Protocol: m.rules.protocol(), URL: m.stream + m.rules.route + "/stream", Stats: m.Stats, Log: m.Log}
+	s := source.Stream{Protocol: m.rules.protocol(), URL: m.stream + m.rules.route + "/stream", Stats: m.Stats, Log: m.Log, Now: m.Now}
 	return s.Follow(ctx, pairs, sink)
 }

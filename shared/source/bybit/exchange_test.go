@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
 
@@ -130,6 +131,7 @@ func TestTradesOfAConnectionFollowEachOther(t *testing.T) {
 		}
 		_ = conn.Close(websocket.StatusGoingAway, "")
 	}})
+	m.Now = func() time.Time { return time.UnixMilli(1790000000130) }
 	got := make(chan market.PairTrade, 100)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)

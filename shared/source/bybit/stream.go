@@ -34,6 +34,6 @@ var protocol = source.Protocol{
 // Follow delivers the trades of pairs until ctx ends or the sink fails. Connections
 // that are lost are made anew.
 func (m *Market) Follow(ctx context.Context, pairs []market.Pair, sink source.EventSink) error {
-	s := source.Stream{Protocol: protocol, URL: m.stream + "/v5/public/" + m.category, Stats: m.Stats, Log: m.Log}
+	s := source.Stream{Protocol: protocol, URL: m.stream + "/v5/public/" + m.category, Stats: m.Stats, Log: m.Log, Now: m.Now}
 	return s.Follow(ctx, pairs, sink)
 }

@@ -26,7 +26,7 @@ func open(t *testing.T, c simulated.Config) (x *simulated.Exchange, spot, swap *
 	t.Cleanup(x.Disconnect)
 	markets := Open(server.URL, slog.New(slog.DiscardHandler))
 	if c.Clock != nil {
-		markets[0].now, markets[1].now = c.Clock, c.Clock
+		markets[0].Now, markets[1].Now = c.Clock, c.Clock
 	}
 	return x, markets[0], markets[1]
 }

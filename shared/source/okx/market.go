@@ -28,7 +28,6 @@ type Market struct {
 	instType string
 	host     *source.Host
 	stream   string // address of the WebSockets
-	now      func() time.Time
 }
 
 // Limits of the host: 20 requests in two seconds for instruments and old candles, which
@@ -56,7 +55,7 @@ func Open(url string, log *slog.Logger) []*Market {
 	market := func(name, platform, instType string) *Market {
 		return &Market{
 			MarketInfo: source.NewMarketInfo(name, platform, instType == swap, log),
-			instType:   instType, host: host, stream: strings.TrimSuffix(stream, "/"), now: time.Now,
+			instType:   instType, host: host, stream: strings.TrimSuffix(stream, "/"),
 		}
 	}
 	return []*Market{market("okx spot", SpotPlatform, spot), market("okx swap", SwapPlatform, swap)}

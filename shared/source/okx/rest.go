@@ -156,7 +156,7 @@ func (m *Market) klines(ctx context.Context, pair market.Pair, i market.Interval
 	}
 	from = max(from, since)
 	path, page, weight := "/api/v5/market/candles", candlesPage, candlesWeight
-	if width := i.NextMs(from) - from; from < m.now().UnixMilli()-candlesBack*width {
+	if width := i.NextMs(from) - from; from < m.Now().UnixMilli()-candlesBack*width {
 		path, page, weight = "/api/v5/market/history-candles", historyPage, historyWeight
 	}
 	w := source.NewKlineWindow(i, from, most, page)

@@ -37,6 +37,6 @@ var protocol = source.Protocol{
 // Follow delivers the trades of pairs until ctx ends or the sink fails. Connections
 // that are lost are made anew.
 func (m *Market) Follow(ctx context.Context, pairs []market.Pair, sink source.EventSink) error {
-	s := source.Stream{Protocol: protocol, URL: m.stream + "/ws/v5/public", Stats: m.Stats, Log: m.Log}
+	s := source.Stream{Protocol: protocol, URL: m.stream + "/ws/v5/public", Stats: m.Stats, Log: m.Log, Now: m.Now}
 	return s.Follow(ctx, pairs, sink)
 }

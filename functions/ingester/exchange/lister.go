@@ -1,0 +1,73 @@
+package exchange
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"quotary/shared/market"
+)
+
+// lister lists the pairs of a venue for all of its sources: whoever asks first asks the
+// venue, and the others take its answer. That of an exchange may have ten megabytes.
+type lister struct {
+	venue  venue
+	config Config
+	now    func() time.Time
+
+	turn   chan struct{} // holds a token while somebody asks
+	pairs  []market.Pair // belongs to who has the turn, as does
+	listed time.Time     // when they were asked for
+}
+
+func (c Config) lister(v venue) *lister {
+	return &lister{venue: v, config: c, now: time.Now, turn: make(chan struct{}, 1)}
+}
+
+// errNoPairs is an answer that cannot be true: it delists nothing.
+var errNoPairs = errors.New("the list of pairs is empty")
+
+// all are the pairs that trade, as they were listed half the time between two lists ago at
+// most. It asks the venue until it answers.
+func (l *lister) all(ctx context.Context) ([]market.Pair, error) {
+	select {
+	case l.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	defer func() { <-l.turn }()
+	if l.pairs != nil && l.now().Sub(l.listed) < l.config.listEvery()/2 {
+		return l.pairs, nil
+	}
+	for try := 0; ; try++ {
+		pairs, err := l.venue.Pairs(ctx)
+		if err == nil && len(pairs) == 0 {
+			err = errNoPairs
+		}
+		if err == nil {
+			l.pairs, l.listed = pairs, l.now()
+			return pairs, nil
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		l.venue.Log.Warn("the venue does not list its pairs; asking again", "error", fmt.Sprintf("%.200s", err))
+		if err := pauses.Wait(ctx, try); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// followed are the pairs that are to be followed, by key.
+func (l *lister) followed(ctx context.Context) ([]market.Pair, error) {
+	all, err := l.all(ctx)
+	if err != nil {
+		return nil, err
+	}
+	pairs := l.config.follow(all)
+	slices.SortFunc(pairs, func(a, b market.Pair) int { return strings.Compare(a.Key, b.Key) })
+	return pairs, nil
+}
