@@ -172,6 +172,24 @@ func TestFaultsOfSourcesMakeNoWrongAccount(t *testing.T) {
 	}
 }
 
+// TestOrdersOfThePastAreCounted: where an order was filled as the streams begin to be
+// followed, its fills may be of the past, so that no fill comes late, but the orders do.
+func TestOrdersOfThePastAreCounted(t *testing.T) {
+	t.Parallel()
+	order := func(second int64, kind string) market.OrderStatus {
+		return market.OrderStatus{Address: faultyAccount, Coin: "BTC", Side: "A", LimitPx: "1.0", Sz: "0.0", OrigSz: "1.0", Oid: second, OrderType: kind, ReduceOnly: true,
+			Status: market.StatusFilled, Time: noon.UnixMilli() + 1000*second, Timestamp: noon.UnixMilli(), Seq: second * 1_000_000}
+	}
+	w := newAccountWorld(t)
+	w.apply(&Batch{Events: market.Events{Orders: []market.OrderStatus{order(3, "Market")}}}, soon)
+	w.apply(&Batch{Events: market.Events{Fills: []market.Fill{step(1, market.Buy, "3.0", "0.0", "0.0"), step(2, market.Sell, "1.0", "3.0", "0.0"), step(3, market.Sell, "1.0", "2.0", "0.0")}}, Past: true}, soon)
+	w.apply(&Batch{Events: market.Events{Orders: []market.OrderStatus{order(1, "Market"), order(2, "Stop Market")}}, Past: true}, time.Minute)
+	stats := w.p.cache[faultyAccount].stats.All()
+	if did := stats.Active(0, 1<<40); did.Fills != 3 || did.ReduceOnly != 3 || did.TakeProfitStop != 1 {
+		t.Errorf("%d fills, %d orders that only reduce, %d of which took a profit or stopped a loss", did.Fills, did.ReduceOnly, did.TakeProfitStop)
+	}
+}
+
 // TestAnAccountIsBrokenUntilItsNewRowsAreWritten: where many accounts have changed, the
 // rows of one that was made again come long after the views.
 func TestAnAccountIsBrokenUntilItsNewRowsAreWritten(t *testing.T) {

@@ -71,7 +71,7 @@ func (p *accountStates) enqueue(b *Batch, now time.Time) {
 		p.add(e.Address, accountEvent{ms: e.Time, kind: fillEvent, fill: e, past: b.Past})
 	}
 	for i := range b.Orders {
-		if e := &b.Orders[i]; e.Status == market.StatusFilled {
+		if e := &b.Orders[i]; e.Status == market.StatusFilled && !market.IsSpot(e.Coin) {
 			p.add(e.Address, accountEvent{ms: e.Time, kind: orderEvent, order: e, past: b.Past})
 		}
 	}
@@ -173,11 +173,13 @@ func (c *account) drop(n int) {
 }
 
 // take folds an event into an account, and has the account made again where that cannot
-// be done, or where an event of the past may be one that was missing.
+// be done, or where an event of the past may be one that was missing: of an order that was
+// filled as the streams began to be followed, the fills may fit while the order is behind
+// those that were counted.
 func (p *accountStates) take(c *account, e *accountEvent, now time.Time) {
 	switch p.apply(c, e, now) {
 	case market.Duplicate:
-		if e.past && (e.kind == fillEvent || e.kind == paymentEvent) {
+		if e.past && e.kind != ledgerEvent {
 			p.broke(c, now)
 		}
 	case market.Gap:

@@ -22,8 +22,16 @@ import (
 // derived is what a disk holds of all accounts.
 func (d *disk) derived(sim *simVenue, orders *openorders.Reserves) *derived {
 	sim.t.Helper()
-	all := &derived{sim: sim, accounts: map[string]*market.Account{}, markets: sim.markets, marks: sim.marks(), reserves: *orders}
+	all := &derived{sim: sim, accounts: map[string]*market.Account{}, stats: map[string]*market.TraderStats{},
+		markets: sim.markets, marks: sim.marks(), reserves: *orders}
 	for at, point := range d.rows {
+		if at.Name == accountstats.Name {
+			stats, err := accountstats.Decode(point.Extra)
+			if err != nil {
+				sim.t.Fatal(err)
+			}
+			all.stats[at.Key] = &stats
+		}
 		if at.Name != accounts.Name {
 			continue
 		}
@@ -75,7 +83,7 @@ func TestRowsOfAccountsAreWhatTheVenueSays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	orders, seen := new(market.OpenOrders), map[string]bool{}
+	orders, seen, reduced := new(market.OpenOrders), map[string]bool{}, map[string]reducing{}
 	events, batches := 0, 0
 	take := func(b *Batch) {
 		batches++
@@ -97,7 +105,12 @@ func TestRowsOfAccountsAreWhatTheVenueSays(t *testing.T) {
 			happened := eventsOf(b)
 			maps.Copy(latest, happened)
 			for i := range b.Orders {
-				orders.Add(&b.Orders[i], false)
+				o := &b.Orders[i]
+				orders.Add(o, false)
+				if reduced[o.Address] == nil {
+					reduced[o.Address] = reducing{}
+				}
+				reduced[o.Address].add(o)
 			}
 			for i := range b.Fills {
 				orders.AddFill(&b.Fills[i], false)
@@ -132,6 +145,7 @@ func TestRowsOfAccountsAreWhatTheVenueSays(t *testing.T) {
 			}
 		}
 		d.sums()
+		d.checkReducing(reduced)
 		if t.Failed() {
 			return
 		}

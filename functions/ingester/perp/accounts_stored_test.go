@@ -14,10 +14,13 @@ import (
 	"quotary/functions/ingester/engine"
 	"quotary/internal/testenv"
 	"quotary/shared/data/accounts"
+	"quotary/shared/data/accountstats"
 	"quotary/shared/data/completedtrades"
 	"quotary/shared/data/contexts"
 	"quotary/shared/data/meta"
 	"quotary/shared/data/openorders"
+	"quotary/shared/data/orders"
+	"quotary/shared/market"
 	"quotary/shared/source/hyperliquid"
 )
 
@@ -163,13 +166,19 @@ func (g *ingested) await() {
 func (g *ingested) load() *derived {
 	t := g.sim.t
 	t.Helper()
-	d := &derived{sim: g.sim}
+	d := &derived{sim: g.sim, stats: map[string]*market.TraderStats{}}
 	addresses := g.sim.venue.Truth().Addresses
 	var err error
 	if d.accounts, err = accounts.Load(t.Context(), g.stores.Series, addresses...); err != nil {
 		t.Fatal(err)
 	}
 	for _, address := range addresses {
+		for stats, err := range accountstats.Read(t.Context(), g.stores.Series, []string{address}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			d.stats[address] = stats
+		}
 		for trade, err := range completedtrades.Oldest(t.Context(), g.stores.Log, completedtrades.Of{Address: address}) {
 			if err != nil {
 				t.Fatal(err)
@@ -192,6 +201,22 @@ func (g *ingested) load() *derived {
 	return d
 }
 
+// reduced are the reducing orders of all accounts in the log.
+func (g *ingested) reduced() map[string]reducing {
+	all := map[string]reducing{}
+	for _, address := range g.sim.venue.Truth().Addresses {
+		all[address] = reducing{}
+		list, err := orders.Filled(g.sim.t.Context(), g.stores.Log, orders.OfAccount(address, ""), 100_000)
+		if err != nil {
+			g.sim.t.Fatal(err)
+		}
+		for i := range list {
+			all[address].add(&list[i])
+		}
+	}
+	return all
+}
+
 // TestStoredAccountsAreWhatTheVenueSays reads the files of a simulated venue's node
 // through the domain's own sources and pipeline into the tables, and compares the stored
 // rows of all accounts with what the venue says of them, in several lives of the pipeline.
@@ -201,7 +226,7 @@ func TestStoredAccountsAreWhatTheVenueSays(t *testing.T) {
 	g.server = httptest.NewServer(g.sim.answers)
 	t.Cleanup(g.server.Close)
 	const moments = 4
-	accountEvents := 0
+	accountEvents, marked := 0, int64(0)
 	for moment := range moments {
 		stop := g.begin()
 		latest := map[string][]string{}
@@ -227,6 +252,7 @@ func TestStoredAccountsAreWhatTheVenueSays(t *testing.T) {
 			}
 		}
 		d.sums()
+		marked = d.checkReducing(g.reduced())
 		if f := &g.accounts.figures; f.rebuilt.Load() != g.rebuilt || f.gaps.Load()+f.late.Load()+f.unknown.Load()+f.missed.Load()+f.refused.Load() > 0 || f.differences.Load() > int64(3*g.adjusted) {
 			t.Errorf("some events could not be folded in order: %+v; %d adjustments", f.figures(), g.adjusted)
 		}
@@ -235,5 +261,8 @@ func TestStoredAccountsAreWhatTheVenueSays(t *testing.T) {
 		if t.Failed() {
 			return
 		}
+	}
+	if marked == 0 {
+		t.Error("no order took a profit or stopped a loss")
 	}
 }

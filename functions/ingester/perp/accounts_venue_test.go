@@ -98,6 +98,38 @@ type derived struct {
 	markets  *market.Markets
 	marks    market.Marks
 	reserves openorders.Reserves
+	stats    map[string]*market.TraderStats
+}
+
+// reducing are the orders of an account in perps that only reduced a position and were
+// filled, by their ids, and whether each was one that takes a profit or stops a loss.
+type reducing map[int64]bool
+
+func (r reducing) add(o *market.OrderStatus) {
+	if o.Status == "filled" && o.ReduceOnly && !strings.HasPrefix(o.Coin, "@") && !strings.Contains(o.Coin, "/") {
+		r[o.Oid] = o.IsTrigger || o.IsPositionTpsl
+	}
+}
+
+// checkReducing compares what is counted of such orders of all accounts with a list of
+// them, and returns how many of these took a profit or stopped a loss.
+func (d *derived) checkReducing(of map[string]reducing) (marked int64) {
+	d.sim.t.Helper()
+	for address, orders := range of {
+		var want int64
+		for _, tpsl := range orders {
+			if tpsl {
+				want++
+			}
+		}
+		marked += want
+		if stats := d.stats[address]; stats == nil {
+			d.sim.t.Errorf("account %s has no statistics", address)
+		} else if did := stats.Active(0, 1<<40); did.ReduceOnly != int64(len(orders)) || did.TakeProfitStop != want {
+			d.sim.t.Errorf("account %s: %d reducing orders are counted, %d of them marked, of %d and %d", address, did.ReduceOnly, did.TakeProfitStop, len(orders), want)
+		}
+	}
+	return marked
 }
 
 // pure folds accounts without an ingester: the arithmetic alone.
