@@ -205,8 +205,8 @@ func (f *anchorFollower) ask(ctx context.Context, one WantedAnchor) error {
 
 func (f *anchorFollower) deliver(ctx context.Context, a market.Anchor) error {
 	f.Stats.Lines.Add(1)
-	f.Stats.Seen(time.Now(), 0)
-	return source.OfSink(f.sink(ctx, Delivery{Events: market.Events{Anchors: []market.Anchor{a}}}))
+	d := Delivery{Events: market.Events{Anchors: []market.Anchor{a}}}
+	return source.OfSink(emit(ctx, time.Now(), &d, f.Stats, f.Log, f.sink))
 }
 
 // question is all that the venue says of an account. The balances, which have no time,

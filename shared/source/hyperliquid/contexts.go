@@ -102,11 +102,7 @@ func (c *Contexts) noted(ctx context.Context, sink Sink, contexts market.Context
 func (c *Contexts) deliver(ctx context.Context, sink Sink, contexts market.Contexts) error {
 	d := Delivery{Events: market.Events{Contexts: []market.Contexts{contexts}}}
 	c.Stats.Lines.Add(1)
-	c.Stats.Seen(time.Now(), newestOf(&d.Events))
-	if err := sink(ctx, d); err != nil {
-		return source.OfSink(err)
-	}
-	return nil
+	return source.OfSink(emit(ctx, time.Now(), &d, c.Stats, c.Log, sink))
 }
 
 // Contexts returns the figures of a dex's coins; "" is the main one.

@@ -138,6 +138,9 @@ func TestFundingIsAskedForFromWhatIsStored(t *testing.T) {
 					list = append(list, map[string]any{"coin": name, "fundingRate": "0.0000125", "premium": "-0.0003", "time": ms})
 				}
 			}
+			if ahead := now.Add(time.Hour).UnixMilli(); len(list) < 500 {
+				list = append(list, map[string]any{"coin": name, "fundingRate": "0.0000125", "premium": "-0.0003", "time": ahead})
+			}
 			b, _ := json.Marshal(list)
 			return string(b)
 		}

@@ -106,11 +106,7 @@ func (f *Feed) connection(ctx context.Context, budget *source.Budget, sink Sink)
 	}
 	defer conn.CloseNow()
 	take := func(ctx context.Context, d Delivery) error {
-		f.Stats.Seen(time.Now(), newestOf(&d.Events))
-		if err := sink(ctx, d); err != nil {
-			return source.OfSink(err)
-		}
-		return nil
+		return source.OfSink(emit(ctx, time.Now(), &d, f.Stats, f.Log, sink))
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	subscribed := make(chan string, maxSubscriptions) // coins; room for all, so that subscribing never waits

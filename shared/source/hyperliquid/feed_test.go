@@ -80,7 +80,7 @@ func (v *venue) info(w http.ResponseWriter, r *http.Request) {
 	case "recentTrades ":
 		v.mu.Lock()
 		defer v.mu.Unlock()
-		fmt.Fprintf(w, `[%s]`, tradeJSON(q.Coin, v.recent))
+		fmt.Fprintf(w, `[%s,%s]`, tradeJSON(q.Coin, v.recent), aheadJSON(q.Coin, 999))
 	default:
 		w.WriteHeader(http.StatusUnprocessableEntity)
 	}
@@ -88,6 +88,11 @@ func (v *venue) info(w http.ResponseWriter, r *http.Request) {
 
 func tradeJSON(coin string, tid int) string {
 	return fmt.Sprintf(`{"coin":%q,"side":"B","px":"35.276","sz":"5.78","time":1764835613064,"hash":"0x00","tid":%d,"users":["0x8cdba352268065be9d5444e1f82b8fe83717bbd5","0x13558be785661958932ceac35ba20de187275a42"]}`, coin, tid)
+}
+
+// aheadJSON is a trade of the future.
+func aheadJSON(coin string, tid int) string {
+	return strings.Replace(tradeJSON(coin, tid), "1764835613064", fmt.Sprint(time.Now().Add(time.Hour).UnixMilli()), 1)
 }
 
 func (v *venue) socket(w http.ResponseWriter, r *http.Request) {
@@ -134,7 +139,7 @@ func (v *venue) socket(w http.ResponseWriter, r *http.Request) {
 		frames := []string{reply}
 		switch {
 		case s.Type == "trades":
-			frames = append(frames, `{"channel":"trades","data":[`+tradeJSON(s.Coin, tid)+`,{"coin":"BTC","px":"x"}]}`)
+			frames = append(frames, `{"channel":"trades","data":[`+tradeJSON(s.Coin, tid)+`,{"coin":"BTC","px":"x"},`+aheadJSON(s.Coin, 998)+`]}`)
 		case s.Type == "allMids" && s.Dex == "xyz":
 			frames = append(frames, `{"channel":"allMids","data":{"mids":{"xyz:GOLD":"4711.0"}}}`)
 		case s.Type == "allMids":
@@ -216,6 +221,10 @@ func TestTheFeedTellsTradesMidsAndMarketsAndComesBack(t *testing.T) {
 	}
 	c.mu.Unlock()
 	await(t, "a ping", func() bool { v.mu.Lock(); defer v.mu.Unlock(); return v.pings > 0 })
+
+	if newest := f.Stats.LastEvent.Load(); has("BTC 998")() || has("BTC 999")() || newest > time.Now().Add(aheadMost).UnixMilli() {
+		t.Errorf("a trade of the future was delivered; the newest event is of %d", newest)
+	}
 
 	v.mu.Lock()
 	close(v.kick)

@@ -108,13 +108,16 @@ func (f *Funding) round(ctx context.Context, share *source.Budget, hour time.Tim
 			if len(fundings) == 0 {
 				break
 			}
-			known[coin] = time.UnixMilli(fundings[len(fundings)-1].Time).UTC()
 			d := Delivery{Events: market.Events{Funding: fundings}}
 			f.Stats.Lines.Add(1)
-			f.Stats.Seen(time.Now(), newestOf(&d.Events))
-			if err := sink(ctx, d); err != nil {
+			if err := emit(ctx, f.Now(), &d, f.Stats, f.Log, sink); err != nil {
 				return source.OfSink(err)
 			}
+			n := len(d.Events.Funding)
+			if n == 0 {
+				break
+			}
+			known[coin] = time.UnixMilli(d.Events.Funding[n-1].Time).UTC()
 		}
 	}
 	return nil

@@ -133,49 +133,12 @@ func (c *collector) add(line []byte, offset int64) {
 	if read == nil {
 		read = readFills
 	}
-	had := c.events
 	skipped, err := read(&c.events, string(line), offset)
-	if n := dropFuture(&c.events, &had, c.now().Add(aheadMost).UnixMilli()); n > 0 {
-		skipped, err = skipped+n, errors.Join(err, errFuture)
-	}
 	if err != nil {
 		c.stats.Malformed.Add(int64(skipped))
 		c.log.Warn("skipped what could not be read", "file", c.name, "offset", offset, "count", skipped,
 			"error", err.Error(), "line", excerpt(string(line)))
 	}
-}
-
-// aheadMost is how far an event may be ahead of the clock. What is folded goes by the
-// newest time that it has seen: one that is wrong would make all that follows old.
-const aheadMost = 5 * time.Minute
-
-var errFuture = errors.New("an event has a time in the future")
-
-// dropFuture drops the events behind those of had that are later than a time, ms, and
-// returns how many they are.
-func dropFuture(e, had *market.Events, latest int64) int {
-	n := e.Len()
-	e.Fills = notLater(e.Fills, len(had.Fills), func(f *market.Fill) bool { return f.Time > latest })
-	e.Orders = notLater(e.Orders, len(had.Orders), func(s *market.OrderStatus) bool { return s.Time > latest })
-	e.Payments = notLater(e.Payments, len(had.Payments), func(p *market.FundingPayment) bool { return p.Time > latest })
-	e.Ledgers = notLater(e.Ledgers, len(had.Ledgers), func(l *market.Ledger) bool { return l.Time > latest })
-	return n - e.Len()
-}
-
-// notLater is a list without those from a place on that are later.
-func notLater[T any](list []T, from int, later func(*T) bool) []T {
-	n := from
-	for i := from; i < len(list); i++ {
-		if later(&list[i]) {
-			continue
-		}
-		if n < i {
-			list[n] = list[i]
-		}
-		n++
-	}
-	clear(list[n:])
-	return list[:n]
 }
 
 func readFills(e *market.Events, line string, offset int64) (skipped int, err error) {
@@ -192,6 +155,7 @@ func (c *collector) flush(ctx context.Context, offset int64, sink Sink) error {
 	if c.bytes == 0 {
 		return nil
 	}
+	refuseAhead(&c.events, c.now(), c.stats, c.log.With("file", c.name, "before", offset))
 	c.newest = max(c.newest, newestTime(&c.events))
 	d := Delivery{Events: c.events, Position: Position{File: c.name, Offset: offset, Line: int64(c.line), Sum: c.sum, Time: c.newest}}
 	c.stats.Seen(c.now(), newestOf(&d.Events))

@@ -28,8 +28,7 @@ func (f *Feed) markets(ctx context.Context, sink Sink) error {
 		} else {
 			try = 1
 			d := Delivery{Events: market.Events{Meta: meta, Mids: mids}}
-			f.Stats.Seen(time.Now(), newestOf(&d.Events))
-			if err := sink(ctx, d); err != nil {
+			if err := emit(ctx, time.Now(), &d, f.Stats, f.Log, sink); err != nil {
 				return err
 			}
 			f.wantAll(meta) // after its mid prices, so that they do not come late

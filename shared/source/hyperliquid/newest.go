@@ -80,5 +80,6 @@ func (f *Files) timeOf(line []byte, offset int64) int64 {
 	}
 	var e market.Events
 	_, _ = read(&e, string(line), offset)
+	dropAhead(&e, time.Now().Add(aheadMost).UnixMilli())
 	return newestTime(&e)
 }
