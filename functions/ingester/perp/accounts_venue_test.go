@@ -311,7 +311,8 @@ var leastKinds = map[string]int{
 }
 
 // TestAccountsAreWhatTheVenueSays folds what a node writes of a simulated venue over one
-// anchor an account, and compares every account that has changed after every block with
+// anchor an account, and another each time it changed a leverage or an isolated margin,
+// of which no stream tells. It compares every account that has changed after every block with
 // what the venue says of it, and all accounts now and then.
 func TestAccountsAreWhatTheVenueSays(t *testing.T) {
 	t.Parallel()
