@@ -29,6 +29,17 @@ func PairKey(base, quote, platform string, swap bool) string {
 	return strings.ToLower(base + kind + quote + ":" + platform)
 }
 
+// Coin is the base coin as clients name it, in lower case. A coin of a very low price is
+// traded as a perpetual by the thousand, under a name of its own (1000PEPE, SHIB1000): it is
+// the same coin.
+func (p *Pair) Coin() string {
+	base := p.Base
+	if p.Swap {
+		base = strings.TrimSuffix(strings.TrimPrefix(base, "1000"), "1000")
+	}
+	return strings.ToLower(base)
+}
+
 // PairTrade is a trade of a pair, or several of one taker at one price that the
 // exchange shows as one.
 type PairTrade struct {

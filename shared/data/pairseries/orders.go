@@ -1,0 +1,87 @@
+package pairseries
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"quotary/shared/data/internal/dataset"
+	"quotary/shared/market"
+	"quotary/shared/store"
+)
+
+// Orders is a row of the series liquidationorders: the liquidations of a pair in a minute,
+// each once, by what they are.
+type Orders map[string]market.PairLiquidation
+
+// order is how a liquidation is stored.
+type order struct {
+	Time  int64          `json:"time"`
+	Long  bool           `json:"long"`
+	Px    market.Decimal `json:"px"`
+	Sz    market.Decimal `json:"sz"`
+	Value market.Decimal `json:"value"`
+}
+
+// Add takes a liquidation, and reports whether it is new. No exchange numbers them: one
+// that is equal in time, side, price and size is the same.
+func (o Orders) Add(l *market.PairLiquidation) bool {
+	side := "S"
+	if l.Long {
+		side = "L"
+	}
+	key := strings.Join([]string{time.UnixMilli(l.Time).UTC().Format("05.000"), side, l.Px.String(), l.Sz.String()}, " ")
+	if _, ok := o[key]; ok {
+		return false
+	}
+	o[key] = *l
+	return true
+}
+
+var orders = dataset.Series[map[string]order]{
+	Name:   "liquidationorders",
+	Append: dataset.AppendJSON[map[string]order],
+	Decode: dataset.FromJSON[map[string]order],
+}
+
+// OrdersAt is the key of the row of a pair that holds a time, ms.
+func OrdersAt(pair string, ms int64) store.SeriesAt {
+	return orders.At(pair, market.Minute1, market.Minute1.StartMs(ms))
+}
+
+// OrdersRow is the row of the orders of a minute.
+func OrdersRow(at store.SeriesAt, all Orders) store.SeriesRow {
+	stored := make(map[string]order, len(all))
+	for key, l := range all {
+		stored[key] = order{l.Time, l.Long, l.Px, l.Sz, l.Value}
+	}
+	return store.SeriesRow{SeriesKey: at.SeriesKey, Point: store.Point{Time: at.Time, Body: orders.Append(nil, &stored)}}
+}
+
+// DecodeOrders reads the body of a row of a pair.
+func DecodeOrders(pair string, body []byte) (Orders, error) {
+	stored, err := orders.Decode(body)
+	if err != nil {
+		return nil, err
+	}
+	all := make(Orders, len(stored))
+	for key, o := range stored {
+		all[key] = market.PairLiquidation{Pair: pair, Time: o.Time, Long: o.Long, Px: o.Px, Sz: o.Sz, Value: o.Value}
+	}
+	return all, nil
+}
+
+// ReadOrders returns the liquidations of a pair from a time until before another, in
+// minutes.
+func ReadOrders(ctx context.Context, s *store.Series, pair string, from, to time.Time) (list []market.PairLiquidation, err error) {
+	rows, err := orders.Read(ctx, s, pair, market.Minute1, dataset.Range{From: market.Minute1.Start(from), To: to})
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range rows {
+		for _, o := range row.Value {
+			list = append(list, market.PairLiquidation{Pair: pair, Time: o.Time, Long: o.Long, Px: o.Px, Sz: o.Sz, Value: o.Value})
+		}
+	}
+	return list, nil
+}
