@@ -75,3 +75,32 @@ func (l *Liquidated) Merge(d *Liquidated) {
 
 // Total is both sides.
 func (l *Liquidated) Total() Decimal { return l.Long.Add(l.Short) }
+
+// WeightedRate is a funding rate with its weight.
+type WeightedRate struct {
+	Rate   Decimal // of one period, as a fraction
+	Period int64   // how long a period is, ms; 0 means eight hours
+	Weight Decimal
+}
+
+// ratePlaces is how exact a weighted rate is.
+const ratePlaces = 12
+
+// WeighRates is the mean of rates, each for eight hours, by their weights, rounded to
+// twelve places; false where nothing has a weight.
+func WeighRates(rates []WeightedRate) (Decimal, bool) {
+	const eight = 8 * hourMs
+	var total, weights Decimal
+	for i := range rates {
+		r := &rates[i]
+		rate := r.Rate
+		if r.Period > 0 {
+			rate = rate.Mul(decimalOf(eight)).MustDiv(decimalOf(r.Period))
+		}
+		total, weights = total.Add(rate.Mul(r.Weight)), weights.Add(r.Weight)
+	}
+	if !weights.IsPos() {
+		return Decimal{}, false
+	}
+	return total.MustDiv(weights).RoundHAZ(ratePlaces), true
+}

@@ -9,6 +9,15 @@ type Batch struct {
 	Runs     []Run              // of a pair each continues the one before
 	Past     []market.CandleRun // whole UTC days of the past, in any of market.PairTiers
 	Listings []Listing
+
+	PastInterests []PastInterest
+}
+
+// PastInterest is the open interest in the past of all pairs that a sum of
+// pairseries.CoinInterest covers, in a time in which none of them is missing.
+type PastInterest struct {
+	Key       string // of the sum
+	Interests []market.PairInterest
 }
 
 // Run is a run of minutes that have ended.
@@ -40,6 +49,7 @@ func (b *Batch) Merge(later *Batch) {
 	b.Runs = append(b.Runs, later.Runs...)
 	b.Past = append(b.Past, later.Past...)
 	b.Listings = append(b.Listings, later.Listings...)
+	b.PastInterests = append(b.PastInterests, later.PastInterests...)
 }
 
 // Len is the number of events, candles and pairs.
@@ -53,6 +63,9 @@ func (b *Batch) Len() int {
 	}
 	for i := range b.Listings {
 		n += len(b.Listings[i].Pairs)
+	}
+	for i := range b.PastInterests {
+		n += len(b.PastInterests[i].Interests)
 	}
 	return n
 }

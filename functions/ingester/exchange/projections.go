@@ -14,5 +14,10 @@ func Projections(refresh time.Duration) []Projection {
 	return []Projection{
 		newKlines(refresh),
 		newListings(),
+		newLatest(),
+		newFundings(),
+		newInterests(),
+		newRatios(),
+		newLiquidations(),
 	}
 }

@@ -1,0 +1,85 @@
+package exchange
+
+import (
+	"time"
+
+	"quotary/functions/ingester/engine"
+	"quotary/shared/data/pairseries"
+	"quotary/shared/market"
+)
+
+// fundings keeps the series of funding rates: of each pair what the exchange expects and
+// what it paid, and of each coin, once a minute, the rates of all followed perpetuals
+// weighted by what was traded of them in 24 hours, each for eight hours.
+type fundings struct {
+	engine.Defaults[*Batch]
+	perpetuals
+	pairs, coinRates bars
+	rates            sums[market.WeightedRate]
+	amounts          map[string]market.Decimal // traded in 24 hours, US dollars, by pair
+}
+
+func newFundings() *fundings {
+	return &fundings{pairs: newBars(pairseries.Funding), coinRates: newBars(pairseries.CoinFunding), amounts: map[string]market.Decimal{}}
+}
+
+// Name is that of the series of pairs.
+func (*fundings) Name() string { return pairseries.Funding.Name() }
+
+// Restores has the pairs.
+func (*fundings) Restores() []engine.RestoredView { return []engine.RestoredView{restoredPairs} }
+
+// Restore takes them.
+func (f *fundings) Restore(views map[string][]byte) error { return f.perpetuals.restore(views) }
+
+// Wants asks for the rows of rates.
+func (f *fundings) Wants(b *Batch, r *engine.Reads) {
+	for i := range b.Fundings {
+		one := &b.Fundings[i]
+		f.pairs.want(r, one.Pair, one.Time)
+	}
+	if end, ok := f.rates.ended(b.PairEvents.Newest()); ok {
+		for coin := range f.byCoin {
+			f.coinRates.want(r, coin, end)
+		}
+	}
+}
+
+// Apply takes rates, after the minute that they end.
+func (f *fundings) Apply(b *Batch, r *engine.Reads, _ time.Time) error {
+	newest := b.PairEvents.Newest()
+	if end, ok := f.rates.ended(newest); ok {
+		for _, coin := range f.coins() {
+			rate, ok := market.WeighRates(f.rates.at(end, f.byCoin[coin]))
+			if !ok {
+				continue
+			}
+			if err := f.coinRates.add(r, coin, end, rate); err != nil {
+				return err
+			}
+		}
+	}
+	f.rates.advance(newest)
+	f.list(b.Listings)
+	for i := range b.Tickers {
+		t := &b.Tickers[i]
+		if _, ok := f.byKey[t.Pair]; ok {
+			f.amounts[t.Pair] = t.Amount
+		}
+	}
+	for i := range b.Fundings {
+		one := &b.Fundings[i]
+		if err := f.pairs.add(r, one.Pair, one.Time, one.Rate); err != nil {
+			return err
+		}
+		if amount, ok := f.amounts[one.Pair]; ok && !one.Paid {
+			f.rates.add(one.Pair, one.Time, market.WeightedRate{Rate: one.Rate, Period: one.Period, Weight: amount})
+		}
+	}
+	return nil
+}
+
+// Changes returns the rows once a minute.
+func (f *fundings) Changes(now time.Time, settle bool) engine.Changes {
+	return engine.Changes{Fine: append(f.pairs.changes(now, settle), f.coinRates.changes(now, settle)...)}
+}

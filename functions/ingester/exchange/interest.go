@@ -1,0 +1,140 @@
+package exchange
+
+import (
+	"slices"
+	"time"
+
+	"quotary/functions/ingester/engine"
+	"quotary/shared/data/pairseries"
+	"quotary/shared/market"
+)
+
+// interests keeps the series of open interest: of each pair, and of each coin the sum over
+// its followed perpetuals, those that are margined in a stable coin and the inverse ones
+// each for themselves. The sum is made once a minute of what happens, and at each time of
+// the past for which exchanges tell what it was.
+type interests struct {
+	engine.Defaults[*Batch]
+	perpetuals
+	pairs, coinSums bars
+	values          sums[market.Decimal] // US dollars
+}
+
+func newInterests() *interests {
+	return &interests{pairs: newBars(pairseries.Interest), coinSums: newBars(pairseries.CoinInterest)}
+}
+
+// Name is that of the series of pairs.
+func (*interests) Name() string { return pairseries.Interest.Name() }
+
+// Restores has the pairs.
+func (*interests) Restores() []engine.RestoredView { return []engine.RestoredView{restoredPairs} }
+
+// Restore takes them.
+func (p *interests) Restore(views map[string][]byte) error { return p.perpetuals.restore(views) }
+
+// Wants asks for the rows of open interest.
+func (p *interests) Wants(b *Batch, r *engine.Reads) {
+	for i := range b.Interests {
+		p.pairs.want(r, b.Interests[i].Pair, b.Interests[i].Time)
+	}
+	if end, ok := p.values.ended(b.PairEvents.Newest()); ok {
+		for coin := range p.byCoin {
+			p.coinSums.want(r, pairseries.Stable(coin), end)
+			p.coinSums.want(r, pairseries.CoinMargined(coin), end)
+		}
+	}
+	for i := range b.PastInterests {
+		past := &b.PastInterests[i]
+		for _, one := range past.Interests {
+			p.pairs.want(r, one.Pair, one.Time)
+			p.coinSums.want(r, past.Key, one.Time)
+		}
+	}
+}
+
+// Apply takes open interest, after the minute that it ends, and that of the past.
+func (p *interests) Apply(b *Batch, r *engine.Reads, _ time.Time) error {
+	newest := b.PairEvents.Newest()
+	if end, ok := p.values.ended(newest); ok {
+		if err := p.sumUp(r, end); err != nil {
+			return err
+		}
+	}
+	p.values.advance(newest)
+	p.list(b.Listings)
+	for i := range b.Interests {
+		one := &b.Interests[i]
+		if err := p.pairs.add(r, one.Pair, one.Time, one.Value); err != nil {
+			return err
+		}
+		p.values.add(one.Pair, one.Time, one.Value)
+	}
+	for i := range b.PastInterests {
+		if err := p.applyPast(r, &b.PastInterests[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sumUp makes the sums of the minute that ends at a time, ms.
+func (p *interests) sumUp(r *engine.Reads, end int64) error {
+	for _, coin := range p.coins() {
+		var stable, inverse []string
+		for _, key := range p.byCoin[coin] {
+			if p.byKey[key].Inverse {
+				inverse = append(inverse, key)
+			} else {
+				stable = append(stable, key)
+			}
+		}
+		for key, members := range map[string][]string{pairseries.Stable(coin): stable, pairseries.CoinMargined(coin): inverse} {
+			if values := p.values.at(end, members); len(values) > 0 {
+				if err := p.coinSums.add(r, key, end, sum(values)); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func sum(values []market.Decimal) (total market.Decimal) {
+	for _, v := range values {
+		total = total.Add(v)
+	}
+	return total
+}
+
+// applyPast takes open interest of the past. At each of its times the sum is that of the
+// newest values until then, where they are not too old.
+func (p *interests) applyPast(r *engine.Reads, past *PastInterest) error {
+	points := slices.Clone(past.Interests)
+	slices.SortStableFunc(points, func(a, b market.PairInterest) int { return int(a.Time - b.Time) })
+	newest := map[string]market.PairInterest{}
+	for i, one := range points {
+		if err := p.pairs.add(r, one.Pair, one.Time, one.Value); err != nil {
+			return err
+		}
+		newest[one.Pair] = one
+		if i+1 < len(points) && points[i+1].Time == one.Time {
+			continue
+		}
+		var total market.Decimal
+		for _, v := range newest {
+			if one.Time-v.Time <= valueFor {
+				total = total.Add(v.Value)
+			}
+		}
+		if err := p.coinSums.add(r, past.Key, one.Time, total); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Changes returns the rows once a minute.
+func (p *interests) Changes(now time.Time, settle bool) engine.Changes {
+	return engine.Changes{Fine: append(p.pairs.changes(now, settle), p.coinSums.changes(now, settle)...)}
+}

@@ -1,0 +1,41 @@
+package exchange
+
+import (
+	"time"
+
+	"quotary/functions/ingester/engine"
+	"quotary/shared/data/pairseries"
+)
+
+// ratios keeps the series of the share of accounts that are long.
+type ratios struct {
+	engine.Defaults[*Batch]
+	pairs bars
+}
+
+func newRatios() *ratios { return &ratios{pairs: newBars(pairseries.Ratios)} }
+
+// Name is that of the series.
+func (*ratios) Name() string { return pairseries.Ratios.Name() }
+
+// Wants asks for the rows of ratios.
+func (p *ratios) Wants(b *Batch, r *engine.Reads) {
+	for i := range b.Ratios {
+		p.pairs.want(r, b.Ratios[i].Pair, b.Ratios[i].Time)
+	}
+}
+
+// Apply takes ratios.
+func (p *ratios) Apply(b *Batch, r *engine.Reads, _ time.Time) error {
+	for i := range b.Ratios {
+		if err := p.pairs.add(r, b.Ratios[i].Pair, b.Ratios[i].Time, b.Ratios[i].Long); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Changes returns the rows once a minute.
+func (p *ratios) Changes(now time.Time, settle bool) engine.Changes {
+	return engine.Changes{Fine: p.pairs.changes(now, settle)}
+}
