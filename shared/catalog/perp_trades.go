@@ -46,7 +46,7 @@ type CompletedTrade struct {
 // CompletedTradePage is a page of completed trades.
 type CompletedTradePage struct {
 	List     []CompletedTrade `json:"list"`
-	Total    int64            `json:"total"`   // trades of all pages
+	Total    int64            `json:"total"`   // trades of all pages; of one coin between two times, 100001 is more than 100,000
 	PageNum  int64            `json:"pageNum"` // number of the page, from 1
 	PageSize int64            `json:"pageSize"`
 }

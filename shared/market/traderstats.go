@@ -302,6 +302,24 @@ func (s *TraderStats) Within(from, to int64) (sum TradeSum, unknown []Span) {
 	return sum, unknown
 }
 
+// Completed is how many trades were completed from one time to another, both inclusive,
+// ms. What has to be counted where they are stored it leaves out and returns the spans of.
+func (s *TraderStats) Completed(from, to int64) (n int64, unknown []Span) {
+	sum, unknown := s.Within(from-1, to)
+	n, all := sum.Count(), &s.All.Sum
+	older := all.Count()
+	for i := range s.Days {
+		older -= s.Days[i].Trades.Count()
+	}
+	if last := len(unknown) - 1; older > 0 && last >= 0 && unknown[last].From <= all.First && unknown[last].To == (s.newestDay()-StatDays+1)*dayMs-1 {
+		n, unknown = n+older, unknown[:last] // all of those that are older than its days
+	}
+	if next := max(from, all.Last+1); next <= to { // of which it may not know yet
+		unknown = append(unknown, Span{next, to})
+	}
+	return n, unknown
+}
+
 // Active sums up the days from first to last, both inclusive and in days since
 // 1970-01-01.
 func (s *TraderStats) Active(first, last int64) (sum Activity) {

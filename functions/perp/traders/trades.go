@@ -32,6 +32,47 @@ func (r *reader) completedTrades(ctx context.Context, in catalog.CompletedTrades
 	return list, r.knownSince(ctx, in.Address, 0)
 }
 
+// mostCounted is how many trades of a span are counted at most: one more than all pages that can be
+// asked for, of 2,000 trades each, hold together.
+const mostCounted = 50*2000 + 1
+
+// countTrades is how many trades an account has completed. Its statistics tell most of
+// them; the others are counted in their log: those at the edges of a window and of the last
+// seconds, or, of one coin between two times, all.
+func (r *reader) countTrades(ctx context.Context, of completedtrades.Of) (int64, error) {
+	stats, err := r.statsOf(ctx, of.Address)
+	if err != nil {
+		return 0, err
+	}
+	window := market.Span{From: 0, To: market.MaxTime}
+	if !of.From.IsZero() {
+		window.From = of.From.UnixMilli()
+	}
+	if !of.To.IsZero() {
+		window.To = of.To.UnixMilli()
+	}
+	n, unknown := stats.Completed(window.From, window.To)
+	switch all := &stats.All; {
+	case of.Coin == "":
+	case of.From.IsZero() && of.To.IsZero():
+		n, unknown = 0, []market.Span{{From: all.Sum.Last + 1, To: window.To}}
+		if i := slices.IndexFunc(all.Coins, func(c market.CoinSum) bool { return c.Coin == of.Coin }); i >= 0 {
+			n = all.Coins[i].Trades
+		}
+	default:
+		n, unknown = 0, []market.Span{window}
+	}
+	for _, span := range unknown {
+		of.From, of.To = time.UnixMilli(span.From), time.UnixMilli(span.To)
+		more, err := completedtrades.Count(ctx, r.log, of, mostCounted)
+		if err != nil {
+			return 0, err
+		}
+		n += int64(more)
+	}
+	return n, nil
+}
+
 // knownSince says in the header X-Data-Since from when on an account is known, where more
 // was asked for: all from a time on, ms.
 func (r *reader) knownSince(ctx context.Context, address catalog.Address, from int64) error {
@@ -54,7 +95,15 @@ func (r *reader) completedTradesByTime(ctx context.Context, in catalog.Completed
 		if err != nil {
 			return page, err
 		}
-		if page.Total >= first && page.Total < first+in.PageSize {
+		if page.Total == first+in.PageSize { // there are more
+			all, err := r.countTrades(ctx, of)
+			if err != nil {
+				return page, err
+			}
+			page.Total = max(page.Total+1, all)
+			break
+		}
+		if page.Total >= first {
 			page.List = append(page.List, completedTrade(&t))
 		}
 		page.Total++

@@ -331,6 +331,54 @@ func TestABusyAccountIsSummedUpExactly(t *testing.T) {
 	}
 }
 
+// TestTheTotalOfABusyTraderIsNotReadFromAllTrades: of days and years that lie within a
+// window the statistics tell it; here the log lacks half of their trades.
+func TestTheTotalOfABusyTraderIsNotReadFromAllTrades(t *testing.T) {
+	t.Parallel()
+	b := openBook(t)
+	end := func(i int64) int64 { return now - 200*dayMs + i*200*dayMs/2000 }
+	for i := range int64(2000) {
+		b.complete(t, alice, []string{"BTC", "ETH"}[i%2], end(i), 1, "1", "0")
+	}
+	all := b.trades
+	total := func(in body) int64 {
+		t.Helper()
+		in["pageSize"] = 1
+		return apitest.Data[catalog.CompletedTradePage](t, b.post(t, alice+"/completed-trades/by-time", in)).Total
+	}
+	stats := b.stats
+	b.trades = slices.Concat(all[:500], all[1500:])
+	b.write(t)
+	if n := total(body{}); n != 2000 {
+		t.Errorf("%d trades of all time", n)
+	}
+	if n := total(body{"coin": "ETH"}); n != 1000 {
+		t.Errorf("%d trades of a coin", n)
+	}
+	b.trades = all
+	b.write(t)
+	later := now - 1 // of which the statistics do not know yet
+	b.stats = map[string]*market.TraderStats{}
+	b.complete(t, alice, "BTC", later, 1, "1", "0")
+	b.stats = stats
+	b.write(t)
+	for _, window := range [][2]int64{{0, 1999}, {1, 1998}, {700, 701}, {500, 1999}, {3, 1500}, {1200, 1900}, {1995, 1999}} {
+		want := window[1] - window[0] + 1
+		if got := total(body{"endTimeFrom": end(window[0]), "endTimeTo": end(window[1])}); got != want {
+			t.Errorf("from %d to %d: %d trades, want %d", window[0], window[1], got, want)
+		}
+		if got := total(body{"endTimeFrom": end(window[0]), "endTimeTo": end(window[1]), "coin": "BTC"}); got < want/2 || got > (want+1)/2 {
+			t.Errorf("of BTC from %d to %d: %d trades of %d", window[0], window[1], got, want)
+		}
+	}
+	if got := total(body{"endTimeFrom": end(1990)}); got != 11 {
+		t.Errorf("with the newest: %d trades", got)
+	}
+	if got := total(body{}); got != 2001 {
+		t.Errorf("all with the newest: %d trades", got)
+	}
+}
+
 func TestStatisticsOfManyAccounts(t *testing.T) {
 	t.Parallel()
 	b := usual(t)
@@ -403,6 +451,25 @@ func TestBehaviorIsMeasuredByUTCDays(t *testing.T) {
 	b.Move(14 * time.Hour)
 	if r := rows(7); r.FillsCount != 2 || r.TotalPnl != "-10.0" {
 		t.Errorf("seven days from the next day on: %+v", r)
+	}
+}
+
+// BenchmarkCompletedTradesPage answers for a trader with 50,000 completed trades.
+func BenchmarkCompletedTradesPage(b *testing.B) {
+	w := openBook(b)
+	for i := range int64(50_000) {
+		w.complete(b, alice, "BTC", now-80*dayMs+i*80*dayMs/50_000, 1, "1", "0")
+	}
+	w.write(b)
+	for _, page := range []int{1, 25} {
+		b.Run(fmt.Sprint(page), func(b *testing.B) {
+			for b.Loop() {
+				got := apitest.Data[catalog.CompletedTradePage](b, w.post(b, alice+"/completed-trades/by-time", body{"pageSize": 2000, "pageNum": page}))
+				if got.Total != 50_000 || len(got.List) != 2000 {
+					b.Fatalf("%d trades of %d", len(got.List), got.Total)
+				}
+			}
+		})
 	}
 }
 

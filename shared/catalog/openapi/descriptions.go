@@ -193,7 +193,7 @@ var descriptions = map[string]string{
 	"CompletedTradePage.List":                              "CompletedTrade is a position in a perpetual from flat to flat. Decimals are strings.",
 	"CompletedTradePage.PageNum":                           "number of the page, from 1",
 	"CompletedTradePage.PageSize":                          "rows of a page",
-	"CompletedTradePage.Total":                             "trades of all pages",
+	"CompletedTradePage.Total":                             "trades of all pages; of one coin between two times, 100001 is more than 100,000",
 	"CompletedTradesByTimeIn":                              "CompletedTradesByTimeIn selects the trades of an account that ended between two times, both inclusive and open where absent.",
 	"CompletedTradesByTimeIn.Address":                      "account, 0x and 40 hexadecimal digits in lower case",
 	"CompletedTradesByTimeIn.Coin":                         "name of the market: BTC, dex:GOLD, PURR/USDC or @107",

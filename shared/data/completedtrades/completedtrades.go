@@ -103,6 +103,11 @@ func Oldest(ctx context.Context, l *store.Log, of Of) iter.Seq2[market.Completed
 	return log.Read(ctx, l, of.query())
 }
 
+// Count is how many trades there are, at most so many, counted in the store.
+func Count(ctx context.Context, l *store.Log, of Of, most int) (int, error) {
+	return log.Count(ctx, l, of.query(), most)
+}
+
 var errBody = errors.New("a stored completed trade has no coin, no size or ends before it begins")
 
 // Decode reads a row.

@@ -73,6 +73,12 @@ func (l Log[T]) Read(ctx context.Context, log *store.Log, q Query) iter.Seq2[T, 
 	}
 }
 
+// Count is how many values q selects, at most so many, counted in the store; q.Limit is
+// of no meaning.
+func (l Log[T]) Count(ctx context.Context, log *store.Log, q Query, most int) (int, error) {
+	return log.Count(ctx, l.query(q), most)
+}
+
 // query asks for pages of one row more than is expected to be taken: the last
 // millisecond of a page is known to be complete only when the page goes beyond it.
 func (l Log[T]) query(q Query) store.Query {
