@@ -42,6 +42,8 @@ type ingested struct {
 	mu       sync.Mutex
 	seen     map[string]bool // accounts that had an event, and whether they are anchored
 	adjusted int             // how often accounts changed what only a new anchor tells
+	asked    []string        // accounts that were asked about in this moment
+	awaited  time.Time       // of the venue, when all that was written had been taken
 }
 
 // begin starts a life, and returns what ends it.
@@ -140,11 +142,19 @@ func (g *ingested) take(b *Batch) (asks bool) {
 	if len(fresh)+len(again) == 0 {
 		return false
 	}
-	if len(fresh) > 0 {
+	// An account must be there, and an answer is of no use far ahead of the fills.
+	if len(fresh) > 0 || g.sim.venue.Now().Sub(g.awaited) > 20*time.Second {
 		g.await()
 	}
+	g.ask(slices.Concat(fresh, again))
+	return true
+}
+
+// ask has accounts anchored.
+func (g *ingested) ask(addresses []string) {
+	g.asked = append(g.asked, addresses...)
 	g.mu.Lock()
-	for _, address := range slices.Concat(fresh, again) {
+	for _, address := range addresses {
 		g.seen[address] = false
 	}
 	g.mu.Unlock()
@@ -153,13 +163,13 @@ func (g *ingested) take(b *Batch) (asks bool) {
 		defer g.mu.Unlock()
 		return !slices.Contains(slices.Collect(maps.Values(g.seen)), false)
 	})
-	return true
 }
 
 // await waits until all that the node has written was taken.
 func (g *ingested) await() {
 	g.sim.t.Helper()
 	testenv.Until(g.sim.t, "all events are taken", func() bool { return g.applied.Load() >= g.written })
+	g.awaited = g.sim.venue.Now()
 }
 
 // load reads what the functions read.
@@ -236,9 +246,15 @@ func TestStoredAccountsAreWhatTheVenueSays(t *testing.T) {
 			return g.take(b)
 		}
 		steps(g.sim, func() bool { return accountEvents >= 5_000*(moment+1)/moments }, func(b *Batch) { step(b) })
+		missed := int64(0)
 		for calm := false; !calm; { // an answer is taken over when a later fill has come
 			b := g.sim.step(520 * time.Millisecond)
 			calm = !step(b) && len(b.Fills) > 0
+			g.await()
+			if now := g.accounts.figures.missed.Load(); now > missed { // on a slow machine
+				missed, calm = now, false
+				g.ask(slices.Compact(slices.Sorted(slices.Values(g.asked))))
+			}
 		}
 		g.await()
 		g.tell()
@@ -253,10 +269,10 @@ func TestStoredAccountsAreWhatTheVenueSays(t *testing.T) {
 		}
 		d.sums()
 		marked = d.checkReducing(g.reduced())
-		if f := &g.accounts.figures; f.rebuilt.Load() != g.rebuilt || f.gaps.Load()+f.late.Load()+f.unknown.Load()+f.missed.Load()+f.refused.Load() > 0 || f.differences.Load() > int64(3*g.adjusted) {
+		if f := &g.accounts.figures; f.rebuilt.Load() != g.rebuilt || f.gaps.Load()+f.late.Load()+f.unknown.Load()+f.refused.Load() > 0 || missed == 0 && f.differences.Load() > int64(3*g.adjusted) {
 			t.Errorf("some events could not be folded in order: %+v; %d adjustments", f.figures(), g.adjusted)
 		}
-		g.rebuilt, g.adjusted = 0, 0
+		g.rebuilt, g.adjusted, g.asked = 0, 0, nil
 		t.Logf("%d events, %d accounts, %d trades", accountEvents, len(d.accounts), len(d.trades))
 		if t.Failed() {
 			return
