@@ -96,7 +96,14 @@ func (r *reader) completed(ctx context.Context, t *market.CompletedTrade) (*life
 		return nil, err
 	}
 	if len(list) == 0 {
-		return nil, api.BadRequest("position not found: the fills of this one are no longer stored; X-Data-Since says from when on they are")
+		since, err := r.log.Since(ctx, fills.Name)
+		if err != nil {
+			return nil, err
+		}
+		if since.IsZero() {
+			return nil, api.BadRequest("position not found: no fill of this one is stored")
+		}
+		return nil, api.BadRequest("position not found: the fills of this one are no longer stored; startTime and endTime must be of %d (%s) or later", since.UnixMilli(), since.Format(time.DateOnly))
 	}
 	l := &lifetime{address: t.Address, coin: t.Coin, long: t.Long, leverage: market.Leverage{Isolated: t.Isolated, Value: t.Leverage}, start: t.Start, end: t.End, funding: t.Funding.Neg()}
 	if l.values.markets, err = store.OrZero(r.accounts.markets.Get(ctx)); err != nil {

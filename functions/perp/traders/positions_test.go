@@ -27,6 +27,7 @@ import (
 	"quotary/shared/data/openorders"
 	"quotary/shared/data/payments"
 	"quotary/shared/market"
+	"quotary/shared/retention"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 )
@@ -326,10 +327,20 @@ func TestAClosedPositionOfWhichOneFillIsKnown(t *testing.T) {
 	}
 }
 
+// TestAClosedPositionWhoseFillsAreGoneIsNamedSo, with what is stored where that is for a
+// retention: trades are kept for ever.
 func TestAClosedPositionWhoseFillsAreGoneIsNamedSo(t *testing.T) {
 	t.Parallel()
-	w := newAccountWorld(t)
-	trade := market.CompletedTrade{Address: alice, Coin: "BTC", Long: true, Size: decimal(t, "1"), EntryPx: decimal(t, "1"), ClosePx: decimal(t, "1"), Start: minute(20), End: minute(10), Tid: 7, Fills: 2}
-	must(t, completedtrades.Put(t.Context(), w.log, trade))
-	w.Get(t, w.SubKey, ofAlice+"/completed-position-history/BTC?startTime="+strconv.FormatInt(trade.Start, 10)).Refused(t, http.StatusBadRequest, "position not found", "no longer stored")
+	for _, expired := range []bool{false, true} {
+		w := newAccountWorld(t)
+		trade := market.CompletedTrade{Address: alice, Coin: "BTC", Long: true, Size: decimal(t, "1"), EntryPx: decimal(t, "1"), ClosePx: decimal(t, "1"), Start: minute(20), End: minute(10), Tid: 7, Fills: 2}
+		must(t, completedtrades.Put(t.Context(), w.log, trade))
+		want := "no fill of this one is stored"
+		if expired {
+			w.log.Now = w.Now
+			must(t, w.log.SaveExpiries(t.Context(), "perp", retention.Expiries{fills.Name: {{Days: 1, Before: retention.Day(w.Now())}}}))
+			want = "no longer stored; startTime and endTime must be of 1795132800000 (2026-11-20) or later"
+		}
+		w.Get(t, w.SubKey, ofAlice+"/completed-position-history/BTC?startTime="+strconv.FormatInt(trade.Start, 10)).Refused(t, http.StatusBadRequest, "position not found", want)
+	}
 }

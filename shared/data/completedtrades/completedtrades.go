@@ -1,6 +1,11 @@
 // Package completedtrades is the log of completed trades: one row for each position
 // of an account in a perpetual that was closed, found by account and by account and
 // coin, in the order in which they were closed.
+//
+// It has no retention, other than the logs of what the sources say: it is far smaller, one
+// row for all fills of a position, and what an account has earned in all time is of all of
+// them. So a trade may be listed whose fills have expired. What it was, fill by fill, is
+// refused then, by an answer that says from when on fills are stored.
 package completedtrades
 
 import (
