@@ -60,6 +60,7 @@ func (w *accountWorld) apply(b *Batch, pass time.Duration) engine.Changes {
 					w.t.Fatal(err)
 				}
 				w.trade[trade.Coin+" "+market.Text(trade.Size)] = trade
+				w.disk.log[fmt.Sprintf("%s %q %d %q", log.Dataset, r.Subject, r.Time.UnixMilli(), r.ID)] = r
 			}
 		}
 		if pass <= 0 && step > 0 {
@@ -421,6 +422,21 @@ func TestFillsBehindTheAnchorThatKnowsThem(t *testing.T) {
 	all := a.stats.All()
 	if trade, ok := w.trade["BTC 3.0"]; len(w.trade) != 1 || !ok || !trade.Partial || all.Days[0].Fills != 3 {
 		t.Errorf("completed are %+v, of %d fills", w.trade, all.Days[0].Fills)
+	}
+}
+
+// TestARebuiltTradeKeepsItsLeverage, which an anchor has said and no log has.
+func TestARebuiltTradeKeepsItsLeverage(t *testing.T) {
+	t.Parallel()
+	w := newAccountWorld(t)
+	open, flat := step(1, market.Buy, "2.0", "0.0", "0.0"), step(3, market.Sell, "2.0", "2.0", "5.0")
+	w.apply(&Batch{Events: market.Events{Fills: []market.Fill{open}}}, soon)
+	w.apply(&Batch{Events: market.Events{Anchors: []market.Anchor{{Address: faultyAccount, Asked: true}, said(2, "2", "200")}}}, 10*time.Second)
+	w.apply(&Batch{Events: market.Events{Fills: []market.Fill{flat}}}, soon)
+	before := w.trade["BTC 2.0"]
+	w.apply(&Batch{Events: market.Events{Fills: []market.Fill{step(-5, market.Buy, "1.0", "0.0", "0.0"), step(-4, market.Sell, "1.0", "1.0", "1.0")}}, Past: true}, 10*time.Second)
+	if w.p.figures.rebuilt.Load() == 0 || len(w.trade) != 2 || before.Leverage != 7 || w.trade["BTC 2.0"].Leverage != 7 {
+		t.Errorf("rebuilt %d times: %+v, before %+v", w.p.figures.rebuilt.Load(), w.trade, before)
 	}
 }
 
