@@ -21,6 +21,9 @@ import (
 	"quotary/localstack/lambdahost"
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
+	"quotary/shared/data/contracts"
+	"quotary/shared/market"
+	"quotary/shared/store"
 	"quotary/shared/store/storetest"
 )
 
@@ -28,8 +31,9 @@ import (
 // deployment gives it.
 type deployment struct {
 	*apitest.World
-	host *lambdahost.Host
-	way  string // to the stores
+	host  *lambdahost.Host
+	way   string // to the stores
+	views *store.Views
 	*calls
 	*account
 }
@@ -65,6 +69,11 @@ func deploy(t *testing.T) *deployment {
 		t.Fatal(err)
 	}
 	d.way = d.stores(t)
+	// A perpetual is followed, so that what it takes to show it is asked for.
+	followed := contracts.View{Contracts: []contracts.Contract{{Pair: market.Pair{Key: "btcswapusdt:binance", Base: "BTC", Swap: true}}}}
+	if err := contracts.Publish(t.Context(), d.views, followed); err != nil {
+		t.Fatal(err)
+	}
 	logs := new(bytes.Buffer) // one write at a time, says lambdahost
 	cfg := lambdahost.Config{Functions: map[string]lambdahost.Function{}, Logs: logs}
 	settings := map[string]string{
@@ -114,6 +123,7 @@ func (d *deployment) stores(t *testing.T) string {
 	}
 	dynamodb, s3 := httputil.NewSingleHostReverseProxy(engine), storetest.S3Handler()
 	s3.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPut, "/views", nil)) // the bucket
+	d.views = store.NewViews(storetest.S3Client(t, s3), "views")
 	mux := http.NewServeMux()
 	mux.HandleFunc("/dynamodb/{function}/{rest...}", func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)

@@ -278,7 +278,7 @@ func (d *deployment) rest(t *testing.T) {
 			}
 		}
 		event.HTTPMethod, event.Resource, event.PathParameters = e.Method, e.Path, parameters
-		event.MultiValueQueryStringParameters = map[string][]string{"coin": {"BTC"}, "interval": {"1h"}, "id": {"1"}}
+		event.MultiValueQueryStringParameters = map[string][]string{"coin": {"BTC"}, "interval": {"1h"}, "id": {"1"}, "symbol": {"btcswapusdt:binance"}}
 		variants := bodies[e.Path]
 		if e.Method == http.MethodGet || variants == nil {
 			variants = []string{"{}"}

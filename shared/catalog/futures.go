@@ -1,25 +1,206 @@
 package catalog
 
-// The planned endpoints of the family Futures: specified, without a handler yet.
+import (
+	"encoding/json"
+	"time"
+)
+
+// Perpetuals of centralised exchanges over time: funding, open interest, liquidations.
+// Those endpoints that are planned are specified, without a handler yet.
 var (
 	// Lists the funding rate of a pair over time, newest first.
-	_ = planned("GET", "/upgrade/v2/futures/funding-rate/history", Futures, grant("futures:FUNDING_RATE_HISTORY"), EnvelopeB)
+	FundingRates = route[FundingRatesIn, []FuturesBar]("GET", "/upgrade/v2/futures/funding-rate/history", Futures, grant("futures:FUNDING_RATE_HISTORY"), EnvelopeB)
 	// Lists the funding rate of a coin over time, weighted by volume, newest first.
-	_ = planned("GET", "/upgrade/v2/futures/funding-rate/vol-weight-history", Futures, grant("futures:WEIGHTED_FUNDING_RATE"), EnvelopeB)
+	CoinFundingRates = route[CoinFundingRatesIn, []FuturesBar]("GET", "/upgrade/v2/futures/funding-rate/vol-weight-history", Futures, grant("futures:WEIGHTED_FUNDING_RATE"), EnvelopeB)
 	// Lists the open interest of a coin in stablecoin-margined futures, oldest first.
-	_ = planned("GET", "/upgrade/v2/futures/open-interest/aggregated-stablecoin-history", Futures, grant("futures:STABLECOIN_MARGIN_POSITION"), EnvelopeB)
+	StablecoinInterest = route[CoinInterestIn, []FuturesBar]("GET", "/upgrade/v2/futures/open-interest/aggregated-stablecoin-history", Futures, grant("futures:STABLECOIN_MARGIN_POSITION"), EnvelopeB)
 	// Lists the open interest of a coin in coin-margined futures, oldest first.
-	_ = planned("GET", "/upgrade/v2/futures/open-interest/aggregated-coin-margin-history", Futures, grant("futures:COIN_MARGIN_POSITION"), EnvelopeB)
-	// Lists what was liquidated of a pair over time.
-	_ = planned("GET", "/upgrade/v2/futures/liquidation/history", Futures, grant("futures:LIQUIDATION_ORDERS"), EnvelopeB)
+	CoinMarginInterest = route[CoinInterestIn, []FuturesBar]("GET", "/upgrade/v2/futures/open-interest/aggregated-coin-margin-history", Futures, grant("futures:COIN_MARGIN_POSITION"), EnvelopeB)
+	// Lists what was liquidated of a pair over time, newest first.
+	PairLiquidations = route[PairLiquidationsIn, []PairLiquidation]("GET", "/upgrade/v2/futures/liquidation/history", Futures, grant("futures:LIQUIDATION_ORDERS"), EnvelopeB)
 	// Estimates by time, price and leverage what would be liquidated.
-	_ = planned("GET", "/upgrade/v2/futures/estimated-liquidation/history", Futures, grant("futures:ESTIMATED_LIQUIDATION_HISTORY"), EnvelopeB)
+	EstimatedLiquidations = route[EstimatedLiquidationsIn, EstimatedLiquidationHistory]("GET", "/upgrade/v2/futures/estimated-liquidation/history", Futures, grant("futures:ESTIMATED_LIQUIDATION_HISTORY"), EnvelopeB)
 	// Estimates by price and leverage what would be liquidated now.
-	_ = planned("GET", "/upgrade/v2/futures/liquidation/map", Futures, grant("futures:LIQUIDATION_MAP"), EnvelopeB)
+	LiquidationMapNow = route[LiquidationMapIn, LiquidationMap]("GET", "/upgrade/v2/futures/liquidation/map", Futures, grant("futures:LIQUIDATION_MAP"), EnvelopeB)
+	// Ranks pairs by open interest, with its trend.
+	FuturesInterest = route[FuturesInterestIn, FuturesInterestList]("GET", "/v2/futures/interest", Futures, anyLevel, EnvelopeA)
+
 	// Lists past order books of a pair.
 	_ = planned("GET", "/upgrade/v2/futures/historical-depth", Futures, grant("trading_pair:HISTORICAL_DEPTH"), EnvelopeB)
 	// Lists large resting orders of a pair and what became of them.
 	_ = planned("GET", "/upgrade/v2/futures/super-depth/history", Futures, grant("trading_pair:SUPER_DEPTH_HISTORY"), EnvelopeB)
-	// Ranks pairs by open interest, with its trend.
-	_ = planned("GET", "/v2/futures/interest", Futures, anyLevel, EnvelopeA)
 )
+
+var _ = does(Futures, readSeries, readViews)
+
+// FundingRatesIn selects the funding rate of a perpetual. Of one that is not followed, and
+// of a spot pair, there is none.
+type FundingRatesIn struct {
+	Symbol    PairKey         `query:"symbol" required:"true" example:"btcswapusdt:binance"` // key of the pair
+	Interval  FuturesInterval `query:"interval" default:"8h"`                                // length of a bucket
+	StartTime *Millis         `query:"start_time,startTime"`                                 // the first opening, ms, inclusive
+	EndTime   *Millis         `query:"end_time,endTime"`                                     // the last opening, ms, inclusive
+	Limit     int64           `query:"limit" default:"100" min:"1" max:"1000"`               // buckets at most: the newest
+}
+
+// Span implements [Spanner].
+func (in FundingRatesIn) Span(now time.Time) (start, end time.Time) {
+	return spanMillis(in.StartTime, in.EndTime, now)
+}
+
+// FuturesBar is the first, highest, lowest and last value of a bucket.
+type FuturesBar struct {
+	Time  int64  `json:"time"`  // when the bucket opens, ms
+	Open  string `json:"open"`  // first value: of funding the rate of one period, as a fraction; of open interest US dollars
+	High  string `json:"high"`  // highest value
+	Low   string `json:"low"`   // lowest value
+	Close string `json:"close"` // last value
+}
+
+// CoinFundingRatesIn selects the funding rate of a coin over all followed perpetuals: the
+// mean of their rates, each for eight hours, by what was traded of them in 24 hours. There is none from
+// before they were followed.
+type CoinFundingRatesIn struct {
+	Symbol    PairKey         `query:"symbol" required:"true" example:"btcswapusdt"` // the coin: BTC, btcswapusdt or the key of one of its pairs
+	Interval  FuturesInterval `query:"interval" default:"8h"`                        // length of a bucket
+	StartTime *Millis         `query:"start_time,startTime"`                         // the first opening, ms, inclusive
+	EndTime   *Millis         `query:"end_time,endTime"`                             // the last opening, ms, inclusive
+	Limit     int64           `query:"limit" default:"100" min:"1" max:"1000"`       // buckets at most: the newest
+}
+
+// Span implements [Spanner].
+func (in CoinFundingRatesIn) Span(now time.Time) (start, end time.Time) {
+	return spanMillis(in.StartTime, in.EndTime, now)
+}
+
+// CoinInterestIn selects the open interest of a coin, in US dollars: the sum over all
+// followed perpetuals of the kind.
+type CoinInterestIn struct {
+	Symbol    PairKey         `query:"symbol" required:"true" example:"BTC"`   // the coin: BTC, btcswapusdt or the key of one of its pairs
+	Interval  FuturesInterval `query:"interval" default:"15m"`                 // length of a bucket
+	StartTime *Millis         `query:"start_time,startTime"`                   // the first opening, ms, inclusive
+	EndTime   *Millis         `query:"end_time,endTime"`                       // the last opening, ms, inclusive
+	Limit     int64           `query:"limit" default:"100" min:"1" max:"1000"` // buckets at most: the newest or, with a start, the first
+}
+
+// Span implements [Spanner].
+func (in CoinInterestIn) Span(now time.Time) (start, end time.Time) {
+	return spanMillis(in.StartTime, in.EndTime, now)
+}
+
+// PairLiquidationsIn selects what was liquidated of a perpetual.
+type PairLiquidationsIn struct {
+	Symbol    PairKey         `query:"symbol" required:"true" example:"btcswapusdt:binance"` // key of the pair
+	Interval  FuturesInterval `query:"interval" default:"15m"`                               // length of a bucket
+	StartTime *Millis         `query:"start_time,startTime"`                                 // the first opening, ms, inclusive
+	EndTime   *Millis         `query:"end_time,endTime"`                                     // the last opening, ms, inclusive
+	Limit     int64           `query:"limit" default:"10" min:"1" max:"1000"`                // buckets at most: the newest
+}
+
+// Span implements [Spanner].
+func (in PairLiquidationsIn) Span(now time.Time) (start, end time.Time) {
+	return spanMillis(in.StartTime, in.EndTime, now)
+}
+
+// PairLiquidation is what was liquidated in a bucket. A bucket without a liquidation is
+// left out. Some exchanges push only the newest or largest order of a second: sums cover
+// what they push.
+type PairLiquidation struct {
+	Time     int64  `json:"time"`                  // when the bucket opens, ms
+	LongUSD  string `json:"long_liquidation_usd"`  // longs that were closed, US dollars
+	ShortUSD string `json:"short_liquidation_usd"` // shorts that were closed, US dollars
+}
+
+// LiquidationMapIn selects an estimate of a perpetual.
+type LiquidationMapIn struct {
+	DBKey    PairKey `query:"dbkey" required:"true" example:"btcswapusdt:binance"` // key of the pair
+	Cycle    string  `query:"cycle" default:"24h" enum:"24h|7d"`                   // how long ago positions may have been opened
+	Leverage string  `query:"leverage" enum:"|10|25|50|100"`                       // of positions; empty for all
+}
+
+// LiquidationMap estimates at which prices positions would be liquidated, from turnover
+// and open interest: of what was opened in each bucket 40 % at leverage 10, 30 % at 25,
+// 20 % at 50 and 10 % at 100, as many longs as shorts, at its average price, with a maintenance margin of
+// 0.4 %; what was closed since, and what the price has reached, is taken off.
+type LiquidationMap struct {
+	Time    int64                       `json:"time"`     // of the newest bucket that is in it, ms; 0 where nothing is known
+	DataMap map[string]LiquidationSides `json:"data_map"` // by leverage
+}
+
+// LiquidationSides is the estimate for positions of one leverage.
+type LiquidationSides struct {
+	Mapping   [3]string        `json:"mapping"`   // names of the columns: from, to, turnover
+	Short     []LiquidationRow `json:"short"`     // shorts, by price
+	Long      []LiquidationRow `json:"long"`      // longs, by price
+	Timestamp int64            `json:"timestamp"` // of the newest bucket that is in it, ms
+}
+
+// LiquidationRow is [from, to, turnover]: the prices from the first until below the second,
+// in quote coins, and the value of positions that would be liquidated there, in US dollars
+// at their entry. All three are numbers, exact.
+type LiquidationRow [3]json.Number
+
+// EstimatedLiquidationsIn selects estimates of a perpetual as they were at times of the
+// past: every five minutes with a cycle of 24h, every hour with one of 7d.
+type EstimatedLiquidationsIn struct {
+	DBKey     PairKey `query:"dbkey" required:"true" example:"btcswapusdt:binance"` // key of the pair
+	Cycle     string  `query:"cycle" default:"24h" enum:"24h|7d"`                   // how long before each time positions may have been opened
+	Leverage  string  `query:"leverage" enum:"|10|25|50|100"`                       // of positions; empty for all
+	StartTime *Millis `query:"start_time,startTime"`                                // the first time, ms, inclusive
+	EndTime   *Millis `query:"end_time,endTime"`                                    // the last time, ms, inclusive
+	Limit     int64   `query:"limit" default:"100" min:"1" max:"100"`               // times at most: the newest
+}
+
+// Span implements [Spanner].
+func (in EstimatedLiquidationsIn) Span(now time.Time) (start, end time.Time) {
+	return spanMillis(in.StartTime, in.EndTime, now)
+}
+
+// EstimatedLiquidationHistory is the estimates by time.
+type EstimatedLiquidationHistory struct {
+	TimePoints map[string]EstimatedLiquidationsAt `json:"time_points"` // by time in seconds
+}
+
+// EstimatedLiquidationsAt is the estimate at a time; see [LiquidationMap] for how it is
+// made.
+type EstimatedLiquidationsAt struct {
+	Columns [5]string                 `json:"columns"` // names of the columns: leverage, direction, from_price, to_price, turnover
+	Name    string                    `json:"name"`    // always estimated_liq_vpc
+	Values  []EstimatedLiquidationRow `json:"values"`  // by leverage, longs before shorts, by price
+}
+
+// EstimatedLiquidationRow is [leverage, direction, from_price, to_price, turnover]: the
+// leverage as text, long or short, and three numbers as in a row of liquidation/map.
+type EstimatedLiquidationRow [5]any
+
+// FuturesInterestIn selects a page of the followed perpetuals, the largest open interest
+// first.
+type FuturesInterestIn struct {
+	Lan      string `query:"lan" default:"cn" enum:"cn|en"`                    // language of names
+	Page     int64  `query:"page" default:"1" min:"1"`                         // number of the page, from 1
+	PageSize int64  `query:"pageSize,page_size" default:"20" min:"1" max:"20"` // pairs of a page
+	Currency string `query:"currency" default:"cny" enum:"cny|usd"`            // of values
+}
+
+// FuturesInterestList is a page of perpetuals.
+type FuturesInterestList struct {
+	List []FuturesInterestRow `json:"list"` // the largest open interest first
+}
+
+// FuturesInterestRow is the open interest of a perpetual. Figures are exact decimals as
+// text; an empty one is not known.
+type FuturesInterestRow struct {
+	Key        string                 `json:"key"`         // of the pair
+	Show       string                 `json:"show"`        // its name, such as BTC/USDT
+	Currency   string                 `json:"currency"`    // coin in which its prices are
+	MarketName string                 `json:"market_name"` // name of the exchange
+	Trade      string                 `json:"trade"`       // value of the open interest, in the currency that was asked for
+	VolCoin    string                 `json:"vol_coin"`    // the same in coins
+	Trend      []FuturesInterestTrend `json:"trend"`       // the last 24 hours that have values, oldest first
+}
+
+// FuturesInterestTrend is the open interest at the end of an hour.
+type FuturesInterestTrend struct {
+	Time  string `json:"time"`  // when the hour begins, in seconds
+	Close string `json:"close"` // value of the open interest, in the currency that was asked for
+}

@@ -1,17 +1,69 @@
 package catalog
 
-// The planned endpoints of the family Mix: specified, without a handler yet.
+import "encoding/json"
+
+// The endpoints of the family Mix. Those that are planned are specified, without a handler
+// yet.
 var (
-	// Shows the ratio of longs to shorts now, a day and a week ago.
-	_ = planned("GET", "/v2/mix/ls-ratio", Mix, anyLevel, EnvelopeA)
+	// Shows the ratio of longs to shorts in bitcoin now, a day and a week ago.
+	LongShortRatio = route[LongShortRatioIn, LongShortRatioNow]("GET", "/v2/mix/ls-ratio", Mix, anyLevel, EnvelopeA)
+	// Sums up liquidations of the last hour and day.
+	LiquidationSums = route[LiquidationSumsIn, LiquidationSummary]("GET", "/v2/mix/liq", Mix, anyLevel, EnvelopeA)
+
 	// Lists the pairs and indexes of the navigation bar with their prices.
 	_ = planned("GET", "/v2/mix/nav", Mix, anyLevel, EnvelopeA)
 	// Shows prices of the trust products.
 	_ = planned("GET", "/v2/mix/grayscale-trust", Mix, anyLevel, EnvelopeA)
 	// Shows what the trusts hold of coins and how it changed in a day.
 	_ = planned("GET", "/v2/mix/gray-scale", Mix, anyLevel, EnvelopeA)
-	// Sums up liquidations of the last hour and day.
-	_ = planned("GET", "/v2/mix/liq", Mix, anyLevel, EnvelopeA)
 	// Shows major stock indexes.
 	_ = planned("GET", "/v2/mix/stock-market", Mix, anyLevel, EnvelopeA)
 )
+
+var _ = does(Mix, readSeries, readViews)
+
+// LongShortRatioIn asks for the one ratio that there is.
+type LongShortRatioIn struct{}
+
+// LongShortRatioNow holds the ratio.
+type LongShortRatioNow struct {
+	Detail LongShortRatioDetail `json:"detail"`
+}
+
+// LongShortRatioDetail is how many accounts with a position in a perpetual of bitcoin are
+// long for each that is short, of the mean share over all followed exchanges that tell it:
+// 0.87 means more shorts. A ratio that is not known is 0.
+type LongShortRatioDetail struct {
+	Last     string      `json:"last"`      // now, as text
+	LastDay  json.Number `json:"last_day"`  // 24 hours ago
+	LastWeek json.Number `json:"last_week"` // seven days ago
+}
+
+// LiquidationSumsIn selects what was liquidated on centralised exchanges.
+type LiquidationSumsIn struct {
+	Currency  string `query:"currency" default:"cny" enum:"cny|usd"` // of the sums
+	Type      string `query:"type" enum:"|1|2"`                      // 1 for one coin, 2 for one exchange; everything if it is not given
+	CoinKey   Key    `query:"coinKey,coin_key"`                      // the coin, with type 1: bitcoin or btc
+	MarketKey Key    `query:"marketKey,market_key"`                  // the exchange, with type 2: binance
+}
+
+// LiquidationSummary holds the sums.
+type LiquidationSummary struct {
+	Detail LiquidationDetail `json:"detail"`
+}
+
+// LiquidationDetail sums up what was liquidated, in the currency that was asked for: exact
+// decimals as text. In yuan they are empty where no rate is known. Times are counted in
+// whole minutes.
+type LiquidationDetail struct {
+	Liq1h       string `json:"liq1h"`           // in the last hour
+	LiqLong1h   string `json:"liqLong1h"`       // longs in the last hour
+	LiqShort1h  string `json:"liqShort1h"`      // shorts in the last hour
+	Liq24h      string `json:"liq24h"`          // in the last 24 hours
+	LiqLong24h  string `json:"liqLong24h"`      // longs in the last 24 hours
+	LiqShort24h string `json:"liqShort24h"`     // shorts in the last 24 hours
+	MaxLiq      string `json:"maxLiq"`          // the largest single one of the last 24 hours
+	MaxMarket   string `json:"maxLiqMarket"`    // the exchange of that; empty without any
+	DayMarket   string `json:"liq24HMaxMarket"` // the exchange with the most in the last 24 hours; empty without any
+	DayPair     string `json:"liq24HMaxTpKey"`  // the pair with the most in the last 24 hours; empty without any
+}

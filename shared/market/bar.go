@@ -104,3 +104,17 @@ func WeighRates(rates []WeightedRate) (Decimal, bool) {
 	}
 	return total.MustDiv(weights).RoundHAZ(ratePlaces), true
 }
+
+// LongShortRatio is how many accounts are long for each that is short, of the mean of the
+// shares that are long, rounded to four places; 0 of no shares, and where nobody is short.
+func LongShortRatio(shares []Decimal) Decimal {
+	var longs Decimal
+	for _, share := range shares {
+		longs = longs.Add(share)
+	}
+	shorts := decimalOf(int64(len(shares))).Sub(longs)
+	if !shorts.IsPos() {
+		return Decimal{}
+	}
+	return longs.MustDiv(shorts).RoundHAZ(4)
+}

@@ -85,3 +85,20 @@ type CandleRun struct {
 	// without trades where nothing is known of it. It may have ended since.
 	Open Candle
 }
+
+// CoinOf is the coin that a text means, in lower case: a coin (BTC), a market of it without
+// an exchange (BTCUSDT, btcswapusdt) or the key of a pair.
+func CoinOf(text string) string {
+	text, _, _ = strings.Cut(strings.ToLower(text), ":")
+	base, _, swap := strings.Cut(text, "swap")
+	if !swap || base == "" {
+		base = text
+		for _, quote := range [...]string{"usdt", "usdc", "usd"} {
+			if cut, ok := strings.CutSuffix(text, quote); ok && cut != "" {
+				base = cut
+				break
+			}
+		}
+	}
+	return (&Pair{Base: base, Swap: true}).Coin()
+}

@@ -40,7 +40,7 @@ func (p *latest) Restore(views map[string][]byte) error {
 	for _, c := range v.Contracts {
 		p.known[c.Pair.Key] = c
 	}
-	return p.perpetuals.restore(views)
+	return p.restorePairs(views)
 }
 
 // Apply takes what is newer than what is known. Pairs that are not followed leave the view.

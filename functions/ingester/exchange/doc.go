@@ -6,6 +6,11 @@
 //
 //	series pairklines  candles of the followed pairs, from a minute to a day
 //	view pairs         every pair that trades on an exchange, and whether it is followed
+//	view contracts     funding and open interest of the followed perpetuals, now
+//	series pairfunding, coinfunding, pairinterest, coininterest, pairratios
+//	                   funding, open interest and shares of accounts over time (see pairseries)
+//	series pairliquidations, liquidationorders, view pairliquidations
+//	                   what was liquidated: sums, single orders, the last 24 hours
 //
 // # How K-lines come about
 //

@@ -30,7 +30,7 @@ func (*fundings) Name() string { return pairseries.Funding.Name() }
 func (*fundings) Restores() []engine.RestoredView { return []engine.RestoredView{restoredPairs} }
 
 // Restore takes them.
-func (f *fundings) Restore(views map[string][]byte) error { return f.perpetuals.restore(views) }
+func (f *fundings) Restore(views map[string][]byte) error { return f.restorePairs(views) }
 
 // Wants asks for the rows of rates.
 func (f *fundings) Wants(b *Batch, r *engine.Reads) {
@@ -38,7 +38,7 @@ func (f *fundings) Wants(b *Batch, r *engine.Reads) {
 		one := &b.Fundings[i]
 		f.pairs.want(r, one.Pair, one.Time)
 	}
-	if end, ok := f.rates.ended(b.PairEvents.Newest()); ok {
+	if end, ok := f.rates.ended(b.Newest()); ok {
 		for coin := range f.byCoin {
 			f.coinRates.want(r, coin, end)
 		}
@@ -47,7 +47,7 @@ func (f *fundings) Wants(b *Batch, r *engine.Reads) {
 
 // Apply takes rates, after the minute that they end.
 func (f *fundings) Apply(b *Batch, r *engine.Reads, _ time.Time) error {
-	newest := b.PairEvents.Newest()
+	newest := b.Newest()
 	if end, ok := f.rates.ended(newest); ok {
 		for _, coin := range f.coins() {
 			rate, ok := market.WeighRates(f.rates.at(end, f.byCoin[coin]))

@@ -31,14 +31,14 @@ func (*interests) Name() string { return pairseries.Interest.Name() }
 func (*interests) Restores() []engine.RestoredView { return []engine.RestoredView{restoredPairs} }
 
 // Restore takes them.
-func (p *interests) Restore(views map[string][]byte) error { return p.perpetuals.restore(views) }
+func (p *interests) Restore(views map[string][]byte) error { return p.restorePairs(views) }
 
 // Wants asks for the rows of open interest.
 func (p *interests) Wants(b *Batch, r *engine.Reads) {
 	for i := range b.Interests {
 		p.pairs.want(r, b.Interests[i].Pair, b.Interests[i].Time)
 	}
-	if end, ok := p.values.ended(b.PairEvents.Newest()); ok {
+	if end, ok := p.values.ended(b.Newest()); ok {
 		for coin := range p.byCoin {
 			p.coinSums.want(r, pairseries.Stable(coin), end)
 			p.coinSums.want(r, pairseries.CoinMargined(coin), end)
@@ -55,7 +55,7 @@ func (p *interests) Wants(b *Batch, r *engine.Reads) {
 
 // Apply takes open interest, after the minute that it ends, and that of the past.
 func (p *interests) Apply(b *Batch, r *engine.Reads, _ time.Time) error {
-	newest := b.PairEvents.Newest()
+	newest := b.Newest()
 	if end, ok := p.values.ended(newest); ok {
 		if err := p.sumUp(r, end); err != nil {
 			return err

@@ -67,7 +67,7 @@ func (p *liquidations) Restore(views map[string][]byte) error {
 		}
 		p.recent[pair.Key] = minutes
 	}
-	return p.perpetuals.restore(views)
+	return p.restorePairs(views)
 }
 
 // Wants asks for the orders of the minutes of new ones, and for the sums of the hour and

@@ -18,8 +18,8 @@ type perpetuals struct {
 // restoredPairs is the view that tells them at a start.
 var restoredPairs = engine.Restores(pairs.Name, pairs.Decode)
 
-// restore takes them from the view.
-func (p *perpetuals) restore(views map[string][]byte) error {
+// restorePairs takes them from the view.
+func (p *perpetuals) restorePairs(views map[string][]byte) error {
 	v, err := engine.Restored(views, pairs.Name, pairs.Decode)
 	if err != nil {
 		return err

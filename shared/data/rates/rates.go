@@ -91,3 +91,15 @@ func Encode(v View) []byte { return dataset.JSON(v) }
 
 // Decode reads the body of the view.
 func Decode(body []byte) (View, error) { return dataset.FromJSON[View](body) }
+
+// Yuan returns what writes amounts in US dollars in yuan, by the rate that is in force at
+// a time: empty where none is known.
+func (v View) Yuan(t time.Time) func(usd market.Decimal) string {
+	rate, ok := v.At(t)
+	return func(usd market.Decimal) string {
+		if !ok {
+			return ""
+		}
+		return rate.Yuan(usd.String())
+	}
+}

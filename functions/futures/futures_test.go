@@ -1,0 +1,242 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quotary/shared/api/apitest"
+	"quotary/shared/catalog"
+	"quotary/shared/data/contracts"
+	"quotary/shared/data/pairklines"
+	"quotary/shared/data/pairseries"
+	"quotary/shared/data/rates"
+	"quotary/shared/market"
+	"quotary/shared/store"
+)
+
+const (
+	btc  = "btcswapusdt:binance"
+	base = "/upgrade/v2/futures"
+)
+
+type world struct {
+	*apitest.World
+	series *store.Series
+	views  *store.Views
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := new(world)
+	w.World = apitest.Open(t, catalog.Futures, func(open *apitest.World) {
+		w.series, w.views = open.Series(), open.Views(t)
+		newReader(w.series, w.views, open.Now).register(open.Family)
+	})
+	return w
+}
+
+func dec(t *testing.T, text string) market.Decimal {
+	t.Helper()
+	d, err := market.ParseDecimal(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// put writes a value for each of the last minutes, the newest of them in the running one.
+func (w *world) put(t *testing.T, s pairseries.Series[market.Bar], key string, minutes int, value func(n int) string) {
+	t.Helper()
+	for _, tier := range pairseries.Tiers {
+		parts := map[int64]market.Bar{}
+		for n := range minutes {
+			at := apitest.Start.Add(time.Duration(n-minutes+1) * time.Minute).UnixMilli()
+			start := tier.Part.StartMs(at)
+			bar := parts[start]
+			bar.Time = start
+			bar.Add(at+1, dec(t, value(n)))
+			parts[start] = bar
+		}
+		var list []market.Bar
+		for _, bar := range parts {
+			list = append(list, bar)
+		}
+		if err := s.Put(t.Context(), w.series, key, tier, list...); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func (w *world) bars(t *testing.T, path string) []catalog.FuturesBar {
+	t.Helper()
+	return apitest.Data[[]catalog.FuturesBar](t, w.Get(t, w.SubKey, path))
+}
+
+func TestFundingRatesAreListedNewestFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(t, pairseries.Funding, btc, 45, func(n int) string { return fmt.Sprintf("0.0001%02d", n) })
+	w.Get(t, w.SubKey, base+"/funding-rate/history?symbol="+btc+"&interval=15m&limit=2").Golden(t, "funding")
+	list := w.bars(t, base+"/funding-rate/history?dbKey=BTCSWAPUSDT:binance&interval=1m")
+	if len(list) != 45 || list[0].Time != apitest.Start.UnixMilli() || list[0].Close != "0.000144" {
+		t.Errorf("%d rows, the first is %+v", len(list), list[0])
+	}
+	start, end := apitest.Start.Add(-9*time.Minute).UnixMilli(), apitest.Start.Add(-5*time.Minute).UnixMilli()
+	for _, test := range []struct {
+		from, to int64
+		want     int
+	}{{start, end, 5}, {start + 1, end, 4}, {start, end - 1, 4}, {start, start, 1}} {
+		if list := w.bars(t, fmt.Sprintf("%s/funding-rate/history?symbol=%s&interval=1m&start_time=%d&end_time=%d", base, btc, test.from, test.to)); len(list) != test.want {
+			t.Errorf("from %d to %d: %d rows, %d wanted", test.from, test.to, len(list), test.want)
+		}
+	}
+	for _, symbol := range []string{"btcusdt:binance", "nobody", "xyzswapusdt:binance"} {
+		if list := w.bars(t, base+"/funding-rate/history?symbol="+symbol); len(list) != 0 {
+			t.Errorf("%s has %v", symbol, list)
+		}
+	}
+}
+
+func TestTheFundingRateOfACoinIsFoundByItsSpellings(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(t, pairseries.CoinFunding, "btc", 3, func(n int) string { return "0.0002" + strconv.Itoa(n) })
+	w.Get(t, w.SubKey, base+"/funding-rate/vol-weight-history?symbol=btcswapusdt&interval=1h").Golden(t, "coin-funding")
+	for _, symbol := range []string{"BTC", "btcusdt", "btcswapusdt:okcoinfutures", "BTCUSD"} {
+		if list := w.bars(t, base+"/funding-rate/vol-weight-history?interval=1m&symbol="+symbol); len(list) != 3 || list[0].Close != "0.00022" {
+			t.Errorf("%s has %v", symbol, list)
+		}
+	}
+}
+
+func TestOpenInterestOfACoinIsListedOldestFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(t, pairseries.CoinInterest, "btc:stable", 90, func(n int) string { return strconv.Itoa(5_000_000_000 + n%7*1000) })
+	w.put(t, pairseries.CoinInterest, "btc:coin", 5, func(n int) string { return strconv.Itoa(700_000_000 + n) })
+	w.Get(t, w.SubKey, base+"/open-interest/aggregated-stablecoin-history?symbol=BTC&interval=30m&limit=3").Golden(t, "stablecoin-interest")
+	w.Get(t, w.SubKey, base+"/open-interest/aggregated-coin-margin-history?symbol=BTC&interval=2m").Golden(t, "coin-margin-interest")
+	start := apitest.Start.Add(-60 * time.Minute).UnixMilli()
+	list := w.bars(t, fmt.Sprintf("%s/open-interest/aggregated-stablecoin-history?symbol=BTC&interval=1m&limit=2&start_time=%d", base, start))
+	if len(list) != 2 || list[0].Time != start || list[1].Time != start+60_000 {
+		t.Errorf("with a start there are %+v", list)
+	}
+}
+
+func TestLiquidationsOfAPairAreListedNewestFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var parts []market.Liquidated
+	for n := range int64(40) {
+		parts = append(parts, market.Liquidated{Time: apitest.Start.Add(-time.Duration(n) * time.Minute).UnixMilli(), Long: dec(t, strconv.FormatInt(1000+n, 10)), Short: dec(t, "0.5"), Count: 2, Largest: dec(t, "1000")})
+	}
+	if err := pairseries.Liquidations.Put(t.Context(), w.series, btc, pairseries.Tiers[0], parts...); err != nil {
+		t.Fatal(err)
+	}
+	w.Get(t, w.SubKey, base+"/liquidation/history?symbol="+btc+"&interval=30m").Golden(t, "liquidations")
+	list := apitest.Data[[]catalog.PairLiquidation](t, w.Get(t, w.SubKey, base+"/liquidation/history?interval=1m&dbkey="+btc))
+	if len(list) != 10 || list[0].Time != apitest.Start.UnixMilli() || list[0].LongUSD != "1000" {
+		t.Errorf("without a limit there are %d, the first is %+v", len(list), list[0])
+	}
+}
+
+// trade fills the last hours with candles of five minutes at a price, and open interest
+// that grows by as much as is traded.
+func (w *world) trade(t *testing.T, pair string, buckets int) {
+	t.Helper()
+	var candles []market.Candle
+	for n := range buckets {
+		at := apitest.Start.Add(time.Duration(n-buckets+1) * 5 * time.Minute).UnixMilli()
+		c := market.Candle{OpenTime: at}
+		c.Add(&market.Trade{Side: market.Buy, Time: at, Tid: int64(n), Px: dec(t, "100000"), Sz: dec(t, "10")})
+		candles = append(candles, c)
+	}
+	for _, tier := range []market.Interval{market.Minute5, market.Hour1} {
+		if err := pairklines.Put(t.Context(), w.series, pair, tier, market.Compose(append([]market.Candle(nil), candles...), tier.StartMs)...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.put(t, pairseries.Interest, pair, 5*(buckets-1)+1, func(n int) string { return strconv.Itoa(1_000_000_000 + n/5*1_000_000) })
+}
+
+func TestTheLiquidationMapIsTheModelOfTurnoverAndOpenInterest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.trade(t, btc, 4)
+	w.Get(t, w.SubKey, base+"/liquidation/map?dbkey="+btc+"&cycle=24h").Golden(t, "liquidation-map")
+	w.Get(t, w.SubKey, base+"/estimated-liquidation/history?dbkey="+btc+"&limit=2&leverage=25").Golden(t, "estimated-liquidations")
+
+	m := apitest.Data[catalog.LiquidationMap](t, w.Get(t, w.SubKey, base+"/liquidation/map?dbkey="+btc+"&leverage=10"))
+	if len(m.DataMap) != 1 || len(m.DataMap["10"].Long) != 1 {
+		t.Fatalf("of one leverage there is %+v", m)
+	}
+	// Three buckets opened a million each, of which 40 % at 10: longs are closed at 90,361.
+	want := catalog.LiquidationRow{"90300", "90400", "1200000"}
+	if diff := cmp.Diff(want, m.DataMap["10"].Long[0]); diff != "" {
+		t.Errorf("longs of 10 (-want +got):\n%s", diff)
+	}
+	w.Get(t, w.SubKey, base+"/liquidation/map?dbkey=nobody&cycle=7d").Golden(t, "liquidation-map-empty")
+
+	all := apitest.Data[catalog.EstimatedLiquidationHistory](t, w.Get(t, w.SubKey, base+"/estimated-liquidation/history?dbkey="+btc))
+	if len(all.TimePoints) != 4 {
+		t.Errorf("%d times, 4 wanted", len(all.TimePoints))
+	}
+	from := apitest.Start.Add(-10 * time.Minute).UnixMilli()
+	all = apitest.Data[catalog.EstimatedLiquidationHistory](t, w.Get(t, w.SubKey, fmt.Sprintf("%s/estimated-liquidation/history?dbkey=%s&start_time=%d&end_time=%d", base, btc, from, from+300_000)))
+	if _, ok := all.TimePoints[strconv.FormatInt(from/1000, 10)]; !ok || len(all.TimePoints) != 2 {
+		t.Errorf("between two times there are %d", len(all.TimePoints))
+	}
+}
+
+func TestPairsAreRankedByOpenInterest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	now := w.Now().UnixMilli()
+	v := contracts.View{Time: now}
+	for n, value := range []string{"300", "900.5", "500"} {
+		pair := market.Pair{Key: fmt.Sprintf("c%dswapusdt:binance", n), Base: fmt.Sprintf("C%d", n), Quote: "USDT", Platform: "binance", Swap: true}
+		v.Contracts = append(v.Contracts, contracts.Contract{Pair: pair, Size: dec(t, "12.5"), Value: dec(t, value), InterestTime: now})
+	}
+	v.Contracts = append(v.Contracts, contracts.Contract{Pair: market.Pair{Key: "unknownswapusdt:bybit"}})
+	if err := contracts.Publish(t.Context(), w.views, v); err != nil {
+		t.Fatal(err)
+	}
+	w.put(t, pairseries.Interest, "c1swapusdt:binance", 90, func(n int) string { return strconv.Itoa(800 + n) })
+	w.Get(t, w.SubKey, "/v2/futures/interest?currency=usd&lan=en&pageSize=2").Golden(t, "interest")
+	list := apitest.Data[catalog.FuturesInterestList](t, w.Get(t, w.SubKey, "/v2/futures/interest?page=2&pageSize=2"))
+	if len(list.List) != 1 || list.List[0].Key != "c0swapusdt:binance" || list.List[0].MarketName != "币安" || list.List[0].Trade != "" {
+		t.Errorf("page 2 in yuan, of which no rate is known, is %+v", list)
+	}
+	if err := rates.Publish(t.Context(), w.views, rates.View{Days: []rates.Day{{Date: "2026-01-01", USD: "1", CNY: "7"}}}); err != nil {
+		t.Fatal(err)
+	}
+	w.Move(time.Hour) // the view is read again
+	list = apitest.Data[catalog.FuturesInterestList](t, w.Get(t, w.SubKey, "/v2/futures/interest?page=2&pageSize=2"))
+	if len(list.List) != 1 || list.List[0].Trade != "2100.00" {
+		t.Errorf("page 2 in yuan is %+v", list)
+	}
+	list = apitest.Data[catalog.FuturesInterestList](t, w.Get(t, w.SubKey, "/v2/futures/interest?page=9007199254740991"))
+	if len(list.List) != 0 {
+		t.Errorf("far behind the end is %+v", list)
+	}
+}
+
+func TestBadParametersAreNamed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, test := range []struct{ query, part string }{
+		{"/funding-rate/history?symbol=" + btc + "&interval=3m", "interval"},
+		{"/funding-rate/history?interval=8h", "symbol"},
+		{"/funding-rate/history?symbol=" + btc + "&limit=1001", "limit"},
+		{"/liquidation/map?dbkey=" + btc + "&cycle=1d", "cycle"},
+		{"/liquidation/map?dbkey=" + btc + "&leverage=20", "leverage"},
+		{"/estimated-liquidation/history?dbkey=" + btc + "&limit=101", "limit"},
+	} {
+		w.Get(t, w.SubKey, base+test.query).Refused(t, http.StatusBadRequest, test.part)
+	}
+}

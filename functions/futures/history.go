@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"quotary/shared/catalog"
+	"quotary/shared/data/contracts"
+	"quotary/shared/data/pairseries"
+	"quotary/shared/data/rates"
+	"quotary/shared/market"
+	"quotary/shared/store"
+)
+
+// reader answers from what is stored of perpetuals.
+type reader struct {
+	series    *store.Series
+	contracts *store.View[contracts.View]
+	rates     *store.View[rates.View]
+}
+
+func newReader(series *store.Series, views *store.Views, clock func() time.Time) *reader {
+	return &reader{series: series, contracts: contracts.Open(views, clock), rates: rates.Open(views, clock)}
+}
+
+// funding returns the rates of a pair, newest first.
+func (r *reader) funding(ctx context.Context, in catalog.FundingRatesIn) ([]catalog.FuturesBar, error) {
+	list, err := r.bars(ctx, pairseries.Funding, pairKey(in.Symbol), in.Interval, window(in.StartTime, in.EndTime, in.Limit))
+	slices.Reverse(list)
+	return list, err
+}
+
+// coinFunding returns the rates of a coin, newest first.
+func (r *reader) coinFunding(ctx context.Context, in catalog.CoinFundingRatesIn) ([]catalog.FuturesBar, error) {
+	list, err := r.bars(ctx, pairseries.CoinFunding, market.CoinOf(string(in.Symbol)), in.Interval, window(in.StartTime, in.EndTime, in.Limit))
+	slices.Reverse(list)
+	return list, err
+}
+
+// stablecoinInterest returns open interest of a coin, oldest first.
+func (r *reader) stablecoinInterest(ctx context.Context, in catalog.CoinInterestIn) ([]catalog.FuturesBar, error) {
+	return r.coinInterest(ctx, pairseries.Stable, in)
+}
+
+// coinMarginInterest returns that in inverse perpetuals.
+func (r *reader) coinMarginInterest(ctx context.Context, in catalog.CoinInterestIn) ([]catalog.FuturesBar, error) {
+	return r.coinInterest(ctx, pairseries.CoinMargined, in)
+}
+
+func (r *reader) coinInterest(ctx context.Context, key func(coin string) string, in catalog.CoinInterestIn) ([]catalog.FuturesBar, error) {
+	w := window(in.StartTime, in.EndTime, in.Limit)
+	w.Oldest = in.StartTime != nil
+	return r.bars(ctx, pairseries.CoinInterest, key(market.CoinOf(string(in.Symbol))), in.Interval, w)
+}
+
+func window(start, end *catalog.Millis, limit int64) pairseries.Window {
+	return pairseries.Window{From: start.Time(), To: end.Time(), Limit: int(limit)}
+}
+
+// pairKey is the key of a pair: keys are lower case everywhere, and some clients pass on
+// what their user typed.
+func pairKey(k catalog.PairKey) string { return strings.ToLower(string(k)) }
+
+// bars returns buckets, oldest first.
+func (r *reader) bars(ctx context.Context, s pairseries.Series[market.Bar], key string, interval catalog.FuturesInterval, w pairseries.Window) ([]catalog.FuturesBar, error) {
+	bars, err := s.Read(ctx, r.series, key, interval.Duration(), w)
+	list := make([]catalog.FuturesBar, len(bars))
+	for i := range bars {
+		b := &bars[i]
+		list[i] = catalog.FuturesBar{Time: b.Time, Open: b.Open.String(), High: b.High.String(), Low: b.Low.String(), Close: b.Close.String()}
+	}
+	return list, err
+}
+
+// liquidations returns sums of what was liquidated of a pair, newest first.
+func (r *reader) liquidations(ctx context.Context, in catalog.PairLiquidationsIn) ([]catalog.PairLiquidation, error) {
+	sums, err := pairseries.Liquidations.Read(ctx, r.series, pairKey(in.Symbol), in.Interval.Duration(), window(in.StartTime, in.EndTime, in.Limit))
+	list := make([]catalog.PairLiquidation, 0, len(sums))
+	for _, s := range slices.Backward(sums) {
+		list = append(list, catalog.PairLiquidation{Time: s.Time, LongUSD: s.Long.String(), ShortUSD: s.Short.String()})
+	}
+	return list, err
+}

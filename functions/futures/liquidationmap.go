@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"quotary/shared/api"
+	"quotary/shared/catalog"
+	"quotary/shared/data/pairklines"
+	"quotary/shared/data/pairseries"
+	"quotary/shared/market"
+)
+
+// cycle is how long ago positions may have been opened, and the width of the buckets of
+// which they are inferred.
+type cycle struct {
+	window, step time.Duration
+	period       market.Period // of the step
+}
+
+// cycles are those that can be asked for.
+var cycles = map[string]cycle{
+	"24h": newCycle(24*time.Hour, 5*time.Minute),
+	"7d":  newCycle(7*24*time.Hour, time.Hour),
+}
+
+func newCycle(window, step time.Duration) cycle {
+	period, err := market.NewPeriod(int64(step.Seconds()), market.OpenBeijing8)
+	if err != nil {
+		panic(err) // both are periods of K-lines
+	}
+	return cycle{window, step, period}
+}
+
+// finer is how many times finer bands are in a map of one time than where many times are
+// shown.
+const finer = 5
+
+// liquidationMap estimates what would be liquidated now.
+func (r *reader) liquidationMap(ctx context.Context, in catalog.LiquidationMapIn) (catalog.LiquidationMap, error) {
+	out := catalog.LiquidationMap{DataMap: map[string]catalog.LiquidationSides{}}
+	for _, share := range market.LiquidationLeverages {
+		if leverage := strconv.FormatInt(share.Leverage, 10); in.Leverage == "" || in.Leverage == leverage {
+			out.DataMap[leverage] = catalog.LiquidationSides{Mapping: [3]string{"from", "to", "turnover"}, Short: []catalog.LiquidationRow{}, Long: []catalog.LiquidationRow{}}
+		}
+	}
+	c := cycles[in.Cycle]
+	buckets, err := r.buckets(ctx, pairKey(in.DBKey), c, api.Now(ctx), 1)
+	if err != nil || len(buckets) == 0 {
+		return out, err
+	}
+	model := market.LiquidationModel{Window: c.window.Milliseconds()}
+	last := market.LiquidationBucket{}
+	for i := range buckets {
+		model.Add(&buckets[i])
+		if buckets[i].Average.IsPos() {
+			last = buckets[i]
+		}
+	}
+	out.Time = buckets[len(buckets)-1].Time
+	for leverage, sides := range out.DataMap {
+		sides.Timestamp = out.Time
+		out.DataMap[leverage] = sides
+	}
+	if !last.Average.IsPos() {
+		return out, nil
+	}
+	for _, b := range model.Bands(market.BandWidth(last.Average)) {
+		leverage := strconv.FormatInt(b.Leverage, 10)
+		sides, asked := out.DataMap[leverage]
+		if !asked {
+			continue
+		}
+		row := catalog.LiquidationRow{number(b.From), number(b.To), number(b.Value)}
+		if b.Long {
+			sides.Long = append(sides.Long, row)
+		} else {
+			sides.Short = append(sides.Short, row)
+		}
+		out.DataMap[leverage] = sides
+	}
+	return out, nil
+}
+
+// estimatedLiquidations estimates what would have been liquidated at times of the past.
+func (r *reader) estimatedLiquidations(ctx context.Context, in catalog.EstimatedLiquidationsIn) (catalog.EstimatedLiquidationHistory, error) {
+	out := catalog.EstimatedLiquidationHistory{TimePoints: map[string]catalog.EstimatedLiquidationsAt{}}
+	c := cycles[in.Cycle]
+	until := api.Now(ctx)
+	if in.EndTime != nil && in.EndTime.Time().Before(until) {
+		until = in.EndTime.Time()
+	}
+	buckets, err := r.buckets(ctx, pairKey(in.DBKey), c, until, int(in.Limit))
+	if err != nil {
+		return out, err
+	}
+	first := until.Add(-time.Duration(in.Limit-1) * c.step).UnixMilli()
+	if in.StartTime != nil {
+		first = max(first, in.StartTime.Time().UnixMilli())
+	}
+	model := market.LiquidationModel{Window: c.window.Milliseconds()}
+	for i := range buckets {
+		b := &buckets[i]
+		model.Add(b)
+		if b.Time < c.period.StartMs(first) || b.Time < first && in.StartTime != nil || !b.Average.IsPos() {
+			continue
+		}
+		out.TimePoints[strconv.FormatInt(b.Time/1000, 10)] = estimate(&model, b.Average, in.Leverage)
+	}
+	return out, nil
+}
+
+// estimate is that of a model at a price.
+func estimate(model *market.LiquidationModel, px market.Decimal, leverage string) catalog.EstimatedLiquidationsAt {
+	at := catalog.EstimatedLiquidationsAt{
+		Columns: [5]string{"leverage", "direction", "from_price", "to_price", "turnover"}, Name: "estimated_liq_vpc", Values: []catalog.EstimatedLiquidationRow{},
+	}
+	for _, b := range model.Bands(market.BandWidth(px.Mul64(finer))) {
+		of, side := strconv.FormatInt(b.Leverage, 10), "short"
+		if b.Long {
+			side = "long"
+		}
+		if leverage == "" || leverage == of {
+			at.Values = append(at.Values, catalog.EstimatedLiquidationRow{of, side, number(b.From), number(b.To), number(b.Value)})
+		}
+	}
+	return at
+}
+
+// number writes a decimal as a JSON number with all of its digits.
+func number(d market.Decimal) json.Number { return json.Number(d.String()) }
+
+// buckets are what a model needs for a number of times, of which the last is the bucket
+// that holds until: oldest first, those without trade and open interest left out.
+func (r *reader) buckets(ctx context.Context, pair string, c cycle, until time.Time, times int) ([]market.LiquidationBucket, error) {
+	count := int(c.window/c.step) + times
+	var candles []market.Candle
+	var interest []market.Bar
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		candles, err = pairklines.Newest(ctx, r.series, pair, c.period, until, count)
+		return err
+	})
+	group.Go(func() (err error) {
+		interest, err = pairseries.Interest.Read(ctx, r.series, pair, c.step, pairseries.Window{To: until, Limit: count})
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	oldest := c.period.StartMs(until.UnixMilli()) - int64(count-1)*c.step.Milliseconds()
+	var list []market.LiquidationBucket
+	for at, i, n := oldest, 0, 0; at <= until.UnixMilli(); at += c.step.Milliseconds() {
+		for i < len(candles) && candles[i].OpenTime < at {
+			i++
+		}
+		for n < len(interest) && interest[n].Time < at {
+			n++
+		}
+		b := market.LiquidationBucket{Time: at}
+		known := false
+		if i < len(candles) && candles[i].OpenTime == at && candles[i].Size.IsPos() {
+			one := &candles[i]
+			b.High, b.Low, b.Turnover, known = one.High, one.Low, one.Amount, true
+			b.Average = one.Amount.MustDiv(one.Size).RoundHAZ(market.LiquidationPlaces)
+		}
+		if n < len(interest) && interest[n].Time == at {
+			b.Interest, known = interest[n].Close, true
+		}
+		if known {
+			list = append(list, b)
+		}
+	}
+	return list, nil
+}

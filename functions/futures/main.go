@@ -1,0 +1,33 @@
+// The futures function answers for perpetuals of centralised exchanges: their funding, open
+// interest and liquidations over time, from what the ingester keeps.
+package main
+
+import (
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"quotary/shared/api"
+	"quotary/shared/catalog"
+	"quotary/shared/service"
+)
+
+func main() {
+	lambda.Start(service.Family(catalog.Futures, func(o *service.Opened) error {
+		views, err := o.Views()
+		if err != nil {
+			return err
+		}
+		newReader(o.Series(), views, o.Clock).register(o.Family)
+		return nil
+	}))
+}
+
+func (r *reader) register(f *api.Family) {
+	api.Handle(f, catalog.FundingRates, r.funding)
+	api.Handle(f, catalog.CoinFundingRates, r.coinFunding)
+	api.Handle(f, catalog.StablecoinInterest, r.stablecoinInterest)
+	api.Handle(f, catalog.CoinMarginInterest, r.coinMarginInterest)
+	api.Handle(f, catalog.PairLiquidations, r.liquidations)
+	api.Handle(f, catalog.LiquidationMapNow, r.liquidationMap)
+	api.Handle(f, catalog.EstimatedLiquidations, r.estimatedLiquidations)
+	api.Handle(f, catalog.FuturesInterest, r.interest)
+}

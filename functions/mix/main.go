@@ -1,0 +1,27 @@
+// The mix function answers for the whole market of centralised exchanges: how many accounts
+// are long, and what was liquidated, from what the ingester keeps.
+package main
+
+import (
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"quotary/shared/api"
+	"quotary/shared/catalog"
+	"quotary/shared/service"
+)
+
+func main() {
+	lambda.Start(service.Family(catalog.Mix, func(o *service.Opened) error {
+		views, err := o.Views()
+		if err != nil {
+			return err
+		}
+		newReader(o.Series(), views, o.Clock).register(o.Family)
+		return nil
+	}))
+}
+
+func (r *reader) register(f *api.Family) {
+	api.Handle(f, catalog.LongShortRatio, r.longShort)
+	api.Handle(f, catalog.LiquidationSums, r.liquidations)
+}

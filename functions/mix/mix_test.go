@@ -1,0 +1,122 @@
+package main
+
+import (
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+
+	"quotary/shared/api/apitest"
+	"quotary/shared/catalog"
+	"quotary/shared/data/coins"
+	"quotary/shared/data/contracts"
+	"quotary/shared/data/pairliquidations"
+	"quotary/shared/data/pairseries"
+	"quotary/shared/data/rates"
+	"quotary/shared/market"
+	"quotary/shared/store"
+)
+
+type world struct {
+	*apitest.World
+	series *store.Series
+	views  *store.Views
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := new(world)
+	w.World = apitest.Open(t, catalog.Mix, func(open *apitest.World) {
+		w.series, w.views = open.Series(), open.Views(t)
+		newReader(w.series, w.views, open.Now).register(open.Family)
+	})
+	return w
+}
+
+func dec(t *testing.T, text string) market.Decimal {
+	t.Helper()
+	d, err := market.ParseDecimal(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestTheRatioOfAccountsIsThatOfBitcoinOverAllExchanges(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if got := apitest.Data[catalog.LongShortRatioNow](t, w.Get(t, w.SubKey, "/v2/mix/ls-ratio?symbol=ethusdt")); got.Detail.Last != "0" {
+		t.Errorf("without data it is %+v", got)
+	}
+	var v contracts.View
+	for n, pair := range []market.Pair{
+		{Key: "btcswapusdt:binance", Base: "BTC", Swap: true}, {Key: "btcswapusdt:bybit", Base: "BTC", Swap: true}, {Key: "ethswapusdt:bybit", Base: "ETH", Swap: true},
+	} {
+		v.Contracts = append(v.Contracts, contracts.Contract{Pair: pair})
+		for i, share := range [][3]string{{"0.6", "0.5", "0.4"}, {"0.55", "0.5", "0.5"}, {"0.9", "0.9", "0.9"}}[n] {
+			at := apitest.Start.Add(-[]time.Duration{0, 24 * time.Hour, 7 * 24 * time.Hour}[i]).Add(-10 * time.Minute).UnixMilli()
+			bar := market.Bar{Time: market.Minute1.StartMs(at)}
+			bar.Add(at, dec(t, share))
+			if err := pairseries.Ratios.Put(t.Context(), w.series, pair.Key, pairseries.Tiers[0], bar); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := contracts.Publish(t.Context(), w.views, v); err != nil {
+		t.Fatal(err)
+	}
+	w.Move(time.Minute)
+	w.Get(t, w.SubKey, "/v2/mix/ls-ratio").Golden(t, "ls-ratio")
+}
+
+func TestLiquidationsAreSummedUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	minute := func(ago int, long, short string) pairliquidations.Minute {
+		m := pairliquidations.Minute{Time: apitest.Start.Add(-time.Duration(ago) * time.Minute).UnixMilli(), Long: dec(t, long), Short: dec(t, short), Count: 2, Largest: dec(t, long)}
+		if m.Short.Cmp(m.Long) > 0 {
+			m.Largest = m.Short
+		}
+		return m
+	}
+	v := pairliquidations.View{Pairs: []pairliquidations.Pair{
+		{Key: "btcswapusdt:binance", Coin: "btc", Platform: "binance", Minutes: []pairliquidations.Minute{minute(1440, "1000", "1000"), minute(1439, "10", "20"), minute(60, "1", "2"), minute(59, "5", "7.5"), minute(0, "1.25", "0")}},
+		{Key: "ethswapusdt:binance", Coin: "eth", Platform: "binance", Minutes: []pairliquidations.Minute{minute(3, "30", "4")}},
+		{Key: "btcswapusdt:bybit", Coin: "btc", Platform: "bybit", Minutes: []pairliquidations.Minute{minute(3, "25", "26")}},
+	}}
+	if err := pairliquidations.Publish(t.Context(), w.views, v); err != nil {
+		t.Fatal(err)
+	}
+	if err := rates.Publish(t.Context(), w.views, rates.View{Days: []rates.Day{{Date: "2026-01-01", USD: "1", CNY: "7"}}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := coins.Publish(t.Context(), w.views, coins.View{Coins: []coins.Coin{{Key: "bitcoin", Listing: &coins.Listing{Symbol: "BTC", Rank: 1}}}}); err != nil {
+		t.Fatal(err)
+	}
+	w.Get(t, w.SubKey, "/v2/mix/liq?currency=usd").Golden(t, "liq")
+	sums := func(query string) catalog.LiquidationDetail {
+		t.Helper()
+		return apitest.Data[catalog.LiquidationSummary](t, w.Get(t, w.SubKey, "/v2/mix/liq?"+query)).Detail
+	}
+	for _, key := range []string{"bitcoin", "btc", "BTC"} {
+		want := catalog.LiquidationDetail{
+			Liq1h: "64.75", LiqLong1h: "31.25", LiqShort1h: "33.5", Liq24h: "97.75", LiqLong24h: "42.25", LiqShort24h: "55.5",
+			MaxLiq: "26", MaxMarket: "bybit", DayMarket: "bybit", DayPair: "btcswapusdt:bybit",
+		}
+		if got := sums("currency=usd&type=1&coinKey=" + key); got != want {
+			t.Errorf("%s: %+v, want %+v", key, got, want)
+		}
+	}
+	if got := sums("currency=usd&type=2&marketKey=bybit"); got.Liq24h != "51" || got.DayMarket != "bybit" {
+		t.Errorf("of one exchange: %+v", got)
+	}
+	if got := sums("type=2&marketKey=bybit"); got.Liq24h != strconv.Itoa(51*7)+".00" {
+		t.Errorf("in yuan: %+v", got)
+	}
+	if got := sums("currency=usd&type=1&coinKey=nobody"); got.Liq24h != "0" || got.MaxMarket != "" {
+		t.Errorf("of a coin without liquidations: %+v", got)
+	}
+	w.Get(t, w.SubKey, "/v2/mix/liq?type=1").Refused(t, http.StatusBadRequest, "coinKey")
+	w.Get(t, w.SubKey, "/v2/mix/liq?type=2").Refused(t, http.StatusBadRequest, "marketKey")
+	w.Get(t, w.SubKey, "/v2/mix/liq?type=3").Refused(t, http.StatusBadRequest, "type")
+}
