@@ -141,6 +141,7 @@ func (x *Exchange) Handler() http.Handler {
 			return 1, map[string]int64{"serverTime": x.clock().UnixMilli()}
 		}))
 	}
+	x.contractPaths(mux)
 	mux.HandleFunc("GET /stream", func(w http.ResponseWriter, r *http.Request) { x.serve(w, r, false, true) })
 	mux.HandleFunc("GET /market/stream", func(w http.ResponseWriter, r *http.Request) { x.serve(w, r, true, true) })
 	mux.HandleFunc("GET /public/stream", func(w http.ResponseWriter, r *http.Request) { x.serve(w, r, true, false) })

@@ -135,6 +135,11 @@ func (s *socket) push(ctx context.Context) {
 		}
 		now := s.x.clock().UnixMilli()
 		for name, from := range s.due(now) {
+			if s.trades && s.swap {
+				for _, e := range s.x.contractEvents(name, from, now) {
+					s.send(ctx, map[string]any{"stream": name, "data": e})
+				}
+			}
 			symbol, is := strings.CutSuffix(name, "@aggTrade")
 			m := s.x.Market(strings.ToUpper(symbol), s.swap)
 			if !is || m == nil || !s.trades || s.x.isHalted(m) {
