@@ -203,6 +203,12 @@ func (w *watcher) domainAlarms(d *catalog.Domain) {
 			metric: w.domainMetric(domain, metrics.ArchiveLag, "Minimum", 60), threshold: (12 * time.Hour).Seconds() * 1000, periods: 2, of: 2,
 		})
 	}
+	if domain == catalog.PerpDomain.Name {
+		w.alarm(alarm{
+			name: "ingester-accounts", domain: domain, meaning: "An account that somebody follows has waited for a quarter of an hour for what the venue says of it.",
+			metric: w.domainMetric(domain, metrics.AnchorWait, "Minimum", 5), threshold: (15 * time.Minute).Seconds() * 1000, periods: 2, of: 2,
+		})
+	}
 	if w.speaks(d) {
 		w.alarm(alarm{
 			name: "ingester-lag", domain: domain, meaning: "The newest event is more than 30 seconds old, five minutes long.",
@@ -357,6 +363,7 @@ func (w *watcher) dashboard() {
 		graph("Leases: held, taken; silent sources", w.by(metrics.Domain, metrics.LeaseHeld, "Maximum"), w.by(metrics.Domain, metrics.LeaseTaken, "Sum"), w.by(metrics.Domain, metrics.SilentSources, "Maximum")),
 		graph("Domains: stopped, rows quarantined, queued", w.by(metrics.Domain, metrics.Stopped, "Maximum"), w.by(metrics.Domain, metrics.RowsQuarantined, "Sum"), w.by(metrics.Domain, metrics.Queued, "Maximum")),
 		graph("Rows archived, ms behind", w.by(metrics.Domain, metrics.RowsArchived, "Sum"), w.by(metrics.Domain, metrics.ArchiveLag, "Maximum")),
+		graph("Accounts that wait for the venue, ms; not asked about", w.by(metrics.Domain, metrics.AnchorWait, "Maximum"), w.by(metrics.Domain, metrics.AccountsNotAsked, "Sum"), w.by(metrics.Function, metrics.AccountsNotAsked, "Sum")),
 		graph("Projections that catch up", w.by(metrics.Domain, metrics.ProjectionsCatchingUp, "Maximum")),
 	)
 	board.AddWidgets(

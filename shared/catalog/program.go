@@ -120,9 +120,9 @@ var declared = map[string]declaration{
 		table(LogTable, "BatchWriteItem", "Query", "Scan"),                              // a new projection is folded from all of it
 		table(SeriesTable, "BatchGetItem", "GetItem", "PutItem", "Query", "UpdateItem"), // its leases lie there too
 		objects("views/", "GetObject", "PutObject"), objects("quarantine/", "PutObject"),
-		objects("archive/", "GetObject", "PutObject"),              // which nobody deletes
-		objects("drop/", "GetObject", "PutObject"),                 // reads a drop, and writes its report beside it
-		table(DocumentsTable, "DeleteItem", "Query", "UpdateItem"), // which accounts clients ask for
+		objects("archive/", "GetObject", "PutObject"), // which nobody deletes
+		objects("drop/", "GetObject", "PutObject"),    // reads a drop, and writes its report beside it
+		table(DocumentsTable, "DeleteItem", "Query"),  // which accounts clients ask for
 		readKeys, // whose connections must close
 		table(ConnectionsTable, "DeleteItem", "GetItem", "Query", "Scan", "UpdateItem"), follow, push,
 		environment(EnvDomains, EnvIngesterAddr, EnvFeeds),

@@ -169,6 +169,14 @@ func (a *Account) Holding(coin string) (h Holding, ok bool) {
 	return Holding{}, false
 }
 
+// IsEmpty reports whether nothing was ever in the account as far as is known: the venue
+// was asked about it at most, and knew nothing.
+func (a *Account) IsEmpty() bool {
+	used := func(h Holding) bool { return h.Open != nil || h.Last != Order{} || h.Paid > 0 }
+	return !slices.ContainsFunc(a.Holdings, used) && len(a.Spot) == 0 && len(a.Updates) == 0 && a.UpdatesSince == 0 &&
+		!slices.ContainsFunc(a.Dexes, func(d DexFunds) bool { return !d.Cash.IsZero() })
+}
+
 // Forget drops what is known of the open position in a coin, and begins a new chain
 // with its next fill: for who knows that what is missing will not come.
 func (a *Account) Forget(coin string) {

@@ -243,9 +243,6 @@ func TestAnAnchorCorrectsWhatWasFolded(t *testing.T) {
 		"older than the one before": {
 			change: func(a *market.Anchor) { a.Dexes[0].Time, a.Dexes[0].Positions = at(-1), nil }, want: "1.0 for 100.0", cash: "1000.0",
 		},
-		"a question that is about to be sent": {
-			change: func(a *market.Anchor) { *a = market.Anchor{Address: alice, Asked: true} }, want: "1.0 for 100.0", cash: "1000.0",
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -257,7 +254,7 @@ func TestAnAnchorCorrectsWhatWasFolded(t *testing.T) {
 			}
 			var differences []string
 			for _, d := range a.Anchor(&said) {
-				differences = append(differences, fmt.Sprint(d.Coin, " ", d.Field, " ", market.Text(d.Had), " ", market.Text(d.Said)))
+				differences = append(differences, fmt.Sprint(d.Coin, " ", d.Field, " ", market.Text(d.Folded), " ", market.Text(d.Actual)))
 			}
 			if diff := cmp.Diff(c.differences, differences); diff != "" {
 				t.Errorf("differences (-want +got):\n%s", diff)

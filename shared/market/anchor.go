@@ -6,11 +6,6 @@ package market
 type Anchor struct {
 	Address string
 
-	// Asked only says that the question is about to be sent: whoever folds keeps, from
-	// here on, what is needed to compare with the answer at the answer's own time.
-	// All else is empty.
-	Asked bool
-
 	Dexes     []AccountState      // one for each dex that was asked about
 	Spot      []SpotBalance       // all balances, where SpotTime is not 0
 	SpotTime  int64               // of Spot, ms; 0 where it was not asked for
@@ -19,10 +14,20 @@ type Anchor struct {
 	Listed    map[string]int64    // by dex: when it was asked for its orders, ms, where Orders has all of them
 }
 
+// IsEmpty reports whether the venue knows nothing of the account.
+func (a *Anchor) IsEmpty() bool {
+	for i := range a.Dexes {
+		if d := &a.Dexes[i]; len(d.Positions) > 0 || !d.Margin.AccountValue.IsZero() {
+			return false
+		}
+	}
+	return len(a.Spot) == 0
+}
+
 // Difference is a figure of an account that an anchor contradicts.
 type Difference struct {
-	Coin  string // coin, token, or dex where the figure is of a whole dex
-	Field string // size, cost, margin, cash, leverage, funding, balance
-	Had   Decimal
-	Said  Decimal // by the venue
+	Coin   string // coin, token, or dex where the figure is of a whole dex
+	Field  string // size, cost, margin, cash, leverage, funding, balance
+	Folded Decimal
+	Actual Decimal // by the venue
 }

@@ -23,11 +23,15 @@ type Events struct {
 
 	// Anchors correct what is folded of accounts, and are not stored themselves.
 	Anchors []Anchor
+	// AnchorRequests are addresses of accounts about which the venue is about to be asked:
+	// whoever folds keeps, from here on, what is needed to compare with the answer at the
+	// answer's own time. They are not stored either.
+	AnchorRequests []string
 }
 
 // Len is the number of events.
 func (e *Events) Len() int {
-	n := len(e.Fills) + len(e.Trades) + len(e.Mids) + len(e.Books) + len(e.Contexts) + len(e.Funding) + len(e.BBOs) + len(e.Orders) + len(e.Payments) + len(e.Ledgers) + len(e.Anchors)
+	n := len(e.Fills) + len(e.Trades) + len(e.Mids) + len(e.Books) + len(e.Contexts) + len(e.Funding) + len(e.BBOs) + len(e.Orders) + len(e.Payments) + len(e.Ledgers) + len(e.Anchors) + len(e.AnchorRequests)
 	if e.Meta != nil {
 		n++
 	}
@@ -53,7 +57,7 @@ func (e *Events) Merge(later *Events) {
 	e.Payments = join(e.Payments, later.Payments)
 	e.Ledgers = join(e.Ledgers, later.Ledgers)
 	e.BBOs = join(e.BBOs, later.BBOs)
-	e.Anchors = join(e.Anchors, later.Anchors)
+	e.Anchors, e.AnchorRequests = join(e.Anchors, later.Anchors), join(e.AnchorRequests, later.AnchorRequests)
 }
 
 func join[T any](have, more []T) []T {

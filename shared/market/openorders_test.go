@@ -115,7 +115,7 @@ func TestAListBringsWhatIsNotKnownAndEndsWhatItLacks(t *testing.T) {
 	waits.IsTrigger, waits.TriggerCondition = true, "Price below 1"
 	list := market.Anchor{Address: trader, Dexes: []market.AccountState{{Time: ordersFrom + 100_000}, {Dex: "xyz", Time: ordersFrom + 100_000}},
 		Orders: []market.OrderStatus{one, old, waits}, Listed: map[string]int64{"": ordersFrom + 100_000}}
-	if table.AddAnchors([]market.Anchor{{Address: trader, Dexes: list.Dexes}, {Address: trader, Asked: true}}) {
+	if table.AddAnchors([]market.Anchor{{Address: trader, Dexes: list.Dexes}}) {
 		t.Error("an anchor without a list of orders changes something")
 	}
 	if !table.AddAnchors([]market.Anchor{list}) {

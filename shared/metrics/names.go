@@ -41,6 +41,8 @@ const (
 	AnchorsRefused       = "AnchorsRefused"       // questions that it did not answer
 	AnchorsMissed        = "AnchorsMissed"        // answers that came too late to be compared
 	AnchorDifferences    = "AnchorDifferences"    // figures in which an answer contradicts what was folded
+	AnchorWait           = "AnchorWait"           // ms for which the followed account has waited that has waited longest to be asked about
+	AccountsNotAsked     = "AccountsNotAsked"     // that the venue should be asked about, beyond what the fold may want; of functions, beyond what a distributor may
 )
 
 // Metrics of each source of the ingester, with the labels [Domain] and [Source];

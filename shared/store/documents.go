@@ -23,7 +23,9 @@ import (
 //
 // An owner's documents are one partition, which also holds their number: creating
 // and deleting one is a transaction of two items, so that no number of creators
-// together exceeds the limit.
+// together exceeds the limit. Where the limit of their number is 0, there is no such
+// number and no transaction, and no document is in another's way: who creates them
+// bounds them.
 type Documents struct {
 	db     DocumentsDB
 	table  string
@@ -42,7 +44,7 @@ type DocumentsDB interface {
 // DocumentLimits bound what an owner may keep of one kind.
 type DocumentLimits struct {
 	Bytes int // of one body, below the 400 KB of a DynamoDB item
-	Count int // documents of one owner
+	Count int // documents of one owner; 0 is for any number, not counted
 }
 
 // Document is a state under its owner and ID.
@@ -93,14 +95,22 @@ func (d *Documents) Get(ctx context.Context, owner, id string) (Document, error)
 // consistent. Pages are read as the caller asks for documents, so what is written
 // meanwhile may be in it or not. An error ends the sequence.
 func (d *Documents) List(ctx context.Context, owner string) iter.Seq2[Document, error] {
+	return d.ListPrefix(ctx, owner, "")
+}
+
+// ListPrefix is [Documents.List] of the documents whose IDs begin with a text.
+func (d *Documents) ListPrefix(ctx context.Context, owner, prefix string) iter.Seq2[Document, error] {
 	return func(yield func(Document, error) bool) {
 		if owner == "" {
 			yield(Document{}, d.failed("list", owner, "", errNoOwner))
 			return
 		}
-		// The upper bound is the text behind all that begin with the prefix.
-		in := rangeQuery(d.table, d.partition(owner), documentPrefix, documentPrefix[:len(documentPrefix)-1]+"$")
-		in.ConsistentRead = aws.Bool(true)
+		in := &dynamodb.QueryInput{
+			TableName: &d.table, ConsistentRead: aws.Bool(true),
+			KeyConditionExpression:    aws.String("#p = :p AND begins_with(#s, :prefix)"),
+			ExpressionAttributeNames:  map[string]string{"#p": attrPK, "#s": attrSK},
+			ExpressionAttributeValues: item{":p": attr.S(d.partition(owner)), ":prefix": attr.S(documentPrefix + prefix)},
+		}
 		for {
 			out, err := d.page(ctx, in)
 			if err != nil {
@@ -132,17 +142,21 @@ func (d *Documents) Create(ctx context.Context, owner, id string, body []byte) (
 	if err != nil {
 		return "", d.failed("create", owner, id, err)
 	}
-	err = d.transact(ctx, map[int]error{0: ErrDocumentExists, 1: ErrTooManyDocuments}, types.TransactWriteItem{Put: &types.Put{
+	changes := []types.TransactWriteItem{{Put: &types.Put{
 		TableName: &d.table, Item: it,
 		ConditionExpression:      aws.String("attribute_not_exists(#pk)"),
 		ExpressionAttributeNames: map[string]string{"#pk": attrPK},
-	}}, types.TransactWriteItem{Update: &types.Update{
-		TableName: &d.table, Key: d.count(owner).item(),
-		UpdateExpression:          aws.String("ADD #n :one"),
-		ConditionExpression:       aws.String("attribute_not_exists(#n) OR #n < :most"),
-		ExpressionAttributeNames:  map[string]string{"#n": attrCount},
-		ExpressionAttributeValues: item{":one": attr.N(1), ":most": attr.N(int64(d.limits.Count))},
-	}})
+	}}}
+	if d.limits.Count > 0 {
+		changes = append(changes, types.TransactWriteItem{Update: &types.Update{
+			TableName: &d.table, Key: d.count(owner).item(),
+			UpdateExpression:          aws.String("ADD #n :one"),
+			ConditionExpression:       aws.String("attribute_not_exists(#n) OR #n < :most"),
+			ExpressionAttributeNames:  map[string]string{"#n": attrCount},
+			ExpressionAttributeValues: item{":one": attr.N(1), ":most": attr.N(int64(d.limits.Count))},
+		}})
+	}
+	err = d.transact(ctx, map[int]error{0: ErrDocumentExists, 1: ErrTooManyDocuments}, changes...)
 	if err != nil {
 		return "", d.failed("create", owner, id, err)
 	}
@@ -186,12 +200,16 @@ func (d *Documents) Delete(ctx context.Context, owner, id, revision string) erro
 	}
 	remove := &types.Delete{TableName: &d.table, Key: key.item(), ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld}
 	remove.ConditionExpression, remove.ExpressionAttributeNames, remove.ExpressionAttributeValues = ifRevision(revision)
-	err = d.transact(ctx, nil, types.TransactWriteItem{Delete: remove}, types.TransactWriteItem{Update: &types.Update{
-		TableName: &d.table, Key: d.count(owner).item(),
-		UpdateExpression:          aws.String("ADD #n :one"),
-		ExpressionAttributeNames:  map[string]string{"#n": attrCount},
-		ExpressionAttributeValues: item{":one": attr.N(-1)},
-	}})
+	changes := []types.TransactWriteItem{{Delete: remove}}
+	if d.limits.Count > 0 {
+		changes = append(changes, types.TransactWriteItem{Update: &types.Update{
+			TableName: &d.table, Key: d.count(owner).item(),
+			UpdateExpression:          aws.String("ADD #n :one"),
+			ExpressionAttributeNames:  map[string]string{"#n": attrCount},
+			ExpressionAttributeValues: item{":one": attr.N(-1)},
+		}})
+	}
+	err = d.transact(ctx, nil, changes...)
 	if err != nil {
 		return d.failed("delete", owner, id, err)
 	}

@@ -237,6 +237,30 @@ func TestCreatorsTogetherDoNotExceedTheLimit(t *testing.T) {
 	create(t, d, "key", "in its place", `1`)
 }
 
+func TestDocumentsThatAreNotCountedAreListedByTheBeginningOfTheirIDs(t *testing.T) {
+	t.Parallel()
+	d, _, _ := newDocuments(t, store.DocumentLimits{Bytes: 100})
+	for _, id := range []string{"a/1", "a/2", "ab/1", "b/1"} {
+		create(t, d, "owner", id, `{}`)
+	}
+	if _, err := d.Create(t.Context(), "owner", "a/1", []byte(`{}`)); !errors.Is(err, store.ErrDocumentExists) {
+		t.Errorf("created again: %v", err)
+	}
+	var ids []string
+	for one, err := range d.ListPrefix(t.Context(), "owner", "a/") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, one.ID)
+		if err := d.Delete(t.Context(), "owner", one.ID, one.Revision); err != nil {
+			t.Error(err)
+		}
+	}
+	if !slices.Equal(ids, []string{"a/1", "a/2"}) || len(list(t, d, "owner")) != 2 {
+		t.Errorf("listed are %q", ids)
+	}
+}
+
 func TestALostAnswerIsNoConflict(t *testing.T) {
 	t.Parallel()
 	d, db, table := newDocuments(t, few)

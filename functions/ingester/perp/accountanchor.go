@@ -10,10 +10,10 @@ import (
 	"quotary/shared/metrics"
 )
 
-// askedAnchor is an account of which the venue is being asked. Its events wait in its
+// awaitedAnchor is an account of which the venue is being asked. Its events wait in its
 // queue from just before the question until the answer is there, so that those that the
 // answer knows are folded before it is compared and taken over, and the others behind it.
-type askedAnchor struct {
+type awaitedAnchor struct {
 	at       time.Time
 	answer   *market.Anchor // nil until it is there
 	answered time.Time
@@ -27,13 +27,13 @@ const (
 	// behind the answer. The files of a node and its answers are of the same blocks; files
 	// that are read late and the public endpoint are not.
 	eventsWithin = 2 * time.Second
-	// askedMost bounds the events that wait for an answer.
-	askedMost = 10_000
+	// awaitedMost bounds the events that wait for an answer.
+	awaitedMost = 10_000
 )
 
-// ask has the events of an account wait.
-func (p *accountStates) ask(a *market.Anchor, now time.Time) {
-	c := p.cache[a.Address]
+// awaitAnchor has the events of an account wait for what the venue says of it.
+func (p *accountStates) awaitAnchor(address string, now time.Time) {
+	c := p.cache[address]
 	if c == nil || c.state == nil || c.rebuild != nil {
 		return
 	}
@@ -41,55 +41,55 @@ func (p *accountStates) ask(a *market.Anchor, now time.Time) {
 		p.foldQueue(c, now, true)
 	}
 	if c.rebuild == nil {
-		c.asked = &askedAnchor{at: now}
-		p.asking[c] = struct{}{}
+		c.awaited = &awaitedAnchor{at: now}
+		p.awaiting[c] = struct{}{}
 	}
 }
 
-// answer takes what the venue has said. One that nobody waits for any longer, as what
+// receiveAnchor keeps what the venue has said, until it can be taken over. One that nobody waits for any longer, as what
 // came meanwhile was folded, is no help: the account is asked about again.
-func (p *accountStates) answer(a *market.Anchor, now time.Time) {
+func (p *accountStates) receiveAnchor(a *market.Anchor, now time.Time) {
 	c := p.cache[a.Address]
 	switch {
 	case len(a.Dexes) == 0:
 		p.figures.refused.Add(1)
-		if c != nil && c.asked != nil {
-			p.unask(c)
+		if c != nil && c.awaited != nil {
+			p.stopAwaiting(c)
 			p.touch(c)
 		}
-	case c == nil || c.asked == nil:
+	case c == nil || c.awaited == nil:
 		p.figures.missed.Add(1)
 		p.wanted.again(a.Address, now)
 	default:
-		c.asked.answer, c.asked.answered = a, now
+		c.awaited.answer, c.awaited.answered = a, now
 		p.touch(c)
 	}
 }
 
-// unask has the events of an account wait no longer.
-func (p *accountStates) unask(c *account) {
-	c.asked = nil
-	delete(p.asking, c)
+// stopAwaiting has the events of an account wait no longer.
+func (p *accountStates) stopAwaiting(c *account) {
+	c.awaited = nil
+	delete(p.awaiting, c)
 }
 
-// settle takes the answer over when its time has come, or gives it up.
-func (p *accountStates) settle(c *account, now time.Time) {
-	asked := c.asked
+// takeAnchor takes the answer over when its time has come, or gives it up.
+func (p *accountStates) takeAnchor(c *account, now time.Time) {
+	awaited := c.awaited
 	behind := time.Duration(0) // the newest fill behind the answer, by the venue's own clock
-	if asked.answer != nil && p.fillsTo > 0 {
-		behind = time.Duration(newestOf(asked.answer)-p.fillsTo) * time.Millisecond
+	if awaited.answer != nil && p.fillsTo > 0 {
+		behind = time.Duration(newestOf(awaited.answer)-p.fillsTo) * time.Millisecond
 	}
 	switch {
-	case asked.answer == nil && (now.Sub(asked.at) > answerWithin || len(c.queue) > askedMost):
+	case awaited.answer == nil && (now.Sub(awaited.at) > answerWithin || len(c.queue) > awaitedMost):
 		p.figures.missed.Add(1)
-		p.unask(c)
-	case asked.answer == nil:
+		p.stopAwaiting(c)
+	case awaited.answer == nil:
 	case behind > answerWithin: // so are the events that the answer knows
 		p.figures.missed.Add(1)
-		p.unask(c)
-	case behind < 0 || now.Sub(asked.answered) >= eventsWithin+behind || len(c.queue) > askedMost:
-		p.unask(c)
-		p.anchor(c, asked.answer, now)
+		p.stopAwaiting(c)
+	case behind < 0 || now.Sub(awaited.answered) >= eventsWithin+behind || len(c.queue) > awaitedMost:
+		p.stopAwaiting(c)
+		p.anchor(c, awaited.answer, now)
 	}
 }
 
@@ -121,24 +121,21 @@ func (p *accountStates) anchor(c *account, a *market.Anchor, now time.Time) {
 	if c.rebuild != nil {
 		return
 	}
-	said := *a
+	taken := *a
 	if !spot {
-		said.SpotTime, said.Spot = 0, nil
+		taken.SpotTime, taken.Spot = 0, nil
 	}
-	empty := c.state.Time == 0 && isEmpty(&said)
-	differences := c.state.Anchor(&said)
+	differences := c.state.Anchor(&taken)
 	p.figures.anchored.Add(1)
 	p.figures.differences.Add(int64(len(differences)))
 	if len(differences) > 0 {
 		first := differences[0]
 		p.log.Warn("the venue says otherwise of an account", "address", c.address, "differences", len(differences),
-			"coin", first.Coin, "field", first.Field, "had", first.Had.String(), "said", first.Said.String())
+			"coin", first.Coin, "field", first.Field, "folded", first.Folded.String(), "actual", first.Actual.String())
 	}
-	p.wanted.known(c.address, said.Leverages)
-	if !empty {
-		c.soon = true
-		p.change(c, now)
-	}
+	p.wanted.learned(c.address, taken.Leverages)
+	c.soon = true
+	p.change(c, now) // also of an account that the venue does not know: who reads the row need not ask
 }
 
 // isIn reports whether an anchor knows an event. Of a ledger update, which may move
@@ -161,16 +158,6 @@ func (e *accountEvent) isIn(a *market.Anchor) bool {
 	return i < 0 || e.ms <= a.Dexes[i].Time
 }
 
-// isEmpty reports whether the venue knows nothing of an account: then it is not stored.
-func isEmpty(a *market.Anchor) bool {
-	for i := range a.Dexes {
-		if d := &a.Dexes[i]; len(d.Positions) > 0 || !d.Margin.AccountValue.IsZero() {
-			return false
-		}
-	}
-	return len(a.Spot) == 0
-}
-
 // accountFigures are what the fold of accounts reports. They may be read at any time.
 type accountFigures struct {
 	gaps, late, unknown, rebuilt           atomic.Int64
@@ -183,15 +170,20 @@ func (f *accountFigures) show(p *accountStates) {
 	f.rebuilding.Store(int64(len(p.rebuilds)))
 }
 
-func (f *accountFigures) figures() []engine.Figure {
+func (f *accountFigures) figures(wanted *wantedAccounts) []engine.Figure {
 	grows := func(name string, v *atomic.Int64) engine.Figure {
 		return engine.Figure{Name: name, Unit: metrics.Count, Value: v.Load(), Grows: true}
 	}
-	return []engine.Figure{
+	list := []engine.Figure{
 		{Name: metrics.AccountsCached, Unit: metrics.Count, Value: f.cached.Load()},
 		{Name: metrics.AccountsRebuilding, Unit: metrics.Count, Value: f.rebuilding.Load()},
 		grows(metrics.AccountGaps, &f.gaps), grows(metrics.AccountLateEvents, &f.late), grows(metrics.AccountUnknownEvents, &f.unknown),
 		grows(metrics.AccountsRebuilt, &f.rebuilt), grows(metrics.AnchorsTaken, &f.anchored), grows(metrics.AnchorsRefused, &f.refused),
 		grows(metrics.AnchorsMissed, &f.missed), grows(metrics.AnchorDifferences, &f.differences),
 	}
+	if wanted == nil {
+		return list
+	}
+	return append(list, engine.Figure{Name: metrics.AnchorWait, Unit: metrics.Milliseconds, Value: wanted.oldestWait.Load()},
+		grows(metrics.AccountsNotAsked, &wanted.refused))
 }

@@ -180,7 +180,7 @@ func TestARebuildUnderARetentionMakesNothingPoorer(t *testing.T) {
 	for _, address := range []string{ordered, broken} {
 		w.emit(traded(address, long, 1, market.Buy, "2.0", "100.0", "0.0", "0.0"))
 		w.emit(
-			&Batch{Events: market.Events{Anchors: []market.Anchor{{Address: address, Asked: true}, anchorOf(address, long.Add(1500*time.Millisecond), "2.0", "200")}}},
+			&Batch{Events: market.Events{AnchorRequests: []string{address}, Anchors: []market.Anchor{anchorOf(address, long.Add(1500*time.Millisecond), "2.0", "200")}}},
 			traded(address, long, 2, market.Sell, "2.0", "110.0", "2.0", "20.0"),
 			&Batch{Events: market.Events{Ledgers: []market.Ledger{{Address: address, Time: long.UnixMilli() + 3000, Hash: "0x3", Type: market.LedgerDeposit, USDC: "1000.0", Delta: []byte(`{"type":"deposit","usdc":"1000.0"}`)}}}},
 			traded(address, long, 4, market.Buy, "3.0", "100.0", "0.0", "0.0"),

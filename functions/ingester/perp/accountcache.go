@@ -23,10 +23,10 @@ type account struct {
 	changed time.Time // when it first differed from its rows; zero while it does not
 	used    time.Time
 
-	asked   *askedAnchor // nil but while the venue is asked
-	rebuild *rebuild     // nil but while it is made again from the logs
-	retries int          // rebuilds in a row that ended in a gap
-	soon    bool         // it is written with the next flush: somebody may wait for what the venue said
+	awaited *awaitedAnchor // nil but while the venue is asked
+	rebuild *rebuild       // nil but while it is made again from the logs
+	retries int            // rebuilds in a row that ended in a gap
+	soon    bool           // it is written with the next flush: somebody may wait for what the venue said
 
 	bases  accounts.Bases
 	base   *store.SeriesRow        // of them, not written yet; nil for none
@@ -69,6 +69,9 @@ func (p *accountStates) selectAccounts(b *Batch) {
 		if b.Orders[i].Status == market.StatusFilled {
 			choose(b.Orders[i].Address)
 		}
+	}
+	for _, address := range b.AnchorRequests {
+		choose(address)
 	}
 	for i := range b.Anchors {
 		choose(b.Anchors[i].Address)
@@ -120,7 +123,7 @@ func (p *accountStates) open(address string, r *engine.Reads, now time.Time) err
 		}
 		return nil
 	}
-	torn := own == nil || other == nil
+	incomplete := own == nil || other == nil
 	if own != nil {
 		state, err := accounts.Decode(address, *own)
 		if err != nil {
@@ -130,7 +133,7 @@ func (p *accountStates) open(address string, r *engine.Reads, now time.Time) err
 			return err
 		}
 		c.state = state
-		torn = torn || accountstats.Version(*other) != version(own.Extra)
+		incomplete = incomplete || accountstats.Version(*other) != version(own.Extra)
 	}
 	if other != nil {
 		stats, err := accountstats.Keep(other.Extra)
@@ -139,7 +142,7 @@ func (p *accountStates) open(address string, r *engine.Reads, now time.Time) err
 		}
 		c.stats = stats
 	}
-	if torn || p.broken[address] {
+	if incomplete || p.broken[address] {
 		p.broke(c, now)
 	}
 	return nil
@@ -184,5 +187,5 @@ func (p *accountStates) evict(now time.Time) {
 // isIdle reports whether an account can be read again from its rows as it is.
 func (c *account) isIdle() bool {
 	waits := c.rebuild != nil && (c.rebuild.begun || c.retries > 0)
-	return c.changed.IsZero() && len(c.queue) == 0 && !c.listed && c.asked == nil && !waits
+	return c.changed.IsZero() && len(c.queue) == 0 && !c.listed && c.awaited == nil && !waits
 }

@@ -332,7 +332,7 @@ func TestAnchors(t *testing.T) {
 	open, add, flat := step(1, market.Buy, "2.0", "0.0", "0.0"), step(2, market.Buy, "1.0", "2.0", "0.0"), step(3, market.Sell, "3.0", "3.0", "5.0")
 	fills := func(list ...market.Fill) *Batch { return &Batch{Events: market.Events{Fills: list}} }
 	anchor := func(list ...market.Anchor) *Batch { return &Batch{Events: market.Events{Anchors: list}} }
-	asked := anchor(market.Anchor{Address: faultyAccount, Asked: true})
+	asked := &Batch{Events: market.Events{AnchorRequests: []string{faultyAccount}}}
 	refused := anchor(market.Anchor{Address: faultyAccount})
 	for name, c := range map[string]struct {
 		batches     []*Batch
@@ -346,7 +346,7 @@ func TestAnchors(t *testing.T) {
 	}{
 		"agrees":                    {batches: []*Batch{fills(open), asked, anchor(said(1, "2", "200"))}, size: "2", leverage: 7, anchored: 1},
 		"before and behind":         {batches: []*Batch{fills(open), asked, fills(add, flat), anchor(said(2, "3", "300"))}, leverage: 7, trades: 1, anchored: 1},
-		"in one batch":              {batches: []*Batch{{Events: market.Events{Fills: []market.Fill{open, add}, Anchors: []market.Anchor{{Address: faultyAccount, Asked: true}, said(1, "2", "200")}}}}, size: "3", leverage: 7, anchored: 1},
+		"in one batch":              {batches: []*Batch{{Events: market.Events{Fills: []market.Fill{open, add}, AnchorRequests: []string{faultyAccount}, Anchors: []market.Anchor{said(1, "2", "200")}}}}, size: "3", leverage: 7, anchored: 1},
 		"differs":                   {batches: []*Batch{fills(open), asked, anchor(said(1, "5", "500"))}, size: "5", leverage: 7, anchored: 1, differences: 1},
 		"of nobody known":           {batches: []*Batch{asked, anchor(said(1, "", ""))}, anchored: 1},
 		"is the first that is seen": {batches: []*Batch{asked, anchor(said(1, "2", "200")), fills(add, flat)}, leverage: 7, trades: 1, anchored: 1},
@@ -409,7 +409,7 @@ func TestFillsBehindTheAnchorThatKnowsThem(t *testing.T) {
 		}
 	}
 	apply(fills(open), 0)
-	apply(&Batch{Events: market.Events{Anchors: []market.Anchor{{Address: faultyAccount, Asked: true}}}}, 0)
+	apply(&Batch{Events: market.Events{AnchorRequests: []string{faultyAccount}}}, 0)
 	apply(&Batch{Events: market.Events{Anchors: []market.Anchor{said(2, "3", "300")}}}, 10*time.Second)
 	apply(fills(add), time.Second)
 	apply(fills(add), time.Second) // again, as after a crash
@@ -431,7 +431,7 @@ func TestARebuiltTradeKeepsItsLeverage(t *testing.T) {
 	w := newAccountWorld(t)
 	open, flat := step(1, market.Buy, "2.0", "0.0", "0.0"), step(3, market.Sell, "2.0", "2.0", "5.0")
 	w.apply(&Batch{Events: market.Events{Fills: []market.Fill{open}}}, soon)
-	w.apply(&Batch{Events: market.Events{Anchors: []market.Anchor{{Address: faultyAccount, Asked: true}, said(2, "2", "200")}}}, 10*time.Second)
+	w.apply(&Batch{Events: market.Events{AnchorRequests: []string{faultyAccount}, Anchors: []market.Anchor{said(2, "2", "200")}}}, 10*time.Second)
 	w.apply(&Batch{Events: market.Events{Fills: []market.Fill{flat}}}, soon)
 	before := w.trade["BTC 2.0"]
 	w.apply(&Batch{Events: market.Events{Fills: []market.Fill{step(-5, market.Buy, "1.0", "0.0", "0.0"), step(-4, market.Sell, "1.0", "1.0", "1.0")}}, Past: true}, 10*time.Second)
@@ -454,7 +454,7 @@ func TestAnAnswerIsNotTakenFarAheadOfTheFills(t *testing.T) {
 		}
 		w.now = noon.Add(time.Second + behind)
 		apply(&Batch{Events: market.Events{Fills: []market.Fill{step(1, market.Buy, "2.0", "0.0", "0.0")}}})
-		apply(&Batch{Events: market.Events{Anchors: []market.Anchor{{Address: faultyAccount, Asked: true}}}})
+		apply(&Batch{Events: market.Events{AnchorRequests: []string{faultyAccount}}})
 		apply(&Batch{Events: market.Events{Anchors: []market.Anchor{said(int64(behind/time.Second), "3", "300")}}})
 		for range 10 {
 			apply(NewBatch())
@@ -484,7 +484,7 @@ func TestAnAnchoredAccountIsWrittenAtOnce(t *testing.T) {
 		other.Address = fmt.Sprintf("0x%040d", i)
 		b.Fills = append(b.Fills, other)
 	}
-	b.Anchors = []market.Anchor{{Address: faultyAccount, Asked: true}, said(0, "2", "200")}
+	b.AnchorRequests, b.Anchors = []string{faultyAccount}, []market.Anchor{said(0, "2", "200")}
 	if _, err := w.set.apply(b, w.now, w.disk.load); err != nil {
 		t.Fatal(err)
 	}
@@ -519,15 +519,32 @@ func TestRebuildsThatWaitStopNoOthers(t *testing.T) {
 	}
 }
 
+// TestThatTheVenueKnowsNothingOfAnAccountIsStored: who reads the row need not ask again.
+func TestThatTheVenueKnowsNothingOfAnAccountIsStored(t *testing.T) {
+	t.Parallel()
+	w := newAccountWorld(t)
+	var rows []store.SeriesRow
+	note := func(b *Batch) { rows = append(rows, w.apply(b, time.Second).Fine...) }
+	note(&Batch{Events: market.Events{AnchorRequests: []string{faultyAccount}}})
+	note(&Batch{Events: market.Events{Anchors: []market.Anchor{{Address: faultyAccount, Dexes: []market.AccountState{{Time: noon.UnixMilli()}}}}}})
+	note(NewBatch())
+	if len(rows) != 2 {
+		t.Fatalf("%d rows are written, want two", len(rows))
+	}
+	if a, err := accounts.Decode(faultyAccount, rows[0].Point); err != nil || a.Anchored != noon.UnixMilli() || !a.IsEmpty() {
+		t.Errorf("%+v is stored, %v", a, err)
+	}
+}
+
 // TestWhoLostItsAnchorIsAskedForBesideThoseThatHoldMuch: these do not take all places.
 func TestWhoLostItsAnchorIsAskedForBesideThoseThatHoldMuch(t *testing.T) {
 	t.Parallel()
 	wanted := newWantedAccounts(0) // everybody holds as much
 	for i := range mostOwn {
-		wanted.holds(&market.Account{Address: fmt.Sprintf("0x%040d", i)}, new(market.Markets), market.Marks{}, noon)
+		wanted.wantIfLarge(&market.Account{Address: fmt.Sprintf("0x%040d", i)}, new(market.Markets), market.Marks{}, noon)
 	}
 	wanted.again(faultyAccount, noon)
-	list := wanted.list(nil, noon)
+	list := wanted.list(nil, nil, noon)
 	if len(list) != mostValued+1 || !slices.ContainsFunc(list, func(one hyperliquid.WantedAnchor) bool { return one.Address == faultyAccount && one.After.Equal(noon) }) {
 		t.Errorf("%d are wanted", len(list))
 	}

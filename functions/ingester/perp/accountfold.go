@@ -95,7 +95,7 @@ func (p *accountStates) touch(c *account) {
 func (p *accountStates) run(now time.Time) {
 	p.touched = append(p.touched, p.waiting...)
 	p.waiting = p.waiting[:0]
-	for c := range p.asking {
+	for c := range p.awaiting {
 		p.touch(c)
 	}
 	for _, c := range p.touched {
@@ -104,7 +104,7 @@ func (p *accountStates) run(now time.Time) {
 			c.used = now
 			p.fold(c, now)
 		}
-		if (len(c.queue) > 0 || c.state == nil) && c.asked == nil {
+		if (len(c.queue) > 0 || c.state == nil) && c.awaited == nil {
 			c.listed = true
 			p.waiting = append(p.waiting, c)
 		}
@@ -120,10 +120,10 @@ func (p *accountStates) fold(c *account, now time.Time) {
 	switch {
 	case c.rebuild != nil:
 		p.leaveToLogs(c)
-	case c.asked != nil:
-		p.settle(c, now)
+	case c.awaited != nil:
+		p.takeAnchor(c, now)
 	}
-	if c.rebuild != nil || c.asked != nil {
+	if c.rebuild != nil || c.awaited != nil {
 		return
 	}
 	p.foldQueue(c, now, false)
@@ -150,13 +150,13 @@ func (p *accountStates) foldQueue(c *account, now time.Time, force bool) {
 // release folds what waits for an answer of the venue, as the checkpoints wait for it.
 // The account is asked about again: an answer that is on its way is no help then.
 func (p *accountStates) release(now time.Time) {
-	for c := range p.asking {
+	for c := range p.awaiting {
 		if len(c.queue) > 0 {
-			if c.asked.answer != nil {
+			if c.awaited.answer != nil {
 				p.figures.missed.Add(1)
 				p.wanted.again(c.address, now)
 			}
-			p.unask(c)
+			p.stopAwaiting(c)
 			p.touch(c)
 		}
 	}

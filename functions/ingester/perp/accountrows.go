@@ -56,7 +56,7 @@ func (p *accountStates) due(now time.Time, all bool) (list []*account) {
 	others := min(writeOthers, time.Duration(len(p.dirty))*writeEach)
 	for c := range p.dirty {
 		after := others
-		if p.wanted.has(c.address) {
+		if p.wanted.isFollowed(c.address) {
 			after = min(others, writeWanted)
 		}
 		if all || c.soon || now.Sub(c.changed) >= after {
@@ -102,13 +102,13 @@ func (p *accountStates) value(c *account, now time.Time) {
 	if c.state.Anchored > 0 && c.rebuild == nil {
 		c.stats.Value(now.UnixMilli(), c.state.PerpValue(p.markets, p.marks))
 	}
-	p.wanted.holds(c.state, p.markets, p.marks, now)
+	p.wanted.wantIfLarge(c.state, p.markets, p.marks, now)
 }
 
 // unfolded reports whether the events of an account wait for its rows, for the fills or
 // for the answer of the venue.
 func (p *accountStates) unfolded() bool {
-	for c := range p.asking {
+	for c := range p.awaiting {
 		if len(c.queue) > 0 {
 			return true
 		}

@@ -50,7 +50,7 @@ type accountStates struct {
 	broken   map[string]bool         // whom they are of or will be once their rows are read, until the new rows are written
 	next     []string                // of the broken ones, who is read for the batch at hand
 	listed   bool                    // the view of the broken ones is as they are
-	asking   map[*account]struct{}   // of which the venue is asked
+	awaiting map[*account]struct{}   // of which the venue is being asked
 
 	markets *market.Markets
 	marks   market.Marks
@@ -60,7 +60,7 @@ type accountStates struct {
 
 func newAccountStates(wanted *wantedAccounts, log *slog.Logger) *accountStates {
 	return &accountStates{
-		log: log, wanted: wanted, most: cachedAccounts, cache: map[string]*account{}, dirty: map[*account]struct{}{}, asking: map[*account]struct{}{},
+		log: log, wanted: wanted, most: cachedAccounts, cache: map[string]*account{}, dirty: map[*account]struct{}{}, awaiting: map[*account]struct{}{},
 		broken: map[string]bool{}, marks: market.Marks{},
 	}
 }
@@ -149,16 +149,12 @@ func (p *accountStates) Apply(b *Batch, r *engine.Reads, now time.Time) error {
 		}
 	}
 	p.selected, p.next = p.selected[:0], p.next[:0]
-	for i := range b.Anchors {
-		if b.Anchors[i].Asked {
-			p.ask(&b.Anchors[i], now)
-		}
+	for _, address := range b.AnchorRequests {
+		p.awaitAnchor(address, now)
 	}
 	p.enqueue(b, now)
 	for i := range b.Anchors {
-		if !b.Anchors[i].Asked {
-			p.answer(&b.Anchors[i], now)
-		}
+		p.receiveAnchor(&b.Anchors[i], now)
 	}
 	if err := p.readLogs(r, now); err != nil {
 		return err

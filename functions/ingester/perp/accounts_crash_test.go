@@ -125,7 +125,7 @@ func TestRowsOfAccountsAreWhatTheVenueSays(t *testing.T) {
 				}
 			}
 			for _, address := range slices.Sorted(maps.Keys(changed)) {
-				asked.Anchors = append(asked.Anchors, market.Anchor{Address: address, Asked: true}, sim.anchor(address))
+				asked.AnchorRequests, asked.Anchors = append(asked.AnchorRequests, address), append(asked.Anchors, sim.anchor(address))
 			}
 			if len(asked.Anchors) > 0 {
 				take(asked)

@@ -239,9 +239,9 @@ func (p *pure) anchorAgain(address string) {
 		switch d.Field {
 		case "leverage":
 		case "margin":
-			moved[market.DexOf(d.Coin)] = moved[market.DexOf(d.Coin)].Add(d.Said).Sub(d.Had)
+			moved[market.DexOf(d.Coin)] = moved[market.DexOf(d.Coin)].Add(d.Actual).Sub(d.Folded)
 		case "cash":
-			moved[d.Coin] = moved[d.Coin].Add(d.Said).Sub(d.Had)
+			moved[d.Coin] = moved[d.Coin].Add(d.Actual).Sub(d.Folded)
 		default:
 			t.Errorf("account %s changed a position: %+v", address, d)
 		}

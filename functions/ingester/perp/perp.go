@@ -110,9 +110,9 @@ func (c Config) begin(ctx context.Context, term *lease.Term) (engine.Work, error
 	}
 	p.Figures = func() []engine.Figure {
 		if feeds == nil {
-			return accounts.figures.figures()
+			return accounts.figures.figures(wanted)
 		}
-		return append(feeds.Figures(), accounts.figures.figures()...)
+		return append(feeds.Figures(), accounts.figures.figures(wanted)...)
 	}
 	p.Sources = c.sources(feeds)
 	if wanted != nil {

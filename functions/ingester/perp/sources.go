@@ -45,16 +45,17 @@ func (c Config) anchors(wanted *wantedAccounts, feeds *Feeds) engine.Source[*Bat
 	if a.Info == nil {
 		a.Info, a.Budget, a.Behind = c.Info, source.NewBudget(c.AnchorWeight, time.Now), publicBehind
 	}
+	a.OldestWait = &wanted.oldestWait
 	a.Wanted = func(ctx context.Context) ([]hyperliquid.WantedAnchor, error) {
 		var followed []string
 		if feeds != nil && feeds.Accounts != nil {
 			followed = feeds.Accounts()
 		}
 		if c.Wanted == nil {
-			return wanted.list(followed, time.Now()), nil
+			return wanted.list(followed, nil, time.Now()), nil
 		}
-		asked, err := anchors.List(ctx, c.Wanted, time.Now())
-		return wanted.list(append(followed, asked...), time.Now()), err
+		clients, err := anchors.List(ctx, c.Wanted, time.Now())
+		return wanted.list(followed, clients, time.Now()), err
 	}
 	return live("anchors", a.Stats, a.Follow)
 }

@@ -4,10 +4,12 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/quagmt/udecimal"
 
+	"quotary/shared/data/anchors"
 	"quotary/shared/market"
 	"quotary/shared/source/hyperliquid"
 )
@@ -19,8 +21,11 @@ import (
 type wantedAccounts struct {
 	value market.Decimal // an account is wanted from so much on, quote units
 
+	oldestWait atomic.Int64 // ms, see [hyperliquid.Anchors]
+	refused    atomic.Int64 // wants of the fold for which there was no place
+
 	mu       sync.Mutex
-	followed map[string]bool
+	followed map[string][]string // by whom
 	own      map[string]*ownWant // of the fold
 }
 
@@ -44,17 +49,17 @@ const (
 )
 
 func newWantedAccounts(value int) *wantedAccounts {
-	return &wantedAccounts{value: udecimal.MustFromInt64(int64(value), 0), followed: map[string]bool{}, own: map[string]*ownWant{}}
+	return &wantedAccounts{value: udecimal.MustFromInt64(int64(value), 0), followed: map[string][]string{}, own: map[string]*ownWant{}}
 }
 
-// has reports whether somebody follows an account.
-func (w *wantedAccounts) has(address string) bool {
+// isFollowed reports whether somebody follows an account.
+func (w *wantedAccounts) isFollowed(address string) bool {
 	if w == nil {
 		return false
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.followed[address]
+	return w.followed[address] != nil
 }
 
 // want is the want of the fold, nil where it has too many.
@@ -62,6 +67,7 @@ func (w *wantedAccounts) want(address string, now time.Time) *ownWant {
 	one := w.own[address]
 	if one == nil {
 		if len(w.own) >= mostOwn {
+			w.refused.Add(1)
 			return nil
 		}
 		one = &ownWant{coins: map[string]bool{}}
@@ -78,7 +84,7 @@ func (w *wantedAccounts) leverage(address, coin string, now time.Time) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.followed[address] && w.own[address] == nil {
+	if w.followed[address] == nil && w.own[address] == nil {
 		return
 	}
 	if one := w.want(address, now); one != nil && len(one.coins) < mostUnknown && !one.coins[coin] {
@@ -98,8 +104,8 @@ func (w *wantedAccounts) again(address string, now time.Time) {
 	}
 }
 
-// holds wants an account if its positions or its value reach the value that is set.
-func (w *wantedAccounts) holds(a *market.Account, m *market.Markets, marks market.Marks, now time.Time) {
+// wantIfLarge wants an account if its positions or its value reach the value that is set.
+func (w *wantedAccounts) wantIfLarge(a *market.Account, m *market.Markets, marks market.Marks, now time.Time) {
 	if w == nil {
 		return
 	}
@@ -116,27 +122,35 @@ func (w *wantedAccounts) holds(a *market.Account, m *market.Markets, marks marke
 	defer w.mu.Unlock()
 	if w.own[a.Address] != nil || len(w.own) < mostValued {
 		w.want(a.Address, now)
+	} else {
+		w.refused.Add(1)
 	}
 }
 
-// list sets which accounts are followed, and returns all wanted ones.
-func (w *wantedAccounts) list(followed []string, now time.Time) []hyperliquid.WantedAnchor {
+// feedsFollow stands for the feeds among those who follow accounts. No distributor has it.
+const feedsFollow = "feeds"
+
+// list sets which accounts the feeds and clients follow, and returns all wanted ones.
+func (w *wantedAccounts) list(feeds []string, clients []anchors.Account, now time.Time) []hyperliquid.WantedAnchor {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	clear(w.followed)
-	list := make([]hyperliquid.WantedAnchor, 0, len(followed)+len(w.own))
-	for _, address := range followed {
-		w.followed[address] = true
+	list := make([]hyperliquid.WantedAnchor, 0, len(feeds)+len(clients)+len(w.own))
+	for _, one := range clients {
+		w.followed[one.Address] = one.Distributors
+	}
+	for _, address := range feeds {
+		w.followed[address] = append(w.followed[address], feedsFollow)
 	}
 	for address, one := range w.own {
 		if now.After(one.until) {
 			delete(w.own, address)
-		} else if !w.followed[address] {
+		} else if w.followed[address] == nil {
 			list = append(list, hyperliquid.WantedAnchor{Address: address, Every: anchorValued, After: one.after, Coins: slices.Sorted(maps.Keys(one.coins))})
 		}
 	}
-	for address := range w.followed {
-		want := hyperliquid.WantedAnchor{Address: address, Every: anchorEvery, Followed: true}
+	for address, by := range w.followed {
+		want := hyperliquid.WantedAnchor{Address: address, By: by, Every: anchorEvery, Followed: true}
 		if one := w.own[address]; one != nil {
 			want.After, want.Coins = one.after, slices.Sorted(maps.Keys(one.coins))
 		}
@@ -145,8 +159,8 @@ func (w *wantedAccounts) list(followed []string, now time.Time) []hyperliquid.Wa
 	return list
 }
 
-// known notes that the venue has told the leverage of coins.
-func (w *wantedAccounts) known(address string, leverages map[string]market.Leverage) {
+// learned notes that the venue has told the leverage of coins.
+func (w *wantedAccounts) learned(address string, leverages map[string]market.Leverage) {
 	if w == nil {
 		return
 	}

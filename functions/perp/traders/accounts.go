@@ -2,13 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"iter"
+	"maps"
 	"slices"
 	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"quotary/shared/api"
 	"quotary/shared/backoff"
@@ -19,6 +17,7 @@ import (
 	"quotary/shared/data/meta"
 	"quotary/shared/data/openorders"
 	"quotary/shared/market"
+	"quotary/shared/metrics"
 	"quotary/shared/store"
 )
 
@@ -27,15 +26,18 @@ const (
 	// what happened since is folded from its events.
 	freshFor = 15 * time.Minute
 
+	// emptyFor is that where the venue knew nothing of the account.
+	emptyFor = time.Hour
+
 	// waitMost is how long an answer waits for what the venue says, and waitEvery how
 	// often it looks.
 	waitMost  = time.Second
 	waitEvery = 50 * time.Millisecond
 
-	// vainFor is for how long an account is not waited for again that the venue was not
-	// asked about in time, and vainMost how many of these are remembered.
-	vainFor  = time.Minute
-	vainMost = 10_000
+	// unansweredFor is for how long an account is not waited for again that the venue was
+	// not asked about in time, and unansweredMost how many of these are remembered.
+	unansweredFor  = time.Minute
+	unansweredMost = 10_000
 )
 
 // accountReader reads what is known of accounts, and values it. It is safe for
@@ -49,12 +51,14 @@ type accountReader struct {
 
 	patience time.Duration // how long an answer waits for what the venue says
 
-	mu   sync.Mutex
-	vain map[string]time.Time // by address: until when it is not waited for
+	metrics *metrics.Writer // nil counts nothing
+
+	mu         sync.Mutex
+	unanswered map[string]time.Time // by address: until when it is not waited for
 }
 
 func newAccountReader(series *store.Series, wanted *store.Documents, views *store.Views, clock func() time.Time) *accountReader {
-	return &accountReader{series: series, wanted: wanted, markets: meta.OpenMarkets(views, clock), marks: contexts.OpenMarks(views, clock), orders: openorders.OpenReserves(views, clock), vain: map[string]time.Time{}}
+	return &accountReader{series: series, wanted: wanted, markets: meta.OpenMarkets(views, clock), marks: contexts.OpenMarks(views, clock), orders: openorders.OpenReserves(views, clock), unanswered: map[string]time.Time{}}
 }
 
 // valuation is accounts with the prices at which they are valued.
@@ -82,6 +86,7 @@ func (r *accountReader) value(ctx context.Context, addresses []catalog.Address) 
 	if v.accounts, err = accounts.Load(ctx, r.series, names...); err != nil {
 		return v, err
 	}
+	defer maps.DeleteFunc(v.accounts, func(_ string, a *market.Account) bool { return a.IsEmpty() })
 	stale := r.stale(ctx, v.accounts, names)
 	if len(stale) == 0 {
 		return v, nil
@@ -94,9 +99,13 @@ func (r *accountReader) value(ctx context.Context, addresses []catalog.Address) 
 
 // stale are those of the accounts that the venue should be asked about.
 func (r *accountReader) stale(ctx context.Context, known map[string]*market.Account, names []string) (stale []string) {
-	since := api.Now(ctx).Add(-freshFor).UnixMilli()
+	now := api.Now(ctx)
 	for _, name := range names {
-		if a := known[name]; a == nil || a.Anchored < since || assumes(a) {
+		a, fresh := known[name], freshFor
+		if a != nil && a.IsEmpty() {
+			fresh = emptyFor
+		}
+		if a == nil || a.Anchored < now.Add(-fresh).UnixMilli() || assumes(a) {
 			stale = append(stale, name)
 		}
 	}
@@ -108,34 +117,25 @@ func assumes(a *market.Account) bool {
 	return slices.ContainsFunc(a.Holdings, func(h market.Holding) bool { return h.Open != nil && h.Leverage.Value == 0 })
 }
 
-// wantsAtOnce is how many accounts are asked for at a time.
-const wantsAtOnce = 16
-
-// want asks for accounts. Where too many are asked for already, what is known is what
-// there is.
+// want asks for accounts. Where the caller's distributor asks for too many already, what
+// is known is what there is.
 func (r *accountReader) want(ctx context.Context, names []string) error {
-	now := api.Now(ctx)
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(wantsAtOnce)
-	for _, name := range names {
-		group.Go(func() error {
-			if err := anchors.Want(ctx, r.wanted, name, now); !errors.Is(err, store.ErrTooManyDocuments) {
-				return err
-			}
-			return nil
-		})
+	refused, err := anchors.Want(ctx, r.wanted, api.Caller(ctx).Distributor, names, api.Now(ctx))
+	if refused > 0 {
+		r.metrics.Write([]metrics.Label{{Name: metrics.Function, Value: string(catalog.PerpTraders)}},
+			metrics.Metric{Name: metrics.AccountsNotAsked, Unit: metrics.Count, Value: int64(refused)})
 	}
-	return group.Wait()
+	return err
 }
 
 // await reads accounts again until the venue was asked about all of them, but for those
-// that were waited for in vain before.
+// that were waited for before and not answered.
 func (r *accountReader) await(ctx context.Context, known map[string]*market.Account, stale []string) error {
 	began := time.Now()
-	stale = r.hopeful(stale, began)
+	stale = r.answerable(stale, began)
 	for len(stale) > 0 {
 		if time.Since(began) > r.patience {
-			r.giveUp(stale, time.Now().Add(vainFor))
+			r.giveUp(stale, time.Now().Add(unansweredFor))
 			return nil
 		}
 		if err := backoff.Sleep(ctx, waitEvery); err != nil {
@@ -153,26 +153,26 @@ func (r *accountReader) await(ctx context.Context, known map[string]*market.Acco
 	return nil
 }
 
-// hopeful are those that are worth waiting for.
-func (r *accountReader) hopeful(names []string, now time.Time) (hopeful []string) {
+// answerable are those that are worth waiting for.
+func (r *accountReader) answerable(names []string, now time.Time) (answerable []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, name := range names {
-		if !now.Before(r.vain[name]) {
-			hopeful = append(hopeful, name)
+		if !now.Before(r.unanswered[name]) {
+			answerable = append(answerable, name)
 		}
 	}
-	return hopeful
+	return answerable
 }
 
 func (r *accountReader) giveUp(names []string, until time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.vain) > vainMost {
-		clear(r.vain)
+	if len(r.unanswered) > unansweredMost {
+		clear(r.unanswered)
 	}
 	for _, name := range names {
-		r.vain[name] = until
+		r.unanswered[name] = until
 	}
 }
 

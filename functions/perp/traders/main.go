@@ -26,6 +26,7 @@ func main() {
 		}
 		series := o.Series()
 		accounts := newAccountReader(series, o.Documents(anchors.Kind, anchors.Limits), views, o.Clock)
+		accounts.metrics = o.Family.Metrics
 		r := &reader{log: o.Log(), series: series, accounts: accounts}
 		r.register(o.Family)
 		return nil

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,6 +28,7 @@ import (
 	"quotary/shared/data/openorders"
 	"quotary/shared/data/payments"
 	"quotary/shared/market"
+	"quotary/shared/metrics"
 	"quotary/shared/retention"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
@@ -284,7 +286,7 @@ func TestAnAccountThatIsNotKnownIsAskedForAndWaitedFor(t *testing.T) {
 	testenv.Until(t, "the account is wanted", func() bool {
 		list, err := anchors.List(t.Context(), w.wanted, w.Now())
 		must(t, err)
-		return slices.Equal(list, []string{alice})
+		return len(list) == 1 && list[0].Address == alice
 	})
 	w.folded.Anchored = w.Now().UnixMilli()
 	must(t, w.series.Put(t.Context(), []store.SeriesRow{accounts.Row(&w.folded)}))
@@ -304,6 +306,41 @@ func TestAnAccountThatNobodyAnswersForIsWaitedForOnce(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		w.accounts.patience = time.Hour
+	}
+}
+
+// The venue's answer that it knows nothing of an account is stored as any other.
+func TestAnAccountThatTheVenueDoesNotKnowIsNotWaitedForAndNotShown(t *testing.T) {
+	t.Parallel()
+	w := newAccountWorld(t)
+	w.accounts.patience = time.Hour
+	var nobody market.Account
+	nobody.Anchor(&market.Anchor{Address: carol, Dexes: []market.AccountState{{Time: w.Now().Add(-freshFor - time.Minute).UnixMilli()}}})
+	must(t, w.series.Put(t.Context(), []store.SeriesRow{accounts.Row(&nobody)}))
+	answer := w.Call(t, w.SubKey, http.MethodPost, "/upgrade/v2/hl/traders/clearinghouse-state", body{"addresses": []string{carol}})
+	if got := apitest.Data[[]catalog.AddressState](t, answer); len(got) != 0 {
+		t.Errorf("%+v", got)
+	}
+	if list, err := anchors.List(t.Context(), w.wanted, w.Now()); err != nil || len(list) != 0 {
+		t.Errorf("%v are wanted, %v", list, err)
+	}
+}
+
+func TestAccountsBeyondTheDistributorsPlacesAreCountedAndAnswered(t *testing.T) {
+	t.Parallel()
+	w := newAccountWorld(t)
+	var out bytes.Buffer
+	w.accounts.patience, w.accounts.metrics = 0, metrics.New(&out, "quotary-test", w.Now)
+	all := make([]string, anchors.Most)
+	for i := range all {
+		all[i] = fmt.Sprintf("0x%040x", i)
+	}
+	if refused, err := anchors.Want(t.Context(), w.wanted, w.Primary.AccessKey, all, w.Now()); err != nil || refused > 0 {
+		t.Fatal(refused, err)
+	}
+	answer := w.Call(t, w.SubKey, http.MethodPost, "/upgrade/v2/hl/traders/clearinghouse-state", body{"addresses": []string{alice, carol}})
+	if answer.Status != http.StatusOK || !strings.Contains(out.String(), `"AccountsNotAsked":2`) {
+		t.Errorf("%d, counted %s", answer.Status, out.String())
 	}
 }
 

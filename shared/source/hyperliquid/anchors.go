@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"quotary/shared/backoff"
@@ -34,6 +35,10 @@ type Anchors struct {
 	// an endpoint of one's own, without limits.
 	Budget *source.Budget
 
+	// OldestWait is set to the ms for which the followed account has waited that has waited
+	// longest to be asked about, 0 where none waits; nil is for nobody.
+	OldestWait *atomic.Int64
+
 	// Behind is how far the endpoint may be behind the events that are folded: it is
 	// asked so long after it was said that it would be. An endpoint of the node whose
 	// files are followed is not.
@@ -43,7 +48,8 @@ type Anchors struct {
 // WantedAnchor is an account that is wanted.
 type WantedAnchor struct {
 	Address  string
-	Followed bool          // somebody waits for it: it goes before others
+	Followed bool          // somebody waits for it: such accounts have most of the turns
+	By       []string      // who wants it: each has turns of their own, as many as every other
 	Every    time.Duration // how old its anchor may get
 	After    time.Time     // a question of before this time does not do; zero is any
 	Coins    []string      // in which its leverage is asked for
@@ -61,6 +67,9 @@ const (
 	// dexsEvery is how often the venue is asked which dexs there are.
 	dexsEvery = 10 * time.Minute
 
+	// knownMost bounds the accounts that are known though they are not wanted now.
+	knownMost = 20_000
+
 	weightLeverage = 20 // activeAssetData
 )
 
@@ -70,7 +79,11 @@ type anchored struct {
 	busy   bool
 	all    time.Time // when all dexs were asked about
 	used   []string  // dexs that it uses, the main one included
+	empty  bool      // the venue knew nothing of it
 	wanted bool      // in the newest list
+
+	followed bool      // there
+	due      time.Time // since when it waits to be asked about; zero while it does not
 }
 
 // Follow asks until ctx ends or the sink fails. It owns a goroutine for each question,
@@ -78,7 +91,7 @@ type anchored struct {
 func (a *Anchors) Follow(ctx context.Context, sink Sink) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	f := anchorFollower{Anchors: a, sink: sink, known: map[string]*anchored{}}
+	f := newAnchorFollower(a, sink)
 	var questions sync.WaitGroup
 	defer questions.Wait()
 	defer stop(nil)
@@ -117,55 +130,109 @@ type anchorFollower struct {
 
 	mu     sync.Mutex
 	known  map[string]*anchored
+	turns  turns
 	busy   int
 	dexs   []string
 	listed time.Time // when dexs were
 }
 
-// due are the accounts to ask about now, which count as being asked about: those that
-// somebody waits for first, and among these those that were asked about longest ago.
+func newAnchorFollower(a *Anchors, sink Sink) *anchorFollower {
+	return &anchorFollower{Anchors: a, sink: sink, known: map[string]*anchored{}}
+}
+
+// due are the accounts to ask about now, which count as being asked about. Accounts wait
+// in lines: each of those who want accounts has one for those that were never asked about,
+// in the order in which they were wanted, and one for those that were, the longest ago
+// first. The lines have turns, so that nobody's accounts keep another's waiting, nor first
+// questions the other ones.
 func (f *anchorFollower) due(wanted []WantedAnchor, now time.Time) (due []WantedAnchor) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	lines := f.lines(wanted, now)
+	for f.busy < anchorsAtOnce {
+		of, ok := f.turns.first(lines)
+		if !ok {
+			break
+		}
+		one := lines[of][0]
+		k := f.known[one.Address]
+		if !k.busy && f.Budget != nil && !f.Budget.TrySpend(f.weight(k, one, now)) {
+			break // it keeps its turn
+		}
+		if lines[of] = lines[of][1:]; k.busy {
+			continue // it was in another line too
+		}
+		f.turns.served(of)
+		k.busy, k.asked, k.due = true, now, time.Time{}
+		f.busy++
+		due = append(due, one)
+	}
+	f.noteWait(now)
+	return due
+}
+
+// lines are the accounts that wait.
+func (f *anchorFollower) lines(wanted []WantedAnchor, now time.Time) map[line][]WantedAnchor {
 	for _, k := range f.known {
 		k.wanted = false
 	}
+	lines := map[line][]WantedAnchor{}
 	for _, one := range wanted {
 		k := f.known[one.Address]
 		if k == nil {
 			k = &anchored{}
 			f.known[one.Address] = k
 		}
-		k.wanted = true
-		old := now.Sub(k.asked)
-		if !k.busy && (old >= one.Every || k.asked.Before(one.After) && old >= anchorAgain) {
-			due = append(due, one)
+		k.wanted, k.followed = true, one.Followed
+		every, old := one.Every, now.Sub(k.asked)
+		if k.empty {
+			every = max(every, anchorsAll)
+		}
+		if k.busy || old < every && (!k.asked.Before(one.After) || old < anchorAgain) {
+			k.due = time.Time{}
+			continue
+		}
+		if k.due.IsZero() {
+			k.due = now
+		}
+		of := line{unfollowed: !one.Followed, again: !k.asked.IsZero()}
+		if len(one.By) == 0 {
+			lines[of] = append(lines[of], one)
+		}
+		for _, of.by = range one.By {
+			lines[of] = append(lines[of], one)
 		}
 	}
 	for address, k := range f.known {
-		if !k.wanted && !k.busy {
+		if !k.wanted && !k.busy && (now.Sub(k.asked) >= anchorsAll || len(f.known) > knownMost) {
 			delete(f.known, address)
 		}
 	}
-	slices.SortFunc(due, func(a, b WantedAnchor) int {
-		if a.Followed != b.Followed {
-			if a.Followed {
-				return -1
+	for of, list := range lines {
+		slices.SortFunc(list, func(a, b WantedAnchor) int {
+			x, y := f.known[a.Address], f.known[b.Address]
+			if of.again {
+				return x.asked.Compare(y.asked)
 			}
-			return 1
-		}
-		return f.known[a.Address].asked.Compare(f.known[b.Address].asked)
-	})
-	due = due[:min(len(due), anchorsAtOnce-f.busy)]
-	for i, one := range due {
-		k := f.known[one.Address]
-		if f.Budget != nil && !f.Budget.TrySpend(f.weight(k, one, now)) {
-			return due[:i]
-		}
-		k.busy, k.asked = true, now
-		f.busy++
+			return x.due.Compare(y.due)
+		})
 	}
-	return due
+	return lines
+}
+
+// noteWait reports how long the account has waited that somebody waits for and that has
+// waited longest.
+func (f *anchorFollower) noteWait(now time.Time) {
+	if f.OldestWait == nil {
+		return
+	}
+	oldest := time.Duration(0)
+	for _, k := range f.known {
+		if k.wanted && k.followed && !k.due.IsZero() {
+			oldest = max(oldest, now.Sub(k.due))
+		}
+	}
+	f.OldestWait.Store(oldest.Milliseconds())
 }
 
 // weight is about what it costs to ask about an account.
@@ -185,7 +252,7 @@ func (f *anchorFollower) ask(ctx context.Context, one WantedAnchor) error {
 		f.known[one.Address].busy = false
 		f.busy--
 	}()
-	if err := f.deliver(ctx, market.Anchor{Address: one.Address, Asked: true}); err != nil {
+	if err := f.deliver(ctx, market.Events{AnchorRequests: []string{one.Address}}); err != nil {
 		return err
 	}
 	if err := backoff.Sleep(ctx, f.Behind); err != nil {
@@ -200,12 +267,12 @@ func (f *anchorFollower) ask(ctx context.Context, one WantedAnchor) error {
 		f.Log.Warn("cannot anchor an account", "address", one.Address, "error", err.Error())
 		answer = market.Anchor{Address: one.Address}
 	}
-	return f.deliver(ctx, answer)
+	return f.deliver(ctx, market.Events{Anchors: []market.Anchor{answer}})
 }
 
-func (f *anchorFollower) deliver(ctx context.Context, a market.Anchor) error {
+func (f *anchorFollower) deliver(ctx context.Context, e market.Events) error {
 	f.Stats.Lines.Add(1)
-	d := Delivery{Events: market.Events{Anchors: []market.Anchor{a}}}
+	d := Delivery{Events: e}
 	return source.OfSink(emit(ctx, time.Now(), &d, f.Stats, f.Log, f.sink))
 }
 
@@ -255,7 +322,7 @@ func (f *anchorFollower) question(ctx context.Context, one WantedAnchor) (answer
 	}
 	last, err := f.state(ctx, one.Address, "")
 	answer.Dexes = append(answer.Dexes, last)
-	f.note(one.Address, used, all)
+	f.note(&answer, used, all)
 	return answer, err
 }
 
@@ -280,10 +347,11 @@ func (f *anchorFollower) ofAccount(ctx context.Context, address string) (dexs []
 	return dexs, true, nil
 }
 
-func (f *anchorFollower) note(address string, used []string, all bool) {
+func (f *anchorFollower) note(answer *market.Anchor, used []string, all bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	k := f.known[address] // not forgotten while it is asked about
+	k := f.known[answer.Address] // not forgotten while it is asked about
+	k.empty = answer.IsEmpty()
 	if k.used = used; all {
 		k.all = time.Now()
 	}

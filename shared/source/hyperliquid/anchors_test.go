@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -57,10 +59,20 @@ func followAnchors(t *testing.T, a *Anchors, n int) (got []market.Anchor) {
 	done := errors.New("enough")
 	ctx, stop := context.WithCancelCause(t.Context())
 	var mu sync.Mutex
+	requested := map[string]bool{}
 	err := a.Follow(ctx, func(_ context.Context, d Delivery) error {
 		mu.Lock()
 		defer mu.Unlock()
-		if got = append(got, d.Events.Anchors...); len(got) >= n {
+		for _, address := range d.Events.AnchorRequests {
+			requested[address] = true
+		}
+		for _, one := range d.Events.Anchors {
+			if !requested[one.Address] {
+				t.Errorf("the answer about %s comes before its request", one.Address)
+			}
+			got = append(got, one)
+		}
+		if len(got) >= n {
 			stop(done)
 		}
 		return nil
@@ -80,12 +92,9 @@ func TestAnAccountIsAnnouncedAndThenAnchored(t *testing.T) {
 	v := infoVenue{answer: accountAnswers(nil)}
 	a := &Anchors{Info: v.serve(t), Stats: new(Stats), Log: slog.New(slog.DiscardHandler), Poll: time.Millisecond,
 		Wanted: wantAnchors(WantedAnchor{Address: askedAccount, Every: time.Hour, Coins: []string{"ETH"}})}
-	got := followAnchors(t, a, 2)
-	if !got[0].Asked || got[0].Address != askedAccount || len(got[0].Dexes) > 0 {
-		t.Errorf("it is announced by %+v", got[0])
-	}
-	said := got[1]
-	if said.Asked || len(said.Dexes) != 3 || said.SpotTime != 1795262430000 || len(said.Spot) != 1 || said.Leverages["ETH"] != (market.Leverage{Value: 20}) || len(said.Orders) != 1 || said.Orders[0].Oid != 7 {
+	got := followAnchors(t, a, 1)
+	said := got[0]
+	if len(said.Dexes) != 3 || said.SpotTime != 1795262430000 || len(said.Spot) != 1 || said.Leverages["ETH"] != (market.Leverage{Value: 20}) || len(said.Orders) != 1 || said.Orders[0].Oid != 7 {
 		t.Fatalf("it is anchored by %+v", said)
 	}
 	main := said.Dexes[len(said.Dexes)-1]
@@ -123,9 +132,9 @@ func TestAnAnswerThatIsWrongIsNoAnchor(t *testing.T) {
 		v := infoVenue{answer: accountAnswers(map[string]string{kind: answer})}
 		a := &Anchors{Info: v.serve(t), Stats: new(Stats), Log: slog.New(slog.DiscardHandler), Poll: time.Millisecond,
 			Wanted: wantAnchors(WantedAnchor{Address: askedAccount, Every: time.Hour, Coins: []string{"ETH"}})}
-		got := followAnchors(t, a, 2)
-		if !got[0].Asked || got[1].Asked || len(got[1].Dexes) > 0 || got[1].SpotTime > 0 || a.Stats.Malformed.Load() == 0 {
-			t.Errorf("%s: %+v, %d malformed", kind, got[1], a.Stats.Malformed.Load())
+		got := followAnchors(t, a, 1)
+		if len(got[0].Dexes) > 0 || got[0].SpotTime > 0 || a.Stats.Malformed.Load() == 0 {
+			t.Errorf("%s: %+v, %d malformed", kind, got[0], a.Stats.Malformed.Load())
 		}
 	}
 }
@@ -163,8 +172,14 @@ func TestWhoIsFollowedGoesFirstAndTheBudgetIsKept(t *testing.T) {
 	now = now.Add(time.Minute)
 	wanted = wanted[2:3]
 	wanted[0].After = now
-	if next := f.due(wanted, now); addresses(next) != "2" || len(f.known) > 2 {
-		t.Errorf("wanted again is %s, known are %d", addresses(next), len(f.known))
+	if next := f.due(wanted, now); addresses(next) != "2" {
+		t.Errorf("wanted again is %s", addresses(next))
+	}
+	for _, k := range f.known {
+		k.busy = false
+	}
+	if f.due(wanted, now.Add(anchorsAll)); len(f.known) != 1 {
+		t.Errorf("%d are known an hour later", len(f.known))
 	}
 }
 
@@ -182,4 +197,72 @@ func TestAnAccountThatCostsMoreThanTheBudgetStopsNobody(t *testing.T) {
 	if due := f.due(wanted, now); len(due) != 1 || due[0].Address != "other" {
 		t.Errorf("then are asked %+v", due)
 	}
+}
+
+// askAll asks about accounts one at a time, a second each, and returns who came when.
+func askAll(f *anchorFollower, wanted []WantedAnchor, now *time.Time, n int) (order []string) {
+	f.busy = anchorsAtOnce - 1
+	for range n {
+		for _, one := range f.due(wanted, *now) {
+			order = append(order, one.Address)
+			f.known[one.Address].busy = false
+			f.busy--
+		}
+		*now = now.Add(time.Second)
+	}
+	return order
+}
+
+// TestNobodysAccountsKeepThoseOfAnotherWaiting: who wants few accounts waits for no more
+// than one of each other's, and those that were asked about before have every second turn.
+func TestNobodysAccountsKeepThoseOfAnotherWaiting(t *testing.T) {
+	t.Parallel()
+	now := time.UnixMilli(1_800_000_000_000)
+	var oldest atomic.Int64
+	f := newAnchorFollower(&Anchors{OldestWait: &oldest}, nil)
+	old := []WantedAnchor{{Address: "old", Followed: true, By: []string{"many"}, Every: time.Minute}, {Address: "large", Every: time.Minute}}
+	askAll(f, old, &now, 2)
+	now = now.Add(2 * time.Minute)
+	wanted := old
+	for i := range 200 {
+		wanted = append(wanted, WantedAnchor{Address: fmt.Sprintf("new %03d", i), Followed: true, By: []string{"many"}, Every: time.Hour})
+	}
+	askAll(f, wanted, &now, 20)
+	if f.known["old"].asked.Before(now.Add(-20*time.Second)) || f.known["large"].asked.Before(now.Add(-20*time.Second)) {
+		t.Error("who was asked about before waits for all first questions")
+	}
+	if oldest.Load() != 19_000 {
+		t.Errorf("the oldest waits for %d ms, want 19 s", oldest.Load())
+	}
+	wanted = append(wanted, WantedAnchor{Address: "only", Followed: true, By: []string{"few"}, Every: time.Hour},
+		WantedAnchor{Address: "new 199", Followed: true, By: []string{"both", "few"}, Every: time.Hour})
+	if next := askAll(f, wanted, &now, 6); !slices.Contains(next, "only") || !slices.Contains(next, "new 199") {
+		t.Errorf("the next are %q", next)
+	}
+	if len(f.turns.at) > 4 {
+		t.Errorf("turns of %d lines are kept", len(f.turns.at))
+	}
+}
+
+func TestAnAccountThatTheVenueDoesNotKnowIsAskedAboutHourly(t *testing.T) {
+	t.Parallel()
+	now := time.UnixMilli(1_800_000_000_000)
+	f := newAnchorFollower(new(Anchors), nil)
+	wanted := []WantedAnchor{{Address: "nobody", Followed: true, Every: time.Minute}}
+	asked := func(want int) {
+		t.Helper()
+		if n := len(askAll(f, wanted, &now, 1)); n != want {
+			t.Errorf("asked %d times, want %d", n, want)
+		}
+	}
+	asked(1)
+	f.note(&market.Anchor{Address: "nobody"}, nil, true)
+	now = now.Add(10 * time.Minute)
+	asked(0)
+	wanted = nil // for a while nobody asks for it, which does not make it new
+	asked(0)
+	wanted = []WantedAnchor{{Address: "nobody", Followed: true, Every: time.Minute}}
+	asked(0)
+	now = now.Add(time.Hour)
+	asked(1)
 }
