@@ -1,11 +1,41 @@
 package catalog
 
-// The planned endpoints of the family Platforms: specified, without a handler yet.
+// The endpoints of the family Platforms. Those that are planned are specified, without a
+// handler yet.
 var (
 	// Lists the platforms.
-	_ = planned("GET", "/v2/market", Platforms, anyLevel, EnvelopeA)
+	PlatformList = route[PlatformListIn, []PlatformName]("GET", "/v2/market", Platforms, anyLevel, EnvelopeA)
 	// Shows the net inflow of up to 100 platforms.
-	_ = planned("GET", "/v2/market/ticker", Platforms, anyLevel, EnvelopeA)
+	PlatformTickers = route[PlatformTickersIn, []PlatformTicker]("GET", "/v2/market/ticker", Platforms, anyLevel, EnvelopeA)
+
 	// Lists the coins of a theme with their prices.
 	_ = planned("GET", "/v2/market/hotTabCoins", Platforms, anyLevel, EnvelopeA)
 )
+
+var _ = does(Platforms, readViews)
+
+// PlatformListIn asks for all platforms.
+type PlatformListIn struct{}
+
+// PlatformName is what a platform is called: an exchange, or a part of one with a key of
+// its own.
+type PlatformName struct {
+	Key    string `json:"key"`     // names the platform in requests and in the keys of its pairs
+	ENName string `json:"en_name"` // name in English
+	CNName string `json:"cn_name"` // name in Chinese
+}
+
+// PlatformTickersIn names platforms. The answer has them in the order in which they are
+// asked for, each once; those that nobody knows are left out.
+type PlatformTickersIn struct {
+	MarketList []Key `query:"market_list" required:"true" max:"100" example:"binance"` // keys of platforms, 100 at most
+}
+
+// PlatformTicker is what takers bought less what they sold on a platform in the last 24
+// hours, over the pairs that are followed, in whole minutes: exact decimals as text, below 0
+// where more was sold; empty where there is no data.
+type PlatformTicker struct {
+	MarketKey    string `json:"market_key"`   // as it was asked for
+	FundNetInCNY string `json:"fundNetInCny"` // in yuan, by the European Central Bank's reference rate
+	FundNetInUSD string `json:"fundNetInUsd"` // in US dollars, of which a stable coin counts as one
+}

@@ -1,11 +1,66 @@
 package catalog
 
-// The planned endpoints of the family TradingPair: specified, without a handler yet.
+// Pairs of the exchanges, and what they cost.
 var (
 	// Shows prices of up to 100 pairs.
-	_ = planned("GET", "/v2/trading-pair/ticker", TradingPair, anyLevel, EnvelopeA)
+	PairTickers = route[PairTickersIn, []PairTicker]("GET", "/v2/trading-pair/ticker", TradingPair, anyLevel, EnvelopeA)
 	// Lists the pairs of a platform.
-	_ = planned("GET", "/v2/trading-pair/getTradingPair", TradingPair, anyLevel, EnvelopeA)
+	PlatformPairs = route[PlatformPairsIn, []PlatformPair]("GET", "/v2/trading-pair/getTradingPair", TradingPair, anyLevel, EnvelopeA)
 	// Lists the pairs of a platform by currency or symbol.
-	_ = planned("GET", "/v2/trading-pair", TradingPair, anyLevel, EnvelopeA)
+	SelectedPairs = route[SelectedPairsIn, []SelectedPair]("GET", "/v2/trading-pair", TradingPair, anyLevel, EnvelopeA)
 )
+
+var _ = does(TradingPair, readViews)
+
+// PairTickersIn names pairs. The answer has them in the order in which they are asked for,
+// each once; those that nobody knows are left out.
+type PairTickersIn struct {
+	KeyList []Key `query:"key_list" required:"true" max:"100" example:"btcusdt:binance"` // pair keys, 100 at most
+}
+
+// PairTicker is what a pair costs. Figures are exact decimals as text; an empty one is not
+// known. Those in US dollars are made of the quote coin's price, where a stable coin counts
+// as one dollar, and those in yuan of these by the European Central Bank's reference rate.
+type PairTicker struct {
+	Key        string `json:"key"`         // as it was asked for
+	LastRaw    string `json:"last_raw"`    // price of the last trade, in the quote coin
+	LastCNY    string `json:"last_cny"`    // the same in yuan
+	LastUSD    string `json:"last_usd"`    // the same in US dollars
+	High24hRaw string `json:"high24h_raw"` // highest price of 24 hours, in the quote coin
+	High24hCNY string `json:"high24h_cny"` // the same in yuan
+	High24hUSD string `json:"high24h_usd"` // the same in US dollars
+	Low24hRaw  string `json:"low24h_raw"`  // lowest price of 24 hours, in the quote coin
+	Low24hCNY  string `json:"low24h_cny"`  // the same in yuan
+	Low24hUSD  string `json:"low24h_usd"`  // the same in US dollars
+}
+
+// PlatformPairsIn names a platform.
+type PlatformPairsIn struct {
+	Market Key `query:"market" required:"true" example:"binance"` // key of the platform, as /v2/market lists it
+}
+
+// PlatformPair is what a pair is called.
+type PlatformPair struct {
+	Key    string `json:"key"`     // of the pair
+	CNName string `json:"cn_name"` // name in Chinese
+	ENName string `json:"en_name"` // name in English
+	Show   string `json:"show"`    // short name, such as BTC/USDT
+}
+
+// SelectedPairsIn selects pairs of a platform.
+type SelectedPairsIn struct {
+	Market   Key `query:"market" required:"true" example:"binance"` // key of the platform, as /v2/market lists it
+	Currency Key `query:"currency" example:"USDT"`                  // only pairs whose prices are in this coin, in any case
+	Show     Key `query:"show" example:"BTC"`                       // only pairs of this coin, in any case, or with this short name
+}
+
+// SelectedPair is a pair of a platform.
+type SelectedPair struct {
+	Key      string `json:"key"`      // of the pair
+	Currency string `json:"currency"` // coin in which its prices are
+	ENName   string `json:"en_name"`  // name in English
+	CNName   string `json:"cn_name"`  // name in Chinese
+	Show     string `json:"show"`     // short name, such as BTC/USDT
+	Market   string `json:"market"`   // key of the platform
+	Swap     bool   `json:"swap"`     // whether it is a perpetual
+}

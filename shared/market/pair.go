@@ -57,13 +57,18 @@ type PairTrade struct {
 	Amount Decimal
 }
 
+// Value is what was paid, quote units.
+func (t *PairTrade) Value() Decimal {
+	if t.Amount.IsZero() {
+		return Notional(t.Px, t.Sz)
+	}
+	return t.Amount
+}
+
 // candle is the candle of t alone. TradesBuyer stays 0: K-lines of exchanges do not give
 // it.
 func (t *PairTrade) candle(open int64) Candle {
-	amount := t.Amount
-	if amount.IsZero() {
-		amount = Notional(t.Px, t.Sz)
-	}
+	amount := t.Value()
 	at := Order{Time: t.Time, Tid: t.ID}
 	c := Candle{OpenTime: open, Trades: t.Count, Size: t.Sz, Amount: amount, Open: t.Px, High: t.Px, Low: t.Px, Close: t.Px, First: at, Last: at}
 	if t.Side == Buy {

@@ -6,6 +6,8 @@
 //
 //	series pairklines  candles of the followed pairs, from a minute to a day
 //	view pairs         every pair that trades on an exchange, and whether it is followed
+//	view pairtickers   the last 24 hours of every pair
+//	view platformflows what takers bought less what they sold in 24 hours, by exchange
 //	view contracts     funding and open interest of the followed perpetuals, now
 //	series pairfunding, coinfunding, pairinterest, coininterest, pairratios
 //	                   funding, open interest and shares of accounts over time (see pairseries)

@@ -14,6 +14,8 @@ func Projections(refresh time.Duration) []Projection {
 	return []Projection{
 		newKlines(refresh),
 		newListings(),
+		newTickers(),
+		newFlows(),
 		newLatest(),
 		newFundings(),
 		newInterests(),

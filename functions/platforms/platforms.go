@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"quotary/shared/api"
+	"quotary/shared/catalog"
+	"quotary/shared/data/pairs"
+	"quotary/shared/data/platformflows"
+	"quotary/shared/data/rates"
+	"quotary/shared/data/tickers"
+	"quotary/shared/store"
+)
+
+// reader holds what the handlers read.
+type reader struct {
+	pairs *store.View[pairs.View]
+	perps *store.View[tickers.View]
+	flows *store.View[platformflows.View]
+	rates *store.View[rates.View]
+}
+
+func newReader(views *store.Views, clock func() time.Time) *reader {
+	return &reader{pairs: pairs.Open(views, clock), perps: tickers.Open(views, clock), flows: platformflows.Open(views, clock), rates: rates.Open(views, clock)}
+}
+
+// known are the platforms that have pairs, by key.
+func (r *reader) known(ctx context.Context) (list []pairs.Platform, err error) {
+	v, err := store.OrZero(r.pairs.Get(ctx))
+	if err != nil {
+		return nil, err
+	}
+	perps, err := store.OrZero(r.perps.Get(ctx))
+	if err != nil {
+		return nil, err
+	}
+	has := map[string]bool{pairs.Hyperliquid: len(perps.Tickers) > 0}
+	for i := range v.Pairs {
+		has[v.Pairs[i].Platform] = true
+	}
+	for _, p := range pairs.Platforms {
+		if has[p.Key] {
+			list = append(list, p)
+		}
+	}
+	return list, nil
+}
+
+// list returns the platforms.
+func (r *reader) list(ctx context.Context, _ catalog.PlatformListIn) ([]catalog.PlatformName, error) {
+	known, err := r.known(ctx)
+	list := make([]catalog.PlatformName, len(known))
+	for i, p := range known {
+		list[i] = catalog.PlatformName{Key: p.Key, ENName: p.EN, CNName: p.CN}
+	}
+	return list, err
+}
+
+// inflow returns what takers bought less what they sold, in the order of the request, each
+// platform once.
+func (r *reader) inflow(ctx context.Context, in catalog.PlatformTickersIn) ([]catalog.PlatformTicker, error) {
+	known, err := r.known(ctx)
+	if err != nil {
+		return nil, err
+	}
+	has := map[catalog.Key]bool{}
+	for _, p := range known {
+		has[catalog.Key(p.Key)] = true
+	}
+	v, err := store.OrZero(r.flows.Get(ctx))
+	if err != nil {
+		return nil, err
+	}
+	exchange, err := store.OrZero(r.rates.Get(ctx))
+	if err != nil {
+		return nil, err
+	}
+	now := api.Now(ctx)
+	yuan, from := exchange.Yuan(now), now.Truncate(time.Minute).Add(time.Minute-platformflows.Window)
+	list := []catalog.PlatformTicker{}
+	for _, key := range in.MarketList {
+		if !has[key] {
+			continue
+		}
+		has[key] = false // once
+		out := catalog.PlatformTicker{MarketKey: string(key)}
+		for i := range v.Platforms {
+			if net, traded := v.Platforms[i].Since(from); traded && v.Platforms[i].Key == string(key) {
+				out.FundNetInUSD, out.FundNetInCNY = net.String(), yuan(net)
+			}
+		}
+		list = append(list, out)
+	}
+	return list, nil
+}

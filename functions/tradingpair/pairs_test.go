@@ -1,0 +1,103 @@
+package main
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"quotary/shared/api/apitest"
+	"quotary/shared/catalog"
+	"quotary/shared/data/pairs"
+	"quotary/shared/data/pairtickers"
+	"quotary/shared/data/rates"
+	"quotary/shared/data/tickers"
+	"quotary/shared/market"
+	"quotary/shared/store"
+)
+
+func dec(t *testing.T, text string) market.Decimal {
+	t.Helper()
+	d, err := market.ParseDecimal(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// newWorld has four pairs of two platforms, the prices of three of them, and two perpetuals
+// of the perpetual exchange.
+func newWorld(t *testing.T) *apitest.World {
+	t.Helper()
+	var views *store.Views
+	w := apitest.Open(t, catalog.TradingPair, func(open *apitest.World) {
+		views = open.Views(t)
+		newReader(views, open.Now).register(open.Family)
+	})
+	now := apitest.Start.UnixMilli()
+	listed := pairs.View{Time: now}
+	prices := pairtickers.View{Time: now}
+	for _, p := range []struct {
+		base, quote, platform string
+		swap, inverse         bool
+		last                  string
+	}{
+		{"BTC", "USDT", "binance", false, false, "70000.5"}, {"ETH", "BTC", "binance", false, false, "0.05"},
+		{"BTC", "USD", "binance", true, true, "70010"}, {"BTC", "USDT", "okcoinfutures", true, false, ""},
+	} {
+		pair := market.Pair{Key: market.PairKey(p.base, p.quote, p.platform, p.swap), Platform: p.platform, Base: p.base, Quote: p.quote, Swap: p.swap, Inverse: p.inverse}
+		listed.Pairs = append(listed.Pairs, pairs.Pair{Pair: pair})
+		if p.last != "" {
+			px := dec(t, p.last)
+			prices.Tickers = append(prices.Tickers, pairtickers.Ticker{Pair: pair.Key, Time: now, Last: px, High: px.Mul(dec(t, "1.01")), Low: px.Mul(dec(t, "0.99"))})
+		}
+	}
+	perps := tickers.View{Time: now, Tickers: []tickers.Ticker{{Coin: "BTC", Price: "69999.0", Time: now}, {Coin: "kPEPE", Price: "0.012", Time: now}, {Coin: "@107", Price: "1.0", Time: now}}}
+	for name, err := range map[string]error{
+		"pairs": pairs.Publish(t.Context(), views, listed), "pair tickers": pairtickers.Publish(t.Context(), views, prices),
+		"tickers": tickers.Publish(t.Context(), views, perps), "rates": rates.Publish(t.Context(), views, rates.View{Days: []rates.Day{{Date: "2026-01-01", USD: "1.1", CNY: "7.7"}}}),
+	} {
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+	return w
+}
+
+func TestPricesOfPairs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Get(t, w.SubKey, "/v2/trading-pair/ticker?key_list=btcusdt:binance,ethbtc:binance").Golden(t, "ticker")
+	list := apitest.Data[[]catalog.PairTicker](t, w.Get(t, w.SubKey,
+		"/v2/trading-pair/ticker?key_list=nobody,btcswapusdc:hyperliquid,BTCUSDT:binance,btcusdt:binance,btcusdt:binance,btcswapusdt:okcoinfutures,btcswapusd:binance"))
+	var got []string
+	for _, one := range list {
+		got = append(got, one.Key+"="+one.LastUSD+"/"+one.High24hRaw)
+	}
+	want := "btcswapusdc:hyperliquid=69999/ BTCUSDT:binance=70000.5/70700.505 btcusdt:binance=70000.5/70700.505 btcswapusd:binance=70010/70710.1"
+	if text := strings.Join(got, " "); text != want {
+		t.Errorf("got %s\nwant %s", text, want)
+	}
+	w.Get(t, w.SubKey, "/v2/trading-pair/ticker?key_list="+strings.Repeat("a,", 100)+"b").Refused(t, http.StatusBadRequest, "key_list", "100")
+	w.Get(t, w.SubKey, "/v2/trading-pair/ticker").Refused(t, http.StatusBadRequest, "key_list")
+}
+
+func TestPairsOfAPlatform(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Get(t, w.SubKey, "/v2/trading-pair/getTradingPair?market=binance").Golden(t, "pairs")
+	w.Get(t, w.SubKey, "/v2/trading-pair?market=binance&currency=usdt").Golden(t, "selected")
+	for query, want := range map[string]string{
+		"market=binance&show=btc": "btcswapusd:binance btcusdt:binance", "market=binance&show=ETH/BTC": "ethbtc:binance", "market=binance&currency=EUR": "",
+		"market=nobody": "", "market=hyperliquid": "btcswapusdc:hyperliquid kpepeswapusdc:hyperliquid",
+	} {
+		var keys []string
+		for _, one := range apitest.Data[[]catalog.SelectedPair](t, w.Get(t, w.SubKey, "/v2/trading-pair?"+query)) {
+			keys = append(keys, one.Key)
+		}
+		if got := strings.Join(keys, " "); got != want {
+			t.Errorf("%s: %s, want %s", query, got, want)
+		}
+	}
+	w.Get(t, w.SubKey, "/v2/trading-pair?currency=USDT").Refused(t, http.StatusBadRequest, "market")
+	w.Get(t, w.SubKey, "/v2/trading-pair/getTradingPair").Refused(t, http.StatusBadRequest, "market")
+}

@@ -1,0 +1,88 @@
+// Package pairtickers is the view of the last 24 hours of every pair that trades on a
+// centralised exchange, as the exchanges tell it.
+package pairtickers
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"quotary/shared/data/internal/dataset"
+	"quotary/shared/market"
+	"quotary/shared/store"
+)
+
+// Name of the view.
+const Name = "pairtickers"
+
+// View is the state of all pairs.
+type View struct {
+	Time    int64    `json:"time"`    // of the newest ticker, ms
+	Tickers []Ticker `json:"tickers"` // by pair
+}
+
+// Ticker is the last 24 hours of a pair; see [market.PairTicker].
+type Ticker struct {
+	Pair   string         `json:"pair"`
+	Time   int64          `json:"time"` // ms
+	Last   market.Decimal `json:"last"`
+	Open   market.Decimal `json:"open"`
+	High   market.Decimal `json:"high"`
+	Low    market.Decimal `json:"low"`
+	Size   market.Decimal `json:"size"`
+	Amount market.Decimal `json:"amount"`
+}
+
+// Of returns the ticker of a pair; false for one without.
+func (v View) Of(pair string) (Ticker, bool) {
+	i, ok := slices.BinarySearchFunc(v.Tickers, pair, func(t Ticker, pair string) int { return cmp.Compare(t.Pair, pair) })
+	if !ok {
+		return Ticker{}, false
+	}
+	return v.Tickers[i], true
+}
+
+// stable are the coins that count as one US dollar.
+var stable = map[string]bool{"usd": true, "usdt": true, "usdc": true, "fdusd": true, "tusd": true, "busd": true, "dai": true, "usde": true}
+
+// Dollars is how many US dollars a coin is, in any case: one of a stable coin, else the
+// last price of its pair with USDT on an exchange, or on another one; false where none is
+// known.
+func (v View) Dollars(coin, platform string) (market.Decimal, bool) {
+	coin = strings.ToLower(coin)
+	if stable[coin] {
+		return one, true
+	}
+	for _, on := range [...]string{platform, "binance", "okex", "bybit"} {
+		if t, ok := v.Of(market.PairKey(coin, "usdt", on, false)); ok && t.Last.IsPos() {
+			return t.Last, true
+		}
+	}
+	return market.Decimal{}, false
+}
+
+var one = market.Whole(1)
+
+// The exchanges are asked every ten seconds.
+var view = dataset.View[View]{Name: Name, Period: 10 * time.Second, Encode: Encode, Decode: Decode}
+
+// Open returns the view as a reader keeps it in memory.
+func Open(views *store.Views, clock func() time.Time) *store.View[View] {
+	return view.Open(views, clock)
+}
+
+// Publish replaces the view.
+func Publish(ctx context.Context, views *store.Views, v View) error {
+	return view.Publish(ctx, views, v)
+}
+
+// Encode writes the body of the view, and sorts its tickers.
+func Encode(v View) []byte {
+	slices.SortFunc(v.Tickers, func(a, b Ticker) int { return cmp.Compare(a.Pair, b.Pair) })
+	return dataset.JSON(v)
+}
+
+// Decode reads the body of the view.
+func Decode(body []byte) (View, error) { return dataset.FromJSON[View](body) }

@@ -1,0 +1,64 @@
+// Package platformflows is the view of what takers bought less what they sold on each
+// centralised exchange in the last 24 hours, minute by minute, over the followed pairs.
+package platformflows
+
+import (
+	"context"
+	"time"
+
+	"quotary/shared/data/internal/dataset"
+	"quotary/shared/market"
+	"quotary/shared/store"
+)
+
+// Name of the view.
+const Name = "platformflows"
+
+// Window is how far back the view reaches.
+const Window = 24 * time.Hour
+
+// View is the flows of all exchanges.
+type View struct {
+	Time      int64      `json:"time"`      // of the newest trade, ms
+	Platforms []Platform `json:"platforms"` // by key
+}
+
+// Platform is the flows of an exchange.
+type Platform struct {
+	Key     string   `json:"key"`
+	Minutes []Minute `json:"minutes"` // by time; those without a trade are left out
+}
+
+// Minute is the flow of a minute.
+type Minute struct {
+	Time int64          `json:"t"` // when it begins, ms
+	Net  market.Decimal `json:"n"` // bought less sold by takers, US dollars, of which a stable coin counts as one
+}
+
+// Since sums up the minutes that begin at or after a time; false where there is none.
+func (p *Platform) Since(from time.Time) (net market.Decimal, ok bool) {
+	for _, m := range p.Minutes {
+		if m.Time >= from.UnixMilli() {
+			net, ok = net.Add(m.Net), true
+		}
+	}
+	return net, ok
+}
+
+var view = dataset.View[View]{Name: Name, Period: 10 * time.Second, Encode: Encode, Decode: Decode}
+
+// Open returns the view as a reader keeps it in memory.
+func Open(views *store.Views, clock func() time.Time) *store.View[View] {
+	return view.Open(views, clock)
+}
+
+// Publish replaces the view.
+func Publish(ctx context.Context, views *store.Views, v View) error {
+	return view.Publish(ctx, views, v)
+}
+
+// Encode writes the body of the view.
+func Encode(v View) []byte { return dataset.JSON(v) }
+
+// Decode reads the body of the view.
+func Decode(body []byte) (View, error) { return dataset.FromJSON[View](body) }
