@@ -1,10 +1,7 @@
 package market
 
 import (
-	"cmp"
 	"encoding/hex"
-	"iter"
-	"slices"
 	"strings"
 )
 
@@ -34,6 +31,8 @@ type OpenOrders struct {
 	used  uint32 // slots that were ever used
 
 	coins, tifs names
+
+	accounts map[accountID]uint32 // the first slot of each, from 1; the orders have the others
 
 	executed map[int64]*Execution // by order id, of those that were filled or listed; of unknown orders too
 	ended    endedOrders
@@ -66,26 +65,13 @@ type openOrder struct {
 	oid, placed                      int64
 	px, orig, rest                   uint64
 	account                          accountID
+	next, previous                   uint32 // slots of the account's other orders, from 1; 0 is none
 	coin                             uint16
 	pxPlaces, origPlaces, restPlaces uint8
 	tif                              uint8
 	sell, reduceOnly                 bool
 	seen                             bool // by a status of its own, not by lists alone
 	free                             bool // no order
-}
-
-// Execution is what was executed of an order, and what a status or a list said of its
-// rest.
-type Execution struct {
-	Fills []OrderFill // by trade id
-	At    int64       // when a status or a list said what rests, ms; 0 is never
-	Rest  Amount      // what it said, base units
-}
-
-// OrderFill is a fill as it counts for its order.
-type OrderFill struct {
-	Tid, Time int64 // Time in ms
-	Sz        Amount
 }
 
 // OpenOrder is an order that rests.
@@ -162,7 +148,7 @@ func (t *OpenOrders) open(s *OrderStatus, ofAnyAge, listed bool) bool {
 		o := t.at(slot)
 		*o = openOrder{oid: s.Oid, placed: s.Timestamp, account: account, coin: coin, sell: s.Side == "A",
 			px: px.Coef, pxPlaces: px.Places, orig: orig.Coef, origPlaces: orig.Places, rest: orig.Coef, restPlaces: orig.Places}
-		t.slots[s.Oid] = slot
+		t.link(s.Oid, slot)
 		t.touch(coin)
 		changed = true
 	}
@@ -180,10 +166,10 @@ func (t *OpenOrders) open(s *OrderStatus, ofAnyAge, listed bool) bool {
 		}
 	}
 	if rest != orig && listed != o.seen {
-		changed = t.execution(s.Oid).said(s.Time, rest) || changed
+		changed = t.execution(s.Oid).reported(s.Time, rest) || changed
 	}
 	if changed {
-		t.leave(o)
+		t.setRest(o)
 	}
 	return changed
 }
@@ -195,11 +181,8 @@ func (t *OpenOrders) end(oid, ms int64) bool {
 	}
 	delete(t.executed, oid)
 	if slot, ok := t.slots[oid]; ok {
-		o := t.at(slot)
-		t.touch(o.coin)
-		*o = openOrder{free: true}
-		t.free = append(t.free, slot)
-		delete(t.slots, oid)
+		t.touch(t.at(slot).coin)
+		t.unlink(oid, slot)
 	}
 	return true
 }
@@ -219,7 +202,7 @@ func (t *OpenOrders) AddFill(f *Fill, ofAnyAge bool) bool {
 		return false
 	}
 	if known {
-		t.leave(t.at(slot))
+		t.setRest(t.at(slot))
 	}
 	return true
 }
@@ -235,42 +218,6 @@ func (t *OpenOrders) keepsUnknown(ms int64, ofAnyAge bool) bool {
 	return ofAnyAge || ms >= t.newest-rememberEnds
 }
 
-// AddAnchors takes in the open orders that the venue lists of accounts: those that were
-// placed before the node was followed are known by nothing else. An order of an account
-// that is missing in the list of all orders in its dex has ended. All are compared in one
-// pass over the table. The venue is right: this is a repair, and what it ends does not
-// follow from the events.
-func (t *OpenOrders) AddAnchors(anchors []Anchor) (changed bool) {
-	asked := map[accountID]map[string]int64{} // when, by dex
-	listed := map[int64]bool{}
-	for i := range anchors {
-		a := &anchors[i]
-		if account, ok := parseAccount(a.Address); ok && len(a.Listed) > 0 {
-			asked[account] = a.Listed
-		}
-		for j := range a.Orders {
-			s := &a.Orders[j]
-			listed[s.Oid] = true
-			if s.rests() {
-				changed = t.open(s, true, true) || changed
-			}
-		}
-	}
-	if len(asked) == 0 {
-		return changed
-	}
-	for o := range t.all() {
-		dexes, ok := asked[o.account]
-		if !ok {
-			continue
-		}
-		if ms, ok := dexes[DexOf(t.coins.list[o.coin])]; ok && !listed[o.oid] && o.placed < ms-listedAfter {
-			changed = t.end(o.oid, ms) || changed
-		}
-	}
-	return changed
-}
-
 // Prune forgets what was remembered for long enough: ends, and fills of orders that are
 // not known. It is not called while the past is still to be read.
 func (t *OpenOrders) Prune() {
@@ -282,109 +229,12 @@ func (t *OpenOrders) Prune() {
 	}
 }
 
-// execution returns what is known to be executed of an order, to add to it.
-func (t *OpenOrders) execution(oid int64) *Execution {
-	e := t.executed[oid]
-	if e == nil {
-		if t.executed == nil {
-			t.executed = map[int64]*Execution{}
-		}
-		e = new(Execution)
-		t.executed[oid] = e
-	}
-	return e
-}
-
-// said notes what rested at a time: of several the newest counts, of two at one time
-// the smaller.
-func (e *Execution) said(ms int64, rest Amount) bool {
-	if ms < e.At || ms == e.At && rest.Decimal().Cmp(e.Rest.Decimal()) >= 0 {
-		return false
-	}
-	e.At, e.Rest = ms, rest
-	return true
-}
-
-// filled adds a fill, once.
-func (e *Execution) filled(f OrderFill) bool {
-	i, found := slices.BinarySearchFunc(e.Fills, f.Tid, func(have OrderFill, tid int64) int { return cmp.Compare(have.Tid, tid) })
-	if found {
-		return false
-	}
-	e.Fills = slices.Insert(e.Fills, i, f)
-	return true
-}
-
-// last is the time of the newest fill, ms.
-func (e *Execution) last() (ms int64) {
-	ms = e.At
-	for _, f := range e.Fills {
-		ms = max(ms, f.Time)
-	}
-	return ms
-}
-
-// leave sets what rests of an order.
-func (t *OpenOrders) leave(o *openOrder) {
-	rest := Amount{o.orig, o.origPlaces}
-	if e := t.executed[o.oid]; e != nil {
-		left, said := rest.Decimal(), e.Rest.Decimal()
-		for _, f := range e.Fills {
-			left = left.Sub(f.Sz.Decimal())
-			if f.Time > e.At {
-				said = said.Sub(f.Sz.Decimal())
-			}
-		}
-		if e.At != 0 && said.LessThan(left) {
-			left = said
-		}
-		var ok bool
-		if rest, ok = amountOf(left); !ok {
-			return // of more digits than the venue has
-		}
-	}
-	if rest != (Amount{o.rest, o.restPlaces}) {
-		o.rest, o.restPlaces = rest.Coef, rest.Places
-		t.touch(o.coin)
-	}
-}
-
 // touch notes that what rests of a coin has changed.
 func (t *OpenOrders) touch(coin uint16) {
 	for int(coin) >= len(t.changed) {
 		t.changed = append(t.changed, false)
 	}
 	t.changed[coin] = true
-}
-
-// take returns a slot for another order.
-func (t *OpenOrders) take() (slot uint32) {
-	if t.slots == nil {
-		t.slots = map[int64]uint32{}
-	}
-	if n := len(t.free); n > 0 {
-		slot, t.free = t.free[n-1], t.free[:n-1]
-		return slot
-	}
-	slot = t.used
-	t.used++
-	if int(slot)/slabSize == len(t.slabs) {
-		t.slabs = append(t.slabs, make([]openOrder, slabSize))
-	}
-	return slot
-}
-
-func (t *OpenOrders) at(slot uint32) *openOrder { return &t.slabs[slot/slabSize][slot%slabSize] }
-
-// all are the orders in no order. They may be ended meanwhile.
-func (t *OpenOrders) all() iter.Seq[*openOrder] {
-	return func(yield func(*openOrder) bool) {
-		for slot := range t.used {
-			if o := t.at(slot); !o.free && !yield(o) {
-				return
-			}
-		}
-	}
 }
 
 func (t *OpenOrders) shown(o *openOrder) OpenOrder {
@@ -394,36 +244,4 @@ func (t *OpenOrders) shown(o *openOrder) OpenOrder {
 	}
 	return OpenOrder{Oid: o.oid, Placed: o.placed, Account: o.account, Coin: t.coins.list[o.coin], Side: side, Px: Amount{o.px, o.pxPlaces},
 		OrigSz: Amount{o.orig, o.origPlaces}, Sz: Amount{o.rest, o.restPlaces}, ReduceOnly: o.reduceOnly, Tif: t.tifs.list[o.tif], Seen: o.seen}
-}
-
-// parseAccount reads an address in lower case.
-func parseAccount(address string) (id accountID, ok bool) {
-	if len(address) != 2+2*len(id) {
-		return id, false
-	}
-	_, err := hex.Decode(id[:], []byte(address[2:]))
-	return id, err == nil
-}
-
-// names numbers texts that come again and again. The zero value has the number 0 for "".
-type names struct {
-	list []string
-	ids  map[string]uint16
-}
-
-// id is the number of a text; ok is false when there are no more.
-func (n *names) id(text string) (id uint16, ok bool) {
-	if n.ids == nil {
-		n.list, n.ids = []string{""}, map[string]uint16{"": 0}
-	}
-	if id, ok = n.ids[text]; ok {
-		return id, true
-	}
-	if len(n.list) > 1<<15 {
-		return 0, false
-	}
-	text = strings.Clone(text)
-	id = uint16(len(n.list))
-	n.list, n.ids[text] = append(n.list, text), id
-	return id, true
 }

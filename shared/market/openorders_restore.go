@@ -95,12 +95,12 @@ func (t *OpenOrders) Restore(o *OpenOrder) bool {
 		return false
 	}
 	slot := t.take()
-	t.slots[o.Oid] = slot
 	to := t.at(slot)
 	*to = openOrder{oid: o.Oid, placed: o.Placed, account: o.Account, coin: coin, sell: o.Side == Sell, px: o.Px.Coef, pxPlaces: o.Px.Places,
 		orig: o.OrigSz.Coef, origPlaces: o.OrigSz.Places, rest: o.OrigSz.Coef, restPlaces: o.OrigSz.Places,
 		tif: uint8(tif), reduceOnly: o.ReduceOnly, seen: o.Seen}
+	t.link(o.Oid, slot)
 	t.touch(coin)
-	t.leave(to)
+	t.setRest(to)
 	return true
 }

@@ -3,6 +3,7 @@ package market_test
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -343,6 +344,43 @@ func someOrder(i int) market.OrderStatus {
 	return s
 }
 
+// TestAListOfAnAccountEndsItsOrdersAlone: whatever was opened, ended and restored before.
+func TestAListOfAnAccountEndsItsOrdersAlone(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		table, open := new(market.OpenOrders), map[int64]string{}
+		address := func(n int) string { return fmt.Sprintf("0x%040d", n) }
+		for oid := range rapid.Int64Range(1, 60).Draw(t, "orders") {
+			s := someOrder(int(oid))
+			s.Oid, s.Address, s.Coin, s.Status = oid+1, address(rapid.IntRange(0, 3).Draw(t, "account")), "BTC", "open"
+			table.Add(&s, true)
+			open[s.Oid] = s.Address
+			if ended := rapid.Int64Range(0, 2*oid+1).Draw(t, "ended"); open[ended] != "" {
+				s.Oid, s.Status = ended, "canceled"
+				table.Add(&s, true)
+				delete(open, ended)
+			}
+		}
+		if rapid.Bool().Draw(t, "restored") {
+			again := new(market.OpenOrders)
+			for o := range table.All() {
+				again.Restore(&o)
+			}
+			table = again
+		}
+		listed := address(rapid.IntRange(0, 3).Draw(t, "listed"))
+		table.AddAnchors([]market.Anchor{{Address: listed, Listed: map[string]int64{"": market.MaxTime}}})
+		maps.DeleteFunc(open, func(_ int64, address string) bool { return address == listed })
+		left := map[int64]string{}
+		for o := range table.All() {
+			left[o.Oid] = o.Address()
+		}
+		if !maps.Equal(left, open) {
+			t.Errorf("left are %v, want %v", left, open)
+		}
+	})
+}
+
 // BenchmarkOpenOrdersMemory prints what 2,000,000 open orders take: run it with
 // -benchtime=1x.
 func BenchmarkOpenOrdersMemory(b *testing.B) {
@@ -397,4 +435,14 @@ func BenchmarkOpenOrdersAdd(b *testing.B) {
 		i++
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "statuses/s")
+}
+
+// BenchmarkOpenOrdersAnchor measures what the venue lists of one account, of 2,000,000
+// orders.
+func BenchmarkOpenOrdersAnchor(b *testing.B) {
+	table := manyOrders(2_000_000)
+	anchors := []market.Anchor{{Address: someOrder(0).Address, Listed: map[string]int64{"": 1}}}
+	for b.Loop() {
+		table.AddAnchors(anchors)
+	}
 }

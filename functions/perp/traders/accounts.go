@@ -58,7 +58,8 @@ type accountReader struct {
 }
 
 func newAccountReader(series *store.Series, wanted *store.Documents, views *store.Views, clock func() time.Time) *accountReader {
-	return &accountReader{series: series, wanted: wanted, markets: meta.OpenMarkets(views, clock), marks: contexts.OpenMarks(views, clock), orders: openorders.OpenReserves(views, clock), unanswered: map[string]time.Time{}}
+	return &accountReader{series: series, wanted: wanted, patience: waitMost, unanswered: map[string]time.Time{},
+		markets: meta.OpenMarkets(views, clock), marks: contexts.OpenMarks(views, clock), orders: openorders.OpenReserves(views, clock)}
 }
 
 // valuation is accounts with the prices at which they are valued.

@@ -296,6 +296,16 @@ func TestAnAccountThatIsNotKnownIsAskedForAndWaitedFor(t *testing.T) {
 	}
 }
 
+func TestAnAnswerWaitsASecondForTheVenue(t *testing.T) {
+	t.Parallel()
+	w := newAccountWorld(t)
+	began := time.Now()
+	w.Call(t, w.SubKey, http.MethodPost, "/upgrade/v2/hl/traders/clearinghouse-state", body{"addresses": []string{carol}})
+	if waited := time.Since(began); waited < waitMost {
+		t.Errorf("it waited for %s", waited)
+	}
+}
+
 func TestAnAccountThatNobodyAnswersForIsWaitedForOnce(t *testing.T) {
 	t.Parallel()
 	w := newAccountWorld(t)
