@@ -254,12 +254,31 @@ func (x *Exchange) contractEvents(name string, from, now int64) (list []any) {
 // marks are the mark prices that are pushed between two times.
 func marks(m *Market, every, from, now int64) (list []any) {
 	for at := (from + every - 1) / every * every; at < now; at += every {
-		list = append(list, map[string]any{
-			"e": "markPriceUpdate", "E": at, "s": m.Symbol, "p": m.Price(m.Mark(at)), "ap": m.Price(m.Mark(at)), "i": m.Price(m.Index(at)),
-			"P": m.Price(m.Index(at)), "r": rate(m.Funding(at)), "T": m.Due(at), "st": 1,
-		})
+		mark, index := m.Price(m.Mark(at)), m.Price(m.Index(at))
+		list = append(list, markUpdate{"markPriceUpdate", at, m.Symbol, mark, mark, index, index, rate(m.Funding(at)), m.Due(at), 1})
 	}
 	return list
+}
+
+// markUpdate is a mark price as streams write it, the kind first.
+type markUpdate struct {
+	Kind      string `json:"e"`
+	EventTime int64  `json:"E"`
+	Symbol    string `json:"s"`
+	Mark      string `json:"p"`
+	Average   string `json:"ap"`
+	Index     string `json:"i"`
+	Settle    string `json:"P"`
+	Rate      string `json:"r"`
+	Due       int64  `json:"T"`
+	Market    int    `json:"st"`
+}
+
+// forced is an order that closed a position, as streams write it.
+type forced struct {
+	Kind      string         `json:"e"`
+	EventTime int64          `json:"E"`
+	Order     map[string]any `json:"o"`
 }
 
 // forceOrders are the orders that closed positions between two times: on the other side.
@@ -272,7 +291,7 @@ func (x *Exchange) forceOrders(m *Market, from, now int64) (list []any) {
 		if l.Long {
 			side = "SELL"
 		}
-		list = append(list, map[string]any{"e": "forceOrder", "E": l.Time, "o": map[string]any{
+		list = append(list, forced{"forceOrder", l.Time, map[string]any{
 			"s": m.Symbol, "ps": m.Symbol, "st": 1, "S": side, "o": "LIMIT", "f": "IOC", "q": m.Lots(l.Size), "p": m.Price(l.Price), "ap": m.Price(l.Price),
 			"X": "FILLED", "l": m.Lots(l.Size), "z": m.Lots(l.Size), "T": l.Time,
 		}})

@@ -111,7 +111,7 @@ func TestStreamsOfPerpetualsHaveMarksAndForcedOrders(t *testing.T) {
 	if len(orders) != len(truth) || len(orders) == 0 || len(all) <= len(orders) {
 		t.Fatalf("%d forced orders, %d of all, %d wanted", len(orders), len(all), len(truth))
 	}
-	o := orders[0].(map[string]any)["o"].(map[string]any)
+	o := orders[0].(forced).Order
 	if want := map[bool]string{true: "SELL", false: "BUY"}[truth[0].Long]; o["S"] != want || o["z"] != m.Lots(truth[0].Size) {
 		t.Errorf("the first is %v of %+v", o, truth[0])
 	}

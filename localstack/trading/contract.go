@@ -73,23 +73,25 @@ type Liquidation struct {
 	Size  int64 // lots
 }
 
-// Liquidations returns those from a time to another, ms, the end not included: up to three
-// a minute of a busy market, one in ten minutes of a quiet one. No two of a market are of
-// the same second.
+// Liquidations returns those from a time to another, ms, the end not included: some ten a
+// minute of a busy market, one in ten minutes of a quiet one. No two of a market are of the
+// same second.
 func (m *Market) Liquidations(from, to int64) (list []Liquidation) {
-	for number := from / minute; number*minute < to; number++ {
+	const slot = 3 * second
+	one := uint64(2)
+	if m.Quiet {
+		one = 200
+	}
+	for number := from / slot; number*slot < to; number++ {
 		h := prices.Hash(m.seed, 77, uint64(number))
-		count := int64(h % 4)
-		if m.Quiet {
-			count = int64(h % 10 / 9)
+		if h%one != 0 {
+			continue
 		}
-		for i := range count {
-			h = prices.Hash(h, uint64(i))
-			at := number*minute + i*20*second + int64(h%uint64(20*second-second))
-			l := Liquidation{Time: at, Long: h>>40%2 == 0, Price: max(1, m.price(at)+int64(h%11)-5), Size: 1 + int64(h>>16%uint64(10*m.MaxLots))}
-			if at >= from && at < to {
-				list = append(list, l)
-			}
+		h = prices.Hash(h, 1)
+		at := number*slot + int64(h%uint64(slot-second))
+		l := Liquidation{Time: at, Long: h>>40%2 == 0, Price: max(1, m.price(at)+int64(h%11)-5), Size: 1 + int64(h>>16%uint64(10*m.MaxLots))}
+		if at >= from && at < to {
+			list = append(list, l)
 		}
 	}
 	return list

@@ -37,15 +37,27 @@ type Host struct {
 
 	base string
 	http *http.Client
+	cool *cooldown
+}
 
-	mu     sync.Mutex
-	paused time.Time // nothing is asked before
+// cooldown is a pause that a host has asked for, shared by its pools.
+type cooldown struct {
+	mu    sync.Mutex
+	until time.Time // nothing is asked before
 }
 
 // NewHost returns a host at base, e.g. https://api.binance.com, with a budget of so
 // much weight a minute.
 func NewHost(base string, perMinute int) *Host {
-	return &Host{base: strings.TrimSuffix(base, "/"), http: &http.Client{CheckRedirect: stay}, Budget: NewBudget(perMinute, time.Now)}
+	return &Host{base: strings.TrimSuffix(base, "/"), http: &http.Client{CheckRedirect: stay}, cool: new(cooldown), Budget: NewBudget(perMinute, time.Now)}
+}
+
+// Pool returns the same host for requests that it counts by themselves, so much weight a
+// minute: they pause together with the others. What may be set of h is set before.
+func (h *Host) Pool(perMinute int) *Host {
+	pool := *h
+	pool.Budget = NewBudget(perMinute, time.Now)
+	return &pool
 }
 
 // stay follows no redirect: a key would be sent along to whoever it names.
@@ -121,9 +133,9 @@ func (h *Host) wait(ctx context.Context, weight int) error {
 		return err
 	}
 	for {
-		h.mu.Lock()
-		pause := time.Until(h.paused)
-		h.mu.Unlock()
+		h.cool.mu.Lock()
+		pause := time.Until(h.cool.until)
+		h.cool.mu.Unlock()
 		if pause <= 0 {
 			return nil
 		}
@@ -195,9 +207,9 @@ func (h *Host) pause(retryAfter string, fallback time.Duration) {
 	if seconds, err := strconv.Atoi(retryAfter); err == nil && seconds > 0 {
 		pause = min(time.Duration(seconds)*time.Second, longestPause)
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if until := time.Now().Add(pause); until.After(h.paused) {
-		h.paused = until
+	h.cool.mu.Lock()
+	defer h.cool.mu.Unlock()
+	if until := time.Now().Add(pause); until.After(h.cool.until) {
+		h.cool.until = until
 	}
 }

@@ -85,8 +85,13 @@ func SetTrade(t *market.PairTrade, px, sz string) (err error) {
 	if !t.Px.IsPos() || !t.Sz.IsPos() {
 		return fmt.Errorf("price %s and size %s of a trade must be above 0", px, sz)
 	}
-	if t.Time < leastTime || t.Time > mostTime {
-		return fmt.Errorf("time %d of a trade is not in milliseconds", t.Time)
+	return CheckTime(t.Time)
+}
+
+// CheckTime returns an error for a time that is not in milliseconds.
+func CheckTime(ms int64) error {
+	if ms < leastTime || ms > mostTime {
+		return fmt.Errorf("time %d is not in milliseconds", ms)
 	}
 	return nil
 }

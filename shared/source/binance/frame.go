@@ -9,14 +9,17 @@ import (
 	"quotary/shared/source"
 )
 
-// frame is what a line of a combined stream says: a trade, the answer to a
-// subscription, or something else that is skipped.
+// frame is what a line of a combined stream says: a trade, a mark price, an order that
+// closed a position by force, the answer to a subscription, or something else that is
+// skipped.
 type frame struct {
 	trade    market.PairTrade // its pair is not set
 	symbol   string           // of the trade; "" for another frame
-	answer   int64            // id of the message that is answered, 0 for another frame
-	refused  string           // why it was refused
-	shutdown bool             // the venue restarts soon
+	mark     markFields
+	order    orderFields
+	answer   int64  // id of the message that is answered, 0 for another frame
+	refused  string // why it was refused
+	shutdown bool   // the venue restarts soon
 }
 
 var (
@@ -34,6 +37,20 @@ func parse(line string, to *source.Frame) error {
 	if f.symbol != "" {
 		f.trade.Pair = f.symbol
 		to.Events.Trades = append(to.Events.Trades, f.trade)
+	}
+	if f.mark.rate != "" { // empty of a contract that is no perpetual
+		funding, err := f.mark.funding()
+		if err != nil {
+			return err
+		}
+		to.Events.Fundings = append(to.Events.Fundings, funding)
+	}
+	if f.order.symbol != "" {
+		liquidation, err := f.order.liquidation()
+		if err != nil {
+			return err
+		}
+		to.Events.Liquidations = append(to.Events.Liquidations, liquidation)
 	}
 	return nil
 }
@@ -99,7 +116,16 @@ func (f *frame) event(p *jsonscan.Scanner) error {
 			kind, ok = p.Text()
 			return ok
 		}
-		if kind != aggTrade {
+		switch kind {
+		case aggTrade:
+		case markPrice:
+			return f.mark.field(p, key)
+		case forceOrder:
+			if key != "o" {
+				return p.Skip()
+			}
+			return p.Object(func(key string) bool { return f.order.field(p, key) })
+		default:
 			return p.Skip()
 		}
 		switch key {
@@ -132,10 +158,15 @@ func (f *frame) event(p *jsonscan.Scanner) error {
 	if kind == serverShutdown {
 		f.shutdown = ok
 	}
-	if kind != aggTrade {
-		if !ok {
-			return errFrame
-		}
+	switch {
+	case kind == aggTrade:
+	case kind == markPrice && (!ok || !f.mark.complete()):
+		return errMark
+	case kind == forceOrder && (!ok || !f.order.complete()):
+		return errOrder
+	case !ok:
+		return errFrame
+	default:
 		return nil
 	}
 	if !ok || seen != tradeFields || symbol == "" || last < first || last-first >= maxCount {

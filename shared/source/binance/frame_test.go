@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"quotary/shared/market"
+	"quotary/shared/source"
 )
 
 const (
@@ -107,5 +108,66 @@ func BenchmarkParseFrame(b *testing.B) {
 		if f, err := parseFrame(string(line)); err != nil || f.symbol == "" {
 			b.Fatal(err)
 		}
+	}
+}
+
+const (
+	markFrame  = `{"stream":"btcusdt@markPrice","data":{"e":"markPriceUpdate","E":1790000001000,"s":"BTCUSDT","p":"61234.50","ap":"61234.5","i":"61200.1","P":"61210.0","r":"-0.00012345","T":1790006400000}}`
+	forceFrame = `{"stream":"btcusdt@forceOrder","data":{"e":"forceOrder","E":1790000001005,"o":{"s":"BTCUSDT","ps":"BTCUSDT","st":1,"S":"SELL","o":"LIMIT","f":"IOC","q":"0.014","p":"9910","ap":"9905.5","X":"FILLED","l":"0.014","z":"0.012","T":1790000001000}}}`
+)
+
+func TestFramesOfPerpetuals(t *testing.T) {
+	t.Parallel()
+	read := func(line string) (e market.PairEvents, err error) {
+		var f source.Frame
+		err = parse(line, &f)
+		return f.Events, err
+	}
+	e, err := read(markFrame)
+	if err != nil || len(e.Fundings) != 1 || e.Fundings[0].Rate.String() != "-0.00012345" || e.Fundings[0].Time != 1790000001000 || e.Fundings[0].Due != 1790006400000 {
+		t.Errorf("a mark price gives %+v, %v", e.Fundings, err)
+	}
+	if e, err = read(strings.Replace(markFrame, `"-0.00012345"`, `""`, 1)); err != nil || len(e.Fundings) != 0 {
+		t.Errorf("a contract without funding gives %+v, %v", e.Fundings, err)
+	}
+	for _, test := range []struct {
+		side, average, px string
+		long              bool
+	}{{"SELL", "9905.5", "9905.5", true}, {"BUY", "9905.5", "9905.5", false}, {"SELL", "0", "9910", true}} {
+		line := strings.Replace(strings.Replace(forceFrame, "SELL", test.side, 1), "9905.5", test.average, 1)
+		e, err := read(line)
+		if err != nil || len(e.Liquidations) != 1 || e.Liquidations[0].Long != test.long || e.Liquidations[0].Px.String() != test.px || e.Liquidations[0].Sz.String() != "0.012" {
+			t.Errorf("%s at %s gives %+v, %v", test.side, test.average, e.Liquidations, err)
+		}
+	}
+	for name, line := range map[string]string{
+		"no rate":            strings.Replace(markFrame, `"r":"-0.00012345",`, "", 1),
+		"a rate as a number": strings.Replace(markFrame, `"-0.00012345"`, "-0.1", 1),
+		"a rate of letters":  strings.Replace(markFrame, "-0.00012345", "x", 1),
+		"seconds":            strings.Replace(markFrame, "1790000001000", "1790000001", 1),
+		"no side":            strings.Replace(forceFrame, `"S":"SELL",`, "", 1),
+		"another side":       strings.Replace(forceFrame, "SELL", "HOLD", 1),
+		"nothing filled":     strings.Replace(forceFrame, `"z":"0.012"`, `"z":"0"`, 1),
+		"no time":            strings.Replace(forceFrame, `,"T":1790000001000`, "", 1),
+		"an order as a list": strings.Replace(strings.Replace(forceFrame, `"o":{`, `"o":[{`, 1), `}}}`, `}]}}`, 1),
+	} {
+		if e, err := read(line); err == nil {
+			t.Errorf("%s gives %+v", name, e)
+		}
+	}
+}
+
+func BenchmarkParseFrames(b *testing.B) {
+	for name, line := range map[string]string{"trade": swapFrame, "mark price": markFrame, "forced order": forceFrame} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			var f source.Frame
+			for b.Loop() {
+				f.Reset()
+				if err := parse(line, &f); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -23,9 +23,12 @@ const (
 type Market struct {
 	source.MarketInfo
 
-	rules  rules
-	host   *source.Host
-	stream string // address of the WebSocket
+	rules   rules
+	host    *source.Host
+	funding *source.Host // requests for funding rates and their periods, which are counted by themselves
+	stats   *source.Host // requests for statistics of the past
+	stream  string       // address of the WebSocket
+	periods periods
 }
 
 // rules are how the kinds of markets differ.
@@ -40,19 +43,22 @@ type rules struct {
 	weight     func(limit int) int
 	route      string // before /stream
 
+	tickersPath   string
+	tickersWeight int // of all of them
+
 	messagesPerSecond int // to the WebSocket
 }
 
 var spot = rules{
 	name: "binance spot", infoPath: "/api/v3/exchangeInfo", infoWeight: 20,
 	klinePath: "/api/v3/klines", klinesMost: 1000, perMinute: 1200, weight: func(int) int { return 2 },
-	messagesPerSecond: 5,
+	tickersPath: "/api/v3/ticker/24hr", tickersWeight: 80, messagesPerSecond: 5,
 }
 
 var usdm = rules{
 	name: "binance usdm", swap: true, infoPath: "/fapi/v1/exchangeInfo", infoWeight: 1,
 	klinePath: "/fapi/v1/klines", klinesMost: 1500, perMinute: 2400, weight: usdmWeight,
-	route: "/market", messagesPerSecond: 10,
+	tickersPath: "/fapi/v1/ticker/24hr", tickersWeight: 40, route: "/market", messagesPerSecond: 10,
 }
 
 // usdmWeight is what a request for so many K-lines of a perpetual costs.
@@ -89,10 +95,18 @@ func Spot(url, stream string, log *slog.Logger) *Market { return newMarket(spot,
 // USDM are the perpetual contracts in USDT.
 func USDM(url, stream string, log *slog.Logger) *Market { return newMarket(usdm, url, stream, log) }
 
+// Requests a minute that the exchange allows where it counts them by themselves.
+const (
+	fundingPerMinute = 100
+	statsPerMinute   = 200
+)
+
 func newMarket(r rules, url, stream string, log *slog.Logger) *Market {
+	host := source.NewHost(url, r.perMinute*share/100)
 	return &Market{
 		MarketInfo: source.NewMarketInfo(r.name, Platform, r.swap, log), rules: r,
-		host: source.NewHost(url, r.perMinute*share/100), stream: strings.TrimSuffix(stream, "/"),
+		host: host, funding: host.Pool(fundingPerMinute * share / 100), stats: host.Pool(statsPerMinute * share / 100),
+		stream: strings.TrimSuffix(stream, "/"),
 	}
 }
 

@@ -31,7 +31,7 @@ type symbol struct {
 }
 
 // Pairs returns the markets that trade now: of contracts the perpetual ones. It takes
-// over how much weight the host allows.
+// over how much weight the host allows, and how long funding periods are.
 func (m *Market) Pairs(ctx context.Context) ([]market.Pair, error) {
 	var info exchangeInfo
 	if err := m.host.Get(ctx, m.rules.infoPath, nil, m.rules.infoWeight, &info); err != nil {
@@ -40,6 +40,11 @@ func (m *Market) Pairs(ctx context.Context) ([]market.Pair, error) {
 	for _, limit := range info.RateLimits {
 		if limit.Type == "REQUEST_WEIGHT" && limit.Interval == "MINUTE" && limit.Num > 0 && limit.Limit > limit.Num {
 			m.host.Budget.SetRate(max(1, limit.Limit/limit.Num*share/100))
+		}
+	}
+	if m.rules.swap {
+		if err := m.readPeriods(ctx); err != nil {
+			return nil, err
 		}
 	}
 	var pairs []market.Pair

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	maxStreams  = 1024 // of a connection
-	streamsEach = 100  // of a message that subscribes
+	maxPairs    = 1024 / 3 // of a connection: a perpetual has three topics
+	streamsEach = 100      // of a message that subscribes
 )
 
 // message subscribes to streams.
@@ -25,21 +25,38 @@ type message struct {
 // that of the message before.
 func (r *rules) protocol() source.Protocol {
 	return source.Protocol{
-		MaxPairs: maxStreams, TopicsEach: streamsEach, MessagePause: time.Second / time.Duration(r.messagesPerSecond),
+		MaxPairs: maxPairs, TopicsEach: streamsEach, MessagePause: time.Second / time.Duration(r.messagesPerSecond),
 		Topics: func(pairs []market.Pair) (topics []any) {
 			for _, pair := range pairs {
-				topics = append(topics, strings.ToLower(pair.Symbol)+"@"+aggTrade)
+				symbol := strings.ToLower(pair.Symbol)
+				topics = append(topics, symbol+"@"+aggTrade)
+				if r.swap {
+					topics = append(topics, symbol+"@markPrice", symbol+"@"+forceOrder)
+				}
 			}
 			return topics
 		},
 		Subscribe: func(id int64, topics []any) any { return message{"SUBSCRIBE", topics, id} },
-		NewParser: func() source.Parser { return parse },
 	}
 }
 
-// Follow delivers the trades of pairs until ctx ends or the sink fails. Connections
-// that are lost are made anew.
+// Follow delivers the trades of pairs and, of perpetuals, funding rates and positions that
+// are closed by force, until ctx ends or the sink fails. Connections that are lost are made
+// anew.
 func (m *Market) Follow(ctx context.Context, pairs []market.Pair, sink source.EventSink) error {
-	s := source.Stream{Protocol: m.rules.protocol(), URL: m.stream + m.rules.route + "/stream", Stats: m.Stats, Log: m.Log, Now: m.Now}
+	protocol := m.rules.protocol()
+	protocol.NewParser = func() source.Parser {
+		return func(line string, to *source.Frame) error {
+			if err := parse(line, to); err != nil {
+				return err
+			}
+			for i := range to.Events.Fundings {
+				f := &to.Events.Fundings[i]
+				f.Period = m.periods.of(f.Pair)
+			}
+			return nil
+		}
+	}
+	s := source.Stream{Protocol: protocol, URL: m.stream + m.rules.route + "/stream", Stats: m.Stats, Log: m.Log, Now: m.Now}
 	return s.Follow(ctx, pairs, sink)
 }
