@@ -21,7 +21,8 @@ const (
 	batchEvents = 5000
 	batchLinger = 250 * time.Millisecond
 	flushEvery  = time.Second
-	flushEvents = 20_000 // between two flushes at most
+	flushEvents = 20_000                 // between two flushes at most
+	urgentEvery = 100 * time.Millisecond // see [Urgent]
 
 	// backgroundEvents is about how many events of sources that give way a batch has at
 	// most: for so many writes a live event waits.
@@ -92,6 +93,7 @@ type Pipeline[B Batch[B]] struct {
 	positions map[string]Position // by checkpoint, to be saved by the next flush
 	consumed  []chan struct{}     // to be closed by the next flush
 	flushed   time.Time
+	urgent    time.Time // when urgent changes were written
 	held      time.Time // since when checkpoints wait, or all was settled for it; zero while none do
 	unflushed int       // events since the last flush
 

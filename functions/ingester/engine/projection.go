@@ -111,6 +111,13 @@ type Changes struct {
 	Held bool
 }
 
+// Urgent is a projection some of whose changes somebody may wait for: while it reports
+// true, its changes are written behind the next batch, ten times a second at most, and not
+// with those of all others each second.
+type Urgent interface {
+	Urgent() bool
+}
+
 // LogRows are rows of a log dataset.
 type LogRows struct {
 	Dataset string

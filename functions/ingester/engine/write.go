@@ -37,6 +37,24 @@ func (p *Pipeline[B]) flushWhenDue(ctx context.Context, events int) error {
 	if len(p.consumed) > 0 || p.unflushed >= flushEvents || p.Now().Sub(p.flushed) >= flushEvery {
 		return p.flush(ctx, len(p.consumed) > 0)
 	}
+	return p.flushUrgent(ctx)
+}
+
+// flushUrgent writes the changes of the projections that have some which somebody waits
+// for. The checkpoints stay: rows may be ahead of them.
+func (p *Pipeline[B]) flushUrgent(ctx context.Context) error {
+	now := p.Now()
+	if now.Sub(p.urgent) < urgentEvery {
+		return nil
+	}
+	for _, one := range p.Projections {
+		if u, ok := one.(Urgent); ok && u.Urgent() {
+			p.urgent = now
+			if err := p.writeChanges(ctx, one.Changes(now, false)); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 
@@ -55,6 +73,26 @@ func (p *Pipeline[B]) flush(ctx context.Context, settle bool) error {
 		p.held = now
 	}
 	changes := p.changes(settle)
+	if err := p.writeChanges(ctx, changes); err != nil {
+		return err
+	}
+	if !changes.Held { // else until what they stand for is written
+		p.held = time.Time{}
+		if err := p.saveCheckpoints(ctx); err != nil {
+			return err
+		}
+		for _, consumed := range p.consumed {
+			close(consumed)
+		}
+		p.consumed = p.consumed[:0]
+	}
+	p.unflushed, p.flushed = 0, p.Now()
+	p.Stats.Flushed.Store(p.flushed.UnixMilli())
+	return nil
+}
+
+// writeChanges writes rows, and then views.
+func (p *Pipeline[B]) writeChanges(ctx context.Context, changes Changes) error {
 	for _, log := range changes.Log {
 		if err := p.putLog(ctx, log.Dataset, log.Rows); err != nil {
 			return err
@@ -71,18 +109,6 @@ func (p *Pipeline[B]) flush(ctx context.Context, settle bool) error {
 		}
 		p.publishedView(v.Name)
 	}
-	if !changes.Held { // else until what they stand for is written
-		p.held = time.Time{}
-		if err := p.saveCheckpoints(ctx); err != nil {
-			return err
-		}
-		for _, consumed := range p.consumed {
-			close(consumed)
-		}
-		p.consumed = p.consumed[:0]
-	}
-	p.unflushed, p.flushed = 0, p.Now()
-	p.Stats.Flushed.Store(p.flushed.UnixMilli())
 	return nil
 }
 

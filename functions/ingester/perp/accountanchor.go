@@ -135,6 +135,7 @@ func (p *accountStates) anchor(c *account, a *market.Anchor, now time.Time) {
 	}
 	p.wanted.learned(c.address, taken.Leverages)
 	c.soon = true
+	p.urgent = p.urgent || p.wanted.isFollowed(c.address)
 	p.change(c, now) // also of an account that the venue does not know: who reads the row need not ask
 }
 

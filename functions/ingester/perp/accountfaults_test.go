@@ -12,6 +12,7 @@ import (
 	"quotary/functions/ingester/engine"
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/accountstats"
+	"quotary/shared/data/anchors"
 	"quotary/shared/data/completedtrades"
 	"quotary/shared/market"
 	"quotary/shared/source/hyperliquid"
@@ -485,11 +486,18 @@ func TestAnAnchoredAccountIsWrittenAtOnce(t *testing.T) {
 		b.Fills = append(b.Fills, other)
 	}
 	b.AnchorRequests, b.Anchors = []string{faultyAccount}, []market.Anchor{said(0, "2", "200")}
+	w.p.wanted.list(nil, []anchors.Account{{Address: faultyAccount, Distributors: []string{"one"}}}, w.now)
+	if w.p.Urgent() {
+		t.Error("changes are urgent that nobody waits for")
+	}
 	if _, err := w.set.apply(b, w.now, w.disk.load); err != nil {
 		t.Fatal(err)
 	}
+	if !w.p.Urgent() {
+		t.Error("an account that a client waits for is not urgent")
+	}
 	var broken []string
-	if !w.publish(false, &broken) || len(w.p.dirty) != 1000 {
+	if !w.publish(false, &broken) || len(w.p.dirty) != 1000 || w.p.Urgent() {
 		t.Errorf("it is not written; %d wait to be", len(w.p.dirty))
 	}
 }

@@ -28,6 +28,7 @@ const (
 // Changes returns the rows of the accounts whose time has come, and the completed trades.
 // Held reports that something is in memory only.
 func (p *accountStates) Changes(now time.Time, settle bool) (c engine.Changes) {
+	p.urgent = false
 	if settle {
 		p.release(now)
 	}
@@ -50,6 +51,9 @@ func (p *accountStates) Changes(now time.Time, settle bool) (c engine.Changes) {
 	c.Held = len(p.dirty) > 0 || !p.listed || p.unfolded()
 	return c
 }
+
+// Urgent reports that an account which somebody follows has just been anchored.
+func (p *accountStates) Urgent() bool { return p.urgent }
 
 // due are the accounts to write now, in the order of their addresses.
 func (p *accountStates) due(now time.Time, all bool) (list []*account) {

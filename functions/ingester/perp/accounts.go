@@ -45,6 +45,7 @@ type accountStates struct {
 	touched  []*account          // that have events which may be folded now
 	waiting  []*account          // that have events and are in nobody's way: not read yet, or ahead of the fills
 	dirty    map[*account]struct{}
+	urgent   bool                    // a client may wait for the rows of one of them
 	trades   []market.CompletedTrade // to be written
 	rebuilds []*rebuild              // the first ones are at work
 	broken   map[string]bool         // whom they are of or will be once their rows are read, until the new rows are written
