@@ -14,9 +14,10 @@ import (
 // What the ingesters follow of the simulated exchange: little of the past in minutes,
 // as the engine takes some two thousand rows a second, and open K-lines as they change.
 const (
-	exchangeCoins   = "BTC,ETH,SOL"
-	exchangeMinutes = 1
-	exchangeRefresh = "1s"
+	exchangeCoins     = "BTC,ETH,SOL"
+	exchangeMinutes   = 1
+	exchangeContracts = 8 // a ratio is of a week ago
+	exchangeRefresh   = "1s"
 )
 
 // startExchange runs the simulated exchanges, which began to trade as long ago as the
@@ -39,6 +40,7 @@ func (s *Stack) startExchange(context.Context) error {
 		catalog.EnvExchanges.Name + "=binance,okx", catalog.EnvExchangeCoins.Name + "=" + exchangeCoins,
 		catalog.EnvBinanceURL.Name + "=" + s.State.BinanceURL, catalog.EnvOKXURL.Name + "=" + s.State.OKXURL,
 		catalog.EnvExchangeMinutes.Name + "=" + strconv.Itoa(exchangeMinutes), catalog.EnvExchangeRefresh.Name + "=" + exchangeRefresh,
+		catalog.EnvExchangeContracts.Name + "=" + strconv.Itoa(exchangeContracts),
 	}, s.cfg.IngesterEnv...)
 	return nil
 }

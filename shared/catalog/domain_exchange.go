@@ -22,6 +22,10 @@ var (
 		Name: "QUOTARY_EXCHANGE_HOURS", Deploy: "exchangeHours", Default: "365", Check: wholeNumber(1),
 		Purpose: "how many days of K-lines of an hour are filled back",
 	})
+	EnvExchangeContracts = ExchangeDomain.setting(Setting{
+		Name: "QUOTARY_EXCHANGE_CONTRACTS", Deploy: "exchangeContracts", Default: "30", Check: wholeNumber(1),
+		Purpose: "how many days of funding, open interest and accounts of perpetuals are filled back",
+	})
 	// Half of it is twice the cost.
 	EnvExchangeRefresh = ExchangeDomain.setting(Setting{
 		Name: "QUOTARY_EXCHANGE_REFRESH", Deploy: "exchangeRefresh", Default: "10s", Check: span,

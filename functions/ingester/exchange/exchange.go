@@ -10,8 +10,10 @@ import (
 
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/lease"
+	"quotary/shared/backoff"
 	"quotary/shared/catalog"
 	"quotary/shared/config"
+	"quotary/shared/source"
 )
 
 // Name is that of the domain.
@@ -42,6 +44,8 @@ func Settings(env *config.Env) Config {
 		Depth: Depth{
 			Minutes: env.Int(catalog.EnvExchangeMinutes),
 			Hours:   env.Int(catalog.EnvExchangeHours),
+
+			Contracts: env.Int(catalog.EnvExchangeContracts),
 		},
 		Refresh: env.Duration(catalog.EnvExchangeRefresh),
 		URLs:    urls,
@@ -81,8 +85,16 @@ func (c Config) begin(_ context.Context, term *lease.Term) (engine.Work, error) 
 	p := &engine.Pipeline[*Batch]{
 		Domain: Name, Stores: c.Stores.Under(term), NewBatch: NewBatch, Projections: Projections(c.Refresh), Logger: c.Logger, Term: term,
 	}
+	past := &contractsPast{config: c, stats: new(source.Stats), now: time.Now, sleep: backoff.Sleep}
 	for _, v := range followed {
-		p.Sources = append(p.Sources, c.sources(v)...)
+		lists := c.lister(v)
+		p.Sources = append(p.Sources, c.sources(v, lists)...)
+		if of, ok := v.Venue.(Contracts); ok && v.Swap {
+			past.venues = append(past.venues, listedVenue{v, of, lists})
+		}
+	}
+	if len(past.venues) > 0 {
+		p.Sources = append(p.Sources, engine.Source[*Batch]{Name: "perpetuals history", Stats: past.stats, Background: true, Follow: past.follow})
 	}
 	return p, nil
 }

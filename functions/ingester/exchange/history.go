@@ -19,6 +19,8 @@ import (
 type Depth struct {
 	Minutes int // K-lines of a minute and everything wider
 	Hours   int // K-lines of an hour and everything wider
+
+	Contracts int // funding, open interest and accounts of perpetuals
 }
 
 const (

@@ -28,7 +28,7 @@ type memory struct {
 func newMemory() *memory { return &memory{map[store.SeriesAt]store.Point{}, map[string][]byte{}} }
 
 // restored makes a projection begin with what is stored.
-func (m *memory) restored(t *rapid.T, p Projection) Projection {
+func (m *memory) restored(t rapid.TB, p Projection) Projection {
 	if err := p.Restore(m.views); err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func (m *memory) restored(t *rapid.T, p Projection) Projection {
 }
 
 // apply has a projection take a batch and write what it made of it.
-func (m *memory) apply(t *rapid.T, p Projection, b *Batch, now time.Time) {
+func (m *memory) apply(t rapid.TB, p Projection, b *Batch, now time.Time) {
 	r := engine.NewReads()
 	for {
 		p.Wants(b, r)

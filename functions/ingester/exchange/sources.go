@@ -16,8 +16,7 @@ import (
 
 // sources are those of a venue: what it pushes of the followed pairs, what it is asked for
 // all the time, and in the background its own K-lines.
-func (c Config) sources(v venue) []engine.Source[*Batch] {
-	lists := c.lister(v)
+func (c Config) sources(v venue, lists *lister) []engine.Source[*Batch] {
 	polled := &polls{venue: v, lists: lists, stats: new(source.Stats), now: time.Now}
 	past := &history{venue: v, config: c, lists: lists, stats: new(source.Stats), now: time.Now, sleep: backoff.Sleep}
 	return []engine.Source[*Batch]{

@@ -1,0 +1,183 @@
+package exchange
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"quotary/functions/ingester/engine"
+	"quotary/shared/data/pairseries"
+	"quotary/shared/market"
+	"quotary/shared/source"
+)
+
+// contractsPast emits what exchanges tell of the past of the followed perpetuals: the rates
+// that were paid, open interest and the shares of accounts. At the beginning that is as
+// much as the configuration says, and then, every five minutes, what has come since:
+// so a gap in what is pushed and polled is filled, and shares of accounts, which nobody
+// pushes, come this way alone.
+//
+// Open interest is asked of all perpetuals of a sum at once, as the sum of some of them would
+// be wrong: where one of them has none in a time, the others' is emitted without a sum.
+type contractsPast struct {
+	venues []listedVenue
+	config Config
+	stats  *source.Stats
+	now    func() time.Time
+	sleep  func(context.Context, time.Duration) error // by the clock of now
+
+	sink   engine.Sink[*Batch]
+	until  map[string]int64 // by what is asked for: everything before is emitted, ms; as the checkpoint holds it
+	warned time.Time
+}
+
+// listedVenue is a venue of perpetuals with its lists.
+type listedVenue struct {
+	venue
+	Contracts
+	lists *lister
+}
+
+// contract is a followed perpetual, and who tells of it.
+type contract struct {
+	market.Pair
+	of Contracts
+}
+
+const (
+	pastEvery  = 5 * time.Minute
+	pastLag    = 20 * time.Second // after a step has ended, until it is asked for
+	pastWindow = 12 * time.Hour   // of what is emitted at once
+	paidEvery  = int64(3_600_000) // ms: rates are paid on full hours
+	stepEvery  = int64(300_000)   // ms, of everything else
+)
+
+// follow emits until ctx ends or the sink fails.
+func (c *contractsPast) follow(ctx context.Context, from engine.Position, sink engine.Sink[*Batch]) error {
+	c.sink, c.until = sink, map[string]int64{}
+	if from != nil {
+		if err := json.Unmarshal(from, &c.until); err != nil {
+			return fmt.Errorf("read a position: %w", err)
+		}
+	}
+	for {
+		sums, err := c.followed(ctx)
+		if err != nil {
+			return err
+		}
+		for _, key := range slices.Sorted(maps.Keys(sums)) {
+			if err := c.sum(ctx, key, sums[key]); err != nil {
+				return err
+			}
+		}
+		now := c.now()
+		if err := c.sleep(ctx, now.Truncate(pastEvery).Add(pastEvery+pastLag).Sub(now)); err != nil {
+			return err
+		}
+	}
+}
+
+// followed are the followed perpetuals by the sum that each is part of.
+func (c *contractsPast) followed(ctx context.Context) (map[string][]contract, error) {
+	sums := map[string][]contract{}
+	for _, v := range c.venues {
+		pairs, err := v.lists.followed(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, pair := range pairs {
+			key := pairseries.Stable(pair.Coin())
+			if pair.Inverse {
+				key = pairseries.CoinMargined(pair.Coin())
+			}
+			sums[key] = append(sums[key], contract{pair, v.Contracts})
+		}
+	}
+	return sums, nil
+}
+
+// sum emits everything of the perpetuals of a sum.
+func (c *contractsPast) sum(ctx context.Context, key string, members []contract) error {
+	err := c.each(ctx, "interest "+key, stepEvery, func(ctx context.Context, from, to int64) (*Batch, error) {
+		return interestOf(ctx, key, members, from, to)
+	})
+	for i := 0; err == nil && i < len(members); i++ {
+		m := &members[i]
+		err = c.each(ctx, "funding "+m.Key, paidEvery, func(ctx context.Context, from, to int64) (*Batch, error) {
+			list, err := m.of.PastFundings(ctx, m.Pair, from, to)
+			return &Batch{PairEvents: market.PairEvents{Fundings: list}}, err
+		})
+		if err != nil {
+			return err
+		}
+		err = c.each(ctx, "accounts "+m.Key, stepEvery, func(ctx context.Context, from, to int64) (*Batch, error) {
+			list, err := m.of.PastRatios(ctx, m.Pair, from, to)
+			return &Batch{PairEvents: market.PairEvents{Ratios: list}}, err
+		})
+	}
+	return err
+}
+
+// interestOf is the open interest of the perpetuals of a sum in a time.
+func interestOf(ctx context.Context, key string, members []contract, from, to int64) (*Batch, error) {
+	var all []market.PairInterest
+	whole := true
+	for i := range members {
+		list, err := members[i].of.PastInterests(ctx, members[i].Pair, from, to)
+		if err != nil {
+			return nil, err
+		}
+		all, whole = append(all, list...), whole && len(list) > 0
+	}
+	if !whole {
+		return &Batch{PairEvents: market.PairEvents{Interests: all}}, nil
+	}
+	return &Batch{PastInterests: []PastInterest{{Key: key, Interests: all}}}, nil
+}
+
+// each asks for what is behind what was emitted, a window at a time, up to the last step
+// that has ended. What a venue refuses is said, and asked for again the next time.
+func (c *contractsPast) each(ctx context.Context, name string, step int64, ask func(ctx context.Context, from, to int64) (*Batch, error)) error {
+	now := c.now()
+	from := max(c.until[name], now.Add(-time.Duration(c.config.Depth.Contracts)*day).UnixMilli()/step*step)
+	for end := now.UnixMilli()/step*step + 1; from < end; {
+		to := min(end, from+pastWindow.Milliseconds())
+		b, err := ask(ctx, from, to)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			c.refused(name, err)
+			return nil
+		}
+		c.stats.Lines.Add(1)
+		from, c.until[name] = to, to
+		if err := c.emit(ctx, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *contractsPast) refused(name string, err error) {
+	c.stats.Malformed.Add(1)
+	if now := c.now(); now.Sub(c.warned) >= quietRepeat {
+		c.warned = now
+		what, key, _ := strings.Cut(name, " ")
+		c.config.Logger.Warn("an exchange does not tell the past of a perpetual; asking again in five minutes", "what", what, "of", key, "error", fmt.Sprintf("%.200s", err))
+	}
+}
+
+// emit delivers a batch and where the source stands behind it.
+func (c *contractsPast) emit(ctx context.Context, b *Batch) error {
+	position, err := json.Marshal(c.until)
+	if err != nil {
+		return fmt.Errorf("encode a position: %w", err)
+	}
+	c.stats.Seen(c.now(), 0)
+	return c.sink(ctx, engine.Delivery[*Batch]{Batch: b, Position: position})
+}

@@ -1,0 +1,199 @@
+package exchange
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+
+	"quotary/functions/ingester/engine"
+	"quotary/localstack/trading"
+	"quotary/shared/data/pairseries"
+	"quotary/shared/market"
+	"quotary/shared/source"
+)
+
+// past is the source of the past of perpetuals of a world, on its clock.
+func (w *world) past(t *testing.T) *contractsPast {
+	t.Helper()
+	venues, err := w.config.venues()
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := onClock(venues[1], w.clock.Now)
+	of, ok := v.Venue.(Contracts)
+	if !ok {
+		t.Fatalf("%s tells nothing of perpetuals", v.Name)
+	}
+	lists := w.config.lister(v)
+	return &contractsPast{venues: []listedVenue{{v, of, lists}}, config: w.config, stats: new(source.Stats), now: w.clock.Now}
+}
+
+var errSlept = errors.New("everything was asked for")
+
+// round has a source emit one round into projections, and returns its position.
+func (w *world) round(t *testing.T, m *memory, all []Projection, from engine.Position) engine.Position {
+	t.Helper()
+	p := w.past(t)
+	p.sleep = func(context.Context, time.Duration) error { return errSlept }
+	position := from
+	err := p.follow(t.Context(), from, func(_ context.Context, d engine.Delivery[*Batch]) error {
+		for _, one := range all {
+			m.apply(t, one, d.Batch, w.clock.Now())
+		}
+		position = d.Position
+		return nil
+	})
+	if !errors.Is(err, errSlept) {
+		t.Fatal(err)
+	}
+	return position
+}
+
+func decimal(t *testing.T, text string) market.Decimal {
+	t.Helper()
+	d, err := market.ParseDecimal(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestThePastOfPerpetualsIsTheTruthOfTheExchange(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.config.Depth.Contracts = 2
+	m := newMemory()
+	all := []Projection{newFundings(), newInterests(), newRatios()}
+	position := w.round(t, m, all, nil)
+	w.clock.Move(7 * time.Minute) // a restart, and what came since
+	w.round(t, m, []Projection{newFundings(), newInterests(), newRatios()}, position)
+
+	const pair = "btcswapusdt:binance"
+	truth := w.Market("BTCUSDT", true)
+	now := w.clock.Now().UnixMilli()
+	first := noon.Add(-2*day).UnixMilli()/stepEvery*stepEvery + stepEvery
+	part := func(s pairseries.Series[market.Bar], key string, at int64) market.Bar {
+		t.Helper()
+		tier := pairseries.Tiers[0]
+		row, ok := m.rows[s.At(key, tier, at)]
+		if !ok {
+			t.Fatalf("%s of %s has no row at %d", s.Name(), key, at)
+		}
+		pack, err := s.Decode(row.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return pack[tier.Part.StartMs(at)]
+	}
+	points := 0
+	for at := first; at <= now; at += stepEvery {
+		points++
+		value := decimal(t, truth.Amount(truth.Interest(at)*truth.Mark(at)))
+		for s, key := range map[*pairseries.Series[market.Bar]]string{&pairseries.Interest: pair, &pairseries.CoinInterest: "btc:stable"} {
+			if got := part(*s, key, at); !got.Close.Equal(value) || got.Last != at {
+				t.Fatalf("%s at %d is %+v, %s wanted", s.Name(), at, got, value)
+			}
+		}
+		if got := part(pairseries.Ratios, pair, at); !got.Close.Equal(decimal(t, trading.Decimal(truth.Longs(at), 4))) {
+			t.Fatalf("accounts at %d are %+v", at, got)
+		}
+	}
+	if points < 570 {
+		t.Errorf("only %d points were compared", points)
+	}
+	for at := truth.Due(first); at <= now; at += truth.Period() {
+		if got := part(pairseries.Funding, pair, at); !got.Close.Equal(decimal(t, strconv.FormatInt(truth.Paid(at), 10)).MustDiv(dec(100_000_000))) {
+			t.Errorf("what was paid at %d is %+v, %d wanted", at, got, truth.Paid(at))
+		}
+	}
+}
+
+func TestWhatIsRefusedOfThePastIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.config.Depth.Contracts = 1
+	w.config.Coins = []string{"BTC"}
+	m := newMemory()
+	p := w.past(t)
+	rounds := 0
+	p.sleep = func(context.Context, time.Duration) error {
+		if rounds++; rounds == 2 {
+			return errSlept
+		}
+		return nil
+	}
+	refused := &refusing{Contracts: p.venues[0].Contracts, left: 1}
+	p.venues[0].Contracts = refused
+	interest := newInterests()
+	err := p.follow(t.Context(), nil, func(_ context.Context, d engine.Delivery[*Batch]) error {
+		m.apply(t, interest, d.Batch, w.clock.Now())
+		return nil
+	})
+	if !errors.Is(err, errSlept) || p.stats.Malformed.Load() != 1 {
+		t.Fatalf("%v, %d refused", err, p.stats.Malformed.Load())
+	}
+	at := noon.UnixMilli() / stepEvery * stepEvery
+	if _, ok := m.rows[pairseries.CoinInterest.At("btc:stable", pairseries.Tiers[0], at)]; !ok {
+		t.Error("what was refused was not asked for again")
+	}
+}
+
+// refusing refuses to tell open interest a few times.
+type refusing struct {
+	Contracts
+	left int
+}
+
+func (r *refusing) PastInterests(ctx context.Context, pair market.Pair, from, to int64) ([]market.PairInterest, error) {
+	if r.left > 0 {
+		r.left--
+		return nil, &source.RefusedError{Status: http.StatusTeapot}
+	}
+	return r.Contracts.PastInterests(ctx, pair, from, to)
+}
+
+func TestASumIsMadeOnlyWhereNoPerpetualIsMissing(t *testing.T) {
+	t.Parallel()
+	a, b := told{{Pair: "a", Time: 5, Value: dec(1)}}, told{{Pair: "b", Time: 6, Value: dec(2)}}
+	for _, test := range []struct {
+		name    string
+		members []contract
+		sums    int
+		singles int
+	}{
+		{"both tell", []contract{{of: a}, {of: b}}, 2, 0},
+		{"one is silent", []contract{{of: a}, {of: told(nil)}}, 0, 1},
+		{"none tells", []contract{{of: told(nil)}}, 0, 0},
+	} {
+		got, err := interestOf(t.Context(), "x:stable", test.members, 0, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sums := 0
+		for _, past := range got.PastInterests {
+			sums += len(past.Interests)
+		}
+		if sums != test.sums || len(got.Interests) != test.singles {
+			t.Errorf("%s: %+v", test.name, got)
+		}
+	}
+}
+
+// told is what an exchange tells of open interest.
+type told []market.PairInterest
+
+func (l told) Interests(context.Context, []market.Pair) ([]market.PairInterest, error) {
+	return nil, nil
+}
+func (l told) PastFundings(context.Context, market.Pair, int64, int64) ([]market.PairFunding, error) {
+	return nil, nil
+}
+func (l told) PastInterests(context.Context, market.Pair, int64, int64) ([]market.PairInterest, error) {
+	return l, nil
+}
+func (l told) PastRatios(context.Context, market.Pair, int64, int64) ([]market.PairRatio, error) {
+	return nil, nil
+}
