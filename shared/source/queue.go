@@ -56,11 +56,12 @@ func (q *eventQueue) take(ctx context.Context) (*market.PairEvents, error) {
 		}
 		q.mu.Lock()
 		events := q.events
-		if events.Len() > 0 {
+		some := events.Len() > 0
+		if some {
 			q.events = new(market.PairEvents)
 		}
 		q.mu.Unlock()
-		if events.Len() > 0 {
+		if some {
 			signal(q.taken)
 			return events, nil
 		}
