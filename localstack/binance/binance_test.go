@@ -70,7 +70,7 @@ func TestWhatIsRefused(t *testing.T) {
 	if f.Code != -1120 {
 		t.Errorf("%+v", f)
 	}
-	x.spend(true, swapLimit)
+	x.spend(usdm, usdm.limit())
 	if header := get(t, url+"/fapi/v1/klines?symbol=BTCUSDT&interval=1m", http.StatusTooManyRequests, &f); header.Get("Retry-After") != "30" {
 		t.Errorf("%v", header)
 	}

@@ -14,28 +14,30 @@ import (
 // contractPaths are the requests about perpetuals, and tickers of both kinds of markets.
 func (x *Exchange) contractPaths(mux *http.ServeMux) {
 	type answer = func(q url.Values) (weight int, body any)
-	handle := func(path string, swap bool, of answer) {
-		mux.HandleFunc("GET "+path, x.rest(swap, func(_ http.ResponseWriter, r *http.Request) (int, any) { return of(r.URL.Query()) }))
+	handle := func(path string, k kind, of answer) {
+		mux.HandleFunc("GET "+path, x.rest(k, func(_ http.ResponseWriter, r *http.Request) (int, any) { return of(r.URL.Query()) }))
 	}
-	handle("/api/v3/ticker/24hr", false, func(q url.Values) (int, any) { return x.tickers(q, false, 2, 80) })
-	handle("/fapi/v1/ticker/24hr", true, func(q url.Values) (int, any) { return x.tickers(q, true, 1, 40) })
-	handle("/fapi/v1/premiumIndex", true, x.premiumIndex)
-	handle("/fapi/v1/fundingInfo", true, x.fundingInfo)
-	handle("/fapi/v1/fundingRate", true, x.fundingRate)
-	handle("/fapi/v1/openInterest", true, x.openInterest)
-	handle("/futures/data/openInterestHist", true, x.openInterestHist)
-	handle("/futures/data/globalLongShortAccountRatio", true, x.accountRatio)
+	handle("/api/v3/ticker/24hr", spot, func(q url.Values) (int, any) { return x.tickers(q, spot, 2, 80) })
+	for k, path := range map[kind]string{usdm: "/fapi/v1", coinm: "/dapi/v1"} {
+		handle(path+"/ticker/24hr", k, func(q url.Values) (int, any) { return x.tickers(q, k, 1, 40) })
+		handle(path+"/premiumIndex", k, func(q url.Values) (int, any) { return x.premiumIndex(q, k) })
+		handle(path+"/fundingInfo", k, func(url.Values) (int, any) { return x.fundingInfo(k) })
+		handle(path+"/fundingRate", k, func(q url.Values) (int, any) { return x.fundingRate(q, k) })
+		handle(path+"/openInterest", k, func(q url.Values) (int, any) { return x.openInterest(q, k) })
+	}
+	handle("/futures/data/openInterestHist", usdm, x.openInterestHist)
+	handle("/futures/data/globalLongShortAccountRatio", usdm, x.accountRatio)
 }
 
 // requested are the markets of a request: the one that is named, else all of the kind that
 // trade. ok is false where the name is none.
-func (x *Exchange) requested(q url.Values, swap bool) (list []*Market, one, ok bool) {
+func (x *Exchange) requested(q url.Values, k kind) (list []*Market, one, ok bool) {
 	if symbol := q.Get("symbol"); symbol != "" {
-		m := x.Market(symbol, swap)
+		m := x.marketOf(symbol, k)
 		return []*Market{m}, true, m != nil
 	}
 	for _, m := range x.Markets {
-		if m.Swap == swap && !x.isHalted(m) {
+		if kindOf(m) == k && !x.isHalted(m) {
 			list = append(list, m)
 		}
 	}
@@ -45,20 +47,26 @@ func (x *Exchange) requested(q url.Values, swap bool) (list []*Market, one, ok b
 var invalidSymbol = fault{-1121, "Invalid symbol."}
 
 // tickers are the last 24 hours.
-func (x *Exchange) tickers(q url.Values, swap bool, single, every int) (weight int, body any) {
-	markets, one, ok := x.requested(q, swap)
+func (x *Exchange) tickers(q url.Values, k kind, single, every int) (weight int, body any) {
+	markets, one, ok := x.requested(q, k)
 	if !ok {
 		return single, invalidSymbol
 	}
 	now := x.clock().UnixMilli()
 	list := []any{}
 	for _, m := range markets {
-		k := m.Day(now)
-		list = append(list, map[string]any{
-			"symbol": m.Symbol, "lastPrice": m.Price(k.Last), "openPrice": m.Price(k.First), "highPrice": m.Price(k.High), "lowPrice": m.Price(k.Low),
-			"priceChange": m.Price(k.Last - k.First), "volume": m.Lots(k.Size), "quoteVolume": m.Amount(k.Quote),
-			"openTime": k.Open, "closeTime": now, "count": k.Fills,
-		})
+		d := m.Day(now)
+		ticker := map[string]any{
+			"symbol": m.Symbol, "lastPrice": m.Price(d.Last), "openPrice": m.Price(d.First), "highPrice": m.Price(d.High), "lowPrice": m.Price(d.Low),
+			"priceChange": m.Price(d.Last - d.First), "volume": m.Lots(d.Size),
+			"openTime": d.Open, "closeTime": now, "count": d.Fills,
+		}
+		if k == coinm {
+			ticker["pair"], ticker["baseVolume"] = m.Base+m.Quote, trading.Coins(d.Coins)
+		} else {
+			ticker["quoteVolume"] = m.Amount(d.Quote)
+		}
+		list = append(list, ticker)
 	}
 	if one {
 		return single, list[0]
@@ -74,8 +82,8 @@ func rate(hundredMillionths int64) string {
 	return trading.Decimal(hundredMillionths, 8)
 }
 
-func (x *Exchange) premiumIndex(q url.Values) (weight int, body any) {
-	markets, one, ok := x.requested(q, true)
+func (x *Exchange) premiumIndex(q url.Values, k kind) (weight int, body any) {
+	markets, one, ok := x.requested(q, k)
 	if !ok {
 		return 1, invalidSymbol
 	}
@@ -87,17 +95,17 @@ func (x *Exchange) premiumIndex(q url.Values) (weight int, body any) {
 			"lastFundingRate": rate(m.Funding(now)), "interestRate": "0.00010000", "nextFundingTime": m.Due(now), "time": now,
 		})
 	}
-	if one {
+	if one && k == usdm { // the other kind always answers with a list
 		return 1, list[0]
 	}
 	return 10, list
 }
 
 // fundingInfo tells only of markets whose periods are no eight hours.
-func (x *Exchange) fundingInfo(url.Values) (weight int, body any) {
+func (x *Exchange) fundingInfo(k kind) (weight int, body any) {
 	list := []any{}
 	for _, m := range x.Markets {
-		if m.Swap && m.Period() != 8*hour {
+		if kindOf(m) == k && m.Period() != 8*hour {
 			list = append(list, map[string]any{
 				"symbol": m.Symbol, "adjustedFundingRateCap": "0.02000000", "adjustedFundingRateFloor": "-0.02000000", "fundingIntervalHours": m.Period() / hour,
 			})
@@ -162,8 +170,8 @@ func (w window) times(step int64, started bool) (list []int64) {
 	return list
 }
 
-func (x *Exchange) fundingRate(q url.Values) (weight int, body any) {
-	m := x.Market(q.Get("symbol"), true)
+func (x *Exchange) fundingRate(q url.Values, k kind) (weight int, body any) {
+	m := x.marketOf(q.Get("symbol"), k)
 	w, started, ok := x.past(q, 100, 1000, 0)
 	if m == nil || !ok {
 		return 0, invalidWindow
@@ -177,8 +185,8 @@ func (x *Exchange) fundingRate(q url.Values) (weight int, body any) {
 	return 0, list
 }
 
-func (x *Exchange) openInterest(q url.Values) (weight int, body any) {
-	m := x.Market(q.Get("symbol"), true)
+func (x *Exchange) openInterest(q url.Values, k kind) (weight int, body any) {
+	m := x.marketOf(q.Get("symbol"), k)
 	if m == nil {
 		return 1, invalidSymbol
 	}
@@ -186,9 +194,13 @@ func (x *Exchange) openInterest(q url.Values) (weight int, body any) {
 	return 1, map[string]any{"symbol": m.Symbol, "openInterest": m.Lots(m.Interest(now)), "time": now}
 }
 
-// statistics are rows of the last 30 days, one a period.
+// statistics are rows of the last 30 days, one a period: of a symbol or, of the kind that is
+// paid in base coins, of a pair.
 func (x *Exchange) statistics(q url.Values, row func(m *Market, at int64) any) (weight int, body any) {
-	m := x.Market(q.Get("symbol"), true)
+	m := x.marketOf(q.Get("symbol"), usdm)
+	if pair := q.Get("pair"); pair != "" {
+		m = x.marketOf(pair+"_PERP", coinm)
+	}
 	step := map[string]int64{"5m": 5 * minute, "15m": 15 * minute, "30m": 30 * minute, "1h": hour, "2h": 2 * hour, "4h": 4 * hour, "6h": 6 * hour, "12h": 12 * hour, "1d": day}[q.Get("period")]
 	w, started, ok := x.past(q, 30, 500, 30*24*time.Hour)
 	if m == nil || step == 0 || !ok {
@@ -202,8 +214,17 @@ func (x *Exchange) statistics(q url.Values, row func(m *Market, at int64) any) (
 }
 
 func (x *Exchange) openInterestHist(q url.Values) (weight int, body any) {
+	if q.Has("pair") && q.Get("contractType") != "PERPETUAL" {
+		return 0, invalidWindow
+	}
 	return x.statistics(q, func(m *Market, at int64) any {
 		lots := m.Interest(at)
+		if m.Dollars > 0 {
+			return map[string]any{
+				"pair": m.Base + m.Quote, "contractType": "PERPETUAL", "timestamp": at,
+				"sumOpenInterest": m.Lots(lots), "sumOpenInterestValue": trading.Coins(m.CoinsOf(lots, m.Mark(at))),
+			}
+		}
 		return map[string]any{
 			"symbol": m.Symbol, "sumOpenInterest": m.Lots(lots), "sumOpenInterestValue": m.Amount(lots * m.Mark(at)), "timestamp": at,
 		}
@@ -228,14 +249,14 @@ const (
 )
 
 // contractEvents are what the streams of perpetuals have between two times, ms.
-func (x *Exchange) contractEvents(name string, from, now int64) (list []any) {
+func (x *Exchange) contractEvents(name string, k kind, from, now int64) (list []any) {
 	if name == forceAll {
-		for _, m := range x.Markets {
+		for _, m := range x.Markets { // of both kinds, on either's streams
 			list = append(list, x.forceOrders(m, from, now)...)
 		}
 		return list
 	}
-	for _, kind := range []struct {
+	for _, stream := range []struct {
 		suffix string
 		events func(m *Market) []any
 	}{
@@ -243,9 +264,9 @@ func (x *Exchange) contractEvents(name string, from, now int64) (list []any) {
 		{markStream + "@1s", func(m *Market) []any { return marks(m, 1000, from, now) }},
 		{"@forceOrder", func(m *Market) []any { return x.forceOrders(m, from, now) }},
 	} {
-		i := slices.IndexFunc(x.Markets, func(m *Market) bool { return m.Swap && strings.ToLower(m.Symbol)+kind.suffix == name })
+		i := slices.IndexFunc(x.Markets, func(m *Market) bool { return kindOf(m) == k && strings.ToLower(m.Symbol)+stream.suffix == name })
 		if i >= 0 && !x.isHalted(x.Markets[i]) {
-			return kind.events(x.Markets[i])
+			return stream.events(x.Markets[i])
 		}
 	}
 	return nil
@@ -255,7 +276,7 @@ func (x *Exchange) contractEvents(name string, from, now int64) (list []any) {
 func marks(m *Market, every, from, now int64) (list []any) {
 	for at := (from + every - 1) / every * every; at < now; at += every {
 		mark, index := m.Price(m.Mark(at)), m.Price(m.Index(at))
-		list = append(list, markUpdate{"markPriceUpdate", at, m.Symbol, mark, mark, index, index, rate(m.Funding(at)), m.Due(at), 1})
+		list = append(list, markUpdate{"markPriceUpdate", at, m.Symbol, mark, mark, index, index, rate(m.Funding(at)), m.Due(at), int(kindOf(m))})
 	}
 	return list
 }
@@ -292,7 +313,7 @@ func (x *Exchange) forceOrders(m *Market, from, now int64) (list []any) {
 			side = "SELL"
 		}
 		list = append(list, forced{"forceOrder", l.Time, map[string]any{
-			"s": m.Symbol, "ps": m.Symbol, "st": 1, "S": side, "o": "LIMIT", "f": "IOC", "q": m.Lots(l.Size), "p": m.Price(l.Price), "ap": m.Price(l.Price),
+			"s": m.Symbol, "ps": m.Symbol, "st": int(kindOf(m)), "S": side, "o": "LIMIT", "f": "IOC", "q": m.Lots(l.Size), "p": m.Price(l.Price), "ap": m.Price(l.Price),
 			"X": "FILLED", "l": m.Lots(l.Size), "z": m.Lots(l.Size), "T": l.Time,
 		}})
 	}

@@ -100,13 +100,13 @@ func TestStreamsOfPerpetualsHaveMarksAndForcedOrders(t *testing.T) {
 	x, _ := open(t)
 	m := x.Market("BTCUSDT", true)
 	ms := now.UnixMilli()
-	if got := x.contractEvents("btcusdt@markPrice", ms-9000, ms); len(got) != 3 {
+	if got := x.contractEvents("btcusdt@markPrice", usdm, ms-9000, ms); len(got) != 3 {
 		t.Errorf("%d mark prices in nine seconds", len(got))
 	}
-	if got := x.contractEvents("btcusdt@markPrice@1s", ms-9000, ms); len(got) != 9 {
+	if got := x.contractEvents("btcusdt@markPrice@1s", usdm, ms-9000, ms); len(got) != 9 {
 		t.Errorf("%d mark prices in nine seconds, one a second", len(got))
 	}
-	orders, all := x.contractEvents("btcusdt@forceOrder", ms-10*minute, ms), x.contractEvents(forceAll, ms-10*minute, ms)
+	orders, all := x.contractEvents("btcusdt@forceOrder", usdm, ms-10*minute, ms), x.contractEvents(forceAll, usdm, ms-10*minute, ms)
 	truth := m.Liquidations(ms-10*minute, ms)
 	if len(orders) != len(truth) || len(orders) == 0 || len(all) <= len(orders) {
 		t.Fatalf("%d forced orders, %d of all, %d wanted", len(orders), len(all), len(truth))
@@ -116,7 +116,7 @@ func TestStreamsOfPerpetualsHaveMarksAndForcedOrders(t *testing.T) {
 		t.Errorf("the first is %v of %+v", o, truth[0])
 	}
 	x.Halt(m, true)
-	if got := x.contractEvents("btcusdt@markPrice", ms-9000, ms); len(got) != 0 {
+	if got := x.contractEvents("btcusdt@markPrice", usdm, ms-9000, ms); len(got) != 0 {
 		t.Errorf("a market that is halted has %d mark prices", len(got))
 	}
 }

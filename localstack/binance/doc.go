@@ -1,7 +1,8 @@
 // Package binance is a simulated exchange for tests and for the local stack. It speaks
 // the public protocols of Binance over loopback, of the spot markets and of the
-// perpetual contracts in USDT: exchangeInfo and klines over REST, aggregated trades
-// over combined streams.
+// perpetual contracts in USDT (USD-M) and in base coins (COIN-M): markets, K-lines, tickers,
+// funding, open interest and accounts over REST; aggregated trades, mark prices and forced
+// orders over combined streams.
 //
 // # How it works
 //

@@ -28,7 +28,7 @@ type Exchange struct {
 	since int64 // ms
 
 	mu      sync.Mutex
-	weights map[bool]*weights // by whether it is that of perpetuals
+	weights [kinds]weights
 	banned  time.Time
 	status  int // while banned
 	lose    int // trades that are not pushed
@@ -43,12 +43,6 @@ type weights struct {
 	used   int
 }
 
-// Weight that each host allows in a minute.
-const (
-	spotLimit = 6000
-	swapLimit = 2400
-)
-
 // New returns an exchange.
 func New(c Config) *Exchange {
 	if c.Seed == 0 {
@@ -62,7 +56,7 @@ func New(c Config) *Exchange {
 	}
 	return &Exchange{
 		Markets: markets(c.Seed), clock: c.Clock, since: c.Since.UnixMilli() / day * day,
-		weights: map[bool]*weights{false: {}, true: {}}, halted: map[*Market]bool{}, sockets: map[*socket]bool{},
+		halted: map[*Market]bool{}, sockets: map[*socket]bool{},
 	}
 }
 
@@ -122,40 +116,47 @@ func (x *Exchange) Disconnect() {
 	}
 }
 
+// marketOf is the market of a kind.
+func (x *Exchange) marketOf(symbol string, k kind) *Market {
+	if m := x.Market(symbol, k != spot); m != nil && kindOf(m) == k {
+		return m
+	}
+	return nil
+}
+
 // Handler answers all of the protocols: /api and /stream are those of the spot
-// markets, /fapi and /market/stream those of perpetuals.
+// markets, /fapi and /market/stream those of perpetuals in USDT, /dapi and /dapi/stream
+// those of perpetuals in their base coins.
 func (x *Exchange) Handler() http.Handler {
 	mux := http.NewServeMux()
-	for _, kind := range []struct {
-		path string
-		swap bool
-		most int
-	}{{"/api/v3", false, 1000}, {"/fapi/v1", true, 1500}} {
-		mux.HandleFunc("GET "+kind.path+"/exchangeInfo", x.rest(kind.swap, func(http.ResponseWriter, *http.Request) (int, any) {
-			return infoWeight(kind.swap), x.info(kind.swap)
+	for k, path := range [kinds]string{spot: "/api/v3", usdm: "/fapi/v1", coinm: "/dapi/v1"} {
+		k := kind(k)
+		mux.HandleFunc("GET "+path+"/exchangeInfo", x.rest(k, func(http.ResponseWriter, *http.Request) (int, any) {
+			return infoWeight(k), x.info(k)
 		}))
-		mux.HandleFunc("GET "+kind.path+"/klines", x.rest(kind.swap, func(_ http.ResponseWriter, r *http.Request) (int, any) {
-			return x.klines(r, kind.swap, kind.most)
+		mux.HandleFunc("GET "+path+"/klines", x.rest(k, func(_ http.ResponseWriter, r *http.Request) (int, any) {
+			return x.klines(r, k)
 		}))
-		mux.HandleFunc("GET "+kind.path+"/time", x.rest(kind.swap, func(http.ResponseWriter, *http.Request) (int, any) {
+		mux.HandleFunc("GET "+path+"/time", x.rest(k, func(http.ResponseWriter, *http.Request) (int, any) {
 			return 1, map[string]int64{"serverTime": x.clock().UnixMilli()}
 		}))
 	}
 	x.contractPaths(mux)
-	mux.HandleFunc("GET /stream", func(w http.ResponseWriter, r *http.Request) { x.serve(w, r, false, true) })
-	mux.HandleFunc("GET /market/stream", func(w http.ResponseWriter, r *http.Request) { x.serve(w, r, true, true) })
-	mux.HandleFunc("GET /public/stream", func(w http.ResponseWriter, r *http.Request) { x.serve(w, r, true, false) })
+	mux.HandleFunc("GET /stream", func(w http.ResponseWriter, r *http.Request) { x.serve(w, r, spot, true) })
+	mux.HandleFunc("GET /market/stream", func(w http.ResponseWriter, r *http.Request) { x.serve(w, r, usdm, true) })
+	mux.HandleFunc("GET /public/stream", func(w http.ResponseWriter, r *http.Request) { x.serve(w, r, usdm, false) })
+	mux.HandleFunc("GET /dapi/stream", func(w http.ResponseWriter, r *http.Request) { x.serve(w, r, coinm, true) })
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Simulated", "true")
 		mux.ServeHTTP(w, r)
 	})
 }
 
-func infoWeight(swap bool) int {
-	if swap {
-		return 1
+func infoWeight(k kind) int {
+	if k == spot {
+		return 20
 	}
-	return 20
+	return 1
 }
 
 // fault is an answer that is none.
@@ -165,7 +166,7 @@ type fault struct {
 }
 
 // rest answers a request with its weight counted.
-func (x *Exchange) rest(swap bool, answer func(http.ResponseWriter, *http.Request) (weight int, body any)) http.HandlerFunc {
+func (x *Exchange) rest(k kind, answer func(http.ResponseWriter, *http.Request) (weight int, body any)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json;charset=UTF-8")
 		if status, after := x.refuse(); status != 0 {
@@ -174,9 +175,9 @@ func (x *Exchange) rest(swap bool, answer func(http.ResponseWriter, *http.Reques
 			return
 		}
 		weight, body := answer(w, r)
-		used, limit := x.spend(swap, weight)
+		used := x.spend(k, weight)
 		w.Header().Set("X-MBX-USED-WEIGHT-1M", strconv.Itoa(used))
-		if used > limit {
+		if limit := k.limit(); used > limit {
 			w.Header().Set("Retry-After", strconv.FormatInt(60-x.clock().Unix()%60, 10))
 			respond(w, http.StatusTooManyRequests, fault{-1003, fmt.Sprintf("Too much request weight used; current limit is %d request weight per 1 MINUTE.", limit)})
 			return
@@ -203,52 +204,52 @@ func (x *Exchange) refuse() (status, after int) {
 	return 0, 0
 }
 
-func (x *Exchange) spend(swap bool, weight int) (used, limit int) {
+func (x *Exchange) spend(k kind, weight int) (used int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	w := x.weights[swap]
+	w := &x.weights[k]
 	if now := x.clock().UnixMilli() / minute; now != w.minute {
 		*w = weights{minute: now}
 	}
 	w.used += weight
-	if swap {
-		return w.used, swapLimit
-	}
-	return w.used, spotLimit
+	return w.used
 }
 
 // info describes all markets of a kind.
-func (x *Exchange) info(swap bool) any {
+func (x *Exchange) info(k kind) any {
 	type object = map[string]any
-	limit := spotLimit
-	if swap {
-		limit = swapLimit
-	}
 	symbols := []object{}
 	for _, m := range x.Markets {
-		if m.Swap != swap {
+		if kindOf(m) != k {
 			continue
 		}
-		s := object{"symbol": m.Symbol, "status": "TRADING", "baseAsset": m.Base, "quoteAsset": m.Quote, "filters": []object{
+		status := "status"
+		if k == coinm {
+			status = "contractStatus"
+		}
+		s := object{"symbol": m.Symbol, status: "TRADING", "baseAsset": m.Base, "quoteAsset": m.Quote, "filters": []object{
 			{"filterType": "PRICE_FILTER", "tickSize": trading.Decimal(1, m.Tick)}, {"filterType": "LOT_SIZE", "stepSize": trading.Decimal(1, m.Lot)},
 		}}
 		if x.isHalted(m) {
-			s["status"] = "BREAK"
+			s[status] = "BREAK"
 		}
-		if swap {
+		switch k {
+		case usdm:
 			s["pair"], s["contractType"], s["marginAsset"], s["onboardDate"] = m.Symbol, "PERPETUAL", m.Quote, x.since
+		case coinm:
+			s["pair"], s["contractType"], s["marginAsset"], s["contractSize"] = m.Base+m.Quote, "PERPETUAL", m.Base, m.Dollars
 		}
 		symbols = append(symbols, s)
 	}
 	// What does not trade, and what is no perpetual.
-	if swap {
-		symbols = append(symbols, object{"symbol": "BTCUSDT_261225", "pair": "BTCUSDT", "contractType": "CURRENT_QUARTER", "status": "TRADING", "baseAsset": "BTC", "quoteAsset": "USDT"})
-	} else {
-		symbols = append(symbols, object{"symbol": "LUNAUSDT", "status": "BREAK", "baseAsset": "LUNA", "quoteAsset": "USDT"})
-	}
+	symbols = append(symbols, map[kind]object{
+		spot:  {"symbol": "LUNAUSDT", "status": "BREAK", "baseAsset": "LUNA", "quoteAsset": "USDT"},
+		usdm:  {"symbol": "BTCUSDT_261225", "pair": "BTCUSDT", "contractType": "CURRENT_QUARTER", "status": "TRADING", "baseAsset": "BTC", "quoteAsset": "USDT"},
+		coinm: {"symbol": "BTCUSD_261225", "pair": "BTCUSD", "contractType": "CURRENT_QUARTER", "contractStatus": "TRADING", "baseAsset": "BTC", "quoteAsset": "USD", "contractSize": 100},
+	}[k])
 	return object{
 		"timezone": "UTC", "serverTime": x.clock().UnixMilli(), "symbols": symbols,
-		"rateLimits": []object{{"rateLimitType": "REQUEST_WEIGHT", "interval": "MINUTE", "intervalNum": 1, "limit": limit}},
+		"rateLimits": []object{{"rateLimitType": "REQUEST_WEIGHT", "interval": "MINUTE", "intervalNum": 1, "limit": k.limit()}},
 	}
 }
 
@@ -260,9 +261,9 @@ var intervals = map[string]int64{
 
 // klines answers with rows, oldest first: from startTime on, or the newest up to
 // endTime.
-func (x *Exchange) klines(r *http.Request, swap bool, most int) (weight int, body any) {
+func (x *Exchange) klines(r *http.Request, k kind) (weight int, body any) {
 	q := r.URL.Query()
-	m := x.Market(q.Get("symbol"), swap)
+	m := x.marketOf(q.Get("symbol"), k)
 	if m == nil {
 		return 1, fault{-1121, "Invalid symbol."}
 	}
@@ -276,6 +277,10 @@ func (x *Exchange) klines(r *http.Request, swap bool, most int) (weight int, bod
 			return fallback
 		}
 		return n
+	}
+	most := 1500
+	if k == spot {
+		most = 1000
 	}
 	limit := min(int(number("limit", 500)), most)
 	if limit < 1 {
@@ -292,12 +297,12 @@ func (x *Exchange) klines(r *http.Request, swap bool, most int) (weight int, bod
 	for open := first; open <= last && len(rows) < limit; open += width {
 		rows = append(rows, row(m, open, open+width, now))
 	}
-	return klineWeight(swap, limit), rows
+	return klineWeight(k, limit), rows
 }
 
-func klineWeight(swap bool, limit int) int {
+func klineWeight(k kind, limit int) int {
 	switch {
-	case !swap:
+	case k == spot:
 		return 2
 	case limit < 100:
 		return 1
@@ -312,8 +317,12 @@ func klineWeight(swap bool, limit int) int {
 // row is a K-line as REST writes it.
 func row(m *Market, from, to int64, now time.Time) []any {
 	k := m.Kline(from, to, now)
+	amount, bought := m.Amount(k.Quote), m.Amount(k.QuoteBought)
+	if m.Dollars > 0 {
+		amount, bought = trading.Coins(k.Coins), trading.Coins(k.CoinsBought)
+	}
 	return []any{
 		from, m.Price(k.First), m.Price(k.High), m.Price(k.Low), m.Price(k.Last), m.Lots(k.Size), to - 1,
-		m.Amount(k.Quote), k.Fills, m.Lots(k.SizeBought), m.Amount(k.QuoteBought), "0",
+		amount, k.Fills, m.Lots(k.SizeBought), bought, "0",
 	}
 }

@@ -16,7 +16,7 @@ type socket struct {
 	x      *Exchange
 	conn   *websocket.Conn
 	cancel context.CancelFunc
-	swap   bool
+	kind   kind
 	trades bool // whether this route carries trades
 
 	mu    sync.Mutex
@@ -32,14 +32,14 @@ const (
 
 // serve runs one connection: this goroutine reads, a second one pushes. Both end with
 // the connection.
-func (x *Exchange) serve(w http.ResponseWriter, r *http.Request, swap, trades bool) {
+func (x *Exchange) serve(w http.ResponseWriter, r *http.Request, k kind, trades bool) {
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
 	if err != nil {
 		return // Accept has answered
 	}
 	conn.SetReadLimit(maxMessage)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
-	s := &socket{x: x, conn: conn, cancel: cancel, swap: swap, trades: trades, names: map[string]int64{}}
+	s := &socket{x: x, conn: conn, cancel: cancel, kind: k, trades: trades, names: map[string]int64{}}
 	if streams := r.URL.Query().Get("streams"); streams != "" {
 		s.change("SUBSCRIBE", strings.Split(streams, "/"))
 	}
@@ -65,7 +65,7 @@ func (x *Exchange) serve(w http.ResponseWriter, r *http.Request, swap, trades bo
 // allowed end it.
 func (s *socket) read(ctx context.Context) {
 	allowed := 5
-	if s.swap {
+	if s.kind != spot {
 		allowed = 10
 	}
 	var second int64
@@ -135,13 +135,13 @@ func (s *socket) push(ctx context.Context) {
 		}
 		now := s.x.clock().UnixMilli()
 		for name, from := range s.due(now) {
-			if s.trades && s.swap {
-				for _, e := range s.x.contractEvents(name, from, now) {
+			if s.trades && s.kind != spot {
+				for _, e := range s.x.contractEvents(name, s.kind, from, now) {
 					s.send(ctx, map[string]any{"stream": name, "data": e})
 				}
 			}
 			symbol, is := strings.CutSuffix(name, "@aggTrade")
-			m := s.x.Market(strings.ToUpper(symbol), s.swap)
+			m := s.x.marketOf(strings.ToUpper(symbol), s.kind)
 			if !is || m == nil || !s.trades || s.x.isHalted(m) {
 				continue
 			}

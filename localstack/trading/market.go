@@ -24,6 +24,7 @@ type Trade struct {
 	Time        int64 // ms
 	Price       int64 // ticks
 	Size        int64 // lots
+	Coins       int64 // hundred-millionths of a base coin, of an inverse market
 	First, Last int64 // ids of its fills
 	BuyerMaker  bool  // the taker sold
 }
@@ -35,6 +36,7 @@ type Kline struct {
 	First, High, Low, Last int64 // ticks
 	Size, SizeBought       int64 // lots; bought by takers
 	Quote, QuoteBought     int64 // ticks x lots
+	Coins, CoinsBought     int64 // of an inverse market, hundred-millionths of a base coin
 	Fills                  int64
 }
 
@@ -43,7 +45,11 @@ type Market struct {
 	Symbol, Base, Quote string
 	Swap                bool // a perpetual
 
-	Tick, Lot int   // decimals of prices, and of sizes in base coins
+	// Dollars are what a contract is worth of an inverse market, which counts sizes in
+	// contracts and is paid in its base coin; 0 of others.
+	Dollars int64
+
+	Tick, Lot int   // decimals of prices, and of sizes in base coins or contracts
 	MaxLots   int64 // of a trade
 	PerMinute int64 // trades
 	Quiet     bool  // every seventh minute has none
@@ -127,6 +133,7 @@ func (m *Market) trades(number int64) []Trade {
 			Size: 1 + int64(h>>8%uint64(m.MaxLots)), BuyerMaker: h>>40%2 == 0,
 			First: fill, Last: fill + fillsOf(place) - 1,
 		}
+		t.Coins = m.CoinsOf(t.Size, t.Price)
 		fill = t.Last + 1
 		list[place] = t
 	}
@@ -153,10 +160,12 @@ func (k *Kline) Add(t *Trade) {
 	k.High, k.Low, k.Last = max(k.High, t.Price), min(k.Low, t.Price), t.Price
 	k.Size += t.Size
 	k.Quote += t.Price * t.Size
+	k.Coins += t.Coins
 	k.Fills += t.Last - t.First + 1
 	if !t.BuyerMaker {
 		k.SizeBought += t.Size
 		k.QuoteBought += t.Price * t.Size
+		k.CoinsBought += t.Coins
 	}
 }
 
@@ -176,6 +185,8 @@ func (k *Kline) join(later Kline) {
 	k.SizeBought += later.SizeBought
 	k.Quote += later.Quote
 	k.QuoteBought += later.QuoteBought
+	k.Coins += later.Coins
+	k.CoinsBought += later.CoinsBought
 	k.Fills += later.Fills
 }
 
@@ -230,6 +241,17 @@ func (m *Market) Lots(lots int64) string { return Decimal(lots, m.Lot) }
 
 // Amount writes a product of price and size.
 func (m *Market) Amount(product int64) string { return Decimal(product, m.Tick+m.Lot) }
+
+// CoinsOf is what contracts of an inverse market are worth at a price (ticks), in
+// hundred-millionths of a base coin, rounded to the nearest; 0 of other markets.
+func (m *Market) CoinsOf(contracts, ticks int64) int64 {
+	return (contracts*m.Dollars*pow10(coinPlaces+m.Tick) + ticks/2) / ticks
+}
+
+const coinPlaces = 8
+
+// Coins writes hundred-millionths of a coin.
+func Coins(n int64) string { return Decimal(n, coinPlaces) }
 
 // Decimal writes n with so many places.
 func Decimal(n int64, places int) string {

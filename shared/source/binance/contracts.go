@@ -22,9 +22,10 @@ func (m *Market) Tickers(ctx context.Context, pairs []market.Pair) ([]market.Pai
 		LowPrice    string `json:"lowPrice"`
 		Volume      string `json:"volume"`
 		QuoteVolume string `json:"quoteVolume"`
+		BaseVolume  string `json:"baseVolume"` // of COIN-M, whose volume are contracts
 		CloseTime   int64  `json:"closeTime"`
 	}
-	if err := m.host.Get(ctx, m.rules.tickersPath, nil, m.rules.tickersWeight, &rows); err != nil {
+	if err := m.host.Get(ctx, m.rules.path+"/ticker/24hr", nil, m.rules.tickersWeight, &rows); err != nil {
 		return nil, err
 	}
 	keys := source.BySymbol(pairs)
@@ -37,6 +38,9 @@ func (m *Market) Tickers(ctx context.Context, pairs []market.Pair) ([]market.Pai
 			continue
 		}
 		t := market.PairTicker{Pair: pair.Key, Time: row.CloseTime}
+		if pair.Inverse {
+			row.Volume, row.QuoteVolume = row.BaseVolume, row.Volume
+		}
 		err := errors.Join(source.CheckTime(t.Time), source.Decimals(
 			source.Field{To: &t.Last, Name: "lastPrice", Text: row.LastPrice}, source.Field{To: &t.Open, Name: "openPrice", Text: row.OpenPrice},
 			source.Field{To: &t.High, Name: "highPrice", Text: row.HighPrice}, source.Field{To: &t.Low, Name: "lowPrice", Text: row.LowPrice},
@@ -45,6 +49,9 @@ func (m *Market) Tickers(ctx context.Context, pairs []market.Pair) ([]market.Pai
 		if err != nil {
 			bad = append(bad, fmt.Errorf("ticker of %s: %w", pair.Key, err))
 			continue
+		}
+		if pair.Inverse {
+			t.Amount = t.Amount.Mul(pair.Contract)
 		}
 		list = append(list, t)
 	}
@@ -69,7 +76,7 @@ func (m *Market) readPeriods(ctx context.Context) error {
 		Symbol string `json:"symbol"`
 		Hours  int64  `json:"fundingIntervalHours"`
 	}
-	if err := m.funding.Get(ctx, "/fapi/v1/fundingInfo", nil, 1, &rows); err != nil {
+	if err := m.funding.Get(ctx, m.rules.path+"/fundingInfo", nil, 1, &rows); err != nil {
 		return err
 	}
 	bySymbol := map[string]int64{}
@@ -104,7 +111,7 @@ func (m *Market) Interests(ctx context.Context, pairs []market.Pair) ([]market.P
 		Symbol    string `json:"symbol"`
 		MarkPrice string `json:"markPrice"`
 	}
-	if err := m.host.Get(ctx, "/fapi/v1/premiumIndex", nil, 10, &marks); err != nil {
+	if err := m.host.Get(ctx, m.rules.path+"/premiumIndex", nil, 10, &marks); err != nil {
 		return nil, err
 	}
 	prices := map[string]string{}
@@ -133,7 +140,7 @@ func (m *Market) interest(ctx context.Context, pair *market.Pair, mark string) (
 		OpenInterest string `json:"openInterest"`
 		Time         int64  `json:"time"`
 	}
-	if err := m.host.Get(ctx, "/fapi/v1/openInterest", url.Values{"symbol": {pair.Symbol}}, 1, &row); err != nil {
+	if err := m.host.Get(ctx, m.rules.path+"/openInterest", url.Values{"symbol": {pair.Symbol}}, 1, &row); err != nil {
 		return one, err
 	}
 	one = market.PairInterest{Pair: pair.Key, Time: row.Time}
@@ -141,7 +148,7 @@ func (m *Market) interest(ctx context.Context, pair *market.Pair, mark string) (
 	err = errors.Join(source.CheckTime(row.Time), source.Decimals(
 		source.Field{To: &one.Size, Name: "openInterest", Text: row.OpenInterest}, source.Field{To: &px, Name: "markPrice", Text: mark},
 	))
-	one.Value = market.Notional(px, one.Size)
+	one.Size, one.Value = source.Sizes(pair, px, one.Size)
 	return one, err
 }
 
@@ -155,7 +162,7 @@ func (m *Market) PastFundings(ctx context.Context, pair market.Pair, from, to in
 			Rate string `json:"fundingRate"`
 		}
 		query := window(pair.Symbol, from, to-1, most)
-		if err := m.funding.Get(ctx, "/fapi/v1/fundingRate", query, 1, &rows); err != nil {
+		if err := m.funding.Get(ctx, m.rules.path+"/fundingRate", query, 1, &rows); err != nil {
 			return list, fmt.Errorf("read funding of %s: %w", pair.Key, err)
 		}
 		for _, row := range rows {
@@ -205,6 +212,11 @@ func (m *Market) past(ctx context.Context, path string, pair *market.Pair, from,
 		end := min(to, from+most*fiveMinutes)
 		query := window(pair.Symbol, from, end-1, most)
 		query.Set("period", "5m")
+		if pair.Inverse { // statistics are those of a pair
+			query.Del("symbol")
+			query.Set("pair", pair.Base+pair.Quote)
+			query.Set("contractType", "PERPETUAL")
+		}
 		var rows []statsRow
 		if err := m.stats.Get(ctx, path, query, 1, &rows); err != nil {
 			return err
@@ -230,6 +242,9 @@ func (m *Market) PastInterests(ctx context.Context, pair market.Pair, from, to i
 	err = m.past(ctx, "/futures/data/openInterestHist", &pair, from, to, func(row *statsRow) error {
 		one := market.PairInterest{Pair: pair.Key, Time: row.Timestamp}
 		err := source.Decimals(source.Field{To: &one.Size, Name: "sumOpenInterest", Text: row.Interest}, source.Field{To: &one.Value, Name: "sumOpenInterestValue", Text: row.Value})
+		if pair.Inverse { // contracts, worth so many coins
+			one.Size, one.Value = one.Value, one.Size.Mul(pair.Contract)
+		}
 		list = append(list, one)
 		return err
 	})

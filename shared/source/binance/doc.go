@@ -1,5 +1,6 @@
-// Package binance speaks with the exchange Binance: its spot markets and its perpetual
-// contracts in USDT (USD-M), each a [Market] with hosts, limits and paths of its own.
+// Package binance speaks with the exchange Binance: its spot markets, its perpetual contracts
+// in USDT (USD-M) and those that are paid in their base coins (COIN-M), each a [Market] with
+// hosts, limits and paths of its own.
 //
 // # REST
 //
@@ -22,6 +23,7 @@
 //
 // # Units
 //
-// Prices are quote coins per base coin and sizes base coins, on both markets, as exact
-// decimals. Times are Unix milliseconds.
+// Prices are quote coins per base coin and sizes base coins, as exact decimals. COIN-M counts
+// contracts of so many US dollars: its sizes are turned into base coins, at the price of a
+// trade, and where it tells the coins itself these are taken. Times are Unix milliseconds.
 package binance

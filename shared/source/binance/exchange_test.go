@@ -12,6 +12,7 @@ import (
 
 	"quotary/internal/testenv"
 	simulated "quotary/localstack/binance"
+	"quotary/localstack/trading"
 	"quotary/shared/market"
 	"quotary/shared/source/binance"
 	"quotary/shared/testclock"
@@ -21,16 +22,39 @@ import (
 // them.
 func open(t *testing.T, c simulated.Config) (x *simulated.Exchange, spot, usdm *binance.Market) {
 	t.Helper()
-	x = simulated.New(c)
+	x, all := openAll(t, c)
+	return x, all[0], all[1]
+}
+
+func openAll(t *testing.T, c simulated.Config) (*simulated.Exchange, []*binance.Market) {
+	t.Helper()
+	x := simulated.New(c)
 	server := httptest.NewServer(x.Handler())
 	t.Cleanup(server.Close)
 	t.Cleanup(x.Disconnect)
-	stream := "ws" + server.URL[len("http"):]
-	spot, usdm = binance.Spot(server.URL, stream, slog.New(slog.DiscardHandler)), binance.USDM(server.URL, stream, slog.New(slog.DiscardHandler))
-	if c.Clock != nil {
-		spot.Now, usdm.Now = c.Clock, c.Clock
+	all := binance.Open(server.URL, slog.New(slog.DiscardHandler))
+	for _, m := range all {
+		if c.Clock != nil {
+			m.Now = c.Clock
+		}
 	}
-	return x, spot, usdm
+	return x, all
+}
+
+// lots and amount are what the exchange's own books say of a size and of what was paid for
+// it, base coins and quote units.
+func lots(m *simulated.Market, lots, coins int64) string {
+	if m.Dollars > 0 {
+		return trading.Coins(coins)
+	}
+	return m.Lots(lots)
+}
+
+func amount(m *simulated.Market, lots, product int64) string {
+	if m.Dollars > 0 {
+		return trading.Decimal(lots*m.Dollars, 0)
+	}
+	return m.Amount(product)
 }
 
 func find(t *testing.T, m *binance.Market, key string) market.Pair {
@@ -76,13 +100,13 @@ func TestPairsAreThoseThatTrade(t *testing.T) {
 func TestKlinesAreGivenOutWhenTheyHaveEnded(t *testing.T) {
 	t.Parallel()
 	clock := testclock.At(time.Date(2026, 11, 20, 10, 30, 20, 0, time.UTC))
-	x, spot, usdm := open(t, simulated.Config{Clock: clock.Now})
+	x, all := openAll(t, simulated.Config{Clock: clock.Now})
 	from := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC).UnixMilli()
 	for _, c := range []struct {
 		of        *binance.Market
 		simulated *simulated.Market
 		key       string
-	}{{spot, x.Market("BTCUSDT", false), "btcusdt:binance"}, {usdm, x.Market("SOLUSDT", true), "solswapusdt:binance"}} {
+	}{{all[0], x.Market("BTCUSDT", false), "btcusdt:binance"}, {all[1], x.Market("SOLUSDT", true), "solswapusdt:binance"}, {all[2], x.Market("BTCUSD_PERP", true), "btcswapusd:binance"}} {
 		pair := find(t, c.of, c.key)
 		run, err := c.of.Klines(t.Context(), pair, market.Minute1, from, 100)
 		if err != nil {
@@ -100,8 +124,9 @@ func TestKlinesAreGivenOutWhenTheyHaveEnded(t *testing.T) {
 			got := run.Candles[at]
 			at++
 			if got.OpenTime != open || got.Trades != want.Fills || !equal(t, got.Open, c.simulated.Price(want.First)) || !equal(t, got.High, c.simulated.Price(want.High)) ||
-				!equal(t, got.Low, c.simulated.Price(want.Low)) || !equal(t, got.Close, c.simulated.Price(want.Last)) || !equal(t, got.Size, c.simulated.Lots(want.Size)) ||
-				!equal(t, got.Amount, c.simulated.Amount(want.Quote)) || !equal(t, got.SizeBuyer, c.simulated.Lots(want.SizeBought)) || !equal(t, got.AmountBuyer, c.simulated.Amount(want.QuoteBought)) {
+				!equal(t, got.Low, c.simulated.Price(want.Low)) || !equal(t, got.Close, c.simulated.Price(want.Last)) || !equal(t, got.Size, lots(c.simulated, want.Size, want.Coins)) ||
+				!equal(t, got.Amount, amount(c.simulated, want.Size, want.Quote)) || !equal(t, got.SizeBuyer, lots(c.simulated, want.SizeBought, want.CoinsBought)) ||
+				!equal(t, got.AmountBuyer, amount(c.simulated, want.SizeBought, want.QuoteBought)) {
 				t.Errorf("%s: %+v, want %+v", c.key, got, want)
 			}
 		}
@@ -178,12 +203,12 @@ func fast() func() time.Time {
 
 func TestTradesAreThoseOfTheExchange(t *testing.T) {
 	t.Parallel()
-	x, spot, usdm := open(t, simulated.Config{Clock: fast()})
+	x, all := openAll(t, simulated.Config{Clock: fast()})
 	for _, c := range []struct {
 		of        *binance.Market
 		simulated *simulated.Market
 		key       string
-	}{{spot, x.Market("ETHUSDT", false), "ethusdt:binance"}, {usdm, x.Market("1000PEPEUSDT", true), "1000pepeswapusdt:binance"}} {
+	}{{all[0], x.Market("ETHUSDT", false), "ethusdt:binance"}, {all[1], x.Market("1000PEPEUSDT", true), "1000pepeswapusdt:binance"}, {all[2], x.Market("ETHUSD_PERP", true), "ethswapusd:binance"}} {
 		r := follow(t, c.of, find(t, c.of, c.key))
 		testenv.Until(t, "trades have come", func() bool { return len(r.of(c.key)) > 8 })
 		got := r.of(c.key)
@@ -194,7 +219,7 @@ func TestTradesAreThoseOfTheExchange(t *testing.T) {
 		for i, trade := range got {
 			w := want[i]
 			if trade.ID != w.ID || trade.Time != w.Time || trade.Count != w.Last-w.First+1 || (trade.Side == market.Sell) != w.BuyerMaker ||
-				!equal(t, trade.Px, c.simulated.Price(w.Price)) || !equal(t, trade.Sz, c.simulated.Lots(w.Size)) {
+				!equal(t, trade.Px, c.simulated.Price(w.Price)) || !equal(t, trade.Sz, lots(c.simulated, w.Size, w.Coins)) || !equal(t, trade.Value(), amount(c.simulated, w.Size, w.Size*w.Price)) {
 				t.Errorf("%s: %+v, want %+v", c.key, trade, w)
 			}
 		}

@@ -17,9 +17,12 @@ const (
 	SpotStreamURL = "wss://stream.binance.com:9443"
 	USDMURL       = "https://fapi.binance.com"
 	USDMStreamURL = "wss://fstream.binance.com"
+
+	COINMURL       = "https://dapi.binance.com"
+	COINMStreamURL = "wss://dstream.binance.com"
 )
 
-// Market is one of the exchange's kinds of markets. [Spot] and [USDM] make one.
+// Market is one of the exchange's kinds of markets. [Spot], [USDM] and [COINM] make one.
 type Market struct {
 	source.MarketInfo
 
@@ -35,34 +38,39 @@ type Market struct {
 type rules struct {
 	name       string // for logs, positions and health
 	swap       bool
-	infoPath   string
+	inverse    bool   // of perpetuals: paid in base coins
+	path       string // before those of requests
 	infoWeight int
-	klinePath  string
 	klinesMost int // rows of an answer
 	perMinute  int // weight that the host allows, until it says so itself
 	weight     func(limit int) int
 	route      string // before /stream
 
-	tickersPath   string
 	tickersWeight int // of all of them
 
 	messagesPerSecond int // to the WebSocket
 }
 
 var spot = rules{
-	name: "binance spot", infoPath: "/api/v3/exchangeInfo", infoWeight: 20,
-	klinePath: "/api/v3/klines", klinesMost: 1000, perMinute: 1200, weight: func(int) int { return 2 },
-	tickersPath: "/api/v3/ticker/24hr", tickersWeight: 80, messagesPerSecond: 5,
+	name: "binance spot", path: "/api/v3", infoWeight: 20,
+	klinesMost: 1000, perMinute: 1200, weight: func(int) int { return 2 },
+	tickersWeight: 80, messagesPerSecond: 5,
 }
 
 var usdm = rules{
-	name: "binance usdm", swap: true, infoPath: "/fapi/v1/exchangeInfo", infoWeight: 1,
-	klinePath: "/fapi/v1/klines", klinesMost: 1500, perMinute: 2400, weight: usdmWeight,
-	tickersPath: "/fapi/v1/ticker/24hr", tickersWeight: 40, route: "/market", messagesPerSecond: 10,
+	name: "binance usdm", swap: true, path: "/fapi/v1", infoWeight: 1,
+	klinesMost: 1500, perMinute: 2400, weight: contractWeight,
+	tickersWeight: 40, route: "/market", messagesPerSecond: 10,
 }
 
-// usdmWeight is what a request for so many K-lines of a perpetual costs.
-func usdmWeight(limit int) int {
+var coinm = rules{
+	name: "binance coinm", swap: true, inverse: true, path: "/dapi/v1", infoWeight: 1,
+	klinesMost: 1500, perMinute: 2400, weight: contractWeight,
+	tickersWeight: 40, messagesPerSecond: 10,
+}
+
+// contractWeight is what a request for so many K-lines of a perpetual costs.
+func contractWeight(limit int) int {
 	switch {
 	case limit < 100:
 		return 1
@@ -79,13 +87,13 @@ func usdmWeight(limit int) int {
 const share = 80
 
 // Open returns the spot markets and the perpetual contracts of the exchange, or of one
-// that is simulated at url.
+// that is simulated at url, where the WebSocket of COIN-M is below /dapi.
 func Open(url string, log *slog.Logger) []*Market {
 	if url == "" {
-		return []*Market{Spot(SpotURL, SpotStreamURL, log), USDM(USDMURL, USDMStreamURL, log)}
+		return []*Market{Spot(SpotURL, SpotStreamURL, log), USDM(USDMURL, USDMStreamURL, log), COINM(COINMURL, COINMStreamURL, log)}
 	}
 	stream := source.StreamURL(url)
-	return []*Market{Spot(url, stream, log), USDM(url, stream, log)}
+	return []*Market{Spot(url, stream, log), USDM(url, stream, log), COINM(url, stream+"/dapi", log)}
 }
 
 // Spot are the spot markets at a REST host and a WebSocket, of which either may be the
@@ -95,6 +103,9 @@ func Spot(url, stream string, log *slog.Logger) *Market { return newMarket(spot,
 // USDM are the perpetual contracts in USDT.
 func USDM(url, stream string, log *slog.Logger) *Market { return newMarket(usdm, url, stream, log) }
 
+// COINM are the perpetual contracts that are paid in their base coins.
+func COINM(url, stream string, log *slog.Logger) *Market { return newMarket(coinm, url, stream, log) }
+
 // Requests a minute that the exchange allows where it counts them by themselves.
 const (
 	fundingPerMinute = 100
@@ -103,8 +114,10 @@ const (
 
 func newMarket(r rules, url, stream string, log *slog.Logger) *Market {
 	host := source.NewHost(url, r.perMinute*share/100)
+	info := source.NewMarketInfo(r.name, Platform, r.swap, log)
+	info.Inverse = r.inverse
 	return &Market{
-		MarketInfo: source.NewMarketInfo(r.name, Platform, r.swap, log), rules: r,
+		MarketInfo: info, rules: r,
 		host: host, funding: host.Pool(fundingPerMinute * share / 100), stats: host.Pool(statsPerMinute * share / 100),
 		stream: strings.TrimSuffix(stream, "/"),
 	}
@@ -115,5 +128,6 @@ func (m *Market) pair(s *symbol) market.Pair {
 	return market.Pair{
 		Key: market.PairKey(s.BaseAsset, s.QuoteAsset, Platform, m.rules.swap), Platform: Platform,
 		Base: s.BaseAsset, Quote: s.QuoteAsset, Symbol: s.Symbol, Swap: m.rules.swap,
+		Inverse: m.rules.inverse, Contract: market.Whole(s.ContractSize),
 	}
 }

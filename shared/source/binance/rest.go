@@ -25,16 +25,31 @@ type exchangeInfo struct {
 type symbol struct {
 	Symbol       string `json:"symbol"`
 	Status       string `json:"status"`
+	Contract     string `json:"contractStatus"` // the status of a COIN-M contract
 	BaseAsset    string `json:"baseAsset"`
 	QuoteAsset   string `json:"quoteAsset"`
 	ContractType string `json:"contractType"` // of perpetuals and futures
+	ContractSize int64  `json:"contractSize"` // US dollars, of a COIN-M contract
+}
+
+// trades says whether pairs of the symbol trade now; of contracts the perpetual ones do.
+func (r *rules) trades(s *symbol) bool {
+	switch {
+	case s.Symbol == "" || s.BaseAsset == "" || s.QuoteAsset == "":
+		return false
+	case r.inverse:
+		return s.Contract == "TRADING" && s.ContractType == "PERPETUAL" && s.ContractSize > 0
+	case r.swap:
+		return s.Status == "TRADING" && s.ContractType == "PERPETUAL"
+	}
+	return s.Status == "TRADING"
 }
 
 // Pairs returns the markets that trade now: of contracts the perpetual ones. It takes
 // over how much weight the host allows, and how long funding periods are.
 func (m *Market) Pairs(ctx context.Context) ([]market.Pair, error) {
 	var info exchangeInfo
-	if err := m.host.Get(ctx, m.rules.infoPath, nil, m.rules.infoWeight, &info); err != nil {
+	if err := m.host.Get(ctx, m.rules.path+"/exchangeInfo", nil, m.rules.infoWeight, &info); err != nil {
 		return nil, err
 	}
 	for _, limit := range info.RateLimits {
@@ -50,7 +65,7 @@ func (m *Market) Pairs(ctx context.Context) ([]market.Pair, error) {
 	var pairs []market.Pair
 	for i := range info.Symbols {
 		s := &info.Symbols[i]
-		if s.Status == "TRADING" && (!m.rules.swap || s.ContractType == "PERPETUAL") && s.Symbol != "" && s.BaseAsset != "" && s.QuoteAsset != "" {
+		if m.rules.trades(s) {
 			pairs = append(pairs, m.pair(s))
 		}
 	}
@@ -72,10 +87,13 @@ func (m *Market) Klines(ctx context.Context, pair market.Pair, i market.Interval
 		"startTime": {strconv.FormatInt(from, 10)}, "limit": {strconv.Itoa(limit)},
 	}
 	var rows []kline
-	if err := m.host.Get(ctx, m.rules.klinePath, query, m.rules.weight(limit), &rows); err != nil {
+	if err := m.host.Get(ctx, m.rules.path+"/klines", query, m.rules.weight(limit), &rows); err != nil {
 		return run, fmt.Errorf("read K-lines of %s: %w", pair.Key, err)
 	}
 	for n := range rows {
+		if pair.Inverse {
+			rows[n].invert(pair.Contract)
+		}
 		open := rows[n].candle.OpenTime
 		if i.StartMs(open) != open || open < from || n > 0 && open <= rows[n-1].candle.OpenTime {
 			return run, fmt.Errorf("read K-lines of %s: a row opens at %d, which is no opening after the one before it", pair.Key, open)
@@ -97,6 +115,14 @@ func (m *Market) Klines(ctx context.Context, pair market.Pair, i market.Interval
 // kline is a row of K-lines: open time, open, high, low, close, volume, close time,
 // quote volume, trades, volume and quote volume in which takers bought, unused.
 type kline struct{ candle market.Candle }
+
+// invert reads sizes as those of an inverse pair, whose rows count contracts where others
+// count base coins, and base coins where others count quote coins.
+func (k *kline) invert(contract market.Decimal) {
+	c := &k.candle
+	c.Size, c.Amount = c.Amount, c.Size.Mul(contract)
+	c.SizeBuyer, c.AmountBuyer = c.AmountBuyer, c.SizeBuyer.Mul(contract)
+}
 
 // klineFields are those of a row that are read.
 const klineFields = 11
