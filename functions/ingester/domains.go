@@ -10,7 +10,7 @@ import (
 	"quotary/functions/ingester/perp"
 	"quotary/functions/ingester/reference"
 	"quotary/shared/config"
-	"quotary/shared/data/anchors"
+	"quotary/shared/data/wants"
 	"quotary/shared/source/hyperliquid"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
@@ -47,7 +47,7 @@ func perpDomain(env *config.Env) configured {
 		if config.URL != "" {
 			config.Info = hyperliquid.NewInfo(config.URL)
 		}
-		config.Wanted = store.NewDocuments(i.dynamodb, i.prefix+schema.DocumentsTable, anchors.Kind, anchors.Limits)
+		config.Wanted = store.NewDocuments(i.dynamodb, i.prefix+schema.DocumentsTable, wants.Accounts.Name, wants.Limits)
 		if feeds.on {
 			config.Feeds = i.feedsOf(feeds, config)
 		}

@@ -12,8 +12,8 @@ import (
 	"quotary/functions/ingester/engine"
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/accountstats"
-	"quotary/shared/data/anchors"
 	"quotary/shared/data/completedtrades"
+	"quotary/shared/data/wants"
 	"quotary/shared/market"
 	"quotary/shared/source/hyperliquid"
 	"quotary/shared/source/hyperliquid/wire"
@@ -486,7 +486,7 @@ func TestAnAnchoredAccountIsWrittenAtOnce(t *testing.T) {
 		b.Fills = append(b.Fills, other)
 	}
 	b.AnchorRequests, b.Anchors = []string{faultyAccount}, []market.Anchor{said(0, "2", "200")}
-	w.p.wanted.list(nil, []anchors.Account{{Address: faultyAccount, Distributors: []string{"one"}}}, w.now)
+	w.p.wanted.list(nil, []wants.Item{{ID: faultyAccount, Distributors: []string{"one"}}}, w.now)
 	if w.p.Urgent() {
 		t.Error("changes are urgent that nobody waits for")
 	}

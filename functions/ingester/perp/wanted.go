@@ -9,7 +9,7 @@ import (
 
 	"github.com/quagmt/udecimal"
 
-	"quotary/shared/data/anchors"
+	"quotary/shared/data/wants"
 	"quotary/shared/market"
 	"quotary/shared/source/hyperliquid"
 )
@@ -131,13 +131,13 @@ func (w *wantedAccounts) wantIfLarge(a *market.Account, m *market.Markets, marks
 const feedsFollow = "feeds"
 
 // list sets which accounts the feeds and clients follow, and returns all wanted ones.
-func (w *wantedAccounts) list(feeds []string, clients []anchors.Account, now time.Time) []hyperliquid.WantedAnchor {
+func (w *wantedAccounts) list(feeds []string, clients []wants.Item, now time.Time) []hyperliquid.WantedAnchor {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	clear(w.followed)
 	list := make([]hyperliquid.WantedAnchor, 0, len(feeds)+len(clients)+len(w.own))
 	for _, one := range clients {
-		w.followed[one.Address] = one.Distributors
+		w.followed[one.ID] = one.Distributors
 	}
 	for _, address := range feeds {
 		w.followed[address] = append(w.followed[address], feedsFollow)

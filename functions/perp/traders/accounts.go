@@ -12,10 +12,10 @@ import (
 	"quotary/shared/backoff"
 	"quotary/shared/catalog"
 	"quotary/shared/data/accounts"
-	"quotary/shared/data/anchors"
 	"quotary/shared/data/contexts"
 	"quotary/shared/data/meta"
 	"quotary/shared/data/openorders"
+	"quotary/shared/data/wants"
 	"quotary/shared/market"
 	"quotary/shared/metrics"
 	"quotary/shared/store"
@@ -121,7 +121,7 @@ func assumes(a *market.Account) bool {
 // want asks for accounts. Where the caller's distributor asks for too many already, what
 // is known is what there is.
 func (r *accountReader) want(ctx context.Context, names []string) error {
-	refused, err := anchors.Want(ctx, r.wanted, api.Caller(ctx).Distributor, names, api.Now(ctx))
+	refused, err := wants.Accounts.Want(ctx, r.wanted, api.Caller(ctx).Distributor, names, api.Now(ctx))
 	if refused > 0 {
 		r.metrics.Write([]metrics.Label{{Name: metrics.Function, Value: string(catalog.PerpTraders)}},
 			metrics.Metric{Name: metrics.AccountsNotAsked, Unit: metrics.Count, Value: int64(refused)})

@@ -19,7 +19,6 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/accountstats"
-	"quotary/shared/data/anchors"
 	"quotary/shared/data/completedtrades"
 	"quotary/shared/data/contexts"
 	"quotary/shared/data/fills"
@@ -27,6 +26,7 @@ import (
 	"quotary/shared/data/meta"
 	"quotary/shared/data/openorders"
 	"quotary/shared/data/payments"
+	"quotary/shared/data/wants"
 	"quotary/shared/market"
 	"quotary/shared/metrics"
 	"quotary/shared/retention"
@@ -55,7 +55,7 @@ func newAccountWorld(t *testing.T) *accountWorld {
 	var views *store.Views
 	w.World = apitest.Open(t, catalog.PerpTraders, func(open *apitest.World) {
 		w.log, w.series, views = open.Log(), open.Series(), open.Views(t)
-		w.wanted = store.NewDocuments(open.DB, open.Prefix+schema.DocumentsTable, anchors.Kind, anchors.Limits)
+		w.wanted = store.NewDocuments(open.DB, open.Prefix+schema.DocumentsTable, wants.Accounts.Name, wants.Limits)
 		w.accounts = newAccountReader(w.series, w.wanted, views, open.Now)
 		(&reader{log: w.log, series: w.series, accounts: w.accounts}).register(open.Family)
 	})
@@ -284,9 +284,9 @@ func TestAnAccountThatIsNotKnownIsAskedForAndWaitedFor(t *testing.T) {
 		answer <- w.Call(t, w.SubKey, http.MethodPost, "/upgrade/v2/hl/traders/spot-clearinghouse-state", body{"addresses": []string{alice}})
 	}()
 	testenv.Until(t, "the account is wanted", func() bool {
-		list, err := anchors.List(t.Context(), w.wanted, w.Now())
+		list, err := wants.Accounts.List(t.Context(), w.wanted, w.Now())
 		must(t, err)
-		return len(list) == 1 && list[0].Address == alice
+		return len(list) == 1 && list[0].ID == alice
 	})
 	w.folded.Anchored = w.Now().UnixMilli()
 	must(t, w.series.Put(t.Context(), []store.SeriesRow{accounts.Row(&w.folded)}))
@@ -331,7 +331,7 @@ func TestAnAccountThatTheVenueDoesNotKnowIsNotWaitedForAndNotShown(t *testing.T)
 	if got := apitest.Data[[]catalog.AddressState](t, answer); len(got) != 0 {
 		t.Errorf("%+v", got)
 	}
-	if list, err := anchors.List(t.Context(), w.wanted, w.Now()); err != nil || len(list) != 0 {
+	if list, err := wants.Accounts.List(t.Context(), w.wanted, w.Now()); err != nil || len(list) != 0 {
 		t.Errorf("%v are wanted, %v", list, err)
 	}
 }
@@ -341,11 +341,11 @@ func TestAccountsBeyondTheDistributorsPlacesAreCountedAndAnswered(t *testing.T) 
 	w := newAccountWorld(t)
 	var out bytes.Buffer
 	w.accounts.patience, w.accounts.metrics = 0, metrics.New(&out, "quotary-test", w.Now)
-	all := make([]string, anchors.Most)
+	all := make([]string, wants.Accounts.Most)
 	for i := range all {
 		all[i] = fmt.Sprintf("0x%040x", i)
 	}
-	if refused, err := anchors.Want(t.Context(), w.wanted, w.Primary.AccessKey, all, w.Now()); err != nil || refused > 0 {
+	if refused, err := wants.Accounts.Want(t.Context(), w.wanted, w.Primary.AccessKey, all, w.Now()); err != nil || refused > 0 {
 		t.Fatal(refused, err)
 	}
 	answer := w.Call(t, w.SubKey, http.MethodPost, "/upgrade/v2/hl/traders/clearinghouse-state", body{"addresses": []string{alice, carol}})

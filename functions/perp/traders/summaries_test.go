@@ -10,9 +10,9 @@ import (
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/data/accounts"
-	"quotary/shared/data/anchors"
 	"quotary/shared/data/contexts"
 	"quotary/shared/data/meta"
+	"quotary/shared/data/wants"
 	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
@@ -36,7 +36,7 @@ func openHoldings(t testing.TB, list ...*market.Account) *book {
 		if err := contexts.Publish(t.Context(), views, contexts.View{Time: now, Marks: map[string]string{"BTC": "110.0", "ETH": "10.0", "xyz:GOLD": "50.0"}}); err != nil {
 			t.Fatal(err)
 		}
-		b.wanted = store.NewDocuments(open.DB, open.Prefix+schema.DocumentsTable, anchors.Kind, anchors.Limits)
+		b.wanted = store.NewDocuments(open.DB, open.Prefix+schema.DocumentsTable, wants.Accounts.Name, wants.Limits)
 		r := &reader{log: b.log, series: b.series, accounts: newAccountReader(b.series, b.wanted, views, open.Now)}
 		r.register(open.Family)
 	})
@@ -106,7 +106,7 @@ func TestUnknownAccountsAreLeftOutAndWanted(t *testing.T) {
 			t.Errorf("%s: %+v", path, rows)
 		}
 	}
-	if wanted, err := anchors.List(t.Context(), b.wanted, b.Now()); err != nil || len(wanted) != 1 || wanted[0].Address != carol {
+	if wanted, err := wants.Accounts.List(t.Context(), b.wanted, b.Now()); err != nil || len(wanted) != 1 || wanted[0].ID != carol {
 		t.Errorf("%v are wanted, %v; want %s alone", wanted, err, carol)
 	}
 }

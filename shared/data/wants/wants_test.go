@@ -1,4 +1,4 @@
-package anchors
+package wants
 
 import (
 	"context"
@@ -22,7 +22,7 @@ const alice, bob = "0xa11ce00000000000000000000000000000000001", "0xb0b000000000
 func newDocuments(t *testing.T) (*store.Documents, *counted) {
 	t.Helper()
 	db := &counted{Client: storetest.DynamoDB(t)}
-	return store.NewDocuments(db, storetest.Tables(t, db.Client)+schema.DocumentsTable, Kind, Limits), db
+	return store.NewDocuments(db, storetest.Tables(t, db.Client)+schema.DocumentsTable, Accounts.Name, Limits), db
 }
 
 func TestAnAccountIsWantedForTenMinutesAfterItWasAskedFor(t *testing.T) {
@@ -31,13 +31,13 @@ func TestAnAccountIsWantedForTenMinutesAfterItWasAskedFor(t *testing.T) {
 	now := time.UnixMilli(1_800_000_000_000)
 	want := func(distributor, address string, after time.Duration) {
 		t.Helper()
-		if refused, err := Want(t.Context(), d, distributor, []string{address}, now.Add(after)); err != nil || refused > 0 {
+		if refused, err := Accounts.Want(t.Context(), d, distributor, []string{address}, now.Add(after)); err != nil || refused > 0 {
 			t.Fatal(refused, err)
 		}
 	}
-	list := func(after time.Duration, want ...Account) {
+	list := func(after time.Duration, want ...Item) {
 		t.Helper()
-		got, err := List(t.Context(), d, now.Add(after))
+		got, err := Accounts.List(t.Context(), d, now.Add(after))
 		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); err != nil || diff != "" {
 			t.Errorf("after %s: %v\n%s", after, err, diff)
 		}
@@ -54,10 +54,10 @@ func TestAnAccountIsWantedForTenMinutesAfterItWasAskedFor(t *testing.T) {
 	}
 	want("one", alice, 6*time.Minute)
 	want("two", alice, 0)
-	list(Wanted, Account{alice, []string{"one", "two"}}, Account{bob, []string{"one"}})
-	list(Wanted+time.Second, Account{alice, []string{"one"}})
-	list(0, Account{alice, []string{"one"}}) // the other documents are deleted
-	list(Wanted + 7*time.Minute)
+	list(Accounts.Lasts, Item{alice, []string{"one", "two"}}, Item{bob, []string{"one"}})
+	list(Accounts.Lasts+time.Second, Item{alice, []string{"one"}})
+	list(0, Item{alice, []string{"one"}}) // the other documents are deleted
+	list(Accounts.Lasts + 7*time.Minute)
 }
 
 // TestNoDistributorTakesThePlacesOfAnother: each has its own, and no document is a
@@ -66,7 +66,7 @@ func TestNoDistributorTakesThePlacesOfAnother(t *testing.T) {
 	t.Parallel()
 	d, db := newDocuments(t)
 	now := time.UnixMilli(1_800_000_000_000)
-	addresses := make([]string, Most+3)
+	addresses := make([]string, Accounts.Most+3)
 	for i := range addresses {
 		addresses[i] = fmt.Sprintf("0x%040d", i)
 	}
@@ -74,8 +74,8 @@ func TestNoDistributorTakesThePlacesOfAnother(t *testing.T) {
 		distributor string
 		addresses   []string
 		refused     int
-	}{{"one", addresses, 3}, {"one", addresses[:Most], 0}, {"one", addresses[Most:], 3}, {"two", addresses[Most:], 0}} {
-		refused, err := Want(t.Context(), d, one.distributor, one.addresses, now)
+	}{{"one", addresses, 3}, {"one", addresses[:Accounts.Most], 0}, {"one", addresses[Accounts.Most:], 3}, {"two", addresses[Accounts.Most:], 0}} {
+		refused, err := Accounts.Want(t.Context(), d, one.distributor, one.addresses, now)
 		if err != nil || refused != one.refused {
 			t.Errorf("%d accounts of %s: %d refused, %v, want %d", len(one.addresses), one.distributor, refused, err, one.refused)
 		}
@@ -85,17 +85,17 @@ func TestNoDistributorTakesThePlacesOfAnother(t *testing.T) {
 	}
 	// What requests of one moment write together beyond the number is not listed.
 	body := []byte(fmt.Sprintf(`{"time":%d}`, now.UnixMilli()))
-	if _, err := d.Create(t.Context(), owner, idOf("one", addresses[Most]), body); err != nil {
+	if _, err := d.Create(t.Context(), owner, idOf("one", addresses[Accounts.Most]), body); err != nil {
 		t.Fatal(err)
 	}
-	accounts, err := List(t.Context(), d, now)
+	accounts, err := Accounts.List(t.Context(), d, now)
 	of := 0
 	for _, a := range accounts {
 		if slices.Contains(a.Distributors, "one") {
 			of++
 		}
 	}
-	if err != nil || of != Most || len(accounts) != Most+3 {
+	if err != nil || of != Accounts.Most || len(accounts) != Accounts.Most+3 {
 		t.Errorf("%d accounts are listed, %d of them wanted by the first: %v", len(accounts), of, err)
 	}
 }
