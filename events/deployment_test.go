@@ -22,6 +22,7 @@ import (
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/data/contracts"
+	"quotary/shared/data/pairs"
 	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/store/storetest"
@@ -69,9 +70,13 @@ func deploy(t *testing.T) *deployment {
 		t.Fatal(err)
 	}
 	d.way = d.stores(t)
-	// A perpetual is followed, so that what it takes to show it is asked for.
+	// A perpetual is followed and a pair is not, so that what it takes to show them is asked
+	// for.
 	followed := contracts.View{Contracts: []contracts.Contract{{Pair: market.Pair{Key: "btcswapusdt:binance", Base: "BTC", Swap: true}}}}
 	if err := contracts.Publish(t.Context(), d.views, followed); err != nil {
+		t.Fatal(err)
+	}
+	if err := pairs.Publish(t.Context(), d.views, pairs.View{Pairs: []pairs.Pair{{Pair: market.Pair{Key: "btcusdt:binance", Base: "BTC"}}}}); err != nil {
 		t.Fatal(err)
 	}
 	logs := new(bytes.Buffer) // one write at a time, says lambdahost

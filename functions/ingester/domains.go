@@ -21,7 +21,7 @@ import (
 // for when it begins, so that trouble there is its own.
 var domains = map[string]func(*config.Env) configured{
 	content.Name:   domain(content.Settings),
-	exchange.Name:  domain(exchange.Settings),
+	exchange.Name:  exchangeDomain,
 	perp.Name:      perpDomain,
 	reference.Name: domain(reference.Settings),
 }
@@ -51,6 +51,16 @@ func perpDomain(env *config.Env) configured {
 		if feeds.on {
 			config.Feeds = i.feedsOf(feeds, config)
 		}
+		return config.Domain(host)
+	}
+}
+
+// exchangeDomain is the domain of the centralised exchanges, of which clients may want more
+// than what is followed.
+func exchangeDomain(env *config.Env) configured {
+	config := exchange.Settings(env)
+	return func(i *ingester, host engine.Host) engine.Domain {
+		config.Wanted = store.NewDocuments(i.dynamodb, i.prefix+schema.DocumentsTable, wants.Pairs.Name, wants.Limits)
 		return config.Domain(host)
 	}
 }

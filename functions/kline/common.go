@@ -6,10 +6,17 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
 	"quotary/shared/api"
+	"quotary/shared/backoff"
 	"quotary/shared/catalog"
+	"quotary/shared/data/coins"
 	"quotary/shared/data/pairklines"
+	"quotary/shared/data/pairs"
+	"quotary/shared/data/tickers"
+	"quotary/shared/data/wants"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
@@ -17,10 +24,31 @@ import (
 // reader answers from what is stored of pairs.
 type reader struct {
 	series *store.Series
+	pairs  *store.View[pairs.View]
+	perps  *store.View[tickers.View]
+	coins  *store.View[coins.View]
+	wanted *store.Documents // of [wants.Pairs]
+
+	patience time.Duration // how long a request waits for a pair that nobody asked for before
+
+	mu     sync.Mutex
+	waited map[string]bool // by key: pairs that were waited for
 }
 
-// common returns K-lines of a pair, oldest first; none of a key that has no trades
-// stored.
+const (
+	patience   = 4 * time.Second
+	waitEvery  = 250 * time.Millisecond
+	waitedMost = 10_000
+)
+
+func newReader(series *store.Series, views *store.Views, wanted *store.Documents, clock func() time.Time) *reader {
+	return &reader{
+		series: series, pairs: pairs.Open(views, clock), perps: tickers.Open(views, clock), coins: coins.Open(views, clock),
+		wanted: wanted, patience: patience, waited: map[string]bool{},
+	}
+}
+
+// common returns K-lines of a pair, oldest first; none of a key that no pair has.
 func (r *reader) common(ctx context.Context, in catalog.CommonKlinesIn) (catalog.CommonKlineList, error) {
 	opens := market.OpenBeijing0
 	if in.OpenTime == "8" {
@@ -35,8 +63,7 @@ func (r *reader) common(ctx context.Context, in catalog.CommonKlinesIn) (catalog
 		until = api.Now(ctx)
 	}
 	// Keys are lower case everywhere; some clients pass on what their user typed.
-	pair := strings.ToLower(string(in.Symbol))
-	candles, err := pairklines.Newest(ctx, r.series, pair, period, until, int(in.Size))
+	candles, err := r.candles(ctx, strings.ToLower(string(in.Symbol)), period, until, int(in.Size))
 	if err != nil {
 		return catalog.CommonKlineList{}, err
 	}
@@ -45,6 +72,70 @@ func (r *reader) common(ctx context.Context, in catalog.CommonKlinesIn) (catalog
 		list.KlineData[i] = row(&candles[i])
 	}
 	return list, nil
+}
+
+// candles are those of a pair of an exchange, or of the perpetual one. Those of a pair that
+// trades and is not followed are wanted from now on: the first request for it waits a while.
+func (r *reader) candles(ctx context.Context, key string, period market.Period, until time.Time, limit int) ([]market.Candle, error) {
+	if strings.HasSuffix(key, ":"+pairs.Hyperliquid) {
+		return r.perp(ctx, key, period, until, limit)
+	}
+	candles, err := pairklines.Newest(ctx, r.series, key, period, until, limit)
+	if err != nil {
+		return nil, err
+	}
+	all, err := store.OrZero(r.pairs.Get(ctx))
+	if err != nil {
+		return nil, err
+	}
+	if pair, listed := all.Of(key); !listed || pair.Followed {
+		return candles, nil
+	}
+	// One that is refused has what there is of it.
+	if _, err := wants.Pairs.Want(ctx, r.wanted, api.Caller(ctx).Distributor, []string{key}, api.Now(ctx)); err != nil {
+		return nil, err
+	}
+	for began := time.Now(); len(candles) < limit && r.waits(key, time.Since(began)); {
+		if err := backoff.Sleep(ctx, waitEvery); err != nil {
+			return nil, err
+		}
+		if candles, err = pairklines.Newest(ctx, r.series, key, period, until, limit); err != nil {
+			return nil, err
+		}
+	}
+	return candles, nil
+}
+
+// waits reports whether a request that has waited so long for a pair waits longer. A pair
+// is waited for once.
+func (r *reader) waits(key string, waited time.Duration) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.waited[key] {
+		return false
+	}
+	if waited < r.patience {
+		return true
+	}
+	if len(r.waited) >= waitedMost {
+		clear(r.waited)
+	}
+	r.waited[key] = true
+	return false
+}
+
+// perp are the K-lines of a perpetual of the perpetual exchange.
+func (r *reader) perp(ctx context.Context, key string, period market.Period, until time.Time, limit int) ([]market.Candle, error) {
+	v, err := store.OrZero(r.perps.Get(ctx))
+	if err != nil {
+		return nil, err
+	}
+	for _, pair := range pairs.Perps(v) {
+		if pair.Key == key {
+			return pairklines.NewestOfPerp(ctx, r.series, pair.Symbol, period, until, limit)
+		}
+	}
+	return nil, nil
 }
 
 func row(c *market.Candle) catalog.KlineRow {

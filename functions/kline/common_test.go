@@ -1,30 +1,68 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"quotary/internal/testenv"
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
+	"quotary/shared/data/coins"
+	"quotary/shared/data/klines"
 	"quotary/shared/data/pairklines"
+	"quotary/shared/data/pairs"
+	"quotary/shared/data/tickers"
+	"quotary/shared/data/wants"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/store/schema"
 )
 
 const path = "/v2/commonKline/dataRecords"
 
-// newWorld has an hour of minutes of a pair, the last of them the one that is open at
+// world has an hour of minutes of a pair, the last of them the one that is open at
 // apitest.Start, 10:00 UTC; every tenth is without a trade.
-func newWorld(t *testing.T) *apitest.World {
+type world struct {
+	*apitest.World
+	series *store.Series
+	views  *store.Views
+	wanted *store.Documents
+	reader *reader
+}
+
+func newWorld(t *testing.T) *world {
 	t.Helper()
-	var series *store.Series
-	w := apitest.Open(t, catalog.Kline, func(open *apitest.World) {
-		series = open.Series()
-		(&reader{series: series}).register(open.Family)
+	w := new(world)
+	w.World = apitest.Open(t, catalog.Kline, func(open *apitest.World) {
+		w.series, w.views = open.Series(), open.Views(t)
+		w.wanted = store.NewDocuments(open.DB, open.Prefix+schema.DocumentsTable, wants.Pairs.Name, wants.Limits)
+		w.reader = newReader(w.series, w.views, w.wanted, open.Now)
+		w.reader.register(open.Family)
 	})
+	w.put(t, "btcusdt:binance")
+	listed := pairs.View{Pairs: []pairs.Pair{
+		{Pair: market.Pair{Key: "btcusdt:binance", Base: "BTC"}, Followed: true}, {Pair: market.Pair{Key: "btcswapusdt:binance", Base: "BTC", Swap: true}, Followed: true},
+		{Pair: market.Pair{Key: "ethusdt:binance", Base: "ETH"}}, {Pair: market.Pair{Key: "nowusdt:binance", Base: "NOW"}},
+	}}
+	for name, err := range map[string]error{
+		"pairs":   pairs.Publish(t.Context(), w.views, listed),
+		"coins":   coins.Publish(t.Context(), w.views, coins.View{Coins: []coins.Coin{{Key: "bitcoin", Listing: &coins.Listing{Symbol: "btc"}}}}),
+		"tickers": tickers.Publish(t.Context(), w.views, tickers.View{Tickers: []tickers.Ticker{{Coin: "kPEPE", Price: "0.01"}}}),
+	} {
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+	return w
+}
+
+// put stores the hour of a pair.
+func (w *world) put(t *testing.T, pair string) {
+	t.Helper()
 	var minutes []market.Candle
 	for i := range 61 {
 		if i%10 == 9 {
@@ -37,11 +75,10 @@ func newWorld(t *testing.T) *apitest.World {
 		minutes = append(minutes, c)
 	}
 	for _, tier := range market.PairTiers {
-		if err := pairklines.Put(t.Context(), series, "btcusdt:binance", tier, market.Compose(append([]market.Candle(nil), minutes...), tier.StartMs)...); err != nil {
+		if err := pairklines.Put(t.Context(), w.series, pair, tier, market.Compose(append([]market.Candle(nil), minutes...), tier.StartMs)...); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return w
 }
 
 func dec(t *testing.T, text string) market.Decimal {
@@ -100,4 +137,71 @@ func TestParametersOfKlines(t *testing.T) {
 	} {
 		w.Get(t, w.SubKey, path+"?"+query).Refused(t, http.StatusBadRequest, parts...)
 	}
+}
+
+func TestAPairThatIsNotFollowedIsAskedForAndWaitedFor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.reader.patience = time.Minute // the ingester of this test is in no hurry
+	rows := func(query string) int {
+		t.Helper()
+		return len(apitest.Data[catalog.CommonKlineList](t, w.Get(t, w.SubKey, path+"?symbol=ethusdt:binance&"+query)).KlineData)
+	}
+	answered := make(chan int)
+	go func() { answered <- rows("period=60&size=50") }()
+	testenv.Until(t, "the ingester is told", func() bool {
+		list, err := wants.Pairs.List(t.Context(), w.wanted, w.Now())
+		return err == nil && len(list) == 1 && list[0].ID == "ethusdt:binance"
+	})
+	w.put(t, "ethusdt:binance")
+	if got := <-answered; got != 50 {
+		t.Errorf("the first request has %d minutes", got)
+	}
+	// What the exchange does not have is waited for once.
+	w.reader.patience = time.Millisecond
+	rows("period=60&size=500")
+	w.reader.patience = time.Hour
+	if got := rows("period=60&size=500"); got != 55 {
+		t.Errorf("later ones have %d minutes, want the 55 with trades", got)
+	}
+	if list, err := wants.Pairs.List(t.Context(), w.wanted, w.Now().Add(25*time.Hour)); err != nil || len(list) != 0 {
+		t.Errorf("a day later %v are wanted, %v", list, err)
+	}
+}
+
+func TestKlinesOfThePerpetualExchangeAreThoseOfItsTrades(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for i := range 90 {
+		at := apitest.Start.Add(time.Duration(i-89) * time.Minute).UnixMilli()
+		if err := klines.Put(t.Context(), w.series, "kPEPE", market.Trade{Side: market.Buy, Time: at, Tid: int64(i), Px: dec(t, strconv.Itoa(i+1)), Sz: dec(t, "2")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := apitest.Data[catalog.CommonKlineList](t, w.Get(t, w.SubKey, path+"?symbol=kpepeswapusdc:hyperliquid&period=60&size=2")).KlineData
+	start := apitest.Start.Unix()
+	if want := fmt.Sprintf("[[%d 89 89 89 89 2] [%d 90 90 90 90 2]]", start-60, start); fmt.Sprint(got) != want {
+		t.Errorf("%v, want %s", got, want)
+	}
+	if got := apitest.Data[catalog.CommonKlineList](t, w.Get(t, w.SubKey, path+"?symbol=nobodyswapusdc:hyperliquid&period=60")).KlineData; len(got) != 0 {
+		t.Errorf("of an unknown coin there are %v", got)
+	}
+}
+
+func TestPairsThatAnIndicatorCovers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const path = "/v2/indicatorKline/getTradingPair"
+	w.Get(t, w.SubKey, path+"?coinType=bitcoin&indicator_key=fundflow").Golden(t, "indicator-pairs")
+	for query, want := range map[string]string{
+		"coinType=BTC&indicator_key=fr": "btcswapusdt:binance", "coinType=ethereum&indicator_key=fundflow": "", "coinType=ETH&indicator_key=fundflow": "",
+		"coinType=bitcoin&indicator_key=nothing": "", "coinType=USDT&indicator_key=fundflow": "",
+	} {
+		got := apitest.Data[catalog.IndicatorPairList](t, w.Get(t, w.SubKey, path+"?"+query)).List
+		if got == nil || strings.Join(got, " ") != want {
+			t.Errorf("%s: %v, want %s", query, got, want)
+		}
+	}
+	w.Get(t, w.SubKey, path+"?indicator_key=fr").Refused(t, http.StatusBadRequest, "coinType")
+	w.Get(t, w.SubKey, path+"?coinType=bitcoin").Refused(t, http.StatusBadRequest, "indicator_key")
 }

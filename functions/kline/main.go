@@ -1,5 +1,5 @@
-// The kline function answers for K-lines of pairs of centralised exchanges, from the
-// series that the ingester keeps.
+// The kline function answers for K-lines of pairs of exchanges, from the series that the
+// ingester keeps, and asks it for those that it does not follow.
 package main
 
 import (
@@ -7,16 +7,22 @@ import (
 
 	"quotary/shared/api"
 	"quotary/shared/catalog"
+	"quotary/shared/data/wants"
 	"quotary/shared/service"
 )
 
 func main() {
 	lambda.Start(service.Family(catalog.Kline, func(o *service.Opened) error {
-		(&reader{series: o.Series()}).register(o.Family)
+		views, err := o.Views()
+		if err != nil {
+			return err
+		}
+		newReader(o.Series(), views, o.Documents(wants.Pairs.Name, wants.Limits), o.Clock).register(o.Family)
 		return nil
 	}))
 }
 
 func (r *reader) register(f *api.Family) {
 	api.Handle(f, catalog.CommonKlines, r.common)
+	api.Handle(f, catalog.IndicatorPairs, r.indicatorPairs)
 }

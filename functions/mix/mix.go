@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -140,7 +139,8 @@ func (r *reader) selection(ctx context.Context, in catalog.LiquidationSumsIn) (f
 		if in.CoinKey == "" {
 			return nil, api.BadRequest("coinKey is missing: type 1 takes the key of a coin")
 		}
-		coin, err := r.coin(ctx, string(in.CoinKey))
+		v, err := store.OrZero(r.coins.Get(ctx))
+		coin := v.ShortName(string(in.CoinKey))
 		return func(p *pairliquidations.Pair) bool { return p.Coin == coin }, err
 	case "2":
 		if in.MarketKey == "" {
@@ -149,20 +149,6 @@ func (r *reader) selection(ctx context.Context, in catalog.LiquidationSumsIn) (f
 		return func(p *pairliquidations.Pair) bool { return p.Platform == string(in.MarketKey) }, nil
 	}
 	return func(*pairliquidations.Pair) bool { return true }, nil
-}
-
-// coin is the short name, in lower case, of a coin that is named by it or by its key.
-func (r *reader) coin(ctx context.Context, key string) (string, error) {
-	v, err := store.OrZero(r.coins.Get(ctx))
-	if err != nil {
-		return "", err
-	}
-	for i := range v.Coins {
-		if c := &v.Coins[i]; c.Key == key && c.Show() != "" {
-			return strings.ToLower(c.Show()), nil
-		}
-	}
-	return strings.ToLower(key), nil
 }
 
 // texts returns what writes US dollars in a currency, empty while no rate of it is known.

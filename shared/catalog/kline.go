@@ -8,20 +8,24 @@ import (
 // The endpoints of the family Kline. Those that are planned are specified, without a
 // handler yet.
 var (
-	// Lists K-lines of a pair of a centralised exchange, oldest first, the open one
-	// included.
+	// Lists K-lines of a pair of an exchange, oldest first, the open one included.
 	CommonKlines = route[CommonKlinesIn, CommonKlineList]("GET", "/v2/commonKline/dataRecords", Kline, anyLevel, EnvelopeA)
 
 	// Lists the pairs of a coin that an indicator covers.
-	_ = planned("GET", "/v2/indicatorKline/getTradingPair", Kline, anyLevel, EnvelopeA)
+	IndicatorPairs = route[IndicatorPairsIn, IndicatorPairList]("GET", "/v2/indicatorKline/getTradingPair", Kline, anyLevel, EnvelopeA)
+
 	// Lists values of an indicator of a pair over time.
 	_ = planned("GET", "/v2/indicatorKline/dataRecords", Kline, anyLevel, EnvelopeA)
 )
 
-var _ = does(Kline, readSeries)
+var _ = does(Kline, readSeries, readViews,
+	table(DocumentsTable, "GetItem", "PutItem", "Query")) // asks the ingester for pairs
 
 // CommonKlinesIn selects K-lines of a pair: the newest that open at or before a time,
-// the open one included.
+// the open one included. A pair that trades and is not followed is filled back from its
+// exchange when it is first asked for: that request waits some seconds at most, and what it
+// does not have comes with the next ones. Such a pair is kept for a day after it was last
+// asked for, its open K-line a minute old at most; a distributor may have 20 of them.
 type CommonKlinesIn struct {
 	// key of a pair or of an index; of one that nobody knows there are no K-lines
 	Symbol PairKey `query:"symbol" required:"true" example:"btcusdt:binance"`
@@ -45,6 +49,17 @@ type CommonKlinesIn struct {
 
 // Span implements [Spanner]: K-lines are looked for as far back as it takes.
 func (in CommonKlinesIn) Span(time.Time) (start, end time.Time) { return time.Time{}, time.Time{} }
+
+// IndicatorPairsIn selects the pairs of a coin of which there is an indicator.
+type IndicatorPairsIn struct {
+	CoinType     Key `query:"coinType" required:"true" example:"bitcoin"`       // key of the coin, or its short name
+	IndicatorKey Key `query:"indicator_key" required:"true" example:"fundflow"` // fundflow, bsv, ftbs, tvolume, position, fr, lsur or aili; of others there are no pairs
+}
+
+// IndicatorPairList is a list of pairs.
+type IndicatorPairList struct {
+	List []string `json:"list"` // pair keys, sorted; empty where the coin or the indicator is not known
+}
 
 // CommonKlineList is what there is of a pair's K-lines.
 type CommonKlineList struct {

@@ -122,7 +122,7 @@ var declared = map[string]declaration{
 		objects("views/", "GetObject", "PutObject"), objects("quarantine/", "PutObject"),
 		objects("archive/", "GetObject", "PutObject"), // which nobody deletes
 		objects("drop/", "GetObject", "PutObject"),    // reads a drop, and writes its report beside it
-		table(DocumentsTable, "DeleteItem", "Query"),  // which accounts clients ask for
+		table(DocumentsTable, "DeleteItem", "Query"),  // what clients ask for
 		readKeys, // whose connections must close
 		table(ConnectionsTable, "DeleteItem", "GetItem", "Query", "Scan", "UpdateItem"), follow, push,
 		environment(EnvDomains, EnvIngesterAddr, EnvFeeds),

@@ -14,6 +14,7 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/config"
 	"quotary/shared/source"
+	"quotary/shared/store"
 )
 
 // Name is that of the domain.
@@ -30,6 +31,7 @@ type Config struct {
 	Refresh   time.Duration     // between writes of the rows of open buckets
 	ListEvery time.Duration     // between two looks at what pairs trade; 0 means an hour
 	URLs      map[string]string // where exchanges are simulated, by name; others are followed at their public addresses
+	Wanted    *store.Documents  // of [wants.Pairs]: pairs whose K-lines clients ask for; nil where there are none
 }
 
 // Settings reads the domain's part of the environment.
@@ -86,9 +88,10 @@ func (c Config) begin(_ context.Context, term *lease.Term) (engine.Work, error) 
 		Domain: Name, Stores: c.Stores.Under(term), NewBatch: NewBatch, Projections: Projections(c.Refresh), Logger: c.Logger, Term: term,
 	}
 	past := &contractsPast{config: c, stats: new(source.Stats), now: time.Now, sleep: backoff.Sleep}
+	wanted := c.wanted()
 	for _, v := range followed {
 		lists := c.lister(v)
-		p.Sources = append(p.Sources, c.sources(v, lists)...)
+		p.Sources = append(p.Sources, c.sources(v, lists, wanted)...)
 		if of, ok := v.Venue.(Contracts); ok && v.Swap {
 			past.venues = append(past.venues, listedVenue{v, of, lists})
 		}

@@ -33,14 +33,15 @@ const (
 	quietRepeat = time.Minute      // between two warnings of the same trouble
 )
 
-// history emits what a venue itself says of the followed pairs: minutes that have
-// ended and the open one, once a minute, and in the time between the past. At the
+// history emits what a venue itself says of the followed pairs, and of those that clients
+// want: minutes that have ended and the open one, once a minute, and in the time between the past. At the
 // beginning of a term, when trades do not make the open minute yet, it is asked for more
 // often.
 type history struct {
 	venue  venue
 	config Config
 	lists  *lister
+	wanted *wantedPairs // nil where clients cannot want any
 	stats  *source.Stats
 	now    func() time.Time
 	sleep  func(context.Context, time.Duration) error // by the clock of now
@@ -48,9 +49,13 @@ type history struct {
 	sink   engine.Sink[*Batch]
 	filled map[string]progress // by pair, as the checkpoint holds it
 	folded map[string]int64    // by pair: the minutes that this term has emitted, ms
-	pairs  []market.Pair
-	listed time.Time // when pairs were asked for
+	listed time.Time           // when pairs were asked for
 	warned time.Time
+
+	pairs    []market.Pair          // the followed ones, and then those that are wanted
+	followed int                    // how many of them are followed
+	others   map[string]market.Pair // by key: those that trade besides
+	wants    map[string]bool        // of these, by key, those that are wanted
 }
 
 // progress is how far the K-lines of a pair are filled. Times are ms.
@@ -59,6 +64,8 @@ type progress struct {
 	Until int64 `json:"until"`           // minutes that open before are confirmed and stored
 	Back  int64 `json:"back"`            // the past is filled from here to Since; 0 when there is no more
 	First int64 `json:"first,omitempty"` // UTC day on which trading began; 0 until the days are stored
+
+	Wanted bool `json:"wanted,omitempty"` // by clients; the pair is not followed
 }
 
 // follow emits until ctx ends or the sink fails.
@@ -71,6 +78,9 @@ func (h *history) follow(ctx context.Context, from engine.Position, sink engine.
 	}
 	for began := h.now(); ; {
 		if err := h.list(ctx); err != nil {
+			return err
+		}
+		if err := h.want(ctx); err != nil {
 			return err
 		}
 		for _, pair := range h.pairs {
@@ -99,6 +109,13 @@ func (h *history) list(ctx context.Context) error {
 		return err
 	}
 	h.listed, h.pairs = h.now(), h.config.follow(all)
+	h.followed, h.others = len(h.pairs), make(map[string]market.Pair, len(all))
+	for _, p := range all {
+		h.others[p.Key] = p
+	}
+	for _, p := range h.pairs {
+		delete(h.others, p.Key)
+	}
 	listing := Listing{Time: h.listed.UnixMilli(), Platform: h.venue.Platform, Swap: h.venue.Swap, Inverse: h.venue.Inverse, Pairs: all, Followed: map[string]bool{}}
 	for _, p := range h.pairs {
 		listing.Followed[p.Key] = true
@@ -107,25 +124,42 @@ func (h *history) list(ctx context.Context) error {
 }
 
 // fillUntil fills the past, a block of each pair in turn, until it is time to ask for
-// minutes again.
+// minutes again. It looks at what clients want all the time.
 func (h *history) fillUntil(ctx context.Context, next time.Time) error {
-	for filling := true; filling; {
-		filling = false
-		for _, pair := range h.pairs {
-			if !h.now().Before(next) {
-				return nil
-			}
-			if p, ok := h.filled[pair.Key]; !ok || p.Back == 0 {
-				continue
-			}
-			before := h.filled[pair.Key]
-			if err := h.try(ctx, pair, h.fillBack); err != nil {
+	for h.now().Before(next) {
+		if err := h.want(ctx); err != nil {
+			return err
+		}
+		filling, err := h.fill(ctx, next)
+		if err != nil {
+			return err
+		}
+		if pause := min(next.Sub(h.now()), wantedEvery); !filling && pause > 0 {
+			if err := h.sleep(ctx, pause); err != nil {
 				return err
 			}
-			filling = filling || h.filled[pair.Key] != before
 		}
 	}
-	return h.sleep(ctx, next.Sub(h.now()))
+	return nil
+}
+
+// fill fills a block of each pair, until a time at most. It reports whether there may be
+// more.
+func (h *history) fill(ctx context.Context, until time.Time) (filling bool, err error) {
+	for _, pair := range h.pairs {
+		if !h.now().Before(until) {
+			return false, nil
+		}
+		before, known := h.filled[pair.Key]
+		if !known || before.Back == 0 {
+			continue
+		}
+		if err := h.try(ctx, pair, h.fillBack); err != nil {
+			return false, err
+		}
+		filling = filling || h.filled[pair.Key] != before
+	}
+	return filling, nil
 }
 
 // try does something for a pair. What the venue refuses is said, and comes again with
@@ -159,7 +193,8 @@ func (h *history) confirm(ctx context.Context, pair market.Pair) error {
 	p, known := h.filled[pair.Key]
 	if !known {
 		today := market.Day1.StartMs(h.now().UnixMilli())
-		p = progress{Since: today, Until: today, Back: today}
+		_, other := h.others[pair.Key]
+		p = progress{Since: today, Until: today, Back: today, Wanted: other}
 	}
 	from, folded := h.folded[pair.Key]
 	if !folded {

@@ -276,7 +276,7 @@ func TestTradesAndKlinesBecomeTheExchangesOwnWhateverIsLost(t *testing.T) {
 	h := w.history(t)
 	h.now = clock
 	h.sleep = func(ctx context.Context, d time.Duration) error { return backoff.Sleep(ctx, d/60) }
-	sources := append(w.config.sources(onClock(venues[1], clock), w.config.lister(venues[1]))[:1], w.source(h)...)
+	sources := append(w.config.sources(onClock(venues[1], clock), w.config.lister(venues[1]), nil)[:1], w.source(h)...)
 	upTo := noon.Truncate(time.Minute).Add(4 * time.Minute)
 	p := fmt.Sprint(market.Minute1, " ", upTo.Format(time.RFC3339))
 	w.run(t, sources, func() bool {

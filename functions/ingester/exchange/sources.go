@@ -16,9 +16,9 @@ import (
 
 // sources are those of a venue: what it pushes of the followed pairs, what it is asked for
 // all the time, and in the background its own K-lines.
-func (c Config) sources(v venue, lists *lister) []engine.Source[*Batch] {
+func (c Config) sources(v venue, lists *lister, wanted *wantedPairs) []engine.Source[*Batch] {
 	polled := &polls{venue: v, lists: lists, stats: new(source.Stats), now: time.Now}
-	past := &history{venue: v, config: c, lists: lists, stats: new(source.Stats), now: time.Now, sleep: backoff.Sleep}
+	past := &history{venue: v, config: c, lists: lists, wanted: wanted, stats: new(source.Stats), now: time.Now, sleep: backoff.Sleep}
 	return []engine.Source[*Batch]{
 		{Name: v.Name, Group: v.Name, Stats: v.Stats, NoCheckpoint: true, Follow: func(ctx context.Context, _ engine.Position, sink engine.Sink[*Batch]) error {
 			return c.followPushed(ctx, v, lists, sink)

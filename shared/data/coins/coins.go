@@ -17,6 +17,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"quotary/shared/data/internal/dataset"
@@ -131,6 +132,16 @@ func (c *Coin) ENName() string { return cmp.Or(c.entry().ENName, c.listing().Nam
 
 // CNName is the coin's name in Chinese, empty where no drop gives one.
 func (c *Coin) CNName() string { return c.entry().CNName }
+
+// ShortName is the short name, in lower case, of a coin that is named by it or by its key.
+func (v View) ShortName(name string) string {
+	for i := range v.Coins {
+		if c := &v.Coins[i]; c.Key == name && c.Show() != "" {
+			return strings.ToLower(c.Show())
+		}
+	}
+	return strings.ToLower(name)
+}
 
 func (c *Coin) entry() (none Entry) {
 	if c.Entry == nil {

@@ -81,7 +81,7 @@ func Newest(ctx context.Context, s *store.Series, coin string, interval market.I
 	// out below.
 	tier := interval.StoredAs()
 	rows := limit * int(width(interval)/width(tier))
-	parts, err := read(ctx, s, coin, tier, dataset.Range{From: from, To: to, Limit: rows, Newest: true})
+	parts, err := Read(ctx, s, coin, tier, dataset.Range{From: from, To: to, Limit: rows, Newest: true})
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,8 @@ func Latest(ctx context.Context, s *store.Series, coin string, i market.Interval
 	return c, err == nil, err
 }
 
-func read(ctx context.Context, s *store.Series, coin string, tier market.Interval, r dataset.Range) ([]market.Candle, error) {
+// Read returns the stored candles of a coin in one of [market.KlineTiers], oldest first.
+func Read(ctx context.Context, s *store.Series, coin string, tier market.Interval, r dataset.Range) ([]market.Candle, error) {
 	return dataset.Values(series.Read(ctx, s, coin, tier, r))
 }
 

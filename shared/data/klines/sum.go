@@ -21,7 +21,7 @@ func Sum(ctx context.Context, s *store.Series, coin string, from, now time.Time)
 	group, ctx := errgroup.WithContext(ctx)
 	for i, span := range spans {
 		group.Go(func() (err error) {
-			parts[i], err = read(ctx, s, coin, span.tier, dataset.Range{From: span.from, To: span.to})
+			parts[i], err = Read(ctx, s, coin, span.tier, dataset.Range{From: span.from, To: span.to})
 			return err
 		})
 	}

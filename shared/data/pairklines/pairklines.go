@@ -46,9 +46,24 @@ func Put(ctx context.Context, s *store.Series, pair string, i market.Interval, c
 // until. Buckets without a trade are left out, and so is the oldest one where what is
 // stored begins inside it but trading did not.
 func Newest(ctx context.Context, s *store.Series, pair string, p market.Period, until time.Time, limit int) ([]market.Candle, error) {
+	return newest(p, until, limit, func(tier market.Interval, r dataset.Range) ([]market.Candle, error) {
+		return dataset.Values(series.Read(ctx, s, pair, tier, r))
+	})
+}
+
+// NewestOfPerp returns the same of a coin of the perpetual exchange, whose klines are those
+// of package klines: [market.PairTiers] are among their intervals.
+func NewestOfPerp(ctx context.Context, s *store.Series, coin string, p market.Period, until time.Time, limit int) ([]market.Candle, error) {
+	return newest(p, until, limit, func(tier market.Interval, r dataset.Range) ([]market.Candle, error) {
+		return klines.Read(ctx, s, coin, tier, r)
+	})
+}
+
+// newest composes K-lines of the rows that read returns.
+func newest(p market.Period, until time.Time, limit int, read func(market.Interval, dataset.Range) ([]market.Candle, error)) ([]market.Candle, error) {
 	// Rows enough for limit K-lines, also when every bucket of the tier has a trade.
 	rows := limit * p.Parts()
-	parts, err := dataset.Values(series.Read(ctx, s, pair, p.StoredAs(), dataset.Range{To: p.Next(until), Limit: rows, Newest: true}))
+	parts, err := read(p.StoredAs(), dataset.Range{To: p.Next(until), Limit: rows, Newest: true})
 	if err != nil || len(parts) == 0 {
 		return nil, err
 	}
@@ -59,19 +74,15 @@ func Newest(ctx context.Context, s *store.Series, pair string, p market.Period, 
 		return candles[len(candles)-limit:], nil
 	}
 	if begins {
-		if begins, err = listedBefore(ctx, s, pair, first); err != nil {
+		// Whether it was traded before that UTC day: all days are stored, and every tier
+		// holds whole days.
+		before, err := read(market.Day1, dataset.Range{To: time.UnixMilli(market.Day1.StartMs(first)), Limit: 1, Newest: true})
+		if err != nil {
 			return nil, err
 		}
-	}
-	if begins {
-		candles = candles[1:]
+		if len(before) > 0 {
+			candles = candles[1:]
+		}
 	}
 	return candles, nil
-}
-
-// listedBefore reports whether a pair was traded before the UTC day that holds a time
-// (ms). All days are stored; every tier holds whole days.
-func listedBefore(ctx context.Context, s *store.Series, pair string, ms int64) (bool, error) {
-	days, err := dataset.Values(series.Read(ctx, s, pair, market.Day1, dataset.Range{To: time.UnixMilli(market.Day1.StartMs(ms)), Limit: 1, Newest: true}))
-	return len(days) > 0, err
 }
