@@ -70,13 +70,13 @@ func deploy(t *testing.T) *deployment {
 		t.Fatal(err)
 	}
 	d.way = d.stores(t)
-	// A perpetual is followed and a pair is not, so that what it takes to show them is asked
-	// for.
+	// A perpetual has figures, and no K-lines yet, so that what it takes to show either is
+	// asked for.
 	followed := contracts.View{Contracts: []contracts.Contract{{Pair: market.Pair{Key: "btcswapusdt:binance", Base: "BTC", Swap: true}}}}
 	if err := contracts.Publish(t.Context(), d.views, followed); err != nil {
 		t.Fatal(err)
 	}
-	if err := pairs.Publish(t.Context(), d.views, pairs.View{Pairs: []pairs.Pair{{Pair: market.Pair{Key: "btcusdt:binance", Base: "BTC"}}}}); err != nil {
+	if err := pairs.Publish(t.Context(), d.views, pairs.View{Pairs: []pairs.Pair{{Pair: market.Pair{Key: "btcswapusdt:binance", Base: "BTC", Swap: true}}}}); err != nil {
 		t.Fatal(err)
 	}
 	logs := new(bytes.Buffer) // one write at a time, says lambdahost
