@@ -1,5 +1,5 @@
 // Package okx is a simulated exchange for tests and for the local stack. It speaks the
-// public protocols of OKX (v5) over loopback, of spot markets and of linear swaps:
+// public protocols of OKX (v5) over loopback, of spot markets and of swaps:
 // instruments, candles and history-candles over REST, the channel trades over a WebSocket.
 // What is traded is made up by package trading, whose sums are the truth that tests
 // compare with. The package shares no code with the product.
@@ -8,7 +8,8 @@
 //
 // Numbers and times are text. Rows of candles come newest first and say whether they have
 // ended; candles reach 1440 rows back, older ones are history, in pages of 100. Swaps
-// count contracts, each of as many coins as the smallest size of their market. Requests
+// count contracts, each of as many coins as the smallest size of their market or, of an
+// inverse one, of so many US dollars. Requests
 // are counted by path in two seconds; too many are answered with code 50011. A connection
 // that is silent for 30 seconds is closed; the text ping is answered with the text pong.
 // The channel begins with the newest trade.

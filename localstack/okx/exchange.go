@@ -58,6 +58,7 @@ func New(c Config) *Exchange {
 			{Symbol: "ETH-USDT-SWAP", Base: "ETH", Quote: "USDT", Swap: true, Tick: 2, Lot: 1, MaxLots: 400, PerMinute: 18},
 			{Symbol: "BTC-USDT-SWAP", Base: "BTC", Quote: "USDT", Swap: true, Tick: 1, Lot: 2, MaxLots: 300, PerMinute: 30},
 			{Symbol: "SOL-USDT-SWAP", Base: "SOL", Quote: "USDT", Swap: true, Tick: 2, Lot: 0, MaxLots: 600, PerMinute: 7, Quiet: true},
+			{Symbol: "BTC-USD-SWAP", Base: "BTC", Quote: "USD", Swap: true, Dollars: 100, Tick: 1, MaxLots: 900, PerMinute: 9},
 			{Symbol: "BTC-USDT", Base: "BTC", Quote: "USDT", Tick: 1, Lot: 8, MaxLots: 30_000_000, PerMinute: 20},
 			{Symbol: "ETH-USDT", Base: "ETH", Quote: "USDT", Tick: 2, Lot: 6, MaxLots: 4_000_000, PerMinute: 12},
 		}),
@@ -106,6 +107,7 @@ func (x *Exchange) Handler() http.Handler {
 	mux.HandleFunc("GET /api/v5/public/instruments", x.rest(20, x.instruments))
 	mux.HandleFunc("GET /api/v5/market/candles", x.rest(40, func(r *http.Request) answer { return x.candles(r, false) }))
 	mux.HandleFunc("GET /api/v5/market/history-candles", x.rest(20, func(r *http.Request) answer { return x.candles(r, true) }))
+	x.contractPaths(mux)
 	mux.HandleFunc("GET /ws/v5/public", x.serve)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Simulated", "true")
@@ -148,8 +150,7 @@ func (x *Exchange) allow(path string, most int) bool {
 	return len(asked) < most
 }
 
-// instruments describes the markets of a type, and one that does not trade or is settled
-// in its base coin.
+// instruments describes the markets of a type, and one that does not trade.
 func (x *Exchange) instruments(r *http.Request) answer {
 	type instrument struct {
 		InstType   string `json:"instType"`
@@ -173,7 +174,7 @@ func (x *Exchange) instruments(r *http.Request) answer {
 	case "SPOT":
 		other = instrument{InstType: kind, InstID: "LUNA-USDT", BaseCcy: "LUNA", QuoteCcy: "USDT", State: "suspend"}
 	case "SWAP":
-		other = instrument{InstType: kind, InstID: "BTC-USD-SWAP", InstFamily: "BTC-USD", SettleCcy: "BTC", CtVal: "100", CtMult: "1", CtValCcy: "USD", CtType: "inverse", State: "live"}
+		other = instrument{InstType: kind, InstID: "LUNA-USD-SWAP", InstFamily: "LUNA-USD", SettleCcy: "LUNA", CtVal: "10", CtMult: "1", CtValCcy: "USD", CtType: "inverse", State: "suspend"}
 	default:
 		return refusal("51000", "Parameter instType error")
 	}
@@ -183,9 +184,14 @@ func (x *Exchange) instruments(r *http.Request) answer {
 			continue
 		}
 		i := instrument{InstType: kind, InstID: m.Symbol, TickSz: trading.Decimal(1, m.Tick), State: "live", ListTime: text(x.since)}
-		if m.Swap {
-			i.InstFamily, i.SettleCcy, i.CtVal, i.CtMult, i.CtValCcy, i.CtType, i.LotSz = m.Base+"-"+m.Quote, m.Quote, m.Lots(1), "1", m.Base, "linear", "1"
-		} else {
+		i.InstFamily, i.CtMult, i.LotSz = m.Base+"-"+m.Quote, "1", "1"
+		switch {
+		case m.Dollars > 0:
+			i.SettleCcy, i.CtVal, i.CtValCcy, i.CtType = m.Base, text(m.Dollars), m.Quote, "inverse"
+		case m.Swap:
+			i.SettleCcy, i.CtVal, i.CtValCcy, i.CtType = m.Quote, m.Lots(1), m.Base, "linear"
+		default:
+			i.InstFamily, i.CtMult = "", ""
 			i.BaseCcy, i.QuoteCcy, i.LotSz = m.Base, m.Quote, m.Lots(1)
 		}
 		all = append(all, i)
@@ -260,11 +266,27 @@ func row(m *trading.Market, from, to int64, now time.Time) []string {
 	if to <= now.UnixMilli() {
 		ended = "1"
 	}
-	coins := m.Lots(k.Size)
+	coins := baseCoins(m, k.Size, k.Coins)
 	if !m.Swap { // the exchange writes the quote coin's twice
 		coins = m.Amount(k.Quote)
 	}
-	return []string{text(from), m.Price(k.First), m.Price(k.High), m.Price(k.Low), m.Price(k.Last), size(m, k.Size), coins, m.Amount(k.Quote), ended}
+	return []string{text(from), m.Price(k.First), m.Price(k.High), m.Price(k.Low), m.Price(k.Last), size(m, k.Size), coins, quoteCoins(m, k.Size, k.Quote), ended}
+}
+
+// baseCoins and quoteCoins write a size and what it is worth: of an inverse market, coins as
+// hundred-millionths and the dollars of its contracts.
+func baseCoins(m *trading.Market, lots, coins int64) string {
+	if m.Dollars > 0 {
+		return trading.Coins(coins)
+	}
+	return m.Lots(lots)
+}
+
+func quoteCoins(m *trading.Market, lots, product int64) string {
+	if m.Dollars > 0 {
+		return text(lots * m.Dollars)
+	}
+	return m.Amount(product)
 }
 
 // trade writes a trade as the channel does.

@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
-
-	"quotary/localstack/trading"
 )
 
 // socket is a connection.
@@ -20,8 +18,15 @@ type socket struct {
 	cancel context.CancelFunc
 
 	mu    sync.Mutex
-	names map[string]int64 // instruments: their trades are pushed until this time, ms
+	names map[arg]int64 // what is subscribed to: it is pushed until this time, ms
 	write sync.Mutex
+}
+
+// arg names what is subscribed to.
+type arg struct {
+	Channel  string `json:"channel"`
+	InstID   string `json:"instId,omitempty"`
+	InstType string `json:"instType,omitempty"`
 }
 
 const (
@@ -40,7 +45,7 @@ func (x *Exchange) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	conn.SetReadLimit(maxMessage)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
-	s := &socket{x: x, conn: conn, cancel: cancel, names: map[string]int64{}}
+	s := &socket{x: x, conn: conn, cancel: cancel, names: map[arg]int64{}}
 	x.mu.Lock()
 	x.sockets[s] = true
 	x.mu.Unlock()
@@ -61,10 +66,6 @@ func (x *Exchange) serve(w http.ResponseWriter, r *http.Request) {
 
 // read answers messages until the connection ends, or nothing is said for too long.
 func (s *socket) read(ctx context.Context) {
-	type arg struct {
-		Channel string `json:"channel"`
-		InstID  string `json:"instId"`
-	}
 	type event struct {
 		Event  string `json:"event"`
 		Arg    *arg   `json:"arg,omitempty"`
@@ -92,34 +93,53 @@ func (s *socket) read(ctx context.Context) {
 			continue
 		}
 		for _, a := range m.Args {
-			market := s.x.Market(a.InstID)
-			if a.Channel != "trades" || market == nil {
+			if !s.x.has(a) {
 				s.sendJSON(ctx, event{Event: "error", Code: "60018", Msg: fmt.Sprintf("Wrong URL or channel:%.50s,instId:%.50s doesn't exist.", a.Channel, a.InstID), ConnID: "simulated"})
 				continue
 			}
 			s.sendJSON(ctx, event{Event: m.Op, Arg: &a, ConnID: "simulated"})
-			s.change(m.Op, market)
+			s.change(m.Op, a)
 		}
 	}
 }
 
-// change subscribes, from the newest trade on, or unsubscribes.
-func (s *socket) change(op string, m *trading.Market) {
+// has reports whether there is such a channel.
+func (x *Exchange) has(a arg) bool {
+	m := x.Market(a.InstID)
+	switch a.Channel {
+	case "trades":
+		return m != nil
+	case fundingChannel:
+		return m != nil && m.Swap
+	case liquidationChannel:
+		return a.InstType == "SWAP" && a.InstID == ""
+	}
+	return false
+}
+
+// change subscribes, to trades and rates from the newest on, or unsubscribes.
+func (s *socket) change(op string, a arg) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if op == "unsubscribe" {
-		delete(s.names, m.Symbol)
+		delete(s.names, a)
 		return
 	}
-	if _, has := s.names[m.Symbol]; has {
+	if _, has := s.names[a]; has {
 		return
 	}
 	now := s.x.clock().UnixMilli()
-	s.names[m.Symbol] = now
-	for from := now - minute; from > now-10*minute; from -= minute {
-		if list := m.Trades(from, now); len(list) > 0 {
-			s.names[m.Symbol] = list[len(list)-1].Time
-			return
+	s.names[a] = now
+	switch a.Channel {
+	case fundingChannel:
+		s.names[a] = now / fundingEvery * fundingEvery
+	case "trades":
+		m := s.x.Market(a.InstID)
+		for from := now - minute; from > now-10*minute; from -= minute {
+			if list := m.Trades(from, now); len(list) > 0 {
+				s.names[a] = list[len(list)-1].Time
+				return
+			}
 		}
 	}
 }
@@ -142,7 +162,7 @@ func (s *socket) send(ctx context.Context, text []byte) {
 	}
 }
 
-// push sends the trades of the subscribed markets as they happen.
+// push sends what is subscribed to as it happens.
 func (s *socket) push(ctx context.Context) {
 	tick := time.NewTicker(pushEvery)
 	defer tick.Stop()
@@ -153,24 +173,37 @@ func (s *socket) push(ctx context.Context) {
 		case <-tick.C:
 		}
 		now := s.x.clock().UnixMilli()
-		for name, from := range s.due(now) {
-			m := s.x.Market(name)
-			for _, t := range m.Trades(from, now) {
-				if s.x.lost() {
-					continue
-				}
-				s.sendJSON(ctx, map[string]any{"arg": map[string]string{"channel": "trades", "instId": name}, "data": []any{trade(m, &t)}})
+		for a, from := range s.due(now) {
+			for _, one := range s.x.events(a, from, now) {
+				s.sendJSON(ctx, map[string]any{"arg": a, "data": []any{one}})
 			}
 		}
 	}
 }
 
-// due returns the instruments with the times from which their trades are to be pushed, and
-// moves these to now.
-func (s *socket) due(now int64) map[string]int64 {
+// events are what a channel has between two times, ms.
+func (x *Exchange) events(a arg, from, now int64) (list []any) {
+	m := x.Market(a.InstID)
+	switch a.Channel {
+	case fundingChannel:
+		return fundings(m, from, now)
+	case liquidationChannel:
+		return x.liquidations(from, now)
+	}
+	for _, t := range m.Trades(from, now) {
+		if !x.lost() {
+			list = append(list, trade(m, &t))
+		}
+	}
+	return list
+}
+
+// due returns what is subscribed to with the times from which it is to be pushed, and moves
+// these to now.
+func (s *socket) due(now int64) map[arg]int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	due := make(map[string]int64, len(s.names))
+	due := make(map[arg]int64, len(s.names))
 	for name, from := range s.names {
 		due[name], s.names[name] = from, max(from, now)
 	}

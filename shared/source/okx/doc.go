@@ -1,7 +1,7 @@
-// Package okx speaks with the exchange OKX (interface v5): its spot markets and its
-// perpetual contracts that are priced and settled in one coin (linear swaps), each a
-// [Market]. Clients know them under two platforms, okex and okcoinfutures. Both have one
-// host, whose limits they share.
+// Package okx speaks with the exchange OKX (interface v5): its spot markets, its perpetual
+// contracts that are priced and settled in one coin (linear swaps) and those that are
+// settled in their base coin (inverse swaps), each a [Market]. Clients know them under two
+// platforms, okex and okcoinfutures. All have one host, whose limits they share.
 //
 // # REST
 //
@@ -9,19 +9,23 @@
 // candles, which come newest first: the newest 1440 of an interval from one path, older
 // ones in smaller pages from another. A candle has ended when its row says so (confirm).
 // An answer with status 200 may be a refusal: its code says so. Limits are of requests in
-// two seconds for each path; the budget keeps the sum below the smallest of them.
+// two seconds for each path; the budget keeps the sum below the smallest of them, and what
+// is asked of the past of perpetuals has budgets of its own. Accounts are told of a coin
+// alone: they are those of its linear swap.
 //
 // # WebSocket
 //
 // [Market.Follow] follows the channel trades: fills of one taker at one price are one
 // trade, with the id of its last fill and their count, so that a missing one shows. The
-// channel begins with the newest trade. The venue closes a connection that says nothing
+// channel begins with the newest trade. Of swaps it follows funding-rate too, and
+// liquidation-orders, which is that of all swaps. The venue closes a connection that says nothing
 // for 30 seconds: the text ping is answered with the text pong.
 //
 // # Units
 //
-// Swaps count contracts, of ctVal x ctMult base coins each: [market.Pair] carries that,
-// and everything this package gives out is in base coins and quote coins. Candles count
+// Swaps count contracts, of ctVal x ctMult base coins each or, of an inverse one, US dollars:
+// [market.Pair] carries that, and everything this package gives out is in base coins and
+// quote coins. Candles count
 // no trades and do not tell takers apart. Times are Unix milliseconds, in text. A day
 // opens at midnight UTC where the interval is named 1Dutc; 1D is that of Hong Kong.
 package okx

@@ -20,15 +20,32 @@ import (
 // them, on its clock.
 func open(t *testing.T, c simulated.Config) (x *simulated.Exchange, spot, swap *Market) {
 	t.Helper()
-	x = simulated.New(c)
+	x, all := openAll(t, c)
+	return x, all[0], all[1]
+}
+
+func openAll(t *testing.T, c simulated.Config) (*simulated.Exchange, []*Market) {
+	t.Helper()
+	x := simulated.New(c)
 	server := httptest.NewServer(x.Handler())
 	t.Cleanup(server.Close)
 	t.Cleanup(x.Disconnect)
-	markets := Open(server.URL, slog.New(slog.DiscardHandler))
-	if c.Clock != nil {
-		markets[0].Now, markets[1].Now = c.Clock, c.Clock
+	all := Open(server.URL, slog.New(slog.DiscardHandler))
+	for _, m := range all {
+		if c.Clock != nil {
+			m.Now = c.Clock
+		}
 	}
-	return x, markets[0], markets[1]
+	return x, all
+}
+
+// sizes are what the exchange's own books say of a size and of what was paid for it, base
+// coins and quote coins.
+func sizes(m *trading.Market, lots, coins, product int64) (size, amount string) {
+	if m.Dollars > 0 {
+		return trading.Coins(coins), trading.Decimal(lots*m.Dollars, 0)
+	}
+	return m.Lots(lots), m.Amount(product)
 }
 
 func find(t *testing.T, m *Market, key string) market.Pair {
@@ -51,7 +68,8 @@ func find(t *testing.T, m *Market, key string) market.Pair {
 func TestKlinesArePagedThroughUntilTheOpenOne(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 10, 30, 20, 0, time.UTC)
-	x, spot, swap := open(t, simulated.Config{Clock: func() time.Time { return now }, Since: now.Add(-3 * 24 * time.Hour)})
+	x, all := openAll(t, simulated.Config{Clock: func() time.Time { return now }, Since: now.Add(-3 * 24 * time.Hour)})
+	spot, swap, inverse := all[0], all[1], all[2]
 	for _, c := range []struct {
 		of   *Market
 		key  string
@@ -62,6 +80,7 @@ func TestKlinesArePagedThroughUntilTheOpenOne(t *testing.T) {
 		{swap, "btcswapusdt:okcoinfutures", market.Minute1, now.Add(-28 * time.Hour).Truncate(time.Hour)}, // first of history
 		{swap, "solswapusdt:okcoinfutures", market.Hour4, x.Since()},
 		{spot, "btcusdt:okex", market.Day1, time.UnixMilli(0)},
+		{inverse, "btcswapusd:okcoinfutures", market.Minute15, now.Truncate(24 * time.Hour)},
 	} {
 		pair := find(t, c.of, c.key)
 		m := x.Market(pair.Symbol)
@@ -106,9 +125,10 @@ func TestKlinesArePagedThroughUntilTheOpenOne(t *testing.T) {
 
 func isCandle(t *testing.T, m *trading.Market, got *market.Candle, open int64, want *trading.Kline) {
 	t.Helper()
+	size, amount := sizes(m, want.Size, want.Coins, want.Quote)
 	if got.OpenTime != open || !got.Open.Equal(decimal(t, m.Price(want.First))) || !got.High.Equal(decimal(t, m.Price(want.High))) ||
 		!got.Low.Equal(decimal(t, m.Price(want.Low))) || !got.Close.Equal(decimal(t, m.Price(want.Last))) ||
-		!got.Size.Equal(decimal(t, m.Lots(want.Size))) || !got.Amount.Equal(decimal(t, m.Amount(want.Quote))) {
+		!got.Size.Equal(decimal(t, size)) || !got.Amount.Equal(decimal(t, amount)) {
 		t.Fatalf("%s: %+v, want %+v", m.Symbol, got, want)
 	}
 }

@@ -18,11 +18,15 @@ var (
 // pong is the answer to a ping, which is no JSON.
 const pong = "pong"
 
-// tradesChannel is the one that is followed.
-const tradesChannel = "trades"
+// Channels that are followed.
+const (
+	tradesChannel      = "trades"
+	fundingChannel     = "funding-rate"
+	liquidationChannel = "liquidation-orders"
+)
 
 // parse reads a frame: {"arg":{"channel":"trades","instId":".."},"data":[{..}]} with
-// trades, {"event":"subscribe","arg":{..}}, {"event":"error","code":"..","msg":".."}, or
+// trades, or with what another channel has, {"event":"subscribe","arg":{..}}, {"event":"error","code":"..","msg":".."}, or
 // {"event":"notice",..} ahead of a restart.
 func parse(line string, f *source.Frame) (err error) {
 	if line == pong {
@@ -44,14 +48,12 @@ func parse(line string, f *source.Frame) (err error) {
 				return ok
 			})
 		case "data": // behind arg
-			if channel != tradesChannel {
+			read := readers[channel]
+			if read == nil {
 				return p.Skip()
 			}
 			return p.Array(func() bool {
-				var trade market.PairTrade
-				if err = parseTrade(&p, &trade); err == nil {
-					f.Events.Trades = append(f.Events.Trades, trade)
-				}
+				err = read(&p, &f.Events)
 				return err == nil
 			})
 		}
@@ -75,27 +77,39 @@ func parse(line string, f *source.Frame) (err error) {
 	return nil
 }
 
+// readers read an element of what a channel has.
+var readers = map[string]func(*jsonscan.Scanner, *market.PairEvents) error{
+	tradesChannel: readTrade, fundingChannel: readFunding, liquidationChannel: readLiquidations,
+}
+
+func readTrade(p *jsonscan.Scanner, e *market.PairEvents) error {
+	e.Trades = append(e.Trades, market.PairTrade{})
+	return parseTrade(p, &e.Trades[len(e.Trades)-1])
+}
+
+// integer reads a whole number that is not negative, which the venue writes as text.
+func integer(p *jsonscan.Scanner, to *int64) bool {
+	text, ok := p.Text()
+	if !ok {
+		return false
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	*to = n
+	return err == nil && n >= 0
+}
+
 // parseTrade reads a trade. Its count is 1 where the venue does not say: it did not before
 // 2023.
 func parseTrade(p *jsonscan.Scanner, t *market.PairTrade) error {
 	var px, sz, side string
 	t.Count = 1
 	seen := 0
-	integer := func(to *int64) bool {
-		text, ok := p.Text()
-		if !ok {
-			return false
-		}
-		n, err := strconv.ParseInt(text, 10, 64)
-		*to = n
-		return err == nil && n >= 0
-	}
 	ok := p.Object(func(key string) (ok bool) {
 		switch key {
 		case "instId":
 			t.Pair, ok = p.Text()
 		case "tradeId":
-			ok = integer(&t.ID)
+			ok = integer(p, &t.ID)
 		case "px":
 			px, ok = p.Text()
 		case "sz":
@@ -103,9 +117,9 @@ func parseTrade(p *jsonscan.Scanner, t *market.PairTrade) error {
 		case "side":
 			side, ok = p.Text()
 		case "ts":
-			ok = integer(&t.Time)
+			ok = integer(p, &t.Time)
 		case "count":
-			return integer(&t.Count)
+			return integer(p, &t.Count)
 		default:
 			return p.Skip()
 		}

@@ -11,8 +11,10 @@ import (
 )
 
 const (
-	spotFrame = `{"arg":{"channel":"trades","instId":"BTC-USDT"},"data":[{"instId":"BTC-USDT","tradeId":"52","px":"61234.5","sz":"0.015","side":"sell","ts":"1790000000120","count":"3","seqId":9}]}`
-	swapFrame = `{"arg":{"channel":"trades","instId":"ETH-USDT-SWAP"},"data":[{"instId":"ETH-USDT-SWAP","tradeId":"7","px":"2412.05","sz":"32","side":"buy","ts":"1790000000119"}]}`
+	spotFrame    = `{"arg":{"channel":"trades","instId":"BTC-USDT"},"data":[{"instId":"BTC-USDT","tradeId":"52","px":"61234.5","sz":"0.015","side":"sell","ts":"1790000000120","count":"3","seqId":9}]}`
+	fundingFrame = `{"arg":{"channel":"funding-rate","instId":"BTC-USDT-SWAP"},"data":[{"formulaType":"withRate","fundingRate":"-0.0000125","fundingTime":"1790000000000","impactValue":"20000","instId":"BTC-USDT-SWAP","instType":"SWAP","interestRate":"0.0001","maxFundingRate":"0.00375","method":"current_period","minFundingRate":"-0.00375","nextFundingRate":"","nextFundingTime":"1790028800000","premium":"-0.0002","settFundingRate":"0.00005","settState":"settled","ts":"1789990000000"}]}`
+	forceFrame   = `{"arg":{"channel":"liquidation-orders","instType":"SWAP"},"data":[{"details":[{"bkLoss":"0","bkPx":"82655.7","ccy":"","posSide":"long","side":"sell","sz":"8.55","ts":"1790000000771"}],"instFamily":"BTC-USDT","instId":"BTC-USDT-SWAP","instType":"SWAP","uly":"BTC-USDT"}]}`
+	swapFrame    = `{"arg":{"channel":"trades","instId":"ETH-USDT-SWAP"},"data":[{"instId":"ETH-USDT-SWAP","tradeId":"7","px":"2412.05","sz":"32","side":"buy","ts":"1790000000119"}]}`
 )
 
 func decimal(t testing.TB, text string) market.Decimal {
@@ -37,6 +39,12 @@ func TestFramesThatTheVenueSends(t *testing.T) {
 	}{
 		{"a trade of three fills, of a seller", spotFrame, source.Frame{Events: market.PairEvents{Trades: []market.PairTrade{sold}}}},
 		{"a trade without a count", swapFrame, source.Frame{Events: market.PairEvents{Trades: []market.PairTrade{bought}}}},
+		{"a funding rate", fundingFrame, source.Frame{Events: market.PairEvents{Fundings: []market.PairFunding{
+			{Pair: "BTC-USDT-SWAP", Time: 1789990000000, Rate: decimal(t, "-0.0000125"), Due: 1790000000000, Period: 28_800_000},
+		}}}},
+		{"a long position that was closed", forceFrame, source.Frame{Events: market.PairEvents{Liquidations: []market.PairLiquidation{
+			{Pair: "BTC-USDT-SWAP", Time: 1790000000771, Long: true, Px: decimal(t, "82655.7"), Sz: decimal(t, "8.55")},
+		}}}},
 		{"an acknowledgement", `{"event":"subscribe","arg":{"channel":"trades","instId":"BTC-USDT"},"connId":"a1"}`, source.Frame{Answered: true}},
 		{"a refusal", refused, source.Frame{Answered: true, Refused: refused}},
 		{"the announcement of a restart", `{"event":"notice","code":"64008","msg":"The connection will soon be closed for a service upgrade."}`, source.Frame{Restart: true}},
@@ -88,7 +96,7 @@ func TestAMalformedTradeIsRefused(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, line := range []string{spotFrame, swapFrame, `pong`, `{"event":"error","code":"60012"}`, `{"event":"notice"}`, `{"data":[]}`, ``} {
+	for _, line := range []string{spotFrame, swapFrame, fundingFrame, forceFrame, `pong`, `{"event":"error","code":"60012"}`, `{"event":"notice"}`, `{"data":[]}`, ``} {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
@@ -104,14 +112,23 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
+func parsed(line string) (f source.Frame, err error) {
+	err = parse(line, &f)
+	return f, err
+}
+
 func BenchmarkParse(b *testing.B) {
-	line := []byte(spotFrame)
-	var f source.Frame
-	b.ReportAllocs()
-	for b.Loop() {
-		f.Reset()
-		if err := parse(string(line), &f); err != nil || len(f.Events.Trades) != 1 {
-			b.Fatal(err)
-		}
+	for name, text := range map[string]string{"trade": spotFrame, "funding": fundingFrame, "liquidation": forceFrame} {
+		b.Run(name, func(b *testing.B) {
+			line := []byte(text)
+			var f source.Frame
+			b.ReportAllocs()
+			for b.Loop() {
+				f.Reset()
+				if err := parse(string(line), &f); err != nil || f.Events.Len() != 1 {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

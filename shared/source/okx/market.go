@@ -27,7 +27,10 @@ type Market struct {
 
 	instType string
 	host     *source.Host
-	stream   string // address of the WebSockets
+	funding  *source.Host // requests for past funding rates
+	interest *source.Host // for past open interest
+	accounts *source.Host // for past shares of accounts
+	stream   string       // address of the WebSockets
 }
 
 // Limits of the host: 20 requests in two seconds for instruments and old candles, which
@@ -40,6 +43,15 @@ const (
 	instrumentsWeight = 2
 	candlesWeight     = 1
 	historyWeight     = 2
+	tickersWeight     = 2
+	interestsWeight   = 2
+)
+
+// limits of what is asked of the past, each counted by itself: 10 requests in two seconds
+// for funding and for open interest, 5 for accounts.
+const (
+	fundingPerMinute, fundingBurst   = 180, 4
+	accountsPerMinute, accountsBurst = 80, 2
 )
 
 // Open returns the spot markets and the swaps of the exchange, or of one that is
@@ -52,13 +64,23 @@ func Open(url string, log *slog.Logger) []*Market {
 	host := source.NewHost(cmp.Or(url, URL), weightPerMinute)
 	host.Budget = source.NewBurstBudget(weightPerMinute, weightBurst, time.Now)
 	host.Limited = limited
-	market := func(name, platform, instType string) *Market {
+	pool := func(perMinute, burst int) *source.Host {
+		p := host.Pool(perMinute)
+		p.Budget = source.NewBurstBudget(perMinute, burst, time.Now)
+		return p
+	}
+	funding, interest, accounts := pool(fundingPerMinute, fundingBurst), pool(fundingPerMinute, fundingBurst), pool(accountsPerMinute, accountsBurst)
+	market := func(name, platform, instType string, inverse bool) *Market {
+		info := source.NewMarketInfo(name, platform, instType == swap, log)
+		info.Inverse = inverse
 		return &Market{
-			MarketInfo: source.NewMarketInfo(name, platform, instType == swap, log),
-			instType:   instType, host: host, stream: strings.TrimSuffix(stream, "/"),
+			MarketInfo: info, instType: instType, host: host, funding: funding, interest: interest, accounts: accounts,
+			stream: strings.TrimSuffix(stream, "/"),
 		}
 	}
-	return []*Market{market("okx spot", SpotPlatform, spot), market("okx swap", SwapPlatform, swap)}
+	return []*Market{
+		market("okx spot", SpotPlatform, spot, false), market("okx swap", SwapPlatform, swap, false), market("okx inverse", SwapPlatform, swap, true),
+	}
 }
 
 // Types of instruments.

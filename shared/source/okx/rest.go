@@ -71,11 +71,11 @@ type instrument struct {
 	CtType    string `json:"ctType"`    // of contracts, like all that follow
 	CtVal     string `json:"ctVal"`     // coins of CtValCcy in a contract,
 	CtMult    string `json:"ctMult"`    // times this
-	CtValCcy  string `json:"ctValCcy"`  // base coin of a linear contract
-	SettleCcy string `json:"settleCcy"` // quote coin of a linear contract
+	CtValCcy  string `json:"ctValCcy"`  // base coin of a linear contract, USD of an inverse one
+	SettleCcy string `json:"settleCcy"` // quote coin of a linear contract, base coin of an inverse one
 }
 
-// Pairs returns the markets that trade now: of contracts the linear perpetual ones.
+// Pairs returns the markets that trade now: of contracts the perpetual ones of the kind.
 func (m *Market) Pairs(ctx context.Context) ([]market.Pair, error) {
 	instruments, err := get[instrument](ctx, m.host, "/api/v5/public/instruments", url.Values{"instType": {m.instType}}, instrumentsWeight)
 	if err != nil {
@@ -96,11 +96,14 @@ func (m *Market) pair(i *instrument) (pair market.Pair, ok bool) {
 	if i.State != "live" || i.InstID == "" {
 		return pair, false
 	}
-	pair = market.Pair{Platform: m.Platform, Base: i.BaseCcy, Quote: i.QuoteCcy, Symbol: i.InstID, Swap: m.Swap}
+	pair = market.Pair{Platform: m.Platform, Base: i.BaseCcy, Quote: i.QuoteCcy, Symbol: i.InstID, Swap: m.Swap, Inverse: m.Inverse}
 	if m.Swap {
-		pair.Base, pair.Quote = i.CtValCcy, i.SettleCcy
+		kind := "linear"
+		if pair.Base, pair.Quote = i.CtValCcy, i.SettleCcy; m.Inverse {
+			kind, pair.Base, pair.Quote = "inverse", i.SettleCcy, i.CtValCcy
+		}
 		// The name says what it is priced in, which is not always what it is settled in.
-		if i.CtType != "linear" || i.InstID != pair.Base+"-"+pair.Quote+"-SWAP" {
+		if i.CtType != kind || i.InstID != pair.Base+"-"+pair.Quote+"-SWAP" {
 			return pair, false
 		}
 		value, err := market.ParseDecimal(i.CtVal)
@@ -205,7 +208,12 @@ func klineRow(fields []string, pair *market.Pair) (source.KlineRow, error) {
 	if err != nil {
 		return row, err
 	}
-	if !pair.Contract.IsZero() {
+	switch {
+	case pair.Inverse: // the volume in coins is told
+		if err := source.Decimals(source.Field{To: &row.Size, Name: "volCcy", Text: fields[6]}); err != nil {
+			return row, err
+		}
+	case !pair.Contract.IsZero():
 		row.Size = row.Size.Mul(pair.Contract)
 	}
 	switch fields[8] {
