@@ -9,6 +9,7 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/data/contracts"
 	"quotary/shared/data/pairseries"
+	"quotary/shared/data/pairtrades"
 	"quotary/shared/data/rates"
 	"quotary/shared/market"
 	"quotary/shared/store"
@@ -18,11 +19,12 @@ import (
 type reader struct {
 	series    *store.Series
 	contracts *store.View[contracts.View]
+	trades    *store.View[pairtrades.View]
 	rates     *store.View[rates.View]
 }
 
 func newReader(series *store.Series, views *store.Views, clock func() time.Time) *reader {
-	return &reader{series: series, contracts: contracts.Open(views, clock), rates: rates.Open(views, clock)}
+	return &reader{series: series, contracts: contracts.Open(views, clock), trades: pairtrades.Open(views, clock), rates: rates.Open(views, clock)}
 }
 
 // funding returns the rates of a pair, newest first.

@@ -30,4 +30,5 @@ func (r *reader) register(f *api.Family) {
 	api.Handle(f, catalog.LiquidationMapNow, r.liquidationMap)
 	api.Handle(f, catalog.EstimatedLiquidations, r.estimatedLiquidations)
 	api.Handle(f, catalog.FuturesInterest, r.interest)
+	api.Handle(f, catalog.LatestTrades, r.latestTrades)
 }

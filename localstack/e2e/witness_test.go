@@ -27,7 +27,7 @@ func TestAnotherGatewayAnswersTheSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	ours, theirs := client.Client{BaseURL: own.BaseURL}, api()
-	served := 0
+	served, specified := 0, 0
 	for _, e := range catalog.All() {
 		if e.Method == catalog.MethodWS {
 			continue
@@ -37,10 +37,12 @@ func TestAnotherGatewayAnswersTheSame(t *testing.T) {
 		compare(t, ours, theirs, key, e.Method, path)
 		compare(t, ours, theirs, key, http.MethodPatch, path)
 		compare(t, ours, theirs, client.Key{}, e.Method, path)
-		served++
+		if served++; !e.Addition {
+			specified++
+		}
 	}
-	if served != 148 {
-		t.Errorf("%d endpoints were compared", served)
+	if specified != 148 {
+		t.Errorf("%d endpoints were compared, %d of them specified", served, specified)
 	}
 }
 

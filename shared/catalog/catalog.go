@@ -47,6 +47,7 @@ type Endpoint struct {
 	Access   Access       // who may call it
 	Envelope Envelope     // how success and failure are wrapped; empty for WebSocket feeds
 	Planned  bool         // specified, not built yet: answers 501 in its envelope
+	Addition bool         // in no document: clients of services of this kind call it
 	In       reflect.Type // request struct, nil while planned; its tags are described at Route
 	Out      reflect.Type // type of data, nil while planned
 }
@@ -191,6 +192,13 @@ func route[In, Out any](method, path string, family Family, access Access, envel
 		Method: method, Path: path, Family: family, Access: access, Envelope: envelope,
 		In: reflect.TypeFor[In](), Out: reflect.TypeFor[Out](),
 	})}
+}
+
+// addition declares an endpoint that no document has, and that clients call.
+func addition[In, Out any](method, path string, family Family, access Access, envelope Envelope) Route[In, Out] {
+	r := route[In, Out](method, path, family, access, envelope)
+	r.Addition = true
+	return r
 }
 
 // planned declares an endpoint that has no handler yet.

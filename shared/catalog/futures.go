@@ -25,6 +25,9 @@ var (
 	// Ranks pairs by open interest, with its trend.
 	FuturesInterest = route[FuturesInterestIn, FuturesInterestList]("GET", "/v2/futures/interest", Futures, anyLevel, EnvelopeA)
 
+	// Lists the latest trades of a pair, newest first.
+	LatestTrades = addition[LatestTradesIn, []LatestTrade]("GET", "/upgrade/v2/futures/trade-data", Futures, anyLevel, EnvelopeB)
+
 	// Lists past order books of a pair.
 	_ = planned("GET", "/upgrade/v2/futures/historical-depth", Futures, grant("trading_pair:HISTORICAL_DEPTH"), EnvelopeB)
 	// Lists large resting orders of a pair and what became of them.
@@ -109,6 +112,31 @@ type PairLiquidation struct {
 	Time     int64  `json:"time"`                  // when the bucket opens, ms
 	LongUSD  string `json:"long_liquidation_usd"`  // longs that were closed, US dollars
 	ShortUSD string `json:"short_liquidation_usd"` // shorts that were closed, US dollars
+}
+
+// LatestTradesIn selects the newest 100 trades of a followed pair, those of them that lie
+// between two times. Of a pair that is not followed there are none.
+type LatestTradesIn struct {
+	DBKey     PairKey `query:"dbkey" required:"true" example:"btcswapusdt:binance"` // key of the pair
+	StartTime *Millis `query:"start_time,startTime"`                                // the first time, ms, inclusive
+	EndTime   *Millis `query:"end_time,endTime"`                                    // the last time, ms, inclusive
+	Limit     int64   `query:"limit" default:"100" min:"1" max:"100"`               // trades at most: the newest
+}
+
+// Span implements [Spanner].
+func (in LatestTradesIn) Span(now time.Time) (start, end time.Time) {
+	return spanMillis(in.StartTime, in.EndTime, now)
+}
+
+// LatestTrade is a trade, or several of one taker at one price that the exchange shows as
+// one.
+type LatestTrade struct {
+	ID       string `json:"id"`       // grows from trade to trade of the pair
+	Time     int64  `json:"time"`     // ms
+	Price    string `json:"price"`    // quote coins
+	Amount   string `json:"amount"`   // base coins
+	Turnover string `json:"turnover"` // quote coins
+	Side     string `json:"side"`     // of the taker: buy or sell
 }
 
 // LiquidationMapIn selects an estimate of a perpetual.

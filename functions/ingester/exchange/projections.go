@@ -15,6 +15,7 @@ func Projections(refresh time.Duration) []Projection {
 		newKlines(refresh),
 		newListings(),
 		newTickers(),
+		newTrades(),
 		newFlows(),
 		newLatest(),
 		newFundings(),

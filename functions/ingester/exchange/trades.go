@@ -1,0 +1,80 @@
+package exchange
+
+import (
+	"time"
+
+	"quotary/functions/ingester/engine"
+	"quotary/shared/data/pairtrades"
+	"quotary/shared/market"
+)
+
+// trades keeps the view of the newest trades of each followed pair. Those of a pair that
+// has not traded for a day are dropped.
+type trades struct {
+	engine.Defaults[*Batch]
+	newest    map[string][]pairtrades.Trade // by pair, oldest first: the last pairtrades.Most count
+	last      int64                         // time of the newest of all, ms
+	changed   bool
+	published time.Time
+}
+
+const (
+	tradesEvery = 5 * time.Second // between two views
+	tradesFor   = int64(day / time.Millisecond)
+)
+
+func newTrades() *trades { return &trades{newest: map[string][]pairtrades.Trade{}} }
+
+// Name is that of the view.
+func (*trades) Name() string { return pairtrades.Name }
+
+// Restores has its own view.
+func (*trades) Restores() []engine.RestoredView {
+	return []engine.RestoredView{engine.Restores(pairtrades.Name, pairtrades.Decode)}
+}
+
+// Restore takes it.
+func (p *trades) Restore(views map[string][]byte) error {
+	v, err := engine.Restored(views, pairtrades.Name, pairtrades.Decode)
+	p.last = v.Time
+	for _, pair := range v.Pairs {
+		p.newest[pair.Key] = pair.Trades
+	}
+	return err
+}
+
+// Apply takes trades that are newer than those that are known: after a connection was made
+// anew some come again.
+func (p *trades) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
+	for i := range b.Trades {
+		t := &b.Trades[i]
+		list := p.newest[t.Pair]
+		if n := len(list); n > 0 && t.ID <= list[n-1].ID {
+			continue
+		}
+		if len(list) >= 2*pairtrades.Most {
+			list = append(list[:0], list[len(list)-pairtrades.Most+1:]...)
+		}
+		p.newest[t.Pair] = append(list, pairtrades.Trade{ID: t.ID, Time: t.Time, Px: t.Px, Sz: t.Sz, Paid: t.Value(), Sold: t.Side == market.Sell})
+		p.last, p.changed = max(p.last, t.Time), true
+	}
+	return nil
+}
+
+// Changes returns the view once in a while.
+func (p *trades) Changes(now time.Time, settle bool) (c engine.Changes) {
+	if !p.changed || !settle && now.Sub(p.published) < tradesEvery {
+		return c
+	}
+	p.changed, p.published = false, now
+	v := pairtrades.View{Time: p.last}
+	for key, list := range p.newest {
+		if p.last-list[len(list)-1].Time > tradesFor {
+			delete(p.newest, key)
+			continue
+		}
+		v.Pairs = append(v.Pairs, pairtrades.Pair{Key: key, Trades: list[max(0, len(list)-pairtrades.Most):]})
+	}
+	c.Views = []engine.View{{Name: pairtrades.Name, Body: pairtrades.Encode(v)}}
+	return c
+}

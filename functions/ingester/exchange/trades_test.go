@@ -1,0 +1,68 @@
+package exchange
+
+import (
+	"testing"
+	"time"
+
+	"quotary/shared/data/pairtrades"
+	"quotary/shared/market"
+)
+
+func TestTheNewestTradesOfEachPairAreKeptOnce(t *testing.T) {
+	t.Parallel()
+	p := newTrades()
+	now := noon
+	apply := func(p *trades, pair string, from, to int64) {
+		t.Helper()
+		b := NewBatch()
+		for id := from; id < to; id++ {
+			b.Trades = append(b.Trades, market.PairTrade{Pair: pair, ID: id, Time: now.UnixMilli() + id, Side: market.Sell, Px: market.Whole(2), Sz: market.Whole(3)})
+		}
+		if err := p.Apply(b, nil, now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	published := func(p *trades) (pairtrades.View, bool) {
+		t.Helper()
+		views := p.Changes(now, false).Views
+		if len(views) == 0 {
+			return pairtrades.View{}, false
+		}
+		v, err := pairtrades.Decode(views[0].Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v, true
+	}
+	apply(p, "a:x", 1, 450)
+	apply(p, "b:x", 7, 9)
+	apply(p, "a:x", 440, 452) // some come again
+	v, ok := published(p)
+	list := v.Of("a:x")
+	if !ok || len(list) != pairtrades.Most || list[0].ID != 352 || list[99].ID != 451 || len(v.Of("b:x")) != 2 || v.Of("nobody") != nil {
+		t.Fatalf("%d trades from %+v", len(list), list[:1])
+	}
+	for i, one := range list[1:] {
+		if one.ID != list[i].ID+1 || !one.Sold || !one.Paid.Equal(market.Whole(6)) {
+			t.Fatalf("behind %+v is %+v", list[i], one)
+		}
+	}
+	apply(p, "a:x", 452, 453)
+	if _, ok := published(p); ok {
+		t.Error("a second view comes at once")
+	}
+	now = now.Add(tradesEvery)
+	if v, ok = published(p); !ok || len(v.Of("a:x")) != pairtrades.Most {
+		t.Error("the next view is missing or is not whole")
+	}
+	// Another process goes on, and a pair that trades no more is dropped.
+	q := newTrades()
+	if err := q.Restore(map[string][]byte{pairtrades.Name: pairtrades.Encode(v)}); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(25 * time.Hour)
+	apply(q, "a:x", 450, 460)
+	if v, ok = published(q); !ok || len(v.Of("a:x")) != pairtrades.Most || v.Of("a:x")[99].ID != 459 || v.Of("b:x") != nil {
+		t.Errorf("after a restart %+v", v)
+	}
+}

@@ -1,0 +1,72 @@
+// Package pairtrades is the view of the newest trades of every followed pair of the
+// centralised exchanges. Older ones are kept as K-lines alone.
+package pairtrades
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"quotary/shared/data/internal/dataset"
+	"quotary/shared/market"
+	"quotary/shared/store"
+)
+
+// Name of the view.
+const Name = "pairtrades"
+
+// Most is how many trades there are of a pair.
+const Most = 100
+
+// View is the state of all pairs.
+type View struct {
+	Time  int64  `json:"time"`  // of the newest trade, ms
+	Pairs []Pair `json:"pairs"` // by key
+}
+
+// Pair is what was traded of a pair last.
+type Pair struct {
+	Key    string  `json:"key"`
+	Trades []Trade `json:"trades"` // oldest first
+}
+
+// Trade is a [market.PairTrade].
+type Trade struct {
+	ID   int64          `json:"id"`
+	Time int64          `json:"time"` // ms
+	Px   market.Decimal `json:"px"`
+	Sz   market.Decimal `json:"sz"`     // base units
+	Paid market.Decimal `json:"amount"` // quote units
+	Sold bool           `json:"sold"`   // the taker sold
+}
+
+// Of returns the trades of a pair, oldest first; none of one that is not known.
+func (v View) Of(pair string) []Trade {
+	i, ok := slices.BinarySearchFunc(v.Pairs, pair, func(p Pair, pair string) int { return cmp.Compare(p.Key, pair) })
+	if !ok {
+		return nil
+	}
+	return v.Pairs[i].Trades
+}
+
+var view = dataset.View[View]{Name: Name, Period: 5 * time.Second, Encode: Encode, Decode: Decode}
+
+// Open returns the view as a reader keeps it in memory.
+func Open(views *store.Views, clock func() time.Time) *store.View[View] {
+	return view.Open(views, clock)
+}
+
+// Publish replaces the view.
+func Publish(ctx context.Context, views *store.Views, v View) error {
+	return view.Publish(ctx, views, v)
+}
+
+// Encode writes the body of the view, and sorts its pairs.
+func Encode(v View) []byte {
+	slices.SortFunc(v.Pairs, func(a, b Pair) int { return cmp.Compare(a.Key, b.Key) })
+	return dataset.JSON(v)
+}
+
+// Decode reads the body of the view.
+func Decode(body []byte) (View, error) { return dataset.FromJSON[View](body) }
