@@ -1,5 +1,6 @@
 // The mix function answers for the whole market of centralised exchanges: how many accounts
-// are long, and what was liquidated, from what the ingester keeps.
+// are long, and what was liquidated, from what the ingester keeps. It also tells a key its
+// plan.
 package main
 
 import (
@@ -24,4 +25,5 @@ func main() {
 func (r *reader) register(f *api.Family) {
 	api.Handle(f, catalog.LongShortRatio, r.longShort)
 	api.Handle(f, catalog.LiquidationSums, r.liquidations)
+	api.Handle(f, catalog.KeyPlanNow, keyPlan)
 }

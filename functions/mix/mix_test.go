@@ -13,6 +13,7 @@ import (
 	"quotary/shared/data/pairliquidations"
 	"quotary/shared/data/pairseries"
 	"quotary/shared/data/rates"
+	"quotary/shared/keys"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
@@ -119,4 +120,16 @@ func TestLiquidationsAreSummedUp(t *testing.T) {
 	w.Get(t, w.SubKey, "/v2/mix/liq?type=1").Refused(t, http.StatusBadRequest, "coinKey")
 	w.Get(t, w.SubKey, "/v2/mix/liq?type=2").Refused(t, http.StatusBadRequest, "marketKey")
 	w.Get(t, w.SubKey, "/v2/mix/liq?type=3").Refused(t, http.StatusBadRequest, "type")
+}
+
+func TestAKeyIsToldItsPlan(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Get(t, w.SubKey, "/v2/api-key-info").Golden(t, "api-key-info")
+	ends := w.Issue(t, w.Primary, keys.NewSubKey{Name: "ends", ExpiresIn: 3600})
+	got := apitest.Data[catalog.KeyPlan](t, w.Get(t, ends, "/v2/api-key-info"))
+	if got.EndTime == nil || *got.EndTime != w.Now().Unix()+3600 || got.VIPType == "" {
+		t.Errorf("%+v", got)
+	}
+	w.Get(t, w.Primary, "/v2/api-key-info").Refused(t, http.StatusForbidden)
 }

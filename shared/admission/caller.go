@@ -13,6 +13,8 @@ type Caller struct {
 	AccessKey   string
 	Distributor string // primary access key of the distributor
 	Primary     bool
+	Level       string // name of the sub-key's
+	ExpiresAt   int64  // when the sub-key expires, seconds; 0 = never
 
 	MonthlyQuota  int64 // requests per month, 0 = no cap
 	RateLimit     int64 // requests per minute, 0 = no cap
@@ -30,6 +32,7 @@ func callerOf(p *keys.Principal) Caller {
 		AccessKey:     p.AccessKey,
 		Distributor:   p.Distributor,
 		Primary:       p.Primary,
+		Level:         p.LevelName,
 		MonthlyQuota:  p.MonthlyQuota,
 		RateLimit:     p.RateLimit,
 		MaxTimeRange:  p.MaxTimeRange,
@@ -39,6 +42,9 @@ func callerOf(p *keys.Principal) Caller {
 		WSSubLimit:             p.WSSubLimit,
 		DistributorWSConnLimit: p.DistributorWSConnLimit,
 		DistributorWSSubLimit:  p.DistributorWSSubLimit,
+	}
+	if !p.ExpiresAt.IsZero() {
+		c.ExpiresAt = p.ExpiresAt.Unix()
 	}
 	if p.Level != nil {
 		if c.RateLimit == 0 {
@@ -65,6 +71,8 @@ const (
 	contextKey         = "key"
 	contextDistributor = "distributor"
 	contextPrimary     = "primary"
+	contextLevel       = "level"
+	contextExpires     = "expiresAt"
 	contextSignature   = "signature"
 	contextRefused     = "refused"
 )
@@ -100,6 +108,12 @@ func (c Caller) Context() map[string]any {
 		contextDistributor: c.Distributor,
 		contextPrimary:     strconv.FormatBool(c.Primary),
 	}
+	if c.Level != "" {
+		context[contextLevel] = c.Level
+	}
+	if c.ExpiresAt > 0 {
+		context[contextExpires] = strconv.FormatInt(c.ExpiresAt, 10)
+	}
 	for _, n := range c.numbers() {
 		context[n.name] = strconv.FormatInt(*n.value, 10)
 	}
@@ -134,7 +148,8 @@ func CallerFrom(context map[string]any) (c Caller, v Verdict, message string) {
 	if text(contextSignature) == "body" {
 		return Caller{}, VerdictBody, ""
 	}
-	c = Caller{AccessKey: text(contextKey), Distributor: text(contextDistributor), Primary: text(contextPrimary) == "true"}
+	c = Caller{AccessKey: text(contextKey), Distributor: text(contextDistributor), Primary: text(contextPrimary) == "true", Level: text(contextLevel)}
+	c.ExpiresAt, _ = strconv.ParseInt(text(contextExpires), 10, 64) // told only where there is one
 	for _, n := range c.numbers() {
 		// A limit that got lost must not read as "no limit".
 		var err error

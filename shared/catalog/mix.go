@@ -10,6 +10,9 @@ var (
 	// Sums up liquidations of the last hour and day.
 	LiquidationSums = route[LiquidationSumsIn, LiquidationSummary]("GET", "/v2/mix/liq", Mix, anyLevel, EnvelopeA)
 
+	// Shows the plan of the calling key and when it ends.
+	KeyPlanNow = addition[KeyPlanIn, KeyPlan]("GET", "/v2/api-key-info", Mix, anyLevel, EnvelopeA)
+
 	// Lists the pairs and indexes of the navigation bar with their prices.
 	_ = planned("GET", "/v2/mix/nav", Mix, anyLevel, EnvelopeA)
 	// Shows prices of the trust products.
@@ -37,6 +40,15 @@ type LongShortRatioDetail struct {
 	Last     string      `json:"last"`      // now, as text
 	LastDay  json.Number `json:"last_day"`  // 24 hours ago
 	LastWeek json.Number `json:"last_week"` // seven days ago
+}
+
+// KeyPlanIn asks for the calling key's own plan.
+type KeyPlanIn struct{}
+
+// KeyPlan is the plan of a sub-key.
+type KeyPlan struct {
+	VIPType string `json:"vip_type"` // name of the key's level, as its reseller chose it: clients know basic, normal, premium and professional
+	EndTime *int64 `json:"end_time"` // when the key expires, seconds; null for never
 }
 
 // LiquidationSumsIn selects what was liquidated on centralised exchanges.
