@@ -19,7 +19,7 @@ import (
 	"quotary/shared/source"
 )
 
-// serve answers as the exchange does, by path; it returns the linear markets.
+// serve answers as the exchange does, by path; it returns the linear perpetuals.
 func serve(t *testing.T, handlers map[string]http.HandlerFunc) *Market {
 	t.Helper()
 	mux := http.NewServeMux()

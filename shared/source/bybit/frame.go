@@ -16,20 +16,44 @@ var (
 	errTrade = errors.New("is no trade")
 )
 
-// tradeTopic is the beginning of those that are followed.
-const tradeTopic = "publicTrade."
+// Beginnings of the topics that are followed.
+const (
+	tradeTopic       = "publicTrade."
+	tickerTopic      = "tickers."
+	liquidationTopic = "allLiquidation."
+)
+
+// parser reads the frames of one connection.
+type parser struct {
+	// rates are those that were given out last, by symbol: a frame of a ticker says only
+	// what has changed.
+	rates map[string]market.PairFunding
+}
+
+func newParser() source.Parser {
+	p := parser{rates: map[string]market.PairFunding{}}
+	return p.parse
+}
 
 // parse reads a frame: {"topic":"publicTrade.BTCUSDT",..,"data":[{..}]} with trades, or
-// the answer to a message, {"success":true,"req_id":"1","op":"subscribe",..}. That to a
-// ping has another op.
-func parse(line string, f *source.Frame) (err error) {
-	var topic, op, id string
+// with what another topic has, or the answer to a message,
+// {"success":true,"req_id":"1","op":"subscribe",..}. That to a ping has another op.
+func (ps *parser) parse(line string, f *source.Frame) (err error) {
+	var topic, kind, op, id string
+	var ts int64
 	success := false
+	var t tickerFields
 	p := jsonscan.New(line)
 	ok := p.Object(func(key string) (ok bool) {
 		switch key {
 		case "topic":
 			topic, ok = p.Text()
+			return ok
+		case "type":
+			kind, ok = p.Text()
+			return ok
+		case "ts":
+			ts, ok = integer(&p)
 			return ok
 		case "op":
 			op, ok = p.Text()
@@ -41,17 +65,20 @@ func parse(line string, f *source.Frame) (err error) {
 			success = p.Peek() == 't'
 			return p.Skip()
 		case "data": // behind topic
-			if !strings.HasPrefix(topic, tradeTopic) {
-				return p.Skip()
+			switch {
+			case strings.HasPrefix(topic, tradeTopic):
+				return p.Array(func() bool {
+					err = readTrade(&p, &f.Events)
+					return err == nil
+				})
+			case strings.HasPrefix(topic, tickerTopic):
+				return p.Object(func(key string) bool { return t.field(&p, key) })
+			case strings.HasPrefix(topic, liquidationTopic):
+				return p.Array(func() bool {
+					err = readLiquidation(&p, &f.Events)
+					return err == nil
+				})
 			}
-			return p.Array(func() bool {
-				var trade market.PairTrade
-				var block bool
-				if block, err = parseTrade(&p, &trade); err == nil && !block {
-					f.Events.Trades = append(f.Events.Trades, trade)
-				}
-				return err == nil
-			})
 		}
 		return p.Skip()
 	})
@@ -60,19 +87,36 @@ func parse(line string, f *source.Frame) (err error) {
 		return err
 	case !ok || !p.End():
 		return errFrame
+	case strings.HasPrefix(topic, tickerTopic):
+		return ps.funding(&t, kind == snapshot, ts, &f.Events)
+	case op == "subscribe":
+		return answered(line, id, success, f)
 	}
-	if op == "subscribe" {
-		f.Answered = true
-		if !success {
-			f.Refused = line
-		}
-		if id != "" {
-			if f.ID, err = strconv.ParseInt(id, 10, 64); err != nil {
-				return errFrame
-			}
+	return nil
+}
+
+// answered notes the answer to a message.
+func answered(line, id string, success bool, f *source.Frame) (err error) {
+	f.Answered = true
+	if !success {
+		f.Refused = line
+	}
+	if id != "" {
+		if f.ID, err = strconv.ParseInt(id, 10, 64); err != nil {
+			return errFrame
 		}
 	}
 	return nil
+}
+
+// readTrade reads a trade; those of a block are left out.
+func readTrade(p *jsonscan.Scanner, e *market.PairEvents) error {
+	var t market.PairTrade
+	block, err := parseTrade(p, &t)
+	if err == nil && !block {
+		e.Trades = append(e.Trades, t)
+	}
+	return err
 }
 
 // parseTrade reads a trade, and whether it is one of a block.

@@ -23,8 +23,10 @@ type Market struct {
 	source.MarketInfo
 
 	category string
+	contract string // type of the contracts that are perpetual
 	host     *source.Host
 	stream   string // address of the WebSockets
+	tickers  *lastTickers
 }
 
 // The host allows 600 requests in five seconds. A third of that is spent at most: 20 at
@@ -34,8 +36,8 @@ const (
 	requestsBurst     = 20
 )
 
-// Open returns the spot markets and the linear perpetuals of the exchange, or of one that
-// is simulated at url.
+// Open returns the spot markets, the linear and the inverse perpetuals of the exchange, or
+// of one that is simulated at url.
 func Open(url string, log *slog.Logger) []*Market {
 	stream := StreamURL
 	if url != "" {
@@ -44,17 +46,22 @@ func Open(url string, log *slog.Logger) []*Market {
 	host := source.NewHost(cmp.Or(url, URL), requestsPerMinute)
 	host.Budget = source.NewBurstBudget(requestsPerMinute, requestsBurst, time.Now)
 	host.Limited = limited
-	market := func(name, category string) *Market {
+	market := func(name, category, contract string) *Market {
+		info := source.NewMarketInfo(name, Platform, contract != "", log)
+		info.Inverse = category == inverse
 		return &Market{
-			MarketInfo: source.NewMarketInfo(name, Platform, category == linear, log),
-			category:   category, host: host, stream: strings.TrimSuffix(stream, "/"),
+			MarketInfo: info, category: category, contract: contract, host: host,
+			stream: strings.TrimSuffix(stream, "/"), tickers: new(lastTickers),
 		}
 	}
-	return []*Market{market("bybit spot", spot), market("bybit linear", linear)}
+	return []*Market{
+		market("bybit spot", spot, ""), market("bybit linear", linear, "LinearPerpetual"), market("bybit inverse", inverse, "InversePerpetual"),
+	}
 }
 
 // Categories.
 const (
-	spot   = "spot"
-	linear = "linear"
+	spot    = "spot"
+	linear  = "linear"
+	inverse = "inverse"
 )

@@ -112,13 +112,17 @@ func (m *Market) Pairs(ctx context.Context) ([]market.Pair, error) {
 
 // pair is the market of an instrument; false for one that does not trade.
 func (m *Market) pair(i *instrument) (market.Pair, bool) {
-	if i.Status != "Trading" || m.Swap && i.ContractType != "LinearPerpetual" || i.Symbol == "" || i.BaseCoin == "" || i.QuoteCoin == "" {
+	if i.Status != "Trading" || i.ContractType != m.contract || i.Symbol == "" || i.BaseCoin == "" || i.QuoteCoin == "" {
 		return market.Pair{}, false
 	}
-	return market.Pair{
+	pair := market.Pair{
 		Key: market.PairKey(i.BaseCoin, i.QuoteCoin, Platform, m.Swap), Platform: Platform,
-		Base: i.BaseCoin, Quote: i.QuoteCoin, Symbol: i.Symbol, Swap: m.Swap,
-	}, true
+		Base: i.BaseCoin, Quote: i.QuoteCoin, Symbol: i.Symbol, Swap: m.Swap, Inverse: m.Inverse,
+	}
+	if m.Inverse {
+		pair.Contract = market.Whole(1) // US dollar
+	}
+	return pair, true
 }
 
 const klinesPage = 1000 // rows of an answer
@@ -183,7 +187,7 @@ func (m *Market) rows(ctx context.Context, i market.Interval, query url.Values) 
 	}
 	rows := make([]source.KlineRow, len(a.Result.List))
 	for n, fields := range a.Result.List {
-		if rows[n], err = klineRow(fields); err != nil {
+		if rows[n], err = m.klineRow(fields); err != nil {
 			return nil, err
 		}
 		rows[n].Ended = i.NextMs(rows[n].OpenTime) <= a.Time
@@ -191,13 +195,18 @@ func (m *Market) rows(ctx context.Context, i market.Interval, query url.Values) 
 	return rows, nil
 }
 
-// klineFields are those of a row: open time, open, high, low, close, volume in base coins,
-// turnover in quote coins.
+// klineFields are those of a row: open time, open, high, low, close, volume, turnover. The
+// volume is in base coins and the turnover in quote coins; of an inverse pair they are the
+// other way round.
 const klineFields = 7
 
-func klineRow(fields []string) (source.KlineRow, error) {
+func (m *Market) klineRow(fields []string) (source.KlineRow, error) {
 	if len(fields) < klineFields {
 		return source.KlineRow{}, fmt.Errorf("a row of %d fields, %d are read", len(fields), klineFields)
 	}
-	return source.NewKlineRow(fields[0], fields[1], fields[2], fields[3], fields[4], fields[5], fields[6])
+	size, amount := fields[5], fields[6]
+	if m.Inverse {
+		size, amount = amount, size
+	}
+	return source.NewKlineRow(fields[0], fields[1], fields[2], fields[3], fields[4], size, amount)
 }
