@@ -15,6 +15,8 @@ import (
 	"github.com/coder/websocket"
 
 	"quotary/internal/testenv"
+	simulated "quotary/localstack/bybit"
+	"quotary/localstack/trading"
 	"quotary/shared/market"
 	"quotary/shared/source"
 )
@@ -29,6 +31,143 @@ func serve(t *testing.T, handlers map[string]http.HandlerFunc) *Market {
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	return Open(server.URL, slog.New(slog.DiscardHandler))[1]
+}
+
+// openAll runs a simulated exchange and returns its kinds of markets as the product sees
+// them, on its clock.
+func openAll(t *testing.T, c simulated.Config) (*simulated.Exchange, []*Market) {
+	t.Helper()
+	x := simulated.New(c)
+	server := httptest.NewServer(x.Handler())
+	t.Cleanup(server.Close)
+	t.Cleanup(x.Disconnect)
+	all := Open(server.URL, slog.New(slog.DiscardHandler))
+	for _, m := range all {
+		if c.Clock != nil {
+			m.Now = c.Clock
+		}
+	}
+	return x, all
+}
+
+// sizes are what the exchange's own books say of a size and of what was paid for it, base
+// coins and quote coins.
+func sizes(m *trading.Market, lots, coins, product int64) (size, amount string) {
+	if m.Dollars > 0 {
+		return trading.Coins(coins), trading.Decimal(lots*m.Dollars, 0)
+	}
+	return m.Lots(lots), m.Amount(product)
+}
+
+func find(t *testing.T, m *Market, key string) market.Pair {
+	t.Helper()
+	pairs, err := m.Pairs(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range pairs {
+		if p.Key == key {
+			return p
+		}
+	}
+	t.Fatalf("%s is not among %v", key, pairs)
+	return market.Pair{}
+}
+
+// Of contracts the perpetual ones that trade are pairs; inverse ones count US dollars.
+func TestPairsAreThoseThatTrade(t *testing.T) {
+	t.Parallel()
+	_, all := openAll(t, simulated.Config{})
+	for i, want := range []string{
+		"solusdt:bybit ethusdt:bybit dogeusdt:bybit btcusdt:bybit", "ethswapusdt:bybit btcswapusdt:bybit solswapusdt:bybit", "btcswapusd:bybit",
+	} {
+		pairs, err := all[i].Pairs(t.Context())
+		var keys []string
+		for _, p := range pairs {
+			keys = append(keys, p.Key)
+			if inverse := i == 2; p.Swap != (i > 0) || p.Inverse != inverse || p.Contract.Equal(market.Whole(1)) != inverse || p.Contract.IsZero() == inverse {
+				t.Errorf("%+v", p)
+			}
+		}
+		if got := strings.Join(keys, " "); err != nil || got != want {
+			t.Errorf("%s: %s, %v, want %s", all[i].Name, got, err, want)
+		}
+	}
+}
+
+// Pages from before the exchange began to trade until the open candle are the exchange's
+// own, in coins.
+func TestKlinesArePagedThroughUntilTheOpenOne(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 10, 30, 20, 0, time.UTC)
+	x, all := openAll(t, simulated.Config{Clock: func() time.Time { return now }, Since: now.Add(-3 * 24 * time.Hour)})
+	for _, c := range []struct {
+		of   *Market
+		key  string
+		i    market.Interval
+		from time.Time
+	}{
+		{all[0], "solusdt:bybit", market.Minute1, now.Truncate(24 * time.Hour)},
+		{all[1], "btcswapusdt:bybit", market.Minute1, now.Add(-28 * time.Hour).Truncate(time.Hour)},
+		{all[1], "solswapusdt:bybit", market.Hour4, x.Since()},
+		{all[0], "btcusdt:bybit", market.Day1, time.UnixMilli(0)},
+		{all[2], "btcswapusd:bybit", market.Minute15, now.Truncate(24 * time.Hour)},
+	} {
+		pair := find(t, c.of, c.key)
+		m := x.Market(c.of.category, pair.Symbol)
+		var got []market.Candle
+		from := c.from.UnixMilli()
+		var run market.CandleRun
+		for {
+			var err error
+			if run, err = c.of.Klines(t.Context(), pair, c.i, from, c.of.KlinesMost()); err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, run.Candles...)
+			if run.To == from {
+				break
+			}
+			from = run.To
+		}
+		if open := c.i.StartMs(now.UnixMilli()); run.To != open || run.Open.OpenTime != open {
+			t.Errorf("%s: it ends at %d with %+v, want %d", c.key, run.To, run.Open, open)
+		}
+		at := 0
+		for open := max(x.Since().UnixMilli(), c.from.UnixMilli()); open < run.To; open = c.i.NextMs(open) {
+			want := m.Kline(open, c.i.NextMs(open), now)
+			if want.Fills == 0 {
+				continue // has no candle
+			}
+			if at == len(got) {
+				t.Fatalf("%s: %d candles, more are wanted", c.key, at)
+			}
+			isCandle(t, m, &got[at], open, &want)
+			at++
+		}
+		if at != len(got) {
+			t.Errorf("%s: %d candles, want %d", c.key, len(got), at)
+		}
+	}
+}
+
+func isCandle(t *testing.T, m *trading.Market, got *market.Candle, open int64, want *trading.Kline) {
+	t.Helper()
+	size, amount := sizes(m, want.Size, want.Coins, want.Quote)
+	if got.OpenTime != open || !got.Open.Equal(decimal(t, m.Price(want.First))) || !got.High.Equal(decimal(t, m.Price(want.High))) ||
+		!got.Low.Equal(decimal(t, m.Price(want.Low))) || !got.Close.Equal(decimal(t, m.Price(want.Last))) ||
+		!got.Size.Equal(decimal(t, size)) || !got.Amount.Equal(decimal(t, amount)) {
+		t.Fatalf("%s: %+v, want %+v", m.Symbol, got, want)
+	}
+}
+
+func TestTooManyRequestsAreTriedAgain(t *testing.T) {
+	t.Parallel()
+	x, all := openAll(t, simulated.Config{})
+	x.Refuse(1)
+	began := time.Now()
+	if _, err := all[0].Pairs(t.Context()); err != nil || time.Since(began) < tooManyPause {
+		t.Errorf("%v after %s", err, time.Since(began))
+	}
 }
 
 func TestContractsComeInPages(t *testing.T) {
