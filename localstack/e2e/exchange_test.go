@@ -42,19 +42,29 @@ func TestKlinesOfPairsAreTheExchangesOwn(t *testing.T) {
 }
 
 // TestKlinesOfASecondExchangeAreItsOwn does so for OKX, whose swaps are traded in
-// contracts and known under another platform.
+// contracts and known under another platform, and for Bybit, whose inverse perpetuals are
+// traded in US dollars.
 func TestKlinesOfASecondExchangeAreItsOwn(t *testing.T) {
 	t.Parallel()
-	for _, pair := range []struct{ key, instrument string }{
-		{"btcusdt:okex", "BTC-USDT"}, {"solusdt:okex", "SOL-USDT"}, {"btcswapusdt:okcoinfutures", "BTC-USDT-SWAP"}, {"solswapusdt:okcoinfutures", "SOL-USDT-SWAP"},
+	for _, pair := range []struct {
+		key   string
+		m     *trading.Market
+		since time.Time
+	}{
+		{"btcusdt:okex", world.OKX.Market("BTC-USDT"), world.OKX.Since()},
+		{"solusdt:okex", world.OKX.Market("SOL-USDT"), world.OKX.Since()},
+		{"btcswapusdt:okcoinfutures", world.OKX.Market("BTC-USDT-SWAP"), world.OKX.Since()},
+		{"solswapusdt:okcoinfutures", world.OKX.Market("SOL-USDT-SWAP"), world.OKX.Since()},
+		{"btcusdt:bybit", world.Bybit.Market("spot", "BTCUSDT"), world.Bybit.Since()},
+		{"solswapusdt:bybit", world.Bybit.Market("linear", "SOLUSDT"), world.Bybit.Since()},
+		{"btcswapusd:bybit", world.Bybit.Market("inverse", "BTCUSD"), world.Bybit.Since()},
 	} {
-		m := world.OKX.Market(pair.instrument)
 		for _, period := range []int64{60, 900, 3600, 14400, 86400} {
 			query := fmt.Sprintf("symbol=%s&period=%d&open_time=8&size=500", pair.key, period)
 			difference := ""
 			testenv.Until(t, query+" is the exchange's own", func() bool {
 				now := time.Now()
-				difference = unlike(world.OKX.Since(), m, period, "8", commonKlines(t, query), now)
+				difference = unlike(pair.since, pair.m, period, "8", commonKlines(t, query), now)
 				return difference == ""
 			})
 		}
@@ -137,7 +147,11 @@ func unlike(since time.Time, m *trading.Market, period int64, opens string, rows
 			continue // it is open
 		}
 		k := kline(open)
-		for i, want := range []string{m.Price(k.First), m.Price(k.High), m.Price(k.Low), m.Price(k.Last), m.Lots(k.Size)} {
+		size := m.Lots(k.Size)
+		if m.Dollars > 0 {
+			size = trading.Coins(k.Coins)
+		}
+		for i, want := range []string{m.Price(k.First), m.Price(k.High), m.Price(k.Low), m.Price(k.Last), size} {
 			if !same(row[i+1], want) {
 				return fmt.Sprintf("of %s, number %d is %s, want %s", open, i+1, row[i+1], want)
 			}

@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"quotary/localstack/binance"
+	"quotary/localstack/bybit"
 	"quotary/localstack/okx"
 	"quotary/shared/catalog"
 )
 
-// What the ingesters follow of the simulated exchange: little of the past in minutes,
+// What the ingesters follow of the simulated exchanges: little of the past in minutes,
 // as the engine takes some two thousand rows a second, and open K-lines as they change.
 const (
 	exchangeCoins     = "BTC,ETH,SOL"
@@ -29,6 +30,7 @@ func (s *Stack) startExchange(context.Context) error {
 	since := time.Now().Add(-time.Duration(max(2, s.cfg.History)) * 24 * time.Hour)
 	s.Exchange = binance.New(binance.Config{Seed: s.cfg.Seed, Since: since})
 	s.OKX = okx.New(okx.Config{Seed: s.cfg.Seed, Since: since})
+	s.Bybit = bybit.New(bybit.Config{Seed: s.cfg.Seed, Since: since})
 	var err error
 	if s.State.BinanceURL, err = s.serveExchange(offsetExchange, s.Exchange.Handler(), s.Exchange.Disconnect); err != nil {
 		return err
@@ -36,9 +38,12 @@ func (s *Stack) startExchange(context.Context) error {
 	if s.State.OKXURL, err = s.serveExchange(offsetOKX, s.OKX.Handler(), s.OKX.Disconnect); err != nil {
 		return err
 	}
+	if s.State.BybitURL, err = s.serveExchange(offsetBybit, s.Bybit.Handler(), s.Bybit.Disconnect); err != nil {
+		return err
+	}
 	s.cfg.IngesterEnv = append([]string{
-		catalog.EnvExchanges.Name + "=binance,okx", catalog.EnvExchangeCoins.Name + "=" + exchangeCoins,
-		catalog.EnvBinanceURL.Name + "=" + s.State.BinanceURL, catalog.EnvOKXURL.Name + "=" + s.State.OKXURL,
+		catalog.EnvExchanges.Name + "=binance,okx,bybit", catalog.EnvExchangeCoins.Name + "=" + exchangeCoins,
+		catalog.EnvBinanceURL.Name + "=" + s.State.BinanceURL, catalog.EnvOKXURL.Name + "=" + s.State.OKXURL, catalog.EnvBybitURL.Name + "=" + s.State.BybitURL,
 		catalog.EnvExchangeMinutes.Name + "=" + strconv.Itoa(exchangeMinutes), catalog.EnvExchangeRefresh.Name + "=" + exchangeRefresh,
 		catalog.EnvExchangeContracts.Name + "=" + strconv.Itoa(exchangeContracts),
 	}, s.cfg.IngesterEnv...)

@@ -22,6 +22,7 @@ const (
 	offsetExchange
 	offsetCoins
 	offsetOKX
+	offsetBybit
 	offsetIngester // and after it the others
 )
 

@@ -1,5 +1,5 @@
 // Package stack runs the whole product on one machine: a DynamoDB engine, an
-// S3, the functions behind a gateway, the ingester, and a simulated venue, exchange and
+// S3, the functions behind a gateway, the ingester, and a simulated venue, exchanges and
 // publisher of news, each as close to its deployed form as a laptop allows.
 //
 // The functions and the ingester are the same programs that a deployment
@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"quotary/localstack/binance"
+	"quotary/localstack/bybit"
 	"quotary/localstack/client"
 	"quotary/localstack/coinsite"
 	"quotary/localstack/lambdahost"
@@ -63,6 +64,7 @@ type State struct {
 	NewsURL    string   `json:"news_url,omitempty"`    // of the simulated publisher of news
 	BinanceURL string   `json:"binance_url,omitempty"` // of the simulated exchange
 	OKXURL     string   `json:"okx_url,omitempty"`     // of the second one
+	BybitURL   string   `json:"bybit_url,omitempty"`   // of the third one
 	CoinsURL   string   `json:"coins_url,omitempty"`   // of the simulated source of prices of coins and exchange rates
 	Ingesters  []string `json:"ingester_urls"`         // of their health
 	DynamoDB   string   `json:"dynamodb_url"`
@@ -95,6 +97,7 @@ type Stack struct {
 	News     *newssite.Site    // the same
 	Exchange *binance.Exchange // the same
 	OKX      *okx.Exchange     // the same
+	Bybit    *bybit.Exchange   // the same
 	Coins    *coinsite.Site    // the same
 
 	cfg     Config
