@@ -23,7 +23,7 @@ func TestKlinesOfPairsAreTheExchangesOwn(t *testing.T) {
 		swap        bool
 	}{
 		{"btcusdt:binance", "BTCUSDT", false}, {"ethusdt:binance", "ETHUSDT", false}, {"solusdt:binance", "SOLUSDT", false},
-		{"btcswapusdt:binance", "BTCUSDT", true}, {"solswapusdt:binance", "SOLUSDT", true},
+		{"btcswapusdt:binance", "BTCUSDT", true}, {"solswapusdt:binance", "SOLUSDT", true}, {"btcswapusd:binance", "BTCUSD_PERP", true},
 	} {
 		m := world.Exchange.Market(pair.symbol, pair.swap)
 		for _, period := range []int64{60, 180, 300, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 259200, 604800, 2592000} {

@@ -16,10 +16,10 @@ import (
 )
 
 // contractsPast emits what exchanges tell of the past of the followed perpetuals: the rates
-// that were paid, open interest and the shares of accounts. At the beginning that is as
-// much as the configuration says, and then, every five minutes, what has come since:
-// so a gap in what is pushed and polled is filled, and shares of accounts, which nobody
-// pushes, come this way alone.
+// that were paid, open interest and the shares of accounts. At the beginning that is the
+// newest of each and then, backwards, as much as the configuration says; behind it, every
+// five minutes, what has come since: so a gap in what is pushed and polled is filled, and
+// shares of accounts, which nobody pushes, come this way alone.
 //
 // Open interest is asked of all perpetuals of a sum at once, as the sum of some of them would
 // be wrong: where one of them has none in a time, the others' is emitted without a sum.
@@ -31,8 +31,19 @@ type contractsPast struct {
 	sleep  func(context.Context, time.Duration) error // by the clock of now
 
 	sink   engine.Sink[*Batch]
-	until  map[string]int64 // by what is asked for: everything before is emitted, ms; as the checkpoint holds it
+	told   map[string]span // by what is asked for
 	warned time.Time
+}
+
+// span is what was emitted of something, ms: from From until before To.
+type span struct {
+	From int64 `json:"from"`
+	To   int64 `json:"to"`
+}
+
+// pastPosition is where the source stands, as the checkpoint holds it.
+type pastPosition struct {
+	Told map[string]span `json:"told"`
 }
 
 // listedVenue is a venue of perpetuals with its lists.
@@ -58,20 +69,23 @@ const (
 
 // follow emits until ctx ends or the sink fails.
 func (c *contractsPast) follow(ctx context.Context, from engine.Position, sink engine.Sink[*Batch]) error {
-	c.sink, c.until = sink, map[string]int64{}
+	position := pastPosition{Told: map[string]span{}}
 	if from != nil {
-		if err := json.Unmarshal(from, &c.until); err != nil {
+		if err := json.Unmarshal(from, &position); err != nil {
 			return fmt.Errorf("read a position: %w", err)
 		}
 	}
+	c.sink, c.told = sink, position.Told
 	for {
 		sums, err := c.followed(ctx)
 		if err != nil {
 			return err
 		}
-		for _, key := range slices.Sorted(maps.Keys(sums)) {
-			if err := c.sum(ctx, key, sums[key]); err != nil {
-				return err
+		for _, way := range []direction{onwards, backwards} { // what is newest of all, before what is old of any
+			for _, key := range slices.Sorted(maps.Keys(sums)) {
+				if err := c.sum(ctx, way, key, sums[key]); err != nil {
+					return err
+				}
 			}
 		}
 		now := c.now()
@@ -100,21 +114,29 @@ func (c *contractsPast) followed(ctx context.Context) (map[string][]contract, er
 	return sums, nil
 }
 
-// sum emits everything of the perpetuals of a sum.
-func (c *contractsPast) sum(ctx context.Context, key string, members []contract) error {
-	err := c.each(ctx, "interest "+key, stepEvery, func(ctx context.Context, from, to int64) (*Batch, error) {
+// direction is which end of what was emitted is gone on from.
+type direction bool
+
+const (
+	onwards   direction = true
+	backwards direction = false
+)
+
+// sum emits everything of the perpetuals of a sum that lies in a direction.
+func (c *contractsPast) sum(ctx context.Context, way direction, key string, members []contract) error {
+	err := c.each(ctx, way, "interest "+key, stepEvery, func(ctx context.Context, from, to int64) (*Batch, error) {
 		return interestOf(ctx, key, members, from, to)
 	})
 	for i := 0; err == nil && i < len(members); i++ {
 		m := &members[i]
-		err = c.each(ctx, "funding "+m.Key, paidEvery, func(ctx context.Context, from, to int64) (*Batch, error) {
+		err = c.each(ctx, way, "funding "+m.Key, paidEvery, func(ctx context.Context, from, to int64) (*Batch, error) {
 			list, err := m.of.PastFundings(ctx, m.Pair, from, to)
 			return &Batch{PairEvents: market.PairEvents{Fundings: list}}, err
 		})
 		if err != nil {
 			return err
 		}
-		err = c.each(ctx, "accounts "+m.Key, stepEvery, func(ctx context.Context, from, to int64) (*Batch, error) {
+		err = c.each(ctx, way, "accounts "+m.Key, stepEvery, func(ctx context.Context, from, to int64) (*Batch, error) {
 			list, err := m.of.PastRatios(ctx, m.Pair, from, to)
 			return &Batch{PairEvents: market.PairEvents{Ratios: list}}, err
 		})
@@ -139,14 +161,31 @@ func interestOf(ctx context.Context, key string, members []contract, from, to in
 	return &Batch{PastInterests: []PastInterest{{Key: key, Interests: all}}}, nil
 }
 
-// each asks for what is behind what was emitted, a window at a time, up to the last step
-// that has ended. What a venue refuses is said, and asked for again the next time.
-func (c *contractsPast) each(ctx context.Context, name string, step int64, ask func(ctx context.Context, from, to int64) (*Batch, error)) error {
-	now := c.now()
-	from := max(c.until[name], now.Add(-time.Duration(c.config.Depth.Contracts)*day).UnixMilli()/step*step)
-	for end := now.UnixMilli()/step*step + 1; from < end; {
-		to := min(end, from+pastWindow.Milliseconds())
-		b, err := ask(ctx, from, to)
+// each asks for what is behind what was emitted, up to the last step that has ended, or for
+// what is before it, as far back as the configuration says: a window at a time. What a
+// venue refuses is said, and asked for again the next time.
+func (c *contractsPast) each(ctx context.Context, way direction, name string, step int64, ask func(ctx context.Context, from, to int64) (*Batch, error)) error {
+	now, window := c.now(), pastWindow.Milliseconds()
+	oldest := now.Add(-time.Duration(c.config.Depth.Contracts)*day).UnixMilli() / step * step
+	end := now.UnixMilli()/step*step + 1
+	done, ok := c.told[name]
+	if !ok || done.To < oldest {
+		first := max(oldest, end-window)
+		done = span{first, first}
+	}
+	for {
+		next, asked := done, done
+		if way == onwards {
+			next.To = min(end, done.To+window)
+			asked = span{done.To, next.To}
+		} else {
+			next.From = max(oldest, done.From-window)
+			asked = span{next.From, done.From}
+		}
+		if asked.From >= asked.To {
+			return nil
+		}
+		b, err := ask(ctx, asked.From, asked.To)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -155,12 +194,11 @@ func (c *contractsPast) each(ctx context.Context, name string, step int64, ask f
 			return nil
 		}
 		c.stats.Lines.Add(1)
-		from, c.until[name] = to, to
+		done, c.told[name] = next, next
 		if err := c.emit(ctx, b); err != nil {
 			return err
 		}
 	}
-	return nil
 }
 
 func (c *contractsPast) refused(name string, err error) {
@@ -174,7 +212,7 @@ func (c *contractsPast) refused(name string, err error) {
 
 // emit delivers a batch and where the source stands behind it.
 func (c *contractsPast) emit(ctx context.Context, b *Batch) error {
-	position, err := json.Marshal(c.until)
+	position, err := json.Marshal(pastPosition{c.told})
 	if err != nil {
 		return fmt.Errorf("encode a position: %w", err)
 	}

@@ -111,6 +111,33 @@ func TestThePastOfPerpetualsIsTheTruthOfTheExchange(t *testing.T) {
 	}
 }
 
+// The newest of everything comes before anything that is older than a window.
+func TestTheNewestOfThePastComesFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.config.Depth.Contracts = 3
+	p := w.past(t)
+	p.sleep = func(context.Context, time.Duration) error { return errSlept }
+	newest := noon.Add(-pastWindow).UnixMilli()
+	var ratios, before int // shares of accounts of the newest window, and of before
+	err := p.follow(t.Context(), nil, func(_ context.Context, d engine.Delivery[*Batch]) error {
+		for _, one := range d.Batch.Ratios {
+			switch {
+			case one.Time < newest:
+				before++
+			case before > 0:
+				t.Fatalf("the share of %s at %d comes behind older ones", one.Pair, one.Time)
+			default:
+				ratios++
+			}
+		}
+		return nil
+	})
+	if !errors.Is(err, errSlept) || ratios == 0 || before <= ratios {
+		t.Errorf("%v: %d and before %d", err, ratios, before)
+	}
+}
+
 func TestWhatIsRefusedOfThePastIsAskedForAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
