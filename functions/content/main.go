@@ -1,14 +1,18 @@
-// The content function answers for what people write: so far for news, from the view
-// of the newest items and the log of all.
+// The content function answers for what people write: so far for news and airdrops, each
+// from the view of the newest and the log of all.
 package main
 
 import (
+	"time"
+
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"quotary/shared/api"
 	"quotary/shared/catalog"
+	"quotary/shared/data/airdrops"
 	"quotary/shared/data/news"
 	"quotary/shared/service"
+	"quotary/shared/store"
 )
 
 func main() {
@@ -17,13 +21,13 @@ func main() {
 		if err != nil {
 			return err
 		}
-		r := &reader{log: o.Log(), newest: news.Open(views, o.Clock)}
-		r.register(o.Family)
+		register(o.Family, o.Log(), views, o.Clock)
 		return nil
 	}))
 }
 
-func (r *reader) register(f *api.Family) {
-	api.Handle(f, catalog.NewsList, r.newsList)
-	api.Handle(f, catalog.NewsDetail, r.newsDetail)
+// register gives the family its handlers.
+func register(f *api.Family, log *store.Log, views *store.Views, clock func() time.Time) {
+	(&reader{log: log, newest: news.Open(views, clock)}).register(f)
+	(&campaigns{log: log, newest: airdrops.Open(views, clock)}).register(f)
 }

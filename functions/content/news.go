@@ -16,6 +16,11 @@ type reader struct {
 	newest *store.View[news.View]
 }
 
+func (r *reader) register(f *api.Family) {
+	api.Handle(f, catalog.NewsList, r.newsList)
+	api.Handle(f, catalog.NewsDetail, r.newsDetail)
+}
+
 // newsList returns a page of the newest items. Where none was ever seen, there are
 // none.
 func (r *reader) newsList(ctx context.Context, in catalog.NewsListIn) ([]catalog.NewsItem, error) {

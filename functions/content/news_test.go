@@ -36,7 +36,7 @@ func newWorld(t *testing.T, items ...news.Item) *apitest.World {
 	var views *store.Views
 	w := apitest.Open(t, catalog.Content, func(open *apitest.World) {
 		log, views = open.Log(), open.Views(t)
-		(&reader{log: log, newest: news.Open(views, open.Now)}).register(open.Family)
+		register(open.Family, log, views, open.Now)
 	})
 	if len(items) == 0 {
 		return w

@@ -68,6 +68,7 @@ func exchangeDomain(env *config.Env) configured {
 // drops are the datasets that drops may load, by name: a line for each domain that takes
 // any.
 var drops = datasets(
+	dropsOf(content.Name, content.Drops),
 	dropsOf(reference.Name, reference.Drops),
 )
 

@@ -147,6 +147,7 @@ func (s *Stack) start(ctx context.Context) error {
 		{"news", s.startNews},
 		{"exchange", s.startExchange},
 		{"coins", s.startCoins},
+		{"airdrops", s.startAirdrops},
 		{"ingester", s.startIngesters},
 		{"demo keys", s.registerDemo},
 		{"prices", s.awaitPrices},

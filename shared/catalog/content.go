@@ -29,14 +29,6 @@ var (
 	_ = planned("GET", "/upgrade/v2/content/newsflash/list", Content, anyLevel, EnvelopeB)
 	// Shows a flash in full.
 	_ = planned("GET", "/upgrade/v2/content/newsflash/detail", Content, anyLevel, EnvelopeB)
-	// Lists airdrops and similar campaigns.
-	_ = planned("GET", "/upgrade/v2/content/airdrop/list", Content, anyLevel, EnvelopeB)
-	// Lists airdrops and similar campaigns, under an older path.
-	_ = planned("GET", "/v2/content/airdrop/list", Content, anyLevel, EnvelopeB)
-	// Shows an airdrop in full.
-	_ = planned("GET", "/upgrade/v2/content/airdrop/detail", Content, anyLevel, EnvelopeB)
-	// Lists the airdrops to put forward.
-	_ = planned("GET", "/upgrade/v2/content/airdrop/banner", Content, anyLevel, EnvelopeB)
 )
 
 var _ = does(Content, readLog, readViews)

@@ -1,10 +1,14 @@
 package content
 
-import "quotary/shared/data/news"
+import (
+	"quotary/shared/data/airdrops"
+	"quotary/shared/data/news"
+)
 
 // Batch is what the domain's sources emit. It belongs to one goroutine at a time.
 type Batch struct {
-	News []news.Item
+	News     []news.Item
+	Airdrops []airdrops.Airdrop
 }
 
 // NewBatch returns an empty batch.
@@ -13,10 +17,12 @@ func NewBatch() *Batch { return new(Batch) }
 // Merge appends a batch that came later, and may keep what that holds. Nil is no
 // events.
 func (b *Batch) Merge(later *Batch) {
-	if later != nil {
-		b.News = append(b.News, later.News...)
+	if later == nil {
+		return
 	}
+	b.News = append(b.News, later.News...)
+	b.Airdrops = append(b.Airdrops, later.Airdrops...)
 }
 
 // Len is the number of events.
-func (b *Batch) Len() int { return len(b.News) }
+func (b *Batch) Len() int { return len(b.News) + len(b.Airdrops) }

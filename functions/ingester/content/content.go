@@ -1,12 +1,14 @@
-// Package content is the domain of what people write: news so far. Its sources are
-// the feeds of publishers that the operator lists ([Settings]); the package engine
-// runs it.
+// Package content is the domain of what people write: news and airdrops so far. Its
+// sources are the feeds of publishers that the operator lists ([Settings]), and drops
+// ([Drops]); the package engine runs it.
 //
 // # What is written, and who reads it
 //
 //	log news              one row each state of a news item: news-detail
 //	series newsfirstseen  when each item was first seen, by which those without a date are ordered
 //	view news             the headings of the newest items: news-list
+//	log airdrops          one row for each entry of a drop: the text of airdrop/detail
+//	view airdrops         the newest airdrops without their texts: what else is said of airdrops
 //
 // # Adding a projection
 //
@@ -17,9 +19,11 @@ package content
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/lease"
+	"quotary/shared/source"
 )
 
 // Name is that of the domain.
@@ -27,15 +31,19 @@ const Name = "content"
 
 // Config is what the domain follows and where it writes.
 type Config struct {
-	Stores engine.Stores
-	Logger *slog.Logger
+	Stores  engine.Stores
+	Objects engine.DropObjects // where drops lie
+	Bucket  string
+	Logger  *slog.Logger
 
-	Feeds []Feed // of news; none follows none
+	Feeds      []Feed        // of news; none follows none
+	DropsEvery time.Duration // between two looks for drops
 }
 
 // Domain returns the domain for a process to run.
 func (c Config) Domain(host engine.Host) engine.Domain {
 	c.Stores, c.Logger = host.Stores, host.Logger
+	c.Objects, c.Bucket = host.Objects, host.Bucket
 	return engine.Domain{Name: Name, Begin: c.begin}
 }
 
@@ -48,5 +56,12 @@ func (c Config) begin(_ context.Context, term *lease.Term) (engine.Work, error) 
 }
 
 func (c Config) pipeline() *engine.Pipeline[*Batch] {
-	return &engine.Pipeline[*Batch]{Domain: Name, Stores: c.Stores, NewBatch: NewBatch, Logs: Logs, Projections: Projections(), Sources: c.sources(), Logger: c.Logger}
+	return &engine.Pipeline[*Batch]{Domain: Name, Stores: c.Stores, NewBatch: NewBatch, Logs: Logs, Projections: Projections(), Sources: append(c.sources(), c.drops()), Logger: c.Logger}
+}
+
+// drops is the source of files that operators load.
+func (c Config) drops() engine.Source[*Batch] {
+	drops := &engine.Drops[*Batch]{Domain: Name, Datasets: Drops, NewBatch: NewBatch, Objects: c.Objects, Bucket: c.Bucket, Series: c.Stores.Series,
+		Every: c.DropsEvery, Stats: new(source.Stats), Logger: c.Logger.With("source", "drops")}
+	return drops.Source()
 }

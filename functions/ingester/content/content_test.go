@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 	"pgregory.net/rapid"
@@ -50,7 +51,7 @@ func TestSettingsNameWhatIsWrong(t *testing.T) {
 		`[{"url":"https://a.example","language":"en","source":"A"},{"url":"https://a.example","language":"cn","source":"B"}]`:                "feed 2: its url is listed twice",
 		`[` + strings.Repeat(`{"url":"https://a.example","language":"en","source":"A"},`, 200) + `{"url":"x","language":"en","source":"A"}]`: "at most 200 feeds",
 	} {
-		env := config.Env{Lookup: func(string) (string, bool) { return text, true }}
+		env := config.Env{Lookup: func(name string) (string, bool) { return text, name == "QUOTARY_NEWS_FEEDS" }}
 		c := Settings(&env)
 		if err := env.Err(); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%.100s: %v", text, err)
@@ -210,17 +211,19 @@ func (s *site) feed(t *testing.T, path string, language news.Language) Feed {
 
 // world is stores, of which a test makes others that fail.
 type world struct {
-	db     *dynamodb.Client
-	prefix string
-	stores engine.Stores
+	db      *dynamodb.Client
+	prefix  string
+	stores  engine.Stores
+	objects *s3.Client
+	bucket  string
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	db := storetest.DynamoDB(t)
 	w := &world{db: db, prefix: storetest.Tables(t, db)}
-	objects, bucket := storetest.S3(t)
-	w.stores = w.on(db, engine.Stores{Views: store.NewViews(objects, bucket), Quarantine: engine.Quarantine{Objects: objects, Bucket: bucket}})
+	w.objects, w.bucket = storetest.S3(t)
+	w.stores = w.on(db, engine.Stores{Views: store.NewViews(w.objects, w.bucket), Quarantine: engine.Quarantine{Objects: w.objects, Bucket: w.bucket}})
 	return w
 }
 
@@ -241,7 +244,7 @@ func (w *world) start(t *testing.T, p *engine.Pipeline[*Batch]) (stop func()) {
 }
 
 func (w *world) pipeline(stores engine.Stores, feeds ...Feed) *engine.Pipeline[*Batch] {
-	p := Config{Stores: stores, Logger: slog.New(slog.DiscardHandler), Feeds: feeds}.pipeline()
+	p := Config{Stores: stores, Objects: w.objects, Bucket: w.bucket, DropsEvery: 5 * time.Millisecond, Logger: slog.New(slog.DiscardHandler), Feeds: feeds}.pipeline()
 	p.StopWithin = 5 * time.Second
 	return p
 }

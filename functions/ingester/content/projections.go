@@ -6,7 +6,7 @@ import "quotary/functions/ingester/engine"
 type Projection = engine.Projection[*Batch]
 
 // Projections returns all projections of the domain, without state.
-func Projections() []Projection { return []Projection{newNewest()} }
+func Projections() []Projection { return []Projection{newNewest(), newCampaigns()} }
 
 // Logs are the domain's logs, whose rows need no state.
-var Logs = []engine.Log[*Batch]{newsLog}
+var Logs = []engine.Log[*Batch]{newsLog, airdropLog}

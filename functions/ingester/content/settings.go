@@ -37,15 +37,14 @@ const (
 //
 // The language is cn or en, every may be left out.
 func Settings(env *config.Env) Config {
-	text := env.Text(catalog.EnvNewsFeeds)
-	if text == "" {
-		return Config{}
+	c := Config{DropsEvery: env.Duration(catalog.EnvDropsEvery)}
+	if text := env.Text(catalog.EnvNewsFeeds); text != "" {
+		var err error
+		if c.Feeds, err = parseFeeds(text); err != nil {
+			env.Refuse(catalog.EnvNewsFeeds, err)
+		}
 	}
-	feeds, err := parseFeeds(text)
-	if err != nil {
-		env.Refuse(catalog.EnvNewsFeeds, err)
-	}
-	return Config{Feeds: feeds}
+	return c
 }
 
 func parseFeeds(text string) ([]Feed, error) {

@@ -16,7 +16,6 @@ import (
 	"errors"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -91,13 +90,7 @@ type Dropped struct {
 // log has a row of every entry, under its coin.
 var log = dataset.Log[Dropped]{Name: Name, Row: row, Decode: DecodeRow}
 
-func row(d *Dropped) store.Row {
-	file := sha256.Sum256([]byte(d.Place.File))
-	return store.Row{
-		Subject: d.CoinKey, Time: time.UnixMilli(d.Place.Time).UTC(),
-		ID: hex.EncodeToString(file[:8]) + "#" + strconv.FormatInt(d.Place.Line, 10), Body: dataset.JSON(d),
-	}
-}
+func row(d *Dropped) store.Row { return dataset.PlaceRow(d.CoinKey, d.Place, dataset.JSON(d)) }
 
 // AppendRows appends the row of each entry to rows.
 func AppendRows(rows []store.Row, entries []Dropped) []store.Row {

@@ -1,0 +1,152 @@
+package content
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	gocmp "github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"quotary/functions/ingester/engine"
+	"quotary/internal/testenv"
+	"quotary/shared/data/airdrops"
+	"quotary/shared/data/news"
+	"quotary/shared/source/drop"
+)
+
+// drawAirdrop draws an entry. What stands in a line follows from its place.
+func drawAirdrop(t *rapid.T) airdrops.Airdrop {
+	line := rapid.Int64Range(1, 60).Draw(t, "line")
+	return airdrops.Airdrop{
+		Entry: airdrops.Entry{AirdropID: fmt.Sprint("a", line%4), Source: "alpha", Exchange: "binance", ProjectName: fmt.Sprint("P", line), ContentEN: "text",
+			StartTime: 1_795_000_000_000 + line%5, Hidden: line%7 == 0},
+		Place: drop.Place{Time: line / 9, File: "a", Line: line},
+	}
+}
+
+// TestTheViewOfAirdropsEndsTheSameWhateverHappens lets entries come late, twice and in any
+// order, over restarts from the view that was published last.
+func TestTheViewOfAirdropsEndsTheSameWhateverHappens(t *testing.T) {
+	t.Parallel()
+	apply := func(t *rapid.T, p *campaigns, list ...airdrops.Airdrop) {
+		if err := p.Apply(&Batch{Airdrops: list}, engine.NewReads(), time.Now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		all := rapid.SliceOfN(rapid.Custom(drawAirdrop), 1, 12).Draw(t, "airdrops")
+		clean := newCampaigns()
+		apply(t, clean, all...)
+		want := clean.Changes(time.Now(), true).Views[0].Body
+
+		var last []byte // as published
+		p := newCampaigns()
+		for _, one := range rapid.Permutation(slices.Concat(all, all)).Draw(t, "order") {
+			apply(t, p, one)
+			if views := p.Changes(time.Now(), false).Views; len(views) > 0 {
+				last = views[0].Body
+			}
+			if rapid.Bool().Draw(t, "restart") {
+				p = newCampaigns()
+				if err := p.Restore(map[string][]byte{airdrops.Name: last}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if diff := gocmp.Diff(string(want), string(last)); diff != "" || strings.Contains(string(want), `"text"`) {
+			t.Fatal(diff)
+		}
+	})
+}
+
+func TestOnlyTheNewestAirdropsAreListed(t *testing.T) {
+	t.Parallel()
+	p, b := newCampaigns(), NewBatch()
+	for n := range int64(airdrops.Listed + 3) {
+		b.Airdrops = append(b.Airdrops, airdrops.Airdrop{Entry: airdrops.Entry{AirdropID: fmt.Sprint(n), StartTime: 1_795_000_000_000 + n}, Place: drop.Place{Line: n + 1}})
+	}
+	if err := p.Apply(b, nil, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	v, err := airdrops.Decode(p.Changes(time.Now(), true).Views[0].Body)
+	if err != nil || len(v.Airdrops) != airdrops.Listed || v.Airdrops[0].AirdropID != fmt.Sprint(airdrops.Listed+2) || len(p.byID) != airdrops.Listed {
+		t.Errorf("%d airdrops, %v", len(v.Airdrops), err)
+	}
+}
+
+func TestABatchMergesAllItHolds(t *testing.T) {
+	t.Parallel()
+	full := func() *Batch { return &Batch{News: make([]news.Item, 1), Airdrops: make([]airdrops.Airdrop, 1)} }
+	b := full()
+	b.Merge(full())
+	b.Merge(nil)
+	v := reflect.ValueOf(*b)
+	for i := range v.NumField() {
+		if v.Field(i).Len() != 2 {
+			t.Errorf("%s is not merged", v.Type().Field(i).Name)
+		}
+	}
+	if b.Len() != 2*v.NumField() {
+		t.Errorf("%d events", b.Len())
+	}
+}
+
+// A file is taken once, and its airdrops are listed and have their texts, also when the
+// view was lost.
+func TestAirdropsOfAFileAreListed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	put := func(file, text string) string {
+		t.Helper()
+		key := drop.Key(airdrops.Name, file)
+		if _, err := w.objects.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &w.bucket, Key: &key, Body: strings.NewReader(text)}); err != nil {
+			t.Fatal(err)
+		}
+		return key
+	}
+	line := func(id, title string) string {
+		return fmt.Sprintf(`{"airdrop_id":%q,"source":"hodler","exchange":"binance","project_name":"P","title_en":%q,"content_en":"# %[2]s\n<b>"}`+"\n", id, title)
+	}
+	key := put("a.ndjson", line("one", "First")+`{"airdrop_id":"two","source":"unknown"}`+"\n"+line("one", "Second")+line("three", "Third"))
+	listed := func() (list []string) {
+		v, err := airdrops.Open(w.stores.Views, time.Now).Get(t.Context())
+		if err != nil {
+			return nil
+		}
+		for i := range v.Airdrops {
+			a := &v.Airdrops[i]
+			content, err := airdrops.Content(t.Context(), w.stores.Log, a, airdrops.English)
+			list = append(list, fmt.Sprintf("%s %s %q %v", a.AirdropID, a.Title(airdrops.English), content, err))
+		}
+		slices.SortFunc(list, cmp.Compare[string])
+		return list
+	}
+	want := []string{`one Second "# Second\n&lt;b>" <nil>`, `three Third "# Third\n&lt;b>" <nil>`}
+	stop := w.start(t, w.pipeline(w.stores))
+	testenv.Until(t, "the airdrops are listed", func() bool { return slices.Equal(listed(), want) })
+	testenv.Until(t, "the bad line is reported", func() bool {
+		_, err := w.objects.HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: &w.bucket, Key: aws.String(key + drop.Suffix)})
+		return err == nil
+	})
+	put("b.ndjson", line("one", "Later"))
+	want[0] = `one Later "# Later\n&lt;b>" <nil>`
+	testenv.Until(t, "a later line replaces it", func() bool { return slices.Equal(listed(), want) })
+	stop()
+
+	if _, err := w.objects.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &w.bucket, Key: aws.String("views/" + airdrops.Name + ".json.zst")}); err != nil {
+		t.Fatal(err)
+	}
+	if got := listed(); len(got) > 0 {
+		t.Fatalf("the view is not lost: %q", got)
+	}
+	stop = w.start(t, w.pipeline(w.stores))
+	testenv.Until(t, "the airdrops are listed again", func() bool { return slices.Equal(listed(), want) })
+	stop()
+}
