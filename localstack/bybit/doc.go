@@ -10,9 +10,9 @@
 // Numbers are text, and times are text or numbers. Rows come newest first, K-lines with
 // the open one. An inverse contract is one US dollar: its volume is in dollars and its
 // turnover in coins. Open interest is told of both sides, and of one beside it. Lists of
-// contracts come in pages, here of two, so that there are some. Trades have ids that
-// do not count up. A ticker begins with a snapshot, and then has what changed, once a second. Errors are codes
-// of answers with status 200; an address that asks more than 600 times in five seconds
+// contracts come in pages, here of two, so that there are some. Trades have ids that do not
+// count up. A ticker begins with a snapshot, and then has what changed, once a second.
+// Errors are codes of answers with status 200; who asks more than 600 times in five seconds
 // is answered 403. A connection that is silent for ten minutes is closed.
 //
 // # Faults
