@@ -33,6 +33,9 @@ func perpetuals() []perpetual {
 		{"btcswapusdt:okcoinfutures", world.OKX.Market("BTC-USDT-SWAP")},
 		{"solswapusdt:okcoinfutures", world.OKX.Market("SOL-USDT-SWAP")},
 		{"btcswapusd:okcoinfutures", world.OKX.Market("BTC-USD-SWAP")},
+		{"btcswapusdt:bybit", world.Bybit.Market("linear", "BTCUSDT")},
+		{"solswapusdt:bybit", world.Bybit.Market("linear", "SOLUSDT")},
+		{"btcswapusd:bybit", world.Bybit.Market("inverse", "BTCUSD")},
 	}
 }
 
@@ -152,9 +155,9 @@ func TestPastOpenInterestOfACoinIsTheSumOverExchanges(t *testing.T) {
 		path, coin string
 		keys       []string
 	}{
-		{"aggregated-stablecoin-history", "BTC", []string{"btcswapusdt:binance", "btcswapusdt:okcoinfutures"}},
-		{"aggregated-stablecoin-history", "SOL", []string{"solswapusdt:binance", "solswapusdt:okcoinfutures"}},
-		{"aggregated-coin-margin-history", "BTC", []string{"btcswapusd:binance", "btcswapusd:okcoinfutures"}},
+		{"aggregated-stablecoin-history", "BTC", []string{"btcswapusdt:binance", "btcswapusdt:okcoinfutures", "btcswapusdt:bybit"}},
+		{"aggregated-stablecoin-history", "SOL", []string{"solswapusdt:binance", "solswapusdt:okcoinfutures", "solswapusdt:bybit"}},
+		{"aggregated-coin-margin-history", "BTC", []string{"btcswapusd:binance", "btcswapusd:okcoinfutures", "btcswapusd:bybit"}},
 	} {
 		last := began.UnixMilli()/step*step - step
 		from := last - 3*3_600_000

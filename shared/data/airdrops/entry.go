@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"net/url"
 	"time"
 
 	"quotary/shared/data/internal/dataset"
@@ -96,12 +95,6 @@ type Entry struct {
 // maxRow is how large the row of an entry may be, in bytes: DynamoDB takes 400 KB.
 const maxRow = 300 << 10
 
-// Times that can be true, ms: from before there were airdrops to the end of year 9999.
-const (
-	earliest = 1_230_768_000_000
-	latest   = 253_402_300_799_999
-)
-
 var (
 	lines = drop.TypeOf[Entry]()
 
@@ -117,8 +110,8 @@ func Parse(line []byte) (Entry, error) {
 	if err != nil {
 		return e, err
 	}
-	err = cmp.Or(checkTime("publish_time", e.PublishTime), checkTime("start_time", e.StartTime), checkTime("end_time", e.EndTime),
-		checkAddress("source_url", e.SourceURL), checkAddress("action_url", e.ActionURL), checkAddress("background_image", e.BackgroundImage))
+	err = cmp.Or(drop.CheckTime("publish_time", e.PublishTime), drop.CheckTime("start_time", e.StartTime), drop.CheckTime("end_time", e.EndTime),
+		drop.CheckAddress("source_url", e.SourceURL), drop.CheckAddress("action_url", e.ActionURL), drop.CheckAddress("background_image", e.BackgroundImage))
 	switch {
 	case err != nil:
 		return e, err
@@ -133,25 +126,6 @@ func Parse(line []byte) (Entry, error) {
 		return e, errTooLarge
 	}
 	return e, nil
-}
-
-// checkTime refuses times that cannot be true: most are of another unit.
-func checkTime(name string, ms int64) error {
-	if ms != 0 && (ms < earliest || ms > latest) {
-		return fmt.Errorf("%s must be a time in Unix milliseconds from 2009 on", name)
-	}
-	return nil
-}
-
-// checkAddress refuses addresses that are not of the web, and those with a password.
-func checkAddress(name, address string) error {
-	if address == "" {
-		return nil
-	}
-	if u, err := url.Parse(address); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
-		return fmt.Errorf("%s must be an address of http or https", name)
-	}
-	return nil
 }
 
 // Status says how far an airdrop is.

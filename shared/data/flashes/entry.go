@@ -1,0 +1,133 @@
+package flashes
+
+import (
+	"cmp"
+	_ "embed" // the schema
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"quotary/shared/source/drop"
+)
+
+// Entry is a line of a drop of flashes: a short piece of news, or a post of a social
+// network. It adds one, or replaces the one with the same id.
+type Entry struct {
+	// Number of the flash, from 1 to 2^53-1, by which clients ask for it and a later line replaces this one. Flashes and posts share their numbers.
+	ID int64 `json:"id" required:"true"`
+	// When it was published, Unix s.
+	Time int64 `json:"time" required:"true"`
+	// Language of title and content: Chinese, English or traditional Chinese.
+	Language string `json:"language" required:"true" enum:"cn|en|tc"`
+	// Whether it is a flash of the house or a post of a social network: house where it is absent.
+	Platform string `json:"platform" enum:"house|social"`
+	// Title, a text without markup. One of title and content must be there.
+	Title string `json:"title" maxlen:"500"`
+	// The text, without markup.
+	Content string `json:"content" maxlen:"8000"`
+	// Title in the other language, where there is a translation.
+	TransTitle string `json:"trans_title" maxlen:"500"`
+	// Text in the other language.
+	TransContent string `json:"trans_content" maxlen:"8000"`
+	// What it is about, as flashList numbers it: 0 is unclassified, 21 a listing.
+	FlashType int64 `json:"flash_type"`
+	// Number of the exchange that a flash of a listing is about: 477 is Binance, 1509 OKX, 1510 Bybit.
+	MemberID int64 `json:"member_id"`
+	// Tab of the list in which it is shown besides the first, from 1 to 15.
+	Tab int64 `json:"tab"`
+	// Whether it is shown where only what is important is.
+	Important bool `json:"important"`
+	// Name of whom it is from: an author, a desk, a publisher.
+	Source string `json:"source" maxlen:"100"`
+	// Address of the author's picture.
+	Avatar string `json:"avatar" maxlen:"2048"`
+	// Address of the whole story or the post.
+	Link string `json:"link" maxlen:"2048"`
+	// Addresses of pictures, with spaces between them.
+	Pictures string `json:"pictures" maxlen:"8192"`
+	// Identifier of a post in its network.
+	TweetID string `json:"tweet_id" maxlen:"64"`
+	// What somebody of the house says of a post.
+	PersonOpinion string `json:"person_opinion" maxlen:"2000"`
+	// Whether a post is much read.
+	Hot bool `json:"hot"`
+	// How often a post was commented.
+	CommentCount int64 `json:"comment_count"`
+	// How often a post was liked.
+	LikeCount int64 `json:"like_count"`
+	// How often a post was answered.
+	ReplyCount int64 `json:"reply_count"`
+	// How often a post was repeated by others.
+	RetweetCount int64 `json:"retweet_count"`
+	// How often a post was seen.
+	ViewCount int64 `json:"view_count"`
+	// Whether it is shown nowhere. A later line without it shows the flash again.
+	Hidden bool `json:"hidden"`
+}
+
+// Platforms of flashes.
+const (
+	House  = "house"
+	Social = "social"
+)
+
+// MaxID is the largest number of a flash: any JSON reader takes it.
+const MaxID = 1<<53 - 1
+
+// Numbers that an entry may have.
+const (
+	maxType = 28
+	maxTab  = 15
+)
+
+var (
+	lines = drop.TypeOf[Entry]()
+
+	// Schema is the JSON Schema of a line of a drop.
+	//
+	//go:embed flashes.schema.json
+	Schema []byte
+
+	errNothing = errors.New("one of title and content must be there")
+	errTime    = errors.New("time must be in Unix seconds from 2009 on")
+	errCount   = errors.New("a count must not be below 0")
+)
+
+// Parse reads a line of a drop. The error says what is wrong, for whoever wrote it.
+func Parse(line []byte) (Entry, error) {
+	e, err := lines.Decode(line)
+	if err != nil {
+		return e, err
+	}
+	e.Platform = cmp.Or(e.Platform, House)
+	return e, e.check()
+}
+
+func (e *Entry) check() error {
+	switch {
+	case e.ID < 1 || e.ID > MaxID:
+		return fmt.Errorf("id must be a whole number from 1 to %d", int64(MaxID))
+	case drop.CheckTime("", e.Time*1000) != nil || e.Time > 1<<40:
+		return errTime
+	case strings.TrimSpace(e.Title) == "" && strings.TrimSpace(e.Content) == "":
+		return errNothing
+	case e.FlashType < 0 || e.FlashType > maxType:
+		return fmt.Errorf("flash_type must be a whole number from 0 to %d", maxType)
+	case e.Tab < 0 || e.Tab > maxTab:
+		return fmt.Errorf("tab must be a whole number from 0 to %d", maxTab)
+	case e.MemberID < 0 || min(e.CommentCount, e.LikeCount, e.ReplyCount, e.RetweetCount, e.ViewCount) < 0:
+		return errCount
+	}
+	err := cmp.Or(drop.CheckAddress("avatar", e.Avatar), drop.CheckAddress("link", e.Link))
+	for _, address := range e.PictureList() {
+		err = cmp.Or(err, drop.CheckAddress("pictures", address))
+	}
+	return err
+}
+
+// PictureList is the addresses of the pictures.
+func (e *Entry) PictureList() []string { return strings.Fields(e.Pictures) }
+
+// Published is when it was published.
+func (e *Entry) Published() time.Time { return time.Unix(e.Time, 0).UTC() }
