@@ -11,16 +11,14 @@ import (
 	"quotary/shared/store"
 )
 
-// Drops are the datasets of the domain that drops may load.
-var Drops = []engine.DropDataset[*Batch]{
-	{Name: airdrops.Name, Schema: airdrops.Schema, Append: func(to *Batch, line []byte, at drop.Place) error {
-		entry, err := airdrops.Parse(line)
-		if err == nil {
-			to.Airdrops = append(to.Airdrops, airdrops.Airdrop{Entry: entry, Place: at})
-		}
-		return err
-	}},
-}
+// airdropDrops load airdrops.
+var airdropDrops = engine.DropDataset[*Batch]{Name: airdrops.Name, Schema: airdrops.Schema, Append: func(to *Batch, line []byte, at drop.Place) error {
+	entry, err := airdrops.Parse(line)
+	if err == nil {
+		to.Airdrops = append(to.Airdrops, airdrops.Airdrop{Entry: entry, Place: at})
+	}
+	return err
+}}
 
 // airdropLog has a row of each entry.
 var airdropLog = engine.Log[*Batch]{Dataset: airdrops.Name, Append: func(rows []store.Row, b *Batch) []store.Row {

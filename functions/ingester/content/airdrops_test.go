@@ -17,6 +17,7 @@ import (
 	"quotary/functions/ingester/engine"
 	"quotary/internal/testenv"
 	"quotary/shared/data/airdrops"
+	"quotary/shared/data/flashes"
 	"quotary/shared/data/news"
 	"quotary/shared/source/drop"
 )
@@ -83,7 +84,7 @@ func TestOnlyTheNewestAirdropsAreListed(t *testing.T) {
 
 func TestABatchMergesAllItHolds(t *testing.T) {
 	t.Parallel()
-	full := func() *Batch { return &Batch{News: make([]news.Item, 1), Airdrops: make([]airdrops.Airdrop, 1)} }
+	full := func() *Batch { return &Batch{News: make([]news.Item, 1), Airdrops: make([]airdrops.Airdrop, 1), Flashes: make([]flashes.Flash, 1)} }
 	b := full()
 	b.Merge(full())
 	b.Merge(nil)

@@ -2,6 +2,7 @@ package content
 
 import (
 	"quotary/shared/data/airdrops"
+	"quotary/shared/data/flashes"
 	"quotary/shared/data/news"
 )
 
@@ -9,6 +10,7 @@ import (
 type Batch struct {
 	News     []news.Item
 	Airdrops []airdrops.Airdrop
+	Flashes  []flashes.Flash
 }
 
 // NewBatch returns an empty batch.
@@ -22,7 +24,8 @@ func (b *Batch) Merge(later *Batch) {
 	}
 	b.News = append(b.News, later.News...)
 	b.Airdrops = append(b.Airdrops, later.Airdrops...)
+	b.Flashes = append(b.Flashes, later.Flashes...)
 }
 
 // Len is the number of events.
-func (b *Batch) Len() int { return len(b.News) + len(b.Airdrops) }
+func (b *Batch) Len() int { return len(b.News) + len(b.Airdrops) + len(b.Flashes) }

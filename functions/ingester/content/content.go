@@ -9,6 +9,8 @@
 //	view news             the headings of the newest items: news-list
 //	log airdrops          one row for each entry of a drop: the text of airdrop/detail
 //	view airdrops         the newest airdrops without their texts: what else is said of airdrops
+//	log flashes           one row each state of a flash or a post: what the view does not hold
+//	view flashes          the newest flashes and posts: newsflash, flashList, newsflash/list, social/latest
 //
 // # Adding a projection
 //

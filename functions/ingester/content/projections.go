@@ -6,7 +6,10 @@ import "quotary/functions/ingester/engine"
 type Projection = engine.Projection[*Batch]
 
 // Projections returns all projections of the domain, without state.
-func Projections() []Projection { return []Projection{newNewest(), newCampaigns()} }
+func Projections() []Projection { return []Projection{newNewest(), newCampaigns(), newLatestFlashes()} }
 
 // Logs are the domain's logs, whose rows need no state.
-var Logs = []engine.Log[*Batch]{newsLog, airdropLog}
+var Logs = []engine.Log[*Batch]{newsLog, airdropLog, flashLog}
+
+// Drops are the datasets of the domain that drops may load.
+var Drops = []engine.DropDataset[*Batch]{airdropDrops, flashDrops}

@@ -1,0 +1,98 @@
+package content
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	gocmp "github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"quotary/functions/ingester/engine"
+	"quotary/internal/testenv"
+	"quotary/shared/data/flashes"
+	"quotary/shared/source/drop"
+)
+
+// drawFlash draws a state of a flash. What stands in a line follows from its place.
+func drawFlash(t *rapid.T) flashes.Flash {
+	line := rapid.Int64Range(1, 60).Draw(t, "line")
+	return flashes.Flash{
+		Entry: flashes.Entry{ID: 1 + line%4, Time: 1_795_000_000 + line%5, Language: "en", Platform: flashes.House, Title: fmt.Sprint("T", line), Hidden: line%7 == 0},
+		Place: drop.Place{Time: line / 9, File: "a", Line: line},
+	}
+}
+
+// TestTheViewOfFlashesEndsTheSameWhateverHappens lets states come late, twice and in any
+// order, over restarts from the view that was published last.
+func TestTheViewOfFlashesEndsTheSameWhateverHappens(t *testing.T) {
+	t.Parallel()
+	apply := func(t *rapid.T, p *latestFlashes, list ...flashes.Flash) {
+		if err := p.Apply(&Batch{Flashes: list}, engine.NewReads(), time.Now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		all := rapid.SliceOfN(rapid.Custom(drawFlash), 1, 12).Draw(t, "flashes")
+		clean := newLatestFlashes()
+		apply(t, clean, all...)
+		want := clean.Changes(time.Now(), true).Views[0].Body
+
+		var last []byte // as published
+		p := newLatestFlashes()
+		for _, one := range rapid.Permutation(slices.Concat(all, all)).Draw(t, "order") {
+			apply(t, p, one)
+			if views := p.Changes(time.Now(), false).Views; len(views) > 0 {
+				last = views[0].Body
+			}
+			if rapid.Bool().Draw(t, "restart") {
+				p = newLatestFlashes()
+				if err := p.Restore(map[string][]byte{flashes.Name: last}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if diff := gocmp.Diff(string(want), string(last)); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+// A file is taken once; its flashes are listed and found, and a later line replaces one.
+func TestFlashesOfAFileAreListed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	put := func(file, text string) {
+		t.Helper()
+		key := drop.Key(flashes.Name, file)
+		if _, err := w.objects.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &w.bucket, Key: &key, Body: strings.NewReader(text)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	line := func(id int, title string) string {
+		return fmt.Sprintf(`{"id":%d,"time":1795000000,"language":"en","title":%q}`+"\n", id, title)
+	}
+	listed := func() (list []string) {
+		v, err := flashes.Open(w.stores.Views, time.Now).Get(t.Context())
+		if err != nil {
+			return nil
+		}
+		for _, f := range v.Flashes {
+			stored, ok, err := flashes.ByID(t.Context(), w.stores.Log, f.ID)
+			if err != nil || ok && stored != f {
+				t.Errorf("%+v is stored as %+v, %t, %v", f, stored, ok, err)
+			}
+			list = append(list, fmt.Sprint(f.ID, " ", f.Title))
+		}
+		return list
+	}
+	put("a.ndjson", line(1, "First")+`{"id":2}`+"\n"+line(1, "Second")+line(3, "Third"))
+	stop := w.start(t, w.pipeline(w.stores))
+	testenv.Until(t, "the flashes are listed", func() bool { return slices.Equal(listed(), []string{"3 Third", "1 Second"}) })
+	put("b.ndjson", line(1, "Later"))
+	testenv.Until(t, "a later line replaces one", func() bool { return slices.Equal(listed(), []string{"3 Third", "1 Later"}) })
+	stop()
+}
