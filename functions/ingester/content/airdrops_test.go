@@ -18,6 +18,7 @@ import (
 	"quotary/internal/testenv"
 	"quotary/shared/data/airdrops"
 	"quotary/shared/data/flashes"
+	"quotary/shared/data/members"
 	"quotary/shared/data/news"
 	"quotary/shared/source/drop"
 )
@@ -36,26 +37,26 @@ func drawAirdrop(t *rapid.T) airdrops.Airdrop {
 // order, over restarts from the view that was published last.
 func TestTheViewOfAirdropsEndsTheSameWhateverHappens(t *testing.T) {
 	t.Parallel()
-	apply := func(t *rapid.T, p *campaigns, list ...airdrops.Airdrop) {
+	apply := func(t *rapid.T, p *entriesView[airdrops.Airdrop], list ...airdrops.Airdrop) {
 		if err := p.Apply(&Batch{Airdrops: list}, engine.NewReads(), time.Now()); err != nil {
 			t.Fatal(err)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		all := rapid.SliceOfN(rapid.Custom(drawAirdrop), 1, 12).Draw(t, "airdrops")
-		clean := newCampaigns()
+		clean := campaigns.newView()
 		apply(t, clean, all...)
 		want := clean.Changes(time.Now(), true).Views[0].Body
 
 		var last []byte // as published
-		p := newCampaigns()
+		p := campaigns.newView()
 		for _, one := range rapid.Permutation(slices.Concat(all, all)).Draw(t, "order") {
 			apply(t, p, one)
 			if views := p.Changes(time.Now(), false).Views; len(views) > 0 {
 				last = views[0].Body
 			}
 			if rapid.Bool().Draw(t, "restart") {
-				p = newCampaigns()
+				p = campaigns.newView()
 				if err := p.Restore(map[string][]byte{airdrops.Name: last}); err != nil {
 					t.Fatal(err)
 				}
@@ -69,7 +70,7 @@ func TestTheViewOfAirdropsEndsTheSameWhateverHappens(t *testing.T) {
 
 func TestOnlyTheNewestAirdropsAreListed(t *testing.T) {
 	t.Parallel()
-	p, b := newCampaigns(), NewBatch()
+	p, b := campaigns.newView(), NewBatch()
 	for n := range int64(airdrops.Listed + 3) {
 		b.Airdrops = append(b.Airdrops, airdrops.Airdrop{Entry: airdrops.Entry{AirdropID: fmt.Sprint(n), StartTime: 1_795_000_000_000 + n}, Place: drop.Place{Line: n + 1}})
 	}
@@ -84,7 +85,9 @@ func TestOnlyTheNewestAirdropsAreListed(t *testing.T) {
 
 func TestABatchMergesAllItHolds(t *testing.T) {
 	t.Parallel()
-	full := func() *Batch { return &Batch{News: make([]news.Item, 1), Airdrops: make([]airdrops.Airdrop, 1), Flashes: make([]flashes.Flash, 1)} }
+	full := func() *Batch {
+		return &Batch{News: make([]news.Item, 1), Airdrops: make([]airdrops.Airdrop, 1), Flashes: make([]flashes.Flash, 1), Members: make([]members.Member, 1)}
+	}
 	b := full()
 	b.Merge(full())
 	b.Merge(nil)

@@ -3,6 +3,7 @@ package content
 import (
 	"quotary/shared/data/airdrops"
 	"quotary/shared/data/flashes"
+	"quotary/shared/data/members"
 	"quotary/shared/data/news"
 )
 
@@ -11,6 +12,7 @@ type Batch struct {
 	News     []news.Item
 	Airdrops []airdrops.Airdrop
 	Flashes  []flashes.Flash
+	Members  []members.Member
 }
 
 // NewBatch returns an empty batch.
@@ -25,7 +27,8 @@ func (b *Batch) Merge(later *Batch) {
 	b.News = append(b.News, later.News...)
 	b.Airdrops = append(b.Airdrops, later.Airdrops...)
 	b.Flashes = append(b.Flashes, later.Flashes...)
+	b.Members = append(b.Members, later.Members...)
 }
 
 // Len is the number of events.
-func (b *Batch) Len() int { return len(b.News) + len(b.Airdrops) + len(b.Flashes) }
+func (b *Batch) Len() int { return len(b.News) + len(b.Airdrops) + len(b.Flashes) + len(b.Members) }

@@ -6,10 +6,12 @@ import "quotary/functions/ingester/engine"
 type Projection = engine.Projection[*Batch]
 
 // Projections returns all projections of the domain, without state.
-func Projections() []Projection { return []Projection{newNewest(), newCampaigns(), newLatestFlashes()} }
+func Projections() []Projection {
+	return []Projection{newNewest(), campaigns.newView(), shorts.newView(), authors.newView()}
+}
 
 // Logs are the domain's logs, whose rows need no state.
-var Logs = []engine.Log[*Batch]{newsLog, airdropLog, flashLog}
+var Logs = []engine.Log[*Batch]{newsLog, campaigns.log(), shorts.log(), authors.log()}
 
 // Drops are the datasets of the domain that drops may load.
-var Drops = []engine.DropDataset[*Batch]{airdropDrops, flashDrops}
+var Drops = []engine.DropDataset[*Batch]{campaigns.drops(), shorts.drops(), authors.drops()}

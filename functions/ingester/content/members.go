@@ -1,0 +1,25 @@
+package content
+
+import (
+	"quotary/shared/data/members"
+	"quotary/shared/source/drop"
+)
+
+// authors are the members who write posts.
+var authors = entries[members.Member]{
+	name: members.Name, schema: members.Schema,
+	parse: func(line []byte, at drop.Place) (members.Member, error) {
+		entry, err := members.Parse(line)
+		return members.Member{Entry: entry, Place: at}, err
+	},
+	in:         func(b *Batch) *[]members.Member { return &b.Members },
+	appendRows: members.AppendRows, decodeRow: members.DecodeRow,
+	key:  func(m *members.Member) (string, drop.Place) { return m.MemberID, m.Place },
+	held: func(m members.Member) members.Member { return m },
+	view: func(all []members.Member) []members.Member { return members.NewView(all).Members }, most: members.Listed,
+	encode: func(all []members.Member) []byte { return members.Encode(members.View{Members: all}) },
+	decode: func(body []byte) ([]members.Member, error) {
+		v, err := members.Decode(body)
+		return v.Members, err
+	},
+}
