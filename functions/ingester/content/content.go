@@ -10,6 +10,8 @@
 //	log airdrops          one row for each entry of a drop: the text of airdrop/detail
 //	view airdrops         the newest airdrops without their texts: what else is said of airdrops
 //	log flashes           one row each state of a flash or a post: what the view does not hold
+//	series flashplaces    which state of each flash is indexed
+//	views flashindex-*    the words of all flashes, and of all posts: newsflash/search, social/search
 //	log members           one row each entry of an author of posts: the view is folded from them
 //	view members          the authors of posts: social/members
 //	view flashes          the newest flashes and posts: newsflash, flashList, newsflash/list, social/latest

@@ -7,7 +7,7 @@ type Projection = engine.Projection[*Batch]
 
 // Projections returns all projections of the domain, without state.
 func Projections() []Projection {
-	return []Projection{newNewest(), campaigns.newView(), shorts.newView(), authors.newView()}
+	return []Projection{newNewest(), campaigns.newView(), shorts.newView(), newFlashIndex(), authors.newView()}
 }
 
 // Logs are the domain's logs, whose rows need no state.

@@ -1,0 +1,129 @@
+package content
+
+import (
+	"fmt"
+	"time"
+
+	"quotary/functions/ingester/engine"
+	"quotary/shared/data/flashes"
+	"quotary/shared/data/flashindex"
+	"quotary/shared/search"
+	"quotary/shared/source/drop"
+	"quotary/shared/store"
+)
+
+// flashIndex keeps the indexes of flashes and of posts. Which state of a flash is in them is
+// stored for each ([flashes.PlaceRow]), as an older one may come later.
+type flashIndex struct {
+	engine.Defaults[*Batch]
+	trees map[string]*flashindex.Tree // by platform
+	rows  []store.SeriesRow           // of places, to be written
+}
+
+// platforms are those that have an index.
+var platforms = []string{flashes.House, flashes.Social}
+
+func newFlashIndex() *flashIndex {
+	p := &flashIndex{trees: map[string]*flashindex.Tree{}}
+	for _, platform := range platforms {
+		p.trees[platform] = new(flashindex.Tree)
+	}
+	return p
+}
+
+// Name is that of the series of places.
+func (*flashIndex) Name() string { return "flashindex" }
+
+// Folds has the log of flashes.
+func (*flashIndex) Folds() []engine.Fold[*Batch] { return shorts.newView().Folds() }
+
+// Restores has its views.
+func (*flashIndex) Restores() (all []engine.RestoredView) {
+	for _, platform := range platforms {
+		for level := range flashindex.Levels {
+			all = append(all, engine.Restores(flashindex.Name(platform, level), flashindex.Decode))
+		}
+	}
+	return all
+}
+
+// Restore takes the indexes from the views.
+func (p *flashIndex) Restore(views map[string][]byte) error {
+	for platform, tree := range p.trees {
+		for level := range flashindex.Levels {
+			l, err := engine.Restored(views, flashindex.Name(platform, level), flashindex.Decode)
+			if err != nil {
+				return err
+			}
+			tree.Restore(level, l)
+		}
+	}
+	return nil
+}
+
+// Wants asks which states of flashes are indexed.
+func (p *flashIndex) Wants(b *Batch, r *engine.Reads) {
+	for i := range b.Flashes {
+		r.Want(flashes.PlaceAt(b.Flashes[i].ID), checkPlace)
+	}
+}
+
+// checkPlace reports why a stored row cannot be read.
+func checkPlace(_ store.SeriesAt, p *store.Point) error {
+	_, err := flashes.DecodePlace(p.Body)
+	return err
+}
+
+// Apply indexes flashes of a later place than what is indexed. One that is hidden has no
+// words.
+func (p *flashIndex) Apply(b *Batch, r *engine.Reads, _ time.Time) error {
+	documents := map[string][]search.Document{}
+	places := map[int64]drop.Place{} // of this batch
+	for i := range b.Flashes {
+		f := &b.Flashes[i]
+		have, ok := places[f.ID]
+		if row := r.Row(flashes.PlaceAt(f.ID)); row != nil && !ok {
+			var err error
+			if have, err = flashes.DecodePlace(row.Body); err != nil {
+				return fmt.Errorf("read which state of flash %d is indexed: %w", f.ID, err)
+			}
+		}
+		if have.Compare(f.Place) > 0 { // the same one again may not be in a view yet
+			continue
+		}
+		places[f.ID] = f.Place
+		for _, platform := range platforms {
+			one := search.Document{ID: f.ID, Time: f.Time}
+			switch {
+			case platform == f.Platform && !f.Hidden:
+				one.Title, one.Text = f.Title+" "+f.TransTitle, f.Content+" "+f.TransContent+" "+f.Source
+			case !ok && have.Line == 0: // it was in no index
+				continue
+			}
+			documents[platform] = append(documents[platform], one)
+		}
+	}
+	for id, place := range places {
+		p.rows = append(p.rows, flashes.PlaceRow(id, place))
+	}
+	for platform, list := range documents {
+		p.trees[platform].Add(list)
+	}
+	return nil
+}
+
+// Changes returns the rows of places, and the views of levels that have changed: large ones
+// first, as what leaves a level is in the next one then.
+func (p *flashIndex) Changes(time.Time, bool) engine.Changes {
+	changes := engine.Changes{Fine: p.rows}
+	p.rows = nil
+	for platform, tree := range p.trees {
+		bodies := tree.Changed()
+		for level := flashindex.Levels - 1; level >= 0; level-- {
+			if bodies[level] != nil {
+				changes.Views = append(changes.Views, engine.View{Name: flashindex.Name(platform, level), Body: bodies[level]})
+			}
+		}
+	}
+	return changes
+}

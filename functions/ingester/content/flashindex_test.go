@@ -1,0 +1,86 @@
+package content
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"quotary/functions/ingester/engine"
+	"quotary/shared/data/flashes"
+	"quotary/shared/data/flashindex"
+	"quotary/shared/search"
+	"quotary/shared/store"
+)
+
+// TestFlashesAreFoundWhateverHappens lets states come late, twice and in any order, over
+// restarts from the views and rows that were written, and compares what is found with the
+// newest states.
+func TestFlashesAreFoundWhateverHappens(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		all := rapid.SliceOfN(rapid.Custom(drawFlash), 1, 12).Draw(t, "flashes")
+		newest := map[int64]flashes.Flash{}
+		for i := range all {
+			f := &all[i]
+			if f.Place.Line%3 == 0 {
+				f.Platform = flashes.Social
+			}
+			if newest[f.ID].Place.Compare(f.Place) <= 0 {
+				newest[f.ID] = *f
+			}
+		}
+		stored, views := map[store.SeriesAt]store.Point{}, map[string][]byte{}
+		p := newFlashIndex()
+		for _, one := range rapid.Permutation(slices.Concat(all, all)).Draw(t, "order") {
+			b, r := &Batch{Flashes: []flashes.Flash{one}}, engine.NewReads()
+			p.Wants(b, r)
+			r.Fill(nil, stored)
+			if err := p.Apply(b, r, time.Now()); err != nil {
+				t.Fatal(err)
+			}
+			changes := p.Changes(time.Now(), false)
+			for _, row := range changes.Fine {
+				stored[store.SeriesAt{SeriesKey: row.SeriesKey, Time: row.Time}] = row.Point
+			}
+			if rapid.Bool().Draw(t, "crash before the views") { // then the batch comes again
+				p = newFlashIndex()
+				if err := p.Restore(views); err != nil {
+					t.Fatal(err)
+				}
+				r := engine.NewReads()
+				p.Wants(b, r)
+				r.Fill(nil, stored)
+				if err := p.Apply(b, r, time.Now()); err != nil {
+					t.Fatal(err)
+				}
+				changes = p.Changes(time.Now(), false)
+			}
+			for _, v := range changes.Views {
+				views[v.Name] = v.Body
+			}
+		}
+		for _, platform := range platforms {
+			var tree flashindex.Tree
+			for level := range flashindex.Levels {
+				if body := views[flashindex.Name(platform, level)]; body != nil {
+					l, err := flashindex.Decode(body)
+					if err != nil {
+						t.Fatal(err)
+					}
+					tree.Restore(level, l)
+				}
+			}
+			for _, f := range all {
+				hits, _ := tree.Index().Find(f.Title, 0, 10)
+				found := slices.ContainsFunc(hits, func(h search.Hit) bool { return h.ID == f.ID })
+				state := newest[f.ID]
+				if want := state.Title == f.Title && state.Platform == platform && !state.Hidden; found != want {
+					t.Fatalf("%s is found in %s: %t, want %t; hits %v", f.Title, platform, found, want, fmt.Sprint(hits))
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,131 @@
+package flashindex
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quotary/shared/search"
+	"quotary/shared/store"
+	"quotary/shared/store/storetest"
+)
+
+// document is the nth state of a document.
+func document(id int64, state int) search.Document {
+	return search.Document{ID: id, Time: id, Title: fmt.Sprint("bitcoin w", id%97), Text: fmt.Sprint("state", state, " 比特币上涨")}
+}
+
+// TestWhatWasAddedIsFound adds documents and newer states of them in pieces, over restarts
+// from what was published, and searches as one segment of all of them would.
+func TestWhatWasAddedIsFound(t *testing.T) {
+	t.Parallel()
+	var tree Tree
+	r := rand.New(rand.NewPCG(1, 2))
+	newest := map[int64]search.Document{}
+	var published [Levels][]byte
+	for n := 0; n < 25_000; {
+		var some []search.Document
+		for range r.IntN(300) {
+			id := int64(1 + r.IntN(n+200))
+			newest[id] = document(id, n%7)
+			some = append(some, newest[id])
+			n++
+		}
+		tree.Add(some)
+		for level, body := range tree.Changed() {
+			if body != nil {
+				published[level] = body
+			}
+		}
+		if r.IntN(20) == 0 {
+			tree = Tree{}
+			for level, body := range published {
+				if body == nil {
+					continue
+				}
+				l, err := Decode(body)
+				if err != nil {
+					t.Fatal(err)
+				}
+				tree.Restore(level, l)
+			}
+		}
+	}
+	var all []search.Document
+	for _, d := range newest {
+		all = append(all, d)
+	}
+	whole := search.NewIndex(search.Build(all))
+	for _, query := range []string{"bitcoin", "w5", "state3", "比特币 w9", "上涨 state6 w90", "nothing"} {
+		got, total := tree.Index().Find(query, 0, 50)
+		want, wanted := whole.Find(query, 0, 50)
+		if diff := cmp.Diff(want, got); diff != "" || total != wanted {
+			t.Errorf("%s: %d of %d (-want +got):\n%s", query, total, wanted, diff)
+		}
+	}
+	for level, l := range tree.levels {
+		if len(l) > 2 || level < 2 && l[len(l)-1].Len() >= full[level] {
+			t.Errorf("level %d has %d segments", level, len(l))
+		}
+	}
+}
+
+// A reader that sees a level newer than another misses nothing.
+func TestLevelsMayBeSeenAtDifferentTimes(t *testing.T) {
+	t.Parallel()
+	var tree Tree
+	var before [Levels]Level
+	for id := int64(1); id < 3000; id++ {
+		tree.Add([]search.Document{document(id, 1)})
+		promoted := len(tree.levels[1]) > 0 && (len(before[1]) == 0 || before[1][0] != tree.levels[1][0])
+		for level := range before {
+			if !promoted && id%50 > 0 {
+				continue // as before
+			}
+			mixed := before
+			mixed[level] = tree.levels[level]
+			if _, total := index(mixed).Find("bitcoin", 0, 1); total < int(id)-1 {
+				t.Fatalf("of %d documents %d are found where only level %d is new", id, total, level)
+			}
+		}
+		before = tree.levels
+	}
+}
+
+func TestAReaderSeesWhatIsPublished(t *testing.T) {
+	t.Parallel()
+	objects, bucket := storetest.S3(t)
+	views := store.NewViews(objects, bucket)
+	now := time.Now()
+	r := Open(views, func() time.Time { return now }, "house")
+	find := func() int {
+		t.Helper()
+		x, err := r.Index(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, total := x.Find("bitcoin", 0, 10)
+		return total
+	}
+	if n := find(); n != 0 {
+		t.Errorf("%d before anything is published", n)
+	}
+	var tree Tree
+	tree.Add([]search.Document{document(1, 1), document(2, 1)})
+	if err := Publish(t.Context(), views, "house", &tree); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(time.Minute)
+	if n := find(); n != 2 {
+		t.Errorf("%d, want 2", n)
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add(Encode(Level{search.Build([]search.Document{document(1, 1)})}))
+	f.Add([]byte{9})
+	f.Fuzz(func(_ *testing.T, b []byte) { _, _ = Decode(b) })
+}
