@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,7 +13,43 @@ import (
 
 	"quotary/internal/testenv"
 	"quotary/localstack/airdropsite"
+	"quotary/localstack/announcements"
 )
+
+// airdropRow is a row of airdrop/list.
+type airdropRow struct {
+	ID       string `json:"airdropId"`
+	Name     string `json:"projectName"`
+	Symbol   string `json:"tokenSymbol"`
+	Exchange string `json:"exchange"`
+	Activity string `json:"activityType"`
+	Status   int    `json:"status"`
+	Source   string `json:"source"`
+}
+
+type airdropPage struct {
+	Count int          `json:"count"`
+	List  []airdropRow `json:"list"`
+}
+
+// TestAnnouncedCampaignsAreAirdrops wants the newest campaign that each simulated exchange
+// announces to be listed.
+func TestAnnouncedCampaignsAreAirdrops(t *testing.T) {
+	t.Parallel()
+	if world.Announcements == nil {
+		t.Skip("no simulated upstreams")
+	}
+	for _, exchange := range []string{announcements.Binance, announcements.Bybit, announcements.OKX} {
+		a := world.Announcements.Campaigns(exchange, time.Now())[0]
+		testenv.Until(t, "the newest campaign of "+exchange+" is listed", func() bool {
+			list := data[airdropPage](t, call(t, http.StatusOK, world.State.Demo.SubKey, "GET", "/upgrade/v2/content/airdrop/list?page_size=500&exchange="+exchange+"&source="+a.Programme, nil))
+			return slices.ContainsFunc(list.List, func(r airdropRow) bool {
+				r.Status = 0
+				return r == airdropRow{r.ID, a.Name, a.Symbol, exchange, a.Programme, 0, a.Programme}
+			})
+		})
+	}
+}
 
 // TestAirdropsAreThoseOfTheDrop compares lists, details, banners and the calendar with the
 // drop that the stack began with.
@@ -23,27 +60,14 @@ func TestAirdropsAreThoseOfTheDrop(t *testing.T) {
 	}
 	key := world.State.Demo.SubKey
 	const path = "/upgrade/v2/content/airdrop/"
-	type row struct {
-		ID       string `json:"airdropId"`
-		Name     string `json:"projectName"`
-		Symbol   string `json:"tokenSymbol"`
-		Exchange string `json:"exchange"`
-		Activity string `json:"activityType"`
-		Status   int    `json:"status"`
-		Source   string `json:"source"`
-	}
-	type page struct {
-		Count int   `json:"count"`
-		List  []row `json:"list"`
-	}
 	now := time.Now()
 	dropped := airdropsite.Airdrops(now)
 	slices.SortFunc(dropped, func(a, b airdropsite.Airdrop) int {
 		return cmp.Or(cmp.Compare(b.Start, a.Start), cmp.Compare(a.ID, b.ID))
 	})
-	want := map[string]page{"ongoing": {}, "finished": {}}
+	want := map[string]airdropPage{"ongoing": {}, "finished": {}}
 	for _, a := range dropped {
-		r := row{a.ID, a.NameCN, a.Symbol, a.Exchange, cmp.Or(a.Activity, a.Source), 1, a.Source}
+		r := airdropRow{a.ID, a.NameCN, a.Symbol, a.Exchange, cmp.Or(a.Activity, a.Source), 1, a.Source}
 		list := "ongoing"
 		switch {
 		case a.End != 0 && a.End <= now.UnixMilli():
@@ -52,13 +76,16 @@ func TestAirdropsAreThoseOfTheDrop(t *testing.T) {
 			r.Status = 0
 		}
 		p := want[list]
-		want[list] = page{p.Count + 1, append(p.List, r)}
+		want[list] = airdropPage{p.Count + 1, append(p.List, r)}
 	}
 	for status, shown := range want {
 		for _, older := range []string{path + "list", "/v2/content/airdrop/list"} {
-			var got page
-			testenv.Until(t, "the list is the drop's", func() bool {
-				got = data[page](t, call(t, http.StatusOK, key, "GET", older+"?lan=cn&status="+status, nil))
+			var got airdropPage
+			testenv.Until(t, "the list has the drop's", func() bool {
+				got = data[airdropPage](t, call(t, http.StatusOK, key, "GET", older+"?lan=cn&page_size=500&status="+status, nil))
+				announced := len(got.List)
+				got.List = slices.DeleteFunc(got.List, func(r airdropRow) bool { return !strings.HasPrefix(r.ID, "simulated-") })
+				got.Count -= announced - len(got.List)
 				return got.Count == shown.Count
 			})
 			if diff := gocmp.Diff(shown, got); diff != "" {

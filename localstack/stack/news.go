@@ -3,16 +3,22 @@ package stack
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 
+	"quotary/localstack/announcements"
 	"quotary/localstack/newssite"
 	"quotary/shared/catalog"
 )
 
-// newsEvery is how often the ingester looks at a feed of the simulated publisher.
-const newsEvery = "2s"
+// newsEvery is how often the ingester looks at a feed of the simulated publisher, and
+// announcementsEvery at announcements: the protocol of one exchange allows 20 looks a minute.
+const (
+	newsEvery          = "2s"
+	announcementsEvery = "10s"
+)
 
-// startNews runs the simulated publisher of news, in both languages, and has the
-// ingesters follow it.
+// startNews runs the simulated publisher of news, in both languages, and at the same
+// address what simulated exchanges announce, and has the ingesters follow both.
 func (s *Stack) startNews(context.Context) error {
 	if s.cfg.Upstream != "" && s.cfg.Upstream != "simulated" {
 		return nil
@@ -23,7 +29,13 @@ func (s *Stack) startNews(context.Context) error {
 		return err
 	}
 	s.State.NewsURL = "http://" + listener.Addr().String()
-	s.serve(listener, s.News.Handler())
+	s.Announcements = announcements.New(announcements.Config{})
+	site := http.NewServeMux()
+	site.Handle("/", s.News.Handler())
+	for _, path := range []string{"/bapi/", "/api/v5/support/", "/v5/announcements/"} {
+		site.Handle(path, s.Announcements.Handler())
+	}
+	s.serve(listener, site)
 	var feeds []map[string]string
 	for _, language := range []string{newssite.English, newssite.Chinese} {
 		feeds = append(feeds, map[string]string{"url": s.State.NewsURL + "/" + language + "/rss.xml", "language": language, "source": newssite.Publisher, "every": newsEvery})
@@ -32,6 +44,9 @@ func (s *Stack) startNews(context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.cfg.IngesterEnv = append([]string{catalog.EnvNewsFeeds.Name + "=" + string(list)}, s.cfg.IngesterEnv...)
+	s.cfg.IngesterEnv = append([]string{
+		catalog.EnvNewsFeeds.Name + "=" + string(list),
+		catalog.EnvAnnouncements.Name + "=binance,bybit,okx", catalog.EnvAnnouncementsURL.Name + "=" + s.State.NewsURL, catalog.EnvAnnouncementsEvery.Name + "=" + announcementsEvery,
+	}, s.cfg.IngesterEnv...)
 	return nil
 }

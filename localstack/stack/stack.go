@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"quotary/localstack/announcements"
 	"quotary/localstack/binance"
 	"quotary/localstack/bybit"
 	"quotary/localstack/client"
@@ -61,7 +62,7 @@ type State struct {
 	Demo       Demo     `json:"demo"`
 	DataDir    string   `json:"data_dir"`
 	VenueURL   string   `json:"venue_url,omitempty"`   // of the simulated venue
-	NewsURL    string   `json:"news_url,omitempty"`    // of the simulated publisher of news
+	NewsURL    string   `json:"news_url,omitempty"`    // of the simulated publisher of news, and of what exchanges announce
 	BinanceURL string   `json:"binance_url,omitempty"` // of the simulated exchange
 	OKXURL     string   `json:"okx_url,omitempty"`     // of the second one
 	BybitURL   string   `json:"bybit_url,omitempty"`   // of the third one
@@ -92,13 +93,14 @@ const StateFile = "stack.json"
 
 // Stack is a running stack.
 type Stack struct {
-	State    State
-	Venue    *venue.Venue      // nil with another upstream
-	News     *newssite.Site    // the same
-	Exchange *binance.Exchange // the same
-	OKX      *okx.Exchange     // the same
-	Bybit    *bybit.Exchange   // the same
-	Coins    *coinsite.Site    // the same
+	State         State
+	Venue         *venue.Venue        // nil with another upstream
+	News          *newssite.Site      // the same
+	Announcements *announcements.Site // the same
+	Exchange      *binance.Exchange   // the same
+	OKX           *okx.Exchange       // the same
+	Bybit         *bybit.Exchange     // the same
+	Coins         *coinsite.Site      // the same
 
 	cfg     Config
 	log     *slog.Logger

@@ -44,6 +44,7 @@ func Settings(env *config.Env) Config {
 			env.Refuse(catalog.EnvNewsFeeds, err)
 		}
 	}
+	c.Announcements, c.AnnouncementsURL, c.AnnouncementsEvery = announcementSettings(env)
 	return c
 }
 

@@ -5,8 +5,8 @@
 // # Rows
 //
 // An entry is one immutable row under its airdrop ([Entry.AirdropID]), at the time at which
-// its file was put. The view holds each airdrop's entry of the last place, without the
-// content, which is read from the row of that place ([Content]).
+// its file was put, or it was announced. The view holds each airdrop's entry of the last
+// place, without the content, which is read from the row of that place ([Content]).
 package airdrops
 
 import (

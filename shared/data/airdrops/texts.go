@@ -60,8 +60,13 @@ func (e *Entry) Activity(l Language) string {
 
 // ExchangeTitle is the name of the exchange: its key where nobody has named it.
 func (e *Entry) ExchangeTitle(l Language) string {
-	known := exchanges[e.Exchange]
-	return cmp.Or(e.ExchangeName, l.text(known.en, known.cn, known.tc), e.Exchange)
+	return cmp.Or(e.ExchangeName, ExchangeName(e.Exchange, l))
+}
+
+// ExchangeName is the name of an exchange in a language: its key where it has none of ours.
+func ExchangeName(key string, l Language) string {
+	known := exchanges[key]
+	return cmp.Or(l.text(known.en, known.cn, known.tc), key)
 }
 
 // name is one in each language.

@@ -9,6 +9,8 @@
 // candles. The last candle of an answer may still be open and is given out as such only:
 // that needs no clock.
 //
+// [Announcements] asks the website, at an address that the exchange does not document.
+//
 // # WebSocket
 //
 // [Market.Follow] follows aggregated trades (aggTrade): fills of one taker at one

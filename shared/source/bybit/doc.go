@@ -15,6 +15,8 @@
 // was open and not what it was worth: it is valued at mark prices. Open interest is that
 // of one side; where only that of both is told, it is halved.
 //
+// [Announcements] has a host of its own, in English.
+//
 // # WebSocket
 //
 // [Market.Follow] follows the topics publicTrade and, of perpetuals, tickers and

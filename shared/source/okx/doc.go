@@ -13,6 +13,8 @@
 // is asked of the past of perpetuals has budgets of its own. Accounts are told of a coin
 // alone: they are those of its linear swap.
 //
+// [Announcements] has a host of its own, in English: announcements come without texts.
+//
 // # WebSocket
 //
 // [Market.Follow] follows the channel trades: fills of one taker at one price are one

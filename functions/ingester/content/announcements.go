@@ -1,0 +1,106 @@
+package content
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"quotary/functions/ingester/engine"
+	"quotary/shared/catalog"
+	"quotary/shared/config"
+	"quotary/shared/data/airdrops"
+	"quotary/shared/data/flashes"
+	"quotary/shared/data/news"
+	"quotary/shared/market"
+	"quotary/shared/source"
+	"quotary/shared/source/binance"
+	"quotary/shared/source/bybit"
+	"quotary/shared/source/drop"
+	"quotary/shared/source/okx"
+)
+
+// announcers are the exchanges whose announcements can be followed, by the name that the
+// configuration uses: each opens one at an address or, for "", at its own.
+var announcers = map[string]func(url string) source.Announcer{
+	"binance": func(url string) source.Announcer { return binance.OpenAnnouncements(url) },
+	"bybit":   func(url string) source.Announcer { return bybit.OpenAnnouncements(url) },
+	"okx":     func(url string) source.Announcer { return okx.OpenAnnouncements(url) },
+}
+
+// announcementSettings reads which exchanges are followed.
+func announcementSettings(env *config.Env) (exchanges []string, url string, every time.Duration) {
+	for name := range strings.SplitSeq(env.Text(catalog.EnvAnnouncements), ",") {
+		if name = strings.TrimSpace(name); name == "" || slices.Contains(exchanges, name) {
+			continue
+		}
+		if announcers[name] == nil {
+			env.Refuse(catalog.EnvAnnouncements, fmt.Errorf("names %q: accepted are %s", name, strings.Join(slices.Sorted(maps.Keys(announcers)), ", ")))
+		}
+		exchanges = append(exchanges, name)
+	}
+	return exchanges, env.Text(catalog.EnvAnnouncementsURL), env.Duration(catalog.EnvAnnouncementsEvery)
+}
+
+// announcementSources are the exchanges that the configuration names. An exchange may be
+// silent for days: none is in a group.
+func (c Config) announcementSources() (sources []engine.Source[*Batch]) {
+	for _, name := range c.Announcements {
+		s := &source.Announcements{Of: announcers[name](c.AnnouncementsURL), Every: c.AnnouncementsEvery, Stats: new(source.Stats), Log: c.Logger.With("source", "announcements "+name)}
+		sources = append(sources, engine.Source[*Batch]{Name: "announcements " + name, Stats: s.Stats, Follow: followAnnouncements(s)})
+	}
+	return sources
+}
+
+func followAnnouncements(s *source.Announcements) func(context.Context, engine.Position, engine.Sink[*Batch]) error {
+	return func(ctx context.Context, from engine.Position, sink engine.Sink[*Batch]) error {
+		var known source.AnnouncementsAt
+		if from != nil {
+			if err := json.Unmarshal(from, &known); err != nil {
+				return fmt.Errorf("read a position: %w", err)
+			}
+		}
+		return s.Follow(ctx, known, func(ctx context.Context, list []market.Announcement, at source.AnnouncementsAt) error {
+			position, err := json.Marshal(at)
+			if err != nil {
+				return fmt.Errorf("encode a position: %w", err)
+			}
+			return sink(ctx, engine.Delivery[*Batch]{Batch: announced(list, time.Now()), Position: position})
+		})
+	}
+}
+
+// announced makes a batch of announcements that were seen at a time: listings are flashes,
+// and what is about a campaign is an airdrop.
+func announced(list []market.Announcement, seen time.Time) *Batch {
+	b := NewBatch()
+	for i := range list {
+		a := &list[i]
+		// Of two states the one that was seen last holds, and a drop that was put later.
+		place := drop.Place{Time: a.Published, File: "announcements/" + a.Venue, Line: 1 + max(0, (seen.UnixMilli()-a.Published)/1000)}
+		if a.Listing {
+			b.Flashes = append(b.Flashes, listing(a, place))
+		}
+		if campaign, ok := airdrops.Announced(a, place); ok {
+			b.Airdrops = append(b.Airdrops, campaign)
+		}
+	}
+	return b
+}
+
+// memberIDs are the numbers of exchanges as clients ask for their listings.
+var memberIDs = map[string]int64{"binance": 477, "okx": 1509, "bybit": 1510}
+
+// flashOfListing is the type of flashes about listings.
+const flashOfListing = 21
+
+// listing is the flash of an announcement. Its number follows from the exchange and its id.
+func listing(a *market.Announcement, place drop.Place) flashes.Flash {
+	return flashes.Flash{Place: place, Entry: flashes.Entry{
+		ID: news.ID(place.File, a.ID), Time: a.Published / 1000, Language: string(airdrops.English), Platform: flashes.House, Title: a.Title, Content: a.Text,
+		FlashType: flashOfListing, MemberID: memberIDs[a.Venue], Source: airdrops.ExchangeName(a.Venue, airdrops.English), Link: a.URL,
+	}}
+}

@@ -1,0 +1,207 @@
+// Package announcements is simulated exchanges that announce listings and campaigns, for
+// tests and for the local stack: it speaks the protocols of Binance, OKX and Bybit.
+//
+//	/bapi/composite/v1/public/cms/article/list/query   as the website of Binance writes them
+//	/api/v5/support/announcements                      as OKX does
+//	/v5/announcements/index                            as Bybit does
+//
+// What is announced follows from the clock alone: announcement n of an exchange is
+// published at n times the period, whether anybody runs the site or not. Every third is
+// about a campaign, the others about listings. [Site.Listings] and [Site.Campaigns] are the
+// truth with which answers of the product are compared; the package shares no code with it.
+//
+// Nothing of it is announced by anybody: each answer carries X-Simulated: true, and titles
+// say so.
+package announcements
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// Config is what a site shows. The zero value is one announcement of each exchange every ten
+// minutes.
+type Config struct {
+	Period time.Duration    // between two announcements of an exchange; 0 means ten minutes
+	Now    func() time.Time // nil means time.Now
+}
+
+// Site is all exchanges.
+type Site struct{ cfg Config }
+
+// New returns a site.
+func New(cfg Config) *Site {
+	if cfg.Period == 0 {
+		cfg.Period = 10 * time.Minute
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	return &Site{cfg}
+}
+
+// The exchanges.
+const (
+	Binance = "binance"
+	Bybit   = "bybit"
+	OKX     = "okx"
+)
+
+// Announcement is what an exchange announces. Times are Unix ms, 0 for none.
+type Announcement struct {
+	Number                int64
+	Listing               bool
+	Programme             string // of a campaign, as clients call it
+	Name, Symbol          string // of the coin
+	Title, Text, URL      string
+	Published, Start, End int64
+}
+
+// Kept is how many listings and how many campaigns an exchange shows.
+const Kept = 100
+
+// page is how many are on a page.
+const page = 20
+
+// campaignEvery is which announcements are about campaigns.
+const campaignEvery = 3
+
+// Listings and Campaigns are what an exchange shows at a time, newest first.
+func (s *Site) Listings(exchange string, at time.Time) []Announcement {
+	return s.newest(exchange, at, func(n int64) bool { return n%campaignEvery != 0 })
+}
+
+// Campaigns are those about campaigns.
+func (s *Site) Campaigns(exchange string, at time.Time) []Announcement {
+	return s.newest(exchange, at, func(n int64) bool { return n%campaignEvery == 0 })
+}
+
+func (s *Site) newest(exchange string, at time.Time, is func(int64) bool) (list []Announcement) {
+	for n := at.UnixNano() / int64(s.cfg.Period); n > 0 && len(list) < Kept; n-- {
+		if is(n) {
+			list = append(list, s.announcement(exchange, n))
+		}
+	}
+	return list
+}
+
+// campaigns are how exchanges announce them, each in turn: programme and title.
+var campaigns = map[string][][2]string{
+	Binance: {{"hodler", "Introducing %s (%s) on Binance HODLer Airdrops! (simulated)"}, {"venue_launchpool", "Introducing %s (%s) on Binance Launchpool! (simulated)"}},
+	OKX:     {{"xlaunch", "Simulated X Launch: stake BTC to earn %s (%s)"}, {"earncoin", "Simulated Flash Earn: earn %s (%s)"}},
+	Bybit:   {{"venue_launchpool", "Simulated Launchpool: %s (%s)"}},
+}
+
+func (s *Site) announcement(exchange string, n int64) Announcement {
+	at := time.Unix(0, n*int64(s.cfg.Period))
+	a := Announcement{
+		Number: n, Listing: n%campaignEvery != 0, Name: fmt.Sprint("Simulated Coin ", n), Symbol: fmt.Sprint("SIM", n), Published: at.UnixMilli(),
+		URL: fmt.Sprintf("https://announcements.example/%s/%d", exchange, n),
+	}
+	a.Title = fmt.Sprintf("Simulated: %s will list %s (%s)", exchange, a.Name, a.Symbol)
+	if !a.Listing {
+		kinds := campaigns[exchange]
+		kind := kinds[n/campaignEvery%int64(len(kinds))]
+		a.Programme, a.Title = kind[0], fmt.Sprintf(kind[1], a.Name, a.Symbol)
+	}
+	switch exchange {
+	case Binance:
+		a.URL = fmt.Sprintf("https://www.binance.com/en/support/announcement/%x", n)
+	case Bybit:
+		a.Text = "Nothing of this is announced by anybody."
+		if !a.Listing {
+			a.Start, a.End = at.Add(time.Hour).UnixMilli(), at.Add(72*time.Hour).UnixMilli()
+		}
+	}
+	return a
+}
+
+// Handler serves the site.
+func (s *Site) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /bapi/composite/v1/public/cms/article/list/query", s.binance)
+	mux.HandleFunc("GET /api/v5/support/announcements", s.okx)
+	mux.HandleFunc("GET /v5/announcements/index", s.bybit)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Simulated", "true")
+		w.Header().Set("Content-Type", "application/json")
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// object is a JSON object.
+type object = map[string]any
+
+// asked is the page that a request asks for, of the category that a parameter names: ok is
+// false for a category that is none of the two.
+func (s *Site) asked(r *http.Request, exchange, category, listings, others, number string) (shown []Announcement, all int, ok bool) {
+	list := []Announcement{}
+	switch r.URL.Query().Get(category) {
+	case listings:
+		list = s.Listings(exchange, s.cfg.Now())
+	case others:
+		list = s.Campaigns(exchange, s.cfg.Now())
+	default:
+		return nil, 0, false
+	}
+	n, err := strconv.Atoi(r.URL.Query().Get(number))
+	if err != nil || n < 1 {
+		n = 1
+	}
+	return list[min((n-1)*page, len(list)):min(n*page, len(list))], len(list), true
+}
+
+func (s *Site) binance(w http.ResponseWriter, r *http.Request) {
+	shown, all, ok := s.asked(r, Binance, "catalogId", "48", "128", "pageNo")
+	if !ok {
+		write(w, object{"code": "000002", "message": "illegal parameter (simulated)", "data": nil, "success": false})
+		return
+	}
+	articles := []object{}
+	for _, a := range shown {
+		articles = append(articles, object{"id": a.Number, "code": strconv.FormatInt(a.Number, 16), "title": a.Title, "type": 1, "releaseDate": a.Published})
+	}
+	write(w, object{"code": "000000", "message": nil, "messageDetail": nil, "success": true, "data": object{
+		"catalogs": []object{{"catalogId": r.URL.Query().Get("catalogId"), "catalogName": "Simulated", "total": all, "articles": articles}},
+	}})
+}
+
+func (s *Site) okx(w http.ResponseWriter, r *http.Request) {
+	shown, all, ok := s.asked(r, OKX, "annType", "announcements-new-listings", "announcements-latest-events", "page")
+	if !ok {
+		w.WriteHeader(http.StatusBadRequest)
+		write(w, object{"code": "51000", "msg": "Parameter annType error (simulated)", "data": []object{}})
+		return
+	}
+	details := []object{}
+	for _, a := range shown {
+		at := strconv.FormatInt(a.Published, 10)
+		details = append(details, object{"annType": r.URL.Query().Get("annType"), "title": a.Title, "url": a.URL, "pTime": at, "businessPTime": at})
+	}
+	write(w, object{"code": "0", "msg": "", "data": []object{{"details": details, "totalPage": strconv.Itoa((all + page - 1) / page)}}})
+}
+
+func (s *Site) bybit(w http.ResponseWriter, r *http.Request) {
+	shown, all, ok := s.asked(r, Bybit, "type", "new_crypto", "latest_activities", "page")
+	if !ok {
+		write(w, object{"retCode": 10001, "retMsg": "params error (simulated)", "result": object{}, "retExtInfo": object{}, "time": s.cfg.Now().UnixMilli()})
+		return
+	}
+	list := []object{}
+	for _, a := range shown {
+		start, end := a.Start, a.End
+		if start == 0 {
+			start, end = a.Published, a.Published // as the exchange writes it where there is none
+		}
+		list = append(list, object{
+			"title": a.Title, "description": a.Text, "type": object{"title": "Simulated", "key": r.URL.Query().Get("type")}, "tags": []string{"Spot"}, "url": a.URL,
+			"dateTimestamp": a.Published, "startDateTimestamp": start, "endDateTimestamp": end, "publishTime": a.Published,
+		})
+	}
+	write(w, object{"retCode": 0, "retMsg": "OK", "result": object{"total": all, "list": list}, "retExtInfo": object{}, "time": s.cfg.Now().UnixMilli()})
+}
+
+func write(w http.ResponseWriter, body object) { _ = json.NewEncoder(w).Encode(body) }

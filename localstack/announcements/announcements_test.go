@@ -1,0 +1,55 @@
+package announcements
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestWhatIsAnnouncedFollowsFromTheClock(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 23, 10, 5, 0, 0, time.UTC)
+	s := New(Config{})
+	for _, exchange := range []string{Binance, OKX, Bybit} {
+		listings, campaigns := s.Listings(exchange, now), s.Campaigns(exchange, now)
+		if len(listings) != Kept || len(campaigns) != Kept || listings[0].Published > now.UnixMilli() || listings[0].Published < listings[1].Published {
+			t.Errorf("%s: %d listings, %d campaigns", exchange, len(listings), len(campaigns))
+		}
+		if later := s.Listings(exchange, now.Add(time.Hour)); later[4] != listings[0] {
+			t.Errorf("%s: %+v, and an hour later %+v", exchange, listings[0], later[4])
+		}
+		for _, a := range append(listings, campaigns...) {
+			if !strings.Contains(strings.ToLower(a.Title), "simulated") || a.Listing == (a.Programme != "") {
+				t.Errorf("%+v", a)
+			}
+		}
+	}
+}
+
+func TestExchangesAnswerAsTheyDo(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(New(Config{}).Handler())
+	t.Cleanup(server.Close)
+	for query, want := range map[string]string{
+		"/bapi/composite/v1/public/cms/article/list/query?type=1&catalogId=128&pageNo=1&pageSize=20": `"releaseDate":17`,
+		"/bapi/composite/v1/public/cms/article/list/query?type=1&catalogId=1":                        `"code":"000002"`,
+		"/api/v5/support/announcements?annType=announcements-new-listings":                           `"totalPage":"5"`,
+		"/api/v5/support/announcements?annType=announcements-new-listings&page=9":                    `"details":[]`,
+		"/api/v5/support/announcements?annType=nothing":                                              `"code":"51000"`,
+		"/v5/announcements/index?locale=en-US&type=latest_activities&page=5&limit=20":                `"total":100`,
+		"/v5/announcements/index?locale=en-US&type=nothing":                                          `"retCode":10001`,
+	} {
+		res, err := http.Get(server.URL + query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(res.Body)
+		_ = res.Body.Close()
+		if err != nil || !strings.Contains(string(body), want) || res.Header.Get("X-Simulated") != "true" {
+			t.Errorf("%s: %.300s, want %s", query, body, want)
+		}
+	}
+}

@@ -1,0 +1,198 @@
+package source
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"quotary/shared/market"
+)
+
+// Announcer is an exchange that can be asked for what it announces.
+type Announcer interface {
+	// Categories are those that are asked for, as the exchange calls them.
+	Categories() []string
+
+	// Announcements returns a page of a category, newest first: pages count from 1, and
+	// one behind the last is empty.
+	Announcements(ctx context.Context, category string, page int) ([]market.Announcement, error)
+}
+
+// Announcements polls an exchange.
+type Announcements struct {
+	Of    Announcer
+	Every time.Duration
+	Stats *Stats
+	Log   *slog.Logger
+}
+
+// AnnouncementsAt is which announcements of an exchange are known: by category and id, as
+// one may be in several categories. It is changed by nobody once it was delivered.
+type AnnouncementsAt map[string]AnnouncementMark
+
+// AnnouncementMark is what is remembered of an announcement.
+type AnnouncementMark struct {
+	Published int64  `json:"at"` // ms
+	Digest    string `json:"is"` // of all that it says
+}
+
+// announcementsKept is how many are remembered of an exchange: the newest.
+const announcementsKept = 200
+
+// announcementPages are as many pages as are read of a category to find where those begin
+// that are known; at a start that is none of them.
+const announcementPages = 3
+
+// AnnouncementSink takes announcements in order, and what is known behind them. It blocks
+// while its consumer is behind.
+type AnnouncementSink func(context.Context, []market.Announcement, AnnouncementsAt) error
+
+// Follow delivers announcements that are not known, and again those that have changed, until
+// ctx ends or the sink fails. What cannot be asked for is logged and asked for again at the
+// next turn. It runs in the caller's goroutine.
+func (a *Announcements) Follow(ctx context.Context, known AnnouncementsAt, sink AnnouncementSink) error {
+	return Poll(ctx, a.Every, a.Log, "announcements", func(ctx context.Context) error {
+		var faults []error
+		for _, category := range a.Of.Categories() {
+			err := a.poll(ctx, category, &known, sink)
+			if SinkError(err) != nil || ctx.Err() != nil {
+				return err
+			}
+			faults = append(faults, err)
+		}
+		return errors.Join(faults...)
+	})
+}
+
+// poll reads pages of a category up to one on which nothing is new.
+func (a *Announcements) poll(ctx context.Context, category string, known *AnnouncementsAt, sink AnnouncementSink) error {
+	for page := 1; page <= announcementPages; page++ {
+		list, err := a.Of.Announcements(ctx, category, page)
+		if err != nil {
+			return err
+		}
+		a.Stats.Lines.Add(1)
+		var fresh []market.Announcement
+		marks := AnnouncementsAt{}
+		newest, now := int64(0), time.Now()
+		for i := range list {
+			one, err := checkAnnouncement(list[i], now)
+			if err != nil {
+				a.Stats.Malformed.Add(1)
+				a.Log.Warn("skipped an announcement", "error", err.Error())
+				continue
+			}
+			newest = max(newest, one.Published)
+			if mark := markOf(&one); (*known)[category+"#"+one.ID] != mark {
+				fresh, marks[category+"#"+one.ID] = append(fresh, one), mark
+			}
+		}
+		a.Stats.Seen(now, newest)
+		if len(fresh) == 0 {
+			return nil
+		}
+		next := known.with(marks)
+		if err := sink(ctx, fresh, next); err != nil {
+			return OfSink(err)
+		}
+		*known = next
+	}
+	return nil
+}
+
+// with returns what is known besides, the newest of it.
+func (at AnnouncementsAt) with(marks AnnouncementsAt) AnnouncementsAt {
+	all := maps.Clone(at)
+	if all == nil {
+		all = AnnouncementsAt{}
+	}
+	maps.Copy(all, marks)
+	keys := slices.SortedFunc(maps.Keys(all), func(a, b string) int {
+		return cmp.Or(cmp.Compare(all[b].Published, all[a].Published), cmp.Compare(a, b))
+	})
+	for _, key := range keys[min(len(keys), announcementsKept):] {
+		delete(all, key)
+	}
+	return all
+}
+
+func markOf(a *market.Announcement) AnnouncementMark {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%#v", *a))
+	return AnnouncementMark{Published: a.Published, Digest: hex.EncodeToString(sum[:6])}
+}
+
+// Bounds of an announcement.
+const (
+	maxTitle    = 300  // runes
+	maxSummary  = 2000 // runes
+	maxAddress  = 2048 // bytes
+	maxID       = 48   // bytes
+	clockAhead  = 10 * time.Minute
+	leastMoment = 1_230_768_000_000 // ms: there were no exchanges of coins before 2009
+)
+
+var (
+	errNoAnnouncement     = errors.New("an announcement has no id or no title")
+	errAnnouncementMoment = errors.New("an announcement is of a time that cannot be true")
+)
+
+// checkAnnouncement bounds what an exchange announces, and takes out what is of no use.
+func checkAnnouncement(a market.Announcement, now time.Time) (market.Announcement, error) {
+	a.Title, a.Text = oneLine(a.Title, maxTitle), oneLine(a.Text, maxSummary)
+	if !plainID(a.ID) || a.Title == "" {
+		return a, errNoAnnouncement
+	}
+	if a.Published < leastMoment || a.Published > now.Add(clockAhead).UnixMilli() {
+		return a, errAnnouncementMoment
+	}
+	if a.Start < leastMoment || a.End <= a.Start {
+		a.Start, a.End = 0, 0
+	}
+	u, err := url.Parse(strings.TrimSpace(a.URL))
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || len(a.URL) > maxAddress {
+		a.URL = ""
+	} else {
+		a.URL = u.String()
+	}
+	return a, nil
+}
+
+func plainID(id string) bool {
+	return id != "" && len(id) <= maxID && strings.Trim(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-") == ""
+}
+
+// oneLine is a text on one line, at most so many runes.
+func oneLine(text string, most int) string {
+	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, ""), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	if runes := []rune(text); len(runes) > most {
+		text = strings.TrimSpace(string(runes[:most-1])) + "…"
+	}
+	return text
+}
+
+// MillisOf is a time in Unix ms that an exchange writes as a number or as its text; 0, which
+// cannot be true, for anything else.
+func MillisOf(n json.Number) int64 {
+	ms, err := n.Int64()
+	if err != nil {
+		return 0
+	}
+	return ms
+}
+
+// AnnouncementID is an id for an announcement of which an exchange gives only the address.
+func AnnouncementID(address, title string) string {
+	sum := sha256.Sum256([]byte(cmp.Or(address, title)))
+	return hex.EncodeToString(sum[:12])
+}
