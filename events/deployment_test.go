@@ -22,11 +22,16 @@ import (
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/data/contracts"
+	"quotary/shared/data/klines"
 	"quotary/shared/data/pairs"
+	"quotary/shared/data/tickers"
 	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/store/storetest"
 )
+
+// perpKey is the key of a pair of the perpetual exchange.
+const perpKey = "btcswapusdc:" + pairs.Hyperliquid
 
 // deployment is all functions on a real engine, each with the rights that the
 // deployment gives it.
@@ -77,6 +82,15 @@ func deploy(t *testing.T) *deployment {
 		t.Fatal(err)
 	}
 	if err := pairs.Publish(t.Context(), d.views, pairs.View{Pairs: []pairs.Pair{{Pair: market.Pair{Key: "btcswapusdt:binance", Base: "BTC", Swap: true}}}}); err != nil {
+		t.Fatal(err)
+	}
+	// A perpetual of the perpetual exchange has just traded.
+	now := time.Now().UnixMilli()
+	if err := tickers.Publish(t.Context(), d.views, tickers.View{Tickers: []tickers.Ticker{{Coin: "BTC", Price: "1.0", Time: now}}}); err != nil {
+		t.Fatal(err)
+	}
+	px := market.Whole(1)
+	if err := klines.Put(t.Context(), d.Series(), "BTC", market.Trade{Coin: "BTC", Side: market.Buy, Time: now, Tid: 1, Px: px, Sz: px}); err != nil {
 		t.Fatal(err)
 	}
 	logs := new(bytes.Buffer) // one write at a time, says lambdahost

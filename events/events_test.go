@@ -24,6 +24,7 @@ import (
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/data/fills"
+	"quotary/shared/data/pairs"
 	"quotary/shared/keys"
 	"quotary/shared/market"
 	"quotary/shared/signature"
@@ -278,7 +279,12 @@ func (d *deployment) rest(t *testing.T) {
 			}
 		}
 		event.HTTPMethod, event.Resource, event.PathParameters = e.Method, e.Path, parameters
-		event.MultiValueQueryStringParameters = map[string][]string{"coin": {"BTC"}, "interval": {"1h"}, "id": {"1"}, "symbol": {"btcswapusdt:binance"}}
+		event.MultiValueQueryStringParameters = map[string][]string{
+			"coin": {"BTC"}, "interval": {"1h"}, "id": {"1"}, "symbol": {"btcswapusdt:binance"}, "key_list": {perpKey}, "market_list": {pairs.Hyperliquid},
+		}
+		if e.Path == catalog.LatestTrades.Path {
+			event.MultiValueQueryStringParameters["symbol"] = []string{perpKey}
+		}
 		variants := bodies[e.Path]
 		if e.Method == http.MethodGet || variants == nil {
 			variants = []string{"{}"}

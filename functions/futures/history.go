@@ -7,10 +7,12 @@ import (
 	"time"
 
 	"quotary/shared/catalog"
+	"quotary/shared/data/contexts"
 	"quotary/shared/data/contracts"
 	"quotary/shared/data/pairseries"
 	"quotary/shared/data/pairtrades"
 	"quotary/shared/data/rates"
+	"quotary/shared/data/tickers"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
@@ -21,15 +23,27 @@ type reader struct {
 	contracts *store.View[contracts.View]
 	trades    *store.View[pairtrades.View]
 	rates     *store.View[rates.View]
+	perps     *store.View[tickers.View]
+	interests *store.View[contexts.Interests]
 }
 
 func newReader(series *store.Series, views *store.Views, clock func() time.Time) *reader {
-	return &reader{series: series, contracts: contracts.Open(views, clock), trades: pairtrades.Open(views, clock), rates: rates.Open(views, clock)}
+	return &reader{
+		series: series, contracts: contracts.Open(views, clock), trades: pairtrades.Open(views, clock), rates: rates.Open(views, clock),
+		perps: tickers.Open(views, clock), interests: contexts.OpenInterests(views, clock),
+	}
 }
 
 // funding returns the rates of a pair, newest first.
 func (r *reader) funding(ctx context.Context, in catalog.FundingRatesIn) ([]catalog.FuturesBar, error) {
-	list, err := r.bars(ctx, pairseries.Funding, pairKey(in.Symbol), in.Interval, window(in.StartTime, in.EndTime, in.Limit))
+	key, w := pairKey(in.Symbol), window(in.StartTime, in.EndTime, in.Limit)
+	if isPerp(key) {
+		bars, err := r.perpFunding(ctx, key, in.Interval.Duration(), w)
+		list := rows(bars)
+		slices.Reverse(list)
+		return list, err
+	}
+	list, err := r.bars(ctx, pairseries.Funding, key, in.Interval, w)
 	slices.Reverse(list)
 	return list, err
 }
@@ -68,12 +82,16 @@ func pairKey(k catalog.PairKey) string { return strings.ToLower(string(k)) }
 // bars returns buckets, oldest first.
 func (r *reader) bars(ctx context.Context, s pairseries.Series[market.Bar], key string, interval catalog.FuturesInterval, w pairseries.Window) ([]catalog.FuturesBar, error) {
 	bars, err := s.Read(ctx, r.series, key, interval.Duration(), w)
+	return rows(bars), err
+}
+
+func rows(bars []market.Bar) []catalog.FuturesBar {
 	list := make([]catalog.FuturesBar, len(bars))
 	for i := range bars {
 		b := &bars[i]
 		list[i] = catalog.FuturesBar{Time: b.Time, Open: b.Open.String(), High: b.High.String(), Low: b.Low.String(), Close: b.Close.String()}
 	}
-	return list, err
+	return list
 }
 
 // liquidations returns sums of what was liquidated of a pair, newest first.

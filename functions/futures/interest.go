@@ -28,6 +28,10 @@ func (r *reader) interest(ctx context.Context, in catalog.FuturesInterestIn) (ca
 	if err != nil {
 		return out, err
 	}
+	perps, err := r.perpContracts(ctx)
+	if err != nil {
+		return out, err
+	}
 	value := market.Decimal.String
 	if in.Currency == "cny" {
 		known, err := store.OrZero(r.rates.Get(ctx))
@@ -36,28 +40,39 @@ func (r *reader) interest(ctx context.Context, in catalog.FuturesInterestIn) (ca
 		}
 		value = known.Yuan(api.Now(ctx))
 	}
-	page := page(ranked(v), in.Page, in.PageSize)
+	page := page(ranked(append(perps, v.Contracts...)), in.Page, in.PageSize)
 	out.List = make([]catalog.FuturesInterestRow, len(page))
 	group, ctx := errgroup.WithContext(ctx)
 	for i, c := range page {
 		out.List[i] = catalog.FuturesInterestRow{
 			Key: c.Pair.Key, Show: c.Pair.Base + "/" + c.Pair.Quote, Currency: c.Pair.Quote, MarketName: pairs.PlatformName(c.Pair.Platform, in.Lan),
-			Trade: value(c.Value), VolCoin: c.Size.String(), Trend: []catalog.FuturesInterestTrend{},
+			Trade: value(c.Value), VolCoin: c.Size.String(),
 		}
-		group.Go(func() error {
-			hours, err := pairseries.Interest.Read(ctx, r.series, c.Pair.Key, time.Hour, pairseries.Window{From: api.Now(ctx).Add(-trendHours * time.Hour), Limit: trendHours})
-			for _, h := range hours {
-				out.List[i].Trend = append(out.List[i].Trend, catalog.FuturesInterestTrend{Time: strconv.FormatInt(h.Time/1000, 10), Close: value(h.Close)})
-			}
+		group.Go(func() (err error) {
+			out.List[i].Trend, err = r.trend(ctx, &c.Pair, value)
 			return err
 		})
 	}
 	return out, group.Wait()
 }
 
+// trend is the open interest of a perpetual hour by hour, oldest first.
+func (r *reader) trend(ctx context.Context, pair *market.Pair, value func(market.Decimal) string) ([]catalog.FuturesInterestTrend, error) {
+	since := api.Now(ctx).Add(-trendHours * time.Hour)
+	if isPerp(pair.Key) {
+		return r.perpTrend(ctx, pair.Symbol, since, value)
+	}
+	list := []catalog.FuturesInterestTrend{}
+	hours, err := pairseries.Interest.Read(ctx, r.series, pair.Key, time.Hour, pairseries.Window{From: since, Limit: trendHours})
+	for _, h := range hours {
+		list = append(list, catalog.FuturesInterestTrend{Time: strconv.FormatInt(h.Time/1000, 10), Close: value(h.Close)})
+	}
+	return list, err
+}
+
 // ranked are the contracts whose open interest is known, the largest first.
-func ranked(v contracts.View) []contracts.Contract {
-	known := slices.DeleteFunc(slices.Clone(v.Contracts), func(c contracts.Contract) bool { return c.InterestTime == 0 })
+func ranked(all []contracts.Contract) []contracts.Contract {
+	known := slices.DeleteFunc(all, func(c contracts.Contract) bool { return c.InterestTime == 0 })
 	slices.SortFunc(known, func(a, b contracts.Contract) int {
 		return cmp.Or(b.Value.Cmp(a.Value), cmp.Compare(a.Pair.Key, b.Pair.Key))
 	})

@@ -6,14 +6,15 @@ import (
 	"strconv"
 
 	"quotary/shared/catalog"
+	"quotary/shared/data/pairtrades"
 	"quotary/shared/store"
 )
 
 // latestTrades returns the newest trades of a pair, newest first.
 func (r *reader) latestTrades(ctx context.Context, in catalog.LatestTradesIn) ([]catalog.LatestTrade, error) {
-	v, err := store.OrZero(r.trades.Get(ctx))
+	trades, err := r.newestTrades(ctx, in)
 	list := []catalog.LatestTrade{}
-	for _, t := range slices.Backward(v.Of(pairKey(in.DBKey))) {
+	for _, t := range slices.Backward(trades) {
 		if len(list) == int(in.Limit) {
 			break
 		}
@@ -29,4 +30,18 @@ func (r *reader) latestTrades(ctx context.Context, in catalog.LatestTradesIn) ([
 		})
 	}
 	return list, err
+}
+
+// newestTrades are the newest trades of a pair, oldest first: as many as are wanted or more.
+func (r *reader) newestTrades(ctx context.Context, in catalog.LatestTradesIn) ([]pairtrades.Trade, error) {
+	key := pairKey(in.DBKey)
+	if isPerp(key) {
+		most := int(in.Limit)
+		if in.EndTime != nil {
+			most = pairtrades.Most
+		}
+		return r.perpTrades(ctx, key, most)
+	}
+	v, err := store.OrZero(r.trades.Get(ctx))
+	return v.Of(key), err
 }

@@ -127,15 +127,11 @@ func (r *reader) waits(key string, waited time.Duration) bool {
 // perp are the K-lines of a perpetual of the perpetual exchange.
 func (r *reader) perp(ctx context.Context, key string, period market.Period, until time.Time, limit int) ([]market.Candle, error) {
 	v, err := store.OrZero(r.perps.Get(ctx))
-	if err != nil {
+	pair, _, ok := pairs.PerpOf(v, key)
+	if err != nil || !ok {
 		return nil, err
 	}
-	for _, pair := range pairs.Perps(v) {
-		if pair.Key == key {
-			return pairklines.NewestOfPerp(ctx, r.series, pair.Symbol, period, until, limit)
-		}
-	}
-	return nil, nil
+	return pairklines.NewestOfPerp(ctx, r.series, pair.Symbol, period, until, limit)
 }
 
 func row(c *market.Candle) catalog.KlineRow {

@@ -6,10 +6,12 @@ import (
 
 	"quotary/shared/api"
 	"quotary/shared/catalog"
+	"quotary/shared/data/klines"
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/platformflows"
 	"quotary/shared/data/rates"
 	"quotary/shared/data/tickers"
+	"quotary/shared/market"
 	"quotary/shared/store"
 )
 
@@ -19,10 +21,18 @@ type reader struct {
 	perps *store.View[tickers.View]
 	flows *store.View[platformflows.View]
 	rates *store.View[rates.View]
+	day   *klines.LastDay // of the perpetual exchange
 }
 
-func newReader(views *store.Views, clock func() time.Time) *reader {
-	return &reader{pairs: pairs.Open(views, clock), perps: tickers.Open(views, clock), flows: platformflows.Open(views, clock), rates: rates.Open(views, clock)}
+// dayFor is how long the last 24 hours of the perpetual exchange are kept: they are those of
+// all of its coins.
+const dayFor = time.Minute
+
+func newReader(series *store.Series, views *store.Views, clock func() time.Time) *reader {
+	return &reader{
+		pairs: pairs.Open(views, clock), perps: tickers.Open(views, clock), flows: platformflows.Open(views, clock), rates: rates.Open(views, clock),
+		day: klines.NewLastDay(series, clock, dayFor),
+	}
 }
 
 // known are the platforms that have pairs, by key.
@@ -77,7 +87,7 @@ func (r *reader) inflow(ctx context.Context, in catalog.PlatformTickersIn) ([]ca
 		return nil, err
 	}
 	now := api.Now(ctx)
-	yuan, from := exchange.Yuan(now), now.Truncate(time.Minute).Add(time.Minute-platformflows.Window)
+	yuan := exchange.Yuan(now)
 	list := []catalog.PlatformTicker{}
 	for _, key := range in.MarketList {
 		if !has[key] {
@@ -85,12 +95,38 @@ func (r *reader) inflow(ctx context.Context, in catalog.PlatformTickersIn) ([]ca
 		}
 		has[key] = false // once
 		out := catalog.PlatformTicker{MarketKey: string(key)}
-		for i := range v.Platforms {
-			if net, traded := v.Platforms[i].Since(from); traded && v.Platforms[i].Key == string(key) {
-				out.FundNetInUSD, out.FundNetInCNY = net.String(), yuan(net)
+		net, traded := v.Of(string(key)).Since(now.Truncate(time.Minute).Add(time.Minute - platformflows.Window))
+		if key == pairs.Hyperliquid {
+			if net, traded, err = r.perpInflow(ctx, now); err != nil {
+				return nil, err
 			}
+		}
+		if traded {
+			out.FundNetInUSD, out.FundNetInCNY = net.String(), yuan(net)
 		}
 		list = append(list, out)
 	}
 	return list, nil
+}
+
+// perpInflow is that of the perpetual exchange, of the klines of its perpetuals that have
+// traded in the last 24 hours; false where none has.
+func (r *reader) perpInflow(ctx context.Context, now time.Time) (net market.Decimal, traded bool, err error) {
+	v, err := store.OrZero(r.perps.Get(ctx))
+	if err != nil {
+		return net, false, err
+	}
+	var coins []string
+	for i := range v.Tickers {
+		t := &v.Tickers[i]
+		if _, ok := pairs.Perp(t.Coin); ok && now.Sub(time.UnixMilli(t.Time)) <= platformflows.Window {
+			coins = append(coins, t.Coin)
+		}
+	}
+	days, err := r.day.Of(ctx, coins)
+	for i := range days {
+		bought := days[i].AmountBuyer
+		net, traded = net.Add(bought).Sub(days[i].Amount.Sub(bought)), traded || !days[i].Empty()
+	}
+	return net, traded, err
 }

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"errors"
 	"net/http"
 	"testing"
 	"time"
 
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
+	"quotary/shared/data/klines"
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/platformflows"
 	"quotary/shared/data/rates"
@@ -18,9 +20,10 @@ import (
 func TestPlatformsAndTheirInflow(t *testing.T) {
 	t.Parallel()
 	var views *store.Views
+	var series *store.Series
 	w := apitest.Open(t, catalog.Platforms, func(open *apitest.World) {
-		views = open.Views(t)
-		newReader(views, open.Now).register(open.Family)
+		views, series = open.Views(t), open.Series()
+		newReader(series, views, open.Now).register(open.Family)
 	})
 	if list := apitest.Data[[]catalog.PlatformName](t, w.Get(t, w.SubKey, "/v2/market")); len(list) != 0 {
 		t.Errorf("where nothing is followed there are %v", list)
@@ -36,10 +39,11 @@ func TestPlatformsAndTheirInflow(t *testing.T) {
 		{Key: "binance", Minutes: []platformflows.Minute{minute(1440, "1000"), minute(1439, "-100.25"), minute(0, "30")}},
 		{Key: "okex", Minutes: []platformflows.Minute{minute(1500, "7")}},
 	}}
+	now := apitest.Start.UnixMilli()
 	listed := pairs.View{Pairs: []pairs.Pair{{Pair: market.Pair{Key: "a", Platform: "binance"}}, {Pair: market.Pair{Key: "b", Platform: "okex"}}}}
 	for name, err := range map[string]error{
 		"flows": platformflows.Publish(t.Context(), views, flows), "pairs": pairs.Publish(t.Context(), views, listed),
-		"tickers": tickers.Publish(t.Context(), views, tickers.View{Tickers: []tickers.Ticker{{Coin: "BTC"}}}),
+		"tickers": tickers.Publish(t.Context(), views, tickers.View{Tickers: []tickers.Ticker{{Coin: "BTC", Time: now}, {Coin: "ETH", Time: now - 25*3_600_000}, {Coin: "SOL", Time: now}, {Coin: "xyz:GOLD", Time: now}}}),
 		"rates":   rates.Publish(t.Context(), views, rates.View{Days: []rates.Day{{Date: "2026-01-01", USD: "1", CNY: "7"}}}),
 	} {
 		if err != nil {
@@ -49,5 +53,34 @@ func TestPlatformsAndTheirInflow(t *testing.T) {
 	w.Move(time.Minute - time.Second) // views are read again; the minute is the same
 	w.Get(t, w.SubKey, "/v2/market").Golden(t, "platforms")
 	w.Get(t, w.SubKey, "/v2/market/ticker?market_list=okex,nobody,binance,binance,btcusdt:binance").Golden(t, "inflow")
+	inflow := func() catalog.PlatformTicker {
+		t.Helper()
+		return apitest.Data[[]catalog.PlatformTicker](t, w.Get(t, w.SubKey, "/v2/market/ticker?market_list=hyperliquid"))[0]
+	}
+	if got := inflow(); got.FundNetInUSD != "" {
+		t.Errorf("of the perpetual exchange there is %+v without klines", got)
+	}
+	for coin, trades := range map[string][]market.Trade{
+		"BTC": {trade(t, market.Sell, 25*time.Hour, "1000"), trade(t, market.Buy, 24*time.Hour, "0.5"), trade(t, market.Sell, time.Hour, "0.75")},
+		"ETH": {trade(t, market.Buy, 25*time.Hour, "7")}, "SOL": {trade(t, market.Buy, 0, "30.125")}, "xyz:GOLD": {trade(t, market.Buy, 0, "500")},
+	} {
+		if err := klines.Put(t.Context(), series, coin, trades...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if w.Move(time.Minute); inflow() != (catalog.PlatformTicker{MarketKey: "hyperliquid", FundNetInUSD: "2987.5", FundNetInCNY: "20912.50"}) {
+		t.Errorf("of the perpetual exchange there is %+v", inflow())
+	}
 	w.Get(t, w.SubKey, "/v2/market/ticker").Refused(t, http.StatusBadRequest, "market_list")
+}
+
+// trade is one at a price of 100, so long before the start.
+func trade(t *testing.T, side market.Side, ago time.Duration, size string) market.Trade {
+	t.Helper()
+	px, err1 := market.ParseDecimal("100")
+	sz, err2 := market.ParseDecimal(size)
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	return market.Trade{Side: side, Time: apitest.Start.Add(-ago).UnixMilli(), Tid: int64(ago), Px: px, Sz: sz}
 }

@@ -7,6 +7,7 @@ import (
 
 	"quotary/shared/api"
 	"quotary/shared/catalog"
+	"quotary/shared/data/klines"
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/pairtickers"
 	"quotary/shared/data/rates"
@@ -21,10 +22,17 @@ type reader struct {
 	tickers *store.View[pairtickers.View]
 	perps   *store.View[tickers.View]
 	rates   *store.View[rates.View]
+	day     *klines.LastDay // of the perpetual exchange
 }
 
-func newReader(views *store.Views, clock func() time.Time) *reader {
-	return &reader{pairs: pairs.Open(views, clock), tickers: pairtickers.Open(views, clock), perps: tickers.Open(views, clock), rates: rates.Open(views, clock)}
+// dayFor is how long the last 24 hours of the perpetual exchange are kept.
+const dayFor = 10 * time.Second
+
+func newReader(series *store.Series, views *store.Views, clock func() time.Time) *reader {
+	return &reader{
+		pairs: pairs.Open(views, clock), tickers: pairtickers.Open(views, clock), perps: tickers.Open(views, clock), rates: rates.Open(views, clock),
+		day: klines.NewLastDay(series, clock, dayFor),
+	}
 }
 
 // of are the pairs of a platform, by key.
@@ -84,7 +92,7 @@ func (r *reader) prices(ctx context.Context, in catalog.PairTickersIn) ([]catalo
 	if err != nil {
 		return nil, err
 	}
-	perps, err := store.OrZero(r.perps.Get(ctx))
+	perps, err := r.perpTickers(ctx, in.KeyList)
 	if err != nil {
 		return nil, err
 	}
@@ -120,23 +128,15 @@ func (r *reader) prices(ctx context.Context, in catalog.PairTickersIn) ([]catalo
 	return list, nil
 }
 
-// tickerOf is the ticker of a pair that is listed, and its quote coin. Of the perpetual
-// exchange only the last price is known.
-func tickerOf(key string, v pairtickers.View, listed pairs.View, perps tickers.View) (t pairtickers.Ticker, quote string, ok bool) {
+// tickerOf is the ticker of a pair that is listed, and its quote coin; perps are those of
+// the perpetual exchange.
+func tickerOf(key string, v pairtickers.View, listed pairs.View, perps map[string]pairtickers.Ticker) (t pairtickers.Ticker, quote string, ok bool) {
 	if pair, found := listed.Of(key); found {
 		t, ok = v.Of(key)
 		return t, pair.Quote, ok
 	}
-	if platformOf(key) != pairs.Hyperliquid {
-		return t, "", false
-	}
-	for _, pair := range pairs.Perps(perps) {
-		if last, traded := perps.Of(pair.Symbol); pair.Key == key && traded {
-			px, err := market.ParseDecimal(last.Price)
-			return pairtickers.Ticker{Pair: key, Time: last.Time, Last: px}, pair.Quote, err == nil
-		}
-	}
-	return t, "", false
+	t, ok = perps[key]
+	return t, pairs.PerpQuote, ok
 }
 
 // platformOf is the platform in the key of a pair.

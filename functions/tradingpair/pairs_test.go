@@ -4,9 +4,11 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
+	"quotary/shared/data/klines"
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/pairtickers"
 	"quotary/shared/data/rates"
@@ -29,9 +31,10 @@ func dec(t *testing.T, text string) market.Decimal {
 func newWorld(t *testing.T) *apitest.World {
 	t.Helper()
 	var views *store.Views
+	var series *store.Series
 	w := apitest.Open(t, catalog.TradingPair, func(open *apitest.World) {
-		views = open.Views(t)
-		newReader(views, open.Now).register(open.Family)
+		views, series = open.Views(t), open.Series()
+		newReader(series, views, open.Now).register(open.Family)
 	})
 	now := apitest.Start.UnixMilli()
 	listed := pairs.View{Time: now}
@@ -60,6 +63,14 @@ func newWorld(t *testing.T) *apitest.World {
 			t.Fatalf("%s: %v", name, err)
 		}
 	}
+	var trades []market.Trade
+	for i, px := range []string{"90000", "71000.5", "65000", "69999"} { // the first is too old
+		at := apitest.Start.Add(-[]time.Duration{25 * time.Hour, 24 * time.Hour, time.Hour, time.Minute}[i])
+		trades = append(trades, market.Trade{Coin: "BTC", Side: market.Buy, Time: at.UnixMilli(), Tid: int64(i), Px: dec(t, px), Sz: dec(t, "1")})
+	}
+	if err := klines.Put(t.Context(), series, "BTC", trades...); err != nil {
+		t.Fatal(err)
+	}
 	return w
 }
 
@@ -73,9 +84,16 @@ func TestPricesOfPairs(t *testing.T) {
 	for _, one := range list {
 		got = append(got, one.Key+"="+one.LastUSD+"/"+one.High24hRaw)
 	}
-	want := "btcswapusdc:hyperliquid=69999/ BTCUSDT:binance=70000.5/70700.505 btcusdt:binance=70000.5/70700.505 btcswapusd:binance=70010/70710.1"
+	if list[0].Low24hUSD != "65000" || list[0].High24hUSD != "71000.5" {
+		t.Errorf("of the perpetual exchange there is %+v", list[0])
+	}
+	want := "btcswapusdc:hyperliquid=69999/71000.5 BTCUSDT:binance=70000.5/70700.505 btcusdt:binance=70000.5/70700.505 btcswapusd:binance=70010/70710.1"
 	if text := strings.Join(got, " "); text != want {
 		t.Errorf("got %s\nwant %s", text, want)
+	}
+	one := apitest.Data[[]catalog.PairTicker](t, w.Get(t, w.SubKey, "/v2/trading-pair/ticker?key_list=KPEPEswapusdc:hyperliquid,kpepeswapusdc:hyperliquid,@107swapusdc:hyperliquid"))
+	if len(one) != 2 || one[0].LastRaw != "0.012" || one[0].High24hRaw != "" {
+		t.Errorf("of one without klines there is %+v", one)
 	}
 	w.Get(t, w.SubKey, "/v2/trading-pair/ticker?key_list="+strings.Repeat("a,", 100)+"b").Refused(t, http.StatusBadRequest, "key_list", "100")
 	w.Get(t, w.SubKey, "/v2/trading-pair/ticker").Refused(t, http.StatusBadRequest, "key_list")

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Perpetuals of centralised exchanges over time: funding, open interest, liquidations.
+// Perpetuals of exchanges over time: funding, open interest, liquidations. The perpetual
+// exchange is one of them (btcswapusdc:hyperliquid) where its own datasets tell as much.
 // Those endpoints that are planned are specified, without a handler yet.
 var (
 	// Lists the funding rate of a pair over time, newest first.
@@ -34,10 +35,11 @@ var (
 	_ = planned("GET", "/upgrade/v2/futures/super-depth/history", Futures, grant("trading_pair:SUPER_DEPTH_HISTORY"), EnvelopeB)
 )
 
-var _ = does(Futures, readSeries, readViews)
+var _ = does(Futures, readSeries, loadSeries, readViews)
 
 // FundingRatesIn selects the funding rate of a perpetual. Of one that is not followed, and
-// of a spot pair, there is none.
+// of a spot pair, there is none. The perpetual exchange pays every hour: of one of its pairs
+// a bucket has what was paid in it.
 type FundingRatesIn struct {
 	Symbol    PairKey         `query:"symbol" required:"true" example:"btcswapusdt:binance"` // key of the pair
 	Interval  FuturesInterval `query:"interval" default:"8h"`                                // length of a bucket
@@ -114,8 +116,8 @@ type PairLiquidation struct {
 	ShortUSD string `json:"short_liquidation_usd"` // shorts that were closed, US dollars
 }
 
-// LatestTradesIn selects the newest 100 trades of a followed pair, those of them that lie
-// between two times. Of a pair that is not followed there are none.
+// LatestTradesIn selects the newest 100 trades of a followed pair, or of one of the perpetual
+// exchange, those of them that lie between two times. Of any other pair there are none.
 type LatestTradesIn struct {
 	DBKey     PairKey `query:"dbkey" required:"true" example:"btcswapusdt:binance"` // key of the pair
 	StartTime *Millis `query:"start_time,startTime"`                                // the first time, ms, inclusive
@@ -131,7 +133,7 @@ func (in LatestTradesIn) Span(now time.Time) (start, end time.Time) {
 // LatestTrade is a trade, or several of one taker at one price that the exchange shows as
 // one.
 type LatestTrade struct {
-	ID       string `json:"id"`       // grows from trade to trade of the pair
+	ID       string `json:"id"`       // names the trade of the pair; grows from trade to trade but on the perpetual exchange
 	Time     int64  `json:"time"`     // ms
 	Price    string `json:"price"`    // quote coins
 	Amount   string `json:"amount"`   // base coins
@@ -201,8 +203,8 @@ type EstimatedLiquidationsAt struct {
 // leverage as text, long or short, and three numbers as in a row of liquidation/map.
 type EstimatedLiquidationRow [5]any
 
-// FuturesInterestIn selects a page of the followed perpetuals, the largest open interest
-// first.
+// FuturesInterestIn selects a page of the followed perpetuals and of those of the perpetual
+// exchange, the largest open interest first.
 type FuturesInterestIn struct {
 	Lan      string `query:"lan" default:"cn" enum:"cn|en"`                    // language of names
 	Page     int64  `query:"page" default:"1" min:"1"`                         // number of the page, from 1
@@ -224,7 +226,7 @@ type FuturesInterestRow struct {
 	MarketName string                 `json:"market_name"` // name of the exchange
 	Trade      string                 `json:"trade"`       // value of the open interest, in the currency that was asked for
 	VolCoin    string                 `json:"vol_coin"`    // the same in coins
-	Trend      []FuturesInterestTrend `json:"trend"`       // the last 24 hours that have values, oldest first
+	Trend      []FuturesInterestTrend `json:"trend"`       // the last 24 hours that have values, oldest first; on the perpetual exchange of those accounts that are known
 }
 
 // FuturesInterestTrend is the open interest at the end of an hour.

@@ -12,7 +12,7 @@ var (
 	_ = planned("GET", "/v2/market/hotTabCoins", Platforms, anyLevel, EnvelopeA)
 )
 
-var _ = does(Platforms, readViews)
+var _ = does(Platforms, readSeries, readViews)
 
 // PlatformListIn asks for all platforms.
 type PlatformListIn struct{}
@@ -33,7 +33,8 @@ type PlatformTickersIn struct {
 
 // PlatformTicker is what takers bought less what they sold on a platform in the last 24
 // hours, over the pairs that are followed, in whole minutes: exact decimals as text, below 0
-// where more was sold; empty where there is no data.
+// where more was sold; empty where there is no data. The 24 hours of the perpetual exchange
+// begin at a quarter of an hour.
 type PlatformTicker struct {
 	MarketKey    string `json:"market_key"`   // as it was asked for
 	FundNetInCNY string `json:"fundNetInCny"` // in yuan, by the European Central Bank's reference rate

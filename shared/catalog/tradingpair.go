@@ -10,7 +10,7 @@ var (
 	SelectedPairs = route[SelectedPairsIn, []SelectedPair]("GET", "/v2/trading-pair", TradingPair, anyLevel, EnvelopeA)
 )
 
-var _ = does(TradingPair, readViews)
+var _ = does(TradingPair, readSeries, readViews)
 
 // PairTickersIn names pairs. The answer has them in the order in which they are asked for,
 // each once; those that nobody knows are left out.
@@ -21,6 +21,7 @@ type PairTickersIn struct {
 // PairTicker is what a pair costs. Figures are exact decimals as text; an empty one is not
 // known. Those in US dollars are made of the quote coin's price, where a stable coin counts
 // as one dollar, and those in yuan of these by the European Central Bank's reference rate.
+// The 24 hours of the perpetual exchange begin at a quarter of an hour.
 type PairTicker struct {
 	Key        string `json:"key"`         // as it was asked for
 	LastRaw    string `json:"last_raw"`    // price of the last trade, in the quote coin

@@ -22,6 +22,10 @@ type Context struct {
 	Mark    Decimal // quote units per base unit
 	Funding string  // the hourly rate that would be paid now, a fraction; "" on spot
 	Premium string  // over the oracle price, a fraction; "" where it is not known
+
+	// Interest is the open interest of one side, as longs equal shorts, base units; 0 on
+	// spot and where it is not known.
+	Interest Decimal
 }
 
 // Funding is what longs paid shorts in one hour, per unit of notional; shorts

@@ -86,6 +86,12 @@ func Window(ctx context.Context, s *store.Series, coin string, from, to int64, l
 	return hours, nil
 }
 
+// Newest returns what a coin paid in the hours that begin in a time, from inclusive, to
+// exclusive and both open when zero, oldest first; of more than limit hours the newest.
+func Newest(ctx context.Context, s *store.Series, coin string, from, to time.Time, limit int) ([]Hour, error) {
+	return dataset.Values(series.Read(ctx, s, coin, interval, dataset.Range{From: from, To: to, Limit: limit, Newest: true}))
+}
+
 // recent is how many hours are looked at for one that is final; more are
 // provisional only after an outage of the venue's info endpoint.
 const recent = 24
@@ -93,7 +99,7 @@ const recent = 24
 // NewestFinal is when the newest stored funding of a coin was paid that the venue
 // itself has reported; zero without any.
 func NewestFinal(ctx context.Context, s *store.Series, coin string) (time.Time, error) {
-	hours, err := dataset.Values(series.Read(ctx, s, coin, interval, dataset.Range{Limit: recent, Newest: true}))
+	hours, err := Newest(ctx, s, coin, time.Time{}, time.Time{}, recent)
 	if err != nil {
 		return time.Time{}, err
 	}

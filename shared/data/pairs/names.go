@@ -12,18 +12,45 @@ import (
 // they are those of package tickers.
 const Hyperliquid = "hyperliquid"
 
-// Perps are the pairs of the perpetual exchange: the perpetuals of its main venue that have
-// traded, by key. Their symbols are the coins of the perpetual family.
+// PerpQuote is the coin in which its prices are.
+const PerpQuote = "USDC"
+
+// Perp is the pair of a perpetual of the main venue of the perpetual exchange, whose symbol
+// is the coin of the perpetual family; false for a coin of another kind.
+func Perp(coin string) (market.Pair, bool) {
+	if coin == "" || strings.ContainsAny(coin, "@:/#") {
+		return market.Pair{}, false
+	}
+	return market.Pair{
+		Key: market.PairKey(coin, PerpQuote, Hyperliquid, true), Platform: Hyperliquid, Base: coin, Quote: PerpQuote, Symbol: coin, Swap: true,
+	}, true
+}
+
+// Perps are the pairs of the perpetual exchange that have traded, by key.
 func Perps(v tickers.View) (list []market.Pair) {
 	for i := range v.Tickers {
-		if coin := v.Tickers[i].Coin; !strings.ContainsAny(coin, "@:/#") {
-			list = append(list, market.Pair{
-				Key: market.PairKey(coin, "USDC", Hyperliquid, true), Platform: Hyperliquid, Base: coin, Quote: "USDC", Symbol: coin, Swap: true,
-			})
+		if p, ok := Perp(v.Tickers[i].Coin); ok {
+			list = append(list, p)
 		}
 	}
 	slices.SortFunc(list, func(a, b market.Pair) int { return strings.Compare(a.Key, b.Key) })
 	return list
+}
+
+// PerpOf is the pair of the perpetual exchange that has a key, and its last trade; false
+// for any other key, and for a pair that has not traded.
+func PerpOf(v tickers.View, key string) (market.Pair, tickers.Ticker, bool) {
+	base, ok := strings.CutSuffix(key, market.PairKey("", PerpQuote, Hyperliquid, true))
+	if !ok {
+		return market.Pair{}, tickers.Ticker{}, false
+	}
+	for i := range v.Tickers {
+		if coin := v.Tickers[i].Coin; strings.EqualFold(coin, base) {
+			p, ok := Perp(coin)
+			return p, v.Tickers[i], ok
+		}
+	}
+	return market.Pair{}, tickers.Ticker{}, false
 }
 
 // Show is the short name of a pair.

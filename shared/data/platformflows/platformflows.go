@@ -35,8 +35,18 @@ type Minute struct {
 	Net  market.Decimal `json:"n"` // bought less sold by takers, US dollars, of which a stable coin counts as one
 }
 
+// Of returns the flows of an exchange; none of one that is not known.
+func (v View) Of(key string) Platform {
+	for i := range v.Platforms {
+		if v.Platforms[i].Key == key {
+			return v.Platforms[i]
+		}
+	}
+	return Platform{Key: key}
+}
+
 // Since sums up the minutes that begin at or after a time; false where there is none.
-func (p *Platform) Since(from time.Time) (net market.Decimal, ok bool) {
+func (p Platform) Since(from time.Time) (net market.Decimal, ok bool) {
 	for _, m := range p.Minutes {
 		if m.Time >= from.UnixMilli() {
 			net, ok = net.Add(m.Net), true

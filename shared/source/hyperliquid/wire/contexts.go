@@ -9,7 +9,7 @@ import (
 
 // ParseContexts reads what the venue answers to metaAndAssetCtxs of a dex:
 //
-//	[{"universe":[{"name":"BTC", ..}, ...], ..}, [{"markPx","funding","premium", ..}, ...]]
+//	[{"universe":[{"name":"BTC", ..}, ...], ..}, [{"markPx","funding","premium","openInterest", ..}, ...]]
 //
 // The two lists go side by side. Coins without a mark price are left out of
 // Coins; a figure that is no decimal is an error.
@@ -57,6 +57,7 @@ type wireContext struct {
 	MarkPx  *string `json:"markPx"`
 	Funding *string `json:"funding"`
 	Premium *string `json:"premium"`
+	Open    *string `json:"openInterest"`
 }
 
 func splitContexts(raw []byte) (d wireUniverse, figures []wireContext, err error) {
@@ -102,6 +103,11 @@ func addContext(c *market.Contexts, coin string, w *wireContext) error {
 			return fmt.Errorf("read contexts: a rate of %s: %w", coin, err)
 		}
 		*f.to = *f.from
+	}
+	if w.Open != nil {
+		if one.Interest, err = market.ParseDecimal(*w.Open); err != nil || one.Interest.IsNeg() {
+			return fmt.Errorf("read contexts: open interest of %s is %.60q", coin, *w.Open)
+		}
 	}
 	c.Coins = append(c.Coins, one)
 	return nil

@@ -22,10 +22,10 @@ func TestContextsGoSideBySideWithTheUniverse(t *testing.T) {
 		t.Fatalf("got %+v", c)
 	}
 	btc, eth := c.Coins[0], c.Coins[1]
-	if btc.Coin != "BTC" || market.Text(btc.Mark) != "84026.5" || btc.Funding != "0.0000125" || btc.Premium != "0.00031774" {
+	if btc.Coin != "BTC" || market.Text(btc.Mark) != "84026.5" || btc.Funding != "0.0000125" || btc.Premium != "0.00031774" || market.Text(btc.Interest) != "688.11" {
 		t.Errorf("got %+v", btc)
 	}
-	if eth.Coin != "ETH" || market.Text(eth.Mark) != "1600.25" || eth.Funding != "-0.000002" || eth.Premium != "" {
+	if eth.Coin != "ETH" || market.Text(eth.Mark) != "1600.25" || eth.Funding != "-0.000002" || eth.Premium != "" || !eth.Interest.IsZero() {
 		t.Errorf("got %+v", eth)
 	}
 }
@@ -48,8 +48,9 @@ func TestWhatAreNoContextsIsRefused(t *testing.T) {
 		`[{"universe":[{"name":""}]},[{}]]`:  "no coin",
 		`[{"universe":7},[]]`:                "read contexts",
 		`[{"universe":[]},7]`:                "read contexts",
-		`[{"universe":[{"name":"X"}]},[{"markPx":"-1"}]]`:                 "mark price of X",
-		`[{"universe":[{"name":"X"}]},[{"markPx":"1","funding":"1e-5"}]]`: "a rate of X",
+		`[{"universe":[{"name":"X"}]},[{"markPx":"-1"}]]`:                    "mark price of X",
+		`[{"universe":[{"name":"X"}]},[{"markPx":"1","funding":"1e-5"}]]`:    "a rate of X",
+		`[{"universe":[{"name":"X"}]},[{"markPx":"1","openInterest":"-1"}]]`: "open interest of X",
 	} {
 		if c, err := wire.ParseContexts("", 1, []byte(raw)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s gives %+v, %v; want an error of %q", raw, c, err, want)

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"testing"
+	"time"
+
+	"quotary/shared/api/apitest"
+	"quotary/shared/catalog"
+	"quotary/shared/data/contexts"
+	"quotary/shared/data/contracts"
+	"quotary/shared/data/funding"
+	"quotary/shared/data/klines"
+	"quotary/shared/data/openinterest"
+	"quotary/shared/data/tickers"
+	"quotary/shared/market"
+)
+
+const pepe = "kpepeswapusdc:hyperliquid"
+
+// listPerps has two coins of the perpetual exchange traded.
+func (w *world) listPerps(t *testing.T) {
+	t.Helper()
+	v := tickers.View{Tickers: []tickers.Ticker{{Coin: "BTC", Price: "70000.0"}, {Coin: "kPEPE", Price: "0.012"}, {Coin: "xyz:GOLD", Price: "4000.0"}}}
+	if err := tickers.Publish(t.Context(), w.views, v); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFundingOfThePerpetualExchangeIsWhatItPaidEachHour(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.listPerps(t)
+	// 41 hours, of which one is missing: the newest was paid just now, at 10:00.
+	for n := range 41 {
+		if n == 3 {
+			continue
+		}
+		h := funding.Hour{Funding: market.Funding{Coin: "kPEPE", Rate: fmt.Sprintf("0.0000%02d", n), Premium: "0.0", Time: apitest.Start.Add(-time.Duration(n)*time.Hour).UnixMilli() + 17}, Provisional: n == 0}
+		if err := funding.Put(t.Context(), w.series, h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const path = base + "/funding-rate/history?symbol=" + pepe
+	w.Get(t, w.SubKey, path+"&interval=8h&limit=2").Golden(t, "funding-perp")
+	start := apitest.Start.UnixMilli()
+	hour := time.Hour.Milliseconds()
+	for query, want := range map[string][3]any{ // rows, the first time, the last close
+		"&interval=1h&limit=3":  {3, start, "0.000002"},
+		"&interval=15m&limit=5": {5, start, "0.000005"}, // of the hours 0, 1, 2, 4 and 5
+		"&interval=4h&limit=4":  {4, start - 2*hour, "0.000011"},
+		"&interval=12h":         {4, start - 10*hour, "0.000035"},
+		fmt.Sprintf("&interval=1h&start_time=%d&end_time=%d", start-2*hour, start-hour):     {2, start - hour, "0.000002"},
+		fmt.Sprintf("&interval=1h&start_time=%d&end_time=%d", start-2*hour+1, start-hour-1): {0, 0, ""},
+		fmt.Sprintf("&interval=8h&end_time=%d", start-2*hour-1):                             {5, start - 10*hour, "0.000035"},
+	} {
+		list := w.bars(t, path+query)
+		if len(list) != want[0] {
+			t.Errorf("%s: %d rows, want %v", query, len(list), want[0])
+		} else if len(list) > 0 && (list[0].Time != want[1] || list[len(list)-1].Close != want[2]) {
+			t.Errorf("%s: from %d to %+v, want %v", query, list[0].Time, list[len(list)-1], want[1:])
+		}
+	}
+	for _, symbol := range []string{"btcswapusdc:hyperliquid", "ethswapusdc:hyperliquid", "kpepeusdc:hyperliquid"} {
+		if list := w.bars(t, base+"/funding-rate/history?symbol="+symbol); list == nil || len(list) != 0 {
+			t.Errorf("%s has %v", symbol, list)
+		}
+	}
+}
+
+func TestTheLatestTradesOfThePerpetualExchange(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.listPerps(t)
+	const path = base + "/trade-data?dbkey=" + pepe
+	latest := func(query string) []catalog.LatestTrade {
+		t.Helper()
+		return apitest.Data[[]catalog.LatestTrade](t, w.Get(t, w.SubKey, path+query))
+	}
+	if got := latest(""); got == nil || len(got) != 0 {
+		t.Errorf("before any trade there are %v", got)
+	}
+	// Three trades in each of fifty seconds; their ids do not grow.
+	start := apitest.Start.UnixMilli()
+	var trades []market.Trade
+	for n := range int64(150) {
+		side := market.Buy
+		if n%2 == 0 {
+			side = market.Sell
+		}
+		trades = append(trades, market.Trade{Coin: "kPEPE", Side: side, Time: start + n/3*1000 + n%3*100, Tid: n * 7919 % 1000, Px: dec(t, "0.0125"), Sz: dec(t, strconv.FormatInt(n+1, 10))})
+	}
+	if err := klines.Put(t.Context(), w.series, "kPEPE", trades...); err != nil {
+		t.Fatal(err)
+	}
+	w.Get(t, w.SubKey, path+"&limit=2").Golden(t, "trade-data-perp")
+	for query, want := range map[string][2]int64{ // sizes of the newest and the oldest
+		"": {150, 51}, "&limit=7": {150, 144},
+		fmt.Sprintf("&limit=2&end_time=%d", start+40_100):                     {122, 121},
+		fmt.Sprintf("&start_time=%d&end_time=%d", start+40_100, start+41_000): {124, 122},
+		fmt.Sprintf("&end_time=%d", start+16_900):                             {51, 51},
+	} {
+		got := latest(query)
+		if len(got) == 0 || got[0].Amount != strconv.FormatInt(want[0], 10) || got[len(got)-1].Amount != strconv.FormatInt(want[1], 10) {
+			t.Errorf("%q: %d trades from %+v, want %v", query, len(got), got[:min(1, len(got))], want)
+		}
+	}
+}
+
+func TestPerpetualsOfThePerpetualExchangeAreRankedAmongTheOthers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	now := w.Now().UnixMilli()
+	figures := `[{"universe":[{"name":"BTC"},{"name":"OLD"},{"name":"kPEPE"}]},[{"markPx":"70000.5","openInterest":"2.5"},{"markPx":"1","openInterest":"0.0"},{"markPx":"0.0125","openInterest":"1000"}]]`
+	if err := contexts.Publish(t.Context(), w.views, contexts.View{Time: now, Perps: map[string]json.RawMessage{"": json.RawMessage(figures), "xyz": json.RawMessage(`[{"universe":[]},[]]`)}}); err != nil {
+		t.Fatal(err)
+	}
+	v := contracts.View{Time: now, Contracts: []contracts.Contract{{Pair: market.Pair{Key: btc, Base: "BTC", Quote: "USDT", Platform: "binance", Swap: true}, Size: dec(t, "2"), Value: dec(t, "140000"), InterestTime: now}}}
+	if err := contracts.Publish(t.Context(), w.views, v); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 27 {
+		at := apitest.Start.Add(-time.Duration(n) * time.Hour).UnixMilli()
+		s := openinterest.Sample{Time: at + 900, Coin: "BTC", LongPv: strconv.Itoa(170_000-n) + ".5", TotalPv: "1", AvgPv: "1"}
+		if err := openinterest.Put(t.Context(), w.series, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Get(t, w.SubKey, "/v2/futures/interest?currency=usd&lan=en&pageSize=1").Golden(t, "interest-perp")
+	list := apitest.Data[catalog.FuturesInterestList](t, w.Get(t, w.SubKey, "/v2/futures/interest?currency=usd")).List
+	var got []string
+	for _, row := range list {
+		got = append(got, row.Key+"="+row.Trade)
+	}
+	if text := fmt.Sprint(got); text != "[btcswapusdc:hyperliquid=175001.25 "+btc+"=140000 "+pepe+"=12.5]" {
+		t.Errorf("got %s", text)
+	}
+	if trend := list[2].Trend; trend == nil || len(trend) != 0 {
+		t.Errorf("of a coin whose accounts are not known the trend is %v", trend)
+	}
+}
