@@ -22,10 +22,10 @@ import (
 	"time"
 )
 
-// Config is what a site shows. The zero value is one announcement of each exchange every ten
-// minutes.
+// Config is what a site shows. The zero value is one announcement of each exchange every
+// hour.
 type Config struct {
-	Period time.Duration    // between two announcements of an exchange; 0 means ten minutes
+	Period time.Duration    // between two announcements of an exchange; 0 means an hour
 	Now    func() time.Time // nil means time.Now
 }
 
@@ -35,7 +35,7 @@ type Site struct{ cfg Config }
 // New returns a site.
 func New(cfg Config) *Site {
 	if cfg.Period == 0 {
-		cfg.Period = 10 * time.Minute
+		cfg.Period = time.Hour
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now

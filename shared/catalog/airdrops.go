@@ -26,8 +26,8 @@ type AirdropListIn struct {
 	Status string `query:"status" default:"ongoing" enum:"ongoing|finished"`
 	// Number of the page, from 1; one behind the last is empty.
 	Page int64 `query:"page" default:"1" min:"1"`
-	// Airdrops on a page.
-	PageSize int64 `query:"page_size,pageSize" default:"20" min:"1" max:"500"`
+	// Airdrops on a page. There are 2,000 at most.
+	PageSize int64 `query:"page_size,pageSize" default:"20" min:"1"`
 	// Key of an exchange, such as binance, in any case; all where it is absent.
 	Exchange string `query:"exchange" maxlen:"64"`
 	// Key of an activity, in any case, as airdrop/exchanges lists them; all where it is absent.

@@ -134,7 +134,7 @@ var descriptions = map[string]string{
 	"AirdropListIn.Exchange":                               "Key of an exchange, such as binance, in any case; all where it is absent.",
 	"AirdropListIn.Lan":                                    "Language of texts: English, Chinese or traditional Chinese. What there is not in it is in English, or else in any.",
 	"AirdropListIn.Page":                                   "Number of the page, from 1; one behind the last is empty.",
-	"AirdropListIn.PageSize":                               "Airdrops on a page.",
+	"AirdropListIn.PageSize":                               "Airdrops on a page. There are 2,000 at most.",
 	"AirdropListIn.Source":                                 "Programme that the airdrops belong to. bitget_launchpool and bitget_poolx are other spellings of venue_launchpool and venue_poolx.",
 	"AirdropListIn.Status":                                 "Which of them: those that are not finished, upcoming ones included, or those that are.",
 	"AirdropMonth":                                         "AirdropMonth is a month of airdrops, day by day.",
