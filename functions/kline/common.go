@@ -39,6 +39,10 @@ const (
 	patience   = 4 * time.Second
 	waitEvery  = 250 * time.Millisecond
 	waitedMost = 10_000
+
+	// quietFor is how old the newest K-line of a pair may be that is not waited for: the
+	// ingester asks for it once a minute, and a pair may go without a trade for longer.
+	quietFor = 5 * time.Minute
 )
 
 func newReader(series *store.Series, views *store.Views, wanted *store.Documents, clock func() time.Time) *reader {
@@ -95,7 +99,9 @@ func (r *reader) candles(ctx context.Context, key string, period market.Period, 
 	if _, err := wants.Pairs.Want(ctx, r.wanted, api.Caller(ctx).Distributor, []string{key}, api.Now(ctx)); err != nil {
 		return nil, err
 	}
-	for began := time.Now(); len(candles) < limit && r.waits(key, time.Since(began)); {
+	// A new pair is filled from the opening of the day on: what is stored first is hours old.
+	newest := period.StartMs(min(until.UnixMilli(), api.Now(ctx).UnixMilli()) - quietFor.Milliseconds())
+	for began := time.Now(); (len(candles) < limit || candles[len(candles)-1].OpenTime < newest) && r.waits(key, time.Since(began)); {
 		if err := backoff.Sleep(ctx, waitEvery); err != nil {
 			return nil, err
 		}
