@@ -67,6 +67,7 @@ func TestAQueryBindsListsAndKeysInEverySpelling(t *testing.T) {
 		{"symbol=btcusdt:binance", func(in *everyType) any { return in.Pair }, catalog.PairKey("btcusdt:binance")},
 		{"dbKey=btcusdt:binance", func(in *everyType) any { return in.Pair }, catalog.PairKey("btcusdt:binance")},
 		{"key=btcusdt:binance", func(in *everyType) any { return in.Pair }, catalog.PairKey("btcusdt:binance")},
+		{"symbol=&dbKey=btcusdt:binance&dbkey=", func(in *everyType) any { return in.Pair }, catalog.PairKey("btcusdt:binance")},
 		{"unknown=1", func(in *everyType) any { return in.Interval }, catalog.FuturesInterval("8h")},
 		{"", func(in *everyType) any { return in.Period }, catalog.KlinePeriod(900)},
 		{"period=2592000", func(in *everyType) any { return in.Period }, catalog.KlinePeriod(2592000)},

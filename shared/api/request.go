@@ -105,12 +105,14 @@ func (r *request) bodySignature() (signature.Params, error) {
 	}, nil
 }
 
-// values returns those of a query parameter under any of its spellings.
-func (r *request) values(names []string) []string {
-	values := r.query[names[0]]
-	for _, name := range names[1:] {
-		if more := r.query[name]; len(more) > 0 {
-			values = append(values[:len(values):len(values)], more...)
+// values returns those of a query parameter under any of its spellings; an empty one is as
+// good as absent.
+func (r *request) values(names []string) (values []string) {
+	for _, name := range names {
+		for _, value := range r.query[name] {
+			if value != "" {
+				values = append(values, value)
+			}
 		}
 	}
 	return values

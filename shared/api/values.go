@@ -60,7 +60,7 @@ func compileScalar(t reflect.Type, tag reflect.StructTag) (string, setter[string
 func compileString(tag reflect.StructTag) (string, setter[string], error) {
 	if list := tag.Get("enum"); list != "" {
 		values := strings.Split(list, "|")
-		return "one of " + strings.Join(values, ", "), func(at reflect.Value, text string) error {
+		return "one of " + strings.TrimPrefix(strings.Join(values, ", "), ", "), func(at reflect.Value, text string) error {
 			if !slices.Contains(values, text) {
 				return errNotAccepted
 			}

@@ -220,7 +220,7 @@ func values(t reflect.Type, tag reflect.StructTag) (valid any, invalid []any) {
 		return map[string]any{}, []any{"x", []any{}, 5}
 	}
 	if list := tag.Get("enum"); list != "" {
-		first, _, _ := strings.Cut(list, "|")
+		first, _, _ := strings.Cut(strings.TrimPrefix(list, "|"), "|") // an empty one is as good as none
 		return first, []any{"none of these"}
 	}
 	longest, err := strconv.Atoi(tag.Get("maxlen"))
