@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -146,7 +147,8 @@ func (r *reader) selection(ctx context.Context, in catalog.LiquidationSumsIn) (f
 		if in.MarketKey == "" {
 			return nil, api.BadRequest("marketKey is missing: type 2 takes the key of an exchange")
 		}
-		return func(p *pairliquidations.Pair) bool { return p.Platform == string(in.MarketKey) }, nil
+		platform := strings.ToLower(string(in.MarketKey)) // some clients pass on what their user typed
+		return func(p *pairliquidations.Pair) bool { return p.Platform == platform }, nil
 	}
 	return func(*pairliquidations.Pair) bool { return true }, nil
 }

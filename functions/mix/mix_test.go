@@ -108,8 +108,10 @@ func TestLiquidationsAreSummedUp(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", key, got, want)
 		}
 	}
-	if got := sums("currency=usd&type=2&marketKey=bybit"); got.Liq24h != "51" || got.DayMarket != "bybit" {
-		t.Errorf("of one exchange: %+v", got)
+	for _, key := range []string{"bybit", "Bybit"} {
+		if got := sums("currency=usd&type=2&marketKey=" + key); got.Liq24h != "51" || got.DayMarket != "bybit" {
+			t.Errorf("of %s: %+v", key, got)
+		}
 	}
 	if got := sums("type=2&marketKey=bybit"); got.Liq24h != strconv.Itoa(51*7)+".00" {
 		t.Errorf("in yuan: %+v", got)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"quotary/shared/api"
@@ -74,9 +75,9 @@ func (r *reader) inflow(ctx context.Context, in catalog.PlatformTickersIn) ([]ca
 	if err != nil {
 		return nil, err
 	}
-	has := map[catalog.Key]bool{}
+	has := map[string]bool{}
 	for _, p := range known {
-		has[catalog.Key(p.Key)] = true
+		has[p.Key] = true
 	}
 	v, err := store.OrZero(r.flows.Get(ctx))
 	if err != nil {
@@ -89,13 +90,14 @@ func (r *reader) inflow(ctx context.Context, in catalog.PlatformTickersIn) ([]ca
 	now := api.Now(ctx)
 	yuan := exchange.Yuan(now)
 	list := []catalog.PlatformTicker{}
-	for _, key := range in.MarketList {
+	for _, asked := range in.MarketList {
+		key := strings.ToLower(string(asked)) // some clients pass on what their user typed
 		if !has[key] {
 			continue
 		}
 		has[key] = false // once
-		out := catalog.PlatformTicker{MarketKey: string(key)}
-		net, traded := v.Of(string(key)).Since(now.Truncate(time.Minute).Add(time.Minute - platformflows.Window))
+		out := catalog.PlatformTicker{MarketKey: string(asked)}
+		net, traded := v.Of(key).Since(now.Truncate(time.Minute).Add(time.Minute - platformflows.Window))
 		if key == pairs.Hyperliquid {
 			if net, traded, err = r.perpInflow(ctx, now); err != nil {
 				return nil, err

@@ -71,6 +71,10 @@ func TestPlatformsAndTheirInflow(t *testing.T) {
 	if w.Move(time.Minute); inflow() != (catalog.PlatformTicker{MarketKey: "hyperliquid", FundNetInUSD: "2987.5", FundNetInCNY: "20912.50"}) {
 		t.Errorf("of the perpetual exchange there is %+v", inflow())
 	}
+	upper := apitest.Data[[]catalog.PlatformTicker](t, w.Get(t, w.SubKey, "/v2/market/ticker?market_list=BINANCE,binance"))
+	if len(upper) != 1 || upper[0].MarketKey != "BINANCE" || upper[0].FundNetInUSD == "" {
+		t.Errorf("by a key in capitals there is %+v", upper)
+	}
 	w.Get(t, w.SubKey, "/v2/market/ticker").Refused(t, http.StatusBadRequest, "market_list")
 }
 

@@ -35,15 +35,17 @@ func newReader(series *store.Series, views *store.Views, clock func() time.Time)
 	}
 }
 
-// of are the pairs of a platform, by key.
-func (r *reader) of(ctx context.Context, platform catalog.Key) (list []market.Pair, err error) {
+// of are the pairs of a platform, by key. Keys are lower case everywhere; some clients pass
+// on what their user typed.
+func (r *reader) of(ctx context.Context, key catalog.Key) (list []market.Pair, err error) {
+	platform := strings.ToLower(string(key))
 	if platform == pairs.Hyperliquid {
 		v, err := store.OrZero(r.perps.Get(ctx))
 		return pairs.Perps(v), err
 	}
 	v, err := store.OrZero(r.pairs.Get(ctx))
 	for i := range v.Pairs {
-		if v.Pairs[i].Platform == string(platform) {
+		if v.Pairs[i].Platform == platform {
 			list = append(list, v.Pairs[i].Pair)
 		}
 	}
