@@ -128,7 +128,7 @@ func TestOpenInterestOfACoinIsListedOldestFirst(t *testing.T) {
 	}
 }
 
-func TestLiquidationsOfAPairAreListedNewestFirst(t *testing.T) {
+func TestLiquidationsOfAPairAreListedOldestFirst(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	var parts []market.Liquidated
@@ -140,8 +140,8 @@ func TestLiquidationsOfAPairAreListedNewestFirst(t *testing.T) {
 	}
 	w.Get(t, w.SubKey, base+"/liquidation/history?symbol="+btc+"&interval=30m").Golden(t, "liquidations")
 	list := apitest.Data[[]catalog.PairLiquidation](t, w.Get(t, w.SubKey, base+"/liquidation/history?interval=1m&dbkey="+btc))
-	if len(list) != 10 || list[0].Time != apitest.Start.UnixMilli() || list[0].LongUSD != "1000" {
-		t.Errorf("without a limit there are %d, the first is %+v", len(list), list[0])
+	if len(list) != 10 || list[9].Time != apitest.Start.UnixMilli() || list[9].LongUSD != "1000" || list[0].LongUSD != "1009" {
+		t.Errorf("without a limit there are %+v", list)
 	}
 }
 
@@ -234,7 +234,7 @@ func TestBadParametersAreNamed(t *testing.T) {
 		{"/funding-rate/history?interval=8h", "symbol"},
 		{"/funding-rate/history?symbol=" + btc + "&limit=1001", "limit"},
 		{"/liquidation/map?dbkey=" + btc + "&cycle=1d", "cycle"},
-		{"/liquidation/map?dbkey=" + btc + "&leverage=20", "leverage"},
+		{"/liquidation/map?dbkey=" + btc + "&leverage=20", "invalid leverage: must be one of 10, 25, 50, 100"},
 		{"/estimated-liquidation/history?dbkey=" + btc + "&limit=101", "limit"},
 	} {
 		w.Get(t, w.SubKey, base+test.query).Refused(t, http.StatusBadRequest, test.part)

@@ -94,11 +94,11 @@ func rows(bars []market.Bar) []catalog.FuturesBar {
 	return list
 }
 
-// liquidations returns sums of what was liquidated of a pair, newest first.
+// liquidations returns sums of what was liquidated of a pair, oldest first.
 func (r *reader) liquidations(ctx context.Context, in catalog.PairLiquidationsIn) ([]catalog.PairLiquidation, error) {
 	sums, err := pairseries.Liquidations.Read(ctx, r.series, pairKey(in.Symbol), in.Interval.Duration(), window(in.StartTime, in.EndTime, in.Limit))
 	list := make([]catalog.PairLiquidation, 0, len(sums))
-	for _, s := range slices.Backward(sums) {
+	for _, s := range sums {
 		list = append(list, catalog.PairLiquidation{Time: s.Time, LongUSD: s.Long.String(), ShortUSD: s.Short.String()})
 	}
 	return list, err

@@ -95,6 +95,11 @@ func TestPricesOfPairs(t *testing.T) {
 	if len(one) != 2 || one[0].LastRaw != "0.012" || one[0].High24hRaw != "" {
 		t.Errorf("of one without klines there is %+v", one)
 	}
+	for _, name := range []string{"symbol", "dbkey", "dbKey", "key"} {
+		if one := apitest.Data[[]catalog.PairTicker](t, w.Get(t, w.SubKey, "/v2/trading-pair/ticker?"+name+"=ethbtc:binance")); len(one) != 1 || one[0].LastRaw != "0.05" {
+			t.Errorf("by %s there is %+v", name, one)
+		}
+	}
 	w.Get(t, w.SubKey, "/v2/trading-pair/ticker?key_list="+strings.Repeat("a,", 100)+"b").Refused(t, http.StatusBadRequest, "key_list", "100")
 	w.Get(t, w.SubKey, "/v2/trading-pair/ticker").Refused(t, http.StatusBadRequest, "key_list")
 }
@@ -106,7 +111,7 @@ func TestPairsOfAPlatform(t *testing.T) {
 	w.Get(t, w.SubKey, "/v2/trading-pair?market=binance&currency=usdt").Golden(t, "selected")
 	for query, want := range map[string]string{
 		"market=binance&show=btc": "btcswapusd:binance btcusdt:binance", "market=binance&show=ETH/BTC": "ethbtc:binance", "market=binance&currency=EUR": "",
-		"market=nobody": "", "market=hyperliquid": "btcswapusdc:hyperliquid kpepeswapusdc:hyperliquid",
+		"market=nobody": "", "market=hyperliquid": "btcswapusdc:hyperliquid kpepeswapusdc:hyperliquid", "market=OKCoinFutures": "btcswapusdt:okcoinfutures",
 	} {
 		var keys []string
 		for _, one := range apitest.Data[[]catalog.SelectedPair](t, w.Get(t, w.SubKey, "/v2/trading-pair?"+query)) {

@@ -17,7 +17,7 @@ var (
 	StablecoinInterest = route[CoinInterestIn, []FuturesBar]("GET", "/upgrade/v2/futures/open-interest/aggregated-stablecoin-history", Futures, grant("futures:STABLECOIN_MARGIN_POSITION"), EnvelopeB)
 	// Lists the open interest of a coin in coin-margined futures, oldest first.
 	CoinMarginInterest = route[CoinInterestIn, []FuturesBar]("GET", "/upgrade/v2/futures/open-interest/aggregated-coin-margin-history", Futures, grant("futures:COIN_MARGIN_POSITION"), EnvelopeB)
-	// Lists what was liquidated of a pair over time, newest first.
+	// Lists what was liquidated of a pair over time, oldest first.
 	PairLiquidations = route[PairLiquidationsIn, []PairLiquidation]("GET", "/upgrade/v2/futures/liquidation/history", Futures, grant("futures:LIQUIDATION_ORDERS"), EnvelopeB)
 	// Estimates by time, price and leverage what would be liquidated.
 	EstimatedLiquidations = route[EstimatedLiquidationsIn, EstimatedLiquidationHistory]("GET", "/upgrade/v2/futures/estimated-liquidation/history", Futures, grant("futures:ESTIMATED_LIQUIDATION_HISTORY"), EnvelopeB)
