@@ -1,5 +1,5 @@
-// The content function answers for what people write: so far for news and airdrops, each
-// from the view of the newest and the log of all.
+// The content function answers for what people write: news, flashes, posts and airdrops,
+// each from the view of the newest and the log of all, and searches in the index of words.
 package main
 
 import (
@@ -10,6 +10,7 @@ import (
 	"quotary/shared/api"
 	"quotary/shared/catalog"
 	"quotary/shared/data/airdrops"
+	"quotary/shared/data/members"
 	"quotary/shared/data/news"
 	"quotary/shared/service"
 	"quotary/shared/store"
@@ -30,4 +31,7 @@ func main() {
 func register(f *api.Family, log *store.Log, views *store.Views, clock func() time.Time) {
 	(&reader{log: log, newest: news.Open(views, clock)}).register(f)
 	(&campaigns{log: log, newest: airdrops.Open(views, clock)}).register(f)
+	shorts := openShorts(log, views, clock)
+	shorts.register(f)
+	(&posts{shorts: shorts, authors: members.Open(views, clock)}).register(f)
 }

@@ -150,6 +150,7 @@ func (s *Stack) start(ctx context.Context) error {
 		{"exchange", s.startExchange},
 		{"coins", s.startCoins},
 		{"airdrops", s.startAirdrops},
+		{"flashes", s.startFlashes},
 		{"ingester", s.startIngesters},
 		{"demo keys", s.registerDemo},
 		{"prices", s.awaitPrices},

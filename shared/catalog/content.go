@@ -1,6 +1,6 @@
 package catalog
 
-// News, flashes and posts.
+// Articles; for flashes, posts and airdrops see their own files.
 var (
 	// Lists articles in pages, newest first.
 	NewsList = route[NewsListIn, []NewsItem]("GET", "/v2/content/news-list", Content, anyLevel, EnvelopeA)
@@ -9,26 +9,6 @@ var (
 
 	// Interprets the price trend of coins.
 	_ = planned("POST", "/v2/content/ai-coins", Content, anyLevel, EnvelopeC)
-	// Lists the newest flashes.
-	_ = planned("GET", "/v2/content/newsflash", Content, anyLevel, EnvelopeA)
-	// Lists flashes with their kind, from a time on.
-	_ = planned("GET", "/v2/content/flashList", Content, anyLevel, EnvelopeA)
-	// Lists flashes about listings on exchanges.
-	_ = planned("GET", "/v2/content/exchange-listing-flash", Content, anyLevel, EnvelopeA)
-	// Lists the newest posts, page by page.
-	_ = planned("GET", "/upgrade/v2/content/social/latest", Content, anyLevel, EnvelopeB)
-	// Searches posts by a word.
-	_ = planned("GET", "/upgrade/v2/content/social/search", Content, anyLevel, EnvelopeB)
-	// Searches authors of posts by name.
-	_ = planned("GET", "/upgrade/v2/content/social/members", Content, anyLevel, EnvelopeB)
-	// Counts likes, replies, reposts and views of up to 50 posts.
-	_ = planned("POST", "/upgrade/v2/content/social/interaction-stats", Content, anyLevel, EnvelopeB)
-	// Searches flashes by a word.
-	_ = planned("GET", "/upgrade/v2/content/newsflash/search", Content, anyLevel, EnvelopeB)
-	// Lists flashes by tab, importance and date.
-	_ = planned("GET", "/upgrade/v2/content/newsflash/list", Content, anyLevel, EnvelopeB)
-	// Shows a flash in full.
-	_ = planned("GET", "/upgrade/v2/content/newsflash/detail", Content, anyLevel, EnvelopeB)
 )
 
 var _ = does(Content, readLog, readViews)

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"quotary/shared/api"
+	"quotary/shared/catalog"
+	"quotary/shared/data/flashes"
+	"quotary/shared/data/flashindex"
+	"quotary/shared/store"
+)
+
+// shorts answers from what is stored of flashes and posts. Where nothing is, there are none.
+type shorts struct {
+	log     *store.Log
+	newest  *store.View[flashes.View]
+	indexes map[string]*flashindex.Reader // by platform
+}
+
+func openShorts(log *store.Log, views *store.Views, clock func() time.Time) *shorts {
+	s := &shorts{log: log, newest: flashes.Open(views, clock), indexes: map[string]*flashindex.Reader{}}
+	for _, platform := range []string{flashes.House, flashes.Social} {
+		s.indexes[platform] = flashindex.Open(views, clock, platform)
+	}
+	return s
+}
+
+func (s *shorts) register(f *api.Family) {
+	api.Handle(f, catalog.Flashes, s.flashes)
+	api.Handle(f, catalog.FlashList, s.flashList)
+	api.Handle(f, catalog.ListingFlashes, s.listings)
+	api.Handle(f, catalog.FlashSearch, s.search)
+	api.Handle(f, catalog.FlashPages, s.pages)
+	api.Handle(f, catalog.FlashDetail, s.detail)
+}
+
+// Lengths of lists whose requests name none.
+const (
+	flashesMost   = 50
+	flashListMost = 100
+)
+
+// listed returns the flashes that are selected: from the view, and from the log where it
+// does not reach back far enough.
+func (s *shorts) listed(ctx context.Context, sel flashes.Selection) ([]flashes.Flash, error) {
+	v, err := store.OrZero(s.newest.Get(ctx))
+	if err != nil {
+		return nil, err
+	}
+	if sel.Language == "tc" && !v.Has(sel.Platform, "tc") {
+		sel.Language = "cn"
+	}
+	page, whole := v.Select(sel)
+	if whole {
+		return page, nil
+	}
+	return flashes.Before(ctx, s.log, sel)
+}
+
+// flashes returns the newest ones.
+func (s *shorts) flashes(ctx context.Context, in catalog.FlashesIn) ([]catalog.Flash, error) {
+	list, err := s.listed(ctx, flashes.Selection{Platform: flashes.House, Language: in.Language, Limit: flashesMost})
+	out := make([]catalog.Flash, len(list))
+	for i := range list {
+		f := &list[i]
+		out[i] = catalog.Flash{ID: f.ID, Title: f.Title, Content: f.Content, Language: f.Language, CreateTime: f.Time, Columnist: columnist("", f.Source, f.Avatar)}
+	}
+	return out, err
+}
+
+// flashList returns those from a time on, with their kinds.
+func (s *shorts) flashList(ctx context.Context, in catalog.FlashListIn) ([]catalog.TypedFlash, error) {
+	list, err := s.listed(ctx, flashes.Selection{Platform: flashes.House, Language: in.Language, From: in.CreateTime.Time(), Limit: flashListMost})
+	out := make([]catalog.TypedFlash, len(list))
+	for i := range list {
+		f := &list[i]
+		out[i] = catalog.TypedFlash{
+			ID: f.ID, Title: f.Title, Content: f.Content, Language: f.Language, CreateTime: f.Time, FlashType: f.FlashType, Columnist: columnist("", f.Source, f.Avatar),
+		}
+	}
+	return out, err
+}
+
+// listingMembers are the exchanges whose listings are shown to who names none, and
+// listingNews is the type of all of them.
+var listingMembers = []int64{477, 1509}
+
+const listingNews = 2
+
+// listings returns flashes about listings on exchanges.
+func (s *shorts) listings(ctx context.Context, in catalog.ListingFlashesIn) ([]catalog.ListingFlash, error) {
+	members := in.MemberIDs
+	if len(members) == 0 {
+		members = listingMembers
+	}
+	list, err := s.listed(ctx, flashes.Selection{
+		Platform: flashes.House, Language: in.Language, Limit: int(in.PageSize),
+		Keep: func(f *flashes.Flash) bool { return slices.Contains(members, f.MemberID) },
+	})
+	out := make([]catalog.ListingFlash, len(list))
+	for i := range list {
+		f := &list[i]
+		out[i] = catalog.ListingFlash{ID: f.ID, Title: f.Title, Content: f.Content, Language: f.Language, CreateTime: f.Time, NewsType: listingNews}
+	}
+	return out, err
+}
+
+// search returns a page of those that hold words.
+func (s *shorts) search(ctx context.Context, in catalog.FlashSearchIn) (catalog.FoundFlashes, error) {
+	out := catalog.FoundFlashes{List: []catalog.FoundFlash{}}
+	index, err := s.indexes[flashes.House].Index(ctx)
+	if err != nil {
+		return out, err
+	}
+	hits, total := index.Find(in.Word, int((in.Page-1)*in.Size), int(in.Size))
+	ids := make([]int64, len(hits))
+	for i, h := range hits {
+		ids[i] = h.ID
+	}
+	list, err := flashes.ByIDs(ctx, s.log, ids)
+	out.Total = int64(total)
+	for i := range list {
+		f := &list[i]
+		out.List = append(out.List, catalog.FoundFlash{ID: f.ID, Title: f.Title, Content: f.Content, CreateTime: f.Time})
+	}
+	return out, err
+}
+
+// platform is the name under which flashes of a platform are stored: clients know each by
+// another one too.
+func platform(name string) string {
+	switch name {
+	case "social", "twitter":
+		return flashes.Social
+	}
+	return flashes.House
+}
+
+// pages returns a page of flashes or posts.
+func (s *shorts) pages(ctx context.Context, in catalog.FlashPagesIn) (catalog.FlashPage, error) {
+	out := catalog.FlashPage{IsLive: in.DateMode == "normal" && in.LastID == 0, List: []catalog.PagedFlash{}}
+	sel := flashes.Selection{Platform: platform(in.PlatformShow), Language: in.Lan, Limit: int(in.PageSize), Keep: func(f *flashes.Flash) bool {
+		return (in.Tab == 0 || f.Tab == in.Tab) && (in.OnlyImportant == 0 || f.Important)
+	}}
+	switch in.DateMode {
+	case "jump":
+		if in.JumpToDate.IsZero() {
+			return out, api.BadRequest("missing jump_to_date: date_mode jump needs a day as YYYY-MM-DD")
+		}
+		sel.To = in.JumpToDate.Time
+	case "range":
+		if in.StartDate.IsZero() {
+			return out, api.BadRequest("missing start_date: date_mode range needs a first day as YYYY-MM-DD")
+		}
+		sel.From, sel.To = in.StartDate.Time, in.EndDate.Time
+	}
+	if in.LastID != 0 {
+		last, _, err := flashes.ByID(ctx, s.log, in.LastID)
+		if err != nil || last.ID == 0 {
+			return out, err
+		}
+		sel.Behind = &last
+	}
+	list, err := s.listed(ctx, sel)
+	for i := range list {
+		f := &list[i]
+		out.List = append(out.List, catalog.PagedFlash{
+			ID: f.ID, Title: f.Title, Content: f.Content, TransTitle: f.TransTitle, TransContent: f.TransContent,
+			Timestamp: f.Time, IsImportant: important(f), Tab: f.Tab, Source: f.Source,
+		})
+	}
+	return out, err
+}
+
+func important(f *flashes.Flash) int64 {
+	if f.Important {
+		return 1
+	}
+	return 0
+}
+
+// detail returns one flash or post.
+func (s *shorts) detail(ctx context.Context, in catalog.FlashDetailIn) (catalog.FlashInFull, error) {
+	f, ok, err := flashes.ByID(ctx, s.log, in.FlashID)
+	if err != nil {
+		return catalog.FlashInFull{}, err
+	}
+	if !ok {
+		return catalog.FlashInFull{}, api.NotFound("no flash has the flash_id %d: ids are those of newsflash/list", in.FlashID)
+	}
+	return catalog.FlashInFull{
+		ID: f.ID, Title: f.Title, Content: f.Content, Timestamp: f.Time, IsImportant: important(&f), Source: f.Source,
+		TransTitle: f.TransTitle, TransContent: f.TransContent, Link: f.Link, PicArray: pictures(&f),
+	}, nil
+}
+
+// pictures is never null.
+func pictures(f *flashes.Flash) []string { return append([]string{}, f.PictureList()...) }

@@ -1,0 +1,278 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"quotary/shared/api/apitest"
+	"quotary/shared/catalog"
+	"quotary/shared/data/flashes"
+	"quotary/shared/data/flashindex"
+	"quotary/shared/data/members"
+	"quotary/shared/search"
+	"quotary/shared/source/drop"
+	"quotary/shared/store"
+)
+
+const (
+	flashPath   = "/upgrade/v2/content/newsflash/"
+	socialPath  = "/upgrade/v2/content/social/"
+	twitterPath = "/upgrade/v2/content/twitter/"
+)
+
+// sampleFlashes are flashes and posts, each a minute before the one above.
+func sampleFlashes(now time.Time) []flashes.Flash {
+	entries := []flashes.Entry{
+		{ID: 9, Language: "en", Title: "Bitcoin rises & falls", Content: "BTC/USDT fell by 2.5%.", TransTitle: "比特币", FlashType: 23, Important: true, Tab: 3, Source: "Desk", Avatar: "https://img.example/desk.png", Link: "https://news.example/9"},
+		{ID: 8, Language: "cn", Title: "比特币上涨", Content: "据监测，比特币上涨 3%。", FlashType: 4},
+		{ID: 7, Language: "en", Title: "Listed: SIM", Content: "SIM/USDT trades from today on.", FlashType: 21, MemberID: 1509, Tab: 3},
+		{ID: 6, Language: "en", Title: "Hidden", Content: "Nobody sees it.", Hidden: true},
+		{ID: 5, Language: "en", Title: "Listed: SIM2", Content: "On another exchange, said the bitcoin desk.", FlashType: 21, MemberID: 1510, Important: true},
+		{ID: 4, Language: "en", Platform: flashes.Social, Content: "Bitcoin to the moon", Source: "A. Writer", Avatar: "https://img.example/a.png", Link: "https://social.example/4", TweetID: "t-4",
+			Pictures: "https://img.example/4.png", PersonOpinion: "Bold.", Hot: true, CommentCount: 1, LikeCount: 2, ReplyCount: 3, RetweetCount: 4, ViewCount: 5},
+		{ID: 3, Language: "en", Platform: flashes.Social, Content: "Bitcoin is boring", Source: "B. Writer"},
+		{ID: 2, Language: "cn", Platform: flashes.Social, Content: "比特币 bitcoin", Source: "甲"},
+	}
+	all := make([]flashes.Flash, len(entries))
+	for i, e := range entries {
+		e.Time = now.Add(-time.Duration(i) * time.Minute).Unix()
+		if e.Platform == "" {
+			e.Platform = flashes.House
+		}
+		all[i] = flashes.Flash{Entry: e, Place: drop.Place{Time: now.UnixMilli(), File: "a.ndjson", Line: int64(i) + 1}}
+	}
+	return all
+}
+
+// newFlashes is a world with flashes and members; nil stores nothing.
+func newFlashes(t *testing.T, list func(time.Time) []flashes.Flash) *apitest.World {
+	t.Helper()
+	var log *store.Log
+	var views *store.Views
+	w := apitest.Open(t, catalog.Content, func(open *apitest.World) {
+		log, views = open.Log(), open.Views(t)
+		register(open.Family, log, views, open.Now)
+	})
+	if list == nil {
+		return w
+	}
+	all := list(w.Now())
+	if err := flashes.Put(t.Context(), log, all...); err != nil {
+		t.Fatal(err)
+	}
+	documents := map[string][]search.Document{}
+	for _, f := range all {
+		if !f.Hidden {
+			documents[f.Platform] = append(documents[f.Platform], search.Document{ID: f.ID, Time: f.Time, Title: f.Title, Text: f.Content})
+		}
+	}
+	for platform, list := range documents {
+		var tree flashindex.Tree
+		tree.Add(list)
+		if err := flashindex.Publish(t.Context(), views, platform, &tree); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := flashes.Publish(t.Context(), views, flashes.NewView(slices.Clone(all))); err != nil {
+		t.Fatal(err)
+	}
+	authors := []members.Entry{
+		{MemberID: "a", Name: "Example Desk", Type: members.TypeSocial, Avatar: "https://img.example/a.png", Followers: 1234, Describe: "Writes.", Labels: "analyst, trader"},
+		{MemberID: "b", Name: "Desk of B", Type: members.TypeSocial, Followers: 5}, {MemberID: "c", Name: "Desk C", Type: "exchange"},
+	}
+	var known []members.Member
+	for i, e := range authors {
+		known = append(known, members.Member{Entry: e, Place: drop.Place{Time: 1, File: "a", Line: int64(i) + 1}})
+	}
+	if err := members.Publish(t.Context(), views, members.NewView(known)); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func TestFlashesAndPosts(t *testing.T) {
+	t.Parallel()
+	w := newFlashes(t, sampleFlashes)
+	for name, path := range map[string]string{
+		"newsflash": "/v2/content/newsflash?language=en", "flash-list": "/v2/content/flashList?language=en",
+		"exchange-listing-flash": "/v2/content/exchange-listing-flash?language=en&memberIds=477,1509",
+		"newsflash-search":       flashPath + "search?word=bitcoin", "newsflash-list": flashPath + "list?lan=en&pagesize=2", "newsflash-detail": flashPath + "detail?flash_id=9",
+		"social-latest": socialPath + "latest?language=en", "social-search": socialPath + "search?keyword=bitcoin&language=en", "social-members": socialPath + "members?word=desk",
+		"twitter-latest": twitterPath + "latest?language=cn", "twitter-search": twitterPath + "search?keyword=boring&language=en", "twitter-members": twitterPath + "members?word=example",
+	} {
+		t.Run(name, func(t *testing.T) { w.Get(t, w.SubKey, path).Golden(t, name) })
+	}
+	for name, path := range map[string]string{"social-interaction-stats": socialPath, "twitter-interaction-stats": twitterPath} {
+		t.Run(name, func(t *testing.T) {
+			w.Call(t, w.SubKey, http.MethodPost, path+"interaction-stats", map[string]any{"flash_ids": []int{4, 77, 3}}).Golden(t, name)
+		})
+	}
+}
+
+// TestListsOfFlashes names what each request shows, by number.
+func TestListsOfFlashes(t *testing.T) {
+	t.Parallel()
+	w := newFlashes(t, sampleFlashes)
+	now := w.Now()
+	day := now.UTC().Format(time.DateOnly)
+	for path, want := range map[string]string{
+		"/v2/content/newsflash":             "8",
+		"/v2/content/newsflash?language=tc": "8",
+		"/v2/content/flashList?language=en": "9 7 5",
+		fmt.Sprint("/v2/content/flashList?language=en&createtime=", now.Add(-2*time.Minute).Unix()): "9 7",
+		fmt.Sprint("/v2/content/flashList?language=en&createtime=", now.Unix()+1):                   "",
+		"/v2/content/exchange-listing-flash?language=en":                                            "7",
+		"/v2/content/exchange-listing-flash?language=en&memberIds[]=1510&memberIds[]=1509":          "7 5",
+		"/v2/content/exchange-listing-flash?language=en&memberIds=1509,1510&pageSize=1":             "7",
+	} {
+		if got := numbers(apitest.Data[[]numbered](t, w.Get(t, w.SubKey, path))); got != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+	for path, want := range map[string]string{
+		flashPath + "list":                                                                                      "8",
+		flashPath + "list?lan=en":                                                                               "9 7 5",
+		flashPath + "list?lan=en&last_id=9":                                                                     "7 5",
+		flashPath + "list?lan=en&last_id=6":                                                                     "5", // which is hidden
+		flashPath + "list?lan=en&last_id=5":                                                                     "",
+		flashPath + "list?lan=en&last_id=12345":                                                                 "",
+		flashPath + "list?lan=en&tab=3":                                                                         "9 7",
+		flashPath + "list?lan=en&only_important=1":                                                              "9 5",
+		flashPath + "list?lan=en&tab=3&only_important=1":                                                        "9",
+		flashPath + "list?lan=en&platform_show=social":                                                          "4 3",
+		flashPath + "list?lan=en&platform_show=twitter":                                                         "4 3",
+		flashPath + "list?lan=en&platform_show=aicoin":                                                          "9 7 5",
+		flashPath + "list?lan=en&jump_to_date=1999-01-01":                                                       "9 7 5", // not in its mode
+		flashPath + "list?lan=en&date_mode=jump&jump_to_date=" + day:                                            "9 7 5",
+		flashPath + "list?lan=en&date_mode=jump&jump_to_date=1999-01-01":                                        "",
+		flashPath + "list?lan=en&date_mode=range&start_date=" + day + "&end_date=" + day:                        "9 7 5",
+		flashPath + "list?lan=en&date_mode=range&start_date=1999-01-01&end_date=1999-01-02":                     "",
+		flashPath + "list?lan=en&date_mode=range&pagesize=2&last_id=9&start_date=" + day:                        "7 5",
+		flashPath + "search?word=bitcoin":                                                                       "9 5",
+		flashPath + "search?word=bitcoin&size=1&page=2":                                                         "5",
+		flashPath + "search?word=" + "%E6%AF%94%E7%89%B9%E5%B8%81":                                              "8",
+		flashPath + "search?word=nothing":                                                                       "",
+		socialPath + "latest":                                                                                   "2",
+		socialPath + "latest?language=en&page_size=1":                                                           "4",
+		socialPath + "search?keyword=bitcoin":                                                                   "2",
+		socialPath + "search?keyword=bitcoin&language=en&page_size=1":                                           "4",
+		fmt.Sprint(socialPath, "latest?language=en&page_size=1&last_time=", now.Add(-5*time.Minute).Unix()):     "3",
+		fmt.Sprint(socialPath, "search?keyword=bitcoin&language=en&last_time=", now.Add(-5*time.Minute).Unix()): "3",
+		twitterPath + "latest?language=en":                                                                      "4 3",
+		twitterPath + "search?keyword=boring&language=en":                                                       "3",
+	} {
+		if got := numbers(apitest.Data[struct{ List []numbered }](t, w.Get(t, w.SubKey, path)).List); got != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+}
+
+// numbered is what has an id, as a number or as text.
+type numbered struct {
+	ID any `json:"id"`
+}
+
+// numbers joins the ids of a list.
+func numbers(list []numbered) string {
+	ids := make([]string, len(list))
+	for i, one := range list {
+		ids[i] = fmt.Sprint(one.ID)
+	}
+	return strings.Join(ids, " ")
+}
+
+func TestMembersAreSearched(t *testing.T) {
+	t.Parallel()
+	w := newFlashes(t, sampleFlashes)
+	for query, want := range map[string]string{
+		"?word=desk": "b a", "?word=DESK&size=1": "b", "?word=desk&size=1&page=2": "a", "?word=desk&page=3": "", "?word=desk&type=exchange": "c", "?word=nobody": "",
+	} {
+		for _, path := range []string{socialPath, twitterPath} {
+			got := apitest.Data[catalog.FoundMembers](t, w.Get(t, w.SubKey, path+"members"+query))
+			text := ""
+			for i, m := range got.List {
+				if i > 0 {
+					text += " "
+				}
+				text += m.MemberID
+			}
+			if text != want || len(got.List) > 0 && got.LastID != got.List[len(got.List)-1].MemberID {
+				t.Errorf("%s: %s, want %s; last %s", query, text, want, got.LastID)
+			}
+		}
+	}
+}
+
+func TestBadRequestsOfFlashes(t *testing.T) {
+	t.Parallel()
+	w := newFlashes(t, nil)
+	for path, want := range map[string]string{
+		"/v2/content/newsflash?language=fr":                                          "language",
+		"/v2/content/flashList?createtime=x":                                         "createtime",
+		"/v2/content/exchange-listing-flash?memberIds=1,2,3,4,5,6":                   "memberIds",
+		"/v2/content/exchange-listing-flash?memberIds=x":                             "memberIds",
+		"/v2/content/exchange-listing-flash?pageSize=0":                              "pageSize",
+		flashPath + "list?pagesize=51":                                               "pagesize",
+		flashPath + "list?tab=16":                                                    "tab",
+		flashPath + "list?only_important=2":                                          "only_important",
+		flashPath + "list?platform_show=x":                                           "platform_show",
+		flashPath + "list?lan=tc":                                                    "lan",
+		flashPath + "list?last_id=x":                                                 "last_id",
+		flashPath + "list?date_mode=x":                                               "date_mode",
+		flashPath + "list?date_mode=jump":                                            "jump_to_date",
+		flashPath + "list?date_mode=jump&jump_to_date=yesterday":                     "jump_to_date",
+		flashPath + "list?date_mode=range":                                           "start_date",
+		flashPath + "list?date_mode=range&start_date=2026-01-02&end_date=2026-01-01": "before",
+		flashPath + "search":                                                         "word",
+		flashPath + "search?word=a&size=51":                                          "size",
+		flashPath + "detail":                                                         "flash_id",
+		flashPath + "detail?flash_id=x":                                              "flash_id",
+		socialPath + "latest?page_size=101":                                          "page_size",
+		socialPath + "latest?last_time=soon":                                         "last_time",
+		socialPath + "latest?language=tc":                                            "language",
+		socialPath + "search":                                                        "keyword",
+		socialPath + "members":                                                       "word",
+	} {
+		w.Get(t, w.SubKey, path).Refused(t, http.StatusBadRequest, want)
+	}
+	w.Get(t, w.SubKey, flashPath+"detail?flash_id=7").Refused(t, http.StatusNotFound, "no flash has the flash_id 7")
+	for _, body := range []any{map[string]any{}, map[string]any{"flash_ids": []int{}}, map[string]any{"flash_ids": make([]int, 51)}, map[string]any{"flash_ids": []any{nil}}} {
+		w.Call(t, w.SubKey, http.MethodPost, socialPath+"interaction-stats", body).Refused(t, http.StatusBadRequest, "flash_ids")
+	}
+}
+
+func TestWhereNothingIsStoredListsAreEmpty(t *testing.T) {
+	t.Parallel()
+	w := newFlashes(t, nil)
+	for path, want := range map[string]string{
+		"/v2/content/newsflash": `"data":[]`, "/v2/content/flashList": `"data":[]`, "/v2/content/exchange-listing-flash": `"data":[]`,
+		flashPath + "list": `"data":{"isLive":true,"list":[]}`, flashPath + "search?word=x": `"data":{"total":0,"list":[]}`,
+		socialPath + "latest": `"data":{"isLive":true,"list":[]}`, socialPath + "search?keyword=x": `"data":{"list":[]}`, socialPath + "members?word=x": `"data":{"lastId":"","list":[]}`,
+	} {
+		if a := w.Get(t, w.SubKey, path); a.Status != http.StatusOK || !strings.Contains(string(a.Body), want) {
+			t.Errorf("%s: %d %s", path, a.Status, a.Body)
+		}
+	}
+}
+
+// What the view does not hold is read from the log.
+func TestOldFlashesAreRead(t *testing.T) {
+	t.Parallel()
+	w := newFlashes(t, func(now time.Time) (all []flashes.Flash) {
+		for n := range int64(flashes.Listed + 30) {
+			all = append(all, flashes.Flash{
+				Entry: flashes.Entry{ID: n + 1, Time: now.Unix() - n, Language: "en", Platform: flashes.House, Title: fmt.Sprint(n)},
+				Place: drop.Place{Time: 1, File: "a", Line: n + 1},
+			})
+		}
+		return all
+	})
+	list := apitest.Data[catalog.FlashPage](t, w.Get(t, w.SubKey, fmt.Sprint(flashPath, "list?lan=en&pagesize=50&last_id=", flashes.Listed-10))).List
+	if len(list) != 40 || list[0].ID != flashes.Listed-9 || list[39].ID != flashes.Listed+30 {
+		t.Errorf("%d flashes: %+v", len(list), list)
+	}
+}

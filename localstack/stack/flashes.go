@@ -1,0 +1,25 @@
+package stack
+
+import (
+	"context"
+	"time"
+
+	"quotary/localstack/flashsite"
+)
+
+// Drops that a stack begins with, each hour others.
+const (
+	flashesDrop = "drop/flashes/simulated.ndjson"
+	membersDrop = "drop/members/simulated.ndjson"
+)
+
+// startFlashes drops flashes, posts and their authors of our own making.
+func (s *Stack) startFlashes(ctx context.Context) error {
+	if s.cfg.Upstream != "" && s.cfg.Upstream != "simulated" {
+		return nil
+	}
+	if err := s.drop(ctx, membersDrop, flashsite.Drop(flashsite.Members())); err != nil {
+		return err
+	}
+	return s.drop(ctx, flashesDrop, flashsite.Drop(flashsite.Flashes(time.Now())))
+}

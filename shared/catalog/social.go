@@ -1,0 +1,203 @@
+package catalog
+
+// Posts of social networks, and who writes them. Clients also know them under the paths of
+// one network.
+var (
+	// Lists the newest posts, page by page.
+	Posts = route[PostsIn, PostPage]("GET", "/upgrade/v2/content/social/latest", Content, anyLevel, EnvelopeB)
+	// Searches posts by words.
+	PostSearch = route[PostSearchIn, FoundPosts]("GET", "/upgrade/v2/content/social/search", Content, anyLevel, EnvelopeB)
+	// Searches authors of posts by name.
+	MemberSearch = route[MemberSearchIn, FoundMembers]("GET", "/upgrade/v2/content/social/members", Content, anyLevel, EnvelopeB)
+	// Counts likes, replies, reposts and views of up to 50 posts.
+	PostStats = route[PostStatsIn, PostStatsList]("POST", "/upgrade/v2/content/social/interaction-stats", Content, anyLevel, EnvelopeB)
+
+	// Lists the newest posts, page by page, under another path.
+	TwitterPosts = addition[PostsIn, PostPage]("GET", "/upgrade/v2/content/twitter/latest", Content, anyLevel, EnvelopeB)
+	// Searches posts by words, under another path.
+	TwitterSearch = addition[PostSearchIn, FoundPosts]("GET", "/upgrade/v2/content/twitter/search", Content, anyLevel, EnvelopeB)
+	// Searches authors of posts by name, under another path.
+	TwitterMembers = addition[MemberSearchIn, FoundMembers]("GET", "/upgrade/v2/content/twitter/members", Content, anyLevel, EnvelopeB)
+	// Counts likes, replies, reposts and views of up to 50 posts, under another path.
+	TwitterStats = addition[PostStatsIn, PostStatsList]("POST", "/upgrade/v2/content/twitter/interaction-stats", Content, anyLevel, EnvelopeB)
+)
+
+// PostsIn selects a page of posts, newest first.
+type PostsIn struct {
+	// Posts on the page. Where the last one shares its second with others, these are on the page too.
+	PageSize int64 `query:"page_size,pageSize" default:"20" min:"1" max:"100"`
+	// Timestamp of the last post of the page before, in Unix seconds: only older ones are shown.
+	LastTime *Seconds `query:"last_time"`
+	// Language: Chinese or English.
+	Language string `query:"language,lan" default:"cn" enum:"cn|en"`
+}
+
+// PostPage is a page of posts.
+type PostPage struct {
+	// Whether it is the first page, to which new posts come.
+	IsLive bool `json:"isLive"`
+	// Posts of the page.
+	List []Post `json:"list"`
+}
+
+// Post is a post. What nobody has counted is 0.
+type Post struct {
+	// Number of the post, for interaction-stats and newsflash/detail.
+	ID int64 `json:"id"`
+	// Title, empty where a post has none.
+	Title string `json:"title"`
+	// The text, without markup.
+	Content string `json:"content"`
+	// When it was published, in Unix seconds.
+	Timestamp int64 `json:"timestamp"`
+	// Always 1.
+	IsSocial int64 `json:"isSocial"`
+	// Address of the author's picture; empty for none.
+	Avatar string `json:"avatar"`
+	// Comments.
+	CommentCount int64 `json:"commentCount"`
+	// Likes.
+	LikeCount int64 `json:"like_count"`
+	// Answers.
+	ReplyCount int64 `json:"reply_count"`
+	// Reposts.
+	RetweetCount int64 `json:"retweet_count"`
+	// Views.
+	ViewCount int64 `json:"view_count"`
+	// Name of the author.
+	Source string `json:"source"`
+	// The text in the other language; empty for none.
+	TransContent string `json:"transContent"`
+	// The title in the other language; empty for none.
+	TransTitle string `json:"transTitle"`
+	// Identifier in its network; empty where it is not known.
+	TweetID string `json:"tweet_id"`
+	// Address of the post; empty where it is not known.
+	ShareLink string `json:"shareLink"`
+	// Addresses of pictures.
+	PicArray []string `json:"picArray"`
+	// Always empty: no article is known to belong to a post.
+	RelateArticles []string `json:"relateArticles"`
+	// What somebody of the house says of it; empty for nothing.
+	PersonOpinion string `json:"person_opinion"`
+}
+
+// PostSearchIn searches posts, the newest first.
+type PostSearchIn struct {
+	// Words, all of which a post must hold, as in newsflash/search.
+	Keyword string `query:"keyword" required:"true" maxlen:"200" example:"bitcoin"`
+	// Posts at most.
+	PageSize int64 `query:"page_size,pageSize" default:"20" min:"1" max:"50"`
+	// Timestamp of the last post of the page before, in Unix seconds: only older ones are shown.
+	LastTime *Seconds `query:"last_time"`
+	// Language: Chinese or English.
+	Language string `query:"language,lan" default:"cn" enum:"cn|en"`
+}
+
+// FoundPosts is posts that were found.
+type FoundPosts struct {
+	// The posts.
+	List []FoundPost `json:"list"`
+}
+
+// FoundPost is a post that was found.
+type FoundPost struct {
+	// Number of the post.
+	ID string `json:"id"`
+	// Title, empty where a post has none.
+	Title string `json:"title"`
+	// The text, without markup.
+	Content string `json:"content"`
+	// When it was published, in Unix seconds.
+	CreateTime string `json:"createTime"`
+	// Whether it is much read.
+	Hot bool `json:"hot"`
+	// Whether it was published in the last hour.
+	Latest bool `json:"latest"`
+	// Name of the author.
+	Source string `json:"source"`
+	// The same.
+	SourceTitle string `json:"sourceTitle"`
+	// The text in the other language; empty for none.
+	TransContent string `json:"transContent"`
+	// The title in the other language; empty for none.
+	TransTitle string `json:"transTitle"`
+}
+
+// MemberSearchIn searches authors by a part of their names: those whose names begin with
+// it first, the most followed first among each.
+type MemberSearchIn struct {
+	// A part of a name, in any case.
+	Word string `query:"word" required:"true" maxlen:"100" example:"desk"`
+	// What kind of member.
+	Type string `query:"type" default:"social" maxlen:"32"`
+	// Number of the page, from 1.
+	Page int64 `query:"page" default:"1" min:"1"`
+	// Members on a page.
+	Size int64 `query:"size" default:"20" min:"1" max:"100"`
+}
+
+// FoundMembers is a page of members.
+type FoundMembers struct {
+	// Identifier of the last one of the page; empty where there is none.
+	LastID string `json:"lastId"`
+	// Members of the page.
+	List []Member `json:"list"`
+}
+
+// Member is an author of posts.
+type Member struct {
+	// Identifier.
+	MemberID string `json:"memberId"`
+	// Name.
+	Name string `json:"name"`
+	// Address of a picture; empty for none.
+	Avatar string `json:"avatar"`
+	// How many follow the member.
+	Followers string `json:"followers"`
+	// Whether the caller follows the member: always false, as keys follow nobody.
+	Attention bool `json:"attention"`
+	// A few words about the member.
+	Describe string `json:"describe"`
+	// Labels.
+	LabelData []MemberLabel `json:"labelData"`
+	// Whether the caller is told of new posts: always false.
+	Subscription bool `json:"subscription"`
+	// What kind of member.
+	Type string `json:"type"`
+}
+
+// MemberLabel is a label of a member.
+type MemberLabel struct {
+	// The label.
+	Name string `json:"name"`
+	// Always label.
+	Type string `json:"type"`
+}
+
+// PostStatsIn names posts.
+type PostStatsIn struct {
+	FlashIDs []int64 `body:"flash_ids" required:"true" min:"1" max:"50"` // numbers of posts; unknown ones are left out
+}
+
+// PostStatsList is what was counted of posts.
+type PostStatsList struct {
+	// Of each post that is known, in the order of the request.
+	Stats []PostStat `json:"stats"`
+	// The same, under the name that some clients read.
+	List []PostStat `json:"list"`
+}
+
+// PostStat is what was counted of a post.
+type PostStat struct {
+	// Number of the post.
+	FlashID int64 `json:"flashId"`
+	// Likes.
+	LikeCount int64 `json:"likeCount"`
+	// Answers.
+	ReplyCount int64 `json:"replyCount"`
+	// Reposts.
+	RetweetCount int64 `json:"retweetCount"`
+	// Views.
+	ViewCount int64 `json:"viewCount"`
+}
