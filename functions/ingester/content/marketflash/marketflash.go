@@ -1,0 +1,393 @@
+// Package marketflash writes the flashes that markets make themselves, in English and
+// Chinese, by the rules below. It knows nothing but snapshots of the views that the domain
+// of exchanges publishes, and what it has said.
+//
+// # Rules
+//
+// Prices are those of a coin's spot pair with USDT on the first of Binance, OKX and Bybit
+// that has one. The ten coins of the highest turnover in 24 hours are large, others small. Of
+// a rule and a coin a flash is written once a day (UTC) at most, but where a further step is
+// passed.
+//
+//	type 23  the price of a large coin has moved by a further 5 % within 24 hours
+//	type 1   the price of a small coin has moved by a further 10 % within 24 hours
+//	type 4   the price is above all highs, or below all lows, of the last 30 days; of 7 at least
+//	type 18  the price of a large coin has crossed a level: a tenth of its power of ten, such
+//	         as every 1,000 from 10,000 on; by 0.05 % at least
+//	type 8   a large coin was traded in 24 hours 2.5 times as much as on the mean of the last 7 days
+//	type 3   the same of a small coin
+//	type 15  every four hours: what was liquidated of all perpetuals in 24 hours
+//	type 25  an order of a million US dollars or more closed a position by force
+//	type 26  every day: the open interest of perpetuals by exchange
+//	type 21  a pair with USDT or USDC has begun to trade on an exchange
+package marketflash
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strings"
+	"time"
+
+	"quotary/shared/data/contracts"
+	"quotary/shared/data/flashes"
+	"quotary/shared/data/pairliquidations"
+	"quotary/shared/data/pairs"
+	"quotary/shared/data/pairtickers"
+	"quotary/shared/market"
+	"quotary/shared/source/drop"
+)
+
+// Types of flashes, as the API numbers them.
+const (
+	smallMove    = 1
+	turnover     = 3
+	extreme      = 4
+	volume       = 8
+	liquidations = 15
+	level        = 18
+	listing      = 21
+	move         = 23
+	largeOrder   = 25
+	openInterest = 26
+)
+
+// Snapshot is the state of the markets at a time.
+type Snapshot struct {
+	Now          time.Time
+	Tickers      pairtickers.View
+	Pairs        pairs.View
+	Liquidations pairliquidations.View
+	Contracts    contracts.View
+
+	// Days are the daily K-lines of spot pairs that have ended, oldest first, by pair.
+	Days map[string][]market.Candle
+}
+
+// Memory is what was said, as the checkpoint of the source holds it. The zero value has said
+// nothing: the first snapshot only tells it which pairs there are and where prices stand.
+type Memory struct {
+	Said   map[string]Said           `json:"said,omitempty"`
+	Levels map[string]market.Decimal `json:"levels,omitempty"` // of prices, by coin and step
+	Pairs  []uint32                  `json:"pairs,omitempty"`  // digests of the keys of pairs that trade, ascending
+}
+
+// Said is how far a rule has gone, and when.
+type Said struct {
+	Step int64 `json:"step"`
+	At   int64 `json:"at"` // Unix s
+}
+
+// rememberFor is how long it is known what was said: rules say things once a day.
+const rememberFor = 48 * 3600 // s
+
+// writer writes the flashes of a snapshot.
+type writer struct {
+	*Memory
+	Snapshot
+	list []flashes.Flash
+}
+
+// Flashes returns what is to be said of a snapshot, and remembers it.
+func (m *Memory) Flashes(s Snapshot) []flashes.Flash {
+	if m.Said == nil {
+		m.Said, m.Levels = map[string]Said{}, map[string]market.Decimal{}
+	}
+	w := writer{Memory: m, Snapshot: s}
+	for i, c := range w.coins() {
+		w.coin(&c, i < large)
+	}
+	w.liquidated()
+	w.interest()
+	w.listings()
+	for key, said := range m.Said {
+		if s.Now.Unix()-said.At > rememberFor {
+			delete(m.Said, key)
+		}
+	}
+	return w.list
+}
+
+// passes reports whether a rule has passed a further step.
+func (w *writer) passes(rule string, step int64) bool {
+	if said, ok := w.Said[rule]; step < 1 || ok && step <= said.Step {
+		return false
+	}
+	w.Said[rule] = Said{Step: step, At: w.Now.Unix()}
+	return true
+}
+
+// day is the running day, as rules are named by it.
+func (w *writer) day() string { return w.Now.UTC().Format(time.DateOnly) }
+
+// tab is that of all flashes that markets make.
+const tab = 5
+
+// say writes a flash in both languages. What is said of one occasion has the same numbers
+// however often it is said.
+func (w *writer) say(kind int64, occasion string, important bool, member int64, en, cn string) {
+	for i, text := range []string{en, cn} {
+		language := []string{"en", "cn"}[i]
+		sum := sha256.Sum256([]byte(fmt.Sprint("market ", kind, " ", occasion, " ", language)))
+		w.list = append(w.list, flashes.Flash{
+			Entry: flashes.Entry{
+				ID: max(1, int64(binary.BigEndian.Uint64(sum[:8])>>11)), Time: w.Now.Unix(), Language: language, Platform: flashes.House, Title: text, Content: text,
+				TransTitle: []string{cn, en}[i], TransContent: []string{cn, en}[i], FlashType: kind, Tab: tab, Important: important, MemberID: member,
+			},
+			Place: drop.Place{Time: w.Now.UnixMilli(), File: "market", Line: 1},
+		})
+	}
+}
+
+// large is how many coins are large.
+const large = 10
+
+// coin is a coin with the ticker of its pair.
+type coin struct {
+	name string // in capitals
+	pairtickers.Ticker
+}
+
+// coins are those with a spot pair in USDT, of the highest turnover first.
+func (w *writer) coins() (list []coin) {
+	seen := map[string]bool{}
+	for _, platform := range []string{"binance", "okex", "bybit"} {
+		for i := range w.Snapshot.Pairs.Pairs {
+			p := &w.Snapshot.Pairs.Pairs[i]
+			if p.Platform != platform || p.Swap || p.Quote != "USDT" || seen[p.Base] {
+				continue
+			}
+			if t, ok := w.Tickers.Of(p.Key); ok && t.Last.IsPos() && t.Open.IsPos() {
+				seen[p.Base] = true
+				list = append(list, coin{strings.ToUpper(p.Base), t})
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b coin) int { return cmp.Or(b.Amount.Cmp(a.Amount), cmp.Compare(a.name, b.name)) })
+	return list
+}
+
+var (
+	percent   = market.Whole(100)
+	tenth     = market.Whole(1).MustDiv(market.Whole(10))
+	surely    = market.Whole(1).MustDiv(market.Whole(2000)) // by which a level is crossed
+	million   = market.Whole(1_000_000)
+	anomalous = market.Whole(5).MustDiv(market.Whole(2)) // of the mean
+)
+
+// coin applies the rules of a coin.
+func (w *writer) coin(c *coin, isLarge bool) {
+	kind, every := int64(smallMove), int64(10)
+	if isLarge {
+		kind, every = move, 5
+	}
+	moved := c.Last.Sub(c.Open).Mul(percent).MustDiv(c.Open)
+	word, wordCN := "up", "上涨"
+	if moved.IsNeg() {
+		word, wordCN = "down", "下跌"
+	}
+	by := moved.Abs().RoundHAZ(2)
+	steps, _ := by.MustDiv(market.Whole(every)).Trunc(0).Int64()
+	rule := fmt.Sprint(kind, " ", c.name, " ", w.day(), " ", word)
+	if w.passes(rule, steps) {
+		w.say(kind, fmt.Sprint(rule, " ", steps), isLarge && steps > 1, 0,
+			fmt.Sprintf("%s is %s %s%% in 24 hours, at %s USDT", c.name, word, by, c.Last),
+			fmt.Sprintf("%s 24 小时%s %s%%，现报 %s USDT", c.name, wordCN, by, c.Last))
+	}
+	w.extremes(c)
+	w.traded(c, isLarge)
+	if isLarge {
+		w.level(c)
+	}
+}
+
+// Days that are looked back, and how many there must be.
+const (
+	extremeDays  = 30
+	extremeLeast = 7
+	tradedDays   = 7
+)
+
+// extremes says that a price is higher or lower than on many days.
+func (w *writer) extremes(c *coin) {
+	days := w.Days[c.Pair]
+	days = days[max(0, len(days)-extremeDays):]
+	if len(days) < extremeLeast {
+		return
+	}
+	high, low := days[0].High, days[0].Low
+	for i := range days {
+		if days[i].High.Cmp(high) > 0 {
+			high = days[i].High
+		}
+		if days[i].Low.Cmp(low) < 0 {
+			low = days[i].Low
+		}
+	}
+	word, wordCN := "high", "新高"
+	switch {
+	case c.Last.Cmp(high) > 0:
+	case c.Last.Cmp(low) < 0:
+		word, wordCN = "low", "新低"
+	default:
+		return
+	}
+	if rule := fmt.Sprint(extreme, " ", c.name, " ", w.day(), " ", word); w.passes(rule, 1) {
+		w.say(extreme, rule, false, 0,
+			fmt.Sprintf("%s is at a new %s of %d days: %s USDT", c.name, word, len(days), c.Last),
+			fmt.Sprintf("%s 创 %d 日%s：%s USDT", c.name, len(days), wordCN, c.Last))
+	}
+}
+
+// traded says that a coin is traded much more than before.
+func (w *writer) traded(c *coin, isLarge bool) {
+	days := w.Days[c.Pair]
+	if len(days) < tradedDays {
+		return
+	}
+	var sum market.Decimal
+	for _, d := range days[len(days)-tradedDays:] {
+		sum = sum.Add(d.Size)
+	}
+	if !sum.IsPos() {
+		return
+	}
+	times := c.Size.MustDiv(sum.MustDiv(market.Whole(tradedDays)))
+	kind := int64(turnover)
+	if isLarge {
+		kind = volume
+	}
+	if rule := fmt.Sprint(kind, " ", c.name, " ", w.day()); times.Cmp(anomalous) >= 0 && w.passes(rule, 1) {
+		w.say(kind, rule, false, 0,
+			fmt.Sprintf("%s was traded %s times as much as usual in 24 hours, for %s USDT", c.name, times.RoundHAZ(1), c.Amount.RoundHAZ(0)),
+			fmt.Sprintf("%s 24 小时成交为平日的 %s 倍，成交额 %s USDT", c.name, times.RoundHAZ(1), c.Amount.RoundHAZ(0)))
+	}
+}
+
+// level says that a price has crossed a level. Where it stands is known by the level below.
+func (w *writer) level(c *coin) {
+	step := stepOf(c.Last)
+	key := fmt.Sprint(c.name, " ", step)
+	below := c.Last.Sub(remainder(c.Last, step))
+	have, ok := w.Levels[key]
+	if !ok {
+		w.Levels[key] = below
+		return
+	}
+	crossed, word, wordCN := below, "above", "突破"
+	switch by := surely.Mul(c.Last); {
+	case below.Cmp(have) > 0 && c.Last.Cmp(below.Add(by)) > 0:
+	case below.Cmp(have) < 0 && c.Last.Cmp(have.Sub(by)) < 0:
+		crossed, word, wordCN = below.Add(step), "below", "跌破"
+	default:
+		return
+	}
+	w.Levels[key] = below
+	if rule := fmt.Sprint(level, " ", c.name, " ", w.day(), " ", word, " ", crossed); w.passes(rule, 1) {
+		w.say(level, rule, true, 0,
+			fmt.Sprintf("%s is %s %s USDT, at %s", c.name, word, crossed, c.Last),
+			fmt.Sprintf("%s %s %s USDT，现报 %s", c.name, wordCN, crossed, c.Last))
+	}
+}
+
+// stepOf is a tenth of the power of ten at or below a price.
+func stepOf(px market.Decimal) market.Decimal {
+	power, ten := market.Whole(1), market.Whole(10)
+	for px.Cmp(power.Mul(ten)) >= 0 {
+		power = power.Mul(ten)
+	}
+	for px.Cmp(power) < 0 && power.Mul(tenth).IsPos() {
+		power = power.Mul(tenth)
+	}
+	return power.Mul(tenth)
+}
+
+// remainder is what is left of a price above a multiple of a step.
+func remainder(px, step market.Decimal) market.Decimal {
+	return px.Sub(px.MustDiv(step).Trunc(0).Mul(step))
+}
+
+// summaryEvery is from one summary of liquidations to the next.
+const summaryEvery = 4 * time.Hour
+
+// liquidated says what was liquidated: every few hours in all, and large orders at once.
+func (w *writer) liquidated() {
+	var all market.Liquidated
+	for i := range w.Liquidations.Pairs {
+		p := &w.Liquidations.Pairs[i]
+		sum := p.Since(w.Now.Add(-pairliquidations.Window))
+		all.Merge(&sum)
+		for _, m := range p.Minutes {
+			if m.Largest.Cmp(million) >= 0 && w.Now.UnixMilli()-m.Time < time.Hour.Milliseconds() && w.passes(fmt.Sprint(largeOrder, " ", p.Key), m.Time/60_000) {
+				name := fmt.Sprint(strings.ToUpper(p.Coin), " (", p.Platform, ")")
+				w.say(largeOrder, fmt.Sprint(p.Key, " ", m.Time), m.Largest.Cmp(million.Mul(market.Whole(10))) >= 0, 0,
+					fmt.Sprintf("A position of %s US dollars in %s was liquidated", m.Largest.RoundHAZ(0), name),
+					fmt.Sprintf("%s 一笔 %s 美元的仓位被强平", name, m.Largest.RoundHAZ(0)))
+			}
+		}
+	}
+	if w.passes(fmt.Sprint(liquidations), w.Now.Unix()/int64(summaryEvery.Seconds())) && all.Count > 0 {
+		w.say(liquidations, fmt.Sprint(w.Now.Truncate(summaryEvery).Unix()), false, 0,
+			fmt.Sprintf("In 24 hours %s US dollars were liquidated: longs %s, shorts %s; the largest position %s", all.Long.Add(all.Short).RoundHAZ(0), all.Long.RoundHAZ(0), all.Short.RoundHAZ(0), all.Largest.RoundHAZ(0)),
+			fmt.Sprintf("过去 24 小时全网爆仓 %s 美元：多单 %s，空单 %s；最大单笔 %s", all.Long.Add(all.Short).RoundHAZ(0), all.Long.RoundHAZ(0), all.Short.RoundHAZ(0), all.Largest.RoundHAZ(0)))
+	}
+}
+
+// interest says once a day how much is open on each exchange.
+func (w *writer) interest() {
+	sums := map[string]market.Decimal{}
+	var names []string
+	for i := range w.Contracts.Contracts {
+		c := &w.Contracts.Contracts[i]
+		if _, ok := sums[c.Pair.Platform]; !ok {
+			names = append(names, c.Pair.Platform)
+		}
+		sums[c.Pair.Platform] = sums[c.Pair.Platform].Add(c.Value)
+	}
+	if len(names) == 0 || !w.passes(fmt.Sprint(openInterest, " ", w.day()), 1) {
+		return
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(sums[b].Cmp(sums[a]), cmp.Compare(a, b)) })
+	parts := make([]string, len(names))
+	for i, name := range names {
+		parts[i] = fmt.Sprint(name, " ", sums[name].RoundHAZ(0))
+	}
+	text := strings.Join(parts, ", ")
+	w.say(openInterest, w.day(), false, 0, "Open interest of the followed perpetuals, US dollars: "+text, "所跟踪永续合约持仓总额（美元）："+text)
+}
+
+// Members are the numbers of exchanges in flashes of listings, by platform.
+var members = map[string]int64{"binance": 477, "okex": 1509, "okcoinfutures": 1509, "bybit": 1510}
+
+// listings says which pairs have begun to trade.
+func (w *writer) listings() {
+	if len(w.Snapshot.Pairs.Pairs) == 0 {
+		return
+	}
+	known := w.Memory.Pairs
+	var now []uint32
+	for i := range w.Snapshot.Pairs.Pairs {
+		p := &w.Snapshot.Pairs.Pairs[i]
+		digest := fnv.New32a()
+		_, _ = digest.Write([]byte(p.Key)) // it never fails
+		sum := digest.Sum32()
+		now = append(now, sum)
+		if _, ok := slices.BinarySearch(known, sum); ok || len(known) == 0 || p.Quote != "USDT" && p.Quote != "USDC" {
+			continue
+		}
+		what, whatCN := "spot", "现货"
+		if p.Swap {
+			what, whatCN = "perpetual", "永续合约"
+		}
+		if w.passes(fmt.Sprint(listing, " ", p.Key), 1) {
+			w.say(listing, p.Key, true, members[p.Platform],
+				fmt.Sprintf("%s/%s (%s) trades on %s", p.Base, p.Quote, what, p.Platform),
+				fmt.Sprintf("%s 上线 %s/%s %s", p.Platform, p.Base, p.Quote, whatCN))
+		}
+	}
+	slices.Sort(now)
+	w.Memory.Pairs = slices.Compact(now)
+}

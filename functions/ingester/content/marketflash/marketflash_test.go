@@ -1,0 +1,244 @@
+package marketflash
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"quotary/shared/data/contracts"
+	"quotary/shared/data/flashes"
+	"quotary/shared/data/pairliquidations"
+	"quotary/shared/data/pairs"
+	"quotary/shared/data/pairtickers"
+	"quotary/shared/market"
+)
+
+func dec(t *testing.T, text string) market.Decimal {
+	t.Helper()
+	d, err := market.ParseDecimal(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+var noon = time.Date(2026, 11, 23, 13, 0, 0, 0, time.UTC)
+
+// snapshot is one at a time with bitcoin at a price, which it has had a day ago but for a
+// change, and a small coin likewise, behind ten large ones.
+func snapshot(t *testing.T, now time.Time, btc, btcOpen, small, smallOpen string) Snapshot {
+	s := Snapshot{Now: now}
+	add := func(base, last, open string, amount int64) {
+		key := strings.ToLower(base) + "usdt:binance"
+		s.Pairs.Pairs = append(s.Pairs.Pairs, pairs.Pair{Pair: market.Pair{Key: key, Platform: "binance", Base: base, Quote: "USDT"}})
+		s.Tickers.Tickers = append(s.Tickers.Tickers, pairtickers.Ticker{Pair: key, Last: dec(t, last), Open: dec(t, open), Size: dec(t, "10"), Amount: market.Whole(amount)})
+	}
+	add("BTC", btc, btcOpen, 1_000_000)
+	for n := range 9 {
+		add(fmt.Sprint("C", n), "3.5", "3.5", 1000-int64(n))
+	}
+	add("SMALL", small, smallOpen, 1)
+	inOrder(&s)
+	return s
+}
+
+// inOrder brings views into the order in which they are read.
+func inOrder(s *Snapshot) {
+	p, err := pairs.Decode(pairs.Encode(s.Pairs))
+	if err != nil {
+		panic(err)
+	}
+	tickers, err := pairtickers.Decode(pairtickers.Encode(s.Tickers))
+	if err != nil {
+		panic(err)
+	}
+	s.Pairs, s.Tickers = p, tickers
+}
+
+// english are the titles of flashes in English with their types; each must be there in
+// Chinese too, and be one that a drop might hold.
+func english(t *testing.T, list []flashes.Flash) (titles []string) {
+	t.Helper()
+	count := map[string]int{}
+	for _, f := range list {
+		count[f.Language]++
+		if f.Language == "en" {
+			titles = append(titles, fmt.Sprint(f.FlashType, " ", f.Title))
+		}
+		line, err := json.Marshal(f.Entry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := flashes.Parse(line); err != nil {
+			t.Errorf("%v: %s", err, line)
+		}
+	}
+	if count["en"] != count["cn"] {
+		t.Errorf("%v", count)
+	}
+	return titles
+}
+
+func TestRules(t *testing.T) {
+	t.Parallel()
+	quiet := func(t *testing.T) Snapshot { return snapshot(t, noon, "61000", "60900", "0.011", "0.011") }
+	later := noon.Add(time.Minute)
+	for name, c := range map[string]struct {
+		change func(t *testing.T, s *Snapshot)
+		want   []string
+	}{
+		"nothing happens": {func(*testing.T, *Snapshot) {}, nil},
+		"a large coin moves by a step": {
+			func(t *testing.T, s *Snapshot) { *s = snapshot(t, later, "61500", "65000", "0.011", "0.011") },
+			[]string{"23 BTC is down 5.38% in 24 hours, at 61500 USDT"},
+		},
+		"a small coin moves by two": {
+			func(t *testing.T, s *Snapshot) { *s = snapshot(t, later, "61000", "60900", "0.0121", "0.01") },
+			[]string{"1 SMALL is up 21% in 24 hours, at 0.0121 USDT"},
+		},
+		"a level is crossed upwards": {
+			func(t *testing.T, s *Snapshot) { *s = snapshot(t, later, "62040", "61900", "0.011", "0.011") },
+			[]string{"18 BTC is above 62000 USDT, at 62040"},
+		},
+		"a level is touched": {
+			func(t *testing.T, s *Snapshot) { *s = snapshot(t, later, "62010", "61900", "0.011", "0.011") }, nil,
+		},
+		"a level is crossed downwards": {
+			func(t *testing.T, s *Snapshot) { *s = snapshot(t, later, "60900", "61900", "0.011", "0.011") },
+			[]string{"18 BTC is below 61000 USDT, at 60900"},
+		},
+		"a price is above all highs": {
+			func(t *testing.T, s *Snapshot) { s.Days = days(t, 8, "60000", "59000", "10") },
+			[]string{"4 BTC is at a new high of 8 days: 61000 USDT"},
+		},
+		"a price is below all lows": {
+			func(t *testing.T, s *Snapshot) { s.Days = days(t, 30, "90000", "61500", "10") },
+			[]string{"4 BTC is at a new low of 30 days: 61000 USDT"},
+		},
+		"there are too few days": {func(t *testing.T, s *Snapshot) { s.Days = days(t, 6, "60000", "59000", "1") }, nil},
+		"much is traded": {
+			func(t *testing.T, s *Snapshot) { s.Days = days(t, 8, "90000", "59000", "4") },
+			[]string{"8 BTC was traded 2.5 times as much as usual in 24 hours, for 1000000 USDT"},
+		},
+		"a pair begins to trade": {
+			func(_ *testing.T, s *Snapshot) {
+				for _, p := range []market.Pair{
+					{Key: "newusdt:okex", Platform: "okex", Base: "NEW", Quote: "USDT"}, {Key: "newswapusdt:bybit", Platform: "bybit", Base: "NEW", Quote: "USDT", Swap: true},
+					{Key: "newbtc:okex", Platform: "okex", Base: "NEW", Quote: "BTC"},
+				} {
+					s.Pairs.Pairs = append(s.Pairs.Pairs, pairs.Pair{Pair: p})
+				}
+				inOrder(s)
+			},
+			[]string{"21 NEW/USDT (perpetual) trades on bybit", "21 NEW/USDT (spot) trades on okex"},
+		},
+		"a large position is closed by force": {
+			func(_ *testing.T, s *Snapshot) {
+				s.Liquidations.Pairs = []pairliquidations.Pair{{Key: "btcswapusdt:binance", Coin: "btc", Platform: "binance", Minutes: []pairliquidations.Minute{
+					{Time: noon.Add(-2 * time.Hour).UnixMilli(), Long: market.Whole(5_000_000), Largest: market.Whole(5_000_000), Count: 1},
+					{Time: noon.Add(-2 * time.Minute).UnixMilli(), Long: market.Whole(999_999), Largest: market.Whole(999_999), Count: 1},
+					{Time: noon.Add(-time.Minute).UnixMilli(), Long: market.Whole(2_000_000), Largest: market.Whole(1_500_000), Count: 2},
+				}}}
+			},
+			[]string{"25 A position of 1500000 US dollars in BTC (binance) was liquidated"},
+		},
+		"four hours have passed": {
+			func(t *testing.T, s *Snapshot) {
+				*s = snapshot(t, noon.Add(4*time.Hour), "61000", "60900", "0.011", "0.011")
+				s.Liquidations.Pairs = []pairliquidations.Pair{{Key: "btcswapusdt:binance", Minutes: []pairliquidations.Minute{
+					{Time: noon.Add(-30 * time.Hour).UnixMilli(), Long: market.Whole(7), Largest: market.Whole(7), Count: 1},
+					{Time: noon.Add(-time.Hour).UnixMilli(), Long: market.Whole(20), Short: market.Whole(3), Largest: market.Whole(15), Count: 3},
+				}}}
+			},
+			[]string{"15 In 24 hours 23 US dollars were liquidated: longs 20, shorts 3; the largest position 15"},
+		},
+		"a day begins": {
+			func(t *testing.T, s *Snapshot) {
+				*s = snapshot(t, noon.Add(24*time.Hour), "61000", "60900", "0.011", "0.011")
+				s.Contracts.Contracts = []contracts.Contract{
+					{Pair: market.Pair{Key: "a", Platform: "okcoinfutures"}, Value: market.Whole(5)}, {Pair: market.Pair{Key: "b", Platform: "binance"}, Value: market.Whole(4)},
+					{Pair: market.Pair{Key: "c", Platform: "binance"}, Value: market.Whole(4)},
+				}
+			},
+			[]string{"26 Open interest of the followed perpetuals, US dollars: binance 8, okcoinfutures 5"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var m Memory
+			if got := english(t, m.Flashes(quiet(t))); len(got) > 0 {
+				t.Fatalf("at first: %q", got)
+			}
+			s := quiet(t)
+			s.Now = later
+			c.change(t, &s)
+			m = restarted(t, m)
+			first := m.Flashes(s)
+			if got := english(t, first); strings.Join(got, "\n") != strings.Join(c.want, "\n") {
+				t.Errorf("%q\nwant\n%q", got, c.want)
+			}
+			s.Now = s.Now.Add(10 * time.Second)
+			m = restarted(t, m)
+			if got := english(t, m.Flashes(s)); len(got) > 0 {
+				t.Errorf("said again: %q", got)
+			}
+		})
+	}
+}
+
+// restarted is a memory as its source has it after a restart.
+func restarted(t *testing.T, m Memory) (back Memory) {
+	t.Helper()
+	text, err := json.Marshal(&m)
+	if err == nil {
+		err = json.Unmarshal(text, &back)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return back
+}
+
+// days are daily K-lines of bitcoin.
+func days(t *testing.T, n int, high, low, size string) map[string][]market.Candle {
+	list := make([]market.Candle, n)
+	for i := range list {
+		list[i] = market.Candle{High: dec(t, high), Low: dec(t, low), Size: dec(t, size)}
+	}
+	return map[string][]market.Candle{"btcusdt:binance": list}
+}
+
+// What a crash makes write again has the numbers that it had.
+func TestNumbersFollowFromTheOccasion(t *testing.T) {
+	t.Parallel()
+	s := snapshot(t, noon, "61500", "65000", "0.011", "0.011")
+	var a, b Memory
+	first := a.Flashes(s)
+	s.Now = s.Now.Add(time.Minute)
+	again := b.Flashes(s)
+	if len(first) != 2 || len(again) != 2 || first[0].ID != again[0].ID || first[1].ID != again[1].ID || first[0].ID == first[1].ID || first[0].Place.Compare(again[0].Place) >= 0 {
+		t.Errorf("%+v\n%+v", first, again)
+	}
+}
+
+func TestWhatWasSaidIsForgottenInTime(t *testing.T) {
+	t.Parallel()
+	var m Memory
+	for day := range 10 {
+		m.Flashes(snapshot(t, noon.AddDate(0, 0, day), "61500", "65000", "0.011", "0.011"))
+	}
+	if len(m.Said) > 6 {
+		t.Errorf("%d things are remembered: %v", len(m.Said), m.Said)
+	}
+}
+
+func TestStepsOfPrices(t *testing.T) {
+	t.Parallel()
+	for px, want := range map[string]string{"61234.5": "1000", "10000": "1000", "9999.99": "100", "1": "0.1", "0.5": "0.01", "0.0123": "0.001", "0.00001": "0.000001"} {
+		if got := stepOf(dec(t, px)); !got.Equal(dec(t, want)) {
+			t.Errorf("%s: %s, want %s", px, got, want)
+		}
+	}
+}
