@@ -1,15 +1,16 @@
-// Package content is the domain of what people write: news, flashes, posts and airdrops. Its
-// sources are the feeds of publishers that the operator lists ([Settings]), drops
-// ([Drops]), and the markets themselves (package marketflash); the package engine runs it.
+// Package content is the domain of what people write: news, flashes, posts, announcements of
+// exchanges and airdrops. Its sources are the feeds of publishers and the exchanges that the
+// operator lists ([Settings]), drops ([Drops]), and the markets themselves (package
+// marketflash); the package engine runs it.
 //
 // # What is written, and who reads it
 //
 //	log news              one row each state of a news item: news-detail
 //	series newsfirstseen  when each item was first seen, by which those without a date are ordered
 //	view news             the headings of the newest items: news-list
-//	log airdrops          one row for each entry of a drop: the text of airdrop/detail
+//	log airdrops          one row for each entry, dropped or announced: the text of airdrop/detail
 //	view airdrops         the newest airdrops without their texts: what else is said of airdrops
-//	log flashes           one row each state of a flash or a post: what the view does not hold
+//	log flashes           one row each state of a flash, an announced listing or a post: what the view does not hold
 //	series flashplaces    which state of each flash is indexed
 //	views flashindex-*    the words of all flashes, and of all posts: newsflash/search, social/search
 //	log members           one row each entry of an author of posts: the view is folded from them
@@ -25,6 +26,7 @@ package content
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"quotary/functions/ingester/engine"
@@ -44,6 +46,10 @@ type Config struct {
 
 	Feeds      []Feed        // of news; none follows none
 	DropsEvery time.Duration // between two looks for drops
+
+	Announcements      []string      // names of the exchanges whose announcements are followed
+	AnnouncementsURL   string        // where all of them are simulated; "" asks themselves
+	AnnouncementsEvery time.Duration // between two looks
 }
 
 // Domain returns the domain for a process to run.
@@ -62,7 +68,7 @@ func (c Config) begin(_ context.Context, term *lease.Term) (engine.Work, error) 
 }
 
 func (c Config) pipeline() *engine.Pipeline[*Batch] {
-	return &engine.Pipeline[*Batch]{Domain: Name, Stores: c.Stores, NewBatch: NewBatch, Logs: Logs, Projections: Projections(), Sources: append(c.sources(), c.drops(), c.markets()), Logger: c.Logger}
+	return &engine.Pipeline[*Batch]{Domain: Name, Stores: c.Stores, NewBatch: NewBatch, Logs: Logs, Projections: Projections(), Sources: slices.Concat(c.sources(), c.announcementSources(), []engine.Source[*Batch]{c.drops(), c.markets()}), Logger: c.Logger}
 }
 
 // drops is the source of files that operators load.
