@@ -582,7 +582,7 @@ var descriptions = map[string]string{
 	"GET /upgrade/v2/futures/funding-rate/history":                              "Lists the funding rate of a pair over time, newest first.",
 	"GET /upgrade/v2/futures/funding-rate/vol-weight-history":                   "Lists the funding rate of a coin over time, weighted by volume, newest first.",
 	"GET /upgrade/v2/futures/historical-depth":                                  "Lists past order books of a pair.",
-	"GET /upgrade/v2/futures/liquidation/history":                               "Lists what was liquidated of a pair over time, newest first.",
+	"GET /upgrade/v2/futures/liquidation/history":                               "Lists what was liquidated of a pair over time, oldest first.",
 	"GET /upgrade/v2/futures/liquidation/map":                                   "Estimates by price and leverage what would be liquidated now.",
 	"GET /upgrade/v2/futures/open-interest/aggregated-coin-margin-history":      "Lists the open interest of a coin in coin-margined futures, oldest first.",
 	"GET /upgrade/v2/futures/open-interest/aggregated-stablecoin-history":       "Lists the open interest of a coin in stablecoin-margined futures, oldest first.",
