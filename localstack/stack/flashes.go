@@ -21,5 +21,6 @@ func (s *Stack) startFlashes(ctx context.Context) error {
 	if err := s.drop(ctx, membersDrop, flashsite.Drop(flashsite.Members())); err != nil {
 		return err
 	}
-	return s.drop(ctx, flashesDrop, flashsite.Drop(flashsite.Flashes(time.Now())))
+	s.Flashes = flashsite.Flashes(time.Now())
+	return s.drop(ctx, flashesDrop, flashsite.Drop(s.Flashes))
 }

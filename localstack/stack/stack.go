@@ -22,6 +22,7 @@ import (
 	"quotary/localstack/bybit"
 	"quotary/localstack/client"
 	"quotary/localstack/coinsite"
+	"quotary/localstack/flashsite"
 	"quotary/localstack/lambdahost"
 	"quotary/localstack/newssite"
 	"quotary/localstack/okx"
@@ -100,6 +101,7 @@ type Stack struct {
 	Exchange      *binance.Exchange   // the same
 	OKX           *okx.Exchange       // the same
 	Bybit         *bybit.Exchange     // the same
+	Flashes       []flashsite.Flash   // the drop that the stack began with
 	Coins         *coinsite.Site      // the same
 
 	cfg     Config

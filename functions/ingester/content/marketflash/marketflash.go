@@ -17,9 +17,10 @@
 //	type 8   a large coin was traded in 24 hours 2.5 times as much as on the mean of the last 7 days
 //	type 3   the same of a small coin
 //	type 15  every four hours: what was liquidated of all perpetuals in 24 hours
-//	type 25  an order of a million US dollars or more closed a position by force
+//	type 25  an order of a million US dollars or more closed a position by force; of a coin
+//	         another one of the hour only where it is larger by a further million
 //	type 26  every day: the open interest of perpetuals by exchange
-//	type 21  a pair with USDT or USDC has begun to trade on an exchange
+//	type 21  a pair with USDT or USDC has begun to trade on a market of which others were known
 package marketflash
 
 import (
@@ -72,7 +73,7 @@ type Snapshot struct {
 type Memory struct {
 	Said   map[string]Said           `json:"said,omitempty"`
 	Levels map[string]market.Decimal `json:"levels,omitempty"` // of prices, by coin and step
-	Pairs  []uint32                  `json:"pairs,omitempty"`  // digests of the keys of pairs that trade, ascending
+	Pairs  []uint32                  `json:"pairs,omitempty"`  // digests of the keys of pairs that trade, and of their markets, ascending
 }
 
 // Said is how far a rule has gone, and when.
@@ -320,13 +321,8 @@ func (w *writer) liquidated() {
 		p := &w.Liquidations.Pairs[i]
 		sum := p.Since(w.Now.Add(-pairliquidations.Window))
 		all.Merge(&sum)
-		for _, m := range p.Minutes {
-			if m.Largest.Cmp(million) >= 0 && w.Now.UnixMilli()-m.Time < time.Hour.Milliseconds() && w.passes(fmt.Sprint(largeOrder, " ", p.Key), m.Time/60_000) {
-				name := fmt.Sprint(strings.ToUpper(p.Coin), " (", p.Platform, ")")
-				w.say(largeOrder, fmt.Sprint(p.Key, " ", m.Time), m.Largest.Cmp(million.Mul(market.Whole(10))) >= 0, 0,
-					fmt.Sprintf("A position of %s US dollars in %s was liquidated", m.Largest.RoundHAZ(0), name),
-					fmt.Sprintf("%s 一笔 %s 美元的仓位被强平", name, m.Largest.RoundHAZ(0)))
-			}
+		for i := range p.Minutes {
+			w.largest(p, &p.Minutes[i])
 		}
 	}
 	if w.passes(fmt.Sprint(liquidations), w.Now.Unix()/int64(summaryEvery.Seconds())) && all.Count > 0 {
@@ -334,6 +330,19 @@ func (w *writer) liquidated() {
 			fmt.Sprintf("In 24 hours %s US dollars were liquidated: longs %s, shorts %s; the largest position %s", all.Long.Add(all.Short).RoundHAZ(0), all.Long.RoundHAZ(0), all.Short.RoundHAZ(0), all.Largest.RoundHAZ(0)),
 			fmt.Sprintf("过去 24 小时全网爆仓 %s 美元：多单 %s，空单 %s；最大单笔 %s", all.Long.Add(all.Short).RoundHAZ(0), all.Long.RoundHAZ(0), all.Short.RoundHAZ(0), all.Largest.RoundHAZ(0)))
 	}
+}
+
+// largest says that a large position was closed in a minute of the last hour.
+func (w *writer) largest(p *pairliquidations.Pair, m *pairliquidations.Minute) {
+	millions, _ := m.Largest.MustDiv(million).Trunc(0).Int64()
+	rule := fmt.Sprint(largeOrder, " ", p.Coin, " ", m.Time/time.Hour.Milliseconds())
+	if w.Now.UnixMilli()-m.Time >= time.Hour.Milliseconds() || !w.passes(rule, millions) {
+		return
+	}
+	name := fmt.Sprint(strings.ToUpper(p.Coin), " (", p.Platform, ")")
+	w.say(largeOrder, fmt.Sprint(rule, " ", millions), millions >= 10, 0,
+		fmt.Sprintf("A position of %s US dollars in %s was liquidated", m.Largest.RoundHAZ(0), name),
+		fmt.Sprintf("%s 一笔 %s 美元的仓位被强平", name, m.Largest.RoundHAZ(0)))
 }
 
 // interest says once a day how much is open on each exchange.
@@ -367,15 +376,16 @@ func (w *writer) listings() {
 	if len(w.Snapshot.Pairs.Pairs) == 0 {
 		return
 	}
-	known := w.Memory.Pairs
+	known := func(name string) bool {
+		_, ok := slices.BinarySearch(w.Memory.Pairs, digest(name))
+		return ok
+	}
 	var now []uint32
 	for i := range w.Snapshot.Pairs.Pairs {
 		p := &w.Snapshot.Pairs.Pairs[i]
-		digest := fnv.New32a()
-		_, _ = digest.Write([]byte(p.Key)) // it never fails
-		sum := digest.Sum32()
-		now = append(now, sum)
-		if _, ok := slices.BinarySearch(known, sum); ok || len(known) == 0 || p.Quote != "USDT" && p.Quote != "USDC" {
+		of := fmt.Sprint("market ", p.Platform, p.Swap, p.Inverse)
+		now = append(now, digest(p.Key), digest(of))
+		if known(p.Key) || !known(of) || p.Quote != "USDT" && p.Quote != "USDC" {
 			continue
 		}
 		what, whatCN := "spot", "现货"
@@ -390,4 +400,11 @@ func (w *writer) listings() {
 	}
 	slices.Sort(now)
 	w.Memory.Pairs = slices.Compact(now)
+}
+
+// digest is a short one of a name.
+func digest(name string) uint32 {
+	sum := fnv.New32a()
+	_, _ = sum.Write([]byte(name)) // it never fails
+	return sum.Sum32()
 }

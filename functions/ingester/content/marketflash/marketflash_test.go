@@ -40,6 +40,9 @@ func snapshot(t *testing.T, now time.Time, btc, btcOpen, small, smallOpen string
 		add(fmt.Sprint("C", n), "3.5", "3.5", 1000-int64(n))
 	}
 	add("SMALL", small, smallOpen, 1)
+	for _, p := range []market.Pair{{Key: "oldusdt:okex", Platform: "okex", Base: "OLD", Quote: "USDT"}, {Key: "oldswapusdt:bybit", Platform: "bybit", Base: "OLD", Quote: "USDT", Swap: true}} {
+		s.Pairs.Pairs = append(s.Pairs.Pairs, pairs.Pair{Pair: p})
+	}
 	inOrder(&s)
 	return s
 }
@@ -133,6 +136,25 @@ func TestRules(t *testing.T) {
 				inOrder(s)
 			},
 			[]string{"21 NEW/USDT (perpetual) trades on bybit", "21 NEW/USDT (spot) trades on okex"},
+		},
+		"a market is seen for the first time": {
+			func(_ *testing.T, s *Snapshot) {
+				s.Pairs.Pairs = append(s.Pairs.Pairs, pairs.Pair{Pair: market.Pair{Key: "newusdt:bybit", Platform: "bybit", Base: "NEW", Quote: "USDT"}})
+				inOrder(s)
+			}, nil,
+		},
+		"positions of one coin are closed by force in an hour": {
+			func(_ *testing.T, s *Snapshot) {
+				minute := func(ago int, dollars int64) pairliquidations.Minute {
+					return pairliquidations.Minute{Time: noon.Add(time.Duration(5-ago) * time.Minute).UnixMilli(), Long: market.Whole(dollars), Largest: market.Whole(dollars), Count: 1}
+				}
+				s.Now = noon.Add(6 * time.Minute)
+				s.Liquidations.Pairs = []pairliquidations.Pair{
+					{Key: "btcswapusdt:binance", Coin: "btc", Platform: "binance", Minutes: []pairliquidations.Minute{minute(5, 2_500_000), minute(4, 2_900_000), minute(3, 12_000_000)}},
+					{Key: "btcswapusdt:bybit", Coin: "btc", Platform: "bybit", Minutes: []pairliquidations.Minute{minute(2, 9_000_000)}},
+				}
+			},
+			[]string{"25 A position of 2500000 US dollars in BTC (binance) was liquidated", "25 A position of 12000000 US dollars in BTC (binance) was liquidated"},
 		},
 		"a large position is closed by force": {
 			func(_ *testing.T, s *Snapshot) {
