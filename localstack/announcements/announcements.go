@@ -138,7 +138,7 @@ type object = map[string]any
 // asked is the page that a request asks for, of the category that a parameter names: ok is
 // false for a category that is none of the two.
 func (s *Site) asked(r *http.Request, exchange, category, listings, others, number string) (shown []Announcement, all int, ok bool) {
-	list := []Announcement{}
+	var list []Announcement
 	switch r.URL.Query().Get(category) {
 	case listings:
 		list = s.Listings(exchange, s.cfg.Now())

@@ -146,9 +146,9 @@ func (a *Airdrop) StatusAt(now time.Time) Status {
 	at, end := now.UnixMilli(), a.EndTime
 	switch {
 	case end != 0:
-	case a.Entry.Status == "finished":
+	case a.Status == "finished":
 		return Finished
-	case a.Entry.Status == "":
+	case a.Status == "":
 		end = a.Begins() + lasts.Milliseconds()
 	}
 	switch {
