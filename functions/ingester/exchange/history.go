@@ -201,12 +201,16 @@ func (h *history) confirm(ctx context.Context, pair market.Pair) error {
 		from = market.Day1.StartMs(p.Until)
 	}
 	for {
-		most := int((h.now().UnixMilli()-from)/60_000) + 1
-		run, err := h.venue.Klines(ctx, pair, market.Minute1, from, max(1, min(most, h.venue.KlinesMost())))
+		run, more, err := h.minutes(ctx, pair, from)
+		for !known && more && err == nil { // clients may wait for it: what is stored first is up to date
+			var next market.CandleRun
+			next, more, err = h.minutes(ctx, pair, run.To)
+			run.Candles = append(run.Candles, next.Candles...)
+			run.To, run.Open = next.To, next.Open
+		}
 		if err != nil {
 			return err
 		}
-		h.stats.Lines.Add(1)
 		for _, part := range split(run, p.Until) {
 			p.Until = max(p.Until, part.To)
 			h.filled[pair.Key], h.folded[pair.Key] = p, part.To
@@ -214,11 +218,21 @@ func (h *history) confirm(ctx context.Context, pair market.Pair) error {
 				return err
 			}
 		}
-		if run.To == from || most <= h.venue.KlinesMost() {
+		if !more {
 			return nil
 		}
 		from = run.To
 	}
+}
+
+// minutes asks for a page of minutes from a time (ms) on, and reports whether there are more.
+func (h *history) minutes(ctx context.Context, pair market.Pair, from int64) (run market.CandleRun, more bool, err error) {
+	most, page := int((h.now().UnixMilli()-from)/60_000)+1, h.venue.KlinesMost()
+	if run, err = h.venue.Klines(ctx, pair, market.Minute1, from, max(1, min(most, page))); err != nil {
+		return run, false, err
+	}
+	h.stats.Lines.Add(1)
+	return run, run.To > from && most > page, nil
 }
 
 // split divides a run into what was stored before and what is new, its open candle

@@ -311,6 +311,41 @@ func TestTradesAndKlinesBecomeTheExchangesOwnWhateverIsLost(t *testing.T) {
 	})
 }
 
+// shortPages is a venue that answers fewer K-lines at once.
+type shortPages struct{ Venue }
+
+func (shortPages) KlinesMost() int { return 300 }
+
+// What is stored of a new pair first has its newest minute: a client may wait for it.
+func TestTheDayOfANewPairIsEmittedAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	h := w.history(t)
+	h.venue.Venue = shortPages{h.venue.Venue}
+	h.filled, h.folded = map[string]progress{}, map[string]int64{}
+	var runs []Run
+	h.sink = func(_ context.Context, d engine.Delivery[*Batch]) error {
+		runs = append(runs, d.Batch.Runs...)
+		return nil
+	}
+	if err := h.list(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	pair := h.pairs[slices.IndexFunc(h.pairs, func(p market.Pair) bool { return p.Key == "btcswapusdt:binance" })]
+	if err := h.confirm(t.Context(), pair); err != nil {
+		t.Fatal(err)
+	}
+	if len(runs) != 1 || runs[0].From != noon.Truncate(day).UnixMilli() || runs[0].To != noon.Truncate(time.Minute).UnixMilli() || len(runs[0].Candles) != 700 || runs[0].Open.Empty() {
+		t.Errorf("of a new pair %d runs are emitted", len(runs))
+	}
+	// After an outage of a known one pages are emitted one by one.
+	runs = nil
+	w.clock.Move(8 * time.Hour)
+	if err := h.confirm(t.Context(), pair); err != nil || len(runs) != 2 {
+		t.Errorf("of a known pair %d runs are emitted, %v", len(runs), err)
+	}
+}
+
 func TestRunsAreSplitAtWhatIsStored(t *testing.T) {
 	t.Parallel()
 	run := market.CandleRun{From: 0, To: 240_000, Candles: []market.Candle{{OpenTime: 0}, {OpenTime: 60_000}, {OpenTime: 180_000}}}
