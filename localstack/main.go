@@ -35,7 +35,7 @@ type cli struct {
 }
 
 type run struct {
-	Port     int    `env:"QUOTARY_PORT" default:"8080" help:"First of ten ports, and one more for each further ingester; 0 picks free ones."`
+	Port     int    `env:"QUOTARY_PORT" default:"8080" help:"First of eleven ports, and one more for each further ingester; 0 picks free ones."`
 	Programs string `env:"QUOTARY_PROGRAMS" default:"bin" help:"Folder of the built programs."`
 	Tools    string `env:"QUOTARY_TOOLS" default:"localstack" help:"Folder in which npm installed the DynamoDB engine."`
 	DynamoDB string `env:"QUOTARY_DYNAMODB_ENDPOINT" help:"Endpoint of another DynamoDB to use."`
