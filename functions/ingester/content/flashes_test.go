@@ -15,6 +15,7 @@ import (
 	"quotary/internal/testenv"
 	"quotary/shared/data/flashes"
 	"quotary/shared/source/drop"
+	"quotary/shared/store"
 )
 
 // drawFlash draws a state of a flash. What stands in a line follows from its place.
@@ -94,4 +95,46 @@ func TestFlashesOfAFileAreListed(t *testing.T) {
 		t.Errorf("it is found as %+v, %t, %v", f, ok, err)
 	}
 	stop()
+}
+
+// BenchmarkDropOfFlashes reads lines as a drop has them into all logs and projections of the
+// domain, in batches of a thousand, the store excluded.
+func BenchmarkDropOfFlashes(b *testing.B) {
+	const batch = 1000
+	var lines [][]byte
+	for n := range 50 * batch {
+		lines = append(lines, fmt.Appendf(nil, `{"id":%d,"time":%d,"language":"en","title":"Bitcoin rises to %d dollars, says w%d","content":"A short text of some words about the w%d market, written by nobody, 比特币上涨 %d.","tab":3}`,
+			n+1, 1_795_000_000+n, n%90_000, n%5003, n%7001, n%900))
+	}
+	of := shorts.drops()
+	b.ReportAllocs()
+	taken := 0
+	for b.Loop() {
+		all, rows := Projections(), []store.Row(nil)
+		for some := range slices.Chunk(lines, batch) {
+			to, r := NewBatch(), engine.NewReads()
+			for i, line := range some {
+				if err := of.Append(to, line, drop.Place{Time: 1, File: "a", Line: int64(taken + i + 1)}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			for _, log := range Logs {
+				rows = log.Append(rows[:0], to)
+			}
+			for _, p := range all {
+				p.Wants(to, r)
+			}
+			r.Fill(nil, nil)
+			for _, p := range all {
+				if err := p.Apply(to, r, time.Now()); err != nil {
+					b.Fatal(err)
+				}
+			}
+			taken += len(some)
+		}
+		for _, p := range all {
+			p.Changes(time.Now(), true)
+		}
+	}
+	b.ReportMetric(float64(taken)/b.Elapsed().Seconds(), "lines/s")
 }

@@ -39,19 +39,32 @@ func Name(platform string, level int) string { return fmt.Sprintf("flashindex-%s
 
 // Tree is the index of a platform as its writer has it. The zero value is empty.
 type Tree struct {
-	levels [Levels]Level
-	dirty  [Levels]bool
+	levels  [Levels]Level
+	dirty   [Levels]bool
+	pending []search.Document // in no segment yet
 }
 
 // Restore takes a level.
 func (t *Tree) Restore(level int, segments Level) { t.levels[level] = segments }
 
+// maxPending is how many documents wait for others, as a large segment costs less than many
+// small ones.
+const maxPending = 8192
+
 // Add adds documents, or newer states of them.
 func (t *Tree) Add(documents []search.Document) {
-	if len(documents) == 0 {
-		return
+	t.pending = append(t.pending, documents...)
+	if len(t.pending) >= maxPending {
+		t.build()
 	}
-	t.add(0, search.Build(documents))
+}
+
+// build makes a segment of what is pending.
+func (t *Tree) build() {
+	if len(t.pending) > 0 {
+		t.add(0, search.Build(t.pending))
+		t.pending = nil
+	}
 }
 
 func (t *Tree) add(level int, segment *search.Segment) {
@@ -73,6 +86,7 @@ func (t *Tree) add(level int, segment *search.Segment) {
 // Changed returns the bodies of the views of levels that have changed since it was asked
 // last, by level: the largest are to be published first.
 func (t *Tree) Changed() (bodies [Levels][]byte) {
+	t.build()
 	for level := range t.levels {
 		if t.dirty[level] {
 			bodies[level], t.dirty[level] = Encode(t.levels[level]), false
@@ -82,7 +96,10 @@ func (t *Tree) Changed() (bodies [Levels][]byte) {
 }
 
 // Index searches the tree.
-func (t *Tree) Index() *search.Index { return index(t.levels) }
+func (t *Tree) Index() *search.Index {
+	t.build()
+	return index(t.levels)
+}
 
 // index is that of levels: of a larger one first, which is older.
 func index(levels [Levels]Level) *search.Index {
@@ -176,6 +193,7 @@ func (r *Reader) Index(ctx context.Context) (*search.Index, error) {
 
 // Publish replaces the views of a platform by a tree's.
 func Publish(ctx context.Context, views *store.Views, platform string, t *Tree) error {
+	t.build()
 	for level := range t.levels {
 		if err := views.Publish(ctx, Name(platform, level), Encode(t.levels[level])); err != nil {
 			return err

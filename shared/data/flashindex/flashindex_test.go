@@ -26,7 +26,7 @@ func TestWhatWasAddedIsFound(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	newest := map[int64]search.Document{}
 	var published [Levels][]byte
-	for n := 0; n < 25_000; {
+	for n := 0; n < 18_000; {
 		var some []search.Document
 		for range r.IntN(300) {
 			id := int64(1 + r.IntN(n+200))
@@ -80,6 +80,7 @@ func TestLevelsMayBeSeenAtDifferentTimes(t *testing.T) {
 	var before [Levels]Level
 	for id := int64(1); id < 3000; id++ {
 		tree.Add([]search.Document{document(id, 1)})
+		tree.Changed()
 		promoted := len(tree.levels[1]) > 0 && (len(before[1]) == 0 || before[1][0] != tree.levels[1][0])
 		for level := range before {
 			if !promoted && id%50 > 0 {
