@@ -91,16 +91,10 @@ func announced(list []market.Announcement, seen time.Time) *Batch {
 	return b
 }
 
-// memberIDs are the numbers of exchanges as clients ask for their listings.
-var memberIDs = map[string]int64{"binance": 477, "okx": 1509, "bybit": 1510}
-
-// flashOfListing is the type of flashes about listings.
-const flashOfListing = 21
-
 // listing is the flash of an announcement. Its number follows from the exchange and its id.
 func listing(a *market.Announcement, place drop.Place) flashes.Flash {
 	return flashes.Flash{Place: place, Entry: flashes.Entry{
 		ID: news.ID(place.File, a.ID), Time: a.Published / 1000, Language: string(airdrops.English), Platform: flashes.House, Title: a.Title, Content: a.Text,
-		FlashType: flashOfListing, MemberID: memberIDs[a.Venue], Source: airdrops.ExchangeName(a.Venue, airdrops.English), Link: a.URL,
+		FlashType: flashes.TypeListing, MemberID: flashes.MemberID(a.Venue), Source: airdrops.ExchangeName(a.Venue, airdrops.English), Link: a.URL,
 	}}
 }

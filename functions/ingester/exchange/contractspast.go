@@ -174,7 +174,8 @@ func (c *contractsPast) each(ctx context.Context, way direction, name string, st
 		done = span{first, first}
 	}
 	for {
-		next, asked := done, done
+		next := done
+		var asked span
 		if way == onwards {
 			next.To = min(end, done.To+window)
 			asked = span{done.To, next.To}

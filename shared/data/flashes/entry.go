@@ -72,6 +72,23 @@ const (
 	Social = "social"
 )
 
+// TypeListing is the type of flashes about listings.
+const TypeListing = 21
+
+// MemberID is the number of an exchange in flashes about its listings, by its name or the key
+// of a platform of it; 0 of others.
+func MemberID(exchange string) int64 {
+	switch exchange {
+	case "binance":
+		return 477
+	case "okx", "okex", "okcoinfutures":
+		return 1509
+	case "bybit":
+		return 1510
+	}
+	return 0
+}
+
 // MaxID is the largest number of a flash: any JSON reader takes it.
 const MaxID = 1<<53 - 1
 

@@ -50,7 +50,7 @@ const (
 	volume       = 8
 	liquidations = 15
 	level        = 18
-	listing      = 21
+	listing      = flashes.TypeListing
 	move         = 23
 	largeOrder   = 25
 	openInterest = 26
@@ -368,9 +368,6 @@ func (w *writer) interest() {
 	w.say(openInterest, w.day(), false, 0, "Open interest of the followed perpetuals, US dollars: "+text, "所跟踪永续合约持仓总额（美元）："+text)
 }
 
-// Members are the numbers of exchanges in flashes of listings, by platform.
-var members = map[string]int64{"binance": 477, "okex": 1509, "okcoinfutures": 1509, "bybit": 1510}
-
 // listings says which pairs have begun to trade.
 func (w *writer) listings() {
 	if len(w.Snapshot.Pairs.Pairs) == 0 {
@@ -393,7 +390,7 @@ func (w *writer) listings() {
 			what, whatCN = "perpetual", "永续合约"
 		}
 		if w.passes(fmt.Sprint(listing, " ", p.Key), 1) {
-			w.say(listing, p.Key, true, members[p.Platform],
+			w.say(listing, p.Key, true, flashes.MemberID(p.Platform),
 				fmt.Sprintf("%s/%s (%s) trades on %s", p.Base, p.Quote, what, p.Platform),
 				fmt.Sprintf("%s 上线 %s/%s %s", p.Platform, p.Base, p.Quote, whatCN))
 		}
