@@ -47,14 +47,14 @@ func TestWhatExchangesAnnounceIsStored(t *testing.T) {
 	for _, exchange := range []string{simulated.Binance, simulated.Bybit, simulated.OKX} {
 		var want []string
 		for _, a := range site.Listings(exchange, now)[:read] {
-			want = append(want, fmt.Sprint(a.Title, a.Text, a.URL, a.Published/1000, flashOfListing))
+			want = append(want, fmt.Sprint(a.Title, a.Text, a.URL, a.Published/1000, flashes.TypeListing))
 		}
 		testenv.Until(t, "the listings are flashes", func() bool {
 			v, err := flashes.Open(w.stores.Views, time.Now).Get(t.Context())
 			if err != nil {
 				return false
 			}
-			page, _ := v.Select(flashes.Selection{Platform: flashes.House, Language: "en", Limit: 500, Keep: func(f *flashes.Flash) bool { return f.MemberID == memberIDs[exchange] }})
+			page, _ := v.Select(flashes.Selection{Platform: flashes.House, Language: "en", Limit: 500, Keep: func(f *flashes.Flash) bool { return f.MemberID == flashes.MemberID(exchange) }})
 			var got []string
 			for _, f := range page {
 				got = append(got, fmt.Sprint(f.Title, f.Content, f.Link, f.Time, f.FlashType))
