@@ -135,7 +135,14 @@ func (r *reader) liquidations(ctx context.Context, in catalog.LiquidationSumsIn)
 
 // selection returns which pairs are summed up.
 func (r *reader) selection(ctx context.Context, in catalog.LiquidationSumsIn) (func(*pairliquidations.Pair) bool, error) {
-	switch in.Type {
+	kind := in.Type
+	switch { // who names a coin or an exchange alone means it
+	case kind == "" && in.CoinKey != "":
+		kind = "1"
+	case kind == "" && in.MarketKey != "":
+		kind = "2"
+	}
+	switch kind {
 	case "1":
 		if in.CoinKey == "" {
 			return nil, api.BadRequest("coinKey is missing: type 1 takes the key of a coin")

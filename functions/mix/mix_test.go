@@ -113,6 +113,11 @@ func TestLiquidationsAreSummedUp(t *testing.T) {
 			t.Errorf("of %s: %+v", key, got)
 		}
 	}
+	for query, kind := range map[string]string{"&coinKey=nobody": "&type=1", "&marketKey=bybit": "&type=2"} {
+		if got, want := sums("currency=usd"+query), sums("currency=usd"+kind+query); got != want {
+			t.Errorf("%s without its type: %+v, want %+v", query, got, want)
+		}
+	}
 	if got := sums("type=2&marketKey=bybit"); got.Liq24h != strconv.Itoa(51*7)+".00" {
 		t.Errorf("in yuan: %+v", got)
 	}

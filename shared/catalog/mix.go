@@ -54,7 +54,7 @@ type KeyPlan struct {
 // LiquidationSumsIn selects what was liquidated on centralised exchanges.
 type LiquidationSumsIn struct {
 	Currency  string `query:"currency" default:"cny" enum:"cny|usd"` // of the sums
-	Type      string `query:"type" enum:"|1|2"`                      // 1 for one coin, 2 for one exchange; everything if it is not given
+	Type      string `query:"type" enum:"|1|2"`                      // 1 for one coin, 2 for one exchange; without it the coin, the exchange or everything, as what is given says
 	CoinKey   Key    `query:"coinKey,coin_key"`                      // the coin, with type 1: bitcoin or btc
 	MarketKey Key    `query:"marketKey,market_key"`                  // the exchange, with type 2: binance
 }

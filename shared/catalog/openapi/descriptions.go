@@ -746,7 +746,7 @@ var descriptions = map[string]string{
 	"LiquidationSumsIn.CoinKey":                                                 "the coin, with type 1: bitcoin or btc",
 	"LiquidationSumsIn.Currency":                                                "of the sums",
 	"LiquidationSumsIn.MarketKey":                                               "the exchange, with type 2: binance",
-	"LiquidationSumsIn.Type":                                                    "1 for one coin, 2 for one exchange; everything if it is not given",
+	"LiquidationSumsIn.Type":                                                    "1 for one coin, 2 for one exchange; without it the coin, the exchange or everything, as what is given says",
 	"ListSubKeysIn":                                                             "ListSubKeysIn pages through the sub-keys.",
 	"ListSubKeysIn.Keyword":                                                     "part of the name in any case, or the start of the access key",
 	"ListSubKeysIn.Page":                                                        "number of the page, from 1",
