@@ -1,5 +1,7 @@
 package market
 
+import "slices"
+
 // PairEvents is what an exchange says of its pairs, in the order in which it was
 // received. Of a pair each list is in the order of its times.
 type PairEvents struct {
@@ -53,6 +55,18 @@ func (e *PairEvents) Newest() (newest int64) {
 		newest = max(newest, e.Ratios[i].Time)
 	}
 	return newest
+}
+
+// DropAfter leaves out the events of later than a time, ms, and returns how many these were.
+func (e *PairEvents) DropAfter(latest int64) int {
+	before := e.Len()
+	e.Trades = slices.DeleteFunc(e.Trades, func(t PairTrade) bool { return t.Time > latest })
+	e.Tickers = slices.DeleteFunc(e.Tickers, func(t PairTicker) bool { return t.Time > latest })
+	e.Fundings = slices.DeleteFunc(e.Fundings, func(f PairFunding) bool { return f.Time > latest })
+	e.Interests = slices.DeleteFunc(e.Interests, func(i PairInterest) bool { return i.Time > latest })
+	e.Liquidations = slices.DeleteFunc(e.Liquidations, func(l PairLiquidation) bool { return l.Time > latest })
+	e.Ratios = slices.DeleteFunc(e.Ratios, func(r PairRatio) bool { return r.Time > latest })
+	return before - e.Len()
 }
 
 // PairTicker is what an exchange says of the last 24 hours of a pair. What it does not

@@ -68,11 +68,11 @@ const (
 	hostTries    = 4
 	hostResponse = 64 << 20 // bytes; the description of all markets of a large exchange is some 10 MB
 
-	// Pauses of hosts that say none, and the longest that is obeyed: a ban of three
-	// days is asked about once an hour.
+	// Pauses of hosts that say none, and the longest that is obeyed: who asks before a ban
+	// has ended makes it longer, and no host bans for more than three days.
 	tooManyPause = time.Minute
 	bannedPause  = 2 * time.Minute
-	longestPause = time.Hour
+	longestPause = 3 * 24 * time.Hour
 )
 
 var hostPauses = backoff.Backoff{Min: 500 * time.Millisecond, Max: 30 * time.Second}

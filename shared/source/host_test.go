@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -44,6 +45,52 @@ func TestABanIsObeyedByAllWhoAskTheHost(t *testing.T) {
 				t.Errorf("asked %d times before the ban ended", early.Load())
 			}
 		})
+	}
+}
+
+// Many ask at once, through both pools of a host: whoever is on the way when the ban comes
+// is refused too, and nobody asks until it has ended.
+func TestNobodyAsksDuringABan(t *testing.T) {
+	t.Parallel()
+	const askers = 8
+	var asked, early atomic.Int64
+	var ends atomic.Int64 // of the ban, ms; 0 before it
+	together := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		n := asked.Add(1)
+		if n == askers {
+			ends.Store(time.Now().Add(time.Second).UnixMilli())
+			close(together)
+		}
+		<-together
+		if n > askers {
+			if time.Now().UnixMilli() < ends.Load() {
+				early.Add(1)
+			}
+			fmt.Fprint(w, `{}`)
+			return
+		}
+		w.Header().Set("Retry-After", "1")
+		w.WriteHeader(http.StatusTeapot)
+	}))
+	defer server.Close()
+	host := source.NewHost(server.URL, 10_000)
+	pool := host.Pool(10_000)
+	var group sync.WaitGroup
+	for i := range askers {
+		group.Go(func() {
+			of := host
+			if i%2 == 1 {
+				of = pool
+			}
+			if err := of.Get(t.Context(), "/x", nil, 1, new(any)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	if early.Load() != 0 || asked.Load() != 2*askers {
+		t.Errorf("asked %d times, %d of them during the ban", asked.Load(), early.Load())
 	}
 }
 

@@ -119,15 +119,22 @@ const (
 	silentFor    = time.Minute // without any frame a connection is given up
 	maxFrame     = 1 << 20     // bytes
 	connectLives = 23 * time.Hour
-	mostAhead    = time.Minute // of our clock; an event that is further ahead is of none
-	eventsQueue  = 4096        // events between reading and delivering
+	eventsQueue  = 4096 // events between reading and delivering
 )
+
+// MostAhead is by how much an exchange's clock may be ahead of ours. What it says of later
+// than that is of no event.
+const MostAhead = time.Minute
 
 var reconnects = backoff.Backoff{Min: 500 * time.Millisecond, Max: time.Minute}
 
-// Follow delivers the events of pairs until ctx ends or the sink fails. Connections that
-// are lost are made anew. It owns a few goroutines for each connection and ends after
-// them.
+// ErrSubscription is why a stream has ended: the exchange refuses to subscribe to what
+// it was asked for, as it does where one of the pairs trades no more.
+var ErrSubscription = errors.New("the venue refuses a subscription")
+
+// Follow delivers the events of pairs until ctx ends, the sink fails, or the exchange refuses
+// a subscription ([ErrSubscription]). Connections that are lost are made anew. It owns a few
+// goroutines for each connection and ends after them.
 func (s *Stream) Follow(ctx context.Context, pairs []market.Pair, sink EventSink) error {
 	extra := max(0, len(pairs)-s.Protocol.MaxPairs)
 	s.Stats.Dropped.Store(int64(extra))
@@ -155,6 +162,9 @@ func (s *Stream) Follow(ctx context.Context, pairs []market.Pair, sink EventSink
 			try = 0 // it worked for a while: this is a new trouble
 		}
 		s.Stats.Reconnects.Add(1)
+		if errors.Is(err, ErrSubscription) {
+			return err
+		}
 		pause := reconnects.Delay(try)
 		s.Log.Warn("the connection to the venue has ended; connecting again", "error", excerpt(err), "in", pause.String())
 		if err := backoff.Sleep(ctx, pause); err != nil {
@@ -248,8 +258,11 @@ func (f *follower) subscribe(ctx context.Context, conn *websocket.Conn, answers 
 		for range await {
 			select {
 			case a := <-answers:
-				if a.refused != "" || a.id != 0 && a.id != id {
-					return fmt.Errorf("subscribe: message %d is answered with %.200q for message %d", id, a.refused, a.id)
+				if a.refused != "" {
+					return fmt.Errorf("%w: message %d is answered with %.200q", ErrSubscription, id, a.refused)
+				}
+				if a.id != 0 && a.id != id {
+					return fmt.Errorf("subscribe: message %d is answered for message %d", id, a.id)
 				}
 			case <-timeout:
 				return fmt.Errorf("subscribe: no answer within %s", answerWithin)
@@ -333,7 +346,7 @@ func (f *follower) malformed(err error, line []byte) {
 // normalise names pairs by their keys and counts sizes in base coins. Events of pairs that
 // are not followed are left out, and such as cannot have happened yet.
 func (f *follower) normalise(e *market.PairEvents) {
-	latest := f.now().Add(mostAhead).UnixMilli()
+	latest := f.now().Add(MostAhead).UnixMilli()
 	known := func(symbol *string, at int64) *followedPair {
 		pair := f.pairs[*symbol]
 		switch {

@@ -33,12 +33,10 @@ var errNoPairs = errors.New("the list of pairs is empty")
 // all are the pairs that trade, as they were listed half the time between two lists ago at
 // most. It asks the venue until it answers.
 func (l *lister) all(ctx context.Context) ([]market.Pair, error) {
-	select {
-	case l.turn <- struct{}{}:
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+	if err := l.await(ctx); err != nil {
+		return nil, err
 	}
-	defer func() { <-l.turn }()
+	defer l.leave()
 	if l.pairs != nil && l.now().Sub(l.listed) < l.config.listEvery()/2 {
 		return l.pairs, nil
 	}
@@ -59,6 +57,29 @@ func (l *lister) all(ctx context.Context) ([]market.Pair, error) {
 			return nil, err
 		}
 	}
+}
+
+// await waits for the turn, which leave gives back.
+func (l *lister) await(ctx context.Context) error {
+	select {
+	case l.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (l *lister) leave() { <-l.turn }
+
+// forget has the next who asks be told what trades by then: what was listed has turned out
+// to be old.
+func (l *lister) forget(ctx context.Context) error {
+	if err := l.await(ctx); err != nil {
+		return err
+	}
+	defer l.leave()
+	l.listed = time.Time{}
+	return nil
 }
 
 // followed are the pairs that are to be followed, by key.

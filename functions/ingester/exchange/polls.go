@@ -2,6 +2,8 @@ package exchange
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -61,6 +63,9 @@ func (p *polls) every(ctx context.Context, group *errgroup.Group, every time.Dur
 				return err
 			}
 			events, failed := ask(ctx, pairs)
+			if ahead := events.DropAfter(p.now().Add(source.MostAhead).UnixMilli()); ahead > 0 {
+				failed = errors.Join(failed, fmt.Errorf("%d of them are of the future: the venue's clock is ahead of ours", ahead))
+			}
 			if failed != nil {
 				p.stats.Malformed.Add(1)
 			}

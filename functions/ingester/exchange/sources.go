@@ -3,6 +3,7 @@ package exchange
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -18,12 +19,16 @@ import (
 // all the time, and in the background its own K-lines.
 func (c Config) sources(v venue, lists *lister, wanted *wantedPairs) []engine.Source[*Batch] {
 	polled := &polls{venue: v, lists: lists, stats: new(source.Stats), now: time.Now}
+	asked := "" // the group of what is asked for again and again
+	if _, ok := v.Venue.(Tickers); ok {
+		asked = v.Name + " polls"
+	}
 	past := &history{venue: v, config: c, lists: lists, wanted: wanted, stats: new(source.Stats), now: time.Now, sleep: backoff.Sleep}
 	return []engine.Source[*Batch]{
 		{Name: v.Name, Group: v.Name, Stats: v.Stats, NoCheckpoint: true, Follow: func(ctx context.Context, _ engine.Position, sink engine.Sink[*Batch]) error {
 			return c.followPushed(ctx, v, lists, sink)
 		}},
-		{Name: v.Name + " polls", Stats: polled.stats, NoCheckpoint: true, Follow: polled.follow},
+		{Name: v.Name + " polls", Group: asked, Stats: polled.stats, NoCheckpoint: true, Follow: polled.follow},
 		{Name: v.Name + " history", Stats: past.stats, Background: true, Follow: past.follow},
 	}
 }
@@ -32,8 +37,8 @@ func (c Config) sources(v venue, lists *lister, wanted *wantedPairs) []engine.So
 var pauses = backoff.Backoff{Min: time.Second, Max: time.Minute}
 
 // followPushed delivers what a venue pushes of the followed pairs. They are listed again
-// once in a while, and after a pause where there are none: the trades of a pair come from
-// when it is listed until it is not.
+// once in a while, and after a pause where there are none, or where the venue does not let
+// one of them be followed: the trades of a pair come from when it is listed until it is not.
 func (c Config) followPushed(ctx context.Context, v venue, lists *lister, sink engine.Sink[*Batch]) error {
 	for try := 0; ; {
 		followed, err := lists.followed(ctx)
@@ -48,19 +53,40 @@ func (c Config) followPushed(ctx context.Context, v venue, lists *lister, sink e
 			try++
 			continue
 		}
-		try = 0
-		group, ctx := errgroup.WithContext(ctx)
-		group.Go(func() error {
-			return v.Follow(ctx, followed, func(ctx context.Context, events *market.PairEvents) error {
-				return sink(ctx, engine.Delivery[*Batch]{Batch: &Batch{PairEvents: *events}})
-			})
-		})
-		group.Go(func() error { return c.awaitOthers(ctx, lists, followed) })
-		if err := group.Wait(); !errors.Is(err, errOthers) {
+		began := time.Now()
+		err = c.followPairs(ctx, v, lists, followed, sink)
+		if time.Since(began) > time.Minute {
+			try = 0 // it worked for a while: this is a new trouble
+		}
+		switch {
+		case errors.Is(err, errOthers):
+			try = 0
+			v.Log.Info("other pairs trade; connecting again")
+		case errors.Is(err, source.ErrSubscription):
+			v.Log.Warn("a pair may trade no more; listing again", "error", fmt.Sprintf("%.200s", err))
+			if err := pauses.Wait(ctx, try); err != nil {
+				return err
+			}
+			try++
+			if err := lists.forget(ctx); err != nil {
+				return err
+			}
+		default:
 			return err
 		}
-		v.Log.Info("other pairs trade; connecting again")
 	}
+}
+
+// followPairs delivers what a venue pushes of pairs until others are to be followed.
+func (c Config) followPairs(ctx context.Context, v venue, lists *lister, pairs []market.Pair, sink engine.Sink[*Batch]) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		return v.Follow(ctx, pairs, func(ctx context.Context, events *market.PairEvents) error {
+			return sink(ctx, engine.Delivery[*Batch]{Batch: &Batch{PairEvents: *events}})
+		})
+	})
+	group.Go(func() error { return c.awaitOthers(ctx, lists, pairs) })
+	return group.Wait()
 }
 
 // errOthers is why a venue is followed anew.

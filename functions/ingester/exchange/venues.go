@@ -32,7 +32,8 @@ type Venue interface {
 	KlinesMost() int
 
 	// Follow delivers the trades of pairs and, of perpetuals, whatever else the venue
-	// pushes, until ctx ends or the sink fails.
+	// pushes, until ctx ends, the sink fails, or the venue does not let one of the pairs be
+	// followed ([source.ErrSubscription]).
 	Follow(ctx context.Context, pairs []market.Pair, sink source.EventSink) error
 }
 

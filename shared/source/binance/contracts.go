@@ -70,7 +70,8 @@ const (
 	fiveMinutes   = 300_000
 )
 
-// readPeriods asks for the funding periods.
+// readPeriods asks for the funding periods. Of a symbol whose period cannot be read the one
+// before stays.
 func (m *Market) readPeriods(ctx context.Context) error {
 	var rows []struct {
 		Symbol string `json:"symbol"`
@@ -79,14 +80,23 @@ func (m *Market) readPeriods(ctx context.Context) error {
 	if err := m.funding.Get(ctx, m.rules.path+"/fundingInfo", nil, 1, &rows); err != nil {
 		return err
 	}
-	bySymbol := map[string]int64{}
+	m.periods.mu.Lock()
+	defer m.periods.mu.Unlock()
+	bySymbol, unread := map[string]int64{}, int64(0)
 	for _, row := range rows {
 		if row.Hours > 0 {
 			bySymbol[row.Symbol] = row.Hours * hourMs
+			continue
+		}
+		unread++
+		if before, ok := m.periods.bySymbol[row.Symbol]; ok {
+			bySymbol[row.Symbol] = before
 		}
 	}
-	m.periods.mu.Lock()
-	defer m.periods.mu.Unlock()
+	if unread > 0 {
+		m.Stats.Malformed.Add(unread)
+		m.Log.Warn("funding periods cannot be read", "symbols", unread)
+	}
 	m.periods.bySymbol = bySymbol
 	return nil
 }

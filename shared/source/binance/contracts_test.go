@@ -2,7 +2,13 @@ package binance_test
 
 import (
 	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"strconv"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -154,5 +160,36 @@ func pushed(t *testing.T, usdm *binance.Market, m *simulated.Market, pair market
 		if !found || l.Pair != pair.Key {
 			t.Errorf("%+v is not among %+v", l, truth)
 		}
+	}
+}
+
+// A funding period that an exchange gives under another name is counted, and the one that is
+// known stays: a rate of four hours is none of eight.
+func TestAFundingPeriodThatCannotBeReadIsTheOneBefore(t *testing.T) {
+	t.Parallel()
+	x := simulated.New(simulated.Config{})
+	var changed atomic.Bool
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := httptest.NewRecorder()
+		x.Handler().ServeHTTP(answer, r)
+		body := answer.Body.String()
+		if changed.Load() {
+			body = strings.ReplaceAll(body, "fundingIntervalHours", "intervalHours")
+		}
+		_, _ = io.WriteString(w, body)
+	}))
+	t.Cleanup(server.Close)
+	m := binance.Open(server.URL, slog.New(slog.DiscardHandler))[1]
+	for _, malformed := range []int64{0, 1} {
+		pair := find(t, m, "solswapusdt:binance")
+		now := time.Now().UnixMilli()
+		list, err := m.PastFundings(t.Context(), pair, now-24*3_600_000, now)
+		if err != nil || len(list) == 0 || list[0].Period != 4*3_600_000 {
+			t.Fatalf("%+v, %v", list, err)
+		}
+		if got := m.Stats.Malformed.Load(); min(got, 1) != malformed {
+			t.Errorf("%d periods were counted, want %d", got, malformed)
+		}
+		changed.Store(true)
 	}
 }
