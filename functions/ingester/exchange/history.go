@@ -31,6 +31,10 @@ const (
 	hourBlock   = 40 * day         // of K-lines of an hour that are asked for at once
 	wideBlock   = 160 * day        // of K-lines of four hours
 	quietRepeat = time.Minute      // between two warnings of the same trouble
+
+	// foldedFor is for how long (ms) what was folded of a pair is still known after its last
+	// minute: see [pairFor].
+	foldedFor = int64(day / time.Millisecond)
 )
 
 // history emits what a venue itself says of the followed pairs, and of those that clients
@@ -197,7 +201,7 @@ func (h *history) confirm(ctx context.Context, pair market.Pair) error {
 		p = progress{Since: today, Until: today, Back: today, Wanted: other}
 	}
 	from, folded := h.folded[pair.Key]
-	if !folded {
+	if !folded || h.now().UnixMilli()-from >= foldedFor {
 		from = market.Day1.StartMs(p.Until)
 	}
 	for {

@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"maps"
 	"time"
 
 	"quotary/functions/ingester/engine"
@@ -11,32 +12,43 @@ import (
 
 // klines keeps the series of K-lines of pairs; see [market.PairCandles] for how they
 // are folded. Rows of what has ended are written at once, those of open buckets once in
-// a while.
+// a while. A pair of which nothing comes any more, as nobody wants it, is forgotten.
 type klines struct {
 	engine.Defaults[*Batch]
 	refresh time.Duration
 
-	pairs   map[string]*market.PairCandles
+	pairs   map[string]*pairFold
 	touched map[string]bool   // pairs with trades that are not written
 	written time.Time         // when rows of open buckets were last written
+	swept   time.Time         // when pairs were last forgotten
 	rows    []store.SeriesRow // to be written; of those of one bucket the last one stays
 }
 
+// pairFold is what is folded of a pair.
+type pairFold struct {
+	market.PairCandles
+	last time.Time // when something of it came
+}
+
+// pairFor is for how long nothing may come of a pair before it is forgotten. A pair whose
+// minutes come again after [foldedFor], which is less, begins anew.
+const pairFor = 26 * time.Hour
+
 func newKlines(refresh time.Duration) *klines {
-	return &klines{refresh: refresh, pairs: map[string]*market.PairCandles{}, touched: map[string]bool{}}
+	return &klines{refresh: refresh, pairs: map[string]*pairFold{}, touched: map[string]bool{}}
 }
 
 // Name is that of the series.
 func (k *klines) Name() string { return pairklines.Name }
 
 // Apply takes runs before trades: these are for the minutes after.
-func (k *klines) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
+func (k *klines) Apply(b *Batch, _ *engine.Reads, now time.Time) error {
 	for i := range b.Past {
 		k.append(b.Past[i].Pair, b.Past[i].Tiers())
 	}
 	for i := range b.Runs {
 		run := &b.Runs[i]
-		changed := k.of(run.Pair).Confirm(&run.CandleRun)
+		changed := k.of(run.Pair, now).Confirm(&run.CandleRun)
 		if !run.Stored {
 			k.append(run.Pair, changed)
 		}
@@ -44,18 +56,19 @@ func (k *klines) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 	}
 	for i := range b.Trades {
 		t := &b.Trades[i]
-		k.of(t.Pair).Add(t)
+		k.of(t.Pair, now).Add(t)
 		k.touched[t.Pair] = true
 	}
 	return nil
 }
 
-func (k *klines) of(pair string) *market.PairCandles {
+func (k *klines) of(pair string, now time.Time) *pairFold {
 	p := k.pairs[pair]
 	if p == nil {
-		p = new(market.PairCandles)
+		p = new(pairFold)
 		k.pairs[pair] = p
 	}
+	p.last = now
 	return p
 }
 
@@ -68,6 +81,10 @@ func (k *klines) Changes(now time.Time, settle bool) engine.Changes {
 			k.append(pair, k.pairs[pair].Changed())
 		}
 		clear(k.touched)
+	}
+	if now.Sub(k.swept) >= time.Hour {
+		k.swept = now
+		maps.DeleteFunc(k.pairs, func(pair string, p *pairFold) bool { return now.Sub(p.last) >= pairFor && !k.touched[pair] })
 	}
 	rows := k.rows
 	k.rows = nil

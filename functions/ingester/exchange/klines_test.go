@@ -1,0 +1,73 @@
+package exchange
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"quotary/functions/ingester/engine"
+	"quotary/shared/market"
+)
+
+// Of as many pairs as clients ever want only those are kept that something still comes of.
+func TestPairsOfWhichNothingComesAreForgotten(t *testing.T) {
+	t.Parallel()
+	p := newKlines(time.Second)
+	today := noon.Truncate(day)
+	run := func(pair string, from, to time.Time) Run {
+		c := market.Candle{OpenTime: from.UnixMilli(), Trades: 1, Size: dec(1), Amount: dec(1), Open: dec(1), High: dec(1), Low: dec(1), Close: dec(1)}
+		return Run{CandleRun: market.CandleRun{Pair: pair, Interval: market.Minute1, From: from.UnixMilli(), To: to.UnixMilli(), Candles: []market.Candle{c}}}
+	}
+	rows := func(now time.Time, runs ...Run) int {
+		t.Helper()
+		if err := p.Apply(&Batch{Runs: runs}, nil, now); err != nil {
+			t.Fatal(err)
+		}
+		return len(p.Changes(now, true).Fine)
+	}
+	for n := range 100 {
+		rows(noon, run(fmt.Sprint("pair", n), today, noon))
+	}
+	rows(noon.Add(pairFor-time.Hour), run("pair7", noon, noon.Add(time.Minute)))
+	rows(noon.Add(pairFor+time.Minute), run("pair8", noon, noon.Add(time.Minute)))
+	if len(p.pairs) != 2 || p.pairs["pair7"] == nil || p.pairs["pair8"] == nil {
+		t.Fatalf("%d pairs are kept", len(p.pairs))
+	}
+	// One that is wanted again begins anew, at the opening of a day.
+	later := today.Add(2 * day)
+	if n := rows(later, run("pair9", today.Add(2*day), later.Add(time.Minute))); n != len(market.PairTiers) {
+		t.Errorf("%d rows of one that comes again", n)
+	}
+}
+
+// Minutes of a pair that did not come for a day come again from the opening of the day on in
+// which they ended: what was folded of it may be forgotten.
+func TestMinutesThatWereAwayForADayBeginWithADay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for away, want := range map[time.Duration]time.Time{23 * time.Hour: noon.Truncate(time.Minute), 25 * time.Hour: noon.Truncate(day)} {
+		h := w.history(t)
+		from := int64(0)
+		h.filled, h.folded = map[string]progress{}, map[string]int64{}
+		h.sink = func(_ context.Context, d engine.Delivery[*Batch]) error {
+			if from == 0 {
+				from = d.Batch.Runs[0].From
+			}
+			return nil
+		}
+		pair := market.Pair{Key: "btcswapusdt:binance", Symbol: "BTCUSDT", Swap: true}
+		now := noon
+		h.now = func() time.Time { return now }
+		if err := h.confirm(t.Context(), pair); err != nil {
+			t.Fatal(err)
+		}
+		from, now = 0, now.Add(away)
+		if err := h.confirm(t.Context(), pair); err != nil {
+			t.Fatal(err)
+		}
+		if from != want.UnixMilli() {
+			t.Errorf("after %s they begin at %s", away, time.UnixMilli(from).UTC())
+		}
+	}
+}
