@@ -123,7 +123,9 @@ func (s *shorts) search(ctx context.Context, in catalog.FlashSearchIn) (catalog.
 	out.Total = int64(total)
 	for i := range list {
 		f := &list[i]
-		out.List = append(out.List, catalog.FoundFlash{ID: f.ID, Title: f.Title, Content: f.Content, CreateTime: f.Time})
+		out.List = append(out.List, catalog.FoundFlash{
+			ID: f.ID, Title: f.Title, Content: f.Content, CreateTime: f.Time, Language: f.Language, TransTitle: f.TransTitle, TransContent: f.TransContent,
+		})
 	}
 	return out, err
 }

@@ -157,6 +157,8 @@ func TestListsOfFlashes(t *testing.T) {
 		flashPath + "search?word=" + "%E6%AF%94%E7%89%B9%E5%B8%81":                                              "8",
 		flashPath + "search?word=nothing":                                                                       "",
 		socialPath + "latest":                                                                                   "2",
+		socialPath + "latest?language=en&last_time=0":                                                           "4 3",
+		socialPath + "search?keyword=bitcoin&language=en&last_time=0":                                           "4 3",
 		socialPath + "latest?language=en&page_size=1":                                                           "4",
 		socialPath + "search?keyword=bitcoin":                                                                   "2",
 		socialPath + "search?keyword=bitcoin&language=en&page_size=1":                                           "4",
@@ -189,7 +191,7 @@ func TestMembersAreSearched(t *testing.T) {
 	t.Parallel()
 	w := newFlashes(t, sampleFlashes)
 	for query, want := range map[string]string{
-		"?word=desk": "b a", "?word=DESK&size=1": "b", "?word=desk&size=1&page=2": "a", "?word=desk&page=3": "", "?word=desk&type=exchange": "c", "?word=nobody": "",
+		"?word=desk": "b a", "?word=DESK&size=1": "b", "?word=desk&size=1&page=2": "a", "?word=desk&page=3": "", "?word=desk&type=exchange": "c", "?word=desk&type=twitter": "b a", "?word=nobody": "",
 	} {
 		for _, path := range []string{socialPath, twitterPath} {
 			got := apitest.Data[catalog.FoundMembers](t, w.Get(t, w.SubKey, path+"members"+query))
@@ -255,6 +257,28 @@ func TestWhereNothingIsStoredListsAreEmpty(t *testing.T) {
 	} {
 		if a := w.Get(t, w.SubKey, path); a.Status != http.StatusOK || !strings.Contains(string(a.Body), want) {
 			t.Errorf("%s: %d %s", path, a.Status, a.Body)
+		}
+	}
+}
+
+// Posts of one second are on one page, as the cursor is a time.
+func TestPostsOfASecondStayTogether(t *testing.T) {
+	t.Parallel()
+	w := newFlashes(t, func(now time.Time) (all []flashes.Flash) {
+		for n := range int64(40) {
+			all = append(all, flashes.Flash{
+				Entry: flashes.Entry{ID: n + 1, Time: now.Unix() - n/31, Language: "en", Platform: flashes.Social, Content: "bitcoin"},
+				Place: drop.Place{Time: 1, File: "a", Line: n + 1},
+			})
+		}
+		return all
+	})
+	before := w.Now().Unix()
+	for _, path := range []string{"latest?language=en&page_size=20", "search?keyword=bitcoin&language=en&page_size=20"} {
+		for query, want := range map[string]int{"": 31, fmt.Sprint("&last_time=", before): 9} {
+			if got := apitest.Data[struct{ List []numbered }](t, w.Get(t, w.SubKey, socialPath+path+query)).List; len(got) != want {
+				t.Errorf("%s%s: %d posts, want %d", path, query, len(got), want)
+			}
 		}
 	}
 }

@@ -33,9 +33,10 @@ func (p *posts) register(f *api.Family) {
 
 // latest returns the newest posts. As the cursor is a time, a page ends with a whole second.
 func (p *posts) latest(ctx context.Context, in catalog.PostsIn) (catalog.PostPage, error) {
-	out := catalog.PostPage{IsLive: in.LastTime == nil, List: []catalog.Post{}}
+	first := in.LastTime == nil || *in.LastTime == 0 // where some clients begin
+	out := catalog.PostPage{IsLive: first, List: []catalog.Post{}}
 	sel := flashes.Selection{Platform: flashes.Social, Language: in.Language, Limit: int(in.PageSize)}
-	if in.LastTime != nil {
+	if !first {
 		sel.To = in.LastTime.Time().Add(-time.Second)
 	}
 	list, err := p.listed(ctx, sel)
@@ -59,7 +60,7 @@ func (p *posts) latest(ctx context.Context, in catalog.PostsIn) (catalog.PostPag
 // lately is how old a post may be that is among the latest.
 const lately = time.Hour
 
-// search returns the newest posts that hold words.
+// search returns the newest posts that hold words: a page ends with a whole second too.
 func (p *posts) search(ctx context.Context, in catalog.PostSearchIn) (catalog.FoundPosts, error) {
 	out := catalog.FoundPosts{List: []catalog.FoundPost{}}
 	index, err := p.indexes[flashes.Social].Index(ctx)
@@ -67,7 +68,7 @@ func (p *posts) search(ctx context.Context, in catalog.PostSearchIn) (catalog.Fo
 		return out, err
 	}
 	hits, _ := index.Find(in.Keyword, 0, search.MaxHits)
-	if in.LastTime != nil {
+	if in.LastTime != nil && *in.LastTime > 0 {
 		hits = slices.DeleteFunc(hits, func(h search.Hit) bool { return h.Time >= int64(*in.LastTime) })
 	}
 	slices.SortStableFunc(hits, func(a, b search.Hit) int { return int(b.Time - a.Time) })
@@ -86,13 +87,13 @@ func (p *posts) search(ctx context.Context, in catalog.PostSearchIn) (catalog.Fo
 			if f.Language != in.Language {
 				continue
 			}
+			if n := len(out.List); n >= int(in.PageSize) && out.List[n-1].CreateTime != strconv.FormatInt(f.Time, 10) {
+				return out, nil
+			}
 			out.List = append(out.List, catalog.FoundPost{
 				ID: strconv.FormatInt(f.ID, 10), Title: f.Title, Content: f.Content, CreateTime: strconv.FormatInt(f.Time, 10), Hot: f.Hot,
 				Latest: now.Sub(f.Published()) < lately, Source: f.Source, SourceTitle: f.Source, TransContent: f.TransContent, TransTitle: f.TransTitle,
 			})
-			if len(out.List) == int(in.PageSize) {
-				return out, nil
-			}
 		}
 	}
 	return out, nil
@@ -105,7 +106,11 @@ func (p *posts) members(ctx context.Context, in catalog.MemberSearchIn) (catalog
 	if err != nil {
 		return out, err
 	}
-	found := v.Search(in.Type, in.Word)
+	kind := in.Type
+	if kind == "twitter" { // its name in older requests
+		kind = members.TypeSocial
+	}
+	found := v.Search(kind, in.Word)
 	n := int64(len(found))
 	if in.Page-1 > n/in.Size {
 		return out, nil

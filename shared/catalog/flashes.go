@@ -122,6 +122,12 @@ type FoundFlash struct {
 	Content string `json:"content"`
 	// When it was published, in Unix seconds.
 	CreateTime int64 `json:"createTime"`
+	// Language of title and content: cn, en or tc.
+	Language string `json:"language"`
+	// Title in the other language, in which words may have been found too; empty for none.
+	TransTitle string `json:"transTitle"`
+	// The text in the other language; empty for none.
+	TransContent string `json:"transContent"`
 }
 
 // FlashPagesIn selects a page of flashes or posts, newest first.

@@ -86,7 +86,7 @@ type Post struct {
 type PostSearchIn struct {
 	// Words, all of which a post must hold, as in newsflash/search.
 	Keyword string `query:"keyword" required:"true" maxlen:"200" example:"bitcoin"`
-	// Posts at most.
+	// Posts on the page. Where the last one shares its second with others, these are on the page too.
 	PageSize int64 `query:"page_size,pageSize" default:"20" min:"1" max:"50"`
 	// Timestamp of the last post of the page before, in Unix seconds: only older ones are shown.
 	LastTime *Seconds `query:"last_time"`
@@ -129,7 +129,7 @@ type FoundPost struct {
 type MemberSearchIn struct {
 	// A part of a name, in any case.
 	Word string `query:"word" required:"true" maxlen:"100" example:"desk"`
-	// What kind of member.
+	// What kind of member; twitter is another spelling of social.
 	Type string `query:"type" default:"social" maxlen:"32"`
 	// Number of the page, from 1.
 	Page int64 `query:"page" default:"1" min:"1"`

@@ -1,17 +1,23 @@
 package content
 
 import (
+	"errors"
 	"strconv"
 
 	"quotary/shared/data/flashes"
 	"quotary/shared/source/drop"
 )
 
+var errAhead = errors.New("time must not be in the future, by more than ten minutes")
+
 // shorts are flashes and posts.
 var shorts = entries[flashes.Flash]{
 	name: flashes.Name, schema: flashes.Schema,
 	parse: func(line []byte, at drop.Place) (flashes.Flash, error) {
 		entry, err := flashes.Parse(line)
+		if err == nil && entry.Time > at.Time/1000+int64(ahead.Seconds()) { // it would stay on top of all lists
+			err = errAhead
+		}
 		return flashes.Flash{Entry: entry, Place: at}, err
 	},
 	in:         func(b *Batch) *[]flashes.Flash { return &b.Flashes },

@@ -95,7 +95,10 @@ type writer struct {
 // Flashes returns what is to be said of a snapshot, and remembers it.
 func (m *Memory) Flashes(s Snapshot) []flashes.Flash {
 	if m.Said == nil {
-		m.Said, m.Levels = map[string]Said{}, map[string]market.Decimal{}
+		m.Said = map[string]Said{}
+	}
+	if m.Levels == nil {
+		m.Levels = map[string]market.Decimal{}
 	}
 	w := writer{Memory: m, Snapshot: s}
 	for i, c := range w.coins() {

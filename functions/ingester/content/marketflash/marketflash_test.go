@@ -256,6 +256,18 @@ func TestWhatWasSaidIsForgottenInTime(t *testing.T) {
 	}
 }
 
+// Each part of a memory may be missing in what was stored of it.
+func TestAnyMemoryIsGoneOnFrom(t *testing.T) {
+	t.Parallel()
+	for _, stored := range []string{`{}`, `{"said":{"x":{"step":1,"at":1795000000}}}`, `{"levels":{"BTC 1000":"61000"}}`, `{"pairs":[1,2]}`} {
+		var m Memory
+		if err := json.Unmarshal([]byte(stored), &m); err != nil {
+			t.Fatal(err)
+		}
+		m.Flashes(snapshot(t, noon, "61000", "60900", "0.011", "0.011"))
+	}
+}
+
 func TestStepsOfPrices(t *testing.T) {
 	t.Parallel()
 	for px, want := range map[string]string{"61234.5": "1000", "10000": "1000", "9999.99": "100", "1": "0.1", "0.5": "0.01", "0.0123": "0.001", "0.00001": "0.000001"} {
