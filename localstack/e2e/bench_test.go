@@ -92,7 +92,19 @@ func BenchmarkFamilies(b *testing.B) {
 		"traders/position": {path: account + "/current-position-history/BTC"}, "traders/states": {path: hl + "/traders/clearinghouse-state", body: accounts},
 		"traders/batch": {path: hl + "/traders/batch-addr-stat", body: many},
 		"kline":         {path: "/v2/commonKline/dataRecords?symbol=btcusdt:binance&period=60"},
+		"kline/perp":    {path: "/v2/commonKline/dataRecords?symbol=btcswapusdc:hyperliquid&period=60"},
 		"coin":          {path: "/v2/coin/ticker?coin_list=bitcoin"}, "content": {path: "/v2/content/news-list"},
+		"futures/funding":     {path: "/upgrade/v2/futures/funding-rate/history?symbol=btcswapusdt:binance&interval=15m"},
+		"futures/weighted":    {path: "/upgrade/v2/futures/funding-rate/vol-weight-history?symbol=btcswapusdt&interval=15m"},
+		"futures/interest":    {path: "/v2/futures/interest?currency=usd"},
+		"futures/coin":        {path: "/upgrade/v2/futures/open-interest/aggregated-stablecoin-history?symbol=BTC"},
+		"futures/liquidated":  {path: "/upgrade/v2/futures/liquidation/history?symbol=btcswapusdt:binance"},
+		"futures/map":         {path: "/upgrade/v2/futures/liquidation/map?dbkey=btcswapusdt:binance"},
+		"futures/trades":      {path: "/upgrade/v2/futures/trade-data?dbkey=btcswapusdt:binance"},
+		"futures/perp-trades": {path: "/upgrade/v2/futures/trade-data?dbkey=btcswapusdc:hyperliquid"},
+		"mix/ls-ratio":        {path: "/v2/mix/ls-ratio"}, "mix/liq": {path: "/v2/mix/liq?currency=usd"},
+		"tradingpair": {path: "/v2/trading-pair/ticker?key_list=btcusdt:binance,ethusdt:okex,btcswapusdt:bybit,btcswapusdc:hyperliquid"},
+		"platforms":   {path: "/v2/market/ticker?market_list=binance,okex,hyperliquid"},
 	} {
 		b.Run(name, func(b *testing.B) {
 			measure(b, 32, live.State.BaseURL, live.State.Demo.SubKey, one, 0)

@@ -11,25 +11,21 @@ import (
 	"quotary/shared/store"
 )
 
+// firstPage is how many seconds are looked at first: those of a busy coin have many trades.
+const firstPage = 16
+
 // LatestTrades returns the newest trades of a coin, at most so many (above 0), oldest first:
 // those that lie beside the rows of its newest seconds.
 func LatestTrades(ctx context.Context, s *store.Series, coin string, most int) ([]market.SetTrade, error) {
-	const tier = market.Second1
-	seconds, err := Read(ctx, s, coin, tier, dataset.Range{Limit: most, Newest: true})
+	keys, err := latestSeconds(ctx, s, coin, int64(most))
 	if err != nil {
 		return nil, err
-	}
-	var keys []store.SeriesAt
-	count := int64(0)
-	for i := len(seconds) - 1; i >= 0 && count < int64(most); i-- {
-		keys = append(keys, At(coin, tier, seconds[i].OpenTime))
-		count += seconds[i].Trades
 	}
 	points, err := s.Load(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
-	trades := make([]market.SetTrade, 0, count)
+	trades := make([]market.SetTrade, 0, most)
 	for at, p := range points {
 		set, err := DecodeTrades(p.Extra, at.Time.UnixMilli())
 		if err != nil {
@@ -39,4 +35,27 @@ func LatestTrades(ctx context.Context, s *store.Series, coin string, most int) (
 	}
 	slices.SortFunc(trades, func(a, b market.SetTrade) int { return a.Order.Compare(b.Order) })
 	return trades[max(0, len(trades)-most):], nil
+}
+
+// latestSeconds are the newest seconds of a coin, down to the one with the last of so many
+// trades.
+func latestSeconds(ctx context.Context, s *store.Series, coin string, trades int64) (keys []store.SeriesAt, err error) {
+	const tier = market.Second1
+	var until time.Time
+	for page := firstPage; ; page *= 4 {
+		seconds, err := Read(ctx, s, coin, tier, dataset.Range{To: until, Limit: page, Newest: true})
+		if err != nil {
+			return nil, err
+		}
+		for i := len(seconds) - 1; i >= 0; i-- {
+			keys, trades = append(keys, At(coin, tier, seconds[i].OpenTime)), trades-seconds[i].Trades
+			if trades <= 0 {
+				return keys, nil
+			}
+		}
+		if len(seconds) < page {
+			return keys, nil
+		}
+		until = time.UnixMilli(seconds[0].OpenTime)
+	}
 }
