@@ -249,7 +249,7 @@ func (p *Pipeline[B]) follow(ctx, following context.Context, from map[string]Pos
 		if s.Background {
 			queue = p.background
 		}
-		p.Logger.Info("following", "source", s.Name, "from", string(from[s.Name]))
+		p.Logger.Info("following", "source", s.Name, "from", fmt.Sprintf("%.200s", from[s.Name]))
 		sources.Go(func() error {
 			return s.Follow(sourceCtx, from[s.Name], func(ctx context.Context, d Delivery[B]) error {
 				m := message[B]{batch: d.Batch, consumed: d.Stored, background: s.Background, pastRead: d.PastRead}

@@ -224,3 +224,34 @@ func (l told) PastInterests(context.Context, market.Pair, int64, int64) ([]marke
 func (l told) PastRatios(context.Context, market.Pair, int64, int64) ([]market.PairRatio, error) {
 	return nil, nil
 }
+
+// A checkpoint must not move before what was told of the past is written: a crash would lose
+// it, as nobody asks for it again.
+func TestThePastIsHeldUntilItIsWritten(t *testing.T) {
+	t.Parallel()
+	now := noon
+	const pair = "btcswapusdt:binance"
+	for name, c := range map[string]struct {
+		p Projection
+		b Batch
+	}{
+		"interest": {newInterests(), Batch{PastInterests: []PastInterest{{Key: "btc:stable", Interests: []market.PairInterest{{Pair: pair, Time: now.UnixMilli(), Value: dec(5)}}}}}},
+		"funding":  {newFundings(), Batch{PairEvents: market.PairEvents{Fundings: []market.PairFunding{{Pair: pair, Time: now.UnixMilli(), Rate: dec(1), Paid: true}}}}},
+		"accounts": {newRatios(), Batch{PairEvents: market.PairEvents{Ratios: []market.PairRatio{{Pair: pair, Time: now.UnixMilli(), Long: dec(1)}}}}},
+	} {
+		c.p.Changes(now, false) // the first write
+		m := newMemory()
+		r := engine.NewReads()
+		c.p.Wants(&c.b, r)
+		r.Fill(nil, m.rows)
+		if err := c.p.Apply(&c.b, r, now); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.p.Changes(now.Add(time.Second), false); !got.Held || len(got.Fine) > 0 {
+			t.Errorf("%s: held %t with %d rows written", name, got.Held, len(got.Fine))
+		}
+		if got := c.p.Changes(now.Add(2*time.Second), true); got.Held || len(got.Fine) == 0 {
+			t.Errorf("%s: when all is settled it is held %t with %d rows written", name, got.Held, len(got.Fine))
+		}
+	}
+}

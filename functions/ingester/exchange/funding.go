@@ -17,6 +17,7 @@ type fundings struct {
 	pairs, coinRates bars
 	rates            sums[market.WeightedRate]
 	amounts          map[string]market.Decimal // traded in 24 hours, US dollars, by pair
+	held             bool                      // what a checkpoint is behind is in memory only
 }
 
 func newFundings() *fundings {
@@ -72,6 +73,7 @@ func (f *fundings) Apply(b *Batch, r *engine.Reads, _ time.Time) error {
 		if err := f.pairs.add(r, one.Pair, one.Time, one.Rate); err != nil {
 			return err
 		}
+		f.held = f.held || one.Paid
 		if amount, ok := f.amounts[one.Pair]; ok && !one.Paid {
 			f.rates.add(one.Pair, one.Time, market.WeightedRate{Rate: one.Rate, Period: one.Period, Weight: amount})
 		}
@@ -81,5 +83,7 @@ func (f *fundings) Apply(b *Batch, r *engine.Reads, _ time.Time) error {
 
 // Changes returns the rows once a minute.
 func (f *fundings) Changes(now time.Time, settle bool) engine.Changes {
-	return engine.Changes{Fine: append(f.pairs.changes(now, settle), f.coinRates.changes(now, settle)...)}
+	rows := append(f.pairs.changes(now, settle), f.coinRates.changes(now, settle)...)
+	f.held = f.held && !f.pairs.clean()
+	return engine.Changes{Fine: rows, Held: f.held}
 }

@@ -18,6 +18,7 @@ type interests struct {
 	perpetuals
 	pairs, coinSums bars
 	values          sums[market.Decimal] // US dollars
+	held            bool                 // what a checkpoint is behind is in memory only
 }
 
 func newInterests() *interests {
@@ -71,6 +72,7 @@ func (p *interests) Apply(b *Batch, r *engine.Reads, _ time.Time) error {
 		p.values.add(one.Pair, one.Time, one.Value)
 	}
 	for i := range b.PastInterests {
+		p.held = true
 		if err := p.applyPast(r, &b.PastInterests[i]); err != nil {
 			return err
 		}
@@ -136,5 +138,7 @@ func (p *interests) applyPast(r *engine.Reads, past *PastInterest) error {
 
 // Changes returns the rows once a minute.
 func (p *interests) Changes(now time.Time, settle bool) engine.Changes {
-	return engine.Changes{Fine: append(p.pairs.changes(now, settle), p.coinSums.changes(now, settle)...)}
+	rows := append(p.pairs.changes(now, settle), p.coinSums.changes(now, settle)...)
+	p.held = p.held && !(p.pairs.clean() && p.coinSums.clean())
+	return engine.Changes{Fine: rows, Held: p.held}
 }

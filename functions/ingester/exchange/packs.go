@@ -67,6 +67,16 @@ func (p *packs[T]) row(r *engine.Reads, key string, t pairseries.Tier, ms int64)
 // set replaces the part of a row that holds a time (ms).
 func (row *packRow[T]) set(start int64, part T) { row.pack[start], row.dirty = part, true }
 
+// clean reports whether everything is written.
+func (p *packs[T]) clean() bool {
+	for _, row := range p.rows {
+		if row.dirty {
+			return false
+		}
+	}
+	return true
+}
+
 // changes are the rows to be written, where it is time or all of them must be.
 func (p *packs[T]) changes(now time.Time, settle bool) (rows []store.SeriesRow) {
 	if !settle && now.Sub(p.written) < p.every {

@@ -37,5 +37,6 @@ func (p *ratios) Apply(b *Batch, r *engine.Reads, _ time.Time) error {
 
 // Changes returns the rows once a minute.
 func (p *ratios) Changes(now time.Time, settle bool) engine.Changes {
-	return engine.Changes{Fine: p.pairs.changes(now, settle)}
+	rows := p.pairs.changes(now, settle)
+	return engine.Changes{Fine: rows, Held: !p.pairs.clean()} // all of it is of the past
 }
