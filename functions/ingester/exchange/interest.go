@@ -139,6 +139,6 @@ func (p *interests) applyPast(r *engine.Reads, past *PastInterest) error {
 // Changes returns the rows once a minute.
 func (p *interests) Changes(now time.Time, settle bool) engine.Changes {
 	rows := append(p.pairs.changes(now, settle), p.coinSums.changes(now, settle)...)
-	p.held = p.held && !(p.pairs.clean() && p.coinSums.clean())
+	p.held = p.held && (!p.pairs.clean() || !p.coinSums.clean())
 	return engine.Changes{Fine: rows, Held: p.held}
 }
