@@ -12,7 +12,7 @@ const airdropsDrop = "drop/airdrops/simulated.ndjson"
 
 // startAirdrops drops airdrops of our own making.
 func (s *Stack) startAirdrops(ctx context.Context) error {
-	if s.cfg.Upstream != "" && s.cfg.Upstream != "simulated" {
+	if !s.simulated() {
 		return nil
 	}
 	return s.drop(ctx, airdropsDrop, airdropsite.Drop(time.Now()))

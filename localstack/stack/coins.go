@@ -21,7 +21,7 @@ const namesDrop = "drop/coins/simulated-names.ndjson"
 // the ingesters ask it, and drops the names of some coins.
 func (s *Stack) startCoins(ctx context.Context) error {
 	s.cfg.IngesterEnv = append([]string{catalog.EnvDropsEvery.Name + "=1s"}, s.cfg.IngesterEnv...)
-	if s.cfg.Upstream != "" && s.cfg.Upstream != "simulated" {
+	if !s.simulated() {
 		return nil
 	}
 	s.Coins = coinsite.New(coinsite.Config{Seed: s.cfg.Seed, Marks: s.Venue.Marks})

@@ -24,7 +24,7 @@ const (
 // startExchange runs the simulated exchanges, which began to trade as long ago as the
 // venue has history, and has the ingesters follow them.
 func (s *Stack) startExchange(context.Context) error {
-	if s.cfg.Upstream != "" && s.cfg.Upstream != "simulated" {
+	if !s.simulated() {
 		return nil
 	}
 	since := time.Now().Add(-time.Duration(max(2, s.cfg.History)) * 24 * time.Hour)

@@ -15,7 +15,7 @@ const (
 
 // startFlashes drops flashes, posts and their authors of our own making.
 func (s *Stack) startFlashes(ctx context.Context) error {
-	if s.cfg.Upstream != "" && s.cfg.Upstream != "simulated" {
+	if !s.simulated() {
 		return nil
 	}
 	if err := s.drop(ctx, membersDrop, flashsite.Drop(flashsite.Members())); err != nil {

@@ -20,7 +20,7 @@ const (
 // startNews runs the simulated publisher of news, in both languages, and at the same
 // address what simulated exchanges announce, and has the ingesters follow both.
 func (s *Stack) startNews(context.Context) error {
-	if s.cfg.Upstream != "" && s.cfg.Upstream != "simulated" {
+	if !s.simulated() {
 		return nil
 	}
 	s.News = newssite.New(newssite.Config{Seed: s.cfg.Seed})

@@ -164,7 +164,7 @@ func names(questions []Question) string {
 
 // awaitAnswers returns when all questions are answered with something.
 func (s *Stack) awaitAnswers(ctx context.Context) error {
-	if s.cfg.Upstream != "" && s.cfg.Upstream != "simulated" {
+	if !s.simulated() {
 		return nil
 	}
 	waiting := Questions()

@@ -9,10 +9,13 @@ import (
 	"quotary/localstack/venue"
 )
 
+// simulated reports whether market data comes from simulated upstreams.
+func (s *Stack) simulated() bool { return s.cfg.Upstream == "" || s.cfg.Upstream == "simulated" }
+
 // startVenue runs the simulated venue: it writes the node's files into the
 // stack's folder and answers the public protocols on a port of its own.
 func (s *Stack) startVenue(context.Context) error {
-	if s.cfg.Upstream != "" && s.cfg.Upstream != "simulated" {
+	if !s.simulated() {
 		return nil
 	}
 	v, err := venue.Open(venue.Config{

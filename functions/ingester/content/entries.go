@@ -48,6 +48,18 @@ func (e *entries[T]) log() engine.Log[*Batch] {
 	}}
 }
 
+// folds are the entries for who is folded from their log.
+func (e *entries[T]) folds() []engine.Fold[*Batch] {
+	return []engine.Fold[*Batch]{{Dataset: e.name, Append: func(to *Batch, row store.Row) error {
+		one, err := e.decodeRow(row)
+		if err == nil {
+			all := e.in(to)
+			*all = append(*all, one)
+		}
+		return err
+	}}}
+}
+
 // entriesView keeps the view.
 type entriesView[T any] struct {
 	engine.Defaults[*Batch]
@@ -64,16 +76,7 @@ func (e *entries[T]) newView() *entriesView[T] {
 func (p *entriesView[T]) Name() string { return p.name }
 
 // Folds has the log.
-func (p *entriesView[T]) Folds() []engine.Fold[*Batch] {
-	return []engine.Fold[*Batch]{{Dataset: p.name, Append: func(to *Batch, row store.Row) error {
-		one, err := p.decodeRow(row)
-		if err == nil {
-			all := p.in(to)
-			*all = append(*all, one)
-		}
-		return err
-	}}}
-}
+func (p *entriesView[T]) Folds() []engine.Fold[*Batch] { return p.folds() }
 
 // Restores has its own view.
 func (p *entriesView[T]) Restores() []engine.RestoredView {

@@ -35,7 +35,7 @@ func newFlashIndex() *flashIndex {
 func (*flashIndex) Name() string { return "flashindex" }
 
 // Folds has the log of flashes.
-func (*flashIndex) Folds() []engine.Fold[*Batch] { return shorts.newView().Folds() }
+func (*flashIndex) Folds() []engine.Fold[*Batch] { return shorts.folds() }
 
 // Restores has its views.
 func (*flashIndex) Restores() (all []engine.RestoredView) {

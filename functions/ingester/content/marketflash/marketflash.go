@@ -25,8 +25,6 @@ package marketflash
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
 	"hash/fnv"
 	"slices"
@@ -35,6 +33,7 @@ import (
 
 	"quotary/shared/data/contracts"
 	"quotary/shared/data/flashes"
+	"quotary/shared/data/news"
 	"quotary/shared/data/pairliquidations"
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/pairtickers"
@@ -135,10 +134,9 @@ const tab = 5
 func (w *writer) say(kind int64, occasion string, important bool, member int64, en, cn string) {
 	for i, text := range []string{en, cn} {
 		language := []string{"en", "cn"}[i]
-		sum := sha256.Sum256([]byte(fmt.Sprint("market ", kind, " ", occasion, " ", language)))
 		w.list = append(w.list, flashes.Flash{
 			Entry: flashes.Entry{
-				ID: max(1, int64(binary.BigEndian.Uint64(sum[:8])>>11)), Time: w.Now.Unix(), Language: language, Platform: flashes.House, Title: text, Content: text,
+				ID: news.ID("market", fmt.Sprint(kind, " ", occasion, " ", language)), Time: w.Now.Unix(), Language: language, Platform: flashes.House, Title: text, Content: text,
 				TransTitle: []string{cn, en}[i], TransContent: []string{cn, en}[i], FlashType: kind, Tab: tab, Important: important, MemberID: member,
 			},
 			Place: drop.Place{Time: w.Now.UnixMilli(), File: "market", Line: 1},
