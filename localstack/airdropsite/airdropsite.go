@@ -7,10 +7,10 @@
 package airdropsite
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"time"
+
+	"quotary/shared/source/drop"
 )
 
 // Airdrop is a line of the drop. Times are Unix ms.
@@ -89,13 +89,4 @@ func Airdrops(now time.Time) []Airdrop {
 }
 
 // Drop is the airdrops of a day as a drop.
-func Drop(now time.Time) []byte {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	for _, a := range Airdrops(now) {
-		if err := encoder.Encode(a); err != nil {
-			panic(err) // texts and numbers encode
-		}
-	}
-	return b.Bytes()
-}
+func Drop(now time.Time) []byte { return drop.Encode(Airdrops(now)) }

@@ -7,8 +7,6 @@
 package flashsite
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"time"
 )
@@ -101,16 +99,4 @@ func Members() []Member {
 		{"simulated-2", "Simulated Trader", "social", 8_001, "Nobody writes under this name.", "trader, futures"},
 		{"simulated-3", "模拟作者", "social", 990, "并无此人。", ""},
 	}
-}
-
-// Drop is lines as a drop.
-func Drop[T any](lines []T) []byte {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	for _, line := range lines {
-		if err := encoder.Encode(line); err != nil {
-			panic(err) // texts and numbers encode
-		}
-	}
-	return b.Bytes()
 }

@@ -7,18 +7,19 @@ import (
 
 	"quotary/shared/data/flashes"
 	"quotary/shared/data/members"
+	"quotary/shared/source/drop"
 )
 
 // Every line is one that the ingester takes, and the drops of an hour are the same.
 func TestDropsAreTaken(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 23, 10, 59, 0, 0, time.UTC)
-	drop := Drop(Flashes(now))
-	if !bytes.Equal(drop, Drop(Flashes(now.Add(-50*time.Minute)))) {
+	lines := drop.Encode(Flashes(now))
+	if !bytes.Equal(lines, drop.Encode(Flashes(now.Add(-50*time.Minute)))) {
 		t.Error("the drops of an hour differ")
 	}
 	count, ids := map[string]int{}, map[int64]bool{}
-	for line := range bytes.Lines(drop) {
+	for line := range bytes.Lines(lines) {
 		e, err := flashes.Parse(line)
 		if err != nil {
 			t.Fatalf("%v: %s", err, line)
@@ -34,7 +35,7 @@ func TestDropsAreTaken(t *testing.T) {
 			t.Errorf("%d of %s", count[list], list)
 		}
 	}
-	for line := range bytes.Lines(Drop(Members())) {
+	for line := range bytes.Lines(drop.Encode(Members())) {
 		if _, err := members.Parse(line); err != nil {
 			t.Errorf("%v: %s", err, line)
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"quotary/localstack/flashsite"
+	"quotary/shared/source/drop"
 )
 
 // Drops that a stack begins with, each hour others.
@@ -18,9 +19,9 @@ func (s *Stack) startFlashes(ctx context.Context) error {
 	if !s.simulated() {
 		return nil
 	}
-	if err := s.drop(ctx, membersDrop, flashsite.Drop(flashsite.Members())); err != nil {
+	if err := s.drop(ctx, membersDrop, drop.Encode(flashsite.Members())); err != nil {
 		return err
 	}
 	s.Flashes = flashsite.Flashes(time.Now())
-	return s.drop(ctx, flashesDrop, flashsite.Drop(s.Flashes))
+	return s.drop(ctx, flashesDrop, drop.Encode(s.Flashes))
 }
