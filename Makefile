@@ -57,7 +57,7 @@ replay: ## replay a recording of node fills into the running stack: make replay 
 
 load: ## load a file of a dataset into the running stack: make load DATASET=coins FILE=path
 	@test -n "$(DATASET)" -a -n "$(FILE)" || { echo "name both: make load DATASET=coins FILE=path"; exit 2; }
-	@$(BIN)/localstack load "$(DATASET)" "$(FILE)"
+	@$(BIN)/localstack load $(if $(AGAIN),--again) "$(DATASET)" "$(FILE)"
 
 schema: ## print what a line of a file to load may hold: make schema DATASET=coins
 	@test -n "$(DATASET)" || { echo "name the dataset: make schema DATASET=coins"; exit 2; }

@@ -70,6 +70,7 @@ type load struct {
 	Dataset  string `arg:"" help:"Dataset to load."`
 	File     string `arg:"" type:"existingfile" help:"File of one JSON object a line, plain or with gzip."`
 	Programs string `env:"QUOTARY_PROGRAMS" default:"bin" help:"Folder of the built programs."`
+	Again    bool   `help:"Take the lines although a file with the same content was taken before."`
 }
 
 type share struct {
@@ -152,7 +153,7 @@ func (r *replay) Run(c *cli) error {
 
 // Run passes the file to the ingester's own command, set up for the running stack.
 func (l *load) Run(c *cli) error {
-	return ingester(c, l.Programs, "load", l.Dataset, l.File)
+	return ingester(c, l.Programs, "load", l.Dataset, l.File, fmt.Sprintf("--again=%t", l.Again))
 }
 
 // ingester runs a command of the ingester's program for the running stack.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"slices"
@@ -12,6 +13,7 @@ import (
 
 	"quotary/functions/ingester/engine"
 	"quotary/shared/awsclient"
+	"quotary/shared/source/drop"
 )
 
 // droppable is a dataset that drops may load.
@@ -61,6 +63,7 @@ func (c schemaCommand) Run() error {
 type loadCommand struct {
 	Dataset string `arg:"" help:"Dataset to load."`
 	File    string `arg:"" help:"File of one JSON object a line, plain or with gzip."`
+	Again   bool   `help:"Take the lines although a file with the same content was taken before."`
 }
 
 // loadTimeout bounds the upload of a file.
@@ -69,7 +72,7 @@ const loadTimeout = 30 * time.Minute
 // shownFaults is how many bad lines are printed; the report has more.
 const shownFaults = 10
 
-// Run loads a file, and prints what became of it.
+// Run loads a file, and prints what became of it. It fails when a line was refused.
 func (c loadCommand) Run(ctx context.Context) error {
 	d, err := dropNamed(c.Dataset)
 	if err != nil {
@@ -83,17 +86,41 @@ func (c loadCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	load := engine.DropLoad{Domain: d.domain, Dataset: c.Dataset, Objects: awsclient.S3(patient), Bucket: i.bucket, Series: i.stores.Series, Out: os.Stderr}
+	load := engine.DropLoad{Domain: d.domain, Dataset: c.Dataset, Reload: c.Again, Objects: awsclient.S3(patient), Bucket: i.bucket, Series: i.stores.Series, Out: os.Stderr}
 	report, err := load.Run(ctx, c.File, time.Now())
 	if err != nil {
 		return err
 	}
-	for _, fault := range report.Faults[:min(len(report.Faults), shownFaults)] {
-		fmt.Printf("line %d: %s\n", fault.Line, fault.Reason)
+	return c.print(os.Stdout, &report)
+}
+
+// print says what became of the file. What is refused and not printed stands in a report
+// beside it.
+func (c *loadCommand) print(out io.Writer, r *drop.Report) error {
+	if r.SameAs != "" {
+		fmt.Fprintf(out, "taken before as %s: nothing is loaded. --again (make load ... AGAIN=1) takes its lines once more\n", r.SameAs)
+		return nil
 	}
-	fmt.Printf("lines %d, taken %d, refused %d\n", report.Lines, report.Taken, report.Refused)
-	if report.Stopped != "" {
-		return errors.New(report.Stopped)
+	for _, fault := range r.Faults[:min(len(r.Faults), shownFaults)] {
+		fmt.Fprintf(out, "line %d: %s\n", fault.Line, fault.Reason)
+	}
+	if more := r.Refused - shownFaults; more > 0 {
+		path := c.File + drop.Suffix
+		if err := os.WriteFile(path, r.Encode(), 0o600); err != nil {
+			return fmt.Errorf("write the report of %d refused lines: %w", r.Refused, err)
+		}
+		all := "all"
+		if most := int64(len(r.Faults)); r.Refused > most {
+			all = fmt.Sprintf("the first %d of all", most)
+		}
+		fmt.Fprintf(out, "and %d more, %s in %s\n", more, all, path)
+	}
+	fmt.Fprintf(out, "lines %d, taken %d, refused %d\n", r.Lines, r.Taken, r.Refused)
+	switch {
+	case r.Stopped != "":
+		return errors.New(r.Stopped)
+	case r.Refused > 0:
+		return fmt.Errorf("%d of %d lines were refused", r.Refused, r.Lines)
 	}
 	return nil
 }

@@ -17,6 +17,9 @@ type Stats struct {
 	LastEvent  atomic.Int64 // time of the newest event, ms
 	LastSeen   atomic.Int64 // when the source last emitted anything, ms
 	Backlog    atomic.Int64 // about how many bytes of what happened before are still to be read
+
+	// LinesPerSecond is how fast the file is read that is being read; 0 while none is.
+	LinesPerSecond atomic.Int64
 }
 
 // Seen notes that the source emitted something at now, of which the newest event

@@ -23,6 +23,7 @@ import (
 // ingester has taken it.
 type DropLoad struct {
 	Domain, Dataset string
+	Reload          bool // the lines are taken although a drop with the same content was
 	Objects         DropObjects
 	Bucket          string
 	Series          *store.Series
@@ -33,12 +34,16 @@ type DropLoad struct {
 const (
 	loadIdle = 3 * time.Minute // longer than the ingester waits between two looks
 	loadPoll = 200 * time.Millisecond
+	loadSaid = time.Second // between two lines of how far it is
 )
 
-// Run loads the file at path at a time, which makes its name: loading it again is
-// another drop, whose entries replace what came between.
+// Run loads the file at path at a time, which makes its name.
 func (l *DropLoad) Run(ctx context.Context, path string, now time.Time) (drop.Report, error) {
-	key := drop.Key(l.Dataset, now.UTC().Format("20060102T150405.000Z-")+filepath.Base(path))
+	file := now.UTC().Format("20060102T150405.000Z-") + filepath.Base(path)
+	if l.Reload {
+		file = drop.Reload + file
+	}
+	key := drop.Key(l.Dataset, file)
 	if err := l.put(ctx, key, path); err != nil {
 		return drop.Report{}, err
 	}
@@ -48,6 +53,7 @@ func (l *DropLoad) Run(ctx context.Context, path string, now time.Time) (drop.Re
 		idle = loadIdle
 	}
 	var line int64
+	p := newPace(0, time.Now())
 	for deadline := time.Now().Add(idle); ; {
 		report, found, err := l.report(ctx, key)
 		if found {
@@ -56,7 +62,9 @@ func (l *DropLoad) Run(ctx context.Context, path string, now time.Time) (drop.Re
 		at, failed := l.line(ctx, key)
 		if failed == nil && at > line {
 			line, deadline = at, time.Now().Add(idle)
-			fmt.Fprintf(l.Out, "took line %d\n", line)
+		}
+		if now := time.Now(); line > 0 && p.due(now, loadSaid) {
+			fmt.Fprintf(l.Out, "%d lines, %d lines/s\n", line, p.rate(line, now))
 		}
 		if time.Now().After(deadline) {
 			return report, errors.Join(fmt.Errorf("the ingester made no progress for %s: is it running? It takes %s when it does", idle, key), err, failed)

@@ -28,7 +28,9 @@ import (
 // often, and consumes what it has not seen, the oldest first.
 //
 // A drop has a checkpoint of its own, by its key and the ETag of its object, so that
-// it is taken once; one that is put again with other content is another drop. What
+// it is taken once; one that is put again with other content is another drop. So is its
+// content, by its ETag and size, in which a bucket without keys of KMS sums it up: the same
+// one under another name is not taken, but where that asks for it ([drop.Reload]). What
 // became of it is written beside it at its end. Drops stay where they are, until an
 // operator removes them. All fields are set before use.
 type Drops[B Batch[B]] struct {
@@ -79,12 +81,18 @@ type dropProgress struct {
 	Done bool   `json:"done"` // all of it is stored, and reported
 }
 
+// dropContent is the drop by which a content was taken.
+type dropContent struct {
+	File string `json:"file"` // without its dataset
+}
+
 const (
 	dropsName    = "drops"
 	dropEntries  = 1000             // of a delivery
 	dropBytes    = 1 << 20          // of the lines of a delivery, and those of one line more
 	dropChunk    = 4 << 20          // bytes that are read at once
 	dropsTimeout = 30 * time.Second // of a request
+	dropSaid     = 10 * time.Second // between two log lines of how far a drop is
 )
 
 // Source is the drops as a source, which gives way to live ones.
@@ -152,8 +160,7 @@ func (d *Drops[B]) consume(ctx context.Context, key string, sink Sink[B]) error 
 		return err
 	}
 	if !at.Done {
-		d.Logger.Info("consuming a drop", "file", key, "from", at.Line)
-		report, err := d.read(ctx, &o, &at, sink)
+		report, err := d.take(ctx, &o, &at, sink)
 		if err != nil {
 			return err
 		}
@@ -164,10 +171,46 @@ func (d *Drops[B]) consume(ctx context.Context, key string, sink Sink[B]) error 
 		if err := sink.Store(ctx, Delivery[B]{Part: key, Position: encode(at)}); err != nil {
 			return err
 		}
-		d.Logger.Info("consumed a drop", "file", key, "taken", report.Taken, "refused", report.Refused, "stopped", report.Stopped)
+		d.Logger.Info("consumed a drop", "file", key, "taken", report.Taken, "refused", report.Refused, "sameAs", report.SameAs, "stopped", report.Stopped)
 	}
 	d.taken[key] = o.etag
 	return nil
+}
+
+// take takes the lines of a drop, unless its content was taken before, and returns when
+// they and that it was taken are stored.
+func (d *Drops[B]) take(ctx context.Context, o *dropObject, at *dropProgress, sink Sink[B]) (*drop.Report, error) {
+	before, err := d.before(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if at.Line == 0 && before != "" && before != o.file && !strings.HasPrefix(o.file, drop.Reload) {
+		return &drop.Report{Dataset: o.dataset, File: o.file, ETag: o.etag, SameAs: before}, nil
+	}
+	d.Logger.Info("consuming a drop", "file", o.key, "from", at.Line)
+	report, err := d.read(ctx, o, at, sink)
+	if err != nil {
+		return nil, err
+	}
+	return report, sink.Store(ctx, Delivery[B]{Part: o.content(), Position: encode(dropContent{File: o.file})})
+}
+
+// content names the checkpoint of what a drop holds, unlike any key of a drop.
+func (o *dropObject) content() string {
+	return fmt.Sprintf("content/%s/%s-%d", o.dataset, strings.Trim(o.etag, `"`), o.size)
+}
+
+// before is the file by which the content of a drop was taken last, "" for none.
+func (d *Drops[B]) before(ctx context.Context, o *dropObject) (string, error) {
+	body, err := d.Series.ClaimCheckpoint(ctx, Checkpoint(d.Domain, dropsName, o.content()))
+	if err != nil || body == nil {
+		return "", err
+	}
+	var c dropContent
+	if err := json.Unmarshal(body, &c); err != nil {
+		return "", fmt.Errorf("read by which drop the content of %s was taken: %w", o.key, err)
+	}
+	return c.File, nil
 }
 
 // progress is how far a drop has been consumed, by whoever did.
@@ -193,7 +236,8 @@ func (d *Drops[B]) read(ctx context.Context, o *dropObject, at *dropProgress, si
 	report := &drop.Report{Dataset: o.dataset, File: o.file, ETag: o.etag}
 	dataset, batch, before := d.dataset(o.dataset), d.NewBatch(), at.Line
 	file := &objectReader{ctx: ctx, objects: d.Objects, bucket: d.Bucket, object: o}
-	size, last := 0, at.Line
+	size, last, p := 0, at.Line, newPace(before, time.Now())
+	defer d.Stats.LinesPerSecond.Store(0)
 	err := drop.Lines(file, o.file, func(line int64, text []byte, err error) error {
 		if err == nil {
 			err = dataset.Append(batch, text, drop.Place{Time: o.put.UnixMilli(), File: o.file, Line: line})
@@ -217,7 +261,12 @@ func (d *Drops[B]) read(ctx context.Context, o *dropObject, at *dropProgress, si
 			return nil
 		}
 		at.Line = line
-		d.Stats.Seen(time.Now(), 0)
+		now := time.Now()
+		d.Stats.Seen(now, 0)
+		d.Stats.LinesPerSecond.Store(p.rate(line, now))
+		if p.due(now, dropSaid) {
+			d.Logger.Info("a drop is being consumed", "file", o.key, "lines", line, "linesPerSecond", p.rate(line, now), "refused", report.Refused)
+		}
 		delivery := Delivery[B]{Batch: batch, Part: o.key, Position: encode(*at)}
 		batch, size = d.NewBatch(), 0
 		return sink(ctx, delivery)

@@ -237,6 +237,55 @@ func TestADropIsTakenAgainOnlyWithOtherContent(t *testing.T) {
 	}
 }
 
+// TestAContentIsTakenOnceInADataset also kills the process after each number of requests
+// between the first drop and the second.
+func TestAContentIsTakenOnceInADataset(t *testing.T) {
+	t.Parallel()
+	w := newDropWorld(t)
+	first, second, again := drop.Key("words", "a.ndjson"), drop.Key("words", "b.ndjson"), drop.Key("words", "reload-a.ndjson")
+	w.put(first, []byte(lines))
+	w.live(1<<40, first)
+	w.put(second, []byte(lines))
+	finished := false
+	for requests := int64(1); !finished; requests++ {
+		_, finished = w.live(requests, second)
+	}
+	if diff := cmp.Diff(drop.Report{Dataset: "words", File: "b.ndjson", SameAs: "a.ndjson", Faults: []drop.Fault{}}, w.report(second)); diff != "" {
+		t.Errorf("the same under another name (-want +got):\n%s", diff)
+	}
+	w.put(again, []byte(lines))
+	w.live(1<<40, again)
+	if r := w.report(again); r.SameAs != "" || r.Taken != 7 {
+		t.Errorf("loaded again on purpose: %+v", r)
+	}
+	w.put(second, []byte(lines+"\n"))
+	w.live(1<<40, second)
+	if r := w.report(second); r.SameAs != "" || r.Taken != 7 {
+		t.Errorf("with one byte more: %+v", r)
+	}
+}
+
+func TestThePaceOfADropIsSaidSeldom(t *testing.T) {
+	t.Parallel()
+	began := time.Unix(1_795_000_000, 0)
+	p := newPace(1000, began)
+	if got := p.rate(1000, began); got != 0 {
+		t.Errorf("at once: %d lines/s", got)
+	}
+	if got := p.rate(21_000, began.Add(2*time.Second)); got != 10_000 {
+		t.Errorf("20,000 lines in two seconds: %d lines/s", got)
+	}
+	var said []int
+	for s := range 25 {
+		if p.due(began.Add(time.Duration(s)*time.Second), 10*time.Second) {
+			said = append(said, s)
+		}
+	}
+	if diff := cmp.Diff([]int{10, 20}, said); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestWhatIsNoDropIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	w := newDropWorld(t)

@@ -201,6 +201,8 @@ type sourceFigures struct {
 	Gaps       int64  `json:"gaps"`
 	Reconnects int64  `json:"reconnects"`
 	Dropped    int64  `json:"dropped"`
+
+	LinesPerSecond int64 `json:"linesPerSecond,omitempty"` // of the file that is being read
 }
 
 type writerFigures struct {
@@ -240,7 +242,7 @@ func (r *Runner) figures(now time.Time) figures {
 
 func (s *SourceStatus) figures(now time.Time) sourceFigures {
 	f := sourceFigures{LastEvent: s.Stats.LastEvent.Load(), LastSeen: s.Stats.LastSeen.Load(), Backlog: s.Stats.Backlog.Load(), Lines: s.Stats.Lines.Load(),
-		Malformed: s.Stats.Malformed.Load(), Gaps: s.Stats.Gaps.Load(), Reconnects: s.Stats.Reconnects.Load(), Dropped: s.Stats.Dropped.Load()}
+		Malformed: s.Stats.Malformed.Load(), Gaps: s.Stats.Gaps.Load(), Reconnects: s.Stats.Reconnects.Load(), Dropped: s.Stats.Dropped.Load(), LinesPerSecond: s.Stats.LinesPerSecond.Load()}
 	if f.LastEvent > 0 {
 		lag := now.UnixMilli() - f.LastEvent
 		f.LagMs = &lag

@@ -10,6 +10,10 @@
 // [Report] beside it as drop/<dataset>/<file>.report.json. A line that is not
 // accepted is reported with its number and the reason, and never stops the others.
 // An entry with the same id as an older one replaces it: [Place] says which is older.
+//
+// A content is taken once in a dataset: the same bytes under another name are reported as
+// taken before, and none of their lines is read. What other drops have replaced since then
+// stays replaced. A name that begins with [Reload] asks for the lines to be taken again.
 package drop
 
 import (
@@ -22,6 +26,10 @@ const Prefix = "drop/"
 
 // Suffix is what the name of a drop's report ends with, behind the name of the drop.
 const Suffix = ".report.json"
+
+// Reload is what the name of a drop begins with that is taken although another one with the
+// same content was taken before.
+const Reload = "reload-"
 
 // Key is the key of the object of a drop.
 func Key(dataset, file string) string { return Prefix + dataset + "/" + file }

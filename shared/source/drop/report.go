@@ -14,7 +14,11 @@ type Report struct {
 	Taken   int64  `json:"taken"`
 	Refused int64  `json:"refused"`
 
-	// Faults are the first lines that were refused, 1,000 at most.
+	// SameAs is the file of the dataset that was taken before with the same content: no line
+	// of this one was read.
+	SameAs string `json:"same_as,omitempty"`
+
+	// Faults are the first lines that were refused, 10,000 at most.
 	Faults []Fault `json:"faults"`
 
 	// Stopped is why the file was not read to its end; what stood before was taken.
@@ -29,7 +33,7 @@ type Fault struct {
 
 // mostFaults and mostReason bound a report.
 const (
-	mostFaults = 1000
+	mostFaults = 10_000
 	mostReason = 300 // bytes
 )
 
