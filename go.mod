@@ -27,9 +27,11 @@ require (
 	github.com/quagmt/udecimal v1.10.0
 	go.etcd.io/bbolt v1.4.3
 	go.uber.org/goleak v1.3.0
+	golang.org/x/crypto/x509roots/fallback v0.0.0-20261030153154-30a33513ff6d
 	golang.org/x/net v0.56.0
 	golang.org/x/sync v0.24.0
 	golang.org/x/text v0.38.0
+	golang.org/x/time v0.16.0
 	pgregory.net/rapid v1.3.0
 )
 

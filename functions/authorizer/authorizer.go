@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/aws/aws-lambda-go/events"
 
@@ -121,15 +122,25 @@ func reason(text string) map[string]any {
 	return map[string]any{admission.ReasonContext: text}
 }
 
+// policy decides on the one request that the event is about. It names the stage and not
+// the path, in which a client may write what a policy takes for a pattern.
 func policy(effect, principal, arn string, context map[string]any) events.APIGatewayCustomAuthorizerResponse {
 	return events.APIGatewayCustomAuthorizerResponse{
 		PrincipalID: principal,
 		PolicyDocument: events.APIGatewayCustomAuthorizerPolicy{
 			Version: "2012-10-17",
 			Statement: []events.IAMPolicyStatement{{
-				Action: []string{"execute-api:Invoke"}, Effect: effect, Resource: []string{arn},
+				Action: []string{"execute-api:Invoke"}, Effect: effect, Resource: []string{stageOf(arn) + "/*"},
 			}},
 		},
 		Context: context,
 	}
+}
+
+// stageOf cuts the ARN of a method, as in arn:aws:execute-api:<region>:<account>:<api>/<stage>/GET/v2/coin,
+// after the stage.
+func stageOf(arn string) string {
+	api, rest, _ := strings.Cut(arn, "/")
+	stage, _, _ := strings.Cut(rest, "/")
+	return api + "/" + stage
 }

@@ -21,7 +21,10 @@ import (
 	"quotary/shared/signature"
 )
 
-const arn = "arn:aws:execute-api:us-east-1:000000000000:abc/api/GET/upgrade/v2/hl/tickers"
+const (
+	arn   = "arn:aws:execute-api:us-east-1:000000000000:abc/api/GET/upgrade/v2/hl/tickers"
+	stage = "arn:aws:execute-api:us-east-1:000000000000:abc/api/*"
+)
 
 func request(method, resource string, p signature.Params) events.APIGatewayCustomAuthorizerRequestTypeRequest {
 	query := make(map[string][]string)
@@ -56,7 +59,7 @@ func TestAValidSignatureIsAllowedWithItsLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	statement := out.PolicyDocument.Statement[0]
-	if statement.Effect != "Allow" || statement.Resource[0] != arn || out.PrincipalID != w.SubKey.AccessKey {
+	if statement.Effect != "Allow" || statement.Resource[0] != stage || out.PrincipalID != w.SubKey.AccessKey {
 		t.Errorf("policy = %+v", out)
 	}
 	caller, verdict, _ := admission.CallerFrom(out.Context)
@@ -70,15 +73,16 @@ func TestAValidSignatureIsAllowedWithItsLimits(t *testing.T) {
 	}
 }
 
-func TestACoinWithASlashIsAllowedOnItsOwnPathAlone(t *testing.T) {
+// A path may hold what a policy takes for a pattern, and a handshake's is no path.
+func TestAPolicyNamesTheStageWhateverThePath(t *testing.T) {
 	t.Parallel()
 	w, a := open(t)
-	for _, name := range []string{"PURR/USDC", "PURR%2FUSDC"} {
+	for _, path := range []string{"GET/upgrade/v2/hl/tickers/coin/PURR/USDC", "GET/upgrade/v2/hl/tickers/coin/*?", "$connect"} {
 		event := request(http.MethodGet, "/upgrade/v2/hl/tickers/coin/{coin+}", w.Sign(w.SubKey))
-		event.MethodArn = strings.TrimSuffix(arn, "/hl/tickers") + "/hl/tickers/coin/" + name
+		event.MethodArn = strings.TrimSuffix(stage, "*") + path
 		out, err := a.authorize(t.Context(), event)
-		if err != nil || out.PolicyDocument.Statement[0].Effect != "Allow" || out.PolicyDocument.Statement[0].Resource[0] != event.MethodArn {
-			t.Errorf("%s: %+v, %v", name, out, err)
+		if err != nil || out.PolicyDocument.Statement[0].Effect != "Allow" || out.PolicyDocument.Statement[0].Resource[0] != stage {
+			t.Errorf("%s: %+v, %v", path, out, err)
 		}
 	}
 }

@@ -29,12 +29,14 @@ import (
 // feedsConfig is what is set of the WebSocket feeds.
 type feedsConfig struct {
 	on            bool          // drive them, where their table exists
+	rate          int           // requests a second to the gateway
 	idle, silence time.Duration // 0 means what the package feeds takes
 }
 
 func feedSettings(env *config.Env) feedsConfig {
 	return feedsConfig{
 		on:   env.Bool(catalog.EnvFeeds, true, "whether to drive the WebSocket feeds"),
+		rate: env.Int(catalog.EnvFeedRate),
 		idle: env.Duration(catalog.EnvFeedIdle), silence: env.Duration(catalog.EnvFeedSilence),
 	}
 }
@@ -63,7 +65,7 @@ func (i *ingester) feedsOf(set feedsConfig, domain perp.Config) func(context.Con
 			Keys:        keys.New(i.dynamodb, i.prefix+schema.KeysTable, nil, time.Now),
 			Log:         stores.Log, Series: stores.Series, PastRead: pastRead,
 			Logger: i.log.With("part", "feeds"),
-			Idle:   set.idle, Silence: set.silence,
+			Rate:   set.rate, Idle: set.idle, Silence: set.silence,
 		}
 		if domain.Info != nil {
 			config.Venue, config.Joined = domain.Info, hyperliquid.NewJoinedBooks(domain.URL, config.Logger)

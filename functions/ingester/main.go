@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+	_ "golang.org/x/crypto/x509roots/fallback" // the image has no certificates of its own
 )
 
 // commands are what the program does; settings come from the environment.

@@ -94,15 +94,16 @@ func (b *builder) feed(stack awscdk.Stack, feed feedAPI, function awslambda.Func
 	})
 	for id, key := range map[string]string{"Connect": "$connect", "Disconnect": "$disconnect", "Message": "$default"} {
 		props := &awsapigatewayv2.CfnRouteProps{ApiId: feed.api.Ref(), RouteKey: jsii.String(key), Target: target, AuthorizationType: jsii.String("NONE")}
-		switch key {
-		case "$connect":
+		if key == "$connect" {
 			props.AuthorizationType, props.AuthorizerId = jsii.String("CUSTOM"), authorizer.Ref()
-		case "$default":
-			props.RouteResponseSelectionExpression = jsii.String("$default") // what the function returns is sent
+		}
+		answers := key != "$disconnect" // what the function returns is sent, of a refused handshake too
+		if answers {
+			props.RouteResponseSelectionExpression = jsii.String("$default")
 		}
 		route := awsapigatewayv2.NewCfnRoute(scope, jsii.String(id), props)
-		if key == "$default" {
-			awsapigatewayv2.NewCfnRouteResponse(scope, jsii.String("Answer"), &awsapigatewayv2.CfnRouteResponseProps{
+		if answers {
+			awsapigatewayv2.NewCfnRouteResponse(scope, jsii.String(id+"Answer"), &awsapigatewayv2.CfnRouteResponseProps{
 				ApiId: feed.api.Ref(), RouteId: route.Ref(), RouteResponseKey: jsii.String("$default"),
 			})
 		}

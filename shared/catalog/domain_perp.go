@@ -37,6 +37,10 @@ var (
 	EnvSpoolDir = PerpDomain.setting(Setting{
 		Name: "QUOTARY_SPOOL_DIR", Purpose: "the folder in which the running ingester finds files to replay; it looks for none if not set",
 	})
+	EnvFeedRate = PerpDomain.setting(Setting{
+		Name: "QUOTARY_FEED_RATE", Deploy: "feedRate", Deployed: "5000", Default: "5000", Check: wholeNumber(1),
+		Purpose: "how many requests a second the WebSocket feeds may make to API Gateway, whose limit the account's REST API shares",
+	})
 	EnvFeedIdle = PerpDomain.setting(Setting{
 		Name: "QUOTARY_FEED_IDLE", Check: span,
 		Purpose: "after what time without a message a WebSocket client is disconnected; 60 seconds if not set",

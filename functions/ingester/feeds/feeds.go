@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/time/rate"
 
 	"quotary/functions/ingester/feeds/hub"
 	"quotary/shared/connections"
@@ -52,6 +53,8 @@ type Config struct {
 	Joined      *hyperliquid.JoinedBooks // the public API; nil: books are joined from their last twenty prices
 	Logger      *slog.Logger
 	Now         func() time.Time // nil means time.Now
+	Rate        int              // requests a second to the gateway: posts, probes and closings; 0 means no limit
+	ProbeAfter  time.Duration    // how long nothing was delivered to a connection that is probed; 0 means 10 s
 	Idle        time.Duration    // after which a silent client is disconnected; 0 means [connections.Idle]
 	Silence     time.Duration    // after which a book that did not change is stale; 0 means [Silence]
 	PastMost    time.Duration    // how long after the start snapshots wait for the past to be read; 0 means 10 s
@@ -61,6 +64,7 @@ type Config struct {
 type Feeds struct {
 	Config
 	hub        *hub.Hub
+	pace       *rate.Limiter        // of all requests to the gateway
 	publishers map[string]publisher // by the name of the channel or feed
 	consumers  []consumer
 	late       []lateConsumer
@@ -103,6 +107,9 @@ func New(config Config) *Feeds {
 	if config.Silence <= 0 {
 		config.Silence = Silence
 	}
+	if config.ProbeAfter <= 0 {
+		config.ProbeAfter = probeAfter
+	}
 	if config.PastMost <= 0 {
 		config.PastMost = pastMost
 	}
@@ -111,7 +118,8 @@ func New(config Config) *Feeds {
 	f.fills.now = config.Now
 	f.connectedSince.Store(math.MaxInt64)
 	f.removals = removals{pending: map[string]removal{}, wake: make(chan struct{}, 1)}
-	f.hub = hub.New(hub.Config{Sink: config.Gateway, Topic: f.topic, Gone: f.gone})
+	f.pace = pace(config.Rate)
+	f.hub = hub.New(hub.Config{Sink: config.Gateway, Admit: f.pace.Wait, Topic: f.topic, Gone: f.gone})
 	f.accounts = newAccounts(&f.Config, f.hub)
 	f.publishers = newPublishers(base{Config: &f.Config, hub: f.hub, accounts: f.accounts})
 	for _, name := range slices.Sorted(maps.Keys(f.publishers)) {
@@ -126,6 +134,15 @@ func New(config Config) *Feeds {
 		}
 	}
 	return f
+}
+
+// pace is a bucket of tokens, one for each request to the gateway: those of a twentieth
+// of a second may come at once.
+func pace(perSecond int) *rate.Limiter {
+	if perSecond <= 0 {
+		return rate.NewLimiter(rate.Inf, 0)
+	}
+	return rate.NewLimiter(rate.Limit(perSecond), max(perSecond/20, 1))
 }
 
 // Silence is how long a source may deliver nothing of a book before the book is stale.

@@ -46,10 +46,14 @@ type world struct {
 	inbox  map[string][]string
 	gone   map[string]bool // clients that are not there any longer
 	closed map[string]bool
+	probes []string // clients that were probed, in order
 	keys   map[string]keys.Status
 	asked  int            // looks at accounts
 	slow   map[string]int // accounts whose state the venue never answers, and how often it was asked for
 }
+
+// probeSoon is how long a client of a test may be silent until it is probed.
+const probeSoon = 2 * time.Second
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
@@ -101,10 +105,17 @@ func (w *world) Disconnect(_ context.Context, c hub.Conn) error {
 func (w *world) Probe(_ context.Context, c hub.Conn) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.probes = append(w.probes, c.ID)
 	if w.gone[c.ID] {
 		return hub.ErrGone
 	}
 	return nil
+}
+
+func (w *world) probed() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.probes)
 }
 
 // Statuses makes it [Keys].
@@ -152,7 +163,7 @@ func (w *world) run() (f *Feeds, stop func()) {
 	config := Config{
 		Connections: w.table, Follower: connections.NewFollower(w.table, w.db, w.streams), Gateway: w, Keys: w,
 		Log: store.NewLog(w.db, w.prefix+schema.LogTable), Series: store.NewSeries(w.db, w.prefix+schema.SeriesTable),
-		Venue: w, Logger: slog.New(slog.DiscardHandler), Now: w.clock,
+		Venue: w, Logger: slog.New(slog.DiscardHandler), Now: w.clock, ProbeAfter: probeSoon,
 	}
 	if w.config != nil {
 		w.config(&config)

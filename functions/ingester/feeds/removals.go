@@ -90,6 +90,11 @@ func (f *Feeds) remove(ctx context.Context) error {
 func (f *Feeds) removeOne(ctx context.Context, r removal) error {
 	ctx, cancel := context.WithTimeout(ctx, sweepWait)
 	defer cancel()
+	if r.close {
+		if err := f.pace.Wait(ctx); err != nil {
+			return err
+		}
+	}
 	key := f.keyOf(r.conn.ID) // before the table forgets it
 	var removed bool
 	var err error

@@ -3,6 +3,8 @@ package feeds
 import (
 	"context"
 	"errors"
+	"math"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -12,12 +14,13 @@ import (
 )
 
 const (
-	idleEvery  = time.Second     // between looks for idle clients
-	keysEvery  = 2 * time.Second // between looks at the keys of all clients
-	goneEvery  = time.Second     // between looks for connections to be probed
-	probeAfter = 3 * time.Second // a connection is probed to which nothing was delivered
-	atOnce     = 16              // requests to the stores or the gateway
-	sweepWait  = 5 * time.Second // for one request
+	idleEvery  = time.Second      // between looks for idle clients
+	keysEvery  = 2 * time.Second  // between looks at the keys of all clients
+	goneEvery  = time.Second      // between looks for connections to be probed
+	probeAfter = 10 * time.Second // a connection is probed to which nothing was delivered
+	probeShare = 20               // of the requests to the gateway one in so many may be a probe
+	atOnce     = 16               // requests to the stores or the gateway
+	sweepWait  = 5 * time.Second  // for one request
 )
 
 // sweep ends the connections that must end, until ctx does. Its three looks have
@@ -99,9 +102,11 @@ func (f *Feeds) sweepKeys(ctx context.Context) {
 }
 
 // sweepGone probes the connections to which nothing was delivered for a while: of
-// the others it is known that their client is there.
+// the others it is known that their client is there. Those that are due are probed in
+// the order of when they were known to be there, as many a look as the limit of requests
+// leaves for it: the more are quiet, the more seldom each is probed.
 func (f *Feeds) sweepGone(ctx context.Context) {
-	var quiet []hub.Conn
+	var quiet []*client
 	now := f.Now()
 	f.mu.Lock()
 	for _, c := range f.clients {
@@ -110,18 +115,29 @@ func (f *Feeds) sweepGone(ctx context.Context) {
 			c.sent, c.alive = s.Sent, now
 			continue
 		}
-		if now.Sub(c.At) >= probeAfter && now.Sub(c.alive) >= probeAfter {
-			c.alive = now // it will turn out if it is not
-			quiet = append(quiet, c.conn())
+		if now.Sub(c.At) >= f.ProbeAfter && now.Sub(c.alive) >= f.ProbeAfter {
+			quiet = append(quiet, c)
 		}
+	}
+	if most := f.probesALook(); len(quiet) > most {
+		slices.SortFunc(quiet, func(a, b *client) int { return a.alive.Compare(b.alive) })
+		quiet = quiet[:most]
+	}
+	probed := make([]hub.Conn, len(quiet))
+	for i, c := range quiet {
+		c.alive = now // it will turn out if it is not
+		probed[i] = c.conn()
 	}
 	f.mu.Unlock()
 	var group errgroup.Group
 	group.SetLimit(atOnce)
-	for _, c := range quiet {
+	for _, c := range probed {
 		group.Go(func() error {
 			ctx, cancel := context.WithTimeout(ctx, sweepWait)
 			defer cancel()
+			if f.pace.Wait(ctx) != nil {
+				return nil // it is probed again
+			}
 			if err := f.Gateway.Probe(ctx, c); errors.Is(err, hub.ErrGone) {
 				f.removals.add(c, connections.ReasonGone, false)
 			}
@@ -129,4 +145,12 @@ func (f *Feeds) sweepGone(ctx context.Context) {
 		})
 	}
 	_ = group.Wait() // the probes return no errors
+}
+
+// probesALook is how many connections one look may probe.
+func (f *Feeds) probesALook() int {
+	if f.Rate <= 0 {
+		return math.MaxInt
+	}
+	return max(f.Rate*int(goneEvery/time.Second)/probeShare, 1)
 }

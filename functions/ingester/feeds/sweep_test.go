@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"quotary/functions/ingester/feeds/hub"
 	"quotary/shared/channel"
 	"quotary/shared/connections"
 	"quotary/shared/keys"
@@ -39,7 +40,7 @@ func TestAClientThatIsGoneFreesItsSlotsWithoutADisconnectEvent(t *testing.T) {
 			began := time.Now()
 			act(f)
 			w.eventually("the slots are free", func() bool { return w.usage() == connections.Usage{Connections: 1} })
-			if took := time.Since(began); name == "found by a push" && took > probeAfter {
+			if took := time.Since(began); name == "found by a push" && took > probeSoon {
 				t.Errorf("noticed after %s", took)
 			}
 			if w.isClosed("here") {
@@ -168,4 +169,31 @@ func TestARestartBringsSnapshotsButNoReplyTwice(t *testing.T) {
 		t.Errorf("%d replies: %v", n, got)
 	}
 	wants(t, strings.Join(got[2:], "\n"), `{"reply":"trades","active":2}`, `{"channel":"trades","data":[]}`)
+}
+
+// Each look takes those of whom nothing was heard for the longest time.
+func TestProbesAreFewerTheMoreConnectionsAreQuiet(t *testing.T) {
+	t.Parallel()
+	const quiet, rate = 30, 100 // of which five a second are probes
+	w := newWorld(t)
+	f := New(Config{Gateway: w, Rate: rate, Now: w.clock, ProbeAfter: probeAfter})
+	start := time.Now().Truncate(time.Second)
+	w.set(start)
+	for i := range quiet {
+		c := connections.Connection{ID: strconv.Itoa(i), At: start.Add(-time.Minute)}
+		f.clients[c.ID] = &client{Connection: c, alive: start.Add(-time.Duration(i) * time.Second)}
+		f.hub.Connect(hub.Conn{ID: c.ID, At: c.At})
+	}
+	for look := range 4 {
+		w.set(start.Add(probeAfter + time.Duration(look)*time.Second))
+		f.sweepGone(t.Context())
+		if got, want := len(w.probed()), 5*(look+1); got != want {
+			t.Fatalf("%d probes after %d looks, want %d", got, look+1, want)
+		}
+	}
+	for i, id := range w.probed() {
+		if n, _ := strconv.Atoi(id); n < quiet-5*(i/5+1) || n >= quiet-5*(i/5) {
+			t.Errorf("probe %d was of client %s: others were unheard of for longer", i, id)
+		}
+	}
 }

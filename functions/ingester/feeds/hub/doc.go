@@ -25,8 +25,10 @@
 //
 // [Hub.Run] owns every goroutine. A fixed number of senders take connections
 // from one first-in-first-out list, send one frame of each and put it back at
-// the end, so no connection has a second turn before the others had theirs. A
-// sender held up for long is replaced, up to a bound; beyond that bound its
+// the end, so no connection has a second turn before the others had theirs. Where
+// requests are limited, a sender waits for its turn ([Config.Admit]) before it chooses a
+// frame: states that wait are conflated meanwhile, so a limit makes them fewer, not
+// older. A sender held up for long is replaced, up to a bound; beyond that bound its
 // frame is abandoned. The connection that held it up rests before its next
 // turn. So connections that do not read delay only themselves.
 //

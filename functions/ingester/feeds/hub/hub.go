@@ -97,6 +97,11 @@ func Single(frame []byte) [][]byte {
 // Config says how a [Hub] works. Only Sink is needed; 0 stands for the default.
 type Config struct {
 	Sink Sink
+	// Admit waits until the sink may be called once more; nil: it always may. It is
+	// asked before a frame is chosen, so that what is sent is as young as can be. Its
+	// error is that of ctx. What it admitted may be used late, by one call for each
+	// sender at most.
+	Admit func(ctx context.Context) error
 	// Topic describes a topic by its name. It is called when the topic gets its
 	// first subscriber, and again when it gets one after it had none.
 	Topic func(name string) Topic
@@ -130,6 +135,9 @@ func (c *Config) defaults() {
 	}
 	if c.Timeout <= 0 {
 		c.Timeout = 5 * time.Second
+	}
+	if c.Admit == nil {
+		c.Admit = func(context.Context) error { return nil }
 	}
 	if c.Topic == nil {
 		c.Topic = func(string) Topic { return Topic{} }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
+	"golang.org/x/time/rate"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -696,6 +698,44 @@ func TestStatsTellTheTruth(t *testing.T) {
 		}
 		if _, known := h.Stats("a"); known {
 			t.Error("a connection that left is still known")
+		}
+	})
+}
+
+// Requests may be limited to fewer than there are frames: then a state that is sent is
+// the newest there is, however long its connection had to wait.
+func TestALimitOfRequestsMakesStatesFewerAndNotOlder(t *testing.T) {
+	t.Parallel()
+	const perSecond, every, seconds = 10, 10 * time.Millisecond, 20
+	limit := rate.NewLimiter(perSecond, 1)
+	inTime(t, Config{Admit: limit.Wait}, func(t *testing.T, h *Hub, w *wire) {
+		ids := []string{"a", "b", "c", "d"}
+		connect(h, ids...)
+		for _, id := range ids {
+			mustSubscribe(t, h, id, "book", "")
+		}
+		began := time.Now()
+		for time.Since(began) < seconds*time.Second {
+			publish(h, "book", State, strconv.FormatInt(time.Now().UnixMilli(), 10))
+			time.Sleep(every)
+		}
+		last := time.Now().Add(-every).UnixMilli()
+		time.Sleep(time.Second)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if most := perSecond*(seconds+1) + 1; w.calls > most || w.calls < most-len(ids)-perSecond {
+			t.Errorf("%d requests were made, want about %d", w.calls, most)
+		}
+		for _, id := range ids {
+			for i, frame := range w.got[id] {
+				made, _ := strconv.ParseInt(frame, 10, 64)
+				if age := w.at[id][i].Sub(time.UnixMilli(made)); age > every && made != last {
+					t.Errorf("%s was sent a state %s old", id, age)
+				}
+			}
+			if got := w.got[id]; len(got) == 0 || got[len(got)-1] != strconv.FormatInt(last, 10) {
+				t.Errorf("%s was not sent the last state", id)
+			}
 		}
 	})
 }

@@ -113,7 +113,8 @@ func (s *sender) run(ctx context.Context) {
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	defer func() { s.cancel() }()
 	ready := &s.hub.ready
-	var served *conn // waits for its next turn
+	var served *conn  // waits for its next turn
+	admitted := false // the sink may be called once
 	for {
 		ready.awake.Add(1)
 		c := ready.take(s, served)
@@ -121,6 +122,10 @@ func (s *sender) run(ctx context.Context) {
 			return
 		}
 		served = nil
+		if !admitted && s.hub.config.Admit(ctx) != nil {
+			return
+		}
+		admitted = true
 		it, ok := c.take()
 		if !ok {
 			continue // idle: the next frame puts it into the ready list
@@ -135,6 +140,7 @@ func (s *sender) run(ctx context.Context) {
 				continue
 			}
 		}
+		admitted = false
 		replaced, err := s.post(ctx, c, it.frame)
 		if s.finish(ctx, c, it, err) {
 			served = c
