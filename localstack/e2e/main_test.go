@@ -94,7 +94,7 @@ func run(m *testing.M) int {
 		return 1
 	}
 	code := m.Run()
-	stopping, done := context.WithTimeout(context.Background(), 20*time.Second)
+	stopping, done := context.WithTimeout(context.Background(), 2*time.Minute) // on a busy machine
 	defer done()
 	if err := errors.Join(standIn(stopping), world.Stop(stopping)); err != nil {
 		fmt.Println("stop the stack:", err)

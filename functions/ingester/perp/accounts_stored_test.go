@@ -246,14 +246,16 @@ func TestStoredAccountsAreWhatTheVenueSays(t *testing.T) {
 			return g.take(b)
 		}
 		steps(g.sim, func() bool { return accountEvents >= 5_000*(moment+1)/moments }, func(b *Batch) { step(b) })
-		missed := int64(0)
+		// On a slow machine answers are missed, and what one stream says comes after what
+		// another said later: those accounts are made from the logs, without anchors.
+		missed, f := int64(0), &g.accounts.figures
 		for calm := false; !calm; { // an answer is taken over when a later fill has come
 			b := g.sim.step(520 * time.Millisecond)
 			calm = !step(b) && len(b.Fills) > 0
 			g.await()
-			if now := g.accounts.figures.missed.Load(); now > missed { // on a slow machine
+			if now := f.missed.Load() + f.late.Load(); now > missed {
 				missed, calm = now, false
-				g.ask(slices.Compact(slices.Sorted(slices.Values(g.asked))))
+				g.ask(g.sim.venue.Truth().Addresses)
 			}
 		}
 		g.await()
@@ -269,7 +271,7 @@ func TestStoredAccountsAreWhatTheVenueSays(t *testing.T) {
 		}
 		d.sums()
 		marked = d.checkReducing(g.reduced())
-		if f := &g.accounts.figures; f.rebuilt.Load() != g.rebuilt || f.gaps.Load()+f.late.Load()+f.unknown.Load()+f.refused.Load() > 0 || missed == 0 && f.differences.Load() > int64(3*g.adjusted) {
+		if f.late.Load() == 0 && f.rebuilt.Load() != g.rebuilt || f.gaps.Load()+f.unknown.Load()+f.refused.Load() > 0 || missed == 0 && f.differences.Load() > int64(3*g.adjusted) {
 			t.Errorf("some events could not be folded in order: %+v; %d adjustments", f.figures(nil), g.adjusted)
 		}
 		g.rebuilt, g.adjusted, g.asked = 0, 0, nil
