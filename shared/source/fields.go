@@ -31,11 +31,27 @@ func Decimals(fields ...Field) error {
 	return errors.Join(bad...)
 }
 
-// BySymbol returns pairs by the names that their exchange uses.
-func BySymbol(pairs []market.Pair) map[string]*market.Pair {
+// OfPairs reads those rows of an exchange's answer that are about a pair, in their order;
+// symbol is the exchange's name of the pair of a row. A row that read refuses is left out,
+// and the error names its pair; what says what the rows are.
+func OfPairs[Row, T any](what string, rows []Row, pairs []market.Pair, symbol func(*Row) string, read func(*Row, *market.Pair) (T, error)) ([]T, error) {
 	bySymbol := make(map[string]*market.Pair, len(pairs))
 	for i := range pairs {
 		bySymbol[pairs[i].Symbol] = &pairs[i]
 	}
-	return bySymbol
+	var list []T
+	var bad []error
+	for i := range rows {
+		pair, ok := bySymbol[symbol(&rows[i])]
+		if !ok {
+			continue
+		}
+		one, err := read(&rows[i], pair)
+		if err != nil {
+			bad = append(bad, fmt.Errorf("%s of %s: %w", what, pair.Key, err))
+			continue
+		}
+		list = append(list, one)
+	}
+	return list, errors.Join(bad...)
 }

@@ -12,50 +12,43 @@ import (
 	"quotary/shared/source"
 )
 
+// ticker is a row of tickers.
+type ticker struct {
+	Symbol      string `json:"symbol"`
+	LastPrice   string `json:"lastPrice"`
+	OpenPrice   string `json:"openPrice"`
+	HighPrice   string `json:"highPrice"`
+	LowPrice    string `json:"lowPrice"`
+	Volume      string `json:"volume"`
+	QuoteVolume string `json:"quoteVolume"`
+	BaseVolume  string `json:"baseVolume"` // of COIN-M, whose volume are contracts
+	CloseTime   int64  `json:"closeTime"`
+}
+
 // Tickers returns the last 24 hours of those pairs that the exchange tells of.
 func (m *Market) Tickers(ctx context.Context, pairs []market.Pair) ([]market.PairTicker, error) {
-	var rows []struct {
-		Symbol      string `json:"symbol"`
-		LastPrice   string `json:"lastPrice"`
-		OpenPrice   string `json:"openPrice"`
-		HighPrice   string `json:"highPrice"`
-		LowPrice    string `json:"lowPrice"`
-		Volume      string `json:"volume"`
-		QuoteVolume string `json:"quoteVolume"`
-		BaseVolume  string `json:"baseVolume"` // of COIN-M, whose volume are contracts
-		CloseTime   int64  `json:"closeTime"`
-	}
+	var rows []ticker
 	if err := m.host.Get(ctx, m.rules.path+"/ticker/24hr", nil, m.rules.tickersWeight, &rows); err != nil {
 		return nil, err
 	}
-	keys := source.BySymbol(pairs)
-	var list []market.PairTicker
-	var bad []error
-	for i := range rows {
-		row := &rows[i]
-		pair, ok := keys[row.Symbol]
-		if !ok {
-			continue
-		}
-		t := market.PairTicker{Pair: pair.Key, Time: row.CloseTime}
-		if pair.Inverse {
-			row.Volume, row.QuoteVolume = row.BaseVolume, row.Volume
-		}
-		err := errors.Join(source.CheckTime(t.Time), source.Decimals(
-			source.Field{To: &t.Last, Name: "lastPrice", Text: row.LastPrice}, source.Field{To: &t.Open, Name: "openPrice", Text: row.OpenPrice},
-			source.Field{To: &t.High, Name: "highPrice", Text: row.HighPrice}, source.Field{To: &t.Low, Name: "lowPrice", Text: row.LowPrice},
-			source.Field{To: &t.Size, Name: "volume", Text: row.Volume}, source.Field{To: &t.Amount, Name: "quoteVolume", Text: row.QuoteVolume},
-		))
-		if err != nil {
-			bad = append(bad, fmt.Errorf("ticker of %s: %w", pair.Key, err))
-			continue
-		}
-		if pair.Inverse {
-			t.Amount = t.Amount.Mul(pair.Contract)
-		}
-		list = append(list, t)
+	return source.OfPairs("ticker", rows, pairs, func(row *ticker) string { return row.Symbol }, (*ticker).read)
+}
+
+func (row *ticker) read(pair *market.Pair) (market.PairTicker, error) {
+	t := market.PairTicker{Pair: pair.Key, Time: row.CloseTime}
+	size, amount := row.Volume, row.QuoteVolume
+	if pair.Inverse {
+		size, amount = row.BaseVolume, row.Volume
 	}
-	return list, errors.Join(bad...)
+	err := errors.Join(source.CheckTime(t.Time), source.Decimals(
+		source.Field{To: &t.Last, Name: "lastPrice", Text: row.LastPrice}, source.Field{To: &t.Open, Name: "openPrice", Text: row.OpenPrice},
+		source.Field{To: &t.High, Name: "highPrice", Text: row.HighPrice}, source.Field{To: &t.Low, Name: "lowPrice", Text: row.LowPrice},
+		source.Field{To: &t.Size, Name: "volume", Text: size}, source.Field{To: &t.Amount, Name: "quoteVolume", Text: amount},
+	))
+	if pair.Inverse {
+		t.Amount = t.Amount.Mul(pair.Contract)
+	}
+	return t, err
 }
 
 // periods are the funding periods of symbols that have no eight hours, ms.
@@ -158,7 +151,9 @@ func (m *Market) interest(ctx context.Context, pair *market.Pair, mark string) (
 	err = errors.Join(source.CheckTime(row.Time), source.Decimals(
 		source.Field{To: &one.Size, Name: "openInterest", Text: row.OpenInterest}, source.Field{To: &px, Name: "markPrice", Text: mark},
 	))
-	one.Size, one.Value = source.Sizes(pair, px, one.Size)
+	if err == nil {
+		one.Size, one.Value = source.Sizes(pair, px, one.Size)
+	}
 	return one, err
 }
 

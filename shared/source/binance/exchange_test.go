@@ -12,9 +12,9 @@ import (
 
 	"quotary/internal/testenv"
 	simulated "quotary/localstack/binance"
-	"quotary/localstack/trading"
 	"quotary/shared/market"
 	"quotary/shared/source/binance"
+	"quotary/shared/source/sourcetest"
 	"quotary/shared/testclock"
 )
 
@@ -39,37 +39,6 @@ func openAll(t *testing.T, c simulated.Config) (*simulated.Exchange, []*binance.
 		}
 	}
 	return x, all
-}
-
-// lots and amount are what the exchange's own books say of a size and of what was paid for
-// it, base coins and quote units.
-func lots(m *simulated.Market, lots, coins int64) string {
-	if m.Dollars > 0 {
-		return trading.Coins(coins)
-	}
-	return m.Lots(lots)
-}
-
-func amount(m *simulated.Market, lots, product int64) string {
-	if m.Dollars > 0 {
-		return trading.Decimal(lots*m.Dollars, 0)
-	}
-	return m.Amount(product)
-}
-
-func find(t *testing.T, m *binance.Market, key string) market.Pair {
-	t.Helper()
-	pairs, err := m.Pairs(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range pairs {
-		if p.Key == key {
-			return p
-		}
-	}
-	t.Fatalf("%s is not among %v", key, pairs)
-	return market.Pair{}
 }
 
 func TestPairsAreThoseThatTrade(t *testing.T) {
@@ -107,7 +76,7 @@ func TestKlinesAreGivenOutWhenTheyHaveEnded(t *testing.T) {
 		simulated *simulated.Market
 		key       string
 	}{{all[0], x.Market("BTCUSDT", false), "btcusdt:binance"}, {all[1], x.Market("SOLUSDT", true), "solswapusdt:binance"}, {all[2], x.Market("BTCUSD_PERP", true), "btcswapusd:binance"}} {
-		pair := find(t, c.of, c.key)
+		pair := sourcetest.Find(t, c.of, c.key)
 		run, err := c.of.Klines(t.Context(), pair, market.Minute1, from, 100)
 		if err != nil {
 			t.Fatal(err)
@@ -123,10 +92,9 @@ func TestKlinesAreGivenOutWhenTheyHaveEnded(t *testing.T) {
 			}
 			got := run.Candles[at]
 			at++
-			if got.OpenTime != open || got.Trades != want.Fills || !equal(t, got.Open, c.simulated.Price(want.First)) || !equal(t, got.High, c.simulated.Price(want.High)) ||
-				!equal(t, got.Low, c.simulated.Price(want.Low)) || !equal(t, got.Close, c.simulated.Price(want.Last)) || !equal(t, got.Size, lots(c.simulated, want.Size, want.Coins)) ||
-				!equal(t, got.Amount, amount(c.simulated, want.Size, want.Quote)) || !equal(t, got.SizeBuyer, lots(c.simulated, want.SizeBought, want.CoinsBought)) ||
-				!equal(t, got.AmountBuyer, amount(c.simulated, want.SizeBought, want.QuoteBought)) {
+			sourcetest.IsCandle(t, c.simulated, &got, open, &want)
+			size, amount := sourcetest.Sizes(t, c.simulated, want.SizeBought, want.CoinsBought, want.QuoteBought)
+			if got.Trades != want.Fills || !got.SizeBuyer.Equal(size) || !got.AmountBuyer.Equal(amount) {
 				t.Errorf("%s: %+v, want %+v", c.key, got, want)
 			}
 		}
@@ -150,7 +118,7 @@ func TestKlinesAreGivenOutWhenTheyHaveEnded(t *testing.T) {
 func TestABanIsObeyed(t *testing.T) {
 	t.Parallel()
 	x, spot, _ := open(t, simulated.Config{})
-	pair := find(t, spot, "btcusdt:binance")
+	pair := sourcetest.Find(t, spot, "btcusdt:binance")
 	x.Ban(http.StatusTeapot, 1500*time.Millisecond)
 	began := time.Now()
 	if _, err := spot.Klines(t.Context(), pair, market.Minute1, time.Now().Add(-time.Hour).UnixMilli(), 10); err != nil || time.Since(began) < 1500*time.Millisecond {
@@ -209,7 +177,8 @@ func TestTradesAreThoseOfTheExchange(t *testing.T) {
 		simulated *simulated.Market
 		key       string
 	}{{all[0], x.Market("ETHUSDT", false), "ethusdt:binance"}, {all[1], x.Market("1000PEPEUSDT", true), "1000pepeswapusdt:binance"}, {all[2], x.Market("ETHUSD_PERP", true), "ethswapusd:binance"}} {
-		r := follow(t, c.of, find(t, c.of, c.key))
+		pair := sourcetest.Find(t, c.of, c.key)
+		r := follow(t, c.of, pair)
 		testenv.Until(t, "trades have come", func() bool { return len(r.of(c.key)) > 8 })
 		got := r.of(c.key)
 		want := c.simulated.Trades(got[0].Time, got[len(got)-1].Time+1)
@@ -218,8 +187,8 @@ func TestTradesAreThoseOfTheExchange(t *testing.T) {
 		}
 		for i, trade := range got {
 			w := want[i]
-			if trade.ID != w.ID || trade.Time != w.Time || trade.Count != w.Last-w.First+1 || (trade.Side == market.Sell) != w.BuyerMaker ||
-				!equal(t, trade.Px, c.simulated.Price(w.Price)) || !equal(t, trade.Sz, lots(c.simulated, w.Size, w.Coins)) || !equal(t, trade.Value(), amount(c.simulated, w.Size, w.Size*w.Price)) {
+			sourcetest.IsTrade(t, c.simulated, pair, trade, w)
+			if trade.ID != w.ID || trade.Count != w.Last-w.First+1 {
 				t.Errorf("%s: %+v, want %+v", c.key, trade, w)
 			}
 		}
@@ -232,7 +201,7 @@ func TestTradesAreThoseOfTheExchange(t *testing.T) {
 func TestALostConnectionIsMadeAnewAndWhatIsMissingIsCounted(t *testing.T) {
 	t.Parallel()
 	x, spot, _ := open(t, simulated.Config{Clock: fast()})
-	r := follow(t, spot, find(t, spot, "btcusdt:binance"))
+	r := follow(t, spot, sourcetest.Find(t, spot, "btcusdt:binance"))
 	count := func() int { return len(r.of("btcusdt:binance")) }
 	testenv.Until(t, "trades have come", func() bool { return count() > 5 })
 	x.Disconnect()
@@ -253,13 +222,4 @@ func TestALostConnectionIsMadeAnewAndWhatIsMissingIsCounted(t *testing.T) {
 	if spot.Stats.Gaps.Load() != before+3 || spot.Stats.Malformed.Load() != 0 {
 		t.Errorf("%d trades are missing, %d frames could not be read", spot.Stats.Gaps.Load(), spot.Stats.Malformed.Load())
 	}
-}
-
-func equal(t *testing.T, got market.Decimal, want string) bool {
-	t.Helper()
-	d, err := market.ParseDecimal(want)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return got.Equal(d)
 }

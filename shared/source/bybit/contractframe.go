@@ -105,32 +105,12 @@ const mostHours = 24 // of a funding period
 // {"T":1790000000992,"s":"BTCUSDT","S":"Buy","v":"0.006","p":"82396.90"}. The side is that
 // of the position, and the price is the one at which its margin was used up.
 func readLiquidation(p *jsonscan.Scanner, e *market.PairEvents) error {
-	var l market.PairLiquidation
-	var side, px, sz string
-	seen := 0
-	ok := p.Object(func(key string) (ok bool) {
-		switch key {
-		case "T":
-			l.Time, ok = integer(p)
-		case "s":
-			l.Pair, ok = p.Text()
-		case "S":
-			side, ok = p.Text()
-		case "v":
-			sz, ok = p.Text()
-		case "p":
-			px, ok = p.Text()
-		default:
-			return p.Skip()
-		}
-		seen++
-		return ok
-	})
-	if !ok || seen != liquidationFields || l.Pair == "" || side != "Buy" && side != "Sell" {
+	d, ok := readDeal(p)
+	if !ok {
 		return errLiquidation
 	}
-	l.Long = side == "Buy"
-	if err := source.Decimals(source.Field{To: &l.Px, Name: "p", Text: px}, source.Field{To: &l.Sz, Name: "v", Text: sz}); err != nil {
+	l := market.PairLiquidation{Pair: d.symbol, Time: d.time, Long: d.side == market.Buy}
+	if err := source.Decimals(source.Field{To: &l.Px, Name: "p", Text: d.px}, source.Field{To: &l.Sz, Name: "v", Text: d.sz}); err != nil {
 		return err
 	}
 	if !l.Px.IsPos() || !l.Sz.IsPos() {
@@ -139,6 +119,3 @@ func readLiquidation(p *jsonscan.Scanner, e *market.PairEvents) error {
 	e.Liquidations = append(e.Liquidations, l)
 	return source.CheckTime(l.Time)
 }
-
-// liquidationFields are those that must be there, each once.
-const liquidationFields = 5

@@ -13,6 +13,7 @@ import (
 	simulated "quotary/localstack/bybit"
 	"quotary/localstack/trading"
 	"quotary/shared/market"
+	"quotary/shared/source/sourcetest"
 	"quotary/shared/testclock"
 )
 
@@ -35,41 +36,33 @@ func TestWhatIsAskedOfPerpetualsIsTheTruthOfTheExchange(t *testing.T) {
 		{all[2], "btcswapusd:bybit", 15, 8 * hour},
 	} {
 		t.Run(c.key, func(t *testing.T) {
-			pair := find(t, c.of, c.key)
+			pair := sourcetest.Find(t, c.of, c.key)
 			m, now := x.Market(c.of.category, pair.Symbol), elevenForty.UnixMilli()
-			isNow(t, c.of, m, pair)
+			sourcetest.IsNow(t, c.of, m, pair, now, func(day *trading.Kline) int64 { return day.Quote })
 			from := now - 5*24*hour
 			fundings, err := c.of.PastFundings(t.Context(), pair, from, now)
 			if err != nil || len(fundings) != c.payments {
 				t.Fatalf("%d payments in five days, %v", len(fundings), err)
 			}
-			for i, f := range fundings {
-				if f.Pair != pair.Key || !f.Paid || f.Period != c.period || f.Time < from || i > 0 && f.Time != fundings[i-1].Time+c.period || !f.Rate.Equal(decimal(t, rateOf(m.Paid(f.Time)))) {
-					t.Errorf("a payment is %+v", f)
-				}
-			}
+			sourcetest.ArePayments(t, m, pair, from, c.period, fundings)
 			// More than a page.
 			past, err := c.of.PastInterests(t.Context(), pair, now-24*hour, now)
 			if err != nil || len(past) != 288 {
 				t.Fatalf("%d points in a day, %v", len(past), err)
 			}
-			for i, p := range past {
-				if size, value := interestOf(m, p.Time); p.Pair != pair.Key || !p.Size.Equal(decimal(t, size)) || !p.Value.Equal(decimal(t, value)) || i > 0 && p.Time != past[i-1].Time+300_000 {
-					t.Fatalf("point %d is %+v, want %s worth %s", i, p, size, value)
-				}
-			}
+			sourcetest.AreInterests(t, m, pair, now-24*hour, past)
 			ratios, err := c.of.PastRatios(t.Context(), pair, now-2*24*hour, now)
 			if err != nil || len(ratios) != 2*288 {
 				t.Fatalf("%d ratios in two days, %v", len(ratios), err)
 			}
 			for _, r := range ratios {
-				if !r.Long.Equal(decimal(t, trading.Decimal(m.Longs(r.Time), 4))) {
+				if !r.Long.Equal(sourcetest.Decimal(t, trading.Decimal(m.Longs(r.Time), 4))) {
 					t.Errorf("a ratio is %+v", r)
 				}
 			}
 		})
 	}
-	btc := find(t, all[0], "btcusdt:bybit")
+	btc := sourcetest.Find(t, all[0], "btcusdt:bybit")
 	interests, err := all[0].Interests(t.Context(), []market.Pair{btc})
 	fundings, err2 := all[0].PastFundings(t.Context(), btc, 0, hour)
 	past, err3 := all[0].PastInterests(t.Context(), btc, 0, hour)
@@ -79,40 +72,9 @@ func TestWhatIsAskedOfPerpetualsIsTheTruthOfTheExchange(t *testing.T) {
 	}
 	if list, err := all[0].Tickers(t.Context(), []market.Pair{btc}); err != nil || len(list) != 1 {
 		t.Errorf("tickers of spot are %v, %v", list, err)
-	} else if m := x.Market("spot", "BTCUSDT"); !list[0].Amount.Equal(decimal(t, m.Amount(m.Day(list[0].Time).Quote))) {
+	} else if m := x.Market("spot", "BTCUSDT"); !list[0].Amount.Equal(sourcetest.Decimal(t, m.Amount(m.Day(list[0].Time).Quote))) {
 		t.Errorf("%+v is not what was paid", list[0])
 	}
-}
-
-// isNow holds tickers and open interest of a perpetual to its truth.
-func isNow(t *testing.T, of *Market, m *trading.Market, pair market.Pair) {
-	t.Helper()
-	now := elevenForty.UnixMilli()
-	interests, err := of.Interests(t.Context(), []market.Pair{pair})
-	if size, value := interestOf(m, now); err != nil || len(interests) != 1 || !interests[0].Size.Equal(decimal(t, size)) || !interests[0].Value.Equal(decimal(t, value)) || interests[0].Time != now {
-		t.Errorf("open interest is %+v, %v, want %s worth %s", interests, err, size, value)
-	}
-	tickers, err := of.Tickers(t.Context(), []market.Pair{pair})
-	day := m.Day(now)
-	size, amount := sizes(m, day.Size, day.Coins, day.Quote)
-	if err != nil || len(tickers) != 1 || !tickers[0].Last.Equal(decimal(t, m.Price(day.Last))) || !tickers[0].High.Equal(decimal(t, m.Price(day.High))) ||
-		!tickers[0].Size.Equal(decimal(t, size)) || !tickers[0].Amount.Equal(decimal(t, amount)) {
-		t.Errorf("tickers are %+v, %v", tickers, err)
-	}
-}
-
-// interestOf is the open interest of a perpetual in its exchange's books: coins and dollars.
-func interestOf(m *trading.Market, at int64) (size, value string) {
-	n := m.Interest(at)
-	return sizes(m, n, m.CoinsOf(n, m.Mark(at)), n*m.Mark(at))
-}
-
-// rateOf writes hundred-millionths.
-func rateOf(n int64) string {
-	if n < 0 {
-		return "-" + trading.Decimal(-n, 8)
-	}
-	return trading.Decimal(n, 8)
 }
 
 // What is pushed of perpetuals is the exchange's own; trades are in coins, and follow each
@@ -127,7 +89,7 @@ func TestWhatIsPushedIsTheTruthOfTheExchange(t *testing.T) {
 	}{{all[1], "ethswapusdt:bybit"}, {all[2], "btcswapusd:bybit"}} {
 		t.Run(c.key, func(t *testing.T) {
 			t.Parallel()
-			pair := find(t, c.of, c.key)
+			pair := sourcetest.Find(t, c.of, c.key)
 			m := x.Market(c.of.category, pair.Symbol)
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			defer cancel()
@@ -142,46 +104,20 @@ func TestWhatIsPushedIsTheTruthOfTheExchange(t *testing.T) {
 			if len(got.Fundings) < 3 || len(got.Liquidations) < 2 || len(got.Trades) < 6 || c.of.Stats.Malformed.Load() > 0 {
 				t.Fatalf("%d rates, %d liquidations and %d trades came: %v", len(got.Fundings), len(got.Liquidations), len(got.Trades), err)
 			}
-			for _, f := range got.Fundings {
-				if f.Pair != pair.Key || f.Paid || f.Period != m.Period() || f.Due != m.Due(f.Time) || !f.Rate.Equal(decimal(t, rateOf(m.Funding(f.Time)))) {
-					t.Errorf("a rate is %+v", f)
+			sourcetest.AreRates(t, m, pair, got.Fundings)
+			now := c.of.Now().UnixMilli()
+			sourcetest.AreLiquidations(t, m, pair, got.Liquidations, m.Liquidations(began-5000, now))
+			truth := m.Trades(began-5000, now)
+			for truth[0].Time < got.Trades[0].Time {
+				truth = truth[1:]
+			}
+			for i, trade := range got.Trades {
+				sourcetest.IsTrade(t, m, pair, trade, truth[i])
+				if i > 0 && trade.Prev != got.Trades[i-1].ID {
+					t.Errorf("%+v does not follow the one before", trade)
 				}
 			}
-			now := c.of.Now().UnixMilli()
-			isLiquidated(t, m, pair.Key, got.Liquidations, m.Liquidations(began-5000, now))
-			isTraded(t, m, pair.Key, got.Trades, m.Trades(began-5000, now))
 		})
-	}
-}
-
-func isLiquidated(t *testing.T, m *trading.Market, key string, got []market.PairLiquidation, truth []trading.Liquidation) {
-	t.Helper()
-	byTime := map[int64]trading.Liquidation{}
-	for _, one := range truth {
-		byTime[one.Time] = one
-	}
-	for _, l := range got {
-		one := byTime[l.Time]
-		size, value := sizes(m, one.Size, m.CoinsOf(one.Size, max(1, one.Price)), one.Size*one.Price)
-		if l.Pair != key || l.Long != one.Long || !l.Px.Equal(decimal(t, m.Price(one.Price))) || !l.Sz.Equal(decimal(t, size)) || !l.Value.Equal(decimal(t, value)) {
-			t.Errorf("%+v is not %+v", l, one)
-		}
-	}
-}
-
-func isTraded(t *testing.T, m *trading.Market, key string, got []market.PairTrade, truth []trading.Trade) {
-	t.Helper()
-	at := 0
-	for truth[at].Time < got[0].Time {
-		at++
-	}
-	for i, trade := range got {
-		one := truth[at+i]
-		size, value := sizes(m, one.Size, one.Coins, one.Size*one.Price)
-		if trade.Pair != key || trade.Time != one.Time || (trade.Side == market.Sell) != one.BuyerMaker || i > 0 && trade.Prev != got[i-1].ID ||
-			!trade.Px.Equal(decimal(t, m.Price(one.Price))) || !trade.Sz.Equal(decimal(t, size)) || !trade.Value().Equal(decimal(t, value)) {
-			t.Errorf("%+v is not %+v", trade, one)
-		}
 	}
 }
 

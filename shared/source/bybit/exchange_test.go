@@ -16,9 +16,9 @@ import (
 
 	"quotary/internal/testenv"
 	simulated "quotary/localstack/bybit"
-	"quotary/localstack/trading"
 	"quotary/shared/market"
 	"quotary/shared/source"
+	"quotary/shared/source/sourcetest"
 )
 
 // serve answers as the exchange does, by path; it returns the linear perpetuals.
@@ -48,30 +48,6 @@ func openAll(t *testing.T, c simulated.Config) (*simulated.Exchange, []*Market) 
 		}
 	}
 	return x, all
-}
-
-// sizes are what the exchange's own books say of a size and of what was paid for it, base
-// coins and quote coins.
-func sizes(m *trading.Market, lots, coins, product int64) (size, amount string) {
-	if m.Dollars > 0 {
-		return trading.Coins(coins), trading.Decimal(lots*m.Dollars, 0)
-	}
-	return m.Lots(lots), m.Amount(product)
-}
-
-func find(t *testing.T, m *Market, key string) market.Pair {
-	t.Helper()
-	pairs, err := m.Pairs(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range pairs {
-		if p.Key == key {
-			return p
-		}
-	}
-	t.Fatalf("%s is not among %v", key, pairs)
-	return market.Pair{}
 }
 
 // Of contracts the perpetual ones that trade are pairs; inverse ones count US dollars.
@@ -113,7 +89,7 @@ func TestKlinesArePagedThroughUntilTheOpenOne(t *testing.T) {
 		{all[0], "btcusdt:bybit", market.Day1, time.UnixMilli(0)},
 		{all[2], "btcswapusd:bybit", market.Minute15, now.Truncate(24 * time.Hour)},
 	} {
-		pair := find(t, c.of, c.key)
+		pair := sourcetest.Find(t, c.of, c.key)
 		m := x.Market(c.of.category, pair.Symbol)
 		var got []market.Candle
 		from := c.from.UnixMilli()
@@ -141,22 +117,12 @@ func TestKlinesArePagedThroughUntilTheOpenOne(t *testing.T) {
 			if at == len(got) {
 				t.Fatalf("%s: %d candles, more are wanted", c.key, at)
 			}
-			isCandle(t, m, &got[at], open, &want)
+			sourcetest.IsCandle(t, m, &got[at], open, &want)
 			at++
 		}
 		if at != len(got) {
 			t.Errorf("%s: %d candles, want %d", c.key, len(got), at)
 		}
-	}
-}
-
-func isCandle(t *testing.T, m *trading.Market, got *market.Candle, open int64, want *trading.Kline) {
-	t.Helper()
-	size, amount := sizes(m, want.Size, want.Coins, want.Quote)
-	if got.OpenTime != open || !got.Open.Equal(decimal(t, m.Price(want.First))) || !got.High.Equal(decimal(t, m.Price(want.High))) ||
-		!got.Low.Equal(decimal(t, m.Price(want.Low))) || !got.Close.Equal(decimal(t, m.Price(want.Last))) ||
-		!got.Size.Equal(decimal(t, size)) || !got.Amount.Equal(decimal(t, amount)) {
-		t.Fatalf("%s: %+v, want %+v", m.Symbol, got, want)
 	}
 }
 
@@ -215,8 +181,8 @@ func TestKlinesEndAtTheExchangesClock(t *testing.T) {
 	}})
 	pair := market.Pair{Key: "btcswapusdt:bybit", Symbol: "BTCUSDT", Swap: true}
 	run, err := m.Klines(t.Context(), pair, market.Minute1, from, 10)
-	if err != nil || run.From != from || run.To != from+120_000 || len(run.Candles) != 2 || !run.Candles[1].Size.Equal(decimal(t, "2")) ||
-		!run.Candles[1].Amount.Equal(decimal(t, "23")) || run.Open.OpenTime != from+120_000 || !run.Open.Size.Equal(decimal(t, "0.5")) {
+	if err != nil || run.From != from || run.To != from+120_000 || len(run.Candles) != 2 || !run.Candles[1].Size.Equal(sourcetest.Decimal(t, "2")) ||
+		!run.Candles[1].Amount.Equal(sourcetest.Decimal(t, "23")) || run.Open.OpenTime != from+120_000 || !run.Open.Size.Equal(sourcetest.Decimal(t, "0.5")) {
 		t.Errorf("%+v, %v", run, err)
 	}
 	if want := "category=linear&end=1790000699999&interval=1&limit=11&start=1790000040000&symbol=BTCUSDT"; asked.Load() != want {

@@ -2,7 +2,6 @@ package bybit
 
 import (
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -111,33 +110,46 @@ func answered(line, id string, success bool, f *source.Frame) (err error) {
 
 // readTrade reads a trade; those of a block are left out.
 func readTrade(p *jsonscan.Scanner, e *market.PairEvents) error {
-	var t market.PairTrade
-	block, err := parseTrade(p, &t)
-	if err == nil && !block {
+	d, ok := readDeal(p)
+	if !ok {
+		return errTrade
+	}
+	t := market.PairTrade{Pair: d.symbol, Time: d.time, Side: d.side, Count: 1}
+	err := source.SetTrade(&t, d.px, d.sz)
+	if err == nil && !d.block {
 		e.Trades = append(e.Trades, t)
 	}
 	return err
 }
 
-// parseTrade reads a trade, and whether it is one of a block.
-func parseTrade(p *jsonscan.Scanner, t *market.PairTrade) (block bool, err error) {
-	var px, sz, side string
-	t.Count = 1
+// deal is what a trade and a position that was closed say alike.
+type deal struct {
+	time   int64 // ms
+	symbol string
+	side   market.Side // of the taker, or of the position
+	sz, px string
+	block  bool // a trade of a block
+}
+
+// readDeal reads {"T":1790000000992,"s":"BTCUSDT","S":"Buy","v":"0.006","p":"82396.90"}, of
+// which each member must be there, once; trades have more.
+func readDeal(p *jsonscan.Scanner) (d deal, ok bool) {
+	var side string
 	seen := 0
-	ok := p.Object(func(key string) (ok bool) {
+	ok = p.Object(func(key string) (ok bool) {
 		switch key {
 		case "T":
-			t.Time, ok = integer(p)
+			d.time, ok = integer(p)
 		case "s":
-			t.Pair, ok = p.Text()
+			d.symbol, ok = p.Text()
 		case "S":
 			side, ok = p.Text()
 		case "v":
-			sz, ok = p.Text()
+			d.sz, ok = p.Text()
 		case "p":
-			px, ok = p.Text()
+			d.px, ok = p.Text()
 		case "BT":
-			block = p.Peek() == 't'
+			d.block = p.Peek() == 't'
 			return p.Skip()
 		default:
 			return p.Skip()
@@ -145,22 +157,18 @@ func parseTrade(p *jsonscan.Scanner, t *market.PairTrade) (block bool, err error
 		seen++
 		return ok
 	})
-	if !ok || seen != tradeFields || t.Pair == "" {
-		return false, errTrade
-	}
 	switch side {
 	case "Buy":
-		t.Side = market.Buy
+		d.side = market.Buy
 	case "Sell":
-		t.Side = market.Sell
+		d.side = market.Sell
 	default:
-		return false, fmt.Errorf("%w: side %.20q", errTrade, side)
+		return d, false
 	}
-	return block, source.SetTrade(t, px, sz)
+	return d, ok && seen == dealFields && d.symbol != ""
 }
 
-// tradeFields are those that a trade must have, each once.
-const tradeFields = 5
+const dealFields = 5
 
 // integer reads a whole number, which the venue writes as text in some places.
 func integer(p *jsonscan.Scanner) (n int64, ok bool) {

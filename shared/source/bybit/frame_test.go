@@ -9,6 +9,7 @@ import (
 
 	"quotary/shared/market"
 	"quotary/shared/source"
+	"quotary/shared/source/sourcetest"
 )
 
 const (
@@ -35,27 +36,18 @@ func parsed(lines ...string) (f source.Frame, err error) {
 	return f, nil
 }
 
-func decimal(t testing.TB, text string) market.Decimal {
-	t.Helper()
-	d, err := market.ParseDecimal(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
-
 var equal = cmp.Comparer(func(a, b market.Decimal) bool { return a.Equal(b) })
 
 func TestFramesThatTheVenueSends(t *testing.T) {
 	t.Parallel()
 	trades := []market.PairTrade{
-		{Pair: "BTCUSDT", Count: 1, Side: market.Sell, Time: 1790000000120, Px: decimal(t, "61234.5"), Sz: decimal(t, "0.015")},
-		{Pair: "BTCUSDT", Count: 1, Side: market.Buy, Time: 1790000000121, Px: decimal(t, "61234.6"), Sz: decimal(t, "3")},
+		{Pair: "BTCUSDT", Count: 1, Side: market.Sell, Time: 1790000000120, Px: sourcetest.Decimal(t, "61234.5"), Sz: sourcetest.Decimal(t, "0.015")},
+		{Pair: "BTCUSDT", Count: 1, Side: market.Buy, Time: 1790000000121, Px: sourcetest.Decimal(t, "61234.6"), Sz: sourcetest.Decimal(t, "3")},
 	}
-	expected := market.PairFunding{Pair: "BTCUSDT", Time: 1790000000130, Rate: decimal(t, "-0.000212"), Due: 1790006400000, Period: 4 * hourMs}
+	expected := market.PairFunding{Pair: "BTCUSDT", Time: 1790000000130, Rate: sourcetest.Decimal(t, "-0.000212"), Due: 1790006400000, Period: 4 * hourMs}
 	liquidations := []market.PairLiquidation{
-		{Pair: "BTCUSDT", Time: 1790000000992, Long: true, Px: decimal(t, "62396.9"), Sz: decimal(t, "0.006")},
-		{Pair: "BTCUSDT", Time: 1790000001058, Px: decimal(t, "62394.3"), Sz: decimal(t, "0.038")},
+		{Pair: "BTCUSDT", Time: 1790000000992, Long: true, Px: sourcetest.Decimal(t, "62396.9"), Sz: sourcetest.Decimal(t, "0.006")},
+		{Pair: "BTCUSDT", Time: 1790000001058, Px: sourcetest.Decimal(t, "62394.3"), Sz: sourcetest.Decimal(t, "0.038")},
 	}
 	refused := `{"success":false,"ret_msg":"error:handler not found,topic:publicTrade.BTCUSDD","conn_id":"a1","req_id":"2","op":"subscribe"}`
 	for _, c := range []struct {

@@ -3,7 +3,6 @@ package bybit
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/url"
 	"sync"
 	"time"
@@ -86,15 +85,7 @@ func (m *Market) Tickers(ctx context.Context, pairs []market.Pair) ([]market.Pai
 	if err != nil {
 		return nil, err
 	}
-	keys := source.BySymbol(pairs)
-	var list []market.PairTicker
-	var bad []error
-	for i := range rows {
-		row := &rows[i]
-		pair, ok := keys[row.Symbol]
-		if !ok {
-			continue
-		}
+	return source.OfPairs("ticker", rows, pairs, symbolOf, func(row *ticker, pair *market.Pair) (market.PairTicker, error) {
 		t := market.PairTicker{Pair: pair.Key, Time: at}
 		size, amount := &t.Size, &t.Amount
 		if m.Inverse {
@@ -105,14 +96,11 @@ func (m *Market) Tickers(ctx context.Context, pairs []market.Pair) ([]market.Pai
 			source.Field{To: &t.High, Name: "highPrice24h", Text: row.High}, source.Field{To: &t.Low, Name: "lowPrice24h", Text: row.Low},
 			source.Field{To: size, Name: "volume24h", Text: row.Volume}, source.Field{To: amount, Name: "turnover24h", Text: row.Turnover},
 		)
-		if err != nil {
-			bad = append(bad, fmt.Errorf("ticker of %s: %w", pair.Key, err))
-			continue
-		}
-		list = append(list, t)
-	}
-	return list, errors.Join(bad...)
+		return t, err
+	})
 }
+
+func symbolOf(row *ticker) string { return row.Symbol }
 
 // Interests returns the open interest of perpetuals now, at their mark prices; of spot
 // markets none.
@@ -124,25 +112,14 @@ func (m *Market) Interests(ctx context.Context, pairs []market.Pair) ([]market.P
 	if err != nil {
 		return nil, err
 	}
-	keys := source.BySymbol(pairs)
-	var list []market.PairInterest
-	var bad []error
-	for i := range rows {
-		row := &rows[i]
-		pair, ok := keys[row.Symbol]
-		if !ok {
-			continue
-		}
+	return source.OfPairs("open interest", rows, pairs, symbolOf, func(row *ticker, pair *market.Pair) (market.PairInterest, error) {
 		var mark market.Decimal
 		counted, err := row.size()
-		err = errors.Join(err, source.Decimals(source.Field{To: &mark, Name: "markPrice", Text: row.Mark}))
-		if err != nil {
-			bad = append(bad, fmt.Errorf("open interest of %s: %w", pair.Key, err))
-			continue
+		if err = errors.Join(err, source.Decimals(source.Field{To: &mark, Name: "markPrice", Text: row.Mark})); err != nil {
+			return market.PairInterest{}, err // without its price an inverse size cannot be told
 		}
-		list = append(list, interest(pair, at, mark, counted))
-	}
-	return list, errors.Join(bad...)
+		return interest(pair, at, mark, counted), nil
+	})
 }
 
 // interest is open interest that is counted as the exchange does.

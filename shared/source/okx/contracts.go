@@ -15,50 +15,42 @@ import (
 // Tickers returns the last 24 hours of those pairs that the exchange tells of. It does not
 // tell what was paid for linear swaps: that is what was traded, at the last price.
 func (m *Market) Tickers(ctx context.Context, pairs []market.Pair) ([]market.PairTicker, error) {
-	rows, err := get[struct {
-		InstID string `json:"instId"`
-		Last   string `json:"last"`
-		Open   string `json:"open24h"`
-		High   string `json:"high24h"`
-		Low    string `json:"low24h"`
-		Vol    string `json:"vol24h"`    // base coins, of swaps contracts
-		VolCcy string `json:"volCcy24h"` // quote coins, of swaps base coins
-		Ts     string `json:"ts"`
-	}](ctx, m.host, "/api/v5/market/tickers", url.Values{"instType": {m.instType}}, tickersWeight)
+	rows, err := get[ticker](ctx, m.host, "/api/v5/market/tickers", url.Values{"instType": {m.instType}}, tickersWeight)
 	if err != nil {
 		return nil, err
 	}
-	keys := source.BySymbol(pairs)
-	var list []market.PairTicker
-	var bad []error
-	for i := range rows {
-		row := &rows[i]
-		pair, ok := keys[row.InstID]
-		if !ok {
-			continue
-		}
-		t := market.PairTicker{Pair: pair.Key}
-		var counted, coins market.Decimal
-		err := errors.Join(milliseconds(row.Ts, &t.Time), source.Decimals(
-			source.Field{To: &t.Last, Name: "last", Text: row.Last}, source.Field{To: &t.Open, Name: "open24h", Text: row.Open},
-			source.Field{To: &t.High, Name: "high24h", Text: row.High}, source.Field{To: &t.Low, Name: "low24h", Text: row.Low},
-			source.Field{To: &counted, Name: "vol24h", Text: row.Vol}, source.Field{To: &coins, Name: "volCcy24h", Text: row.VolCcy},
-		))
-		if err != nil {
-			bad = append(bad, fmt.Errorf("ticker of %s: %w", pair.Key, err))
-			continue
-		}
-		switch {
-		case pair.Inverse:
-			t.Size, t.Amount = coins, counted.Mul(pair.Contract)
-		case pair.Swap:
-			t.Size, t.Amount = coins, market.Notional(t.Last, coins)
-		default:
-			t.Size, t.Amount = counted, coins
-		}
-		list = append(list, t)
+	return source.OfPairs("ticker", rows, pairs, func(row *ticker) string { return row.InstID }, (*ticker).read)
+}
+
+// ticker is a row of tickers.
+type ticker struct {
+	InstID string `json:"instId"`
+	Last   string `json:"last"`
+	Open   string `json:"open24h"`
+	High   string `json:"high24h"`
+	Low    string `json:"low24h"`
+	Vol    string `json:"vol24h"`    // base coins, of swaps contracts
+	VolCcy string `json:"volCcy24h"` // quote coins, of swaps base coins
+	Ts     string `json:"ts"`
+}
+
+func (row *ticker) read(pair *market.Pair) (market.PairTicker, error) {
+	t := market.PairTicker{Pair: pair.Key}
+	var counted, coins market.Decimal
+	err := errors.Join(milliseconds(row.Ts, &t.Time), source.Decimals(
+		source.Field{To: &t.Last, Name: "last", Text: row.Last}, source.Field{To: &t.Open, Name: "open24h", Text: row.Open},
+		source.Field{To: &t.High, Name: "high24h", Text: row.High}, source.Field{To: &t.Low, Name: "low24h", Text: row.Low},
+		source.Field{To: &counted, Name: "vol24h", Text: row.Vol}, source.Field{To: &coins, Name: "volCcy24h", Text: row.VolCcy},
+	))
+	switch {
+	case pair.Inverse:
+		t.Size, t.Amount = coins, counted.Mul(pair.Contract)
+	case pair.Swap:
+		t.Size, t.Amount = coins, market.Notional(t.Last, coins)
+	default:
+		t.Size, t.Amount = counted, coins
 	}
-	return list, errors.Join(bad...)
+	return t, err
 }
 
 // milliseconds reads a time.
@@ -76,35 +68,27 @@ func (m *Market) Interests(ctx context.Context, pairs []market.Pair) ([]market.P
 	if !m.Swap {
 		return nil, nil
 	}
-	rows, err := get[struct {
-		InstID string `json:"instId"`
-		Coins  string `json:"oiCcy"`
-		USD    string `json:"oiUsd"`
-		Ts     string `json:"ts"`
-	}](ctx, m.host, "/api/v5/public/open-interest", url.Values{"instType": {m.instType}}, interestsWeight)
+	rows, err := get[interest](ctx, m.host, "/api/v5/public/open-interest", url.Values{"instType": {m.instType}}, interestsWeight)
 	if err != nil {
 		return nil, err
 	}
-	keys := source.BySymbol(pairs)
-	var list []market.PairInterest
-	var bad []error
-	for i := range rows {
-		row := &rows[i]
-		pair, ok := keys[row.InstID]
-		if !ok {
-			continue
-		}
-		one := market.PairInterest{Pair: pair.Key}
-		err := errors.Join(milliseconds(row.Ts, &one.Time), source.Decimals(
-			source.Field{To: &one.Size, Name: "oiCcy", Text: row.Coins}, source.Field{To: &one.Value, Name: "oiUsd", Text: row.USD},
-		))
-		if err != nil {
-			bad = append(bad, fmt.Errorf("open interest of %s: %w", pair.Key, err))
-			continue
-		}
-		list = append(list, one)
-	}
-	return list, errors.Join(bad...)
+	return source.OfPairs("open interest", rows, pairs, func(row *interest) string { return row.InstID }, (*interest).read)
+}
+
+// interest is a row of open interest.
+type interest struct {
+	InstID string `json:"instId"`
+	Coins  string `json:"oiCcy"`
+	USD    string `json:"oiUsd"`
+	Ts     string `json:"ts"`
+}
+
+func (row *interest) read(pair *market.Pair) (market.PairInterest, error) {
+	one := market.PairInterest{Pair: pair.Key}
+	err := errors.Join(milliseconds(row.Ts, &one.Time), source.Decimals(
+		source.Field{To: &one.Size, Name: "oiCcy", Text: row.Coins}, source.Field{To: &one.Value, Name: "oiUsd", Text: row.USD},
+	))
+	return one, err
 }
 
 const (

@@ -14,6 +14,7 @@ import (
 	"quotary/localstack/trading"
 	"quotary/shared/market"
 	"quotary/shared/source"
+	"quotary/shared/source/sourcetest"
 )
 
 // open runs a simulated exchange and returns its kinds of markets as the product sees
@@ -39,30 +40,6 @@ func openAll(t *testing.T, c simulated.Config) (*simulated.Exchange, []*Market) 
 	return x, all
 }
 
-// sizes are what the exchange's own books say of a size and of what was paid for it, base
-// coins and quote coins.
-func sizes(m *trading.Market, lots, coins, product int64) (size, amount string) {
-	if m.Dollars > 0 {
-		return trading.Coins(coins), trading.Decimal(lots*m.Dollars, 0)
-	}
-	return m.Lots(lots), m.Amount(product)
-}
-
-func find(t *testing.T, m *Market, key string) market.Pair {
-	t.Helper()
-	pairs, err := m.Pairs(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range pairs {
-		if p.Key == key {
-			return p
-		}
-	}
-	t.Fatalf("%s is not among %v", key, pairs)
-	return market.Pair{}
-}
-
 // Pages of candles and of history, from before the exchange began to trade until the open
 // candle, are the exchange's own, in coins.
 func TestKlinesArePagedThroughUntilTheOpenOne(t *testing.T) {
@@ -82,7 +59,7 @@ func TestKlinesArePagedThroughUntilTheOpenOne(t *testing.T) {
 		{spot, "btcusdt:okex", market.Day1, time.UnixMilli(0)},
 		{inverse, "btcswapusd:okcoinfutures", market.Minute15, now.Truncate(24 * time.Hour)},
 	} {
-		pair := find(t, c.of, c.key)
+		pair := sourcetest.Find(t, c.of, c.key)
 		m := x.Market(pair.Symbol)
 		var got []market.Candle
 		from, pages := c.from.UnixMilli(), 0
@@ -113,23 +90,13 @@ func TestKlinesArePagedThroughUntilTheOpenOne(t *testing.T) {
 			if at == len(got) {
 				t.Fatalf("%s: %d candles, more are wanted", c.key, at)
 			}
-			isCandle(t, m, &got[at], open, &want)
+			sourcetest.IsCandle(t, m, &got[at], open, &want)
 			at++
 		}
 		if at != len(got) {
 			t.Errorf("%s: %d candles, want %d", c.key, len(got), at)
 		}
 		t.Logf("%s %s: %d candles in %d pages", c.key, c.i, at, pages)
-	}
-}
-
-func isCandle(t *testing.T, m *trading.Market, got *market.Candle, open int64, want *trading.Kline) {
-	t.Helper()
-	size, amount := sizes(m, want.Size, want.Coins, want.Quote)
-	if got.OpenTime != open || !got.Open.Equal(decimal(t, m.Price(want.First))) || !got.High.Equal(decimal(t, m.Price(want.High))) ||
-		!got.Low.Equal(decimal(t, m.Price(want.Low))) || !got.Close.Equal(decimal(t, m.Price(want.Last))) ||
-		!got.Size.Equal(decimal(t, size)) || !got.Amount.Equal(decimal(t, amount)) {
-		t.Fatalf("%s: %+v, want %+v", m.Symbol, got, want)
 	}
 }
 
@@ -152,7 +119,7 @@ func TestTradesAreThoseOfTheExchange(t *testing.T) {
 	t.Parallel()
 	began := time.Now()
 	x, _, swap := open(t, simulated.Config{Clock: func() time.Time { return began.Add(60 * time.Since(began)) }})
-	pair := find(t, swap, "btcswapusdt:okcoinfutures")
+	pair := sourcetest.Find(t, swap, "btcswapusdt:okcoinfutures")
 	m := x.Market(pair.Symbol)
 	var mu sync.Mutex
 	var got []market.PairTrade
@@ -188,8 +155,8 @@ func TestTradesAreThoseOfTheExchange(t *testing.T) {
 	}
 	for _, trade := range got[1:] {
 		w := want[trade.ID]
-		if trade.Pair != pair.Key || trade.Prev != w.First-1 || trade.Count != w.Last-w.First+1 || trade.Time != w.Time || (trade.Side == market.Sell) != w.BuyerMaker ||
-			!trade.Px.Equal(decimal(t, m.Price(w.Price))) || !trade.Sz.Equal(decimal(t, m.Lots(w.Size))) {
+		sourcetest.IsTrade(t, m, pair, trade, w)
+		if trade.Prev != w.First-1 || trade.Count != w.Last-w.First+1 {
 			t.Fatalf("%+v, want %+v", trade, w)
 		}
 	}

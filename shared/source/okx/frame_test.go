@@ -8,6 +8,7 @@ import (
 
 	"quotary/shared/market"
 	"quotary/shared/source"
+	"quotary/shared/source/sourcetest"
 )
 
 const (
@@ -17,21 +18,12 @@ const (
 	swapFrame    = `{"arg":{"channel":"trades","instId":"ETH-USDT-SWAP"},"data":[{"instId":"ETH-USDT-SWAP","tradeId":"7","px":"2412.05","sz":"32","side":"buy","ts":"1790000000119"}]}`
 )
 
-func decimal(t testing.TB, text string) market.Decimal {
-	t.Helper()
-	d, err := market.ParseDecimal(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
-
 var equal = cmp.Comparer(func(a, b market.Decimal) bool { return a.Equal(b) })
 
 func TestFramesThatTheVenueSends(t *testing.T) {
 	t.Parallel()
-	sold := market.PairTrade{Pair: "BTC-USDT", ID: 52, Prev: 49, Count: 3, Side: market.Sell, Time: 1790000000120, Px: decimal(t, "61234.5"), Sz: decimal(t, "0.015")}
-	bought := market.PairTrade{Pair: "ETH-USDT-SWAP", ID: 7, Prev: 6, Count: 1, Side: market.Buy, Time: 1790000000119, Px: decimal(t, "2412.05"), Sz: decimal(t, "32")}
+	sold := market.PairTrade{Pair: "BTC-USDT", ID: 52, Prev: 49, Count: 3, Side: market.Sell, Time: 1790000000120, Px: sourcetest.Decimal(t, "61234.5"), Sz: sourcetest.Decimal(t, "0.015")}
+	bought := market.PairTrade{Pair: "ETH-USDT-SWAP", ID: 7, Prev: 6, Count: 1, Side: market.Buy, Time: 1790000000119, Px: sourcetest.Decimal(t, "2412.05"), Sz: sourcetest.Decimal(t, "32")}
 	refused := `{"event":"error","code":"60018","msg":"Wrong URL or channel:trades,instId:BTC-USDD doesn't exist.","connId":"a1"}`
 	for _, c := range []struct {
 		name, line string
@@ -40,10 +32,10 @@ func TestFramesThatTheVenueSends(t *testing.T) {
 		{"a trade of three fills, of a seller", spotFrame, source.Frame{Events: market.PairEvents{Trades: []market.PairTrade{sold}}}},
 		{"a trade without a count", swapFrame, source.Frame{Events: market.PairEvents{Trades: []market.PairTrade{bought}}}},
 		{"a funding rate", fundingFrame, source.Frame{Events: market.PairEvents{Fundings: []market.PairFunding{
-			{Pair: "BTC-USDT-SWAP", Time: 1789990000000, Rate: decimal(t, "-0.0000125"), Due: 1790000000000, Period: 28_800_000},
+			{Pair: "BTC-USDT-SWAP", Time: 1789990000000, Rate: sourcetest.Decimal(t, "-0.0000125"), Due: 1790000000000, Period: 28_800_000},
 		}}}},
 		{"a long position that was closed", forceFrame, source.Frame{Events: market.PairEvents{Liquidations: []market.PairLiquidation{
-			{Pair: "BTC-USDT-SWAP", Time: 1790000000771, Long: true, Px: decimal(t, "82655.7"), Sz: decimal(t, "8.55")},
+			{Pair: "BTC-USDT-SWAP", Time: 1790000000771, Long: true, Px: sourcetest.Decimal(t, "82655.7"), Sz: sourcetest.Decimal(t, "8.55")},
 		}}}},
 		{"an acknowledgement", `{"event":"subscribe","arg":{"channel":"trades","instId":"BTC-USDT"},"connId":"a1"}`, source.Frame{Answered: true}},
 		{"a refusal", refused, source.Frame{Answered: true, Refused: refused}},

@@ -10,6 +10,7 @@ import (
 	"quotary/internal/testenv"
 	"quotary/shared/market"
 	"quotary/shared/source"
+	"quotary/shared/source/sourcetest"
 )
 
 // read is what a file of frames holds.
@@ -134,7 +135,7 @@ func TestRecordedInstruments(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	for key, want := range map[string]string{"btcswapusdt:okcoinfutures": "0.01", "ethswapusdt:okcoinfutures": "0.1", "dogeswapusdt:okcoinfutures": "1000"} {
-		if !sizes[key].Equal(decimal(t, want)) {
+		if !sizes[key].Equal(sourcetest.Decimal(t, want)) {
 			t.Errorf("a contract of %s is %s, want %s", key, sizes[key], want)
 		}
 	}

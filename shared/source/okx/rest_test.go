@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quotary/shared/market"
+	"quotary/shared/source/sourcetest"
 )
 
 func TestInstrumentsBecomePairsWithTheSizeOfTheirContracts(t *testing.T) {
@@ -23,9 +24,9 @@ func TestInstrumentsBecomePairsWithTheSizeOfTheirContracts(t *testing.T) {
 			market.Pair{Key: "btcusdt:okex", Platform: "okex", Base: "BTC", Quote: "USDT", Symbol: "BTC-USDT"}},
 		{"suspended", `{"instId":"BTC-USDT","state":"suspend","baseCcy":"BTC","quoteCcy":"USDT"}`, false, market.Pair{}},
 		{"a swap in USDT", `{"instId":"BTC-USDT-SWAP","state":"live","ctVal":"0.01","ctMult":"1","ctValCcy":"BTC","settleCcy":"USDT","ctType":"linear"}`, true,
-			market.Pair{Key: "btcswapusdt:okcoinfutures", Platform: "okcoinfutures", Base: "BTC", Quote: "USDT", Symbol: "BTC-USDT-SWAP", Swap: true, Contract: decimal(t, "0.01")}},
+			market.Pair{Key: "btcswapusdt:okcoinfutures", Platform: "okcoinfutures", Base: "BTC", Quote: "USDT", Symbol: "BTC-USDT-SWAP", Swap: true, Contract: sourcetest.Decimal(t, "0.01")}},
 		{"a swap of many coins", `{"instId":"PEPE-USDT-SWAP","state":"live","ctVal":"1000","ctMult":"10","ctValCcy":"PEPE","settleCcy":"USDT","ctType":"linear"}`, true,
-			market.Pair{Key: "pepeswapusdt:okcoinfutures", Platform: "okcoinfutures", Base: "PEPE", Quote: "USDT", Symbol: "PEPE-USDT-SWAP", Swap: true, Contract: decimal(t, "10000")}},
+			market.Pair{Key: "pepeswapusdt:okcoinfutures", Platform: "okcoinfutures", Base: "PEPE", Quote: "USDT", Symbol: "PEPE-USDT-SWAP", Swap: true, Contract: sourcetest.Decimal(t, "10000")}},
 		{"an inverse swap", `{"instId":"BTC-USD-SWAP","state":"live","ctVal":"100","ctMult":"1","ctValCcy":"USD","settleCcy":"BTC","ctType":"inverse"}`, true, market.Pair{}},
 		{"one priced in another coin than it is settled in", `{"instId":"BTC-USD_UM-SWAP","state":"live","ctVal":"0.01","ctMult":"1","ctValCcy":"BTC","settleCcy":"USDC","ctType":"linear"}`, true, market.Pair{}},
 		{"one of no size", `{"instId":"BTC-USDT-SWAP","state":"live","ctVal":"0","ctMult":"1","ctValCcy":"BTC","settleCcy":"USDT","ctType":"linear"}`, true, market.Pair{}},
@@ -48,12 +49,12 @@ func TestInstrumentsBecomePairsWithTheSizeOfTheirContracts(t *testing.T) {
 func TestARowOfKlinesIsInCoins(t *testing.T) {
 	t.Parallel()
 	fields := strings.Split("1790000040000,10,12,9,11,300,3,32.5,1", ",")
-	swapped, err := klineRow(fields, &market.Pair{Contract: decimal(t, "0.01")})
-	if err != nil || !swapped.Size.Equal(decimal(t, "3")) || !swapped.Amount.Equal(decimal(t, "32.5")) || !swapped.Ended {
+	swapped, err := klineRow(fields, &market.Pair{Contract: sourcetest.Decimal(t, "0.01")})
+	if err != nil || !swapped.Size.Equal(sourcetest.Decimal(t, "3")) || !swapped.Amount.Equal(sourcetest.Decimal(t, "32.5")) || !swapped.Ended {
 		t.Errorf("of a swap: %+v, %v", swapped, err)
 	}
 	fields[8] = "0"
-	if row, err := klineRow(fields, new(market.Pair)); err != nil || !row.Size.Equal(decimal(t, "300")) || row.Ended {
+	if row, err := klineRow(fields, new(market.Pair)); err != nil || !row.Size.Equal(sourcetest.Decimal(t, "300")) || row.Ended {
 		t.Errorf("of spot, open: %+v, %v", row, err)
 	}
 	for name, text := range map[string]string{

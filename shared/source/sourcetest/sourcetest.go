@@ -1,0 +1,156 @@
+// Package sourcetest holds what is read of exchanges against the books of simulated ones.
+package sourcetest
+
+import (
+	"context"
+	"testing"
+
+	"quotary/localstack/trading"
+	"quotary/shared/market"
+)
+
+// Decimal reads a decimal that a simulator writes.
+func Decimal(t testing.TB, text string) market.Decimal {
+	t.Helper()
+	d, err := market.ParseDecimal(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// Find returns a pair of a market by its key.
+func Find(t testing.TB, m interface {
+	Pairs(context.Context) ([]market.Pair, error)
+}, key string) market.Pair {
+	t.Helper()
+	pairs, err := m.Pairs(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range pairs {
+		if p.Key == key {
+			return p
+		}
+	}
+	t.Fatalf("%s is not among %v", key, pairs)
+	return market.Pair{}
+}
+
+// Sizes are what the exchange's own books say of a size and of what was paid for it, base
+// coins and quote units. Product is the sum of lots times prices.
+func Sizes(t testing.TB, m *trading.Market, lots, coins, product int64) (size, amount market.Decimal) {
+	t.Helper()
+	if m.Dollars > 0 {
+		return Decimal(t, trading.Coins(coins)), Decimal(t, trading.Decimal(lots*m.Dollars, 0))
+	}
+	return Decimal(t, m.Lots(lots)), Decimal(t, m.Amount(product))
+}
+
+// Interest is the open interest of a perpetual at a time, ms: base coins and quote units.
+func Interest(t testing.TB, m *trading.Market, at int64) (size, value market.Decimal) {
+	t.Helper()
+	n := m.Interest(at)
+	return Sizes(t, m, n, m.CoinsOf(n, m.Mark(at)), n*m.Mark(at))
+}
+
+// Rate is a funding rate, of hundred-millionths.
+func Rate(t testing.TB, n int64) market.Decimal {
+	t.Helper()
+	if n < 0 {
+		return Decimal(t, trading.Decimal(-n, 8)).Neg()
+	}
+	return Decimal(t, trading.Decimal(n, 8))
+}
+
+// IsCandle holds a candle to the one that opens at a time, ms.
+func IsCandle(t testing.TB, m *trading.Market, got *market.Candle, open int64, want *trading.Kline) {
+	t.Helper()
+	size, amount := Sizes(t, m, want.Size, want.Coins, want.Quote)
+	if got.OpenTime != open || !got.Open.Equal(Decimal(t, m.Price(want.First))) || !got.High.Equal(Decimal(t, m.Price(want.High))) ||
+		!got.Low.Equal(Decimal(t, m.Price(want.Low))) || !got.Close.Equal(Decimal(t, m.Price(want.Last))) || !got.Size.Equal(size) || !got.Amount.Equal(amount) {
+		t.Fatalf("%s: %+v, want %+v", m.Symbol, got, want)
+	}
+}
+
+// AreInterests holds the open interest of a perpetual at every five minutes since a time, ms,
+// to the truth.
+func AreInterests(t testing.TB, m *trading.Market, pair market.Pair, since int64, got []market.PairInterest) {
+	t.Helper()
+	for i, p := range got {
+		if size, value := Interest(t, m, p.Time); p.Pair != pair.Key || p.Time < since || !p.Size.Equal(size) || !p.Value.Equal(value) || i > 0 && p.Time != got[i-1].Time+300_000 {
+			t.Fatalf("point %d is %+v, want %s worth %s", i, p, size, value)
+		}
+	}
+}
+
+// ArePayments holds the rates that were paid of a perpetual since a time, each for so long a
+// period (ms), to the truth.
+func ArePayments(t testing.TB, m *trading.Market, pair market.Pair, since, period int64, got []market.PairFunding) {
+	t.Helper()
+	for i, f := range got {
+		if f.Pair != pair.Key || !f.Paid || f.Period != period || f.Time < since || i > 0 && f.Time != got[i-1].Time+period || !f.Rate.Equal(Rate(t, m.Paid(f.Time))) {
+			t.Errorf("a payment is %+v", f)
+		}
+	}
+}
+
+// AreRates holds rates that are expected of a perpetual to the truth.
+func AreRates(t testing.TB, m *trading.Market, pair market.Pair, got []market.PairFunding) {
+	t.Helper()
+	for _, f := range got {
+		if f.Pair != pair.Key || f.Paid || f.Period != m.Period() || f.Due != m.Due(f.Time) || !f.Rate.Equal(Rate(t, m.Funding(f.Time))) {
+			t.Errorf("a rate is %+v", f)
+		}
+	}
+}
+
+// AreLiquidations holds positions that were closed by force to the truth, in which there are
+// more of them.
+func AreLiquidations(t testing.TB, m *trading.Market, pair market.Pair, got []market.PairLiquidation, truth []trading.Liquidation) {
+	t.Helper()
+	byTime := map[int64]trading.Liquidation{}
+	for _, one := range truth {
+		byTime[one.Time] = one
+	}
+	for _, l := range got {
+		one := byTime[l.Time]
+		size, value := Sizes(t, m, one.Size, m.CoinsOf(one.Size, max(1, one.Price)), one.Size*one.Price)
+		if l.Pair != pair.Key || l.Long != one.Long || !l.Px.Equal(Decimal(t, m.Price(one.Price))) || !l.Sz.Equal(size) || !l.Value.Equal(value) {
+			t.Errorf("%+v is not %+v", l, one)
+		}
+	}
+}
+
+// Contracts are the markets of an exchange, as the product reads what they are now.
+type Contracts interface {
+	Interests(context.Context, []market.Pair) ([]market.PairInterest, error)
+	Tickers(context.Context, []market.Pair) ([]market.PairTicker, error)
+}
+
+// IsNow holds the ticker and the open interest of a perpetual at a time, ms, to the truth,
+// where so much was paid for what was traded in a day.
+func IsNow(t testing.TB, of Contracts, m *trading.Market, pair market.Pair, now int64, paid func(*trading.Kline) int64) {
+	t.Helper()
+	interests, err := of.Interests(t.Context(), []market.Pair{pair})
+	if size, value := Interest(t, m, now); err != nil || len(interests) != 1 || !interests[0].Size.Equal(size) || !interests[0].Value.Equal(value) || interests[0].Time != now {
+		t.Errorf("open interest is %+v, %v, want %s worth %s", interests, err, size, value)
+	}
+	tickers, err := of.Tickers(t.Context(), []market.Pair{pair})
+	day := m.Day(now)
+	size, amount := Sizes(t, m, day.Size, day.Coins, paid(&day))
+	if err != nil || len(tickers) != 1 || !tickers[0].Last.Equal(Decimal(t, m.Price(day.Last))) || !tickers[0].High.Equal(Decimal(t, m.Price(day.High))) ||
+		!tickers[0].Size.Equal(size) || !tickers[0].Amount.Equal(amount) {
+		t.Errorf("tickers are %+v, %v", tickers, err)
+	}
+}
+
+// IsTrade holds a trade to the truth, but for its numbers.
+func IsTrade(t testing.TB, m *trading.Market, pair market.Pair, got market.PairTrade, want trading.Trade) {
+	t.Helper()
+	size, value := Sizes(t, m, want.Size, want.Coins, want.Size*want.Price)
+	if got.Pair != pair.Key || got.Time != want.Time || (got.Side == market.Sell) != want.BuyerMaker ||
+		!got.Px.Equal(Decimal(t, m.Price(want.Price))) || !got.Sz.Equal(size) || !got.Value().Equal(value) {
+		t.Errorf("%+v is not %+v", got, want)
+	}
+}
