@@ -9,16 +9,12 @@ import (
 	"sync"
 	"time"
 
+	"quotary/localstack/sockets"
 	"quotary/localstack/trading"
 )
 
-// Config says what exchange to run. The zero value has seed 1 and began to trade ten
-// days ago.
-type Config struct {
-	Seed  uint64
-	Since time.Time        // when trading began; the day's opening in UTC counts
-	Clock func() time.Time // default time.Now
-}
+// Config says what exchange to run.
+type Config = trading.Config
 
 // Exchange is a running exchange. All methods are safe for concurrent use.
 type Exchange struct {
@@ -34,7 +30,8 @@ type Exchange struct {
 	lose    int // trades that are not pushed
 	repeat  bool
 	halted  map[*Market]bool
-	sockets map[*socket]bool
+
+	sockets sockets.Set
 }
 
 // weights is what has been asked of a host in a minute.
@@ -45,18 +42,10 @@ type weights struct {
 
 // New returns an exchange.
 func New(c Config) *Exchange {
-	if c.Seed == 0 {
-		c.Seed = 1
-	}
-	if c.Clock == nil {
-		c.Clock = time.Now
-	}
-	if c.Since.IsZero() {
-		c.Since = c.Clock().Add(-10 * 24 * time.Hour)
-	}
+	c = c.WithDefaults()
 	return &Exchange{
 		Markets: markets(c.Seed), clock: c.Clock, since: c.Since.UnixMilli() / day * day,
-		halted: map[*Market]bool{}, sockets: map[*socket]bool{},
+		halted: map[*Market]bool{},
 	}
 }
 
@@ -108,13 +97,7 @@ func (x *Exchange) isHalted(m *Market) bool {
 }
 
 // Disconnect ends every connection at once.
-func (x *Exchange) Disconnect() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	for s := range x.sockets {
-		s.cancel()
-	}
-}
+func (x *Exchange) Disconnect() { x.sockets.Disconnect() }
 
 // marketOf is the market of a kind.
 func (x *Exchange) marketOf(symbol string, k kind) *Market {

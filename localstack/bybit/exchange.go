@@ -9,16 +9,12 @@ import (
 	"sync"
 	"time"
 
+	"quotary/localstack/sockets"
 	"quotary/localstack/trading"
 )
 
-// Config says what exchange to run. The zero value has seed 1 and began to trade ten
-// days ago.
-type Config struct {
-	Seed  uint64
-	Since time.Time        // when trading began; the day's opening in UTC counts
-	Clock func() time.Time // default time.Now
-}
+// Config says what exchange to run.
+type Config = trading.Config
 
 // Exchange is a running exchange. All methods are safe for concurrent use.
 type Exchange struct {
@@ -27,11 +23,12 @@ type Exchange struct {
 	clock func() time.Time
 	since int64 // ms
 
-	mu      sync.Mutex
-	asked   int   // requests of five seconds,
-	window  int64 // which these are, by number
-	refuse  int   // requests
-	sockets map[*socket]bool
+	mu     sync.Mutex
+	asked  int   // requests of five seconds,
+	window int64 // which these are, by number
+	refuse int   // requests
+
+	sockets sockets.Set
 }
 
 const (
@@ -60,15 +57,7 @@ func categoryOf(m *trading.Market) string {
 
 // New returns an exchange.
 func New(c Config) *Exchange {
-	if c.Seed == 0 {
-		c.Seed = 1
-	}
-	if c.Clock == nil {
-		c.Clock = time.Now
-	}
-	if c.Since.IsZero() {
-		c.Since = c.Clock().Add(-10 * 24 * time.Hour)
-	}
+	c = c.WithDefaults()
 	return &Exchange{
 		// Other trades than those of other exchanges with the same seed: a coin's place in
 		// the list is not its place in theirs.
@@ -82,7 +71,7 @@ func New(c Config) *Exchange {
 			{Symbol: "DOGEUSDT", Base: "DOGE", Quote: "USDT", Tick: 5, Lot: 1, MaxLots: 90_000, PerMinute: 3, Quiet: true},
 			{Symbol: "BTCUSDT", Base: "BTC", Quote: "USDT", Tick: 2, Lot: 6, MaxLots: 300_000, PerMinute: 18},
 		}),
-		clock: c.Clock, since: c.Since.UnixMilli() / day * day, sockets: map[*socket]bool{},
+		clock: c.Clock, since: c.Since.UnixMilli() / day * day,
 	}
 }
 
@@ -106,13 +95,7 @@ func (x *Exchange) Refuse(requests int) {
 }
 
 // Disconnect ends every connection at once.
-func (x *Exchange) Disconnect() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	for s := range x.sockets {
-		s.cancel()
-	}
-}
+func (x *Exchange) Disconnect() { x.sockets.Disconnect() }
 
 // Handler answers all of the protocols.
 func (x *Exchange) Handler() http.Handler {

@@ -8,16 +8,12 @@ import (
 	"sync"
 	"time"
 
+	"quotary/localstack/sockets"
 	"quotary/localstack/trading"
 )
 
-// Config says what exchange to run. The zero value has seed 1 and began to trade ten
-// days ago.
-type Config struct {
-	Seed  uint64
-	Since time.Time        // when trading began; the day's opening in UTC counts
-	Clock func() time.Time // default time.Now
-}
+// Config says what exchange to run.
+type Config = trading.Config
 
 // Exchange is a running exchange. All methods are safe for concurrent use.
 type Exchange struct {
@@ -26,11 +22,12 @@ type Exchange struct {
 	clock func() time.Time
 	since int64 // ms
 
-	mu      sync.Mutex
-	asked   map[string][]time.Time // by path: requests of the last two seconds
-	refuse  int                    // requests
-	lose    int                    // trades that are not pushed
-	sockets map[*socket]bool
+	mu     sync.Mutex
+	asked  map[string][]time.Time // by path: requests of the last two seconds
+	refuse int                    // requests
+	lose   int                    // trades that are not pushed
+
+	sockets sockets.Set
 }
 
 const (
@@ -41,15 +38,7 @@ const (
 
 // New returns an exchange.
 func New(c Config) *Exchange {
-	if c.Seed == 0 {
-		c.Seed = 1
-	}
-	if c.Clock == nil {
-		c.Clock = time.Now
-	}
-	if c.Since.IsZero() {
-		c.Since = c.Clock().Add(-10 * 24 * time.Hour)
-	}
+	c = c.WithDefaults()
 	return &Exchange{
 		// Other trades than those of other exchanges with the same seed.
 		Markets: trading.Open(c.Seed, []*trading.Market{
@@ -62,7 +51,7 @@ func New(c Config) *Exchange {
 			{Symbol: "BTC-USDT", Base: "BTC", Quote: "USDT", Tick: 1, Lot: 8, MaxLots: 30_000_000, PerMinute: 20},
 			{Symbol: "ETH-USDT", Base: "ETH", Quote: "USDT", Tick: 2, Lot: 6, MaxLots: 4_000_000, PerMinute: 12},
 		}),
-		clock: c.Clock, since: c.Since.UnixMilli() / day * day, asked: map[string][]time.Time{}, sockets: map[*socket]bool{},
+		clock: c.Clock, since: c.Since.UnixMilli() / day * day, asked: map[string][]time.Time{},
 	}
 }
 
@@ -93,13 +82,7 @@ func (x *Exchange) Lose(trades int) {
 }
 
 // Disconnect ends every connection at once.
-func (x *Exchange) Disconnect() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	for s := range x.sockets {
-		s.cancel()
-	}
-}
+func (x *Exchange) Disconnect() { x.sockets.Disconnect() }
 
 // Handler answers all of the protocols.
 func (x *Exchange) Handler() http.Handler {
