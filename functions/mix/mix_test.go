@@ -118,7 +118,7 @@ func TestLiquidationsAreSummedUp(t *testing.T) {
 			t.Errorf("%s without its type: %+v, want %+v", query, got, want)
 		}
 	}
-	if got := sums("type=2&marketKey=bybit"); got.Liq24h != strconv.Itoa(51*7)+".00" {
+	if got := sums("type=2&marketKey=bybit"); got.Liq24h != strconv.Itoa(51*7)+"" {
 		t.Errorf("in yuan: %+v", got)
 	}
 	if got := sums("currency=usd&type=1&coinKey=nobody"); got.Liq24h != "0" || got.MaxMarket != "" {

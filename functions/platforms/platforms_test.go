@@ -68,7 +68,7 @@ func TestPlatformsAndTheirInflow(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if w.Move(time.Minute); inflow() != (catalog.PlatformTicker{MarketKey: "hyperliquid", FundNetInUSD: "2987.5", FundNetInCNY: "20912.50"}) {
+	if w.Move(time.Minute); inflow() != (catalog.PlatformTicker{MarketKey: "hyperliquid", FundNetInUSD: "2987.5", FundNetInCNY: "20912.5"}) {
 		t.Errorf("of the perpetual exchange there is %+v", inflow())
 	}
 	upper := apitest.Data[[]catalog.PlatformTicker](t, w.Get(t, w.SubKey, "/v2/market/ticker?market_list=BINANCE,binance"))

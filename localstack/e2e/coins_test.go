@@ -49,24 +49,24 @@ func told(r coinsite.Row) coinTicker {
 		return max(2, len(after))
 	}
 	number := func(s string) *big.Rat { n, _ := new(big.Rat).SetString(s); return n }
-	zero := func(s string) string {
-		if strings.Trim(s, "-0.") == "" {
-			return strings.TrimPrefix(s, "-")
+	plain := func(s string) string { // of a decimal with a point
+		if s = strings.TrimRight(strings.TrimRight(s, "0"), "."); s == "-0" {
+			return "0"
 		}
 		return s
 	}
 	now := yuanPerDollar(r.LastUpdated)
-	yuan := func(s string) string { return zero(new(big.Rat).Mul(number(s), now).FloatString(places(s))) }
+	yuan := func(s string) string { return plain(new(big.Rat).Mul(number(s), now).FloatString(places(s))) }
 	degree := func(s string, ago time.Duration) string {
 		n := new(big.Rat).Add(number(s), big.NewRat(100, 1))
 		n.Mul(n, now).Quo(n, yuanPerDollar(r.LastUpdated.Add(-ago)))
-		return zero(n.Sub(n, big.NewRat(100, 1)).FloatString(places(s)))
+		return plain(n.Sub(n, big.NewRat(100, 1)).FloatString(places(s)))
 	}
 	price, value, traded, day, week := r.Price.String(), r.MarketCap.String(), r.Volume.String(), r.Degree24h.String(), r.Degree7d.String()
 	return coinTicker{
 		Key: r.ID, PriceUSD: price, PriceCNY: yuan(price), SupplyUSD: value, SupplyCNY: yuan(value), Trade24hUSD: traded, Trade24hCNY: yuan(traded),
 		Degree24hUSD: day, Degree24hCNY: degree(day, 24*time.Hour), Degree7dayUSD: week, Degree7dayCNY: degree(week, 7*24*time.Hour),
-		Vol24h: zero(new(big.Rat).Quo(number(traded), number(price)).FloatString(8)),
+		Vol24h: plain(new(big.Rat).Quo(number(traded), number(price)).FloatString(8)),
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 type YuanRate struct{ USD, CNY Decimal }
 
 // Yuan returns an amount in US dollars in yuan: amount x CNY / USD, rounded once,
-// halves away from zero, to as many places as the amount has and at least two. The
-// amount is a plain decimal; an empty one, which is not known, stays empty.
+// halves away from zero, to as many places as the amount has and at least two, without
+// zeros at the end. The amount is a plain decimal; an empty one, which is not known, stays empty.
 func (r YuanRate) Yuan(amount string) string {
 	places, ok := decimalPlaces(amount)
 	if !ok {
@@ -58,15 +58,16 @@ func rational(text string) *big.Rat {
 // leastPlaces are those of money and of percents that had fewer before.
 const leastPlaces = 2
 
+// rounded is a plain decimal as [Decimal.String] writes one: without zeros at the end.
 func rounded(value *big.Rat, places int) string {
-	text := value.FloatString(max(places, leastPlaces))
-	if strings.Trim(text, "-0.") == "" {
-		return strings.TrimPrefix(text, "-")
+	text := trimmed(value.FloatString(max(places, leastPlaces)))
+	if text == "-0" {
+		return "0"
 	}
 	return text
 }
 
-// Quotient returns a / b as a plain decimal of so many places, rounded once, halves
+// Quotient returns a / b as a plain decimal of at most so many places, rounded once, halves
 // away from zero; empty where one of them is not known or b is 0. Both are plain
 // decimals or empty.
 func Quotient(a, b string, places int) string {

@@ -282,7 +282,7 @@ func TestTheDomainFollowsItsSources(t *testing.T) {
 		prices, _ := cointickers.Open(views, time.Now).Get(t.Context())
 		names, _ := coins.Open(views, time.Now).Get(t.Context())
 		bitcoin, ok := prices.Of("bitcoin")
-		return ok && bitcoin.PriceCNY == "700.00" && bitcoin.Degree24hCNY == "1.50" && len(names.Coins) == 2 &&
+		return ok && bitcoin.PriceCNY == "700" && bitcoin.Degree24hCNY == "1.5" && len(names.Coins) == 2 &&
 			names.Coins[0].Key == "bitcoin" && names.Coins[0].CNName() == "比特币" && names.Coins[0].Show() == "BTC" && names.Coins[1].Show() == "mine"
 	}
 	run("the price of bitcoin is known in yuan, and its name in Chinese", known)

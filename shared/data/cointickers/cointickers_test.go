@@ -56,15 +56,15 @@ func TestATickerInBothCurrencies(t *testing.T) {
 		"no rate is known": {want: Ticker{}},
 		"today's only": {
 			rates: known("2026-11-20", "1.1", "7.7"),
-			want:  Ticker{PriceCNY: "491312.50", SupplyCNY: "9671558758281.00", Trade24hCNY: "141079294531.00"},
+			want:  Ticker{PriceCNY: "491312.5", SupplyCNY: "9671558758281", Trade24hCNY: "141079294531"},
 		},
 		"yesterday's too": {
 			rates: known("2026-11-19", "1.1", "7.7", "2026-11-20", "1", "8"),
-			want:  Ticker{PriceCNY: "561500.00", SupplyCNY: "11053210009464.00", Trade24hCNY: "161233479464.00", Degree24hCNY: "17.85717"},
+			want:  Ticker{PriceCNY: "561500", SupplyCNY: "11053210009464", Trade24hCNY: "161233479464", Degree24hCNY: "17.85717"},
 		},
 		"the week's": {
 			rates: known("2026-11-13", "1", "6.4", "2026-11-20", "1", "8"),
-			want:  Ticker{PriceCNY: "561500.00", SupplyCNY: "11053210009464.00", Trade24hCNY: "161233479464.00", Degree24hCNY: "28.90628", Degree7dCNY: "23.13"},
+			want:  Ticker{PriceCNY: "561500", SupplyCNY: "11053210009464", Trade24hCNY: "161233479464", Degree24hCNY: "28.90628", Degree7dCNY: "23.13"},
 		},
 	} {
 		want := c.want
