@@ -11,6 +11,7 @@ import (
 
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
+	"quotary/shared/data/coins"
 	"quotary/shared/data/contracts"
 	"quotary/shared/data/pairklines"
 	"quotary/shared/data/pairseries"
@@ -105,9 +106,12 @@ func TestFundingRatesAreListedNewestFirst(t *testing.T) {
 func TestTheFundingRateOfACoinIsFoundByItsSpellings(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	if err := coins.Publish(t.Context(), w.views, coins.View{Coins: []coins.Coin{{Key: "bitcoin", Listing: &coins.Listing{Symbol: "BTC", Rank: 1}}}}); err != nil {
+		t.Fatal(err)
+	}
 	w.put(t, pairseries.CoinFunding, "btc", 3, func(n int) string { return "0.0002" + strconv.Itoa(n) })
 	w.Get(t, w.SubKey, base+"/funding-rate/vol-weight-history?symbol=btcswapusdt&interval=1h").Golden(t, "coin-funding")
-	for _, symbol := range []string{"BTC", "btcusdt", "btcswapusdt:okcoinfutures", "BTCUSD"} {
+	for _, symbol := range []string{"BTC", "bitcoin", "btcusdt", "btcswapusdt:okcoinfutures", "BTCUSD"} {
 		if list := w.bars(t, base+"/funding-rate/vol-weight-history?interval=1m&symbol="+symbol); len(list) != 3 || list[0].Close != "0.00022" {
 			t.Errorf("%s has %v", symbol, list)
 		}
@@ -217,7 +221,7 @@ func TestPairsAreRankedByOpenInterest(t *testing.T) {
 	}
 	w.Move(time.Hour) // the view is read again
 	list = apitest.Data[catalog.FuturesInterestList](t, w.Get(t, w.SubKey, "/v2/futures/interest?page=2&pageSize=2"))
-	if len(list.List) != 1 || list.List[0].Trade != "2100.00" {
+	if len(list.List) != 1 || list.List[0].Trade != "2100" {
 		t.Errorf("page 2 in yuan is %+v", list)
 	}
 	list = apitest.Data[catalog.FuturesInterestList](t, w.Get(t, w.SubKey, "/v2/futures/interest?page=9007199254740991"))

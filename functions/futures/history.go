@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"quotary/shared/catalog"
+	"quotary/shared/data/coins"
 	"quotary/shared/data/contexts"
 	"quotary/shared/data/contracts"
 	"quotary/shared/data/pairseries"
@@ -25,12 +26,14 @@ type reader struct {
 	rates     *store.View[rates.View]
 	perps     *store.View[tickers.View]
 	interests *store.View[contexts.Interests]
+	coins     *store.View[coins.View]
 }
 
 func newReader(series *store.Series, views *store.Views, clock func() time.Time) *reader {
 	return &reader{
 		series: series, contracts: contracts.Open(views, clock), trades: pairtrades.Open(views, clock), rates: rates.Open(views, clock),
 		perps: tickers.Open(views, clock), interests: contexts.OpenInterests(views, clock),
+		coins: coins.Open(views, clock),
 	}
 }
 
@@ -50,7 +53,11 @@ func (r *reader) funding(ctx context.Context, in catalog.FundingRatesIn) ([]cata
 
 // coinFunding returns the rates of a coin, newest first.
 func (r *reader) coinFunding(ctx context.Context, in catalog.CoinFundingRatesIn) ([]catalog.FuturesBar, error) {
-	list, err := r.bars(ctx, pairseries.CoinFunding, market.CoinOf(string(in.Symbol)), in.Interval, window(in.StartTime, in.EndTime, in.Limit))
+	coin, err := r.shortName(ctx, in.Symbol)
+	if err != nil {
+		return nil, err
+	}
+	list, err := r.bars(ctx, pairseries.CoinFunding, coin, in.Interval, window(in.StartTime, in.EndTime, in.Limit))
 	slices.Reverse(list)
 	return list, err
 }
@@ -68,7 +75,21 @@ func (r *reader) coinMarginInterest(ctx context.Context, in catalog.CoinInterest
 func (r *reader) coinInterest(ctx context.Context, key func(coin string) string, in catalog.CoinInterestIn) ([]catalog.FuturesBar, error) {
 	w := window(in.StartTime, in.EndTime, in.Limit)
 	w.Oldest = in.StartTime != nil
-	return r.bars(ctx, pairseries.CoinInterest, key(market.CoinOf(string(in.Symbol))), in.Interval, w)
+	coin, err := r.shortName(ctx, in.Symbol)
+	if err != nil {
+		return nil, err
+	}
+	return r.bars(ctx, pairseries.CoinInterest, key(coin), in.Interval, w)
+}
+
+// shortName is the short name of a coin, in lower case, which clients name by it, by its key,
+// or by one of its pairs.
+func (r *reader) shortName(ctx context.Context, name catalog.PairKey) (string, error) {
+	known, err := store.OrZero(r.coins.Get(ctx))
+	if short := known.ShortName(string(name)); short != strings.ToLower(string(name)) {
+		return short, err
+	}
+	return market.CoinOf(string(name)), err
 }
 
 func window(start, end *catalog.Millis, limit int64) pairseries.Window {
