@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"encoding"
 	"encoding/json"
 	"errors"
@@ -151,12 +152,9 @@ func (f *field) bind(req *request, body map[string]json.RawMessage, at reflect.V
 	case fromPath:
 		text = req.PathValue(f.names[0])
 	case fromQuery:
-		values := req.values(f.names)
-		if len(values) > 1 {
-			return BadRequest("%s is given more than once: once is accepted", f.names[0])
-		}
-		if len(values) == 1 {
-			text = values[0]
+		var err error
+		if text, err = req.value(f.names); err != nil {
+			return err
 		}
 	case fromBody:
 		raw, err := f.member(body)
@@ -190,20 +188,39 @@ func (f *field) bind(req *request, body map[string]json.RawMessage, at reflect.V
 }
 
 // member finds the field's member of the body under any of its spellings; null
-// is as good as absent.
-func (f *field) member(body map[string]json.RawMessage) (json.RawMessage, error) {
-	var found json.RawMessage
+// is as good as absent, and so is an empty text but where it means something.
+func (f *field) member(body map[string]json.RawMessage) (found json.RawMessage, err error) {
+	var under string
 	for _, name := range f.names {
-		raw, ok := body[name]
-		if !ok || string(raw) == "null" {
-			continue
+		raw := body[name]
+		switch {
+		case len(raw) == 0 || string(raw) == "null" || string(raw) == `""` && !f.emptyText && f.setJSON == nil:
+		case found == nil:
+			found, under = raw, name
+		case !sameJSON(found, raw):
+			return nil, contradiction(under, name)
 		}
-		if found != nil {
-			return nil, BadRequest("%s is given more than once: once is accepted", f.names[0])
-		}
-		found = raw
 	}
 	return found, nil
+}
+
+// sameJSON reports whether two values are one: a number may be written as a text.
+func sameJSON(a, b json.RawMessage) bool {
+	one, errOne := scalar(a)
+	other, errOther := scalar(b)
+	if errOne != nil || errOther != nil {
+		return bytes.Equal(a, b)
+	}
+	return one == other
+}
+
+// contradiction is what is said of a parameter that is given with different values, under
+// one of its names or two.
+func contradiction(one, other string) error {
+	if one == other {
+		return BadRequest("%s is given more than once with different values: one value is accepted", one)
+	}
+	return BadRequest("%s and %s are given with different values: they name the same parameter, and one value is accepted", one, other)
 }
 
 // wrong names the parameter and what is accepted.

@@ -4,10 +4,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/quagmt/udecimal"
+	"pgregory.net/rapid"
 
 	"quotary/shared/catalog"
 )
@@ -62,12 +66,17 @@ func TestAQueryBindsListsAndKeysInEverySpelling(t *testing.T) {
 		{"", func(in *everyType) any { return in.Members }, []string{"477", "1509"}},
 		{"memberIds=", func(in *everyType) any { return in.Members }, []string{"477", "1509"}},
 		{"memberIds[]=1&memberIds[]=2", func(in *everyType) any { return in.Members }, []string{"1", "2"}},
+		{"memberIds[10]=3&memberIds[1]=2&memberIds[0]=1", func(in *everyType) any { return in.Members }, []string{"1", "2", "3"}},
+		{"memberIds%5B0%5D=1,2&memberIds[x]=3&memberIds[01]=4&memberIds[-1]=5&memberIds[0=6", func(in *everyType) any { return in.Members }, []string{"1", "2"}},
 		{"sides=Buy,Sell", func(in *everyType) any { return in.Sides }, []string{"Buy", "Sell"}},
 		{"dbkey=btcusdt:binance", func(in *everyType) any { return in.Pair }, catalog.PairKey("btcusdt:binance")},
 		{"symbol=btcusdt:binance", func(in *everyType) any { return in.Pair }, catalog.PairKey("btcusdt:binance")},
 		{"dbKey=btcusdt:binance", func(in *everyType) any { return in.Pair }, catalog.PairKey("btcusdt:binance")},
 		{"key=btcusdt:binance", func(in *everyType) any { return in.Pair }, catalog.PairKey("btcusdt:binance")},
 		{"symbol=&dbKey=btcusdt:binance&dbkey=", func(in *everyType) any { return in.Pair }, catalog.PairKey("btcusdt:binance")},
+		{"dbkey=a:b&symbol=a:b&key=a:b&dbKey=", func(in *everyType) any { return in.Pair }, catalog.PairKey("a:b")},
+		{"symbol=a:b&symbol=a:b", func(in *everyType) any { return in.Pair }, catalog.PairKey("a:b")},
+		{"sides=buy,SELL", func(in *everyType) any { return in.Sides }, []string{"Buy", "Sell"}},
 		{"unknown=1", func(in *everyType) any { return in.Interval }, catalog.FuturesInterval("8h")},
 		{"", func(in *everyType) any { return in.Period }, catalog.KlinePeriod(900)},
 		{"period=2592000", func(in *everyType) any { return in.Period }, catalog.KlinePeriod(2592000)},
@@ -100,8 +109,8 @@ func TestAQueryBindsListsAndKeysInEverySpelling(t *testing.T) {
 		{"cut=1,x", "invalid cut: a value in it must be a whole number"},
 		{"memberIds=12345", "a text of at most 4 characters"},
 		{"sides=Buy,Hold", "one of Buy, Sell"},
-		{"symbol=a:b&dbkey=a:b", "dbkey is given more than once"},
-		{"symbol=a:b&symbol=a:b", "dbkey is given more than once"},
+		{"symbol=a:b&dbkey=b:b", "dbkey and symbol are given with different values"},
+		{"symbol=a:b&symbol=b:b", "symbol is given more than once with different values"},
 		{"interval=3m", "invalid interval: must be one of 1m, 2m, 5m, 15m, 30m, 1h, 4h, 8h, 12h, 1d"},
 		{"period=1day", "invalid period: must be a period in seconds, one of 60, 180"},
 		{"since=1790000000000", "invalid since: must be a time in seconds"},
@@ -123,7 +132,10 @@ func TestABodyBindsListsAsArraysAndTexts(t *testing.T) {
 		IDs       []int64           `body:"flash_ids" required:"true" min:"1" max:"3"`
 		Addresses []catalog.Address `body:"addresses" cut:"1"`
 		Pair      catalog.PairKey   `body:"symbol"`
+		Least     catalog.Decimal   `body:"minVal,min_val"`
+		Nulls     []int64           `body:"nulls" min:"1" max:"2" null:"skip"`
 	}
+	least := catalog.Decimal{Decimal: udecimal.MustParse("5")}
 	b, err := compile(reflect.TypeFor[in](), http.MethodPost)
 	if err != nil {
 		t.Fatal(err)
@@ -139,6 +151,13 @@ func TestABodyBindsListsAsArraysAndTexts(t *testing.T) {
 		{`{"flash_ids":"1, 2,"}`, in{IDs: []int64{1, 2}}, ""},
 		{`{"flash_ids":7,"key":"a:b"}`, in{IDs: []int64{7}, Pair: "a:b"}, ""},
 		{`{"flash_ids":[1],"addresses":["` + address + `","x"]}`, in{IDs: []int64{1}, Addresses: []catalog.Address{address}}, ""},
+		{`{"flash_ids":[1],"symbol":"a:b","key":"a:b","dbkey":"","dbKey":null}`, in{IDs: []int64{1}, Pair: "a:b"}, ""},
+		{`{"flash_ids":[1],"minVal":5,"min_val":"5"}`, in{IDs: []int64{1}, Least: least}, ""},
+		{`{"flash_ids":[1],"nulls":[null]}`, in{IDs: []int64{1}, Nulls: []int64{}}, ""},
+		{`{"flash_ids":[1],"nulls":[null,"7"]}`, in{IDs: []int64{1}, Nulls: []int64{7}}, ""},
+		{`{"flash_ids":[1],"nulls":[null,7,null]}`, in{}, "invalid nulls: must be a list of 1 to 2 entries"},
+		{`{"flash_ids":[1],"symbol":"a:b","key":"b:b"}`, in{}, "symbol and key are given with different values"},
+		{`{"flash_ids":[1],"minVal":5,"min_val":[5]}`, in{}, "minVal and min_val are given with different values"},
 		{`{}`, in{}, "missing flash_ids: it must be a list of 1 to 3 entries"},
 		{`{"flash_ids":""}`, in{}, "missing flash_ids"},
 		{`{"flash_ids":null}`, in{}, "missing flash_ids"},
@@ -188,9 +207,80 @@ func TestWhatCannotBeBoundIsFoundAtTheStart(t *testing.T) {
 	}
 }
 
+// Whoever writes a word to choose from in capitals means that word; of lengths of time the
+// case of a letter says which is meant.
+func TestEveryChoiceOfTheCatalogIsBoundInAnyLetterCase(t *testing.T) {
+	t.Parallel()
+	type choice struct {
+		of    string
+		set   setter[string]
+		value string
+	}
+	var words, lengths []choice
+	for _, e := range catalog.All() {
+		if e.Planned {
+			continue
+		}
+		for _, p := range catalog.Parameters(e.In) {
+			list := p.Field.Tag.Get("enum")
+			if list == "" {
+				continue
+			}
+			_, set, err := compileScalar(reflect.TypeFor[string](), p.Field.Tag)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for value := range strings.SplitSeq(list, "|") {
+				c := choice{e.String() + " " + p.Names[0], set, value}
+				if lengthOfTime(value) {
+					lengths = append(lengths, c)
+				} else {
+					words = append(words, c)
+				}
+			}
+		}
+	}
+	bind := func(c choice, text string) (string, error) {
+		at := reflect.New(reflect.TypeFor[string]()).Elem()
+		err := c.set(at, text)
+		return at.String(), err
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		c := rapid.SampledFrom(words).Draw(t, "choice")
+		text := []byte(c.value)
+		for i := range text {
+			if rapid.Bool().Draw(t, "capital") {
+				text[i] = strings.ToUpper(string(text[i]))[0]
+			}
+		}
+		if got, err := bind(c, string(text)); err != nil || got != c.value {
+			t.Fatalf("%s: %s is bound to %q (%v), want %q", c.of, text, got, err, c.value)
+		}
+	})
+	for _, c := range lengths {
+		if got, err := bind(c, c.value); err != nil || got != c.value {
+			t.Errorf("%s: %s is bound to %q (%v)", c.of, c.value, got, err)
+		}
+		if got, err := bind(c, strings.ToUpper(c.value)); err == nil {
+			t.Errorf("%s: %s is bound to %q, want it refused", c.of, strings.ToUpper(c.value), got)
+		}
+	}
+}
+
+func TestChoicesThatDifferByLetterCaseAreTakenAsTheyAre(t *testing.T) {
+	t.Parallel()
+	_, set := compileEnum([]string{"ab", "AB", "c"})
+	for text, want := range map[string]string{"ab": "ab", "AB": "AB", "c": "c", "Ab": "", "C": ""} {
+		at := reflect.New(reflect.TypeFor[string]()).Elem()
+		if err := set(at, text); at.String() != want || (err == nil) != (want != "") {
+			t.Errorf("%s is bound to %q (%v), want %q", text, at.String(), err, want)
+		}
+	}
+}
+
 // Whatever a query holds, it is bound or refused in words.
 func FuzzQueriesAreBoundOrRefused(f *testing.F) {
-	for _, seed := range []string{"coin_list=a,b&coin_list[]=c", "least=-0.1e-5&period=60", "start_date=2026-01-31T08:00:00Z&end_date=2026-01-31", "dbKey=a:b&interval=1d&since=5", "%ff=%ff&cut=1,,2"} {
+	for _, seed := range []string{"coin_list=a,b&coin_list[]=c", "least=-0.1e-5&period=60", "start_date=2026-01-31T08:00:00Z&end_date=2026-01-31", "dbKey=a:b&interval=1d&since=5", "%ff=%ff&cut=1,,2", "sides=BUY&sides[]=sell&sides[3]=Sell"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, query string) {
@@ -208,7 +298,8 @@ func FuzzQueriesAreBoundOrRefused(f *testing.F) {
 			return
 		}
 		in := bound.(*everyType)
-		if len(in.Keys) > 3 || len(in.Cut) > 2 || len(in.Members) > 5 || in.Period.Duration() <= 0 || in.Interval.Duration() <= 0 {
+		if len(in.Keys) > 3 || len(in.Cut) > 2 || len(in.Members) > 5 || in.Period.Duration() <= 0 || in.Interval.Duration() <= 0 ||
+			slices.ContainsFunc(in.Sides, func(side string) bool { return side != "Buy" && side != "Sell" }) {
 			t.Errorf("%q was bound to %+v", query, in)
 		}
 		if start := in.Start; !start.IsZero() {

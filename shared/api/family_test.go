@@ -104,7 +104,7 @@ func TestBadParametersAre400NamedAndFree(t *testing.T) {
 		{klines + "?limit=%2B5", "invalid limit"},
 		{klines + "?limit=1e2", "invalid limit"},
 		{klines + "?limit=99999999999999999999", "invalid limit"},
-		{klines + "?limit=5&limit=6", "limit is given more than once"},
+		{klines + "?limit=5&limit=6", "limit is given more than once with different values"},
 		{klines + "?startTime=yesterday", "invalid startTime: must be a time in milliseconds"},
 		{klines + "?startTime=-1", "invalid startTime"},
 		{klines + "?startTime=2000&endTime=1000", "the end of the time range lies before its start"},

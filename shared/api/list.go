@@ -12,14 +12,15 @@ import (
 
 // list binds a list of texts, numbers or values that parse themselves.
 //
-// In the query it is written a,b or x=a&x=b or x[]=a&x[]=b, or mixed; in a body also
-// as a JSON array, whose entries may be strings or numbers. Entries of a text are
-// trimmed and empty ones left out, as a comma too many is what clients send by
+// In the query it is written a,b or x=a&x=b or x[]=a&x[]=b or x[0]=a&x[1]=b, or mixed; in
+// a body also as a JSON array, whose entries may be strings or numbers. Entries of a text
+// are trimmed and empty ones left out, as a comma too many is what clients send by
 // mistake. A text without any entry is as good as absent.
 type list struct {
 	size  size
 	entry setter[string]
 	of    string // what an entry may be
+	nulls bool   // an entry of a JSON array may be null, and is left out
 }
 
 // size is how many entries a list may have.
@@ -54,7 +55,7 @@ func (s *size) allows(n int) bool { return int64(n) >= s.least && int64(n) <= s.
 // compileList reads the tags of a list: enum and maxlen hold for each entry, min,
 // max and cut for their number.
 func compileList(t reflect.Type, tag reflect.StructTag) (*list, error) {
-	l := new(list)
+	l := &list{nulls: tag.Get("null") == "skip"}
 	var err error
 	if l.size, err = compileSize(tag); err != nil {
 		return l, err
@@ -77,11 +78,15 @@ func (f *field) bindList(req *request, body map[string]json.RawMessage, at refle
 			return err
 		}
 		var given bool
-		if texts, given, err = entries(raw); err != nil {
+		var nulls int
+		if texts, nulls, given, err = entries(raw); err == nil && nulls > 0 && !f.list.nulls {
+			err = errNullEntry
+		}
+		if err != nil {
 			return f.wrong(err)
 		}
 		if given { // [] is a list without entries, and is held to its size
-			return f.setList(at, texts)
+			return f.setList(at, texts, nulls)
 		}
 	}
 	if len(texts) == 0 {
@@ -92,15 +97,16 @@ func (f *field) bindList(req *request, body map[string]json.RawMessage, at refle
 			return nil
 		}
 	}
-	return f.setList(at, texts)
+	return f.setList(at, texts, 0)
 }
 
-func (f *field) setList(at reflect.Value, texts []string) error {
+// setList binds entries; nulls are counted among them and bound to nothing.
+func (f *field) setList(at reflect.Value, texts []string, nulls int) error {
 	l := f.list
 	if l.size.cut > 0 && len(texts) > l.size.cut {
 		texts = texts[:l.size.cut]
 	}
-	if !l.size.allows(len(texts)) {
+	if !l.size.allows(len(texts) + nulls) {
 		return f.wrong(errNotAccepted)
 	}
 	values := reflect.MakeSlice(at.Type(), len(texts), len(texts))
@@ -128,33 +134,33 @@ func split(texts []string) (entries []string) {
 	return entries
 }
 
-// entries reads a list of a body; a text without entries is not given.
-func entries(raw json.RawMessage) (texts []string, given bool, err error) {
+// entries reads a list of a body, and how many entries beside are null; a text without
+// entries is not given.
+func entries(raw json.RawMessage) (texts []string, nulls int, given bool, err error) {
 	if len(raw) == 0 {
-		return nil, false, nil
+		return nil, 0, false, nil
 	}
 	if raw[0] != '[' {
 		text, err := scalar(raw)
-		if err != nil {
-			return nil, false, err
-		}
 		texts = split([]string{text})
-		return texts, len(texts) > 0, nil
+		return texts, 0, len(texts) > 0, err
 	}
 	var members []json.RawMessage
 	if err := json.Unmarshal(raw, &members); err != nil {
-		return nil, false, err
+		return nil, 0, false, err
 	}
-	texts = make([]string, len(members))
-	for i, member := range members {
+	for _, member := range members {
 		if string(member) == "null" {
-			return nil, false, errNullEntry
+			nulls++
+			continue
 		}
-		if texts[i], err = scalar(member); err != nil {
-			return nil, false, err
+		text, err := scalar(member)
+		if err != nil {
+			return nil, 0, false, err
 		}
+		texts = append(texts, text)
 	}
-	return texts, true, nil
+	return texts, nulls, true, nil
 }
 
 var errNullEntry = errors.New("an entry is null")

@@ -6,9 +6,13 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -105,24 +109,49 @@ func (r *request) bodySignature() (signature.Params, error) {
 	}, nil
 }
 
-// values returns those of a query parameter under any of its spellings; an empty one is as
-// good as absent.
-func (r *request) values(names []string) (values []string) {
+// value returns that of a query parameter under any of its spellings, "" for none; an
+// empty one is as good as absent.
+func (r *request) value(names []string) (found string, err error) {
+	var under string
 	for _, name := range names {
 		for _, value := range r.query[name] {
-			if value != "" {
-				values = append(values, value)
+			switch {
+			case value == "" || value == found:
+			case found == "":
+				found, under = value, name
+			default:
+				return "", contradiction(under, name)
 			}
 		}
 	}
-	return values
+	return found, nil
 }
 
-// listValues returns those of a list in the query, also written x[]=a&x[]=b.
+// listValues returns those of a list in the query, also written x[]=a&x[]=b or
+// x[0]=a&x[1]=b.
 func (r *request) listValues(names []string) (values []string) {
 	for _, name := range names {
 		values = append(values, r.query[name]...)
 		values = append(values, r.query[name+"[]"]...)
+		values = append(values, r.numbered(name)...)
+	}
+	return values
+}
+
+// numbered returns the values of x[0]=a&x[1]=b, in the order of their numbers.
+func (r *request) numbered(name string) (values []string) {
+	var numbers []uint64
+	for key := range r.query {
+		if rest, ok := strings.CutPrefix(key, name+"["); ok {
+			number, err := strconv.ParseUint(strings.TrimSuffix(rest, "]"), 10, 16)
+			if err == nil && rest == strconv.FormatUint(number, 10)+"]" {
+				numbers = append(numbers, number)
+			}
+		}
+	}
+	slices.Sort(numbers)
+	for _, number := range numbers {
+		values = append(values, r.query[fmt.Sprintf("%s[%d]", name, number)]...)
 	}
 	return values
 }

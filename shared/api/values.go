@@ -59,14 +59,8 @@ func compileScalar(t reflect.Type, tag reflect.StructTag) (string, setter[string
 
 func compileString(tag reflect.StructTag) (string, setter[string], error) {
 	if list := tag.Get("enum"); list != "" {
-		values := strings.Split(list, "|")
-		return "one of " + strings.TrimPrefix(strings.Join(values, ", "), ", "), func(at reflect.Value, text string) error {
-			if !slices.Contains(values, text) {
-				return errNotAccepted
-			}
-			at.SetString(text)
-			return nil
-		}, nil
+		accepted, set := compileEnum(strings.Split(list, "|"))
+		return accepted, set, nil
 	}
 	longest, accepted := 4096, "a text"
 	if tag.Get("maxlen") != "" {
@@ -83,6 +77,32 @@ func compileString(tag reflect.StructTag) (string, setter[string], error) {
 		at.SetString(text)
 		return nil
 	}, nil
+}
+
+// compileEnum accepts values in any letter case and binds them as they are documented.
+// Where case tells values apart, or may do so for who sends them, they are accepted as they
+// are only: 1m is a minute and 1M a month, whether or not both are among the values.
+func compileEnum(values []string) (string, setter[string]) {
+	equal := strings.EqualFold
+	for i, value := range values {
+		if lengthOfTime(value) || slices.ContainsFunc(values[:i], func(other string) bool { return strings.EqualFold(value, other) }) {
+			equal = func(a, b string) bool { return a == b }
+		}
+	}
+	return "one of " + strings.TrimPrefix(strings.Join(values, ", "), ", "), func(at reflect.Value, text string) error {
+		i := slices.IndexFunc(values, func(value string) bool { return equal(value, text) })
+		if i < 0 {
+			return errNotAccepted
+		}
+		at.SetString(values[i])
+		return nil
+	}
+}
+
+// lengthOfTime reports whether a value is a number with a unit: 15m, 1d.
+func lengthOfTime(value string) bool {
+	unit := strings.TrimLeft(value, "0123456789")
+	return unit != "" && unit != value
 }
 
 // isControl refuses control characters but those of text in several lines.

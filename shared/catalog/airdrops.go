@@ -26,7 +26,7 @@ type AirdropListIn struct {
 	Status string `query:"status" default:"ongoing" enum:"ongoing|finished"`
 	// Number of the page, from 1; one behind the last is empty.
 	Page int64 `query:"page" default:"1" min:"1"`
-	// Airdrops on a page. There are 2,000 at most.
+	// Airdrops on a page, any number: there are 2,000 in all at most.
 	PageSize int64 `query:"page_size,pageSize" default:"20" min:"1"`
 	// Key of an exchange, such as binance, in any case; all where it is absent.
 	Exchange string `query:"exchange" maxlen:"64"`
@@ -96,7 +96,7 @@ type AirdropArticle struct {
 
 // AirdropBannerIn selects the airdrops to put forward.
 type AirdropBannerIn struct {
-	// Banners at most.
+	// Banners, 100 at most.
 	Limit int64 `query:"limit" default:"5" min:"1" max:"100"`
 	// Language of texts: English, Chinese or traditional Chinese. What there is not in it is in English, or else in any.
 	Lan string `query:"lan" default:"en" enum:"cn|en|tc"`

@@ -21,7 +21,7 @@ var _ = does(Coins, readViews)
 // those whose value is not known, by key.
 type CoinListIn struct {
 	Page     int64 `query:"page" default:"1" min:"1"`                           // number of the page, from 1; beyond the last one there is nothing
-	PageSize int64 `query:"page_size,pageSize" default:"100" min:"1" max:"100"` // coins of a page
+	PageSize int64 `query:"page_size,pageSize" default:"100" min:"1" max:"100"` // coins of a page, 100 at most
 }
 
 // CoinName is what a coin is called.

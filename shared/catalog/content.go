@@ -18,7 +18,7 @@ var _ = does(Content, readLog, readViews)
 type NewsListIn struct {
 	// Number of the page, from 1.
 	Page int64 `query:"page" default:"1" min:"1"`
-	// Items on a page.
+	// Items on a page, 20 at most.
 	PageSize int64 `query:"pageSize,page_size" default:"20" min:"1" max:"20"`
 }
 

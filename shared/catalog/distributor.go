@@ -137,7 +137,7 @@ type CreatedSubKey struct {
 // ListSubKeysIn pages through the sub-keys.
 type ListSubKeysIn struct {
 	Page     int64  `query:"page" default:"1" min:"1" max:"1000000"`
-	PageSize int64  `query:"page_size" default:"20" min:"1" max:"100"`
+	PageSize int64  `query:"page_size" default:"20" min:"1" max:"100"` // rows of a page, 100 at most
 	Status   *int64 `query:"status" min:"0" max:"1"`
 	Keyword  string `query:"keyword" maxlen:"64"` // part of the name in any case, or the start of the access key
 }

@@ -73,7 +73,7 @@ type ListingFlashesIn struct {
 	Language string `query:"language" default:"cn" enum:"cn|en|tc"`
 	// Numbers of exchanges: 477 is Binance, 1509 OKX, 1510 Bybit. Without any the first two.
 	MemberIDs []int64 `query:"memberIds" max:"5"`
-	// Flashes at most.
+	// Flashes, 100 at most.
 	PageSize int64 `query:"pageSize,page_size" default:"20" min:"1" max:"100"`
 }
 
@@ -100,7 +100,7 @@ type FlashSearchIn struct {
 	Word string `query:"word" required:"true" maxlen:"200" example:"bitcoin"`
 	// Number of the page, from 1.
 	Page int64 `query:"page" default:"1" min:"1" max:"1000"`
-	// Flashes on a page.
+	// Flashes on a page, 50 at most.
 	Size int64 `query:"size" default:"20" min:"1" max:"50"`
 }
 
@@ -134,7 +134,7 @@ type FoundFlash struct {
 type FlashPagesIn struct {
 	// Number of the last flash of the page before; without it the first page. One that nobody knows gives an empty page.
 	LastID int64 `query:"last_id" min:"0" max:"9007199254740991"`
-	// Flashes on the page.
+	// Flashes on the page, 50 at most.
 	PageSize int64 `query:"pagesize,pageSize,page_size" default:"20" min:"1" max:"50"`
 	// Tab: 0 shows all of them, another number only those of that tab.
 	Tab int64 `query:"tab" default:"0" min:"0" max:"15"`

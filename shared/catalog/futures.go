@@ -45,7 +45,7 @@ type FundingRatesIn struct {
 	Interval  FuturesInterval `query:"interval" default:"8h"`                                // length of a bucket
 	StartTime *Millis         `query:"start_time,startTime"`                                 // the first opening, ms, inclusive
 	EndTime   *Millis         `query:"end_time,endTime"`                                     // the last opening, ms, inclusive
-	Limit     int64           `query:"limit" default:"100" min:"1" max:"1000"`               // buckets at most: the newest
+	Limit     int64           `query:"limit" default:"100" min:"1" max:"1000"`               // buckets: the newest, 1,000 at most
 }
 
 // Span implements [Spanner].
@@ -66,11 +66,11 @@ type FuturesBar struct {
 // mean of their rates, each for eight hours, by what was traded of them in 24 hours. There is none from
 // before they were followed.
 type CoinFundingRatesIn struct {
-	Symbol    PairKey         `query:"symbol" required:"true" example:"btcswapusdt"` // the coin: BTC, btcswapusdt or the key of one of its pairs
+	Symbol    PairKey         `query:"symbol" required:"true" example:"btcswapusdt"` // the coin: BTC, bitcoin, btcswapusdt or the key of one of its pairs
 	Interval  FuturesInterval `query:"interval" default:"8h"`                        // length of a bucket
 	StartTime *Millis         `query:"start_time,startTime"`                         // the first opening, ms, inclusive
 	EndTime   *Millis         `query:"end_time,endTime"`                             // the last opening, ms, inclusive
-	Limit     int64           `query:"limit" default:"100" min:"1" max:"1000"`       // buckets at most: the newest
+	Limit     int64           `query:"limit" default:"100" min:"1" max:"1000"`       // buckets: the newest, 1,000 at most
 }
 
 // Span implements [Spanner].
@@ -81,11 +81,11 @@ func (in CoinFundingRatesIn) Span(now time.Time) (start, end time.Time) {
 // CoinInterestIn selects the open interest of a coin, in US dollars: the sum over all
 // followed perpetuals of the kind.
 type CoinInterestIn struct {
-	Symbol    PairKey         `query:"symbol" required:"true" example:"BTC"`   // the coin: BTC, btcswapusdt or the key of one of its pairs
+	Symbol    PairKey         `query:"symbol" required:"true" example:"BTC"`   // the coin: BTC, bitcoin, btcswapusdt or the key of one of its pairs
 	Interval  FuturesInterval `query:"interval" default:"15m"`                 // length of a bucket
 	StartTime *Millis         `query:"start_time,startTime"`                   // the first opening, ms, inclusive
 	EndTime   *Millis         `query:"end_time,endTime"`                       // the last opening, ms, inclusive
-	Limit     int64           `query:"limit" default:"100" min:"1" max:"1000"` // buckets at most: the newest or, with a start, the first
+	Limit     int64           `query:"limit" default:"100" min:"1" max:"1000"` // buckets: the newest or, with a start, the first; 1,000 at most
 }
 
 // Span implements [Spanner].
@@ -99,7 +99,7 @@ type PairLiquidationsIn struct {
 	Interval  FuturesInterval `query:"interval" default:"15m"`                               // length of a bucket
 	StartTime *Millis         `query:"start_time,startTime"`                                 // the first opening, ms, inclusive
 	EndTime   *Millis         `query:"end_time,endTime"`                                     // the last opening, ms, inclusive
-	Limit     int64           `query:"limit" default:"10" min:"1" max:"1000"`                // buckets at most: the newest
+	Limit     int64           `query:"limit" default:"10" min:"1" max:"1000"`                // buckets: the newest, 1,000 at most
 }
 
 // Span implements [Spanner].
@@ -122,7 +122,7 @@ type LatestTradesIn struct {
 	DBKey     PairKey `query:"dbkey" required:"true" example:"btcswapusdt:binance"` // key of the pair
 	StartTime *Millis `query:"start_time,startTime"`                                // the first time, ms, inclusive
 	EndTime   *Millis `query:"end_time,endTime"`                                    // the last time, ms, inclusive
-	Limit     int64   `query:"limit" default:"100" min:"1" max:"100"`               // trades at most: the newest
+	Limit     int64   `query:"limit" default:"100" min:"1" max:"100"`               // trades: the newest, 100 at most
 }
 
 // Span implements [Spanner].
@@ -178,7 +178,7 @@ type EstimatedLiquidationsIn struct {
 	Leverage  string  `query:"leverage" enum:"|10|25|50|100"`                       // of positions; empty for all
 	StartTime *Millis `query:"start_time,startTime"`                                // the first time, ms, inclusive
 	EndTime   *Millis `query:"end_time,endTime"`                                    // the last time, ms, inclusive
-	Limit     int64   `query:"limit" default:"100" min:"1" max:"100"`               // times at most: the newest
+	Limit     int64   `query:"limit" default:"100" min:"1" max:"100"`               // times: the newest, 100 at most
 }
 
 // Span implements [Spanner].
@@ -208,7 +208,7 @@ type EstimatedLiquidationRow [5]any
 type FuturesInterestIn struct {
 	Lan      string `query:"lan" default:"cn" enum:"cn|en"`                    // language of names
 	Page     int64  `query:"page" default:"1" min:"1"`                         // number of the page, from 1
-	PageSize int64  `query:"pageSize,page_size" default:"20" min:"1" max:"20"` // pairs of a page
+	PageSize int64  `query:"pageSize,page_size" default:"20" min:"1" max:"20"` // pairs of a page, 20 at most
 	Currency string `query:"currency" default:"cny" enum:"cny|usd"`            // of values
 }
 

@@ -38,7 +38,6 @@ type glossary struct {
 	IsTrigger             any // true for an order that a price triggers
 	Keyword               any // part of a name in any case, or the start of an access key
 	Level                 any // name of the level, which lists permissions and limits
-	Limit                 any // most rows of the answer
 	LimitPx               any // limit price in quote units, a decimal string
 	LongCount, LongPv     any // of long positions: their number, or their value in quote units as a decimal string
 	Low                   any // lowest price, a decimal string

@@ -30,7 +30,7 @@ type CommonKlinesIn struct {
 	// key of a pair or of an index; of one that nobody knows there are no K-lines
 	Symbol PairKey `query:"symbol" required:"true" example:"btcusdt:binance"`
 
-	// how many K-lines are returned at most
+	// how many K-lines are returned, 500 at most
 	Size int64 `query:"size" default:"100" min:"1" max:"500"`
 
 	// length of a K-line in seconds; a week opens on Monday, and 2592000 is a calendar

@@ -21,7 +21,7 @@ var _ = does(PerpFills, readLog, readSeries)
 type FillsByAddressIn struct {
 	Address Address `path:"address"`
 	Coin    Coin    `query:"coin"`
-	Limit   int64   `query:"limit" default:"1000" min:"1" max:"2000"`
+	Limit   int64   `query:"limit" default:"1000" min:"1" max:"2000"` // rows of the answer, 2,000 at most
 }
 
 // FillsByOidIn names an order.
@@ -40,8 +40,8 @@ type FillsByTwapIn struct {
 type FillsByBuilderIn struct {
 	Builder Address `path:"builder"`
 	Coin    Coin    `query:"coin"`
-	Limit   int64   `query:"limit" default:"1000" min:"1" max:"2000"`
-	MinVal  int64   `query:"minVal" min:"0"` // least px x sz, whole USD
+	Limit   int64   `query:"limit" default:"1000" min:"1" max:"2000"` // rows of the answer, 2,000 at most
+	MinVal  int64   `query:"minVal" min:"0"`                          // least px x sz, whole USD
 	Cursor  Cursor  `query:"cursor"`
 }
 
@@ -49,7 +49,7 @@ type FillsByBuilderIn struct {
 type TopTradesIn struct {
 	Interval Lookback `query:"interval" required:"true" min:"1s" max:"7d"`
 	Coin     Coin     `query:"coin" required:"true"`
-	Limit    int64    `query:"limit" default:"10" min:"1" max:"100"`
+	Limit    int64    `query:"limit" default:"10" min:"1" max:"100"` // rows of the answer, 100 at most
 }
 
 // Fill is one account's side of a trade. Decimals are the venue's own texts.

@@ -43,7 +43,7 @@ type TakerKlinesIn struct {
 	Interval  string  `path:"interval" enum:"1s|3s|5s|10s|15s|30s|1m|3m|5m|10m|15m|30m|1h|2h|4h|8h|12h|1d|1w"` // length of a K-line
 	StartTime *Millis `query:"startTime"`
 	EndTime   *Millis `query:"endTime"`
-	Limit     int64   `query:"limit" default:"100" min:"1" max:"2000"`
+	Limit     int64   `query:"limit" default:"100" min:"1" max:"2000"` // rows of the answer, 2,000 at most
 }
 
 // Span implements [Spanner].
@@ -112,7 +112,7 @@ type OpenInterestTotal struct {
 // OpenInterestTopIn selects the coins with the most value in open positions,
 // among those that traded in a window back from now.
 type OpenInterestTopIn struct {
-	Limit    int64    `query:"limit" default:"10" min:"1" max:"50"`
+	Limit    int64    `query:"limit" default:"10" min:"1" max:"50"` // rows of the answer, 50 at most
 	Interval Lookback `query:"interval" default:"3d" min:"15m" max:"180d"`
 }
 

@@ -26,7 +26,7 @@ var _ = does(PerpOrders, readLog, readViews)
 type OrdersByAddressIn struct {
 	Address Address `path:"address"`
 	Coin    Coin    `query:"coin"`
-	Limit   int64   `query:"limit" default:"2000" min:"1" max:"2000"`
+	Limit   int64   `query:"limit" default:"2000" min:"1" max:"2000"` // rows of the answer, 2,000 at most
 }
 
 // FilledOrdersByAddressIn selects the orders of an account that were filled
@@ -34,7 +34,7 @@ type OrdersByAddressIn struct {
 type FilledOrdersByAddressIn struct {
 	Address Address `path:"address"`
 	Coin    Coin    `query:"coin"`
-	Limit   int64   `query:"limit" default:"1000" min:"1" max:"1000"`
+	Limit   int64   `query:"limit" default:"1000" min:"1" max:"1000"` // rows of the answer, 1,000 at most
 }
 
 // OrderByOidIn names an order, which is null when nothing is known of it.
@@ -45,9 +45,9 @@ type OrderByOidIn struct {
 // TopOpenOrdersIn selects orders that rest in the books, the largest first by limitPx x
 // sz. A coin of which nothing rests gives an empty list.
 type TopOpenOrdersIn struct {
-	MinVal Decimal `query:"minVal,min_val" default:"0" min:"0"` // least value (limitPx x sz), quote units; an order of exactly this value is listed
-	Coin   Coin    `query:"coin"`                               // all coins if not given
-	Limit  int64   `query:"limit" default:"10" min:"1" max:"100"`
+	MinVal Decimal `query:"minVal,min_val" default:"0" min:"0"`   // least value (limitPx x sz), quote units; an order of exactly this value is listed
+	Coin   Coin    `query:"coin"`                                 // all coins if not given
+	Limit  int64   `query:"limit" default:"10" min:"1" max:"100"` // rows of the answer, 100 at most
 }
 
 // TopOpenOrder is an order that rests in a book. Triggers that wait for their price are

@@ -45,7 +45,7 @@ type CurrentPositionBucketsIn struct {
 	Address  Address `path:"address"`
 	Coin     Coin    `path:"coin"`
 	Interval string  `query:"interval" enum:"15m|30m|1h|2h|4h|8h|12h|1d" default:"1h"` // length of a bucket
-	Limit    int64   `query:"limit" default:"20" min:"1" max:"1000"`
+	Limit    int64   `query:"limit" default:"20" min:"1" max:"1000"`                   // rows of the answer, 1,000 at most
 }
 
 // CompletedPositionBucketsIn selects the newest buckets of a closed position of an
@@ -56,7 +56,7 @@ type CompletedPositionBucketsIn struct {
 	StartTime *Millis `query:"startTime" example:"1793000000000"`                       // when it was opened, in milliseconds since 1970 UTC
 	EndTime   *Millis `query:"endTime" example:"1795000000000"`                         // when it was closed, in milliseconds since 1970 UTC
 	Interval  string  `query:"interval" enum:"15m|30m|1h|2h|4h|8h|12h|1d" default:"1h"` // length of a bucket
-	Limit     int64   `query:"limit" default:"20" min:"1" max:"1000"`
+	Limit     int64   `query:"limit" default:"20" min:"1" max:"1000"`                   // rows of the answer, 1,000 at most
 }
 
 // Span implements [Spanner].

@@ -55,7 +55,7 @@ type DepositsWithdrawalsIn struct {
 	Addresses []Address `body:"addresses" required:"true" min:"1" max:"2000"`
 	StartTime *Millis   `body:"startTime" example:"1793000000000"`
 	EndTime   *Millis   `body:"endTime" example:"1795000000000"`
-	Limit     int64     `body:"limit" default:"10000" min:"1" max:"50000"`
+	Limit     int64     `body:"limit" default:"10000" min:"1" max:"50000"` // rows of the answer, 50,000 at most
 }
 
 // Span implements [Spanner]. Without a start the answer reaches back to the beginning.

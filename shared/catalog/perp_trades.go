@@ -7,15 +7,15 @@ import "time"
 type CompletedTradesIn struct {
 	Address Address `path:"address"`
 	Coin    Coin    `query:"coin"`
-	Limit   int64   `query:"limit" default:"100" min:"1" max:"2000"`
+	Limit   int64   `query:"limit" default:"100" min:"1" max:"2000"` // rows of the answer, 2,000 at most
 }
 
 // CompletedTradesByTimeIn selects the trades of an account that ended between two times,
 // both inclusive and open where absent.
 type CompletedTradesByTimeIn struct {
 	Address     Address `path:"address"`
-	PageNum     int64   `body:"pageNum" default:"1" min:"1" max:"50"` // number of the page, from 1
-	PageSize    int64   `body:"pageSize" default:"20" min:"1" max:"2000"`
+	PageNum     int64   `body:"pageNum" default:"1" min:"1" max:"50"`     // number of the page, from 1
+	PageSize    int64   `body:"pageSize" default:"20" min:"1" max:"2000"` // rows of a page, 2,000 at most
 	Coin        Coin    `body:"Coin,coin"`
 	EndTimeFrom *Millis `body:"endTimeFrom"` // ms
 	EndTimeTo   *Millis `body:"endTimeTo"`   // ms
@@ -56,7 +56,7 @@ type CompletedTradePage struct {
 type BestTradesIn struct {
 	Address Address `path:"address"`
 	Period  Days    `query:"period" default:"7"`
-	Limit   int64   `query:"limit" default:"10" min:"1" max:"100"`
+	Limit   int64   `query:"limit" default:"10" min:"1" max:"100"` // rows of the answer, 100 at most
 }
 
 // BestTrade is a completed trade among the most profitable ones.
@@ -73,7 +73,7 @@ type BestTrade struct {
 type PerformanceByCoinIn struct {
 	Address Address `path:"address"`
 	Period  Days    `query:"period" default:"7"`
-	Limit   int64   `query:"limit" default:"10" min:"1" max:"100"`
+	Limit   int64   `query:"limit" default:"10" min:"1" max:"100"` // rows of the answer, 100 at most
 }
 
 // CoinPerformance is what the completed trades of an account in a coin come to.

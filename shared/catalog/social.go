@@ -24,7 +24,7 @@ var (
 
 // PostsIn selects a page of posts, newest first.
 type PostsIn struct {
-	// Posts on the page. Where the last one shares its second with others, these are on the page too.
+	// Posts on the page, 100 at most. Where the last one shares its second with others, these are on the page too.
 	PageSize int64 `query:"page_size,pageSize" default:"20" min:"1" max:"100"`
 	// Timestamp of the last post of the page before, in Unix seconds: only older ones are shown.
 	LastTime *Seconds `query:"last_time"`
@@ -86,7 +86,7 @@ type Post struct {
 type PostSearchIn struct {
 	// Words, all of which a post must hold, as in newsflash/search.
 	Keyword string `query:"keyword" required:"true" maxlen:"200" example:"bitcoin"`
-	// Posts on the page. Where the last one shares its second with others, these are on the page too.
+	// Posts on the page, 50 at most. Where the last one shares its second with others, these are on the page too.
 	PageSize int64 `query:"page_size,pageSize" default:"20" min:"1" max:"50"`
 	// Timestamp of the last post of the page before, in Unix seconds: only older ones are shown.
 	LastTime *Seconds `query:"last_time"`
@@ -133,7 +133,7 @@ type MemberSearchIn struct {
 	Type string `query:"type" default:"social" maxlen:"32"`
 	// Number of the page, from 1.
 	Page int64 `query:"page" default:"1" min:"1"`
-	// Members on a page.
+	// Members on a page, 100 at most.
 	Size int64 `query:"size" default:"20" min:"1" max:"100"`
 }
 
@@ -177,7 +177,7 @@ type MemberLabel struct {
 
 // PostStatsIn names posts.
 type PostStatsIn struct {
-	FlashIDs []int64 `body:"flash_ids" required:"true" min:"1" max:"50"` // numbers of posts; unknown ones are left out
+	FlashIDs []int64 `body:"flash_ids" required:"true" min:"1" max:"50" null:"skip"` // numbers of posts, 50 at most; unknown ones are left out, and so is null
 }
 
 // PostStatsList is what was counted of posts.

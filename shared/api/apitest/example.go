@@ -62,10 +62,11 @@ func (r Request) With(p Parameter, value any) Request {
 	return r
 }
 
-// Twice returns the request with the value of a parameter of the query once more.
-func (r Request) Twice(p Parameter) Request {
+// Also returns the request with one more value of a parameter of the query, under one of its
+// names.
+func (r Request) Also(name string, value any) Request {
 	r.query = maps.Clone(r.query)
-	r.query[p.Name] = append(r.query[p.Name], r.query[p.Name]...)
+	r.query[name] = append(slices.Clone(r.query[name]), fmt.Sprint(value))
 	return r
 }
 

@@ -165,6 +165,9 @@ func (d *document) request(e *catalog.Endpoint) (parameters []any, body Object) 
 		if d.public && p.In == "body" && !p.Required { // null is as good as absent
 			schema = orNull(schema)
 		}
+		if d.public && p.Field.Tag.Get("null") == "skip" {
+			schema["items"] = orNull(schema["items"].(Object))
+		}
 		d.words(schema, e.In, p.Field)
 		if p.In != "body" {
 			described := parameter(p.In, p.Names[0], p.Required, schema)

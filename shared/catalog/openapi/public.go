@@ -50,7 +50,9 @@ func Public(examples map[string][]Example) Object {
 
 const about = "Crypto market data. Decimals are strings, times are UTC. " +
 	"Every request but the registration is signed by four parameters, in the query or, for POST, in the JSON body. " +
-	"An unknown parameter is ignored. A list is sent as x=a,b or x=a&x=b or x[]=a&x[]=b, in a body as an array or a comma-joined text; " +
+	"An unknown parameter is ignored. One that has several names may be sent under more than one, with the same value. " +
+	"Words to choose from are accepted in any letter case, lengths of time such as 15m as they are. " +
+	"A list is sent as x=a,b or x=a&x=b or x[]=a&x[]=b or x[0]=a&x[1]=b, in a body as an array or a comma-joined text; " +
 	"numbers in a body may be texts. Answers over 1 MB are compressed where gzip is accepted; one that would exceed 6 MB is refused."
 
 // describe is the operation of an endpoint.

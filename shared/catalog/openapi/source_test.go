@@ -200,6 +200,23 @@ func named(t reflect.Type) string {
 	return t.Name()
 }
 
+// Who reads of a number of rows reads how many may be asked for.
+func TestTheCommentOfALimitNamesItsMaximum(t *testing.T) {
+	t.Parallel()
+	described := read(t).described(t)
+	for _, e := range catalog.All() {
+		for _, p := range catalog.Parameters(e.In) {
+			most := p.Field.Tag.Get("max")
+			if most == "" || !slices.Contains([]string{"limit", "size", "pagesize"}, strings.ToLower(strings.ReplaceAll(p.Names[0], "_", ""))) {
+				continue
+			}
+			if text := described[e.In.Name()+"."+p.Field.Name]; !strings.Contains(strings.ReplaceAll(text, ",", ""), most+" at most") {
+				t.Errorf("%s: %s is at most %s, and its comment does not say so: %q", e, p.Names[0], most, text)
+			}
+		}
+	}
+}
+
 // The texts are kept in the package, so that the document needs no source.
 func TestTheDescriptionsAreTheCommentsOfTheCatalog(t *testing.T) {
 	t.Parallel()
