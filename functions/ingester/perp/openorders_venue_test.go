@@ -3,13 +3,7 @@ package perp
 import (
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
-	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -18,140 +12,51 @@ import (
 	"quotary/localstack/venue"
 	"quotary/shared/data/openorders"
 	"quotary/shared/market"
-	"quotary/shared/source/hyperliquid"
-	"quotary/shared/source/hyperliquid/wire"
 )
 
-// simulated is a venue of the local stack with the files of its node.
-type simulated struct {
-	*venue.Venue
-	dir string
-	url string
-	at  time.Time // to which it was advanced
+// newOrderVenue opens a venue that begins two minutes before a full hour.
+func newOrderVenue(t *testing.T) *simVenue {
+	t.Helper()
+	return openSimVenue(t, time.Date(2026, 3, 15, 10, 58, 0, 0, time.UTC), venue.Config{Seed: 12, Traders: 120, FillsPerSecond: 60, Log: quiet})
 }
 
-func newSimulated(t *testing.T) *simulated {
-	t.Helper()
-	s := &simulated{dir: t.TempDir(), at: time.Date(2026, 3, 15, 9, 58, 0, 0, time.UTC)}
-	var err error
-	s.Venue, err = venue.Open(venue.Config{Seed: 12, Traders: 120, FillsPerSecond: 60, NodeDir: s.dir, Clock: func() time.Time { return s.at }, Log: quiet})
-	if err != nil {
-		t.Fatal(err)
+// advance makes the venue go on for a time, in small blocks.
+func (s *simVenue) advance(d time.Duration) {
+	s.t.Helper()
+	if err := s.venue.Advance(s.venue.Now().Add(d)); err != nil {
+		s.t.Fatal(err)
 	}
-	server := httptest.NewServer(s.Handler())
-	t.Cleanup(server.Close)
-	t.Cleanup(func() { _ = s.Close() })
-	s.url = server.URL
-	return s
-}
-
-func (s *simulated) advance(t *testing.T, d time.Duration) {
-	t.Helper()
-	s.at = s.at.Add(d)
-	if err := s.Advance(s.at); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// info asks the venue itself.
-func (s *simulated) info(t *testing.T, question map[string]any, to any) {
-	t.Helper()
-	answer, err := http.Post(s.url+"/info", "application/json", strings.NewReader(string(mustJSON(question))))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	if err != nil || answer.StatusCode != http.StatusOK {
-		t.Fatalf("%v: %d %.200s (%v)", question, answer.StatusCode, body, err)
-	}
-	if err := json.Unmarshal(body, to); err != nil {
-		t.Fatalf("%v: %v", question, err)
-	}
-}
-
-// dexes are those of the venue, the main one as "".
-func (s *simulated) dexes(t *testing.T) []string {
-	t.Helper()
-	var list []*struct{ Name string }
-	s.info(t, map[string]any{"type": "perpDexs"}, &list)
-	names := []string{""}
-	for _, dex := range list {
-		if dex != nil {
-			names = append(names, dex.Name)
-		}
-	}
-	return names
 }
 
 // open is what the venue lists of every account, as anchors.
-func (s *simulated) open(t *testing.T) (anchors []market.Anchor) {
-	t.Helper()
-	ms := s.Now().UnixMilli()
-	dexes := s.dexes(t)
-	for _, address := range s.Truth().Addresses {
-		a := market.Anchor{Address: address, Listed: map[string]int64{}}
-		for _, dex := range dexes {
+func (s *simVenue) open() (anchors []market.Anchor) {
+	s.t.Helper()
+	ms := s.venue.Now().UnixMilli()
+	for _, address := range s.venue.Truth().Addresses {
+		a := market.Anchor{Address: address, Listed: map[string]int64{}, Orders: s.orders(address)}
+		for _, dex := range simDexes {
 			a.Listed[dex] = ms
-			var list []json.RawMessage
-			s.info(t, map[string]any{"type": "frontendOpenOrders", "user": address, "dex": dex}, &list)
-			for _, raw := range list {
-				o, err := wire.ParseOpenOrder(raw, address, ms)
-				if err != nil {
-					t.Fatal(err)
-				}
-				a.Orders = append(a.Orders, o)
-			}
 		}
 		anchors = append(anchors, a)
 	}
 	return anchors
 }
 
-// lines are those that a stream of the node has from byte from on, and where it ends.
-func (s *simulated) lines(t *testing.T, stream string, from int) (lines []string, to int) {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(s.dir, stream, "hourly", "*", "*"))
-	if err != nil {
-		t.Fatal(err)
+// batches are what the node has written of orders and of fills since it was asked before, a
+// block each.
+func (s *simVenue) batches() (orders, fills []*Batch) {
+	s.t.Helper()
+	for _, of := range []struct {
+		stream nodeStream
+		to     *[]*Batch
+	}{{orderStream, &orders}, {fillStream, &fills}} {
+		s.readOn(of.stream, func() *market.Events {
+			b := NewBatch()
+			*of.to = append(*of.to, b)
+			return &b.Events
+		})
 	}
-	slices.SortFunc(files, func(a, b string) int { return len(a) - len(b) }) // hours have no leading zero
-	var all []byte
-	for _, file := range files {
-		body, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, body...)
-	}
-	for line := range strings.Lines(string(all[from:])) {
-		lines = append(lines, strings.TrimSpace(line))
-	}
-	return lines, len(all)
-}
-
-// batches are what the node wrote of orders and of fills behind some bytes, a block each.
-func (s *simulated) batches(t *testing.T, from [2]int) (orders, fills []*Batch, to [2]int) {
-	t.Helper()
-	lines, end := s.lines(t, hyperliquid.OrderStreams[0], from[0])
-	to[0] = end
-	for _, line := range lines {
-		b := NewBatch()
-		if _, err := hyperliquid.ReadOrders(&b.Events, line, 0); err != nil {
-			t.Fatal(err)
-		}
-		orders = append(orders, b)
-	}
-	lines, to[1] = s.lines(t, hyperliquid.Streams[0], from[1])
-	for _, line := range lines {
-		b := NewBatch()
-		var err error
-		if b.Fills, _, err = wire.ParseFills(nil, line, 0); err != nil {
-			t.Fatal(err)
-		}
-		fills = append(fills, b)
-	}
-	return orders, fills, to
+	return orders, fills
 }
 
 // published are the views of the projection after batches.
@@ -184,13 +89,13 @@ func wanted(anchors []market.Anchor) map[int64]string {
 }
 
 // same wants the views to say what the venue says, to the last digit.
-func (s *simulated) same(t *testing.T, views map[string][]byte) {
+func (s *simVenue) same(t *testing.T, views map[string][]byte) {
 	t.Helper()
 	table, err := openorders.DecodeTable(views[openorders.TableName])
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, got := wanted(s.open(t)), map[int64]string{}
+	want, got := wanted(s.open()), map[int64]string{}
 	type level struct {
 		coin, side, px string
 	}
@@ -234,7 +139,9 @@ func (s *simulated) same(t *testing.T, views map[string][]byte) {
 				N      int64
 			}
 		}
-		s.info(t, map[string]any{"type": "l2Book", "coin": coin}, &book)
+		if err := json.Unmarshal(s.ask(fmt.Sprintf(`"type":"l2Book","coin":%q`, coin)), &book); err != nil {
+			t.Fatal(err)
+		}
 		for i, side := range []string{"B", "A"} {
 			for _, l := range book.Levels[i] {
 				if have := levels[level{coin, side, l.Px}]; have.n != l.N || market.Text(have.sz) != l.Sz {
@@ -251,7 +158,7 @@ func (s *simulated) same(t *testing.T, views map[string][]byte) {
 			t.Errorf("those of %s are not sorted by value", coin)
 		}
 	}
-	for _, a := range s.open(t) {
+	for _, a := range s.open() {
 		for _, o := range a.Orders {
 			if o.IsTrigger {
 				triggers++
@@ -269,9 +176,9 @@ func (s *simulated) same(t *testing.T, views map[string][]byte) {
 // says; and again after a restart and more blocks.
 func TestOpenOrdersAreThoseOfTheVenue(t *testing.T) {
 	t.Parallel()
-	s := newSimulated(t)
-	s.advance(t, 3*time.Minute) // beyond an hour's end
-	orders, fills, at := s.batches(t, [2]int{})
+	s := newOrderVenue(t)
+	s.advance(3 * time.Minute) // beyond an hour's end
+	orders, fills := s.batches()
 	ahead, behind := newOpenOrders(), newOpenOrders()
 	ahead.Joined()
 	behind.Joined()
@@ -285,8 +192,8 @@ func TestOpenOrdersAreThoseOfTheVenue(t *testing.T) {
 		t.Fatal(err)
 	}
 	again.Joined()
-	s.advance(t, time.Minute)
-	orders, fills, _ = s.batches(t, at)
+	s.advance(time.Minute)
+	orders, fills = s.batches()
 	s.same(t, published(t, again, append(orders, fills...)...))
 }
 
@@ -294,15 +201,15 @@ func TestOpenOrdersAreThoseOfTheVenue(t *testing.T) {
 // block on, with what the venue listed of every account at that time.
 func TestOrdersFromBeforeTheNodeWasFollowedComeFromTheirAccounts(t *testing.T) {
 	t.Parallel()
-	s := newSimulated(t)
-	s.advance(t, time.Minute)
-	_, _, at := s.batches(t, [2]int{})
+	s := newOrderVenue(t)
+	s.advance(time.Minute)
+	s.batches() // is not followed yet
 	p := newOpenOrders()
 	p.Joined()
 	before := &Batch{}
-	before.Anchors = s.open(t)
-	s.advance(t, time.Minute)
-	orders, fills, _ := s.batches(t, at)
+	before.Anchors = s.open()
+	s.advance(time.Minute)
+	orders, fills := s.batches()
 	views := published(t, p, append(append(fills[:len(fills)/2:len(fills)/2], before), append(fills[len(fills)/2:], orders...)...)...)
 	s.same(t, views)
 }

@@ -49,24 +49,27 @@ type nodeStream struct {
 	read func(e *market.Events, line string, offset int64) (skipped int, err error)
 }
 
-var nodeStreams = []nodeStream{
-	{"misc_events_by_block", hyperliquid.ReadMisc},
-	{"node_order_statuses_by_block", hyperliquid.ReadOrders},
-	{"node_fills_by_block", func(e *market.Events, line string, offset int64) (skipped int, err error) {
-		e.Fills, skipped, err = wire.ParseFills(e.Fills, line, offset)
-		return skipped, err
-	}},
-}
+var (
+	orderStream = nodeStream{"node_order_statuses_by_block", hyperliquid.ReadOrders}
+	fillStream  = nodeStream{"node_fills_by_block", readFillLine}
+	nodeStreams = []nodeStream{{"misc_events_by_block", hyperliquid.ReadMisc}, orderStream, fillStream}
+)
 
 // newSimVenue opens a venue that has not begun, whose prices jump often; it begins at a
 // full hour some hours before a UTC day.
 func newSimVenue(t testing.TB, seed uint64, traders int) *simVenue {
 	t.Helper()
-	s := &simVenue{t: t, dir: t.TempDir(), read: map[string]int64{}, changes: map[string]adjusted{}}
 	began := time.Date(2026, 3, 15, 18, 0, 0, 0, time.UTC)
+	return openSimVenue(t, began, venue.Config{Seed: seed, Traders: traders, FillsPerSecond: 60, JumpEvery: time.Hour})
+}
+
+// openSimVenue opens a venue that begins at a time.
+func openSimVenue(t testing.TB, began time.Time, c venue.Config) *simVenue {
+	t.Helper()
+	s := &simVenue{t: t, dir: t.TempDir(), read: map[string]int64{}, changes: map[string]adjusted{}}
+	c.NodeDir, c.Clock = s.dir, func() time.Time { return began }
 	var err error
-	s.venue, err = venue.Open(venue.Config{Seed: seed, Traders: traders, FillsPerSecond: 60, JumpEvery: time.Hour, NodeDir: s.dir, Clock: func() time.Time { return began }})
-	if err != nil {
+	if s.venue, err = venue.Open(c); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -130,13 +133,14 @@ func (s *simVenue) step(d time.Duration) *Batch {
 	}
 	b := NewBatch()
 	for _, stream := range nodeStreams {
-		s.readOn(stream, &b.Events)
+		s.readOn(stream, func() *market.Events { return &b.Events })
 	}
 	return b
 }
 
-// readOn reads what a stream's files have behind what was read before.
-func (s *simVenue) readOn(stream nodeStream, e *market.Events) {
+// readOn reads what a stream's files have behind what was read before, each line to what to
+// returns.
+func (s *simVenue) readOn(stream nodeStream, to func() *market.Events) {
 	s.t.Helper()
 	err := filepath.WalkDir(filepath.Join(s.dir, stream.dir), func(path string, d fs.DirEntry, err error) error {
 		if os.IsNotExist(err) || err == nil && d.IsDir() {
@@ -156,7 +160,7 @@ func (s *simVenue) readOn(stream nodeStream, e *market.Events) {
 			return err
 		}
 		for line := range bytes.Lines(more) {
-			if skipped, err := stream.read(e, string(bytes.TrimSpace(line)), s.read[path]); skipped > 0 || err != nil {
+			if skipped, err := stream.read(to(), string(bytes.TrimSpace(line)), s.read[path]); skipped > 0 || err != nil {
 				return fmt.Errorf("%d events of a line were skipped: %w", skipped, err)
 			}
 			s.read[path] += int64(len(line))
