@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"slices"
 
 	"quotary/shared/api"
 	"quotary/shared/catalog"
@@ -19,14 +18,15 @@ func (m *management) createSubKey(ctx context.Context, distributor string, in ca
 }
 
 func (m *management) listSubKeys(ctx context.Context, distributor string, in catalog.ListSubKeysIn) (catalog.SubKeyPage, error) {
-	all, err := m.keys.SubKeys(ctx, distributor, keys.Filter{Status: in.Status, Keyword: in.Keyword})
+	page, total, err := m.keys.SubKeys(ctx, distributor, keys.Filter{Status: in.Status, Keyword: in.Keyword}, (in.Page-1)*in.PageSize, in.PageSize)
 	if err != nil {
 		return catalog.SubKeyPage{}, err
 	}
-	total := int64(len(all))
-	start := min((in.Page-1)*in.PageSize, total)
-	page := all[start:min(start+in.PageSize, total)]
-	used, err := m.used(ctx, page)
+	accessKeys := make([]string, len(page))
+	for i := range page {
+		accessKeys[i] = page[i].AccessKey
+	}
+	used, err := m.usage.Keys(ctx, accessKeys, api.Now(ctx))
 	if err != nil {
 		return catalog.SubKeyPage{}, err
 	}
@@ -42,7 +42,7 @@ func (m *management) getSubKey(ctx context.Context, distributor string, in catal
 	if err != nil {
 		return catalog.SubKeyDetail{}, err
 	}
-	used, err := m.used(ctx, []keys.SubKey{k})
+	used, err := m.usage.Keys(ctx, []string{in.AccessKey}, api.Now(ctx))
 	return catalog.SubKeyDetail{SubKey: wire(&k, used), Metadata: metadata, UpdatedAt: catalog.Timestamp(k.UpdatedAt)}, err
 }
 
@@ -87,39 +87,41 @@ func (m *management) batchDisable(ctx context.Context, distributor string, in ca
 }
 
 func (m *management) subKeyStats(ctx context.Context, distributor string, _ catalog.None) (catalog.SubKeyStatistics, error) {
-	all, err := m.keys.SubKeys(ctx, distributor, keys.Filter{})
+	d, err := m.keys.Distributor(ctx, distributor)
 	if err != nil {
 		return catalog.SubKeyStatistics{}, err
 	}
 	used, err := m.usage.Distributor(ctx, distributor, api.Now(ctx))
-	stats := catalog.SubKeyStatistics{TotalSubKeys: int64(len(all)), UsedQuota: used}
-	for i := range all {
-		if all[i].Active {
-			stats.ActiveSubKeys++
-		} else {
-			stats.DisabledSubKeys++
-		}
-		stats.TotalQuota += all[i].MonthlyQuota
-	}
-	stats.RemainingQuota = max(stats.TotalQuota-stats.UsedQuota, 0)
-	return stats, err
+	return catalog.SubKeyStatistics{
+		TotalSubKeys: d.SubKeyCount, ActiveSubKeys: d.ActiveSubKeys, DisabledSubKeys: d.SubKeyCount - d.ActiveSubKeys,
+		TotalQuota: d.AllocatedQuota, UsedQuota: used, RemainingQuota: max(d.AllocatedQuota-used, 0),
+	}, err
 }
 
+// maxExport bounds the rows of an export, and with them the memory that one takes. An
+// answer of 6 MB, Lambda's limit, holds a third of them, and all where the client
+// accepts gzip.
+const maxExport = 100_000
+
 func (m *management) export(ctx context.Context, distributor string, in catalog.ExportIn) (catalog.Export, error) {
-	all, err := m.keys.SubKeys(ctx, distributor, keys.Filter{Keyword: in.Keyword})
-	if err != nil {
-		return nil, err
-	}
-	used, err := m.used(ctx, all)
-	slices.Reverse(all)
-	rows := make(catalog.Export, len(all))
-	for i := range all {
-		k := wire(&all[i], used)
-		rows[i] = catalog.ExportRow{
-			AccessKey: k.AccessKey, Name: k.Name, Status: k.Status,
-			MonthlyQuota: k.MonthlyQuota, UsedMonthlyQuota: k.UsedMonthlyQuota, CreatedAt: k.CreatedAt,
+	rows := catalog.Export{}
+	err := m.keys.EachRow(ctx, distributor, keys.Filter{Keyword: in.Keyword}, func(part []keys.Row) error {
+		if len(rows)+len(part) > maxExport {
+			return api.BadRequest("the export would hold more than %d sub-keys: narrow it by keyword, or list the sub-keys in pages", maxExport)
 		}
-	}
+		accessKeys := make([]string, len(part))
+		for i := range part {
+			accessKeys[i] = part[i].AccessKey
+		}
+		used, err := m.usage.Keys(ctx, accessKeys, api.Now(ctx))
+		for _, r := range part {
+			rows = append(rows, catalog.ExportRow{
+				AccessKey: r.AccessKey, Name: r.Name, Status: status(r.Active), MonthlyQuota: r.MonthlyQuota,
+				UsedMonthlyQuota: used[r.AccessKey], CreatedAt: catalog.Timestamp(r.CreatedAt),
+			})
+		}
+		return err
+	})
 	if err == nil && in.Format == "csv" {
 		var body []byte
 		if body, err = csvOf(rows); err == nil {
@@ -129,22 +131,16 @@ func (m *management) export(ctx context.Context, distributor string, in catalog.
 	return rows, err
 }
 
-// used returns the requests of this month by access key.
-func (m *management) used(ctx context.Context, list []keys.SubKey) (map[string]int64, error) {
-	accessKeys := make([]string, len(list))
-	for i := range list {
-		accessKeys[i] = list[i].AccessKey
+func status(active bool) int64 {
+	if active {
+		return 1
 	}
-	return m.usage.Keys(ctx, accessKeys, api.Now(ctx))
+	return 0
 }
 
 func wire(k *keys.SubKey, used map[string]int64) catalog.SubKey {
-	status := int64(0)
-	if k.Active {
-		status = 1
-	}
 	return catalog.SubKey{
-		AccessKey: k.AccessKey, Name: k.Name, Level: k.Level, Status: status,
+		AccessKey: k.AccessKey, Name: k.Name, Level: k.Level, Status: status(k.Active),
 		MonthlyQuota: k.MonthlyQuota, UsedMonthlyQuota: used[k.AccessKey],
 		RateLimit: k.RateLimit, MaxTimeRange: k.MaxTimeRange, WSConnLimit: k.WSConnLimit, WSSubLimit: k.WSSubLimit,
 		CreatedAt: catalog.Timestamp(k.CreatedAt), ExpiresAt: catalog.TimestampOrNull(k.ExpiresAt),

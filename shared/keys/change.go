@@ -3,6 +3,7 @@ package keys
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -81,21 +82,52 @@ func (s *Store) tryUpdate(ctx context.Context, distributor string, in *SubKeyCha
 		}
 	}
 	c := in.change(s.now())
-	var writes []types.TransactWriteItem
+	c.If("distributor", attr.S(distributor))
 	if in.MonthlyQuota != nil {
 		c.Set("monthly_quota", attr.N(*in.MonthlyQuota))
 		c.If("monthly_quota", attr.N(k.MonthlyQuota))
-		if moved := *in.MonthlyQuota - k.MonthlyQuota; moved != 0 {
-			var allocated change
-			allocated.Add("allocated", moved)
-			writes = append(writes, types.TransactWriteItem{Update: allocated.update(s.table, distributorKey(distributor))})
-		}
 	}
-	writes = append(writes, types.TransactWriteItem{Update: c.update(s.table, subKeyKey(distributor, in.AccessKey))})
+	writes := []types.TransactWriteItem{{Update: c.update(s.table, keyKey(in.AccessKey))}}
 	if in.Metadata != nil {
-		writes = append(writes, s.writeMetadata(distributor, in.AccessKey, *in.Metadata))
+		writes = append(writes, s.writeMetadata(in.AccessKey, *in.Metadata))
 	}
-	return stale(s.transact(ctx, writes...))
+	listed, err := s.updateRow(ctx, distributor, &k, in)
+	if err != nil {
+		return err
+	}
+	return stale(s.transact(ctx, append(writes, listed...)...))
+}
+
+// updateRow is what an update does to the row of a sub-key and to the figures of its
+// distributor; nothing where no list shows it.
+func (s *Store) updateRow(ctx context.Context, distributor string, k *SubKey, in *SubKeyChange) ([]types.TransactWriteItem, error) {
+	if in.Name == nil && in.Status == nil && in.MonthlyQuota == nil {
+		return nil, nil
+	}
+	key := rowKey(distributor, k.AccessKey, k.CreatedAt)
+	var row change
+	var moved, activated int64
+	if in.Name != nil {
+		row.SetAll(nameInRow(*in.Name))
+	}
+	if in.MonthlyQuota != nil {
+		row.Set("monthly_quota", attr.N(*in.MonthlyQuota))
+		moved = *in.MonthlyQuota - k.MonthlyQuota
+	}
+	if in.Status != nil {
+		listed, err := s.read(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		seen := attr.Int(listed, "status")
+		row.Set("status", attr.N(*in.Status))
+		row.If("status", attr.N(seen))
+		activated = *in.Status - seen
+	}
+	return []types.TransactWriteItem{
+		{Update: row.update(s.table, key)},
+		{Update: countKeys(0, activated, moved).update(s.table, distributorKey(distributor))},
+	}, nil
 }
 
 // change is what an update does to the item of the sub-key, its quota aside.
@@ -128,8 +160,8 @@ func (c *SubKeyChange) change(now time.Time) *change {
 
 // writeMetadata keeps metadata beside the sub-key instead of in it, so that
 // neither a request nor a list reads it.
-func (s *Store) writeMetadata(distributor, accessKey, metadata string) types.TransactWriteItem {
-	key := metaKey(distributor, accessKey)
+func (s *Store) writeMetadata(accessKey, metadata string) types.TransactWriteItem {
+	key := metaKey(accessKey)
 	if metadata == "" {
 		return types.TransactWriteItem{Delete: &types.Delete{TableName: &s.table, Key: key}}
 	}
@@ -145,18 +177,17 @@ func (s *Store) DeleteSubKey(ctx context.Context, distributor, accessKey string)
 		if err != nil {
 			return err
 		}
-		var count change
-		count.Add("sub_key_count", -1)
-		count.Add("allocated", -k.MonthlyQuota)
+		rowKey := rowKey(distributor, accessKey, k.CreatedAt)
+		row, err := s.read(ctx, rowKey)
+		if err != nil {
+			return err
+		}
+		status := attr.Int(row, "status")
 		return stale(s.transact(ctx,
-			types.TransactWriteItem{Update: count.update(s.table, distributorKey(distributor))},
-			types.TransactWriteItem{Delete: &types.Delete{
-				TableName: &s.table, Key: subKeyKey(distributor, accessKey),
-				ConditionExpression:       aws.String("monthly_quota = :seen"),
-				ExpressionAttributeValues: item{":seen": attr.N(k.MonthlyQuota)},
-			}},
-			types.TransactWriteItem{Delete: &types.Delete{TableName: &s.table, Key: pointerKey(accessKey)}},
-			types.TransactWriteItem{Delete: &types.Delete{TableName: &s.table, Key: metaKey(distributor, accessKey)}},
+			types.TransactWriteItem{Update: countKeys(-1, -status, -k.MonthlyQuota).update(s.table, distributorKey(distributor))},
+			s.remove(keyKey(accessKey), item{"distributor": attr.S(distributor), "monthly_quota": attr.N(k.MonthlyQuota)}),
+			s.remove(rowKey, item{"status": attr.N(status)}),
+			types.TransactWriteItem{Delete: &types.Delete{TableName: &s.table, Key: metaKey(accessKey)}},
 		))
 	})
 	switch {
@@ -165,7 +196,7 @@ func (s *Store) DeleteSubKey(ctx context.Context, distributor, accessKey string)
 	case err != nil:
 		return fmt.Errorf("delete sub-key: %w", err)
 	}
-	s.routes.drop(accessKey)
+	s.owners.drop(accessKey)
 	return nil
 }
 
@@ -180,7 +211,8 @@ func (s *Store) ResetSecret(ctx context.Context, distributor, accessKey string) 
 		c.Set(name, value)
 	}
 	c.Set("updated_at", attr.N(s.now().UnixMilli()))
-	done, err := s.update(ctx, c.update(s.table, subKeyKey(distributor, accessKey)))
+	c.If("distributor", attr.S(distributor))
+	done, err := s.update(ctx, c.update(s.table, keyKey(accessKey)))
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("reset secret: %w", err)
@@ -188,6 +220,18 @@ func (s *Store) ResetSecret(ctx context.Context, distributor, accessKey string) 
 		return "", ErrUnknown
 	}
 	return secret, nil
+}
+
+// remove is a write that deletes an item and fails when it has other values.
+func (s *Store) remove(key, seen item) types.TransactWriteItem {
+	var c change
+	for name, value := range seen {
+		c.If(name, value)
+	}
+	return types.TransactWriteItem{Delete: &types.Delete{
+		TableName: &s.table, Key: key, ConditionExpression: aws.String(strings.Join(c.condition, " AND ")),
+		ExpressionAttributeNames: c.names, ExpressionAttributeValues: c.values,
+	}}
 }
 
 func or0(n *int64) int64 {

@@ -19,6 +19,7 @@ type Preset struct {
 	Level         string   // the distributor's own level, which its sub-keys inherit
 	MaxSubKeys    int64    // upper bound of existing sub-keys
 	MaxTotalQuota int64    // requests per calendar month of all sub-keys together, 0 = no cap
+	RateLimit     int64    // requests per minute of all sub-keys together, 0 = no cap
 	WSConnLimit   int64    // WebSocket connections of all sub-keys together, 0 = no cap
 	WSSubLimit    int64    // WebSocket subscriptions of all sub-keys together, 0 = no cap
 	Grants        []string // grants held, nil = all
@@ -31,12 +32,14 @@ func (p *Preset) check() error {
 	if err := checkLevelName(p.Level); err != nil {
 		return err
 	}
-	if err := checkGrants(p.Grants); err != nil {
+	var err error
+	if p.Grants, err = checkGrants(p.Grants); err != nil {
 		return err
 	}
 	return checkNumbers(
 		number{"max_sub_keys", &p.MaxSubKeys, 0, maxSubKeys},
 		number{"max_total_quota", &p.MaxTotalQuota, 0, maxQuota},
+		number{"rate_limit", &p.RateLimit, 0, maxCount},
 		number{"ws_conn_limit", &p.WSConnLimit, 0, maxCount},
 		number{"ws_sub_limit", &p.WSSubLimit, 0, maxCount},
 	)
@@ -45,7 +48,7 @@ func (p *Preset) check() error {
 func (p *Preset) attributes() item {
 	it := item{
 		"name": attr.S(p.Name), "level": attr.S(p.Level),
-		"max_sub_keys": attr.N(p.MaxSubKeys), "max_total_quota": attr.N(p.MaxTotalQuota),
+		"max_sub_keys": attr.N(p.MaxSubKeys), "max_total_quota": attr.N(p.MaxTotalQuota), "rate_limit": attr.N(p.RateLimit),
 		"ws_conn_limit": attr.N(p.WSConnLimit), "ws_sub_limit": attr.N(p.WSSubLimit),
 	}
 	if p.Grants != nil {
@@ -57,7 +60,7 @@ func (p *Preset) attributes() item {
 func (f *fields) preset() Preset {
 	p := Preset{
 		Name: f.Text("name"), Level: f.Text("level"),
-		MaxSubKeys: f.Int("max_sub_keys"), MaxTotalQuota: f.Int("max_total_quota"),
+		MaxSubKeys: f.Int("max_sub_keys"), MaxTotalQuota: f.Int("max_total_quota"), RateLimit: f.Int("rate_limit"),
 		WSConnLimit: f.Int("ws_conn_limit"), WSSubLimit: f.Int("ws_sub_limit"),
 	}
 	f.json("grants", &p.Grants)
@@ -193,11 +196,15 @@ func (s *Store) Register(ctx context.Context, token string) (Registration, error
 	consume.IfText("attribute_not_exists(#used_at) AND attribute_not_exists(#revoked_at)", "used_at", "revoked_at")
 	writes := []types.TransactWriteItem{
 		{Update: consume.update(s.table, inviteKey(id))},
-		s.put(with(distributorKey(r.AccessKey), invite.attributes(), s.ring.seal(r.AccessKey, r.Secret).attributes(), item{
-			"created_at": attr.N(now.UnixMilli()), "sub_key_count": attr.N(0), "allocated": attr.N(0),
+		s.put(with(distributorKey(r.AccessKey), invite.attributes(), item{
+			"created_at": attr.N(now.UnixMilli()), "sub_key_count": attr.N(0), "active_count": attr.N(0),
+			"allocated": attr.N(0), "list_version": attr.N(0),
 		})),
-		s.put(pointer(r.AccessKey, r.AccessKey, "")),
+		s.put(with(keyKey(r.AccessKey), s.ring.seal(r.AccessKey, r.Secret).attributes())),
 		s.put(key(distributorsPartition, r.AccessKey)),
+	}
+	for i := range headCopies {
+		writes = append(writes, s.put(with(headKey(r.AccessKey, i), headOf(&invite.Preset))))
 	}
 	err = s.retry(ctx, func() error { return s.transact(ctx, writes...) })
 	var failed *unmetError

@@ -2,7 +2,10 @@ package keys
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
+	"math/rand/v2"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,29 +23,58 @@ const (
 	invitesPartition      = "invites"
 	distributorsPartition = "distributors"
 
-	distributorSort = "d"
-	levelPrefix     = "level#"
-	subPrefix       = "sub#"
-	metaPrefix      = "meta#"
+	keyPrefix         = "k#"
+	keySort           = "k"
+	metaSort          = "meta"
+	distributorPrefix = "d#"
+	distributorSort   = "d"
+	levelPrefix       = "level#"
+	headPrefix        = "h#"
+	headSort          = "h"
 )
 
-func partition(distributor string) string { return "d#" + distributor }
+// headCopies is how many copies there are of a distributor's head. It is part of the
+// stored data: a change would have to write the copies that are missing.
+const headCopies = 8
 
 func key(pk, sk string) item { return item{"pk": attr.S(pk), "sk": attr.S(sk)} }
 
-func distributorKey(distributor string) item { return key(partition(distributor), distributorSort) }
-
-func levelKey(distributor, name string) item { return key(partition(distributor), levelPrefix+name) }
-
-func subKeyKey(distributor, accessKey string) item {
-	return key(partition(distributor), subPrefix+accessKey)
+func distributorKey(distributor string) item {
+	return key(distributorPrefix+distributor, distributorSort)
 }
 
-func metaKey(distributor, accessKey string) item {
-	return key(partition(distributor), metaPrefix+accessKey)
+func levelKey(distributor, name string) item {
+	return key(distributorPrefix+distributor, levelPrefix+name)
 }
 
-func pointerKey(accessKey string) item { return key("k#"+accessKey, "k") }
+func headKey(distributor string, copy int) item {
+	return key(headPrefix+distributor+"#"+strconv.Itoa(copy), headSort)
+}
+
+// anyHead is the key of one of the copies of a head, each as likely as another.
+func anyHead(distributor string) item { return headKey(distributor, rand.IntN(headCopies)) }
+
+func keyKey(accessKey string) item { return key(keyPrefix+accessKey, keySort) }
+
+func metaKey(accessKey string) item { return key(keyPrefix+accessKey, metaSort) }
+
+func rowsPartition(distributor string) string { return "l#" + distributor }
+
+// rowKey is the key of a sub-key's row in the list of its distributor. Sort keys grow
+// with age, so that the newest is the first.
+func rowKey(distributor, accessKey string, created time.Time) item {
+	return key(rowsPartition(distributor), fmt.Sprintf("%012x#%s", lastMillis-created.UnixMilli(), accessKey))
+}
+
+// lastMillis is after every moment of creation.
+const lastMillis = 1<<48 - 1
+
+// ofRow reads the sort key of a row.
+func ofRow(sort string) (accessKey string, created time.Time, err error) {
+	age, accessKey, _ := strings.Cut(sort, "#")
+	n, err := strconv.ParseInt(age, 16, 64)
+	return accessKey, time.UnixMilli(lastMillis - n).UTC(), err
+}
 
 func inviteKey(id string) item { return key("invite#"+id, "invite") }
 
@@ -132,6 +164,13 @@ func (c *change) Set(name string, value types.AttributeValue) {
 		return
 	}
 	c.set = append(c.set, c.name(name)+" = "+c.value(name, value))
+}
+
+// SetAll gives attributes their values; nil removes one.
+func (c *change) SetAll(attributes item) {
+	for name, value := range attributes {
+		c.Set(name, value)
+	}
 }
 
 // Add adds to the number of the attribute.

@@ -148,3 +148,13 @@ func (b *bed) meet(in any, send func() (any, error)) (any, error) {
 	}
 	return send()
 }
+
+// listAll returns all selected sub-keys of a distributor, the newest first.
+func (b *bed) listAll(distributor string, filter Filter) []SubKey {
+	b.t.Helper()
+	list, total, err := b.SubKeys(b.t.Context(), distributor, filter, 0, 1<<19)
+	if err != nil || int64(len(list)) != total {
+		b.t.Fatalf("%d of %d sub-keys are listed, %v", len(list), total, err)
+	}
+	return list
+}

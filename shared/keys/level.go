@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"quotary/shared/attr"
 	"quotary/shared/catalog"
 )
@@ -28,7 +31,7 @@ var reserved = []string{
 
 // Levels returns the names of a distributor's levels, sorted.
 func (s *Store) Levels(ctx context.Context, distributor string) ([]string, error) {
-	items, err := s.query(ctx, partition(distributor), levelPrefix, only("sk"))
+	items, err := s.query(ctx, distributorPrefix+distributor, levelPrefix, only("sk"))
 	if err != nil {
 		return nil, fmt.Errorf("list levels: %w", err)
 	}
@@ -99,12 +102,15 @@ func (s *Store) PutLevel(ctx context.Context, distributor, name string, level Le
 	if err != nil {
 		return err
 	}
-	err = s.putItem(ctx, with(levelKey(distributor, name), item{
+	put := &types.Put{TableName: &s.table, Item: with(levelKey(distributor, name), item{
 		"max_time_range": attr.N(level.MaxTimeRange), "max_request": attr.N(level.MaxRequest), "rate_limit": attr.N(level.RateLimit),
 		"permissions": jsonText(permissions),
-	}))
-	if err != nil {
+	})}
+	switch done, err := s.raisePolicy(ctx, distributor, types.TransactWriteItem{Put: put}, nil); {
+	case err != nil:
 		return fmt.Errorf("put level: %w", err)
+	case !done:
+		return ErrUnknown
 	}
 	return nil
 }
@@ -115,11 +121,13 @@ func (s *Store) DeleteLevel(ctx context.Context, distributor, name string) error
 	if err := checkLevelName(name); err != nil {
 		return err
 	}
-	existed, err := s.deleteItem(ctx, levelKey(distributor, name))
-	switch {
+	remove := &types.Delete{
+		TableName: &s.table, Key: levelKey(distributor, name), ConditionExpression: aws.String("attribute_exists(pk)"),
+	}
+	switch done, err := s.raisePolicy(ctx, distributor, types.TransactWriteItem{Delete: remove}, nil); {
 	case err != nil:
 		return fmt.Errorf("delete level: %w", err)
-	case !existed:
+	case !done:
 		return ErrUnknownLevel
 	}
 	return nil
@@ -187,27 +195,73 @@ func (l *Level) Permits(action string) bool {
 // Empty reports whether the level opens nothing at all.
 func (l *Level) Empty() bool { return l == nil || len(l.permitted) == 0 }
 
-// decodeLevel reads a level. The set of its actions is a pure function of
-// their text, so it is remembered by that text and shared between requests.
-func (s *Store) decodeLevel(it item) (*Level, error) {
-	f := fieldsOf(it)
-	level := &Level{MaxTimeRange: f.Int("max_time_range"), RateLimit: f.Int("rate_limit")}
-	text := f.Text("permissions")
-	var ok bool
-	if level.permitted, ok = s.levels.get(text); !ok {
-		var permissions []Permission
-		f.json("permissions", &permissions)
-		level.permitted = permitted{}
-		for _, p := range permissions {
-			for _, a := range p.Actions {
-				if !slices.Contains(reserved, a) {
-					level.permitted[a] = struct{}{}
-				}
-			}
+// levelID names a level of all distributors.
+type levelID struct{ distributor, name string }
+
+// seenLevel is a level as it was read when the policy of its distributor was this or a
+// later one.
+type seenLevel struct {
+	policy int64
+	level  *Level // nil where there was none
+}
+
+// levelsUnder returns levels as they are under the policies, or later: those remembered
+// that are as new, the others read in one request. One that does not exist is nil.
+func (s *Store) levelsUnder(ctx context.Context, policies map[levelID]int64) (map[levelID]*Level, error) {
+	out := make(map[levelID]*Level, len(policies))
+	var keys []item
+	for id, policy := range policies {
+		if seen, ok := s.levels.get(id); ok && seen.policy >= policy {
+			out[id] = seen.level
+			continue
 		}
-		if f.Err == nil {
-			s.levels.set(text, level.permitted)
+		out[id] = nil
+		keys = append(keys, levelKey(id.distributor, id.name))
+	}
+	if len(keys) == 0 {
+		return out, nil
+	}
+	read, err := s.readAll(ctx, keys, only("pk", "sk", "permissions", "max_time_range", "rate_limit"))
+	if err != nil {
+		return nil, fmt.Errorf("read levels: %w", err)
+	}
+	found := make(map[levelID]*Level, len(read))
+	for _, it := range read {
+		f := fieldsOf(it)
+		id := levelID{strings.TrimPrefix(f.Text("pk"), distributorPrefix), strings.TrimPrefix(f.Text("sk"), levelPrefix)}
+		if found[id] = f.level(); f.Err != nil {
+			return nil, fmt.Errorf("read levels: %w", f.Err)
 		}
 	}
-	return level, f.Err
+	for _, key := range keys {
+		id := levelID{strings.TrimPrefix(attr.Text(key, "pk"), distributorPrefix), strings.TrimPrefix(attr.Text(key, "sk"), levelPrefix)}
+		out[id] = found[id]
+		s.levels.set(id, seenLevel{policies[id], found[id]})
+	}
+	return out, nil
+}
+
+// levelUnder is levelsUnder of one level.
+func (s *Store) levelUnder(ctx context.Context, distributor, name string, policy int64) (*Level, error) {
+	id := levelID{distributor, name}
+	if seen, ok := s.levels.get(id); ok && seen.policy >= policy {
+		return seen.level, nil
+	}
+	levels, err := s.levelsUnder(ctx, map[levelID]int64{id: policy})
+	return levels[id], err
+}
+
+// level reads a level as requests need it.
+func (f *fields) level() *Level {
+	level := &Level{MaxTimeRange: f.Int("max_time_range"), RateLimit: f.Int("rate_limit"), permitted: permitted{}}
+	var permissions []Permission
+	f.json("permissions", &permissions)
+	for _, p := range permissions {
+		for _, a := range p.Actions {
+			if !slices.Contains(reserved, a) {
+				level.permitted[a] = struct{}{}
+			}
+		}
+	}
+	return level
 }

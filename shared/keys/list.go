@@ -2,12 +2,14 @@ package keys
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"quotary/shared/attr"
 )
@@ -18,114 +20,237 @@ type Filter struct {
 	Keyword string // part of the name or start of the access key, in any case
 }
 
-// SubKeys returns the selected sub-keys of a distributor, the newest first.
-func (s *Store) SubKeys(ctx context.Context, distributor string, filter Filter) ([]SubKey, error) {
-	items, err := s.query(ctx, partition(distributor), subPrefix, listed)
-	if err != nil {
-		return nil, fmt.Errorf("list sub-keys: %w", err)
+// total is how many sub-keys the filter selects; known is false where only a look at
+// all rows tells.
+func (f *Filter) total(d *Distributor) (n int64, known bool) {
+	switch {
+	case f.Keyword != "":
+		return 0, false
+	case f.Status == nil:
+		return d.SubKeyCount, true
+	case *f.Status == 1:
+		return d.ActiveSubKeys, true
 	}
-	keyword := strings.ToLower(filter.Keyword)
-	out := make([]SubKey, 0, len(items))
-	for _, it := range items {
-		f := fieldsOf(it)
-		k := f.subKey()
-		if f.Err != nil {
-			return nil, fmt.Errorf("list sub-keys: %w", f.Err)
-		}
-		if filter.Status != nil && k.Active != (*filter.Status == 1) {
-			continue
-		}
-		if strings.Contains(strings.ToLower(k.Name), keyword) || strings.HasPrefix(k.AccessKey, keyword) {
-			out = append(out, k)
+	return d.SubKeyCount - d.ActiveSubKeys, true
+}
+
+// apply has a query of rows select by the filter.
+func (f *Filter) apply(in *dynamodb.QueryInput) {
+	var conditions []string
+	name := func(names ...string) {
+		for _, n := range names {
+			in.ExpressionAttributeNames["#"+n] = n
 		}
 	}
-	slices.SortFunc(out, func(a, b SubKey) int {
-		return compareNewest(a.CreatedAt, b.CreatedAt, a.AccessKey, b.AccessKey)
+	if f.Status != nil {
+		name("status")
+		conditions = append(conditions, "#status = :status")
+		in.ExpressionAttributeValues[":status"] = attr.N(*f.Status)
+	}
+	if f.Keyword != "" {
+		name("find", "access_key")
+		conditions = append(conditions, "(contains(#find, :keyword) OR begins_with(#access_key, :keyword))")
+		in.ExpressionAttributeValues[":keyword"] = attr.S(strings.ToLower(f.Keyword))
+	}
+	if len(conditions) > 0 {
+		in.FilterExpression = aws.String(strings.Join(conditions, " AND "))
+	}
+}
+
+// row is what lists filter and show of a sub-key.
+func (k *SubKey) row() item {
+	return with(nameInRow(k.Name), item{
+		"access_key": attr.S(k.AccessKey), "status": attr.N(k.status()), "monthly_quota": attr.N(k.MonthlyQuota),
 	})
-	return out, nil
+}
+
+func nameInRow(name string) item {
+	return item{"name": attr.S(name), "find": attr.S(strings.ToLower(name))}
+}
+
+// listID names a list.
+type listID struct{ distributor, status, keyword string }
+
+func (f *Filter) list(distributor string) listID {
+	id := listID{distributor: distributor, keyword: strings.ToLower(f.Keyword)}
+	if f.Status != nil {
+		id.status = strconv.FormatInt(*f.Status, 10)
+	}
+	return id
+}
+
+// places remembers where parts of a list begin, for as long as the list has the version.
+type places struct {
+	version int64
+	total   int64 // -1 = unknown
+	after   []place
+}
+
+// place says that so many sub-keys of the list come before what follows a row.
+type place struct {
+	offset int64
+	sort   string // of the row, "" = the beginning
+}
+
+// maxPlaces bounds what is remembered of one list.
+const maxPlaces = 1000
+
+// before is the last place that is not beyond an offset.
+func (p *places) before(offset int64) place {
+	found := place{}
+	for _, at := range p.after {
+		if at.offset <= offset && at.offset > found.offset {
+			found = at
+		}
+	}
+	return found
+}
+
+func (p *places) add(at place) {
+	if at.offset > 0 && len(p.after) < maxPlaces && !slices.Contains(p.after, at) {
+		p.after = append(slices.Clip(p.after), at) // a copy: other requests read the former
+	}
+}
+
+// SubKeys returns a part of the selected sub-keys of a distributor, the newest first:
+// at most size of them from offset on, and how many there are in all. It reads rows from
+// the nearest place before the offset that this store remembers, and whole sub-keys of
+// the part alone.
+func (s *Store) SubKeys(ctx context.Context, distributor string, filter Filter, offset, size int64) (list []SubKey, total int64, _ error) {
+	a, err := s.account(ctx, distributor)
+	if err != nil {
+		return nil, 0, fmt.Errorf("list sub-keys: %w", err)
+	}
+	id := filter.list(distributor)
+	known, ok := s.places.get(id)
+	if !ok || known.version != a.version {
+		known = places{version: a.version, total: -1}
+	}
+	if n, ok := filter.total(&a.Distributor); ok {
+		known.total = n
+	}
+	part, err := s.rowsAt(ctx, distributor, &filter, &known, offset, size)
+	if err != nil {
+		return nil, 0, fmt.Errorf("list sub-keys: %w", err)
+	}
+	s.places.set(id, known)
+	if list, err = s.subKeysOf(ctx, part); err != nil {
+		return nil, 0, fmt.Errorf("list sub-keys: %w", err)
+	}
+	return list, known.total, nil
+}
+
+// rowsAt returns the access keys of a part of a list, and adds to the places what it
+// has seen. While the total is unknown it reads to the end.
+func (s *Store) rowsAt(ctx context.Context, distributor string, filter *Filter, known *places, offset, size int64) (part []string, _ error) {
+	counting := known.total < 0
+	if !counting && offset >= known.total {
+		return nil, nil
+	}
+	at := place{}
+	if !counting {
+		at = known.before(offset)
+	}
+	in := s.partition(rowsPartition(distributor), only("sk"))
+	filter.apply(in)
+	if at.sort != "" {
+		in.ExclusiveStartKey = key(rowsPartition(distributor), at.sort)
+	}
+	for limit := offset + size - at.offset; ; limit *= 4 {
+		if !counting && limit < 1<<20 {
+			in.Limit = aws.Int32(int32(limit)) // of rows before the filter: more with each turn that was not enough
+		}
+		out, err := s.db.Query(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range out.Items {
+			at = place{at.offset + 1, attr.Text(row, "sk")}
+			if at.offset > offset && at.offset <= offset+size {
+				accessKey, _, err := ofRow(at.sort)
+				if err != nil {
+					return nil, err
+				}
+				part = append(part, accessKey)
+			}
+			if at.offset == offset+size || at.offset%1000 == 0 {
+				known.add(at)
+			}
+		}
+		switch {
+		case out.LastEvaluatedKey == nil:
+			known.total = at.offset
+			return part, nil
+		case !counting && int64(len(part)) == size:
+			return part, nil
+		}
+		in.ExclusiveStartKey = out.LastEvaluatedKey
+	}
 }
 
 // listed leaves out the sealed secret.
-var listed = only("sk", "name", "level", "status", "monthly_quota", "rate_limit", "max_time_range",
+var listed = only("pk", "name", "level", "status", "monthly_quota", "rate_limit", "max_time_range",
 	"ws_conn_limit", "ws_sub_limit", "created_at", "updated_at", "expires_at")
 
-// maxBatch is the most sub-keys that one transaction can change.
-const maxBatch = 100
-
-// SetActive enables or disables sub-keys: all of them, or none when one is not
-// the distributor's. Naming one twice is as good as once.
-func (s *Store) SetActive(ctx context.Context, distributor string, accessKeys []string, active bool) error {
-	if n := len(accessKeys); n < 1 || n > maxBatch {
-		return invalid("access_keys must name 1 to %d sub-keys, not %d", maxBatch, n)
-	}
-	status := int64(0)
-	if active {
-		status = 1
-	}
-	var writes []types.TransactWriteItem
-	var named, unknown []string
-	for _, accessKey := range accessKeys {
-		switch {
-		case slices.Contains(named, accessKey) || slices.Contains(unknown, accessKey):
-		case !isAccessKey(accessKey):
-			unknown = append(unknown, accessKey)
-		default:
-			var c change
-			c.Set("status", attr.N(status))
-			c.Set("updated_at", attr.N(s.now().UnixMilli()))
-			named = append(named, accessKey)
-			writes = append(writes, types.TransactWriteItem{Update: c.update(s.table, subKeyKey(distributor, accessKey))})
-		}
-	}
-	if len(unknown) > 0 {
-		// Nothing will be written: the rest is looked up to name all that is unknown.
-		missing, err := s.missing(ctx, distributor, named)
-		if err != nil {
-			return fmt.Errorf("change sub-keys: %w", err)
-		}
-		return unknownKeys(append(unknown, missing...))
-	}
-
-	err := s.retry(ctx, func() error { return s.transact(ctx, writes...) })
-	var failed *unmetError
-	switch {
-	case errors.As(err, &failed):
-		// Not every engine reports each condition that failed.
-		missing, err := s.missing(ctx, distributor, named)
-		if err != nil {
-			return fmt.Errorf("change sub-keys: %w", err)
-		}
-		if len(missing) == 0 { // one that was deleted has been made again
-			return ErrBusy
-		}
-		return unknownKeys(missing)
-	case err != nil && !isInput(err):
-		return fmt.Errorf("change sub-keys: %w", err)
-	}
-	return err
-}
-
-func unknownKeys(accessKeys []string) error {
-	return invalid("access_keys names unknown sub-keys, so nothing was changed: %s", quoteList(accessKeys))
-}
-
-// missing returns those access keys that are no sub-keys of the distributor.
-func (s *Store) missing(ctx context.Context, distributor string, accessKeys []string) ([]string, error) {
-	if len(accessKeys) == 0 {
-		return nil, nil
-	}
+// subKeysOf reads sub-keys in the order of their access keys as given; one that has just
+// been deleted is absent.
+func (s *Store) subKeysOf(ctx context.Context, accessKeys []string) ([]SubKey, error) {
 	keys := make([]item, len(accessKeys))
 	for i, accessKey := range accessKeys {
-		keys[i] = subKeyKey(distributor, accessKey)
+		keys[i] = keyKey(accessKey)
 	}
-	items, err := s.readAll(ctx, keys, only("sk"))
+	items, err := s.readAll(ctx, keys, listed)
 	if err != nil {
 		return nil, err
 	}
-	found := make(map[string]bool, len(items))
-	for _, it := range items {
+	list := make([]SubKey, len(items))
+	for i, it := range items {
 		f := fieldsOf(it)
-		found[strings.TrimPrefix(f.Text("sk"), subPrefix)] = true
+		if list[i] = f.subKey(); f.Err != nil {
+			return nil, f.Err
+		}
 	}
-	return slices.DeleteFunc(slices.Clone(accessKeys), func(k string) bool { return found[k] }), nil
+	slices.SortFunc(list, func(a, b SubKey) int {
+		return slices.Index(accessKeys, a.AccessKey) - slices.Index(accessKeys, b.AccessKey)
+	})
+	return list, nil
+}
+
+// Row is what the list holds of a sub-key.
+type Row struct {
+	AccessKey    string
+	Name         string
+	Active       bool
+	MonthlyQuota int64 // requests per calendar month
+	CreatedAt    time.Time
+}
+
+// EachRow calls use with all selected sub-keys of a distributor, the oldest first, some
+// thousand at a time.
+func (s *Store) EachRow(ctx context.Context, distributor string, filter Filter, use func([]Row) error) error {
+	if _, err := s.Distributor(ctx, distributor); err != nil { // which brings the rows up to date
+		return fmt.Errorf("list sub-keys: %w", err)
+	}
+	in := s.partition(rowsPartition(distributor), only("sk", "name", "status", "monthly_quota"))
+	filter.apply(in)
+	in.ScanIndexForward = aws.Bool(false)
+	for pages := dynamodb.NewQueryPaginator(s.db, in); pages.HasMorePages(); {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return fmt.Errorf("list sub-keys: %w", err)
+		}
+		rows := make([]Row, len(page.Items))
+		for i, it := range page.Items {
+			f := fieldsOf(it)
+			accessKey, created, err := ofRow(f.Text("sk"))
+			rows[i] = Row{accessKey, f.Text("name"), f.Int("status") == 1, f.Int("monthly_quota"), created}
+			if err != nil || f.Err != nil {
+				return fmt.Errorf("list sub-keys: the row %q cannot be read", f.Text("sk"))
+			}
+		}
+		if err := use(rows); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"golang.org/x/sync/errgroup"
+
+	"quotary/shared/attr"
 )
 
 // Resealed is what [Store.Reseal] found and did.
@@ -34,40 +36,64 @@ func (s *Store) Reseal(ctx context.Context) (Resealed, error) {
 		out Resealed
 		mu  sync.Mutex
 	)
-	index, err := s.query(ctx, distributorsPartition, "", projection{})
-	if err != nil {
-		return out, fmt.Errorf("reseal secrets: %w", err)
-	}
 	group, working := errgroup.WithContext(ctx)
 	group.SetLimit(resealAtOnce)
-	for _, entry := range index {
-		f := fieldsOf(entry)
-		items, err := s.query(working, partition(f.Text("sk")), "", only("pk", "sk", "secret", "data_key"))
-		if err != nil {
-			_ = group.Wait() // whose error, if any, has ended this query
-			return resealed(ctx, out, err)
-		}
-		for _, it := range items {
-			accessKey, ok := holder(it)
-			if !ok {
-				continue
+	err := s.eachSecret(working, func(accessKey string, it item) {
+		group.Go(func() error {
+			done, older, err := s.reseal(working, accessKey, it)
+			mu.Lock()
+			defer mu.Unlock()
+			out.Secrets++
+			if done {
+				out.Resealed++
 			}
-			group.Go(func() error {
-				done, older, err := s.reseal(working, accessKey, it)
-				mu.Lock()
-				defer mu.Unlock()
-				out.Secrets++
-				if done {
-					out.Resealed++
-				}
-				if older {
-					out.Older++
-				}
-				return err
-			})
+			if older {
+				out.Older++
+			}
+			return err
+		})
+	})
+	if failed := group.Wait(); failed != nil { // which has ended the reading too
+		err = failed
+	}
+	return resealed(ctx, out, err)
+}
+
+// eachSecret reads the secrets of all distributors and of the sub-keys in their lists.
+func (s *Store) eachSecret(ctx context.Context, use func(accessKey string, it item)) error {
+	distributors, err := s.query(ctx, distributorsPartition, "", only("sk"))
+	if err != nil {
+		return err
+	}
+	for _, entry := range distributors {
+		distributor := attr.Text(entry, "sk")
+		if err := s.secretsOf(ctx, []string{distributor}, use); err != nil {
+			return err
+		}
+		err := s.EachRow(ctx, distributor, Filter{}, func(rows []Row) error {
+			accessKeys := make([]string, len(rows))
+			for i := range rows {
+				accessKeys[i] = rows[i].AccessKey
+			}
+			return s.secretsOf(ctx, accessKeys, use)
+		})
+		if err != nil {
+			return err
 		}
 	}
-	return resealed(ctx, out, group.Wait())
+	return nil
+}
+
+func (s *Store) secretsOf(ctx context.Context, accessKeys []string, use func(accessKey string, it item)) error {
+	keys := make([]item, len(accessKeys))
+	for i, accessKey := range accessKeys {
+		keys[i] = keyKey(accessKey)
+	}
+	items, err := s.readAll(ctx, keys, only("pk", "sk", "secret", "data_key"))
+	for _, it := range items {
+		use(strings.TrimPrefix(attr.Text(it, "pk"), keyPrefix), it)
+	}
+	return err
 }
 
 // resealed is how a run ended: running out of time is no failure.
@@ -77,16 +103,6 @@ func resealed(ctx context.Context, out Resealed, err error) (Resealed, error) {
 		return out, fmt.Errorf("reseal secrets: %w", err)
 	}
 	return out, nil
-}
-
-// holder is the access key whose secret an item of a distributor's partition
-// holds; ok is false for an item without one.
-func holder(it item) (accessKey string, ok bool) {
-	f := fieldsOf(it)
-	if sort := f.Text("sk"); sort != distributorSort {
-		return strings.CutPrefix(sort, subPrefix)
-	}
-	return strings.CutPrefix(f.Text("pk"), partition(""))
 }
 
 // reseal seals one secret anew, unless it is sealed with the current data key. A

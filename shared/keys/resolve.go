@@ -1,9 +1,10 @@
 package keys
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -35,6 +36,7 @@ type Principal struct {
 	DistributorDisabled    bool
 	Grants                 Grants
 	MaxTotalQuota          int64 // requests per calendar month of all sub-keys together
+	DistributorRateLimit   int64 // requests per minute of all sub-keys together
 	DistributorWSConnLimit int64 // connections of all sub-keys together
 	DistributorWSSubLimit  int64 // subscriptions of all sub-keys together
 }
@@ -51,127 +53,94 @@ func (g Grants) Has(name string) bool {
 	return ok
 }
 
-// route is where the items of a key are: what never changes of it, and the
-// level that it had when last seen. The request is made once and only read
-// afterwards.
-type route struct {
-	distributor string
-	primary     bool
-	level       string
-	request     *dynamodb.BatchGetItemInput
-}
-
-// Resolve reads who an access key is, strongly consistent, in one request once
-// the key has been seen. It returns ErrUnknown for a key that does not exist.
+// Resolve reads who an access key is, strongly consistent: two items of one unit each,
+// in one request once the key has been seen. It returns ErrUnknown for a key that does
+// not exist.
 func (s *Store) Resolve(ctx context.Context, accessKey string) (Principal, error) {
 	if !isAccessKey(accessKey) {
 		return Principal{}, ErrUnknown
 	}
-	r, ok := s.routes.get(accessKey)
-	if !ok {
-		it, err := s.read(ctx, pointerKey(accessKey))
-		if err != nil {
-			return Principal{}, fmt.Errorf("resolve key: %w", err)
-		}
-		if it == nil {
-			return Principal{}, ErrUnknown
-		}
-		f := fieldsOf(it)
-		r = s.route(accessKey, f.Text("distributor"), f.Text("level"))
-		if f.Err != nil {
-			return Principal{}, fmt.Errorf("resolve key: %w", f.Err)
-		}
-		s.routes.set(accessKey, r)
-	}
-	items, err := batch.Get(ctx, s.db, r.request, unread)
+	it, head, err := s.keyAndHead(ctx, accessKey)
 	if err != nil {
 		return Principal{}, fmt.Errorf("resolve key: %w", err)
 	}
-	return s.principal(ctx, accessKey, r, items)
-}
-
-// route makes the request for the items of a key.
-func (s *Store) route(accessKey, distributor, level string) route {
-	r := route{distributor: distributor, primary: accessKey == distributor, level: level}
-	want := resolved.keys()
-	want.ConsistentRead = aws.Bool(true)
-	want.Keys = []item{distributorKey(distributor)}
-	if !r.primary {
-		want.Keys = append(want.Keys, subKeyKey(distributor, accessKey), levelKey(distributor, level))
-	}
-	r.request = &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{s.table: want}}
-	return r
-}
-
-// resolved are the attributes that a request needs of the three items.
-var resolved = only("sk", "level", "status", "disabled", "secret", "data_key", "expires_at",
-	"monthly_quota", "rate_limit", "max_time_range", "ws_conn_limit", "ws_sub_limit",
-	"max_total_quota", "grants", "permissions")
-
-func (s *Store) principal(ctx context.Context, accessKey string, r route, items []item) (Principal, error) {
-	var distributor, sub, level item
-	for _, it := range items {
-		switch sk := attr.Text(it, "sk"); {
-		case sk == distributorSort:
-			distributor = it
-		case strings.HasPrefix(sk, subPrefix):
-			sub = it
-		default:
-			level = it
-		}
-	}
-	if distributor == nil || (sub == nil && !r.primary) {
-		s.routes.drop(accessKey)
+	if it == nil || head == nil {
+		s.owners.drop(accessKey)
 		return Principal{}, ErrUnknown
 	}
-
-	d := fieldsOf(distributor)
-	p := Principal{
-		AccessKey: accessKey, Distributor: r.distributor, Primary: r.primary,
-		DistributorDisabled: d.Bool("disabled"), MaxTotalQuota: d.Int("max_total_quota"),
-		DistributorWSConnLimit: d.Int("ws_conn_limit"), DistributorWSSubLimit: d.Int("ws_sub_limit"),
-		Grants: s.decodeGrants(&d),
-	}
-	var box sealed
-	if r.primary {
-		box = d.sealed()
-	} else {
-		f := fieldsOf(sub)
-		p.Disabled, p.ExpiresAt = f.Int("status") != 1, f.millis("expires_at")
-		p.MonthlyQuota, p.RateLimit, p.MaxTimeRange = f.Int("monthly_quota"), f.Int("rate_limit"), f.Int("max_time_range")
-		p.WSConnLimit, p.WSSubLimit = f.Int("ws_conn_limit"), f.Int("ws_sub_limit")
-		p.LevelName = f.Text("level")
-		box = f.sealed()
-		if f.Err != nil {
-			return Principal{}, fmt.Errorf("resolve key: %w", f.Err)
-		}
-		if err := s.attachLevel(ctx, &p, r, level); err != nil {
-			return Principal{}, fmt.Errorf("resolve key: %w", err)
-		}
-	}
-	if d.Err != nil {
-		return Principal{}, fmt.Errorf("resolve key: %w", d.Err)
-	}
-	var err error
-	if p.Secret, err = s.ring.open(accessKey, box); err != nil {
+	p, err := s.principal(ctx, accessKey, it, head)
+	if err != nil {
 		return Principal{}, fmt.Errorf("resolve key: %w", err)
 	}
 	return p, nil
 }
 
-// attachLevel decodes the level that was read along, or reads the right one
-// when the sub-key's turned out to be another.
-func (s *Store) attachLevel(ctx context.Context, p *Principal, r route, level item) (err error) {
-	if p.LevelName != r.level {
-		if level, err = s.read(ctx, levelKey(p.Distributor, p.LevelName)); err != nil {
-			return err
+// keyAndHead reads the item of a key and a head of its distributor, nil where there is
+// none.
+func (s *Store) keyAndHead(ctx context.Context, accessKey string) (it, head item, err error) {
+	if owner, ok := s.owners.get(accessKey); ok {
+		items, err := batch.Get(ctx, s.db, s.request(accessKey, owner), unread)
+		for _, found := range items {
+			if attr.Text(found, "sk") == keySort {
+				it = found
+			} else {
+				head = found
+			}
 		}
-		s.routes.set(p.AccessKey, s.route(p.AccessKey, p.Distributor, p.LevelName))
+		return it, head, err
 	}
-	if level != nil {
-		p.Level, err = s.decodeLevel(level)
+	if it, err = s.read(ctx, keyKey(accessKey)); err != nil || it == nil {
+		return nil, nil, err
 	}
-	return err
+	owner := ownerOf(accessKey, it)
+	s.owners.set(accessKey, owner)
+	head, err = s.read(ctx, anyHead(owner))
+	return it, head, err
+}
+
+// request reads a key and a head of its distributor.
+func (s *Store) request(accessKey, distributor string) *dynamodb.BatchGetItemInput {
+	want := resolved.keys()
+	want.ConsistentRead = aws.Bool(true)
+	want.Keys = []item{keyKey(accessKey), anyHead(distributor)}
+	return &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{s.table: want}}
+}
+
+// ownerOf is the distributor of a key, which never changes. The item of a primary key
+// names none: it is its own.
+func ownerOf(accessKey string, it item) string {
+	return cmp.Or(attr.Text(it, "distributor"), accessKey)
+}
+
+// resolved are the attributes that a request needs of a key and of a head.
+var resolved = only("sk", "distributor", "level", "status", "secret", "data_key", "expires_at",
+	"monthly_quota", "rate_limit", "max_time_range", "ws_conn_limit", "ws_sub_limit",
+	"policy", "disabled", "max_total_quota", "grants")
+
+func (s *Store) principal(ctx context.Context, accessKey string, it, head item) (Principal, error) {
+	f, d := fieldsOf(it), fieldsOf(head)
+	p := Principal{
+		AccessKey: accessKey, Distributor: ownerOf(accessKey, it), Primary: f.Text("distributor") == "",
+		DistributorDisabled: d.Bool("disabled"), MaxTotalQuota: d.Int("max_total_quota"), DistributorRateLimit: d.Int("rate_limit"),
+		DistributorWSConnLimit: d.Int("ws_conn_limit"), DistributorWSSubLimit: d.Int("ws_sub_limit"),
+		Grants: s.decodeGrants(&d),
+	}
+	if !p.Primary {
+		p.Disabled, p.ExpiresAt = f.Int("status") != 1, f.millis("expires_at")
+		p.MonthlyQuota, p.RateLimit, p.MaxTimeRange = f.Int("monthly_quota"), f.Int("rate_limit"), f.Int("max_time_range")
+		p.WSConnLimit, p.WSSubLimit = f.Int("ws_conn_limit"), f.Int("ws_sub_limit")
+		p.LevelName = f.Text("level")
+	}
+	box := f.sealed()
+	if err := errors.Join(f.Err, d.Err); err != nil {
+		return Principal{}, err
+	}
+	var err error
+	if p.Secret, err = s.ring.open(accessKey, box); err != nil || p.Primary {
+		return p, err
+	}
+	p.Level, err = s.levelUnder(ctx, p.Distributor, p.LevelName, d.Int("policy"))
+	return p, err
 }
 
 // decodeGrants reads the grants of a distributor. The set is a pure function

@@ -2,10 +2,14 @@ package keys
 
 import (
 	"errors"
+	"maps"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"quotary/internal/awsrules"
 	"quotary/shared/catalog"
 )
 
@@ -64,7 +68,7 @@ func equalPrincipals(a, b Principal) bool {
 	return a.AccessKey == b.AccessKey && a.Distributor == b.Distributor && a.Primary == b.Primary && a.Disabled == b.Disabled &&
 		a.ExpiresAt.Equal(b.ExpiresAt) && a.MonthlyQuota == b.MonthlyQuota && a.RateLimit == b.RateLimit && a.MaxTimeRange == b.MaxTimeRange &&
 		a.WSConnLimit == b.WSConnLimit && a.WSSubLimit == b.WSSubLimit && a.LevelName == b.LevelName &&
-		a.DistributorDisabled == b.DistributorDisabled && a.MaxTotalQuota == b.MaxTotalQuota &&
+		a.DistributorDisabled == b.DistributorDisabled && a.DistributorRateLimit == b.DistributorRateLimit && a.MaxTotalQuota == b.MaxTotalQuota &&
 		a.DistributorWSConnLimit == b.DistributorWSConnLimit && a.DistributorWSSubLimit == b.DistributorWSSubLimit
 }
 
@@ -100,27 +104,53 @@ func TestUnknownKeysDoNotResolve(t *testing.T) {
 	}
 }
 
-func TestAWarmResolveIsOneBatchAndAColdOneReadsThePointerFirst(t *testing.T) {
+// TestAResolveReadsTwoUnits counts by DynamoDB's rules what a request costs of keys.
+func TestAResolveReadsTwoUnits(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
 	r := b.distributor()
-	b.level(r.AccessKey, "gold", "HL_FILLS")
-	k, _ := b.subKey(r.AccessKey, NewSubKey{})
-	for _, accessKey := range []string{k.AccessKey, r.AccessKey} {
-		s := b.fresh()
-		for i := range 4 {
-			b.reads()
-			if _, err := s.Resolve(t.Context(), accessKey); err != nil {
-				t.Fatal(err)
-			}
-			wantGets := int64(0)
-			if i == 0 {
-				wantGets = 1
-			}
-			if gets, batches := b.reads(); gets != wantGets || batches != 1 {
-				t.Errorf("call %d: %d gets and %d batches, want %d and 1", i, gets, batches, wantGets)
-			}
+	b.level(r.AccessKey, "gold", catalog.Actions()...)
+	k, _ := b.subKey(r.AccessKey, NewSubKey{Name: strings.Repeat("n", 64)})
+	rules := awsrules.New(t)
+	s := New(rules.DynamoDB(b.db), b.table, b.ring, b.now)
+	resolve := func(what, accessKey string, units float64, calls map[string]int) {
+		t.Helper()
+		rules.Take()
+		if _, err := s.Resolve(t.Context(), accessKey); err != nil {
+			t.Fatal(err)
 		}
+		if c := rules.Take(); c.Reads != units || c.Writes != 0 || !maps.Equal(c.Calls, calls) {
+			t.Errorf("%s: %v units by %v, want %v by %v", what, c.Reads, c.Calls, units, calls)
+		}
+	}
+	level := (len(strings.Join(catalog.Actions(), `","`)) + 4096) / 4096
+	resolve("a sub-key that is new to the function", k.AccessKey, float64(2+level), map[string]int{"GetItem": 2, "BatchGetItem": 1})
+	resolve("a sub-key", k.AccessKey, 2, map[string]int{"BatchGetItem": 1})
+	resolve("a primary key that is new to the function", r.AccessKey, 2, map[string]int{"GetItem": 2})
+	resolve("a primary key", r.AccessKey, 2, map[string]int{"BatchGetItem": 1})
+	b.level(r.AccessKey, "gold", "HL_TICKERS")
+	resolve("after a change of a level", k.AccessKey, 3, map[string]int{"BatchGetItem": 2})
+	resolve("and again", k.AccessKey, 2, map[string]int{"BatchGetItem": 1})
+}
+
+// TestAHeadIsOneUnit holds what a request reads of its distributor to 4 KB.
+func TestAHeadIsOneUnit(t *testing.T) {
+	t.Parallel()
+	all := catalog.Grants()
+	grants, err := checkGrants(append(all, all...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	head := headOf(&Preset{MaxTotalQuota: maxQuota, RateLimit: maxCount, WSConnLimit: maxCount, WSSubLimit: maxCount, Grants: grants})
+	size := 200 // of the keys, and what a head has beside
+	for name, value := range head {
+		size += len(name) + 20
+		if text, ok := value.(*types.AttributeValueMemberS); ok {
+			size += len(text.Value)
+		}
+	}
+	if size > 4096 {
+		t.Errorf("a head has up to %d bytes", size)
 	}
 }
 
@@ -184,35 +214,15 @@ func TestEveryChangeIsInForceOnTheNextRequest(t *testing.T) {
 	check("no grant", func(p Principal) bool { return !p.Grants.Has("futures:FUNDING_RATE_HISTORY") })
 	do(b.SetGrants(t.Context(), d, nil))
 	check("all grants", func(p Principal) bool { return p.Grants.Has("coin_treasury_COIN_TREASURY_ENTITIES") })
-	do(b.SetLimits(t.Context(), d, Limits{MaxTotalQuota: ptr(int64(1)), WSConnLimit: ptr(int64(2)), WSSubLimit: ptr(int64(3))}))
+	do(b.SetLimits(t.Context(), d, Limits{MaxTotalQuota: ptr(int64(1)), RateLimit: ptr(int64(4)), WSConnLimit: ptr(int64(2)), WSSubLimit: ptr(int64(3))}))
 	check("the distributor's limits", func(p Principal) bool {
-		return p.MaxTotalQuota == 1 && p.DistributorWSConnLimit == 2 && p.DistributorWSSubLimit == 3
+		return p.MaxTotalQuota == 1 && p.DistributorRateLimit == 4 && p.DistributorWSConnLimit == 2 && p.DistributorWSSubLimit == 3
 	})
 	// Another instance deletes: this one still remembers where the key was.
 	do(b.fresh().DeleteSubKey(t.Context(), d, k.AccessKey))
 	for range 2 {
 		if _, err := b.Resolve(t.Context(), k.AccessKey); !errors.Is(err, ErrUnknown) {
 			t.Errorf("a deleted key: got %v, want ErrUnknown", err)
-		}
-	}
-}
-
-func TestAWrongGuessOfTheLevelIsPutRight(t *testing.T) {
-	t.Parallel()
-	b := newBed(t)
-	d := b.distributor().AccessKey
-	b.level(d, "gold", "HL_FILLS")
-	b.level(d, "other", "HL_TICKERS")
-	k, _ := b.subKey(d, NewSubKey{})
-	b.routes.set(k.AccessKey, b.route(k.AccessKey, d, "other"))
-	for i, wantGets := range []int64{1, 0} {
-		b.reads()
-		p := b.resolve(k.AccessKey)
-		if p.LevelName != "gold" || !p.Level.Permits("HL_FILLS") || p.Level.Permits("HL_TICKERS") {
-			t.Errorf("got level %s %+v, want gold", p.LevelName, p.Level)
-		}
-		if gets, batches := b.reads(); gets != wantGets || batches != 1 {
-			t.Errorf("call %d: %d gets and %d batches, want %d and 1", i, gets, batches, wantGets)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -32,9 +33,10 @@ type Store struct {
 	table  string
 	ring   *Ring
 	now    func() time.Time
-	routes *lru[string, route]               // access key -> where to read it
-	levels *lru[string, permitted]           // text of a level's permissions -> the same, decoded
+	owners *lru[string, string]              // access key -> its distributor
+	levels *lru[levelID, seenLevel]          // levels as they were read
 	grants *lru[string, map[string]struct{}] // text of a distributor's grants -> the same, decoded
+	places *lru[listID, places]              // where parts of lists begin
 }
 
 // New returns the store on a table with the keys pk and sk. A program that needs no
@@ -43,9 +45,10 @@ type Store struct {
 func New(db DynamoDB, table string, ring *Ring, now func() time.Time) *Store {
 	return &Store{
 		db: db, table: table, ring: ring, now: now,
-		routes: newLRU[string, route](4096),
-		levels: newLRU[string, permitted](1024),
+		owners: newLRU[string, string](4096),
+		levels: newLRU[levelID, seenLevel](1024),
 		grants: newLRU[string, map[string]struct{}](256),
+		places: newLRU[listID, places](256),
 	}
 }
 
@@ -71,23 +74,13 @@ func (s *Store) readAll(ctx context.Context, keys []item, p projection) ([]item,
 // parallelReads is how many requests of one call run at a time.
 const parallelReads = 4
 
-// query reads a whole partition, or the part of it whose sort keys have the
-// prefix, strongly consistent, in the order of the sort keys. The zero
-// projection reads whole items.
+// query reads the part of a partition whose sort keys have the prefix, strongly
+// consistent, in the order of the sort keys. The zero projection reads whole items.
 func (s *Store) query(ctx context.Context, partition, prefix string, projection projection) ([]item, error) {
-	in := &dynamodb.QueryInput{
-		TableName:                 &s.table,
-		ConsistentRead:            aws.Bool(true),
-		KeyConditionExpression:    aws.String("pk = :pk"),
-		ExpressionAttributeValues: item{":pk": attr.S(partition)},
-	}
+	in := s.partition(partition, projection)
 	if prefix != "" {
 		in.KeyConditionExpression = aws.String("pk = :pk AND begins_with(sk, :prefix)")
 		in.ExpressionAttributeValues[":prefix"] = attr.S(prefix)
-	}
-	if projection.expression != "" {
-		in.ProjectionExpression = &projection.expression
-		in.ExpressionAttributeNames = projection.names
 	}
 	var items []item
 	for pages := dynamodb.NewQueryPaginator(s.db, in); pages.HasMorePages(); {
@@ -98,6 +91,22 @@ func (s *Store) query(ctx context.Context, partition, prefix string, projection 
 		items = append(items, page.Items...)
 	}
 	return items, nil
+}
+
+// partition is a request for all of a partition, strongly consistent, in the order of
+// the sort keys.
+func (s *Store) partition(name string, projection projection) *dynamodb.QueryInput {
+	in := &dynamodb.QueryInput{
+		TableName:                 &s.table,
+		ConsistentRead:            aws.Bool(true),
+		KeyConditionExpression:    aws.String("pk = :pk"),
+		ExpressionAttributeValues: item{":pk": attr.S(name)},
+	}
+	if projection.expression != "" {
+		in.ProjectionExpression = &projection.expression
+		in.ExpressionAttributeNames = maps.Clone(projection.names)
+	}
+	return in
 }
 
 // maxAttempts bounds the retries of what others' changes got in the way of.
@@ -196,32 +205,6 @@ func (s *Store) update(ctx context.Context, u *types.Update) (done bool, err err
 		return err
 	})
 	return done, err
-}
-
-// putItem writes an item whether it exists or not.
-func (s *Store) putItem(ctx context.Context, it item) error {
-	return s.retry(ctx, func() error {
-		_, err := s.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.table, Item: it})
-		if isConflict(err) {
-			return errStale
-		}
-		return err
-	})
-}
-
-// deleteItem removes an item and reports whether it existed.
-func (s *Store) deleteItem(ctx context.Context, key item) (existed bool, err error) {
-	err = s.retry(ctx, func() error {
-		out, err := s.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{
-			TableName: &s.table, Key: key, ReturnValues: types.ReturnValueAllOld,
-		})
-		if isConflict(err) {
-			return errStale
-		}
-		existed = err == nil && len(out.Attributes) > 0
-		return err
-	})
-	return existed, err
 }
 
 // put is a write that creates an item and fails when it exists.

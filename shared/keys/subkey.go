@@ -128,9 +128,7 @@ func (n *NewSubKey) quota(d *Distributor) (int64, error) {
 // insertSubKey writes a sub-key and counts it, provided that what was decided
 // from the distributor still holds.
 func (s *Store) insertSubKey(ctx context.Context, d *Distributor, k *SubKey, box sealed, in NewSubKey) error {
-	var count change
-	count.Add("sub_key_count", 1)
-	count.Add("allocated", k.MonthlyQuota)
+	count := countKeys(1, 1, k.MonthlyQuota)
 	count.IfText("#sub_key_count < #max_sub_keys", "sub_key_count", "max_sub_keys")
 	if in.MonthlyQuota == nil {
 		count.If("max_total_quota", attr.N(d.MaxTotalQuota))
@@ -140,13 +138,25 @@ func (s *Store) insertSubKey(ctx context.Context, d *Distributor, k *SubKey, box
 	}
 	writes := []types.TransactWriteItem{
 		{Update: count.update(s.table, distributorKey(d.AccessKey))},
-		s.put(with(subKeyKey(d.AccessKey, k.AccessKey), k.attributes(), box.attributes())),
-		s.put(pointer(k.AccessKey, d.AccessKey, k.Level)),
+		s.put(with(keyKey(k.AccessKey), item{"distributor": attr.S(d.AccessKey)}, k.attributes(), box.attributes())),
+		s.put(with(rowKey(d.AccessKey, k.AccessKey, k.CreatedAt), k.row())),
 	}
 	if in.Metadata != "" {
-		writes = append(writes, s.put(with(metaKey(d.AccessKey, k.AccessKey), item{"metadata": attr.S(in.Metadata)})))
+		writes = append(writes, s.put(with(metaKey(k.AccessKey), item{"metadata": attr.S(in.Metadata)})))
 	}
 	return stale(s.transact(ctx, writes...))
+}
+
+// countKeys is a change of a distributor's figures along with the rows of its list.
+func countKeys(all, active, allocated int64) *change {
+	c := &change{}
+	c.Add("list_version", 1)
+	for name, n := range map[string]int64{"sub_key_count": all, "active_count": active, "allocated": allocated} {
+		if n != 0 {
+			c.Add(name, n)
+		}
+	}
+	return c
 }
 
 // SubKey reads a sub-key and its metadata.
@@ -154,16 +164,17 @@ func (s *Store) SubKey(ctx context.Context, distributor, accessKey string) (_ Su
 	if !isAccessKey(accessKey) {
 		return SubKey{}, "", ErrUnknown
 	}
-	items, err := s.readAll(ctx, []item{subKeyKey(distributor, accessKey), metaKey(distributor, accessKey)}, projection{})
+	items, err := s.readAll(ctx, []item{keyKey(accessKey), metaKey(accessKey)}, projection{})
 	if err != nil {
 		return SubKey{}, "", fmt.Errorf("read sub-key: %w", err)
 	}
 	var k SubKey
 	for _, it := range items {
 		f := fieldsOf(it)
-		if strings.HasPrefix(f.Text("sk"), metaPrefix) {
+		switch {
+		case f.Text("sk") == metaSort:
 			metadata = f.Text("metadata")
-		} else {
+		case f.Text("distributor") == distributor:
 			k = f.subKey()
 		}
 		if f.Err != nil {
@@ -177,12 +188,8 @@ func (s *Store) SubKey(ctx context.Context, distributor, accessKey string) (_ Su
 }
 
 func (k *SubKey) attributes() item {
-	status := int64(0)
-	if k.Active {
-		status = 1
-	}
 	it := item{
-		"name": attr.S(k.Name), "level": attr.S(k.Level), "status": attr.N(status),
+		"name": attr.S(k.Name), "level": attr.S(k.Level), "status": attr.N(k.status()),
 		"monthly_quota": attr.N(k.MonthlyQuota), "rate_limit": attr.N(k.RateLimit), "max_time_range": attr.N(k.MaxTimeRange),
 		"ws_conn_limit": attr.N(k.WSConnLimit), "ws_sub_limit": attr.N(k.WSSubLimit),
 		"created_at": attr.N(k.CreatedAt.UnixMilli()), "updated_at": attr.N(k.UpdatedAt.UnixMilli()),
@@ -193,27 +200,23 @@ func (k *SubKey) attributes() item {
 	return it
 }
 
+func (k *SubKey) status() int64 { return statusOf(k.Active) }
+
+func statusOf(active bool) int64 {
+	if active {
+		return 1
+	}
+	return 0
+}
+
 func (f *fields) subKey() SubKey {
 	return SubKey{
-		AccessKey: strings.TrimPrefix(f.Text("sk"), subPrefix),
+		AccessKey: strings.TrimPrefix(f.Text("pk"), keyPrefix),
 		Name:      f.Text("name"), Level: f.Text("level"), Active: f.Int("status") == 1,
 		MonthlyQuota: f.Int("monthly_quota"), RateLimit: f.Int("rate_limit"), MaxTimeRange: f.Int("max_time_range"),
 		WSConnLimit: f.Int("ws_conn_limit"), WSSubLimit: f.Int("ws_sub_limit"),
 		CreatedAt: f.millis("created_at"), UpdatedAt: f.millis("updated_at"), ExpiresAt: f.millis("expires_at"),
 	}
-}
-
-// pointer says whose an access key is. It never changes while the key exists,
-// and access keys are never used again, so it may be remembered. The level is
-// the one at creation: a hint where to look first, no more.
-func pointer(accessKey, distributor, level string) item {
-	it := with(pointerKey(accessKey), item{"distributor": attr.S(distributor), "kind": attr.S("sub")})
-	if accessKey == distributor {
-		it["kind"] = attr.S("primary")
-	} else {
-		it["level"] = attr.S(level)
-	}
-	return it
 }
 
 // stale turns a condition that does not hold into a reason to look again.

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 )
 
@@ -17,13 +19,17 @@ func (b *bed) wantSums(distributor string, count, allocated int64) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	list, err := b.SubKeys(b.t.Context(), distributor, Filter{})
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	list := b.listAll(distributor, Filter{})
 	sum := int64(0)
+	var active []SubKey
 	for _, k := range list {
 		sum += k.MonthlyQuota
+		if k.Active {
+			active = append(active, k)
+		}
+	}
+	if diff := cmp.Diff(active, b.listAll(distributor, Filter{Status: ptr(int64(1))}), cmpopts.EquateEmpty()); diff != "" || d.ActiveSubKeys != int64(len(active)) {
+		b.t.Errorf("the distributor counts %d active sub-keys of %d; those listed (-want +got):\n%s", d.ActiveSubKeys, len(active), diff)
 	}
 	if d.SubKeyCount != count || int64(len(list)) != count {
 		b.t.Errorf("the distributor counts %d sub-keys and lists %d, want %d", d.SubKeyCount, len(list), count)
@@ -47,11 +53,11 @@ func TestSumsHoldAfterAnySequenceOfChanges(t *testing.T) {
 		}
 		for range rapid.IntRange(1, 12).Draw(r, "steps") {
 			accessKey := newAccessKey()
-			if known := mustList(r, b, d); len(known) > 0 {
+			if known := b.listAll(d, Filter{}); len(known) > 0 {
 				accessKey = known[rapid.IntRange(0, len(known)-1).Draw(r, "sub-key")].AccessKey
 			}
 			quota := rapid.Int64Range(1, 2000).Draw(r, "quota")
-			switch step := rapid.SampledFrom([]string{"create", "create", "default", "update", "delete", "status"}).Draw(r, "step"); step {
+			switch step := rapid.SampledFrom([]string{"create", "create", "default", "update", "delete", "status", "batch"}).Draw(r, "step"); step {
 			case "create", "default":
 				in := NewSubKey{Name: "n", MonthlyQuota: &quota}
 				if step == "default" {
@@ -82,12 +88,21 @@ func TestSumsHoldAfterAnySequenceOfChanges(t *testing.T) {
 					r.Fatalf("delete: got error %v", err)
 				}
 				delete(model, accessKey)
+			case "batch":
+				var all []string
+				for k := range model {
+					all = append(all, k)
+				}
+				if err := b.SetActive(t.Context(), d, all, quota%2 == 0); (err == nil) != (len(all) > 0) {
+					r.Fatalf("batch of %d: got error %v", len(all), err)
+				}
 			case "status":
 				err := b.SetActive(t.Context(), d, []string{accessKey}, false)
 				if _, exists := model[accessKey]; exists != (err == nil) {
 					r.Fatalf("disable: got error %v", err)
 				}
 			}
+			b.wantSums(d, int64(len(model)), total())
 			got, err := b.Distributor(t.Context(), d)
 			if err != nil {
 				r.Fatal(err)
@@ -96,7 +111,7 @@ func TestSumsHoldAfterAnySequenceOfChanges(t *testing.T) {
 				r.Fatalf("the distributor counts %d sub-keys and %d allocated, want %d and %d", got.SubKeyCount, got.AllocatedQuota, len(model), total())
 			}
 		}
-		for _, k := range mustList(r, b, d) {
+		for _, k := range b.listAll(d, Filter{}) {
 			if model[k.AccessKey] != k.MonthlyQuota {
 				r.Fatalf("a sub-key has the quota %d, want %d", k.MonthlyQuota, model[k.AccessKey])
 			}
@@ -106,14 +121,6 @@ func TestSumsHoldAfterAnySequenceOfChanges(t *testing.T) {
 			r.Fatalf("%d sub-keys are not listed", len(model))
 		}
 	})
-}
-
-func mustList(r *rapid.T, b *bed, distributor string) []SubKey {
-	list, err := b.SubKeys(b.t.Context(), distributor, Filter{})
-	if err != nil {
-		r.Fatal(err)
-	}
-	return list
 }
 
 func TestSumsHoldAfterConcurrentChanges(t *testing.T) {
@@ -145,10 +152,7 @@ func TestSumsHoldAfterConcurrentChanges(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	list, err := b.SubKeys(t.Context(), d, Filter{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := b.listAll(d, Filter{})
 	sum := int64(0)
 	for _, k := range list {
 		sum += k.MonthlyQuota
