@@ -84,7 +84,7 @@ func Build(documents []Document) *Segment {
 		}
 	}
 	for _, term := range slices.Sorted(maps.Keys(numbers)) {
-		s.append(term, lists[numbers[term]].b)
+		s.append([]byte(term), lists[numbers[term]].b)
 	}
 	return s
 }
@@ -118,27 +118,37 @@ func newestFirst(timeA, idA, timeB, idB int64) int {
 }
 
 // append adds a word, which is behind all that there are, with its encoded postings.
-func (s *Segment) append(term string, postings []byte) {
+func (s *Segment) append(term, postings []byte) {
 	s.terms, s.postings = append(s.terms, term...), append(s.postings, postings...)
 	s.termEnds, s.postingEnds = append(s.termEnds, uint32(len(s.terms))), append(s.postingEnds, uint32(len(s.postings)))
 }
 
 // term is the word of a number.
-func (s *Segment) term(n int) string {
+func (s *Segment) term(n int) string { return string(s.termBytes(n)) }
+
+// termBytes is the word of a number, nil behind the last. It is the segment's own.
+func (s *Segment) termBytes(n int) []byte {
+	if n >= len(s.termEnds) {
+		return nil
+	}
+	return piece(s.terms, s.termEnds, n)
+}
+
+// postingsOf is the encoded postings of the word of a number.
+func (s *Segment) postingsOf(n int) []byte { return piece(s.postings, s.postingEnds, n) }
+
+// piece is the nth of those that stand one behind the other. It is never nil.
+func piece(all []byte, ends []uint32, n int) []byte {
 	from := uint32(0)
 	if n > 0 {
-		from = s.termEnds[n-1]
+		from = ends[n-1]
 	}
-	return string(s.terms[from:s.termEnds[n]])
+	return all[from:ends[n]:ends[n]]
 }
 
 // list yields the postings of the word of a number. The places are valid until the next.
 func (s *Segment) list(n int) iter.Seq[posting] {
-	from := uint32(0)
-	if n > 0 {
-		from = s.postingEnds[n-1]
-	}
-	bytes := s.postings[from:s.postingEnds[n]]
+	bytes := s.postingsOf(n)
 	return func(yield func(posting) bool) {
 		next := func() uint32 {
 			v, size := binary.Uvarint(bytes)
@@ -253,72 +263,6 @@ func joined(list []match) []match {
 		kept = append(kept, m)
 	}
 	return kept
-}
-
-// Merge returns one segment of several, which are in the order in which they were built.
-func Merge(segments ...*Segment) *Segment {
-	type origin struct {
-		segment int
-		doc     uint32
-	}
-	newest := map[int64]origin{}
-	for i, s := range segments {
-		for n, id := range s.ids {
-			newest[id] = origin{i, uint32(n)}
-		}
-	}
-	var order []origin
-	numbers := make([]map[uint32]uint32, len(segments)) // of documents in the merged segment
-	for i, s := range segments {
-		numbers[i] = map[uint32]uint32{}
-		for n, id := range s.ids {
-			if at := (origin{i, uint32(n)}); newest[id] == at {
-				order = append(order, at)
-			}
-		}
-	}
-	slices.SortFunc(order, func(a, b origin) int {
-		x, y := segments[a.segment], segments[b.segment]
-		return newestFirst(x.times[a.doc], x.ids[a.doc], y.times[b.doc], y.ids[b.doc])
-	})
-	merged := new(Segment)
-	for n, o := range order {
-		s := segments[o.segment]
-		numbers[o.segment][o.doc] = uint32(n)
-		merged.ids, merged.times, merged.titles = append(merged.ids, s.ids[o.doc]), append(merged.times, s.times[o.doc]), append(merged.titles, s.titles[o.doc])
-	}
-	at := make([]int, len(segments)) // the next word of each
-	for {
-		term, ok := "", false
-		for i, s := range segments {
-			if at[i] < len(s.termEnds) && (!ok || s.term(at[i]) < term) {
-				term, ok = s.term(at[i]), true
-			}
-		}
-		if !ok {
-			return merged
-		}
-		var list []posting
-		for i, s := range segments {
-			if at[i] == len(s.termEnds) || s.term(at[i]) != term {
-				continue
-			}
-			for p := range s.list(at[i]) {
-				if n, kept := numbers[i][p.doc]; kept {
-					list = append(list, posting{n, slices.Clone(p.places)})
-				}
-			}
-			at[i]++
-		}
-		if len(list) > 0 {
-			slices.SortFunc(list, func(a, b posting) int { return cmp.Compare(a.doc, b.doc) })
-			var encoded postingList
-			for _, p := range list {
-				encoded.add(p.doc, p.places)
-			}
-			merged.append(term, encoded.b)
-		}
-	}
 }
 
 // version is the first byte of an encoded segment.

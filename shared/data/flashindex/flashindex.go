@@ -3,11 +3,13 @@
 //
 // # Levels
 //
-// A new flash is merged into the smallest segment, in level 0. One that has grown full is
-// merged into level 1, and that of level 1 in time into level 2: so every publication is
-// small, and a flash is written a few times only. What was merged stays where it was until
-// the next time, so that readers who see one level newer than the other miss nothing; where
-// a flash is in two segments, the newer one counts.
+// A new flash is merged into the segment of level 0. When that has grown full it becomes a
+// segment of level 1; when all of those are together full they are merged to one of level 2,
+// and so on: so every publication is small, and a flash is written a few times only, however
+// many come. Many at once are a segment from the start. In the last level there are, of each
+// eightfold size, a few segments. What was merged stays in its level until the next time, so
+// that readers who see one level newer than the other miss nothing; where a flash is in two
+// segments, the newer one counts.
 package flashindex
 
 import (
@@ -25,14 +27,33 @@ import (
 )
 
 // Levels is how many views there are of a platform.
-const Levels = 3
+const Levels = 4
 
-// full is from how many flashes on the newest segment of a level is merged into the next.
-var full = [Levels]int{512, 16_384, 1 << 40}
+// full is from how many flashes on a level is merged into the next.
+var full = [Levels]int{512, 8192, 131_072, 1 << 40}
 
-// Level is the segments of a view, the oldest first: of level 2 one, of the others that which
-// was merged last and that which grows.
+// fanIn is how many segments of about one size the last level may have.
+const fanIn = 8
+
+// Level is the segments of a view, the oldest first: what was merged into the next level last,
+// and behind it the level's own. Of one alone the level is.
 type Level []*search.Segment
+
+// own are the segments of a level that are in no larger one yet.
+func (l Level) own() Level {
+	if len(l) < 2 {
+		return l
+	}
+	return l[1:]
+}
+
+// len is how many flashes the segments hold.
+func (l Level) len() (n int) {
+	for _, s := range l {
+		n += s.Len()
+	}
+	return n
+}
 
 // Name is that of the view of a level of a platform.
 func Name(platform string, level int) string { return fmt.Sprintf("flashindex-%s-%d", platform, level) }
@@ -49,7 +70,7 @@ func (t *Tree) Restore(level int, segments Level) { t.levels[level] = segments }
 
 // maxPending is how many documents wait for others, as a large segment costs less than many
 // small ones.
-const maxPending = 8192
+const maxPending = 32_768
 
 // Add adds documents, or newer states of them.
 func (t *Tree) Add(documents []search.Document) {
@@ -62,25 +83,57 @@ func (t *Tree) Add(documents []search.Document) {
 // build makes a segment of what is pending.
 func (t *Tree) build() {
 	if len(t.pending) > 0 {
-		t.add(0, search.Build(t.pending))
+		t.add(search.Build(t.pending))
 		t.pending = nil
 	}
 }
 
-func (t *Tree) add(level int, segment *search.Segment) {
-	l := t.levels[level]
-	growing := segment
-	var merged Level
-	if n := len(l); n > 0 {
-		growing, merged = search.Merge(l[n-1], segment), l[:n-1]
+// add puts a segment into the first level that does not become full by it. What the levels
+// below hold, which is older, goes with it.
+func (t *Tree) add(segment *search.Segment) {
+	level, moving := 0, Level{segment}
+	for own := t.levels[0].own(); own.len()+moving.len() >= full[level]; own = t.levels[level].own() {
+		moving = slices.Concat(own, moving)
+		level++
 	}
-	t.dirty[level] = true
-	if growing.Len() < full[level] {
-		t.levels[level] = append(slices.Clone(merged), growing)
-		return
+	own := t.levels[level].own()
+	before := t.levels[level][:len(t.levels[level])-len(own)]
+	if len(before) == 0 {
+		before = Level{search.Build(nil)}
 	}
-	t.add(level+1, growing)
-	t.levels[level] = Level{growing, search.Build(nil)}
+	if level == 0 {
+		moving, own = slices.Concat(own, moving), nil
+	}
+	landed := search.Merge(moving...)
+	for below := range level {
+		t.levels[below], t.dirty[below] = Level{landed, search.Build(nil)}, true
+	}
+	t.levels[level], t.dirty[level] = slices.Concat(before, own, Level{landed}), true
+	if level == Levels-1 {
+		t.levels[level] = compact(t.levels[level])
+	}
+}
+
+// compact merges the newest segments of the last level where there are many of about one size.
+func compact(l Level) Level {
+	for {
+		from := len(l) - 1
+		for from > 1 && size(l[from-1]) <= size(l[len(l)-1]) {
+			from--
+		}
+		if len(l)-from < fanIn {
+			return l
+		}
+		l = append(slices.Clone(l[:from]), search.Merge(l[from:]...))
+	}
+}
+
+// size is how often eight segments of the smallest size of the last level have been merged.
+func size(s *search.Segment) (class int) {
+	for n := s.Len(); n >= fanIn*full[Levels-2]; n /= fanIn {
+		class++
+	}
+	return class
 }
 
 // Changed returns the bodies of the views of levels that have changed since it was asked
@@ -122,7 +175,7 @@ func Encode(l Level) []byte {
 }
 
 // maxSegments is how many segments a level may have.
-const maxSegments = 8
+const maxSegments = 64
 
 var errLevel = errors.New("is no level of an index")
 

@@ -67,7 +67,50 @@ func TestWhatWasAddedIsFound(t *testing.T) {
 		}
 	}
 	for level, l := range tree.levels {
-		if len(l) > 2 || level < 2 && l[len(l)-1].Len() >= full[level] {
+		if len(l) > 18 || level == 0 && len(l) > 2 || l.own().len() >= full[level] {
+			t.Errorf("level %d has %d segments of %d documents", level, len(l), l.len())
+		}
+	}
+}
+
+// TestManyDocumentsAreMergedSeldom adds as many documents as a large drop has, with newer
+// states of some, and counts how often they are written into another segment.
+func TestManyDocumentsAreMergedSeldom(t *testing.T) {
+	t.Parallel()
+	const piece, pieces = 20_000, 70
+	var tree Tree
+	written, known := 0, map[*search.Segment]bool{}
+	for n := range pieces {
+		var some []search.Document
+		for i := range piece {
+			some = append(some, search.Document{ID: int64(n*piece + i + 1), Time: int64(n*piece + i), Title: "w"})
+		}
+		some[0] = search.Document{ID: 1, Time: 1, Title: fmt.Sprint("state", n)}
+		tree.Add(some)
+		tree.build()
+		for _, l := range tree.levels {
+			for _, s := range l {
+				if !known[s] {
+					known[s] = true
+					written += s.Len()
+				}
+			}
+		}
+	}
+	if times := float64(written) / (piece * pieces); times > 3.5 {
+		t.Errorf("a document was written %.1f times", times)
+	}
+	x := tree.Index()
+	if _, total := x.Find("w", 0, 1); total != (piece-1)*pieces {
+		t.Errorf("%d of %d documents are found", total, (piece-1)*pieces)
+	}
+	for n := range pieces {
+		if _, total := x.Find(fmt.Sprint("state", n), 0, 1); (total == 1) != (n == pieces-1) {
+			t.Errorf("state %d of the first document is found %d times", n, total)
+		}
+	}
+	for level, l := range tree.levels {
+		if len(l) > 18 {
 			t.Errorf("level %d has %d segments", level, len(l))
 		}
 	}
