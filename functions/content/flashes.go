@@ -42,6 +42,13 @@ const (
 	flashListMost = 100
 )
 
+// Chinese, as clients name it. What has no version in traditional Chinese is shown in the other
+// one to who asks for that.
+const (
+	simplified  = "cn"
+	traditional = "tc"
+)
+
 // listed returns the flashes that are selected: from the view, and from the log where it
 // does not reach back far enough.
 func (s *shorts) listed(ctx context.Context, sel flashes.Selection) ([]flashes.Flash, error) {
@@ -49,9 +56,22 @@ func (s *shorts) listed(ctx context.Context, sel flashes.Selection) ([]flashes.F
 	if err != nil {
 		return nil, err
 	}
-	if sel.Language == "tc" && !v.Has(sel.Platform, "tc") {
-		sel.Language = "cn"
+	page, err := s.inLanguage(ctx, v, sel)
+	if err != nil || sel.Language != traditional {
+		return page, err
 	}
+	sel.Language, sel.Without = simplified, traditional
+	others, err := s.inLanguage(ctx, v, sel)
+	if err != nil {
+		return nil, err
+	}
+	page = append(page, others...)
+	slices.SortFunc(page, func(a, b flashes.Flash) int { return a.Compare(&b) })
+	return page[:min(len(page), sel.Limit)], nil
+}
+
+// inLanguage returns the flashes of a language that are selected.
+func (s *shorts) inLanguage(ctx context.Context, v flashes.View, sel flashes.Selection) ([]flashes.Flash, error) {
 	page, whole := v.Select(sel)
 	if whole {
 		return page, nil

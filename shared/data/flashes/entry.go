@@ -30,6 +30,8 @@ type Entry struct {
 	TransTitle string `json:"trans_title" maxlen:"500"`
 	// Text in the other language.
 	TransContent string `json:"trans_content" maxlen:"8000"`
+	// Number of the flash of which this is the version in another language: lists in traditional Chinese show a flash in Chinese only where it has no version.
+	VersionOf int64 `json:"version_of"`
 	// What it is about, as flashList numbers it: 0 is unclassified, 21 a listing.
 	FlashType int64 `json:"flash_type"`
 	// Number of the exchange that a flash of a listing is about: 477 is Binance, 1509 OKX, 1510 Bybit.
@@ -107,6 +109,7 @@ var (
 	Schema []byte
 
 	errNothing = errors.New("one of title and content must be there")
+	errVersion = errors.New("version_of must be the number of another flash")
 	errTime    = errors.New("time must be in Unix seconds from 2009 on")
 	errCount   = errors.New("a count must not be below 0")
 )
@@ -125,6 +128,8 @@ func (e *Entry) check() error {
 	switch {
 	case e.ID < 1 || e.ID > MaxID:
 		return fmt.Errorf("id must be a whole number from 1 to %d", int64(MaxID))
+	case e.VersionOf < 0 || e.VersionOf > MaxID || e.VersionOf == e.ID:
+		return errVersion
 	case drop.CheckTime("", e.Time*1000) != nil || e.Time > 1<<40:
 		return errTime
 	case strings.TrimSpace(e.Title) == "" && strings.TrimSpace(e.Content) == "":

@@ -5,7 +5,8 @@
 //
 // Each entry is one immutable row under its flash, at the time at which the flash was
 // published; so its row of the last place is its newest state ([ByID]). Index A has those of
-// a platform and a language by time. Where a later entry gave a flash another time, its
+// a platform and a language by time, index B those that are versions of a flash in a language.
+// Where a later entry gave a flash another time, its
 // older rows are still there: [Before] asks of each row whether it is the newest.
 package flashes
 
@@ -42,6 +43,9 @@ var log = dataset.Log[Flash]{Name: Name, Row: row, Decode: DecodeRow}
 func row(f *Flash) store.Row {
 	r := dataset.PlaceRow(strconv.FormatInt(f.ID, 10), f.Place, dataset.JSON(f))
 	r.Time, r.Index = f.Published(), [4]string{list(f.Platform, f.Language)}
+	if f.VersionOf != 0 {
+		r.Index[1] = version(f.VersionOf, f.Language)
+	}
 	return r
 }
 
@@ -107,6 +111,7 @@ type Selection struct {
 	Platform, Language string
 	From, To           time.Time         // both inclusive; zero is open
 	Behind             *Flash            // only those behind this one
+	Without            string            // a language: those that have a version in it are left out
 	Keep               func(*Flash) bool // nil keeps all
 	Limit              int
 }
@@ -144,6 +149,9 @@ func Before(ctx context.Context, l *store.Log, s Selection) (page []Flash, err e
 			}
 		}
 		newest, err := ByIDs(ctx, l, ids)
+		if err == nil && s.Without != "" {
+			newest, err = withoutVersion(ctx, l, newest, s.Without)
+		}
 		for i := range newest {
 			f := &newest[i]
 			if len(page) < s.Limit && f.Time == second[0].Time && list(f.Platform, f.Language) == list(s.Platform, s.Language) && s.keeps(f) {
@@ -191,14 +199,14 @@ func NewView(all []Flash) View {
 // Select returns the flashes of the view that are selected. whole is false where there may
 // be more of them than the view holds.
 func (v View) Select(s Selection) (page []Flash, whole bool) {
-	held := 0
+	held, versions := 0, v.versions(s.Without)
 	for i := range v.Flashes {
 		f := &v.Flashes[i]
 		if f.Platform != s.Platform || f.Language != s.Language {
 			continue
 		}
 		held++
-		if s.keeps(f) {
+		if s.keeps(f) && !versions[f.ID] {
 			if page = append(page, *f); len(page) == s.Limit {
 				return page, true
 			}
@@ -208,11 +216,6 @@ func (v View) Select(s Selection) (page []Flash, whole bool) {
 		}
 	}
 	return page, held < Listed
-}
-
-// Has reports whether a flash of the list of a platform and a language is there.
-func (v View) Has(platform, language string) bool {
-	return slices.ContainsFunc(v.Flashes, func(f Flash) bool { return f.Platform == platform && f.Language == language && !f.Hidden })
 }
 
 var view = dataset.View[View]{Name: Name, Period: 5 * time.Second, Encode: Encode, Decode: Decode}

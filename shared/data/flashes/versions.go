@@ -1,0 +1,70 @@
+package flashes
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"golang.org/x/sync/errgroup"
+
+	"quotary/shared/data/internal/dataset"
+	"quotary/shared/store"
+)
+
+// version is the key of the versions of a flash in a language.
+func version(id int64, language string) string {
+	return "version " + language + " " + strconv.FormatInt(id, 10)
+}
+
+// versions are the flashes of which the view holds a version in a language.
+func (v View) versions(language string) map[int64]bool {
+	of := map[int64]bool{}
+	for i := range v.Flashes {
+		if f := &v.Flashes[i]; f.VersionOf != 0 && f.Language == language && !f.Hidden {
+			of[f.VersionOf] = true
+		}
+	}
+	return of
+}
+
+// withoutVersion leaves out the flashes of which a version in a language is stored.
+func withoutVersion(ctx context.Context, l *store.Log, list []Flash, language string) ([]Flash, error) {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(16)
+	has := make([]bool, len(list))
+	for i := range list {
+		group.Go(func() (err error) {
+			has[i], err = hasVersion(ctx, l, list[i].ID, language)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	var without []Flash
+	for i := range list {
+		if !has[i] {
+			without = append(without, list[i])
+		}
+	}
+	return without, nil
+}
+
+// hasVersion reports whether a version of a flash is stored whose newest state still is one.
+func hasVersion(ctx context.Context, l *store.Log, id int64, language string) (bool, error) {
+	var known []int64
+	for f, err := range log.Read(ctx, l, dataset.Query{Subject: version(id, language), Index: store.B, Limit: maxStates, Expect: 1}) {
+		if err != nil {
+			return false, err
+		}
+		if slices.Contains(known, f.ID) {
+			continue
+		}
+		known = append(known, f.ID)
+		newest, ok, err := ByID(ctx, l, f.ID)
+		if err != nil || ok && newest.VersionOf == id && newest.Language == language {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
