@@ -26,6 +26,15 @@ type Context struct {
 	// Interest is the open interest of one side, as longs equal shorts, base units; 0 on
 	// spot and where it is not known.
 	Interest Decimal
+
+	Day ContextDay
+}
+
+// ContextDay is the last 24 hours of a coin. What is not known is 0.
+type ContextDay struct {
+	Open   Decimal // the price a day ago, quote units per base unit
+	Size   Decimal // traded, base units
+	Amount Decimal // the same, quote units
 }
 
 // Funding is what longs paid shorts in one hour, per unit of notional; shorts

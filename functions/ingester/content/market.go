@@ -9,7 +9,9 @@ import (
 
 	"quotary/functions/ingester/content/marketflash"
 	"quotary/functions/ingester/engine"
+	"quotary/shared/data/contexts"
 	"quotary/shared/data/contracts"
+	"quotary/shared/data/klines"
 	"quotary/shared/data/pairklines"
 	"quotary/shared/data/pairliquidations"
 	"quotary/shared/data/pairs"
@@ -20,7 +22,8 @@ import (
 )
 
 // markets is the source of the flashes that markets make. It looks at the views of the
-// domain of exchanges; where nobody runs that, there are none, and nothing is said.
+// domains of exchanges and of perpetuals; where nobody runs them, there are none, and nothing
+// is said.
 type markets struct {
 	views  *store.Views
 	series *store.Series
@@ -32,6 +35,7 @@ type markets struct {
 	pairs      *store.View[pairs.View]
 	liquidated *store.View[pairliquidations.View]
 	contracts  *store.View[contracts.View]
+	perps      *store.View[market.Contexts]
 
 	memory  marketflash.Memory
 	days    map[string][]market.Candle
@@ -61,6 +65,7 @@ func (m *markets) follow(ctx context.Context, from engine.Position, sink engine.
 	}
 	m.tickers, m.pairs = pairtickers.Open(m.views, m.now), pairs.Open(m.views, m.now)
 	m.liquidated, m.contracts = pairliquidations.Open(m.views, m.now), contracts.Open(m.views, m.now)
+	m.perps = contexts.OpenPerps(m.views, m.now)
 	return source.Poll(ctx, marketEvery, m.config.Logger.With("source", "markets"), "the state of markets", func(ctx context.Context) error {
 		return m.look(ctx, sink)
 	})
@@ -92,11 +97,12 @@ func (m *markets) look(ctx context.Context, sink engine.Sink[*Batch]) error {
 
 func (m *markets) snapshot(ctx context.Context) (s marketflash.Snapshot, err error) {
 	s.Now = m.now()
-	var errs [4]error
+	var errs [5]error
 	s.Tickers, errs[0] = store.OrZero(m.tickers.Get(ctx))
 	s.Pairs, errs[1] = store.OrZero(m.pairs.Get(ctx))
 	s.Liquidations, errs[2] = store.OrZero(m.liquidated.Get(ctx))
 	s.Contracts, errs[3] = store.OrZero(m.contracts.Get(ctx))
+	s.Perps, errs[4] = store.OrZero(m.perps.Get(ctx))
 	if err := errors.Join(errs[:]...); err != nil {
 		return s, err
 	}
@@ -111,7 +117,7 @@ func (m *markets) snapshot(ctx context.Context) (s marketflash.Snapshot, err err
 	return s, nil
 }
 
-// readDays reads the daily K-lines of followed spot pairs that have ended.
+// readDays reads the daily K-lines of followed spot pairs and of perpetuals that have ended.
 func (m *markets) readDays(ctx context.Context, s marketflash.Snapshot) (map[string][]market.Candle, error) {
 	all := map[string][]market.Candle{}
 	day, err := market.NewPeriod(86_400, market.OpenBeijing8)
@@ -132,6 +138,14 @@ func (m *markets) readDays(ctx context.Context, s marketflash.Snapshot) (map[str
 			list = list[:len(list)-1]
 		}
 		all[p.Key] = list
+	}
+	for i := range s.Perps.Coins {
+		coin := s.Perps.Coins[i].Coin
+		list, err := klines.Newest(ctx, m.series, coin, market.Day1, time.Time{}, today.Add(-time.Millisecond), daysRead-1)
+		if err != nil {
+			return nil, fmt.Errorf("read daily K-lines of the perpetual %s: %w", coin, err)
+		}
+		all[marketflash.PerpKey(coin)] = list
 	}
 	return all, nil
 }

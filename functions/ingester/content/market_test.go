@@ -1,15 +1,61 @@
 package content
 
 import (
+	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"quotary/internal/testenv"
+	"quotary/shared/data/contexts"
 	"quotary/shared/data/flashes"
+	"quotary/shared/data/klines"
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/pairtickers"
 	"quotary/shared/market"
 )
+
+// A perpetual of a coin that no exchange trades is spoken of with its platform: so where the
+// domain of exchanges does not run.
+func TestPerpetualsMakeFlashes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	now := time.Now()
+	figures := json.RawMessage(`[{"universe":[{"name":"SIM"},{"name":"OLD"}]},[{"markPx":"110","prevDayPx":"100","dayBaseVlm":"30","dayNtlVlm":"3300"},{"markPx":"1","prevDayPx":"0.0"}]]`)
+	if err := contexts.Publish(t.Context(), w.stores.Views, contexts.View{Time: now.UnixMilli(), Perps: map[string]json.RawMessage{"": figures}}); err != nil {
+		t.Fatal(err)
+	}
+	for day := range 8 {
+		trade := market.Trade{Coin: "SIM", Px: market.Whole(90), Sz: market.Whole(10), Time: now.AddDate(0, 0, -day-1).UnixMilli(), Seq: int64(day), Tid: int64(day) + 1, Side: market.Buy}
+		if err := klines.Put(t.Context(), w.stores.Series, "SIM", trade); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stop := w.start(t, w.pipeline(w.stores))
+	titles := func() (all []string) {
+		v, err := flashes.Open(w.stores.Views, time.Now).Get(t.Context())
+		if err != nil {
+			return nil
+		}
+		list, _ := v.Select(flashes.Selection{Platform: flashes.House, Language: "en", Limit: 10})
+		for _, f := range list {
+			all = append(all, f.Title)
+		}
+		slices.Sort(all)
+		return all
+	}
+	want := []string{
+		"SIM perpetual (Hyperliquid) is at a new high of 8 days: 110 USD", "SIM perpetual (Hyperliquid) is up 10% in 24 hours, at 110 USD",
+		"SIM perpetual (Hyperliquid) was traded 3 times as much as usual in 24 hours, for 3300 USD",
+	}
+	testenv.Until(t, "flashes are listed", func() bool { return len(titles()) == len(want) })
+	stop()
+	if diff := cmp.Diff(want, titles()); diff != "" {
+		t.Error(diff)
+	}
+}
 
 // What exchanges publish becomes flashes, once, also over a restart.
 func TestMarketsMakeFlashes(t *testing.T) {

@@ -1,11 +1,12 @@
 // Package marketflash writes the flashes that markets make themselves, in English and
-// Chinese, by the rules below. It knows nothing but snapshots of the views that the domain
-// of exchanges publishes, and what it has said.
+// Chinese, by the rules below. It knows nothing but snapshots of the views that the domains
+// of exchanges and of perpetuals publish, and what it has said.
 //
 // # Rules
 //
 // Prices are those of a coin's spot pair with USDT on the first of Binance, OKX and Bybit
-// that has one. The ten coins of the highest turnover in 24 hours are large, others small. Of
+// that has one. Where none has, they are mark prices of the coin's perpetual on Hyperliquid,
+// which the flash names. The ten coins of the highest turnover in 24 hours are large, others small. Of
 // a rule and a coin a flash is written once a day (UTC) at most, but where a further step is
 // passed.
 //
@@ -63,7 +64,10 @@ type Snapshot struct {
 	Liquidations pairliquidations.View
 	Contracts    contracts.View
 
-	// Days are the daily K-lines of spot pairs that have ended, oldest first, by pair.
+	Perps market.Contexts // of Hyperliquid
+
+	// Days are the daily K-lines that have ended of spot pairs, by pair, and of perpetuals, by
+	// [PerpKey]: oldest first.
 	Days map[string][]market.Candle
 }
 
@@ -144,34 +148,6 @@ func (w *writer) say(kind int64, occasion string, important bool, member int64, 
 	}
 }
 
-// large is how many coins are large.
-const large = 10
-
-// coin is a coin with the ticker of its pair.
-type coin struct {
-	name string // in capitals
-	pairtickers.Ticker
-}
-
-// coins are those with a spot pair in USDT, of the highest turnover first.
-func (w *writer) coins() (list []coin) {
-	seen := map[string]bool{}
-	for _, platform := range []string{"binance", "okex", "bybit"} {
-		for i := range w.Snapshot.Pairs.Pairs {
-			p := &w.Snapshot.Pairs.Pairs[i]
-			if p.Platform != platform || p.Swap || p.Quote != "USDT" || seen[p.Base] {
-				continue
-			}
-			if t, ok := w.Tickers.Of(p.Key); ok && t.Last.IsPos() && t.Open.IsPos() {
-				seen[p.Base] = true
-				list = append(list, coin{strings.ToUpper(p.Base), t})
-			}
-		}
-	}
-	slices.SortFunc(list, func(a, b coin) int { return cmp.Or(b.Amount.Cmp(a.Amount), cmp.Compare(a.name, b.name)) })
-	return list
-}
-
 var (
 	percent   = market.Whole(100)
 	tenth     = market.Whole(1).MustDiv(market.Whole(10))
@@ -196,8 +172,8 @@ func (w *writer) coin(c *coin, isLarge bool) {
 	rule := fmt.Sprint(kind, " ", c.name, " ", w.day(), " ", word)
 	if w.passes(rule, steps) {
 		w.say(kind, fmt.Sprint(rule, " ", steps), isLarge && steps > 1, 0,
-			fmt.Sprintf("%s is %s %s%% in 24 hours, at %s USDT", c.name, word, by, c.Last),
-			fmt.Sprintf("%s 24 小时%s %s%%，现报 %s USDT", c.name, wordCN, by, c.Last))
+			fmt.Sprintf("%s is %s %s%% in 24 hours, at %s %s", c.en, word, by, c.Last, c.unit),
+			fmt.Sprintf("%s 24 小时%s %s%%，现报 %s %s", c.cn, wordCN, by, c.Last, c.unit))
 	}
 	w.extremes(c)
 	w.traded(c, isLarge)
@@ -239,8 +215,8 @@ func (w *writer) extremes(c *coin) {
 	}
 	if rule := fmt.Sprint(extreme, " ", c.name, " ", w.day(), " ", word); w.passes(rule, 1) {
 		w.say(extreme, rule, false, 0,
-			fmt.Sprintf("%s is at a new %s of %d days: %s USDT", c.name, word, len(days), c.Last),
-			fmt.Sprintf("%s 创 %d 日%s：%s USDT", c.name, len(days), wordCN, c.Last))
+			fmt.Sprintf("%s is at a new %s of %d days: %s %s", c.en, word, len(days), c.Last, c.unit),
+			fmt.Sprintf("%s 创 %d 日%s：%s %s", c.cn, len(days), wordCN, c.Last, c.unit))
 	}
 }
 
@@ -264,8 +240,8 @@ func (w *writer) traded(c *coin, isLarge bool) {
 	}
 	if rule := fmt.Sprint(kind, " ", c.name, " ", w.day()); times.Cmp(anomalous) >= 0 && w.passes(rule, 1) {
 		w.say(kind, rule, false, 0,
-			fmt.Sprintf("%s was traded %s times as much as usual in 24 hours, for %s USDT", c.name, times.RoundHAZ(1), c.Amount.RoundHAZ(0)),
-			fmt.Sprintf("%s 24 小时成交为平日的 %s 倍，成交额 %s USDT", c.name, times.RoundHAZ(1), c.Amount.RoundHAZ(0)))
+			fmt.Sprintf("%s was traded %s times as much as usual in 24 hours, for %s %s", c.en, times.RoundHAZ(1), c.Amount.RoundHAZ(0), c.unit),
+			fmt.Sprintf("%s 24 小时成交为平日的 %s 倍，成交额 %s %s", c.cn, times.RoundHAZ(1), c.Amount.RoundHAZ(0), c.unit))
 	}
 }
 
@@ -290,8 +266,8 @@ func (w *writer) level(c *coin) {
 	w.Levels[key] = below
 	if rule := fmt.Sprint(level, " ", c.name, " ", w.day(), " ", word, " ", crossed); w.passes(rule, 1) {
 		w.say(level, rule, true, 0,
-			fmt.Sprintf("%s is %s %s USDT, at %s", c.name, word, crossed, c.Last),
-			fmt.Sprintf("%s %s %s USDT，现报 %s", c.name, wordCN, crossed, c.Last))
+			fmt.Sprintf("%s is %s %s %s, at %s", c.en, word, crossed, c.unit, c.Last),
+			fmt.Sprintf("%s %s %s %s，现报 %s", c.cn, wordCN, crossed, c.unit, c.Last))
 	}
 }
 

@@ -125,6 +125,15 @@ func TestRules(t *testing.T) {
 			func(t *testing.T, s *Snapshot) { s.Days = days(t, 8, "90000", "59000", "4") },
 			[]string{"8 BTC was traded 2.5 times as much as usual in 24 hours, for 1000000 USDT"},
 		},
+		"a perpetual moves whose coin no exchange trades": {
+			func(t *testing.T, s *Snapshot) {
+				s.Perps = perps(t, s.Now, "BTC 70000 60000", "kSMALL 20 10", "C1 20 10", "ONLY 20 10", "NEW 20 0")
+			},
+			[]string{"1 ONLY perpetual (Hyperliquid) is up 100% in 24 hours, at 20 USD"},
+		},
+		"figures of perpetuals are old": {
+			func(t *testing.T, s *Snapshot) { s.Perps = perps(t, s.Now.Add(-time.Hour), "ONLY 20 10") }, nil,
+		},
 		"a pair begins to trade": {
 			func(_ *testing.T, s *Snapshot) {
 				for _, p := range []market.Pair{
@@ -208,6 +217,17 @@ func TestRules(t *testing.T) {
 			}
 		})
 	}
+}
+
+// perps are figures of perpetuals, each "<coin> <price> <price a day ago>".
+func perps(t *testing.T, at time.Time, list ...string) market.Contexts {
+	t.Helper()
+	c := market.Contexts{Time: at.UnixMilli()}
+	for _, one := range list {
+		parts := strings.Fields(one)
+		c.Coins = append(c.Coins, market.Context{Coin: parts[0], Mark: dec(t, parts[1]), Day: market.ContextDay{Open: dec(t, parts[2])}})
+	}
+	return c
 }
 
 // restarted is a memory as its source has it after a restart.

@@ -58,6 +58,9 @@ type wireContext struct {
 	Funding *string `json:"funding"`
 	Premium *string `json:"premium"`
 	Open    *string `json:"openInterest"`
+	DayOpen *string `json:"prevDayPx"`
+	DaySize *string `json:"dayBaseVlm"`
+	DayPaid *string `json:"dayNtlVlm"`
 }
 
 func splitContexts(raw []byte) (d wireUniverse, figures []wireContext, err error) {
@@ -109,8 +112,21 @@ func addContext(c *market.Contexts, coin string, w *wireContext) error {
 			return fmt.Errorf("read contexts: open interest of %s is %.60q", coin, *w.Open)
 		}
 	}
+	one.Day = market.ContextDay{Open: quantity(w.DayOpen), Size: quantity(w.DaySize), Amount: quantity(w.DayPaid)}
 	c.Coins = append(c.Coins, one)
 	return nil
+}
+
+// quantity is a figure that nothing but texts is made of: 0 where it is not there, or is none.
+func quantity(text *string) market.Decimal {
+	if text == nil || market.CheckQuantity(*text, "0") != nil {
+		return market.Decimal{}
+	}
+	d, err := market.ParseDecimal(*text)
+	if err != nil {
+		return market.Decimal{}
+	}
+	return d
 }
 
 // TradedCoins are the coins of a description of markets, a meta or spotMeta of the
