@@ -11,7 +11,6 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/data/airdrops"
 	"quotary/shared/source/drop"
-	"quotary/shared/store"
 )
 
 const (
@@ -44,12 +43,7 @@ func sample(now time.Time) []airdrops.Airdrop {
 // time; nil stores none.
 func newAirdrops(t *testing.T, list func(time.Time) []airdrops.Airdrop) *apitest.World {
 	t.Helper()
-	var log *store.Log
-	var views *store.Views
-	w := apitest.Open(t, catalog.Content, func(open *apitest.World) {
-		log, views = open.Log(), open.Views(t)
-		register(open.Family, log, views, open.Now)
-	})
+	w, log, views := openContent(t)
 	if list == nil {
 		return w
 	}

@@ -16,7 +16,6 @@ import (
 	"quotary/shared/data/members"
 	"quotary/shared/search"
 	"quotary/shared/source/drop"
-	"quotary/shared/store"
 )
 
 const (
@@ -52,12 +51,7 @@ func sampleFlashes(now time.Time) []flashes.Flash {
 // newFlashes is a world with flashes and members; nil stores nothing.
 func newFlashes(t *testing.T, list func(time.Time) []flashes.Flash) *apitest.World {
 	t.Helper()
-	var log *store.Log
-	var views *store.Views
-	w := apitest.Open(t, catalog.Content, func(open *apitest.World) {
-		log, views = open.Log(), open.Views(t)
-		register(open.Family, log, views, open.Now)
-	})
+	w, log, views := openContent(t)
 	if list == nil {
 		return w
 	}
@@ -243,8 +237,20 @@ func TestBadRequestsOfFlashes(t *testing.T) {
 		w.Get(t, w.SubKey, path).Refused(t, http.StatusBadRequest, want)
 	}
 	w.Get(t, w.SubKey, flashPath+"detail?flash_id=7").Refused(t, http.StatusNotFound, "no flash has the flash_id 7")
-	for _, body := range []any{map[string]any{}, map[string]any{"flash_ids": []int{}}, map[string]any{"flash_ids": make([]int, 51)}, map[string]any{"flash_ids": []any{nil}}} {
+	for _, body := range []any{map[string]any{}, map[string]any{"flash_ids": []int{}}, map[string]any{"flash_ids": make([]int, 51)}, map[string]any{"flash_ids": make([]any, 51)}} {
 		w.Call(t, w.SubKey, http.MethodPost, socialPath+"interaction-stats", body).Refused(t, http.StatusBadRequest, "flash_ids")
+	}
+}
+
+// Clients send null for an id that they could not read.
+func TestStatisticsOfAnIdThatIsNullAreLeftOut(t *testing.T) {
+	t.Parallel()
+	w := newFlashes(t, sampleFlashes)
+	for want, ids := range map[int][]any{0: {nil}, 2: {4, nil, "3"}} {
+		list := apitest.Data[catalog.PostStatsList](t, w.Call(t, w.SubKey, http.MethodPost, socialPath+"interaction-stats", map[string]any{"flash_ids": ids}))
+		if len(list.Stats) != want {
+			t.Errorf("of %v there are %+v", ids, list.Stats)
+		}
 	}
 }
 

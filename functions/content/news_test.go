@@ -9,7 +9,6 @@ import (
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/data/news"
-	"quotary/shared/store"
 )
 
 const (
@@ -32,12 +31,7 @@ func article(n int64, language news.Language, title string) news.Item {
 
 func newWorld(t *testing.T, items ...news.Item) *apitest.World {
 	t.Helper()
-	var log *store.Log
-	var views *store.Views
-	w := apitest.Open(t, catalog.Content, func(open *apitest.World) {
-		log, views = open.Log(), open.Views(t)
-		register(open.Family, log, views, open.Now)
-	})
+	w, log, views := openContent(t)
 	if len(items) == 0 {
 		return w
 	}
