@@ -74,14 +74,6 @@ func (x *Exchange) tickers(q url.Values, k kind, single, every int) (weight int,
 	return every, list
 }
 
-// rate writes a funding rate.
-func rate(hundredMillionths int64) string {
-	if hundredMillionths < 0 {
-		return "-" + trading.Decimal(-hundredMillionths, 8)
-	}
-	return trading.Decimal(hundredMillionths, 8)
-}
-
 func (x *Exchange) premiumIndex(q url.Values, k kind) (weight int, body any) {
 	markets, one, ok := x.requested(q, k)
 	if !ok {
@@ -92,7 +84,7 @@ func (x *Exchange) premiumIndex(q url.Values, k kind) (weight int, body any) {
 	for _, m := range markets {
 		list = append(list, map[string]any{
 			"symbol": m.Symbol, "markPrice": m.Price(m.Mark(now)), "indexPrice": m.Price(m.Index(now)),
-			"lastFundingRate": rate(m.Funding(now)), "interestRate": "0.00010000", "nextFundingTime": m.Due(now), "time": now,
+			"lastFundingRate": trading.Rate(m.Funding(now)), "interestRate": "0.00010000", "nextFundingTime": m.Due(now), "time": now,
 		})
 	}
 	if one && k == usdm { // the other kind always answers with a list
@@ -179,7 +171,7 @@ func (x *Exchange) fundingRate(q url.Values, k kind) (weight int, body any) {
 	list := []any{}
 	for _, at := range w.times(m.Period(), started) {
 		list = append(list, map[string]any{
-			"symbol": m.Symbol, "fundingTime": at, "fundingRate": rate(m.Paid(at)), "markPrice": m.Price(m.Mark(at)), "rateType": "Regular",
+			"symbol": m.Symbol, "fundingTime": at, "fundingRate": trading.Rate(m.Paid(at)), "markPrice": m.Price(m.Mark(at)), "rateType": "Regular",
 		})
 	}
 	return 0, list
@@ -276,7 +268,7 @@ func (x *Exchange) contractEvents(name string, k kind, from, now int64) (list []
 func marks(m *Market, every, from, now int64) (list []any) {
 	for at := (from + every - 1) / every * every; at < now; at += every {
 		mark, index := m.Price(m.Mark(at)), m.Price(m.Index(at))
-		list = append(list, markUpdate{"markPriceUpdate", at, m.Symbol, mark, mark, index, index, rate(m.Funding(at)), m.Due(at), int(kindOf(m))})
+		list = append(list, markUpdate{"markPriceUpdate", at, m.Symbol, mark, mark, index, index, trading.Rate(m.Funding(at)), m.Due(at), int(kindOf(m))})
 	}
 	return list
 }

@@ -15,7 +15,7 @@ func TestWhatIsSaidOfAPerpetualIsItsTruth(t *testing.T) {
 	ms := now.UnixMilli()
 	day := m.Day(ms)
 	for path, want := range map[string]map[string]any{
-		"/fapi/v1/premiumIndex?symbol=BTCUSDT": {"markPrice": m.Price(m.Mark(ms)), "lastFundingRate": rate(m.Funding(ms)), "nextFundingTime": float64(m.Due(ms))},
+		"/fapi/v1/premiumIndex?symbol=BTCUSDT": {"markPrice": m.Price(m.Mark(ms)), "lastFundingRate": trading.Rate(m.Funding(ms)), "nextFundingTime": float64(m.Due(ms))},
 		"/fapi/v1/openInterest?symbol=BTCUSDT": {"openInterest": m.Lots(m.Interest(ms)), "time": float64(ms)},
 		"/fapi/v1/ticker/24hr?symbol=BTCUSDT":  {"lastPrice": m.Price(day.Last), "highPrice": m.Price(day.High), "quoteVolume": m.Amount(day.Quote)},
 	} {
@@ -70,7 +70,7 @@ func TestThePastIsPagedFromItsStartOrFromNow(t *testing.T) {
 		if test.query == "" { // trading began with a day
 			test.rows, test.first = len(rows), rows[0].FundingTime
 		}
-		if len(rows) != test.rows || rows[0].FundingTime != test.first || rows[0].FundingRate != rate(m.Paid(test.first)) {
+		if len(rows) != test.rows || rows[0].FundingTime != test.first || rows[0].FundingRate != trading.Rate(m.Paid(test.first)) {
 			t.Errorf("%q: %d rows from %+v, %d from %d wanted", test.query, len(rows), rows[0], test.rows, test.first)
 		}
 	}

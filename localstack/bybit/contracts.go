@@ -14,14 +14,6 @@ func size(m *trading.Market, lots int64) string {
 	return m.Lots(lots)
 }
 
-// rate writes a funding rate.
-func rate(hundredMillionths int64) string {
-	if hundredMillionths < 0 {
-		return "-" + trading.Decimal(-hundredMillionths, 8)
-	}
-	return trading.Decimal(hundredMillionths, 8)
-}
-
 // ticker is what is said of a market at a time, ms.
 func ticker(m *trading.Market, at int64) map[string]string {
 	d := m.Day(at)
@@ -41,7 +33,7 @@ func ticker(m *trading.Market, at int64) map[string]string {
 	for name, is := range map[string]string{
 		"markPrice": m.Price(mark), "indexPrice": m.Price(m.Index(at)),
 		"openInterest": size(m, 2*lots), "openInterestValue": value, "singleOpenInterest": size(m, lots),
-		"fundingRate": rate(m.Funding(at)), "nextFundingTime": text(m.Due(at)), "fundingIntervalHour": text(m.Period() / hour),
+		"fundingRate": trading.Rate(m.Funding(at)), "nextFundingTime": text(m.Due(at)), "fundingIntervalHour": text(m.Period() / hour),
 	} {
 		t[name] = is
 	}
@@ -92,7 +84,7 @@ func (x *Exchange) pastFunding(r *http.Request) answer {
 		return errTime
 	}
 	return x.past(r, 0, "startTime", "endTime", 200, 200, func(m *trading.Market, at int64) map[string]string {
-		return map[string]string{"symbol": m.Symbol, "fundingRate": rate(m.Paid(at)), "fundingRateTimestamp": text(at)}
+		return map[string]string{"symbol": m.Symbol, "fundingRate": trading.Rate(m.Paid(at)), "fundingRateTimestamp": text(at)}
 	})
 }
 

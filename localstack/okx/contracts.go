@@ -73,14 +73,6 @@ func (x *Exchange) interests(r *http.Request) answer {
 	return answer{"0", "", list}
 }
 
-// rate writes a funding rate.
-func rate(hundredMillionths int64) string {
-	if hundredMillionths < 0 {
-		return "-" + trading.Decimal(-hundredMillionths, 8)
-	}
-	return trading.Decimal(hundredMillionths, 8)
-}
-
 // number is a parameter of a request.
 func number(r *http.Request, name string, fallback int64) int64 {
 	if n, err := strconv.ParseInt(r.URL.Query().Get(name), 10, 64); err == nil {
@@ -102,7 +94,7 @@ func (x *Exchange) pastFunding(r *http.Request) answer {
 	limit := min(int(number(r, "limit", pastMost)), pastMost)
 	list := []any{}
 	for at := min(now, number(r, "after", now+1)-1) / m.Period() * m.Period(); at >= oldest && len(list) < limit; at -= m.Period() {
-		list = append(list, map[string]string{"instId": m.Symbol, "instType": "SWAP", "fundingTime": text(at), "fundingRate": rate(m.Funding(at)), "realizedRate": rate(m.Paid(at))})
+		list = append(list, map[string]string{"instId": m.Symbol, "instType": "SWAP", "fundingTime": text(at), "fundingRate": trading.Rate(m.Funding(at)), "realizedRate": trading.Rate(m.Paid(at))})
 	}
 	return answer{"0", "", list}
 }
@@ -164,7 +156,7 @@ const (
 func fundings(m *trading.Market, from, to int64) (list []any) {
 	for at := (from + fundingEvery - 1) / fundingEvery * fundingEvery; at < to; at += fundingEvery {
 		list = append(list, map[string]string{
-			"instId": m.Symbol, "instType": "SWAP", "method": "current_period", "fundingRate": rate(m.Funding(at)),
+			"instId": m.Symbol, "instType": "SWAP", "method": "current_period", "fundingRate": trading.Rate(m.Funding(at)),
 			"fundingTime": text(m.Due(at)), "nextFundingTime": text(m.Due(at) + m.Period()), "ts": text(at),
 		})
 	}

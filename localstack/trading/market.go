@@ -253,8 +253,16 @@ const coinPlaces = 8
 // Coins writes hundred-millionths of a coin.
 func Coins(n int64) string { return Decimal(n, coinPlaces) }
 
+// Rate writes a funding rate, of hundred-millionths.
+func Rate(n int64) string { return Decimal(n, ratePlaces) }
+
+const ratePlaces = 8
+
 // Decimal writes n with so many places.
 func Decimal(n int64, places int) string {
+	if n < 0 {
+		return "-" + Decimal(-n, places)
+	}
 	digits := strconv.FormatInt(n, 10)
 	if places == 0 {
 		return digits

@@ -10,15 +10,11 @@ import (
 // latest keeps the view of the followed perpetuals.
 type latest struct {
 	engine.Defaults[*Batch]
+	pace
 	perpetuals
-	known     map[string]contracts.Contract
-	time      int64
-	changed   bool
-	published time.Time
+	known map[string]contracts.Contract
+	time  int64
 }
-
-// viewEvery is between two versions of a view that changes all the time.
-const viewEvery = 10 * time.Second
 
 func newLatest() *latest { return &latest{known: map[string]contracts.Contract{}} }
 
@@ -85,10 +81,9 @@ func (p *latest) set(c contracts.Contract, ms int64) {
 
 // Changes returns the view once in a while.
 func (p *latest) Changes(now time.Time, settle bool) (c engine.Changes) {
-	if !p.changed || !settle && now.Sub(p.published) < viewEvery {
+	if !p.due(now, settle, viewEvery) {
 		return c
 	}
-	p.changed, p.published = false, now
 	v := contracts.View{Time: p.time}
 	for _, one := range p.known {
 		v.Contracts = append(v.Contracts, one)

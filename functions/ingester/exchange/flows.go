@@ -15,11 +15,10 @@ import (
 // coin. What happens while nobody follows is missing in it.
 type flows struct {
 	engine.Defaults[*Batch]
-	minutes   map[string]map[int64]market.Decimal // by exchange
-	last      map[string]int64                    // id of the newest trade of a pair
-	newest    int64
-	changed   bool
-	published time.Time
+	pace
+	minutes map[string]map[int64]market.Decimal // by exchange
+	last    map[string]int64                    // id of the newest trade of a pair
+	newest  int64
 }
 
 func newFlows() *flows {
@@ -73,10 +72,9 @@ func (p *flows) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 
 // Changes returns the view once in a while.
 func (p *flows) Changes(now time.Time, settle bool) (c engine.Changes) {
-	if !p.changed || !settle && now.Sub(p.published) < viewEvery {
+	if !p.due(now, settle, viewEvery) {
 		return c
 	}
-	p.changed, p.published = false, now
 	oldest := market.Minute1.StartMs(p.newest - platformflows.Window.Milliseconds())
 	v := platformflows.View{Time: p.newest}
 	for _, key := range slices.Sorted(maps.Keys(p.minutes)) {

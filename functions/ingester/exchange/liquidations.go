@@ -18,15 +18,14 @@ import (
 // last 24 hours.
 type liquidations struct {
 	engine.Defaults[*Batch]
+	pace
 	perpetuals
 	sums    *packs[market.Liquidated]
 	orders  map[store.SeriesAt]*minuteOrders
 	written time.Time
 
-	recent    map[string]map[int64]market.Liquidated // by pair and minute
-	newest    int64                                  // ms
-	changed   bool
-	published time.Time
+	recent map[string]map[int64]market.Liquidated // by pair and minute
+	newest int64                                  // ms
 }
 
 type minuteOrders struct {
@@ -174,8 +173,7 @@ func (p *liquidations) Changes(now time.Time, settle bool) (c engine.Changes) {
 		}
 		c.Fine = p.sums.changes(now, true)
 	}
-	if p.changed && (settle || now.Sub(p.published) >= viewEvery) {
-		p.changed, p.published = false, now
+	if p.due(now, settle, viewEvery) {
 		c.Views = []engine.View{{Name: pairliquidations.Name, Body: pairliquidations.Encode(p.view())}}
 	}
 	return c

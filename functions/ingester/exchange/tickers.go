@@ -12,10 +12,9 @@ import (
 // told of for a while, although it has told of others, trades no more.
 type tickers struct {
 	engine.Defaults[*Batch]
-	known     map[string]pairtickers.Ticker
-	newest    int64
-	changed   bool
-	published time.Time
+	pace
+	known  map[string]pairtickers.Ticker
+	newest int64
 }
 
 // tickerFor is by how much the ticker of a pair may be older than the newest of its
@@ -57,10 +56,9 @@ func (p *tickers) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 
 // Changes returns the view once in a while.
 func (p *tickers) Changes(now time.Time, settle bool) (c engine.Changes) {
-	if !p.changed || !settle && now.Sub(p.published) < viewEvery {
+	if !p.due(now, settle, viewEvery) {
 		return c
 	}
-	p.changed, p.published = false, now
 	newest := map[string]int64{} // by exchange
 	for pair, t := range p.known {
 		newest[platformOf(pair)] = max(newest[platformOf(pair)], t.Time)

@@ -12,10 +12,9 @@ import (
 // has not traded for a day are dropped.
 type trades struct {
 	engine.Defaults[*Batch]
-	newest    map[string][]pairtrades.Trade // by pair, oldest first: the last pairtrades.Most count
-	last      int64                         // time of the newest of all, ms
-	changed   bool
-	published time.Time
+	pace
+	newest map[string][]pairtrades.Trade // by pair, oldest first: the last pairtrades.Most count
+	last   int64                         // time of the newest of all, ms
 }
 
 const (
@@ -63,10 +62,9 @@ func (p *trades) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 
 // Changes returns the view once in a while.
 func (p *trades) Changes(now time.Time, settle bool) (c engine.Changes) {
-	if !p.changed || !settle && now.Sub(p.published) < tradesEvery {
+	if !p.due(now, settle, tradesEvery) {
 		return c
 	}
-	p.changed, p.published = false, now
 	v := pairtrades.View{Time: p.last}
 	for key, list := range p.newest {
 		if p.last-list[len(list)-1].Time > tradesFor {

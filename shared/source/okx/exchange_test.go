@@ -61,42 +61,7 @@ func TestKlinesArePagedThroughUntilTheOpenOne(t *testing.T) {
 	} {
 		pair := sourcetest.Find(t, c.of, c.key)
 		m := x.Market(pair.Symbol)
-		var got []market.Candle
-		from, pages := c.from.UnixMilli(), 0
-		var run market.CandleRun
-		for ; ; pages++ {
-			var err error
-			if run, err = c.of.Klines(t.Context(), pair, c.i, from, c.of.KlinesMost()); err != nil {
-				t.Fatal(err)
-			}
-			if run.From != from || len(run.Candles) > c.of.KlinesMost() {
-				t.Fatalf("%s: a run from %d with %d candles, asked for %d", c.key, run.From, len(run.Candles), from)
-			}
-			got = append(got, run.Candles...)
-			if run.To == from {
-				break
-			}
-			from = run.To
-		}
-		if open := c.i.StartMs(now.UnixMilli()); run.To != open || run.Open.OpenTime != open {
-			t.Errorf("%s: it ends at %d with %+v, want %d", c.key, run.To, run.Open, open)
-		}
-		at := 0
-		for open := max(x.Since().UnixMilli(), c.from.UnixMilli()); open < run.To; open = c.i.NextMs(open) {
-			want := m.Kline(open, c.i.NextMs(open), now)
-			if want.Fills == 0 {
-				continue // has no candle
-			}
-			if at == len(got) {
-				t.Fatalf("%s: %d candles, more are wanted", c.key, at)
-			}
-			sourcetest.IsCandle(t, m, &got[at], open, &want)
-			at++
-		}
-		if at != len(got) {
-			t.Errorf("%s: %d candles, want %d", c.key, len(got), at)
-		}
-		t.Logf("%s %s: %d candles in %d pages", c.key, c.i, at, pages)
+		sourcetest.AreKlines(t, c.of, m, pair, c.i, x.Since().UnixMilli(), c.from.UnixMilli(), now)
 	}
 }
 

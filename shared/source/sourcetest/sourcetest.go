@@ -4,6 +4,7 @@ package sourcetest
 import (
 	"context"
 	"testing"
+	"time"
 
 	"quotary/localstack/trading"
 	"quotary/shared/market"
@@ -54,15 +55,6 @@ func Interest(t testing.TB, m *trading.Market, at int64) (size, value market.Dec
 	return Sizes(t, m, n, m.CoinsOf(n, m.Mark(at)), n*m.Mark(at))
 }
 
-// Rate is a funding rate, of hundred-millionths.
-func Rate(t testing.TB, n int64) market.Decimal {
-	t.Helper()
-	if n < 0 {
-		return Decimal(t, trading.Decimal(-n, 8)).Neg()
-	}
-	return Decimal(t, trading.Decimal(n, 8))
-}
-
 // IsCandle holds a candle to the one that opens at a time, ms.
 func IsCandle(t testing.TB, m *trading.Market, got *market.Candle, open int64, want *trading.Kline) {
 	t.Helper()
@@ -70,6 +62,51 @@ func IsCandle(t testing.TB, m *trading.Market, got *market.Candle, open int64, w
 	if got.OpenTime != open || !got.Open.Equal(Decimal(t, m.Price(want.First))) || !got.High.Equal(Decimal(t, m.Price(want.High))) ||
 		!got.Low.Equal(Decimal(t, m.Price(want.Low))) || !got.Close.Equal(Decimal(t, m.Price(want.Last))) || !got.Size.Equal(size) || !got.Amount.Equal(amount) {
 		t.Fatalf("%s: %+v, want %+v", m.Symbol, got, want)
+	}
+}
+
+// Klines is a kind of markets of an exchange, as the product reads its candles.
+type Klines interface {
+	KlinesMost() int
+	Klines(ctx context.Context, pair market.Pair, i market.Interval, from int64, most int) (market.CandleRun, error)
+}
+
+// AreKlines pages through the candles of a pair from a time (ms) until the open one at
+// another, and holds them to those of a market that began to trade at since, ms.
+func AreKlines(t testing.TB, of Klines, m *trading.Market, pair market.Pair, i market.Interval, since, from int64, now time.Time) {
+	t.Helper()
+	var got []market.Candle
+	var run market.CandleRun
+	for at := from; ; at = run.To {
+		var err error
+		if run, err = of.Klines(t.Context(), pair, i, at, of.KlinesMost()); err != nil {
+			t.Fatal(err)
+		}
+		if run.From != at || len(run.Candles) > of.KlinesMost() {
+			t.Fatalf("%s: a run from %d with %d candles, asked for %d", pair.Key, run.From, len(run.Candles), at)
+		}
+		got = append(got, run.Candles...)
+		if run.To == at {
+			break
+		}
+	}
+	if open := i.StartMs(now.UnixMilli()); run.To != open || run.Open.OpenTime != open {
+		t.Errorf("%s: it ends at %d with %+v, want %d", pair.Key, run.To, run.Open, open)
+	}
+	at := 0
+	for open := max(since, from); open < run.To; open = i.NextMs(open) {
+		want := m.Kline(open, i.NextMs(open), now)
+		if want.Fills == 0 {
+			continue // has no candle
+		}
+		if at == len(got) {
+			t.Fatalf("%s: %d candles, more are wanted", pair.Key, at)
+		}
+		IsCandle(t, m, &got[at], open, &want)
+		at++
+	}
+	if at != len(got) {
+		t.Errorf("%s: %d candles, want %d", pair.Key, len(got), at)
 	}
 }
 
@@ -89,7 +126,7 @@ func AreInterests(t testing.TB, m *trading.Market, pair market.Pair, since int64
 func ArePayments(t testing.TB, m *trading.Market, pair market.Pair, since, period int64, got []market.PairFunding) {
 	t.Helper()
 	for i, f := range got {
-		if f.Pair != pair.Key || !f.Paid || f.Period != period || f.Time < since || i > 0 && f.Time != got[i-1].Time+period || !f.Rate.Equal(Rate(t, m.Paid(f.Time))) {
+		if f.Pair != pair.Key || !f.Paid || f.Period != period || f.Time < since || i > 0 && f.Time != got[i-1].Time+period || !f.Rate.Equal(Decimal(t, trading.Rate(m.Paid(f.Time)))) {
 			t.Errorf("a payment is %+v", f)
 		}
 	}
@@ -99,7 +136,7 @@ func ArePayments(t testing.TB, m *trading.Market, pair market.Pair, since, perio
 func AreRates(t testing.TB, m *trading.Market, pair market.Pair, got []market.PairFunding) {
 	t.Helper()
 	for _, f := range got {
-		if f.Pair != pair.Key || f.Paid || f.Period != m.Period() || f.Due != m.Due(f.Time) || !f.Rate.Equal(Rate(t, m.Funding(f.Time))) {
+		if f.Pair != pair.Key || f.Paid || f.Period != m.Period() || f.Due != m.Due(f.Time) || !f.Rate.Equal(Decimal(t, trading.Rate(m.Funding(f.Time)))) {
 			t.Errorf("a rate is %+v", f)
 		}
 	}
