@@ -11,10 +11,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
-	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"quotary/functions/ingester/engine"
 	"quotary/internal/testenv"
 	"quotary/shared/data/airdrops"
 	"quotary/shared/data/flashes"
@@ -31,41 +29,6 @@ func drawAirdrop(t *rapid.T) airdrops.Airdrop {
 			StartTime: 1_795_000_000_000 + line%5, Hidden: line%7 == 0},
 		Place: drop.Place{Time: line / 9, File: "a", Line: line},
 	}
-}
-
-// TestTheViewOfAirdropsEndsTheSameWhateverHappens lets entries come late, twice and in any
-// order, over restarts from the view that was published last.
-func TestTheViewOfAirdropsEndsTheSameWhateverHappens(t *testing.T) {
-	t.Parallel()
-	apply := func(t *rapid.T, p *entriesView[airdrops.Airdrop], list ...airdrops.Airdrop) {
-		if err := p.Apply(&Batch{Airdrops: list}, engine.NewReads(), time.Now()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		all := rapid.SliceOfN(rapid.Custom(drawAirdrop), 1, 12).Draw(t, "airdrops")
-		clean := campaigns.newView()
-		apply(t, clean, all...)
-		want := clean.Changes(time.Now(), true).Views[0].Body
-
-		var last []byte // as published
-		p := campaigns.newView()
-		for _, one := range rapid.Permutation(slices.Concat(all, all)).Draw(t, "order") {
-			apply(t, p, one)
-			if views := p.Changes(time.Now(), false).Views; len(views) > 0 {
-				last = views[0].Body
-			}
-			if rapid.Bool().Draw(t, "restart") {
-				p = campaigns.newView()
-				if err := p.Restore(map[string][]byte{airdrops.Name: last}); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		if diff := gocmp.Diff(string(want), string(last)); diff != "" || strings.Contains(string(want), `"text"`) {
-			t.Fatal(diff)
-		}
-	})
 }
 
 func TestOnlyTheNewestAirdropsAreListed(t *testing.T) {

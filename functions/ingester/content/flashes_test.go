@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
-	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"quotary/functions/ingester/engine"
@@ -26,41 +25,6 @@ func drawFlash(t *rapid.T) flashes.Flash {
 		Entry: flashes.Entry{ID: 1 + line%4, Time: 1_795_000_000 + line%5, Language: "en", Platform: flashes.House, Title: fmt.Sprint("T", line), Hidden: line%7 == 0},
 		Place: drop.Place{Time: line / 9, File: "a", Line: line},
 	}
-}
-
-// TestTheViewOfFlashesEndsTheSameWhateverHappens lets states come late, twice and in any
-// order, over restarts from the view that was published last.
-func TestTheViewOfFlashesEndsTheSameWhateverHappens(t *testing.T) {
-	t.Parallel()
-	apply := func(t *rapid.T, p *entriesView[flashes.Flash], list ...flashes.Flash) {
-		if err := p.Apply(&Batch{Flashes: list}, engine.NewReads(), time.Now()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		all := rapid.SliceOfN(rapid.Custom(drawFlash), 1, 12).Draw(t, "flashes")
-		clean := shorts.newView()
-		apply(t, clean, all...)
-		want := clean.Changes(time.Now(), true).Views[0].Body
-
-		var last []byte // as published
-		p := shorts.newView()
-		for _, one := range rapid.Permutation(slices.Concat(all, all)).Draw(t, "order") {
-			apply(t, p, one)
-			if views := p.Changes(time.Now(), false).Views; len(views) > 0 {
-				last = views[0].Body
-			}
-			if rapid.Bool().Draw(t, "restart") {
-				p = shorts.newView()
-				if err := p.Restore(map[string][]byte{flashes.Name: last}); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		if diff := gocmp.Diff(string(want), string(last)); diff != "" {
-			t.Fatal(diff)
-		}
-	})
 }
 
 // A file is taken once; its flashes are listed and found, and a later line replaces one.
