@@ -31,7 +31,7 @@ func (r *reader) coinOf(ctx context.Context, key string) (string, error) {
 	return pair.Symbol, err
 }
 
-// perpFunding are buckets of what a pair paid each hour, oldest first.
+// perpFunding are buckets of what a pair paid for each hour, which is at its end, oldest first.
 func (r *reader) perpFunding(ctx context.Context, key string, width time.Duration, w pairseries.Window) ([]market.Bar, error) {
 	coin, err := r.coinOf(ctx, key)
 	if err != nil || coin == "" {
@@ -40,10 +40,10 @@ func (r *reader) perpFunding(ctx context.Context, key string, width time.Duratio
 	ms := width.Milliseconds()
 	from, to := w.From, w.To
 	if !from.IsZero() {
-		from = time.UnixMilli((from.UnixMilli() + ms - 1) / ms * ms)
+		from = time.UnixMilli((from.UnixMilli()+ms-1)/ms*ms + 1)
 	}
 	if !to.IsZero() {
-		to = time.UnixMilli(to.UnixMilli()/ms*ms + ms)
+		to = time.UnixMilli(to.UnixMilli()/ms*ms + ms + 1)
 	}
 	// As many hours as Limit buckets have. Where some are missing these make more buckets,
 	// of which the oldest may be cut: it falls out.
@@ -57,10 +57,11 @@ func (r *reader) perpFunding(ctx context.Context, key string, width time.Duratio
 		if err != nil {
 			return nil, err // of no row: they are checked when they are read
 		}
-		if open := hours[i].Time / ms * ms; len(bars) == 0 || bars[len(bars)-1].Time != open {
+		paid := market.PairFunding{Time: market.Hour1.StartMs(hours[i].Time), Paid: true}
+		if open := paid.At() / ms * ms; len(bars) == 0 || bars[len(bars)-1].Time != open {
 			bars = append(bars, market.Bar{Time: open})
 		}
-		bars[len(bars)-1].Add(hours[i].Time, rate)
+		bars[len(bars)-1].Add(paid.At(), rate)
 	}
 	return bars[max(0, len(bars)-w.Limit):], nil
 }

@@ -29,7 +29,7 @@ func (w *world) listPerps(t *testing.T) {
 	}
 }
 
-func TestFundingOfThePerpetualExchangeIsWhatItPaidEachHour(t *testing.T) {
+func TestFundingOfThePerpetualExchangeIsWhatItPaidForEachHour(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.listPerps(t)
@@ -48,13 +48,13 @@ func TestFundingOfThePerpetualExchangeIsWhatItPaidEachHour(t *testing.T) {
 	start := apitest.Start.UnixMilli()
 	hour := time.Hour.Milliseconds()
 	for query, want := range map[string][3]any{ // rows, the first time, the last close
-		"&interval=1h&limit=3":  {3, start, "0.000002"},
-		"&interval=15m&limit=5": {5, start, "0.000005"}, // of the hours 0, 1, 2, 4 and 5
-		"&interval=4h&limit=4":  {4, start - 2*hour, "0.000011"},
-		"&interval=12h":         {4, start - 10*hour, "0.000035"},
-		fmt.Sprintf("&interval=1h&start_time=%d&end_time=%d", start-2*hour, start-hour):     {2, start - hour, "0.000002"},
+		"&interval=1h&limit=3":  {3, start - hour, "0.000002"},
+		"&interval=15m&limit=5": {5, start - hour/4, "0.000005"}, // of the hours 0, 1, 2, 4 and 5
+		"&interval=4h&limit=4":  {4, start - 2*hour, "0.00001"},
+		"&interval=12h":         {4, start - 10*hour, "0.000034"},
+		fmt.Sprintf("&interval=1h&start_time=%d&end_time=%d", start-2*hour, start-hour):     {2, start - hour, "0.000001"},
 		fmt.Sprintf("&interval=1h&start_time=%d&end_time=%d", start-2*hour+1, start-hour-1): {0, 0, ""},
-		fmt.Sprintf("&interval=8h&end_time=%d", start-2*hour-1):                             {5, start - 10*hour, "0.000035"},
+		fmt.Sprintf("&interval=8h&end_time=%d", start-2*hour-1):                             {5, start - 10*hour, "0.000034"},
 	} {
 		list := w.bars(t, path+query)
 		if len(list) != want[0] {

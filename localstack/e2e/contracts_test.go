@@ -65,7 +65,7 @@ func futures[T any](t *testing.T, path, query string) T {
 }
 
 // TestPastFundingIsWhatTheExchangesPaid compares buckets of half a day before the stack
-// began with what was paid in them; what is older is asked for behind everything else.
+// began with what was paid for them; what is older is asked for behind everything else.
 func TestPastFundingIsWhatTheExchangesPaid(t *testing.T) {
 	t.Parallel()
 	for _, p := range perpetuals() {
@@ -86,8 +86,8 @@ func TestPastFundingIsWhatTheExchangesPaid(t *testing.T) {
 	}
 }
 
-// unpaid says how buckets, newest first, differ from the rates that were paid in those of
-// half a day before the stack began.
+// unpaid says how buckets, newest first, differ from the rates that were paid for periods
+// that end in or with those of half a day before the stack began.
 func unpaid(p perpetual, width int64, rows []futuresBar) string {
 	byTime := map[int64]futuresBar{}
 	for i, row := range rows {
@@ -98,8 +98,8 @@ func unpaid(p perpetual, width int64, rows []futuresBar) string {
 	}
 	last := began.UnixMilli()/width*width - width
 	for open := last; open > began.Add(-11*time.Hour).UnixMilli(); open -= width {
-		var paid []int64 // at the ends of periods, of which the first opens the bucket
-		for at := (open + p.Period() - 1) / p.Period() * p.Period(); at < open+width; at += p.Period() {
+		var paid []int64 // at the ends of periods, of which the last may end the bucket
+		for at := p.Due(open); at <= open+width; at += p.Period() {
 			paid = append(paid, p.Paid(at))
 		}
 		row, ok := byTime[open]

@@ -37,9 +37,11 @@ var (
 
 var _ = does(Futures, readSeries, loadSeries, readViews)
 
-// FundingRatesIn selects the funding rate of a perpetual. Of one that is not followed, and
-// of a spot pair, there is none. The perpetual exchange pays every hour: of one of its pairs
-// a bucket has what was paid in it.
+// FundingRatesIn selects the funding rate of a perpetual: what the exchange expected while
+// it was followed and, at the end of each period, what was paid for it, so that the bucket
+// from 00:00 to 08:00 closes with what was paid at 08:00. Of a perpetual that is not
+// followed, and of a spot pair, there is none. The perpetual exchange pays every hour: of
+// one of its pairs a bucket has what was paid for its hours.
 type FundingRatesIn struct {
 	Symbol    PairKey         `query:"symbol" required:"true" example:"btcswapusdt:binance"` // key of the pair
 	Interval  FuturesInterval `query:"interval" default:"8h"`                                // length of a bucket

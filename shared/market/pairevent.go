@@ -91,6 +91,16 @@ type PairFunding struct {
 	Paid   bool
 }
 
+// At is the time whose bucket the rate belongs to, ms: of what was paid the last millisecond
+// before it was, as the rate that is expected runs towards it. So a bucket that ends with a
+// payment closes with it. Exchanges pay some milliseconds after a full minute.
+func (f *PairFunding) At() int64 {
+	if !f.Paid {
+		return f.Time
+	}
+	return Minute1.StartMs(f.Time+30_000) - 1
+}
+
 // PairInterest is the open interest of a perpetual: one side, as longs equal shorts.
 type PairInterest struct {
 	Pair  string

@@ -105,7 +105,7 @@ func TestThePastOfPerpetualsIsTheTruthOfTheExchange(t *testing.T) {
 		t.Errorf("only %d points were compared", points)
 	}
 	for at := truth.Due(first); at <= now; at += truth.Period() {
-		if got := part(pairseries.Funding, pair, at); !got.Close.Equal(decimal(t, strconv.FormatInt(truth.Paid(at), 10)).MustDiv(dec(100_000_000))) {
+		if got := part(pairseries.Funding, pair, at-1); got.Last != at-1 || !got.Close.Equal(decimal(t, strconv.FormatInt(truth.Paid(at), 10)).MustDiv(dec(100_000_000))) {
 			t.Errorf("what was paid at %d is %+v, %d wanted", at, got, truth.Paid(at))
 		}
 	}

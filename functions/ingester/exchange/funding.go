@@ -8,8 +8,8 @@ import (
 	"quotary/shared/market"
 )
 
-// fundings keeps the series of funding rates: of each pair what the exchange expects and
-// what it paid, and of each coin, once a minute, the rates of all followed perpetuals
+// fundings keeps the series of funding rates: of each pair what the exchange expects and,
+// at the end of each period, what it paid for it, and of each coin, once a minute, the rates of all followed perpetuals
 // weighted by what was traded of them in 24 hours, each for eight hours.
 type fundings struct {
 	engine.Defaults[*Batch]
@@ -37,7 +37,7 @@ func (f *fundings) Restore(views map[string][]byte) error { return f.restorePair
 func (f *fundings) Wants(b *Batch, r *engine.Reads) {
 	for i := range b.Fundings {
 		one := &b.Fundings[i]
-		f.pairs.want(r, one.Pair, one.Time)
+		f.pairs.want(r, one.Pair, one.At())
 	}
 	if end, ok := f.rates.ended(b.Newest()); ok {
 		for coin := range f.byCoin {
@@ -70,7 +70,7 @@ func (f *fundings) Apply(b *Batch, r *engine.Reads, _ time.Time) error {
 	}
 	for i := range b.Fundings {
 		one := &b.Fundings[i]
-		if err := f.pairs.add(r, one.Pair, one.Time, one.Rate); err != nil {
+		if err := f.pairs.add(r, one.Pair, one.At(), one.Rate); err != nil {
 			return err
 		}
 		f.held = f.held || one.Paid

@@ -1,7 +1,8 @@
 // Package pairseries is what is kept over time of perpetuals of centralised exchanges, and
 // of their coins: series of [market.Bar] and of [market.Liquidated].
 //
-//	pairfunding       by pair: the funding rate that the exchange expected, or paid
+//	pairfunding       by pair: the funding rate that the exchange expected and, in the last
+//	                  millisecond of a period, what it paid for it
 //	coinfunding       by coin: the rates of all followed perpetuals, weighted by volume
 //	pairinterest      by pair: open interest, US dollars
 //	coininterest      by coin, [Stable] or [CoinMargined]: the sum over followed perpetuals
