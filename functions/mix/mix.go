@@ -49,19 +49,22 @@ func (r *reader) longShort(ctx context.Context, _ catalog.LongShortRatioIn) (cat
 		return out, err
 	}
 	now := api.Now(ctx)
-	var ratios [3]json.Number
+	var ratios [3]*json.Number
 	for i, ago := range [...]time.Duration{0, 24 * time.Hour, 7 * 24 * time.Hour} {
 		if ratios[i], err = r.ratio(ctx, v, now.Add(-ago)); err != nil {
 			return out, err
 		}
 	}
-	out.Detail = catalog.LongShortRatioDetail{Last: ratios[0].String(), LastDay: ratios[1], LastWeek: ratios[2]}
+	out.Detail = catalog.LongShortRatioDetail{LastDay: ratios[1], LastWeek: ratios[2]}
+	if ratios[0] != nil {
+		out.Detail.Last = ratios[0].String()
+	}
 	return out, nil
 }
 
 // ratio is longs for each short at a time, by the mean share over the perpetuals of
-// bitcoin.
-func (r *reader) ratio(ctx context.Context, v contracts.View, at time.Time) (json.Number, error) {
+// bitcoin; nil where it is not known.
+func (r *reader) ratio(ctx context.Context, v contracts.View, at time.Time) (*json.Number, error) {
 	shares := make([][]market.Bar, len(v.Contracts))
 	group, ctx := errgroup.WithContext(ctx)
 	for i := range v.Contracts {
@@ -73,7 +76,7 @@ func (r *reader) ratio(ctx context.Context, v contracts.View, at time.Time) (jso
 		}
 	}
 	if err := group.Wait(); err != nil {
-		return "", err
+		return nil, err
 	}
 	var list []market.Decimal
 	for _, bars := range shares {
@@ -81,7 +84,12 @@ func (r *reader) ratio(ctx context.Context, v contracts.View, at time.Time) (jso
 			list = append(list, bars[i].Close)
 		}
 	}
-	return json.Number(market.LongShortRatio(list).String()), nil
+	ratio, ok := market.LongShortRatio(list)
+	if !ok {
+		return nil, nil
+	}
+	text := json.Number(ratio.String())
+	return &text, nil
 }
 
 // liquidations sums up the last hour and day.

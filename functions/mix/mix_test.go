@@ -46,7 +46,7 @@ func dec(t *testing.T, text string) market.Decimal {
 func TestTheRatioOfAccountsIsThatOfBitcoinOverAllExchanges(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	if got := apitest.Data[catalog.LongShortRatioNow](t, w.Get(t, w.SubKey, "/v2/mix/ls-ratio?symbol=ethusdt")); got.Detail.Last != "0" {
+	if got := apitest.Data[catalog.LongShortRatioNow](t, w.Get(t, w.SubKey, "/v2/mix/ls-ratio?symbol=ethusdt")); got.Detail != (catalog.LongShortRatioDetail{}) {
 		t.Errorf("without data it is %+v", got)
 	}
 	var v contracts.View

@@ -35,11 +35,11 @@ type LongShortRatioNow struct {
 
 // LongShortRatioDetail is how many accounts with a position in a perpetual of bitcoin are
 // long for each that is short, of the mean share over all followed exchanges that tell it:
-// 0.87 means more shorts. A ratio that is not known is 0.
+// 0.87 means more shorts.
 type LongShortRatioDetail struct {
-	Last     string      `json:"last"`      // now, as text
-	LastDay  json.Number `json:"last_day"`  // 24 hours ago
-	LastWeek json.Number `json:"last_week"` // seven days ago
+	Last     string       `json:"last"`      // now, as text; empty where it is not known
+	LastDay  *json.Number `json:"last_day"`  // 24 hours ago; null where it is not known
+	LastWeek *json.Number `json:"last_week"` // seven days ago; null where it is not known
 }
 
 // KeyPlanIn asks for the calling key's own plan.

@@ -106,15 +106,15 @@ func WeighRates(rates []WeightedRate) (Decimal, bool) {
 }
 
 // LongShortRatio is how many accounts are long for each that is short, of the mean of the
-// shares that are long, rounded to four places; 0 of no shares, and where nobody is short.
-func LongShortRatio(shares []Decimal) Decimal {
+// shares that are long, rounded to four places; false of no shares, and where nobody is short.
+func LongShortRatio(shares []Decimal) (ratio Decimal, ok bool) {
 	var longs Decimal
 	for _, share := range shares {
 		longs = longs.Add(share)
 	}
 	shorts := decimalOf(int64(len(shares))).Sub(longs)
 	if !shorts.IsPos() {
-		return Decimal{}
+		return Decimal{}, false
 	}
-	return longs.MustDiv(shorts).RoundHAZ(4)
+	return longs.MustDiv(shorts).RoundHAZ(4), true
 }

@@ -76,14 +76,14 @@ func TestALongShortRatioIsTheExactOneRounded(t *testing.T) {
 			longs.Add(longs, fraction(t, share))
 			shorts.Add(shorts, new(big.Rat).Sub(big.NewRat(1, 1), fraction(t, share)))
 		}
-		got := market.LongShortRatio(shares)
+		got, ok := market.LongShortRatio(shares)
 		if shorts.Sign() == 0 {
-			if !got.IsZero() {
+			if ok {
 				t.Fatalf("where nobody is short it is %s", got)
 			}
 			return
 		}
-		if !within(t, got, longs.Quo(longs, shorts), 4) {
+		if !ok || !within(t, got, longs.Quo(longs, shorts), 4) {
 			t.Fatalf("it is %s, want %s", got, longs.FloatString(8))
 		}
 	})
