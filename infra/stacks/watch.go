@@ -209,6 +209,12 @@ func (w *watcher) domainAlarms(d *catalog.Domain) {
 			metric: w.domainMetric(domain, metrics.AnchorWait, "Minimum", 5), threshold: (15 * time.Minute).Seconds() * 1000, periods: 2, of: 2,
 		})
 	}
+	if domain == catalog.ExchangeDomain.Name {
+		w.alarm(alarm{
+			name: "ingester-malformed", domain: domain, meaning: "For an hour exchanges have said what cannot be read, or refused what they were asked for: what is made of it stands still.",
+			metric: w.domainMetric(domain, metrics.Malformed, "Sum", 5), threshold: 0, periods: 12, of: 12,
+		})
+	}
 	if w.speaks(d) {
 		w.alarm(alarm{
 			name: "ingester-lag", domain: domain, meaning: "The newest event is more than 30 seconds old, five minutes long.",
@@ -365,6 +371,7 @@ func (w *watcher) dashboard() {
 		graph("Rows archived, ms behind", w.by(metrics.Domain, metrics.RowsArchived, "Sum"), w.by(metrics.Domain, metrics.ArchiveLag, "Maximum")),
 		graph("Accounts that wait for the venue, ms; not asked about", w.by(metrics.Domain, metrics.AnchorWait, "Maximum"), w.by(metrics.Domain, metrics.AccountsNotAsked, "Sum"), w.by(metrics.Function, metrics.AccountsNotAsked, "Sum")),
 		graph("Projections that catch up", w.by(metrics.Domain, metrics.ProjectionsCatchingUp, "Maximum")),
+		graph("Not readable by source", w.by(metrics.Domain+","+metrics.Source, metrics.Malformed, "Sum")),
 	)
 	board.AddWidgets(
 		graph("Denials by reason", w.by(metrics.Reason, metrics.Denials, "Sum")),

@@ -55,6 +55,10 @@ func (r *Report) report() {
 		r.work, r.reported, taken = work, map[string]int64{}, 1
 	}
 	now, s := r.Now(), work.Status()
+	malformed := int64(0)
+	for i := range s.Sources {
+		malformed += s.Sources[i].figures(now).Malformed
+	}
 	of := []metrics.Metric{
 		{Name: metrics.LeaseHeld, Unit: metrics.Count, Value: 1},
 		{Name: metrics.LeaseTaken, Unit: metrics.Count, Value: taken},
@@ -63,6 +67,7 @@ func (r *Report) report() {
 		{Name: metrics.Stopped, Unit: metrics.Count, Value: int64(min(1, len(s.refused(now))))},
 		{Name: metrics.RowsWritten, Unit: metrics.Count, Value: r.since(metrics.RowsWritten, s.Rows)},
 		{Name: metrics.RowsQuarantined, Unit: metrics.Count, Value: r.since(metrics.RowsQuarantined, s.Quarantined)},
+		{Name: metrics.Malformed, Unit: metrics.Count, Value: r.since(metrics.Malformed, malformed)},
 		{Name: metrics.Queued, Unit: metrics.Count, Value: s.Queued},
 		{Name: metrics.ProjectionsCatchingUp, Unit: metrics.Count, Value: s.CatchingUp},
 	}

@@ -65,7 +65,7 @@ func TestAReportIsOfWhatHappenedSinceTheOneBefore(t *testing.T) {
 	runner.set(p, nil)
 	none := map[string]float64{metrics.Reconnects: 0, metrics.Malformed: 0, metrics.SubscriptionsRefused: 0}
 	expect(map[string]map[string]float64{
-		"": {metrics.LeaseHeld: 1, metrics.LeaseTaken: 1, metrics.Rank: 0, metrics.SilentSources: 0, metrics.Stopped: 0, metrics.RowsWritten: 0, metrics.RowsQuarantined: 0, metrics.Queued: 0, metrics.ProjectionsCatchingUp: 0,
+		"": {metrics.LeaseHeld: 1, metrics.LeaseTaken: 1, metrics.Rank: 0, metrics.SilentSources: 0, metrics.Stopped: 0, metrics.RowsWritten: 0, metrics.RowsQuarantined: 0, metrics.Malformed: 0, metrics.Queued: 0, metrics.ProjectionsCatchingUp: 0,
 			metrics.Connections: 3, metrics.FramesSent: 100},
 		"node": none, "public": none, "asked": none,
 	})
@@ -76,6 +76,7 @@ func TestAReportIsOfWhatHappenedSinceTheOneBefore(t *testing.T) {
 	public.LastSeen.Store(now.Add(-time.Second).UnixMilli())
 	public.Reconnects.Store(2)
 	public.Malformed.Store(5)
+	node.Malformed.Store(1)
 	asked.LastEvent.Store(1) // of no group: nobody waits for it
 	p.Stats.Rows.Store(40)
 	p.Stats.Queued.Store(4)
@@ -84,9 +85,9 @@ func TestAReportIsOfWhatHappenedSinceTheOneBefore(t *testing.T) {
 	p.trouble.begin("write word rows", now.Add(-time.Minute))
 	sent = 150
 	expect(map[string]map[string]float64{
-		"": {metrics.LeaseHeld: 1, metrics.LeaseTaken: 0, metrics.Rank: 2, metrics.SilentSources: 1, metrics.Stopped: 1, metrics.RowsWritten: 40, metrics.RowsQuarantined: 2, metrics.Queued: 4, metrics.ProjectionsCatchingUp: 1, metrics.Lag: 2000,
+		"": {metrics.LeaseHeld: 1, metrics.LeaseTaken: 0, metrics.Rank: 2, metrics.SilentSources: 1, metrics.Stopped: 1, metrics.RowsWritten: 40, metrics.RowsQuarantined: 2, metrics.Malformed: 6, metrics.Queued: 4, metrics.ProjectionsCatchingUp: 1, metrics.Lag: 2000,
 			metrics.Connections: 3, metrics.FramesSent: 50},
-		"node":   none,
+		"node":   {metrics.Reconnects: 0, metrics.Malformed: 1, metrics.SubscriptionsRefused: 0},
 		"public": {metrics.Reconnects: 2, metrics.Malformed: 5, metrics.SubscriptionsRefused: 0, metrics.Lag: 2000, metrics.Silence: 1000},
 		"asked":  {metrics.Reconnects: 0, metrics.Malformed: 0, metrics.SubscriptionsRefused: 0, metrics.Lag: float64(now.UnixMilli() - 1)},
 	})
