@@ -160,6 +160,10 @@ func platform(name string) string {
 	return flashes.House
 }
 
+// turnPages is for how long a flash that was given another time is still a cursor to the place
+// where it stood: who turns the page has seen it there.
+const turnPages = 10 * time.Minute
+
 // pages returns a page of flashes or posts.
 func (s *shorts) pages(ctx context.Context, in catalog.FlashPagesIn) (catalog.FlashPage, error) {
 	out := catalog.FlashPage{IsLive: in.DateMode == "normal" && in.LastID == 0, List: []catalog.PagedFlash{}}
@@ -179,8 +183,8 @@ func (s *shorts) pages(ctx context.Context, in catalog.FlashPagesIn) (catalog.Fl
 		sel.From, sel.To = in.StartDate.Time, in.EndDate.Time
 	}
 	if in.LastID != 0 {
-		last, _, err := flashes.ByID(ctx, s.log, in.LastID)
-		if err != nil || last.ID == 0 {
+		last, ok, err := flashes.ShownAt(ctx, s.log, in.LastID, api.Now(ctx).Add(-turnPages))
+		if err != nil || !ok {
 			return out, err
 		}
 		sel.Behind = &last

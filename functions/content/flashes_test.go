@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -72,7 +73,13 @@ func newFlashes(t *testing.T, list func(time.Time) []flashes.Flash) *apitest.Wor
 			t.Fatal(err)
 		}
 	}
-	if err := flashes.Publish(t.Context(), views, flashes.NewView(slices.Clone(all))); err != nil {
+	newest := map[int64]flashes.Flash{}
+	for _, f := range all {
+		if have, ok := newest[f.ID]; !ok || have.Place.Compare(f.Place) < 0 {
+			newest[f.ID] = f
+		}
+	}
+	if err := flashes.Publish(t.Context(), views, flashes.NewView(slices.Collect(maps.Values(newest)))); err != nil {
 		t.Fatal(err)
 	}
 	authors := []members.Entry{
@@ -332,6 +339,47 @@ func TestEachFlashFallsBackToChinese(t *testing.T) {
 			}
 			if got := numbers(apitest.Data[[]numbered](t, w.Get(t, w.SubKey, "/v2/content/exchange-listing-flash?pageSize=2&language=tc"))); got != "9006 9003" {
 				t.Errorf("a page of two: %s", got)
+			}
+		})
+	}
+}
+
+// A flash that is given another time while somebody turns pages is a cursor to where it stood:
+// what was between is neither shown again nor left out. Later it is one to where it stands.
+func TestAFlashThatHasMovedIsStillACursor(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		to   int64         // minutes before now
+		ago  time.Duration // when it was moved
+		want string        // the page behind it
+	}{
+		"it has risen":          {1, time.Minute, "6 7 8"},
+		"it has sunk":           {7, time.Minute, "6 7 8"},
+		"it has risen long ago": {1, time.Hour, "1 2 3"},
+		"it has sunk long ago":  {7, time.Hour, "8 9"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newFlashes(t, func(now time.Time) (all []flashes.Flash) {
+				add := func(id, minute int64, put time.Time) {
+					all = append(all, flashes.Flash{
+						Entry: flashes.Entry{ID: id, Time: now.Unix() - 60*minute, Language: "en", Platform: flashes.House, Title: fmt.Sprint(id)},
+						Place: drop.Place{Time: put.UnixMilli(), File: "a", Line: id},
+					})
+				}
+				for id := range int64(9) {
+					if id+1 != 5 {
+						add(id+1, id+1, now.Add(-2*time.Hour))
+					}
+				}
+				add(5, 5, now.Add(-2*time.Hour))
+				add(5, c.to, now.Add(-c.ago))
+				return all
+			})
+			got := numbers(apitest.Data[struct{ List []numbered }](t, w.Get(t, w.SubKey, flashPath+"list?lan=en&pagesize=4&last_id=5")).List)
+			got = strings.Join(slices.DeleteFunc(strings.Fields(got), func(id string) bool { return id == "5" }), " ")
+			if !strings.HasPrefix(got+" ", c.want+" ") {
+				t.Errorf("behind it are %s, want %s", got, c.want)
 			}
 		})
 	}

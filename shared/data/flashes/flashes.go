@@ -88,6 +88,21 @@ func ByID(ctx context.Context, l *store.Log, id int64) (newest Flash, ok bool, e
 	return newest, newest.ID != 0 && !newest.Hidden, nil
 }
 
+// ShownAt returns the state of a flash that lists showed at a time, the first one for a time
+// before; ok is false where there is none. It may be hidden.
+func ShownAt(ctx context.Context, l *store.Log, id int64, at time.Time) (shown Flash, ok bool, err error) {
+	for f, err := range log.Read(ctx, l, dataset.Query{Subject: strconv.FormatInt(id, 10), Limit: maxStates, Expect: 2}) {
+		if err != nil {
+			return Flash{}, false, err
+		}
+		early, earlyShown, later := f.Place.Time <= at.UnixMilli(), shown.Place.Time <= at.UnixMilli(), f.Place.Compare(shown.Place) > 0
+		if !ok || early && (!earlyShown || later) || !early && !earlyShown && !later {
+			shown, ok = f, true
+		}
+	}
+	return shown, ok, nil
+}
+
 // ByIDs returns the newest states of flashes that are there, in the order of their numbers.
 func ByIDs(ctx context.Context, l *store.Log, ids []int64) ([]Flash, error) {
 	found := make([]Flash, len(ids))
