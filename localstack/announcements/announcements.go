@@ -10,6 +10,9 @@
 // about a campaign, the others about listings. [Site.Listings] and [Site.Campaigns] are the
 // truth with which answers of the product are compared; the package shares no code with it.
 //
+// Each is announced in English and, to who asks so as the exchange wants to be asked, in
+// Chinese.
+//
 // Nothing of it is announced by anybody: each answer carries X-Simulated: true, and titles
 // say so.
 package announcements
@@ -57,7 +60,19 @@ type Announcement struct {
 	Programme             string // of a campaign, as clients call it
 	Name, Symbol          string // of the coin
 	Title, Text, URL      string
+	Chinese               Words // the same in Chinese
 	Published, Start, End int64
+}
+
+// Words are what an announcement says in a language.
+type Words struct{ Title, Text, URL string }
+
+// in is an announcement as it is shown in a language.
+func (a Announcement) in(chinese bool) Announcement {
+	if chinese {
+		a.Title, a.Text, a.URL = a.Chinese.Title, a.Chinese.Text, a.Chinese.URL
+	}
+	return a
 }
 
 // Kept is how many listings and how many campaigns an exchange shows.
@@ -107,11 +122,14 @@ func (s *Site) announcement(exchange string, n int64) Announcement {
 		kind := kinds[n/campaignEvery%int64(len(kinds))]
 		a.Programme, a.Title = kind[0], fmt.Sprintf(kind[1], a.Name, a.Symbol)
 	}
+	a.Chinese.Title = fmt.Sprintf("模拟公告：%s 与 %s (%s)", exchange, a.Name, a.Symbol)
+	a.Chinese.URL = fmt.Sprintf("https://announcements.example/zh-hans/%s/%d", exchange, n)
 	switch exchange {
 	case Binance:
-		a.URL = fmt.Sprintf("https://www.binance.com/en/support/announcement/%x", n)
+		a.URL, a.Chinese.URL = fmt.Sprintf("https://www.binance.com/en/support/announcement/%x", n), fmt.Sprintf("https://www.binance.com/zh-CN/support/announcement/%x", n)
 	case Bybit:
-		a.Text = "Nothing of this is announced by anybody."
+		a.URL, a.Chinese.URL = fmt.Sprintf("https://announcements.example/en-US/article/simulated-blt%016x/", n), fmt.Sprintf("https://announcements.example/zh-MY/article/mo-ni-blt%016x/", n)
+		a.Text, a.Chinese.Text = "Nothing of this is announced by anybody.", "此内容并非任何人发布。"
 		if !a.Listing {
 			a.Start, a.End = at.Add(time.Hour).UnixMilli(), at.Add(72*time.Hour).UnixMilli()
 		}
@@ -162,6 +180,7 @@ func (s *Site) binance(w http.ResponseWriter, r *http.Request) {
 	}
 	articles := []object{}
 	for _, a := range shown {
+		a = a.in(r.Header.Get("Lang") == "zh-CN")
 		articles = append(articles, object{"id": a.Number, "code": strconv.FormatInt(a.Number, 16), "title": a.Title, "type": 1, "releaseDate": a.Published})
 	}
 	write(w, object{"code": "000000", "message": nil, "messageDetail": nil, "success": true, "data": object{
@@ -178,6 +197,7 @@ func (s *Site) okx(w http.ResponseWriter, r *http.Request) {
 	}
 	details := []object{}
 	for _, a := range shown {
+		a = a.in(r.Header.Get("Accept-Language") == "zh-CN")
 		at := strconv.FormatInt(a.Published, 10)
 		details = append(details, object{"annType": r.URL.Query().Get("annType"), "title": a.Title, "url": a.URL, "pTime": at, "businessPTime": at})
 	}
@@ -192,6 +212,7 @@ func (s *Site) bybit(w http.ResponseWriter, r *http.Request) {
 	}
 	list := []object{}
 	for _, a := range shown {
+		a = a.in(r.URL.Query().Get("locale") == "zh-MY")
 		start, end := a.Start, a.End
 		if start == 0 {
 			start, end = a.Published, a.Published // as the exchange writes it where there is none

@@ -24,10 +24,19 @@ type Announcer interface {
 	// Categories are those that are asked for, as the exchange calls them.
 	Categories() []string
 
-	// Announcements returns a page of a category, newest first: pages count from 1, and
-	// one behind the last is empty.
-	Announcements(ctx context.Context, category string, page int) ([]market.Announcement, error)
+	// Announcements returns a page of a category in a language, newest first: pages count from
+	// 1, and one behind the last is empty. The ID of an announcement is the same in both.
+	Announcements(ctx context.Context, language AnnouncementLanguage, category string, page int) ([]market.Announcement, error)
 }
+
+// AnnouncementLanguage is one in which exchanges are asked.
+type AnnouncementLanguage string
+
+// The languages, as exchanges write them.
+const (
+	AnnouncedEnglish AnnouncementLanguage = "en-US"
+	AnnouncedChinese AnnouncementLanguage = "zh-CN"
+)
 
 // Announcements polls an exchange.
 type Announcements struct {
@@ -43,8 +52,9 @@ type AnnouncementsAt map[string]AnnouncementMark
 
 // AnnouncementMark is what is remembered of an announcement.
 type AnnouncementMark struct {
-	Published int64  `json:"at"` // ms
-	Digest    string `json:"is"` // of all that it says
+	Published int64  `json:"at"`           // ms
+	Digest    string `json:"is"`           // of all that it says in English
+	Chinese   string `json:"cn,omitempty"` // of all that it says in Chinese; "" where it was not said
 }
 
 // announcementsKept is how many are remembered of an exchange: the newest.
@@ -78,11 +88,10 @@ func (a *Announcements) Follow(ctx context.Context, known AnnouncementsAt, sink 
 // poll reads pages of a category up to one on which nothing is new.
 func (a *Announcements) poll(ctx context.Context, category string, known *AnnouncementsAt, sink AnnouncementSink) error {
 	for page := 1; page <= announcementPages; page++ {
-		list, err := a.Of.Announcements(ctx, category, page)
+		list, err := a.page(ctx, category, page)
 		if err != nil {
 			return err
 		}
-		a.Stats.Lines.Add(1)
 		var fresh []market.Announcement
 		marks := AnnouncementsAt{}
 		newest, now := int64(0), time.Now()
@@ -94,7 +103,8 @@ func (a *Announcements) poll(ctx context.Context, category string, known *Announ
 				continue
 			}
 			newest = max(newest, one.Published)
-			if mark := markOf(&one); (*known)[category+"#"+one.ID] != mark {
+			mark, before := markOf(&one), (*known)[category+"#"+one.ID]
+			if mark.Digest != before.Digest || mark.Chinese != "" && mark.Chinese != before.Chinese {
 				fresh, marks[category+"#"+one.ID] = append(fresh, one), mark
 			}
 		}
@@ -109,6 +119,36 @@ func (a *Announcements) poll(ctx context.Context, category string, known *Announ
 		*known = next
 	}
 	return nil
+}
+
+// page returns a page in English with what it says in Chinese, joined by the ids of the
+// exchange. One that says nothing in Chinese is logged, and read in English alone.
+func (a *Announcements) page(ctx context.Context, category string, page int) ([]market.Announcement, error) {
+	list, err := a.Of.Announcements(ctx, AnnouncedEnglish, category, page)
+	if err != nil {
+		return nil, err
+	}
+	a.Stats.Lines.Add(1)
+	if len(list) == 0 {
+		return nil, nil
+	}
+	chinese, err := a.Of.Announcements(ctx, AnnouncedChinese, category, page)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		a.Log.Warn("cannot read announcements in Chinese", "category", category, "error", err.Error())
+	}
+	words := map[string]market.Words{}
+	for i := range chinese {
+		words[chinese[i].ID] = chinese[i].Words
+	}
+	for i := range list {
+		if said := words[list[i].ID]; said.Title != list[i].Title {
+			list[i].Chinese = said
+		}
+	}
+	return list, nil
 }
 
 // with returns what is known besides, the newest of it.
@@ -128,8 +168,18 @@ func (at AnnouncementsAt) with(marks AnnouncementsAt) AnnouncementsAt {
 }
 
 func markOf(a *market.Announcement) AnnouncementMark {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%#v", *a))
-	return AnnouncementMark{Published: a.Published, Digest: hex.EncodeToString(sum[:6])}
+	english := *a
+	english.Chinese = market.Words{}
+	mark := AnnouncementMark{Published: a.Published, Digest: digestOf(english)}
+	if a.Chinese != (market.Words{}) {
+		mark.Chinese = digestOf(a.Chinese)
+	}
+	return mark
+}
+
+func digestOf(said any) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%#v", said))
+	return hex.EncodeToString(sum[:6])
 }
 
 // Bounds of an announcement.
@@ -149,7 +199,7 @@ var (
 
 // checkAnnouncement bounds what an exchange announces, and takes out what is of no use.
 func checkAnnouncement(a market.Announcement, now time.Time) (market.Announcement, error) {
-	a.Title, a.Text = oneLine(a.Title, maxTitle), oneLine(a.Text, maxSummary)
+	a.Words, a.Chinese = checkWords(a.Words), checkWords(a.Chinese)
 	if !plainID(a.ID) || a.Title == "" {
 		return a, errNoAnnouncement
 	}
@@ -159,13 +209,22 @@ func checkAnnouncement(a market.Announcement, now time.Time) (market.Announcemen
 	if a.Start < leastMoment || a.End <= a.Start {
 		a.Start, a.End = 0, 0
 	}
-	u, err := url.Parse(strings.TrimSpace(a.URL))
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || len(a.URL) > maxAddress {
-		a.URL = ""
-	} else {
-		a.URL = u.String()
-	}
 	return a, nil
+}
+
+// checkWords are words on one line, which without a title are none.
+func checkWords(w market.Words) market.Words {
+	w.Title, w.Text = oneLine(w.Title, maxTitle), oneLine(w.Text, maxSummary)
+	if w.Title == "" {
+		return market.Words{}
+	}
+	u, err := url.Parse(strings.TrimSpace(w.URL))
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || len(w.URL) > maxAddress {
+		w.URL = ""
+	} else {
+		w.URL = u.String()
+	}
+	return w
 }
 
 func plainID(id string) bool {

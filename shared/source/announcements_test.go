@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quotary/internal/testenv"
+	"quotary/localstack/announcements"
 	"quotary/shared/market"
 	"quotary/shared/source"
 	"quotary/shared/source/binance"
@@ -64,22 +65,22 @@ func TestWhatExchangesAnnounce(t *testing.T) {
 		refuses, error string
 	}{
 		"binance": {binance.OpenAnnouncements(binanceURL), "48", 2, []market.Announcement{
-			{Venue: "binance", ID: "a1b2", Listing: true, Title: "Acme Will List Acme (ACME)", URL: "https://www.binance.com/en/support/announcement/a1b2", Published: 1795000000000},
-			{Venue: "binance", ID: "c3", Listing: true, Title: "x", URL: "https://www.binance.com/en/support/announcement/c3", Published: 1794000000000},
+			{Venue: "binance", ID: "a1b2", Listing: true, Words: market.Words{Title: "Acme Will List Acme (ACME)", URL: "https://www.binance.com/en/support/announcement/a1b2"}, Published: 1795000000000},
+			{Venue: "binance", ID: "c3", Listing: true, Words: market.Words{Title: "x", URL: "https://www.binance.com/en/support/announcement/c3"}, Published: 1794000000000},
 		}, "128", `code "100001": "no"`},
 		"okx": {okx.OpenAnnouncements(okxURL), "announcements-new-listings", 1, []market.Announcement{
-			{Venue: "okx", ID: source.AnnouncementID(first, ""), Listing: true, Title: "OKX to list ACME", URL: first, Published: 1795000000000},
+			{Venue: "okx", ID: source.AnnouncementID(first, ""), Listing: true, Words: market.Words{Title: "OKX to list ACME", URL: first}, Published: 1795000000000},
 		}, "announcements-latest-events", "bad page"},
 		"bybit": {bybit.OpenAnnouncements(bybitURL), "new_crypto", 1, []market.Announcement{
-			{Venue: "bybit", ID: source.AnnouncementID("https://announcements.bybit.com/a/", ""), Listing: true, Title: "New Listing: Acme (ACME)", Text: "Soon.", URL: "https://announcements.bybit.com/a/",
+			{Venue: "bybit", ID: source.AnnouncementID("https://announcements.bybit.com/a/", ""), Listing: true, Words: market.Words{Title: "New Listing: Acme (ACME)", Text: "Soon.", URL: "https://announcements.bybit.com/a/"},
 				Published: 1795000000500, Start: 1795000001000, End: 1795000002000},
 		}, "latest_activities", "10001"},
 	} {
-		got, err := c.of.Announcements(t.Context(), c.category, c.page)
+		got, err := c.of.Announcements(t.Context(), source.AnnouncedEnglish, c.category, c.page)
 		if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
 			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
 		}
-		if _, err := c.of.Announcements(t.Context(), c.refuses, c.page); err == nil || !strings.Contains(err.Error(), c.error) {
+		if _, err := c.of.Announcements(t.Context(), source.AnnouncedEnglish, c.refuses, c.page); err == nil || !strings.Contains(err.Error(), c.error) {
 			t.Errorf("%s refuses with %v", name, err)
 		}
 		if !slices.Contains(c.of.Categories(), c.category) || !slices.Contains(c.of.Categories(), c.refuses) {
@@ -92,13 +93,20 @@ func TestWhatExchangesAnnounce(t *testing.T) {
 type pages struct {
 	list  [][]market.Announcement
 	asked []int
+
+	chinese []market.Announcement // every page in Chinese,
+	mute    error                 // or why there is none
+
 	turns int
 	then  func(turn int) // before each turn
 }
 
 func (*pages) Categories() []string { return []string{"all"} }
 
-func (p *pages) Announcements(_ context.Context, _ string, page int) ([]market.Announcement, error) {
+func (p *pages) Announcements(_ context.Context, language source.AnnouncementLanguage, _ string, page int) ([]market.Announcement, error) {
+	if language == source.AnnouncedChinese {
+		return p.chinese, p.mute
+	}
 	if page == 1 {
 		p.turns++
 		p.then(p.turns)
@@ -115,7 +123,7 @@ var errEnough = errors.New("enough")
 func TestAnnouncementsAreReadUntilTheyAreKnown(t *testing.T) {
 	t.Parallel()
 	one := func(id, title string) market.Announcement {
-		return market.Announcement{Venue: "x", ID: id, Title: title, Published: 1_790_000_000_000}
+		return market.Announcement{Venue: "x", ID: id, Words: market.Words{Title: title}, Published: 1_790_000_000_000}
 	}
 	p := &pages{list: [][]market.Announcement{{one("9", "i"), one("8", "h")}, {one("7", "g")}, {one("6", "f")}, {one("5", "e")}}}
 	var got []string
@@ -159,9 +167,66 @@ func TestAnnouncementsAreReadUntilTheyAreKnown(t *testing.T) {
 	}
 }
 
+// What an exchange says in Chinese is joined by its id, whenever it comes, and stays where it is
+// not said for a while.
+func TestWhatIsSaidInChineseIsJoined(t *testing.T) {
+	t.Parallel()
+	one := func(id, title string) market.Announcement {
+		return market.Announcement{Venue: "x", ID: id, Words: market.Words{Title: title}, Published: 1_790_000_000_000}
+	}
+	p := &pages{list: [][]market.Announcement{{one("2", "b"), one("1", "a")}}, mute: errors.New("down")}
+	ctx, stop := context.WithCancelCause(t.Context())
+	p.then = func(turn int) {
+		switch turn {
+		case 2:
+			p.mute, p.chinese = nil, []market.Announcement{one("1", "甲"), one("2", "b"), one("3", "丙")}
+		case 3:
+			p.chinese = nil
+		case 4:
+			p.chinese = []market.Announcement{one("1", "乙")}
+		case 5:
+			stop(errEnough)
+		}
+	}
+	var got []string
+	a := &source.Announcements{Of: p, Every: time.Millisecond, Stats: new(source.Stats), Log: slog.New(slog.DiscardHandler)}
+	_ = a.Follow(ctx, nil, func(_ context.Context, list []market.Announcement, _ source.AnnouncementsAt) error {
+		for _, one := range list {
+			got = append(got, one.Title+one.Chinese.Title)
+		}
+		return nil
+	})
+	if want := []string{"b", "a", "a甲", "a乙"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// The id of an announcement is the same in both languages.
+func TestAnnouncementsOfExchangesAreJoined(t *testing.T) {
+	t.Parallel()
+	site := announcements.New(announcements.Config{})
+	server := httptest.NewServer(site.Handler())
+	t.Cleanup(server.Close)
+	for name, of := range map[string]source.Announcer{
+		announcements.Binance: binance.OpenAnnouncements(server.URL), announcements.OKX: okx.OpenAnnouncements(server.URL), announcements.Bybit: bybit.OpenAnnouncements(server.URL),
+	} {
+		category := of.Categories()[0]
+		english, err := of.Announcements(t.Context(), source.AnnouncedEnglish, category, 1)
+		chinese, failed := of.Announcements(t.Context(), source.AnnouncedChinese, category, 1)
+		if err != nil || failed != nil || len(english) != 20 || len(chinese) != 20 {
+			t.Fatalf("%s: %d and %d announcements, %v, %v", name, len(english), len(chinese), err, failed)
+		}
+		for i := range english {
+			if e, c := english[i], chinese[i]; e.ID != c.ID || !strings.Contains(c.Title, "模拟") || strings.Contains(e.Title, "模拟") || e.URL == c.URL {
+				t.Errorf("%s: %+v and %+v", name, e, c)
+			}
+		}
+	}
+}
+
 func TestAnnouncementsAreBounded(t *testing.T) {
 	t.Parallel()
-	good := market.Announcement{Venue: "x", ID: "a-1", Title: "T", Published: 1_790_000_000_000}
+	good := market.Announcement{Venue: "x", ID: "a-1", Words: market.Words{Title: "T"}, Published: 1_790_000_000_000}
 	with := func(change func(*market.Announcement)) market.Announcement {
 		one := good
 		change(&one)
@@ -215,7 +280,7 @@ func TestAnnouncementsOfTheRecording(t *testing.T) {
 		if one.Path != "/v5/announcements/index" {
 			continue
 		}
-		list, err := bybit.OpenAnnouncements(serve(t, map[string]string{"/v5/announcements/index": string(one.Response)})).Announcements(t.Context(), "new_crypto", 1)
+		list, err := bybit.OpenAnnouncements(serve(t, map[string]string{"/v5/announcements/index": string(one.Response)})).Announcements(t.Context(), source.AnnouncedEnglish, "new_crypto", 1)
 		if err != nil || len(list) != 1 || !strings.HasPrefix(list[0].Title, "New Listing: Arbitrum (ARB)") || list[0].Published != 1679045608000 || !strings.HasPrefix(list[0].URL, "https://announcements.bybit.com/") {
 			t.Errorf("%+v, %v", list, err)
 		}

@@ -60,6 +60,14 @@ func (h *Host) Pool(perMinute int) *Host {
 	return &pool
 }
 
+// Asking returns the same host for requests with other headers, which share its budget and its
+// pauses.
+func (h *Host) Asking(header http.Header) *Host {
+	other := *h
+	other.Header = header
+	return &other
+}
+
 // stay follows no redirect: a key would be sent along to whoever it names.
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 

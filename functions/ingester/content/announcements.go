@@ -82,7 +82,7 @@ func announced(list []market.Announcement, seen time.Time) *Batch {
 		// Of two states the one that was seen last holds, and a drop that was put later.
 		place := drop.Place{Time: a.Published, File: "announcements/" + a.Venue, Line: 1 + max(0, (seen.UnixMilli()-a.Published)/1000)}
 		if a.Listing {
-			b.Flashes = append(b.Flashes, listing(a, place))
+			b.Flashes = append(b.Flashes, listings(a, place)...)
 		}
 		if campaign, ok := airdrops.Announced(a, place); ok {
 			b.Airdrops = append(b.Airdrops, campaign)
@@ -91,10 +91,18 @@ func announced(list []market.Announcement, seen time.Time) *Batch {
 	return b
 }
 
-// listing is the flash of an announcement. Its number follows from the exchange and its id.
-func listing(a *market.Announcement, place drop.Place) flashes.Flash {
-	return flashes.Flash{Place: place, Entry: flashes.Entry{
-		ID: news.ID(place.File, a.ID), Time: a.Published / 1000, Language: string(airdrops.English), Platform: flashes.House, Title: a.Title, Content: a.Text,
-		FlashType: flashes.TypeListing, MemberID: flashes.MemberID(a.Venue), Source: airdrops.ExchangeName(a.Venue, airdrops.English), Link: a.URL,
-	}}
+// listings are the flashes of an announcement, one in each language in which it was made. Their
+// numbers follow from the exchange and its id.
+func listings(a *market.Announcement, place drop.Place) []flashes.Flash {
+	flash := func(id string, language airdrops.Language, said, other market.Words) flashes.Flash {
+		return flashes.Flash{Place: place, Entry: flashes.Entry{
+			ID: news.ID(place.File, id), Time: a.Published / 1000, Language: string(language), Platform: flashes.House, Title: said.Title, Content: said.Text,
+			TransTitle: other.Title, TransContent: other.Text, FlashType: flashes.TypeListing, MemberID: flashes.MemberID(a.Venue), Source: airdrops.ExchangeName(a.Venue, language), Link: said.URL,
+		}}
+	}
+	list := []flashes.Flash{flash(a.ID, airdrops.English, a.Words, a.Chinese)}
+	if a.Chinese.Title != "" {
+		list = append(list, flash(a.ID+" cn", airdrops.Chinese, a.Chinese, a.Words))
+	}
+	return list
 }

@@ -62,6 +62,13 @@ func TestWhatExchangesAnnounceIsStored(t *testing.T) {
 			return slices.Equal(got, want)
 		})
 	}
+	v, err := flashes.Open(w.stores.Views, time.Now).Get(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if page, _ := v.Select(flashes.Selection{Platform: flashes.House, Language: "cn", Limit: 500}); len(page) != 3*read || !strings.Contains(page[0].Title, "模拟") || !strings.Contains(page[0].TransTitle, "list") {
+		t.Errorf("%d listings in Chinese: %+v", len(page), page)
+	}
 	want := map[string]string{}
 	for _, exchange := range []string{simulated.Binance, simulated.Bybit, simulated.OKX} {
 		for _, a := range site.Campaigns(exchange, now)[:read] {
@@ -77,7 +84,7 @@ func TestWhatExchangesAnnounceIsStored(t *testing.T) {
 			if want[a.Exchange+" "+a.TitleEN] != fmt.Sprint(a.Source, a.ProjectName, a.TokenSymbol, a.PublishTime, a.StartTime, a.EndTime, a.SourceURL) {
 				t.Fatalf("%+v", a)
 			}
-			if text, err := airdrops.Content(t.Context(), w.stores.Log, a, airdrops.Chinese); err != nil || !strings.Contains(text, a.TitleEN) || !strings.Contains(text, a.SourceURL) {
+			if text, err := airdrops.Content(t.Context(), w.stores.Log, a, airdrops.Chinese); err != nil || !strings.Contains(text, a.TitleCN) || !strings.Contains(text, "模拟") {
 				t.Fatalf("%s: %q, %v", a.AirdropID, text, err)
 			}
 		}

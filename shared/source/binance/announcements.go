@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strconv"
 
@@ -31,12 +32,13 @@ const (
 
 // Announcements is what the exchange announces on its website. The address is not among
 // those that it documents.
-type Announcements struct{ host *source.Host }
+type Announcements struct{ host, chinese *source.Host }
 
 // OpenAnnouncements returns the announcements of the exchange, or of one that is simulated
 // at url.
 func OpenAnnouncements(url string) *Announcements {
-	return &Announcements{source.NewHost(cmp.Or(url, WebURL), announcementsPerMinute)}
+	host := source.NewHost(cmp.Or(url, WebURL), announcementsPerMinute)
+	return &Announcements{host, host.Asking(http.Header{"Lang": {string(source.AnnouncedChinese)}})}
 }
 
 // Categories are the catalogs of new listings and of airdrops.
@@ -58,10 +60,14 @@ type catalogs struct {
 }
 
 // Announcements returns a page of a catalog, newest first. They have no text.
-func (a *Announcements) Announcements(ctx context.Context, category string, page int) (list []market.Announcement, err error) {
+func (a *Announcements) Announcements(ctx context.Context, language source.AnnouncementLanguage, category string, page int) (list []market.Announcement, err error) {
 	query := url.Values{"type": {"1"}, "catalogId": {category}, "pageNo": {strconv.Itoa(page)}, "pageSize": {strconv.Itoa(announcementsPage)}}
+	host, path := a.host, "/en"
+	if language == source.AnnouncedChinese {
+		host, path = a.chinese, "/"+string(language)
+	}
 	var answer catalogs
-	if err := a.host.Get(ctx, announcementsPath, query, 1, &answer); err != nil {
+	if err := host.Get(ctx, announcementsPath, query, 1, &answer); err != nil {
 		return nil, err
 	}
 	if answer.Code != codeAnnounced {
@@ -70,8 +76,8 @@ func (a *Announcements) Announcements(ctx context.Context, category string, page
 	for _, c := range answer.Data.Catalogs {
 		for _, one := range c.Articles {
 			list = append(list, market.Announcement{
-				Venue: Platform, ID: one.Code, Listing: category == catalogListings, Title: one.Title,
-				URL: WebURL + "/en/support/announcement/" + url.PathEscape(one.Code), Published: source.MillisOf(one.ReleaseDate),
+				Venue: Platform, ID: one.Code, Listing: category == catalogListings,
+				Words: market.Words{Title: one.Title, URL: WebURL + path + "/support/announcement/" + url.PathEscape(one.Code)}, Published: source.MillisOf(one.ReleaseDate),
 			})
 		}
 	}

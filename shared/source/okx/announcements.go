@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"quotary/shared/market"
 	"quotary/shared/source"
@@ -26,19 +27,28 @@ const (
 const announcementsPerMinute = 60
 
 // Announcements is what the exchange announces.
-type Announcements struct{ host *source.Host }
+type Announcements struct {
+	hosts map[source.AnnouncementLanguage]*source.Host
+}
 
-// OpenAnnouncements returns the announcements of the exchange, in English, or of one that
-// is simulated at url.
+// OpenAnnouncements returns the announcements of the exchange, or of one that is simulated at
+// url.
 func OpenAnnouncements(url string) *Announcements {
 	host := source.NewHost(cmp.Or(url, URL), announcementsPerMinute)
 	host.Limited = limited
-	host.Header = http.Header{"Accept-Language": {"en-US"}}
-	return &Announcements{host}
+	hosts := map[source.AnnouncementLanguage]*source.Host{}
+	for _, language := range []source.AnnouncementLanguage{source.AnnouncedEnglish, source.AnnouncedChinese} {
+		hosts[language] = host.Asking(http.Header{"Accept-Language": {string(language)}})
+	}
+	return &Announcements{hosts}
 }
 
 // Categories are the types of new listings and of events.
 func (*Announcements) Categories() []string { return []string{typeListings, typeEvents} }
+
+// inEnglish makes of the address of an announcement in Chinese that of the same one in English:
+// nothing else says which it is.
+var inEnglish = strings.NewReplacer("/zh-hans/", "/")
 
 // announced is a page of announcements.
 type announced struct {
@@ -50,16 +60,16 @@ type announced struct {
 }
 
 // Announcements returns a page of a type, newest first. They have no text.
-func (a *Announcements) Announcements(ctx context.Context, category string, page int) (list []market.Announcement, err error) {
-	pages, err := get[announced](ctx, a.host, "/api/v5/support/announcements", url.Values{"annType": {category}, "page": {strconv.Itoa(page)}}, 1)
+func (a *Announcements) Announcements(ctx context.Context, language source.AnnouncementLanguage, category string, page int) (list []market.Announcement, err error) {
+	pages, err := get[announced](ctx, a.hosts[language], "/api/v5/support/announcements", url.Values{"annType": {category}, "page": {strconv.Itoa(page)}}, 1)
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range pages {
 		for _, one := range p.Details {
 			list = append(list, market.Announcement{
-				Venue: AnnouncementsVenue, ID: source.AnnouncementID(one.URL, one.Title), Listing: category == typeListings, Title: one.Title,
-				URL: one.URL, Published: source.MillisOf(one.Published),
+				Venue: AnnouncementsVenue, ID: source.AnnouncementID(inEnglish.Replace(one.URL), one.Title), Listing: category == typeListings,
+				Words: market.Words{Title: one.Title, URL: one.URL}, Published: source.MillisOf(one.Published),
 			})
 		}
 	}
