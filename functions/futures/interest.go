@@ -59,9 +59,6 @@ func (r *reader) interest(ctx context.Context, in catalog.FuturesInterestIn) (ca
 // trend is the open interest of a perpetual hour by hour, oldest first.
 func (r *reader) trend(ctx context.Context, pair *market.Pair, value func(market.Decimal) string) ([]catalog.FuturesInterestTrend, error) {
 	since := api.Now(ctx).Add(-trendHours * time.Hour)
-	if isPerp(pair.Key) {
-		return r.perpTrend(ctx, pair.Symbol, since, value)
-	}
 	list := []catalog.FuturesInterestTrend{}
 	hours, err := pairseries.Interest.Read(ctx, r.series, pair.Key, time.Hour, pairseries.Window{From: since, Limit: trendHours})
 	for _, h := range hours {

@@ -2,15 +2,12 @@ package main
 
 import (
 	"context"
-	"strconv"
 	"strings"
 	"time"
 
-	"quotary/shared/catalog"
 	"quotary/shared/data/contracts"
 	"quotary/shared/data/funding"
 	"quotary/shared/data/klines"
-	"quotary/shared/data/openinterest"
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/pairseries"
 	"quotary/shared/data/pairtrades"
@@ -89,23 +86,6 @@ func (r *reader) perpContracts(ctx context.Context) ([]contracts.Contract, error
 		if pair, ok := pairs.Perp(one.Coin); ok {
 			list = append(list, contracts.Contract{Pair: pair, Size: one.Size, Value: one.Value, InterestTime: v.Time})
 		}
-	}
-	return list, err
-}
-
-// perpTrend is the open interest of a coin at the end of each hour that began since a time:
-// its longs, as far as accounts are known. Samples are taken as an hour begins, which is when
-// the one before has ended.
-func (r *reader) perpTrend(ctx context.Context, coin string, since time.Time, value func(market.Decimal) string) ([]catalog.FuturesInterestTrend, error) {
-	list := []catalog.FuturesInterestTrend{}
-	samples, err := openinterest.Hours(ctx, r.series, coin, since.Add(time.Hour))
-	for i := range samples {
-		longs, err := market.ParseDecimal(samples[i].LongPv)
-		if err != nil {
-			return nil, err
-		}
-		ended := market.Hour1.Start(time.UnixMilli(samples[i].Time)).Add(-time.Hour)
-		list = append(list, catalog.FuturesInterestTrend{Time: strconv.FormatInt(ended.Unix(), 10), Close: value(longs)})
 	}
 	return list, err
 }

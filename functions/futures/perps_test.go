@@ -13,7 +13,7 @@ import (
 	"quotary/shared/data/contracts"
 	"quotary/shared/data/funding"
 	"quotary/shared/data/klines"
-	"quotary/shared/data/openinterest"
+	"quotary/shared/data/pairseries"
 	"quotary/shared/data/tickers"
 	"quotary/shared/market"
 )
@@ -121,12 +121,17 @@ func TestPerpetualsOfThePerpetualExchangeAreRankedAmongTheOthers(t *testing.T) {
 	if err := contracts.Publish(t.Context(), w.views, v); err != nil {
 		t.Fatal(err)
 	}
-	for n := range 27 {
-		at := apitest.Start.Add(-time.Duration(n) * time.Hour).UnixMilli()
-		s := openinterest.Sample{Time: at + 900, Coin: "BTC", LongPv: strconv.Itoa(170_000-n) + ".5", TotalPv: "1", AvgPv: "1"}
-		if err := openinterest.Put(t.Context(), w.series, s); err != nil {
-			t.Fatal(err)
-		}
+	// Some minutes of each hour, which closes with the last of them.
+	var hours []market.Bar
+	for n := range int64(27) {
+		opens := market.Hour1.StartMs(now) - n*time.Hour.Milliseconds()
+		bar := market.Bar{Time: opens}
+		bar.Add(opens+60_000, dec(t, strconv.FormatInt(1000+n, 10)))
+		bar.Add(opens+3_540_000, dec(t, strconv.FormatInt(170_000-n, 10)+".5"))
+		hours = append(hours, bar)
+	}
+	if err := pairseries.Interest.Put(t.Context(), w.series, "btcswapusdc:hyperliquid", pairseries.Tiers[1], hours...); err != nil {
+		t.Fatal(err)
 	}
 	w.Get(t, w.SubKey, "/v2/futures/interest?currency=usd&lan=en&pageSize=1").Golden(t, "interest-perp")
 	list := apitest.Data[catalog.FuturesInterestList](t, w.Get(t, w.SubKey, "/v2/futures/interest?currency=usd")).List
@@ -138,6 +143,6 @@ func TestPerpetualsOfThePerpetualExchangeAreRankedAmongTheOthers(t *testing.T) {
 		t.Errorf("got %s", text)
 	}
 	if trend := list[2].Trend; trend == nil || len(trend) != 0 {
-		t.Errorf("of a coin whose accounts are not known the trend is %v", trend)
+		t.Errorf("of a coin of which nothing is stored the trend is %v", trend)
 	}
 }

@@ -1,6 +1,5 @@
-// The mix function answers for the whole market of centralised exchanges: how many accounts
-// are long, and what was liquidated, from what the ingester keeps. It also tells a key its
-// plan.
+// The mix function answers for the whole market of exchanges: how many accounts are long, and
+// what was liquidated, from what the ingester keeps. It also tells a key its plan.
 package main
 
 import (

@@ -23,15 +23,17 @@ import (
 type reader struct {
 	series     *store.Series
 	contracts  *store.View[contracts.View]
-	liquidated *store.View[pairliquidations.View]
+	liquidated [2]*store.View[pairliquidations.View] // of centralised exchanges, and of the perpetual one
 	coins      *store.View[coins.View]
 	rates      *store.View[rates.View]
 }
 
 func newReader(series *store.Series, views *store.Views, clock func() time.Time) *reader {
 	return &reader{
-		series: series, contracts: contracts.Open(views, clock), liquidated: pairliquidations.Open(views, clock),
-		coins: coins.Open(views, clock), rates: rates.Open(views, clock),
+		series: series, contracts: contracts.Open(views, clock), coins: coins.Open(views, clock), rates: rates.Open(views, clock),
+		liquidated: [...]*store.View[pairliquidations.View]{
+			pairliquidations.Open(views, pairliquidations.Name, clock), pairliquidations.Open(views, pairliquidations.PerpName, clock),
+		},
 	}
 }
 
@@ -99,9 +101,13 @@ func (r *reader) liquidations(ctx context.Context, in catalog.LiquidationSumsIn)
 	if err != nil {
 		return out, err
 	}
-	v, err := store.OrZero(r.liquidated.Get(ctx))
-	if err != nil {
-		return out, err
+	var all []pairliquidations.Pair
+	for _, of := range r.liquidated {
+		v, err := store.OrZero(of.Get(ctx))
+		if err != nil {
+			return out, err
+		}
+		all = append(all, v.Pairs...)
 	}
 	text, err := r.texts(ctx, in.Currency)
 	if err != nil {
@@ -111,8 +117,8 @@ func (r *reader) liquidations(ctx context.Context, in catalog.LiquidationSumsIn)
 	var hour, day, mostOfPair market.Liquidated
 	platforms := map[string]market.Decimal{}
 	d := &out.Detail
-	for i := range v.Pairs {
-		pair := &v.Pairs[i]
+	for i := range all {
+		pair := &all[i]
 		if !only(pair) {
 			continue
 		}

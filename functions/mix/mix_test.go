@@ -85,7 +85,11 @@ func TestLiquidationsAreSummedUp(t *testing.T) {
 		{Key: "ethswapusdt:binance", Coin: "eth", Platform: "binance", Minutes: []pairliquidations.Minute{minute(3, "30", "4")}},
 		{Key: "btcswapusdt:bybit", Coin: "btc", Platform: "bybit", Minutes: []pairliquidations.Minute{minute(3, "25", "26")}},
 	}}
-	if err := pairliquidations.Publish(t.Context(), w.views, v); err != nil {
+	if err := pairliquidations.Publish(t.Context(), w.views, pairliquidations.Name, v); err != nil {
+		t.Fatal(err)
+	}
+	perp := pairliquidations.View{Pairs: []pairliquidations.Pair{{Key: "btcswapusdc:hyperliquid", Coin: "btc", Platform: "hyperliquid", Minutes: []pairliquidations.Minute{minute(4, "2", "0.5")}}}}
+	if err := pairliquidations.Publish(t.Context(), w.views, pairliquidations.PerpName, perp); err != nil {
 		t.Fatal(err)
 	}
 	if err := rates.Publish(t.Context(), w.views, rates.View{Days: []rates.Day{{Date: "2026-01-01", USD: "1", CNY: "7"}}}); err != nil {
@@ -101,7 +105,7 @@ func TestLiquidationsAreSummedUp(t *testing.T) {
 	}
 	for _, key := range []string{"bitcoin", "btc", "BTC"} {
 		want := catalog.LiquidationDetail{
-			Liq1h: "64.75", LiqLong1h: "31.25", LiqShort1h: "33.5", Liq24h: "97.75", LiqLong24h: "42.25", LiqShort24h: "55.5",
+			Liq1h: "67.25", LiqLong1h: "33.25", LiqShort1h: "34", Liq24h: "100.25", LiqLong24h: "44.25", LiqShort24h: "56",
 			MaxLiq: "26", MaxMarket: "bybit", DayMarket: "bybit", DayPair: "btcswapusdt:bybit",
 		}
 		if got := sums("currency=usd&type=1&coinKey=" + key); got != want {
@@ -112,6 +116,9 @@ func TestLiquidationsAreSummedUp(t *testing.T) {
 		if got := sums("currency=usd&type=2&marketKey=" + key); got.Liq24h != "51" || got.DayMarket != "bybit" {
 			t.Errorf("of %s: %+v", key, got)
 		}
+	}
+	if got := sums("currency=usd&type=2&marketKey=hyperliquid"); got.Liq24h != "2.5" || got.LiqLong24h != "2" || got.DayPair != "btcswapusdc:hyperliquid" {
+		t.Errorf("of the perpetual exchange: %+v", got)
 	}
 	for query, kind := range map[string]string{"&coinKey=nobody": "&type=1", "&marketKey=bybit": "&type=2"} {
 		if got, want := sums("currency=usd"+query), sums("currency=usd"+kind+query); got != want {

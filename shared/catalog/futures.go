@@ -81,7 +81,8 @@ func (in CoinFundingRatesIn) Span(now time.Time) (start, end time.Time) {
 }
 
 // CoinInterestIn selects the open interest of a coin, in US dollars: the sum over all
-// followed perpetuals of the kind.
+// followed perpetuals of the kind. That of the perpetual exchange, which is margined in a
+// stable coin, is in it from when it was followed: it tells nothing of before.
 type CoinInterestIn struct {
 	Symbol    PairKey         `query:"symbol" required:"true" example:"BTC"`   // the coin: BTC, bitcoin, btcswapusdt or the key of one of its pairs
 	Interval  FuturesInterval `query:"interval" default:"15m"`                 // length of a bucket
@@ -111,7 +112,8 @@ func (in PairLiquidationsIn) Span(now time.Time) (start, end time.Time) {
 
 // PairLiquidation is what was liquidated in a bucket. A bucket without a liquidation is
 // left out. Some exchanges push only the newest or largest order of a second: sums cover
-// what they push.
+// what they push while they are followed, as none tells of the past. Those of the perpetual
+// exchange (btcswapusdc:hyperliquid) cover the accounts whose fills are known.
 type PairLiquidation struct {
 	Time     int64  `json:"time"`                  // when the bucket opens, ms
 	LongUSD  string `json:"long_liquidation_usd"`  // longs that were closed, US dollars
@@ -228,7 +230,7 @@ type FuturesInterestRow struct {
 	MarketName string                 `json:"market_name"` // name of the exchange
 	Trade      string                 `json:"trade"`       // value of the open interest, in the currency that was asked for
 	VolCoin    string                 `json:"vol_coin"`    // the same in coins
-	Trend      []FuturesInterestTrend `json:"trend"`       // the last 24 hours that have values, oldest first; on the perpetual exchange of those accounts that are known
+	Trend      []FuturesInterestTrend `json:"trend"`       // the last 24 hours that have values, oldest first
 }
 
 // FuturesInterestTrend is the open interest at the end of an hour.

@@ -51,12 +51,13 @@ type KeyPlan struct {
 	EndTime *int64 `json:"end_time"` // when the key expires, seconds; null for never
 }
 
-// LiquidationSumsIn selects what was liquidated on centralised exchanges.
+// LiquidationSumsIn selects what was liquidated on centralised exchanges and on the perpetual
+// one.
 type LiquidationSumsIn struct {
 	Currency  string `query:"currency" default:"cny" enum:"cny|usd"` // of the sums
 	Type      string `query:"type" enum:"|1|2"`                      // 1 for one coin, 2 for one exchange; without it the coin, the exchange or everything, as what is given says
 	CoinKey   Key    `query:"coinKey,coin_key"`                      // the coin, with type 1: bitcoin or btc
-	MarketKey Key    `query:"marketKey,market_key"`                  // the exchange, with type 2: binance
+	MarketKey Key    `query:"marketKey,market_key"`                  // the exchange, with type 2: binance or hyperliquid
 }
 
 // LiquidationSummary holds the sums.
@@ -66,7 +67,8 @@ type LiquidationSummary struct {
 
 // LiquidationDetail sums up what was liquidated, in the currency that was asked for: exact
 // decimals as text. In yuan they are empty where no rate is known. Times are counted in
-// whole minutes.
+// whole minutes. No exchange tells what was liquidated before it was followed, or meanwhile
+// while nobody did: on the first day the sums are of what has come since.
 type LiquidationDetail struct {
 	Liq1h       string `json:"liq1h"`           // in the last hour
 	LiqLong1h   string `json:"liqLong1h"`       // longs in the last hour

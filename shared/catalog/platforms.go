@@ -33,8 +33,9 @@ type PlatformTickersIn struct {
 
 // PlatformTicker is what takers bought less what they sold on a platform in the last 24
 // hours, over the pairs that are followed, in whole minutes: exact decimals as text, below 0
-// where more was sold; empty where there is no data. The 24 hours of the perpetual exchange
-// begin at a quarter of an hour.
+// where more was sold; empty where there is no data. What was traded on a centralised
+// exchange before it was followed is not in it: on the first day it is of what has come
+// since. The 24 hours of the perpetual exchange begin at a quarter of an hour.
 type PlatformTicker struct {
 	MarketKey    string `json:"market_key"`   // as it was asked for
 	FundNetInCNY string `json:"fundNetInCny"` // in yuan, by the European Central Bank's reference rate

@@ -112,6 +112,7 @@ type PairInterest struct {
 // PairLiquidation is a position that an exchange closed by force, or a part of one.
 type PairLiquidation struct {
 	Pair  string
+	ID    int64   // of its trade among those of the pair; 0 where the exchange numbers none
 	Time  int64   // ms
 	Long  bool    // a long position was closed
 	Px    Decimal // what was paid or, where the exchange says only that, the bankruptcy price; quote units per base unit

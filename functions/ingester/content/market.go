@@ -64,7 +64,7 @@ func (m *markets) follow(ctx context.Context, from engine.Position, sink engine.
 		}
 	}
 	m.tickers, m.pairs = pairtickers.Open(m.views, m.now), pairs.Open(m.views, m.now)
-	m.liquidated, m.contracts = pairliquidations.Open(m.views, m.now), contracts.Open(m.views, m.now)
+	m.liquidated, m.contracts = pairliquidations.Open(m.views, pairliquidations.Name, m.now), contracts.Open(m.views, m.now)
 	m.perps = contexts.OpenPerps(m.views, m.now)
 	return source.Poll(ctx, marketEvery, m.config.Logger.With("source", "markets"), "the state of markets", func(ctx context.Context) error {
 		return m.look(ctx, sink)

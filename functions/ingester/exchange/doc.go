@@ -11,6 +11,7 @@
 //	view contracts     funding and open interest of the followed perpetuals, now
 //	series pairfunding, coinfunding, pairinterest, coininterest, pairratios
 //	                   funding, open interest and shares of accounts over time (see pairseries)
+//	                   (the domain perp keeps the interest of its own pairs, which is read for sums)
 //	series pairliquidations, liquidationorders, view pairliquidations
 //	                   what was liquidated: sums, single orders, the last 24 hours
 //

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"quotary/functions/ingester/engine"
+	"quotary/functions/ingester/packs"
 	"quotary/shared/data/pairseries"
 	"quotary/shared/market"
 )
@@ -14,14 +15,14 @@ import (
 type fundings struct {
 	engine.Defaults[*Batch]
 	perpetuals
-	pairs, coinRates bars
+	pairs, coinRates packs.Bars
 	rates            sums[market.WeightedRate]
 	amounts          map[string]market.Decimal // traded in 24 hours, US dollars, by pair
 	held             bool                      // what a checkpoint is behind is in memory only
 }
 
 func newFundings() *fundings {
-	return &fundings{pairs: newBars(pairseries.Funding), coinRates: newBars(pairseries.CoinFunding), amounts: map[string]market.Decimal{}}
+	return &fundings{pairs: packs.NewBars(pairseries.Funding, pointsEvery), coinRates: packs.NewBars(pairseries.CoinFunding, pointsEvery), amounts: map[string]market.Decimal{}}
 }
 
 // Name is that of the series of pairs.
@@ -37,11 +38,11 @@ func (f *fundings) Restore(views map[string][]byte) error { return f.restorePair
 func (f *fundings) Wants(b *Batch, r *engine.Reads) {
 	for i := range b.Fundings {
 		one := &b.Fundings[i]
-		f.pairs.want(r, one.Pair, one.At())
+		f.pairs.Want(r, one.Pair, one.At())
 	}
 	if end, ok := f.rates.ended(b.Newest()); ok {
 		for coin := range f.byCoin {
-			f.coinRates.want(r, coin, end)
+			f.coinRates.Want(r, coin, end)
 		}
 	}
 }
@@ -55,7 +56,7 @@ func (f *fundings) Apply(b *Batch, r *engine.Reads, _ time.Time) error {
 			if !ok {
 				continue
 			}
-			if err := f.coinRates.add(r, coin, end, rate); err != nil {
+			if err := f.coinRates.Add(r, coin, end, rate); err != nil {
 				return err
 			}
 		}
@@ -70,7 +71,7 @@ func (f *fundings) Apply(b *Batch, r *engine.Reads, _ time.Time) error {
 	}
 	for i := range b.Fundings {
 		one := &b.Fundings[i]
-		if err := f.pairs.add(r, one.Pair, one.At(), one.Rate); err != nil {
+		if err := f.pairs.Add(r, one.Pair, one.At(), one.Rate); err != nil {
 			return err
 		}
 		f.held = f.held || one.Paid
@@ -83,7 +84,7 @@ func (f *fundings) Apply(b *Batch, r *engine.Reads, _ time.Time) error {
 
 // Changes returns the rows once a minute.
 func (f *fundings) Changes(now time.Time, settle bool) engine.Changes {
-	rows := append(f.pairs.changes(now, settle), f.coinRates.changes(now, settle)...)
-	f.held = f.held && !f.pairs.clean()
+	rows := append(f.pairs.Changes(now, settle), f.coinRates.Changes(now, settle)...)
+	f.held = f.held && !f.pairs.Clean()
 	return engine.Changes{Fine: rows, Held: f.held}
 }

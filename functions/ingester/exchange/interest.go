@@ -2,9 +2,11 @@ package exchange
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"quotary/functions/ingester/engine"
+	"quotary/functions/ingester/packs"
 	"quotary/shared/data/pairseries"
 	"quotary/shared/market"
 )
@@ -12,17 +14,18 @@ import (
 // interests keeps the series of open interest: of each pair, and of each coin the sum over
 // its followed perpetuals, those that are margined in a stable coin and the inverse ones
 // each for themselves. The sum is made once a minute of what happens, and at each time of
-// the past for which exchanges tell what it was.
+// the past for which exchanges tell what it was. The perpetual exchange, whose domain keeps
+// the series of its pairs, is one of those with a stable coin (see [perpInterest]).
 type interests struct {
 	engine.Defaults[*Batch]
 	perpetuals
-	pairs, coinSums bars
+	pairs, coinSums packs.Bars
 	values          sums[market.Decimal] // US dollars
 	held            bool                 // what a checkpoint is behind is in memory only
 }
 
 func newInterests() *interests {
-	return &interests{pairs: newBars(pairseries.Interest), coinSums: newBars(pairseries.CoinInterest)}
+	return &interests{pairs: packs.NewBars(pairseries.Interest, pointsEvery), coinSums: packs.NewBars(pairseries.CoinInterest, pointsEvery)}
 }
 
 // Name is that of the series of pairs.
@@ -37,19 +40,23 @@ func (p *interests) Restore(views map[string][]byte) error { return p.restorePai
 // Wants asks for the rows of open interest.
 func (p *interests) Wants(b *Batch, r *engine.Reads) {
 	for i := range b.Interests {
-		p.pairs.want(r, b.Interests[i].Pair, b.Interests[i].Time)
+		p.pairs.Want(r, b.Interests[i].Pair, b.Interests[i].Time)
 	}
 	if end, ok := p.values.ended(b.Newest()); ok {
 		for coin := range p.byCoin {
-			p.coinSums.want(r, pairseries.Stable(coin), end)
-			p.coinSums.want(r, pairseries.CoinMargined(coin), end)
+			p.coinSums.Want(r, pairseries.Stable(coin), end)
+			p.coinSums.Want(r, pairseries.CoinMargined(coin), end)
+			perpInterest{&p.perpetuals}.want(r, coin, end)
 		}
 	}
 	for i := range b.PastInterests {
 		past := &b.PastInterests[i]
 		for _, one := range past.Interests {
-			p.pairs.want(r, one.Pair, one.Time)
-			p.coinSums.want(r, past.Key, one.Time)
+			p.pairs.Want(r, one.Pair, one.Time)
+			p.coinSums.Want(r, past.Key, one.Time)
+			if coin, ok := strings.CutSuffix(past.Key, pairseries.Stable("")); ok {
+				perpInterest{&p.perpetuals}.want(r, coin, one.Time)
+			}
 		}
 	}
 }
@@ -66,7 +73,7 @@ func (p *interests) Apply(b *Batch, r *engine.Reads, _ time.Time) error {
 	p.list(b.Listings)
 	for i := range b.Interests {
 		one := &b.Interests[i]
-		if err := p.pairs.add(r, one.Pair, one.Time, one.Value); err != nil {
+		if err := p.pairs.Add(r, one.Pair, one.Time, one.Value); err != nil {
 			return err
 		}
 		p.values.add(one.Pair, one.Time, one.Value)
@@ -92,14 +99,29 @@ func (p *interests) sumUp(r *engine.Reads, end int64) error {
 			}
 		}
 		for key, members := range map[string][]string{pairseries.Stable(coin): stable, pairseries.CoinMargined(coin): inverse} {
-			if values := p.values.at(end, members); len(values) > 0 {
-				if err := p.coinSums.add(r, key, end, sum(values)); err != nil {
-					return err
-				}
+			values := p.values.at(end, members)
+			if len(values) == 0 {
+				continue
+			}
+			if err := p.addSum(r, key, end, sum(values)); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
+}
+
+// addSum adds a sum over centralised exchanges at a time (ms), with what the perpetual one
+// has to it.
+func (p *interests) addSum(r *engine.Reads, key string, ms int64, total market.Decimal) error {
+	if coin, ok := strings.CutSuffix(key, pairseries.Stable("")); ok {
+		value, err := perpInterest{&p.perpetuals}.at(r, coin, ms)
+		if err != nil {
+			return err
+		}
+		total = total.Add(value)
+	}
+	return p.coinSums.Add(r, key, ms, total)
 }
 
 func sum(values []market.Decimal) (total market.Decimal) {
@@ -116,7 +138,7 @@ func (p *interests) applyPast(r *engine.Reads, past *PastInterest) error {
 	slices.SortStableFunc(points, func(a, b market.PairInterest) int { return int(a.Time - b.Time) })
 	newest := map[string]market.PairInterest{}
 	for i, one := range points {
-		if err := p.pairs.add(r, one.Pair, one.Time, one.Value); err != nil {
+		if err := p.pairs.Add(r, one.Pair, one.Time, one.Value); err != nil {
 			return err
 		}
 		newest[one.Pair] = one
@@ -129,7 +151,7 @@ func (p *interests) applyPast(r *engine.Reads, past *PastInterest) error {
 				total = total.Add(v.Value)
 			}
 		}
-		if err := p.coinSums.add(r, past.Key, one.Time, total); err != nil {
+		if err := p.addSum(r, past.Key, one.Time, total); err != nil {
 			return err
 		}
 	}
@@ -138,7 +160,7 @@ func (p *interests) applyPast(r *engine.Reads, past *PastInterest) error {
 
 // Changes returns the rows once a minute.
 func (p *interests) Changes(now time.Time, settle bool) engine.Changes {
-	rows := append(p.pairs.changes(now, settle), p.coinSums.changes(now, settle)...)
-	p.held = p.held && (!p.pairs.clean() || !p.coinSums.clean())
+	rows := append(p.pairs.Changes(now, settle), p.coinSums.Changes(now, settle)...)
+	p.held = p.held && (!p.pairs.Clean() || !p.coinSums.Clean())
 	return engine.Changes{Fine: rows, Held: p.held}
 }

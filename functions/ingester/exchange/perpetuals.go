@@ -2,11 +2,15 @@ package exchange
 
 import (
 	"slices"
+	"time"
 
 	"quotary/functions/ingester/engine"
 	"quotary/shared/data/pairs"
 	"quotary/shared/market"
 )
+
+// pointsEvery is between two writes of rows of values that change all the time.
+const pointsEvery = time.Minute
 
 // perpetuals are the followed ones, by key and by coin. They are known from the view of
 // pairs, and from lists as they come.

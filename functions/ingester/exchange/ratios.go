@@ -4,16 +4,17 @@ import (
 	"time"
 
 	"quotary/functions/ingester/engine"
+	"quotary/functions/ingester/packs"
 	"quotary/shared/data/pairseries"
 )
 
 // ratios keeps the series of the share of accounts that are long.
 type ratios struct {
 	engine.Defaults[*Batch]
-	pairs bars
+	pairs packs.Bars
 }
 
-func newRatios() *ratios { return &ratios{pairs: newBars(pairseries.Ratios)} }
+func newRatios() *ratios { return &ratios{pairs: packs.NewBars(pairseries.Ratios, pointsEvery)} }
 
 // Name is that of the series.
 func (*ratios) Name() string { return pairseries.Ratios.Name() }
@@ -21,14 +22,14 @@ func (*ratios) Name() string { return pairseries.Ratios.Name() }
 // Wants asks for the rows of ratios.
 func (p *ratios) Wants(b *Batch, r *engine.Reads) {
 	for i := range b.Ratios {
-		p.pairs.want(r, b.Ratios[i].Pair, b.Ratios[i].Time)
+		p.pairs.Want(r, b.Ratios[i].Pair, b.Ratios[i].Time)
 	}
 }
 
 // Apply takes ratios.
 func (p *ratios) Apply(b *Batch, r *engine.Reads, _ time.Time) error {
 	for i := range b.Ratios {
-		if err := p.pairs.add(r, b.Ratios[i].Pair, b.Ratios[i].Time, b.Ratios[i].Long); err != nil {
+		if err := p.pairs.Add(r, b.Ratios[i].Pair, b.Ratios[i].Time, b.Ratios[i].Long); err != nil {
 			return err
 		}
 	}
@@ -37,6 +38,6 @@ func (p *ratios) Apply(b *Batch, r *engine.Reads, _ time.Time) error {
 
 // Changes returns the rows once a minute.
 func (p *ratios) Changes(now time.Time, settle bool) engine.Changes {
-	rows := p.pairs.changes(now, settle)
-	return engine.Changes{Fine: rows, Held: !p.pairs.clean()} // all of it is of the past
+	rows := p.pairs.Changes(now, settle)
+	return engine.Changes{Fine: rows, Held: !p.pairs.Clean()} // all of it is of the past
 }

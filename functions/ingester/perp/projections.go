@@ -32,6 +32,8 @@ func projections(accounts *accountStates) ([]Projection, *Klines) {
 		newLastBooks(),
 		newBookDepth(),
 		newOpenInterest(),
+		newPairInterests(),
+		newLiquidations(),
 		newOpenOrders(),
 		accounts,
 	}, klines

@@ -20,6 +20,8 @@ import (
 	"quotary/shared/data/mids"
 	"quotary/shared/data/openinterest"
 	"quotary/shared/data/openorders"
+	"quotary/shared/data/pairliquidations"
+	"quotary/shared/data/pairseries"
 	"quotary/shared/data/tickers"
 	"quotary/shared/data/topfills"
 	"quotary/shared/market"
@@ -59,6 +61,9 @@ var generators = map[string]generator{
 	bookdepth.Name:    {draw: drawBooks, sampled: true},
 
 	openorders.TopName: {draw: drawOrders},
+
+	pairseries.Interest.Name(): {draw: drawContexts, sampled: true},
+	pairliquidations.PerpName:  {draw: drawLiquidations},
 }
 
 func TestEveryProjectionHasAGenerator(t *testing.T) {

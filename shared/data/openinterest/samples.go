@@ -48,9 +48,3 @@ func Put(ctx context.Context, s *store.Series, samples ...Sample) error {
 func Since(ctx context.Context, s *store.Series, coin string, now time.Time, window time.Duration) ([]Sample, error) {
 	return series.Samples(ctx, s, coin, now, window)
 }
-
-// Hours returns the samples of a coin that were taken at the beginning of each hour since a
-// time, oldest first.
-func Hours(ctx context.Context, s *store.Series, coin string, from time.Time) ([]Sample, error) {
-	return dataset.Values(series.Read(ctx, s, coin, market.Hour1, dataset.Range{From: from}))
-}

@@ -1,6 +1,6 @@
-// Package pairliquidations is the view of what was liquidated of the followed perpetuals of
-// centralised exchanges in the last 24 hours, by pair and minute. Every sum of an hour or a
-// day, by coin or by platform, follows from it.
+// Package pairliquidations is what was liquidated in the last 24 hours, by pair and minute:
+// a view of the followed perpetuals of centralised exchanges, and one of the perpetual
+// exchange. Every sum of an hour or a day, by coin or by platform, follows from them.
 package pairliquidations
 
 import (
@@ -12,8 +12,11 @@ import (
 	"quotary/shared/store"
 )
 
-// Name of the view.
-const Name = "pairliquidations"
+// The names of the two views: each domain writes its own.
+const (
+	Name     = "pairliquidations"
+	PerpName = "perpliquidations"
+)
 
 // Window is how far back the view reaches.
 const Window = 24 * time.Hour
@@ -62,16 +65,18 @@ func (p *Pair) Since(from time.Time) (l market.Liquidated) {
 	return l
 }
 
-var view = dataset.View[View]{Name: Name, Period: 10 * time.Second, Encode: Encode, Decode: Decode}
-
-// Open returns the view as a reader keeps it in memory.
-func Open(views *store.Views, clock func() time.Time) *store.View[View] {
-	return view.Open(views, clock)
+func view(name string) dataset.View[View] {
+	return dataset.View[View]{Name: name, Period: 10 * time.Second, Encode: Encode, Decode: Decode}
 }
 
-// Publish replaces the view.
-func Publish(ctx context.Context, views *store.Views, v View) error {
-	return view.Publish(ctx, views, v)
+// Open returns the view of a name as a reader keeps it in memory.
+func Open(views *store.Views, name string, clock func() time.Time) *store.View[View] {
+	return view(name).Open(views, clock)
+}
+
+// Publish replaces the view of a name.
+func Publish(ctx context.Context, views *store.Views, name string, v View) error {
+	return view(name).Publish(ctx, views, v)
 }
 
 // Encode writes the body of the view.

@@ -26,6 +26,16 @@ func Perp(coin string) (market.Pair, bool) {
 	}, true
 }
 
+// PerpKey is the pair of a perpetual of the perpetual exchange that has a key; false for any
+// other key. The coin of it is in lower case, whatever the exchange calls it.
+func PerpKey(key string) (market.Pair, bool) {
+	base, ok := strings.CutSuffix(key, market.PairKey("", PerpQuote, Hyperliquid, true))
+	if !ok {
+		return market.Pair{}, false
+	}
+	return Perp(base)
+}
+
 // Perps are the pairs of the perpetual exchange that have traded, by key.
 func Perps(v tickers.View) (list []market.Pair) {
 	for i := range v.Tickers {
@@ -40,12 +50,12 @@ func Perps(v tickers.View) (list []market.Pair) {
 // PerpOf is the pair of the perpetual exchange that has a key, and its last trade; false
 // for any other key, and for a pair that has not traded.
 func PerpOf(v tickers.View, key string) (market.Pair, tickers.Ticker, bool) {
-	base, ok := strings.CutSuffix(key, market.PairKey("", PerpQuote, Hyperliquid, true))
+	lower, ok := PerpKey(key)
 	if !ok {
 		return market.Pair{}, tickers.Ticker{}, false
 	}
 	for i := range v.Tickers {
-		if coin := v.Tickers[i].Coin; strings.EqualFold(coin, base) {
+		if coin := v.Tickers[i].Coin; strings.EqualFold(coin, lower.Base) {
 			p, ok := Perp(coin)
 			return p, v.Tickers[i], ok
 		}

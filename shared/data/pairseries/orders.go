@@ -2,6 +2,7 @@ package pairseries
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"time"
 
@@ -23,14 +24,17 @@ type order struct {
 	Value market.Decimal `json:"value"`
 }
 
-// Add takes a liquidation, and reports whether it is new. No exchange numbers them: one
-// that is equal in time, side, price and size is the same.
+// Add takes a liquidation, and reports whether it is new: one that is equal in time, side,
+// price, size and, where the exchange numbers them, trade is the same.
 func (o Orders) Add(l *market.PairLiquidation) bool {
 	side := "S"
 	if l.Long {
 		side = "L"
 	}
 	key := strings.Join([]string{time.UnixMilli(l.Time).UTC().Format("05.000"), side, l.Px.String(), l.Sz.String()}, " ")
+	if l.ID != 0 {
+		key += " " + strconv.FormatInt(l.ID, 10)
+	}
 	if _, ok := o[key]; ok {
 		return false
 	}

@@ -1,5 +1,6 @@
 // Package pairseries is what is kept over time of perpetuals of centralised exchanges, and
-// of their coins: series of [market.Bar] and of [market.Liquidated].
+// of their coins: series of [market.Bar] and of [market.Liquidated]. Of the pairs of the
+// perpetual exchange it has open interest and what was liquidated.
 //
 //	pairfunding       by pair: the funding rate that the exchange expected and, in the last
 //	                  millisecond of a period, what it paid for it

@@ -1,0 +1,193 @@
+package packs
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"quotary/functions/ingester/engine"
+	"quotary/shared/data/pairliquidations"
+	"quotary/shared/data/pairseries"
+	"quotary/shared/market"
+	"quotary/shared/store"
+)
+
+// Liquidations keeps what was liquidated: the orders of each minute, of which each is one
+// however often it comes, the series of sums that follow from them, and a view of the last
+// 24 hours.
+type Liquidations struct {
+	sums    *Packs[market.Liquidated]
+	orders  map[store.SeriesAt]*minuteOrders
+	written time.Time
+
+	recent    map[string]map[int64]market.Liquidated // by pair and minute
+	newest    int64                                  // ms
+	changed   bool
+	published time.Time
+}
+
+type minuteOrders struct {
+	all   pairseries.Orders
+	dirty bool
+	idle  int
+}
+
+const (
+	ordersEvery = 5 * time.Second  // between two writes of liquidations
+	viewEvery   = 10 * time.Second // between two versions of the view
+)
+
+// NewLiquidations returns those of nothing.
+func NewLiquidations() *Liquidations {
+	return &Liquidations{
+		sums: New(pairseries.Liquidations, ordersEvery), orders: map[store.SeriesAt]*minuteOrders{},
+		recent: map[string]map[int64]market.Liquidated{},
+	}
+}
+
+// Restore takes the last 24 hours from the view.
+func (p *Liquidations) Restore(v pairliquidations.View) {
+	p.newest = v.Time
+	for _, pair := range v.Pairs {
+		minutes := map[int64]market.Liquidated{}
+		for _, m := range pair.Minutes {
+			minutes[m.Time] = m.Liquidated()
+		}
+		p.recent[pair.Key] = minutes
+	}
+}
+
+// Want asks for the orders of the minute of a new one, and for the sums of the hour and the
+// day that it is part of.
+func (p *Liquidations) Want(r *engine.Reads, l *market.PairLiquidation) {
+	if at := pairseries.OrdersAt(l.Pair, l.Time); p.orders[at] == nil {
+		pair := l.Pair
+		r.Want(at, func(_ store.SeriesAt, row *store.Point) error {
+			_, err := pairseries.DecodeOrders(pair, row.Body)
+			return err
+		})
+	}
+	hour := market.Hour1.StartMs(l.Time)
+	for quarter := hour; quarter < market.Hour1.NextMs(hour); quarter = market.Minute15.NextMs(quarter) {
+		p.sums.Want(r, l.Pair, pairseries.Tiers[0], quarter)
+	}
+	p.sums.Want(r, l.Pair, pairseries.Tiers[1], hour)
+}
+
+// Add takes one, and makes the sums of its minute and its hour anew.
+func (p *Liquidations) Add(r *engine.Reads, l *market.PairLiquidation) error {
+	at := pairseries.OrdersAt(l.Pair, l.Time)
+	minute := p.orders[at]
+	loaded := minute == nil
+	if loaded {
+		minute = &minuteOrders{all: pairseries.Orders{}}
+		if stored := r.Row(at); stored != nil {
+			var err error
+			if minute.all, err = pairseries.DecodeOrders(l.Pair, stored.Body); err != nil {
+				return fmt.Errorf("read %s at %s: %w", at.SeriesKey, at.Time.Format(time.RFC3339), err)
+			}
+		}
+		p.orders[at] = minute
+	}
+	minute.idle = 0
+	added := minute.all.Add(l)
+	if !added && !loaded {
+		return nil // what was loaded may be from before a crash, and its sums not
+	}
+	minute.dirty = minute.dirty || added
+	start := market.Minute1.StartMs(l.Time)
+	sum := market.Liquidated{Time: start}
+	for _, one := range minute.all {
+		sum.Add(&one)
+	}
+	row, err := p.sums.Row(r, l.Pair, pairseries.Tiers[0], start)
+	if err != nil {
+		return err
+	}
+	row.Set(start, sum)
+	p.remember(l, sum)
+
+	hour := market.Liquidated{Time: market.Hour1.StartMs(l.Time)}
+	for quarter := hour.Time; quarter < market.Hour1.NextMs(hour.Time); quarter = market.Minute15.NextMs(quarter) {
+		row, err := p.sums.Row(r, l.Pair, pairseries.Tiers[0], quarter)
+		if err != nil {
+			return err
+		}
+		for _, part := range row.pack {
+			hour.Merge(&part)
+		}
+	}
+	day, err := p.sums.Row(r, l.Pair, pairseries.Tiers[1], hour.Time)
+	if err != nil {
+		return err
+	}
+	day.Set(hour.Time, hour)
+	return nil
+}
+
+// remember keeps the sum of a minute for the view.
+func (p *Liquidations) remember(l *market.PairLiquidation, sum market.Liquidated) {
+	if p.recent[l.Pair] == nil {
+		p.recent[l.Pair] = map[int64]market.Liquidated{}
+	}
+	p.recent[l.Pair][sum.Time] = sum
+	p.newest, p.changed = max(p.newest, l.Time), true
+}
+
+// Clean reports whether everything is written.
+func (p *Liquidations) Clean() bool {
+	for _, minute := range p.orders {
+		if minute.dirty {
+			return false
+		}
+	}
+	return p.sums.Clean()
+}
+
+// Changes returns the orders, the sums behind them and, once in a while, the view of a name:
+// of those pairs for which of does not report false.
+func (p *Liquidations) Changes(now time.Time, settle bool, view string, of func(key string) (market.Pair, bool)) (c engine.Changes) {
+	if settle || now.Sub(p.written) >= ordersEvery {
+		p.written = now
+		for at, minute := range p.orders {
+			switch {
+			case minute.dirty:
+				c.Coarse = append(c.Coarse, pairseries.OrdersRow(at, minute.all))
+				minute.dirty = false
+			case minute.idle >= idleWrites:
+				delete(p.orders, at)
+			}
+			minute.idle++
+		}
+		c.Fine = p.sums.Changes(now, true)
+	}
+	if p.changed && (settle || now.Sub(p.published) >= viewEvery) {
+		p.changed, p.published = false, now
+		c.Views = []engine.View{{Name: view, Body: pairliquidations.Encode(p.view(of))}}
+	}
+	return c
+}
+
+// view is the last 24 hours. What is older is forgotten.
+func (p *Liquidations) view(of func(key string) (market.Pair, bool)) pairliquidations.View {
+	v := pairliquidations.View{Time: p.newest}
+	oldest := p.newest - pairliquidations.Window.Milliseconds()
+	for _, key := range slices.Sorted(maps.Keys(p.recent)) {
+		minutes := p.recent[key]
+		maps.DeleteFunc(minutes, func(ms int64, _ market.Liquidated) bool { return ms < market.Minute1.StartMs(oldest) })
+		pair, ok := of(key)
+		if len(minutes) == 0 {
+			delete(p.recent, key)
+		}
+		if len(minutes) == 0 || !ok {
+			continue
+		}
+		one := pairliquidations.Pair{Key: key, Coin: pair.Coin(), Platform: pair.Platform}
+		for _, ms := range slices.Sorted(maps.Keys(minutes)) {
+			one.Minutes = append(one.Minutes, pairliquidations.NewMinute(minutes[ms]))
+		}
+		v.Pairs = append(v.Pairs, one)
+	}
+	return v
+}

@@ -1,0 +1,136 @@
+// Package packs keeps those rows of the series of perpetuals (see pairseries) that are being
+// changed: for the centralised exchanges and for the perpetual one, each in its domain.
+package packs
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"quotary/functions/ingester/engine"
+	"quotary/shared/data/pairseries"
+	"quotary/shared/market"
+	"quotary/shared/store"
+)
+
+// Packs keeps those rows of a series that are being changed. They are read when they are
+// first touched, written once in a while, and forgotten when they have been idle.
+type Packs[T any] struct {
+	series  pairseries.Series[T]
+	every   time.Duration // between two writes
+	rows    map[store.SeriesAt]*Row[T]
+	written time.Time
+}
+
+// Row is a row of packs.
+type Row[T any] struct {
+	pack  pairseries.Pack[T]
+	dirty bool
+	idle  int // writes since it was touched
+}
+
+// New returns packs of a series, which are written once in a while.
+func New[T any](series pairseries.Series[T], every time.Duration) *Packs[T] {
+	return &Packs[T]{series: series, every: every, rows: map[store.SeriesAt]*Row[T]{}}
+}
+
+// idleWrites is after how many writes a row that nobody touches is forgotten.
+const idleWrites = 3
+
+// Want asks for the row of a tier that holds a time (ms).
+func (p *Packs[T]) Want(r *engine.Reads, key string, t pairseries.Tier, ms int64) {
+	if at := p.series.At(key, t, ms); p.rows[at] == nil {
+		r.Want(at, func(_ store.SeriesAt, row *store.Point) error {
+			_, err := p.series.Decode(row.Body)
+			return err
+		})
+	}
+}
+
+// Row is the row of a tier that holds a time (ms), which was asked for.
+func (p *Packs[T]) Row(r *engine.Reads, key string, t pairseries.Tier, ms int64) (*Row[T], error) {
+	at := p.series.At(key, t, ms)
+	if row := p.rows[at]; row != nil {
+		row.idle = 0
+		return row, nil
+	}
+	row := &Row[T]{pack: pairseries.Pack[T]{}}
+	if stored := r.Row(at); stored != nil {
+		pack, err := p.series.Decode(stored.Body)
+		if err != nil {
+			return nil, fmt.Errorf("read %s at %s: %w", at.SeriesKey, at.Time.Format(time.RFC3339), err)
+		}
+		row.pack = pack
+	}
+	p.rows[at] = row
+	return row, nil
+}
+
+// Set replaces the part of a row that holds a time (ms).
+func (row *Row[T]) Set(start int64, part T) { row.pack[start], row.dirty = part, true }
+
+// Clean reports whether everything is written.
+func (p *Packs[T]) Clean() bool {
+	for _, row := range p.rows {
+		if row.dirty {
+			return false
+		}
+	}
+	return true
+}
+
+// Changes are the rows to be written, where it is time or all of them must be.
+func (p *Packs[T]) Changes(now time.Time, settle bool) (rows []store.SeriesRow) {
+	if !settle && now.Sub(p.written) < p.every {
+		return nil
+	}
+	p.written = now
+	for at, row := range p.rows {
+		switch {
+		case row.dirty:
+			rows = append(rows, p.series.Row(at, row.pack))
+			row.dirty = false
+		case row.idle >= idleWrites:
+			delete(p.rows, at)
+		}
+		row.idle++
+	}
+	slices.SortFunc(rows, func(a, b store.SeriesRow) int {
+		return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Interval, b.Interval), a.Time.Compare(b.Time))
+	})
+	return rows
+}
+
+// Bars are packs of bars.
+type Bars struct{ *Packs[market.Bar] }
+
+// NewBars returns packs of the bars of a series, which are written once in a while.
+func NewBars(s pairseries.Series[market.Bar], every time.Duration) Bars { return Bars{New(s, every)} }
+
+// Want asks for the rows of a point.
+func (b Bars) Want(r *engine.Reads, key string, ms int64) {
+	for _, tier := range pairseries.Tiers {
+		b.Packs.Want(r, key, tier, ms)
+	}
+}
+
+// Add takes a value at a time (ms).
+func (b Bars) Add(r *engine.Reads, key string, ms int64, value market.Decimal) error {
+	for _, tier := range pairseries.Tiers {
+		row, err := b.Row(r, key, tier, ms)
+		if err != nil {
+			return err
+		}
+		start := tier.Part.StartMs(ms)
+		bar := row.pack[start]
+		bar.Time = start
+		before := bar
+		bar.Add(ms, value)
+		if bar != before {
+			row.Set(start, bar)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+package perp
+
+import (
+	"fmt"
+	"time"
+
+	"quotary/functions/ingester/engine"
+	"quotary/functions/ingester/packs"
+	"quotary/shared/data/pairliquidations"
+	"quotary/shared/data/pairs"
+	"quotary/shared/market"
+)
+
+// liquidations keeps what was liquidated of the main venue's perpetuals as pairs of a
+// platform, beside those of the centralised exchanges: of the fills by which accounts were
+// liquidated, which only a node's files hold of all accounts.
+type liquidations struct {
+	engine.Defaults[*Batch]
+	fold *packs.Liquidations
+}
+
+func newLiquidations() *liquidations { return &liquidations{fold: packs.NewLiquidations()} }
+
+// Name is that of the view.
+func (*liquidations) Name() string { return pairliquidations.PerpName }
+
+// Folds has the fills.
+func (*liquidations) Folds() []engine.Fold[*Batch] { return storedFills }
+
+// Restores has its own view.
+func (*liquidations) Restores() []engine.RestoredView {
+	return []engine.RestoredView{engine.Restores(pairliquidations.PerpName, pairliquidations.Decode)}
+}
+
+// Restore takes it.
+func (p *liquidations) Restore(views map[string][]byte) error {
+	v, err := engine.Restored(views, pairliquidations.PerpName, pairliquidations.Decode)
+	p.fold.Restore(v)
+	return err
+}
+
+// Wants asks for the rows of liquidations.
+func (p *liquidations) Wants(b *Batch, r *engine.Reads) {
+	for i := range b.Fills {
+		if l, ok, err := liquidated(&b.Fills[i]); ok && err == nil {
+			p.fold.Want(r, &l)
+		}
+	}
+}
+
+// Apply takes liquidations.
+func (p *liquidations) Apply(b *Batch, r *engine.Reads, _ time.Time) error {
+	for i := range b.Fills {
+		l, ok, err := liquidated(&b.Fills[i])
+		if err == nil && ok {
+			err = p.fold.Add(r, &l)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// liquidated is the position that a fill closed by force, or a part of one; false for any
+// other fill, such as that of the other side.
+func liquidated(f *market.Fill) (l market.PairLiquidation, ok bool, err error) {
+	if f.Liquidation == nil || f.Liquidation.LiquidatedUser != f.Address {
+		return l, false, nil
+	}
+	pair, ok := pairs.Perp(f.Coin)
+	if !ok {
+		return l, false, nil
+	}
+	l = market.PairLiquidation{Pair: pair.Key, ID: f.Tid, Time: f.Time, Long: f.Side == market.Sell}
+	if l.Px, err = market.ParseDecimal(f.Px); err == nil {
+		l.Sz, err = market.ParseDecimal(f.Sz)
+	}
+	if err != nil {
+		return l, false, fmt.Errorf("fill %d of %s: %w", f.Tid, pair.Key, err)
+	}
+	l.Value = market.Notional(l.Px, l.Sz)
+	return l, true, nil
+}
+
+// Changes returns the rows, and the view once in a while.
+func (p *liquidations) Changes(now time.Time, settle bool) engine.Changes {
+	c := p.fold.Changes(now, settle, pairliquidations.PerpName, pairs.PerpKey)
+	c.Held = !p.fold.Clean()
+	return c
+}

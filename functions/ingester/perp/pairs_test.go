@@ -1,0 +1,150 @@
+package perp
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"quotary/functions/ingester/engine"
+	"quotary/shared/data/pairliquidations"
+	"quotary/shared/data/pairseries"
+	"quotary/shared/market"
+	"quotary/shared/store"
+)
+
+var equalDecimals = cmp.Comparer(func(a, b market.Decimal) bool { return a.Equal(b) })
+
+// drawLiquidations makes fills of which some liquidated one of the two accounts, or neither.
+func drawLiquidations(t *rapid.T) []*Batch {
+	all := drawFills(t)
+	for _, b := range all {
+		if user := b.Fills[0].Tid % 3; user < 2 {
+			for i := range b.Fills {
+				b.Fills[i].Liquidation = &market.Liquidation{LiquidatedUser: b.Fills[user].Address, MarkPx: "1.0", Method: "market"}
+			}
+		}
+	}
+	return all
+}
+
+// folded is what a projection makes of batches without stored rows.
+func folded(t *testing.T, p Projection, now time.Time, batches ...*Batch) engine.Changes {
+	t.Helper()
+	for _, b := range batches {
+		r := engine.NewReads()
+		p.Wants(b, r)
+		r.Fill(nil, map[store.SeriesAt]store.Point{})
+		if err := p.Apply(b, r, now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return p.Changes(now, true)
+}
+
+// Of the two fills of a trade only that of the account that was liquidated is one.
+func TestLiquidationsByPairAreThoseOfTheLiquidatedAccountOnce(t *testing.T) {
+	t.Parallel()
+	const hour = base / 3_600_000 * 3_600_000
+	fill := func(address, coin string, side market.Side, sz string, tid int64) market.Fill {
+		return market.Fill{Address: address, Coin: coin, Px: "2.5", Sz: sz, Side: side, Time: hour + 5, Tid: tid, Liquidation: &market.Liquidation{LiquidatedUser: "0x1", MarkPx: "2.4", Method: "market"}}
+	}
+	ordinary := fill("0x1", "BTC", market.Sell, "7.0", 9)
+	ordinary.Liquidation = nil
+	b := &Batch{Events: market.Events{Fills: []market.Fill{
+		fill("0x1", "BTC", market.Sell, "4.0", 1), fill("0x2", "BTC", market.Buy, "4.0", 1), // a long
+		fill("0x1", "BTC", market.Sell, "4.0", 2),  // as large, in the same millisecond
+		fill("0x1", "BTC", market.Buy, "100.0", 3), // a short
+		fill("0x1", "@107", market.Sell, "1.0", 4), fill("0x1", "xyz:GOLD", market.Sell, "1.0", 5), ordinary,
+	}}}
+	c := folded(t, newLiquidations(), time.UnixMilli(hour), b, b)
+	px := func(s string) market.Decimal { d, _ := market.ParseDecimal(s); return d }
+	want := market.Liquidated{Time: hour, Long: px("20"), Short: px("250"), Count: 3, Largest: px("250")}
+	for _, tier := range pairseries.Tiers {
+		found := false
+		for _, row := range c.Fine {
+			if (store.SeriesAt{SeriesKey: row.SeriesKey, Time: row.Time}) != pairseries.Liquidations.At("btcswapusdc:hyperliquid", tier, hour) {
+				continue
+			}
+			pack, err := pairseries.Liquidations.Decode(row.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found = true
+			if diff := cmp.Diff(pairseries.Pack[market.Liquidated]{hour: want}, pack, equalDecimals); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		}
+		if !found {
+			t.Errorf("no row of %s", tier.Row)
+		}
+	}
+	if len(c.Views) != 1 || len(c.Coarse) != 1 || c.Held {
+		t.Fatalf("%d views, %d rows of orders, held %t", len(c.Views), len(c.Coarse), c.Held)
+	}
+	v, err := pairliquidations.Decode(c.Views[0].Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	viewed := pairliquidations.View{Time: hour + 5, Pairs: []pairliquidations.Pair{{Key: "btcswapusdc:hyperliquid", Coin: "btc", Platform: "hyperliquid", Minutes: []pairliquidations.Minute{pairliquidations.NewMinute(want)}}}}
+	if diff := cmp.Diff(viewed, v, equalDecimals); diff != "" {
+		t.Errorf("the view (-want +got):\n%s", diff)
+	}
+}
+
+// A checkpoint must not move before the liquidations of a file are written.
+func TestLiquidationsAreHeldUntilTheyAreWritten(t *testing.T) {
+	t.Parallel()
+	p := newLiquidations()
+	now := time.UnixMilli(base)
+	folded(t, p, now)
+	f := market.Fill{Address: "0x1", Coin: "BTC", Px: "2.5", Sz: "1.0", Side: market.Sell, Time: base, Tid: 1, Liquidation: &market.Liquidation{LiquidatedUser: "0x1"}}
+	b := &Batch{Events: market.Events{Fills: []market.Fill{f}}}
+	r := engine.NewReads()
+	p.Wants(b, r)
+	r.Fill(nil, map[store.SeriesAt]store.Point{})
+	if err := p.Apply(b, r, now); err != nil {
+		t.Fatal(err)
+	}
+	if c := p.Changes(now.Add(time.Second), false); !c.Held || len(c.Fine) > 0 {
+		t.Errorf("held %t with %d rows written", c.Held, len(c.Fine))
+	}
+	if c := p.Changes(now.Add(2*time.Second), true); c.Held || len(c.Fine) == 0 {
+		t.Errorf("when all is settled it is held %t with %d rows written", c.Held, len(c.Fine))
+	}
+}
+
+func TestOpenInterestByPairIsThatOfTheMainVenuesPerpetuals(t *testing.T) {
+	t.Parallel()
+	px := func(s string) market.Decimal { d, _ := market.ParseDecimal(s); return d }
+	of := func(at int64, coins ...market.Context) market.Contexts {
+		return market.Contexts{Time: at, Coins: coins}
+	}
+	const minute = base / 60_000 * 60_000
+	dex := of(minute, market.Context{Coin: "xyz:GOLD", Mark: px("9"), Interest: px("9")})
+	dex.Dex = "xyz"
+	c := folded(t, newPairInterests(), time.UnixMilli(base), &Batch{Events: market.Events{Contexts: []market.Contexts{
+		of(minute+1, market.Context{Coin: "kPEPE", Mark: px("0.5"), Interest: px("10")}, market.Context{Coin: "OLD", Mark: px("1")}), dex,
+		of(minute+2, market.Context{Coin: "kPEPE", Mark: px("0.5"), Interest: px("6")}),
+	}}})
+	if len(c.Fine) != len(pairseries.Tiers) {
+		t.Fatalf("%d rows", len(c.Fine))
+	}
+	for _, row := range c.Fine {
+		if row.Key != "kpepeswapusdc:hyperliquid" {
+			t.Errorf("a row of %s", row.Key)
+		}
+	}
+	at := pairseries.Interest.At("kpepeswapusdc:hyperliquid", pairseries.Tiers[0], minute)
+	for _, row := range c.Fine {
+		if row.SeriesKey != at.SeriesKey {
+			continue
+		}
+		pack, err := pairseries.Interest.Decode(row.Body)
+		want := market.Bar{Time: minute, Open: px("5"), High: px("5"), Low: px("3"), Close: px("3"), First: minute + 1, Last: minute + 2}
+		if diff := cmp.Diff(pairseries.Pack[market.Bar]{minute: want}, pack, equalDecimals); err != nil || diff != "" {
+			t.Errorf("%v (-want +got):\n%s", err, diff)
+		}
+	}
+}
