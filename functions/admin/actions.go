@@ -22,13 +22,14 @@ type preset struct {
 	Level         string `json:"level"`
 	MaxSubKeys    int64  `json:"max_sub_keys"`
 	MaxTotalQuota int64  `json:"max_total_quota"` // requests per calendar month, 0 = no cap
+	RateLimit     int64  `json:"rate_limit"`      // requests per minute of all sub-keys together, 0 = no cap
 	WSConnLimit   int64  `json:"ws_conn_limit"`   // of all sub-keys together, 0 = no cap
 	WSSubLimit    int64  `json:"ws_sub_limit"`    // of all sub-keys together, 0 = no cap
 	Grants        grants `json:"grants"`
 }
 
 func presetOf(p keys.Preset) preset {
-	return preset{p.Name, p.Level, p.MaxSubKeys, p.MaxTotalQuota, p.WSConnLimit, p.WSSubLimit, p.Grants}
+	return preset{p.Name, p.Level, p.MaxSubKeys, p.MaxTotalQuota, p.RateLimit, p.WSConnLimit, p.WSSubLimit, p.Grants}
 }
 
 type invite struct {
@@ -58,6 +59,7 @@ type createInviteIn struct {
 	Level         string      `param:"level" required:"true"`
 	MaxSubKeys    catalog.Int `param:"max_sub_keys" required:"true"`
 	MaxTotalQuota catalog.Int `param:"max_total_quota" required:"true"`
+	RateLimit     catalog.Int `param:"rate_limit"`
 	WSConnLimit   catalog.Int `param:"ws_conn_limit"`
 	WSSubLimit    catalog.Int `param:"ws_sub_limit"`
 	Grants        grants      `param:"grants"`
@@ -73,7 +75,7 @@ type createInviteOut struct {
 func (o *operator) createInvite(ctx context.Context, in createInviteIn) (createInviteOut, error) {
 	token, created, err := o.keys.CreateInvite(ctx, keys.Preset{
 		Name: in.Name, Level: in.Level, MaxSubKeys: int64(in.MaxSubKeys), MaxTotalQuota: int64(in.MaxTotalQuota),
-		WSConnLimit: int64(in.WSConnLimit), WSSubLimit: int64(in.WSSubLimit), Grants: in.Grants,
+		RateLimit: int64(in.RateLimit), WSConnLimit: int64(in.WSConnLimit), WSSubLimit: int64(in.WSSubLimit), Grants: in.Grants,
 	}, int64(in.ExpiresIn))
 	return createInviteOut{result{true}, token, o.inviteOf(&created)}, err
 }
@@ -176,6 +178,7 @@ type setLimitsIn struct {
 	AccessKey     string       `param:"access_key" required:"true"`
 	MaxSubKeys    *catalog.Int `param:"max_sub_keys"`
 	MaxTotalQuota *catalog.Int `param:"max_total_quota"`
+	RateLimit     *catalog.Int `param:"rate_limit"`
 	WSConnLimit   *catalog.Int `param:"ws_conn_limit"`
 	WSSubLimit    *catalog.Int `param:"ws_sub_limit"`
 }
@@ -183,7 +186,7 @@ type setLimitsIn struct {
 func (o *operator) setLimits(ctx context.Context, in setLimitsIn) (distributorOut, error) {
 	return o.after(ctx, in.AccessKey, o.keys.SetLimits(ctx, in.AccessKey, keys.Limits{
 		MaxSubKeys: (*int64)(in.MaxSubKeys), MaxTotalQuota: (*int64)(in.MaxTotalQuota),
-		WSConnLimit: (*int64)(in.WSConnLimit), WSSubLimit: (*int64)(in.WSSubLimit),
+		RateLimit: (*int64)(in.RateLimit), WSConnLimit: (*int64)(in.WSConnLimit), WSSubLimit: (*int64)(in.WSSubLimit),
 	}))
 }
 

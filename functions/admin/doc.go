@@ -10,7 +10,8 @@
 //
 //	create_invite         name, level, max_sub_keys, max_total_quota (requests per
 //	                      calendar month of all sub-keys, 0 = no cap); optional
-//	                      ws_conn_limit, ws_sub_limit (of all sub-keys together,
+//	                      rate_limit (requests per minute, 0 or from 60 on),
+//	                      ws_conn_limit, ws_sub_limit (each of all sub-keys together,
 //	                      0 = no cap), grants ("all" or a list of names; default
 //	                      "all"), expires_in (seconds; default never).
 //	                      Answers with the token: nothing shows it again.
@@ -21,7 +22,7 @@
 //	enable_distributor    access_key
 //	set_grants            access_key, grants ("all" or a list of names)
 //	set_limits            access_key and one or more of max_sub_keys,
-//	                      max_total_quota, ws_conn_limit, ws_sub_limit
+//	                      max_total_quota, rate_limit, ws_conn_limit, ws_sub_limit
 //	usage_history         access_key (a distributor's or a sub-key's), optional
 //	                      months (default 12): requests by month, of a sub-key by
 //	                      day too. What a deleted sub-key used is still there.

@@ -90,7 +90,7 @@ func TestEveryActionAnswersInItsShape(t *testing.T) {
 	t.Parallel()
 	b := newWorld(t)
 	b.Move(time.Second)
-	created, text := b.ok(`{"action":"create_invite",` + acme + `,"ws_conn_limit":"4","ws_sub_limit":40,"grants":["futures:FUNDING_RATE_HISTORY"],"expires_in":3600}`)
+	created, text := b.ok(`{"action":"create_invite",` + acme + `,"rate_limit":"600","ws_conn_limit":"4","ws_sub_limit":40,"grants":["futures:FUNDING_RATE_HISTORY"],"expires_in":3600}`)
 	token, id := created["token"].(string), created["id"].(string)
 	random := map[string]string{token: "<token>", id: "<id>", b.Primary.AccessKey: "<Acme>", b.SubKey.AccessKey: "<sub-key>"}
 	golden(t, "create_invite", text, random)
@@ -126,7 +126,7 @@ func TestEveryActionAnswersInItsShape(t *testing.T) {
 	golden(t, "enable_distributor", text, random)
 	_, text = b.ok(`{"action":"set_grants","access_key":"` + r.AccessKey + `","grants":"all"}`)
 	golden(t, "set_grants", text, random)
-	_, text = b.ok(`{"action":"set_limits","access_key":"` + r.AccessKey + `","max_sub_keys":"9","max_total_quota":0,"ws_conn_limit":0}`)
+	_, text = b.ok(`{"action":"set_limits","access_key":"` + r.AccessKey + `","max_sub_keys":"9","max_total_quota":0,"rate_limit":1200,"ws_conn_limit":0}`)
 	golden(t, "set_limits", text, random)
 	_, text = b.ok(`{"action":"usage_history","access_key":"` + b.Primary.AccessKey + `","months":2}`)
 	golden(t, "usage_history_distributor", text, random)
@@ -268,6 +268,7 @@ func TestAnEventThatCannotBeCarriedOutSaysWhy(t *testing.T) {
 		{`{"action":"set_grants",` + d + `,"grants":null}`, "invalid", []string{"missing grants"}},
 		{`{"action":"set_limits",` + d + `}`, "invalid", []string{"max_sub_keys"}},
 		{`{"action":"set_limits",` + d + `,"max_total_quota":-1}`, "invalid", []string{"max_total_quota"}},
+		{`{"action":"set_limits",` + d + `,"rate_limit":59}`, "invalid", []string{"rate_limit", "from 60"}},
 		{`{"action":"usage_history",` + d + `,"months":0}`, "invalid", []string{"months", "36"}},
 		{`{"action":"usage_history",` + d + `,"months":37}`, "invalid", []string{"months", "36"}},
 		{`{"action":"usage_history","access_key":"` + strings.Repeat("0", 32) + `"}`, "not_found", []string{"access_key"}},

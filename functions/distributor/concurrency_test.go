@@ -1,8 +1,10 @@
 package main
 
 import (
+	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
@@ -39,6 +41,32 @@ func TestConcurrentRegistrationsWithOneTokenSucceedOnce(t *testing.T) {
 	if won != 1 {
 		t.Errorf("%d of 50 registrations succeeded, want 1", won)
 	}
+}
+
+func TestManagementIsLimitedPerDistributor(t *testing.T) {
+	t.Parallel()
+	b := newWorld(t)
+	b.Gate.ManagementRate = 20
+	limits := func(a apitest.Answer) string {
+		return fmt.Sprint(a.Status, " rate ", a.Header["RateLimit-Remaining"], "/", a.Header["RateLimit-Limit"], " ", a.Header["RateLimit-Reset"],
+			" quota ", a.Header["Quota-Limit"], " after ", a.Header["Retry-After"])
+	}
+	for i := range 22 {
+		if got, want := limits(b.call("GET", "/info", nil)), fmt.Sprintf("200 rate %d/20 66 quota  after ", min(20, 21-i)); got != want {
+			t.Fatalf("request %d: %s, want %s", i+1, got, want)
+		}
+	}
+	a := b.call("POST", "/sub-keys", object{"name": "n"})
+	a.Refused(t, 429, "rate limit exceeded: at most 20 requests per minute")
+	if got, want := limits(a), "429 rate 0/20 66 quota  after 66"; got != want {
+		t.Errorf("over the rate: %s, want %s", got, want)
+	}
+	mine := b.key
+	b.key = b.Register(t, contract)
+	b.ok("GET", "/info", nil)
+	b.key = mine
+	b.Move(66 * time.Second)
+	b.ok("GET", "/info", nil)
 }
 
 func TestConcurrentCreationsStopAtMaxSubKeys(t *testing.T) {

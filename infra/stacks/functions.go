@@ -81,6 +81,8 @@ func (b *builder) environment(p catalog.Program, stack awscdk.Stack) *map[string
 			env[name] = sub(cmp.Or(b.LocalViews, b.bucket()))
 		case catalog.EnvReplayProtection:
 			env[name] = jsii.String(strconv.FormatBool(b.ReplayProtection))
+		case catalog.EnvManagementRate:
+			env[name] = jsii.String(strconv.Itoa(b.ManagementRate))
 		case catalog.EnvDataKeys:
 			if b.LocalDynamoDB == "" {
 				env[name] = b.dataKeysParameter(stack)

@@ -32,6 +32,10 @@ type Settings struct {
 	// ReplayProtection accepts a nonce only once, for one write a request.
 	ReplayProtection bool `context:"replayProtection" default:"true"`
 
+	// ManagementRate is how many management requests of a distributor's primary key are
+	// admitted in a minute, 0 for any number.
+	ManagementRate int `context:"managementRate" default:"600"`
+
 	// ThrottleRate (requests a second) and ThrottleBurst bound all callers
 	// together, each API by itself.
 	ThrottleRate  int `context:"throttleRate" default:"2000"`

@@ -35,6 +35,9 @@ type Gate struct {
 	Nonces   *usage.Nonces // nil when the operator has switched replay protection off
 	Counters *usage.Counters
 	Clock    func() time.Time
+	// ManagementRate is how many management requests of a primary key are admitted in
+	// any minute, 0 = any number.
+	ManagementRate int64
 }
 
 // Refusal is the error of a request that the gate turns away.
@@ -65,6 +68,7 @@ const (
 	OverRate     Cause = "rate"
 	OverQuota    Cause = "quota"
 	OverTotal    Cause = "distributor-quota"
+	OverAllRate  Cause = "distributor-rate"
 )
 
 // Error implements error.
@@ -174,12 +178,19 @@ func authorize(p *keys.Principal, access catalog.Access, now time.Time) *Refusal
 	return forbidden(NotPermitted, "this endpoint is not open to any key")
 }
 
-// Admit charges one request of the caller. The error is a [*Refusal] with
-// status 429 when a cap is met.
-func (g *Gate) Admit(ctx context.Context, c *Caller) (usage.Receipt, error) {
-	receipt, err := g.Counters.Take(ctx, c.AccessKey, c.Distributor, usage.Limits{
-		PerMonth: c.MonthlyQuota, PerMinute: c.RateLimit, Total: c.MaxTotalQuota,
-	})
+// Admit counts one request of the caller: one of a sub-key is charged to its rate, its
+// quota and those of its distributor, one of a primary key to the rate of management,
+// which it learns here. The error is a [*Refusal] with status 429 when a cap is met.
+func (g *Gate) Admit(ctx context.Context, c *Caller) (receipt usage.Receipt, err error) {
+	if c.Primary {
+		if c.RateLimit = g.ManagementRate; c.RateLimit > 0 {
+			receipt, err = g.Counters.TakeManagement(ctx, c.AccessKey, c.RateLimit)
+		}
+	} else {
+		receipt, err = g.Counters.Take(ctx, c.AccessKey, c.Distributor, usage.Limits{
+			PerMonth: c.MonthlyQuota, PerMinute: c.RateLimit, Total: c.MaxTotalQuota, TotalRate: c.DistributorRateLimit,
+		})
+	}
 	var denied *usage.Denied
 	if errors.As(err, &denied) {
 		cause := OverQuota
@@ -188,6 +199,8 @@ func (g *Gate) Admit(ctx context.Context, c *Caller) (usage.Receipt, error) {
 			cause = OverRate
 		case usage.Total:
 			cause = OverTotal
+		case usage.TotalRate:
+			cause = OverAllRate
 		}
 		return usage.Receipt{}, &Refusal{Status: http.StatusTooManyRequests, Message: denied.Error(), RetryAfter: denied.RetryAfter, Proven: true, Cause: cause, Denied: denied}
 	}

@@ -21,6 +21,7 @@ type Caller struct {
 	MaxTimeRange  int64 // seconds, 0 = no limit
 	MaxTotalQuota int64 // requests per month of all sub-keys, 0 = no cap
 
+	DistributorRateLimit   int64 // requests per minute of all sub-keys, 0 = no cap
 	WSConnLimit            int64 // WebSocket connections of the sub-key, 0 = no cap
 	WSSubLimit             int64 // subscriptions of the sub-key, 0 = no cap
 	DistributorWSConnLimit int64 // connections of all the distributor's sub-keys, 0 = no cap
@@ -38,6 +39,7 @@ func callerOf(p *keys.Principal) Caller {
 		MaxTimeRange:  p.MaxTimeRange,
 		MaxTotalQuota: p.MaxTotalQuota,
 
+		DistributorRateLimit:   p.DistributorRateLimit,
 		WSConnLimit:            p.WSConnLimit,
 		WSSubLimit:             p.WSSubLimit,
 		DistributorWSConnLimit: p.DistributorWSConnLimit,
@@ -82,11 +84,11 @@ const (
 const ReasonContext = "reason"
 
 // numbers lists the limits under the names they have in an authorizer's context.
-func (c *Caller) numbers() [8]struct {
+func (c *Caller) numbers() [9]struct {
 	name  string
 	value *int64
 } {
-	return [8]struct {
+	return [9]struct {
 		name  string
 		value *int64
 	}{
@@ -94,6 +96,7 @@ func (c *Caller) numbers() [8]struct {
 		{"rateLimit", &c.RateLimit},
 		{"maxTimeRange", &c.MaxTimeRange},
 		{"maxTotalQuota", &c.MaxTotalQuota},
+		{"distributorRateLimit", &c.DistributorRateLimit},
 		{"wsConnLimit", &c.WSConnLimit},
 		{"wsSubLimit", &c.WSSubLimit},
 		{"distributorWsConnLimit", &c.DistributorWSConnLimit},

@@ -15,7 +15,7 @@ func TestACallerSurvivesTheWayThroughTheGateway(t *testing.T) {
 		want := admission.Caller{
 			AccessKey: "k", Distributor: "d", Primary: rapid.Bool().Draw(t, "primary"),
 			MonthlyQuota: limit.Draw(t, "quota"), RateLimit: limit.Draw(t, "rate"), MaxTimeRange: limit.Draw(t, "span"),
-			MaxTotalQuota: limit.Draw(t, "total"), WSConnLimit: limit.Draw(t, "conns"), WSSubLimit: limit.Draw(t, "subs"),
+			MaxTotalQuota: limit.Draw(t, "total"), DistributorRateLimit: limit.Draw(t, "all rate"), WSConnLimit: limit.Draw(t, "conns"), WSSubLimit: limit.Draw(t, "subs"),
 			DistributorWSConnLimit: limit.Draw(t, "all conns"), DistributorWSSubLimit: limit.Draw(t, "all subs"),
 		}
 		got, verdict, _ := admission.CallerFrom(want.Context())

@@ -158,12 +158,12 @@ func (f *Family) answer(e *endpoint, req *request) (res response) {
 			return req.fail(err)
 		}
 	}
-	if e.Access.Charged() {
+	if e.Access.Counted() {
 		receipt, err := f.gate.Admit(ctx, &req.caller)
 		if err != nil {
 			return req.fail(err)
 		}
-		counted, req.receipt = true, &receipt
+		counted, req.receipt = e.Access.Charged(), &receipt
 	}
 	out, err := e.serve(ctx, in)
 	if err != nil {

@@ -304,6 +304,34 @@ func TestRateAndQuotaAre429WithRetryAfter(t *testing.T) {
 	}
 }
 
+func TestAllSubKeysOfADistributorShareItsRate(t *testing.T) {
+	t.Parallel()
+	w := market(t)
+	d := w.Register(t, keys.Preset{Name: "Limited", Level: "all", MaxSubKeys: 5, RateLimit: 60})
+	if err := w.Keys.PutLevel(t.Context(), d.AccessKey, "all", keys.Allow(catalog.Actions()...)); err != nil {
+		t.Fatal(err)
+	}
+	one, two := w.Issue(t, d, keys.NewSubKey{Name: "one"}), w.Issue(t, d, keys.NewSubKey{Name: "two", RateLimit: 100})
+	for i := range 66 {
+		if a := w.Get(t, []apitest.Key{one, two}[i%2], tickers); a.Status != 200 {
+			t.Fatalf("request %d: %d %s", i+1, a.Status, a.Body)
+		}
+	}
+	w.Move(20 * time.Second)
+	a := w.Get(t, two, tickers)
+	if a.Status != 429 || a.Header["Retry-After"] != "46" || a.Header["RateLimit-Limit"] != "100" ||
+		!strings.Contains(apitest.Message(t, a), "distributor rate limit exceeded: at most 60 requests per minute") {
+		t.Errorf("%d %v %s", a.Status, a.Header, a.Body)
+	}
+	if a := w.Get(t, w.SubKey, tickers); a.Status != 200 {
+		t.Errorf("another distributor's: %d %s", a.Status, a.Body)
+	}
+	w.Move(46 * time.Second)
+	if a := w.Get(t, one, tickers); a.Status != 200 {
+		t.Errorf("when it is said to be: %d %s", a.Status, a.Body)
+	}
+}
+
 func TestTheTimeSpanLimitIsTheTighterOfLevelAndKey(t *testing.T) {
 	t.Parallel()
 	w := market(t)

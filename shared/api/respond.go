@@ -198,15 +198,12 @@ func (res *response) write(w http.ResponseWriter, r *request) {
 	_, _ = w.Write(res.body) // the caller may have gone
 }
 
-// limits reports to a caller of data how much is left: of the rate in RateLimit-*
-// where one is in force, of the month in Quota-*. The resets are seconds until more is
+// limits reports to a caller how much is left: of the rate in RateLimit-*
+// where one is in force, for data of the month in Quota-*. The resets are seconds until more is
 // left than now. A month that refuses is that of the key or, for all keys together,
 // of the distributor: nothing is left of it.
 func (r *request) limits(res *response, headers http.Header) {
 	c := &r.caller
-	if c.AccessKey == "" || c.Primary {
-		return
-	}
 	set := func(name string, n int64) { headers[name] = []string{strconv.FormatInt(n, 10)} }
 	var figures usage.Figures
 	quota, left := c.MonthlyQuota, int64(-1)
@@ -216,7 +213,7 @@ func (r *request) limits(res *response, headers http.Header) {
 		left = max(quota-figures.InMonth, 0)
 	case res.denied != nil:
 		figures = res.denied.Figures
-		if res.denied.Cap != usage.PerMinute {
+		if res.denied.Cap == usage.PerMonth || res.denied.Cap == usage.Total {
 			quota, left = res.denied.Limit, 0
 		}
 	}

@@ -119,6 +119,11 @@ const (
 	AnyLevel
 )
 
+// Counted reports whether requests to such an endpoint are counted against a rate: those
+// of data against that of the sub-key, those of management against that of all of a
+// primary key's.
+func (a Access) Counted() bool { return a.Kind == Management || a.Charged() }
+
 // Charged reports whether requests to such an endpoint are counted against rate and
 // quota: those of data, not those of management.
 func (a Access) Charged() bool {

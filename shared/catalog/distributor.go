@@ -22,7 +22,8 @@ var (
 	ListSubKeys = route[ListSubKeysIn, SubKeyPage]("GET", "/upgrade/v2/distributor/sub-keys", Distributor, management, EnvelopeD)
 	// Counts the sub-keys and what they used this month.
 	SubKeyStats = route[None, SubKeyStatistics]("GET", "/upgrade/v2/distributor/sub-keys/stats", Distributor, management, EnvelopeD)
-	// Exports all sub-keys as a JSON array or as CSV.
+	// Exports all sub-keys as a JSON array or as CSV, up to 100,000 and 6 MB: beyond 30,000
+	// or so accept gzip.
 	ExportKeys = route[ExportIn, Export]("GET", "/upgrade/v2/distributor/sub-keys/export", Distributor, management, EnvelopeD)
 	// Shows a sub-key in full, without its secret.
 	GetSubKey = route[SubKeyIn, SubKeyDetail]("GET", "/upgrade/v2/distributor/sub-keys/{access_key}", Distributor, management, EnvelopeD)

@@ -86,7 +86,7 @@ var (
 	readKeys   = table(KeysTable, "BatchGetItem", "GetItem")
 	keepKeys   = table(KeysTable, "BatchGetItem", "GetItem", "PutItem", "Query", "UpdateItem")
 	deleteKeys = table(KeysTable, "DeleteItem")
-	count      = table(UsageTable, "UpdateItem")
+	count      = table(UsageTable, "BatchGetItem", "UpdateItem") // reads how the last month ended
 	readUsage  = table(UsageTable, "BatchGetItem")
 	readLog    = table(LogTable, "Query")
 	readSeries = table(SeriesTable, "Query")
@@ -177,8 +177,12 @@ func gateUses(function string) (uses []use) {
 		if e.Method == "POST" && e.Authorized() {
 			uses = append(uses, readKeys, recordNonce, unwrap)
 		}
-		if !e.Planned && e.Access.Charged() {
+		switch {
+		case e.Planned:
+		case e.Access.Charged():
 			uses = append(uses, count)
+		case e.Access.Counted():
+			uses = append(uses, count, environment(EnvManagementRate))
 		}
 	}
 	return uses
@@ -232,6 +236,7 @@ const (
 	EnvDataKeys          = "QUOTARY_DATA_KEYS"               // the data keys that seal secrets, wrapped by KMS
 	EnvDataKeysFile      = "QUOTARY_DATA_KEYS_FILE"          // a file of plain ones in their place, on a developer's machine
 	EnvReplayProtection  = "QUOTARY_NONCE_REPLAY_PROTECTION" // whether a nonce is accepted only once
+	EnvManagementRate    = "QUOTARY_MANAGEMENT_RATE"         // management requests of a primary key in a minute, 0 for any number
 	EnvSecretsKey        = "QUOTARY_SECRETS_KEY"             // the KMS key that wraps data keys
 	EnvDataKeysParameter = "QUOTARY_DATA_KEYS_PARAMETER"     // the SSM parameter that holds the wrapped data keys
 
@@ -262,7 +267,7 @@ func (p Program) Environment() []string {
 	if p.DataKey {
 		names = append(names, EnvSecretsKey, EnvDataKeysParameter)
 	}
-	return append(names, p.reads...)
+	return union(names, p.reads)
 }
 
 // Title is the name as identifiers hold it: perp-fills is PerpFills.

@@ -55,6 +55,20 @@ func (e *Env) Bool(name string, fallback bool, purpose string) bool {
 	return fallback
 }
 
+// Number returns a variable that is a whole number of at least 0, or fallback when it is
+// not set.
+func (e *Env) Number(name string, fallback int64, purpose string) int64 {
+	value, ok := e.lookup(name)
+	if !ok {
+		return fallback
+	}
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil || n < 0 {
+		e.faults = append(e.faults, fmt.Errorf("%s must be a whole number of at least 0: %s", name, purpose))
+	}
+	return n
+}
+
 // Text returns a setting of a domain as it is set, or its default where it is not, or
 // is not accepted.
 func (e *Env) Text(s *catalog.Setting) string {

@@ -134,7 +134,7 @@ func (s *Store) SetLimits(ctx context.Context, accessKey string, limits Limits) 
 		{"ws_conn_limit", limits.WSConnLimit, 0, maxCount},
 		{"ws_sub_limit", limits.WSSubLimit, 0, maxCount},
 	}
-	if err := checkNumbers(numbers...); err != nil {
+	if err := errors.Join(checkTotalRate(limits.RateLimit), checkNumbers(numbers...)); err != nil {
 		return err
 	}
 	settings := item{}

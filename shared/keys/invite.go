@@ -36,10 +36,12 @@ func (p *Preset) check() error {
 	if p.Grants, err = checkGrants(p.Grants); err != nil {
 		return err
 	}
+	if err := checkTotalRate(&p.RateLimit); err != nil {
+		return err
+	}
 	return checkNumbers(
 		number{"max_sub_keys", &p.MaxSubKeys, 0, maxSubKeys},
 		number{"max_total_quota", &p.MaxTotalQuota, 0, maxQuota},
-		number{"rate_limit", &p.RateLimit, 0, maxCount},
 		number{"ws_conn_limit", &p.WSConnLimit, 0, maxCount},
 		number{"ws_sub_limit", &p.WSSubLimit, 0, maxCount},
 	)

@@ -214,9 +214,9 @@ func TestEveryChangeIsInForceOnTheNextRequest(t *testing.T) {
 	check("no grant", func(p Principal) bool { return !p.Grants.Has("futures:FUNDING_RATE_HISTORY") })
 	do(b.SetGrants(t.Context(), d, nil))
 	check("all grants", func(p Principal) bool { return p.Grants.Has("coin_treasury_COIN_TREASURY_ENTITIES") })
-	do(b.SetLimits(t.Context(), d, Limits{MaxTotalQuota: ptr(int64(1)), RateLimit: ptr(int64(4)), WSConnLimit: ptr(int64(2)), WSSubLimit: ptr(int64(3))}))
+	do(b.SetLimits(t.Context(), d, Limits{MaxTotalQuota: ptr(int64(1)), RateLimit: ptr(int64(90)), WSConnLimit: ptr(int64(2)), WSSubLimit: ptr(int64(3))}))
 	check("the distributor's limits", func(p Principal) bool {
-		return p.MaxTotalQuota == 1 && p.DistributorRateLimit == 4 && p.DistributorWSConnLimit == 2 && p.DistributorWSSubLimit == 3
+		return p.MaxTotalQuota == 1 && p.DistributorRateLimit == 90 && p.DistributorWSConnLimit == 2 && p.DistributorWSSubLimit == 3
 	})
 	// Another instance deletes: this one still remembers where the key was.
 	do(b.fresh().DeleteSubKey(t.Context(), d, k.AccessKey))

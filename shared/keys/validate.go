@@ -16,6 +16,7 @@ const (
 	maxSubKeys   = 1_000_000
 	maxCount     = 1_000_000_000 // requests per minute, connections, subscriptions
 	maxSeconds   = 3_153_600_000 // 100 years
+	minTotalRate = 60            // requests per minute of a distributor
 	maxNameRunes = 64
 	maxMetadata  = 4096 // bytes
 )
@@ -53,6 +54,14 @@ func checkMetadata(text string) error {
 func checkNumber(parameter string, n, least, most int64) error {
 	if n < least || n > most {
 		return invalid("%s must be a whole number from %d to %d, not %d", parameter, least, most, n)
+	}
+	return nil
+}
+
+// checkTotalRate holds the rate of a distributor to what its shards can share evenly.
+func checkTotalRate(rate *int64) error {
+	if rate != nil && (*rate < 0 || *rate > 0 && *rate < minTotalRate || *rate > maxCount) {
+		return invalid("rate_limit must be 0 or a whole number from %d to %d, not %d", minTotalRate, int64(maxCount), *rate)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -166,13 +167,19 @@ func Family(name catalog.Family, register func(o *Opened) error) func(context.Co
 
 func (s *Service) family(ctx context.Context) (*Opened, error) {
 	o := &Opened{Service: s, DB: s.DynamoDB()}
+	var err error
 	gate := &admission.Gate{Counters: s.Counters(o.DB), Clock: s.Clock}
 	if s.program.Secrets {
-		var err error
 		if o.KeyStore, err = s.Keys(ctx, o.DB); err != nil {
 			return nil, err
 		}
 		if gate, err = s.Gate(o.DB, o.KeyStore); err != nil {
+			return nil, err
+		}
+	}
+	if slices.Contains(s.program.Environment(), catalog.EnvManagementRate) {
+		gate.ManagementRate = s.Env.Number(catalog.EnvManagementRate, 600, "how many management requests of a primary key are admitted in a minute, 0 for any number")
+		if err := s.Env.Err(); err != nil {
 			return nil, err
 		}
 	}

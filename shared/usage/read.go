@@ -26,7 +26,7 @@ type Month struct {
 func (c *Counters) Distributor(ctx context.Context, distributor string, at time.Time) (int64, error) {
 	keys := make([]attr.Item, Shards)
 	for shard := range keys {
-		keys[shard] = shardItem(distributor, shard, at)
+		keys[shard] = item(shardKey(distributor, shard), monthName(at))
 	}
 	items, err := c.read(ctx, keys, "")
 	if err != nil {

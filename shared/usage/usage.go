@@ -4,10 +4,18 @@
 // one conditional write each: the sub-key's item of the month, which holds the
 // month's total, the total of each day and the window of its rate; and one
 // of the distributor's shards of the month, whose limits sum to the
-// distributor's cap, so that many sub-keys do not queue behind one item. If
+// distributor's caps, of the month and of the minute, so that many sub-keys do not
+// queue behind one item. A shard that is exhausted tries the next. If
 // only one of the two could be taken, it is refunded. A month's cap is therefore never
 // passed, and a rate by a tenth at most (see window): a crash between the two writes, or a lost answer to one, can only count
 // one too many.
+//
+// A shard has an eighth of each cap. Where the shares differ, as a rate is no multiple
+// of eight, shards of a larger one are through with their month a little earlier, and
+// the last of a month's requests are served at less than the distributor's rate.
+//
+// Requests of management have a rate of their own and no quota: one item of the
+// primary key, in the form of a sub-key's (see [Counters.TakeManagement]).
 //
 // Items are keyed by month, in UTC, so the past stays for billing. The same
 // table remembers the nonces that were used (see [Nonces]).
@@ -20,12 +28,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"strconv"
-	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"quotary/shared/attr"
 )
@@ -46,6 +51,7 @@ type Limits struct {
 	PerMonth  int64 // requests of the sub-key per calendar month in UTC
 	PerMinute int64 // requests of the sub-key in any 60 s: a tenth more may pass
 	Total     int64 // requests of all the distributor's sub-keys per month
+	TotalRate int64 // requests of all the distributor's sub-keys in any 60 s: a tenth more may pass
 }
 
 // Figures are what a sub-key has left when a request has been admitted or denied.
@@ -61,8 +67,7 @@ type Receipt struct {
 	Key, Distributor string
 	At               time.Time // the moment whose month and day were charged
 
-	bucket int64 // that was charged; 0 without a rate
-	shard  int
+	key, shard charge
 }
 
 // Denied is the error of a request that a cap refuses.
@@ -76,17 +81,18 @@ type Denied struct {
 // Cap names what refused a request.
 type Cap string
 
-// The three caps.
+// The caps.
 const (
 	PerMinute Cap = "rate limit exceeded"
 	PerMonth  Cap = "monthly quota exceeded"
 	Total     Cap = "distributor monthly quota exceeded"
+	TotalRate Cap = "distributor rate limit exceeded"
 )
 
 // Error says which cap was met and what it is.
 func (d *Denied) Error() string {
 	unit := "requests per month"
-	if d.Cap == PerMinute {
+	if d.Cap == PerMinute || d.Cap == TotalRate {
 		unit = "requests per minute"
 	}
 	return fmt.Sprintf("%s: at most %d %s are accepted", d.Cap, d.Limit, unit)
@@ -109,13 +115,16 @@ func NewCounters(db DynamoDB, table string, clock func() time.Time) *Counters {
 // [*Denied] when a cap is met; nothing is charged then.
 func (c *Counters) Take(ctx context.Context, key, distributor string, limits Limits) (Receipt, error) {
 	now := c.clock().UTC()
-	if seen, ok := c.windows.get(key); ok && limits.PerMinute > 0 && seen.bucket == bucketAt(now) && seen.left(limits.PerMinute) == 0 {
-		return Receipt{}, overRate(seen, limits, Figures{}, now)
+	if seen, full := c.full(keyPrefix+key, allowed(limits.PerMinute), now); full {
+		return Receipt{}, rateDenied(seen, limits.PerMinute, Figures{}, now)
+	}
+	if opens, full := c.allFull(distributor, limits.TotalRate, now); full {
+		return Receipt{}, totalRateDenied(limits.TotalRate, opens, now)
 	}
 	receipt := Receipt{Key: key, Distributor: distributor, At: now}
 
 	shard := make(chan error, 1)
-	go func() { shard <- c.takeShard(ctx, &receipt.shard, distributor, limits.Total, now) }()
+	go func() { shard <- c.takeShard(ctx, &receipt.shard, distributor, limits, now) }()
 	keyErr := c.takeKey(ctx, &receipt, limits)
 	shardErr := <-shard
 
@@ -127,20 +136,20 @@ func (c *Counters) Take(ctx context.Context, key, distributor string, limits Lim
 		if errors.As(shardErr, &denied) {
 			denied.Figures = receipt.Figures
 			denied.InMonth--
-			if receipt.bucket > 0 {
+			if receipt.key.bucket > 0 {
 				denied.RateLeft++
 			}
 		}
 		ctx, done := RefundContext(ctx)
 		defer done()
-		if err := c.refundKey(ctx, receipt); err != nil {
-			shardErr = errors.Join(shardErr, err)
+		if err := c.takeBack(ctx, receipt.key); err != nil {
+			shardErr = errors.Join(shardErr, fmt.Errorf("refund a request of a sub-key: %w", err))
 		}
 	case shardErr == nil:
 		ctx, done := RefundContext(ctx)
 		defer done()
-		if err := c.refundShard(ctx, receipt); err != nil {
-			keyErr = errors.Join(keyErr, err)
+		if err := c.takeBack(ctx, receipt.shard); err != nil {
+			keyErr = errors.Join(keyErr, fmt.Errorf("refund a request of a distributor: %w", err))
 		}
 	}
 	if keyErr != nil {
@@ -149,14 +158,63 @@ func (c *Counters) Take(ctx context.Context, key, distributor string, limits Lim
 	return Receipt{}, shardErr
 }
 
+// TakeManagement charges one request of management of a primary key, under a rate a
+// minute. The error is a [*Denied] when that is met.
+func (c *Counters) TakeManagement(ctx context.Context, primary string, rate int64) (Receipt, error) {
+	now := c.clock().UTC()
+	limits := Limits{PerMinute: rate}
+	if seen, full := c.full(keyPrefix+primary, allowed(rate), now); full {
+		return Receipt{}, rateDenied(seen, rate, Figures{}, now)
+	}
+	receipt := Receipt{Key: primary, Distributor: primary, At: now}
+	return receipt, c.takeKey(ctx, &receipt, limits)
+}
+
+// full reports whether an item is known to have no room under a rate before the next
+// bucket: a request to it would be a write for nothing.
+func (c *Counters) full(pk string, most int64, now time.Time) (window, bool) {
+	seen, ok := c.windows.get(pk)
+	return seen, ok && most > 0 && seen.bucket == bucketAt(now) && seen.left(most) == 0
+}
+
+// allFull reports whether all shards of a distributor are, and when the first has room.
+func (c *Counters) allFull(distributor string, rate int64, now time.Time) (opens time.Time, full bool) {
+	if rate == 0 {
+		return opens, false
+	}
+	for shard := range Shards {
+		most := share(allowed(rate), shard)
+		if most == 0 {
+			continue
+		}
+		seen, full := c.full(shardKey(distributor, shard), most, now)
+		if !full {
+			return opens, false
+		}
+		opens = earlier(opens, seen.opens(most))
+	}
+	return opens, true
+}
+
+// earlier is the earlier of two moments, of which the first may be none.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || b.Before(a) {
+		return b
+	}
+	return a
+}
+
 // Refund takes back what the receipt's request was charged of the month: it failed
 // and costs nothing. It stays counted in the rate, for it was work. A request that
 // may be over or canceled refunds within its [RefundContext].
 func (c *Counters) Refund(ctx context.Context, r Receipt) error {
+	r.key.bucket, r.shard.bucket = 0, 0
 	shard := make(chan error, 1)
-	go func() { shard <- c.refundShard(ctx, r) }()
-	err := c.refundMonth(ctx, r)
-	return errors.Join(err, <-shard)
+	go func() { shard <- c.takeBack(ctx, r.shard) }()
+	if err := errors.Join(c.takeBack(ctx, r.key), <-shard); err != nil {
+		return fmt.Errorf("refund a request: %w", err)
+	}
+	return nil
 }
 
 // RefundTimeout bounds a refund.
@@ -168,231 +226,88 @@ func RefundContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), RefundTimeout)
 }
 
-// takeKey charges the sub-key's item: its month, its day and, under a rate, its
+// takeKey charges the item of a key: its month, its day and, under a rate, its
 // newest bucket.
 func (c *Counters) takeKey(ctx context.Context, r *Receipt, limits Limits) error {
-	bucket := bucketAt(r.At)
-	seen, known := c.windows.get(r.Key)
-	// Each failed attempt shows the item as it is, so the second knows which
-	// form fits; more are needed only when other instances move the item on
-	// in between.
-	for range 8 {
-		charged := window{}
+	r.key = charge{pk: keyPrefix + r.Key, at: r.At, days: true, quota: limits.PerMonth, most: allowed(limits.PerMinute)}
+	outcome, err := c.count(ctx, &r.key)
+	if err != nil {
+		return fmt.Errorf("count a request of a key: %w", err)
+	}
+	w := r.key.window
+	r.InMonth = r.key.used
+	switch outcome {
+	case overRate:
+		return rateDenied(w, limits.PerMinute, r.Figures, r.At)
+	case overMonth:
+		return monthDenied(w, limits, r.Figures, r.At)
+	case counted:
 		if limits.PerMinute > 0 {
-			if !known {
-				var err error
-				if seen, err = c.lastMonth(ctx, r.Key, r.At); err != nil {
-					return err
-				}
-			}
-			bucket = max(bucket, seen.bucket) // an instance whose clock is behind counts in the later bucket
-			if charged = seen; seen.bucket != bucket {
-				charged = seen.at(bucket)
-			}
-			if charged.left(limits.PerMinute) == 0 {
-				return overRate(charged, limits, r.Figures, r.At)
-			}
-		}
-		out, err := c.db.UpdateItem(ctx, c.keyUpdate(r, limits, seen, known, charged))
-		if err == nil {
-			r.InMonth = attr.Int(out.Attributes, "used")
-			if limits.PerMinute > 0 {
-				charged.n = attr.Int(out.Attributes, attrCount)
-				c.windows.set(r.Key, charged)
-				r.bucket, r.RateLeft, r.RateFrees = bucket, min(charged.left(limits.PerMinute), limits.PerMinute), charged.frees()
-			}
-			return nil
-		}
-		var failed *types.ConditionalCheckFailedException
-		if !errors.As(err, &failed) {
-			return fmt.Errorf("count a request of a sub-key: %w", err)
-		}
-		if seen, known, err = windowOf(failed.Item); err != nil {
-			return fmt.Errorf("count a request of a sub-key: %w", err)
-		}
-		if known {
-			c.windows.set(r.Key, seen)
-		}
-		r.InMonth = attr.Int(failed.Item, "used")
-		if limits.PerMonth > 0 && r.InMonth >= limits.PerMonth {
-			return overMonth(seen, limits, r.Figures, r.At)
+			r.RateLeft, r.RateFrees = min(w.left(r.key.most), limits.PerMinute), w.frees()
 		}
 	}
-	return errors.New("count a request of a sub-key: its item kept changing")
+	return nil
 }
 
-// overRate denies a request for which the newest bucket of a window has no room.
-func overRate(w window, limits Limits, figures Figures, now time.Time) *Denied {
-	opens := w.opens(limits.PerMinute)
+// takeShard charges one of the distributor's shards.
+func (c *Counters) takeShard(ctx context.Context, taken *charge, distributor string, limits Limits, now time.Time) error {
+	var opens time.Time // the first of those that only their rate refuses
+	first := rand.IntN(Shards)
+	for i := range Shards {
+		shard := (first + i) % Shards
+		ch := charge{
+			pk: shardKey(distributor, shard), at: now,
+			quota: share(limits.Total, shard), most: share(allowed(limits.TotalRate), shard),
+		}
+		if ch.quota == 0 && limits.Total > 0 || ch.most == 0 && limits.TotalRate > 0 {
+			continue
+		}
+		switch outcome, err := c.count(ctx, &ch); {
+		case err != nil:
+			return fmt.Errorf("count a request of a distributor: %w", err)
+		case outcome == counted:
+			*taken = ch
+			return nil
+		case outcome == overRate:
+			opens = earlier(opens, ch.window.opens(ch.most))
+		}
+	}
+	if !opens.IsZero() {
+		return totalRateDenied(limits.TotalRate, opens, now)
+	}
+	return &Denied{Cap: Total, Limit: limits.Total, RetryAfter: untilNextMonth(now)}
+}
+
+// rateDenied denies a request for which the newest bucket of a window has no room.
+func rateDenied(w window, rate int64, figures Figures, now time.Time) *Denied {
+	opens := w.opens(allowed(rate))
 	figures.RateLeft, figures.RateFrees = 0, opens
-	return &Denied{Figures: figures, Cap: PerMinute, Limit: limits.PerMinute, RetryAfter: atLeastASecond(opens.Sub(now))}
+	return &Denied{Figures: figures, Cap: PerMinute, Limit: rate, RetryAfter: atLeastASecond(opens.Sub(now))}
 }
 
-// overMonth denies a request until the month ends.
-func overMonth(w window, limits Limits, figures Figures, now time.Time) *Denied {
+// monthDenied denies a request until the month ends.
+func monthDenied(w window, limits Limits, figures Figures, now time.Time) *Denied {
 	if limits.PerMinute > 0 {
 		if bucket := bucketAt(now); bucket > w.bucket {
 			w = w.at(bucket)
 		}
-		figures.RateLeft, figures.RateFrees = min(w.left(limits.PerMinute), limits.PerMinute), w.frees()
+		figures.RateLeft, figures.RateFrees = min(w.left(allowed(limits.PerMinute)), limits.PerMinute), w.frees()
 	}
 	return &Denied{Figures: figures, Cap: PerMonth, Limit: limits.PerMonth, RetryAfter: untilNextMonth(now)}
 }
 
-// lastMonth is the window that the item of the month before ends with, in the first
-// seconds of a month: a rate does not begin anew with it.
-func (c *Counters) lastMonth(ctx context.Context, key string, now time.Time) (window, error) {
-	before := now.Add(-bucketSeconds * (pastBuckets + 1) * time.Second)
-	if monthName(before) == monthName(now) {
-		return window{}, nil
-	}
-	items, err := c.read(ctx, []attr.Item{keyItem(key, before)}, "")
-	if err != nil || len(items) == 0 {
-		return window{}, err
-	}
-	w, _, err := windowOf(items[0])
-	return w, err
+// totalRateDenied denies a request until a shard has room.
+func totalRateDenied(rate int64, opens, now time.Time) *Denied {
+	return &Denied{Cap: TotalRate, Limit: rate, RetryAfter: atLeastASecond(opens.Sub(now))}
 }
 
-// keyUpdate charges a request. Seen is the window that the item is believed to hold,
-// known to hold one at all, charged the one to charge.
-func (c *Counters) keyUpdate(r *Receipt, limits Limits, seen window, known bool, charged window) *dynamodb.UpdateItemInput {
-	update := "ADD used :1, #d :1"
-	var conditions []string
-	values := attr.Item{":1": attr.N(1)}
-	switch {
-	case limits.PerMinute == 0:
-	case known && seen.bucket == charged.bucket:
-		update = "SET n = n + :1 " + update
-		conditions = append(conditions, "w = :w AND n < :room")
-		values[":w"], values[":room"] = attr.N(charged.bucket), attr.N(allowed(limits.PerMinute)-charged.before())
-	default:
-		update = "SET w = :w, n = :1, h = :h " + update
-		values[":w"], values[":h"] = attr.N(charged.bucket), attr.S(charged.pastText())
-		if known {
-			conditions = append(conditions, "w = :seen AND n = :count")
-			values[":seen"], values[":count"] = attr.N(seen.bucket), attr.N(seen.n)
-		} else {
-			conditions = append(conditions, "attribute_not_exists(w)")
-		}
-	}
-	if limits.PerMonth > 0 {
-		conditions = append(conditions, "(attribute_not_exists(used) OR used < :quota)")
-		values[":quota"] = attr.N(limits.PerMonth)
-	}
-	in := &dynamodb.UpdateItemInput{
-		TableName:                           &c.table,
-		Key:                                 keyItem(r.Key, r.At),
-		UpdateExpression:                    &update,
-		ExpressionAttributeNames:            map[string]string{"#d": dayName(r.At)},
-		ExpressionAttributeValues:           values,
-		ReturnValues:                        types.ReturnValueUpdatedNew,
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	}
-	if len(conditions) > 0 {
-		in.ConditionExpression = aws.String(strings.Join(conditions, " AND "))
-	}
-	return in
-}
-
-// refundKey takes one request off the sub-key's item. The bucket is refunded only
-// while it is the newest: those before it are final.
-func (c *Counters) refundKey(ctx context.Context, r Receipt) error {
-	if r.bucket == 0 {
-		return c.refundMonth(ctx, r)
-	}
-	c.windows.forget(r.Key)
-	_, err := c.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName:                 &c.table,
-		Key:                       keyItem(r.Key, r.At),
-		UpdateExpression:          aws.String("ADD used :back, #d :back, n :back"),
-		ConditionExpression:       aws.String("w = :w"),
-		ExpressionAttributeNames:  map[string]string{"#d": dayName(r.At)},
-		ExpressionAttributeValues: attr.Item{":back": attr.N(-1), ":w": attr.N(r.bucket)},
-	}, once)
-	var failed *types.ConditionalCheckFailedException
-	if errors.As(err, &failed) {
-		return c.refundMonth(ctx, r)
-	}
-	if err != nil {
-		return fmt.Errorf("refund a request of a sub-key: %w", err)
-	}
-	return nil
-}
-
-// refundMonth takes one request off the month and the day of the sub-key's item.
-func (c *Counters) refundMonth(ctx context.Context, r Receipt) error {
-	_, err := c.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName:                 &c.table,
-		Key:                       keyItem(r.Key, r.At),
-		UpdateExpression:          aws.String("ADD used :back, #d :back"),
-		ExpressionAttributeNames:  map[string]string{"#d": dayName(r.At)},
-		ExpressionAttributeValues: attr.Item{":back": attr.N(-1)},
-	}, once)
-	if err != nil {
-		return fmt.Errorf("refund a request of a sub-key: %w", err)
-	}
-	return nil
-}
-
-// takeShard charges one of the distributor's shards and stores which.
-func (c *Counters) takeShard(ctx context.Context, taken *int, distributor string, total int64, now time.Time) error {
-	first := rand.IntN(Shards)
-	for i := range Shards {
-		shard := (first + i) % Shards
-		in := &dynamodb.UpdateItemInput{
-			TableName:                 &c.table,
-			Key:                       shardItem(distributor, shard, now),
-			UpdateExpression:          aws.String("ADD used :1"),
-			ExpressionAttributeValues: attr.Item{":1": attr.N(1)},
-		}
-		if total > 0 {
-			limit := shardLimit(total, shard)
-			if limit == 0 {
-				continue
-			}
-			in.ConditionExpression = aws.String("attribute_not_exists(used) OR used < :limit")
-			in.ExpressionAttributeValues[":limit"] = attr.N(limit)
-		}
-		_, err := c.db.UpdateItem(ctx, in)
-		var failed *types.ConditionalCheckFailedException
-		if errors.As(err, &failed) {
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("count a request of a distributor: %w", err)
-		}
-		*taken = shard
-		return nil
-	}
-	return &Denied{Cap: Total, Limit: total, RetryAfter: untilNextMonth(now)}
-}
-
-func (c *Counters) refundShard(ctx context.Context, r Receipt) error {
-	_, err := c.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName:                 &c.table,
-		Key:                       shardItem(r.Distributor, r.shard, r.At),
-		UpdateExpression:          aws.String("ADD used :back"),
-		ExpressionAttributeValues: attr.Item{":back": attr.N(-1)},
-	}, once)
-	if err != nil {
-		return fmt.Errorf("refund a request of a distributor: %w", err)
-	}
-	return nil
-}
-
-// once keeps the client from repeating a refund whose answer was lost: it may have
-// been made, and a second one would let a request too many pass. A charge may be
-// repeated: it can only count one too many.
-func once(o *dynamodb.Options) { o.RetryMaxAttempts = 1 }
-
-// shardLimit splits total over the shards so that the parts sum to it.
-func shardLimit(total int64, shard int) int64 {
-	limit := total / Shards
+// share splits a cap over the shards so that the parts sum to it.
+func share(total int64, shard int) int64 {
+	part := total / Shards
 	if int64(shard) < total%Shards {
-		limit++
+		part++
 	}
-	return limit
+	return part
 }
 
 // Prefixes of the partition keys.
@@ -406,8 +321,8 @@ func keyItem(key string, at time.Time) attr.Item {
 	return item(keyPrefix+key, monthName(at))
 }
 
-func shardItem(distributor string, shard int, at time.Time) attr.Item {
-	return item(shardPrefix+distributor+"#"+strconv.Itoa(shard), monthName(at))
+func shardKey(distributor string, shard int) string {
+	return shardPrefix + distributor + "#" + strconv.Itoa(shard)
 }
 
 func item(pk, sk string) attr.Item { return attr.Item{"pk": attr.S(pk), "sk": attr.S(sk)} }

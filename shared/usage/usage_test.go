@@ -167,6 +167,8 @@ func TestCapsAreExactAtAnyConcurrency(t *testing.T) {
 		{"the rate, and a tenth", usage.Limits{PerMinute: 23, PerMonth: 1000}, 1, 25},
 		{"the distributor's month over several keys", usage.Limits{PerMonth: 1000, Total: 45}, 4, 45},
 		{"fewer than there are shards", usage.Limits{Total: 3}, 3, 3},
+		{"the distributor's rate over several keys, and a tenth", usage.Limits{PerMonth: 1000, TotalRate: 40}, 4, 44},
+		{"the distributor's rate and month", usage.Limits{TotalRate: 1000, Total: 45}, 4, 45},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -238,10 +240,16 @@ func TestCountersEqualWhatWasServed(t *testing.T) {
 		limits := usage.Limits{
 			PerMonth:  rapid.Int64Range(1, 40).Draw(rt, "quota"),
 			PerMinute: rapid.Int64Range(0, 12).Draw(rt, "rate"),
-			Total:     rapid.Int64Range(0, 50).Draw(rt, "total"),
+		}
+		// Shards that are through with their month leave the others less of the rate.
+		if rapid.Bool().Draw(rt, "a total rate") {
+			limits.TotalRate = rapid.Int64Range(0, 15).Draw(rt, "total rate")
+		} else {
+			limits.Total = rapid.Int64Range(0, 50).Draw(rt, "total")
 		}
 		used := make(map[string]int64)
 		admitted := make(map[string][]time.Time)
+		const everyone = "everyone"
 		within := func(name string, after time.Time) (n int64) {
 			for _, at := range admitted[name] {
 				if at.After(after) {
@@ -250,7 +258,9 @@ func TestCountersEqualWhatWasServed(t *testing.T) {
 			}
 			return n
 		}
-		most := limits.PerMinute + limits.PerMinute/10
+		rates := func(name string) map[string]int64 {
+			return map[string]int64{name: limits.PerMinute, everyone: limits.TotalRate}
+		}
 		var total int64
 		var receipts []usage.Receipt
 		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
@@ -269,7 +279,10 @@ func TestCountersEqualWhatWasServed(t *testing.T) {
 				}
 			default:
 				eleven := time.Unix((now.Now().Unix()/6-10)*6, 0).Add(-1) // the last moment before them
-				fits := used[name] < limits.PerMonth && (limits.PerMinute == 0 || within(name, eleven) < most) && (limits.Total == 0 || total < limits.Total)
+				fits := used[name] < limits.PerMonth && (limits.Total == 0 || total < limits.Total)
+				for who, rate := range rates(name) {
+					fits = fits && (rate == 0 || within(who, eleven) < rate+rate/10)
+				}
 				r, err := rapid.SampledFrom(instances).Draw(rt, "instance").Take(context.Background(), name, distributor, limits)
 				if (err == nil) != fits {
 					rt.Fatalf("Take = %v with used %v, admitted %v, total %d under %+v at %s", err, used, admitted[name], total, limits, now.Now())
@@ -281,8 +294,11 @@ func TestCountersEqualWhatWasServed(t *testing.T) {
 				total++
 				admitted[name] = append(admitted[name], now.Now())
 				receipts = append(receipts, r)
-				if n := within(name, now.Now().Add(-time.Minute)); limits.PerMinute > 0 && n > most {
-					rt.Fatalf("%d requests in 60 s under a rate of %d", n, limits.PerMinute)
+				admitted[everyone] = append(admitted[everyone], now.Now())
+				for who, rate := range rates(name) {
+					if n := within(who, now.Now().Add(-time.Minute)); rate > 0 && n > rate+rate/10 {
+						rt.Fatalf("%d requests of %s in 60 s under a rate of %d", n, who, rate)
+					}
 				}
 				if r.InMonth != used[name] {
 					rt.Fatalf("InMonth = %d, want %d", r.InMonth, used[name])
@@ -355,27 +371,83 @@ func TestWhatWasRefusedIsServedAsSoonAsItFits(t *testing.T) {
 	}
 }
 
-func TestAKeyOverItsRateThatHammersCostsNoWrites(t *testing.T) {
+func TestWhoIsOverARateAndHammersCostsNoWrites(t *testing.T) {
+	t.Parallel()
+	for name, limits := range map[string]usage.Limits{"of a key": {PerMinute: 1}, "of a distributor": {TotalRate: 60}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			now := at(t, "2026-11-21T10:00:00Z")
+			var requests atomic.Int64
+			db := storetest.Intercept(storetest.DynamoDB(t), func(_ any, send func() (any, error)) (any, error) {
+				requests.Add(1)
+				return send()
+			})
+			table := storetest.Tables(t, db) + schema.UsageTable
+			c := usage.NewCounters(db, table, now.Now)
+			for range 68 {
+				_, _ = c.Take(t.Context(), "k", "d", limits)
+			}
+			before := requests.Load()
+			for range 500 {
+				_, err := c.Take(t.Context(), "k", "d", limits)
+				denied(t, err)
+			}
+			if n := requests.Load() - before; n != 0 {
+				t.Errorf("500 refused requests cost %d requests", n)
+			}
+		})
+	}
+}
+
+// TestADistributorOverItsRateIsServedWhenItFits covers the end of a month, too: a rate
+// does not begin anew with it.
+func TestADistributorOverItsRateIsServedWhenItFits(t *testing.T) {
+	t.Parallel()
+	now := at(t, "2026-11-30T23:59:50Z")
+	_, instance := counters(t, now)
+	limits := usage.Limits{TotalRate: 60}
+	served := 0
+	take := func() error {
+		_, err := instance().Take(t.Context(), fmt.Sprint("k", served%5), "d", limits)
+		if err == nil {
+			served++
+		}
+		return err
+	}
+	for take() == nil {
+	}
+	now.Move(12 * time.Second)
+	d := denied(t, take())
+	if d.Cap != usage.TotalRate || d.Limit != 60 || d.RetryAfter != 52*time.Second || d.Error() != "distributor rate limit exceeded: at most 60 requests per minute are accepted" {
+		t.Errorf("got %+v: %s", d, d.Error())
+	}
+	now.Move(d.RetryAfter - time.Second)
+	denied(t, take())
+	now.Move(time.Second)
+	if err := take(); err != nil || served != 67 {
+		t.Errorf("%d served, %v; want 66 and one when it fits", served, err)
+	}
+}
+
+func TestManagementHasARateOfItsOwn(t *testing.T) {
 	t.Parallel()
 	now := at(t, "2026-11-21T10:00:00Z")
-	var requests atomic.Int64
-	db := storetest.Intercept(storetest.DynamoDB(t), func(_ any, send func() (any, error)) (any, error) {
-		requests.Add(1)
-		return send()
-	})
-	table := storetest.Tables(t, db) + schema.UsageTable
-	c := usage.NewCounters(db, table, now.Now)
-	limits := usage.Limits{PerMinute: 1}
-	for range 2 {
-		_, _ = c.Take(t.Context(), "k", "d", limits)
+	c, _ := counters(t, now)
+	for i := range 22 {
+		r, err := c.TakeManagement(t.Context(), "d", 20)
+		if err != nil || r.RateLeft != min(20, int64(21-i)) {
+			t.Fatalf("request %d: %+v, %v", i, r, err)
+		}
 	}
-	before := requests.Load()
-	for range 500 {
-		_, err := c.Take(t.Context(), "k", "d", limits)
-		denied(t, err)
+	_, err := c.TakeManagement(t.Context(), "d", 20)
+	if d := denied(t, err); d.Cap != usage.PerMinute || d.Limit != 20 || d.RetryAfter != 66*time.Second {
+		t.Errorf("got %+v", d)
 	}
-	if n := requests.Load() - before; n != 0 {
-		t.Errorf("500 refused requests cost %d requests", n)
+	if _, err := c.Take(t.Context(), "k", "d", usage.Limits{PerMinute: 20}); err != nil {
+		t.Errorf("a request of a sub-key: %v", err)
+	}
+	if n, err := c.Distributor(t.Context(), "d", now.Now()); err != nil || n != 1 {
+		t.Errorf("the distributor counts %d requests, %v; want 1", n, err)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"quotary/shared/attr"
 )
 
-// A rate is held by buckets of six seconds. The item of a sub-key holds the number of
+// A rate is held by buckets of six seconds. The item of a key or of a shard holds the number of
 // its newest bucket, what that has counted, and what the ten before it have: these
 // are final. So one conditional write that compares the newest bucket alone bounds
 // all eleven together, and with them every 60 s, which never touch more than eleven.
@@ -19,7 +19,7 @@ const (
 	pastBuckets   = 10
 )
 
-// window is what has been counted of a sub-key within the last 66 s.
+// window is what has been counted at an item within the last 66 s.
 type window struct {
 	bucket int64              // number of the newest bucket, Unix seconds / 6
 	n      int64              // requests in it
@@ -57,14 +57,15 @@ func (w window) before() (sum int64) {
 	return sum
 }
 
-// left is how many more requests the newest bucket admits under a rate.
-func (w window) left(rate int64) int64 { return max(allowed(rate)-w.before()-w.n, 0) }
+// left is how many more requests the newest bucket admits when all eleven may count so
+// many.
+func (w window) left(most int64) int64 { return max(most-w.before()-w.n, 0) }
 
-// opens is when the next request is admitted under a rate if none comes until then:
-// the start of the first bucket that has room.
-func (w window) opens(rate int64) time.Time {
+// opens is when the next request is admitted if none comes until then: the start of the
+// first bucket that has room.
+func (w window) opens(most int64) time.Time {
 	for bucket := w.bucket + 1; ; bucket++ {
-		if later := w.at(bucket); later.left(rate) > 0 || bucket > w.bucket+pastBuckets {
+		if later := w.at(bucket); later.left(most) > 0 || bucket > w.bucket+pastBuckets {
 			return bucketStart(bucket)
 		}
 	}
@@ -80,7 +81,7 @@ func (w window) frees() time.Time {
 	return bucketStart(w.bucket + pastBuckets + 1)
 }
 
-// Attributes of a sub-key's item that hold its window.
+// Attributes of an item that hold its window.
 const (
 	attrBucket = "w"
 	attrCount  = "n"
@@ -116,11 +117,11 @@ func (w window) pastText() string {
 	return string(b)
 }
 
-// remembered bounds what an instance keeps about keys. Forgetting costs a write at
+// remembered bounds what an instance keeps about items. Forgetting costs a write at
 // most.
 const remembered = 10_000
 
-// windows remembers the window of each key as this instance saw it last. So the first
+// windows remembers the window of each item as this instance saw it last. So the first
 // write usually has the form that fits, and a bucket that is full needs none.
 type windows struct {
 	mu    sync.Mutex

@@ -578,7 +578,7 @@ var descriptions = map[string]string{
 	"GET /upgrade/v2/distributor/levels/{level}":        "Shows the limits and permissions of a level.",
 	"GET /upgrade/v2/distributor/quota":                 "Shows what the month's quota is, how much of it is allocated and how much is used.",
 	"GET /upgrade/v2/distributor/sub-keys":              "Lists the sub-keys in pages, the newest first.",
-	"GET /upgrade/v2/distributor/sub-keys/export":       "Exports all sub-keys as a JSON array or as CSV.",
+	"GET /upgrade/v2/distributor/sub-keys/export":       "Exports all sub-keys as a JSON array or as CSV, up to 100,000 and 6 MB: beyond 30,000 or so accept gzip.",
 	"GET /upgrade/v2/distributor/sub-keys/stats":        "Counts the sub-keys and what they used this month.",
 	"GET /upgrade/v2/distributor/sub-keys/{access_key}": "Shows a sub-key in full, without its secret.",
 	"GET /upgrade/v2/futures/estimated-liquidation/history":                     "Estimates by time, price and leverage what would be liquidated.",

@@ -114,7 +114,7 @@ func (d *document) responses(e *catalog.Endpoint, examples []Example) Object {
 		delete(out, "401")
 		delete(out, "403")
 	}
-	if !e.Access.Charged() {
+	if !e.Access.Counted() {
 		delete(out, "429")
 	}
 	if e.Planned {
@@ -130,11 +130,9 @@ func (d *document) responses(e *catalog.Endpoint, examples []Example) Object {
 	}
 	sent := partHeaders(e)
 	sent["X-Request-Id"] = headerReference("X-Request-Id")
-	if e.Access.Charged() {
-		for name := range headers() {
-			if name != "Retry-After" {
-				sent[name] = headerReference(name)
-			}
+	for name := range headers() {
+		if e.Access.Charged() && strings.HasPrefix(name, "Quota-") || e.Access.Counted() && strings.HasPrefix(name, "RateLimit-") {
+			sent[name] = headerReference(name)
 		}
 	}
 	out["200"] = Object{"description": "success", "headers": sent, "content": content}
