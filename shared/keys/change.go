@@ -177,8 +177,8 @@ func (s *Store) DeleteSubKey(ctx context.Context, distributor, accessKey string)
 		if err != nil {
 			return err
 		}
-		rowKey := rowKey(distributor, accessKey, k.CreatedAt)
-		row, err := s.read(ctx, rowKey)
+		listed := rowKey(distributor, accessKey, k.CreatedAt)
+		row, err := s.read(ctx, listed)
 		if err != nil {
 			return err
 		}
@@ -186,7 +186,7 @@ func (s *Store) DeleteSubKey(ctx context.Context, distributor, accessKey string)
 		return stale(s.transact(ctx,
 			types.TransactWriteItem{Update: countKeys(-1, -status, -k.MonthlyQuota).update(s.table, distributorKey(distributor))},
 			s.remove(keyKey(accessKey), item{"distributor": attr.S(distributor), "monthly_quota": attr.N(k.MonthlyQuota)}),
-			s.remove(rowKey, item{"status": attr.N(status)}),
+			s.remove(listed, item{"status": attr.N(status)}),
 			types.TransactWriteItem{Delete: &types.Delete{TableName: &s.table, Key: metaKey(accessKey)}},
 		))
 	})

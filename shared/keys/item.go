@@ -47,8 +47,8 @@ func levelKey(distributor, name string) item {
 	return key(distributorPrefix+distributor, levelPrefix+name)
 }
 
-func headKey(distributor string, copy int) item {
-	return key(headPrefix+distributor+"#"+strconv.Itoa(copy), headSort)
+func headKey(distributor string, i int) item {
+	return key(headPrefix+distributor+"#"+strconv.Itoa(i), headSort)
 }
 
 // anyHead is the key of one of the copies of a head, each as likely as another.

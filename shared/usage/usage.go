@@ -230,13 +230,13 @@ func RefundContext(ctx context.Context) (context.Context, context.CancelFunc) {
 // newest bucket.
 func (c *Counters) takeKey(ctx context.Context, r *Receipt, limits Limits) error {
 	r.key = charge{pk: keyPrefix + r.Key, at: r.At, days: true, quota: limits.PerMonth, most: allowed(limits.PerMinute)}
-	outcome, err := c.count(ctx, &r.key)
+	end, err := c.count(ctx, &r.key)
 	if err != nil {
 		return fmt.Errorf("count a request of a key: %w", err)
 	}
 	w := r.key.window
 	r.InMonth = r.key.used
-	switch outcome {
+	switch end {
 	case overRate:
 		return rateDenied(w, limits.PerMinute, r.Figures, r.At)
 	case overMonth:
@@ -262,13 +262,13 @@ func (c *Counters) takeShard(ctx context.Context, taken *charge, distributor str
 		if ch.quota == 0 && limits.Total > 0 || ch.most == 0 && limits.TotalRate > 0 {
 			continue
 		}
-		switch outcome, err := c.count(ctx, &ch); {
+		switch end, err := c.count(ctx, &ch); {
 		case err != nil:
 			return fmt.Errorf("count a request of a distributor: %w", err)
-		case outcome == counted:
+		case end == counted:
 			*taken = ch
 			return nil
-		case outcome == overRate:
+		case end == overRate:
 			opens = earlier(opens, ch.window.opens(ch.most))
 		}
 	}
