@@ -11,7 +11,7 @@ LINT  := v2.15.0
 PROGRAMS := $(patsubst %/main.go,./%,$(wildcard functions/*/main.go functions/*/*/main.go)) ./localstack
 GOBUILD  := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -tags lambda.norpc
 
-.PHONY: help run test prove bench build lint replay load schema url tools tools-oracle test-oracle test-cdk-local test-archive readme openapi compatible fuzz clean package synth diff deploy sam-local sam-check
+.PHONY: help run test prove bench build lint replay load schema url tools tools-oracle test-oracle test-cdk-local test-archive readme costs openapi compatible fuzz clean package synth diff deploy sam-local sam-check
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -105,6 +105,9 @@ package synth diff deploy sam-local sam-check:
 
 readme: ## write the endpoint table of the README from the catalog
 	@go test -count=1 -run TestTheReadmeListsTheCatalog ./shared/catalog -update
+
+costs: tools build ## count what requests cost of DynamoDB, and write the tables of the guide from it
+	@$(GOTEST) -count=1 -run TestCostsOfRequests ./events -update
 
 openapi: ## write openapi.json, the document for people, from the catalog and the golden answers
 	@go test -count=1 ./shared/catalog/openapi -run Descriptions -update >/dev/null # the document is compiled with them

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"quotary/internal/awsrules"
 	"quotary/internal/testenv"
 	"quotary/localstack/lambdahost"
 	"quotary/shared/api/apitest"
@@ -40,6 +41,7 @@ type deployment struct {
 	*apitest.World
 	host  *lambdahost.Host
 	way   string // to the stores
+	rules *awsrules.Rules
 	views *store.Views
 	*calls
 	*account
@@ -60,7 +62,8 @@ func (c *calls) note(function, resource, action string) {
 
 func deploy(t *testing.T) *deployment {
 	t.Helper()
-	d := &deployment{World: apitest.New(t, catalog.FunctionPlanned), calls: &calls{seen: map[[3]string]bool{}}}
+	d := &deployment{World: apitest.New(t, catalog.FunctionPlanned), rules: awsrules.New(t), calls: &calls{seen: map[[3]string]bool{}}}
+	d.rules.Hold, d.rules.Latency = 0, 0 // only what is counted matters
 	d.account = &account{calls: d.calls}
 	programs, err := testenv.Programs()
 	if err != nil {
@@ -142,6 +145,7 @@ func (d *deployment) stores(t *testing.T) string {
 		t.Fatal(err)
 	}
 	dynamodb, s3 := httputil.NewSingleHostReverseProxy(engine), storetest.S3Handler()
+	dynamodb.Transport = d.rules.RoundTripper(http.DefaultTransport)
 	s3.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPut, "/views", nil)) // the bucket
 	d.views = store.NewViews(storetest.S3Client(t, s3), "views")
 	mux := http.NewServeMux()

@@ -95,6 +95,26 @@ func (r *Rules) Streams(c *dynamodbstreams.Client) *dynamodbstreams.Client {
 	return dynamodbstreams.New(c.Options(), func(o *dynamodbstreams.Options) { o.HTTPClient = &network{r, engine} })
 }
 
+// RoundTripper returns the way to an engine by the rules, for a proxy before programs
+// that make their own clients.
+func (r *Rules) RoundTripper(engine http.RoundTripper) http.RoundTripper {
+	return roundTripper{network{r, transport{engine}}}
+}
+
+type roundTripper struct{ network }
+
+func (t roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
+	res, err := t.Do(req)
+	if err == nil {
+		res.Header.Del("X-Amz-Crc32") // of what the engine answered, which may not be what is passed on
+	}
+	return res, err
+}
+
+type transport struct{ http.RoundTripper }
+
+func (t transport) Do(req *http.Request) (*http.Response, error) { return t.RoundTrip(req) }
+
 // doer makes requests.
 type doer interface {
 	Do(*http.Request) (*http.Response, error)

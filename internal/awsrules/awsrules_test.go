@@ -247,6 +247,15 @@ func TestUnitsAreCounted(t *testing.T) {
 			}
 			return nil
 		}, 0, 1},
+		{"a batch of an item that stands in two indexes", func() error {
+			it := sized("a", "1", 1500)
+			it["a"], it["b"] = attr.S("x"), attr.S("y")
+			table := strings.TrimSuffix(w.table, schema.ConnectionsTable) + schema.LogTable
+			_, err := w.db.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{
+				table: {{PutRequest: &types.PutRequest{Item: it}}},
+			}})
+			return err
+		}, 0, 6},
 		{"a scan", func() error {
 			_, err := w.db.Scan(ctx, &dynamodb.ScanInput{TableName: &w.table, ConsistentRead: aws.Bool(true)})
 			return err

@@ -1,7 +1,8 @@
 // Package awsrules gives tests the rules of AWS's DynamoDB that its engines on one
 // machine do not have. [New] makes the rules; [Rules.DynamoDB] and [Rules.Streams]
-// return clients of a real engine that obey them. The rules stand where the network
-// would be, so that the SDK's own retries, timeouts and errors are the real ones.
+// return clients of a real engine that obey them, and [Rules.RoundTripper] stands before
+// the engine of programs. The rules stand where the network would be, so that the SDK's
+// own retries, timeouts and errors are the real ones.
 //
 // What is emulated, by what AWS documents:
 //
@@ -20,9 +21,11 @@
 //   - A write unit is 1 KB written, begun ones included, a read unit 4 KB read strongly
 //     consistent; an eventually consistent read costs half, and a transaction double. A
 //     write whose condition failed, or that met a conflict, and a transaction that was
-//     cancelled, cost too: by the size of a Put, one unit for any other. The engine reports the units of what it carried out; of a
-//     transaction or a batch a Put counts by its own size, and what is left is shared
-//     evenly by the other items. A Scan is of no one partition, and is counted only.
+//     cancelled, cost too: by the size of a Put, one unit for any other. The engine reports
+//     the units of what it carried out; of a transaction or a batch a Put counts by its
+//     own size, and what is left is shared evenly by the other items. A copy of an item
+//     in an index is counted as another write. A Scan is of no one partition, and is
+//     counted only.
 //   - A shard of a stream takes five GetRecords in any second ([Rules.ShardReads]):
 //     another is refused with LimitExceededException.
 //   - Every other request takes 3 ms ([Rules.Latency]).

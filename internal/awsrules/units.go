@@ -3,7 +3,10 @@ package awsrules
 import (
 	"encoding/json"
 	"math"
+	"strings"
 	"time"
+
+	"quotary/shared/store/schema"
 )
 
 // partition is what one partition key has left.
@@ -67,6 +70,7 @@ func (c *call) spendShare(items []target, total float64, reading bool) {
 		units := share
 		if it.put {
 			units = factor * it.writeUnits()
+			c.counts.Writes += units * it.copies()
 		}
 		if reading {
 			c.spend(it.partition(), units, 0)
@@ -105,6 +109,23 @@ func (t *target) writeUnits() float64 {
 		size += len(name) + valueSize(value)
 	}
 	return max(1, math.Ceil(float64(size)/1024))
+}
+
+// copies is in how many indexes of its table an item that is put stands, each of which
+// is written for as many units as the item. The engine reports them of a single write
+// only.
+func (t *target) copies() (n float64) {
+	for _, table := range schema.Tables("") {
+		if !strings.HasSuffix(t.table, table.Name) {
+			continue
+		}
+		for _, index := range table.Indexes {
+			if t.text(index.Partition) != "" {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // valueSize is about the size of an attribute's value in bytes, as DynamoDB counts.

@@ -1,0 +1,383 @@
+package events_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"quotary/localstack/lambdahost"
+	"quotary/shared/api/apitest"
+	"quotary/shared/catalog"
+	"quotary/shared/data/accounts"
+	"quotary/shared/data/fills"
+	"quotary/shared/data/klines"
+	"quotary/shared/data/mids"
+	"quotary/shared/data/tickers"
+	"quotary/shared/keys"
+	"quotary/shared/market"
+	"quotary/shared/signature"
+	"quotary/shared/store"
+	"quotary/shared/store/schema"
+)
+
+// cost is what a request costs of DynamoDB in all functions that it passes, those warm.
+type cost struct {
+	Request string  `json:"request"`
+	Reads   float64 `json:"reads"`  // units
+	Writes  float64 `json:"writes"` // units
+	KB      int     `json:"kb"`     // of the answer's body, compressed, begun ones included; 0 where it has none
+}
+
+// What the guide's sums are made of.
+const (
+	cheapest     = "A view: the last prices of 230 coins"
+	heartbeat    = "it sends a heartbeat"
+	keyLook      = "A look at a socket's key"
+	secondOfRows = "Rows of K-lines and largest fills, a second of 100 trades"
+	fillRow      = "A row of a fill, with its copies in indexes"
+
+	uncapped, capped = ", without caps", ", with caps" // behind what a socket does
+)
+
+// costsFile holds what TestCostsOfRequests has counted; the guide's tables are made of it.
+const costsFile = "testdata/costs.json"
+
+// TestCostsOfRequests counts, by DynamoDB's rules and through the real programs, what
+// each kind of request reads and writes. What has changed is to be accepted by
+// make costs, which writes the guide's tables too.
+func TestCostsOfRequests(t *testing.T) {
+	t.Parallel()
+	if os.Getenv("QUOTARY_DYNAMODB_ENDPOINT") != "" {
+		t.Skip("the sizes that another engine counts in are its own")
+	}
+	c := &costs{deployment: deploy(t), t: t}
+	c.fill()
+	c.data()
+	c.refused()
+	c.management()
+	c.sockets()
+	c.looks()
+	c.rows()
+	text, err := json.MarshalIndent(c.counted, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = append(text, '\n')
+	if *apitest.Update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(costsFile, text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		writeGuide(t)
+		return
+	}
+	want, err := os.ReadFile(costsFile)
+	if err != nil || !bytes.Equal(text, want) {
+		t.Errorf("requests cost other than %s says (run make costs to accept): %v\ngot  %s\nwant %s", costsFile, err, text, want)
+	}
+}
+
+// costs counts.
+type costs struct {
+	*deployment
+	t       *testing.T
+	counted []cost
+}
+
+// note notes what was counted since the last request, in the place of what was noted of
+// the same request before: the first is new to the programs.
+func (c *costs) note(request string, answer []byte) {
+	taken := c.rules.Take()
+	one := cost{Request: request, Reads: taken.Reads, Writes: taken.Writes}
+	if len(answer) > 0 {
+		var packed bytes.Buffer
+		w := gzip.NewWriter(&packed)
+		_, err := w.Write(answer)
+		if err = errors.Join(err, w.Close()); err != nil {
+			c.t.Fatal(err)
+		}
+		one.KB = (packed.Len() + 1023) / 1024
+	}
+	if i := slices.IndexFunc(c.counted, func(o cost) bool { return o.Request == request }); i >= 0 {
+		c.counted[i] = one
+		return
+	}
+	c.counted = append(c.counted, one)
+}
+
+// sign signs at the real time, which is that of the programs.
+func (c *costs) sign(key apitest.Key) signature.Params {
+	c.Move(time.Since(c.Now()))
+	return c.Sign(key)
+}
+
+// authorize asks the authorizer, and returns the status that the gateway makes of its
+// answer: 200 where the request goes on to its function.
+func (c *costs) authorize(p signature.Params, event events.APIGatewayCustomAuthorizerRequestTypeRequest) (context map[string]any, status int) {
+	c.t.Helper()
+	event.Type, event.MethodArn = "REQUEST", "arn:aws:execute-api:eu-west-1:123456789012:a1b2c3d4e5/api/GET/"
+	event.QueryStringParameters = map[string]string{
+		signature.AccessKeyID: p.AccessKeyID, signature.Nonce: p.Nonce, signature.Timestamp: p.Timestamp, signature.Signature: p.Signature,
+	}
+	text, err := json.Marshal(event)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	answer, err := c.host.Invoke(c.t.Context(), catalog.FunctionAuthorizer, text)
+	var failed *lambdahost.FunctionError
+	if errors.As(err, &failed) && failed.Message == "Unauthorized" {
+		return nil, http.StatusUnauthorized
+	}
+	var out events.APIGatewayCustomAuthorizerResponse
+	if err != nil || json.Unmarshal(answer, &out) != nil || len(out.PolicyDocument.Statement) != 1 {
+		c.t.Fatalf("authorizer: %s, %v", answer, err)
+	}
+	if out.PolicyDocument.Statement[0].Effect != "Allow" {
+		return nil, http.StatusForbidden
+	}
+	return out.Context, http.StatusOK
+}
+
+// send sends a request through the authorizer and, where that allows it, the function,
+// and returns the status of its answer and the body.
+func (c *costs) send(p signature.Params, method, target string, body any) (status int, answer []byte) {
+	c.t.Helper()
+	event := apitest.Event(c.t, method, target, body)
+	context, status := c.authorize(p, events.APIGatewayCustomAuthorizerRequestTypeRequest{
+		Resource: event.Resource, Path: event.Path, HTTPMethod: method, PathParameters: event.PathParameters,
+	})
+	if status != http.StatusOK {
+		return status, nil
+	}
+	event.RequestContext.Authorizer = context
+	text, err := json.Marshal(event)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	answer, err = c.host.Invoke(c.t.Context(), endpointOf(method, event.Resource).Function(), text)
+	var res events.APIGatewayProxyResponse
+	if err != nil || json.Unmarshal(answer, &res) != nil {
+		c.t.Fatalf("%s %s: %s, %v", method, target, answer, err)
+	}
+	return res.StatusCode, []byte(res.Body)
+}
+
+// call counts a request, which is made twice, and fails the test where its status is
+// another.
+func (c *costs) call(request string, key apitest.Key, status int, method, target string, body any) {
+	c.t.Helper()
+	for range 2 {
+		p := c.sign(key)
+		c.rules.Take()
+		got, answer := c.send(p, method, target, body)
+		if got != status {
+			c.t.Fatalf("%s: status %d, want %d: %s", request, got, status, answer)
+		}
+		c.note(request, answer)
+	}
+}
+
+const (
+	trader    = "0xa11ce00000000000000000000000000000000001"
+	costsFrom = int64(1_790_000_000_000) // ms, of rows
+)
+
+// fill stores what is asked for.
+func (c *costs) fill() {
+	must := func(err error) {
+		c.t.Helper()
+		if err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	ctx := c.t.Context()
+	var list []market.Fill
+	for n := range int64(1000) {
+		list = append(list, market.Fill{
+			Address: trader, Coin: "BTC", Px: fmt.Sprint(64_000 + n%7), Sz: fmt.Sprintf("0.%05d", n+1), Side: market.Buy, Time: costsFrom + 1000*n,
+			StartPosition: fmt.Sprintf("%d.5", n), Dir: "Open Long", ClosedPnl: "0.0", Hash: "0x" + strings.Repeat("ab", 32), Oid: 9_000_000 + n,
+			Crossed: true, Fee: "1.234567", Tid: 100_000_000 + n, FeeToken: "USDC",
+		})
+	}
+	must(fills.Put(ctx, c.Log(), list...))
+	var trades []market.Trade
+	for n := range int64(1000) {
+		trades = append(trades, market.Trade{Coin: "ETH", Side: market.Buy, Time: costsFrom + 60_000*n, Tid: n, Px: market.Whole(4000 + n%9), Sz: market.Whole(n + 1)})
+	}
+	must(klines.Put(ctx, c.Series(), "ETH", trades...))
+	last := tickers.View{Time: costsFrom}
+	for n := range int64(230) {
+		last.Tickers = append(last.Tickers, tickers.Ticker{Coin: fmt.Sprintf("COIN%d", n), Price: fmt.Sprintf("%d.25", 7*n+1), Time: costsFrom})
+	}
+	must(tickers.Publish(ctx, c.views, last))
+	must(mids.Publish(ctx, c.views, mids.View{Time: time.Now().UnixMilli(), Mids: map[string]map[string]string{"": {"BTC": "64000.5"}}}))
+	var rows []store.SeriesRow
+	for _, address := range traders() {
+		var a market.Account
+		a.Anchor(&market.Anchor{Address: address, Dexes: []market.AccountState{{Time: time.Now().UnixMilli()}}})
+		a.Dexes[0].Cash = market.Whole(1000)
+		rows = append(rows, accounts.Row(&a))
+	}
+	must(c.Series().Put(ctx, rows))
+}
+
+// traders are as many as one request may ask for.
+func traders() (all []string) {
+	for n := range 50 {
+		all = append(all, fmt.Sprintf("0x%040x", n+1))
+	}
+	return all
+}
+
+// data counts requests of clients.
+func (c *costs) data() {
+	get := func(request, target string) {
+		c.t.Helper()
+		c.call(request, c.SubKey, http.StatusOK, http.MethodGet, target, nil)
+	}
+	get(cheapest, catalog.Tickers.Path)
+	get("20 rows of a log", "/upgrade/v2/hl/fills/"+trader+"?limit=20")
+	get("1,000 rows of a log", "/upgrade/v2/hl/fills/"+trader+"?limit=1000")
+	span := fmt.Sprintf("?startTime=%d&endTime=%d&limit=", costsFrom, costsFrom+60_000_000)
+	get("100 K-lines", "/upgrade/v2/hl/klines-with-taker-vol/ETH/1m"+span+"100")
+	get("1,000 K-lines", "/upgrade/v2/hl/klines-with-taker-vol/ETH/1m"+span+"1000")
+	c.call("The states of 50 accounts", c.SubKey, http.StatusOK, http.MethodPost, catalog.ClearinghouseStates.Path, map[string]any{"addresses": traders()})
+
+	event := apitest.Event(c.t, http.MethodPost, "/upgrade/v2/hl/info", nil)
+	for range 2 { // the first is new to the function
+		p := c.sign(c.SubKey)
+		c.rules.Take()
+		status, answer := c.send(signature.Params{}, event.HTTPMethod, event.Path, map[string]string{
+			"type": "allMids", signature.AccessKeyID: p.AccessKeyID, signature.Nonce: p.Nonce, signature.Timestamp: p.Timestamp, signature.Signature: p.Signature,
+		})
+		if status != http.StatusOK {
+			c.t.Fatalf("a POST signed in its body: %d %s", status, answer)
+		}
+	}
+	c.note("A POST with its signature in the body, of a view", nil)
+
+	p := c.sign(c.SubKey)
+	c.send(p, http.MethodGet, catalog.Tickers.Path, nil)
+	c.rules.Take()
+	status, answer := c.send(p, http.MethodGet, catalog.Tickers.Path, nil)
+	if status != http.StatusOK {
+		c.t.Fatalf("the same GET once more: %d %s", status, answer)
+	}
+	c.note("The same GET once more, of a view", answer)
+}
+
+// refused counts requests that are refused.
+func (c *costs) refused() {
+	quota, little := int64(1_000_000), int64(1)
+	get := func(request string, key apitest.Key, status int, target string) {
+		c.t.Helper()
+		c.call(request, key, status, http.MethodGet, target, nil)
+	}
+	get("401: an unknown key", apitest.Key{AccessKey: strings.Repeat("0", 32), Secret: c.SubKey.Secret}, http.StatusUnauthorized, catalog.Tickers.Path)
+	get("401: a wrong signature", apitest.Key{AccessKey: c.SubKey.AccessKey, Secret: "wrong"}, http.StatusUnauthorized, catalog.Tickers.Path)
+	get("403: a primary key asks for data", c.Primary, http.StatusForbidden, catalog.Tickers.Path)
+	get("400: a wrong parameter", c.SubKey, http.StatusBadRequest, "/upgrade/v2/hl/fills/"+trader+"?limit=x")
+	over := c.Issue(c.t, c.Primary, keys.NewSubKey{Name: "over", MonthlyQuota: &little})
+	if status, answer := c.send(c.sign(over), http.MethodGet, catalog.Tickers.Path, nil); status != http.StatusOK {
+		c.t.Fatalf("the only request of a month: %d %s", status, answer)
+	}
+	get("429: over a month's quota", over, http.StatusTooManyRequests, catalog.Tickers.Path)
+
+	// The six seconds that a rate is counted in may pass in between, and then it costs more.
+	for range 10 {
+		fast := c.Issue(c.t, c.Primary, keys.NewSubKey{Name: "fast", MonthlyQuota: &quota, RateLimit: 1})
+		c.send(c.sign(fast), http.MethodGet, catalog.Tickers.Path, nil)
+		get("429: over a rate, in the same 6 s", fast, http.StatusTooManyRequests, catalog.Tickers.Path)
+		if c.counted[len(c.counted)-1].Writes <= 1 {
+			return
+		}
+	}
+}
+
+// management counts requests of distributors with 100 sub-keys.
+func (c *costs) management() {
+	many := c.Register(c.t, keys.Preset{Name: "Many", Level: "all", MaxSubKeys: 200, MaxTotalQuota: 1_000_000})
+	quota := int64(10)
+	var one apitest.Key
+	for n := range 100 {
+		one = c.Issue(c.t, many, keys.NewSubKey{Name: fmt.Sprint("client ", n), MonthlyQuota: &quota})
+	}
+	const root = "/upgrade/v2/distributor/sub-keys"
+	c.call("Management: a page of 20 sub-keys, of 100", many, http.StatusOK, http.MethodGet, root, nil)
+	c.call("Management: statistics", many, http.StatusOK, http.MethodGet, root+"/stats", nil)
+	c.call("Management: a new sub-key", many, http.StatusOK, http.MethodPost, root, map[string]any{"name": "new", "monthly_quota": 10})
+	c.call("Management: a change of a sub-key", many, http.StatusOK, http.MethodPut, root+"/"+one.AccessKey, map[string]any{"name": "changed"})
+}
+
+// sockets counts what a socket costs.
+func (c *costs) sockets() {
+	quota := int64(10)
+	limited := c.Issue(c.t, c.Primary, keys.NewSubKey{Name: "limited", MonthlyQuota: &quota, WSConnLimit: 10, WSSubLimit: 100})
+	for _, kind := range []struct {
+		with string
+		key  apitest.Key
+	}{{uncapped, c.SubKey}, {capped, limited}} {
+		for range 2 { // the first is new to the programs
+			c.socketOf(kind.with, kind.key)
+		}
+	}
+}
+
+// looks counts a look at the keys of sockets, each with a key of its own.
+func (c *costs) looks() {
+	distributorOf := map[string]string{}
+	for n := range 100 {
+		distributorOf[fmt.Sprintf("%032x", n)] = c.Primary.AccessKey
+	}
+	statuses := keys.New(c.rules.DynamoDB(c.DB), c.Prefix+schema.KeysTable, nil, c.Now)
+	if _, err := statuses.Statuses(c.t.Context(), distributorOf); err != nil {
+		c.t.Fatal(err)
+	}
+	c.noteShare(keyLook, float64(len(distributorOf)))
+}
+
+func (c *costs) socketOf(with string, key apitest.Key) {
+	var event events.APIGatewayWebsocketProxyRequest
+	strict(c.t, catalog.FunctionSocket, &event)
+	event.RequestContext.ConnectionID = rand.Text()
+	c.rules.Take()
+	context, status := c.authorize(c.sign(key), events.APIGatewayCustomAuthorizerRequestTypeRequest{StageVariables: event.StageVariables})
+	if status != http.StatusOK {
+		c.t.Fatalf("a socket is not let in: %d", status)
+	}
+	event.RequestContext.Authorizer = context
+	const follow = `{"method":"%ssubscribe","subscription":{"type":"trades","coin":"BTC"}}`
+	for _, step := range []struct{ request, route, body string }{
+		{"A socket connects", "$connect", ""},
+		{"it subscribes", "$default", fmt.Sprintf(follow, "")},
+		{heartbeat, "$default", `{"method":"ping"}`},
+		{"it unsubscribes", "$default", fmt.Sprintf(follow, "un")},
+		{"it disconnects", "$disconnect", ""},
+	} {
+		now := time.Now().UnixMilli()
+		event.RequestContext.RouteKey, event.RequestContext.RequestTimeEpoch, event.Body = step.route, now, step.body
+		event.RequestContext.EventType = map[string]string{"$connect": "CONNECT", "$disconnect": "DISCONNECT", "$default": "MESSAGE"}[step.route]
+		text, err := json.Marshal(event)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		answer, err := c.host.Invoke(c.t.Context(), catalog.FunctionSocket, text)
+		if err != nil || !strings.Contains(string(answer), `"statusCode":200`) {
+			c.t.Fatalf("%s: %s, %v", step.request, answer, err)
+		}
+		c.note(step.request+with, nil)
+	}
+}
