@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -114,6 +115,22 @@ func transport(feed *url.URL) *http.Client {
 			return checkScheme(req.URL)
 		},
 	}
+}
+
+// keyed adds headers to questions to a feed's own host, over its own scheme.
+type keyed struct {
+	http.RoundTripper
+	feed   *url.URL
+	header http.Header
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (k keyed) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.URL.Scheme == k.feed.Scheme && req.URL.Host == k.feed.Host {
+		req = req.Clone(req.Context())
+		maps.Copy(req.Header, k.header)
+	}
+	return k.RoundTripper.RoundTrip(req)
 }
 
 func checkScheme(u *url.URL) error {

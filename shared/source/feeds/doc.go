@@ -6,7 +6,7 @@
 // (ETag, Last-Modified), obeys Retry-After, pauses longer and longer for a host that
 // fails, asks a host one question at a time, and gives an answer 20 seconds and 5 MB.
 // [Parse] makes items of the answer: texts without markup, HTML of harmless elements
-// only, absolute addresses.
+// only, absolute addresses. A [Format] lets a vendor's own JSON be followed in the same way.
 //
 // # What a publisher cannot do
 //

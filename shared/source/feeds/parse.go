@@ -51,26 +51,30 @@ const (
 
 // Parse reads a feed that was answered with a content type from an address, against
 // which relative addresses are resolved.
-func Parse(body []byte, contentType string, from *url.URL) (doc Document, err error) {
+func Parse(body []byte, contentType string, from *url.URL) (Document, error) {
+	return Format{}.parse(body, contentType, from)
+}
+
+func (f Format) parse(body []byte, contentType string, from *url.URL) (doc Document, err error) {
 	defer func() {
 		// Whatever a stranger writes, the program goes on.
 		if fault := recover(); fault != nil {
 			doc, err = Document{}, fmt.Errorf("parse: %v", fault)
 		}
 	}()
-	text := toUTF8(body, contentType)
-	if nestedTooDeep(text) {
-		return Document{}, fmt.Errorf("%w: elements are nested more than %d deep", errNoFeed, maxNesting)
+	read := f.Read
+	if read == nil {
+		read = readFeed
 	}
-	feed, err := new(gofeed.Parser).Parse(bytes.NewReader(text))
+	feed, err := read(toUTF8(body, contentType))
 	if err != nil {
-		return Document{}, fmt.Errorf("%w: %w", errNoFeed, err)
+		return Document{}, err
 	}
 	base := resolved(feed.Link, from)
 	if feed.Image != nil {
 		doc.Image = absolute(feed.Image.URL, base)
 	}
-	seen := map[string]bool{}
+	var items []Item
 	for n, one := range feed.Items {
 		if one == nil || n >= maxItems {
 			doc.Malformed++
@@ -81,12 +85,38 @@ func Parse(body []byte, contentType string, from *url.URL) (doc Document, err er
 			doc.Malformed++
 			continue
 		}
-		if !seen[item.Key] {
+		items = append(items, item)
+	}
+	doc.add(Document{Items: items})
+	return doc, nil
+}
+
+// add appends a page, of which items whose keys are there already are left out.
+func (d *Document) add(page Document) {
+	d.Image = cmp.Or(d.Image, page.Image)
+	d.Malformed += page.Malformed
+	seen := map[string]bool{}
+	for _, item := range d.Items {
+		seen[item.Key] = true
+	}
+	for _, item := range page.Items {
+		if !seen[item.Key] && len(d.Items) < maxItems {
 			seen[item.Key] = true
-			doc.Items = append(doc.Items, item)
+			d.Items = append(d.Items, item)
 		}
 	}
-	return doc, nil
+}
+
+// readFeed reads RSS, Atom or JSON Feed.
+func readFeed(text []byte) (*gofeed.Feed, error) {
+	if nestedTooDeep(text) {
+		return nil, fmt.Errorf("%w: elements are nested more than %d deep", errNoFeed, maxNesting)
+	}
+	feed, err := new(gofeed.Parser).Parse(bytes.NewReader(text))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errNoFeed, err)
+	}
+	return feed, nil
 }
 
 // maxNesting is how deep elements of a feed may stand in each other. The parser calls

@@ -9,7 +9,10 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
+
+	"github.com/mmcdole/gofeed"
 
 	"quotary/shared/backoff"
 	"quotary/shared/source"
@@ -19,10 +22,30 @@ import (
 type Source struct {
 	Client *Client
 	URL    *url.URL
+	Format Format
 	Every  time.Duration // between two looks at the feed
 	Stats  *source.Stats // Lines are answers, Malformed items and answers that could not be read
 	Log    *slog.Logger
 }
+
+// Format is how a feed is asked for and read. The zero value is that of RSS, Atom and JSON
+// Feed.
+type Format struct {
+	// Header is sent with each question to the feed's own host alone: a redirect to another
+	// takes no key along.
+	Header http.Header
+
+	// Page is the address of a page of the feed, newest items first, from page 1 on; nil for
+	// a feed of one page.
+	Page func(feed *url.URL, n int) *url.URL
+
+	// Read reads an answer in UTF-8; nil reads RSS, Atom and JSON Feed.
+	Read func(text []byte) (*gofeed.Feed, error)
+}
+
+// maxPages is how many pages are read at most to find where those items begin that are
+// known; at a start none is.
+const maxPages = 10
 
 // Position is what was seen of a feed.
 type Position struct {
@@ -49,7 +72,7 @@ const longestWait = 6 * time.Hour
 // logged, counted and tried again: an unchanged feed after Every, one that cannot be
 // read less and less often.
 func (s *Source) Follow(ctx context.Context, from Position, sink func(context.Context, Delivery) error) error {
-	web := transport(s.URL)
+	web := s.web()
 	failures := 0
 	for {
 		next, wait, err := s.look(ctx, web, from, sink)
@@ -71,10 +94,19 @@ func (s *Source) Follow(ctx context.Context, from Position, sink func(context.Co
 	}
 }
 
+// web is the client with which the feed is asked for.
+func (s *Source) web() *http.Client {
+	web := transport(s.URL)
+	if len(s.Format.Header) > 0 {
+		web.Transport = keyed{web.Transport, s.URL, s.Format.Header}
+	}
+	return web
+}
+
 // look asks for the feed once and delivers what is new. The wait is how long its host
 // is to be left alone.
 func (s *Source) look(ctx context.Context, web *http.Client, from Position, sink func(context.Context, Delivery) error) (next Position, wait time.Duration, err error) {
-	a, wait, err := s.Client.get(ctx, web, s.URL, from.Validators)
+	doc, first, wait, err := s.read(ctx, web, from)
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	if err != nil {
 		if ctx.Err() == nil {
@@ -82,18 +114,12 @@ func (s *Source) look(ctx context.Context, web *http.Client, from Position, sink
 		}
 		return from, wait, err
 	}
-	s.Stats.Lines.Add(1)
-	if a.unchanged {
+	if first.unchanged {
 		s.Stats.Seen(now, 0)
 		return from, 0, nil
 	}
-	doc, err := Parse(a.body, a.contentType, a.url)
-	if err != nil {
-		s.Stats.Malformed.Add(1)
-		return from, 0, err
-	}
 	s.Stats.Malformed.Add(int64(doc.Malformed))
-	d := Delivery{Image: doc.Image, Time: now, Position: Position{Validators: a.validators, Seen: map[string]string{}}}
+	d := Delivery{Image: doc.Image, Time: now, Position: Position{Validators: first.validators, Seen: map[string]string{}}}
 	newest := int64(0)
 	for _, item := range doc.Items {
 		key, content := digests(&item, doc.Image)
@@ -117,6 +143,37 @@ func (s *Source) look(ctx context.Context, web *http.Client, from Position, sink
 	return d.Position, 0, nil
 }
 
+// read asks for the feed: for its pages, up to one that has an item which is known. The
+// first answer is that of the first page.
+func (s *Source) read(ctx context.Context, web *http.Client, from Position) (doc Document, first answer, wait time.Duration, err error) {
+	address, have := s.URL, from.Validators
+	for n := 1; ; n++ {
+		if s.Format.Page != nil {
+			address = s.Format.Page(s.URL, n)
+		}
+		a, wait, err := s.Client.get(ctx, web, address, have)
+		if err != nil {
+			return Document{}, first, wait, err
+		}
+		s.Stats.Lines.Add(1)
+		if n == 1 {
+			first, have = a, Validators{}
+		}
+		if a.unchanged {
+			return doc, first, 0, nil
+		}
+		page, err := s.Format.parse(a.body, a.contentType, a.url)
+		if err != nil {
+			return Document{}, first, 0, err
+		}
+		known := slices.ContainsFunc(page.Items, func(i Item) bool { return from.Seen[digest([]byte(i.Key))] != "" })
+		doc.add(page)
+		if s.Format.Page == nil || known || len(page.Items) == 0 || len(doc.Items) >= maxItems || n == maxPages {
+			return doc, first, 0, nil
+		}
+	}
+}
+
 // digests are short digests of an item's key and of all that is shown of it.
 func digests(item *Item, image string) (key, content string) {
 	text, err := json.Marshal(struct {
@@ -126,6 +183,10 @@ func digests(item *Item, image string) (key, content string) {
 	if err != nil {
 		panic(fmt.Sprintf("feeds: encode an item: %v", err)) // texts, and a time that was read
 	}
-	ofKey, ofContent := sha256.Sum256([]byte(item.Key)), sha256.Sum256(text)
-	return hex.EncodeToString(ofKey[:8]), hex.EncodeToString(ofContent[:8])
+	return digest([]byte(item.Key)), digest(text)
+}
+
+func digest(of []byte) string {
+	sum := sha256.Sum256(of)
+	return hex.EncodeToString(sum[:8])
 }

@@ -15,6 +15,9 @@ import (
 // plainRounds is how often markup that shows up behind escapes is taken out.
 const plainRounds = 4
 
+// Text is the text of HTML on one line, at most so many runes.
+func Text(html string, most int) string { return plain(html, most) }
+
 // plain is the text of HTML on one line: without markup, entities read, at most so
 // many runes. Markup that is escaped once more than it should be is taken out too, so
 // that nobody who shows the text as HTML runs what a stranger wrote.
