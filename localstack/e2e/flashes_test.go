@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"quotary/internal/testenv"
 	"quotary/localstack/flashsite"
+	"quotary/localstack/newssite"
 )
 
 // dropped are the flashes with which the stack began, of a platform and a language.
@@ -112,4 +114,42 @@ func TestMarketsMakeFlashes(t *testing.T) {
 		}
 		return false
 	})
+}
+
+// TestFlashesOfTheVendorAreListed looks for what the simulated vendor has written last, in both
+// languages, and for that alone which it pushes where only what is important is shown.
+func TestFlashesOfTheVendorAreListed(t *testing.T) {
+	t.Parallel()
+	if world.News == nil {
+		t.Skip("no simulated vendor")
+	}
+	type flash struct {
+		Title, Content, Source string
+		Timestamp              int64
+		IsImportant            int64 `json:"is_important"`
+	}
+	for _, language := range []string{newssite.English, newssite.Chinese} {
+		for _, important := range []bool{false, true} {
+			path := "/upgrade/v2/content/newsflash/list?pagesize=50&lan=" + language
+			if important {
+				path += "&only_important=1"
+			}
+			testenv.Until(t, "the flashes of the vendor are listed", func() bool {
+				got := data[struct{ List []flash }](t, call(t, http.StatusOK, world.State.Demo.SubKey, "GET", path, nil))
+				for _, f := range world.News.Flashes(own.NewsURL, language, time.Now())[:5] {
+					want := flash{f.Title, f.Content, "BlockBeats", f.Published.Unix(), map[bool]int64{true: 1}[f.Important]}
+					if !strings.Contains(f.Title, "imulated") && !strings.Contains(f.Title, "模拟") {
+						t.Fatalf("%q does not say that it is simulated", f.Title)
+					}
+					listed := slices.ContainsFunc(got.List, func(one flash) bool {
+						return strings.HasPrefix(one.Title, want.Title) && one.Content == want.Content && one.Source == want.Source && one.Timestamp == want.Timestamp && one.IsImportant == want.IsImportant
+					})
+					if listed != (f.Important || !important) {
+						return false
+					}
+				}
+				return true
+			})
+		}
+	}
 }

@@ -5,6 +5,7 @@
 //
 //	/en/rss.xml, /cn/rss.xml   the newest 50 items of a language, with ETag and Last-Modified
 //	/en/articles/N, /img/N.svg what items link to
+//	/v1/open-api/open-flash    flashes in both languages, as the vendor BlockBeats writes them
 //	/broken /html /huge /slow /redirect/N /private   feeds that go wrong
 //
 // What is published follows from the seed and the clock alone: item n of a language is
@@ -126,6 +127,7 @@ func (s *Site) Handler() http.Handler {
 		w.Header().Set("Content-Type", "image/svg+xml")
 		_, _ = io.WriteString(w, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 160 90"><rect width="160" height="90" fill="#456"/><text x="20" y="50" fill="#fff">simulated</text></svg>`)
 	})
+	mux.HandleFunc("GET "+FlashPath, s.flashes)
 	serveWrong(mux)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Simulated", "true")

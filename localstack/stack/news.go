@@ -11,14 +11,15 @@ import (
 )
 
 // newsEvery is how often the ingester looks at a feed of the simulated publisher, and
-// announcementsEvery at announcements: the protocol of one exchange allows 20 looks a minute.
+// announcementsEvery at announcements and at lists of flashes: the protocol of one exchange
+// allows 20 looks a minute.
 const (
 	newsEvery          = "2s"
 	announcementsEvery = "10s"
 )
 
-// startNews runs the simulated publisher of news, in both languages, and at the same
-// address what simulated exchanges announce, and has the ingesters follow both.
+// startNews runs the simulated publisher of news and of flashes, in both languages, and at
+// the same address what simulated exchanges announce, and has the ingesters follow them.
 func (s *Stack) startNews(context.Context) error {
 	if !s.simulated() {
 		return nil
@@ -46,6 +47,7 @@ func (s *Stack) startNews(context.Context) error {
 	}
 	s.cfg.IngesterEnv = append([]string{
 		catalog.EnvNewsFeeds.Name + "=" + string(list),
+		catalog.EnvBlockBeatsURL.Name + "=" + s.State.NewsURL + newssite.FlashPath, catalog.EnvBlockBeatsEvery.Name + "=" + announcementsEvery,
 		catalog.EnvAnnouncements.Name + "=binance,bybit,okx", catalog.EnvAnnouncementsURL.Name + "=" + s.State.NewsURL, catalog.EnvAnnouncementsEvery.Name + "=" + announcementsEvery,
 	}, s.cfg.IngesterEnv...)
 	return nil

@@ -3,7 +3,9 @@ package catalog
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -65,6 +67,15 @@ func wholeNumber(least int) func(string) error {
 func span(value string) error {
 	if d, err := time.ParseDuration(value); err != nil || d <= 0 {
 		return fmt.Errorf("must be a positive duration such as 250ms, not %q", value)
+	}
+	return nil
+}
+
+// webAddress accepts addresses of http and https. It does not repeat the value, which may
+// hold a token.
+func webAddress(value string) error {
+	if u, err := url.Parse(value); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return errors.New("must be an address of http or https")
 	}
 	return nil
 }

@@ -21,4 +21,17 @@ var (
 	EnvAnnouncementsURL = ContentDomain.setting(Setting{
 		Name: "QUOTARY_ANNOUNCEMENTS_URL", Purpose: "where the announcements of all exchanges are simulated; the exchanges themselves if not set",
 	})
+
+	// https://api.theblockbeats.news/v1/open-api/open-flash is the vendor's open API, whose
+	// terms of use say who may show its flashes to others.
+	EnvBlockBeatsURL = ContentDomain.setting(Setting{
+		Name: "QUOTARY_BLOCKBEATS_URL", Deploy: "blockBeatsURL", Deployed: "off", Check: webAddress,
+		Purpose: "the address of the flashes of BlockBeats, or of whoever speaks its protocol; no vendor is asked for flashes if not set",
+	})
+	EnvBlockBeatsKey = ContentDomain.setting(Setting{Name: "QUOTARY_BLOCKBEATS_KEY", Purpose: "the key of an account there, sent as the header api-key"})
+	// Four lists every minute, in two languages.
+	EnvBlockBeatsEvery = ContentDomain.setting(Setting{
+		Name: "QUOTARY_BLOCKBEATS_EVERY", Default: "1m", Check: span,
+		Purpose: "how often each of its lists is asked for",
+	})
 )

@@ -61,6 +61,8 @@ func TestWhatSettingsAccept(t *testing.T) {
 		{EnvNewsFeeds, "[]", ""},
 		{EnvNewsFeeds, `[{"url": "https://news.example/rss"}]`, ""},
 		{EnvNewsFeeds, `{"url": "https://news.example/rss"}`, "must be a JSON list of {url"},
+		{EnvBlockBeatsURL, "https://flashes.example/v1", ""},
+		{EnvBlockBeatsURL, "flashes.example?token=hush", "must be an address of http or https"},
 	} {
 		err := tt.setting.Check(tt.value)
 		if tt.refused == "" && err != nil || tt.refused != "" && (err == nil || !strings.HasPrefix(err.Error(), tt.refused)) {

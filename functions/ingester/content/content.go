@@ -1,6 +1,6 @@
 // Package content is the domain of what people write: news, flashes, posts, announcements of
-// exchanges and airdrops. Its sources are the feeds of publishers and the exchanges that the
-// operator lists ([Settings]), drops ([Drops]), and the markets themselves (package
+// exchanges and airdrops. Its sources are the feeds of publishers, the exchanges and the vendor
+// of flashes that the operator names ([Settings]), drops ([Drops]), and the markets themselves (package
 // marketflash); the package engine runs it.
 //
 // # What is written, and who reads it
@@ -32,6 +32,7 @@ import (
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/lease"
 	"quotary/shared/source"
+	"quotary/shared/source/feeds"
 )
 
 // Name is that of the domain.
@@ -50,6 +51,8 @@ type Config struct {
 	Announcements      []string      // names of the exchanges whose announcements are followed
 	AnnouncementsURL   string        // where all of them are simulated; "" asks themselves
 	AnnouncementsEvery time.Duration // between two looks
+
+	BlockBeats BlockBeats // the zero value follows no vendor of flashes
 }
 
 // Domain returns the domain for a process to run.
@@ -68,7 +71,9 @@ func (c Config) begin(_ context.Context, term *lease.Term) (engine.Work, error) 
 }
 
 func (c Config) pipeline() *engine.Pipeline[*Batch] {
-	return &engine.Pipeline[*Batch]{Domain: Name, Stores: c.Stores, NewBatch: NewBatch, Logs: Logs, Projections: Projections(), Sources: slices.Concat(c.sources(), c.announcementSources(), []engine.Source[*Batch]{c.drops(), c.markets()}), Logger: c.Logger}
+	client := feeds.NewClient()
+	return &engine.Pipeline[*Batch]{Domain: Name, Stores: c.Stores, NewBatch: NewBatch, Logs: Logs, Projections: Projections(), Logger: c.Logger,
+		Sources: slices.Concat(c.sources(client), c.blockBeatsSources(client), c.announcementSources(), []engine.Source[*Batch]{c.drops(), c.markets()})}
 }
 
 // drops is the source of files that operators load.

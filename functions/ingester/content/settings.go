@@ -45,6 +45,7 @@ func Settings(env *config.Env) Config {
 		}
 	}
 	c.Announcements, c.AnnouncementsURL, c.AnnouncementsEvery = announcementSettings(env)
+	c.BlockBeats = blockBeatsSettings(env)
 	return c
 }
 

@@ -16,15 +16,14 @@ import (
 	"quotary/shared/source/feeds"
 )
 
-// sources are the feeds that the configuration lists. They share a client, so that a
-// host with many feeds is asked one question at a time. A feed may be silent for days:
-// none is in a group.
-func (c Config) sources() []engine.Source[*Batch] {
-	client := feeds.NewClient()
+// sources are the feeds that the configuration lists. All that is followed shares a client,
+// so that a host with many feeds is asked one question at a time. A feed may be silent for
+// days: none is in a group.
+func (c Config) sources(client *feeds.Client) []engine.Source[*Batch] {
 	var sources []engine.Source[*Batch]
 	for _, f := range c.Feeds {
 		s := &feeds.Source{Client: client, URL: f.URL, Every: f.Every, Stats: new(source.Stats), Log: c.Logger.With("source", f.name())}
-		sources = append(sources, engine.Source[*Batch]{Name: f.name(), Stats: s.Stats, Follow: follow(s, f)})
+		sources = append(sources, engine.Source[*Batch]{Name: f.name(), Stats: s.Stats, Follow: follow(s, f.batch)})
 	}
 	return sources
 }
@@ -36,7 +35,8 @@ func (f *Feed) name() string {
 	return "feed " + f.URL.Host + " " + hex.EncodeToString(sum[:4])
 }
 
-func follow(s *feeds.Source, f Feed) func(context.Context, engine.Position, engine.Sink[*Batch]) error {
+// follow follows a feed, of whose deliveries batch makes batches.
+func follow(s *feeds.Source, batch func(*feeds.Delivery) *Batch) func(context.Context, engine.Position, engine.Sink[*Batch]) error {
 	return func(ctx context.Context, from engine.Position, sink engine.Sink[*Batch]) error {
 		var at feeds.Position
 		if from != nil {
@@ -49,7 +49,7 @@ func follow(s *feeds.Source, f Feed) func(context.Context, engine.Position, engi
 			if err != nil {
 				return fmt.Errorf("encode a position: %w", err)
 			}
-			return sink(ctx, engine.Delivery[*Batch]{Batch: f.batch(&d), Position: position})
+			return sink(ctx, engine.Delivery[*Batch]{Batch: batch(&d), Position: position})
 		})
 	}
 }

@@ -121,10 +121,11 @@ func Parse(line []byte) (Entry, error) {
 		return e, err
 	}
 	e.Platform = cmp.Or(e.Platform, House)
-	return e, e.check()
+	return e, e.Check()
 }
 
-func (e *Entry) check() error {
+// Check returns what is wrong with an entry that did not come from a drop.
+func (e *Entry) Check() error {
 	switch {
 	case e.ID < 1 || e.ID > MaxID:
 		return fmt.Errorf("id must be a whole number from 1 to %d", int64(MaxID))

@@ -64,7 +64,7 @@ var errRow = errors.New("a stored flash has no platform, file or line")
 func DecodeRow(r store.Row) (Flash, error) {
 	f, err := dataset.FromJSON[Flash](r.Body)
 	if err == nil {
-		err = f.check()
+		err = f.Check()
 	}
 	if err == nil && (f.Platform == "" || f.Language == "" || f.Place.File == "" || f.Place.Line < 1) {
 		err = errRow
