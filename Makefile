@@ -11,7 +11,7 @@ LINT  := v2.15.0
 PROGRAMS := $(patsubst %/main.go,./%,$(wildcard functions/*/main.go functions/*/*/main.go)) ./localstack
 GOBUILD  := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -tags lambda.norpc
 
-.PHONY: help run test prove bench build lint replay load schema url tools tools-oracle test-oracle test-cdk-local test-archive readme costs openapi compatible fuzz clean package synth diff deploy sam-local sam-check
+.PHONY: help run test prove soak bench build lint replay load schema url tools tools-oracle test-oracle test-cdk-local test-archive readme costs openapi compatible fuzz clean package synth diff deploy sam-local sam-check
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -32,6 +32,9 @@ test: tools build ## run every test, with the race detector where there is a C c
 # The same tests do more where QUOTARY_PROVE is set; each package has the machine.
 prove: tools build ## run every test as a long proof, soak and kill loops included: make prove [PKG=./folder] [RUN=Test]
 	QUOTARY_PROVE=1 $(GOTEST) -count=1 -p 1 -timeout 2h -v $(if $(RUN),-run '$(RUN)') $(or $(PKG),./...)
+
+soak: tools build ## have 2,000 clients follow the feeds for two minutes, their messages carried out at once as on AWS
+	QUOTARY_PROVE=1 QUOTARY_PARALLEL_MESSAGES=1 $(GOTEST) -count=1 -timeout 30m -v -run TestTheFeedsHoldUnderManyClients ./localstack/e2e
 
 test-archive: ## read the archive back with DuckDB, where there is a C compiler (fetches 200 MB)
 	cd shared/archive/duckdb && go test -count=1 ./...

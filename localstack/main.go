@@ -43,6 +43,7 @@ type run struct {
 	Seed     uint64 `env:"QUOTARY_SEED" default:"1" help:"Seed of the simulated venue."`
 	History  int    `env:"QUOTARY_HISTORY_DAYS" default:"14" help:"Days of history that the simulated venue lays down on its first start."`
 	MaxEach  int    `env:"QUOTARY_MAX_INSTANCES" default:"8" help:"Most processes of one function."`
+	Parallel bool   `env:"QUOTARY_PARALLEL_MESSAGES" help:"Carry out the messages of one WebSocket connection at once, as AWS does, not in their order."`
 
 	Retention string `env:"QUOTARY_RETENTION" help:"For how long rows of log datasets can be read, as in fills=90d,orders=30d; for ever by default."`
 	Ingesters int    `env:"QUOTARY_INGESTERS" default:"1" help:"How many ingesters run; all but one stand by."`

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"quotary/shared/catalog"
+	"quotary/shared/connections"
 	"quotary/shared/strictjson"
 )
 
@@ -32,23 +33,23 @@ func (s *socket) addressMessage(ctx context.Context, c client, body []byte) ([]b
 			if err != nil {
 				return nil, err
 			}
-			return nil, s.store.AddAddresses(ctx, c.id, list, slots, []byte(`{"type":"subscribe"}`))
+			return nil, s.store.AddAddresses(ctx, c.Message, list, slots, connections.Reply{Frame: []byte(`{"type":"subscribe"}`)})
 		}
-		if err := s.store.RemoveAddresses(ctx, c.id, list); err != nil {
+		if err := s.store.RemoveAddresses(ctx, c.Message, list); err != nil {
 			return nil, err
 		}
-		return nil, s.store.Answer(ctx, c.id, []byte(`{"type":"unsubscribe"}`))
+		return nil, s.store.Answer(ctx, c.Message, connections.Reply{Frame: []byte(`{"type":"unsubscribe"}`)})
 	}
 	if err := m.Only("a message of type "+kind, "type"); err != nil {
 		return nil, err
 	}
 	switch kind {
 	case "stat":
-		return nil, s.store.AskStat(ctx, c.id) // the ingester has the figures and answers
+		return nil, s.store.AskStat(ctx, c.Message) // the ingester has the figures and answers
 	case "close":
-		return nil, s.store.AskClose(ctx, c.id) // the ingester closes, after the replies
+		return nil, s.store.AskClose(ctx, c.Message) // the ingester closes, after the replies
 	}
-	return []byte(`{"type":"pong"}`), s.store.Touch(ctx, c.id)
+	return []byte(`{"type":"pong"}`), nil
 }
 
 // addresses reads a list of at least one address.

@@ -10,6 +10,7 @@ import (
 
 	"quotary/shared/channel"
 	"quotary/shared/connections"
+	"quotary/shared/connections/connectionstest"
 )
 
 func addressFeeds(t *testing.T, test func(*testing.T, *world, *peer)) {
@@ -46,7 +47,7 @@ func TestAddressesAccumulate(t *testing.T) {
 			if got := w.followed(p.id); !slices.Equal(got, want) {
 				t.Errorf("followed %v, want %v", got, want)
 			}
-			if used := w.used(w.SubKey); used != (connections.Usage{Connections: 1, Subscriptions: slots}) {
+			if used := w.used(w.SubKey); used != (connectionstest.Usage{Connections: 1, Subscriptions: slots}) {
 				t.Errorf("used %+v, want %d slots", used, slots)
 			}
 		}
@@ -92,7 +93,7 @@ func TestACloseIsLeftToTheIngesterBehindTheRepliesBeforeIt(t *testing.T) {
 		for _, e := range w.events() {
 			switch e := e.(type) {
 			case connections.AddressesAdded:
-				order = append(order, string(e.Reply))
+				order = append(order, string(e.Reply.Frame))
 			case connections.CloseAsked:
 				order = append(order, "close "+e.Connection)
 			}
@@ -101,7 +102,7 @@ func TestACloseIsLeftToTheIngesterBehindTheRepliesBeforeIt(t *testing.T) {
 			t.Errorf("the ingester finds %q and %v are closed, want %q and none", order, w.closed, want)
 		}
 		p.disconnect() // follows
-		if used := w.used(w.SubKey); used != (connections.Usage{}) {
+		if used := w.used(w.SubKey); used != (connectionstest.Usage{}) {
 			t.Errorf("used %+v", used)
 		}
 	})
@@ -139,7 +140,7 @@ func TestARemovedConnectionIsClosedAtItsNextMessage(t *testing.T) {
 			if !slices.Equal(w.closed, []string{p.id}) {
 				t.Errorf("%s: closed %v", body, w.closed)
 			}
-			if used := w.used(w.SubKey); used != (connections.Usage{}) {
+			if used := w.used(w.SubKey); used != (connectionstest.Usage{}) {
 				t.Errorf("%s: used %+v", body, used)
 			}
 		}
@@ -170,7 +171,7 @@ func TestMistakesOnTheAddressFeedsAreNamed(t *testing.T) {
 				t.Errorf("%s\ngot  %s\nwant %s", body, got, want)
 			}
 		}
-		if used := w.used(w.SubKey); used != (connections.Usage{Connections: 1}) || len(w.closed) != 0 {
+		if used := w.used(w.SubKey); used != (connectionstest.Usage{Connections: 1}) || len(w.closed) != 0 {
 			t.Errorf("mistakes used %+v and closed %v", used, w.closed)
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"quotary/shared/channel"
+	"quotary/shared/connections"
 	"quotary/shared/strictjson"
 )
 
@@ -23,7 +24,7 @@ func (s *socket) channelMessage(ctx context.Context, c client, body []byte) ([]b
 		if err := m.Only("a ping", "method"); err != nil {
 			return nil, err
 		}
-		return []byte(`{"channel":"pong"}`), s.store.Touch(ctx, c.id)
+		return []byte(`{"channel":"pong"}`), nil
 	}
 	if err := m.Only("the message", "method", "subscription"); err != nil {
 		return nil, err
@@ -46,31 +47,36 @@ func (s *socket) subscribe(ctx context.Context, c client, sub channel.Subscripti
 	if err != nil {
 		return err
 	}
-	out, err := s.store.Subscribe(ctx, c.id, sub, slots, func(active int) []byte {
-		return subscriptionResponse("subscribe", sub.Type, echo, "subscribed", active)
-	})
+	out, err := s.store.Subscribe(ctx, c.Message, sub, slots, subscriptionResponse("subscribe", sub.Type, echo, "subscribed"))
 	if err != nil || out.Changed {
 		return err
 	}
 	if err := sameAccount(&out.Held, &sub); err != nil {
 		return err
 	}
-	return s.store.Answer(ctx, c.id, subscriptionResponse("subscribe", sub.Type, echo, "alreadySubscribed", out.Active))
+	status := "alreadySubscribed"
+	if out.Overtaken { // by a later unsubscribe
+		status = "unsubscribed"
+	}
+	return s.store.Answer(ctx, c.Message, subscriptionResponse("subscribe", sub.Type, echo, status))
 }
 
 func (s *socket) unsubscribe(ctx context.Context, c client, sub channel.Subscription, echo json.RawMessage) error {
-	out, err := s.store.Unsubscribe(ctx, c.id, sub)
+	out, err := s.store.Unsubscribe(ctx, c.Message, sub)
 	if err != nil {
 		return err
 	}
 	status := "unsubscribed"
-	if !out.Changed {
+	switch {
+	case out.Overtaken: // by a later subscribe
+		status = "subscribed"
+	case !out.Changed:
 		status = "notSubscribed"
 		if err := sameAccount(&out.Held, &sub); err != nil {
 			return err
 		}
 	}
-	return s.store.Answer(ctx, c.id, subscriptionResponse("unsubscribe", sub.Type, echo, status, out.Active))
+	return s.store.Answer(ctx, c.Message, subscriptionResponse("unsubscribe", sub.Type, echo, status))
 }
 
 // sameAccount refuses a message about another account than the one that a
@@ -91,20 +97,21 @@ func sameAccount(held, asked *channel.Subscription) error {
 
 // subscriptionResponse is the reply about a subscription. Channels of markets
 // carry its status and how many subscriptions of the channel the connection
-// has; channels of accounts do not.
-func subscriptionResponse(method string, name channel.Name, echo json.RawMessage, status string, active int) []byte {
+// has, which the ingester knows and adds; channels of accounts do not.
+func subscriptionResponse(method string, name channel.Name, echo json.RawMessage, status string) connections.Reply {
 	type data struct {
 		Method       string          `json:"method"`
 		Subscription json.RawMessage `json:"subscription"`
 		Status       string          `json:"status,omitempty"`
-		ActiveCount  *int            `json:"activeCount,omitempty"`
 	}
 	d := data{Method: method, Subscription: echo}
+	var reply connections.Reply
 	if !name.Channel().Account {
-		d.Status, d.ActiveCount = status, &active
+		d.Status, reply.Count = status, name
 	}
-	return object(struct {
+	reply.Frame = object(struct {
 		Channel string `json:"channel"`
 		Data    data   `json:"data"`
 	}{"subscriptionResponse", d})
+	return reply
 }

@@ -9,6 +9,7 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/channel"
 	"quotary/shared/connections"
+	"quotary/shared/connections/connectionstest"
 	"quotary/shared/data/meta"
 	"quotary/shared/data/mids"
 	"quotary/shared/data/tickers"
@@ -171,7 +172,7 @@ func TestWhoMayNotFollowAFeedAnyLongerGetsNoSubscription(t *testing.T) {
 	}
 	p.errs(subscribeTo(`{"type":"trades","coin":"BTC"}`), "the subscription is refused: the level of the sub-key does not permit the feed")
 	q.says(message("subscribe", alice), `{"type":"subscribe"}`)
-	if used := w.used(w.SubKey); used != (connections.Usage{Connections: 2, Subscriptions: 1}) {
+	if used := w.used(w.SubKey); used != (connectionstest.Usage{Connections: 2, Subscriptions: 1}) {
 		t.Errorf("used %+v", used)
 	}
 }
@@ -357,7 +358,7 @@ func TestMistakesOnTheChannelsAreNamed(t *testing.T) {
 	if got := p.send(strings.Repeat(" ", maxMessage-16) + `{"method":"ping"}`); !strings.Contains(got, "too large") {
 		t.Errorf("over 128 KiB: %s", got)
 	}
-	if used := w.used(w.SubKey); used != (connections.Usage{Connections: 1}) {
+	if used := w.used(w.SubKey); used != (connectionstest.Usage{Connections: 1}) {
 		t.Errorf("mistakes used %+v", used)
 	}
 	p.says(`{"method":"ping"}`, `{"channel":"pong"}`) // it lives on
@@ -379,7 +380,7 @@ func FuzzAnyMessageIsAnsweredInJSON(f *testing.F) {
 				if key := sub.Key(); strings.Count(key, "#") > 4 || len(key) > 64 {
 					t.Errorf("%q has the key %q", body, key)
 				}
-				response := subscriptionResponse("subscribe", sub.Type, []byte(body), "subscribed", 1)
+				response := subscriptionResponse("subscribe", sub.Type, []byte(body), "subscribed").Counting(1)
 				if !json.Valid(response) {
 					t.Errorf("%q is answered %s", body, response)
 				}

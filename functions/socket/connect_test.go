@@ -13,6 +13,7 @@ import (
 	"quotary/shared/api/apitest"
 	"quotary/shared/channel"
 	"quotary/shared/connections"
+	"quotary/shared/connections/connectionstest"
 	"quotary/shared/keys"
 	"quotary/shared/store/schema"
 )
@@ -132,6 +133,7 @@ func TestAFaultOfTheTableIsA500WithoutDetails(t *testing.T) {
 	w := open(t)
 	p := w.peer(w.SubKey, channel.FeedChannels)
 	w.socket.store = connections.New(w.DB, "no-such-table", w.Now)
+	w.socket.meter = connections.NewMeter(w.socket.store, budget)
 	status, body := p.invoke(p.event("$connect", "", nil))
 	if status != http.StatusInternalServerError || strings.Contains(body, "table") || !strings.Contains(body, "internal error") {
 		t.Errorf("%d %s", status, body)
@@ -173,11 +175,11 @@ func TestADisconnectFreesEverything(t *testing.T) {
 	w := open(t)
 	p := w.connect(w.SubKey, channel.FeedFills)
 	p.says(`{"type":"subscribe","address":["`+alice+`"]}`, `{"type":"subscribe"}`)
-	if used := w.used(w.SubKey); used != (connections.Usage{Connections: 1, Subscriptions: 1}) {
+	if used := w.used(w.SubKey); used != (connectionstest.Usage{Connections: 1, Subscriptions: 1}) {
 		t.Errorf("used %+v", used)
 	}
 	p.disconnect()
-	if used := w.used(w.SubKey); used != (connections.Usage{}) {
+	if used := w.used(w.SubKey); used != (connectionstest.Usage{}) {
 		t.Errorf("used %+v", used)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -16,13 +15,14 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 
 	"quotary/shared/api/apitest"
+	"quotary/shared/attr"
 	"quotary/shared/catalog"
 	"quotary/shared/channel"
 	"quotary/shared/connections"
+	"quotary/shared/connections/connectionstest"
 	"quotary/shared/keys"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
@@ -57,7 +57,7 @@ func open(t *testing.T) *world {
 	options := w.DB.Options()
 	options.Retryer = aws.NopRetryer{}
 	w.socket = &socket{
-		store: w.conns, keys: keys.New(w.DB, w.Prefix+schema.KeysTable, nil, w.Now), coins: openCoins(w.views, w.Now), management: newManagement(options),
+		store: w.conns, meter: connections.NewMeter(w.conns, budget), keys: keys.New(w.DB, w.Prefix+schema.KeysTable, nil, w.Now), coins: openCoins(w.views, w.Now), management: newManagement(options),
 		log: slog.New(slog.NewJSONHandler(w.logs, nil)), clock: w.Now,
 	}
 	return w
@@ -87,8 +87,9 @@ type peer struct {
 	*world
 	id      string
 	feed    channel.Feed
-	context map[string]any // of the authorizer
-	rev     int            // of the connection's items whose replies were seen
+	context map[string]any  // of the authorizer
+	sent    int             // messages
+	seen    map[string]bool // replies that were seen, by their items
 }
 
 // event makes an event as the gateway does.
@@ -104,7 +105,7 @@ func (p *peer) event(route, body string, query url.Values) events.APIGatewayWebs
 		"body":                            body,
 		"isBase64Encoded":                 false,
 		"requestContext": map[string]any{
-			"routeKey": route, "eventType": kind, "connectionId": p.id, "requestId": "test-request",
+			"routeKey": route, "eventType": kind, "connectionId": p.id, "requestId": p.request(route), "requestTimeEpoch": p.Now().UnixMilli() + int64(p.sent),
 			"stage": "api", "domainName": "example.com", "authorizer": p.context,
 		},
 	})
@@ -182,33 +183,49 @@ func (p *peer) sendEvent(event events.APIGatewayWebsocketProxyRequest) string {
 	return reply + p.left()
 }
 
-// left is the reply that was left in the table since it was last asked for.
+// request names the next request.
+func (p *peer) request(route string) string {
+	if route != "$default" {
+		return "test-request"
+	}
+	p.sent++
+	return fmt.Sprint("request-", p.sent)
+}
+
+// left is the reply that was left in the table since it was last asked for, as the
+// ingester sends it.
 func (p *peer) left() (reply string) {
 	p.t.Helper()
 	table := p.Prefix + schema.ConnectionsTable
 	out, err := p.DB.Query(p.t.Context(), &dynamodb.QueryInput{
 		TableName: &table, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("pk = :pk"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": &types.AttributeValueMemberS{Value: "c#" + p.id}},
+		ExpressionAttributeValues: attr.Item{":pk": attr.S("c#" + p.id)},
 	})
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	newest := p.rev
+	active := map[string]int{}
 	for _, item := range out.Items {
-		n, _ := item["rev"].(*types.AttributeValueMemberN)
-		rev, err := strconv.Atoi(n.Value)
-		if err != nil {
-			p.t.Fatal(err)
+		if key, ok := strings.CutPrefix(attr.Text(item, "sk"), "s#"); ok && item["off"] == nil {
+			name, _, _ := strings.Cut(key, "#")
+			active[name]++
 		}
-		if text, ok := item["reply"].(*types.AttributeValueMemberS); ok && rev > p.rev {
-			if reply != "" {
-				p.t.Errorf("two replies were left: %s and %s", reply, text.Value)
-			}
-			reply = text.Value
-		}
-		newest = max(newest, rev)
 	}
-	p.rev = newest
+	if p.seen == nil {
+		p.seen = map[string]bool{}
+	}
+	for _, item := range out.Items {
+		text, of := attr.Text(item, "reply"), attr.Text(item, "sk")+" "+attr.Text(item, "by")
+		if text == "" || p.seen[of] {
+			continue
+		}
+		p.seen[of] = true
+		if reply != "" {
+			p.t.Errorf("two replies were left: %s and %s", reply, text)
+		}
+		count := attr.Text(item, "count")
+		reply = string(connections.Reply{Frame: []byte(text), Count: channel.Name(count)}.Counting(active[count]))
+	}
 	return reply
 }
 
@@ -234,13 +251,9 @@ func (w *world) limited(conns, subs int64) apitest.Key {
 	return w.Issue(w.t, w.Primary, keys.NewSubKey{Name: "limited", MonthlyQuota: &quota, WSConnLimit: conns, WSSubLimit: subs})
 }
 
-func (w *world) used(key apitest.Key) connections.Usage {
+func (w *world) used(key apitest.Key) connectionstest.Usage {
 	w.t.Helper()
-	u, err := w.conns.KeyUsage(w.t.Context(), key.AccessKey)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return u
+	return connectionstest.Of(w.t, w.DB, w.Prefix+schema.ConnectionsTable, key.AccessKey)
 }
 
 // events returns what an ingester that starts now receives.

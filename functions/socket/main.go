@@ -27,8 +27,10 @@ func main() {
 			return err
 		}
 		db := s.DynamoDB()
+		store := connections.New(db, s.Table(schema.ConnectionsTable), s.Clock)
 		h := &socket{
-			store:      connections.New(db, s.Table(schema.ConnectionsTable), s.Clock),
+			store:      store,
+			meter:      connections.NewMeter(store, budget),
 			keys:       keys.New(db, s.Table(schema.KeysTable), nil, s.Clock),
 			coins:      openCoins(views, s.Clock),
 			management: newManagement(db.Options()),

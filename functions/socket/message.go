@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
@@ -20,9 +21,22 @@ const maxMessage = 128 << 10
 
 // client is the sender of a message.
 type client struct {
-	id   string
+	connections.Message
 	feed channel.Feed
 	admission.Caller
+}
+
+// messageOf is a client's message as the store knows it. One whose time the gateway does
+// not say is of now.
+func (s *socket) messageOf(event *events.APIGatewayWebsocketProxyRequest, who admission.Caller) connections.Message {
+	at := s.clock()
+	if ms := event.RequestContext.RequestTimeEpoch; ms > 0 {
+		at = time.UnixMilli(ms)
+	}
+	return connections.Message{
+		Connection: event.RequestContext.ConnectionID, Key: who.AccessKey, Distributor: who.Distributor,
+		At: at, ID: event.RequestContext.RequestID,
+	}
 }
 
 // message answers one message of a client. The answer's status is always 200:
@@ -32,17 +46,19 @@ func (s *socket) message(ctx context.Context, event *events.APIGatewayWebsocketP
 	if refusal != nil {
 		return answer{status: http.StatusOK, body: errorObject(feed, refusal.Message, ""), fault: refusal}
 	}
-	c := client{id: event.RequestContext.ConnectionID, feed: feed, Caller: who}
+	c := client{Message: s.messageOf(event, who), feed: feed, Caller: who}
 	reply, err := s.handle(ctx, event, c)
 	var wrong *strictjson.Error
 	var over *connections.LimitError
 	switch {
 	case errors.As(err, &wrong):
-		err = s.store.Answer(ctx, c.id, errorObject(feed, wrong.Error(), event.Body))
+		err = s.store.Answer(ctx, c.Message, connections.Reply{Frame: errorObject(feed, wrong.Error(), event.Body)})
 	case errors.As(err, &over):
-		err = s.store.Answer(ctx, c.id, limitObject(over))
+		err = s.store.Answer(ctx, c.Message, connections.Reply{Frame: limitObject(over)})
 	}
 	switch {
+	case errors.Is(err, connections.ErrFlood):
+		return answer{status: http.StatusOK, fault: s.shutOut(ctx, event, c)}
 	case errors.Is(err, connections.ErrGone):
 		// It was removed, as idle for example, and only does not know yet.
 		return answer{status: http.StatusOK, fault: s.hangUp(ctx, event)}
@@ -54,6 +70,9 @@ func (s *socket) message(ctx context.Context, event *events.APIGatewayWebsocketP
 }
 
 func (s *socket) handle(ctx context.Context, event *events.APIGatewayWebsocketProxyRequest, c client) ([]byte, error) {
+	if err := s.meter.Message(ctx, c.Connection, len(event.Body)); err != nil {
+		return nil, err
+	}
 	if event.IsBase64Encoded {
 		return nil, strictjson.Errorf("a binary message is not accepted: send JSON as text")
 	}
@@ -70,7 +89,7 @@ func (s *socket) handle(ctx context.Context, event *events.APIGatewayWebsocketPr
 // what the authorizer said is as old as the connection. A client that may not follow
 // the feed any longer is refused here, and closed by the ingester.
 func (s *socket) slots(ctx context.Context, c client) (connections.Limits, error) {
-	statuses, err := s.keys.Statuses(ctx, map[string]string{c.AccessKey: c.Distributor})
+	statuses, err := s.keys.Statuses(ctx, map[string]string{c.AccessKey: c.Caller.Distributor})
 	if err != nil {
 		return connections.Limits{}, err
 	}

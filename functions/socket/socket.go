@@ -23,6 +23,8 @@ import (
 // socket serves the routes of every feed.
 type socket struct {
 	store      *connections.Store
+	meter      *connections.Meter
+	barred     barred
 	keys       *keys.Store
 	coins      *coins
 	management management
@@ -100,6 +102,14 @@ func (s *socket) connect(ctx context.Context, event *events.APIGatewayWebsocketP
 	dex, err := dexOf(event, feed)
 	if err != nil {
 		return refuse(event, http.StatusBadRequest, err.Error())
+	}
+	if out, err := s.barred.has(ctx, s, who.AccessKey); err != nil {
+		a := refuse(event, http.StatusInternalServerError, "internal error")
+		a.fault = err
+		return a
+	} else if out {
+		s.metrics.Count(metrics.Denials, metrics.Label{Name: metrics.Reason, Value: "flood"})
+		return refuse(event, http.StatusTooManyRequests, "a connection of the sub key has sent more messages than are accepted: connect again in a minute")
 	}
 	err = s.store.Connect(ctx, connections.Connection{
 		ID: event.RequestContext.ConnectionID, Key: who.AccessKey, Distributor: who.Distributor,

@@ -45,19 +45,29 @@ func dropTables(ctx context.Context, of stack.State) error {
 	return nil
 }
 
-// slots are the connections and subscriptions that the table counts for a key.
+// slots are the connections and subscriptions that the table counts for a key with caps.
 func slots(t *testing.T, key client.Key) [2]int64 {
 	t.Helper()
-	out, err := database(world.State).GetItem(t.Context(), &dynamodb.GetItemInput{
+	var taken [2]int64
+	pages := dynamodb.NewScanPaginator(database(world.State), &dynamodb.ScanInput{
 		TableName: aws.String(world.State.Tables + "connections"), ConsistentRead: aws.Bool(true),
-		Key: map[string]types.AttributeValue{
-			"pk": &types.AttributeValueMemberS{Value: "k#" + key.AccessKey}, "sk": &types.AttributeValueMemberS{Value: "k"},
-		},
+		FilterExpression:          aws.String("begins_with(pk, :key)"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":key": &types.AttributeValueMemberS{Value: "k#" + key.AccessKey + "#"}},
 	})
-	if err != nil {
-		t.Fatal(err)
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, shard := range page.Items {
+			if text(shard["sk"]) == "conns" {
+				taken[0] += number(shard["taken"])
+			} else {
+				taken[1] += number(shard["taken"])
+			}
+		}
 	}
-	return [2]int64{number(out.Item["conns"]), number(out.Item["subs"])}
+	return taken
 }
 
 // freed waits until a key holds no slots.

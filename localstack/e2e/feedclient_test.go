@@ -26,6 +26,10 @@ var feedIdle = testenv.Amount(10*time.Second, 60*time.Second)
 // stack.
 var feedSilence = testenv.Amount(2*time.Second, 15*time.Second)
 
+// seenEvery is how much later than that an idle client may be disconnected: a message is
+// recorded once in so long.
+const seenEvery = 15 * time.Second
+
 // soon is how long a test waits for what the product does within a second on an
 // idle machine; a busy one takes longer.
 const soon = 30 * time.Second

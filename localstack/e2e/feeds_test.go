@@ -253,12 +253,12 @@ func TestAnIdleClientIsDisconnected(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		idle.ended(feedIdle + soon)
+		idle.ended(feedIdle + seenEvery + soon)
 	}()
 	began := time.Now()
 	tick := time.NewTicker(feedIdle / 4)
 	defer tick.Stop()
-	for ended := false; time.Since(began) < feedIdle+2*time.Second || !ended; {
+	for ended := false; time.Since(began) < feedIdle+seenEvery+2*time.Second || !ended; {
 		select {
 		case <-done:
 			if since := time.Since(began); !ended && since < feedIdle-time.Second {

@@ -76,7 +76,7 @@ func run(m *testing.M) int {
 		Upstream: upstream, Ingesters: ingesters,
 		Data: data, Programs: programs, Tools: filepath.Join(root, "localstack"),
 		DynamoDB: engine, Progress: os.Stdout, History: 1,
-		IngesterEnv: ingesterEnv,
+		IngesterEnv: ingesterEnv, Parallel: os.Getenv("QUOTARY_PARALLEL_MESSAGES") != "",
 	})
 	if err != nil {
 		fmt.Println("start the stack:", err)

@@ -44,7 +44,7 @@ func TestAPublicClientLibraryFollowsTheFeeds(t *testing.T) {
 		t.Errorf("a refused subscription fails with %q", reason)
 	}
 	// The library's heartbeat keeps the connection beyond the idle limit.
-	for c.did("pong"); time.Since(opened) < feedIdle+2*time.Second; {
+	for c.did("pong"); time.Since(opened) < feedIdle+seenEvery+2*time.Second; {
 		c.did("pong")
 	}
 	if c.drops > 0 {

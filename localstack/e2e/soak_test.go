@@ -233,7 +233,8 @@ func (s *soak) settle(look func() string) {
 // agreement.
 func (s *soak) count() string {
 	db := database(world.State)
-	rows, byKey, byDistributor := [2]int64{}, [2]int64{}, [2]int64{}
+	rows, slots := [2]int64{}, [2]int64{} // of connections and subscriptions
+	counted := [2]int64{}
 	in := &dynamodb.ScanInput{TableName: aws.String(world.State.Tables + "connections"), ConsistentRead: aws.Bool(true)}
 	for {
 		out, err := db.Scan(context.Background(), in)
@@ -241,18 +242,25 @@ func (s *soak) count() string {
 			return err.Error()
 		}
 		for _, item := range out.Items {
-			pk, sk := text(item["pk"]), text(item["sk"])
-			switch {
-			case strings.HasPrefix(pk, "k#"):
-				byKey[0] += number(item["conns"])
-				byKey[1] += number(item["subs"])
-			case strings.HasPrefix(pk, "d#"):
-				byDistributor[0] += number(item["conns"])
-				byDistributor[1] += number(item["subs"])
+			kind := -1
+			switch sk := text(item["sk"]); {
+			case sk == "conns":
+				counted[0] += number(item["taken"])
+			case sk == "subs":
+				counted[1] += number(item["taken"])
 			case sk == "c":
-				rows[0]++
-			case strings.HasPrefix(sk, "s#"), strings.HasPrefix(sk, "g#"):
-				rows[1]++
+				kind = 0
+			case strings.HasPrefix(sk, "s#") && item["off"] == nil, strings.HasPrefix(sk, "g#"):
+				kind = 1
+			}
+			if kind < 0 {
+				continue
+			}
+			rows[kind]++
+			for _, slot := range []string{"ks", "ds"} {
+				if item[slot] != nil {
+					slots[kind]++
+				}
 			}
 		}
 		if in.ExclusiveStartKey = out.LastEvaluatedKey; len(in.ExclusiveStartKey) == 0 {
@@ -260,9 +268,9 @@ func (s *soak) count() string {
 		}
 	}
 	open := int64(s.open()) + 1 // that of record
-	if rows != byKey || rows != byDistributor || rows[0] != open {
-		return fmt.Sprintf("%d sockets are open; the table has %d connections and %d subscriptions, and counts %v by key and %v by distributor",
-			open, rows[0], rows[1], byKey, byDistributor)
+	if slots != counted || rows[0] != open {
+		return fmt.Sprintf("%d sockets are open; the table has %d connections and %d subscriptions, which hold %v slots, and counts %v",
+			open, rows[0], rows[1], slots, counted)
 	}
 	return ""
 }

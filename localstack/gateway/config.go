@@ -102,6 +102,9 @@ type SocketLimits struct {
 	Write time.Duration
 	// Connections bounds those open at one time (DefaultMaxConnections).
 	Connections int
+	// Parallel has messages of one connection reach the function at once, up to
+	// 16 of them, as on AWS; else one at a time, in order.
+	Parallel bool
 }
 
 // Config is what a Gateway needs.

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/coder/websocket"
+	"golang.org/x/sync/errgroup"
 )
 
 // Limits of messages in bytes, as on AWS.
@@ -274,18 +275,27 @@ func (c *connection) timeLeft(now time.Time) time.Duration {
 		limits.Lifetime-now.Sub(c.connectedAt))
 }
 
-// dispatch calls the function for one message at a time until the connection ends,
-// then for what the client had sent before.
+// dispatch calls the function for the messages until the connection ends, then for what
+// the client had sent before: for one at a time, or for many at once where messages are
+// to be parallel. It returns when all calls have.
 func (c *connection) dispatch() {
+	atOnce := 1
+	if c.gateway.cfg.SocketLimits.Parallel {
+		atOnce = maxWaiting
+	}
+	var calls errgroup.Group
+	calls.SetLimit(atOnce)
+	defer func() { _ = calls.Wait() }() // no call returns an error
+	deliver := func(m incoming) { calls.Go(func() error { c.deliver(m); return nil }) }
 	for {
 		select {
 		case m := <-c.inbox:
-			c.deliver(m)
+			deliver(m)
 		case <-c.ctx.Done():
 			for {
 				select {
 				case m := <-c.inbox:
-					c.deliver(m)
+					deliver(m)
 				default:
 					return
 				}

@@ -73,8 +73,8 @@
 // base64; a throttled function or authorizer is answered 429 where AWS says 500.
 //
 // Of WebSocket APIs: the messages of one connection reach the function one at a
-// time, in order, where AWS calls it for each at once; the client's further ones
-// wait in its network. A throttled $default or $disconnect is called again until
+// time, in order, where AWS calls it for each at once, unless [SocketLimits] say so too;
+// the client's further ones wait in its network. A throttled $default or $disconnect is called again until
 // it is not, where AWS delivers $disconnect at best. Refused handshakes have the
 // bodies of the configured gateway responses, which AWS has for REST APIs only.
 // The body that $connect returned with a refusal is passed on, which AWS does only

@@ -164,6 +164,27 @@ func TestMessagesReachTheFunctionOneAtATimeInTheirOrder(t *testing.T) {
 	}
 }
 
+func TestMessagesReachTheFunctionAtOnceWhereTheyAreParallel(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(c *gateway.Config, _ map[string]lambdahost.Function) { c.SocketLimits.Parallel = true })
+	conn, id := s.connect(t, "/ws")
+	release := filepath.Join(t.TempDir(), "release")
+	writeText(t, conn, "wait "+release)
+	waitUntil(t, func() bool { return exists(release + ".begun") })
+	writeText(t, conn, "echo not held up")
+	expect(t, conn, "not held up")
+	if err := conn.Close(websocket.StatusNormalClosure, ""); err != nil {
+		t.Fatal(err)
+	}
+	if ends := s.received(t, "DISCONNECT", id); len(ends) != 0 {
+		t.Error("the function got the end before it had answered a message")
+	}
+	if err := os.WriteFile(release, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	waitUntil(t, func() bool { return len(s.received(t, "DISCONNECT", id)) == 1 })
+}
+
 func TestEveryEndCallsDisconnectOnce(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {

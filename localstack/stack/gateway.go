@@ -34,6 +34,7 @@ func (s *Stack) startGateway(context.Context) error {
 		Routes: routes, Sockets: sockets("http://" + address + catalog.BasePath), Authorizer: catalog.FunctionAuthorizer, Functions: s.host,
 		Responses: responses, MethodNotAllowed: response(catalog.MethodNotAllowed()),
 		Binary: true, MaxBody: catalog.MaxBody, Log: s.log, Region: region,
+		SocketLimits: gateway.SocketLimits{Parallel: s.cfg.Parallel},
 	})
 	if err != nil {
 		listener.Close()

@@ -43,6 +43,9 @@ type Config struct {
 	History  int    // days of history that the simulated venue lays down first
 	MaxEach  int    // most processes of one function, 0 for the default
 
+	// Parallel has messages of one WebSocket connection carried out at once, as on AWS.
+	Parallel bool
+
 	// Retention is for how long rows of log datasets can be read, as in
 	// "fills=90d,orders=30d"; empty is for ever.
 	Retention string

@@ -2,22 +2,16 @@ package connections
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
 
 	"quotary/shared/attr"
-)
-
-// Addresses of a group are cut off a transaction at this number: a group holds
-// at most what fits into one message of 128 KB, about 2,900 addresses of 43
-// bytes, and a transaction at most 4 MB and 100 items.
-const (
-	maxAddresses = 60_000
-	maxBelow     = 97 // items below a connection in one transaction, beside it and two counters
 )
 
 // AddAddresses adds those addresses that the connection does not follow yet,
@@ -25,41 +19,60 @@ const (
 // data; without any to add the reply is left like that of [Store.Answer].
 // Addresses are in lower case, fewer than fit into 128 KB of message. The error
 // is [ErrGone], or a [*LimitError] when a cap is met.
-func (s *Store) AddAddresses(ctx context.Context, id string, addresses []string, limits Limits, reply []byte) error {
-	for try := range attempts {
-		c, below, err := s.readAll(ctx, id)
-		if err != nil {
-			return err
+//
+// An address that a later message has removed, which was carried out before, is not
+// added. Two messages at once may both add an address, which is then followed until it
+// is removed from both.
+func (s *Store) AddAddresses(ctx context.Context, m Message, addresses []string, limits Limits, reply Reply) error {
+	groups, err := s.query(ctx, m.Connection, prefixGroup, after(prefixGroup))
+	if err != nil {
+		return err
+	}
+	group := m.below(prefixGroup, s.clock())
+	mine := func(im image) bool { return im.sort() == attr.Text(group, attrSK) }
+	fresh := missing(addresses, slices.DeleteFunc(groups, mine)) // its own is there when this is a repetition
+	if len(fresh) == 0 {
+		return s.Answer(ctx, m, reply)
+	}
+	group[attrAddresses] = attr.Set(fresh)
+	reply.into(group)
+	owners := ownersOf(m.Key, m.Distributor, subs, limits)
+	_, err = s.take(ctx, m.Connection, owners, false, func(held item) types.TransactWriteItem {
+		put := s.put(group)
+		for _, name := range [...]string{attrKeySlot, attrDistributorSlot} {
+			delete(group, name)
+			if shard, ok := held[name]; ok {
+				group[name] = shard
+			}
 		}
-		fresh := missing(addresses, below)
-		if len(fresh) == 0 {
-			return s.Answer(ctx, id, reply)
-		}
-		now := s.clock()
-		group := groupItem(id, numbered(prefixGroup, c.rev+1), fresh, c.rev+1)
-		group[attrReply], group[attrAt] = attr.S(string(reply)), attr.N(now.UnixMilli())
-		changes := append([]types.TransactWriteItem{s.next(c, now, nil)}, s.counters(&c.Connection, 0, 1, limits)...)
-		changes = append(changes, s.put(group))
-		refused, err := s.transact(ctx, changes...)
-		switch {
-		case err != nil:
-			return fmt.Errorf("add addresses: %w", err)
-		case refused == nil:
-			return nil
-		case !refused.failed(0):
-			return refused.limit(1, attrSubs, limits)
-		}
-		if err := pauses.Wait(ctx, try); err != nil {
-			return err
+		put.Put.ConditionExpression = aws.String("attribute_not_exists(pk)")
+		return put
+	})
+	if err != nil {
+		return fmt.Errorf("add addresses: %w", err)
+	}
+	k := item{attrPK: group[attrPK], attrSK: group[attrSK]}
+	if err := s.here(ctx, m.Connection); err != nil {
+		return s.undo(ctx, k, err)
+	}
+	later, err := s.query(ctx, m.Connection, numbered(prefixRemoval, m.At)+"$", after(prefixRemoval))
+	if err != nil {
+		return err
+	}
+	for _, removal := range later {
+		if gone := common(fresh, removal.addresses); len(gone) > 0 {
+			if err := s.withdraw(ctx, k, gone); err != nil {
+				return fmt.Errorf("add addresses: %w", err)
+			}
 		}
 	}
-	return fmt.Errorf("add addresses: %w", errCrossed)
+	return nil
 }
 
 // missing returns the addresses that no group holds, each once.
-func missing(addresses []string, below []image) []string {
+func missing(addresses []string, groups []image) []string {
 	held := make(map[string]bool)
-	for _, im := range below {
+	for _, im := range groups {
 		for _, a := range im.addresses {
 			held[a] = true
 		}
@@ -74,80 +87,78 @@ func missing(addresses []string, below []image) []string {
 	return fresh
 }
 
+// common returns those of a that are in b.
+func common(a, b []string) []string {
+	return without(a, without(a, b))
+}
+
 // RemoveAddresses removes those of the addresses that the connection follows,
-// and frees the slot of every message whose last address goes. Addresses
-// of very many messages go in several transactions. The reply is left to
-// [Store.Answer], which records a message that changes nothing. The error may be
-// [ErrGone].
-func (s *Store) RemoveAddresses(ctx context.Context, id string, addresses []string) error {
-	unwanted := make(map[string]bool, len(addresses))
-	for _, a := range addresses {
-		unwanted[a] = true
+// and frees the slot of every message whose last address goes. What a later message has
+// added stays. The reply is left to [Store.Answer], which also finds that the
+// connection is gone.
+func (s *Store) RemoveAddresses(ctx context.Context, m Message, addresses []string) error {
+	unwanted := missing(addresses, nil)
+	if len(unwanted) == 0 {
+		return nil
 	}
-	for try := 0; try < attempts; try++ {
-		c, below, err := s.readAll(ctx, id)
-		if err != nil {
-			return err
-		}
-		changes, freed, more := s.withdraw(c, below, unwanted)
-		if len(changes) == 0 {
-			return nil
-		}
-		changes = append(changes, s.next(c, s.clock(), nil))
-		if freed > 0 {
-			changes = append(changes, s.counters(&c.Connection, 0, -freed, Limits{})...)
-		}
-		refused, err := s.transact(ctx, changes...)
+	// A message from before this one that is still being carried out adds what it has to
+	// add, then looks for this.
+	now := s.clock()
+	removal := m.below(prefixRemoval, now)
+	removal[attrAddresses], removal[attrExpiry] = attr.Set(unwanted), expiry(now, endedKept)
+	if _, err := s.write(ctx, s.put(removal)); err != nil {
+		return fmt.Errorf("remove addresses: %w", err)
+	}
+	groups, err := s.query(ctx, m.Connection, prefixGroup, numbered(prefixGroup, m.At)+"$")
+	if err != nil {
+		return err
+	}
+	work, within := errgroup.WithContext(ctx)
+	work.SetLimit(removeAtOnce)
+	for _, group := range groups {
+		gone := common(group.addresses, unwanted)
 		switch {
-		case err != nil:
-			return fmt.Errorf("remove addresses: %w", err)
-		case refused == nil && !more:
+		case len(group.addresses) == 0: // whoever took out the last did not come to its end
+			work.Go(func() error { _, err := s.discard(within, group); return err })
+		case len(gone) > 0:
+			work.Go(func() error { return s.withdraw(within, key(group.text[attrPK], group.sort()), gone) })
+		}
+	}
+	if err := work.Wait(); err != nil {
+		return fmt.Errorf("remove addresses: %w", err)
+	}
+	return nil
+}
+
+// withdraw takes addresses out of a group, which ends with the last of them.
+func (s *Store) withdraw(ctx context.Context, group item, addresses []string) error {
+	in := &dynamodb.UpdateItemInput{
+		TableName: &s.table, Key: group,
+		UpdateExpression:          aws.String("DELETE #addrs :gone ADD #n :one"),
+		ConditionExpression:       aws.String("attribute_exists(pk)"),
+		ExpressionAttributeNames:  map[string]string{"#addrs": attrAddresses, "#n": attrWrites},
+		ExpressionAttributeValues: item{":gone": attr.Set(addresses), ":one": attr.N(1)},
+		ReturnValues:              types.ReturnValueAllNew,
+	}
+	for try := range attempts {
+		out, err := s.update(ctx, in)
+		var gone *types.ConditionalCheckFailedException
+		switch {
+		case errors.As(err, &gone):
 			return nil
-		case refused == nil:
-			try = 0
-			continue
+		case err == nil:
+			left := imageOf(out.Attributes)
+			if len(left.addresses) > 0 {
+				return nil
+			}
+			_, err := s.discard(ctx, left)
+			return err
+		case !crossed(err):
+			return err
 		}
 		if err := pauses.Wait(ctx, try); err != nil {
 			return err
 		}
 	}
-	return fmt.Errorf("remove addresses: %w", errCrossed)
-}
-
-// withdraw returns the changes that take addresses out of their groups, as many
-// as fit into a transaction, and how many groups end with them.
-func (s *Store) withdraw(c *record, below []image, unwanted map[string]bool) (changes []types.TransactWriteItem, freed int64, more bool) {
-	size := 0
-	for _, im := range below {
-		if !slices.ContainsFunc(im.addresses, func(a string) bool { return unwanted[a] }) {
-			continue
-		}
-		if size += len(im.addresses); len(changes) == maxBelow || size > maxAddresses && len(changes) > 0 {
-			return changes, freed, true
-		}
-		kept := slices.DeleteFunc(slices.Clone(im.addresses), func(a string) bool { return unwanted[a] })
-		if len(kept) == 0 {
-			freed++
-			changes = append(changes, s.deletion(c.ID, im.sort()))
-			continue
-		}
-		changes = append(changes, types.TransactWriteItem{Put: &types.Put{
-			TableName: &s.table, Item: groupItem(c.ID, im.sort(), kept, c.rev+1),
-			ConditionExpression: aws.String("attribute_exists(pk)"),
-		}})
-	}
-	return changes, freed, false
-}
-
-// deletion deletes an item below a connection that must be there.
-func (s *Store) deletion(id, sk string) types.TransactWriteItem {
-	return types.TransactWriteItem{Delete: &types.Delete{
-		TableName: &s.table, Key: key(prefixConnection+id, sk),
-		ConditionExpression: aws.String("attribute_exists(pk)"),
-	}}
-}
-
-// slot reports whether an item below a connection holds one.
-func slot(sk string) bool {
-	return strings.HasPrefix(sk, prefixSubscription) || strings.HasPrefix(sk, prefixGroup)
+	return errCrossed
 }

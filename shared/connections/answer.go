@@ -3,18 +3,18 @@ package connections
 import (
 	"context"
 	"fmt"
-	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// Answer records a message of the client and leaves the reply to it to the
-// ingester, which sends it after the replies that stand in the table already.
-// The error may be [ErrGone].
-func (s *Store) Answer(ctx context.Context, id string, reply []byte) error {
-	err := s.leave(ctx, id, func(now time.Time, rev int64) item { return answerItem(id, reply, now, rev) })
-	if err != nil {
+// Answer leaves the reply to a message to the ingester, which sends it after those
+// that came into the table before it. The error may be [ErrGone].
+func (s *Store) Answer(ctx context.Context, m Message, reply Reply) error {
+	now := s.clock()
+	it := m.below(prefixAnswer, now)
+	reply.into(it)
+	it[attrExpiry] = expiry(now, pendingKept)
+	if err := s.leave(ctx, &m, it); err != nil {
 		return fmt.Errorf("leave a reply: %w", err)
 	}
 	return nil
@@ -22,11 +22,8 @@ func (s *Store) Answer(ctx context.Context, id string, reply []byte) error {
 
 // AskStat leaves a request for the connection's figures to the ingester. The
 // error may be [ErrGone].
-func (s *Store) AskStat(ctx context.Context, id string) error {
-	err := s.leave(ctx, id, func(now time.Time, rev int64) item {
-		return pendingItem(id, numbered(prefixStat, rev), now, rev)
-	})
-	if err != nil {
+func (s *Store) AskStat(ctx context.Context, m Message) error {
+	if err := s.leave(ctx, &m, s.pending(&m, prefixStat)); err != nil {
 		return fmt.Errorf("ask for figures: %w", err)
 	}
 	return nil
@@ -34,33 +31,30 @@ func (s *Store) AskStat(ctx context.Context, id string) error {
 
 // AskClose leaves to the ingester to close the connection, after the replies that
 // stand in the table already. The error may be [ErrGone].
-func (s *Store) AskClose(ctx context.Context, id string) error {
-	err := s.leave(ctx, id, func(now time.Time, rev int64) item {
-		return pendingItem(id, numbered(prefixClose, rev), now, rev)
-	})
-	if err != nil {
+func (s *Store) AskClose(ctx context.Context, m Message) error {
+	if err := s.leave(ctx, &m, s.pending(&m, prefixClose)); err != nil {
 		return fmt.Errorf("ask for the end: %w", err)
 	}
 	return nil
 }
 
-// leave puts an item below a connection, at its next revision.
-func (s *Store) leave(ctx context.Context, id string, made func(now time.Time, rev int64) item) error {
-	for try := range attempts {
-		c, err := s.read(ctx, id)
-		if err != nil {
-			return err
-		}
-		now := s.clock()
-		refused, err := s.transact(ctx, s.next(c, now, nil), s.put(made(now, c.rev+1)))
-		if err != nil || refused == nil {
-			return err
-		}
-		if err := pauses.Wait(ctx, try); err != nil {
-			return err
-		}
+// pending asks the ingester for what the prefix says.
+func (s *Store) pending(m *Message, prefix string) item {
+	now := s.clock()
+	it := m.below(prefix, now)
+	it[attrExpiry] = expiry(now, pendingKept)
+	return it
+}
+
+// leave puts an item without slots below a connection.
+func (s *Store) leave(ctx context.Context, m *Message, it item) error {
+	if _, err := s.write(ctx, s.put(it)); err != nil {
+		return err
 	}
-	return errCrossed
+	if err := s.here(ctx, m.Connection); err != nil {
+		return s.undo(ctx, item{attrPK: it[attrPK], attrSK: it[attrSK]}, err)
+	}
+	return nil
 }
 
 // put puts an item, whatever is there.
@@ -71,12 +65,8 @@ func (s *Store) put(it item) types.TransactWriteItem {
 // Answered forgets what was left to the ingester. An ingester that ends between
 // its answer and this call leaves it to its successor.
 func (s *Store) Answered(ctx context.Context, left Pending) error {
-	ctx, done := context.WithTimeout(ctx, requestTimeout)
-	defer done()
-	_, err := s.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{
-		TableName: &s.table, Key: key(prefixConnection+left.Connection, left.item),
-	})
-	if err != nil {
+	im := image{text: map[string]string{attrPK: prefixConnection + left.Connection, attrSK: left.item}}
+	if _, err := s.discard(ctx, im); err != nil {
 		return fmt.Errorf("forget what was answered: %w", err)
 	}
 	return nil

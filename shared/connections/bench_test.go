@@ -36,13 +36,12 @@ func BenchmarkStore(b *testing.B) {
 	run("connect", func(b *testing.B, w *world, n int64) error {
 		return w.Connect(b.Context(), connection(fmt.Sprint("new", n), fmt.Sprint("key", n%50), channel.FeedChannels), free)
 	})
-	run("touch", func(b *testing.B, w *world, n int64) error { return w.Touch(b.Context(), fmt.Sprint(n%8)) })
 	run("subscribe", func(b *testing.B, w *world, n int64) error {
-		_, err := w.Subscribe(b.Context(), fmt.Sprint(n%8), trades(fmt.Sprint(n)), free, reply)
+		_, err := w.Subscribe(b.Context(), w.message(fmt.Sprint(n%8)), trades(fmt.Sprint(n)), free, reply)
 		return err
 	})
 	run("add one address", func(b *testing.B, w *world, n int64) error {
-		return w.AddAddresses(b.Context(), fmt.Sprint(n%8), addressRange(int(n%8), int(n%8)+1), free, nil)
+		return w.AddAddresses(b.Context(), w.message(fmt.Sprint(n%8)), addressRange(int(n%8), int(n%8)+1), free, connections.Reply{})
 	})
 }
 
@@ -79,7 +78,7 @@ func BenchmarkFollow(b *testing.B) {
 		mu.Lock()
 		sent[coin] = time.Now()
 		mu.Unlock()
-		if _, err := w.Subscribe(b.Context(), "a=", trades(coin), free, reply); err != nil {
+		if _, err := w.Subscribe(b.Context(), w.message("a="), trades(coin), free, reply); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -6,7 +6,9 @@ import (
 	"quotary/shared/keys"
 )
 
-// Idle is how long a client may stay without a message.
+// Idle is how long a client may stay without a message at least. Its last message may be
+// younger than the last one that is recorded, by [SeenEvery], so it is closed that long
+// after: 60 to 75 s after its last message, never earlier.
 const Idle = 60 * time.Second
 
 // Reason is why the service closes a connection, for logs and metrics.
@@ -15,6 +17,8 @@ type Reason string
 // The reasons.
 const (
 	ReasonIdle                Reason = "no message for 60 s"
+	ReasonFlood               Reason = "the client sent more messages or bytes than a connection may"
+	ReasonStray               Reason = "it was left by a crash"
 	ReasonGone                Reason = "the client is gone"
 	ReasonAsked               Reason = "the client asked for it"
 	ReasonKeyUnknown          Reason = "the sub-key was deleted"
@@ -57,7 +61,7 @@ func (c *Connection) CloseReason(now time.Time, k KeyState) Reason {
 		return ReasonKeyExpired
 	case k.NotPermitted:
 		return ReasonNotPermitted
-	case now.Sub(c.Seen) >= Idle:
+	case now.Sub(c.Seen) >= Idle+SeenEvery:
 		return ReasonIdle
 	}
 	return ""

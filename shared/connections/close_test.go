@@ -15,8 +15,8 @@ func TestAConnectionIsClosedForItsReason(t *testing.T) {
 		want connections.Reason
 	}{
 		{0, connections.KeyState{}, ""},
-		{59_999 * time.Millisecond, connections.KeyState{}, ""},
-		{60 * time.Second, connections.KeyState{}, connections.ReasonIdle},
+		{74_999 * time.Millisecond, connections.KeyState{}, ""},
+		{75 * time.Second, connections.KeyState{}, connections.ReasonIdle},
 		{0, connections.KeyState{Unknown: true}, connections.ReasonKeyUnknown},
 		{0, connections.KeyState{Disabled: true}, connections.ReasonKeyDisabled},
 		{0, connections.KeyState{DistributorDisabled: true}, connections.ReasonDistributorDisabled},

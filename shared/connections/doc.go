@@ -4,26 +4,64 @@
 //
 // A connection is the items under one partition key:
 //
-//	c#<id>  c          the connection: access key, distributor, feed, dex, management URL, times
-//	c#<id>  s#<key>    one subscription of /ws, with the reply that goes before its snapshot
-//	c#<id>  g#<n>      the addresses that one message added on an address feed, with the reply to it
-//	c#<id>  r#<n>      a reply to any other message, until the ingester has sent it
-//	c#<id>  stat#<n>   a request for figures, until the ingester has answered it
-//	c#<id>  close#<n>  a request to be closed, until the ingester has removed the connection
+//	c#<id>  c               the connection: access key, distributor, feed, dex, management URL, times, what it sent this minute
+//	c#<id>  s#<key>         one subscription of /ws, with the reply that goes before its snapshot, or the memory of its end
+//	c#<id>  g#<t>#<m>       the addresses that one message added on an address feed, with the reply to it
+//	c#<id>  u#<t>#<m>       the addresses that one message removed, remembered for a while
+//	c#<id>  r#<t>#<m>       a reply to any other message, until the ingester has sent it
+//	c#<id>  stat#<t>#<m>    a request for figures, until the ingester has answered it
+//	c#<id>  close#<t>#<m>   a request to be closed, until the ingester has removed the connection
 //
-// and two more items count: `k#<access key>` and `d#<distributor>` hold the
-// connections (conns) and the slots of subscriptions (subs) of a sub-key and of
-// all sub-keys of its distributor. An `s#` and a `g#` item hold one slot each.
+// where t is when the gateway received the message and m the request that carried it.
+// Beside them, f#<access key> keeps a key out after a flood ([Store.Bar]).
 //
-// Every change of those items and of the counters is one transaction, so the
-// counters equal the items at every moment, whatever crashes where, and no cap
-// is ever passed. A change is made under the cap that is in force then: one that was
-// lowered ends nothing, but what is above it gets nothing more until enough has ended.
-// The connection item carries a revision (rev) that goes up
-// with every change of what is below it; a change names the revision it was
-// computed from and is computed again when another came first. A removal
-// therefore takes exactly what is there: a slot is freed once, whoever notices
-// first that a client is gone, and a subscription cannot slip in behind.
+// # Messages at once
+//
+// API Gateway calls the function for the messages of one connection side by side, and in
+// any order. So no message depends on another's write: a subscription is an item of its
+// own, written on condition that no later message has written it. Its end stays as
+// an item for ten minutes, so that a subscribe from before it, which comes late, changes
+// nothing. Of two messages about one key or one address the later wins, by the gateway's
+// time; in the same millisecond either does. For addresses, a removal first leaves what
+// it removes, then takes that out of the groups from before it; a message that adds
+// writes its group, then looks for later removals: whichever is second finds the other.
+//
+// Where no cap is set, a message is one write, and one read of the connection behind it:
+// whoever finds the connection gone, or being removed, takes back what it wrote
+// ([ErrGone]). How many subscriptions a channel has is counted by the ingester, which
+// knows the order ([Reply]).
+//
+// # Slots
+//
+// A cap bounds the connections, or the subscriptions, of a sub-key and of all sub-keys of
+// its distributor. Where none is set nothing is counted. Where one is, it is split over
+// up to 32 shards, an item each in a partition of its own:
+//
+//	k#<access key>#<i>   conns or subs   taken, lim, cap, v
+//	d#<distributor>#<i>  conns or subs   the same
+//
+// An item that takes slots names the shards that it took them of (ks, ds), in one
+// transaction with them, and gives them back to those, in one transaction with its end. So
+// the counters equal the items at every moment, whatever crashes where. An item holds its
+// slots once: an `s#` or `g#` one of subscriptions, the connection one of
+// connections. A shard gives a slot only where it was split under the cap that is in force
+// for the request and has taken less than its limit. When it refuses, all shards are read
+// and one with room is asked; the request is refused when none has. The limits sum to the
+// cap or less: see split for how a cap that was changed is split anew by whoever meets it
+// first. A cap that was lowered ends nothing, but what is above it gets nothing more until
+// enough has ended. What was made before there was a cap holds no slots: the ingester
+// finds that within seconds and has it counted ([Store.Count]), though the cap be passed,
+// so that a new cap is exact from then on.
+//
+// # Removal
+//
+// A removal marks the connection first, and of all that notice its end the one that did
+// is told so. Then everything below is deleted, and the connection last. What a crash
+// leaves, of a removal or of a message that came in behind it, is found by the ingester
+// after a minute ([Stray]) and removed. Nothing that holds a slot expires by itself: an
+// item that the table expired would leave its slot taken.
+//
+// # Replies
 //
 // Replies go through the table so that a client gets them in the order in which
 // its messages were carried out, each before the data that it announces: were
@@ -31,10 +69,7 @@
 // could be confirmed before its beginning, and a client that asks to be closed would
 // miss the replies to what it sent before.
 //
-// Nothing that holds a slot expires by itself: an item that the table expired
-// would leave its slot taken. Only replies and requests for figures do.
-//
 // The [Follower] lives here although only the ingester needs it: it makes events of
-// the keys, revisions and order of writes of the items, which nothing else needs to
+// the keys, times and order of writes of the items, which nothing else needs to
 // know.
 package connections

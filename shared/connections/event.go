@@ -31,6 +31,18 @@ type (
 		At         time.Time
 	}
 
+	// Subscribed is a new subscription of /ws.
+	Subscribed struct {
+		Connection string // id
+		channel.Subscription
+		Reply Reply     // goes to the client before the snapshot
+		At    time.Time // when it was made
+		// Found means that the subscription was found by a scan: it may have been
+		// answered already, by an ingester that has ended since.
+		Found   bool
+		Counted Counted
+	}
+
 	// Unsubscribed ends one subscription of /ws.
 	Unsubscribed struct {
 		Connection string
@@ -38,13 +50,14 @@ type (
 	}
 
 	// AddressesAdded are addresses that an address feed follows from now on;
-	// none of them was followed before.
+	// none of them was followed before. There may be none but the reply.
 	AddressesAdded struct {
 		Connection string
 		Addresses  []string
-		Reply      []byte    // the frame that goes to the client before their data
+		Reply      Reply     // goes to the client before their data
 		At         time.Time // when they were added
 		Found      bool      // as in [Subscribed]
+		Counted    Counted
 	}
 
 	// AddressesRemoved are addresses that are followed no more.
@@ -57,8 +70,8 @@ type (
 	// until [Store.Answered] has been called with it.
 	Answer struct {
 		Pending
-		Reply []byte
-		At    time.Time // when the message came
+		Reply Reply
+		At    time.Time // when it was left
 		Found bool      // as in [Subscribed]
 	}
 
@@ -70,9 +83,14 @@ type (
 	// sent before. It comes again after a restart, until the connection was removed.
 	CloseAsked struct{ Connection string }
 
-	// Disconnected is a connection that was removed; it ends all that the
-	// connection followed.
+	// Disconnected is a connection that was removed, or that somebody has begun to
+	// remove; it ends all that the connection followed.
 	Disconnected struct{ Connection }
+
+	// Stray is a connection of which something has been in the table for a minute without
+	// the connection, or since its removal began: whoever wrote or removed it has
+	// crashed. It comes again every minute until [Store.Remove] has removed that.
+	Stray struct{ Connection string }
 )
 
 // Pending is what the table holds until the ingester has answered it.
@@ -93,3 +111,4 @@ func (Answer) event()           {}
 func (StatAsked) event()        {}
 func (CloseAsked) event()       {}
 func (Disconnected) event()     {}
+func (Stray) event()            {}

@@ -31,8 +31,16 @@ func NewFollower(s *Store, tables Tables, streams Streams) *Follower {
 	return &Follower{store: s, tables: tables, streams: streams}
 }
 
-// pollEvery is the pause after a poll of the stream that has read all there was.
-const pollEvery = 75 * time.Millisecond
+const (
+	// pollEvery is the time from one poll of the stream to the next: a shard takes five
+	// reads a second from all its readers, of which another ingester may be one for a
+	// moment.
+	pollEvery = 250 * time.Millisecond
+	// pollMost is that time when nothing has come for a while.
+	pollMost = time.Second
+	// quietAfter is how many polls find nothing before they become rarer.
+	quietAfter = 40
+)
 
 // Follow yields what is in the table and then every change of it, until ctx
 // ends or the loop is left. It starts no goroutine that outlives a step of the
@@ -134,8 +142,10 @@ func (f *following) stream(ctx context.Context) (string, error) {
 // read emits the changes of the stream, and returns at a gap, when ctx ends or
 // when the loop was left.
 func (f *following) read(ctx context.Context) (cause error) {
+	every, quiet := pollEvery, 0
 	for try := 0; ctx.Err() == nil && !f.left; {
-		records, more, err := f.reader.poll(ctx, f.store.clock())
+		next := time.Now().Add(every)
+		records, err := f.reader.poll(ctx, f.store.clock())
 		for _, r := range records {
 			f.apply(r)
 		}
@@ -147,13 +157,16 @@ func (f *following) read(ctx context.Context) (cause error) {
 			f.fail(ctx, err)
 			_ = pauses.Wait(ctx, try+3) // its error is that of ctx
 			try++
-			continue
+		default:
+			try = 0
+			f.emit(f.state.strays(nil, f.store.clock())...)
 		}
-		try = 0
-		f.state.purge(f.store.clock())
-		if !more {
-			_ = backoff.Sleep(ctx, pollEvery) // its error is that of ctx
+		if quiet++; len(records) > 0 {
+			every, quiet = pollEvery, 0
+		} else if quiet > quietAfter {
+			every = min(every+every/8, pollMost)
 		}
+		_ = backoff.Sleep(ctx, time.Until(next)) // its error is that of ctx
 	}
 	return nil
 }

@@ -82,12 +82,12 @@ func (m *mirror) apply(e connections.Event) {
 			}
 		}
 		m.subs = append(m.subs, e)
-		m.replies[e.Connection] = append(m.replies[e.Connection], string(e.Reply))
+		m.replies[e.Connection] = append(m.replies[e.Connection], string(e.Reply.Frame))
 		add(e.Connection, e.Key())
 	case connections.Unsubscribed:
 		drop(e.Connection, e.Key())
 	case connections.AddressesAdded:
-		m.replies[e.Connection] = append(m.replies[e.Connection], string(e.Reply))
+		m.replies[e.Connection] = append(m.replies[e.Connection], string(e.Reply.Frame))
 		for _, a := range e.Addresses {
 			add(e.Connection, a)
 		}
@@ -96,8 +96,9 @@ func (m *mirror) apply(e connections.Event) {
 			drop(e.Connection, a)
 		}
 	case connections.Answer:
-		m.replies[e.Connection] = append(m.replies[e.Connection], string(e.Reply))
+		m.replies[e.Connection] = append(m.replies[e.Connection], string(e.Reply.Frame))
 		m.pending = append(m.pending, e.Pending)
+	case connections.CloseAsked, connections.Stray:
 	case connections.StatAsked:
 		m.asked = append(m.asked, e)
 	default:
@@ -156,44 +157,44 @@ func TestEveryChangeIsEmittedAsItsEvent(t *testing.T) {
 	t.Parallel()
 	w := open(t)
 	must(t, w.Connect(t.Context(), connection("old=", "key", channel.FeedChannels), free))
-	if _, err := w.Subscribe(t.Context(), "old=", trades("BTC"), free, reply); err != nil {
+	if _, err := w.Subscribe(t.Context(), w.message("old="), trades("BTC"), free, reply); err != nil {
 		t.Fatal(err)
 	}
 	m := follow(t, w, streams(t), nil)
-	if len(m.subs) != 1 || !m.subs[0].Found || string(m.subs[0].Reply) != `{"activeCount":1}` || !m.subs[0].At.Equal(start) {
+	if len(m.subs) != 1 || !m.subs[0].Found || string(m.subs[0].Reply.Counting(1)) != `{"data":{"method":"subscribe","activeCount":1}}` || !m.subs[0].At.Equal(start) {
 		t.Errorf("found by the scan: %+v", m.subs)
 	}
 
-	w.clock.Move(time.Second)
-	must(t, w.Touch(t.Context(), "old="))
-	m.await(t, "message", func() bool { return m.seen["old="].Equal(start.Add(time.Second)) })
+	w.clock.Move(20 * time.Second)
+	must(t, connections.NewMeter(w.Store, connections.Budget{}).Message(t.Context(), "old=", 10))
+	m.await(t, "message", func() bool { return m.seen["old="].Equal(start.Add(20 * time.Second)) })
 
 	book := channel.Subscription{Type: channel.L2Book, Coin: "xyz:GOLD", NSigFigs: 5, Mantissa: 2}
-	if _, err := w.Subscribe(t.Context(), "old=", book, free, reply); err != nil {
+	if _, err := w.Subscribe(t.Context(), w.message("old="), book, free, reply); err != nil {
 		t.Fatal(err)
 	}
 	m.await(t, "subscription", func() bool { return len(m.subs) == 2 })
 	want := connections.Subscribed{
-		Connection: "old=", Subscription: book, Reply: []byte(`{"activeCount":1}`), At: start.Add(time.Second),
+		Connection: "old=", Subscription: book, Reply: reply, At: start.Add(20 * time.Second),
 	}
 	if !reflect.DeepEqual(m.subs[1], want) {
 		t.Errorf("received %+v, want %+v", m.subs[1], want)
 	}
-	if _, err := w.Unsubscribe(t.Context(), "old=", trades("BTC")); err != nil {
+	if _, err := w.Unsubscribe(t.Context(), w.message("old="), trades("BTC")); err != nil {
 		t.Fatal(err)
 	}
 	m.await(t, "end of a subscription", func() bool { return len(m.live["old="]) == 1 })
 
 	must(t, w.Connect(t.Context(), connection("new=", "key", channel.FeedFills), free))
-	must(t, w.AddAddresses(t.Context(), "new=", addressRange(0, 3), free, []byte("added")))
-	must(t, w.AddAddresses(t.Context(), "new=", addressRange(2, 5), free, []byte("added")))
-	must(t, w.RemoveAddresses(t.Context(), "new=", []string{address(0), address(4)}))
+	must(t, w.AddAddresses(t.Context(), w.message("new="), addressRange(0, 3), free, says("added")))
+	must(t, w.AddAddresses(t.Context(), w.message("new="), addressRange(2, 5), free, says("added")))
+	must(t, w.RemoveAddresses(t.Context(), w.message("new="), []string{address(0), address(4)}))
 	m.await(t, "addresses", func() bool {
 		return cmp.Equal(m.live["new="], map[string]bool{address(1): true, address(2): true, address(3): true})
 	})
 
-	must(t, w.AskStat(t.Context(), "new="))
-	must(t, w.AskStat(t.Context(), "new="))
+	must(t, w.AskStat(t.Context(), w.message("new=")))
+	must(t, w.AskStat(t.Context(), w.message("new=")))
 	m.await(t, "requests for figures", func() bool { return len(m.asked) == 2 })
 	if m.asked[0].Connection != "new=" || m.asked[0] == m.asked[1] {
 		t.Errorf("asked %+v", m.asked)
@@ -225,13 +226,13 @@ func TestRepliesComeInTheOrderOfTheMessages(t *testing.T) {
 	var want []string
 	answer := func(text string) {
 		t.Helper()
-		must(t, w.Answer(t.Context(), "a=", []byte(text)))
+		must(t, w.Answer(t.Context(), w.message("a="), says(text)))
 		want = append(want, text)
 	}
 	subscribe := func(coin string) {
 		t.Helper()
 		text := "subscribed to " + coin
-		if out, err := w.Subscribe(t.Context(), "a=", trades(coin), free, func(int) []byte { return []byte(text) }); err != nil || !out.Changed {
+		if out, err := w.Subscribe(t.Context(), w.message("a="), trades(coin), free, says(text)); err != nil || !out.Changed {
 			t.Fatal(out, err)
 		}
 		want = append(want, text)
@@ -240,14 +241,14 @@ func TestRepliesComeInTheOrderOfTheMessages(t *testing.T) {
 		coin := fmt.Sprint("C", n)
 		subscribe(coin)
 		answer("already subscribed to " + coin)
-		if _, err := w.Unsubscribe(t.Context(), "a=", trades(coin)); err != nil {
+		if _, err := w.Unsubscribe(t.Context(), w.message("a="), trades(coin)); err != nil {
 			t.Fatal(err)
 		}
 		answer("unsubscribed from " + coin)
 	}
 	answer("a mistake")
-	must(t, w.AddAddresses(t.Context(), "a=", addressRange(0, 2), free, []byte("addresses")))
-	must(t, w.AddAddresses(t.Context(), "a=", addressRange(0, 2), free, []byte("the same addresses")))
+	must(t, w.AddAddresses(t.Context(), w.message("a="), addressRange(0, 2), free, says("addresses")))
+	must(t, w.AddAddresses(t.Context(), w.message("a="), addressRange(0, 2), free, says("the same addresses")))
 	want = append(want, "addresses", "the same addresses")
 	subscribe("BTC")
 	m.await(t, "replies", func() bool { return len(m.replies["a="]) == len(want) })
@@ -306,7 +307,7 @@ func TestTheMirrorEqualsTheTable(t *testing.T) {
 		mirrors = append(mirrors, follow(t, w, s, func(err error) bool { return errors.Is(err, errCrash) }))
 	}
 	tables.Wait()
-	live := balanced(t, w).live
+	live := balanced(t, w).Live
 	for n, m := range mirrors {
 		m.await(t, fmt.Sprint("mirror ", n, " that equals the table"), func() bool { return cmp.Equal(m.live, live) })
 		m.mu.Lock()
@@ -354,19 +355,19 @@ func (k *worker) step(ctx context.Context, w *world) error {
 	var err error
 	switch k.rnd.IntN(9) {
 	case 0, 1:
-		_, err = w.Subscribe(ctx, id, trades(fmt.Sprint(k.rnd.IntN(4))), free, reply)
+		_, err = w.Subscribe(ctx, w.message(id), trades(fmt.Sprint(k.rnd.IntN(4))), free, reply)
 	case 2:
-		_, err = w.Unsubscribe(ctx, id, trades(fmt.Sprint(k.rnd.IntN(4))))
+		_, err = w.Unsubscribe(ctx, w.message(id), trades(fmt.Sprint(k.rnd.IntN(4))))
 	case 3:
-		err = w.AddAddresses(ctx, id, some(), free, nil)
+		err = w.AddAddresses(ctx, w.message(id), some(), free, connections.Reply{})
 	case 4:
-		err = w.RemoveAddresses(ctx, id, some())
+		err = w.RemoveAddresses(ctx, w.message(id), some())
 	case 5:
-		err = w.AskStat(ctx, id)
+		err = w.AskStat(ctx, w.message(id))
 	case 6:
-		err = w.Touch(ctx, id)
+		err = connections.NewMeter(w.Store, connections.Budget{}).Message(ctx, id, 10)
 	case 7:
-		err = w.Answer(ctx, id, []byte("a mistake"))
+		err = w.Answer(ctx, w.message(id), says("a mistake"))
 	case 8:
 		k.live = append(k.live[:n], k.live[n+1:]...)
 		_, err = w.Remove(ctx, id)

@@ -16,26 +16,31 @@ import (
 
 // Names of the attributes.
 const (
-	attrPK  = "pk"
-	attrSK  = "sk"
-	attrRev = "rev" // of a connection; below it, the revision that wrote the item
+	attrPK = "pk"
+	attrSK = "sk"
 
 	attrKey         = "key"
 	attrDistributor = "dist"
 	attrFeed        = "feed"
 	attrDex         = "dex"
 	attrEndpoint    = "url"
-	attrAt          = "at"   // ms
-	attrSeen        = "seen" // ms
-	attrActive      = "n_"   // and a channel: its subscriptions on the connection
+	attrAt          = "at"      // when it was written, ms
+	attrSeen        = "seen"    // ms
+	attrClosing     = "closing" // since when the connection is being removed, ms
+
+	attrTime    = "t"  // of the message that wrote the item, ms
+	attrWrites  = "n"  // of the item
+	attrRequest = "by" // the request of that message
+	attrEnded   = "off"
 
 	attrSubscription = "sub" // JSON
 	attrReply        = "reply"
+	attrCount        = "count"
 	attrAddresses    = "addrs"
 	attrExpiry       = "exp" // seconds
 
-	attrConns = "conns"
-	attrSubs  = "subs"
+	attrKeySlot         = "ks" // partition key of the shard
+	attrDistributorSlot = "ds"
 )
 
 // Keys of the items.
@@ -44,32 +49,23 @@ const (
 	sortConnection     = "c"
 	prefixSubscription = "s#" // of the sort key
 	prefixGroup        = "g#"
+	prefixRemoval      = "u#"
 	prefixAnswer       = "r#" // after the connection itself, as all below it
 	prefixStat         = "stat#"
 	prefixClose        = "close#"
-
-	prefixKey         = "k#" // of the partition key
-	sortKey           = "k"
-	prefixDistributor = "d#"
-	sortDistributor   = "d"
 )
 
 type item = attr.Item
 
 func key(pk, sk string) item { return item{attrPK: attr.S(pk), attrSK: attr.S(sk)} }
 
+func connectionKey(id string) item { return key(prefixConnection+id, sortConnection) }
+
 func (c *Connection) item() item {
-	it := key(prefixConnection+c.ID, sortConnection)
+	it := connectionKey(c.ID)
 	it[attrKey], it[attrDistributor] = attr.S(c.Key), attr.S(c.Distributor)
 	it[attrFeed], it[attrDex], it[attrEndpoint] = attr.S(string(c.Feed)), attr.S(c.Dex), attr.S(c.Endpoint)
-	it[attrAt], it[attrSeen], it[attrRev] = attr.N(c.At.UnixMilli()), attr.N(c.Seen.UnixMilli()), attr.N(0)
-	return it
-}
-
-func (s *Subscribed) item(rev int64) item {
-	it := key(prefixConnection+s.Connection, prefixSubscription+s.Key())
-	it[attrSubscription] = subscriptionAttribute(&s.Subscription)
-	it[attrReply], it[attrAt], it[attrRev] = attr.S(string(s.Reply)), attr.N(s.At.UnixMilli()), attr.N(rev)
+	it[attrAt], it[attrSeen] = attr.N(c.At.UnixMilli()), attr.N(c.Seen.UnixMilli())
 	return it
 }
 
@@ -83,31 +79,40 @@ func subscriptionAttribute(s *channel.Subscription) types.AttributeValue {
 	return attr.S(string(text))
 }
 
-func groupItem(id, sk string, addresses []string, rev int64) item {
-	it := key(prefixConnection+id, sk)
-	it[attrAddresses], it[attrRev] = attr.Set(addresses), attr.N(rev)
+// below is an item that a message leaves below its connection, which no other message
+// writes.
+func (m *Message) below(prefix string, now time.Time) item {
+	it := key(prefixConnection+m.Connection, numbered(prefix, m.At)+"#"+m.ID)
+	it[attrTime], it[attrWrites], it[attrAt] = attr.N(m.At.UnixMilli()), attr.N(1), attr.N(now.UnixMilli())
 	return it
 }
 
-func answerItem(id string, reply []byte, now time.Time, rev int64) item {
-	it := key(prefixConnection+id, numbered(prefixAnswer, rev))
-	it[attrReply], it[attrAt] = attr.S(string(reply)), attr.N(now.UnixMilli())
-	it[attrRev], it[attrExpiry] = attr.N(rev), attr.N(now.Add(pendingKept).Unix())
-	return it
+func (r *Reply) into(it item) {
+	if len(r.Frame) > 0 {
+		it[attrReply] = attr.S(string(r.Frame))
+	}
+	if r.Count != "" {
+		it[attrCount] = attr.S(string(r.Count))
+	}
 }
 
-// pendingItem asks the ingester for what its sort key says.
-func pendingItem(id, sk string, now time.Time, rev int64) item {
-	it := key(prefixConnection+id, sk)
-	it[attrRev], it[attrExpiry] = attr.N(rev), attr.N(now.Add(pendingKept).Unix())
-	return it
+const (
+	// pendingKept is how long what is left to the ingester stays without an answer.
+	pendingKept = time.Hour
+	// endedKept is how long the end of a subscription, or of addresses, is remembered,
+	// so that a message from before it changes nothing. A message is carried out, or
+	// given up, within a minute.
+	endedKept = 10 * time.Minute
+)
+
+func expiry(now time.Time, kept time.Duration) types.AttributeValue {
+	return attr.N(now.Add(kept).Unix())
 }
 
-// pendingKept is how long what is left to the ingester stays without an answer.
-const pendingKept = time.Hour
-
-// numbered is a sort key that keeps the order of the revisions.
-func numbered(prefix string, rev int64) string { return fmt.Sprintf("%s%012d", prefix, rev) }
+// numbered is a sort key that keeps the order of the times.
+func numbered(prefix string, at time.Time) string {
+	return fmt.Sprintf("%s%014d", prefix, at.UnixMilli())
+}
 
 // image is an item as both the table and its stream show it: strings and
 // numbers as text, and the one set.
@@ -139,7 +144,7 @@ func imageOf[V any](attributes map[string]V) image {
 	return im
 }
 
-// id returns the connection that the item belongs to, or "" for a counter.
+// id returns the connection that the item belongs to, or "" for any other item.
 func (im *image) id() string {
 	id, ok := strings.CutPrefix(im.text[attrPK], prefixConnection)
 	if !ok {
@@ -148,8 +153,17 @@ func (im *image) id() string {
 	return id
 }
 
-func (im *image) sort() string { return im.text[attrSK] }
-func (im *image) rev() int64   { return im.number(attrRev) }
+func (im *image) exists() bool  { return len(im.text) > 0 }
+func (im *image) sort() string  { return im.text[attrSK] }
+func (im *image) ended() bool   { return im.text[attrEnded] != "" }
+func (im *image) closing() bool { return im.text[attrClosing] != "" }
+
+func (im *image) is(prefix string) bool { return strings.HasPrefix(im.sort(), prefix) }
+
+// counted says what slots the item holds.
+func (im *image) counted() Counted {
+	return Counted{im.text[attrKeySlot] != "", im.text[attrDistributorSlot] != ""}
+}
 
 func (im *image) number(name string) int64 {
 	n, _ := strconv.ParseInt(im.text[name], 10, 64) // the table is ours: what is not a number was never written
@@ -162,7 +176,7 @@ func (im *image) connection() Connection {
 	return Connection{
 		ID: im.id(), Key: im.text[attrKey], Distributor: im.text[attrDistributor],
 		Feed: channel.Feed(im.text[attrFeed]), Dex: im.text[attrDex], Endpoint: im.text[attrEndpoint],
-		At: im.time(attrAt), Seen: im.time(attrSeen),
+		At: im.time(attrAt), Seen: im.time(attrSeen), Counted: im.counted(),
 	}
 }
 
@@ -171,11 +185,8 @@ func (im *image) subscription() (s channel.Subscription) {
 	return s
 }
 
-func (im *image) subscribed() Subscribed {
-	return Subscribed{
-		Connection: im.id(), Subscription: im.subscription(),
-		Reply: im.reply(), At: im.time(attrAt),
-	}
+func (im *image) reply() Reply {
+	return Reply{[]byte(im.text[attrReply]), channel.Name(im.text[attrCount])}
 }
 
-func (im *image) reply() []byte { return []byte(im.text[attrReply]) }
+func number(n int64) string { return strconv.FormatInt(n, 10) }

@@ -1,6 +1,7 @@
 package connections_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"quotary/shared/channel"
 	"quotary/shared/connections"
+	"quotary/shared/connections/connectionstest"
 )
 
 // TestCountersEqualTheItemsWhateverCrashes lets many workers act on the same
@@ -39,9 +41,9 @@ func TestCountersEqualTheItemsWhateverCrashes(t *testing.T) {
 			var watcher sync.WaitGroup
 			watcher.Go(func() {
 				for watching.Err() == nil {
+					all := connectionstest.Look(t, w.db, w.table)
 					for i := range keys {
-						u, _ := w.KeyUsage(watching, fmt.Sprint("key", i))
-						d, _ := w.DistributorUsage(watching, "acme")
+						u, d := all.Items[fmt.Sprint("k#key", i)], all.Items["d#acme"]
 						if u.Connections > 2 || u.Subscriptions > 5 || d.Connections > 3 || d.Subscriptions > 8 ||
 							min(u.Connections, u.Subscriptions, d.Connections, d.Subscriptions) < 0 {
 							passed.Store(true)
@@ -55,7 +57,7 @@ func TestCountersEqualTheItemsWhateverCrashes(t *testing.T) {
 				rnd := rand.New(rand.NewPCG(seed, uint64(n)+2))
 				all.Go(func() {
 					for range steps {
-						if err := act(t.Context(), faulty, rnd, ids, keys, conns, subs); err != nil {
+						if err := act(t.Context(), w, faulty, rnd, ids, keys, conns, subs); err != nil {
 							t.Error(err)
 						}
 					}
@@ -68,14 +70,18 @@ func TestCountersEqualTheItemsWhateverCrashes(t *testing.T) {
 				t.Error("a cap was passed")
 			}
 			balanced(t, w)
+			w.clock.Move(time.Minute) // who began a removal and crashed is taken for dead
 			for i := range ids {
 				if _, err := w.Remove(t.Context(), fmt.Sprint(i)); err != nil {
 					t.Error(err)
 				}
 			}
 			r := balanced(t, w)
-			for who, u := range r.counters {
-				if u != (connections.Usage{}) {
+			if len(r.Live)+len(r.Strays) > 0 {
+				t.Errorf("left are %v and %v", r.Live, r.Strays)
+			}
+			for who, u := range r.Taken {
+				if u != (connectionstest.Usage{}) {
 					t.Errorf("%s still counts %+v", who, u)
 				}
 			}
@@ -84,9 +90,10 @@ func TestCountersEqualTheItemsWhateverCrashes(t *testing.T) {
 }
 
 // act makes one random call. What a client may get as an answer is no error of the test.
-func act(ctx context.Context, s *connections.Store, rnd *rand.Rand, ids, keys int, conns, subs connections.Limits) error {
+func act(ctx context.Context, w *world, s *connections.Store, rnd *rand.Rand, ids, keys int, conns, subs connections.Limits) error {
 	n := rnd.IntN(ids)
 	id := fmt.Sprint(n)
+	message := w.messageOf(id, fmt.Sprint("key", n%keys))
 	some := func() (list []string) {
 		for range 1 + rnd.IntN(3) {
 			list = append(list, address(rnd.IntN(6)))
@@ -98,22 +105,22 @@ func act(ctx context.Context, s *connections.Store, rnd *rand.Rand, ids, keys in
 	case 0, 1:
 		err = s.Connect(ctx, connection(id, fmt.Sprint("key", n%keys), channel.FeedChannels), conns)
 	case 2, 3:
-		_, err = s.Subscribe(ctx, id, trades(fmt.Sprint(rnd.IntN(4))), subs, reply)
+		_, err = s.Subscribe(ctx, message, trades(fmt.Sprint(rnd.IntN(4))), subs, reply)
 	case 4:
-		_, err = s.Unsubscribe(ctx, id, trades(fmt.Sprint(rnd.IntN(4))))
+		_, err = s.Unsubscribe(ctx, message, trades(fmt.Sprint(rnd.IntN(4))))
 	case 5:
-		err = s.AddAddresses(ctx, id, some(), subs, nil)
+		err = s.AddAddresses(ctx, message, some(), subs, connections.Reply{})
 	case 6:
-		err = s.RemoveAddresses(ctx, id, some())
+		err = s.RemoveAddresses(ctx, message, some())
 	case 7:
-		err = s.AskStat(ctx, id)
+		err = s.AskStat(ctx, message)
 	case 8:
 		_, err = s.RemoveIdle(ctx, id, start.Add(time.Millisecond))
 	case 9:
 		if rnd.IntN(2) == 0 {
 			_, err = s.Remove(ctx, id)
 		} else {
-			err = s.Touch(ctx, id)
+			err = connections.NewMeter(s, connections.Budget{}).Message(ctx, id, 10)
 		}
 	}
 	var limit *connections.LimitError
@@ -128,28 +135,89 @@ func act(ctx context.Context, s *connections.Store, rnd *rand.Rand, ids, keys in
 func TestARemovalThatCrashesHalfwayIsFinishedLater(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	must(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), free))
+	limits := connections.Limits{Key: 500, Distributor: 1000}
+	must(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), limits))
 	for i := range 220 {
-		if _, err := w.Subscribe(t.Context(), "a=", trades(fmt.Sprint(i)), free, reply); err != nil {
+		if _, err := w.Subscribe(t.Context(), w.message("a="), trades(fmt.Sprint(i)), limits, reply); err != nil {
 			t.Fatal(err)
 		}
 	}
-	left := int64(220)
-	for seed := uint64(0); left > 0; seed++ {
-		dying := connections.New(crashing(w.db, 1, rand.New(rand.NewPCG(seed, 5))), w.table, w.clock.Now)
-		if removed, err := dying.Remove(t.Context(), "a="); removed || !errors.Is(err, errCrash) {
-			t.Fatalf("%t, %v, want a crash", removed, err)
+	wins := 0
+	for seed := uint64(0); ; seed++ {
+		dying := connections.New(crashing(w.db, 4, rand.New(rand.NewPCG(seed, 5))), w.table, w.clock.Now)
+		removed, err := dying.Remove(t.Context(), "a=")
+		if err != nil && !errors.Is(err, errCrash) {
+			t.Fatal(err)
 		}
-		r := balanced(t, w)
-		if r.subs["k#key"] > left {
-			t.Fatalf("%d slots after %d", r.subs["k#key"], left)
+		if removed {
+			wins++
 		}
-		left = r.subs["k#key"]
+		r := connectionstest.Look(t, w.db, w.table)
+		r.Balanced(t)
+		if len(r.Live) == 0 {
+			break
+		}
+		w.clock.Move(time.Minute) // who began the removal is dead
 	}
-	if removed, err := w.Remove(t.Context(), "a="); removed || err != nil {
-		t.Errorf("%t, %v, want that it was removed before", removed, err)
+	if removed, err := w.Remove(t.Context(), "a="); removed || err != nil || wins > 1 {
+		t.Errorf("%t, %v, want that it was removed before, once, not %d times", removed, err, wins)
 	}
-	if used, err := w.KeyUsage(t.Context(), "key"); err != nil || used != (connections.Usage{}) {
-		t.Errorf("%+v, %v", used, err)
+	if used := balanced(t, w).Taken["k#key"]; used != (connectionstest.Usage{}) {
+		t.Errorf("%+v", used)
+	}
+}
+
+// TestNoCapIsPassedWhileCapsChange has workers connect and remove at random, under caps
+// that are raised, lowered, set and taken away between rounds: in none is there ever more
+// than its cap, or than there was before it.
+func TestNoCapIsPassedWhileCapsChange(t *testing.T) {
+	t.Parallel()
+	const workers, rounds = 8, 12
+	w := open(t)
+	rnd := rand.New(rand.NewPCG(1, 11))
+	before := connectionstest.Usage{}
+	for round := range rounds {
+		caps := connections.Limits{Key: int64(rnd.IntN(30)), Distributor: int64(rnd.IntN(60))}
+		if round == 0 {
+			caps = free
+		}
+		// The ingester counts what was made without a cap, before anything else is made.
+		for id := range balanced(t, w).Live {
+			must(t, w.Count(t.Context(), id, caps, caps))
+		}
+		var all sync.WaitGroup
+		for n := range workers {
+			seed := rand.New(rand.NewPCG(uint64(round), uint64(n)))
+			all.Go(func() {
+				for range 12 {
+					id := fmt.Sprint(n, "-", seed.IntN(6))
+					var err error
+					if seed.IntN(3) == 0 {
+						_, err = w.Remove(t.Context(), id)
+					} else {
+						err = w.Connect(t.Context(), connection(id, "key", channel.FeedChannels), caps)
+					}
+					var limit *connections.LimitError
+					if err != nil && !errors.As(err, &limit) {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		all.Wait()
+		now := balanced(t, w).Items["k#key"]
+		for _, limit := range []int64{caps.Key, caps.Distributor} {
+			if limit > 0 && now.Connections > max(limit, before.Connections) {
+				t.Errorf("round %d: %d connections under %+v, %d before", round, now.Connections, caps, before.Connections)
+			}
+		}
+		if smallest := min(cmp.Or(caps.Key, 1000), cmp.Or(caps.Distributor, 1000)); before.Connections < smallest {
+			err := w.Connect(t.Context(), connection(fmt.Sprint("one more ", round), "key", channel.FeedChannels), caps)
+			if (err == nil) != (now.Connections < smallest) {
+				t.Errorf("round %d: with %d of %d: %v", round, now.Connections, smallest, err)
+			}
+			now = balanced(t, w).Items["k#key"]
+		}
+		before = now
 	}
 }

@@ -2,114 +2,196 @@ package connections
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
 
 	"quotary/shared/attr"
-	"quotary/shared/channel"
 )
 
-// Remove removes the connection with its subscriptions and gives all their
-// slots back. It reports whether this call removed it: of all that notice the end
-// of a connection, one gets true. With very many subscriptions it takes several
-// transactions, the connection itself last, so that a crash in between leaves
-// it to be found and removed again.
+const (
+	// removalKept is how long whoever began to remove a connection is left to it.
+	removalKept = 10 * time.Second
+	// removeAtOnce is how many requests one removal makes at a time.
+	removeAtOnce = 8
+	// maxRemoved is how many items are deleted in one transaction, beside two shards.
+	maxRemoved = 90
+)
+
+// Remove removes the connection with all that is below it and gives all slots back. It
+// reports whether this call began that: of all that notice the end of a connection, one
+// gets true. The connection itself goes last, so that a crash in between leaves it to be
+// found and removed again. Items that are there without their connection are removed,
+// too.
 func (s *Store) Remove(ctx context.Context, id string) (removed bool, err error) {
 	return s.remove(ctx, id, time.Time{})
 }
 
-// RemoveIdle is Remove for a connection whose last message is older than the
+// RemoveIdle is Remove for a connection whose last recorded message is older than the
 // given time, and nothing for any other.
 func (s *Store) RemoveIdle(ctx context.Context, id string, before time.Time) (removed bool, err error) {
 	return s.remove(ctx, id, before)
 }
 
 func (s *Store) remove(ctx context.Context, id string, before time.Time) (bool, error) {
-	for try := 0; try < attempts; try++ {
-		c, below, err := s.readAll(ctx, id)
-		if errors.Is(err, ErrGone) || err == nil && !before.IsZero() && c.Seen.UnixMilli() >= before.UnixMilli() {
-			return false, nil
-		}
+	began, others, err := s.close(ctx, id, before)
+	if err != nil {
+		return false, fmt.Errorf("remove a connection: %w", err)
+	}
+	if others {
+		return false, nil
+	}
+	for try := range attempts {
+		all, err := s.query(ctx, id, sortConnection, "~")
 		if err != nil {
-			return false, err
+			return began, err
 		}
-		deletions, freed, left := s.release(c, below)
-		var changes []types.TransactWriteItem
-		if len(left) == 0 {
-			changes = append(s.counters(&c.Connection, -1, -freed, Limits{}), s.end(c, before))
-		} else {
-			changes = append(s.counters(&c.Connection, 0, -freed, Limits{}), s.next(c, time.Time{}, activeOf(c, left)))
+		if len(all) == 0 {
+			return began, nil
 		}
-		refused, err := s.transact(ctx, append(changes, deletions...)...)
-		switch {
+		switch done, err := s.clear(ctx, all); {
 		case err != nil:
-			return false, fmt.Errorf("remove a connection: %w", err)
-		case refused == nil && len(left) == 0:
-			return true, nil
-		case refused == nil:
-			try = 0
-			continue
+			return began, fmt.Errorf("remove a connection: %w", err)
+		case done:
+			return began, nil
 		}
 		if err := pauses.Wait(ctx, try); err != nil {
-			return false, err
+			return began, err
 		}
 	}
-	return false, fmt.Errorf("remove a connection: %w", errCrossed)
+	return began, fmt.Errorf("remove a connection: %w", errCrossed)
 }
 
-// end deletes the connection itself, at the revision that was read.
-func (s *Store) end(c *record, before time.Time) types.TransactWriteItem {
-	d := &types.Delete{
-		TableName: &s.table, Key: key(prefixConnection+c.ID, sortConnection),
-		ConditionExpression:       aws.String("#rev = :rev"),
-		ExpressionAttributeNames:  map[string]string{"#rev": attrRev},
-		ExpressionAttributeValues: item{":rev": attr.N(c.rev)},
+// close marks the connection as being removed. It reports whether this call did, and
+// whether it is for others to remove it, or for nobody.
+func (s *Store) close(ctx context.Context, id string, before time.Time) (began, others bool, err error) {
+	now := s.clock()
+	u := &types.Update{
+		TableName: &s.table, Key: connectionKey(id),
+		UpdateExpression:                    aws.String("SET #closing = :now"),
+		ConditionExpression:                 aws.String("attribute_exists(pk) AND attribute_not_exists(#closing)"),
+		ExpressionAttributeNames:            map[string]string{"#closing": attrClosing},
+		ExpressionAttributeValues:           item{":now": attr.N(now.UnixMilli())},
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	}
 	if !before.IsZero() {
-		d.ConditionExpression = aws.String("#rev = :rev AND #seen < :before")
-		d.ExpressionAttributeNames["#seen"] = attrSeen
-		d.ExpressionAttributeValues[":before"] = attr.N(before.UnixMilli())
+		*u.ConditionExpression += " AND #seen < :before"
+		u.ExpressionAttributeNames["#seen"] = attrSeen
+		u.ExpressionAttributeValues[":before"] = attr.N(before.UnixMilli())
+	}
+	o, err := s.write(ctx, types.TransactWriteItem{Update: u})
+	if err != nil || o == nil {
+		return err == nil, false, err
+	}
+	c := o.image(0)
+	spoke := !c.closing() && c.exists()
+	recent := c.closing() && now.Sub(c.time(attrClosing)) < removalKept
+	return false, spoke || recent, nil
+}
+
+// clear deletes the items of a connection, those with slots in transactions with the
+// shards that they are given back to, and the connection itself when all others are
+// gone. It reports whether everything is: what others changed meanwhile is left. Nothing
+// comes in behind, for whoever writes below a connection looks after that whether it is
+// being removed.
+func (s *Store) clear(ctx context.Context, all []image) (done bool, err error) {
+	var connection *image
+	bySlots := map[[2]string][]image{}
+	for i, im := range all {
+		if im.sort() == sortConnection {
+			connection = &all[i]
+			continue
+		}
+		slots := [2]string{im.text[attrKeySlot], im.text[attrDistributorSlot]}
+		bySlots[slots] = append(bySlots[slots], im)
+	}
+	group, within := errgroup.WithContext(ctx)
+	group.SetLimit(removeAtOnce)
+	var left atomic.Bool
+	discard := func(what func() (bool, error)) {
+		group.Go(func() error {
+			gone, err := what()
+			if !gone {
+				left.Store(true)
+			}
+			return err
+		})
+	}
+	for slots, items := range bySlots {
+		for len(items) > 0 {
+			part := items[:1]
+			if slots != [2]string{} {
+				part = cut(items)
+			}
+			items = items[len(part):]
+			discard(func() (bool, error) { return s.discardAll(within, slots, part) })
+		}
+	}
+	if err := group.Wait(); err != nil || left.Load() {
+		return false, err
+	}
+	if connection == nil {
+		return true, nil
+	}
+	return s.discard(ctx, *connection)
+}
+
+// maxAddresses is how many addresses go into one transaction, which takes 4 MB.
+const maxAddresses = 60_000
+
+// cut returns as many of the items, from the first, as fit into a transaction.
+func cut(items []image) []image {
+	size := 0
+	for i, im := range items {
+		if size += len(im.addresses); i == maxRemoved || i > 0 && size > maxAddresses {
+			return items[:i]
+		}
+	}
+	return items
+}
+
+// discardAll deletes items that hold slots of the same shards, and gives those back. It
+// reports whether all items were as they were seen.
+func (s *Store) discardAll(ctx context.Context, slots [2]string, items []image) (bool, error) {
+	var changes []types.TransactWriteItem
+	for i := range items {
+		changes = append(changes, s.deletion(&items[i]))
+	}
+	k := subs
+	if items[0].sort() == sortConnection {
+		k = conns
+	}
+	for _, shard := range slots {
+		if shard != "" {
+			changes = append(changes, s.give(shard, k, int64(len(items))))
+		}
+	}
+	o, err := s.write(ctx, changes...)
+	return err == nil && o == nil, err
+}
+
+// discard is discardAll for one item.
+func (s *Store) discard(ctx context.Context, im image) (bool, error) {
+	return s.discardAll(ctx, [2]string{im.text[attrKeySlot], im.text[attrDistributorSlot]}, []image{im})
+}
+
+// deletion deletes an item on condition that it holds the slots that it was seen with.
+func (s *Store) deletion(im *image) types.TransactWriteItem {
+	d := &types.Delete{
+		TableName: &s.table, Key: key(im.text[attrPK], im.sort()),
+		ExpressionAttributeNames: map[string]string{"#ks": attrKeySlot, "#ds": attrDistributorSlot},
+	}
+	values := item{}
+	d.ConditionExpression = aws.String(slotCondition(im, values))
+	if len(values) > 0 {
+		d.ExpressionAttributeValues = values
 	}
 	return types.TransactWriteItem{Delete: d}
-}
-
-// release returns the deletions of what is below a connection, as many as fit
-// into a transaction, the slots that they free, and what is left over.
-func (s *Store) release(c *record, below []image) (deletions []types.TransactWriteItem, freed int64, left []image) {
-	size := 0
-	for i, im := range below {
-		if size += len(im.addresses); i == maxBelow || size > maxAddresses && i > 0 {
-			return deletions, freed, below[i:]
-		}
-		d := s.deletion(c.ID, im.sort())
-		if slot(im.sort()) {
-			freed++
-		} else {
-			d.Delete.ConditionExpression = nil // the ingester deletes it too
-		}
-		deletions = append(deletions, d)
-	}
-	return deletions, freed, nil
-}
-
-// activeOf counts the subscriptions left over by channel.
-func activeOf(c *record, left []image) map[channel.Name]int64 {
-	active := make(map[channel.Name]int64, len(c.active))
-	for name := range c.active {
-		active[name] = 0
-	}
-	for _, im := range left {
-		if strings.HasPrefix(im.sort(), prefixSubscription) {
-			active[im.subscription().Type]++
-		}
-	}
-	return active
 }
 
 // List returns every connection, strongly consistent, in no order.
@@ -121,30 +203,6 @@ func (s *Store) List(ctx context.Context) ([]Connection, error) {
 		}
 	})
 	return list, err
-}
-
-// Usage is what a sub-key, or all sub-keys of a distributor, have taken.
-type Usage struct{ Connections, Subscriptions int64 }
-
-// KeyUsage returns what a sub-key has taken.
-func (s *Store) KeyUsage(ctx context.Context, accessKey string) (Usage, error) {
-	return s.usage(ctx, prefixKey+accessKey, sortKey)
-}
-
-// DistributorUsage returns what all sub-keys of a distributor have taken.
-func (s *Store) DistributorUsage(ctx context.Context, distributor string) (Usage, error) {
-	return s.usage(ctx, prefixDistributor+distributor, sortDistributor)
-}
-
-func (s *Store) usage(ctx context.Context, pk, sk string) (Usage, error) {
-	ctx, done := context.WithTimeout(ctx, requestTimeout)
-	defer done()
-	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &s.table, Key: key(pk, sk), ConsistentRead: aws.Bool(true)})
-	if err != nil {
-		return Usage{}, fmt.Errorf("read the slots that are taken: %w", err)
-	}
-	im := imageOf(out.Item)
-	return Usage{im.number(attrConns), im.number(attrSubs)}, nil
 }
 
 // scan visits every item, strongly consistent.
@@ -160,11 +218,4 @@ func (s *Store) scan(ctx context.Context, visit func(image)) error {
 		}
 	}
 	return nil
-}
-
-// timed reads the next page, with a deadline of its own.
-func timed[Page any](ctx context.Context, next func(context.Context, ...func(*dynamodb.Options)) (Page, error)) (Page, error) {
-	ctx, done := context.WithTimeout(ctx, requestTimeout)
-	defer done()
-	return next(ctx)
 }

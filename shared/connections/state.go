@@ -12,19 +12,21 @@ import (
 
 // state is the table as the events so far describe it. The next change is compared
 // with it to make events. What a scan and the stream show twice, or late, is
-// recognised by its revision and makes none.
+// recognised by the time of its message and the number of its writes, and makes none.
 type state struct {
-	conns map[string]*known
+	conns  map[string]*known
+	ghosts map[[2]string]bool // id and sort key of what the last scan did not show any longer
 }
 
 // known is one connection.
 type known struct {
 	Connection
-	connected bool  // false: only items below it have come so far
-	floor     int64 // revision at the last scan: what it did not show up to here is gone
+	connected bool // false: it has not come yet, or is being removed
+	closing   bool // it is in the table, and being removed
 	below     map[string]below
+	held      map[string]int // by address: the groups that have it
 
-	early []early   // items that came before the connection
+	early []early   // items that came before the connection, or are left of one
 	since time.Time // when the first of them came
 }
 
@@ -36,53 +38,61 @@ type early struct {
 
 // below is an item below a connection.
 type below struct {
-	rev       int64
+	version
+	made      int64 // when it was written first, ms
+	ended     bool
 	sub       channel.Subscription
 	addresses []string
 }
 
-// strayKept is how long items wait for the connection that they belong to.
+// version orders the writes of an item.
+type version struct{ time, writes int64 }
+
+func (im *image) version() version { return version{im.number(attrTime), im.number(attrWrites)} }
+
+func (v version) compare(w version) int {
+	return cmp.Or(cmp.Compare(v.time, w.time), cmp.Compare(v.writes, w.writes))
+}
+
+// strayKept is how long items wait for the connection that they belong to, or for the
+// end of its removal.
 const strayKept = time.Minute
 
 // load brings the state to the images of a whole scan.
 func (st *state) load(images []image, now time.Time) (events []Event) {
 	found := make(map[string]map[string]bool)
-	floors := make(map[string]int64)
 	for _, im := range images {
-		id := im.id()
-		if found[id] == nil {
-			found[id] = make(map[string]bool)
-			if im.sort() == sortConnection {
-				floors[id] = im.rev() // it was read before what is below it
-			}
+		if found[im.id()] == nil {
+			found[im.id()] = make(map[string]bool)
 		}
-		found[id][im.sort()] = true
+		found[im.id()][im.sort()] = true
 	}
+	st.ghosts = make(map[[2]string]bool)
 	for _, id := range slices.Sorted(maps.Keys(st.conns)) {
 		k := st.conns[id]
-		if !found[id][sortConnection] {
-			events = st.drop(events, k)
-			continue
-		}
 		for _, sk := range slices.Sorted(maps.Keys(k.below)) {
 			if !found[id][sk] {
-				events = k.remove(events, sk)
+				if !strings.HasPrefix(sk, prefixSubscription) { // whose key may come again
+					st.ghosts[[2]string{id, sk}] = true
+				}
+				if found[id][sortConnection] {
+					events = k.remove(events, sk)
+				}
 			}
+		}
+		if !found[id][sortConnection] {
+			events = st.drop(events, k)
+			delete(st.conns, id)
 		}
 	}
 	slices.SortStableFunc(images, inOrder)
 	for _, im := range images {
 		events = st.put(events, im, now, true)
 	}
-	for id, floor := range floors {
-		if k := st.conns[id]; k != nil {
-			k.floor = floor
-		}
-	}
 	return events
 }
 
-// inOrder compares items by when they were written, where that matters: those of
+// inOrder compares items by when their messages were sent, where that matters: those of
 // one connection, which comes first itself.
 func inOrder(a, b image) int {
 	if c := strings.Compare(a.id(), b.id()); c != 0 {
@@ -91,27 +101,33 @@ func inOrder(a, b image) int {
 	if a.sort() == sortConnection || b.sort() == sortConnection {
 		return strings.Compare(a.sort(), b.sort())
 	}
-	return cmp.Compare(a.rev(), b.rev())
+	return cmp.Compare(a.number(attrTime), b.number(attrTime))
 }
 
 // put takes an item as it is now.
 func (st *state) put(events []Event, im image, now time.Time, found bool) []Event {
 	id := im.id()
-	if id == "" {
-		return events // a counter
+	if id == "" || st.ghosts[[2]string{id, im.sort()}] {
+		return events // no connection's, or one that is gone and comes late
 	}
 	k := st.conns[id]
 	if k == nil {
-		k = &known{Connection: Connection{ID: id}, since: now, below: make(map[string]below)}
+		k = &known{Connection: Connection{ID: id}, since: now, below: make(map[string]below), held: make(map[string]int)}
 		if st.conns == nil {
 			st.conns = make(map[string]*known)
 		}
 		st.conns[id] = k
 	}
-	if im.sort() == sortConnection {
+	switch {
+	case im.sort() == sortConnection && im.closing():
+		events = st.drop(events, k)
+		k.closing, k.since = true, now
+		return events
+	case im.sort() == sortConnection && !k.closing:
 		return k.update(events, &im)
-	}
-	if !k.connected {
+	case im.sort() == sortConnection:
+		return events
+	case !k.connected:
 		k.early = append(k.early, early{im, found})
 		return events
 	}
@@ -120,36 +136,68 @@ func (st *state) put(events []Event, im image, now time.Time, found bool) []Even
 
 // putBelow takes an item below a connection as it is now.
 func (k *known) putBelow(events []Event, im image, found bool) []Event {
-	id := k.ID
 	have, ok := k.below[im.sort()]
-	if ok && have.rev >= im.rev() || !ok && !found && im.rev() <= k.floor {
+	if ok && have.compare(im.version()) >= 0 {
 		return events
 	}
-	item := below{rev: im.rev(), sub: im.subscription(), addresses: im.addresses}
-	k.below[im.sort()] = item
-	switch sk := im.sort(); {
-	case strings.HasPrefix(sk, prefixSubscription):
-		if ok {
+	now := below{version: im.version(), made: im.number(attrAt), ended: im.ended(), addresses: im.addresses}
+	if im.is(prefixSubscription) && !im.ended() {
+		now.sub = im.subscription()
+	}
+	k.below[im.sort()] = now
+	if at := im.time(attrTime); at.After(k.Seen) {
+		k.Seen = at
+		events = append(events, Seen{k.ID, at})
+	}
+	switch id, sk := k.ID, im.sort(); {
+	case im.is(prefixSubscription):
+		had := ok && !have.ended
+		if had && !now.ended && have.made == now.made && have.sub == now.sub {
+			return events // asked for again, or counted
+		}
+		if had {
 			events = append(events, Unsubscribed{id, have.sub})
 		}
-		sub := im.subscribed()
-		sub.Found = found
-		events = append(events, sub)
-	case strings.HasPrefix(sk, prefixGroup):
-		if gone := without(have.addresses, item.addresses); len(gone) > 0 {
+		if !now.ended {
+			events = append(events, Subscribed{id, now.sub, im.reply(), im.time(attrAt), found, im.counted()})
+		}
+	case im.is(prefixGroup):
+		if gone := k.release(without(have.addresses, now.addresses)); len(gone) > 0 {
 			events = append(events, AddressesRemoved{id, gone})
 		}
-		if fresh := without(item.addresses, have.addresses); len(fresh) > 0 {
-			events = append(events, AddressesAdded{id, fresh, im.reply(), im.time(attrAt), found})
+		fresh := k.hold(without(now.addresses, have.addresses))
+		if !ok || len(fresh) > 0 {
+			events = append(events, AddressesAdded{id, fresh, im.reply(), im.time(attrAt), found, im.counted()})
 		}
-	case strings.HasPrefix(sk, prefixAnswer):
+	case im.is(prefixAnswer):
 		events = append(events, Answer{Pending{id, sk}, im.reply(), im.time(attrAt), found})
-	case strings.HasPrefix(sk, prefixStat):
+	case im.is(prefixStat):
 		events = append(events, StatAsked{Pending{id, sk}})
-	case strings.HasPrefix(sk, prefixClose):
+	case im.is(prefixClose):
 		events = append(events, CloseAsked{id})
 	}
 	return events
+}
+
+// hold counts addresses of one more group, and returns those of which it is the first.
+func (k *known) hold(addresses []string) (fresh []string) {
+	for _, a := range addresses {
+		if k.held[a]++; k.held[a] == 1 {
+			fresh = append(fresh, a)
+		}
+	}
+	return fresh
+}
+
+// release counts addresses of one group less, and returns those that no other has.
+func (k *known) release(addresses []string) (gone []string) {
+	for _, a := range addresses {
+		if k.held[a]--; k.held[a] == 0 {
+			delete(k.held, a)
+			gone = append(gone, a)
+		}
+	}
+	return gone
 }
 
 // update takes the connection itself as it is now.
@@ -178,11 +226,19 @@ func (st *state) delete(events []Event, im image) []Event {
 		return events
 	}
 	if im.sort() == sortConnection {
-		return st.drop(events, k)
+		events = st.drop(events, k)
+		k.closing = false
+	} else if k.connected {
+		if have, ok := k.below[im.sort()]; ok && have.compare(im.version()) <= 0 {
+			events = k.remove(events, im.sort())
+		}
+		return events
 	}
-	k.early = slices.DeleteFunc(k.early, func(e early) bool { return e.sort() == im.sort() && e.rev() <= im.rev() })
-	if have, ok := k.below[im.sort()]; ok && have.rev <= im.rev() {
-		return k.remove(events, im.sort())
+	k.early = slices.DeleteFunc(k.early, func(e early) bool {
+		return e.sort() == im.sort() && e.version().compare(im.version()) <= 0
+	})
+	if len(k.early) == 0 && !k.closing {
+		delete(st.conns, k.ID)
 	}
 	return events
 }
@@ -192,30 +248,41 @@ func (k *known) remove(events []Event, sk string) []Event {
 	have := k.below[sk]
 	delete(k.below, sk)
 	switch {
-	case strings.HasPrefix(sk, prefixSubscription):
+	case strings.HasPrefix(sk, prefixSubscription) && !have.ended:
 		events = append(events, Unsubscribed{k.ID, have.sub})
 	case strings.HasPrefix(sk, prefixGroup):
-		events = append(events, AddressesRemoved{k.ID, have.addresses})
+		if gone := k.release(have.addresses); len(gone) > 0 {
+			events = append(events, AddressesRemoved{k.ID, gone})
+		}
 	}
 	return events
 }
 
-// drop forgets a connection with all that is below it.
+// drop ends a connection. What is below it stays known until it is deleted, so that what
+// a crash leaves is found.
 func (st *state) drop(events []Event, k *known) []Event {
-	delete(st.conns, k.ID)
 	if !k.connected {
 		return events
 	}
+	for sk, b := range k.below {
+		k.early = append(k.early, early{image: image{text: map[string]string{
+			attrPK: prefixConnection + k.ID, attrSK: sk,
+			attrTime: number(b.time), attrWrites: number(b.writes),
+		}}})
+	}
+	k.connected, k.below, k.held = false, make(map[string]below), make(map[string]int)
 	return append(events, Disconnected{k.Connection})
 }
 
-// purge forgets items whose connection did not come.
-func (st *state) purge(now time.Time) {
-	for id, k := range st.conns {
+// strays reports what has waited for a connection, or for the end of its removal.
+func (st *state) strays(events []Event, now time.Time) []Event {
+	for _, k := range st.conns {
 		if !k.connected && now.Sub(k.since) > strayKept {
-			delete(st.conns, id)
+			k.since = now
+			events = append(events, Stray{k.ID})
 		}
 	}
+	return events
 }
 
 // without returns those of a that are not in b.

@@ -14,6 +14,7 @@ import (
 // DynamoDB is the part of the client that the store uses.
 type DynamoDB interface {
 	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
+	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
 	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
 	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
@@ -43,7 +44,38 @@ type Connection struct {
 	Dex         string    // "" is the main dex
 	Endpoint    string    // URL of the management API that reaches the client
 	At          time.Time // when it connected
-	Seen        time.Time // its last message, or At
+	Seen        time.Time // its last message that was recorded, or At
+	Counted     Counted   // whether it holds slots
+}
+
+// Counted says under whose caps something holds a slot: nothing does where there was
+// no cap when it was made.
+type Counted struct{ Key, Distributor bool }
+
+// Message is what the gateway says of one message of a client.
+type Message struct {
+	Connection       string    // id
+	Key, Distributor string    // of the connection
+	At               time.Time // when the gateway received it
+	ID               string    // of the request: no other message of the connection has it
+}
+
+// Reply is a frame that the ingester sends to a client.
+type Reply struct {
+	Frame []byte // an object; empty for none
+	// Count, unless empty, is the channel whose subscriptions the ingester counts into
+	// the frame when it sends it: see [Reply.Counting].
+	Count channel.Name
+}
+
+// Counting is the frame with the member activeCount at the end of the object that ends
+// the frame, where the reply wants that, else as it is.
+func (r Reply) Counting(active int) []byte {
+	end := len(r.Frame) - len(`}}`)
+	if r.Count == "" || end < 0 {
+		return r.Frame
+	}
+	return fmt.Appendf(nil, `%s,"activeCount":%d}}`, r.Frame[:end], active)
 }
 
 // Limits are the caps in force for one request; 0 means no cap.
@@ -63,6 +95,6 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("%d of %d are taken", e.Current, e.Limit)
 }
 
-// ErrGone is the error of a request for a connection that is not in the table:
-// it never was, or it was removed.
+// ErrGone is the error of a request for a connection that is not in the table, or is
+// being removed.
 var ErrGone = errors.New("the connection is gone")

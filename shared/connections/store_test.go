@@ -47,8 +47,8 @@ func TestConnectingTwiceTakesOneSlot(t *testing.T) {
 	if err := w.Connect(t.Context(), connection("a=", "other", channel.FeedChannels), free); err == nil {
 		t.Error("another key took over the connection")
 	}
-	if used, err := w.KeyUsage(t.Context(), "key"); err != nil || used.Connections != 1 {
-		t.Errorf("%+v, %v", used, err)
+	if used := w.used(t, "key"); used.Connections != 1 {
+		t.Errorf("%+v", used)
 	}
 	balanced(t, w)
 }
@@ -59,7 +59,7 @@ func TestAConnectionIsListedAsItWasMade(t *testing.T) {
 	want := connection("a=", "key", channel.FeedClearinghouseState)
 	want.Dex, want.At, want.Seen = "xyz", start, start
 	must(t, w.Connect(t.Context(), want, free))
-	must(t, w.AddAddresses(t.Context(), "a=", addressRange(0, 3), free, nil))
+	must(t, w.AddAddresses(t.Context(), w.message("a="), addressRange(0, 3), free, connections.Reply{}))
 	list, err := w.List(t.Context())
 	if err != nil || len(list) != 1 || list[0] != want {
 		t.Errorf("%+v, %v, want %+v", list, err, want)
@@ -75,7 +75,7 @@ func TestASubscriptionIsMadeOnce(t *testing.T) {
 		do      string
 		coin    string
 		changed bool
-		active  int
+		active  int64
 	}{
 		{"subscribe", "BTC", true, 1},
 		{"subscribe", "BTC", false, 1},
@@ -89,16 +89,15 @@ func TestASubscriptionIsMadeOnce(t *testing.T) {
 		var out connections.Outcome
 		var err error
 		if step.do == "subscribe" {
-			out, err = w.Subscribe(t.Context(), "a=", trades(step.coin), limits, reply)
+			out, err = w.Subscribe(t.Context(), w.message("a="), trades(step.coin), limits, reply)
 		} else {
-			out, err = w.Unsubscribe(t.Context(), "a=", trades(step.coin))
+			out, err = w.Unsubscribe(t.Context(), w.message("a="), trades(step.coin))
 		}
-		if err != nil || out.Changed != step.changed || out.Active != step.active {
-			t.Fatalf("%+v: %+v, %v", step, out, err)
+		if active := balanced(t, w).Items["k#key"].Subscriptions; err != nil || out.Changed != step.changed || active != step.active {
+			t.Fatalf("%+v: %+v, %d, %v", step, out, active, err)
 		}
-		balanced(t, w)
 	}
-	_, err := w.Subscribe(t.Context(), "a=", trades("SOL"), limits, reply)
+	_, err := w.Subscribe(t.Context(), w.message("a="), trades("SOL"), limits, reply)
 	var over *connections.LimitError
 	if !errors.As(err, &over) || over.Limit != 2 || over.Current != 2 {
 		t.Errorf("error = %v, want the limit of 2", err)
@@ -130,19 +129,19 @@ func TestAWalletChannelHoldsOneAccount(t *testing.T) {
 	must(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), free))
 	alice := channel.Subscription{Type: channel.UserFills, User: address(1)}
 	bob := channel.Subscription{Type: channel.UserFills, User: address(2)}
-	if out, err := w.Subscribe(t.Context(), "a=", alice, free, reply); err != nil || !out.Changed {
+	if out, err := w.Subscribe(t.Context(), w.message("a="), alice, free, reply); err != nil || !out.Changed {
 		t.Fatal(out, err)
 	}
-	if out, err := w.Subscribe(t.Context(), "a=", bob, free, reply); err != nil || out.Changed || out.Held != alice {
+	if out, err := w.Subscribe(t.Context(), w.message("a="), bob, free, reply); err != nil || out.Changed || out.Held != alice {
 		t.Errorf("a second account: %+v, %v", out, err)
 	}
-	if out, err := w.Unsubscribe(t.Context(), "a=", bob); err != nil || out.Changed || out.Held != alice {
+	if out, err := w.Unsubscribe(t.Context(), w.message("a="), bob); err != nil || out.Changed || out.Held != alice {
 		t.Errorf("unsubscribing another account: %+v, %v", out, err)
 	}
-	if out, err := w.Unsubscribe(t.Context(), "a=", alice); err != nil || !out.Changed {
+	if out, err := w.Unsubscribe(t.Context(), w.message("a="), alice); err != nil || !out.Changed {
 		t.Errorf("unsubscribing: %+v, %v", out, err)
 	}
-	if out, err := w.Unsubscribe(t.Context(), "a=", alice); err != nil || out.Changed || out.Held != (channel.Subscription{}) {
+	if out, err := w.Unsubscribe(t.Context(), w.message("a="), alice); err != nil || out.Changed || out.Held != (channel.Subscription{}) {
 		t.Errorf("unsubscribing again: %+v, %v", out, err)
 	}
 	balanced(t, w)
@@ -156,28 +155,28 @@ func TestAddressesAccumulateAndTheLastOneFreesItsSlot(t *testing.T) {
 	slots := func(want int64) {
 		t.Helper()
 		balanced(t, w)
-		if used, err := w.KeyUsage(t.Context(), "key"); err != nil || used.Subscriptions != want {
-			t.Fatalf("%+v, %v, want %d slots", used, err, want)
+		if used := w.used(t, "key"); used.Subscriptions != want {
+			t.Fatalf("%+v, want %d slots", used, want)
 		}
 	}
-	must(t, w.AddAddresses(t.Context(), "a=", []string{address(1), address(2), address(1)}, limits, nil))
+	must(t, w.AddAddresses(t.Context(), w.message("a="), []string{address(1), address(2), address(1)}, limits, connections.Reply{}))
 	slots(1)
-	must(t, w.AddAddresses(t.Context(), "a=", []string{address(2), address(1)}, limits, nil)) // nothing new
+	must(t, w.AddAddresses(t.Context(), w.message("a="), []string{address(2), address(1)}, limits, connections.Reply{})) // nothing new
 	slots(1)
-	must(t, w.AddAddresses(t.Context(), "a=", []string{address(2), address(3)}, limits, nil)) // 3 is new
+	must(t, w.AddAddresses(t.Context(), w.message("a="), []string{address(2), address(3)}, limits, connections.Reply{})) // 3 is new
 	slots(2)
-	must(t, w.AddAddresses(t.Context(), "a=", []string{address(3)}, limits, nil)) // at the limit, nothing new
+	must(t, w.AddAddresses(t.Context(), w.message("a="), []string{address(3)}, limits, connections.Reply{})) // at the limit, nothing new
 	var over *connections.LimitError
-	if err := w.AddAddresses(t.Context(), "a=", []string{address(4)}, limits, nil); !errors.As(err, &over) || over.Limit != 2 {
+	if err := w.AddAddresses(t.Context(), w.message("a="), []string{address(4)}, limits, connections.Reply{}); !errors.As(err, &over) || over.Limit != 2 {
 		t.Fatalf("error = %v, want the limit", err)
 	}
-	must(t, w.RemoveAddresses(t.Context(), "a=", []string{address(1)}))
+	must(t, w.RemoveAddresses(t.Context(), w.message("a="), []string{address(1)}))
 	slots(2)
-	must(t, w.RemoveAddresses(t.Context(), "a=", []string{address(1), address(2), address(9)}))
+	must(t, w.RemoveAddresses(t.Context(), w.message("a="), []string{address(1), address(2), address(9)}))
 	slots(1)
-	must(t, w.RemoveAddresses(t.Context(), "a=", []string{address(3)}))
+	must(t, w.RemoveAddresses(t.Context(), w.message("a="), []string{address(3)}))
 	slots(0)
-	must(t, w.RemoveAddresses(t.Context(), "a=", []string{address(3)}))
+	must(t, w.RemoveAddresses(t.Context(), w.message("a="), []string{address(3)}))
 	if list, err := w.List(t.Context()); err != nil || len(list) != 1 {
 		t.Errorf("the connection is gone with its addresses: %v, %v", list, err)
 	}
@@ -189,14 +188,14 @@ func TestAMessageOfTheLargestSizeIsKeptAndRemoved(t *testing.T) {
 	const n = 2900
 	must(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedFills), free))
 	for i := range 21 {
-		must(t, w.AddAddresses(t.Context(), "a=", addressRange(i*n, (i+1)*n), free, nil))
+		must(t, w.AddAddresses(t.Context(), w.message("a="), addressRange(i*n, (i+1)*n), free, connections.Reply{}))
 	}
 	var last []string
 	for i := range 21 {
 		last = append(last, address(i*n))
 	}
-	must(t, w.RemoveAddresses(t.Context(), "a=", last))
-	if live := balanced(t, w).live["a="]; len(live) != 21*(n-1) {
+	must(t, w.RemoveAddresses(t.Context(), w.message("a="), last))
+	if live := balanced(t, w).Live["a="]; len(live) != 21*(n-1) {
 		t.Errorf("%d addresses are left, want %d", len(live), 21*(n-1))
 	}
 	if removed, err := w.Remove(t.Context(), "a="); !removed || err != nil {
@@ -208,17 +207,18 @@ func TestAMessageOfTheLargestSizeIsKeptAndRemoved(t *testing.T) {
 func TestAGoneConnectionRefusesEverything(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	_, subscribe := w.Subscribe(t.Context(), "a=", trades("BTC"), free, reply)
-	_, unsubscribe := w.Unsubscribe(t.Context(), "a=", trades("BTC"))
+	_, subscribe := w.Subscribe(t.Context(), w.message("a="), trades("BTC"), free, reply)
 	for name, err := range map[string]error{
-		"touch": w.Touch(t.Context(), "a="), "subscribe": subscribe, "unsubscribe": unsubscribe,
-		"add": w.AddAddresses(t.Context(), "a=", addressRange(0, 1), free, nil), "remove": w.RemoveAddresses(t.Context(), "a=", addressRange(0, 1)),
-		"stat": w.AskStat(t.Context(), "a="),
+		"message":   connections.NewMeter(w.Store, connections.Budget{}).Message(t.Context(), "a=", 1),
+		"subscribe": subscribe, "answer": w.Answer(t.Context(), w.message("a="), says("unsubscribed")),
+		"add":  w.AddAddresses(t.Context(), w.message("a="), addressRange(0, 1), free, connections.Reply{}),
+		"stat": w.AskStat(t.Context(), w.message("a=")),
 	} {
 		if !errors.Is(err, connections.ErrGone) {
 			t.Errorf("%s: %v, want that it is gone", name, err)
 		}
 	}
+	balanced(t, w)
 	if removed, err := w.Remove(t.Context(), "a="); removed || err != nil {
 		t.Error(removed, err)
 	}
@@ -229,11 +229,11 @@ func TestOneOfManyRemovesAConnection(t *testing.T) {
 	w := open(t)
 	must(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), free))
 	for i := range 250 { // more than fit into a transaction
-		if _, err := w.Subscribe(t.Context(), "a=", trades(strconv.Itoa(i)), free, reply); err != nil {
+		if _, err := w.Subscribe(t.Context(), w.message("a="), trades(strconv.Itoa(i)), free, reply); err != nil {
 			t.Fatal(err)
 		}
 	}
-	must(t, w.AskStat(t.Context(), "a="))
+	must(t, w.AskStat(t.Context(), w.message("a=")))
 	balanced(t, w)
 	var wins sync.Map
 	var all sync.WaitGroup
@@ -254,30 +254,26 @@ func TestOneOfManyRemovesAConnection(t *testing.T) {
 	if n != 1 {
 		t.Errorf("%d removed it, want one", n)
 	}
-	if r := balanced(t, w); len(r.live) != 0 {
-		t.Errorf("left over: %v", r.live)
-	}
-	if used, err := w.DistributorUsage(t.Context(), "acme"); err != nil || used != (connections.Usage{}) {
-		t.Errorf("%+v, %v", used, err)
+	if r := balanced(t, w); len(r.Live) != 0 {
+		t.Errorf("left over: %v", r.Live)
 	}
 }
 
 func TestOnlyAnIdleConnectionIsRemovedAsIdle(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	for i := range 3 {
+	for i := range 2 {
 		must(t, w.Connect(t.Context(), connection(fmt.Sprint(i), "key", channel.FeedChannels), free))
 	}
 	w.clock.Move(40 * time.Second)
-	must(t, w.Touch(t.Context(), "1"))
-	must(t, w.Answer(t.Context(), "2", []byte("a mistake"))) // any message counts
-	w.clock.Move(20 * time.Second)
+	must(t, connections.NewMeter(w.Store, connections.Budget{}).Message(t.Context(), "1", 10))
+	w.clock.Move(connections.Idle + connections.SeenEvery - 40*time.Second)
 	// Times are kept to the millisecond: a cutoff inside it is not passed.
 	if removed, err := w.RemoveIdle(t.Context(), "0", start.Add(time.Microsecond)); removed || err != nil {
 		t.Fatal(removed, err)
 	}
-	for id, want := range map[string]bool{"0": true, "1": false, "2": false} {
-		cutoff := w.clock.Now().Add(-connections.Idle + time.Millisecond)
+	for id, want := range map[string]bool{"0": true, "1": false} {
+		cutoff := w.clock.Now().Add(-connections.Idle - connections.SeenEvery + time.Millisecond)
 		if removed, err := w.RemoveIdle(t.Context(), id, cutoff); removed != want || err != nil {
 			t.Errorf("%s: %v, %v", id, removed, err)
 		}

@@ -87,12 +87,12 @@ func (r *reader) succeeded(s *shard) bool {
 	return false
 }
 
-// poll returns the records that have come, in order within a shard, and
-// whether more are waiting. With an error, the records that it returns count
+// poll returns the records that have come, in order within a shard, a page of each at
+// most. With an error, the records that it returns count
 // all the same; the next poll goes on behind them unless the error is a [*gap].
-func (r *reader) poll(ctx context.Context, now time.Time) (records []types.Record, more bool, err error) {
+func (r *reader) poll(ctx context.Context, now time.Time) (records []types.Record, err error) {
 	if err := r.advance(ctx, now); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	var open []*shard
 	for _, s := range r.shards {
@@ -111,11 +111,7 @@ func (r *reader) poll(ctx context.Context, now time.Time) (records []types.Recor
 		})
 	}
 	_ = g.Wait()
-	for _, page := range pages {
-		more = more || len(page) == pageSize
-		records = append(records, page...)
-	}
-	return records, more, errors.Join(failures...)
+	return slices.Concat(pages...), errors.Join(failures...)
 }
 
 // read reads one page of a shard and moves it on.

@@ -5,8 +5,10 @@ import (
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"quotary/shared/attr"
 	"quotary/shared/channel"
 )
 
@@ -15,92 +17,196 @@ type Outcome struct {
 	// Changed is false when the key was in the state that was asked for.
 	Changed bool
 
-	// Active is the number of subscriptions of the channel on the connection,
-	// afterwards.
-	Active int
+	// Overtaken means that a later message about the key was carried out before, so that
+	// this one changed nothing.
+	Overtaken bool
 
 	// Held is the subscription that has the key when nothing changed; the zero
 	// value when none has. On a wallet channel it may be of another account.
 	Held channel.Subscription
 }
 
-// Subscribe adds a subscription and takes its slot. reply makes the frame that
-// the ingester sends to the client before the snapshot, from the number of
-// subscriptions of the channel on the connection, this one included; it may be
-// called more than once. The error is [ErrGone], or a [*LimitError] when a cap
-// is met. A message that changes nothing is not recorded: [Store.Answer] is.
-func (s *Store) Subscribe(ctx context.Context, id string, sub channel.Subscription, limits Limits, reply func(active int) []byte) (Outcome, error) {
-	for try := range attempts {
-		c, err := s.read(ctx, id)
-		if err != nil {
-			return Outcome{}, err
-		}
-		now := s.clock()
-		active := c.active[sub.Type] + 1
-		made := Subscribed{Connection: id, Subscription: sub, Reply: reply(int(active)), At: now}
-		changes := append([]types.TransactWriteItem{s.next(c, now, map[channel.Name]int64{sub.Type: active})},
-			s.counters(&c.Connection, 0, 1, limits)...)
-		changes = append(changes, types.TransactWriteItem{Put: &types.Put{
-			TableName: &s.table, Item: made.item(c.rev + 1),
-			ConditionExpression:                 aws.String("attribute_not_exists(pk)"),
-			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-		}})
-		refused, err := s.transact(ctx, changes...)
-		switch {
-		case err != nil:
-			return Outcome{}, fmt.Errorf("subscribe: %w", err)
-		case refused == nil:
-			return Outcome{Changed: true, Active: int(active)}, nil
-		case refused.failed(3):
-			if refused.failed(0) {
-				break // the number of subscriptions is that of an older revision
-			}
-			im := imageOf(refused[3].Item)
-			return Outcome{Active: int(active) - 1, Held: im.subscription()}, nil
-		case refused.failed(0):
-		default:
-			return Outcome{}, refused.limit(1, attrSubs, limits)
-		}
-		if err := pauses.Wait(ctx, try); err != nil {
-			return Outcome{}, err
-		}
-	}
-	return Outcome{}, fmt.Errorf("subscribe: %w", errCrossed)
+func subscriptionKey(m *Message, sub *channel.Subscription) item {
+	return key(prefixConnection+m.Connection, prefixSubscription+sub.Key())
 }
 
-// Unsubscribe removes a subscription and gives its slot back. A wallet
-// channel's subscription is removed only when user and dex are its own. The
-// reply is left to [Store.Answer], which records a message that changes nothing.
-// The error may be [ErrGone].
-func (s *Store) Unsubscribe(ctx context.Context, id string, sub channel.Subscription) (Outcome, error) {
-	for try := range attempts {
-		c, err := s.read(ctx, id)
-		if err != nil {
-			return Outcome{}, err
+// Subscribe adds a subscription and takes its slots. The ingester sends the reply
+// before the snapshot. The error is [ErrGone], or a [*LimitError] when a cap is met. A
+// message that changes nothing leaves no reply: that is for [Store.Answer].
+func (s *Store) Subscribe(ctx context.Context, m Message, sub channel.Subscription, limits Limits, reply Reply) (Outcome, error) {
+	owners := ownersOf(m.Key, m.Distributor, subs, limits)
+	refused, err := s.take(ctx, m.Connection, owners, false, func(held item) types.TransactWriteItem {
+		return types.TransactWriteItem{Update: s.subscribing(&m, &sub, reply, held)}
+	})
+	switch {
+	case err != nil:
+		return Outcome{}, fmt.Errorf("subscribe: %w", err)
+	case refused == nil:
+		if err := s.here(ctx, m.Connection); err != nil {
+			return Outcome{}, s.undo(ctx, subscriptionKey(&m, &sub), err)
 		}
-		active := c.active[sub.Type] - 1
-		changes := append([]types.TransactWriteItem{s.next(c, s.clock(), map[channel.Name]int64{sub.Type: active})},
-			s.counters(&c.Connection, 0, -1, Limits{})...)
-		changes = append(changes, types.TransactWriteItem{Delete: &types.Delete{
-			TableName: &s.table, Key: key(prefixConnection+id, prefixSubscription+sub.Key()),
-			ConditionExpression:                 aws.String("#sub = :sub"),
-			ExpressionAttributeNames:            map[string]string{"#sub": attrSubscription},
-			ExpressionAttributeValues:           item{":sub": subscriptionAttribute(&sub)},
-			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-		}})
-		refused, err := s.transact(ctx, changes...)
+		return Outcome{Changed: true}, nil
+	case refused.text[attrRequest] == m.ID:
+		return Outcome{Changed: true}, nil // a repetition of a write whose answer was lost
+	case refused.ended():
+		return Outcome{Overtaken: true}, nil
+	}
+	out := Outcome{Held: refused.subscription()}
+	if out.Held == sub && refused.number(attrTime) < m.At.UnixMilli() {
+		return out, s.renew(ctx, &m, &sub)
+	}
+	return out, nil
+}
+
+// subscribing makes a subscription where there is none, unless a later message ended it.
+func (s *Store) subscribing(m *Message, sub *channel.Subscription, reply Reply, held item) *types.Update {
+	u := &types.Update{
+		TableName: &s.table, Key: subscriptionKey(m, sub),
+		UpdateExpression:    aws.String("SET #t = :t, #sub = :sub, #at = :at, #by = :by"),
+		ConditionExpression: aws.String("attribute_not_exists(pk) OR (attribute_exists(#off) AND #t <= :t)"),
+		ExpressionAttributeNames: map[string]string{
+			"#t": attrTime, "#n": attrWrites, "#sub": attrSubscription, "#at": attrAt, "#by": attrRequest, "#off": attrEnded, "#exp": attrExpiry,
+		},
+		ExpressionAttributeValues: item{
+			":t": attr.N(m.At.UnixMilli()), ":one": attr.N(1), ":sub": subscriptionAttribute(sub),
+			":at": attr.N(s.clock().UnixMilli()), ":by": attr.S(m.ID),
+		},
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}
+	set := func(name string, value types.AttributeValue) {
+		*u.UpdateExpression += ", #" + name + " = :" + name
+		u.ExpressionAttributeNames["#"+name], u.ExpressionAttributeValues[":"+name] = name, value
+	}
+	given := item{}
+	reply.into(given)
+	for name, value := range given {
+		set(name, value)
+	}
+	for name, shard := range held {
+		set(name, shard)
+	}
+	*u.UpdateExpression += " REMOVE #off, #exp ADD #n :one"
+	return u
+}
+
+// renew notes that a later message asked for a subscription that is there, so that an
+// unsubscribe from before it, that comes late, does not end it.
+func (s *Store) renew(ctx context.Context, m *Message, sub *channel.Subscription) error {
+	_, err := s.write(ctx, types.TransactWriteItem{Update: &types.Update{
+		TableName: &s.table, Key: subscriptionKey(m, sub),
+		UpdateExpression:          aws.String("SET #t = :t ADD #n :one"),
+		ConditionExpression:       aws.String("#sub = :sub AND attribute_not_exists(#off) AND #t < :t"),
+		ExpressionAttributeNames:  map[string]string{"#t": attrTime, "#n": attrWrites, "#sub": attrSubscription, "#off": attrEnded},
+		ExpressionAttributeValues: item{":t": attr.N(m.At.UnixMilli()), ":one": attr.N(1), ":sub": subscriptionAttribute(sub)},
+	}})
+	if err != nil {
+		return fmt.Errorf("renew a subscription: %w", err)
+	}
+	return nil
+}
+
+// undo takes back an item that was made below a connection that is gone.
+func (s *Store) undo(ctx context.Context, k item, gone error) error {
+	im, err := s.read(ctx, k)
+	if err == nil && im.exists() {
+		_, err = s.discard(ctx, im)
+	}
+	if err != nil {
+		return fmt.Errorf("take back what was made below a connection that is gone: %w", err)
+	}
+	return gone
+}
+
+// Unsubscribe ends a subscription and gives its slots back. A wallet
+// channel's subscription is ended only when user and dex are its own. The
+// reply is left to [Store.Answer], which also finds that the connection is gone.
+func (s *Store) Unsubscribe(ctx context.Context, m Message, sub channel.Subscription) (Outcome, error) {
+	var held image // as it was last seen; it holds no slots as far as is known
+	for try := range attempts {
+		u := s.ending(&m, &sub, &held)
+		shards, k := slotsOf(&held)
+		changes := []types.TransactWriteItem{{Update: u}}
+		for _, shard := range shards {
+			changes = append(changes, s.give(shard, k, 1))
+		}
+		var o outcome
+		var err error
+		changed := len(shards) > 0
+		if !changed {
+			o, changed, err = s.endUncounted(ctx, u)
+		} else {
+			o, err = s.commit(ctx, changes...)
+		}
 		switch {
 		case err != nil:
 			return Outcome{}, fmt.Errorf("unsubscribe: %w", err)
-		case refused == nil:
-			return Outcome{Changed: true, Active: int(active)}, nil
-		case !refused.failed(0):
-			im := imageOf(refused[3].Item)
-			return Outcome{Active: int(active) + 1, Held: im.subscription()}, nil
+		case o == nil:
+			return Outcome{Changed: changed}, nil
+		case o.refused(0):
+			held = o.image(0)
+			if out, final := endRefused(&m, &sub, &held); final {
+				return out, nil
+			}
+			continue // it holds other slots than was thought
 		}
 		if err := pauses.Wait(ctx, try); err != nil {
 			return Outcome{}, err
 		}
 	}
 	return Outcome{}, fmt.Errorf("unsubscribe: %w", errCrossed)
+}
+
+// endRefused says what it means that a subscription as it stands was not ended; false:
+// nothing but that its slots were not known.
+func endRefused(m *Message, sub *channel.Subscription, held *image) (Outcome, bool) {
+	switch {
+	case held.ended():
+		return Outcome{Changed: held.text[attrRequest] == m.ID}, true // a later one has ended it
+	case !held.exists():
+		return Outcome{}, false
+	case held.subscription() != *sub:
+		return Outcome{Held: held.subscription()}, true
+	case held.number(attrTime) > m.At.UnixMilli():
+		return Outcome{Overtaken: true}, true
+	}
+	return Outcome{}, false
+}
+
+// ending turns a subscription that holds the given slots, or the absence of one, into
+// the memory of its end, unless a later message has made it.
+func (s *Store) ending(m *Message, sub *channel.Subscription, held *image) *types.Update {
+	now := s.clock()
+	u := &types.Update{
+		TableName: &s.table, Key: subscriptionKey(m, sub),
+		UpdateExpression: aws.String("SET #t = :t, #off = :one, #exp = :exp, #by = :by REMOVE #reply, #count, #ks, #ds ADD #n :one"),
+		ExpressionAttributeNames: map[string]string{
+			"#t": attrTime, "#n": attrWrites, "#off": attrEnded, "#exp": attrExpiry, "#by": attrRequest,
+			"#reply": attrReply, "#count": attrCount, "#ks": attrKeySlot, "#ds": attrDistributorSlot, "#sub": attrSubscription,
+		},
+		ExpressionAttributeValues: item{
+			":t": attr.N(m.At.UnixMilli()), ":one": attr.N(1), ":exp": expiry(now, endedKept), ":by": attr.S(m.ID), ":sub": subscriptionAttribute(sub),
+		},
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}
+	holds := slotCondition(held, u.ExpressionAttributeValues)
+	u.ConditionExpression = aws.String("#t <= :t AND attribute_not_exists(#off) AND #sub = :sub AND " + holds)
+	if shards, _ := slotsOf(held); len(shards) == 0 {
+		u.ConditionExpression = aws.String("attribute_not_exists(pk) OR (#t <= :t AND (attribute_exists(#off) OR #sub = :sub) AND " + holds + ")")
+	}
+	return u
+}
+
+// endUncounted ends a subscription without slots with one write, and reports whether
+// there was one.
+func (s *Store) endUncounted(ctx context.Context, u *types.Update) (o outcome, was bool, err error) {
+	out, err := s.update(ctx, &dynamodb.UpdateItemInput{
+		TableName: u.TableName, Key: u.Key, UpdateExpression: u.UpdateExpression, ConditionExpression: u.ConditionExpression,
+		ExpressionAttributeNames: u.ExpressionAttributeNames, ExpressionAttributeValues: u.ExpressionAttributeValues,
+		ReturnValuesOnConditionCheckFailure: u.ReturnValuesOnConditionCheckFailure, ReturnValues: types.ReturnValueAllOld,
+	})
+	if o, err = outcomeOf(err, 1); o != nil || err != nil {
+		return o, false, err
+	}
+	old := imageOf(out.Attributes)
+	return nil, old.text[attrSubscription] != "" && !old.ended(), nil
 }

@@ -22,7 +22,7 @@ func TestTheStatusOfAKeyIsThatOfItsPrincipalAndNeedsNoRing(t *testing.T) {
 			t.Fatal(err)
 		}
 		p, err := b.Resolve(t.Context(), k.AccessKey)
-		if err != nil || len(got) != 1 || !reflect.DeepEqual(got[k.AccessKey], Status{p.Disabled, p.ExpiresAt, p.DistributorDisabled, p.Level, p.WSSubLimit, p.DistributorWSSubLimit}) {
+		if err != nil || len(got) != 1 || !reflect.DeepEqual(got[k.AccessKey], Status{p.Disabled, p.ExpiresAt, p.DistributorDisabled, p.Level, p.WSConnLimit, p.WSSubLimit, p.DistributorWSConnLimit, p.DistributorWSSubLimit}) {
 			t.Errorf("%s: %+v, but the principal is %+v, %v", when, got, p, err)
 		}
 		return got[k.AccessKey]

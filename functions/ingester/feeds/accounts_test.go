@@ -108,7 +108,7 @@ func TestAnAddressFeedTellsOfItsAddressesOnly(t *testing.T) {
 	w.connect("fills", channel.FeedFills)
 	w.connect("orders", channel.FeedFilledOrders)
 	for _, id := range []string{"fills", "orders"} {
-		if err := w.table.AddAddresses(t.Context(), id, []string{alice}, connections.Limits{}, []byte(`{"type":"subscribe"}`)); err != nil {
+		if err := w.table.AddAddresses(t.Context(), w.message(id), []string{alice}, connections.Limits{}, connections.Reply{Frame: []byte(`{"type":"subscribe"}`)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -134,15 +134,15 @@ func TestAnAddressFeedTellsOfItsAddressesOnly(t *testing.T) {
 		`"orderType":"Limit","origSz":"2.0","tif":"Gtc","cloid":null}}`; got != want {
 		t.Errorf("a filled order is\n%s, want\n%s", got, want)
 	}
-	if err := w.table.AskStat(t.Context(), "fills"); err != nil {
+	if err := w.table.AskStat(t.Context(), w.message("fills")); err != nil {
 		t.Fatal(err)
 	}
 	wants(t, w.sent("fills", 3)[2], `{"type":"stat","data":{"addressCount":1,"duration":"`, `","sentMsgCount":2,"msgPerSecond":`, `,"discardedCount":0,"queueLen":0}}`)
-	if err := w.table.AskStat(t.Context(), "orders"); err != nil {
+	if err := w.table.AskStat(t.Context(), w.message("orders")); err != nil {
 		t.Fatal(err)
 	}
 	wants(t, w.sent("orders", 3)[2], `"sentMsgCount":2,`) // the reply and one order
-	if err := w.table.RemoveAddresses(t.Context(), "fills", []string{alice}); err != nil {
+	if err := w.table.RemoveAddresses(t.Context(), w.message("fills"), []string{alice}); err != nil {
 		t.Fatal(err)
 	}
 	w.eventually("nobody follows", func() bool { return !f.hub.Watched(string(channel.FeedFills) + " " + alice) })
@@ -166,7 +166,7 @@ func TestAnAccountIsPolledWhileSomebodyFollowsIt(t *testing.T) {
 	wants(t, all, `{"channel":"userNonFundingLedgerUpdates","data":{"isSnapshot":true,"user":"`+alice+`","nonFundingLedgerUpdates":[{"time":5,"hash":"0x01","delta":{"type":"deposit","usdc":"7.0"}}]}}`)
 
 	// Who comes later is shown what is known, without another look.
-	if err := w.table.AddAddresses(t.Context(), "two", []string{alice}, connections.Limits{}, []byte(`{"type":"subscribe"}`)); err != nil {
+	if err := w.table.AddAddresses(t.Context(), w.message("two"), []string{alice}, connections.Limits{}, connections.Reply{Frame: []byte(`{"type":"subscribe"}`)}); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := w.sent("two", 2)[1], `{"channel":"clearinghouseState","data":{"address":"`+alice+`","state":{"withdrawable":"1.0","time":1}}}`; got != want {
@@ -206,7 +206,7 @@ func TestSlowAnswersHoldUpTheirOwnAccountsOnly(t *testing.T) {
 	f, _ := w.run()
 	w.caughtUp(f)
 	w.connect("one", channel.FeedClearinghouseState)
-	if err := w.table.AddAddresses(t.Context(), "one", slow, connections.Limits{}, []byte(`{"type":"subscribe"}`)); err != nil {
+	if err := w.table.AddAddresses(t.Context(), w.message("one"), slow, connections.Limits{}, connections.Reply{Frame: []byte(`{"type":"subscribe"}`)}); err != nil {
 		t.Fatal(err)
 	}
 	allAsked := func() bool {
@@ -216,7 +216,7 @@ func TestSlowAnswersHoldUpTheirOwnAccountsOnly(t *testing.T) {
 	}
 	w.eventually("every slow account is asked for", allAsked)
 	w.connect("two", channel.FeedClearinghouseState)
-	if err := w.table.AddAddresses(t.Context(), "two", []string{alice}, connections.Limits{}, []byte(`{"type":"subscribe"}`)); err != nil {
+	if err := w.table.AddAddresses(t.Context(), w.message("two"), []string{alice}, connections.Limits{}, connections.Reply{Frame: []byte(`{"type":"subscribe"}`)}); err != nil {
 		t.Fatal(err)
 	}
 	wants(t, w.sent("two", 2)[1], `"withdrawable":"1.0"`)

@@ -55,7 +55,7 @@ type Config struct {
 	Now         func() time.Time // nil means time.Now
 	Rate        int              // requests a second to the gateway: posts, probes and closings; 0 means no limit
 	ProbeAfter  time.Duration    // how long nothing was delivered to a connection that is probed; 0 means 10 s
-	Idle        time.Duration    // after which a silent client is disconnected; 0 means [connections.Idle]
+	Idle        time.Duration    // after which a silent client is disconnected, up to [connections.SeenEvery] later; 0 means [connections.Idle]
 	Silence     time.Duration    // after which a book that did not change is stale; 0 means [Silence]
 	PastMost    time.Duration    // how long after the start snapshots wait for the past to be read; 0 means 10 s
 }

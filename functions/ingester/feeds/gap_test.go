@@ -114,7 +114,7 @@ func (w *world) oids(id string) (tids []int64) {
 func (w *world) follow(id string, of channel.Feed) {
 	w.t.Helper()
 	w.connect(id, of)
-	if err := w.table.AddAddresses(w.t.Context(), id, []string{alice}, connections.Limits{}, []byte(`{"type":"subscribe"}`)); err != nil {
+	if err := w.table.AddAddresses(w.t.Context(), w.message(id), []string{alice}, connections.Limits{}, connections.Reply{Frame: []byte(`{"type":"subscribe"}`)}); err != nil {
 		w.t.Fatal(err)
 	}
 }

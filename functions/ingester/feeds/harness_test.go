@@ -22,6 +22,7 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/channel"
 	"quotary/shared/connections"
+	"quotary/shared/connections/connectionstest"
 	"quotary/shared/keys"
 	"quotary/shared/market"
 	"quotary/shared/store"
@@ -41,15 +42,17 @@ type world struct {
 	streams *dynamodbstreams.Client
 	config  func(*Config) // changes what the feeds run on; nil for nothing
 
-	mu     sync.Mutex
-	now    time.Time // moved by the test; zero is the time of the day
-	inbox  map[string][]string
-	gone   map[string]bool // clients that are not there any longer
-	closed map[string]bool
-	probes []string // clients that were probed, in order
-	keys   map[string]keys.Status
-	asked  int            // looks at accounts
-	slow   map[string]int // accounts whose state the venue never answers, and how often it was asked for
+	mu       sync.Mutex
+	now      time.Time // moved by the test; zero is the time of the day
+	inbox    map[string][]string
+	gone     map[string]bool // clients that are not there any longer
+	closed   map[string]bool
+	probes   []string // clients that were probed, in order
+	keys     map[string]keys.Status
+	messages int            // of clients
+	last     int64          // time of the last of them, ms
+	asked    int            // looks at accounts
+	slow     map[string]int // accounts whose state the venue never answers, and how often it was asked for
 }
 
 // probeSoon is how long a client of a test may be silent until it is probed.
@@ -192,10 +195,23 @@ func (w *world) connect(id string, of channel.Feed) {
 
 func (w *world) subscribe(id string, s channel.Subscription) {
 	w.t.Helper()
-	reply := func(active int) []byte { return fmt.Appendf(nil, `{"reply":%q,"active":%d}`, s.Type, active) }
-	if _, err := w.table.Subscribe(w.t.Context(), id, s, connections.Limits{}, reply); err != nil {
+	reply := connections.Reply{Frame: fmt.Appendf(nil, `{"reply":{"of":%q}}`, s.Type), Count: s.Type}
+	if _, err := w.table.Subscribe(w.t.Context(), w.message(id), s, connections.Limits{}, reply); err != nil {
 		w.t.Fatal(err)
 	}
+}
+
+// message is the next message of a client: none has the time of another.
+func (w *world) message(id string) connections.Message {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.messages++
+	now := w.now
+	if now.IsZero() {
+		now = time.Now()
+	}
+	w.last = max(w.last+1, now.UnixMilli())
+	return connections.Message{Connection: id, Key: "key", Distributor: "acme", At: time.UnixMilli(w.last), ID: fmt.Sprint("m", w.messages)}
 }
 
 // frames is what a client was sent so far.
@@ -230,13 +246,9 @@ func (w *world) caughtUp(f *Feeds) {
 }
 
 // usage is what the key holds.
-func (w *world) usage() connections.Usage {
+func (w *world) usage() connectionstest.Usage {
 	w.t.Helper()
-	u, err := w.table.KeyUsage(w.t.Context(), "key")
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return u
+	return connectionstest.Of(w.t, w.db, w.prefix+schema.ConnectionsTable, "key")
 }
 
 const alice, bob = "0x00000000000000000000000000000000000000aa", "0x00000000000000000000000000000000000000bb"

@@ -29,11 +29,11 @@ func TestABookStartsWithTheLastFrameAndGoesOn(t *testing.T) {
 	f.publish(&market.Events{Books: []market.Book{book("BTC", 2, "105055.0")}})
 	got := strings.Join(w.sent("one", 9), "\n")
 	wants(t, got,
-		`{"reply":"l2Book","active":1}`,
+		`{"reply":{"of":"l2Book","activeCount":1}}`,
 		`{"channel":"l2Book","data":{"coin":"BTC","time":1,"levels":[[{"px":"105056.0","sz":"1.5","n":2}],[{"px":"105057.0","sz":"0.25","n":1}]]}}`,
-		`{"reply":"l2Book","active":2}`,
+		`{"reply":{"of":"l2Book","activeCount":2}}`,
 		`{"channel":"l2Book","data":{"coin":"BTC","time":1,"levels":[[{"px":"100000.0","sz":"1.5","n":2}],[{"px":"110000.0","sz":"0.25","n":1}]]}}`,
-		`{"reply":"bbo","active":1}`,
+		`{"reply":{"of":"bbo","activeCount":1}}`,
 		`{"channel":"bbo","data":{"coin":"BTC","time":1,"bbo":[{"px":"105056.0","sz":"1.5","n":2},{"px":"105057.0","sz":"0.25","n":1}]}}`,
 		`"time":2`, `"time":2`, `"time":2`)
 }

@@ -27,11 +27,11 @@ func TestRepliesAndFramesComeInTheOrderOfTheMessages(t *testing.T) {
 		book.Time++
 		f.publish(&market.Events{Books: []market.Book{book}})
 		w.subscribe("one", channel.Subscription{Type: channel.L2Book, Coin: "BTC"})
-		want = append(want, `{"reply":"l2Book","active":1}`)
+		want = append(want, `{"reply":{"of":"l2Book","activeCount":1}}`)
 		w.answer("one", "already subscribed")
 		book.Time++
 		f.publish(&market.Events{Books: []market.Book{book}})
-		if _, err := w.table.Unsubscribe(t.Context(), "one", channel.Subscription{Type: channel.L2Book, Coin: "BTC"}); err != nil {
+		if _, err := w.table.Unsubscribe(t.Context(), w.message("one"), channel.Subscription{Type: channel.L2Book, Coin: "BTC"}); err != nil {
 			t.Fatal(err)
 		}
 		w.answer("one", "unsubscribed")
@@ -66,7 +66,7 @@ func TestRepliesAndFramesComeInTheOrderOfTheMessages(t *testing.T) {
 	w.run()
 	got := w.sent("one", n+4)[n:]
 	got = slices.DeleteFunc(got, func(s string) bool { return !isReply(s) })
-	if fmt.Sprint(got) != `[first of the dead time {"reply":"trades","active":1} last of the dead time]` {
+	if fmt.Sprint(got) != `[first of the dead time {"reply":{"of":"trades","activeCount":1}} last of the dead time]` {
 		t.Errorf("after the restart come %v", got)
 	}
 }
@@ -74,7 +74,7 @@ func TestRepliesAndFramesComeInTheOrderOfTheMessages(t *testing.T) {
 // answer leaves a reply.
 func (w *world) answer(id, text string) {
 	w.t.Helper()
-	if err := w.table.Answer(w.t.Context(), id, []byte(text)); err != nil {
+	if err := w.table.Answer(w.t.Context(), w.message(id), connections.Reply{Frame: []byte(text)}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -90,7 +90,7 @@ func (w *world) left(id string) (replies []string) {
 		switch e := e.(type) {
 		case connections.Answer:
 			if e.Connection == id {
-				replies = append(replies, string(e.Reply))
+				replies = append(replies, string(e.Reply.Frame))
 			}
 		case connections.Live:
 			return replies

@@ -56,7 +56,7 @@ func TestSnapshotsOfAccountsWaitForThePast(t *testing.T) {
 	w.sent("one", 3)
 	f.publish(&market.Events{Books: []market.Book{book("BTC", now.UnixMilli(), "105056.0")}, Fills: []market.Fill{fill(3, now, "ETH")}})
 	wants(t, w.sent("one", 4)[3], `{"channel":"l2Book"`)
-	if _, err := w.table.Unsubscribe(t.Context(), "two", ofAlice[0]); err != nil {
+	if _, err := w.table.Unsubscribe(t.Context(), w.message("two"), ofAlice[0]); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.table.Remove(t.Context(), "three"); err != nil {

@@ -99,7 +99,7 @@ func (f *Feeds) removeOne(ctx context.Context, r removal) error {
 	var removed bool
 	var err error
 	if r.why == connections.ReasonIdle {
-		removed, err = f.Connections.RemoveIdle(ctx, r.conn.ID, f.Now().Add(-f.Idle))
+		removed, err = f.Connections.RemoveIdle(ctx, r.conn.ID, f.idleBefore())
 	} else {
 		removed, err = f.Connections.Remove(ctx, r.conn.ID)
 	}

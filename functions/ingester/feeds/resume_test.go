@@ -52,7 +52,7 @@ func TestTheFeedsOfAddressesGoOnWhereTheRunBeforeStopped(t *testing.T) {
 	f, stop := w.run()
 	w.caughtUp(f)
 	w.connect("one", channel.FeedFills)
-	if err := w.table.AddAddresses(t.Context(), "one", []string{alice}, connections.Limits{}, nil); err != nil {
+	if err := w.table.AddAddresses(t.Context(), w.message("one"), []string{alice}, connections.Limits{}, connections.Reply{Frame: nil}); err != nil {
 		t.Fatal(err)
 	}
 	w.eventually("it follows", func() bool { return f.hub.Watched(string(channel.FeedFills) + " " + alice) })

@@ -11,10 +11,11 @@ import (
 
 	"quotary/functions/ingester/feeds/hub"
 	"quotary/shared/connections"
+	"quotary/shared/keys"
 )
 
 const (
-	idleEvery  = time.Second      // between looks for idle clients
+	idleEvery  = time.Second / 4  // between looks for idle clients
 	keysEvery  = 2 * time.Second  // between looks at the keys of all clients
 	goneEvery  = time.Second      // between looks for connections to be probed
 	probeAfter = 10 * time.Second // a connection is probed to which nothing was delivered
@@ -60,9 +61,13 @@ func (f *Feeds) connections() []connections.Connection {
 	return list
 }
 
+// idleBefore is the time before which the last recorded message of an idle client was:
+// a later one may not be recorded yet.
+func (f *Feeds) idleBefore() time.Time { return f.Now().Add(-f.Idle - connections.SeenEvery) }
+
 // sweepIdle ends connections without a message of their client.
 func (f *Feeds) sweepIdle(context.Context) {
-	before := f.Now().Add(-f.Idle)
+	before := f.idleBefore()
 	for _, c := range f.connections() {
 		if !c.Seen.After(before) {
 			f.removals.add(connOf(&c), connections.ReasonIdle, true)
@@ -91,6 +96,7 @@ func (f *Feeds) sweepKeys(ctx context.Context) {
 		}
 		return
 	}
+	f.sweepCounts(ctx, statuses)
 	now := f.Now()
 	for i := range all {
 		c := &all[i]
@@ -99,6 +105,61 @@ func (f *Feeds) sweepKeys(ctx context.Context) {
 			f.removals.add(connOf(c), why, true)
 		}
 	}
+}
+
+// sweepCounts has what was made without a cap counted under one that was set since.
+func (f *Feeds) sweepCounts(ctx context.Context, statuses map[string]keys.Status) {
+	type uncounted struct {
+		id          string
+		conns, subs connections.Limits
+	}
+	var list []uncounted
+	f.mu.Lock()
+	for _, c := range f.clients {
+		s := statuses[c.Key]
+		u := uncounted{c.ID, connections.Limits{Key: s.WSConnLimit, Distributor: s.DistributorWSConnLimit},
+			connections.Limits{Key: s.WSSubLimit, Distributor: s.DistributorWSSubLimit}}
+		if lacks(c.conns, u.conns) || lacks(c.slots, u.subs) {
+			list = append(list, u)
+			// What comes before the slots are taken says by itself that it has none.
+			note(&c.conns, u.conns)
+			note(&c.slots, u.subs)
+		}
+	}
+	f.mu.Unlock()
+	var group errgroup.Group
+	group.SetLimit(atOnce)
+	for _, u := range list {
+		group.Go(func() error {
+			ctx, cancel := context.WithTimeout(ctx, sweepWait)
+			defer cancel()
+			err := f.Connections.Count(ctx, u.id, u.conns, u.subs)
+			if err == nil || errors.Is(err, connections.ErrGone) {
+				return nil
+			}
+			if ctx.Err() == nil {
+				f.Logger.Warn("cannot count a connection under a new cap; trying again", "error", err.Error())
+			}
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			if c := f.clients[u.id]; c != nil {
+				c.conns, c.slots = connections.Counted{}, connections.Counted{}
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // failures were logged
+}
+
+// lacks reports whether something may hold no slot under a cap.
+func lacks(counted connections.Counted, limits connections.Limits) bool {
+	return !counted.Key && limits.Key > 0 || !counted.Distributor && limits.Distributor > 0
+}
+
+// note notes that everything holds a slot under the caps.
+func note(counted *connections.Counted, limits connections.Limits) {
+	counted.Key = counted.Key || limits.Key > 0
+	counted.Distributor = counted.Distributor || limits.Distributor > 0
 }
 
 // sweepGone probes the connections to which nothing was delivered for a while: of

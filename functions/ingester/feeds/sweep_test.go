@@ -9,6 +9,7 @@ import (
 	"quotary/functions/ingester/feeds/hub"
 	"quotary/shared/channel"
 	"quotary/shared/connections"
+	"quotary/shared/connections/connectionstest"
 	"quotary/shared/keys"
 	"quotary/shared/market"
 )
@@ -39,7 +40,7 @@ func TestAClientThatIsGoneFreesItsSlotsWithoutADisconnectEvent(t *testing.T) {
 			w.mu.Unlock()
 			began := time.Now()
 			act(f)
-			w.eventually("the slots are free", func() bool { return w.usage() == connections.Usage{Connections: 1} })
+			w.eventually("the slots are free", func() bool { return w.usage() == connectionstest.Usage{Connections: 1} })
 			if took := time.Since(began); name == "found by a push" && took > probeSoon {
 				t.Errorf("noticed after %s", took)
 			}
@@ -56,13 +57,13 @@ func TestAClientThatAsksToBeClosedGetsTheRepliesToWhatItSentBefore(t *testing.T)
 	f, _ := w.run()
 	w.caughtUp(f)
 	w.connect("one", channel.FeedFills)
-	if err := w.table.AddAddresses(t.Context(), "one", []string{alice}, connections.Limits{}, []byte(`{"type":"subscribe"}`)); err != nil {
+	if err := w.table.AddAddresses(t.Context(), w.message("one"), []string{alice}, connections.Limits{}, connections.Reply{Frame: []byte(`{"type":"subscribe"}`)}); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.table.AskClose(t.Context(), "one"); err != nil {
+	if err := w.table.AskClose(t.Context(), w.message("one")); err != nil {
 		t.Fatal(err)
 	}
-	w.eventually("it is closed and free", func() bool { return w.isClosed("one") && w.usage() == connections.Usage{} })
+	w.eventually("it is closed and free", func() bool { return w.isClosed("one") && w.usage() == connectionstest.Usage{} })
 	if got := w.frames("one"); len(got) != 1 || got[0] != `{"type":"subscribe"}` {
 		t.Errorf("it was sent %q", got)
 	}
@@ -93,7 +94,7 @@ func TestConnectionsOfAKeyThatMayNotConnectAreClosed(t *testing.T) {
 				w.keys["key"] = p
 			}
 			w.mu.Unlock()
-			w.eventually("both are closed and free", func() bool { return w.isClosed("one") && w.isClosed("two") && w.usage() == connections.Usage{} })
+			w.eventually("both are closed and free", func() bool { return w.isClosed("one") && w.isClosed("two") && w.usage() == connectionstest.Usage{} })
 		})
 	}
 }
@@ -111,7 +112,7 @@ func TestAnActionThatIsRemovedClosesItsFeedAlone(t *testing.T) {
 	w.mu.Unlock()
 	w.eventually("the feed that is not permitted is closed", func() bool { return w.isClosed("one") })
 	t.Logf("after %s", time.Since(began))
-	if w.isClosed("two") || w.usage() != (connections.Usage{Connections: 1}) {
+	if w.isClosed("two") || w.usage() != (connectionstest.Usage{Connections: 1}) {
 		t.Errorf("the other was closed, too: %+v", w.usage())
 	}
 }
@@ -126,8 +127,9 @@ func TestOnlyAMessageKeepsAConnection(t *testing.T) {
 	w.connect("speaks", channel.FeedChannels)
 	w.connect("idle", channel.FeedChannels)
 	w.subscribe("idle", channel.Subscription{Type: channel.BBO, Coin: "BTC"})
-	w.set(began.Add(f.Idle - time.Second))
-	if err := w.table.Touch(t.Context(), "speaks"); err != nil {
+	closed := f.Idle + connections.SeenEvery
+	w.set(began.Add(closed - time.Second))
+	if err := connections.NewMeter(w.table, connections.Budget{}).Message(t.Context(), "speaks", 10); err != nil {
 		t.Fatal(err)
 	}
 	f.publish(&market.Events{Books: []market.Book{book("BTC", 1, "105056.0")}})
@@ -140,7 +142,7 @@ func TestOnlyAMessageKeepsAConnection(t *testing.T) {
 	if w.isClosed("idle") {
 		t.Error("closed before its time")
 	}
-	w.set(began.Add(f.Idle + time.Millisecond))
+	w.set(began.Add(closed + 2*time.Second))
 	w.eventually("the idle client is closed", func() bool { return w.isClosed("idle") })
 	if w.isClosed("speaks") {
 		t.Error("a client that spoke was closed")
@@ -168,7 +170,7 @@ func TestARestartBringsSnapshotsButNoReplyTwice(t *testing.T) {
 	if n := strings.Count(strings.Join(got, ""), `"reply"`); n != 2 || len(got) != 5 {
 		t.Errorf("%d replies: %v", n, got)
 	}
-	wants(t, strings.Join(got[2:], "\n"), `{"reply":"trades","active":2}`, `{"channel":"trades","data":[]}`)
+	wants(t, strings.Join(got[2:], "\n"), `{"reply":{"of":"trades","activeCount":2}}`, `{"channel":"trades","data":[]}`)
 }
 
 // Each look takes those of whom nothing was heard for the longest time.

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"quotary/shared/channel"
+	"quotary/shared/connections"
+	"quotary/shared/connections/connectionstest"
+)
+
+func TestAFloodClosesTheConnectionAndKeepsItsKeyOutForAMinute(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	w.socket.meter = connections.NewMeter(w.conns, connections.Budget{Messages: 120})
+	flood, other := w.connect(w.SubKey, channel.FeedChannels), w.connect(w.limited(0, 0), channel.FeedChannels)
+	sent := 0
+	for ; len(w.closed) == 0 && sent < 500; sent++ {
+		flood.send(`{"method":"ping"}`)
+	}
+	if sent < 120 || sent > 170 || !slices.Equal(w.closed, []string{flood.id}) {
+		t.Errorf("after %d messages %v are closed", sent, w.closed)
+	}
+	if used := w.used(w.SubKey); used != (connectionstest.Usage{}) {
+		t.Errorf("used %+v", used)
+	}
+	if !strings.Contains(w.logs.String(), string(connections.ReasonFlood)) || strings.Contains(w.logs.String(), `"level":"ERROR"`) {
+		t.Error(w.logs)
+	}
+	if _, status, message := w.dial(w.SubKey, channel.FeedFills, ""); status != http.StatusTooManyRequests || !strings.Contains(message, "connect again in a minute") {
+		t.Errorf("%d %s", status, message)
+	}
+	other.says(`{"method":"ping"}`, `{"channel":"pong"}`)
+	w.Move(connections.BarredFor + time.Second)
+	w.connect(w.SubKey, channel.FeedFills)
+}

@@ -1,0 +1,153 @@
+package connections_test
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"quotary/shared/channel"
+	"quotary/shared/connections"
+	"quotary/shared/connections/connectionstest"
+)
+
+// TestTheLaterMessageWinsInWhateverOrderTheyAreCarriedOut carries out two messages about one
+// key, or one address, in both orders, with caps and without.
+func TestTheLaterMessageWinsInWhateverOrderTheyAreCarriedOut(t *testing.T) {
+	t.Parallel()
+	for _, limits := range []connections.Limits{free, {Key: 5, Distributor: 5}} {
+		for name, late := range map[string]bool{"in order": false, "the later one first": true} {
+			for _, ends := range []bool{true, false} { // what the later one does
+				t.Run(fmt.Sprint(name, ", with caps ", limits != free, ", to end ", ends), func(t *testing.T) {
+					t.Parallel()
+					w := open(t)
+					must(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), limits))
+					must(t, w.Connect(t.Context(), connection("b=", "key", channel.FeedFills), limits))
+					first, second := w.message("a="), w.message("a=")
+					do := func(m connections.Message, end bool) {
+						t.Helper()
+						var err error
+						if end {
+							_, err = w.Unsubscribe(t.Context(), m, trades("BTC"))
+						} else {
+							_, err = w.Subscribe(t.Context(), m, trades("BTC"), limits, reply)
+						}
+						must(t, err)
+						m.Connection = "b="
+						if end {
+							err = w.RemoveAddresses(t.Context(), m, addressRange(0, 2))
+						} else {
+							err = w.AddAddresses(t.Context(), m, addressRange(0, 2), limits, says("added"))
+						}
+						must(t, err)
+					}
+					steps := []func(){func() { do(first, !ends) }, func() { do(second, ends) }}
+					if late {
+						slices.Reverse(steps)
+					}
+					for _, step := range steps {
+						step()
+					}
+					r := balanced(t, w)
+					want := 1
+					if ends {
+						want = 0
+					}
+					if len(r.Live["a="]) != want || len(r.Live["b="]) != 2*want {
+						t.Errorf("followed are %v", r.Live)
+					}
+					if used := r.Items["k#key"].Subscriptions; used != int64(2*want) {
+						t.Errorf("%d slots are held, want %d", used, 2*want)
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestManySubscribesAtOnceCostAWriteEach sends a hundred messages of one connection at
+// once, under the rules of AWS.
+func TestManySubscribesAtOnceCostAWriteEach(t *testing.T) {
+	t.Parallel()
+	const n = 100
+	for name, tt := range map[string]struct {
+		limits connections.Limits
+		writes int // requests, at most
+	}{
+		"without caps": {free, n},
+		"with caps":    {connections.Limits{Key: 1000, Distributor: 100_000}, 8 * n},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := openRuled(t)
+			must(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), tt.limits))
+			if tt.limits != free { // the caps are split
+				_, err := w.Subscribe(t.Context(), w.message("a="), trades("first"), tt.limits, reply)
+				must(t, err)
+			}
+			w.rules.Take()
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				var all sync.WaitGroup
+				for i := range n {
+					all.Go(func() {
+						out, err := w.aws.Subscribe(t.Context(), w.message("a="), trades(fmt.Sprint(i)), tt.limits, reply)
+						if err != nil || !out.Changed {
+							t.Errorf("%d: %+v, %v", i, out, err)
+						}
+					})
+				}
+				all.Wait()
+				c := w.rules.Take()
+				writes := c.Calls["UpdateItem"] + c.Calls["TransactWriteItems"]
+				t.Logf("%d writes of %d messages in %s, %d conflicts, %v write units, %v read units", writes, n, time.Since(began), c.Conflicts, c.Writes, c.Reads)
+				if writes > tt.writes {
+					t.Errorf("%d writes, want at most %d", writes, tt.writes)
+				}
+			})
+			balanced(t, w.world)
+		})
+	}
+}
+
+// TestACapThatIsSetLaterIsExactOnceEverythingIsCounted makes connections and subscriptions
+// without a cap, then counts them under one that is smaller.
+func TestACapThatIsSetLaterIsExactOnceEverythingIsCounted(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	for i := range 5 {
+		id := fmt.Sprint(i)
+		must(t, w.Connect(t.Context(), connection(id, "key", channel.FeedChannels), free))
+		_, err := w.Subscribe(t.Context(), w.message(id), trades("BTC"), free, reply)
+		must(t, err)
+	}
+	if taken := balanced(t, w).Taken; len(taken) > 0 {
+		t.Errorf("without a cap %v are counted", taken)
+	}
+	caps := connections.Limits{Key: 3, Distributor: 40}
+	for i := range 5 {
+		for range 2 {
+			must(t, w.Count(t.Context(), fmt.Sprint(i), caps, caps))
+		}
+	}
+	if taken := balanced(t, w).Taken["k#key"]; taken != (connectionstest.Usage{Connections: 5, Subscriptions: 5}) {
+		t.Errorf("%+v are counted", taken)
+	}
+	for i, want := range []bool{false, false, false, true, true} {
+		err := w.Connect(t.Context(), connection(fmt.Sprint("new", i), "key", channel.FeedChannels), caps)
+		if (err == nil) != want {
+			t.Errorf("with %d connections of a cap of 3: %v", 5-i, err)
+		}
+		if err == nil {
+			_, err = w.Remove(t.Context(), fmt.Sprint("new", i))
+			must(t, err)
+		}
+		_, err = w.Remove(t.Context(), fmt.Sprint(i))
+		must(t, err)
+	}
+	if taken := balanced(t, w).Taken["k#key"]; taken != (connectionstest.Usage{}) {
+		t.Errorf("%+v are left", taken)
+	}
+}
