@@ -15,9 +15,12 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"quotary/localstack/lambdahost"
 	"quotary/shared/api/apitest"
+	"quotary/shared/attr"
 	"quotary/shared/catalog"
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/fills"
@@ -349,6 +352,17 @@ func (c *costs) looks() {
 	c.noteShare(keyLook, float64(len(distributorOf)))
 }
 
+// silent has the last message of a connection be one of long ago.
+func (c *costs) silent(connection string, ms int64) {
+	_, err := c.DB.UpdateItem(c.t.Context(), &dynamodb.UpdateItemInput{
+		TableName: aws.String(c.Prefix + schema.ConnectionsTable), Key: attr.Item{"pk": attr.S("c#" + connection), "sk": attr.S("c")},
+		UpdateExpression: aws.String("SET seen = :ms"), ExpressionAttributeValues: attr.Item{":ms": attr.N(ms)},
+	})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}
+
 func (c *costs) socketOf(with string, key apitest.Key) {
 	var event events.APIGatewayWebsocketProxyRequest
 	strict(c.t, catalog.FunctionSocket, &event)
@@ -362,12 +376,16 @@ func (c *costs) socketOf(with string, key apitest.Key) {
 	const follow = `{"method":"%ssubscribe","subscription":{"type":"trades","coin":"BTC"}}`
 	for _, step := range []struct{ request, route, body string }{
 		{"A socket connects", "$connect", ""},
-		{"it subscribes", "$default", fmt.Sprintf(follow, "")},
 		{heartbeat, "$default", `{"method":"ping"}`},
+		{"it subscribes", "$default", fmt.Sprintf(follow, "")},
 		{"it unsubscribes", "$default", fmt.Sprintf(follow, "un")},
 		{"it disconnects", "$disconnect", ""},
 	} {
 		now := time.Now().UnixMilli()
+		if step.request == heartbeat { // the last message was recorded so long ago that this one is, too
+			c.silent(event.RequestContext.ConnectionID, now-30_000)
+		}
+		event.RequestContext.RequestID = rand.Text()
 		event.RequestContext.RouteKey, event.RequestContext.RequestTimeEpoch, event.Body = step.route, now, step.body
 		event.RequestContext.EventType = map[string]string{"$connect": "CONNECT", "$disconnect": "DISCONNECT", "$default": "MESSAGE"}[step.route]
 		text, err := json.Marshal(event)

@@ -227,7 +227,6 @@ func (g *guide) fixed() string {
 // sockets is what sockets cost.
 func (g *guide) sockets() string {
 	beat := g.costs[heartbeat+uncapped]
-	beat.Writes = max(beat.Writes, 1) // once in 15 s it is recorded, which the counted one was too early for
 	amounts := []float64{100, 10_000, 100_000}
 	month := func(every float64) float64 { return secondsAMonth / every }
 	rows := [][]string{
