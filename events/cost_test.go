@@ -50,7 +50,7 @@ const (
 	secondOfRows = "Rows of K-lines and largest fills, a second of 100 trades"
 	fillRow      = "A row of a fill, with its copies in indexes"
 
-	uncapped, capped = ", without caps", ", with caps" // behind what a socket does
+	uncapped, capped = ", without caps", ", under caps of its key and its distributor" // behind what a socket does
 )
 
 // costsFile holds what TestCostsOfRequests has counted; the guide's tables are made of it.
@@ -328,7 +328,11 @@ func (c *costs) management() {
 // sockets counts what a socket costs.
 func (c *costs) sockets() {
 	quota := int64(10)
-	limited := c.Issue(c.t, c.Primary, keys.NewSubKey{Name: "limited", MonthlyQuota: &quota, WSConnLimit: 10, WSSubLimit: 100})
+	caps := c.Register(c.t, keys.Preset{Name: "Caps", Level: "all", MaxSubKeys: 1, WSConnLimit: 100, WSSubLimit: 1000})
+	if err := c.Keys.PutLevel(c.t.Context(), caps.AccessKey, "all", keys.Allow(catalog.Actions()...)); err != nil {
+		c.t.Fatal(err)
+	}
+	limited := c.Issue(c.t, caps, keys.NewSubKey{Name: "limited", MonthlyQuota: &quota, WSConnLimit: 10, WSSubLimit: 100})
 	for _, kind := range []struct {
 		with string
 		key  apitest.Key

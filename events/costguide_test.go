@@ -216,7 +216,7 @@ func (g *guide) fixed() string {
 			secondsAMonth*200*copies*perWrite),
 		row("Rows of hourly funding", "beside a node, 300,000 open positions: a row for each payment, and the rows of the accounts that hold them, 2.4M units of writes an hour",
 			hoursAMonth*fundingUnits*perWrite),
-		row("Stream of connections", fmt.Sprintf("%d shards, each read %d times a second, at 0.02 per 100,000", shards, polls), secondsAMonth*shards*polls*perStreamRead),
+		row("Stream of connections", fmt.Sprintf("%d shards, each read %d times a second while sockets come and go, at 0.02 per 100,000", shards, polls), secondsAMonth*shards*polls*perStreamRead),
 		row("Views", "two a second at 5 per million puts", secondsAMonth*viewsASecond*perPut),
 		row("Storage", "each 100 GB in tables: 0.25 a GB, and 0.20 for the restore to any second of 35 days", 100*(perTableGB+perRecoveryGB)),
 		row("Alarms, dashboard, Container Insights, key", fmt.Sprintf("%d alarms at 0.10, about %d metrics of four domains at 0.30, 3, 1", alarms, metrics),
