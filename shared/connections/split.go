@@ -120,7 +120,7 @@ func (s *Store) split(ctx context.Context, o *owner, seen *split) error {
 	n := max(shardsFor(o.cap), seen.stored())
 	old := seen.shards[0].version
 	made := &split{shards: make([]part, n)}
-	taken, err := s.freeze(ctx, o, 0, old, old+1, n)
+	taken, err := s.freeze(ctx, o, 0, old, old+1, n, 0)
 	if errors.Is(err, errOvertaken) {
 		return nil
 	}
@@ -128,11 +128,14 @@ func (s *Store) split(ctx context.Context, o *owner, seen *split) error {
 		return fmt.Errorf("split a cap: %w", err)
 	}
 	made.shards[0].taken = taken
+	if old == 0 { // no other shard exists, of which anything could be taken
+		made.share(o.cap)
+	}
 	err = atOnce(ctx, 1, n, func(ctx context.Context, i int) (err error) {
-		made.shards[i].taken, err = s.freeze(ctx, o, i, -1, old+1, 0)
+		made.shards[i].taken, err = s.freeze(ctx, o, i, -1, old+1, 0, made.shards[i].limit)
 		return err
 	})
-	if err == nil {
+	if err == nil && old > 0 {
 		made.share(o.cap)
 		err = atOnce(ctx, 1, n, func(ctx context.Context, i int) error { return s.grant(ctx, o, i, made.shards[i].limit, old+1) })
 	}
@@ -176,16 +179,16 @@ func atOnce(ctx context.Context, from, to int, do func(ctx context.Context, i in
 	return group.Wait()
 }
 
-// freeze lets nobody take anything of a shard until it is granted a limit, and returns
-// what is taken. The first shard must have the version that was read; the others any
+// freeze gives a shard a new version and a limit, 0 where it is granted one only when all
+// are frozen, and returns what is taken. The first shard must have the version that was read; the others any
 // older one, or not exist.
-func (s *Store) freeze(ctx context.Context, o *owner, i int, read, version int64, of int) (taken int64, err error) {
+func (s *Store) freeze(ctx context.Context, o *owner, i int, read, version int64, of int, limit int64) (taken int64, err error) {
 	u := &dynamodb.UpdateItemInput{
 		TableName: &s.table, Key: o.key(i),
-		UpdateExpression:          aws.String("SET v = :v, #cap = :cap, lim = :zero, taken = if_not_exists(taken, :zero)"),
+		UpdateExpression:          aws.String("SET v = :v, #cap = :cap, lim = :lim, taken = if_not_exists(taken, :zero)"),
 		ConditionExpression:       aws.String("attribute_not_exists(v) OR v < :v"),
 		ExpressionAttributeNames:  map[string]string{"#cap": "cap"},
-		ExpressionAttributeValues: item{":v": attr.N(version), ":cap": attr.N(o.cap), ":zero": attr.N(0)},
+		ExpressionAttributeValues: item{":v": attr.N(version), ":cap": attr.N(o.cap), ":lim": attr.N(limit), ":zero": attr.N(0)},
 		ReturnValues:              types.ReturnValueAllNew,
 	}
 	if i == 0 {
