@@ -301,12 +301,16 @@ func TestPostsOfASecondStayTogether(t *testing.T) {
 // it has none, whether they are answered from the view or from the log.
 func TestEachFlashFallsBackToChinese(t *testing.T) {
 	t.Parallel()
+	const unsaid = -1 // no exchange
 	for name, newer := range map[string]int64{"from the view": 0, "from the log": flashes.Listed} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newFlashes(t, func(now time.Time) (all []flashes.Flash) {
 				add := func(e flashes.Entry) {
 					e.Platform, e.Title, e.MemberID = flashes.House, fmt.Sprint(e.ID), cmp.Or(e.MemberID, 477)
+					if e.MemberID == unsaid {
+						e.MemberID = 0
+					}
 					all = append(all, flashes.Flash{Entry: e, Place: drop.Place{Time: 1, File: "a", Line: int64(len(all)) + 1}})
 				}
 				at := now.Unix() - 5000
@@ -317,19 +321,24 @@ func TestEachFlashFallsBackToChinese(t *testing.T) {
 				add(flashes.Entry{ID: 9005, Time: at + 2, Language: "tc", VersionOf: 9002})
 				add(flashes.Entry{ID: 9006, Time: at + 6, Language: "tc"}) // of its own
 				add(flashes.Entry{ID: 9007, Time: at + 7, Language: "tc", VersionOf: 9003, Hidden: true})
-				for n := range newer { // which no request asks for
+				add(flashes.Entry{ID: 9008, Time: at, Language: "cn"})
+				add(flashes.Entry{ID: 9009, Time: at + 8, Language: "tc", VersionOf: 9008, MemberID: unsaid}) // not said to be of a listing
+				for n := range newer {                                                                        // which no request asks for
 					add(flashes.Entry{ID: n + 1, Time: at + 100 + n, Language: "cn", MemberID: 1})
 					add(flashes.Entry{ID: n + 2001, Time: at + 100 + n, Language: "tc", VersionOf: n + 1, MemberID: 1})
 				}
 				return all
 			})
-			for language, want := range map[string]string{"tc": "9006 9003 9005 9001", "cn": "9003 9002 9001", "en": "9004"} {
+			for language, want := range map[string]string{"tc": "9006 9003 9005 9001 9008", "cn": "9003 9002 9001 9008", "en": "9004"} {
 				path := "/v2/content/exchange-listing-flash?pageSize=20&language=" + language
 				if got := numbers(apitest.Data[[]numbered](t, w.Get(t, w.SubKey, path))); got != want {
 					t.Errorf("%s: %s, want %s", path, got, want)
 				}
 				if newer > 0 {
 					continue
+				}
+				if language == "tc" { // of which both show the version
+					want = "9009 9006 9003 9005 9001"
 				}
 				for _, path := range []string{"/v2/content/newsflash?language=", "/v2/content/flashList?language="} {
 					if got := numbers(apitest.Data[[]numbered](t, w.Get(t, w.SubKey, path+language))); got != want {

@@ -20,7 +20,7 @@ var (
 
 // FlashesIn selects the newest 50 flashes of a language, newest first.
 type FlashesIn struct {
-	// Language: Chinese, English or traditional Chinese. Where there is no flash in traditional Chinese at all, those in Chinese are shown.
+	// Language: Chinese, English or traditional Chinese. Lists in traditional Chinese show a flash in Chinese too where there is no version of it that they show.
 	Language string `query:"language" default:"cn" enum:"cn|en|tc"`
 }
 

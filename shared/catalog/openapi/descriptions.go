@@ -490,7 +490,7 @@ var descriptions = map[string]string{
 	"FlashSearchIn.Size":                                "Flashes on a page, 50 at most.",
 	"FlashSearchIn.Word":                                "Words, all of which a flash must hold: English ones as a whole in any case, Chinese as it is written.",
 	"FlashesIn":                                         "FlashesIn selects the newest 50 flashes of a language, newest first.",
-	"FlashesIn.Language":                                "Language: Chinese, English or traditional Chinese. Where there is no flash in traditional Chinese at all, those in Chinese are shown.",
+	"FlashesIn.Language":                                "Language: Chinese, English or traditional Chinese. Lists in traditional Chinese show a flash in Chinese too where there is no version of it that they show.",
 	"FoundFlash":                                        "FoundFlash is a flash that was found.",
 	"FoundFlash.Content":                                "The text, without markup.",
 	"FoundFlash.CreateTime":                             "When it was published, in Unix seconds.",

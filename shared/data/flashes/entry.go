@@ -30,7 +30,7 @@ type Entry struct {
 	TransTitle string `json:"trans_title" maxlen:"500"`
 	// Text in the other language.
 	TransContent string `json:"trans_content" maxlen:"8000"`
-	// Number of the flash of which this is the version in another language: lists in traditional Chinese show a flash in Chinese only where it has no version.
+	// Number of the flash of which this is the version in another language: lists in traditional Chinese show a flash in Chinese only where they show no version of it. A version is on its own otherwise: what it is about, its exchange and tab are said in its line too.
 	VersionOf int64 `json:"version_of"`
 	// What it is about, as flashList numbers it: 0 is unclassified, 21 a listing.
 	FlashType int64 `json:"flash_type"`

@@ -126,7 +126,7 @@ type Selection struct {
 	Platform, Language string
 	From, To           time.Time         // both inclusive; zero is open
 	Behind             *Flash            // only those behind this one
-	Without            string            // a language: those that have a version in it are left out
+	Without            string            // a language: those in whose place a version in it is shown are left out
 	Keep               func(*Flash) bool // nil keeps all
 	Limit              int
 }
@@ -165,7 +165,7 @@ func Before(ctx context.Context, l *store.Log, s Selection) (page []Flash, err e
 		}
 		newest, err := ByIDs(ctx, l, ids)
 		if err == nil && s.Without != "" {
-			newest, err = withoutVersion(ctx, l, newest, s.Without)
+			newest, err = withoutVersion(ctx, l, newest, &s)
 		}
 		for i := range newest {
 			f := &newest[i]
@@ -214,7 +214,10 @@ func NewView(all []Flash) View {
 // Select returns the flashes of the view that are selected. whole is false where there may
 // be more of them than the view holds.
 func (v View) Select(s Selection) (page []Flash, whole bool) {
-	held, versions := 0, v.versions(s.Without)
+	held, versions := 0, map[int64]bool(nil)
+	if s.Without != "" {
+		versions = v.versions(&s)
+	}
 	for i := range v.Flashes {
 		f := &v.Flashes[i]
 		if f.Platform != s.Platform || f.Language != s.Language {
