@@ -209,6 +209,39 @@ func TestASumIsMadeOnlyWhereNoPerpetualIsMissing(t *testing.T) {
 	}
 }
 
+// A sum of those perpetuals alone whose past an exchange tells already would rise by all of
+// another one's where that one begins.
+func TestNoSumOfThePastIsMadeBeforeEveryPerpetualHasAFreshValue(t *testing.T) {
+	t.Parallel()
+	const a, b = "btcswapusdt:binance", "btcswapusdt:okx"
+	start := noon.UnixMilli()
+	at := func(step int64) int64 { return start + step*stepEvery }
+	var points []market.PairInterest
+	for step := range int64(8) { // a has all, b begins in the middle and pauses
+		points = append(points, market.PairInterest{Pair: a, Time: at(step), Value: dec(100)})
+		if step == 3 || step == 7 {
+			points = append(points, market.PairInterest{Pair: b, Time: at(step), Value: dec(60)})
+		}
+	}
+	m, p := newMemory(), newInterests()
+	m.apply(t, p, &Batch{PastInterests: []PastInterest{{Key: "btc:stable", Interests: points}}}, noon)
+	tier := pairseries.Tiers[0]
+	for step := range int64(8) {
+		var got market.Bar
+		if row, ok := m.rows[pairseries.CoinInterest.At("btc:stable", tier, at(step))]; ok {
+			pack, err := pairseries.CoinInterest.Decode(row.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = pack[tier.Part.StartMs(at(step))]
+		}
+		fresh := step >= 3 && (at(step)-at(3) <= valueFor || step == 7)
+		if !fresh && !got.Empty() || fresh && !got.Close.Equal(dec(160)) {
+			t.Errorf("the sum at step %d is %+v, known %t", step, got, fresh)
+		}
+	}
+}
+
 // told is what an exchange tells of open interest.
 type told []market.PairInterest
 

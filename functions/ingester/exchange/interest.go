@@ -131,11 +131,17 @@ func sum(values []market.Decimal) (total market.Decimal) {
 	return total
 }
 
-// applyPast takes open interest of the past. At each of its times the sum is that of the
-// newest values until then, where they are not too old.
+// applyPast takes open interest of the past, in which every perpetual of the sum has a value.
+// At each of its times the sum is that of the newest values until then. There is none where
+// one is missing or too old: what an exchange tells may begin later than what others tell,
+// and the sum would rise by all of it.
 func (p *interests) applyPast(r *engine.Reads, past *PastInterest) error {
 	points := slices.Clone(past.Interests)
 	slices.SortStableFunc(points, func(a, b market.PairInterest) int { return int(a.Time - b.Time) })
+	members := map[string]bool{}
+	for i := range points {
+		members[points[i].Pair] = true
+	}
 	newest := map[string]market.PairInterest{}
 	for i, one := range points {
 		if err := p.pairs.Add(r, one.Pair, one.Time, one.Value); err != nil {
@@ -145,13 +151,16 @@ func (p *interests) applyPast(r *engine.Reads, past *PastInterest) error {
 		if i+1 < len(points) && points[i+1].Time == one.Time {
 			continue
 		}
-		var total market.Decimal
+		var values []market.Decimal
 		for _, v := range newest {
 			if one.Time-v.Time <= valueFor {
-				total = total.Add(v.Value)
+				values = append(values, v.Value)
 			}
 		}
-		if err := p.addSum(r, past.Key, one.Time, total); err != nil {
+		if len(values) < len(members) {
+			continue
+		}
+		if err := p.addSum(r, past.Key, one.Time, sum(values)); err != nil {
 			return err
 		}
 	}

@@ -260,10 +260,11 @@ func TestThePastOfOpenInterestIsSummedUpAtEachOfItsTimes(t *testing.T) {
 		past := PastInterest{Key: pairseries.Stable("btc")}
 		past.Interests = []market.PairInterest{
 			{Pair: "a", Time: midnight + 300_000, Value: dec(1)}, {Pair: "a", Time: midnight + 600_000, Value: dec(2)},
-			{Pair: "b", Time: midnight + 300_000, Value: dec(10)}, {Pair: "b", Time: midnight + 1_500_000, Value: dec(20)},
+			{Pair: "b", Time: midnight + 300_000, Value: dec(10)}, {Pair: "b", Time: midnight + 1_500_000, Value: dec(20)}, // a is 15 minutes old
+			{Pair: "a", Time: midnight + 1_800_000, Value: dec(3)},
 		}
 		m.apply(t, p, &Batch{PastInterests: []PastInterest{past}}, time.UnixMilli(midnight))
-		want := map[int64]int64{300_000: 11, 600_000: 12, 1_500_000: 20} // at the last one, a is 15 minutes old
+		want := map[int64]int64{300_000: 11, 600_000: 12, 1_800_000: 23}
 		for offset, sum := range want {
 			row := m.rows[pairseries.CoinInterest.At(past.Key, pairseries.Tiers[0], midnight+offset)]
 			pack, err := pairseries.CoinInterest.Decode(row.Body)
@@ -272,6 +273,12 @@ func TestThePastOfOpenInterestIsSummedUpAtEachOfItsTimes(t *testing.T) {
 			}
 			if got := pack[midnight+offset]; !got.Close.Equal(dec(sum)) {
 				t.Errorf("after %d ms it is %s, %d wanted", offset, got.Close, sum)
+			}
+		}
+		if row, ok := m.rows[pairseries.CoinInterest.At(past.Key, pairseries.Tiers[0], midnight+1_500_000)]; ok {
+			pack, err := pairseries.CoinInterest.Decode(row.Body)
+			if bar, known := pack[midnight+1_500_000]; err != nil || known {
+				t.Errorf("while one is too old it is %+v, %v", bar, err)
 			}
 		}
 	})
