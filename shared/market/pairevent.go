@@ -113,6 +113,7 @@ type PairInterest struct {
 type PairLiquidation struct {
 	Pair  string
 	ID    int64   // of its trade among those of the pair; 0 where the exchange numbers none
+	Of    string  // what it is a part of: the same of all parts of one liquidation; empty where it is all of one
 	Time  int64   // ms
 	Long  bool    // a long position was closed
 	Px    Decimal // what was paid or, where the exchange says only that, the bankruptcy price; quote units per base unit

@@ -14,7 +14,7 @@ import (
 )
 
 // Liquidations keeps what was liquidated: the orders of each minute, of which each is one
-// however often it comes, the series of sums that follow from them, and a view of the last
+// however often it comes and those that are parts of one count as one in a minute, the series of sums that follow from them, and a view of the last
 // 24 hours.
 type Liquidations struct {
 	sums    *Packs[market.Liquidated]
@@ -97,10 +97,8 @@ func (p *Liquidations) Add(r *engine.Reads, l *market.PairLiquidation) error {
 	}
 	minute.dirty = minute.dirty || added
 	start := market.Minute1.StartMs(l.Time)
-	sum := market.Liquidated{Time: start}
-	for _, one := range minute.all {
-		sum.Add(&one)
-	}
+	sum := minute.all.Sum()
+	sum.Time = start
 	row, err := p.sums.Row(r, l.Pair, pairseries.Tiers[0], start)
 	if err != nil {
 		return err

@@ -62,8 +62,8 @@ func (p *liquidations) Apply(b *Batch, r *engine.Reads, _ time.Time) error {
 	return nil
 }
 
-// liquidated is the position that a fill closed by force, or a part of one; false for any
-// other fill, such as that of the other side.
+// liquidated is the position that a fill closed by force, or a part of one, as an order meets
+// many others in the book: its fills are one liquidation. It is false for any other fill, such as that of the other side.
 func liquidated(f *market.Fill) (l market.PairLiquidation, ok bool, err error) {
 	if f.Liquidation == nil || f.Liquidation.LiquidatedUser != f.Address {
 		return l, false, nil
@@ -72,7 +72,7 @@ func liquidated(f *market.Fill) (l market.PairLiquidation, ok bool, err error) {
 	if !ok {
 		return l, false, nil
 	}
-	l = market.PairLiquidation{Pair: pair.Key, ID: f.Tid, Time: f.Time, Long: f.Side == market.Sell}
+	l = market.PairLiquidation{Pair: pair.Key, ID: f.Tid, Of: fmt.Sprint(f.Address, " ", f.Oid), Time: f.Time, Long: f.Side == market.Sell}
 	if l.Px, err = market.ParseDecimal(f.Px); err == nil {
 		l.Sz, err = market.ParseDecimal(f.Sz)
 	}

@@ -50,17 +50,23 @@ func TestLiquidationsByPairAreThoseOfTheLiquidatedAccountOnce(t *testing.T) {
 	fill := func(address, coin string, side market.Side, sz string, tid int64) market.Fill {
 		return market.Fill{Address: address, Coin: coin, Px: "2.5", Sz: sz, Side: side, Time: hour + 5, Tid: tid, Liquidation: &market.Liquidation{LiquidatedUser: "0x1", MarkPx: "2.4", Method: "market"}}
 	}
+	part := func(sz string, tid int64, oid int64) market.Fill {
+		f := fill("0x1", "BTC", market.Sell, sz, tid)
+		f.Oid = oid
+		return f
+	}
 	ordinary := fill("0x1", "BTC", market.Sell, "7.0", 9)
 	ordinary.Liquidation = nil
 	b := &Batch{Events: market.Events{Fills: []market.Fill{
 		fill("0x1", "BTC", market.Sell, "4.0", 1), fill("0x2", "BTC", market.Buy, "4.0", 1), // a long
-		fill("0x1", "BTC", market.Sell, "4.0", 2),  // as large, in the same millisecond
-		fill("0x1", "BTC", market.Buy, "100.0", 3), // a short
+		fill("0x1", "BTC", market.Sell, "4.0", 2),                    // as large, in the same millisecond: its second part
+		fill("0x1", "BTC", market.Buy, "100.0", 3),                   // a short
+		part("60.0", 6, 77), part("50.0", 7, 77), part("1.0", 8, 78), // parts of a long that is larger than the short, and another
 		fill("0x1", "@107", market.Sell, "1.0", 4), fill("0x1", "xyz:GOLD", market.Sell, "1.0", 5), ordinary,
 	}}}
 	c := folded(t, newLiquidations(), time.UnixMilli(hour), b, b)
 	px := func(s string) market.Decimal { d, _ := market.ParseDecimal(s); return d }
-	want := market.Liquidated{Time: hour, Long: px("20"), Short: px("250"), Count: 3, Largest: px("250")}
+	want := market.Liquidated{Time: hour, Long: px("297.5"), Short: px("250"), Count: 4, Largest: px("275")}
 	for _, tier := range pairseries.Tiers {
 		found := false
 		for _, row := range c.Fine {

@@ -18,6 +18,7 @@ type Orders map[string]market.PairLiquidation
 // order is how a liquidation is stored.
 type order struct {
 	Time  int64          `json:"time"`
+	Of    string         `json:"of,omitzero"`
 	Long  bool           `json:"long"`
 	Px    market.Decimal `json:"px"`
 	Sz    market.Decimal `json:"sz"`
@@ -42,6 +43,28 @@ func (o Orders) Add(l *market.PairLiquidation) bool {
 	return true
 }
 
+// Sum sums them up. The parts of one liquidation count as one.
+func (o Orders) Sum() (sum market.Liquidated) {
+	type liquidation struct {
+		of   string
+		long bool
+	}
+	parts := map[liquidation]market.PairLiquidation{}
+	for _, one := range o {
+		if one.Of == "" {
+			sum.Add(&one)
+			continue
+		}
+		key := liquidation{one.Of, one.Long}
+		one.Value = one.Value.Add(parts[key].Value)
+		parts[key] = one
+	}
+	for _, one := range parts {
+		sum.Add(&one)
+	}
+	return sum
+}
+
 var orders = dataset.Series[map[string]order]{
 	Name:   "liquidationorders",
 	Append: dataset.AppendJSON[map[string]order],
@@ -57,7 +80,7 @@ func OrdersAt(pair string, ms int64) store.SeriesAt {
 func OrdersRow(at store.SeriesAt, all Orders) store.SeriesRow {
 	stored := make(map[string]order, len(all))
 	for key, l := range all {
-		stored[key] = order{l.Time, l.Long, l.Px, l.Sz, l.Value}
+		stored[key] = order{l.Time, l.Of, l.Long, l.Px, l.Sz, l.Value}
 	}
 	return store.SeriesRow{SeriesKey: at.SeriesKey, Point: store.Point{Time: at.Time, Body: orders.Append(nil, &stored)}}
 }
@@ -70,7 +93,7 @@ func DecodeOrders(pair string, body []byte) (Orders, error) {
 	}
 	all := make(Orders, len(stored))
 	for key, o := range stored {
-		all[key] = market.PairLiquidation{Pair: pair, Time: o.Time, Long: o.Long, Px: o.Px, Sz: o.Sz, Value: o.Value}
+		all[key] = market.PairLiquidation{Pair: pair, Time: o.Time, Of: o.Of, Long: o.Long, Px: o.Px, Sz: o.Sz, Value: o.Value}
 	}
 	return all, nil
 }
@@ -84,7 +107,7 @@ func ReadOrders(ctx context.Context, s *store.Series, pair string, from, to time
 	}
 	for _, row := range rows {
 		for _, o := range row.Value {
-			list = append(list, market.PairLiquidation{Pair: pair, Time: o.Time, Long: o.Long, Px: o.Px, Sz: o.Sz, Value: o.Value})
+			list = append(list, market.PairLiquidation{Pair: pair, Time: o.Time, Of: o.Of, Long: o.Long, Px: o.Px, Sz: o.Sz, Value: o.Value})
 		}
 	}
 	return list, nil

@@ -121,6 +121,7 @@ func TestAnOrderCountsOnce(t *testing.T) {
 	other.Long = false
 	later := one
 	later.Time++
+	later.Of = "0x1 7"
 	for i, test := range []struct {
 		order market.PairLiquidation
 		added bool
