@@ -126,6 +126,29 @@ func TestAQueryBindsListsAndKeysInEverySpelling(t *testing.T) {
 	}
 }
 
+func TestAMessageShowsTheExampleOfItsParameter(t *testing.T) {
+	t.Parallel()
+	b, err := compile(reflect.TypeFor[struct {
+		Market catalog.Key   `query:"market" required:"true" example:"binance"`
+		Pairs  []catalog.Key `query:"key_list" required:"true" max:"2" example:"btcusdt:binance"`
+		Coin   catalog.Key   `query:"coin"`
+	}](), http.MethodGet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const key = "a key of 1 to 64 letters, digits or :._-/@+"
+	for query, want := range map[string]string{
+		"":                               "missing market: it must be " + key + " (for example binance)",
+		"market=a":                       "missing key_list: it must be a list of at most 2 entries (for example btcusdt:binance)",
+		"market=a&key_list=b%20c":        "invalid key_list: a value in it must be " + key + " (for example btcusdt:binance)",
+		"market=a&key_list=b&coin=b%20c": "invalid coin: must be " + key,
+	} {
+		if _, err := b.bind(newRequest(httptest.NewRequest(http.MethodGet, "/?"+query, nil), time.Now())); err == nil || err.Error() != want {
+			t.Errorf("%q: %v, want %q", query, err, want)
+		}
+	}
+}
+
 func TestABodyBindsListsAsArraysAndTexts(t *testing.T) {
 	t.Parallel()
 	type in struct {

@@ -20,6 +20,7 @@ type list struct {
 	size  size
 	entry setter[string]
 	of    string // what an entry may be
+	such  string // " (for example a)"
 	nulls bool   // an entry of a JSON array may be null, and is left out
 }
 
@@ -52,20 +53,20 @@ func compileSize(tag reflect.StructTag) (s size, err error) {
 
 func (s *size) allows(n int) bool { return int64(n) >= s.least && int64(n) <= s.most }
 
-// compileList reads the tags of a list: enum and maxlen hold for each entry, min,
+// compileList reads the tags of a list: enum, maxlen and example hold for each entry, min,
 // max and cut for their number.
 func compileList(t reflect.Type, tag reflect.StructTag) (*list, error) {
-	l := &list{nulls: tag.Get("null") == "skip"}
+	l := &list{such: forExample(tag), nulls: tag.Get("null") == "skip"}
 	var err error
 	if l.size, err = compileSize(tag); err != nil {
 		return l, err
 	}
-	ofEntry := reflect.StructTag(fmt.Sprintf("enum:%q maxlen:%q", tag.Get("enum"), tag.Get("maxlen")))
+	ofEntry := reflect.StructTag(fmt.Sprintf("enum:%q maxlen:%q example:%q", tag.Get("enum"), tag.Get("maxlen"), tag.Get("example")))
 	l.of, l.entry, err = compileScalar(t.Elem(), ofEntry)
 	return l, err
 }
 
-func (l *list) accepted() string { return "a list" + l.size.words }
+func (l *list) accepted() string { return "a list" + l.size.words + l.such }
 
 // bindList binds a list from wherever it comes.
 func (f *field) bindList(req *request, body map[string]json.RawMessage, at reflect.Value) error {

@@ -143,7 +143,7 @@ func compileText(t reflect.Type, tag reflect.StructTag) (string, setter[string],
 	if err != nil {
 		return "", nil, err
 	}
-	return refused.Error() + words(tag), func(at reflect.Value, text string) error {
+	return refused.Error() + words(tag) + forExample(tag), func(at reflect.Value, text string) error {
 		if err := parse(at, text); err != nil {
 			return err
 		}
@@ -280,6 +280,15 @@ func bounds(tag reflect.StructTag, parse func(string) (int64, error)) (least, mo
 		}
 	}
 	return least, most, nil
+}
+
+// forExample shows the example of a tag: of a type that parses itself only the parameter knows
+// which of its values make sense.
+func forExample(tag reflect.StructTag) string {
+	if example := tag.Get("example"); example != "" {
+		return " (for example " + example + ")"
+	}
+	return ""
 }
 
 // words puts the bounds of a tag into words.

@@ -19,7 +19,7 @@ type Key string
 // UnmarshalText implements [encoding.TextUnmarshaler].
 func (k *Key) UnmarshalText(text []byte) error {
 	if !isKey(text) {
-		return errors.New("a key of 1 to 64 letters, digits or :._-/@+ (for example bitcoin or i:fgi:alternative)")
+		return errors.New("a key of 1 to 64 letters, digits or :._-/@+")
 	}
 	*k = Key(text)
 	return nil
@@ -33,7 +33,7 @@ type PairKey string
 // UnmarshalText implements [encoding.TextUnmarshaler].
 func (k *PairKey) UnmarshalText(text []byte) error {
 	if !isKey(text) {
-		return errors.New("a pair key of 1 to 64 letters, digits or :._-/@+ (for example btcswapusdt:binance)")
+		return errors.New("a pair key of 1 to 64 letters, digits or :._-/@+")
 	}
 	*k = PairKey(text)
 	return nil
