@@ -147,6 +147,11 @@ func TestLiquidationsOfAPairAreListedOldestFirst(t *testing.T) {
 	if len(list) != 10 || list[9].Time != apitest.Start.UnixMilli() || list[9].LongUSD != "1000" || list[0].LongUSD != "1009" {
 		t.Errorf("without a limit there are %+v", list)
 	}
+	start := apitest.Start.Add(-30 * time.Minute).UnixMilli()
+	list = apitest.Data[[]catalog.PairLiquidation](t, w.Get(t, w.SubKey, fmt.Sprintf("%s/liquidation/history?interval=1m&limit=2&symbol=%s&start_time=%d", base, btc, start)))
+	if len(list) != 2 || list[0].Time != start || list[1].Time != start+60_000 {
+		t.Errorf("with a start there are %+v", list)
+	}
 }
 
 // trade fills the last hours with candles of five minutes at a price, and open interest

@@ -73,8 +73,7 @@ func (r *reader) coinMarginInterest(ctx context.Context, in catalog.CoinInterest
 }
 
 func (r *reader) coinInterest(ctx context.Context, key func(coin string) string, in catalog.CoinInterestIn) ([]catalog.FuturesBar, error) {
-	w := window(in.StartTime, in.EndTime, in.Limit)
-	w.Oldest = in.StartTime != nil
+	w := fromStart(in.StartTime, in.EndTime, in.Limit)
 	coin, err := r.shortName(ctx, in.Symbol)
 	if err != nil {
 		return nil, err
@@ -94,6 +93,13 @@ func (r *reader) shortName(ctx context.Context, name catalog.PairKey) (string, e
 
 func window(start, end *catalog.Millis, limit int64) pairseries.Window {
 	return pairseries.Window{From: start.Time(), To: end.Time(), Limit: int(limit)}
+}
+
+// fromStart is the window that holds the first buckets where a start is given.
+func fromStart(start, end *catalog.Millis, limit int64) pairseries.Window {
+	w := window(start, end, limit)
+	w.Oldest = start != nil
+	return w
 }
 
 // pairKey is the key of a pair: keys are lower case everywhere, and some clients pass on
@@ -117,7 +123,7 @@ func rows(bars []market.Bar) []catalog.FuturesBar {
 
 // liquidations returns sums of what was liquidated of a pair, oldest first.
 func (r *reader) liquidations(ctx context.Context, in catalog.PairLiquidationsIn) ([]catalog.PairLiquidation, error) {
-	sums, err := pairseries.Liquidations.Read(ctx, r.series, pairKey(in.Symbol), in.Interval.Duration(), window(in.StartTime, in.EndTime, in.Limit))
+	sums, err := pairseries.Liquidations.Read(ctx, r.series, pairKey(in.Symbol), in.Interval.Duration(), fromStart(in.StartTime, in.EndTime, in.Limit))
 	list := make([]catalog.PairLiquidation, 0, len(sums))
 	for _, s := range sums {
 		list = append(list, catalog.PairLiquidation{Time: s.Time, LongUSD: s.Long.String(), ShortUSD: s.Short.String()})

@@ -81,8 +81,9 @@ func (in CoinFundingRatesIn) Span(now time.Time) (start, end time.Time) {
 }
 
 // CoinInterestIn selects the open interest of a coin, in US dollars: the sum over all
-// followed perpetuals of the kind. That of the perpetual exchange, which is margined in a
-// stable coin, is in it from when it was followed: it tells nothing of before.
+// followed perpetuals of the kind on centralised exchanges. That of the perpetual exchange,
+// which is margined in a stable coin, is in it from when it was followed: it tells nothing
+// of before. Of a coin that only the perpetual exchange has there is none.
 type CoinInterestIn struct {
 	Symbol    PairKey         `query:"symbol" required:"true" example:"BTC"`   // the coin: BTC, bitcoin, btcswapusdt or the key of one of its pairs
 	Interval  FuturesInterval `query:"interval" default:"15m"`                 // length of a bucket
@@ -102,7 +103,7 @@ type PairLiquidationsIn struct {
 	Interval  FuturesInterval `query:"interval" default:"15m"`                               // length of a bucket
 	StartTime *Millis         `query:"start_time,startTime"`                                 // the first opening, ms, inclusive
 	EndTime   *Millis         `query:"end_time,endTime"`                                     // the last opening, ms, inclusive
-	Limit     int64           `query:"limit" default:"10" min:"1" max:"1000"`                // buckets: the newest, 1,000 at most
+	Limit     int64           `query:"limit" default:"10" min:"1" max:"1000"`                // buckets: the newest or, with a start, the first; 1,000 at most
 }
 
 // Span implements [Spanner].
