@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"quotary/shared/catalog"
 	"quotary/shared/connections"
@@ -33,7 +34,11 @@ func (s *socket) addressMessage(ctx context.Context, c client, body []byte) ([]b
 			if err != nil {
 				return nil, err
 			}
-			return nil, s.store.AddAddresses(ctx, c.Message, list, slots, connections.Reply{Frame: []byte(`{"type":"subscribe"}`)})
+			err = s.store.AddAddresses(ctx, c.Message, list, slots, connections.Reply{Frame: []byte(`{"type":"subscribe"}`)})
+			if errors.Is(err, connections.ErrFull) {
+				return nil, strictjson.Errorf("the connection would follow more than %d addresses, the most that are accepted: use another connection", connections.MostAddresses)
+			}
+			return nil, err
 		}
 		if err := s.store.RemoveAddresses(ctx, c.Message, list); err != nil {
 			return nil, err

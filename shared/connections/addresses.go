@@ -14,11 +14,19 @@ import (
 	"quotary/shared/attr"
 )
 
+// MostAddresses is how many addresses a connection follows at most, whatever the caps:
+// each message that adds some reads what is followed.
+const MostAddresses = 30_000
+
+// ErrFull is the error of a message with which a connection would follow more than
+// [MostAddresses].
+var ErrFull = errors.New("the connection follows as many addresses as it may")
+
 // AddAddresses adds those addresses that the connection does not follow yet,
 // and takes one slot for all of them. The ingester sends the reply before their
 // data; without any to add the reply is left like that of [Store.Answer].
 // Addresses are in lower case, fewer than fit into 128 KB of message. The error
-// is [ErrGone], or a [*LimitError] when a cap is met.
+// is [ErrGone], [ErrFull], or a [*LimitError] when a cap is met.
 //
 // An address that a later message has removed, which was carried out before, is not
 // added. Two messages at once may both add an address, which is then followed until it
@@ -30,7 +38,16 @@ func (s *Store) AddAddresses(ctx context.Context, m Message, addresses []string,
 	}
 	group := m.below(prefixGroup, s.clock())
 	mine := func(im image) bool { return im.sort() == attr.Text(group, attrSK) }
-	fresh := missing(addresses, slices.DeleteFunc(groups, mine)) // its own is there when this is a repetition
+	groups = slices.DeleteFunc(groups, mine) // its own is there when this is a repetition
+	fresh := missing(addresses, groups)
+	ending, err := s.renewAddresses(ctx, m, addresses, groups)
+	if err != nil {
+		return err
+	}
+	fresh = append(fresh, ending...)
+	if len(fresh) > 0 && len(fresh)+followed(groups) > MostAddresses {
+		return ErrFull
+	}
 	if len(fresh) == 0 {
 		return s.Answer(ctx, m, reply)
 	}
@@ -67,6 +84,55 @@ func (s *Store) AddAddresses(ctx context.Context, m Message, addresses []string,
 		}
 	}
 	return nil
+}
+
+// renewAddresses notes that a message asks again for addresses that earlier ones have
+// added, so that a removal from between them, that comes late, leaves them. It returns
+// those that such a removal may have begun to take out: the removal leaves what it
+// removes before it looks for notes, and this leaves the note before it looks for
+// removals, so one of them finds the other.
+func (s *Store) renewAddresses(ctx context.Context, m Message, addresses []string, groups []image) (ending []string, err error) {
+	added := make(map[string]int64) // when, ms
+	for _, group := range groups {
+		for _, a := range group.addresses {
+			added[a] = max(added[a], group.number(attrTime))
+		}
+	}
+	var again []string
+	for _, a := range missing(addresses, nil) {
+		if at, ok := added[a]; ok && at < m.At.UnixMilli() {
+			again = append(again, a)
+		}
+	}
+	if len(again) == 0 {
+		return nil, nil
+	}
+	now := s.clock()
+	note := m.below(prefixRenewal, now)
+	note[attrAddresses], note[attrExpiry] = attr.Set(again), expiry(now, endedKept)
+	if err := s.leave(ctx, &m, note); err != nil {
+		return nil, fmt.Errorf("add addresses: %w", err)
+	}
+	removals, err := s.query(ctx, m.Connection, prefixRemoval, numbered(prefixRemoval, m.At))
+	if err != nil {
+		return nil, err
+	}
+	for _, removal := range removals {
+		for _, a := range common(again, removal.addresses) {
+			if removal.number(attrTime) >= added[a] {
+				ending = append(ending, a)
+			}
+		}
+	}
+	return missing(ending, nil), nil
+}
+
+// followed is how many addresses groups hold together.
+func followed(groups []image) (n int) {
+	for i := range groups {
+		n += len(groups[i].addresses)
+	}
+	return n
 }
 
 // missing returns the addresses that no group holds, each once.
@@ -108,6 +174,13 @@ func (s *Store) RemoveAddresses(ctx context.Context, m Message, addresses []stri
 	removal[attrAddresses], removal[attrExpiry] = attr.Set(unwanted), expiry(now, endedKept)
 	if _, err := s.write(ctx, s.put(removal)); err != nil {
 		return fmt.Errorf("remove addresses: %w", err)
+	}
+	renewed, err := s.query(ctx, m.Connection, numbered(prefixRenewal, m.At)+"$", after(prefixRenewal))
+	if err != nil {
+		return err
+	}
+	for i := range renewed {
+		unwanted = without(unwanted, renewed[i].addresses)
 	}
 	groups, err := s.query(ctx, m.Connection, prefixGroup, numbered(prefixGroup, m.At)+"$")
 	if err != nil {

@@ -8,6 +8,7 @@
 //	c#<id>  s#<key>         one subscription of /ws, with the reply that goes before its snapshot, or the memory of its end
 //	c#<id>  g#<t>#<m>       the addresses that one message added on an address feed, with the reply to it
 //	c#<id>  u#<t>#<m>       the addresses that one message removed, remembered for a while
+//	c#<id>  renew#<t>#<m>   the addresses that one message added again, remembered for a while
 //	c#<id>  r#<t>#<m>       a reply to any other message, until the ingester has sent it
 //	c#<id>  stat#<t>#<m>    a request for figures, until the ingester has answered it
 //	c#<id>  close#<t>#<m>   a request to be closed, until the ingester has removed the connection

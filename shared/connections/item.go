@@ -50,6 +50,7 @@ const (
 	prefixSubscription = "s#" // of the sort key
 	prefixGroup        = "g#"
 	prefixRemoval      = "u#"
+	prefixRenewal      = "renew#"
 	prefixAnswer       = "r#" // after the connection itself, as all below it
 	prefixStat         = "stat#"
 	prefixClose        = "close#"

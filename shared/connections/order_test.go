@@ -1,6 +1,7 @@
 package connections_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -65,6 +66,67 @@ func TestTheLaterMessageWinsInWhateverOrderTheyAreCarriedOut(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestTheLatestMessageDecidesOfMany carries out three and four messages about one key and
+// one address, some to follow and some to end, in every order.
+func TestTheLatestMessageDecidesOfMany(t *testing.T) {
+	t.Parallel()
+	for _, limits := range []connections.Limits{free, {Key: 5, Distributor: 1000}} {
+		for _, follows := range [][]bool{{true, false, true}, {true, true, false}, {true, false, true, false}, {false, true, false, true}} {
+			t.Run(fmt.Sprint(follows, ", with caps ", limits != free), func(t *testing.T) {
+				t.Parallel()
+				w := open(t)
+				for run, order := range permutations(len(follows)) {
+					channels, fills := fmt.Sprint("a", run), fmt.Sprint("b", run)
+					key := fmt.Sprint("key", run)
+					must(t, w.Connect(t.Context(), connection(channels, key, channel.FeedChannels), limits))
+					must(t, w.Connect(t.Context(), connection(fills, key, channel.FeedFills), limits))
+					messages := make([]connections.Message, len(follows))
+					for i := range messages {
+						messages[i] = w.message(channels)
+						messages[i].Key = key
+					}
+					for _, i := range order {
+						m := messages[i]
+						var err error
+						if follows[i] {
+							_, err = w.Subscribe(t.Context(), m, trades("BTC"), limits, reply)
+						} else {
+							_, err = w.Unsubscribe(t.Context(), m, trades("BTC"))
+						}
+						must(t, err)
+						if m.Connection = fills; follows[i] {
+							err = w.AddAddresses(t.Context(), m, addressRange(0, 1), limits, says("added"))
+						} else {
+							err = w.RemoveAddresses(t.Context(), m, addressRange(0, 1))
+						}
+						must(t, err)
+					}
+					live, want := balanced(t, w).Live, 0
+					if follows[len(follows)-1] {
+						want = 1
+					}
+					if len(live[channels]) != want || len(live[fills]) != want {
+						t.Errorf("carried out as %v: %v and %v are followed, want %d each", order, live[channels], live[fills], want)
+					}
+				}
+			})
+		}
+	}
+}
+
+// permutations are all orders of the numbers below n.
+func permutations(n int) (all [][]int) {
+	if n == 0 {
+		return [][]int{{}}
+	}
+	for _, shorter := range permutations(n - 1) {
+		for at := range n {
+			all = append(all, slices.Insert(slices.Clone(shorter), at, n-1))
+		}
+	}
+	return all
 }
 
 // TestManySubscribesAtOnceCostAWriteEach sends a hundred messages of one connection at
@@ -150,4 +212,23 @@ func TestACapThatIsSetLaterIsExactOnceEverythingIsCounted(t *testing.T) {
 	if taken := balanced(t, w).Taken["k#key"]; taken != (connectionstest.Usage{}) {
 		t.Errorf("%+v are left", taken)
 	}
+}
+
+// Without a cap, too, a connection follows so many addresses and no more.
+func TestAConnectionFollowsABoundedNumberOfAddresses(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	must(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedFills), free))
+	const each = connections.MostAddresses / 8
+	for i := range 8 {
+		must(t, w.AddAddresses(t.Context(), w.message("a="), addressRange(i*each, (i+1)*each), free, says("added")))
+	}
+	if err := w.AddAddresses(t.Context(), w.message("a="), addressRange(0, each), free, says("held")); err != nil {
+		t.Errorf("those that are followed: %v", err)
+	}
+	if err := w.AddAddresses(t.Context(), w.message("a="), addressRange(8*each, 8*each+1), free, says("more")); !errors.Is(err, connections.ErrFull) {
+		t.Errorf("one more: %v", err)
+	}
+	must(t, w.RemoveAddresses(t.Context(), w.message("a="), addressRange(0, 1)))
+	must(t, w.AddAddresses(t.Context(), w.message("a="), addressRange(8*each, 8*each+1), free, says("in its place")))
 }
