@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"time"
 
+	"quotary/shared/backoff"
 	"quotary/shared/channel"
 	"quotary/shared/connections"
 	"quotary/shared/strictjson"
@@ -47,7 +49,7 @@ func (s *socket) subscribe(ctx context.Context, c client, sub channel.Subscripti
 	if err != nil {
 		return err
 	}
-	out, err := s.store.Subscribe(ctx, c.Message, sub, slots, subscriptionResponse("subscribe", sub.Type, echo, "subscribed"))
+	out, err := s.subscribeOrWait(ctx, c, sub, slots, echo)
 	if err != nil || out.Changed {
 		return err
 	}
@@ -59,6 +61,24 @@ func (s *socket) subscribe(ctx context.Context, c client, sub channel.Subscripti
 		status = "unsubscribed"
 	}
 	return s.store.Answer(ctx, c.Message, subscriptionResponse("subscribe", sub.Type, echo, status))
+}
+
+// switchPause is between two looks whether a client has left the account that it follows.
+const switchPause = 100 * time.Millisecond
+
+// subscribeOrWait subscribes. Where the client follows another account on the channel, it
+// waits a little: the unsubscribe that was sent right before may be carried out beside
+// this message.
+func (s *socket) subscribeOrWait(ctx context.Context, c client, sub channel.Subscription, slots connections.Limits, echo json.RawMessage) (connections.Outcome, error) {
+	for waited := time.Duration(0); ; waited += switchPause {
+		out, err := s.store.Subscribe(ctx, c.Message, sub, slots, subscriptionResponse("subscribe", sub.Type, echo, "subscribed"))
+		if err != nil || out.Changed || sameAccount(&out.Held, &sub) == nil || waited >= s.switchWithin {
+			return out, err
+		}
+		if err := backoff.Sleep(ctx, switchPause); err != nil {
+			return out, err
+		}
+	}
 }
 
 func (s *socket) unsubscribe(ctx context.Context, c client, sub channel.Subscription, echo json.RawMessage) error {

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"quotary/shared/catalog"
 	"quotary/shared/channel"
@@ -261,6 +263,31 @@ func TestAWalletChannelFollowsOneAccountPerConnection(t *testing.T) {
 			p.says(unsubscribeFrom(one), echo("unsubscribe", one))
 			p.says(subscribeTo(other), echo("subscribe", other))
 		})
+	}
+}
+
+// The gateway hands both messages to the function at once, and the later one may be
+// carried out first.
+func TestAClientSwitchesAccountsWithTwoMessagesAtOnce(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	w.socket.switchWithin = time.Minute
+	p := w.connect(w.SubKey, channel.FeedChannels)
+	one, other := `{"type":"userFills","user":"`+alice+`"}`, `{"type":"userFills","user":"`+bob+`"}`
+	p.send(subscribeTo(one))
+	leave, join := p.event("$default", unsubscribeFrom(one), nil), p.event("$default", subscribeTo(other), nil)
+	var joining sync.WaitGroup
+	joining.Go(func() { p.invoke(join) })
+	p.invoke(leave)
+	joining.Wait()
+	followed := ""
+	for _, e := range w.events() {
+		if s, ok := e.(connections.Subscribed); ok {
+			followed = s.User
+		}
+	}
+	if followed != bob {
+		t.Errorf("%q is followed", followed)
 	}
 }
 

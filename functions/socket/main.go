@@ -10,6 +10,7 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
 
@@ -37,6 +38,8 @@ func main() {
 			log:        s.Logger,
 			metrics:    s.Metrics,
 			clock:      s.Clock,
+
+			switchWithin: 400 * time.Millisecond,
 		}
 		lambda.Start(h.Invoke)
 		return nil

@@ -31,6 +31,10 @@ type socket struct {
 	log        *slog.Logger
 	metrics    *metrics.Writer // nil counts nothing
 	clock      func() time.Time
+
+	// switchWithin is how long a client may take to leave an account while it asks for
+	// another on the same channel.
+	switchWithin time.Duration
 }
 
 // answer is what an event came to.
