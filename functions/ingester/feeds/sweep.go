@@ -15,13 +15,14 @@ import (
 )
 
 const (
-	idleEvery  = time.Second / 4  // between looks for idle clients
-	keysEvery  = 2 * time.Second  // between looks at the keys of all clients
-	goneEvery  = time.Second      // between looks for connections to be probed
-	probeAfter = 10 * time.Second // a connection is probed to which nothing was delivered
-	probeShare = 20               // of the requests to the gateway one in so many may be a probe
-	atOnce     = 16               // requests to the stores or the gateway
-	sweepWait  = 5 * time.Second  // for one request
+	idleEvery   = time.Second / 4  // between looks for idle clients
+	keysEvery   = 2 * time.Second  // between looks at the keys of all clients
+	goneEvery   = time.Second      // between looks for connections to be probed
+	probeAfter  = 10 * time.Second // a connection is probed to which nothing was delivered
+	probeShare  = 20               // of the requests to the gateway one in so many may be a probe
+	countsALook = 500              // connections that are counted under a new cap
+	atOnce      = 16               // requests to the stores or the gateway
+	sweepWait   = 5 * time.Second  // for one request
 )
 
 // sweep ends the connections that must end, until ctx does. Its three looks have
@@ -96,7 +97,6 @@ func (f *Feeds) sweepKeys(ctx context.Context) {
 		}
 		return
 	}
-	f.sweepCounts(ctx, statuses)
 	now := f.Now()
 	for i := range all {
 		c := &all[i]
@@ -105,9 +105,11 @@ func (f *Feeds) sweepKeys(ctx context.Context) {
 			f.removals.add(connOf(c), why, true)
 		}
 	}
+	f.sweepCounts(ctx, statuses)
 }
 
-// sweepCounts has what was made without a cap counted under one that was set since.
+// sweepCounts has what was made without a cap counted under one that was set since, so
+// many connections a look that the next look at the keys is not late.
 func (f *Feeds) sweepCounts(ctx context.Context, statuses map[string]keys.Status) {
 	type uncounted struct {
 		id          string
@@ -124,6 +126,9 @@ func (f *Feeds) sweepCounts(ctx context.Context, statuses map[string]keys.Status
 			// What comes before the slots are taken says by itself that it has none.
 			note(&c.conns, u.conns)
 			note(&c.slots, u.subs)
+			if len(list) == countsALook {
+				break
+			}
 		}
 	}
 	f.mu.Unlock()
