@@ -54,7 +54,7 @@ func (s *Store) AddAddresses(ctx context.Context, m Message, addresses []string,
 	group[attrAddresses] = attr.Set(fresh)
 	reply.into(group)
 	owners := ownersOf(m.Key, m.Distributor, subs, limits)
-	_, err = s.take(ctx, m.Connection, owners, false, func(held item) types.TransactWriteItem {
+	_, err = s.acquire(ctx, m.Connection, owners, false, func(held item) types.TransactWriteItem {
 		put := s.put(group)
 		for _, name := range [...]string{attrKeySlot, attrDistributorSlot} {
 			delete(group, name)
@@ -69,7 +69,7 @@ func (s *Store) AddAddresses(ctx context.Context, m Message, addresses []string,
 		return fmt.Errorf("add addresses: %w", err)
 	}
 	k := item{attrPK: group[attrPK], attrSK: group[attrSK]}
-	if err := s.here(ctx, m.Connection); err != nil {
+	if err := s.requireConnection(ctx, m.Connection); err != nil {
 		return s.undo(ctx, k, err)
 	}
 	later, err := s.query(ctx, m.Connection, numbered(prefixRemoval, m.At)+"$", after(prefixRemoval))
@@ -213,25 +213,16 @@ func (s *Store) withdraw(ctx context.Context, group item, addresses []string) er
 		ExpressionAttributeValues: item{":gone": attr.Set(addresses), ":one": attr.N(1)},
 		ReturnValues:              types.ReturnValueAllNew,
 	}
-	for try := range attempts {
-		out, err := s.update(ctx, in)
-		var gone *types.ConditionalCheckFailedException
-		switch {
-		case errors.As(err, &gone):
-			return nil
-		case err == nil:
-			left := imageOf(out.Attributes)
-			if len(left.addresses) > 0 {
-				return nil
-			}
-			_, err := s.discard(ctx, left)
-			return err
-		case !crossed(err):
-			return err
-		}
-		if err := pauses.Wait(ctx, try); err != nil {
-			return err
-		}
+	out, err := s.update(ctx, in)
+	var gone *types.ConditionalCheckFailedException
+	if errors.As(err, &gone) {
+		return nil
 	}
-	return errCrossed
+	if err != nil {
+		return err
+	}
+	if left := imageOf(out.Attributes); len(left.addresses) == 0 {
+		_, err = s.discard(ctx, left)
+	}
+	return err
 }

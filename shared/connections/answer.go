@@ -51,7 +51,7 @@ func (s *Store) leave(ctx context.Context, m *Message, it item) error {
 	if _, err := s.write(ctx, s.put(it)); err != nil {
 		return err
 	}
-	if err := s.here(ctx, m.Connection); err != nil {
+	if err := s.requireConnection(ctx, m.Connection); err != nil {
 		return s.undo(ctx, item{attrPK: it[attrPK], attrSK: it[attrSK]}, err)
 	}
 	return nil

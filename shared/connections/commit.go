@@ -4,64 +4,36 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/smithy-go"
 
 	"quotary/shared/attr"
 	"quotary/shared/backoff"
+	"quotary/shared/contention"
 )
 
 const (
 	// requestTimeout bounds one request, its retries inside the SDK included.
 	requestTimeout = 10 * time.Second
 
-	// attempts is how often a change is tried that others keep crossing.
+	// attempts is how often a change is tried that keeps meeting others.
 	attempts = 40
 )
 
-// pauses are those between the tries of a change that others cross.
-var pauses = backoff.Backoff{Min: 10 * time.Millisecond, Max: 640 * time.Millisecond}
+// retries are those of a change that meets others.
+var retries = contention.Retry{Tries: attempts, Pauses: backoff.Backoff{Min: 10 * time.Millisecond, Max: 640 * time.Millisecond}, Timeout: requestTimeout}
 
-// errCrossed is the error of a change that others crossed every time.
-var errCrossed = errors.New("the items kept changing")
+// errContended is the error of a change that met others every time.
+var errContended = errors.New("the items kept changing")
 
-// outcome says, for each item of a change, why the change was not made; nil: it was.
-type outcome []types.CancellationReason
-
-const (
-	conditionFailed = "ConditionalCheckFailed"
-	reasonConflict  = "TransactionConflict"
-)
-
-// refused reports whether the condition of an item failed.
-func (o outcome) refused(i int) bool { return i < len(o) && aws.ToString(o[i].Code) == conditionFailed }
-
-// crossed reports whether something else was under way on an item, or the table was
-// short of capacity for it.
-func (o outcome) crossed(i int) bool {
-	return i < len(o) && slices.Contains([]string{reasonConflict, "ThrottlingError", "ProvisionedThroughputExceeded"}, aws.ToString(o[i].Code))
-}
-
-// any reports whether one of the items was crossed.
-func (o outcome) any() bool {
-	for i := range o {
-		if o.crossed(i) {
-			return true
-		}
-	}
-	return false
-}
-
-// image is the item that refused, as it was.
-func (o outcome) image(i int) image { return imageOf(o[i].Item) }
+// refusedItem is the item of a write whose condition does not hold, as it is.
+func refusedItem(o contention.Outcome, i int) image { return imageOf(o[i].Item) }
 
 // commit makes a change: one write where it is of one item, else a transaction.
-func (s *Store) commit(ctx context.Context, items ...types.TransactWriteItem) (outcome, error) {
+func (s *Store) commit(ctx context.Context, items ...types.TransactWriteItem) (contention.Outcome, error) {
 	ctx, done := context.WithTimeout(ctx, requestTimeout)
 	defer done()
 	var err error
@@ -70,48 +42,16 @@ func (s *Store) commit(ctx context.Context, items ...types.TransactWriteItem) (o
 	} else {
 		_, err = s.db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items})
 	}
-	return outcomeOf(err, len(items))
+	return contention.Of(err, len(items))
 }
 
-// outcomeOf reads the error of a change of so many items.
-func outcomeOf(err error, items int) (outcome, error) {
-	var cancelled *types.TransactionCanceledException
-	var failed *types.ConditionalCheckFailedException
-	switch {
-	case err == nil:
-		return nil, nil
-	case errors.As(err, &failed):
-		return outcome{{Code: aws.String(conditionFailed), Item: failed.Item}}, nil
-	case errors.As(err, &cancelled):
-		o := outcome(cancelled.CancellationReasons)
-		for i := range o {
-			if o.refused(i) || o.crossed(i) {
-				return o, nil
-			}
-		}
-	case crossed(err):
-		o := make(outcome, items)
-		for i := range o {
-			o[i].Code = aws.String(reasonConflict)
-		}
-		return o, nil
-	}
-	return nil, err
-}
-
-// crossed reports whether a write failed because something else was under way on the
-// same item, or because the table was short of capacity for it.
-func crossed(err error) bool {
-	var api smithy.APIError
-	return errors.As(err, &api) && slices.Contains([]string{
-		"TransactionConflictException", "TransactionInProgressException", "ProvisionedThroughputExceededException", "ThrottlingException",
-	}, api.ErrorCode())
-}
-
-func (s *Store) update(ctx context.Context, in *dynamodb.UpdateItemInput) (*dynamodb.UpdateItemOutput, error) {
-	ctx, done := context.WithTimeout(ctx, requestTimeout)
-	defer done()
-	return s.db.UpdateItem(ctx, in)
+// update makes one write, and repeats it when others are under way on its item.
+func (s *Store) update(ctx context.Context, in *dynamodb.UpdateItemInput) (out *dynamodb.UpdateItemOutput, err error) {
+	err = retries.Do(ctx, func(ctx context.Context) error {
+		out, err = s.db.UpdateItem(ctx, in)
+		return err
+	})
+	return out, err
 }
 
 // single makes the write that would be the only one of a transaction, at half its cost
@@ -140,19 +80,19 @@ func (s *Store) single(ctx context.Context, w types.TransactWriteItem) (err erro
 	return err
 }
 
-// write makes a change and repeats what others cross. The outcome is nil, or names the
-// conditions that failed.
-func (s *Store) write(ctx context.Context, items ...types.TransactWriteItem) (outcome, error) {
+// write makes a change and repeats it when it meets others. The outcome is nil, or
+// names the conditions that do not hold.
+func (s *Store) write(ctx context.Context, items ...types.TransactWriteItem) (contention.Outcome, error) {
 	for try := range attempts {
 		o, err := s.commit(ctx, items...)
-		if err != nil || !o.any() {
+		if err != nil || !o.AnyContended() {
 			return o, err
 		}
-		if err := pauses.Wait(ctx, try); err != nil {
+		if err := retries.Pauses.Wait(ctx, try); err != nil {
 			return nil, err
 		}
 	}
-	return nil, errCrossed
+	return nil, errContended
 }
 
 // read returns one item, strongly consistent; it does not exist where there is none.
@@ -170,8 +110,8 @@ func (s *Store) get(ctx context.Context, k item, consistent bool) (image, error)
 	return imageOf(out.Item), nil
 }
 
-// here fails with [ErrGone] unless the connection is there and not being removed.
-func (s *Store) here(ctx context.Context, id string) error {
+// requireConnection fails with [ErrGone] unless the connection is there and not being removed.
+func (s *Store) requireConnection(ctx context.Context, id string) error {
 	c, err := s.read(ctx, connectionKey(id))
 	switch {
 	case err != nil:

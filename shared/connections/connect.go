@@ -15,7 +15,7 @@ import (
 func (s *Store) Connect(ctx context.Context, c Connection, limits Limits) error {
 	c.At = s.clock()
 	c.Seen = c.At
-	refused, err := s.take(ctx, c.ID, ownersOf(c.Key, c.Distributor, conns, limits), false, func(held item) types.TransactWriteItem {
+	refused, err := s.acquire(ctx, c.ID, ownersOf(c.Key, c.Distributor, conns, limits), false, func(held item) types.TransactWriteItem {
 		it := c.item()
 		for name, shard := range held {
 			it[name] = shard

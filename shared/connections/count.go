@@ -56,15 +56,15 @@ func (s *Store) countOne(ctx context.Context, im *image, o owner) error {
 			ExpressionAttributeValues: item{":shard": held[o.slot], ":one": attr.N(1)},
 		}}
 	}
-	_, err := s.take(ctx, im.id(), []owner{o}, false, mark)
+	_, err := s.acquire(ctx, im.id(), []owner{o}, false, mark)
 	var over *LimitError
 	if !errors.As(err, &over) {
 		return err
 	}
-	if _, err := s.take(ctx, im.id(), []owner{o}, true, mark); err != nil {
+	if _, err := s.acquire(ctx, im.id(), []owner{o}, true, mark); err != nil {
 		return err
 	}
-	seen, err := s.look(ctx, &o)
+	seen, err := s.readSplit(ctx, &o)
 	if err != nil || seen.limits() == 0 {
 		return err
 	}

@@ -61,7 +61,7 @@ func (f *Follower) Follow(ctx context.Context) iter.Seq2[Event, error] {
 		var cause error
 		for try := 0; ctx.Err() == nil && !run.left; {
 			if !run.begin(ctx, cause) {
-				_ = pauses.Wait(ctx, try+4) // its error is that of ctx
+				_ = retries.Pauses.Wait(ctx, try+4) // its error is that of ctx
 				try++
 				continue
 			}
@@ -155,7 +155,7 @@ func (f *following) read(ctx context.Context) (cause error) {
 			return g
 		case err != nil:
 			f.fail(ctx, err)
-			_ = pauses.Wait(ctx, try+3) // its error is that of ctx
+			_ = retries.Pauses.Wait(ctx, try+3) // its error is that of ctx
 			try++
 		default:
 			try = 0

@@ -80,7 +80,7 @@ func (m *Meter) Message(ctx context.Context, id string, bytes int) error {
 		if now.Sub(t.seen) < SeenEvery {
 			return nil
 		}
-		if err := m.look(ctx, id, t); err != nil { // another instance may have recorded a message
+		if err := m.refresh(ctx, id, t); err != nil { // another instance may have recorded a message
 			return err
 		}
 		if now.Sub(t.seen) < SeenEvery {
@@ -102,8 +102,8 @@ func (m *Meter) Message(ctx context.Context, id string, bytes int) error {
 	return nil
 }
 
-// look reads what is recorded of a connection. An old answer costs a write at most.
-func (m *Meter) look(ctx context.Context, id string, t *tally) error {
+// refresh reads what is recorded of a connection. An old answer costs a write at most.
+func (m *Meter) refresh(ctx context.Context, id string, t *tally) error {
 	c, err := m.store.get(ctx, connectionKey(id), false)
 	if err != nil {
 		return fmt.Errorf("read a connection: %w", err)
@@ -127,7 +127,7 @@ const (
 // record adds to what a connection has sent this minute, and returns that.
 func (s *Store) record(ctx context.Context, id string, t *tally, now time.Time) (Budget, error) {
 	minute := now.Unix() / 60
-	for try := range attempts {
+	for range attempts {
 		in := &dynamodb.UpdateItemInput{
 			TableName: &s.table, Key: connectionKey(id),
 			UpdateExpression:         aws.String("SET #seen = :seen ADD #msgs :msgs, #bytes :bytes"),
@@ -157,37 +157,9 @@ func (s *Store) record(ctx context.Context, id string, t *tally, now time.Time) 
 			}
 			t.minute = im.number(attrMinute)
 			minute = max(minute, t.minute) // the clock of this instance is behind
-			continue
-		case !crossed(err):
+		default:
 			return Budget{}, fmt.Errorf("record a message: %w", err)
 		}
-		if err := pauses.Wait(ctx, try); err != nil {
-			return Budget{}, err
-		}
 	}
-	return Budget{}, fmt.Errorf("record a message: %w", errCrossed)
-}
-
-// BarredFor is how long a key is kept out after a flood.
-const BarredFor = time.Minute
-
-func barKey(accessKey string) item { return key("f#"+accessKey, "f") }
-
-// Bar keeps a key out for [BarredFor].
-func (s *Store) Bar(ctx context.Context, accessKey string) error {
-	it := barKey(accessKey)
-	it[attrExpiry] = expiry(s.clock(), BarredFor)
-	if _, err := s.write(ctx, s.put(it)); err != nil {
-		return fmt.Errorf("keep a key out: %w", err)
-	}
-	return nil
-}
-
-// Barred reports whether a key is kept out.
-func (s *Store) Barred(ctx context.Context, accessKey string) (bool, error) {
-	im, err := s.get(ctx, barKey(accessKey), false)
-	if err != nil {
-		return false, fmt.Errorf("read whether a key is kept out: %w", err)
-	}
-	return im.number(attrExpiry) > s.clock().Unix(), nil
+	return Budget{}, fmt.Errorf("record a message: %w", errContended)
 }

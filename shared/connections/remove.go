@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
@@ -60,11 +59,11 @@ func (s *Store) remove(ctx context.Context, id string, before time.Time) (bool, 
 		case done:
 			return began, nil
 		}
-		if err := pauses.Wait(ctx, try); err != nil {
+		if err := retries.Pauses.Wait(ctx, try); err != nil {
 			return began, err
 		}
 	}
-	return began, fmt.Errorf("remove a connection: %w", errCrossed)
+	return began, fmt.Errorf("remove a connection: %w", errContended)
 }
 
 // close marks the connection as being removed. It reports whether this call did, and
@@ -88,7 +87,7 @@ func (s *Store) close(ctx context.Context, id string, before time.Time) (began, 
 	if err != nil || o == nil {
 		return err == nil, false, err
 	}
-	c := o.image(0)
+	c := refusedItem(o, 0)
 	spoke := !c.closing() && c.exists()
 	recent := c.closing() && now.Sub(c.time(attrClosing)) < removalKept
 	return false, spoke || recent, nil
@@ -101,14 +100,14 @@ func (s *Store) close(ctx context.Context, id string, before time.Time) (began, 
 // being removed.
 func (s *Store) clear(ctx context.Context, all []image) (done bool, err error) {
 	var connection *image
-	bySlots := map[[2]string][]image{}
+	bySlots := map[slots][]image{}
 	for i, im := range all {
 		if im.sort() == sortConnection {
 			connection = &all[i]
 			continue
 		}
-		slots := [2]string{im.text[attrKeySlot], im.text[attrDistributorSlot]}
-		bySlots[slots] = append(bySlots[slots], im)
+		held := im.slots()
+		bySlots[held] = append(bySlots[held], im)
 	}
 	group, within := errgroup.WithContext(ctx)
 	group.SetLimit(removeAtOnce)
@@ -122,14 +121,14 @@ func (s *Store) clear(ctx context.Context, all []image) (done bool, err error) {
 			return err
 		})
 	}
-	for slots, items := range bySlots {
+	for held, items := range bySlots {
 		for len(items) > 0 {
 			part := items[:1]
-			if slots != [2]string{} {
+			if held != (slots{}) {
 				part = cut(items)
 			}
 			items = items[len(part):]
-			discard(func() (bool, error) { return s.discardAll(within, slots, part) })
+			discard(func() (bool, error) { return s.discardAll(within, held, part) })
 		}
 	}
 	if err := group.Wait(); err != nil || left.Load() {
@@ -157,27 +156,19 @@ func cut(items []image) []image {
 
 // discardAll deletes items that hold slots of the same shards, and gives those back. It
 // reports whether all items were as they were seen.
-func (s *Store) discardAll(ctx context.Context, slots [2]string, items []image) (bool, error) {
+func (s *Store) discardAll(ctx context.Context, held slots, items []image) (bool, error) {
 	var changes []types.TransactWriteItem
 	for i := range items {
 		changes = append(changes, s.deletion(&items[i]))
 	}
-	k := subs
-	if items[0].sort() == sortConnection {
-		k = conns
-	}
-	for _, shard := range slots {
-		if shard != "" {
-			changes = append(changes, s.give(shard, k, int64(len(items))))
-		}
-	}
+	changes = append(changes, s.release(held, items[0].slotKind(), len(items))...)
 	o, err := s.write(ctx, changes...)
 	return err == nil && o == nil, err
 }
 
 // discard is discardAll for one item.
 func (s *Store) discard(ctx context.Context, im image) (bool, error) {
-	return s.discardAll(ctx, [2]string{im.text[attrKeySlot], im.text[attrDistributorSlot]}, []image{im})
+	return s.discardAll(ctx, im.slots(), []image{im})
 }
 
 // deletion deletes an item on condition that it holds the slots that it was seen with.
@@ -187,35 +178,9 @@ func (s *Store) deletion(im *image) types.TransactWriteItem {
 		ExpressionAttributeNames: map[string]string{"#ks": attrKeySlot, "#ds": attrDistributorSlot},
 	}
 	values := item{}
-	d.ConditionExpression = aws.String(slotCondition(im, values))
+	d.ConditionExpression = aws.String(im.slots().condition(values))
 	if len(values) > 0 {
 		d.ExpressionAttributeValues = values
 	}
 	return types.TransactWriteItem{Delete: d}
-}
-
-// List returns every connection, strongly consistent, in no order.
-func (s *Store) List(ctx context.Context) ([]Connection, error) {
-	var list []Connection
-	err := s.scan(ctx, func(im image) {
-		if im.id() != "" && im.sort() == sortConnection {
-			list = append(list, im.connection())
-		}
-	})
-	return list, err
-}
-
-// scan visits every item, strongly consistent.
-func (s *Store) scan(ctx context.Context, visit func(image)) error {
-	pages := dynamodb.NewScanPaginator(s.db, &dynamodb.ScanInput{TableName: &s.table, ConsistentRead: aws.Bool(true)})
-	for pages.HasMorePages() {
-		page, err := timed(ctx, pages.NextPage)
-		if err != nil {
-			return fmt.Errorf("list the connections: %w", err)
-		}
-		for _, it := range page.Items {
-			visit(imageOf(it))
-		}
-	}
-	return nil
 }

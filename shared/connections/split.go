@@ -14,8 +14,8 @@ import (
 	"quotary/shared/attr"
 )
 
-// part is one shard of an owner's counter.
-type part struct {
+// slotShard is one of an owner's counter.
+type slotShard struct {
 	taken, limit int64
 	cap          int64 // that was split
 	version      int64 // of the split, 0 where the shard does not exist
@@ -28,7 +28,7 @@ type part struct {
 // condition that its version is still that. So the limits of all shards never sum to
 // more than one of the caps, whoever dies in between or begins at the same time.
 type split struct {
-	shards []part
+	shards []slotShard
 	done   int64 // version of the last split that was finished
 }
 
@@ -49,16 +49,16 @@ func (sp *split) limits() (n int64) {
 	return n
 }
 
-func (sp *split) rooms() (n int64) {
+func (sp *split) free() (n int64) {
 	for _, sh := range sp.shards {
 		n += max(sh.limit-sh.taken, 0)
 	}
 	return n
 }
 
-// pick is a shard with room, at random, by how much room it has.
+// pick is a shard with slots left, at random, by how many.
 func (sp *split) pick() int {
-	n := rand.Int64N(max(sp.rooms(), 1))
+	n := rand.Int64N(max(sp.free(), 1))
 	for i, sh := range sp.shards {
 		if n -= max(sh.limit-sh.taken, 0); n < 0 {
 			return i
@@ -85,20 +85,20 @@ func (sp *split) settled(limit int64) bool {
 
 const splitAtOnce = 16 // requests
 
-// look reads the shards of an owner, strongly consistent.
-func (s *Store) look(ctx context.Context, o *owner) (*split, error) {
+// readSplit reads the shards of an owner, strongly consistent.
+func (s *Store) readSplit(ctx context.Context, o *owner) (*split, error) {
 	first, err := s.read(ctx, o.key(0))
 	if err != nil {
 		return nil, fmt.Errorf("read the slots that are taken: %w", err)
 	}
-	seen := &split{shards: make([]part, max(int(first.number("of")), 1)), done: first.number("done")}
-	seen.shards[0] = partOf(&first)
+	seen := &split{shards: make([]slotShard, max(int(first.number("of")), 1)), done: first.number("done")}
+	seen.shards[0] = shardOf(&first)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(splitAtOnce)
 	for i := 1; i < len(seen.shards); i++ {
 		group.Go(func() error {
 			im, err := s.read(ctx, o.key(i))
-			seen.shards[i] = partOf(&im)
+			seen.shards[i] = shardOf(&im)
 			return err
 		})
 	}
@@ -108,8 +108,8 @@ func (s *Store) look(ctx context.Context, o *owner) (*split, error) {
 	return seen, nil
 }
 
-func partOf(im *image) part {
-	return part{im.number("taken"), im.number("lim"), im.number("cap"), im.number("v")}
+func shardOf(im *image) slotShard {
+	return slotShard{im.number("taken"), im.number("lim"), im.number("cap"), im.number("v")}
 }
 
 // errOvertaken is the error of a split that another has overtaken.
@@ -119,7 +119,7 @@ var errOvertaken = errors.New("another split came first")
 func (s *Store) split(ctx context.Context, o *owner, seen *split) error {
 	n := max(shardsFor(o.cap), seen.stored())
 	old := seen.shards[0].version
-	made := &split{shards: make([]part, n)}
+	made := &split{shards: make([]slotShard, n)}
 	taken, err := s.freeze(ctx, o, 0, old, old+1, n, 0)
 	if errors.Is(err, errOvertaken) {
 		return nil
@@ -129,14 +129,14 @@ func (s *Store) split(ctx context.Context, o *owner, seen *split) error {
 	}
 	made.shards[0].taken = taken
 	if old == 0 { // no other shard exists, of which anything could be taken
-		made.share(o.cap)
+		made.distribute(o.cap)
 	}
 	err = atOnce(ctx, 1, n, func(ctx context.Context, i int) (err error) {
 		made.shards[i].taken, err = s.freeze(ctx, o, i, -1, old+1, 0, made.shards[i].limit)
 		return err
 	})
 	if err == nil && old > 0 {
-		made.share(o.cap)
+		made.distribute(o.cap)
 		err = atOnce(ctx, 1, n, func(ctx context.Context, i int) error { return s.grant(ctx, o, i, made.shards[i].limit, old+1) })
 	}
 	if err == nil {
@@ -148,9 +148,9 @@ func (s *Store) split(ctx context.Context, o *owner, seen *split) error {
 	return nil
 }
 
-// share sets the limits: what each shard has taken and its share of the rest, or none
+// distribute sets the limits: what each shard has taken and its share of the rest, or none
 // where nothing is left.
-func (sp *split) share(limit int64) {
+func (sp *split) distribute(limit int64) {
 	rest := limit - sp.total()
 	if rest <= 0 {
 		return
@@ -227,34 +227,10 @@ func (s *Store) grant(ctx context.Context, o *owner, i int, limit, version int64
 
 // versioned updates a shard; the error is errOvertaken where it has another version.
 func (s *Store) versioned(ctx context.Context, in *dynamodb.UpdateItemInput) (*dynamodb.UpdateItemOutput, error) {
-	for try := range attempts {
-		out, err := s.update(ctx, in)
-		var failed *types.ConditionalCheckFailedException
-		switch {
-		case err == nil:
-			return out, nil
-		case errors.As(err, &failed):
-			return nil, errOvertaken
-		case !crossed(err):
-			return nil, err
-		}
-		if err := pauses.Wait(ctx, min(try, 2)); err != nil {
-			return nil, err
-		}
+	out, err := s.update(ctx, in)
+	var failed *types.ConditionalCheckFailedException
+	if errors.As(err, &failed) {
+		return nil, errOvertaken
 	}
-	return nil, errCrossed
-}
-
-// slotsOf are the shards of which an item holds slots, each once, and of which kind.
-func slotsOf(im *image) (shards []string, k kind) {
-	k = subs
-	if im.sort() == sortConnection {
-		k = conns
-	}
-	for _, name := range [...]string{attrKeySlot, attrDistributorSlot} {
-		if shard := im.text[name]; shard != "" {
-			shards = append(shards, shard)
-		}
-	}
-	return shards, k
+	return out, err
 }

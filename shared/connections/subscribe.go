@@ -10,6 +10,7 @@ import (
 
 	"quotary/shared/attr"
 	"quotary/shared/channel"
+	"quotary/shared/contention"
 )
 
 // Outcome is what a subscribe or unsubscribe came to.
@@ -35,14 +36,14 @@ func subscriptionKey(m *Message, sub *channel.Subscription) item {
 // message that changes nothing leaves no reply: that is for [Store.Answer].
 func (s *Store) Subscribe(ctx context.Context, m Message, sub channel.Subscription, limits Limits, reply Reply) (Outcome, error) {
 	owners := ownersOf(m.Key, m.Distributor, subs, limits)
-	refused, err := s.take(ctx, m.Connection, owners, false, func(held item) types.TransactWriteItem {
+	refused, err := s.acquire(ctx, m.Connection, owners, false, func(held item) types.TransactWriteItem {
 		return types.TransactWriteItem{Update: s.subscribing(&m, &sub, reply, held)}
 	})
 	switch {
 	case err != nil:
 		return Outcome{}, fmt.Errorf("subscribe: %w", err)
 	case refused == nil:
-		if err := s.here(ctx, m.Connection); err != nil {
+		if err := s.requireConnection(ctx, m.Connection); err != nil {
 			return Outcome{}, s.undo(ctx, subscriptionKey(&m, &sub), err)
 		}
 		return Outcome{Changed: true}, nil
@@ -124,36 +125,31 @@ func (s *Store) Unsubscribe(ctx context.Context, m Message, sub channel.Subscrip
 	var held image // as it was last seen; it holds no slots as far as is known
 	for try := range attempts {
 		u := s.ending(&m, &sub, &held)
-		shards, k := slotsOf(&held)
-		changes := []types.TransactWriteItem{{Update: u}}
-		for _, shard := range shards {
-			changes = append(changes, s.give(shard, k, 1))
-		}
-		var o outcome
+		changed := held.slots() != (slots{})
+		var o contention.Outcome
 		var err error
-		changed := len(shards) > 0
-		if !changed {
-			o, changed, err = s.endUncounted(ctx, u)
+		if changed {
+			o, err = s.commit(ctx, append([]types.TransactWriteItem{{Update: u}}, s.release(held.slots(), subs, 1)...)...)
 		} else {
-			o, err = s.commit(ctx, changes...)
+			o, changed, err = s.endUncounted(ctx, u)
 		}
 		switch {
 		case err != nil:
 			return Outcome{}, fmt.Errorf("unsubscribe: %w", err)
 		case o == nil:
 			return Outcome{Changed: changed}, nil
-		case o.refused(0):
-			held = o.image(0)
+		case o.Refused(0):
+			held = refusedItem(o, 0)
 			if out, final := endRefused(&m, &sub, &held); final {
 				return out, nil
 			}
 			continue // it holds other slots than was thought
 		}
-		if err := pauses.Wait(ctx, try); err != nil {
+		if err := retries.Pauses.Wait(ctx, try); err != nil {
 			return Outcome{}, err
 		}
 	}
-	return Outcome{}, fmt.Errorf("unsubscribe: %w", errCrossed)
+	return Outcome{}, fmt.Errorf("unsubscribe: %w", errContended)
 }
 
 // endRefused says what it means that a subscription as it stands was not ended; false:
@@ -188,9 +184,9 @@ func (s *Store) ending(m *Message, sub *channel.Subscription, held *image) *type
 		},
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	}
-	holds := slotCondition(held, u.ExpressionAttributeValues)
+	holds := held.slots().condition(u.ExpressionAttributeValues)
 	u.ConditionExpression = aws.String("#t <= :t AND attribute_not_exists(#off) AND #sub = :sub AND " + holds)
-	if shards, _ := slotsOf(held); len(shards) == 0 {
+	if held.slots() == (slots{}) {
 		u.ConditionExpression = aws.String("attribute_not_exists(pk) OR (#t <= :t AND (attribute_exists(#off) OR #sub = :sub) AND " + holds + ")")
 	}
 	return u
@@ -198,13 +194,13 @@ func (s *Store) ending(m *Message, sub *channel.Subscription, held *image) *type
 
 // endUncounted ends a subscription without slots with one write, and reports whether
 // there was one.
-func (s *Store) endUncounted(ctx context.Context, u *types.Update) (o outcome, was bool, err error) {
+func (s *Store) endUncounted(ctx context.Context, u *types.Update) (o contention.Outcome, was bool, err error) {
 	out, err := s.update(ctx, &dynamodb.UpdateItemInput{
 		TableName: u.TableName, Key: u.Key, UpdateExpression: u.UpdateExpression, ConditionExpression: u.ConditionExpression,
 		ExpressionAttributeNames: u.ExpressionAttributeNames, ExpressionAttributeValues: u.ExpressionAttributeValues,
 		ReturnValuesOnConditionCheckFailure: u.ReturnValuesOnConditionCheckFailure, ReturnValues: types.ReturnValueAllOld,
 	})
-	if o, err = outcomeOf(err, 1); o != nil || err != nil {
+	if o, err = contention.Of(err, 1); o != nil || err != nil {
 		return o, false, err
 	}
 	old := imageOf(out.Attributes)

@@ -14,6 +14,7 @@ import (
 	"quotary/shared/attr"
 	"quotary/shared/backoff"
 	"quotary/shared/batch"
+	"quotary/shared/contention"
 )
 
 // DynamoDB is what the store needs of the client.
@@ -141,28 +142,18 @@ var unread = batch.Retry{Tries: maxAttempts, Pauses: pauses}
 // [*unmetError]; when another transaction was under way on the same items, errStale.
 func (s *Store) transact(ctx context.Context, writes ...types.TransactWriteItem) error {
 	_, err := s.db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes})
-	var canceled *types.TransactionCanceledException
-	if !errors.As(err, &canceled) {
-		return err
+	o, err := contention.Of(err, len(writes))
+	if o.AnyContended() {
+		return errStale
 	}
 	failed := &unmetError{}
-	conflict := false
-	for i, reason := range canceled.CancellationReasons {
-		switch aws.ToString(reason.Code) {
-		case "", "None":
-		case "ConditionalCheckFailed":
+	for i := range o {
+		if o.Refused(i) {
 			failed.conditions = append(failed.conditions, i)
-		case "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded":
-			conflict = true
-		default:
-			return err
 		}
 	}
-	switch {
-	case len(failed.conditions) > 0 && !conflict:
+	if len(failed.conditions) > 0 {
 		return failed
-	case conflict:
-		return errStale
 	}
 	return err
 }
@@ -181,12 +172,6 @@ func isUnmet(err error) bool {
 	return errors.As(err, &failed)
 }
 
-// isConflict reports whether a single write met a transaction under way.
-func isConflict(err error) bool {
-	var conflict *types.TransactionConflictException
-	return errors.As(err, &conflict)
-}
-
 // update changes one item if the condition holds and reports whether it did.
 func (s *Store) update(ctx context.Context, u *types.Update) (done bool, err error) {
 	err = s.retry(ctx, func() error {
@@ -199,7 +184,7 @@ func (s *Store) update(ctx context.Context, u *types.Update) (done bool, err err
 		switch {
 		case isUnmet(err):
 			return nil
-		case isConflict(err):
+		case contention.Is(err):
 			return errStale
 		}
 		return err

@@ -14,7 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"quotary/shared/attr"
-	"quotary/shared/batch"
+	"quotary/shared/contention"
 )
 
 // Documents holds the small state that callers or operators write: documents of one
@@ -226,68 +226,23 @@ func (d *Documents) transact(ctx context.Context, refusals map[int]error, change
 		_, err := d.db.TransactWriteItems(ctx, in)
 		return err
 	})
-	var canceled *types.TransactionCanceledException
-	if !errors.As(err, &canceled) {
-		return err
-	}
-	for i, reason := range canceled.CancellationReasons {
-		if aws.ToString(reason.Code) != reasonCondition {
+	o, _ := contention.Of(err, len(changes))
+	for i := range o {
+		if !o.Refused(i) {
 			continue
 		}
 		if refusal := refusals[i]; refusal != nil {
 			return refusal
 		}
-		return mismatch(reason.Item)
+		return mismatch(o[i].Item)
 	}
 	return err
 }
 
-// Codes of the reasons for which a transaction is canceled.
-const (
-	reasonCondition = "ConditionalCheckFailed"
-	reasonConflict  = "TransactionConflict"
-	reasonThrottled = "ThrottlingError"
-	reasonCapacity  = "ProvisionedThroughputExceeded"
-)
-
 // retry makes a request again, after a pause, as long as another one is changing the
 // same items at this moment, or DynamoDB has no capacity, and ctx goes on.
 func (d *Documents) retry(ctx context.Context, request func(context.Context) error) error {
-	for try := 0; ; try++ {
-		err := func() error {
-			ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-			defer cancel()
-			return request(ctx)
-		}()
-		if !passing(err) {
-			return err
-		}
-		if waited := pauses.Wait(ctx, try); waited != nil {
-			return fmt.Errorf("%w: %w", err, waited)
-		}
-	}
-}
-
-// passing reports whether a repetition of the request may succeed.
-func passing(err error) bool {
-	var conflict *types.TransactionConflictException
-	var canceled *types.TransactionCanceledException
-	switch {
-	case errors.As(err, &conflict):
-		return true
-	case !errors.As(err, &canceled):
-		return batch.Throttled(err)
-	}
-	passes := false
-	for _, reason := range canceled.CancellationReasons {
-		switch aws.ToString(reason.Code) {
-		case reasonCondition:
-			return false
-		case reasonConflict, reasonThrottled, reasonCapacity:
-			passes = true
-		}
-	}
-	return passes
+	return contention.Retry{Pauses: pauses, Timeout: requestTimeout}.Do(ctx, request)
 }
 
 func (d *Documents) page(ctx context.Context, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
