@@ -26,10 +26,11 @@
 // time; in the same millisecond either does. For addresses, a removal first leaves what
 // it removes, then takes that out of the groups from before it; a message that adds
 // writes its group, then looks for later removals: whichever is second finds the other.
+// A message that adds what is followed already notes that, for a removal that comes late.
 //
-// Where no cap is set, a message is one write, and one read of the connection behind it:
-// whoever finds the connection gone, or being removed, takes back what it wrote
-// ([ErrGone]). How many subscriptions a channel has is counted by the ingester, which
+// Where no cap is set, a subscription is one write, its end two, as the reply is one of
+// its own, and each is followed by a read of the connection: whoever finds that gone, or
+// being removed, takes back what it wrote ([ErrGone]). How many subscriptions a channel has is counted by the ingester, which
 // knows the order ([Reply]).
 //
 // # Slots

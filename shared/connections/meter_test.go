@@ -35,8 +35,8 @@ func TestHeartbeatsCostAWriteInFifteenSeconds(t *testing.T) {
 		c := w.rules.Take()
 		quarters := int(every * n / connections.SeenEvery)
 		t.Logf("%d messages in %s: %d writes, %d reads", n, every*n, c.Calls["UpdateItem"], c.Calls["GetItem"])
-		if writes := c.Calls["UpdateItem"]; writes > 3*quarters+3 {
-			t.Errorf("%d writes in %s, want at most one of each instance in 15 s", writes, every*n)
+		if writes, reads := c.Calls["UpdateItem"], c.Calls["GetItem"]; writes > quarters+1 || reads > 3*(quarters+1) {
+			t.Errorf("%d writes and %d reads in %s, want at most one write in 15 s, and one read of each instance", writes, reads, every*n)
 		}
 	})
 }
@@ -77,6 +77,29 @@ func TestAFloodIsFoundAndNothingElse(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Each instance counts for itself, up to 50 messages.
+func TestAFloodOverSeveralInstancesIsFound(t *testing.T) {
+	t.Parallel()
+	const instances, budget = 8, 300
+	w := openRuled(t)
+	synctest.Test(t, func(t *testing.T) {
+		must(t, w.aws.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), free))
+		var meters []*connections.Meter
+		for range instances {
+			meters = append(meters, connections.NewMeter(w.aws, connections.Budget{Messages: budget}))
+		}
+		var err error
+		sent := 0
+		for ; sent < 5000 && err == nil; sent++ {
+			time.Sleep(time.Millisecond)
+			err = meters[sent%instances].Message(t.Context(), "a=", 20)
+		}
+		if !errors.Is(err, connections.ErrFlood) || sent > budget+instances*50 {
+			t.Errorf("after %d messages: %v", sent, err)
+		}
+	})
 }
 
 func TestAKeyIsKeptOutForAMinute(t *testing.T) {

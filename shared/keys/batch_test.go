@@ -107,7 +107,7 @@ func TestAChangeBesideABatchStands(t *testing.T) {
 	}
 }
 
-// TestPagesAreCutsOfTheList turns pages, by a store that remembers places and by one that
+// TestPagesAreCutsOfTheList turns pages, by a store that remembers where parts began and by one that
 // does not, while the list changes in between.
 func TestPagesAreCutsOfTheList(t *testing.T) {
 	t.Parallel()

@@ -7,7 +7,7 @@
 //	k#<access key>           k                   a key with its secret; a sub-key names its distributor
 //	                         meta                the caller's own text about a sub-key, where there is one
 //	h#<primary key>#<0..7>   h                   a head: what each request needs of the distributor
-//	d#<primary key>          d                   the distributor and the figures of its sub-keys
+//	d#<primary key>          d                   the distributor and the figures of its sub-keys; batch_<id>, a mark, until a batch's rows are written
 //	                         level#<name>        a level
 //	l#<primary key>          <age>#<access key>  a row of the list of sub-keys, the newest first
 //	invite#<id>              invite              an invite; the id is the SHA-256 of its token

@@ -14,60 +14,6 @@ import (
 	"quotary/shared/attr"
 )
 
-// Filter selects sub-keys.
-type Filter struct {
-	Status  *int64 // 1 active, 0 disabled, nil either
-	Keyword string // part of the name or start of the access key, in any case
-}
-
-// total is how many sub-keys the filter selects; known is false where only a look at
-// all rows tells.
-func (f *Filter) total(d *Distributor) (n int64, known bool) {
-	switch {
-	case f.Keyword != "":
-		return 0, false
-	case f.Status == nil:
-		return d.SubKeyCount, true
-	case *f.Status == 1:
-		return d.ActiveSubKeys, true
-	}
-	return d.SubKeyCount - d.ActiveSubKeys, true
-}
-
-// apply has a query of rows select by the filter.
-func (f *Filter) apply(in *dynamodb.QueryInput) {
-	var conditions []string
-	name := func(names ...string) {
-		for _, n := range names {
-			in.ExpressionAttributeNames["#"+n] = n
-		}
-	}
-	if f.Status != nil {
-		name("status")
-		conditions = append(conditions, "#status = :status")
-		in.ExpressionAttributeValues[":status"] = attr.N(*f.Status)
-	}
-	if f.Keyword != "" {
-		name("find", "access_key")
-		conditions = append(conditions, "(contains(#find, :keyword) OR begins_with(#access_key, :keyword))")
-		in.ExpressionAttributeValues[":keyword"] = attr.S(strings.ToLower(f.Keyword))
-	}
-	if len(conditions) > 0 {
-		in.FilterExpression = aws.String(strings.Join(conditions, " AND "))
-	}
-}
-
-// row is what lists filter and show of a sub-key.
-func (k *SubKey) row() item {
-	return with(nameInRow(k.Name), item{
-		"access_key": attr.S(k.AccessKey), "status": attr.N(k.status()), "monthly_quota": attr.N(k.MonthlyQuota),
-	})
-}
-
-func nameInRow(name string) item {
-	return item{"name": attr.S(name), "find": attr.S(strings.ToLower(name))}
-}
-
 // listID names a list.
 type listID struct{ distributor, status, keyword string }
 
@@ -79,25 +25,25 @@ func (f *Filter) list(distributor string) listID {
 	return id
 }
 
-// places remembers where parts of a list begin, for as long as the list has the version.
-type places struct {
+// starts remembers where parts of a list begin, for as long as the list has the version.
+type starts struct {
 	version int64
 	total   int64 // -1 = unknown
-	after   []place
+	after   []start
 }
 
-// place says that so many sub-keys of the list come before what follows a row.
-type place struct {
+// start says that so many sub-keys of the list come before what follows a row.
+type start struct {
 	offset int64
 	sort   string // of the row, "" = the beginning
 }
 
-// maxPlaces bounds what is remembered of one list.
-const maxPlaces = 1000
+// maxStarts bounds what is remembered of one list.
+const maxStarts = 1000
 
-// before is the last place that is not beyond an offset.
-func (p *places) before(offset int64) place {
-	found := place{}
+// before is the last start that is not beyond an offset.
+func (p *starts) before(offset int64) start {
+	found := start{}
 	for _, at := range p.after {
 		if at.offset <= offset && at.offset > found.offset {
 			found = at
@@ -106,15 +52,15 @@ func (p *places) before(offset int64) place {
 	return found
 }
 
-func (p *places) add(at place) {
-	if at.offset > 0 && len(p.after) < maxPlaces && !slices.Contains(p.after, at) {
+func (p *starts) add(at start) {
+	if at.offset > 0 && len(p.after) < maxStarts && !slices.Contains(p.after, at) {
 		p.after = append(slices.Clip(p.after), at) // a copy: other requests read the former
 	}
 }
 
 // SubKeys returns a part of the selected sub-keys of a distributor, the newest first:
 // at most size of them from offset on, and how many there are in all. It reads rows from
-// the nearest place before the offset that this store remembers, and whole sub-keys of
+// the nearest start before the offset that this store remembers, and whole sub-keys of
 // the part alone.
 func (s *Store) SubKeys(ctx context.Context, distributor string, filter Filter, offset, size int64) (list []SubKey, total int64, _ error) {
 	a, err := s.account(ctx, distributor)
@@ -122,9 +68,9 @@ func (s *Store) SubKeys(ctx context.Context, distributor string, filter Filter, 
 		return nil, 0, fmt.Errorf("list sub-keys: %w", err)
 	}
 	id := filter.list(distributor)
-	known, ok := s.places.get(id)
+	known, ok := s.starts.get(id)
 	if !ok || known.version != a.version {
-		known = places{version: a.version, total: -1}
+		known = starts{version: a.version, total: -1}
 	}
 	if n, ok := filter.total(&a.Distributor); ok {
 		known.total = n
@@ -133,21 +79,21 @@ func (s *Store) SubKeys(ctx context.Context, distributor string, filter Filter, 
 	if err != nil {
 		return nil, 0, fmt.Errorf("list sub-keys: %w", err)
 	}
-	s.places.set(id, known)
+	s.starts.set(id, known)
 	if list, err = s.subKeysOf(ctx, part); err != nil {
 		return nil, 0, fmt.Errorf("list sub-keys: %w", err)
 	}
 	return list, known.total, nil
 }
 
-// rowsAt returns the access keys of a part of a list, and adds to the places what it
+// rowsAt returns the access keys of a part of a list, and adds to the starts what it
 // has seen. While the total is unknown it reads to the end.
-func (s *Store) rowsAt(ctx context.Context, distributor string, filter *Filter, known *places, offset, size int64) (part []string, _ error) {
+func (s *Store) rowsAt(ctx context.Context, distributor string, filter *Filter, known *starts, offset, size int64) (part []string, _ error) {
 	counting := known.total < 0
 	if !counting && offset >= known.total {
 		return nil, nil
 	}
-	at := place{}
+	at := start{}
 	if !counting {
 		at = known.before(offset)
 	}
@@ -165,7 +111,7 @@ func (s *Store) rowsAt(ctx context.Context, distributor string, filter *Filter, 
 			return nil, err
 		}
 		for _, row := range out.Items {
-			at = place{at.offset + 1, attr.Text(row, "sk")}
+			at = start{at.offset + 1, attr.Text(row, "sk")}
 			if at.offset > offset && at.offset <= offset+size {
 				accessKey, _, err := ofRow(at.sort)
 				if err != nil {

@@ -37,7 +37,7 @@ type Store struct {
 	owners *lru[string, string]              // access key -> its distributor
 	levels *lru[levelID, seenLevel]          // levels as they were read
 	grants *lru[string, map[string]struct{}] // text of a distributor's grants -> the same, decoded
-	places *lru[listID, places]              // where parts of lists begin
+	starts *lru[listID, starts]              // where parts of lists begin
 }
 
 // New returns the store on a table with the keys pk and sk. A program that needs no
@@ -49,7 +49,7 @@ func New(db DynamoDB, table string, ring *Ring, now func() time.Time) *Store {
 		owners: newLRU[string, string](4096),
 		levels: newLRU[levelID, seenLevel](1024),
 		grants: newLRU[string, map[string]struct{}](256),
-		places: newLRU[listID, places](256),
+		starts: newLRU[listID, starts](256),
 	}
 }
 

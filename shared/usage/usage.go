@@ -35,8 +35,8 @@ import (
 	"quotary/shared/attr"
 )
 
-// Shards is the number of items that share a distributor's monthly cap. It is
-// part of the stored data: a change would need the caps to be split anew.
+// Shards is the number of items that share a distributor's monthly cap and its rate. It
+// is part of the stored data: a change would need the caps to be split anew.
 const Shards = 8
 
 // DynamoDB is the part of the client that counting uses.
