@@ -28,8 +28,8 @@ const (
 	soakFor   = 2 * time.Minute
 	soakMany  = 2000             // clients
 	soakKeys  = 100              // the clients share so many sub-keys
-	soakPing  = 20 * time.Second // between heartbeats
-	soakEvery = 15 * time.Second // between two random acts of a client, on average
+	soakPing  = 40 * time.Second // between heartbeats
+	soakEvery = 45 * time.Second // between two random acts of a client, on average
 	soakKill  = 0.05             // of the acts: the connection is cut, and made anew
 	soakTape  = 10               // trades of a snapshot
 	soakMuted = "DOGE"           // the coin whose book the venue does not send, so that only snapshots can show it

@@ -63,15 +63,15 @@ type Config struct {
 // Feeds are the four WebSocket feeds. They are used once.
 type Feeds struct {
 	Config
-	hub        *hub.Hub
-	pace       *rate.Limiter        // of all requests to the gateway
-	publishers map[string]publisher // by the name of the channel or feed
-	consumers  []consumer
-	late       []lateConsumer
-	candles    *candles
-	fills      newFills
-	accounts   *accounts
-	removals   removals
+	hub         *hub.Hub
+	gatewayRate *rate.Limiter        // of all requests to the gateway
+	publishers  map[string]publisher // by the name of the channel or feed
+	consumers   []consumer
+	late        []lateConsumer
+	candles     *candles
+	fills       newFills
+	accounts    *accounts
+	removals    removals
 
 	// Replies: those until repliedBefore were sent by the feeds of an earlier run.
 	repliedBefore time.Time
@@ -118,8 +118,8 @@ func New(config Config) *Feeds {
 	f.fills.now = config.Now
 	f.connectedSince.Store(math.MaxInt64)
 	f.removals = removals{pending: map[string]removal{}, wake: make(chan struct{}, 1)}
-	f.pace = pace(config.Rate)
-	f.hub = hub.New(hub.Config{Sink: config.Gateway, Admit: f.pace.Wait, Topic: f.topic, Gone: f.gone})
+	f.gatewayRate = newGatewayRate(config.Rate)
+	f.hub = hub.New(hub.Config{Sink: config.Gateway, Admit: f.gatewayRate.Wait, Topic: f.topic, Gone: f.gone})
 	f.accounts = newAccounts(&f.Config, f.hub)
 	f.publishers = newPublishers(base{Config: &f.Config, hub: f.hub, accounts: f.accounts})
 	for _, name := range slices.Sorted(maps.Keys(f.publishers)) {
@@ -136,9 +136,9 @@ func New(config Config) *Feeds {
 	return f
 }
 
-// pace is a bucket of tokens, one for each request to the gateway: those of a twentieth
+// newGatewayRate is a bucket of tokens, one for each request to the gateway: those of a twentieth
 // of a second may come at once.
-func pace(perSecond int) *rate.Limiter {
+func newGatewayRate(perSecond int) *rate.Limiter {
 	if perSecond <= 0 {
 		return rate.NewLimiter(rate.Inf, 0)
 	}

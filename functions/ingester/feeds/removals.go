@@ -91,7 +91,7 @@ func (f *Feeds) removeOne(ctx context.Context, r removal) error {
 	ctx, cancel := context.WithTimeout(ctx, sweepWait)
 	defer cancel()
 	if r.close {
-		if err := f.pace.Wait(ctx); err != nil {
+		if err := f.gatewayRate.Wait(ctx); err != nil {
 			return err
 		}
 	}

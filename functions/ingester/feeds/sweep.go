@@ -201,7 +201,7 @@ func (f *Feeds) sweepGone(ctx context.Context) {
 		group.Go(func() error {
 			ctx, cancel := context.WithTimeout(ctx, sweepWait)
 			defer cancel()
-			if f.pace.Wait(ctx) != nil {
+			if f.gatewayRate.Wait(ctx) != nil {
 				return nil // it is probed again
 			}
 			if err := f.Gateway.Probe(ctx, c); errors.Is(err, hub.ErrGone) {
