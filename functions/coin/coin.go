@@ -44,13 +44,12 @@ func (r *reader) prices(ctx context.Context, in catalog.CoinTickersIn) ([]catalo
 		return nil, err
 	}
 	oldest := api.Now(ctx).Add(-cointickers.MaxAge).UnixMilli()
-	list, seen := make([]catalog.CoinTicker, 0, len(in.CoinList)), map[catalog.Key]bool{}
+	list := make([]catalog.CoinTicker, 0, len(in.CoinList))
 	for _, key := range in.CoinList {
 		t, known := v.Of(string(key))
-		if !known || seen[key] || t.Time < oldest {
+		if !known || t.Time < oldest {
 			continue
 		}
-		seen[key] = true
 		list = append(list, catalog.CoinTicker{
 			CoinKey: t.Key, PriceCNY: t.PriceCNY, PriceUSD: t.PriceUSD, Degree24hCNY: t.Degree24hCNY, Degree24hUSD: t.Degree24hUSD,
 			Degree7dayCNY: t.Degree7dCNY, Degree7dayUSD: t.Degree7dUSD, SupplyCNY: t.SupplyCNY, SupplyUSD: t.SupplyUSD,

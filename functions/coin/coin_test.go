@@ -119,7 +119,14 @@ func TestPricesOfCoins(t *testing.T) {
 		}
 	}
 	w.Get(t, w.SubKey, "/v2/coin/ticker").Refused(t, http.StatusBadRequest, "missing coin_list")
-	w.Get(t, w.SubKey, "/v2/coin/ticker?coin_list="+strings.Repeat("x,", 100)+"bitcoin").Refused(t, http.StatusBadRequest, "coin_list", "100")
+	if list := apitest.Data[[]catalog.CoinTicker](t, w.Get(t, w.SubKey, "/v2/coin/ticker?coin_list="+strings.Repeat("bitcoin,", 101))); len(list) != 1 {
+		t.Errorf("a coin that is asked for many times has %d tickers", len(list))
+	}
+	many := ""
+	for n := range 101 {
+		many += fmt.Sprint("x", n, ",")
+	}
+	w.Get(t, w.SubKey, "/v2/coin/ticker?coin_list="+many).Refused(t, http.StatusBadRequest, "coin_list", "100")
 }
 
 // A client checks a new key with this call: it succeeds before anything is known.

@@ -130,6 +130,7 @@ func TestListsOfFlashes(t *testing.T) {
 		"/v2/content/exchange-listing-flash?language=en":                                            "7",
 		"/v2/content/exchange-listing-flash?language=en&memberIds[]=1510&memberIds[]=1509":          "7 5",
 		"/v2/content/exchange-listing-flash?language=en&memberIds=1509,1510&pageSize=1":             "7",
+		"/v2/content/exchange-listing-flash?language=en&memberIds=1510,null,1509,1,2,3,1510,1":      "7 5",
 	} {
 		if got := numbers(apitest.Data[[]numbered](t, w.Get(t, w.SubKey, path))); got != want {
 			t.Errorf("%s: %s, want %s", path, got, want)
@@ -162,7 +163,8 @@ func TestListsOfFlashes(t *testing.T) {
 		socialPath + "latest?language=en&last_time=0":                                                           "4 3",
 		socialPath + "search?keyword=bitcoin&language=en&last_time=0":                                           "4 3",
 		socialPath + "latest?language=en&page_size=1":                                                           "4",
-		socialPath + "search?keyword=bitcoin":                                                                   "2",
+		socialPath + "search?keyword=bitcoin":                                                                   "4 3 2",
+		socialPath + "search?keyword=bitcoin&language=cn":                                                       "2",
 		socialPath + "search?keyword=bitcoin&language=en&page_size=1":                                           "4",
 		fmt.Sprint(socialPath, "latest?language=en&page_size=1&last_time=", now.Add(-5*time.Minute).Unix()):     "3",
 		fmt.Sprint(socialPath, "search?keyword=bitcoin&language=en&last_time=", now.Add(-5*time.Minute).Unix()): "3",
@@ -244,7 +246,11 @@ func TestBadRequestsOfFlashes(t *testing.T) {
 		w.Get(t, w.SubKey, path).Refused(t, http.StatusBadRequest, want)
 	}
 	w.Get(t, w.SubKey, flashPath+"detail?flash_id=7").Refused(t, http.StatusNotFound, "no flash has the flash_id 7")
-	for _, body := range []any{map[string]any{}, map[string]any{"flash_ids": []int{}}, map[string]any{"flash_ids": make([]int, 51)}, map[string]any{"flash_ids": make([]any, 51)}} {
+	many := map[int]bool{}
+	for n := range 51 {
+		many[n] = true
+	}
+	for _, body := range []any{map[string]any{}, map[string]any{"flash_ids": []int{}}, map[string]any{"flash_ids": slices.Collect(maps.Keys(many))}} {
 		w.Call(t, w.SubKey, http.MethodPost, socialPath+"interaction-stats", body).Refused(t, http.StatusBadRequest, "flash_ids")
 	}
 }

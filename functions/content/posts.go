@@ -84,7 +84,7 @@ func (p *posts) search(ctx context.Context, in catalog.PostSearchIn) (catalog.Fo
 		}
 		for i := range list {
 			f := &list[i]
-			if f.Language != in.Language {
+			if in.Language != "" && f.Language != in.Language {
 				continue
 			}
 			if n := len(out.List); n >= int(in.PageSize) && out.List[n-1].CreateTime != strconv.FormatInt(f.Time, 10) {

@@ -99,13 +99,12 @@ func (r *reader) prices(ctx context.Context, in catalog.PairTickersIn) ([]catalo
 		return nil, err
 	}
 	yuan := known.Yuan(api.Now(ctx))
-	list, seen := []catalog.PairTicker{}, map[catalog.Key]bool{}
+	list := []catalog.PairTicker{}
 	for _, key := range in.KeyList {
 		t, quote, ok := tickerOf(strings.ToLower(string(key)), v, listed, perps)
-		if !ok || seen[key] {
+		if !ok {
 			continue
 		}
-		seen[key] = true
 		out := catalog.PairTicker{Key: string(key)}
 		dollars, priced := v.Dollars(quote, platformOf(t.Pair))
 		for _, f := range [...]struct {

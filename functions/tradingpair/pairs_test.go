@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -100,7 +101,14 @@ func TestPricesOfPairs(t *testing.T) {
 			t.Errorf("by %s there is %+v", name, one)
 		}
 	}
-	w.Get(t, w.SubKey, "/v2/trading-pair/ticker?key_list="+strings.Repeat("a,", 100)+"b").Refused(t, http.StatusBadRequest, "key_list", "100")
+	if same := apitest.Data[[]catalog.PairTicker](t, w.Get(t, w.SubKey, "/v2/trading-pair/ticker?key_list="+strings.Repeat("ethbtc:binance,", 101))); len(same) != 1 {
+		t.Errorf("a pair that is asked for many times has %d tickers", len(same))
+	}
+	many := ""
+	for n := range 101 {
+		many += fmt.Sprint("a", n, ",")
+	}
+	w.Get(t, w.SubKey, "/v2/trading-pair/ticker?key_list="+many).Refused(t, http.StatusBadRequest, "key_list", "100")
 	w.Get(t, w.SubKey, "/v2/trading-pair/ticker").Refused(t, http.StatusBadRequest, "key_list")
 }
 

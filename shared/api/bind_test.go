@@ -21,7 +21,7 @@ type everyType struct {
 	Pair     catalog.PairKey         `query:"dbkey"`
 	Keys     []catalog.Key           `query:"coin_list" max:"3"`
 	Cut      []int64                 `query:"cut" cut:"2"`
-	Members  []string                `query:"memberIds" default:"477,1509" max:"5" maxlen:"4"`
+	Members  []string                `query:"memberIds" default:"477,1509" max:"5" maxlen:"4" list:"set"`
 	Sides    []string                `query:"sides" enum:"Buy|Sell"`
 	Interval catalog.FuturesInterval `query:"interval" default:"8h"`
 	Period   catalog.KlinePeriod     `query:"period" default:"900"`
@@ -68,6 +68,11 @@ func TestAQueryBindsListsAndKeysInEverySpelling(t *testing.T) {
 		{"memberIds[]=1&memberIds[]=2", func(in *everyType) any { return in.Members }, []string{"1", "2"}},
 		{"memberIds[10]=3&memberIds[1]=2&memberIds[0]=1", func(in *everyType) any { return in.Members }, []string{"1", "2", "3"}},
 		{"memberIds%5B0%5D=1,2&memberIds[x]=3&memberIds[01]=4&memberIds[-1]=5&memberIds[0=6", func(in *everyType) any { return in.Members }, []string{"1", "2"}},
+		{"memberIds=1,null,2&memberIds=null", func(in *everyType) any { return in.Members }, []string{"1", "2"}},
+		{"memberIds=null", func(in *everyType) any { return in.Members }, []string{}},
+		{"coin_list=a,b,a", func(in *everyType) any { return in.Keys }, keys("a", "b", "a")},
+		{"memberIds=1,2,1,3,4,1,5,1", func(in *everyType) any { return in.Members }, []string{"1", "2", "3", "4", "5"}},
+		{"cut=1,1,2,1,3", func(in *everyType) any { return in.Cut }, []int64{1, 1}},
 		{"sides=Buy,Sell", func(in *everyType) any { return in.Sides }, []string{"Buy", "Sell"}},
 		{"dbkey=btcusdt:binance", func(in *everyType) any { return in.Pair }, catalog.PairKey("btcusdt:binance")},
 		{"symbol=btcusdt:binance", func(in *everyType) any { return in.Pair }, catalog.PairKey("btcusdt:binance")},
@@ -156,7 +161,7 @@ func TestABodyBindsListsAsArraysAndTexts(t *testing.T) {
 		Addresses []catalog.Address `body:"addresses" cut:"1"`
 		Pair      catalog.PairKey   `body:"symbol"`
 		Least     catalog.Decimal   `body:"minVal,min_val"`
-		Nulls     []int64           `body:"nulls" min:"1" max:"2" null:"skip"`
+		Nulls     []int64           `body:"nulls" min:"1" max:"2" list:"set"`
 	}
 	least := catalog.Decimal{Decimal: udecimal.MustParse("5")}
 	b, err := compile(reflect.TypeFor[in](), http.MethodPost)
@@ -178,7 +183,11 @@ func TestABodyBindsListsAsArraysAndTexts(t *testing.T) {
 		{`{"flash_ids":[1],"minVal":5,"min_val":"5"}`, in{IDs: []int64{1}, Least: least}, ""},
 		{`{"flash_ids":[1],"nulls":[null]}`, in{IDs: []int64{1}, Nulls: []int64{}}, ""},
 		{`{"flash_ids":[1],"nulls":[null,"7"]}`, in{IDs: []int64{1}, Nulls: []int64{7}}, ""},
-		{`{"flash_ids":[1],"nulls":[null,7,null]}`, in{}, "invalid nulls: must be a list of 1 to 2 entries"},
+		{`{"flash_ids":[1],"nulls":[null,7,null,8,"07"]}`, in{IDs: []int64{1}, Nulls: []int64{7, 8}}, ""},
+		{`{"flash_ids":[1],"nulls":"null,7"}`, in{IDs: []int64{1}, Nulls: []int64{7}}, ""},
+		{`{"flash_ids":[1],"nulls":[null,7,8,9]}`, in{}, "invalid nulls: must be a list of 1 to 2 entries"},
+		{`{"flash_ids":[1],"nulls":[]}`, in{}, "invalid nulls: must be a list of 1 to 2 entries"},
+		{`{"flash_ids":[1,"null"]}`, in{}, "a value in it must be a whole number"},
 		{`{"flash_ids":[1],"symbol":"a:b","key":"b:b"}`, in{}, "symbol and key are given with different values"},
 		{`{"flash_ids":[1],"minVal":5,"min_val":[5]}`, in{}, "minVal and min_val are given with different values"},
 		{`{}`, in{}, "missing flash_ids: it must be a list of 1 to 3 entries"},
@@ -230,8 +239,8 @@ func TestWhatCannotBeBoundIsFoundAtTheStart(t *testing.T) {
 	}
 }
 
-// Whoever writes a word to choose from in capitals means that word; of lengths of time the
-// case of a letter says which is meant.
+// Whoever writes a word to choose from in capitals means that word, and who writes 24H means
+// hours; of minutes and months the case of the letter says which is meant.
 func TestEveryChoiceOfTheCatalogIsBoundInAnyLetterCase(t *testing.T) {
 	t.Parallel()
 	type choice struct {
@@ -239,7 +248,7 @@ func TestEveryChoiceOfTheCatalogIsBoundInAnyLetterCase(t *testing.T) {
 		set   setter[string]
 		value string
 	}
-	var words, lengths []choice
+	var words, exact []choice
 	for _, e := range catalog.All() {
 		if e.Planned {
 			continue
@@ -255,8 +264,8 @@ func TestEveryChoiceOfTheCatalogIsBoundInAnyLetterCase(t *testing.T) {
 			}
 			for value := range strings.SplitSeq(list, "|") {
 				c := choice{e.String() + " " + p.Names[0], set, value}
-				if lengthOfTime(value) {
-					lengths = append(lengths, c)
+				if minutesOrMonths(value) {
+					exact = append(exact, c)
 				} else {
 					words = append(words, c)
 				}
@@ -280,7 +289,7 @@ func TestEveryChoiceOfTheCatalogIsBoundInAnyLetterCase(t *testing.T) {
 			t.Fatalf("%s: %s is bound to %q (%v), want %q", c.of, text, got, err, c.value)
 		}
 	})
-	for _, c := range lengths {
+	for _, c := range exact {
 		if got, err := bind(c, c.value); err != nil || got != c.value {
 			t.Errorf("%s: %s is bound to %q (%v)", c.of, c.value, got, err)
 		}

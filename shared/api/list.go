@@ -21,7 +21,7 @@ type list struct {
 	entry setter[string]
 	of    string // what an entry may be
 	such  string // " (for example a)"
-	nulls bool   // an entry of a JSON array may be null, and is left out
+	set   bool   // null is left out, and an entry that comes again counts once
 }
 
 // size is how many entries a list may have.
@@ -56,7 +56,7 @@ func (s *size) allows(n int) bool { return int64(n) >= s.least && int64(n) <= s.
 // compileList reads the tags of a list: enum, maxlen and example hold for each entry, min,
 // max and cut for their number.
 func compileList(t reflect.Type, tag reflect.StructTag) (*list, error) {
-	l := &list{such: forExample(tag), nulls: tag.Get("null") == "skip"}
+	l := &list{such: forExample(tag), set: tag.Get("list") == "set"}
 	var err error
 	if l.size, err = compileSize(tag); err != nil {
 		return l, err
@@ -80,7 +80,7 @@ func (f *field) bindList(req *request, body map[string]json.RawMessage, at refle
 		}
 		var given bool
 		var nulls int
-		if texts, nulls, given, err = entries(raw); err == nil && nulls > 0 && !f.list.nulls {
+		if texts, nulls, given, err = entries(raw); err == nil && nulls > 0 && !f.list.set {
 			err = errNullEntry
 		}
 		if err != nil {
@@ -101,22 +101,36 @@ func (f *field) bindList(req *request, body map[string]json.RawMessage, at refle
 	return f.setList(at, texts, 0)
 }
 
-// setList binds entries; nulls are counted among them and bound to nothing.
+// setList binds entries. Nulls are bound to nothing, but are enough for the least number: who
+// asks for ids of which none could be read asks for none.
 func (f *field) setList(at reflect.Value, texts []string, nulls int) error {
 	l := f.list
-	if l.size.cut > 0 && len(texts) > l.size.cut {
-		texts = texts[:l.size.cut]
-	}
-	if !l.size.allows(len(texts) + nulls) {
+	if int64(len(texts)+nulls) < l.size.least {
 		return f.wrong(errNotAccepted)
 	}
-	values := reflect.MakeSlice(at.Type(), len(texts), len(texts))
-	for i, text := range texts {
+	values, known := reflect.MakeSlice(at.Type(), 0, 0), map[any]bool{}
+	for _, text := range texts {
+		if l.size.cut > 0 && values.Len() == l.size.cut {
+			break
+		}
+		if l.set && text == null {
+			continue
+		}
 		if !utf8.ValidString(text) {
 			return BadRequest("invalid %s: must be valid UTF-8", f.names[0])
 		}
-		if err := l.entry(values.Index(i), text); err != nil {
+		value := reflect.New(at.Type().Elem()).Elem()
+		if err := l.entry(value, text); err != nil {
 			return BadRequest("invalid %s: a value in it must be %s", f.names[0], l.of)
+		}
+		if l.set {
+			if known[value.Interface()] {
+				continue
+			}
+			known[value.Interface()] = true
+		}
+		if values = reflect.Append(values, value); int64(values.Len()) > l.size.most {
+			return f.wrong(errNotAccepted)
 		}
 	}
 	at.Set(values)
@@ -151,7 +165,7 @@ func entries(raw json.RawMessage) (texts []string, nulls int, given bool, err er
 		return nil, 0, false, err
 	}
 	for _, member := range members {
-		if string(member) == "null" {
+		if string(member) == null {
 			nulls++
 			continue
 		}
@@ -163,5 +177,8 @@ func entries(raw json.RawMessage) (texts []string, nulls int, given bool, err er
 	}
 	return texts, nulls, true, nil
 }
+
+// null is what clients send for an id that they could not read.
+const null = "null"
 
 var errNullEntry = errors.New("an entry is null")

@@ -83,11 +83,12 @@ func compileString(tag reflect.StructTag) (string, setter[string], error) {
 // Where case tells values apart, or may do so for who sends them, they are accepted as they
 // are only: 1m is a minute and 1M a month, whether or not both are among the values.
 func compileEnum(values []string) (string, setter[string]) {
-	equal := strings.EqualFold
+	differ := false // by case alone
 	for i, value := range values {
-		if lengthOfTime(value) || slices.ContainsFunc(values[:i], func(other string) bool { return strings.EqualFold(value, other) }) {
-			equal = func(a, b string) bool { return a == b }
-		}
+		differ = differ || slices.ContainsFunc(values[:i], func(other string) bool { return strings.EqualFold(value, other) })
+	}
+	equal := func(value, text string) bool {
+		return value == text || !differ && !minutesOrMonths(value) && strings.EqualFold(value, text)
 	}
 	return "one of " + strings.TrimPrefix(strings.Join(values, ", "), ", "), func(at reflect.Value, text string) error {
 		i := slices.IndexFunc(values, func(value string) bool { return equal(value, text) })
@@ -99,10 +100,10 @@ func compileEnum(values []string) (string, setter[string]) {
 	}
 }
 
-// lengthOfTime reports whether a value is a number with a unit: 15m, 1d.
-func lengthOfTime(value string) bool {
+// minutesOrMonths reports whether a value is a number of minutes or months: 15m, 1M.
+func minutesOrMonths(value string) bool {
 	unit := strings.TrimLeft(value, "0123456789")
-	return unit != "" && unit != value
+	return unit != value && (unit == "m" || unit == "M")
 }
 
 // isControl refuses control characters but those of text in several lines.

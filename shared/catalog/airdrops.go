@@ -56,7 +56,7 @@ type Airdrop struct {
 	Exchange string `json:"exchange"`
 	// Key of what one does to take part.
 	ActivityType string `json:"activityType"`
-	// How far it is now: 0 upcoming, 1 ongoing, 2 finished.
+	// How far it is now: 0 has not begun (airdrop/list shows it among the ongoing), 1 ongoing, 2 finished.
 	Status int64 `json:"status"`
 	// Programme that it belongs to: the type by which airdrop/detail finds it.
 	Source string `json:"source"`
@@ -223,7 +223,7 @@ type AirdropEvent struct {
 	ActivityType string `json:"activityType"`
 	// Name of that.
 	ActivityTypeName string `json:"activityTypeName"`
-	// How far it is now: 0 upcoming, 1 ongoing, 2 finished.
+	// How far it is now: 0 has not begun (airdrop/list shows it among the ongoing), 1 ongoing, 2 finished.
 	Status int64 `json:"status"`
 	// Programme that it belongs to: the type by which airdrop/detail finds it.
 	Source string `json:"source"`

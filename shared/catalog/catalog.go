@@ -166,14 +166,14 @@ const (
 // accepted: path, query or body with the parameter's name (further accepted
 // spellings after commas), default, min and max (of a number, a decimal, a lookback
 // window or the length of a list), enum (values separated by |), maxlen (runes
-// of a text), cut (entries of a list beyond it are dropped silently), null:"skip"
-// (a null in a list of a body counts as an entry and is left out: clients send it for an
-// id that they could not read),
+// of a text), cut (entries of a list beyond it are dropped silently), list:"set" (in a
+// list, null, which clients send for an id that they could not read, is left out, and an
+// entry that comes again counts once),
 // required:"true", example (a value for examples, where only the handler knows
 // one), also (another JSON type that clients send, for the public document). A pointer field is nil when the parameter is absent.
 //
-// Values of enum are accepted in any letter case and bound as they stand in the tag; where
-// one of them is a length of time (15m) or two differ by case alone, only as they are. One
+// Values of enum are accepted in any letter case and bound as they stand in the tag; minutes
+// and months (15m), and all where two differ by case alone, only as they are. One
 // parameter may be given under several of its spellings, with the same value.
 //
 // A slice is a list: in the query x=a,b or x=a&x=b or x[]=a&x[]=b or x[0]=a&x[1]=b, in a

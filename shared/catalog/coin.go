@@ -37,7 +37,7 @@ type CoinName struct {
 // for, each once. A coin that nobody knows, or whose price is older than a day, is
 // left out.
 type CoinTickersIn struct {
-	CoinList []Key `query:"coin_list" required:"true" max:"100" example:"bitcoin"` // coin keys, 100 at most
+	CoinList []Key `query:"coin_list" required:"true" max:"100" list:"set" example:"bitcoin"` // coin keys, 100 at most
 }
 
 // CoinTicker is what a coin costs. Figures are exact decimals as text; an empty one is

@@ -71,8 +71,8 @@ type TypedFlash struct {
 type ListingFlashesIn struct {
 	// Language: Chinese, English or traditional Chinese, as in newsflash.
 	Language string `query:"language" default:"cn" enum:"cn|en|tc"`
-	// Numbers of exchanges: 477 is Binance, 1509 OKX, 1510 Bybit. Without any the first two.
-	MemberIDs []int64 `query:"memberIds" max:"5"`
+	// Numbers of exchanges, 5 at most: 477 is Binance, 1509 OKX, 1510 Bybit. Without any the first two; null is left out.
+	MemberIDs []int64 `query:"memberIds" max:"5" list:"set"`
 	// Flashes, 100 at most.
 	PageSize int64 `query:"pageSize,page_size" default:"20" min:"1" max:"100"`
 }

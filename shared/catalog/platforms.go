@@ -28,7 +28,7 @@ type PlatformName struct {
 // PlatformTickersIn names platforms. The answer has them in the order in which they are
 // asked for, each once; those that nobody knows are left out.
 type PlatformTickersIn struct {
-	MarketList []Key `query:"market_list" required:"true" max:"100" example:"binance"` // keys of platforms, 100 at most
+	MarketList []Key `query:"market_list" required:"true" max:"100" list:"set" example:"binance"` // keys of platforms, 100 at most
 }
 
 // PlatformTicker is what takers bought less what they sold on a platform in the last 24

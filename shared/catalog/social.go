@@ -90,8 +90,8 @@ type PostSearchIn struct {
 	PageSize int64 `query:"page_size,pageSize" default:"20" min:"1" max:"50"`
 	// Timestamp of the last post of the page before, in Unix seconds: only older ones are shown.
 	LastTime *Seconds `query:"last_time"`
-	// Language: Chinese or English.
-	Language string `query:"language,lan" default:"cn" enum:"cn|en"`
+	// Language: Chinese or English; without it both.
+	Language string `query:"language,lan" enum:"cn|en"`
 }
 
 // FoundPosts is posts that were found.
@@ -177,7 +177,7 @@ type MemberLabel struct {
 
 // PostStatsIn names posts.
 type PostStatsIn struct {
-	FlashIDs []int64 `body:"flash_ids" required:"true" min:"1" max:"50" null:"skip"` // numbers of posts, 50 at most; unknown ones are left out, and so is null
+	FlashIDs []int64 `body:"flash_ids" required:"true" min:"1" max:"50" list:"set"` // numbers of posts, 50 at most; unknown ones are left out, and so is null
 }
 
 // PostStatsList is what was counted of posts.

@@ -15,7 +15,7 @@ var _ = does(TradingPair, readSeries, readViews)
 // PairTickersIn names pairs. The answer has them in the order in which they are asked for,
 // each once; those that nobody knows are left out.
 type PairTickersIn struct {
-	KeyList []Key `query:"key_list,symbol,dbkey,dbKey,key" required:"true" max:"100" example:"btcusdt:binance"` // pair keys, 100 at most
+	KeyList []Key `query:"key_list,symbol,dbkey,dbKey,key" required:"true" max:"100" list:"set" example:"btcusdt:binance"` // pair keys, 100 at most
 }
 
 // PairTicker is what a pair costs. Figures are exact decimals as text; an empty one is not

@@ -213,7 +213,11 @@ func values(t reflect.Type, tag reflect.StructTag) (valid any, invalid []any) {
 		}
 		for text, beyond := range map[string]int{least: -1, most: 1} {
 			if n, err := strconv.Atoi(text); err == nil {
-				invalid = append(invalid, slices.Repeat([]any{entry}, n+beyond))
+				list := slices.Repeat([]any{entry}, n+beyond)
+				if tag.Get("list") == "set" {
+					list = different(list)
+				}
+				invalid = append(invalid, list)
 			}
 		}
 		return []any{entry}, invalid
@@ -229,6 +233,18 @@ func values(t reflect.Type, tag reflect.StructTag) (valid any, invalid []any) {
 		longest = 4096
 	}
 	return "a", []any{strings.Repeat("a", longest+1), "a\x00b"}
+}
+
+// different makes the numbers or keys of a list differ.
+func different(list []any) []any {
+	for i, entry := range list {
+		if n, ok := entry.(int64); ok {
+			list[i] = n + int64(i)
+		} else {
+			list[i] = fmt.Sprint(entry, i)
+		}
+	}
+	return list
 }
 
 // decimals are values of a decimal with bounds.

@@ -165,7 +165,7 @@ func (d *document) request(e *catalog.Endpoint) (parameters []any, body Object) 
 		if d.public && p.In == "body" && !p.Required { // null is as good as absent
 			schema = orNull(schema)
 		}
-		if d.public && p.Field.Tag.Get("null") == "skip" {
+		if d.public && p.In == "body" && p.Field.Tag.Get("list") == "set" {
 			schema["items"] = orNull(schema["items"].(Object))
 		}
 		d.words(schema, e.In, p.Field)
