@@ -244,6 +244,19 @@ func BenchmarkFindAmong200000Documents(b *testing.B) {
 	}
 }
 
+// BenchmarkNewIndex makes the index of 200,000 documents, as a reader does where one is new.
+func BenchmarkNewIndex(b *testing.B) {
+	documents := flashes(200_000)
+	var segments []*search.Segment
+	for _, n := range []int{131_072, 32_768, 32_768, 2048, 1024, 256, 64} {
+		segments = append(segments, search.Build(documents[:n]))
+		documents = documents[n:]
+	}
+	for b.Loop() {
+		search.NewIndex(segments...)
+	}
+}
+
 func BenchmarkBuild(b *testing.B) {
 	documents := flashes(10_000)
 	b.ResetTimer()

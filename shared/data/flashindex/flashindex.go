@@ -3,13 +3,19 @@
 //
 // # Levels
 //
-// A new flash is merged into the segment of level 0. When that has grown full it becomes a
-// segment of level 1; when all of those are together full they are merged to one of level 2,
-// and so on: so every publication is small, and a flash is written a few times only, however
-// many come. Many at once are a segment from the start. In the last level there are, of each
-// eightfold size, a few segments. What was merged stays in its level until the next time, so
-// that readers who see one level newer than the other miss nothing; where a flash is in two
-// segments, the newer one counts.
+// New flashes are a segment of level 0. Four segments of a level are merged to one of the next:
+// so a level's segments are about four times as large as those of the level below, a publication
+// mostly has a few flashes alone, and a flash is published about twice on each level, however
+// many come. Many at once are a segment of the level of their number, with all that is on the
+// levels below, which is older. Where a flash is in two segments, the newer one counts. As no
+// view has more than 256 MB, some 3 million flashes of a platform can be indexed.
+//
+// # What readers see
+//
+// Levels are published one after the other, the largest first, and read the smallest first;
+// each says which versions of the larger levels hold what has left it ([Level]). A reader who
+// has an older one of those reads it again: so it misses nothing, also where the publisher has
+// ended between two levels. What is on two levels then is found once.
 package flashindex
 
 import (
@@ -27,32 +33,18 @@ import (
 )
 
 // Levels is how many views there are of a platform.
-const Levels = 4
+const Levels = 11
 
-// full is from how many flashes on a level is merged into the next.
-var full = [Levels]int{512, 8192, 131_072, 1 << 40}
+// fanIn is how many segments of a level are merged to one of the next.
+const fanIn = 4
 
-// fanIn is how many segments of about one size the last level may have.
-const fanIn = 8
+// Level is the view of a level.
+type Level struct {
+	// Versions counts how often each level was published: this one, and the larger ones which
+	// what has left this one had reached by then. Those of smaller ones are 0.
+	Versions [Levels]uint64
 
-// Level is the segments of a view, the oldest first: what was merged into the next level last,
-// and behind it the level's own. Of one alone the level is.
-type Level []*search.Segment
-
-// own are the segments of a level that are in no larger one yet.
-func (l Level) own() Level {
-	if len(l) < 2 {
-		return l
-	}
-	return l[1:]
-}
-
-// len is how many flashes the segments hold.
-func (l Level) len() (n int) {
-	for _, s := range l {
-		n += s.Len()
-	}
-	return n
+	Segments []*search.Segment // the oldest first
 }
 
 // Name is that of the view of a level of a platform.
@@ -60,13 +52,19 @@ func Name(platform string, level int) string { return fmt.Sprintf("flashindex-%s
 
 // Tree is the index of a platform as its writer has it. The zero value is empty.
 type Tree struct {
-	levels  [Levels]Level
-	dirty   [Levels]bool
-	pending []search.Document // in no segment yet
+	levels    [Levels][]*search.Segment
+	versions  [Levels]uint64
+	published [Levels]bool      // the level is as its view has it
+	pending   []search.Document // in no segment yet
 }
 
 // Restore takes a level.
-func (t *Tree) Restore(level int, segments Level) { t.levels[level] = segments }
+func (t *Tree) Restore(level int, l Level) {
+	t.levels[level], t.published[level] = l.Segments, true
+	for i, version := range l.Versions { // those that smaller levels have seen are lost where their view is
+		t.versions[i] = max(t.versions[i], version)
+	}
+}
 
 // maxPending is how many documents wait for others, as a large segment costs less than many
 // small ones.
@@ -88,52 +86,27 @@ func (t *Tree) build() {
 	}
 }
 
-// add puts a segment into the first level that does not become full by it. What the levels
-// below hold, which is older, goes with it.
+// add puts a segment on the first level that has room for it. What is on the levels below,
+// which is older, goes with it.
 func (t *Tree) add(segment *search.Segment) {
-	level, moving := 0, Level{segment}
-	for own := t.levels[0].own(); own.len()+moving.len() >= full[level]; own = t.levels[level].own() {
-		moving = slices.Concat(own, moving)
-		level++
-	}
-	own := t.levels[level].own()
-	before := t.levels[level][:len(t.levels[level])-len(own)]
-	if len(before) == 0 {
-		before = Level{search.Build(nil)}
-	}
-	if level == 0 {
-		moving, own = slices.Concat(own, moving), nil
-	}
-	landed := search.Merge(moving...)
-	for below := range level {
-		t.levels[below], t.dirty[below] = Level{landed, search.Build(nil)}, true
-	}
-	t.levels[level], t.dirty[level] = slices.Concat(before, own, Level{landed}), true
-	if level == Levels-1 {
-		t.levels[level] = compact(t.levels[level])
-	}
-}
-
-// compact merges the newest segments of the last level where there are many of about one size.
-func compact(l Level) Level {
-	for {
-		from := len(l) - 1
-		for from > 1 && size(l[from-1]) <= size(l[len(l)-1]) {
-			from--
+	moving, size := []*search.Segment{segment}, segment.Len()
+	level := 0
+	for most := fanIn; level < Levels-1 && (size >= most || len(t.levels[level]) == fanIn-1); level++ {
+		for _, s := range t.levels[level] {
+			size += s.Len()
 		}
-		if len(l)-from < fanIn {
-			return l
+		if len(t.levels[level]) > 0 {
+			moving = slices.Concat(t.levels[level], moving)
+			t.levels[level], t.published[level] = nil, false
 		}
-		l = append(slices.Clone(l[:from]), search.Merge(l[from:]...))
+		most *= fanIn
 	}
-}
-
-// size is how often eight segments of the smallest size of the last level have been merged.
-func size(s *search.Segment) (class int) {
-	for n := s.Len(); n >= fanIn*full[Levels-2]; n /= fanIn {
-		class++
+	here := slices.Concat(t.levels[level], []*search.Segment{search.Merge(moving...)})
+	if len(here) == fanIn { // on the last level, which has none above
+		here = []*search.Segment{search.Merge(here...)}
 	}
-	return class
+	t.levels[level], t.published[level] = here, false
+	t.published[0] = false // in which readers see that there is something new
 }
 
 // Changed returns the bodies of the views of levels that have changed since it was asked
@@ -141,8 +114,15 @@ func size(s *search.Segment) (class int) {
 func (t *Tree) Changed() (bodies [Levels][]byte) {
 	t.build()
 	for level := range t.levels {
-		if t.dirty[level] {
-			bodies[level], t.dirty[level] = Encode(t.levels[level]), false
+		if !t.published[level] {
+			t.versions[level]++
+		}
+	}
+	for level, segments := range t.levels {
+		if !t.published[level] {
+			l := Level{Segments: segments}
+			copy(l.Versions[level:], t.versions[level:])
+			bodies[level], t.published[level] = Encode(l), true
 		}
 	}
 	return bodies
@@ -154,19 +134,26 @@ func (t *Tree) Index() *search.Index {
 	return index(t.levels)
 }
 
-// index is that of levels: of a larger one first, which is older.
-func index(levels [Levels]Level) *search.Index {
+// index is that of the segments of levels: of a larger one first, which is older.
+func index(levels [Levels][]*search.Segment) *search.Index {
 	var all []*search.Segment
-	for _, l := range slices.Backward(levels[:]) {
-		all = append(all, l...)
+	for level := Levels - 1; level >= 0; level-- {
+		all = append(all, levels[level]...)
 	}
 	return search.NewIndex(all...)
 }
 
+// format is the first byte of a level's view.
+const format = 2
+
 // Encode writes the body of a level's view.
 func Encode(l Level) []byte {
-	b := binary.AppendUvarint(nil, uint64(len(l)))
-	for _, s := range l {
+	b := []byte{format}
+	for _, version := range l.Versions {
+		b = binary.AppendUvarint(b, version)
+	}
+	b = binary.AppendUvarint(b, uint64(len(l.Segments)))
+	for _, s := range l.Segments {
 		body := s.Append(nil)
 		b = binary.AppendUvarint(b, uint64(len(body)))
 		b = append(b, body...)
@@ -174,39 +161,48 @@ func Encode(l Level) []byte {
 	return b
 }
 
-// maxSegments is how many segments a level may have.
-const maxSegments = 64
-
 var errLevel = errors.New("is no level of an index")
 
 // Decode reads the body of a level's view.
-func Decode(b []byte) (Level, error) {
-	n, size := binary.Uvarint(b)
-	if size <= 0 || n > maxSegments {
-		return nil, errLevel
+func Decode(b []byte) (l Level, err error) {
+	if len(b) == 0 || b[0] != format {
+		return Level{}, errLevel
 	}
-	b = b[size:]
-	l := make(Level, n)
-	for i := range l {
-		length, size := binary.Uvarint(b)
-		if size <= 0 || length > uint64(len(b)-size) {
-			return nil, errLevel
+	b = b[1:]
+	next := func() (n uint64) {
+		var size int
+		if n, size = binary.Uvarint(b); size <= 0 {
+			err = errLevel
+			return 0
 		}
-		var err error
-		if l[i], err = search.Decode(b[size : size+int(length)]); err != nil {
-			return nil, fmt.Errorf("segment %d: %w", i, err)
-		}
-		b = b[size+int(length):]
+		b = b[size:]
+		return n
 	}
-	if len(b) > 0 {
-		return nil, errLevel
+	for i := range l.Versions {
+		l.Versions[i] = next()
+	}
+	for n := next(); n > 0 && err == nil; n-- {
+		length := next()
+		if err != nil || length > uint64(len(b)) {
+			return Level{}, errLevel
+		}
+		s, err := search.Decode(b[:length])
+		if err != nil {
+			return Level{}, fmt.Errorf("segment %d: %w", len(l.Segments), err)
+		}
+		l.Segments, b = append(l.Segments, s), b[length:]
+	}
+	if err != nil || len(b) > 0 {
+		return Level{}, errLevel
 	}
 	return l, nil
 }
 
 // Reader is the index of a platform as a reader keeps it in memory.
 type Reader struct {
-	views [Levels]*store.View[Level]
+	views    *store.Views
+	platform string
+	newest   *store.View[Level] // level 0, which changes with every publication
 
 	mu     sync.Mutex
 	levels [Levels]Level
@@ -215,40 +211,61 @@ type Reader struct {
 
 // Open returns the index of a platform.
 func Open(views *store.Views, clock func() time.Time, platform string) *Reader {
-	r := new(Reader)
-	for level := range r.views {
-		r.views[level] = dataset.View[Level]{Name: Name(platform, level), Period: 5 * time.Second, Encode: Encode, Decode: Decode}.Open(views, clock)
-	}
-	return r
+	newest := dataset.View[Level]{Name: Name(platform, 0), Period: 5 * time.Second, Encode: Encode, Decode: Decode}
+	return &Reader{views: views, platform: platform, newest: newest.Open(views, clock)}
 }
 
-// Index returns the newest state of the index. Where none was ever published it is empty.
+// Index returns the newest state of the index. Where none was ever published it is empty. Of
+// the levels those are read that have changed.
 func (r *Reader) Index(ctx context.Context) (*search.Index, error) {
-	var levels [Levels]Level
-	for level, view := range r.views { // the smallest first: what leaves it is in the larger one then
-		l, err := store.OrZero(view.Get(ctx))
-		if err != nil {
-			return nil, err
-		}
-		levels[level] = l
+	newest, err := store.OrZero(r.newest.Get(ctx))
+	if err != nil {
+		return nil, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	same := r.index != nil
+	if r.index != nil && r.levels[0].Versions == newest.Versions {
+		return r.index, nil
+	}
+	levels, wanted := r.levels, newest.Versions
+	levels[0] = newest
+	var segments [Levels][]*search.Segment
 	for level := range levels {
-		same = same && slices.Equal(levels[level], r.levels[level])
+		if l := &levels[level]; l.Versions[level] < wanted[level] {
+			if *l, err = r.read(ctx, level); err != nil {
+				return nil, err
+			}
+		}
+		for i, version := range levels[level].Versions {
+			wanted[i] = max(wanted[i], version)
+		}
+		segments[level] = levels[level].Segments
 	}
-	if !same {
-		r.levels, r.index = levels, index(levels)
-	}
+	r.levels, r.index = levels, index(segments)
 	return r.index, nil
 }
 
-// Publish replaces the views of a platform by a tree's.
+// read reads a level. One that is lost is empty until its publisher has made it anew.
+func (r *Reader) read(ctx context.Context, level int) (Level, error) {
+	body, _, _, err := r.views.Fetch(ctx, Name(r.platform, level), "")
+	if err != nil {
+		return store.OrZero(Level{}, err)
+	}
+	l, err := Decode(body)
+	if err != nil {
+		return Level{}, fmt.Errorf("read level %d of the index of %s: %w", level, r.platform, err)
+	}
+	return l, nil
+}
+
+// Publish replaces the views of a platform by those that have changed of a tree.
 func Publish(ctx context.Context, views *store.Views, platform string, t *Tree) error {
-	t.build()
-	for level := range t.levels {
-		if err := views.Publish(ctx, Name(platform, level), Encode(t.levels[level])); err != nil {
+	bodies := t.Changed()
+	for level := Levels - 1; level >= 0; level-- {
+		if bodies[level] == nil {
+			continue
+		}
+		if err := views.Publish(ctx, Name(platform, level), bodies[level]); err != nil {
 			return err
 		}
 	}

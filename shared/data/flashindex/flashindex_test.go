@@ -1,8 +1,10 @@
 package flashindex
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -67,8 +69,8 @@ func TestWhatWasAddedIsFound(t *testing.T) {
 		}
 	}
 	for level, l := range tree.levels {
-		if len(l) > 18 || level == 0 && len(l) > 2 || l.own().len() >= full[level] {
-			t.Errorf("level %d has %d segments of %d documents", level, len(l), l.len())
+		if len(l) >= fanIn {
+			t.Errorf("level %d has %d segments", level, len(l))
 		}
 	}
 }
@@ -109,34 +111,125 @@ func TestManyDocumentsAreMergedSeldom(t *testing.T) {
 			t.Errorf("state %d of the first document is found %d times", n, total)
 		}
 	}
-	for level, l := range tree.levels {
-		if len(l) > 18 {
-			t.Errorf("level %d has %d segments", level, len(l))
+}
+
+// TestAPublicationIsOfWhatIsNew publishes flashes one by one, as they come, and counts how often
+// each is written.
+func TestAPublicationIsOfWhatIsNew(t *testing.T) {
+	t.Parallel()
+	const flushes = 4096 // which reach level 6
+	var tree Tree
+	written, bytes, few := 0, 0, 0
+	for id := range int64(flushes) {
+		tree.Add([]search.Document{document(id+1, 1)})
+		documents := 0
+		for _, body := range tree.Changed() {
+			if body == nil {
+				continue
+			}
+			l, err := Decode(body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range l.Segments {
+				documents += s.Len()
+			}
+			bytes += len(body)
+		}
+		written += documents
+		if documents < fanIn {
+			few++
+		}
+	}
+	once := len(Encode(Level{Segments: []*search.Segment{search.Build([]search.Document{document(1, 1)})}}))
+	if times := float64(written) / flushes; times > 2*7 {
+		t.Errorf("a flash was published %.1f times on 7 levels", times)
+	}
+	if bytes > 14*once*flushes {
+		t.Errorf("%d bytes were published, %d for each flash, of which one takes %d", bytes, bytes/flushes, once)
+	}
+	if few < flushes*3/4 {
+		t.Errorf("%d publications of %d have less than %d flashes", few, flushes, fanIn)
+	}
+}
+
+// TestAReaderMissesNothing reads between any two writes of a publisher, who ends between two of
+// them now and then and begins again from what is there, and adds again what was not published.
+func TestAReaderMissesNothing(t *testing.T) {
+	t.Parallel()
+	objects, bucket := storetest.S3(t)
+	views := store.NewViews(objects, bucket)
+	now := time.Now()
+	clock := func() time.Time { return now }
+	var readers []*Reader
+	for range 8 {
+		readers = append(readers, Open(views, clock, "house"))
+	}
+	var tree Tree
+	r := rand.New(rand.NewPCG(3, 4))
+	published, writes := 0, 0
+	look := func(n int) {
+		t.Helper()
+		now = now.Add(time.Minute)
+		for i, one := range append(readers, Open(views, clock, "house")) {
+			if i < len(readers) && r.IntN(6) > 0 { // who looks seldom has older versions
+				continue
+			}
+			x, err := one.Index(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, total := x.Find("bitcoin", 0, 1); total < published || total > n {
+				t.Fatalf("reader %d finds %d of %d to %d flashes after %d writes", i, total, published, n, writes)
+			}
+		}
+	}
+	for n := 1; published < 150; {
+		for id := published + 1; id <= n; id++ {
+			tree.Add([]search.Document{document(int64(id), 1)})
+		}
+		ended := false
+		bodies := tree.Changed()
+		for level, body := range slices.Backward(bodies[:]) {
+			if body == nil {
+				continue
+			}
+			if ended = r.IntN(10) == 0; ended {
+				tree = restored(t, views)
+				break
+			}
+			if err := views.Publish(t.Context(), Name("house", level), body); err != nil {
+				t.Fatal(err)
+			}
+			writes++
+			look(n)
+		}
+		if !ended {
+			published = n
+			look(n)
+			n += 1 + r.IntN(4)
 		}
 	}
 }
 
-// A reader that sees a level newer than another misses nothing.
-func TestLevelsMayBeSeenAtDifferentTimes(t *testing.T) {
-	t.Parallel()
-	var tree Tree
-	var before [Levels]Level
-	for id := int64(1); id < 3000; id++ {
-		tree.Add([]search.Document{document(id, 1)})
-		tree.Changed()
-		promoted := len(tree.levels[1]) > 0 && (len(before[1]) == 0 || before[1][0] != tree.levels[1][0])
-		for level := range before {
-			if !promoted && id%50 > 0 {
-				continue // as before
-			}
-			mixed := before
-			mixed[level] = tree.levels[level]
-			if _, total := index(mixed).Find("bitcoin", 0, 1); total < int(id)-1 {
-				t.Fatalf("of %d documents %d are found where only level %d is new", id, total, level)
-			}
+// restored is the tree as its views have it.
+func restored(t *testing.T, views *store.Views) (tree Tree) {
+	t.Helper()
+	for level := range Levels {
+		body, _, _, err := views.Fetch(t.Context(), Name("house", level), "")
+		if errors.Is(err, store.ErrNoView) {
+			continue
 		}
-		before = tree.levels
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := Decode(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree.Restore(level, l)
 	}
+	return tree
 }
 
 func TestAReaderSeesWhatIsPublished(t *testing.T) {
@@ -169,7 +262,7 @@ func TestAReaderSeesWhatIsPublished(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	f.Add(Encode(Level{search.Build([]search.Document{document(1, 1)})}))
+	f.Add(Encode(Level{Segments: []*search.Segment{search.Build([]search.Document{document(1, 1)})}}))
 	f.Add([]byte{9})
 	f.Fuzz(func(_ *testing.T, b []byte) { _, _ = Decode(b) })
 }
