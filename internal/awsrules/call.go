@@ -322,7 +322,10 @@ func (c *call) batch() error {
 
 // stream carries out a request of a stream that the rules look at.
 func (c *call) stream() error {
-	var in struct{ ShardId, ShardIterator string }
+	var in struct {
+		ShardID       string `json:"ShardId"`
+		ShardIterator string
+	}
 	if err := json.Unmarshal(c.body, &in); err != nil {
 		return err
 	}
@@ -330,7 +333,7 @@ func (c *call) stream() error {
 		return err
 	}
 	c.mu.Lock()
-	shard := in.ShardId
+	shard := in.ShardID
 	if c.operation == "GetRecords" {
 		shard = c.shards[in.ShardIterator]
 		now := time.Now()

@@ -59,7 +59,7 @@ func TestTheFeedsHoldUnderManyClients(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	turn := make(chan struct{}, 6) // connections being made at a time: the local functions have eight instances
-	s.quiet.Store(true) // until all are connected, however long a busy machine takes
+	s.quiet.Store(true)            // until all are connected, however long a busy machine takes
 	for i := range soakMany {
 		running.Go(func() { s.client(ctx, i, turn) })
 	}

@@ -134,10 +134,9 @@ func (s *Store) setActive(ctx context.Context, distributor string, accessKeys []
 	if err != nil {
 		return err // it may have been carried out: the marks stay
 	}
-	for _, m := range marks {
-		if s.list(ctx, distributor, m, true) != nil {
-			return nil // carried out it is: who reads the list next will bring it up to date
-		}
+	// The change is made. Rows that cannot be written now are by whoever reads the list next.
+	for listed := true; listed && len(marks) > 0; marks = marks[1:] {
+		listed = s.list(ctx, distributor, marks[0], true) == nil
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package perp
 
 import (
+	"iter"
 	"time"
 
 	"quotary/functions/ingester/engine"
@@ -31,43 +32,39 @@ func (*pairInterests) Name() string { return pairseries.Interest.Name() }
 // Wants asks for the rows of open interest.
 func (p *pairInterests) Wants(b *Batch, r *engine.Reads) {
 	for i := range b.Contexts {
-		eachInterest(&b.Contexts[i], func(pair string, ms int64, _ market.Decimal) error {
-			p.pairs.Want(r, pair, ms)
-			return nil
-		})
+		for pair := range interests(&b.Contexts[i]) {
+			p.pairs.Want(r, pair, b.Contexts[i].Time)
+		}
 	}
 }
 
 // Apply takes open interest.
 func (p *pairInterests) Apply(b *Batch, r *engine.Reads, _ time.Time) error {
 	for i := range b.Contexts {
-		err := eachInterest(&b.Contexts[i], func(pair string, ms int64, value market.Decimal) error {
-			return p.pairs.Add(r, pair, ms, value)
-		})
-		if err != nil {
-			return err
+		for pair, value := range interests(&b.Contexts[i]) {
+			if err := p.pairs.Add(r, pair, b.Contexts[i].Time, value); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// eachInterest calls take with the open interest of each perpetual that has any, in US
-// dollars, of which the stable coin that pays it counts as one.
-func eachInterest(c *market.Contexts, take func(pair string, ms int64, value market.Decimal) error) error {
-	if c.Spot || c.Dex != "" {
-		return nil
-	}
-	for i := range c.Coins {
-		one := &c.Coins[i]
-		pair, ok := pairs.Perp(one.Coin)
-		if !ok || !one.Interest.IsPos() {
-			continue
+// interests are the pairs of perpetuals that have open interest, with that in US dollars,
+// of which the stable coin that pays it counts as one.
+func interests(c *market.Contexts) iter.Seq2[string, market.Decimal] {
+	return func(yield func(string, market.Decimal) bool) {
+		if c.Spot || c.Dex != "" {
+			return
 		}
-		if err := take(pair.Key, c.Time, market.Notional(one.Mark, one.Interest)); err != nil {
-			return err
+		for i := range c.Coins {
+			one := &c.Coins[i]
+			pair, ok := pairs.Perp(one.Coin)
+			if ok && one.Interest.IsPos() && !yield(pair.Key, market.Notional(one.Mark, one.Interest)) {
+				return
+			}
 		}
 	}
-	return nil
 }
 
 // Changes returns the rows once in a while, and no sooner when others are settled.
