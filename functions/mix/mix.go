@@ -13,8 +13,10 @@ import (
 	"quotary/shared/data/coins"
 	"quotary/shared/data/contracts"
 	"quotary/shared/data/pairliquidations"
+	"quotary/shared/data/pairs"
 	"quotary/shared/data/pairseries"
 	"quotary/shared/data/rates"
+	"quotary/shared/data/tickers"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
@@ -25,12 +27,14 @@ type reader struct {
 	contracts  *store.View[contracts.View]
 	liquidated [2]*store.View[pairliquidations.View] // of centralised exchanges, and of the perpetual one
 	coins      *store.View[coins.View]
+	perps      *store.View[tickers.View] // for the names of the perpetual exchange's coins
 	rates      *store.View[rates.View]
 }
 
 func newReader(series *store.Series, views *store.Views, clock func() time.Time) *reader {
 	return &reader{
-		series: series, contracts: contracts.Open(views, clock), coins: coins.Open(views, clock), rates: rates.Open(views, clock),
+		series: series, contracts: contracts.Open(views, clock), coins: coins.Open(views, clock),
+		perps: tickers.Open(views, clock), rates: rates.Open(views, clock),
 		liquidated: [...]*store.View[pairliquidations.View]{
 			pairliquidations.Open(views, pairliquidations.Name, clock), pairliquidations.Open(views, pairliquidations.PerpName, clock),
 		},
@@ -43,7 +47,9 @@ const ratioCoin = "btc"
 // ratioFor is how old a share may be.
 const ratioFor = time.Hour
 
-// longShort returns the ratio of accounts now, a day and a week ago.
+// longShort returns the ratio of accounts now, a day and a week ago. What is past is that of
+// the perpetuals that have a share now: without one of them it would be that of others, and
+// not comparable.
 func (r *reader) longShort(ctx context.Context, _ catalog.LongShortRatioIn) (catalog.LongShortRatioNow, error) {
 	var out catalog.LongShortRatioNow
 	v, err := store.OrZero(r.contracts.Get(ctx))
@@ -51,28 +57,32 @@ func (r *reader) longShort(ctx context.Context, _ catalog.LongShortRatioIn) (cat
 		return out, err
 	}
 	now := api.Now(ctx)
-	var ratios [3]*json.Number
-	for i, ago := range [...]time.Duration{0, 24 * time.Hour, 7 * 24 * time.Hour} {
-		if ratios[i], err = r.ratio(ctx, v, now.Add(-ago)); err != nil {
+	current, err := r.shares(ctx, v, now)
+	if err != nil {
+		return out, err
+	}
+	if ratio := meanRatio(current, current); ratio != nil {
+		out.Detail.Last = ratio.String()
+	}
+	for to, ago := range map[**json.Number]time.Duration{&out.Detail.LastDay: 24 * time.Hour, &out.Detail.LastWeek: 7 * 24 * time.Hour} {
+		shares, err := r.shares(ctx, v, now.Add(-ago))
+		if err != nil {
 			return out, err
 		}
-	}
-	out.Detail = catalog.LongShortRatioDetail{LastDay: ratios[1], LastWeek: ratios[2]}
-	if ratios[0] != nil {
-		out.Detail.Last = ratios[0].String()
+		*to = meanRatio(shares, current)
 	}
 	return out, nil
 }
 
-// ratio is longs for each short at a time, by the mean share over the perpetuals of
-// bitcoin; nil where it is not known.
-func (r *reader) ratio(ctx context.Context, v contracts.View, at time.Time) (*json.Number, error) {
-	shares := make([][]market.Bar, len(v.Contracts))
+// shares are those of accounts that were long at a time, by the key of each perpetual of
+// bitcoin that has one.
+func (r *reader) shares(ctx context.Context, v contracts.View, at time.Time) (map[string]market.Decimal, error) {
+	bars := make([][]market.Bar, len(v.Contracts))
 	group, ctx := errgroup.WithContext(ctx)
 	for i := range v.Contracts {
 		if pair := &v.Contracts[i].Pair; pair.Coin() == ratioCoin {
 			group.Go(func() (err error) {
-				shares[i], err = pairseries.Ratios.Read(ctx, r.series, pair.Key, time.Minute, pairseries.Window{From: at.Add(-ratioFor), To: at, Limit: 1})
+				bars[i], err = pairseries.Ratios.Read(ctx, r.series, pair.Key, time.Minute, pairseries.Window{From: at.Add(-ratioFor), To: at, Limit: 1})
 				return err
 			})
 		}
@@ -80,18 +90,32 @@ func (r *reader) ratio(ctx context.Context, v contracts.View, at time.Time) (*js
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	var list []market.Decimal
-	for _, bars := range shares {
-		for i := range bars {
-			list = append(list, bars[i].Close)
+	known := map[string]market.Decimal{}
+	for i := range bars {
+		if len(bars[i]) > 0 {
+			known[v.Contracts[i].Pair.Key] = bars[i][0].Close
 		}
+	}
+	return known, nil
+}
+
+// meanRatio is longs for each short by the mean share of some perpetuals; nil where one of
+// them has none.
+func meanRatio(shares, of map[string]market.Decimal) *json.Number {
+	var list []market.Decimal
+	for key := range of {
+		share, ok := shares[key]
+		if !ok {
+			return nil
+		}
+		list = append(list, share)
 	}
 	ratio, ok := market.LongShortRatio(list)
 	if !ok {
-		return nil, nil
+		return nil
 	}
 	text := json.Number(ratio.String())
-	return &text, nil
+	return &text
 }
 
 // liquidations sums up the last hour and day.
@@ -147,31 +171,37 @@ func (r *reader) liquidations(ctx context.Context, in catalog.LiquidationSumsIn)
 	return out, nil
 }
 
-// selection returns which pairs are summed up.
+// selection returns which pairs are summed up: without a type those of the coin and of the
+// exchange that are given.
 func (r *reader) selection(ctx context.Context, in catalog.LiquidationSumsIn) (func(*pairliquidations.Pair) bool, error) {
-	kind := in.Type
-	switch { // who names a coin or an exchange alone means it
-	case kind == "" && in.CoinKey != "":
-		kind = "1"
-	case kind == "" && in.MarketKey != "":
-		kind = "2"
+	byCoin, byPlatform := in.CoinKey != "" && in.Type != "2", in.MarketKey != "" && in.Type != "1"
+	switch {
+	case in.Type == "1" && !byCoin:
+		return nil, api.BadRequest("coinKey is missing: type 1 takes the key of a coin")
+	case in.Type == "2" && !byPlatform:
+		return nil, api.BadRequest("marketKey is missing: type 2 takes the key of an exchange")
 	}
-	switch kind {
-	case "1":
-		if in.CoinKey == "" {
-			return nil, api.BadRequest("coinKey is missing: type 1 takes the key of a coin")
+	coin, platform := "", strings.ToLower(string(in.MarketKey)) // some clients pass on what their user typed
+	named := map[string]bool{}                                  // keys, in lower case, of pairs that the perpetual exchange names otherwise: kPEPE
+	if byCoin {
+		known, err := store.OrZero(r.coins.Get(ctx))
+		if err != nil {
+			return nil, err
 		}
-		v, err := store.OrZero(r.coins.Get(ctx))
-		coin := v.ShortName(string(in.CoinKey))
-		return func(p *pairliquidations.Pair) bool { return p.Coin == coin }, err
-	case "2":
-		if in.MarketKey == "" {
-			return nil, api.BadRequest("marketKey is missing: type 2 takes the key of an exchange")
+		perps, err := store.OrZero(r.perps.Get(ctx))
+		if err != nil {
+			return nil, err
 		}
-		platform := strings.ToLower(string(in.MarketKey)) // some clients pass on what their user typed
-		return func(p *pairliquidations.Pair) bool { return p.Platform == platform }, nil
+		coin = known.ShortName(string(in.CoinKey))
+		for i := range perps.Tickers {
+			if pair, ok := pairs.Perp(perps.Tickers[i].Coin); ok && pair.Coin() == coin {
+				named[pair.Key] = true
+			}
+		}
 	}
-	return func(*pairliquidations.Pair) bool { return true }, nil
+	return func(p *pairliquidations.Pair) bool {
+		return (!byCoin || p.Coin == coin || named[p.Key]) && (!byPlatform || p.Platform == platform)
+	}, nil
 }
 
 // texts returns what writes US dollars in a currency, empty while no rate of it is known.

@@ -13,6 +13,7 @@ import (
 	"quotary/shared/data/pairliquidations"
 	"quotary/shared/data/pairseries"
 	"quotary/shared/data/rates"
+	"quotary/shared/data/tickers"
 	"quotary/shared/keys"
 	"quotary/shared/market"
 	"quotary/shared/store"
@@ -70,6 +71,41 @@ func TestTheRatioOfAccountsIsThatOfBitcoinOverAllExchanges(t *testing.T) {
 	w.Get(t, w.SubKey, "/v2/mix/ls-ratio").Golden(t, "ls-ratio")
 }
 
+// A ratio of some of the perpetuals alone would not be comparable with that of all.
+func TestARatioOfThePastIsKnownOnlyWhereEachPerpetualOfNowHasAShare(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const day = 24 * time.Hour
+	var v contracts.View
+	for _, c := range []struct {
+		key  string
+		agos []time.Duration
+	}{
+		{"btcswapusdt:binance", []time.Duration{0, day, 7 * day}}, {"btcswapusdt:bybit", []time.Duration{0, day}}, // began to tell less than a week ago
+		{"btcswapusd:okcoinfutures", nil}, {"btcswapusd:bybit", []time.Duration{day, 7 * day}}, // tell nothing now
+	} {
+		v.Contracts = append(v.Contracts, contracts.Contract{Pair: market.Pair{Key: c.key, Base: "BTC", Swap: true}})
+		for _, ago := range c.agos {
+			at := apitest.Start.Add(-ago).UnixMilli()
+			bar := market.Bar{Time: market.Minute1.StartMs(at)}
+			bar.Add(at, dec(t, "0.6"))
+			if c.key == "btcswapusd:bybit" {
+				bar.Close = dec(t, "0.1")
+			}
+			if err := pairseries.Ratios.Put(t.Context(), w.series, c.key, pairseries.Tiers[0], bar); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := contracts.Publish(t.Context(), w.views, v); err != nil {
+		t.Fatal(err)
+	}
+	got := apitest.Data[catalog.LongShortRatioNow](t, w.Get(t, w.SubKey, "/v2/mix/ls-ratio")).Detail
+	if got.Last != "1.5" || got.LastDay == nil || *got.LastDay != "1.5" || got.LastWeek != nil {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestLiquidationsAreSummedUp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -103,7 +139,7 @@ func TestLiquidationsAreSummedUp(t *testing.T) {
 		t.Helper()
 		return apitest.Data[catalog.LiquidationSummary](t, w.Get(t, w.SubKey, "/v2/mix/liq?"+query)).Detail
 	}
-	for _, key := range []string{"bitcoin", "btc", "BTC"} {
+	for _, key := range []string{"bitcoin", "btc", "BTC", "Bitcoin"} {
 		want := catalog.LiquidationDetail{
 			Liq1h: "67.25", LiqLong1h: "33.25", LiqShort1h: "34", Liq24h: "100.25", LiqLong24h: "44.25", LiqShort24h: "56",
 			MaxLiq: "26", MaxMarket: "bybit", DayMarket: "bybit", DayPair: "btcswapusdt:bybit",
@@ -120,6 +156,11 @@ func TestLiquidationsAreSummedUp(t *testing.T) {
 	if got := sums("currency=usd&type=2&marketKey=hyperliquid"); got.Liq24h != "2.5" || got.LiqLong24h != "2" || got.DayPair != "btcswapusdc:hyperliquid" {
 		t.Errorf("of the perpetual exchange: %+v", got)
 	}
+	for query, want := range map[string]string{"&coinKey=btc&marketKey=binance": "46.75", "&coinKey=btc&marketKey=binance&type=1": "100.25", "&coinKey=btc&marketKey=binance&type=2": "80.75", "&coinKey=doge&marketKey=binance": "0"} {
+		if got := sums("currency=usd" + query); got.Liq24h != want {
+			t.Errorf("%s: %+v, want %s", query, got, want)
+		}
+	}
 	for query, kind := range map[string]string{"&coinKey=nobody": "&type=1", "&marketKey=bybit": "&type=2"} {
 		if got, want := sums("currency=usd"+query), sums("currency=usd"+kind+query); got != want {
 			t.Errorf("%s without its type: %+v, want %+v", query, got, want)
@@ -134,6 +175,30 @@ func TestLiquidationsAreSummedUp(t *testing.T) {
 	w.Get(t, w.SubKey, "/v2/mix/liq?type=1").Refused(t, http.StatusBadRequest, "coinKey")
 	w.Get(t, w.SubKey, "/v2/mix/liq?type=2").Refused(t, http.StatusBadRequest, "marketKey")
 	w.Get(t, w.SubKey, "/v2/mix/liq?type=3").Refused(t, http.StatusBadRequest, "type")
+}
+
+// Exchanges trade a coin of a very low price by the thousand, each under a name of its own.
+func TestLiquidationsOfACoinAreThoseUnderAllOfItsNames(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	minutes := []pairliquidations.Minute{{Time: apitest.Start.UnixMilli(), Long: dec(t, "1"), Count: 1, Largest: dec(t, "1")}}
+	of := map[string][]pairliquidations.Pair{
+		pairliquidations.Name:     {{Key: "1000pepeswapusdt:binance", Coin: "pepe", Platform: "binance", Minutes: minutes}, {Key: "kasswapusdt:binance", Coin: "kas", Platform: "binance", Minutes: minutes}},
+		pairliquidations.PerpName: {{Key: "kpepeswapusdc:hyperliquid", Coin: "kpepe", Platform: "hyperliquid", Minutes: minutes}, {Key: "kasswapusdc:hyperliquid", Coin: "kas", Platform: "hyperliquid", Minutes: minutes}},
+	}
+	for name, list := range of {
+		if err := pairliquidations.Publish(t.Context(), w.views, name, pairliquidations.View{Pairs: list}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := tickers.Publish(t.Context(), w.views, tickers.View{Tickers: []tickers.Ticker{{Coin: "kPEPE", Price: "0.01"}, {Coin: "KAS", Price: "0.1"}}}); err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]string{"pepe": "2", "PEPE": "2", "1000PEPE": "2", "kas": "2", "as": "0"} {
+		if got := apitest.Data[catalog.LiquidationSummary](t, w.Get(t, w.SubKey, "/v2/mix/liq?type=1&currency=usd&coinKey="+key)).Detail.Liq24h; got != want {
+			t.Errorf("%s: %s, want %s", key, got, want)
+		}
+	}
 }
 
 func TestAKeyIsToldItsPlan(t *testing.T) {

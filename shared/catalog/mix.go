@@ -34,12 +34,13 @@ type LongShortRatioNow struct {
 }
 
 // LongShortRatioDetail is how many accounts with a position in a perpetual of bitcoin are
-// long for each that is short, of the mean share over all followed exchanges that tell it:
-// 0.87 means more shorts.
+// long for each that is short, of the mean share over all followed perpetuals whose exchange
+// has told it in the last hour: 0.87 means more shorts. Ratios of the past are of the same
+// perpetuals.
 type LongShortRatioDetail struct {
 	Last     string       `json:"last"`      // now, as text; empty where it is not known
-	LastDay  *json.Number `json:"last_day"`  // 24 hours ago; null where it is not known
-	LastWeek *json.Number `json:"last_week"` // seven days ago; null where it is not known
+	LastDay  *json.Number `json:"last_day"`  // 24 hours ago; null where it is not known of each of them
+	LastWeek *json.Number `json:"last_week"` // seven days ago; null where it is not known of each of them
 }
 
 // KeyPlanIn asks for the calling key's own plan.
@@ -55,9 +56,9 @@ type KeyPlan struct {
 // one.
 type LiquidationSumsIn struct {
 	Currency  string `query:"currency" default:"cny" enum:"cny|usd"` // of the sums
-	Type      string `query:"type" enum:"|1|2"`                      // 1 for one coin, 2 for one exchange; without it the coin, the exchange or everything, as what is given says
-	CoinKey   Key    `query:"coinKey,coin_key"`                      // the coin, with type 1: bitcoin or btc
-	MarketKey Key    `query:"marketKey,market_key"`                  // the exchange, with type 2: binance or hyperliquid
+	Type      string `query:"type" enum:"|1|2"`                      // 1 for one coin, 2 for one exchange; without it what is given narrows the sums: the coin, the exchange or both
+	CoinKey   Key    `query:"coinKey,coin_key"`                      // the coin, not with type 2: bitcoin or btc
+	MarketKey Key    `query:"marketKey,market_key"`                  // the exchange, not with type 1: binance or hyperliquid
 }
 
 // LiquidationSummary holds the sums.

@@ -30,12 +30,15 @@ func PairKey(base, quote, platform string, swap bool) string {
 }
 
 // Coin is the base coin as clients name it, in lower case. A coin of a very low price is
-// traded as a perpetual by the thousand, under a name of its own (1000PEPE, SHIB1000): it is
-// the same coin.
+// traded as a perpetual by the thousand, under a name of its own (1000PEPE, SHIB1000, kPEPE):
+// it is the same coin.
 func (p *Pair) Coin() string {
 	base := p.Base
 	if p.Swap {
 		base = strings.TrimSuffix(strings.TrimPrefix(base, "1000"), "1000")
+		if rest, ok := strings.CutPrefix(base, "k"); ok && rest != "" && strings.ToUpper(rest) == rest {
+			base = rest
+		}
 	}
 	return strings.ToLower(base)
 }

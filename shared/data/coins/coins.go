@@ -126,14 +126,22 @@ func (c *Coin) ENName() string { return cmp.Or(c.entry().ENName, c.listing().Nam
 // CNName is the coin's name in Chinese, empty where no drop gives one.
 func (c *Coin) CNName() string { return c.entry().CNName }
 
-// ShortName is the short name, in lower case, of a coin that is named by it or by its key.
+// ShortName is the short name, in lower case, of a coin that is named by its key, by a short
+// name, by a key in another letter case, or by one of its pairs ([market.CoinOf]): by the first
+// of these that is known.
 func (v View) ShortName(name string) string {
+	short, other := "", ""
 	for i := range v.Coins {
-		if c := &v.Coins[i]; c.Key == name && c.Show() != "" {
+		switch c := &v.Coins[i]; {
+		case c.Key == name:
 			return strings.ToLower(c.Show())
+		case strings.EqualFold(c.Show(), name):
+			short = strings.ToLower(name)
+		case other == "" && strings.EqualFold(c.Key, name):
+			other = strings.ToLower(c.Show())
 		}
 	}
-	return strings.ToLower(name)
+	return cmp.Or(short, other, market.CoinOf(name))
 }
 
 func (c *Coin) entry() (none Entry) {

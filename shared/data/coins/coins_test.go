@@ -111,6 +111,22 @@ func TestNamesOfADropComeFirst(t *testing.T) {
 	}
 }
 
+func TestACoinIsFoundByAnyOfItsNames(t *testing.T) {
+	t.Parallel()
+	v := View{Coins: []Coin{
+		{Key: "bitcoin", Listing: &Listing{Symbol: "BTC"}}, {Key: "true-usd", Listing: &Listing{Symbol: "TUSD"}},
+		{Key: "PEPE", Listing: &Listing{Symbol: "OTHER"}}, {Key: "pepe", Listing: &Listing{Symbol: "PEPE"}},
+	}}
+	for name, want := range map[string]string{
+		"bitcoin": "btc", "Bitcoin": "btc", "BTC": "btc", "btcswapusdt:binance": "btc", "BTCUSDT": "btc",
+		"TUSD": "tusd", "tusdusdt": "tusd", "PEPE": "other", "pepe": "pepe", "Pepe": "pepe", "1000pepe": "pepe", "nobody": "nobody", "": "",
+	} {
+		if got := v.ShortName(name); got != want {
+			t.Errorf("%q is %q, want %q", name, got, want)
+		}
+	}
+}
+
 func TestTheSchemaOfDrops(t *testing.T) {
 	t.Parallel()
 	droptest.Schema(t, Entries, Name, "coins.schema.json")
