@@ -189,8 +189,6 @@ func TestTheLiquidationMapIsTheModelOfTurnoverAndOpenInterest(t *testing.T) {
 	if diff := cmp.Diff(want, m.DataMap["10"].Long[0]); diff != "" {
 		t.Errorf("longs of 10 (-want +got):\n%s", diff)
 	}
-	w.Get(t, w.SubKey, base+"/liquidation/map?dbkey=nobody&cycle=7d").Golden(t, "liquidation-map-empty")
-
 	all := apitest.Data[catalog.EstimatedLiquidationHistory](t, w.Get(t, w.SubKey, base+"/estimated-liquidation/history?dbkey="+btc))
 	if len(all.TimePoints) != 4 {
 		t.Errorf("%d times, 4 wanted", len(all.TimePoints))
@@ -199,6 +197,28 @@ func TestTheLiquidationMapIsTheModelOfTurnoverAndOpenInterest(t *testing.T) {
 	all = apitest.Data[catalog.EstimatedLiquidationHistory](t, w.Get(t, w.SubKey, fmt.Sprintf("%s/estimated-liquidation/history?dbkey=%s&start_time=%d&end_time=%d", base, btc, from, from+300_000)))
 	if _, ok := all.TimePoints[strconv.FormatInt(from/1000, 10)]; !ok || len(all.TimePoints) != 2 {
 		t.Errorf("between two times there are %d", len(all.TimePoints))
+	}
+}
+
+func TestNothingIsEstimatedWithoutOpenInterest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const spot = "btcusdt:binance"
+	c := market.Candle{OpenTime: apitest.Start.UnixMilli()}
+	c.Add(&market.Trade{Side: market.Buy, Time: c.OpenTime, Tid: 1, Px: dec(t, "100000"), Sz: dec(t, "10")})
+	for _, tier := range []market.Interval{market.Minute5, market.Hour1} {
+		if err := pairklines.Put(t.Context(), w.series, spot, tier, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Get(t, w.SubKey, base+"/liquidation/map?dbkey=nobody&cycle=7d").Golden(t, "liquidation-map-empty")
+	w.Get(t, w.SubKey, base+"/estimated-liquidation/history?dbkey=nobody&cycle=7d").Golden(t, "estimated-liquidations-empty")
+	for _, query := range []string{"&cycle=7d", "&cycle=24h", "&leverage=10"} {
+		now := apitest.Data[catalog.LiquidationMap](t, w.Get(t, w.SubKey, base+"/liquidation/map?dbkey="+spot+query))
+		past := apitest.Data[catalog.EstimatedLiquidationHistory](t, w.Get(t, w.SubKey, base+"/estimated-liquidation/history?dbkey="+spot+query))
+		if now.Time != 0 || len(now.DataMap) > 0 || len(past.TimePoints) > 0 {
+			t.Errorf("%s: %+v and %+v", query, now, past)
+		}
 	}
 }
 

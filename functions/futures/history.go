@@ -25,14 +25,14 @@ type reader struct {
 	trades    *store.View[pairtrades.View]
 	rates     *store.View[rates.View]
 	perps     *store.View[tickers.View]
-	interests *store.View[contexts.Interests]
+	contexts  *store.View[market.Contexts] // of the perpetual exchange
 	coins     *store.View[coins.View]
 }
 
 func newReader(series *store.Series, views *store.Views, clock func() time.Time) *reader {
 	return &reader{
 		series: series, contracts: contracts.Open(views, clock), trades: pairtrades.Open(views, clock), rates: rates.Open(views, clock),
-		perps: tickers.Open(views, clock), interests: contexts.OpenInterests(views, clock),
+		perps: tickers.Open(views, clock), contexts: contexts.OpenPerps(views, clock),
 		coins: coins.Open(views, clock),
 	}
 }
@@ -81,14 +81,10 @@ func (r *reader) coinInterest(ctx context.Context, key func(coin string) string,
 	return r.bars(ctx, pairseries.CoinInterest, key(coin), in.Interval, w)
 }
 
-// shortName is the short name of a coin, in lower case, which clients name by it, by its key,
-// or by one of its pairs.
+// shortName is the short name of the coin that a client names.
 func (r *reader) shortName(ctx context.Context, name catalog.PairKey) (string, error) {
 	known, err := store.OrZero(r.coins.Get(ctx))
-	if short := known.ShortName(string(name)); short != strings.ToLower(string(name)) {
-		return short, err
-	}
-	return market.CoinOf(string(name)), err
+	return known.ShortName(string(name)), err
 }
 
 func window(start, end *catalog.Millis, limit int64) pairseries.Window {

@@ -43,15 +43,16 @@ const finer = 5
 // liquidationMap estimates what would be liquidated now.
 func (r *reader) liquidationMap(ctx context.Context, in catalog.LiquidationMapIn) (catalog.LiquidationMap, error) {
 	out := catalog.LiquidationMap{DataMap: map[string]catalog.LiquidationSides{}}
-	for _, share := range market.LiquidationLeverages {
-		if leverage := strconv.FormatInt(share.Leverage, 10); in.Leverage == "" || in.Leverage == leverage {
-			out.DataMap[leverage] = catalog.LiquidationSides{Mapping: [3]string{"from", "to", "turnover"}, Short: []catalog.LiquidationRow{}, Long: []catalog.LiquidationRow{}}
-		}
-	}
 	c := cycles[in.Cycle]
 	buckets, err := r.buckets(ctx, pairKey(in.DBKey), c, api.Now(ctx), 1)
 	if err != nil || len(buckets) == 0 {
 		return out, err
+	}
+	out.Time = buckets[len(buckets)-1].Time
+	for _, share := range market.LiquidationLeverages {
+		if leverage := strconv.FormatInt(share.Leverage, 10); in.Leverage == "" || in.Leverage == leverage {
+			out.DataMap[leverage] = catalog.LiquidationSides{Mapping: [3]string{"from", "to", "turnover"}, Short: []catalog.LiquidationRow{}, Long: []catalog.LiquidationRow{}, Timestamp: out.Time}
+		}
 	}
 	model := market.LiquidationModel{Window: c.window.Milliseconds()}
 	last := market.LiquidationBucket{}
@@ -60,11 +61,6 @@ func (r *reader) liquidationMap(ctx context.Context, in catalog.LiquidationMapIn
 		if buckets[i].Average.IsPos() {
 			last = buckets[i]
 		}
-	}
-	out.Time = buckets[len(buckets)-1].Time
-	for leverage, sides := range out.DataMap {
-		sides.Timestamp = out.Time
-		out.DataMap[leverage] = sides
 	}
 	if !last.Average.IsPos() {
 		return out, nil
@@ -135,7 +131,8 @@ func estimate(model *market.LiquidationModel, px market.Decimal, leverage string
 func number(d market.Decimal) json.Number { return json.Number(d.String()) }
 
 // buckets are what a model needs for a number of times, of which the last is the bucket
-// that holds until: oldest first, those without trade and open interest left out.
+// that holds until: oldest first, those without trade and open interest left out. Where no
+// open interest is known, as of a spot pair, there are none.
 func (r *reader) buckets(ctx context.Context, pair string, c cycle, until time.Time, times int) ([]market.LiquidationBucket, error) {
 	count := int(c.window/c.step) + times
 	var candles []market.Candle
@@ -149,7 +146,7 @@ func (r *reader) buckets(ctx context.Context, pair string, c cycle, until time.T
 		interest, err = pairseries.Interest.Read(ctx, r.series, pair, c.step, pairseries.Window{To: until, Limit: count})
 		return err
 	})
-	if err := group.Wait(); err != nil {
+	if err := group.Wait(); err != nil || len(interest) == 0 {
 		return nil, err
 	}
 	oldest := c.period.StartMs(until.UnixMilli()) - int64(count-1)*c.step.Milliseconds()

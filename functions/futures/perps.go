@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"quotary/shared/api"
 	"quotary/shared/data/contracts"
 	"quotary/shared/data/funding"
 	"quotary/shared/data/klines"
@@ -28,7 +29,8 @@ func (r *reader) coinOf(ctx context.Context, key string) (string, error) {
 	return pair.Symbol, err
 }
 
-// perpFunding are buckets of what a pair paid for each hour, which is at its end, oldest first.
+// perpFunding are buckets of what a pair paid for each hour, which is at its end, and in the
+// one that is open of what the exchange expects, oldest first.
 func (r *reader) perpFunding(ctx context.Context, key string, width time.Duration, w pairseries.Window) ([]market.Bar, error) {
 	coin, err := r.coinOf(ctx, key)
 	if err != nil || coin == "" {
@@ -49,18 +51,45 @@ func (r *reader) perpFunding(ctx context.Context, key string, width time.Duratio
 		return nil, err
 	}
 	var bars []market.Bar
-	for i := range hours {
-		rate, err := market.ParseDecimal(hours[i].Rate)
-		if err != nil {
-			return nil, err // of no row: they are checked when they are read
-		}
-		paid := market.PairFunding{Time: market.Hour1.StartMs(hours[i].Time), Paid: true}
-		if open := paid.At() / ms * ms; len(bars) == 0 || bars[len(bars)-1].Time != open {
+	add := func(at int64, text string) error {
+		rate, err := market.ParseDecimal(text)
+		if open := at / ms * ms; len(bars) == 0 || bars[len(bars)-1].Time != open {
 			bars = append(bars, market.Bar{Time: open})
 		}
-		bars[len(bars)-1].Add(paid.At(), rate)
+		bars[len(bars)-1].Add(at, rate)
+		return err
+	}
+	for i := range hours {
+		paid := market.PairFunding{Time: market.Hour1.StartMs(hours[i].Time), Paid: true}
+		if err := add(paid.At(), hours[i].Rate); err != nil {
+			return nil, err // of no row: they are checked when they are read
+		}
+	}
+	at, rate, err := r.expected(ctx, coin)
+	if err != nil {
+		return nil, err
+	}
+	if open := at / ms * ms; rate != "" && (w.From.IsZero() || open >= w.From.UnixMilli()) && (w.To.IsZero() || open <= w.To.UnixMilli()) {
+		if err := add(at, rate); err != nil {
+			return nil, err // as above
+		}
 	}
 	return bars[max(0, len(bars)-w.Limit):], nil
+}
+
+// expected is the rate that the exchange expects of the running hour, and when it said so, ms;
+// empty where it has said nothing in this hour.
+func (r *reader) expected(ctx context.Context, coin string) (at int64, rate string, err error) {
+	v, err := store.OrZero(r.contexts.Get(ctx))
+	if err != nil || market.Hour1.StartMs(v.Time) != market.Hour1.StartMs(api.Now(ctx).UnixMilli()) {
+		return 0, "", err
+	}
+	for i := range v.Coins {
+		if v.Coins[i].Coin == coin {
+			return v.Time, v.Coins[i].Funding, nil
+		}
+	}
+	return 0, "", nil
 }
 
 // perpTrades are the newest trades of a pair, oldest first.
@@ -80,11 +109,12 @@ func (r *reader) perpTrades(ctx context.Context, key string, most int) ([]pairtr
 // perpContracts are the perpetuals of the perpetual exchange that are open, with their open
 // interest.
 func (r *reader) perpContracts(ctx context.Context) ([]contracts.Contract, error) {
-	v, err := store.OrZero(r.interests.Get(ctx))
+	v, err := store.OrZero(r.contexts.Get(ctx))
 	list := make([]contracts.Contract, 0, len(v.Coins))
-	for _, one := range v.Coins {
-		if pair, ok := pairs.Perp(one.Coin); ok {
-			list = append(list, contracts.Contract{Pair: pair, Size: one.Size, Value: one.Value, InterestTime: v.Time})
+	for i := range v.Coins {
+		one := &v.Coins[i]
+		if pair, ok := pairs.Perp(one.Coin); ok && one.Interest.IsPos() {
+			list = append(list, contracts.Contract{Pair: pair, Size: one.Interest, Value: market.Notional(one.Mark, one.Interest), InterestTime: v.Time})
 		}
 	}
 	return list, err

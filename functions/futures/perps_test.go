@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/data/contexts"
@@ -67,6 +69,54 @@ func TestFundingOfThePerpetualExchangeIsWhatItPaidForEachHour(t *testing.T) {
 		if list := w.bars(t, base+"/funding-rate/history?symbol="+symbol); list == nil || len(list) != 0 {
 			t.Errorf("%s has %v", symbol, list)
 		}
+	}
+}
+
+// As of any exchange the bucket that is open has what is expected, until it has ended.
+func TestTheOpenBucketOfThePerpetualExchangeHasWhatItExpects(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.listPerps(t)
+	w.Move(30 * time.Minute)
+	now := w.Now().UnixMilli()
+	hour := time.Hour.Milliseconds()
+	for n, rate := range []string{"0.00003", "0.00001", "0.00002"} { // paid at 10:00, 9:00 and 8:00
+		h := funding.Hour{Funding: market.Funding{Coin: "BTC", Rate: rate, Premium: "0.0", Time: apitest.Start.UnixMilli() - int64(n)*hour + 17}}
+		if err := funding.Put(t.Context(), w.series, h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	figures := json.RawMessage(`[{"universe":[{"name":"kPEPE"},{"name":"BTC"}]},[{"markPx":"0.0125"},{"markPx":"70000.5","funding":"-0.0000125"}]]`)
+	if err := contexts.Publish(t.Context(), w.views, contexts.View{Time: now - 1000, Perps: map[string]json.RawMessage{"": figures}}); err != nil {
+		t.Fatal(err)
+	}
+	const path = base + "/funding-rate/history?symbol=btcswapusdc:hyperliquid"
+	start := apitest.Start.UnixMilli()
+	row := func(time int64, open, high, low, last string) catalog.FuturesBar {
+		return catalog.FuturesBar{Time: time, Open: open, High: high, Low: low, Close: last}
+	}
+	expected := row(start, "-0.0000125", "-0.0000125", "-0.0000125", "-0.0000125")
+	paid := row(start-hour, "0.00003", "0.00003", "0.00003", "0.00003")
+	for query, want := range map[string][]catalog.FuturesBar{
+		"&interval=1h&limit=2":                                         {expected, paid},
+		"&interval=8h&limit=1":                                         {row(start-2*hour, "0.00001", "0.00003", "-0.0000125", "-0.0000125")},
+		"&interval=15m&limit=1":                                        {{Time: start + hour/4, Open: "-0.0000125", High: "-0.0000125", Low: "-0.0000125", Close: "-0.0000125"}},
+		fmt.Sprintf("&interval=1h&start_time=%d", start):               {expected},
+		fmt.Sprintf("&interval=1h&start_time=%d", start+1):             {},
+		fmt.Sprintf("&interval=1h&limit=1&end_time=%d", start-1):       {paid},
+		fmt.Sprintf("&interval=1h&limit=1&end_time=%d", start+hour-1):  {expected},
+		fmt.Sprintf("&interval=15m&limit=1&end_time=%d", start+hour/5): {{Time: start - hour/4, Open: "0.00003", High: "0.00003", Low: "0.00003", Close: "0.00003"}},
+	} {
+		if diff := cmp.Diff(want, w.bars(t, path+query)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", query, diff)
+		}
+	}
+	if list := w.bars(t, base+"/funding-rate/history?symbol="+pepe); len(list) != 0 {
+		t.Errorf("of a coin whose rate is not known there is %+v", list)
+	}
+	w.Move(31 * time.Minute)
+	if list := w.bars(t, path+"&interval=1h&limit=1"); len(list) != 1 || list[0] != paid {
+		t.Errorf("what was expected of an hour that has ended is %+v", list)
 	}
 }
 

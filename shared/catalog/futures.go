@@ -41,7 +41,8 @@ var _ = does(Futures, readSeries, loadSeries, readViews)
 // it was followed and, at the end of each period, what was paid for it, so that the bucket
 // from 00:00 to 08:00 closes with what was paid at 08:00. Of a perpetual that is not
 // followed, and of a spot pair, there is none. The perpetual exchange pays every hour: of
-// one of its pairs a bucket has what was paid for its hours.
+// one of its pairs a bucket has what was paid for its hours and, while it is open, what the
+// exchange expects now of the running one.
 type FundingRatesIn struct {
 	Symbol    PairKey         `query:"symbol" required:"true" example:"btcswapusdt:binance"` // key of the pair
 	Interval  FuturesInterval `query:"interval" default:"8h"`                                // length of a bucket
@@ -64,9 +65,12 @@ type FuturesBar struct {
 	Close string `json:"close"` // last value
 }
 
-// CoinFundingRatesIn selects the funding rate of a coin over all followed perpetuals: the
-// mean of their rates, each for eight hours, by what was traded of them in 24 hours. There is none from
-// before they were followed.
+// CoinFundingRatesIn selects the funding rate of a coin over all followed perpetuals of
+// centralised exchanges: the mean of their rates, each for eight hours, by what was traded of
+// them in 24 hours. While they are followed it is that of what is expected, minute by minute,
+// and closes with that of what was paid where all of them pay at once. Of before, it is that of
+// what was paid alone, as no exchange tells what it expected then: there is one at each time at
+// which all of them paid, by the turnover of their K-lines.
 type CoinFundingRatesIn struct {
 	Symbol    PairKey         `query:"symbol" required:"true" example:"btcswapusdt"` // the coin: BTC, bitcoin, btcswapusdt or the key of one of its pairs
 	Interval  FuturesInterval `query:"interval" default:"8h"`                        // length of a bucket
@@ -159,7 +163,7 @@ type LiquidationMapIn struct {
 // 0.4 %; what was closed since, and what the price has reached, is taken off.
 type LiquidationMap struct {
 	Time    int64                       `json:"time"`     // of the newest bucket that is in it, ms; 0 where nothing is known
-	DataMap map[string]LiquidationSides `json:"data_map"` // by leverage
+	DataMap map[string]LiquidationSides `json:"data_map"` // by leverage; empty where nothing is known, as of a spot pair
 }
 
 // LiquidationSides is the estimate for positions of one leverage.
@@ -193,7 +197,7 @@ func (in EstimatedLiquidationsIn) Span(now time.Time) (start, end time.Time) {
 
 // EstimatedLiquidationHistory is the estimates by time.
 type EstimatedLiquidationHistory struct {
-	TimePoints map[string]EstimatedLiquidationsAt `json:"time_points"` // by time in seconds
+	TimePoints map[string]EstimatedLiquidationsAt `json:"time_points"` // by time in seconds; empty where nothing is known, as of a spot pair
 }
 
 // EstimatedLiquidationsAt is the estimate at a time; see [LiquidationMap] for how it is
