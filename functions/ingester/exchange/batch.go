@@ -11,6 +11,7 @@ type Batch struct {
 	Listings []Listing
 
 	PastInterests []PastInterest
+	PastRates     []PastRate
 }
 
 // PastInterest is the open interest in the past of all pairs that a sum of
@@ -50,11 +51,12 @@ func (b *Batch) Merge(later *Batch) {
 	b.Past = append(b.Past, later.Past...)
 	b.Listings = append(b.Listings, later.Listings...)
 	b.PastInterests = append(b.PastInterests, later.PastInterests...)
+	b.PastRates = append(b.PastRates, later.PastRates...)
 }
 
 // Len is the number of events, candles and pairs.
 func (b *Batch) Len() int {
-	n := b.PairEvents.Len()
+	n := b.PairEvents.Len() + len(b.PastRates)
 	for i := range b.Runs {
 		n += len(b.Runs[i].Candles)
 	}

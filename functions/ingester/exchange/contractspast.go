@@ -16,10 +16,10 @@ import (
 )
 
 // contractsPast emits what exchanges tell of the past of the followed perpetuals: the rates
-// that were paid, open interest and the shares of accounts. At the beginning that is the
-// newest of each and then, backwards, as much as the configuration says; behind it, every
-// five minutes, what has come since: so a gap in what is pushed and polled is filled, and
-// shares of accounts, which nobody pushes, come this way alone.
+// that were paid, by pair and by coin, open interest and the shares of accounts. At the
+// beginning that is the newest of each and then, backwards, as much as the configuration says;
+// behind it, every five minutes, what has come since: so a gap in what is pushed and polled is
+// filled, and shares of accounts, which nobody pushes, come this way alone.
 //
 // Open interest is asked of all perpetuals of a sum at once, as the sum of some of them would
 // be wrong: where one of them has none in a time, the others' is emitted without a sum.
@@ -56,15 +56,27 @@ type listedVenue struct {
 // contract is a followed perpetual, and who tells of it.
 type contract struct {
 	market.Pair
-	of Contracts
+	of    Contracts
+	venue Venue
 }
 
 const (
 	pastEvery  = 5 * time.Minute
 	pastLag    = 20 * time.Second // after a step has ended, until it is asked for
-	pastWindow = 12 * time.Hour   // of what is emitted at once
-	paidEvery  = int64(3_600_000) // ms: rates are paid on full hours
-	stepEvery  = int64(300_000)   // ms, of everything else
+	pastWindow = 12 * time.Hour   // of what is emitted at once, but of rates
+	stepEvery  = int64(300_000)   // ms, of everything but rates
+)
+
+// steps are the times of which exchanges tell something, ms.
+type steps struct {
+	every  int64
+	window int64 // of what is emitted at once
+	again  int64 // of what was emitted that is asked for once more, as it may be told late
+}
+
+var (
+	paidSteps  = steps{every: 3_600_000, window: 7 * day.Milliseconds(), again: 3_600_000} // rates are paid on full hours
+	otherSteps = steps{every: stepEvery, window: pastWindow.Milliseconds()}
 )
 
 // follow emits until ctx ends or the sink fails.
@@ -77,13 +89,13 @@ func (c *contractsPast) follow(ctx context.Context, from engine.Position, sink e
 	}
 	c.sink, c.told = sink, position.Told
 	for {
-		sums, err := c.followed(ctx)
+		coins, err := c.followed(ctx)
 		if err != nil {
 			return err
 		}
 		for _, way := range []direction{onwards, backwards} { // what is newest of all, before what is old of any
-			for _, key := range slices.Sorted(maps.Keys(sums)) {
-				if err := c.sum(ctx, way, key, sums[key]); err != nil {
+			for _, coin := range slices.Sorted(maps.Keys(coins)) {
+				if err := c.coin(ctx, way, coin, coins[coin]); err != nil {
 					return err
 				}
 			}
@@ -95,23 +107,19 @@ func (c *contractsPast) follow(ctx context.Context, from engine.Position, sink e
 	}
 }
 
-// followed are the followed perpetuals by the sum that each is part of.
+// followed are the followed perpetuals by their coin.
 func (c *contractsPast) followed(ctx context.Context) (map[string][]contract, error) {
-	sums := map[string][]contract{}
+	coins := map[string][]contract{}
 	for _, v := range c.venues {
 		pairs, err := v.lists.followed(ctx)
 		if err != nil {
 			return nil, err
 		}
 		for _, pair := range pairs {
-			key := pairseries.Stable(pair.Coin())
-			if pair.Inverse {
-				key = pairseries.CoinMargined(pair.Coin())
-			}
-			sums[key] = append(sums[key], contract{pair, v.Contracts})
+			coins[pair.Coin()] = append(coins[pair.Coin()], contract{pair, v.Contracts, v.Venue})
 		}
 	}
-	return sums, nil
+	return coins, nil
 }
 
 // direction is which end of what was emitted is gone on from.
@@ -122,26 +130,44 @@ const (
 	backwards direction = false
 )
 
-// sum emits everything of the perpetuals of a sum that lies in a direction.
-func (c *contractsPast) sum(ctx context.Context, way direction, key string, members []contract) error {
-	err := c.each(ctx, way, "interest "+key, stepEvery, func(ctx context.Context, from, to int64) (*Batch, error) {
-		return interestOf(ctx, key, members, from, to)
-	})
-	for i := 0; err == nil && i < len(members); i++ {
+// coin emits everything of the perpetuals of a coin that lies in a direction.
+func (c *contractsPast) coin(ctx context.Context, way direction, coin string, members []contract) error {
+	sums := map[string][]contract{}
+	for _, m := range members {
+		key := pairseries.Stable(coin)
+		if m.Inverse {
+			key = pairseries.CoinMargined(coin)
+		}
+		sums[key] = append(sums[key], m)
+	}
+	for _, key := range slices.Sorted(maps.Keys(sums)) {
+		err := c.each(ctx, way, "interest "+key, otherSteps, func(ctx context.Context, from, to int64) (*Batch, error) {
+			return interestOf(ctx, key, sums[key], from, to)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for i := range members {
 		m := &members[i]
-		err = c.each(ctx, way, "funding "+m.Key, paidEvery, func(ctx context.Context, from, to int64) (*Batch, error) {
+		err := c.each(ctx, way, "funding "+m.Key, paidSteps, func(ctx context.Context, from, to int64) (*Batch, error) {
 			list, err := m.of.PastFundings(ctx, m.Pair, from, to)
 			return &Batch{PairEvents: market.PairEvents{Fundings: list}}, err
 		})
 		if err != nil {
 			return err
 		}
-		err = c.each(ctx, way, "accounts "+m.Key, stepEvery, func(ctx context.Context, from, to int64) (*Batch, error) {
+		err = c.each(ctx, way, "accounts "+m.Key, otherSteps, func(ctx context.Context, from, to int64) (*Batch, error) {
 			list, err := m.of.PastRatios(ctx, m.Pair, from, to)
 			return &Batch{PairEvents: market.PairEvents{Ratios: list}}, err
 		})
+		if err != nil {
+			return err
+		}
 	}
-	return err
+	return c.each(ctx, way, "rates "+coin, paidSteps, func(ctx context.Context, from, to int64) (*Batch, error) {
+		return ratesOf(ctx, coin, members, from, to)
+	})
 }
 
 // interestOf is the open interest of the perpetuals of a sum in a time.
@@ -164,27 +190,30 @@ func interestOf(ctx context.Context, key string, members []contract, from, to in
 // each asks for what is behind what was emitted, up to the last step that has ended, or for
 // what is before it, as far back as the configuration says: a window at a time. What a
 // venue refuses is said, and asked for again the next time.
-func (c *contractsPast) each(ctx context.Context, way direction, name string, step int64, ask func(ctx context.Context, from, to int64) (*Batch, error)) error {
-	now, window := c.now(), pastWindow.Milliseconds()
-	oldest := now.Add(-time.Duration(c.config.Depth.Contracts)*day).UnixMilli() / step * step
-	end := now.UnixMilli()/step*step + 1
+func (c *contractsPast) each(ctx context.Context, way direction, name string, s steps, ask func(ctx context.Context, from, to int64) (*Batch, error)) error {
+	now := c.now()
+	oldest := now.Add(-time.Duration(c.config.Depth.Contracts)*day).UnixMilli() / s.every * s.every
+	end := now.UnixMilli()/s.every*s.every + 1
 	done, ok := c.told[name]
 	if !ok || done.To < oldest {
-		first := max(oldest, end-window)
+		first := max(oldest, end-s.window)
 		done = span{first, first}
 	}
 	for {
 		next := done
 		var asked span
 		if way == onwards {
-			next.To = min(end, done.To+window)
+			next.To = min(end, done.To+s.window)
 			asked = span{done.To, next.To}
 		} else {
-			next.From = max(oldest, done.From-window)
+			next.From = max(oldest, done.From-s.window)
 			asked = span{next.From, done.From}
 		}
 		if asked.From >= asked.To {
 			return nil
+		}
+		if way == onwards {
+			asked.From = max(done.From, asked.From-s.again)
 		}
 		b, err := ask(ctx, asked.From, asked.To)
 		if ctx.Err() != nil {

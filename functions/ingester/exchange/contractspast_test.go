@@ -3,10 +3,15 @@ package exchange
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"quotary/functions/ingester/engine"
 	"quotary/localstack/trading"
@@ -107,6 +112,10 @@ func TestThePastOfPerpetualsIsTheTruthOfTheExchange(t *testing.T) {
 	for at := truth.Due(first); at <= now; at += truth.Period() {
 		if got := part(pairseries.Funding, pair, at-1); got.Last != at-1 || !got.Close.Equal(decimal(t, strconv.FormatInt(truth.Paid(at), 10)).MustDiv(dec(100_000_000))) {
 			t.Errorf("what was paid at %d is %+v, %d wanted", at, got, truth.Paid(at))
+		}
+		coin := decimal(t, strconv.FormatInt(truth.Paid(at)*8*3_600_000/truth.Period(), 10)).MustDiv(dec(100_000_000))
+		if got := part(pairseries.CoinFunding, "btc", at-1); got.Last != at-1 || !got.Close.Equal(coin) {
+			t.Errorf("what the coin's only perpetual paid for eight hours at %d is %+v, %s wanted", at, got, coin)
 		}
 	}
 }
@@ -242,6 +251,101 @@ func TestNoSumOfThePastIsMadeBeforeEveryPerpetualHasAFreshValue(t *testing.T) {
 	}
 }
 
+// The rate of a coin at a time is the mean of what all of its perpetuals paid then, each for
+// eight hours, by what was traded of them in the 24 hours before.
+func TestTheFundingRateOfACoinInThePastIsThatOfAllWhoPaid(t *testing.T) {
+	t.Parallel()
+	const hour = int64(3_600_000)
+	noon := market.Hour1.StartMs(noon.UnixMilli())
+	end := noon + 16*hour + 1
+	eight := paying{late: 8, period: 8 * hour, rates: map[int64]int64{noon: 1, noon + 8*hour: 10, noon + 16*hour: 100}, amount: 1}
+	four := paying{period: 4 * hour, rates: map[int64]int64{noon: 2, noon + 4*hour: 30, noon + 8*hour: 20, noon + 16*hour: 200}, amount: 3}
+	young := paying{period: 8 * hour, rates: map[int64]int64{noon + 16*hour: 400}, amount: 5, from: noon + 6*hour}
+	// Weights are those of 24 hours: 24, 72 and, of the young one, ten hours of 5.
+	for name, c := range map[string]struct {
+		members []paying
+		want    map[int64]market.Decimal // by the time of the payment
+	}{
+		"one":          {[]paying{eight}, map[int64]market.Decimal{noon: dec(1), noon + 8*hour: dec(10), noon + 16*hour: dec(100)}},
+		"two periods":  {[]paying{eight, four}, map[int64]market.Decimal{noon: decimal(t, "3.25"), noon + 8*hour: decimal(t, "32.5"), noon + 16*hour: dec(325)}},
+		"one is young": {[]paying{eight, four, young}, map[int64]market.Decimal{noon + 16*hour: decimal(t, "350.684931506849")}},
+		"one is new":   {[]paying{eight, {}}, nil},
+	} {
+		var members []contract
+		for _, m := range c.members {
+			members = append(members, contract{of: m, venue: m})
+		}
+		b, err := ratesOf(t.Context(), "btc", members, noon-hour, end)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[int64]market.Decimal{}
+		for _, one := range b.PastRates {
+			got[one.Time+1] = one.Rate
+		}
+		if diff := cmp.Diff(c.want, got, equalDecimals, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// What is paid closes the bucket that ends then, also where what was expected is newer.
+func TestTheRateOfACoinClosesWithWhatWasPaid(t *testing.T) {
+	t.Parallel()
+	pair := perpetual("BTC", "binance", false)
+	m := newMemory()
+	m.listed(pair)
+	p := m.restored(t, newFundings())
+	due := midnight + 8*3_600_000
+	for at := due - 120_000; at <= due+1000; at += 30_000 {
+		m.apply(t, p, &Batch{PairEvents: market.PairEvents{
+			Tickers:  []market.PairTicker{{Pair: pair.Key, Time: at, Amount: dec(5)}},
+			Fundings: []market.PairFunding{{Pair: pair.Key, Time: at, Rate: dec(9)}},
+		}}, time.UnixMilli(at))
+	}
+	m.apply(t, p, &Batch{PastRates: []PastRate{{"btc", due - 1, dec(8)}}}, time.UnixMilli(due+30_000))
+	row := m.rows[pairseries.CoinFunding.At("btc", pairseries.Tiers[1], due-1)]
+	pack, err := pairseries.CoinFunding.Decode(row.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := market.Bar{Open: dec(9), High: dec(9), Low: dec(8), Close: dec(8), Time: due - 3_600_000, First: due - 60_002, Last: due - 1}
+	if diff := cmp.Diff(want, pack[want.Time], equalDecimals); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// paying is an exchange that pays rates and trades as much in each hour from a time on.
+type paying struct {
+	told
+	Venue
+	rates        map[int64]int64 // by time, ms
+	late, period int64           // ms
+	amount, from int64
+}
+
+func (p paying) PastFundings(_ context.Context, _ market.Pair, from, to int64) (list []market.PairFunding, _ error) {
+	for _, at := range slices.Sorted(maps.Keys(p.rates)) {
+		if at+p.late >= from && at+p.late < to {
+			list = append(list, market.PairFunding{Time: at + p.late, Rate: dec(p.rates[at]), Period: p.period, Paid: true})
+		}
+	}
+	return list, nil
+}
+
+func (p paying) KlinesMost() int { return 5 }
+
+func (p paying) Klines(_ context.Context, _ market.Pair, i market.Interval, from int64, most int) (market.CandleRun, error) {
+	run := market.CandleRun{Interval: i, From: from, To: from}
+	for range most {
+		if run.To >= p.from {
+			run.Candles = append(run.Candles, market.Candle{OpenTime: run.To, Amount: dec(p.amount)})
+		}
+		run.To = i.NextMs(run.To)
+	}
+	return run, nil
+}
+
 // told is what an exchange tells of open interest.
 type told []market.PairInterest
 
@@ -270,6 +374,7 @@ func TestThePastIsHeldUntilItIsWritten(t *testing.T) {
 	}{
 		"interest": {newInterests(), Batch{PastInterests: []PastInterest{{Key: "btc:stable", Interests: []market.PairInterest{{Pair: pair, Time: now.UnixMilli(), Value: dec(5)}}}}}},
 		"funding":  {newFundings(), Batch{PairEvents: market.PairEvents{Fundings: []market.PairFunding{{Pair: pair, Time: now.UnixMilli(), Rate: dec(1), Paid: true}}}}},
+		"rates":    {newFundings(), Batch{PastRates: []PastRate{{"btc", now.UnixMilli(), dec(1)}}}},
 		"accounts": {newRatios(), Batch{PairEvents: market.PairEvents{Ratios: []market.PairRatio{{Pair: pair, Time: now.UnixMilli(), Long: dec(1)}}}}},
 	} {
 		c.p.Changes(now, false) // the first write

@@ -10,8 +10,9 @@ import (
 )
 
 // fundings keeps the series of funding rates: of each pair what the exchange expects and,
-// at the end of each period, what it paid for it, and of each coin, once a minute, the rates of all followed perpetuals
-// weighted by what was traded of them in 24 hours, each for eight hours.
+// at the end of each period, what it paid for it, and of each coin likewise the rates of all
+// followed perpetuals, weighted by what was traded of them in 24 hours, each for eight hours.
+// What they expect is weighted once a minute.
 type fundings struct {
 	engine.Defaults[*Batch]
 	perpetuals
@@ -45,6 +46,9 @@ func (f *fundings) Wants(b *Batch, r *engine.Reads) {
 			f.coinRates.Want(r, coin, end)
 		}
 	}
+	for i := range b.PastRates {
+		f.coinRates.Want(r, b.PastRates[i].Coin, b.PastRates[i].Time)
+	}
 }
 
 // Apply takes rates, after the minute that they end.
@@ -56,7 +60,8 @@ func (f *fundings) Apply(b *Batch, r *engine.Reads, _ time.Time) error {
 			if !ok {
 				continue
 			}
-			if err := f.coinRates.Add(r, coin, end, rate); err != nil {
+			// Before the last millisecond of the minute, at which what was paid stands.
+			if err := f.coinRates.Add(r, coin, end-1, rate); err != nil {
 				return err
 			}
 		}
@@ -79,12 +84,18 @@ func (f *fundings) Apply(b *Batch, r *engine.Reads, _ time.Time) error {
 			f.rates.add(one.Pair, one.Time, market.WeightedRate{Rate: one.Rate, Period: one.Period, Weight: amount})
 		}
 	}
+	for _, past := range b.PastRates {
+		if err := f.coinRates.Add(r, past.Coin, past.Time, past.Rate); err != nil {
+			return err
+		}
+		f.held = true
+	}
 	return nil
 }
 
 // Changes returns the rows once a minute.
 func (f *fundings) Changes(now time.Time, settle bool) engine.Changes {
 	rows := append(f.pairs.Changes(now, settle), f.coinRates.Changes(now, settle)...)
-	f.held = f.held && !f.pairs.Clean()
+	f.held = f.held && (!f.pairs.Clean() || !f.coinRates.Clean())
 	return engine.Changes{Fine: rows, Held: f.held}
 }

@@ -297,14 +297,21 @@ func (h *history) fillBack(ctx context.Context, pair market.Pair) error {
 
 // read asks for all candles of a run.
 func (h *history) read(ctx context.Context, pair market.Pair, run *market.CandleRun) error {
+	pages, err := readRun(ctx, h.venue, pair, run)
+	h.stats.Lines.Add(pages)
+	return err
+}
+
+// readRun asks a venue for all candles of a run, and returns how many answers they were in.
+func readRun(ctx context.Context, v Venue, pair market.Pair, run *market.CandleRun) (pages int64, err error) {
 	for from := run.From; from < run.To; {
-		page, err := h.venue.Klines(ctx, pair, run.Interval, from, h.venue.KlinesMost())
+		page, err := v.Klines(ctx, pair, run.Interval, from, v.KlinesMost())
 		if err != nil {
-			return err
+			return pages, err
 		}
-		h.stats.Lines.Add(1)
+		pages++
 		if page.To == from {
-			return fmt.Errorf("%s of %s end at %s, before what was asked for", run.Interval, pair.Key, time.UnixMilli(from).UTC().Format(time.RFC3339))
+			return pages, fmt.Errorf("%s of %s end at %s, before what was asked for", run.Interval, pair.Key, time.UnixMilli(from).UTC().Format(time.RFC3339))
 		}
 		for _, c := range page.Candles {
 			if c.OpenTime < run.To {
@@ -313,7 +320,7 @@ func (h *history) read(ctx context.Context, pair market.Pair, run *market.Candle
 		}
 		from = page.To
 	}
-	return nil
+	return pages, nil
 }
 
 // emit delivers a batch and where the source stands behind it.

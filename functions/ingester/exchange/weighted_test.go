@@ -104,7 +104,7 @@ func TestTheFundingRateOfACoinIsThatOfAllItsPerpetuals(t *testing.T) {
 			if err != nil {
 				t.Fatalf("at %d: %v", end, err)
 			}
-			if got := pack[tier.Part.StartMs(end)]; !got.Close.Equal(want) || got.Last != end {
+			if got := pack[tier.Part.StartMs(end)]; !got.Close.Equal(want) || got.Last != end-1 {
 				t.Fatalf("at %d it is %+v, want %s", end, got, want)
 			}
 		}

@@ -4,7 +4,8 @@
 //
 //	pairfunding       by pair: the funding rate that the exchange expected and, in the last
 //	                  millisecond of a period, what it paid for it
-//	coinfunding       by coin: the rates of all followed perpetuals, weighted by volume
+//	coinfunding       by coin: the rates of all followed perpetuals, weighted by volume: those
+//	                  that were expected and, in the last millisecond of a period, those paid
 //	pairinterest      by pair: open interest, US dollars
 //	coininterest      by coin, [Stable] or [CoinMargined]: the sum over followed perpetuals
 //	pairratios        by pair: the share of accounts that are long
