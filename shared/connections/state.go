@@ -14,8 +14,8 @@ import (
 // with it to make events. What a scan and the stream show twice, or late, is
 // recognised by the time of its message and the number of its writes, and makes none.
 type state struct {
-	conns  map[string]*known
-	ghosts map[[2]string]bool // id and sort key of what the last scan did not show any longer
+	conns   map[string]*known
+	deleted map[[2]string]bool // id and sort key of what the last scan did not show any longer
 }
 
 // known is one connection.
@@ -26,12 +26,12 @@ type known struct {
 	below     map[string]below
 	held      map[string]int // by address: the groups that have it
 
-	early []early   // items that came before the connection, or are left of one
-	since time.Time // when the first of them came
+	waiting []waiting // items that came before the connection, or are left of one
+	since   time.Time // when the first of them came
 }
 
-// early is an item that waits for its connection.
-type early struct {
+// waiting is an item that waits for its connection.
+type waiting struct {
 	image
 	found bool
 }
@@ -67,13 +67,13 @@ func (st *state) load(images []image, now time.Time) (events []Event) {
 		}
 		found[im.id()][im.sort()] = true
 	}
-	st.ghosts = make(map[[2]string]bool)
+	st.deleted = make(map[[2]string]bool)
 	for _, id := range slices.Sorted(maps.Keys(st.conns)) {
 		k := st.conns[id]
 		for _, sk := range slices.Sorted(maps.Keys(k.below)) {
 			if !found[id][sk] {
 				if !strings.HasPrefix(sk, prefixSubscription) { // whose key may come again
-					st.ghosts[[2]string{id, sk}] = true
+					st.deleted[[2]string{id, sk}] = true
 				}
 				if found[id][sortConnection] {
 					events = k.remove(events, sk)
@@ -107,7 +107,7 @@ func inOrder(a, b image) int {
 // put takes an item as it is now.
 func (st *state) put(events []Event, im image, now time.Time, found bool) []Event {
 	id := im.id()
-	if id == "" || st.ghosts[[2]string{id, im.sort()}] {
+	if id == "" || st.deleted[[2]string{id, im.sort()}] {
 		return events // no connection's, or one that is gone and comes late
 	}
 	k := st.conns[id]
@@ -128,7 +128,7 @@ func (st *state) put(events []Event, im image, now time.Time, found bool) []Even
 	case im.sort() == sortConnection:
 		return events
 	case !k.connected:
-		k.early = append(k.early, early{im, found})
+		k.waiting = append(k.waiting, waiting{im, found})
 		return events
 	}
 	return k.putBelow(events, im, found)
@@ -212,10 +212,10 @@ func (k *known) update(events []Event, im *image) []Event {
 	}
 	k.Connection, k.connected = c, true
 	events = append(events, Connected{c})
-	for _, e := range k.early {
+	for _, e := range k.waiting {
 		events = k.putBelow(events, e.image, e.found)
 	}
-	k.early = nil
+	k.waiting = nil
 	return events
 }
 
@@ -234,10 +234,10 @@ func (st *state) delete(events []Event, im image) []Event {
 		}
 		return events
 	}
-	k.early = slices.DeleteFunc(k.early, func(e early) bool {
+	k.waiting = slices.DeleteFunc(k.waiting, func(e waiting) bool {
 		return e.sort() == im.sort() && e.version().compare(im.version()) <= 0
 	})
-	if len(k.early) == 0 && !k.closing {
+	if len(k.waiting) == 0 && !k.closing {
 		delete(st.conns, k.ID)
 	}
 	return events
@@ -265,7 +265,7 @@ func (st *state) drop(events []Event, k *known) []Event {
 		return events
 	}
 	for sk, b := range k.below {
-		k.early = append(k.early, early{image: image{text: map[string]string{
+		k.waiting = append(k.waiting, waiting{image: image{text: map[string]string{
 			attrPK: prefixConnection + k.ID, attrSK: sk,
 			attrTime: number(b.time), attrWrites: number(b.writes),
 		}}})
