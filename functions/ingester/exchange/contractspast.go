@@ -32,6 +32,7 @@ type contractsPast struct {
 
 	sink   engine.Sink[*Batch]
 	told   map[string]span // by what is asked for
+	again  bool            // something was refused in this round
 	warned time.Time
 }
 
@@ -93,7 +94,9 @@ func (c *contractsPast) follow(ctx context.Context, from engine.Position, sink e
 		if err != nil {
 			return err
 		}
-		for _, way := range []direction{onwards, backwards} { // what is newest of all, before what is old of any
+		c.again = false
+		// What is newest of all, and once more what of it was refused, before what is old of any.
+		for _, way := range []direction{onwards, onwards, backwards} {
 			for _, coin := range slices.Sorted(maps.Keys(coins)) {
 				if err := c.coin(ctx, way, coin, coins[coin]); err != nil {
 					return err
@@ -101,7 +104,11 @@ func (c *contractsPast) follow(ctx context.Context, from engine.Position, sink e
 			}
 		}
 		now := c.now()
-		if err := c.sleep(ctx, now.Truncate(pastEvery).Add(pastEvery+pastLag).Sub(now)); err != nil {
+		next := now.Truncate(pastEvery).Add(pastEvery + pastLag)
+		if soon := now.Add(quietRepeat); c.again && soon.Before(next) {
+			next = soon
+		}
+		if err := c.sleep(ctx, next.Sub(now)); err != nil {
 			return err
 		}
 	}
@@ -189,7 +196,7 @@ func interestOf(ctx context.Context, key string, members []contract, from, to in
 
 // each asks for what is behind what was emitted, up to the last step that has ended, or for
 // what is before it, as far back as the configuration says: a window at a time. What a
-// venue refuses is said, and asked for again the next time.
+// venue refuses is said, and asked for again soon.
 func (c *contractsPast) each(ctx context.Context, way direction, name string, s steps, ask func(ctx context.Context, from, to int64) (*Batch, error)) error {
 	now := c.now()
 	oldest := now.Add(-time.Duration(c.config.Depth.Contracts)*day).UnixMilli() / s.every * s.every
@@ -233,10 +240,11 @@ func (c *contractsPast) each(ctx context.Context, way direction, name string, s 
 
 func (c *contractsPast) refused(name string, err error) {
 	c.stats.Malformed.Add(1)
+	c.again = true
 	if now := c.now(); now.Sub(c.warned) >= quietRepeat {
 		c.warned = now
 		what, key, _ := strings.Cut(name, " ")
-		c.config.Logger.Warn("an exchange does not tell the past of a perpetual; asking again in five minutes", "what", what, "of", key, "error", fmt.Sprintf("%.200s", err))
+		c.config.Logger.Warn("an exchange does not tell the past of a perpetual; asking again in a minute", "what", what, "of", key, "error", fmt.Sprintf("%.200s", err))
 	}
 }
 

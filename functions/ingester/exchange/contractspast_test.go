@@ -149,31 +149,35 @@ func TestTheNewestOfThePastComesFirst(t *testing.T) {
 
 func TestWhatIsRefusedOfThePastIsAskedForAgain(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.config.Depth.Contracts = 1
-	w.config.Coins = []string{"BTC"}
-	m := newMemory()
-	p := w.past(t)
-	rounds := 0
-	p.sleep = func(context.Context, time.Duration) error {
-		if rounds++; rounds == 2 {
-			return errSlept
+	for refusals, rounds := range map[int]int{1: 1, 2: 2} { // a round asks for it twice
+		w := newWorld(t)
+		w.config.Depth.Contracts = 1
+		w.config.Coins = []string{"BTC"}
+		m := newMemory()
+		p := w.past(t)
+		slept := 0
+		p.sleep = func(_ context.Context, pause time.Duration) error {
+			if slept++; slept == rounds {
+				return errSlept
+			}
+			if pause > time.Minute {
+				t.Errorf("it asks again after %s", pause)
+			}
+			return nil
 		}
-		return nil
-	}
-	refused := &refusing{Contracts: p.venues[0].Contracts, left: 1}
-	p.venues[0].Contracts = refused
-	interest := newInterests()
-	err := p.follow(t.Context(), nil, func(_ context.Context, d engine.Delivery[*Batch]) error {
-		m.apply(t, interest, d.Batch, w.clock.Now())
-		return nil
-	})
-	if !errors.Is(err, errSlept) || p.stats.Malformed.Load() != 1 {
-		t.Fatalf("%v, %d refused", err, p.stats.Malformed.Load())
-	}
-	at := noon.UnixMilli() / stepEvery * stepEvery
-	if _, ok := m.rows[pairseries.CoinInterest.At("btc:stable", pairseries.Tiers[0], at)]; !ok {
-		t.Error("what was refused was not asked for again")
+		p.venues[0].Contracts = &refusing{Contracts: p.venues[0].Contracts, left: refusals}
+		interest := newInterests()
+		err := p.follow(t.Context(), nil, func(_ context.Context, d engine.Delivery[*Batch]) error {
+			m.apply(t, interest, d.Batch, w.clock.Now())
+			return nil
+		})
+		if !errors.Is(err, errSlept) || int(p.stats.Malformed.Load()) != refusals {
+			t.Fatalf("%v, %d refused", err, p.stats.Malformed.Load())
+		}
+		at := noon.UnixMilli() / stepEvery * stepEvery
+		if _, ok := m.rows[pairseries.CoinInterest.At("btc:stable", pairseries.Tiers[0], at)]; !ok {
+			t.Errorf("refused %d times it was not asked for again in %d rounds", refusals, rounds)
+		}
 	}
 }
 
