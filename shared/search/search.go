@@ -55,23 +55,31 @@ type Index struct {
 	parts []part
 }
 
-// part is a segment with those of its documents that a later one replaces.
+// part is a segment with those of its documents that a later one replaces; nil for none.
 type part struct {
 	*Segment
-	replaced map[uint32]bool
+	replaced []bool
 }
 
 // NewIndex returns the index of segments, in the order in which they were built.
 func NewIndex(segments ...*Segment) *Index {
 	x := &Index{parts: make([]part, len(segments))}
-	seen := map[int64]bool{}
+	later := 0 // documents of those behind the first
+	for _, s := range segments[min(1, len(segments)):] {
+		later += s.Len()
+	}
+	seen := make(map[int64]struct{}, later)
 	for i, s := range slices.Backward(segments) {
-		p := part{Segment: s, replaced: map[uint32]bool{}}
+		p := part{Segment: s}
 		for n, id := range s.ids {
-			if seen[id] {
-				p.replaced[uint32(n)] = true
+			if _, ok := seen[id]; ok {
+				if p.replaced == nil {
+					p.replaced = make([]bool, s.Len())
+				}
+				p.replaced[n] = true
+			} else if i > 0 {
+				seen[id] = struct{}{}
 			}
-			seen[id] = true
 		}
 		x.parts[i] = p
 	}
@@ -91,22 +99,39 @@ func (x *Index) Find(query string, offset, limit int) (hits []Hit, total int) {
 	}
 	offset = min(offset, MaxHits)
 	most := min(offset+limit, MaxHits)
-	var best []Hit
+	best := best{most: most}
 	for i := range x.parts {
 		p := &x.parts[i]
 		p.match(words, func(doc uint32, inTitle bool) {
-			if p.replaced[doc] {
-				return
-			}
-			total++
-			best = append(best, Hit{ID: p.ids[doc], Time: p.times[doc], InTitle: inTitle})
-			if len(best) >= 2*most+64 { // sorted seldom, and bounded
-				slices.SortFunc(best, Hit.compare)
-				best = best[:most]
+			if p.replaced == nil || !p.replaced[doc] {
+				total++
+				best.add(Hit{ID: p.ids[doc], Time: p.times[doc], InTitle: inTitle})
 			}
 		})
 	}
-	slices.SortFunc(best, Hit.compare)
-	best = best[:min(len(best), most)]
-	return best[min(offset, len(best)):], total
+	best.sort()
+	return best.hits[min(offset, len(best.hits)):], total
+}
+
+// best keeps the best hits of many.
+type best struct {
+	most int
+	hits []Hit
+	full bool // there were as many, and the last of the first so many is the worst that counts
+}
+
+func (b *best) add(h Hit) {
+	if b.full && (b.most == 0 || h.compare(b.hits[b.most-1]) > 0) {
+		return // as most are, which come newest first
+	}
+	if b.hits = append(b.hits, h); len(b.hits) >= 2*b.most+64 { // sorted seldom, and bounded
+		b.sort()
+	}
+}
+
+func (b *best) sort() {
+	slices.SortFunc(b.hits, Hit.compare)
+	if len(b.hits) >= b.most {
+		b.hits, b.full = b.hits[:b.most], true
+	}
 }

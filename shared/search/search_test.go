@@ -7,7 +7,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -222,6 +224,29 @@ func flashes(n int) []search.Document {
 	return list
 }
 
+// TestASearchDoesLittleForEachHit bounds the work of a search by what it allocates: nothing for
+// a document alone, of which half of all hold each word.
+func TestASearchDoesLittleForEachHit(t *testing.T) {
+	documents := flashes(5000)
+	x := search.NewIndex(search.Build(documents[:4000]), search.Build(documents[4000:]))
+	for _, query := range []string{"bitcoin", "bitcoin etf the 以太坊", "比特币", "币"} {
+		_, total := x.Find(query, 0, 20)
+		allocated := testing.AllocsPerRun(3, func() { x.Find(query, 0, 20) })
+		if total < 500 || allocated > 300 {
+			t.Errorf("%s: %d hits, %.0f allocations", query, total, allocated)
+		}
+	}
+}
+
+// cpu is the time that the process has computed, which other processes do not lengthen much.
+func cpu() time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		panic(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
 func BenchmarkFindAmong200000Documents(b *testing.B) {
 	documents := flashes(200_000)
 	var segments []*search.Segment
@@ -235,9 +260,11 @@ func BenchmarkFindAmong200000Documents(b *testing.B) {
 	for _, query := range []string{"w1a2b", "bitcoin", "bitcoin etf", "比特币", "比特币上涨", "币", "bitcoin etf the 以太坊"} {
 		b.Run(query, func(b *testing.B) {
 			var total int
+			before := cpu()
 			for b.Loop() {
 				_, total = x.Find(query, 0, 20)
 			}
+			b.ReportMetric(float64((cpu()-before).Microseconds())/1000/float64(b.N), "cpu-ms/op")
 			b.ReportMetric(float64(total), "hits")
 			b.ReportMetric(float64(bytes)/1e6, "MB")
 		})

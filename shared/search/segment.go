@@ -150,17 +150,22 @@ func piece(all []byte, ends []uint32, n int) []byte {
 func (s *Segment) list(n int) iter.Seq[posting] {
 	bytes := s.postingsOf(n)
 	return func(yield func(posting) bool) {
+		at := 0
 		next := func() uint32 {
-			v, size := binary.Uvarint(bytes)
+			if at < len(bytes) && bytes[at] < 0x80 { // as most are
+				at++
+				return uint32(bytes[at-1])
+			}
+			v, size := binary.Uvarint(bytes[at:])
 			if size <= 0 {
-				bytes = nil
+				at = len(bytes)
 				return 0
 			}
-			bytes = bytes[size:]
+			at += size
 			return uint32(v)
 		}
 		var p posting
-		for len(bytes) > 0 {
+		for at < len(bytes) {
 			p.doc += next()
 			p.places = p.places[:0]
 			place := uint32(0)
@@ -187,60 +192,69 @@ func (s *Segment) find(w queryWord) (from, to int) {
 
 // match calls found with the documents that hold all words, in their order.
 func (s *Segment) match(query []queryWord, found func(doc uint32, inTitle bool)) {
-	var matches []match
+	var among matches
 	for i, w := range query {
 		goesOn := i+1 < len(query) && query[i+1].joined
-		matches = s.matches(w, matches, i == 0, goesOn)
-		if len(matches) == 0 {
+		among = s.matches(w, among, i == 0, goesOn)
+		if len(among.list) == 0 {
 			return
 		}
 	}
-	for _, m := range matches {
+	for _, m := range among.list {
 		found(m.doc, m.inTitle)
 	}
 }
 
-// match is a document that holds the words of a query so far.
+// matches are documents that hold the words of a query so far, in their order.
+type matches struct {
+	list []match
+	ends []uint32 // of all documents, one behind the other
+}
+
+// match is one of them.
 type match struct {
-	doc     uint32
-	inTitle bool     // the title alone holds them
-	ends    []uint32 // places where the run of words may go on that the last one is part of
+	doc      uint32
+	inTitle  bool // the title alone holds the words
+	from, to int  // in ends: places where the run of words may go on that the last one is part of
 }
 
 // matches are those documents among some, or among all, that hold a word too. Where the
 // run of words ends is kept only if it goes on.
-func (s *Segment) matches(w queryWord, among []match, all, goesOn bool) (kept []match) {
+func (s *Segment) matches(w queryWord, among matches, all, goesOn bool) (kept matches) {
 	from, to := s.find(w)
 	for n := from; n < to; n++ {
 		i := 0
 		for p := range s.list(n) {
 			m := match{doc: p.doc, inTitle: true}
 			if !all {
-				for i < len(among) && among[i].doc < p.doc {
+				for i < len(among.list) && among.list[i].doc < p.doc {
 					i++
 				}
-				if i == len(among) {
+				if i == len(among.list) {
 					break
 				}
-				if among[i].doc != p.doc {
+				if among.list[i].doc != p.doc {
 					continue
 				}
-				m = among[i]
+				m = among.list[i]
 			}
 			places := p.places
 			if w.joined {
-				places = slices.DeleteFunc(places, func(at uint32) bool { return !slices.Contains(m.ends, at) })
+				ends := among.ends[m.from:m.to]
+				places = slices.DeleteFunc(places, func(at uint32) bool { return !slices.Contains(ends, at) })
 			}
 			if len(places) == 0 {
 				continue
 			}
-			m.inTitle, m.ends = m.inTitle && places[0] < s.titles[p.doc], nil
+			m.inTitle = m.inTitle && places[0] < s.titles[p.doc]
+			m.from = len(kept.ends)
 			if goesOn {
 				for _, at := range places {
-					m.ends = append(m.ends, at+1)
+					kept.ends = append(kept.ends, at+1)
 				}
 			}
-			kept = append(kept, m)
+			m.to = len(kept.ends)
+			kept.list = append(kept.list, m)
 		}
 	}
 	if to-from > 1 { // several words have been looked up one after the other
@@ -250,19 +264,18 @@ func (s *Segment) matches(w queryWord, among []match, all, goesOn bool) (kept []
 }
 
 // joined sorts matches by document and makes one of those of the same.
-func joined(list []match) []match {
-	slices.SortStableFunc(list, func(a, b match) int { return cmp.Compare(a.doc, b.doc) })
-	kept := list[:0]
-	for _, m := range list {
-		if len(kept) > 0 && kept[len(kept)-1].doc == m.doc {
-			last := &kept[len(kept)-1]
-			last.inTitle = last.inTitle || m.inTitle
-			last.ends = append(last.ends, m.ends...)
-			continue
+func joined(all matches) (one matches) {
+	slices.SortStableFunc(all.list, func(a, b match) int { return cmp.Compare(a.doc, b.doc) })
+	for _, m := range all.list {
+		if n := len(one.list); n == 0 || one.list[n-1].doc != m.doc {
+			one.list = append(one.list, match{doc: m.doc, from: len(one.ends)})
 		}
-		kept = append(kept, m)
+		last := &one.list[len(one.list)-1]
+		last.inTitle = last.inTitle || m.inTitle
+		one.ends = append(one.ends, all.ends[m.from:m.to]...)
+		last.to = len(one.ends)
 	}
-	return kept
+	return one
 }
 
 // version is the first byte of an encoded segment.

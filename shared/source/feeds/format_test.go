@@ -87,31 +87,60 @@ func TestPagesAreReadUpToWhatIsKnown(t *testing.T) {
 	}
 }
 
-// A page that cannot be read delivers nothing of those before it: else they would be known,
-// and those behind it never asked for.
-func TestAPageThatIsMissingIsAskedForAgain(t *testing.T) {
+// A page that is refused holds back neither the pages before it nor, once it is answered, those
+// behind: at a start and later.
+func TestPagesBehindARefusalAreReadLater(t *testing.T) {
 	t.Parallel()
-	var whole atomic.Bool
+	var newest, refused atomic.Int64
 	s := newSite(t, func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case r.FormValue("page") == "1":
-			_, _ = io.WriteString(w, "[2]")
-		case r.FormValue("page") == "2" && whole.Load():
-			_, _ = io.WriteString(w, "[1]")
-		case whole.Load():
-			_, _ = io.WriteString(w, "[]")
-		default:
-			_, _ = io.WriteString(w, "<!doctype html>Just a moment")
+		page, _ := strconv.ParseInt(r.FormValue("page"), 10, 64) // 0, of which nothing is expected
+		switch page {
+		case refused.Load():
+			w.WriteHeader(http.StatusTooManyRequests)
+			return
+		case refused.Load() + 1:
+			t.Errorf("page %d is asked for", page)
 		}
+		etag := strconv.Quote(strconv.FormatInt(newest.Load(), 10))
+		w.Header().Set("ETag", etag)
+		if r.Header.Get("If-None-Match") == etag {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		list := []int64{}
+		for n := newest.Load() - 2*(page-1); n > 0 && len(list) < 2; n-- {
+			list = append(list, n)
+		}
+		_ = json.NewEncoder(w).Encode(list)
 	})
 	one := &Source{Client: quick(), URL: must(url.Parse(s.URL)), Format: pages, Every: time.Hour, Stats: new(source.Stats), Log: slog.New(slog.DiscardHandler)}
-	var got inbox
-	if _, _, err := one.look(t.Context(), one.web(), Position{}, got.take); err == nil || got.titles() != "" || one.Stats.Malformed.Load() != 1 {
-		t.Errorf("%v, delivered %q, %d malformed", err, got.titles(), one.Stats.Malformed.Load())
+	at, web := Position{}, one.web()
+	for _, step := range []struct {
+		newest, refused int64
+		titles          string
+		fails           bool
+	}{
+		{9, 1, "", true},
+		{9, 3, "9 8 7 6", true}, // at the start
+		{10, 3, "10", true},     // something new meanwhile
+		{10, 1, "", true},       // nothing at all
+		{10, 99, "6 5 4 3 2 1", false},
+		{16, 2, "16 15", true}, // later
+		{17, 99, "17 14 13 12 11", false},
+		{17, 99, "", false},
+	} {
+		newest.Store(step.newest)
+		refused.Store(step.refused)
+		var got inbox
+		before := one.Stats.Malformed.Load()
+		next, _, err := one.look(t.Context(), web, at, got.take)
+		if titles := strings.Join(strings.Fields(got.titles()), " "); titles != step.titles || (err != nil) != step.fails || (one.Stats.Malformed.Load() > before) != step.fails {
+			t.Errorf("%+v: delivered %q, %v", step, titles, err)
+		}
+		at = next
 	}
-	whole.Store(true)
-	if _, _, err := one.look(t.Context(), one.web(), Position{}, got.take); err != nil || got.titles() != "2 1" {
-		t.Errorf("%v, delivered %q", err, got.titles())
+	if len(at.Cut) > 0 || at.ETag == "" {
+		t.Errorf("%+v", at)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -54,6 +55,17 @@ type Position struct {
 	// Seen has a digest of each item of the last answer, by a digest of its key: what
 	// differs is new, or has changed.
 	Seen map[string]string `json:"seen,omitempty"`
+
+	// Cut is set where a page could not be read: by a digest of its key, each item of the
+	// pages before that was not seen before. They do not show where those items begin that
+	// are known.
+	Cut map[string]bool `json:"cut,omitempty"`
+}
+
+// knows reports whether an item is known, and so are those behind it.
+func (p Position) knows(item Item) bool {
+	key := digest([]byte(item.Key))
+	return p.Seen[key] != "" && !p.Cut[key]
 }
 
 // Delivery is what an answer had that the one before had not.
@@ -67,6 +79,9 @@ type Delivery struct {
 // longestWait is the longest between two looks at a feed that cannot be read.
 const longestWait = 6 * time.Hour
 
+// errCut means that pages behind the first could not be read.
+var errCut = errors.New("a page behind the first")
+
 // Follow delivers the items of the feed that are new or have changed since a position,
 // again and again until ctx ends. It returns then, or when the sink fails. Trouble is
 // logged, counted and tried again: an unchanged feed after Every, one that cannot be
@@ -76,17 +91,21 @@ func (s *Source) Follow(ctx context.Context, from Position, sink func(context.Co
 	failures := 0
 	for {
 		next, wait, err := s.look(ctx, web, from, sink)
+		from = next
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case source.SinkError(err) != nil:
 			return source.SinkError(err)
+		case errors.Is(err, errCut):
+			wait, failures = max(wait, s.Every), 0
+			s.Log.Warn("cannot read the feed to its end", "host", s.URL.Host, "error", err.Error(), "again in", wait.Round(time.Second).String())
 		case err != nil:
 			wait = max(wait, backoff.Backoff{Min: s.Every, Max: max(s.Every, longestWait)}.Delay(min(failures, mostDoublings)))
 			failures++
 			s.Log.Warn("cannot read the feed", "host", s.URL.Host, "error", err.Error(), "again in", wait.Round(time.Second).String())
 		default:
-			from, wait, failures = next, s.Every, 0
+			wait, failures = s.Every, 0
 		}
 		if err := backoff.Sleep(ctx, wait); err != nil {
 			return err
@@ -103,16 +122,16 @@ func (s *Source) web() *http.Client {
 	return web
 }
 
-// look asks for the feed once and delivers what is new. The wait is how long its host
-// is to be left alone.
+// look asks for the feed once and delivers what is new: where a page cannot be read, of those
+// before it. The wait is how long its host is to be left alone.
 func (s *Source) look(ctx context.Context, web *http.Client, from Position, sink func(context.Context, Delivery) error) (next Position, wait time.Duration, err error) {
-	doc, first, wait, err := s.read(ctx, web, from)
+	doc, first, wait, fault := s.read(ctx, web, from)
 	now := time.Now().UTC().Truncate(time.Millisecond)
-	if err != nil {
-		if ctx.Err() == nil {
-			s.Stats.Malformed.Add(1)
-		}
-		return from, wait, err
+	if fault != nil && ctx.Err() == nil {
+		s.Stats.Malformed.Add(1)
+	}
+	if fault != nil && len(doc.Items) == 0 {
+		return from, wait, fault
 	}
 	if first.unchanged {
 		s.Stats.Seen(now, 0)
@@ -134,17 +153,37 @@ func (s *Source) look(ctx context.Context, web *http.Client, from Position, sink
 	if len(doc.Items) == 0 {
 		d.Position.Seen = from.Seen // a feed that is empty for a moment
 	}
+	if fault != nil {
+		d.Position, fault = d.Position.cut(from), fmt.Errorf("%w: %w", errCut, fault)
+	}
 	s.Stats.Seen(now, newest)
 	if len(d.Items) > 0 || d.Position.Validators != from.Validators {
 		if err := sink(ctx, d); err != nil {
 			return from, 0, source.OfSink(fmt.Errorf("deliver the items: %w", err))
 		}
 	}
-	return d.Position, 0, nil
+	return d.Position, wait, fault
+}
+
+// cut is the position behind the first pages of an answer, of which the others are to be
+// read next time: up to what was known before, and not only where something has changed.
+func (p Position) cut(before Position) Position {
+	p.Validators, p.Cut = Validators{}, map[string]bool{}
+	for key := range p.Seen {
+		if before.Seen[key] == "" || before.Cut[key] {
+			p.Cut[key] = true
+		}
+	}
+	for key, content := range before.Seen {
+		if _, ok := p.Seen[key]; !ok && !before.Cut[key] {
+			p.Seen[key] = content
+		}
+	}
+	return p
 }
 
 // read asks for the feed: for its pages, up to one that has an item which is known. The
-// first answer is that of the first page.
+// first answer is that of the first page. With an error come the pages before.
 func (s *Source) read(ctx context.Context, web *http.Client, from Position) (doc Document, first answer, wait time.Duration, err error) {
 	address, have := s.URL, from.Validators
 	for n := 1; ; n++ {
@@ -153,7 +192,7 @@ func (s *Source) read(ctx context.Context, web *http.Client, from Position) (doc
 		}
 		a, wait, err := s.Client.get(ctx, web, address, have)
 		if err != nil {
-			return Document{}, first, wait, err
+			return doc, first, wait, err
 		}
 		s.Stats.Lines.Add(1)
 		if n == 1 {
@@ -164,9 +203,9 @@ func (s *Source) read(ctx context.Context, web *http.Client, from Position) (doc
 		}
 		page, err := s.Format.parse(a.body, a.contentType, a.url)
 		if err != nil {
-			return Document{}, first, 0, err
+			return doc, first, 0, err
 		}
-		known := slices.ContainsFunc(page.Items, func(i Item) bool { return from.Seen[digest([]byte(i.Key))] != "" })
+		known := slices.ContainsFunc(page.Items, from.knows)
 		doc.add(page)
 		if s.Format.Page == nil || known || len(page.Items) == 0 || len(doc.Items) >= maxItems || n == maxPages {
 			return doc, first, 0, nil
