@@ -106,8 +106,10 @@ const (
 	endedKept = 10 * time.Minute
 )
 
+// expiry is when something has been kept for so long, in the whole seconds that DynamoDB
+// takes: up to one later, never earlier.
 func expiry(now time.Time, kept time.Duration) types.AttributeValue {
-	return attr.N(now.Add(kept).Unix())
+	return attr.N(now.Add(kept + time.Second - 1).Unix())
 }
 
 // numbered is a sort key that keeps the order of the times.

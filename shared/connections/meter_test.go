@@ -105,11 +105,12 @@ func TestAFloodOverSeveralInstancesIsFound(t *testing.T) {
 func TestAKeyIsKeptOutForAMinute(t *testing.T) {
 	t.Parallel()
 	w := open(t)
+	w.clock.Move(900 * time.Millisecond) // expiries are whole seconds
 	must(t, w.Bar(t.Context(), "key"))
 	for _, step := range []struct {
 		after time.Duration
 		out   bool
-	}{{0, true}, {connections.BarredFor - time.Second, true}, {2 * time.Second, false}} {
+	}{{0, true}, {connections.BarredFor - time.Millisecond, true}, {time.Second + time.Millisecond, false}} {
 		w.clock.Move(step.after)
 		if out, err := w.Barred(t.Context(), "key"); out != step.out || err != nil {
 			t.Errorf("%s later: %t, %v", step.after, out, err)
