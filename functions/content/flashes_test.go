@@ -367,11 +367,14 @@ func TestAFlashThatHasMovedIsStillACursor(t *testing.T) {
 		to   int64         // minutes before now
 		ago  time.Duration // when it was moved
 		want string        // the page behind it
+		seen bool          // its places say nothing of when it was shown
 	}{
-		"it has risen":          {1, time.Minute, "6 7 8"},
-		"it has sunk":           {7, time.Minute, "6 7 8"},
-		"it has risen long ago": {1, time.Hour, "1 2 3"},
-		"it has sunk long ago":  {7, time.Hour, "8 9"},
+		"it has risen":                 {1, time.Minute, "6 7 8", false},
+		"it has sunk":                  {7, time.Minute, "6 7 8", false},
+		"it has risen long ago":        {1, time.Hour, "1 2 3", false},
+		"a vendor's has risen":         {1, time.Minute, "6 7 8", true},
+		"a vendor's has sunk long ago": {7, time.Hour, "8 9", true},
+		"it has sunk long ago":         {7, time.Hour, "8 9", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -389,6 +392,11 @@ func TestAFlashThatHasMovedIsStillACursor(t *testing.T) {
 				}
 				add(5, 5, now.Add(-2*time.Hour))
 				add(5, c.to, now.Add(-c.ago))
+				for i := range all {
+					if f := &all[i]; c.seen {
+						f.Seen, f.Place.Time, f.Place.Line = f.Place.Time, 1, f.Place.Time
+					}
+				}
 				return all
 			})
 			got := numbers(apitest.Data[struct{ List []numbered }](t, w.Get(t, w.SubKey, flashPath+"list?lan=en&pagesize=4&last_id=5")).List)

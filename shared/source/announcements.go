@@ -122,10 +122,13 @@ func (a *Announcements) poll(ctx context.Context, category string, known *Announ
 }
 
 // page returns a page in English with what it says in Chinese, joined by the ids of the
-// exchange. One that says nothing in Chinese is logged, and read in English alone.
+// exchange. One that says nothing in Chinese is counted, logged, and read in English alone.
 func (a *Announcements) page(ctx context.Context, category string, page int) ([]market.Announcement, error) {
 	list, err := a.Of.Announcements(ctx, AnnouncedEnglish, category, page)
 	if err != nil {
+		if ctx.Err() == nil {
+			a.Stats.Malformed.Add(1)
+		}
 		return nil, err
 	}
 	a.Stats.Lines.Add(1)
@@ -137,6 +140,7 @@ func (a *Announcements) page(ctx context.Context, category string, page int) ([]
 		if ctx.Err() != nil {
 			return nil, err
 		}
+		a.Stats.Malformed.Add(1)
 		a.Log.Warn("cannot read announcements in Chinese", "category", category, "error", err.Error())
 	}
 	words := map[string]market.Words{}

@@ -196,8 +196,8 @@ func TestWhatIsSaidInChineseIsJoined(t *testing.T) {
 		}
 		return nil
 	})
-	if want := []string{"b", "a", "a甲", "a乙"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
+	if want := []string{"b", "a", "a甲", "a乙"}; !slices.Equal(got, want) || a.Stats.Malformed.Load() != 1 {
+		t.Errorf("%q, want %q; %d pages failed", got, want, a.Stats.Malformed.Load())
 	}
 }
 

@@ -35,7 +35,13 @@ const Listed = 1000
 type Flash struct {
 	Entry
 	Place drop.Place `json:"place"`
+
+	// Seen is since when the state has been shown, ms, where that is not the time of its place.
+	Seen int64 `json:"seen,omitempty"`
 }
+
+// since is since when the state has been shown, ms.
+func (f *Flash) since() int64 { return cmp.Or(f.Seen, f.Place.Time) }
 
 // log has a row of every entry, under its flash.
 var log = dataset.Log[Flash]{Name: Name, Row: row, Decode: DecodeRow}
@@ -95,7 +101,7 @@ func ShownAt(ctx context.Context, l *store.Log, id int64, at time.Time) (shown F
 		if err != nil {
 			return Flash{}, false, err
 		}
-		early, earlyShown, later := f.Place.Time <= at.UnixMilli(), shown.Place.Time <= at.UnixMilli(), f.Place.Compare(shown.Place) > 0
+		early, earlyShown, later := f.since() <= at.UnixMilli(), shown.since() <= at.UnixMilli(), f.Place.Compare(shown.Place) > 0
 		if !ok || early && (!earlyShown || later) || !early && !earlyShown && !later {
 			shown, ok = f, true
 		}
