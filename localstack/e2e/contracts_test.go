@@ -64,11 +64,39 @@ func futures[T any](t *testing.T, path, query string) T {
 	return data[T](t, answer)
 }
 
+// paidAt is the last time before the stack began at which every perpetual paid.
+var paidAt = began.Truncate(8 * time.Hour).UnixMilli()
+
+// coinFunding is the bucket of an hour of a coin's funding that ends then.
+func coinFunding(t *testing.T, coin string) []futuresBar {
+	t.Helper()
+	open := paidAt - time.Hour.Milliseconds()
+	return futures[[]futuresBar](t, "funding-rate/vol-weight-history", fmt.Sprintf("symbol=%s&interval=1h&start_time=%d&end_time=%d", coin, open, open))
+}
+
+// awaitPast waits until the newest of a coin's past is there. It comes coin by coin, of each
+// open interest first and its rate of funding last: on a busy machine that of the last one
+// takes minutes.
+func awaitPast(t *testing.T, coin string) {
+	t.Helper()
+	for _, c := range []string{"BTC", "ETH", "SOL"} {
+		query := fmt.Sprintf("symbol=%s&interval=5m&end_time=%d&limit=1", c, began.Add(-10*time.Minute).UnixMilli())
+		testenv.Until(t, "open interest of the past of "+c, func() bool {
+			return len(futures[[]futuresBar](t, "open-interest/aggregated-stablecoin-history", query)) > 0
+		})
+		testenv.Until(t, "funding of the past of "+c, func() bool { return len(coinFunding(t, c)) > 0 })
+		if c == coin {
+			return
+		}
+	}
+}
+
 // TestPastFundingIsWhatTheExchangesPaid compares buckets of half a day before the stack
 // began with what was paid for them; what is older is asked for behind everything else.
 func TestPastFundingIsWhatTheExchangesPaid(t *testing.T) {
 	t.Parallel()
 	for _, p := range perpetuals() {
+		awaitPast(t, p.Base)
 		for _, hours := range []int64{1, 4, 8} {
 			width := hours * 3_600_000
 			query := fmt.Sprintf("symbol=%s&interval=%dh&limit=100", p.key, hours)
@@ -146,6 +174,35 @@ func TestTheRunningFundingIsWhatTheExchangeExpects(t *testing.T) {
 	}
 }
 
+// TestPastFundingOfACoinIsTheMeanOfWhatTheExchangesPaid compares the mean of their rates for
+// eight hours by what was traded of each perpetual in 24 hours.
+func TestPastFundingOfACoinIsTheMeanOfWhatTheExchangesPaid(t *testing.T) {
+	t.Parallel()
+	const hour = int64(3_600_000)
+	for _, coin := range []string{"BTC", "SOL"} {
+		total, weights := new(big.Rat), new(big.Rat)
+		for _, p := range perpetuals() {
+			if p.Base != coin {
+				continue
+			}
+			day := p.Kline(paidAt-24*hour, paidAt, began)
+			traded := p.value(day.Quote, 1)
+			if p.Dollars > 0 {
+				traded = p.value(day.Size, 1)
+			}
+			rate := big.NewRat(p.Paid(paidAt)*8*hour, 100_000_000*p.Period())
+			total.Add(total, rate.Mul(rate, traded))
+			weights.Add(weights, traded)
+		}
+		text := total.Quo(total, weights).FloatString(12)
+		want, _ := new(big.Rat).SetString(text)
+		awaitPast(t, coin)
+		if rows := coinFunding(t, coin); len(rows) != 1 || !equals(rows[0].Open, want) || !equals(rows[0].Close, want) {
+			t.Errorf("%s at %d: %+v, want %s", coin, paidAt, rows, text)
+		}
+	}
+}
+
 // TestPastOpenInterestOfACoinIsTheSumOverExchanges compares steps of three hours before the
 // stack began, of perpetuals of each kind.
 func TestPastOpenInterestOfACoinIsTheSumOverExchanges(t *testing.T) {
@@ -159,6 +216,7 @@ func TestPastOpenInterestOfACoinIsTheSumOverExchanges(t *testing.T) {
 		{"aggregated-stablecoin-history", "SOL", []string{"solswapusdt:binance", "solswapusdt:okcoinfutures", "solswapusdt:bybit"}},
 		{"aggregated-coin-margin-history", "BTC", []string{"btcswapusd:binance", "btcswapusd:okcoinfutures", "btcswapusd:bybit"}},
 	} {
+		awaitPast(t, c.coin)
 		last := began.UnixMilli()/step*step - step
 		from := last - 3*3_600_000
 		query := fmt.Sprintf("symbol=%s&interval=5m&start_time=%d&end_time=%d&limit=1000", c.coin, from, last)

@@ -133,8 +133,12 @@ func (p *Liquidations) remember(l *market.PairLiquidation, sum market.Liquidated
 	p.newest, p.changed = max(p.newest, l.Time), true
 }
 
-// Clean reports whether everything is written.
+// Clean reports whether everything is written, and is in the view: a later life takes the last
+// 24 hours from that.
 func (p *Liquidations) Clean() bool {
+	if p.changed {
+		return false
+	}
 	for _, minute := range p.orders {
 		if minute.dirty {
 			return false

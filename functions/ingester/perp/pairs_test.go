@@ -99,26 +99,39 @@ func TestLiquidationsByPairAreThoseOfTheLiquidatedAccountOnce(t *testing.T) {
 	}
 }
 
-// A checkpoint must not move before the liquidations of a file are written.
+// A checkpoint must not move before the liquidations of a file are written and in the view,
+// from which the next life takes them.
 func TestLiquidationsAreHeldUntilTheyAreWritten(t *testing.T) {
 	t.Parallel()
 	p := newLiquidations()
 	now := time.UnixMilli(base)
+	apply := func(tid int64) {
+		t.Helper()
+		f := market.Fill{Address: "0x1", Coin: "BTC", Px: "2.5", Sz: "1.0", Side: market.Sell, Time: base, Tid: tid, Liquidation: &market.Liquidation{LiquidatedUser: "0x1"}}
+		b := &Batch{Events: market.Events{Fills: []market.Fill{f}}}
+		r := engine.NewReads()
+		p.Wants(b, r)
+		r.Fill(nil, map[store.SeriesAt]store.Point{})
+		if err := p.Apply(b, r, now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := func(after time.Duration, settle, held, rows, view bool) {
+		t.Helper()
+		c := p.Changes(now.Add(after), settle)
+		if c.Held != held || len(c.Fine) > 0 != rows || len(c.Views) > 0 != view {
+			t.Errorf("after %s: held %t, %d rows, %d views", after, c.Held, len(c.Fine), len(c.Views))
+		}
+	}
 	folded(t, p, now)
-	f := market.Fill{Address: "0x1", Coin: "BTC", Px: "2.5", Sz: "1.0", Side: market.Sell, Time: base, Tid: 1, Liquidation: &market.Liquidation{LiquidatedUser: "0x1"}}
-	b := &Batch{Events: market.Events{Fills: []market.Fill{f}}}
-	r := engine.NewReads()
-	p.Wants(b, r)
-	r.Fill(nil, map[store.SeriesAt]store.Point{})
-	if err := p.Apply(b, r, now); err != nil {
-		t.Fatal(err)
-	}
-	if c := p.Changes(now.Add(time.Second), false); !c.Held || len(c.Fine) > 0 {
-		t.Errorf("held %t with %d rows written", c.Held, len(c.Fine))
-	}
-	if c := p.Changes(now.Add(2*time.Second), true); c.Held || len(c.Fine) == 0 {
-		t.Errorf("when all is settled it is held %t with %d rows written", c.Held, len(c.Fine))
-	}
+	apply(1)
+	want(0, true, false, true, true)
+	apply(2)
+	want(time.Second, false, true, false, false)
+	want(6*time.Second, false, true, true, false) // the view is written less often
+	want(11*time.Second, false, false, false, true)
+	apply(3)
+	want(12*time.Second, true, false, true, true)
 }
 
 func TestOpenInterestByPairIsThatOfTheMainVenuesPerpetuals(t *testing.T) {
