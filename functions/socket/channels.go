@@ -42,7 +42,7 @@ func (s *socket) channelMessage(ctx context.Context, c client, body []byte) ([]b
 }
 
 func (s *socket) subscribe(ctx context.Context, c client, sub channel.Subscription, echo json.RawMessage) error {
-	if err := s.checkCoin(ctx, &sub); err != nil {
+	if err := s.checkMarket(ctx, &sub); err != nil {
 		return err
 	}
 	slots, err := s.slots(ctx, c)

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -203,6 +204,12 @@ func TestACoinThatDoesNotExistIsRefusedAndNotCounted(t *testing.T) {
 			p.errs(subscribeTo(fmt.Sprintf(sub, coin)), fmt.Sprintf("there is no coin %q: coin must be a name as GET /upgrade/v2/hl/tickers lists it (for example BTC, dex:GOLD, PURR/USDC, @107 or #12)", coin))
 		}
 	}
+	of := func(dex string) string { return `{"type":"openOrders","user":"` + alice + `","dex":"` + dex + `"}` }
+	p.errs(subscribeTo(of("abc")), `unknown dex "abc": it must be the name of a perpetual dex, or absent for the main one`)
+	if _, status, message := w.dial(w.SubKey, channel.FeedClearinghouseState, "dex=abc"); status != http.StatusBadRequest || !strings.Contains(message, `unknown dex "abc"`) {
+		t.Errorf("%d %s", status, message)
+	}
+	w.connect(w.SubKey, channel.FeedClearinghouseState)
 	const gone = `{"type":"trades","coin":"NOPE"}` // a coin may vanish
 	p.says(unsubscribeFrom(gone), response("unsubscribe", gone, "notSubscribed", 0))
 	if used := w.used(w.SubKey); used.Subscriptions != int64(len(there)) {

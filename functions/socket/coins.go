@@ -51,6 +51,16 @@ func (c *coins) absent(ctx context.Context, coin string) (bool, error) {
 	return !described.Describes(coin), nil
 }
 
+// dexAbsent reports whether it is certain that there is no such dex.
+func (c *coins) dexAbsent(ctx context.Context, dex string) (bool, error) {
+	described, err := c.meta.Get(ctx)
+	if err != nil {
+		return false, unlessUnpublished(err)
+	}
+	_, known := described.Perps[dex]
+	return !known && len(described.Perps) > 0, nil
+}
+
 func unlessUnpublished(err error) error {
 	if errors.Is(err, store.ErrNoView) {
 		return nil
@@ -58,19 +68,33 @@ func unlessUnpublished(err error) error {
 	return err
 }
 
-// checkCoin refuses a subscription to a coin that does not exist. While that cannot be
-// found out every coin is accepted.
-func (s *socket) checkCoin(ctx context.Context, sub *channel.Subscription) error {
-	if sub.Coin == "" {
+// checkMarket refuses a subscription to a coin or of a dex that does not exist. While
+// that cannot be found out every one is accepted.
+func (s *socket) checkMarket(ctx context.Context, sub *channel.Subscription) error {
+	if sub.Coin != "" {
+		absent, err := s.coins.absent(ctx, sub.Coin)
+		if s.certain(ctx, absent, err) {
+			return strictjson.Errorf("there is no coin %q: coin must be a name as GET /upgrade/v2/hl/tickers lists it (for example BTC, dex:GOLD, PURR/USDC, @107 or #12)", sub.Coin)
+		}
+	}
+	return s.checkDex(ctx, sub.Dex)
+}
+
+func (s *socket) checkDex(ctx context.Context, dex string) error {
+	if dex == "" {
 		return nil
 	}
-	absent, err := s.coins.absent(ctx, sub.Coin)
-	if err != nil {
-		s.log.WarnContext(ctx, "cannot look whether a coin exists: it is accepted", "err", err.Error())
-		return nil
-	}
-	if absent {
-		return strictjson.Errorf("there is no coin %q: coin must be a name as GET /upgrade/v2/hl/tickers lists it (for example BTC, dex:GOLD, PURR/USDC, @107 or #12)", sub.Coin)
+	absent, err := s.coins.dexAbsent(ctx, dex)
+	if s.certain(ctx, absent, err) {
+		return strictjson.Errorf("unknown dex %q: it must be the name of a perpetual dex, or absent for the main one", dex)
 	}
 	return nil
+}
+
+// certain reports whether something is known to be absent.
+func (s *socket) certain(ctx context.Context, absent bool, err error) bool {
+	if err != nil {
+		s.log.WarnContext(ctx, "cannot look whether a coin or dex exists: it is accepted", "err", err.Error())
+	}
+	return absent && err == nil
 }

@@ -13,8 +13,8 @@ import (
 	"quotary/shared/metrics"
 )
 
-// budget is what a connection may send in a minute, unless the operator sets another:
-// far more than a client that follows everything sends, heartbeats included.
+// budget is what a connection may send in a minute: far more than a client that follows
+// everything sends, heartbeats included.
 var budget = connections.Budget{Messages: 2000, Bytes: 4 << 20}
 
 // shutOut closes the connection of a client that sends too much, and keeps its key out

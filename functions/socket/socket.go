@@ -104,6 +104,9 @@ func (s *socket) connect(ctx context.Context, event *events.APIGatewayWebsocketP
 		return refuse(event, refusal.Status, refusal.Message)
 	}
 	dex, err := dexOf(event, feed)
+	if err == nil {
+		err = s.checkDex(ctx, dex)
+	}
 	if err != nil {
 		return refuse(event, http.StatusBadRequest, err.Error())
 	}

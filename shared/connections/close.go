@@ -8,7 +8,8 @@ import (
 
 // Idle is how long a client may stay without a message at least. Its last message may be
 // younger than the last one that is recorded, by [SeenEvery], so it is closed that long
-// after: 60 to 75 s after its last message, never earlier.
+// after: never earlier than 60 s after its last message, and about 75 s after one that is
+// recorded.
 const Idle = 60 * time.Second
 
 // Reason is why the service closes a connection, for logs and metrics.

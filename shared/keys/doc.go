@@ -36,9 +36,9 @@
 // turns pages does not read the ones before; without that, a part at offset n reads n
 // rows, about 25 of them a unit. The figures are those of the distributor's item.
 //
-// Of 10,000 sub-keys a page of 20 reads 22 units at any offset that is remembered and
-// 432 at the last one that is not, a keyword that is new 432, the figures 1, the rows of
-// an export 412.
+// Of 10,000 sub-keys a page of 20 reads 22 units of this table at any offset that is
+// remembered and 432 at the last one that is not, a keyword that is new 432, the figures
+// 1, the rows of an export 412.
 //
 // # Guarantees
 //
