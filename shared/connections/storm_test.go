@@ -47,7 +47,9 @@ func TestAllSocketsOfADistributorReconnect(t *testing.T) {
 		"of many sub-keys":          {n / 5, connections.Limits{Key: 8, Distributor: int64(n + n/20)}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+			if !testenv.Prove() { // the engine has enough to do with one
+				t.Parallel()
+			}
 			w := openRuled(t)
 			subs := connections.Limits{Key: 2 * tt.limits.Key, Distributor: 2 * tt.limits.Distributor}
 			of := func(i int) string { return fmt.Sprint("key", i%tt.keys) }
