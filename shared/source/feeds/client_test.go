@@ -392,6 +392,30 @@ func TestTroubleIsCountedAndPasses(t *testing.T) {
 	}
 }
 
+// What a feed names is handed on, and asked for by nobody: here all of it is on this machine,
+// where the feed itself may be.
+func TestNothingThatAFeedNamesIsAskedFor(t *testing.T) {
+	t.Parallel()
+	secret := newSite(t, serving("secret"))
+	s := newSite(t, serving(strings.ReplaceAll(`<?xml version="1.0"?><!DOCTYPE rss SYSTEM "SECRET/dtd" [<!ENTITY secret SYSTEM "SECRET/entity">]>
+		<?xml-stylesheet href="SECRET/style"?><rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom"><channel><title>N</title><link>SECRET/</link>
+		<atom:link rel="next" href="SECRET/next"/><atom:link rel="hub" href="SECRET/hub"/><image><url>SECRET/logo.png</url></image>
+		<item><title>named</title><guid>SECRET/a</guid><link>SECRET/a</link><enclosure url="SECRET/a.png" type="image/png" length="1"/>
+		<description><![CDATA[<img src="SECRET/b.png"><link rel="import" href="SECRET/c">text]]></description></item></channel></rss>`, "SECRET", secret.URL)))
+	var got inbox
+	_, stop := follow(t, s, Position{}, got.take)
+	testenv.Until(t, "the item", func() bool { return got.titles() == "named" })
+	asked := s.asked.Load()
+	testenv.Until(t, "asked again", func() bool { return s.asked.Load() > asked+2 })
+	_ = stop() // it was to end
+	if item := got.list[0].Items[0]; item.Link != secret.URL+"/a" || item.Image == "" {
+		t.Errorf("%+v names nothing", item)
+	}
+	if n := secret.asked.Load(); n != 0 {
+		t.Errorf("what the feed names was asked for %d times", n)
+	}
+}
+
 func TestASinkThatFailsEndsTheSource(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, serving(items("a=A")))

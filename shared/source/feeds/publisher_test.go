@@ -5,11 +5,13 @@ import (
 	"errors"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"quotary/internal/testenv"
 	"quotary/localstack/newssite"
 )
 
@@ -61,5 +63,35 @@ func TestAPublisherThatGoesWrongDoesNoHarm(t *testing.T) {
 				t.Errorf("%v, want %v", err, want)
 			}
 		})
+	}
+}
+
+// TestRecordedFeeds reads what two publishers answered.
+func TestRecordedFeeds(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string][]Item{
+		"rss_cointelegraph_2026-08-28.xml": {
+			{Key: "https://cointelegraph.com/news/what-happened-in-crypto-today", Title: "Here's what happened in crypto today", Author: "Cointelegraph by Zoltan Vardai",
+				Image: "https://s3-images.ctmedia.io/x.jpg", Published: time.Date(2026, 8, 28, 20, 42, 54, 0, time.UTC)},
+			{Key: "https://cointelegraph.com/news/solana-validators-approve-proposal-to-accelerate-sol-disinflation", Title: "Solana validators approve proposal to accelerate SOL disinflation"},
+		},
+		"rss_coindesk_2026-09-25.xml": {{Title: "Circle and Tether step in to freeze hacker wallet after massive Bitget crypto heist"}, {}, {}},
+	} {
+		var text strings.Builder
+		for lines := testenv.Recording(t, "news/"+name); lines.Scan(); {
+			text.WriteString(lines.Text() + "\n")
+		}
+		doc, err := Parse([]byte(text.String()), "application/rss+xml", base)
+		if err != nil || doc.Malformed != 0 || len(doc.Items) != len(want) {
+			t.Fatalf("%s: %d items, %d malformed, %v", name, len(doc.Items), doc.Malformed, err)
+		}
+		for i, item := range doc.Items {
+			if item.Key == "" || item.Title == "" || item.Summary == "" || item.Published.IsZero() || !strings.HasPrefix(item.Link, "https://") || strings.Contains(item.Title+item.Summary, "<") {
+				t.Errorf("%s: %+v", name, item)
+			}
+			if w := want[i]; w.Key != "" && w.Key != item.Key || w.Title != "" && w.Title != item.Title || w.Author != "" && (w.Author != item.Author || w.Image != item.Image || !w.Published.Equal(item.Published)) {
+				t.Errorf("%s: %+v, want %+v", name, item, w)
+			}
+		}
 	}
 }
