@@ -69,28 +69,24 @@ func TestAPublisherThatGoesWrongDoesNoHarm(t *testing.T) {
 // TestRecordedFeeds reads what two publishers answered.
 func TestRecordedFeeds(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string][]Item{
-		"rss_cointelegraph_2026-08-28.xml": {
-			{Key: "https://cointelegraph.com/news/what-happened-in-crypto-today", Title: "Here's what happened in crypto today", Author: "Cointelegraph by Zoltan Vardai",
-				Image: "https://s3-images.ctmedia.io/x.jpg", Published: time.Date(2026, 8, 28, 20, 42, 54, 0, time.UTC)},
-			{Key: "https://cointelegraph.com/news/solana-validators-approve-proposal-to-accelerate-sol-disinflation", Title: "Solana validators approve proposal to accelerate SOL disinflation"},
-		},
-		"rss_coindesk_2026-09-25.xml": {{Title: "Circle and Tether step in to freeze hacker wallet after massive Bitget crypto heist"}, {}, {}},
+	for name, newest := range map[string]time.Time{
+		"rss_cointelegraph_2026-08-28.xml": time.Date(2026, 8, 28, 20, 42, 54, 0, time.UTC),
+		"rss_coindesk_2026-09-25.xml":      {},
 	} {
 		var text strings.Builder
 		for lines := testenv.Recording(t, "news/"+name); lines.Scan(); {
 			text.WriteString(lines.Text() + "\n")
 		}
 		doc, err := Parse([]byte(text.String()), "application/rss+xml", base)
-		if err != nil || doc.Malformed != 0 || len(doc.Items) != len(want) {
-			t.Fatalf("%s: %d items, %d malformed, %v", name, len(doc.Items), doc.Malformed, err)
+		if written := strings.Count(text.String(), "<item>"); err != nil || doc.Malformed != 0 || len(doc.Items) != written || written == 0 {
+			t.Fatalf("%s: %d items of %d, %d malformed, %v", name, len(doc.Items), written, doc.Malformed, err)
 		}
-		for i, item := range doc.Items {
+		if !newest.IsZero() && !doc.Items[0].Published.Equal(newest) {
+			t.Errorf("%s: the newest is of %s", name, doc.Items[0].Published)
+		}
+		for _, item := range doc.Items {
 			if item.Key == "" || item.Title == "" || item.Summary == "" || item.Published.IsZero() || !strings.HasPrefix(item.Link, "https://") || strings.Contains(item.Title+item.Summary, "<") {
 				t.Errorf("%s: %+v", name, item)
-			}
-			if w := want[i]; w.Key != "" && w.Key != item.Key || w.Title != "" && w.Title != item.Title || w.Author != "" && (w.Author != item.Author || w.Image != item.Image || !w.Published.Equal(item.Published)) {
-				t.Errorf("%s: %+v, want %+v", name, item, w)
 			}
 		}
 	}
