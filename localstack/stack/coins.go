@@ -11,14 +11,15 @@ import (
 
 	"quotary/localstack/client"
 	"quotary/localstack/coinsite"
+	"quotary/localstack/indexsite"
 	"quotary/shared/catalog"
 )
 
 // namesDrop is the drop of names that a new stack begins with.
 const namesDrop = "drop/coins/simulated-names.ndjson"
 
-// startCoins runs the simulated source of prices of coins and of exchange rates, has
-// the ingesters ask it, and drops the names of some coins.
+// startCoins runs the simulated source of prices of coins and of exchange rates, and at
+// the same address that of indexes and daily prices, has the ingesters ask them, and drops the names of some coins.
 func (s *Stack) startCoins(ctx context.Context) error {
 	s.cfg.IngesterEnv = append([]string{catalog.EnvDropsEvery.Name + "=1s"}, s.cfg.IngesterEnv...)
 	if !s.simulated() {
@@ -30,11 +31,18 @@ func (s *Stack) startCoins(ctx context.Context) error {
 		return err
 	}
 	s.State.CoinsURL = "http://" + listener.Addr().String()
-	s.serve(listener, s.Coins.Handler())
-	s.cfg.IngesterEnv = append([]string{
-		catalog.EnvCoinGeckoURL.Name + "=" + s.State.CoinsURL + "/api/v3", catalog.EnvCoinGeckoPages.Name + "=2", catalog.EnvCoinGeckoEvery.Name + "=6s",
-		catalog.EnvRatesURL.Name + "=" + s.State.CoinsURL + "/rates",
-	}, s.cfg.IngesterEnv...)
+	site := http.NewServeMux()
+	site.Handle("/", s.Coins.Handler())
+	site.Handle("/indices/", indexsite.New(indexsite.Config{Seed: s.cfg.Seed}).Handler())
+	s.serve(listener, site)
+	indices, err := indexEnv(s.State.CoinsURL)
+	if err != nil {
+		return err
+	}
+	s.cfg.IngesterEnv = append(append(indices,
+		catalog.EnvCoinGeckoURL.Name+"="+s.State.CoinsURL+"/api/v3", catalog.EnvCoinGeckoPages.Name+"=2", catalog.EnvCoinGeckoEvery.Name+"=6s",
+		catalog.EnvRatesURL.Name+"="+s.State.CoinsURL+"/rates",
+	), s.cfg.IngesterEnv...)
 	return s.drop(ctx, namesDrop, coinsite.Names)
 }
 

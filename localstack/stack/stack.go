@@ -70,7 +70,7 @@ type State struct {
 	BinanceURL string   `json:"binance_url,omitempty"` // of the simulated exchange
 	OKXURL     string   `json:"okx_url,omitempty"`     // of the second one
 	BybitURL   string   `json:"bybit_url,omitempty"`   // of the third one
-	CoinsURL   string   `json:"coins_url,omitempty"`   // of the simulated source of prices of coins and exchange rates
+	CoinsURL   string   `json:"coins_url,omitempty"`   // of the simulated source of prices of coins, exchange rates and indexes
 	Ingesters  []string `json:"ingester_urls"`         // of their health
 	DynamoDB   string   `json:"dynamodb_url"`
 	Tables     string   `json:"table_prefix"` // of the names of this stack's tables

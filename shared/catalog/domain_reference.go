@@ -1,6 +1,6 @@
 package catalog
 
-// ReferenceDomain is the domain of coins and exchange rates, and what is set of it.
+// ReferenceDomain is the domain of coins, exchange rates and indexes, and what is set of it.
 var (
 	ReferenceDomain = domain(Domain{Name: "reference"})
 
@@ -28,6 +28,30 @@ var (
 		Name: "QUOTARY_RATES_EVERY", Check: span,
 		Purpose: "how often exchange rates of the last day are asked for; every 30 minutes if not set",
 	})
+
+	// Each of the three has terms of use that say who may show its figures to others.
+	EnvFearGreedURL = ReferenceDomain.setting(Setting{
+		Name: "QUOTARY_FEAR_GREED_URL", Deploy: "fearGreedURL", Deployed: "off", Check: webAddress,
+		Purpose: "the address of alternative.me's Fear and Greed index; it is not asked for if not set",
+	})
+	EnvVIXURL = ReferenceDomain.setting(Setting{
+		Name: "QUOTARY_VIX_URL", Deploy: "vixURL", Deployed: "off", Check: webAddress,
+		Purpose: "the folder of Cboe's file of the VIX; it is not asked for if not set",
+	})
+	EnvStooqURL = ReferenceDomain.setting(Setting{
+		Name: "QUOTARY_STOOQ_URL", Deploy: "stooqURL", Deployed: "off", Check: webAddress,
+		Purpose: "the address of Stooq's files of daily prices, or of whoever writes the same; none are asked for if not set",
+	})
+	EnvStooqSymbols = ReferenceDomain.setting(Setting{
+		Name: "QUOTARY_STOOQ_SYMBOLS", Deploy: "stooqSymbols", Check: objectList("{key, symbol, unit}"), // what they hold, the domain checks
+		Purpose: "the shares and indexes whose daily prices are asked for",
+	})
+	EnvStooqKey     = ReferenceDomain.setting(Setting{Name: "QUOTARY_STOOQ_KEY", Purpose: "the key of an account there"})
+	EnvIndicesEvery = ReferenceDomain.setting(Setting{
+		Name: "QUOTARY_INDICES_EVERY", Default: "1h", Check: span,
+		Purpose: "how often each index and each daily price is asked for",
+	})
+
 	// A month of looks every minute costs less than half a dollar.
 	EnvDropsEvery = ReferenceDomain.setting(Setting{
 		Name: "QUOTARY_DROPS_EVERY", Default: "1m", Check: span,

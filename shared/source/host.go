@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,6 +26,9 @@ type Host struct {
 
 	// Timeout bounds one try of a request; 0 means 10 s.
 	Timeout time.Duration
+
+	// Largest is how many bytes an answer may have; 0 means 64 MiB.
+	Largest int64
 
 	// Header is sent with every request, e.g. a key; nil sends none. It is set before
 	// the first.
@@ -74,7 +78,7 @@ func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse
 const (
 	hostTimeout  = 10 * time.Second
 	hostTries    = 4
-	hostResponse = 64 << 20 // bytes; the description of all markets of a large exchange is some 10 MB
+	hostResponse = int64(64 << 20) // bytes; the description of all markets of a large exchange is some 10 MB
 
 	// Pauses of hosts that say none, and the longest that is obeyed: who asks before a ban
 	// has ended makes it longer, and no host bans for more than three days.
@@ -177,12 +181,13 @@ func (h *Host) once(ctx context.Context, address string) (body []byte, again boo
 		return nil, ctx.Err() == nil, err
 	}
 	defer resp.Body.Close()
-	body, err = io.ReadAll(io.LimitReader(resp.Body, hostResponse+1))
+	largest := cmp.Or(h.Largest, hostResponse)
+	body, err = io.ReadAll(io.LimitReader(resp.Body, largest+1))
 	switch {
 	case err != nil:
 		return nil, ctx.Err() == nil, err
-	case len(body) > hostResponse:
-		return nil, false, fmt.Errorf("the answer is larger than %d bytes", hostResponse)
+	case int64(len(body)) > largest:
+		return nil, false, fmt.Errorf("the answer is larger than %d bytes", largest)
 	}
 	if h.Limited != nil {
 		if pause := h.Limited(resp.StatusCode, body); pause > 0 {

@@ -2,6 +2,7 @@ package reference
 
 import (
 	"quotary/shared/data/coins"
+	"quotary/shared/data/indices"
 	"quotary/shared/market"
 )
 
@@ -10,6 +11,7 @@ type Batch struct {
 	Coins   []market.CoinMarket
 	Rates   []market.DayRates
 	Entries []coins.Dropped
+	Indices []indices.Told
 }
 
 // NewBatch returns an empty batch.
@@ -24,7 +26,10 @@ func (b *Batch) Merge(later *Batch) {
 	b.Coins = append(b.Coins, later.Coins...)
 	b.Rates = append(b.Rates, later.Rates...)
 	b.Entries = append(b.Entries, later.Entries...)
+	b.Indices = append(b.Indices, later.Indices...)
 }
 
 // Len is the number of events.
-func (b *Batch) Len() int { return len(b.Coins) + len(b.Rates) + len(b.Entries) }
+func (b *Batch) Len() int {
+	return len(b.Coins) + len(b.Rates) + len(b.Entries) + len(b.Indices)
+}

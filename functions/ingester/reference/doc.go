@@ -1,5 +1,5 @@
 // Package reference is the domain of reference data: what coins are called and what
-// they cost, and exchange rates. The package engine runs it.
+// they cost, exchange rates, and what indexes and shares stood at. The package engine runs it.
 //
 // # What is written, and who reads it
 //
@@ -7,6 +7,8 @@
 //	view coins        the names of coins, from the source of prices and from drops
 //	view cointickers  the price of each coin, in US dollars and in yuan
 //	view rates        daily exchange rates, by which figures are given in yuan
+//	series indices    the days of each index and share, a month in a row
+//	view indices      their newest days
 //
 // # Adding a projection
 //

@@ -3,6 +3,7 @@ package reference
 import (
 	"quotary/functions/ingester/engine"
 	"quotary/shared/data/coins"
+	"quotary/shared/data/indices"
 	"quotary/shared/source/drop"
 )
 
@@ -12,6 +13,13 @@ var Drops = []engine.DropDataset[*Batch]{
 		entry, err := coins.Entries.Decode(line)
 		if err == nil {
 			to.Entries = append(to.Entries, coins.Dropped{Entry: entry, Place: at})
+		}
+		return err
+	}},
+	{Name: indices.Name, Schema: indices.Schema, Append: func(to *Batch, line []byte, at drop.Place) error {
+		told, err := indices.Parse(line, at)
+		if err == nil {
+			to.Indices = append(to.Indices, told)
 		}
 		return err
 	}},

@@ -26,6 +26,7 @@ type Config struct {
 	CoinsEvery time.Duration // between two looks at all pages
 	RatesURL   string        // of the European Central Bank's files; "" asks nobody
 	RatesEvery time.Duration // between two looks at the last day
+	Indices    Indices
 	DropsEvery time.Duration // between two looks for drops
 
 	Stores  engine.Stores
@@ -43,6 +44,7 @@ func Settings(env *config.Env) Config {
 		CoinsEvery: env.Duration(catalog.EnvCoinGeckoEvery),
 		RatesURL:   env.Text(catalog.EnvRatesURL),
 		RatesEvery: env.Duration(catalog.EnvRatesEvery),
+		Indices:    indexSettings(env),
 		DropsEvery: env.Duration(catalog.EnvDropsEvery),
 	}
 }
@@ -78,6 +80,7 @@ func (c Config) pipeline(term *lease.Term) *engine.Pipeline[*Batch] {
 			})
 		}))
 	}
+	p.Sources = append(p.Sources, c.Indices.sources(c.Logger)...)
 	drops := &engine.Drops[*Batch]{Domain: Name, Datasets: Drops, NewBatch: NewBatch, Objects: c.Objects, Bucket: c.Bucket, Series: c.Stores.Series,
 		Every: c.DropsEvery, Stats: new(source.Stats), Logger: c.Logger.With("source", "drops")}
 	p.Sources = append(p.Sources, drops.Source())

@@ -23,6 +23,7 @@ import (
 	"quotary/shared/config"
 	"quotary/shared/data/coins"
 	"quotary/shared/data/cointickers"
+	"quotary/shared/data/indices"
 	"quotary/shared/data/rates"
 	"quotary/shared/market"
 	"quotary/shared/market/markettest"
@@ -36,6 +37,7 @@ import (
 var generators = map[string]func(*rapid.T) *Batch{
 	rates.Name:       drawRates,
 	coins.Name:       drawCoins,
+	indices.Name:     drawIndices,
 	cointickers.Name: func(t *rapid.T) *Batch { b := drawCoins(t); b.Merge(drawRates(t)); return b },
 }
 
@@ -51,6 +53,19 @@ func drawRates(t *rapid.T) *Batch {
 		return market.DayRates{Date: fmt.Sprintf("2026-03-%02d", 10+n), USD: usd, CNY: cny}
 	})
 	return &Batch{Rates: rapid.SliceOfN(day, 0, 4).Draw(t, "rates")}
+}
+
+func drawIndices(t *rapid.T) *Batch {
+	day := rapid.Custom(func(t *rapid.T) indices.Told {
+		told := drop.Place{Time: rapid.Int64Range(0, 3).Draw(t, "told")}
+		if rapid.Bool().Draw(t, "dropped") {
+			told.File, told.Line = "a", 1
+		}
+		// What is told of a day at a time is one thing.
+		return indices.Told{Key: rapid.SampledFrom([]string{indices.VIX, "i:mine"}).Draw(t, "key"),
+			Day: indices.Day{Date: fmt.Sprintf("2026-%02d-28", 1+rapid.IntRange(0, 3).Draw(t, "month")), Close: fmt.Sprint(told.Time % 2), Told: told}}
+	})
+	return &Batch{Indices: rapid.SliceOfN(day, 0, 4).Draw(t, "days")}
 }
 
 func drawCoins(t *rapid.T) *Batch {
@@ -74,7 +89,7 @@ func drawCoins(t *rapid.T) *Batch {
 // run applies batches to a life of all projections after another: a life ends
 // where the next begins, with what was published by then.
 func run(t *rapid.T, batches []*Batch, ends func() bool) map[string]string {
-	published := map[string][]byte{}
+	published, rows := map[string][]byte{}, map[store.SeriesAt]store.Point{}
 	var all []Projection
 	begin := func() {
 		all = Projections()
@@ -85,39 +100,55 @@ func run(t *rapid.T, batches []*Batch, ends func() bool) map[string]string {
 			p.Joined()
 		}
 	}
-	publish := func() {
+	apply := func(b *Batch) {
 		for _, p := range all {
-			for _, v := range p.Changes(time.UnixMilli(markettest.Base), true).Views {
-				published[v.Name] = v.Body
-				if ends() { // between two writes
-					return
+			reads := engine.NewReads()
+			for p.Wants(b, reads); ; p.Wants(b, reads) {
+				if _, wanted := reads.Wanted(); len(wanted) == 0 {
+					break
 				}
+				reads.Fill(nil, rows)
 			}
-		}
-	}
-	begin()
-	for i := 0; i < len(batches); i++ {
-		for _, p := range all {
-			if err := p.Apply(batches[i], nil, time.UnixMilli(markettest.Base)); err != nil {
+			if err := p.Apply(b, reads, time.UnixMilli(markettest.Base)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		publish()
-		if ends() { // the batch comes again, as its checkpoint was not saved
+	}
+	publish := func() bool {
+		for _, p := range all {
+			changes := p.Changes(time.UnixMilli(markettest.Base), true)
+			for _, row := range changes.Fine {
+				rows[store.SeriesAt{SeriesKey: row.SeriesKey, Time: row.Time}] = row.Point
+				if ends() {
+					return false
+				}
+			}
+			for _, v := range changes.Views {
+				published[v.Name] = v.Body
+				if ends() { // between two writes
+					return false
+				}
+			}
+		}
+		return true
+	}
+	begin()
+	for i := 0; i < len(batches); i++ {
+		apply(batches[i])
+		if !publish() || ends() { // the batch comes again, as its checkpoint was not saved
 			begin()
 			i--
 		}
 	}
 	begin()
-	for _, p := range all { // nothing is left to be written
-		if err := p.Apply(NewBatch(), nil, time.UnixMilli(markettest.Base)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	apply(NewBatch()) // nothing is left to be written
 	publish()
 	texts := map[string]string{}
 	for name, body := range published {
 		texts[name] = string(body)
+	}
+	for at, row := range rows {
+		texts[fmt.Sprint(at.Key, at.Time.UnixMilli())] = string(row.Body)
 	}
 	return texts
 }
@@ -211,7 +242,7 @@ func TestACoinIsListedForAsLongAsItIsNamed(t *testing.T) {
 func TestABatchMergesAllItHolds(t *testing.T) {
 	t.Parallel()
 	full := func() *Batch {
-		return &Batch{Coins: make([]market.CoinMarket, 1), Rates: make([]market.DayRates, 1), Entries: make([]coins.Dropped, 1)}
+		return &Batch{Coins: make([]market.CoinMarket, 1), Rates: make([]market.DayRates, 1), Entries: make([]coins.Dropped, 1), Indices: make([]indices.Told, 1)}
 	}
 	b := full()
 	b.Merge(full())

@@ -1,0 +1,116 @@
+package reference
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"quotary/functions/ingester/engine"
+	"quotary/shared/catalog"
+	"quotary/shared/config"
+	"quotary/shared/data/indices"
+	"quotary/shared/market"
+	"quotary/shared/source"
+	"quotary/shared/source/daily"
+	"quotary/shared/source/drop"
+)
+
+// Indices is which indexes and daily prices are asked for.
+type Indices struct {
+	FearGreedURL string // of alternative.me; "" asks nobody
+	VIXURL       string // of the folder of Cboe's file; "" asks nobody
+	StooqURL     string // of Stooq; "" asks nobody
+	StooqKey     string // of an account there; "" has none
+	Symbols      []daily.Symbol
+	Every        time.Duration // between two looks at each
+}
+
+// maxSymbols bounds the shares that are asked for.
+const maxSymbols = 100
+
+func indexSettings(env *config.Env) Indices {
+	c := Indices{
+		FearGreedURL: env.Text(catalog.EnvFearGreedURL),
+		VIXURL:       env.Text(catalog.EnvVIXURL),
+		StooqURL:     env.Text(catalog.EnvStooqURL),
+		StooqKey:     env.Text(catalog.EnvStooqKey),
+		Every:        env.Duration(catalog.EnvIndicesEvery),
+	}
+	if text := env.Text(catalog.EnvStooqSymbols); text != "" {
+		var err error
+		if c.Symbols, err = parseSymbols(text); err != nil {
+			env.Refuse(catalog.EnvStooqSymbols, err)
+		}
+	}
+	return c
+}
+
+var (
+	validSymbol = regexp.MustCompile(`^[A-Za-z0-9^._=-]{1,32}$`)
+	validUnit   = regexp.MustCompile(`^([A-Z]{3})?$`)
+)
+
+// parseSymbols reads the setting of symbols, a JSON list:
+//
+//	[{"key": "i:mstr:nasdaq", "symbol": "mstr.us", "unit": "USD"}, {"key": "i:spx:us", "symbol": "^spx"}]
+func parseSymbols(text string) ([]daily.Symbol, error) {
+	var list []struct {
+		Key    string `json:"key"`
+		Symbol string `json:"symbol"`
+		Unit   string `json:"unit"`
+	}
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&list); err != nil {
+		return nil, fmt.Errorf("must be a JSON list of {key, symbol, unit}: %w", err)
+	}
+	if len(list) > maxSymbols {
+		return nil, fmt.Errorf("must have at most %d symbols", maxSymbols)
+	}
+	var symbols []daily.Symbol
+	for n, one := range list {
+		switch {
+		case !market.ValidCoinKey(one.Key):
+			return nil, fmt.Errorf("symbol %d: key must be one that clients can send, such as i:mstr:nasdaq, not %q", n+1, one.Key)
+		case slices.ContainsFunc(symbols, func(have daily.Symbol) bool { return have.Key == one.Key }):
+			return nil, fmt.Errorf("symbol %d: its key is listed twice", n+1)
+		case !validSymbol.MatchString(one.Symbol):
+			return nil, fmt.Errorf("symbol %d: symbol must be the upstream's, such as mstr.us, not %q", n+1, one.Symbol)
+		case !validUnit.MatchString(one.Unit):
+			return nil, fmt.Errorf("symbol %d: unit must be a currency such as USD, or be left out for points, not %q", n+1, one.Unit)
+		}
+		symbols = append(symbols, daily.Symbol{Key: one.Key, Name: one.Symbol, Unit: one.Unit})
+	}
+	return symbols, nil
+}
+
+// sources are those that are set.
+func (c Indices) sources(logger *slog.Logger) (all []engine.Source[*Batch]) {
+	add := func(name string, s *daily.Series) {
+		s.Every, s.Stats, s.Log = c.Every, new(source.Stats), logger.With("source", name)
+		all = append(all, polled(name, s.Stats, func(ctx context.Context, sink engine.Sink[*Batch]) error {
+			return s.Follow(ctx, func(ctx context.Context, asked time.Time, days []market.DayQuote) error {
+				b := NewBatch()
+				for _, day := range days {
+					b.Indices = append(b.Indices, indices.Of(day, drop.Place{Time: asked.UnixMilli()}))
+				}
+				return sink(ctx, engine.Delivery[*Batch]{Batch: b})
+			})
+		}))
+	}
+	if c.FearGreedURL != "" {
+		add("alternative", daily.FearGreed(c.FearGreedURL, indices.FearGreed))
+	}
+	if c.VIXURL != "" {
+		add("cboe", daily.VIX(c.VIXURL, indices.VIX))
+	}
+	if c.StooqURL != "" && len(c.Symbols) > 0 {
+		add("stooq", daily.Stooq(c.StooqURL, c.StooqKey, c.Symbols))
+	}
+	return all
+}

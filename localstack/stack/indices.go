@@ -1,0 +1,34 @@
+package stack
+
+import (
+	"encoding/json"
+	"strings"
+
+	"quotary/localstack/indexsite"
+	"quotary/shared/catalog"
+)
+
+// indexEnv has the ingesters ask the simulated source of indexes and daily prices, which
+// answers at an address.
+func indexEnv(base string) ([]string, error) {
+	var symbols []map[string]string
+	for _, name := range indexsite.Symbols {
+		key, unit := "i:"+strings.TrimPrefix(name, "^")+":simulated", ""
+		if short, ok := strings.CutSuffix(name, ".us"); ok {
+			key, unit = "i:"+short+":nasdaq", "USD"
+		}
+		if short, ok := strings.CutSuffix(name, ".hk"); ok {
+			key, unit = "i:"+short+":hkex", "HKD"
+		}
+		symbols = append(symbols, map[string]string{"key": key, "symbol": name, "unit": unit})
+	}
+	list, err := json.Marshal(symbols)
+	if err != nil {
+		return nil, err
+	}
+	return []string{
+		catalog.EnvFearGreedURL.Name + "=" + base + indexsite.FearGreedPath, catalog.EnvVIXURL.Name + "=" + base + indexsite.VIXPath,
+		catalog.EnvStooqURL.Name + "=" + base + indexsite.StooqPath, catalog.EnvStooqSymbols.Name + "=" + string(list),
+		catalog.EnvIndicesEvery.Name + "=1m",
+	}, nil
+}

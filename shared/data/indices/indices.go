@@ -1,0 +1,208 @@
+// Package indices is what indexes stood at, and what shares cost, day by day: open, high,
+// low and close of each key and UTC day, in points or in a currency ([Day.Unit]).
+//
+// Keys are those that clients send, such as [FearGreed] and [VIX], or what an operator has
+// chosen for a share, such as i:mstr:nasdaq.
+//
+// # What is stored
+//
+// A series has a row for each key and month, which holds its days: a history of decades is
+// some hundred rows, and 500 days are read with 18. A view has the newest two days of each
+// key, of which the change follows.
+//
+// # Who is right
+//
+// Of a day the line of a drop holds against what a source tells, so that an operator can
+// mend it for good; else what was told last.
+package indices
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"quotary/shared/data/internal/dataset"
+	"quotary/shared/market"
+	"quotary/shared/source/drop"
+	"quotary/shared/store"
+)
+
+// Name of the view, of the series and of the drops.
+const Name = "indices"
+
+// Keys of indexes that are known by themselves.
+const (
+	FearGreed = "i:fgi:alternative" // points from 0, extreme fear, to 100, extreme greed
+	VIX       = "i:vix:cboe"        // points: what is expected of the S&P 500 to vary in a year, percent
+)
+
+// Kept is how many days of a key the view holds.
+const Kept = 2
+
+// Day is what an index stood at on a day. Figures are exact decimals; the volume is empty
+// where it is not known.
+type Day struct {
+	Date   string `json:"date"` // yyyy-mm-dd
+	Open   string `json:"open"`
+	High   string `json:"high"`
+	Low    string `json:"low"`
+	Close  string `json:"close"`
+	Volume string `json:"volume,omitempty"`
+	Unit   string `json:"unit,omitempty"` // the currency, e.g. USD; empty for points
+
+	// Told is where the line of a drop stood, or, without a file, when a source was asked.
+	Told drop.Place `json:"told"`
+}
+
+// Told is a day of a key, as a source or a drop tells it.
+type Told struct {
+	Key string
+	Day
+}
+
+// Of is a checked quote that was told at a place.
+func Of(q market.DayQuote, told drop.Place) Told {
+	return Told{q.Key, Day{q.Date, q.Open, q.High, q.Low, q.Close, q.Volume, q.Unit, told}}
+}
+
+// Compare is below 0 where e holds against d, which is of the same day. Of two that were
+// told at once one is chosen by what it says.
+func (d *Day) Compare(e *Day) int {
+	rank := func(d *Day) int { return min(len(d.Told.File), 1) }
+	return cmp.Or(cmp.Compare(rank(d), rank(e)), d.Told.Compare(e.Told), cmp.Compare(d.Close, e.Close), cmp.Compare(d.Open, e.Open),
+		cmp.Compare(d.High, e.High), cmp.Compare(d.Low, e.Low), cmp.Compare(d.Volume, e.Volume), cmp.Compare(d.Unit, e.Unit))
+}
+
+// Days are days of a key, by date, each once.
+type Days []Day
+
+// Add returns the days with one more, and reports whether anything changed. The slice is
+// never written to.
+func (days Days) Add(day Day) (Days, bool) {
+	i, found := slices.BinarySearchFunc(days, day.Date, func(d Day, date string) int { return cmp.Compare(d.Date, date) })
+	if found && days[i].Compare(&day) >= 0 {
+		return days, false
+	}
+	days = slices.Clone(days)
+	if found {
+		days[i] = day
+		return days, true
+	}
+	return slices.Insert(days, i, day), true
+}
+
+// series has the days of a month in a row.
+var series = dataset.Series[Days]{Name: Name, Append: dataset.AppendJSON[Days], Decode: dataset.FromJSON[Days]}
+
+// At is the key of the row of the month of a date; ok is false for what is no date of
+// [market.FirstDay] or later.
+func At(key, date string) (at store.SeriesAt, ok bool) {
+	day, err := time.Parse(time.DateOnly, date)
+	return series.At(key, market.Month1, market.Month1.StartMs(day.UnixMilli())), err == nil && date >= market.FirstDay
+}
+
+// Row is a row of days.
+func Row(at store.SeriesAt, days Days) store.SeriesRow {
+	return store.SeriesRow{SeriesKey: at.SeriesKey, Point: store.Point{Time: at.Time, Body: series.Append(nil, &days)}}
+}
+
+// Decode reads the body of a row.
+func Decode(body []byte) (Days, error) { return series.Decode(body) }
+
+// Put writes days of a key as the ingester does. It replaces whole months.
+func Put(ctx context.Context, s *store.Series, key string, days ...Day) error {
+	months := map[store.SeriesAt]Days{}
+	for _, day := range days {
+		at, ok := At(key, day.Date)
+		if !ok {
+			return fmt.Errorf("put indices: %q is no date", day.Date)
+		}
+		months[at], _ = months[at].Add(day)
+	}
+	var rows []store.SeriesRow
+	for at, month := range months {
+		rows = append(rows, Row(at, month))
+	}
+	return s.Put(ctx, rows)
+}
+
+// Read returns the days of a key from a time on and before another, either open when zero:
+// by date.
+func Read(ctx context.Context, s *store.Series, key string, from, to time.Time) (Days, error) {
+	months := dataset.Range{To: to}
+	if !from.IsZero() {
+		months.From = market.Month1.Start(from)
+	}
+	rows, err := series.Read(ctx, s, key, market.Month1, months)
+	if err != nil {
+		return nil, err
+	}
+	var all Days
+	for _, row := range rows {
+		for _, day := range row.Value {
+			start, err := time.Parse(time.DateOnly, day.Date)
+			if err != nil {
+				return nil, fmt.Errorf("read a day of %s: %w", key, err)
+			}
+			if !start.Before(from) && (to.IsZero() || start.Before(to)) {
+				all = append(all, day)
+			}
+		}
+	}
+	return all, nil
+}
+
+// View holds the newest days of all keys.
+type View struct {
+	Indices []Index `json:"indices"` // by key
+}
+
+// Index is the newest days of a key: one at least, and [Kept] at most.
+type Index struct {
+	Key  string `json:"key"`
+	Days Days   `json:"days"`
+}
+
+// Add takes a day and reports whether anything changed. The slice is never written to.
+func (i *Index) Add(day Day) bool {
+	days, changed := i.Days.Add(day)
+	if !changed || len(days) > Kept && days[0].Date == day.Date {
+		return false
+	}
+	i.Days = days[max(0, len(days)-Kept):]
+	return true
+}
+
+// Of returns an index by its key.
+func (v View) Of(key string) (Index, bool) {
+	i, found := slices.BinarySearchFunc(v.Indices, key, func(i Index, key string) int { return strings.Compare(i.Key, key) })
+	if !found {
+		return Index{}, false
+	}
+	return v.Indices[i], true
+}
+
+// Indexes change once a day.
+var view = dataset.View[View]{Name: Name, Period: 10 * time.Second, Encode: EncodeView, Decode: DecodeView}
+
+// Open returns the view as a reader keeps it in memory.
+func Open(views *store.Views, clock func() time.Time) *store.View[View] {
+	return view.Open(views, clock)
+}
+
+// Publish replaces the view.
+func Publish(ctx context.Context, views *store.Views, v View) error {
+	return view.Publish(ctx, views, v)
+}
+
+// EncodeView writes the body of the view.
+func EncodeView(v View) []byte {
+	slices.SortFunc(v.Indices, func(a, b Index) int { return strings.Compare(a.Key, b.Key) })
+	return dataset.JSON(v)
+}
+
+// DecodeView reads the body of the view.
+func DecodeView(body []byte) (View, error) { return dataset.FromJSON[View](body) }

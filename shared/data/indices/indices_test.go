@@ -1,0 +1,183 @@
+package indices
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"quotary/shared/data/internal/datasettest"
+	"quotary/shared/market/markettest"
+	"quotary/shared/source/drop"
+	"quotary/shared/source/drop/droptest"
+	"quotary/shared/store"
+	"quotary/shared/store/schema"
+	"quotary/shared/store/storetest"
+)
+
+// drawn draws a day, of a few, from a source or a drop.
+func drawn() *rapid.Generator[Day] {
+	return rapid.Custom(func(t *rapid.T) Day {
+		figure := markettest.Decimal(4, 2)
+		d := Day{Date: date(rapid.IntRange(0, 80).Draw(t, "day")), Open: figure.Draw(t, "open"), High: figure.Draw(t, "high"), Low: figure.Draw(t, "low"),
+			Close: figure.Draw(t, "close"), Unit: rapid.SampledFrom([]string{"", "USD"}).Draw(t, "unit"), Told: drop.Place{Time: rapid.Int64Range(0, 3).Draw(t, "told")}}
+		if rapid.Bool().Draw(t, "dropped") {
+			d.Told.File, d.Told.Line = "a.ndjson", 1
+		}
+		return d
+	})
+}
+
+func date(n int) string { return time.Date(2026, 1, 1+n, 0, 0, 0, 0, time.UTC).Format(time.DateOnly) }
+
+func added(days []Day) (all Days) {
+	for _, d := range days {
+		all, _ = all.Add(d)
+	}
+	return all
+}
+
+func TestStoredDays(t *testing.T) {
+	datasettest.Codec[Days]{
+		Values: rapid.Map(rapid.SliceOf(drawn()), added),
+		Encode: func(d Days) []byte { return Row(store.SeriesAt{}, d).Body },
+		Decode: Decode,
+		Use:    func(d Days) { d.Add(Day{Date: "2026-01-02"}) },
+	}.Test(t)
+}
+
+func TestTheStoredView(t *testing.T) {
+	datasettest.Codec[View]{
+		Values: rapid.Custom(func(t *rapid.T) View {
+			var v View
+			for i := range rapid.IntRange(0, 3).Draw(t, "keys") {
+				one := Index{Key: fmt.Sprint("i:", i)}
+				for _, d := range rapid.SliceOfN(drawn(), 1, 5).Draw(t, "days") {
+					one.Add(d)
+				}
+				v.Indices = append(v.Indices, one)
+			}
+			return v
+		}),
+		Encode: EncodeView,
+		Decode: DecodeView,
+		Use: func(v View) {
+			if one, ok := v.Of("i:0"); ok {
+				one.Add(Day{Date: "2026-01-02"})
+			}
+		},
+	}.Test(t)
+}
+
+func TestTheOrderInWhichDaysAreToldMakesNoDifference(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		days := rapid.SliceOf(drawn()).Draw(t, "days")
+		shuffled := rapid.Permutation(append(days, days...)).Draw(t, "again")
+		if diff := cmp.Diff(added(days), added(shuffled)); diff != "" {
+			t.Fatal(diff)
+		}
+		var one, two Index
+		for _, d := range days {
+			one.Add(d)
+		}
+		for _, d := range shuffled {
+			two.Add(d)
+		}
+		if diff := cmp.Diff(one, two); diff != "" {
+			t.Fatal(diff)
+		}
+		all := added(days)
+		if diff := cmp.Diff(one.Days, all[max(0, len(all)-Kept):]); diff != "" {
+			t.Fatalf("the view has not the newest days:\n%s", diff)
+		}
+	})
+}
+
+func TestALineOfADropHoldsAgainstWhatASourceTells(t *testing.T) {
+	t.Parallel()
+	told := func(at int64, file, figure string) Day {
+		return Day{Date: "2026-11-20", Close: figure, Told: drop.Place{Time: at, File: file, Line: 1}}
+	}
+	for _, tt := range []struct {
+		have, comes Day
+		want        string
+	}{
+		{told(1, "", "1"), told(2, "", "2"), "2"},
+		{told(2, "", "2"), told(1, "", "1"), "2"},
+		{told(9, "", "1"), told(2, "a", "2"), "2"},
+		{told(2, "a", "2"), told(9, "", "1"), "2"},
+		{told(2, "a", "2"), told(3, "a", "3"), "3"},
+	} {
+		days, changed := Days{tt.have}.Add(tt.comes)
+		if days[0].Close != tt.want || changed != (tt.want != tt.have.Close) {
+			t.Errorf("%+v, then %+v: %+v, %v", tt.have, tt.comes, days, changed)
+		}
+	}
+}
+
+func TestDaysOfATimeAreRead(t *testing.T) {
+	t.Parallel()
+	db := storetest.DynamoDB(t)
+	s := store.NewSeries(db, storetest.Tables(t, db)+schema.SeriesTable)
+	var days []Day
+	for n := range 80 {
+		days = append(days, Day{Date: date(n), Close: fmt.Sprint(n)})
+	}
+	if err := Put(t.Context(), s, VIX, days...); err != nil {
+		t.Fatal(err)
+	}
+	at := func(text string) (at time.Time) {
+		if text != "" {
+			var err error
+			if at, err = time.Parse(time.DateOnly, text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return at
+	}
+	for _, tt := range []struct {
+		from, to string
+		want     []Day
+	}{
+		{"", "", days}, {"2026-01-31", "2026-02-02", days[30:32]}, {"2026-03-20", "", days[78:]}, {"", "2026-01-02", days[:1]}, {"2026-04-01", "", nil}, {"2027-01-01", "", nil},
+	} {
+		got, err := Read(t.Context(), s, VIX, at(tt.from), at(tt.to))
+		if diff := cmp.Diff(Days(tt.want), got); diff != "" || err != nil {
+			t.Errorf("%s to %s: %v\n%s", tt.from, tt.to, err, diff)
+		}
+	}
+}
+
+func TestTheSchemaOfDrops(t *testing.T) {
+	t.Parallel()
+	droptest.Schema(t, lines, Name, "indices.schema.json")
+}
+
+func TestLinesOfADrop(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		`{"key":"i:blx:bnc","date":"2026-11-20","open":"1.50","high":"2","low":"1","close":"1.7","volume":"5","unit":"USD"}`: "",
+		`{"key":"i:blx:bnc","date":"2026-11-20","close":"1.7"}`:                                                              "",
+		`{"key":"i:blx:bnc","date":"2026-11-21","close":"1.7"}`:                                                              "",
+		`{"key":"i:blx:bnc","date":"2026-11-22","close":"1.7"}`:                                                              "date must not be later",
+		`{"key":"i:blx:bnc","date":"1969-11-22","close":"1.7"}`:                                                              "date must be a day from 1970",
+		`{"key":"i:blx:bnc","date":"2026-02-30","close":"1.7"}`:                                                              "date must be a day from 1970",
+		`{"key":"i:blx:bnc","date":"20.11.2026","close":"1.7"}`:                                                              "date must be",
+		`{"key":"i:blx:bnc","date":"2026-11-20"}`:                                                                            "close is missing",
+		`{"key":"i:blx:bnc","date":"2026-11-20","close":1.7}`:                                                                "close must be",
+		`{"key":"i:blx:bnc","date":"2026-11-20","close":"-1"}`:                                                               "close must be a plain decimal",
+		`{"key":"i:blx:bnc","date":"2026-11-20","close":"1","high":"x"}`:                                                     "high must be a plain decimal",
+		`{"key":"i:blx:bnc","date":"2026-11-20","close":"1","unit":"dollar"}`:                                                "unit must be",
+		`{"date":"2026-11-20","close":"1"}`:                                                                                  "key is missing",
+	} {
+		put := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+		_, err := Parse([]byte(line), drop.Place{Time: put.UnixMilli(), File: "a", Line: 1})
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", line, err, want)
+		}
+	}
+}
