@@ -1,11 +1,12 @@
-// Package indexsite is a simulated source of indexes and of daily prices, for tests and for
-// the local stack: it writes what alternative.me, Cboe and Stooq write.
+// Package indexsite is a simulated source of indexes, of daily prices and of filings, for
+// tests and for the local stack: it writes what alternative.me, Cboe, Stooq and EDGAR write.
 //
 //	/indices/fng/                 the Fear and Greed index, newest first
 //	/indices/cboe/VIX_History.csv  the VIX of all days
 //	/indices/stooq/?s=&i=d        the prices of a symbol; a sentence for one that is unknown
+//	/indices/sec/api/xbrl/companyfacts/  what companies have filed
 //
-// Figures follow from the seed and the day alone. [Site.Days] is the truth with which what
+// Figures follow from the seed and the day alone. [Site.Days] and [Site.Filed] are the truth with which what
 // the product stores is compared; the package shares no code with it. Nothing of it is a
 // market: each answer carries X-Simulated: true.
 package indexsite
@@ -117,6 +118,7 @@ func (s *Site) Handler() http.Handler {
 	mux.HandleFunc("GET "+FearGreedPath+"/", s.serveFearGreed)
 	mux.HandleFunc("GET "+VIXPath+"/VIX_History.csv", s.serveVIX)
 	mux.HandleFunc("GET "+StooqPath+"/", s.serveStooq)
+	mux.HandleFunc("GET "+SECPath+"/api/xbrl/companyfacts/{file}", s.serveFacts)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Simulated", "true")
 		mux.ServeHTTP(w, r)

@@ -8,7 +8,7 @@ import (
 	"quotary/shared/catalog"
 )
 
-// indexEnv has the ingesters ask the simulated source of indexes and daily prices, which
+// indexEnv has the ingesters ask the simulated source of indexes, daily prices and filings, which
 // answers at an address.
 func indexEnv(base string) ([]string, error) {
 	var symbols []map[string]string
@@ -30,5 +30,7 @@ func indexEnv(base string) ([]string, error) {
 		catalog.EnvFearGreedURL.Name + "=" + base + indexsite.FearGreedPath, catalog.EnvVIXURL.Name + "=" + base + indexsite.VIXPath,
 		catalog.EnvStooqURL.Name + "=" + base + indexsite.StooqPath, catalog.EnvStooqSymbols.Name + "=" + string(list),
 		catalog.EnvIndicesEvery.Name + "=1m",
+		catalog.EnvSECURL.Name + "=" + base + indexsite.SECPath, catalog.EnvSECContact.Name + "=local stack ops@stack.example",
+		catalog.EnvSECCompanies.Name + `=[{"key": "i:mstr:nasdaq", "cik": 1}, {"key": "i:coin:nasdaq", "cik": 2}]`,
 	}, nil
 }

@@ -52,6 +52,24 @@ var (
 		Purpose: "how often each index and each daily price is asked for",
 	})
 
+	// What companies have filed is in the public domain; who asks must say whom to write to.
+	EnvSECURL = ReferenceDomain.setting(Setting{
+		Name: "QUOTARY_SEC_URL", Deploy: "secURL", Deployed: "off", Check: webAddress,
+		Purpose: "the address of EDGAR's data; no filings are asked for if not set",
+	})
+	EnvSECContact = ReferenceDomain.setting(Setting{
+		Name: "QUOTARY_SEC_CONTACT", Deploy: "secContact", Check: matching(`[ -~]{1,200}`, "a line of up to 200 characters of ASCII"),
+		Purpose: "who asks for filings, with an address of mail, as EDGAR demands",
+	})
+	EnvSECCompanies = ReferenceDomain.setting(Setting{
+		Name: "QUOTARY_SEC_COMPANIES", Deploy: "secCompanies", Check: objectList("{key, cik}"), // what they hold, the domain checks
+		Purpose: "the companies whose filings are asked for",
+	})
+	EnvSECEvery = ReferenceDomain.setting(Setting{
+		Name: "QUOTARY_SEC_EVERY", Default: "6h", Check: span,
+		Purpose: "how often the filings of each company are asked for",
+	})
+
 	// A month of looks every minute costs less than half a dollar.
 	EnvDropsEvery = ReferenceDomain.setting(Setting{
 		Name: "QUOTARY_DROPS_EVERY", Default: "1m", Check: span,

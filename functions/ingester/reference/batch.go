@@ -2,16 +2,19 @@ package reference
 
 import (
 	"quotary/shared/data/coins"
+	"quotary/shared/data/companies"
 	"quotary/shared/data/indices"
 	"quotary/shared/market"
 )
 
 // Batch is what the domain's sources emit. It belongs to one goroutine at a time.
 type Batch struct {
-	Coins   []market.CoinMarket
-	Rates   []market.DayRates
-	Entries []coins.Dropped
-	Indices []indices.Told
+	Coins     []market.CoinMarket
+	Rates     []market.DayRates
+	Entries   []coins.Dropped
+	Indices   []indices.Told
+	Filings   []companies.Filed
+	Companies []companies.Dropped
 }
 
 // NewBatch returns an empty batch.
@@ -27,9 +30,11 @@ func (b *Batch) Merge(later *Batch) {
 	b.Rates = append(b.Rates, later.Rates...)
 	b.Entries = append(b.Entries, later.Entries...)
 	b.Indices = append(b.Indices, later.Indices...)
+	b.Filings = append(b.Filings, later.Filings...)
+	b.Companies = append(b.Companies, later.Companies...)
 }
 
 // Len is the number of events.
 func (b *Batch) Len() int {
-	return len(b.Coins) + len(b.Rates) + len(b.Entries) + len(b.Indices)
+	return len(b.Coins) + len(b.Rates) + len(b.Entries) + len(b.Indices) + len(b.Filings) + len(b.Companies)
 }

@@ -1,5 +1,6 @@
 // Package reference is the domain of reference data: what coins are called and what
-// they cost, exchange rates, and what indexes and shares stood at. The package engine runs it.
+// they cost, exchange rates, what indexes and
+// shares stood at, and what companies have filed. The package engine runs it.
 //
 // # What is written, and who reads it
 //
@@ -9,6 +10,7 @@
 //	view rates        daily exchange rates, by which figures are given in yuan
 //	series indices    the days of each index and share, a month in a row
 //	view indices      their newest days
+//	view companies    shares outstanding, cash and debt of companies, as they filed it or drops say
 //
 // # Adding a projection
 //

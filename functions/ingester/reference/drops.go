@@ -3,6 +3,7 @@ package reference
 import (
 	"quotary/functions/ingester/engine"
 	"quotary/shared/data/coins"
+	"quotary/shared/data/companies"
 	"quotary/shared/data/indices"
 	"quotary/shared/source/drop"
 )
@@ -13,6 +14,13 @@ var Drops = []engine.DropDataset[*Batch]{
 		entry, err := coins.Entries.Decode(line)
 		if err == nil {
 			to.Entries = append(to.Entries, coins.Dropped{Entry: entry, Place: at})
+		}
+		return err
+	}},
+	{Name: companies.Name, Schema: companies.Schema, Append: func(to *Batch, line []byte, at drop.Place) error {
+		entry, err := companies.Entries.Decode(line)
+		if err == nil {
+			to.Companies = append(to.Companies, companies.Dropped{Entry: entry, Place: at})
 		}
 		return err
 	}},

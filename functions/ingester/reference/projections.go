@@ -10,5 +10,5 @@ var Logs = []engine.Log[*Batch]{droppedCoins}
 
 // Projections returns all projections of the domain, without state.
 func Projections() []Projection {
-	return []Projection{newDayRates(), newCoinNames(), newCoinPrices(), newIndexDays()}
+	return []Projection{newDayRates(), newCoinNames(), newCoinPrices(), newIndexDays(), newCompanyFacts()}
 }

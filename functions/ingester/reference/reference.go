@@ -27,6 +27,7 @@ type Config struct {
 	RatesURL   string        // of the European Central Bank's files; "" asks nobody
 	RatesEvery time.Duration // between two looks at the last day
 	Indices    Indices
+	Filings    Filings
 	DropsEvery time.Duration // between two looks for drops
 
 	Stores  engine.Stores
@@ -45,6 +46,7 @@ func Settings(env *config.Env) Config {
 		RatesURL:   env.Text(catalog.EnvRatesURL),
 		RatesEvery: env.Duration(catalog.EnvRatesEvery),
 		Indices:    indexSettings(env),
+		Filings:    filingSettings(env),
 		DropsEvery: env.Duration(catalog.EnvDropsEvery),
 	}
 }
@@ -80,7 +82,7 @@ func (c Config) pipeline(term *lease.Term) *engine.Pipeline[*Batch] {
 			})
 		}))
 	}
-	p.Sources = append(p.Sources, c.Indices.sources(c.Logger)...)
+	p.Sources = append(append(p.Sources, c.Indices.sources(c.Logger)...), c.Filings.sources(c.Logger)...)
 	drops := &engine.Drops[*Batch]{Domain: Name, Datasets: Drops, NewBatch: NewBatch, Objects: c.Objects, Bucket: c.Bucket, Series: c.Stores.Series,
 		Every: c.DropsEvery, Stats: new(source.Stats), Logger: c.Logger.With("source", "drops")}
 	p.Sources = append(p.Sources, drops.Source())

@@ -23,6 +23,7 @@ import (
 	"quotary/shared/config"
 	"quotary/shared/data/coins"
 	"quotary/shared/data/cointickers"
+	"quotary/shared/data/companies"
 	"quotary/shared/data/indices"
 	"quotary/shared/data/rates"
 	"quotary/shared/market"
@@ -38,6 +39,7 @@ var generators = map[string]func(*rapid.T) *Batch{
 	rates.Name:       drawRates,
 	coins.Name:       drawCoins,
 	indices.Name:     drawIndices,
+	companies.Name:   drawCompanies,
 	cointickers.Name: func(t *rapid.T) *Batch { b := drawCoins(t); b.Merge(drawRates(t)); return b },
 }
 
@@ -53,6 +55,18 @@ func drawRates(t *rapid.T) *Batch {
 		return market.DayRates{Date: fmt.Sprintf("2026-03-%02d", 10+n), USD: usd, CNY: cny}
 	})
 	return &Batch{Rates: rapid.SliceOfN(day, 0, 4).Draw(t, "rates")}
+}
+
+func drawCompanies(t *rapid.T) *Batch {
+	key, figure := rapid.SampledFrom([]string{"i:acme:nyse", "i:other:nyse"}), rapid.SampledFrom([]string{"1", "2"})
+	filed := rapid.Custom(func(t *rapid.T) companies.Filed {
+		return companies.Of(market.CompanyFacts{Key: key.Draw(t, "key"), Cash: market.Fact{Value: figure.Draw(t, "cash")}}, rapid.Int64Range(0, 3).Draw(t, "asked"))
+	})
+	dropped := rapid.Custom(func(t *rapid.T) companies.Dropped {
+		line := rapid.Int64Range(1, 9).Draw(t, "line")
+		return companies.Dropped{Entry: companies.Entry{Key: []string{"i:acme:nyse", "i:mine:x"}[line%2], Shares: fmt.Sprint(line)}, Place: drop.Place{Time: line / 4, File: "a", Line: line}}
+	})
+	return &Batch{Filings: rapid.SliceOfN(filed, 0, 4).Draw(t, "filings"), Companies: rapid.SliceOfN(dropped, 0, 4).Draw(t, "companies")}
 }
 
 func drawIndices(t *rapid.T) *Batch {
@@ -242,7 +256,8 @@ func TestACoinIsListedForAsLongAsItIsNamed(t *testing.T) {
 func TestABatchMergesAllItHolds(t *testing.T) {
 	t.Parallel()
 	full := func() *Batch {
-		return &Batch{Coins: make([]market.CoinMarket, 1), Rates: make([]market.DayRates, 1), Entries: make([]coins.Dropped, 1), Indices: make([]indices.Told, 1)}
+		return &Batch{Coins: make([]market.CoinMarket, 1), Rates: make([]market.DayRates, 1), Entries: make([]coins.Dropped, 1), Indices: make([]indices.Told, 1),
+			Filings: make([]companies.Filed, 1), Companies: make([]companies.Dropped, 1)}
 	}
 	b := full()
 	b.Merge(full())

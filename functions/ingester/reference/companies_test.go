@@ -1,0 +1,91 @@
+package reference
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"quotary/functions/ingester/engine"
+	"quotary/internal/testenv"
+	"quotary/localstack/indexsite"
+	"quotary/shared/catalog"
+	"quotary/shared/config"
+	"quotary/shared/data/companies"
+	"quotary/shared/source/drop"
+	"quotary/shared/source/sec"
+	"quotary/shared/store"
+	"quotary/shared/store/schema"
+	"quotary/shared/store/storetest"
+)
+
+func TestCompaniesThatAreAskedAbout(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`[]`: "[]",
+		`[{"key":"i:mstr:nasdaq","cik":1050446}]`:   "[{i:mstr:nasdaq 1050446}]",
+		`[{"key":"a b","cik":1}]`:                   "company 1: key must be",
+		`[{"key":"a","cik":0}]`:                     "company 1: cik must be",
+		`[{"key":"a","cik":10000000000}]`:           "company 1: cik must be",
+		`[{"key":"a","cik":"1"}]`:                   "must be a JSON list of {key, cik}",
+		`[{"key":"a","cik":1},{"key":"a","cik":2}]`: "company 2: its key is listed twice",
+	} {
+		set := map[string]string{catalog.EnvSECCompanies.Name: text, catalog.EnvSECURL.Name: "https://data.example", catalog.EnvSECContact.Name: "Acme ops@acme.example"}
+		env := config.Env{Lookup: func(name string) (string, bool) { return set[name], set[name] != "" }}
+		got := fmt.Sprint(Settings(&env).Filings.Companies)
+		if err := env.Err(); err != nil {
+			got = err.Error()
+		}
+		if !strings.Contains(got, want) {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+	set := map[string]string{catalog.EnvSECCompanies.Name: `[{"key":"a","cik":1}]`, catalog.EnvSECURL.Name: "https://data.example"}
+	env := config.Env{Lookup: func(name string) (string, bool) { return set[name], set[name] != "" }}
+	Settings(&env)
+	if err := env.Err(); err == nil || !strings.Contains(err.Error(), "QUOTARY_SEC_CONTACT must say who asks") {
+		t.Error(err)
+	}
+}
+
+// TestFilingsAreStored runs the domain on the simulated upstream and a drop.
+func TestFilingsAreStored(t *testing.T) {
+	t.Parallel()
+	site := indexsite.New(indexsite.Config{Seed: 7})
+	upstream := httptest.NewServer(site.Handler())
+	defer upstream.Close()
+	db := storetest.DynamoDB(t)
+	objects, bucket := storetest.S3(t)
+	views := store.NewViews(objects, bucket)
+	key := drop.Key(companies.Name, "mine.ndjson")
+	lines := "{\"key\":\"i:mstr:nasdaq\",\"name\":\"Strategy\"}\n{\"key\":\"i:mine\",\"shares\":\"7\"}\n{}\n"
+	if _, err := objects.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: strings.NewReader(lines)}); err != nil {
+		t.Fatal(err)
+	}
+	c := Config{Filings: Filings{URL: upstream.URL + indexsite.SECPath, Contact: "Acme ops@acme.example", Companies: []sec.Company{{Key: "i:mstr:nasdaq", CIK: 1}, {Key: "i:coin:nasdaq", CIK: 2}}, Every: time.Hour},
+		DropsEvery: time.Millisecond,
+		Stores:     engine.Stores{Series: store.NewSeries(db, storetest.Tables(t, db)+schema.SeriesTable), Views: views, Quarantine: engine.Quarantine{Objects: objects, Bucket: bucket}},
+		Objects:    objects, Bucket: bucket, Logger: slog.New(slog.DiscardHandler)}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- c.pipeline(nil).Run(ctx) }()
+	testenv.Until(t, "what was filed is stored", func() bool {
+		v, err := companies.Open(views, time.Now).Get(t.Context())
+		first, ok1 := v.Of("i:mstr:nasdaq")
+		second, ok2 := v.Of("i:coin:nasdaq")
+		mine, ok3 := v.Of("i:mine")
+		one, two := site.Filed(1), site.Filed(2)
+		return err == nil && ok1 && ok2 && ok3 && first.Name() == "Strategy" && second.Name() == two.Name && mine.Shares() == "7" &&
+			first.Shares() == one.Shares && first.Cash() == one.Cash && first.Debt() == one.Debt &&
+			second.Shares() == two.Shares && second.Cash() == two.Cash && second.Debt() == two.Debt
+	})
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}

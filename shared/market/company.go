@@ -1,0 +1,20 @@
+package market
+
+// CompanyFacts is what a company has filed of itself. A fact without a value is not known.
+type CompanyFacts struct {
+	Key  string // of its share, e.g. i:mstr:nasdaq: as [ValidCoinKey] says
+	Name string
+
+	Shares Fact // outstanding
+	Cash   Fact // and what is as good as cash, US dollars
+	Debt   Fact // of the long term, US dollars
+}
+
+// Fact is a figure of a filing.
+type Fact struct {
+	Value   string `json:"value"`   // a plain decimal
+	AsOf    string `json:"as_of"`   // the day of which it is, yyyy-mm-dd
+	Filed   string `json:"filed"`   // the day on which it was filed, yyyy-mm-dd
+	Form    string `json:"form"`    // of the filing, e.g. 10-Q
+	Concept string `json:"concept"` // how the filing names it, e.g. us-gaap:LongTermDebt
+}
