@@ -57,8 +57,10 @@ type AnnouncementMark struct {
 	Chinese   string `json:"cn,omitempty"` // of all that it says in Chinese; "" where it was not said
 }
 
-// announcementsKept is how many are remembered of an exchange: the newest.
-const announcementsKept = 200
+// announcementsKept is how many are remembered of each category: the newest. They are more than
+// are read of it. They are counted by category, as a busy one would push out what the first page
+// of a slow one still shows, which then would be delivered again and again.
+const announcementsKept = 100
 
 // announcementPages are as many pages as are read of a category to find where those begin
 // that are known; at a start that is none of them.
@@ -155,7 +157,7 @@ func (a *Announcements) page(ctx context.Context, category string, page int) ([]
 	return list, nil
 }
 
-// with returns what is known besides, the newest of it.
+// with returns what is known besides, the newest of each category.
 func (at AnnouncementsAt) with(marks AnnouncementsAt) AnnouncementsAt {
 	all := maps.Clone(at)
 	if all == nil {
@@ -165,8 +167,12 @@ func (at AnnouncementsAt) with(marks AnnouncementsAt) AnnouncementsAt {
 	keys := slices.SortedFunc(maps.Keys(all), func(a, b string) int {
 		return cmp.Or(cmp.Compare(all[b].Published, all[a].Published), cmp.Compare(a, b))
 	})
-	for _, key := range keys[min(len(keys), announcementsKept):] {
-		delete(all, key)
+	kept := map[string]int{} // by category
+	for _, key := range keys {
+		category, _, _ := strings.Cut(key, "#")
+		if kept[category]++; kept[category] > announcementsKept {
+			delete(all, key)
+		}
 	}
 	return all
 }

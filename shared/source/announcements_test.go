@@ -167,6 +167,66 @@ func TestAnnouncementsAreReadUntilTheyAreKnown(t *testing.T) {
 	}
 }
 
+// twoCategories is an announcer with a category that says much, and one that says nothing new.
+type twoCategories struct {
+	turn func() (turn int)
+	now  int
+}
+
+func (*twoCategories) Categories() []string { return []string{"busy", "slow"} }
+
+func (c *twoCategories) Announcements(_ context.Context, language source.AnnouncementLanguage, category string, page int) (list []market.Announcement, _ error) {
+	if language == source.AnnouncedChinese {
+		return nil, nil
+	}
+	if category == "busy" && page == 1 {
+		c.now = c.turn()
+	}
+	if page > 1 {
+		return nil, nil
+	}
+	for n := range 20 {
+		one := market.Announcement{Venue: "x", ID: fmt.Sprintf("slow-%d", n), Words: market.Words{Title: "t"}, Published: 1_700_000_000_000}
+		if category == "busy" {
+			one.ID, one.Published = fmt.Sprintf("busy-%d-%d", c.now, n), 1_790_000_000_000+int64(c.now)
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}
+
+// What a slow category shows for long is delivered once, however much is new in another, and
+// what is remembered is bounded.
+func TestABusyCategoryLeavesWhatIsKnownOfASlowOne(t *testing.T) {
+	t.Parallel()
+	const turns = 30
+	ctx, stop := context.WithCancelCause(t.Context())
+	turn := 0
+	a := &source.Announcements{Every: time.Millisecond, Stats: new(source.Stats), Log: slog.New(slog.DiscardHandler), Of: &twoCategories{turn: func() int {
+		if turn++; turn > turns {
+			stop(errEnough)
+		}
+		return turn
+	}}}
+	delivered := map[string]int{}
+	var known source.AnnouncementsAt
+	_ = a.Follow(ctx, nil, func(_ context.Context, list []market.Announcement, at source.AnnouncementsAt) error {
+		for _, one := range list {
+			delivered[one.ID]++
+		}
+		known = at
+		return nil
+	})
+	for id, times := range delivered {
+		if times > 1 {
+			t.Errorf("%s was delivered %d times", id, times)
+		}
+	}
+	if len(delivered) < 20*(turns+1) || len(known) >= 20*turns {
+		t.Errorf("%d were delivered, %d are remembered", len(delivered), len(known))
+	}
+}
+
 // What an exchange says in Chinese is joined by its id, whenever it comes, and stays where it is
 // not said for a while.
 func TestWhatIsSaidInChineseIsJoined(t *testing.T) {
