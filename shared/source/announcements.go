@@ -178,16 +178,16 @@ func (at AnnouncementsAt) with(marks AnnouncementsAt) AnnouncementsAt {
 }
 
 func markOf(a *market.Announcement) AnnouncementMark {
-	english := *a
-	english.Chinese = market.Words{}
-	mark := AnnouncementMark{Published: a.Published, Digest: digestOf(english)}
+	mark := AnnouncementMark{Published: a.Published, Digest: digestOf(a.Venue, a.ID, a.Listing, a.Title, a.Text, a.URL, a.Published, a.Start, a.End)}
 	if a.Chinese != (market.Words{}) {
-		mark.Chinese = digestOf(a.Chinese)
+		mark.Chinese = digestOf(a.Chinese.Title, a.Chinese.Text, a.Chinese.URL)
 	}
 	return mark
 }
 
-func digestOf(said any) string {
+// digestOf is a short digest of texts, numbers and flags in their order. Digests are stored:
+// what a field is called is in none.
+func digestOf(said ...any) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%#v", said))
 	return hex.EncodeToString(sum[:6])
 }

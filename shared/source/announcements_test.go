@@ -284,6 +284,47 @@ func TestAnnouncementsOfExchangesAreJoined(t *testing.T) {
 	}
 }
 
+// The digests of an announcement are stored: they change with each thing that it says, and with
+// nothing else.
+func TestDigestsAreOfWhatIsSaid(t *testing.T) {
+	t.Parallel()
+	words := func(text string) market.Words {
+		return market.Words{Title: text, Text: text + " text", URL: "https://a.example/" + text}
+	}
+	said := market.Announcement{Venue: "x", ID: "1", Listing: true, Words: words("en"), Chinese: words("cn"), Published: 1_790_000_000_000, Start: 1_790_000_000_001, End: 1_790_000_000_002}
+	changes := []func(*market.Announcement){
+		func(a *market.Announcement) { a.Venue = "y" }, func(a *market.Announcement) { a.Listing = false },
+		func(a *market.Announcement) { a.Title += "!" }, func(a *market.Announcement) { a.Text += "!" }, func(a *market.Announcement) { a.URL += "!" },
+		func(a *market.Announcement) { a.Published++ }, func(a *market.Announcement) { a.Start-- }, func(a *market.Announcement) { a.End++ },
+		func(a *market.Announcement) { a.Chinese.Title += "!" }, func(a *market.Announcement) { a.Chinese.Text += "!" }, func(a *market.Announcement) { a.Chinese.URL += "!" },
+	}
+	p := new(pages)
+	ctx, stop := context.WithCancelCause(t.Context())
+	p.then = func(turn int) {
+		if turn > len(changes)+1 {
+			stop(errEnough)
+			return
+		}
+		one := said
+		if turn > 1 {
+			changes[turn-2](&one)
+		}
+		p.list, p.chinese = [][]market.Announcement{{one}}, []market.Announcement{{ID: one.ID, Words: one.Chinese}}
+	}
+	var marks []source.AnnouncementMark
+	a := &source.Announcements{Of: p, Every: time.Millisecond, Stats: new(source.Stats), Log: slog.New(slog.DiscardHandler)}
+	_ = a.Follow(ctx, nil, func(_ context.Context, _ []market.Announcement, at source.AnnouncementsAt) error {
+		marks = append(marks, at["all#1"])
+		return nil
+	})
+	if len(marks) != 1+len(changes) {
+		t.Fatalf("%d of %d changes were delivered", len(marks)-1, len(changes))
+	}
+	if want := (source.AnnouncementMark{Published: said.Published, Digest: "e71a8d3977c0", Chinese: "a88bbac1b06d"}); marks[0] != want {
+		t.Errorf("%+v, want %+v", marks[0], want)
+	}
+}
+
 func TestAnnouncementsAreBounded(t *testing.T) {
 	t.Parallel()
 	good := market.Announcement{Venue: "x", ID: "a-1", Words: market.Words{Title: "T"}, Published: 1_790_000_000_000}
