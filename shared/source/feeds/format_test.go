@@ -126,6 +126,7 @@ func TestPagesBehindARefusalAreReadLater(t *testing.T) {
 		{10, 1, "", true},       // nothing at all
 		{10, 99, "6 5 4 3 2 1", false},
 		{16, 2, "16 15", true}, // later
+		{0, 99, "", false},     // empty for a moment
 		{17, 99, "17 14 13 12 11", false},
 		{17, 99, "", false},
 	} {

@@ -151,7 +151,7 @@ func (s *Source) look(ctx context.Context, web *http.Client, from Position, sink
 		}
 	}
 	if len(doc.Items) == 0 {
-		d.Position.Seen = from.Seen // a feed that is empty for a moment
+		d.Position.Seen, d.Position.Cut = from.Seen, from.Cut // a feed that is empty for a moment
 	}
 	if fault != nil {
 		d.Position, fault = d.Position.cut(from), fmt.Errorf("%w: %w", errCut, fault)
