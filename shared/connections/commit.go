@@ -101,9 +101,11 @@ func (s *Store) read(ctx context.Context, k item) (image, error) {
 }
 
 func (s *Store) get(ctx context.Context, k item, consistent bool) (image, error) {
-	ctx, done := context.WithTimeout(ctx, requestTimeout)
-	defer done()
-	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &s.table, Key: k, ConsistentRead: &consistent})
+	var out *dynamodb.GetItemOutput
+	err := retries.Do(ctx, func(ctx context.Context) (err error) {
+		out, err = s.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &s.table, Key: k, ConsistentRead: &consistent})
+		return err
+	})
 	if err != nil {
 		return image{}, err
 	}

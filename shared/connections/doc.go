@@ -30,8 +30,8 @@
 //
 // Where no cap is set, a subscription is one write, its end two, as the reply is one of
 // its own, and each is followed by a read of the connection: whoever finds that gone, or
-// being removed, takes back what it wrote ([ErrGone]). How many subscriptions a channel has is counted by the ingester, which
-// knows the order ([Reply]).
+// being removed, takes back what it wrote ([ErrGone]). How many subscriptions a channel
+// has is counted by the ingester, which knows the order ([Reply]).
 //
 // # Slots
 //

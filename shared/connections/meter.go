@@ -30,7 +30,8 @@ const (
 	// instances have counted.
 	meterMessages = 50
 	meterBytes    = 256 << 10
-	// metered bounds what an instance remembers of connections. Forgetting costs a read.
+	// metered bounds what an instance remembers of connections. Forgetting costs a read of
+	// each, and the count of what is not recorded yet.
 	metered = 10_000
 )
 

@@ -167,8 +167,38 @@ func TestARemovalThatCrashesHalfwayIsFinishedLater(t *testing.T) {
 	}
 }
 
+// A process that began a removal, and could not finish it, does not have to wait until it
+// is taken for dead.
+func TestARemovalThatFailsHalfwayIsFinishedAtOnce(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	limits := connections.Limits{Key: 500, Distributor: 1000}
+	for seed := uint64(0); ; seed++ {
+		must(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), limits))
+		for i := range 5 {
+			_, err := w.Subscribe(t.Context(), w.message("a="), trades(fmt.Sprint(i)), limits, reply)
+			must(t, err)
+		}
+		began, err := connections.New(crashing(w.db, 3, rand.New(rand.NewPCG(seed, 7))), w.table, w.clock.Now).Remove(t.Context(), "a=")
+		if !began || err == nil { // as a whole, or not begun for all one knows
+			w.clock.Move(time.Minute)
+			_, err := w.Remove(t.Context(), "a=")
+			must(t, err)
+			continue
+		}
+		if again, err := w.Remove(t.Context(), "a="); again || err != nil {
+			t.Errorf("another process: %t, %v", again, err)
+		}
+		must(t, w.FinishRemoval(t.Context(), "a="))
+		if r := balanced(t, w); len(r.Live) > 0 || r.Taken["k#key"] != (connectionstest.Usage{}) {
+			t.Errorf("left are %v, taken %+v", r.Live, r.Taken)
+		}
+		return
+	}
+}
+
 // TestNoCapIsPassedWhileCapsChange has workers connect and remove at random, under caps
-// that are raised, lowered, set and taken away between rounds: in none is there ever more
+// that are raised, lowered, set and taken away between rounds: after none is there more
 // than its cap, or than there was before it.
 func TestNoCapIsPassedWhileCapsChange(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package connections
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -45,37 +46,41 @@ func (s *Store) remove(ctx context.Context, id string, before time.Time) (bool, 
 	if others {
 		return false, nil
 	}
+	return began, s.FinishRemoval(ctx, id)
+}
+
+// FinishRemoval goes on with a removal that this process has begun: [Store.Remove] or
+// [Store.RemoveIdle] has returned true, and an error.
+func (s *Store) FinishRemoval(ctx context.Context, id string) error {
 	for try := range attempts {
 		all, err := s.query(ctx, id, sortConnection, "~")
-		if err != nil {
-			return began, err
-		}
-		if len(all) == 0 {
-			return began, nil
+		if err != nil || len(all) == 0 {
+			return err
 		}
 		switch done, err := s.clear(ctx, all); {
 		case err != nil:
-			return began, fmt.Errorf("remove a connection: %w", err)
+			return fmt.Errorf("remove a connection: %w", err)
 		case done:
-			return began, nil
+			return nil
 		}
 		if err := retries.Pauses.Wait(ctx, try); err != nil {
-			return began, err
+			return err
 		}
 	}
-	return began, fmt.Errorf("remove a connection: %w", errContended)
+	return fmt.Errorf("remove a connection: %w", errContended)
 }
 
 // close marks the connection as being removed. It reports whether this call did, and
 // whether it is for others to remove it, or for nobody.
 func (s *Store) close(ctx context.Context, id string, before time.Time) (began, others bool, err error) {
 	now := s.clock()
+	// By its own name a repetition of a write whose answer was lost is known.
 	u := &types.Update{
 		TableName: &s.table, Key: connectionKey(id),
-		UpdateExpression:                    aws.String("SET #closing = :now"),
-		ConditionExpression:                 aws.String("attribute_exists(pk) AND attribute_not_exists(#closing)"),
-		ExpressionAttributeNames:            map[string]string{"#closing": attrClosing},
-		ExpressionAttributeValues:           item{":now": attr.N(now.UnixMilli())},
+		UpdateExpression:                    aws.String("SET #closing = :now, #by = :by"),
+		ConditionExpression:                 aws.String("attribute_exists(pk) AND (attribute_not_exists(#closing) OR #by = :by)"),
+		ExpressionAttributeNames:            map[string]string{"#closing": attrClosing, "#by": attrRequest},
+		ExpressionAttributeValues:           item{":now": attr.N(now.UnixMilli()), ":by": attr.S(rand.Text())},
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	}
 	if !before.IsZero() {

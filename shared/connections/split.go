@@ -14,7 +14,7 @@ import (
 	"quotary/shared/attr"
 )
 
-// slotShard is one of an owner's counter.
+// slotShard is one shard of an owner's counter.
 type slotShard struct {
 	taken, limit int64
 	cap          int64 // that was split

@@ -70,6 +70,7 @@ func (st *state) load(images []image, now time.Time) (events []Event) {
 	st.deleted = make(map[[2]string]bool)
 	for _, id := range slices.Sorted(maps.Keys(st.conns)) {
 		k := st.conns[id]
+		k.waiting = slices.DeleteFunc(k.waiting, func(w waiting) bool { return !found[id][w.sort()] })
 		for _, sk := range slices.Sorted(maps.Keys(k.below)) {
 			if !found[id][sk] {
 				if !strings.HasPrefix(sk, prefixSubscription) { // whose key may come again

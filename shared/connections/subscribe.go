@@ -2,6 +2,7 @@ package connections
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -106,16 +107,23 @@ func (s *Store) renew(ctx context.Context, m *Message, sub *channel.Subscription
 	return nil
 }
 
-// undo takes back an item that was made below a connection that is gone.
-func (s *Store) undo(ctx context.Context, k item, gone error) error {
-	im, err := s.read(ctx, k)
-	if err == nil && im.exists() {
-		_, err = s.discard(ctx, im)
+// undo takes back an item that was made below a connection that is gone, or of which that
+// cannot be found out.
+func (s *Store) undo(ctx context.Context, k item, cause error) error {
+	for range attempts {
+		im, err := s.read(ctx, k)
+		done := err == nil && !im.exists()
+		if err == nil && !done {
+			done, err = s.discard(ctx, im)
+		}
+		if err != nil {
+			return errors.Join(cause, fmt.Errorf("take back what was made: %w", err))
+		}
+		if done {
+			return cause
+		}
 	}
-	if err != nil {
-		return fmt.Errorf("take back what was made below a connection that is gone: %w", err)
-	}
-	return gone
+	return errors.Join(cause, errContended)
 }
 
 // Unsubscribe ends a subscription and gives its slots back. A wallet

@@ -1,7 +1,6 @@
 package keys
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -129,7 +128,7 @@ func (s *Store) setActive(ctx context.Context, distributor string, accessKeys []
 	err := s.retry(ctx, func() error { return s.transact(ctx, writes...) })
 	var failed *unmetError
 	if errors.As(err, &failed) || errors.Is(err, ErrBusy) { // nothing was written
-		return cmp.Or(s.mark(ctx, distributor, marks, false), err)
+		return errors.Join(err, s.mark(ctx, distributor, marks, false))
 	}
 	if err != nil {
 		return err // it may have been carried out: the marks stay

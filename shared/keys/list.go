@@ -102,9 +102,9 @@ func (s *Store) rowsAt(ctx context.Context, distributor string, filter *Filter, 
 	if at.sort != "" {
 		in.ExclusiveStartKey = key(rowsPartition(distributor), at.sort)
 	}
-	for limit := offset + size - at.offset; ; limit *= 4 {
-		if !counting && limit < 1<<20 {
-			in.Limit = aws.Int32(int32(limit)) // of rows before the filter: more with each turn that was not enough
+	for limit := offset + size - at.offset; ; limit = min(limit*4, 1<<20) {
+		if !counting {
+			in.Limit = aws.Int32(int32(min(limit, 1<<20))) // of rows before the filter: more with each turn that was not enough
 		}
 		out, err := s.db.Query(ctx, in)
 		if err != nil {
@@ -127,7 +127,7 @@ func (s *Store) rowsAt(ctx context.Context, distributor string, filter *Filter, 
 		case out.LastEvaluatedKey == nil:
 			known.total = at.offset
 			return part, nil
-		case !counting && int64(len(part)) == size:
+		case !counting && (int64(len(part)) == size || at.offset >= known.total):
 			return part, nil
 		}
 		in.ExclusiveStartKey = out.LastEvaluatedKey

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -30,30 +31,22 @@ var statusAttributes = only("pk", "sk", "distributor", "status", "expires_at", "
 
 // Statuses reads the status of sub-keys, each given with its distributor. One that
 // does not exist is absent from the answer. A change of the last second may not show
-// yet: a strongly consistent read costs twice as much. No secret is read, so a
-// [Store] without a ring will do.
+// yet, but that a key was made does: a strongly consistent read costs twice as much, and
+// is made of those that seem to be absent. No secret is read, so a [Store] without a ring
+// will do.
 func (s *Store) Statuses(ctx context.Context, distributorOf map[string]string) (map[string]Status, error) {
-	var wanted []item
-	distributors := map[string]bool{}
-	for accessKey, distributor := range distributorOf {
-		wanted = append(wanted, keyKey(accessKey))
-		if !distributors[distributor] {
-			distributors[distributor] = true
-			wanted = append(wanted, anyHead(distributor))
-		}
+	heads, subs := map[string]fields{}, map[string]fields{}
+	err := s.readStatuses(ctx, distributorOf, false, heads, subs)
+	absent := maps.Clone(distributorOf)
+	maps.DeleteFunc(absent, func(accessKey, distributor string) bool {
+		f := subs[accessKey]
+		return f.Text("distributor") == distributor && heads[distributor].Item != nil
+	})
+	if err == nil && len(absent) > 0 {
+		err = s.readStatuses(ctx, absent, true, heads, subs)
 	}
-	items, err := batch.GetAll(ctx, s.db, s.table, wanted, statusAttributes.keys(), parallelReads, unread)
 	if err != nil {
 		return nil, fmt.Errorf("read the status of keys: %w", err)
-	}
-	heads, subs := map[string]fields{}, map[string]fields{}
-	for _, it := range items {
-		f := fieldsOf(it)
-		if accessKey, isKey := strings.CutPrefix(f.Text("pk"), keyPrefix); isKey {
-			subs[accessKey] = f
-		} else {
-			heads[ofHead(it)] = f
-		}
 	}
 	policies := map[levelID]int64{}
 	for accessKey, distributor := range distributorOf {
@@ -83,4 +76,32 @@ func (s *Store) Statuses(ctx context.Context, distributorOf map[string]string) (
 		}
 	}
 	return out, nil
+}
+
+// readStatuses reads sub-keys and the heads of their distributors.
+func (s *Store) readStatuses(ctx context.Context, distributorOf map[string]string, consistent bool, heads, subs map[string]fields) error {
+	var wanted []item
+	distributors := map[string]bool{}
+	for accessKey, distributor := range distributorOf {
+		wanted = append(wanted, keyKey(accessKey))
+		if !distributors[distributor] {
+			distributors[distributor] = true
+			wanted = append(wanted, anyHead(distributor))
+		}
+	}
+	want := statusAttributes.keys()
+	want.ConsistentRead = &consistent
+	items, err := batch.GetAll(ctx, s.db, s.table, wanted, want, parallelReads, unread)
+	if err != nil {
+		return err
+	}
+	for _, it := range items {
+		f := fieldsOf(it)
+		if accessKey, isKey := strings.CutPrefix(f.Text("pk"), keyPrefix); isKey {
+			subs[accessKey] = f
+		} else {
+			heads[ofHead(it)] = f
+		}
+	}
+	return nil
 }

@@ -152,10 +152,11 @@ func (c *Counters) Take(ctx context.Context, key, distributor string, limits Lim
 			keyErr = errors.Join(keyErr, fmt.Errorf("refund a request of a distributor: %w", err))
 		}
 	}
-	if keyErr != nil {
-		return Receipt{}, keyErr
+	var denied *Denied
+	if keyErr != nil && errors.As(shardErr, &denied) {
+		shardErr = nil // one cap is enough to be told of
 	}
-	return Receipt{}, shardErr
+	return Receipt{}, errors.Join(keyErr, shardErr)
 }
 
 // TakeManagement charges one request of management of a primary key, under a rate a
@@ -167,7 +168,8 @@ func (c *Counters) TakeManagement(ctx context.Context, primary string, rate int6
 		return Receipt{}, rateDenied(seen, rate, Figures{}, now)
 	}
 	receipt := Receipt{Key: primary, Distributor: primary, At: now}
-	return receipt, c.takeKey(ctx, &receipt, limits)
+	err := c.takeKey(ctx, &receipt, limits)
+	return receipt, err
 }
 
 // full reports whether an item is known to have no room under a rate before the next

@@ -24,12 +24,13 @@ type removal struct {
 	conn  hub.Conn
 	why   connections.Reason
 	close bool // the client may still be there
+	began bool // the table has it as being removed, by this ingester
 }
 
 func (r *removals) add(c hub.Conn, why connections.Reason, closing bool) {
 	r.mu.Lock()
 	if _, ok := r.pending[c.ID]; !ok {
-		r.pending[c.ID] = removal{c, why, closing}
+		r.pending[c.ID] = removal{conn: c, why: why, close: closing}
 	}
 	r.mu.Unlock()
 	select {
@@ -48,14 +49,27 @@ func (r *removals) take() []removal {
 	return list
 }
 
+// began notes that a removal is to be finished by this ingester.
+func (r *removals) began(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	one := r.pending[id]
+	one.began = true
+	r.pending[id] = one
+}
+
 func (r *removals) done(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.pending, id)
 }
 
-// removeAgain is the pause before what could not be removed is tried again.
-const removeAgain = time.Second
+const (
+	// removeAgain is the pause before what could not be removed is tried again.
+	removeAgain = time.Second
+	// removeWait is for one removal, of all that a connection has.
+	removeWait = 30 * time.Second
+)
 
 // remove removes what is pending until ctx ends. What fails is tried again.
 func (f *Feeds) remove(ctx context.Context) error {
@@ -88,20 +102,21 @@ func (f *Feeds) remove(ctx context.Context) error {
 
 // removeOne frees what a connection holds, then closes it.
 func (f *Feeds) removeOne(ctx context.Context, r removal) error {
-	ctx, cancel := context.WithTimeout(ctx, sweepWait)
-	defer cancel()
-	if r.close {
-		if err := f.gatewayRate.Wait(ctx); err != nil {
-			return err
-		}
-	}
 	key := f.keyOf(r.conn.ID) // before the table forgets it
-	var removed bool
+	removing, cancel := context.WithTimeout(ctx, removeWait)
+	defer cancel()
+	removed := true
 	var err error
-	if r.why == connections.ReasonIdle {
-		removed, err = f.Connections.RemoveIdle(ctx, r.conn.ID, f.idleBefore())
-	} else {
-		removed, err = f.Connections.Remove(ctx, r.conn.ID)
+	switch {
+	case r.began:
+		err = f.Connections.FinishRemoval(removing, r.conn.ID)
+	case r.why == connections.ReasonIdle:
+		removed, err = f.Connections.RemoveIdle(removing, r.conn.ID, f.idleBefore())
+	default:
+		removed, err = f.Connections.Remove(removing, r.conn.ID)
+	}
+	if err != nil && removed {
+		f.removals.began(r.conn.ID)
 	}
 	if err != nil {
 		return err
@@ -113,6 +128,11 @@ func (f *Feeds) removeOne(ctx context.Context, r removal) error {
 	if !r.close {
 		return nil
 	}
+	if err := f.gatewayRate.Wait(ctx); err != nil {
+		return err
+	}
+	ctx, cancel = context.WithTimeout(ctx, sweepWait)
+	defer cancel()
 	if err := f.Gateway.Disconnect(ctx, r.conn); err != nil && !errors.Is(err, hub.ErrGone) {
 		// Its slot is free; the gateway ends an idle connection by itself.
 		f.Logger.Warn("a removed connection could not be closed", "error", err.Error())

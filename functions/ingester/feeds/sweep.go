@@ -108,8 +108,8 @@ func (f *Feeds) sweepKeys(ctx context.Context) {
 	f.sweepCounts(ctx, statuses)
 }
 
-// sweepCounts has what was made without a cap counted under one that was set since, so
-// many connections a look that the next look at the keys is not late.
+// sweepCounts has what was made without a cap counted under one that was set since: so
+// many connections a look, and for so long, that the next look at the keys is not late.
 func (f *Feeds) sweepCounts(ctx context.Context, statuses map[string]keys.Status) {
 	type uncounted struct {
 		id          string
@@ -132,17 +132,17 @@ func (f *Feeds) sweepCounts(ctx context.Context, statuses map[string]keys.Status
 		}
 	}
 	f.mu.Unlock()
+	counting, cancel := context.WithTimeout(ctx, keysEvery) // the rest is for the next look
+	defer cancel()
 	var group errgroup.Group
 	group.SetLimit(atOnce)
 	for _, u := range list {
 		group.Go(func() error {
-			ctx, cancel := context.WithTimeout(ctx, sweepWait)
-			defer cancel()
-			err := f.Connections.Count(ctx, u.id, u.conns, u.subs)
+			err := f.Connections.Count(counting, u.id, u.conns, u.subs)
 			if err == nil || errors.Is(err, connections.ErrGone) {
 				return nil
 			}
-			if ctx.Err() == nil {
+			if counting.Err() == nil {
 				f.Logger.Warn("cannot count a connection under a new cap; trying again", "error", err.Error())
 			}
 			f.mu.Lock()
