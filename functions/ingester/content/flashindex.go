@@ -2,13 +2,13 @@ package content
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"quotary/functions/ingester/engine"
 	"quotary/shared/data/flashes"
 	"quotary/shared/data/flashindex"
 	"quotary/shared/search"
-	"quotary/shared/source/drop"
 	"quotary/shared/store"
 )
 
@@ -75,36 +75,43 @@ func checkPlace(_ store.SeriesAt, p *store.Point) error {
 }
 
 // Apply indexes flashes of a later place than what is indexed. One that is hidden has no
-// words.
+// words, and so has one on a platform that it has left.
 func (p *flashIndex) Apply(b *Batch, r *engine.Reads, _ time.Time) error {
 	documents := map[string][]search.Document{}
-	places := map[int64]drop.Place{} // of this batch
+	indexed := map[int64]flashes.Indexed{} // of this batch
 	for i := range b.Flashes {
 		f := &b.Flashes[i]
-		have, ok := places[f.ID]
+		have, ok := indexed[f.ID]
 		if row := r.Row(flashes.PlaceAt(f.ID)); row != nil && !ok {
 			var err error
 			if have, err = flashes.DecodePlace(row.Body); err != nil {
 				return fmt.Errorf("read which state of flash %d is indexed: %w", f.ID, err)
 			}
+			if have.Platforms == nil {
+				have.Platforms = platforms
+			}
 		}
 		if have.Compare(f.Place) > 0 { // the same one again may not be in a view yet
 			continue
 		}
-		places[f.ID] = f.Place
 		for _, platform := range platforms {
 			one := search.Document{ID: f.ID, Time: f.Time}
 			switch {
 			case platform == f.Platform && !f.Hidden:
 				one.Title, one.Text = f.Title+" "+f.TransTitle, f.Content+" "+f.TransContent+" "+f.Source
-			case !ok && have.Line == 0: // it was in no index
+			case !slices.Contains(have.Platforms, platform): // it was not in this index
 				continue
 			}
 			documents[platform] = append(documents[platform], one)
 		}
+		have.Place = f.Place
+		if !slices.Contains(have.Platforms, f.Platform) {
+			have.Platforms = append(slices.Clone(have.Platforms), f.Platform)
+		}
+		indexed[f.ID] = have
 	}
-	for id, place := range places {
-		p.rows = append(p.rows, flashes.PlaceRow(id, place))
+	for id, one := range indexed {
+		p.rows = append(p.rows, flashes.PlaceRow(id, one))
 	}
 	for platform, list := range documents {
 		p.trees[platform].Add(list)

@@ -3,6 +3,7 @@ package content
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"quotary/shared/data/flashes"
 	"quotary/shared/data/flashindex"
 	"quotary/shared/search"
+	"quotary/shared/source/drop"
 	"quotary/shared/store"
 )
 
@@ -83,4 +85,43 @@ func TestFlashesAreFoundWhateverHappens(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestAnIndexHasWhatWasOnItsPlatform edits a flash again and again. The index of posts changes
+// where it was, or may have been, in it.
+func TestAnIndexHasWhatWasOnItsPlatform(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		row     string // of the state before, as it is stored
+		changed bool   // the index of posts
+	}{
+		"new":                             {"", false},
+		"was on its platform alone":       {`{"time":1,"file":"a","line":1,"platforms":["house"]}`, false},
+		"was a post too":                  {`{"time":1,"file":"a","line":1,"platforms":["house","social"]}`, true},
+		"was indexed before it was known": {`{"time":1,"file":"a","line":1}`, true},
+	} {
+		stored, p := map[store.SeriesAt]store.Point{}, newFlashIndex()
+		p.Changes(time.Now(), false) // the empty ones
+		if c.row != "" {
+			stored[flashes.PlaceAt(1)] = store.Point{Body: []byte(c.row)}
+		}
+		changed := false
+		for line := range int64(5) {
+			b, r := NewBatch(), engine.NewReads()
+			b.Flashes = []flashes.Flash{{Entry: flashes.Entry{ID: 1, Time: 1_795_000_000, Language: "en", Platform: flashes.House, Title: "t"}, Place: drop.Place{Time: 2, File: "a", Line: 1 + line}}}
+			p.Wants(b, r)
+			r.Fill(nil, stored)
+			if err := p.Apply(b, r, time.Now()); err != nil {
+				t.Fatal(err)
+			}
+			changes := p.Changes(time.Now(), false)
+			for _, row := range changes.Fine {
+				stored[store.SeriesAt{SeriesKey: row.SeriesKey, Time: row.Time}] = row.Point
+			}
+			changed = changed || slices.ContainsFunc(changes.Views, func(v engine.View) bool { return strings.HasPrefix(v.Name, "flashindex-"+flashes.Social) })
+		}
+		if changed != c.changed {
+			t.Errorf("%s: the index of posts has changed: %t", name, changed)
+		}
+	}
 }

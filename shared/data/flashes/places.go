@@ -10,22 +10,32 @@ import (
 	"quotary/shared/store"
 )
 
-// places is a series of one row for each flash: which of its states is indexed.
-var places = dataset.Series[drop.Place]{
+// Indexed is which state of a flash is indexed, and where.
+type Indexed struct {
+	drop.Place
+
+	// Platforms are those in whose index any of its states was: nil in rows that were written
+	// before they were kept, where it may be any. It includes those of former states, as a view
+	// without the newest may be read after a crash.
+	Platforms []string `json:"platforms,omitempty"`
+}
+
+// places is a series of one row for each flash.
+var places = dataset.Series[Indexed]{
 	Name:   "flashplaces",
-	Append: dataset.AppendJSON[drop.Place],
-	Decode: func(body []byte) (drop.Place, error) {
-		p, err := dataset.FromJSON[drop.Place](body)
-		if err == nil && (p.File == "" || p.Line < 1) {
+	Append: dataset.AppendJSON[Indexed],
+	Decode: func(body []byte) (Indexed, error) {
+		x, err := dataset.FromJSON[Indexed](body)
+		if err == nil && (x.File == "" || x.Line < 1) {
 			err = errors.New("a place without a file or a line")
 		}
-		return p, err
+		return x, err
 	},
 }
 
 // PlaceRow is the row of a flash.
-func PlaceRow(id int64, p drop.Place) store.SeriesRow {
-	return places.Row(strconv.FormatInt(id, 10), market.Day1, 0, &p, 64)
+func PlaceRow(id int64, x Indexed) store.SeriesRow {
+	return places.Row(strconv.FormatInt(id, 10), market.Day1, 0, &x, 96)
 }
 
 // PlaceAt is the key of the row of a flash.
@@ -34,4 +44,4 @@ func PlaceAt(id int64) store.SeriesAt {
 }
 
 // DecodePlace reads the body of a row.
-func DecodePlace(body []byte) (drop.Place, error) { return places.Decode(body) }
+func DecodePlace(body []byte) (Indexed, error) { return places.Decode(body) }
