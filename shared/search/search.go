@@ -117,7 +117,7 @@ func (x *Index) Find(query string, offset, limit int) (hits []Hit, total int) {
 type best struct {
 	most int
 	hits []Hit
-	full bool // there were as many, and the last of the first so many is the worst that counts
+	full bool // hits[:most] is sorted: a hit worse than its last is dropped
 }
 
 func (b *best) add(h Hit) {

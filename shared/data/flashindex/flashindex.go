@@ -61,7 +61,7 @@ type Tree struct {
 // Restore takes a level.
 func (t *Tree) Restore(level int, l Level) {
 	t.levels[level], t.published[level] = l.Segments, true
-	for i, version := range l.Versions { // those that smaller levels have seen are lost where their view is
+	for i, version := range l.Versions { // a level whose view is lost has its version from the smaller levels that name it
 		t.versions[i] = max(t.versions[i], version)
 	}
 }
