@@ -150,8 +150,11 @@ func (s *Source) look(ctx context.Context, web *http.Client, from Position, sink
 			newest = max(newest, item.Published.UnixMilli())
 		}
 	}
-	if len(doc.Items) == 0 {
-		d.Position.Seen, d.Position.Cut = from.Seen, from.Cut // a feed that is empty for a moment
+	if len(doc.Items) == 0 { // a feed that is empty for a moment
+		d.Position.Seen, d.Position.Cut = from.Seen, from.Cut
+		if len(from.Cut) > 0 { // pages are to be read also where nothing changes
+			d.Position.Validators = from.Validators
+		}
 	}
 	if fault != nil {
 		d.Position, fault = d.Position.cut(from), fmt.Errorf("%w: %w", errCut, fault)
