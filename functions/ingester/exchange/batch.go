@@ -15,9 +15,10 @@ type Batch struct {
 }
 
 // PastInterest is the open interest in the past of all pairs that a sum of
-// pairseries.CoinInterest covers, in a time in which none of them is missing.
+// pairseries.CoinInterest covers, in a time in which none of them is missing, or of some pairs
+// without a sum.
 type PastInterest struct {
-	Key       string // of the sum
+	Key       string // of the sum; empty without one
 	Interests []market.PairInterest
 }
 

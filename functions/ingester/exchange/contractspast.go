@@ -22,7 +22,9 @@ import (
 // filled, and shares of accounts, which nobody pushes, come this way alone.
 //
 // Open interest is asked of all perpetuals of a sum at once, as the sum of some of them would
-// be wrong: where one of them has none in a time, the others' is emitted without a sum.
+// be wrong: where one of them has none in a time, the others' is emitted without a sum. The
+// past of a sum and of a coin's rate stays that of the perpetuals that were followed when it
+// was asked for: what they said minute by minute stands between.
 type contractsPast struct {
 	venues []listedVenue
 	config Config
@@ -94,11 +96,13 @@ func (c *contractsPast) follow(ctx context.Context, from engine.Position, sink e
 		if err != nil {
 			return err
 		}
+		asks := c.asks(coins)
+		c.forget(asks)
 		c.again = false
 		// What is newest of all, and once more what of it was refused, before what is old of any.
 		for _, way := range []direction{onwards, onwards, backwards} {
-			for _, coin := range slices.Sorted(maps.Keys(coins)) {
-				if err := c.coin(ctx, way, coin, coins[coin]); err != nil {
+			for i := range asks {
+				if err := c.each(ctx, way, &asks[i]); err != nil {
 					return err
 				}
 			}
@@ -137,8 +141,24 @@ const (
 	backwards direction = false
 )
 
-// coin emits everything of the perpetuals of a coin that lies in a direction.
-func (c *contractsPast) coin(ctx context.Context, way direction, coin string, members []contract) error {
+// ask is something of the past that is asked for by itself.
+type ask struct {
+	name string // of what was told of it
+	steps
+	of func(ctx context.Context, from, to int64) (*Batch, error)
+}
+
+// asks are everything that is asked for of the perpetuals of coins, in this order.
+func (c *contractsPast) asks(coins map[string][]contract) (all []ask) {
+	for _, coin := range slices.Sorted(maps.Keys(coins)) {
+		all = append(all, c.asksOf(coin, coins[coin])...)
+	}
+	return all
+}
+
+// asksOf are those of the perpetuals of a coin. What a sum is made of is told of each of them,
+// and asked of one alone only where that began to be followed after the sum was made.
+func (c *contractsPast) asksOf(coin string, members []contract) (all []ask) {
 	sums := map[string][]contract{}
 	for _, m := range members {
 		key := pairseries.Stable(coin)
@@ -148,33 +168,52 @@ func (c *contractsPast) coin(ctx context.Context, way direction, coin string, me
 		sums[key] = append(sums[key], m)
 	}
 	for _, key := range slices.Sorted(maps.Keys(sums)) {
-		err := c.each(ctx, way, "interest "+key, otherSteps, func(ctx context.Context, from, to int64) (*Batch, error) {
-			return interestOf(ctx, key, sums[key], from, to)
-		})
-		if err != nil {
-			return err
-		}
+		all = append(all, ask{"interest " + key, otherSteps, func(ctx context.Context, from, to int64) (*Batch, error) {
+			b, err := interestOf(ctx, key, sums[key], from, to)
+			for i := 0; err == nil && i < len(sums[key]); i++ {
+				c.tell("interest "+sums[key][i].Key, span{from, to})
+			}
+			return b, err
+		}})
 	}
-	for i := range members {
-		m := &members[i]
-		err := c.each(ctx, way, "funding "+m.Key, paidSteps, func(ctx context.Context, from, to int64) (*Batch, error) {
+	for _, m := range members {
+		all = append(all, ask{"interest " + m.Key, otherSteps, func(ctx context.Context, from, to int64) (*Batch, error) {
+			list, err := m.of.PastInterests(ctx, m.Pair, from, to)
+			return alone(list), err
+		}}, ask{"funding " + m.Key, paidSteps, func(ctx context.Context, from, to int64) (*Batch, error) {
 			list, err := m.of.PastFundings(ctx, m.Pair, from, to)
 			return &Batch{PairEvents: market.PairEvents{Fundings: list}}, err
-		})
-		if err != nil {
-			return err
-		}
-		err = c.each(ctx, way, "accounts "+m.Key, otherSteps, func(ctx context.Context, from, to int64) (*Batch, error) {
+		}}, ask{"accounts " + m.Key, otherSteps, func(ctx context.Context, from, to int64) (*Batch, error) {
 			list, err := m.of.PastRatios(ctx, m.Pair, from, to)
 			return &Batch{PairEvents: market.PairEvents{Ratios: list}}, err
-		})
-		if err != nil {
-			return err
+		}})
+	}
+	return append(all, ask{"rates " + coin, paidSteps, func(ctx context.Context, from, to int64) (*Batch, error) {
+		return ratesOf(ctx, coin, members, from, to)
+	}})
+}
+
+// tell has something be told of in a span, besides where it was before. Of two that do not
+// meet the newer one stands, as what is before it will be asked for.
+func (c *contractsPast) tell(name string, s span) {
+	if old, ok := c.told[name]; ok {
+		switch {
+		case old.From > s.To:
+			s = old
+		case old.To >= s.From:
+			s = span{min(old.From, s.From), max(old.To, s.To)}
 		}
 	}
-	return c.each(ctx, way, "rates "+coin, paidSteps, func(ctx context.Context, from, to int64) (*Batch, error) {
-		return ratesOf(ctx, coin, members, from, to)
-	})
+	c.told[name] = s
+}
+
+// forget drops what was told of what is no longer asked for: a checkpoint does not grow.
+func (c *contractsPast) forget(asks []ask) {
+	names := make(map[string]bool, len(asks))
+	for i := range asks {
+		names[asks[i].name] = true
+	}
+	maps.DeleteFunc(c.told, func(name string, _ span) bool { return !names[name] })
 }
 
 // interestOf is the open interest of the perpetuals of a sum in a time.
@@ -189,49 +228,54 @@ func interestOf(ctx context.Context, key string, members []contract, from, to in
 		all, whole = append(all, list...), whole && len(list) > 0
 	}
 	if !whole {
-		return &Batch{PairEvents: market.PairEvents{Interests: all}}, nil
+		return alone(all), nil
 	}
 	return &Batch{PastInterests: []PastInterest{{Key: key, Interests: all}}}, nil
+}
+
+// alone is open interest of the past of which no sum is made.
+func alone(list []market.PairInterest) *Batch {
+	return &Batch{PastInterests: []PastInterest{{Interests: list}}}
 }
 
 // each asks for what is behind what was emitted, up to the last step that has ended, or for
 // what is before it, as far back as the configuration says: a window at a time. What a
 // venue refuses is said, and asked for again soon.
-func (c *contractsPast) each(ctx context.Context, way direction, name string, s steps, ask func(ctx context.Context, from, to int64) (*Batch, error)) error {
+func (c *contractsPast) each(ctx context.Context, way direction, a *ask) error {
 	now := c.now()
-	oldest := now.Add(-time.Duration(c.config.Depth.Contracts)*day).UnixMilli() / s.every * s.every
-	end := now.UnixMilli()/s.every*s.every + 1
-	done, ok := c.told[name]
+	oldest := now.Add(-time.Duration(c.config.Depth.Contracts)*day).UnixMilli() / a.every * a.every
+	end := now.UnixMilli()/a.every*a.every + 1
+	done, ok := c.told[a.name]
 	if !ok || done.To < oldest {
-		first := max(oldest, end-s.window)
+		first := max(oldest, end-a.window)
 		done = span{first, first}
 	}
 	for {
 		next := done
 		var asked span
 		if way == onwards {
-			next.To = min(end, done.To+s.window)
+			next.To = min(end, done.To+a.window)
 			asked = span{done.To, next.To}
 		} else {
-			next.From = max(oldest, done.From-s.window)
+			next.From = max(oldest, done.From-a.window)
 			asked = span{next.From, done.From}
 		}
 		if asked.From >= asked.To {
 			return nil
 		}
 		if way == onwards {
-			asked.From = max(done.From, asked.From-s.again)
+			asked.From = max(done.From, asked.From-a.again)
 		}
-		b, err := ask(ctx, asked.From, asked.To)
+		b, err := a.of(ctx, asked.From, asked.To)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		if err != nil {
-			c.refused(name, err)
+			c.refused(a.name, err)
 			return nil
 		}
 		c.stats.Lines.Add(1)
-		done, c.told[name] = next, next
+		done, c.told[a.name] = next, next
 		if err := c.emit(ctx, b); err != nil {
 			return err
 		}

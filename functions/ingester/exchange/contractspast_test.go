@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"maps"
 	"net/http"
@@ -149,7 +150,7 @@ func TestTheNewestOfThePastComesFirst(t *testing.T) {
 
 func TestWhatIsRefusedOfThePastIsAskedForAgain(t *testing.T) {
 	t.Parallel()
-	for refusals, rounds := range map[int]int{1: 1, 2: 2} { // a round asks for it twice
+	for refusals, rounds := range map[int]int{1: 1, 4: 2} { // a round asks for it twice, and for the pair's alone
 		w := newWorld(t)
 		w.config.Depth.Contracts = 1
 		w.config.Coins = []string{"BTC"}
@@ -179,6 +180,99 @@ func TestWhatIsRefusedOfThePastIsAskedForAgain(t *testing.T) {
 			t.Errorf("refused %d times it was not asked for again in %d rounds", refusals, rounds)
 		}
 	}
+}
+
+// A perpetual that is followed later has its own past open interest, which those that were
+// followed before are not asked for again; what is no longer followed leaves the checkpoint.
+func TestAPerpetualThatIsFollowedLaterHasItsPast(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.config.Depth.Contracts = 2
+	first, second := newSteady("binance"), newSteady("bybit")
+	position := w.rounds(t, nil, 1, first)
+	asked := first.asked
+	w.clock.Move(pastEvery)
+	position = w.rounds(t, position, 2, first, second)
+	for at := noon.Add(-2*day).UnixMilli()/stepEvery*stepEvery + stepEvery; at <= w.clock.Now().UnixMilli(); at += stepEvery {
+		if !first.seen[at] || !second.seen[at] {
+			t.Fatalf("open interest at %s was told of the one %t, of the other %t", time.UnixMilli(at).UTC(), first.seen[at], second.seen[at])
+		}
+	}
+	if first.asked != asked+1 {
+		t.Errorf("the one that was followed before was asked %d times more", first.asked-asked)
+	}
+	w.clock.Move(pastEvery)
+	position = w.rounds(t, position, 1, second)
+	if want := []string{"accounts " + second.pair.Key, "funding " + second.pair.Key, "interest btc:stable", "interest " + second.pair.Key, "rates btc"}; !slices.Equal(progressOf(t, position), want) {
+		t.Errorf("the checkpoint holds %q, %q wanted", progressOf(t, position), want)
+	}
+}
+
+// progressOf is what a checkpoint says was told.
+func progressOf(t *testing.T, position engine.Position) []string {
+	t.Helper()
+	var held struct{ Told map[string]span }
+	if err := json.Unmarshal(position, &held); err != nil {
+		t.Fatal(err)
+	}
+	return slices.Sorted(maps.Keys(held.Told))
+}
+
+// rounds has the source ask exchanges for as many rounds, and returns its position.
+func (w *world) rounds(t *testing.T, from engine.Position, rounds int, all ...*steady) engine.Position {
+	t.Helper()
+	p := &contractsPast{config: w.config, stats: new(source.Stats), now: w.clock.Now}
+	for _, one := range all {
+		v := venue{Venue: one}
+		p.venues = append(p.venues, listedVenue{v, one, w.config.lister(v)})
+	}
+	p.sleep = func(context.Context, time.Duration) error {
+		if rounds--; rounds == 0 {
+			return errSlept
+		}
+		return nil
+	}
+	position := from
+	err := p.follow(t.Context(), from, func(_ context.Context, d engine.Delivery[*Batch]) error {
+		for _, past := range d.Batch.PastInterests {
+			for _, i := range past.Interests {
+				for _, one := range all {
+					if i.Pair == one.pair.Key {
+						one.seen[i.Time] = true
+					}
+				}
+			}
+		}
+		position = d.Position
+		return nil
+	})
+	if !errors.Is(err, errSlept) {
+		t.Fatal(err)
+	}
+	return position
+}
+
+// steady is an exchange with one perpetual that tells of open interest alone.
+type steady struct {
+	told
+	Venue
+	pair  market.Pair
+	asked int
+	seen  map[int64]bool // times of what was emitted, ms
+}
+
+func newSteady(platform string) *steady {
+	return &steady{pair: perpetual("BTC", platform, false), seen: map[int64]bool{}}
+}
+
+func (s *steady) Pairs(context.Context) ([]market.Pair, error) { return []market.Pair{s.pair}, nil }
+
+func (s *steady) PastInterests(_ context.Context, _ market.Pair, from, to int64) (list []market.PairInterest, _ error) {
+	s.asked++
+	for at := (from + stepEvery - 1) / stepEvery * stepEvery; at < to; at += stepEvery {
+		list = append(list, market.PairInterest{Pair: s.pair.Key, Time: at, Value: dec(1)})
+	}
+	return list, nil
 }
 
 // refusing refuses to tell open interest a few times.
@@ -212,11 +306,11 @@ func TestASumIsMadeOnlyWhereNoPerpetualIsMissing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sums := 0
+		by := map[string]int{}
 		for _, past := range got.PastInterests {
-			sums += len(past.Interests)
+			by[past.Key] += len(past.Interests)
 		}
-		if sums != test.sums || len(got.Interests) != test.singles {
+		if by["x:stable"] != test.sums || by[""] != test.singles || got.Len() != test.sums+test.singles {
 			t.Errorf("%s: %+v", test.name, got)
 		}
 	}
@@ -377,6 +471,7 @@ func TestThePastIsHeldUntilItIsWritten(t *testing.T) {
 		b Batch
 	}{
 		"interest": {newInterests(), Batch{PastInterests: []PastInterest{{Key: "btc:stable", Interests: []market.PairInterest{{Pair: pair, Time: now.UnixMilli(), Value: dec(5)}}}}}},
+		"alone":    {newInterests(), *alone([]market.PairInterest{{Pair: pair, Time: now.UnixMilli(), Value: dec(5)}})},
 		"funding":  {newFundings(), Batch{PairEvents: market.PairEvents{Fundings: []market.PairFunding{{Pair: pair, Time: now.UnixMilli(), Rate: dec(1), Paid: true}}}}},
 		"rates":    {newFundings(), Batch{PastRates: []PastRate{{"btc", now.UnixMilli(), dec(1)}}}},
 		"accounts": {newRatios(), Batch{PairEvents: market.PairEvents{Ratios: []market.PairRatio{{Pair: pair, Time: now.UnixMilli(), Long: dec(1)}}}}},

@@ -53,6 +53,9 @@ func (p *interests) Wants(b *Batch, r *engine.Reads) {
 		past := &b.PastInterests[i]
 		for _, one := range past.Interests {
 			p.pairs.Want(r, one.Pair, one.Time)
+			if past.Key == "" {
+				continue
+			}
 			p.coinSums.Want(r, past.Key, one.Time)
 			if coin, ok := strings.CutSuffix(past.Key, pairseries.Stable("")); ok {
 				perpInterest{&p.perpetuals}.want(r, coin, one.Time)
@@ -131,8 +134,8 @@ func sum(values []market.Decimal) (total market.Decimal) {
 	return total
 }
 
-// applyPast takes open interest of the past, in which every perpetual of the sum has a value.
-// At each of its times the sum is that of the newest values until then. There is none where
+// applyPast takes open interest of the past, in which every perpetual of the sum has a value
+// if one is made. At each of its times the sum is that of the newest values until then. There is none where
 // one is missing or too old: what an exchange tells may begin later than what others tell,
 // and the sum would rise by all of it.
 func (p *interests) applyPast(r *engine.Reads, past *PastInterest) error {
@@ -148,7 +151,7 @@ func (p *interests) applyPast(r *engine.Reads, past *PastInterest) error {
 			return err
 		}
 		newest[one.Pair] = one
-		if i+1 < len(points) && points[i+1].Time == one.Time {
+		if past.Key == "" || i+1 < len(points) && points[i+1].Time == one.Time {
 			continue
 		}
 		var values []market.Decimal
