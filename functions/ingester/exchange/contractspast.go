@@ -34,7 +34,8 @@ type contractsPast struct {
 
 	sink   engine.Sink[*Batch]
 	told   map[string]span // by what is asked for
-	again  bool            // something was refused in this round
+	again  bool            // a venue refused something in this round
+	rests  map[string]bool // by what is asked for: the pair is refused, until the next round
 	warned time.Time
 }
 
@@ -98,7 +99,7 @@ func (c *contractsPast) follow(ctx context.Context, from engine.Position, sink e
 		}
 		asks := c.asks(coins)
 		c.forget(asks)
-		c.again = false
+		c.again, c.rests = false, map[string]bool{}
 		// What is newest of all, and once more what of it was refused, before what is old of any.
 		for _, way := range []direction{onwards, onwards, backwards} {
 			for i := range asks {
@@ -169,9 +170,14 @@ func (c *contractsPast) asksOf(coin string, members []contract) (all []ask) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(sums)) {
 		all = append(all, ask{"interest " + key, otherSteps, func(ctx context.Context, from, to int64) (*Batch, error) {
-			b, err := interestOf(ctx, key, sums[key], from, to)
+			b, refused, err := interestOf(ctx, key, sums[key], from, to)
 			for i := 0; err == nil && i < len(sums[key]); i++ {
-				c.tell("interest "+sums[key][i].Key, span{from, to})
+				name := "interest " + sums[key][i].Key
+				if why := refused[sums[key][i].Key]; why != nil {
+					c.refused(name, why)
+				} else {
+					c.tell(name, span{from, to})
+				}
 			}
 			return b, err
 		}})
@@ -216,21 +222,26 @@ func (c *contractsPast) forget(asks []ask) {
 	maps.DeleteFunc(c.told, func(name string, _ span) bool { return !names[name] })
 }
 
-// interestOf is the open interest of the perpetuals of a sum in a time.
-func interestOf(ctx context.Context, key string, members []contract, from, to int64) (*Batch, error) {
+// interestOf is the open interest of the perpetuals of a sum in a time. Of those that are
+// refused, unless all of them are, it returns why, by key: there is no sum without them.
+func interestOf(ctx context.Context, key string, members []contract, from, to int64) (b *Batch, refused map[string]error, err error) {
 	var all []market.PairInterest
 	whole := true
+	refused = map[string]error{}
 	for i := range members {
 		list, err := members[i].of.PastInterests(ctx, members[i].Pair, from, to)
-		if err != nil {
-			return nil, err
+		switch {
+		case ofPair(err) && len(refused) < len(members)-1:
+			refused[members[i].Key] = err
+		case err != nil:
+			return nil, nil, err
 		}
 		all, whole = append(all, list...), whole && len(list) > 0
 	}
 	if !whole {
-		return alone(all), nil
+		return alone(all), refused, nil
 	}
-	return &Batch{PastInterests: []PastInterest{{Key: key, Interests: all}}}, nil
+	return &Batch{PastInterests: []PastInterest{{Key: key, Interests: all}}}, refused, nil
 }
 
 // alone is open interest of the past of which no sum is made.
@@ -240,8 +251,11 @@ func alone(list []market.PairInterest) *Batch {
 
 // each asks for what is behind what was emitted, up to the last step that has ended, or for
 // what is before it, as far back as the configuration says: a window at a time. What a
-// venue refuses is said, and asked for again soon.
+// venue refuses is said, and asked for again soon, a pair that is refused in the next round.
 func (c *contractsPast) each(ctx context.Context, way direction, a *ask) error {
+	if c.rests[a.name] {
+		return nil
+	}
 	now := c.now()
 	oldest := now.Add(-time.Duration(c.config.Depth.Contracts)*day).UnixMilli() / a.every * a.every
 	end := now.UnixMilli()/a.every*a.every + 1
@@ -284,11 +298,12 @@ func (c *contractsPast) each(ctx context.Context, way direction, a *ask) error {
 
 func (c *contractsPast) refused(name string, err error) {
 	c.stats.Malformed.Add(1)
-	c.again = true
+	pair := ofPair(err)
+	c.rests[name], c.again = pair, c.again || !pair
 	if now := c.now(); now.Sub(c.warned) >= quietRepeat {
 		c.warned = now
 		what, key, _ := strings.Cut(name, " ")
-		c.config.Logger.Warn("an exchange does not tell the past of a perpetual; asking again in a minute", "what", what, "of", key, "error", fmt.Sprintf("%.200s", err))
+		c.config.Logger.Warn("an exchange does not tell the past of a perpetual; asking again", "what", what, "of", key, "error", fmt.Sprintf("%.200s", err))
 	}
 }
 

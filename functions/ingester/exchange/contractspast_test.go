@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -192,7 +193,7 @@ func TestAPerpetualThatIsFollowedLaterHasItsPast(t *testing.T) {
 	position := w.rounds(t, nil, 1, first)
 	asked := first.asked
 	w.clock.Move(pastEvery)
-	position = w.rounds(t, position, 2, first, second)
+	position = w.rounds(t, position, 1, first, second)
 	for at := noon.Add(-2*day).UnixMilli()/stepEvery*stepEvery + stepEvery; at <= w.clock.Now().UnixMilli(); at += stepEvery {
 		if !first.seen[at] || !second.seen[at] {
 			t.Fatalf("open interest at %s was told of the one %t, of the other %t", time.UnixMilli(at).UTC(), first.seen[at], second.seen[at])
@@ -205,6 +206,36 @@ func TestAPerpetualThatIsFollowedLaterHasItsPast(t *testing.T) {
 	position = w.rounds(t, position, 1, second)
 	if want := []string{"accounts " + second.pair.Key, "funding " + second.pair.Key, "interest btc:stable", "interest " + second.pair.Key, "rates btc"}; !slices.Equal(progressOf(t, position), want) {
 		t.Errorf("the checkpoint holds %q, %q wanted", progressOf(t, position), want)
+	}
+}
+
+// A pair that is refused has no past until it is not: the others of its sum have theirs, and
+// nobody asks faster than the exchange tells of something new.
+func TestAPerpetualThatIsRefusedHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.config.Depth.Contracts = 1
+	fine, delisted := newSteady("binance"), newSteady("bybit")
+	delisted.no = fmt.Errorf("ask for it: %w", &source.RefusedError{Status: http.StatusBadRequest})
+	position := w.rounds(t, nil, 2, fine, delisted)
+	for at := noon.Add(-day).UnixMilli()/stepEvery*stepEvery + stepEvery; at <= noon.UnixMilli(); at += stepEvery {
+		if !fine.seen[at] {
+			t.Fatalf("open interest of the other at %s was not told", time.UnixMilli(at).UTC())
+		}
+	}
+	if passed := w.clock.Now().Sub(noon); passed < pastEvery/2 {
+		t.Errorf("it was asked again after %s", passed)
+	}
+	w.clock.Move(pastEvery)
+	delisted.asked = 0
+	position = w.rounds(t, position, 1, fine, delisted)
+	if delisted.asked > 1 {
+		t.Errorf("it was asked %d times in a round", delisted.asked)
+	}
+	delisted.no = nil
+	w.rounds(t, position, 2, fine, delisted)
+	if !delisted.seen[noon.Add(-day/2).UnixMilli()/stepEvery*stepEvery] {
+		t.Error("when it is no longer refused it has no past")
 	}
 }
 
@@ -226,10 +257,11 @@ func (w *world) rounds(t *testing.T, from engine.Position, rounds int, all ...*s
 		v := venue{Venue: one}
 		p.venues = append(p.venues, listedVenue{v, one, w.config.lister(v)})
 	}
-	p.sleep = func(context.Context, time.Duration) error {
+	p.sleep = func(_ context.Context, pause time.Duration) error {
 		if rounds--; rounds == 0 {
 			return errSlept
 		}
+		w.clock.Move(pause)
 		return nil
 	}
 	position := from
@@ -257,6 +289,7 @@ type steady struct {
 	told
 	Venue
 	pair  market.Pair
+	no    error // instead of an answer
 	asked int
 	seen  map[int64]bool // times of what was emitted, ms
 }
@@ -269,6 +302,9 @@ func (s *steady) Pairs(context.Context) ([]market.Pair, error) { return []market
 
 func (s *steady) PastInterests(_ context.Context, _ market.Pair, from, to int64) (list []market.PairInterest, _ error) {
 	s.asked++
+	if s.no != nil {
+		return nil, s.no
+	}
 	for at := (from + stepEvery - 1) / stepEvery * stepEvery; at < to; at += stepEvery {
 		list = append(list, market.PairInterest{Pair: s.pair.Key, Time: at, Value: dec(1)})
 	}
@@ -302,7 +338,7 @@ func TestASumIsMadeOnlyWhereNoPerpetualIsMissing(t *testing.T) {
 		{"one is silent", []contract{{of: a}, {of: told(nil)}}, 0, 1},
 		{"none tells", []contract{{of: told(nil)}}, 0, 0},
 	} {
-		got, err := interestOf(t.Context(), "x:stable", test.members, 0, 10)
+		got, _, err := interestOf(t.Context(), "x:stable", test.members, 0, 10)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -183,11 +183,17 @@ func (h *history) try(ctx context.Context, pair market.Pair, do func(context.Con
 		h.warned = now
 		h.venue.Log.Warn("the venue gives no K-lines; asking again in a minute", "pair", pair.Key, "error", fmt.Sprintf("%.200s", err))
 	}
-	var refused *source.RefusedError
-	if errors.As(err, &refused) && refused.Status == http.StatusBadRequest {
-		return nil // the pair, not the venue: it may have been delisted
+	if ofPair(err) {
+		return nil
 	}
 	return pauses.Wait(ctx, 0)
+}
+
+// ofPair reports whether a pair is refused, not everything by the venue: it may have been
+// delisted.
+func ofPair(err error) bool {
+	var refused *source.RefusedError
+	return errors.As(err, &refused) && refused.Status == http.StatusBadRequest
 }
 
 // confirm emits the minutes of a pair that have ended since it was last asked for, and
