@@ -249,9 +249,12 @@ func TestPairsAreRankedByOpenInterest(t *testing.T) {
 	if len(list.List) != 1 || list.List[0].Trade != "2100" {
 		t.Errorf("page 2 in yuan is %+v", list)
 	}
-	list = apitest.Data[catalog.FuturesInterestList](t, w.Get(t, w.SubKey, "/v2/futures/interest?page=9007199254740991"))
+	list = apitest.Data[catalog.FuturesInterestList](t, w.Get(t, w.SubKey, "/v2/futures/interest?page=1000"))
 	if len(list.List) != 0 {
 		t.Errorf("far behind the end is %+v", list)
+	}
+	for _, page := range []string{"1001", "922337203685477582"} { // of the latter, page times size is 4 in 64 bits
+		w.Get(t, w.SubKey, "/v2/futures/interest?pageSize=20&page="+page).Refused(t, http.StatusBadRequest, "page")
 	}
 }
 

@@ -79,8 +79,5 @@ func ranked(all []contracts.Contract) []contracts.Contract {
 // page is one of a list, from 1.
 func page[T any](list []T, number, size int64) []T {
 	from := min((number-1)*size, int64(len(list)))
-	if from < 0 {
-		from = int64(len(list)) // of a number so large that it has turned over
-	}
 	return list[from:min(from+size, int64(len(list)))]
 }

@@ -216,7 +216,7 @@ type EstimatedLiquidationRow [5]any
 // exchange, the largest open interest first.
 type FuturesInterestIn struct {
 	Lan      string `query:"lan" default:"cn" enum:"cn|en"`                    // language of names
-	Page     int64  `query:"page" default:"1" min:"1"`                         // number of the page, from 1
+	Page     int64  `query:"page" default:"1" min:"1" max:"1000"`              // number of the page, from 1
 	PageSize int64  `query:"pageSize,page_size" default:"20" min:"1" max:"20"` // pairs of a page, 20 at most
 	Currency string `query:"currency" default:"cny" enum:"cny|usd"`            // of values
 }
