@@ -32,11 +32,11 @@ type contractsPast struct {
 	now    func() time.Time
 	sleep  func(context.Context, time.Duration) error // by the clock of now
 
-	sink   engine.Sink[*Batch]
-	told   map[string]span // by what is asked for
-	again  bool            // a venue refused something in this round
-	rests  map[string]bool // by what is asked for: the pair is refused, until the next round
-	warned time.Time
+	sink      engine.Sink[*Batch]
+	delivered map[string]span // by what is asked for
+	retrySoon bool            // a venue refused something in this round
+	rests     map[string]bool // by what is asked for: the pair is refused, until the next round
+	warned    time.Time
 }
 
 // span is what was emitted of something, ms: from From until before To.
@@ -47,7 +47,7 @@ type span struct {
 
 // pastPosition is where the source stands, as the checkpoint holds it.
 type pastPosition struct {
-	Told map[string]span `json:"told"`
+	Delivered map[string]span `json:"told"`
 }
 
 // listedVenue is a venue of perpetuals with its lists.
@@ -73,25 +73,25 @@ const (
 
 // steps are the times of which exchanges tell something, ms.
 type steps struct {
-	every  int64
-	window int64 // of what is emitted at once
-	again  int64 // of what was emitted that is asked for once more, as it may be told late
+	every   int64
+	window  int64 // of what is emitted at once
+	overlap int64 // of what was emitted that is asked for once more, as it may be told late
 }
 
 var (
-	paidSteps  = steps{every: 3_600_000, window: 7 * day.Milliseconds(), again: 3_600_000} // rates are paid on full hours
+	paidSteps  = steps{every: 3_600_000, window: 7 * day.Milliseconds(), overlap: 3_600_000} // rates are paid on full hours
 	otherSteps = steps{every: stepEvery, window: pastWindow.Milliseconds()}
 )
 
 // follow emits until ctx ends or the sink fails.
 func (c *contractsPast) follow(ctx context.Context, from engine.Position, sink engine.Sink[*Batch]) error {
-	position := pastPosition{Told: map[string]span{}}
+	position := pastPosition{Delivered: map[string]span{}}
 	if from != nil {
 		if err := json.Unmarshal(from, &position); err != nil {
 			return fmt.Errorf("read a position: %w", err)
 		}
 	}
-	c.sink, c.told = sink, position.Told
+	c.sink, c.delivered = sink, position.Delivered
 	for {
 		coins, err := c.followed(ctx)
 		if err != nil {
@@ -99,9 +99,9 @@ func (c *contractsPast) follow(ctx context.Context, from engine.Position, sink e
 		}
 		asks := c.asks(coins)
 		c.forget(asks)
-		c.again, c.rests = false, map[string]bool{}
+		c.retrySoon, c.rests = false, map[string]bool{}
 		// What is newest of all, and once more what of it was refused, before what is old of any.
-		for _, way := range []direction{onwards, onwards, backwards} {
+		for _, way := range []direction{newer, newer, older} {
 			for i := range asks {
 				if err := c.each(ctx, way, &asks[i]); err != nil {
 					return err
@@ -110,7 +110,7 @@ func (c *contractsPast) follow(ctx context.Context, from engine.Position, sink e
 		}
 		now := c.now()
 		next := now.Truncate(pastEvery).Add(pastEvery + pastLag)
-		if soon := now.Add(quietRepeat); c.again && soon.Before(next) {
+		if soon := now.Add(quietRepeat); c.retrySoon && soon.Before(next) {
 			next = soon
 		}
 		if err := c.sleep(ctx, next.Sub(now)); err != nil {
@@ -138,13 +138,13 @@ func (c *contractsPast) followed(ctx context.Context) (map[string][]contract, er
 type direction bool
 
 const (
-	onwards   direction = true
-	backwards direction = false
+	newer direction = true
+	older direction = false
 )
 
 // ask is something of the past that is asked for by itself.
 type ask struct {
-	name string // of what was told of it
+	name string // of what was delivered of it
 	steps
 	of func(ctx context.Context, from, to int64) (*Batch, error)
 }
@@ -176,7 +176,7 @@ func (c *contractsPast) asksOf(coin string, members []contract) (all []ask) {
 				if why := refused[sums[key][i].Key]; why != nil {
 					c.refused(name, why)
 				} else {
-					c.tell(name, span{from, to})
+					c.mark(name, span{from, to})
 				}
 			}
 			return b, err
@@ -199,10 +199,10 @@ func (c *contractsPast) asksOf(coin string, members []contract) (all []ask) {
 	}})
 }
 
-// tell has something be told of in a span, besides where it was before. Of two that do not
+// mark has something count as delivered in a span, besides where it was before. Of two that do not
 // meet the newer one stands, as what is before it will be asked for.
-func (c *contractsPast) tell(name string, s span) {
-	if old, ok := c.told[name]; ok {
+func (c *contractsPast) mark(name string, s span) {
+	if old, ok := c.delivered[name]; ok {
 		switch {
 		case old.From > s.To:
 			s = old
@@ -210,16 +210,16 @@ func (c *contractsPast) tell(name string, s span) {
 			s = span{min(old.From, s.From), max(old.To, s.To)}
 		}
 	}
-	c.told[name] = s
+	c.delivered[name] = s
 }
 
-// forget drops what was told of what is no longer asked for: a checkpoint does not grow.
+// forget drops what was delivered of what is no longer asked for: a checkpoint does not grow.
 func (c *contractsPast) forget(asks []ask) {
 	names := make(map[string]bool, len(asks))
 	for i := range asks {
 		names[asks[i].name] = true
 	}
-	maps.DeleteFunc(c.told, func(name string, _ span) bool { return !names[name] })
+	maps.DeleteFunc(c.delivered, func(name string, _ span) bool { return !names[name] })
 }
 
 // interestOf is the open interest of the perpetuals of a sum in a time. Of those that are
@@ -259,7 +259,7 @@ func (c *contractsPast) each(ctx context.Context, way direction, a *ask) error {
 	now := c.now()
 	oldest := now.Add(-time.Duration(c.config.Depth.Contracts)*day).UnixMilli() / a.every * a.every
 	end := now.UnixMilli()/a.every*a.every + 1
-	done, ok := c.told[a.name]
+	done, ok := c.delivered[a.name]
 	if !ok || done.To < oldest {
 		first := max(oldest, end-a.window)
 		done = span{first, first}
@@ -267,7 +267,7 @@ func (c *contractsPast) each(ctx context.Context, way direction, a *ask) error {
 	for {
 		next := done
 		var asked span
-		if way == onwards {
+		if way == newer {
 			next.To = min(end, done.To+a.window)
 			asked = span{done.To, next.To}
 		} else {
@@ -277,8 +277,8 @@ func (c *contractsPast) each(ctx context.Context, way direction, a *ask) error {
 		if asked.From >= asked.To {
 			return nil
 		}
-		if way == onwards {
-			asked.From = max(done.From, asked.From-a.again)
+		if way == newer {
+			asked.From = max(done.From, asked.From-a.overlap)
 		}
 		b, err := a.of(ctx, asked.From, asked.To)
 		if ctx.Err() != nil {
@@ -289,7 +289,7 @@ func (c *contractsPast) each(ctx context.Context, way direction, a *ask) error {
 			return nil
 		}
 		c.stats.Lines.Add(1)
-		done, c.told[a.name] = next, next
+		done, c.delivered[a.name] = next, next
 		if err := c.emit(ctx, b); err != nil {
 			return err
 		}
@@ -299,7 +299,7 @@ func (c *contractsPast) each(ctx context.Context, way direction, a *ask) error {
 func (c *contractsPast) refused(name string, err error) {
 	c.stats.Malformed.Add(1)
 	pair := ofPair(err)
-	c.rests[name], c.again = pair, c.again || !pair
+	c.rests[name], c.retrySoon = pair, c.retrySoon || !pair
 	if now := c.now(); now.Sub(c.warned) >= quietRepeat {
 		c.warned = now
 		what, key, _ := strings.Cut(name, " ")
@@ -309,7 +309,7 @@ func (c *contractsPast) refused(name string, err error) {
 
 // emit delivers a batch and where the source stands behind it.
 func (c *contractsPast) emit(ctx context.Context, b *Batch) error {
-	position, err := json.Marshal(pastPosition{c.told})
+	position, err := json.Marshal(pastPosition{c.delivered})
 	if err != nil {
 		return fmt.Errorf("encode a position: %w", err)
 	}
