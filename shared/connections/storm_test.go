@@ -14,6 +14,7 @@ import (
 	"quotary/shared/channel"
 	"quotary/shared/connections"
 	"quotary/shared/connections/connectionstest"
+	"quotary/shared/store/schema"
 )
 
 // ruled is a world whose engine obeys the rules of AWS, for a bubble of virtual time.
@@ -30,6 +31,16 @@ func openRuled(t *testing.T) *ruled {
 	r.aws = connections.New(r.rules.DynamoDB(w.db), w.table, time.Now)
 	r.Store = connections.New(w.db, w.table, time.Now)
 	return r
+}
+
+// withoutStream replaces the table by one that nobody follows: of tens of thousands of
+// changes the engine's stream is slow to write.
+func (w *ruled) withoutStream(t *testing.T) {
+	t.Helper()
+	w.table += "-unfollowed"
+	must(t, schema.Create(t.Context(), w.db, []schema.Table{{Name: w.table}}))
+	w.Store = connections.New(w.db, w.table, time.Now)
+	w.aws = connections.New(w.rules.DynamoDB(w.db), w.table, time.Now)
 }
 
 // TestAllSocketsOfADistributorReconnect has each socket's connection removed, at 500 a
@@ -51,6 +62,7 @@ func TestAllSocketsOfADistributorReconnect(t *testing.T) {
 				t.Parallel()
 			}
 			w := openRuled(t)
+			w.withoutStream(t)
 			subs := connections.Limits{Key: 2 * tt.limits.Key, Distributor: 2 * tt.limits.Distributor}
 			of := func(i int) string { return fmt.Sprint("key", i%tt.keys) }
 			join := func(s *connections.Store, ctx context.Context, i int, id string) error {
