@@ -345,9 +345,11 @@ func (c *costs) sockets() {
 
 // looks counts a look at the keys of sockets, each with a key of its own.
 func (c *costs) looks() {
+	quota := int64(1)
 	distributorOf := map[string]string{}
+	of := c.Register(c.t, keys.Preset{Name: "Looks", Level: "all", MaxSubKeys: 100, MaxTotalQuota: 100})
 	for n := range 100 {
-		distributorOf[fmt.Sprintf("%032x", n)] = c.Primary.AccessKey
+		distributorOf[c.Issue(c.t, of, keys.NewSubKey{Name: fmt.Sprint("client ", n), MonthlyQuota: &quota}).AccessKey] = of.AccessKey
 	}
 	statuses := keys.New(c.rules.DynamoDB(c.DB), c.Prefix+schema.KeysTable, nil, c.Now)
 	if _, err := statuses.Statuses(c.t.Context(), distributorOf); err != nil {
