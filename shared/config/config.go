@@ -5,10 +5,12 @@
 package config
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"quotary/shared/catalog"
@@ -92,16 +94,43 @@ func (e *Env) Int(s *catalog.Setting) int { return parse(e, s, strconv.Atoi) }
 // has no value.
 func (e *Env) Duration(s *catalog.Setting) time.Duration { return parse(e, s, time.ParseDuration) }
 
-func parse[T any](e *Env, s *catalog.Setting, parse func(string) (T, error)) (value T) {
+func parse[T any](e *Env, s *catalog.Setting, parse func(string) (T, error)) T {
+	return Parsed(e, s, func(text string) (T, error) {
+		value, err := parse(text)
+		if err != nil {
+			err = fmt.Errorf("cannot be read: %w", err)
+		}
+		return value, err
+	})
+}
+
+// Parsed returns what parse makes of a setting, the zero value where it has none. The
+// error of parse says what is accepted.
+func Parsed[T any](e *Env, s *catalog.Setting, parse func(text string) (T, error)) (value T) {
 	text := e.Text(s)
 	if text == "" {
 		return value
 	}
 	value, err := parse(text)
 	if err != nil {
-		e.Refuse(s, fmt.Errorf("cannot be read: %w", err))
+		e.Refuse(s, err)
 	}
 	return value
+}
+
+// Objects reads a JSON list of objects without unknown fields. fields are those of T as
+// a message shows them, {key, cik}, and most is how many objects there may be, which are
+// called what they are.
+func Objects[T any](text, fields string, most int, called string) (list []T, err error) {
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&list); err != nil {
+		return nil, fmt.Errorf("must be a JSON list of %s: %w", fields, err)
+	}
+	if len(list) > most {
+		return nil, fmt.Errorf("must have at most %d %s", most, called)
+	}
+	return list, nil
 }
 
 // Refuse adds a fault of a setting: err says what is accepted.

@@ -25,14 +25,11 @@ type BlockBeats struct {
 
 // blockBeatsSettings reads whether the vendor is followed.
 func blockBeatsSettings(env *config.Env) BlockBeats {
-	v := BlockBeats{Key: env.Text(catalog.EnvBlockBeatsKey), Every: env.Duration(catalog.EnvBlockBeatsEvery)}
-	if text := env.Text(catalog.EnvBlockBeatsURL); text != "" {
-		var err error
-		if v.URL, err = url.Parse(text); err != nil {
-			env.Refuse(catalog.EnvBlockBeatsURL, err)
-		}
+	return BlockBeats{
+		URL:   config.Parsed(env, catalog.EnvBlockBeatsURL, url.Parse),
+		Key:   env.Text(catalog.EnvBlockBeatsKey),
+		Every: env.Duration(catalog.EnvBlockBeatsEvery),
 	}
-	return v
 }
 
 // vendorList is a list of the vendor as it is followed.

@@ -1,7 +1,6 @@
 package content
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"slices"
@@ -37,12 +36,9 @@ const (
 //
 // The language is cn or en, every may be left out.
 func Settings(env *config.Env) Config {
-	c := Config{DropsEvery: env.Duration(catalog.EnvDropsEvery)}
-	if text := env.Text(catalog.EnvNewsFeeds); text != "" {
-		var err error
-		if c.Feeds, err = parseFeeds(text); err != nil {
-			env.Refuse(catalog.EnvNewsFeeds, err)
-		}
+	c := Config{
+		Feeds:      config.Parsed(env, catalog.EnvNewsFeeds, parseFeeds),
+		DropsEvery: env.Duration(catalog.EnvDropsEvery),
 	}
 	c.Announcements, c.AnnouncementsURL, c.AnnouncementsEvery = announcementSettings(env)
 	c.BlockBeats = blockBeatsSettings(env)
@@ -50,19 +46,15 @@ func Settings(env *config.Env) Config {
 }
 
 func parseFeeds(text string) ([]Feed, error) {
-	var list []struct {
+	type object struct {
 		URL      string `json:"url"`
 		Language string `json:"language"`
 		Source   string `json:"source"`
 		Every    string `json:"every"`
 	}
-	decoder := json.NewDecoder(strings.NewReader(text))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&list); err != nil {
-		return nil, fmt.Errorf("must be a JSON list of {url, language, source, every}: %w", err)
-	}
-	if len(list) > maxFeeds {
-		return nil, fmt.Errorf("must have at most %d feeds", maxFeeds)
+	list, err := config.Objects[object](text, "{url, language, source, every}", maxFeeds, "feeds")
+	if err != nil {
+		return nil, err
 	}
 	var feeds []Feed
 	for n, one := range list {

@@ -2,12 +2,10 @@ package reference
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"time"
 
 	"quotary/functions/ingester/engine"
@@ -36,12 +34,11 @@ const (
 var errNoContact = errors.New("must say who asks, with an address of mail, where companies are asked about")
 
 func filingSettings(env *config.Env) Filings {
-	c := Filings{URL: env.Text(catalog.EnvSECURL), Contact: env.Text(catalog.EnvSECContact), Every: env.Duration(catalog.EnvSECEvery)}
-	if text := env.Text(catalog.EnvSECCompanies); text != "" {
-		var err error
-		if c.Companies, err = parseCompanies(text); err != nil {
-			env.Refuse(catalog.EnvSECCompanies, err)
-		}
+	c := Filings{
+		URL:       env.Text(catalog.EnvSECURL),
+		Contact:   env.Text(catalog.EnvSECContact),
+		Companies: config.Parsed(env, catalog.EnvSECCompanies, parseCompanies),
+		Every:     env.Duration(catalog.EnvSECEvery),
 	}
 	if c.URL != "" && len(c.Companies) > 0 && c.Contact == "" {
 		env.Refuse(catalog.EnvSECContact, errNoContact)
@@ -53,17 +50,13 @@ func filingSettings(env *config.Env) Filings {
 //
 //	[{"key": "i:mstr:nasdaq", "cik": 1050446}]
 func parseCompanies(text string) ([]sec.Company, error) {
-	var list []struct {
+	type object struct {
 		Key string `json:"key"`
 		CIK int64  `json:"cik"`
 	}
-	decoder := json.NewDecoder(strings.NewReader(text))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&list); err != nil {
-		return nil, fmt.Errorf("must be a JSON list of {key, cik}: %w", err)
-	}
-	if len(list) > maxCompanies {
-		return nil, fmt.Errorf("must have at most %d companies", maxCompanies)
+	list, err := config.Objects[object](text, "{key, cik}", maxCompanies, "companies")
+	if err != nil {
+		return nil, err
 	}
 	var all []sec.Company
 	for n, one := range list {

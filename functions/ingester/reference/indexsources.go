@@ -2,12 +2,10 @@ package reference
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"quotary/functions/ingester/engine"
@@ -34,20 +32,14 @@ type Indices struct {
 const maxSymbols = 100
 
 func indexSettings(env *config.Env) Indices {
-	c := Indices{
+	return Indices{
 		FearGreedURL: env.Text(catalog.EnvFearGreedURL),
 		VIXURL:       env.Text(catalog.EnvVIXURL),
 		StooqURL:     env.Text(catalog.EnvStooqURL),
 		StooqKey:     env.Text(catalog.EnvStooqKey),
+		Symbols:      config.Parsed(env, catalog.EnvStooqSymbols, parseSymbols),
 		Every:        env.Duration(catalog.EnvIndicesEvery),
 	}
-	if text := env.Text(catalog.EnvStooqSymbols); text != "" {
-		var err error
-		if c.Symbols, err = parseSymbols(text); err != nil {
-			env.Refuse(catalog.EnvStooqSymbols, err)
-		}
-	}
-	return c
 }
 
 var (
@@ -59,18 +51,14 @@ var (
 //
 //	[{"key": "i:mstr:nasdaq", "symbol": "mstr.us", "unit": "USD"}, {"key": "i:spx:us", "symbol": "^spx"}]
 func parseSymbols(text string) ([]daily.Symbol, error) {
-	var list []struct {
+	type object struct {
 		Key    string `json:"key"`
 		Symbol string `json:"symbol"`
 		Unit   string `json:"unit"`
 	}
-	decoder := json.NewDecoder(strings.NewReader(text))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&list); err != nil {
-		return nil, fmt.Errorf("must be a JSON list of {key, symbol, unit}: %w", err)
-	}
-	if len(list) > maxSymbols {
-		return nil, fmt.Errorf("must have at most %d symbols", maxSymbols)
+	list, err := config.Objects[object](text, "{key, symbol, unit}", maxSymbols, "symbols")
+	if err != nil {
+		return nil, err
 	}
 	var symbols []daily.Symbol
 	for n, one := range list {
