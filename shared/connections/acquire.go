@@ -4,12 +4,18 @@ import (
 	"context"
 	"hash/fnv"
 	"math/rand/v2"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"quotary/shared/attr"
 )
+
+// acquireWithin is how long a change tries to take its slots. Where only single slots of
+// a cap are free, many look for the same ones, and time, not tries, says when to give up:
+// a try that found its slot taken by another costs a few milliseconds.
+const acquireWithin = 10 * time.Second
 
 // claim is one slot that a change wants.
 type claim struct {
@@ -50,7 +56,7 @@ func (s *Store) acquire(ctx context.Context, id string, owners []owner, beyondCa
 		claims[i] = claim{owner: o, beyondCap: beyondCap}
 	}
 	at, crossings := homeOf(id), 0
-	for range attempts {
+	for began := time.Now(); time.Since(began) < acquireWithin; {
 		held := item{}
 		items := []types.TransactWriteItem{{}}
 		for i := range claims {
