@@ -106,7 +106,7 @@ func (p *interests) sumUp(r *engine.Reads, end int64) error {
 			if len(values) == 0 {
 				continue
 			}
-			if err := p.addSum(r, key, end, sum(values)); err != nil {
+			if err := p.addSum(r, key, end, sum(values), p.values.begins(end)); err != nil {
 				return err
 			}
 		}
@@ -115,14 +115,18 @@ func (p *interests) sumUp(r *engine.Reads, end int64) error {
 }
 
 // addSum adds a sum over centralised exchanges at a time (ms), with what the perpetual one
-// has to it.
-func (p *interests) addSum(r *engine.Reads, key string, ms int64, total market.Decimal) error {
+// has to it. Where that was followed and its value is missing there is no sum, if one is to
+// be whole: it would fall by all of it.
+func (p *interests) addSum(r *engine.Reads, key string, ms int64, total market.Decimal, whole bool) error {
 	if coin, ok := strings.CutSuffix(key, pairseries.Stable("")); ok {
-		value, err := perpInterest{&p.perpetuals}.at(r, coin, ms)
+		perp, err := perpInterest{&p.perpetuals}.at(r, coin, ms)
 		if err != nil {
 			return err
 		}
-		total = total.Add(value)
+		if whole && perp.followed && !perp.known {
+			return nil
+		}
+		total = total.Add(perp.value)
 	}
 	return p.coinSums.Add(r, key, ms, total)
 }
@@ -163,7 +167,7 @@ func (p *interests) applyPast(r *engine.Reads, past *PastInterest) error {
 		if len(values) < len(members) {
 			continue
 		}
-		if err := p.addSum(r, past.Key, one.Time, sum(values)); err != nil {
+		if err := p.addSum(r, past.Key, one.Time, sum(values), true); err != nil {
 			return err
 		}
 	}

@@ -60,12 +60,15 @@ func (s *sums[V]) at(ms int64, pairs []string) (values []V) {
 		switch {
 		case ok && ms-v.time <= valueFor:
 			values = append(values, v.value)
-		case ms-s.began <= valueFor:
+		case s.begins(ms):
 			return nil
 		}
 	}
 	return values
 }
+
+// begins reports whether a value that is missing at a time (ms) may still come.
+func (s *sums[V]) begins(ms int64) bool { return ms-s.began <= valueFor }
 
 // coins are the coins of perpetuals, sorted.
 func (p *perpetuals) coins() []string { return slices.Sorted(maps.Keys(p.byCoin)) }

@@ -10,52 +10,71 @@ import (
 )
 
 // The perpetual exchange is margined in a stable coin. Its open interest is what its domain has
-// stored until then, no older than ten minutes.
+// stored until then, no older than ten minutes. Before it was followed sums are without it;
+// where it was followed and is missing there is none, but live ones go on after ten minutes.
 func TestOpenInterestOfACoinHasThatOfThePerpetualExchange(t *testing.T) {
 	t.Parallel()
 	btc, inverse, pepe := perpetual("BTC", "binance", false), perpetual("BTC", "binance", true), perpetual("1000PEPE", "binance", false)
 	m := newMemory()
 	m.listed(btc, inverse, pepe)
 	const minute = int64(60_000)
-	at := midnight + 16*minute // the newest values are in the quarter before
-	for key, values := range map[string][]int64{"btcswapusdc:hyperliquid": {0, 1000, 2000}, "kpepeswapusdc:hyperliquid": {0, 30}, "pepeswapusdc:hyperliquid": {500}} {
-		pack := pairseries.Pack[market.Bar]{}
-		for n, value := range values {
-			start := midnight + int64(n)*7*minute
-			bar := market.Bar{Time: start}
-			bar.Add(start+10, dec(value))
-			pack[start] = bar
+	for key, values := range map[string]map[int64]int64{
+		"btcswapusdc:hyperliquid": {7: 1000, 14: 2000}, "kpepeswapusdc:hyperliquid": {7: 30, 14: 40}, "pepeswapusdc:hyperliquid": {14: 500},
+	} {
+		for _, tier := range pairseries.Tiers {
+			pack := pairseries.Pack[market.Bar]{}
+			for n, value := range values {
+				at := midnight + n*minute + 10
+				bar := pack[tier.Part.StartMs(at)]
+				bar.Time = tier.Part.StartMs(at)
+				bar.Add(at, dec(value))
+				pack[bar.Time] = bar
+			}
+			row := pairseries.Interest.Row(pairseries.Interest.At(key, tier, midnight), pack)
+			m.rows[store.SeriesAt{SeriesKey: row.SeriesKey, Time: row.Time}] = row.Point
 		}
-		row := pairseries.Interest.Row(pairseries.Interest.At(key, pairseries.Tiers[0], midnight), pack)
-		m.rows[store.SeriesAt{SeriesKey: row.SeriesKey, Time: row.Time}] = row.Point
 	}
 	p := m.restored(t, newInterests())
-	live := func(at int64) {
-		events := market.PairEvents{Interests: []market.PairInterest{{Pair: btc.Key, Time: at, Value: dec(5)}, {Pair: inverse.Key, Time: at, Value: dec(6)}, {Pair: pepe.Key, Time: at, Value: dec(7)}}}
-		m.apply(t, p, &Batch{PairEvents: events}, time.UnixMilli(at))
-	}
-	live(at)
-	live(at + minute)
-	past := []market.PairInterest{{Pair: btc.Key, Time: midnight + 5*minute, Value: dec(3)}, {Pair: btc.Key, Time: midnight + 10*minute, Value: dec(4)}}
-	m.apply(t, p, &Batch{PastInterests: []PastInterest{{Key: "btc:stable", Interests: past}}}, time.UnixMilli(at))
-	live(at + 30*minute)
-	live(at + 31*minute)
-	for _, c := range []struct {
-		key  string
-		at   int64
-		want int64
-	}{
-		{"btc:stable", at, 2005}, {"btc:coin", at, 6}, {"pepe:stable", at, 37},
-		{"btc:stable", midnight + 5*minute, 3}, {"btc:stable", midnight + 10*minute, 1004},
-		{"btc:stable", at + 30*minute, 5}, // it has said nothing for too long
-	} {
-		row := m.rows[pairseries.CoinInterest.At(c.key, pairseries.Tiers[0], c.at)]
-		pack, err := pairseries.CoinInterest.Decode(row.Body)
-		if err != nil {
-			t.Fatal(err)
+	live := func(minutes ...int64) {
+		for _, n := range minutes {
+			at := midnight + n*minute
+			events := market.PairEvents{Interests: []market.PairInterest{{Pair: btc.Key, Time: at, Value: dec(5)}, {Pair: inverse.Key, Time: at, Value: dec(6)}, {Pair: pepe.Key, Time: at, Value: dec(7)}}}
+			m.apply(t, p, &Batch{PairEvents: events}, time.UnixMilli(at))
 		}
-		if got := pack[market.Minute1.StartMs(c.at)]; !got.Close.Equal(dec(c.want)) {
-			t.Errorf("%s at minute %d is %s, want %d", c.key, (c.at-midnight)/minute, got.Close, c.want)
+	}
+	live(16, 17, 46, 47, 56, 57, 58)
+	past := PastInterest{Key: "btc:stable"}
+	for n, value := range []int64{0, 3, 4, 8} {
+		past.Interests = append(past.Interests, market.PairInterest{Pair: btc.Key, Time: midnight + []int64{5, 6, 10, 40}[n]*minute, Value: dec(value)})
+	}
+	m.apply(t, p, &Batch{PastInterests: []PastInterest{past}}, time.UnixMilli(midnight+58*minute))
+	for _, c := range []struct {
+		why    string
+		key    string
+		minute int64
+		want   int64 // below 0: there is none
+	}{
+		{"not followed yet", "btc:stable", 6, 3},
+		{"the newest until then", "btc:stable", 10, 1004},
+		{"the newest until then, live", "btc:stable", 16, 2005},
+		{"it has no inverse ones", "btc:coin", 16, 6},
+		{"of a thousand", "pepe:stable", 16, 47},
+		{"missing in the past", "btc:stable", 40, -1},
+		{"missing after a pause, which may end", "btc:stable", 46, -1},
+		{"missing after a pause, of an inverse one", "btc:coin", 46, 6},
+		{"missing for ten minutes", "btc:stable", 57, 5},
+	} {
+		at := midnight + c.minute*minute
+		pack := pairseries.Pack[market.Bar]{}
+		if row, ok := m.rows[pairseries.CoinInterest.At(c.key, pairseries.Tiers[0], at)]; ok {
+			var err error
+			if pack, err = pairseries.CoinInterest.Decode(row.Body); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, ok := pack[at]
+		if ok != (c.want >= 0) || ok && !got.Close.Equal(dec(c.want)) {
+			t.Errorf("%s: %s at minute %d is %s (%t), want %d", c.why, c.key, c.minute, got.Close, ok, c.want)
 		}
 	}
 }
