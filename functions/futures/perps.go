@@ -1,7 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,14 +32,30 @@ func (r *reader) coinOf(ctx context.Context, key string) (string, error) {
 	return pair.Symbol, err
 }
 
-// perpFunding are buckets of what a pair paid for each hour, which is at its end, and in the
-// one that is open of what the exchange expects, oldest first.
+// perpFunding are buckets of what the exchange expected of a pair's funding and of what it
+// paid for each hour, which is at its end: oldest first.
 func (r *reader) perpFunding(ctx context.Context, key string, width time.Duration, w pairseries.Window) ([]market.Bar, error) {
 	coin, err := r.coinOf(ctx, key)
 	if err != nil || coin == "" {
 		return nil, err
 	}
+	bars, err := pairseries.Funding.Read(ctx, r.series, key, width, w)
+	if err != nil {
+		return nil, err
+	}
 	ms := width.Milliseconds()
+	buckets := make(map[int64]market.Bar, len(bars))
+	for _, bar := range bars {
+		buckets[bar.Time] = bar
+	}
+	add := func(at int64, text string) error {
+		rate, err := market.ParseDecimal(text)
+		bar := buckets[at/ms*ms]
+		bar.Time = at / ms * ms
+		bar.Add(at, rate)
+		buckets[bar.Time] = bar
+		return err
+	}
 	from, to := w.From, w.To
 	if !from.IsZero() {
 		from = time.UnixMilli((from.UnixMilli()+ms-1)/ms*ms + 1)
@@ -50,21 +69,13 @@ func (r *reader) perpFunding(ctx context.Context, key string, width time.Duratio
 	if err != nil {
 		return nil, err
 	}
-	var bars []market.Bar
-	add := func(at int64, text string) error {
-		rate, err := market.ParseDecimal(text)
-		if open := at / ms * ms; len(bars) == 0 || bars[len(bars)-1].Time != open {
-			bars = append(bars, market.Bar{Time: open})
-		}
-		bars[len(bars)-1].Add(at, rate)
-		return err
-	}
 	for i := range hours {
 		paid := market.PairFunding{Time: market.Hour1.StartMs(hours[i].Time), Paid: true}
 		if err := add(paid.At(), hours[i].Rate); err != nil {
 			return nil, err // of no row: they are checked when they are read
 		}
 	}
+	// Rows are some minutes behind.
 	at, rate, err := r.expected(ctx, coin)
 	if err != nil {
 		return nil, err
@@ -74,6 +85,7 @@ func (r *reader) perpFunding(ctx context.Context, key string, width time.Duratio
 			return nil, err // as above
 		}
 	}
+	bars = slices.SortedFunc(maps.Values(buckets), func(a, b market.Bar) int { return cmp.Compare(a.Time, b.Time) })
 	return bars[max(0, len(bars)-w.Limit):], nil
 }
 

@@ -120,6 +120,41 @@ func TestTheOpenBucketOfThePerpetualExchangeHasWhatItExpects(t *testing.T) {
 	}
 }
 
+// What was expected within an hour is kept; the bucket closes with what was paid for it.
+func TestFundingOfThePerpetualExchangeIsWhatItExpectedUntilItPaid(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.listPerps(t)
+	w.put(t, pairseries.Funding, pepe, 90, func(n int) string { return fmt.Sprintf("0.0000%02d", n) }) // from 8:31
+	start := apitest.Start.UnixMilli()
+	h := funding.Hour{Funding: market.Funding{Coin: "kPEPE", Rate: "-0.00001", Premium: "0.0", Time: start + 17}} // for 9:00 to 10:00
+	if err := funding.Put(t.Context(), w.series, h); err != nil {
+		t.Fatal(err)
+	}
+	const path = base + "/funding-rate/history?symbol=" + pepe
+	minute := time.Minute.Milliseconds()
+	for query, want := range map[string][]catalog.FuturesBar{
+		"&interval=1h": {
+			{Time: start, Open: "0.000089", High: "0.000089", Low: "0.000089", Close: "0.000089"},
+			{Time: start - 60*minute, Open: "0.000029", High: "0.000088", Low: "-0.00001", Close: "-0.00001"},
+			{Time: start - 120*minute, Open: "0", High: "0.000028", Low: "0", Close: "0.000028"},
+		},
+		"&interval=1m&limit=3": {
+			{Time: start, Open: "0.000089", High: "0.000089", Low: "0.000089", Close: "0.000089"},
+			{Time: start - minute, Open: "0.000088", High: "0.000088", Low: "-0.00001", Close: "-0.00001"},
+			{Time: start - 2*minute, Open: "0.000087", High: "0.000087", Low: "0.000087", Close: "0.000087"},
+		},
+		fmt.Sprintf("&interval=15m&start_time=%d&end_time=%d", start-100*minute, start-70*minute): {
+			{Time: start - 75*minute, Open: "0.000014", High: "0.000028", Low: "0.000014", Close: "0.000028"},
+			{Time: start - 90*minute, Open: "0", High: "0.000013", Low: "0", Close: "0.000013"},
+		},
+	} {
+		if diff := cmp.Diff(want, w.bars(t, path+query)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", query, diff)
+		}
+	}
+}
+
 func TestTheLatestTradesOfThePerpetualExchange(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

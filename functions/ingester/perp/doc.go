@@ -24,7 +24,8 @@
 //	series bookdepth     what rested in each book, once a minute
 //	view openinterest    count and value of the open positions of each perpetual
 //	series openinterest  the same, once a minute
-//	series pairinterest  what the venue reports of it, by pair (see pairseries)
+//	series pairinterest, pairfunding
+//	                     what the venue reports of it and of funding, by pair (see pairseries)
 //	series pairliquidations, liquidationorders, view perpliquidations
 //	                     what was liquidated, by pair, and its last 24 hours
 //	view positions       the positions of all accounts: read by this package alone, after a restart

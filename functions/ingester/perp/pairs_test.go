@@ -1,6 +1,7 @@
 package perp
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -134,36 +135,44 @@ func TestLiquidationsAreHeldUntilTheyAreWritten(t *testing.T) {
 	want(12*time.Second, true, false, true, true)
 }
 
-func TestOpenInterestByPairIsThatOfTheMainVenuesPerpetuals(t *testing.T) {
+func TestFiguresByPairAreThoseOfTheMainVenuesPerpetuals(t *testing.T) {
 	t.Parallel()
 	px := func(s string) market.Decimal { d, _ := market.ParseDecimal(s); return d }
 	of := func(at int64, coins ...market.Context) market.Contexts {
 		return market.Contexts{Time: at, Coins: coins}
 	}
 	const minute = base / 60_000 * 60_000
-	dex := of(minute, market.Context{Coin: "xyz:GOLD", Mark: px("9"), Interest: px("9")})
+	dex := of(minute, market.Context{Coin: "xyz:GOLD", Mark: px("9"), Interest: px("9"), Funding: "0.1"})
 	dex.Dex = "xyz"
-	c := folded(t, newPairInterests(), time.UnixMilli(base), &Batch{Events: market.Events{Contexts: []market.Contexts{
-		of(minute+1, market.Context{Coin: "kPEPE", Mark: px("0.5"), Interest: px("10")}, market.Context{Coin: "OLD", Mark: px("1")}), dex,
-		of(minute+2, market.Context{Coin: "kPEPE", Mark: px("0.5"), Interest: px("6")}),
-	}}})
-	if len(c.Fine) != len(pairseries.Tiers) {
-		t.Fatalf("%d rows", len(c.Fine))
-	}
-	for _, row := range c.Fine {
-		if row.Key != "kpepeswapusdc:hyperliquid" {
-			t.Errorf("a row of %s", row.Key)
+	spot := of(minute, market.Context{Coin: "PURR/USDC", Mark: px("9"), Interest: px("9"), Funding: "0.1"})
+	spot.Spot = true
+	for _, tt := range []struct {
+		p         *pairContexts
+		series    pairseries.Series[market.Bar]
+		high, low string
+	}{
+		{newPairInterests(), pairseries.Interest, "5", "3"},
+		{newPairFundings(), pairseries.Funding, "0.0000125", "-0.00003"},
+	} {
+		c := folded(t, tt.p, time.UnixMilli(base), &Batch{Events: market.Events{Contexts: []market.Contexts{
+			of(minute+1, market.Context{Coin: "kPEPE", Mark: px("0.5"), Interest: px("10"), Funding: "0.0000125"}, market.Context{Coin: "OLD", Mark: px("1")}), dex, spot,
+			of(minute+2, market.Context{Coin: "kPEPE", Mark: px("0.5"), Interest: px("6"), Funding: "-0.00003"}),
+		}}})
+		if len(c.Fine) != len(pairseries.Tiers) {
+			t.Fatalf("%s: %d rows", tt.series.Name(), len(c.Fine))
 		}
-	}
-	at := pairseries.Interest.At("kpepeswapusdc:hyperliquid", pairseries.Tiers[0], minute)
-	for _, row := range c.Fine {
-		if row.SeriesKey != at.SeriesKey {
-			continue
-		}
-		pack, err := pairseries.Interest.Decode(row.Body)
-		want := market.Bar{Time: minute, Open: px("5"), High: px("5"), Low: px("3"), Close: px("3"), First: minute + 1, Last: minute + 2}
-		if diff := cmp.Diff(pairseries.Pack[market.Bar]{minute: want}, pack, equalDecimals); err != nil || diff != "" {
-			t.Errorf("%v (-want +got):\n%s", err, diff)
+		for i, tier := range pairseries.Tiers {
+			at := tt.series.At("kpepeswapusdc:hyperliquid", tier, minute)
+			n := slices.IndexFunc(c.Fine, func(row store.SeriesRow) bool { return row.SeriesKey == at.SeriesKey })
+			if n < 0 {
+				t.Fatalf("%s: no row of tier %d", tt.series.Name(), i)
+			}
+			pack, err := tt.series.Decode(c.Fine[n].Body)
+			start := tier.Part.StartMs(minute)
+			want := market.Bar{Time: start, Open: px(tt.high), High: px(tt.high), Low: px(tt.low), Close: px(tt.low), First: minute + 1, Last: minute + 2}
+			if diff := cmp.Diff(pairseries.Pack[market.Bar]{start: want}, pack, equalDecimals); err != nil || diff != "" {
+				t.Errorf("%s: %v (-want +got):\n%s", tt.series.Name(), err, diff)
+			}
 		}
 	}
 }

@@ -33,6 +33,7 @@ func projections(accounts *accountStates) ([]Projection, *Klines) {
 		newBookDepth(),
 		newOpenInterest(),
 		newPairInterests(),
+		newPairFundings(),
 		newLiquidations(),
 		newOpenOrders(),
 		accounts,

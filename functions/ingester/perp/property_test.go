@@ -63,6 +63,7 @@ var generators = map[string]generator{
 	openorders.TopName: {draw: drawOrders},
 
 	pairseries.Interest.Name(): {draw: drawContexts, sampled: true},
+	pairseries.Funding.Name():  {draw: drawContexts, sampled: true},
 	pairliquidations.PerpName:  {draw: drawLiquidations},
 }
 

@@ -1,6 +1,7 @@
 // Package pairseries is what is kept over time of perpetuals of centralised exchanges, and
 // of their coins: series of [market.Bar] and of [market.Liquidated]. Of the pairs of the
-// perpetual exchange it has open interest and what was liquidated.
+// perpetual exchange it has open interest, what was liquidated and, of funding, what was
+// expected.
 //
 //	pairfunding       by pair: the funding rate that the exchange expected and, in the last
 //	                  millisecond of a period, what it paid for it
