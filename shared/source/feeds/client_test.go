@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -336,6 +337,52 @@ func TestOnlyWhatIsNewOrHasChangedIsDelivered(t *testing.T) {
 	_, stop = follow(t, s, got.position(), later.take)
 	testenv.Until(t, "the new one alone", func() bool { return later.titles() == "E" })
 	_ = stop() // it was to end
+}
+
+// Publishers deliver a story again under another id: on its page it is one, unless it is
+// published anew. Pages that many stories share, as the publisher's first one, tell nothing.
+func TestAStoryUnderAnotherIDIsTheSame(t *testing.T) {
+	t.Parallel()
+	feed := func(items ...string) http.HandlerFunc { // of ids, titles, pages and days
+		var b strings.Builder
+		b.WriteString(`<rss version="2.0"><channel><title>N</title>`)
+		for _, item := range items {
+			parts := strings.Fields(item)
+			fmt.Fprintf(&b, "<item><guid>%s</guid><title>%s</title><link>https://news.example/%s</link>", parts[0], parts[1], append(parts, "")[2])
+			if len(parts) > 3 {
+				fmt.Fprintf(&b, "<pubDate>%s Sep 2026 12:00:00 GMT</pubDate>", parts[3])
+			}
+			b.WriteString("</item>")
+		}
+		return serving(b.String() + "</channel></rss>")
+	}
+	s := newSite(t, feed("1 A a 10", "2 A a?utm_source=x 10", "3 B b", "4 Daily daily 10"))
+	var got inbox
+	_, stop := follow(t, s, Position{}, got.take)
+	want := ""
+	for _, step := range []struct {
+		why   string
+		feed  http.HandlerFunc
+		added string
+	}{
+		{"two ids of one story in an answer", nil, "A B Daily"},
+		{"other ids than before, with dates and without", feed("5 A a 11", "6 B b 12", "7 C c"), " C"},
+		{"a repetition stays one when its title or text changes", feed("5 A2 a 11", "8 D d"), " D"},
+		{"another title, page or day is another story", feed("9 A3 a 11", "10 D dd", "11 Daily daily 12", "8 D d"), " A3 D Daily"},
+		{"the first page is nobody's", feed("12 Note", "13 Note", "14 Note ?p=1", "15 Note ?p=1"), " Note Note Note"},
+	} {
+		if step.feed != nil {
+			s.set(step.feed)
+		}
+		want += step.added
+		testenv.Until(t, step.why, func() bool { return got.titles() == want })
+	}
+	asked := s.asked.Load()
+	testenv.Until(t, "asked again", func() bool { return s.asked.Load() > asked+2 })
+	_ = stop() // it was to end
+	if titles := got.titles(); titles != want {
+		t.Errorf("delivered %s, want %s", titles, want)
+	}
 }
 
 func TestAnUnchangedFeedIsAskedForByItsValidators(t *testing.T) {

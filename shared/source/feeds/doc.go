@@ -1,7 +1,8 @@
 // Package feeds reads news feeds: RSS, Atom and JSON Feed, as publishers really
 // write them.
 //
-// [Source] polls one feed and delivers what is new in it or has changed. A [Client]
+// [Source] polls one feed and delivers what is new in it or has changed; a story that comes
+// again under another id is not new. A [Client]
 // asks for it, politely and with bounds: it repeats the validators of the last answer
 // (ETag, Last-Modified), obeys Retry-After, pauses longer and longer for a host that
 // fails, asks a host one question at a time, and gives an answer 20 seconds and 5 MB.

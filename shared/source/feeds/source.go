@@ -53,8 +53,12 @@ type Position struct {
 	Validators
 
 	// Seen has a digest of each item of the last answer, by a digest of its key: what
-	// differs is new, or has changed.
+	// differs is new, or has changed. Of one that repeats a story under another key it has
+	// that, and whatever becomes of it, it is left out.
 	Seen map[string]string `json:"seen,omitempty"`
+
+	// Stories are those of the last answer, which a new item may repeat.
+	Stories stories `json:"stories,omitempty"`
 
 	// Cut is set where a page could not be read: by a digest of its key, each item of the
 	// pages before that was not seen before. They do not show where those items begin that
@@ -138,20 +142,24 @@ func (s *Source) look(ctx context.Context, web *http.Client, from Position, sink
 		return from, 0, nil
 	}
 	s.Stats.Malformed.Add(int64(doc.Malformed))
-	d := Delivery{Image: doc.Image, Time: now, Position: Position{Validators: first.validators, Seen: map[string]string{}}}
+	d := Delivery{Image: doc.Image, Time: now, Position: Position{Validators: first.validators, Seen: map[string]string{}, Stories: stories{}}}
 	newest := int64(0)
 	for _, item := range doc.Items {
 		key, content := digests(&item, doc.Image)
-		d.Position.Seen[key] = content
-		if from.Seen[key] != content {
+		known := from.Seen[key]
+		if known == repeats || known == "" && (from.Stories.have(&item) || d.Position.Stories.have(&item)) {
+			content = repeats
+		} else if known != content {
 			d.Items = append(d.Items, item)
 		}
+		d.Position.Seen[key] = content
+		d.Position.Stories.add(&item)
 		if !item.Published.IsZero() && !item.Published.After(now) {
 			newest = max(newest, item.Published.UnixMilli())
 		}
 	}
 	if len(doc.Items) == 0 { // a feed that is empty for a moment
-		d.Position.Seen, d.Position.Cut = from.Seen, from.Cut
+		d.Position.Seen, d.Position.Stories, d.Position.Cut = from.Seen, from.Stories, from.Cut
 		if len(from.Cut) > 0 { // pages are to be read also where nothing changes
 			d.Position.Validators = from.Validators
 		}
@@ -180,6 +188,11 @@ func (p Position) cut(before Position) Position {
 	for key, content := range before.Seen {
 		if _, ok := p.Seen[key]; !ok && !before.Cut[key] {
 			p.Seen[key] = content
+		}
+	}
+	for story, at := range before.Stories {
+		if _, ok := p.Stories[story]; !ok {
+			p.Stories[story] = at
 		}
 	}
 	return p
