@@ -2,7 +2,6 @@ package content
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -58,15 +57,13 @@ func (c Config) announcementSources() (sources []engine.Source[*Batch]) {
 func followAnnouncements(s *source.Announcements) func(context.Context, engine.Position, engine.Sink[*Batch]) error {
 	return func(ctx context.Context, from engine.Position, sink engine.Sink[*Batch]) error {
 		var known source.AnnouncementsAt
-		if from != nil {
-			if err := json.Unmarshal(from, &known); err != nil {
-				return fmt.Errorf("read a position: %w", err)
-			}
+		if err := from.Decode(&known); err != nil {
+			return err
 		}
 		return s.Follow(ctx, known, func(ctx context.Context, list []market.Announcement, at source.AnnouncementsAt) error {
-			position, err := json.Marshal(at)
+			position, err := engine.PositionOf(at)
 			if err != nil {
-				return fmt.Errorf("encode a position: %w", err)
+				return err
 			}
 			return sink(ctx, engine.Delivery[*Batch]{Batch: announced(list, time.Now()), Position: position})
 		})

@@ -2,7 +2,6 @@ package content
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -58,10 +57,8 @@ func (c Config) markets() engine.Source[*Batch] {
 
 // follow emits flashes until ctx ends or the sink fails.
 func (m *markets) follow(ctx context.Context, from engine.Position, sink engine.Sink[*Batch]) error {
-	if from != nil {
-		if err := json.Unmarshal(from, &m.memory); err != nil {
-			return fmt.Errorf("read a position: %w", err)
-		}
+	if err := from.Decode(&m.memory); err != nil {
+		return err
 	}
 	m.tickers, m.pairs = pairtickers.Open(m.views, m.now), pairs.Open(m.views, m.now)
 	m.liquidated, m.contracts = pairliquidations.Open(m.views, pairliquidations.Name, m.now), contracts.Open(m.views, m.now)
@@ -85,9 +82,9 @@ func (m *markets) look(ctx context.Context, sink engine.Sink[*Batch]) error {
 	m.storeAt = s.Now
 	m.stats.Lines.Add(int64(len(b.Flashes)))
 	m.stats.Seen(s.Now, s.Now.UnixMilli())
-	position, err := json.Marshal(&m.memory)
+	position, err := engine.PositionOf(&m.memory)
 	if err != nil {
-		return fmt.Errorf("encode a position: %w", err)
+		return err
 	}
 	if err := sink(ctx, engine.Delivery[*Batch]{Batch: b, Position: position}); err != nil {
 		return source.OfSink(err)

@@ -5,8 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
-	"fmt"
 	"html"
 	"time"
 
@@ -39,15 +37,13 @@ func (f *Feed) name() string {
 func follow(s *feeds.Source, batch func(*feeds.Delivery) *Batch) func(context.Context, engine.Position, engine.Sink[*Batch]) error {
 	return func(ctx context.Context, from engine.Position, sink engine.Sink[*Batch]) error {
 		var at feeds.Position
-		if from != nil {
-			if err := json.Unmarshal(from, &at); err != nil {
-				return fmt.Errorf("read a position: %w", err)
-			}
+		if err := from.Decode(&at); err != nil {
+			return err
 		}
 		return s.Follow(ctx, at, func(ctx context.Context, d feeds.Delivery) error {
-			position, err := json.Marshal(d.Position)
+			position, err := engine.PositionOf(d.Position)
 			if err != nil {
-				return fmt.Errorf("encode a position: %w", err)
+				return err
 			}
 			return sink(ctx, engine.Delivery[*Batch]{Batch: batch(&d), Position: position})
 		})

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 
 	"quotary/shared/source"
 )
@@ -21,6 +23,26 @@ type Batch[B any] interface {
 // Position is a place in a source, in the source's own encoding: it is stored as
 // it is and given back after a restart. Nil is the beginning.
 type Position []byte
+
+// PositionOf is the position that v is, as JSON.
+func PositionOf(v any) (Position, error) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("encode a position: %w", err)
+	}
+	return text, nil
+}
+
+// Decode reads into v what [PositionOf] encoded; the beginning leaves it as it is.
+func (p Position) Decode(v any) error {
+	if p == nil {
+		return nil
+	}
+	if err := json.Unmarshal(p, v); err != nil {
+		return fmt.Errorf("read a position: %w", err)
+	}
+	return nil
+}
 
 // Delivery is a run of events and where its source stands after it.
 type Delivery[B any] struct {

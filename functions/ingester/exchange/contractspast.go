@@ -2,7 +2,6 @@ package exchange
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -86,10 +85,8 @@ var (
 // follow emits until ctx ends or the sink fails.
 func (c *contractsPast) follow(ctx context.Context, from engine.Position, sink engine.Sink[*Batch]) error {
 	position := pastPosition{Delivered: map[string]span{}}
-	if from != nil {
-		if err := json.Unmarshal(from, &position); err != nil {
-			return fmt.Errorf("read a position: %w", err)
-		}
+	if err := from.Decode(&position); err != nil {
+		return err
 	}
 	c.sink, c.delivered = sink, position.Delivered
 	for {
@@ -309,9 +306,9 @@ func (c *contractsPast) refused(name string, err error) {
 
 // emit delivers a batch and where the source stands behind it.
 func (c *contractsPast) emit(ctx context.Context, b *Batch) error {
-	position, err := json.Marshal(pastPosition{c.delivered})
+	position, err := engine.PositionOf(pastPosition{c.delivered})
 	if err != nil {
-		return fmt.Errorf("encode a position: %w", err)
+		return err
 	}
 	c.stats.Seen(c.now(), 0)
 	return c.sink(ctx, engine.Delivery[*Batch]{Batch: b, Position: position})

@@ -2,7 +2,6 @@ package exchange
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -75,10 +74,8 @@ type progress struct {
 // follow emits until ctx ends or the sink fails.
 func (h *history) follow(ctx context.Context, from engine.Position, sink engine.Sink[*Batch]) error {
 	h.sink, h.filled, h.folded = sink, map[string]progress{}, map[string]int64{}
-	if from != nil {
-		if err := json.Unmarshal(from, &h.filled); err != nil {
-			return fmt.Errorf("read a position: %w", err)
-		}
+	if err := from.Decode(&h.filled); err != nil {
+		return err
 	}
 	for began := h.now(); ; {
 		if err := h.list(ctx); err != nil {
@@ -331,9 +328,9 @@ func readRun(ctx context.Context, v Venue, pair market.Pair, run *market.CandleR
 
 // emit delivers a batch and where the source stands behind it.
 func (h *history) emit(ctx context.Context, b *Batch) error {
-	position, err := json.Marshal(h.filled)
+	position, err := engine.PositionOf(h.filled)
 	if err != nil {
-		return fmt.Errorf("encode a position: %w", err)
+		return err
 	}
 	newest := int64(0)
 	for i := range b.Runs {

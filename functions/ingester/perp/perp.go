@@ -2,7 +2,6 @@ package perp
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"os"
@@ -130,10 +129,8 @@ func (c Config) begin(ctx context.Context, term *lease.Term) (engine.Work, error
 func follow(f func(context.Context, hyperliquid.Position, hyperliquid.Sink) error) func(context.Context, engine.Position, engine.Sink[*Batch]) error {
 	return func(ctx context.Context, from engine.Position, sink engine.Sink[*Batch]) error {
 		var at hyperliquid.Position
-		if from != nil {
-			if err := json.Unmarshal(from, &at); err != nil {
-				return fmt.Errorf("read a position: %w", err)
-			}
+		if err := from.Decode(&at); err != nil {
+			return err
 		}
 		return f(ctx, at, toBatches(sink, true))
 	}
@@ -144,9 +141,9 @@ func toBatches(sink engine.Sink[*Batch], positions bool) hyperliquid.Sink {
 	return func(ctx context.Context, d hyperliquid.Delivery) error {
 		delivery := engine.Delivery[*Batch]{Batch: &Batch{Events: d.Events}}
 		if positions {
-			position, err := json.Marshal(d.Position)
+			position, err := engine.PositionOf(d.Position)
 			if err != nil {
-				return fmt.Errorf("encode a position: %w", err)
+				return err
 			}
 			delivery.Position = position
 		}
