@@ -2,6 +2,7 @@ package source
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -34,4 +35,27 @@ func Poll(ctx context.Context, every time.Duration, log *slog.Logger, what strin
 			return err
 		}
 	}
+}
+
+// PollEach is a [Poll] that asks for each of some things. Where some of them fail the others
+// were asked for, and are asked for again after every; where all do, after a pause.
+func PollEach[T any](ctx context.Context, every time.Duration, log *slog.Logger, what string, all []T, ask func(context.Context, T) error) error {
+	return Poll(ctx, every, log, what, func(ctx context.Context) error {
+		var failed []error
+		for _, one := range all {
+			err := ask(ctx, one)
+			if SinkError(err) != nil || ctx.Err() != nil {
+				return err
+			}
+			if err != nil {
+				failed = append(failed, err)
+			}
+		}
+		err := errors.Join(failed...)
+		if len(failed) == 0 || len(failed) == len(all) {
+			return err
+		}
+		log.Warn("cannot ask for some of "+what, "error", err.Error())
+		return nil
+	})
 }

@@ -8,7 +8,6 @@ package daily
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -62,24 +61,7 @@ func series(base, what string, perMinute int, lists ...*list) *Series {
 // changed, until ctx ends or the sink fails. A list that cannot be read is tried again with
 // the others, or soon where there is no other. It runs in the caller's goroutine.
 func (s *Series) Follow(ctx context.Context, sink Sink) error {
-	return source.Poll(ctx, s.Every, s.Log, s.what, func(ctx context.Context) error {
-		var failed []error
-		for _, l := range s.lists {
-			err := s.ask(ctx, l, sink)
-			if source.SinkError(err) != nil || ctx.Err() != nil {
-				return err
-			}
-			if err != nil {
-				failed = append(failed, err)
-			}
-		}
-		err := errors.Join(failed...)
-		if len(failed) == 0 || len(failed) == len(s.lists) {
-			return err
-		}
-		s.Log.Warn("cannot ask for some of "+s.what, "error", err.Error())
-		return nil
-	})
+	return source.PollEach(ctx, s.Every, s.Log, s.what, s.lists, func(ctx context.Context, l *list) error { return s.ask(ctx, l, sink) })
 }
 
 func (s *Series) ask(ctx context.Context, l *list, sink Sink) error {

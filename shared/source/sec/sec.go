@@ -60,28 +60,16 @@ func (f *Facts) Follow(ctx context.Context, sink Sink) error {
 		return 0
 	}
 	known := map[string]market.CompanyFacts{}
-	return source.Poll(ctx, f.Every, f.Log, "company facts", func(ctx context.Context) error {
-		var failed []error
-		for _, c := range f.Companies {
-			asked := time.Now()
-			facts, err := f.ask(ctx, host, c)
-			switch {
-			case ctx.Err() != nil:
-				return err
-			case err != nil:
-				failed = append(failed, err)
-			case facts != known[c.Key]:
-				if err := sink(ctx, asked, facts); err != nil {
-					return source.OfSink(err)
-				}
-				known[c.Key] = facts
-			}
-		}
-		err := errors.Join(failed...)
-		if len(failed) == 0 || len(failed) == len(f.Companies) {
+	return source.PollEach(ctx, f.Every, f.Log, "company facts", f.Companies, func(ctx context.Context, c Company) error {
+		asked := time.Now()
+		facts, err := f.ask(ctx, host, c)
+		if err != nil || facts == known[c.Key] {
 			return err
 		}
-		f.Log.Warn("cannot ask for facts of some companies", "error", err.Error())
+		if err := sink(ctx, asked, facts); err != nil {
+			return source.OfSink(err)
+		}
+		known[c.Key] = facts
 		return nil
 	})
 }
