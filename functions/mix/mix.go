@@ -64,14 +64,15 @@ func (r *reader) longShort(ctx context.Context, _ catalog.LongShortRatioIn) (cat
 	if ratio := meanRatio(current, current); ratio != nil {
 		out.Detail.Last = ratio.String()
 	}
-	for to, ago := range map[**json.Number]time.Duration{&out.Detail.LastDay: 24 * time.Hour, &out.Detail.LastWeek: 7 * 24 * time.Hour} {
+	before := func(ago time.Duration) (*json.Number, error) {
 		shares, err := r.shares(ctx, v, now.Add(-ago))
-		if err != nil {
-			return out, err
-		}
-		*to = meanRatio(shares, current)
+		return meanRatio(shares, current), err
 	}
-	return out, nil
+	if out.Detail.LastDay, err = before(24 * time.Hour); err != nil {
+		return out, err
+	}
+	out.Detail.LastWeek, err = before(7 * 24 * time.Hour)
+	return out, err
 }
 
 // shares are those of accounts that were long at a time, by the key of each perpetual of

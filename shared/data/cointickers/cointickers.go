@@ -50,11 +50,7 @@ type Ticker struct {
 
 // Of returns the ticker of a coin; false for a coin without one.
 func (v View) Of(key string) (Ticker, bool) {
-	i, ok := slices.BinarySearchFunc(v.Tickers, key, func(t Ticker, key string) int { return cmp.Compare(t.Key, key) })
-	if !ok {
-		return Ticker{}, false
-	}
-	return v.Tickers[i], true
+	return dataset.Find(v.Tickers, key, func(t *Ticker) string { return t.Key })
 }
 
 // coinPlaces is how exact a number of coins is.

@@ -119,11 +119,7 @@ func (c *Company) filing() (none Filing) {
 
 // Of returns a company by its key.
 func (v View) Of(key string) (Company, bool) {
-	i, found := slices.BinarySearchFunc(v.Companies, key, func(c Company, key string) int { return strings.Compare(c.Key, key) })
-	if !found {
-		return Company{}, false
-	}
-	return v.Companies[i], true
+	return dataset.Find(v.Companies, key, func(c *Company) string { return c.Key })
 }
 
 // Filings come once a quarter.

@@ -178,11 +178,7 @@ func (i *Index) Add(day Day) bool {
 
 // Of returns an index by its key.
 func (v View) Of(key string) (Index, bool) {
-	i, found := slices.BinarySearchFunc(v.Indices, key, func(i Index, key string) int { return strings.Compare(i.Key, key) })
-	if !found {
-		return Index{}, false
-	}
-	return v.Indices[i], true
+	return dataset.Find(v.Indices, key, func(i *Index) string { return i.Key })
 }
 
 // Indexes change once a day.

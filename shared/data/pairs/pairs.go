@@ -30,11 +30,7 @@ type Pair struct {
 
 // Of returns the pair of a key; false for one that does not trade anywhere.
 func (v View) Of(key string) (Pair, bool) {
-	i, ok := slices.BinarySearchFunc(v.Pairs, key, func(p Pair, key string) int { return cmp.Compare(p.Key, key) })
-	if !ok {
-		return Pair{}, false
-	}
-	return v.Pairs[i], true
+	return dataset.Find(v.Pairs, key, func(p *Pair) string { return p.Key })
 }
 
 // Exchanges are asked once an hour.

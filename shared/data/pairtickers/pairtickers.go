@@ -37,11 +37,7 @@ type Ticker struct {
 
 // Of returns the ticker of a pair; false for one without.
 func (v View) Of(pair string) (Ticker, bool) {
-	i, ok := slices.BinarySearchFunc(v.Tickers, pair, func(t Ticker, pair string) int { return cmp.Compare(t.Pair, pair) })
-	if !ok {
-		return Ticker{}, false
-	}
-	return v.Tickers[i], true
+	return dataset.Find(v.Tickers, pair, func(t *Ticker) string { return t.Pair })
 }
 
 // stable are the coins that count as one US dollar.

@@ -43,11 +43,8 @@ type Trade struct {
 
 // Of returns the trades of a pair, oldest first; none of one that is not known.
 func (v View) Of(pair string) []Trade {
-	i, ok := slices.BinarySearchFunc(v.Pairs, pair, func(p Pair, pair string) int { return cmp.Compare(p.Key, pair) })
-	if !ok {
-		return nil
-	}
-	return v.Pairs[i].Trades
+	p, _ := dataset.Find(v.Pairs, pair, func(p *Pair) string { return p.Key })
+	return p.Trades
 }
 
 var view = dataset.View[View]{Name: Name, Period: 5 * time.Second, Encode: Encode, Decode: Decode}

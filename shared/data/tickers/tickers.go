@@ -36,11 +36,7 @@ func (t *Ticker) Order() market.Order { return market.Order{Time: t.Time, Seq: t
 
 // Of returns the last trade of a coin; false for a coin that has not traded.
 func (v View) Of(coin string) (Ticker, bool) {
-	i, ok := slices.BinarySearchFunc(v.Tickers, coin, func(t Ticker, coin string) int { return cmp.Compare(t.Coin, coin) })
-	if !ok {
-		return Ticker{}, false
-	}
-	return v.Tickers[i], true
+	return dataset.Find(v.Tickers, coin, func(t *Ticker) string { return t.Coin })
 }
 
 var view = dataset.View[View]{Name: Name, Period: time.Second, Encode: Encode, Decode: Decode}

@@ -1,9 +1,11 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"quotary/shared/store"
@@ -52,3 +54,13 @@ func NotNull(raw json.RawMessage) json.RawMessage {
 
 // AppendJSON appends what [JSON] encodes.
 func AppendJSON[T any](b []byte, value *T) []byte { return append(b, JSON(value)...) }
+
+// Find returns the entry of a key among entries that are sorted by their keys; false where
+// there is none.
+func Find[T any](sorted []T, key string, keyOf func(*T) string) (entry T, ok bool) {
+	i, ok := slices.BinarySearchFunc(sorted, key, func(e T, key string) int { return cmp.Compare(keyOf(&e), key) })
+	if ok {
+		entry = sorted[i]
+	}
+	return entry, ok
+}
