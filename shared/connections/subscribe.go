@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"quotary/shared/attr"
@@ -203,11 +202,9 @@ func (s *Store) ending(m *Message, sub *channel.Subscription, held *image) *type
 // endUncounted ends a subscription without slots with one write, and reports whether
 // there was one.
 func (s *Store) endUncounted(ctx context.Context, u *types.Update) (o contention.Outcome, was bool, err error) {
-	out, err := s.update(ctx, &dynamodb.UpdateItemInput{
-		TableName: u.TableName, Key: u.Key, UpdateExpression: u.UpdateExpression, ConditionExpression: u.ConditionExpression,
-		ExpressionAttributeNames: u.ExpressionAttributeNames, ExpressionAttributeValues: u.ExpressionAttributeValues,
-		ReturnValuesOnConditionCheckFailure: u.ReturnValuesOnConditionCheckFailure, ReturnValues: types.ReturnValueAllOld,
-	})
+	alone := attr.Alone(u)
+	alone.ReturnValues = types.ReturnValueAllOld
+	out, err := s.update(ctx, alone)
 	if o, err = contention.Of(err, 1); o != nil || err != nil {
 		return o, false, err
 	}

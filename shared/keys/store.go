@@ -175,11 +175,7 @@ func isUnmet(err error) bool {
 // update changes one item if the condition holds and reports whether it did.
 func (s *Store) update(ctx context.Context, u *types.Update) (done bool, err error) {
 	err = s.retry(ctx, func() error {
-		_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-			TableName: &s.table, Key: u.Key,
-			UpdateExpression: u.UpdateExpression, ConditionExpression: u.ConditionExpression,
-			ExpressionAttributeNames: u.ExpressionAttributeNames, ExpressionAttributeValues: u.ExpressionAttributeValues,
-		})
+		_, err := s.db.UpdateItem(ctx, attr.Alone(u))
 		done = err == nil
 		switch {
 		case isUnmet(err):
