@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"quotary/shared/api"
@@ -17,6 +16,7 @@ import (
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/tickers"
 	"quotary/shared/data/wants"
+	"quotary/shared/lru"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
@@ -31,14 +31,12 @@ type reader struct {
 
 	patience time.Duration // how long a request waits for a pair that nobody asked for before
 
-	mu     sync.Mutex
-	waited map[string]bool // by key: pairs that were waited for
+	waited lru.Cache[string, bool] // by key: pairs that were waited for
 }
 
 const (
-	patience   = 4 * time.Second
-	waitEvery  = 250 * time.Millisecond
-	waitedMost = 10_000
+	patience  = 4 * time.Second
+	waitEvery = 250 * time.Millisecond
 
 	// quietFor is how old the newest K-line of a pair may be that is not waited for: the
 	// ingester asks for it once a minute, and a pair may go without a trade for longer.
@@ -48,7 +46,7 @@ const (
 func newReader(series *store.Series, views *store.Views, wanted *store.Documents, clock func() time.Time) *reader {
 	return &reader{
 		series: series, pairs: pairs.Open(views, clock), perps: tickers.Open(views, clock), coins: coins.Open(views, clock),
-		wanted: wanted, patience: patience, waited: map[string]bool{},
+		wanted: wanted, patience: patience,
 	}
 }
 
@@ -115,18 +113,13 @@ func (r *reader) candles(ctx context.Context, key string, period market.Period, 
 // waits reports whether a request that has waited so long for a pair waits longer. A pair
 // is waited for once.
 func (r *reader) waits(key string, waited time.Duration) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.waited[key] {
+	if _, before := r.waited.Get(key); before {
 		return false
 	}
 	if waited < r.patience {
 		return true
 	}
-	if len(r.waited) >= waitedMost {
-		clear(r.waited)
-	}
-	r.waited[key] = true
+	r.waited.Set(key, true)
 	return false
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -22,7 +21,7 @@ var budget = connections.Budget{Messages: 2000, Bytes: 4 << 20}
 func (s *socket) shutOut(ctx context.Context, event *events.APIGatewayWebsocketProxyRequest, c client) error {
 	s.metrics.Count(metrics.Denials, metrics.Label{Name: metrics.Reason, Value: "flood"})
 	err := s.store.Bar(ctx, c.AccessKey)
-	s.barred.forget(c.AccessKey)
+	s.bars.Delete(c.AccessKey)
 	removed, removing := s.store.Remove(ctx, c.Connection)
 	if removed {
 		s.log.LogAttrs(ctx, slog.LevelInfo, "removed a connection",
@@ -31,44 +30,25 @@ func (s *socket) shutOut(ctx context.Context, event *events.APIGatewayWebsocketP
 	return errors.Join(err, removing, s.hangUp(ctx, event))
 }
 
-// barred remembers for a moment whether keys are kept out.
-type barred struct {
-	mu    sync.Mutex
-	byKey map[string]bar
-}
-
+// bar is whether a key is kept out, as it was known until a time.
 type bar struct {
 	out   bool
 	until time.Time
 }
 
-const (
-	barredKept = time.Second
-	barredMost = 10_000 // keys
-)
+// barKept is for how long an instance remembers that.
+const barKept = time.Second
 
-// has reports whether a key is kept out.
-func (b *barred) has(ctx context.Context, s *socket, accessKey string) (bool, error) {
+// keptOut reports whether a key is kept out.
+func (s *socket) keptOut(ctx context.Context, accessKey string) (bool, error) {
 	now := s.clock()
-	b.mu.Lock()
-	defer b.mu.Unlock() // an instance handles one event at a time
-	if known, ok := b.byKey[accessKey]; ok && now.Before(known.until) {
+	if known, ok := s.bars.Get(accessKey); ok && now.Before(known.until) {
 		return known.out, nil
 	}
 	out, err := s.store.Barred(ctx, accessKey)
 	if err != nil {
 		return false, err
 	}
-	if b.byKey == nil || len(b.byKey) >= barredMost {
-		b.byKey = make(map[string]bar)
-	}
-	b.byKey[accessKey] = bar{out, now.Add(barredKept)}
+	s.bars.Set(accessKey, bar{out, now.Add(barKept)})
 	return out, nil
-}
-
-// forget has the next look go to the table.
-func (b *barred) forget(accessKey string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.byKey, accessKey)
 }

@@ -17,6 +17,7 @@ import (
 	"quotary/shared/channel"
 	"quotary/shared/connections"
 	"quotary/shared/keys"
+	"quotary/shared/lru"
 	"quotary/shared/metrics"
 )
 
@@ -24,7 +25,7 @@ import (
 type socket struct {
 	store      *connections.Store
 	meter      *connections.Meter
-	barred     barred
+	bars       lru.Cache[string, bar] // by key
 	keys       *keys.Store
 	coins      *coins
 	management management
@@ -110,7 +111,7 @@ func (s *socket) connect(ctx context.Context, event *events.APIGatewayWebsocketP
 	if err != nil {
 		return refuse(event, http.StatusBadRequest, err.Error())
 	}
-	if out, err := s.barred.has(ctx, s, who.AccessKey); err != nil {
+	if out, err := s.keptOut(ctx, who.AccessKey); err != nil {
 		a := refuse(event, http.StatusInternalServerError, "internal error")
 		a.fault = err
 		return a

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"quotary/shared/attr"
+	"quotary/shared/lru"
 )
 
 // Budget is what one connection may send in a minute of the clock; 0 means no bound.
@@ -30,9 +31,6 @@ const (
 	// instances have counted.
 	meterMessages = 50
 	meterBytes    = 256 << 10
-	// metered bounds what an instance remembers of connections. Forgetting costs a read of
-	// each, and the count of what is not recorded yet.
-	metered = 10_000
 )
 
 // Meter counts the messages of clients and records when they sent the last one. Each
@@ -46,7 +44,7 @@ type Meter struct {
 	budget Budget
 
 	mu   sync.Mutex
-	byID map[string]*tally
+	byID lru.Cache[string, *tally] // one that is dropped costs a read, and what it counted
 }
 
 // tally is what an instance knows of a connection.
@@ -58,7 +56,7 @@ type tally struct {
 
 // NewMeter returns a meter of a store's connections.
 func NewMeter(s *Store, budget Budget) *Meter {
-	return &Meter{store: s, budget: budget, byID: make(map[string]*tally)}
+	return &Meter{store: s, budget: budget}
 }
 
 // Message counts a message of a client. The error is [ErrFlood] where the client has sent
@@ -67,13 +65,10 @@ func (m *Meter) Message(ctx context.Context, id string, bytes int) error {
 	now := m.store.clock()
 	m.mu.Lock()
 	defer m.mu.Unlock() // an instance handles one message at a time
-	t := m.byID[id]
-	if t == nil {
-		if len(m.byID) >= metered {
-			clear(m.byID)
-		}
+	t, ok := m.byID.Get(id)
+	if !ok {
 		t = new(tally)
-		m.byID[id] = t
+		m.byID.Set(id, t)
 	}
 	t.messages++
 	t.bytes += int64(bytes)
@@ -91,13 +86,13 @@ func (m *Meter) Message(ctx context.Context, id string, bytes int) error {
 	sent, err := m.store.record(ctx, id, t, now)
 	if err != nil {
 		if errors.Is(err, ErrGone) {
-			delete(m.byID, id)
+			m.byID.Delete(id)
 		}
 		return err
 	}
 	t.messages, t.bytes, t.seen = 0, 0, now
 	if m.budget.Messages > 0 && sent.Messages > m.budget.Messages || m.budget.Bytes > 0 && sent.Bytes > m.budget.Bytes {
-		delete(m.byID, id)
+		m.byID.Delete(id)
 		return ErrFlood
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 
 	"quotary/internal/awsrules"
 	"quotary/shared/catalog"
+	"quotary/shared/lru"
 	"quotary/shared/store/storetest"
 )
 
@@ -69,12 +70,12 @@ func BenchmarkList(b *testing.B) {
 			return len(list), err
 		},
 		"last page, new to the function": func(s *Store) (int, error) {
-			s.starts = newLRU[listID, starts](1)
+			s.starts = lru.Cache[listID, starts]{Size: 1}
 			list, _, err := s.SubKeys(b.Context(), d, Filter{}, 9980, 20)
 			return len(list), err
 		},
 		"keyword, new to the function": func(s *Store) (int, error) {
-			s.starts = newLRU[listID, starts](1)
+			s.starts = lru.Cache[listID, starts]{Size: 1}
 			list, _, err := s.SubKeys(b.Context(), d, Filter{Keyword: "CLI"}, 0, 20)
 			return len(list), err
 		},

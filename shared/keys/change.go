@@ -196,7 +196,7 @@ func (s *Store) DeleteSubKey(ctx context.Context, distributor, accessKey string)
 	case err != nil:
 		return fmt.Errorf("delete sub-key: %w", err)
 	}
-	s.owners.drop(accessKey)
+	s.owners.Delete(accessKey)
 	return nil
 }
 

@@ -211,7 +211,7 @@ func (s *Store) levelsUnder(ctx context.Context, policies map[levelID]int64) (ma
 	out := make(map[levelID]*Level, len(policies))
 	var keys []item
 	for id, policy := range policies {
-		if seen, ok := s.levels.get(id); ok && seen.policy >= policy {
+		if seen, ok := s.levels.Get(id); ok && seen.policy >= policy {
 			out[id] = seen.level
 			continue
 		}
@@ -236,7 +236,7 @@ func (s *Store) levelsUnder(ctx context.Context, policies map[levelID]int64) (ma
 	for _, key := range keys {
 		id := levelID{strings.TrimPrefix(attr.Text(key, "pk"), distributorPrefix), strings.TrimPrefix(attr.Text(key, "sk"), levelPrefix)}
 		out[id] = found[id]
-		s.levels.set(id, seenLevel{policies[id], found[id]})
+		s.levels.Set(id, seenLevel{policies[id], found[id]})
 	}
 	return out, nil
 }
@@ -244,7 +244,7 @@ func (s *Store) levelsUnder(ctx context.Context, policies map[levelID]int64) (ma
 // levelUnder is levelsUnder of one level.
 func (s *Store) levelUnder(ctx context.Context, distributor, name string, policy int64) (*Level, error) {
 	id := levelID{distributor, name}
-	if seen, ok := s.levels.get(id); ok && seen.policy >= policy {
+	if seen, ok := s.levels.Get(id); ok && seen.policy >= policy {
 		return seen.level, nil
 	}
 	levels, err := s.levelsUnder(ctx, map[levelID]int64{id: policy})

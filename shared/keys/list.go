@@ -68,7 +68,7 @@ func (s *Store) SubKeys(ctx context.Context, distributor string, filter Filter, 
 		return nil, 0, fmt.Errorf("list sub-keys: %w", err)
 	}
 	id := filter.list(distributor)
-	known, ok := s.starts.get(id)
+	known, ok := s.starts.Get(id)
 	if !ok || known.version != a.version {
 		known = starts{version: a.version, total: -1}
 	}
@@ -79,7 +79,7 @@ func (s *Store) SubKeys(ctx context.Context, distributor string, filter Filter, 
 	if err != nil {
 		return nil, 0, fmt.Errorf("list sub-keys: %w", err)
 	}
-	s.starts.set(id, known)
+	s.starts.Set(id, known)
 	if list, err = s.subKeysOf(ctx, part); err != nil {
 		return nil, 0, fmt.Errorf("list sub-keys: %w", err)
 	}

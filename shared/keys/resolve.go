@@ -65,7 +65,7 @@ func (s *Store) Resolve(ctx context.Context, accessKey string) (Principal, error
 		return Principal{}, fmt.Errorf("resolve key: %w", err)
 	}
 	if it == nil || head == nil {
-		s.owners.drop(accessKey)
+		s.owners.Delete(accessKey)
 		return Principal{}, ErrUnknown
 	}
 	p, err := s.principal(ctx, accessKey, it, head)
@@ -78,7 +78,7 @@ func (s *Store) Resolve(ctx context.Context, accessKey string) (Principal, error
 // keyAndHead reads the item of a key and a head of its distributor, nil where there is
 // none.
 func (s *Store) keyAndHead(ctx context.Context, accessKey string) (it, head item, err error) {
-	if owner, ok := s.owners.get(accessKey); ok {
+	if owner, ok := s.owners.Get(accessKey); ok {
 		items, err := batch.Get(ctx, s.db, s.request(accessKey, owner), unread)
 		for _, found := range items {
 			if attr.Text(found, "sk") == keySort {
@@ -93,7 +93,7 @@ func (s *Store) keyAndHead(ctx context.Context, accessKey string) (it, head item
 		return nil, nil, err
 	}
 	owner := ownerOf(accessKey, it)
-	s.owners.set(accessKey, owner)
+	s.owners.Set(accessKey, owner)
 	head, err = s.read(ctx, anyHead(owner))
 	return it, head, err
 }
@@ -150,7 +150,7 @@ func (s *Store) decodeGrants(f *fields) Grants {
 	if text == "" {
 		return Grants{}
 	}
-	names, ok := s.grants.get(text)
+	names, ok := s.grants.Get(text)
 	if !ok {
 		var list []string
 		f.json("grants", &list)
@@ -159,7 +159,7 @@ func (s *Store) decodeGrants(f *fields) Grants {
 			names[name] = struct{}{}
 		}
 		if f.Err == nil {
-			s.grants.set(text, names)
+			s.grants.Set(text, names)
 		}
 	}
 	return Grants{names}

@@ -15,6 +15,7 @@ import (
 	"quotary/shared/backoff"
 	"quotary/shared/batch"
 	"quotary/shared/contention"
+	"quotary/shared/lru"
 )
 
 // DynamoDB is what the store needs of the client.
@@ -34,10 +35,10 @@ type Store struct {
 	table  string
 	ring   *Ring
 	now    func() time.Time
-	owners *lru[string, string]              // access key -> its distributor
-	levels *lru[levelID, seenLevel]          // levels as they were read
-	grants *lru[string, map[string]struct{}] // text of a distributor's grants -> the same, decoded
-	starts *lru[listID, starts]              // where parts of lists begin
+	owners lru.Cache[string, string]              // access key -> its distributor
+	levels lru.Cache[levelID, seenLevel]          // levels as they were read
+	grants lru.Cache[string, map[string]struct{}] // text of a distributor's grants -> the same, decoded
+	starts lru.Cache[listID, starts]              // where parts of lists begin
 }
 
 // New returns the store on a table with the keys pk and sk. A program that needs no
@@ -46,10 +47,10 @@ type Store struct {
 func New(db DynamoDB, table string, ring *Ring, now func() time.Time) *Store {
 	return &Store{
 		db: db, table: table, ring: ring, now: now,
-		owners: newLRU[string, string](4096),
-		levels: newLRU[levelID, seenLevel](1024),
-		grants: newLRU[string, map[string]struct{}](256),
-		starts: newLRU[listID, starts](256),
+		owners: lru.Cache[string, string]{Size: 4096},
+		levels: lru.Cache[levelID, seenLevel]{Size: 1024},
+		grants: lru.Cache[string, map[string]struct{}]{Size: 256},
+		starts: lru.Cache[listID, starts]{Size: 256},
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"quotary/shared/attr"
+	"quotary/shared/lru"
 )
 
 // A rate is held by buckets of six seconds. The item of a key or of a shard holds the number of
@@ -117,40 +118,25 @@ func (w window) pastText() string {
 	return string(b)
 }
 
-// remembered bounds what an instance keeps about items. Forgetting costs a write at
-// most.
-const remembered = 10_000
-
 // windows remembers the window of each item as this instance saw it last. So the first
-// write usually has the form that fits, and a bucket that is full needs none.
+// write usually has the form that fits, and a bucket that is full needs none. Forgetting
+// costs a write at most.
 type windows struct {
-	mu    sync.Mutex
-	byKey map[string]window
+	mu    sync.Mutex // of set
+	byKey lru.Cache[string, window]
 }
 
-func (w *windows) get(key string) (window, bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	seen, ok := w.byKey[key]
-	return seen, ok
-}
+func (w *windows) get(key string) (window, bool) { return w.byKey.Get(key) }
 
 // set keeps what was seen, unless something newer was: within a bucket counts grow.
 func (w *windows) set(key string, seen window) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.byKey == nil || len(w.byKey) >= remembered {
-		w.byKey = make(map[string]window)
-	}
-	if have, ok := w.byKey[key]; ok && (have.bucket > seen.bucket || have.bucket == seen.bucket && have.n > seen.n) {
+	if have, ok := w.byKey.Get(key); ok && (have.bucket > seen.bucket || have.bucket == seen.bucket && have.n > seen.n) {
 		return
 	}
-	w.byKey[key] = seen
+	w.byKey.Set(key, seen)
 }
 
 // forget drops what was seen, which a refund has changed.
-func (w *windows) forget(key string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	delete(w.byKey, key)
-}
+func (w *windows) forget(key string) { w.byKey.Delete(key) }

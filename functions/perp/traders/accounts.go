@@ -5,7 +5,6 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"quotary/shared/api"
@@ -16,6 +15,7 @@ import (
 	"quotary/shared/data/meta"
 	"quotary/shared/data/openorders"
 	"quotary/shared/data/wants"
+	"quotary/shared/lru"
 	"quotary/shared/market"
 	"quotary/shared/metrics"
 	"quotary/shared/store"
@@ -35,9 +35,8 @@ const (
 	waitEvery = 50 * time.Millisecond
 
 	// unansweredFor is for how long an account is not waited for again that the venue was
-	// not asked about in time, and unansweredMost how many of these are remembered.
-	unansweredFor  = time.Minute
-	unansweredMost = 10_000
+	// not asked about in time.
+	unansweredFor = time.Minute
 )
 
 // accountReader reads what is known of accounts, and values it. It is safe for
@@ -53,12 +52,11 @@ type accountReader struct {
 
 	metrics *metrics.Writer // nil counts nothing
 
-	mu         sync.Mutex
-	unanswered map[string]time.Time // by address: until when it is not waited for
+	unanswered lru.Cache[string, time.Time] // by address: until when it is not waited for
 }
 
 func newAccountReader(series *store.Series, wanted *store.Documents, views *store.Views, clock func() time.Time) *accountReader {
-	return &accountReader{series: series, wanted: wanted, patience: waitMost, unanswered: map[string]time.Time{},
+	return &accountReader{series: series, wanted: wanted, patience: waitMost,
 		markets: meta.OpenMarkets(views, clock), marks: contexts.OpenMarks(views, clock), orders: openorders.OpenReserves(views, clock)}
 }
 
@@ -156,10 +154,8 @@ func (r *accountReader) await(ctx context.Context, known map[string]*market.Acco
 
 // answerable are those that are worth waiting for.
 func (r *accountReader) answerable(names []string, now time.Time) (answerable []string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	for _, name := range names {
-		if !now.Before(r.unanswered[name]) {
+		if until, _ := r.unanswered.Get(name); !now.Before(until) {
 			answerable = append(answerable, name)
 		}
 	}
@@ -167,13 +163,8 @@ func (r *accountReader) answerable(names []string, now time.Time) (answerable []
 }
 
 func (r *accountReader) giveUp(names []string, until time.Time) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.unanswered) > unansweredMost {
-		clear(r.unanswered)
-	}
 	for _, name := range names {
-		r.unanswered[name] = until
+		r.unanswered.Set(name, until)
 	}
 }
 
