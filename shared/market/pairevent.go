@@ -11,6 +11,7 @@ type PairEvents struct {
 	Interests    []PairInterest
 	Liquidations []PairLiquidation
 	Ratios       []PairRatio
+	Books        []PairBook
 }
 
 // Merge appends events that came later.
@@ -21,17 +22,19 @@ func (e *PairEvents) Merge(later *PairEvents) {
 	e.Interests = append(e.Interests, later.Interests...)
 	e.Liquidations = append(e.Liquidations, later.Liquidations...)
 	e.Ratios = append(e.Ratios, later.Ratios...)
+	e.Books = append(e.Books, later.Books...)
 }
 
 // Len is the number of events.
 func (e *PairEvents) Len() int {
-	return len(e.Trades) + len(e.Tickers) + len(e.Fundings) + len(e.Interests) + len(e.Liquidations) + len(e.Ratios)
+	return len(e.Trades) + len(e.Tickers) + len(e.Fundings) + len(e.Interests) + len(e.Liquidations) + len(e.Ratios) + len(e.Books)
 }
 
 // Reset empties e and keeps the room.
 func (e *PairEvents) Reset() {
 	e.Trades, e.Tickers, e.Fundings = e.Trades[:0], e.Tickers[:0], e.Fundings[:0]
 	e.Interests, e.Liquidations, e.Ratios = e.Interests[:0], e.Liquidations[:0], e.Ratios[:0]
+	e.Books = e.Books[:0]
 }
 
 // Newest is the time of the newest event, ms; 0 without one.
@@ -54,6 +57,9 @@ func (e *PairEvents) Newest() (newest int64) {
 	for i := range e.Ratios {
 		newest = max(newest, e.Ratios[i].Time)
 	}
+	for i := range e.Books {
+		newest = max(newest, e.Books[i].Time)
+	}
 	return newest
 }
 
@@ -66,6 +72,7 @@ func (e *PairEvents) DropAfter(latest int64) int {
 	e.Interests = slices.DeleteFunc(e.Interests, func(i PairInterest) bool { return i.Time > latest })
 	e.Liquidations = slices.DeleteFunc(e.Liquidations, func(l PairLiquidation) bool { return l.Time > latest })
 	e.Ratios = slices.DeleteFunc(e.Ratios, func(r PairRatio) bool { return r.Time > latest })
+	e.Books = slices.DeleteFunc(e.Books, func(b PairBook) bool { return b.Time > latest })
 	return before - e.Len()
 }
 

@@ -61,6 +61,8 @@ type Frame struct {
 	// else is in the units of its type. Room for them is used again.
 	Events market.PairEvents
 
+	Book BookUpdate // of a [Stream] with Books
+
 	Answered bool   // a message is answered
 	ID       int64  // of that message; 0 where the venue does not say
 	Refused  string // why it was refused
@@ -70,7 +72,8 @@ type Frame struct {
 // Reset empties f for the next frame.
 func (f *Frame) Reset() {
 	f.Events.Reset()
-	*f = Frame{Events: f.Events}
+	f.Book.Reset()
+	*f = Frame{Events: f.Events, Book: f.Book}
 }
 
 // SetTrade sets price and size of a trade from their texts. An error says what is wrong
@@ -110,6 +113,7 @@ type Stream struct {
 	Stats    *Stats
 	Log      *slog.Logger
 	Now      func() time.Time // nil is time.Now
+	Books    *Books           // nil of a stream without order books
 }
 
 const (
@@ -216,7 +220,13 @@ func (f *follower) connection(ctx context.Context) error {
 	queue := newEventQueue(eventsQueue)
 	answers := make(chan answer, f.Protocol.TopicsEach)
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return f.read(ctx, conn, queue, answers) })
+	var books *keptBooks
+	if f.Books != nil {
+		books = f.keepBooks()
+		group.Go(func() error { return books.ask(ctx) })
+		group.Go(func() error { return books.deliver(ctx, queue) })
+	}
+	group.Go(func() error { return f.read(ctx, conn, books, queue, answers) })
 	group.Go(func() error { return f.deliver(ctx, queue) })
 	group.Go(func() error {
 		if err := f.subscribe(ctx, conn, answers); err != nil {
@@ -298,7 +308,7 @@ func write(ctx context.Context, conn *websocket.Conn, b []byte) error {
 var errRestart = errors.New("the venue restarts")
 
 // read reads frames until the connection is lost or silent.
-func (f *follower) read(ctx context.Context, conn *websocket.Conn, queue *eventQueue, answers chan<- answer) error {
+func (f *follower) read(ctx context.Context, conn *websocket.Conn, books *keptBooks, queue *eventQueue, answers chan<- answer) error {
 	var got Frame
 	parse := f.Protocol.NewParser()
 	for {
@@ -322,6 +332,14 @@ func (f *follower) read(ctx context.Context, conn *websocket.Conn, queue *eventQ
 			case answers <- answer{got.ID, got.Refused}:
 			default: // nobody has asked
 				f.Stats.Malformed.Add(1)
+			}
+		}
+		if books != nil && got.Book.Symbol != "" {
+			if at := got.Book.Time; at > f.now().Add(MostAhead).UnixMilli() {
+				f.ahead(got.Book.Symbol, at)
+			}
+			if err := books.take(&got.Book); err != nil {
+				return err
 			}
 		}
 		f.normalise(&got.Events)
