@@ -124,6 +124,10 @@ func (b *book) begin(u *BookUpdate) fate {
 		b.bids.bound(len(u.Bids) >= u.Best)
 		b.asks.bound(len(u.Asks) >= u.Best)
 	}
+	if b.crossed() {
+		*b = book{waiting: waiting}
+		return gap
+	}
 	for i := range waiting {
 		if b.take(&waiting[i]) == gap {
 			b.waiting = slices.Clone(waiting[i:])

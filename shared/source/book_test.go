@@ -1,6 +1,7 @@
 package source
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 	"testing"
@@ -168,6 +169,47 @@ func TestABookOfWhichBidsAndAsksCrossIsGivenUp(t *testing.T) {
 	b.take(&BookUpdate{Whole: true, Last: 1, Bids: []market.PairLevel{level(10, 1)}, Asks: []market.PairLevel{level(11, 1)}})
 	if got := b.take(&BookUpdate{First: 2, Last: 2, Prev: 1, Bids: []market.PairLevel{level(11, 1)}}); got != gap || b.last != 0 {
 		t.Errorf("%d, at number %d", got, b.last)
+	}
+	// As it is of a whole one: what waited for it waits for the next.
+	crossed := BookUpdate{Whole: true, Last: 2, Bids: []market.PairLevel{level(11, 1)}, Asks: []market.PairLevel{level(11, 1)}}
+	if got := b.take(&crossed); got != gap || b.last != 0 || len(b.waiting) != 0 {
+		t.Errorf("a whole one: %d, at number %d", got, b.last)
+	}
+	b.take(&BookUpdate{First: 3, Last: 3, Prev: 2})
+	if got := b.take(&crossed); got != gap || b.last != 0 || len(b.waiting) != 1 {
+		t.Errorf("a whole one that was waited for: %d, at number %d, %d wait", got, b.last, len(b.waiting))
+	}
+}
+
+// A stream that begins with the book says nothing twice. An update whose numbers are below
+// those of the book is of numbers that began again, unnoticed.
+func TestAStreamWithoutAnotherSourceOfBooksConnectsAnewUnlessUpdatesFollow(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name       string
+		next       BookUpdate
+		want       error
+		gaps, last int64
+	}{
+		{"what follows", BookUpdate{First: 104, Last: 104, Prev: 100}, nil, 0, 104},
+		{"nothing new", BookUpdate{First: 100, Last: 100, Prev: 100}, nil, 0, 100},
+		{"numbers that begin again", BookUpdate{First: 3, Last: 3, Prev: 100}, nil, 0, 3},
+		{"a missing update", BookUpdate{First: 107, Last: 107, Prev: 104}, errGap, 1, 0},
+		{"a missing update in which numbers began again", BookUpdate{First: 7, Last: 7, Prev: 3}, errGap, 1, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var stats Stats
+			f := follower{Stream: &Stream{Books: &Books{}, Stats: &stats}, pairs: map[string]*followedPair{"X": {}}}
+			k := f.keepBooks()
+			if err := k.take(&BookUpdate{Symbol: "X", Whole: true, Last: 100}); err != nil {
+				t.Fatal(err)
+			}
+			c.next.Symbol = "X"
+			if err := k.take(&c.next); !errors.Is(err, c.want) || stats.Gaps.Load() != c.gaps || k.bySymbol["X"].last != c.last {
+				t.Errorf("%v, %d gaps, at number %d; want %v, %d, at %d", err, stats.Gaps.Load(), k.bySymbol["X"].last, c.want, c.gaps, c.last)
+			}
+		})
 	}
 }
 

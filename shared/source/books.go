@@ -65,7 +65,13 @@ func (k *keptBooks) take(u *BookUpdate) error {
 		k.follower.Stats.Malformed.Add(1)
 		return nil
 	}
-	switch one.take(u) {
+	was := one.take(u)
+	if was == old && k.Whole == nil {
+		// Such a stream says nothing twice: numbers began again in an update that is missing.
+		one.lose()
+		was = gap
+	}
+	switch was {
 	case applied, old:
 		return nil
 	case gap:
