@@ -191,3 +191,30 @@ func IsTrade(t testing.TB, m *trading.Market, pair market.Pair, got market.PairT
 		t.Errorf("%+v is not %+v", got, want)
 	}
 }
+
+// IsBook holds the best levels of a pair's book, at most so many of a side, to those of a
+// market at the time of the book.
+func IsBook(t testing.TB, m *trading.Market, pair market.Pair, book market.PairBook, levels int) {
+	t.Helper()
+	if book.Pair != pair.Key {
+		t.Fatalf("a book of %s, want %s", book.Pair, pair.Key)
+	}
+	bids, asks := m.Book(book.Time)
+	for _, side := range []struct {
+		name string
+		got  []market.PairLevel
+		want []trading.Level
+	}{{"bids", book.Bids, bids}, {"asks", book.Asks, asks}} {
+		want := side.want[:min(levels, len(side.want))]
+		if len(side.got) != len(want) {
+			t.Fatalf("%s at %d: %d %s, want %d", pair.Key, book.Time, len(side.got), side.name, len(want))
+		}
+		for i, w := range want {
+			got := side.got[i]
+			size, _ := Sizes(t, m, w.Size, m.CoinsOf(w.Size, w.Price), w.Size*w.Price)
+			if px := Decimal(t, m.Price(w.Price)); !got.Px.Equal(px) || !got.Sz.Equal(size) {
+				t.Fatalf("%s at %d: number %d of the %s is %s at %s, want %s at %s", pair.Key, book.Time, i, side.name, got.Sz, got.Px, size, px)
+			}
+		}
+	}
+}
