@@ -16,6 +16,7 @@ import (
 // as the engine takes some two thousand rows a second, and open K-lines as they change.
 const (
 	exchangeCoins     = "BTC,ETH,SOL"
+	exchangeBooks     = "BTC"
 	exchangeMinutes   = 1
 	exchangeContracts = 8 // a ratio is of a week ago
 	exchangeRefresh   = "1s"
@@ -43,6 +44,7 @@ func (s *Stack) startExchange(context.Context) error {
 	}
 	s.cfg.IngesterEnv = append([]string{
 		catalog.EnvExchanges.Name + "=binance,okx,bybit", catalog.EnvExchangeCoins.Name + "=" + exchangeCoins,
+		catalog.EnvExchangeBooks.Name + "=" + exchangeBooks,
 		catalog.EnvBinanceURL.Name + "=" + s.State.BinanceURL, catalog.EnvOKXURL.Name + "=" + s.State.OKXURL, catalog.EnvBybitURL.Name + "=" + s.State.BybitURL,
 		catalog.EnvExchangeMinutes.Name + "=" + strconv.Itoa(exchangeMinutes), catalog.EnvExchangeRefresh.Name + "=" + exchangeRefresh,
 		catalog.EnvExchangeContracts.Name + "=" + strconv.Itoa(exchangeContracts),

@@ -14,6 +14,11 @@ var (
 		Purpose: "the coins whose pairs with USDT are followed; the 30 most traded if not set",
 		Check:   matching(`[A-Za-z0-9]+( *, *[A-Za-z0-9]+)*`, "names of letters and digits, separated by commas"),
 	})
+	EnvExchangeBooks = ExchangeDomain.setting(Setting{
+		Name: "QUOTARY_EXCHANGE_BOOKS", Deploy: "exchangeBooks",
+		Purpose: "the coins whose order books are followed too; none if not set",
+		Check:   matching(`[A-Za-z0-9]+( *, *[A-Za-z0-9]+)*`, "names of letters and digits, separated by commas"),
+	})
 	EnvExchangeMinutes = ExchangeDomain.setting(Setting{
 		Name: "QUOTARY_EXCHANGE_MINUTES", Deploy: "exchangeMinutes", Default: "7", Check: wholeNumber(1),
 		Purpose: "how many days of K-lines of a minute are filled back when a pair is first followed",

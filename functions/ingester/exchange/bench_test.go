@@ -163,7 +163,7 @@ func benchPairs(v venue) (list []market.Pair) {
 
 func listing(c Config, v venue, all []market.Pair) Listing {
 	l := Listing{Time: time.Now().UnixMilli(), Platform: v.Platform, Swap: v.Swap, Inverse: v.Inverse, Pairs: all, Followed: map[string]bool{}}
-	for _, p := range c.follow(all) {
+	for _, p := range pairsOf(c.Coins, all) {
 		l.Followed[p.Key] = true
 	}
 	return l

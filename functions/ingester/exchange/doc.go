@@ -14,6 +14,7 @@
 //	                   (the domain perp keeps the interest of its own pairs, which is read for sums)
 //	series pairliquidations, liquidationorders, view pairliquidations
 //	                   what was liquidated: sums, single orders, the last 24 hours
+//	view pairbooks     the order books that are followed
 //
 // # How K-lines come about
 //

@@ -27,6 +27,7 @@ type Config struct {
 
 	Exchanges []string          // by their names in venues.go; empty follows none
 	Coins     []string          // whose pairs with USDT are followed, spot and perpetual, in upper case
+	Books     []string          // coins whose order books are followed, likewise
 	Depth     Depth             // how much of the past is kept
 	Refresh   time.Duration     // between writes of the rows of open buckets
 	ListEvery time.Duration     // between two looks at what pairs trade; 0 means an hour
@@ -43,6 +44,7 @@ func Settings(env *config.Env) Config {
 	return Config{
 		Exchanges: names(env.Text(catalog.EnvExchanges)),
 		Coins:     names(strings.ToUpper(cmp.Or(env.Text(catalog.EnvExchangeCoins), mostTraded))),
+		Books:     names(strings.ToUpper(env.Text(catalog.EnvExchangeBooks))),
 		Depth: Depth{
 			Minutes: env.Int(catalog.EnvExchangeMinutes),
 			Hours:   env.Int(catalog.EnvExchangeHours),

@@ -315,7 +315,7 @@ func TestWhereAPairCannotBeFollowedPairsAreListedAgain(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- w.config.followPushed(ctx, v, w.config.lister(v), func(context.Context, engine.Delivery[*Batch]) error { return nil })
+		ended <- pushes{w.config, v, w.config.lister(v), w.config.Coins, v.Follow}.follow(ctx, nil, func(context.Context, engine.Delivery[*Batch]) error { return nil })
 	}()
 	if pairs := <-d.followed; len(pairs) != 2 || pairs[1].Base != "PEPE" || d.lists.Load() != 2 {
 		t.Errorf("followed are %v after %d lists", pairs, d.lists.Load())

@@ -109,7 +109,7 @@ func (h *history) list(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h.listed, h.pairs = h.now(), h.config.follow(all)
+	h.listed, h.pairs = h.now(), pairsOf(h.config.Coins, all)
 	h.followed, h.others = len(h.pairs), make(map[string]market.Pair, len(all))
 	for _, p := range all {
 		h.others[p.Key] = p

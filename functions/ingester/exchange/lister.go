@@ -84,11 +84,16 @@ func (l *lister) forget(ctx context.Context) error {
 
 // followed are the pairs that are to be followed, by key.
 func (l *lister) followed(ctx context.Context) ([]market.Pair, error) {
+	return l.of(ctx, l.config.Coins)
+}
+
+// of are the pairs of coins, by key.
+func (l *lister) of(ctx context.Context, coins []string) ([]market.Pair, error) {
 	all, err := l.all(ctx)
 	if err != nil {
 		return nil, err
 	}
-	pairs := l.config.follow(all)
+	pairs := pairsOf(coins, all)
 	slices.SortFunc(pairs, func(a, b market.Pair) int { return strings.Compare(a.Key, b.Key) })
 	return pairs, nil
 }

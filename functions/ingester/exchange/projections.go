@@ -22,5 +22,6 @@ func Projections(refresh time.Duration) []Projection {
 		newInterests(),
 		newRatios(),
 		newLiquidations(),
+		newBooks(),
 	}
 }

@@ -34,7 +34,8 @@ func TestTradesComeFromWhenAPairIsListedUntilItIsNot(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- w.config.followPushed(ctx, onClock(venues[1], clock), w.config.lister(venues[1]), func(ctx context.Context, d engine.Delivery[*Batch]) error {
+		v := onClock(venues[1], clock)
+		ended <- pushes{w.config, v, w.config.lister(venues[1]), w.config.Coins, v.Follow}.follow(ctx, nil, func(ctx context.Context, d engine.Delivery[*Batch]) error {
 			for _, trade := range d.Batch.Trades {
 				select {
 				case trades <- trade.Pair:

@@ -60,6 +60,13 @@ type Contracts interface {
 	PastRatios(ctx context.Context, pair market.Pair, from, to int64) ([]market.PairRatio, error)
 }
 
+// Books is what a [Venue] pushes of order books.
+type Books interface {
+	// FollowBooks delivers the order books of pairs as books says, likewise; what comes is
+	// counted in stats.
+	FollowBooks(ctx context.Context, pairs []market.Pair, books source.Books, stats *source.Stats, sink source.EventSink) error
+}
+
 // exchange is one that can be followed: the setting of where it is simulated, and what
 // opens the kinds of its markets there or, for "", at its public addresses.
 type exchange struct {
@@ -110,9 +117,9 @@ func (c Config) venues() (all []venue, err error) {
 // prices are in US dollars.
 const quoteCoin = "USDT"
 
-// follow picks the pairs of the configured coins. A coin of a very low price is traded
-// as a perpetual by the thousand, under a name of its own (1000PEPE, SHIB1000).
-func (c Config) follow(pairs []market.Pair) (followed []market.Pair) {
+// pairsOf picks the pairs of coins. A coin of a very low price is traded as a perpetual by
+// the thousand, under a name of its own (1000PEPE, SHIB1000).
+func pairsOf(coins []string, pairs []market.Pair) (picked []market.Pair) {
 	for _, p := range pairs {
 		if p.Quote != quoteCoin && !p.Inverse {
 			continue
@@ -121,9 +128,9 @@ func (c Config) follow(pairs []market.Pair) (followed []market.Pair) {
 		if p.Swap {
 			base = strings.TrimSuffix(strings.TrimPrefix(base, "1000"), "1000")
 		}
-		if slices.Contains(c.Coins, p.Base) || slices.Contains(c.Coins, base) {
-			followed = append(followed, p)
+		if slices.Contains(coins, p.Base) || slices.Contains(coins, base) {
+			picked = append(picked, p)
 		}
 	}
-	return followed
+	return picked
 }
