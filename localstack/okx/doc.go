@@ -1,6 +1,7 @@
 // Package okx is a simulated exchange for tests and for the local stack. It speaks the
 // public protocols of OKX (v5) over loopback, of spot markets and of swaps:
-// instruments, candles and history-candles over REST, the channel trades over a WebSocket.
+// instruments, candles and history-candles over REST, the channels trades and books over a
+// WebSocket.
 // What is traded is made up by package trading, whose sums are the truth that tests
 // compare with. The package shares no code with the product.
 //
@@ -12,12 +13,13 @@
 // inverse one, of so many US dollars. Requests
 // are counted by path in two seconds; too many are answered with code 50011. A connection
 // that is silent for 30 seconds is closed; the text ping is answered with the text pong.
-// The channel begins with the newest trade.
+// The channel trades begins with the newest trade, and books with all of an order book, the
+// updates of which name the one before them.
 //
 // # Faults
 //
-// [Exchange.Refuse], [Exchange.Disconnect] and [Exchange.Lose] make the faults that a
-// client must bear.
+// [Exchange.Refuse], [Exchange.Disconnect], [Exchange.Lose] and [Exchange.LoseBooks] make the
+// faults that a client must bear.
 //
 // # Everything is simulated
 //

@@ -27,6 +27,8 @@ type Exchange struct {
 	refuse int                    // requests
 	lose   int                    // trades that are not pushed
 
+	loseBooks int // updates of order books that are not pushed
+
 	sockets sockets.Set
 }
 
@@ -79,6 +81,14 @@ func (x *Exchange) Lose(trades int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.lose = trades
+}
+
+// LoseBooks does not push the next updates of order books, so many of all markets and
+// connections.
+func (x *Exchange) LoseBooks(updates int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.loseBooks = updates
 }
 
 // Disconnect ends every connection at once.
@@ -290,12 +300,12 @@ func trade(m *trading.Market, t *trading.Trade) any {
 	return message{m.Symbol, text(t.Last), m.Price(t.Price), size(m, t.Size), side, text(t.Time), text(t.Last - t.First + 1)}
 }
 
-// lost reports whether the next trade is not to be pushed.
-func (x *Exchange) lost() bool {
+// lost reports whether the next is not to be pushed of what so many are to be lost of.
+func (x *Exchange) lost(left *int) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.lose > 0 {
-		x.lose--
+	if *left > 0 {
+		*left--
 		return true
 	}
 	return false

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"quotary/localstack/sockets"
+	"quotary/localstack/trading"
 )
 
 // socket is a connection.
@@ -61,9 +62,13 @@ func (s *socket) Receive(ctx context.Context, text []byte) {
 		s.Send(ctx, event{Event: m.Op, Arg: &a, ConnID: "simulated"})
 		if m.Op == "unsubscribe" {
 			s.channels.Remove(a)
-		} else {
-			s.channels.Add(a, s.x.first(a, s.x.clock().UnixMilli()))
+			continue
 		}
+		now := s.x.clock().UnixMilli()
+		if a.Channel == booksChannel {
+			s.Send(ctx, push{a, "snapshot", []any{wholeBook(s.x.Market(a.InstID), now)}})
+		}
+		s.channels.Add(a, s.x.first(a, now))
 	}
 }
 
@@ -71,7 +76,7 @@ func (s *socket) Receive(ctx context.Context, text []byte) {
 func (x *Exchange) has(a arg) bool {
 	m := x.Market(a.InstID)
 	switch a.Channel {
-	case "trades":
+	case "trades", booksChannel:
 		return m != nil
 	case fundingChannel:
 		return m != nil && m.Swap
@@ -82,11 +87,13 @@ func (x *Exchange) has(a arg) bool {
 }
 
 // first is the time, ms, from which a channel is pushed to who subscribes now: trades and
-// rates from the newest on.
+// rates from the newest on, of books what changes after the snapshot.
 func (x *Exchange) first(a arg, now int64) int64 {
 	switch a.Channel {
 	case fundingChannel:
 		return now / fundingEvery * fundingEvery
+	case booksChannel:
+		return (now/trading.BookEvery + 1) * trading.BookEvery
 	case "trades":
 		m := x.Market(a.InstID)
 		for from := now - minute; from > now-10*minute; from -= minute {
@@ -98,12 +105,23 @@ func (x *Exchange) first(a arg, now int64) int64 {
 	return now
 }
 
+// push is a frame of a channel.
+type push struct {
+	Arg    arg    `json:"arg"`
+	Action string `json:"action,omitempty"` // of order books
+	Data   []any  `json:"data"`
+}
+
 // Push sends what is subscribed to as it happens.
 func (s *socket) Push(ctx context.Context) {
 	now := s.x.clock().UnixMilli()
 	for a, from := range s.channels.Due(now) {
+		action := ""
+		if a.Channel == booksChannel {
+			action = "update"
+		}
 		for _, one := range s.x.events(a, from, now) {
-			s.Send(ctx, map[string]any{"arg": a, "data": []any{one}})
+			s.Send(ctx, push{a, action, []any{one}})
 		}
 	}
 }
@@ -116,9 +134,11 @@ func (x *Exchange) events(a arg, from, now int64) (list []any) {
 		return fundings(m, from, now)
 	case liquidationChannel:
 		return x.liquidations(from, now)
+	case booksChannel:
+		return x.bookUpdates(m, from, now)
 	}
 	for _, t := range m.Trades(from, now) {
-		if !x.lost() {
+		if !x.lost(&x.lose) {
 			list = append(list, trade(m, &t))
 		}
 	}

@@ -23,6 +23,9 @@
 // liquidation-orders, which is that of all swaps. The venue closes a connection that says nothing
 // for 30 seconds: the text ping is answered with the text pong.
 //
+// [Market.FollowBooks] follows the channel books over another connection: the best 400 levels
+// of an order book, then its changes, each of which names the one before it.
+//
 // # Units
 //
 // Swaps count contracts, of ctVal x ctMult base coins each or, of an inverse one, US dollars:

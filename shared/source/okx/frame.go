@@ -26,13 +26,14 @@ const (
 )
 
 // parse reads a frame: {"arg":{"channel":"trades","instId":".."},"data":[{..}]} with
-// trades, or with what another channel has, {"event":"subscribe","arg":{..}}, {"event":"error","code":"..","msg":".."}, or
-// {"event":"notice",..} ahead of a restart.
+// trades, or with what another channel has; {"event":"subscribe","arg":{..}},
+// {"event":"error","code":"..","msg":".."}, or {"event":"notice",..} ahead of a restart.
+// Frames of order books say beside their arg whether they have all of one (action).
 func parse(line string, f *source.Frame) (err error) {
 	if line == pong {
 		return nil
 	}
-	var event, channel string
+	var event, channel, symbol, action string
 	p := jsonscan.New(line)
 	ok := p.Object(func(key string) (ok bool) {
 		switch key {
@@ -41,13 +42,26 @@ func parse(line string, f *source.Frame) (err error) {
 			return ok
 		case "arg":
 			return p.Object(func(key string) (ok bool) {
-				if key != "channel" {
+				switch key {
+				case "channel":
+					channel, ok = p.Text()
+				case "instId":
+					symbol, ok = p.Text()
+				default:
 					return p.Skip()
 				}
-				channel, ok = p.Text()
 				return ok
 			})
+		case "action":
+			action, ok = p.Text()
+			return ok
 		case "data": // behind arg
+			if channel == booksChannel {
+				return p.Array(func() bool {
+					err = readBook(&p, &f.Book)
+					return err == nil
+				})
+			}
 			read := readers[channel]
 			if read == nil {
 				return p.Skip()
@@ -67,6 +81,9 @@ func parse(line string, f *source.Frame) (err error) {
 	}
 	switch event {
 	case "":
+		if channel == booksChannel {
+			return endBook(&f.Book, symbol, action)
+		}
 	case "subscribe":
 		f.Answered = true
 	case "error":

@@ -42,7 +42,7 @@ func TestFramesThatTheVenueSends(t *testing.T) {
 		{"the announcement of a restart", `{"event":"notice","code":"64008","msg":"The connection will soon be closed for a service upgrade."}`, source.Frame{Restart: true}},
 		{"the answer to a ping", `pong`, source.Frame{}},
 		{"how many connections there are", `{"event":"channel-conn-count","channel":"trades","connCount":"2"}`, source.Frame{}},
-		{"another channel", `{"arg":{"channel":"books","instId":"BTC-USDT"},"action":"update","data":[{"asks":[["1","2","0","1"]],"ts":"1"}]}`, source.Frame{}},
+		{"another channel", `{"arg":{"channel":"books5","instId":"BTC-USDT"},"data":[{"asks":[["1","2","0","1"]],"ts":"1"}]}`, source.Frame{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -88,7 +88,7 @@ func TestAMalformedTradeIsRefused(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, line := range []string{spotFrame, swapFrame, fundingFrame, forceFrame, `pong`, `{"event":"error","code":"60012"}`, `{"event":"notice"}`, `{"data":[]}`, ``} {
+	for _, line := range []string{spotFrame, swapFrame, fundingFrame, forceFrame, bookFrame, `pong`, `{"event":"error","code":"60012"}`, `{"event":"notice"}`, `{"data":[]}`, ``} {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
@@ -101,6 +101,9 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("%+v", tr)
 			}
 		}
+		if b := &got.Book; b.Symbol != "" && (b.Last < 1 || b.Time < 1_400_000_000_000 || b.Whole && b.Prev != 0 || !b.Whole && b.First != b.Prev+1) {
+			t.Fatalf("%+v", b)
+		}
 	})
 }
 
@@ -110,14 +113,14 @@ func parsed(line string) (f source.Frame, err error) {
 }
 
 func BenchmarkParse(b *testing.B) {
-	for name, text := range map[string]string{"trade": spotFrame, "funding": fundingFrame, "liquidation": forceFrame} {
+	for name, text := range map[string]string{"trade": spotFrame, "funding": fundingFrame, "liquidation": forceFrame, "book": bookFrame} {
 		b.Run(name, func(b *testing.B) {
 			line := []byte(text)
 			var f source.Frame
 			b.ReportAllocs()
 			for b.Loop() {
 				f.Reset()
-				if err := parse(string(line), &f); err != nil || f.Events.Len() != 1 {
+				if err := parse(string(line), &f); err != nil || f.Events.Len() == 0 && f.Book.Symbol == "" {
 					b.Fatal(err)
 				}
 			}
