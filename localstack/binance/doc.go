@@ -1,8 +1,8 @@
 // Package binance is a simulated exchange for tests and for the local stack. It speaks
 // the public protocols of Binance over loopback, of the spot markets and of the
 // perpetual contracts in USDT (USD-M) and in base coins (COIN-M): markets, K-lines, tickers,
-// funding, open interest and accounts over REST; aggregated trades, mark prices and forced
-// orders over combined streams.
+// order books, funding, open interest and accounts over REST; aggregated trades, changes of
+// order books, mark prices and forced orders over combined streams.
 //
 // # How it works
 //
@@ -15,11 +15,14 @@
 // K-lines are the sums of the trades, in scaled integers: they are the truth that
 // derived figures are compared with. The package shares no code with the product.
 //
+// Order books change every half a second. Their changes have numbers, which are a function
+// of the time: a connection continues with those of the one before.
+//
 // # Limits and faults
 //
 // Weights are counted as the exchange does, and too much of them is answered 429 with
-// Retry-After. [Exchange.Ban], [Exchange.Disconnect], [Exchange.Lose] and
-// [Exchange.Repeat] make the faults that a client must bear.
+// Retry-After. [Exchange.Ban], [Exchange.Disconnect], [Exchange.Lose], [Exchange.LoseBooks]
+// and [Exchange.Repeat] make the faults that a client must bear.
 //
 // # Everything is simulated
 //

@@ -31,6 +31,8 @@ type Exchange struct {
 	repeat  bool
 	halted  map[*Market]bool
 
+	loseBooks int // updates of books that are not pushed
+
 	sockets sockets.Set
 }
 
@@ -108,8 +110,8 @@ func (x *Exchange) marketOf(symbol string, k kind) *Market {
 }
 
 // Handler answers all of the protocols: /api and /stream are those of the spot
-// markets, /fapi and /market/stream those of perpetuals in USDT, /dapi and /dapi/stream
-// those of perpetuals in their base coins.
+// markets, /fapi, /market/stream and /public/stream those of perpetuals in USDT, /dapi and
+// /dapi/stream those of perpetuals in their base coins.
 func (x *Exchange) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for k, path := range [kinds]string{spot: "/api/v3", usdm: "/fapi/v1", coinm: "/dapi/v1"} {
@@ -120,15 +122,19 @@ func (x *Exchange) Handler() http.Handler {
 		mux.HandleFunc("GET "+path+"/klines", x.rest(k, func(_ http.ResponseWriter, r *http.Request) (int, any) {
 			return x.klines(r, k)
 		}))
+		mux.HandleFunc("GET "+path+"/depth", x.rest(k, func(_ http.ResponseWriter, r *http.Request) (int, any) {
+			return x.depth(r.URL.Query(), k)
+		}))
 		mux.HandleFunc("GET "+path+"/time", x.rest(k, func(http.ResponseWriter, *http.Request) (int, any) {
 			return 1, map[string]int64{"serverTime": x.clock().UnixMilli()}
 		}))
 	}
 	x.contractPaths(mux)
-	mux.HandleFunc("GET /stream", func(w http.ResponseWriter, r *http.Request) { x.serve(w, r, spot, true) })
-	mux.HandleFunc("GET /market/stream", func(w http.ResponseWriter, r *http.Request) { x.serve(w, r, usdm, true) })
-	mux.HandleFunc("GET /public/stream", func(w http.ResponseWriter, r *http.Request) { x.serve(w, r, usdm, false) })
-	mux.HandleFunc("GET /dapi/stream", func(w http.ResponseWriter, r *http.Request) { x.serve(w, r, coinm, true) })
+	for path, has := range map[string]carries{
+		"/stream": {spot, true, true}, "/market/stream": {usdm, true, false}, "/public/stream": {usdm, false, true}, "/dapi/stream": {coinm, true, true},
+	} {
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { x.serve(w, r, has) })
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Simulated", "true")
 		mux.ServeHTTP(w, r)

@@ -14,19 +14,25 @@ import (
 type socket struct {
 	*sockets.Socket
 
+	carries
+
 	x       *Exchange
-	kind    kind
-	trades  bool                   // whether this route carries trades
 	streams sockets.Topics[string] // by name
 
 	second int64 // in which messages are counted
 	count  int
 }
 
+// carries is what a route has: a stream on another is silent.
+type carries struct {
+	kind          kind
+	trades, books bool
+}
+
 // serve runs one connection.
-func (x *Exchange) serve(w http.ResponseWriter, r *http.Request, k kind, trades bool) {
+func (x *Exchange) serve(w http.ResponseWriter, r *http.Request, has carries) {
 	x.sockets.Serve(w, r, 0, func(conn *sockets.Socket) sockets.Client {
-		s := &socket{Socket: conn, x: x, kind: k, trades: trades}
+		s := &socket{Socket: conn, carries: has, x: x}
 		if streams := r.URL.Query().Get("streams"); streams != "" {
 			s.change("SUBSCRIBE", strings.Split(streams, "/"))
 		}
@@ -71,10 +77,17 @@ func (s *socket) change(method string, names []string) {
 	}
 }
 
-// Push sends the trades of the subscribed markets as they happen.
+// Push sends the trades and the changes of books of the subscribed markets as they happen.
 func (s *socket) Push(ctx context.Context) {
 	now := s.x.clock().UnixMilli()
 	for name, from := range s.streams.Due(now) {
+		if s.books {
+			for _, u := range s.x.depthUpdates(name, s.kind, from, now) {
+				if !s.x.losesBook() {
+					s.Send(ctx, map[string]any{"stream": name, "data": u})
+				}
+			}
+		}
 		if s.trades && s.kind != spot {
 			for _, e := range s.x.contractEvents(name, s.kind, from, now) {
 				s.Send(ctx, map[string]any{"stream": name, "data": e})

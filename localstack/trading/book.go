@@ -55,7 +55,12 @@ func (m *Market) rest(levels []Level, side uint64, price, step int64) []Level {
 // BookChanges returns how the book at a time differs from that of the step before: levels
 // as they are now, of which those that are gone have a size of 0.
 func (m *Market) BookChanges(ms int64) (bids, asks []Level) {
-	oldBids, oldAsks := m.Book(ms - BookEvery)
+	return m.BookChangesSince(ms-BookEvery, ms)
+}
+
+// BookChangesSince is [Market.BookChanges] for the book at an earlier time, ms.
+func (m *Market) BookChangesSince(before, ms int64) (bids, asks []Level) {
+	oldBids, oldAsks := m.Book(before)
 	newBids, newAsks := m.Book(ms)
 	return changes(oldBids, newBids), changes(oldAsks, newAsks)
 }
