@@ -33,9 +33,9 @@ type PlatformTickersIn struct {
 
 // PlatformTicker is what takers bought less what they sold on a platform in the last 24
 // hours, over the pairs that are followed, in whole minutes: exact decimals as text, below 0
-// where more was sold; empty where there is no data. What was traded on a centralised
-// exchange before it was followed is not in it: on the first day it is of what has come
-// since. The 24 hours of the perpetual exchange begin at a quarter of an hour.
+// where more was sold; empty where there is no data. OKX and Bybit do not tell takers apart
+// in their K-lines: of these it is what was traded while they were followed, on the first day
+// since then. The 24 hours of the perpetual exchange begin at a quarter of an hour.
 type PlatformTicker struct {
 	MarketKey    string `json:"market_key"`   // as it was asked for
 	FundNetInCNY string `json:"fundNetInCny"` // in yuan, by the European Central Bank's reference rate

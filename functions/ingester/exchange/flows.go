@@ -11,18 +11,26 @@ import (
 )
 
 // flows keeps the view of what takers bought less what they sold on each exchange in the
-// last 24 hours, of the trades of followed pairs that are priced in US dollars or a stable
-// coin. What happens while nobody follows is missing in it.
+// last 24 hours, of followed pairs that are priced in US dollars or a stable coin. Trades make
+// the minutes that are open. K-lines replace them as the exchange confirms them, and say what
+// was before the pair was followed, where the exchange tells takers apart in its K-lines.
+// Each minute of a pair is counted once, whatever comes again after a restart: the view says
+// from when until when K-lines of a pair are in it.
 type flows struct {
 	engine.Defaults[*Batch]
 	pace
-	minutes map[string]map[int64]market.Decimal // by exchange
-	last    map[string]int64                    // id of the newest trade of a pair
-	newest  int64
+	minutes  map[string]map[int64]market.Decimal // by exchange
+	counted  map[string]*platformflows.Counted   // by pair
+	followed map[string]bool                     // pairs
+	last     map[string]int64                    // id of the newest trade of a pair
+	newest   int64
 }
 
 func newFlows() *flows {
-	return &flows{minutes: map[string]map[int64]market.Decimal{}, last: map[string]int64{}}
+	return &flows{
+		minutes: map[string]map[int64]market.Decimal{}, counted: map[string]*platformflows.Counted{},
+		followed: map[string]bool{}, last: map[string]int64{},
+	}
 }
 
 // Name is that of the view.
@@ -43,31 +51,116 @@ func (p *flows) Restore(views map[string][]byte) error {
 			p.minutes[platform.Key][m.Time] = m.Net
 		}
 	}
+	for i := range v.Pairs {
+		p.counted[v.Pairs[i].Key] = &v.Pairs[i]
+	}
 	return err
 }
 
-// Apply takes trades, each once.
+// Apply takes K-lines before trades, each once.
 func (p *flows) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
+	for i := range b.Listings {
+		for _, pair := range b.Listings[i].Pairs {
+			p.followed[pair.Key] = b.Listings[i].Followed[pair.Key]
+		}
+	}
+	for i := range b.Past {
+		p.confirm(&b.Past[i])
+	}
+	for i := range b.Runs {
+		p.confirm(&b.Runs[i].CandleRun)
+	}
 	for i := range b.Trades {
-		t := &b.Trades[i]
-		if t.ID <= p.last[t.Pair] {
-			continue
-		}
-		p.last[t.Pair] = t.ID
-		net := t.Value()
-		if t.Side == market.Sell {
-			net = net.Neg()
-		}
-		of := p.minutes[platformOf(t.Pair)]
-		if of == nil {
-			of = map[int64]market.Decimal{}
-			p.minutes[platformOf(t.Pair)] = of
-		}
-		minute := market.Minute1.StartMs(t.Time)
-		of[minute] = of[minute].Add(net)
-		p.newest, p.changed = max(p.newest, t.Time), true
+		p.trade(&b.Trades[i])
 	}
 	return nil
+}
+
+// trade takes a trade of a minute that is not confirmed.
+func (p *flows) trade(t *market.PairTrade) {
+	if t.ID <= p.last[t.Pair] {
+		return
+	}
+	p.last[t.Pair] = t.ID
+	net := t.Value()
+	if t.Side == market.Sell {
+		net = net.Neg()
+	}
+	of, minute := p.of(t.Pair), market.Minute1.StartMs(t.Time)
+	if of.Tells && minute < of.To {
+		return
+	}
+	of.Trades = addMinute(of.Trades, minute, net)
+	p.add(t.Pair, minute, net)
+	p.newest = max(p.newest, t.Time)
+}
+
+// confirm takes K-lines of a minute that continue those that are counted, on either side.
+func (p *flows) confirm(run *market.CandleRun) {
+	if run.Interval != market.Minute1 || run.To <= run.From || !p.followed[run.Pair] {
+		return
+	}
+	of := p.of(run.Pair)
+	from, to := run.From, run.To
+	switch {
+	case of.To == 0 || from > of.To: // what is between is older than what is kept
+		of.From, of.To = from, to
+	case to > of.To:
+		from, of.To = of.To, to
+	case to == of.From:
+		of.From = from
+	default:
+		return
+	}
+	trades := map[int64]market.Decimal{}
+	of.Trades = slices.DeleteFunc(of.Trades, func(m platformflows.Minute) bool {
+		ended := m.Time >= from && m.Time < to
+		if ended {
+			trades[m.Time] = m.Net
+		}
+		return ended
+	})
+	for i := range run.Candles {
+		c := &run.Candles[i]
+		if c.OpenTime < from || c.OpenTime >= to || c.Trades == 0 { // such a one does not tell takers
+			continue
+		}
+		of.Tells = true
+		p.add(run.Pair, c.OpenTime, c.AmountBuyer.Add(c.AmountBuyer).Sub(c.Amount).Sub(trades[c.OpenTime]))
+	}
+	p.newest = max(p.newest, to)
+}
+
+func (p *flows) of(pair string) *platformflows.Counted {
+	of := p.counted[pair]
+	if of == nil {
+		of = &platformflows.Counted{Key: pair}
+		p.counted[pair] = of
+	}
+	return of
+}
+
+// add adds to a minute of the exchange of a pair.
+func (p *flows) add(pair string, minute int64, net market.Decimal) {
+	platform := platformOf(pair)
+	of := p.minutes[platform]
+	if of == nil {
+		of = map[int64]market.Decimal{}
+		p.minutes[platform] = of
+	}
+	of[minute] = of[minute].Add(net)
+	p.changed = true
+}
+
+// addMinute adds to a minute of a list, most likely the last.
+func addMinute(list []platformflows.Minute, minute int64, net market.Decimal) []platformflows.Minute {
+	for i := range slices.Backward(list) {
+		if list[i].Time == minute {
+			list[i].Net = list[i].Net.Add(net)
+			return list
+		}
+	}
+	return append(list, platformflows.Minute{Time: minute, Net: net})
 }
 
 // Changes returns the view once in a while.
@@ -85,6 +178,15 @@ func (p *flows) Changes(now time.Time, settle bool) (c engine.Changes) {
 			one.Minutes = append(one.Minutes, platformflows.Minute{Time: ms, Net: minutes[ms]})
 		}
 		v.Platforms = append(v.Platforms, one)
+	}
+	for _, key := range slices.Sorted(maps.Keys(p.counted)) {
+		of := p.counted[key]
+		of.Trades = slices.DeleteFunc(of.Trades, func(m platformflows.Minute) bool { return m.Time < oldest })
+		if of.To < oldest && len(of.Trades) == 0 {
+			delete(p.counted, key)
+			continue
+		}
+		v.Pairs = append(v.Pairs, *of)
 	}
 	c.Views = []engine.View{{Name: platformflows.Name, Body: platformflows.Encode(v)}}
 	return c

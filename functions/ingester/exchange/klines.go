@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"maps"
+	"slices"
 	"time"
 
 	"quotary/functions/ingester/engine"
@@ -91,10 +92,11 @@ func (k *klines) Changes(now time.Time, settle bool) engine.Changes {
 	return engine.Changes{Fine: rows}
 }
 
-// append adds the rows of candles, by tier.
+// append adds the rows of candles, by tier. The newest come first, as past days do: who reads
+// in the meantime finds K-lines that begin later, and none with a hole.
 func (k *klines) append(pair string, tiers [len(market.PairTiers)][]market.Candle) {
 	for tier, candles := range tiers {
-		for i := range candles {
+		for i := range slices.Backward(candles) {
 			k.rows = append(k.rows, pairklines.Row(pair, market.PairTiers[tier], &candles[i]))
 		}
 	}

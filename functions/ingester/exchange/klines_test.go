@@ -41,6 +41,31 @@ func TestPairsOfWhichNothingComesAreForgotten(t *testing.T) {
 	}
 }
 
+// Who reads while the past is written finds no hole in it.
+func TestTheNewestRowsAreWrittenFirst(t *testing.T) {
+	t.Parallel()
+	p := newKlines(time.Second)
+	past := market.CandleRun{Pair: "a:x", Interval: market.Hour1, From: midnight, To: midnight + day.Milliseconds()}
+	for open := past.From; open < past.To; open += time.Hour.Milliseconds() {
+		past.Candles = append(past.Candles, market.Candle{OpenTime: open, Trades: 1, Size: dec(1), Amount: dec(1), Open: dec(1), High: dec(1), Low: dec(1), Close: dec(1)})
+	}
+	if err := p.Apply(&Batch{Past: []market.CandleRun{past}}, nil, noon); err != nil {
+		t.Fatal(err)
+	}
+	last := map[string]time.Time{}
+	rows := p.Changes(noon, false).Fine
+	for _, row := range rows {
+		key := row.SeriesKey.String()
+		if before, ok := last[key]; ok && !row.Time.Before(before) {
+			t.Fatalf("%s comes behind %s", row.Time, before)
+		}
+		last[key] = row.Time
+	}
+	if len(rows) < 24+6+1 {
+		t.Errorf("%d rows", len(rows))
+	}
+}
+
 // Minutes of a pair that did not come for a day come again from the opening of the day on in
 // which they ended: what was folded of it may be forgotten.
 func TestMinutesThatWereAwayForADayBeginWithADay(t *testing.T) {

@@ -93,3 +93,76 @@ func TestFlowsAreTheTradesOfADayOnce(t *testing.T) {
 		}
 	})
 }
+
+// Whatever trades are lost, whenever the process starts again, and whatever comes again then:
+// minutes that are confirmed are what the exchange says.
+func TestFlowsAreThoseOfTheExchangesKLinesWhereTheseTellTakers(t *testing.T) {
+	t.Parallel()
+	const minutes = 40 // before and after midnight
+	rapid.Check(t, func(t *rapid.T) {
+		m := newMemory()
+		p := m.restored(t, newFlows())
+		told := perpetual("BTC", "x", false)
+		other := market.Pair{Key: "wanted:x"}
+		listing := Listing{Pairs: []market.Pair{told, other}, Followed: map[string]bool{told.Key: true}}
+		var bought, sold [2 * minutes]int64
+		for i := range bought {
+			bought[i], sold[i] = rapid.Int64Range(0, 3).Draw(t, "bought"), rapid.Int64Range(0, 3).Draw(t, "sold")
+		}
+		open := func(i int) int64 { return midnight + int64(i-minutes)*60_000 }
+		run := func(pair string, from, to int) market.CandleRun {
+			run := market.CandleRun{Pair: pair, Interval: market.Minute1, From: open(from), To: open(to)}
+			for i := from; i < to; i++ {
+				if n := bought[i] + sold[i]; n > 0 {
+					run.Candles = append(run.Candles, market.Candle{OpenTime: open(i), Trades: n, Size: dec(n), Amount: dec(n), AmountBuyer: dec(bought[i])})
+				}
+			}
+			return run
+		}
+		past, id, confirmed := minutes, int64(0), minutes // K-lines are counted from past to confirmed
+		began := false
+		for now := minutes; now < 2*minutes; now++ {
+			b := &Batch{}
+			if !began || rapid.IntRange(0, 9).Draw(t, "restart") == 0 {
+				p, began = m.restored(t, newFlows()), true
+				b.Listings = []Listing{listing}
+				b.Runs = []Run{{CandleRun: run(told.Key, minutes, confirmed), Stored: true}, {CandleRun: run(other.Key, minutes, now)}}
+			}
+			if rapid.Bool().Draw(t, "past") && past > 0 && confirmed > minutes {
+				from := max(0, past-15)
+				b.Past = append(b.Past, run(told.Key, from, past))
+				past = from
+			}
+			if rapid.Bool().Draw(t, "confirm") {
+				b.Runs = append(b.Runs, Run{CandleRun: run(told.Key, confirmed, now)})
+				confirmed = now
+			}
+			for i, n := range []int64{bought[now], sold[now]} {
+				for range n {
+					id++
+					side := market.Buy
+					if i == 1 {
+						side = market.Sell
+					}
+					if rapid.IntRange(0, 3).Draw(t, "lost") > 0 {
+						b.Trades = append(b.Trades, market.PairTrade{Pair: told.Key, ID: id, Time: open(now) + 5, Px: dec(1), Sz: dec(1), Side: side})
+					}
+				}
+			}
+			m.apply(t, p, b, time.UnixMilli(open(now)))
+			v, err := platformflows.Decode(m.views[platformflows.Name])
+			if err != nil {
+				continue // nothing has happened yet
+			}
+			got := map[int64]market.Decimal{}
+			for _, one := range v.Of("x").Minutes {
+				got[one.Time] = one.Net
+			}
+			for i := past; i < confirmed; i++ {
+				if want := dec(bought[i] - sold[i]); !got[open(i)].Equal(want) {
+					t.Fatalf("in minute %d, of %d to %d: %s, want %s", i, past, confirmed, got[open(i)], want)
+				}
+			}
+		}
+	})
+}

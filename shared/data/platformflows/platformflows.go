@@ -19,8 +19,9 @@ const Window = 24 * time.Hour
 
 // View is the flows of all exchanges.
 type View struct {
-	Time      int64      `json:"time"`      // of the newest trade, ms
+	Time      int64      `json:"time"`      // of the newest trade, or the end of the newest K-line, ms
 	Platforms []Platform `json:"platforms"` // by key
+	Pairs     []Counted  `json:"pairs"`     // by key
 }
 
 // Platform is the flows of an exchange.
@@ -33,6 +34,16 @@ type Platform struct {
 type Minute struct {
 	Time int64          `json:"t"` // when it begins, ms
 	Net  market.Decimal `json:"n"` // bought less sold by takers, US dollars, of which a stable coin counts as one
+}
+
+// Counted is what of a pair is in the flows of its exchange: all minutes that open in [From,
+// To), ms, as the exchange confirmed them, and of others what trades made of them.
+type Counted struct {
+	Key    string   `json:"key"`
+	From   int64    `json:"from"`
+	To     int64    `json:"to"`
+	Tells  bool     `json:"tells"` // the exchange tells takers apart in its K-lines
+	Trades []Minute `json:"trades"`
 }
 
 // Of returns the flows of an exchange; none of one that is not known.
