@@ -33,8 +33,8 @@ type CommonKlinesIn struct {
 	// how many K-lines are returned, 500 at most
 	Size int64 `query:"size" default:"100" min:"1" max:"500"`
 
-	// length of a K-line in seconds; a week opens on Monday, and 2592000 is a calendar
-	// month in UTC. K-lines of 14400 and of 43200 and more reach back to the first trade
+	// length of a K-line in seconds; three days open with every third day from 1970-01-02
+	// on, a week with Monday, and 2592000 is a calendar month in UTC. K-lines of 14400 and of 43200 and more reach back to the first trade
 	// of the pair, shorter ones as far as the operator keeps them
 	Period KlinePeriod `query:"period" default:"3600"`
 

@@ -103,23 +103,29 @@ func (p *Packs[T]) Changes(now time.Time, settle bool) (rows []store.SeriesRow) 
 	return rows
 }
 
-// Bars are packs of bars.
-type Bars struct{ *Packs[market.Bar] }
+// Bars are packs of bars, of each tier.
+type Bars [len(pairseries.Tiers)]*Packs[market.Bar]
 
-// NewBars returns packs of the bars of a series, which are written once in a while.
-func NewBars(s pairseries.Series[market.Bar], every time.Duration) Bars { return Bars{New(s, every)} }
+// NewBars returns packs of the bars of a series. Those of each tier are written once in a
+// while, the finest first.
+func NewBars(s pairseries.Series[market.Bar], every ...time.Duration) (b Bars) {
+	for i := range b {
+		b[i] = New(s, every[min(i, len(every)-1)])
+	}
+	return b
+}
 
 // Want asks for the rows of a point.
 func (b Bars) Want(r *engine.Reads, key string, ms int64) {
-	for _, tier := range pairseries.Tiers {
-		b.Packs.Want(r, key, tier, ms)
+	for i, tier := range pairseries.Tiers {
+		b[i].Want(r, key, tier, ms)
 	}
 }
 
 // Add takes a value at a time (ms).
 func (b Bars) Add(r *engine.Reads, key string, ms int64, value market.Decimal) error {
-	for _, tier := range pairseries.Tiers {
-		row, err := b.Row(r, key, tier, ms)
+	for i, tier := range pairseries.Tiers {
+		row, err := b[i].Row(r, key, tier, ms)
 		if err != nil {
 			return err
 		}
@@ -133,4 +139,17 @@ func (b Bars) Add(r *engine.Reads, key string, ms int64, value market.Decimal) e
 		}
 	}
 	return nil
+}
+
+// Clean reports whether everything is written.
+func (b Bars) Clean() bool {
+	return !slices.ContainsFunc(b[:], func(p *Packs[market.Bar]) bool { return !p.Clean() })
+}
+
+// Changes are the rows to be written, where it is time or all of them must be.
+func (b Bars) Changes(now time.Time, settle bool) (rows []store.SeriesRow) {
+	for _, p := range b {
+		rows = append(rows, p.Changes(now, settle)...)
+	}
+	return rows
 }

@@ -19,9 +19,13 @@ type pairContexts struct {
 	of    func(c *market.Context) (value market.Decimal, ok bool)
 }
 
-// contextsEvery is between two writes, of two rows a pair. What is in memory only is lost
-// when the process ends: the venue tells nothing of the past, so no checkpoint waits for it.
-const contextsEvery = 5 * time.Minute
+// Between two writes of a pair's row of minutes, and of that of hours. What is in memory only
+// is lost when the process ends: the venue tells nothing of the past, so no checkpoint waits
+// for it.
+const (
+	minutesEvery = time.Minute
+	hoursEvery   = 5 * time.Minute
+)
 
 // newPairInterests returns open interest, US dollars, of which the stable coin that pays it
 // counts as one. The centralised exchanges sum theirs up with it.
@@ -41,7 +45,7 @@ func newPairFundings() *pairContexts {
 }
 
 func newPairContexts(s pairseries.Series[market.Bar], of func(c *market.Context) (market.Decimal, bool)) *pairContexts {
-	return &pairContexts{name: s.Name(), pairs: packs.NewBars(s, contextsEvery), of: of}
+	return &pairContexts{name: s.Name(), pairs: packs.NewBars(s, minutesEvery, hoursEvery), of: of}
 }
 
 // Name is that of the series.
