@@ -13,6 +13,7 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/data/coins"
 	"quotary/shared/data/contracts"
+	"quotary/shared/data/klines"
 	"quotary/shared/data/pairklines"
 	"quotary/shared/data/pairseries"
 	"quotary/shared/data/rates"
@@ -159,11 +160,19 @@ func TestLiquidationsOfAPairAreListedOldestFirst(t *testing.T) {
 func (w *world) trade(t *testing.T, pair string, buckets int) {
 	t.Helper()
 	var candles []market.Candle
+	var trades []market.Trade
 	for n := range buckets {
 		at := apitest.Start.Add(time.Duration(n-buckets+1) * 5 * time.Minute).UnixMilli()
+		trades = append(trades, market.Trade{Side: market.Buy, Time: at, Tid: int64(n), Px: dec(t, "100000"), Sz: dec(t, "10")})
 		c := market.Candle{OpenTime: at}
-		c.Add(&market.Trade{Side: market.Buy, Time: at, Tid: int64(n), Px: dec(t, "100000"), Sz: dec(t, "10")})
+		c.Add(&trades[n])
 		candles = append(candles, c)
+	}
+	if pair == pepe {
+		if err := klines.Put(t.Context(), w.series, "kPEPE", trades...); err != nil {
+			t.Fatal(err)
+		}
+		candles = nil // its K-lines are those of its domain alone
 	}
 	for _, tier := range []market.Interval{market.Minute5, market.Hour1} {
 		if err := pairklines.Put(t.Context(), w.series, pair, tier, market.Compose(append([]market.Candle(nil), candles...), tier.StartMs)...); err != nil {
@@ -197,6 +206,23 @@ func TestTheLiquidationMapIsTheModelOfTurnoverAndOpenInterest(t *testing.T) {
 	all = apitest.Data[catalog.EstimatedLiquidationHistory](t, w.Get(t, w.SubKey, fmt.Sprintf("%s/estimated-liquidation/history?dbkey=%s&start_time=%d&end_time=%d", base, btc, from, from+300_000)))
 	if _, ok := all.TimePoints[strconv.FormatInt(from/1000, 10)]; !ok || len(all.TimePoints) != 2 {
 		t.Errorf("between two times there are %d", len(all.TimePoints))
+	}
+}
+
+func TestTheLiquidationMapOfThePerpetualExchangeIsOfItsOwnKLines(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.listPerps(t)
+	w.trade(t, btc, 4)
+	w.trade(t, pepe, 4)
+	for _, query := range []string{"/liquidation/map?", "/liquidation/map?cycle=7d&", "/estimated-liquidation/history?"} {
+		var maps [2]any
+		for i, pair := range []string{btc, pepe} {
+			maps[i] = apitest.Data[any](t, w.Get(t, w.SubKey, base+query+"dbkey="+pair))
+		}
+		if diff := cmp.Diff(maps[0], maps[1]); diff != "" || len(fmt.Sprint(maps[0])) < 200 {
+			t.Errorf("%s (-exchange +perpetual exchange):\n%s", query, diff)
+		}
 	}
 }
 

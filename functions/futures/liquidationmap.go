@@ -45,14 +45,8 @@ func (r *reader) liquidationMap(ctx context.Context, in catalog.LiquidationMapIn
 	out := catalog.LiquidationMap{DataMap: map[string]catalog.LiquidationSides{}}
 	c := cycles[in.Cycle]
 	buckets, err := r.buckets(ctx, pairKey(in.DBKey), c, api.Now(ctx), 1)
-	if err != nil || len(buckets) == 0 {
+	if err != nil {
 		return out, err
-	}
-	out.Time = buckets[len(buckets)-1].Time
-	for _, share := range market.LiquidationLeverages {
-		if leverage := strconv.FormatInt(share.Leverage, 10); in.Leverage == "" || in.Leverage == leverage {
-			out.DataMap[leverage] = catalog.LiquidationSides{Mapping: [3]string{"from", "to", "turnover"}, Short: []catalog.LiquidationRow{}, Long: []catalog.LiquidationRow{}, Timestamp: out.Time}
-		}
 	}
 	model := market.LiquidationModel{Window: c.window.Milliseconds()}
 	last := market.LiquidationBucket{}
@@ -64,6 +58,12 @@ func (r *reader) liquidationMap(ctx context.Context, in catalog.LiquidationMapIn
 	}
 	if !last.Average.IsPos() {
 		return out, nil
+	}
+	out.Time = buckets[len(buckets)-1].Time
+	for _, share := range market.LiquidationLeverages {
+		if leverage := strconv.FormatInt(share.Leverage, 10); in.Leverage == "" || in.Leverage == leverage {
+			out.DataMap[leverage] = catalog.LiquidationSides{Mapping: [3]string{"from", "to", "turnover"}, Short: []catalog.LiquidationRow{}, Long: []catalog.LiquidationRow{}, Timestamp: out.Time}
+		}
 	}
 	for _, b := range model.Bands(market.BandWidth(last.Average)) {
 		leverage := strconv.FormatInt(b.Leverage, 10)
@@ -139,7 +139,7 @@ func (r *reader) buckets(ctx context.Context, pair string, c cycle, until time.T
 	var interest []market.Bar
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		candles, err = pairklines.Newest(ctx, r.series, pair, c.period, until, count)
+		candles, err = r.candles(ctx, pair, c.period, until, count)
 		return err
 	})
 	group.Go(func() (err error) {
@@ -173,4 +173,16 @@ func (r *reader) buckets(ctx context.Context, pair string, c cycle, until time.T
 		}
 	}
 	return list, nil
+}
+
+// candles are the newest K-lines of a pair, oldest first.
+func (r *reader) candles(ctx context.Context, pair string, p market.Period, until time.Time, count int) ([]market.Candle, error) {
+	if !isPerp(pair) {
+		return pairklines.Newest(ctx, r.series, pair, p, until, count)
+	}
+	coin, err := r.coinOf(ctx, pair)
+	if err != nil || coin == "" {
+		return nil, err
+	}
+	return pairklines.NewestOfPerp(ctx, r.series, coin, p, until, count)
 }

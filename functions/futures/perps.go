@@ -75,7 +75,7 @@ func (r *reader) perpFunding(ctx context.Context, key string, width time.Duratio
 			return nil, err // of no row: they are checked when they are read
 		}
 	}
-	// Rows are some minutes behind.
+	// Rows are a minute behind.
 	at, rate, err := r.expected(ctx, coin)
 	if err != nil {
 		return nil, err
