@@ -11,7 +11,7 @@ import (
 // BookUpdate is what an exchange says of an order book: all of it, or what has changed.
 type BookUpdate struct {
 	Symbol string // "" says nothing
-	Time   int64  // ms
+	Time   int64  // ms; 0 of a whole book of which the exchange does not say
 	Whole  bool   // the levels are the book, not its changes
 
 	// Exchanges number the changes of a book. An update has those from First to Last, and

@@ -213,6 +213,27 @@ func TestAStreamWithoutAnotherSourceOfBooksConnectsAnewUnlessUpdatesFollow(t *te
 	}
 }
 
+func TestAWholeBookOfNoTimeIsDeliveredWithItsNextChange(t *testing.T) {
+	t.Parallel()
+	f := follower{Stream: &Stream{Books: &Books{Levels: 1}, Stats: new(Stats)}, pairs: map[string]*followedPair{"X": {}}}
+	k := f.keepBooks()
+	for _, step := range []struct {
+		update BookUpdate
+		want   bool
+	}{
+		{BookUpdate{Whole: true, Last: 7}, false},
+		{BookUpdate{First: 8, Last: 8, Prev: 7, Time: leastTime}, true},
+	} {
+		step.update.Symbol = "X"
+		if err := k.take(&step.update); err != nil {
+			t.Fatal(err)
+		}
+		if got, ok := k.changed(k.order[0], mostTime); ok != step.want || got.Time != step.update.Time {
+			t.Errorf("number %d: %+v, %t", step.update.Last, got, ok)
+		}
+	}
+}
+
 func TestLevelsAreRead(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int{

@@ -155,12 +155,12 @@ func (k *keptBooks) deliver(ctx context.Context, queue *eventQueue) error {
 }
 
 // changed returns the best levels of a book, in base coins, that has changed since it was
-// delivered. One of which too few are known waits for a whole one. What is said of the
-// future is left out.
+// delivered. One of which too few are known waits for a whole one, and one whose time is not
+// known for its next change. What is said of the future is left out.
 func (k *keptBooks) changed(one *keptBook, latest int64) (b market.PairBook, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if one.last == 0 || one.last == one.delivered || one.time > latest {
+	if one.last == 0 || one.last == one.delivered || one.time == 0 || one.time > latest {
 		return b, false
 	}
 	bids, enoughBids := one.bids.best(k.Levels)

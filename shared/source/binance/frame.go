@@ -10,13 +10,14 @@ import (
 )
 
 // frame is what a line of a combined stream says: a trade, a mark price, an order that
-// closed a position by force, the answer to a subscription, or something else that is
-// skipped.
+// closed a position by force, changes of a book, the answer to a subscription, or something
+// else that is skipped.
 type frame struct {
 	trade    market.PairTrade // its pair is not set
 	symbol   string           // of the trade; "" for another frame
 	mark     markFields
 	order    orderFields
+	depth    depthFields
 	answer   int64  // id of the message that is answered, 0 for another frame
 	refused  string // why it was refused
 	shutdown bool   // the venue restarts soon
@@ -29,8 +30,8 @@ var (
 
 // parse is [parseFrame] for the stream.
 func parse(line string, to *source.Frame) error {
-	f, err := parseFrame(line)
-	if err != nil {
+	f := frame{depth: depthFields{to: &to.Book}}
+	if err := f.read(line); err != nil {
 		return err
 	}
 	to.Answered, to.ID, to.Refused, to.Restart = f.answer != 0 || f.refused != "", f.answer, f.refused, f.shutdown
@@ -59,6 +60,13 @@ func parse(line string, to *source.Frame) error {
 // {"result":null,"id":1}, {"error":{"code":2,"msg":".."},"id":1}. What is of no
 // interest leaves the zero frame; what should be and cannot be read is an error.
 func parseFrame(line string) (f frame, err error) {
+	if err := f.read(line); err != nil {
+		return frame{}, err
+	}
+	return f, nil
+}
+
+func (f *frame) read(line string) (err error) {
 	p := jsonscan.New(line)
 	ok := p.Object(func(key string) bool {
 		switch key {
@@ -85,13 +93,10 @@ func parseFrame(line string) (f frame, err error) {
 		}
 		return p.Skip()
 	})
-	if err != nil {
-		return frame{}, err
+	if err == nil && (!ok || !p.End()) {
+		err = errFrame
 	}
-	if !ok || !p.End() {
-		return frame{}, errFrame
-	}
-	return f, nil
+	return err
 }
 
 // event reads the data of a frame.
@@ -125,6 +130,8 @@ func (f *frame) event(p *jsonscan.Scanner) error {
 				return p.Skip()
 			}
 			return p.Object(func(key string) bool { return f.order.field(p, key) })
+		case depthUpdate:
+			return f.depth.field(p, key)
 		default:
 			return p.Skip()
 		}
@@ -164,6 +171,10 @@ func (f *frame) event(p *jsonscan.Scanner) error {
 		return errMark
 	case kind == forceOrder && (!ok || !f.order.complete()):
 		return errOrder
+	case kind == depthUpdate && !ok:
+		return errDepth
+	case kind == depthUpdate:
+		return f.depth.finish()
 	case !ok:
 		return errFrame
 	default:
@@ -185,6 +196,7 @@ func (f *frame) event(p *jsonscan.Scanner) error {
 
 const (
 	aggTrade       = "aggTrade"
+	depthUpdate    = "depthUpdate"
 	serverShutdown = "serverShutdown"
 
 	tradeFields = 8       // that a trade must have, each once

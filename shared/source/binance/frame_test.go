@@ -1,7 +1,10 @@
 package binance
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -84,7 +87,7 @@ func TestAMalformedTradeIsRefused(t *testing.T) {
 }
 
 func FuzzParseFrame(f *testing.F) {
-	for _, line := range []string{spotFrame, swapFrame, `{"result":null,"id":3}`, `{"error":{"code":2},"id":null}`, `{"data":[]}`, ``} {
+	for _, line := range []string{spotFrame, swapFrame, spotDepth, swapDepth, `{"result":null,"id":3}`, `{"error":{"code":2},"id":null}`, `{"data":[]}`, ``} {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
@@ -97,6 +100,15 @@ func FuzzParseFrame(f *testing.F) {
 		}
 		if tr := &got.trade; got.symbol != "" && (tr.ID < 0 || tr.Count < 1 || !tr.Px.IsPos() || !tr.Sz.IsPos() || tr.Time < 1_400_000_000_000) {
 			t.Fatalf("%+v", tr)
+		}
+		var to source.Frame
+		if err := parse(line, &to); err != nil || to.Book.Symbol == "" {
+			return
+		}
+		for _, l := range slices.Concat(to.Book.Bids, to.Book.Asks) {
+			if !l.Px.IsPos() || l.Sz.IsNeg() || to.Book.Last < to.Book.First || to.Book.Time < 1_400_000_000_000 {
+				t.Fatalf("%+v", to.Book)
+			}
 		}
 	})
 }
@@ -158,7 +170,7 @@ func TestFramesOfPerpetuals(t *testing.T) {
 }
 
 func BenchmarkParseFrames(b *testing.B) {
-	for name, line := range map[string]string{"trade": swapFrame, "mark price": markFrame, "forced order": forceFrame} {
+	for name, line := range map[string]string{"trade": swapFrame, "mark price": markFrame, "forced order": forceFrame, "depth": swapDepth} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			var f source.Frame
@@ -169,5 +181,92 @@ func BenchmarkParseFrames(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+const (
+	spotDepth = `{"stream":"btcusdt@depth","data":{"e":"depthUpdate","E":1790000000123,"s":"BTCUSDT","U":157,"u":160,"b":[["61234.50000000","0.30000000"],["61230.01000000","0.00000000"]],"a":[["61234.51000000","1.50000000"]]}}`
+	swapDepth = `{"stream":"btcusdt@depth@500ms","data":{"e":"depthUpdate","E":1790000000123,"T":1790000000120,"s":"BTCUSDT","U":157,"u":160,"pu":149,"b":[["61234.5","0.300"],["61230.0","0.000"]],"a":[]}}`
+)
+
+func TestChangesOfBooks(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, line string
+		prev, time int64
+		levels     string
+	}{
+		{"spot, whose numbers go on", spotDepth, 156, 1790000000123, "[{61234.5 0.3} {61230.01 0}] [{61234.51 1.5}]"},
+		{"a perpetual, which names the one before", swapDepth, 149, 1790000000120, "[{61234.5 0.3} {61230 0}] []"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var f source.Frame
+			if err := parse(c.line, &f); err != nil {
+				t.Fatal(err)
+			}
+			if b := &f.Book; b.Symbol != "BTCUSDT" || b.Whole || b.First != 157 || b.Last != 160 || b.Prev != c.prev || b.Time != c.time || fmt.Sprint(b.Bids, b.Asks) != c.levels {
+				t.Errorf("%+v", b)
+			}
+		})
+	}
+}
+
+func TestMalformedChangesOfABookAreRefused(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string][2]string{
+		"no symbol":              {`"s":"BTCUSDT",`, ``},
+		"an empty symbol":        {`"BTCUSDT"`, `""`},
+		"no first number":        {`"U":157,`, ``},
+		"no last number":         {`"u":160,`, ``},
+		"no number before":       {`"pu":149,`, ``},
+		"no time of the change":  {`"T":1790000000120,`, ``},
+		"no time of the event":   {`"E":1790000000123,`, ``},
+		"a time in seconds":      {`"T":1790000000120`, `"T":1790000000`},
+		"numbers the wrong way":  {`"u":160`, `"u":156`},
+		"a number as text":       {`"u":160`, `"u":"160"`},
+		"a negative number":      {`"pu":149`, `"pu":-1`},
+		"no asks":                {`,"a":[]`, ``},
+		"asks that are null":     {`"a":[]`, `"a":null`},
+		"a level without a size": {`["61234.5","0.300"]`, `["61234.5"]`},
+		"a level of numbers":     {`["61234.5","0.300"]`, `[61234.5,0.3]`},
+		"a price of zero":        {`"61234.5"`, `"0.0"`},
+		"a negative size":        {`"0.300"`, `"-0.300"`},
+		"a size that is none":    {`"0.300"`, `"x"`},
+		"a field twice":          {`"a":[]`, `"a":[],"a":[]`},
+		"an end too early":       {`"a":[]}}`, `"a":[]}`},
+	} {
+		line := strings.Replace(swapDepth, change[0], change[1], 1)
+		var f source.Frame
+		if err := parse(line, &f); err == nil {
+			t.Errorf("%s: %+v", name, f.Book)
+		}
+	}
+}
+
+func TestAWholeBookThatIsNoneIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		answer string
+		swap   bool
+		want   bool
+	}{
+		"spot":                   {`{"lastUpdateId":7,"bids":[["1.5","2"]],"asks":[]}`, false, true},
+		"a perpetual":            {`{"lastUpdateId":7,"E":1790000000123,"T":1790000000120,"bids":[],"asks":[["1.5","2"]]}`, true, true},
+		"a perpetual of no time": {`{"lastUpdateId":7,"bids":[],"asks":[]}`, true, false},
+		"no number":              {`{"bids":[],"asks":[]}`, false, false},
+		"no bids":                {`{"lastUpdateId":7,"asks":[]}`, false, false},
+		"bids that are null":     {`{"lastUpdateId":7,"bids":null,"asks":[]}`, false, false},
+		"a level of numbers":     {`{"lastUpdateId":7,"bids":[[1.5,2]],"asks":[]}`, false, false},
+		"nothing":                {`{}`, false, false},
+	} {
+		var b wholeBook
+		err := json.Unmarshal([]byte(c.answer), &b)
+		if err == nil {
+			err = b.check(c.swap)
+		}
+		if (err == nil) != c.want {
+			t.Errorf("%s: %+v, %v", name, b, err)
+		}
 	}
 }

@@ -45,6 +45,9 @@ type rules struct {
 	perMinute  int // weight that the host allows, until it says so itself
 	weight     func(limit int) int
 	route      string // before /stream
+	bookRoute  string // the same for order books
+	depth      string // the stream of their changes, behind a symbol
+	bookWeight int    // of a whole one
 
 	tickersWeight int // of all of them
 
@@ -55,18 +58,21 @@ var spot = rules{
 	name: "binance spot", path: "/api/v3", infoWeight: 20,
 	klinesMost: 1000, perMinute: 1200, weight: func(int) int { return 2 },
 	tickersWeight: 80, messagesPerSecond: 5,
+	depth: "@depth", bookWeight: 50,
 }
 
 var usdm = rules{
 	name: "binance usdm", swap: true, path: "/fapi/v1", infoWeight: 1,
 	klinesMost: 1500, perMinute: 2400, weight: contractWeight,
 	tickersWeight: 40, route: "/market", messagesPerSecond: 10,
+	bookRoute: "/public", depth: "@depth@500ms", bookWeight: 20,
 }
 
 var coinm = rules{
 	name: "binance coinm", swap: true, inverse: true, path: "/dapi/v1", infoWeight: 1,
 	klinesMost: 1500, perMinute: 2400, weight: contractWeight,
 	tickersWeight: 40, messagesPerSecond: 10,
+	depth: "@depth@500ms", bookWeight: 20,
 }
 
 // contractWeight is what a request for so many K-lines of a perpetual costs.

@@ -13,7 +13,7 @@ import (
 )
 
 // read is what a file of frames holds.
-type read struct{ frames, refused, trades, fundings, liquidations int }
+type read struct{ frames, refused, trades, fundings, liquidations, books int }
 
 func (r *read) count(t *testing.T, line []byte) {
 	t.Helper()
@@ -21,11 +21,15 @@ func (r *read) count(t *testing.T, line []byte) {
 	if err := parse(string(line), &f); err != nil {
 		t.Logf("%v: %.200s", err, line)
 		r.refused++
+		f.Reset()
 	}
 	r.frames++
 	r.trades += len(f.Events.Trades)
 	r.fundings += len(f.Events.Fundings)
 	r.liquidations += len(f.Events.Liquidations)
+	if f.Book.Symbol != "" {
+		r.books++
+	}
 }
 
 // received is a line of a session.
@@ -42,8 +46,9 @@ func (l *received) read(t *testing.T, line []byte) {
 	}
 }
 
-// Frames of sessions and single ones: of trades, mark prices and forced orders there are as
-// many as recorded. Two are older than the fields that are read of them.
+// Frames of sessions and single ones: of trades, mark prices, forced orders and changes of
+// books there are as many as recorded. Two are older than the fields that are read of them,
+// and a third, of a book, has a time that is in no unit.
 func TestRecordedFrames(t *testing.T) {
 	t.Parallel()
 	session := func(t *testing.T, line []byte, got *read) {
@@ -68,13 +73,13 @@ func TestRecordedFrames(t *testing.T) {
 		want read
 		each func(t *testing.T, line []byte, got *read)
 	}{
-		"session_binance_spot_2021-10-12.jsonl.gz":  {read{frames: 265, trades: 2}, session},
-		"session_binance_usdm_2021-07-22.jsonl.gz":  {read{frames: 1535, trades: 91}, session},
-		"session_binance_coinm_2021-07-22.jsonl.gz": {read{frames: 4371, trades: 51}, session},
-		"venue_ws_frames.jsonl":                     {read{frames: 30, refused: 2, fundings: 3, liquidations: 2}, single},
+		"session_binance_spot_2021-10-12.jsonl.gz":  {read{frames: 265, trades: 2, books: 177}, session},
+		"session_binance_usdm_2021-07-22.jsonl.gz":  {read{frames: 1535, trades: 91, books: 764}, session},
+		"session_binance_coinm_2021-07-22.jsonl.gz": {read{frames: 4371, trades: 51, books: 2047}, session},
+		"venue_ws_frames.jsonl":                     {read{frames: 30, refused: 2, fundings: 3, liquidations: 2, books: 8}, single},
 		"liquidation_ws_frames.jsonl":               {read{frames: 2, liquidations: 1}, single},
 		"liquidation_ws_frames_2026.jsonl":          {read{frames: 1, liquidations: 1}, single},
-		"binance_wsHandleData.jsonl":                {read{frames: 8}, func(t *testing.T, line []byte, got *read) { got.count(t, line) }},
+		"binance_wsHandleData.jsonl":                {read{frames: 8, refused: 1}, func(t *testing.T, line []byte, got *read) { got.count(t, line) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -216,5 +221,73 @@ func TestRecordedForcedOrders(t *testing.T) {
 	}
 	if n != 5879 {
 		t.Errorf("%d orders", n)
+	}
+}
+
+// Changes of books follow one another in each recording, and whole books that were asked for
+// meanwhile are read.
+func TestRecordedBooks(t *testing.T) {
+	t.Parallel()
+	session := func(t *testing.T, line []byte) string {
+		var l received
+		if l.read(t, line); l.Dir != "in" && l.Dir != "http" {
+			return ""
+		}
+		return string(l.Frame)
+	}
+	timed := func(_ *testing.T, line []byte) string {
+		_, frame, _ := strings.Cut(string(line), " ") // behind the time at which it came
+		return frame
+	}
+	for name, c := range map[string]struct {
+		frame         func(*testing.T, []byte) string
+		swap          bool
+		wholes, books int
+	}{
+		"session_binance_spot_2021-10-12.jsonl.gz":          {session, false, 4, 177},
+		"session_binance_usdm_2021-07-22.jsonl.gz":          {session, true, 4, 764},
+		"session_binance_coinm_2021-07-22.jsonl.gz":         {session, true, 10, 2047},
+		"hftbacktest_binance_spot_btcusdt_20240808.gz":      {timed, false, 1, 3451},
+		"hftbacktest_binance_usdm_btcusdt_20240808.gz":      {timed, true, 1, 6551},
+		"hftbacktest_binance_coinm_btcusd_perp_20240808.gz": {timed, true, 1, 26847},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var f source.Frame
+			wholes, books := 0, 0
+			last := map[string]int64{} // numbers, by symbol
+			lines := testenv.Recording(t, "exchanges/"+name)
+			for lines.Scan() {
+				frame := c.frame(t, lines.Bytes())
+				if strings.HasPrefix(frame, `{"lastUpdateId"`) {
+					var b wholeBook
+					if err := json.Unmarshal([]byte(frame), &b); err != nil || b.check(c.swap) != nil || len(b.Bids) == 0 || len(b.Asks) == 0 {
+						t.Fatalf("%v: %.200s", err, frame)
+					}
+					wholes++
+				}
+				if f.Reset(); frame == "" {
+					continue
+				}
+				if err := parse(frame, &f); err != nil {
+					t.Fatalf("%v: %.200s", err, frame)
+				}
+				b := &f.Book
+				if b.Symbol == "" {
+					continue
+				}
+				if before, ok := last[b.Symbol]; ok && b.Prev != before {
+					t.Errorf("%s: number %d follows %d, want %d", b.Symbol, b.First, b.Prev, before)
+				}
+				last[b.Symbol] = b.Last
+				books++
+			}
+			if lines.Err() != nil {
+				t.Fatal(lines.Err())
+			}
+			if wholes != c.wholes || books != c.books {
+				t.Errorf("%d whole books and %d changes, want %d and %d", wholes, books, c.wholes, c.books)
+			}
+		})
 	}
 }

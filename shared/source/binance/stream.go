@@ -10,8 +10,9 @@ import (
 )
 
 const (
-	maxPairs    = 1024 / 3 // of a connection: a perpetual has three topics
-	streamsEach = 100      // of a message that subscribes
+	maxStreams  = 1024           // of a connection
+	maxPairs    = maxStreams / 3 // a perpetual has three topics
+	streamsEach = 100            // of a message that subscribes
 )
 
 // message subscribes to streams.
