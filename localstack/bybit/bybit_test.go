@@ -210,9 +210,10 @@ func TestTopicsAndMessages(t *testing.T) {
 		messages []string
 		wanted   []string
 	}{
-		{Linear, []string{`{"req_id":"7","op":"subscribe","args":["publicTrade.BTCUSDT","tickers.BTCUSDT","allLiquidation.BTCUSDT"]}`, `{"op":"ping"}`}, []string{
+		{Linear, []string{`{"req_id":"7","op":"subscribe","args":["publicTrade.BTCUSDT","tickers.BTCUSDT","allLiquidation.BTCUSDT","orderbook.200.BTCUSDT"]}`, `{"op":"ping"}`}, []string{
 			`{"success":true,"ret_msg":"","conn_id":"simulated","req_id":"7","op":"subscribe"}`, `{"success":true,"ret_msg":"pong","conn_id":"simulated","req_id":"","op":"ping"}`,
 			`{"topic":"publicTrade.BTCUSDT","type":"snapshot","ts":`, `{"topic":"tickers.BTCUSDT","type":"snapshot","data":{"fundingIntervalHour":"8","fundingRate":"`,
+			`{"topic":"orderbook.200.BTCUSDT","type":"snapshot","ts":`, `{"topic":"orderbook.200.BTCUSDT","type":"delta","ts":`,
 			`{"topic":"tickers.BTCUSDT","type":"delta","data":{`, `{"topic":"allLiquidation.BTCUSDT","type":"snapshot","ts":`,
 		}},
 		{Inverse, []string{`{"req_id":"8","op":"subscribe","args":["publicTrade.BTCUSD"]}`}, []string{`"s":"BTCUSD","S":"Sell","v":"`}},
@@ -220,8 +221,8 @@ func TestTopicsAndMessages(t *testing.T) {
 			`{"success":true,"ret_msg":"subscribe","conn_id":"simulated","req_id":"1","op":"subscribe"}`,
 			`{"success":false,"ret_msg":"error:args size is invalid","conn_id":"simulated","req_id":"2","op":"subscribe"}`, `"req_id":"3","op":"unsubscribe"`, `error:invalid json`,
 		}},
-		{Spot, []string{`{"req_id":"1","op":"subscribe","args":["allLiquidation.BTCUSDT"]}`, `{"req_id":"2","op":"subscribe","args":["publicTrade.NOSUCH"]}`, `{"op":"auth"}`}, []string{
-			`{"success":false,"ret_msg":"error:handler not found,topic:allLiquidation.BTCUSDT","conn_id":"simulated","req_id":"1","op":"subscribe"}`, `topic:publicTrade.NOSUCH`, `error:unknown op`,
+		{Spot, []string{`{"req_id":"1","op":"subscribe","args":["allLiquidation.BTCUSDT"]}`, `{"req_id":"2","op":"subscribe","args":["publicTrade.NOSUCH"]}`, `{"req_id":"3","op":"subscribe","args":["orderbook.25.BTCUSDT"]}`, `{"op":"auth"}`}, []string{
+			`{"success":false,"ret_msg":"error:handler not found,topic:allLiquidation.BTCUSDT","conn_id":"simulated","req_id":"1","op":"subscribe"}`, `topic:publicTrade.NOSUCH`, `topic:orderbook.25.BTCUSDT`, `error:unknown op`,
 		}},
 	} {
 		t.Run(c.category, func(t *testing.T) {

@@ -28,6 +28,8 @@ type Exchange struct {
 	window int64 // which these are, by number
 	refuse int   // requests
 
+	loseBooks int // updates of order books that are not pushed
+
 	sockets sockets.Set
 }
 
@@ -92,6 +94,14 @@ func (x *Exchange) Refuse(requests int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.refuse = requests
+}
+
+// LoseBooks does not push the next updates of order books, so many of all markets and
+// connections.
+func (x *Exchange) LoseBooks(updates int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.loseBooks = updates
 }
 
 // Disconnect ends every connection at once.

@@ -125,7 +125,9 @@ func (s *socket) frames(now int64) (frames []any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, t := range s.topics {
-		if frame := t.frame(now); frame != nil {
+		if t.kind == bookTopic {
+			frames = append(frames, s.x.bookFrames(t, now)...)
+		} else if frame := t.frame(now); frame != nil {
 			frames = append(frames, frame)
 		}
 	}

@@ -12,7 +12,7 @@ type topic struct {
 	name   string
 	kind   string
 	market *trading.Market
-	until  int64             // everything before this is pushed, ms
+	until  int64             // everything before this is pushed, ms; of an order book 0 before the first
 	sent   map[string]string // of a ticker: its fields as they were sent
 }
 
@@ -21,6 +21,7 @@ const (
 	tradeTopic       = "publicTrade"
 	tickerTopic      = "tickers"
 	liquidationTopic = "allLiquidation"
+	bookTopic        = "orderbook.200"
 
 	tickerEvery      = 1000 // ms; the exchange takes 100
 	liquidationEvery = 500  // ms
@@ -29,9 +30,15 @@ const (
 // topic is one of a category by its name, to be pushed from a time on; nil where there is
 // none.
 func (x *Exchange) topic(category, name string, from int64) *topic {
-	kind, symbol, _ := strings.Cut(name, ".")
+	dot := max(0, strings.LastIndexByte(name, '.'))
+	kind, symbol := name[:dot], strings.TrimPrefix(name[dot:], ".")
 	m := x.Market(category, symbol)
-	if m == nil || kind == liquidationTopic && !m.Swap || kind != tradeTopic && kind != tickerTopic && kind != liquidationTopic {
+	switch {
+	case m == nil || kind == liquidationTopic && !m.Swap:
+		return nil
+	case kind == bookTopic:
+		from = 0
+	case kind != tradeTopic && kind != tickerTopic && kind != liquidationTopic:
 		return nil
 	}
 	return &topic{name: name, kind: kind, market: m, until: from}

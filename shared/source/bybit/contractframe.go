@@ -15,8 +15,11 @@ var (
 	errLiquidation = errors.New("is no position that was closed by force")
 )
 
-// snapshot is the type of frames that say everything.
-const snapshot = "snapshot"
+// Types of frames: those that say everything, and what has changed.
+const (
+	snapshot = "snapshot"
+	delta    = "delta"
+)
 
 // rateEvery is after how long, ms, a rate that has not changed is given out again: it is
 // still the rate.

@@ -27,6 +27,9 @@
 // Liquidations name the side of the position, not of the order that closed it. The venue
 // closes a connection that says nothing for ten minutes.
 //
+// [Market.FollowBooks] follows the topics orderbook.200 over another connection: the best 200
+// levels of an order book, then its changes, which are numbered one by one.
+//
 // # Units
 //
 // Sizes are base coins and amounts quote coins; an inverse contract is one US dollar, so

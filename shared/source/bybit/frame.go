@@ -77,6 +77,8 @@ func (ps *parser) parse(line string, f *source.Frame) (err error) {
 					err = readLiquidation(&p, &f.Events)
 					return err == nil
 				})
+			case strings.HasPrefix(topic, bookTopic):
+				return readBook(&p, &f.Book)
 			}
 		}
 		return p.Skip()
@@ -88,6 +90,8 @@ func (ps *parser) parse(line string, f *source.Frame) (err error) {
 		return errFrame
 	case strings.HasPrefix(topic, tickerTopic):
 		return ps.funding(&t, kind == snapshot, ts, &f.Events)
+	case strings.HasPrefix(topic, bookTopic):
+		return endBook(&f.Book, kind, ts)
 	case op == "subscribe":
 		return answered(line, id, success, f)
 	}

@@ -65,7 +65,7 @@ func TestFramesThatTheVenueSends(t *testing.T) {
 		{"a refusal", refused, source.Frame{Answered: true, ID: 2, Refused: refused}},
 		{"the answer to a ping", `{"success":true,"ret_msg":"pong","conn_id":"a1","req_id":"","op":"ping"}`, source.Frame{}},
 		{"the answer to a ping of contracts", `{"req_id":"","op":"pong","args":["1790000000000"],"conn_id":"a1"}`, source.Frame{}},
-		{"another topic", `{"topic":"orderbook.50.BTCUSDT","type":"delta","ts":1,"data":{"s":"BTCUSDT","b":[["1","0"]],"a":[],"u":2,"seq":3}}`, source.Frame{}},
+		{"another topic", `{"topic":"kline.1.BTCUSDT","type":"snapshot","ts":1,"data":[{"interval":"1","open":"61234.5"}]}`, source.Frame{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -158,7 +158,7 @@ func TestAMalformedEventIsRefused(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, line := range []string{tradesFrame, blockFrame, tickerFrame, quoteFrame, rateFrame, forceFrame, `{"success":true,"req_id":"3","op":"subscribe"}`, `{"op":"subscribe","req_id":"x"}`, ``} {
+	for _, line := range []string{tradesFrame, blockFrame, tickerFrame, quoteFrame, rateFrame, forceFrame, bookFrame, changeFrame, `{"success":true,"req_id":"3","op":"subscribe"}`, `{"op":"subscribe","req_id":"x"}`, ``} {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
@@ -181,6 +181,9 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("%+v", l)
 			}
 		}
+		if b := &got.Book; b.Symbol != "" && (b.Last < 1 || b.Time < 1_400_000_000_000 || !b.Whole && (b.First != b.Last || b.Prev != b.Last-1 || b.Prev < 1)) {
+			t.Fatalf("%+v", b)
+		}
 	})
 }
 
@@ -194,7 +197,7 @@ func BenchmarkParse(b *testing.B) {
 		events int
 	}{
 		"trade": {[]string{trade}, 1}, "liquidations": {[]string{forceFrame}, 2},
-		"ticker": {[]string{tickerFrame, again}, 1}, "change of a quote": {[]string{quoteFrame}, 0},
+		"ticker": {[]string{tickerFrame, again}, 1}, "change of a quote": {[]string{quoteFrame}, 0}, "change of a book": {[]string{changeFrame}, 0},
 	} {
 		b.Run(name, func(b *testing.B) {
 			var lines [][]byte

@@ -15,7 +15,7 @@ import (
 )
 
 // read is what a file of frames holds.
-type read struct{ frames, trades, answers, fundings, longs, shorts int }
+type read struct{ frames, trades, answers, fundings, longs, shorts, books int }
 
 func (r *read) add(t *testing.T, parse source.Parser, line []byte) {
 	t.Helper()
@@ -32,6 +32,9 @@ func (r *read) add(t *testing.T, parse source.Parser, line []byte) {
 		} else {
 			r.shorts++
 		}
+	}
+	if f.Book.Symbol != "" {
+		r.books++
 	}
 	if f.Answered {
 		r.answers++
@@ -72,10 +75,10 @@ func TestRecordedFrames(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]read{
 		"bybit_wsTicker.jsonl":             {frames: 8, fundings: 3},
-		"venue_ws_frames.jsonl":            {frames: 39, trades: 9, fundings: 2, shorts: 1},
+		"venue_ws_frames.jsonl":            {frames: 39, trades: 9, fundings: 2, shorts: 1, books: 9},
 		"liquidation_ws_frames.jsonl":      {frames: 2, longs: 1, shorts: 1},
 		"liquidation_ws_frames_2026.jsonl": {frames: 1, longs: 2},
-		"fixtures/ws.jsonl":                {frames: 22, trades: 3, answers: 7, fundings: 1, shorts: 1},
+		"fixtures/ws.jsonl":                {frames: 22, trades: 3, answers: 7, fundings: 1, shorts: 1, books: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

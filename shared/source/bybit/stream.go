@@ -46,10 +46,13 @@ func protocol(swap bool) source.Protocol {
 	return p
 }
 
+// streamURL is where the topics of the category are.
+func (m *Market) streamURL() string { return m.stream + "/v5/public/" + m.category }
+
 // Follow delivers the trades of pairs and, of perpetuals, funding rates and positions that
 // are closed by force, until ctx ends or the sink fails. Connections that are lost are made
 // anew.
 func (m *Market) Follow(ctx context.Context, pairs []market.Pair, sink source.EventSink) error {
-	s := source.Stream{Protocol: protocol(m.Swap), URL: m.stream + "/v5/public/" + m.category, Stats: m.Stats, Log: m.Log, Now: m.Now}
+	s := source.Stream{Protocol: protocol(m.Swap), URL: m.streamURL(), Stats: m.Stats, Log: m.Log, Now: m.Now}
 	return s.Follow(ctx, pairs, sink)
 }
