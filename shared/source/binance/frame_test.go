@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -267,6 +270,20 @@ func TestAWholeBookThatIsNoneIsRefused(t *testing.T) {
 		}
 		if (err == nil) != c.want {
 			t.Errorf("%s: %+v, %v", name, b, err)
+		}
+	}
+}
+
+// The server counts changes by how many levels were asked for.
+func TestAWholeBookSaysHowManyLevelsWereAskedFor(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, `{"lastUpdateId":%s,"T":1790000000120,"bids":[],"asks":[]}`, r.URL.Query().Get("limit"))
+	}))
+	t.Cleanup(server.Close)
+	for _, m := range Open(server.URL, slog.New(slog.DiscardHandler)) {
+		if u, err := m.book(t.Context(), market.Pair{Symbol: "BTCUSDT"}); err != nil || u.Best == 0 || u.Last != int64(u.Best) {
+			t.Errorf("%s: %+v, %v", m.Name, u, err)
 		}
 	}
 }
