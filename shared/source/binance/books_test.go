@@ -24,7 +24,7 @@ func TestBooksAreThoseOfTheExchange(t *testing.T) {
 				pair := sourcetest.Find(t, of, key)
 				pairs[x.Market(pair.Symbol, pair.Swap)] = pair
 			}
-			sourcetest.AreBooks(t, of, x.LoseBooks, pairs)
+			sourcetest.AreBooks(t, of, x, pairs)
 			if lines := of.Stats.Lines.Load(); lines != 0 {
 				t.Errorf("%d frames are counted with the trades", lines)
 			}

@@ -3,6 +3,7 @@ package bybit
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"quotary/shared/jsonscan"
 	"quotary/shared/market"
@@ -11,10 +12,11 @@ import (
 
 var errBook = errors.New("is no order book")
 
-// Topics of order books: their names go on with a number of levels and the symbol.
+// Topics of order books: their names go on with how many levels of a side they have, and the
+// symbol.
 const (
 	bookTopic  = "orderbook."
-	bookLevels = "200."
+	bookLevels = 200
 )
 
 // bookPairs is how many pairs the topics of a connection have room for, of 21,000 characters
@@ -23,16 +25,19 @@ const bookPairs = 500
 
 // FollowBooks delivers the order books of pairs, over a connection of its own, until ctx ends
 // or the sink fails. It follows the topics orderbook.200, which begin with the best 200 levels
-// of each side and say every 100 ms, of spot every 200, what has changed, levels that are
-// behind these 200 now included: no more than 200 are known. Of the other topics those with
-// fewer levels send five times as many frames, and the next has 1000. Where an update is
-// missing the stream is connected anew. It counts in stats.
+// of each side and say every 100 ms, of spot every 200, what has changed of them: more than
+// 200 are refused. Of the other topics those with fewer levels send five times as many frames,
+// and the next has 1000. Where an update is missing the stream is connected anew. It counts in
+// stats.
 func (m *Market) FollowBooks(ctx context.Context, pairs []market.Pair, books source.Books, stats *source.Stats, sink source.EventSink) error {
+	if books.Levels > bookLevels {
+		return fmt.Errorf("%d levels of books are wanted, and %d known", books.Levels, bookLevels)
+	}
 	p := protocol(m.Swap)
 	p.MaxPairs, p.Unnumbered = bookPairs, false
 	p.Topics = func(pairs []market.Pair) (topics []any) {
 		for _, pair := range pairs {
-			topics = append(topics, bookTopic+bookLevels+pair.Symbol)
+			topics = append(topics, fmt.Sprintf("%s%d.%s", bookTopic, bookLevels, pair.Symbol))
 		}
 		return topics
 	}

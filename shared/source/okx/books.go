@@ -3,6 +3,7 @@ package okx
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 
 	"quotary/shared/jsonscan"
@@ -16,12 +17,17 @@ var errBook = errors.New("is no order book")
 // that do not.
 const booksChannel = "books"
 
+const bookLevels = 400 // of a side, in the channel
+
 // FollowBooks delivers the order books of pairs, over a connection of its own, until ctx ends
 // or the sink fails. It follows the channel books, which begins with the best 400 levels of
 // each side and says every 100 ms what has changed, levels that are behind these 400 now
-// included: no more than 400 are known. Where an update is missing the stream is connected
+// included: more than 400 are refused. Where an update is missing the stream is connected
 // anew. It counts in stats.
 func (m *Market) FollowBooks(ctx context.Context, pairs []market.Pair, books source.Books, stats *source.Stats, sink source.EventSink) error {
+	if books.Levels > bookLevels {
+		return fmt.Errorf("%d levels of books are wanted, and %d known", books.Levels, bookLevels)
+	}
 	p := protocol
 	p.Topics = func(pairs []market.Pair) (topics []any) {
 		for _, pair := range pairs {

@@ -28,8 +28,16 @@ func TestBooksAreThoseOfTheExchange(t *testing.T) {
 				pair := sourcetest.Find(t, all[i], key)
 				pairs[x.Market(pair.Symbol)] = pair
 			}
-			sourcetest.AreBooks(t, all[i], x.LoseBooks, pairs)
+			sourcetest.AreBooks(t, all[i], x, pairs)
 		})
+	}
+}
+
+func TestMoreLevelsThanAreKnownAreAnError(t *testing.T) {
+	t.Parallel()
+	_, all := openAll(t, simulated.Config{})
+	if err := all[0].FollowBooks(t.Context(), nil, source.Books{Levels: bookLevels + 1}, new(source.Stats), nil); err == nil || t.Context().Err() != nil {
+		t.Error(err)
 	}
 }
 

@@ -20,23 +20,29 @@ type Depth interface {
 	FollowBooks(ctx context.Context, pairs []market.Pair, books source.Books, stats *source.Stats, sink source.EventSink) error
 }
 
+// Exchange is a simulated one that makes faults.
+type Exchange interface {
+	LoseBooks(updates int)
+	Disconnect()
+}
+
 // AreBooks follows the order books of pairs and holds each that comes to that of its market,
-// before and after the exchange has lost an update, which must be counted.
-func AreBooks(t *testing.T, of Depth, lose func(updates int), pairs map[*trading.Market]market.Pair) {
+// also after the exchange has lost an update, which must be counted, and a connection.
+func AreBooks(t *testing.T, of Depth, x Exchange, pairs map[*trading.Market]market.Pair) {
 	t.Helper()
-	const levels, enough = 20, 10 // books of each pair
+	const levels = 20
 	var mu sync.Mutex
 	got := map[string][]market.PairBook{} // by key of the pair
-	came := func(n int) func() bool {
-		return func() bool {
-			mu.Lock()
-			defer mu.Unlock()
-			for _, pair := range pairs {
-				if len(got[pair.Key]) < n {
-					return false
-				}
-			}
-			return true
+	came := func(pair market.Pair) int {
+		mu.Lock()
+		defer mu.Unlock()
+		return len(got[pair.Key])
+	}
+	awaitBooks := func() {
+		t.Helper()
+		for _, pair := range pairs {
+			had := came(pair)
+			testenv.Until(t, "books come of "+pair.Key, func() bool { return came(pair) > had+5 })
 		}
 	}
 	var stats source.Stats
@@ -53,16 +59,14 @@ func AreBooks(t *testing.T, of Depth, lose func(updates int), pairs map[*trading
 			return nil
 		})
 	}()
-	testenv.Until(t, "books have come", came(enough))
-	lose(1)
+	awaitBooks()
+	x.LoseBooks(1)
 	testenv.Until(t, "an update is missing", func() bool { return stats.Gaps.Load() > 0 })
-	mu.Lock()
-	had := 0
-	for _, books := range got {
-		had = max(had, len(books))
-	}
-	mu.Unlock()
-	testenv.Until(t, "books come again", came(had+enough))
+	awaitBooks()
+	connections := stats.Reconnects.Load()
+	x.Disconnect()
+	testenv.Until(t, "it has connected again", func() bool { return stats.Reconnects.Load() > connections })
+	awaitBooks()
 	stop()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("it ended with %v", err)
@@ -73,7 +77,7 @@ func AreBooks(t *testing.T, of Depth, lose func(updates int), pairs map[*trading
 	for m, pair := range pairs {
 		last := int64(0)
 		for _, book := range got[pair.Key] {
-			if IsBook(t, m, pair, book, levels); book.Time <= last {
+			if IsBook(t, m, pair, book, levels); book.Time < last {
 				t.Errorf("%s: a book of %d after one of %d", pair.Key, book.Time, last)
 			}
 			last = book.Time
