@@ -52,6 +52,7 @@ type Config struct {
 	AnnouncementsURL   string        // where all of them are simulated; "" asks themselves
 	AnnouncementsEvery time.Duration // between two looks
 
+	Exchanges  bool       // some are followed, by their own domain
 	BlockBeats BlockBeats // the zero value follows no vendor of flashes
 }
 

@@ -36,6 +36,7 @@ type markets struct {
 	contracts  *store.View[contracts.View]
 	perps      *store.View[market.Contexts]
 
+	began   time.Time
 	memory  marketflash.Memory
 	days    map[string][]market.Candle
 	daysAt  time.Time // when they were read
@@ -46,6 +47,7 @@ const (
 	marketEvery = 10 * time.Second // between two looks
 	daysEvery   = time.Hour        // between two readings of daily K-lines
 	memoryEvery = 5 * time.Minute  // between two positions without a flash
+	awaitSpot   = 10 * time.Minute // how long prices of exchanges are waited for that are followed
 	daysRead    = 31               // K-lines of a pair, the running one among them
 )
 
@@ -60,6 +62,7 @@ func (m *markets) follow(ctx context.Context, from engine.Position, sink engine.
 	if err := from.Decode(&m.memory); err != nil {
 		return err
 	}
+	m.began = m.now()
 	m.tickers, m.pairs = pairtickers.Open(m.views, m.now), pairs.Open(m.views, m.now)
 	m.liquidated, m.contracts = pairliquidations.Open(m.views, pairliquidations.Name, m.now), contracts.Open(m.views, m.now)
 	m.perps = contexts.OpenPerps(m.views, m.now)
@@ -103,6 +106,7 @@ func (m *markets) snapshot(ctx context.Context) (s marketflash.Snapshot, err err
 	if err := errors.Join(errs[:]...); err != nil {
 		return s, err
 	}
+	s.AwaitSpot = m.config.Exchanges && len(s.Tickers.Tickers) == 0 && s.Now.Sub(m.began) < awaitSpot
 	if s.Now.Sub(m.daysAt) >= daysEvery {
 		days, err := m.readDays(ctx, s)
 		if err != nil {

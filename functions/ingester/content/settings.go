@@ -39,6 +39,7 @@ func Settings(env *config.Env) Config {
 	c := Config{
 		Feeds:      config.Parsed(env, catalog.EnvNewsFeeds, parseFeeds),
 		DropsEvery: env.Duration(catalog.EnvDropsEvery),
+		Exchanges:  env.Text(catalog.EnvExchanges) != "",
 	}
 	c.Announcements, c.AnnouncementsURL, c.AnnouncementsEvery = announcementSettings(env)
 	c.BlockBeats = blockBeatsSettings(env)

@@ -23,11 +23,14 @@ type coin struct {
 
 // coins are those that have a spot pair in USDT or a perpetual, of the highest turnover first.
 func (w *writer) coins() (list []coin) {
-	seen := map[string]bool{}
+	seen, listed := map[string]bool{}, map[string]bool{}
 	for _, platform := range []string{"binance", "okex", "bybit"} {
 		for i := range w.Snapshot.Pairs.Pairs {
 			p := &w.Snapshot.Pairs.Pairs[i]
-			if p.Platform != platform || p.Swap || p.Quote != "USDT" || seen[strings.ToUpper(p.Base)] {
+			if p.Platform != platform || p.Swap || p.Quote != "USDT" {
+				continue
+			}
+			if listed[strings.ToUpper(p.Base)] = true; seen[strings.ToUpper(p.Base)] {
 				continue
 			}
 			if t, ok := w.Tickers.Of(p.Key); ok && t.Last.IsPos() && t.Open.IsPos() {
@@ -37,7 +40,7 @@ func (w *writer) coins() (list []coin) {
 			}
 		}
 	}
-	list = append(list, w.perpetuals(seen)...)
+	list = append(list, w.perpetuals(listed)...)
 	slices.SortFunc(list, func(a, b coin) int { return cmp.Or(b.Amount.Cmp(a.Amount), cmp.Compare(a.name, b.name)) })
 	return list
 }
@@ -48,19 +51,19 @@ const freshFor = 10 * time.Minute
 // PerpKey is the key of a perpetual's daily K-lines, unlike that of any pair.
 func PerpKey(coin string) string { return "perp " + coin }
 
-// perpetuals are the coins of Hyperliquid that are not seen. A thousand of a coin (kPEPE) is
-// that coin.
-func (w *writer) perpetuals(seen map[string]bool) (list []coin) {
-	if w.Now.UnixMilli()-w.Perps.Time > freshFor.Milliseconds() {
+// perpetuals are the coins of Hyperliquid that are not listed on another exchange. A thousand
+// of a coin (kPEPE) is that coin.
+func (w *writer) perpetuals(listed map[string]bool) (list []coin) {
+	if w.AwaitSpot || w.Now.UnixMilli()-w.Perps.Time > freshFor.Milliseconds() {
 		return nil
 	}
 	for i := range w.Perps.Coins {
 		c := &w.Perps.Coins[i]
 		name := strings.ToUpper(c.Coin)
-		if thousands, ok := strings.CutPrefix(c.Coin, "k"); ok && seen[thousands] || seen[name] || !c.Mark.IsPos() || !c.Day.Open.IsPos() {
+		if thousands, ok := strings.CutPrefix(c.Coin, "k"); ok && listed[thousands] || listed[name] || !c.Mark.IsPos() || !c.Day.Open.IsPos() {
 			continue
 		}
-		seen[name] = true
+		listed[name] = true
 		list = append(list, coin{name, c.Coin + " perpetual (Hyperliquid)", c.Coin + " 永续合约（Hyperliquid）", "USD", perpTicker(c)})
 	}
 	return list

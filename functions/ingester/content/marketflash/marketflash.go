@@ -19,7 +19,7 @@
 //	type 3   the same of a small coin
 //	type 15  every four hours: what was liquidated of all perpetuals in 24 hours
 //	type 25  an order of a million US dollars or more closed a position by force; of a coin
-//	         another one of the hour only where it is larger by a further million
+//	         another one of the hour only where it is larger by a million than the last of these
 //	type 26  every day: the open interest of perpetuals by exchange
 //	type 21  a pair with USDT or USDC has begun to trade on a market of which others were known
 package marketflash
@@ -66,6 +66,10 @@ type Snapshot struct {
 
 	Perps market.Contexts // of Hyperliquid
 
+	// AwaitSpot is set where other exchanges are followed, and nothing has come of these yet:
+	// nothing is said of perpetuals then, as it is not known which coins are of no other.
+	AwaitSpot bool
+
 	// Days are the daily K-lines that have ended of spot pairs, by pair, and of perpetuals, by
 	// [PerpKey]: oldest first.
 	Days map[string][]market.Candle
@@ -75,7 +79,7 @@ type Snapshot struct {
 // nothing: the first snapshot only tells it which pairs there are and where prices stand.
 type Memory struct {
 	Said   map[string]Said           `json:"said,omitempty"`
-	Levels map[string]market.Decimal `json:"levels,omitempty"` // of prices, by coin and step
+	Levels map[string]market.Decimal `json:"levels,omitempty"` // of prices, by pair and step: a coin's price may come from another exchange
 	Pairs  []uint32                  `json:"pairs,omitempty"`  // digests of the keys of pairs that trade, and of their markets, ascending
 }
 
@@ -152,8 +156,7 @@ var (
 	percent   = market.Whole(100)
 	tenth     = market.Whole(1).MustDiv(market.Whole(10))
 	surely    = market.Whole(1).MustDiv(market.Whole(2000)) // by which a level is crossed
-	million   = market.Whole(1_000_000)
-	anomalous = market.Whole(5).MustDiv(market.Whole(2)) // of the mean
+	anomalous = market.Whole(5).MustDiv(market.Whole(2))    // of the mean
 )
 
 // coin applies the rules of a coin.
@@ -248,7 +251,7 @@ func (w *writer) traded(c *coin, isLarge bool) {
 // level says that a price has crossed a level. Where it stands is known by the level below.
 func (w *writer) level(c *coin) {
 	step := stepOf(c.Last)
-	key := fmt.Sprint(c.name, " ", step)
+	key := fmt.Sprint(c.Pair, " ", step)
 	below := c.Last.Sub(remainder(c.Last, step))
 	have, ok := w.Levels[key]
 	if !ok {
@@ -291,6 +294,9 @@ func remainder(px, step market.Decimal) market.Decimal {
 // summaryEvery is from one summary of liquidations to the next.
 const summaryEvery = 4 * time.Hour
 
+// million is the size of a large order, US dollars, and how much larger the next one must be.
+const million = 1_000_000
+
 // liquidated says what was liquidated: every few hours in all, and large orders at once.
 func (w *writer) liquidated() {
 	var all market.Liquidated
@@ -311,13 +317,14 @@ func (w *writer) liquidated() {
 
 // largest says that a large position was closed in a minute of the last hour.
 func (w *writer) largest(p *pairliquidations.Pair, m *pairliquidations.Minute) {
-	millions, _ := m.Largest.MustDiv(million).Trunc(0).Int64()
+	dollars, _ := m.Largest.Trunc(0).Int64()
 	rule := fmt.Sprint(largeOrder, " ", p.Coin, " ", m.Time/time.Hour.Milliseconds())
-	if w.Now.UnixMilli()-m.Time >= time.Hour.Milliseconds() || !w.passes(rule, millions) {
+	if w.Now.UnixMilli()-m.Time >= time.Hour.Milliseconds() || dollars < w.Said[rule].Step+million {
 		return
 	}
+	w.passes(rule, dollars)
 	name := fmt.Sprint(strings.ToUpper(p.Coin), " (", p.Platform, ")")
-	w.say(largeOrder, fmt.Sprint(rule, " ", millions), millions >= 10, 0,
+	w.say(largeOrder, fmt.Sprint(rule, " ", dollars), dollars >= 10*million, 0,
 		fmt.Sprintf("A position of %s US dollars in %s was liquidated", m.Largest.RoundHAZ(0), name),
 		fmt.Sprintf("%s 一笔 %s 美元的仓位被强平", name, m.Largest.RoundHAZ(0)))
 }

@@ -3,6 +3,7 @@ package marketflash
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -131,6 +132,21 @@ func TestRules(t *testing.T) {
 			},
 			[]string{"1 ONLY perpetual (Hyperliquid) is up 100% in 24 hours, at 20 USD"},
 		},
+		"no pair of an exchange is known yet": {
+			func(t *testing.T, s *Snapshot) { s.Perps, s.AwaitSpot = perps(t, s.Now, "ONLY 20 10"), true }, nil,
+		},
+		"a coin has a pair whose price is not known": {
+			func(t *testing.T, s *Snapshot) { s.Perps = perps(t, s.Now, "OLD 20 10") }, nil,
+		},
+		"the price of a coin comes from another exchange, behind a level": {
+			func(t *testing.T, s *Snapshot) {
+				s.Pairs.Pairs[0].Platform, s.Pairs.Pairs[0].Key = "okex", "btcusdt:okex"
+				s.Tickers.Tickers[slices.IndexFunc(s.Tickers.Tickers, func(t pairtickers.Ticker) bool { return t.Pair == "btcusdt:binance" })] = pairtickers.Ticker{
+					Pair: "btcusdt:okex", Last: dec(t, "62500"), Open: dec(t, "62000"), Size: dec(t, "10"), Amount: market.Whole(1_000_000),
+				}
+				inOrder(s)
+			}, []string{"21 BTC/USDT (spot) trades on okex"},
+		},
 		"figures of perpetuals are old": {
 			func(t *testing.T, s *Snapshot) { s.Perps = perps(t, s.Now.Add(-time.Hour), "ONLY 20 10") }, nil,
 		},
@@ -159,7 +175,7 @@ func TestRules(t *testing.T) {
 				}
 				s.Now = noon.Add(6 * time.Minute)
 				s.Liquidations.Pairs = []pairliquidations.Pair{
-					{Key: "btcswapusdt:binance", Coin: "btc", Platform: "binance", Minutes: []pairliquidations.Minute{minute(5, 2_500_000), minute(4, 2_900_000), minute(3, 12_000_000)}},
+					{Key: "btcswapusdt:binance", Coin: "btc", Platform: "binance", Minutes: []pairliquidations.Minute{minute(5, 2_500_000), minute(4, 3_400_000), minute(3, 12_000_000)}},
 					{Key: "btcswapusdt:bybit", Coin: "btc", Platform: "bybit", Minutes: []pairliquidations.Minute{minute(2, 9_000_000)}},
 				}
 			},
