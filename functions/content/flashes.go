@@ -56,27 +56,41 @@ func (s *shorts) listed(ctx context.Context, sel flashes.Selection) ([]flashes.F
 	if err != nil {
 		return nil, err
 	}
-	page, err := s.inLanguage(ctx, v, sel)
-	if err != nil || sel.Language != traditional {
-		return page, err
+	if sel.Language == traditional {
+		return s.listedTraditional(ctx, v, sel)
 	}
-	sel.Language, sel.Without = simplified, traditional
-	others, err := s.inLanguage(ctx, v, sel)
-	if err != nil {
-		return nil, err
+	page, whole := v.Select(sel)
+	if !whole {
+		page, err = flashes.Before(ctx, s.log, sel)
 	}
-	page = append(page, others...)
-	slices.SortFunc(page, func(a, b flashes.Flash) int { return a.Compare(&b) })
-	return page[:min(len(page), sel.Limit)], nil
+	return page, err
 }
 
-// inLanguage returns the flashes of a language that are selected.
-func (s *shorts) inLanguage(ctx context.Context, v flashes.View, sel flashes.Selection) ([]flashes.Flash, error) {
-	page, whole := v.Select(sel)
-	if whole {
-		return page, nil
+// listedTraditional returns those in traditional Chinese and, in the place of what has no
+// version in it, those in the other one. Both are from the view or both from the log, which
+// is ahead of it, and versions are read last: so a flash is shown in one of the two at any
+// moment.
+func (s *shorts) listedTraditional(ctx context.Context, v flashes.View, sel flashes.Selection) ([]flashes.Flash, error) {
+	others := sel
+	others.Language, others.Without = simplified, traditional
+	page, whole := v.Select(others)
+	versions, wholeVersions := v.Select(sel)
+	if !whole || !wholeVersions {
+		var err error
+		if page, err = flashes.Before(ctx, s.log, others); err != nil {
+			return nil, err
+		}
+		if versions, err = flashes.Before(ctx, s.log, sel); err != nil {
+			return nil, err
+		}
 	}
-	return flashes.Before(ctx, s.log, sel)
+	replaced := map[int64]bool{}
+	for i := range versions {
+		replaced[versions[i].VersionOf] = true
+	}
+	page = append(slices.DeleteFunc(page, func(f flashes.Flash) bool { return replaced[f.ID] }), versions...)
+	slices.SortFunc(page, func(a, b flashes.Flash) int { return a.Compare(&b) })
+	return page[:min(len(page), sel.Limit)], nil
 }
 
 // flashes returns the newest ones.
@@ -160,10 +174,6 @@ func platform(name string) string {
 	return flashes.House
 }
 
-// turnPages is for how long a flash that was given another time is still a cursor to the place
-// where it stood: who turns the page has seen it there.
-const turnPages = 10 * time.Minute
-
 // pages returns a page of flashes or posts.
 func (s *shorts) pages(ctx context.Context, in catalog.FlashPagesIn) (catalog.FlashPage, error) {
 	out := catalog.FlashPage{IsLive: in.DateMode == "normal" && in.LastID == 0, List: []catalog.PagedFlash{}}
@@ -183,7 +193,7 @@ func (s *shorts) pages(ctx context.Context, in catalog.FlashPagesIn) (catalog.Fl
 		sel.From, sel.To = in.StartDate.Time, in.EndDate.Time
 	}
 	if in.LastID != 0 {
-		last, ok, err := flashes.ShownAt(ctx, s.log, in.LastID, api.Now(ctx).Add(-turnPages))
+		last, ok, err := flashes.Newest(ctx, s.log, in.LastID)
 		if err != nil || !ok {
 			return out, err
 		}

@@ -49,12 +49,18 @@ func sampleFlashes(now time.Time) []flashes.Flash {
 	return all
 }
 
-// newFlashes is a world with flashes and members; nil stores nothing.
-func newFlashes(t *testing.T, list func(time.Time) []flashes.Flash) *apitest.World {
+// newFlashes is a world with flashes and members, and with unseen ones, which are in the log
+// alone; nil stores nothing.
+func newFlashes(t *testing.T, list func(time.Time) []flashes.Flash, unseen ...func(time.Time) []flashes.Flash) *apitest.World {
 	t.Helper()
 	w, log, views := openContent(t)
 	if list == nil {
 		return w
+	}
+	for _, more := range unseen {
+		if err := flashes.Put(t.Context(), log, more(w.Now())...); err != nil {
+			t.Fatal(err)
+		}
 	}
 	all := list(w.Now())
 	if err := flashes.Put(t.Context(), log, all...); err != nil {
@@ -359,50 +365,84 @@ func TestEachFlashFallsBackToChinese(t *testing.T) {
 	}
 }
 
-// A flash that is given another time while somebody turns pages is a cursor to where it stood:
-// what was between is neither shown again nor left out. Later it is one to where it stands.
-func TestAFlashThatHasMovedIsStillACursor(t *testing.T) {
+// Whoever turns pages comes to the end and sees each flash once, also just after one was given
+// another time, or was hidden.
+func TestAFlashThatHasMovedIsACursorToWhereItStands(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		to   int64         // minutes before now
-		ago  time.Duration // when it was moved
-		want string        // the page behind it
-		seen bool          // its places say nothing of when it was shown
+		to     int64 // minutes before now
+		hidden bool
+		want   string // all pages; behind 5
+		behind string
 	}{
-		"it has risen":                 {1, time.Minute, "6 7 8", false},
-		"it has sunk":                  {7, time.Minute, "6 7 8", false},
-		"it has risen long ago":        {1, time.Hour, "1 2 3", false},
-		"a vendor's has risen":         {1, time.Minute, "6 7 8", true},
-		"a vendor's has sunk long ago": {7, time.Hour, "8 9", true},
-		"it has sunk long ago":         {7, time.Hour, "8 9", false},
+		"it has risen": {0, false, "5 1 2 3 4 6 7 8 9", "1 2"},
+		"it has sunk":  {8, false, "1 2 3 4 6 7 8 5 9", "9"},
+		"it is hidden": {5, true, "1 2 3 4 6 7 8 9", "6 7"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newFlashes(t, func(now time.Time) (all []flashes.Flash) {
-				add := func(id, minute int64, put time.Time) {
+				add := func(id, minute int64, put time.Time, hidden bool) {
 					all = append(all, flashes.Flash{
-						Entry: flashes.Entry{ID: id, Time: now.Unix() - 60*minute, Language: "en", Platform: flashes.House, Title: fmt.Sprint(id)},
+						Entry: flashes.Entry{ID: id, Time: now.Unix() - 60*minute, Language: "en", Platform: flashes.House, Title: fmt.Sprint(id), Hidden: hidden},
 						Place: drop.Place{Time: put.UnixMilli(), File: "a", Line: id},
 					})
 				}
 				for id := range int64(9) {
-					if id+1 != 5 {
-						add(id+1, id+1, now.Add(-2*time.Hour))
-					}
+					add(id+1, id+1, now.Add(-2*time.Hour), false)
 				}
-				add(5, 5, now.Add(-2*time.Hour))
-				add(5, c.to, now.Add(-c.ago))
-				for i := range all {
-					if f := &all[i]; c.seen {
-						f.Seen, f.Place.Time, f.Place.Line = f.Place.Time, 1, f.Place.Time
-					}
-				}
+				add(5, c.to, now.Add(-time.Minute), c.hidden)
 				return all
 			})
-			got := numbers(apitest.Data[struct{ List []numbered }](t, w.Get(t, w.SubKey, flashPath+"list?lan=en&pagesize=4&last_id=5")).List)
-			got = strings.Join(slices.DeleteFunc(strings.Fields(got), func(id string) bool { return id == "5" }), " ")
-			if !strings.HasPrefix(got+" ", c.want+" ") {
-				t.Errorf("behind it are %s, want %s", got, c.want)
+			page := func(query string) string {
+				return numbers(apitest.Data[struct{ List []numbered }](t, w.Get(t, w.SubKey, flashPath+"list?lan=en"+query)).List)
+			}
+			if got := page("&pagesize=2&last_id=5"); got != c.behind {
+				t.Errorf("behind it are %s, want %s", got, c.behind)
+			}
+			for _, size := range []int{1, 2, 3} {
+				var all []string
+				for last := ""; len(all) < 20; {
+					got := page(fmt.Sprint("&pagesize=", size, last))
+					if got == "" {
+						break
+					}
+					all = append(all, strings.Fields(got)...)
+					last = "&last_id=" + all[len(all)-1]
+				}
+				if got := strings.Join(all, " "); got != c.want {
+					t.Errorf("pages of %d: %s, want %s", size, got, c.want)
+				}
+			}
+		})
+	}
+}
+
+// A version that the view does not know yet takes the place of its flash where lists know it,
+// and not before.
+func TestAFlashOrItsVersionIsShownAtAnyMoment(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		newer int64 // flashes, so many that the view does not hold the older ones
+		want  string
+	}{"from the view": {0, "9001"}, "from the log": {flashes.Listed, "9002"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			flash := func(now time.Time, id, ago, member int64, language string, of int64) flashes.Flash {
+				return flashes.Flash{
+					Entry: flashes.Entry{ID: id, Time: now.Unix() - ago, Language: language, Platform: flashes.House, Title: "x", MemberID: member, VersionOf: of},
+					Place: drop.Place{Time: 1, File: "a", Line: id},
+				}
+			}
+			w := newFlashes(t, func(now time.Time) (all []flashes.Flash) {
+				all = append(all, flash(now, 9001, 5000, 477, "cn", 0))
+				for n := range c.newer {
+					all = append(all, flash(now, n+1, 4000-n, 1, "cn", 0)) // which no request asks for
+				}
+				return all
+			}, func(now time.Time) []flashes.Flash { return []flashes.Flash{flash(now, 9002, 5000, 477, "tc", 9001)} })
+			if got := numbers(apitest.Data[[]numbered](t, w.Get(t, w.SubKey, "/v2/content/exchange-listing-flash?language=tc"))); got != c.want {
+				t.Errorf("%s is shown, want %s", got, c.want)
 			}
 		})
 	}

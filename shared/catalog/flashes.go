@@ -132,7 +132,7 @@ type FoundFlash struct {
 
 // FlashPagesIn selects a page of flashes or posts, newest first.
 type FlashPagesIn struct {
-	// Number of the last flash of the page before; without it the first page. One that nobody knows gives an empty page.
+	// Number of the last flash of the page before; without it the first page. The page is of those behind the place where that flash stands now, which a later version of it may have moved. One that nobody knows gives an empty page.
 	LastID int64 `query:"last_id" min:"0" max:"9007199254740991"`
 	// Flashes on the page, 50 at most.
 	PageSize int64 `query:"pagesize,pageSize,page_size" default:"20" min:"1" max:"50"`

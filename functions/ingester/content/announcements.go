@@ -79,7 +79,7 @@ func announced(list []market.Announcement, seen time.Time) *Batch {
 		// Of two states the one that was seen last holds, and a drop that was put later.
 		place := drop.Place{Time: a.Published, File: "announcements/" + a.Venue, Line: 1 + max(0, (seen.UnixMilli()-a.Published)/1000)}
 		if a.Listing {
-			b.Flashes = append(b.Flashes, listings(a, place, seen)...)
+			b.Flashes = append(b.Flashes, listings(a, place)...)
 		}
 		if campaign, ok := airdrops.Announced(a, place); ok {
 			b.Airdrops = append(b.Airdrops, campaign)
@@ -90,9 +90,9 @@ func announced(list []market.Announcement, seen time.Time) *Batch {
 
 // listings are the flashes of an announcement, one in each language in which it was made. Their
 // numbers follow from the exchange and its id.
-func listings(a *market.Announcement, place drop.Place, seen time.Time) []flashes.Flash {
+func listings(a *market.Announcement, place drop.Place) []flashes.Flash {
 	flash := func(id string, language airdrops.Language, said, other market.Words) flashes.Flash {
-		return flashes.Flash{Place: place, Seen: seen.UnixMilli(), Entry: flashes.Entry{
+		return flashes.Flash{Place: place, Entry: flashes.Entry{
 			ID: news.ID(place.File, id), Time: a.Published / 1000, Language: string(language), Platform: flashes.House, Title: said.Title, Content: said.Text,
 			TransTitle: other.Title, TransContent: other.Text, FlashType: flashes.TypeListing, MemberID: flashes.MemberID(a.Venue), Source: airdrops.ExchangeName(a.Venue, language), Link: said.URL,
 		}}

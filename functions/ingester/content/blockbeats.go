@@ -65,7 +65,7 @@ func (v vendorList) batch(d *feeds.Delivery) *Batch {
 	b := NewBatch()
 	for i := range d.Items {
 		one := &d.Items[i]
-		f := flashes.Flash{Place: v.place(d.Time), Seen: d.Time.UnixMilli(), Entry: flashes.Entry{
+		f := flashes.Flash{Place: v.place(d.Time), Entry: flashes.Entry{
 			ID: news.ID("blockbeats", v.Language+" "+one.Key), Time: published(one.Published, d.Time), Language: v.Language, Platform: flashes.House,
 			Title: one.Title, Content: feeds.Text(one.Content, maxFlash), Important: v.Important, Source: "BlockBeats", Link: one.Link,
 			Pictures: strings.Join(strings.Fields(one.Image), "%20"),

@@ -35,13 +35,7 @@ const Listed = 1000
 type Flash struct {
 	Entry
 	Place drop.Place `json:"place"`
-
-	// Seen is since when the state has been shown, ms, where that is not the time of its place.
-	Seen int64 `json:"seen,omitempty"`
 }
-
-// since is since when the state has been shown, ms.
-func (f *Flash) since() int64 { return cmp.Or(f.Seen, f.Place.Time) }
 
 // log has a row of every entry, under its flash.
 var log = dataset.Log[Flash]{Name: Name, Row: row, Decode: DecodeRow}
@@ -81,8 +75,9 @@ func DecodeRow(r store.Row) (Flash, error) {
 // maxStates is how many states of a flash are looked through for the newest.
 const maxStates = 1000
 
-// ByID returns the newest state of a flash; ok is false where there is none, or it is hidden.
-func ByID(ctx context.Context, l *store.Log, id int64) (newest Flash, ok bool, err error) {
+// Newest returns the newest state of a flash, which may be hidden; ok is false where there is
+// none.
+func Newest(ctx context.Context, l *store.Log, id int64) (newest Flash, ok bool, err error) {
 	for f, err := range log.Read(ctx, l, dataset.Query{Subject: strconv.FormatInt(id, 10), Limit: maxStates, Expect: 2}) {
 		if err != nil {
 			return Flash{}, false, err
@@ -91,22 +86,13 @@ func ByID(ctx context.Context, l *store.Log, id int64) (newest Flash, ok bool, e
 			newest = f
 		}
 	}
-	return newest, newest.ID != 0 && !newest.Hidden, nil
+	return newest, newest.ID != 0, nil
 }
 
-// ShownAt returns the state of a flash that lists showed at a time, the first one for a time
-// before; ok is false where there is none. It may be hidden.
-func ShownAt(ctx context.Context, l *store.Log, id int64, at time.Time) (shown Flash, ok bool, err error) {
-	for f, err := range log.Read(ctx, l, dataset.Query{Subject: strconv.FormatInt(id, 10), Limit: maxStates, Expect: 2}) {
-		if err != nil {
-			return Flash{}, false, err
-		}
-		early, earlyShown, later := f.since() <= at.UnixMilli(), shown.since() <= at.UnixMilli(), f.Place.Compare(shown.Place) > 0
-		if !ok || early && (!earlyShown || later) || !early && !earlyShown && !later {
-			shown, ok = f, true
-		}
-	}
-	return shown, ok, nil
+// ByID returns the newest state of a flash; ok is false where there is none, or it is hidden.
+func ByID(ctx context.Context, l *store.Log, id int64) (newest Flash, ok bool, err error) {
+	newest, ok, err = Newest(ctx, l, id)
+	return newest, ok && !newest.Hidden, err
 }
 
 // ByIDs returns the newest states of flashes that are there, in the order of their numbers.
