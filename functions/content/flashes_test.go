@@ -156,6 +156,7 @@ func TestListsOfFlashes(t *testing.T) {
 		flashPath + "list?lan=en&platform_show=twitter":                                                         "4 3",
 		flashPath + "list?lan=en&platform_show=aicoin":                                                          "9 7 5",
 		flashPath + "list?lan=en&jump_to_date=1999-01-01":                                                       "9 7 5", // not in its mode
+		flashPath + "list?lan=en&start_date=2026-01-02&end_date=2026-01-01&jump_to_date=x":                      "9 7 5", // neither
 		flashPath + "list?lan=en&date_mode=jump&jump_to_date=" + day:                                            "9 7 5",
 		flashPath + "list?lan=en&date_mode=jump&jump_to_date=1999-01-01":                                        "",
 		flashPath + "list?lan=en&date_mode=range&start_date=" + day + "&end_date=" + day:                        "9 7 5",

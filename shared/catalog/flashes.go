@@ -154,6 +154,17 @@ type FlashPagesIn struct {
 	EndDate EndDate `query:"end_date"`
 }
 
+// Uses implements [Selective]: each mode has days of its own.
+func (in *FlashPagesIn) Uses(parameter string) bool {
+	switch parameter {
+	case "jump_to_date":
+		return in.DateMode == "jump"
+	case "start_date", "end_date":
+		return in.DateMode == "range"
+	}
+	return true
+}
+
 // Span implements [Spanner].
 func (in FlashPagesIn) Span(now time.Time) (start, end time.Time) {
 	return spanDates(in.StartDate, in.EndDate, now)

@@ -73,11 +73,11 @@ type Entry struct {
 	// Words on the button of a banner, in traditional Chinese.
 	ButtonTC string `json:"button_tc" maxlen:"40"`
 	// When it was announced, Unix ms; when the line was put there where it is absent.
-	PublishTime int64 `json:"publish_time"`
+	PublishTime int64 `json:"publish_time" min:"0" accepts:"a time in Unix milliseconds from 2009 on"`
 	// When one can take part from, Unix ms. Before that it is upcoming.
-	StartTime int64 `json:"start_time"`
+	StartTime int64 `json:"start_time" min:"0" accepts:"a time in Unix milliseconds from 2009 on"`
 	// When it ends, Unix ms. From then on it is finished.
-	EndTime int64 `json:"end_time"`
+	EndTime int64 `json:"end_time" min:"0" accepts:"a time in Unix milliseconds from 2009 on"`
 	// Whether it is finished, where no end is given. Without either it is, 30 days after it began or was announced.
 	Status string `json:"status" enum:"ongoing|finished"`
 	// Address of the announcement, of http or https.
@@ -86,8 +86,8 @@ type Entry struct {
 	ActionURL string `json:"action_url" maxlen:"2048"`
 	// Address of a banner's picture.
 	BackgroundImage string `json:"background_image" maxlen:"2048"`
-	// Place among the banners, from 1. Without any the newest airdrops are the banners.
-	BannerRank int64 `json:"banner_rank"`
+	// Place among the banners, from 1 to 1000; 0 is none. Without any the newest airdrops are the banners.
+	BannerRank int64 `json:"banner_rank" min:"0" max:"1000"`
 	// Whether it is shown nowhere. A later line without it shows the airdrop again.
 	Hidden bool `json:"hidden"`
 }
@@ -100,7 +100,6 @@ var (
 
 	errTooLarge = fmt.Errorf("the texts are larger than %d KB together", maxRow>>10)
 	errOrder    = errors.New("end_time must be after start_time")
-	errRank     = errors.New("banner_rank must be a whole number from 0 to 1000")
 )
 
 // Parse reads a line of a drop: its content is harmless then, and its addresses are of the
@@ -117,8 +116,6 @@ func Parse(line []byte) (Entry, error) {
 		return e, err
 	case e.StartTime != 0 && e.EndTime != 0 && e.EndTime <= e.StartTime:
 		return e, errOrder
-	case e.BannerRank < 0 || e.BannerRank > 1000:
-		return e, errRank
 	}
 	e.ContentEN, e.ContentCN, e.ContentTC = markdown.Harmless(e.ContentEN), markdown.Harmless(e.ContentCN), markdown.Harmless(e.ContentTC)
 	e.ActivityType, e.ProjectID = cmp.Or(e.ActivityType, e.Source), cmp.Or(e.ProjectID, e.AirdropID)

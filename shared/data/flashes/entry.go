@@ -4,7 +4,6 @@ import (
 	"cmp"
 	_ "embed" // the schema
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -14,10 +13,10 @@ import (
 // Entry is a line of a drop of flashes: a short piece of news, or a post of a social
 // network. It adds one, or replaces the one with the same id.
 type Entry struct {
-	// Number of the flash, from 1 to 2^53-1, by which clients ask for it and a later line replaces this one. Flashes and posts share their numbers.
-	ID int64 `json:"id" required:"true"`
-	// When it was published, Unix s.
-	Time int64 `json:"time" required:"true"`
+	// Number of the flash, up to the largest that any JSON reader takes, by which clients ask for it and a later line replaces this one. Flashes and posts share their numbers.
+	ID int64 `json:"id" required:"true" min:"1" max:"9007199254740991"`
+	// When it was published, Unix s, from 2009 on.
+	Time int64 `json:"time" required:"true" min:"1230768000" max:"253402300799" accepts:"in Unix seconds from 2009 on"`
 	// Language of title and content: Chinese, English or traditional Chinese.
 	Language string `json:"language" required:"true" enum:"cn|en|tc"`
 	// Whether it is a flash of the house or a post of a social network: house where it is absent.
@@ -31,13 +30,13 @@ type Entry struct {
 	// Text in the other language.
 	TransContent string `json:"trans_content" maxlen:"8000"`
 	// Number of the flash of which this is the version in another language: lists in traditional Chinese show a flash in Chinese only where they show no version of it. A version is on its own otherwise: what it is about, its exchange and tab are said in its line too.
-	VersionOf int64 `json:"version_of"`
+	VersionOf int64 `json:"version_of" min:"0" max:"9007199254740991"`
 	// What it is about, as flashList numbers it: 0 is unclassified, 21 a listing.
-	FlashType int64 `json:"flash_type"`
+	FlashType int64 `json:"flash_type" enum:"0|1|3|4|5|6|7|8|10|14|15|16|18|19|20|21|22|23|24|25|26|27|28"`
 	// Number of the exchange that a flash of a listing is about: 477 is Binance, 1509 OKX, 1510 Bybit.
-	MemberID int64 `json:"member_id"`
-	// Tab of the list in which it is shown besides the first, from 1 to 15.
-	Tab int64 `json:"tab"`
+	MemberID int64 `json:"member_id" min:"0"`
+	// Tab of the list in which it is shown besides the first, from 1 to 15; 0 is none.
+	Tab int64 `json:"tab" min:"0" max:"15"`
 	// Whether it is shown where only what is important is.
 	Important bool `json:"important"`
 	// Name of whom it is from: an author, a desk, a publisher.
@@ -55,15 +54,15 @@ type Entry struct {
 	// Whether a post is much read.
 	Hot bool `json:"hot"`
 	// How often a post was commented.
-	CommentCount int64 `json:"comment_count"`
+	CommentCount int64 `json:"comment_count" min:"0"`
 	// How often a post was liked.
-	LikeCount int64 `json:"like_count"`
+	LikeCount int64 `json:"like_count" min:"0"`
 	// How often a post was answered.
-	ReplyCount int64 `json:"reply_count"`
+	ReplyCount int64 `json:"reply_count" min:"0"`
 	// How often a post was repeated by others.
-	RetweetCount int64 `json:"retweet_count"`
+	RetweetCount int64 `json:"retweet_count" min:"0"`
 	// How often a post was seen.
-	ViewCount int64 `json:"view_count"`
+	ViewCount int64 `json:"view_count" min:"0"`
 	// Whether it is shown nowhere. A later line without it shows the flash again.
 	Hidden bool `json:"hidden"`
 }
@@ -91,15 +90,6 @@ func MemberID(exchange string) int64 {
 	return 0
 }
 
-// MaxID is the largest number of a flash: any JSON reader takes it.
-const MaxID = 1<<53 - 1
-
-// Numbers that an entry may have.
-const (
-	maxType = 28
-	maxTab  = 15
-)
-
 var (
 	lines = drop.TypeOf[Entry]()
 
@@ -110,8 +100,6 @@ var (
 
 	errNothing = errors.New("one of title and content must be there")
 	errVersion = errors.New("version_of must be the number of another flash")
-	errTime    = errors.New("time must be in Unix seconds from 2009 on")
-	errCount   = errors.New("a count must not be below 0")
 )
 
 // Parse reads a line of a drop. The error says what is wrong, for whoever wrote it.
@@ -126,21 +114,14 @@ func Parse(line []byte) (Entry, error) {
 
 // Check returns what is wrong with an entry that did not come from a drop.
 func (e *Entry) Check() error {
+	if err := lines.CheckNumbers(e); err != nil {
+		return err
+	}
 	switch {
-	case e.ID < 1 || e.ID > MaxID:
-		return fmt.Errorf("id must be a whole number from 1 to %d", int64(MaxID))
-	case e.VersionOf < 0 || e.VersionOf > MaxID || e.VersionOf == e.ID:
+	case e.VersionOf == e.ID:
 		return errVersion
-	case drop.CheckTime("", e.Time*1000) != nil || e.Time > 1<<40:
-		return errTime
 	case strings.TrimSpace(e.Title) == "" && strings.TrimSpace(e.Content) == "":
 		return errNothing
-	case e.FlashType < 0 || e.FlashType > maxType:
-		return fmt.Errorf("flash_type must be a whole number from 0 to %d", maxType)
-	case e.Tab < 0 || e.Tab > maxTab:
-		return fmt.Errorf("tab must be a whole number from 0 to %d", maxTab)
-	case e.MemberID < 0 || min(e.CommentCount, e.LikeCount, e.ReplyCount, e.RetweetCount, e.ViewCount) < 0:
-		return errCount
 	}
 	err := cmp.Or(drop.CheckAddress("avatar", e.Avatar), drop.CheckAddress("link", e.Link))
 	for _, address := range e.PictureList() {

@@ -34,7 +34,7 @@ type Entry struct {
 	// Address of a picture.
 	Avatar string `json:"avatar" maxlen:"2048"`
 	// How many follow it.
-	Followers int64 `json:"followers"`
+	Followers int64 `json:"followers" min:"0"`
 	// A few words about it.
 	Describe string `json:"describe" maxlen:"1000"`
 	// Labels with commas between them, such as analyst, exchange.
@@ -54,8 +54,7 @@ var (
 	//go:embed members.schema.json
 	Schema []byte
 
-	errFollowers = errors.New("followers must not be below 0")
-	errRow       = errors.New("a stored member has no id, name, type, file or line")
+	errRow = errors.New("a stored member has no id, name, type, file or line")
 )
 
 // Parse reads a line of a drop. The error says what is wrong, for whoever wrote it.
@@ -63,9 +62,6 @@ func Parse(line []byte) (Entry, error) {
 	e, err := lines.Decode(line)
 	if err != nil {
 		return e, err
-	}
-	if e.Followers < 0 {
-		return e, errFollowers
 	}
 	e.Type = cmp.Or(e.Type, TypeSocial)
 	return e, drop.CheckAddress("avatar", e.Avatar)

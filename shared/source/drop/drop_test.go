@@ -143,13 +143,14 @@ func TestPlacesAreOrdered(t *testing.T) {
 type sample struct {
 	ID   string `json:"id" required:"true" maxlen:"5"`
 	Kind string `json:"kind" enum:"a|b"`
-	N    int64  `json:"n"`
+	N    int64  `json:"n" min:"-5" max:"2000000"`
+	M    int64  `json:"m" enum:"0|7"`
 	On   bool   `json:"on"`
 }
 
 func FuzzALine(f *testing.F) {
 	of := drop.TypeOf[sample]()
-	for _, seed := range []string{`{"id":"x","kind":"a","n":-5,"on":true}`, `{"id":"x","n":1e3}`, `{"id":`, `{"id":[[[]]]}`, `{}`, `{"id":"\ud800"}`} {
+	for _, seed := range []string{`{"id":"x","kind":"a","n":-5,"on":true}`, `{"id":"x","n":1e3}`, `{"id":"x","n":-6}`, `{"id":"x","m":7}`, `{"id":`, `{"id":[[[]]]}`, `{}`, `{"id":"\ud800"}`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
@@ -160,7 +161,8 @@ func FuzzALine(f *testing.F) {
 			}
 			return
 		}
-		if value.ID == "" || len([]rune(value.ID)) > 5 || value.Kind != "" && value.Kind != "a" && value.Kind != "b" {
+		if value.ID == "" || len([]rune(value.ID)) > 5 || value.Kind != "" && value.Kind != "a" && value.Kind != "b" ||
+			value.N < -5 || value.N > 2_000_000 || value.M != 0 && value.M != 7 || of.CheckNumbers(&value) != nil {
 			t.Errorf("%q is read as %+v", line, value)
 		}
 	})

@@ -16,8 +16,9 @@ import (
 
 // Type is what a line of a dataset may hold: a JSON object with the members of the
 // struct T, by their json tags, and no others. Members are texts, whole numbers
-// (int64) and booleans. Further tags: required:"true", and of a text maxlen (runes),
-// pattern and enum (values separated by |). A required text may not be empty.
+// (int64) and booleans. Further tags: required:"true", of a text maxlen (runes) and
+// pattern, of a number min and max, of both enum (values separated by |), and accepts, which
+// says better in words what is accepted. A required text may not be empty.
 type Type[T any] struct {
 	members []member
 	byName  map[string]int
@@ -32,6 +33,8 @@ type member struct {
 	longest  int // runes; 0 is unbounded
 	pattern  *regexp.Regexp
 	enum     []string
+	min, max *int64
+	accepts  string
 }
 
 // TypeOf compiles the tags of T. It panics on tags that are none: a test finds it.
@@ -40,7 +43,7 @@ func TypeOf[T any]() *Type[T] {
 	of := reflect.TypeFor[T]()
 	for i := range of.NumField() {
 		field := of.Field(i)
-		m := member{index: i, name: field.Tag.Get("json"), kind: field.Type.Kind(), required: field.Tag.Get("required") == "true"}
+		m := member{index: i, name: field.Tag.Get("json"), kind: field.Type.Kind(), required: field.Tag.Get("required") == "true", accepts: field.Tag.Get("accepts")}
 		if m.name == "" || strings.Contains(m.name, ",") || !slices.Contains([]reflect.Kind{reflect.String, reflect.Int64, reflect.Bool}, m.kind) {
 			panic(fmt.Sprintf("drop: field %s of %s needs a json tag that is a name alone, and must be a string, an int64 or a bool", field.Name, of))
 		}
@@ -50,6 +53,15 @@ func TypeOf[T any]() *Type[T] {
 				panic(fmt.Sprintf("drop: field %s of %s: %v", field.Name, of, err))
 			}
 			m.longest = longest
+		}
+		for tag, bound := range map[string]**int64{"min": &m.min, "max": &m.max} {
+			if text := field.Tag.Get(tag); text != "" {
+				n, err := strconv.ParseInt(text, 10, 64)
+				if err != nil {
+					panic(fmt.Sprintf("drop: field %s of %s: %v", field.Name, of, err))
+				}
+				*bound = &n
+			}
 		}
 		if text := field.Tag.Get("pattern"); text != "" {
 			m.pattern = regexp.MustCompile(text)
@@ -129,7 +141,7 @@ func (m *member) set(at reflect.Value, token json.Token) bool {
 		at.SetString(value)
 	case json.Number:
 		n, err := strconv.ParseInt(value.String(), 10, 64)
-		if m.kind != reflect.Int64 || err != nil {
+		if m.kind != reflect.Int64 || err != nil || !m.holds(n) {
 			return false
 		}
 		at.SetInt(n)
@@ -144,15 +156,37 @@ func (m *member) set(at reflect.Value, token json.Token) bool {
 	return true
 }
 
+// holds reports whether a number is within its bounds.
+func (m *member) holds(n int64) bool {
+	return (m.min == nil || n >= *m.min) && (m.max == nil || n <= *m.max) && (m.enum == nil || slices.Contains(m.enum, strconv.FormatInt(n, 10)))
+}
+
+// CheckNumbers returns what is wrong with the numbers of a value that was not decoded.
+func (t *Type[T]) CheckNumbers(value *T) error {
+	of := reflect.ValueOf(value).Elem()
+	for i := range t.members {
+		if m := &t.members[i]; m.kind == reflect.Int64 && !m.holds(of.Field(m.index).Int()) {
+			return fmt.Errorf("%s must be %s", m.name, m.accepted())
+		}
+	}
+	return nil
+}
+
 // accepted says what is accepted, in words.
 func (m *member) accepted() string {
 	switch {
+	case m.accepts != "":
+		return m.accepts
+	case m.enum != nil:
+		return "one of " + strings.Join(m.enum, ", ")
+	case m.min != nil && m.max != nil:
+		return fmt.Sprintf("a whole number from %d to %d", *m.min, *m.max)
+	case m.min != nil:
+		return fmt.Sprintf("a whole number from %d on", *m.min)
 	case m.kind == reflect.Int64:
 		return "a whole number"
 	case m.kind == reflect.Bool:
 		return "true or false"
-	case m.enum != nil:
-		return "one of " + strings.Join(m.enum, ", ")
 	}
 	text := "a text"
 	if m.longest > 0 {
@@ -162,6 +196,21 @@ func (m *member) accepted() string {
 		text += " that matches " + m.pattern.String()
 	}
 	return text
+}
+
+// values are those of an enum, as JSON has them. Null is as good as absent.
+func (m *member) values() (all []any) {
+	for _, text := range m.enum {
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil && m.kind == reflect.Int64 {
+			all = append(all, n)
+		} else {
+			all = append(all, text)
+		}
+	}
+	if !m.required {
+		all = append(all, nil)
+	}
+	return all
 }
 
 func (t *Type[T]) names() []string {
@@ -197,8 +246,14 @@ func (t *Type[T]) Schema(title string, comments map[string]string) map[string]an
 		if m.pattern != nil {
 			p["pattern"] = m.pattern.String()
 		}
+		if m.min != nil {
+			p["minimum"] = *m.min
+		}
+		if m.max != nil {
+			p["maximum"] = *m.max
+		}
 		if m.enum != nil {
-			p["enum"] = m.enum
+			p["enum"] = m.values()
 		}
 		properties[m.name] = p
 	}
