@@ -1,11 +1,25 @@
 package exchange
 
 import (
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"quotary/functions/ingester/engine"
+	"quotary/internal/testenv"
+	"quotary/localstack/binance"
+	"quotary/localstack/bybit"
+	"quotary/localstack/okx"
+	"quotary/localstack/trading"
 	"quotary/shared/data/pairbooks"
 	"quotary/shared/market"
+	"quotary/shared/source/sourcetest"
 )
 
 func TestTheViewHasTheBestLevelsOfBooksThatChange(t *testing.T) {
@@ -54,4 +68,93 @@ func TestTheViewHasTheBestLevelsOfBooksThatChange(t *testing.T) {
 	if _, ok := published(); ok {
 		t.Error("nothing has changed, and a view comes")
 	}
+}
+
+// All exchanges' books are followed by the engine: the view has what rests there at its time,
+// also after updates were lost.
+func TestTheViewHasTheBooksOfAllExchanges(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	onBinance, onOKX, onBybit := binance.New(binance.Config{}), okx.New(okx.Config{}), bybit.New(bybit.Config{})
+	w.config.Exchanges, w.config.Books, w.config.Coins = []string{"binance", "okx", "bybit"}, []string{"BTC"}, []string{"BTC", "SOL"}
+	w.config.URLs = map[string]string{}
+	for name, x := range map[string]interface {
+		Handler() http.Handler
+		Disconnect()
+	}{"binance": onBinance, "okx": onOKX, "bybit": onBybit} {
+		server := httptest.NewServer(x.Handler())
+		t.Cleanup(server.Close)
+		t.Cleanup(x.Disconnect)
+		w.config.URLs[name] = server.URL
+	}
+	markets := map[string]*trading.Market{
+		"btcusdt:binance": onBinance.Market("BTCUSDT", false), "btcswapusdt:binance": onBinance.Market("BTCUSDT", true),
+		"btcswapusd:binance": onBinance.Market("BTCUSD_PERP", true),
+		"btcusdt:okex":       onOKX.Market("BTC-USDT"), "btcswapusdt:okcoinfutures": onOKX.Market("BTC-USDT-SWAP"), "btcswapusd:okcoinfutures": onOKX.Market("BTC-USD-SWAP"),
+		"btcusdt:bybit": onBybit.Market(bybit.Spot, "BTCUSDT"), "btcswapusdt:bybit": onBybit.Market(bybit.Linear, "BTCUSDT"), "btcswapusd:bybit": onBybit.Market(bybit.Inverse, "BTCUSD"),
+	}
+	venues, err := w.config.venues()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sources []engine.Source[*Batch]
+	followed := map[string]market.Pair{}
+	for _, v := range venues {
+		lists := w.config.lister(v)
+		pairs, err := lists.of(t.Context(), w.config.Books)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, pair := range pairs {
+			followed[pair.Key] = pair
+		}
+		for _, s := range w.config.sources(v, lists, nil) {
+			if strings.HasSuffix(s.Name, " books") {
+				sources = append(sources, s)
+			}
+		}
+	}
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(markets)), slices.Sorted(maps.Keys(followed))); diff != "" {
+		t.Fatalf("followed pairs (-want +got):\n%s", diff)
+	}
+	gaps := func() (all int64) {
+		for _, s := range sources {
+			all += s.Stats.Gaps.Load()
+		}
+		return all
+	}
+	views := pairbooks.Open(w.config.Stores.Views, time.Now)
+	whole := map[string]int64{} // when each book was last seen to be right, ms
+	right := func() bool {
+		v, err := views.Get(t.Context())
+		if err != nil {
+			return false
+		}
+		for _, b := range v.Books {
+			book := market.PairBook{Pair: b.Pair, Time: b.Time}
+			for _, l := range b.Bids {
+				book.Bids = append(book.Bids, market.PairLevel{Px: l[0], Sz: l[1]})
+			}
+			for _, l := range b.Asks {
+				book.Asks = append(book.Asks, market.PairLevel{Px: l[0], Sz: l[1]})
+			}
+			sourcetest.IsBook(t, markets[b.Pair], followed[b.Pair], book, pairbooks.Levels)
+			whole[b.Pair] = b.Time
+		}
+		return len(whole) == len(markets)
+	}
+	w.run(t, sources, func() bool {
+		if !right() {
+			return false
+		}
+		if gaps() == 0 {
+			onBinance.LoseBooks(1)
+			onOKX.LoseBooks(1)
+			onBybit.LoseBooks(1)
+			testenv.Until(t, "updates are missing", func() bool { return gaps() >= 3 })
+			whole = map[string]int64{}
+			return false
+		}
+		return true
+	})
 }

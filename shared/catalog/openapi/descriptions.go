@@ -479,7 +479,7 @@ var descriptions = map[string]string{
 	"FlashPagesIn.EndDate":                              "The last day of range, as YYYY-MM-DD: today where it is absent.",
 	"FlashPagesIn.JumpToDate":                           "The day of jump, as YYYY-MM-DD.",
 	"FlashPagesIn.Lan":                                  "Language: Chinese or English.",
-	"FlashPagesIn.LastID":                               "Number of the last flash of the page before; without it the first page. One that nobody knows gives an empty page.",
+	"FlashPagesIn.LastID":                               "Number of the last flash of the page before; without it the first page. The page is of those behind the place where that flash stands now, which a later version of it may have moved. One that nobody knows gives an empty page.",
 	"FlashPagesIn.OnlyImportant":                        "Whether only important ones are shown: 1, or else 0.",
 	"FlashPagesIn.PageSize":                             "Flashes on the page, 50 at most.",
 	"FlashPagesIn.PlatformShow":                         "Flashes of the house, or posts of social networks. aicoin and twitter are other spellings.",
