@@ -148,6 +148,17 @@ type sample struct {
 	On   bool   `json:"on"`
 }
 
+func TestControlCharactersAreDropped(t *testing.T) {
+	t.Parallel()
+	of := drop.TypeOf[sample]()
+	if value, err := of.Decode([]byte(`{"id":"a\u0000\nb\u009b\t"}`)); err != nil || value.ID != "a\nb\t" {
+		t.Errorf("%q, %v", value.ID, err)
+	}
+	if _, err := of.Decode([]byte(`{"id":"\u0000"}`)); err == nil {
+		t.Error("nothing but a control character is an id")
+	}
+}
+
 func FuzzALine(f *testing.F) {
 	of := drop.TypeOf[sample]()
 	for _, seed := range []string{`{"id":"x","kind":"a","n":-5,"on":true}`, `{"id":"x","n":1e3}`, `{"id":"x","n":-6}`, `{"id":"x","m":7}`, `{"id":`, `{"id":[[[]]]}`, `{}`, `{"id":"\ud800"}`} {

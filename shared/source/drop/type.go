@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -18,7 +19,7 @@ import (
 // struct T, by their json tags, and no others. Members are texts, whole numbers
 // (int64) and booleans. Further tags: required:"true", of a text maxlen (runes) and
 // pattern, of a number min and max, of both enum (values separated by |), and accepts, which
-// says better in words what is accepted. A required text may not be empty.
+// says better in words what is accepted. A required text may not be empty. Control characters in texts are dropped.
 type Type[T any] struct {
 	members []member
 	byName  map[string]int
@@ -134,6 +135,7 @@ func (t *Type[T]) Decode(line []byte) (value T, err error) {
 func (m *member) set(at reflect.Value, token json.Token) bool {
 	switch value := token.(type) {
 	case string:
+		value = strings.Map(printed, value)
 		if m.kind != reflect.String || m.required && value == "" || m.longest > 0 && utf8.RuneCountInString(value) > m.longest ||
 			m.pattern != nil && !m.pattern.MatchString(value) || m.enum != nil && !slices.Contains(m.enum, value) {
 			return false
@@ -154,6 +156,14 @@ func (m *member) set(at reflect.Value, token json.Token) bool {
 		return false
 	}
 	return true
+}
+
+// printed drops what is no character of a text.
+func printed(r rune) rune {
+	if r == '\n' || r == '\t' || r == '\r' || !unicode.IsControl(r) {
+		return r
+	}
+	return -1
 }
 
 // holds reports whether a number is within its bounds.
