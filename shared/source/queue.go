@@ -54,18 +54,20 @@ func (q *eventQueue) take(ctx context.Context) (*market.PairEvents, error) {
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
-		q.mu.Lock()
-		events := q.events
-		some := events.Len() > 0
-		if some {
-			q.events = new(market.PairEvents)
-		}
-		q.mu.Unlock()
-		if some {
+		if events := q.rest(); events.Len() > 0 {
 			signal(q.taken)
 			return events, nil
 		}
 	}
+}
+
+// rest returns what nobody has taken.
+func (q *eventQueue) rest() *market.PairEvents {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	events := q.events
+	q.events = new(market.PairEvents)
+	return events
 }
 
 // signal leaves a token where there is none.

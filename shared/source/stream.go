@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -199,7 +200,8 @@ type followedPair struct {
 
 var errOld = errors.New("it has lived for long enough")
 
-// connection connects, subscribes and delivers until the connection is lost.
+// connection connects, subscribes and delivers until the connection is lost, all that was
+// read of it.
 func (f *follower) connection(ctx context.Context) error {
 	dialing, dialed := context.WithTimeout(ctx, dialWithin)
 	defer dialed()
@@ -219,6 +221,7 @@ func (f *follower) connection(ctx context.Context) error {
 
 	queue := newEventQueue(eventsQueue)
 	answers := make(chan answer, f.Protocol.TopicsEach)
+	following := ctx
 	group, ctx := errgroup.WithContext(ctx)
 	var books *keptBooks
 	if f.Books != nil {
@@ -227,7 +230,17 @@ func (f *follower) connection(ctx context.Context) error {
 		group.Go(func() error { return books.deliver(ctx, queue) })
 	}
 	group.Go(func() error { return f.read(ctx, conn, books, queue, answers) })
-	group.Go(func() error { return f.deliver(ctx, queue) })
+	group.Go(func() error {
+		for {
+			events, err := queue.take(ctx)
+			if err == nil {
+				err = f.deliver(following, events)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	})
 	group.Go(func() error {
 		if err := f.subscribe(ctx, conn, answers); err != nil {
 			return err
@@ -240,7 +253,11 @@ func (f *follower) connection(ctx context.Context) error {
 	if f.Protocol.Ping != "" {
 		group.Go(func() error { return f.ping(ctx, conn) })
 	}
-	return group.Wait()
+	err = group.Wait()
+	if following.Err() != nil || SinkError(err) != nil {
+		return err
+	}
+	return cmp.Or(f.deliver(following, queue.rest()), err)
 }
 
 // answer is that to a message.
@@ -361,92 +378,15 @@ func (f *follower) malformed(err error, line []byte) {
 	}
 }
 
-// normalise names pairs by their keys and counts sizes in base coins. Events of pairs that
-// are not followed are left out, and such as cannot have happened yet.
-func (f *follower) normalise(e *market.PairEvents) {
-	latest := f.now().Add(MostAhead).UnixMilli()
-	known := func(symbol *string, at int64) *followedPair {
-		pair := f.pairs[*symbol]
-		switch {
-		case pair == nil:
-			return nil
-		case at > latest:
-			f.ahead(pair.Key, at)
-			return nil
-		}
-		*symbol = pair.Key
-		return pair
+// deliver passes events to the sink.
+func (f *follower) deliver(ctx context.Context, events *market.PairEvents) error {
+	if events.Len() == 0 {
+		return nil
 	}
-	e.Trades = keep(e.Trades, func(t *market.PairTrade) bool {
-		if f.pairs[t.Pair] == nil { // it was not asked for
-			f.Stats.Malformed.Add(1)
-		}
-		pair := known(&t.Pair, t.Time)
-		if pair != nil {
-			f.trade(pair, t)
-		}
-		return pair != nil
-	})
-	e.Tickers = keep(e.Tickers, func(t *market.PairTicker) bool { return known(&t.Pair, t.Time) != nil })
-	e.Fundings = keep(e.Fundings, func(r *market.PairFunding) bool { return known(&r.Pair, r.Time) != nil })
-	e.Interests = keep(e.Interests, func(i *market.PairInterest) bool { return known(&i.Pair, i.Time) != nil })
-	e.Liquidations = keep(e.Liquidations, func(l *market.PairLiquidation) bool {
-		pair := known(&l.Pair, l.Time)
-		if pair != nil {
-			l.Sz, l.Value = Sizes(&pair.Pair, l.Px, l.Sz)
-		}
-		return pair != nil
-	})
-	e.Ratios = keep(e.Ratios, func(r *market.PairRatio) bool { return known(&r.Pair, r.Time) != nil })
-}
-
-// keep leaves out what is not kept.
-func keep[T any](list []T, kept func(*T) bool) []T {
-	n := 0
-	for i := range list {
-		if kept(&list[i]) {
-			list[n] = list[i]
-			n++
-		}
+	newest := events.Newest()
+	if err := f.sink(ctx, events); err != nil {
+		return OfSink(err)
 	}
-	return list[:n]
-}
-
-// ahead counts an event that is ahead of our clock.
-func (f *follower) ahead(key string, at int64) {
-	if f.Stats.Malformed.Add(1); !f.saidAhead {
-		f.saidAhead = true
-		f.Log.Error("the venue's clock is ahead of ours: what it says of the future is dropped, and only counted from now on",
-			"pair", key, "time", at, "ahead", time.UnixMilli(at).Sub(f.now()).String())
-	}
-}
-
-// trade normalises a trade and counts those that are missing before it.
-func (f *follower) trade(pair *followedPair, t *market.PairTrade) {
-	if f.Protocol.Unnumbered {
-		t.Prev, t.ID = pair.last, pair.last+1
-	} else if missing := t.Prev - pair.last; pair.last > 0 && missing > 0 {
-		f.Stats.Gaps.Add(missing)
-	}
-	pair.last = max(pair.last, t.ID)
-	sz, amount := Sizes(&pair.Pair, t.Px, t.Sz)
-	t.Sz = sz
-	if pair.Inverse {
-		t.Amount = amount
-	}
-}
-
-// deliver passes events to the sink, all that have come at once.
-func (f *follower) deliver(ctx context.Context, queue *eventQueue) error {
-	for {
-		events, err := queue.take(ctx)
-		if err != nil {
-			return err
-		}
-		newest := events.Newest()
-		if err := f.sink(ctx, events); err != nil {
-			return OfSink(err)
-		}
-		f.Stats.Seen(time.Now(), newest)
-	}
+	f.Stats.Seen(time.Now(), newest)
+	return nil
 }
