@@ -4,7 +4,6 @@ package pairbooks
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"time"
 
@@ -46,11 +45,6 @@ var view = dataset.View[View]{Name: Name, Period: 5 * time.Second, Encode: Encod
 // Open returns the view as a reader keeps it in memory.
 func Open(views *store.Views, clock func() time.Time) *store.View[View] {
 	return view.Open(views, clock)
-}
-
-// Publish replaces the view.
-func Publish(ctx context.Context, views *store.Views, v View) error {
-	return view.Publish(ctx, views, v)
 }
 
 // Encode writes the body of the view, and sorts its books.
