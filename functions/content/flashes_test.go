@@ -366,8 +366,8 @@ func TestEachFlashFallsBackToChinese(t *testing.T) {
 	}
 }
 
-// Whoever turns pages comes to the end and sees each flash once, also just after one was given
-// another time, or was hidden.
+// A walk that begins after a flash was given another time, or was hidden, comes to the end and
+// shows each flash once.
 func TestAFlashThatHasMovedIsACursorToWhereItStands(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

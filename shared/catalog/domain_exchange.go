@@ -16,7 +16,7 @@ var (
 	})
 	EnvExchangeBooks = ExchangeDomain.setting(Setting{
 		Name: "QUOTARY_EXCHANGE_BOOKS", Deploy: "exchangeBooks",
-		Purpose: "the coins whose order books are followed too; none if not set",
+		Purpose: "the coins whose order books are followed too, for a view that no endpoint shows yet; none if not set",
 		Check:   matching(`[A-Za-z0-9]+( *, *[A-Za-z0-9]+)*`, "names of letters and digits, separated by commas"),
 	})
 	EnvExchangeMinutes = ExchangeDomain.setting(Setting{

@@ -14,7 +14,7 @@ type PairEvents struct {
 	Books        []PairBook
 }
 
-// Merge appends events that came later.
+// Merge appends events that came later. Of the books of a pair the newest stays alone.
 func (e *PairEvents) Merge(later *PairEvents) {
 	e.Trades = append(e.Trades, later.Trades...)
 	e.Tickers = append(e.Tickers, later.Tickers...)
@@ -22,7 +22,18 @@ func (e *PairEvents) Merge(later *PairEvents) {
 	e.Interests = append(e.Interests, later.Interests...)
 	e.Liquidations = append(e.Liquidations, later.Liquidations...)
 	e.Ratios = append(e.Ratios, later.Ratios...)
-	e.Books = append(e.Books, later.Books...)
+	for i := range later.Books {
+		e.keep(&later.Books[i])
+	}
+}
+
+// keep takes a book in the place of an older one.
+func (e *PairEvents) keep(book *PairBook) {
+	if i := slices.IndexFunc(e.Books, func(b PairBook) bool { return b.Pair == book.Pair }); i >= 0 {
+		e.Books[i] = *book
+	} else {
+		e.Books = append(e.Books, *book)
+	}
 }
 
 // Len is the number of events.

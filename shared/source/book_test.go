@@ -1,6 +1,7 @@
 package source
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strconv"
@@ -210,6 +211,33 @@ func TestAStreamWithoutAnotherSourceOfBooksConnectsAnewUnlessUpdatesFollow(t *te
 				t.Errorf("%v, %d gaps, at number %d; want %v, %d, at %d", err, stats.Gaps.Load(), k.bySymbol["X"].last, c.want, c.gaps, c.last)
 			}
 		})
+	}
+}
+
+// Where whole books are asked for, what is below the book's number is old right behind a whole
+// one alone: later numbers have begun again.
+func TestABookIsAskedForAgainWhereItsNumbersBeganAgain(t *testing.T) {
+	t.Parallel()
+	var stats Stats
+	fetch := func(context.Context, market.Pair) (BookUpdate, error) { return BookUpdate{}, errBehind }
+	f := follower{Stream: &Stream{Books: &Books{Whole: fetch}, Stats: &stats}, pairs: map[string]*followedPair{"X": {}}}
+	k := f.keepBooks()
+	for _, step := range []struct {
+		update     BookUpdate
+		last, gaps int64
+	}{
+		{BookUpdate{First: 90, Last: 95, Prev: 89}, 0, 0},
+		{BookUpdate{Whole: true, Last: 100}, 100, 0},
+		{BookUpdate{First: 96, Last: 99, Prev: 95}, 100, 0},
+		{BookUpdate{First: 100, Last: 101, Prev: 99}, 101, 0},
+		{BookUpdate{First: 6, Last: 7, Prev: 5}, 0, 1},
+		{BookUpdate{First: 8, Last: 9, Prev: 7}, 0, 1},
+		{BookUpdate{Whole: true, Last: 8}, 9, 1},
+	} {
+		step.update.Symbol = "X"
+		if err := k.take(&step.update); err != nil || k.order[0].last != step.last || stats.Gaps.Load() != step.gaps {
+			t.Fatalf("behind %+v: %v, at number %d, %d gaps", step.update, err, k.order[0].last, stats.Gaps.Load())
+		}
 	}
 }
 

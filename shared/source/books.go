@@ -43,6 +43,10 @@ type keptBook struct {
 	book
 	market.Pair
 	delivered int64 // number of the change that was delivered last
+
+	// They belong to who asks for books.
+	tries int       // to ask for it that have failed
+	next  time.Time // when it may be asked for again
 }
 
 func (f *follower) keepBooks() *keptBooks {
@@ -66,8 +70,9 @@ func (k *keptBooks) take(u *BookUpdate) error {
 		return nil
 	}
 	was := one.take(u)
-	if was == old && k.Whole == nil {
-		// Such a stream says nothing twice: numbers began again in an update that is missing.
+	if was == old && (k.Whole == nil || !one.whole) {
+		// Behind another change a stream says nothing twice: numbers began again in an update
+		// that is missing.
 		one.lose()
 		was = gap
 	}
@@ -75,7 +80,9 @@ func (k *keptBooks) take(u *BookUpdate) error {
 	case applied, old:
 		return nil
 	case gap:
-		k.follower.Stats.Gaps.Add(1)
+		if !u.Whole { // else it is older than changes of it
+			k.follower.Stats.Gaps.Add(1)
+		}
 	case kept:
 	}
 	if k.Whole == nil {
@@ -85,47 +92,58 @@ func (k *keptBooks) take(u *BookUpdate) error {
 	return nil
 }
 
-// ask asks for the whole books that are waited for, one after another.
+// ask asks for the whole books that are waited for, one after another. One that cannot be had
+// is asked for again after a pause of its own.
 func (k *keptBooks) ask(ctx context.Context) error {
 	if k.Whole == nil {
 		return nil
 	}
-	for try := 0; ; {
-		var failed error
+	for {
+		pause := time.Hour
 		for _, one := range k.order {
 			if !k.waitsFor(one) {
 				continue
 			}
-			whole, err := k.Whole(ctx, one.Pair)
+			if until := time.Until(one.next); until > 0 {
+				pause = min(pause, until)
+				continue
+			}
+			err := k.askFor(ctx, one)
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
 			if err == nil {
-				whole.Symbol, whole.Whole = one.Symbol, true
-				err = k.take(&whole)
+				one.tries = 0
+				continue
 			}
-			if err == nil && k.waitsFor(one) {
-				err = errBehind
-			}
-			if err != nil {
-				failed = err
-			}
+			again := reconnects.Delay(one.tries)
+			k.follower.Log.Warn("cannot ask for a book; trying again", "pair", one.Key, "error", excerpt(err), "in", again.String())
+			one.tries, one.next = one.tries+1, time.Now().Add(again)
+			pause = min(pause, again)
 		}
-		if failed != nil {
-			k.follower.Log.Warn("cannot ask for the books of some pairs; trying again", "error", excerpt(failed))
-			if err := reconnects.Wait(ctx, try); err != nil {
-				return err
-			}
-			try++
-			continue
-		}
-		try = 0
 		select {
 		case <-k.wanted:
+		case <-time.After(pause):
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// askFor asks for a whole book, and takes it.
+func (k *keptBooks) askFor(ctx context.Context, one *keptBook) error {
+	whole, err := k.Whole(ctx, one.Pair)
+	if err != nil {
+		return err
+	}
+	whole.Symbol, whole.Whole = one.Symbol, true
+	if err := k.take(&whole); err != nil {
+		return err
+	}
+	if k.waitsFor(one) {
+		return errBehind
+	}
+	return nil
 }
 
 // waitsFor reports whether a book waits for a whole one, and changes of it have come.

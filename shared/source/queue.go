@@ -7,7 +7,7 @@ import (
 	"quotary/shared/market"
 )
 
-// eventQueue holds events between the goroutine that reads them and the one that delivers
+// eventQueue holds events between the goroutines that add them and the one that delivers
 // them. It takes no more while it is full.
 type eventQueue struct {
 	most int // events; one addition may exceed it
@@ -42,6 +42,9 @@ func (q *eventQueue) add(ctx context.Context, events *market.PairEvents) error {
 		q.mu.Lock()
 		full = q.events.Len() >= q.most
 		q.mu.Unlock()
+		if !full {
+			signal(q.taken) // another may wait too
+		}
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package source_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,7 +9,9 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -64,6 +67,8 @@ type venue struct {
 	stats  source.Stats
 	frames chan string
 	answer func(topics []string) string
+
+	deliveries atomic.Int64 // that have begun
 
 	mu   sync.Mutex
 	got  []int64 // ids of the trades that were delivered
@@ -133,6 +138,7 @@ func (v *venue) run(ctx context.Context, symbols ...string) error {
 	}
 	s := source.Stream{Protocol: protocol, URL: v.url, Stats: &v.stats, Log: slog.New(slog.DiscardHandler), Now: v.when}
 	return s.Follow(ctx, pairs, func(_ context.Context, e *market.PairEvents) error {
+		v.deliveries.Add(1)
 		v.mu.Lock()
 		defer v.mu.Unlock()
 		for _, trade := range e.Trades {
@@ -223,6 +229,28 @@ func TestAVenueThatWasAwayIsFollowedAgain(t *testing.T) {
 	if v.stats.Gaps.Load() != 6 {
 		t.Errorf("%d are missing", v.stats.Gaps.Load())
 	}
+}
+
+// What was read of a connection is delivered also where it is lost while the sink is slow.
+func TestNothingThatWasReadOfALostConnectionIsDropped(t *testing.T) { //nolint:paralleltest // it looks for its own goroutine among all
+	v := newVenue(t)
+	v.follow(t)
+	v.frames <- trade("BTC", 1, now)
+	testenv.Until(t, "the first trade comes", func() bool { return v.delivered() == "[1]" })
+	v.mu.Lock() // the sink waits
+	v.frames <- trade("BTC", 2, now)
+	testenv.Until(t, "the second is delivered", func() bool { return v.deliveries.Load() == 2 })
+	v.frames <- trade("BTC", 3, now)
+	v.frames <- trade("BTC", 4, now)
+	testenv.Until(t, "all are read", func() bool { return v.stats.Lines.Load() == 5 })
+	v.cut()
+	testenv.Until(t, "nobody reads any more", func() bool {
+		stacks := make([]byte, 1<<20)
+		return !bytes.Contains(stacks[:runtime.Stack(stacks, true)], []byte("(*follower).read("))
+	})
+	v.mu.Unlock()
+	testenv.Until(t, "all are delivered", func() bool { return v.delivered() == "[1 2 3 4]" })
+	testenv.Until(t, "it has connected again", func() bool { return v.stats.Reconnects.Load() == 1 })
 }
 
 func TestARefusedSubscriptionEndsTheStream(t *testing.T) {

@@ -44,7 +44,9 @@ func (*flows) Restores() []engine.RestoredView {
 // Restore takes it.
 func (p *flows) Restore(views map[string][]byte) error {
 	v, err := engine.Restored(views, platformflows.Name, platformflows.Decode)
-	p.newest = v.Time
+	if p.newest = v.Time; v.Pairs == nil {
+		return err // it does not say what is counted in it
+	}
 	for _, platform := range v.Platforms {
 		p.minutes[platform.Key] = map[int64]market.Decimal{}
 		for _, m := range platform.Minutes {

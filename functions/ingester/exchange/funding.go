@@ -23,7 +23,7 @@ type fundings struct {
 }
 
 func newFundings() *fundings {
-	return &fundings{pairs: packs.NewBars(pairseries.Funding, pointsEvery), coinRates: packs.NewBars(pairseries.CoinFunding, pointsEvery), amounts: map[string]market.Decimal{}}
+	return &fundings{pairs: packs.NewBars(pairseries.Funding, pointsEvery, pointsEvery), coinRates: packs.NewBars(pairseries.CoinFunding, pointsEvery, pointsEvery), amounts: map[string]market.Decimal{}}
 }
 
 // Name is that of the series of pairs.

@@ -25,7 +25,7 @@ type interests struct {
 }
 
 func newInterests() *interests {
-	return &interests{pairs: packs.NewBars(pairseries.Interest, pointsEvery), coinSums: packs.NewBars(pairseries.CoinInterest, pointsEvery)}
+	return &interests{pairs: packs.NewBars(pairseries.Interest, pointsEvery, pointsEvery), coinSums: packs.NewBars(pairseries.CoinInterest, pointsEvery, pointsEvery)}
 }
 
 // Name is that of the series of pairs.

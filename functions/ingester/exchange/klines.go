@@ -93,7 +93,7 @@ func (k *klines) Changes(now time.Time, settle bool) engine.Changes {
 }
 
 // append adds the rows of candles, by tier. The newest come first, as past days do: who reads
-// in the meantime finds K-lines that begin later, and none with a hole.
+// in the meantime finds K-lines that begin later, and hardly any with a hole.
 func (k *klines) append(pair string, tiers [len(market.PairTiers)][]market.Candle) {
 	for tier, candles := range tiers {
 		for i := range slices.Backward(candles) {

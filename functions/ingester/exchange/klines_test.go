@@ -41,7 +41,7 @@ func TestPairsOfWhichNothingComesAreForgotten(t *testing.T) {
 	}
 }
 
-// Who reads while the past is written finds no hole in it.
+// Who reads while the past is written finds its newest part.
 func TestTheNewestRowsAreWrittenFirst(t *testing.T) {
 	t.Parallel()
 	p := newKlines(time.Second)

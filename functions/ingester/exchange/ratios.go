@@ -14,7 +14,9 @@ type ratios struct {
 	pairs packs.Bars
 }
 
-func newRatios() *ratios { return &ratios{pairs: packs.NewBars(pairseries.Ratios, pointsEvery)} }
+func newRatios() *ratios {
+	return &ratios{pairs: packs.NewBars(pairseries.Ratios, pointsEvery, pointsEvery)}
+}
 
 // Name is that of the series.
 func (*ratios) Name() string { return pairseries.Ratios.Name() }

@@ -106,12 +106,13 @@ func (p *Packs[T]) Changes(now time.Time, settle bool) (rows []store.SeriesRow) 
 // Bars are packs of bars, of each tier.
 type Bars [len(pairseries.Tiers)]*Packs[market.Bar]
 
-// NewBars returns packs of the bars of a series. Those of each tier are written once in a
-// while, the finest first.
-func NewBars(s pairseries.Series[market.Bar], every ...time.Duration) (b Bars) {
+// NewBars returns packs of the bars of a series, which are written once in a while: those of
+// the finest tier, and those of the others.
+func NewBars(s pairseries.Series[market.Bar], finest, others time.Duration) (b Bars) {
 	for i := range b {
-		b[i] = New(s, every[min(i, len(every)-1)])
+		b[i] = New(s, others)
 	}
+	b[0].every = finest
 	return b
 }
 

@@ -58,15 +58,12 @@ func AppendRows(rows []store.Row, all []Flash) []store.Row { return log.AppendRo
 // Put writes entries. It may be repeated.
 func Put(ctx context.Context, l *store.Log, all ...Flash) error { return log.Put(ctx, l, all) }
 
-var errRow = errors.New("a stored flash has no platform, file or line")
+var errRow = errors.New("a stored flash has no id, time, platform, language, file or line")
 
-// DecodeRow reads a row.
+// DecodeRow reads a row. What a line may hold was checked when it came, by the rules of then.
 func DecodeRow(r store.Row) (Flash, error) {
 	f, err := dataset.FromJSON[Flash](r.Body)
-	if err == nil {
-		err = f.Check()
-	}
-	if err == nil && (f.Platform == "" || f.Language == "" || f.Place.File == "" || f.Place.Line < 1) {
+	if err == nil && (f.ID < 1 || f.Time < 1 || f.Platform == "" || f.Language == "" || f.Place.File == "" || f.Place.Line < 1) {
 		err = errRow
 	}
 	return f, err

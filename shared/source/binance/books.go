@@ -72,11 +72,10 @@ func (m *Market) book(ctx context.Context, pair market.Pair) (source.BookUpdate,
 	if err := m.host.Get(ctx, m.rules.path+"/depth", query, m.rules.bookWeight, &whole); err != nil {
 		return source.BookUpdate{}, fmt.Errorf("read the book of %s: %w", pair.Key, err)
 	}
-	err := whole.check(m.rules.swap)
-	if err != nil {
-		err = fmt.Errorf("read the book of %s: %w", pair.Key, err)
+	if err := whole.check(m.rules.swap); err != nil {
+		return source.BookUpdate{}, fmt.Errorf("read the book of %s: %w", pair.Key, err)
 	}
-	return source.BookUpdate{Time: whole.Time, Last: whole.Last, Bids: whole.Bids, Asks: whole.Asks, Best: bookLimit}, err
+	return source.BookUpdate{Time: whole.Time, Last: whole.Last, Bids: whole.Bids, Asks: whole.Asks, Best: bookLimit}, nil
 }
 
 // check returns an error for what is no book, of a perpetual or of spot.

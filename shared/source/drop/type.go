@@ -19,7 +19,8 @@ import (
 // struct T, by their json tags, and no others. Members are texts, whole numbers
 // (int64) and booleans. Further tags: required:"true", of a text maxlen (runes) and
 // pattern, of a number min and max, of both enum (values separated by |), and accepts, which
-// says better in words what is accepted. A required text may not be empty. Control characters in texts are dropped.
+// says better in words what is accepted. A required text may not be empty. Control characters in texts are
+// dropped, but for tabs and line breaks.
 type Type[T any] struct {
 	members []member
 	byName  map[string]int

@@ -366,9 +366,10 @@ func TestAStoryUnderAnotherIDIsTheSame(t *testing.T) {
 		added string
 	}{
 		{"two ids of one story in an answer", nil, "A B Daily"},
-		{"other ids than before, with dates and without", feed("5 A a 11", "6 B b 12", "7 C c"), " C"},
-		{"a repetition stays one when its title or text changes", feed("5 A2 a 11", "8 D d"), " D"},
-		{"another title, page or day is another story", feed("9 A3 a 11", "10 D dd", "11 Daily daily 12", "8 D d"), " A3 D Daily"},
+		{"other ids than before, with dates and without", feed("5 A a 10", "6 B b 12", "7 C c"), " C"},
+		{"a repetition stays one when its title or text changes", feed("5 A2 a 10", "8 D d"), " D"},
+		{"another title, page or day is another story", feed("9 A3 a 11", "10 D dd", "11 Daily daily 11", "8 D d"), " A3 D Daily"},
+		{"a page that is written anew every day is another story each day", feed("20 Daily daily 12", "21 Daily daily 13"), " Daily Daily"},
 		{"the first page is nobody's", feed("12 Note", "13 Note", "14 Note ?p=1", "15 Note ?p=1"), " Note Note Note"},
 	} {
 		if step.feed != nil {

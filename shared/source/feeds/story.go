@@ -13,9 +13,9 @@ type stories map[string]int64
 // repeats stands for the digest of an item that repeats a story.
 const repeats = "repeats"
 
-// sameStory is how far apart two items of one title and page may be published at most to
-// be one story: pages that are written anew are others each time.
-const sameStory = 24 * time.Hour
+// sameStory is how long after a story an item of its title and page may be published to be
+// that story: a page that is written anew every day is another story each time.
+const sameStory = 6 * time.Hour
 
 // have reports whether an item tells one of the stories.
 func (s stories) have(item *Item) bool {
@@ -26,10 +26,10 @@ func (s stories) have(item *Item) bool {
 	return time.Unix(at, 0).Sub(item.Published).Abs() <= sameStory
 }
 
-// add takes the story of an item, if it tells one.
+// add takes the story of an item, if it tells one. A repetition does not make it newer.
 func (s stories) add(item *Item) {
 	digest := story(item)
-	if digest == "" {
+	if digest == "" || s.have(item) {
 		return
 	}
 	s[digest] = 0
