@@ -56,14 +56,18 @@ func (s *shorts) listed(ctx context.Context, sel flashes.Selection) ([]flashes.F
 	if err != nil {
 		return nil, err
 	}
+	return s.listedOf(ctx, v, sel)
+}
+
+// listedOf returns those of a version of the view.
+func (s *shorts) listedOf(ctx context.Context, v flashes.View, sel flashes.Selection) ([]flashes.Flash, error) {
 	if sel.Language == traditional {
 		return s.listedTraditional(ctx, v, sel)
 	}
-	page, whole := v.Select(sel)
-	if !whole {
-		page, err = flashes.Before(ctx, s.log, sel)
+	if page, whole := v.Select(sel); whole {
+		return page, nil
 	}
-	return page, err
+	return flashes.Before(ctx, s.log, sel)
 }
 
 // listedTraditional returns those in traditional Chinese and, in the place of what has no
@@ -192,14 +196,21 @@ func (s *shorts) pages(ctx context.Context, in catalog.FlashPagesIn) (catalog.Fl
 		}
 		sel.From, sel.To = in.StartDate.Time, in.EndDate.Time
 	}
+	v, err := store.OrZero(s.newest.Get(ctx))
+	if err != nil {
+		return out, err
+	}
 	if in.LastID != 0 {
-		last, ok, err := flashes.Newest(ctx, s.log, in.LastID)
+		last, ok := v.ByID(in.LastID) // where the page before showed it: the log is ahead of the view
+		if !ok {
+			last, ok, err = flashes.Newest(ctx, s.log, in.LastID)
+		}
 		if err != nil || !ok {
 			return out, err
 		}
 		sel.Behind = &last
 	}
-	list, err := s.listed(ctx, sel)
+	list, err := s.listedOf(ctx, v, sel)
 	for i := range list {
 		f := &list[i]
 		out.List = append(out.List, catalog.PagedFlash{

@@ -373,28 +373,35 @@ func TestAFlashThatHasMovedIsACursorToWhereItStands(t *testing.T) {
 	for name, c := range map[string]struct {
 		to     int64 // minutes before now
 		hidden bool
+		unseen bool   // by the view, for some seconds
 		want   string // all pages; behind 5
 		behind string
 	}{
-		"it has risen": {0, false, "5 1 2 3 4 6 7 8 9", "1 2"},
-		"it has sunk":  {8, false, "1 2 3 4 6 7 8 5 9", "9"},
-		"it is hidden": {5, true, "1 2 3 4 6 7 8 9", "6 7"},
+		"it has risen":                     {0, false, false, "5 1 2 3 4 6 7 8 9", "1 2"},
+		"it has sunk":                      {8, false, false, "1 2 3 4 6 7 8 5 9", "9"},
+		"it is hidden":                     {5, true, false, "1 2 3 4 6 7 8 9", "6 7"},
+		"it has risen, and is still shown": {0, false, true, "1 2 3 4 5 6 7 8 9", "6 7"},
+		"it has sunk, and is still shown":  {8, false, true, "1 2 3 4 5 6 7 8 9", "6 7"},
+		"it is hidden, and is still shown": {5, true, true, "1 2 3 4 5 6 7 8 9", "6 7"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			flash := func(now time.Time, id, minute int64, put time.Duration, hidden bool) flashes.Flash {
+				return flashes.Flash{
+					Entry: flashes.Entry{ID: id, Time: now.Unix() - 60*minute, Language: "en", Platform: flashes.House, Title: fmt.Sprint(id), Hidden: hidden},
+					Place: drop.Place{Time: now.Add(-put).UnixMilli(), File: "a", Line: id},
+				}
+			}
+			moved := func(now time.Time) flashes.Flash { return flash(now, 5, c.to, time.Minute, c.hidden) }
 			w := newFlashes(t, func(now time.Time) (all []flashes.Flash) {
-				add := func(id, minute int64, put time.Time, hidden bool) {
-					all = append(all, flashes.Flash{
-						Entry: flashes.Entry{ID: id, Time: now.Unix() - 60*minute, Language: "en", Platform: flashes.House, Title: fmt.Sprint(id), Hidden: hidden},
-						Place: drop.Place{Time: put.UnixMilli(), File: "a", Line: id},
-					})
-				}
 				for id := range int64(9) {
-					add(id+1, id+1, now.Add(-2*time.Hour), false)
+					all = append(all, flash(now, id+1, id+1, 2*time.Hour, false))
 				}
-				add(5, c.to, now.Add(-time.Minute), c.hidden)
+				if !c.unseen {
+					all = append(all, moved(now))
+				}
 				return all
-			})
+			}, func(now time.Time) []flashes.Flash { return []flashes.Flash{moved(now)} })
 			page := func(query string) string {
 				return numbers(apitest.Data[struct{ List []numbered }](t, w.Get(t, w.SubKey, flashPath+"list?lan=en"+query)).List)
 			}

@@ -99,9 +99,13 @@ func (r *reader) estimatedLiquidations(ctx context.Context, in catalog.Estimated
 		first = max(first, in.StartTime.Time().UnixMilli())
 	}
 	model := market.LiquidationModel{Window: c.window.Milliseconds()}
+	known := false // open interest: nothing is estimated before
 	for i := range buckets {
 		b := &buckets[i]
 		model.Add(b)
+		if known = known || b.Interest.IsPos(); !known {
+			continue
+		}
 		if b.Time < c.period.StartMs(first) || b.Time < first && in.StartTime != nil || !b.Average.IsPos() {
 			continue
 		}

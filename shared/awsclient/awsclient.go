@@ -84,5 +84,10 @@ func DynamoDB(config aws.Config) *dynamodb.Client {
 // S3 returns a client of the bucket. Servers other than AWS know a bucket by the
 // path, not by the host's name.
 func S3(config aws.Config) *s3.Client {
-	return s3.NewFromConfig(config, func(o *s3.Options) { o.UsePathStyle = o.BaseEndpoint != nil })
+	return s3.NewFromConfig(config, func(o *s3.Options) {
+		o.UsePathStyle = o.BaseEndpoint != nil
+		// What is read is checked by TLS and by its own compression. A body that is not read, of
+		// a view that has not changed, would be logged as broken.
+		o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
+	})
 }

@@ -39,5 +39,5 @@ type PlatformTickersIn struct {
 type PlatformTicker struct {
 	MarketKey    string `json:"market_key"`   // as it was asked for
 	FundNetInCNY string `json:"fundNetInCny"` // in yuan, by the European Central Bank's reference rate
-	FundNetInUSD string `json:"fundNetInUsd"` // in US dollars, of which a stable coin counts as one
+	FundNetInUSD string `json:"fundNetInUsd"` // in US dollars, of which a stable coin counts as one; of OKX and Bybit it is of what was traded since the service follows them, where that is less than 24 hours
 }

@@ -13,7 +13,8 @@ import (
 //
 //   - Every trade opens or closes a position on each of its sides, so of a bucket's
 //     turnover V and the change D of open interest in it, (V + D) / 2 was opened and
-//     (V - D) / 2 closed, each kept within 0 and V.
+//     (V - D) / 2 closed, each kept within 0 and V. Of what was opened no more is still
+//     open than the open interest: the rest was closed in the same bucket.
 //   - What was opened was opened at the bucket's average price, as many longs as shorts,
 //     at leverages in the shares of [LiquidationLeverages].
 //   - What was closed is taken from all positions alike: a fraction of each, by the open
@@ -83,7 +84,7 @@ func (m *LiquidationModel) Add(b *LiquidationBucket) {
 	}
 	change := b.Interest.Sub(before)
 	two := decimalOf(2)
-	open := between(b.Turnover.Add(change).MustDiv(two), b.Turnover)
+	open := between(between(b.Turnover.Add(change).MustDiv(two), b.Turnover), b.Interest)
 	closed := between(b.Turnover.Sub(change).MustDiv(two), b.Turnover)
 	m.close(closed, before)
 	if open.IsPos() {

@@ -155,6 +155,9 @@ func step(all []modelPosition, b *market.LiquidationBucket, before market.Decima
 		default:
 			open, closed = b.Turnover.Add(change).MustDiv(whole(2)), b.Turnover.Sub(change).MustDiv(whole(2))
 		}
+		if open.Cmp(b.Interest) > 0 { // the rest was closed at once
+			open = b.Interest
+		}
 	}
 	kept := all[:0]
 	for _, p := range all {

@@ -1,15 +1,22 @@
 package content
 
 import (
+	"errors"
+
 	"quotary/shared/data/airdrops"
 	"quotary/shared/source/drop"
 )
+
+var errAnnounced = errors.New("publish_time must not be in the future, by more than ten minutes")
 
 // campaigns are airdrops; the view has no contents.
 var campaigns = entries[airdrops.Airdrop]{
 	name: airdrops.Name, schema: airdrops.Schema,
 	parse: func(line []byte, at drop.Place) (airdrops.Airdrop, error) {
 		entry, err := airdrops.Parse(line)
+		if err == nil && entry.PublishTime > at.Time+ahead.Milliseconds() { // it would stay on top of all lists
+			err = errAnnounced
+		}
 		return airdrops.Airdrop{Entry: entry, Place: at}, err
 	},
 	in:         func(b *Batch) *[]airdrops.Airdrop { return &b.Airdrops },

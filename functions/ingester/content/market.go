@@ -45,7 +45,7 @@ type markets struct {
 
 const (
 	marketEvery = 10 * time.Second // between two looks
-	daysEvery   = time.Hour        // between two readings of daily K-lines
+	daysEvery   = 10 * time.Minute // between two readings of daily K-lines
 	memoryEvery = 5 * time.Minute  // between two positions without a flash
 	awaitSpot   = 10 * time.Minute // how long prices of exchanges are waited for that are followed
 	daysRead    = 31               // K-lines of a pair, the running one among them
@@ -96,7 +96,7 @@ func (m *markets) look(ctx context.Context, sink engine.Sink[*Batch]) error {
 }
 
 func (m *markets) snapshot(ctx context.Context) (s marketflash.Snapshot, err error) {
-	s.Now = m.now()
+	s.Now, s.Began = m.now(), m.began
 	var errs [5]error
 	s.Tickers, errs[0] = store.OrZero(m.tickers.Get(ctx))
 	s.Pairs, errs[1] = store.OrZero(m.pairs.Get(ctx))

@@ -19,6 +19,7 @@ type fundings struct {
 	pairs, coinRates packs.Bars
 	rates            sums[market.WeightedRate]
 	amounts          map[string]market.Decimal // traded in 24 hours, US dollars, by pair
+	weighted         bool                      // rates of coins were made that are not written
 	held             bool                      // what a checkpoint is behind is in memory only
 }
 
@@ -55,6 +56,7 @@ func (f *fundings) Wants(b *Batch, r *engine.Reads) {
 func (f *fundings) Apply(b *Batch, r *engine.Reads, _ time.Time) error {
 	newest := b.Newest()
 	if end, ok := f.rates.ended(newest); ok {
+		f.weighted = true
 		for _, coin := range f.coins() {
 			rate, ok := market.WeighRates(f.rates.at(end, f.byCoin[coin]))
 			if !ok {
@@ -93,9 +95,10 @@ func (f *fundings) Apply(b *Batch, r *engine.Reads, _ time.Time) error {
 	return nil
 }
 
-// Changes returns the rows once a minute.
+// Changes returns the rows once a minute, those of coins when their rates are made.
 func (f *fundings) Changes(now time.Time, settle bool) engine.Changes {
-	rows := append(f.pairs.Changes(now, settle), f.coinRates.Changes(now, settle)...)
+	rows := append(f.pairs.Changes(now, settle), f.coinRates.Changes(now, settle || f.weighted)...)
+	f.weighted = false
 	f.held = f.held && (!f.pairs.Clean() || !f.coinRates.Clean())
 	return engine.Changes{Fine: rows, Held: f.held}
 }

@@ -21,6 +21,7 @@ type interests struct {
 	perpetuals
 	pairs, coinSums packs.Bars
 	values          sums[market.Decimal] // US dollars
+	summed          bool                 // sums were made that are not written
 	held            bool                 // what a checkpoint is behind is in memory only
 }
 
@@ -71,6 +72,7 @@ func (p *interests) Apply(b *Batch, r *engine.Reads, _ time.Time) error {
 		if err := p.sumUp(r, end); err != nil {
 			return err
 		}
+		p.summed = true
 	}
 	p.values.advance(newest)
 	p.list(b.Listings)
@@ -174,9 +176,10 @@ func (p *interests) applyPast(r *engine.Reads, past *PastInterest) error {
 	return nil
 }
 
-// Changes returns the rows once a minute.
+// Changes returns the rows once a minute, those of sums when these are made.
 func (p *interests) Changes(now time.Time, settle bool) engine.Changes {
-	rows := append(p.pairs.Changes(now, settle), p.coinSums.Changes(now, settle)...)
+	rows := append(p.pairs.Changes(now, settle), p.coinSums.Changes(now, settle || p.summed)...)
+	p.summed = false
 	p.held = p.held && (!p.pairs.Clean() || !p.coinSums.Clean())
 	return engine.Changes{Fine: rows, Held: p.held}
 }

@@ -73,11 +73,11 @@ type Entry struct {
 	// Words on the button of a banner, in traditional Chinese.
 	ButtonTC string `json:"button_tc" maxlen:"40"`
 	// When it was announced, Unix ms; when the line was put there where it is absent.
-	PublishTime int64 `json:"publish_time" min:"0" accepts:"a time in Unix milliseconds from 2009 on"`
+	PublishTime int64 `json:"publish_time" min:"0" max:"253402300799999" accepts:"a time in Unix milliseconds from 2009 to 9999"`
 	// When one can take part from, Unix ms. Before that it is upcoming.
-	StartTime int64 `json:"start_time" min:"0" accepts:"a time in Unix milliseconds from 2009 on"`
+	StartTime int64 `json:"start_time" min:"0" max:"253402300799999" accepts:"a time in Unix milliseconds from 2009 to 9999"`
 	// When it ends, Unix ms. From then on it is finished.
-	EndTime int64 `json:"end_time" min:"0" accepts:"a time in Unix milliseconds from 2009 on"`
+	EndTime int64 `json:"end_time" min:"0" max:"253402300799999" accepts:"a time in Unix milliseconds from 2009 to 9999"`
 	// Whether it is finished, where no end is given. Without either it is, 30 days after it began or was announced.
 	Status string `json:"status" enum:"ongoing|finished"`
 	// Address of the announcement, of http or https.

@@ -15,7 +15,7 @@ import (
 type Entry struct {
 	// Number of the flash, up to the largest that any JSON reader takes, by which clients ask for it and a later line replaces this one. Flashes and posts share their numbers.
 	ID int64 `json:"id" required:"true" min:"1" max:"9007199254740991"`
-	// When it was published, Unix s, from 2009 on.
+	// When it was published, Unix s, from 2009 on, and no more than ten minutes ahead.
 	Time int64 `json:"time" required:"true" min:"1230768000" max:"253402300799" accepts:"in Unix seconds from 2009 on"`
 	// Language of title and content: Chinese, English or traditional Chinese.
 	Language string `json:"language" required:"true" enum:"cn|en|tc"`
@@ -34,7 +34,7 @@ type Entry struct {
 	// What it is about, as flashList numbers it: 0 is unclassified, 21 a listing.
 	FlashType int64 `json:"flash_type" enum:"0|1|3|4|5|6|7|8|10|14|15|16|18|19|20|21|22|23|24|25|26|27|28"`
 	// Number of the exchange that a flash of a listing is about: 477 is Binance, 1509 OKX, 1510 Bybit.
-	MemberID int64 `json:"member_id" min:"0"`
+	MemberID int64 `json:"member_id" min:"0" max:"9007199254740991"`
 	// Tab of the list in which it is shown besides the first, from 1 to 15; 0 is none.
 	Tab int64 `json:"tab" min:"0" max:"15"`
 	// Whether it is shown where only what is important is.
@@ -54,15 +54,15 @@ type Entry struct {
 	// Whether a post is much read.
 	Hot bool `json:"hot"`
 	// How often a post was commented.
-	CommentCount int64 `json:"comment_count" min:"0"`
+	CommentCount int64 `json:"comment_count" min:"0" max:"9007199254740991"`
 	// How often a post was liked.
-	LikeCount int64 `json:"like_count" min:"0"`
+	LikeCount int64 `json:"like_count" min:"0" max:"9007199254740991"`
 	// How often a post was answered.
-	ReplyCount int64 `json:"reply_count" min:"0"`
+	ReplyCount int64 `json:"reply_count" min:"0" max:"9007199254740991"`
 	// How often a post was repeated by others.
-	RetweetCount int64 `json:"retweet_count" min:"0"`
+	RetweetCount int64 `json:"retweet_count" min:"0" max:"9007199254740991"`
 	// How often a post was seen.
-	ViewCount int64 `json:"view_count" min:"0"`
+	ViewCount int64 `json:"view_count" min:"0" max:"9007199254740991"`
 	// Whether it is shown nowhere. A later line without it shows the flash again.
 	Hidden bool `json:"hidden"`
 }

@@ -200,6 +200,16 @@ func NewView(all []Flash) View {
 	})}
 }
 
+// ByID returns the state of a flash that the view holds, which may be hidden; ok is false for
+// one that it does not hold.
+func (v View) ByID(id int64) (f Flash, ok bool) {
+	i := slices.IndexFunc(v.Flashes, func(f Flash) bool { return f.ID == id })
+	if i < 0 {
+		return Flash{}, false
+	}
+	return v.Flashes[i], true
+}
+
 // Select returns the flashes of the view that are selected. whole is false where there may
 // be more of them than the view holds.
 func (v View) Select(s Selection) (page []Flash, whole bool) {

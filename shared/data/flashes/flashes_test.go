@@ -50,7 +50,7 @@ func TestLinesOfADrop(t *testing.T) {
 		`{` + least + `,"flash_type":29}`:                                                                                                          "flash_type must be",
 		`{` + least + `,"tab":16}`:                                                                                                                 "tab must be",
 		`{` + least + `,"flash_type":2}`:                                                                                                           "flash_type must be one of 0, 1, 3",
-		`{` + least + `,"like_count":-1}`:                                                                                                          "like_count must be a whole number from 0 on",
+		`{` + least + `,"like_count":-1}`:                                                                                                          "like_count must be a whole number from 0 to",
 		`{` + least + `,"link":"javascript:alert(1)"}`:                                                                                             "link must be an address",
 		`{` + least + `,"pictures":"https://a.example/1.png x.png"}`:                                                                               "pictures must be an address",
 		`{` + least + `,"is_important":1}`:                                                                                                         `no member "is_important"`,

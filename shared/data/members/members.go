@@ -34,7 +34,7 @@ type Entry struct {
 	// Address of a picture.
 	Avatar string `json:"avatar" maxlen:"2048"`
 	// How many follow it.
-	Followers int64 `json:"followers" min:"0"`
+	Followers int64 `json:"followers" min:"0" max:"9007199254740991"`
 	// A few words about it.
 	Describe string `json:"describe" maxlen:"1000"`
 	// Labels with commas between them, such as analyst, exchange.

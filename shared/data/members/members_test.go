@@ -26,7 +26,7 @@ func TestLinesOfADrop(t *testing.T) {
 		`{"member_id":"a","name":"A","type":"exchange","followers":5,"labels":"one, two","avatar":"https://a.example/x.png"}`: "",
 		`{"name":"A"}`:      "member_id is missing",
 		`{"member_id":"a"}`: "name is missing",
-		`{"member_id":"a","name":"A","followers":-1}`:      "followers must be a whole number from 0 on",
+		`{"member_id":"a","name":"A","followers":-1}`:      "followers must be a whole number from 0 to",
 		`{"member_id":"a","name":"A","avatar":"ftp://a"}`:  "avatar must be an address",
 		`{"member_id":"a","name":"A","type":"An Analyst"}`: "type must be a text",
 	} {

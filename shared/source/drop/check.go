@@ -15,7 +15,7 @@ const (
 // none.
 func CheckTime(name string, ms int64) error {
 	if ms != 0 && (ms < earliest || ms > latest) {
-		return fmt.Errorf("%s must be a time in Unix milliseconds from 2009 on", name)
+		return fmt.Errorf("%s must be a time in Unix milliseconds from 2009 to 9999", name)
 	}
 	return nil
 }

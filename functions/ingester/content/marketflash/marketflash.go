@@ -15,11 +15,14 @@
 //	type 4   the price is above all highs, or below all lows, of the last 30 days; of 7 at least
 //	type 18  the price of a large coin has crossed a level: a tenth of its power of ten, such
 //	         as every 1,000 from 10,000 on; by 0.05 % at least
-//	type 8   a large coin was traded in 24 hours 2.5 times as much as on the mean of the last 7 days
+//	type 8   a large coin was traded in 24 hours 2.5 times as much as on the mean of the last 7
+//	         days (UTC)
 //	type 3   the same of a small coin
-//	type 15  every four hours: what was liquidated of all perpetuals in 24 hours
+//	type 15  every four hours: what was liquidated of all perpetuals in 24 hours, or since when
+//	         it is known
 //	type 25  an order of a million US dollars or more closed a position by force; of a coin
-//	         another one of the hour only where it is larger by a million than the last of these
+//	         another one of the hour only where it is larger by a million than the last of these;
+//	         of several at once the largest
 //	type 26  every day: the open interest of perpetuals by exchange
 //	type 21  a pair with USDT or USDC has begun to trade on a market of which others were known
 package marketflash
@@ -28,6 +31,7 @@ import (
 	"cmp"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -66,6 +70,8 @@ type Snapshot struct {
 
 	Perps market.Contexts // of Hyperliquid
 
+	Began time.Time // since when somebody looks at the markets
+
 	// AwaitSpot is set where other exchanges are followed, and nothing has come of these yet:
 	// nothing is said of perpetuals then, as it is not known which coins are of no other.
 	AwaitSpot bool
@@ -78,6 +84,7 @@ type Snapshot struct {
 // Memory is what was said, as the checkpoint of the source holds it. The zero value has said
 // nothing: the first snapshot only tells it which pairs there are and where prices stand.
 type Memory struct {
+	Since  int64                     `json:"since,omitempty"` // from when on liquidations are known, Unix s
 	Said   map[string]Said           `json:"said,omitempty"`
 	Levels map[string]market.Decimal `json:"levels,omitempty"` // of prices, by pair and step: a coin's price may come from another exchange
 	Pairs  []uint32                  `json:"pairs,omitempty"`  // digests of the keys of pairs that trade, and of their markets, ascending
@@ -225,13 +232,16 @@ func (w *writer) extremes(c *coin) {
 
 // traded says that a coin is traded much more than before.
 func (w *writer) traded(c *coin, isLarge bool) {
+	from := w.Now.UTC().Truncate(24*time.Hour).AddDate(0, 0, -tradedDays).UnixMilli()
 	days := w.Days[c.Pair]
-	if len(days) < tradedDays {
+	if len(days) == 0 || days[0].OpenTime > from {
 		return
 	}
 	var sum market.Decimal
-	for _, d := range days[len(days)-tradedDays:] {
-		sum = sum.Add(d.Size)
+	for i := range days {
+		if days[i].OpenTime >= from {
+			sum = sum.Add(days[i].Size)
+		}
 	}
 	if !sum.IsPos() {
 		return
@@ -300,33 +310,55 @@ const million = 1_000_000
 // liquidated says what was liquidated: every few hours in all, and large orders at once.
 func (w *writer) liquidated() {
 	var all market.Liquidated
+	largest := map[string]order{} // by rule
 	for i := range w.Liquidations.Pairs {
 		p := &w.Liquidations.Pairs[i]
 		sum := p.Since(w.Now.Add(-pairliquidations.Window))
 		all.Merge(&sum)
 		for i := range p.Minutes {
-			w.largest(p, &p.Minutes[i])
+			m := &p.Minutes[i]
+			if w.Since == 0 || m.Time/1000 < w.Since {
+				w.Since = m.Time / 1000
+			}
+			rule := fmt.Sprint(largeOrder, " ", p.Coin, " ", m.Time/time.Hour.Milliseconds())
+			if w.Now.UnixMilli()-m.Time < time.Hour.Milliseconds() && m.Largest.Cmp(largest[rule].dollars) > 0 {
+				largest[rule] = order{p, m.Largest}
+			}
 		}
 	}
-	if w.passes(fmt.Sprint(liquidations), w.Now.Unix()/int64(summaryEvery.Seconds())) && all.Count > 0 {
-		w.say(liquidations, fmt.Sprint(w.Now.Truncate(summaryEvery).Unix()), false, 0,
-			fmt.Sprintf("In 24 hours %s US dollars were liquidated: longs %s, shorts %s; the largest position %s", all.Long.Add(all.Short).RoundHAZ(0), all.Long.RoundHAZ(0), all.Short.RoundHAZ(0), all.Largest.RoundHAZ(0)),
-			fmt.Sprintf("过去 24 小时全网爆仓 %s 美元：多单 %s，空单 %s；最大单笔 %s", all.Long.Add(all.Short).RoundHAZ(0), all.Long.RoundHAZ(0), all.Short.RoundHAZ(0), all.Largest.RoundHAZ(0)))
+	for _, rule := range slices.Sorted(maps.Keys(largest)) {
+		w.largest(rule, largest[rule])
 	}
+	if !w.passes(fmt.Sprint(liquidations), w.Now.Unix()/int64(summaryEvery.Seconds())) || all.Count == 0 {
+		return
+	}
+	in, inCN := "In 24 hours", "过去 24 小时"
+	if since := time.Unix(w.Since, 0).UTC(); w.Now.Sub(since) < pairliquidations.Window-time.Hour {
+		in, inCN = since.Format("Since 15:04 UTC"), since.Format("自 UTC 15:04 以来")
+	}
+	total, long, short, most := all.Long.Add(all.Short).RoundHAZ(0), all.Long.RoundHAZ(0), all.Short.RoundHAZ(0), all.Largest.RoundHAZ(0)
+	w.say(liquidations, fmt.Sprint(w.Now.Truncate(summaryEvery).Unix()), false, 0,
+		fmt.Sprintf("%s %s US dollars were liquidated: longs %s, shorts %s; the largest position %s", in, total, long, short, most),
+		fmt.Sprintf("%s全网爆仓 %s 美元：多单 %s，空单 %s；最大单笔 %s", inCN, total, long, short, most))
 }
 
-// largest says that a large position was closed in a minute of the last hour.
-func (w *writer) largest(p *pairliquidations.Pair, m *pairliquidations.Minute) {
-	dollars, _ := m.Largest.Trunc(0).Int64()
-	rule := fmt.Sprint(largeOrder, " ", p.Coin, " ", m.Time/time.Hour.Milliseconds())
-	if w.Now.UnixMilli()-m.Time >= time.Hour.Milliseconds() || dollars < w.Said[rule].Step+million {
+// order is the largest that closed a position of a pair by force in a time.
+type order struct {
+	of      *pairliquidations.Pair
+	dollars market.Decimal
+}
+
+// largest says that a large position was closed.
+func (w *writer) largest(rule string, o order) {
+	dollars, _ := o.dollars.Trunc(0).Int64()
+	if dollars < w.Said[rule].Step+million {
 		return
 	}
 	w.passes(rule, dollars)
-	name := fmt.Sprint(strings.ToUpper(p.Coin), " (", p.Platform, ")")
+	name := fmt.Sprint(strings.ToUpper(o.of.Coin), " (", o.of.Platform, ")")
 	w.say(largeOrder, fmt.Sprint(rule, " ", dollars), dollars >= 10*million, 0,
-		fmt.Sprintf("A position of %s US dollars in %s was liquidated", m.Largest.RoundHAZ(0), name),
-		fmt.Sprintf("%s 一笔 %s 美元的仓位被强平", name, m.Largest.RoundHAZ(0)))
+		fmt.Sprintf("A position of %s US dollars in %s was liquidated", o.dollars.RoundHAZ(0), name),
+		fmt.Sprintf("%s 一笔 %s 美元的仓位被强平", name, o.dollars.RoundHAZ(0)))
 }
 
 // interest says once a day how much is open on each exchange.
@@ -340,7 +372,7 @@ func (w *writer) interest() {
 		}
 		sums[c.Pair.Platform] = sums[c.Pair.Platform].Add(c.Value)
 	}
-	if len(names) == 0 || !w.passes(fmt.Sprint(openInterest, " ", w.day()), 1) {
+	if len(names) == 0 || !w.allOpen() && w.Now.Sub(w.Began) < openWithin || !w.passes(fmt.Sprint(openInterest, " ", w.day()), 1) {
 		return
 	}
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(sums[b].Cmp(sums[a]), cmp.Compare(a, b)) })
@@ -350,6 +382,19 @@ func (w *writer) interest() {
 	}
 	text := strings.Join(parts, ", ")
 	w.say(openInterest, w.day(), false, 0, "Open interest of the followed perpetuals, US dollars: "+text, "所跟踪永续合约持仓总额（美元）："+text)
+}
+
+// openWithin is how long figures of perpetuals are waited for that have none yet.
+const openWithin = time.Hour
+
+// allOpen reports whether the open interest of all followed perpetuals is known.
+func (w *writer) allOpen() bool {
+	known := map[string]bool{}
+	for i := range w.Contracts.Contracts {
+		c := &w.Contracts.Contracts[i]
+		known[c.Pair.Key] = c.InterestTime > 0
+	}
+	return !slices.ContainsFunc(w.Snapshot.Pairs.Pairs, func(p pairs.Pair) bool { return p.Followed && p.Swap && !known[p.Key] })
 }
 
 // listings says which pairs have begun to trade.

@@ -179,7 +179,7 @@ func TestRules(t *testing.T) {
 					{Key: "btcswapusdt:bybit", Coin: "btc", Platform: "bybit", Minutes: []pairliquidations.Minute{minute(2, 9_000_000)}},
 				}
 			},
-			[]string{"25 A position of 2500000 US dollars in BTC (binance) was liquidated", "25 A position of 12000000 US dollars in BTC (binance) was liquidated"},
+			[]string{"25 A position of 12000000 US dollars in BTC (binance) was liquidated"},
 		},
 		"a large position is closed by force": {
 			func(_ *testing.T, s *Snapshot) {
@@ -200,6 +200,25 @@ func TestRules(t *testing.T) {
 				}}}
 			},
 			[]string{"15 In 24 hours 23 US dollars were liquidated: longs 20, shorts 3; the largest position 15"},
+		},
+		"four hours have passed, and liquidations are known for half an hour": {
+			func(t *testing.T, s *Snapshot) {
+				*s = snapshot(t, noon.Add(4*time.Hour), "61000", "60900", "0.011", "0.011")
+				s.Liquidations.Pairs = []pairliquidations.Pair{{Key: "btcswapusdt:binance", Minutes: []pairliquidations.Minute{
+					{Time: s.Now.Add(-30 * time.Minute).UnixMilli(), Long: market.Whole(20), Largest: market.Whole(20), Count: 1},
+				}}}
+			},
+			[]string{"15 Since 16:30 UTC 20 US dollars were liquidated: longs 20, shorts 0; the largest position 20"},
+		},
+		"a day begins, and the open interest of a perpetual is not known yet": {
+			func(t *testing.T, s *Snapshot) {
+				*s = snapshot(t, noon.Add(24*time.Hour), "61000", "60900", "0.011", "0.011")
+				s.Began = s.Now.Add(-time.Minute)
+				for i := range s.Pairs.Pairs {
+					s.Pairs.Pairs[i].Followed = s.Pairs.Pairs[i].Swap
+				}
+				s.Contracts.Contracts = []contracts.Contract{{Pair: market.Pair{Key: "c", Platform: "binance"}, Value: market.Whole(4)}}
+			}, nil,
 		},
 		"a day begins": {
 			func(t *testing.T, s *Snapshot) {
@@ -263,7 +282,7 @@ func restarted(t *testing.T, m Memory) (back Memory) {
 func days(t *testing.T, n int, high, low, size string) map[string][]market.Candle {
 	list := make([]market.Candle, n)
 	for i := range list {
-		list[i] = market.Candle{High: dec(t, high), Low: dec(t, low), Size: dec(t, size)}
+		list[i] = market.Candle{OpenTime: noon.Truncate(24*time.Hour).AddDate(0, 0, i-n).UnixMilli(), High: dec(t, high), Low: dec(t, low), Size: dec(t, size)}
 	}
 	return map[string][]market.Candle{"btcusdt:binance": list}
 }
