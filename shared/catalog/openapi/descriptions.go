@@ -953,7 +953,7 @@ var descriptions = map[string]string{
 	"PlatformPairsIn.Market":                   "key of the platform, as /v2/market lists it",
 	"PlatformTicker":                           "PlatformTicker is what takers bought less what they sold on a platform in the last 24 hours, over the pairs that are followed, in whole minutes: exact decimals as text, below 0 where more was sold; empty where there is no data. OKX and Bybit do not tell takers apart in their K-lines: of these it is what was traded while they were followed, on the first day since then. The 24 hours of the perpetual exchange begin at a quarter of an hour.",
 	"PlatformTicker.FundNetInCNY":              "in yuan, by the European Central Bank's reference rate",
-	"PlatformTicker.FundNetInUSD":              "in US dollars, of which a stable coin counts as one",
+	"PlatformTicker.FundNetInUSD":              "in US dollars, of which a stable coin counts as one; of OKX and Bybit it is of what was traded since the service follows them, where that is less than 24 hours",
 	"PlatformTicker.MarketKey":                 "as it was asked for",
 	"PlatformTickersIn":                        "PlatformTickersIn names platforms. The answer has them in the order in which they are asked for, each once; those that nobody knows are left out.",
 	"PlatformTickersIn.MarketList":             "keys of platforms, 100 at most",
