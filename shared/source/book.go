@@ -10,19 +10,19 @@ import (
 
 // BookUpdate is what an exchange says of an order book: all of it, or what has changed.
 type BookUpdate struct {
-	Symbol string // "" says nothing
-	Time   int64  // ms; 0 of a whole book of which the exchange does not say
-	Whole  bool   // the levels are the book, not its changes
+	Symbol   string // "" says nothing
+	Time     int64  // ms; 0 of a snapshot of which the exchange does not say
+	Snapshot bool   // the levels are the book, not its changes
 
 	// Exchanges number the changes of a book. An update has those from First to Last, and
-	// follows the update whose Last is Prev. Of a whole book Last alone is set.
+	// follows the update whose Last is Prev. Of a snapshot Last alone is set.
 	First, Last, Prev int64
 
 	// Bids and Asks are levels in any order, of changes as they are now: a size of 0 is
 	// of a level that is gone. Sizes are as the exchange counts them ([Sizes]).
 	Bids, Asks []market.PairLevel
 
-	// Best is how many levels of a side a whole book has at most, where the exchange
+	// Best is how many levels of a side a snapshot has at most, where the exchange
 	// holds back the others and yet tells how they change; 0 where it does not.
 	Best int
 }
@@ -66,19 +66,19 @@ func ParseLevel(px, sz string) (l market.PairLevel, err error) {
 	return l, nil
 }
 
-// book is the order book of a pair as its updates tell it. The zero value waits for a whole
-// book.
+// book is the order book of a pair as its updates tell it. The zero value waits for a
+// snapshot.
 type book struct {
-	last  int64 // number of the last change, 0 while a whole book is waited for
-	time  int64 // of the last update, ms
-	whole bool  // nothing has changed since the whole book
-	bids  side
-	asks  side
+	last       int64 // number of the last change, 0 while a snapshot is waited for
+	time       int64 // of the last update, ms
+	atSnapshot bool  // nothing has changed since the snapshot
+	bids       side
+	asks       side
 
 	waiting []BookUpdate // changes that came since then, oldest first
 }
 
-// maxWaiting is how many updates are kept while a whole book is waited for.
+// maxWaiting is how many updates are kept while a snapshot is waited for.
 const maxWaiting = 1000
 
 // fate is what became of an update.
@@ -87,27 +87,27 @@ type fate int
 const (
 	applied fate = iota
 	old          // it is in the book already
-	kept         // until the whole book comes
-	gap          // updates before it are missing: the whole book is waited for anew
+	kept         // until the snapshot comes
+	gap          // updates before it are missing: the snapshot is waited for anew
 )
 
 // take applies an update. The book may keep the levels of one that waits: they are copied.
 func (b *book) take(u *BookUpdate) fate {
 	switch follows := u.Prev == b.last; {
-	case u.Whole:
+	case u.Snapshot:
 		return b.begin(u)
 	case b.last == 0:
 		b.keep(u)
 		return kept
 	case !follows && u.Last <= b.last:
 		return old
-	case !follows && (!b.whole || u.First > b.last+1):
+	case !follows && (!b.atSnapshot || u.First > b.last+1):
 		b.lose()
 		b.keep(u)
 		return gap
 	}
 	b.apply(u)
-	b.whole = false
+	b.atSnapshot = false
 	if b.crossed() {
 		b.lose()
 		return gap
@@ -115,10 +115,10 @@ func (b *book) take(u *BookUpdate) fate {
 	return applied
 }
 
-// begin makes the book anew of a whole one and of the changes that have waited.
+// begin makes the book anew of a snapshot and of the changes that have waited.
 func (b *book) begin(u *BookUpdate) fate {
 	waiting := b.waiting
-	*b = book{whole: true, bids: side{sign: 1}, asks: side{sign: -1}}
+	*b = book{atSnapshot: true, bids: side{sign: 1}, asks: side{sign: -1}}
 	b.apply(u)
 	if u.Best > 0 {
 		b.bids.bound(len(u.Bids) >= u.Best)
@@ -137,7 +137,7 @@ func (b *book) begin(u *BookUpdate) fate {
 	return applied
 }
 
-// lose has the book wait for a whole one.
+// lose has the book wait for a snapshot.
 func (b *book) lose() { *b = book{} }
 
 func (b *book) keep(u *BookUpdate) {

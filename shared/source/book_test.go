@@ -63,10 +63,10 @@ func (b *truth) change(t *rapid.T) BookUpdate {
 }
 
 func (b *truth) all(n int) BookUpdate {
-	return BookUpdate{Symbol: "X", Whole: true, Last: b.last, Best: n, Bids: best(b.bids, 1, n), Asks: best(b.asks, -1, n)}
+	return BookUpdate{Symbol: "X", Snapshot: true, Last: b.last, Best: n, Bids: best(b.bids, 1, n), Asks: best(b.asks, -1, n)}
 }
 
-// Whatever updates are lost, come twice or come before the whole book: what is known of the
+// Whatever updates are lost, come twice or come before the snapshot: what is known of the
 // best levels is what the exchange has.
 func TestABookIsThatOfTheExchangeOrWaitsForAWholeOne(t *testing.T) {
 	t.Parallel()
@@ -92,9 +92,9 @@ func TestABookIsThatOfTheExchangeOrWaitsForAWholeOne(t *testing.T) {
 					b.take(&last)
 				}
 			case 2:
-				whole := exchange.all(rapid.IntRange(5, 60).Draw(t, "levels"))
+				snapshot := exchange.all(rapid.IntRange(5, 60).Draw(t, "levels"))
 				note()
-				b.take(&whole)
+				b.take(&snapshot)
 			default:
 				last = exchange.change(t)
 				note()
@@ -133,11 +133,11 @@ func TestTheWholeBookContinuesWithTheChangesThatWaited(t *testing.T) {
 	}
 	for _, got := range []fate{change(8, 10, 7, 1), change(11, 15, 10, 1), change(16, 16, 15, 1)} {
 		if got != kept {
-			t.Fatalf("%d before the whole book", got)
+			t.Fatalf("%d before the snapshot", got)
 		}
 	}
 	// Numbered 12, in the middle of the second.
-	if got := b.take(&BookUpdate{Whole: true, Last: 12}); got != applied || b.last != 16 {
+	if got := b.take(&BookUpdate{Snapshot: true, Last: 12}); got != applied || b.last != 16 {
 		t.Fatalf("%d, at number %d", got, b.last)
 	}
 	if levels, enough := b.bids.best(9); len(levels) != 2 || !enough { // not of the first
@@ -156,10 +156,10 @@ func TestTheWholeBookContinuesWithTheChangesThatWaited(t *testing.T) {
 			t.Errorf("from %d to %d after %d: %d, at number %d; want %d, at %d", step.first, step.last, step.prev, got, b.last, step.want, step.at)
 		}
 	}
-	if got := b.take(&BookUpdate{Whole: true, Last: 5}); got != gap || b.last != 0 {
-		t.Errorf("a whole book before what waited: %d, at number %d", got, b.last)
+	if got := b.take(&BookUpdate{Snapshot: true, Last: 5}); got != gap || b.last != 0 {
+		t.Errorf("a snapshot before what waited: %d, at number %d", got, b.last)
 	}
-	if got := b.take(&BookUpdate{Whole: true, Last: 9}); got != applied || b.last != 9 {
+	if got := b.take(&BookUpdate{Snapshot: true, Last: 9}); got != applied || b.last != 9 {
 		t.Errorf("the next: %d, at number %d", got, b.last)
 	}
 }
@@ -167,18 +167,18 @@ func TestTheWholeBookContinuesWithTheChangesThatWaited(t *testing.T) {
 func TestABookOfWhichBidsAndAsksCrossIsGivenUp(t *testing.T) {
 	t.Parallel()
 	var b book
-	b.take(&BookUpdate{Whole: true, Last: 1, Bids: []market.PairLevel{level(10, 1)}, Asks: []market.PairLevel{level(11, 1)}})
+	b.take(&BookUpdate{Snapshot: true, Last: 1, Bids: []market.PairLevel{level(10, 1)}, Asks: []market.PairLevel{level(11, 1)}})
 	if got := b.take(&BookUpdate{First: 2, Last: 2, Prev: 1, Bids: []market.PairLevel{level(11, 1)}}); got != gap || b.last != 0 {
 		t.Errorf("%d, at number %d", got, b.last)
 	}
-	// As it is of a whole one: what waited for it waits for the next.
-	crossed := BookUpdate{Whole: true, Last: 2, Bids: []market.PairLevel{level(11, 1)}, Asks: []market.PairLevel{level(11, 1)}}
+	// As it is of a snapshot: what waited for it waits for the next.
+	crossed := BookUpdate{Snapshot: true, Last: 2, Bids: []market.PairLevel{level(11, 1)}, Asks: []market.PairLevel{level(11, 1)}}
 	if got := b.take(&crossed); got != gap || b.last != 0 || len(b.waiting) != 0 {
-		t.Errorf("a whole one: %d, at number %d", got, b.last)
+		t.Errorf("a snapshot: %d, at number %d", got, b.last)
 	}
 	b.take(&BookUpdate{First: 3, Last: 3, Prev: 2})
 	if got := b.take(&crossed); got != gap || b.last != 0 || len(b.waiting) != 1 {
-		t.Errorf("a whole one that was waited for: %d, at number %d, %d wait", got, b.last, len(b.waiting))
+		t.Errorf("a snapshot that was waited for: %d, at number %d, %d wait", got, b.last, len(b.waiting))
 	}
 }
 
@@ -203,7 +203,7 @@ func TestAStreamWithoutAnotherSourceOfBooksConnectsAnewUnlessUpdatesFollow(t *te
 			var stats Stats
 			f := follower{Stream: &Stream{Books: &Books{}, Stats: &stats}, pairs: map[string]*followedPair{"X": {}}}
 			k := f.keepBooks()
-			if err := k.take(&BookUpdate{Symbol: "X", Whole: true, Last: 100}); err != nil {
+			if err := k.take(&BookUpdate{Symbol: "X", Snapshot: true, Last: 100}); err != nil {
 				t.Fatal(err)
 			}
 			c.next.Symbol = "X"
@@ -214,25 +214,25 @@ func TestAStreamWithoutAnotherSourceOfBooksConnectsAnewUnlessUpdatesFollow(t *te
 	}
 }
 
-// Where whole books are asked for, what is below the book's number is old right behind a whole
+// Where snapshots are asked for, what is below the book's number is old right behind a whole
 // one alone: later numbers have begun again.
 func TestABookIsAskedForAgainWhereItsNumbersBeganAgain(t *testing.T) {
 	t.Parallel()
 	var stats Stats
 	fetch := func(context.Context, market.Pair) (BookUpdate, error) { return BookUpdate{}, errBehind }
-	f := follower{Stream: &Stream{Books: &Books{Whole: fetch}, Stats: &stats}, pairs: map[string]*followedPair{"X": {}}}
+	f := follower{Stream: &Stream{Books: &Books{FetchSnapshot: fetch}, Stats: &stats}, pairs: map[string]*followedPair{"X": {}}}
 	k := f.keepBooks()
 	for _, step := range []struct {
 		update     BookUpdate
 		last, gaps int64
 	}{
 		{BookUpdate{First: 90, Last: 95, Prev: 89}, 0, 0},
-		{BookUpdate{Whole: true, Last: 100}, 100, 0},
+		{BookUpdate{Snapshot: true, Last: 100}, 100, 0},
 		{BookUpdate{First: 96, Last: 99, Prev: 95}, 100, 0},
 		{BookUpdate{First: 100, Last: 101, Prev: 99}, 101, 0},
 		{BookUpdate{First: 6, Last: 7, Prev: 5}, 0, 1},
 		{BookUpdate{First: 8, Last: 9, Prev: 7}, 0, 1},
-		{BookUpdate{Whole: true, Last: 8}, 9, 1},
+		{BookUpdate{Snapshot: true, Last: 8}, 9, 1},
 	} {
 		step.update.Symbol = "X"
 		if err := k.take(&step.update); err != nil || k.order[0].last != step.last || stats.Gaps.Load() != step.gaps {
@@ -249,7 +249,7 @@ func TestAWholeBookOfNoTimeIsDeliveredWithItsNextChange(t *testing.T) {
 		update BookUpdate
 		want   bool
 	}{
-		{BookUpdate{Whole: true, Last: 7}, false},
+		{BookUpdate{Snapshot: true, Last: 7}, false},
 		{BookUpdate{First: 8, Last: 8, Prev: 7, Time: leastTime}, true},
 	} {
 		step.update.Symbol = "X"

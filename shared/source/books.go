@@ -16,16 +16,16 @@ type Books struct {
 	Levels int           // of a side that are delivered, the best
 	Every  time.Duration // between two deliveries of a book, which has changed
 
-	// Whole asks for a whole book. It is nil where the stream itself begins with one: it is
+	// FetchSnapshot asks for a snapshot. It is nil where the stream itself begins with one: it is
 	// then connected anew where an update is missing.
-	Whole func(ctx context.Context, pair market.Pair) (BookUpdate, error)
+	FetchSnapshot func(ctx context.Context, pair market.Pair) (BookUpdate, error)
 }
 
 // errGap is why a stream is connected anew.
 var errGap = errors.New("an update of a book is missing")
 
-// errBehind is why a whole book is asked for again.
-var errBehind = errors.New("the whole book is older than the changes of it")
+// errBehind is why a snapshot is asked for again.
+var errBehind = errors.New("the snapshot is older than the changes of it")
 
 // keptBooks are the books of one connection.
 type keptBooks struct {
@@ -36,7 +36,7 @@ type keptBooks struct {
 	bySymbol map[string]*keptBook
 	order    []*keptBook // in which they are asked for and delivered
 
-	wanted chan struct{} // holds a token when a whole book is waited for
+	wanted chan struct{} // holds a token when a snapshot is waited for
 }
 
 type keptBook struct {
@@ -70,7 +70,7 @@ func (k *keptBooks) take(u *BookUpdate) error {
 		return nil
 	}
 	was := one.take(u)
-	if was == old && (k.Whole == nil || !one.whole) {
+	if was == old && (k.FetchSnapshot == nil || !one.atSnapshot) {
 		// Behind another change a stream says nothing twice: numbers began again in an update
 		// that is missing.
 		one.lose()
@@ -80,22 +80,22 @@ func (k *keptBooks) take(u *BookUpdate) error {
 	case applied, old:
 		return nil
 	case gap:
-		if !u.Whole { // else it is older than changes of it
+		if !u.Snapshot { // else it is older than changes of it
 			k.follower.Stats.Gaps.Add(1)
 		}
 	case kept:
 	}
-	if k.Whole == nil {
+	if k.FetchSnapshot == nil {
 		return fmt.Errorf("%w: of %s before number %d", errGap, one.Key, u.Last)
 	}
 	signal(k.wanted)
 	return nil
 }
 
-// ask asks for the whole books that are waited for, one after another. One that cannot be had
+// ask asks for the snapshots that are waited for, one after another. One that cannot be had
 // is asked for again after a pause of its own.
 func (k *keptBooks) ask(ctx context.Context) error {
-	if k.Whole == nil {
+	if k.FetchSnapshot == nil {
 		return nil
 	}
 	for {
@@ -130,14 +130,14 @@ func (k *keptBooks) ask(ctx context.Context) error {
 	}
 }
 
-// askFor asks for a whole book, and takes it.
+// askFor asks for a snapshot, and takes it.
 func (k *keptBooks) askFor(ctx context.Context, one *keptBook) error {
-	whole, err := k.Whole(ctx, one.Pair)
+	snapshot, err := k.FetchSnapshot(ctx, one.Pair)
 	if err != nil {
 		return err
 	}
-	whole.Symbol, whole.Whole = one.Symbol, true
-	if err := k.take(&whole); err != nil {
+	snapshot.Symbol, snapshot.Snapshot = one.Symbol, true
+	if err := k.take(&snapshot); err != nil {
 		return err
 	}
 	if k.waitsFor(one) {
@@ -146,7 +146,7 @@ func (k *keptBooks) askFor(ctx context.Context, one *keptBook) error {
 	return nil
 }
 
-// waitsFor reports whether a book waits for a whole one, and changes of it have come.
+// waitsFor reports whether a book waits for a snapshot, and changes of it have come.
 func (k *keptBooks) waitsFor(one *keptBook) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -173,7 +173,7 @@ func (k *keptBooks) deliver(ctx context.Context, queue *eventQueue) error {
 }
 
 // changed returns the best levels of a book, in base coins, that has changed since it was
-// delivered. One of which too few are known waits for a whole one, and one whose time is not
+// delivered. One of which too few are known waits for a snapshot, and one whose time is not
 // known for its next change. What is said of the future is left out.
 func (k *keptBooks) changed(one *keptBook, latest int64) (b market.PairBook, ok bool) {
 	k.mu.Lock()

@@ -26,7 +26,7 @@ func (m *Market) FollowBooks(ctx context.Context, pairs []market.Pair, books sou
 	if books.Levels > bookLimit {
 		return fmt.Errorf("%d levels of books are wanted, and %d known", books.Levels, bookLimit)
 	}
-	books.Whole = m.book
+	books.FetchSnapshot = m.book
 	protocol := m.rules.protocol()
 	protocol.MaxPairs = maxStreams
 	protocol.Topics = func(pairs []market.Pair) (topics []any) {
@@ -40,8 +40,8 @@ func (m *Market) FollowBooks(ctx context.Context, pairs []market.Pair, books sou
 	return s.Follow(ctx, pairs, sink)
 }
 
-// wholeBook is the answer.
-type wholeBook struct {
+// bookSnapshot is the answer.
+type bookSnapshot struct {
 	Last int64  `json:"lastUpdateId"`
 	Time int64  `json:"T"` // ms; not of spot
 	Bids levels `json:"bids"`
@@ -65,21 +65,21 @@ func (l *levels) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// book asks for the whole book of a pair.
+// book asks for the snapshot of a pair.
 func (m *Market) book(ctx context.Context, pair market.Pair) (source.BookUpdate, error) {
-	var whole wholeBook
+	var snapshot bookSnapshot
 	query := url.Values{"symbol": {pair.Symbol}, "limit": {strconv.Itoa(bookLimit)}}
-	if err := m.host.Get(ctx, m.rules.path+"/depth", query, m.rules.bookWeight, &whole); err != nil {
+	if err := m.host.Get(ctx, m.rules.path+"/depth", query, m.rules.bookWeight, &snapshot); err != nil {
 		return source.BookUpdate{}, fmt.Errorf("read the book of %s: %w", pair.Key, err)
 	}
-	if err := whole.check(m.rules.swap); err != nil {
+	if err := snapshot.check(m.rules.swap); err != nil {
 		return source.BookUpdate{}, fmt.Errorf("read the book of %s: %w", pair.Key, err)
 	}
-	return source.BookUpdate{Time: whole.Time, Last: whole.Last, Bids: whole.Bids, Asks: whole.Asks, Best: bookLimit}, nil
+	return source.BookUpdate{Time: snapshot.Time, Last: snapshot.Last, Bids: snapshot.Bids, Asks: snapshot.Asks, Best: bookLimit}, nil
 }
 
 // check returns an error for what is no book, of a perpetual or of spot.
-func (b *wholeBook) check(swap bool) error {
+func (b *bookSnapshot) check(swap bool) error {
 	if b.Last <= 0 || b.Bids == nil || b.Asks == nil {
 		return errBook
 	}

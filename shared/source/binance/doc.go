@@ -20,7 +20,7 @@
 // in no aggregated trade.
 //
 // [Market.FollowBooks] follows order books by their changes, which have numbers that show a
-// missing one; a whole book is asked of REST. Those of USD-M are on the route /public.
+// missing one; a snapshot is asked of REST. Those of USD-M are on the route /public.
 //
 // A connection lives 24 hours at most. It is made anew before that, and whenever it is
 // lost or silent, after a pause with jitter; what was missed meanwhile is asked of the

@@ -208,7 +208,7 @@ func TestChangesOfBooks(t *testing.T) {
 			if err := parse(c.line, &f); err != nil {
 				t.Fatal(err)
 			}
-			if b := &f.Book; b.Symbol != "BTCUSDT" || b.Whole || b.First != 157 || b.Last != 160 || b.Prev != c.prev || b.Time != c.time || fmt.Sprint(b.Bids, b.Asks) != c.levels {
+			if b := &f.Book; b.Symbol != "BTCUSDT" || b.Snapshot || b.First != 157 || b.Last != 160 || b.Prev != c.prev || b.Time != c.time || fmt.Sprint(b.Bids, b.Asks) != c.levels {
 				t.Errorf("%+v", b)
 			}
 		})
@@ -263,7 +263,7 @@ func TestAWholeBookThatIsNoneIsRefused(t *testing.T) {
 		"a level of numbers":     {`{"lastUpdateId":7,"bids":[[1.5,2]],"asks":[]}`, false, false},
 		"nothing":                {`{}`, false, false},
 	} {
-		var b wholeBook
+		var b bookSnapshot
 		err := json.Unmarshal([]byte(c.answer), &b)
 		if err == nil {
 			err = b.check(c.swap)

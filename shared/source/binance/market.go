@@ -47,7 +47,7 @@ type rules struct {
 	route      string // before /stream
 	bookRoute  string // the same for order books
 	depth      string // the stream of their changes, behind a symbol
-	bookWeight int    // of a whole one
+	bookWeight int    // of a snapshot
 
 	tickersWeight int // of all of them
 

@@ -224,7 +224,7 @@ func TestRecordedForcedOrders(t *testing.T) {
 	}
 }
 
-// Changes of books follow one another in each recording, and whole books that were asked for
+// Changes of books follow one another in each recording, and snapshots that were asked for
 // meanwhile are read.
 func TestRecordedBooks(t *testing.T) {
 	t.Parallel()
@@ -260,7 +260,7 @@ func TestRecordedBooks(t *testing.T) {
 			for lines.Scan() {
 				frame := c.frame(t, lines.Bytes())
 				if strings.HasPrefix(frame, `{"lastUpdateId"`) {
-					var b wholeBook
+					var b bookSnapshot
 					if err := json.Unmarshal([]byte(frame), &b); err != nil || b.check(c.swap) != nil || len(b.Bids) == 0 || len(b.Asks) == 0 {
 						t.Fatalf("%v: %.200s", err, frame)
 					}
@@ -286,7 +286,7 @@ func TestRecordedBooks(t *testing.T) {
 				t.Fatal(lines.Err())
 			}
 			if wholes != c.wholes || books != c.books {
-				t.Errorf("%d whole books and %d changes, want %d and %d", wholes, books, c.wholes, c.books)
+				t.Errorf("%d snapshots and %d changes, want %d and %d", wholes, books, c.wholes, c.books)
 			}
 		})
 	}

@@ -72,7 +72,7 @@ func readBook(p *jsonscan.Scanner, u *source.BookUpdate) bool {
 const bookFields = 4
 
 // endBook completes an update with what its frame says outside of the data. Updates are
-// numbered one by one; the exchange begins again with a whole book of number 1.
+// numbered one by one; the exchange begins again with a snapshot of number 1.
 func endBook(u *source.BookUpdate, kind string, ts int64) error {
 	if u.Symbol == "" || u.Last < 1 {
 		return errBook
@@ -80,7 +80,7 @@ func endBook(u *source.BookUpdate, kind string, ts int64) error {
 	u.Time = ts
 	switch {
 	case kind == snapshot || kind == delta && u.Last == 1:
-		u.Whole = true
+		u.Snapshot = true
 	case kind == delta:
 		u.First, u.Prev = u.Last, u.Last-1
 	default:

@@ -50,7 +50,7 @@ func TestFramesOfBooks(t *testing.T) {
 		return market.PairLevel{Px: sourcetest.Decimal(t, px), Sz: sourcetest.Decimal(t, sz)}
 	}
 	whole := source.BookUpdate{
-		Symbol: "BTCUSDT", Time: 1790000000130, Whole: true, Last: 18521288,
+		Symbol: "BTCUSDT", Time: 1790000000130, Snapshot: true, Last: 18521288,
 		Bids: []market.PairLevel{level("61234.5", "0.015"), level("61233", "2")}, Asks: []market.PairLevel{level("61234.6", "3")},
 	}
 	change := source.BookUpdate{
@@ -58,7 +58,7 @@ func TestFramesOfBooks(t *testing.T) {
 		Asks: []market.PairLevel{level("61234.6", "0"), level("61236", "1.5")},
 	}
 	again := change
-	again.Whole, again.First, again.Last, again.Prev = true, 0, 1, 0
+	again.Snapshot, again.First, again.Last, again.Prev = true, 0, 1, 0
 	for _, c := range []struct {
 		name, line string
 		want       source.BookUpdate

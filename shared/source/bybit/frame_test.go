@@ -181,7 +181,7 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("%+v", l)
 			}
 		}
-		if b := &got.Book; b.Symbol != "" && (b.Last < 1 || b.Time < 1_400_000_000_000 || !b.Whole && (b.First != b.Last || b.Prev != b.Last-1 || b.Prev < 1)) {
+		if b := &got.Book; b.Symbol != "" && (b.Last < 1 || b.Time < 1_400_000_000_000 || !b.Snapshot && (b.First != b.Last || b.Prev != b.Last-1 || b.Prev < 1)) {
 			t.Fatalf("%+v", b)
 		}
 	})

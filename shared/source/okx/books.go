@@ -81,7 +81,7 @@ func endBook(u *source.BookUpdate, symbol, action string) error {
 	u.Symbol = symbol
 	switch action {
 	case "snapshot":
-		u.Whole, u.Prev = true, 0 // it says -1
+		u.Snapshot, u.Prev = true, 0 // it says -1
 	case "update":
 		u.First = u.Prev + 1
 	default:

@@ -51,7 +51,7 @@ func TestFramesOfBooks(t *testing.T) {
 		Bids: []market.PairLevel{level("61234.5", "0.015")}, Asks: []market.PairLevel{level("61234.6", "0"), level("61236", "1.5")},
 	}
 	whole := update
-	whole.Whole, whole.First, whole.Prev = true, 0, 0
+	whole.Snapshot, whole.First, whole.Prev = true, 0, 0
 	for _, c := range []struct {
 		name, line string
 		want       source.BookUpdate

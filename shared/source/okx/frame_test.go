@@ -101,7 +101,7 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("%+v", tr)
 			}
 		}
-		if b := &got.Book; b.Symbol != "" && (b.Last < 1 || b.Time < 1_400_000_000_000 || b.Whole && b.Prev != 0 || !b.Whole && b.First != b.Prev+1) {
+		if b := &got.Book; b.Symbol != "" && (b.Last < 1 || b.Time < 1_400_000_000_000 || b.Snapshot && b.Prev != 0 || !b.Snapshot && b.First != b.Prev+1) {
 			t.Fatalf("%+v", b)
 		}
 	})
