@@ -25,6 +25,7 @@ func TestAQueryFindsDocumentsThatHoldItsWords(t *testing.T) {
 		{ID: 3, Time: 30, Title: "Market report", Text: "The ETF of Bitcoin; a stablecoin."},
 		{ID: 4, Time: 40, Title: "特币比", Text: "币"},
 		{ID: 5, Time: 50, Title: "ÉTÉ über Straße", Text: "ビットコイン and 비트코인"},
+		{ID: 6, Time: 60, Title: "ＳＯＬ", Text: "１０％"},
 	}))
 	tests := []struct {
 		query string
@@ -48,6 +49,8 @@ func TestAQueryFindsDocumentsThatHoldItsWords(t *testing.T) {
 		{"ビット", []int64{5}},                             //
 		{"비트코인", []int64{5}},                            //
 		{"über straße", []int64{5}},                     //
+		{"sol 10", []int64{6}},                          // of full width
+		{"ＢＴＣ", []int64{1}},                             //
 		{"coin", nil},                                   // whole words only
 		{"bitcoin nowhere", nil},                        //
 		{"", nil},                                       //

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/width"
 )
 
 // Bounds of what is read.
@@ -23,7 +25,7 @@ type word struct {
 // words calls yield with the words of a text, from a place on, and returns the place
 // behind them. It stops when yield returns false.
 func words(text string, at int, yield func(word) bool) int {
-	for rest := strings.ToLower(text); rest != ""; {
+	for rest := strings.ToLower(width.Fold.String(text)); rest != ""; { // ＢＴＣ is btc
 		r, size := utf8.DecodeRuneInString(rest)
 		switch {
 		case isDense(r):

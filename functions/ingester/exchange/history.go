@@ -195,13 +195,22 @@ func ofPair(err error) bool {
 
 // confirm emits the minutes of a pair that have ended since it was last asked for, and
 // the open one. In a term, and for a new pair, that begins at the opening of a day, from which the
-// candles of all tiers can be folded.
+// candles of all tiers can be folded. The days of a pair that clients have begun to want come
+// together with it: what is composed of days would begin with a part of a bucket until then.
 func (h *history) confirm(ctx context.Context, pair market.Pair) error {
 	p, known := h.filled[pair.Key]
 	if !known {
 		today := market.Day1.StartMs(h.now().UnixMilli())
 		_, other := h.others[pair.Key]
 		p = progress{Since: today, Until: today, Back: today, Wanted: other}
+	}
+	var past []market.CandleRun
+	if p.Wanted && p.First == 0 {
+		days, err := h.days(ctx, pair, &p)
+		if err != nil {
+			return err
+		}
+		past = append(past, days)
 	}
 	from, folded := h.folded[pair.Key]
 	if !folded || h.now().UnixMilli()-from >= foldedFor {
@@ -221,9 +230,10 @@ func (h *history) confirm(ctx context.Context, pair market.Pair) error {
 		for _, part := range split(run, p.Until) {
 			p.Until = max(p.Until, part.To)
 			h.filled[pair.Key], h.folded[pair.Key] = p, part.To
-			if err := h.emit(ctx, &Batch{Runs: []Run{part}}); err != nil {
+			if err := h.emit(ctx, &Batch{Runs: []Run{part}, Past: past}); err != nil {
 				return err
 			}
+			past = nil
 		}
 		if !more {
 			return nil
@@ -271,7 +281,12 @@ func (h *history) fillBack(ctx context.Context, pair market.Pair) error {
 	run := market.CandleRun{Pair: pair.Key, To: p.Back}
 	switch {
 	case p.First == 0:
-		run.Interval = market.Day1
+		days, err := h.days(ctx, pair, &p)
+		if err != nil {
+			return err
+		}
+		h.filled[pair.Key] = p
+		return h.emit(ctx, &Batch{Past: []market.CandleRun{days}})
 	case p.Back > minutes:
 		run.Interval, run.From = market.Minute1, p.Back-day.Milliseconds()
 	case p.Back > hours:
@@ -283,19 +298,27 @@ func (h *history) fillBack(ctx context.Context, pair market.Pair) error {
 	if err := h.read(ctx, pair, &run); err != nil {
 		return err
 	}
-	if p.First == 0 {
-		p.First = run.To
-		if len(run.Candles) > 0 {
-			p.First = run.Candles[0].OpenTime
-		}
-	} else {
-		p.Back = run.From
-	}
-	if p.Back <= p.First {
+	if p.Back = run.From; p.Back <= p.First {
 		p.Back = 0
 	}
 	h.filled[pair.Key] = p
 	return h.emit(ctx, &Batch{Past: []market.CandleRun{run}})
+}
+
+// days asks for all days of a pair before what is filled, and notes when trading began.
+func (h *history) days(ctx context.Context, pair market.Pair, p *progress) (market.CandleRun, error) {
+	run := market.CandleRun{Pair: pair.Key, Interval: market.Day1, To: p.Back}
+	if err := h.read(ctx, pair, &run); err != nil {
+		return run, err
+	}
+	p.First = run.To
+	if len(run.Candles) > 0 {
+		p.First = run.Candles[0].OpenTime
+	}
+	if p.Back <= p.First {
+		p.Back = 0
+	}
+	return run, nil
 }
 
 // read asks for all candles of a run.

@@ -44,9 +44,6 @@ func (k *klines) Name() string { return pairklines.Name }
 
 // Apply takes runs before trades: these are for the minutes after.
 func (k *klines) Apply(b *Batch, _ *engine.Reads, now time.Time) error {
-	for i := range b.Past {
-		k.append(b.Past[i].Pair, b.Past[i].Tiers())
-	}
 	for i := range b.Runs {
 		run := &b.Runs[i]
 		changed := k.of(run.Pair, now).Confirm(&run.CandleRun)
@@ -54,6 +51,9 @@ func (k *klines) Apply(b *Batch, _ *engine.Reads, now time.Time) error {
 			k.append(run.Pair, changed)
 		}
 		k.touched[run.Pair] = true
+	}
+	for i := range b.Past {
+		k.append(b.Past[i].Pair, b.Past[i].Tiers())
 	}
 	for i := range b.Trades {
 		t := &b.Trades[i]

@@ -1,10 +1,13 @@
 package exchange
 
 import (
+	"context"
 	"testing"
 	"time"
 
+	"quotary/functions/ingester/engine"
 	"quotary/shared/data/wants"
+	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
@@ -32,7 +35,21 @@ func TestAPairThatAClientWantsIsFilledBackForAsLongAsItIsWanted(t *testing.T) {
 	}
 	truth := w.truth(t, w.Market("ETHUSDT", true), noon)
 	h := wanting()
-	w.run(t, w.source(h), func() bool { return unlike(t, w.stored(t, key), truth) == "" })
+	sources := w.source(h)
+	var first *Batch // of the pair
+	follow := sources[0].Follow
+	sources[0].Follow = func(ctx context.Context, from engine.Position, sink engine.Sink[*Batch]) error {
+		return follow(ctx, from, func(ctx context.Context, d engine.Delivery[*Batch]) error {
+			if first == nil && len(d.Batch.Runs) > 0 && d.Batch.Runs[0].Pair == key {
+				first = &Batch{Runs: d.Batch.Runs, Past: d.Batch.Past}
+			}
+			return sink(ctx, d)
+		})
+	}
+	w.run(t, sources, func() bool { return unlike(t, w.stored(t, key), truth) == "" })
+	if first == nil || len(first.Past) != 1 || first.Past[0].Interval != market.Day1 || first.Past[0].To != first.Runs[0].From || len(first.Past[0].Candles) != 4 {
+		t.Errorf("today comes without the days before: %+v", first)
+	}
 	if p := h.filled[key]; !p.Wanted || h.filled[followed].Wanted || len(h.filled) != 2 {
 		t.Errorf("known are %+v", h.filled)
 	}
