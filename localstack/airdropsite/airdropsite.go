@@ -75,7 +75,7 @@ func Airdrops(now time.Time) []Airdrop {
 			DescriptionEN: "Nothing is given away.", DescriptionCN: "本活动为模拟内容。",
 			ContentEN: fmt.Sprintf("# %s\n\nThis campaign is made up. [Rules](https://airdrops.example/%s)\n\n- Hold\n- Wait\n", m.symbol, id),
 			ContentCN: fmt.Sprintf("# %s\n\n本活动为模拟内容。\n", m.symbol),
-			Published: at(m.begins - 1), Start: at(m.begins), SourceURL: "https://airdrops.example/" + id, Banner: m.banner,
+			Published: min(at(m.begins-1), day.UnixMilli()), Start: at(m.begins), SourceURL: "https://airdrops.example/" + id, Banner: m.banner,
 		}
 		if m.ends != 0 {
 			a.End = at(m.ends)

@@ -269,13 +269,24 @@ func TestEveryParameterIsHeldToWhatItAccepts(t *testing.T) {
 	})
 }
 
-// reading is r as a request that reads p: of POST /info one of a type that does.
+// reading is r as a request that reads p: of POST /info one of a type that does, and of pages
+// of flashes one of such a mode.
 func reading(r apitest.Request, p apitest.Parameter) apitest.Request {
-	if r.Endpoint != catalog.Info.Endpoint {
+	parameters := apitest.Parameters(r.Endpoint)
+	named := func(name string) apitest.Parameter {
+		return parameters[slices.IndexFunc(parameters, func(p apitest.Parameter) bool { return p.Name == name })]
+	}
+	switch r.Endpoint {
+	case catalog.FlashPages.Endpoint:
+		if mode := map[string]string{"jump_to_date": "jump", "start_date": "range", "end_date": "range"}[p.Name]; mode != "" {
+			return r.With(named("date_mode"), mode)
+		}
+		return r
+	case catalog.Info.Endpoint:
+	default:
 		return r
 	}
-	parameters := apitest.Parameters(r.Endpoint)
-	kind := parameters[slices.IndexFunc(parameters, func(p apitest.Parameter) bool { return p.Name == "type" })]
+	kind := named("type")
 	for _, t := range catalog.InfoTypes {
 		if slices.Contains(t.Needs, p.Name) || slices.Contains(t.Takes, p.Name) {
 			return r.With(kind, t.Name)
