@@ -1,15 +1,34 @@
 package openapi
 
 import (
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 
 	"quotary/shared/catalog"
 )
+
+// descriptionLines has a line for each description, sorted: its name, a tab, the text.
+// Written by make openapi.
+//
+//go:embed descriptions.txt
+var descriptionLines string
+
+// descriptions are the comments of endpoints ("GET /v2/coin"), types ("Fill") and
+// fields ("Fill.Px") of the catalog, by these names.
+var descriptions = sync.OnceValue(func() map[string]string {
+	out := map[string]string{}
+	for line := range strings.Lines(descriptionLines) {
+		name, text, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		out[name] = text
+	}
+	return out
+})
 
 // Example is a request that an endpoint was sent and what it answered.
 type Example struct {
@@ -59,7 +78,7 @@ const about = "Crypto market data. Decimals are strings, times are UTC. " +
 func (d *document) describe(e *catalog.Endpoint, examples []Example) Object {
 	op := Object{
 		"operationId":      OperationID(e),
-		"summary":          strings.TrimSuffix(descriptions[e.String()], "."),
+		"summary":          strings.TrimSuffix(descriptions()[e.String()], "."),
 		"tags":             []any{string(e.Family)},
 		"security":         []any{},
 		"x-quotary-access": e.Access.String(),
@@ -76,7 +95,7 @@ func (d *document) describe(e *catalog.Endpoint, examples []Example) Object {
 		op["x-quotary-planned"] = true
 	}
 	if e.In != nil {
-		op["description"] = descriptions[e.In.Name()]
+		op["description"] = descriptions()[e.In.Name()]
 	}
 	parameters, body := d.request(e)
 	for _, p := range parameters {
@@ -240,7 +259,7 @@ func (d *document) words(schema Object, of reflect.Type, field reflect.StructFie
 	if !d.public {
 		return
 	}
-	text := descriptions[declaring(of, field)+"."+field.Name]
+	text := descriptions()[declaring(of, field)+"."+field.Name]
 	if have, ok := schema["description"].(string); ok && have != "" && text != "" {
 		text = fmt.Sprintf("%s (%s)", text, have)
 	} else if ok {
