@@ -4,12 +4,12 @@
 package testenv
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -44,10 +44,16 @@ func Amount[T any](short, long T) T {
 	return short
 }
 
-// Root is the folder of the repository.
+// Root is the folder of the repository: the one above the test's that says so, because a
+// program that was built with -trimpath does not know where its sources are.
 var Root = func() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Dir(filepath.Dir(filepath.Dir(file)))
+	folder, _ := os.Getwd() // where there is none the files of it are not found
+	for above := folder; ; folder = above {
+		module, _ := os.ReadFile(filepath.Join(folder, "go.mod"))
+		if above = filepath.Dir(folder); bytes.HasPrefix(module, []byte("module quotary\n")) || above == folder {
+			return folder
+		}
+	}
 }()
 
 // Programs returns the folder of the functions' programs, the ingester and the
