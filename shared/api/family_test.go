@@ -37,6 +37,10 @@ func handleMarket(w *apitest.World) {
 		switch in.Coin {
 		case "BAD":
 			return catalog.Ticker{}, api.BadRequest("invalid coin: must be a coin that has traded")
+		case "AWAITED":
+			return catalog.Ticker{}, api.NotReady(5*time.Second, "prices of %s have not arrived yet", in.Coin)
+		case "SECOND":
+			return catalog.Ticker{}, api.TooMany(time.Minute, "a distributor may ask for at most %d coins", 1)
 		case "FAULT":
 			return catalog.Ticker{}, errors.New("the store said: secret detail")
 		case "PANIC":
@@ -142,6 +146,32 @@ func TestFaultsAre500FreeAndSayNothing(t *testing.T) {
 	}
 	if strings.Contains(w.Logs.String(), w.SubKey.Secret) || strings.Contains(w.Logs.String(), "Signature") {
 		t.Error("the log holds a secret or a signature")
+	}
+}
+
+// TestWhatIsNotReadyOrTooMuchSaysWhenToAskAgainAndIsFree: it keeps its place in the minute's rate.
+func TestWhatIsNotReadyOrTooMuchSaysWhenToAskAgainAndIsFree(t *testing.T) {
+	t.Parallel()
+	w := market(t)
+	key := w.Issue(t, w.Primary, keys.NewSubKey{Name: "limited", RateLimit: 2})
+	for _, tt := range []struct {
+		coin                string
+		status              int
+		retryAfter, message string
+	}{
+		{"AWAITED", http.StatusServiceUnavailable, "5", "prices of AWAITED have not arrived yet"},
+		{"SECOND", http.StatusTooManyRequests, "60", "a distributor may ask for at most 1 coins"},
+	} {
+		a := w.Get(t, key, ticker+tt.coin)
+		if a.Status != tt.status || a.Header["Retry-After"] != tt.retryAfter || apitest.Message(t, a) != tt.message {
+			t.Errorf("%d after %q: %s, want %d after %s", a.Status, a.Header["Retry-After"], a.Body, tt.status, tt.retryAfter)
+		}
+	}
+	if n, err := w.Counters.Distributor(t.Context(), w.Primary.AccessKey, w.Now()); err != nil || n != 0 {
+		t.Errorf("charged %d times: %v", n, err)
+	}
+	if a := w.Get(t, key, tickers); a.Status != http.StatusTooManyRequests || !strings.Contains(apitest.Message(t, a), "rate limit exceeded") {
+		t.Errorf("the third request of a minute that has two: %d %s", a.Status, a.Body)
 	}
 }
 

@@ -20,6 +20,8 @@ import (
 type Error struct {
 	Status  int    // HTTP status: 4xx, 501, 503 or 504
 	Message string // one sentence: what was wrong, which parameter, what is accepted
+
+	RetryAfter time.Duration // when it is worth trying again, in whole seconds; 0 for nothing to say
 }
 
 // Error implements error.
@@ -33,6 +35,18 @@ func BadRequest(format string, args ...any) error {
 // NotFound returns a 404 with the formatted message.
 func NotFound(format string, args ...any) error {
 	return &Error{Status: http.StatusNotFound, Message: fmt.Sprintf(format, args...)}
+}
+
+// NotReady returns a 503 for what is not known yet, with when to ask again (whole seconds)
+// and the formatted message, which names what is awaited.
+func NotReady(retryAfter time.Duration, format string, args ...any) error {
+	return &Error{Status: http.StatusServiceUnavailable, Message: fmt.Sprintf(format, args...), RetryAfter: retryAfter}
+}
+
+// TooMany returns a 429 for what a caller has as much of as it may, with when to ask again
+// (whole seconds) and the formatted message, which names the limit.
+func TooMany(retryAfter time.Duration, format string, args ...any) error {
+	return &Error{Status: http.StatusTooManyRequests, Message: fmt.Sprintf(format, args...), RetryAfter: retryAfter}
 }
 
 // What this package itself refuses.
@@ -162,6 +176,7 @@ func (r *request) fail(err error) response {
 		res.retryAfter = int(refusal.RetryAfter.Seconds())
 	case errors.As(err, &known):
 		res.status, message = known.Status, known.Message
+		res.retryAfter = int(known.RetryAfter.Seconds())
 	default:
 		res.fault = err
 	}

@@ -136,6 +136,9 @@ func (d *document) responses(e *catalog.Endpoint, examples []Example) Object {
 	if !e.Access.Counted() {
 		delete(out, "429")
 	}
+	if !e.Access.Charged() {
+		delete(out, "503")
+	}
 	if e.Planned {
 		return out
 	}
@@ -236,13 +239,17 @@ func refusals() Object {
 		http.StatusTooManyRequests:       "the rate or the quota of the key is used up",
 		http.StatusInternalServerError:   "a fault of the service; it costs nothing",
 		http.StatusNotImplemented:        "specified, and not available yet",
+		http.StatusServiceUnavailable:    "what is asked for is not known yet: the message names it, Retry-After when to ask again; it costs nothing",
 		http.StatusGatewayTimeout:        "the request took too long: ask for less",
 	} {
 		sent := Object{"X-Request-Id": headerReference("X-Request-Id")}
-		if status == http.StatusTooManyRequests {
+		switch status {
+		case http.StatusTooManyRequests:
 			for name := range headers() {
 				sent[name] = headerReference(name)
 			}
+		case http.StatusServiceUnavailable:
+			sent["Retry-After"] = headerReference("Retry-After")
 		}
 		content := jsonContent(reference(Error))
 		content["application/json"].(Object)["example"] = catalog.NewErrorBody(status, text, "0f3c1a52-5a3e-4a59-9d0c-2f4c1f0f6a11")
