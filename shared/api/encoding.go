@@ -42,9 +42,9 @@ func (r *request) pack(body []byte) (response, error) {
 	}
 	if size > maxResponse {
 		if res.gzip {
-			return res, BadRequest("the answer would exceed 6 MB: ask for less at once")
+			return res, tooMuch("the answer would exceed 6 MB: ask for less at once")
 		}
-		return res, BadRequest("the answer would exceed 6 MB: ask for less at once, or accept gzip")
+		return res, tooMuch("the answer would exceed 6 MB: ask for less at once, or accept gzip")
 	}
 	return res, nil
 }

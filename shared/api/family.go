@@ -5,7 +5,8 @@
 // every endpoint needs, in one order: who calls (from the authorizer, or from a
 // signature), parameters (compiled once at start from the tags of the request
 // struct), time span, rate and quota, the handler itself, envelope, headers, log
-// line. A request that fails after it was counted is refunded.
+// line. A request that fails after it was counted is refunded, unless its data was read
+// in vain: an answer that takes too long, or more of the store than a request may read.
 //
 // The same [Family] serves Lambda behind API Gateway ([Lambda]), an httptest server
 // and net/http. Without a gateway in front nobody has authorized a request: the
@@ -21,11 +22,13 @@ import (
 	"net/http"
 	"reflect"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"quotary/shared/admission"
 	"quotary/shared/catalog"
 	"quotary/shared/metrics"
+	"quotary/shared/readunits"
 	"quotary/shared/retention"
 	"quotary/shared/signature"
 	"quotary/shared/usage"
@@ -41,6 +44,7 @@ type Family struct {
 	log       *slog.Logger
 	endpoints map[*catalog.Endpoint]*endpoint
 	mux       http.Handler
+	readUnits float64 // that a request may read
 }
 
 // endpoint is one catalog entry, ready to serve. A planned one has no serve.
@@ -54,7 +58,10 @@ type endpoint struct {
 
 // New returns the family of the named function without any handler.
 func New(function string, gate *admission.Gate, log *slog.Logger) *Family {
-	f := &Family{function: function, gate: gate, log: log, endpoints: make(map[*catalog.Endpoint]*endpoint)}
+	f := &Family{function: function, gate: gate, log: log, endpoints: make(map[*catalog.Endpoint]*endpoint), readUnits: catalog.MostReadUnits}
+	if program, ok := catalog.ProgramOf(function); ok {
+		f.readUnits = program.ReadUnits
+	}
 	f.mux = newMux(catalog.Served(function), func(served *catalog.Endpoint) http.Handler {
 		e := &endpoint{Endpoint: served}
 		f.endpoints[served] = e
@@ -134,7 +141,7 @@ func (f *Family) answer(e *endpoint, req *request) (res response) {
 			res = req.fail(errTooLong)
 			res.fault = fault
 		}
-		if counted && res.status >= http.StatusBadRequest {
+		if counted && res.status >= http.StatusBadRequest && !res.charged {
 			f.refund(ctx, req)
 		}
 	}()
@@ -165,13 +172,33 @@ func (f *Family) answer(e *endpoint, req *request) (res response) {
 		}
 		counted, req.receipt = e.Access.Charged(), &receipt
 	}
+	ctx, req.read = readunits.WithBudget(ctx, f.readUnits)
 	out, err := e.serve(ctx, in)
+	var exceeded *readunits.ExceededError
+	if errors.As(err, &exceeded) {
+		err = e.tooDear()
+	}
 	if err != nil {
 		return req.fail(err)
 	}
 	res = req.succeed(e, out)
 	res.dataSince = retained.Since()
 	return res
+}
+
+// tooDear is the answer to a request that would have read more than it may. It names the
+// parameters by which less is asked for.
+func (e *endpoint) tooDear() error {
+	var narrower []string
+	for _, p := range catalog.Parameters(e.In) {
+		if p.In != "path" && catalog.Narrows(p.Names[0]) {
+			narrower = append(narrower, p.Names[0])
+		}
+	}
+	if len(narrower) == 0 {
+		return tooMuch("more would have to be read than one request may read")
+	}
+	return tooMuch("more would have to be read than one request may read: narrow it by %s", strings.Join(narrower, ", "))
 }
 
 // refund takes back what a failed request was charged, even where its own time is
@@ -251,6 +278,9 @@ func (f *Family) record(e *endpoint, req *request, res *response, took time.Dura
 	}
 	if req.caller.AccessKey != "" {
 		attrs = append(attrs, slog.String("key", req.caller.AccessKey))
+	}
+	if req.read != nil {
+		attrs = append(attrs, slog.Float64("read_units", req.read.Spent()))
 	}
 	if trace := req.Header.Get(traceHeader); trace != "" {
 		attrs = append(attrs, slog.String("trace", trace))

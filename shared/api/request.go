@@ -20,6 +20,7 @@ import (
 
 	"quotary/shared/admission"
 	"quotary/shared/catalog"
+	"quotary/shared/readunits"
 	"quotary/shared/signature"
 	"quotary/shared/usage"
 )
@@ -32,10 +33,11 @@ type request struct {
 	now     time.Time
 	query   url.Values
 	caller  admission.Caller
-	receipt *usage.Receipt // once the request is counted
-	message string         // of success, for the envelopes that show one
-	text    *textBody      // in place of JSON; nil for JSON
-	next    string         // cursor of the rest; "" when the answer is all
+	receipt *usage.Receipt    // once the request is counted
+	read    *readunits.Budget // once its handler was called
+	message string            // of success, for the envelopes that show one
+	text    *textBody         // in place of JSON; nil for JSON
+	next    string            // cursor of the rest; "" when the answer is all
 
 	gateway    bool           // the request came through the gateway,
 	resource   string         // which matched this path of the catalog

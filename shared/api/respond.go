@@ -22,6 +22,7 @@ type Error struct {
 	Message string // one sentence: what was wrong, which parameter, what is accepted
 
 	RetryAfter time.Duration // when it is worth trying again, in whole seconds; 0 for nothing to say
+	Charged    bool          // the request stays counted, as its data was read
 }
 
 // Error implements error.
@@ -53,8 +54,14 @@ func TooMany(retryAfter time.Duration, format string, args ...any) error {
 var (
 	errNoEndpoint = NotFound("no such endpoint: see the endpoint list for paths and methods")
 	errUnreadable = BadRequest("the request body could not be read")
-	errTooLong    = &Error{Status: http.StatusGatewayTimeout, Message: "the request took too long"}
+	errTooLong    = &Error{Status: http.StatusGatewayTimeout, Message: "the request took too long", Charged: true}
 )
+
+// tooMuch returns the 400 of a request whose answer is too much, which is known only once
+// its data was read.
+func tooMuch(format string, args ...any) error {
+	return &Error{Status: http.StatusBadRequest, Message: fmt.Sprintf(format, args...), Charged: true}
+}
 
 // response is an answer before it takes the gateway's shape.
 type response struct {
@@ -64,6 +71,7 @@ type response struct {
 	gzip        bool            // body is compressed
 	varies      bool            // with what the client accepts
 	retryAfter  int             // seconds, 0 = none
+	charged     bool            // a failure that stays counted
 	fault       error           // the cause of a 500, for the log
 	refused     admission.Cause // of the gate; "" for none
 	denied      *usage.Denied   // by a cap; nil for none
@@ -175,7 +183,7 @@ func (r *request) fail(err error) response {
 		res.status, message, res.refused, res.denied = refusal.Status, refusal.Message, refusal.Cause, refusal.Denied
 		res.retryAfter = int(refusal.RetryAfter.Seconds())
 	case errors.As(err, &known):
-		res.status, message = known.Status, known.Message
+		res.status, message, res.charged = known.Status, known.Message, known.Charged
 		res.retryAfter = int(known.RetryAfter.Seconds())
 	default:
 		res.fault = err

@@ -73,12 +73,12 @@ func retryer() aws.Retryer {
 }
 
 // DynamoDB returns a client of the tables. A process makes one and shares it.
-func DynamoDB(config aws.Config) *dynamodb.Client {
-	return dynamodb.NewFromConfig(config, func(o *dynamodb.Options) {
+func DynamoDB(config aws.Config, options ...func(*dynamodb.Options)) *dynamodb.Client {
+	return dynamodb.NewFromConfig(config, append(options, func(o *dynamodb.Options) {
 		// TLS has checked what the CRC32 of an answer would check again.
 		o.DisableValidateResponseChecksum = true
 		o.EndpointDiscovery.EnableEndpointDiscovery = aws.EndpointDiscoveryDisabled
-	})
+	})...)
 }
 
 // S3 returns a client of the bucket. Servers other than AWS know a bucket by the

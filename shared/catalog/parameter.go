@@ -50,3 +50,13 @@ func scalarOf(t reflect.Type) reflect.Type {
 	}
 	return t
 }
+
+// Narrows reports whether less is asked for by a parameter of this name: fewer accounts, a
+// shorter time, a part of a list.
+func Narrows(name string) bool {
+	switch name {
+	case "addresses", "startTime", "endTime", "start_time", "end_time", "endTimeFrom", "endTimeTo", "period", "days", "limit", "size", "page", "pageNum", "pageSize", "page_size":
+		return true
+	}
+	return false
+}

@@ -26,8 +26,9 @@ type Program struct {
 
 	reads []string // environment variables that follow from nothing above
 
-	Memory  int           // MB of a function, with which its share of a core grows
-	Timeout time.Duration // of an invocation
+	Memory    int           // MB of a function, with which its share of a core grows
+	Timeout   time.Duration // of an invocation
+	ReadUnits float64       // of DynamoDB that one request of a client may read
 }
 
 // Invoker is who starts the work of a program.
@@ -55,6 +56,10 @@ const (
 
 // GatewayTimeout is the longest that the gateway waits for a function.
 const GatewayTimeout = 29 * time.Second
+
+// MostReadUnits is what a request may read of DynamoDB at most, in read units: 0.06 cents
+// worth at the price of requests on demand.
+const MostReadUnits = 5000
 
 // use is one thing that a program does, added to its declaration.
 type use func(*Program)
@@ -158,7 +163,7 @@ func ProgramOf(name string) (p Program, ok bool) {
 		return Program{}, false
 	}
 	p = Program{
-		Name: name, InvokedBy: d.invokedBy, Memory: 512, Timeout: GatewayTimeout,
+		Name: name, InvokedBy: d.invokedBy, Memory: 512, Timeout: GatewayTimeout, ReadUnits: MostReadUnits,
 		Tables: map[string][]string{}, Objects: map[string][]string{},
 	}
 	if p.InvokedBy == Gateway {

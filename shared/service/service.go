@@ -23,6 +23,7 @@ import (
 	"quotary/shared/config"
 	"quotary/shared/keys"
 	"quotary/shared/metrics"
+	"quotary/shared/readunits"
 	"quotary/shared/retention"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
@@ -73,8 +74,9 @@ func Open(ctx context.Context, name string) (*Service, error) {
 	return s, s.Env.Err()
 }
 
-// DynamoDB returns the client of the tables. A function makes one.
-func (s *Service) DynamoDB() *dynamodb.Client { return awsclient.DynamoDB(s.AWS) }
+// DynamoDB returns the client of the tables, which keeps to what a request may read. A
+// function makes one.
+func (s *Service) DynamoDB() *dynamodb.Client { return awsclient.DynamoDB(s.AWS, readunits.Meter) }
 
 // Table returns the full name of a table of this deployment.
 func (s *Service) Table(name string) string { return s.prefix + name }

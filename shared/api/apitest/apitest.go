@@ -25,6 +25,7 @@ import (
 	"quotary/shared/api"
 	"quotary/shared/catalog"
 	"quotary/shared/keys"
+	"quotary/shared/readunits"
 	"quotary/shared/signature"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
@@ -73,6 +74,7 @@ func Open(t testing.TB, family catalog.Family, register func(w *World)) *World {
 func New(t testing.TB, function string) *World {
 	t.Helper()
 	db := storetest.DynamoDB(t)
+	db = dynamodb.New(db.Options(), readunits.Meter) // as functions have it
 	w := &World{DB: db, Prefix: storetest.Tables(t, db), Logs: new(bytes.Buffer), clock: testclock.At(Start)}
 	ring, err := keys.OpenRing(t.Context(), func(context.Context) (keys.DataKeys, error) {
 		return keys.DataKeys{Current: "test", Keys: map[string][]byte{"test": bytes.Repeat([]byte{7}, 32)}}, nil
