@@ -12,6 +12,9 @@ func (a *Account) spotFill(f *Fill, m *Markets) Outcome {
 	if !ok {
 		return Unknown
 	}
+	if KindOf(f.Coin) == OutcomeToken && f.FeeToken != "" && f.FeeToken != pair.Base {
+		pair.Quote = f.FeeToken // fees of outcomes are paid in what they are traded for
+	}
 	px, sz := mustDecimal(f.Px), mustDecimal(f.Sz)
 	value := Notional(px, sz).Trunc(spotPlaces) // cuts nothing off but of dust, which is no whole lots
 	base := a.token(pair.Base)

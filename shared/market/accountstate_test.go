@@ -342,6 +342,19 @@ func TestSpotFillsMoveTokens(t *testing.T) {
 		"a market that says its tokens itself": {
 			fills: []string{"PURR/USDC B 100@0.2 start=0.0 fee=0.1 token=PURR"}, want: "HYPE 10.0 200.0 PURR 99.9 20.0 USDC 80.0 0.0",
 		},
+		"an outcome is bought": {
+			fills: []string{"#441 B 100@0.4 start=0.0 fee=0.01 token=USDC dir=Buy"}, want: "+441 100.0 40.0 HYPE 10.0 200.0 USDC 59.99 0.0",
+		},
+		"an outcome is sold": {
+			fills: []string{"#441 B 100@0.4 start=0.0 dir=Buy", "#441 A 100@0.5 start=100.0 pnl=10.0 fee=0.01 dir=Sell"}, want: "HYPE 10.0 200.0 USDC 109.99 0.0",
+		},
+		"an outcome is paid in another token": {
+			fills: []string{"#441 B 100@0.4 start=0.0 fee=0.0 token=USDH dir=Buy"}, want: "+441 100.0 40.0 HYPE 10.0 200.0 USDC 100.0 0.0 USDH -40.0 0.0",
+		},
+		"what is paid is split into both sides, and one of them wins": {
+			fills: []string{"#440 B 10@0.5 start=0.0 dir=Split", "#441 B 10@0.5 start=0.0 dir=Split", "#440 A 10@0.0 start=10.0 pnl=-5.0 dir=Settlement", "#441 A 10@1.0 start=10.0 pnl=5.0 dir=Settlement"},
+			want:  "HYPE 10.0 200.0 USDC 100.0 0.0",
+		},
 		"a market that is not known": {
 			fills: []string{"@999 B 100@0.2 start=0.0"}, want: "HYPE 10.0 200.0 USDC 100.0 0.0", outcome: market.Unknown,
 		},
@@ -379,6 +392,9 @@ func TestSpotFillsMoveTokens(t *testing.T) {
 			if got != c.outcome {
 				t.Errorf("it is %s, want %s", got, c.outcome)
 			}
+			if s := a.State("", someMarkets(), nil, 1); len(s.Positions) > 0 || !s.Margin.AccountValue.IsZero() || !s.Margin.TotalMarginUsed.IsZero() {
+				t.Errorf("the perpetuals are %s", stateText(s))
+			}
 			var words []string
 			for _, s := range a.Spot {
 				if !s.Total.IsZero() {
@@ -401,6 +417,11 @@ func TestTokensAreValuedInUSDC(t *testing.T) {
 	// 2.123456 and 1.12345678 x 30.5 = 34.26543179, both cut to a millionth.
 	if got := market.Text(a.SpotValue(someMarkets(), market.Marks{"@107": num("30.5")})); got != "36.388887" {
 		t.Errorf("they are worth %s", got)
+	}
+	var outcomes market.Account
+	outcomes.Anchor(&market.Anchor{SpotTime: at(0), Spot: []market.SpotBalance{{Coin: "+440", Total: num("10"), EntryNtl: num("4")}, {Coin: "+441", Total: num("10"), EntryNtl: num("7")}}})
+	if got := market.Text(outcomes.SpotValue(someMarkets(), market.Marks{"#440": num("0.25")})); got != "9.5" {
+		t.Errorf("an outcome at its mark and one at its cost are worth %s", got)
 	}
 	if got := market.Text(a.SpotValue(nil, nil)); got != "2.123456" {
 		t.Errorf("without marks they are worth %s", got)

@@ -188,17 +188,24 @@ func (a *Account) PerpValue(m *Markets, marks Marks) Decimal {
 }
 
 // SpotValue is what the account's tokens are worth at marks, USDC: each cut to a
-// millionth, and 0 where there is no market or mark.
+// millionth, and 0 where there is no market or mark. The token of an outcome, which is
+// worth between nothing and one, counts as what was paid for it where it has no mark.
 func (a *Account) SpotValue(m *Markets, marks Marks) Decimal {
 	var sum Decimal
 	for i := range a.Spot {
 		t := &a.Spot[i]
 		if t.Token == USDC {
 			sum = sum.Add(t.Total.Trunc(usdPlaces))
-		} else if m != nil {
-			if mark, ok := marks[m.SpotCoins[t.Token]]; ok {
-				sum = sum.Add(t.Total.Mul(mark).Trunc(usdPlaces))
-			}
+			continue
+		}
+		coin, outcome := coinOfOutcome(t.Token)
+		if !outcome && m != nil {
+			coin = m.SpotCoins[t.Token]
+		}
+		if mark, ok := marks[coin]; ok {
+			sum = sum.Add(t.Total.Mul(mark).Trunc(usdPlaces))
+		} else if outcome {
+			sum = sum.Add(t.Cost.Trunc(usdPlaces))
 		}
 	}
 	return sum

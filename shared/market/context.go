@@ -3,7 +3,6 @@ package market
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 )
 
 // Contexts are the current figures of all coins of one dex, or of the spot
@@ -61,10 +60,4 @@ func (f *Funding) Check() error {
 		return fmt.Errorf("premium %.60q %w", f.Premium, errDecimal)
 	}
 	return nil
-}
-
-// IsSpot reports whether a coin is of a spot market, where nobody holds a
-// position: its name is like @107 or PURR/USDC.
-func IsSpot(coin string) bool {
-	return strings.HasPrefix(coin, "@") || strings.Contains(coin, "/")
 }

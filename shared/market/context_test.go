@@ -29,12 +29,3 @@ func TestFundingIsChecked(t *testing.T) {
 		}
 	}
 }
-
-func TestSpotIsRecognisedByItsName(t *testing.T) {
-	t.Parallel()
-	for coin, want := range map[string]bool{"BTC": false, "xyz:GOLD": false, "kPEPE": false, "@107": true, "PURR/USDC": true} {
-		if market.IsSpot(coin) != want {
-			t.Errorf("%s is spot: %t", coin, !want)
-		}
-	}
-}

@@ -16,9 +16,14 @@ const (
 // String is the side on the wire.
 func (s Side) String() string { return string(s) }
 
-// DustConversion is the Dir of a fill that books one account's share of a
-// converted spot remainder; see [Fill.Trade].
-const DustConversion = "Spot Dust Conversion"
+// Dirs of fills that nobody executed against: see [Fill.IsTrade].
+const (
+	// DustConversion books one account's share of a converted spot remainder; see
+	// [Fill.Trade].
+	DustConversion = "Spot Dust Conversion"
+	// Settlement closes what is held when an outcome is decided or a perpetual ends.
+	Settlement = "Settlement"
+)
 
 // Fill is one account's side of one execution. The decimal fields are the
 // venue's own texts, validated when read, so that what is stored and served is
@@ -83,11 +88,20 @@ func (f *Fill) Opens() bool {
 	return end != 0 && start != end
 }
 
-// IsTrade reports whether f stands for an execution between two accounts, that
-// is, whether it carries a trade id. Rows without one are the shares of dust
-// conversions (see [Fill.Trade]): stored under their accounts, but neither
-// trades nor ranked.
-func (f *Fill) IsTrade() bool { return f.Tid != 0 }
+// IsTrade reports whether f stands for an execution between two accounts. What does not
+// is stored under its account and changes what that holds, but is neither a trade nor
+// ranked: the shares of dust conversions (see [Fill.Trade]), which carry no trade id,
+// settlements, and in outcomes everything but buying and selling: an account splits what
+// it pays into tokens of both sides, and merges them back.
+func (f *Fill) IsTrade() bool {
+	switch {
+	case f.Tid == 0, f.Dir == DustConversion, f.Dir == Settlement:
+		return false
+	case KindOf(f.Coin) == OutcomeToken:
+		return f.Dir == "Buy" || f.Dir == "Sell"
+	}
+	return true
+}
 
 // Trade is the trade behind f when f is its taker's fill: each execution is
 // there twice, once per side, with one trade id, and exactly one of the two

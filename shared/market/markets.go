@@ -29,21 +29,16 @@ const USDC = "USDC"
 // Marks are the mark prices by coin, quote units per base unit.
 type Marks map[string]Decimal
 
-// DexOf is the dex of a perp, which is the part of its name before a colon: "" is the
-// main one.
-func DexOf(coin string) string {
-	if dex, _, named := strings.Cut(coin, ":"); named {
-		return dex
-	}
-	return ""
-}
-
-// spot is the spot market of a name. One like PURR/USDC says its tokens itself.
+// spot is the spot market of a name. One like PURR/USDC or #441 says its tokens itself;
+// outcomes are paid in USDC where nothing else is said.
 func (m *Markets) spot(coin string) (SpotMarket, bool) {
 	if m != nil {
 		if s, ok := m.Spot[coin]; ok {
 			return s, true
 		}
+	}
+	if KindOf(coin) == OutcomeToken {
+		return SpotMarket{tokenOfOutcome(coin), USDC}, true
 	}
 	base, quote, ok := strings.Cut(coin, "/")
 	return SpotMarket{base, quote}, ok

@@ -47,8 +47,8 @@ type OpenInterest struct {
 	LongSize, ShortSize Decimal // base units, neither is negative
 }
 
-// Add takes a fill in and reports whether anything changed. Fills of spot markets
-// and rows that are no executions change nothing.
+// Add takes a fill in and reports whether anything changed. Those of spot markets
+// change nothing.
 func (p *Positions) Add(f *Fill) bool { return p.add(f, false) }
 
 // AddStored is Add for who takes in every fill of the account and coin from this
@@ -56,7 +56,7 @@ func (p *Positions) Add(f *Fill) bool { return p.add(f, false) }
 func (p *Positions) AddStored(f *Fill) bool { return p.add(f, true) }
 
 func (p *Positions) add(f *Fill, ofAnyAge bool) bool {
-	if !f.IsTrade() || IsSpot(f.Coin) {
+	if IsSpot(f.Coin) {
 		return false
 	}
 	var id accountID
@@ -179,8 +179,12 @@ func (p *Positions) All() iter.Seq[Position] {
 	}
 }
 
-// Restore puts a position in the place of the one of the same account and coin.
+// Restore puts a position in the place of the one of the same account and coin. Of spot
+// markets there is none.
 func (p *Positions) Restore(one Position) {
+	if IsSpot(one.Coin) {
+		return
+	}
 	c := p.coin(one.Coin)
 	c.open.count(c.held[one.Account].size, -1)
 	c.open.count(one.Size, 1)

@@ -40,6 +40,7 @@ func TestOpenInterestIsTheSumOfPositions(t *testing.T) {
 		positionFill(5, "BTC", 1003, 5, "1.0", "3.0", market.Sell),  // turned around
 		positionFill(1, "ETH", 1003, 6, "0.0", "7.0", market.Buy),
 		positionFill(1, "@107", 1004, 7, "0.0", "7.0", market.Buy),
+		positionFill(1, "#441", 1004, 8, "0.0", "7.0", market.Buy),
 	} {
 		p.Add(&f)
 	}

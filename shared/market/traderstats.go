@@ -96,9 +96,9 @@ func AddOnOf(f *Fill, cost Decimal) AddOn {
 	return AddOnAtLoss
 }
 
-// Fill takes a fill in. Those of spot and rows that are no executions change nothing.
+// Fill takes a fill in. Those of spot and rows without a trade id change nothing.
 func (s *TraderStats) Fill(f *Fill, a AddOn) {
-	if !f.IsTrade() || IsSpot(f.Coin) {
+	if f.Tid == 0 || IsSpot(f.Coin) {
 		return
 	}
 	s.LastOperation = max(s.LastOperation, f.Time)

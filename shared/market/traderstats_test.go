@@ -154,6 +154,8 @@ func TestWhatAnAccountDoesIsCountedByUTCDay(t *testing.T) {
 	spot.Coin, dust.Tid = "@107", 0
 	s.Fill(spot, market.NoAddOn)
 	s.Fill(dust, market.NoAddOn)
+	spot.Coin = "#441"
+	s.Fill(spot, market.NoAddOn)
 	s.Ledger(&market.Ledger{Time: noon + day, Type: market.LedgerDeposit, USDC: "100"}, dec(t, "100"))
 	s.Ledger(&market.Ledger{Time: noon + day, Type: "accountClassTransfer"}, dec(t, "-30"))
 	order := market.OrderStatus{Time: noon + day, Coin: "BTC", Status: market.StatusFilled, ReduceOnly: true, OrderType: "Stop Market"}

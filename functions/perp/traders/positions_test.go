@@ -219,8 +219,9 @@ func TestWhoHoldsNothingHasNoPosition(t *testing.T) {
 	w := newAccountWorld(t)
 	w.fill(t, 20, "BTC", 1, "1", "100", "0.0")
 	w.fill(t, 10, "BTC", 2, "-1", "110", "10.0")
+	w.fill(t, 5, "#441", 3, "5000", "0.4", "0.0")
 	w.store(t)
-	for _, coin := range []string{"BTC", "ETH", "@107"} {
+	for _, coin := range []string{"BTC", "ETH", "@107", "%23441"} {
 		for _, kind := range []string{"history", "pnl", "executions"} {
 			answer := w.Get(t, w.SubKey, ofAlice+"/current-position-"+kind+"/"+coin)
 			if data := apitest.Data[*struct{}](t, answer); data != nil {

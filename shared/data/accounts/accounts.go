@@ -77,6 +77,11 @@ func Decode(address string, p store.Point) (*market.Account, error) {
 		return nil, fmt.Errorf("read the row of account %.42s: %w", address, err)
 	}
 	a.Address = address
+	for i := range a.Holdings {
+		if h := &a.Holdings[i]; market.IsSpot(h.Coin) {
+			h.Open = nil // as was written while outcomes counted as perpetuals
+		}
+	}
 	return a, nil
 }
 

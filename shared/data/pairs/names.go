@@ -18,7 +18,7 @@ const PerpQuote = "USDC"
 // Perp is the pair of a perpetual of the main venue of the perpetual exchange, whose symbol
 // is the coin of the perpetual family; false for a coin of another kind.
 func Perp(coin string) (market.Pair, bool) {
-	if coin == "" || strings.ContainsAny(coin, "@:/#") {
+	if coin == "" || market.KindOf(coin) != market.MainPerpetual {
 		return market.Pair{}, false
 	}
 	return market.Pair{

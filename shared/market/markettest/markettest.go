@@ -43,7 +43,7 @@ func Parsed(digits, places int) *rapid.Generator[market.Decimal] {
 // Coin draws a name.
 func Coin() *rapid.Generator[string] {
 	return rapid.OneOf(
-		rapid.SampledFrom([]string{"BTC", "ETH", "xyz:GOLD", "@107", "PURR/USDC", `a"b\c`, "k\u00fc<&>"}),
+		rapid.SampledFrom([]string{"BTC", "ETH", "xyz:GOLD", "@107", "PURR/USDC", "#441", `a"b\c`, "k\u00fc<&>"}),
 		rapid.StringMatching(`[A-Z]{1,8}`),
 	)
 }

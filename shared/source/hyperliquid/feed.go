@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"strings"
 	"sync"
 	"time"
 
@@ -221,16 +220,12 @@ func (f *Feed) frame(b []byte) (market.Events, error) {
 	}
 }
 
-// dexOf is the dex of a set of coins by their prefix: a coin of a dex named
-// xyz is xyz:NAME.
-func dexOf(px map[string]string) string {
-	dex := ""
+// dexOf is the dex of a set of coins: the main one where a coin of it is among them.
+func dexOf(px map[string]string) (dex string) {
 	for coin := range px {
-		prefix, _, found := strings.Cut(coin, ":")
-		if !found {
-			return ""
+		if dex = market.DexOf(coin); dex == "" {
+			break
 		}
-		dex = prefix
 	}
 	return dex
 }
