@@ -11,7 +11,7 @@ LINT  := v2.15.0
 PROGRAMS := $(patsubst %/main.go,./%,$(wildcard functions/*/main.go functions/*/*/main.go)) ./localstack
 GOBUILD  := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -tags lambda.norpc
 
-.PHONY: help run test prove soak bench build lint replay load schema url tools tools-oracle test-oracle test-cdk-local test-archive readme costs openapi compatible fuzz clean package synth diff deploy sam-local sam-check
+.PHONY: help run test prove soak bench build lint replay load schema url tools tools-oracle test-oracle test-cdk-local test-archive readme costs openapi compatible test-generators fuzz clean package synth diff deploy sam-local sam-check
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -122,6 +122,33 @@ compatible: ## find what in openapi.json breaks clients of the last one
 	@mkdir -p $(BIN); base=HEAD; git diff --quiet HEAD -- openapi.json && base=HEAD~1; \
 		git show $$base:openapi.json > $(BIN)/openapi.json 2>/dev/null || { echo "  skipped: $$base has no openapi.json"; exit 0; }; \
 		cd tools && go tool oasdiff breaking --filter-extension x-quotary-planned --format singleline --fail-on ERR --err-ignore breaking.txt --color never ../$(BIN)/openapi.json ../openapi.json
+
+GENERATORS := tools/generators
+GENERATED  := $(CURDIR)/$(BIN)/_generators# which ./... leaves out
+PYTHON     := $(GENERATED)/venv/bin
+
+$(GENERATORS)/node_modules/.package-lock.json: $(GENERATORS)/package.json $(GENERATORS)/package-lock.json
+	@npm ci --prefix $(GENERATORS) --no-audit --no-fund --loglevel=error
+	@touch $@
+
+$(PYTHON)/installed: $(GENERATORS)/requirements.txt
+	@python3 -m venv --clear $(GENERATED)/venv
+	@$(PYTHON)/pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+# Each one refuses what the others accept. What they write is compiled, that in Python
+# imported too, as Python looks up names no earlier.
+test-generators: $(GENERATORS)/node_modules/.package-lock.json $(PYTHON)/installed ## make Go, TypeScript and Python clients of openapi.json, and compile them
+	@echo "  generating a client in Go"
+	@cd tools && go tool oapi-codegen -generate types,client -package client -o $(GENERATED)/client.go ../openapi.json
+	@cd tools && go build -o /dev/null $(GENERATED)/client.go
+	@echo "  generating a client in TypeScript"
+	@cd $(GENERATORS) && npx --no-install openapi-typescript ../../openapi.json -o $(GENERATED)/client.ts >/dev/null
+	@cd $(GENERATORS) && npx --no-install tsc --noEmit --strict $(GENERATED)/client.ts
+	@echo "  generating a client in Python"
+	@$(PYTHON)/openapi-python-client generate --path openapi.json --config $(GENERATORS)/python.yaml --fail-on-warning --meta none --output-path $(GENERATED)/quotary --overwrite >$(GENERATED)/python.log 2>&1 || { cat $(GENERATED)/python.log; exit 1; }
+	@$(PYTHON)/python -m compileall -q $(GENERATED)/quotary
+	@cd $(GENERATED) && $(PYTHON)/python -c 'import importlib, pkgutil, quotary; [importlib.import_module(m.name) for m in pkgutil.walk_packages(quotary.__path__, "quotary.")]'
 
 fuzz: ## fuzz what takes hostile input, a minute each
 	@for target in $$(grep -rl --include='*_test.go' '^func Fuzz' shared localstack functions | xargs -n1 dirname | sort -u); do \

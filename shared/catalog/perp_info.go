@@ -60,7 +60,7 @@ type InfoIn struct {
 	StartTime       *Millis      `body:"startTime"`
 	EndTime         *Millis      `body:"endTime"`
 	AggregateByTime bool         `body:"aggregateByTime"`
-	Oid             string       `body:"oid" maxlen:"66" also:"integer"` // a number, or a client order id in hexadecimal
+	Oid             string       `body:"oid" maxlen:"66"` // order id, as text or as a number, or the client order id in hexadecimal
 	NSigFigs        *Int         `body:"nSigFigs"`
 	Mantissa        *Int         `body:"mantissa"`
 	Req             *InfoCandles `body:"req"`

@@ -162,7 +162,8 @@ func (d *document) request(e *catalog.Endpoint) (parameters []any, body Object) 
 		if len(p.Names) > 1 {
 			schema["description"] = "also accepted as " + strings.Join(p.Names[1:], ", ")
 		}
-		if d.public && p.In == "body" && !p.Required { // null is as good as absent
+		// Null is as good as absent; among a member's choices generators do not expect it.
+		if d.public && p.In == "body" && !p.Required && schema["enum"] == nil {
 			schema = orNull(schema)
 		}
 		if d.public && p.In == "body" && p.Field.Tag.Get("list") == "set" {

@@ -75,17 +75,11 @@ func (d *document) schema(t reflect.Type) Object {
 
 // orNull is what null stands for too, in OpenAPI 3.1.
 func orNull(s Object) Object {
-	switch kind := s["type"].(type) {
-	case string:
-		s["type"] = []any{kind, "null"}
-	case []any:
-		s["type"] = append(kind, "null")
-	default:
+	kind, ok := s["type"].(string)
+	if !ok || s["enum"] != nil {
 		return Object{"anyOf": []any{s, Object{"type": "null"}}}
 	}
-	if values, ok := s["enum"].([]any); ok {
-		s["enum"] = append(values, nil)
-	}
+	s["type"] = []any{kind, "null"}
 	return s
 }
 
@@ -133,9 +127,6 @@ func (d *document) accepted(t reflect.Type, tag reflect.StructTag) Object {
 	}
 	if longest, err := strconv.Atoi(tag.Get("maxlen")); err == nil {
 		s["maxLength"] = longest
-	}
-	if also := tag.Get("also"); also != "" && d.public {
-		s["type"] = []any{s["type"], also}
 	}
 	least, most := "minimum", "maximum"
 	if s["type"] == "array" {
