@@ -85,12 +85,16 @@ type Query struct {
 	Index            Index
 	From, To         time.Time // both inclusive; zero is open
 	Newest           bool      // from the newest row to the oldest
-	PageSize         int       // rows a request reads; 0 means 250
+	PageSize         int       // rows the first request reads; 0 means 250. Each further one reads twice as many, up to a bound
 }
 
 // defaultPage keeps a request for a few rows from reading DynamoDB's full
 // megabyte.
 const defaultPage = 250
+
+// mostPage is how many rows a further page has at most: about half of the megabyte that
+// DynamoDB puts into a page.
+const mostPage = 1000
 
 // Put writes rows. It may be repeated; of rows with the same key in one call
 // the last one stays. What DynamoDB refuses for lack of capacity is tried again
@@ -176,6 +180,7 @@ func (l *Log) rows(ctx context.Context, q Query, yield func(Row, error) bool) (a
 		complete := len(rows)
 		if in.ExclusiveStartKey = out.LastEvaluatedKey; len(out.LastEvaluatedKey) > 0 {
 			complete = lastMillis(rows)
+			in.Limit = aws.Int32(max(*in.Limit, min(2**in.Limit, mostPage)))
 		} else {
 			in = nil
 		}

@@ -175,7 +175,7 @@ func (ls *ledgerUpdates) atVenue(ctx context.Context, address string, since time
 
 // stored reads the last stored updates of an account, oldest first.
 func (ls *ledgerUpdates) stored(ctx context.Context, address string, since time.Time) (list []listedUpdate, err error) {
-	for u, err := range ledgers.Newest(ctx, ls.Log, address, "", since, time.Time{}, ledgerKept) {
+	for u, err := range ledgers.Newest(ctx, ls.Log, address, since, ledgerKept) {
 		if err != nil {
 			return nil, fmt.Errorf("read the last ledger updates of an account: %w", err)
 		}

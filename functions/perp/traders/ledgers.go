@@ -5,9 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
-	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -21,33 +21,18 @@ const readsAtOnce = 32
 
 // depositsWithdrawals returns what came into accounts and left them, newest first.
 func (r *reader) depositsWithdrawals(ctx context.Context, in catalog.DepositsWithdrawalsIn) ([]catalog.FundsMovement, error) {
-	from, to := in.StartTime.Time(), in.EndTime.Time()
-	found := newest{limit: int(in.Limit)}
-	reads, ctx := errgroup.WithContext(ctx)
-	reads.SetLimit(readsAtOnce)
 	slices.Sort(in.Addresses)
-	for _, address := range slices.Compact(in.Addresses) {
-		for _, kind := range [...]string{market.LedgerDeposit, market.LedgerWithdraw} {
-			reads.Go(func() error {
-				var list []market.Ledger
-				for l, err := range ledgers.Newest(ctx, r.log, string(address), kind, from, to, found.limit) {
-					if err != nil {
-						return err
-					}
-					list = append(list, l)
-				}
-				found.add(list)
-				return nil
-			})
-		}
+	addresses := slices.Compact(in.Addresses)
+	logs := make([]iter.Seq2[market.Ledger, error], len(addresses))
+	for i, address := range addresses {
+		logs[i] = ledgers.NewestFunds(ctx, r.log, string(address), in.StartTime.Time(), in.EndTime.Time(), firstRows)
 	}
-	if err := reads.Wait(); err != nil {
+	list, err := newestOf(logs, int(in.Limit))
+	if err != nil {
 		return nil, err
 	}
-	list := found.cut()
 	movements := make([]catalog.FundsMovement, len(list))
 	for i := range list {
-		var err error
 		if movements[i], err = movement(&list[i]); err != nil {
 			return nil, err
 		}
@@ -55,37 +40,74 @@ func (r *reader) depositsWithdrawals(ctx context.Context, in catalog.DepositsWit
 	return movements, nil
 }
 
-// newest collects the newest limit updates of all that are added. It holds at most
-// slack times as many, so that it sorts rarely and its memory does not grow with the
-// number of accounts.
-type newest struct {
-	limit int
+// firstRows is how many updates of an account are read first: what the smallest read that
+// DynamoDB charges for holds.
+const firstRows = 8
 
-	mu   sync.Mutex
-	list []market.Ledger
+// account is one of those whose updates are merged.
+type account struct {
+	next func() (market.Ledger, error, bool) // the next older update
+	read []market.Ledger                     // newest first
+	all  bool                                // there are no older ones
 }
 
-const slack = 4
-
-func (n *newest) add(list []market.Ledger) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if len(n.list)+len(list) > slack*n.limit {
-		n.cut()
+// take reads n more updates.
+func (a *account) take(n int) error {
+	for range n {
+		l, err, ok := a.next()
+		if err != nil {
+			return err
+		}
+		if a.all = !ok; a.all {
+			return nil
+		}
+		a.read = append(a.read, l)
 	}
-	n.list = append(n.list, list...)
+	return nil
 }
 
-// cut drops all but the newest limit updates and returns them, newest first. Nothing
-// may be added meanwhile.
-func (n *newest) cut() []market.Ledger {
-	slices.SortFunc(n.list, func(a, b market.Ledger) int {
-		return cmp.Or(cmp.Compare(b.Time, a.Time), strings.Compare(a.Address, b.Address), strings.Compare(a.Hash, b.Hash), strings.Compare(a.Type, b.Type))
-	})
-	kept := min(len(n.list), n.limit)
-	clear(n.list[kept:]) // frees what the dropped ones point to
-	n.list = n.list[:kept]
-	return n.list
+// newestOf returns the newest limit updates of accounts, newest first, each of which gives
+// its own in that order. It reads some of each account, and then, as often as it must,
+// twice as many of those that may have more among the newest ones. So it reads no more than
+// the first rows of each account and a few times the limit.
+func newestOf(logs []iter.Seq2[market.Ledger, error], limit int) ([]market.Ledger, error) {
+	accounts := make([]account, len(logs))
+	behind := make([]*account, len(logs)) // those of which more has to be read
+	for i, log := range logs {
+		next, stop := iter.Pull2(log)
+		defer stop()
+		accounts[i].next, behind[i] = next, &accounts[i]
+	}
+	for {
+		var reads errgroup.Group
+		reads.SetLimit(readsAtOnce)
+		for _, a := range behind {
+			reads.Go(func() error { return a.take(max(firstRows, len(a.read))) })
+		}
+		if err := reads.Wait(); err != nil {
+			return nil, err
+		}
+		var list []market.Ledger
+		for i := range accounts {
+			list = append(list, accounts[i].read...)
+		}
+		slices.SortFunc(list, newestFirst)
+		list = list[:min(len(list), limit)]
+		behind = behind[:0]
+		for i := range accounts {
+			a := &accounts[i]
+			if !a.all && (len(list) < limit || a.read[len(a.read)-1].Time >= list[limit-1].Time) {
+				behind = append(behind, a)
+			}
+		}
+		if len(behind) == 0 {
+			return list, nil
+		}
+	}
+}
+
+func newestFirst(a, b market.Ledger) int {
+	return cmp.Or(cmp.Compare(b.Time, a.Time), strings.Compare(a.Address, b.Address), strings.Compare(a.Hash, b.Hash), strings.Compare(a.Type, b.Type))
 }
 
 func movement(l *market.Ledger) (catalog.FundsMovement, error) {

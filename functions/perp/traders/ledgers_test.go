@@ -2,9 +2,16 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
 	"net/http"
 	"slices"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
 
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
@@ -108,28 +115,82 @@ func TestASpanWithoutAStartIsChecked(t *testing.T) {
 	}
 }
 
-func TestTheNewestOfManyAccountsAreKeptInBoundedMemory(t *testing.T) {
+// Whatever accounts have, the newest of all are those that sorting all of them gives, and
+// of each account few more are read than belong to them.
+func TestTheNewestOfManyAccountsAreReadInSmallParts(t *testing.T) {
 	t.Parallel()
-	const limit, reads = 10, 500
-	n := newest{limit: limit}
-	var all []int64
-	for i := range reads {
-		list := make([]market.Ledger, limit)
-		for j := range list {
-			list[j] = market.Ledger{Address: alice, Time: int64((i*7919 + j*31) % 5003)}
-			all = append(all, -list[j].Time)
+	rapid.Check(t, func(rt *rapid.T) {
+		limit := rapid.IntRange(1, 60).Draw(rt, "limit")
+		var all []market.Ledger
+		var logs []iter.Seq2[market.Ledger, error]
+		read := 0
+		for n := range rapid.IntRange(1, 12).Draw(rt, "accounts") {
+			times := rapid.SliceOfN(rapid.Int64Range(0, 40), 0, 100).Draw(rt, "times")
+			own := make([]market.Ledger, len(times))
+			for i, ms := range times {
+				own[i] = market.Ledger{Address: fmt.Sprintf("0x%02d", n), Time: ms, Hash: fmt.Sprintf("0x%04d", i)}
+			}
+			slices.SortFunc(own, newestFirst)
+			all = append(all, own...)
+			logs = append(logs, func(yield func(market.Ledger, error) bool) {
+				for _, l := range own {
+					if read++; !yield(l, nil) {
+						return
+					}
+				}
+			})
 		}
-		n.add(list)
-		if len(n.list) > slack*limit {
-			t.Fatalf("%d updates are held after %d reads", len(n.list), i+1)
+		got, err := newestOf(logs, limit)
+		if err != nil {
+			rt.Fatal(err)
 		}
+		slices.SortFunc(all, newestFirst)
+		if diff := cmp.Diff(all[:min(len(all), limit)], got, cmpopts.EquateEmpty()); diff != "" {
+			rt.Errorf("(-want +got):\n%s", diff)
+		}
+		sameTime := 0 // as the last one: they may all be among the newest
+		for i := range all {
+			if len(got) > 0 && all[i].Time == got[len(got)-1].Time {
+				sameTime++
+			}
+		}
+		if most := firstRows*len(logs) + 2*(limit+sameTime); read > most {
+			rt.Errorf("read %d rows of %d for the newest %d, want at most %d", read, len(all), limit, most)
+		}
+	})
+}
+
+func TestAnAccountThatCannotBeReadFailsTheRequest(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("no answer")
+	_, err := newestOf([]iter.Seq2[market.Ledger, error]{
+		func(func(market.Ledger, error) bool) {},
+		func(yield func(market.Ledger, error) bool) { yield(market.Ledger{}, broken) },
+	}, 5)
+	if !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
 	}
-	var got []int64
-	for _, l := range n.cut() {
-		got = append(got, -l.Time)
+}
+
+// An account without a row costs the least that DynamoDB charges for, once.
+func TestManyAccountsWithoutAMovementCostHalfAUnitEach(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const asked = 2000
+	addresses := make([]string, asked)
+	for i := range addresses {
+		addresses[i] = fmt.Sprintf("0x%040x", i)
 	}
-	slices.Sort(all)
-	if !slices.Equal(got, all[:limit]) {
-		t.Errorf("kept %v, want %v", got, all[:limit])
+	w.Call(t, w.SubKey, http.MethodPost, path, body{"addresses": addresses}) // learns since when rows are retained
+	w.Logs.Reset()
+	answer := w.Call(t, w.SubKey, http.MethodPost, path, body{"addresses": addresses})
+	if got := apitest.Data[[]catalog.FundsMovement](t, answer); len(got) != 0 {
+		t.Fatalf("%d movements of nobody", len(got))
+	}
+	var line struct {
+		ReadUnits float64 `json:"read_units"`
+	}
+	if err := json.Unmarshal(w.Logs.Bytes(), &line); err != nil || line.ReadUnits != asked/2 {
+		t.Errorf("read %v units (%v), want %d: %s", line.ReadUnits, err, asked/2, w.Logs)
 	}
 }

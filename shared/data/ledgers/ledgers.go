@@ -1,5 +1,6 @@
 // Package ledgers is the log of ledger updates: one immutable row for each deposit,
-// withdrawal and transfer of an account, found by account and by account and type.
+// withdrawal and transfer of an account, found by account, and apart from the others what
+// came from outside the venue or left it.
 package ledgers
 
 import (
@@ -18,8 +19,8 @@ import (
 
 // Name of the dataset. A row has the account's address as subject and
 // "<hash>#<digest of the delta>" as ID, since one transaction may update a ledger
-// more than once and the venue's own updates share one hash; index A is
-// "<address>/<type>".
+// more than once and the venue's own updates share one hash; index A is the address, of
+// deposits and withdrawals.
 const Name = "ledgers"
 
 // stored is the body of a row.
@@ -35,16 +36,17 @@ var log = dataset.Log[market.Ledger]{Name: Name, Row: row, Decode: Decode}
 
 func row(l *market.Ledger) store.Row {
 	digest := sha256.Sum256(l.Delta)
-	return store.Row{
+	r := store.Row{
 		Subject: l.Address,
 		Time:    time.UnixMilli(l.Time).UTC(),
 		ID:      l.Hash + "#" + hex.EncodeToString(digest[:8]),
-		Index:   [4]string{ofType(l.Address, l.Type)},
 		Body:    dataset.JSON(stored{l.Hash, l.Type, l.USDC, l.Fee, l.Delta}),
 	}
+	if l.Type == market.LedgerDeposit || l.Type == market.LedgerWithdraw {
+		r.Index[0] = l.Address
+	}
+	return r
 }
-
-func ofType(address, kind string) string { return address + "/" + kind }
 
 // AppendRows appends the row of each update to rows.
 func AppendRows(rows []store.Row, list []market.Ledger) []store.Row {
@@ -56,15 +58,16 @@ func Put(ctx context.Context, l *store.Log, list ...market.Ledger) error {
 	return log.Put(ctx, l, list)
 }
 
-// Newest returns the updates of an account between two times, both inclusive and
-// open when zero, newest first: of one type, or of all for "", and at most limit of
-// them, or all for 0.
-func Newest(ctx context.Context, l *store.Log, address, kind string, from, to time.Time, limit int) iter.Seq2[market.Ledger, error] {
-	q := dataset.Query{Subject: address, From: from, To: to, Newest: true, Limit: limit}
-	if kind != "" {
-		q.Subject, q.Index = ofType(address, kind), store.A
-	}
-	return log.Read(ctx, l, q)
+// Newest returns the updates of an account from a time on, or all for the zero time,
+// newest first, at most limit of them.
+func Newest(ctx context.Context, l *store.Log, address string, from time.Time, limit int) iter.Seq2[market.Ledger, error] {
+	return log.Read(ctx, l, dataset.Query{Subject: address, From: from, Newest: true, Limit: limit})
+}
+
+// NewestFunds returns the deposits and withdrawals of an account between two times, both
+// inclusive and open when zero, newest first. The caller probably takes expect of them.
+func NewestFunds(ctx context.Context, l *store.Log, address string, from, to time.Time, expect int) iter.Seq2[market.Ledger, error] {
+	return log.Read(ctx, l, dataset.Query{Subject: address, Index: store.A, From: from, To: to, Newest: true, Expect: expect})
 }
 
 var errBody = errors.New("a stored ledger update has no type or an amount that is no decimal")

@@ -2,6 +2,7 @@ package ledgers
 
 import (
 	"encoding/json"
+	"iter"
 	"testing"
 	"time"
 
@@ -38,7 +39,7 @@ func TestStoredLedgerUpdates(t *testing.T) {
 	}.Test(t)
 }
 
-func TestALedgerUpdateIsFoundByAccountTypeAndTime(t *testing.T) {
+func TestALedgerUpdateIsFoundByAccountAndTime(t *testing.T) {
 	t.Parallel()
 	db := storetest.DynamoDB(t)
 	log := store.NewLog(db, storetest.Tables(t, db)+schema.LogTable)
@@ -63,24 +64,22 @@ func TestALedgerUpdateIsFoundByAccountTypeAndTime(t *testing.T) {
 	at := func(l market.Ledger) time.Time { return time.UnixMilli(l.Time) }
 	none := time.Time{}
 	for name, c := range map[string]struct {
-		kind     string
-		from, to time.Time
-		limit    int
-		want     int
-		newest   market.Ledger
+		read   iter.Seq2[market.Ledger, error]
+		want   int
+		newest market.Ledger
 	}{
-		"an account":             {want: 4, newest: second},
-		"an account's deposits":  {kind: "deposit", want: 2, newest: second},
-		"the newest deposit":     {kind: "deposit", limit: 1, want: 1, newest: second},
-		"those up to a time":     {kind: "deposit", to: at(transfer), want: 1, newest: first},
-		"those from a time on":   {kind: "deposit", from: at(second), want: 1, newest: second},
-		"those between two":      {from: at(transfer), to: at(transfer), want: 2},
-		"those of another type":  {kind: "withdraw"},
-		"both edges of a window": {from: at(first), to: at(second), want: 4, newest: second},
-		"an open window":         {from: none, to: none, want: 4, newest: second},
+		"an account":                 {Newest(t.Context(), log, first.Address, none, 10), 4, second},
+		"its newest":                 {Newest(t.Context(), log, first.Address, none, 1), 1, second},
+		"those from a time on":       {Newest(t.Context(), log, first.Address, at(second), 10), 1, second},
+		"deposits and withdrawals":   {NewestFunds(t.Context(), log, first.Address, none, none, 1), 2, second},
+		"those up to a time":         {NewestFunds(t.Context(), log, first.Address, none, at(transfer), 1), 1, first},
+		"funds from a time on":       {NewestFunds(t.Context(), log, first.Address, at(second), none, 1), 1, second},
+		"none between two":           {NewestFunds(t.Context(), log, first.Address, at(transfer), at(transfer), 1), 0, market.Ledger{}},
+		"both edges of a window":     {NewestFunds(t.Context(), log, first.Address, at(first), at(second), 1), 2, second},
+		"the only one of an account": {NewestFunds(t.Context(), log, other.Address, none, none, 1), 1, other},
 	} {
 		var got []market.Ledger
-		for l, err := range Newest(t.Context(), log, first.Address, c.kind, c.from, c.to, c.limit) {
+		for l, err := range c.read {
 			if err != nil {
 				t.Fatal(err)
 			}
