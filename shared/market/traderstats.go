@@ -320,6 +320,44 @@ func (s *TraderStats) Completed(from, to int64) (n int64, unknown []Span) {
 	return n, unknown
 }
 
+// Skip is how the first n of the trades that were completed from one time to another, both
+// inclusive, ms, are left out without being read: those completed before start are skipped,
+// at most n, whole days of them, and the others are to be read.
+func (s *TraderStats) Skip(from, to, n int64) (start, skipped int64) {
+	start = from
+	older := s.All.Sum.Count()
+	for i := range s.Days {
+		older -= s.Days[i].Trades.Count()
+	}
+	if oldest := (s.newestDay() - StatDays + 1) * dayMs; older > 0 && start < oldest {
+		if from > s.All.Sum.First || oldest > to || older > n {
+			return start, 0
+		}
+		start, skipped = oldest, older
+	}
+	for i := range s.Days {
+		d := &s.Days[i]
+		count, end := d.Trades.Count(), (d.Day+1)*dayMs
+		switch {
+		case end <= start:
+			continue
+		case d.Trades.First < start && !d.kept(), end > to:
+			return start, skipped
+		case d.Trades.First < start:
+			for _, t := range d.Each {
+				if t.End < start {
+					count--
+				}
+			}
+		}
+		if skipped+count > n {
+			return start, skipped
+		}
+		start, skipped = end, skipped+count
+	}
+	return start, skipped
+}
+
 // Active sums up the days from first to last, both inclusive and in days since
 // 1970-01-01.
 func (s *TraderStats) Active(first, last int64) (sum Activity) {

@@ -92,7 +92,34 @@ func TestEveryWindowIsWhatALoopOverAllTradesSumsUp(t *testing.T) {
 		if diff := cmp.Diff(want, got, equalDecimals); diff != "" {
 			rt.Fatalf("(-want +got, unknown %v):\n%s", unknown, diff)
 		}
+		first := rapid.Int64Range(0, int64(len(all))+1).Draw(rt, "first")
+		start, skipped := s.Skip(from, to, first)
+		before := int64(0)
+		for _, one := range all {
+			if one.End >= from && one.End < start {
+				before++
+			}
+		}
+		if start < from || skipped > first || before != skipped {
+			rt.Fatalf("the first %d are read from %d on, with %d skipped of %d before", first, start, skipped, before)
+		}
 	})
+}
+
+// Where a window has whole days, no more than a day's trades are read in vain.
+func TestAPageIsReadFromTheDayItBeginsIn(t *testing.T) {
+	t.Parallel()
+	var s market.TraderStats
+	const days, each = 100, 50 // the first nine days are older than those that are kept
+	for i := range int64(days * each) {
+		s.Complete(trade(t, noon+i*day/each, "1"))
+	}
+	for first := int64(0); first < days*each; first += 37 {
+		_, skipped := s.Skip(0, market.MaxTime, first)
+		if old := int64(days-market.StatDays) * each; first >= old && first-skipped >= each {
+			t.Errorf("%d of the first %d are skipped", skipped, first)
+		}
+	}
 }
 
 func TestABusyAccountStaysSmall(t *testing.T) {

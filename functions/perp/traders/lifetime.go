@@ -12,6 +12,7 @@ import (
 	"quotary/shared/data/fills"
 	"quotary/shared/data/payments"
 	"quotary/shared/market"
+	"quotary/shared/retention"
 	"quotary/shared/store"
 )
 
@@ -135,6 +136,9 @@ func (r *reader) fillsOf(ctx context.Context, address, coin string, from, to tim
 		}
 	}
 	slices.Reverse(list)
+	if len(list) == maxSteps {
+		retention.Reached(ctx, list[0].When())
+	}
 	return list, nil
 }
 

@@ -36,6 +36,18 @@ func (r *reader) completedTrades(ctx context.Context, in catalog.CompletedTrades
 // asked for, of 2,000 trades each, hold together.
 const mostCounted = 50*2000 + 1
 
+// spanOf is the time of which trades are selected.
+func spanOf(of completedtrades.Of) market.Span {
+	span := market.Span{From: 0, To: market.MaxTime}
+	if !of.From.IsZero() {
+		span.From = of.From.UnixMilli()
+	}
+	if !of.To.IsZero() {
+		span.To = of.To.UnixMilli()
+	}
+	return span
+}
+
 // countTrades is how many trades an account has completed. Its statistics tell most of
 // them; the others are counted in their log: those at the edges of a window and of the last
 // seconds, or, of one coin between two times, all.
@@ -44,13 +56,7 @@ func (r *reader) countTrades(ctx context.Context, of completedtrades.Of) (int64,
 	if err != nil {
 		return 0, err
 	}
-	window := market.Span{From: 0, To: market.MaxTime}
-	if !of.From.IsZero() {
-		window.From = of.From.UnixMilli()
-	}
-	if !of.To.IsZero() {
-		window.To = of.To.UnixMilli()
-	}
+	window := spanOf(of)
 	n, unknown := stats.Completed(window.From, window.To)
 	switch all := &stats.All; {
 	case of.Coin == "":
@@ -91,7 +97,17 @@ func (r *reader) completedTradesByTime(ctx context.Context, in catalog.Completed
 	page := catalog.CompletedTradePage{List: []catalog.CompletedTrade{}, PageNum: in.PageNum, PageSize: in.PageSize}
 	of := completedtrades.Of{Address: string(in.Address), Coin: string(in.Coin), From: in.EndTimeFrom.Time(), To: in.EndTimeTo.Time()}
 	first := (in.PageNum - 1) * in.PageSize
-	for t, err := range completedtrades.Oldest(ctx, r.log, of) {
+	rest := of
+	if first > 0 && of.Coin == "" {
+		stats, err := r.statsOf(ctx, of.Address)
+		if err != nil {
+			return page, err
+		}
+		span := spanOf(of)
+		span.From, page.Total = stats.Skip(span.From, span.To, first)
+		rest.From = time.UnixMilli(span.From)
+	}
+	for t, err := range completedtrades.Oldest(ctx, r.log, rest) {
 		if err != nil {
 			return page, err
 		}

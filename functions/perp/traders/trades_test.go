@@ -379,6 +379,34 @@ func TestTheTotalOfABusyTraderIsNotReadFromAllTrades(t *testing.T) {
 	}
 }
 
+// TestADeepPageOfABusyTraderIsNotReadFromTheFirstOne: all pages together have each trade
+// once, and the last one costs no more than the trades of its days.
+func TestADeepPageOfABusyTraderIsNotReadFromTheFirstOne(t *testing.T) {
+	t.Parallel()
+	b := openBook(t)
+	const trades, size = 10_000, 200 // 125 a day
+	for i := range int64(trades) {
+		b.complete(t, alice, "BTC", now-80*dayMs+i*80*dayMs/trades, 1, "1", "0")
+	}
+	b.write(t)
+	last := ""
+	for page := range trades / size {
+		got := apitest.Data[catalog.CompletedTradePage](t, b.post(t, alice+"/completed-trades/by-time", body{"pageNum": page + 1, "pageSize": size}))
+		if got.Total != trades || len(got.List) != size {
+			t.Fatalf("page %d has %d trades of %d", page+1, len(got.List), got.Total)
+		}
+		for _, one := range got.List {
+			if one.EndTime <= last {
+				t.Fatalf("page %d: %s comes after %s", page+1, one.EndTime, last)
+			}
+			last = one.EndTime
+		}
+		if units := b.ReadUnits(t); units > 60 {
+			t.Errorf("page %d reads %v units", page+1, units)
+		}
+	}
+}
+
 func TestStatisticsOfManyAccounts(t *testing.T) {
 	t.Parallel()
 	b := usual(t)

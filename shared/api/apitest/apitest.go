@@ -11,6 +11,7 @@ package apitest
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -110,6 +111,19 @@ func (w *World) Views(t testing.TB) *store.Views {
 	t.Helper()
 	client, bucket := storetest.S3(t)
 	return store.NewViews(client, bucket)
+}
+
+// ReadUnits is what the handler of the last request has read of DynamoDB, in read units.
+func (w *World) ReadUnits(t testing.TB) float64 {
+	t.Helper()
+	lines := bytes.Split(bytes.TrimSpace(w.Logs.Bytes()), []byte("\n"))
+	var last struct {
+		ReadUnits *float64 `json:"read_units"`
+	}
+	if err := json.Unmarshal(lines[len(lines)-1], &last); err != nil || last.ReadUnits == nil {
+		t.Fatalf("the last line of the log names no read units (%v): %s", err, lines[len(lines)-1])
+	}
+	return *last.ReadUnits
 }
 
 // Register invites and registers a distributor.
