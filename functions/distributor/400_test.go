@@ -29,6 +29,10 @@ func TestABadRequestNamesItsParameterAndChangesNothing(t *testing.T) {
 	limits := func(name string, value any) object { return object{"request_limits": object{name: value}} }
 	sub := "/sub-keys/" + k.AccessKey
 	unknown := strings.Repeat("0", 32)
+	var fifty []string
+	for i := range 50 {
+		fifty = append(fifty, fmt.Sprintf("%032x", i))
+	}
 
 	for _, c := range []struct {
 		name, method, path string
@@ -76,6 +80,7 @@ func TestABadRequestNamesItsParameterAndChangesNothing(t *testing.T) {
 
 		{"batch with an unknown key", "POST", "/sub-keys/batch-disable", object{"access_keys": []string{k.AccessKey, unknown}}, []string{"access_keys", unknown}},
 		{"batch with several unknown keys", "POST", "/sub-keys/batch-enable", object{"access_keys": []string{unknown, k.AccessKey, b.SubKey.AccessKey}}, []string{"access_keys", unknown, b.SubKey.AccessKey}},
+		{"batch with fifty unknown keys", "POST", "/sub-keys/batch-enable", object{"access_keys": fifty}, fifty},
 		{"a level without anything", "PUT", "/levels/gold", object{}, []string{"permissions", "request_limits"}},
 		{"a level of nulls", "PUT", "/levels/gold", object{"permissions": nil, "request_limits": nil, "name": "x"}, []string{"permissions", "request_limits"}},
 		{"an export in another format", "GET", "/sub-keys/export?format=xlsx", nil, []string{"format", "json, csv"}},

@@ -226,7 +226,7 @@ func (s *Store) outdatedRows(ctx context.Context, distributor string, accessKeys
 }
 
 func unknownKeys(accessKeys []string) error {
-	return invalid("access_keys names unknown sub-keys, so nothing was changed: %s", quoteList(accessKeys))
+	return invalid("access_keys names unknown sub-keys, so nothing was changed: %s", quoteList(accessKeys, maxBatch))
 }
 
 // missing returns those access keys that are no sub-keys of the distributor.

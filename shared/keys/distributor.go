@@ -175,7 +175,7 @@ func checkGrants(grants []string) ([]string, error) {
 		}
 	}
 	if len(unknown) > 0 {
-		return nil, invalid("grants holds unknown names: %s", quoteList(unknown))
+		return nil, invalid("grants holds unknown names: %s", quoteList(unknown, maxQuoted))
 	}
 	if grants != nil && once == nil {
 		return []string{}, nil

@@ -17,8 +17,8 @@ func FuzzMessagesAboutForeignNamesAreHarmless(f *testing.F) {
 		for i := range names {
 			names[i] = name
 		}
-		got := quoteList(names)
-		if !utf8.ValidString(got) || strings.ContainsAny(got, "\n\r\x00") || len(got) > 10*(64*10+8)+20 {
+		got := quoteList(names, maxQuoted)
+		if !utf8.ValidString(got) || strings.ContainsAny(got, "\n\r\x00") || len(got) > maxQuoted*(64*10+8)+20 {
 			t.Errorf("%d names %q give %d bytes: %q", n, name, len(got), got)
 		}
 	})

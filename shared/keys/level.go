@@ -142,7 +142,7 @@ func checkPermissions(permissions []Permission) ([]Permission, error) {
 	total := 0
 	for _, p := range permissions {
 		if p.ResourceType != ResourceType {
-			return nil, invalid("permissions.resource_type must be %q, not %s", ResourceType, quoteList([]string{p.ResourceType}))
+			return nil, invalid("permissions.resource_type must be %q, not %s", ResourceType, quoteList([]string{p.ResourceType}, maxQuoted))
 		}
 		if total += len(p.Actions); total > maxActions {
 			return nil, invalid("permissions.actions must list at most %d actions", maxActions)
@@ -159,7 +159,7 @@ func checkPermissions(permissions []Permission) ([]Permission, error) {
 		out = append(out, Permission{ResourceType: p.ResourceType, Actions: actions})
 	}
 	if len(unknown) > 0 {
-		return nil, invalid("permissions.actions holds unknown actions: %s", quoteList(unknown))
+		return nil, invalid("permissions.actions holds unknown actions: %s", quoteList(unknown, maxQuoted))
 	}
 	return out, nil
 }

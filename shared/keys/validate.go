@@ -105,9 +105,12 @@ func expiry(now time.Time, seconds int64) time.Time {
 	return now.Add(time.Duration(seconds) * time.Second)
 }
 
-// quoteList shows names that a caller sent, escaped, long and many ones cut.
-func quoteList(names []string) string {
-	const most, longest = 10, 64
+// maxQuoted is how many names a message about a list without a small bound shows.
+const maxQuoted = 10
+
+// quoteList shows names that a caller sent, escaped, at most so many, long ones cut.
+func quoteList(names []string, most int) string {
+	const longest = 64
 	var b strings.Builder
 	for i, name := range names {
 		if i == most {
