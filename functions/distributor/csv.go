@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+	"unicode"
 
 	"quotary/shared/catalog"
 )
@@ -28,10 +28,26 @@ func csvOf(rows catalog.Export) ([]byte, error) {
 }
 
 // noFormula keeps a spreadsheet from computing a text that somebody else has chosen:
-// one that begins like a formula gets an apostrophe in front.
+// where one begins like a formula it gets an apostrophe in front, at its begin and
+// wherever another reader of the file might take a new cell to begin, as one that
+// separates by semicolons does.
 func noFormula(text string) string {
-	if first, _ := utf8.DecodeRuneInString(text); strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
-		return "'" + text
+	var b strings.Builder
+	begin := true // of a cell, but for quotes and spaces
+	at := 0       // in the text, where that cell begins
+	for i, r := range text {
+		switch {
+		case strings.ContainsRune(";,\t\r\n", r):
+			begin = true
+			b.WriteString(text[at : i+1])
+			at = i + 1
+		case begin && strings.ContainsRune("=+-@＝＋－＠", r):
+			b.WriteByte('\'')
+			begin = false
+		case r != '"' && !unicode.IsSpace(r) && unicode.IsPrint(r):
+			begin = false
+		}
 	}
-	return text
+	b.WriteString(text[at:])
+	return b.String()
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -102,6 +104,7 @@ func TestAnExportIsSafeInASpreadsheet(t *testing.T) {
 	b.key = b.Register(t, preset)
 	names := map[string]string{ // as written
 		"plain": "plain", `=HYPERLINK("x")`: `'=HYPERLINK("x")`, "+1": "'+1", "-1": "'-1", "@SUM(A1)": "'@SUM(A1)", "＝1": "'＝1", `a,"b"`: `a,"b"`, "é": "é",
+		"x;=1+1;y": "x;'=1+1;y", `x;"=1+1;y`: `x;'"=1+1;y`, "x; @a": "x;' @a", ` "-1`: `' "-1`, "a;b-c=d;": "a;b-c=d;",
 	}
 	for name := range names {
 		b.create(object{"name": name, "monthly_quota": 1})
@@ -113,6 +116,19 @@ func TestAnExportIsSafeInASpreadsheet(t *testing.T) {
 	lines, err := csv.NewReader(bytes.NewReader(answer.Body)).ReadAll()
 	if err != nil || len(lines) != len(names)+1 {
 		t.Fatalf("%d lines, %v: %s", len(lines), err, answer.Body)
+	}
+	for _, comma := range ",;\t" {
+		reader := csv.NewReader(bytes.NewReader(answer.Body))
+		reader.Comma, reader.LazyQuotes, reader.TrimLeadingSpace, reader.FieldsPerRecord = comma, true, true, -1
+		cells, err := reader.ReadAll()
+		if err != nil || len(cells) != len(names)+1 {
+			t.Fatalf("%d lines separated by %q, %v", len(cells), comma, err)
+		}
+		for _, cell := range slices.Concat(cells...) {
+			if strings.HasPrefix(cell, "=") || strings.ContainsAny(cell[:min(len(cell), 1)], "+-@") {
+				t.Errorf("separated by %q, a cell is %s", comma, cell)
+			}
+		}
 	}
 	rows := b.exported(t)
 	for i, row := range rows {
