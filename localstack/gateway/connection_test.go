@@ -37,7 +37,7 @@ func FuzzTheEventsOfAConnection(f *testing.F) {
 		req := g.newRequest(r)
 		conn, answer, refused := g.connect(req, g.connections.api("/ws"))
 		if refused != nil {
-			if refused.kind != "BAD_REQUEST_PARAMETERS" && refused.status != http.StatusRequestHeaderFieldsTooLarge {
+			if refused.kind != "BAD_REQUEST_PARAMETERS" && refused.kind != headersTooLarge {
 				t.Fatalf("refused: %+v", refused)
 			}
 			return

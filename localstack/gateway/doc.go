@@ -77,6 +77,9 @@
 // the client's further ones wait in its network. A throttled $default or $disconnect is called again until
 // it is not, where AWS delivers $disconnect at best. Refused handshakes have the
 // bodies of the configured gateway responses, which AWS has for REST APIs only.
+// AWS has no type of gateway response for 431 and 502 and gives them as DEFAULT_4XX and
+// DEFAULT_5XX; here they may have a response of their own (HEADERS_TOO_LARGE, BAD_GATEWAY,
+// and UPGRADE_REQUIRED for 426).
 // The body that $connect returned with a refusal is passed on, which AWS does only
 // where that route has a route response. What AWS answers to a request without
 // Upgrade is not documented; here it is 426. Signatures at the management API must

@@ -96,7 +96,7 @@ func (g *Gateway) handle(w http.ResponseWriter, req *request) (*proxyAnswer, *re
 		return nil, &refusal{kind: "THROTTLED", message: "Too Many Requests"}
 	}
 	if headerSize(req.http) > MaxHeader {
-		return nil, &refusal{kind: "DEFAULT_4XX", status: http.StatusRequestHeaderFieldsTooLarge, message: headersTooLarge}
+		return nil, tooLarge
 	}
 	if refused := g.locate(req); refused != nil {
 		return nil, refused

@@ -26,7 +26,7 @@ func TestAFunctionGetsTheEventOfAProxyIntegration(t *testing.T) {
 	s := start(t, func(c *gateway.Config, _ map[string]lambdahost.Function) {
 		c.Now = func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 678e6, time.UTC) }
 	})
-	r := s.send(t, "POST", "/guarded/PURR%2FUSDC?auth=allow&a=1&a=2%26&empty=", "{\"x\":\"π\"}",
+	r := s.send(t, "POST", "/guarded/PURR%2FUSDC?auth=allow&a=1&a=2%26&empty=&s=x;y=1", "{\"x\":\"π\"}",
 		"X-One", "1", "X-Two", "a", "X-Two", "b", "User-Agent", "tester/1", "X-Forwarded-For", "203.0.113.9")
 	got := event(t, r)
 
@@ -70,8 +70,8 @@ func TestAFunctionGetsTheEventOfAProxyIntegration(t *testing.T) {
 			"X-Forwarded-For": "203.0.113.9, 127.0.0.1", "X-Forwarded-Proto": "http"},
 		"multiValueHeaders": map[string]any{"X-One": []any{"1"}, "X-Two": []any{"a", "b"}, "User-Agent": []any{"tester/1"},
 			"Accept-Encoding": []any{"gzip"}, "X-Forwarded-For": []any{"203.0.113.9, 127.0.0.1"}, "X-Forwarded-Proto": []any{"http"}},
-		"queryStringParameters":           map[string]any{"auth": "allow", "a": "2&", "empty": ""},
-		"multiValueQueryStringParameters": map[string]any{"auth": []any{"allow"}, "a": []any{"1", "2&"}, "empty": []any{""}},
+		"queryStringParameters":           map[string]any{"auth": "allow", "a": "2&", "empty": "", "s": "x;y=1"},
+		"multiValueQueryStringParameters": map[string]any{"auth": []any{"allow"}, "a": []any{"1", "2&"}, "empty": []any{""}, "s": []any{"x;y=1"}},
 		"pathParameters":                  map[string]any{"coin": "PURR%2FUSDC"},
 		"stageVariables":                  nil,
 		"body":                            `{"x":"π"}`,

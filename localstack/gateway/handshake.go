@@ -47,7 +47,7 @@ func (g *Gateway) askToConnect(req *request, conn *connection) (*proxyAnswer, *r
 		return nil, &refusal{kind: "THROTTLED", message: "Too Many Requests"}
 	}
 	if headerSize(req.http) > MaxHeader {
-		return nil, &refusal{kind: "DEFAULT_4XX", status: http.StatusRequestHeaderFieldsTooLarge, message: headersTooLarge}
+		return nil, tooLarge
 	}
 	if refused := upgradeFault(req.http); refused != nil {
 		return nil, refused
@@ -80,7 +80,7 @@ func upgradeFault(r *http.Request) *refusal {
 	case r.Method != http.MethodGet:
 		return &refusal{kind: methodNotAllowed}
 	case !r.ProtoAtLeast(1, 1) || !hasToken(r.Header, "Connection", "upgrade") || !hasToken(r.Header, "Upgrade", "websocket"):
-		return &refusal{kind: "DEFAULT_4XX", status: http.StatusUpgradeRequired,
+		return &refusal{kind: upgradeRequired,
 			message: "this path takes WebSocket connections only: send the headers Connection: Upgrade and Upgrade: websocket"}
 	case r.Header.Get("Sec-Websocket-Version") != "13":
 		return bad("Sec-WebSocket-Version must be 13")

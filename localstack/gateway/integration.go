@@ -45,7 +45,7 @@ func integrationRefusal(err error) *refusal {
 // malformed is a function that failed or gave no proper answer: AWS has no type
 // of its own for that, but a status.
 func malformed(err error) *refusal {
-	return &refusal{kind: "DEFAULT_5XX", status: http.StatusBadGateway, message: "Internal server error", cause: err}
+	return &refusal{kind: badGateway, message: "Internal server error", cause: err}
 }
 
 // proxyAnswer is the output format of a Lambda proxy integration, read.

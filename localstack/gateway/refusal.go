@@ -12,13 +12,18 @@ import (
 // refusal is why the gateway answers by itself.
 type refusal struct {
 	kind    string // the gateway response type
-	status  int    // where it does not follow from the type
 	message string // $context.error.message; empty is null, as AWS has it for some
 	cause   error  // for the log
 }
 
-// methodNotAllowed is not a type of AWS: deployed, it is a method of its own.
-const methodNotAllowed = "METHOD_NOT_ALLOWED"
+// What is not a type of AWS. Deployed, methodNotAllowed is a method of its own, and the
+// others are given as DEFAULT_4XX and DEFAULT_5XX, as here where they are not configured.
+const (
+	methodNotAllowed = "METHOD_NOT_ALLOWED"
+	upgradeRequired  = "UPGRADE_REQUIRED"
+	headersTooLarge  = "HEADERS_TOO_LARGE"
+	badGateway       = "BAD_GATEWAY"
+)
 
 // kinds are the types that occur, with AWS's status and what it puts into
 // x-amzn-ErrorType.
@@ -40,6 +45,9 @@ var kinds = map[string]struct {
 	"DEFAULT_4XX":                    {http.StatusBadRequest, "BadRequestException"},
 	"DEFAULT_5XX":                    {http.StatusInternalServerError, "InternalServerErrorException"},
 	methodNotAllowed:                 {http.StatusMethodNotAllowed, ""},
+	upgradeRequired:                  {http.StatusUpgradeRequired, "BadRequestException"},
+	headersTooLarge:                  {http.StatusRequestHeaderFieldsTooLarge, "BadRequestException"},
+	badGateway:                       {http.StatusBadGateway, "InternalServerErrorException"},
 }
 
 // answer is a Response, compiled.
@@ -106,9 +114,6 @@ type rendered struct {
 func (g *Gateway) render(req *request, refused *refusal) rendered {
 	usual := kinds[refused.kind]
 	status := usual.status
-	if refused.status != 0 {
-		status = refused.status
-	}
 	a, configured := g.answers[refused.kind]
 	if !configured {
 		fallback := "DEFAULT_4XX"

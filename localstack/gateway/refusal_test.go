@@ -2,18 +2,22 @@ package gateway_test
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"quotary/localstack/gateway"
 	"quotary/localstack/lambdahost"
+	"quotary/shared/catalog"
 )
 
 func TestEveryRefusalHasItsStatusAndItsBody(t *testing.T) {
@@ -99,6 +103,33 @@ func TestWhatIsNotHTTPIsRefusedInTheGatewaysOwnWords(t *testing.T) {
 				t.Error("the answer has no request id")
 			}
 		})
+	}
+}
+
+// AWS has one type for all statuses without a type, whose body therefore has to name one;
+// here each has its own.
+func TestTheBodyOfTheServicesAnswersSaysTheirStatus(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(c *gateway.Config, _ map[string]lambdahost.Function) {
+		c.Responses = nil
+		for _, r := range slices.Concat(catalog.GatewayResponses(), catalog.LocalResponses()) {
+			c.Responses = append(c.Responses, gateway.Response{Type: r.Type, Status: r.Status, Template: r.Template})
+		}
+	})
+	for status, request := range map[int]string{
+		400: "GET /api/open?a=%zz HTTP/1.1\r\nHost: x\r\n\r\n",
+		401: "GET /api/guarded/BTC HTTP/1.1\r\nHost: x\r\n\r\n",
+		404: "GET /api/nowhere HTTP/1.1\r\nHost: x\r\n\r\n",
+		413: "POST /api/open HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n",
+		426: "GET /api/ws HTTP/1.1\r\nHost: x\r\n\r\n",
+		431: "GET /api/open HTTP/1.1\r\nHost: x\r\nX-A: " + strings.Repeat("a", 10_240) + "\r\n\r\n",
+		502: "GET /api/open?do=fail HTTP/1.1\r\nHost: x\r\n\r\n",
+	} {
+		var body catalog.ErrorBody
+		r := s.raw(t, request)
+		if err := json.Unmarshal(r.body, &body); err != nil || r.StatusCode != status || body.Status != status || body.Code != strconv.Itoa(status) || body.Error == "" {
+			t.Errorf("%d is answered %d %s", status, r.StatusCode, r.body)
+		}
 	}
 }
 

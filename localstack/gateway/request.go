@@ -115,8 +115,9 @@ func (g *Gateway) inStage(r *http.Request) (path string, mapped, ok bool) {
 	return path, mapped, ok && (path == "" || path[0] == '/')
 }
 
+// parseQuery reads the query. A semicolon in it is data, as the URL standard has it.
 func parseQuery(req *request) *refusal {
-	query, err := url.ParseQuery(req.http.URL.RawQuery)
+	query, err := url.ParseQuery(strings.ReplaceAll(req.http.URL.RawQuery, ";", "%3B"))
 	if err != nil || !validUTF8(query) {
 		return &refusal{kind: "BAD_REQUEST_PARAMETERS",
 			message: "the query must be name=value pairs in percent-encoded UTF-8, separated by &"}

@@ -21,7 +21,8 @@ const (
 	drainTimeout      = 5 * time.Second
 )
 
-const headersTooLarge = "the request line and headers are larger than 10240 bytes"
+// tooLarge refuses a request with too large headers.
+var tooLarge = &refusal{kind: headersTooLarge, message: "the request line and headers are larger than 10240 bytes"}
 
 // Serve answers requests on a listener until ctx ends, then lets those under way
 // finish for a few seconds, closes the WebSocket connections with 1001 and calls
@@ -114,7 +115,7 @@ func (c *refusalConn) CloseWrite() error {
 func (g *Gateway) unparsable(from net.Addr, statusLine []byte) []byte {
 	refused := &refusal{kind: "BAD_REQUEST_PARAMETERS", message: "the request is not valid HTTP, or its path is not percent-encoded UTF-8"}
 	if bytes.Contains(statusLine, []byte(" 431 ")) {
-		refused = &refusal{kind: "DEFAULT_4XX", status: http.StatusRequestHeaderFieldsTooLarge, message: headersTooLarge}
+		refused = tooLarge
 	}
 	req := g.newRequest(&http.Request{RemoteAddr: from.String()})
 	out := g.render(req, refused)

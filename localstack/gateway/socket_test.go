@@ -24,7 +24,7 @@ func TestTheEventsOfAConnectionAreThoseOfAWebSocketAPI(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 678e6, time.UTC)
 	s := start(t, func(c *gateway.Config, _ map[string]lambdahost.Function) { c.Now = func() time.Time { return at } })
-	conn, r := s.dial(t, "/ws/guarded?auth=allow&a=1&a=2", func(o *websocket.DialOptions) {
+	conn, r := s.dial(t, "/ws/guarded?auth=allow&a=1&a=2;3", func(o *websocket.DialOptions) {
 		o.HTTPHeader = http.Header{"User-Agent": {"tester/1"}, "X-Two": {"a", "b"}}
 	})
 	if conn == nil {
@@ -63,8 +63,8 @@ func TestTheEventsOfAConnectionAreThoseOfAWebSocketAPI(t *testing.T) {
 		got, want map[string]any
 	}{
 		{"connect", connect[0], map[string]any{
-			"queryStringParameters":           map[string]any{"auth": "allow", "a": "2"},
-			"multiValueQueryStringParameters": map[string]any{"auth": []any{"allow"}, "a": []any{"1", "2"}},
+			"queryStringParameters":           map[string]any{"auth": "allow", "a": "2;3"},
+			"multiValueQueryStringParameters": map[string]any{"auth": []any{"allow"}, "a": []any{"1", "2;3"}},
 			"requestContext":                  common("routeKey", "$connect", "eventType", "CONNECT"),
 		}},
 		{"text", messages[0], map[string]any{"body": "echo π",

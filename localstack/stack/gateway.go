@@ -2,6 +2,7 @@ package stack
 
 import (
 	"context"
+	"slices"
 
 	"quotary/localstack/gateway"
 	"quotary/shared/catalog"
@@ -21,7 +22,7 @@ func (s *Stack) startGateway(context.Context) error {
 		}
 	}
 	var responses []gateway.Response
-	for _, r := range catalog.GatewayResponses() {
+	for _, r := range slices.Concat(catalog.GatewayResponses(), catalog.LocalResponses()) {
 		responses = append(responses, response(r))
 	}
 	listener, err := s.listen(offsetAPI)

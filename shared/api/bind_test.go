@@ -46,6 +46,14 @@ func bindQuery(t testing.TB, query string) (*everyType, error) {
 	return in.(*everyType), nil
 }
 
+func TestASemicolonInAQueryIsData(t *testing.T) {
+	t.Parallel()
+	r := newRequest(httptest.NewRequest(http.MethodGet, "/?search=a;b=c&page=2", nil), time.Now())
+	if r.query.Get("search") != "a;b=c" || r.query.Get("page") != "2" || r.query.Has("b") {
+		t.Errorf("the query is %v", r.query)
+	}
+}
+
 func TestAQueryBindsListsAndKeysInEverySpelling(t *testing.T) {
 	t.Parallel()
 	keys := func(list ...catalog.Key) []catalog.Key { return list }

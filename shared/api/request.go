@@ -48,13 +48,20 @@ type request struct {
 }
 
 func newRequest(r *http.Request, now time.Time) *request {
-	req := &request{Request: r, now: now, query: r.URL.Query()}
+	req := &request{Request: r, now: now, query: queryOf(r)}
 	if gateway, ok := core.GetAPIGatewayContextFromContext(r.Context()); ok {
 		req.gateway, req.id, req.resource, req.authorizer = true, gateway.RequestID, gateway.ResourcePath, gateway.Authorizer
 	} else {
 		req.id = rand.Text()
 	}
 	return req
+}
+
+// queryOf is the query of a request, in which a semicolon is data, as the URL standard
+// has it.
+func queryOf(r *http.Request) url.Values {
+	query, _ := url.ParseQuery(strings.ReplaceAll(r.URL.RawQuery, ";", "%3B")) // what is malformed is left out
+	return query
 }
 
 // body returns the members of the JSON body; an empty body has none.

@@ -139,7 +139,7 @@ func TestPathParametersAreBound(t *testing.T) {
 
 func TestGatewayResponsesAreJSON(t *testing.T) {
 	t.Parallel()
-	for _, r := range append(catalog.GatewayResponses(), catalog.MethodNotAllowed()) {
+	for _, r := range slices.Concat(catalog.GatewayResponses(), catalog.LocalResponses(), []catalog.GatewayResponse{catalog.MethodNotAllowed()}) {
 		var body struct {
 			Success   *bool  `json:"success"`
 			Code      string `json:"code"`

@@ -75,6 +75,17 @@ func MethodNotAllowed() GatewayResponse {
 	return response("METHOD_NOT_ALLOWED", 405, "this method is not accepted here: the Allow header names those that are")
 }
 
+// LocalResponses returns the answers for which a deployed gateway has no type: it gives
+// them as DEFAULT_4XX or DEFAULT_5XX, whose bodies say 400 and 500 whatever the status
+// is. The local gateway has a type for each.
+func LocalResponses() []GatewayResponse {
+	return []GatewayResponse{
+		response("UPGRADE_REQUIRED", 426, "$context.error.message"),
+		response("HEADERS_TOO_LARGE", 431, "$context.error.message"),
+		response("BAD_GATEWAY", 502, "internal error"),
+	}
+}
+
 // response is a gateway response. One without a status of its own is for many: its
 // body shows the first of them.
 func response(kind string, status int, text string) GatewayResponse {
