@@ -29,7 +29,7 @@ func gatewayDocument() openapi.Object {
 	document := openapi.Document()
 	byOperation := map[string]*catalog.Endpoint{}
 	for _, e := range catalog.All() {
-		byOperation[openapi.OperationID(e)] = e
+		byOperation[e.OperationID()] = e
 	}
 	paths := openapi.Object{}
 	for path, item := range document["paths"].(openapi.Object) {

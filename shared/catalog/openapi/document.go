@@ -72,7 +72,7 @@ type document struct {
 
 func (d *document) operation(e *catalog.Endpoint) Object {
 	op := Object{
-		"operationId":        OperationID(e),
+		"operationId":        e.OperationID(),
 		"tags":               []any{string(e.Family)},
 		"security":           []any{},
 		"x-quotary-function": e.Function(),
@@ -126,23 +126,6 @@ func partHeaders(e *catalog.Endpoint) Object {
 		}
 	}
 	return sent
-}
-
-// OperationID names an operation: GET /upgrade/v2/hl/fills/{address} is
-// getUpgradeV2HlFillsByAddress.
-func OperationID(e *catalog.Endpoint) string {
-	var b strings.Builder
-	b.WriteString(strings.ToLower(e.Method))
-	for _, segment := range strings.Split(strings.Trim(e.Path, "/"), "/") {
-		if name, _, ok := catalog.PathParameter(segment); ok {
-			b.WriteString("By")
-			segment = name
-		}
-		for _, word := range strings.FieldsFunc(segment, func(r rune) bool { return r == '-' || r == '_' || r == '.' }) {
-			b.WriteString(strings.ToUpper(word[:1]) + word[1:])
-		}
-	}
-	return b.String()
 }
 
 // request describes the parameters and the body of a request; a nil body is

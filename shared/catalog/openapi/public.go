@@ -77,7 +77,7 @@ const about = "Crypto market data. Decimals are strings, times are UTC. " +
 // describe is the operation of an endpoint.
 func (d *document) describe(e *catalog.Endpoint, examples []Example) Object {
 	op := Object{
-		"operationId":      OperationID(e),
+		"operationId":      e.OperationID(),
 		"summary":          strings.TrimSuffix(descriptions()[e.String()], "."),
 		"tags":             []any{string(e.Family)},
 		"security":         []any{},
