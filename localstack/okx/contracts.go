@@ -157,7 +157,7 @@ func fundings(m *trading.Market, from, to int64) (list []any) {
 	for at := (from + fundingEvery - 1) / fundingEvery * fundingEvery; at < to; at += fundingEvery {
 		list = append(list, map[string]string{
 			"instId": m.Symbol, "instType": "SWAP", "method": "current_period", "fundingRate": trading.Rate(m.Funding(at)),
-			"fundingTime": text(m.Due(at)), "nextFundingTime": text(m.Due(at) + m.Period()), "ts": text(at),
+			"prevFundingTime": text(m.Due(at) - m.Period()), "fundingTime": text(m.Due(at)), "nextFundingTime": text(m.Due(at) + m.Period()), "ts": text(at),
 		})
 	}
 	return list

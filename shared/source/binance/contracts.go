@@ -59,7 +59,7 @@ type periods struct {
 
 const (
 	hourMs        = 3_600_000
-	defaultPeriod = 8 * hourMs
+	defaultPeriod = source.LongestPeriod
 	fiveMinutes   = 300_000
 )
 
@@ -158,31 +158,38 @@ func (m *Market) interest(ctx context.Context, pair *market.Pair, mark string) (
 }
 
 // PastFundings returns the rates that were paid of a pair from a time until before another
-// (ms), oldest first.
+// (ms), oldest first, but for special ones, which are of no period. The exchange does not say
+// how long the periods were: see [source.PaidFundings].
 func (m *Market) PastFundings(ctx context.Context, pair market.Pair, from, to int64) (list []market.PairFunding, err error) {
 	const most = 1000
-	for from < to {
+	for begin := from - source.FundingLookback; begin < to; {
 		var rows []struct {
 			Time int64  `json:"fundingTime"`
 			Rate string `json:"fundingRate"`
+			Type string `json:"rateType"`
 		}
-		query := window(pair.Symbol, from, to-1, most)
+		query := window(pair.Symbol, begin, to-1, most)
 		if err := m.funding.Get(ctx, m.rules.path+"/fundingRate", query, 1, &rows); err != nil {
-			return list, fmt.Errorf("read funding of %s: %w", pair.Key, err)
+			return nil, fmt.Errorf("read funding of %s: %w", pair.Key, err)
 		}
 		for _, row := range rows {
-			f := market.PairFunding{Pair: pair.Key, Time: row.Time, Period: m.periods.of(pair.Symbol), Paid: true}
-			if f.Rate, err = market.ParseDecimal(row.Rate); err != nil || row.Time < from || row.Time >= to {
-				return list, fmt.Errorf("read funding of %s: the row of %d is none: %w", pair.Key, row.Time, errors.Join(errRow, err))
+			f := market.PairFunding{Pair: pair.Key, Time: row.Time, Paid: true}
+			if f.Rate, err = market.ParseDecimal(row.Rate); err != nil || row.Time < begin || row.Time >= to {
+				return nil, fmt.Errorf("read funding of %s: the row of %d is none: %w", pair.Key, row.Time, errors.Join(errRow, err))
 			}
-			list, from = append(list, f), row.Time+1
+			if begin = row.Time + 1; row.Type != specialRate {
+				list = append(list, f)
+			}
 		}
 		if len(rows) < most {
-			return list, nil
+			break
 		}
 	}
-	return list, nil
+	return source.PaidFundings(list, from), nil
 }
+
+// specialRate is the type of a rate that was paid besides those of periods.
+const specialRate = "Special"
 
 var errRow = errors.New("out of order or outside of what was asked for")
 

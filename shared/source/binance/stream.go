@@ -47,17 +47,47 @@ func (r *rules) protocol() source.Protocol {
 func (m *Market) Follow(ctx context.Context, pairs []market.Pair, sink source.EventSink) error {
 	protocol := m.rules.protocol()
 	protocol.NewParser = func() source.Parser {
+		running := runningPeriods{}
 		return func(line string, to *source.Frame) error {
 			if err := parse(line, to); err != nil {
 				return err
 			}
 			for i := range to.Events.Fundings {
 				f := &to.Events.Fundings[i]
-				f.Period = m.periods.of(f.Pair)
+				if f.Period = running.of(f); f.Period == 0 {
+					f.Period = m.periods.of(f.Pair)
+				}
 			}
 			return nil
 		}
 	}
 	s := source.Stream{Protocol: protocol, URL: m.stream + m.rules.route + "/stream", Stats: m.Stats, Log: m.Log, Now: m.Now}
 	return s.Follow(ctx, pairs, sink)
+}
+
+// runningPeriods are the funding periods that have begun while a connection was up: the list of
+// periods is asked for once in a while only, and may be of before a change.
+type runningPeriods map[string]*runningPeriod // by symbol
+
+type runningPeriod struct{ seen, due, period int64 } // ms; period is 0 where its beginning was not seen
+
+// paidWithin is how long before a payment a rate has come at least, and behind it, ms, for the
+// beginning of a period to be seen.
+const paidWithin = 60_000
+
+// of is how long the period is that a rate is of, ms, 0 where that is not known.
+func (r runningPeriods) of(f *market.PairFunding) int64 {
+	p := r[f.Pair]
+	if p == nil {
+		p = &runningPeriod{due: f.Due}
+		r[strings.Clone(f.Pair)] = p // which would hold the whole frame
+	}
+	if p.due != f.Due {
+		p.period = 0
+		if p.due < f.Due && p.seen >= p.due-paidWithin && f.Time <= p.due+paidWithin {
+			p.period = min(f.Due-p.due, source.LongestPeriod)
+		}
+	}
+	p.seen, p.due = f.Time, f.Due
+	return p.period
 }

@@ -56,7 +56,7 @@ func (ps *parser) funding(t *tickerFields, whole bool, ts int64, e *market.PairE
 	}
 	f := was
 	if whole {
-		f = market.PairFunding{Pair: was.Pair, Period: longestPeriod}
+		f = market.PairFunding{Pair: was.Pair, Period: source.LongestPeriod}
 	}
 	if err := t.set(&f); err != nil {
 		return err

@@ -14,9 +14,8 @@ import (
 )
 
 const (
-	hourMs        = 3_600_000
-	longestPeriod = 8 * hourMs // of funding; most have it
-	fiveMinutes   = 300_000
+	hourMs      = 3_600_000
+	fiveMinutes = 300_000
 
 	fundingPage  = 200 // rows of an answer
 	interestPage = 200
@@ -43,10 +42,10 @@ func (m *Market) window(pair *market.Pair, from, to int64, limit int) url.Values
 }
 
 // PastFundings returns the rates that were paid of a pair from a time until before another
-// (ms), oldest first. The exchange does not say how long their periods were: that is the
-// time since the one before, or eight hours where there is none.
+// (ms), oldest first. The exchange does not say how long their periods were: see
+// [source.PaidFundings].
 func (m *Market) PastFundings(ctx context.Context, pair market.Pair, from, to int64) (list []market.PairFunding, err error) {
-	begin := from - longestPeriod // for the length of the first period
+	begin := from - source.FundingLookback
 	for end := to; m.Swap && end > begin; {
 		a, err := get[struct {
 			Rate string `json:"fundingRate"`
@@ -56,7 +55,7 @@ func (m *Market) PastFundings(ctx context.Context, pair market.Pair, from, to in
 			return nil, fmt.Errorf("read funding of %s: %w", pair.Key, err)
 		}
 		for _, row := range a.Result.List { // newest first
-			f := market.PairFunding{Pair: pair.Key, Period: longestPeriod, Paid: true}
+			f := market.PairFunding{Pair: pair.Key, Paid: true}
 			f.Time, err = milliseconds(row.Time)
 			if err == nil && (f.Time < begin || f.Time >= end) {
 				err = errRow
@@ -67,18 +66,14 @@ func (m *Market) PastFundings(ctx context.Context, pair market.Pair, from, to in
 			if err != nil {
 				return nil, fmt.Errorf("read funding of %s: the row of %.20q: %w", pair.Key, row.Time, err)
 			}
-			if n := len(list); n > 0 {
-				list[n-1].Period = min(list[n-1].Time-f.Time, longestPeriod)
-			}
 			list, end = append(list, f), f.Time
 		}
 		if len(a.Result.List) < fundingPage {
 			break
 		}
 	}
-	list = slices.DeleteFunc(list, func(f market.PairFunding) bool { return f.Time < from })
 	slices.Reverse(list)
-	return list, nil
+	return source.PaidFundings(list, from), nil
 }
 
 // pastRow is what the exchange told of one time, as it wrote it.

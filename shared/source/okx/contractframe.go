@@ -13,24 +13,27 @@ var (
 	errLiquidation = errors.New("is no order that closes a position by force")
 )
 
-// readFunding reads the rate of a swap: {"instId":"..","fundingRate":"..","fundingTime":"..",
-// "nextFundingTime":"..","ts":".."}. It is the one that is expected for the period that ends
-// at fundingTime; the next period is as long as that is.
+// readFunding reads the rate of a swap: {"instId":"..","fundingRate":"..","prevFundingTime":"..",
+// "fundingTime":"..","nextFundingTime":"..","ts":".."}. It is the one that is expected for the
+// period that ends at fundingTime and has begun at prevFundingTime. Where the exchange does not
+// say that, it is as long as the next one.
 func readFunding(p *jsonscan.Scanner, e *market.PairEvents) error {
 	var f market.PairFunding
 	var rate string
-	var next int64
+	var prev, next int64
 	seen := 0
 	ok := p.Object(func(key string) (ok bool) {
 		switch key {
+		case "prevFundingTime":
+			return optional(p, &prev)
+		case "nextFundingTime":
+			return optional(p, &next)
 		case "instId":
 			f.Pair, ok = p.Text()
 		case "fundingRate":
 			rate, ok = p.Text()
 		case "fundingTime":
 			ok = integer(p, &f.Due)
-		case "nextFundingTime":
-			ok = integer(p, &next)
 		case "ts":
 			ok = integer(p, &f.Time)
 		default:
@@ -39,10 +42,15 @@ func readFunding(p *jsonscan.Scanner, e *market.PairEvents) error {
 		seen++
 		return ok
 	})
-	if !ok || seen != fundingFields || f.Pair == "" || next <= f.Due {
+	if !ok || seen != fundingFields || f.Pair == "" || prev >= f.Due || next > 0 && next <= f.Due {
 		return errFunding
 	}
-	f.Period = next - f.Due
+	switch {
+	case prev > 0:
+		f.Period = min(f.Due-prev, source.LongestPeriod)
+	case next > 0:
+		f.Period = next - f.Due
+	}
 	var err error
 	if f.Rate, err = market.ParseDecimal(rate); err != nil {
 		return errors.Join(errFunding, err)
@@ -127,6 +135,6 @@ func parseLiquidation(p *jsonscan.Scanner, l *market.PairLiquidation) error {
 
 // Fields that must be there, each once.
 const (
-	fundingFields     = 5
+	fundingFields     = 4
 	liquidationFields = 5
 )

@@ -92,17 +92,16 @@ func (row *interest) read(pair *market.Pair) (market.PairInterest, error) {
 }
 
 const (
-	hourMs        = 3_600_000
-	defaultPeriod = 8 * hourMs
-	fiveMinutes   = 300_000
-	pastPage      = 100 // rows of an answer about the past
+	fiveMinutes = 300_000
+	pastPage    = 100 // rows of an answer about the past
 )
 
 // PastFundings returns the rates that were paid of a pair from a time until before another
-// (ms), oldest first. The exchange does not say how long their periods were: that is the
-// time since the one before, or eight hours where that is not known.
+// (ms), oldest first. The exchange does not say how long their periods were: see
+// [source.PaidFundings].
 func (m *Market) PastFundings(ctx context.Context, pair market.Pair, from, to int64) (list []market.PairFunding, err error) {
-	for end := to; end > from; {
+	begin := from - source.FundingLookback
+	for end := to; end > begin; {
 		rows, err := get[struct {
 			Time string `json:"fundingTime"`
 			Rate string `json:"realizedRate"`
@@ -113,7 +112,7 @@ func (m *Market) PastFundings(ctx context.Context, pair market.Pair, from, to in
 			return nil, fmt.Errorf("read funding of %s: %w", pair.Key, err)
 		}
 		for _, row := range rows {
-			f := market.PairFunding{Pair: pair.Key, Period: defaultPeriod, Paid: true}
+			f := market.PairFunding{Pair: pair.Key, Paid: true}
 			err := milliseconds(row.Time, &f.Time)
 			if err == nil && f.Time >= end {
 				err = errRow
@@ -124,19 +123,14 @@ func (m *Market) PastFundings(ctx context.Context, pair market.Pair, from, to in
 			if err != nil {
 				return nil, fmt.Errorf("read funding of %s: the row of %.20q: %w", pair.Key, row.Time, err)
 			}
-			if n := len(list); n > 0 {
-				list[n-1].Period = list[n-1].Time - f.Time
-			}
 			list, end = append(list, f), f.Time
 		}
 		if len(rows) < pastPage {
 			break
 		}
 	}
-	// What is before the time was read for its distance.
-	list = slices.DeleteFunc(list, func(f market.PairFunding) bool { return f.Time < from })
 	slices.Reverse(list)
-	return list, nil
+	return source.PaidFundings(list, from), nil
 }
 
 var errRow = errors.New("it is out of order or outside of what was asked for")

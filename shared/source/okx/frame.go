@@ -107,9 +107,19 @@ func readTrade(p *jsonscan.Scanner, e *market.PairEvents) error {
 // integer reads a whole number that is not negative, which the venue writes as text.
 func integer(p *jsonscan.Scanner, to *int64) bool {
 	text, ok := p.Text()
-	if !ok {
-		return false
+	return ok && whole(text, to)
+}
+
+// optional is [integer] for one that the venue may leave empty: to stays as it is.
+func optional(p *jsonscan.Scanner, to *int64) bool {
+	if p.Peek() == 'n' { // null
+		return p.Skip()
 	}
+	text, ok := p.Text()
+	return ok && (text == "" || whole(text, to))
+}
+
+func whole(text string, to *int64) bool {
 	n, err := strconv.ParseInt(text, 10, 64)
 	*to = n
 	return err == nil && n >= 0
