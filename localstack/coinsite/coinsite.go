@@ -5,9 +5,10 @@
 //	/api/v3/coins/markets   pages of coins, the largest first, as CoinGecko writes them
 //	/rates/eurofxref-*.xml  daily rates of 90 days, and of the last one
 //
-// Prices of coins that the simulated venue trades are the venue's, of other known coins
-// those of package prices; the rest, and changes, follow from the seed and the clock. Figures change once a period, as CoinGecko's do
-// behind its cache. [Site.Served] is the truth with which answers of the product are
+// Prices of coins that the simulated venue trades are the venue's, of others a walk of package
+// prices. Supplies stay, and the other figures follow from these prices, now and in the past:
+// what clients compute of them agrees with what they are told. They change once a period, as
+// CoinGecko's do behind its cache. [Site.Served] is the truth with which answers of the product are
 // compared; the package shares no code with it.
 //
 // More than 30 calls a minute are answered with 429 and a pause, as are calls that
@@ -16,6 +17,7 @@
 package coinsite
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
@@ -36,8 +38,8 @@ type Config struct {
 	Period time.Duration    // between two changes of the figures; 0 means five seconds
 	Now    func() time.Time // nil means time.Now
 
-	// Marks are the prices of the simulated venue, by short name. Nil has none.
-	Marks func() map[string]string
+	// Marks are the prices of the simulated venue at a time, by short name. Nil has none.
+	Marks func(at time.Time) map[string]string
 }
 
 // Site is a source.
@@ -103,13 +105,17 @@ func (s *Site) show() []Row {
 	if s.rows != nil && period == s.period {
 		return s.rows
 	}
-	var marks map[string]string
-	if s.cfg.Marks != nil {
-		marks = s.cfg.Marks()
-	}
+	at := time.Unix(0, period*int64(s.cfg.Period)).UTC()
+	now, dayAgo, weekAgo := s.pricesAt(at), s.pricesAt(at.Add(-day)), s.pricesAt(at.Add(-7*day))
 	rows := make([]Row, Coins)
 	for i := range rows {
-		rows[i] = s.row(i, period, marks)
+		rows[i] = s.row(i, at, now[i], dayAgo[i], weekAgo[i])
+	}
+	slices.SortStableFunc(rows, func(a, b Row) int {
+		return cmp.Or(cmp.Compare(len(b.MarketCap), len(a.MarketCap)), cmp.Compare(b.MarketCap, a.MarketCap))
+	})
+	for i := range rows {
+		rows[i].Rank = i + 1
 		history := append(s.served[rows[i].ID], rows[i])
 		s.served[rows[i].ID] = history[max(0, len(history)-kept):]
 	}
@@ -117,45 +123,85 @@ func (s *Site) show() []Row {
 	return rows
 }
 
-// row is coin i in a period. Coins with a higher number are worth less.
-func (s *Site) row(i int, period int64, marks map[string]string) Row {
-	r := Row{ID: fmt.Sprintf("simulated-coin-%d", i), Symbol: fmt.Sprintf("sim%d", i), Name: fmt.Sprintf("Simulated Coin %d", i), Rank: i + 1, LastUpdated: time.Unix(0, period*int64(s.cfg.Period)).UTC()}
+const (
+	day    = 24 * time.Hour
+	hourMs = int64(3_600_000)
+)
+
+// symbolOf is the short name of coin i.
+func symbolOf(i int) string {
 	if i < len(named) {
-		r.ID, r.Symbol, r.Name = named[i].id, strings.ToLower(named[i].symbol), named[i].name+" (simulated)"
+		return named[i].symbol
 	}
-	wave := s.draw(2001, "price", i, period) - 1000 // ten thousandths
-	price := big.NewRat((10_000+wave)*int64(5+i%7), 10_000*int64(1+i*i))
-	text := price.FloatString(8)
-	if walk := prices.Of(s.cfg.Seed, strings.ToUpper(r.Symbol)); walk.Known() {
-		price.SetFrac64(walk.At(r.LastUpdated.UnixMilli(), 9), 1_000_000_000)
-		price.Mul(price, big.NewRat(1_000_000+wave, 1_000_000))
-		text = price.FloatString(8)
+	return fmt.Sprintf("SIM%d", i)
+}
+
+// walkOf is the price of coin i over time. Coins with a higher number are worth less.
+func (s *Site) walkOf(i int) prices.Walk {
+	if walk := prices.Of(s.cfg.Seed, symbolOf(i)); walk.Known() {
+		return walk
 	}
-	if mark, ok := marks[strings.ToUpper(r.Symbol)]; ok {
-		text = mark
-		price.SetString(mark)
+	return prices.From(s.cfg.Seed, symbolOf(i), 1_000_000_000*int64(5+i%7)/int64(1+i*i))
+}
+
+// pricesAt are the prices of all coins at a time, as plain decimals.
+func (s *Site) pricesAt(at time.Time) []string {
+	var marks map[string]string
+	if s.cfg.Marks != nil {
+		marks = s.cfg.Marks(at)
 	}
-	// A value falls with the rank, and the supply follows from it.
-	supply := new(big.Rat).Quo(new(big.Rat).SetInt64(2_000_000_000_000/int64(i+1)), price)
-	units := new(big.Int).Quo(supply.Num(), supply.Denom())
-	if units.Sign() == 0 {
-		units.SetInt64(1)
+	list := make([]string, Coins)
+	for i := range list {
+		mark, ok := marks[symbolOf(i)]
+		if !ok { // around the walk of the coin, as markets are
+			n := s.walkOf(i).At(at.UnixMilli(), 9)
+			n += n / 1000 * s.wave("price", i, at, hourMs/3, 1000) / 1000
+			mark = big.NewRat(n, 1_000_000_000).FloatString(9)
+		}
+		list[i] = mark
 	}
-	value := new(big.Rat).Mul(price, new(big.Rat).SetInt(units))
-	r.Price, r.MarketCap, r.Circulating = json.Number(text), json.Number(value.FloatString(0)), json.Number(units.String())
-	r.Volume = json.Number(strconv.FormatInt(1_000_000+s.draw(90_000_000, "volume", i, period), 10))
-	r.Degree24h, r.Degree7d = percent(s.draw(2_000_001, "day", i, period)-1_000_000), percent(s.draw(4_000_001, "week", i, period)-2_000_000)
+	return list
+}
+
+// wave is where a figure of coin i stands at a time, in millionths: at most far off from 0,
+// between points that are drawn for every so many ms.
+func (s *Site) wave(what string, i int, at time.Time, apart, far int64) int64 {
+	h := fnv.New64a()
+	fmt.Fprint(h, what, i)
+	return prices.Wave(prices.Hash(s.cfg.Seed, h.Sum64()), 0, at.UnixMilli(), apart, far)
+}
+
+// row is coin i at a time, but for its rank.
+func (s *Site) row(i int, at time.Time, now, dayAgo, weekAgo string) Row {
+	symbol := symbolOf(i)
+	r := Row{ID: fmt.Sprintf("simulated-coin-%d", i), Symbol: strings.ToLower(symbol), Name: fmt.Sprintf("Simulated Coin %d", i), LastUpdated: at}
+	if i < len(named) {
+		r.ID, r.Name = named[i].id, named[i].name+" (simulated)"
+	}
+	// As many coins as are worth less the higher the number is, at the price of the beginning.
+	supply := big.NewInt(2_000_000_000_000_000 / int64(i+1))
+	supply.Mul(supply, big.NewInt(1_000_000)).Quo(supply, big.NewInt(max(1, s.walkOf(i).Start(9))))
+	value := new(big.Rat).Mul(rational(now), new(big.Rat).SetInt(supply))
+	// Some hundredths of all are traded in a day.
+	traded := new(big.Rat).Mul(value, big.NewRat(30_000+int64(i%20)*1000+s.wave("volume", i, at, 6*hourMs, 10_000), 1_000_000))
+	r.Price, r.MarketCap, r.Circulating, r.Volume = json.Number(now), json.Number(value.FloatString(0)), json.Number(supply.String()), json.Number(traded.FloatString(0))
+	r.Degree24h, r.Degree7d = degree(dayAgo, now), degree(weekAgo, now)
 	return r
 }
 
-// percent is so many hundred thousandths.
-func percent(n int64) json.Number { return json.Number(big.NewRat(n, 100_000).FloatString(5)) }
+// degree is the change from one price to another, percent.
+func degree(then, now string) json.Number {
+	change := new(big.Rat).Quo(rational(now), rational(then))
+	return json.Number(change.Sub(change, big.NewRat(1, 1)).Mul(change, big.NewRat(100, 1)).FloatString(5))
+}
 
-// draw is a number below most that follows from the seed.
-func (s *Site) draw(most int64, what string, i int, period int64) int64 {
-	h := fnv.New64a()
-	fmt.Fprint(h, s.cfg.Seed, what, i, period)
-	return int64(h.Sum64()>>1) % most
+// rational is the value of a decimal that is above 0.
+func rational(text string) *big.Rat {
+	value, ok := new(big.Rat).SetString(text)
+	if !ok || value.Sign() <= 0 {
+		panic(fmt.Sprintf("coinsite: %q is no price", text))
+	}
+	return value
 }
 
 // Served returns what was shown of a coin in the last periods, the newest last.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -48,7 +49,7 @@ func (c *clock) move(d time.Duration) { c.ns.Add(int64(d)) }
 func TestCoinsAreShownInPages(t *testing.T) {
 	t.Parallel()
 	clock := newClock()
-	config := coinsite.Config{Seed: 7, Now: clock.now, Marks: func() map[string]string { return map[string]string{"ETH": "3400.25"} }}
+	config := coinsite.Config{Seed: 7, Now: clock.now, Marks: func(time.Time) map[string]string { return map[string]string{"ETH": "3400.25"} }}
 	site := coinsite.New(config)
 	server := httptest.NewServer(site.Handler())
 	defer server.Close()
@@ -67,8 +68,11 @@ func TestCoinsAreShownInPages(t *testing.T) {
 	if len(rows) != coinsite.Coins || rows[0].ID != "bitcoin" || rows[1].Price != "3400.25" || rows[0].Price == "" {
 		t.Fatalf("%d rows, %+v", len(rows), rows[:2])
 	}
-	for _, r := range rows[:10] { // LINK is not traded by the venue
+	for _, r := range rows[:13] {
 		walk := prices.Of(7, strings.ToUpper(r.Symbol))
+		if !walk.Known() {
+			continue
+		}
 		price, err := r.Price.Float64()
 		if err != nil {
 			t.Fatal(err)
@@ -88,6 +92,88 @@ func TestCoinsAreShownInPages(t *testing.T) {
 	clock.move(5 * time.Second)
 	if later := pages(server.URL); later[0].Price == rows[0].Price || later[1].Price != "3400.25" {
 		t.Errorf("%s, then %s", rows[0].Price, later[0].Price)
+	}
+}
+
+// What a client computes of what it was told over time is what it is told.
+func TestFiguresAgreeWithEachOtherOverTime(t *testing.T) {
+	t.Parallel()
+	clock := newClock()
+	marks := func(at time.Time) map[string]string {
+		return map[string]string{"SOL": strconv.FormatInt(180+at.Unix()%1000/100, 10)}
+	}
+	site := coinsite.New(coinsite.Config{Seed: 7, Now: clock.now, Marks: marks})
+	server := httptest.NewServer(site.Handler())
+	defer server.Close()
+	rows := func() map[string]coinsite.Row {
+		all := map[string]coinsite.Row{}
+		var before float64
+		for _, page := range []string{"1", "2"} {
+			_, body := get(t, server.URL+"/api/v3/coins/markets?vs_currency=usd&per_page=250&page="+page)
+			var rows []coinsite.Row
+			if err := json.Unmarshal([]byte(body), &rows); err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range rows {
+				value := number(t, r.MarketCap)
+				if len(all) > 0 && value > before || r.Rank != len(all)+1 {
+					t.Errorf("rank %d of %s, behind %g, is worth %g", r.Rank, r.ID, before, value)
+				}
+				before, all[r.ID] = value, r
+			}
+		}
+		return all
+	}
+	weekAgo := rows()
+	clock.move(6 * 24 * time.Hour)
+	dayAgo := rows()
+	clock.move(24*time.Hour - 5*time.Second)
+	justNow := rows()
+	clock.move(5 * time.Second)
+	for id, r := range rows() {
+		price := number(t, r.Price)
+		for name, c := range map[string]struct {
+			degree json.Number
+			then   coinsite.Row
+		}{"24h": {r.Degree24h, dayAgo[id]}, "7d": {r.Degree7d, weekAgo[id]}} {
+			if want := (price/number(t, c.then.Price) - 1) * 100; math.Abs(number(t, c.degree)-want) > 0.0001 || c.then.Circulating != r.Circulating {
+				t.Errorf("%s: %s in %s, from %s to %s is %g; supply %s, then %s", id, c.degree, name, c.then.Price, r.Price, want, r.Circulating, c.then.Circulating)
+			}
+		}
+		value, traded := number(t, r.MarketCap), number(t, r.Volume)
+		if want := price * number(t, r.Circulating); math.Abs(value-want) > 1 || traded < value/100 || traded > value/10 {
+			t.Errorf("%s: worth %g, want %g, of which %g were traded", id, value, want, traded)
+		}
+		if id != "solana" && (math.Abs(price/number(t, justNow[id].Price)-1) > 0.001 || math.Abs(traded/number(t, justNow[id].Volume)-1) > 0.01) {
+			t.Errorf("%s: within seconds from %s to %s, traded from %s to %s", id, justNow[id].Price, r.Price, justNow[id].Volume, r.Volume)
+		}
+	}
+}
+
+func number(t *testing.T, n json.Number) float64 {
+	t.Helper()
+	f, err := n.Float64()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// A change of a price in a day is nearly the same in dollars and in yuan.
+func TestYuanFollowTheDollar(t *testing.T) {
+	t.Parallel()
+	site := coinsite.New(coinsite.Config{})
+	perDollar := func(day int) float64 {
+		r := site.On(saturday.AddDate(0, 0, day))
+		return number(t, json.Number(r.CNY)) / number(t, json.Number(r.USD))
+	}
+	for day := range 400 {
+		if now, before := perDollar(day+1), perDollar(day); math.Abs(now/before-1) > 0.002 || now < 6.9 || now > 7.3 {
+			t.Errorf("day %d: a dollar is %g yuan, and then %g", day, before, now)
+		}
+		if now, before := number(t, json.Number(site.On(saturday.AddDate(0, 0, day+1)).USD)), number(t, json.Number(site.On(saturday.AddDate(0, 0, day)).USD)); math.Abs(now/before-1) > 0.01 {
+			t.Errorf("day %d: a euro is %g dollars, and then %g", day, before, now)
+		}
 	}
 }
 

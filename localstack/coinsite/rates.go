@@ -13,13 +13,18 @@ const published = 14*time.Hour + 30*time.Minute
 // Rate is the units of two currencies for one euro.
 type Rate struct{ USD, CNY string }
 
-// On returns the rates of a day, which follow from the seed alone.
-func (s *Site) On(day time.Time) Rate {
-	n := int(day.Unix() / 86400)
-	return Rate{
-		USD: fmt.Sprintf("1.%04d", 500+s.draw(1000, "usd", n, 0)),
-		CNY: fmt.Sprintf("7.%04d", 5000+s.draw(4000, "cny", n, 0)),
-	}
+// On returns the rates of a day, which follow from the seed alone: some tenths of a percent
+// from those of the day before, and dollars and yuan together, as they do.
+func (s *Site) On(date time.Time) Rate {
+	const dayMs = 24 * hourMs
+	at := time.UnixMilli(date.UnixMilli() / dayMs * dayMs)
+	usd := 10_800 + 10_800*(s.wave("usd", 0, at, 90*dayMs, 30_000)+s.wave("usd", 1, at, 10*dayMs, 8_000))/1_000_000 // ten thousandths
+	cny := usd * (71_000 + 71_000*s.wave("cny", 0, at, 60*dayMs, 10_000)/1_000_000) / 10_000
+	return Rate{USD: rateText(usd), CNY: rateText(cny)}
+}
+
+func rateText(tenThousandths int64) string {
+	return fmt.Sprintf("%d.%04d", tenThousandths/10_000, tenThousandths%10_000)
 }
 
 // Last returns the newest day whose rates are out at a time: no Saturday, no Sunday.

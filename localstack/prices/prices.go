@@ -22,10 +22,14 @@ type Walk struct {
 }
 
 // Of returns the walk of a coin by its short name: BTC.
-func Of(seed uint64, coin string) Walk {
+func Of(seed uint64, coin string) Walk { return From(seed, coin, starts[coin]) }
+
+// From returns the walk of a coin, in the table or not, around a price in billionths of a
+// dollar.
+func From(seed uint64, coin string, start int64) Walk {
 	name := fnv.New64a()
 	_, _ = name.Write([]byte(coin))
-	return Walk{Hash(seed, name.Sum64()), starts[coin]}
+	return Walk{Hash(seed, name.Sum64()), start}
 }
 
 // Known reports whether the coin is in the table.

@@ -25,7 +25,7 @@ func (s *Stack) startCoins(ctx context.Context) error {
 	if !s.simulated() {
 		return nil
 	}
-	s.Coins = coinsite.New(coinsite.Config{Seed: s.cfg.Seed, Marks: s.Venue.Marks})
+	s.Coins = coinsite.New(coinsite.Config{Seed: s.cfg.Seed, Marks: s.Venue.MarksAt})
 	listener, err := s.listen(offsetCoins)
 	if err != nil {
 		return err

@@ -2,7 +2,9 @@ package venue
 
 import (
 	"net/http"
+	"slices"
 	"strings"
+	"time"
 )
 
 // Truth is the venue's whole exact state of an account, in units of
@@ -148,16 +150,36 @@ func (v *Venue) Truth() TruthBooks {
 	return t
 }
 
-// Marks returns the mark prices of the venue's own perpetuals by name, as plain
-// decimals.
-func (v *Venue) Marks() map[string]string {
+// MarksAt returns the prices of the venue's own perpetuals at a time by name, as plain
+// decimals: of now the mark prices, and of the past what was paid last until then, as far back
+// as the venue knows it.
+func (v *Venue) MarksAt(at time.Time) map[string]string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	e, marks := v.eng, map[string]string{}
 	for _, c := range e.perpsOf(0) {
-		marks[e.mk[c].Name] = dec(e.Mk[c].Mark, e.mk[c].PxDec)
+		price := e.Mk[c].Mark
+		if ms := at.UnixMilli(); ms < e.ms()-time.Minute.Milliseconds() {
+			price = e.Mk[c].paidAt(ms)
+		}
+		if price > 0 {
+			marks[e.mk[c].Name] = dec(price, e.mk[c].PxDec)
+		}
 	}
 	return marks
+}
+
+// paidAt is the price of the last trade until a time, ms, to the minute or, of long ago, the
+// hour; 0 where it is not known.
+func (s *marketState) paidAt(ms int64) int64 {
+	for _, list := range [][]candle{s.Minutes, s.Hours} {
+		for i := range slices.Backward(list) {
+			if list[i].T <= ms {
+				return list[i].C
+			}
+		}
+	}
+	return 0
 }
 
 func (e *engine) truthCoin(c int) TruthCoin {
