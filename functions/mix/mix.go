@@ -194,6 +194,11 @@ func (r *reader) selection(ctx context.Context, in catalog.LiquidationSumsIn) (f
 			return nil, err
 		}
 		coin = known.ShortName(string(in.CoinKey))
+		for i := range perps.Tickers { // such as kpepe
+			if pair, ok := pairs.Perp(perps.Tickers[i].Coin); ok && strings.EqualFold(pair.Base, coin) {
+				coin = pair.Coin()
+			}
+		}
 		for i := range perps.Tickers {
 			if pair, ok := pairs.Perp(perps.Tickers[i].Coin); ok && pair.Coin() == coin {
 				named[pair.Key] = true

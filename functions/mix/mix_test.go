@@ -194,7 +194,7 @@ func TestLiquidationsOfACoinAreThoseUnderAllOfItsNames(t *testing.T) {
 	if err := tickers.Publish(t.Context(), w.views, tickers.View{Tickers: []tickers.Ticker{{Coin: "kPEPE", Price: "0.01"}, {Coin: "KAS", Price: "0.1"}}}); err != nil {
 		t.Fatal(err)
 	}
-	for key, want := range map[string]string{"pepe": "2", "PEPE": "2", "1000PEPE": "2", "kas": "2", "as": "0"} {
+	for key, want := range map[string]string{"pepe": "2", "PEPE": "2", "1000PEPE": "2", "kpepe": "2", "kPEPE": "2", "kpepeswapusdc:hyperliquid": "2", "kas": "2", "as": "0"} {
 		if got := apitest.Data[catalog.LiquidationSummary](t, w.Get(t, w.SubKey, "/v2/mix/liq?type=1&currency=usd&coinKey="+key)).Detail.Liq24h; got != want {
 			t.Errorf("%s: %s, want %s", key, got, want)
 		}

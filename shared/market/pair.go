@@ -29,19 +29,8 @@ func PairKey(base, quote, platform string, swap bool) string {
 	return strings.ToLower(base + kind + quote + ":" + platform)
 }
 
-// Coin is the base coin as clients name it, in lower case. A coin of a very low price is
-// traded as a perpetual by the thousand, under a name of its own (1000PEPE, SHIB1000, kPEPE):
-// it is the same coin.
-func (p *Pair) Coin() string {
-	base := p.Base
-	if p.Swap {
-		base = strings.TrimSuffix(strings.TrimPrefix(base, "1000"), "1000")
-		if rest, ok := strings.CutPrefix(base, "k"); ok && rest != "" && strings.ToUpper(rest) == rest {
-			base = rest
-		}
-	}
-	return strings.ToLower(base)
-}
+// Coin is the base coin as clients name it: see [CoinOfBase].
+func (p *Pair) Coin() string { return CoinOfBase(p.Base) }
 
 // PairTrade is a trade of a pair, or several of one taker at one price that the
 // exchange shows as one.
@@ -92,21 +81,4 @@ type CandleRun struct {
 	// Open is the candle that opens at To, as far as it was when the exchange was asked;
 	// without trades where nothing is known of it. It may have ended since.
 	Open Candle
-}
-
-// CoinOf is the coin that a text means, in lower case: a coin (BTC), a market of it without
-// an exchange (BTCUSDT, btcswapusdt) or the key of a pair.
-func CoinOf(text string) string {
-	text, _, _ = strings.Cut(strings.ToLower(text), ":")
-	base, _, swap := strings.Cut(text, "swap")
-	if !swap || base == "" {
-		base = text
-		for _, quote := range [...]string{"usdt", "usdc", "usd"} {
-			if cut, ok := strings.CutSuffix(text, quote); ok && cut != "" {
-				base = cut
-				break
-			}
-		}
-	}
-	return (&Pair{Base: base, Swap: true}).Coin()
 }

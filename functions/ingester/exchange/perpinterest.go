@@ -2,8 +2,6 @@ package exchange
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"quotary/functions/ingester/engine"
@@ -25,20 +23,10 @@ type perpValue struct {
 	followed bool           // whether there was one, that day or the day before
 }
 
-// key is that of a coin's pair there: a coin that is traded by the thousand elsewhere has a k
-// before its name.
-func (p perpInterest) key(coin string) string {
-	base := coin
-	if slices.ContainsFunc(p.byCoin[coin], func(key string) bool { return !strings.HasPrefix(key, coin+"swap") }) {
-		base = "k" + coin
-	}
-	return market.PairKey(base, pairs.PerpQuote, pairs.Hyperliquid, true)
-}
-
 // rows are those that hold the values of a time (ms) and of before it, newest first: its
 // minutes, and then its hours.
 func (p perpInterest) rows(coin string, ms int64) (minutes, hours []store.SeriesAt) {
-	key := p.key(coin)
+	key := pairs.PerpCoinKey(coin)
 	of := func(t pairseries.Tier, before int64) []store.SeriesAt {
 		at, earlier := pairseries.Interest.At(key, t, ms), pairseries.Interest.At(key, t, ms-before)
 		if earlier == at {

@@ -19,7 +19,7 @@ func TestOpenInterestOfACoinHasThatOfThePerpetualExchange(t *testing.T) {
 	m.listed(btc, inverse, pepe)
 	const minute = int64(60_000)
 	for key, values := range map[string]map[int64]int64{
-		"btcswapusdc:hyperliquid": {7: 1000, 14: 2000}, "kpepeswapusdc:hyperliquid": {7: 30, 14: 40}, "pepeswapusdc:hyperliquid": {14: 500},
+		"btcswapusdc:hyperliquid": {7: 1000, 14: 2000}, "pepeswapusdc:hyperliquid": {7: 30, 14: 40}, "kpepeswapusdc:hyperliquid": {14: 500},
 	} {
 		for _, tier := range pairseries.Tiers {
 			pack := pairseries.Pack[market.Bar]{}
@@ -58,7 +58,7 @@ func TestOpenInterestOfACoinHasThatOfThePerpetualExchange(t *testing.T) {
 		{"the newest until then", "btc:stable", 10, 1004},
 		{"the newest until then, live", "btc:stable", 16, 2005},
 		{"it has no inverse ones", "btc:coin", 16, 6},
-		{"of a thousand", "pepe:stable", 16, 47},
+		{"of a thousand, which is stored by the coin too", "pepe:stable", 16, 47},
 		{"missing in the past", "btc:stable", 40, -1},
 		{"missing after a pause, which may end", "btc:stable", 46, -1},
 		{"missing after a pause, of an inverse one", "btc:coin", 46, 6},

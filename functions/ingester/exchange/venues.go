@@ -117,18 +117,14 @@ func (c Config) venues() (all []venue, err error) {
 // prices are in US dollars.
 const quoteCoin = "USDT"
 
-// pairsOf picks the pairs of coins. A coin of a very low price is traded as a perpetual by
-// the thousand, under a name of its own (1000PEPE, SHIB1000).
+// pairsOf picks the pairs of coins, under whatever name an exchange trades them.
 func pairsOf(coins []string, pairs []market.Pair) (picked []market.Pair) {
+	wanted := make(map[string]bool, len(coins))
+	for _, coin := range coins {
+		wanted[market.CoinOfBase(coin)] = true
+	}
 	for _, p := range pairs {
-		if p.Quote != quoteCoin && !p.Inverse {
-			continue
-		}
-		base := p.Base
-		if p.Swap {
-			base = strings.TrimSuffix(strings.TrimPrefix(base, "1000"), "1000")
-		}
-		if slices.Contains(coins, p.Base) || slices.Contains(coins, base) {
+		if (p.Quote == quoteCoin || p.Inverse) && wanted[p.Coin()] {
 			picked = append(picked, p)
 		}
 	}

@@ -1,6 +1,8 @@
 package perp
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"quotary/functions/ingester/engine"
@@ -14,9 +16,10 @@ import (
 // as that of pairs of a platform: like those of centralised exchanges.
 type pairContexts struct {
 	engine.Defaults[*Batch]
-	name  string
-	pairs packs.Bars
-	of    func(c *market.Context) (value market.Decimal, ok bool)
+	name    string
+	pairs   packs.Bars
+	ofCoins bool // what is traded by the thousand (kPEPE) is kept by its coin too ([pairs.PerpCoinKey])
+	of      func(c *market.Context) (value market.Decimal, ok bool)
 }
 
 // Between two writes of a pair's row of minutes, and of that of hours. What is in memory only
@@ -30,9 +33,11 @@ const (
 // newPairInterests returns open interest, US dollars, of which the stable coin that pays it
 // counts as one. The centralised exchanges sum theirs up with it.
 func newPairInterests() *pairContexts {
-	return newPairContexts(pairseries.Interest, func(c *market.Context) (market.Decimal, bool) {
+	p := newPairContexts(pairseries.Interest, func(c *market.Context) (market.Decimal, bool) {
 		return market.Notional(c.Mark, c.Interest), c.Interest.IsPos()
 	})
+	p.ofCoins = true
+	return p
 }
 
 // newPairFundings returns the funding rates that the venue expected. What it paid is in the
@@ -85,9 +90,19 @@ func (p *pairContexts) each(b *Batch, do func(pair string, ms int64, value marke
 			if err := do(pair.Key, c.Time, value); err != nil {
 				return err
 			}
+			if key := pairs.PerpCoinKey(pair.Coin()); p.ofCoins && key != pair.Key && !hasCoin(c, pair.Coin()) {
+				if err := do(key, c.Time, value); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	return nil
+}
+
+// hasCoin reports whether a coin has a pair under its own name, in any letter case.
+func hasCoin(c *market.Contexts, coin string) bool {
+	return slices.ContainsFunc(c.Coins, func(one market.Context) bool { return strings.EqualFold(one.Coin, coin) })
 }
 
 // Changes returns the rows once in a while, and no sooner when others are settled.

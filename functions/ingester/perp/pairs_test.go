@@ -150,22 +150,24 @@ func TestFiguresByPairAreThoseOfTheMainVenuesPerpetuals(t *testing.T) {
 		p         *pairContexts
 		series    pairseries.Series[market.Bar]
 		high, low string
+		keys      []string // open interest is that of the coin too
 	}{
-		{newPairInterests(), pairseries.Interest, "5", "3"},
-		{newPairFundings(), pairseries.Funding, "0.0000125", "-0.00003"},
+		{newPairInterests(), pairseries.Interest, "5", "3", []string{"kpepeswapusdc:hyperliquid", "pepeswapusdc:hyperliquid"}},
+		{newPairFundings(), pairseries.Funding, "0.0000125", "-0.00003", []string{"kpepeswapusdc:hyperliquid"}},
 	} {
 		c := folded(t, tt.p, time.UnixMilli(base), &Batch{Events: market.Events{Contexts: []market.Contexts{
 			of(minute+1, market.Context{Coin: "kPEPE", Mark: px("0.5"), Interest: px("10"), Funding: "0.0000125"}, market.Context{Coin: "OLD", Mark: px("1")}), dex, spot,
 			of(minute+2, market.Context{Coin: "kPEPE", Mark: px("0.5"), Interest: px("6"), Funding: "-0.00003"}),
 		}}})
-		if len(c.Fine) != len(pairseries.Tiers) {
+		if len(c.Fine) != len(tt.keys)*len(pairseries.Tiers) {
 			t.Fatalf("%s: %d rows", tt.series.Name(), len(c.Fine))
 		}
-		for i, tier := range pairseries.Tiers {
-			at := tt.series.At("kpepeswapusdc:hyperliquid", tier, minute)
+		for i := range c.Fine {
+			key, tier := tt.keys[i%len(tt.keys)], pairseries.Tiers[i/len(tt.keys)]
+			at := tt.series.At(key, tier, minute)
 			n := slices.IndexFunc(c.Fine, func(row store.SeriesRow) bool { return row.SeriesKey == at.SeriesKey })
 			if n < 0 {
-				t.Fatalf("%s: no row of tier %d", tt.series.Name(), i)
+				t.Fatalf("%s: no row of tier %d of %s", tt.series.Name(), i, key)
 			}
 			pack, err := tt.series.Decode(c.Fine[n].Body)
 			start := tier.Part.StartMs(minute)

@@ -128,17 +128,17 @@ func (c *Coin) CNName() string { return c.entry().CNName }
 
 // ShortName is the short name, in lower case, of a coin that is named by its key, by a short
 // name, by a key in another letter case, or by one of its pairs ([market.CoinOf]): by the first
-// of these that is known.
+// of these that is known. It is that by which [market.Pair.Coin] calls the coin.
 func (v View) ShortName(name string) string {
 	short, other := "", ""
 	for i := range v.Coins {
 		switch c := &v.Coins[i]; {
 		case c.Key == name:
-			return strings.ToLower(c.Show())
+			return market.CoinOfBase(c.Show())
 		case strings.EqualFold(c.Show(), name):
-			short = strings.ToLower(name)
+			short = market.CoinOfBase(name)
 		case other == "" && strings.EqualFold(c.Key, name):
-			other = strings.ToLower(c.Show())
+			other = market.CoinOfBase(c.Show())
 		}
 	}
 	return cmp.Or(short, other, market.CoinOf(name))

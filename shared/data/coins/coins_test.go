@@ -116,10 +116,11 @@ func TestACoinIsFoundByAnyOfItsNames(t *testing.T) {
 	v := View{Coins: []Coin{
 		{Key: "bitcoin", Listing: &Listing{Symbol: "BTC"}}, {Key: "true-usd", Listing: &Listing{Symbol: "TUSD"}},
 		{Key: "PEPE", Listing: &Listing{Symbol: "OTHER"}}, {Key: "pepe", Listing: &Listing{Symbol: "PEPE"}},
+		{Key: "1000cat", Listing: &Listing{Symbol: "1000CAT"}},
 	}}
 	for name, want := range map[string]string{
 		"bitcoin": "btc", "Bitcoin": "btc", "BTC": "btc", "btcswapusdt:binance": "btc", "BTCUSDT": "btc",
-		"TUSD": "tusd", "tusdusdt": "tusd", "PEPE": "other", "pepe": "pepe", "Pepe": "pepe", "1000pepe": "pepe", "nobody": "nobody", "": "",
+		"TUSD": "tusd", "tusdusdt": "tusd", "PEPE": "other", "pepe": "pepe", "Pepe": "pepe", "1000pepe": "pepe", "1000CAT": "cat", "1000cat": "cat", "fdusd": "fdusd", "nobody": "nobody", "": "",
 	} {
 		if got := v.ShortName(name); got != want {
 			t.Errorf("%q is %q, want %q", name, got, want)

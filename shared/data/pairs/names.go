@@ -26,6 +26,11 @@ func Perp(coin string) (market.Pair, bool) {
 	}, true
 }
 
+// PerpCoinKey is the key under which the open interest of a coin is that the perpetual exchange
+// has a pair of, under whatever name. It is the pair's own key, unless a thousand of the coin is
+// traded as one.
+func PerpCoinKey(coin string) string { return market.PairKey(coin, PerpQuote, Hyperliquid, true) }
+
 // PerpKey is the pair of a perpetual of the perpetual exchange that has a key; false for any
 // other key. The coin of it is in lower case, whatever the exchange calls it.
 func PerpKey(key string) (market.Pair, bool) {

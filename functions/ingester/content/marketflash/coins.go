@@ -30,12 +30,12 @@ func (w *writer) coins() (list []coin) {
 			if p.Platform != platform || p.Swap || p.Quote != "USDT" {
 				continue
 			}
-			if listed[strings.ToUpper(p.Base)] = true; seen[strings.ToUpper(p.Base)] {
+			if listed[p.Coin()] = true; seen[p.Coin()] {
 				continue
 			}
 			if t, ok := w.Tickers.Of(p.Key); ok && t.Last.IsPos() && t.Open.IsPos() {
 				name := strings.ToUpper(p.Base)
-				seen[name] = true
+				seen[p.Coin()] = true
 				list = append(list, coin{name, name, name, p.Quote, t})
 			}
 		}
@@ -51,8 +51,8 @@ const freshFor = 10 * time.Minute
 // PerpKey is the key of a perpetual's daily K-lines, unlike that of any pair.
 func PerpKey(coin string) string { return "perp " + coin }
 
-// perpetuals are the coins of Hyperliquid that are not listed on another exchange. A thousand
-// of a coin (kPEPE) is that coin.
+// perpetuals are the coins of Hyperliquid that are not listed on another exchange, also under
+// another name (kPEPE).
 func (w *writer) perpetuals(listed map[string]bool) (list []coin) {
 	if w.AwaitSpot || w.Now.UnixMilli()-w.Perps.Time > freshFor.Milliseconds() {
 		return nil
@@ -60,10 +60,10 @@ func (w *writer) perpetuals(listed map[string]bool) (list []coin) {
 	for i := range w.Perps.Coins {
 		c := &w.Perps.Coins[i]
 		name := strings.ToUpper(c.Coin)
-		if thousands, ok := strings.CutPrefix(c.Coin, "k"); ok && listed[thousands] || listed[name] || !c.Mark.IsPos() || !c.Day.Open.IsPos() {
+		if listed[market.CoinOfBase(c.Coin)] || !c.Mark.IsPos() || !c.Day.Open.IsPos() {
 			continue
 		}
-		listed[name] = true
+		listed[market.CoinOfBase(c.Coin)] = true
 		list = append(list, coin{name, c.Coin + " perpetual (Hyperliquid)", c.Coin + " 永续合约（Hyperliquid）", "USD", perpTicker(c)})
 	}
 	return list
