@@ -201,15 +201,26 @@ func (s *Series) Checkpoint(ctx context.Context, source string) ([]byte, error) 
 	return attr.Bytes(out.Item, attrBody), nil
 }
 
+// ErrInvalid is why something can never be written, however often it is tried: it is too
+// large, say.
+var ErrInvalid = errors.New("never to be written")
+
 // SaveCheckpoint records how far the source has been consumed. The error is
-// [ErrFenced] when a writer of a higher epoch has claimed or saved it.
+// [ErrFenced] when a writer of a higher epoch has claimed or saved it, and [ErrInvalid]
+// when no store would take it.
 func (s *Series) SaveCheckpoint(ctx context.Context, source string, body []byte) error {
 	it := checkpointKey(source).item()
 	it[attrBody] = attr.B(body)
 	if s.epoch > 0 {
 		it[attrEpoch] = attr.N(s.epoch)
 	}
-	if err := s.putItem(ctx, it); err != nil {
+	err := validate(it)
+	if err != nil {
+		return fmt.Errorf("save checkpoint of %s: %w: %w", source, ErrInvalid, err)
+	}
+	if err := s.putItem(ctx, it); refused(err) {
+		return fmt.Errorf("save checkpoint of %s: %w: %w", source, ErrInvalid, err)
+	} else if err != nil {
 		return fmt.Errorf("save checkpoint of %s: %w", source, err)
 	}
 	return nil

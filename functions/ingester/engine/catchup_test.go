@@ -120,7 +120,7 @@ func TestAProjectionThatIsAddedLaterEndsAsIfItHadAlwaysBeenThere(t *testing.T) {
 		for _, name := range names {
 			p.Projections = append(p.Projections, newVocabulary(name))
 		}
-		p.positions, p.Now, p.reads = map[string]Position{}, time.Now, NewReads()
+		p.positions, p.Now, p.reads = map[string]standing{}, time.Now, NewReads()
 		if err := p.startProgress(t.Context(), true); err != nil {
 			t.Fatal(err)
 		}

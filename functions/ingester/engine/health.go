@@ -108,6 +108,9 @@ func (r *Runner) condition(now time.Time) domainCondition {
 	for _, group := range s.silent(now) {
 		d.Reasons = append(d.Reasons, "source "+group+" is silent")
 	}
+	for _, name := range s.failed() {
+		d.Reasons = append(d.Reasons, "source "+name+" is stopped: its checkpoint cannot be stored")
+	}
 	for _, what := range s.refused(now) {
 		d.Reasons = append(d.Reasons, "the stores refuse: "+what)
 	}
@@ -142,6 +145,16 @@ func (s *Status) refused(now time.Time) []string {
 		return nil
 	}
 	return s.Refused(now.Add(-silentFor))
+}
+
+// failed are the sources that were stopped for good.
+func (s *Status) failed() (failed []string) {
+	for _, one := range s.Sources {
+		if one.Stats.Failed.Load() {
+			failed = append(failed, one.Name)
+		}
+	}
+	return failed
 }
 
 // silent are the groups of sources that have said nothing for a while.

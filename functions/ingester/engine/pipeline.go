@@ -90,7 +90,8 @@ type Pipeline[B Batch[B]] struct {
 	stored     chan message[B] // of projections that are caught up
 
 	reads     *Reads
-	positions map[string]Position // by checkpoint, to be saved by the next flush
+	positions map[string]standing // by checkpoint, to be saved by the next flush
+	stop      map[string]func()   // ends a source, by its name
 	consumed  []chan struct{}     // to be closed by the next flush
 	flushed   time.Time
 	urgent    time.Time // when urgent changes were written
@@ -129,6 +130,7 @@ type Stats struct {
 // message is a delivery on its way into a batch.
 type message[B any] struct {
 	batch      B
+	source     string // whose it is
 	checkpoint string // "" has none
 	position   Position
 	consumed   chan struct{} // closed when the checkpoint is saved; nil is fine
@@ -140,6 +142,12 @@ type message[B any] struct {
 	projection Projection[B]
 	progress   progress
 	failed     error // why it cannot be caught up, or without a projection why nothing is archived
+}
+
+// standing is where a source stands.
+type standing struct {
+	source   string
+	position Position
 }
 
 // Run starts the sources and writes what they emit until ctx ends; then it writes
@@ -171,7 +179,7 @@ func (p *Pipeline[B]) run(ctx context.Context) error {
 	p.live = make(chan message[B], queueLength)
 	p.background = make(chan message[B], queueLength)
 	p.stored = make(chan message[B], queueLength)
-	p.positions = map[string]Position{}
+	p.positions, p.stop = map[string]standing{}, map[string]func(){}
 	p.anew, p.views, p.lostRows = map[string]bool{}, map[string]bool{}, map[store.SeriesAt]bool{}
 
 	work, cancel := p.outlive(ctx)
@@ -250,14 +258,22 @@ func (p *Pipeline[B]) follow(ctx, following context.Context, from map[string]Pos
 			queue = p.background
 		}
 		p.Logger.Info("following", "source", s.Name, "from", fmt.Sprintf("%.200s", from[s.Name]))
+		own, stop := context.WithCancel(sourceCtx)
+		p.stop[s.Name] = stop
 		sources.Go(func() error {
-			return s.Follow(sourceCtx, from[s.Name], func(ctx context.Context, d Delivery[B]) error {
-				m := message[B]{batch: d.Batch, consumed: d.Stored, background: s.Background, pastRead: d.PastRead}
+			defer stop()
+			err := s.Follow(own, from[s.Name], func(ctx context.Context, d Delivery[B]) error {
+				m := message[B]{source: s.Name, batch: d.Batch, consumed: d.Stored, background: s.Background, pastRead: d.PastRead}
 				if d.Position != nil {
 					m.checkpoint, m.position = Checkpoint(p.Domain, s.Name, d.Part), d.Position
 				}
 				return enqueue(ctx, queue, m)
 			})
+			if s.Stats.Failed.Load() {
+				<-sourceCtx.Done() // the others go on
+				return nil
+			}
+			return err
 		})
 	}
 	p.startCatchUp(following)
@@ -414,7 +430,7 @@ func (p *Pipeline[B]) collect(m message[B]) B {
 // note keeps the checkpoint behind m and reports whether somebody waits for it.
 func (p *Pipeline[B]) note(m message[B]) bool {
 	if m.checkpoint != "" {
-		p.positions[m.checkpoint] = m.position
+		p.positions[m.checkpoint] = standing{m.source, m.position}
 	}
 	if m.consumed != nil {
 		p.consumed = append(p.consumed, m.consumed)

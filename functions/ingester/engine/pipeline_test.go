@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -98,6 +100,60 @@ func TestASourceThatFailsEndsThePipeline(t *testing.T) {
 	}
 	if got := stored(t, stores, "vocabulary", "a"); got != "ant" {
 		t.Errorf("stored is %q", got)
+	}
+}
+
+// TestACheckpointThatNoStoreTakesEndsItsSourceAlone: what it said is stored, the other
+// sources go on with their checkpoints, and a start anew goes on from the last that was
+// taken.
+func TestACheckpointThatNoStoreTakesEndsItsSourceAlone(t *testing.T) {
+	t.Parallel()
+	stores, next := newStores(t), make(chan string)
+	ended := make(chan struct{})
+	hoarder := Source[*words]{Name: "hoarder", Stats: new(source.Stats), Follow: func(ctx context.Context, _ Position, sink Sink[*words]) error {
+		defer close(ended)
+		for _, one := range [][2]string{{"1", "ant"}, {strings.Repeat("9", 401<<10), "bee"}} {
+			if err := sink.Store(ctx, Delivery[*words]{Batch: &words{[]string{one[1]}}, Position: Position(one[0])}); err != nil {
+				return err
+			}
+		}
+		<-ctx.Done()
+		return ctx.Err()
+	}}
+	other := Source[*words]{Name: "other", Stats: new(source.Stats), Follow: func(ctx context.Context, _ Position, sink Sink[*words]) error {
+		for {
+			select {
+			case word := <-next:
+				if err := sink.Store(ctx, Delivery[*words]{Batch: &words{[]string{word}}, Position: Position(word)}); err != nil {
+					return err
+				}
+				next <- ""
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	}}
+	p := newPipeline(stores, hoarder, other)
+	stop := run(t, p)
+	<-ended
+	next <- "cat"
+	<-next // it is stored
+	s := p.Status()
+	if got := s.failed(); !slices.Equal(got, []string{"hoarder"}) {
+		t.Errorf("stopped are %q", got)
+	}
+	if err := stop(); err != nil {
+		t.Fatalf("it ended with %v", err)
+	}
+	for letter, want := range map[string]string{"a": "ant", "b": "bee", "c": "cat"} {
+		if got := stored(t, stores, "vocabulary", letter); got != want {
+			t.Errorf("stored is %q, want %q", got, want)
+		}
+	}
+	for name, want := range map[string]string{"hoarder": "1", "other": "cat"} {
+		if got, err := stores.Series.Checkpoint(t.Context(), Checkpoint(p.Domain, name, "")); err != nil || string(got) != want {
+			t.Errorf("%s stands at %.20q (%v), want %q", name, got, err, want)
+		}
 	}
 }
 

@@ -127,14 +127,36 @@ func (p *Pipeline[B]) changes(settle bool) (all Changes) {
 }
 
 func (p *Pipeline[B]) saveCheckpoints(ctx context.Context) error {
-	for name, position := range p.positions {
-		err := p.retry(ctx, "save the checkpoint "+name, func() error { return p.Stores.Series.SaveCheckpoint(ctx, name, position) })
+	for name, at := range p.positions {
+		var invalid error
+		err := p.retry(ctx, "save the checkpoint "+name, func() error {
+			err := p.Stores.Series.SaveCheckpoint(ctx, name, at.position)
+			if errors.Is(err, store.ErrInvalid) {
+				invalid, err = err, nil
+			}
+			return err
+		})
 		if err != nil {
 			return err
+		}
+		if invalid != nil {
+			p.fail(at.source, invalid)
 		}
 		delete(p.positions, name)
 	}
 	return p.saveProgress(ctx)
+}
+
+// fail ends a source whose checkpoint no store takes, until this process works anew: it
+// alone, as its domain would wait for the checkpoint for ever. Nothing of it is lost: the
+// next start goes on from what was saved last.
+func (p *Pipeline[B]) fail(name string, why error) {
+	for _, s := range p.Sources {
+		if s.Name == name && !s.Stats.Failed.Swap(true) {
+			p.stop[name]()
+			p.Logger.Error("a source is stopped: its checkpoint cannot be stored", "source", name, "error", why.Error())
+		}
+	}
 }
 
 // putLog writes log rows, and quarantines those that are invalid.
