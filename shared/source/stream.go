@@ -3,11 +3,9 @@ package source
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"time"
 
 	"github.com/coder/websocket"
@@ -37,6 +35,10 @@ type Protocol struct {
 
 	AnswersEach bool // each topic of a message is answered by itself
 
+	// RefusedAgain is after how long topics that are refused are subscribed to again; 0 means a
+	// quarter of an hour.
+	RefusedAgain time.Duration
+
 	// NewParser returns what reads the frames of one connection, for which it may keep
 	// state.
 	NewParser func() Parser
@@ -64,9 +66,11 @@ type Frame struct {
 
 	Book BookUpdate // of a [Stream] with Books
 
-	Answered bool   // a message is answered
+	Answered bool   // a message is answered, or a topic of it
 	ID       int64  // of that message; 0 where the venue does not say
+	Topic    any    // that is accepted, of a venue that answers each
 	Refused  string // why it was refused
+	NoTopic  bool   // of a venue that answers each: it refuses a topic, not the message
 	Restart  bool   // the venue restarts soon
 }
 
@@ -119,7 +123,6 @@ type Stream struct {
 
 const (
 	dialWithin   = 10 * time.Second
-	answerWithin = 10 * time.Second
 	writeWithin  = 10 * time.Second
 	silentFor    = time.Minute // without any frame a connection is given up
 	maxFrame     = 1 << 20     // bytes
@@ -133,12 +136,13 @@ const MostAhead = time.Minute
 
 var reconnects = backoff.Backoff{Min: 500 * time.Millisecond, Max: time.Minute}
 
-// ErrSubscription is why a stream has ended: the exchange refuses to subscribe to what
-// it was asked for, as it does where one of the pairs trades no more.
+// ErrSubscription is why a stream has ended: the exchange refuses most of what it was asked
+// for, or a message as a whole. A topic that is refused, such as that of a pair which trades no
+// more, costs itself alone.
 var ErrSubscription = errors.New("the venue refuses a subscription")
 
 // Follow delivers the events of pairs until ctx ends, the sink fails, or the exchange refuses
-// a subscription ([ErrSubscription]). Connections that are lost are made anew. It owns a few
+// to be followed ([ErrSubscription]). Connections that are lost are made anew. It owns a few
 // goroutines for each connection and ends after them.
 func (s *Stream) Follow(ctx context.Context, pairs []market.Pair, sink EventSink) error {
 	extra := max(0, len(pairs)-s.Protocol.MaxPairs)
@@ -147,7 +151,7 @@ func (s *Stream) Follow(ctx context.Context, pairs []market.Pair, sink EventSink
 		s.Log.Error("more pairs than one connection may follow; the rest is left out", "pairs", len(pairs), "followed", s.Protocol.MaxPairs)
 		pairs = pairs[:s.Protocol.MaxPairs]
 	}
-	f := follower{Stream: s, pairs: make(map[string]*followedPair, len(pairs)), topics: s.Protocol.Topics(pairs), sink: sink}
+	f := follower{Stream: s, pairs: make(map[string]*followedPair, len(pairs)), topics: s.Protocol.Topics(pairs), sink: sink, refused: map[any]bool{}}
 	for _, pair := range pairs {
 		f.pairs[pair.Symbol] = &followedPair{Pair: pair}
 	}
@@ -189,7 +193,8 @@ type follower struct {
 	sink   EventSink
 	now    func() time.Time
 
-	saidAhead bool // that the venue's clock is ahead
+	saidAhead bool         // that the venue's clock is ahead
+	refused   map[any]bool // topics that were
 }
 
 // followedPair belongs to the goroutine that reads.
@@ -241,15 +246,7 @@ func (f *follower) connection(ctx context.Context) error {
 			}
 		}
 	})
-	group.Go(func() error {
-		if err := f.subscribe(ctx, conn, answers); err != nil {
-			return err
-		}
-		if err := backoff.Sleep(ctx, connectLives-rand.N(time.Hour)); err != nil {
-			return err
-		}
-		return errOld
-	})
+	group.Go(func() error { return (&subscriber{follower: f, conn: conn, answers: answers}).subscribe(ctx) })
 	if f.Protocol.Ping != "" {
 		group.Go(func() error { return f.ping(ctx, conn) })
 	}
@@ -258,50 +255,6 @@ func (f *follower) connection(ctx context.Context) error {
 		return err
 	}
 	return cmp.Or(f.deliver(following, queue.rest()), err)
-}
-
-// answer is that to a message.
-type answer struct {
-	id      int64
-	refused string
-}
-
-// subscribe subscribes to the topics, some at a time, and waits for each answer.
-func (f *follower) subscribe(ctx context.Context, conn *websocket.Conn, answers <-chan answer) error {
-	for id, from := int64(1), 0; from < len(f.topics); id, from = id+1, from+f.Protocol.TopicsEach {
-		topics := f.topics[from:min(from+f.Protocol.TopicsEach, len(f.topics))]
-		b, err := json.Marshal(f.Protocol.Subscribe(id, topics))
-		if err != nil {
-			return err
-		}
-		if err := write(ctx, conn, b); err != nil {
-			return fmt.Errorf("subscribe: %w", err)
-		}
-		await := 1
-		if f.Protocol.AnswersEach {
-			await = len(topics)
-		}
-		timeout := time.After(answerWithin)
-		for range await {
-			select {
-			case a := <-answers:
-				if a.refused != "" {
-					return fmt.Errorf("%w: message %d is answered with %.200q", ErrSubscription, id, a.refused)
-				}
-				if a.id != 0 && a.id != id {
-					return fmt.Errorf("subscribe: message %d is answered for message %d", id, a.id)
-				}
-			case <-timeout:
-				return fmt.Errorf("subscribe: no answer within %s", answerWithin)
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			}
-		}
-		if err := backoff.Sleep(ctx, f.Protocol.MessagePause); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (f *follower) ping(ctx context.Context, conn *websocket.Conn) error {
@@ -346,7 +299,7 @@ func (f *follower) read(ctx context.Context, conn *websocket.Conn, books *keptBo
 		}
 		if got.Answered {
 			select {
-			case answers <- answer{got.ID, got.Refused}:
+			case answers <- answer{got.ID, got.Topic, got.Refused, got.NoTopic}:
 			default: // nobody has asked
 				f.Stats.Malformed.Add(1)
 			}

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -42,6 +43,8 @@ var protocol = source.Protocol{
 	},
 	Subscribe: func(_ int64, topics []any) any { return topics },
 	NewParser: func() source.Parser { return parse },
+
+	RefusedAgain: time.Millisecond,
 }
 
 func parse(line string, f *source.Frame) error {
@@ -99,12 +102,16 @@ func (v *venue) serve(w http.ResponseWriter, r *http.Request) {
 	v.mu.Lock()
 	v.cut = cut
 	v.mu.Unlock()
-	_, line, err := conn.Read(ctx)
-	var topics []string
-	if err != nil || json.Unmarshal(line, &topics) != nil || conn.Write(ctx, websocket.MessageText, []byte(v.answer(topics))) != nil {
-		return
-	}
-	ctx = conn.CloseRead(ctx)
+	go func() {
+		defer cut()
+		for {
+			_, line, err := conn.Read(ctx)
+			var topics []string
+			if err != nil || json.Unmarshal(line, &topics) != nil || conn.Write(ctx, websocket.MessageText, []byte(v.answer(topics))) != nil {
+				return
+			}
+		}
+	}()
 	for {
 		select {
 		case frame := <-v.frames:
@@ -253,7 +260,34 @@ func TestNothingThatWasReadOfALostConnectionIsDropped(t *testing.T) { //nolint:p
 	testenv.Until(t, "it has connected again", func() bool { return v.stats.Reconnects.Load() == 1 })
 }
 
-func TestARefusedSubscriptionEndsTheStream(t *testing.T) {
+// A venue that answers a message as a whole is asked for its halves.
+func TestATopicThatIsRefusedCostsItselfAloneUntilItIsNot(t *testing.T) {
+	t.Parallel()
+	v := newVenue(t)
+	var opens atomic.Bool
+	v.answer = func(topics []string) string {
+		if slices.Contains(topics, "NEW") && !opens.Load() {
+			return `{"answer":true,"no":"NEW does not exist"}`
+		}
+		return `{"answer":true}`
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- v.run(ctx, "BTC", "ETH", "NEW", "SOL") }()
+	testenv.Until(t, "the topic is refused", func() bool { return v.stats.Dropped.Load() == 1 })
+	v.frames <- trade("BTC", 1, now)
+	v.frames <- trade("SOL", 2, now)
+	testenv.Until(t, "the others are followed", func() bool { return v.delivered() == "[1 2]" })
+	opens.Store(true)
+	v.frames <- trade("NEW", 3, now)
+	testenv.Until(t, "it is followed too", func() bool { return v.delivered() == "[1 2 3]" })
+	stop()
+	if err := <-ended; !errors.Is(err, context.Canceled) || v.stats.Dropped.Load() != 1 || v.stats.Reconnects.Load() != 0 {
+		t.Errorf("%v, %d refused, %d connections", err, v.stats.Dropped.Load(), v.stats.Reconnects.Load())
+	}
+}
+
+func TestAVenueThatRefusesMostTopicsEndsTheStream(t *testing.T) {
 	t.Parallel()
 	v := newVenue(t)
 	v.answer = func([]string) string { return `{"answer":true,"no":"OLD does not exist"}` }

@@ -234,3 +234,25 @@ func TestTradesOfAConnectionFollowEachOther(t *testing.T) {
 		t.Errorf("%d frames could not be read", m.Stats.Malformed.Load())
 	}
 }
+
+// A message with a topic that there is not is refused as a whole: the topic costs itself alone.
+func TestAPairThatCannotBeFollowedLeavesTheOthers(t *testing.T) {
+	t.Parallel()
+	_, all := openAll(t, simulated.Config{})
+	pairs := []market.Pair{sourcetest.Find(t, all[1], "btcswapusdt:bybit"), {Key: "oldswapusdt:bybit", Symbol: "OLDUSDT", Swap: true}, sourcetest.Find(t, all[1], "ethswapusdt:bybit"), sourcetest.Find(t, all[1], "solswapusdt:bybit")}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	seen := map[string]bool{}
+	err := all[1].Follow(ctx, pairs, func(_ context.Context, e *market.PairEvents) error {
+		for _, trade := range e.Trades {
+			seen[trade.Pair] = true
+		}
+		if len(seen) == 3 && all[1].Stats.Dropped.Load() == 3 {
+			cancel()
+		}
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) || all[1].Stats.Dropped.Load() != 3 || all[1].Stats.Reconnects.Load() != 0 {
+		t.Errorf("%v, %d refused, %d connections, of %v", err, all[1].Stats.Dropped.Load(), all[1].Stats.Reconnects.Load(), seen)
+	}
+}

@@ -98,10 +98,13 @@ func (ps *parser) parse(line string, f *source.Frame) (err error) {
 	return nil
 }
 
+// alreadySubscribed is in the answer to a message of which a topic was accepted before.
+const alreadySubscribed = "already subscribed"
+
 // answered notes the answer to a message.
 func answered(line, id string, success bool, f *source.Frame) (err error) {
 	f.Answered = true
-	if !success {
+	if !success && !strings.Contains(line, alreadySubscribed) {
 		f.Refused = line
 	}
 	if id != "" {

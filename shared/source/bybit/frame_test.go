@@ -62,6 +62,7 @@ func TestFramesThatTheVenueSends(t *testing.T) {
 		{"a ticker of spot", `{"topic":"tickers.BTCUSDT","ts":1,"type":"snapshot","cs":2,"data":{"symbol":"BTCUSDT","lastPrice":"21109.77","usdIndexPrice":""}}`, source.Frame{}},
 		{"a ticker of a dated contract", `{"topic":"tickers.BTCUSDU26","type":"snapshot","data":{"symbol":"BTCUSDU26","nextFundingTime":"","fundingRate":""},"cs":1,"ts":2}`, source.Frame{}},
 		{"an acknowledgement", `{"success":true,"ret_msg":"","conn_id":"a1","req_id":"3","op":"subscribe"}`, source.Frame{Answered: true, ID: 3}},
+		{"an acknowledgement of what was accepted before", `{"success":false,"ret_msg":"error:already subscribed,topic:publicTrade.BTCUSDT","conn_id":"a1","req_id":"3","op":"subscribe"}`, source.Frame{Answered: true, ID: 3}},
 		{"a refusal", refused, source.Frame{Answered: true, ID: 2, Refused: refused}},
 		{"the answer to a ping", `{"success":true,"ret_msg":"pong","conn_id":"a1","req_id":"","op":"ping"}`, source.Frame{}},
 		{"the answer to a ping of contracts", `{"req_id":"","op":"pong","args":["1790000000000"],"conn_id":"a1"}`, source.Frame{}},

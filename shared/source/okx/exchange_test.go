@@ -129,3 +129,28 @@ func TestTradesAreThoseOfTheExchange(t *testing.T) {
 		t.Errorf("%d frames could not be read", swap.Stats.Malformed.Load())
 	}
 }
+
+// A pair that REST lists and the WebSocket does not costs itself alone.
+func TestAPairThatCannotBeFollowedLeavesTheOthers(t *testing.T) {
+	t.Parallel()
+	_, all := openAll(t, simulated.Config{})
+	pairs := []market.Pair{sourcetest.Find(t, all[1], "btcswapusdt:okcoinfutures"), {Key: "oldswapusdt:okcoinfutures", Symbol: "OLD-USDT-SWAP", Swap: true}, sourcetest.Find(t, all[1], "ethswapusdt:okcoinfutures")}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	seen := map[string]bool{}
+	err := all[1].Follow(ctx, pairs, func(_ context.Context, e *market.PairEvents) error {
+		for _, trade := range e.Trades {
+			seen[trade.Pair] = true
+		}
+		for _, l := range e.Liquidations {
+			seen["liquidation of "+l.Pair] = true
+		}
+		if len(seen) > 3 && all[1].Stats.Dropped.Load() == 2 {
+			cancel()
+		}
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) || all[1].Stats.Dropped.Load() != 2 || all[1].Stats.Reconnects.Load() != 0 {
+		t.Errorf("%v, %d refused, %d connections, of %v", err, all[1].Stats.Dropped.Load(), all[1].Stats.Reconnects.Load(), seen)
+	}
+}

@@ -18,6 +18,10 @@ var (
 // pong is the answer to a ping, which is no JSON.
 const pong = "pong"
 
+// codeNoTopic is that of the answer to a topic which there is not, as it is of a pair that is
+// listed and cannot be followed. The others of its message are answered by themselves.
+const codeNoTopic = "60018"
+
 // Channels that are followed.
 const (
 	tradesChannel      = "trades"
@@ -33,20 +37,26 @@ func parse(line string, f *source.Frame) (err error) {
 	if line == pong {
 		return nil
 	}
-	var event, channel, symbol, action string
+	var event, code, action string
+	var topic arg
 	p := jsonscan.New(line)
 	ok := p.Object(func(key string) (ok bool) {
 		switch key {
 		case "event":
 			event, ok = p.Text()
 			return ok
+		case "code":
+			code, ok = p.Text()
+			return ok
 		case "arg":
 			return p.Object(func(key string) (ok bool) {
 				switch key {
 				case "channel":
-					channel, ok = p.Text()
+					topic.Channel, ok = p.Text()
 				case "instId":
-					symbol, ok = p.Text()
+					topic.InstID, ok = p.Text()
+				case "instType":
+					topic.InstType, ok = p.Text()
 				default:
 					return p.Skip()
 				}
@@ -56,13 +66,13 @@ func parse(line string, f *source.Frame) (err error) {
 			action, ok = p.Text()
 			return ok
 		case "data": // behind arg
-			if channel == booksChannel {
+			if topic.Channel == booksChannel {
 				return p.Array(func() bool {
 					err = readBook(&p, &f.Book)
 					return err == nil
 				})
 			}
-			read := readers[channel]
+			read := readers[topic.Channel]
 			if read == nil {
 				return p.Skip()
 			}
@@ -81,13 +91,13 @@ func parse(line string, f *source.Frame) (err error) {
 	}
 	switch event {
 	case "":
-		if channel == booksChannel {
-			return endBook(&f.Book, symbol, action)
+		if topic.Channel == booksChannel {
+			return endBook(&f.Book, topic.InstID, action)
 		}
 	case "subscribe":
-		f.Answered = true
+		f.Answered, f.Topic = true, topic
 	case "error":
-		f.Answered, f.Refused = true, line
+		f.Answered, f.Refused, f.NoTopic = true, line, code == codeNoTopic
 	case "notice":
 		f.Restart = true
 	}

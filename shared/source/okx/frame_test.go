@@ -37,8 +37,9 @@ func TestFramesThatTheVenueSends(t *testing.T) {
 		{"a long position that was closed", forceFrame, source.Frame{Events: market.PairEvents{Liquidations: []market.PairLiquidation{
 			{Pair: "BTC-USDT-SWAP", Time: 1790000000771, Long: true, Px: sourcetest.Decimal(t, "82655.7"), Sz: sourcetest.Decimal(t, "8.55")},
 		}}}},
-		{"an acknowledgement", `{"event":"subscribe","arg":{"channel":"trades","instId":"BTC-USDT"},"connId":"a1"}`, source.Frame{Answered: true}},
-		{"a refusal", refused, source.Frame{Answered: true, Refused: refused}},
+		{"an acknowledgement", `{"event":"subscribe","arg":{"channel":"trades","instId":"BTC-USDT"},"connId":"a1"}`, source.Frame{Answered: true, Topic: arg{Channel: tradesChannel, InstID: "BTC-USDT"}}},
+		{"a refusal of a topic", refused, source.Frame{Answered: true, Refused: refused, NoTopic: true}},
+		{"a refusal of a message", `{"event":"error","code":"60012","msg":"Invalid request"}`, source.Frame{Answered: true, Refused: `{"event":"error","code":"60012","msg":"Invalid request"}`}},
 		{"the announcement of a restart", `{"event":"notice","code":"64008","msg":"The connection will soon be closed for a service upgrade."}`, source.Frame{Restart: true}},
 		{"the answer to a ping", `pong`, source.Frame{}},
 		{"how many connections there are", `{"event":"channel-conn-count","channel":"trades","connCount":"2"}`, source.Frame{}},
