@@ -45,6 +45,10 @@ const (
 	AccountsNotAsked     = "AccountsNotAsked"     // that the venue should be asked about, beyond what the fold may want; of functions, beyond what a distributor may
 )
 
+// UnknownMarkets, of the domain exchange, is how many markets the exchanges list that are left
+// out, as their kind of contract, their status or their name is not known.
+const UnknownMarkets = "UnknownMarkets"
+
 // Metrics of each source of the ingester, with the labels [Domain] and [Source];
 // [Lag] is one of them too.
 const (
@@ -53,7 +57,7 @@ const (
 	Silence              = "Silence" // ms since the source last emitted anything
 	Reconnects           = "Reconnects"
 	Malformed            = "Malformed"
-	SubscriptionsRefused = "SubscriptionsRefused" // for which the venue left no room
+	SubscriptionsRefused = "SubscriptionsRefused" // by the venue, or for which it left no room
 )
 
 // Metrics of the functions, each counted when it happens.

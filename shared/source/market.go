@@ -15,11 +15,14 @@ type MarketInfo struct {
 	Log      *slog.Logger // names the market
 
 	Now func() time.Time // the clock that the exchange's times are held against
+
+	unknown *unknownMarkets
 }
 
 // NewMarketInfo returns a description with a count of its own.
 func NewMarketInfo(name, platform string, swap bool, log *slog.Logger) MarketInfo {
-	return MarketInfo{Name: name, Platform: platform, Swap: swap, Stats: new(Stats), Log: log.With("source", name), Now: time.Now}
+	return MarketInfo{Name: name, Platform: platform, Swap: swap, Stats: new(Stats), Log: log.With("source", name), Now: time.Now,
+		unknown: &unknownMarkets{said: map[string]bool{}}}
 }
 
 // Info returns i, for those who embed it.

@@ -13,7 +13,7 @@ type Stats struct {
 	Malformed  atomic.Int64 // parts of them that could not be read
 	Gaps       atomic.Int64 // events that the upstream numbered and that did not come
 	Reconnects atomic.Int64 // connections made after the first
-	Dropped    atomic.Int64 // subscriptions that the upstream's limit left no room for
+	Dropped    atomic.Int64 // subscriptions that the upstream refused, or that its limit left no room for
 	LastEvent  atomic.Int64 // time of the newest event, ms
 	LastSeen   atomic.Int64 // when the source last emitted anything, ms
 	Backlog    atomic.Int64 // about how many bytes of what happened before are still to be read

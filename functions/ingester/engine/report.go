@@ -114,9 +114,12 @@ func (r *Report) ofSource(now time.Time, one *SourceStatus) []metrics.Metric {
 	return of
 }
 
-// since is how much a counter has grown since it was last reported.
+// since is how much a counter has grown since it was last reported. One that is smaller has
+// begun again.
 func (r *Report) since(name string, count int64) int64 {
 	grown := count - r.reported[name]
-	r.reported[name] = count
+	if r.reported[name] = count; grown < 0 {
+		return count
+	}
 	return grown
 }

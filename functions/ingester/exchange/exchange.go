@@ -13,6 +13,7 @@ import (
 	"quotary/shared/backoff"
 	"quotary/shared/catalog"
 	"quotary/shared/config"
+	"quotary/shared/metrics"
 	"quotary/shared/source"
 	"quotary/shared/store"
 )
@@ -88,6 +89,13 @@ func (c Config) begin(_ context.Context, term *lease.Term) (engine.Work, error) 
 	}
 	p := &engine.Pipeline[*Batch]{
 		Domain: Name, Stores: c.Stores.Under(term), NewBatch: NewBatch, Projections: Projections(c.Refresh), Logger: c.Logger, Term: term,
+	}
+	p.Figures = func() []engine.Figure {
+		unknown := int64(0)
+		for _, v := range followed {
+			unknown += v.UnknownMarkets()
+		}
+		return []engine.Figure{{Name: metrics.UnknownMarkets, Unit: metrics.Count, Value: unknown}}
 	}
 	past := &contractsPast{config: c, stats: new(source.Stats), now: time.Now, sleep: backoff.Sleep}
 	wanted := c.wanted()

@@ -32,17 +32,47 @@ type symbol struct {
 	ContractSize int64  `json:"contractSize"` // US dollars, of a COIN-M contract
 }
 
-// trades says whether pairs of the symbol trade now; of contracts the perpetual ones do.
-func (r *rules) trades(s *symbol) bool {
-	switch {
-	case s.Symbol == "" || s.BaseAsset == "" || s.QuoteAsset == "":
-		return false
-	case r.inverse:
-		return s.Contract == "TRADING" && s.ContractType == "PERPETUAL" && s.ContractSize > 0
-	case r.swap:
-		return s.Status == "TRADING" && s.ContractType == "PERPETUAL"
+// Contracts that are perpetual: of coins, and of stocks, metals and the like.
+const (
+	perpetual       = "PERPETUAL"
+	tradfiPerpetual = "TRADIFI_PERPETUAL"
+
+	trading = "TRADING"
+)
+
+// What a market may be besides.
+var (
+	datedContracts = map[string]bool{
+		"CURRENT_MONTH": true, "NEXT_MONTH": true, "CURRENT_QUARTER": true, "NEXT_QUARTER": true,
+		"CURRENT_QUARTER DELIVERING": true, "NEXT_QUARTER DELIVERING": true, "PERPETUAL DELIVERING": true, "PERPETUAL_DELIVERING": true,
 	}
-	return s.Status == "TRADING"
+	idleStatuses = map[string]bool{
+		"PRE_TRADING": true, "POST_TRADING": true, "END_OF_DAY": true, "HALT": true, "AUCTION_MATCH": true, "BREAK": true, // of spot
+		"PENDING_TRADING": true, "PRE_DELIVERING": true, "DELIVERING": true, "DELIVERED": true, "PRE_SETTLE": true, "SETTLING": true, "CLOSE": true,
+	}
+)
+
+// trades says whether a market trades now; of contracts the perpetual ones do. It notes one of
+// which it is not known whether it does.
+func (m *Market) trades(s *symbol) bool {
+	status := s.Status
+	if m.rules.inverse {
+		status = s.Contract
+	}
+	switch {
+	case idleStatuses[status] || m.rules.swap && datedContracts[s.ContractType]:
+		return false
+	case status != trading:
+		m.Unknown(s.Symbol, "status", status)
+		return false
+	case m.rules.swap && s.ContractType != perpetual && s.ContractType != tradfiPerpetual:
+		m.Unknown(s.Symbol, "contract type", s.ContractType)
+		return false
+	case m.rules.inverse && s.ContractSize <= 0:
+		m.Unknown(s.Symbol, "contract size", strconv.FormatInt(s.ContractSize, 10))
+		return false
+	}
+	return m.Named(s.Symbol, s.BaseAsset, s.QuoteAsset)
 }
 
 // Pairs returns the markets that trade now: of contracts the perpetual ones. It takes
@@ -63,12 +93,14 @@ func (m *Market) Pairs(ctx context.Context) ([]market.Pair, error) {
 		}
 	}
 	var pairs []market.Pair
+	listed := m.Listing()
 	for i := range info.Symbols {
 		s := &info.Symbols[i]
-		if m.rules.trades(s) {
+		if m.trades(s) {
 			pairs = append(pairs, m.pair(s))
 		}
 	}
+	listed()
 	return pairs, nil
 }
 

@@ -88,6 +88,7 @@ var errPages = errors.New("the list of instruments does not end")
 // Pairs returns the markets that trade now: of contracts the perpetual ones.
 func (m *Market) Pairs(ctx context.Context) ([]market.Pair, error) {
 	var pairs []market.Pair
+	listed := m.Listing()
 	query := url.Values{"category": {m.category}}
 	if m.Swap { // spot has no pages
 		query.Set("limit", strconv.Itoa(instrumentsPage))
@@ -103,6 +104,7 @@ func (m *Market) Pairs(ctx context.Context) ([]market.Pair, error) {
 			}
 		}
 		if page.Result.Next == "" || !m.Swap {
+			listed()
 			return pairs, nil
 		}
 		query.Set("cursor", page.Result.Next)
@@ -110,9 +112,27 @@ func (m *Market) Pairs(ctx context.Context) ([]market.Pair, error) {
 	return nil, errPages
 }
 
-// pair is the market of an instrument; false for one that does not trade.
+// What a market may be besides one that trades and is perpetual.
+var (
+	idleStatuses  = map[string]bool{"PreLaunch": true, "Delivering": true, "Settling": true, "Closed": true}
+	contractTypes = map[string]bool{"LinearPerpetual": true, "LinearFutures": true, "InversePerpetual": true, "InverseFutures": true}
+)
+
+// pair is the market of an instrument; false for one that does not trade. It notes one of which
+// something is not known.
 func (m *Market) pair(i *instrument) (market.Pair, bool) {
-	if i.Status != "Trading" || i.ContractType != m.contract || i.Symbol == "" || i.BaseCoin == "" || i.QuoteCoin == "" {
+	switch {
+	case i.Status != "Trading":
+		if !idleStatuses[i.Status] {
+			m.Unknown(i.Symbol, "status", i.Status)
+		}
+		return market.Pair{}, false
+	case i.ContractType != m.contract:
+		if !m.Swap || !contractTypes[i.ContractType] {
+			m.Unknown(i.Symbol, "contract type", i.ContractType)
+		}
+		return market.Pair{}, false
+	case !m.Named(i.Symbol, i.BaseCoin, i.QuoteCoin):
 		return market.Pair{}, false
 	}
 	pair := market.Pair{

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"quotary/shared/market"
@@ -82,18 +81,30 @@ func (m *Market) Pairs(ctx context.Context) ([]market.Pair, error) {
 		return nil, err
 	}
 	var pairs []market.Pair
+	listed := m.Listing()
 	for i := range instruments {
 		if pair, ok := m.pair(&instruments[i]); ok {
 			pairs = append(pairs, pair)
 		}
 	}
+	listed()
 	return pairs, nil
 }
 
+// States and types of contracts.
+var (
+	idleStates    = map[string]bool{"suspend": true, "preopen": true, "test": true, "rebase": true, "post_only": true, "expired": true, "settling": true}
+	contractTypes = map[string]bool{"linear": true, "inverse": true}
+)
+
 // pair is the market of an instrument; false for one that does not trade, or whose sizes
-// cannot be told in base coins. It counts those whose description cannot be read.
+// cannot be told in base coins. It counts those whose description cannot be read, and notes
+// those of which something is not known.
 func (m *Market) pair(i *instrument) (pair market.Pair, ok bool) {
-	if i.State != "live" || i.InstID == "" {
+	if i.State != "live" {
+		if !idleStates[i.State] {
+			m.Unknown(i.InstID, "state", i.State)
+		}
 		return pair, false
 	}
 	pair = market.Pair{Platform: m.Platform, Base: i.BaseCcy, Quote: i.QuoteCcy, Symbol: i.InstID, Swap: m.Swap, Inverse: m.Inverse}
@@ -103,7 +114,14 @@ func (m *Market) pair(i *instrument) (pair market.Pair, ok bool) {
 			kind, pair.Base, pair.Quote = "inverse", i.SettleCcy, i.CtValCcy
 		}
 		// The name says what it is priced in, which is not always what it is settled in.
-		if i.CtType != kind || i.InstID != pair.Base+"-"+pair.Quote+"-SWAP" {
+		switch {
+		case i.CtType != kind:
+			if !contractTypes[i.CtType] {
+				m.Unknown(i.InstID, "contract type", i.CtType)
+			}
+			return pair, false
+		case i.InstID != pair.Base+"-"+pair.Quote+"-SWAP":
+			m.Unknown(i.InstID, "name of a swap of", pair.Base+"-"+pair.Quote)
 			return pair, false
 		}
 		value, err := market.ParseDecimal(i.CtVal)
@@ -114,7 +132,7 @@ func (m *Market) pair(i *instrument) (pair market.Pair, ok bool) {
 			return pair, false
 		}
 	}
-	if pair.Base == "" || pair.Quote == "" || strings.Contains(pair.Base+pair.Quote, ":") {
+	if !m.Named(i.InstID, pair.Base, pair.Quote) {
 		return pair, false
 	}
 	pair.Key = market.PairKey(pair.Base, pair.Quote, m.Platform, m.Swap)

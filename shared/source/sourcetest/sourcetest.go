@@ -2,7 +2,10 @@
 package sourcetest
 
 import (
+	"bytes"
 	"context"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -215,6 +218,37 @@ func IsBook(t testing.TB, m *trading.Market, pair market.Pair, book market.PairB
 			if px := Decimal(t, m.Price(w.Price)); !got.Px.Equal(px) || !got.Sz.Equal(size) {
 				t.Fatalf("%s at %d: number %d of the %s is %s at %s, want %s at %s", pair.Key, book.Time, i, side.name, got.Sz, got.Px, size, px)
 			}
+		}
+	}
+}
+
+// Listing is a market whose list a test serves.
+type Listing interface {
+	Pairs(context.Context) ([]market.Pair, error)
+	UnknownMarkets() int64
+}
+
+// Lists holds what a market makes of a list, asked for twice, to the keys of pairs that are
+// wanted and to how many markets are left out as something of them is not known. Each such thing
+// is in the log once.
+func Lists(t testing.TB, of Listing, log *bytes.Buffer, keys []string, unknown int64, said ...string) {
+	t.Helper()
+	for range 2 {
+		pairs, err := of.Pairs(t.Context())
+		var got []string
+		for _, p := range pairs {
+			got = append(got, p.Key)
+		}
+		if err != nil || !slices.Equal(got, keys) || of.UnknownMarkets() != unknown {
+			t.Errorf("%v, %v with %d unknown, want %v with %d", err, got, of.UnknownMarkets(), keys, unknown)
+		}
+	}
+	if lines := strings.Count(log.String(), "\n"); lines != len(said) {
+		t.Errorf("%d lines, want %d: %s", lines, len(said), log)
+	}
+	for _, text := range said {
+		if !strings.Contains(log.String(), text) {
+			t.Errorf("%q is not in %s", text, log)
 		}
 	}
 }
