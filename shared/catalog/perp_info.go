@@ -14,29 +14,22 @@ var (
 
 var _ = does(PerpInfo, readLog, readSeries, readViews)
 
-// InfoType is a type of question that POST /info takes.
-type InfoType struct {
-	Name    string
-	Needs   []string // members of the request without which there is no answer
-	Takes   []string // others that the answer depends on; every other one is ignored
-	Planned bool     // specified, not built yet
-}
-
-// InfoTypes are all types, in the order in which they are listed to a caller.
-var InfoTypes = []InfoType{
-	{Name: "allMids", Takes: []string{"dex"}},
-	{Name: "meta", Takes: []string{"dex"}},
-	{Name: "spotMeta"},
-	{Name: "candleSnapshot", Needs: []string{"req"}},
-	{Name: "fundingHistory", Needs: []string{"coin", "startTime"}, Takes: []string{"endTime"}},
-	{Name: "historicalOrders", Needs: []string{"user"}},
-	{Name: "l2Book", Needs: []string{"coin"}, Takes: []string{"nSigFigs", "mantissa"}},
-	{Name: "metaAndAssetCtxs", Takes: []string{"dex"}},
-	{Name: "orderStatus", Needs: []string{"user", "oid"}},
-	{Name: "perpDexs"},
-	{Name: "spotMetaAndAssetCtxs"},
-	{Name: "userFills", Needs: []string{"user"}, Takes: []string{"aggregateByTime"}},
-	{Name: "userFillsByTime", Needs: []string{"user", "startTime"}, Takes: []string{"endTime", "aggregateByTime"}},
+// InfoTypes are all types of question that POST /info takes, in the order in which they
+// are listed to a caller.
+var InfoTypes = []Variant{
+	{Name: "allMids", Takes: []string{"dex"}, About: "The mid prices of the coins of a dex: an object of decimal strings by the names of the coins."},
+	{Name: "meta", Takes: []string{"dex"}, About: "What the perpetuals of a dex are: universe, with size decimals and the highest leverage of each coin, and the margin tables."},
+	{Name: "spotMeta", About: "What the spot tokens and pairs are: tokens and universe."},
+	{Name: "candleSnapshot", Needs: []string{"req"}, About: "The candles of a coin in a span, oldest first: {t, T, s, i, o, c, h, l, v, n}. Of more than one answer holds it has the newest."},
+	{Name: "fundingHistory", Needs: []string{"coin", "startTime"}, Takes: []string{"endTime"}, About: "The hourly funding rates of a coin in a span, oldest first: {coin, fundingRate, premium, time}. Of more than one answer holds it has the oldest: continue from the last time."},
+	{Name: "historicalOrders", Needs: []string{"user"}, About: "The statuses of the orders of an account, newest first, 2,000 at most: {order, status, statusTimestamp}. An order has a row for each of its statuses."},
+	{Name: "l2Book", Needs: []string{"coin"}, Takes: []string{"nSigFigs", "mantissa"}, About: "The order book of a coin: {coin, time, levels: [bids, asks]}, best first, each level {px, sz, n}."},
+	{Name: "metaAndAssetCtxs", Takes: []string{"dex"}, About: "A list of two: what meta answers, and the figures of the same coins in the same order (funding, open interest, prices, volume of the day)."},
+	{Name: "orderStatus", Needs: []string{"user", "oid"}, About: "The newest status of an order of an account: {order, status, statusTimestamp}; null where nothing is known of it."},
+	{Name: "perpDexs", About: "The names of the dexes that perpetuals are traded on: the main one, which is empty, first and the others sorted."},
+	{Name: "spotMetaAndAssetCtxs", About: "A list of two: what spotMeta answers, and the figures of the spot pairs."},
+	{Name: "userFills", Needs: []string{"user"}, Takes: []string{"aggregateByTime"}, About: "The newest fills of an account, newest first, 2,000 at most."},
+	{Name: "userFillsByTime", Needs: []string{"user", "startTime"}, Takes: []string{"endTime", "aggregateByTime"}, About: "The fills of an account in a span, oldest first, 2,000 at most: continue from the last time."},
 
 	{Name: "activeAssetData", Planned: true},
 	{Name: "clearinghouseState", Planned: true},
@@ -51,35 +44,39 @@ var InfoTypes = []InfoType{
 	{Name: "webData2", Planned: true},
 }
 
-// InfoIn is the union of what the types of POST /info ask for.
+// InfoIn is a question of one of several types. A type reads its own members alone: others
+// may hold anything.
 type InfoIn struct {
 	Type            string       `body:"type" required:"true" maxlen:"64" example:"userFills"`
-	Dex             string       `body:"dex" maxlen:"32"`
+	Dex             string       `body:"dex" maxlen:"32"` // name of a dex, as perpDexs lists it; empty is the main one
 	User            *Address     `body:"user" example:"0x0123456789abcdef0123456789abcdef01234567"`
 	Coin            *Coin        `body:"coin"`
 	StartTime       *Millis      `body:"startTime"`
 	EndTime         *Millis      `body:"endTime"`
 	AggregateByTime bool         `body:"aggregateByTime"`
 	Oid             string       `body:"oid" maxlen:"66"` // order id, as text or as a number, or the client order id in hexadecimal
-	NSigFigs        *Int         `body:"nSigFigs"`
-	Mantissa        *Int         `body:"mantissa"`
+	NSigFigs        *Int         `body:"nSigFigs"`        // joins the levels of the book to prices of that many significant figures: 2, 3, 4 or 5; absent for all levels
+	Mantissa        *Int         `body:"mantissa"`        // with nSigFigs 5 the step of the last figure: 1, 2 or 5
 	Req             *InfoCandles `body:"req"`
 }
 
-// InfoCandles is the nested request of candleSnapshot.
+// InfoCandles names the candles of a coin in a span.
 type InfoCandles struct {
 	Coin      Coin    `json:"coin"`
-	Interval  string  `json:"interval"` // length of a candle, as in 15m
-	StartTime *Millis `json:"startTime"`
-	EndTime   *Millis `json:"endTime"`
+	Interval  string  `json:"interval"`            // length of a candle: 1m, 3m, 5m, 15m, 30m, 1h, 2h, 4h, 8h, 12h, 1d, 3d, 1w or 1M
+	StartTime *Millis `json:"startTime,omitempty"` // begin of the span in milliseconds since 1970 UTC: the candle in which it falls is the first; absent it is the oldest
+	EndTime   *Millis `json:"endTime,omitempty"`   // end of the span in milliseconds since 1970 UTC: the candle in which it falls is the last; absent it is now
 }
+
+// Variants implements [Varied].
+func (in *InfoIn) Variants() []Variant { return InfoTypes }
 
 // Uses implements [Selective]: a type reads its own members alone.
 func (in *InfoIn) Uses(parameter string) bool {
 	if parameter == "type" {
 		return true
 	}
-	i := slices.IndexFunc(InfoTypes, func(t InfoType) bool { return t.Name == in.Type })
+	i := slices.IndexFunc(InfoTypes, func(t Variant) bool { return t.Name == in.Type })
 	return i >= 0 && (slices.Contains(InfoTypes[i].Needs, parameter) || slices.Contains(InfoTypes[i].Takes, parameter))
 }
 

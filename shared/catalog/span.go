@@ -17,6 +17,21 @@ type Selective interface {
 	Uses(parameter string) bool
 }
 
+// Varied is a request that is one of several: its member type says which.
+type Varied interface {
+	// Variants returns them all. They are shared.
+	Variants() []Variant
+}
+
+// Variant is a request of one type of several.
+type Variant struct {
+	Name    string   // value of type
+	Needs   []string // members of the request without which there is no answer
+	Takes   []string // others that the answer depends on; every other one is ignored
+	About   string   // what data is, in sentences for people
+	Planned bool     // specified, not built yet
+}
+
 func spanMillis(from, to *Millis, now time.Time) (start, end time.Time) {
 	if from == nil {
 		return time.Time{}, time.Time{}

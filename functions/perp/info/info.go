@@ -73,7 +73,7 @@ var members = map[string]member{
 
 // answer answers a question by its type.
 func (i *info) answer(ctx context.Context, in catalog.InfoIn) (json.RawMessage, error) {
-	n := slices.IndexFunc(catalog.InfoTypes, func(t catalog.InfoType) bool { return t.Name == in.Type })
+	n := slices.IndexFunc(catalog.InfoTypes, func(t catalog.Variant) bool { return t.Name == in.Type })
 	if n < 0 {
 		return nil, api.BadRequest("unknown type %q: it must be one of %s", in.Type, strings.Join(built(), ", "))
 	}

@@ -10,6 +10,7 @@ package openapi
 
 import (
 	"maps"
+	"net/http"
 	"reflect"
 	"slices"
 	"strings"
@@ -166,13 +167,57 @@ func (d *document) request(e *catalog.Endpoint) (parameters []any, body Object) 
 			required = append(required, p.Names[0])
 		}
 	}
-	if len(members) > 0 {
-		body = Object{"type": "object", "properties": members}
-		if len(required) > 0 {
-			body["required"] = required
+	if d.public && e.Method == http.MethodPost && e.Authorized() {
+		for _, name := range catalog.SignatureParameters {
+			d.schemas[name] = Object{"type": "string", "description": signatureTexts[name] + "; in the body, where the query has none of the four"}
+			members[name] = reference(name)
 		}
 	}
+	if varied, ok := reflect.New(e.In).Interface().(catalog.Varied); ok && d.public {
+		return parameters, d.variants(e, varied.Variants(), members)
+	}
+	if len(members) > 0 {
+		body = object(members, required)
+	}
 	return parameters, body
+}
+
+func object(members Object, required []any) Object {
+	out := Object{"type": "object", "properties": members}
+	if len(required) > 0 {
+		out["required"] = required
+	}
+	return out
+}
+
+// variants is the body of a request that is one of several. Each is a component, which
+// generators name their type of it by.
+func (d *document) variants(e *catalog.Endpoint, list []catalog.Variant, members Object) Object {
+	bodies, mapping := []any{}, Object{}
+	for _, v := range list {
+		if v.Planned {
+			continue
+		}
+		own, required := Object{}, []any{"type"}
+		for _, name := range v.Needs {
+			required = append(required, name)
+		}
+		for _, name := range slices.Concat(v.Needs, v.Takes, catalog.SignatureParameters) {
+			own[name] = members[name]
+		}
+		kind := clone(members["type"].(Object))
+		kind["enum"] = []any{v.Name}
+		kind["examples"] = []any{v.Name}
+		delete(kind, "maxLength")
+		own["type"] = kind
+		body := object(own, required)
+		body["description"] = v.About
+		name := strings.TrimSuffix(e.In.Name(), "In") + strings.ToUpper(v.Name[:1]) + v.Name[1:]
+		d.schemas[name] = body
+		bodies = append(bodies, reference(name))
+		mapping[v.Name] = reference(name)["$ref"]
+	}
+	return Object{"oneOf": bodies, "discriminator": Object{"propertyName": "type", "mapping": mapping}}
 }
 
 func parameter(place, name string, required bool, schema Object) Object {

@@ -115,7 +115,8 @@ func (d *document) describe(e *catalog.Endpoint, examples []Example) Object {
 			content["application/json"].(Object)["examples"] = shown
 		}
 		_, must := body["required"]
-		op["requestBody"] = Object{"required": must, "content": content}
+		_, varied := body["oneOf"]
+		op["requestBody"] = Object{"required": must || varied, "content": content}
 	}
 	return op
 }
@@ -197,16 +198,19 @@ func typed(schema Object, text string) any {
 	return text
 }
 
+// signatureTexts describe the four parameters that sign a request.
+var signatureTexts = map[string]string{
+	"AccessKeyId":    "access key of a sub-key, or of a distributor for its management endpoints",
+	"SignatureNonce": "text of 1 to 128 characters that signs one request only within 30 seconds, such as a random UUID",
+	"Timestamp":      "time in whole seconds since 1970 UTC, at most 30 seconds off",
+	"Signature":      "Base64 of the hexadecimal HMAC-SHA1, keyed with the secret, of AccessKeyId=...&SignatureNonce=...&Timestamp=...",
+}
+
 // publicSchemes are [signatureSchemes] in words.
 func publicSchemes() Object {
 	schemes := signatureSchemes()
-	for name, text := range map[string]string{
-		"AccessKeyId":    "the access key of a sub-key, or of a distributor for its management endpoints",
-		"SignatureNonce": "a text that is used for one request only within 30 seconds",
-		"Timestamp":      "the time in seconds since 1970 UTC, at most 30 seconds off",
-		"Signature":      "Base64 of the hexadecimal HMAC-SHA1, keyed with the secret, of AccessKeyId=...&SignatureNonce=...&Timestamp=...",
-	} {
-		schemes[name].(Object)["description"] = text
+	for name, text := range signatureTexts {
+		schemes[name].(Object)["description"] = text + "; a POST may have all four in its body instead"
 	}
 	return schemes
 }

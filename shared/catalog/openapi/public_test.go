@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -86,10 +87,9 @@ func TestThePublicDocumentIsCurrent(t *testing.T) {
 	}
 }
 
-// No word of the document is lost: every operation, parameter and member says what
-// it is.
-func TestEverythingInThePublicDocumentIsDescribed(t *testing.T) {
-	t.Parallel()
+// published is the public document as a reader of its JSON sees it.
+func published(t *testing.T) map[string]any {
+	t.Helper()
 	text, err := json.Marshal(openapi.Public(nil))
 	if err != nil {
 		t.Fatal(err)
@@ -98,9 +98,42 @@ func TestEverythingInThePublicDocumentIsDescribed(t *testing.T) {
 	if err := json.Unmarshal(text, &d); err != nil {
 		t.Fatal(err)
 	}
+	return d
+}
+
+// resolved is a schema, or what a reference leads to.
+func resolved(t *testing.T, d map[string]any, schema any) map[string]any {
+	t.Helper()
+	if to, ok := schema.(map[string]any)["$ref"].(string); ok {
+		schema = at(t, d, strings.Split(strings.TrimPrefix(to, "#/"), "/")...)
+	}
+	return schema.(map[string]any)
+}
+
+// bodies are the schemas of what an operation takes as its body.
+func bodies(t *testing.T, d, op map[string]any) (list []map[string]any) {
+	t.Helper()
+	if op["requestBody"] == nil {
+		return nil
+	}
+	body := at(t, op, "requestBody", "content", "application/json", "schema").(map[string]any)
+	if body["oneOf"] == nil {
+		return []map[string]any{body}
+	}
+	for _, one := range body["oneOf"].([]any) {
+		list = append(list, resolved(t, d, one))
+	}
+	return list
+}
+
+// No word of the document is lost: every operation, parameter and member says what
+// it is.
+func TestEverythingInThePublicDocumentIsDescribed(t *testing.T) {
+	t.Parallel()
+	d := published(t)
 	described := func(of, name string, schema any) {
 		t.Helper()
-		if text, _ := schema.(map[string]any)["description"].(string); text == "" {
+		if text, _ := resolved(t, d, schema)["description"].(string); text == "" && schema.(map[string]any)["description"] == nil {
 			t.Errorf("%s: %s has no description", of, name)
 		}
 	}
@@ -118,16 +151,78 @@ func TestEverythingInThePublicDocumentIsDescribed(t *testing.T) {
 				p := p.(map[string]any)
 				described(method+" "+path, p["name"].(string), p["schema"])
 			}
-			if op["requestBody"] != nil {
-				for name, member := range at(t, op, "requestBody", "content", "application/json", "schema", "properties").(map[string]any) {
+			for _, body := range bodies(t, d, op) {
+				for name, member := range at(t, body, "properties").(map[string]any) {
 					described(method+" "+path, name, member)
 				}
 			}
 		}
 	}
 	for name, schema := range at(t, d, "components", "schemas").(map[string]any) {
-		for member, schema := range at(t, schema, "properties").(map[string]any) {
+		members, _ := schema.(map[string]any)["properties"].(map[string]any)
+		for member, schema := range members {
 			described(name, member, schema)
 		}
+	}
+}
+
+// Whoever signs in the body of a POST finds the four parameters there, also where the
+// request has no other.
+func TestABodyOfAPOSTTakesTheSignature(t *testing.T) {
+	t.Parallel()
+	d := published(t)
+	for _, e := range catalog.All() {
+		if e.Method == catalog.MethodWS || e.Planned {
+			continue
+		}
+		op := at(t, d, "paths", e.Documented(), strings.ToLower(e.Method)).(map[string]any)
+		signed := 0
+		for _, body := range bodies(t, d, op) {
+			for _, name := range catalog.SignatureParameters {
+				if at(t, body, "properties").(map[string]any)[name] != nil {
+					signed++
+				}
+			}
+		}
+		if want := len(catalog.SignatureParameters) * max(1, len(bodies(t, d, op))); e.Method == http.MethodPost && e.Authorized() && signed != want {
+			t.Errorf("%s describes %d of %d signature parameters", e, signed, want)
+		} else if (e.Method != http.MethodPost || !e.Authorized()) && signed != 0 {
+			t.Errorf("%s describes a signature in its body", e)
+		}
+	}
+}
+
+// Each type of question has a body of its own, of the members that it reads.
+func TestEachTypeOfQuestionHasABody(t *testing.T) {
+	t.Parallel()
+	d := published(t)
+	op := at(t, d, "paths", catalog.Info.Path, "post").(map[string]any)
+	schema := at(t, op, "requestBody", "content", "application/json", "schema").(map[string]any)
+	choices := 0
+	for _, kind := range catalog.InfoTypes {
+		if kind.Planned {
+			continue
+		}
+		choices++
+		body := resolved(t, d, map[string]any{"$ref": at(t, schema, "discriminator", "mapping", kind.Name)})
+		if body["description"] == "" || body["description"] == nil {
+			t.Errorf("%s does not say what it answers", kind.Name)
+		}
+		members := at(t, body, "properties").(map[string]any)
+		if values := at(t, members, "type", "enum").([]any); len(values) != 1 || values[0] != kind.Name {
+			t.Errorf("the type of %s is %v", kind.Name, values)
+		}
+		required := body["required"].([]any)
+		for _, name := range kind.Needs {
+			if !slices.Contains(required, any(name)) {
+				t.Errorf("%s does not require %s", kind.Name, name)
+			}
+		}
+		if want := 1 + len(kind.Needs) + len(kind.Takes) + len(catalog.SignatureParameters); len(members) != want {
+			t.Errorf("%s has %d members, want %d", kind.Name, len(members), want)
+		}
+	}
+	if have := len(schema["oneOf"].([]any)); have != choices || op["requestBody"].(map[string]any)["required"] != true {
+		t.Errorf("%d bodies for %d types, in a body that is required: %v", have, choices, op["requestBody"].(map[string]any)["required"])
 	}
 }

@@ -100,11 +100,7 @@ func (d *document) object(t reflect.Type) Object {
 			required = append(required, name)
 		}
 	}
-	out := Object{"type": "object", "properties": members}
-	if len(required) > 0 {
-		out["required"] = required
-	}
-	return out
+	return object(members, required)
 }
 
 // accepted describes a parameter by its type and the tags at [catalog.Route].
