@@ -22,9 +22,6 @@ func (s *socket) addressMessage(ctx context.Context, c client, body []byte) ([]b
 		return nil, err
 	}
 	if kind == "subscribe" || kind == "unsubscribe" {
-		if err := m.Only("the message", "type", "address"); err != nil {
-			return nil, err
-		}
 		list, err := addresses(m["address"])
 		if err != nil {
 			return nil, err
@@ -44,9 +41,6 @@ func (s *socket) addressMessage(ctx context.Context, c client, body []byte) ([]b
 			return nil, err
 		}
 		return nil, s.store.Answer(ctx, c.Message, connections.Reply{Frame: []byte(`{"type":"unsubscribe"}`)})
-	}
-	if err := m.Only("a message of type "+kind, "type"); err != nil {
-		return nil, err
 	}
 	switch kind {
 	case "stat":

@@ -59,6 +59,7 @@ func TestSubscriptionsMoveThroughTheirStates(t *testing.T) {
 		{`{"type":"bbo","coin":"@107"}`, `{"type":"bbo","coin":"PURR/USDC"}`},
 		{`{"type":"l2Book","coin":"BTC"}`, `{"type":"l2Book","coin":"BTC","nSigFigs":5}`},
 		{`{"type":"l2Book","coin":"BTC","nSigFigs":5,"mantissa":2}`, `{"type":"l2Book","coin":"BTC","nSigFigs":5,"mantissa":5}`},
+		{`{"type":"l2Book","coin":"BTC"}`, `{"type":"l2Book","coin":"BTC","fast":true}`},
 		{`{"type":"candle","coin":"BTC","interval":"1m"}`, `{"type":"candle","coin":"BTC","interval":"15s"}`},
 	} {
 		t.Run(tt.one, func(t *testing.T) {
@@ -102,6 +103,34 @@ func TestASubscriptionIsEchoedAsItWasSent(t *testing.T) {
 		response("unsubscribe", `{"coin":"BTC","nSigFigs":null,"mantissa":null,"type":"l2Book"}`, "notSubscribed", 0))
 }
 
+// Clients of the venue and of services like this one send members that belong to others.
+func TestUnknownMembersAreIgnored(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	p := w.connect(w.SubKey, channel.FeedChannels)
+	p.says(`{"method":"ping","id":7}`, `{"channel":"pong"}`)
+	const first, second = `{"type":"trades","coin":"BTC"}`, `{"type":"bbo","coin":"BTC","fast":true,"user":{"a":[1]}}`
+	p.says(`{"method":"subscribe","subscription":`+first+`,"id":7}`, response("subscribe", first, "subscribed", 1))
+	p.says(`{"id":"x","method":"subscribe","subscription":`+second+`}`, response("subscribe", second, "subscribed", 1))
+	const plain = `{"type":"bbo","coin":"BTC"}`
+	p.says(subscribeTo(plain), response("subscribe", plain, "alreadySubscribed", 1))
+	p.says(`{"method":"unsubscribe","subscription":`+first+`,"id":8}`, response("unsubscribe", first, "unsubscribed", 0))
+}
+
+// Replies repeat a subscription, whatever stands in it.
+func TestASubscriptionIsAsLongAsRepliesCarry(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	p := w.connect(w.SubKey, channel.FeedChannels)
+	sub := func(n int) string {
+		return `{"type":"bbo","coin":"BTC","id":"` + strings.Repeat("x", n-len(`{"type":"bbo","coin":"BTC","id":""}`)) + `"}`
+	}
+	p.says(subscribeTo(strings.Repeat(" ", 2*channel.MostText)+sub(channel.MostText)), response("subscribe", sub(channel.MostText), "subscribed", 1))
+	if got := p.send(subscribeTo(sub(channel.MostText + 1))); !strings.Contains(got, "subscription is too long: at most 1024 bytes are accepted") {
+		t.Error(got)
+	}
+}
+
 func TestSpellingsOfOneKey(t *testing.T) {
 	t.Parallel()
 	w := open(t)
@@ -110,6 +139,7 @@ func TestSpellingsOfOneKey(t *testing.T) {
 	for sub, status := range map[string]string{
 		`{"coin":"BTC","type":"l2Book","nSigFigs":5}`:                 "alreadySubscribed",
 		`{"type":"l2Book","coin":"BTC","nSigFigs":5,"mantissa":null}`: "alreadySubscribed",
+		`{"type":"l2Book","coin":"BTC","nSigFigs":5,"fast":false}`:    "alreadySubscribed",
 	} {
 		p.says(subscribeTo(sub), response("subscribe", sub, status, 1))
 	}
@@ -354,30 +384,28 @@ func TestMistakesOnTheChannelsAreNamed(t *testing.T) {
 		`{"type":"ping"}`:                        "method is missing: accepted are subscribe, unsubscribe, ping",
 		`{"method":"subscribe"}`:                 "subscription is missing: it must be a JSON object with the member type",
 		`{"method":"ping","method":"subscribe"}`: `the message gives "method" twice`,
-		`{"method":"ping","id":1}`:               `a ping has no member "id": accepted are method`,
-		`{"method":"subscribe","subscription":{"type":"bbo","coin":"BTC"},"id":1}`: `the message has no member "id": accepted are method, subscription`,
-		subscribeTo(`"bbo"`):                                                              "subscription must be one JSON object",
-		subscribeTo(`null`):                                                               "subscription must be one JSON object",
-		subscribeTo(`{}`):                                                                 "type is missing: accepted are trades, openOrders, clearinghouseState, l2Book, bbo, candle, userFills, userNonFundingLedgerUpdates",
-		subscribeTo(`{"type":"allMids"}`):                                                 `unknown type "allMids": accepted are trades, openOrders, clearinghouseState, l2Book, bbo, candle, userFills, userNonFundingLedgerUpdates`,
-		subscribeTo(`{"type":"bbo"}`):                                                     "coin is missing: it must be a coin name of 1 to 32 letters, digits or @:/_.- (for example BTC, dex:GOLD, PURR/USDC or @107)",
-		subscribeTo(`{"type":"bbo","coin":"B C"}`):                                        `coin "B C" is not accepted: it must be a coin name of 1 to 32 letters, digits or @:/_.- (for example BTC, dex:GOLD, PURR/USDC or @107)`,
-		subscribeTo(`{"type":"bbo","coin":""}`):                                           `coin "" is not accepted: it must be a coin name of 1 to 32 letters, digits or @:/_.- (for example BTC, dex:GOLD, PURR/USDC or @107)`,
-		subscribeTo(`{"type":"bbo","coin":["BTC"]}`):                                      `coin ["BTC"] is not accepted: it must be a coin name of 1 to 32 letters, digits or @:/_.- (for example BTC, dex:GOLD, PURR/USDC or @107)`,
-		subscribeTo(`{"type":"bbo","coin":"A#B"}`):                                        `coin "A#B" is not accepted: it must be a coin name of 1 to 32 letters, digits or @:/_.- (for example BTC, dex:GOLD, PURR/USDC or @107)`,
-		subscribeTo(`{"type":"bbo","coin":"BTC","user":"x"}`):                             `a subscription of type bbo has no member "user": accepted are type, coin`,
-		subscribeTo(`{"type":"l2Book","coin":"BTC","nSigFigs":6}`):                        "nSigFigs 6 is not accepted: it must be one of 2, 3, 4, 5",
-		subscribeTo(`{"type":"l2Book","coin":"BTC","nSigFigs":0}`):                        "nSigFigs 0 is not accepted: it must be one of 2, 3, 4, 5",
-		subscribeTo(`{"type":"l2Book","coin":"BTC","nSigFigs":"5"}`):                      `nSigFigs "5" is not accepted: it must be one of 2, 3, 4, 5`,
-		subscribeTo(`{"type":"l2Book","coin":"BTC","mantissa":2}`):                        "mantissa is accepted with nSigFigs 5 only",
-		subscribeTo(`{"type":"l2Book","coin":"BTC","nSigFigs":4,"mantissa":2}`):           "mantissa is accepted with nSigFigs 5 only",
-		subscribeTo(`{"type":"l2Book","coin":"BTC","nSigFigs":5,"mantissa":3}`):           "mantissa 3 is not accepted: it must be one of 1, 2, 5",
-		subscribeTo(`{"type":"candle","coin":"BTC"}`):                                     "interval is missing: accepted are 1s, 5s, 15s, 1m, 15m, 1h, 4h",
-		subscribeTo(`{"type":"candle","coin":"BTC","interval":"1d"}`):                     `unknown interval "1d": accepted are 1s, 5s, 15s, 1m, 15m, 1h, 4h`,
-		subscribeTo(`{"type":"userFills"}`):                                               "user is missing: it must be an address: 0x followed by 40 hexadecimal digits",
-		subscribeTo(`{"type":"userFills","user":"0x1"}`):                                  `user "0x1" is not accepted: it must be an address: 0x followed by 40 hexadecimal digits`,
-		subscribeTo(`{"type":"openOrders","user":"` + alice + `","dex":1}`):               "dex 1 is not accepted: it must be a string",
-		subscribeTo(`{"type":"userFills","user":"` + alice + `","aggregateByTime":true}`): "aggregateByTime true is not accepted: fills are pushed one by one, it must be false",
+		subscribeTo(`"bbo"`):                     "subscription must be one JSON object",
+		subscribeTo(`null`):                      "subscription must be one JSON object",
+		subscribeTo(`{}`):                        "type is missing: accepted are trades, openOrders, clearinghouseState, l2Book, bbo, candle, userFills, userNonFundingLedgerUpdates",
+		subscribeTo(`{"type":"allMids"}`):        `unknown type "allMids": accepted are trades, openOrders, clearinghouseState, l2Book, bbo, candle, userFills, userNonFundingLedgerUpdates`,
+		subscribeTo(`{"type":"bbo"}`):            "coin is missing: it must be a coin name of 1 to 32 letters, digits or @:/_.- (for example BTC, dex:GOLD, PURR/USDC or @107)",
+		subscribeTo(`{"type":"bbo","coin":"B C"}`):                                          `coin "B C" is not accepted: it must be a coin name of 1 to 32 letters, digits or @:/_.- (for example BTC, dex:GOLD, PURR/USDC or @107)`,
+		subscribeTo(`{"type":"bbo","coin":""}`):                                             `coin "" is not accepted: it must be a coin name of 1 to 32 letters, digits or @:/_.- (for example BTC, dex:GOLD, PURR/USDC or @107)`,
+		subscribeTo(`{"type":"bbo","coin":["BTC"]}`):                                        `coin ["BTC"] is not accepted: it must be a coin name of 1 to 32 letters, digits or @:/_.- (for example BTC, dex:GOLD, PURR/USDC or @107)`,
+		subscribeTo(`{"type":"bbo","coin":"A#B"}`):                                          `coin "A#B" is not accepted: it must be a coin name of 1 to 32 letters, digits or @:/_.- (for example BTC, dex:GOLD, PURR/USDC or @107)`,
+		subscribeTo(`{"type":"l2Book","coin":"BTC","fast":"yes"}`):                          `fast "yes" is not accepted: it must be true or false`,
+		subscribeTo(`{"type":"l2Book","coin":"BTC","nSigFigs":6}`):                          "nSigFigs 6 is not accepted: it must be one of 2, 3, 4, 5",
+		subscribeTo(`{"type":"l2Book","coin":"BTC","nSigFigs":0}`):                          "nSigFigs 0 is not accepted: it must be one of 2, 3, 4, 5",
+		subscribeTo(`{"type":"l2Book","coin":"BTC","nSigFigs":"5"}`):                        `nSigFigs "5" is not accepted: it must be one of 2, 3, 4, 5`,
+		subscribeTo(`{"type":"l2Book","coin":"BTC","mantissa":2}`):                          "mantissa is accepted with nSigFigs 5 only",
+		subscribeTo(`{"type":"l2Book","coin":"BTC","nSigFigs":4,"mantissa":2}`):             "mantissa is accepted with nSigFigs 5 only",
+		subscribeTo(`{"type":"l2Book","coin":"BTC","nSigFigs":5,"mantissa":3}`):             "mantissa 3 is not accepted: it must be one of 1, 2, 5",
+		subscribeTo(`{"type":"candle","coin":"BTC"}`):                                       "interval is missing: accepted are 1s, 5s, 15s, 1m, 15m, 1h, 4h",
+		subscribeTo(`{"type":"candle","coin":"BTC","interval":"1d"}`):                       `unknown interval "1d": accepted are 1s, 5s, 15s, 1m, 15m, 1h, 4h`,
+		subscribeTo(`{"type":"userFills"}`):                                                 "user is missing: it must be an address: 0x followed by 40 hexadecimal digits",
+		subscribeTo(`{"type":"userFills","user":"0x1"}`):                                    `user "0x1" is not accepted: it must be an address: 0x followed by 40 hexadecimal digits`,
+		subscribeTo(`{"type":"openOrders","user":"` + alice + `","dex":1}`):                 "dex 1 is not accepted: it must be a string",
+		subscribeTo(`{"type":"userFills","user":"` + alice + `","aggregateByTime":true}`):   "aggregateByTime true is not accepted: fills are pushed one by one, it must be false",
 	} {
 		p.errs(body, want)
 	}
@@ -411,7 +439,7 @@ func FuzzAnyMessageIsAnsweredInJSON(f *testing.F) {
 				t.Errorf("%q is read as %v", body, m)
 			}
 			if sub, err := channel.Decode([]byte(body)); err == nil {
-				if key := sub.Key(); strings.Count(key, "#") > 4 || len(key) > 64 {
+				if key := sub.Key(); strings.Count(key, "#") > 5 || len(key) > 64 {
 					t.Errorf("%q has the key %q", body, key)
 				}
 				response := subscriptionResponse("subscribe", sub.Type, []byte(body), "subscribed").Counting(1)

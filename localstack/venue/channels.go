@@ -11,13 +11,15 @@ type channelKind struct {
 	each                 func(*engine, *topic, func([]byte)) // in the place of push: any number of frames
 }
 
-// How often the throttled channels push at most, ms of block time.
+// How often the throttled channels push at most, ms of block time. A fast subscription to
+// a book gets it more often and less of it.
 const (
-	bookEvery  = 500
-	midsEvery  = 1000
-	ctxEvery   = 1000
-	stateEvery = 1000
-	webEvery   = 5000
+	bookEvery     = 5000
+	fastBookEvery = 500
+	midsEvery     = 1000
+	ctxEvery      = 1000
+	stateEvery    = 1000
+	webEvery      = 5000
 )
 
 func lower(s string) string { return strings.ToLower(s) }
@@ -25,8 +27,12 @@ func lower(s string) string { return strings.ToLower(s) }
 var channels = map[string]*channelKind{
 	"allMids": {snapshot: frameMids, push: every(midsEvery, frameMids)},
 	"l2Book": {coin: true, snapshot: frameBook, push: func(e *engine, t *topic) []byte {
+		period := int64(bookEvery)
+		if t.sub.Fast {
+			period = fastBookEvery
+		}
 		t.dirty = t.dirty || e.out.touched[t.coin]
-		if !t.dirty || e.ms()-t.pushed < bookEvery {
+		if !t.dirty || e.ms()-t.pushed < period {
 			return nil
 		}
 		t.dirty, t.pushed = false, e.ms()
@@ -95,7 +101,11 @@ func frameMids(e *engine, t *topic) []byte {
 }
 
 func frameBook(e *engine, t *topic) []byte {
-	return frame("l2Book", e.appendBook(nil, t.coin, t.group))
+	prices := bookDepth
+	if t.sub.Fast {
+		prices = fastBookDepth
+	}
+	return frame("l2Book", e.appendBook(nil, t.coin, t.group, prices))
 }
 
 func frameBbo(e *engine, t *topic) []byte {

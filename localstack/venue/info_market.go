@@ -214,7 +214,7 @@ func infoL2Book(e *engine, r *infoRequest) ([]byte, error) {
 	if !ok {
 		return nil, errShape
 	}
-	return e.appendBook(nil, c, group), nil
+	return e.appendBook(nil, c, group, bookDepth), nil
 }
 
 // bookGroup is how levels are joined: to so many significant figures, the last
@@ -250,22 +250,26 @@ func (g bookGroup) round(px int64, bid bool) int64 {
 	return (px + step - 1) / step * step
 }
 
-const bookDepth = 20
+// How many prices a side of a book shows.
+const (
+	bookDepth     = 20
+	fastBookDepth = 5
+)
 
-func (e *engine) appendBook(b []byte, c int, g bookGroup) []byte {
+func (e *engine) appendBook(b []byte, c int, g bookGroup, prices int) []byte {
 	b = append(append(b, `{"coin":"`...), e.mk[c].Name...)
 	b = strconv.AppendInt(append(b, `","time":`...), e.ms(), 10)
-	b = e.appendSide(append(b, `,"levels":[`...), c, true, g)
-	b = e.appendSide(append(b, ','), c, false, g)
+	b = e.appendSide(append(b, `,"levels":[`...), c, true, g, prices)
+	b = e.appendSide(append(b, ','), c, false, g, prices)
 	return append(b, `]}`...)
 }
 
-func (e *engine) appendSide(b []byte, c int, bids bool, g bookGroup) []byte {
+func (e *engine) appendSide(b []byte, c int, bids bool, g bookGroup, prices int) []byte {
 	type row struct {
 		px, sz int64
 		n      int
 	}
-	rows := make([]row, 0, bookDepth+1)
+	rows := make([]row, 0, prices+1)
 	e.books[c].depth(bids, func(px, sz int64, n int) bool {
 		px = g.round(px, bids)
 		if k := len(rows); k > 0 && rows[k-1].px == px {
@@ -274,9 +278,9 @@ func (e *engine) appendSide(b []byte, c int, bids bool, g bookGroup) []byte {
 			return true
 		}
 		rows = append(rows, row{px, sz, n})
-		return len(rows) <= bookDepth
+		return len(rows) <= prices
 	})
-	return list(b, rows[:min(len(rows), bookDepth)], func(b []byte, r *row) []byte {
+	return list(b, rows[:min(len(rows), prices)], func(b []byte, r *row) []byte {
 		return e.appendLevel(b, c, r.px, r.sz, r.n)
 	})
 }

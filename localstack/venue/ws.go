@@ -191,6 +191,7 @@ type subscription struct {
 	Dex             string `json:"dex,omitempty"`
 	NSigFigs        *int   `json:"nSigFigs,omitempty"`
 	Mantissa        *int   `json:"mantissa,omitempty"`
+	Fast            bool   `json:"fast,omitempty"`
 	AggregateByTime bool   `json:"aggregateByTime,omitempty"`
 }
 
@@ -296,6 +297,9 @@ func (t *topic) echo() []byte {
 	if t.sub.Type == "l2Book" {
 		optional("nSigFigs", t.sub.NSigFigs)
 		optional("mantissa", t.sub.Mantissa)
+		if t.sub.Fast {
+			o = o.bool("fast", true)
+		}
 	}
 	if t.sub.AggregateByTime {
 		o = o.bool("aggregateByTime", true)

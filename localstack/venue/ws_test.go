@@ -388,20 +388,26 @@ func TestBooksAreThrottledAndBestPricesOnlyComeWhenTheyChange(t *testing.T) {
 	v := busy(t, Config{FillsPerSecond: 60}, 5*time.Second)
 	p := dial(t, v)
 	p.say(`{"method":"subscribe","subscription":{"type":"l2Book","coin":"BTC"}}`)
+	p.say(`{"method":"subscribe","subscription":{"type":"l2Book","coin":"BTC","fast":true}}`)
+	p.expect(`{"channel":"subscriptionResponse","data":{"method":"subscribe","subscription":{"type":"l2Book","coin":"BTC","nSigFigs":null,"mantissa":null}}}`)
+	p.hear()
+	p.expect(`{"channel":"subscriptionResponse","data":{"method":"subscribe","subscription":{"type":"l2Book","coin":"BTC","nSigFigs":null,"mantissa":null,"fast":true}}}`)
 	p.say(`{"method":"subscribe","subscription":{"type":"bbo","coin":"BTC"}}`)
 	until[any](p, "bbo")
 	for range 20 { // both are subscribed: frames come in order
 		advance(t, v, time.Second)
 	}
 	p.say(`{"method":"subscribe","subscription":{"type":"allMids"}}`)
-	var books, best int
-	lastTime, lastBbo := int64(0), ""
+	var books [2]int // plain ones and fast ones
+	var lastTime [2]int64
+	best, lastBbo := 0, ""
 	for {
 		var f struct {
 			Channel string
 			Data    struct {
-				Time int64
-				Bbo  json.RawMessage
+				Time   int64
+				Levels [2][]any
+				Bbo    json.RawMessage
 			}
 		}
 		if err := json.Unmarshal([]byte(p.hear()), &f); err != nil {
@@ -409,16 +415,20 @@ func TestBooksAreThrottledAndBestPricesOnlyComeWhenTheyChange(t *testing.T) {
 		}
 		switch f.Channel {
 		case "allMids":
-			if books < 10 || best < 5 {
-				t.Errorf("%d books and %d best prices in 20 s", books, best)
+			if books[0] < 3 || books[1] < 10 || best < 5 {
+				t.Errorf("%d books, and fast ones, and %d best prices in 20 s", books, best)
 			}
 			return
 		case "l2Book":
-			books++
-			if f.Data.Time-lastTime < bookEvery {
-				t.Errorf("books %d ms apart", f.Data.Time-lastTime)
+			way, period, prices := 0, int64(bookEvery), bookDepth
+			if len(f.Data.Levels[0]) <= fastBookDepth {
+				way, period, prices = 1, fastBookEvery, fastBookDepth
 			}
-			lastTime = f.Data.Time
+			books[way]++
+			if f.Data.Time-lastTime[way] < period || len(f.Data.Levels[0]) > prices {
+				t.Errorf("%d prices, %d ms apart", len(f.Data.Levels[0]), f.Data.Time-lastTime[way])
+			}
+			lastTime[way] = f.Data.Time
 		case "bbo":
 			best++
 			if string(f.Data.Bbo) == lastBbo {

@@ -47,7 +47,7 @@ var Channels = []Channel{
 	{Name: Trades, members: []member{coin}},
 	{Name: OpenOrders, Account: true, members: []member{user, dex}},
 	{Name: AccountState, Account: true, members: []member{user, dex}},
-	{Name: L2Book, members: []member{coin, figures, mantissa}, check: checkBook},
+	{Name: L2Book, members: []member{coin, figures, mantissa, fast}, check: checkBook},
 	{Name: BBO, members: []member{coin}},
 	{Name: Candle, members: []member{coin, interval}},
 	{Name: UserFills, Account: true, members: []member{user, aggregateByTime}},

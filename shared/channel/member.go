@@ -11,7 +11,6 @@ import (
 
 // member is a member of a subscription, beside its type.
 type member struct {
-	name string
 	// read takes it from the message.
 	read func(strictjson.Object, *Subscription) error
 	// key is its part of the key; "" for none.
@@ -19,7 +18,7 @@ type member struct {
 }
 
 var (
-	coin = member{"coin",
+	coin = member{
 		func(o strictjson.Object, s *Subscription) error {
 			var c catalog.Coin
 			err := o.Text("coin", c.UnmarshalText)
@@ -28,28 +27,41 @@ var (
 		},
 		func(s *Subscription) string { return s.Coin },
 	}
-	interval = member{"interval",
+	interval = member{
 		func(o strictjson.Object, s *Subscription) (err error) {
 			s.Interval, err = o.Choice("interval", "1s", "5s", "15s", "1m", "15m", "1h", "4h")
 			return err
 		},
 		func(s *Subscription) string { return s.Interval },
 	}
-	figures = member{"nSigFigs",
+	figures = member{
 		func(o strictjson.Object, s *Subscription) (err error) {
 			s.NSigFigs, err = o.Number("nSigFigs", 2, 3, 4, 5)
 			return err
 		},
 		func(s *Subscription) string { return unlessZero(s.NSigFigs) },
 	}
-	mantissa = member{"mantissa",
+	mantissa = member{
 		func(o strictjson.Object, s *Subscription) (err error) {
 			s.Mantissa, err = o.Number("mantissa", 1, 2, 5)
 			return err
 		},
 		func(s *Subscription) string { return unlessZero(s.Mantissa) },
 	}
-	user = member{"user",
+	// fast asks for less of a book, as it asks the venue for less of it more often.
+	fast = member{
+		func(o strictjson.Object, s *Subscription) (err error) {
+			s.Fast, err = o.Bool("fast")
+			return err
+		},
+		func(s *Subscription) string {
+			if s.Fast {
+				return "fast"
+			}
+			return ""
+		},
+	}
+	user = member{
 		func(o strictjson.Object, s *Subscription) error {
 			var a catalog.Address
 			err := o.Text("user", a.UnmarshalText)
@@ -58,7 +70,7 @@ var (
 		},
 		func(s *Subscription) string { return s.User },
 	}
-	dex = member{"dex",
+	dex = member{
 		func(o strictjson.Object, s *Subscription) error {
 			if raw, ok := o["dex"]; !ok || string(raw) == "null" {
 				return nil
@@ -74,7 +86,7 @@ var (
 		func(s *Subscription) string { return s.Dex },
 	}
 	// aggregateByTime is what clients of the venue may send: only false is served.
-	aggregateByTime = member{"aggregateByTime",
+	aggregateByTime = member{
 		func(o strictjson.Object, _ *Subscription) error {
 			raw := o["aggregateByTime"]
 			if raw != nil && !bytes.Equal(raw, []byte("false")) && !bytes.Equal(raw, []byte("null")) {

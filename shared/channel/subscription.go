@@ -1,6 +1,7 @@
 package channel
 
 import (
+	"bytes"
 	"encoding/json"
 
 	"quotary/shared/strictjson"
@@ -14,6 +15,7 @@ type Subscription struct {
 	Interval string `json:"interval,omitempty"` // candle: 1s 5s 15s 1m 15m 1h 4h
 	NSigFigs int    `json:"nSigFigs,omitempty"` // l2Book: 2 to 5, 0 = all figures
 	Mantissa int    `json:"mantissa,omitempty"` // l2Book with NSigFigs 5: 2 or 5, 0 = 1
+	Fast     bool   `json:"fast,omitempty"`     // l2Book: the best five prices of each side
 	User     string `json:"user,omitempty"`     // channels of accounts: an address in lower case
 	Dex      string `json:"dex,omitempty"`      // clearinghouseState, openOrders: "" is the main dex
 }
@@ -34,8 +36,12 @@ func (s *Subscription) Key() string {
 	return key
 }
 
-// Decode reads what a message subscribes to or unsubscribes from. Its error is a
-// [*strictjson.Error].
+// MostText is how long a subscription may be as a client writes it, spaces left out,
+// in bytes: replies repeat it.
+const MostText = 1 << 10
+
+// Decode reads what a message subscribes to or unsubscribes from. A member that the
+// channel does not know is ignored. Its error is a [*strictjson.Error].
 func Decode(message json.RawMessage) (Subscription, error) {
 	var s Subscription
 	if message == nil {
@@ -44,6 +50,10 @@ func Decode(message json.RawMessage) (Subscription, error) {
 	o, err := strictjson.Decode(message, "subscription")
 	if err != nil {
 		return s, err
+	}
+	var short bytes.Buffer
+	if err := json.Compact(&short, message); err != nil || short.Len() > MostText {
+		return s, strictjson.Errorf("subscription is too long: at most %d bytes are accepted", MostText)
 	}
 	names := make([]string, len(Channels))
 	for i := range Channels {
@@ -55,13 +65,6 @@ func Decode(message json.RawMessage) (Subscription, error) {
 	}
 	s.Type = Name(name)
 	c := s.Type.Channel()
-	accepted := []string{"type"}
-	for _, m := range c.members {
-		accepted = append(accepted, m.name)
-	}
-	if err := o.Only("a subscription of type "+name, accepted...); err != nil {
-		return s, err
-	}
 	for _, m := range c.members {
 		if err := m.read(o, &s); err != nil {
 			return s, err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -79,6 +80,27 @@ func (b *Book) Depth() (bids, asks Decimal) {
 		asks = asks.Add(mustDecimal(b.Asks[i].Sz))
 	}
 	return bids, asks
+}
+
+// Top returns the book with its best prices alone, at most so many a side.
+func (b *Book) Top(prices int) Book {
+	return Book{b.Coin, b.Time, b.Bids[:min(prices, len(b.Bids))], b.Asks[:min(prices, len(b.Asks))]}
+}
+
+// Over returns b, of which a source gives the best prices alone, at most so many a side,
+// with those of a deeper book behind them.
+func (b *Book) Over(deeper *Book, prices int) Book {
+	behind := func(top, all []Level, order int) []Level {
+		if len(top) < prices { // the side has no more
+			return top
+		}
+		i, last := 0, top[len(top)-1].Px
+		for i < len(all) && compareTexts(all[i].Px, last) != order {
+			i++
+		}
+		return slices.Concat(top, all[i:])
+	}
+	return Book{b.Coin, b.Time, behind(b.Bids, deeper.Bids, -1), behind(b.Asks, deeper.Asks, 1)}
 }
 
 // Grouping joins the prices of a book. The zero value leaves them as they are.

@@ -1,5 +1,5 @@
 // Package strictjson reads JSON objects that strangers send. It accepts no member that
-// is unknown or given twice, and its errors are for the sender: one sentence that names
+// is given twice, none that is unknown where [Object.Only] is asked, and its errors are for the sender: one sentence that names
 // the member, what is wrong with it, and what is accepted.
 package strictjson
 
@@ -125,6 +125,19 @@ func (o Object) Number(name string, accepted ...int) (int, error) {
 		return 0, Errorf("%s %s is not accepted: it must be one of %s", name, Shown(raw), list(words))
 	}
 	return n, nil
+}
+
+// Bool returns a member that must be true or false; absent and null are false.
+func (o Object) Bool(name string) (bool, error) {
+	raw, ok := o[name]
+	if !ok || string(raw) == "null" {
+		return false, nil
+	}
+	var b bool
+	if json.Unmarshal(raw, &b) != nil {
+		return false, Errorf("%s %s is not accepted: it must be true or false", name, Shown(raw))
+	}
+	return b, nil
 }
 
 // Shown is a value as an error shows it: cut when it is long.

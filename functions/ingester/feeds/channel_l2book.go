@@ -3,6 +3,8 @@ package feeds
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,14 +44,30 @@ type coinBook struct {
 	views    [1 + len(market.Groupings)]bookView
 }
 
-// bookView is the book in one grouping. Its frame is made when it is wanted.
+// bookView is the book in one grouping.
 type bookView struct {
+	cuts [len(depths)]bookCut
+	time int64 // of the book that was published last, ms
+
+	received time.Time // when the venue has joined it last; zero: never
+}
+
+// bookCut is a view as deep as a subscription goes. Its frame is made when it is wanted.
+type bookCut struct {
 	topic string
 	frame []byte
-	time  int64 // of the book that was published last, ms
+}
 
-	joined   market.Book // by the venue
-	received time.Time   // when it came; zero: none did
+// depths are how many prices a side a subscription gets, and a fast one. Ours are as
+// often: the venue's books are joined from both of its ways, and a client that asks for
+// a fast one has less to read.
+var depths = [...]int{math.MaxInt, hyperliquid.FastLevels}
+
+func depthOf(s *channel.Subscription) int {
+	if s.Fast {
+		return 1
+	}
+	return 0
 }
 
 func newBooks(b base) publisher { return &books{base: b, coins: map[string]*coinBook{}} }
@@ -63,20 +81,24 @@ func groupingOf(s *channel.Subscription) market.Grouping {
 	return g
 }
 
-func (b *books) about(s *channel.Subscription) string { return aboutBook(s.Coin, groupingOf(s)) }
+func (b *books) about(s *channel.Subscription) string {
+	return aboutBook(s.Coin, groupingOf(s), depthOf(s))
+}
 
 // aboutBook has the coin last, which may hold a space.
-func aboutBook(coin string, g market.Grouping) string {
-	return strconv.Itoa(g.Figs) + " " + strconv.Itoa(g.Mantissa) + " " + coin
+func aboutBook(coin string, g market.Grouping, depth int) string {
+	return fmt.Sprint(g.Figs, " ", g.Mantissa, " ", depth, " ", coin)
 }
 
 func (b *books) topic(about string) hub.Topic {
-	figures, rest, _ := strings.Cut(about, " ")
-	mantissa, coin, _ := strings.Cut(rest, " ")
 	var g market.Grouping
-	g.Figs, _ = strconv.Atoi(figures) // both were written by aboutBook
-	g.Mantissa, _ = strconv.Atoi(mantissa)
-	return hub.Topic{Guard: &b.mu, Snapshot: func() [][]byte { return hub.Single(b.snapshot(coin, g)) }, Silence: b.Silence, Stale: markStale}
+	var depth int
+	parts := strings.SplitN(about, " ", 4)
+	for i, n := range []*int{&g.Figs, &g.Mantissa, &depth} {
+		*n, _ = strconv.Atoi(parts[i]) // all were written by aboutBook
+	}
+	coin := parts[3]
+	return hub.Topic{Guard: &b.mu, Snapshot: func() [][]byte { return hub.Single(b.snapshot(coin, g, depth)) }, Silence: b.Silence, Stale: markStale}
 }
 
 // coin returns what is known of a coin. The caller holds b.mu.
@@ -85,7 +107,9 @@ func (b *books) coin(name string) *coinBook {
 	if c == nil {
 		c = &coinBook{}
 		for i := range c.views {
-			c.views[i].topic = b.topicName(aboutBook(name, groupings[i]))
+			for depth := range depths {
+				c.views[i].cuts[depth].topic = b.topicName(aboutBook(name, groupings[i], depth))
+			}
 		}
 		b.coins[name] = c
 	}
@@ -109,33 +133,37 @@ func (b *books) publish(book *market.Book) {
 		if b.joinedByVenue(v, book.Coin, groupings[i]) {
 			continue
 		}
-		if v.frame = nil; b.hub.Watched(v.topic) && book.Time >= v.time {
-			v.frame, v.time = bookFrame(&c.book, groupings[i], false), book.Time
-			b.hub.Publish(v.topic, v.frame, hub.State)
+		for depth := range v.cuts {
+			cut := &v.cuts[depth]
+			if cut.frame = nil; b.hub.Watched(cut.topic) && book.Time >= v.time {
+				cut.frame, v.time = bookFrame(&c.book, groupings[i], depth, false), book.Time
+				b.hub.Publish(cut.topic, cut.frame, hub.State)
+			}
 		}
 	}
 }
 
 // snapshot is the last book in a grouping. The caller holds b.mu.
-func (b *books) snapshot(coin string, g market.Grouping) []byte {
+func (b *books) snapshot(coin string, g market.Grouping, depth int) []byte {
 	c := b.coins[coin]
 	if c == nil || c.received.IsZero() {
 		return nil
 	}
 	v := &c.views[slices.Index(groupings, g)]
+	cut := &v.cuts[depth]
 	if b.joinedByVenue(v, coin, g) {
 		if b.Now().Sub(v.received) >= b.Silence {
 			return nil // it comes in a moment
 		}
-		return v.frame
+		return cut.frame
 	}
 	if b.Now().Sub(c.received) >= b.Silence {
-		return bookFrame(&c.book, g, true)
+		return bookFrame(&c.book, g, depth, true)
 	}
-	if v.frame == nil || !v.received.IsZero() {
-		v.frame = bookFrame(&c.book, g, false)
+	if cut.frame == nil || !v.received.IsZero() {
+		cut.frame = bookFrame(&c.book, g, depth, false)
 	}
-	return v.frame
+	return cut.frame
 }
 
 // run has the venue join the books that are followed so, until ctx ends.
@@ -166,7 +194,7 @@ func (b *books) requestJoined() {
 	var wanted []hyperliquid.JoinedBook
 	for coin, c := range b.coins {
 		for i := range c.views {
-			if i > 0 && b.hub.Watched(c.views[i].topic) {
+			if i > 0 && slices.ContainsFunc(c.views[i].cuts[:], func(cut bookCut) bool { return b.hub.Watched(cut.topic) }) {
 				wanted = append(wanted, hyperliquid.JoinedBook{Grouping: groupings[i], Coin: coin})
 			}
 		}
@@ -204,9 +232,12 @@ func (b *books) publishJoined(which hyperliquid.JoinedBook, book *market.Book) {
 		if groupings[i] != which.Grouping || book.Time < v.time {
 			continue
 		}
-		v.joined, v.received, v.time = *book, b.Now(), book.Time
-		v.frame = bookFrame(book, market.Grouping{}, false)
-		b.hub.Publish(v.topic, v.frame, hub.State)
+		v.received, v.time = b.Now(), book.Time
+		for depth := range v.cuts {
+			cut := &v.cuts[depth]
+			cut.frame = bookFrame(book, market.Grouping{}, depth, false)
+			b.hub.Publish(cut.topic, cut.frame, hub.State)
+		}
 	}
 }
 
@@ -224,8 +255,9 @@ func (b *books) joinedByVenue(v *bookView, coin string, g market.Grouping) bool 
 	return now.Sub(v.received) < b.Silence || now.Sub(since) < joinWait
 }
 
-func bookFrame(book *market.Book, g market.Grouping, stale bool) []byte {
+func bookFrame(book *market.Book, g market.Grouping, depth int, stale bool) []byte {
 	grouped := book.Group(g)
+	grouped = grouped.Top(depths[depth])
 	return append(wire.AppendBook(inChannel(channel.L2Book), &grouped, stale), '}')
 }
 

@@ -1,7 +1,9 @@
 package feeds
 
 import (
+	"fmt"
 	"log/slog"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -38,6 +40,35 @@ func TestABookStartsWithTheLastFrameAndGoesOn(t *testing.T) {
 		`"time":2`, `"time":2`, `"time":2`)
 }
 
+func TestAFastBookIsTheBestFivePricesOfIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	f, _ := w.run()
+	w.caughtUp(f)
+	deep := market.Book{Coin: "BTC", Time: 1}
+	for n := range 7 {
+		deep.Bids = append(deep.Bids, market.Level{Px: fmt.Sprint(1000 - 10*n), Sz: "1", N: 1})
+		deep.Asks = append(deep.Asks, market.Level{Px: fmt.Sprint(1010 + 10*n), Sz: "1", N: 1})
+	}
+	f.publish(&market.Events{Books: []market.Book{deep}})
+	w.connect("one", channel.FeedChannels)
+	w.subscribe("one", channel.Subscription{Type: channel.L2Book, Coin: "BTC"})
+	w.subscribe("one", channel.Subscription{Type: channel.L2Book, Coin: "BTC", Fast: true})
+	w.subscribe("one", channel.Subscription{Type: channel.L2Book, Coin: "BTC", NSigFigs: 3, Fast: true})
+	w.sent("one", 6)
+	deep.Time = 2
+	f.publish(&market.Events{Books: []market.Book{deep}})
+	prices := map[int]int{}
+	for i, frame := range w.sent("one", 9) {
+		if i%2 == 1 && i < 6 || i >= 6 {
+			prices[strings.Count(frame, `"px"`)]++
+		}
+	}
+	if want := map[int]int{14: 2, 10: 4}; !maps.Equal(prices, want) {
+		t.Errorf("frames by their prices: %v, want %v", prices, want)
+	}
+}
+
 func TestASilentBookIsMarkedStale(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -72,7 +103,7 @@ func TestABookIsJoinedHereWhereTheVenueDoesNot(t *testing.T) {
 	coarse := hyperliquid.JoinedBook{Grouping: market.Grouping{Figs: 2, Mantissa: 1}, Coin: "BTC"}
 	shows := func(when, want string) {
 		t.Helper()
-		if got := string(b.snapshot("BTC", coarse.Grouping)); want == "" && got != "" || !strings.Contains(got, want) {
+		if got := string(b.snapshot("BTC", coarse.Grouping, 0)); want == "" && got != "" || !strings.Contains(got, want) {
 			t.Errorf("%s the book is %q, want one with %q", when, got, want)
 		}
 	}

@@ -102,7 +102,7 @@ func TestBooksAndBestPricesAreReadFromTheirChannels(t *testing.T) {
 		`{"channel":"l2Book","data":{"coin":"HYPE","time":5,"levels":[[{"px":"34.967","sz":"2.85","n":1}],[]]}}`: {Books: []market.Book{{Coin: "HYPE", Time: 5, Bids: []market.Level{level}, Asks: []market.Level{}}}},
 		`{"channel":"bbo","data":{"coin":"HYPE","time":6,"bbo":[{"px":"34.967","sz":"2.85","n":1},null]}}`:       {BBOs: []market.BBO{{Coin: "HYPE", Time: 6, Bid: &level}}},
 	} {
-		got, err := f.frame([]byte(frame))
+		got, err := f.frame([]byte(frame), layers{})
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%s: %v (-want +got):\n%s", frame, err, diff)
 		}
@@ -113,7 +113,7 @@ func TestBooksAndBestPricesAreReadFromTheirChannels(t *testing.T) {
 		`{"channel":"bbo","data":{"coin":"HYPE","bbo":[null,null]}}`,
 		`{"channel":"l2Book","data":{"coin":"HYPE","time":5,"levels":[[]]}}`,
 	} {
-		if e, err := f.frame([]byte(frame)); err == nil {
+		if e, err := f.frame([]byte(frame), layers{}); err == nil {
 			t.Errorf("%s was read as %+v", frame, e)
 		}
 	}

@@ -57,6 +57,7 @@ type subscription struct {
 	Type string `json:"type"`
 	Coin string `json:"coin,omitempty"`
 	Dex  string `json:"dex,omitempty"`
+	Fast bool   `json:"fast,omitempty"`
 }
 
 // Follow delivers what the venue sends until ctx ends or the sink fails. It runs
@@ -146,13 +147,14 @@ func (f *Feed) subscribe(ctx context.Context, conn *websocket.Conn, budget *sour
 // read delivers frame by frame. While the sink blocks nothing is read, and what
 // piles up waits at the venue.
 func (f *Feed) read(ctx context.Context, conn *websocket.Conn, sink Sink) error {
+	books := layers{}
 	for {
 		frame, err := receive(ctx, conn)
 		if err != nil {
 			return err
 		}
 		f.Stats.Lines.Add(1)
-		events, err := f.frame(frame)
+		events, err := f.frame(frame, books)
 		if err != nil {
 			f.Stats.Malformed.Add(1)
 			f.Log.Warn("skipped a frame", "error", excerpt(err.Error()), "frame", excerpt(string(frame)))
@@ -168,7 +170,7 @@ func (f *Feed) read(ctx context.Context, conn *websocket.Conn, sink Sink) error 
 }
 
 // frame reads one push.
-func (f *Feed) frame(b []byte) (market.Events, error) {
+func (f *Feed) frame(b []byte, books layers) (market.Events, error) {
 	var push push
 	if err := json.Unmarshal(b, &push); err != nil {
 		return market.Events{}, err
@@ -206,7 +208,10 @@ func (f *Feed) frame(b []byte) (market.Events, error) {
 		if err != nil {
 			return market.Events{}, err
 		}
-		return market.Events{Books: []market.Book{book}}, nil
+		if book, newer := books.join(&book); newer {
+			return market.Events{Books: []market.Book{book}}, nil
+		}
+		return market.Events{}, nil
 	case "bbo":
 		bbo, err := wire.ParseBBO(push.Data)
 		if err != nil {

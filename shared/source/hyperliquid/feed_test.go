@@ -302,7 +302,7 @@ func TestGenuineFramesAreRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, push, _ := strings.Cut(string(data), "\n= ")
-		e, err := f.frame([]byte(push))
+		e, err := f.frame([]byte(push), layers{})
 		if err != nil || e.Len() != want || f.Stats.Malformed.Load() != 0 {
 			t.Errorf("%s: %+v, %v", name, e, err)
 		}
@@ -314,7 +314,7 @@ func FuzzFrame(f *testing.F) {
 	f.Add([]byte(`{"channel":"allMids","data":{"dex":"xyz","mids":{"xyz:GOLD":"4711.0"}}}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		feed := &Feed{Stats: new(Stats), Log: quiet}
-		e, err := feed.frame(b)
+		e, err := feed.frame(b, layers{})
 		if err != nil && e.Len() > 0 {
 			t.Fatalf("%d events with %v", e.Len(), err)
 		}

@@ -22,7 +22,8 @@ import (
 // The part of the venue's limits that joined books take. Their connections are as
 // many as there are ways to join: six, of the ten.
 const (
-	joinedSubscriptions     = 100
+	maxJoined               = 50            // books
+	joinedSubscriptions     = 2 * maxJoined // each is subscribed to in both ways, see [layers]
 	joinedMessagesPerMinute = 300
 )
 
@@ -63,7 +64,7 @@ func NewJoinedBooks(url string, log *slog.Logger) *JoinedBooks {
 func (j *JoinedBooks) Want(b JoinedBook) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if _, ok := j.wanted[b]; ok || len(j.wanted) == joinedSubscriptions {
+	if _, ok := j.wanted[b]; ok || len(j.wanted) == maxJoined {
 		return
 	}
 	j.wanted[b] = time.Now()
@@ -175,21 +176,24 @@ type joinedSubscription struct {
 	Coin     string `json:"coin"`
 	NSigFigs int    `json:"nSigFigs"`
 	Mantissa int    `json:"mantissa,omitempty"` // 1 goes without saying
+	Fast     bool   `json:"fast,omitempty"`
 }
 
 // subscribe asks for what is wanted and gives up what is not.
 func (j *JoinedBooks) subscribe(ctx context.Context, conn *websocket.Conn, g market.Grouping) error {
 	asked := map[string]bool{}
 	ask := func(method, coin string) error {
-		if err := j.budget.Spend(ctx, 1); err != nil {
-			return err
-		}
 		s := joinedSubscription{Type: "l2Book", Coin: coin, NSigFigs: g.Figs}
 		if g.Mantissa > 1 {
 			s.Mantissa = g.Mantissa
 		}
-		if err := send(ctx, conn, map[string]any{"method": method, "subscription": s}); err != nil {
-			return fmt.Errorf("%s: %w", method, err)
+		for _, s.Fast = range []bool{false, true} {
+			if err := j.budget.Spend(ctx, 1); err != nil {
+				return err
+			}
+			if err := send(ctx, conn, map[string]any{"method": method, "subscription": s}); err != nil {
+				return fmt.Errorf("%s: %w", method, err)
+			}
 		}
 		return nil
 	}
@@ -223,6 +227,7 @@ func (j *JoinedBooks) subscribe(ctx context.Context, conn *websocket.Conn, g mar
 }
 
 func (j *JoinedBooks) read(ctx context.Context, conn *websocket.Conn, g market.Grouping, take func(JoinedBook, *market.Book)) error {
+	books := layers{}
 	for {
 		frame, err := receive(ctx, conn)
 		if err != nil {
@@ -241,7 +246,8 @@ func (j *JoinedBooks) read(ctx context.Context, conn *websocket.Conn, g market.G
 			j.log.Warn("skipped a joined book", "error", excerpt(err.Error()), "frame", excerpt(string(frame)))
 			continue
 		}
-		if b := (JoinedBook{g, book.Coin}); j.isWanted(b) {
+		book, newer := books.join(&book)
+		if b := (JoinedBook{g, book.Coin}); newer && j.isWanted(b) {
 			take(b, &book)
 		}
 	}

@@ -48,12 +48,13 @@ func (j *joiner) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			Subscription struct {
 				Coin               string
 				NSigFigs, Mantissa int
+				Fast               bool
 			}
 		}
 		_ = json.Unmarshal(b, &m) // what is no message is seen by what was asked
 		s := m.Subscription
 		j.mu.Lock()
-		j.asked = append(j.asked, fmt.Sprint(m.Method, " ", s.Coin, " ", s.NSigFigs, " ", s.Mantissa))
+		j.asked = append(j.asked, fmt.Sprint(m.Method, " ", s.Coin, " ", s.NSigFigs, " ", s.Mantissa, " ", s.Fast))
 		j.mu.Unlock()
 		frames := []string{`{"channel":"subscriptionResponse","data":{}}`, `{"channel":"error","data":"no"}`, `{"channel":"l2Book","data":{}}`,
 			fmt.Sprintf(`{"channel":"l2Book","data":{"coin":%q,"time":1,"levels":[[{"px":"%d%d.0","sz":"1.0","n":1}],[]]}}`, s.Coin, s.NSigFigs, s.Mantissa)}
@@ -119,20 +120,23 @@ func TestJoinedBooksAreDistinguishedAndFollowedWhileTheyAreWanted(t *testing.T) 
 	hears("BTC 5 2: BTC 52.0")
 	books.Want(JoinedBook{coarse, "ETH"})
 	hears("ETH 2 1: ETH 20.0")
+	if !venue.hasBeen(1, "subscribe BTC 2 0 false") || !venue.hasBeen(1, "subscribe BTC 2 0 true") {
+		t.Error("the venue is not asked for both ways of a book")
+	}
 	if n := venue.connections(); n != 2 {
 		t.Errorf("%d connections for two groupings", n)
 	}
 
 	books.Keep(func(b JoinedBook) bool { return b.Coin == "ETH" })
-	await(t, "BTC is given up", func() bool { return venue.hasBeen(1, "unsubscribe BTC 2 0") && venue.connections() == 1 })
+	await(t, "BTC is given up", func() bool { return venue.hasBeen(1, "unsubscribe BTC 2 0 true") && venue.connections() == 1 })
 
 	venue.mu.Lock()
 	for conn := range venue.open {
 		conn.CloseNow()
 	}
 	venue.mu.Unlock()
-	await(t, "ETH is followed again", func() bool { return venue.hasBeen(2, "subscribe ETH 2 0") })
-	if venue.hasBeen(2, "subscribe BTC 2 0") {
+	await(t, "ETH is followed again", func() bool { return venue.hasBeen(2, "subscribe ETH 2 0 true") })
+	if venue.hasBeen(2, "subscribe BTC 2 0 true") {
 		t.Error("what was given up is followed again")
 	}
 }
@@ -141,18 +145,18 @@ func TestJoinedBooksKeepToTheirPartOfTheLimits(t *testing.T) {
 	t.Parallel()
 	books := NewJoinedBooks("http://127.0.0.1:1", slog.New(slog.DiscardHandler))
 	nth := func(n int) JoinedBook { return JoinedBook{market.Groupings[0], fmt.Sprint("C", n)} }
-	for n := range joinedSubscriptions + 1 {
+	for n := range maxJoined + 1 {
 		books.Want(nth(n))
 	}
-	if _, ok := books.Since(nth(joinedSubscriptions - 1)); !ok {
+	if _, ok := books.Since(nth(maxJoined - 1)); !ok {
 		t.Error("the last one within the limit is not followed")
 	}
-	if _, ok := books.Since(nth(joinedSubscriptions)); ok {
+	if _, ok := books.Since(nth(maxJoined)); ok {
 		t.Error("one more than the limit is followed")
 	}
 	books.Keep(func(b JoinedBook) bool { return b != nth(0) })
-	books.Want(nth(joinedSubscriptions))
-	if _, ok := books.Since(nth(joinedSubscriptions)); !ok {
+	books.Want(nth(maxJoined))
+	if _, ok := books.Since(nth(maxJoined)); !ok {
 		t.Error("a place that became free is not taken")
 	}
 }

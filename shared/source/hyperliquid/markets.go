@@ -67,8 +67,8 @@ func (f *Feed) look(ctx context.Context) (*market.Meta, []market.Mids, error) {
 }
 
 // wantAll notes what to subscribe to, in the order in which the limit is spent:
-// mid prices, trades, books, and best prices, which the books have too, only
-// less often.
+// mid prices, trades, books, each in both ways (see [layers]), and best prices, which the
+// books have too, only less often.
 func (f *Feed) wantAll(meta *market.Meta) {
 	dexs := slices.Sorted(maps.Keys(meta.Perps))
 	for _, dex := range dexs {
@@ -79,14 +79,20 @@ func (f *Feed) wantAll(meta *market.Meta) {
 		coins = append(coins, f.traded(meta.Perps[dex])...)
 	}
 	coins = append(coins, f.traded(meta.Spot)...)
-	for _, channel := range [...]struct {
-		name   string
-		wanted bool
-	}{{"trades", f.Trades}, {"l2Book", f.Books}, {"bbo", f.Books}} {
-		for _, coin := range coins {
-			if channel.wanted {
-				f.want(subscription{Type: channel.name, Coin: coin})
-			}
+	for _, coin := range coins {
+		if f.Trades {
+			f.want(subscription{Type: "trades", Coin: coin})
+		}
+	}
+	for _, coin := range coins {
+		if f.Books {
+			f.want(subscription{Type: "l2Book", Coin: coin})
+			f.want(subscription{Type: "l2Book", Coin: coin, Fast: true})
+		}
+	}
+	for _, coin := range coins {
+		if f.Books {
+			f.want(subscription{Type: "bbo", Coin: coin})
 		}
 	}
 }
@@ -110,7 +116,7 @@ func (f *Feed) want(s subscription) {
 		if f.Stats.Dropped.Add(1) > 1 {
 			return
 		}
-		f.Log.Error("the venue allows no more subscriptions; the rest is left out, from this one on", "type", s.Type, "coin", s.Coin, "dex", s.Dex, "limit", maxSubscriptions)
+		f.Log.Error("the venue allows no more subscriptions; the rest is left out, from this one on", "type", s.Type, "coin", s.Coin, "dex", s.Dex, "fast", s.Fast, "limit", maxSubscriptions)
 		return
 	}
 	f.wanted = append(f.wanted, s)

@@ -1,0 +1,54 @@
+package hyperliquid
+
+import (
+	"time"
+
+	"quotary/shared/market"
+)
+
+// The venue pushes a book in two ways: a plain subscription gets twenty prices a side
+// every five seconds, a fast one the best five twice a second. A frame does not say
+// which it is.
+const (
+	// FastLevels is how many prices a side of a fast book has at most.
+	FastLevels = 5
+
+	plainLevels = 20
+	// plainFor is how long a plain book is used after its time: longer than it takes
+	// until the next one comes. Where none comes the book has become so short that its
+	// plain frames are taken for fast ones, which have all there is of it.
+	plainFor = 15 * time.Second
+)
+
+// layers are the books of a connection, each subscribed to in both ways: the best
+// prices are those of the newest frame, what is behind them that of the last plain one.
+type layers map[string]*layered // by coin
+
+type layered struct{ plain, fast market.Book }
+
+// join returns the book that a frame makes; it is not ok where a newer one has been
+// made.
+func (l layers) join(frame *market.Book) (book market.Book, ok bool) {
+	of := l[frame.Coin]
+	if of == nil {
+		of = &layered{}
+		l[frame.Coin] = of
+	}
+	way := &of.fast
+	if len(frame.Bids) > FastLevels || len(frame.Asks) > FastLevels {
+		way = &of.plain
+	}
+	if frame.Time < way.Time {
+		return book, false
+	}
+	*way = *frame
+	switch age := of.fast.Time - of.plain.Time; {
+	case age > plainFor.Milliseconds():
+		book = of.fast
+	case age > 0:
+		book = of.fast.Over(&of.plain, FastLevels)
+	default:
+		book = of.plain
+	}
+	return book.Top(plainLevels), way == &of.plain || frame.Time >= of.plain.Time
+}
