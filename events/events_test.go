@@ -265,20 +265,18 @@ func (d *deployment) rest(t *testing.T) {
 		}
 		var event events.APIGatewayProxyRequest
 		strict(t, e.Function(), &event)
-		parameters, values := map[string]string{}, values
+		values := values
 		if e.Method == http.MethodDelete { // of something that is not there
 			values = strings.NewReplacer("{level}", "none", "{access_key}", "none")
 		}
-		for _, segment := range strings.Split(e.Path, "/") {
-			if name, _, ok := catalog.PathParameter(segment); ok {
-				if value := values.Replace("{" + name + "}"); !strings.HasPrefix(value, "{") {
-					parameters[name] = value
-				} else {
-					parameters[name] = "1"
-				}
+		segments := strings.Split(values.Replace(e.Documented()), "/")
+		for i, segment := range segments {
+			if _, _, ok := catalog.PathParameter(segment); ok {
+				segments[i] = "1"
 			}
 		}
-		event.HTTPMethod, event.Resource, event.PathParameters = e.Method, e.Path, parameters
+		event.HTTPMethod, event.Resource = e.Method, e.Path
+		event.PathParameters = apitest.Event(t, e.Method, strings.Join(segments, "/"), nil).PathParameters
 		event.MultiValueQueryStringParameters = map[string][]string{
 			"coin": {"BTC"}, "interval": {"1h"}, "id": {"1"}, "symbol": {"btcswapusdt:binance"}, "key_list": {perpKey}, "market_list": {pairs.Hyperliquid},
 		}

@@ -66,7 +66,8 @@ func operation(public openapi.Object, e *catalog.Endpoint) openapi.Object {
 	var inPath []any
 	parameters, _ := public["parameters"].([]any)
 	for _, p := range parameters {
-		if p := p.(openapi.Object); p["in"] == "path" {
+		// What stands behind a parameter that takes the rest is none of the gateway's.
+		if p := p.(openapi.Object); p["in"] == "path" && strings.Contains(strings.ReplaceAll(e.Path, "+}", "}"), "{"+p["name"].(string)+"}") {
 			inPath = append(inPath, openapi.Object{
 				"in": "path", "name": p["name"], "required": true, "schema": openapi.Object{"type": "string"},
 			})

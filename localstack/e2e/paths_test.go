@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 
 	"quotary/localstack/client"
@@ -48,6 +49,26 @@ func TestACoinWithASlashIsFound(t *testing.T) {
 					return answer
 				}, func(one ticker) bool { return one.Coin == coin })
 			})
+		}
+	}
+}
+
+// TestEveryEndpointOfACoinTakesASlash asks each for a coin with a slash in its name, as
+// clients write it and as they should.
+func TestEveryEndpointOfACoinTakesASlash(t *testing.T) {
+	t.Parallel()
+	for name, gateway := range map[string]client.Client{"the stage": api(), "a custom domain": customDomain(t)} {
+		for _, e := range catalog.All() {
+			for _, coin := range []string{"PURR/USDC", "PURR%2FUSDC"} {
+				path := strings.Replace(e.Documented(), "{coin}", coin, 1)
+				if path == e.Documented() {
+					continue
+				}
+				answer, err := gateway.Get(t.Context(), world.State.Demo.SubKey, values.Replace(path), nil)
+				if err != nil || answer.Status != http.StatusOK {
+					t.Errorf("%s: %s: %d %s, %v", name, path, answer.Status, answer.Body, err)
+				}
+			}
 		}
 	}
 }

@@ -26,10 +26,18 @@ const traceHeader = "X-Amzn-Trace-Id"
 // a domain. What cannot become a request is refused and logged here.
 func Lambda(h http.Handler, log *slog.Logger) func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 	var accessor core.RequestAccessor
+	endpoints := map[string]*catalog.Endpoint{}
+	for _, e := range catalog.All() {
+		endpoints[e.Method+" "+e.Path] = e
+	}
 	return func(ctx context.Context, event events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 		w := &writer{ProxyResponseWriter: core.NewProxyResponseWriter()}
 		event.RequestContext.ResourcePath = event.Resource // which is what the authorizer decided on
-		path, ok := requestPath(event.Resource, event.PathParameters)
+		template, parameters := event.Resource, event.PathParameters
+		if e := endpoints[event.HTTPMethod+" "+event.Resource]; e != nil {
+			template, parameters = e.Documented(), e.Values(parameters)
+		}
+		path, ok := requestPath(template, parameters)
 		if !ok {
 			refuse(ctx, w, log, &event, errNoEndpoint)
 			return w.GetProxyResponse()
@@ -76,10 +84,10 @@ func (w *writer) Write(body []byte) (int, error) {
 	return w.ProxyResponseWriter.Write(body)
 }
 
-// requestPath puts the parameters into the resource, each as one escaped segment.
-// It is not ok where one is missing.
-func requestPath(resource string, parameters map[string]string) (path string, ok bool) {
-	segments := strings.Split(resource, "/")
+// requestPath puts the parameters into a path, each as one escaped segment. It is not ok
+// where one is missing.
+func requestPath(template string, parameters map[string]string) (path string, ok bool) {
+	segments := strings.Split(template, "/")
 	for i, segment := range segments {
 		name, _, is := catalog.PathParameter(segment)
 		if !is {

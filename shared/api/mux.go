@@ -27,7 +27,7 @@ func newMux(endpoints []*catalog.Endpoint, handler func(*catalog.Endpoint) http.
 	})
 	muxes := []*http.ServeMux{http.NewServeMux()}
 	for _, e := range sorted {
-		pattern, h := e.Method+" "+strings.ReplaceAll(e.Path, "+}", "...}"), handler(e)
+		pattern, h := e.Method+" "+pattern(e), handler(e)
 		if register(muxes[len(muxes)-1], pattern, h) {
 			continue
 		}
@@ -43,6 +43,14 @@ func newMux(endpoints []*catalog.Endpoint, handler func(*catalog.Endpoint) http.
 		}
 	}
 	return muxes[0]
+}
+
+// pattern is the path of an endpoint as a ServeMux takes it.
+func pattern(e *catalog.Endpoint) string {
+	if rest, greedy := strings.CutSuffix(e.Path, "+}"); greedy && strings.Count(e.Path, "/") == strings.Count(e.Documented(), "/") {
+		return rest + "...}"
+	}
+	return e.Documented()
 }
 
 // register reports whether the mux took the pattern. A ServeMux has no other way

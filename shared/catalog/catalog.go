@@ -21,6 +21,7 @@ package catalog
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -43,6 +44,7 @@ const MethodWS = "WS"
 type Endpoint struct {
 	Method   string       // GET, POST, PUT, DELETE or MethodWS
 	Path     string       // as the gateway routes it, relative to the base address: parameters in braces (see [PathParameter])
+	template string       // the path as documents spell it; "" is Path
 	Family   Family       // which function serves it once it is built
 	Access   Access       // who may call it
 	Envelope Envelope     // how success and failure are wrapped; empty for WebSocket feeds
@@ -80,8 +82,13 @@ func (e *Endpoint) IdentitySource() []string {
 }
 
 // Documented returns the path as documents spell it, to which it does not matter how
-// much of a path a parameter takes: /upgrade/v2/hl/fills/{address}.
-func (e *Endpoint) Documented() string { return strings.ReplaceAll(e.Path, "+}", "}") }
+// much of a path a parameter takes: /upgrade/v2/hl/klines-with-taker-vol/{coin}/{interval}.
+func (e *Endpoint) Documented() string {
+	if e.template != "" {
+		return e.template
+	}
+	return strings.ReplaceAll(e.Path, "+}", "}")
+}
 
 // String names the endpoint as people write it: "GET /upgrade/v2/hl/tickers".
 func (e *Endpoint) String() string { return e.Method + " " + e.Documented() }
@@ -93,6 +100,50 @@ func PathParameter(segment string) (name string, greedy, ok bool) {
 	name, closed := strings.CutSuffix(name, "}")
 	name, greedy = strings.CutSuffix(name, "+")
 	return name, greedy, ok && closed
+}
+
+// routed is a documented path as the gateway can route it. A coin may have a slash in its
+// name, which clients do not encode: it takes the rest of the path, and so do the
+// segments behind it, of which the gateway knows nothing: see [Endpoint.Values].
+func routed[In any](path string) string {
+	coins := map[string]bool{}
+	for _, p := range Parameters(reflect.TypeFor[In]()) {
+		coins[p.Names[0]] = p.In == "path" && p.Field.Type == reflect.TypeFor[Coin]()
+	}
+	segments := strings.Split(path, "/")
+	for i, segment := range segments {
+		if name, _, ok := PathParameter(segment); ok && coins[name] {
+			return strings.Join(segments[:i], "/") + "/{" + name + "+}"
+		}
+	}
+	return path
+}
+
+// Values returns the parameters of the documented path, of those that the gateway found
+// in the path of a request: what a greedy one took belongs to it and to the segments
+// behind it. They are nil where it took too little.
+func (e *Endpoint) Values(found map[string]string) map[string]string {
+	routed := strings.Split(e.Path, "/")
+	behind := strings.Split(e.Documented(), "/")[len(routed):]
+	if len(behind) == 0 {
+		return found
+	}
+	greedy, _, _ := PathParameter(routed[len(routed)-1])
+	taken := strings.Split(found[greedy], "/")
+	cut := len(taken) - len(behind)
+	if cut < 1 {
+		return nil
+	}
+	values := maps.Clone(found)
+	values[greedy] = strings.Join(taken[:cut], "/")
+	for i, segment := range behind {
+		if name, _, ok := PathParameter(segment); ok {
+			values[name] = taken[cut+i]
+		} else if segment != taken[cut+i] {
+			return nil
+		}
+	}
+	return values
 }
 
 // Access says who may call an endpoint.
@@ -200,7 +251,7 @@ func declare(e *Endpoint) *Endpoint {
 
 func route[In, Out any](method, path string, family Family, access Access, envelope Envelope) Route[In, Out] {
 	return Route[In, Out]{declare(&Endpoint{
-		Method: method, Path: path, Family: family, Access: access, Envelope: envelope,
+		Method: method, Path: routed[In](path), template: path, Family: family, Access: access, Envelope: envelope,
 		In: reflect.TypeFor[In](), Out: reflect.TypeFor[Out](),
 	})}
 }

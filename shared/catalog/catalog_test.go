@@ -131,9 +131,39 @@ func TestPathParametersAreBound(t *testing.T) {
 				t.Errorf("%s does not bind %s", e, segment)
 			}
 		}
-		if n := strings.Count(e.Path, "{"); n != len(bound) {
+		if n := strings.Count(e.Documented(), "{"); n != len(bound) {
 			t.Errorf("%s has %d path parameters and binds %d", e, n, len(bound))
 		}
+	}
+}
+
+// Clients write the slash in the name of a coin as it is, and the gateway cannot tell
+// it from the end of a segment.
+func TestACoinTakesTheRestOfThePath(t *testing.T) {
+	t.Parallel()
+	coins := 0
+	for _, e := range catalog.All() {
+		before, behind, ok := strings.Cut(e.Documented(), "{coin}")
+		if !ok {
+			continue
+		}
+		coins++
+		if e.Path != before+"{coin+}" {
+			t.Errorf("the gateway routes %s as %s", e, e.Path)
+		}
+		for _, coin := range []string{"BTC", "PURR/USDC", "PURR%2FUSDC"} {
+			taken := strings.NewReplacer("{interval}", "1h").Replace(coin + behind)
+			values := e.Values(map[string]string{"address": "0x", "coin": taken})
+			if values["coin"] != coin || values["address"] != "0x" || behind != "" && values["interval"] != "1h" {
+				t.Errorf("%s: %s gives %v", e, taken, values)
+			}
+		}
+	}
+	if coins < 10 {
+		t.Errorf("%d paths have a coin", coins)
+	}
+	if values := catalog.TakerKlines.Values(map[string]string{"coin": "BTC"}); values != nil {
+		t.Errorf("without an interval: %v", values)
 	}
 }
 

@@ -7,7 +7,7 @@ var (
 	// Lists the last traded price of every coin.
 	Tickers = route[None, []Ticker]("GET", "/upgrade/v2/hl/tickers", PerpMarket, action("HL_TICKERS"), EnvelopeB)
 	// Shows the last traded price of a coin.
-	TickerCoin = route[TickerCoinIn, Ticker]("GET", "/upgrade/v2/hl/tickers/coin/{coin+}", PerpMarket, action("HL_TICKERS"), EnvelopeB)
+	TickerCoin = route[TickerCoinIn, Ticker]("GET", "/upgrade/v2/hl/tickers/coin/{coin}", PerpMarket, action("HL_TICKERS"), EnvelopeB)
 	// Lists K-lines of a coin with the part in which the taker bought.
 	TakerKlines = route[TakerKlinesIn, []TakerKline]("GET", "/upgrade/v2/hl/klines-with-taker-vol/{coin}/{interval}", PerpMarket, action("HL_KLINES_WITH_TAKER_VOL"), EnvelopeB)
 	// Sums up what takers bought less what they sold in a window that ends now.

@@ -204,6 +204,21 @@ func TestKlinesAreTheNewestThatOpenInTheSpan(t *testing.T) {
 	}
 }
 
+func TestACoinWithASlashIsFoundWhereverItStands(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.trade(t, "PURR/USDC", start, time.Second, 100)
+	for _, coin := range []string{"PURR/USDC", "PURR%2FUSDC"} {
+		if rows := apitest.Data[[]catalog.TakerKline](t, w.Get(t, w.SubKey, root+"/klines-with-taker-vol/"+coin+"/1m")); len(rows) != 3 {
+			t.Errorf("%s: %d klines", coin, len(rows))
+		}
+	}
+	w.Get(t, w.SubKey, root+"/klines-with-taker-vol/PURR/USDC").Refused(t, http.StatusBadRequest, "invalid interval")
+	if answer := w.Get(t, w.SubKey, root+"/klines-with-taker-vol/BTC"); answer.Status != http.StatusNotFound {
+		t.Errorf("without an interval: %d %s", answer.Status, answer.Body)
+	}
+}
+
 func TestKlinesOfACoinWithoutTradesAreAnEmptyList(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

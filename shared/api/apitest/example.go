@@ -27,7 +27,7 @@ type Request struct {
 // request struct (see [catalog.Route]).
 func Example(e *catalog.Endpoint) Request {
 	r := Request{Endpoint: e, path: map[string]string{}, query: url.Values{}, body: map[string]any{}}
-	for _, segment := range strings.Split(e.Path, "/") {
+	for _, segment := range strings.Split(e.Documented(), "/") {
 		if name, _, ok := catalog.PathParameter(segment); ok { // of an endpoint to come nothing else is known
 			r.path[name] = map[string]string{"address": anAddress, "builder": anAddress}[name]
 			r.path[name] = cmp.Or(r.path[name], "1")

@@ -30,7 +30,7 @@ func record(event *events.APIGatewayProxyRequest) *Recorded {
 		return nil
 	}
 	r := &Recorded{Endpoint: endpoint.String(), Query: event.MultiValueQueryStringParameters, Path: make(map[string]string)}
-	for name, value := range event.PathParameters {
+	for name, value := range endpoint.Values(event.PathParameters) {
 		if decoded, err := url.PathUnescape(value); err == nil {
 			r.Path[name] = decoded
 		}

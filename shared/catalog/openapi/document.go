@@ -133,7 +133,7 @@ func partHeaders(e *catalog.Endpoint) Object {
 // none.
 func (d *document) request(e *catalog.Endpoint) (parameters []any, body Object) {
 	if e.In == nil {
-		for _, segment := range strings.Split(e.Path, "/") {
+		for _, segment := range strings.Split(e.Documented(), "/") {
 			if name, _, ok := catalog.PathParameter(segment); ok {
 				parameters = append(parameters, parameter("path", name, true, Object{"type": "string"}))
 			}
