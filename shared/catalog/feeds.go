@@ -5,7 +5,7 @@ import "path"
 // The four WebSocket feeds. A connection passes the authorizer like a request;
 // what is said on it is no part of the catalog.
 var (
-	// Streams books, best prices, trades, candles and accounts to which the client subscribes.
+	// Streams books, best prices, trades, candles and accounts to which the client subscribes; a bucket without a trade has no candle.
 	FeedChannels = feed("/upgrade/v2/hl/ws", "HL_WS_NODE")
 	// Streams the fills of addresses.
 	FeedFills = feed("/upgrade/v2/hl/ws/fills", "HL_WS_FILLS")

@@ -88,7 +88,8 @@ func (in InfoIn) Span(now time.Time) (start, end time.Time) {
 	return spanMillis(in.StartTime, in.EndTime, now)
 }
 
-// Candle is one bucket of candleSnapshot, in the venue's shape.
+// Candle is one bucket of candleSnapshot, in the venue's shape: where nothing was
+// traded since the first trade of the coin it is flat, at the last price before.
 type Candle struct {
 	T     int64  `json:"t"` // open time, ms
 	End   int64  `json:"T"` // last ms of the bucket

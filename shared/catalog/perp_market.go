@@ -8,7 +8,7 @@ var (
 	Tickers = route[None, []Ticker]("GET", "/upgrade/v2/hl/tickers", PerpMarket, action("HL_TICKERS"), EnvelopeB)
 	// Shows the last traded price of a coin.
 	TickerCoin = route[TickerCoinIn, Ticker]("GET", "/upgrade/v2/hl/tickers/coin/{coin}", PerpMarket, action("HL_TICKERS"), EnvelopeB)
-	// Lists K-lines of a coin with the part in which the taker bought.
+	// Lists K-lines of a coin with the part in which the taker bought; a bucket without a trade has none.
 	TakerKlines = route[TakerKlinesIn, []TakerKline]("GET", "/upgrade/v2/hl/klines-with-taker-vol/{coin}/{interval}", PerpMarket, action("HL_KLINES_WITH_TAKER_VOL"), EnvelopeB)
 	// Sums up what takers bought less what they sold in a window that ends now.
 	TakerDelta = route[TakerDeltaIn, TakerDeltaSum]("GET", "/upgrade/v2/hl/accumulated-taker-delta/{coin}", PerpMarket, action("HL_ACCUMULATED_TAKER_DELTA"), EnvelopeB)

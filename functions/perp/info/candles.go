@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"time"
 
 	"quotary/shared/api"
 	"quotary/shared/catalog"
@@ -12,14 +13,15 @@ import (
 	"quotary/shared/market"
 )
 
-// maxCandles is how many candles one answer holds.
-const maxCandles = 2000
+// maxCandles is how many candles one answer holds, as at the venue.
+const maxCandles = 5000
 
 var candleIntervals = strings.Split(catalog.CandleIntervals, "|")
 
 // candleSnapshot returns the candles that overlap the span, oldest first; of
 // more than fit into an answer the newest. As at the venue the candle in which
-// startTime falls is the first and the one in which endTime falls the last.
+// startTime falls is the first and the one in which endTime falls, or the present, the
+// last, and where nothing was traded since the first trade the candle is flat.
 func (i *info) candleSnapshot(ctx context.Context, in *catalog.InfoIn) (json.RawMessage, error) {
 	req := in.Req
 	switch {
@@ -32,11 +34,23 @@ func (i *info) candleSnapshot(ctx context.Context, in *catalog.InfoIn) (json.Raw
 	if err != nil {
 		return nil, api.BadRequest("invalid req.interval: %v", err)
 	}
-	from, to := req.StartTime.Time(), req.EndTime.Time()
-	if !from.IsZero() {
-		from = interval.Start(from)
+	last := api.Now(ctx).UnixMilli()
+	if req.EndTime != nil {
+		last = min(last, int64(*req.EndTime))
 	}
-	candles, err := klines.Newest(ctx, i.series, string(req.Coin), interval, from, to, maxCandles)
+	from := int64(0)
+	if req.StartTime != nil {
+		from = int64(*req.StartTime)
+	}
+	last = interval.StartMs(last)
+	first := last
+	for n := 1; n < maxCandles && first > from; n++ {
+		first = interval.StartMs(first - 1)
+	}
+	if last < interval.StartMs(from) {
+		return api.Encode([]catalog.Candle{})
+	}
+	candles, err := i.candles(ctx, string(req.Coin), interval, first, last)
 	if err != nil {
 		return nil, err
 	}
@@ -48,6 +62,42 @@ func (i *info) candleSnapshot(ctx context.Context, in *catalog.InfoIn) (json.Raw
 			Open: market.Text(c.Open), Close: market.Text(c.Close), High: market.Text(c.High), Low: market.Text(c.Low),
 			V: market.Text(c.Size), N: c.Trades,
 		}
+		if c.Trades == 0 {
+			list[n].V = "0"
+		}
 	}
 	return api.Encode(list)
+}
+
+// candles are those of a coin that open from first to last, ms, both of which are
+// openings: those without a trade at the price of the last one before, and none before
+// the first trade.
+func (i *info) candles(ctx context.Context, coin string, interval market.Interval, first, last int64) ([]market.Candle, error) {
+	traded, err := klines.Newest(ctx, i.series, coin, interval, time.UnixMilli(first).UTC(), time.UnixMilli(last).UTC(), maxCandles)
+	if err != nil {
+		return nil, err
+	}
+	var px market.Decimal
+	if len(traded) == 0 || traded[0].OpenTime > first {
+		before, err := klines.Newest(ctx, i.series, coin, interval, time.Time{}, time.UnixMilli(first-1).UTC(), 1)
+		switch {
+		case err != nil:
+			return nil, err
+		case len(before) > 0:
+			px = before[0].Close
+		case len(traded) == 0:
+			return nil, nil
+		default:
+			first = traded[0].OpenTime
+		}
+	}
+	var all []market.Candle
+	for open := first; open <= last; open = interval.NextMs(open) {
+		c := market.Candle{OpenTime: open, Open: px, High: px, Low: px, Close: px}
+		if len(traded) > 0 && traded[0].OpenTime == open {
+			c, traded = traded[0], traded[1:]
+		}
+		all, px = append(all, c), c.Close
+	}
+	return all, nil
 }

@@ -150,11 +150,15 @@ func TestCandleSnapshot(t *testing.T) {
 	ms := hour.UnixMilli()
 	w.golden(t, "candleSnapshot", fmt.Sprintf(`{"type":"candleSnapshot","req":{"coin":"BTC","interval":"3m","startTime":%d,"endTime":%d}}`, ms, ms+300_000))
 	for req, want := range map[string][]int64{ // minutes of the hour
-		fmt.Sprintf(`"interval":"1m","startTime":%d,"endTime":%d`, ms+90_000, ms+250_000):    {1, 2, 3, 4}, // both ends fall within a candle
-		fmt.Sprintf(`"interval":"1m","startTime":"%d","endTime":"%d"`, ms+60_000, ms+60_000): {1},
-		fmt.Sprintf(`"interval":"1m","startTime":%d`, ms+300_000):                            {5, 7},
-		fmt.Sprintf(`"interval":"1m","endTime":%d`, ms+60_000):                               {0, 1},
-		fmt.Sprintf(`"interval":"1m","startTime":%d,"endTime":%d`, ms+360_000, ms+360_000):   {}, // without a trade
+		fmt.Sprintf(`"interval":"1m","startTime":%d,"endTime":%d`, ms+90_000, ms+250_000):       {1, 2, 3, 4}, // both ends fall within a candle
+		fmt.Sprintf(`"interval":"1m","startTime":"%d","endTime":"%d"`, ms+60_000, ms+60_000):    {1},
+		fmt.Sprintf(`"interval":"1m","startTime":%d,"endTime":%d`, ms+300_000, ms+430_000):      {5, 6, 7},
+		fmt.Sprintf(`"interval":"1m","endTime":%d`, ms+60_000):                                  {0, 1},
+		fmt.Sprintf(`"interval":"1m","startTime":%d,"endTime":%d`, ms+360_000, ms+360_000):      {6}, // without a trade
+		fmt.Sprintf(`"interval":"1m","startTime":%d,"endTime":%d`, ms-600_000, ms-1):            {},  // before the first
+		fmt.Sprintf(`"interval":"1m","startTime":%d,"endTime":%d`, ms-600_000, ms+1):            {0},
+		fmt.Sprintf(`"interval":"1m","startTime":%d`, ms+58*60_000):                             {58, 59, 60}, // up to now
+		fmt.Sprintf(`"interval":"15m","startTime":%d,"endTime":%d`, ms+4_500_000, ms+5_400_000): {},           // of what has not begun
 	} {
 		got := []int64{}
 		for _, c := range apitest.Data[[]catalog.Candle](t, w.ask(t, `{"type":"candleSnapshot","req":{"coin":"BTC",`+req+`}}`)) {
@@ -166,18 +170,37 @@ func TestCandleSnapshot(t *testing.T) {
 	}
 }
 
-func TestCandleSnapshotHoldsTheNewest2000(t *testing.T) {
+// The first is the newest before the span, and a quiet coin has candles all the same.
+func TestACandleWithoutATradeIsFlat(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	first := apitest.Start.Add(-3000 * time.Minute)
-	var minutes []int
-	for i := range 2100 {
-		minutes = append(minutes, i)
+	hour := apitest.Start.Add(-time.Hour)
+	w.candles(t, "QUIET", hour, 2, 5)
+	ask := func(interval string, from, to int) (list []catalog.Candle) {
+		return apitest.Data[[]catalog.Candle](t, w.ask(t, fmt.Sprintf(`{"type":"candleSnapshot","req":{"coin":"QUIET","interval":%q,"startTime":%d,"endTime":%d}}`,
+			interval, hour.Add(time.Duration(from)*time.Minute).UnixMilli(), hour.Add(time.Duration(to)*time.Minute).UnixMilli())))
 	}
-	w.candles(t, "BTC", first, minutes...)
-	list := apitest.Data[[]catalog.Candle](t, w.ask(t, fmt.Sprintf(`{"type":"candleSnapshot","req":{"coin":"BTC","interval":"1m","startTime":%d}}`, first.UnixMilli())))
-	if len(list) != 2000 || list[0].T != first.Add(100*time.Minute).UnixMilli() {
-		t.Errorf("%d candles from %d", len(list), list[0].T)
+	list := ask("1m", 3, 7)
+	for n, px := range []string{"30137.0", "30137.0", "", "30140.0", "30140.0"} {
+		c := list[n]
+		open := hour.Add(time.Duration(3+n) * time.Minute).UnixMilli()
+		flat := catalog.Candle{T: open, End: open + 59_999, S: "QUIET", I: "1m", Open: px, Close: px, High: px, Low: px, V: "0"}
+		if px == "" && c.N != 4 || px != "" && c != flat {
+			t.Errorf("minute %d is %+v", 3+n, c)
+		}
+	}
+	if list := ask("3m", 0, 60); len(list) != 21 || list[0].N != 4 || list[1].N != 4 || list[2].N != 0 {
+		t.Errorf("%d candles of three minutes: %+v", len(list), list)
+	}
+}
+
+func TestCandleSnapshotHoldsTheNewest5000(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.candles(t, "BTC", apitest.Start.Truncate(time.Minute).Add(-6000*time.Minute), 0, 100, 5999)
+	list := apitest.Data[[]catalog.Candle](t, w.ask(t, `{"type":"candleSnapshot","req":{"coin":"BTC","interval":"1m","startTime":0}}`))
+	if want := apitest.Start.Truncate(time.Minute).Add(-4999 * time.Minute).UnixMilli(); len(list) != 5000 || list[0].T != want || list[0].Close != "30235.0" {
+		t.Errorf("%d candles from %+v, want one of %d", len(list), list[0], want)
 	}
 }
 
