@@ -75,6 +75,21 @@ func (s *marketState) candles(interval string, from, to int64) []candle {
 	return out
 }
 
+// flat adds candles without a trade behind the first one, up to a time (ms).
+func flat(traded []candle, interval string, to int64) (all []candle) {
+	for i, c := range traded {
+		all = append(all, c)
+		next := to + 1
+		if i+1 < len(traded) {
+			next = traded[i+1].T
+		}
+		for _, end := bucketOf(interval, c.T); end+1 < next; _, end = bucketOf(interval, end+1) {
+			all = append(all, candle{T: end + 1, O: c.C, H: c.C, L: c.C, C: c.C})
+		}
+	}
+	return all
+}
+
 // day sums the last 24 hours: base and quote volume, and the price 24 hours
 // ago (the oldest price known when there is none).
 func (e *engine) day(c int) (base, quote, prev int64) {

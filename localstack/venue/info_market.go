@@ -1,6 +1,7 @@
 package venue
 
 import (
+	"slices"
 	"sort"
 	"strconv"
 )
@@ -306,8 +307,13 @@ func infoCandles(e *engine, r *infoRequest) ([]byte, error) {
 	if !sane(*r.Req.StartTime) || !sane(end) {
 		return nil, errShape
 	}
-	candles := e.Mk[c].candles(r.Req.Interval, *r.Req.StartTime, end)
-	return list(nil, last(candles, 5000), func(b []byte, k *candle) []byte {
+	first, _ := bucketOf(r.Req.Interval, *r.Req.StartTime)
+	candles := flat(e.Mk[c].candles(r.Req.Interval, 0, end), r.Req.Interval, min(end, e.ms()))
+	before := slices.IndexFunc(candles, func(k candle) bool { return k.T >= first })
+	if before < 0 {
+		before = len(candles)
+	}
+	return list(nil, last(candles[before:], 5000), func(b []byte, k *candle) []byte {
 		return e.appendCandle(b, c, r.Req.Interval, k)
 	}), nil
 }

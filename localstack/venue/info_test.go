@@ -213,10 +213,10 @@ func TestCandlesOfEveryIntervalAddUpToTheTrades(t *testing.T) {
 				coin, interval, v.Now().UnixMilli())
 			for _, r := range rows {
 				open, end := int64(r["t"].(float64)), int64(r["T"].(float64))
-				if o, cl := bucketOf(interval, open); o != open || cl != end || open <= last || r["s"] != coin || r["i"] != interval {
+				if o, cl := bucketOf(interval, open); o != open || cl != end || last >= 0 && open != last+1 || r["s"] != coin || r["i"] != interval {
 					t.Fatalf("%s %s: candle %v", coin, interval, r)
 				}
-				last = open
+				last = end
 				n += int64(r["n"].(float64))
 				base.Add(base, rat(t, r["v"].(string)))
 				lo, hi := rat(t, r["l"].(string)), rat(t, r["h"].(string))
