@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/channel"
 	"quotary/shared/connections"
@@ -208,6 +209,12 @@ func TestWhoMayNotFollowAFeedAnyLongerGetsNoSubscription(t *testing.T) {
 	if used := w.used(w.SubKey); used != (connectionstest.Usage{Connections: 2, Subscriptions: 1}) {
 		t.Errorf("used %+v", used)
 	}
+	secret, err := w.Keys.ResetSecret(t.Context(), w.Primary.AccessKey, w.SubKey.AccessKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.says(message("subscribe", bob), `{"error":"the subscription is refused: the secret of the sub-key was reset"}`)
+	w.connect(apitest.Key{AccessKey: w.SubKey.AccessKey, Secret: string(secret)}, channel.FeedFills).says(message("subscribe", alice), `{"type":"subscribe"}`)
 }
 
 func TestACoinThatDoesNotExistIsRefusedAndNotCounted(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -59,6 +60,30 @@ func TestTheDistributorsLimitHoldsForAllItsKeys(t *testing.T) {
 		if _, status, message := w.dial(key, channel.FeedFills, ""); status != http.StatusTooManyRequests {
 			t.Errorf("%d %s", status, message)
 		}
+	}
+}
+
+// The ingester counts, and there is none.
+func TestWhileWhatWasOpenBeforeALimitIsNotCountedNothingGetsIn(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	key := w.limited(0, 0)
+	p := w.connect(key, channel.FeedChannels)
+	limit := int64(3)
+	if err := w.Keys.UpdateSubKey(t.Context(), w.Primary.AccessKey, keys.SubKeyChange{AccessKey: key.AccessKey, WSConnLimit: &limit, WSSubLimit: &limit}); err != nil {
+		t.Fatal(err)
+	}
+	const counting = "what was open before the limit was set is being counted: try again in a few seconds"
+	var handshake sync.WaitGroup
+	handshake.Go(func() {
+		if _, status, message := w.dial(key, channel.FeedChannels, ""); status != http.StatusServiceUnavailable || message != counting {
+			t.Errorf("%d %s", status, message)
+		}
+	})
+	p.errs(subscribeTo(`{"type":"trades","coin":"BTC"}`), counting)
+	handshake.Wait()
+	if used := w.used(key); used != (connectionstest.Usage{Connections: 1}) {
+		t.Errorf("used %+v", used)
 	}
 }
 

@@ -53,6 +53,8 @@ func (s *socket) message(ctx context.Context, event *events.APIGatewayWebsocketP
 	switch {
 	case errors.As(err, &wrong):
 		err = s.store.Answer(ctx, c.Message, connections.Reply{Frame: errorObject(feed, wrong.Error(), event.Body)})
+	case errors.Is(err, connections.ErrCounting):
+		err = s.store.Answer(ctx, c.Message, connections.Reply{Frame: errorObject(feed, connections.ErrCounting.Error(), event.Body)})
 	case errors.As(err, &over):
 		err = s.store.Answer(ctx, c.Message, connections.Reply{Frame: limitObject(over)})
 	}
@@ -95,11 +97,13 @@ func (s *socket) slots(ctx context.Context, c client) (connections.Limits, error
 	}
 	status, known := statuses[c.AccessKey]
 	now := s.clock()
-	conn := connections.Connection{Feed: c.feed, Seen: now}
+	conn := connections.Connection{Feed: c.feed, Seen: now, Generation: c.Generation}
 	if why := conn.CloseReason(now, conn.StateOf(status, known)); why != "" {
 		return connections.Limits{}, strictjson.Errorf("the subscription is refused: %s", why)
 	}
-	return connections.Limits{Key: status.WSSubLimit, Distributor: status.DistributorWSSubLimit}, nil
+	return connections.Limits{
+		Key: status.WSSubLimit, KeySince: status.WSSubSince, Distributor: status.DistributorWSSubLimit, DistributorSince: status.DistributorWSSubSince,
+	}, nil
 }
 
 // maxQuoted is how long a message may be, in bytes, that an error quotes.

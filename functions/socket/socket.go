@@ -121,13 +121,17 @@ func (s *socket) connect(ctx context.Context, event *events.APIGatewayWebsocketP
 	}
 	err = s.store.Connect(ctx, connections.Connection{
 		ID: event.RequestContext.ConnectionID, Key: who.AccessKey, Distributor: who.Distributor,
-		Feed: feed, Dex: dex, Endpoint: endpoint(event),
-	}, connections.Limits{Key: who.WSConnLimit, Distributor: who.DistributorWSConnLimit})
+		Feed: feed, Dex: dex, Endpoint: endpoint(event), Generation: who.Generation,
+	}, connections.Limits{
+		Key: who.WSConnLimit, KeySince: who.WSConnSince, Distributor: who.DistributorWSConnLimit, DistributorSince: who.DistributorWSConnSince,
+	})
 	var over *connections.LimitError
 	switch {
 	case errors.As(err, &over):
 		s.metrics.Count(metrics.Denials, metrics.Label{Name: metrics.Reason, Value: "connections"})
 		return refuse(event, http.StatusTooManyRequests, "ws connection limit exceeded for sub key")
+	case errors.Is(err, connections.ErrCounting):
+		return refuse(event, http.StatusServiceUnavailable, connections.ErrCounting.Error())
 	case err != nil:
 		a := refuse(event, http.StatusInternalServerError, "internal error")
 		a.fault = err

@@ -15,6 +15,7 @@ type Caller struct {
 	Primary     bool
 	Level       string // name of the sub-key's
 	ExpiresAt   int64  // when the sub-key expires, seconds; 0 = never
+	Generation  int64  // of the secret that signed: how often it was reset before
 
 	MonthlyQuota  int64 // requests per month, 0 = no cap
 	RateLimit     int64 // requests per minute, 0 = no cap
@@ -24,7 +25,9 @@ type Caller struct {
 	DistributorRateLimit   int64 // requests per minute of all sub-keys, 0 = no cap
 	WSConnLimit            int64 // WebSocket connections of the sub-key, 0 = no cap
 	WSSubLimit             int64 // subscriptions of the sub-key, 0 = no cap
+	WSConnSince            int64 // when WSConnLimit was set where there was none, ms; 0 = with the key
 	DistributorWSConnLimit int64 // connections of all the distributor's sub-keys, 0 = no cap
+	DistributorWSConnSince int64 // as WSConnSince
 	DistributorWSSubLimit  int64 // subscriptions of all the distributor's sub-keys, 0 = no cap
 }
 
@@ -34,6 +37,7 @@ func callerOf(p *keys.Principal) Caller {
 		Distributor:   p.Distributor,
 		Primary:       p.Primary,
 		Level:         p.LevelName,
+		Generation:    p.Generation,
 		MonthlyQuota:  p.MonthlyQuota,
 		RateLimit:     p.RateLimit,
 		MaxTimeRange:  p.MaxTimeRange,
@@ -42,8 +46,10 @@ func callerOf(p *keys.Principal) Caller {
 		DistributorRateLimit:   p.DistributorRateLimit,
 		WSConnLimit:            p.WSConnLimit,
 		WSSubLimit:             p.WSSubLimit,
+		WSConnSince:            p.WSConnSince,
 		DistributorWSConnLimit: p.DistributorWSConnLimit,
 		DistributorWSSubLimit:  p.DistributorWSSubLimit,
+		DistributorWSConnSince: p.DistributorWSConnSince,
 	}
 	if !p.ExpiresAt.IsZero() {
 		c.ExpiresAt = p.ExpiresAt.Unix()
@@ -74,7 +80,6 @@ const (
 	contextDistributor = "distributor"
 	contextPrimary     = "primary"
 	contextLevel       = "level"
-	contextExpires     = "expiresAt"
 	contextSignature   = "signature"
 	contextRefused     = "refused"
 )
@@ -104,6 +109,14 @@ func (c *Caller) numbers() [9]struct {
 	}
 }
 
+// rare lists what the context names only where it is not 0.
+func (c *Caller) rare() map[string]*int64 {
+	return map[string]*int64{
+		"expiresAt": &c.ExpiresAt, "generation": &c.Generation,
+		"wsConnSince": &c.WSConnSince, "distributorWsConnSince": &c.DistributorWSConnSince,
+	}
+}
+
 // Context returns the caller as an authorizer's context.
 func (c Caller) Context() map[string]any {
 	context := map[string]any{
@@ -114,8 +127,10 @@ func (c Caller) Context() map[string]any {
 	if c.Level != "" {
 		context[contextLevel] = c.Level
 	}
-	if c.ExpiresAt > 0 {
-		context[contextExpires] = strconv.FormatInt(c.ExpiresAt, 10)
+	for name, value := range c.rare() {
+		if *value != 0 {
+			context[name] = strconv.FormatInt(*value, 10)
+		}
 	}
 	for _, n := range c.numbers() {
 		context[n.name] = strconv.FormatInt(*n.value, 10)
@@ -152,7 +167,9 @@ func CallerFrom(context map[string]any) (c Caller, v Verdict, message string) {
 		return Caller{}, VerdictBody, ""
 	}
 	c = Caller{AccessKey: text(contextKey), Distributor: text(contextDistributor), Primary: text(contextPrimary) == "true", Level: text(contextLevel)}
-	c.ExpiresAt, _ = strconv.ParseInt(text(contextExpires), 10, 64) // told only where there is one
+	for name, value := range c.rare() {
+		*value, _ = strconv.ParseInt(text(name), 10, 64)
+	}
 	for _, n := range c.numbers() {
 		// A limit that got lost must not read as "no limit".
 		var err error

@@ -27,7 +27,8 @@ type claim struct {
 }
 
 // increment is the write of the change that takes the slot: of a shard that was split under
-// the cap in force and has room, or, for what is counted beyond its cap, of any.
+// the cap in force, since what is older than that was counted, and has room, or, for what
+// is counted beyond its cap, of any.
 func (c *claim) increment(table string) types.TransactWriteItem {
 	u := &types.Update{
 		TableName: &table, Key: c.key(c.at), UpdateExpression: aws.String("ADD taken :one"),
@@ -35,9 +36,13 @@ func (c *claim) increment(table string) types.TransactWriteItem {
 		ExpressionAttributeNames:  map[string]string{"#cap": "cap"},
 		ExpressionAttributeValues: item{":one": attr.N(1), ":cap": attr.N(c.cap)},
 	}
+	if c.since > 0 {
+		*u.ConditionExpression += " AND since >= :since"
+		u.ExpressionAttributeValues[":since"] = attr.N(c.since)
+	}
 	if c.beyondCap {
 		u.ConditionExpression, u.ExpressionAttributeNames = nil, nil
-		delete(u.ExpressionAttributeValues, ":cap")
+		u.ExpressionAttributeValues = item{":one": attr.N(1)}
 	}
 	return types.TransactWriteItem{Update: u}
 }
@@ -118,6 +123,8 @@ func (s *Store) findShard(ctx context.Context, c *claim) (wait bool, err error) 
 	}
 	c.seen = nil
 	switch {
+	case seen.since() < c.since:
+		return true, s.awaitCount(ctx, &c.owner)
 	case seen.settled(c.cap) && seen.free() > 0:
 		c.seen = seen
 		c.at = seen.pick()

@@ -23,6 +23,7 @@ const (
 	ReasonGone                Reason = "the client is gone"
 	ReasonAsked               Reason = "the client asked for it"
 	ReasonKeyUnknown          Reason = "the sub-key was deleted"
+	ReasonSecretReset         Reason = "the secret of the sub-key was reset"
 	ReasonKeyDisabled         Reason = "the sub-key is disabled"
 	ReasonKeyExpired          Reason = "the sub-key has expired"
 	ReasonNotPermitted        Reason = "the level of the sub-key does not permit the feed"
@@ -35,6 +36,8 @@ func (c *Connection) StateOf(s keys.Status, known bool) KeyState {
 	return KeyState{
 		Unknown: !known, Disabled: s.Disabled, DistributorDisabled: s.DistributorDisabled, ExpiresAt: s.ExpiresAt,
 		NotPermitted: !s.Level.Permits(c.Feed.Action()),
+		// A status that is read may be older than the connection.
+		SecretReset: s.Generation > c.Generation,
 	}
 }
 
@@ -45,6 +48,7 @@ type KeyState struct {
 	DistributorDisabled bool
 	ExpiresAt           time.Time // zero = never
 	NotPermitted        bool      // its level does not open the feed
+	SecretReset         bool      // the secret that opened the connection is not the key's any longer
 }
 
 // CloseReason returns why a connection is to be closed now, "" when it may stay.
@@ -56,6 +60,8 @@ func (c *Connection) CloseReason(now time.Time, k KeyState) Reason {
 		return ReasonKeyUnknown
 	case k.DistributorDisabled:
 		return ReasonDistributorDisabled
+	case k.SecretReset:
+		return ReasonSecretReset
 	case k.Disabled:
 		return ReasonKeyDisabled
 	case !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt):

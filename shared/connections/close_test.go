@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"quotary/shared/connections"
+	"quotary/shared/keys"
 )
 
 func TestAConnectionIsClosedForItsReason(t *testing.T) {
@@ -23,11 +24,25 @@ func TestAConnectionIsClosedForItsReason(t *testing.T) {
 		{0, connections.KeyState{ExpiresAt: start.Add(time.Millisecond)}, ""},
 		{0, connections.KeyState{ExpiresAt: start}, connections.ReasonKeyExpired},
 		{0, connections.KeyState{NotPermitted: true}, connections.ReasonNotPermitted},
+		{0, connections.KeyState{SecretReset: true}, connections.ReasonSecretReset},
 		{time.Hour, connections.KeyState{Disabled: true}, connections.ReasonKeyDisabled},
 	} {
 		c := connections.Connection{Seen: start.Add(-tt.idle)}
 		if got := c.CloseReason(start, tt.key); got != tt.want {
 			t.Errorf("idle for %s with %+v: %q, want %q", tt.idle, tt.key, got, tt.want)
+		}
+	}
+}
+
+// A status may be read before a reset that the connection comes after.
+func TestAConnectionEndsWithTheSecretThatOpenedIt(t *testing.T) {
+	t.Parallel()
+	for opened := range int64(3) {
+		for now := range int64(3) {
+			c := connections.Connection{Generation: opened}
+			if got, want := c.StateOf(keys.Status{Generation: now}, true).SecretReset, now > opened; got != want {
+				t.Errorf("opened by %d, now %d: %t", opened, now, got)
+			}
 		}
 	}
 }

@@ -51,9 +51,12 @@
 // and one with room is asked; the request is refused when none has. The limits sum to the
 // cap or less: see split for how a cap that was changed is split anew by whoever meets it
 // first. A cap that was lowered ends nothing, but what is above it gets nothing more until
-// enough has ended. What was made before there was a cap holds no slots: the ingester
-// finds that within seconds and has it counted ([Store.Count]), though the cap be passed,
-// so that a new cap is exact from then on.
+// enough has ended. What was made before there was a cap holds no slots. So the limits of a
+// request say since when there is a cap, where there once was none, and each split since
+// when it counts everything: a shard gives nothing under a cap that is younger. The first
+// request under such a cap asks the ingester, which knows the connections, to have
+// everything counted ([CountAsked], [Store.CountAll]), though the cap be passed, and waits
+// for that some seconds: a cap is exact from the moment in which it is set.
 //
 // # Removal
 //

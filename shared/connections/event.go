@@ -39,8 +39,7 @@ type (
 		At    time.Time // when it was made
 		// Found means that the subscription was found by a scan: it may have been
 		// answered already, by an ingester that has ended since.
-		Found   bool
-		Counted Counted
+		Found bool
 	}
 
 	// Unsubscribed ends one subscription of /ws.
@@ -57,7 +56,6 @@ type (
 		Reply      Reply     // goes to the client before their data
 		At         time.Time // when they were added
 		Found      bool      // as in [Subscribed]
-		Counted    Counted
 	}
 
 	// AddressesRemoved are addresses that are followed no more.
@@ -87,6 +85,16 @@ type (
 	// remove; it ends all that the connection followed.
 	Disconnected struct{ Connection }
 
+	// CountAsked asks for what is there to be counted under a cap that was set where there
+	// was none: nothing more gets in until [Store.CountAll] has done so. It comes again
+	// until then.
+	CountAsked struct {
+		owner string // partition key of the owner's shards, without the number
+		kind  kind
+		cap   int64
+		since int64 // when it was set, ms
+	}
+
 	// Stray is a connection of which something has been in the table for a minute without
 	// the connection, or since its removal began: whoever wrote or removed it has
 	// crashed. It comes again every minute until [Store.Remove] has removed that.
@@ -110,5 +118,6 @@ func (AddressesRemoved) event() {}
 func (Answer) event()           {}
 func (StatAsked) event()        {}
 func (CloseAsked) event()       {}
+func (CountAsked) event()       {}
 func (Disconnected) event()     {}
 func (Stray) event()            {}

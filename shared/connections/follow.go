@@ -118,7 +118,7 @@ func (f *following) scanned(ctx context.Context) (images []image, err error) {
 		return nil, err
 	}
 	err = f.store.scan(ctx, func(im image) {
-		if im.id() != "" {
+		if _, asks := im.ask(); asks || im.id() != "" {
 			images = append(images, im)
 		}
 	})

@@ -24,8 +24,9 @@ const (
 	attrFeed        = "feed"
 	attrDex         = "dex"
 	attrEndpoint    = "url"
-	attrAt          = "at"      // when it was written, ms
-	attrSeen        = "seen"    // ms
+	attrAt          = "at"   // when it was written, ms
+	attrSeen        = "seen" // ms
+	attrGeneration  = "gen"
 	attrClosing     = "closing" // since when the connection is being removed, ms
 
 	attrTime    = "t"  // of the message that wrote the item, ms
@@ -67,6 +68,7 @@ func (c *Connection) item() item {
 	it[attrKey], it[attrDistributor] = attr.S(c.Key), attr.S(c.Distributor)
 	it[attrFeed], it[attrDex], it[attrEndpoint] = attr.S(string(c.Feed)), attr.S(c.Dex), attr.S(c.Endpoint)
 	it[attrAt], it[attrSeen] = attr.N(c.At.UnixMilli()), attr.N(c.Seen.UnixMilli())
+	it[attrGeneration] = attr.N(c.Generation)
 	return it
 }
 
@@ -163,11 +165,6 @@ func (im *image) closing() bool { return im.text[attrClosing] != "" }
 
 func (im *image) is(prefix string) bool { return strings.HasPrefix(im.sort(), prefix) }
 
-// counted says what slots the item holds.
-func (im *image) counted() Counted {
-	return Counted{im.text[attrKeySlot] != "", im.text[attrDistributorSlot] != ""}
-}
-
 func (im *image) number(name string) int64 {
 	n, _ := strconv.ParseInt(im.text[name], 10, 64) // the table is ours: what is not a number was never written
 	return n
@@ -179,7 +176,7 @@ func (im *image) connection() Connection {
 	return Connection{
 		ID: im.id(), Key: im.text[attrKey], Distributor: im.text[attrDistributor],
 		Feed: channel.Feed(im.text[attrFeed]), Dex: im.text[attrDex], Endpoint: im.text[attrEndpoint],
-		At: im.time(attrAt), Seen: im.time(attrSeen), Counted: im.counted(),
+		At: im.time(attrAt), Seen: im.time(attrSeen), Generation: im.number(attrGeneration),
 	}
 }
 

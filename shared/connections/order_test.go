@@ -11,7 +11,6 @@ import (
 
 	"quotary/shared/channel"
 	"quotary/shared/connections"
-	"quotary/shared/connections/connectionstest"
 )
 
 // TestTheLaterMessageWinsInWhateverOrderTheyAreCarriedOut carries out two messages about one
@@ -171,46 +170,6 @@ func TestManySubscribesAtOnceCostAWriteEach(t *testing.T) {
 			})
 			balanced(t, w.world)
 		})
-	}
-}
-
-// TestACapThatIsSetLaterIsExactOnceEverythingIsCounted makes connections and subscriptions
-// without a cap, then counts them under one that is smaller.
-func TestACapThatIsSetLaterIsExactOnceEverythingIsCounted(t *testing.T) {
-	t.Parallel()
-	w := open(t)
-	for i := range 5 {
-		id := fmt.Sprint(i)
-		must(t, w.Connect(t.Context(), connection(id, "key", channel.FeedChannels), free))
-		_, err := w.Subscribe(t.Context(), w.message(id), trades("BTC"), free, reply)
-		must(t, err)
-	}
-	if taken := balanced(t, w).Taken; len(taken) > 0 {
-		t.Errorf("without a cap %v are counted", taken)
-	}
-	caps := connections.Limits{Key: 3, Distributor: 40}
-	for i := range 5 {
-		for range 2 {
-			must(t, w.Count(t.Context(), fmt.Sprint(i), caps, caps))
-		}
-	}
-	if taken := balanced(t, w).Taken["k#key"]; taken != (connectionstest.Usage{Connections: 5, Subscriptions: 5}) {
-		t.Errorf("%+v are counted", taken)
-	}
-	for i, want := range []bool{false, false, false, true, true} {
-		err := w.Connect(t.Context(), connection(fmt.Sprint("new", i), "key", channel.FeedChannels), caps)
-		if (err == nil) != want {
-			t.Errorf("with %d connections of a cap of 3: %v", 5-i, err)
-		}
-		if err == nil {
-			_, err = w.Remove(t.Context(), fmt.Sprint("new", i))
-			must(t, err)
-		}
-		_, err = w.Remove(t.Context(), fmt.Sprint(i))
-		must(t, err)
-	}
-	if taken := balanced(t, w).Taken["k#key"]; taken != (connectionstest.Usage{}) {
-		t.Errorf("%+v are left", taken)
 	}
 }
 

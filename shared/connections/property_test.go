@@ -204,16 +204,20 @@ func TestNoCapIsPassedWhileCapsChange(t *testing.T) {
 	t.Parallel()
 	const workers, rounds = 8, 12
 	w := open(t)
+	w.counting(t)
 	rnd := rand.New(rand.NewPCG(1, 11))
-	before := connectionstest.Usage{}
+	before, caps := connectionstest.Usage{}, free
 	for round := range rounds {
-		caps := connections.Limits{Key: int64(rnd.IntN(30)), Distributor: int64(rnd.IntN(60))}
+		last := caps
+		caps.Key, caps.Distributor = int64(max(rnd.IntN(40)-10, 0)), int64(max(rnd.IntN(80)-20, 0))
 		if round == 0 {
 			caps = free
 		}
-		// The ingester counts what was made without a cap, before anything else is made.
-		for id := range balanced(t, w).Live {
-			must(t, w.Count(t.Context(), id, caps, caps))
+		if last.Key == 0 {
+			caps.KeySince = int64(round)
+		}
+		if last.Distributor == 0 {
+			caps.DistributorSince = int64(round)
 		}
 		var all sync.WaitGroup
 		for n := range workers {

@@ -19,19 +19,20 @@ const (
 
 // owner is whose slots are taken, of one kind, under a cap.
 type owner struct {
-	pk   string // without the number of the shard
-	kind kind
-	cap  int64
-	slot string // attribute of an item that holds one
+	pk    string // without the number of the shard
+	kind  kind
+	cap   int64
+	since int64  // when the cap was set where there was none, ms; 0 for never
+	slot  string // attribute of an item that holds one
 }
 
 // ownersOf are the owners of a sub-key that have a cap.
 func ownersOf(accessKey, distributor string, k kind, limits Limits) (list []owner) {
 	if limits.Key > 0 {
-		list = append(list, owner{"k#" + accessKey + "#", k, limits.Key, attrKeySlot})
+		list = append(list, owner{"k#" + accessKey + "#", k, limits.Key, limits.KeySince, attrKeySlot})
 	}
 	if limits.Distributor > 0 {
-		list = append(list, owner{"d#" + distributor + "#", k, limits.Distributor, attrDistributorSlot})
+		list = append(list, owner{"d#" + distributor + "#", k, limits.Distributor, limits.DistributorSince, attrDistributorSlot})
 	}
 	return list
 }

@@ -19,6 +19,7 @@ type slotShard struct {
 	taken, limit int64
 	cap          int64 // that was split
 	version      int64 // of the split, 0 where the shard does not exist
+	since        int64 // of the cap under which what was there was counted last, 0 where that never was needed
 }
 
 // split is how the cap of an owner lies over its shards. Each split has a version,
@@ -67,6 +68,9 @@ func (sp *split) pick() int {
 	return 0
 }
 
+// since is that of the newest cap under which what was there has been counted.
+func (sp *split) since() int64 { return sp.shards[0].since }
+
 // underWay reports whether somebody is making a split.
 func (sp *split) underWay() bool { return sp.shards[0].version > sp.done }
 
@@ -109,7 +113,7 @@ func (s *Store) readSplit(ctx context.Context, o *owner) (*split, error) {
 }
 
 func shardOf(im *image) slotShard {
-	return slotShard{im.number("taken"), im.number("lim"), im.number("cap"), im.number("v")}
+	return slotShard{im.number("taken"), im.number("lim"), im.number("cap"), im.number("v"), im.number("since")}
 }
 
 // errOvertaken is the error of a split that another has overtaken.
@@ -117,6 +121,9 @@ var errOvertaken = errors.New("another split came first")
 
 // split splits the owner's cap over its shards anew, unless another does.
 func (s *Store) split(ctx context.Context, o *owner, seen *split) error {
+	of := *o
+	o = &of
+	o.since = max(o.since, seen.since())
 	n := max(shardsFor(o.cap), seen.stored())
 	old := seen.shards[0].version
 	made := &split{shards: make([]slotShard, n)}
@@ -190,6 +197,10 @@ func (s *Store) freeze(ctx context.Context, o *owner, i int, read, version int64
 		ExpressionAttributeNames:  map[string]string{"#cap": "cap"},
 		ExpressionAttributeValues: item{":v": attr.N(version), ":cap": attr.N(o.cap), ":lim": attr.N(limit), ":zero": attr.N(0)},
 		ReturnValues:              types.ReturnValueAllNew,
+	}
+	if o.since > 0 {
+		*u.UpdateExpression += ", since = :since"
+		u.ExpressionAttributeValues[":since"] = attr.N(o.since)
 	}
 	if i == 0 {
 		*u.UpdateExpression += ", #of = :of"

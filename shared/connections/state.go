@@ -108,6 +108,9 @@ func inOrder(a, b image) int {
 // put takes an item as it is now.
 func (st *state) put(events []Event, im image, now time.Time, found bool) []Event {
 	id := im.id()
+	if ask, asks := im.ask(); asks {
+		return append(events, ask)
+	}
 	if id == "" || st.deleted[[2]string{id, im.sort()}] {
 		return events // no connection's, or one that is gone and comes late
 	}
@@ -160,7 +163,7 @@ func (k *known) putBelow(events []Event, im image, found bool) []Event {
 			events = append(events, Unsubscribed{id, have.sub})
 		}
 		if !now.ended {
-			events = append(events, Subscribed{id, now.sub, im.reply(), im.time(attrAt), found, im.counted()})
+			events = append(events, Subscribed{id, now.sub, im.reply(), im.time(attrAt), found})
 		}
 	case im.is(prefixGroup):
 		if gone := k.release(without(have.addresses, now.addresses)); len(gone) > 0 {
@@ -168,7 +171,7 @@ func (k *known) putBelow(events []Event, im image, found bool) []Event {
 		}
 		fresh := k.hold(without(now.addresses, have.addresses))
 		if !ok || len(fresh) > 0 {
-			events = append(events, AddressesAdded{id, fresh, im.reply(), im.time(attrAt), found, im.counted()})
+			events = append(events, AddressesAdded{id, fresh, im.reply(), im.time(attrAt), found})
 		}
 	case im.is(prefixAnswer):
 		events = append(events, Answer{Pending{id, sk}, im.reply(), im.time(attrAt), found})

@@ -45,12 +45,8 @@ type Connection struct {
 	Endpoint    string    // URL of the management API that reaches the client
 	At          time.Time // when it connected
 	Seen        time.Time // its last message that was recorded, or At
-	Counted     Counted   // whether it holds slots
+	Generation  int64     // of the secret that opened it
 }
-
-// Counted says under whose caps something holds a slot: nothing does where there was
-// no cap when it was made.
-type Counted struct{ Key, Distributor bool }
 
 // Message is what the gateway says of one message of a client.
 type Message struct {
@@ -82,6 +78,9 @@ func (r Reply) Counting(active int) []byte {
 type Limits struct {
 	Key         int64 // of the sub-key
 	Distributor int64 // of all sub-keys of its distributor
+
+	// When each was set where there was none, ms; 0 where there was never none.
+	KeySince, DistributorSince int64
 }
 
 // LimitError is the error of a request that a cap refuses; nothing was taken.
@@ -94,6 +93,10 @@ type LimitError struct {
 func (e *LimitError) Error() string {
 	return fmt.Sprintf("%d of %d are taken", e.Current, e.Limit)
 }
+
+// ErrCounting is the error of a request under a cap that was set where there was none,
+// while what was made before is counted: that takes some seconds.
+var ErrCounting = errors.New("what was open before the limit was set is being counted: try again in a few seconds")
 
 // ErrGone is the error of a request for a connection that is not in the table, or is
 // being removed.

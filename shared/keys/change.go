@@ -81,8 +81,11 @@ func (s *Store) tryUpdate(ctx context.Context, distributor string, in *SubKeyCha
 			return err
 		}
 	}
-	c := in.change(s.now())
+	now := s.now()
+	c := in.change(now)
 	c.If("distributor", attr.S(distributor))
+	c.limit("ws_conn_limit", k.WSConnLimit, in.WSConnLimit, now)
+	c.limit("ws_sub_limit", k.WSSubLimit, in.WSSubLimit, now)
 	if in.MonthlyQuota != nil {
 		c.Set("monthly_quota", attr.N(*in.MonthlyQuota))
 		c.If("monthly_quota", attr.N(k.MonthlyQuota))
@@ -141,8 +144,6 @@ func (c *SubKeyChange) change(now time.Time) *change {
 		{parameter: "status", value: c.Status},
 		{parameter: "rate_limit", value: c.RateLimit},
 		{parameter: "max_time_range", value: c.MaxTimeRange},
-		{parameter: "ws_conn_limit", value: c.WSConnLimit},
-		{parameter: "ws_sub_limit", value: c.WSSubLimit},
 	} {
 		if n.value != nil {
 			out.Set(n.parameter, attr.N(*n.value))
@@ -156,6 +157,22 @@ func (c *SubKeyChange) change(now time.Time) *change {
 		out.Set("expires_at", attr.N(expiry(now, *c.ExpiresIn).UnixMilli()))
 	}
 	return out
+}
+
+// sinceOf names, for a limit of WebSocket connections or subscriptions, the attribute that
+// says when it was set where there was none: what was open then is not counted yet.
+var sinceOf = map[string]string{"ws_conn_limit": "ws_conn_since", "ws_sub_limit": "ws_sub_since"}
+
+// limit changes such a limit, unless it is nil, on condition that it is as it was seen.
+func (c *change) limit(name string, seen int64, limit *int64, now time.Time) {
+	if limit == nil {
+		return
+	}
+	c.Set(name, attr.N(*limit))
+	c.If(name, attr.N(seen))
+	if seen == 0 && *limit > 0 {
+		c.Set(sinceOf[name], attr.N(now.UnixMilli()))
+	}
 }
 
 // writeMetadata keeps metadata beside the sub-key instead of in it, so that
@@ -210,6 +227,7 @@ func (s *Store) ResetSecret(ctx context.Context, distributor, accessKey string) 
 	for name, value := range s.ring.seal(accessKey, secret).attributes() {
 		c.Set(name, value)
 	}
+	c.Count("generation")
 	c.Set("updated_at", attr.N(s.now().UnixMilli()))
 	c.If("distributor", attr.S(distributor))
 	done, err := s.update(ctx, c.update(s.table, keyKey(accessKey)))

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -89,7 +90,7 @@ func (s *Store) Distributors(ctx context.Context) ([]Distributor, error) {
 
 // SetDisabled switches a distributor, and with it all its keys, off or on.
 func (s *Store) SetDisabled(ctx context.Context, accessKey string, disabled bool) error {
-	return changed(s.changeDistributor(ctx, accessKey, item{"disabled": attr.Bool(disabled)}))
+	return changed(s.changeDistributor(ctx, accessKey, item{"disabled": attr.Bool(disabled)}, nil))
 }
 
 // SetGrants replaces the grants of a distributor; nil grants all there are.
@@ -102,7 +103,7 @@ func (s *Store) SetGrants(ctx context.Context, accessKey string, grants []string
 	if grants != nil {
 		settings["grants"] = jsonText(grants)
 	}
-	return changed(s.changeDistributor(ctx, accessKey, settings))
+	return changed(s.changeDistributor(ctx, accessKey, settings, nil))
 }
 
 func changed(done bool, err error) error {
@@ -148,7 +149,28 @@ func (s *Store) SetLimits(ctx context.Context, accessKey string, limits Limits) 
 	if len(settings) == 0 {
 		return invalid("at least one of %s must be given", strings.Join(names, ", "))
 	}
-	return changed(s.changeDistributor(ctx, accessKey, settings))
+	return s.retry(ctx, func() error {
+		d, err := s.readAccount(ctx, accessKey)
+		if err != nil {
+			return err
+		}
+		set, seen := maps.Clone(settings), item{}
+		for name, before := range map[string]int64{"ws_conn_limit": d.WSConnLimit, "ws_sub_limit": d.WSSubLimit} {
+			limit := set[name]
+			if limit == nil {
+				continue
+			}
+			seen[name] = attr.N(before)
+			if before == 0 && attr.Int(set, name) > 0 {
+				set[sinceOf[name]] = attr.N(s.now().UnixMilli())
+			}
+		}
+		done, err := s.changeDistributor(ctx, accessKey, set, seen)
+		if err == nil && !done {
+			return errStale // it is gone, or has other limits
+		}
+		return changed(done, err)
+	})
 }
 
 func decodeDistributor(it item) (Distributor, error) {

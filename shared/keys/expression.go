@@ -66,6 +66,11 @@ func (c *change) Add(name string, n int64) {
 	c.set = append(c.set, c.name(name)+" = "+c.name(name)+" + "+c.value(name+"_add", attr.N(n)))
 }
 
+// Count adds one to the number of the attribute, which is 0 where it is not there.
+func (c *change) Count(name string) {
+	c.set = append(c.set, c.name(name)+" = if_not_exists("+c.name(name)+", "+c.value(name+"_none", attr.N(0))+") + "+c.value(name+"_one", attr.N(1)))
+}
+
 // If adds a condition that the attribute has the value.
 func (c *change) If(name string, value types.AttributeValue) {
 	c.condition = append(c.condition, c.name(name)+" = "+c.value(name+"_seen", value))

@@ -19,7 +19,7 @@ import (
 // policy is in force for as long as heads show the same.
 
 // headAttributes are the attributes of a distributor that its heads hold too.
-var headAttributes = []string{"disabled", "grants", "max_total_quota", "rate_limit", "ws_conn_limit", "ws_sub_limit"}
+var headAttributes = []string{"disabled", "grants", "max_total_quota", "rate_limit", "ws_conn_limit", "ws_sub_limit", "ws_conn_since", "ws_sub_since"}
 
 // headOf is the head of a distributor that registers.
 func headOf(p *Preset) item {
@@ -51,13 +51,17 @@ func (s *Store) raisePolicy(ctx context.Context, distributor string, first types
 	return err == nil, err
 }
 
-// changeDistributor changes attributes of a distributor, in force on the next request.
-func (s *Store) changeDistributor(ctx context.Context, accessKey string, settings item) (done bool, err error) {
+// changeDistributor changes attributes of a distributor, in force on the next request. It
+// reports whether there is the distributor, with the attributes that were seen.
+func (s *Store) changeDistributor(ctx context.Context, accessKey string, settings, seen item) (done bool, err error) {
 	if !isAccessKey(accessKey) {
 		return false, nil
 	}
 	c := change{}
 	c.SetAll(settings)
+	for name, value := range seen {
+		c.If(name, value)
+	}
 	update := c.update(s.table, distributorKey(accessKey))
 	ofHead := maps.Clone(settings)
 	maps.DeleteFunc(ofHead, func(name string, _ types.AttributeValue) bool { return !slices.Contains(headAttributes, name) })

@@ -22,6 +22,7 @@ type Principal struct {
 	Distributor string // primary access key
 	Primary     bool
 	Secret      Secret
+	Generation  int64 // of the secret: how often it was reset
 
 	Disabled     bool      // the sub-key
 	ExpiresAt    time.Time // zero = never
@@ -29,6 +30,7 @@ type Principal struct {
 	RateLimit    int64     // requests per minute, before the level's
 	MaxTimeRange int64     // seconds, before the level's
 	WSConnLimit  int64     // 0 = as many as DistributorWSConnLimit allows
+	WSConnSince  int64     // when that was set where there was none, ms; 0 = with the key
 	WSSubLimit   int64     // 0 = as many as DistributorWSSubLimit allows
 	LevelName    string
 	Level        *Level // nil when the distributor has no such level
@@ -38,6 +40,7 @@ type Principal struct {
 	MaxTotalQuota          int64 // requests per calendar month of all sub-keys together
 	DistributorRateLimit   int64 // requests per minute of all sub-keys together
 	DistributorWSConnLimit int64 // connections of all sub-keys together
+	DistributorWSConnSince int64 // when that was set where there was none, ms; 0 = with the distributor
 	DistributorWSSubLimit  int64 // subscriptions of all sub-keys together
 }
 
@@ -114,7 +117,7 @@ func ownerOf(accessKey string, it item) string {
 
 // resolved are the attributes that a request needs of a key and of a head.
 var resolved = only("sk", "distributor", "level", "status", "secret", "data_key", "expires_at",
-	"monthly_quota", "rate_limit", "max_time_range", "ws_conn_limit", "ws_sub_limit",
+	"monthly_quota", "rate_limit", "max_time_range", "ws_conn_limit", "ws_sub_limit", "ws_conn_since", "generation",
 	"policy", "disabled", "max_total_quota", "grants")
 
 func (s *Store) principal(ctx context.Context, accessKey string, it, head item) (Principal, error) {
@@ -122,13 +125,14 @@ func (s *Store) principal(ctx context.Context, accessKey string, it, head item) 
 	p := Principal{
 		AccessKey: accessKey, Distributor: ownerOf(accessKey, it), Primary: f.Text("distributor") == "",
 		DistributorDisabled: d.Bool("disabled"), MaxTotalQuota: d.Int("max_total_quota"), DistributorRateLimit: d.Int("rate_limit"),
-		DistributorWSConnLimit: d.Int("ws_conn_limit"), DistributorWSSubLimit: d.Int("ws_sub_limit"),
+		DistributorWSConnLimit: d.Int("ws_conn_limit"), DistributorWSSubLimit: d.Int("ws_sub_limit"), DistributorWSConnSince: d.Int("ws_conn_since"),
 		Grants: s.decodeGrants(&d),
 	}
 	if !p.Primary {
 		p.Disabled, p.ExpiresAt = f.Int("status") != 1, f.millis("expires_at")
 		p.MonthlyQuota, p.RateLimit, p.MaxTimeRange = f.Int("monthly_quota"), f.Int("rate_limit"), f.Int("max_time_range")
-		p.WSConnLimit, p.WSSubLimit = f.Int("ws_conn_limit"), f.Int("ws_sub_limit")
+		p.WSConnLimit, p.WSSubLimit, p.WSConnSince = f.Int("ws_conn_limit"), f.Int("ws_sub_limit"), f.Int("ws_conn_since")
+		p.Generation = f.Int("generation")
 		p.LevelName = f.Text("level")
 	}
 	box := f.sealed()

@@ -19,15 +19,17 @@ type Status struct {
 	DistributorDisabled bool
 	Level               *Level // nil when the distributor has no such level
 
-	WSConnLimit            int64 // connections of the sub-key, 0 = no cap
-	WSSubLimit             int64 // subscriptions of the sub-key, 0 = no cap
-	DistributorWSConnLimit int64 // connections of all the distributor's sub-keys, 0 = no cap
-	DistributorWSSubLimit  int64 // subscriptions of all the distributor's sub-keys, 0 = no cap
+	Generation          int64     // of the secret: how often it was reset
+
+	WSSubLimit            int64 // subscriptions of the sub-key, 0 = no cap
+	WSSubSince            int64 // when that was set where there was none, ms; 0 = with the key
+	DistributorWSSubLimit int64 // subscriptions of all the distributor's sub-keys, 0 = no cap
+	DistributorWSSubSince int64 // as of the sub-key
 }
 
 // statusAttributes are those that a status is read from.
-var statusAttributes = only("pk", "sk", "distributor", "status", "expires_at", "level",
-	"disabled", "ws_conn_limit", "ws_sub_limit", "policy")
+var statusAttributes = only("pk", "sk", "distributor", "status", "expires_at", "level", "generation",
+	"disabled", "ws_sub_limit", "ws_sub_since", "policy")
 
 // Statuses reads the status of sub-keys, each given with its distributor. One that
 // does not exist is absent from the answer. A change of the last second may not show
@@ -67,9 +69,9 @@ func (s *Store) Statuses(ctx context.Context, distributorOf map[string]string) (
 		head := heads[distributor]
 		out[accessKey] = Status{
 			Disabled: f.Int("status") != 1, ExpiresAt: f.millis("expires_at"), DistributorDisabled: head.Bool("disabled"),
-			Level:       levels[levelID{distributor, f.Text("level")}],
-			WSConnLimit: f.Int("ws_conn_limit"), WSSubLimit: f.Int("ws_sub_limit"),
-			DistributorWSConnLimit: head.Int("ws_conn_limit"), DistributorWSSubLimit: head.Int("ws_sub_limit"),
+			Level:      levels[levelID{distributor, f.Text("level")}],
+			Generation: f.Int("generation"), WSSubLimit: f.Int("ws_sub_limit"), WSSubSince: f.Int("ws_sub_since"),
+			DistributorWSSubLimit: head.Int("ws_sub_limit"), DistributorWSSubSince: head.Int("ws_sub_since"),
 		}
 		if err := errors.Join(head.Err, f.Err); err != nil {
 			return nil, fmt.Errorf("read the status of keys: %w", err)

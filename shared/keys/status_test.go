@@ -22,7 +22,11 @@ func TestTheStatusOfAKeyIsThatOfItsPrincipalAndNeedsNoRing(t *testing.T) {
 			t.Fatal(err)
 		}
 		p, err := b.Resolve(t.Context(), k.AccessKey)
-		if err != nil || len(got) != 1 || !reflect.DeepEqual(got[k.AccessKey], Status{p.Disabled, p.ExpiresAt, p.DistributorDisabled, p.Level, p.WSConnLimit, p.WSSubLimit, p.DistributorWSConnLimit, p.DistributorWSSubLimit}) {
+		if err != nil || len(got) != 1 || !reflect.DeepEqual(got[k.AccessKey], Status{
+			Disabled: p.Disabled, ExpiresAt: p.ExpiresAt, DistributorDisabled: p.DistributorDisabled, Level: p.Level, Generation: p.Generation,
+			WSSubLimit: p.WSSubLimit, WSSubSince: got[k.AccessKey].WSSubSince,
+			DistributorWSSubLimit: p.DistributorWSSubLimit, DistributorWSSubSince: got[k.AccessKey].DistributorWSSubSince,
+		}) {
 			t.Errorf("%s: %+v, but the principal is %+v, %v", when, got, p, err)
 		}
 		return got[k.AccessKey]
@@ -36,6 +40,14 @@ func TestTheStatusOfAKeyIsThatOfItsPrincipalAndNeedsNoRing(t *testing.T) {
 	}
 	if got := is("changed"); got.Level.Permits("HL_TICKERS") || got.WSSubLimit != 7 {
 		t.Errorf("%+v", got)
+	}
+	for generation := range int64(3) {
+		if got := is("with a secret"); got.Generation != generation {
+			t.Errorf("after %d resets: %+v", generation, got)
+		}
+		if _, err := b.ResetSecret(t.Context(), r.AccessKey, k.AccessKey); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := b.DeleteLevel(t.Context(), r.AccessKey, "gold"); err != nil {
 		t.Fatal(err)
@@ -54,6 +66,44 @@ func TestTheStatusOfAKeyIsThatOfItsPrincipalAndNeedsNoRing(t *testing.T) {
 	}
 	if got := is("its distributor disabled"); !got.DistributorDisabled {
 		t.Errorf("%+v", got)
+	}
+}
+
+// What was open before a limit was set is not counted, which whoever holds to the limit
+// must know.
+func TestALimitOfSocketsSaysSinceWhenThereIsOne(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	r := b.distributor(func(p *Preset) { p.WSConnLimit, p.WSSubLimit = 9, 0 })
+	k, _ := b.subKey(r.AccessKey, NewSubKey{WSConnLimit: 0, WSSubLimit: 5})
+	set := b.now().UnixMilli()
+	for _, step := range []struct {
+		when       string
+		key, all   [2]*int64 // connections and subscriptions
+		conns, dis int64     // since when there are limits of connections
+		subs, diss int64     // and of subscriptions
+	}{
+		{when: "as they were made"},
+		{"set where there was none", [2]*int64{ptr(int64(3)), nil}, [2]*int64{nil, ptr(int64(4))}, set + 1000, 0, 0, set + 1000},
+		{"changed", [2]*int64{ptr(int64(2)), ptr(int64(4))}, [2]*int64{ptr(int64(8)), ptr(int64(9))}, set + 1000, 0, 0, set + 1000},
+		{"taken away", [2]*int64{ptr(int64(0)), ptr(int64(0))}, [2]*int64{ptr(int64(0)), ptr(int64(0))}, set + 1000, 0, 0, set + 1000},
+		{"set again", [2]*int64{ptr(int64(2)), ptr(int64(4))}, [2]*int64{ptr(int64(8)), ptr(int64(9))}, set + 4000, set + 4000, set + 4000, set + 4000},
+	} {
+		if step.when != "as they were made" {
+			b.clock.Move(time.Second)
+			if err := b.SetLimits(t.Context(), r.AccessKey, Limits{WSConnLimit: step.all[0], WSSubLimit: step.all[1], MaxSubKeys: ptr(int64(7))}); err != nil {
+				t.Fatal(err)
+			}
+			if err := b.UpdateSubKey(t.Context(), r.AccessKey, SubKeyChange{AccessKey: k.AccessKey, WSConnLimit: step.key[0], WSSubLimit: step.key[1]}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p := b.resolve(k.AccessKey)
+		all, err := b.Statuses(t.Context(), map[string]string{k.AccessKey: r.AccessKey})
+		s := all[k.AccessKey]
+		if err != nil || p.WSConnSince != step.conns || p.DistributorWSConnSince != step.dis || s.WSSubSince != step.subs || s.DistributorWSSubSince != step.diss {
+			t.Errorf("%s: %d, %d, %d, %d, %v after %d, want %+v", step.when, p.WSConnSince, p.DistributorWSConnSince, s.WSSubSince, s.DistributorWSSubSince, err, set, step)
+		}
 	}
 }
 

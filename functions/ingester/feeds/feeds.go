@@ -89,7 +89,8 @@ type Feeds struct {
 
 	mu         sync.Mutex
 	clients    map[string]*client
-	pastWaited bool // nobody waits for the past any longer
+	counts     map[connections.CountAsked]bool // that are asked for
+	pastWaited bool                            // nobody waits for the past any longer
 
 	loads    sync.WaitGroup           // of what snapshots need: at most one for each subscription
 	loading  chan struct{}            // holds one for each load that is under way
@@ -113,7 +114,7 @@ func New(config Config) *Feeds {
 	if config.PastMost <= 0 {
 		config.PastMost = pastMost
 	}
-	f := &Feeds{Config: config, clients: map[string]*client{}, connected: make(chan struct{}), waitUntil: time.Now().Add(catchUpMost),
+	f := &Feeds{Config: config, clients: map[string]*client{}, counts: map[connections.CountAsked]bool{}, connected: make(chan struct{}), waitUntil: time.Now().Add(catchUpMost),
 		answered: make(chan connections.Pending, answeredMost), loading: make(chan struct{}, loadsAtOnce)}
 	f.fills.now = config.Now
 	f.connectedSince.Store(math.MaxInt64)

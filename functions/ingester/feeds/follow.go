@@ -22,10 +22,6 @@ type client struct {
 	sent      uint64               // frames delivered when the sweeper last looked
 	alive     time.Time            // when the sweeper last had reason to think that the client is there
 	active    map[channel.Name]int // subscriptions, by channel
-
-	// Whether the connection, and all that is below it, holds slots: false where something
-	// was made when there was no cap, until the sweeper has had it counted.
-	conns, slots connections.Counted
 }
 
 // subscribed is a subscription of /ws; one that replaces another of the same key
@@ -62,8 +58,7 @@ func (f *Feeds) apply(ctx context.Context, event connections.Event) {
 			close(f.connected)
 		}
 	case connections.Connected:
-		c := &client{Connection: e.Connection, subs: map[string]subscribed{}, addresses: map[string]bool{}, active: map[channel.Name]int{},
-			conns: e.Counted, slots: connections.Counted{Key: true, Distributor: true}}
+		c := &client{Connection: e.Connection, subs: map[string]subscribed{}, addresses: map[string]bool{}, active: map[channel.Name]int{}}
 		f.clients[e.ID] = c
 		f.connectedSince.Store(min(f.connectedSince.Load(), c.At.UnixMilli())) // all stores are under f.mu
 		f.hub.Connect(c.conn())
@@ -79,7 +74,6 @@ func (f *Feeds) apply(ctx context.Context, event connections.Event) {
 	case connections.Unsubscribed:
 		f.unsubscribe(&e)
 	case connections.AddressesAdded:
-		f.holds(e.Connection, e.Counted)
 		f.reply(e.Connection, f.unsent(e.Reply.Frame, e.At, e.Found))
 		f.follows(e.Connection, e.Addresses, true)
 	case connections.AddressesRemoved:
@@ -93,16 +87,10 @@ func (f *Feeds) apply(ctx context.Context, event connections.Event) {
 		f.stat(e)
 	case connections.CloseAsked:
 		f.hub.Finish(e.Connection, closeAfter)
+	case connections.CountAsked:
+		f.counts[e] = true
 	case connections.Stray:
 		f.removals.add(hub.Conn{ID: e.Connection}, connections.ReasonStray, false)
-	}
-}
-
-// holds notes what slots something below a connection holds. The caller holds f.mu.
-func (f *Feeds) holds(id string, counted connections.Counted) {
-	if c := f.clients[id]; c != nil {
-		c.slots.Key = c.slots.Key && counted.Key
-		c.slots.Distributor = c.slots.Distributor && counted.Distributor
 	}
 }
 
@@ -133,7 +121,6 @@ func (f *Feeds) subscribe(ctx context.Context, e *connections.Subscribed) {
 	sub := subscribed{topic, e.At}
 	c.subs[e.Key()] = sub
 	c.active[e.Type]++
-	f.holds(c.ID, e.Counted)
 	reply := f.unsent(e.Reply.Counting(c.active[e.Type]), e.At, e.Found)
 	var load func(context.Context) error
 	var release func()

@@ -3,6 +3,7 @@ package feeds
 import (
 	"context"
 	"errors"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -11,28 +12,27 @@ import (
 
 	"quotary/functions/ingester/feeds/hub"
 	"quotary/shared/connections"
-	"quotary/shared/keys"
 )
 
 const (
 	idleEvery   = time.Second / 4  // between looks for idle clients
 	keysEvery   = 2 * time.Second  // between looks at the keys of all clients
 	goneEvery   = time.Second      // between looks for connections to be probed
+	countsEvery = time.Second / 2  // between looks for what is to be counted under a new cap
 	probeAfter  = 10 * time.Second // a connection is probed to which nothing was delivered
 	probeShare  = 20               // of the requests to the gateway one in so many may be a probe
-	countsALook = 500              // connections that are counted under a new cap
 	atOnce      = 16               // requests to the stores or the gateway
 	sweepWait   = 5 * time.Second  // for one request
 )
 
-// sweep ends the connections that must end, until ctx does. Its three looks have
+// sweep ends the connections that must end, until ctx does. Its looks have
 // a goroutine each, so that a slow answer to one does not delay the others.
 func (f *Feeds) sweep(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, look := range [...]struct {
 		every time.Duration
 		at    func(context.Context)
-	}{{idleEvery, f.sweepIdle}, {keysEvery, f.sweepKeys}, {goneEvery, f.sweepGone}} {
+	}{{idleEvery, f.sweepIdle}, {keysEvery, f.sweepKeys}, {goneEvery, f.sweepGone}, {countsEvery, f.sweepCounts}} {
 		group.Go(func() error {
 			tick := time.NewTicker(look.every)
 			defer tick.Stop()
@@ -105,66 +105,39 @@ func (f *Feeds) sweepKeys(ctx context.Context) {
 			f.removals.add(connOf(c), why, true)
 		}
 	}
-	f.sweepCounts(ctx, statuses)
 }
 
-// sweepCounts has what was made without a cap counted under one that was set since: so
-// many connections a look, and for so long, that the next look at the keys is not late.
-func (f *Feeds) sweepCounts(ctx context.Context, statuses map[string]keys.Status) {
-	type uncounted struct {
-		id          string
-		conns, subs connections.Limits
-	}
-	var list []uncounted
+// sweepCounts has what was made without a cap counted under one that was set since, as
+// requests under it have asked.
+func (f *Feeds) sweepCounts(ctx context.Context) {
+	now := f.Now()
 	f.mu.Lock()
-	for _, c := range f.clients {
-		s := statuses[c.Key]
-		u := uncounted{c.ID, connections.Limits{Key: s.WSConnLimit, Distributor: s.DistributorWSConnLimit},
-			connections.Limits{Key: s.WSSubLimit, Distributor: s.DistributorWSSubLimit}}
-		if lacks(c.conns, u.conns) || lacks(c.slots, u.subs) {
-			list = append(list, u)
-			// What comes before the slots are taken says by itself that it has none.
-			note(&c.conns, u.conns)
-			note(&c.slots, u.subs)
-			if len(list) == countsALook {
-				break
-			}
-		}
-	}
+	asked := slices.DeleteFunc(slices.Collect(maps.Keys(f.counts)), func(a connections.CountAsked) bool { return !a.Due(now) })
 	f.mu.Unlock()
-	counting, cancel := context.WithTimeout(ctx, keysEvery) // the rest is for the next look
-	defer cancel()
+	all := f.connections()
 	var group errgroup.Group
 	group.SetLimit(atOnce)
-	for _, u := range list {
+	for _, a := range asked {
 		group.Go(func() error {
-			err := f.Connections.Count(counting, u.id, u.conns, u.subs)
-			if err == nil || errors.Is(err, connections.ErrGone) {
-				return nil
+			var ids []string
+			for i := range all {
+				if a.Concerns(&all[i]) {
+					ids = append(ids, all[i].ID)
+				}
 			}
-			if counting.Err() == nil {
-				f.Logger.Warn("cannot count a connection under a new cap; trying again", "error", err.Error())
+			if err := f.Connections.CountAll(ctx, a, ids); err != nil {
+				if ctx.Err() == nil {
+					f.Logger.Warn("cannot count connections under a new cap; trying again", "error", err.Error())
+				}
+				return nil
 			}
 			f.mu.Lock()
 			defer f.mu.Unlock()
-			if c := f.clients[u.id]; c != nil {
-				c.conns, c.slots = connections.Counted{}, connections.Counted{}
-			}
+			delete(f.counts, a)
 			return nil
 		})
 	}
 	_ = group.Wait() // failures were logged
-}
-
-// lacks reports whether something may hold no slot under a cap.
-func lacks(counted connections.Counted, limits connections.Limits) bool {
-	return !counted.Key && limits.Key > 0 || !counted.Distributor && limits.Distributor > 0
-}
-
-// note notes that everything holds a slot under the caps.
-func note(counted *connections.Counted, limits connections.Limits) {
-	counted.Key = counted.Key || limits.Key > 0
-	counted.Distributor = counted.Distributor || limits.Distributor > 0
 }
 
 // sweepGone probes the connections to which nothing was delivered for a while: of

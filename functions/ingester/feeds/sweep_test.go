@@ -1,6 +1,7 @@
 package feeds
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"quotary/shared/connections/connectionstest"
 	"quotary/shared/keys"
 	"quotary/shared/market"
+	"quotary/shared/store/schema"
 )
 
 func (w *world) isClosed(id string) bool {
@@ -77,6 +79,7 @@ func TestConnectionsOfAKeyThatMayNotConnectAreClosed(t *testing.T) {
 		"expired":              func(p *keys.Status) { p.ExpiresAt = time.Now() },
 		"not permitted":        func(p *keys.Status) { p.Level = keys.NewLevel("HL_TICKERS") },
 		"without its level":    func(p *keys.Status) { p.Level = nil },
+		"another secret":       func(p *keys.Status) { p.Generation = 1 },
 		"deleted":              nil,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -97,6 +100,60 @@ func TestConnectionsOfAKeyThatMayNotConnectAreClosed(t *testing.T) {
 			w.eventually("both are closed and free", func() bool { return w.isClosed("one") && w.isClosed("two") && w.usage() == connectionstest.Usage{} })
 		})
 	}
+}
+
+func TestAConnectionOfTheNewSecretStays(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	f, _ := w.run()
+	w.caughtUp(f)
+	w.connect("old", channel.FeedChannels)
+	// The reset comes between a handshake and the first look at its key.
+	w.mu.Lock()
+	s := w.keys["key"]
+	s.Generation = 1
+	w.keys["key"] = s
+	w.mu.Unlock()
+	owner := connections.Connection{ID: "new", Key: "key", Distributor: "acme", Feed: channel.FeedChannels, Endpoint: "http://127.0.0.1/api", Generation: 1}
+	if err := w.table.Connect(t.Context(), owner, connections.Limits{Key: 1}); err != nil {
+		t.Fatal(err)
+	}
+	w.eventually("the old one is closed", func() bool { return w.isClosed("old") && w.usage() == connectionstest.Usage{Connections: 1} })
+	if w.isClosed("new") {
+		t.Error("the owner was closed, too")
+	}
+	connectionstest.Look(t, w.db, w.prefix+schema.ConnectionsTable).Balanced(t)
+}
+
+func TestWhatWasOpenBeforeALimitIsCountedFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	f, _ := w.run()
+	w.caughtUp(f)
+	w.connect("one", channel.FeedChannels)
+	w.connect("two", channel.FeedFills)
+	w.subscribe("one", channel.Subscription{Type: channel.BBO, Coin: "BTC"})
+	connect := func(id string, limits connections.Limits) error {
+		return w.table.Connect(t.Context(), connections.Connection{ID: id, Key: "key", Distributor: "acme", Feed: channel.FeedChannels, Endpoint: "http://127.0.0.1/api"}, limits)
+	}
+	began := time.Now()
+	set := connections.Limits{Key: 2, KeySince: began.UnixMilli()}
+	var over *connections.LimitError
+	if err := connect("three", set); !errors.As(err, &over) || over.Current != 2 {
+		t.Errorf("a third connection under a limit of two: %v", err)
+	}
+	t.Logf("after %s", time.Since(began))
+	wide := connections.Limits{Distributor: 3, DistributorSince: began.UnixMilli()}
+	if err := connect("three", wide); err != nil {
+		t.Error(err)
+	}
+	if err := connect("four", wide); !errors.As(err, &over) || over.Current != 3 {
+		t.Errorf("a fourth connection under a distributor's limit of three: %v", err)
+	}
+	if _, err := w.table.Subscribe(t.Context(), w.message("one"), channel.Subscription{Type: channel.BBO, Coin: "ETH"}, connections.Limits{Key: 1, KeySince: began.UnixMilli()}, connections.Reply{}); !errors.As(err, &over) || over.Current != 1 {
+		t.Errorf("a second subscription under a limit of one: %v", err)
+	}
+	connectionstest.Look(t, w.db, w.prefix+schema.ConnectionsTable).Balanced(t)
 }
 
 func TestAnActionThatIsRemovedClosesItsFeedAlone(t *testing.T) {
