@@ -127,11 +127,11 @@ type InfoFill struct {
 }
 
 // InfoLiquidation names whom an execution liquidated: the account of the fill
-// or the other side.
+// or the other side. The venue may leave each member out.
 type InfoLiquidation struct {
-	LiquidatedUser string `json:"liquidatedUser"`
-	MarkPx         string `json:"markPx"`
-	Method         string `json:"method"` // market or backstop
+	LiquidatedUser string `json:"liquidatedUser,omitempty"`
+	MarkPx         string `json:"markPx,omitempty"`
+	Method         string `json:"method,omitempty"` // market, backstop or adl
 }
 
 // FundingRate is what longs paid shorts in one hour per unit of notional, as

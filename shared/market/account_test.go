@@ -487,6 +487,10 @@ func TestLedgerUpdatesMoveFunds(t *testing.T) {
 		"a liquidation moves nothing":  {kind: "liquidation", delta: `"liquidatedNtlPos":"1.0","accountValue":"2.0","leverageType":"Cross","liquidatedPositions":[]`, want: "1000.0 0.0 [HYPE 10.0 USDC 50.0] net 0.0 0.0"},
 		"an unknown kind":              {kind: "moonTransfer", delta: `"usdc":"1.0"`, outcome: market.Unknown, want: "1000.0 0.0 [HYPE 10.0 USDC 50.0] net 0.0 0.0"},
 		"an amount in another shape":   {kind: "deposit", delta: `"usdc":{"amount":"1.0"}`, outcome: market.Unknown, want: "1000.0 0.0 [HYPE 10.0 USDC 50.0] net 0.0 0.0"},
+		"an amount that is a number":   {kind: "withdraw", delta: `"usdc":100.0,"nonce":17,"fee":1`, want: "899.0 0.0 [HYPE 10.0 USDC 50.0] net -101.0 0.0"},
+		"members that are null":        {kind: "deposit", delta: `"usdc":"100.5","fee":null,"token":null,"toPerp":null,"user":null`, want: "1100.5 0.0 [HYPE 10.0 USDC 50.0] net 100.5 0.0"},
+		"a member of another type":     {kind: "deposit", delta: `"usdc":"100.5","token":0,"user":["a"]`, want: "1100.5 0.0 [HYPE 10.0 USDC 50.0] net 100.5 0.0"},
+		"a direction that is no flag":  {kind: "accountClassTransfer", delta: `"usdc":"25.0","toPerp":"yes"`, outcome: market.Unknown, want: "1000.0 0.0 [HYPE 10.0 USDC 50.0] net 0.0 0.0"},
 		"an amount that is no decimal": {kind: "deposit", delta: `"usdc":"1e9"`, outcome: market.Unknown, want: "1000.0 0.0 [HYPE 10.0 USDC 50.0] net 0.0 0.0"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -181,7 +181,7 @@ func (p *OpenPosition) note(f *Fill, px, fee Decimal) {
 	p.Fee = p.Fee.Add(fee)
 	p.Fills++
 	p.held(p.Size, Notional(px, p.Size.Abs()))
-	p.Liquidated = p.Liquidated || f.Liquidation != nil && f.Liquidation.LiquidatedUser == f.Address
+	p.Liquidated = p.Liquidated || f.Liquidates()
 }
 
 // held notes what was held.

@@ -7,31 +7,33 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"quotary/shared/lenient"
 )
 
 // keptUpdates is how many ledger updates an account remembers, and all of the newest
 // millisecond.
 const keptUpdates = 8
 
-// delta is what a ledger update says, over all kinds.
+// delta is what a ledger update says, over all kinds. A name of another type is none.
 type delta struct {
-	USDC            string `json:"usdc"`
-	Fee             string `json:"fee"`
-	FeeToken        string `json:"feeToken"`
-	NativeTokenFee  string `json:"nativeTokenFee"`
-	User            string `json:"user"`
-	Destination     string `json:"destination"`
-	ToPerp          bool   `json:"toPerp"`
-	Dex             string `json:"dex"`
-	SourceDex       string `json:"sourceDex"`
-	DestinationDex  string `json:"destinationDex"`
-	Token           string `json:"token"`
-	Amount          string `json:"amount"`
-	USDCValue       string `json:"usdcValue"`
-	IsDeposit       bool   `json:"isDeposit"`
-	Vault           string `json:"vault"`
-	Commission      string `json:"commission"`
-	NetWithdrawnUsd string `json:"netWithdrawnUsd"`
+	USDC            lenient.Text    `json:"usdc"`
+	Fee             lenient.Text    `json:"fee"`
+	FeeToken        string          `json:"feeToken"`
+	NativeTokenFee  lenient.Text    `json:"nativeTokenFee"`
+	User            string          `json:"user"`
+	Destination     string          `json:"destination"`
+	ToPerp          json.RawMessage `json:"toPerp"`
+	Dex             string          `json:"dex"`
+	SourceDex       string          `json:"sourceDex"`
+	DestinationDex  string          `json:"destinationDex"`
+	Token           string          `json:"token"`
+	Amount          lenient.Text    `json:"amount"`
+	USDCValue       lenient.Text    `json:"usdcValue"`
+	IsDeposit       json.RawMessage `json:"isDeposit"`
+	Vault           string          `json:"vault"`
+	Commission      lenient.Text    `json:"commission"`
+	NetWithdrawnUsd lenient.Text    `json:"netWithdrawnUsd"`
 }
 
 // Ledger takes in an update of the account's ledger. A part of it that a newer anchor
@@ -78,13 +80,14 @@ func digest(l *Ledger) uint64 {
 // userNonFundingLedgerUpdates; one that is not known moves nothing.
 func (a *Account) ledger(l *Ledger) Outcome {
 	var d delta
-	if json.Unmarshal(l.Delta, &d) != nil {
+	if lenient.Object(l.Delta, &d) != nil {
 		return Unknown
 	}
 	move := moves{account: a, ms: l.Time}
 	usdc, amount, fee := move.amount(d.USDC), move.amount(d.Amount), move.amount(d.Fee)
 	value, native := move.amount(d.USDCValue), move.amount(d.NativeTokenFee)
 	net, commission := move.amount(d.NetWithdrawnUsd), move.amount(d.Commission)
+	toPerp, isDeposit := move.flag(d.ToPerp), move.flag(d.IsDeposit)
 	if move.wrong {
 		return Unknown
 	}
@@ -100,11 +103,11 @@ func (a *Account) ledger(l *Ledger) Outcome {
 	case LedgerWithdraw:
 		move.perp("", usdc.Add(fee).Neg())
 	case "accountClassTransfer":
-		move.perp("", signed(usdc, d.ToPerp))
-		move.spot(USDC, signed(usdc, !d.ToPerp), signed(usdc, !d.ToPerp))
+		move.perp("", signed(usdc, toPerp))
+		move.spot(USDC, signed(usdc, !toPerp), signed(usdc, !toPerp))
 	case "perpDexClassTransfer":
-		move.perp(d.Dex, signed(amount, d.ToPerp))
-		move.spot(d.Token, signed(amount, !d.ToPerp), signed(value, !d.ToPerp))
+		move.perp(d.Dex, signed(amount, toPerp))
+		move.spot(d.Token, signed(amount, !toPerp), signed(value, !toPerp))
 	case "internalTransfer", "subAccountTransfer":
 		if from {
 			move.perp("", usdc.Add(fee).Neg())
@@ -156,7 +159,7 @@ func (a *Account) ledger(l *Ledger) Outcome {
 	case "spotGenesis":
 		move.spot(d.Token, amount, Decimal{})
 	case "cStakingTransfer":
-		move.spot(d.Token, signed(amount, !d.IsDeposit), Decimal{})
+		move.spot(d.Token, signed(amount, !isDeposit), Decimal{})
 	case "deployGasAuction", "accountActivationGas":
 		move.spot(d.Token, amount.Neg(), signed(value, false))
 	case "liquidation": // what it costs is in the fills
@@ -173,17 +176,29 @@ const spotDex = "spot"
 type moves struct {
 	account *Account
 	ms      int64
-	wrong   bool // an amount is no decimal
+	wrong   bool // an amount is no decimal, or a flag none
 }
 
 // amount reads a decimal; an absent one is 0.
-func (m *moves) amount(text string) Decimal {
+func (m *moves) amount(text lenient.Text) Decimal {
 	if text == "" {
 		return Decimal{}
 	}
-	d, err := ParseDecimal(text)
+	d, err := ParseDecimal(string(text))
 	m.wrong = m.wrong || err != nil
 	return d
+}
+
+// flag reads true or false; an absent one is false.
+func (m *moves) flag(text json.RawMessage) bool {
+	switch string(text) {
+	case "true":
+		return true
+	case "false", "null", "":
+	default:
+		m.wrong = true
+	}
+	return false
 }
 
 // perp adds an amount to the cash of a dex.

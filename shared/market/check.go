@@ -10,8 +10,9 @@ import (
 // ordered by times of that width.
 const MaxTime = 9_999_999_999_999
 
-// Check says what makes f impossible, and brings addresses to lower case. What
-// it accepts can be stored, and none of f's methods fails on it.
+// Check says what makes f impossible, and brings addresses to lower case. What the venue
+// may leave out and is impossible is left out of f, and costs no more. What Check accepts
+// can be stored, and none of f's methods fails on it.
 func (f *Fill) Check() error {
 	var ok bool
 	if f.Address, ok = ParseAddress(f.Address); !ok {
@@ -34,42 +35,47 @@ func (f *Fill) Check() error {
 			return fmt.Errorf("%.60q %w", s, errDecimal)
 		}
 	}
-	for _, s := range [...]string{f.Dir, f.Hash, f.FeeToken, f.Cloid} {
+	for _, s := range [...]string{f.Dir, f.Hash, f.FeeToken} {
 		if len(s) > maxText {
-			return fmt.Errorf("dir, hash, feeToken or cloid is longer than %d bytes", maxText)
+			return fmt.Errorf("dir, hash or feeToken is longer than %d bytes", maxText)
 		}
 	}
-	return f.checkOptional()
+	f.dropImpossible()
+	return nil
 }
 
 // maxText bounds the texts that are kept as they come, in bytes: the longest of
 // the venue is a hash of 66.
 const maxText = 256
 
-func (f *Fill) checkOptional() (err error) {
-	var ok bool
-	if f.Builder != "" {
-		if f.Builder, ok = ParseAddress(f.Builder); !ok {
-			return fmt.Errorf("builder %.60q is no address", f.Builder)
-		}
-	}
-	if f.BuilderFee != "" {
-		if _, ok = decimalPlaces(f.BuilderFee); !ok {
-			return fmt.Errorf("builderFee %.60q %w", f.BuilderFee, errDecimal)
-		}
-	}
+// dropImpossible leaves out of f what the venue may leave out and is impossible.
+func (f *Fill) dropImpossible() {
+	f.Cloid, f.Builder, f.BuilderFee = shortText(f.Cloid), addressOrNone(f.Builder), decimalOrNone(f.BuilderFee)
 	if l := f.Liquidation; l != nil {
-		if l.LiquidatedUser, ok = ParseAddress(l.LiquidatedUser); !ok {
-			return fmt.Errorf("liquidatedUser %.60q is no address", l.LiquidatedUser)
-		}
-		if _, ok = decimalPlaces(l.MarkPx); !ok {
-			return fmt.Errorf("markPx %.60q %w", l.MarkPx, errDecimal)
-		}
-		if len(l.Method) > maxText {
-			return fmt.Errorf("the method of a liquidation is longer than %d bytes", maxText)
-		}
+		l.LiquidatedUser, l.MarkPx, l.Method = addressOrNone(l.LiquidatedUser), decimalOrNone(l.MarkPx), shortText(l.Method)
 	}
-	return nil
+}
+
+// shortText is a text that is kept as it comes, "" where it is too long.
+func shortText(s string) string {
+	if len(s) > maxText || !utf8.ValidString(s) {
+		return ""
+	}
+	return s
+}
+
+func addressOrNone(s string) string {
+	if address, ok := ParseAddress(s); ok {
+		return address
+	}
+	return ""
+}
+
+func decimalOrNone(s string) string {
+	if _, ok := decimalPlaces(s); ok {
+		return s
+	}
+	return ""
 }
 
 // CheckQuantity reports whether px and sz are decimals, not negative, whose

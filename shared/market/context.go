@@ -13,6 +13,8 @@ type Contexts struct {
 	Time  int64           // when the source gave it, ms
 	Raw   json.RawMessage // the venue's metaAndAssetCtxs or spotMetaAndAssetCtxs as it wrote it
 	Coins []Context       // in the venue's order
+
+	Unread int // coins that are not among them as they cannot be read
 }
 
 // Context is the part of a coin's figures that others are computed from.

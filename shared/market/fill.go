@@ -1,6 +1,7 @@
 package market
 
 import (
+	"strings"
 	"time"
 )
 
@@ -57,13 +58,12 @@ type Fill struct {
 	Seq int64
 }
 
-// Liquidation is whom an execution liquidated. The fill belongs to that
-// account only when its Address equals LiquidatedUser; else it is the other
-// side.
+// Liquidation is whom an execution liquidated: the account of the fill or the other
+// side, see [Fill.Liquidates]. The venue may leave each of its texts out: then it is "".
 type Liquidation struct {
 	LiquidatedUser string // address
 	MarkPx         string // mark price that triggered it, quote units
-	Method         string // market or backstop
+	Method         string // market, backstop or adl
 }
 
 // When is Time as a time.Time in UTC.
@@ -80,6 +80,18 @@ func (f *Fill) EndPosition() Decimal {
 		return start.Sub(sz)
 	}
 	return start.Add(sz)
+}
+
+// Liquidates reports whether f liquidated its account. Where the venue does not say who
+// was liquidated, Dir does, such as "Liquidated Cross Long".
+func (f *Fill) Liquidates() bool {
+	if f.Liquidation == nil {
+		return false
+	}
+	if f.Liquidation.LiquidatedUser == "" {
+		return strings.HasPrefix(f.Dir, "Liquidated")
+	}
+	return f.Liquidation.LiquidatedUser == f.Address
 }
 
 // Opens reports whether f opened a position: out of nothing, or out of its opposite.

@@ -59,16 +59,12 @@ const maxChildren = 16 << 10
 func (s *OrderStatus) When() time.Time { return time.UnixMilli(s.Time).UTC() }
 
 // Check says what makes s impossible, and brings addresses and the client order
-// id to lower case. What it accepts can be stored.
+// id to lower case. What the venue may leave out and is impossible is left out of s, and
+// costs no more. What Check accepts can be stored.
 func (s *OrderStatus) Check() error {
 	var ok bool
 	if s.Address, ok = ParseAddress(s.Address); !ok {
 		return fmt.Errorf("%.60q is no address", s.Address)
-	}
-	if s.Builder != "" {
-		if s.Builder, ok = ParseAddress(s.Builder); !ok {
-			return fmt.Errorf("builder %.60q is no address", s.Builder)
-		}
 	}
 	switch {
 	case !ValidCoin(s.Coin):
@@ -81,27 +77,31 @@ func (s *OrderStatus) Check() error {
 		return fmt.Errorf("oid %d is negative", s.Oid)
 	case s.Status == "" || len(s.Status) > 64:
 		return errors.New("status is empty or longer than 64 bytes")
-	case len(s.Children) > maxChildren || !utf8.Valid(s.Children):
-		return fmt.Errorf("children are longer than %d bytes or no UTF-8", maxChildren)
-	case len(s.Children) > 0 && s.Children[0] != '[' && string(s.Children) != "null":
-		return errors.New("children are no list")
 	}
 	for _, text := range [...]string{s.LimitPx, s.Sz, s.OrigSz} {
 		if _, ok := decimalPlaces(text); !ok {
 			return fmt.Errorf("%.60q %w", text, errDecimal)
 		}
 	}
-	for _, text := range [...]string{s.Status, s.Hash, s.TriggerCondition, s.TriggerPx, s.OrderType, s.Tif} {
+	for _, text := range [...]string{s.Status, s.TriggerCondition, s.TriggerPx, s.OrderType} {
 		if len(text) > maxText || !utf8.ValidString(text) {
 			return fmt.Errorf("a text is longer than %d bytes or no UTF-8", maxText)
 		}
 	}
-	if s.Cloid != "" {
-		if s.Cloid, ok = ParseCloid(s.Cloid); !ok {
-			return fmt.Errorf("cloid %.60q is not 0x and 32 hexadecimal digits", s.Cloid)
-		}
-	}
+	s.dropImpossible()
 	return nil
+}
+
+// dropImpossible leaves out of s what the venue may leave out and is impossible.
+func (s *OrderStatus) dropImpossible() {
+	s.Hash, s.Tif, s.Builder = shortText(s.Hash), shortText(s.Tif), addressOrNone(s.Builder)
+	var ok bool
+	if s.Cloid, ok = ParseCloid(s.Cloid); !ok {
+		s.Cloid = ""
+	}
+	if c := s.Children; len(c) > maxChildren || !utf8.Valid(c) || len(c) > 0 && c[0] != '[' {
+		s.Children = nil
+	}
 }
 
 // ParseCloid reads a client order id, 0x and 32 hexadecimal digits, and returns

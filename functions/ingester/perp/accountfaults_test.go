@@ -27,6 +27,10 @@ func TestFaultsOfSourcesMakeNoWrongAccount(t *testing.T) {
 		return &Batch{Events: market.Events{Payments: []market.FundingPayment{{Address: faultyAccount, Coin: "BTC", Time: noon.UnixMilli() + 1000*second + 1, USDC: "-0.5", Szi: szi, Rate: "0.0001", Seq: second}}}}
 	}
 	line := func(n int64, f market.Fill) string { return blockLine(n, f) }
+	ofNobody := func(f market.Fill) market.Fill {
+		f.Liquidation = &market.Liquidation{MarkPx: "99.0", Method: "market"}
+		return f
+	}
 	for name, c := range map[string]struct {
 		batches []*Batch
 		size    string // of the position at the end, "" is none
@@ -38,6 +42,7 @@ func TestFaultsOfSourcesMakeNoWrongAccount(t *testing.T) {
 		"as it should be":               {batches: []*Batch{of(false, open), of(false, add), of(false, flat)}, trades: 1},
 		"a torn last line":              {batches: []*Batch{lines(t, readFillLine, 1, line(1, open), line(2, add), line(3, flat)[:150])}, size: "3"},
 		"a torn line that comes again":  {batches: []*Batch{lines(t, readFillLine, 1, line(1, open), line(2, add)[:150], line(2, add), line(3, flat))}, trades: 1},
+		"a liquidation of nobody":       {batches: []*Batch{lines(t, readFillLine, 0, line(1, ofNobody(open)))}, size: "2"},
 		"a truncated file":              {batches: []*Batch{lines(t, readFillLine, 0, line(1, open))}, size: "2"},
 		"an unknown member":             {batches: []*Batch{lines(t, readFillLine, 0, `{"new":[1],`+line(1, open)[1:])}, size: "2"},
 		"an unknown kind of event":      {batches: []*Batch{of(false, open), lines(t, hyperliquid.ReadMisc, 0, `{"block_number":5,"events":[{"time":"2026-11-22T12:00:05","hash":"0x0","inner":{"NewThing":{"user":"`+faultyAccount+`"}}}]}`)}, size: "2"},

@@ -65,7 +65,7 @@ func (p *liquidations) Apply(b *Batch, r *engine.Reads, _ time.Time) error {
 // liquidated is the position that a fill closed by force, or a part of one, as an order meets
 // many others in the book: its fills are one liquidation. It is false for any other fill, such as that of the other side.
 func liquidated(f *market.Fill) (l market.PairLiquidation, ok bool, err error) {
-	if f.Liquidation == nil || f.Liquidation.LiquidatedUser != f.Address {
+	if !f.Liquidates() {
 		return l, false, nil
 	}
 	pair, ok := pairs.Perp(f.Coin)

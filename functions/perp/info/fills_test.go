@@ -159,7 +159,7 @@ func TestAnUnreadableRowIsAnInternalError(t *testing.T) {
 	for field, change := range map[string]func(*market.Fill){
 		"px": func(f *market.Fill) { f.Px = "x" }, "sz": func(f *market.Fill) { f.Sz = "" },
 		"fee": func(f *market.Fill) { f.Fee = "1e3" }, "closedPnl": func(f *market.Fill) { f.ClosedPnl = "+1" },
-		"builderFee": func(f *market.Fill) { f.BuilderFee = "." }, "sum": func(f *market.Fill) { f.Sz = "-0.5" },
+		"sum": func(f *market.Fill) { f.Sz = "-0.5" },
 	} {
 		w := newWorld(t)
 		f := bad

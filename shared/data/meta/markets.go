@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"quotary/shared/lenient"
 	"quotary/shared/market"
 )
 
@@ -79,14 +80,14 @@ func (s *spotMeta) token(index int) (spotToken, bool) {
 // perps is the description of a dex; empty where it is not known, or in a shape that
 // nobody knows yet.
 func (v *View) perps(dex string) (m perpMeta) {
-	if json.Unmarshal(v.Perps[dex], &m) != nil {
+	if lenient.Object(v.Perps[dex], &m) != nil {
 		return perpMeta{}
 	}
 	return m
 }
 
 func (v *View) spot() (m spotMeta) {
-	if json.Unmarshal(v.Spot, &m) != nil {
+	if lenient.Object(v.Spot, &m) != nil {
 		return spotMeta{}
 	}
 	return m

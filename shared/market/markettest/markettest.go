@@ -77,7 +77,10 @@ func Fill() *rapid.Generator[market.Fill] {
 		if rapid.Bool().Draw(t, "rich") {
 			f.Cloid = fmt.Sprintf("0x%032x", id().Draw(t, "cloid"))
 			f.Builder, f.BuilderFee = Address().Draw(t, "builder"), Decimal(4, 6).Draw(t, "builder fee")
-			f.Liquidation = &market.Liquidation{LiquidatedUser: Address().Draw(t, "user"), MarkPx: Decimal(9, 6).Draw(t, "mark"), Method: "market"}
+			f.Liquidation = &market.Liquidation{MarkPx: Decimal(9, 6).Draw(t, "mark"), Method: "market"}
+			if rapid.Bool().Draw(t, "named") {
+				f.Liquidation.LiquidatedUser = Address().Draw(t, "user")
+			}
 			twap := id().Draw(t, "twap")
 			f.TwapID = &twap
 		}

@@ -100,6 +100,10 @@ func (c *Contexts) noted(ctx context.Context, sink Sink, contexts market.Context
 }
 
 func (c *Contexts) deliver(ctx context.Context, sink Sink, contexts market.Contexts) error {
+	if contexts.Unread > 0 {
+		c.Stats.Malformed.Add(int64(contexts.Unread))
+		c.Log.Warn("skipped the figures of coins that cannot be read", "dex", contexts.Dex, "spot", contexts.Spot, "count", contexts.Unread)
+	}
 	d := Delivery{Events: market.Events{Contexts: []market.Contexts{contexts}}}
 	c.Stats.Lines.Add(1)
 	return source.OfSink(emit(ctx, time.Now(), &d, c.Stats, c.Log, sink))

@@ -99,12 +99,19 @@ func TestBooksAndBestPricesAreReadFromTheirChannels(t *testing.T) {
 	f := Feed{Stats: new(Stats), Log: slog.New(slog.DiscardHandler)}
 	level := market.Level{Px: "34.967", Sz: "2.85", N: 1}
 	for frame, want := range map[string]market.Events{
-		`{"channel":"l2Book","data":{"coin":"HYPE","time":5,"levels":[[{"px":"34.967","sz":"2.85","n":1}],[]]}}`: {Books: []market.Book{{Coin: "HYPE", Time: 5, Bids: []market.Level{level}, Asks: []market.Level{}}}},
-		`{"channel":"bbo","data":{"coin":"HYPE","time":6,"bbo":[{"px":"34.967","sz":"2.85","n":1},null]}}`:       {BBOs: []market.BBO{{Coin: "HYPE", Time: 6, Bid: &level}}},
+		`{"channel":"l2Book","data":{"coin":"HYPE","time":5,"levels":[[{"px":"34.967","sz":"2.85","n":1}],[]]}}`:             {Books: []market.Book{{Coin: "HYPE", Time: 5, Bids: []market.Level{level}, Asks: []market.Level{}}}},
+		`{"channel":"bbo","data":{"coin":"HYPE","time":6,"bbo":[{"px":"34.967","sz":"2.85","n":1},null]}}`:                   {BBOs: []market.BBO{{Coin: "HYPE", Time: 6, Bid: &level}}},
+		`{"channel":"bbo","data":{"coin":"HYPE","time":6,"bbo":[{"px":"34.967","sz":"2.85","n":1,"new":7},null],"more":{}}}`: {BBOs: []market.BBO{{Coin: "HYPE", Time: 6, Bid: &level}}},
 	} {
 		got, err := f.frame([]byte(frame), layers{})
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%s: %v (-want +got):\n%s", frame, err, diff)
+		}
+	}
+	for _, mids := range []string{`{"BTC":"78124.0","NEW":null,"#441":0.5}`, `{"BTC":"78124.0","@1":[],"":"1"}`} {
+		got, err := f.frame([]byte(`{"channel":"allMids","data":{"mids":` + mids + `}}`), layers{})
+		if err != nil || len(got.Mids) != 1 || len(got.Mids[0].Px) != 1 || got.Mids[0].Px["BTC"] != "78124.0" || got.Mids[0].Dex != "" {
+			t.Errorf("%s: %+v, %v", mids, got, err)
 		}
 	}
 	for _, frame := range []string{

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"quotary/shared/backoff"
+	"quotary/shared/lenient"
 	"quotary/shared/market"
 	"quotary/shared/source"
 	"quotary/shared/source/hyperliquid/wire"
@@ -191,7 +192,7 @@ func (f *Feed) frame(b []byte, books layers) (market.Events, error) {
 			Dex  *string           `json:"dex"`
 			Mids map[string]string `json:"mids"`
 		}
-		if err := json.Unmarshal(push.Data, &data); err != nil {
+		if err := lenient.Object(push.Data, &data); err != nil {
 			return market.Events{}, err
 		}
 		px := wire.ValidMids(data.Mids)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"quotary/shared/backoff"
+	"quotary/shared/lenient"
 	"quotary/shared/market"
 	"quotary/shared/source"
 	"quotary/shared/source/hyperliquid/wire"
@@ -72,9 +73,13 @@ type infoRequest struct {
 
 // AllMids returns the mid price of each coin of a dex; "" is the main one.
 func (i *Info) AllMids(ctx context.Context, dex string) (map[string]string, error) {
-	var mids map[string]string
-	if err := i.ask(ctx, weightLight, infoRequest{Type: "allMids", Dex: dex}, &mids); err != nil {
+	var raw json.RawMessage
+	if err := i.ask(ctx, weightLight, infoRequest{Type: "allMids", Dex: dex}, &raw); err != nil {
 		return nil, err
+	}
+	var mids map[string]string
+	if err := lenient.Object(raw, &mids); err != nil {
+		return nil, fmt.Errorf("read the mid prices of dex %q: %w", dex, err)
 	}
 	return wire.ValidMids(mids), nil
 }
@@ -95,11 +100,15 @@ func (i *Info) SpotMeta(ctx context.Context) (json.RawMessage, error) {
 
 // PerpDexs returns the names of all dexs, "" for the main one.
 func (i *Info) PerpDexs(ctx context.Context) ([]string, error) {
+	var raw json.RawMessage
+	if err := i.ask(ctx, weightOther, infoRequest{Type: "perpDexs"}, &raw); err != nil {
+		return nil, err
+	}
 	var dexs []*struct {
 		Name string `json:"name"`
 	}
-	if err := i.ask(ctx, weightOther, infoRequest{Type: "perpDexs"}, &dexs); err != nil {
-		return nil, err
+	if err := lenient.List(raw, &dexs); err != nil {
+		return nil, fmt.Errorf("read the dexs: %w", err)
 	}
 	names := []string{""}
 	for _, d := range dexs {

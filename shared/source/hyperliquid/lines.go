@@ -136,7 +136,7 @@ func (c *collector) add(line []byte, offset int64) {
 	skipped, err := read(&c.events, string(line), offset)
 	if err != nil {
 		c.stats.Malformed.Add(int64(skipped))
-		c.log.Warn("skipped what could not be read", "file", c.name, "offset", offset, "count", skipped,
+		c.log.Warn("skipped what could not be read, or kept it without a part", "file", c.name, "offset", offset, "count", skipped,
 			"error", err.Error(), "line", excerpt(string(line)))
 	}
 }

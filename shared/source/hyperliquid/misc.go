@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"quotary/shared/lenient"
 	"quotary/shared/market"
 	"quotary/shared/source/hyperliquid/wire"
 )
@@ -68,7 +69,7 @@ type fundingDelta struct {
 
 func readMiscEvent(e *market.Events, raw json.RawMessage, seq int64) (skipped int, err error) {
 	var w miscEvent
-	if err := json.Unmarshal(raw, &w); err != nil {
+	if err := lenient.Object(raw, &w); err != nil {
 		return 1, fmt.Errorf("a misc event: %w", err)
 	}
 	if w.Inner.LedgerUpdate == nil && w.Inner.Funding == nil {
@@ -82,6 +83,9 @@ func readMiscEvent(e *market.Events, raw json.RawMessage, seq int64) (skipped in
 		update, err := wire.ParseLedger(l.Delta)
 		if err != nil {
 			return 1, err
+		}
+		if len(l.Users) == 0 {
+			return 1, errors.New("a ledger update names no account")
 		}
 		update.Time, update.Hash = at.UnixMilli(), w.Hash
 		for _, user := range l.Users {

@@ -2,6 +2,7 @@ package hyperliquid
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -58,5 +59,42 @@ func TestALedgerUpdateIsDeliveredForEveryAccountItNames(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, e.Ledgers); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestWhatAnEventMayLackNeverCostsIt: null, absent and of another type are all the same.
+func TestWhatAnEventMayLackNeverCostsIt(t *testing.T) {
+	t.Parallel()
+	const user = "0x0000000000000000000000000000000000000001"
+	ledger := func(hash, users, delta string) string {
+		return blockHead + `{"time":"2026-06-11T01:00:02.896899363",` + hash + `"inner":{"LedgerUpdate":{` + users + `"delta":` + delta + `}}}]}`
+	}
+	for name, c := range map[string]struct {
+		line             string
+		updates, skipped int
+	}{
+		"no hash":                 {ledger(``, `"users":["`+user+`"],`, `{"type":"deposit","usdc":"5.0"}`), 1, 0},
+		"a null hash":             {ledger(`"hash":null,`, `"users":["`+user+`"],`, `{"type":"deposit","usdc":"5.0"}`), 1, 0},
+		"a hash of another type":  {ledger(`"hash":[5],`, `"users":["`+user+`"],`, `{"type":"deposit","usdc":"5.0"}`), 1, 0},
+		"an amount as a number":   {ledger(``, `"users":["`+user+`"],`, `{"type":"withdraw","usdc":5.0,"fee":null}`), 1, 0},
+		"a user of another type":  {ledger(``, `"users":["`+user+`",7],`, `{"type":"send"}`), 1, 1},
+		"no users":                {ledger(``, ``, `{"type":"send"}`), 0, 1},
+		"users of another type":   {ledger(``, `"users":{"a":1},`, `{"type":"send"}`), 0, 1},
+		"a time of another type":  {strings.Replace(ledger(``, `"users":["`+user+`"],`, `{"type":"send"}`), `"2026-06-11T01:00:02.896899363"`, `5`, 1), 0, 1},
+		"a delta of another type": {ledger(``, `"users":["`+user+`"],`, `[]`), 0, 1},
+	} {
+		var e market.Events
+		skipped, err := ReadMisc(&e, c.line, 0)
+		if len(e.Ledgers) != c.updates || skipped != c.skipped || (err != nil) != (c.skipped > 0) {
+			t.Errorf("%s: %+v, %d skipped, %v", name, e.Ledgers, skipped, err)
+		}
+	}
+	var e market.Events
+	payment := func(szi string) string {
+		return `{"user":"` + user + `","coin":"ZEC","funding_amount":"9.3","szi":` + szi + `,"funding_rate":"-0.00008"}`
+	}
+	skipped, err := ReadMisc(&e, blockHead+`{"time":"2026-06-11T01:00:00.039","inner":{"Funding":{"deltas":[`+payment(`"280.0"`)+`,`+payment(`280.0`)+`,7,`+payment(`"281.0"`)+`]}}}]}`, 0)
+	if len(e.Payments) != 2 || skipped != 2 || err == nil {
+		t.Errorf("payments: %+v, %d skipped, %v", e.Payments, skipped, err)
 	}
 }

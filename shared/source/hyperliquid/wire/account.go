@@ -1,28 +1,30 @@
 package wire
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 
 	"quotary/shared/jsonscan"
+	"quotary/shared/lenient"
 	"quotary/shared/market"
 )
 
 var errAccount = errors.New("is no state of an account")
 
-// amount is a decimal that the venue writes as a text; null and a missing one are 0.
-type amount struct{ market.Decimal }
+// amount is a decimal that the venue writes as a text. What is missing, null or no decimal
+// is 0 and not known.
+type amount struct {
+	market.Decimal
+	known bool
+}
 
-// UnmarshalJSON reads a text or null.
+// UnmarshalJSON never fails.
 func (d *amount) UnmarshalJSON(b []byte) error {
-	var text *string
-	if err := json.Unmarshal(b, &text); err != nil || text == nil {
-		return err
-	}
-	var err error
-	d.Decimal, err = market.ParseDecimal(*text)
-	return err
+	var text lenient.Text
+	_ = text.UnmarshalJSON(b)
+	parsed, err := market.ParseDecimal(string(text))
+	*d = amount{parsed, err == nil}
+	return nil
 }
 
 type leverage struct {
@@ -54,7 +56,7 @@ func (s *marginSummary) parse() market.MarginSummary {
 
 type position struct {
 	Coin           string   `json:"coin"`
-	Szi            *amount  `json:"szi"`
+	Szi            amount   `json:"szi"`
 	Leverage       leverage `json:"leverage"`
 	EntryPx        amount   `json:"entryPx"`
 	PositionValue  amount   `json:"positionValue"`
@@ -71,7 +73,7 @@ type position struct {
 }
 
 func (p *position) parse() (market.PositionState, error) {
-	if !market.ValidCoin(p.Coin) || p.Szi == nil || p.Szi.IsZero() {
+	if !market.ValidCoin(p.Coin) || p.Szi.IsZero() || !p.PositionValue.known || !p.UnrealizedPnl.known || p.Leverage.Type == "isolated" && !p.Leverage.RawUsd.known {
 		return market.PositionState{}, fmt.Errorf("a position in %.80q: %w", p.Coin, errAccount)
 	}
 	l, err := p.Leverage.parse()
@@ -101,10 +103,10 @@ func ParseAccount(raw []byte, dex string) (market.AccountState, error) {
 		} `json:"assetPositions"`
 		Time int64 `json:"time"`
 	}
-	if err := json.Unmarshal(raw, &w); err != nil {
+	if err := lenient.Object(raw, &w); err != nil {
 		return market.AccountState{}, fmt.Errorf("read the state of an account: %w", err)
 	}
-	if w.Margin == nil || w.CrossMargin == nil || w.Time <= 0 || w.Time > market.MaxTime {
+	if w.Margin == nil || w.CrossMargin == nil || !w.CrossMargin.AccountValue.known || w.Time <= 0 || w.Time > market.MaxTime {
 		return market.AccountState{}, errAccount
 	}
 	s := market.AccountState{
@@ -127,14 +129,14 @@ func ParseAccount(raw []byte, dex string) (market.AccountState, error) {
 func ParseSpotBalances(raw []byte) ([]market.SpotBalance, error) {
 	var w struct {
 		Balances []struct {
-			Coin     string  `json:"coin"`
-			Token    int64   `json:"token"`
-			Total    *amount `json:"total"`
-			Hold     amount  `json:"hold"`
-			EntryNtl amount  `json:"entryNtl"`
+			Coin     string `json:"coin"`
+			Token    int64  `json:"token"`
+			Total    amount `json:"total"`
+			Hold     amount `json:"hold"`
+			EntryNtl amount `json:"entryNtl"`
 		} `json:"balances"`
 	}
-	if err := json.Unmarshal(raw, &w); err != nil {
+	if err := lenient.Object(raw, &w); err != nil {
 		return nil, fmt.Errorf("read spot balances: %w", err)
 	}
 	if w.Balances == nil {
@@ -142,7 +144,7 @@ func ParseSpotBalances(raw []byte) ([]market.SpotBalance, error) {
 	}
 	balances := make([]market.SpotBalance, len(w.Balances))
 	for i, b := range w.Balances {
-		if !market.ValidCoin(b.Coin) || b.Total == nil {
+		if !market.ValidCoin(b.Coin) || !b.Total.known {
 			return nil, fmt.Errorf("a spot balance of %.80q: %w", b.Coin, errAccount)
 		}
 		balances[i] = market.SpotBalance{Coin: b.Coin, Token: b.Token, Total: b.Total.Decimal, Hold: b.Hold.Decimal, EntryNtl: b.EntryNtl.Decimal}
@@ -157,7 +159,7 @@ func ParseLeverage(raw []byte) (market.Leverage, error) {
 	var w struct {
 		Leverage leverage `json:"leverage"`
 	}
-	if err := json.Unmarshal(raw, &w); err != nil {
+	if err := lenient.Object(raw, &w); err != nil {
 		return market.Leverage{}, fmt.Errorf("read a leverage: %w", err)
 	}
 	return w.Leverage.parse()
@@ -168,7 +170,7 @@ func ParseLeverage(raw []byte) (market.Leverage, error) {
 func ParseOpenOrder(raw []byte, address string, ms int64) (market.OrderStatus, error) {
 	r := orderReader{Scanner: jsonscan.New(string(raw)), line: string(raw)}
 	s := market.OrderStatus{Address: address, Time: ms, Status: market.StatusOpen}
-	if !r.object("the order", func(key string) bool { return r.order(&s, key) }) || !r.End() || r.wrong != "" {
+	if !r.object("the order", func(key string) bool { return r.order(&s, key) }) || !r.End() || r.wrong != "" { // r.err costs nothing
 		return market.OrderStatus{}, fmt.Errorf("an open order: %w at byte %d", errSyntax, r.Offset())
 	}
 	if err := s.Check(); err != nil {

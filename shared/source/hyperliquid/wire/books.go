@@ -1,13 +1,13 @@
 package wire
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
 	"unicode/utf8"
 
 	"quotary/shared/jsonscan"
+	"quotary/shared/lenient"
 	"quotary/shared/market"
 )
 
@@ -158,7 +158,7 @@ func ParseBBO(data []byte) (market.BBO, error) {
 			N  int64  `json:"n"`
 		} `json:"bbo"`
 	}
-	if err := json.Unmarshal(data, &w); err != nil {
+	if err := lenient.Object(data, &w); err != nil {
 		return market.BBO{}, fmt.Errorf("read best prices: %w", err)
 	}
 	if !market.ValidCoin(w.Coin) || w.Time <= 0 || w.Time > market.MaxTime {

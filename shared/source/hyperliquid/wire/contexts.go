@@ -2,8 +2,10 @@ package wire
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
+	"quotary/shared/lenient"
 	"quotary/shared/market"
 )
 
@@ -11,21 +13,22 @@ import (
 //
 //	[{"universe":[{"name":"BTC", ..}, ...], ..}, [{"markPx","funding","premium","openInterest", ..}, ...]]
 //
-// The two lists go side by side. Coins without a mark price are left out of
-// Coins; a figure that is no decimal is an error.
+// The two lists go side by side. Coins without a mark price are left out of Coins; those
+// with an impossible name or price are Unread. A figure that is no decimal is not known.
 func ParseContexts(dex string, ms int64, raw []byte) (market.Contexts, error) {
 	c := market.Contexts{Dex: dex, Time: ms, Raw: raw}
 	description, figures, err := splitContexts(raw)
 	if err != nil {
 		return market.Contexts{}, err
 	}
+	if description.Universe == nil {
+		return market.Contexts{}, errUniverse
+	}
 	if len(description.Universe) != len(figures) {
 		return market.Contexts{}, fmt.Errorf("read contexts: %d coins and figures of %d", len(description.Universe), len(figures))
 	}
 	for i := range figures {
-		if err := addContext(&c, description.Universe[i].Name, &figures[i]); err != nil {
-			return market.Contexts{}, err
-		}
+		addContext(&c, description.Universe[i].Name, &figures[i])
 	}
 	return c, nil
 }
@@ -39,9 +42,7 @@ func ParseSpotContexts(ms int64, raw []byte) (market.Contexts, error) {
 		return market.Contexts{}, err
 	}
 	for i := range figures {
-		if err := addContext(&c, figures[i].Coin, &figures[i]); err != nil {
-			return market.Contexts{}, err
-		}
+		addContext(&c, figures[i].Coin, &figures[i])
 	}
 	return c, nil
 }
@@ -53,14 +54,14 @@ type wireUniverse struct {
 }
 
 type wireContext struct {
-	Coin    string  `json:"coin"` // on spot
-	MarkPx  *string `json:"markPx"`
-	Funding *string `json:"funding"`
-	Premium *string `json:"premium"`
-	Open    *string `json:"openInterest"`
-	DayOpen *string `json:"prevDayPx"`
-	DaySize *string `json:"dayBaseVlm"`
-	DayPaid *string `json:"dayNtlVlm"`
+	Coin    string        `json:"coin"` // on spot
+	MarkPx  *lenient.Text `json:"markPx"`
+	Funding lenient.Text  `json:"funding"`
+	Premium lenient.Text  `json:"premium"`
+	Open    lenient.Text  `json:"openInterest"`
+	DayOpen lenient.Text  `json:"prevDayPx"`
+	DaySize lenient.Text  `json:"dayBaseVlm"`
+	DayPaid lenient.Text  `json:"dayNtlVlm"`
 }
 
 func splitContexts(raw []byte) (d wireUniverse, figures []wireContext, err error) {
@@ -71,58 +72,46 @@ func splitContexts(raw []byte) (d wireUniverse, figures []wireContext, err error
 	if len(parts) != 2 {
 		return d, nil, fmt.Errorf("read contexts: %d parts where there should be 2", len(parts))
 	}
-	if err := json.Unmarshal(parts[0], &d); err != nil {
+	if err := lenient.Object(parts[0], &d); err != nil {
 		return d, nil, fmt.Errorf("read contexts: %w", err)
 	}
-	if err := json.Unmarshal(parts[1], &figures); err != nil {
+	if err := lenient.List(parts[1], &figures); err != nil {
 		return d, nil, fmt.Errorf("read contexts: %w", err)
 	}
 	return d, figures, nil
 }
 
-func addContext(c *market.Contexts, coin string, w *wireContext) error {
-	if !market.ValidCoin(coin) {
-		return fmt.Errorf("read contexts: %.80q is no coin", coin)
+var errUniverse = errors.New("the description of the markets has no universe")
+
+// addContext adds the figures of a coin that has a price.
+func addContext(c *market.Contexts, coin string, w *wireContext) {
+	if !market.ValidCoin(coin) || w.MarkPx != nil && market.CheckQuantity(string(*w.MarkPx), "1") != nil {
+		c.Unread++
+		return
 	}
 	if w.MarkPx == nil {
-		return nil
+		return
 	}
-	if err := market.CheckQuantity(*w.MarkPx, "1"); err != nil {
-		return fmt.Errorf("read contexts: mark price of %s: %w", coin, err)
-	}
-	mark, err := market.ParseDecimal(*w.MarkPx)
-	if err != nil {
-		return fmt.Errorf("read contexts: mark price of %s: %w", coin, err)
-	}
-	one := market.Context{Coin: coin, Mark: mark}
-	for _, f := range [...]struct {
-		from *string
-		to   *string
-	}{{w.Funding, &one.Funding}, {w.Premium, &one.Premium}} {
-		if f.from == nil {
-			continue
-		}
-		if _, err := market.ParseDecimal(*f.from); err != nil {
-			return fmt.Errorf("read contexts: a rate of %s: %w", coin, err)
-		}
-		*f.to = *f.from
-	}
-	if w.Open != nil {
-		if one.Interest, err = market.ParseDecimal(*w.Open); err != nil || one.Interest.IsNeg() {
-			return fmt.Errorf("read contexts: open interest of %s is %.60q", coin, *w.Open)
-		}
-	}
-	one.Day = market.ContextDay{Open: quantity(w.DayOpen), Size: quantity(w.DaySize), Amount: quantity(w.DayPaid)}
-	c.Coins = append(c.Coins, one)
-	return nil
+	c.Coins = append(c.Coins, market.Context{
+		Coin: coin, Mark: quantity(*w.MarkPx), Funding: rate(w.Funding), Premium: rate(w.Premium), Interest: quantity(w.Open),
+		Day: market.ContextDay{Open: quantity(w.DayOpen), Size: quantity(w.DaySize), Amount: quantity(w.DayPaid)},
+	})
 }
 
-// quantity is a figure that nothing but texts is made of: 0 where it is not there, or is none.
-func quantity(text *string) market.Decimal {
-	if text == nil || market.CheckQuantity(*text, "0") != nil {
+// rate is a decimal of either sign: "" where it is not there, or is none.
+func rate(text lenient.Text) string {
+	if _, err := market.ParseDecimal(string(text)); err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// quantity is a figure that is not negative: 0 where it is not there, or is none.
+func quantity(text lenient.Text) market.Decimal {
+	if market.CheckQuantity(string(text), "0") != nil {
 		return market.Decimal{}
 	}
-	d, err := market.ParseDecimal(*text)
+	d, err := market.ParseDecimal(string(text))
 	if err != nil {
 		return market.Decimal{}
 	}
@@ -138,8 +127,11 @@ func TradedCoins(description []byte) ([]string, error) {
 			Delisted bool   `json:"isDelisted"`
 		} `json:"universe"`
 	}
-	if err := json.Unmarshal(description, &d); err != nil {
+	if err := lenient.Object(description, &d); err != nil {
 		return nil, fmt.Errorf("read a description of markets: %w", err)
+	}
+	if d.Universe == nil {
+		return nil, errUniverse
 	}
 	var coins []string
 	for _, c := range d.Universe {

@@ -45,15 +45,32 @@ func TestWhatAreNoContextsIsRefused(t *testing.T) {
 		`null`:                               "0 parts",
 		`{}`:                                 "read contexts",
 		`[{"universe":[{"name":"BTC"}]},[]]`: "1 coins and figures of 0",
-		`[{"universe":[{"name":""}]},[{}]]`:  "no coin",
-		`[{"universe":7},[]]`:                "read contexts",
+		`[{"universe":7},[]]`:                "no universe",
+		`[7,[]]`:                             "read contexts",
 		`[{"universe":[]},7]`:                "read contexts",
-		`[{"universe":[{"name":"X"}]},[{"markPx":"-1"}]]`:                    "mark price of X",
-		`[{"universe":[{"name":"X"}]},[{"markPx":"1","funding":"1e-5"}]]`:    "a rate of X",
-		`[{"universe":[{"name":"X"}]},[{"markPx":"1","openInterest":"-1"}]]`: "open interest of X",
 	} {
 		if c, err := wire.ParseContexts("", 1, []byte(raw)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s gives %+v, %v; want an error of %q", raw, c, err, want)
 		}
+	}
+}
+
+func TestACoinThatCannotBeReadCostsNoOther(t *testing.T) {
+	t.Parallel()
+	for figures, unread := range map[string]int{
+		`{"markPx":"-1"}`: 1, `{"markPx":{}}`: 1, `{}`: 0, `7`: 0, `null`: 0, `{"markPx":null,"funding":7}`: 0,
+	} {
+		c, err := wire.ParseContexts("", 1, []byte(`[{"universe":[{"name":"X"},{"name":"BTC"}]},[`+figures+`,{"markPx":"1.5"}]]`))
+		if err != nil || len(c.Coins) != 1 || c.Coins[0].Coin != "BTC" || c.Unread != unread {
+			t.Errorf("%s: %+v, %v", figures, c, err)
+		}
+	}
+	// A figure that is none is not known.
+	c, err := wire.ParseContexts("", 1, []byte(`[{"universe":[{"name":"BTC"},{"name":7}]},[{"markPx":1.5,"funding":"1e-5","premium":[],"openInterest":"-1","prevDayPx":2},{"markPx":"1"}]]`))
+	if err != nil || len(c.Coins) != 1 || c.Unread != 1 {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	if got := c.Coins[0]; market.Text(got.Mark) != "1.5" || got.Funding != "" || got.Premium != "" || !got.Interest.IsZero() || market.Text(got.Day.Open) != "2.0" {
+		t.Errorf("%+v", got)
 	}
 }

@@ -29,9 +29,10 @@ const SeqPerBlock = 1_000_000
 // as its Seq, in the second the Seq follows from block number and index.
 //
 // A fill that lacks a field or has an impossible one is left out and counted in
-// skipped, with the first such error in err; the others of its line are kept. A
-// line that is no JSON of either form gives no fill at all, skipped 1 and err.
-// The fills' texts are parts of line.
+// skipped, with the first such error in err; the others of its line are kept. What the
+// venue may leave out of a fill never costs it: of another type, err names it and the fill
+// is kept without. A line that is no JSON of either form gives no fill at all, skipped 1
+// and err. The fills' texts are parts of line.
 func ParseFills(dst []market.Fill, line string, seq int64) (fills []market.Fill, skipped int, err error) {
 	if !utf8.ValidString(line) {
 		return dst, 1, fmt.Errorf("read a fill line: %w: invalid UTF-8", errSyntax)
@@ -64,7 +65,7 @@ type fillReader struct {
 	jsonscan.Scanner
 	fills   []market.Fill
 	skipped int
-	err     error // why the first fill was skipped
+	err     error // why the first fill was skipped, or is kept without something
 	fault   error // why the line is refused, where syntax is not the reason
 }
 
@@ -121,15 +122,14 @@ func (r *fillReader) event(seq int64) bool {
 	if err := checkFill(f, got); err != nil {
 		r.fills = r.fills[:len(r.fills)-1]
 		r.skipped++
-		if r.err == nil {
+		if r.skipped == 1 {
 			r.err = err
 		}
 	}
 	return true
 }
 
-// fieldSet has which keys were there with a value of the right type; of the
-// optional ones, which had a wrong one.
+// fieldSet has which of the required keys were there with a value of the right type.
 type fieldSet uint32
 
 const (
@@ -147,7 +147,6 @@ const (
 	hasFee
 	hasTid
 	hasFeeToken
-	badOptional
 )
 
 // requiredNames are the required keys in the order of their bits.
@@ -159,9 +158,6 @@ func checkFill(f *market.Fill, got fieldSet) error {
 		if got&(1<<i) == 0 {
 			return fmt.Errorf("%s is missing or of another type", name)
 		}
-	}
-	if got&badOptional != 0 {
-		return errors.New("cloid, builder, builderFee, twapId or liquidation is of another type")
 	}
 	return f.Check()
 }
@@ -215,15 +211,15 @@ func (r *fillReader) field(f *market.Fill, got *fieldSet, key string) bool {
 	case "feeToken":
 		return r.required(&f.FeeToken, got, hasFeeToken)
 	case "cloid":
-		return r.optional(&f.Cloid, got)
+		return r.optional(&f.Cloid, key)
 	case "builder":
-		return r.optional(&f.Builder, got)
+		return r.optional(&f.Builder, key)
 	case "builderFee":
-		return r.optional(&f.BuilderFee, got)
+		return r.optional(&f.BuilderFee, key)
 	case "twapId":
-		return r.twap(f, got)
+		return r.twap(f, key)
 	case "liquidation":
-		return r.liquidation(f, got)
+		return r.liquidation(f, key)
 	default:
 		return r.Skip()
 	}
@@ -253,56 +249,56 @@ func (r *fillReader) requiredInt(to *int64, got *fieldSet, bit fieldSet) bool {
 	return true
 }
 
-// optional reads a text or null.
-func (r *fillReader) optional(to *string, got *fieldSet) bool {
+// optional reads a text, or a number as it is written; null is none.
+func (r *fillReader) optional(to *string, key string) (ok bool) {
 	*to = ""
-	if r.Literal("null") {
-		return true
+	switch c := r.Peek(); {
+	case c == '"':
+		*to, ok = r.Text()
+		return ok
+	case c == '-' || c >= '0' && c <= '9':
+		*to, ok = r.Number()
+		return ok
 	}
-	if r.Peek() != '"' {
-		*got |= badOptional
-		return r.Skip()
-	}
-	s, ok := r.Text()
-	*to = s
-	return ok
+	return r.without(key)
 }
 
-func (r *fillReader) twap(f *market.Fill, got *fieldSet) bool {
-	f.TwapID = nil
-	if r.Literal("null") {
-		return true
+// without skips a value that is not of the type of its key, which may be left out; null
+// stands for nothing.
+func (r *fillReader) without(key string) bool {
+	if r.Peek() != 'n' && r.err == nil {
+		r.err = fmt.Errorf("%s is of another type: kept without it", key)
 	}
+	return r.Skip()
+}
+
+func (r *fillReader) twap(f *market.Fill, key string) bool {
+	f.TwapID = nil
 	back := r.Scanner
 	n, ok := r.integer()
 	if !ok {
 		r.Scanner = back
-		*got |= badOptional
-		return r.Skip()
+		return r.without(key)
 	}
 	f.TwapID = &n
 	return true
 }
 
-func (r *fillReader) liquidation(f *market.Fill, got *fieldSet) bool {
+func (r *fillReader) liquidation(f *market.Fill, key string) bool {
 	f.Liquidation = nil
-	if r.Literal("null") {
-		return true
-	}
 	if r.Peek() != '{' {
-		*got |= badOptional
-		return r.Skip()
+		return r.without(key)
 	}
 	l := new(market.Liquidation)
 	f.Liquidation = l
 	return r.Object(func(key string) bool {
 		switch key {
 		case "liquidatedUser":
-			return r.optional(&l.LiquidatedUser, got)
+			return r.optional(&l.LiquidatedUser, key)
 		case "markPx":
-			return r.optional(&l.MarkPx, got)
+			return r.optional(&l.MarkPx, key)
 		case "method":
-			return r.optional(&l.Method, got)
+			return r.optional(&l.Method, key)
 		default:
 			return r.Skip()
 		}
@@ -322,8 +318,8 @@ func (r *fillReader) integer() (int64, bool) {
 
 // AppendFill appends f as the venue writes it, keys in the venue's order and
 // without the account's address, which the venue writes beside it. Keys that the
-// venue leaves out (cloid, liquidation, builder, builderFee) are left out; twapId
-// is null without a TWAP. f has passed [market.Fill.Check].
+// venue leaves out (cloid, liquidation and what is in it, builder, builderFee) are left
+// out; twapId is null without a TWAP. f has passed [market.Fill.Check].
 func AppendFill(b []byte, f *market.Fill) []byte {
 	b = appendKeyText(b, `{"coin":`, f.Coin)
 	b = append(b, `,"px":"`...)
@@ -352,11 +348,17 @@ func AppendFill(b []byte, f *market.Fill) []byte {
 		b = appendKeyText(b, `,"cloid":`, f.Cloid)
 	}
 	if l := f.Liquidation; l != nil {
-		b = append(b, `,"liquidation":{"liquidatedUser":"`...)
-		b = append(b, l.LiquidatedUser...)
-		b = append(b, `","markPx":"`...)
-		b = append(b, l.MarkPx...)
-		b = appendKeyText(b, `","method":`, l.Method)
+		b = append(b, `,"liquidation":`...)
+		open := byte('{')
+		for _, member := range [...]struct{ key, text string }{{`"liquidatedUser":`, l.LiquidatedUser}, {`"markPx":`, l.MarkPx}, {`"method":`, l.Method}} {
+			if member.text != "" {
+				b = appendKeyText(append(b, open), member.key, member.text)
+				open = ','
+			}
+		}
+		if open == '{' { // it says nothing but that somebody was liquidated
+			b = append(b, open)
+		}
 		b = append(b, '}')
 	}
 	b = appendKeyText(b, `,"feeToken":`, f.FeeToken)

@@ -82,11 +82,7 @@ func TestAFaultyFillIsSkippedAndItsNeighboursKept(t *testing.T) {
 		"time zero":              {`"time":1782636233257`, `"time":0`},
 		"coin empty":             {`"coin":"SOL"`, `"coin":""`},
 		"coin with a line break": {`"coin":"SOL"`, `"coin":"S\nL"`},
-		"builder no address":     {`"builder":"0x1924`, `"builder":"0x!924`},
-		"twapId a text":          {`"twapId":1671203`, `"twapId":"1671203"`},
-		"liquidation a text":     {`"liquidation":{"liquidatedUser":"0x5ef843ccf26810073ee689a954f6d05f5b48fccb","markPx":"72.149","method":"market"}`, `"liquidation":"yes"`},
 		"text too long":          {`"hash":"0xdc25"`, `"hash":"` + strings.Repeat("f", 300) + `"`},
-		"liquidated user":        {`"0x5ef843ccf26810073ee689a954f6d05f5b48fccb"`, `"someone"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -97,6 +93,52 @@ func TestAFaultyFillIsSkippedAndItsNeighboursKept(t *testing.T) {
 			fills, skipped, err := ParseFills(nil, blockLine(5, event(alice, broken), event(bob, sellJSON)), 0)
 			if err == nil || skipped != 1 || len(fills) != 1 || fills[0].Address != bob || fills[0].Seq != 5_000_001 {
 				t.Fatalf("%+v, %d skipped, %v", fills, skipped, err)
+			}
+		})
+	}
+}
+
+// TestWhatAFillMayLackNeverCostsIt spoils what the venue may leave out: null, absent and
+// impossible are all as good as left out.
+func TestWhatAFillMayLackNeverCostsIt(t *testing.T) {
+	t.Parallel()
+	const user, liquidation = `"liquidatedUser":"0x5ef843ccf26810073ee689a954f6d05f5b48fccb",`, `"liquidation":{` + `"liquidatedUser":"0x5ef843ccf26810073ee689a954f6d05f5b48fccb","markPx":"72.149","method":"market"}`
+	const cloid, builder, builderFee, twap = `"cloid":"0x00000000000000000000019f08a8bdd8",`, `"builder":"0x1924b8561eef20e70ede628a296175d358be80e5",`, `"builderFee":"0.0001",`, `"twapId":1671203`
+	for name, c := range map[string]struct {
+		part, spoiled, without string // without is as the fill is written again
+		noticed                bool
+	}{
+		"no liquidated user":             {part: user, spoiled: ``, without: ``},
+		"a liquidated user that is null": {part: user, spoiled: `"liquidatedUser":null,`, without: ``},
+		"a liquidated user by name":      {part: user, spoiled: `"liquidatedUser":"someone",`, without: ``},
+		"a mark price that is a number":  {part: `"markPx":"72.149"`, spoiled: `"markPx":72.149`, without: `"markPx":"72.149"`},
+		"no mark price":                  {part: `"markPx":"72.149",`, spoiled: ``, without: ``},
+		"a mark price that is none":      {part: `"markPx":"72.149",`, spoiled: `"markPx":"high",`, without: ``},
+		"a method that is null":          {part: `,"method":"market"`, spoiled: `,"method":null`, without: ``},
+		"an empty liquidation":           {part: liquidation, spoiled: `"liquidation":{}`, without: `"liquidation":{}`},
+		"a liquidation that is null":     {part: liquidation + `,`, spoiled: `"liquidation":null,`, without: ``},
+		"a liquidation that is a text":   {part: liquidation + `,`, spoiled: `"liquidation":"yes",`, without: ``, noticed: true},
+		"a client order id that is null": {part: cloid, spoiled: `"cloid":null,`, without: ``},
+		"a long client order id":         {part: cloid, spoiled: `"cloid":"` + strings.Repeat("f", 300) + `",`, without: ``},
+		"a client order id of lists":     {part: cloid, spoiled: `"cloid":[1],`, without: ``, noticed: true},
+		"a builder that is null":         {part: builder, spoiled: `"builder":null,`, without: ``},
+		"a builder by name":              {part: builder, spoiled: `"builder":"me",`, without: ``},
+		"a builder's fee that is none":   {part: builderFee, spoiled: `"builderFee":"1e3",`, without: ``},
+		"no TWAP":                        {part: `,` + twap, spoiled: ``, without: `,"twapId":null`},
+		"a TWAP by name":                 {part: twap, spoiled: `"twapId":"1671203"`, without: `"twapId":null`, noticed: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if !strings.Contains(buyJSON, c.part) {
+				t.Fatal("the case changes nothing")
+			}
+			want := strings.Replace(buyJSON, c.part, c.without, 1)
+			fills, skipped, err := ParseFills(nil, blockLine(5, event(alice, strings.Replace(buyJSON, c.part, c.spoiled, 1)), event(bob, sellJSON)), 0)
+			if skipped != 0 || len(fills) != 2 || (err != nil) != c.noticed {
+				t.Fatalf("%d fills, %d skipped, %v", len(fills), skipped, err)
+			}
+			if got := string(AppendFill(nil, &fills[0])); got != want {
+				t.Errorf("got  %s\nwant %s", got, want)
 			}
 		})
 	}
@@ -182,7 +224,7 @@ func FuzzParseFills(f *testing.F) {
 	f.Add(`{"events":[],"block_number":0,"x":[1e5,-0.5,{"a":null}]}`)
 	f.Fuzz(func(t *testing.T, line string) {
 		fills, skipped, err := ParseFills(nil, line, 0)
-		if (skipped == 0) != (err == nil) {
+		if skipped > 0 && err == nil {
 			t.Fatalf("%d skipped, %v", skipped, err)
 		}
 		events, number, ok := slow(line)
@@ -226,7 +268,7 @@ func compareFill(t *testing.T, f *market.Fill, e [2]json.RawMessage) {
 			t.Fatalf("%s %d, want %v", key, got, m[key])
 		}
 	}
-	if m["crossed"] != f.Crossed || (m["twapId"] == nil) != (f.TwapID == nil) || (m["liquidation"] == nil) != (f.Liquidation == nil) {
+	if m["crossed"] != f.Crossed || f.TwapID != nil && m["twapId"] == nil || f.Liquidation != nil && m["liquidation"] == nil {
 		t.Fatalf("%+v, want %v", f, m)
 	}
 }

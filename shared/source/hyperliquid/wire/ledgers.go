@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"quotary/shared/lenient"
 	"quotary/shared/market"
 )
 
@@ -15,37 +16,31 @@ var errLedger = errors.New("a ledger update has no type")
 //	{"type":"withdraw","usdc":"100.0","nonce":1,"fee":"1.0"}
 //
 // What it returns has neither address, time nor hash, and keeps delta. It fails on
-// what has no type, and on a deposit or withdrawal of no amount.
+// what has no type, and on a deposit or withdrawal of no amount. A fee that is no decimal
+// is not known.
 func ParseLedger(delta json.RawMessage) (market.Ledger, error) {
-	var kind struct {
-		Type string `json:"type"`
+	var update struct {
+		Type string       `json:"type"`
+		USDC lenient.Text `json:"usdc"`
+		Fee  lenient.Text `json:"fee"`
 	}
-	if err := json.Unmarshal(delta, &kind); err != nil {
+	if err := lenient.Object(delta, &update); err != nil {
 		return market.Ledger{}, fmt.Errorf("a ledger update: %w", err)
 	}
-	l := market.Ledger{Type: kind.Type, Delta: delta}
-	switch kind.Type {
+	l := market.Ledger{Type: update.Type, Delta: delta}
+	switch l.Type {
 	case "":
 		return l, errLedger
 	case market.LedgerDeposit, market.LedgerWithdraw:
 	default:
 		return l, nil
 	}
-	var funds struct {
-		USDC string `json:"usdc"`
-		Fee  string `json:"fee"`
-	}
-	if err := json.Unmarshal(delta, &funds); err != nil {
-		return l, fmt.Errorf("a %s: %w", kind.Type, err)
-	}
-	l.USDC, l.Fee = funds.USDC, funds.Fee
+	l.USDC = string(update.USDC)
 	if _, err := market.ParseDecimal(l.USDC); err != nil {
-		return l, fmt.Errorf("a %s: usdc: %w", kind.Type, err)
+		return l, fmt.Errorf("a %s: usdc: %w", l.Type, err)
 	}
-	if l.Fee != "" {
-		if _, err := market.ParseDecimal(l.Fee); err != nil {
-			return l, fmt.Errorf("a %s: fee: %w", kind.Type, err)
-		}
+	if _, err := market.ParseDecimal(string(update.Fee)); err == nil {
+		l.Fee = string(update.Fee)
 	}
 	return l, nil
 }

@@ -20,9 +20,11 @@ func TestALedgerUpdateHasATypeAndFundsAnAmount(t *testing.T) {
 		"a transfer":                   {delta: `{"type":"spotTransfer","token":"PURR","amount":"3.0","usdc":5}`, want: market.Ledger{Type: "spotTransfer"}},
 		"no type":                      {delta: `{"usdc":"1.0"}`, fails: true},
 		"a deposit of no amount":       {delta: `{"type":"deposit"}`, fails: true},
-		"a deposit of a number":        {delta: `{"type":"deposit","usdc":1}`, fails: true},
+		"a deposit of a number":        {delta: `{"type":"deposit","usdc":1.50}`, want: market.Ledger{Type: market.LedgerDeposit, USDC: "1.50"}},
+		"a withdrawal of no fee":       {delta: `{"type":"withdraw","usdc":"7.0","fee":null}`, want: market.Ledger{Type: market.LedgerWithdraw, USDC: "7.0"}},
 		"a deposit of something else":  {delta: `{"type":"deposit","usdc":"x"}`, fails: true},
-		"a withdrawal with such a fee": {delta: `{"type":"withdraw","usdc":"1.0","fee":"x"}`, fails: true},
+		"a withdrawal with such a fee": {delta: `{"type":"withdraw","usdc":"1.0","fee":"x"}`, want: market.Ledger{Type: market.LedgerWithdraw, USDC: "1.0"}},
+		"a type that is none":          {delta: `{"type":5,"usdc":"1.0"}`, fails: true},
 		"a list":                       {delta: `[]`, fails: true},
 		"nothing":                      {delta: ``, fails: true},
 	} {

@@ -25,9 +25,10 @@ const NodeTime = "2006-01-02T15:04:05.999999999"
 // Seq, in the second the Seq follows from block number and index.
 //
 // A status that has a member of another type or is impossible is left out and counted
-// in skipped, with the first such error in err; the others of its line are kept. A line
-// that is no JSON of either form gives no status at all, skipped 1 and err. The texts
-// are parts of line.
+// in skipped, with the first such error in err; the others of its line are kept. What the
+// venue may leave out of a status never costs it: of another type, err names it and the
+// status is kept without. A line that is no JSON of either form gives no status at all,
+// skipped 1 and err. The texts are parts of line.
 func ParseOrders(dst []market.OrderStatus, line string, seq int64) (list []market.OrderStatus, skipped int, err error) {
 	r := orderReader{Scanner: jsonscan.New(line), line: line, list: slices.Grow(dst, len(line)/statusBytes), seq: seq}
 	if !utf8.ValidString(line) || !r.read() || !r.End() {
@@ -49,7 +50,7 @@ type orderReader struct {
 	seq     int64
 	list    []market.OrderStatus
 	skipped int
-	err     error // why the first status was skipped
+	err     error // why the first status was skipped, or is kept without something
 
 	// Of the status at hand.
 	time  string
@@ -111,7 +112,7 @@ func (r *orderReader) add(s *market.OrderStatus, index int64) {
 		r.list = append(r.list, *s)
 		return
 	}
-	if r.skipped++; r.err == nil {
+	if r.skipped++; r.skipped == 1 {
 		r.err = err
 	}
 }
@@ -216,7 +217,7 @@ func (r *orderReader) number(key string, to *int64) bool {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if *to = n; err != nil {
-		r.wrong = key
+		r.mismatch(key)
 	}
 	return true
 }
@@ -258,12 +259,24 @@ func (r *orderReader) children(s *market.OrderStatus) bool {
 	return true
 }
 
-// nothing skips a value that is not of the key's type, null excepted.
+// nothing skips a value that is not of the key's type; null is none.
 func (r *orderReader) nothing(key string) bool {
 	if r.Peek() != 'n' {
-		r.wrong = key
+		r.mismatch(key)
 	}
 	return r.Skip()
+}
+
+// mismatch notes that a value is not of the key's type.
+func (r *orderReader) mismatch(key string) {
+	switch key {
+	case "hash", "builder", "b", "f", "children", "tif", "cloid": // which may be left out
+		if r.err == nil {
+			r.err = fmt.Errorf("%s is of another type: kept without it", key)
+		}
+	default:
+		r.wrong = key
+	}
 }
 
 // AppendOrder appends {"order":{...},"status","statusTimestamp"} as the venue

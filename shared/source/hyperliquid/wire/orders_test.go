@@ -2,6 +2,7 @@ package wire_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -79,10 +80,11 @@ func FuzzParseOrders(f *testing.F) {
 	full := canceled()
 	f.Add(nodeStatus(f, &full))
 	f.Add(`{"block_number":7,"events":[` + nodeStatus(f, &full) + `,7,{"status":null}]}`)
+	f.Add(`{"time":"2026-03-15T00:00:00","user":"0xa11ce00000000000000000000000000000000001","status":"open","hash":5,"builder":[],"order":{"coin":"BTC","side":"A","limitPx":"1","sz":"1","origSz":"1","cloid":7,"children":{}}}`)
 	f.Add(`{"time":"2026-03-15T00:00:00","user":5,"order":{"oid":1e3,"isTrigger":null,"children":null}}`)
 	f.Fuzz(func(t *testing.T, line string) {
 		list, skipped, err := wire.ParseOrders(nil, line, 7)
-		if (skipped > 0) != (err != nil) {
+		if skipped > 0 && err == nil {
 			t.Fatalf("%d skipped, %v", skipped, err)
 		}
 		for i := range list {
@@ -98,4 +100,38 @@ func FuzzParseOrders(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestWhatAnOrderMayLackNeverCostsItsStatus(t *testing.T) {
+	t.Parallel()
+	full := canceled()
+	full.Hash, full.Builder, full.BuilderFee = "0x5a", "0xb0b0000000000000000000000000000000000002", 10
+	line := nodeStatus(t, &full)
+	for name, c := range map[string]struct {
+		part, spoiled string
+		noticed       bool
+	}{
+		"as it should be":    {},
+		"a null hash":        {part: `"hash":"0x5a"`, spoiled: `"hash":null`},
+		"a hash of numbers":  {part: `"hash":"0x5a"`, spoiled: `"hash":[5]`, noticed: true},
+		"no builder":         {part: `"builder":{"b":"0xb0b0000000000000000000000000000000000002","f":10},`},
+		"a null builder":     {part: `{"b":"0xb0b0000000000000000000000000000000000002","f":10}`, spoiled: `null`},
+		"a builder by name":  {part: `{"b":"0xb0b0000000000000000000000000000000000002","f":10}`, spoiled: `{"b":"me","f":10}`},
+		"a builder's share":  {part: `"f":10`, spoiled: `"f":0.5`, noticed: true},
+		"no tif":             {part: `"tif":"Gtc",`},
+		"a tif of numbers":   {part: `"tif":"Gtc"`, spoiled: `"tif":3`, noticed: true},
+		"a null cloid":       {part: `"cloid":"0xABCDEF00000000000000000000000001"`, spoiled: `"cloid":null`},
+		"a short cloid":      {part: `"cloid":"0xABCDEF00000000000000000000000001"`, spoiled: `"cloid":"0x1"`},
+		"a cloid of numbers": {part: `"cloid":"0xABCDEF00000000000000000000000001"`, spoiled: `"cloid":1`, noticed: true},
+		"null children":      {part: `"children":[{"oid":5}]`, spoiled: `"children":null`},
+		"children by name":   {part: `"children":[{"oid":5}]`, spoiled: `"children":"none"`},
+	} {
+		if !strings.Contains(line, c.part) {
+			t.Fatalf("%s: %q is not in %s", name, c.part, line)
+		}
+		list, skipped, err := wire.ParseOrders(nil, strings.Replace(line, c.part, c.spoiled, 1), 0)
+		if skipped != 0 || len(list) != 1 || (err != nil) != c.noticed {
+			t.Errorf("%s: %d statuses, %d skipped, %v", name, len(list), skipped, err)
+		}
+	}
 }

@@ -1,11 +1,11 @@
 package wire
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
 
+	"quotary/shared/lenient"
 	"quotary/shared/market"
 )
 
@@ -22,7 +22,7 @@ import (
 // list that comes again never turns the order around.
 func ParseTrades(data []byte, newestFirst bool) (trades []market.Trade, malformed int, err error) {
 	var wire []wireTrade
-	if err := json.Unmarshal(data, &wire); err != nil {
+	if err := lenient.List(data, &wire); err != nil {
 		return nil, 0, fmt.Errorf("read trades: %w", err)
 	}
 	if n := len(wire); n > 1 && wire[0].Time != wire[n-1].Time {

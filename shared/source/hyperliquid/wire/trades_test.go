@@ -26,6 +26,25 @@ func TestPublicTradesAreChecked(t *testing.T) {
 			t.Errorf("written again it is %s", got)
 		}
 	}
+	// What is of another type costs its trade at most.
+	for name, c := range map[string]struct {
+		one, want string
+	}{
+		"no users":       {strings.Replace(good, `,"users":["0xa","0xb"]`, ``, 1), `"users":["",""]`},
+		"null users":     {strings.Replace(good, `["0xa","0xb"]`, `null`, 1), `"users":["",""]`},
+		"no hash":        {strings.Replace(good, `"hash":"0x1",`, ``, 1), `"hash":""`},
+		"a hash of none": {strings.Replace(good, `"hash":"0x1"`, `"hash":{"a":1}`, 1), `"hash":""`},
+	} {
+		trades, malformed, err := wire.ParseTrades([]byte("["+good+","+c.one+"]"), false)
+		if err != nil || len(trades) != 2 || malformed != 0 || !strings.Contains(string(wire.AppendTrade(nil, &trades[1])), c.want) {
+			t.Errorf("%s: %+v, %d malformed, %v", name, trades, malformed, err)
+		}
+	}
+	for _, one := range []string{`7`, `null`, strings.Replace(good, `"tid":1`, `"tid":"1"`, 1), strings.Replace(good, `"px":"35.276"`, `"px":[]`, 1)} {
+		if trades, malformed, err := wire.ParseTrades([]byte("["+good+","+one+"]"), false); err != nil || len(trades) != 1 || malformed != 1 {
+			t.Errorf("%s: %d trades, %d malformed, %v", one, len(trades), malformed, err)
+		}
+	}
 }
 
 func TestTradesOfOneTimeKeepTheOrderOfTheirExecution(t *testing.T) {
