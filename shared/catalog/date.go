@@ -5,13 +5,17 @@ import (
 	"time"
 )
 
-// StartDate is the start of a time span, given as an ISO 8601 date (2026-01-31) or
-// date-time (2026-01-31T08:00:00Z). A date alone is its first moment; what names no
-// zone is UTC. The zero value is a start that was not given.
+// StartDate is the start of a time span: an ISO 8601 date (2026-01-31) or date-time
+// (2026-01-31T08:00:00Z). A date alone is its first moment; what names no zone is UTC.
+//
+// The zero value is a start that was not given.
 type StartDate struct{ time.Time }
 
-// EndDate is the end of a time span, inclusive, given as [StartDate] is. A date
-// alone is the last millisecond of that day. The zero value was not given.
+// EndDate is the end of a time span, inclusive: an ISO 8601 date (2026-01-31) or date-time
+// (2026-01-31T08:00:00Z). A date alone is the last millisecond of that day; what names no
+// zone is UTC.
+//
+// The zero value is an end that was not given.
 type EndDate struct{ time.Time }
 
 // UnmarshalText implements [encoding.TextUnmarshaler].

@@ -8,9 +8,10 @@ import (
 	"github.com/quagmt/udecimal"
 )
 
-// Decimal is an exact decimal as a parameter, of at most 19 digits before the point
-// and 19 after it. Its text may have an exponent, as JSON numbers do. The tags min
-// and max bound it.
+// Decimal is an exact decimal, of at most 19 digits before the point and 19 after it. It
+// may have an exponent, as JSON numbers do.
+//
+// The tags min and max bound it.
 type Decimal struct{ udecimal.Decimal }
 
 // Limits of the text of a [Decimal].

@@ -206,7 +206,7 @@ type SubKeyStatistics struct {
 	ActiveSubKeys   int64 `json:"active_sub_keys"`
 	DisabledSubKeys int64 `json:"disabled_sub_keys"`
 	TotalQuota      int64 `json:"total_quota"`     // sum of the monthly quotas of existing sub-keys
-	UsedQuota       int64 `json:"used_quota"`      // as in QuotaSummary: deleted sub-keys included
+	UsedQuota       int64 `json:"used_quota"`      // requests of all sub-keys counted in this calendar month, UTC, deleted ones included
 	RemainingQuota  int64 `json:"remaining_quota"` // max(total_quota - used_quota, 0)
 }
 

@@ -200,8 +200,8 @@ type EstimatedLiquidationHistory struct {
 	TimePoints map[string]EstimatedLiquidationsAt `json:"time_points"` // by time in seconds; empty where nothing is known, as of a spot pair
 }
 
-// EstimatedLiquidationsAt is the estimate at a time; see [LiquidationMap] for how it is
-// made.
+// EstimatedLiquidationsAt is the estimate at a time. It is made as that of
+// /upgrade/v2/futures/liquidation/map.
 type EstimatedLiquidationsAt struct {
 	Columns [5]string                 `json:"columns"` // names of the columns: leverage, direction, from_price, to_price, turnover
 	Name    string                    `json:"name"`    // always estimated_liq_vpc

@@ -2,9 +2,9 @@ package catalog
 
 // Paging is where a page of a list stands in it.
 type Paging struct {
-	Page     int64 `json:"page"`      // its number, from 1
-	PageSize int64 `json:"page_size"` // rows that a page has at most
-	Total    int64 `json:"total"`     // rows of all pages
+	Page     int64 `json:"page"`      // number of the page, from 1
+	PageSize int64 `json:"page_size"` // most rows of a page
+	Total    int64 `json:"total"`     // rows of all pages together
 }
 
 // Paged is a list of which page, page_size and total stand in the envelope beside

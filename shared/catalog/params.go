@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// Address is an account: 0x and 40 hexadecimal digits, accepted in any case,
-// always lower case inside.
+// Address is an account: 0x and 40 hexadecimal digits, in any case.
+//
+// Inside it is always lower case.
 type Address string
 
 // UnmarshalText implements [encoding.TextUnmarshaler].
@@ -74,8 +75,10 @@ func (m *Millis) Time() time.Time {
 	return time.UnixMilli(int64(*m)).UTC()
 }
 
-// Lookback is a window that reaches back from now, in seconds; on the wire a
-// whole number and a unit of s, m, h, d or w: 15m, 7d.
+// Lookback is a window that ends now: a whole number and one of s, m, h, d, w, as in 15m
+// or 7d.
+//
+// It is kept in seconds.
 type Lookback int64
 
 // UnmarshalText implements [encoding.TextUnmarshaler].
@@ -96,8 +99,8 @@ func (l *Lookback) UnmarshalText(text []byte) error {
 // Duration returns the length of the window.
 func (l Lookback) Duration() time.Duration { return time.Duration(l) * time.Second }
 
-// Days is how many days a window reaches back from now, 0 to 365; 0 is all time. On the
-// wire a whole number, also followed by d: 7, 7d.
+// Days is how many days a window reaches back from now, 0 to 365; 0 is all time. It is
+// written 7 or 7d.
 type Days int64
 
 // UnmarshalText implements [encoding.TextUnmarshaler].
@@ -110,8 +113,8 @@ func (d *Days) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// WindowDays is how many days a window reaches back from now: 0 for all time, 1, 7 or
-// 30. On the wire a whole number, also followed by d: 7, 7d.
+// WindowDays is how many days a window reaches back from now: 1, 7 or 30, or 0 for all
+// time. It is written 7 or 7d.
 type WindowDays int64
 
 // UnmarshalText implements [encoding.TextUnmarshaler].

@@ -98,15 +98,14 @@ type BookSummary struct {
 	AskVolume string `json:"askVolume"`
 }
 
-// OpenInterestTotal sums up the open positions of all perpetuals. Values (Pv) are
-// quote units at the mark price, decimal strings; averages are rounded to six
-// places, 0.0 without a position.
+// OpenInterestTotal sums up the open positions of all perpetuals at mark prices. Averages
+// are rounded to six places, 0.0 without a position.
 type OpenInterestTotal struct {
 	PositionCount int64  `json:"positionCount"`
 	LongPv        string `json:"longPv"`
 	ShortPv       string `json:"shortPv"`
 	TotalPv       string `json:"totalPv"`
-	AvgPv         string `json:"avgPv"` // TotalPv / PositionCount
+	AvgPv         string `json:"avgPv"` // totalPv / positionCount in quote units, a decimal string
 }
 
 // OpenInterestTopIn selects the coins with the most value in open positions,
@@ -116,8 +115,8 @@ type OpenInterestTopIn struct {
 	Interval Lookback `query:"interval" default:"3d" min:"15m" max:"180d"`
 }
 
-// OpenInterestCoin sums up the open positions of one coin, as
-// [OpenInterestTotal] does.
+// OpenInterestCoin sums up the open positions of one coin at its mark price. Averages are
+// rounded to six places, 0.0 without a position.
 type OpenInterestCoin struct {
 	Coin          string `json:"coin"`
 	PositionCount int64  `json:"positionCount"`

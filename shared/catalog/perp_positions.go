@@ -48,8 +48,9 @@ type CurrentPositionBucketsIn struct {
 	Limit    int64   `query:"limit" default:"20" min:"1" max:"1000"`                   // rows of the answer, 1,000 at most
 }
 
-// CompletedPositionBucketsIn selects the newest buckets of a closed position of an
-// account in a coin, which is named as [CompletedPositionIn] does.
+// CompletedPositionBucketsIn selects the newest buckets of a closed position of an account
+// in a coin, which is named by the times at which it was opened and closed. One of them is
+// enough.
 type CompletedPositionBucketsIn struct {
 	Address   Address `path:"address"`
 	Coin      Coin    `path:"coin"`

@@ -108,7 +108,7 @@ type AddressStatistics struct {
 	TotalPnl       string  `json:"totalPnl"`       // in quote units, without fees and funding
 }
 
-// AddressStatisticsRow is AddressStatistics of one of many accounts.
+// AddressStatisticsRow is what the completed trades of one of many accounts come to.
 type AddressStatisticsRow struct {
 	Address        string  `json:"address"`
 	WinRate        float64 `json:"winRate"`        // share of trades with a profit, fees and funding apart, 0 to 1

@@ -12,16 +12,16 @@ import (
 // is not in the answer.
 const HeaderDataSince = "X-Data-Since"
 
-// ErrorBody is the body of every failure: the reader of each envelope finds the
-// fields that it expects.
+// ErrorBody is the body of every failure. Readers of each envelope find the members that
+// they expect.
 type ErrorBody struct {
-	Success   bool   `json:"success"` // false
-	Code      string `json:"code"`    // the HTTP status
-	ErrorCode int    `json:"errorCode"`
-	Status    int    `json:"status"`
-	Error     string `json:"error"` // what was wrong, in one sentence
-	Msg       string `json:"msg"`
-	Message   string `json:"message"`
+	Success   bool   `json:"success"`   // always false
+	Code      string `json:"code"`      // HTTP status as text, for readers of envelope B
+	ErrorCode int    `json:"errorCode"` // HTTP status, for readers of envelope A
+	Status    int    `json:"status"`    // HTTP status, for readers of envelope C
+	Error     string `json:"error"`     // what was wrong, in one sentence
+	Msg       string `json:"msg"`       // the same sentence, for readers of envelope B
+	Message   string `json:"message"`   // the same sentence, for readers of envelopes C and D
 	RequestID string `json:"request_id"`
 }
 

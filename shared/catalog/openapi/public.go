@@ -67,7 +67,10 @@ func Public(examples map[string][]Example) Object {
 	}
 }
 
-const about = "Crypto market data. Decimals are strings, times are UTC. " +
+const about = "Crypto market data. Decimals are strings, times are UTC, and ms is milliseconds since 1970 UTC. " +
+	"Below /upgrade/v2/hl the venue is the perpetual exchange Hyperliquid, a dex a group of its perpetuals (the main one has an empty name). " +
+	"Sizes are in base units, coins of the market; prices and values are in quote units, USDC in nearly all markets. " +
+	"A figure that is not known is null, or an empty text where that is said. " +
 	"Every request but the registration is signed by four parameters, in the query or, for POST, in the JSON body. " +
 	"An unknown parameter is ignored. One that has several names may be sent under more than one, with the same value. " +
 	"Words to choose from are accepted in any letter case, lengths of time such as 15m as they are. " +
@@ -94,7 +97,7 @@ func (d *document) describe(e *catalog.Endpoint, examples []Example) Object {
 	if e.Planned {
 		op["x-quotary-planned"] = true
 	}
-	if e.In != nil {
+	if e.In != nil && e.In != reflect.TypeFor[catalog.None]() {
 		op["description"] = descriptions()[e.In.Name()]
 	}
 	parameters, body := d.request(e)

@@ -14,17 +14,17 @@ import (
 var texts = map[reflect.Type]Object{
 	reflect.TypeFor[catalog.Address]():         {"type": "string", "pattern": "^0[xX][0-9a-fA-F]{40}$"},
 	reflect.TypeFor[catalog.Coin]():            {"type": "string", "maxLength": 32},
-	reflect.TypeFor[catalog.Millis]():          {"type": "integer", "format": "int64", "minimum": 0, "description": "milliseconds since 1970 UTC"},
+	reflect.TypeFor[catalog.Millis]():          {"type": "integer", "format": "int64", "minimum": 0},
 	reflect.TypeFor[catalog.Lookback]():        {"type": "string", "pattern": "^[0-9]+[smhdw]$"},
-	reflect.TypeFor[catalog.Days]():            {"type": "integer", "minimum": 0, "maximum": 365, "description": "days back from now, 0 is all time; also written 7d"},
-	reflect.TypeFor[catalog.WindowDays]():      {"type": "integer", "enum": []any{0, 1, 7, 30}, "description": "days back from now, 0 is all time; also written 7d"},
+	reflect.TypeFor[catalog.Days]():            {"type": "integer", "minimum": 0, "maximum": 365},
+	reflect.TypeFor[catalog.WindowDays]():      {"type": "integer", "enum": []any{0, 1, 7, 30}},
 	reflect.TypeFor[catalog.Int]():             {"type": "integer", "format": "int64"},
 	reflect.TypeFor[catalog.Decimal]():         {"type": "string", "format": "decimal"},
 	reflect.TypeFor[catalog.Key]():             {"type": "string", "minLength": 1, "maxLength": 64},
 	reflect.TypeFor[catalog.PairKey]():         {"type": "string", "minLength": 1, "maxLength": 64},
-	reflect.TypeFor[catalog.StartDate]():       {"type": "string", "description": "an ISO 8601 date or date-time in UTC"},
-	reflect.TypeFor[catalog.EndDate]():         {"type": "string", "description": "an ISO 8601 date or date-time in UTC, inclusive"},
-	reflect.TypeFor[catalog.Seconds]():         {"type": "integer", "format": "int64", "minimum": 0, "description": "seconds since 1970 UTC"},
+	reflect.TypeFor[catalog.StartDate]():       {"type": "string"},
+	reflect.TypeFor[catalog.EndDate]():         {"type": "string"},
+	reflect.TypeFor[catalog.Seconds]():         {"type": "integer", "format": "int64", "minimum": 0},
 	reflect.TypeFor[catalog.FuturesInterval](): {"type": "string", "enum": anys(catalog.FuturesIntervals())},
 	reflect.TypeFor[catalog.KlinePeriod]():     {"type": "integer", "enum": anys(catalog.KlinePeriods())},
 	reflect.TypeFor[json.Number]():             {"type": "number"},
@@ -53,6 +53,9 @@ func (d *document) schema(t reflect.Type) Object {
 		if _, known := d.schemas[t.Name()]; !known {
 			d.schemas[t.Name()] = Object{} // ends a recursion
 			d.schemas[t.Name()] = d.object(t)
+			if text := descriptions()[t.Name()]; text != "" && d.public {
+				d.schemas[t.Name()].(Object)["description"] = text
+			}
 		}
 		return reference(t.Name())
 	case reflect.Slice, reflect.Array:

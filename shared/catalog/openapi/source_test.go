@@ -10,10 +10,12 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"unicode"
 
 	"quotary/shared/catalog"
 )
@@ -88,7 +90,7 @@ func (x texts) endpoint(spec *ast.ValueSpec) {
 // structure keeps the comments of a type and its fields.
 func (x texts) structure(spec *ast.TypeSpec, about *ast.CommentGroup) {
 	if about != nil {
-		x.types[spec.Name.Name] = oneLine(about)
+		x.types[spec.Name.Name] = ofType(spec.Name.Name, oneLine(about))
 	}
 	fields, ok := spec.Type.(*ast.StructType)
 	if !ok {
@@ -107,11 +109,32 @@ func (x texts) structure(spec *ast.TypeSpec, about *ast.CommentGroup) {
 	}
 }
 
-// oneLine is the text of a comment without its markup.
+// oneLine is the first paragraph of a comment without its markup. What callers need not
+// know stands in further ones.
 func oneLine(group *ast.CommentGroup) string {
 	var p comment.Parser
+	parsed := p.Parse(group.Text())
+	if len(parsed.Content) > 1 {
+		parsed.Content = parsed.Content[:1]
+	}
 	printer := comment.Printer{TextWidth: -1}
-	return strings.Join(strings.Fields(string(printer.Text(p.Parse(group.Text())))), " ")
+	return strings.Join(strings.Fields(string(printer.Text(parsed))), " ")
+}
+
+// ofType is the comment of a type without its name, which no caller knows: "Fill is one
+// side" is "One side", and "FillsIn selects fills" is "The request selects fills".
+func ofType(name, text string) string {
+	rest, ok := strings.CutPrefix(text, name+" ")
+	if !ok {
+		return text
+	}
+	if strings.HasSuffix(name, "In") {
+		return "The request " + rest
+	}
+	for _, verb := range []string{"is ", "are "} {
+		rest = strings.TrimPrefix(rest, verb)
+	}
+	return strings.ToUpper(rest[:1]) + rest[1:]
 }
 
 // described are the texts that the document needs, by their names; what has none is
@@ -211,6 +234,25 @@ func TestTheCommentOfALimitNamesItsMaximum(t *testing.T) {
 			}
 			if text := described[e.In.Name()+"."+p.Field.Name]; !strings.Contains(strings.ReplaceAll(text, ",", ""), most+" at most") {
 				t.Errorf("%s: %s is at most %s, and its comment does not say so: %q", e, p.Names[0], most, text)
+			}
+		}
+	}
+}
+
+// internal are words that mean nothing to callers, and markup.
+var internal = regexp.MustCompile(`(?i)\b(handlers?|ingester|lambda|dynamodb|packages?|goroutines?|shards?|fold(s|ed)?|structs?|tags? min|zero value|on the wire|nil)\b|the store\b|\[[A-Z]\w+\]`)
+
+// Callers read the comments, who know neither the program nor its names.
+func TestDescriptionsAreForCallers(t *testing.T) {
+	t.Parallel()
+	source := read(t)
+	for name, text := range source.described(t) {
+		if found := internal.FindString(text); found != "" {
+			t.Errorf("%s says %q, which callers do not know: %s", name, found, text)
+		}
+		for _, word := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+			if _, ok := source.types[word]; ok && strings.ToLower(word[1:]) != word[1:] {
+				t.Errorf("%s names the type %s: %s", name, word, text)
 			}
 		}
 	}
