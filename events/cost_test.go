@@ -84,7 +84,7 @@ func TestCostsOfRequests(t *testing.T) {
 		if err := os.WriteFile(costsFile, text, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		writeGuide(t)
+		writeGuide(t, true)
 		return
 	}
 	want, err := os.ReadFile(costsFile)

@@ -139,8 +139,13 @@ func (o *Opened) Log() *store.Log {
 	return log
 }
 
-// Series returns the table of series: market data by time bucket.
-func (o *Opened) Series() *store.Series { return store.NewSeries(o.DB, o.Table(schema.SeriesTable)) }
+// Series returns the table of series: market data by time bucket. A request may see what
+// was written a moment ago or not yet, so reads are eventually consistent.
+func (o *Opened) Series() *store.Series {
+	series := store.NewSeries(o.DB, o.Table(schema.SeriesTable))
+	series.Eventual = true
+	return series
+}
 
 // Documents returns the documents of a kind.
 func (o *Opened) Documents(kind string, limits store.DocumentLimits) *store.Documents {

@@ -37,10 +37,11 @@ func (k rowKey) item() item {
 
 func keyOf(it item) rowKey { return rowKey{attr.Text(it, attrPK), attr.Text(it, attrSK)} }
 
-// getAll reads the items of the keys, strongly consistent; keys without an item
-// are absent from the result. attributes are those to read besides the key.
-func getAll(ctx context.Context, db Rows, table string, parallel int, keys []rowKey, attributes ...string) (map[rowKey]item, error) {
-	want := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}
+// getAll reads the items of the keys, strongly consistent or eventually, for half the
+// price; keys without an item are absent from the result. attributes are those to read
+// besides the key.
+func getAll(ctx context.Context, db Rows, table string, parallel int, eventual bool, keys []rowKey, attributes ...string) (map[rowKey]item, error) {
+	want := types.KeysAndAttributes{ConsistentRead: aws.Bool(!eventual)}
 	want.ProjectionExpression, want.ExpressionAttributeNames = project(attributes)
 	wanted := make([]item, len(keys))
 	for i, k := range keys {

@@ -123,7 +123,7 @@ func (l *Log) Missing(ctx context.Context, dataset string, rows []Row) (missing 
 			keys = append(keys, k)
 		}
 	}
-	found, err := getAll(ctx, l.db, l.table, l.Parallel, keys)
+	found, err := getAll(ctx, l.db, l.table, l.Parallel, false, keys)
 	if err != nil {
 		return 0, fmt.Errorf("look for %s rows: %w", dataset, err)
 	}

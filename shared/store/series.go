@@ -22,6 +22,9 @@ type Series struct {
 	// of reads, 16 writes.
 	Parallel int
 
+	// Eventual has Load read eventually consistent, for half the price.
+	Eventual bool
+
 	db    SeriesDB
 	table string
 	epoch int64
@@ -153,7 +156,8 @@ func (s *Series) Latest(ctx context.Context, k SeriesKey) (p Point, ok bool, err
 	return points[0], true, nil
 }
 
-// Load reads single points with their Extra, strongly consistent. The result
+// Load reads single points with their Extra, strongly consistent but for
+// [Series.Eventual]. The result
 // holds those that exist, each under the key by which the caller asked.
 func (s *Series) Load(ctx context.Context, keys []SeriesAt) (map[SeriesAt]Point, error) {
 	asked := make(map[rowKey][]SeriesAt, len(keys))
@@ -168,7 +172,7 @@ func (s *Series) Load(ctx context.Context, keys []SeriesAt) (map[SeriesAt]Point,
 		}
 		asked[k] = append(asked[k], at)
 	}
-	found, err := getAll(ctx, s.db, s.table, s.Parallel, wanted, attrBody, attrExtra)
+	found, err := getAll(ctx, s.db, s.table, s.Parallel, s.Eventual, wanted, attrBody, attrExtra)
 	if err != nil {
 		return nil, fmt.Errorf("load series: %w", err)
 	}

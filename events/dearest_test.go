@@ -1,0 +1,339 @@
+package events_test
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"quotary/internal/testenv"
+	"quotary/shared/api/apitest"
+	"quotary/shared/catalog"
+	"quotary/shared/data/accounts"
+	"quotary/shared/data/accountstats"
+	"quotary/shared/data/bookdepth"
+	"quotary/shared/data/completedtrades"
+	"quotary/shared/data/fills"
+	"quotary/shared/data/flashes"
+	"quotary/shared/data/funding"
+	"quotary/shared/data/klines"
+	"quotary/shared/data/ledgers"
+	"quotary/shared/data/news"
+	"quotary/shared/data/openinterest"
+	"quotary/shared/data/orders"
+	"quotary/shared/data/pairklines"
+	"quotary/shared/data/payments"
+	"quotary/shared/data/topfills"
+	"quotary/shared/market"
+	"quotary/shared/source/drop"
+	"quotary/shared/store"
+)
+
+// busyWorld is how much is stored of what the dearest requests ask for.
+type busyWorld struct {
+	rows      int // of each log, of one account in one coin; and buckets of each series
+	addresses int // accounts that are known
+	days      int // of which each of them has statistics
+}
+
+var (
+	smallWorld = busyWorld{rows: 400, addresses: 60, days: 3}
+	largeWorld = busyWorld{rows: 60_000, addresses: 2000, days: market.StatDays}
+)
+
+// dearestFile holds what the requests of TestTheDearestRequests cost in the large world.
+const dearestFile = "testdata/dearest.json"
+
+// gateReads is what the gate reads of each request: its key and its distributor.
+const gateReads = 2
+
+// TestTheDearestRequests asks every endpoint for as much as its parameters allow, of
+// accounts and coins that have much, and counts by DynamoDB's rules what that reads. No
+// request may read more than the catalog grants it, whatever its parameters are: it is
+// refused then. As a proof it does so in a large world, and writes the guide's table.
+func TestTheDearestRequests(t *testing.T) {
+	t.Parallel()
+	if os.Getenv("QUOTARY_DYNAMODB_ENDPOINT") != "" {
+		t.Skip("the sizes that another engine counts in are its own")
+	}
+	size := smallWorld
+	if testenv.Prove() {
+		size = largeWorld
+	}
+	c := &costs{deployment: deploy(t), t: t}
+	now := time.Now().UnixMilli()
+	size.fill(c, now)
+	var all []cost
+	for _, e := range catalog.All() {
+		if e.Planned || !e.Access.Charged() || e.Method == catalog.MethodWS {
+			continue
+		}
+		most, answered := cost{Request: e.String()}, false
+		for _, r := range dearest(e, now) {
+			one, status, refused := c.dear(r)
+			answered = answered || status == http.StatusOK || status == http.StatusNotFound || refused
+			if program, _ := catalog.ProgramOf(e.Function()); one.Reads > program.ReadUnits+gateReads {
+				t.Errorf("%s %s reads %v units, more than %v", r.Target(), text(r.Body()), one.Reads, program.ReadUnits)
+			}
+			if testenv.Prove() && refused {
+				t.Logf("%s %.200s is refused behind %v units", r.Target(), text(r.Body()), one.Reads)
+			}
+			if one.Reads > most.Reads || one.Reads == most.Reads && one.KB > most.KB {
+				one.Request = most.Request
+				most = one
+			}
+		}
+		if !answered {
+			t.Errorf("no request for %s was answered", e)
+		}
+		all = append(all, most)
+	}
+	slices.SortStableFunc(all, func(a, b cost) int { return cmp.Or(cmp.Compare(b.Reads, a.Reads), cmp.Compare(b.KB, a.KB)) })
+	if !testenv.Prove() {
+		return
+	}
+	written, err := json.MarshalIndent(all, "", "  ")
+	if err == nil {
+		err = os.WriteFile(dearestFile, append(written, '\n'), 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeGuide(t, true)
+}
+
+func text(body any) string {
+	written, err := json.Marshal(body)
+	if err != nil {
+		panic(err) // it was made of texts and numbers
+	}
+	return string(written)
+}
+
+// dear counts a request, once the programs know of what it asks for. It returns the status
+// of its answer, and whether it was refused because its answer is too much.
+func (c *costs) dear(r apitest.Request) (one cost, status int, refused bool) {
+	c.t.Helper()
+	for range 2 {
+		p := c.sign(c.SubKey)
+		c.rules.Take()
+		var answer []byte
+		status, answer = c.send(p, r.Endpoint.Method, r.Target(), r.Body())
+		c.counted = nil
+		c.note(r.Target(), answer)
+		one = c.counted[0]
+		refused = strings.Contains(string(answer), "more would have to be read") || strings.Contains(string(answer), "would exceed 6 MB")
+	}
+	return one, status, refused
+}
+
+// dearest are requests that ask an endpoint for as much as its parameters allow: one with
+// the most of each, and beside it one for every other value by which the work differs.
+func dearest(e *catalog.Endpoint, now int64) []apitest.Request {
+	base := apitest.Example(e)
+	parameters := apitest.Parameters(e)
+	all := make([][]any, len(parameters))
+	for i, p := range parameters {
+		field, _ := e.In.FieldByName(p.Field)
+		all[i] = mostOf(p.Name, field)
+		switch { // what only this endpoint asks for
+		case strings.Contains(e.Path, "/completed-position-") && p.Name == "endTime":
+			all[i] = []any{now}
+		case e == catalog.LiquidationSums.Endpoint && p.Name == "coinKey":
+			all[i] = []any{"bitcoin"}
+		}
+		if len(all[i]) > 0 {
+			base = base.With(p, all[i][0])
+		}
+	}
+	requests := []apitest.Request{base}
+	for i, p := range parameters {
+		for _, value := range all[i][min(1, len(all[i])):] {
+			requests = append(requests, base.With(p, value))
+		}
+	}
+	return requests
+}
+
+// mostOf are values of a parameter with which much has to be read, the dearest first; none
+// where it is left as the example has it.
+func mostOf(name string, field reflect.StructField) (values []any) {
+	most, scalar := field.Tag.Get("max"), field.Type
+	if scalar.Kind() == reflect.Pointer {
+		scalar = scalar.Elem()
+	}
+	switch scalar {
+	case reflect.TypeFor[catalog.Address]():
+		return []any{trader}
+	case reflect.TypeFor[catalog.Coin]():
+		if field.Tag.Get("path") != "" {
+			return []any{"BTC"}
+		}
+		return []any{nil, "BTC"}
+	case reflect.TypeFor[catalog.PairKey](), reflect.TypeFor[catalog.Key]():
+		if name == "symbol" || name == "dbkey" || name == "dbKey" {
+			return []any{"btcswapusdt:binance", perpKey}
+		}
+	case reflect.TypeFor[catalog.Millis](), reflect.TypeFor[catalog.Seconds]():
+		return []any{nil}
+	case reflect.TypeFor[catalog.Lookback]():
+		return []any{cmp.Or(most, "180d")}
+	case reflect.TypeFor[catalog.Days]():
+		return []any{365, 0, 30}
+	case reflect.TypeFor[catalog.WindowDays]():
+		return []any{30, 7}
+	}
+	if list := field.Tag.Get("enum"); list != "" {
+		for value := range strings.SplitSeq(strings.TrimPrefix(list, "|"), "|") {
+			values = append(values, value)
+		}
+		return values
+	}
+	switch scalar.Kind() {
+	case reflect.Int64:
+		if n, err := strconv.ParseInt(most, 10, 64); err == nil {
+			values = append(values, n)
+			if name == "pageNum" {
+				values = append(values, 1)
+			}
+			return values
+		}
+		if name == "oid" || name == "twapid" {
+			return []any{busyID}
+		}
+	case reflect.Slice:
+		if scalar.Elem() == reflect.TypeFor[catalog.Address]() {
+			n, err := strconv.Atoi(cmp.Or(most, field.Tag.Get("cut")))
+			if err != nil {
+				panic(fmt.Sprintf("the list %s has no bound", name))
+			}
+			list := []string{trader}
+			for i := 1; i < n; i++ {
+				list = append(list, numbered(i))
+			}
+			return []any{list}
+		}
+	}
+	return nil
+}
+
+// busyID is the number of the order and of the TWAP that all fills are of.
+const busyID = int64(77)
+
+func numbered(n int) string { return fmt.Sprintf("0x%040x", n) }
+
+// fill stores the world, as the ingester would.
+func (w busyWorld) fill(c *costs, now int64) {
+	must := func(err error) {
+		c.t.Helper()
+		if err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	ctx, log, series := c.t.Context(), c.Log(), c.Series()
+	log.Parallel, series.Parallel = 16, 16
+	step := 30 * 24 * time.Hour.Milliseconds() / int64(w.rows) // all of them within 30 days
+	at := func(n int) int64 { return now - int64(w.rows-1-n)*step }
+	twap := busyID
+	var (
+		filled []market.Fill
+		placed []market.OrderStatus
+		moved  []market.Ledger
+		paid   []market.FundingPayment
+		closed []market.CompletedTrade
+		traded []market.Trade
+		hours  []funding.Hour
+		minute []market.Candle
+	)
+	one := market.Whole(1)
+	busy := new(market.TraderStats)
+	for n := range w.rows {
+		ms, tid := at(n), int64(n+1)
+		filled = append(filled, market.Fill{
+			Address: trader, Coin: "BTC", Px: "64000.5", Sz: "0.00100", Side: market.Buy, Time: ms, StartPosition: fmt.Sprintf("%d.5", n), Dir: "Open Long", ClosedPnl: "0.0",
+			Hash: "0x" + strings.Repeat("ab", 32), Oid: busyID, Crossed: true, Fee: "1.234567", Tid: tid, FeeToken: "USDC", TwapID: &twap, Builder: trader, BuilderFee: "0.1",
+		})
+		placed = append(placed, market.OrderStatus{
+			Address: trader, Time: ms, Status: market.StatusFilled, Coin: "BTC", Side: "B", LimitPx: "64000.5", Sz: "0.0", OrigSz: "1.0", Oid: busyID + int64(n%2)*tid,
+			Timestamp: ms, OrderType: "Limit", Tif: "Gtc", Hash: "0x" + strings.Repeat("cd", 32), Seq: tid,
+		})
+		moved = append(moved, market.Ledger{Address: trader, Time: ms, Hash: fmt.Sprintf("0x%064x", n), Type: market.LedgerDeposit, USDC: "100.5", Delta: json.RawMessage(`{"type":"deposit","usdc":"100.5"}`)})
+		paid = append(paid, market.FundingPayment{Address: trader, Coin: "BTC", Time: ms, USDC: "-1.25", Szi: "2.5", Rate: "0.0000125", Seq: tid})
+		trade := market.CompletedTrade{
+			Address: trader, Coin: "BTC", Long: true, Size: one, EntryPx: one, ClosePx: one, Start: ms - 1000, End: ms, Tid: tid, Pnl: one, Fee: one, Funding: one,
+			MaxSize: one, MaxValue: one, Fills: 3, OpenOrders: 1, CloseOrders: 1,
+		}
+		closed = append(closed, trade)
+		busy.Complete(&trade)
+		traded = append(traded, market.Trade{Coin: "BTC", Side: market.Buy, Time: now - int64(n)*60_000, Tid: tid, Px: one, Sz: one})
+		hours = append(hours, funding.Hour{Funding: market.Funding{Coin: "BTC", Rate: "0.0000125", Premium: "0.0001", Time: market.Hour1.StartMs(now) - int64(n)*3_600_000}})
+		minute = append(minute, market.Candle{OpenTime: market.Minute1.StartMs(now) - int64(n)*60_000, Trades: 5, Size: one, Amount: one, Open: one, High: one, Low: one, Close: one})
+	}
+	closed[w.rows-1].Start = at(0) // the last one was held all the time
+	must(fills.Put(ctx, log, filled...))
+	must(orders.Put(ctx, log, placed...))
+	must(ledgers.Put(ctx, log, moved...))
+	must(payments.Put(ctx, log, paid...))
+	must(completedtrades.Put(ctx, log, closed...))
+	must(klines.Put(ctx, series, "BTC", traded...))
+	must(funding.Put(ctx, series, hours...))
+	must(pairklines.Put(ctx, series, "btcswapusdt:binance", market.Minute1, minute...))
+	must(topfills.Put(ctx, series, "BTC", filled, func(market.Interval, int64) bool { return true }))
+	var open []openinterest.Sample
+	var depth []bookdepth.Sample
+	for n := range min(w.rows, 2000) {
+		ms := now - int64(2000-n)*180*86_400
+		open = append(open, openinterest.Sample{Time: ms, Coin: "BTC", PositionCount: 10, LongCount: 5, LongPv: "1000.5", TotalPv: "2000.5", AvgPv: "200.05"})
+		depth = append(depth, bookdepth.Sample{Time: ms / 1000, Coin: "BTC", BidVolume: "10.5", AskVolume: "11.5"})
+	}
+	must(openinterest.Put(ctx, series, open...))
+	must(bookdepth.Put(ctx, series, depth...))
+	for n := range min(w.rows, 1000) { // states of one flash and one story
+		place := drop.Place{Time: at(n), File: "states.ndjson", Line: 1}
+		must(flashes.Put(ctx, log, flashes.Flash{Entry: flashes.Entry{ID: 1, Time: now / 1000, Language: "en", Platform: flashes.House, Title: "T", Content: strings.Repeat("x", 2000)}, Place: place}))
+		must(news.Put(ctx, log, news.Item{ID: 1, Source: "S", Key: "K", Title: "T", Content: strings.Repeat("x", 8000), Seen: at(n)}))
+	}
+	stats := map[string]*market.TraderStats{trader: busy}
+	rows := []store.SeriesRow{w.accountRow(trader, now)}
+	for n := 1; n < w.addresses; n++ {
+		address := numbered(n)
+		stats[address] = w.stats(address, now)
+		rows = append(rows, w.accountRow(address, now))
+	}
+	must(accountstats.Put(ctx, series, stats))
+	must(series.Put(ctx, rows))
+}
+
+// accountRow is that of an account with 20 positions, which the venue has just been asked
+// about.
+func (w busyWorld) accountRow(address string, now int64) store.SeriesRow {
+	var a market.Account
+	state := market.AccountState{Time: now}
+	for n := range 20 {
+		state.Positions = append(state.Positions, market.PositionState{Coin: fmt.Sprintf("COIN%d", n), Szi: market.Whole(1), EntryPx: market.Whole(10)})
+	}
+	a.Anchor(&market.Anchor{Address: address, Dexes: []market.AccountState{state}})
+	a.Dexes[0].Cash = market.Whole(1000)
+	return accounts.Row(&a)
+}
+
+// stats are those of an account that completes trades every day, as many as are kept one
+// by one.
+func (w busyWorld) stats(address string, now int64) *market.TraderStats {
+	s := new(market.TraderStats)
+	day := 24 * time.Hour.Milliseconds()
+	for n := range w.days {
+		for i := range int64(16) {
+			end := now - int64(n)*day - i*1000
+			s.Complete(&market.CompletedTrade{Address: address, Coin: "BTC", Long: true, Size: market.Whole(1), Start: end - 1000, End: end, Tid: i, Pnl: market.Whole(1)})
+		}
+	}
+	return s
+}
