@@ -1,9 +1,13 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
 
 	"quotary/shared/source"
 )
@@ -24,21 +28,56 @@ type Batch[B any] interface {
 // it is and given back after a restart. Nil is the beginning.
 type Position []byte
 
-// PositionOf is the position that v is, as JSON.
+// compressAbove is from how many bytes of JSON on a position is compressed: what a source
+// remembers of thousands of pairs repeats itself, and one item of the store holds 400 KB.
+const compressAbove = 16 << 10
+
+// mostPosition is how many bytes of JSON a position may have once it is unpacked.
+const mostPosition = 16 << 20
+
+// packing compresses positions. Both are safe for use by many goroutines.
+var packing = sync.OnceValues(func() (*zstd.Encoder, *zstd.Decoder) {
+	zip, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		panic(err) // the options are right
+	}
+	unzip, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(mostPosition))
+	if err != nil {
+		panic(err)
+	}
+	return zip, unzip
+})
+
+// PositionOf is the position that v is, as JSON, compressed where that is long.
 func PositionOf(v any) (Position, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return nil, fmt.Errorf("encode a position: %w", err)
 	}
+	if len(text) > compressAbove {
+		zip, _ := packing()
+		return zip.EncodeAll(text, nil), nil
+	}
 	return text, nil
 }
+
+// zstdMagic begins what is compressed, and no JSON.
+var zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 
 // Decode reads into v what [PositionOf] encoded; the beginning leaves it as it is.
 func (p Position) Decode(v any) error {
 	if p == nil {
 		return nil
 	}
-	if err := json.Unmarshal(p, v); err != nil {
+	text := []byte(p)
+	if bytes.HasPrefix(text, zstdMagic) {
+		_, unzip := packing()
+		var err error
+		if text, err = unzip.DecodeAll(text, nil); err != nil {
+			return fmt.Errorf("unpack a position: %w", err)
+		}
+	}
+	if err := json.Unmarshal(text, v); err != nil {
 		return fmt.Errorf("read a position: %w", err)
 	}
 	return nil
