@@ -16,21 +16,21 @@ var (
 
 var _ = does(PerpFills, readLog, readSeries)
 
-// FillsByAddressIn selects the newest fills of an account, returned oldest
-// first.
+// FillsByAddressIn selects the newest fills of an account, in all coins or in one. They
+// are listed oldest first.
 type FillsByAddressIn struct {
 	Address Address `path:"address"`
 	Coin    Coin    `query:"coin"`
 	Limit   int64   `query:"limit" default:"1000" min:"1" max:"2000"` // rows of the answer, 2,000 at most
 }
 
-// FillsByOidIn names an order.
+// FillsByOidIn names an order, whose fills are listed oldest first.
 type FillsByOidIn struct {
 	Oid    int64  `path:"oid" min:"0"`
 	Cursor Cursor `query:"cursor"`
 }
 
-// FillsByTwapIn names a TWAP order.
+// FillsByTwapIn names a TWAP order, whose fills are listed oldest first.
 type FillsByTwapIn struct {
 	TwapID int64  `path:"twapid" min:"0"`
 	Cursor Cursor `query:"cursor"`
@@ -41,38 +41,39 @@ type FillsByBuilderIn struct {
 	Builder Address `path:"builder"`
 	Coin    Coin    `query:"coin"`
 	Limit   int64   `query:"limit" default:"1000" min:"1" max:"2000"` // rows of the answer, 2,000 at most
-	MinVal  int64   `query:"minVal" min:"0"`                          // least px x sz, whole USD
+	MinVal  int64   `query:"minVal" min:"0"`                          // least value (px x sz) of a fill in whole USD
 	Cursor  Cursor  `query:"cursor"`
 }
 
-// TopTradesIn selects the largest fills of a coin in a window that ends now.
+// TopTradesIn selects the largest fills of a coin by px x sz in a window that ends now,
+// the largest first.
 type TopTradesIn struct {
 	Interval Lookback `query:"interval" required:"true" min:"1s" max:"7d"`
 	Coin     Coin     `query:"coin" required:"true"`
 	Limit    int64    `query:"limit" default:"10" min:"1" max:"100"` // rows of the answer, 100 at most
 }
 
-// Fill is one account's side of a trade. Decimals are the venue's own texts.
+// Fill is one account's side of a trade. Decimals are texts as the venue writes them.
 type Fill struct {
 	Cloid         *string `json:"cloid"`
 	ClosedPnl     string  `json:"closedPnl"`
 	Coin          string  `json:"coin"`
-	Crossed       bool    `json:"crossed"` // the account was the taker
-	Dir           string  `json:"dir"`     // Open Long, Close Short, ...
-	Fee           string  `json:"fee"`     // negative: a rebate
+	Crossed       bool    `json:"crossed"` // true where the account was the taker
+	Dir           string  `json:"dir"`     // what the fill did: Open Long, Close Short, Buy, ...
+	Fee           string  `json:"fee"`     // what the account paid, negative for a rebate, a decimal string in feeToken
 	FeeToken      string  `json:"feeToken"`
 	Hash          string  `json:"hash"`
 	Oid           int64   `json:"oid"`
 	Px            string  `json:"px"`
-	Side          string  `json:"side"` // B buy, A sell
+	Side          string  `json:"side"` // B to buy, A to sell
 	StartPosition string  `json:"startPosition"`
 	Sz            string  `json:"sz"`
 	Tid           int64   `json:"tid"`
-	Time          int64   `json:"time"` // ms
-	TwapID        *int64  `json:"twapId,omitempty"`
+	Time          int64   `json:"time"`             // ms
+	TwapID        *int64  `json:"twapId,omitempty"` // id of the TWAP order that it belongs to; null or left out for none
 }
 
-// TwapFill is one slice of a TWAP order.
+// TwapFill is a fill of one slice of a TWAP order.
 type TwapFill struct {
 	Coin   string `json:"coin"`
 	Side   string `json:"side"`
@@ -91,7 +92,7 @@ type BuilderFill struct {
 	Time          int64   `json:"time"` // ms
 	Hash          string  `json:"hash"`
 	Oid           int64   `json:"oid"`
-	BuilderFee    *string `json:"builderFee"` // null when the venue names none
+	BuilderFee    *string `json:"builderFee"` // what the builder took, a decimal string in feeToken; null where the venue names none
 	Fee           string  `json:"fee"`
 	FeeToken      string  `json:"feeToken"`
 	Dir           string  `json:"dir"`
@@ -100,7 +101,7 @@ type BuilderFill struct {
 	StartPosition string  `json:"startPosition"`
 }
 
-// TopFill is a fill ranked by its value.
+// TopFill is a fill among the largest ones.
 type TopFill struct {
 	Time        int64  `json:"time"` // ms
 	Address     string `json:"address"`
@@ -110,8 +111,8 @@ type TopFill struct {
 	IsTaker     bool   `json:"isTaker"`
 	Px          string `json:"px"`
 	Sz          string `json:"sz"`
-	Val         string `json:"val"`         // px x sz, quote units
-	EndPosition string `json:"endPosition"` // position after the fill, base units
+	Val         string `json:"val"`         // value of the fill, px x sz in quote units, a decimal string
+	EndPosition string `json:"endPosition"` // position after the fill in base units, negative for short, a decimal string
 }
 
 // OrNull is what stands for a text on the wire that is null where there is none.

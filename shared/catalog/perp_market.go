@@ -28,7 +28,7 @@ var _ = does(PerpMarket, readSeries, readViews)
 // Ticker is the last traded price of a coin, in quote units.
 type Ticker struct {
 	Coin  string `json:"coin"`
-	Price string `json:"price"`
+	Price string `json:"price"` // price of the last trade in quote units, a decimal string
 }
 
 // TickerCoinIn names a coin.
@@ -36,8 +36,8 @@ type TickerCoinIn struct {
 	Coin Coin `path:"coin"`
 }
 
-// TakerKlinesIn selects klines: the newest up to Limit that open inside the
-// span, the open bucket included.
+// TakerKlinesIn selects the K-lines of a coin that open in a span: the newest of them,
+// oldest first, the open one included. A bucket without a trade has no row.
 type TakerKlinesIn struct {
 	Coin      Coin    `path:"coin"`
 	Interval  string  `path:"interval" enum:"1s|3s|5s|10s|15s|30s|1m|3m|5m|10m|15m|30m|1h|2h|4h|8h|12h|1d|1w"` // length of a K-line
@@ -51,13 +51,11 @@ func (in TakerKlinesIn) Span(now time.Time) (start, end time.Time) {
 	return spanMillis(in.StartTime, in.EndTime, now)
 }
 
-// TakerKline is one bucket that saw a trade. Sizes are base units, amounts
-// quote units, decimal strings; the Buyer figures are the parts in which the
-// taker bought.
+// TakerKline is what was traded of a coin in a bucket.
 type TakerKline struct {
-	OpenTime    int64  `json:"openTime"` // ms
-	TC          int64  `json:"tc"`       // trades
-	Size        string `json:"size"`
+	OpenTime    int64  `json:"openTime"` // when the bucket opens, ms
+	TC          int64  `json:"tc"`       // number of trades
+	Size        string `json:"size"`     // base volume, a decimal string
 	Amount      string `json:"amount"`
 	TCBuyer     int64  `json:"tcBuyer"`
 	SizeBuyer   string `json:"sizeBuyer"`
@@ -75,24 +73,24 @@ type TakerDeltaIn struct {
 	Interval Lookback `query:"interval" required:"true" min:"1s" max:"60d"`
 }
 
-// TakerDeltaSum is what takers bought less what they sold; negative when they
-// sold more. Exact decimal strings, 0.0 without a trade.
+// TakerDeltaSum is what takers bought less what they sold, negative where they sold more.
+// Both are exact decimal strings, 0.0 without a trade.
 type TakerDeltaSum struct {
-	SzDelta  string `json:"szDelta"`  // base units
-	ValDelta string `json:"valDelta"` // quote units
+	SzDelta  string `json:"szDelta"`  // bought less sold, base units
+	ValDelta string `json:"valDelta"` // bought less sold, quote units
 }
 
-// BookSummariesIn selects what rested in a coin's book in a window back from now.
+// BookSummariesIn selects what rested in a coin's order book in a window that ends now,
+// oldest first.
 type BookSummariesIn struct {
 	Coin     Coin     `path:"coin"`
 	Interval Lookback `query:"interval" default:"1d" min:"1h" max:"180d"`
 }
 
-// BookSummary is what rested in a coin's book at a time, summed over the prices
-// that the venue's feed shows (20 a side). Volumes are base units, as the size
-// of a kline, so that they compare across prices.
+// BookSummary is what rested in a coin's order book at a time, summed over the best 20
+// prices of each side.
 type BookSummary struct {
-	Time      int64  `json:"time"` // seconds
+	Time      int64  `json:"time"` // seconds since 1970 UTC
 	Coin      string `json:"coin"`
 	BidVolume string `json:"bidVolume"`
 	AskVolume string `json:"askVolume"`
@@ -108,8 +106,8 @@ type OpenInterestTotal struct {
 	AvgPv         string `json:"avgPv"` // totalPv / positionCount in quote units, a decimal string
 }
 
-// OpenInterestTopIn selects the coins with the most value in open positions,
-// among those that traded in a window back from now.
+// OpenInterestTopIn selects the coins with the most value in open positions, the most
+// first, among those that were traded in a window that ends now.
 type OpenInterestTopIn struct {
 	Limit    int64    `query:"limit" default:"10" min:"1" max:"50"` // rows of the answer, 50 at most
 	Interval Lookback `query:"interval" default:"3d" min:"15m" max:"180d"`
@@ -126,8 +124,8 @@ type OpenInterestCoin struct {
 	AvgPv         string `json:"avgPv"`
 }
 
-// OpenInterestHistoryIn selects the open interest of a coin in a window back from
-// now.
+// OpenInterestHistoryIn selects the open interest of a coin in a window that ends now,
+// oldest first. Longer windows have points further apart, about 1,000 at most.
 type OpenInterestHistoryIn struct {
 	Coin     Coin     `path:"coin"`
 	Interval Lookback `query:"interval" default:"3d" min:"15m" max:"180d"`

@@ -19,14 +19,15 @@ var (
 	CompletedPositionExecutions = route[CompletedPositionBucketsIn, *PositionExecutions]("GET", "/upgrade/v2/hl/traders/{address}/completed-position-executions/{coin}", PerpTraders, action("HL_COMPLETED_POSITION_EXECUTIONS"), EnvelopeB)
 )
 
-// CurrentPositionIn names the open position of an account in a coin.
+// CurrentPositionIn names the open position of an account in a coin. Where there is none
+// data is null.
 type CurrentPositionIn struct {
 	Address Address `path:"address"`
 	Coin    Coin    `path:"coin"`
 }
 
 // CompletedPositionIn names a closed position of an account in a coin by the times at
-// which it was opened and closed, as completed-trades says. One of them is enough.
+// which it was opened and closed, as completed-trades lists them. One of them is enough.
 type CompletedPositionIn struct {
 	Address   Address `path:"address"`
 	Coin      Coin    `path:"coin"`
@@ -39,8 +40,8 @@ func (in CompletedPositionIn) Span(now time.Time) (start, end time.Time) {
 	return spanMillis(in.StartTime, in.EndTime, now)
 }
 
-// CurrentPositionBucketsIn selects the newest buckets of the open position of an
-// account in a coin.
+// CurrentPositionBucketsIn selects the newest buckets of the open position of an account
+// in a coin. Where there is none data is null.
 type CurrentPositionBucketsIn struct {
 	Address  Address `path:"address"`
 	Coin     Coin    `path:"coin"`
@@ -49,8 +50,8 @@ type CurrentPositionBucketsIn struct {
 }
 
 // CompletedPositionBucketsIn selects the newest buckets of a closed position of an account
-// in a coin, which is named by the times at which it was opened and closed. One of them is
-// enough.
+// in a coin, which is named by the times at which it was opened and closed, as
+// completed-trades lists them. One of them is enough.
 type CompletedPositionBucketsIn struct {
 	Address   Address `path:"address"`
 	Coin      Coin    `path:"coin"`
@@ -70,35 +71,34 @@ type PositionIs struct {
 	Address   string `json:"address"`
 	Coin      string `json:"coin"`
 	Direction string `json:"direction"`         // long or short
-	Cross     bool   `json:"cross"`             // false where its margin is isolated
-	StartTime string `json:"startTime"`         // when it was opened, or the first fill that is known of it where it began before, ISO 8601
-	EndTime   string `json:"endTime,omitempty"` // when it was closed, ISO 8601; closed positions alone have it
+	Cross     bool   `json:"cross"`             // true for cross margin, false for isolated margin
+	StartTime string `json:"startTime"`         // when it was opened, ISO 8601; where it was opened before its fills are known, the first known one
+	EndTime   string `json:"endTime,omitempty"` // when it was closed, ISO 8601; left out for an open position
 }
 
-// PositionHistory is how a position developed, oldest first: a point for each order
-// that changed it, and for an open position one for now. Of a position that more than
-// 2,000 orders changed it has the newest 2,000 points.
+// PositionHistory is how a position developed, oldest first: a point for each order that
+// changed it, and for an open position one for now. Of a position that more than 2,000
+// orders changed it has the newest 2,000 points.
 type PositionHistory struct {
 	PositionIs
 	History []PositionPoint `json:"history"`
 }
 
-// PositionPoint is a position at a time, at the price of the fill that changed it then,
-// and now at the mark price. Amounts are quote units, decimal strings; those that depend
-// on an entry price are null where the position began before the account is known, and
-// nothing has told it since.
+// PositionPoint is a position at a time: at the price of the fill that changed it, and now
+// at the mark price. Amounts are quote units, decimal strings. Those that depend on an
+// entry price are null where the position was opened before its fills are known.
 type PositionPoint struct {
 	Time             int64   `json:"time"`           // ms
 	Size             string  `json:"size"`           // base units, negative for short
-	Leverage         int64   `json:"leverage"`       // as the account has set it; 20, or what the market allows, until the venue has said it
-	EffLeverage      *string `json:"effLeverage"`    // value of the position over value of the account's perpetuals, of the full hour before where it is past; null where that is not known
+	Leverage         int64   `json:"leverage"`       // leverage that the account has set for the coin; until that is known the venue's default, 20 or what the market allows
+	EffLeverage      *string `json:"effLeverage"`    // value of the position over the value of the account's perpetuals, for past points of the full hour before; null where that is not known
 	EntryPrice       *string `json:"entryPrice"`     // average price of what is open
-	PositionValue    string  `json:"positionValue"`  // never negative
-	UnrealizedPnl    *string `json:"unrealizedPnl"`  // at that price
+	PositionValue    string  `json:"positionValue"`  // size x price, never negative
+	UnrealizedPnl    *string `json:"unrealizedPnl"`  // profit of what is open, at that price
 	ReturnOnEquity   *string `json:"returnOnEquity"` // unrealizedPnl over the margin at entry, a fraction
-	LiquidationPrice *string `json:"liqPrice"`       // null where there is none, or where the rest of the account at that time is not known
-	MarginUsed       string  `json:"marginUsed"`     // initial margin, or the equity of an isolated position
-	CumFunding       string  `json:"cumFunding"`     // paid less received since it was opened
+	LiquidationPrice *string `json:"liqPrice"`       // price at which it would be liquidated; null where there is none or the rest of the account at that time is not known
+	MarginUsed       string  `json:"marginUsed"`     // initial margin, or for isolated margin the equity of the position
+	CumFunding       string  `json:"cumFunding"`     // funding paid less received since it was opened
 }
 
 // PositionPnl is what a position was worth at the end of each bucket, oldest first.
@@ -111,10 +111,10 @@ type PositionPnl struct {
 // PositionPnlPoint is a position at the end of a bucket, or now, at the last traded
 // price. Amounts are quote units, decimal strings.
 type PositionPnlPoint struct {
-	Time          int64   `json:"time"`          // at which the bucket opens, ms
+	Time          int64   `json:"time"`          // when the bucket opens, ms
 	Size          string  `json:"size"`          // base units, negative for short; 0.0 at its end where it was closed
-	PositionValue string  `json:"positionValue"` // never negative
-	UnrealizedPnl *string `json:"unrealizedPnl"` // null where the entry price is not known
+	PositionValue string  `json:"positionValue"` // size x price, never negative
+	UnrealizedPnl *string `json:"unrealizedPnl"` // profit of what is open; null where the entry price is not known
 }
 
 // PositionExecutions is what was bought and sold for a position, oldest first: buckets
@@ -128,11 +128,11 @@ type PositionExecutions struct {
 // ExecutionBucket sums up the fills of a position in a bucket. Of a fill that turned
 // the position around, the part that belongs to it counts.
 type ExecutionBucket struct {
-	Time      int64   `json:"time"`      // at which the bucket opens, ms
-	BuyCount  int64   `json:"buyCount"`  // fills
-	SellCount int64   `json:"sellCount"` // fills
-	BuySz     string  `json:"buySz"`     // base units, a decimal string
-	SellSz    string  `json:"sellSz"`    // base units, a decimal string
-	BuyAvgPx  *string `json:"buyAvgPx"`  // by size, rounded to eight decimal places; null without a fill
-	SellAvgPx *string `json:"sellAvgPx"` // as buyAvgPx
+	Time      int64   `json:"time"`      // when the bucket opens, ms
+	BuyCount  int64   `json:"buyCount"`  // number of fills that bought
+	SellCount int64   `json:"sellCount"` // number of fills that sold
+	BuySz     string  `json:"buySz"`     // size bought in base units, a decimal string
+	SellSz    string  `json:"sellSz"`    // size sold in base units, a decimal string
+	BuyAvgPx  *string `json:"buyAvgPx"`  // average price of what was bought, by size, to eight places; null without such a fill
+	SellAvgPx *string `json:"sellAvgPx"` // average price of what was sold, by size, to eight places; null without such a fill
 }

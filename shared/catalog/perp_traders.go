@@ -49,8 +49,8 @@ var (
 var _ = does(PerpTraders, readLog, readSeries, loadSeries, readViews,
 	table(DocumentsTable, "GetItem", "PutItem", "Query")) // asks the ingester for accounts
 
-// DepositsWithdrawalsIn selects what came into accounts and left them between two
-// times, both inclusive, newest first.
+// DepositsWithdrawalsIn selects what came into accounts and left them between two times,
+// both inclusive, newest first.
 type DepositsWithdrawalsIn struct {
 	Addresses []Address `body:"addresses" required:"true" min:"1" max:"2000"`
 	StartTime *Millis   `body:"startTime" example:"1793000000000"`
@@ -71,7 +71,7 @@ type FundsMovement struct {
 	Address string       `json:"address"`
 	Time    int64        `json:"time"` // ms
 	Type    string       `json:"type"` // deposit or withdraw
-	Hash    string       `json:"hash"` // of the transaction
-	USDC    json.Number  `json:"usdc"` // negative for a withdrawal
-	Fee     *json.Number `json:"fee"`  // null where the venue names none
+	Hash    string       `json:"hash"` // hash of the transaction on the venue's chain
+	USDC    json.Number  `json:"usdc"` // amount of USDC, negative for a withdrawal
+	Fee     *json.Number `json:"fee"`  // fee in USDC; null where the venue names none
 }

@@ -2,8 +2,8 @@ package catalog
 
 import "time"
 
-// CompletedTradesIn selects the trades of an account that were completed last, returned
-// oldest first.
+// CompletedTradesIn selects the trades of an account that were completed last, in all
+// coins or in one. They are listed oldest first.
 type CompletedTradesIn struct {
 	Address Address `path:"address"`
 	Coin    Coin    `query:"coin"`
@@ -11,14 +11,14 @@ type CompletedTradesIn struct {
 }
 
 // CompletedTradesByTimeIn selects the trades of an account that ended between two times,
-// both inclusive and open where absent.
+// both inclusive, in all coins or in one.
 type CompletedTradesByTimeIn struct {
 	Address     Address `path:"address"`
 	PageNum     int64   `body:"pageNum" default:"1" min:"1" max:"50"`     // number of the page, from 1
 	PageSize    int64   `body:"pageSize" default:"20" min:"1" max:"2000"` // rows of a page, 2,000 at most
 	Coin        Coin    `body:"Coin,coin"`
-	EndTimeFrom *Millis `body:"endTimeFrom"` // ms
-	EndTimeTo   *Millis `body:"endTimeTo"`   // ms
+	EndTimeFrom *Millis `body:"endTimeFrom"` // earliest end of a trade in milliseconds since 1970 UTC; absent for no bound
+	EndTimeTo   *Millis `body:"endTimeTo"`   // latest end of a trade in milliseconds since 1970 UTC; absent for no bound
 }
 
 // Span implements [Spanner]. Without a start the answer reaches back to the beginning.
@@ -29,30 +29,32 @@ func (in CompletedTradesByTimeIn) Span(now time.Time) (start, end time.Time) {
 	return spanMillis(in.EndTimeFrom, in.EndTimeTo, now)
 }
 
-// CompletedTrade is a position in a perpetual from flat to flat. Decimals are strings.
+// CompletedTrade is a position in a perpetual from its opening to its close. Decimals are
+// strings.
 type CompletedTrade struct {
 	Coin       string `json:"coin"`
 	MarginMode string `json:"marginMode"` // cross or isolated
 	Direction  string `json:"direction"`  // long or short
 	Size       string `json:"size"`       // base units that were opened and closed in all
-	EntryPrice string `json:"entryPrice"` // average of what opened it, by size
-	StartTime  string `json:"startTime"`  // ISO 8601, UTC: of the first fill, as far as it is known
-	EndTime    string `json:"endTime"`    // ISO 8601, UTC: of the fill that closed it
-	ClosePrice string `json:"closePrice"` // average of what closed it, by size
-	TotalFee   string `json:"totalFee"`   // USDC of all its fills, negative for a rebate
-	Pnl        string `json:"pnl"`        // in quote units, without fees and funding
+	EntryPrice string `json:"entryPrice"` // average price of the fills that opened it, by size
+	StartTime  string `json:"startTime"`  // when it was opened, ISO 8601, UTC; where it was opened before its fills are known, the first known one
+	EndTime    string `json:"endTime"`    // when it was closed, ISO 8601, UTC
+	ClosePrice string `json:"closePrice"` // average price of the fills that closed it, by size
+	TotalFee   string `json:"totalFee"`   // fees of all its fills in USDC, negative for a rebate
+	Pnl        string `json:"pnl"`        // profit in quote units, without fees and funding
 }
 
-// CompletedTradePage is a page of completed trades.
+// CompletedTradePage is a page of completed trades, ordered by the time at which they
+// ended, oldest first.
 type CompletedTradePage struct {
 	List     []CompletedTrade `json:"list"`
-	Total    int64            `json:"total"`   // trades of all pages; of one coin between two times, 100001 is more than 100,000
+	Total    int64            `json:"total"`   // trades of all pages together; of one coin between two times, 100001 means more than 100,000
 	PageNum  int64            `json:"pageNum"` // number of the page, from 1
 	PageSize int64            `json:"pageSize"`
 }
 
-// BestTradesIn selects the trades of an account that were completed in a window, by
-// profit.
+// BestTradesIn selects the trades of an account that were completed in a window, the most
+// profitable first.
 type BestTradesIn struct {
 	Address Address `path:"address"`
 	Period  Days    `query:"period" default:"7"`
@@ -64,12 +66,12 @@ type BestTrade struct {
 	Coin       string `json:"coin"`
 	CreateAt   int64  `json:"createAt"`   // when the position was opened, ms
 	Direction  string `json:"direction"`  // long or short
-	DurationMs int64  `json:"durationMs"` // how long it was held
-	Pnl        string `json:"pnl"`        // in quote units, without fees and funding
+	DurationMs int64  `json:"durationMs"` // how long it was held, in milliseconds
+	Pnl        string `json:"pnl"`        // profit in quote units, without fees and funding, a decimal string
 }
 
-// PerformanceByCoinIn selects the trades of an account that were completed in a window,
-// by coin.
+// PerformanceByCoinIn selects the trades of an account that were completed in a window;
+// their sums by coin are listed, the most profitable first.
 type PerformanceByCoinIn struct {
 	Address Address `path:"address"`
 	Period  Days    `query:"period" default:"7"`
@@ -79,9 +81,9 @@ type PerformanceByCoinIn struct {
 // CoinPerformance is what the completed trades of an account in a coin come to.
 type CoinPerformance struct {
 	Coin   string `json:"coin"`
-	Fees   string `json:"fees"`   // USDC, negative for a rebate
-	Pnl    string `json:"pnl"`    // in quote units, without fees and funding
-	Trades int64  `json:"trades"` // completed trades
+	Fees   string `json:"fees"`   // fees in USDC, negative for a rebate, a decimal string
+	Pnl    string `json:"pnl"`    // profit in quote units, without fees and funding, a decimal string
+	Trades int64  `json:"trades"` // number of completed trades
 }
 
 // AddressStatsIn selects the trades of an account that were completed in a window.
@@ -91,9 +93,8 @@ type AddressStatsIn struct {
 }
 
 // BatchAddressStatsIn selects the trades of accounts that were completed in a window.
-// Addresses beyond 2,000 are left out.
 type BatchAddressStatsIn struct {
-	Addresses []Address  `body:"addresses" required:"true" min:"1" cut:"2000"`
+	Addresses []Address  `body:"addresses" required:"true" min:"1" cut:"2000"` // accounts: 0x and 40 hexadecimal digits each, in any case; those beyond 2,000 are left out
 	Period    WindowDays `body:"period" default:"7"`
 }
 
@@ -119,27 +120,27 @@ type AddressStatisticsRow struct {
 	TotalPnl       string  `json:"totalPnl"`       // in quote units, without fees and funding
 }
 
-// BehaviorMetricsIn selects UTC days: today and those before it, as many as the period
+// BehaviorMetricsIn selects days of UTC: today and those before it, as many as the period
 // has.
 type BehaviorMetricsIn struct {
-	Addresses []Address  `body:"addresses" required:"true" min:"1" cut:"2000"` // those beyond 2,000 are left out
+	Addresses []Address  `body:"addresses" required:"true" min:"1" cut:"2000"` // accounts: 0x and 40 hexadecimal digits each, in any case; those beyond 2,000 are left out
 	Period    WindowDays `body:"period" default:"30"`
 }
 
-// BehaviorMetricsRow is how an account trades in perpetuals. Over all time what is
-// counted by fills and orders is of 90 days and the drawdown of 30.
+// BehaviorMetricsRow is how an account trades in perpetuals. For all time, what is counted
+// by fills and orders covers 90 days and the drawdown 30.
 type BehaviorMetricsRow struct {
 	Address              string   `json:"address"`
-	ProfitLossRatio      *float64 `json:"profitLossRatio"`      // average profit of a fill with one over average loss of a fill with one, by closedPnl; null without a loss
-	TpslCloseOrderRatio  *float64 `json:"tpslCloseOrderRatio"`  // share of filled reduce-only orders that took a profit or stopped a loss, 0 to 100; null without such orders
-	FeeToAvgDepositRatio *float64 `json:"feeToAvgDepositRatio"` // fees over what was deposited on an average day, 0 to 100; null without deposits
+	ProfitLossRatio      *float64 `json:"profitLossRatio"`      // average profit of a fill with profit over average loss of a fill with loss, by closedPnl without fees; null without a loss
+	TpslCloseOrderRatio  *float64 `json:"tpslCloseOrderRatio"`  // share of filled reduce-only orders that were a take-profit or stop-loss, 0 to 100; null without such orders
+	FeeToAvgDepositRatio *float64 `json:"feeToAvgDepositRatio"` // fees over the deposits of an average day, 0 to 100; null without deposits
 	TradingActivity      float64  `json:"tradingActivity"`      // share of days with a fill, 0 to 100
 	AddOnProfitRatio     *float64 `json:"addOnProfitRatio"`     // share of fills that added to a position while it was in profit, 0 to 100; null without such fills
-	FillsCount           int64    `json:"fillsCount"`           // fills of perpetuals
+	FillsCount           int64    `json:"fillsCount"`           // number of fills in perpetuals
 	MaxDrawdown          *float64 `json:"maxDrawdown"`          // largest fall of the perpetuals account's value at full hours, without what was deposited and withdrawn, a fraction; null where no value is known
 	WinRate              float64  `json:"winRate"`              // share of completed trades with a profit, 0 to 100
-	TotalPnl             string   `json:"totalPnl"`             // of completed trades, in quote units, without fees and funding
-	Volume               string   `json:"volume"`               // of fills, USDC
+	TotalPnl             string   `json:"totalPnl"`             // profit of completed trades in quote units, without fees and funding, a decimal string
+	Volume               string   `json:"volume"`               // value of fills in USDC, a decimal string
 	Roi                  *float64 `json:"roi"`                  // totalPnl over the value of the perpetuals account at the beginning and what came in since, a fraction; null where that is not known
 }
 
@@ -151,19 +152,19 @@ type TradingStatisticsIn struct {
 
 // DetailedStatistics is what the completed trades of an account come to in detail.
 type DetailedStatistics struct {
-	TotalPnl          string            `json:"totalPnl"`          // gross less fees
-	Gross             string            `json:"gross"`             // profit without fees and funding, in quote units
-	Fees              string            `json:"fees"`              // USDC, negative for a rebate
-	LongPnl           string            `json:"longPnl"`           // part of totalPnl that longs made
-	ShortPnl          string            `json:"shortPnl"`          // part of totalPnl that shorts made
-	WinRate           float64           `json:"winRate"`           // share of trades with a profit, fees and funding apart, 0 to 1
-	Winning           int64             `json:"winning"`           // trades with a profit, fees and funding apart
-	Total             int64             `json:"total"`             // trades
-	TradeDuration     int64             `json:"tradeDuration"`     // average, seconds
-	MinDuration       int64             `json:"minDuration"`       // seconds
-	MaxDuration       int64             `json:"maxDuration"`       // seconds
-	BestTrades        []DetailedTrade   `json:"bestTrades"`        // the ten with the most profit, the best first
-	PerformanceAssets []CoinPerformance `json:"performanceAssets"` // every coin, the most profitable first
+	TotalPnl          string            `json:"totalPnl"`          // profit less fees in quote units, a decimal string
+	Gross             string            `json:"gross"`             // profit without fees and funding in quote units, a decimal string
+	Fees              string            `json:"fees"`              // fees in USDC, negative for a rebate, a decimal string
+	LongPnl           string            `json:"longPnl"`           // part of totalPnl that longs made, a decimal string
+	ShortPnl          string            `json:"shortPnl"`          // part of totalPnl that shorts made, a decimal string
+	WinRate           float64           `json:"winRate"`           // share of trades with a profit before fees and funding, 0 to 1
+	Winning           int64             `json:"winning"`           // number of trades with a profit before fees and funding
+	Total             int64             `json:"total"`             // number of completed trades
+	TradeDuration     int64             `json:"tradeDuration"`     // average duration of a trade, seconds
+	MinDuration       int64             `json:"minDuration"`       // shortest duration of a trade, seconds
+	MaxDuration       int64             `json:"maxDuration"`       // longest duration of a trade, seconds
+	BestTrades        []DetailedTrade   `json:"bestTrades"`        // the ten most profitable trades, the best first
+	PerformanceAssets []CoinPerformance `json:"performanceAssets"` // sums of every coin, the most profitable first
 }
 
 // DetailedTrade is a completed trade among the most profitable ones.
@@ -172,5 +173,5 @@ type DetailedTrade struct {
 	Direction string `json:"direction"` // long or short
 	Duration  int64  `json:"duration"`  // how long it was held, ms
 	CreateAt  int64  `json:"createAt"`  // when the position was opened, ms
-	Pnl       string `json:"pnl"`       // in quote units, without fees and funding
+	Pnl       string `json:"pnl"`       // profit in quote units, without fees and funding, a decimal string
 }
