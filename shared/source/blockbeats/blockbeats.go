@@ -5,6 +5,7 @@
 package blockbeats
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,9 +14,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/mmcdole/gofeed"
-
 	"quotary/shared/source/feeds"
+	"quotary/shared/source/feeds/syndication"
 )
 
 // Languages of lists.
@@ -80,13 +80,12 @@ type flash struct {
 	CreateTime json.Number `json:"create_time"` // Unix s
 }
 
-// read reads a page. Each flash is read on its own: one that is broken is nil, which is
-// counted.
-func read(text []byte) (*gofeed.Feed, error) {
+// read reads a page. Each flash is read on its own: one that is broken is counted.
+func read(text []byte) (*syndication.Feed, error) {
 	var answer struct {
 		Status *int `json:"status"`
 		Data   struct {
-			Data []json.RawMessage `json:"data"`
+			Data syndication.List `json:"data"`
 		} `json:"data"`
 	}
 	switch err := json.Unmarshal(text, &answer); {
@@ -95,32 +94,32 @@ func read(text []byte) (*gofeed.Feed, error) {
 	case *answer.Status != 0:
 		return nil, fmt.Errorf("%w: status %d", errStatus, *answer.Status)
 	}
-	feed := &gofeed.Feed{Link: site}
-	for _, one := range answer.Data.Data {
-		feed.Items = append(feed.Items, itemOf(one))
+	feed := &syndication.Feed{Link: site, Unread: answer.Data.Data.More}
+	for _, one := range answer.Data.Data.Values {
+		if item, ok := itemOf(one); ok {
+			feed.Items = append(feed.Items, item)
+		} else {
+			feed.Unread++
+		}
 	}
 	return feed, nil
 }
 
-func itemOf(text json.RawMessage) *gofeed.Item {
+func itemOf(text json.RawMessage) (item syndication.Item, ok bool) {
 	var f flash
 	if err := json.Unmarshal(text, &f); err != nil {
-		return nil
+		return item, false
 	}
 	id, err := f.ID.Int64()
 	if err != nil || id <= 0 {
-		return nil
+		return item, false
 	}
-	item := &gofeed.Item{GUID: strconv.FormatInt(id, 10), Title: f.Title, Content: f.Content, Link: f.Link}
-	if item.Link == "" {
-		item.Link = f.URL
-	}
-	if f.Pic != "" {
-		item.Image = &gofeed.Image{URL: f.Pic}
+	item = syndication.Item{
+		ID: strconv.FormatInt(id, 10), Link: cmp.Or(f.Link, f.URL), Pictures: []string{f.Pic},
+		Title: syndication.Text{Form: syndication.Headline, Body: f.Title}, Content: syndication.Text{Form: syndication.Markup, Body: f.Content},
 	}
 	if at, err := f.CreateTime.Int64(); err == nil && at > 0 && at < 1<<40 {
-		published := time.Unix(at, 0).UTC()
-		item.PublishedParsed = &published
+		item.Published = time.Unix(at, 0).UTC()
 	}
-	return item
+	return item, true
 }

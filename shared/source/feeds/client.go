@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"quotary/shared/backoff"
@@ -34,7 +35,6 @@ var (
 	errRedirects = errors.New("more than 5 redirects")
 	errScheme    = errors.New("only http and https are asked")
 	errTooLarge  = errors.New("more than 5 MB")
-	errNoFeed    = errors.New("not RSS, Atom or JSON Feed")
 )
 
 // Client asks for feeds. It is shared by all that are followed, so that hosts are
@@ -42,6 +42,7 @@ var (
 type Client struct {
 	hosts    hosts
 	deadline time.Duration // of one answer
+	parsing  sync.Mutex    // held while an answer is parsed, which takes memory: one at a time
 }
 
 // NewClient returns a client that pauses between a minute and an hour for a host that
@@ -95,6 +96,13 @@ func (c *Client) get(ctx context.Context, web *http.Client, feed *url.URL, have 
 		after = refused.retryAfter
 	}
 	return a, c.hosts.release(turn, failed, after), err
+}
+
+// parse reads an answer in its turn.
+func (c *Client) parse(f *Format, a *answer) (Document, error) {
+	c.parsing.Lock()
+	defer c.parsing.Unlock()
+	return f.parse(a.body, a.contentType, a.url)
 }
 
 // transport returns an HTTP client for one feed. No feed shares connections with

@@ -339,50 +339,80 @@ func TestOnlyWhatIsNewOrHasChangedIsDelivered(t *testing.T) {
 	_ = stop() // it was to end
 }
 
-// Publishers deliver a story again under another id: on its page it is one, unless it is
-// published anew. Pages that many stories share, as the publisher's first one, tell nothing.
-func TestAStoryUnderAnotherIDIsTheSame(t *testing.T) {
-	t.Parallel()
-	feed := func(items ...string) http.HandlerFunc { // of ids, titles, pages and days
-		var b strings.Builder
-		b.WriteString(`<rss version="2.0"><channel><title>N</title>`)
-		for _, item := range items {
-			parts := strings.Fields(item)
-			fmt.Fprintf(&b, "<item><guid>%s</guid><title>%s</title><link>https://news.example/%s</link>", parts[0], parts[1], append(parts, "")[2])
-			if len(parts) > 3 {
-				fmt.Fprintf(&b, "<pubDate>%s Sep 2026 12:00:00 GMT</pubDate>", parts[3])
-			}
-			b.WriteString("</item>")
+// entries is a feed of ids, titles, pages and days.
+func entries(items ...string) http.HandlerFunc {
+	var b strings.Builder
+	b.WriteString(`<rss version="2.0"><channel><title>N</title>`)
+	for _, item := range items {
+		parts := strings.Fields(item)
+		fmt.Fprintf(&b, "<item><guid>%s</guid><title>%s</title><link>https://news.example/%s</link>", parts[0], parts[1], append(parts, "")[2])
+		if len(parts) > 3 {
+			fmt.Fprintf(&b, "<pubDate>%s Sep 2026 12:00:00 GMT</pubDate>", parts[3])
 		}
-		return serving(b.String() + "</channel></rss>")
+		b.WriteString("</item>")
 	}
-	s := newSite(t, feed("1 A a 10", "2 A a?utm_source=x 10", "3 B b", "4 Daily daily 10"))
+	return serving(b.String() + "</channel></rss>")
+}
+
+// An item is its id, as it stands: of one page and one title there may be many.
+func TestAnIDIsAnItem(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, entries("https://exchange.example/changelog#2026-11-24 One", "https://exchange.example/changelog#2026-11-25 Two", "https://exchange.example/?ref=a Three", "https://exchange.example/?ref=b Four"))
 	var got inbox
 	_, stop := follow(t, s, Position{}, got.take)
-	want := ""
+	want := "One Two Three Four"
+	testenv.Until(t, "ids that differ in fragment or in tracking parameters", func() bool { return got.titles() == want })
 	for _, step := range []struct {
-		why   string
-		feed  http.HandlerFunc
+		feed  []string
 		added string
 	}{
-		{"two ids of one story in an answer", nil, "A B Daily"},
-		{"other ids than before, with dates and without", feed("5 A a 10", "6 B b 12", "7 C c"), " C"},
-		{"a repetition stays one when its title or text changes", feed("5 A2 a 10", "8 D d"), " D"},
-		{"another title, page or day is another story", feed("9 A3 a 11", "10 D dd", "11 Daily daily 11", "8 D d"), " A3 D Daily"},
-		{"a page that is written anew every day is another story each day", feed("20 Daily daily 12", "21 Daily daily 13"), " Daily Daily"},
-		{"the first page is nobody's", feed("12 Note", "13 Note", "14 Note ?p=1", "15 Note ?p=1"), " Note Note Note"},
+		{[]string{"s1 Investigating status 10"}, " Investigating"},
+		{[]string{"s1 Investigating status 10", "s2 Investigating status 10", "s3 Investigating status"}, " Investigating Investigating"},
+		{[]string{"s2 Investigating-still status 10", "s3 Investigating status"}, " Investigating-still"},
 	} {
-		if step.feed != nil {
-			s.set(step.feed)
-		}
+		s.set(entries(step.feed...))
 		want += step.added
-		testenv.Until(t, step.why, func() bool { return got.titles() == want })
+		testenv.Until(t, step.feed[0], func() bool { return got.titles() == want })
 	}
-	asked := s.asked.Load()
-	testenv.Until(t, "asked again", func() bool { return s.asked.Load() > asked+2 })
-	_ = stop() // it was to end
-	if titles := got.titles(); titles != want {
-		t.Errorf("delivered %s, want %s", titles, want)
+	if err := stop(); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// Two feeds of a publisher list the same stories, each with addresses and ids of its own.
+func TestTwinsInTwoFeedsAreDeliveredOnce(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 9, 20, 0, 0, 0, 0, time.UTC)
+	var twins Twins
+	feeds := [2]*Source{new(Source), new(Source)}
+	var at [2]Position
+	for n, step := range []struct {
+		feed  int
+		items []string // ids, titles, pages and days
+		want  string
+	}{
+		{0, []string{"1 A a 10", "2 B b?utm_source=one", "https://news.example/c?utm_source=one C c", "4 D", "5 E e 10", "6 E e 10"}, "A B C D E E"},
+		{1, []string{"91 A a?utm_source=two 10", "2 B b", "https://news.example/c?utm_source=two C c", "94 D", "95 E e 11"}, "B D E"},
+		{0, []string{"1 A a 10", "7 F f 12"}, "F"},
+		{1, []string{"91 A2 a 10", "97 F f 12", "98 G g"}, "G"}, // a twin is one whatever becomes of it
+		{0, []string{"1 A3 a 10"}, "A3"},
+		{0, []string{"1 A3 a 10", "99 A2 a 10"}, "A2"},
+	} {
+		server := newSite(t, entries(step.items...))
+		a, err := get(t, quick(), server.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc := must(Parse(a.body, a.contentType, a.url))
+		var items []Item
+		at[step.feed], items, _ = at[step.feed].follow(&doc, now, &twins, feeds[step.feed])
+		var titles []string
+		for _, item := range items {
+			titles = append(titles, item.Title)
+		}
+		if got := strings.Join(titles, " "); got != step.want {
+			t.Errorf("step %d: %s, want %s", n, got, step.want)
+		}
 	}
 }
 

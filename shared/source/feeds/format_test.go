@@ -14,9 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mmcdole/gofeed"
-
 	"quotary/shared/source"
+	"quotary/shared/source/feeds/syndication"
 )
 
 // pages is a format of a publisher's own: a list of numbers, two on a page.
@@ -27,14 +26,14 @@ var pages = Format{
 		u.RawQuery = "page=" + strconv.Itoa(n)
 		return &u
 	},
-	Read: func(text []byte) (*gofeed.Feed, error) {
+	Read: func(text []byte) (*syndication.Feed, error) {
 		var numbers []int
 		if err := json.Unmarshal(text, &numbers); err != nil {
 			return nil, errors.New("not a list")
 		}
-		feed := new(gofeed.Feed)
+		feed := new(syndication.Feed)
 		for _, n := range numbers {
-			feed.Items = append(feed.Items, &gofeed.Item{GUID: strconv.Itoa(n), Title: fmt.Sprint("<b>", n, "</b>")})
+			feed.Items = append(feed.Items, syndication.Item{ID: strconv.Itoa(n), Title: syndication.Text{Form: syndication.Headline, Body: fmt.Sprint("<b>", n, "</b>")}})
 		}
 		return feed, nil
 	},
@@ -124,7 +123,7 @@ func TestPagesBehindARefusalAreReadLater(t *testing.T) {
 		{9, 3, "9 8 7 6", true}, // at the start
 		{10, 3, "10", true},     // something new meanwhile
 		{10, 1, "", true},       // nothing at all
-		{10, 99, "6 5 4 3 2 1", false},
+		{10, 99, "5 4 3 2 1", false},
 		{16, 2, "16 15", true}, // later
 		{0, 99, "", false},     // empty for a moment
 		{17, 99, "17 14 13 12 11", false},

@@ -3,9 +3,7 @@ package feeds
 import (
 	"bytes"
 	"cmp"
-	"encoding/xml"
 	"fmt"
-	"io"
 	"mime"
 	"net/url"
 	"regexp"
@@ -13,21 +11,24 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/mmcdole/gofeed"
 	"golang.org/x/net/html/charset"
+
+	"quotary/shared/source/feeds/syndication"
 )
 
 // Document is what a feed holds.
 type Document struct {
 	Image     string // absolute address of the publisher's picture, "" for none
 	Items     []Item // in the order of the feed, each key once
-	Malformed int    // items that have no key or no text, and those beyond 500
+	Malformed int    // items that have no key or no text, repeat a key, or are beyond 500
+
+	work work // what its markup has cost
 }
 
-// Item is one item of a feed. Texts have no markup.
+// Item is one item of a feed. Texts have no markup: what looks like it is words.
 type Item struct {
-	// Key names the item among those of its publisher: its guid or id, else its link
-	// without tracking parameters.
+	// Key names the item among those of its publisher: its guid or id as it stands, else its
+	// link without tracking parameters.
 	Key string
 
 	Title     string    // at most 300 runes
@@ -37,11 +38,15 @@ type Item struct {
 	Image     string    // absolute address, "" for none
 	Author    string    // "" for none
 	Published time.Time // when it was published or last updated, UTC; zero where the feed has no date that can be read
+
+	// Neighbour is, in a delivery, about when an item without a date was published, as the
+	// items beside it say; zero where they say nothing.
+	Neighbour time.Time `json:"-"`
 }
 
 // Bounds of what is kept of a feed.
 const (
-	maxItems   = 500
+	maxItems   = syndication.MaxItems
 	maxKey     = 1024  // bytes
 	maxTitle   = 300   // runes
 	maxSummary = 500   // runes
@@ -64,34 +69,30 @@ func (f Format) parse(body []byte, contentType string, from *url.URL) (doc Docum
 	}()
 	read := f.Read
 	if read == nil {
-		read = readFeed
+		read = syndication.Read
 	}
 	feed, err := read(toUTF8(body, contentType))
 	if err != nil {
 		return Document{}, err
 	}
-	base := resolved(feed.Link, from)
-	if feed.Image != nil {
-		doc.Image = absolute(feed.Image.URL, base)
-	}
-	var items []Item
-	for n, one := range feed.Items {
-		if one == nil || n >= maxItems {
+	doc = Document{Malformed: feed.Unread}
+	base := resolved(feed.Link, resolved(feed.Base, from))
+	doc.Image = absolute(feed.Image, base)
+	seen := map[string]bool{}
+	for i := range feed.Items {
+		item, ok := doc.work.item(&feed.Items[i], base)
+		if !ok || seen[item.Key] || len(doc.Items) == maxItems {
 			doc.Malformed++
 			continue
 		}
-		item, ok := itemOf(one, base)
-		if !ok {
-			doc.Malformed++
-			continue
-		}
-		items = append(items, item)
+		seen[item.Key] = true
+		doc.Items = append(doc.Items, item)
 	}
-	doc.add(Document{Items: items})
 	return doc, nil
 }
 
-// add appends a page, of which items whose keys are there already are left out.
+// add appends a page, of which items whose keys are there already are left out: while pages
+// are read, items move on to the next.
 func (d *Document) add(page Document) {
 	d.Image = cmp.Or(d.Image, page.Image)
 	d.Malformed += page.Malformed
@@ -100,51 +101,12 @@ func (d *Document) add(page Document) {
 		seen[item.Key] = true
 	}
 	for _, item := range page.Items {
-		if !seen[item.Key] && len(d.Items) < maxItems {
-			seen[item.Key] = true
+		switch {
+		case seen[item.Key]:
+		case len(d.Items) == maxItems:
+			d.Malformed++
+		default:
 			d.Items = append(d.Items, item)
-		}
-	}
-}
-
-// readFeed reads RSS, Atom or JSON Feed.
-func readFeed(text []byte) (*gofeed.Feed, error) {
-	if nestedTooDeep(text) {
-		return nil, fmt.Errorf("%w: elements are nested more than %d deep", errNoFeed, maxNesting)
-	}
-	feed, err := new(gofeed.Parser).Parse(bytes.NewReader(text))
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errNoFeed, err)
-	}
-	return feed, nil
-}
-
-// maxNesting is how deep elements of a feed may stand in each other. The parser calls
-// itself for each level, and a stack that is used up ends the program.
-const maxNesting = 100
-
-// nestedTooDeep reports whether a text is XML that is nested deeper than maxNesting. What
-// is no XML is left to the parser to refuse.
-func nestedTooDeep(text []byte) bool {
-	if start := bytes.TrimLeft(text, " \t\r\n\ufeff"); len(start) == 0 || start[0] != '<' {
-		return false
-	}
-	d := xml.NewDecoder(bytes.NewReader(text))
-	d.Strict = false
-	d.AutoClose, d.Entity = xml.HTMLAutoClose, xml.HTMLEntity
-	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // it is UTF-8 by now
-	for depth := 0; ; {
-		token, err := d.RawToken()
-		if err != nil {
-			return false
-		}
-		switch token.(type) {
-		case xml.StartElement:
-			if depth++; depth > maxNesting {
-				return true
-			}
-		case xml.EndElement:
-			depth--
 		}
 	}
 }
@@ -159,94 +121,90 @@ func resolved(reference string, base *url.URL) *url.URL {
 	return base
 }
 
-// itemOf reads one item; ok is false for one without key or text.
-func itemOf(in *gofeed.Item, feed *url.URL) (item Item, ok bool) {
+// item reads one item; ok is false for one without key or text.
+func (w *work) item(in *syndication.Item, feed *url.URL) (item Item, ok bool) {
+	feed = resolved(in.Base, feed)
 	base := resolved(in.Link, feed)
 	item.Link = absolute(in.Link, feed)
-	item.Key = strings.TrimSpace(in.GUID)
-	if item.Key == "" || strings.HasPrefix(item.Key, "http://") || strings.HasPrefix(item.Key, "https://") {
-		item.Key = untracked(cmp.Or(item.Key, item.Link))
+	item.Key = cmp.Or(in.ID, untracked(item.Link))
+	content, summary := in.Content, in.Summary
+	if content.Empty() {
+		content = summary
 	}
-	text := cmp.Or(strings.TrimSpace(in.Content), in.Description)
-	item.Content = clean(text, base)
-	item.Summary = plain(cmp.Or(in.Description, in.Content), maxSummary)
-	item.Title = cmp.Or(plain(in.Title, maxTitle), shortened(item.Summary, maxTitle/3))
-	item.Image = cover(in, base)
-	if len(in.Authors) > 0 && in.Authors[0] != nil {
-		item.Author = plain(in.Authors[0].Name, maxAuthor)
+	if summary.Empty() {
+		summary = content
 	}
-	for _, at := range [...]*time.Time{in.PublishedParsed, in.UpdatedParsed} {
-		if at != nil && item.Published.IsZero() {
-			item.Published = at.UTC().Truncate(time.Second)
-		}
+	item.Content = w.markup(content, base)
+	item.Summary = w.words(summary, maxSummary)
+	item.Title = cmp.Or(w.words(in.Title, maxTitle), shortened(item.Summary, maxTitle/3))
+	item.Image = w.cover(in, base)
+	item.Author = w.words(in.Author, maxAuthor)
+	if !in.Published.IsZero() {
+		item.Published = in.Published.UTC().Truncate(time.Second)
 	}
 	return item, item.Key != "" && len(item.Key) <= maxKey && utf8.ValidString(item.Key) && item.Title != ""
 }
 
-// cover is the picture of an item: its own, one that is attached, or the first in its
-// text.
-func cover(in *gofeed.Item, base *url.URL) string {
-	var candidates []string
-	for _, name := range [...]string{"content", "thumbnail"} {
-		for _, one := range in.Extensions["media"][name] {
-			if kind := one.Attrs["type"]; name == "thumbnail" || one.Attrs["medium"] == "image" || strings.HasPrefix(kind, "image/") {
-				candidates = append(candidates, one.Attrs["url"])
-			}
-		}
-	}
-	if in.Image != nil {
-		candidates = append(candidates, in.Image.URL)
-	}
-	for _, one := range in.Enclosures {
-		if one != nil && strings.HasPrefix(one.Type, "image/") {
-			candidates = append(candidates, one.URL)
-		}
-	}
-	for _, candidate := range candidates {
+// cover is the picture of an item: its own, or the first in its text.
+func (w *work) cover(in *syndication.Item, base *url.URL) string {
+	for _, candidate := range in.Pictures {
 		if address := absolute(candidate, base); address != "" {
 			return address
 		}
 	}
-	if address := picture(in.Content, base); address != "" {
-		return address
-	}
-	return picture(in.Description, base)
+	return cmp.Or(w.picture(in.Content, base), w.picture(in.Summary, base))
 }
 
 // declaration is that of an XML document, with its encoding.
 var declaration = regexp.MustCompile(`^\s*<\?xml\b[^>]*?(?:encoding\s*=\s*["']([A-Za-z0-9._:-]+)["'][^>]*?)?\?>`)
 
-// toUTF8 decodes a document. What is valid UTF-8 is that, whatever is declared, as text
-// of other encodings hardly ever is; else the byte order mark, the document and the
-// content type say what it is, in this order. The declaration is dropped: it is true no
-// more.
+// toUTF8 decodes a document. What is UTF-8 but for a few broken bytes is that, whatever is
+// declared, as text of other encodings hardly ever is, unless that has seven bits; else the
+// byte order mark, the content type and the document say what it is, in this order. The
+// declaration is dropped: it is true no more.
 func toUTF8(body []byte, contentType string) []byte {
-	if !utf8.Valid(body) {
-		_, parameters, err := mime.ParseMediaType(contentType)
-		if err != nil {
-			parameters = nil
-		}
-		declared := ""
-		if found := declaration.FindSubmatch(body[:min(len(body), 1024)]); found != nil {
-			declared = string(found[1])
-		}
-		label := cmp.Or(byteOrder(body), declared, parameters["charset"])
-		var decoded io.Reader
-		if label != "" {
-			decoded, err = charset.NewReaderLabel(label, bytes.NewReader(body))
-		}
-		if label == "" || err != nil {
-			decoded, err = charset.NewReader(bytes.NewReader(body), "")
-		}
-		if err == nil {
-			if text, err := io.ReadAll(decoded); err == nil {
-				body = text
-			}
-		}
-		body = bytes.ToValidUTF8(body, []byte("\uFFFD"))
+	_, parameters, err := mime.ParseMediaType(contentType)
+	if err != nil {
+		parameters = nil
 	}
-	body = bytes.TrimPrefix(body, []byte("\uFEFF"))
+	declared := ""
+	if found := declaration.FindSubmatch(body[:min(len(body), 1024)]); found != nil {
+		declared = string(found[1])
+	}
+	unicode, wide := isUTF8(body), bytes.IndexByte(body[:min(len(body), 64)], 0) >= 0
+	for _, label := range []string{byteOrder(body), parameters["charset"], declared, "windows-1252"} {
+		encoding, name := charset.Lookup(label)
+		switch {
+		case encoding == nil || name == "replacement" || name == "utf-8" && !unicode:
+			continue
+		case strings.HasPrefix(name, "utf-16") && !wide: // as documents say that were written in another program
+			continue
+		case unicode && name != "iso-2022-jp" && !strings.HasPrefix(name, "utf-16"):
+			continue
+		}
+		if text, err := encoding.NewDecoder().Bytes(body); err == nil {
+			body = text
+			break
+		}
+	}
+	body = bytes.TrimPrefix(bytes.ToValidUTF8(body, []byte("\uFFFD")), []byte("\uFEFF"))
 	return bytes.TrimSpace(body[len(declaration.Find(body[:min(len(body), 1024)])):])
+}
+
+// isUTF8 reports whether what is beyond ASCII is UTF-8: eight runes or more for each broken byte.
+func isUTF8(body []byte) bool {
+	good, bad := 0, 0
+	for len(body) > 0 {
+		r, size := utf8.DecodeRune(body)
+		switch {
+		case r == utf8.RuneError && size == 1:
+			bad++
+		case size > 1:
+			good++
+		}
+		body = body[size:]
+	}
+	return bad*8 <= good
 }
 
 // byteOrder is the encoding that a byte order mark says.

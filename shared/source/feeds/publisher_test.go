@@ -13,6 +13,7 @@ import (
 
 	"quotary/internal/testenv"
 	"quotary/localstack/newssite"
+	"quotary/shared/source/feeds/syndication"
 )
 
 // The simulated publisher shares no code with this package.
@@ -46,7 +47,7 @@ func TestAPublisherThatGoesWrongDoesNoHarm(t *testing.T) {
 	server := httptest.NewServer(newssite.New(newssite.Config{}).Handler())
 	t.Cleanup(server.Close)
 	for path, want := range map[string]error{
-		"/broken": errNoFeed, "/html": errNoFeed, "/huge": errTooLarge, "/slow": context.DeadlineExceeded, "/private": errPrivate,
+		"/broken": syndication.ErrNoFeed, "/html": syndication.ErrNoFeed, "/huge": errTooLarge, "/slow": context.DeadlineExceeded, "/private": errPrivate,
 		"/redirect/5": nil, "/redirect/6": errRedirects,
 	} {
 		t.Run(path, func(t *testing.T) {

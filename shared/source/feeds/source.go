@@ -13,10 +13,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mmcdole/gofeed"
-
 	"quotary/shared/backoff"
 	"quotary/shared/source"
+	"quotary/shared/source/feeds/syndication"
 )
 
 // Source follows one feed. All fields are set before use.
@@ -25,6 +24,7 @@ type Source struct {
 	URL    *url.URL
 	Format Format
 	Every  time.Duration // between two looks at the feed
+	Twins  *Twins        // of the publisher's feeds; nil for one that is alone
 	Stats  *source.Stats // Lines are answers, Malformed items and answers that could not be read
 	Log    *slog.Logger
 }
@@ -41,36 +41,12 @@ type Format struct {
 	Page func(feed *url.URL, n int) *url.URL
 
 	// Read reads an answer in UTF-8; nil reads RSS, Atom and JSON Feed.
-	Read func(text []byte) (*gofeed.Feed, error)
+	Read func(text []byte) (*syndication.Feed, error)
 }
 
 // maxPages is how many pages are read at most to find where those items begin that are
 // known; at a start none is.
 const maxPages = 10
-
-// Position is what was seen of a feed.
-type Position struct {
-	Validators
-
-	// Seen has a digest of each item of the last answer, by a digest of its key: what
-	// differs is new, or has changed. Of one that repeats a story under another key it has
-	// that, and whatever becomes of it, it is left out.
-	Seen map[string]string `json:"seen,omitempty"`
-
-	// Stories are those of the last answer, which a new item may repeat.
-	Stories stories `json:"stories,omitempty"`
-
-	// Cut is set where a page could not be read: by a digest of its key, each item of the
-	// pages before that was not seen before. They do not show where those items begin that
-	// are known.
-	Cut map[string]bool `json:"cut,omitempty"`
-}
-
-// knows reports whether an item is known, and so are those behind it.
-func (p Position) knows(item Item) bool {
-	key := digest([]byte(item.Key))
-	return p.Seen[key] != "" && !p.Cut[key]
-}
 
 // Delivery is what an answer had that the one before had not.
 type Delivery struct {
@@ -92,6 +68,8 @@ var errCut = errors.New("a page behind the first")
 // read less and less often.
 func (s *Source) Follow(ctx context.Context, from Position, sink func(context.Context, Delivery) error) error {
 	web := s.web()
+	s.Twins.begin(s)
+	s.Twins.end(s, from.Twins)
 	failures := 0
 	for {
 		next, wait, err := s.look(ctx, web, from, sink)
@@ -142,60 +120,24 @@ func (s *Source) look(ctx context.Context, web *http.Client, from Position, sink
 		return from, 0, nil
 	}
 	s.Stats.Malformed.Add(int64(doc.Malformed))
-	d := Delivery{Image: doc.Image, Time: now, Position: Position{Validators: first.validators, Seen: map[string]string{}, Stories: stories{}}}
-	newest := int64(0)
-	for _, item := range doc.Items {
-		key, content := digests(&item, doc.Image)
-		known := from.Seen[key]
-		if known == repeats || known == "" && (from.Stories.have(&item) || d.Position.Stories.have(&item)) {
-			content = repeats
-		} else if known != content {
-			d.Items = append(d.Items, item)
-		}
-		d.Position.Seen[key] = content
-		d.Position.Stories.add(&item)
-		if !item.Published.IsZero() && !item.Published.After(now) {
-			newest = max(newest, item.Published.UnixMilli())
-		}
-	}
-	if len(doc.Items) == 0 { // a feed that is empty for a moment
-		d.Position.Seen, d.Position.Stories, d.Position.Cut = from.Seen, from.Stories, from.Cut
-		if len(from.Cut) > 0 { // pages are to be read also where nothing changes
-			d.Position.Validators = from.Validators
+	d := Delivery{Image: doc.Image, Time: now, Position: from.empty(first.validators)}
+	if len(doc.Items) > 0 {
+		var later bool
+		d.Position, d.Items, later = from.follow(&doc, now, s.Twins, s)
+		if !later {
+			d.Position.Validators = first.validators
 		}
 	}
 	if fault != nil {
-		d.Position, fault = d.Position.cut(from), fmt.Errorf("%w: %w", errCut, fault)
+		d.Position, fault = d.Position.cut(&from), fmt.Errorf("%w: %w", errCut, fault)
 	}
-	s.Stats.Seen(now, newest)
+	s.Stats.Seen(now, d.Position.Newest*1000)
 	if len(d.Items) > 0 || d.Position.Validators != from.Validators {
 		if err := sink(ctx, d); err != nil {
 			return from, 0, source.OfSink(fmt.Errorf("deliver the items: %w", err))
 		}
 	}
 	return d.Position, wait, fault
-}
-
-// cut is the position behind the first pages of an answer, of which the others are to be
-// read next time: up to what was known before, and not only where something has changed.
-func (p Position) cut(before Position) Position {
-	p.Validators, p.Cut = Validators{}, map[string]bool{}
-	for key := range p.Seen {
-		if before.Seen[key] == "" || before.Cut[key] {
-			p.Cut[key] = true
-		}
-	}
-	for key, content := range before.Seen {
-		if _, ok := p.Seen[key]; !ok && !before.Cut[key] {
-			p.Seen[key] = content
-		}
-	}
-	for story, at := range before.Stories {
-		if _, ok := p.Stories[story]; !ok {
-			p.Stories[story] = at
-		}
-	}
-	return p
 }
 
 // read asks for the feed: for its pages, up to one that has an item which is known. The
@@ -217,7 +159,7 @@ func (s *Source) read(ctx context.Context, web *http.Client, from Position) (doc
 		if a.unchanged {
 			return doc, first, 0, nil
 		}
-		page, err := s.Format.parse(a.body, a.contentType, a.url)
+		page, err := s.Client.parse(&s.Format, &a)
 		if err != nil {
 			return doc, first, 0, err
 		}

@@ -1,0 +1,28 @@
+package feeds
+
+import (
+	"encoding/json"
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestFeedsOfGenuineSize reads the same made-up stories in each format, written in the ways
+// in which its publishers write them. What is to come out is in a file of its own.
+func TestFeedsOfGenuineSize(t *testing.T) {
+	t.Parallel()
+	var want []Item
+	if err := json.Unmarshal(must(os.ReadFile("testdata/genuine.golden.json")), &want); err != nil {
+		t.Fatal(err)
+	}
+	for _, format := range []string{"rss", "rdf", "atom", "json"} {
+		doc, err := Parse(must(os.ReadFile("testdata/genuine."+format)), "application/octet-stream", base)
+		if err != nil || doc.Malformed != 0 || doc.Image != "https://img.example/logo.png" {
+			t.Errorf("%s: %v, %d malformed, picture %s", format, err, doc.Malformed, doc.Image)
+		}
+		if diff := cmp.Diff(want, doc.Items); diff != "" {
+			t.Errorf("%s (-written +read):\n%s", format, diff)
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package syndication
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// List is a list of JSON, of which the first MaxItems values are kept and the others
+// counted: what a list of millions of small values costs is its own length.
+type List struct {
+	Values []json.RawMessage
+	More   int
+}
+
+// UnmarshalJSON implements [json.Unmarshaler]. What is no list is an error; null is none.
+func (l *List) UnmarshalJSON(text []byte) error {
+	if bytes.Equal(text, []byte("null")) {
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	if begin, err := d.Token(); err != nil || begin != json.Delim('[') {
+		return fmt.Errorf("a list is expected, not %.10q", text)
+	}
+	var value json.RawMessage
+	for d.More() {
+		if err := d.Decode(&value); err != nil { // into the same bytes
+			return err
+		}
+		if len(l.Values) == MaxItems {
+			l.More++
+			continue
+		}
+		l.Values = append(l.Values, bytes.Clone(value))
+	}
+	return nil
+}
+
+// lenient is a value, or nothing where another kind of value was written: a member that
+// cannot be read does not cost the others.
+type lenient[T any] struct{ value T }
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (l *lenient[T]) UnmarshalJSON(text []byte) error {
+	var value T
+	if err := json.Unmarshal(text, &value); err == nil {
+		l.value = value
+	}
+	return nil
+}
+
+// word is a text, or a number as it is written.
+type word string
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (w *word) UnmarshalJSON(text []byte) error {
+	var s string
+	var n json.Number
+	switch {
+	case json.Unmarshal(text, &s) == nil:
+		*w = word(Clean(s))
+	case json.Unmarshal(text, &n) == nil:
+		*w = word(n)
+	}
+	return nil
+}
+
+type jsonAuthor struct {
+	Name word `json:"name"`
+}
+
+type jsonItem struct {
+	ID            word `json:"id"`
+	URL           word `json:"url"`
+	ExternalURL   word `json:"external_url"`
+	Title         word `json:"title"`
+	HTML          word `json:"content_html"`
+	Text          word `json:"content_text"`
+	Summary       word `json:"summary"`
+	Image         word `json:"image"`
+	BannerImage   word `json:"banner_image"`
+	DatePublished word `json:"date_published"`
+	DateModified  word `json:"date_modified"`
+
+	Author      lenient[jsonAuthor] `json:"author"` // of version 1.0
+	Authors     lenient[List]       `json:"authors"`
+	Attachments lenient[List]       `json:"attachments"`
+}
+
+func readJSON(text []byte) (*Feed, error) {
+	var doc struct {
+		Version word                `json:"version"`
+		Page    word                `json:"home_page_url"`
+		Icon    word                `json:"icon"`
+		Favicon word                `json:"favicon"`
+		Author  lenient[jsonAuthor] `json:"author"`
+		Authors lenient[List]       `json:"authors"`
+		Items   List                `json:"items"`
+	}
+	if err := json.Unmarshal(text, &doc); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoFeed, err)
+	}
+	if !strings.Contains(string(doc.Version), "jsonfeed.org/version/") {
+		return nil, fmt.Errorf("%w: it is JSON of something else", ErrNoFeed)
+	}
+	feed := &Feed{Link: string(doc.Page), Image: string(doc.Icon), Unread: doc.Items.More, Work: len(text)}
+	if feed.Image == "" {
+		feed.Image = string(doc.Favicon)
+	}
+	author := firstAuthor(doc.Authors.value, doc.Author.value)
+	for _, value := range doc.Items.Values {
+		var one jsonItem
+		if err := json.Unmarshal(value, &one); err != nil {
+			feed.Unread++
+			continue
+		}
+		feed.Items = append(feed.Items, one.item(author))
+	}
+	return feed, nil
+}
+
+func firstAuthor(all List, alone jsonAuthor) Text {
+	name := alone.Name
+	if len(all.Values) > 0 {
+		var one lenient[jsonAuthor]
+		if err := json.Unmarshal(all.Values[0], &one); err == nil && one.value.Name != "" {
+			name = one.value.Name
+		}
+	}
+	return Text{Plain, string(name)}
+}
+
+func (j *jsonItem) item(author Text) Item {
+	item := Item{
+		ID: strings.TrimSpace(string(j.ID)), Link: string(j.URL), Title: Text{Plain, string(j.Title)}, Summary: Text{Plain, string(j.Summary)},
+		Content: Text{Markup, string(j.HTML)}, Author: firstAuthor(j.Authors.value, j.Author.value), Published: Date(string(j.DatePublished)),
+	}
+	if item.Content.Empty() {
+		item.Content = Text{Plain, string(j.Text)}
+	}
+	if item.Link == "" {
+		item.Link = string(j.ExternalURL)
+	}
+	if item.Author.Empty() {
+		item.Author = author
+	}
+	if item.Published.IsZero() {
+		item.Published = Date(string(j.DateModified))
+	}
+	item.Pictures = []string{string(j.Image), string(j.BannerImage)}
+	for _, value := range j.Attachments.value.Values {
+		var one lenient[struct {
+			URL  word `json:"url"`
+			Kind word `json:"mime_type"`
+		}]
+		if err := json.Unmarshal(value, &one); err == nil && strings.HasPrefix(string(one.value.Kind), "image/") && len(item.Pictures) < maxPictures {
+			item.Pictures = append(item.Pictures, string(one.value.URL))
+		}
+	}
+	return item
+}

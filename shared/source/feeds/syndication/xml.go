@@ -1,0 +1,519 @@
+package syndication
+
+import (
+	"bytes"
+	"fmt"
+	"html"
+	"slices"
+	"strings"
+	"time"
+
+	tokens "golang.org/x/net/html"
+)
+
+// namespaces are those that feeds are made of, without scheme and last slash, and the
+// prefix by which they go here.
+var namespaces = map[string]string{
+	"www.w3.org/2005/atom": "atom", "purl.org/atom/ns#": "atom",
+	"purl.org/rss/1.0": "rss", "my.netscape.com/rdf/simple/0.9": "rss", "channel.netscape.com/rdf/simple/0.9": "rss", "backend.userland.com/rss2": "rss",
+	"www.w3.org/1999/02/22-rdf-syntax-ns#": "rdf",
+	"purl.org/rss/1.0/modules/content":     "content",
+	"purl.org/dc/elements/1.1":             "dc", "purl.org/dc/terms": "dcterms",
+	"search.yahoo.com/mrss": "media", "video.search.yahoo.com/mrss": "media", "tools.search.yahoo.com/mrss": "media", "www.rssboard.org/media-rss": "media",
+	"www.itunes.com/dtds/podcast-1.0.dtd": "itunes",
+}
+
+// xmlReader reads the tokens of a feed: elements that are its structure, and fields, whose
+// text is collected with the markup in it up to their end.
+type xmlReader struct {
+	feed   Feed
+	tokens *tokens.Tokenizer
+	atom   bool   // else it is RSS or RDF
+	own    string // the prefix of the format's own elements, which is left out
+
+	prefixes map[string]string // of known namespaces, as the feed calls them
+	open     []element         // from the root on; not those in a field
+	inItem   int               // how many are open up to the item, 0 outside of one
+	item     *Item             // nil outside of items and behind MaxItems
+	dates    [3]*time.Time     // of the item, best first; the first of each kind
+	contents int               // how many of its pictures are media:content
+	author   Text              // of the feed, for items without one
+	field    field
+	attrs    []tokens.Attribute // of the element that begins
+}
+
+// element is one that is open: its tag, and its canonical name.
+type element struct{ tag, name string }
+
+// field is a text that is read.
+type field struct {
+	on     bool
+	tag    string
+	same   int  // elements of that tag in it
+	inside int  // elements in it that are open
+	markup bool // what is in it is markup as it stands, and so is its text: XHTML
+	most   int  // bytes; what is behind them is left out
+	text   []byte
+	take   func(text string)
+}
+
+func readXML(text []byte) (*Feed, error) {
+	r := &xmlReader{tokens: tokens.NewTokenizer(bytes.NewReader(text)), prefixes: map[string]string{}}
+	r.tokens.AllowCDATA(true)
+	for n := 0; ; n++ {
+		kind := r.tokens.Next()
+		r.feed.Work++
+		var err error
+		switch kind {
+		case tokens.ErrorToken:
+			return nil, errCut
+		case tokens.StartTagToken, tokens.SelfClosingTagToken:
+			// No element of a feed holds raw text, as some of HTML do.
+			r.tokens.NextIsNotRawText()
+			err = r.begin(kind == tokens.SelfClosingTagToken)
+		case tokens.EndTagToken:
+			r.end()
+		case tokens.TextToken:
+			r.text(r.tokens.Raw())
+		}
+		switch {
+		case err != nil:
+			return nil, err
+		case n > maxTokens:
+			return nil, errTokens
+		case r.own != "" && len(r.open) == 0:
+			return &r.feed, nil
+		}
+	}
+}
+
+// name is the canonical name of a tag: with the prefix of a known namespace, without one
+// for the format's own.
+func (r *xmlReader) name(tag, defaultPrefix string) string {
+	prefix, local, prefixed := strings.Cut(tag, ":")
+	if !prefixed {
+		prefix, local = defaultPrefix, tag
+	} else if known, ok := r.prefixes[prefix]; ok {
+		prefix = known
+	}
+	if prefix == "" || prefix == r.own {
+		return local
+	}
+	return prefix + ":" + local
+}
+
+// start reads the tag and the attributes of an element, and the prefixes that it declares.
+func (r *xmlReader) start() element {
+	read, more := r.tokens.TagName()
+	tag, defaultPrefix := string(read), ""
+	r.attrs = r.attrs[:0]
+	for more && len(r.attrs) < maxAttributes {
+		var key, value []byte
+		key, value, more = r.tokens.TagAttr()
+		a := tokens.Attribute{Key: string(key), Val: Clean(string(value))}
+		r.attrs = append(r.attrs, a)
+		r.feed.Work += 1 + len(a.Val)
+		if prefix, declares := strings.CutPrefix(a.Key, "xmlns"); declares {
+			_, space, _ := strings.Cut(strings.ToLower(strings.TrimSpace(a.Val)), "://")
+			known := namespaces[strings.TrimSuffix(space, "/")]
+			switch prefix = strings.TrimPrefix(prefix, ":"); {
+			case prefix == "":
+				defaultPrefix = known
+			case known != "" && len(r.prefixes) < maxPrefixes:
+				r.prefixes[prefix] = known
+			}
+		}
+	}
+	return element{tag, r.name(tag, defaultPrefix)}
+}
+
+// attr is an attribute of the element that begins.
+func (r *xmlReader) attr(key string) string {
+	for _, a := range r.attrs {
+		if a.Key == key {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+// begin takes the tag with which an element begins.
+func (r *xmlReader) begin(closed bool) error {
+	if r.field.on {
+		r.collect(r.tokens.Raw())
+	}
+	e := r.start()
+	item := r.isItem(e.name)
+	switch {
+	case r.own == "":
+		return r.root(e, closed)
+	case item && r.inItem > 0: // which was not closed
+		r.closeTo(r.inItem - 1)
+	case r.field.on && !item:
+		if !closed && !slices.Contains(void, e.tag) {
+			r.field.inside++
+			if e.tag == r.field.tag {
+				r.field.same++
+			}
+		}
+		return nil
+	}
+	if len(r.open) == maxNesting {
+		return errNested
+	}
+	r.open = append(r.open, e)
+	if item {
+		r.newItem()
+	} else {
+		r.element(e.name)
+	}
+	if closed {
+		r.closeTo(len(r.open) - 1)
+	}
+	return nil
+}
+
+// void are elements of HTML that have no end.
+var void = []string{"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+
+// root takes the first element, which says what the document is.
+func (r *xmlReader) root(e element, closed bool) error {
+	switch e.name {
+	case "feed", "atom:feed":
+		r.atom, r.own = true, "atom"
+		r.feed.Base = r.attr("xml:base")
+	case "rss", "rss:rss", "rdf:rdf":
+		r.own = "rss"
+	default:
+		return fmt.Errorf("%w: it begins with the element %.20q", ErrNoFeed, e.tag)
+	}
+	if !closed {
+		r.open = append(r.open, e)
+	}
+	return nil
+}
+
+func (r *xmlReader) isItem(name string) bool {
+	if r.atom {
+		return name == "entry" && (r.inItem > 0 || len(r.open) == 1)
+	}
+	return name == "item"
+}
+
+func (r *xmlReader) newItem() {
+	r.inItem, r.dates, r.contents = len(r.open), [3]*time.Time{}, 0
+	if len(r.feed.Items) == MaxItems {
+		r.feed.Unread++
+		r.item = nil
+		return
+	}
+	r.feed.Items = append(r.feed.Items, Item{ID: r.attr("rdf:about"), Base: r.attr("xml:base")})
+	r.item = &r.feed.Items[len(r.feed.Items)-1]
+	r.item.Link = r.item.ID
+}
+
+// end closes the innermost element of a tag, and those in it. Of what is not open it says
+// nothing.
+func (r *xmlReader) end() {
+	raw := r.tokens.Raw()
+	if r.field.on {
+		raw = bytes.Clone(raw) // which reading the tag changes
+	}
+	read, _ := r.tokens.TagName()
+	tag := string(read)
+	at := len(r.open) - 1
+	for at >= 0 && r.open[at].tag != tag {
+		at--
+	}
+	if f := &r.field; f.on && (at < 0 || f.tag == tag && f.same > 0) {
+		if f.tag == tag {
+			f.same--
+		}
+		f.inside = max(0, f.inside-1)
+		r.collect(raw)
+		return
+	}
+	if at >= 0 {
+		r.closeTo(at)
+	}
+}
+
+// closeTo leaves so many elements open.
+func (r *xmlReader) closeTo(most int) {
+	if f := r.field; f.on { // of the innermost
+		r.field = field{}
+		f.take(Clean(string(f.text)))
+	}
+	if r.inItem > most {
+		r.endItem()
+	}
+	r.open = r.open[:most]
+}
+
+func (r *xmlReader) endItem() {
+	r.inItem = 0
+	if r.item == nil {
+		return
+	}
+	for _, at := range r.dates {
+		if at != nil && r.item.Published.IsZero() {
+			r.item.Published = *at
+		}
+	}
+	if r.item.Author.Empty() {
+		r.item.Author = r.author
+	}
+	r.item = nil
+}
+
+// read begins a field with the element that begins.
+func (r *xmlReader) read(most int, take func(string)) {
+	r.field = field{on: true, tag: r.open[len(r.open)-1].tag, most: most, take: take}
+}
+
+// text takes characters, or a CDATA section.
+func (r *xmlReader) text(raw []byte) {
+	f := &r.field
+	if !f.on || len(f.text) >= f.most {
+		return
+	}
+	literal, isLiteral := bytes.CutPrefix(raw, []byte("<![CDATA["))
+	switch literal = bytes.TrimSuffix(literal, []byte("]]>")); {
+	case isLiteral && f.markup:
+		r.collect([]byte(html.EscapeString(string(literal))))
+	case isLiteral:
+		r.collect(literal)
+	case f.markup || f.inside > 0:
+		r.collect(raw)
+	default:
+		r.collect([]byte(Unescape(string(raw))))
+	}
+}
+
+func (r *xmlReader) collect(text []byte) {
+	f := &r.field
+	text = text[:min(len(text), f.most-len(f.text))]
+	f.text = append(f.text, text...)
+	r.feed.Work += len(text)
+}
+
+// element takes an element that may say something.
+func (r *xmlReader) element(name string) {
+	parent := r.open[len(r.open)-2].name
+	switch {
+	case r.inItem == 0:
+		r.ofFeed(name, parent)
+	case r.item == nil:
+	case r.inItem == len(r.open)-1:
+		r.ofItem(name)
+	case name == "media:content" || name == "media:thumbnail":
+		r.media(name)
+	case r.atom && name == "name" && parent == "author" && r.inItem == len(r.open)-2:
+		r.once(&r.item.Author, Plain)
+	}
+}
+
+// ofFeed takes an element outside of items.
+func (r *xmlReader) ofFeed(name, parent string) {
+	address := func(to *string) {
+		r.read(maxShort, func(text string) {
+			if *to == "" {
+				*to = strings.TrimSpace(text)
+			}
+		})
+	}
+	switch {
+	case r.atom && name == "link" || name == "atom:link":
+		if r.alternate() && r.feed.Link == "" {
+			r.feed.Link = strings.TrimSpace(r.attr("href"))
+		}
+	case r.atom && (name == "logo" || name == "icon" && r.feed.Image == ""), !r.atom && name == "url" && parent == "image":
+		address(&r.feed.Image)
+	case r.atom && name == "name" && parent == "author":
+		r.once(&r.author, Plain)
+	case !r.atom && name == "link" && parent == "channel":
+		address(&r.feed.Link)
+	}
+}
+
+// alternate reports whether a link of Atom leads to what the feed or the item is about.
+func (r *xmlReader) alternate() bool {
+	rel := r.attr("rel")
+	return rel == "" || strings.EqualFold(rel, "alternate")
+}
+
+// ofItem takes an element of an item.
+func (r *xmlReader) ofItem(name string) {
+	item := r.item
+	switch name {
+	case "title":
+		r.once(&item.Title, Headline)
+	case "guid":
+		permanent := !strings.EqualFold(r.attr("ispermalink"), "false")
+		r.read(maxShort, func(text string) {
+			item.ID = strings.TrimSpace(text)
+			if low := strings.ToLower(item.ID); permanent && item.Link == "" && (strings.HasPrefix(low, "https://") || strings.HasPrefix(low, "http://")) {
+				item.Link = item.ID
+			}
+		})
+	case "id":
+		r.read(maxShort, func(text string) { item.ID = strings.TrimSpace(text) })
+	case "link", "atom:link":
+		r.link(name)
+	case "description":
+		r.once(&item.Summary, Markup)
+	case "summary":
+		if r.atom {
+			r.once(&item.Summary, Plain)
+		}
+	case "content":
+		if r.atom {
+			r.content()
+		}
+	case "content:encoded":
+		r.once(&item.Content, Markup)
+	case "author", "dc:creator", "itunes:author":
+		if !r.atom || name != "author" {
+			r.read(maxShort, func(text string) {
+				if item.Author.Empty() {
+					item.Author = Text{Headline, person(text)}
+				}
+			})
+		}
+	case "pubdate", "published", "atom:published", "issued":
+		r.date(0)
+	case "dc:date", "dcterms:issued", "dcterms:created", "created":
+		r.date(1)
+	case "updated", "atom:updated", "modified", "dcterms:modified":
+		r.date(2)
+	case "media:content", "media:thumbnail":
+		r.media(name)
+	case "enclosure":
+		if strings.HasPrefix(r.attr("type"), "image/") {
+			r.picture(r.attr("url"))
+		}
+	case "itunes:image":
+		r.picture(r.attr("href"))
+	}
+}
+
+// once reads a text, of which the first that is not empty holds. An Atom text says of which
+// form it is.
+func (r *xmlReader) once(to *Text, form Form) {
+	markup := false
+	if kind := r.attr("type"); r.atom {
+		switch strings.ToLower(kind) {
+		case "", "text", "text/plain":
+			form = Plain
+		case "xhtml", "application/xhtml+xml":
+			form, markup = Markup, true
+		default:
+			form = Markup
+		}
+	}
+	most := maxLong
+	if form == Headline {
+		most = maxShort
+	}
+	r.read(most, func(text string) {
+		if markup {
+			text = withoutDiv(text)
+		}
+		if to.Empty() {
+			*to = Text{form, text}
+		}
+	})
+	r.field.markup = markup
+}
+
+// withoutDiv is XHTML without the element that carries it, which is no part of it.
+func withoutDiv(text string) string {
+	text = strings.TrimSpace(text)
+	if begin, inside, found := strings.Cut(text, ">"); found && strings.HasPrefix(begin, "<div") && strings.HasSuffix(inside, "</div>") {
+		return strings.TrimSuffix(inside, "</div>")
+	}
+	return text
+}
+
+// content takes that of an Atom entry, unless it is elsewhere, or neither text nor markup.
+func (r *xmlReader) content() {
+	kind := strings.ToLower(r.attr("type"))
+	if r.attr("src") == "" && (!strings.Contains(kind, "/") || strings.HasPrefix(kind, "text/") || kind == "application/xhtml+xml") {
+		r.once(&r.item.Content, Plain)
+	}
+}
+
+// link takes the page of an item: in RSS the text of the element, which holds before what
+// else is known of it, in Atom an attribute.
+func (r *xmlReader) link(name string) {
+	item, href := r.item, strings.TrimSpace(r.attr("href"))
+	switch {
+	case !r.atom && name == "link" && href == "":
+		r.read(maxShort, func(text string) {
+			if text = strings.TrimSpace(text); text != "" {
+				item.Link = text
+			}
+		})
+	case strings.EqualFold(r.attr("rel"), "enclosure") && strings.HasPrefix(r.attr("type"), "image/"):
+		r.picture(href)
+	case r.alternate() && item.Link == "":
+		item.Link = href
+	}
+}
+
+// date reads one of the dates of an item.
+func (r *xmlReader) date(rank int) {
+	r.read(maxShort, func(text string) {
+		if r.dates[rank] == nil {
+			at := Date(text)
+			r.dates[rank] = &at
+		}
+	})
+}
+
+// media takes a picture. What says neither its type nor its medium is one, unless its
+// address says otherwise.
+func (r *xmlReader) media(name string) {
+	address, kind, medium := r.attr("url"), r.attr("type"), r.attr("medium")
+	if tiny(r.attr("width")) || tiny(r.attr("height")) {
+		return
+	}
+	unsaid := kind == "" && medium == "" && !slices.ContainsFunc([]string{".mp3", ".mp4", ".m4a", ".m4v", ".m3u8", ".mov", ".ogg", ".swf", ".wav", ".webm"}, func(ending string) bool {
+		path, _, _ := strings.Cut(strings.ToLower(address), "?")
+		return strings.HasSuffix(path, ending)
+	})
+	switch {
+	case name == "media:thumbnail":
+		r.picture(address)
+	case medium == "image" || strings.HasPrefix(kind, "image/") || unsaid:
+		if len(r.item.Pictures) < maxPictures && address != "" {
+			r.item.Pictures = slices.Insert(r.item.Pictures, r.contents, address) // before all others
+			r.contents++
+		}
+	}
+}
+
+func tiny(size string) bool { return size == "0" || size == "1" }
+
+func (r *xmlReader) picture(address string) {
+	if len(r.item.Pictures) < maxPictures && address != "" {
+		r.item.Pictures = append(r.item.Pictures, address)
+	}
+}
+
+// person is the name in an author of RSS: of "a@example.com (A. Writer)" and "A. Writer
+// <a@example.com>" the writer.
+func person(text string) string {
+	text = strings.TrimSpace(text)
+	before, behind, found := strings.Cut(text, "(")
+	switch {
+	case strings.Contains(before, "@") && found:
+		return strings.TrimSuffix(strings.TrimSpace(behind), ")")
+	case strings.Contains(text, "@") && strings.HasSuffix(text, ">"):
+		before, _, _ = strings.Cut(text, "<")
+		return strings.TrimSpace(before)
+	case strings.Contains(text, "@") && !strings.Contains(text, " "):
+		return "" // an address of mail alone
+	}
+	return text
+}
