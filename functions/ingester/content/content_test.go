@@ -404,3 +404,38 @@ func TestWithoutFeedsNothingIsFollowed(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Two feeds of a publisher list a story with addresses and ids of their own, entries of one
+// page under ids of their own, and later an item whose date cannot be read.
+func TestAnItemIsWhatItsPublisherSays(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	item := func(guid, title, page, date string) string {
+		return fmt.Sprintf(`<item><guid isPermaLink="false">%s</guid><title>%s</title><link>https://news.example/%s</link><pubDate>%s</pubDate></item>`, guid, title, page, date)
+	}
+	const at = "Thu, 02 Apr 2026 21:13:00 GMT"
+	var later atomic.Bool
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		tracked := "?utm_source=" + r.URL.Path[1:]
+		list := item("https://news.example/a"+tracked, "A", "a"+tracked, at) + item("s1", "Investigating", "status", at)
+		if r.URL.Path == "/en" {
+			list += item("https://news.example/log#1", "One", "log", at) + item("https://news.example/log#2", "Two", "log", at)
+			if later.Load() {
+				list = item("s2", "Investigating", "status", "02 Avril 2026") + list
+			}
+		}
+		_, _ = io.WriteString(w, `<rss version="2.0"><channel><title>N</title>`+list+`</channel></rss>`)
+	}))
+	t.Cleanup(server.Close)
+	s := &site{Server: server}
+	stop := w.start(t, w.pipeline(w.stores, s.feed(t, "/en", news.English), s.feed(t, "/all", news.English)))
+	titles := func() string { return strings.Join(slices.Sorted(maps.Values(w.listed(t))), " ") }
+	testenv.Until(t, "both feeds are listed once", func() bool { return titles() == "A Investigating One Two" })
+	later.Store(true)
+	testenv.Until(t, "the next entry of that title and page", func() bool { return titles() == "A Investigating Investigating One Two" })
+	stop()
+	got, ok, err := news.ByID(t.Context(), w.stores.Log, news.ID("Acme", "s2"))
+	if want := time.Date(2026, 4, 2, 21, 13, 0, 0, time.UTC).Unix(); err != nil || !ok || got.CreateTime() != want {
+		t.Errorf("%t, %v: the item without a date is of %d, want %d", ok, err, got.CreateTime(), want)
+	}
+}

@@ -19,8 +19,12 @@ import (
 // days: none is in a group.
 func (c Config) sources(client *feeds.Client) []engine.Source[*Batch] {
 	var sources []engine.Source[*Batch]
+	twins := map[string]*feeds.Twins{} // by publisher
 	for _, f := range c.Feeds {
-		s := &feeds.Source{Client: client, URL: f.URL, Every: f.Every, Stats: new(source.Stats), Log: c.Logger.With("source", f.name())}
+		if twins[f.Source] == nil {
+			twins[f.Source] = new(feeds.Twins)
+		}
+		s := &feeds.Source{Client: client, URL: f.URL, Every: f.Every, Twins: twins[f.Source], Stats: new(source.Stats), Log: c.Logger.With("source", f.name())}
 		sources = append(sources, engine.Source[*Batch]{Name: f.name(), Stats: s.Stats, Follow: follow(s, f.batch)})
 	}
 	return sources
@@ -50,16 +54,20 @@ func follow(s *feeds.Source, batch func(*feeds.Delivery) *Batch) func(context.Co
 	}
 }
 
-// batch makes news of a delivery.
+// batch makes news of a delivery. An item without a date of its own is as old as those beside
+// it in the feed.
 func (f *Feed) batch(d *feeds.Delivery) *Batch {
 	b := NewBatch()
 	for i := range d.Items {
 		one := &d.Items[i]
-		seen := d.Time.UnixMilli()
+		seen, at := d.Time.UnixMilli(), one.Published
+		if at.IsZero() {
+			at = one.Neighbour
+		}
 		b.News = append(b.News, news.Item{
 			ID: news.ID(f.Source, one.Key), Source: f.Source, Key: one.Key, Language: f.Language,
 			Title: one.Title, Describe: one.Summary, Content: cmp.Or(one.Content, html.EscapeString(one.Summary)), Cover: one.Image, Link: one.Link,
-			Author: one.Author, Avatar: d.Image, Published: published(one.Published, d.Time), Seen: seen, FirstSeen: seen,
+			Author: one.Author, Avatar: d.Image, Published: published(at, d.Time), Seen: seen, FirstSeen: seen,
 		})
 	}
 	return b
