@@ -17,20 +17,21 @@ var (
 	AirdropCalendar = addition[AirdropCalendarIn, AirdropMonth]("GET", "/upgrade/v2/content/airdrop/calendar", Content, anyLevel, EnvelopeB)
 )
 
-// AirdropListIn selects a page of airdrops: those that begin last come first. What nobody
-// knows, such as an exchange without airdrops, gives an empty list.
+// AirdropListIn selects a page of airdrops, the latest beginning first. Where nothing
+// matches, as with an unknown exchange, the list is empty.
 type AirdropListIn struct {
 	// Programme that the airdrops belong to. bitget_launchpool and bitget_poolx are other spellings of venue_launchpool and venue_poolx.
 	Source string `query:"source" default:"all" enum:"all|hodler|xlaunch|earncoin|alpha|venue_launchpool|venue_poolx|bitget_launchpool|bitget_poolx"`
-	// Which of them: those that are not finished, upcoming ones included, or those that are.
+	// Which of them: those that are not finished, upcoming ones included, or those that are
+	// finished.
 	Status string `query:"status" default:"ongoing" enum:"ongoing|finished"`
-	// Number of the page, from 1; one behind the last is empty.
+	// Number of the page, from 1; a page behind the last one is empty.
 	Page int64 `query:"page" default:"1" min:"1"`
-	// Airdrops on a page, any number: there are 2,000 in all at most.
+	// Airdrops of a page; there are 2,000 in all at most.
 	PageSize int64 `query:"page_size,pageSize" default:"20" min:"1"`
-	// Key of an exchange, such as binance, in any case; all where it is absent.
+	// Key of an exchange, such as binance, in any case; absent for all.
 	Exchange string `query:"exchange" maxlen:"64"`
-	// Key of an activity, in any case, as airdrop/exchanges lists them; all where it is absent.
+	// Key of an activity, in any case, as airdrop/exchanges lists them; absent for all.
 	ActivityType string `query:"activity_type,activityType" maxlen:"64"`
 	// Language of texts: English, Chinese or traditional Chinese. What there is not in it is in English, or else in any.
 	Lan string `query:"lan" default:"en" enum:"cn|en|tc"`
@@ -38,9 +39,9 @@ type AirdropListIn struct {
 
 // Airdrops is a page of airdrops.
 type Airdrops struct {
-	// Airdrops of all pages.
+	// Number of airdrops of all pages.
 	Count int64 `json:"count"`
-	// Those of the page.
+	// Airdrops of the page.
 	List []Airdrop `json:"list"`
 }
 
@@ -62,11 +63,12 @@ type Airdrop struct {
 	Source string `json:"source"`
 }
 
-// AirdropDetailIn names an airdrop. One that nobody knows is 404.
+// AirdropDetailIn names an airdrop. An unknown one is 404.
 type AirdropDetailIn struct {
 	// Programme that it belongs to: hodler, xlaunch or another source of airdrop/list.
 	Type string `query:"type" required:"true" enum:"hodler|xlaunch|earncoin|alpha|venue_launchpool|venue_poolx|bitget_launchpool|bitget_poolx"`
-	// Identifier of the project or of the airdrop, or the short name of what is given away: of several the newest.
+	// Identifier of the project or of the airdrop, or the short name of what is given away.
+	// Of several the newest is shown.
 	Token string `query:"token" required:"true" maxlen:"64" example:"simulated-hodler-1"`
 	// Language of texts: English, Chinese or traditional Chinese. What there is not in it is in English, or else in any.
 	Lan string `query:"lan" default:"en" enum:"cn|en|tc"`
@@ -78,7 +80,7 @@ type AirdropArticle struct {
 	Title string `json:"title"`
 	// Key of what one does to take part.
 	ActivityType string `json:"activityType"`
-	// Name of that.
+	// Name of what one does to take part.
 	ActivityTypeName string `json:"activityTypeName"`
 	// Key of the exchange.
 	Exchange string `json:"exchange"`
@@ -86,11 +88,11 @@ type AirdropArticle struct {
 	ExchangeName string `json:"exchangeName"`
 	// Identifier of the project.
 	ProjectID string `json:"projectId"`
-	// When it was announced, ms; when it became known to the service, where that is not known.
+	// When it was announced, ms; where that is not known, when the service found it.
 	PublishDate int64 `json:"publishDate"`
 	// Address of the announcement; empty for none.
 	SourceURL string `json:"sourceUrl"`
-	// The whole text as Markdown, without HTML, with links to http and https alone; empty for none.
+	// Text as Markdown, without HTML, with links to http and https only; empty for none.
 	ContentMD string `json:"contentMd"`
 }
 
@@ -102,14 +104,14 @@ type AirdropBannerIn struct {
 	Lan string `query:"lan" default:"en" enum:"cn|en|tc"`
 }
 
-// AirdropBanners are the airdrops that the operator puts forward and that are not finished,
-// in the operator's order; the newest where there are none.
+// AirdropBanners are airdrops to put forward that are not finished: those that the
+// operator of the service chose, in that order, or the newest where none was chosen.
 type AirdropBanners struct {
 	// Number of the banners.
 	Count int64 `json:"count"`
-	// The banners.
+	// Airdrops to put forward.
 	Banners []AirdropBannerItem `json:"banners"`
-	// The same again, as some clients read them.
+	// The same rows as in banners, as some clients read them.
 	List []AirdropBannerItem `json:"list"`
 }
 
@@ -131,13 +133,13 @@ type AirdropBannerItem struct {
 	ButtonText string `json:"buttonText"`
 }
 
-// AirdropExchangesIn asks by what airdrops can be selected.
+// AirdropExchangesIn asks what airdrops can be selected by.
 type AirdropExchangesIn struct {
 	// Language of names: English, Chinese or traditional Chinese. What there is not in it is in English, or else in any.
 	Lan string `query:"lan" default:"en" enum:"cn|en|tc"`
 }
 
-// AirdropFilters is by what airdrops can be selected: the most frequent first.
+// AirdropFilters is what airdrops can be selected by, the most frequent first.
 type AirdropFilters struct {
 	// Exchanges that have airdrops.
 	Exchanges []AirdropExchange `json:"exchanges"`
@@ -151,9 +153,9 @@ type AirdropExchange struct {
 	Exchange string `json:"exchange"`
 	// Name of the exchange.
 	ExchangeName string `json:"exchangeName"`
-	// Airdrops of it.
+	// Number of airdrops of the exchange.
 	Count int64 `json:"count"`
-	// Those that are not finished.
+	// Number of those that are not finished.
 	OngoingCount int64 `json:"ongoingCount"`
 }
 
@@ -163,9 +165,9 @@ type AirdropActivity struct {
 	ActivityType string `json:"activityType"`
 	// Name of the activity.
 	ActivityTypeName string `json:"activityTypeName"`
-	// Airdrops with it.
+	// Number of airdrops with it.
 	Count int64 `json:"count"`
-	// Those that are not finished.
+	// Number of those that are not finished.
 	OngoingCount int64 `json:"ongoingCount"`
 }
 
@@ -185,7 +187,7 @@ type AirdropMonth struct {
 	Year int64 `json:"year"`
 	// Month, 1 for January.
 	Month int64 `json:"month"`
-	// Beginnings and ends in the month.
+	// Number of beginnings and ends in the month.
 	Count int64 `json:"count"`
 	// The days on which an airdrop begins or ends, oldest first.
 	List []AirdropDay `json:"list"`
@@ -195,7 +197,7 @@ type AirdropMonth struct {
 type AirdropDay struct {
 	// The day, as 2026-01-31.
 	Date string `json:"date"`
-	// Beginnings and ends on that day.
+	// Number of beginnings and ends on that day.
 	Count int64 `json:"count"`
 	// What begins and ends, oldest first.
 	List []AirdropEvent `json:"list"`
@@ -203,9 +205,10 @@ type AirdropDay struct {
 
 // AirdropEvent is the beginning or the end of an airdrop.
 type AirdropEvent struct {
-	// Which it is: start or end.
+	// What happens: start or end.
 	Event string `json:"event"`
-	// When, ms. An airdrop begins when it was announced, where nothing else is known.
+	// When it begins or ends, ms. Where no beginning is known, it is when the airdrop was
+	// announced.
 	Time int64 `json:"time"`
 	// Identifier of the airdrop.
 	AirdropID string `json:"airdropId"`
@@ -221,7 +224,7 @@ type AirdropEvent struct {
 	ExchangeName string `json:"exchangeName"`
 	// Key of what one does to take part.
 	ActivityType string `json:"activityType"`
-	// Name of that.
+	// Name of what one does to take part.
 	ActivityTypeName string `json:"activityTypeName"`
 	// How far it is now: 0 has not begun (airdrop/list shows it among the ongoing), 1 ongoing, 2 finished.
 	Status int64 `json:"status"`

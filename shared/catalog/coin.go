@@ -26,36 +26,35 @@ type CoinListIn struct {
 
 // CoinName is what a coin is called.
 type CoinName struct {
-	CoinKey string `json:"coin_key"` // names the coin in requests: exactly this text
+	CoinKey string `json:"coin_key"` // key that names the coin in requests, exactly as it is written
 	HashKey string `json:"hash_key"` // an id of fixed length that follows from coin_key: the first 32 hexadecimal digits of its SHA-256
 	Show    string `json:"show"`     // short name, such as BTC
 	CNName  string `json:"cn_name"`  // name in Chinese; empty where none is known
 	ENName  string `json:"en_name"`  // name in English; empty where none is known
 }
 
-// CoinTickersIn names coins. The answer has them in the order in which they are asked
-// for, each once. A coin that nobody knows, or whose price is older than a day, is
-// left out.
+// CoinTickersIn names coins. They are listed in the order in which they are asked for,
+// each once. A coin that is not known, or whose price is older than a day, is left out.
 type CoinTickersIn struct {
 	CoinList []Key `query:"coin_list" required:"true" max:"100" list:"set" example:"bitcoin"` // coin keys, 100 at most
 }
 
-// CoinTicker is what a coin costs. Figures are exact decimals as text; an empty one is
-// not known. Those in yuan (cny) are made of those in US dollars (usd) by the European
-// Central Bank's reference rates of the days concerned.
+// CoinTicker is what a coin costs. Figures are exact decimals as text, empty where they
+// are not known. Those in yuan (cny) are made from those in US dollars (usd) with the
+// European Central Bank's reference rates of the days concerned.
 type CoinTicker struct {
-	CoinKey string `json:"coin_key"` // as it was asked for
+	CoinKey string `json:"coin_key"` // key of the coin, as it was asked for
 
-	PriceCNY      string `json:"price_cny"`         // of one coin, in yuan
-	PriceUSD      string `json:"price_usd"`         // of one coin, in US dollars
+	PriceCNY      string `json:"price_cny"`         // price of one coin in yuan
+	PriceUSD      string `json:"price_usd"`         // price of one coin in US dollars
 	Degree24hCNY  string `json:"degree_24h_cny"`    // change of the price in yuan in 24 hours, percent: -0.61 is 0.61 % less
 	Degree24hUSD  string `json:"degree_24h_usd"`    // change of the price in US dollars in 24 hours, percent
 	Degree7dayCNY string `json:"degree_7day_cny"`   // change of the price in yuan in seven days, percent
 	Degree7dayUSD string `json:"degree_7day_usd"`   // change of the price in US dollars in seven days, percent
 	SupplyCNY     string `json:"supply_cny"`        // value of the circulating supply, in yuan: coins in circulation x price
 	SupplyUSD     string `json:"supply_usd"`        // value of the circulating supply, in US dollars
-	Trade24hCNY   string `json:"trade_24h_cny"`     // what was traded in 24 hours, in yuan
-	Trade24hUSD   string `json:"trade_24h_usd"`     // what was traded in 24 hours, in US dollars
+	Trade24hCNY   string `json:"trade_24h_cny"`     // value of what was traded in 24 hours, in yuan
+	Trade24hUSD   string `json:"trade_24h_usd"`     // value of what was traded in 24 hours, in US dollars
 	NetIn24hCNY   string `json:"fundNetIn_24h_cny"` // bought less sold by takers in 24 hours, in yuan; always empty as yet
 	NetIn24hUSD   string `json:"fundNetIn_24h_usd"` // bought less sold by takers in 24 hours, in US dollars; always empty as yet
 	Vol24h        string `json:"vol_24h"`           // what was traded in 24 hours, in coins: trade_24h_usd / price_usd, to eight places

@@ -13,8 +13,8 @@ var (
 
 var _ = does(Content, readLog, readViews)
 
-// NewsListIn selects a page of the newest news of all languages, newest first. The
-// newest 5,000 items are listed; a page behind them is empty.
+// NewsListIn selects a page of the news of all languages, newest first. The newest 5,000
+// items are listed; a page behind them is empty.
 type NewsListIn struct {
 	// Number of the page, from 1.
 	Page int64 `query:"page" default:"1" min:"1"`
@@ -24,7 +24,7 @@ type NewsListIn struct {
 
 // NewsItem is a news item without its text.
 type NewsItem struct {
-	// Number of the item, by which news-detail finds it: at most 2^53-1.
+	// Number of the item, by which news-detail finds it, 2^53-1 at most.
 	ID int64 `json:"id"`
 	// Title, a text without markup.
 	Title string `json:"title"`
@@ -36,7 +36,7 @@ type NewsItem struct {
 	CreateTime int64 `json:"createtime"`
 	// Language: 10 for Chinese, 11 for English.
 	Language int64 `json:"language"`
-	// Who wrote it.
+	// Author of the item.
 	Columnist Columnist `json:"columnist"`
 }
 
@@ -58,22 +58,24 @@ type NewsArticle struct {
 	Cover string `json:"cover"`
 	// When the item was published, in Unix seconds; when it was first seen, where the publisher gives no time.
 	CreateTime int64 `json:"createtime"`
-	// The text, as HTML of harmless elements with absolute addresses. Publishers may give no more than a summary.
+	// Text, as HTML of harmless elements with absolute addresses. Some publishers give no
+	// more than a summary.
 	Content string `json:"content"`
 	// Name of the publisher.
 	Source string `json:"source"`
 	// Language: 10 for Chinese, 11 for English.
 	Language int64 `json:"language"`
-	// Who wrote it.
+	// Author of the item.
 	Columnist Columnist `json:"columnist"`
 }
 
-// Columnist is who wrote an item.
+// Columnist is the author of an item.
 type Columnist struct {
 	// Name of the author, or of the publisher where the item names none.
 	NickName string `json:"nick_name"`
 	// Absolute address of the publisher's picture, empty for none.
 	Avatar string `json:"avatar"`
-	// The same for dark backgrounds: publishers have one picture for both.
+	// Absolute address of the publisher's picture for dark backgrounds; it is the same as
+	// avatar.
 	AvatarBlack string `json:"avatar_black"`
 }

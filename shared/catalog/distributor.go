@@ -48,12 +48,13 @@ var _ = does(Distributor, keepKeys, deleteKeys, readUsage)
 // None is the request without parameters and the response without data.
 type None struct{}
 
-// RegisterIn consumes an invite token.
+// RegisterIn has the invite token, which is used up by it.
 type RegisterIn struct {
 	InviteToken string `body:"invite_token" required:"true" maxlen:"200"`
 }
 
-// Registered is the only answer that ever shows a primary secret.
+// Registered is the primary key of a new distributor. No other answer ever shows its
+// secret.
 type Registered struct {
 	AccessKey string `json:"access_key"`
 	SecretKey string `json:"secret_key"`
@@ -68,16 +69,16 @@ type DistributorInfo struct {
 	Level         string `json:"level"`
 	MaxSubKeys    int64  `json:"max_sub_keys"`
 	SubKeyCount   int64  `json:"sub_key_count"`
-	MaxTotalQuota int64  `json:"max_total_quota"` // requests per calendar month in UTC, 0 = no cap
+	MaxTotalQuota int64  `json:"max_total_quota"` // requests that all its sub-keys may make together in a calendar month, UTC, 0 for unlimited
 }
 
-// QuotaSummary is the month so far, in requests.
+// QuotaSummary is how the quota of the calendar month, UTC, stands, in requests.
 type QuotaSummary struct {
 	MaxTotalQuota  int64 `json:"max_total_quota"`
-	AllocatedQuota int64 `json:"allocated_quota"` // sum of the monthly quotas of all sub-keys
-	AvailableQuota int64 `json:"available_quota"` // max_total_quota - allocated_quota, may be negative
+	AllocatedQuota int64 `json:"allocated_quota"` // sum of the monthly quotas of all existing sub-keys
+	AvailableQuota int64 `json:"available_quota"` // max_total_quota - allocated_quota; negative where more is allocated
 	UsedQuota      int64 `json:"used_quota"`
-	RemainingQuota int64 `json:"remaining_quota"` // max(max_total_quota - used_quota, 0)
+	RemainingQuota int64 `json:"remaining_quota"` // max_total_quota - used_quota, at least 0
 }
 
 // LevelIn names a level.
@@ -85,62 +86,63 @@ type LevelIn struct {
 	Level string `path:"level"`
 }
 
-// Level is a set of permissions and a template of limits.
+// Level is a set of permissions and limits that sub-keys share.
 type Level struct {
 	RequestLimits RequestLimits `json:"request_limits"`
 	Permissions   []Permission  `json:"permissions"`
 }
 
-// RequestLimits is the template of limits of a level; 0 means unset.
+// RequestLimits are the limits of a level, 0 for none.
 type RequestLimits struct {
-	MaxTimeRange     Int `json:"max_time_range"`     // seconds
-	MaxRequest       Int `json:"max_request"`        // requests per month
+	MaxTimeRange     Int `json:"max_time_range"`     // longest span of one request in seconds
+	MaxRequest       Int `json:"max_request"`        // requests per calendar month
 	RequestRateLimit Int `json:"request_rate_limit"` // requests per minute
 }
 
-// Permission lists actions of one type of resource.
+// Permission lists the permitted actions of one type of resource.
 type Permission struct {
-	ResourceType string   `json:"resource_type"` // always perpdex
+	ResourceType string   `json:"resource_type"` // type of resource, always perpdex
 	Actions      []string `json:"actions"`
 }
 
-// PutLevelIn creates or replaces a level. Without both of its parts it is refused; a
-// part that is absent takes its defaults.
+// PutLevelIn creates or replaces a level. One of its two parts at least is required; the
+// other takes its defaults where it is absent.
 type PutLevelIn struct {
 	Level         string         `path:"level"`
 	RequestLimits *RequestLimits `body:"request_limits"`
 	Permissions   []Permission   `body:"permissions" max:"100"`
 }
 
-// CreateSubKeyIn makes a sub-key; absent fields follow the defaulting rules.
+// CreateSubKeyIn says what the new sub-key may do.
 type CreateSubKeyIn struct {
 	Name         string `body:"name" required:"true"`
-	Level        string `body:"level"`                               // empty: the distributor's own level
-	MonthlyQuota *int64 `body:"monthly_quota" min:"1"`               // requests per month
-	RateLimit    int64  `body:"rate_limit" min:"0"`                  // requests per minute, 0 = the level's
-	MaxTimeRange int64  `body:"max_time_range" min:"0"`              // seconds, 0 = the level's
-	WSConnLimit  int64  `body:"ws_conn_limit" min:"0"`               // connections, 0 = unlimited
-	WSSubLimit   int64  `body:"ws_sub_limit" min:"0"`                // subscriptions, 0 = unlimited
-	ExpiresIn    int64  `body:"expires_in" min:"0" max:"3153600000"` // seconds from now, 0 = never
-	Metadata     string `body:"metadata"`                            // JSON text
+	Level        string `body:"level"`                               // name of a level; empty for the distributor's own
+	MonthlyQuota *int64 `body:"monthly_quota" min:"1"`               // requests that it may make in a calendar month, UTC; absent for what is available of the distributor's quota (400 where nothing is), or 1,000 where that is unlimited
+	RateLimit    int64  `body:"rate_limit" min:"0"`                  // requests per minute; 0 for the level's limit
+	MaxTimeRange int64  `body:"max_time_range" min:"0"`              // longest span of one request in seconds; 0 for the level's limit
+	WSConnLimit  int64  `body:"ws_conn_limit" min:"0"`               // WebSocket connections at one time, 0 for unlimited
+	WSSubLimit   int64  `body:"ws_sub_limit" min:"0"`                // WebSocket subscriptions at one time, 0 for unlimited
+	ExpiresIn    int64  `body:"expires_in" min:"0" max:"3153600000"` // seconds from now until it expires, 0 for never
+	Metadata     string `body:"metadata"`                            // JSON text to store with it, 4 KiB at most
 }
 
-// CreatedSubKey shows the secret for the first time and the last but a reset.
+// CreatedSubKey is a new sub-key. Its secret is shown this once; a reset makes another
+// one.
 type CreatedSubKey struct {
 	AccessKey string  `json:"access_key"`
 	SecretKey string  `json:"secret_key"`
 	Name      string  `json:"name"`
 	Level     string  `json:"level"`
-	CreatedAt string  `json:"created_at"` // RFC 3339, UTC
-	ExpiresAt *string `json:"expires_at"` // RFC 3339, UTC, or null
+	CreatedAt string  `json:"created_at"` // when it was created: RFC 3339, UTC
+	ExpiresAt *string `json:"expires_at"` // when it expires: RFC 3339, UTC; null for never
 }
 
-// ListSubKeysIn pages through the sub-keys.
+// ListSubKeysIn selects a page of the sub-keys, the newest first.
 type ListSubKeysIn struct {
 	Page     int64  `query:"page" default:"1" min:"1" max:"1000000"`
 	PageSize int64  `query:"page_size" default:"20" min:"1" max:"100"` // rows of a page, 100 at most
-	Status   *int64 `query:"status" min:"0" max:"1"`
-	Keyword  string `query:"keyword" maxlen:"64"` // part of the name in any case, or the start of the access key
+	Status   *int64 `query:"status" min:"0" max:"1"`                   // only enabled ones (1) or disabled ones (0); absent for both
+	Keyword  string `query:"keyword" maxlen:"64"`                      // part of the name in any case, or the start of the access key
 }
 
 // SubKey is a sub-key without its secret.
@@ -148,14 +150,14 @@ type SubKey struct {
 	AccessKey        string  `json:"access_key"`
 	Name             string  `json:"name"`
 	Level            string  `json:"level"`
-	Status           int64   `json:"status"` // 1 active, 0 disabled
+	Status           int64   `json:"status"` // 1 enabled, 0 disabled
 	MonthlyQuota     int64   `json:"monthly_quota"`
 	UsedMonthlyQuota int64   `json:"used_monthly_quota"`
-	RateLimit        int64   `json:"rate_limit"`     // requests per minute
-	MaxTimeRange     int64   `json:"max_time_range"` // seconds
+	RateLimit        int64   `json:"rate_limit"`     // requests per minute; 0 for the level's limit
+	MaxTimeRange     int64   `json:"max_time_range"` // longest span of one request in seconds; 0 for the level's limit
 	WSConnLimit      int64   `json:"ws_conn_limit"`
 	WSSubLimit       int64   `json:"ws_sub_limit"`
-	CreatedAt        string  `json:"created_at"` // RFC 3339, UTC
+	CreatedAt        string  `json:"created_at"` // when it was created: RFC 3339, UTC
 	ExpiresAt        *string `json:"expires_at"`
 }
 
@@ -172,50 +174,50 @@ type SubKeyIn struct {
 	AccessKey string `path:"access_key"`
 }
 
-// SubKeyDetail is a sub-key with what its owner stored beside it.
+// SubKeyDetail is a sub-key with what its owner stored with it.
 type SubKeyDetail struct {
 	SubKey
 	Metadata  string `json:"metadata"`
-	UpdatedAt string `json:"updated_at"` // RFC 3339, UTC
+	UpdatedAt string `json:"updated_at"` // when it was changed last: RFC 3339, UTC
 }
 
-// UpdateSubKeyIn changes what is present.
+// UpdateSubKeyIn changes the members of a sub-key that are given.
 type UpdateSubKeyIn struct {
 	AccessKey    string  `path:"access_key"`
 	Name         *string `body:"name"`
 	Status       *int64  `body:"status" min:"0" max:"1"`
 	MonthlyQuota *int64  `body:"monthly_quota" min:"1"`
-	RateLimit    *int64  `body:"rate_limit" min:"0"`
-	MaxTimeRange *int64  `body:"max_time_range" min:"0"`
+	RateLimit    *int64  `body:"rate_limit" min:"0"`     // requests per minute; 0 for the level's limit
+	MaxTimeRange *int64  `body:"max_time_range" min:"0"` // longest span of one request in seconds; 0 for the level's limit
 	WSConnLimit  *int64  `body:"ws_conn_limit" min:"0"`
 	WSSubLimit   *int64  `body:"ws_sub_limit" min:"0"`
-	ExpiresIn    *int64  `body:"expires_in" min:"0" max:"3153600000"` // seconds from now, 0 clears the expiry
+	ExpiresIn    *int64  `body:"expires_in" min:"0" max:"3153600000"` // seconds from now until it expires, 0 for never
 	Metadata     *string `body:"metadata"`
 }
 
-// NewSecret is the answer to a reset: the old secret is dead.
+// NewSecret is the new secret of a sub-key. The old one is no longer valid.
 type NewSecret struct {
 	AccessKey string `json:"access_key"`
 	SecretKey string `json:"secret_key"`
 }
 
-// SubKeyStatistics counts the existing sub-keys, and the requests of this month of all
-// that have existed.
+// SubKeyStatistics counts the existing sub-keys, and the requests of this calendar month,
+// UTC.
 type SubKeyStatistics struct {
 	TotalSubKeys    int64 `json:"total_sub_keys"`
 	ActiveSubKeys   int64 `json:"active_sub_keys"`
 	DisabledSubKeys int64 `json:"disabled_sub_keys"`
 	TotalQuota      int64 `json:"total_quota"`     // sum of the monthly quotas of existing sub-keys
 	UsedQuota       int64 `json:"used_quota"`      // requests of all sub-keys counted in this calendar month, UTC, deleted ones included
-	RemainingQuota  int64 `json:"remaining_quota"` // max(total_quota - used_quota, 0)
+	RemainingQuota  int64 `json:"remaining_quota"` // total_quota - used_quota, at least 0
 }
 
-// BatchKeysIn names the sub-keys of a batch, all or none of which change.
+// BatchKeysIn names sub-keys: all of them change or, where one is not known, none.
 type BatchKeysIn struct {
 	AccessKeys []string `body:"access_keys" required:"true" min:"1" max:"100"`
 }
 
-// ExportIn filters the export.
+// ExportIn selects sub-keys. They are exported oldest first.
 type ExportIn struct {
 	Keyword string `query:"keyword" maxlen:"64"`
 	Format  string `query:"format" default:"json" enum:"json|csv"`
@@ -228,7 +230,7 @@ type Export []ExportRow
 // Bare marks a response without envelope.
 func (Export) Bare() {}
 
-// ExportRow is one row of the export.
+// ExportRow is a sub-key in the export.
 type ExportRow struct {
 	AccessKey        string `json:"access_key"`
 	Name             string `json:"name"`

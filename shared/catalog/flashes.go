@@ -20,30 +20,31 @@ var (
 
 // FlashesIn selects the newest 50 flashes of a language, newest first.
 type FlashesIn struct {
-	// Language: Chinese, English or traditional Chinese. Lists in traditional Chinese show a flash in Chinese too where there is no version of it that they show.
+	// Language: Chinese (cn), English (en) or traditional Chinese (tc). A flash without a
+	// version in traditional Chinese is listed in Chinese there.
 	Language string `query:"language" default:"cn" enum:"cn|en|tc"`
 }
 
-// Flash is a flash.
+// Flash is a flash: a short piece of news.
 type Flash struct {
-	// Number of the flash, at most 2^53-1.
+	// Number of the flash, by which newsflash/detail finds it, 2^53-1 at most.
 	ID int64 `json:"id"`
 	// Title, a text without markup.
 	Title string `json:"title"`
-	// The text, without markup.
+	// Text, without markup.
 	Content string `json:"content"`
-	// Language of both: cn, en or tc.
+	// Language of title and content: cn, en or tc.
 	Language string `json:"language"`
 	// When it was published, in Unix seconds.
 	CreateTime int64 `json:"createtime"`
-	// Who wrote it.
+	// Author of the flash.
 	Columnist Columnist `json:"columnist"`
 }
 
 // FlashListIn selects flashes of a language, newest first: the newest 100 of those that
 // were published from a time on.
 type FlashListIn struct {
-	// Language: Chinese, English or traditional Chinese, as in newsflash.
+	// Language: Chinese (cn), English (en) or traditional Chinese (tc).
 	Language string `query:"language" default:"cn" enum:"cn|en|tc"`
 	// The earliest time of publication, in Unix seconds, inclusive; without it the newest.
 	CreateTime *Seconds `query:"createtime"`
@@ -55,25 +56,26 @@ type TypedFlash struct {
 	ID int64 `json:"id"`
 	// Title, a text without markup.
 	Title string `json:"title"`
-	// The text, without markup.
+	// Text, without markup.
 	Content string `json:"content"`
-	// Language of both: cn, en or tc.
+	// Language of title and content: cn, en or tc.
 	Language string `json:"language"`
 	// When it was published, in Unix seconds.
 	CreateTime int64 `json:"createtime"`
 	// What it is about: 0 unclassified; 1 a large move of a small coin; 3 turnover anomaly; 4 a coin's new high or low; 8 volume anomaly; 15 liquidations of the whole market; 18 a price level is crossed; 21 a new listing; 23 price moves; 25 a large liquidation; 26 open interest of exchanges; others as the document of the endpoint numbers them.
 	FlashType int64 `json:"flashType"`
-	// Who wrote it.
+	// Author of the flash.
 	Columnist Columnist `json:"columnist"`
 }
 
 // ListingFlashesIn selects flashes about listings, newest first.
 type ListingFlashesIn struct {
-	// Language: Chinese, English or traditional Chinese, as in newsflash.
+	// Language: Chinese (cn), English (en) or traditional Chinese (tc).
 	Language string `query:"language" default:"cn" enum:"cn|en|tc"`
-	// Numbers of exchanges, 5 at most: 477 is Binance, 1509 OKX, 1510 Bybit. Without any the first two; null is left out.
+	// Numbers of exchanges, 5 at most: 477 is Binance, 1509 OKX, 1510 Bybit. Without any,
+	// Binance and OKX; null among them is left out.
 	MemberIDs []int64 `query:"memberIds" max:"5" list:"set"`
-	// Flashes, 100 at most.
+	// Flashes of the answer, 100 at most.
 	PageSize int64 `query:"pageSize,page_size" default:"20" min:"1" max:"100"`
 }
 
@@ -83,9 +85,9 @@ type ListingFlash struct {
 	ID int64 `json:"id"`
 	// Title, a text without markup.
 	Title string `json:"title"`
-	// The text, without markup.
+	// Text, without markup.
 	Content string `json:"content"`
-	// Language of both: cn, en or tc.
+	// Language of title and content: cn, en or tc.
 	Language string `json:"language"`
 	// When it was published, in Unix seconds.
 	CreateTime int64 `json:"createtime"`
@@ -93,10 +95,11 @@ type ListingFlash struct {
 	NewsType int64 `json:"newsType"`
 }
 
-// FlashSearchIn searches all flashes. Those come first whose titles hold all words, then
-// those that hold them elsewhere too, the newest first among each.
+// FlashSearchIn searches all flashes. Those whose titles hold all words come first, then
+// those that hold them elsewhere, the newest first among each.
 type FlashSearchIn struct {
-	// Words, all of which a flash must hold: English ones as a whole in any case, Chinese as it is written.
+	// Words, all of which a flash must hold: English ones as whole words in any case, Chinese
+	// as it is written.
 	Word string `query:"word" required:"true" maxlen:"200" example:"bitcoin"`
 	// Number of the page, from 1.
 	Page int64 `query:"page" default:"1" min:"1" max:"1000"`
@@ -104,11 +107,11 @@ type FlashSearchIn struct {
 	Size int64 `query:"size" default:"20" min:"1" max:"50"`
 }
 
-// FoundFlashes is a page of what was found.
+// FoundFlashes is a page of the flashes that were found.
 type FoundFlashes struct {
-	// How many flashes hold the words.
+	// Number of all flashes that hold the words.
 	Total int64 `json:"total"`
-	// Those of the page.
+	// Flashes of the page.
 	List []FoundFlash `json:"list"`
 }
 
@@ -118,7 +121,7 @@ type FoundFlash struct {
 	ID int64 `json:"id"`
 	// Title, a text without markup.
 	Title string `json:"title"`
-	// The text, without markup.
+	// Text, without markup.
 	Content string `json:"content"`
 	// When it was published, in Unix seconds.
 	CreateTime int64 `json:"createTime"`
@@ -126,31 +129,34 @@ type FoundFlash struct {
 	Language string `json:"language"`
 	// Title in the other language, in which words may have been found too; empty for none.
 	TransTitle string `json:"transTitle"`
-	// The text in the other language; empty for none.
+	// Text in the other language; empty for none.
 	TransContent string `json:"transContent"`
 }
 
 // FlashPagesIn selects a page of flashes or posts, newest first.
 type FlashPagesIn struct {
-	// Number of the last flash of the page before; without it the first page. The page is of those behind the place where that flash stands now, which a later version of it may have moved. One that nobody knows gives an empty page.
+	// Number of the last flash of the page before; absent for the first page. The page begins
+	// behind the place where that flash stands now. An unknown number gives an empty page.
 	LastID int64 `query:"last_id" min:"0" max:"9007199254740991"`
 	// Flashes on the page, 50 at most.
 	PageSize int64 `query:"pagesize,pageSize,page_size" default:"20" min:"1" max:"50"`
-	// Tab: 0 shows all of them, another number only those of that tab.
+	// Tab: 0 lists the flashes of all tabs, another number only those of that tab.
 	Tab int64 `query:"tab" default:"0" min:"0" max:"15"`
-	// Whether only important ones are shown: 1, or else 0.
+	// 1 for important ones only, 0 for all.
 	OnlyImportant int64 `query:"only_important" default:"0" min:"0" max:"1"`
 	// Language: Chinese or English.
 	Lan string `query:"lan" default:"cn" enum:"cn|en"`
-	// Flashes of the house, or posts of social networks. aicoin and twitter are other spellings.
+	// Which are listed: flashes (house) or posts of social networks (social). aicoin and
+	// twitter are other spellings of these.
 	PlatformShow string `query:"platform_show" default:"house" enum:"house|social|aicoin|twitter"`
-	// Which dates: normal lists the newest; jump what was published until the end of a day; range what was published on some days. Days are of UTC.
+	// Which dates: normal lists the newest, jump what was published until the end of a day,
+	// range what was published on some days. Days are of UTC.
 	DateMode string `query:"date_mode" default:"normal" enum:"normal|jump|range"`
-	// The day of jump, as YYYY-MM-DD.
+	// Day of jump, as YYYY-MM-DD.
 	JumpToDate EndDate `query:"jump_to_date"`
-	// The first day of range, as YYYY-MM-DD.
+	// First day of range, as YYYY-MM-DD.
 	StartDate StartDate `query:"start_date"`
-	// The last day of range, as YYYY-MM-DD: today where it is absent.
+	// Last day of range, as YYYY-MM-DD; absent for today.
 	EndDate EndDate `query:"end_date"`
 }
 
@@ -172,7 +178,7 @@ func (in FlashPagesIn) Span(now time.Time) (start, end time.Time) {
 
 // FlashPage is a page of flashes.
 type FlashPage struct {
-	// Whether it is the first page of the newest flashes, to which new ones come.
+	// Whether it is the first page of the newest flashes, on which new ones appear.
 	IsLive bool `json:"isLive"`
 	// Flashes of the page.
 	List []PagedFlash `json:"list"`
@@ -184,21 +190,21 @@ type PagedFlash struct {
 	ID int64 `json:"id"`
 	// Title, a text without markup.
 	Title string `json:"title"`
-	// The text, without markup.
+	// Text, without markup.
 	Content string `json:"content"`
 	// Title in the other language; empty for none.
 	TransTitle string `json:"transTitle"`
-	// The text in the other language; empty for none.
+	// Text in the other language; empty for none.
 	TransContent string `json:"transContent"`
 	// When it was published, in Unix seconds.
 	Timestamp int64 `json:"timestamp"`
 	// 1 for an important flash, else 0.
 	IsImportant int64 `json:"is_important"`
-	// 1 for a flash that other clients show to paying users only: always 0.
+	// Always 0: every flash may be shown to all users.
 	IsPro int64 `json:"is_pro"`
-	// Tab in which it is shown besides the first; 0 for none.
+	// Tab in which it is shown beside the tab 0; 0 for none.
 	Tab int64 `json:"tab"`
-	// Whom it is from; empty for the house.
+	// Whom it is from; empty for flashes of the service itself.
 	Source string `json:"source"`
 }
 
@@ -208,23 +214,23 @@ type FlashDetailIn struct {
 	FlashID int64 `query:"flash_id" required:"true" min:"1" max:"9007199254740991" example:"1"`
 }
 
-// FlashInFull is a flash.
+// FlashInFull is a flash or a post in full.
 type FlashInFull struct {
 	// Number of the flash.
 	ID int64 `json:"id"`
 	// Title, a text without markup.
 	Title string `json:"title"`
-	// The text, without markup.
+	// Text, without markup.
 	Content string `json:"content"`
 	// When it was published, in Unix seconds.
 	Timestamp int64 `json:"timestamp"`
 	// 1 for an important flash, else 0.
 	IsImportant int64 `json:"is_important"`
-	// Whom it is from; empty for the house.
+	// Whom it is from; empty for flashes of the service itself.
 	Source string `json:"source"`
 	// Title in the other language; empty for none.
 	TransTitle string `json:"transTitle"`
-	// The text in the other language; empty for none.
+	// Text in the other language; empty for none.
 	TransContent string `json:"transContent"`
 	// Address of the whole story; empty for none.
 	Link string `json:"link"`

@@ -37,18 +37,18 @@ var (
 
 var _ = does(Futures, readSeries, loadSeries, readViews)
 
-// FundingRatesIn selects the funding rate of a perpetual: what the exchange expected while
-// it was followed and, at the end of each period, what was paid for it, so that the bucket
-// from 00:00 to 08:00 closes with what was paid at 08:00. Of a perpetual that is not
-// followed, and of a spot pair, there is none. The perpetual exchange pays every hour: of
-// one of its pairs a bucket has what was paid for its hours and, while it is open, what the
-// exchange expects now of the running one.
+// FundingRatesIn selects the funding rate of a perpetual in buckets: what its exchange
+// expected for the running period, and at the end of each period what was paid for it, so
+// that the bucket from 00:00 to 08:00 closes with what was paid at 08:00. Hyperliquid pays
+// every hour: a bucket of its pairs has what was paid for its hours and, while it is open,
+// what is expected for the running one. Spot pairs, and perpetuals that the service does
+// not follow, have no buckets.
 type FundingRatesIn struct {
 	Symbol    PairKey         `query:"symbol" required:"true" example:"btcswapusdt:binance"` // key of the pair
 	Interval  FuturesInterval `query:"interval" default:"8h"`                                // length of a bucket
-	StartTime *Millis         `query:"start_time,startTime"`                                 // the first opening, ms, inclusive
-	EndTime   *Millis         `query:"end_time,endTime"`                                     // the last opening, ms, inclusive
-	Limit     int64           `query:"limit" default:"100" min:"1" max:"1000"`               // buckets: the newest, 1,000 at most
+	StartTime *Millis         `query:"start_time,startTime"`                                 // earliest bucket: when it opens, ms, inclusive
+	EndTime   *Millis         `query:"end_time,endTime"`                                     // latest bucket: when it opens, ms, inclusive
+	Limit     int64           `query:"limit" default:"100" min:"1" max:"1000"`               // buckets of the answer, the newest: 1,000 at most
 }
 
 // Span implements [Spanner].
@@ -56,27 +56,28 @@ func (in FundingRatesIn) Span(now time.Time) (start, end time.Time) {
 	return spanMillis(in.StartTime, in.EndTime, now)
 }
 
-// FuturesBar is the first, highest, lowest and last value of a bucket.
+// FuturesBar is the first, highest, lowest and last value of a bucket, as decimal strings.
+// A funding rate is a fraction of one period, open interest is in US dollars.
 type FuturesBar struct {
 	Time  int64  `json:"time"`  // when the bucket opens, ms
-	Open  string `json:"open"`  // first value: of funding the rate of one period, as a fraction; of open interest US dollars
+	Open  string `json:"open"`  // first value
 	High  string `json:"high"`  // highest value
 	Low   string `json:"low"`   // lowest value
 	Close string `json:"close"` // last value
 }
 
-// CoinFundingRatesIn selects the funding rate of a coin over all followed perpetuals of
-// centralised exchanges: the mean of their rates, each for eight hours, by what was traded of
-// them in 24 hours. While they are followed it is that of what is expected, minute by minute,
-// and closes with that of what was paid where all of them pay at once. Of before, it is that of
-// what was paid alone, as no exchange tells what it expected then: there is one at each time at
-// which all of them paid, by the turnover of their K-lines.
+// CoinFundingRatesIn selects the funding rate of a coin in buckets: the mean over its
+// perpetuals on centralised exchanges, each rate for eight hours, weighted by what was
+// traded of them in 24 hours. It is made of expected rates minute by minute, and closes
+// with the rates paid where all perpetuals pay at once. Before the service followed them
+// only rates that were paid are known: buckets then have a value where all perpetuals paid
+// at one time.
 type CoinFundingRatesIn struct {
 	Symbol    PairKey         `query:"symbol" required:"true" example:"btcswapusdt"` // the coin: BTC, bitcoin, btcswapusdt or the key of one of its pairs
 	Interval  FuturesInterval `query:"interval" default:"8h"`                        // length of a bucket
-	StartTime *Millis         `query:"start_time,startTime"`                         // the first opening, ms, inclusive
-	EndTime   *Millis         `query:"end_time,endTime"`                             // the last opening, ms, inclusive
-	Limit     int64           `query:"limit" default:"100" min:"1" max:"1000"`       // buckets: the newest, 1,000 at most
+	StartTime *Millis         `query:"start_time,startTime"`                         // earliest bucket: when it opens, ms, inclusive
+	EndTime   *Millis         `query:"end_time,endTime"`                             // latest bucket: when it opens, ms, inclusive
+	Limit     int64           `query:"limit" default:"100" min:"1" max:"1000"`       // buckets of the answer, the newest: 1,000 at most
 }
 
 // Span implements [Spanner].
@@ -84,16 +85,16 @@ func (in CoinFundingRatesIn) Span(now time.Time) (start, end time.Time) {
 	return spanMillis(in.StartTime, in.EndTime, now)
 }
 
-// CoinInterestIn selects the open interest of a coin, in US dollars: the sum over all
-// followed perpetuals of the kind on centralised exchanges. That of the perpetual exchange,
-// which is margined in a stable coin, is in it from when it was followed: it tells nothing
-// of before. Of a coin that only the perpetual exchange has there is none.
+// CoinInterestIn selects the open interest of a coin in buckets, in US dollars: the sum
+// over its perpetuals of this kind of margin on centralised exchanges, those of
+// Hyperliquid, which is margined in a stablecoin, included from when the service began to
+// follow it. A coin that Hyperliquid alone lists has no buckets.
 type CoinInterestIn struct {
 	Symbol    PairKey         `query:"symbol" required:"true" example:"BTC"`   // the coin: BTC, bitcoin, btcswapusdt or the key of one of its pairs
 	Interval  FuturesInterval `query:"interval" default:"15m"`                 // length of a bucket
-	StartTime *Millis         `query:"start_time,startTime"`                   // the first opening, ms, inclusive
-	EndTime   *Millis         `query:"end_time,endTime"`                       // the last opening, ms, inclusive
-	Limit     int64           `query:"limit" default:"100" min:"1" max:"1000"` // buckets: the newest or, with a start, the first; 1,000 at most
+	StartTime *Millis         `query:"start_time,startTime"`                   // earliest bucket: when it opens, ms, inclusive
+	EndTime   *Millis         `query:"end_time,endTime"`                       // latest bucket: when it opens, ms, inclusive
+	Limit     int64           `query:"limit" default:"100" min:"1" max:"1000"` // buckets of the answer, the newest or, with a start, the first: 1,000 at most
 }
 
 // Span implements [Spanner].
@@ -101,13 +102,14 @@ func (in CoinInterestIn) Span(now time.Time) (start, end time.Time) {
 	return spanMillis(in.StartTime, in.EndTime, now)
 }
 
-// PairLiquidationsIn selects what was liquidated of a perpetual.
+// PairLiquidationsIn selects what was liquidated of a perpetual in buckets. A bucket
+// without a liquidation is left out.
 type PairLiquidationsIn struct {
 	Symbol    PairKey         `query:"symbol" required:"true" example:"btcswapusdt:binance"` // key of the pair
 	Interval  FuturesInterval `query:"interval" default:"15m"`                               // length of a bucket
-	StartTime *Millis         `query:"start_time,startTime"`                                 // the first opening, ms, inclusive
-	EndTime   *Millis         `query:"end_time,endTime"`                                     // the last opening, ms, inclusive
-	Limit     int64           `query:"limit" default:"10" min:"1" max:"1000"`                // buckets: the newest or, with a start, the first; 1,000 at most
+	StartTime *Millis         `query:"start_time,startTime"`                                 // earliest bucket: when it opens, ms, inclusive
+	EndTime   *Millis         `query:"end_time,endTime"`                                     // latest bucket: when it opens, ms, inclusive
+	Limit     int64           `query:"limit" default:"10" min:"1" max:"1000"`                // buckets of the answer, the newest or, with a start, the first: 1,000 at most
 }
 
 // Span implements [Spanner].
@@ -115,23 +117,23 @@ func (in PairLiquidationsIn) Span(now time.Time) (start, end time.Time) {
 	return spanMillis(in.StartTime, in.EndTime, now)
 }
 
-// PairLiquidation is what was liquidated in a bucket. A bucket without a liquidation is
-// left out. Some exchanges push only the newest or largest order of a second: sums cover
-// what they push while they are followed, as none tells of the past. Those of the perpetual
-// exchange (btcswapusdc:hyperliquid) cover the accounts whose fills are known.
+// PairLiquidation is what was liquidated in a bucket. Some exchanges publish only the
+// newest or largest order of a second, and none publishes the past: sums cover what was
+// published since the service follows the pair. Those of Hyperliquid
+// (btcswapusdc:hyperliquid) cover the accounts whose fills are known.
 type PairLiquidation struct {
 	Time     int64  `json:"time"`                  // when the bucket opens, ms
-	LongUSD  string `json:"long_liquidation_usd"`  // longs that were closed, US dollars
-	ShortUSD string `json:"short_liquidation_usd"` // shorts that were closed, US dollars
+	LongUSD  string `json:"long_liquidation_usd"`  // value of liquidated longs in US dollars, a decimal string
+	ShortUSD string `json:"short_liquidation_usd"` // value of liquidated shorts in US dollars, a decimal string
 }
 
-// LatestTradesIn selects the newest 100 trades of a followed pair, or of one of the perpetual
-// exchange, those of them that lie between two times. Of any other pair there are none.
+// LatestTradesIn selects from the newest 100 trades of a pair those between two times.
+// Pairs that the service does not follow have none.
 type LatestTradesIn struct {
 	DBKey     PairKey `query:"dbkey" required:"true" example:"btcswapusdt:binance"` // key of the pair
-	StartTime *Millis `query:"start_time,startTime"`                                // the first time, ms, inclusive
-	EndTime   *Millis `query:"end_time,endTime"`                                    // the last time, ms, inclusive
-	Limit     int64   `query:"limit" default:"100" min:"1" max:"100"`               // trades: the newest, 100 at most
+	StartTime *Millis `query:"start_time,startTime"`                                // earliest time, ms, inclusive
+	EndTime   *Millis `query:"end_time,endTime"`                                    // latest time, ms, inclusive
+	Limit     int64   `query:"limit" default:"100" min:"1" max:"100"`               // trades of the answer, the newest: 100 at most
 }
 
 // Span implements [Spanner].
@@ -139,39 +141,40 @@ func (in LatestTradesIn) Span(now time.Time) (start, end time.Time) {
 	return spanMillis(in.StartTime, in.EndTime, now)
 }
 
-// LatestTrade is a trade, or several of one taker at one price that the exchange shows as
-// one.
+// LatestTrade is a trade, or several of one taker at one price that the exchange publishes
+// as one. Decimals are strings.
 type LatestTrade struct {
-	ID       string `json:"id"`       // names the trade of the pair; grows from trade to trade but on the perpetual exchange
+	ID       string `json:"id"`       // id of the trade in its pair; it grows from trade to trade, except on Hyperliquid
 	Time     int64  `json:"time"`     // ms
-	Price    string `json:"price"`    // quote coins
-	Amount   string `json:"amount"`   // base coins
-	Turnover string `json:"turnover"` // quote coins
-	Side     string `json:"side"`     // of the taker: buy or sell
+	Price    string `json:"price"`    // price in quote coins
+	Amount   string `json:"amount"`   // size in base coins
+	Turnover string `json:"turnover"` // price x amount in quote coins
+	Side     string `json:"side"`     // side of the taker: buy or sell
 }
 
-// LiquidationMapIn selects an estimate of a perpetual.
+// LiquidationMapIn selects the newest estimate for a perpetual.
 type LiquidationMapIn struct {
 	DBKey    PairKey `query:"dbkey" required:"true" example:"btcswapusdt:binance"` // key of the pair
-	Cycle    string  `query:"cycle" default:"24h" enum:"24h|7d"`                   // how long ago positions may have been opened
-	Leverage string  `query:"leverage" enum:"|10|25|50|100"`                       // of positions; empty for all
+	Cycle    string  `query:"cycle" default:"24h" enum:"24h|7d"`                   // how far back the positions may have been opened
+	Leverage string  `query:"leverage" enum:"|10|25|50|100"`                       // leverage of the positions; empty for all
 }
 
 // LiquidationMap estimates at which prices positions would be liquidated, from turnover
-// and open interest: of what was opened in each bucket 40 % at leverage 10, 30 % at 25,
-// 20 % at 50 and 10 % at 100, as many longs as shorts, at its average price, with a maintenance margin of
-// 0.4 %; what was closed since, and what the price has reached, is taken off.
+// and open interest: of what was opened in each bucket 40 % at leverage 10, 30 % at 25, 20
+// % at 50 and 10 % at 100, as many longs as shorts, at the average price of the bucket,
+// with a maintenance margin of 0.4 %. What was closed since, and what the price has
+// reached, is taken off.
 type LiquidationMap struct {
-	Time    int64                       `json:"time"`     // of the newest bucket that is in it, ms; 0 where nothing is known
-	DataMap map[string]LiquidationSides `json:"data_map"` // by leverage; empty where nothing is known, as of a spot pair
+	Time    int64                       `json:"time"`     // time of the newest data in it, ms; 0 where nothing is known
+	DataMap map[string]LiquidationSides `json:"data_map"` // estimates by leverage (10, 25, 50, 100); empty where nothing is known, as for a spot pair
 }
 
 // LiquidationSides is the estimate for positions of one leverage.
 type LiquidationSides struct {
 	Mapping   [3]string        `json:"mapping"`   // names of the columns: from, to, turnover
-	Short     []LiquidationRow `json:"short"`     // shorts, by price
-	Long      []LiquidationRow `json:"long"`      // longs, by price
-	Timestamp int64            `json:"timestamp"` // of the newest bucket that is in it, ms
+	Short     []LiquidationRow `json:"short"`     // rows [from, to, turnover] of shorts, by price: the prices from the first until below the second in quote coins, and the value of positions that would be liquidated there in US dollars at their entry, all numbers
+	Long      []LiquidationRow `json:"long"`      // rows [from, to, turnover] of longs, by price, as those of shorts
+	Timestamp int64            `json:"timestamp"` // time of the newest data in it, ms
 }
 
 // LiquidationRow is [from, to, turnover]: the prices from the first until below the second,
@@ -179,15 +182,15 @@ type LiquidationSides struct {
 // at their entry. All three are numbers, exact.
 type LiquidationRow [3]json.Number
 
-// EstimatedLiquidationsIn selects estimates of a perpetual as they were at times of the
-// past: every five minutes with a cycle of 24h, every hour with one of 7d.
+// EstimatedLiquidationsIn selects the estimates for a perpetual as they were at times of
+// the past: every five minutes with a cycle of 24h, every hour with one of 7d.
 type EstimatedLiquidationsIn struct {
 	DBKey     PairKey `query:"dbkey" required:"true" example:"btcswapusdt:binance"` // key of the pair
-	Cycle     string  `query:"cycle" default:"24h" enum:"24h|7d"`                   // how long before each time positions may have been opened
-	Leverage  string  `query:"leverage" enum:"|10|25|50|100"`                       // of positions; empty for all
-	StartTime *Millis `query:"start_time,startTime"`                                // the first time, ms, inclusive
-	EndTime   *Millis `query:"end_time,endTime"`                                    // the last time, ms, inclusive
-	Limit     int64   `query:"limit" default:"100" min:"1" max:"100"`               // times: the newest, 100 at most
+	Cycle     string  `query:"cycle" default:"24h" enum:"24h|7d"`                   // how far back before each time the positions may have been opened
+	Leverage  string  `query:"leverage" enum:"|10|25|50|100"`                       // leverage of the positions; empty for all
+	StartTime *Millis `query:"start_time,startTime"`                                // earliest time, ms, inclusive
+	EndTime   *Millis `query:"end_time,endTime"`                                    // latest time, ms, inclusive
+	Limit     int64   `query:"limit" default:"100" min:"1" max:"100"`               // times of the answer, the newest: 100 at most
 }
 
 // Span implements [Spanner].
@@ -195,9 +198,9 @@ func (in EstimatedLiquidationsIn) Span(now time.Time) (start, end time.Time) {
 	return spanMillis(in.StartTime, in.EndTime, now)
 }
 
-// EstimatedLiquidationHistory is the estimates by time.
+// EstimatedLiquidationHistory has the estimates by time.
 type EstimatedLiquidationHistory struct {
-	TimePoints map[string]EstimatedLiquidationsAt `json:"time_points"` // by time in seconds; empty where nothing is known, as of a spot pair
+	TimePoints map[string]EstimatedLiquidationsAt `json:"time_points"` // estimates by their time in seconds since 1970 UTC; empty where nothing is known, as for a spot pair
 }
 
 // EstimatedLiquidationsAt is the estimate at a time. It is made as that of
@@ -205,41 +208,41 @@ type EstimatedLiquidationHistory struct {
 type EstimatedLiquidationsAt struct {
 	Columns [5]string                 `json:"columns"` // names of the columns: leverage, direction, from_price, to_price, turnover
 	Name    string                    `json:"name"`    // always estimated_liq_vpc
-	Values  []EstimatedLiquidationRow `json:"values"`  // by leverage, longs before shorts, by price
+	Values  []EstimatedLiquidationRow `json:"values"`  // rows [leverage, direction, from_price, to_price, turnover], by leverage, longs before shorts, by price: the leverage is a text, the direction long or short, the others are numbers as in liquidation/map
 }
 
 // EstimatedLiquidationRow is [leverage, direction, from_price, to_price, turnover]: the
 // leverage as text, long or short, and three numbers as in a row of liquidation/map.
 type EstimatedLiquidationRow [5]any
 
-// FuturesInterestIn selects a page of the followed perpetuals and of those of the perpetual
-// exchange, the largest open interest first.
+// FuturesInterestIn selects a page of the perpetuals that the service follows, the largest
+// open interest first.
 type FuturesInterestIn struct {
 	Lan      string `query:"lan" default:"cn" enum:"cn|en"`                    // language of names
 	Page     int64  `query:"page" default:"1" min:"1" max:"1000"`              // number of the page, from 1
 	PageSize int64  `query:"pageSize,page_size" default:"20" min:"1" max:"20"` // pairs of a page, 20 at most
-	Currency string `query:"currency" default:"cny" enum:"cny|usd"`            // of values
+	Currency string `query:"currency" default:"cny" enum:"cny|usd"`            // currency of values: yuan or US dollars
 }
 
 // FuturesInterestList is a page of perpetuals.
 type FuturesInterestList struct {
-	List []FuturesInterestRow `json:"list"` // the largest open interest first
+	List []FuturesInterestRow `json:"list"` // perpetuals of the page, the largest open interest first
 }
 
 // FuturesInterestRow is the open interest of a perpetual. Figures are exact decimals as
-// text; an empty one is not known.
+// text, empty where they are not known.
 type FuturesInterestRow struct {
-	Key        string                 `json:"key"`         // of the pair
-	Show       string                 `json:"show"`        // its name, such as BTC/USDT
+	Key        string                 `json:"key"`         // key of the pair
+	Show       string                 `json:"show"`        // name of the pair, such as BTC/USDT
 	Currency   string                 `json:"currency"`    // coin in which its prices are
 	MarketName string                 `json:"market_name"` // name of the exchange
 	Trade      string                 `json:"trade"`       // value of the open interest, in the currency that was asked for
-	VolCoin    string                 `json:"vol_coin"`    // the same in coins
-	Trend      []FuturesInterestTrend `json:"trend"`       // the last 24 hours that have values, oldest first
+	VolCoin    string                 `json:"vol_coin"`    // the open interest in coins
+	Trend      []FuturesInterestTrend `json:"trend"`       // the last 24 hours that have a value, oldest first
 }
 
 // FuturesInterestTrend is the open interest at the end of an hour.
 type FuturesInterestTrend struct {
-	Time  string `json:"time"`  // when the hour begins, in seconds
-	Close string `json:"close"` // value of the open interest, in the currency that was asked for
+	Time  string `json:"time"`  // when the hour begins, in seconds since 1970 UTC, as text
+	Close string `json:"close"` // value of the open interest at the end of the hour, in the currency that was asked for
 }

@@ -30,7 +30,7 @@ type CommonKlinesIn struct {
 	// key of a pair or of an index; of one that nobody knows there are no K-lines
 	Symbol PairKey `query:"symbol" required:"true" example:"btcusdt:binance"`
 
-	// how many K-lines are returned, 500 at most
+	// K-lines of the answer, 500 at most
 	Size int64 `query:"size" default:"100" min:"1" max:"500"`
 
 	// length of a K-line in seconds; three days open with every third day from 1970-01-02
@@ -56,16 +56,16 @@ type IndicatorPairsIn struct {
 	IndicatorKey Key `query:"indicator_key" required:"true" example:"fundflow"` // fundflow, bsv, ftbs, tvolume, position, fr, lsur or aili; of others there are no pairs
 }
 
-// IndicatorPairList is a list of pairs.
+// IndicatorPairList has the keys of pairs.
 type IndicatorPairList struct {
 	List []string `json:"list"` // pair keys, sorted; empty where the coin or the indicator is not known
 }
 
-// CommonKlineList is what there is of a pair's K-lines.
+// CommonKlineList has the K-lines of a pair.
 type CommonKlineList struct {
-	// rows [time of the opening in seconds, open, high, low, close, volume], oldest
-	// first: prices in quote coins, the volume in base coins, all of them exact; a time
-	// without a trade has no row
+	// rows [time of the opening in seconds since 1970 UTC, open, high, low, close, volume],
+	// oldest first: prices in quote coins, the volume in base coins, all exact numbers; a
+	// bucket without a trade has no row
 	KlineData []KlineRow `json:"kline_data"`
 }
 

@@ -25,22 +25,22 @@ var (
 
 var _ = does(Mix, readSeries, readViews)
 
-// LongShortRatioIn asks for the one ratio that there is.
+// LongShortRatioIn asks for the ratio of bitcoin, the one that there is.
 type LongShortRatioIn struct{}
 
-// LongShortRatioNow holds the ratio.
+// LongShortRatioNow has the ratio.
 type LongShortRatioNow struct {
 	Detail LongShortRatioDetail `json:"detail"`
 }
 
 // LongShortRatioDetail is how many accounts with a position in a perpetual of bitcoin are
-// long for each that is short, of the mean share over all followed perpetuals whose exchange
-// has told it in the last hour: 0.87 means more shorts. Ratios of the past are of the same
-// perpetuals.
+// long for each that is short: 0.87 means more shorts. It is made of the mean share of
+// longs over all perpetuals whose exchange has published it in the last hour; past ratios
+// are of the same perpetuals.
 type LongShortRatioDetail struct {
-	Last     string       `json:"last"`      // now, as text; empty where it is not known
-	LastDay  *json.Number `json:"last_day"`  // 24 hours ago; null where it is not known of each of them
-	LastWeek *json.Number `json:"last_week"` // seven days ago; null where it is not known of each of them
+	Last     string       `json:"last"`      // ratio now, a decimal string; empty where it is not known
+	LastDay  *json.Number `json:"last_day"`  // ratio 24 hours ago, a decimal string; null where it is not known of each of the perpetuals
+	LastWeek *json.Number `json:"last_week"` // ratio seven days ago, a decimal string; null where it is not known of each of the perpetuals
 }
 
 // KeyPlanIn asks for the calling key's own plan.
@@ -49,36 +49,36 @@ type KeyPlanIn struct{}
 // KeyPlan is the plan of a sub-key.
 type KeyPlan struct {
 	VIPType string `json:"vip_type"` // name of the key's level, as its reseller chose it: clients know basic, normal, premium and professional
-	EndTime *int64 `json:"end_time"` // when the key expires, seconds; null for never
+	EndTime *int64 `json:"end_time"` // when the key expires, seconds since 1970 UTC; null for never
 }
 
-// LiquidationSumsIn selects what was liquidated on centralised exchanges and on the perpetual
-// one.
+// LiquidationSumsIn selects what was liquidated on centralised exchanges and on
+// Hyperliquid.
 type LiquidationSumsIn struct {
-	Currency  string `query:"currency" default:"cny" enum:"cny|usd"` // of the sums
+	Currency  string `query:"currency" default:"cny" enum:"cny|usd"` // currency of the sums: yuan or US dollars
 	Type      string `query:"type" enum:"|1|2"`                      // 1 for one coin, 2 for one exchange; without it what is given narrows the sums: the coin, the exchange or both
-	CoinKey   Key    `query:"coinKey,coin_key"`                      // the coin, not with type 2: bitcoin or btc
-	MarketKey Key    `query:"marketKey,market_key"`                  // the exchange, not with type 1: binance or hyperliquid
+	CoinKey   Key    `query:"coinKey,coin_key"`                      // coin, not with type 2: bitcoin or btc
+	MarketKey Key    `query:"marketKey,market_key"`                  // exchange, not with type 1: binance or hyperliquid
 }
 
-// LiquidationSummary holds the sums.
+// LiquidationSummary has the sums.
 type LiquidationSummary struct {
 	Detail LiquidationDetail `json:"detail"`
 }
 
-// LiquidationDetail sums up what was liquidated, in the currency that was asked for: exact
-// decimals as text. In yuan they are empty where no rate is known. Times are counted in
-// whole minutes. No exchange tells what was liquidated before it was followed, or meanwhile
-// while nobody did: on the first day the sums are of what has come since.
+// LiquidationDetail sums up what was liquidated in the last hour and the last 24 hours, in
+// whole minutes, in the currency that was asked for: exact decimals as text. In yuan they
+// are empty where no exchange rate is known. No exchange publishes past liquidations: on
+// the first day the sums cover what was published since the service follows it.
 type LiquidationDetail struct {
 	Liq1h       string `json:"liq1h"`           // in the last hour
-	LiqLong1h   string `json:"liqLong1h"`       // longs in the last hour
-	LiqShort1h  string `json:"liqShort1h"`      // shorts in the last hour
+	LiqLong1h   string `json:"liqLong1h"`       // of longs in the last hour
+	LiqShort1h  string `json:"liqShort1h"`      // of shorts in the last hour
 	Liq24h      string `json:"liq24h"`          // in the last 24 hours
-	LiqLong24h  string `json:"liqLong24h"`      // longs in the last 24 hours
-	LiqShort24h string `json:"liqShort24h"`     // shorts in the last 24 hours
-	MaxLiq      string `json:"maxLiq"`          // the largest single one of the last 24 hours
-	MaxMarket   string `json:"maxLiqMarket"`    // the exchange of that; empty without any
-	DayMarket   string `json:"liq24HMaxMarket"` // the exchange with the most in the last 24 hours; empty without any
-	DayPair     string `json:"liq24HMaxTpKey"`  // the pair with the most in the last 24 hours; empty without any
+	LiqLong24h  string `json:"liqLong24h"`      // of longs in the last 24 hours
+	LiqShort24h string `json:"liqShort24h"`     // of shorts in the last 24 hours
+	MaxLiq      string `json:"maxLiq"`          // largest single one of the last 24 hours
+	MaxMarket   string `json:"maxLiqMarket"`    // exchange of the largest single one; empty without any
+	DayMarket   string `json:"liq24HMaxMarket"` // exchange with the most in the last 24 hours; empty without any
+	DayPair     string `json:"liq24HMaxTpKey"`  // pair with the most in the last 24 hours; empty without any
 }

@@ -25,19 +25,19 @@ type PlatformName struct {
 	CNName string `json:"cn_name"` // name in Chinese
 }
 
-// PlatformTickersIn names platforms. The answer has them in the order in which they are
-// asked for, each once; those that nobody knows are left out.
+// PlatformTickersIn names platforms. They are listed in the order in which they are asked
+// for, each once; unknown ones are left out.
 type PlatformTickersIn struct {
 	MarketList []Key `query:"market_list" required:"true" max:"100" list:"set" example:"binance"` // keys of platforms, 100 at most
 }
 
 // PlatformTicker is what takers bought less what they sold on a platform in the last 24
-// hours, over the pairs that are followed, in whole minutes: exact decimals as text, below 0
-// where more was sold; empty where there is no data. OKX and Bybit do not tell takers apart
-// in their K-lines: of these it is what was traded while they were followed, on the first day
-// since then. The 24 hours of the perpetual exchange begin at a quarter of an hour.
+// hours, in whole minutes, over the pairs that the service follows: exact decimals as
+// text, negative where more was sold, empty where there is no data. For OKX and Bybit it
+// covers what was traded since the service follows them, where that is less than 24 hours.
+// The 24 hours of Hyperliquid begin at a quarter of an hour.
 type PlatformTicker struct {
-	MarketKey    string `json:"market_key"`   // as it was asked for
-	FundNetInCNY string `json:"fundNetInCny"` // in yuan, by the European Central Bank's reference rate
-	FundNetInUSD string `json:"fundNetInUsd"` // in US dollars, of which a stable coin counts as one; of OKX and Bybit it is of what was traded since the service follows them, where that is less than 24 hours
+	MarketKey    string `json:"market_key"`   // key of the platform, as it was asked for
+	FundNetInCNY string `json:"fundNetInCny"` // in yuan, with the European Central Bank's reference rate
+	FundNetInUSD string `json:"fundNetInUsd"` // in US dollars, where a stablecoin counts as one dollar
 }

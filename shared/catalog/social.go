@@ -26,27 +26,28 @@ var (
 type PostsIn struct {
 	// Posts on the page, 100 at most. Where the last one shares its second with others, these are on the page too.
 	PageSize int64 `query:"page_size,pageSize" default:"20" min:"1" max:"100"`
-	// Timestamp of the last post of the page before, in Unix seconds: only older ones are shown.
+	// Timestamp of the last post of the page before, in Unix seconds: only older ones are
+	// listed. Absent for the first page.
 	LastTime *Seconds `query:"last_time"`
-	// Language: Chinese or English.
+	// Language: Chinese (cn) or English (en).
 	Language string `query:"language,lan" default:"cn" enum:"cn|en"`
 }
 
-// PostPage is a page of posts.
+// PostPage is a page of posts, the newest first.
 type PostPage struct {
-	// Whether it is the first page, to which new posts come.
+	// Whether it is the first page, on which new posts appear.
 	IsLive bool `json:"isLive"`
 	// Posts of the page.
 	List []Post `json:"list"`
 }
 
-// Post is a post. What nobody has counted is 0.
+// Post is a post of a social network. A count that is not known is 0.
 type Post struct {
 	// Number of the post, for interaction-stats and newsflash/detail.
 	ID int64 `json:"id"`
 	// Title, empty where a post has none.
 	Title string `json:"title"`
-	// The text, without markup.
+	// Text, without markup.
 	Content string `json:"content"`
 	// When it was published, in Unix seconds.
 	Timestamp int64 `json:"timestamp"`
@@ -54,21 +55,21 @@ type Post struct {
 	IsSocial int64 `json:"isSocial"`
 	// Address of the author's picture; empty for none.
 	Avatar string `json:"avatar"`
-	// Comments.
+	// Number of comments.
 	CommentCount int64 `json:"commentCount"`
-	// Likes.
+	// Number of likes.
 	LikeCount int64 `json:"like_count"`
-	// Answers.
+	// Number of answers.
 	ReplyCount int64 `json:"reply_count"`
-	// Reposts.
+	// Number of reposts.
 	RetweetCount int64 `json:"retweet_count"`
-	// Views.
+	// Number of views.
 	ViewCount int64 `json:"view_count"`
 	// Name of the author.
 	Source string `json:"source"`
-	// The text in the other language; empty for none.
+	// Text in the other language; empty for none.
 	TransContent string `json:"transContent"`
-	// The title in the other language; empty for none.
+	// Title in the other language; empty for none.
 	TransTitle string `json:"transTitle"`
 	// Identifier in its network; empty where it is not known.
 	TweetID string `json:"tweet_id"`
@@ -76,37 +77,39 @@ type Post struct {
 	ShareLink string `json:"shareLink"`
 	// Addresses of pictures.
 	PicArray []string `json:"picArray"`
-	// Always empty: no article is known to belong to a post.
+	// Always empty.
 	RelateArticles []string `json:"relateArticles"`
-	// What somebody of the house says of it; empty for nothing.
+	// Comment of the editors on it; empty for none.
 	PersonOpinion string `json:"person_opinion"`
 }
 
 // PostSearchIn searches posts, the newest first.
 type PostSearchIn struct {
-	// Words, all of which a post must hold, as in newsflash/search.
+	// Words, all of which a post must hold: English ones as whole words in any case, Chinese
+	// as it is written.
 	Keyword string `query:"keyword" required:"true" maxlen:"200" example:"bitcoin"`
 	// Posts on the page, 50 at most. Where the last one shares its second with others, these are on the page too.
 	PageSize int64 `query:"page_size,pageSize" default:"20" min:"1" max:"50"`
-	// Timestamp of the last post of the page before, in Unix seconds: only older ones are shown.
+	// Timestamp of the last post of the page before, in Unix seconds: only older ones are
+	// listed. Absent for the first page.
 	LastTime *Seconds `query:"last_time"`
 	// Language: Chinese or English; without it both.
 	Language string `query:"language,lan" enum:"cn|en"`
 }
 
-// FoundPosts is posts that were found.
+// FoundPosts is a page of posts that were found, the newest first.
 type FoundPosts struct {
-	// The posts.
+	// Posts of the page.
 	List []FoundPost `json:"list"`
 }
 
-// FoundPost is a post that was found.
+// FoundPost is a post of a social network that was found.
 type FoundPost struct {
 	// Number of the post.
 	ID string `json:"id"`
 	// Title, empty where a post has none.
 	Title string `json:"title"`
-	// The text, without markup.
+	// Text, without markup.
 	Content string `json:"content"`
 	// When it was published, in Unix seconds.
 	CreateTime string `json:"createTime"`
@@ -116,11 +119,11 @@ type FoundPost struct {
 	Latest bool `json:"latest"`
 	// Name of the author.
 	Source string `json:"source"`
-	// The same.
+	// Name of the author, as in source.
 	SourceTitle string `json:"sourceTitle"`
-	// The text in the other language; empty for none.
+	// Text in the other language; empty for none.
 	TransContent string `json:"transContent"`
-	// The title in the other language; empty for none.
+	// Title in the other language; empty for none.
 	TransTitle string `json:"transTitle"`
 }
 
@@ -137,9 +140,9 @@ type MemberSearchIn struct {
 	Size int64 `query:"size" default:"20" min:"1" max:"100"`
 }
 
-// FoundMembers is a page of members.
+// FoundMembers is a page of members that were found.
 type FoundMembers struct {
-	// Identifier of the last one of the page; empty where there is none.
+	// Identifier of the last member of the page; empty where there is none.
 	LastID string `json:"lastId"`
 	// Members of the page.
 	List []Member `json:"list"`
@@ -147,23 +150,23 @@ type FoundMembers struct {
 
 // Member is an author of posts.
 type Member struct {
-	// Identifier.
+	// Identifier of the member.
 	MemberID string `json:"memberId"`
-	// Name.
+	// Name of the member.
 	Name string `json:"name"`
 	// Address of a picture; empty for none.
 	Avatar string `json:"avatar"`
-	// How many follow the member.
+	// Number of followers.
 	Followers string `json:"followers"`
-	// Whether the caller follows the member: always false, as keys follow nobody.
+	// Always false: no key follows a member.
 	Attention bool `json:"attention"`
-	// A few words about the member.
+	// Description, a few words.
 	Describe string `json:"describe"`
-	// Labels.
+	// Labels of the member.
 	LabelData []MemberLabel `json:"labelData"`
-	// Whether the caller is told of new posts: always false.
+	// Always false: no key subscribes to a member.
 	Subscription bool `json:"subscription"`
-	// What kind of member.
+	// Kind of member, such as social.
 	Type string `json:"type"`
 }
 
@@ -177,27 +180,27 @@ type MemberLabel struct {
 
 // PostStatsIn names posts.
 type PostStatsIn struct {
-	FlashIDs []int64 `body:"flash_ids" required:"true" min:"1" max:"50" list:"set"` // numbers of posts, 50 at most; unknown ones are left out, and so is null
+	FlashIDs []int64 `body:"flash_ids" required:"true" min:"1" max:"50" list:"set"` // Numbers of posts, 50 at most. Unknown ones and null are left out.
 }
 
 // PostStatsList is what was counted of posts.
 type PostStatsList struct {
-	// Of each post that is known, in the order of the request.
+	// Counts of each known post, in the order of the request.
 	Stats []PostStat `json:"stats"`
-	// The same, under the name that some clients read.
+	// The same rows as in stats, as some clients read them.
 	List []PostStat `json:"list"`
 }
 
-// PostStat is what was counted of a post.
+// PostStat is what was counted of a post. A count that is not known is 0.
 type PostStat struct {
 	// Number of the post.
 	FlashID int64 `json:"flashId"`
-	// Likes.
+	// Number of likes.
 	LikeCount int64 `json:"likeCount"`
-	// Answers.
+	// Number of answers.
 	ReplyCount int64 `json:"replyCount"`
-	// Reposts.
+	// Number of reposts.
 	RetweetCount int64 `json:"retweetCount"`
-	// Views.
+	// Number of views.
 	ViewCount int64 `json:"viewCount"`
 }

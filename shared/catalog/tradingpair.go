@@ -12,27 +12,27 @@ var (
 
 var _ = does(TradingPair, readSeries, readViews)
 
-// PairTickersIn names pairs. The answer has them in the order in which they are asked for,
-// each once; those that nobody knows are left out.
+// PairTickersIn names pairs. They are listed in the order in which they are asked for,
+// each once; unknown ones are left out.
 type PairTickersIn struct {
 	KeyList []Key `query:"key_list,symbol,dbkey,dbKey,key" required:"true" max:"100" list:"set" example:"btcusdt:binance"` // pair keys, 100 at most
 }
 
-// PairTicker is what a pair costs. Figures are exact decimals as text; an empty one is not
-// known. Those in US dollars are made of the quote coin's price, where a stable coin counts
-// as one dollar, and those in yuan of these by the European Central Bank's reference rate.
-// The 24 hours of the perpetual exchange begin at a quarter of an hour.
+// PairTicker is what a pair costs. Figures are exact decimals as text, empty where they
+// are not known. Those in US dollars are made with the quote coin's price, where a
+// stablecoin counts as one dollar, and those in yuan from these with the European Central
+// Bank's reference rate. The 24 hours of Hyperliquid begin at a quarter of an hour.
 type PairTicker struct {
-	Key        string `json:"key"`         // as it was asked for
+	Key        string `json:"key"`         // key of the pair, as it was asked for
 	LastRaw    string `json:"last_raw"`    // price of the last trade, in the quote coin
-	LastCNY    string `json:"last_cny"`    // the same in yuan
-	LastUSD    string `json:"last_usd"`    // the same in US dollars
+	LastCNY    string `json:"last_cny"`    // price of the last trade in yuan
+	LastUSD    string `json:"last_usd"`    // price of the last trade in US dollars
 	High24hRaw string `json:"high24h_raw"` // highest price of 24 hours, in the quote coin
-	High24hCNY string `json:"high24h_cny"` // the same in yuan
-	High24hUSD string `json:"high24h_usd"` // the same in US dollars
+	High24hCNY string `json:"high24h_cny"` // highest price of 24 hours in yuan
+	High24hUSD string `json:"high24h_usd"` // highest price of 24 hours in US dollars
 	Low24hRaw  string `json:"low24h_raw"`  // lowest price of 24 hours, in the quote coin
-	Low24hCNY  string `json:"low24h_cny"`  // the same in yuan
-	Low24hUSD  string `json:"low24h_usd"`  // the same in US dollars
+	Low24hCNY  string `json:"low24h_cny"`  // lowest price of 24 hours in yuan
+	Low24hUSD  string `json:"low24h_usd"`  // lowest price of 24 hours in US dollars
 }
 
 // PlatformPairsIn names a platform.
@@ -42,7 +42,7 @@ type PlatformPairsIn struct {
 
 // PlatformPair is what a pair is called.
 type PlatformPair struct {
-	Key    string `json:"key"`     // of the pair
+	Key    string `json:"key"`     // key of the pair
 	CNName string `json:"cn_name"` // name in Chinese
 	ENName string `json:"en_name"` // name in English
 	Show   string `json:"show"`    // short name, such as BTC/USDT
@@ -57,11 +57,11 @@ type SelectedPairsIn struct {
 
 // SelectedPair is a pair of a platform.
 type SelectedPair struct {
-	Key      string `json:"key"`      // of the pair
+	Key      string `json:"key"`      // key of the pair
 	Currency string `json:"currency"` // coin in which its prices are
 	ENName   string `json:"en_name"`  // name in English
 	CNName   string `json:"cn_name"`  // name in Chinese
 	Show     string `json:"show"`     // short name, such as BTC/USDT
 	Market   string `json:"market"`   // key of the platform
-	Swap     bool   `json:"swap"`     // whether it is a perpetual
+	Swap     bool   `json:"swap"`     // true for a perpetual
 }
