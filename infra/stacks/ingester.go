@@ -132,10 +132,15 @@ func (b *builder) ingesterRole(stack awscdk.Stack) awsiam.Role {
 	return role
 }
 
+// memoryShare is the part of a task's memory, in percent, beyond which its program collects
+// garbage all the time: without it memory that is no longer used would end the task.
+const memoryShare = 80
+
 // container is the ingester's, on Fargate and on hosts.
 func (b *builder) container(stack awscdk.Stack, p place, logs awslogs.ILogGroup) *awsecs.ContainerDefinitionOptions {
 	env := *b.environment(b.declaration(catalog.ProgramIngester), stack)
 	env["AWS_REGION"] = stack.Region() // which Lambda sets by itself
+	env["GOMEMLIMIT"] = jsii.String(fmt.Sprintf("%dMiB", b.IngesterMemory*memoryShare/100))
 	for name, value := range b.domains {
 		env[name] = jsii.String(value)
 	}

@@ -142,7 +142,7 @@ func TestTheIngesterIsHealthCheckedAndRolledBack(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"QUOTARY_TABLE_PREFIX": "quotary-prod-", "QUOTARY_VIEWS_BUCKET": "quotary-prod-views-${AWS::AccountId}-${AWS::Region}",
-		"QUOTARY_INGESTER_ADDR": "127.0.0.1:8080", "QUOTARY_RETENTION": "fills=90d,orders=30d", "QUOTARY_METRICS": "quotary-prod", "AWS_REGION": "${AWS::Region}",
+		"QUOTARY_INGESTER_ADDR": "127.0.0.1:8080", "QUOTARY_RETENTION": "fills=90d,orders=30d", "QUOTARY_METRICS": "quotary-prod", "GOMEMLIMIT": "1638MiB" /* of 2048 */, "AWS_REGION": "${AWS::Region}",
 	} {
 		if env[name] != want {
 			t.Errorf("%s = %q, want %q", name, env[name], want)

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,8 +26,11 @@ type Host struct {
 	// Timeout bounds one try of a request; 0 means 10 s.
 	Timeout time.Duration
 
-	// Largest is how many bytes an answer may have; 0 means 64 MiB.
-	Largest int64
+	// Bounds are those of the answers of paths that have larger ones than usual
+	// ([UsualBounds]); Usual are those of all others of this host. They are set before the
+	// first request.
+	Bounds map[string]Bounds
+	Usual  Bounds
 
 	// Header is sent with every request, e.g. a key; nil sends none. It is set before
 	// the first.
@@ -53,7 +55,7 @@ type cooldown struct {
 // NewHost returns a host at base, e.g. https://api.binance.com, with a budget of so
 // much weight a minute.
 func NewHost(base string, perMinute int) *Host {
-	return &Host{base: strings.TrimSuffix(base, "/"), http: &http.Client{CheckRedirect: stay}, cool: new(cooldown), Budget: NewBudget(perMinute, time.Now)}
+	return &Host{base: strings.TrimSuffix(base, "/"), http: &http.Client{CheckRedirect: stay}, cool: new(cooldown), Budget: NewBudget(perMinute, time.Now), Usual: UsualBounds}
 }
 
 // Pool returns the same host for requests that it counts by themselves, so much weight a
@@ -76,9 +78,9 @@ func (h *Host) Asking(header http.Header) *Host {
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 const (
-	hostTimeout  = 10 * time.Second
-	hostTries    = 4
-	hostResponse = int64(64 << 20) // bytes; the description of all markets of a large exchange is some 10 MB
+	hostTimeout = 10 * time.Second
+	hostTries   = 4
+	refusalRead = 64 << 10 // bytes of an answer that is no success
 
 	// Pauses of hosts that say none, and the longest that is obeyed: who asks before a ban
 	// has ended makes it longer, and no host bans for more than three days.
@@ -103,7 +105,7 @@ func (e *RefusedError) Error() string { return fmt.Sprintf("status %d: %s", e.St
 // pause that they ask for comes first. The error is a [*RefusedError] where the host
 // answered something else.
 func (h *Host) Get(ctx context.Context, path string, query url.Values, weight int, out any) error {
-	body, err := h.Body(ctx, path, query, weight)
+	body, err := h.ask(ctx, path, query, weight, Bounds.ReadJSON)
 	if err != nil {
 		return err
 	}
@@ -113,8 +115,17 @@ func (h *Host) Get(ctx context.Context, path string, query url.Values, weight in
 	return nil
 }
 
-// Body is [Host.Get] for an answer that is no JSON.
+// Body is [Host.Get] for an answer that is no JSON, of which only the bytes are bounded.
 func (h *Host) Body(ctx context.Context, path string, query url.Values, weight int) ([]byte, error) {
+	return h.ask(ctx, path, query, weight, Bounds.Read)
+}
+
+// ask asks for a path whose answer read reads.
+func (h *Host) ask(ctx context.Context, path string, query url.Values, weight int, read func(Bounds, io.Reader) ([]byte, error)) ([]byte, error) {
+	bounds, ok := h.Bounds[path]
+	if !ok {
+		bounds = h.Usual
+	}
 	address := h.base + path
 	if len(query) > 0 {
 		address += "?" + query.Encode()
@@ -126,7 +137,7 @@ func (h *Host) Body(ctx context.Context, path string, query url.Values, weight i
 		}
 		var body []byte
 		var again bool
-		if body, again, err = h.once(ctx, address); err == nil {
+		if body, again, err = h.once(ctx, address, func(r io.Reader) ([]byte, error) { return read(bounds, r) }); err == nil {
 			return body, nil
 		}
 		if !again || try == hostTries-1 {
@@ -158,7 +169,7 @@ func (h *Host) wait(ctx context.Context, weight int) error {
 }
 
 // once sends the request once; again reports whether an error may pass by.
-func (h *Host) once(ctx context.Context, address string) (body []byte, again bool, err error) {
+func (h *Host) once(ctx context.Context, address string, read func(io.Reader) ([]byte, error)) (body []byte, again bool, err error) {
 	timeout := h.Timeout
 	if timeout == 0 {
 		timeout = hostTimeout
@@ -181,13 +192,11 @@ func (h *Host) once(ctx context.Context, address string) (body []byte, again boo
 		return nil, ctx.Err() == nil, err
 	}
 	defer resp.Body.Close()
-	largest := cmp.Or(h.Largest, hostResponse)
-	body, err = io.ReadAll(io.LimitReader(resp.Body, largest+1))
-	switch {
-	case err != nil:
-		return nil, ctx.Err() == nil, err
-	case int64(len(body)) > largest:
-		return nil, false, fmt.Errorf("the answer is larger than %d bytes", largest)
+	if resp.StatusCode != http.StatusOK {
+		read = func(r io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(r, refusalRead)) }
+	}
+	if body, err = read(resp.Body); err != nil {
+		return nil, ctx.Err() == nil && !errors.Is(err, ErrBounds), err
 	}
 	if h.Limited != nil {
 		if pause := h.Limited(resp.StatusCode, body); pause > 0 {

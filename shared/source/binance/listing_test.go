@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"quotary/shared/market"
 	"quotary/shared/source/binance"
 	"quotary/shared/source/sourcetest"
 )
@@ -48,4 +49,21 @@ func TestMarketsOfWhichSomethingIsNotKnownAreCountedAndSaidOnce(t *testing.T) {
 	all, log = listing(t, `{"symbol":"BTCUSD_PERP","contractStatus":"TRADING","contractType":"PERPETUAL","contractSize":100,"baseAsset":"BTC","quoteAsset":"USD"},
 		{"symbol":"ETHUSD_PERP","contractStatus":"TRADING","contractType":"PERPETUAL","baseAsset":"ETH","quoteAsset":"USD"}`)
 	sourcetest.Lists(t, all[2], log, []string{"btcswapusd:binance"}, 1, "contract size")
+}
+
+func TestAnAnswerWithoutEndIsRefused(t *testing.T) {
+	t.Parallel()
+	pair := market.Pair{Symbol: "BTCUSDT", Swap: true}
+	for begin, ask := range map[string]func(*binance.Market) error{
+		`{"symbols":[`: func(m *binance.Market) error { _, err := m.Pairs(t.Context()); return err },
+		`[`:            func(m *binance.Market) error { _, err := m.Tickers(t.Context(), nil); return err },
+		` [`:           func(m *binance.Market) error { _, err := m.Interests(t.Context(), nil); return err },
+		`[ `:           func(m *binance.Market) error { _, err := m.PastFundings(t.Context(), pair, 0, 1); return err },
+		`[[`: func(m *binance.Market) error {
+			_, err := m.Klines(t.Context(), pair, market.Minute1, 0, 10)
+			return err
+		},
+	} {
+		sourcetest.RefusesEndlessRows(t, begin, func(url string) error { return ask(binance.Open(url, slog.New(slog.DiscardHandler))[1]) })
+	}
 }

@@ -112,6 +112,9 @@ func USDM(url, stream string, log *slog.Logger) *Market { return newMarket(usdm,
 // COINM are the perpetual contracts that are paid in their base coins.
 func COINM(url, stream string, log *slog.Logger) *Market { return newMarket(coinm, url, stream, log) }
 
+// mostMarkets is several times how many markets there are.
+const mostMarkets = 20_000
+
 // Requests a minute that the exchange allows where it counts them by themselves.
 const (
 	fundingPerMinute = 100
@@ -120,6 +123,10 @@ const (
 
 func newMarket(r rules, url, stream string, log *slog.Logger) *Market {
 	host := source.NewHost(url, r.perMinute*share/100)
+	host.Bounds = map[string]source.Bounds{
+		r.path + "/exchangeInfo": {Bytes: 32 << 20, Rows: mostMarkets}, // of spot it is some 15 MB
+		r.path + "/ticker/24hr":  {Bytes: 8 << 20, Rows: mostMarkets},
+	}
 	info := source.NewMarketInfo(r.name, Platform, r.swap, log)
 	info.Inverse = r.inverse
 	return &Market{

@@ -46,6 +46,9 @@ func Open(url string, log *slog.Logger) []*Market {
 	host := source.NewHost(cmp.Or(url, URL), requestsPerMinute)
 	host.Budget = source.NewBurstBudget(requestsPerMinute, requestsBurst, time.Now)
 	host.Limited = limited
+	host.Bounds = map[string]source.Bounds{
+		"/v5/market/instruments-info": {Bytes: 8 << 20, Rows: mostMarkets}, "/v5/market/tickers": {Bytes: 4 << 20, Rows: mostMarkets},
+	}
 	market := func(name, category, contract string) *Market {
 		info := source.NewMarketInfo(name, Platform, contract != "", log)
 		info.Inverse = category == inverse
@@ -58,6 +61,9 @@ func Open(url string, log *slog.Logger) []*Market {
 		market("bybit spot", spot, ""), market("bybit linear", linear, "LinearPerpetual"), market("bybit inverse", inverse, "InversePerpetual"),
 	}
 }
+
+// mostMarkets is many times how many markets there are of a category.
+const mostMarkets = 20_000
 
 // Categories.
 const (

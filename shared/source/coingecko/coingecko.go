@@ -50,6 +50,7 @@ type Sink func(context.Context, []market.CoinMarket) error
 // at the next turn. It runs in the caller's goroutine.
 func (m *Markets) Follow(ctx context.Context, sink Sink) error {
 	host := source.NewHost(m.URL, callsPerMinute)
+	host.Usual.Rows = 2 * PageSize
 	if m.Key != "" {
 		host.Header = http.Header{keyHeader: {m.Key}}
 	}

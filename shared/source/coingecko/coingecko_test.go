@@ -19,6 +19,7 @@ import (
 	"quotary/shared/market"
 	"quotary/shared/source"
 	"quotary/shared/source/coingecko"
+	"quotary/shared/source/sourcetest"
 )
 
 var errEnough = errors.New("enough")
@@ -193,5 +194,15 @@ func FuzzARow(f *testing.F) {
 		if !market.ValidCoinKey(m.Key) || m.Time <= 0 {
 			t.Errorf("%+v", m)
 		}
+	})
+}
+
+func TestAnAnswerWithoutEndIsRefused(t *testing.T) {
+	t.Parallel()
+	sourcetest.RefusesEndlessRows(t, `[`, func(url string) error {
+		return sourcetest.Logged(t.Context(), func(ctx context.Context, log *slog.Logger) {
+			m := coingecko.Markets{URL: url, Pages: 1, Every: time.Hour, Stats: new(source.Stats), Log: log}
+			_ = m.Follow(ctx, func(context.Context, []market.CoinMarket) error { return errEnough })
+		})
 	})
 }

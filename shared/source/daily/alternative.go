@@ -40,6 +40,9 @@ func ReadFearGreed(answer []byte, key string) (days []market.DayQuote, malformed
 			Error any `json:"error"`
 		} `json:"metadata"`
 	}
+	if err := bounds.CheckRows(answer); err != nil {
+		return nil, 0, err
+	}
 	switch err := json.Unmarshal(answer, &list); {
 	case err != nil:
 		return nil, 0, errNoIndex

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"quotary/shared/market"
+	"quotary/shared/source"
 )
 
 // columns are the names of the columns of a file, in lower case: date, open, high, low,
@@ -23,6 +24,9 @@ var errNoDays = errors.New("it has no days")
 // [market.FirstDay] are left out. A file without a single day is an error, as are a page of
 // HTML and a sentence.
 func readCSV(file []byte, headings []columns, day func(date string) string, key, unit string) (days []market.DayQuote, malformed int, err error) {
+	if err := checkLines(file); err != nil {
+		return nil, 0, err
+	}
 	rows := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(file, []byte("\ufeff"))))
 	rows.FieldsPerRecord, rows.ReuseRecord = -1, true
 	first, err := rows.Read()
@@ -57,6 +61,21 @@ func readCSV(file []byte, headings []columns, day func(date string) string, key,
 		}
 		days = append(days, q)
 	}
+}
+
+// mostLine is how many bytes a line may have: a row has some 60.
+const mostLine = 1000
+
+// checkLines returns an error of a file with more lines than there are days, or with longer ones
+// than a day has: each of its commas would be a field.
+func checkLines(file []byte) error {
+	lines := 0
+	for line := range bytes.Lines(file) {
+		if lines++; lines > bounds.Rows || len(line) > mostLine {
+			return fmt.Errorf("%w: it has more than %d lines, or one of more than %d bytes", source.ErrBounds, bounds.Rows, mostLine)
+		}
+	}
+	return nil
 }
 
 // head reports whether a row is the heading, of which a file may lack the volume.

@@ -19,9 +19,9 @@ import (
 	"quotary/shared/source"
 )
 
-// largest is how large an answer may be, in bytes: the longest history, of a century of
-// working days, has some 2 MB.
-const largest = 8 << 20
+// bounds are those of an answer: the longest history, of a century of working days, has some
+// 27,000 rows and 2 MB.
+var bounds = source.Bounds{Bytes: 8 << 20, Rows: 60_000}
 
 // Series polls lists of days of one host.
 type Series struct {
@@ -50,7 +50,7 @@ type Sink func(ctx context.Context, asked time.Time, days []market.DayQuote) err
 
 func series(base, what string, perMinute int, lists ...*list) *Series {
 	host := source.NewHost(base, perMinute)
-	host.Largest = largest
+	host.Usual = bounds
 	for _, l := range lists {
 		l.known = map[string]market.DayQuote{}
 	}

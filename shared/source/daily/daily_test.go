@@ -207,3 +207,16 @@ func TestASymbolThatIsUnknownDoesNotHoldUpTheOthers(t *testing.T) {
 		t.Error(asked())
 	}
 }
+
+func TestAFileThatIsBeyondItsBoundsIsRefused(t *testing.T) {
+	t.Parallel()
+	const heading, row = "DATE,OPEN,HIGH,LOW,CLOSE\n", "01/02/1990,17.24,17.24,17.24,17.24\n"
+	for name, file := range map[string]string{"too many lines": heading + strings.Repeat(row, 60_000), "a line of commas": heading + row + strings.Repeat(",", 2000)} {
+		if days, _, err := daily.ReadVIX([]byte(file), "i:vix:cboe"); !errors.Is(err, source.ErrBounds) {
+			t.Errorf("%s: %d days, %v", name, len(days), err)
+		}
+	}
+	if days, _, err := daily.ReadFearGreed([]byte(`{"data":[`+strings.Repeat("{},", 60_000)+`{}]}`), "i:fgi:alternative"); !errors.Is(err, source.ErrBounds) {
+		t.Errorf("%d days, %v", len(days), err)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -27,10 +28,14 @@ const (
 )
 
 const (
-	infoTimeout  = 10 * time.Second
-	infoTries    = 4
-	infoResponse = 32 << 20 // bytes; the largest answers are below 2 MB
+	infoTimeout = 10 * time.Second
+	infoTries   = 4
+	refusalRead = 64 << 10 // bytes of an answer that is no success
 )
+
+// infoBounds are those of answers: the largest are below 2 MB, of open orders and of ledger
+// updates, which an account may have thousands of.
+var infoBounds = source.Bounds{Bytes: 8 << 20, Rows: 20_000}
 
 // Info asks the public info endpoint. It keeps to the venue's limits, gives each
 // request ten seconds and tries four times what may succeed later.
@@ -168,12 +173,14 @@ func (i *Info) once(ctx context.Context, body []byte, out any) (again bool, err 
 		return ctx.Err() == nil, err
 	}
 	defer resp.Body.Close()
-	data, err := io.ReadAll(io.LimitReader(resp.Body, infoResponse+1))
+	read := infoBounds.ReadJSON
+	if resp.StatusCode != http.StatusOK {
+		read = func(r io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(r, refusalRead)) }
+	}
+	data, err := read(resp.Body)
 	switch {
 	case err != nil:
-		return ctx.Err() == nil, err
-	case len(data) > infoResponse:
-		return false, fmt.Errorf("the answer is larger than %d bytes", infoResponse)
+		return ctx.Err() == nil && !errors.Is(err, source.ErrBounds), err
 	case resp.StatusCode != http.StatusOK:
 		later := resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= 500
 		return later, fmt.Errorf("status %d: %s", resp.StatusCode, excerpt(string(data)))

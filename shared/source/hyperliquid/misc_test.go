@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quotary/shared/market"
+	"quotary/shared/source/sourcetest"
 )
 
 func TestAPaymentOfEachAccountIsReadAndTheRateOfEachCoin(t *testing.T) {
@@ -96,5 +97,16 @@ func TestWhatAnEventMayLackNeverCostsIt(t *testing.T) {
 	skipped, err := ReadMisc(&e, blockHead+`{"time":"2026-06-11T01:00:00.039","inner":{"Funding":{"deltas":[`+payment(`"280.0"`)+`,`+payment(`280.0`)+`,7,`+payment(`"281.0"`)+`]}}}]}`, 0)
 	if len(e.Payments) != 2 || skipped != 2 || err == nil {
 		t.Errorf("payments: %+v, %d skipped, %v", e.Payments, skipped, err)
+	}
+}
+
+func TestAnAnswerWithoutEndIsRefused(t *testing.T) {
+	t.Parallel()
+	for begin, ask := range map[string]func(*Info) error{
+		`[`:           func(i *Info) error { _, err := i.PerpDexs(t.Context()); return err },
+		`{"a":[`:      func(i *Info) error { _, err := i.AllMids(t.Context(), ""); return err },
+		`{"tokens":[`: func(i *Info) error { _, err := i.SpotMeta(t.Context()); return err },
+	} {
+		sourcetest.RefusesEndlessRows(t, begin, func(url string) error { return ask(NewInfo(url)) })
 	}
 }

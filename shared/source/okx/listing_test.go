@@ -8,6 +8,8 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"quotary/shared/market"
+	"quotary/shared/source"
 	"quotary/shared/source/sourcetest"
 )
 
@@ -32,4 +34,22 @@ func TestMarketsOfWhichSomethingIsNotKnownAreCountedAndSaidOnce(t *testing.T) {
 	sourcetest.Lists(t, all[0], log, []string{"btcusdt:okex"}, 2, "halted", "C/")
 	log.Reset()
 	sourcetest.Lists(t, all[1], log, []string{"btcswapusdt:okcoinfutures", "xyzswapusdt:okcoinfutures"}, 3, "quanto", "BTC-USD_UM-SWAP")
+}
+
+func TestAnAnswerWithoutEndIsRefused(t *testing.T) {
+	t.Parallel()
+	pair := market.Pair{Symbol: "A", Swap: true}
+	for _, ask := range []func(*Market) error{
+		func(m *Market) error { _, err := m.Pairs(t.Context()); return err },
+		func(m *Market) error { _, err := m.Tickers(t.Context(), nil); return err },
+		func(m *Market) error { _, err := m.PastFundings(t.Context(), pair, 0, 1); return err },
+		func(m *Market) error { _, err := m.Klines(t.Context(), pair, market.Minute1, 0, 10); return err },
+	} {
+		sourcetest.RefusesEndlessRows(t, `{"code":"0","data":[`, func(url string) error { return ask(Open(url, slog.New(slog.DiscardHandler))[1]) })
+	}
+	sourcetest.RefusesEndlessRows(t, `{"code":"0","data":[`, func(url string) error {
+		announcements := OpenAnnouncements(url)
+		_, err := announcements.Announcements(t.Context(), source.AnnouncedEnglish, announcements.Categories()[0], 1)
+		return err
+	})
 }

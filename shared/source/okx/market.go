@@ -64,6 +64,10 @@ func Open(url string, log *slog.Logger) []*Market {
 	host := source.NewHost(cmp.Or(url, URL), weightPerMinute)
 	host.Budget = source.NewBurstBudget(weightPerMinute, weightBurst, time.Now)
 	host.Limited = limited
+	host.Bounds = map[string]source.Bounds{
+		"/api/v5/public/instruments": {Bytes: 8 << 20, Rows: mostMarkets}, "/api/v5/market/tickers": {Bytes: 4 << 20, Rows: mostMarkets},
+		"/api/v5/public/open-interest": {Bytes: 4 << 20, Rows: mostMarkets},
+	}
 	pool := func(perMinute, burst int) *source.Host {
 		p := host.Pool(perMinute)
 		p.Budget = source.NewBurstBudget(perMinute, burst, time.Now)
@@ -82,6 +86,9 @@ func Open(url string, log *slog.Logger) []*Market {
 		market("okx spot", SpotPlatform, spot, false), market("okx swap", SwapPlatform, swap, false), market("okx inverse", SwapPlatform, swap, true),
 	}
 }
+
+// mostMarkets is many times how many markets there are of a type.
+const mostMarkets = 20_000
 
 // Types of instruments.
 const (

@@ -5,12 +5,15 @@
 package sec
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"quotary/shared/market"
@@ -38,12 +41,15 @@ type Facts struct {
 type Sink func(ctx context.Context, asked time.Time, facts market.CompanyFacts) error
 
 const (
-	perMinute = 240      // a fifth of what is allowed: others ask from the same address
-	burst     = 4        // of these at once
-	largest   = 32 << 20 // bytes; those of a large company of many years are some 10 MB
+	perMinute = 240 // a fifth of what is allowed: others ask from the same address
+	burst     = 4   // of these at once
 	timeout   = time.Minute
 	blocked   = 10 * time.Minute // how long the commission blocks
 )
+
+// bounds are those of an answer: the facts of a large company of many years are some 10 MB, and
+// a concept has some hundred values.
+var bounds = source.Bounds{Bytes: 32 << 20, Rows: 10_000}
 
 // Follow delivers the facts of all companies, and then so often those that have changed,
 // until ctx ends or the sink fails. A company that cannot be read is tried again with the
@@ -51,7 +57,7 @@ const (
 func (f *Facts) Follow(ctx context.Context, sink Sink) error {
 	host := source.NewHost(f.URL, perMinute)
 	host.Budget = source.NewBurstBudget(perMinute, burst, time.Now)
-	host.Largest, host.Timeout = largest, timeout
+	host.Usual, host.Timeout = bounds, timeout
 	host.Header = http.Header{"User-Agent": {f.Contact}}
 	host.Limited = func(status int, _ []byte) time.Duration {
 		if status == http.StatusForbidden {
@@ -75,8 +81,8 @@ func (f *Facts) Follow(ctx context.Context, sink Sink) error {
 }
 
 func (f *Facts) ask(ctx context.Context, host *source.Host, c Company) (facts market.CompanyFacts, err error) {
-	body, err := host.Body(ctx, fmt.Sprintf("/api/xbrl/companyfacts/CIK%010d.json", c.CIK), nil, 1)
-	if err != nil {
+	var body json.RawMessage
+	if err := host.Get(ctx, fmt.Sprintf("/api/xbrl/companyfacts/CIK%010d.json", c.CIK), nil, 1, &body); err != nil {
 		return facts, err
 	}
 	facts, malformed, err := Read(body, c)
@@ -98,11 +104,47 @@ var (
 	debtConcepts   = []string{"us-gaap:LongTermDebt", "us-gaap:LongTermDebtNoncurrent", "us-gaap:ConvertibleLongTermNotesPayable"}
 )
 
-// answer is the facts of a company, by taxonomy and concept.
+// answer is the facts of a company, by taxonomy.
 type answer struct {
-	CIK   json.Number                           `json:"cik"`
-	Name  string                                `json:"entityName"`
-	Facts map[string]map[string]json.RawMessage `json:"facts"`
+	CIK   json.Number         `json:"cik"`
+	Name  string              `json:"entityName"`
+	Facts map[string]concepts `json:"facts"`
+}
+
+// concepts are those of a taxonomy that are read.
+type concepts map[string]json.RawMessage
+
+// UnmarshalJSON keeps what is read of the concepts: companies file hundreds.
+func (c *concepts) UnmarshalJSON(text []byte) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	if begin, err := d.Token(); err != nil || begin != json.Delim('{') {
+		return errNoFacts
+	}
+	*c = concepts{}
+	for d.More() {
+		name, err := d.Token()
+		var concept json.RawMessage
+		if err == nil {
+			err = d.Decode(&concept)
+		}
+		if err != nil {
+			return errNoFacts
+		}
+		if name, ok := name.(string); ok && isRead(name) {
+			(*c)[name] = concept
+		}
+	}
+	return nil
+}
+
+// isRead reports whether a concept is read, of any taxonomy.
+func isRead(name string) bool {
+	for _, list := range [][]string{sharesConcepts, cashConcepts, debtConcepts} {
+		if slices.ContainsFunc(list, func(concept string) bool { return strings.HasSuffix(concept, ":"+name) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // filed is a fact in a filing.

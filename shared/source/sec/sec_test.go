@@ -15,6 +15,7 @@ import (
 	"quotary/shared/market"
 	"quotary/shared/source"
 	"quotary/shared/source/sec"
+	"quotary/shared/source/sourcetest"
 )
 
 // body is an answer with values of concepts.
@@ -113,5 +114,26 @@ func TestCompaniesAreFollowed(t *testing.T) {
 	})
 	if !errors.Is(err, enough) || strings.Join(got, ",") != "i:acme:nyse 8,i:acme:nyse 9" {
 		t.Errorf("%v: %v", err, got)
+	}
+}
+
+func TestAnAnswerWithoutEndIsRefused(t *testing.T) {
+	t.Parallel()
+	sourcetest.RefusesEndlessRows(t, `{"facts":{"dei":{"EntityCommonStockSharesOutstanding":{"units":{"shares":[`, func(url string) error {
+		return sourcetest.Logged(t.Context(), func(ctx context.Context, log *slog.Logger) {
+			f := sec.Facts{URL: url, Contact: "tests@example.com", Companies: []sec.Company{{Key: "i:acme:nasdaq", CIK: 7}}, Every: time.Hour, Stats: new(source.Stats), Log: log}
+			_ = f.Follow(ctx, func(context.Context, time.Time, market.CompanyFacts) error { return nil })
+		})
+	})
+}
+
+// Concepts that are not read cost nothing, whatever they hold.
+func TestOtherConceptsAreLeftOut(t *testing.T) {
+	t.Parallel()
+	answer := body(7, "dei:EntityCommonStockSharesOutstanding "+value("2026-09-30", "100", "10-Q", "2026-10-30"))
+	other := strings.Replace(answer, `"us-gaap":{`, `"us-gaap":{"Other":[[],"x",{"units":7}],"More":null`, 1)
+	got, malformed, err := sec.Read([]byte(other), sec.Company{Key: "i:acme:nasdaq", CIK: 7})
+	if err != nil || malformed > 0 || got.Shares.Value != "100" {
+		t.Errorf("%+v, %d, %v", got, malformed, err)
 	}
 }
