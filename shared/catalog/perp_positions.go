@@ -77,22 +77,23 @@ type PositionIs struct {
 }
 
 // PositionHistory is how a position developed, oldest first: a point for each order that
-// changed it, and for an open position one for now. Of a position that more than 2,000
-// orders changed it has the newest 2,000 points.
+// changed it, and for an open position one for now. Orders after which the entry price is
+// not known have none. Of a position that more than 2,000 orders changed it has the newest
+// 2,000 points.
 type PositionHistory struct {
 	PositionIs
 	History []PositionPoint `json:"history"`
 }
 
 // PositionPoint is a position at a time: at the price of the fill that changed it, and now
-// at the mark price. Amounts are quote units, decimal strings. Those that depend on an
-// entry price are null where the position was opened before its fills are known.
+// at the mark price. Amounts are quote units, decimal strings. Of the point for now those
+// that depend on an entry price are null where that is not known.
 type PositionPoint struct {
 	Time             int64   `json:"time"`           // ms
 	Size             string  `json:"size"`           // base units, negative for short
 	Leverage         int64   `json:"leverage"`       // leverage that the account has set for the coin; until that is known the venue's default, 20 or what the market allows
 	EffLeverage      *string `json:"effLeverage"`    // value of the position over the value of the account's perpetuals, for past points of the full hour before; null where that is not known
-	EntryPrice       *string `json:"entryPrice"`     // average price of what is open
+	EntryPrice       *string `json:"entryPrice"`     // average price of what is open, or was closed
 	PositionValue    string  `json:"positionValue"`  // size x price, never negative
 	UnrealizedPnl    *string `json:"unrealizedPnl"`  // profit of what is open, at that price
 	ReturnOnEquity   *string `json:"returnOnEquity"` // unrealizedPnl over the margin at entry, a fraction

@@ -29,6 +29,7 @@ type lifetime struct {
 	start         int64           // ms of the first fill that is known of it
 	end           int64           // ms of the fill that closed it; 0 while it is open
 	funding       market.Decimal  // paid less received over all of it, quote units; of a closed one
+	entryPx       market.Decimal  // average of all that opened it; of a closed one
 	steps         []step          // oldest first, at least one
 	now           market.OpenPosition
 	account       *market.Account // as it is now; nil where it is not known
@@ -106,7 +107,7 @@ func (r *reader) completed(ctx context.Context, t *market.CompletedTrade) (*life
 		}
 		return nil, api.BadRequest("position not found: the fills of this one are no longer stored; startTime and endTime must be of %d (%s) or later", since.UnixMilli(), since.Format(time.DateOnly))
 	}
-	l := &lifetime{address: t.Address, coin: t.Coin, long: t.Long, leverage: market.Leverage{Isolated: t.Isolated, Value: t.Leverage}, start: t.Start, end: t.End, funding: t.Funding.Neg()}
+	l := &lifetime{address: t.Address, coin: t.Coin, long: t.Long, leverage: market.Leverage{Isolated: t.Isolated, Value: t.Leverage}, start: t.Start, end: t.End, funding: t.Funding.Neg(), entryPx: t.EntryPx}
 	if l.values.markets, err = store.OrZero(r.accounts.markets.Get(ctx)); err != nil {
 		return nil, err
 	}
@@ -173,6 +174,10 @@ func (r *reader) follow(ctx context.Context, l *lifetime, list []market.Fill, to
 	}
 	if l.end == 0 {
 		l.now = open(&account, l.coin)
+		if known := l.held(); l.now.NoCost && known.Size.Equal(l.now.Size) && !known.NoCost { // as the venue said it
+			l.now.Cost, l.now.NoCost = known.Cost, false
+			l.knowCosts(len(l.steps)-1, known.Cost.MustDiv(known.Size))
+		}
 	}
 	for i := range l.steps {
 		if p := &l.steps[i].after; !p.NoCost && !p.Size.IsZero() {
@@ -228,6 +233,14 @@ func (l *lifetime) fill(account *market.Account, f *market.Fill, first, last boo
 	}
 	l.steps = append(l.steps, s)
 	return nil
+}
+
+// held is the position as the account has it now, of Size 0 where that is not known.
+func (l *lifetime) held() market.OpenPosition {
+	if l.account == nil {
+		return market.OpenPosition{}
+	}
+	return open(l.account, l.coin)
 }
 
 // open is the position of an account in a coin, of Size 0 where there is none.

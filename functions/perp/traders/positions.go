@@ -73,10 +73,10 @@ func (r *reader) history(ctx context.Context, l *lifetime) (*catalog.PositionHis
 	h := &catalog.PositionHistory{PositionIs: l.is()}
 	for i := range l.steps {
 		s := &l.steps[i]
-		if i+1 < len(l.steps) && l.steps[i+1].time == s.time && l.steps[i+1].oid == s.oid {
-			continue // a point for each order
+		if i+1 < len(l.steps) && l.steps[i+1].time == s.time && l.steps[i+1].oid == s.oid || s.after.NoCost {
+			continue // a point for each order of which the position is known
 		}
-		h.History = append(h.History, l.point(s))
+		h.History = append(h.History, l.point(i))
 	}
 	if l.end == 0 {
 		h.History = append(h.History, l.present())
@@ -85,13 +85,14 @@ func (r *reader) history(ctx context.Context, l *lifetime) (*catalog.PositionHis
 	return h, nil
 }
 
-// point is the position behind a fill, at its price.
-func (l *lifetime) point(s *step) catalog.PositionPoint {
+// point is the position behind a step, at its price.
+func (l *lifetime) point(i int) catalog.PositionPoint {
+	s := &l.steps[i]
 	if s.after.Size.IsZero() {
 		zero := market.Text(market.Decimal{})
-		closed := l.value(s.time, s.px, &market.OpenPosition{Size: s.sz, NoCost: true})
+		closed := l.value(s.time, s.px, l.beforeClosing(i))
 		return catalog.PositionPoint{
-			Time: s.time, Size: zero, Leverage: closed.Leverage.Value, PositionValue: zero, UnrealizedPnl: &zero,
+			Time: s.time, Size: zero, Leverage: closed.Leverage.Value, EntryPrice: known(!closed.NoCost, closed.EntryPx), PositionValue: zero, UnrealizedPnl: &zero,
 			ReturnOnEquity: &zero, MarginUsed: zero, CumFunding: market.Text(l.funding),
 		}
 	}
@@ -102,6 +103,19 @@ func (l *lifetime) point(s *step) catalog.PositionPoint {
 		p.EffLeverage = effLeverage(value, l.worth[after-1].Value.Decimal())
 	}
 	return p
+}
+
+// beforeClosing is the position that a step closed. Where nothing before that is stored it
+// has the entry price of all of the position.
+func (l *lifetime) beforeClosing(i int) *market.OpenPosition {
+	if i > 0 && !l.steps[i-1].after.NoCost && !l.steps[i-1].after.Size.IsZero() {
+		return &l.steps[i-1].after
+	}
+	size := l.steps[i].sz
+	if !l.long {
+		size = size.Neg()
+	}
+	return &market.OpenPosition{Size: size, Cost: market.Notional(l.entryPx, size).RoundHAZ(costPlaces)}
 }
 
 // effLeverage is what a position is worth over what the account is worth, nil where that

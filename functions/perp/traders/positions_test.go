@@ -265,6 +265,41 @@ func TestAPositionThatWasOpenedUnseenTellsItsEntryPriceWhenItIsReduced(t *testin
 	}
 }
 
+// Of a position that was opened before fills are stored, and only added to since, the venue
+// tells the entry price. Where it has not, points of the past are left out.
+func TestAHistoryHasNoPointWithoutAnEntryPrice(t *testing.T) {
+	t.Parallel()
+	for told, want := range map[string][]string{
+		"600": {"3.0 120.0", "5.0 120.0", "5.0 120.0"}, // what was bought at 120 is in it
+		"":    {"5.0 unknown"},
+	} {
+		w := newAccountWorld(t)
+		for i, f := range []market.Fill{{Sz: "1", StartPosition: "2.0"}, {Sz: "2", StartPosition: "3.0"}} {
+			f.Address, f.Coin, f.Side, f.Px, f.ClosedPnl, f.Time, f.Tid, f.Oid = alice, "BTC", market.Buy, "120", "0.0", minute(10-int64(i)), int64(i+1), int64(i+1)
+			f.Hash, f.Fee, f.FeeToken, f.Dir = "0x5a", "0.1", "USDC", "Open Long"
+			must(t, fills.Put(t.Context(), w.log, f))
+			w.folded.Fill(&f, nil)
+		}
+		if told != "" {
+			w.folded.Anchor(&market.Anchor{Dexes: []market.AccountState{{Time: minute(2), Positions: []market.PositionState{{
+				Coin: "BTC", Szi: decimal(t, "5"), Leverage: market.Leverage{Value: 10}, PositionValue: decimal(t, "700"), UnrealizedPnl: decimal(t, "700").Sub(decimal(t, told)),
+			}}}}})
+		}
+		w.store(t)
+		var got []string
+		for _, p := range apitest.Data[catalog.PositionHistory](t, w.Get(t, w.SubKey, ofAlice+"/current-position-history/BTC")).History {
+			price := "unknown"
+			if p.EntryPrice != nil {
+				price = *p.EntryPrice
+			}
+			got = append(got, p.Size+" "+price)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("told %q: %q, want %q", told, got, want)
+		}
+	}
+}
+
 func TestTheStatesOfAccountsAreValuedAtTheMarks(t *testing.T) {
 	t.Parallel()
 	w := newAccountWorld(t)
@@ -366,7 +401,7 @@ func TestAClosedPositionOfWhichOneFillIsKnown(t *testing.T) {
 	must(t, completedtrades.Put(t.Context(), w.log, *trade))
 	target := ofAlice + "/completed-position-%s/BTC?endTime=" + strconv.FormatInt(trade.End, 10)
 	got := apitest.Data[catalog.PositionHistory](t, w.Get(t, w.SubKey, fmt.Sprintf(target, "history")))
-	if len(got.History) != 1 || got.History[0].Size != "0.0" || got.History[0].Leverage != 20 {
+	if len(got.History) != 1 || got.History[0].Size != "0.0" || got.History[0].Leverage != 20 || *got.History[0].EntryPrice != "110.0" {
 		t.Errorf("%+v", got)
 	}
 	done := apitest.Data[catalog.PositionExecutions](t, w.Get(t, w.SubKey, fmt.Sprintf(target, "executions")))
