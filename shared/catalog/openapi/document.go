@@ -200,9 +200,10 @@ func (d *document) variants(e *catalog.Endpoint, list []catalog.Variant, members
 		}
 		own, required := Object{}, []any{"type"}
 		for _, name := range v.Needs {
+			own[name] = notNull(members[name].(Object))
 			required = append(required, name)
 		}
-		for _, name := range slices.Concat(v.Needs, v.Takes, catalog.SignatureParameters) {
+		for _, name := range slices.Concat(v.Takes, catalog.SignatureParameters) {
 			own[name] = members[name]
 		}
 		kind := clone(members["type"].(Object))

@@ -214,8 +214,8 @@ func TestEachTypeOfQuestionHasABody(t *testing.T) {
 		}
 		required := body["required"].([]any)
 		for _, name := range kind.Needs {
-			if !slices.Contains(required, any(name)) {
-				t.Errorf("%s does not require %s", kind.Name, name)
+			if text, _ := json.Marshal(members[name]); !slices.Contains(required, any(name)) || strings.Contains(string(text), `"null"`) {
+				t.Errorf("%s does not require %s: %s", kind.Name, name, text)
 			}
 		}
 		if want := 1 + len(kind.Needs) + len(kind.Takes) + len(catalog.SignatureParameters); len(members) != want {

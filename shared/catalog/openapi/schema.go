@@ -3,6 +3,7 @@ package openapi
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"strconv"
 	"strings"
@@ -83,6 +84,19 @@ func orNull(s Object) Object {
 		return Object{"anyOf": []any{s, Object{"type": "null"}}}
 	}
 	s["type"] = []any{kind, "null"}
+	return s
+}
+
+// notNull is a schema without what [orNull] added.
+func notNull(s Object) Object {
+	s = clone(s)
+	if kinds, ok := s["type"].([]any); ok {
+		s["type"] = kinds[0]
+	}
+	if choices, ok := s["anyOf"].([]any); ok {
+		delete(s, "anyOf")
+		maps.Copy(s, choices[0].(Object))
+	}
 	return s
 }
 
