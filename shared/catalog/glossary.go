@@ -7,7 +7,7 @@ type glossary struct {
 	AccessKey, AccessKeys any // access key, which is no secret
 	Actions               any // names of the actions that are permitted, such as HL_FILLS
 	ActiveSubKeys         any // number of enabled sub-keys
-	Address               any // account, 0x and 40 hexadecimal digits in lower case
+	Address               any // account: 0x and 40 hexadecimal digits, in any case in requests, in lower case in answers
 	Addresses             any // accounts: 0x and 40 hexadecimal digits each, in any case
 	AggregateByTime       any // true joins the fills of one order at one time to one row
 	Amount                any // quote volume, a decimal string

@@ -110,7 +110,7 @@ type VenueOrder struct {
 	OrderType        string            `json:"orderType"` // kind of order: Limit, Market, Stop Market, ...
 	OrigSz           string            `json:"origSz"`    // size that was placed, base units
 	ReduceOnly       bool              `json:"reduceOnly"`
-	Side             string            `json:"side"`      // B buy, A sell
+	Side             string            `json:"side"`      // B to buy, A to sell
 	Sz               string            `json:"sz"`        // size that still rests, base units
 	Tif              *string           `json:"tif"`       // time in force: Gtc, Ioc, Alo, ...; null for triggers
 	Timestamp        int64             `json:"timestamp"` // when it was placed, ms

@@ -101,23 +101,23 @@ type BatchAddressStatsIn struct {
 // AddressStatistics is what the completed trades of an account come to. All of it is
 // zero where the account is not known.
 type AddressStatistics struct {
-	WinRate        float64 `json:"winRate"`        // share of trades with a profit, fees and funding apart, 0 to 1
-	OrderCount     int64   `json:"orderCount"`     // distinct orders that opened and closed them
-	ClosePosCount  int64   `json:"closePosCount"`  // trades that were completed
-	AvgPosDuration int64   `json:"avgPosDuration"` // average of their durations, seconds
+	WinRate        float64 `json:"winRate"`        // share of completed trades with a profit before fees and funding, 0 to 1
+	OrderCount     int64   `json:"orderCount"`     // number of distinct orders that opened and closed them
+	ClosePosCount  int64   `json:"closePosCount"`  // number of completed trades
+	AvgPosDuration int64   `json:"avgPosDuration"` // average duration of a completed trade, seconds
 	MaxDrawdown    float64 `json:"maxDrawdown"`    // largest fall of the perpetuals account's value at full hours of the window, of 30 days at most, without what was deposited and withdrawn, 0 to 1
-	TotalPnl       string  `json:"totalPnl"`       // in quote units, without fees and funding
+	TotalPnl       string  `json:"totalPnl"`       // profit in quote units, without fees and funding, a decimal string
 }
 
 // AddressStatisticsRow is what the completed trades of one of many accounts come to.
 type AddressStatisticsRow struct {
 	Address        string  `json:"address"`
-	WinRate        float64 `json:"winRate"`        // share of trades with a profit, fees and funding apart, 0 to 1
-	OrderCount     int64   `json:"orderCount"`     // distinct orders that opened and closed them
-	ClosePosCount  int64   `json:"closePosCount"`  // trades that were completed
-	AvgPosDuration int64   `json:"avgPosDuration"` // average of their durations, seconds
+	WinRate        float64 `json:"winRate"`        // share of completed trades with a profit before fees and funding, 0 to 1
+	OrderCount     int64   `json:"orderCount"`     // number of distinct orders that opened and closed them
+	ClosePosCount  int64   `json:"closePosCount"`  // number of completed trades
+	AvgPosDuration int64   `json:"avgPosDuration"` // average duration of a completed trade, seconds
 	MaxDrawdown    float64 `json:"maxDrawdown"`    // largest fall of the perpetuals account's value at full hours of the window, of 30 days at most, without what was deposited and withdrawn, 0 to 1
-	TotalPnl       string  `json:"totalPnl"`       // in quote units, without fees and funding
+	TotalPnl       string  `json:"totalPnl"`       // profit in quote units, without fees and funding, a decimal string
 }
 
 // BehaviorMetricsIn selects days of UTC: today and those before it, as many as the period
