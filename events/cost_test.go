@@ -44,6 +44,9 @@ type cost struct {
 
 // What the guide's sums are made of.
 const (
+	unknownAccounts = "The states of 50 accounts that nobody has asked for"
+	unknownAgain    = "The same again before they are known"
+
 	cheapest     = "A view: the last prices of 230 coins"
 	heartbeat    = "it sends a heartbeat"
 	keyLook      = "A look at a socket's key"
@@ -245,6 +248,14 @@ func traders() (all []string) {
 	return all
 }
 
+// unknownOf are as many accounts that nobody has asked for before, others for each n.
+func unknownOf(n int) (all []string) {
+	for i := range 50 {
+		all = append(all, fmt.Sprintf("0x%040x", 1_000_000*(n+1)+i))
+	}
+	return all
+}
+
 // data counts requests of clients.
 func (c *costs) data() {
 	get := func(request, target string) {
@@ -258,6 +269,17 @@ func (c *costs) data() {
 	get("100 K-lines", "/upgrade/v2/hl/klines-with-taker-vol/ETH/1m"+span+"100")
 	get("1,000 K-lines", "/upgrade/v2/hl/klines-with-taker-vol/ETH/1m"+span+"1000")
 	c.call("The states of 50 accounts", c.SubKey, http.StatusOK, http.MethodPost, catalog.ClearinghouseStates.Path, map[string]any{"addresses": traders()})
+
+	for n := range 2 { // the first is new to the function
+		p := c.sign(c.SubKey)
+		c.rules.Take()
+		status, answer := c.send(p, http.MethodPost, catalog.ClearinghouseStates.Path, map[string]any{"addresses": unknownOf(n)})
+		if status != http.StatusOK {
+			c.t.Fatalf("unknown accounts: %d %s", status, answer)
+		}
+		c.note(unknownAccounts, answer)
+	}
+	c.call(unknownAgain, c.SubKey, http.StatusOK, http.MethodPost, catalog.ClearinghouseStates.Path, map[string]any{"addresses": unknownOf(1)})
 
 	event := apitest.Event(c.t, http.MethodPost, "/upgrade/v2/hl/info", nil)
 	for range 2 { // the first is new to the function

@@ -354,3 +354,18 @@ func TestTheSumOfARequest(t *testing.T) {
 		}
 	}
 }
+
+// TestUnknownAccountsAreNotDear holds the reads of the dearest request for accounts: each row
+// at its beginning and once more at its end, and little in between. Asked for again, they are
+// neither written nor waited for.
+func TestUnknownAccountsAreNotDear(t *testing.T) {
+	t.Parallel()
+	g := readGuide(t)
+	gate, first, again := g.costs[cheapest], g.costs[unknownAccounts], g.costs[unknownAgain]
+	if reads := first.Reads - gate.Reads; reads < 100 || reads > 110 {
+		t.Errorf("50 accounts that nobody knows read %v units", reads)
+	}
+	if reads := again.Reads - gate.Reads; reads != 50 || again.Writes != gate.Writes {
+		t.Errorf("asked for again they read %v units, and write %v", reads, again.Writes-gate.Writes)
+	}
+}

@@ -23,11 +23,13 @@ import (
 	"quotary/shared/admission"
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
+	"quotary/shared/data/accounts"
 	"quotary/shared/data/fills"
 	"quotary/shared/data/pairs"
 	"quotary/shared/keys"
 	"quotary/shared/market"
 	"quotary/shared/signature"
+	"quotary/shared/store"
 )
 
 // The keys in the samples; a test puts real ones in their place.
@@ -242,18 +244,21 @@ func (d *deployment) rest(t *testing.T) {
 		"{coin}", "BTC", "{interval}", "1h", "{level}", "all", "{access_key}", d.SubKey.AccessKey)
 	// Somebody holds a position, so that what it takes to show it is asked for.
 	held := market.Fill{Address: "0x0123456789abcdef0123456789abcdef01234567", Coin: "BTC", Px: "100", Sz: "1", Side: market.Buy, Time: d.Now().UnixMilli(), StartPosition: "0.0", ClosedPnl: "0.0", Fee: "0.0", Tid: 1}
-	if err := fills.Put(t.Context(), d.Log(), held); err != nil {
+	var account market.Account
+	account.Fill(&held, nil)
+	account.Address = held.Address
+	if err := errors.Join(fills.Put(t.Context(), d.Log(), held), d.Series().Put(t.Context(), []store.SeriesRow{accounts.Row(&account)})); err != nil {
 		t.Fatal(err)
 	}
-	accounts := []string{`{"addresses":["` + held.Address + `"]}`}
+	addresses := []string{`{"addresses":["` + held.Address + `"]}`}
 	listed := `{"access_keys":["` + d.SubKey.AccessKey + `"]}`
 	bodies := map[string][]string{
 		"/upgrade/v2/distributor/sub-keys":                {`{"name":"another","monthly_quota":5}`},
 		"/upgrade/v2/distributor/sub-keys/batch-enable":   {listed},
 		"/upgrade/v2/distributor/sub-keys/batch-disable":  {listed},
 		"/upgrade/v2/distributor/register":                {`{"invite_token":"none"}`},
-		"/upgrade/v2/hl/traders/clearinghouse-state":      accounts,
-		"/upgrade/v2/hl/traders/spot-clearinghouse-state": accounts,
+		"/upgrade/v2/hl/traders/clearinghouse-state":      addresses,
+		"/upgrade/v2/hl/traders/spot-clearinghouse-state": addresses,
 		"/upgrade/v2/hl/info": {
 			`{"type":"allMids"}`, `{"type":"meta"}`, `{"type":"userFills","user":"0x0123456789abcdef0123456789abcdef01234567"}`,
 			`{"type":"candleSnapshot","req":{"coin":"BTC","interval":"1h","startTime":1795262400000}}`,

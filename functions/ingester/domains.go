@@ -47,7 +47,7 @@ func perpDomain(env *config.Env) configured {
 		if config.URL != "" {
 			config.Info = hyperliquid.NewInfo(config.URL)
 		}
-		config.Wanted = store.NewDocuments(i.dynamodb, i.prefix+schema.DocumentsTable, wants.Accounts.Name, wants.Limits)
+		config.Wanted = wants.Accounts.Open(i.documents)
 		if feeds.on {
 			config.Feeds = i.feedsOf(feeds, config)
 		}
@@ -60,9 +60,14 @@ func perpDomain(env *config.Env) configured {
 func exchangeDomain(env *config.Env) configured {
 	config := exchange.Settings(env)
 	return func(i *ingester, host engine.Host) engine.Domain {
-		config.Wanted = store.NewDocuments(i.dynamodb, i.prefix+schema.DocumentsTable, wants.Pairs.Name, wants.Limits)
+		config.Wanted = wants.Pairs.Open(i.documents)
 		return config.Domain(host)
 	}
+}
+
+// documents are those of a kind.
+func (i *ingester) documents(kind string, limits store.DocumentLimits) *store.Documents {
+	return store.NewDocuments(i.dynamodb, i.prefix+schema.DocumentsTable, kind, limits)
 }
 
 // drops are the datasets that drops may load, by name: a line for each domain that takes

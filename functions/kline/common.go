@@ -27,7 +27,7 @@ type reader struct {
 	pairs  *store.View[pairs.View]
 	perps  *store.View[tickers.View]
 	coins  *store.View[coins.View]
-	wanted *store.Documents // of [wants.Pairs]
+	wanted *wants.Store
 
 	patience time.Duration // how long a request waits for a pair that nobody asked for before
 
@@ -43,7 +43,7 @@ const (
 	quietFor = 5 * time.Minute
 )
 
-func newReader(series *store.Series, views *store.Views, wanted *store.Documents, clock func() time.Time) *reader {
+func newReader(series *store.Series, views *store.Views, wanted *wants.Store, clock func() time.Time) *reader {
 	return &reader{
 		series: series, pairs: pairs.Open(views, clock), perps: tickers.Open(views, clock), coins: coins.Open(views, clock),
 		wanted: wanted, patience: patience,
@@ -94,7 +94,7 @@ func (r *reader) candles(ctx context.Context, key string, period market.Period, 
 		return candles, nil
 	}
 	// One that is refused has what there is of it.
-	if _, err := wants.Pairs.Want(ctx, r.wanted, api.Caller(ctx).Distributor, []string{key}, api.Now(ctx)); err != nil {
+	if _, err := r.wanted.Want(ctx, api.Caller(ctx).Distributor, []string{key}, api.Now(ctx)); err != nil {
 		return nil, err
 	}
 	// A new pair is filled from the opening of the day on: what is stored first is hours old.

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -19,7 +20,6 @@ import (
 	"quotary/shared/data/wants"
 	"quotary/shared/market"
 	"quotary/shared/store"
-	"quotary/shared/store/schema"
 )
 
 const path = "/v2/commonKline/dataRecords"
@@ -30,7 +30,7 @@ type world struct {
 	*apitest.World
 	series *store.Series
 	views  *store.Views
-	wanted *store.Documents
+	wanted *wants.Store
 	reader *reader
 }
 
@@ -39,7 +39,7 @@ func newWorld(t *testing.T) *world {
 	w := new(world)
 	w.World = apitest.Open(t, catalog.Kline, func(open *apitest.World) {
 		w.series, w.views = open.Series(), open.Views(t)
-		w.wanted = store.NewDocuments(open.DB, open.Prefix+schema.DocumentsTable, wants.Pairs.Name, wants.Limits)
+		w.wanted = wants.Pairs.Open(open.Documents)
 		w.reader = newReader(w.series, w.views, w.wanted, open.Now)
 		w.reader.register(open.Family)
 	})
@@ -162,8 +162,8 @@ func TestAPairThatIsNotFollowedIsAskedForAndWaitedFor(t *testing.T) {
 		}
 	}()
 	testenv.Until(t, "the ingester is told", func() bool {
-		list, err := wants.Pairs.List(t.Context(), w.wanted, w.Now())
-		return err == nil && len(list) == 1 && list[0].ID == "ethusdt:binance"
+		list, err := w.wanted.List(t.Context(), w.Now())
+		return err == nil && slices.Equal(list.Things(), []string{"ethusdt:binance"})
 	})
 	w.put(t, "ethusdt:binance")
 	<-answered
@@ -174,7 +174,7 @@ func TestAPairThatIsNotFollowedIsAskedForAndWaitedFor(t *testing.T) {
 	if got := rows("period=60&size=500"); got != 56 {
 		t.Errorf("later ones have %d minutes, want the 56 with trades", got)
 	}
-	if list, err := wants.Pairs.List(t.Context(), w.wanted, w.Now().Add(25*time.Hour)); err != nil || len(list) != 0 {
+	if list, err := w.wanted.List(t.Context(), w.Now().Add(25*time.Hour)); err != nil || len(list) != 0 {
 		t.Errorf("a day later %v are wanted, %v", list, err)
 	}
 }

@@ -17,7 +17,7 @@ func main() {
 		if err != nil {
 			return err
 		}
-		newReader(o.Series(), views, o.Documents(wants.Pairs.Name, wants.Limits), o.Clock).register(o.Family)
+		newReader(o.Series(), views, wants.Pairs.Open(o.Documents), o.Clock).register(o.Family)
 		return nil
 	}))
 }

@@ -81,10 +81,14 @@ func (r *Rules) Take() Counts {
 }
 
 // DynamoDB returns a client like db that obeys the rules.
-func (r *Rules) DynamoDB(db *dynamodb.Client) *dynamodb.Client {
+func (r *Rules) DynamoDB(db *dynamodb.Client) *dynamodb.Client { return r.DynamoDBOf(db, nil) }
+
+// DynamoDBOf returns such a client of somebody whose conflicts and throttled requests are
+// counted in own too, which may be read once no request is under way.
+func (r *Rules) DynamoDBOf(db *dynamodb.Client, own *Counts) *dynamodb.Client {
 	engine := db.Options().HTTPClient
 	return dynamodb.New(db.Options(), func(o *dynamodb.Options) {
-		o.HTTPClient = &network{r, engine}
+		o.HTTPClient = &network{r, engine, own}
 		o.DisableValidateResponseChecksum = true
 	})
 }
@@ -92,13 +96,13 @@ func (r *Rules) DynamoDB(db *dynamodb.Client) *dynamodb.Client {
 // Streams returns a client like c that obeys the rules.
 func (r *Rules) Streams(c *dynamodbstreams.Client) *dynamodbstreams.Client {
 	engine := c.Options().HTTPClient
-	return dynamodbstreams.New(c.Options(), func(o *dynamodbstreams.Options) { o.HTTPClient = &network{r, engine} })
+	return dynamodbstreams.New(c.Options(), func(o *dynamodbstreams.Options) { o.HTTPClient = &network{r, engine, nil} })
 }
 
 // RoundTripper returns the way to an engine by the rules, for a proxy before programs
 // that make their own clients.
 func (r *Rules) RoundTripper(engine http.RoundTripper) http.RoundTripper {
-	return roundTripper{network{r, transport{engine}}}
+	return roundTripper{network{r, transport{engine}, nil}}
 }
 
 type roundTripper struct{ network }
@@ -124,6 +128,7 @@ type doer interface {
 type network struct {
 	*Rules
 	engine doer
+	own    *Counts // of the client; nil counts nothing
 }
 
 // Do answers a request by the rules.

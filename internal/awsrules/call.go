@@ -30,6 +30,14 @@ const (
 	reasonLimited = "ProvisionedThroughputExceeded"
 )
 
+// met counts what the call met, of all clients and of its own. The caller holds the mutex.
+func (c *call) met(count func(*Counts)) {
+	count(&c.counts)
+	if c.own != nil {
+		count(c.own)
+	}
+}
+
 // refuse answers with an error of the given name.
 func (c *call) refuse(name string, members map[string]any) {
 	body := map[string]any{"__type": "com.amazonaws.dynamodb.v20120810#" + name, "message": "by the rules of AWS"}
@@ -159,13 +167,13 @@ func (c *call) write() error {
 	c.mu.Lock()
 	switch {
 	case c.held[it.name()]:
-		c.counts.Conflicts++
+		c.met(func(n *Counts) { n.Conflicts++ })
 		c.spend(it.partition(), 0, it.writeUnits())
 		c.mu.Unlock()
 		c.refuse(conflict, nil)
 		return nil
 	case !c.affordable(it.partition(), false):
-		c.counts.Throttled++
+		c.met(func(n *Counts) { n.Throttled++ })
 		c.mu.Unlock()
 		c.refuse(exceeded, nil)
 		return nil
@@ -193,7 +201,7 @@ func (c *call) read() error {
 	}
 	c.mu.Lock()
 	if !c.affordable(of, true) {
-		c.counts.Throttled++
+		c.met(func(n *Counts) { n.Throttled++ })
 		c.mu.Unlock()
 		c.refuse(exceeded, nil)
 		return nil
@@ -229,9 +237,9 @@ func (c *call) transact() error {
 	}
 	switch {
 	case throttled:
-		c.counts.Throttled++
+		c.met(func(n *Counts) { n.Throttled++ })
 	case conflicts:
-		c.counts.Conflicts++
+		c.met(func(n *Counts) { n.Conflicts++ })
 		c.spendShare(items, 0, reading)
 	case !reading:
 		for _, it := range items {
@@ -280,7 +288,7 @@ func (c *call) batch() error {
 		held := !reading && c.held[it.name()]
 		poor := !c.affordable(it.partition(), reading)
 		if held {
-			c.counts.Conflicts++
+			c.met(func(n *Counts) { n.Conflicts++ })
 		}
 		throttled = throttled || poor
 		if held || poor {
@@ -289,7 +297,7 @@ func (c *call) batch() error {
 		return held || poor
 	})
 	if throttled {
-		c.counts.Throttled++
+		c.met(func(n *Counts) { n.Throttled++ })
 	}
 	c.mu.Unlock()
 	if len(refused) == total && throttled {
@@ -339,7 +347,7 @@ func (c *call) stream() error {
 		now := time.Now()
 		c.reads[shard] = slices.DeleteFunc(c.reads[shard], func(at time.Time) bool { return now.Sub(at) >= time.Second })
 		if len(c.reads[shard]) >= c.ShardReads {
-			c.counts.Throttled++
+			c.met(func(n *Counts) { n.Throttled++ })
 			c.mu.Unlock()
 			c.refuse(limited, nil)
 			return nil

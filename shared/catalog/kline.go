@@ -19,7 +19,7 @@ var (
 )
 
 var _ = does(Kline, readSeries, readViews,
-	table(DocumentsTable, "GetItem", "PutItem", "Query")) // asks the ingester for pairs
+	askIngester) // for pairs
 
 // CommonKlinesIn selects K-lines of a pair: the newest that open at or before a time,
 // the open one included. A pair that trades and is not followed is filled back from its

@@ -8,8 +8,7 @@ var (
 	SpotClearinghouseStates = route[SpotStatesIn, []AddressSpotState]("POST", "/upgrade/v2/hl/traders/spot-clearinghouse-state", PerpTraders, action("HL_INFO_BATCH_SPOT_CLEARINGHOUSE_STATE"), EnvelopeB)
 )
 
-// ClearinghouseStatesIn selects accounts. Those that nothing is known of are left out of
-// the answer.
+// ClearinghouseStatesIn selects accounts.
 type ClearinghouseStatesIn struct {
 	Addresses []Address `body:"addresses" required:"true" min:"1" max:"50"`
 	Dex       string    `body:"dex" maxlen:"32"`
@@ -17,8 +16,8 @@ type ClearinghouseStatesIn struct {
 
 // AddressState is the state of an account in a dex.
 type AddressState struct {
-	Address string             `json:"address"`
-	State   ClearinghouseState `json:"state"`
+	Address string              `json:"address"`
+	State   *ClearinghouseState `json:"state"` // null of an account that is asked for at the venue for the first time, and has not been told yet
 }
 
 // ClearinghouseState is what an account has in a dex, as the venue says it, at the mark
@@ -80,16 +79,15 @@ type CumFunding struct {
 	SinceChange string `json:"sinceChange"` // since its last fill
 }
 
-// SpotStatesIn selects accounts. Those that nothing is known of are left out of the
-// answer.
+// SpotStatesIn selects accounts.
 type SpotStatesIn struct {
 	Addresses []Address `body:"addresses" required:"true" min:"1" max:"50"`
 }
 
 // AddressSpotState is the spot balances of an account.
 type AddressSpotState struct {
-	Address   string    `json:"address"`
-	SpotState SpotState `json:"spotState"`
+	Address   string     `json:"address"`
+	SpotState *SpotState `json:"spotState"` // null of an account that is asked for at the venue for the first time, and has not been told yet
 }
 
 // SpotState is what an account holds of tokens.

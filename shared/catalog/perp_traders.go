@@ -47,7 +47,7 @@ var (
 )
 
 var _ = does(PerpTraders, readLog, readSeries, loadSeries, readViews,
-	table(DocumentsTable, "GetItem", "PutItem", "Query")) // asks the ingester for accounts
+	askIngester) // for accounts
 
 // DepositsWithdrawalsIn selects what came into accounts and left them between two times,
 // both inclusive, newest first.

@@ -101,6 +101,9 @@ var (
 	readDocuments = table(DocumentsTable, "GetItem", "Query")
 	keepDocuments = table(DocumentsTable, "DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem")
 
+	// askIngester leaves what is wanted where the ingester finds it.
+	askIngester = table(DocumentsTable, "PutItem", "Query", "UpdateItem")
+
 	recordNonce use = func(p *Program) { table(UsageTable, "PutItem")(p); p.Nonces = true }
 
 	unwrap  use = func(p *Program) { p.Secrets = true }
@@ -125,9 +128,9 @@ var declared = map[string]declaration{
 		table(LogTable, "BatchWriteItem", "Query", "Scan"),                              // a new projection is folded from all of it
 		table(SeriesTable, "BatchGetItem", "GetItem", "PutItem", "Query", "UpdateItem"), // its leases lie there too
 		objects("views/", "GetObject", "PutObject"), objects("quarantine/", "PutObject"),
-		objects("archive/", "GetObject", "PutObject"), // which nobody deletes
-		objects("drop/", "GetObject", "PutObject"),    // reads a drop, and writes its report beside it
-		table(DocumentsTable, "DeleteItem", "Query"),  // what clients ask for
+		objects("archive/", "GetObject", "PutObject"),              // which nobody deletes
+		objects("drop/", "GetObject", "PutObject"),                 // reads a drop, and writes its report beside it
+		table(DocumentsTable, "DeleteItem", "Query", "UpdateItem"), // what clients ask for, and how much of it
 		readKeys, // whose connections must close
 		table(ConnectionsTable, "DeleteItem", "GetItem", "Query", "Scan", "UpdateItem"), follow, push,
 		environment(EnvDomains, EnvIngesterAddr, EnvFeeds),

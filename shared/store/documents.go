@@ -138,27 +138,67 @@ func (d *Documents) ListPrefix(ctx context.Context, owner, prefix string) iter.S
 // may be [ErrDocumentExists], [ErrDocumentTooLarge] or [ErrTooManyDocuments]; after any
 // other it may have been written.
 func (d *Documents) Create(ctx context.Context, owner, id string, body []byte) (revision string, err error) {
-	it, err := d.item(owner, id, body)
+	revisions, err := d.CreateAll(ctx, owner, body, id)
 	if err != nil {
-		return "", d.failed("create", owner, id, err)
+		return "", err
 	}
-	changes := []types.TransactWriteItem{{Put: &types.Put{
-		TableName: &d.table, Item: it,
-		ConditionExpression:      aws.String("attribute_not_exists(#pk)"),
-		ExpressionAttributeNames: map[string]string{"#pk": attrPK},
-	}}}
+	return revisions[0], nil
+}
+
+// CreateAll writes documents of one body, or none of them, and returns their revisions: at
+// most 99, as a transaction has 100 items. The error is that of [Documents.Create].
+func (d *Documents) CreateAll(ctx context.Context, owner string, body []byte, ids ...string) (revisions []string, err error) {
+	changes, refusals := make([]types.TransactWriteItem, 0, len(ids)+1), map[int]error{}
+	for i, id := range ids {
+		it, err := d.item(owner, id, body)
+		if err != nil {
+			return nil, d.failed("create", owner, id, err)
+		}
+		changes = append(changes, types.TransactWriteItem{Put: &types.Put{
+			TableName: &d.table, Item: it,
+			ConditionExpression:      aws.String("attribute_not_exists(#pk)"),
+			ExpressionAttributeNames: map[string]string{"#pk": attrPK},
+		}})
+		refusals[i] = ErrDocumentExists
+		revisions = append(revisions, attr.Text(it, attrRevision))
+	}
 	if d.limits.Count > 0 {
 		changes = append(changes, types.TransactWriteItem{Update: &types.Update{
 			TableName: &d.table, Key: d.count(owner).item(),
-			UpdateExpression:          aws.String("ADD #n :one"),
-			ConditionExpression:       aws.String("attribute_not_exists(#n) OR #n < :most"),
+			UpdateExpression:          aws.String("ADD #n :new"),
+			ConditionExpression:       aws.String("attribute_not_exists(#n) OR #n <= :most"),
 			ExpressionAttributeNames:  map[string]string{"#n": attrCount},
-			ExpressionAttributeValues: item{":one": attr.N(1), ":most": attr.N(int64(d.limits.Count))},
+			ExpressionAttributeValues: item{":new": attr.N(int64(len(ids))), ":most": attr.N(int64(d.limits.Count - len(ids)))},
 		}})
+		refusals[len(ids)] = ErrTooManyDocuments
 	}
-	err = d.transact(ctx, map[int]error{0: ErrDocumentExists, 1: ErrTooManyDocuments}, changes...)
+	if d.limits.Count > 0 && len(ids) > d.limits.Count {
+		err = ErrTooManyDocuments
+	} else {
+		err = d.transact(ctx, refusals, changes...)
+	}
 	if err != nil {
-		return "", d.failed("create", owner, id, err)
+		return nil, d.failed("create", owner, strings.Join(ids, ", "), err)
+	}
+	return revisions, nil
+}
+
+// Set writes a document, whatever there is of it, and returns its revision. It is for
+// documents that are not counted.
+func (d *Documents) Set(ctx context.Context, owner, id string, body []byte) (revision string, err error) {
+	it, err := d.item(owner, id, body)
+	if err == nil && d.limits.Count > 0 {
+		err = errCounted
+	}
+	if err != nil {
+		return "", d.failed("set", owner, id, err)
+	}
+	err = d.retry(ctx, func(ctx context.Context) error {
+		_, err := d.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &d.table, Item: it})
+		return err
+	})
+	if err != nil {
+		return "", d.failed("set", owner, id, err)
 	}
 	return attr.Text(it, attrRevision), nil
 }
@@ -267,6 +307,7 @@ func mismatch(found item) error {
 var (
 	errNoOwner = errors.New("a document needs an owner and an ID")
 	errNoJSON  = errors.New("the body is not JSON")
+	errCounted = errors.New("the owner's documents are counted")
 )
 
 // documentPrefix begins the sort keys of documents, which keeps them apart from the

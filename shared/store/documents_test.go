@@ -261,6 +261,49 @@ func TestDocumentsThatAreNotCountedAreListedByTheBeginningOfTheirIDs(t *testing.
 	}
 }
 
+func TestDocumentsAreCreatedTogetherOrNotAtAll(t *testing.T) {
+	t.Parallel()
+	d, _, _ := newDocuments(t, few)
+	create(t, d, "key", "b", `1`)
+	for _, tt := range []struct {
+		ids  []string
+		want error
+		left int
+	}{
+		{[]string{"a", "b", "c"}, store.ErrDocumentExists, 1},
+		{[]string{"c", "d", "e", "f", "g"}, store.ErrTooManyDocuments, 1},
+		{[]string{"c", "d", "e", "f", "g", "h"}, store.ErrTooManyDocuments, 1},
+		{[]string{"c", "d", "e", "f"}, nil, 5},
+		{[]string{"g"}, store.ErrTooManyDocuments, 5},
+	} {
+		revisions, err := d.CreateAll(t.Context(), "key", []byte(`2`), tt.ids...)
+		docs := list(t, d, "key")
+		if !errors.Is(err, tt.want) || len(docs) != tt.left || err == nil && len(revisions) != len(tt.ids) {
+			t.Errorf("%s: %v, %d revisions, %d documents", tt.ids, err, len(revisions), len(docs))
+		}
+		for i, revision := range revisions {
+			if docs[i+1].ID != tt.ids[i] || docs[i+1].Revision != revision {
+				t.Errorf("%+v has not the revision %s", docs[i+1], revision)
+			}
+		}
+	}
+}
+
+func TestADocumentThatIsNotCountedIsSetWhateverThereIs(t *testing.T) {
+	t.Parallel()
+	counted, db, table := newDocuments(t, few)
+	if _, err := counted.Set(t.Context(), "key", "a", []byte(`1`)); err == nil {
+		t.Error("one that is counted is set")
+	}
+	d := store.NewDocuments(db, table, "mark", store.DocumentLimits{Bytes: 100})
+	for _, body := range []string{`1`, `2`} {
+		revision, err := d.Set(t.Context(), "key", "a", []byte(body))
+		if docs := list(t, d, "key"); err != nil || len(docs) != 1 || docs[0].Revision != revision || string(docs[0].Body) != body {
+			t.Errorf("%+v, %v", docs, err)
+		}
+	}
+}
+
 func TestALostAnswerIsNoConflict(t *testing.T) {
 	t.Parallel()
 	d, db, table := newDocuments(t, few)

@@ -13,9 +13,9 @@ import (
 	"quotary/shared/backoff"
 	"quotary/shared/catalog"
 	"quotary/shared/config"
+	"quotary/shared/data/wants"
 	"quotary/shared/metrics"
 	"quotary/shared/source"
-	"quotary/shared/store"
 )
 
 // Name is that of the domain.
@@ -33,7 +33,7 @@ type Config struct {
 	Refresh   time.Duration     // between writes of the rows of open buckets
 	ListEvery time.Duration     // between two looks at what pairs trade; 0 means an hour
 	URLs      map[string]string // where exchanges are simulated, by name; others are followed at their public addresses
-	Wanted    *store.Documents  // of [wants.Pairs]: pairs whose K-lines clients ask for; nil where there are none
+	Wanted    *wants.Store      // of [wants.Pairs]: pairs whose K-lines clients ask for; nil where there are none
 }
 
 // Settings reads the domain's part of the environment.

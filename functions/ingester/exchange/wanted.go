@@ -8,7 +8,6 @@ import (
 
 	"quotary/shared/data/wants"
 	"quotary/shared/market"
-	"quotary/shared/store"
 )
 
 const (
@@ -19,12 +18,12 @@ const (
 // wantedPairs are the pairs whose K-lines clients ask for, besides those that are followed.
 // All venues share what one of them has read.
 type wantedPairs struct {
-	documents *store.Documents
-	log       *slog.Logger
-	now       func() time.Time
+	of  *wants.Store
+	log *slog.Logger
+	now func() time.Time
 
 	turn  chan struct{} // holds a token while somebody reads
-	items []wants.Item  // belongs to who has the turn, as does
+	pairs wants.List    // belongs to who has the turn, as does
 	read  time.Time     // when they were read
 }
 
@@ -33,12 +32,12 @@ func (c Config) wanted() *wantedPairs {
 	if c.Wanted == nil {
 		return nil
 	}
-	return &wantedPairs{documents: c.Wanted, log: c.Logger, now: time.Now, turn: make(chan struct{}, 1)}
+	return &wantedPairs{of: c.Wanted, log: c.Logger, now: time.Now, turn: make(chan struct{}, 1)}
 }
 
 // list returns what is wanted of all venues, as it was [wantedEvery] ago at most. Where it
 // cannot be read it is what it was.
-func (w *wantedPairs) list(ctx context.Context) ([]wants.Item, error) {
+func (w *wantedPairs) list(ctx context.Context) (wants.List, error) {
 	if w == nil {
 		return nil, nil
 	}
@@ -50,40 +49,34 @@ func (w *wantedPairs) list(ctx context.Context) ([]wants.Item, error) {
 	defer func() { <-w.turn }()
 	now := w.now()
 	if now.Sub(w.read) < wantedEvery {
-		return w.items, nil
+		return w.pairs, nil
 	}
 	w.read = now
-	items, err := wants.Pairs.List(ctx, w.documents, now)
-	switch {
-	case ctx.Err() != nil:
+	pairs, err := w.of.List(ctx, now)
+	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
-	case err != nil:
-		w.log.Warn("what pairs clients want cannot be read; those of before stay", "error", fmt.Sprintf("%.200s", err))
-	default:
-		w.items = items
 	}
-	return w.items, nil
+	if err != nil {
+		w.log.Warn("not all pairs that clients want can be read; those of before stay", "error", fmt.Sprintf("%.200s", err))
+	}
+	w.pairs = pairs
+	return w.pairs, nil
 }
 
 // want takes over which pairs of the venue are wanted. The minutes of one that is new are
 // asked for at once; what is known of one that no longer is, is forgotten: when it is wanted
 // again it is filled back again.
 func (h *history) want(ctx context.Context) error {
-	items, err := h.wanted.list(ctx)
+	list, err := h.wanted.list(ctx)
 	if err != nil {
 		return err
 	}
+	keys, left := list.Deal(mostWanted, func(key string) bool { _, listed := h.others[key]; return listed })
+	h.stats.Dropped.Store(int64(left))
 	wanted := map[string]bool{}
 	var pairs, fresh []market.Pair
-	for _, item := range items {
-		pair, listed := h.others[item.ID]
-		if !listed {
-			continue
-		}
-		if len(pairs) == mostWanted {
-			h.stats.Dropped.Store(int64(len(items) - mostWanted))
-			break
-		}
+	for _, key := range keys {
+		pair := h.others[key]
 		wanted[pair.Key] = true
 		pairs = append(pairs, pair)
 		if !h.wants[pair.Key] {

@@ -20,7 +20,10 @@ func TestAPairThatAClientWantsIsFilledBackForAsLongAsItIsWanted(t *testing.T) {
 	w := newWorld(t)
 	db := storetest.DynamoDB(t)
 	w.config.Coins = []string{"BTC"}
-	w.config.Wanted = store.NewDocuments(db, storetest.Tables(t, db)+schema.DocumentsTable, wants.Pairs.Name, wants.Limits)
+	table := storetest.Tables(t, db) + schema.DocumentsTable
+	w.config.Wanted = wants.Pairs.Open(func(kind string, limits store.DocumentLimits) *store.Documents {
+		return store.NewDocuments(db, table, kind, limits)
+	})
 	wanting := func() *history {
 		h := w.history(t)
 		h.wanted = w.config.wanted()
@@ -29,7 +32,7 @@ func TestAPairThatAClientWantsIsFilledBackForAsLongAsItIsWanted(t *testing.T) {
 	}
 	const key, followed = "ethswapusdt:binance", "btcswapusdt:binance"
 	for _, id := range []string{key, followed, "nobodyusdt:binance"} {
-		if refused, err := wants.Pairs.Want(t.Context(), w.config.Wanted, "one", []string{id}, noon); err != nil || refused > 0 {
+		if refused, err := w.config.Wanted.Want(t.Context(), "one", []string{id}, noon); err != nil || len(refused) > 0 {
 			t.Fatal(refused, err)
 		}
 	}

@@ -173,7 +173,7 @@ func TestAnAnchoredAccountIsWrittenAtOnce(t *testing.T) {
 		b.Fills = append(b.Fills, other)
 	}
 	b.AnchorRequests, b.Anchors = []string{faultyAccount}, []market.Anchor{said(0, "2", "200")}
-	w.p.wanted.list(nil, []wants.Item{{ID: faultyAccount, Distributors: []string{"one"}}}, w.now)
+	w.p.wanted.list(nil, wants.List{{Distributor: "one", Things: []string{faultyAccount}}}, w.now)
 	if w.p.Urgent() {
 		t.Error("changes are urgent that nobody waits for")
 	}

@@ -11,10 +11,10 @@ import (
 	"quotary/functions/ingester/lease"
 	"quotary/shared/catalog"
 	"quotary/shared/config"
+	"quotary/shared/data/wants"
 	"quotary/shared/market"
 	"quotary/shared/retention"
 	"quotary/shared/source/hyperliquid"
-	"quotary/shared/store"
 )
 
 // Name is that of the domain.
@@ -33,7 +33,7 @@ type Config struct {
 	Retention  retention.Setting // of the logs
 
 	NodeInfo     *hyperliquid.Info // of the node's own info endpoint, which has no limits; nil without
-	Wanted       *store.Documents  // the accounts that clients ask for; nil without
+	Wanted       *wants.Store      // the accounts that clients ask for; nil without
 	AnchorWeight int               // how much of the public API's weight a minute is spent on accounts
 	AnchorValue  int               // from so much on an account is anchored though nobody follows it, USDC
 

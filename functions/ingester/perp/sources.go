@@ -7,7 +7,6 @@ import (
 
 	"quotary/functions/ingester/engine"
 	"quotary/shared/data/funding"
-	"quotary/shared/data/wants"
 	"quotary/shared/market"
 	"quotary/shared/source"
 	"quotary/shared/source/hyperliquid"
@@ -54,7 +53,7 @@ func (c Config) anchors(wanted *wantedAccounts, feeds *Feeds) engine.Source[*Bat
 		if c.Wanted == nil {
 			return wanted.list(followed, nil, time.Now()), nil
 		}
-		clients, err := wants.Accounts.List(ctx, c.Wanted, time.Now())
+		clients, err := c.Wanted.List(ctx, time.Now())
 		return wanted.list(followed, clients, time.Now()), err
 	}
 	return live("anchors", a.Stats, a.Follow)

@@ -131,14 +131,12 @@ func (w *wantedAccounts) wantIfLarge(a *market.Account, m *market.Markets, marks
 const feedsFollow = "feeds"
 
 // list sets which accounts the feeds and clients follow, and returns all wanted ones.
-func (w *wantedAccounts) list(feeds []string, clients []wants.Item, now time.Time) []hyperliquid.WantedAnchor {
+func (w *wantedAccounts) list(feeds []string, clients wants.List, now time.Time) []hyperliquid.WantedAnchor {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	clear(w.followed)
-	list := make([]hyperliquid.WantedAnchor, 0, len(feeds)+len(clients)+len(w.own))
-	for _, one := range clients {
-		w.followed[one.ID] = one.Distributors
-	}
+	maps.Copy(w.followed, clients.By())
+	list := make([]hyperliquid.WantedAnchor, 0, len(feeds)+len(w.followed)+len(w.own))
 	for _, address := range feeds {
 		w.followed[address] = append(w.followed[address], feedsFollow)
 	}

@@ -29,21 +29,27 @@ const (
 	// emptyFor is that where the venue knew nothing of the account.
 	emptyFor = time.Hour
 
-	// waitMost is how long an answer waits for what the venue says, and waitEvery how
-	// often it looks.
+	// waitMost is how long an answer waits for what the venue says. It looks after
+	// waitFirst, and then after pauses of which each is twice the one before, up to waitPause.
 	waitMost  = time.Second
-	waitEvery = 50 * time.Millisecond
+	waitFirst = 50 * time.Millisecond
+	waitPause = 400 * time.Millisecond
 
 	// unansweredFor is for how long an account is not waited for again that the venue was
 	// not asked about in time.
 	unansweredFor = time.Minute
+
+	// askAgain is when a client may ask again for an account that is being asked for at the
+	// venue, and whose distributor has too many of them.
+	askAgain     = 2 * time.Second
+	askAgainFull = time.Minute
 )
 
 // accountReader reads what is known of accounts, and values it. It is safe for
 // concurrent use.
 type accountReader struct {
 	series  *store.Series
-	wanted  *store.Documents
+	wanted  *wants.Store
 	markets *store.View[*market.Markets]
 	marks   *store.View[contexts.Marks]
 	orders  *store.View[openorders.Reserves]
@@ -55,14 +61,15 @@ type accountReader struct {
 	unanswered lru.Cache[string, time.Time] // by address: until when it is not waited for
 }
 
-func newAccountReader(series *store.Series, wanted *store.Documents, views *store.Views, clock func() time.Time) *accountReader {
+func newAccountReader(series *store.Series, wanted *wants.Store, views *store.Views, clock func() time.Time) *accountReader {
 	return &accountReader{series: series, wanted: wanted, patience: waitMost,
 		markets: meta.OpenMarkets(views, clock), marks: contexts.OpenMarks(views, clock), orders: openorders.OpenReserves(views, clock)}
 }
 
 // valuation is accounts with the prices at which they are valued.
 type valuation struct {
-	accounts map[string]*market.Account // by address; those that nothing is known of are missing
+	accounts map[string]*market.Account // by address; those that are not known in time are missing
+	refused  map[string]bool            // these are missing because the caller's distributor wants too many
 	markets  *market.Markets
 	marks    contexts.Marks
 }
@@ -85,15 +92,26 @@ func (r *accountReader) value(ctx context.Context, addresses []catalog.Address) 
 	if v.accounts, err = accounts.Load(ctx, r.series, names...); err != nil {
 		return v, err
 	}
-	defer maps.DeleteFunc(v.accounts, func(_ string, a *market.Account) bool { return a.IsEmpty() })
 	stale := r.stale(ctx, v.accounts, names)
 	if len(stale) == 0 {
 		return v, nil
 	}
-	if err := r.want(ctx, stale); err != nil {
-		return v, err
+	asked := r.want(ctx, &v, stale)
+	return v, r.await(ctx, v.accounts, asked)
+}
+
+// known reads an account, which is an error where it is not known in time.
+func (r *accountReader) known(ctx context.Context, address catalog.Address) (v valuation, a *market.Account, err error) {
+	if v, err = r.value(ctx, []catalog.Address{address}); err != nil {
+		return v, nil, err
 	}
-	return v, r.await(ctx, v.accounts, stale)
+	switch a = v.accounts[string(address)]; {
+	case a != nil:
+		return v, a, nil
+	case v.refused[string(address)]:
+		return v, nil, api.TooMany(askAgainFull, "the account %s is not known, and the keys of your distributor have asked for %d others in the last minutes, as many as they may: ask again later", address, r.wanted.Most)
+	}
+	return v, nil, api.NotReady(askAgain, "the account %s is being asked for at the exchange for the first time: ask again in %.0f seconds", address, askAgain.Seconds())
 }
 
 // stale are those of the accounts that the venue should be asked about.
@@ -116,40 +134,65 @@ func assumes(a *market.Account) bool {
 	return slices.ContainsFunc(a.Holdings, func(h market.Holding) bool { return h.Open != nil && h.Leverage.Value == 0 })
 }
 
-// want asks for accounts. Where the caller's distributor asks for too many already, what
-// is known is what there is.
-func (r *accountReader) want(ctx context.Context, names []string) error {
-	refused, err := wants.Accounts.Want(ctx, r.wanted, api.Caller(ctx).Distributor, names, api.Now(ctx))
-	if refused > 0 {
-		r.metrics.Write([]metrics.Label{{Name: metrics.Function, Value: string(catalog.PerpTraders)}},
-			metrics.Metric{Name: metrics.AccountsNotAsked, Unit: metrics.Count, Value: int64(refused)})
+// want asks for accounts, and returns those that the venue may be asked about. Those that
+// the caller's distributor wants beyond what it may are counted, and so are all where they
+// cannot be written: what is known is what there is.
+func (r *accountReader) want(ctx context.Context, v *valuation, names []string) (asked []string) {
+	refused, err := r.wanted.Want(ctx, api.Caller(ctx).Distributor, names, api.Now(ctx))
+	n := len(refused)
+	if err != nil {
+		n = len(names)
 	}
-	return err
+	if n > 0 {
+		r.metrics.Write([]metrics.Label{{Name: metrics.Function, Value: string(catalog.PerpTraders)}},
+			metrics.Metric{Name: metrics.AccountsNotAsked, Unit: metrics.Count, Value: int64(n)})
+	}
+	if err != nil {
+		return nil
+	}
+	v.refused = make(map[string]bool, len(refused))
+	for _, name := range refused {
+		v.refused[name] = true
+	}
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return v.refused[name] })
 }
 
 // await reads accounts again until the venue was asked about all of them, but for those
-// that were waited for before and not answered.
+// that were waited for before and not answered. Between, it reads one of them alone, and the
+// others when that has come: who asks for many that nobody knows reads few rows.
 func (r *accountReader) await(ctx context.Context, known map[string]*market.Account, stale []string) error {
-	began := time.Now()
-	stale = r.answerable(stale, began)
-	for len(stale) > 0 {
-		if time.Since(began) > r.patience {
+	stale = r.answerable(stale, time.Now())
+	for pause, left := waitFirst, r.patience; len(stale) > 0; pause = min(2*pause, waitPause) {
+		pause = min(pause, left)
+		if left -= pause; pause <= 0 {
 			r.giveUp(stale, time.Now().Add(unansweredFor))
 			return nil
 		}
-		if err := backoff.Sleep(ctx, waitEvery); err != nil {
+		if err := backoff.Sleep(ctx, pause); err != nil {
 			return err
 		}
-		read, err := accounts.Load(ctx, r.series, stale...)
-		if err != nil {
+		rest := stale
+		if left > 0 {
+			if err := r.again(ctx, known, stale[:1]); err != nil {
+				return err
+			}
+			if rest = r.stale(ctx, known, stale); len(rest) == len(stale) {
+				continue
+			}
+		}
+		if err := r.again(ctx, known, rest); err != nil {
 			return err
 		}
-		for name, a := range read {
-			known[name] = a
-		}
-		stale = r.stale(ctx, known, stale)
+		stale = r.stale(ctx, known, rest)
 	}
 	return nil
+}
+
+// again reads accounts once more.
+func (r *accountReader) again(ctx context.Context, known map[string]*market.Account, names []string) error {
+	read, err := accounts.Load(ctx, r.series, names...)
+	maps.Copy(known, read)
+	return err
 }
 
 // answerable are those that are worth waiting for.
@@ -168,17 +211,17 @@ func (r *accountReader) giveUp(names []string, until time.Time) {
 	}
 }
 
-// each are the known ones of addresses, each once, in their order.
+// each are the accounts of addresses, each once, in their order; nil for those that are not
+// known.
 func (v *valuation) each(addresses []catalog.Address) iter.Seq2[string, *market.Account] {
 	return func(yield func(string, *market.Account) bool) {
 		seen := map[catalog.Address]bool{}
 		for _, address := range addresses {
-			a := v.accounts[string(address)]
-			if a == nil || seen[address] {
+			if seen[address] {
 				continue
 			}
 			seen[address] = true
-			if !yield(string(address), a) {
+			if !yield(string(address), v.accounts[string(address)]) {
 				return
 			}
 		}

@@ -52,18 +52,17 @@ func (r *reader) current(ctx context.Context, in catalog.CurrentPositionIn) (*li
 	if market.IsSpot(coin) {
 		return nil, nil
 	}
+	values, account, err := r.accounts.known(ctx, in.Address)
+	if err != nil {
+		return nil, err
+	}
 	list, err := r.fillsOf(ctx, address, coin, time.Time{}, time.Time{}, 0)
 	if err != nil || len(list) == 0 || list[len(list)-1].EndPosition().IsZero() {
 		return nil, err
 	}
-	l := &lifetime{address: address, coin: coin, long: list[len(list)-1].EndPosition().IsPos(), start: list[0].Time}
-	if l.values, err = r.accounts.value(ctx, []catalog.Address{in.Address}); err != nil {
-		return nil, err
-	}
-	if l.account = l.values.accounts[address]; l.account != nil {
-		if h, ok := l.account.Holding(coin); ok {
-			l.leverage = h.Leverage
-		}
+	l := &lifetime{address: address, coin: coin, long: list[len(list)-1].EndPosition().IsPos(), start: list[0].Time, values: values, account: account}
+	if h, ok := account.Holding(coin); ok {
+		l.leverage = h.Leverage
 	}
 	return l, r.follow(ctx, l, list, time.Time{})
 }

@@ -25,7 +25,7 @@ func main() {
 			return err
 		}
 		series := o.Series()
-		accounts := newAccountReader(series, o.Documents(wants.Accounts.Name, wants.Limits), views, o.Clock)
+		accounts := newAccountReader(series, wants.Accounts.Open(o.Documents), views, o.Clock)
 		accounts.metrics = o.Family.Metrics
 		r := &reader{log: o.Log(), series: series, accounts: accounts}
 		r.register(o.Family)

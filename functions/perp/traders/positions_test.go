@@ -31,7 +31,6 @@ import (
 	"quotary/shared/metrics"
 	"quotary/shared/retention"
 	"quotary/shared/store"
-	"quotary/shared/store/schema"
 )
 
 // accountWorld is a world whose accounts are made of fills as the ingester makes them.
@@ -39,7 +38,7 @@ type accountWorld struct {
 	*apitest.World
 	log    *store.Log
 	series *store.Series
-	wanted *store.Documents
+	wanted *wants.Store
 
 	accounts *accountReader
 	folded   market.Account // alice's
@@ -55,7 +54,7 @@ func newAccountWorld(t *testing.T) *accountWorld {
 	var views *store.Views
 	w.World = apitest.Open(t, catalog.PerpTraders, func(open *apitest.World) {
 		w.log, w.series, views = open.Log(), open.Series(), open.Views(t)
-		w.wanted = store.NewDocuments(open.DB, open.Prefix+schema.DocumentsTable, wants.Accounts.Name, wants.Limits)
+		w.wanted = wants.Accounts.Open(open.Documents)
 		w.accounts = newAccountReader(w.series, w.wanted, views, open.Now)
 		(&reader{log: w.log, series: w.series, accounts: w.accounts}).register(open.Family)
 	})
@@ -259,6 +258,7 @@ func TestAPositionThatWasOpenedUnseenTellsItsEntryPriceWhenItIsReduced(t *testin
 		f.Address, f.Coin, f.Time, f.Tid, f.Oid, f.Hash, f.Fee, f.FeeToken, f.Dir = alice, "BTC", minute(10-int64(i)), int64(i+1), int64(i+1), "0x5a", "0.1", "USDC", "Open Long"
 		must(t, fills.Put(t.Context(), w.log, f))
 	}
+	w.store(t)
 	got := apitest.Data[catalog.PositionHistory](t, w.Get(t, w.SubKey, ofAlice+"/current-position-history/BTC"))
 	if len(got.History) != 3 || got.History[0].EntryPrice == nil || *got.History[0].EntryPrice != "110.0" || *got.History[1].EntryPrice != "110.0" {
 		t.Errorf("%+v", got.History)
@@ -320,9 +320,9 @@ func TestAnAccountThatIsNotKnownIsAskedForAndWaitedFor(t *testing.T) {
 		answer <- w.Call(t, w.SubKey, http.MethodPost, "/upgrade/v2/hl/traders/spot-clearinghouse-state", body{"addresses": []string{alice}})
 	}()
 	testenv.Until(t, "the account is wanted", func() bool {
-		list, err := wants.Accounts.List(t.Context(), w.wanted, w.Now())
+		list, err := w.wanted.List(t.Context(), w.Now())
 		must(t, err)
-		return len(list) == 1 && list[0].ID == alice
+		return slices.Equal(list.Things(), []string{alice})
 	})
 	w.folded.Anchored = w.Now().UnixMilli()
 	must(t, w.series.Put(t.Context(), []store.SeriesRow{accounts.Row(&w.folded)}))
@@ -347,16 +347,38 @@ func TestAnAccountThatNobodyAnswersForIsWaitedForOnce(t *testing.T) {
 	w := newAccountWorld(t)
 	w.accounts.patience = 0
 	for range 2 {
-		answer := w.Call(t, w.SubKey, http.MethodPost, "/upgrade/v2/hl/traders/clearinghouse-state", body{"addresses": []string{carol}})
-		if got := apitest.Data[[]catalog.AddressState](t, answer); len(got) != 0 {
-			t.Errorf("%+v", got)
-		}
+		w.Get(t, w.SubKey, traders+carol+"/current-position-history/BTC").Refused(t, http.StatusServiceUnavailable, carol, "asked for", "2 seconds")
 		w.accounts.patience = time.Hour
 	}
 }
 
+// TestWhoAsksForOneAccountThatIsNotKnownIsToldWhenToAskAgain, also where fills of it are
+// stored already: what it holds besides is not known.
+func TestWhoAsksForOneAccountThatIsNotKnownIsToldWhenToAskAgain(t *testing.T) {
+	t.Parallel()
+	w := newAccountWorld(t)
+	w.accounts.patience = 0
+	w.fill(t, 20, "BTC", 1, "1", "100", "0.0")
+	for _, kind := range []string{"history", "pnl", "executions"} {
+		for _, target := range []string{ofAlice, traders + carol} {
+			answer := w.Get(t, w.SubKey, target+"/current-position-"+kind+"/BTC")
+			answer.Refused(t, http.StatusServiceUnavailable, "asked for at the exchange")
+			if answer.Header["Retry-After"] != "2" {
+				t.Errorf("%s of %s: again after %q", kind, target, answer.Header["Retry-After"])
+			}
+		}
+	}
+	if used, err := w.Counters.Distributor(t.Context(), w.Primary.AccessKey, w.Now()); err != nil || used != 0 {
+		t.Errorf("%d are charged, %v", used, err)
+	}
+	w.store(t)
+	if got := apitest.Data[*catalog.PositionHistory](t, w.Get(t, w.SubKey, ofAlice+"/current-position-history/BTC")); got == nil {
+		t.Error("once it is known it has no position")
+	}
+}
+
 // The venue's answer that it knows nothing of an account is stored as any other.
-func TestAnAccountThatTheVenueDoesNotKnowIsNotWaitedForAndNotShown(t *testing.T) {
+func TestAnAccountThatTheVenueDoesNotKnowIsNotWaitedForAndHasNothing(t *testing.T) {
 	t.Parallel()
 	w := newAccountWorld(t)
 	w.accounts.patience = time.Hour
@@ -364,29 +386,55 @@ func TestAnAccountThatTheVenueDoesNotKnowIsNotWaitedForAndNotShown(t *testing.T)
 	nobody.Anchor(&market.Anchor{Address: carol, Dexes: []market.AccountState{{Time: w.Now().Add(-freshFor - time.Minute).UnixMilli()}}})
 	must(t, w.series.Put(t.Context(), []store.SeriesRow{accounts.Row(&nobody)}))
 	answer := w.Call(t, w.SubKey, http.MethodPost, "/upgrade/v2/hl/traders/clearinghouse-state", body{"addresses": []string{carol}})
-	if got := apitest.Data[[]catalog.AddressState](t, answer); len(got) != 0 {
+	if got := apitest.Data[[]catalog.AddressState](t, answer); len(got) != 1 || got[0].State == nil || got[0].State.MarginSummary.AccountValue != "0.0" {
+		t.Errorf("%s", answer.Body)
+	}
+	if got := apitest.Data[*struct{}](t, w.Get(t, w.SubKey, traders+carol+"/current-position-history/BTC")); got != nil {
 		t.Errorf("%+v", got)
 	}
-	if list, err := wants.Accounts.List(t.Context(), w.wanted, w.Now()); err != nil || len(list) != 0 {
+	if list, err := w.wanted.List(t.Context(), w.Now()); err != nil || len(list) != 0 {
 		t.Errorf("%v are wanted, %v", list, err)
 	}
 }
 
-func TestAccountsBeyondTheDistributorsPlacesAreCountedAndAnswered(t *testing.T) {
+func TestAccountsBeyondTheDistributorsPlacesAreCountedAndNamed(t *testing.T) {
 	t.Parallel()
 	w := newAccountWorld(t)
 	var out bytes.Buffer
-	w.accounts.patience, w.accounts.metrics = 0, metrics.New(&out, "quotary-test", w.Now)
+	w.accounts.patience, w.accounts.metrics = time.Hour, metrics.New(&out, "quotary-test", w.Now) // nobody is waited for
 	all := make([]string, wants.Accounts.Most)
 	for i := range all {
 		all[i] = fmt.Sprintf("0x%040x", i)
 	}
-	if refused, err := wants.Accounts.Want(t.Context(), w.wanted, w.Primary.AccessKey, all, w.Now()); err != nil || refused > 0 {
+	if refused, err := w.wanted.Want(t.Context(), w.Primary.AccessKey, all, w.Now()); err != nil || len(refused) > 0 {
 		t.Fatal(refused, err)
 	}
 	answer := w.Call(t, w.SubKey, http.MethodPost, "/upgrade/v2/hl/traders/clearinghouse-state", body{"addresses": []string{alice, carol}})
-	if answer.Status != http.StatusOK || !strings.Contains(out.String(), `"AccountsNotAsked":2`) {
-		t.Errorf("%d, counted %s", answer.Status, out.String())
+	if got := apitest.Data[[]catalog.AddressState](t, answer); len(got) != 2 || got[0].State != nil || !strings.Contains(out.String(), `"AccountsNotAsked":2`) {
+		t.Errorf("%s, counted %s", answer.Body, out.String())
+	}
+	w.Get(t, w.SubKey, traders+carol+"/current-position-history/BTC").Refused(t, http.StatusTooManyRequests, carol, "500")
+}
+
+// TestManyUnknownAccountsReadFewRows: between its looks a request reads one of them, and all
+// once more at the end. Asked again it does not wait.
+func TestManyUnknownAccountsReadFewRows(t *testing.T) {
+	t.Parallel()
+	w := newAccountWorld(t)
+	addresses := make([]string, 50)
+	for i := range addresses {
+		addresses[i] = fmt.Sprintf("0x%040x", i+1)
+	}
+	for _, most := range []float64{110, 51} {
+		before := w.Logs.Len()
+		answer := w.Call(t, w.SubKey, http.MethodPost, "/upgrade/v2/hl/traders/clearinghouse-state", body{"addresses": addresses})
+		var line struct {
+			Units float64 `json:"read_units"`
+		}
+		must(t, json.Unmarshal(w.Logs.Bytes()[before:], &line))
+		if answer.Status != http.StatusOK || line.Units < 50 || line.Units > most {
+			t.Errorf("status %d, %v read units for 50 unknown accounts, want at most %v", answer.Status, line.Units, most)
+		}
 	}
 }
 

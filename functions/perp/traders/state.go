@@ -14,8 +14,12 @@ func (r *reader) clearinghouseStates(ctx context.Context, in catalog.Clearinghou
 	v, err := r.accounts.value(ctx, in.Addresses)
 	list := []catalog.AddressState{}
 	for address, account := range v.each(in.Addresses) {
-		state := v.state(account, in.Dex)
-		list = append(list, catalog.AddressState{Address: address, State: clearinghouseState(&state)})
+		row := catalog.AddressState{Address: address}
+		if account != nil {
+			state := v.state(account, in.Dex)
+			row.State = new(clearinghouseState(&state))
+		}
+		list = append(list, row)
 	}
 	return list, err
 }
@@ -32,6 +36,10 @@ func (r *reader) spotStates(ctx context.Context, in catalog.SpotStatesIn) ([]cat
 	}
 	list := []catalog.AddressSpotState{}
 	for address, account := range v.each(in.Addresses) {
+		if account == nil {
+			list = append(list, catalog.AddressSpotState{Address: address})
+			continue
+		}
 		reserves, err := orders.Of(account.Address)
 		if err != nil {
 			return nil, err
@@ -42,7 +50,7 @@ func (r *reader) spotStates(ctx context.Context, in catalog.SpotStatesIn) ([]cat
 				Coin: b.Coin, Token: b.Token, Total: market.Text(b.Total), Hold: market.Text(b.Hold), EntryNtl: market.Text(b.EntryNtl),
 			})
 		}
-		list = append(list, catalog.AddressSpotState{Address: address, SpotState: state})
+		list = append(list, catalog.AddressSpotState{Address: address, SpotState: &state})
 	}
 	return list, nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"iter"
 
 	"quotary/shared/api"
 	"quotary/shared/catalog"
@@ -12,7 +13,7 @@ import (
 // accountSummaries sums up what accounts hold.
 func (r *reader) accountSummaries(ctx context.Context, in catalog.AccountsIn) ([]catalog.AccountSummary, error) {
 	rows := []catalog.AccountSummary{}
-	return rows, r.eachKnown(ctx, in.Addresses, func(row catalog.AccountSummary, _ *market.TraderStats) error {
+	return rows, r.each(ctx, in.Addresses, func(row catalog.AccountSummary, _ *market.TraderStats) error {
 		rows = append(rows, row)
 		return nil
 	})
@@ -22,7 +23,15 @@ func (r *reader) accountSummaries(ctx context.Context, in catalog.AccountsIn) ([
 func (r *reader) traderStatistics(ctx context.Context, in catalog.TraderStatisticsIn) ([]catalog.TraderStatisticsRow, error) {
 	from, now := window(api.Now(ctx), int64(in.Period))
 	rows := []catalog.TraderStatisticsRow{}
-	return rows, r.eachKnown(ctx, in.Addresses, func(a catalog.AccountSummary, stats *market.TraderStats) error {
+	return rows, r.each(ctx, in.Addresses, func(a catalog.AccountSummary, stats *market.TraderStats) error {
+		row := catalog.TraderStatisticsRow{
+			Address: a.Address, CurrentPosition: a.CurrentPosition, EffLeverage: a.EffLeverage, LastOperationAt: a.LastOperationAt, Leverage: a.Leverage,
+			MarginUsage: a.MarginUsage, MarginUsageRate: a.MarginUsageRate, PerpValue: a.PerpValue, SpotValue: a.SpotValue, TotalValue: a.TotalValue,
+		}
+		if stats == nil {
+			rows = append(rows, row)
+			return nil
+		}
 		sum := stats.All.Sum
 		valued := now - drawdownDays*dayMs
 		if in.Period > 0 {
@@ -35,46 +44,52 @@ func (r *reader) traderStatistics(ctx context.Context, in catalog.TraderStatisti
 			}
 			valued = max(valued, from)
 		}
-		row := catalog.TraderStatisticsRow{
-			Address: a.Address, CurrentPosition: a.CurrentPosition, EffLeverage: a.EffLeverage, LastOperationAt: a.LastOperationAt, Leverage: a.Leverage,
-			MarginUsage: a.MarginUsage, MarginUsageRate: a.MarginUsageRate, PerpValue: a.PerpValue, SpotValue: a.SpotValue, TotalValue: a.TotalValue,
-			AvgHoldingSec: sum.AverageDuration() / secondMs, Positions: sum.Count(), ProfitPositions: sum.Wins(), RealizedPnl: market.Text(sum.Pnl()),
-			LongPnl: market.Text(sum.Long.Pnl), LongWr: sum.Long.WinRate(), ShortPnl: market.Text(sum.Short.Pnl), ShortWr: sum.Short.WinRate(),
-			WinRate: sum.WinRate(), PnlList: []catalog.PnlPoint{},
-		}
+		row.AvgHoldingSec, row.Positions, row.ProfitPositions = new(sum.AverageDuration()/secondMs), new(sum.Count()), new(sum.Wins())
+		row.RealizedPnl, row.LongPnl, row.ShortPnl = new(market.Text(sum.Pnl())), new(market.Text(sum.Long.Pnl)), new(market.Text(sum.Short.Pnl))
+		row.WinRate, row.LongWr, row.ShortWr = new(sum.WinRate()), new(sum.Long.WinRate()), new(sum.Short.WinRate())
+		curve := []catalog.PnlPoint{}
 		if in.PnlList {
 			for _, p := range market.Earned(stats.Values(valued, now)) {
-				row.PnlList = append(row.PnlList, catalog.PnlPoint{Ts: p.Time, V: market.Text(p.Value.Decimal())})
+				curve = append(curve, catalog.PnlPoint{Ts: p.Time, V: market.Text(p.Value.Decimal())})
 			}
 		}
+		row.PnlList = &curve
 		rows = append(rows, row)
 		return nil
 	})
 }
 
-// eachKnown gives the accounts of which something is known to use, in the order of the
-// addresses, each once.
-func (r *reader) eachKnown(ctx context.Context, addresses []catalog.Address, use func(catalog.AccountSummary, *market.TraderStats) error) error {
+// each gives accounts to use, in the order of the addresses, each once: one that is not known
+// in time without statistics.
+func (r *reader) each(ctx context.Context, addresses []catalog.Address, use func(catalog.AccountSummary, *market.TraderStats) error) error {
 	v, err := r.accounts.value(ctx, addresses)
 	if err != nil {
 		return err
 	}
-	var rows []catalog.AccountSummary
 	var known []string
 	for address, account := range v.each(addresses) {
-		rows, known = append(rows, v.summary(account)), append(known, address)
+		if account != nil {
+			known = append(known, address)
+		}
 	}
-	at := 0
-	for stats, err := range accountstats.Read(ctx, r.series, known) {
+	stats, stop := iter.Pull2(accountstats.Read(ctx, r.series, known))
+	defer stop()
+	for address, account := range v.each(addresses) {
+		if account == nil {
+			if err := use(catalog.AccountSummary{Address: address}, nil); err != nil {
+				return err
+			}
+			continue
+		}
+		of, err, _ := stats()
 		if err != nil {
 			return err
 		}
-		row := rows[at]
-		at++
-		if ms := stats.LastOperation; ms > 0 {
+		row := v.summary(account)
+		if ms := of.LastOperation; ms > 0 {
 			row.LastOperationAt = &ms
 		}
-		if err := use(row, stats); err != nil {
+		if err := use(row, of); err != nil {
 			return err
 		}
 	}
@@ -97,8 +112,8 @@ func (v *valuation) summary(a *market.Account) catalog.AccountSummary {
 	}
 	perp, spot := a.PerpValue(v.markets, v.marks.Px), a.SpotValue(v.markets, v.marks.Px)
 	row := catalog.AccountSummary{
-		Address: a.Address, CurrentPosition: positions, EffLeverage: over(notional, perp), MarginUsage: market.Text(used), MarginUsageRate: over(used, perp),
-		PerpValue: market.Text(perp), SpotValue: market.Text(spot), TotalValue: market.Text(perp.Add(spot)),
+		Address: a.Address, CurrentPosition: &positions, EffLeverage: new(over(notional, perp)), MarginUsage: new(market.Text(used)), MarginUsageRate: new(over(used, perp)),
+		PerpValue: new(market.Text(perp)), SpotValue: new(market.Text(spot)), TotalValue: new(market.Text(perp.Add(spot))),
 	}
 	if atSet.IsPos() {
 		set := over(notional, atSet)

@@ -12,6 +12,7 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/data/accountstats"
 	"quotary/shared/data/completedtrades"
+	"quotary/shared/data/wants"
 	"quotary/shared/keys"
 	"quotary/shared/market"
 	"quotary/shared/store"
@@ -27,7 +28,7 @@ type book struct {
 	*apitest.World
 	log    *store.Log
 	series *store.Series
-	wanted *store.Documents // the accounts that the venue is asked about; nil where none are held
+	wanted *wants.Store // the accounts that the venue is asked about; nil where none are held
 	stats  map[string]*market.TraderStats
 	trades []market.CompletedTrade
 }

@@ -105,6 +105,11 @@ func (w *World) Log() *store.Log { return store.NewLog(w.DB, w.Prefix+schema.Log
 // Series returns the table of series.
 func (w *World) Series() *store.Series { return store.NewSeries(w.DB, w.Prefix+schema.SeriesTable) }
 
+// Documents returns the documents of a kind in the world.
+func (w *World) Documents(kind string, limits store.DocumentLimits) *store.Documents {
+	return store.NewDocuments(w.DB, w.Prefix+schema.DocumentsTable, kind, limits)
+}
+
 // Views returns views in a bucket that is empty at first and another one at each
 // call.
 func (w *World) Views(t testing.TB) *store.Views {

@@ -1,25 +1,32 @@
 // Package wants holds what clients ask for and the ingester does not follow by itself: the
 // accounts whose state the venue is to be asked for ([market.Anchor]), and the pairs of
-// exchanges whose K-lines are to be filled back. It is one document for each distributor and
-// thing.
+// exchanges whose past and present are to be read.
 //
-// The documents of all distributors are in one list, which the ingester reads with one
-// query, and no two of them share anything: no request of one distributor waits for
-// another, or for one of its own. Each distributor may want a small number of things,
-// so that none takes the others' part of an upstream's budget.
+// Each distributor has documents of its own, one a thing, and may want a small number of
+// things, so that none takes the others' part of an upstream's budget. Besides, one small
+// document says of each distributor that there are any, and has another revision whenever
+// there are more: by those the ingester finds what is wanted. No request of one distributor
+// writes an item or a partition that those of another depend on, but for that document,
+// which it writes once for many requests.
+//
+// A function remembers what it has written: requests for the same things write nothing for
+// minutes. Where the store refuses, the request goes on without ([Store.Want]).
 package wants
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
-	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"quotary/shared/lru"
 	"quotary/shared/store"
 )
 
@@ -41,159 +48,431 @@ var (
 	Pairs = Kind{Name: "pairs", Most: 20, Lasts: 24 * time.Hour, Refresh: 6 * time.Hour}
 )
 
-// owner is the one owner of all documents of a kind. The ID of one is the distributor and
-// the thing's, the body {"time":ms} when it was last asked for.
-const owner = "wanted"
+const (
+	// distributors is the owner of the documents that say who wants anything; their IDs are
+	// the distributors, who own those of the things.
+	distributors = "all"
 
-// Limits bound the documents. Their number is bounded by [Kind.Most].
-var Limits = store.DocumentLimits{Bytes: 256}
+	largest = 256 // bytes of a document
 
-// wantsAtOnce is how many documents are read or written at a time.
-const wantsAtOnce = 16
+	// atOnce is how many documents are read or written at a time, and createdAtOnce how many
+	// in one transaction.
+	atOnce        = 16
+	createdAtOnce = 50
 
-// Item is a thing that is wanted.
-type Item struct {
-	ID           string   // the address of an account, the key of a pair
-	Distributors []string // who want it, sorted
+	// patience is how long a request is held up at most by documents, and pause for how long
+	// those of its distributor are not after a failure.
+	patience = 250 * time.Millisecond
+	pause    = time.Second
+
+	// rereadAfter is from what age on the documents of a distributor are read again before
+	// something new is added to them, or where there is no room.
+	rereadAfter = 10 * time.Second
+
+	// relistAfter is from what age on they are read again by the ingester though there are no
+	// new ones: to see which are wanted still.
+	relistAfter = time.Minute
+)
+
+// Store is what is wanted of a kind. Want is safe for concurrent use; List is not.
+type Store struct {
+	Kind
+	things *store.Documents // by distributor
+	who    *store.Documents // see distributors
+
+	asked  lru.Cache[string, *asked]
+	listed map[string]*listed
 }
 
-type document struct {
-	Time int64 `json:"time"` // ms
+// Open returns what is wanted of the kind in documents, which open opens.
+func (k Kind) Open(open func(kind string, limits store.DocumentLimits) *store.Documents) *Store {
+	return &Store{
+		Kind: k, things: open(k.Name, store.DocumentLimits{Bytes: largest, Count: k.Most}), who: open(k.Name+" wanted by", store.DocumentLimits{Bytes: largest}),
+		asked: lru.Cache[string, *asked]{Size: 200}, listed: map[string]*listed{},
+	}
+}
+
+// body is that of a document.
+type body struct {
+	Since int64 `json:"since,omitempty"` // ms: when it was written first
+	Time  int64 `json:"time"`            // ms: and last
+}
+
+func (b body) json() []byte { return fmt.Appendf(nil, `{"since":%d,"time":%d}`, b.Since, b.Time) }
+
+// thing is a document of one.
+type thing struct {
+	body
+	revision string
+}
+
+func (t thing) age(now time.Time) time.Duration { return now.Sub(time.UnixMilli(t.Time)) }
+
+// asked is what is remembered of a distributor's things by who writes them.
+type asked struct {
+	mu     sync.Mutex
+	things map[string]thing
+	read   time.Time // when all of them were
+	noted  time.Time // when it was written that there are any
+	more   bool      // there are more, and that is not noted
+	rests  time.Time // until then nothing is tried
 }
 
 // Want has things, each named once, followed for as long as a distributor asks for them. It
-// may be called with every request: it reads a document for each thing, and writes where
-// that is missing or will end soon. Refused is how many things are beyond [Kind.Most] and
-// stay without.
-func (k Kind) Want(ctx context.Context, d *store.Documents, distributor string, things []string, now time.Time) (refused int, err error) {
-	body, err := json.Marshal(document{now.UnixMilli()})
-	if err != nil {
-		return 0, fmt.Errorf("want %s: %w", k.Name, err)
+// may be called with every request: it writes nothing for what is known to be followed for
+// a while. Refused are those beyond [Kind.Most]. An error is no reason to fail a request, and
+// comes after a quarter of a second at most: what was not written is with the next request.
+func (s *Store) Want(ctx context.Context, distributor string, ids []string, now time.Time) (refused []string, err error) {
+	of, ok := s.asked.Get(distributor)
+	if !ok {
+		of = &asked{things: map[string]thing{}}
+		s.asked.Set(distributor, of)
 	}
-	missing := make([]bool, len(things))
-	group, within := errgroup.WithContext(ctx)
-	group.SetLimit(wantsAtOnce)
-	for i, id := range things {
-		group.Go(func() (err error) {
-			missing[i], err = k.refresh(within, d, idOf(distributor, id), body, now)
-			return err
-		})
+	missing, old, rests := of.look(ids, now, s.Refresh)
+	if len(missing)+len(old) == 0 && !of.unnoted() {
+		return nil, nil
 	}
-	if err := group.Wait(); err != nil || !slices.Contains(missing, true) {
-		return 0, err
+	if rests {
+		return nil, errRests
 	}
-	room, err := k.roomOf(ctx, d, distributor)
-	if err != nil {
-		return 0, err
+	within, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if refused, err = s.want(within, of, distributor, ids, now); err != nil {
+		of.rest(now.Add(pause))
+		return refused, fmt.Errorf("want %s: %w", s.Name, err)
 	}
-	group, within = errgroup.WithContext(ctx)
-	group.SetLimit(wantsAtOnce)
-	for i, id := range things {
+	return refused, nil
+}
+
+var errRests = errors.New("the store has just refused to say what is wanted")
+
+func (s *Store) want(ctx context.Context, of *asked, distributor string, ids []string, now time.Time) (refused []string, err error) {
+	if of.older(now, rereadAfter) {
+		if err := s.reread(ctx, of, distributor, now); err != nil {
+			return nil, err
+		}
+	}
+	missing, old, _ := of.look(ids, now, s.Refresh)
+	if err := s.refresh(ctx, of, distributor, old, now); err != nil {
+		return nil, err
+	}
+	for missing, _, _ = of.look(ids, now, s.Refresh); len(missing) > 0; missing, _, _ = of.look(missing, now, s.Refresh) {
+		room := s.Most - of.count()
+		if room <= 0 {
+			refused = missing
+			break
+		}
+		some := missing[:min(room, createdAtOnce, len(missing))]
+		b := body{now.UnixMilli(), now.UnixMilli()}
+		revisions, err := s.things.CreateAll(ctx, distributor, b.json(), some...)
 		switch {
-		case !missing[i]:
-		case room <= 0:
-			refused++
+		case err == nil:
+			of.add(some, revisions, b)
+		case errors.Is(err, store.ErrDocumentExists) || errors.Is(err, store.ErrTooManyDocuments):
+			// Another request has just written some: it is known then which.
+			if err := s.reread(ctx, of, distributor, now); err != nil {
+				return nil, err
+			}
+			if s.Most-of.count() >= len(some) && !of.any(some) { // what has ended is counted until the ingester deletes it
+				return missing, nil
+			}
 		default:
-			room--
-			group.Go(func() error {
-				_, err := d.Create(within, owner, idOf(distributor, id), body)
-				return unlessRaced(err)
-			})
+			return nil, err
 		}
 	}
-	return refused, group.Wait()
+	if !of.toNote(now, s.Refresh/2) {
+		return refused, nil
+	}
+	if _, err := s.who.Set(ctx, distributors, distributor, body{Time: now.UnixMilli()}.json()); err != nil {
+		return refused, err
+	}
+	of.note(now)
+	return refused, nil
 }
 
-// refresh writes a document again if it will end soon; missing reports that there is none.
-func (k Kind) refresh(ctx context.Context, d *store.Documents, id string, body []byte, now time.Time) (missing bool, err error) {
-	have, err := d.Get(ctx, owner, id)
-	if errors.Is(err, store.ErrNoDocument) {
-		return true, nil
-	}
+// reread reads the documents of a distributor, which are as many as it may want at most.
+func (s *Store) reread(ctx context.Context, of *asked, distributor string, now time.Time) error {
+	things, err := s.read(ctx, distributor)
 	if err != nil {
-		return false, err
+		return err
 	}
-	if written, fault := read(have); fault == nil && now.Sub(written) < k.Refresh {
-		return false, nil
-	}
-	_, err = d.Replace(ctx, owner, id, have.Revision, body)
-	return errors.Is(err, store.ErrNoDocument), unlessRaced(err)
+	of.mu.Lock()
+	defer of.mu.Unlock()
+	of.things, of.read = things, now
+	return nil
 }
 
-// roomOf is how many more things a distributor may want. Requests of one moment may
-// find the same room: what is too much then is not listed.
-func (k Kind) roomOf(ctx context.Context, d *store.Documents, distributor string) (room int, err error) {
-	room = k.Most
-	for _, err := range d.ListPrefix(ctx, owner, idOf(distributor, "")) {
-		if err != nil {
-			return 0, err
-		}
-		room--
-	}
-	return room, nil
-}
-
-// unlessRaced is an error but for those by which another request has just written the
-// same, or the ingester has just deleted it.
-func unlessRaced(err error) error {
-	for _, raced := range []error{store.ErrDocumentExists, store.ErrDocumentChanged, store.ErrNoDocument} {
-		if errors.Is(err, raced) {
-			return nil
-		}
-	}
-	return err
-}
-
-// List returns what is wanted in the order of the IDs, at most [Kind.Most] of each
-// distributor, and deletes the documents of what nobody has asked for within [Kind.Lasts].
-func (k Kind) List(ctx context.Context, d *store.Documents, now time.Time) ([]Item, error) {
-	var ended []store.Document
-	by := map[string][]string{} // distributors by ID
-	count, last := 0, ""
-	for one, err := range d.List(ctx, owner) {
+func (s *Store) read(ctx context.Context, distributor string) (map[string]thing, error) {
+	things := map[string]thing{}
+	for one, err := range s.things.List(ctx, distributor) {
 		if err != nil {
 			return nil, err
 		}
-		distributor, id, ok := cutID(one.ID)
-		if written, fault := read(one); !ok || fault != nil || now.Sub(written) > k.Lasts {
-			ended = append(ended, one)
+		var b body // of the beginning of time where it cannot be read: it has ended
+		_ = json.Unmarshal(one.Body, &b)
+		things[one.ID] = thing{b, one.Revision}
+	}
+	return things, nil
+}
+
+// refresh writes documents again that would end soon. One that is gone is forgotten.
+func (s *Store) refresh(ctx context.Context, of *asked, distributor string, old map[string]thing, now time.Time) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for id, t := range old {
+		group.Go(func() error {
+			t.Time = now.UnixMilli()
+			revision, err := s.things.Replace(ctx, distributor, id, t.revision, t.json())
+			switch {
+			case errors.Is(err, store.ErrNoDocument):
+				of.forget(id)
+				return nil
+			case err == nil:
+				t.revision = revision
+			case !errors.Is(err, store.ErrDocumentChanged): // which another request has done
+				return err
+			}
+			of.set(id, t)
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// look returns which things have no document, and which have one that is to be written
+// again; rests reports that nothing is to be tried now.
+func (a *asked) look(ids []string, now time.Time, refresh time.Duration) (missing []string, old map[string]thing, rests bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	old = map[string]thing{}
+	for _, id := range ids {
+		if t, ok := a.things[id]; !ok {
+			missing = append(missing, id)
+		} else if t.age(now) >= refresh {
+			old[id] = t
+		}
+	}
+	return missing, old, now.Before(a.rests)
+}
+
+func (a *asked) any(ids []string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.ContainsFunc(ids, func(id string) bool { _, ok := a.things[id]; return ok })
+}
+
+func (a *asked) count() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.things)
+}
+
+func (a *asked) older(now time.Time, age time.Duration) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return now.Sub(a.read) >= age
+}
+
+func (a *asked) add(ids, revisions []string, b body) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for i, id := range ids {
+		a.things[id] = thing{b, revisions[i]}
+	}
+	a.more = true
+}
+
+func (a *asked) set(id string, t thing) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.things[id] = t
+}
+
+func (a *asked) forget(id string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.things, id)
+}
+
+func (a *asked) unnoted() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.more
+}
+
+// toNote reports whether it is to be written that a distributor wants anything: where there
+// is more, or it was written so long ago.
+func (a *asked) toNote(now time.Time, every time.Duration) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.more || len(a.things) > 0 && now.Sub(a.noted) >= every
+}
+
+func (a *asked) note(now time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.noted, a.more = now, false
+}
+
+func (a *asked) rest(until time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.rests = until
+}
+
+// List is what is wanted, by distributor, who are sorted.
+type List []Of
+
+// Of is what one distributor wants, in the order in which it was asked for first.
+type Of struct {
+	Distributor string
+	Things      []string
+}
+
+// By returns who wants each thing, sorted.
+func (l List) By() map[string][]string {
+	by := map[string][]string{}
+	for _, of := range l {
+		for _, id := range of.Things {
+			by[id] = append(by[id], of.Distributor)
+		}
+	}
+	return by
+}
+
+// Things returns what is wanted, sorted.
+func (l List) Things() []string { return slices.Sorted(maps.Keys(l.By())) }
+
+// Deal returns which things that somebody has are followed where only so many can be: in
+// rounds, one of each distributor in each, so that none takes the places of another. Left is
+// how many are not.
+func (l List) Deal(most int, has func(id string) bool) (dealt []string, left int) {
+	taken := map[string]bool{}
+	for round, more := 0, true; more; round++ {
+		more = false
+		for _, of := range l {
+			if round >= len(of.Things) {
+				continue
+			}
+			more = true
+			switch id := of.Things[round]; {
+			case taken[id] || !has(id):
+			case len(dealt) < most:
+				taken[id] = true
+				dealt = append(dealt, id)
+			default:
+				taken[id] = true
+				left++
+			}
+		}
+	}
+	return dealt, left
+}
+
+// listed is what List has read of a distributor.
+type listed struct {
+	revision string // of the document that says that there is any
+	read     time.Time
+	things   map[string]thing
+}
+
+// List returns what is wanted, and deletes the documents of what nobody has asked for within
+// [Kind.Lasts]. Of distributors whose documents cannot be read, for which there is an error,
+// it is what it was.
+func (s *Store) List(ctx context.Context, now time.Time) (List, error) {
+	known := map[string]*listed{}
+	var stale []*listed
+	var errs []error
+	var mu sync.Mutex
+	group := new(errgroup.Group)
+	group.SetLimit(atOnce)
+	fail := func(err error) {
+		if err != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			errs = append(errs, err)
+		}
+	}
+	for one, err := range s.who.List(ctx, distributors) {
+		if err != nil {
+			return s.list(), errors.Join(err, group.Wait())
+		}
+		of := s.listed[one.ID]
+		if of == nil {
+			of = &listed{}
+		}
+		known[one.ID] = of
+		if of.revision == one.Revision && now.Sub(of.read) < relistAfter && !of.ends(now, s.Lasts) {
 			continue
 		}
-		if distributor != last {
-			count, last = 0, distributor
-		}
-		if count++; count <= k.Most {
-			by[id] = append(by[id], distributor)
-		}
+		stale = append(stale, of)
+		group.Go(func() error {
+			fail(s.relist(ctx, of, one, now))
+			return nil
+		})
 	}
-	items := make([]Item, 0, len(by))
-	for id, distributors := range by {
-		items = append(items, Item{id, distributors})
-	}
-	slices.SortFunc(items, func(a, b Item) int { return strings.Compare(a.ID, b.ID) })
-	group, within := errgroup.WithContext(ctx)
-	group.SetLimit(wantsAtOnce)
-	for _, one := range ended {
-		group.Go(func() error { return unlessRaced(d.Delete(within, owner, one.ID, one.Revision)) })
-	}
-	return items, group.Wait()
+	err := group.Wait()
+	s.listed = known
+	return s.list(), errors.Join(append(errs, err)...)
 }
 
-// idOf is the ID of a document. Neither an address nor the key of a pair has a slash.
-func idOf(distributor, thing string) string { return distributor + "/" + thing }
-
-func cutID(id string) (distributor, thing string, ok bool) {
-	i := strings.LastIndexByte(id, '/')
-	if i < 0 {
-		return "", "", false
+// relist reads what a distributor wants, and deletes what has ended: of a distributor who
+// wants nothing any more, that it does.
+func (s *Store) relist(ctx context.Context, of *listed, who store.Document, now time.Time) error {
+	things, err := s.read(ctx, who.ID)
+	if err != nil {
+		return err
 	}
-	return id[:i], id[i+1:], true
+	var noted body
+	_ = json.Unmarshal(who.Body, &noted) // as of a thing
+	of.revision, of.read, of.things = who.Revision, now, things
+	if len(things) == 0 && (thing{body: noted}).age(now) > s.Lasts {
+		return unlessRaced(s.who.Delete(ctx, distributors, who.ID, who.Revision))
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for id, t := range things {
+		if t.age(now) > s.Lasts {
+			delete(things, id)
+			group.Go(func() error { return unlessRaced(s.things.Delete(ctx, who.ID, id, t.revision)) })
+		}
+	}
+	return group.Wait()
 }
 
-func read(one store.Document) (written time.Time, err error) {
-	var body document
-	if err := json.Unmarshal(one.Body, &body); err != nil {
-		return time.Time{}, fmt.Errorf("read what is wanted: %w", err)
+// ends reports whether something of a distributor has ended.
+func (of *listed) ends(now time.Time, lasts time.Duration) bool {
+	for _, t := range of.things {
+		if t.age(now) > lasts {
+			return true
+		}
 	}
-	return time.UnixMilli(body.Time), nil
+	return false
+}
+
+func (s *Store) list() (l List) {
+	for distributor, of := range s.listed {
+		if len(of.things) == 0 {
+			continue
+		}
+		ids := make([]string, 0, len(of.things))
+		for id := range of.things {
+			ids = append(ids, id)
+		}
+		slices.SortFunc(ids, func(a, b string) int {
+			return cmp.Or(cmp.Compare(of.things[a].Since, of.things[b].Since), cmp.Compare(a, b))
+		})
+		l = append(l, Of{distributor, ids})
+	}
+	slices.SortFunc(l, func(a, b Of) int { return cmp.Compare(a.Distributor, b.Distributor) })
+	return l
+}
+
+// unlessRaced is an error but for those by which another request has just written the
+// document, or deleted it.
+func unlessRaced(err error) error {
+	if errors.Is(err, store.ErrDocumentChanged) || errors.Is(err, store.ErrNoDocument) {
+		return nil
+	}
+	return err
 }

@@ -2,13 +2,16 @@ package wants
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
@@ -19,102 +22,217 @@ import (
 
 const alice, bob = "0xa11ce00000000000000000000000000000000001", "0xb0b0000000000000000000000000000000000002"
 
-func newDocuments(t *testing.T) (*store.Documents, *counted) {
+var now = time.UnixMilli(1_800_000_000_000)
+
+// world is a table, and the requests that were sent to it.
+type world struct {
+	table    string
+	db       *dynamodb.Client
+	requests atomic.Int64
+	fails    atomic.Bool
+}
+
+func newWorld(t *testing.T) *world {
 	t.Helper()
-	db := &counted{Client: storetest.DynamoDB(t)}
-	return store.NewDocuments(db, storetest.Tables(t, db.Client)+schema.DocumentsTable, Accounts.Name, Limits), db
+	w := &world{db: storetest.DynamoDB(t)}
+	w.table = storetest.Tables(t, w.db) + schema.DocumentsTable
+	return w
+}
+
+// open opens what is wanted, as each instance does.
+func (w *world) open(k Kind) *Store {
+	db := storetest.Intercept(w.db, func(_ any, send func() (any, error)) (any, error) {
+		w.requests.Add(1)
+		if w.fails.Load() {
+			return nil, &types.ProvisionedThroughputExceededException{}
+		}
+		return send()
+	})
+	return k.Open(func(kind string, limits store.DocumentLimits) *store.Documents { return store.NewDocuments(db, w.table, kind, limits) })
+}
+
+func addresses(from, n int) (list []string) {
+	for i := range n {
+		list = append(list, fmt.Sprintf("0x%040d", from+i))
+	}
+	return list
+}
+
+func want(t *testing.T, s *Store, distributor string, after time.Duration, ids ...string) (refused []string) {
+	t.Helper()
+	refused, err := s.Want(t.Context(), distributor, ids, now.Add(after))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return refused
 }
 
 func TestAnAccountIsWantedForTenMinutesAfterItWasAskedFor(t *testing.T) {
 	t.Parallel()
-	d, db := newDocuments(t)
-	now := time.UnixMilli(1_800_000_000_000)
-	want := func(distributor, address string, after time.Duration) {
+	w := newWorld(t)
+	function, ingester := w.open(Accounts), w.open(Accounts)
+	list := func(after time.Duration, want ...Of) {
 		t.Helper()
-		if refused, err := Accounts.Want(t.Context(), d, distributor, []string{address}, now.Add(after)); err != nil || refused > 0 {
-			t.Fatal(refused, err)
-		}
-	}
-	list := func(after time.Duration, want ...Item) {
-		t.Helper()
-		got, err := Accounts.List(t.Context(), d, now.Add(after))
-		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); err != nil || diff != "" {
+		got, err := ingester.List(t.Context(), now.Add(after))
+		if diff := cmp.Diff(List(want), got, cmpopts.EquateEmpty()); err != nil || diff != "" {
 			t.Errorf("after %s: %v\n%s", after, err, diff)
 		}
 	}
 	list(0)
-	want("one", alice, 0)
-	want("one", bob, 0)
-	writes := db.writes.Load()
+	want(t, function, "one", 0, bob)
+	list(0, Of{"one", []string{bob}})
+	want(t, function, "one", time.Millisecond, alice, bob)
+	list(time.Millisecond, Of{"one", []string{bob, alice}}) // what was asked for first is first
+	sent := w.requests.Load()
 	for second := range 50 {
-		want("one", alice, time.Duration(second)*time.Second)
+		want(t, function, "one", time.Duration(second)*time.Second, alice, bob)
 	}
-	if n := db.writes.Load(); n != writes {
-		t.Errorf("%d writes within a minute", n-writes)
+	if n := w.requests.Load(); n != sent {
+		t.Errorf("%d requests within a minute", n-sent)
 	}
-	want("one", alice, 6*time.Minute)
-	want("two", alice, 0)
-	list(Accounts.Lasts, Item{alice, []string{"one", "two"}}, Item{bob, []string{"one"}})
-	list(Accounts.Lasts+time.Second, Item{alice, []string{"one"}})
-	list(0, Item{alice, []string{"one"}}) // the other documents are deleted
-	list(Accounts.Lasts + 7*time.Minute)
-}
-
-// TestNoDistributorTakesThePlacesOfAnother: each has its own, and no document is a
-// transaction with what others write too.
-func TestNoDistributorTakesThePlacesOfAnother(t *testing.T) {
-	t.Parallel()
-	d, db := newDocuments(t)
-	now := time.UnixMilli(1_800_000_000_000)
-	addresses := make([]string, Accounts.Most+3)
-	for i := range addresses {
-		addresses[i] = fmt.Sprintf("0x%040d", i)
-	}
-	for _, one := range []struct {
-		distributor string
-		addresses   []string
-		refused     int
-	}{{"one", addresses, 3}, {"one", addresses[:Accounts.Most], 0}, {"one", addresses[Accounts.Most:], 3}, {"two", addresses[Accounts.Most:], 0}} {
-		refused, err := Accounts.Want(t.Context(), d, one.distributor, one.addresses, now)
-		if err != nil || refused != one.refused {
-			t.Errorf("%d accounts of %s: %d refused, %v, want %d", len(one.addresses), one.distributor, refused, err, one.refused)
+	want(t, w.open(Accounts), "one", 4*time.Minute, alice) // another instance
+	want(t, function, "one", 6*time.Minute, alice)
+	want(t, function, "two", 0, alice)
+	list(Accounts.Lasts, Of{"one", []string{bob, alice}}, Of{"two", []string{alice}})
+	list(Accounts.Lasts+time.Second, Of{"one", []string{alice}})
+	want(t, function, "one", Accounts.Lasts+2*time.Second, bob)
+	list(Accounts.Lasts+2*time.Second, Of{"one", []string{alice, bob}}) // as if it were new
+	list(2*Accounts.Lasts + 7*time.Minute)
+	list(3*Accounts.Lasts + 7*time.Minute)
+	for what, d := range map[string]*store.Documents{"things": ingester.things, "who": ingester.who} {
+		for one, err := range d.List(t.Context(), map[string]string{"things": "one", "who": distributors}[what]) {
+			t.Errorf("%s: %+v is left, %v", what, one, err)
 		}
 	}
-	if n := db.shared.Load(); n > 0 {
-		t.Errorf("%d transactions with another item", n)
+	sent = w.requests.Load()
+	list(3*Accounts.Lasts + 7*time.Minute)
+	if n := w.requests.Load() - sent; n != 1 {
+		t.Errorf("%d requests to find that nothing is wanted", n)
 	}
-	// What requests of one moment write together beyond the number is not listed.
-	body := []byte(fmt.Sprintf(`{"time":%d}`, now.UnixMilli()))
-	if _, err := d.Create(t.Context(), owner, idOf("one", addresses[Accounts.Most]), body); err != nil {
+}
+
+// TestAListOfWhatIsKnownIsOneRequest, for as long as nobody wants more.
+func TestAListOfWhatIsKnownIsOneRequest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	function, ingester := w.open(Accounts), w.open(Accounts)
+	for i, distributor := range []string{"one", "two", "three"} {
+		want(t, function, distributor, 0, addresses(100*i, 50)...)
+	}
+	for _, requests := range []int64{4, 1, 1} {
+		before := w.requests.Load()
+		list, err := ingester.List(t.Context(), now.Add(time.Second))
+		if n := w.requests.Load() - before; err != nil || len(list) != 3 || n != requests {
+			t.Errorf("%d distributors by %d requests, want %d: %v", len(list), n, requests, err)
+		}
+	}
+	want(t, function, "two", time.Second, alice)
+	before := w.requests.Load()
+	list, err := ingester.List(t.Context(), now.Add(2*time.Second))
+	if n := w.requests.Load() - before; err != nil || len(list.By()) != 151 || n != 2 {
+		t.Errorf("%d are wanted, by %d requests: %v", len(list.By()), n, err)
+	}
+}
+
+// TestADistributorWantsNoMoreThanItMay, whatever instances write at the same time, and takes
+// nothing of another's.
+func TestADistributorWantsNoMoreThanItMay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var accepted, unsure atomic.Int64
+	var wg sync.WaitGroup
+	for i := range 15 {
+		function := w.open(Accounts)
+		wg.Go(func() {
+			refused, err := function.Want(t.Context(), "one", addresses(50*i, 50), now)
+			if accepted.Add(int64(50 - len(refused))); err != nil {
+				unsure.Add(1) // too many at once: the next request does it
+			}
+		})
+	}
+	wg.Wait()
+	function := w.open(Accounts)
+	for i := range 15 {
+		refused, err := function.Want(t.Context(), "one", addresses(50*i, 50), now.Add(time.Minute))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if unsure.Load() == 0 {
+			accepted.Add(-int64(50 - len(refused)))
+		}
+	}
+	list, err := w.open(Accounts).List(t.Context(), now.Add(time.Minute))
+	if err != nil || len(list) != 1 || len(list[0].Things) != Accounts.Most {
+		t.Fatalf("%d are wanted, %v", len(list.By()), err)
+	}
+	if n := accepted.Load(); unsure.Load() == 0 && n != 0 {
+		t.Errorf("%d more were accepted at once than later", n)
+	}
+	if refused := want(t, function, "one", time.Minute, alice, list[0].Things[0]); !slices.Equal(refused, []string{alice}) {
+		t.Errorf("%s are refused", refused)
+	}
+	sent := w.requests.Load()
+	want(t, function, "one", time.Minute+time.Second, alice)
+	if n := w.requests.Load(); n != sent {
+		t.Errorf("%d requests for what was refused a second ago", n-sent)
+	}
+	if refused := want(t, function, "two", time.Minute, alice); len(refused) > 0 {
+		t.Errorf("of another %s are refused", refused)
+	}
+	// When something ends there is room again.
+	if _, err := w.open(Accounts).List(t.Context(), now.Add(time.Minute+Accounts.Lasts)); err != nil {
 		t.Fatal(err)
 	}
-	accounts, err := Accounts.List(t.Context(), d, now)
-	of := 0
-	for _, a := range accounts {
-		if slices.Contains(a.Distributors, "one") {
-			of++
+	if refused := want(t, function, "one", 2*time.Minute+Accounts.Lasts, addresses(10_000, 50)...); len(refused) > 0 {
+		t.Errorf("%d are refused", len(refused))
+	}
+}
+
+// TestAStoreThatRefusesHoldsUpOneRequestASecond: the others go on at once, and what was not
+// written is once it takes it again.
+func TestAStoreThatRefusesHoldsUpOneRequestASecond(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	function, ingester := w.open(Accounts), w.open(Accounts)
+	want(t, function, "two", 0, bob)
+	if _, err := ingester.List(t.Context(), now); err != nil {
+		t.Fatal(err)
+	}
+	w.fails.Store(true)
+	if _, err := function.Want(t.Context(), "one", []string{alice}, now); err == nil {
+		t.Error("the first does not say that it was refused")
+	}
+	sent := w.requests.Load()
+	for ms := range 999 {
+		if _, err := function.Want(t.Context(), "one", []string{alice}, now.Add(time.Duration(ms)*time.Millisecond)); !errors.Is(err, errRests) {
+			t.Fatalf("after %d ms: %v", ms, err)
 		}
 	}
-	if err != nil || of != Accounts.Most || len(accounts) != Accounts.Most+3 {
-		t.Errorf("%d accounts are listed, %d of them wanted by the first: %v", len(accounts), of, err)
+	if n := w.requests.Load(); n != sent {
+		t.Errorf("%d requests", n-sent)
+	}
+	within, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if list, err := ingester.List(within, now); err == nil || len(list) != 1 {
+		t.Errorf("while the store refuses %v are wanted, %v", list, err)
+	}
+	w.fails.Store(false)
+	want(t, function, "one", 2*time.Second, alice)
+	if list, err := ingester.List(t.Context(), now.Add(2*time.Second)); err != nil || len(list) != 2 {
+		t.Errorf("%v are wanted, %v", list, err)
 	}
 }
 
-// counted counts writes, and those of more than one item.
-type counted struct {
-	*dynamodb.Client
-	writes, shared atomic.Int64
-}
-
-func (c *counted) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	c.writes.Add(1)
-	return c.Client.PutItem(ctx, in, options...)
-}
-
-func (c *counted) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
-	c.writes.Add(1)
-	if len(in.TransactItems) > 1 {
-		c.shared.Add(1)
+func TestPlacesAreDealtInRounds(t *testing.T) {
+	t.Parallel()
+	l := List{{"a", []string{"a1", "both", "a2", "unknown", "a3"}}, {"b", []string{"both", "b1"}}, {"c", nil}}
+	known := func(id string) bool { return id != "unknown" }
+	for most, want := range map[int][]string{0: nil, 1: {"a1"}, 2: {"a1", "both"}, 3: {"a1", "both", "b1"}, 9: {"a1", "both", "b1", "a2", "a3"}} {
+		if dealt, left := l.Deal(most, known); !slices.Equal(dealt, want) || left != 5-len(want) {
+			t.Errorf("of %d places: %q, and %d are left; want %q", most, dealt, left, want)
+		}
 	}
-	return c.Client.TransactWriteItems(ctx, in, options...)
+	if by := l.By(); len(by) != 6 || !slices.Equal(by["both"], []string{"a", "b"}) {
+		t.Errorf("who wants what: %v", by)
+	}
 }
