@@ -19,7 +19,7 @@ type Status struct {
 	DistributorDisabled bool
 	Level               *Level // nil when the distributor has no such level
 
-	Generation          int64     // of the secret: how often it was reset
+	Generation int64 // of the secret: how often it was reset
 
 	WSSubLimit            int64 // subscriptions of the sub-key, 0 = no cap
 	WSSubSince            int64 // when that was set where there was none, ms; 0 = with the key

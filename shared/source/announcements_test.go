@@ -67,10 +67,10 @@ func TestWhatExchangesAnnounce(t *testing.T) {
 		"binance": {binance.OpenAnnouncements(binanceURL), "48", 2, []market.Announcement{
 			{Venue: "binance", ID: "a1b2", Listing: true, Words: market.Words{Title: "Acme Will List Acme (ACME)", URL: "https://www.binance.com/en/support/announcement/a1b2"}, Published: 1795000000000},
 			{Venue: "binance", ID: "c3", Listing: true, Words: market.Words{Title: "x", URL: "https://www.binance.com/en/support/announcement/c3"}, Published: 1794000000000},
-		}, "128", `code "100001": "no"`},
+		}, "128", `code "100001"`},
 		"okx": {okx.OpenAnnouncements(okxURL), "announcements-new-listings", 1, []market.Announcement{
 			{Venue: "okx", ID: source.AnnouncementID(first, ""), Listing: true, Words: market.Words{Title: "OKX to list ACME", URL: first}, Published: 1795000000000},
-		}, "announcements-latest-events", "bad page"},
+		}, "announcements-latest-events", `code "51000"`},
 		"bybit": {bybit.OpenAnnouncements(bybitURL), "new_crypto", 1, []market.Announcement{
 			{Venue: "bybit", ID: source.AnnouncementID("https://announcements.bybit.com/a/", ""), Listing: true, Words: market.Words{Title: "New Listing: Acme (ACME)", Text: "Soon.", URL: "https://announcements.bybit.com/a/"},
 				Published: 1795000000500, Start: 1795000001000, End: 1795000002000},

@@ -55,7 +55,7 @@ type cooldown struct {
 // NewHost returns a host at base, e.g. https://api.binance.com, with a budget of so
 // much weight a minute.
 func NewHost(base string, perMinute int) *Host {
-	return &Host{base: strings.TrimSuffix(base, "/"), http: &http.Client{CheckRedirect: stay}, cool: new(cooldown), Budget: NewBudget(perMinute, time.Now), Usual: UsualBounds}
+	return &Host{base: strings.TrimSuffix(base, "/"), http: NewClient(base), cool: new(cooldown), Budget: NewBudget(perMinute, time.Now), Usual: UsualBounds}
 }
 
 // Pool returns the same host for requests that it counts by themselves, so much weight a
@@ -74,9 +74,6 @@ func (h *Host) Asking(header http.Header) *Host {
 	return &other
 }
 
-// stay follows no redirect: a key would be sent along to whoever it names.
-func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-
 const (
 	hostTimeout = 10 * time.Second
 	hostTries   = 4
@@ -91,14 +88,20 @@ const (
 
 var hostPauses = backoff.Backoff{Min: 500 * time.Millisecond, Max: 30 * time.Second}
 
-// RefusedError is the answer of a host that refused a request.
+// RefusedError is the answer of a host that refused a request. It holds nothing of the
+// answer's text, which would be logged.
 type RefusedError struct {
 	Status int
-	Body   string // its beginning
+	Code   string // by which an exchange calls its reason; "" for none
 }
 
-// Error says what the host said.
-func (e *RefusedError) Error() string { return fmt.Sprintf("status %d: %s", e.Status, e.Body) }
+// Error says how the host refused.
+func (e *RefusedError) Error() string {
+	if e.Code != "" {
+		return fmt.Sprintf("status %d, code %.20q", e.Status, e.Code)
+	}
+	return fmt.Sprintf("status %d", e.Status)
+}
 
 // Get spends the weight, asks for a path with a query and decodes the JSON of the
 // answer into out. Trouble that may pass is tried four times; after 429 and 418 the
@@ -201,11 +204,11 @@ func (h *Host) once(ctx context.Context, address string, read func(io.Reader) ([
 	if h.Limited != nil {
 		if pause := h.Limited(resp.StatusCode, body); pause > 0 {
 			h.pause(resp.Header.Get("Retry-After"), pause)
-			return nil, true, refusal(resp.StatusCode, body)
+			return nil, true, &RefusedError{Status: resp.StatusCode}
 		}
 	}
 	if resp.StatusCode != http.StatusOK {
-		refused := refusal(resp.StatusCode, body)
+		refused := &RefusedError{Status: resp.StatusCode}
 		switch {
 		case resp.StatusCode == http.StatusTooManyRequests:
 			h.pause(resp.Header.Get("Retry-After"), tooManyPause)
@@ -217,10 +220,6 @@ func (h *Host) once(ctx context.Context, address string, read func(io.Reader) ([
 		return nil, true, refused
 	}
 	return body, false, nil
-}
-
-func refusal(status int, body []byte) *RefusedError {
-	return &RefusedError{status, strconv.QuoteToASCII(string(body[:min(len(body), 200)]))}
 }
 
 // pause has everybody wait for as long as the host said, in seconds.

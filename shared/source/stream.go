@@ -123,6 +123,7 @@ type Stream struct {
 
 const (
 	dialWithin   = 10 * time.Second
+	idleFor      = 90 * time.Second
 	writeWithin  = 10 * time.Second
 	silentFor    = time.Minute // without any frame a connection is given up
 	maxFrame     = 1 << 20     // bytes
@@ -210,9 +211,9 @@ var errOld = errors.New("it has lived for long enough")
 func (f *follower) connection(ctx context.Context) error {
 	dialing, dialed := context.WithTimeout(ctx, dialWithin)
 	defer dialed()
-	conn, _, err := websocket.Dial(dialing, f.URL, nil) //nolint:bodyclose // there is none to close, says Dial
+	conn, err := DialSocket(dialing, f.URL)
 	if err != nil {
-		return fmt.Errorf("connect: %w", err)
+		return err
 	}
 	defer conn.CloseNow()
 	conn.SetReadLimit(maxFrame)

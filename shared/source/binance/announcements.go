@@ -46,9 +46,8 @@ func (*Announcements) Categories() []string { return []string{catalogListings, c
 
 // catalogs is the answer.
 type catalogs struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
-	Data    struct {
+	Code string `json:"code"`
+	Data struct {
 		Catalogs []struct {
 			Articles []struct {
 				Code        string      `json:"code"`
@@ -71,7 +70,7 @@ func (a *Announcements) Announcements(ctx context.Context, language source.Annou
 		return nil, err
 	}
 	if answer.Code != codeAnnounced {
-		return nil, fmt.Errorf("ask for announcements: the answer has code %.20q: %.200q", answer.Code, answer.Message)
+		return nil, fmt.Errorf("ask for announcements: the answer has code %.20q", answer.Code)
 	}
 	for _, c := range answer.Data.Catalogs {
 		for _, one := range c.Articles {

@@ -16,9 +16,8 @@ import (
 
 // answer is the envelope of everything.
 type answer[T any] struct {
-	Code   int    `json:"retCode"`
-	Msg    string `json:"retMsg"`
-	Time   int64  `json:"time"` // the exchange's clock, ms
+	Code   int   `json:"retCode"`
+	Time   int64 `json:"time"` // the exchange's clock, ms
 	Result struct {
 		List []T    `json:"list"`
 		Next string `json:"nextPageCursor"`
@@ -64,9 +63,9 @@ func get[T any](ctx context.Context, h *source.Host, path string, query url.Valu
 	case 0:
 		return a, nil
 	case codeBadParameter: // an unknown symbol is one
-		return a, &source.RefusedError{Status: http.StatusBadRequest, Body: fmt.Sprintf("%d: %.200q", a.Code, a.Msg)}
+		return a, &source.RefusedError{Status: http.StatusBadRequest, Code: strconv.Itoa(a.Code)}
 	}
-	return a, fmt.Errorf("ask for %s: the answer has code %d: %.200q", path, a.Code, a.Msg)
+	return a, fmt.Errorf("ask for %s: the answer has code %d", path, a.Code)
 }
 
 // instrument is the part of the description of an instrument that is read.

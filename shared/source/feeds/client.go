@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"quotary/shared/backoff"
+	"quotary/shared/source"
 )
 
 // Bounds of one answer.
@@ -23,7 +23,6 @@ const (
 	maxHeader    = 64 << 10
 	maxRedirects = 5
 	deadline     = 20 * time.Second
-	dialWithin   = 10 * time.Second
 )
 
 // longestPause is the longest that a host is left alone, whatever it asks for.
@@ -31,7 +30,6 @@ const longestPause = 24 * time.Hour
 
 // Why an answer is of no use.
 var (
-	errPrivate   = errors.New("the address is not of the public internet")
 	errRedirects = errors.New("more than 5 redirects")
 	errScheme    = errors.New("only http and https are asked")
 	errTooLarge  = errors.New("more than 5 MB")
@@ -105,16 +103,12 @@ func (c *Client) parse(f *Format, a *answer) (Document, error) {
 	return f.parse(a.body, a.contentType, a.url)
 }
 
-// transport returns an HTTP client for one feed. No feed shares connections with
-// another, as what one of them may connect to another may not; and no proxy is used,
-// which would connect in our place.
+// transport returns an HTTP client for one feed, which follows redirects.
 func transport(feed *url.URL) *http.Client {
-	dialer := net.Dialer{Timeout: dialWithin, Control: newGuard(feed).control}
+	how := source.Transport(feed.String())
+	how.DisableKeepAlives, how.MaxResponseHeaderBytes = true, maxHeader
 	return &http.Client{
-		Transport: &http.Transport{
-			DialContext: dialer.DialContext, DisableKeepAlives: true, ForceAttemptHTTP2: true,
-			TLSHandshakeTimeout: dialWithin, MaxResponseHeaderBytes: maxHeader,
-		},
+		Transport: how,
 		CheckRedirect: func(req *http.Request, via []*http.Request) error {
 			if len(via) > maxRedirects {
 				return errRedirects

@@ -13,6 +13,7 @@ import (
 
 	"quotary/internal/testenv"
 	"quotary/localstack/newssite"
+	"quotary/shared/source"
 	"quotary/shared/source/feeds/syndication"
 )
 
@@ -47,7 +48,7 @@ func TestAPublisherThatGoesWrongDoesNoHarm(t *testing.T) {
 	server := httptest.NewServer(newssite.New(newssite.Config{}).Handler())
 	t.Cleanup(server.Close)
 	for path, want := range map[string]error{
-		"/broken": syndication.ErrNoFeed, "/html": syndication.ErrNoFeed, "/huge": errTooLarge, "/slow": context.DeadlineExceeded, "/private": errPrivate,
+		"/broken": syndication.ErrNoFeed, "/html": syndication.ErrNoFeed, "/huge": errTooLarge, "/slow": context.DeadlineExceeded, "/private": source.ErrPrivate,
 		"/redirect/5": nil, "/redirect/6": errRedirects,
 	} {
 		t.Run(path, func(t *testing.T) {

@@ -4,12 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -257,6 +260,34 @@ func TestInfoTriesAgainOnlyWhatMayPass(t *testing.T) {
 	}
 	if err := i.ask(t.Context(), 1, infoRequest{Type: "unknown"}, new(any)); err == nil || v.asked["unknown"] != 1 {
 		t.Fatalf("%v, asked %d times", err, v.asked["unknown"])
+	}
+}
+
+// What a redirect leads to is not asked, and what a refusal says is not in the error, which
+// is logged.
+func TestARefusalIsNotFollowedAndNotQuoted(t *testing.T) {
+	t.Parallel()
+	const secret = "the words of a private service"
+	var asked atomic.Int64
+	private := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+	defer private.Close()
+	for _, status := range []int{http.StatusTemporaryRedirect, http.StatusFound, http.StatusForbidden} {
+		venue := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Location", private.URL)
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, secret)
+		}))
+		_, info := NewInfo(venue.URL).PerpDexs(t.Context())
+		_, socket := dial(t.Context(), venue.URL)
+		for name, err := range map[string]error{"info": info, "WebSocket": socket} {
+			if err == nil || strings.Contains(err.Error(), secret) || !strings.Contains(err.Error(), strconv.Itoa(status)) {
+				t.Errorf("%s, answered %d: %v", name, status, err)
+			}
+		}
+		venue.Close()
+	}
+	if n := asked.Load(); n != 0 {
+		t.Errorf("the private service was asked %d times", n)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -30,7 +29,6 @@ const (
 const (
 	infoTimeout = 10 * time.Second
 	infoTries   = 4
-	refusalRead = 64 << 10 // bytes of an answer that is no success
 )
 
 // infoBounds are those of answers: the largest are below 2 MB, of open orders and of ledger
@@ -49,7 +47,7 @@ type Info struct {
 func NewInfo(base string) *Info {
 	return &Info{
 		url:    strings.TrimSuffix(base, "/") + "/info",
-		http:   &http.Client{Timeout: infoTimeout},
+		http:   source.NewClient(base),
 		budget: source.NewBudget(weightPerMinute, time.Now),
 	}
 }
@@ -163,7 +161,9 @@ var pauses = backoff.Backoff{Min: 500 * time.Millisecond, Max: time.Minute}
 
 // once sends the request once; again reports whether an error may pass by.
 func (i *Info) once(ctx context.Context, body []byte, out any) (again bool, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, i.url, bytes.NewReader(body))
+	trying, done := context.WithTimeout(ctx, infoTimeout)
+	defer done()
+	req, err := http.NewRequestWithContext(trying, http.MethodPost, i.url, bytes.NewReader(body))
 	if err != nil {
 		return false, err
 	}
@@ -173,17 +173,13 @@ func (i *Info) once(ctx context.Context, body []byte, out any) (again bool, err 
 		return ctx.Err() == nil, err
 	}
 	defer resp.Body.Close()
-	read := infoBounds.ReadJSON
 	if resp.StatusCode != http.StatusOK {
-		read = func(r io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(r, refusalRead)) }
-	}
-	data, err := read(resp.Body)
-	switch {
-	case err != nil:
-		return ctx.Err() == nil && !errors.Is(err, source.ErrBounds), err
-	case resp.StatusCode != http.StatusOK:
 		later := resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= 500
-		return later, fmt.Errorf("status %d: %s", resp.StatusCode, excerpt(string(data)))
+		return later, &source.RefusedError{Status: resp.StatusCode}
+	}
+	data, err := infoBounds.ReadJSON(resp.Body)
+	if err != nil {
+		return ctx.Err() == nil && !errors.Is(err, source.ErrBounds), err
 	}
 	if err := json.Unmarshal(data, out); err != nil {
 		return false, fmt.Errorf("read the answer: %w", err)

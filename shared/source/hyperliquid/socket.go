@@ -10,6 +10,7 @@ import (
 	"github.com/coder/websocket"
 
 	"quotary/shared/backoff"
+	"quotary/shared/source"
 )
 
 const (
@@ -28,9 +29,9 @@ type push struct {
 func dial(ctx context.Context, base string) (*websocket.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, infoTimeout)
 	defer cancel()
-	conn, _, err := websocket.Dial(ctx, socketURL(base), nil) //nolint:bodyclose // there is none to close, says Dial
+	conn, err := source.DialSocket(ctx, socketURL(base))
 	if err != nil {
-		return nil, fmt.Errorf("connect: %w", err)
+		return nil, err
 	}
 	conn.SetReadLimit(maxFrame)
 	return conn, nil

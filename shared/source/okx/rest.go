@@ -16,7 +16,6 @@ import (
 // answer is the envelope of everything.
 type answer[T any] struct {
 	Code string `json:"code"`
-	Msg  string `json:"msg"`
 	Data []T    `json:"data"`
 }
 
@@ -56,9 +55,9 @@ func get[T any](ctx context.Context, h *source.Host, path string, query url.Valu
 	case codeOK:
 		return a.Data, nil
 	case codeBadParameter, codeUnknown:
-		return nil, &source.RefusedError{Status: http.StatusBadRequest, Body: fmt.Sprintf("%.20q: %.200q", a.Code, a.Msg)}
+		return nil, &source.RefusedError{Status: http.StatusBadRequest, Code: a.Code}
 	}
-	return nil, fmt.Errorf("ask for %s: the answer has code %.20q: %.200q", path, a.Code, a.Msg)
+	return nil, fmt.Errorf("ask for %s: the answer has code %.20q", path, a.Code)
 }
 
 // instrument is the part of the description of an instrument that is read.
