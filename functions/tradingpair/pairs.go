@@ -69,8 +69,7 @@ func (r *reader) selected(ctx context.Context, in catalog.SelectedPairsIn) ([]ca
 	list := []catalog.SelectedPair{}
 	for i := range all {
 		p := &all[i]
-		if in.Currency != "" && !strings.EqualFold(p.Quote, string(in.Currency)) ||
-			in.Show != "" && !strings.EqualFold(p.Base, string(in.Show)) && !strings.EqualFold(pairs.Show(p), string(in.Show)) {
+		if in.Currency != "" && !strings.EqualFold(p.Quote, string(in.Currency)) || in.Show != "" && !shownAs(p, string(in.Show)) {
 			continue
 		}
 		list = append(list, catalog.SelectedPair{
@@ -78,6 +77,11 @@ func (r *reader) selected(ctx context.Context, in catalog.SelectedPairsIn) ([]ca
 		})
 	}
 	return list, err
+}
+
+// shownAs reports whether a pair is of the coin of a name, in any case, or has this short name.
+func shownAs(p *market.Pair, name string) bool {
+	return p.Coin() == market.CoinOfBase(name) || strings.EqualFold(p.Base, name) || strings.EqualFold(pairs.Show(p), name)
 }
 
 // prices returns the tickers of pairs, in the order of the request, each once.

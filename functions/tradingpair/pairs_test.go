@@ -119,7 +119,7 @@ func TestPairsOfAPlatform(t *testing.T) {
 	w.Get(t, w.SubKey, "/v2/trading-pair?market=binance&currency=usdt").Golden(t, "selected")
 	for query, want := range map[string]string{
 		"market=binance&show=btc": "btcswapusd:binance btcusdt:binance", "market=binance&show=ETH/BTC": "ethbtc:binance", "market=binance&currency=EUR": "",
-		"market=nobody": "", "market=hyperliquid": "btcswapusdc:hyperliquid kpepeswapusdc:hyperliquid", "market=OKCoinFutures": "btcswapusdt:okcoinfutures",
+		"market=nobody": "", "market=hyperliquid&show=PEPE": "kpepeswapusdc:hyperliquid", "market=hyperliquid&show=kpepe": "kpepeswapusdc:hyperliquid", "market=hyperliquid": "btcswapusdc:hyperliquid kpepeswapusdc:hyperliquid", "market=OKCoinFutures": "btcswapusdt:okcoinfutures",
 	} {
 		var keys []string
 		for _, one := range apitest.Data[[]catalog.SelectedPair](t, w.Get(t, w.SubKey, "/v2/trading-pair?"+query)) {
