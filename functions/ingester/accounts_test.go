@@ -128,7 +128,9 @@ func (w *world) trading(addresses []string) (stats map[string]*market.TraderStat
 			if err != nil {
 				w.t.Fatal(err)
 			}
-			stats[address] = of
+			if stats[address] = of; of == nil {
+				stats[address] = new(market.TraderStats)
+			}
 		}
 		for _, err := range completedtrades.Oldest(w.t.Context(), w.stores.Log, completedtrades.Of{Address: address}) {
 			if err != nil {

@@ -101,23 +101,24 @@ type BatchAddressStatsIn struct {
 // AddressStatistics is what the completed trades of an account come to. All of it is
 // zero where the account is not known.
 type AddressStatistics struct {
-	WinRate        float64 `json:"winRate"`        // share of completed trades with a profit before fees and funding, 0 to 1
-	OrderCount     int64   `json:"orderCount"`     // number of distinct orders that opened and closed them
-	ClosePosCount  int64   `json:"closePosCount"`  // number of completed trades
-	AvgPosDuration int64   `json:"avgPosDuration"` // average duration of a completed trade, seconds
-	MaxDrawdown    float64 `json:"maxDrawdown"`    // largest fall of the perpetuals account's value at full hours of the window, of 30 days at most, without what was deposited and withdrawn, 0 to 1
-	TotalPnl       string  `json:"totalPnl"`       // profit in quote units, without fees and funding, a decimal string
+	WinRate        float64  `json:"winRate"`        // share of completed trades with a profit before fees and funding, 0 to 1
+	OrderCount     int64    `json:"orderCount"`     // number of distinct orders that opened and closed them
+	ClosePosCount  int64    `json:"closePosCount"`  // number of completed trades
+	AvgPosDuration int64    `json:"avgPosDuration"` // average duration of a completed trade, seconds
+	MaxDrawdown    *float64 `json:"maxDrawdown"`    // largest fall of the perpetuals account's value at full hours of the window, of 30 days at most, without what was deposited and withdrawn, 0 to 1; null where no value is known
+	TotalPnl       string   `json:"totalPnl"`       // profit in quote units, without fees and funding, a decimal string
 }
 
 // AddressStatisticsRow is what the completed trades of one of many accounts come to.
+// All of it is null where the account is not known.
 type AddressStatisticsRow struct {
-	Address        string  `json:"address"`
-	WinRate        float64 `json:"winRate"`        // share of completed trades with a profit before fees and funding, 0 to 1
-	OrderCount     int64   `json:"orderCount"`     // number of distinct orders that opened and closed them
-	ClosePosCount  int64   `json:"closePosCount"`  // number of completed trades
-	AvgPosDuration int64   `json:"avgPosDuration"` // average duration of a completed trade, seconds
-	MaxDrawdown    float64 `json:"maxDrawdown"`    // largest fall of the perpetuals account's value at full hours of the window, of 30 days at most, without what was deposited and withdrawn, 0 to 1
-	TotalPnl       string  `json:"totalPnl"`       // profit in quote units, without fees and funding, a decimal string
+	Address        string   `json:"address"`
+	WinRate        *float64 `json:"winRate"`        // share of completed trades with a profit before fees and funding, 0 to 1
+	OrderCount     *int64   `json:"orderCount"`     // number of distinct orders that opened and closed them
+	ClosePosCount  *int64   `json:"closePosCount"`  // number of completed trades
+	AvgPosDuration *int64   `json:"avgPosDuration"` // average duration of a completed trade, seconds
+	MaxDrawdown    *float64 `json:"maxDrawdown"`    // largest fall of the perpetuals account's value at full hours of the window, of 30 days at most, without what was deposited and withdrawn, 0 to 1; null where no value is known
+	TotalPnl       *string  `json:"totalPnl"`       // profit in quote units, without fees and funding, a decimal string
 }
 
 // BehaviorMetricsIn selects days of UTC: today and those before it, as many as the period
@@ -128,19 +129,20 @@ type BehaviorMetricsIn struct {
 }
 
 // BehaviorMetricsRow is how an account trades in perpetuals. For all time, what is counted
-// by fills and orders covers 90 days and the drawdown 30.
+// by fills and orders covers 90 days and the drawdown 30. All of it but totalPnl is null
+// where the account is not known.
 type BehaviorMetricsRow struct {
 	Address              string   `json:"address"`
 	ProfitLossRatio      *float64 `json:"profitLossRatio"`      // average profit of a fill with profit over average loss of a fill with loss, by closedPnl without fees; null without a loss
 	TpslCloseOrderRatio  *float64 `json:"tpslCloseOrderRatio"`  // share of filled reduce-only orders that were a take-profit or stop-loss, 0 to 100; null without such orders
 	FeeToAvgDepositRatio *float64 `json:"feeToAvgDepositRatio"` // fees over the deposits of an average day, 0 to 100; null without deposits
-	TradingActivity      float64  `json:"tradingActivity"`      // share of days with a fill, 0 to 100
+	TradingActivity      *float64 `json:"tradingActivity"`      // share of days with a fill, 0 to 100
 	AddOnProfitRatio     *float64 `json:"addOnProfitRatio"`     // share of fills that added to a position while it was in profit, 0 to 100; null without such fills
-	FillsCount           int64    `json:"fillsCount"`           // number of fills in perpetuals
+	FillsCount           *int64   `json:"fillsCount"`           // number of fills in perpetuals
 	MaxDrawdown          *float64 `json:"maxDrawdown"`          // largest fall of the perpetuals account's value at full hours, without what was deposited and withdrawn, a fraction; null where no value is known
-	WinRate              float64  `json:"winRate"`              // share of completed trades with a profit, 0 to 100
+	WinRate              *float64 `json:"winRate"`              // share of completed trades with a profit, 0 to 100
 	TotalPnl             string   `json:"totalPnl"`             // profit of completed trades in quote units, without fees and funding, a decimal string
-	Volume               string   `json:"volume"`               // value of fills in USDC, a decimal string
+	Volume               *string  `json:"volume"`               // value of fills in USDC, a decimal string
 	Roi                  *float64 `json:"roi"`                  // totalPnl over the value of the perpetuals account at the beginning and what came in since, a fraction; null where that is not known
 }
 

@@ -339,7 +339,9 @@ func (w *retainedWorld) figuresOf(address string) (s market.TraderStats) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		s = *one
+		if one != nil {
+			s = *one
+		}
 	}
 	return s
 }

@@ -187,7 +187,9 @@ func (g *ingested) load() *derived {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d.stats[address] = stats
+			if stats != nil {
+				d.stats[address] = stats
+			}
 		}
 		for trade, err := range completedtrades.Oldest(t.Context(), g.stores.Log, completedtrades.Of{Address: address}) {
 			if err != nil {

@@ -21,10 +21,10 @@ func (r *reader) addressStats(ctx context.Context, in catalog.AddressStatsIn) (c
 	if err := r.knownSince(ctx, in.Address, from); err != nil {
 		return catalog.AddressStatistics{}, err
 	}
-	row := list[0].row("")
+	sum := &list[0]
 	return catalog.AddressStatistics{
-		WinRate: row.WinRate, OrderCount: row.OrderCount, ClosePosCount: row.ClosePosCount, AvgPosDuration: row.AvgPosDuration,
-		MaxDrawdown: row.MaxDrawdown, TotalPnl: row.TotalPnl,
+		WinRate: sum.WinRate(), OrderCount: sum.Orders, ClosePosCount: sum.Count(), AvgPosDuration: sum.AverageDuration() / secondMs,
+		MaxDrawdown: sum.drawdown, TotalPnl: market.Text(sum.Pnl()),
 	}, nil
 }
 
@@ -44,14 +44,17 @@ func (r *reader) batchAddressStats(ctx context.Context, in catalog.BatchAddressS
 // tradeSum is what an account completed in a window, with its drawdown there.
 type tradeSum struct {
 	market.TradeSum
-	drawdown float64
+	drawdown *float64 // nil where the account was not valued in it
+	known    bool     // the account is
 }
 
 func (s *tradeSum) row(address catalog.Address) catalog.AddressStatisticsRow {
-	return catalog.AddressStatisticsRow{
-		Address: string(address), WinRate: s.WinRate(), OrderCount: s.Orders, ClosePosCount: s.Count(), AvgPosDuration: s.AverageDuration() / secondMs,
-		MaxDrawdown: s.drawdown, TotalPnl: market.Text(s.Pnl()),
+	row := catalog.AddressStatisticsRow{Address: string(address)}
+	if s.known {
+		row.WinRate, row.OrderCount, row.ClosePosCount = new(s.WinRate()), new(s.Orders), new(s.Count())
+		row.AvgPosDuration, row.MaxDrawdown, row.TotalPnl = new(s.AverageDuration()/secondMs), s.drawdown, new(market.Text(s.Pnl()))
 	}
+	return row
 }
 
 // drawdownDays is for how many days the values of accounts are kept.
@@ -72,7 +75,11 @@ func (r *reader) tradeSums(ctx context.Context, addresses []catalog.Address, day
 		if err != nil {
 			return nil, err
 		}
-		sum := tradeSum{TradeSum: stats.All.Sum}
+		if stats == nil {
+			sums = append(sums, tradeSum{})
+			continue
+		}
+		sum := tradeSum{TradeSum: stats.All.Sum, known: true}
 		if days > 0 {
 			var spans []market.Span
 			sum.TradeSum, spans = stats.Within(from, now)
@@ -81,7 +88,7 @@ func (r *reader) tradeSums(ctx context.Context, addresses []catalog.Address, day
 			}
 		}
 		if d, known := market.MaxDrawdown(stats.Values(valued, now)); known {
-			sum.drawdown = d.Fraction
+			sum.drawdown = &d.Fraction
 		}
 		sums = append(sums, sum)
 	}
@@ -121,7 +128,7 @@ func (r *reader) addMissing(ctx context.Context, addresses []catalog.Address, su
 // statsOf is how an account trades; of an unknown one nothing is known.
 func (r *reader) statsOf(ctx context.Context, address string) (market.TraderStats, error) {
 	for stats, err := range accountstats.Read(ctx, r.series, []string{address}) {
-		if err != nil {
+		if err != nil || stats == nil {
 			return market.TraderStats{}, err
 		}
 		return *stats, nil
@@ -148,7 +155,10 @@ func (r *reader) behaviorMetrics(ctx context.Context, in catalog.BehaviorMetrics
 		if err != nil {
 			return nil, err
 		}
-		row := behavior(stats, now, int64(in.Period))
+		row := catalog.BehaviorMetricsRow{TotalPnl: "0"}
+		if stats != nil {
+			row = behavior(stats, now, int64(in.Period))
+		}
 		row.Address = string(in.Addresses[len(rows)])
 		rows = append(rows, row)
 	}
@@ -170,8 +180,8 @@ func behavior(stats *market.TraderStats, now, period int64) catalog.BehaviorMetr
 	}
 	row := catalog.BehaviorMetricsRow{
 		ProfitLossRatio: did.ProfitLossRatio(), TpslCloseOrderRatio: did.TakeProfitStopShare(), FeeToAvgDepositRatio: did.FeeToDeposits(days),
-		TradingActivity: did.ActiveShare(days), AddOnProfitRatio: did.ProfitableAddOnShare(), FillsCount: did.Fills,
-		WinRate: trades.WinPercent(), TotalPnl: "0", Volume: market.Text(did.Volume), Roi: stats.Return(trades.Pnl(), since),
+		TradingActivity: new(did.ActiveShare(days)), AddOnProfitRatio: did.ProfitableAddOnShare(), FillsCount: &did.Fills,
+		WinRate: new(trades.WinPercent()), TotalPnl: "0", Volume: new(market.Text(did.Volume)), Roi: stats.Return(trades.Pnl(), since),
 	}
 	if trades.Count() > 0 {
 		row.TotalPnl = market.Text(trades.Pnl())

@@ -86,8 +86,8 @@ func (r *reader) each(ctx context.Context, addresses []catalog.Address, use func
 			return err
 		}
 		row := v.summary(account)
-		if ms := of.LastOperation; ms > 0 {
-			row.LastOperationAt = &ms
+		if of != nil && of.LastOperation > 0 {
+			row.LastOperationAt = new(of.LastOperation)
 		}
 		if err := use(row, of); err != nil {
 			return err

@@ -65,7 +65,7 @@ func Put(ctx context.Context, series *store.Series, of map[string]*market.Trader
 }
 
 // Read returns what is known of accounts, in the order of the addresses, which may
-// repeat; of an unknown account that is nothing. What it yields is overwritten by the
+// repeat; nil of an account that is not known. What it yields is overwritten by the
 // next step. An error ends the sequence.
 func Read(ctx context.Context, series *store.Series, addresses []string) iter.Seq2[*market.TraderStats, error] {
 	return func(yield func(*market.TraderStats, error) bool) {
@@ -81,13 +81,14 @@ func Read(ctx context.Context, series *store.Series, addresses []string) iter.Se
 		var s market.TraderStats
 		var d decoder
 		for _, at := range keys {
+			of := &s
 			if p, known := points[at]; !known {
-				s = market.TraderStats{}
+				of = nil
 			} else if err := d.decode(p.Extra, &s); err != nil {
 				yield(nil, fmt.Errorf("read %s: %w", at.SeriesKey, err))
 				return
 			}
-			if !yield(&s, nil) {
+			if !yield(of, nil) {
 				return
 			}
 		}

@@ -126,7 +126,7 @@ func TestStatisticsAreReadInTheOrderOfTheAddresses(t *testing.T) {
 	if err := Put(t.Context(), series, map[string]*market.TraderStats{"0x1": &one, "0x2": &two}); err != nil {
 		t.Fatal(err)
 	}
-	want := []*market.TraderStats{&two, {}, &one, &two}
+	want := []*market.TraderStats{&two, nil, &one, &two}
 	n := 0
 	for s, err := range Read(t.Context(), series, []string{"0x2", "0x3", "0x1", "0x2"}) {
 		if err != nil {
