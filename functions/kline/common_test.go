@@ -205,13 +205,15 @@ func TestPairsThatAnIndicatorCovers(t *testing.T) {
 	w.Get(t, w.SubKey, path+"?coinType=bitcoin&indicator_key=fundflow").Golden(t, "indicator-pairs")
 	for query, want := range map[string]string{
 		"coinType=BTC&indicator_key=fr": "btcswapusdt:binance", "coinType=ethereum&indicator_key=fundflow": "", "coinType=ETH&indicator_key=fundflow": "",
-		"coinType=bitcoin&indicator_key=nothing": "", "coinType=USDT&indicator_key=fundflow": "",
+		"coinType=bitcoin&indicator_key=basis": "", "coinType=nothing&indicator_key=fundflow": "", "coinType=USDT&indicator_key=fundflow": "",
 	} {
 		got := apitest.Data[catalog.IndicatorPairList](t, w.Get(t, w.SubKey, path+"?"+query)).List
 		if got == nil || strings.Join(got, " ") != want {
 			t.Errorf("%s: %v, want %s", query, got, want)
 		}
 	}
+	w.Get(t, w.SubKey, path+"?coinType=bitcoin&indicator_key=nothing").Refused(t, http.StatusBadRequest,
+		"fundflow, ttsi, ttmu, position, lsur, tvolume, ftbs, basis, mlr, bsv, fr, aibst, aili, aiaggtrade")
 	w.Get(t, w.SubKey, path+"?indicator_key=fr").Refused(t, http.StatusBadRequest, "coinType")
 	w.Get(t, w.SubKey, path+"?coinType=bitcoin").Refused(t, http.StatusBadRequest, "indicator_key")
 }

@@ -21,7 +21,7 @@ func (r *reader) indicatorPairs(ctx context.Context, in catalog.IndicatorPairsIn
 	}
 	coin := known.ShortName(string(in.CoinType))
 	for i := range all.Pairs {
-		if p := &all.Pairs[i]; p.Followed && p.Coin() == coin && pairs.Covers(string(in.IndicatorKey), &p.Pair) {
+		if p := &all.Pairs[i]; p.Followed && p.Coin() == coin && pairs.Covers(in.IndicatorKey, &p.Pair) {
 			list.List = append(list.List, p.Key)
 		}
 	}

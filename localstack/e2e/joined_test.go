@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
 )
@@ -66,6 +67,43 @@ func TestABookIsJoinedFromAllOrders(t *testing.T) {
 					}
 					a = next(truth, a.Time)
 				}
+			}
+		})
+	}
+}
+
+// TestABookIsFollowedAsFastAsTheVenueSendsIt asks for the best prices alone, and for all,
+// which are as new: the venue sends a plain book every five seconds.
+func TestABookIsFollowedAsFastAsTheVenueSendsIt(t *testing.T) {
+	t.Parallel()
+	for fast, prices := range map[bool][2]int{true: {1, 5}, false: {6, 20}} {
+		t.Run(fmt.Sprint("fast ", fast), func(t *testing.T) {
+			t.Parallel()
+			s := connect(t, world.State.Demo.SubKey, "/ws")
+			s.send(fmt.Sprintf(`{"method":"subscribe","id":7,"subscription":{"type":"l2Book","coin":"BTC","fast":%t,"id":7}}`, fast))
+			soonest := 10 * time.Second
+			for last, n := int64(0), 0; n < 12; n++ {
+				s.send(`{"method":"ping"}`) // or it would be disconnected
+				s.await("a book", soon, func(p pushed) bool {
+					var b struct {
+						Time   int64
+						Levels [2][]any
+					}
+					if p.Channel != "l2Book" || json.Unmarshal(p.Data, &b) != nil || b.Time <= last {
+						return false
+					}
+					if got := len(b.Levels[0]); got < prices[0] || got > prices[1] {
+						t.Errorf("%d bids, want from %d to %d", got, prices[0], prices[1])
+					}
+					if last > 0 {
+						soonest = min(soonest, time.Duration(b.Time-last)*time.Millisecond)
+					}
+					last = b.Time
+					return true
+				})
+			}
+			if soonest > 2*time.Second {
+				t.Errorf("12 books are at least %s apart", soonest)
 			}
 		})
 	}

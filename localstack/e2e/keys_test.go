@@ -87,6 +87,17 @@ type quotaSummary struct {
 	Remaining int64 `json:"remaining_quota"`
 }
 
+// TestTheDemoKeyHasAPlanThatClientsKnow, which name what they may do by it.
+func TestTheDemoKeyHasAPlanThatClientsKnow(t *testing.T) {
+	t.Parallel()
+	plan := data[struct {
+		Type string `json:"vip_type"`
+	}](t, call(t, 200, world.State.Demo.SubKey, "GET", "/v2/api-key-info", nil))
+	if plan.Type != "professional" {
+		t.Errorf("the plan is %q", plan.Type)
+	}
+}
+
 func TestARequestOverTheRateLimitIsRefused(t *testing.T) {
 	t.Parallel()
 	limited := issue(t, register(t, nil), map[string]any{"rate_limit": 3})

@@ -264,15 +264,18 @@ func (s *Stack) known(ctx context.Context, primary client.Key) (bool, error) {
 	return false, fmt.Errorf("look for the demo distributor: status %d: %.300s", answer.Status, answer.Body)
 }
 
+// plan is the level of every sub-key of a stack, by a name that clients know for a plan.
+const plan = "professional"
+
 // Register invites and registers a distributor of the given name on a running
-// stack, lets its level "all" list every action, and gives it one sub-key
+// stack, lets its level list every action, and gives it one sub-key
 // without limits.
 func Register(ctx context.Context, at State, name string) (Demo, error) {
 	var invite struct {
 		Token string `json:"token"`
 	}
 	err := client.Invoke(ctx, at.LambdaURL, catalog.FunctionAdmin, map[string]any{
-		"action": "create_invite", "name": name, "level": "all",
+		"action": "create_invite", "name": name, "level": plan,
 		"max_sub_keys": 1000, "max_total_quota": 0, "ws_conn_limit": 0, "ws_sub_limit": 0,
 	}, &invite)
 	if err != nil {
@@ -300,7 +303,7 @@ func Register(ctx context.Context, at State, name string) (Demo, error) {
 		"request_limits": map[string]any{"max_time_range": 0, "max_request": 0, "request_rate_limit": 0},
 		"permissions":    []any{map[string]any{"resource_type": "perpdex", "actions": catalog.Actions()}},
 	}
-	if err := call(demo.Primary, "PUT", "/levels/all", level, nil); err != nil {
+	if err := call(demo.Primary, "PUT", "/levels/"+plan, level, nil); err != nil {
 		return Demo{}, err
 	}
 	sub := map[string]any{"name": name + " sub-key", "monthly_quota": 1_000_000_000}

@@ -178,10 +178,15 @@ func (f *Family) answer(e *endpoint, req *request) (res response) {
 	if errors.As(err, &exceeded) {
 		err = e.tooDear()
 	}
-	if err != nil {
+	var absent *absence
+	switch {
+	case errors.As(err, &absent):
+		res = req.absent(absent)
+	case err != nil:
 		return req.fail(err)
+	default:
+		res = req.succeed(e, out)
 	}
-	res = req.succeed(e, out)
 	res.dataSince = retained.Since()
 	return res
 }

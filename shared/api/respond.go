@@ -33,6 +33,18 @@ func BadRequest(format string, args ...any) error {
 	return &Error{Status: http.StatusBadRequest, Message: fmt.Sprintf(format, args...)}
 }
 
+// absence is a lookup that found nothing.
+type absence struct{ msg, why string }
+
+func (a *absence) Error() string { return a.msg + ": " + a.why }
+
+// Absent returns the answer to a lookup that finds nothing on an endpoint of envelope B
+// whose clients look for the words in msg, see [catalog.AbsentBody]. The formatted
+// sentence says why.
+func Absent(msg, format string, args ...any) error {
+	return &absence{msg, fmt.Sprintf(format, args...)}
+}
+
 // NotFound returns a 404 with the formatted message.
 func NotFound(format string, args ...any) error {
 	return &Error{Status: http.StatusNotFound, Message: fmt.Sprintf(format, args...)}
@@ -169,6 +181,15 @@ func text(s string) []byte {
 		panic(err) // a string always encodes
 	}
 	return encoded
+}
+
+// absent answers that nothing was found. It is charged as any answer with status 200.
+func (r *request) absent(a *absence) response {
+	body, err := Encode(catalog.AbsentBody{Code: "400", Msg: a.msg, Error: a.why})
+	if err != nil {
+		panic(err) // strings encode
+	}
+	return response{status: http.StatusOK, body: body}
 }
 
 // fail answers with the one error body that the reader of every envelope

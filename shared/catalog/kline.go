@@ -52,13 +52,15 @@ func (in CommonKlinesIn) Span(time.Time) (start, end time.Time) { return time.Ti
 
 // IndicatorPairsIn selects the pairs of a coin of which there is an indicator.
 type IndicatorPairsIn struct {
-	CoinType     Key `query:"coinType" required:"true" example:"bitcoin"`       // key of the coin, or its short name
-	IndicatorKey Key `query:"indicator_key" required:"true" example:"fundflow"` // fundflow, bsv, ftbs, tvolume, position, fr, lsur or aili; of others there are no pairs
+	CoinType Key `query:"coinType" required:"true" example:"bitcoin"` // key of the coin, or its short name
+
+	// the indicator; there are pairs of fundflow, bsv, ftbs, tvolume, position, fr, lsur and aili
+	IndicatorKey string `query:"indicator_key" required:"true" enum:"fundflow|ttsi|ttmu|position|lsur|tvolume|ftbs|basis|mlr|bsv|fr|aibst|aili|aiaggtrade"`
 }
 
 // IndicatorPairList has the keys of pairs.
 type IndicatorPairList struct {
-	List []string `json:"list"` // pair keys, sorted; empty where the coin or the indicator is not known
+	List []string `json:"list"` // pair keys, sorted; empty where the coin is not known
 }
 
 // CommonKlineList has the K-lines of a pair.

@@ -2,7 +2,7 @@ package catalog
 
 // AccountsIn names accounts.
 type AccountsIn struct {
-	Addresses []Address `body:"addresses" required:"true" min:"1" cut:"50"` // those beyond 50 are left out
+	Addresses []Address `body:"addresses" required:"true" min:"1" cut:"50"` // accounts: 0x and 40 hexadecimal digits each, in any case; those beyond 50 are left out
 }
 
 // AccountSummary is what an account holds, in all dexes, at the mark prices. All
@@ -23,7 +23,7 @@ type AccountSummary struct {
 
 // TraderStatisticsIn names accounts, and the window in which trades were completed.
 type TraderStatisticsIn struct {
-	Addresses []Address `body:"addresses" required:"true" min:"1" max:"50"`
+	Addresses []Address `body:"addresses" required:"true" min:"1" cut:"50"` // accounts: 0x and 40 hexadecimal digits each, in any case; those beyond 50 are left out
 	Period    Days      `body:"period" default:"7"`
 	PnlList   bool      `body:"pnlList"` // whether the profit over time is wanted
 }

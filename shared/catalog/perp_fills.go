@@ -4,8 +4,8 @@ package catalog
 var (
 	// Lists the newest fills of an account, oldest first.
 	FillsByAddress = route[FillsByAddressIn, []Fill]("GET", "/upgrade/v2/hl/fills/{address}", PerpFills, action("HL_FILLS"), EnvelopeB)
-	// Lists the fills of an order.
-	FillsByOid = route[FillsByOidIn, []Fill]("GET", "/upgrade/v2/hl/fills/oid/{oid}", PerpFills, action("HL_FILLS"), EnvelopeB)
+	// Lists the fills of an order; data is null where none is known.
+	FillsByOid = route[FillsByOidIn, *[]Fill]("GET", "/upgrade/v2/hl/fills/oid/{oid}", PerpFills, action("HL_FILLS"), EnvelopeB)
 	// Lists the fills of a TWAP order.
 	FillsByTwap = route[FillsByTwapIn, []TwapFill]("GET", "/upgrade/v2/hl/fills/twapid/{twapid}", PerpFills, action("HL_FILLS_BY_TWAP_ID"), EnvelopeB)
 	// Lists the newest fills that a builder routed.

@@ -70,7 +70,7 @@ type TakerKline struct {
 // now and begins with a whole second.
 type TakerDeltaIn struct {
 	Coin     Coin     `path:"coin"`
-	Interval Lookback `query:"interval" required:"true" min:"1s" max:"60d"`
+	Interval Lookback `query:"interval" default:"1h" min:"1s" max:"60d"`
 }
 
 // TakerDeltaSum is what takers bought less what they sold, negative where they sold more.

@@ -28,6 +28,9 @@ type CurrentPositionIn struct {
 
 // CompletedPositionIn names a closed position of an account in a coin by the times at
 // which it was opened and closed, as completed-trades lists them. One of them is enough.
+// Where there is none by these times, none is given, or its fills are no longer kept, the
+// answer has status 200, code "400", msg "position not found" and data null, and error
+// says why.
 type CompletedPositionIn struct {
 	Address   Address `path:"address"`
 	Coin      Coin    `path:"coin"`
@@ -52,6 +55,9 @@ type CurrentPositionBucketsIn struct {
 // CompletedPositionBucketsIn selects the newest buckets of a closed position of an account
 // in a coin, which is named by the times at which it was opened and closed, as
 // completed-trades lists them. One of them is enough.
+// Where there is none by these times, none is given, or its fills are no longer kept, the
+// answer has status 200, code "400", msg "position not found" and data null, and error
+// says why.
 type CompletedPositionBucketsIn struct {
 	Address   Address `path:"address"`
 	Coin      Coin    `path:"coin"`

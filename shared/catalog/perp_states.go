@@ -10,7 +10,7 @@ var (
 
 // ClearinghouseStatesIn selects accounts.
 type ClearinghouseStatesIn struct {
-	Addresses []Address `body:"addresses" required:"true" min:"1" max:"50"`
+	Addresses []Address `body:"addresses" required:"true" min:"1" cut:"50"` // accounts: 0x and 40 hexadecimal digits each, in any case; those beyond 50 are left out
 	Dex       string    `body:"dex" maxlen:"32"`
 }
 
@@ -81,7 +81,7 @@ type CumFunding struct {
 
 // SpotStatesIn selects accounts.
 type SpotStatesIn struct {
-	Addresses []Address `body:"addresses" required:"true" min:"1" max:"50"`
+	Addresses []Address `body:"addresses" required:"true" min:"1" cut:"50"` // accounts: 0x and 40 hexadecimal digits each, in any case; those beyond 50 are left out
 }
 
 // AddressSpotState is the spot balances of an account.

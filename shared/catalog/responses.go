@@ -33,6 +33,15 @@ func NewErrorBody(status int, message, requestID string) ErrorBody {
 	}
 }
 
+// AbsentBody is an answer of envelope B, with status 200, to a lookup that finds nothing
+// where clients look for its words: they take a 400 for a fault of their own.
+type AbsentBody struct {
+	Code  string `json:"code"`  // "400"
+	Msg   string `json:"msg"`   // the words
+	Data  any    `json:"data"`  // null
+	Error string `json:"error"` // why, in one sentence
+}
+
 // GatewayResponse is an answer that the gateway gives by itself, before or
 // instead of a function. Deployment and the local gateway are both configured
 // from [GatewayResponses], so they answer alike.

@@ -28,13 +28,17 @@ func (r *reader) byAddress(ctx context.Context, in catalog.FillsByAddressIn) ([]
 	return list, err
 }
 
-// byOid returns the fills of an order in the order of execution.
-func (r *reader) byOid(ctx context.Context, in catalog.FillsByOidIn) (list []catalog.Fill, err error) {
-	err = read(ctx, in.Cursor, fills.ByOrder(ctx, r.log, in.Oid, since(in.Cursor)), func(f *market.Fill) bool {
+// byOid returns the fills of an order in the order of execution, nil where there is none.
+func (r *reader) byOid(ctx context.Context, in catalog.FillsByOidIn) (*[]catalog.Fill, error) {
+	list := []catalog.Fill{}
+	err := read(ctx, in.Cursor, fills.ByOrder(ctx, r.log, in.Oid, since(in.Cursor)), func(f *market.Fill) bool {
 		list = append(list, fill(f))
 		return false
 	})
-	return list, err
+	if err != nil || len(list) == 0 && in.Cursor == "" {
+		return nil, err
+	}
+	return &list, nil
 }
 
 // byTwap returns the fills of a TWAP order in the order of execution.

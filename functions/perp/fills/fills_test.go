@@ -149,7 +149,7 @@ func TestFillsOfAnOrder(t *testing.T) {
 	other := one(5)
 	w.put(t, append(parts, other)...)
 	w.golden(t, "by-oid", "/oid/9001")
-	if answer := w.Get(t, w.SubKey, root+"/oid/1"); string(answer.Body) != `{"code":"0","msg":"success","data":[]}` {
+	if answer := w.Get(t, w.SubKey, root+"/oid/1"); string(answer.Body) != `{"code":"0","msg":"success","data":null}` {
 		t.Errorf("an unknown order answers %s", answer.Body)
 	}
 }
@@ -328,6 +328,9 @@ func TestFillsOfAnOrderGoOnBehindACursor(t *testing.T) {
 		if got := w.tids(t, path); !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", path, got, want)
 		}
+	}
+	if answer := w.Get(t, w.SubKey, root+"/oid/9000?cursor="+string(catalog.CursorAt(first+2, 1))); !strings.Contains(string(answer.Body), `"data":[]`) {
+		t.Errorf("behind the last fill: %s", answer.Body)
 	}
 	var times []int64 // which tell the pages of a builder apart: 6 | 5 4 3 | 2 1 0
 	for _, f := range apitest.Data[[]catalog.BuilderFill](t, w.Get(t, w.SubKey, root+"/builder/"+builder+"/latest?limit=3&cursor="+string(catalog.CursorAt(first+1, 2)))) {

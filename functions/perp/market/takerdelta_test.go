@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
@@ -16,6 +17,10 @@ func TestTheTakerDelta(t *testing.T) {
 	// The last trade, number 99, is 3 s before now and sold 0.5 at 199.
 	w.trade(t, "BTC", apitest.Start.Add(-102*time.Second), time.Second, 100)
 	w.golden(t, "taker-delta", "/accumulated-taker-delta/BTC?interval=4s")
+	hour, unsaid := w.Get(t, w.SubKey, root+"/accumulated-taker-delta/BTC?interval=1h"), w.Get(t, w.SubKey, root+"/accumulated-taker-delta/BTC")
+	if unsaid.Status != http.StatusOK || string(unsaid.Body) != string(hour.Body) {
+		t.Errorf("without an interval: %d %s, want that of an hour, %s", unsaid.Status, unsaid.Body, hour.Body)
+	}
 	for interval, want := range map[string]catalog.TakerDeltaSum{
 		"1s":  {SzDelta: "0.0", ValDelta: "0.0"},
 		"2s":  {SzDelta: "0.0", ValDelta: "0.0"},

@@ -67,10 +67,13 @@ func (r *reader) current(ctx context.Context, in catalog.CurrentPositionIn) (*li
 	return l, r.follow(ctx, l, list, time.Time{})
 }
 
+// notFound are the words for which clients look where a closed position is not found.
+const notFound = "position not found"
+
 // named is the closed position that a request names by its times.
 func (r *reader) named(ctx context.Context, in catalog.CompletedPositionIn) (*lifetime, error) {
 	if in.StartTime == nil && in.EndTime == nil {
-		return nil, api.BadRequest("position not found: startTime or endTime must say when it was opened or closed, in ms, as completed-trades lists them")
+		return nil, api.Absent(notFound, "startTime or endTime must say when it was opened or closed, in ms, as completed-trades lists them")
 	}
 	of := completedtrades.Of{Address: string(in.Address), Coin: string(in.Coin), From: in.StartTime.Time(), To: in.EndTime.Time()}
 	if in.EndTime != nil {
@@ -87,7 +90,7 @@ func (r *reader) named(ctx context.Context, in catalog.CompletedPositionIn) (*li
 			break
 		}
 	}
-	return nil, api.BadRequest("position not found: %s has closed none in %s with these times; startTime and endTime must be those that completed-trades lists, in ms", in.Address, in.Coin)
+	return nil, api.Absent(notFound, "%s has closed none in %s with these times; startTime and endTime must be those that completed-trades lists, in ms", in.Address, in.Coin)
 }
 
 // completed is the position that a trade was.
@@ -102,9 +105,10 @@ func (r *reader) completed(ctx context.Context, t *market.CompletedTrade) (*life
 			return nil, err
 		}
 		if since.IsZero() {
-			return nil, api.BadRequest("position not found: no fill of this one is stored")
+			return nil, api.Absent(notFound, "no fill of this position is stored")
 		}
-		return nil, api.BadRequest("position not found: the fills of this one are no longer stored; startTime and endTime must be of %d (%s) or later", since.UnixMilli(), since.Format(time.DateOnly))
+		retention.Reached(ctx, since)
+		return nil, api.Absent(notFound, "the fills of this position are no longer stored; startTime and endTime must be of %d (%s) or later", since.UnixMilli(), since.Format(time.DateOnly))
 	}
 	l := &lifetime{address: t.Address, coin: t.Coin, long: t.Long, leverage: market.Leverage{Isolated: t.Isolated, Value: t.Leverage}, start: t.Start, end: t.End, funding: t.Funding.Neg(), entryPx: t.EntryPx}
 	if l.values.markets, err = store.OrZero(r.accounts.markets.Get(ctx)); err != nil {

@@ -2,8 +2,7 @@ package pairs
 
 import "quotary/shared/market"
 
-// Covers reports whether there is what an indicator shows of a followed pair; of an
-// indicator that nobody knows there is nothing.
+// Covers reports whether there is what an indicator shows of a followed pair.
 func Covers(indicator string, p *market.Pair) bool {
 	switch indicator {
 	case "fundflow", "bsv": // what takers bought and sold, of K-lines
