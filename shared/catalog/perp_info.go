@@ -20,7 +20,7 @@ var InfoTypes = []Variant{
 	{Name: "allMids", Takes: []string{"dex"}, About: "The mid prices of the coins of a dex: an object of decimal strings by the names of the coins."},
 	{Name: "meta", Takes: []string{"dex"}, About: "What the perpetuals of a dex are: universe, with size decimals and the highest leverage of each coin, and the margin tables."},
 	{Name: "spotMeta", About: "What the spot tokens and pairs are: tokens and universe."},
-	{Name: "candleSnapshot", Needs: []string{"req"}, About: "The candles of a coin in a span, oldest first: {t, T, s, i, o, c, h, l, v, n}. Of more than one answer holds it has the newest."},
+	{Name: "candleSnapshot", Needs: []string{"req"}, About: "The candles of a coin in a span, oldest first: {t, T, s, i, o, c, h, l, v, n}. Where nothing was traded since the first trade they are flat, with v 0 and n 0. Of more than the 5,000 that one answer holds it has the newest."},
 	{Name: "fundingHistory", Needs: []string{"coin", "startTime"}, Takes: []string{"endTime"}, About: "The hourly funding rates of a coin in a span, oldest first: {coin, fundingRate, premium, time}. Of more than one answer holds it has the oldest: continue from the last time."},
 	{Name: "historicalOrders", Needs: []string{"user"}, About: "The statuses of the orders of an account, newest first, 2,000 at most: {order, status, statusTimestamp}. An order has a row for each of its statuses."},
 	{Name: "l2Book", Needs: []string{"coin"}, Takes: []string{"nSigFigs", "mantissa"}, About: "The order book of a coin: {coin, time, levels: [bids, asks]}, best first, each level {px, sz, n}."},
