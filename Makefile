@@ -11,7 +11,7 @@ LINT  := v2.15.0
 PROGRAMS := $(patsubst %/main.go,./%,$(wildcard functions/*/main.go functions/*/*/main.go)) ./localstack
 GOBUILD  := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -tags lambda.norpc
 
-.PHONY: help run test prove soak bench build lint replay load schema url tools tools-oracle test-oracle test-cdk-local test-archive readme costs openapi compatible test-generators fuzz clean package synth diff deploy sam-local sam-check
+.PHONY: vulnerabilities help run test prove soak bench build lint replay load schema url tools tools-oracle test-oracle test-cdk-local test-archive readme costs openapi compatible test-generators fuzz clean package synth diff deploy sam-local sam-check
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -53,6 +53,12 @@ lint: ## run the linters
 		mv $(BIN)/golangci-lint $(BIN)/golangci-lint-$(LINT); }
 	$(BIN)/golangci-lint-$(LINT) run ./...
 	@for module in infra localstack/bench shared/archive/duckdb tools; do (cd $$module && $(CURDIR)/$(BIN)/golangci-lint-$(LINT) run ./...) || exit 1; done
+	@$(MAKE) --no-print-directory vulnerabilities
+
+# Exit code 3 is what it has found; every other one that it could not look.
+vulnerabilities: ## look for known vulnerabilities in what the programs call, where their database can be reached
+	@found=$$(cd tools && go tool govulncheck -C .. ./... 2>&1); case $$? in 0) ;; 3) echo "$$found"; exit 1;; \
+		*) echo "  skipped: known vulnerabilities: $$(echo "$$found" | tail -n 1)";; esac
 
 replay: ## replay a recording of node fills into the running stack: make replay FILE=path
 	@test -n "$(FILE)" || { echo "name the recording: make replay FILE=path"; exit 2; }

@@ -45,7 +45,7 @@ type busyWorld struct {
 
 var (
 	smallWorld = busyWorld{rows: 400, addresses: 60, days: 3}
-	largeWorld = busyWorld{rows: 60_000, addresses: 2000, days: market.StatDays}
+	largeWorld = busyWorld{rows: 20_000, addresses: 2000, days: market.StatDays}
 )
 
 // dearestFile holds what the requests of TestTheDearestRequests cost in the large world.
