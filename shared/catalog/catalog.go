@@ -221,7 +221,7 @@ const (
 // list, null, which clients send for an id that they could not read, is left out, and an
 // entry that comes again counts once),
 // required:"true", example (a value for examples, where only the handler knows
-// one). A pointer field is nil when the parameter is absent.
+// one), also (another JSON type that clients send, for the public document). A pointer field is nil when the parameter is absent.
 //
 // Values of enum are accepted in any letter case and bound as they stand in the tag; minutes
 // and months (15m), and all where two differ by case alone, only as they are. One

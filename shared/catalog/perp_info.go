@@ -54,9 +54,9 @@ type InfoIn struct {
 	StartTime       *Millis      `body:"startTime"`
 	EndTime         *Millis      `body:"endTime"`
 	AggregateByTime bool         `body:"aggregateByTime"`
-	Oid             string       `body:"oid" maxlen:"66"` // order id, as text or as a number, or the client order id in hexadecimal
-	NSigFigs        *Int         `body:"nSigFigs"`        // joins the levels of the book to prices of that many significant figures: 2, 3, 4 or 5; absent for all levels
-	Mantissa        *Int         `body:"mantissa"`        // with nSigFigs 5 the step of the last figure: 1, 2 or 5
+	Oid             string       `body:"oid" maxlen:"66" also:"integer"` // order id, a number also as text, or the client order id in hexadecimal
+	NSigFigs        *Int         `body:"nSigFigs"`                       // joins the levels of the book to prices of that many significant figures: 2, 3, 4 or 5; absent for all levels
+	Mantissa        *Int         `body:"mantissa"`                       // with nSigFigs 5 the step of the last figure: 1, 2 or 5
 	Req             *InfoCandles `body:"req"`
 }
 

@@ -141,6 +141,9 @@ func (d *document) accepted(t reflect.Type, tag reflect.StructTag) Object {
 	if longest, err := strconv.Atoi(tag.Get("maxlen")); err == nil {
 		s["maxLength"] = longest
 	}
+	if also := tag.Get("also"); also != "" && d.public { // a list of types is nothing that every generator reads
+		return Object{"anyOf": []any{s, Object{"type": also}}}
+	}
 	least, most := "minimum", "maximum"
 	if s["type"] == "array" {
 		least, most = "minItems", "maxItems"
