@@ -27,7 +27,7 @@ var _ = does(Kline, readSeries, readViews,
 // does not have comes with the next ones. Such a pair is kept for a day after it was last
 // asked for, its open K-line a minute old at most; a distributor may have 20 of them.
 type CommonKlinesIn struct {
-	// key of a pair or of an index; of one that nobody knows there are no K-lines
+	// key of a pair or of an index; an unknown one has no K-lines
 	Symbol PairKey `query:"symbol" required:"true" example:"btcusdt:binance"`
 
 	// K-lines of the answer, 500 at most

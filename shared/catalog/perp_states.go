@@ -8,7 +8,7 @@ var (
 	SpotClearinghouseStates = route[SpotStatesIn, []AddressSpotState]("POST", "/upgrade/v2/hl/traders/spot-clearinghouse-state", PerpTraders, action("HL_INFO_BATCH_SPOT_CLEARINGHOUSE_STATE"), EnvelopeB)
 )
 
-// ClearinghouseStatesIn selects accounts.
+// ClearinghouseStatesIn names accounts and a dex.
 type ClearinghouseStatesIn struct {
 	Addresses []Address `body:"addresses" required:"true" min:"1" cut:"50"` // accounts: 0x and 40 hexadecimal digits each, in any case; those beyond 50 are left out
 	Dex       string    `body:"dex" maxlen:"32"`
@@ -17,21 +17,21 @@ type ClearinghouseStatesIn struct {
 // AddressState is the state of an account in a dex.
 type AddressState struct {
 	Address string              `json:"address"`
-	State   *ClearinghouseState `json:"state"` // null of an account that is asked for at the venue for the first time, and has not been told yet
+	State   *ClearinghouseState `json:"state"` // state of the account; null while an account that was not asked for before is still being fetched: ask again some seconds later
 }
 
-// ClearinghouseState is what an account has in a dex, as the venue says it, at the mark
-// prices of Time. Amounts are quote units, decimal strings.
+// ClearinghouseState is what an account has in a dex, at mark prices. Amounts are quote
+// units, decimal strings.
 type ClearinghouseState struct {
-	MarginSummary              MarginSummary   `json:"marginSummary"`              // of all positions
-	CrossMarginSummary         MarginSummary   `json:"crossMarginSummary"`         // without isolated positions
-	CrossMaintenanceMarginUsed string          `json:"crossMaintenanceMarginUsed"` // below which cross positions are liquidated
-	Withdrawable               string          `json:"withdrawable"`               // what may leave the dex
-	AssetPositions             []AssetPosition `json:"assetPositions"`             // in the order of the venue's markets
-	Time                       int64           `json:"time"`                       // ms
+	MarginSummary              MarginSummary   `json:"marginSummary"`              // sums of all positions
+	CrossMarginSummary         MarginSummary   `json:"crossMarginSummary"`         // sums without isolated positions
+	CrossMaintenanceMarginUsed string          `json:"crossMaintenanceMarginUsed"` // value of the account below which its cross positions are liquidated
+	Withdrawable               string          `json:"withdrawable"`               // amount that may leave the dex
+	AssetPositions             []AssetPosition `json:"assetPositions"`             // open positions, in the order of the venue's markets
+	Time                       int64           `json:"time"`                       // time of the mark prices, ms
 }
 
-// MarginSummary sums up an account. Amounts are quote units, decimal strings.
+// MarginSummary sums up an account in a dex. Amounts are quote units, decimal strings.
 type MarginSummary struct {
 	AccountValue    string `json:"accountValue"`    // cash and unrealized profit
 	TotalNtlPos     string `json:"totalNtlPos"`     // value of the positions
@@ -41,45 +41,45 @@ type MarginSummary struct {
 
 // AssetPosition is an open position.
 type AssetPosition struct {
-	Type     string        `json:"type"` // oneWay
+	Type     string        `json:"type"` // always oneWay
 	Position PositionState `json:"position"`
 }
 
 // PositionState is an open position at the mark price. Amounts are quote units, decimal
-// strings; those that depend on an entry price are null where the position began before
-// the account is known, and nothing has told it since.
+// strings. Those that depend on an entry price are null where the position was opened
+// before its fills are known.
 type PositionState struct {
 	Coin           string           `json:"coin"`
-	Szi            string           `json:"szi"` // base units, negative for short
+	Szi            string           `json:"szi"` // size in base units, negative for short
 	Leverage       PositionLeverage `json:"leverage"`
 	EntryPx        *string          `json:"entryPx"`        // average price of what is open
-	PositionValue  string           `json:"positionValue"`  // never negative
-	UnrealizedPnl  *string          `json:"unrealizedPnl"`  // at the mark price
+	PositionValue  string           `json:"positionValue"`  // size x mark price, never negative
+	UnrealizedPnl  *string          `json:"unrealizedPnl"`  // profit of what is open, at the mark price
 	ReturnOnEquity *string          `json:"returnOnEquity"` // unrealizedPnl over the margin at entry, a fraction
 	LiquidationPx  *string          `json:"liquidationPx"`  // mark price at which it is liquidated, other prices unchanged; null where there is none
-	MarginUsed     string           `json:"marginUsed"`     // initial margin, or the equity of an isolated position
-	MaxLeverage    int64            `json:"maxLeverage"`    // that the market allows
+	MarginUsed     string           `json:"marginUsed"`     // initial margin, or for isolated margin the equity of the position
+	MaxLeverage    int64            `json:"maxLeverage"`    // highest leverage that the market allows
 	CumFunding     CumFunding       `json:"cumFunding"`
 }
 
-// PositionLeverage is how an account borrows in a coin. Until the venue has been asked
-// about the account, which takes seconds after the first request for it, the venue's
-// default is assumed: 20 cross, or less where the market allows no more.
+// PositionLeverage is the leverage that an account has set for a coin. Until that is
+// known, which takes some seconds after the first request for the account, the venue's
+// default is given: 20 cross, or less where the market allows no more.
 type PositionLeverage struct {
-	Type    string  `json:"type"`              // cross or isolated
-	Value   int64   `json:"value"`             // value of a position over its initial margin
-	Assumed bool    `json:"assumed,omitempty"` // true where it is the default: what depends on it, margins and the liquidation price, is of that
-	RawUsd  *string `json:"rawUsd,omitempty"`  // isolated positions alone have it: margin less entry cost in quote units, a decimal string
+	Type    string  `json:"type"`              // margin: cross or isolated
+	Value   int64   `json:"value"`             // leverage: value of a position over its initial margin
+	Assumed bool    `json:"assumed,omitempty"` // true where it is the default: margins and the liquidation price follow from it then
+	RawUsd  *string `json:"rawUsd,omitempty"`  // margin less entry cost in quote units, a decimal string; isolated positions alone have it
 }
 
 // CumFunding is funding paid less received, in quote units, decimal strings.
 type CumFunding struct {
 	AllTime     string `json:"allTime"`     // in this coin, ever
 	SinceOpen   string `json:"sinceOpen"`   // since the position was opened
-	SinceChange string `json:"sinceChange"` // since its last fill
+	SinceChange string `json:"sinceChange"` // since the last fill of the position
 }
 
-// SpotStatesIn selects accounts.
+// SpotStatesIn names accounts.
 type SpotStatesIn struct {
 	Addresses []Address `body:"addresses" required:"true" min:"1" cut:"50"` // accounts: 0x and 40 hexadecimal digits each, in any case; those beyond 50 are left out
 }
@@ -87,19 +87,19 @@ type SpotStatesIn struct {
 // AddressSpotState is the spot balances of an account.
 type AddressSpotState struct {
 	Address   string     `json:"address"`
-	SpotState *SpotState `json:"spotState"` // null of an account that is asked for at the venue for the first time, and has not been told yet
+	SpotState *SpotState `json:"spotState"` // tokens of the account; null while an account that was not asked for before is still being fetched: ask again some seconds later
 }
 
 // SpotState is what an account holds of tokens.
 type SpotState struct {
-	Balances []SpotBalance `json:"balances"` // by token number
+	Balances []SpotBalance `json:"balances"` // balances by number of the token
 }
 
 // SpotBalance is what an account holds of a token. Amounts are decimal strings.
 type SpotBalance struct {
 	Coin     string `json:"coin"`     // name of the token
-	Token    int64  `json:"token"`    // its number; -1 where it is not known
+	Token    int64  `json:"token"`    // number of the token; -1 where it is not known
 	Total    string `json:"total"`    // units of the token
-	Hold     string `json:"hold"`     // part of total that open orders reserve
-	EntryNtl string `json:"entryNtl"` // what was paid for it, quote units
+	Hold     string `json:"hold"`     // units of the token that open orders reserve
+	EntryNtl string `json:"entryNtl"` // what was paid for it, in quote units
 }
