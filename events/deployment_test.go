@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"maps"
 	"net/http"
@@ -23,8 +24,11 @@ import (
 	"quotary/localstack/lambdahost"
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
+	"quotary/shared/data/coins"
 	"quotary/shared/data/contracts"
 	"quotary/shared/data/klines"
+	"quotary/shared/data/openinterest"
+	"quotary/shared/data/openorders"
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/tickers"
 	"quotary/shared/market"
@@ -79,6 +83,15 @@ func deploy(t *testing.T) *deployment {
 		t.Fatal(err)
 	}
 	d.way = d.stores(t)
+	apitest.Deliver(t, d.views, catalog.Datasets()...)
+	err = errors.Join(
+		coins.Publish(t.Context(), d.views, coins.View{}),
+		openinterest.Publish(t.Context(), d.views, openinterest.View{}),
+		openorders.Publish(t.Context(), d.views, 1, nil),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
 	// A perpetual has figures, and no K-lines yet, so that what it takes to show either is
 	// asked for.
 	followed := contracts.View{Contracts: []contracts.Contract{{Pair: market.Pair{Key: "btcswapusdt:binance", Base: "BTC", Swap: true}}}}

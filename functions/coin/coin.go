@@ -24,7 +24,7 @@ func newReader(views *store.Views, clock func() time.Time) *reader {
 // list returns a page of all coins.
 func (r *reader) list(ctx context.Context, in catalog.CoinListIn) (catalog.Paged[catalog.CoinName], error) {
 	out := catalog.Paged[catalog.CoinName]{Paging: catalog.Paging{Page: in.Page, PageSize: in.PageSize}}
-	v, err := store.OrZero(r.coins.Get(ctx))
+	v, err := r.coins.Get(ctx)
 	if err != nil {
 		return out, err
 	}

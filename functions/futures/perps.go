@@ -27,7 +27,7 @@ func isPerp(key string) bool { return strings.HasSuffix(key, ":"+pairs.Hyperliqu
 
 // coinOf is the coin of a pair of the perpetual exchange, empty for one that has not traded.
 func (r *reader) coinOf(ctx context.Context, key string) (string, error) {
-	v, err := store.OrZero(r.perps.Get(ctx))
+	v, err := r.perps.Get(ctx)
 	pair, _, _ := pairs.PerpOf(v, key)
 	return pair.Symbol, err
 }

@@ -7,7 +7,6 @@ import (
 
 	"quotary/shared/catalog"
 	"quotary/shared/data/pairtrades"
-	"quotary/shared/store"
 )
 
 // latestTrades returns the newest trades of a pair, newest first.
@@ -42,6 +41,6 @@ func (r *reader) newestTrades(ctx context.Context, in catalog.LatestTradesIn) ([
 		}
 		return r.perpTrades(ctx, key, most)
 	}
-	v, err := store.OrZero(r.trades.Get(ctx))
+	v, err := r.trades.Get(ctx)
 	return v.Of(key), err
 }

@@ -15,7 +15,7 @@ func (r *reader) indicatorPairs(ctx context.Context, in catalog.IndicatorPairsIn
 	if err != nil {
 		return list, err
 	}
-	all, err := store.OrZero(r.pairs.Get(ctx))
+	all, err := r.pairs.Get(ctx)
 	if err != nil {
 		return list, err
 	}

@@ -52,7 +52,7 @@ const ratioFor = time.Hour
 // not comparable.
 func (r *reader) longShort(ctx context.Context, _ catalog.LongShortRatioIn) (catalog.LongShortRatioNow, error) {
 	var out catalog.LongShortRatioNow
-	v, err := store.OrZero(r.contracts.Get(ctx))
+	v, err := r.contracts.Get(ctx)
 	if err != nil {
 		return out, err
 	}

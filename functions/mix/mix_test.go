@@ -47,9 +47,7 @@ func dec(t *testing.T, text string) market.Decimal {
 func TestTheRatioOfAccountsIsThatOfBitcoinOverAllExchanges(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	if got := apitest.Data[catalog.LongShortRatioNow](t, w.Get(t, w.SubKey, "/v2/mix/ls-ratio?symbol=ethusdt")); got.Detail != (catalog.LongShortRatioDetail{}) {
-		t.Errorf("without data it is %+v", got)
-	}
+	w.Get(t, w.SubKey, "/v2/mix/ls-ratio?symbol=ethusdt").Refused(t, http.StatusServiceUnavailable, "have not arrived yet")
 	var v contracts.View
 	for n, pair := range []market.Pair{
 		{Key: "btcswapusdt:binance", Base: "BTC", Swap: true}, {Key: "btcswapusdt:bybit", Base: "BTC", Swap: true}, {Key: "ethswapusdt:bybit", Base: "ETH", Swap: true},

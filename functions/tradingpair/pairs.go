@@ -40,10 +40,10 @@ func newReader(series *store.Series, views *store.Views, clock func() time.Time)
 func (r *reader) of(ctx context.Context, key catalog.Key) (list []market.Pair, err error) {
 	platform := strings.ToLower(string(key))
 	if platform == pairs.Hyperliquid {
-		v, err := store.OrZero(r.perps.Get(ctx))
+		v, err := r.perps.Get(ctx)
 		return pairs.Perps(v), err
 	}
-	v, err := store.OrZero(r.pairs.Get(ctx))
+	v, err := r.pairs.Get(ctx)
 	for i := range v.Pairs {
 		if v.Pairs[i].Platform == platform {
 			list = append(list, v.Pairs[i].Pair)
@@ -90,7 +90,10 @@ func (r *reader) prices(ctx context.Context, in catalog.PairTickersIn) ([]catalo
 	if err != nil {
 		return nil, err
 	}
-	listed, err := store.OrZero(r.pairs.Get(ctx))
+	listed, err := r.pairs.Get(ctx)
+	if len(v.Tickers) == 0 { // only the perpetual exchange is asked for
+		listed, err = store.OrZero(listed, err)
+	}
 	if err != nil {
 		return nil, err
 	}

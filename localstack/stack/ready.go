@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -19,6 +20,9 @@ const (
 	// dataWithin is how long a start waits for what happened before to be written: a
 	// first start has two weeks of it. Then it goes on, and says what is missing.
 	dataWithin = 5 * time.Minute
+	// sourcesWithin is how long it waits for sources that have not said anything: one that
+	// cannot be reached may never. Then it says without which it goes on.
+	sourcesWithin = time.Minute
 	// answersWithin is how long it then waits for endpoints that have nothing to show.
 	answersWithin = 10 * time.Second
 
@@ -27,24 +31,31 @@ const (
 )
 
 // awaitData returns when every domain is ready in one of the ingesters: what happened
-// before is written, and what happens now is followed.
+// before is written, what happens now is followed, and each source has said something.
 func (s *Stack) awaitData(ctx context.Context) error {
 	began := time.Now()
 	printed, most := began, int64(0)
 	for {
-		left, bytes := s.notReady(ctx)
+		now := s.notReady(ctx)
+		waited := time.Since(began)
+		left := now.left
+		if waited < cmp.Or(s.cfg.SourcesWithin, sourcesWithin) {
+			left = slices.Concat(now.left, now.awaited)
+		}
 		if len(left) == 0 {
+			if len(now.awaited) > 0 {
+				fmt.Fprintf(s.cfg.Progress, "  %-12s going on without, after %s: %s\n", "data", waited.Round(time.Second), strings.Join(now.awaited, "; "))
+			}
 			return nil
 		}
-		most = max(most, bytes)
-		waited := time.Since(began)
+		most = max(most, now.bytes)
 		if waited > dataWithin {
 			fmt.Fprintf(s.cfg.Progress, "  %-12s going on without all of it after %s: %s\n", "data", dataWithin, strings.Join(left, "; "))
 			return nil
 		}
 		if time.Since(printed) >= readyPrint {
 			printed = time.Now()
-			fmt.Fprintf(s.cfg.Progress, "  %-12s %s\n", "data", progressOf(left, bytes, most-bytes, waited))
+			fmt.Fprintf(s.cfg.Progress, "  %-12s %s\n", "data", progressOf(left, now.bytes, most-now.bytes, waited))
 		}
 		if err := pause(ctx, readyPoll); err != nil {
 			return fmt.Errorf("waiting for: %s: %w", strings.Join(left, "; "), err)
@@ -64,15 +75,21 @@ func progressOf(left []string, bytes, read int64, in time.Duration) string {
 	return text
 }
 
-// notReady is why domains are not ready, and how many bytes of the past are left to
-// read.
-func (s *Stack) notReady(ctx context.Context) (left []string, bytes int64) {
+// waiting is what ingesters wait for.
+type waiting struct {
+	left    []string // why domains are not ready, but for
+	awaited []string // the sources that have not said anything yet
+	bytes   int64    // of the past that are left to read
+}
+
+// notReady is what the ingesters wait for.
+func (s *Stack) notReady(ctx context.Context) (now waiting) {
 	domains := map[string]bool{} // whether somebody works in each
 	for _, url := range s.State.Ingesters {
 		var condition struct {
 			Domains map[string]struct {
-				Role    string
-				Reasons []string
+				Role             string
+				Reasons, Awaited []string
 			}
 		}
 		var figures struct {
@@ -81,28 +98,32 @@ func (s *Stack) notReady(ctx context.Context) (left []string, bytes int64) {
 			}
 		}
 		if err := fetch(ctx, url+"/readyz", &condition); err != nil {
-			return []string{"an ingester does not answer: its log is in the logs folder"}, 0
+			return waiting{left: []string{"an ingester does not answer: its log is in the logs folder"}}
 		}
 		_ = fetch(ctx, url+"/metrics", &figures) // only for the estimate
 		for name, d := range condition.Domains {
 			domains[name] = domains[name] || d.Role == "active"
 			for _, reason := range d.Reasons {
-				left = append(left, name+": "+reason)
+				now.left = append(now.left, name+": "+reason)
+			}
+			for _, source := range d.Awaited {
+				now.awaited = append(now.awaited, name+": "+source)
 			}
 		}
 		for _, d := range figures.Domains {
 			for _, source := range d.Sources {
-				bytes += source.Backlog
+				now.bytes += source.Backlog
 			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(domains)) {
 		if !domains[name] {
-			left = append(left, name+": no ingester works in it yet")
+			now.left = append(now.left, name+": no ingester works in it yet")
 		}
 	}
-	slices.Sort(left)
-	return left, bytes
+	slices.Sort(now.left)
+	slices.Sort(now.awaited)
+	return now
 }
 
 // fetch decodes the JSON answer of an address, whatever its status.

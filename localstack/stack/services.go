@@ -180,7 +180,7 @@ func (s *Stack) createTables(ctx context.Context) error {
 
 // startIngesters runs the ingesters on the venue's feeds, or on none.
 func (s *Stack) startIngesters(ctx context.Context) error {
-	env := append(s.State.Environment(), s.cfg.IngesterEnv...)
+	env := s.State.Environment()
 	switch s.cfg.Upstream {
 	case "", "simulated":
 		env = append(env, catalog.EnvNodeDir.Name+"="+filepath.Join(s.cfg.Data, "node"), catalog.EnvHyperliquidURL.Name+"="+s.State.VenueURL, catalog.EnvNodeInfoURL.Name+"="+s.State.VenueURL, catalog.EnvOrders.Name+"=all")
@@ -190,6 +190,7 @@ func (s *Stack) startIngesters(ctx context.Context) error {
 	default:
 		return fmt.Errorf("QUOTARY_UPSTREAM must be simulated, hyperliquid or none, not %q", s.cfg.Upstream)
 	}
+	env = append(env, s.cfg.IngesterEnv...) // the last of a name holds
 	if s.cfg.Ingesters <= 1 {
 		// The folder of the stack has one ingester only: what an earlier one of
 		// this name held is free as soon as that has ended.

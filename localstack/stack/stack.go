@@ -50,6 +50,10 @@ type Config struct {
 	// "fills=90d,orders=30d"; empty is for ever.
 	Retention string
 
+	// SourcesWithin is how long a start waits for sources that have not said anything; 0
+	// means a minute.
+	SourcesWithin time.Duration
+
 	// Ingesters is how many run: one works, the others stand by. 0 means one.
 	Ingesters int
 

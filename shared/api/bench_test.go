@@ -85,6 +85,7 @@ func BenchmarkFamily(b *testing.B) {
 		}
 		gate := &admission.Gate{Keys: known{principal}, Counters: usage.NewCounters(instant{}, "usage", w.Now), Clock: w.Now}
 		w.Family = api.New(string(catalog.PerpMarket), gate, slog.New(slog.NewJSONHandler(io.Discard, nil)))
+		w.Deliver(b, catalog.Datasets()...)
 		handleMarket(w)
 		function := api.Lambda(w.Family, slog.New(slog.DiscardHandler))
 		event := apitest.Event(b, http.MethodGet, ticker+"BTC", nil)

@@ -27,6 +27,7 @@ import (
 
 	"quotary/shared/admission"
 	"quotary/shared/catalog"
+	"quotary/shared/data/delivered"
 	"quotary/shared/metrics"
 	"quotary/shared/readunits"
 	"quotary/shared/retention"
@@ -38,6 +39,10 @@ import (
 type Family struct {
 	// Metrics counts what is refused and what fails; nil does not.
 	Metrics *metrics.Writer
+
+	// Delivered says whether any source has spoken of what an endpoint needs; a family of
+	// which none needs anything has none.
+	Delivered *delivered.Reader
 
 	function  string
 	gate      *admission.Gate
@@ -96,12 +101,16 @@ func (f *Family) handle(served *catalog.Endpoint, serve func(ctx context.Context
 	e.list = e.Out.Kind() == reflect.Slice && e.Out != reflect.TypeFor[json.RawMessage]()
 }
 
-// Complete returns an error when a built endpoint has no handler.
+// Complete returns an error when a built endpoint has no handler, or nothing that says
+// whether what it needs was delivered.
 func (f *Family) Complete() error {
 	var missing []error
 	for _, e := range f.endpoints {
 		if !e.Planned && e.serve == nil {
 			missing = append(missing, fmt.Errorf("%s has no handler", e.Endpoint))
+		}
+		if len(e.Needs) > 0 && f.Delivered == nil {
+			missing = append(missing, fmt.Errorf("%s needs datasets, and nothing says whether they were delivered", e.Endpoint))
 		}
 	}
 	return errors.Join(missing...)
@@ -172,6 +181,9 @@ func (f *Family) answer(e *endpoint, req *request) (res response) {
 		}
 		counted, req.receipt = e.Access.Charged(), &receipt
 	}
+	if err := f.ready(ctx, e, in); err != nil {
+		return req.fail(err)
+	}
 	ctx, req.read = readunits.WithBudget(ctx, f.readUnits)
 	out, err := e.serve(ctx, in)
 	var exceeded *readunits.ExceededError
@@ -183,7 +195,7 @@ func (f *Family) answer(e *endpoint, req *request) (res response) {
 	case errors.As(err, &absent):
 		res = req.absent(absent)
 	case err != nil:
-		return req.fail(err)
+		return req.fail(awaited(e, in, err))
 	default:
 		res = req.succeed(e, out)
 	}

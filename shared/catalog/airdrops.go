@@ -3,18 +3,18 @@ package catalog
 // Airdrops and similar campaigns of exchanges, which belong to the family of content.
 var (
 	// Lists airdrops and similar campaigns, newest first.
-	AirdropList = route[AirdropListIn, Airdrops]("GET", "/upgrade/v2/content/airdrop/list", Content, anyLevel, EnvelopeB)
+	AirdropList = route[AirdropListIn, Airdrops]("GET", "/upgrade/v2/content/airdrop/list", Content, anyLevel, EnvelopeB).needs(ContentAirdrops)
 	// Lists airdrops and similar campaigns, newest first, under an older path.
-	AirdropListOlder = route[AirdropListIn, Airdrops]("GET", "/v2/content/airdrop/list", Content, anyLevel, EnvelopeB)
+	AirdropListOlder = route[AirdropListIn, Airdrops]("GET", "/v2/content/airdrop/list", Content, anyLevel, EnvelopeB).needs(ContentAirdrops)
 	// Shows an airdrop in full.
-	AirdropDetail = route[AirdropDetailIn, AirdropArticle]("GET", "/upgrade/v2/content/airdrop/detail", Content, anyLevel, EnvelopeB)
+	AirdropDetail = route[AirdropDetailIn, AirdropArticle]("GET", "/upgrade/v2/content/airdrop/detail", Content, anyLevel, EnvelopeB).needs(ContentAirdrops)
 	// Lists the airdrops to put forward.
-	AirdropBanner = route[AirdropBannerIn, AirdropBanners]("GET", "/upgrade/v2/content/airdrop/banner", Content, anyLevel, EnvelopeB)
+	AirdropBanner = route[AirdropBannerIn, AirdropBanners]("GET", "/upgrade/v2/content/airdrop/banner", Content, anyLevel, EnvelopeB).needs(ContentAirdrops)
 
 	// Lists the exchanges and kinds of activity of which there are airdrops, with their numbers.
-	AirdropExchanges = addition[AirdropExchangesIn, AirdropFilters]("GET", "/upgrade/v2/content/airdrop/exchanges", Content, anyLevel, EnvelopeB)
+	AirdropExchanges = addition[AirdropExchangesIn, AirdropFilters]("GET", "/upgrade/v2/content/airdrop/exchanges", Content, anyLevel, EnvelopeB).needs(ContentAirdrops)
 	// Lists day by day which airdrops begin and end in a month.
-	AirdropCalendar = addition[AirdropCalendarIn, AirdropMonth]("GET", "/upgrade/v2/content/airdrop/calendar", Content, anyLevel, EnvelopeB)
+	AirdropCalendar = addition[AirdropCalendarIn, AirdropMonth]("GET", "/upgrade/v2/content/airdrop/calendar", Content, anyLevel, EnvelopeB).needs(ContentAirdrops)
 )
 
 // AirdropListIn selects a page of airdrops, the latest beginning first. Where nothing

@@ -50,8 +50,10 @@ type Endpoint struct {
 	Envelope Envelope     // how success and failure are wrapped; empty for WebSocket feeds
 	Planned  bool         // specified, not built yet: answers 501 in its envelope
 	Addition bool         // in no document: clients of services of this kind call it
+	KeyCheck bool         // clients check a key by it: where no source of what it needs is configured, it succeeds with nothing
 	In       reflect.Type // request struct, nil while planned; its tags are described at Route
 	Out      reflect.Type // type of data, nil while planned
+	Needs    []*Dataset   // alternatives, of which a source must have spoken of one; empty where it answers from the request alone
 }
 
 // Function returns the name of the Lambda function that serves the endpoint

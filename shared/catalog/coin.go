@@ -3,9 +3,9 @@ package catalog
 // Coins: what they are called and what they cost.
 var (
 	// Lists the coins in pages.
-	CoinList = route[CoinListIn, Paged[CoinName]]("GET", "/v2/coin", Coins, anyLevel, EnvelopeA)
+	CoinList = route[CoinListIn, Paged[CoinName]]("GET", "/v2/coin", Coins, anyLevel, EnvelopeA).needs(ReferenceCoins)
 	// Shows prices and figures of the day of up to 100 coins.
-	CoinTickers = route[CoinTickersIn, []CoinTicker]("GET", "/v2/coin/ticker", Coins, anyLevel, EnvelopeA)
+	CoinTickers = route[CoinTickersIn, []CoinTicker]("GET", "/v2/coin/ticker", Coins, anyLevel, EnvelopeA).needs(ReferencePrices).checksKeys()
 
 	// Searches coins by name or symbol.
 	_ = planned("GET", "/upgrade/v2/coin/search", Coins, anyLevel, EnvelopeB)

@@ -3,9 +3,9 @@ package catalog
 // Articles; for flashes, posts and airdrops see their own files.
 var (
 	// Lists articles in pages, newest first.
-	NewsList = route[NewsListIn, []NewsItem]("GET", "/v2/content/news-list", Content, anyLevel, EnvelopeA)
+	NewsList = route[NewsListIn, []NewsItem]("GET", "/v2/content/news-list", Content, anyLevel, EnvelopeA).needs(ContentNews)
 	// Shows an article in full.
-	NewsDetail = route[NewsDetailIn, NewsArticle]("GET", "/v2/content/news-detail", Content, anyLevel, EnvelopeA)
+	NewsDetail = route[NewsDetailIn, NewsArticle]("GET", "/v2/content/news-detail", Content, anyLevel, EnvelopeA).needs(ContentNews)
 
 	// Interprets the price trend of coins.
 	_ = planned("POST", "/v2/content/ai-coins", Content, anyLevel, EnvelopeC)

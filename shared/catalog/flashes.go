@@ -5,17 +5,17 @@ import "time"
 // Flashes: short news of a line or a few.
 var (
 	// Lists the newest flashes.
-	Flashes = route[FlashesIn, []Flash]("GET", "/v2/content/newsflash", Content, anyLevel, EnvelopeA)
+	Flashes = route[FlashesIn, []Flash]("GET", "/v2/content/newsflash", Content, anyLevel, EnvelopeA).needs(ContentFlashes)
 	// Lists flashes with their kind, from a time on.
-	FlashList = route[FlashListIn, []TypedFlash]("GET", "/v2/content/flashList", Content, anyLevel, EnvelopeA)
+	FlashList = route[FlashListIn, []TypedFlash]("GET", "/v2/content/flashList", Content, anyLevel, EnvelopeA).needs(ContentFlashes)
 	// Lists flashes about listings on exchanges.
-	ListingFlashes = route[ListingFlashesIn, []ListingFlash]("GET", "/v2/content/exchange-listing-flash", Content, anyLevel, EnvelopeA)
+	ListingFlashes = route[ListingFlashesIn, []ListingFlash]("GET", "/v2/content/exchange-listing-flash", Content, anyLevel, EnvelopeA).needs(ContentFlashes)
 	// Searches flashes by words.
-	FlashSearch = route[FlashSearchIn, FoundFlashes]("GET", "/upgrade/v2/content/newsflash/search", Content, anyLevel, EnvelopeB)
+	FlashSearch = route[FlashSearchIn, FoundFlashes]("GET", "/upgrade/v2/content/newsflash/search", Content, anyLevel, EnvelopeB).needs(ContentFlashes)
 	// Lists flashes by tab, importance and date.
-	FlashPages = route[FlashPagesIn, FlashPage]("GET", "/upgrade/v2/content/newsflash/list", Content, anyLevel, EnvelopeB)
+	FlashPages = route[FlashPagesIn, FlashPage]("GET", "/upgrade/v2/content/newsflash/list", Content, anyLevel, EnvelopeB).needs(ContentFlashes, ContentPosts)
 	// Shows a flash in full.
-	FlashDetail = route[FlashDetailIn, FlashInFull]("GET", "/upgrade/v2/content/newsflash/detail", Content, anyLevel, EnvelopeB)
+	FlashDetail = route[FlashDetailIn, FlashInFull]("GET", "/upgrade/v2/content/newsflash/detail", Content, anyLevel, EnvelopeB).needs(ContentFlashes, ContentPosts)
 )
 
 // FlashesIn selects the newest 50 flashes of a language, newest first.
@@ -158,6 +158,14 @@ type FlashPagesIn struct {
 	StartDate StartDate `query:"start_date"`
 	// Last day of range, as YYYY-MM-DD; absent for today.
 	EndDate EndDate `query:"end_date"`
+}
+
+// Needs implements [Needer].
+func (in FlashPagesIn) Needs() []Need {
+	if in.PlatformShow == "social" || in.PlatformShow == "twitter" {
+		return []Need{ContentPosts.Of("")}
+	}
+	return []Need{ContentFlashes.Of("")}
 }
 
 // Uses implements [Selective]: each mode has days of its own.

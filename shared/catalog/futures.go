@@ -10,24 +10,24 @@ import (
 // Those endpoints that are planned are specified, without a handler yet.
 var (
 	// Lists the funding rate of a pair over time, newest first.
-	FundingRates = route[FundingRatesIn, []FuturesBar]("GET", "/upgrade/v2/futures/funding-rate/history", Futures, grant("futures:FUNDING_RATE_HISTORY"), EnvelopeB)
+	FundingRates = route[FundingRatesIn, []FuturesBar]("GET", "/upgrade/v2/futures/funding-rate/history", Futures, grant("futures:FUNDING_RATE_HISTORY"), EnvelopeB).needs(ExchangeFunding, VenueFunding)
 	// Lists the funding rate of a coin over time, weighted by volume, newest first.
-	CoinFundingRates = route[CoinFundingRatesIn, []FuturesBar]("GET", "/upgrade/v2/futures/funding-rate/vol-weight-history", Futures, grant("futures:WEIGHTED_FUNDING_RATE"), EnvelopeB)
+	CoinFundingRates = route[CoinFundingRatesIn, []FuturesBar]("GET", "/upgrade/v2/futures/funding-rate/vol-weight-history", Futures, grant("futures:WEIGHTED_FUNDING_RATE"), EnvelopeB).needs(ExchangeFunding)
 	// Lists the open interest of a coin in stablecoin-margined futures, oldest first.
-	StablecoinInterest = route[CoinInterestIn, []FuturesBar]("GET", "/upgrade/v2/futures/open-interest/aggregated-stablecoin-history", Futures, grant("futures:STABLECOIN_MARGIN_POSITION"), EnvelopeB)
+	StablecoinInterest = route[CoinInterestIn, []FuturesBar]("GET", "/upgrade/v2/futures/open-interest/aggregated-stablecoin-history", Futures, grant("futures:STABLECOIN_MARGIN_POSITION"), EnvelopeB).needs(ExchangeInterest)
 	// Lists the open interest of a coin in coin-margined futures, oldest first.
-	CoinMarginInterest = route[CoinInterestIn, []FuturesBar]("GET", "/upgrade/v2/futures/open-interest/aggregated-coin-margin-history", Futures, grant("futures:COIN_MARGIN_POSITION"), EnvelopeB)
+	CoinMarginInterest = route[CoinInterestIn, []FuturesBar]("GET", "/upgrade/v2/futures/open-interest/aggregated-coin-margin-history", Futures, grant("futures:COIN_MARGIN_POSITION"), EnvelopeB).needs(ExchangeInterest)
 	// Lists what was liquidated of a pair over time, oldest first.
-	PairLiquidations = route[PairLiquidationsIn, []PairLiquidation]("GET", "/upgrade/v2/futures/liquidation/history", Futures, grant("futures:LIQUIDATION_ORDERS"), EnvelopeB)
+	PairLiquidations = route[PairLiquidationsIn, []PairLiquidation]("GET", "/upgrade/v2/futures/liquidation/history", Futures, grant("futures:LIQUIDATION_ORDERS"), EnvelopeB).needs(ExchangeLiquidations, VenueFills)
 	// Estimates by time, price and leverage what would be liquidated.
-	EstimatedLiquidations = route[EstimatedLiquidationsIn, EstimatedLiquidationHistory]("GET", "/upgrade/v2/futures/estimated-liquidation/history", Futures, grant("futures:ESTIMATED_LIQUIDATION_HISTORY"), EnvelopeB)
+	EstimatedLiquidations = route[EstimatedLiquidationsIn, EstimatedLiquidationHistory]("GET", "/upgrade/v2/futures/estimated-liquidation/history", Futures, grant("futures:ESTIMATED_LIQUIDATION_HISTORY"), EnvelopeB).needs(ExchangeInterest, VenueContexts)
 	// Estimates by price and leverage what would be liquidated now.
-	LiquidationMapNow = route[LiquidationMapIn, LiquidationMap]("GET", "/upgrade/v2/futures/liquidation/map", Futures, grant("futures:LIQUIDATION_MAP"), EnvelopeB)
+	LiquidationMapNow = route[LiquidationMapIn, LiquidationMap]("GET", "/upgrade/v2/futures/liquidation/map", Futures, grant("futures:LIQUIDATION_MAP"), EnvelopeB).needs(ExchangeInterest, VenueContexts)
 	// Ranks pairs by open interest, with its trend.
-	FuturesInterest = route[FuturesInterestIn, FuturesInterestList]("GET", "/v2/futures/interest", Futures, anyLevel, EnvelopeA)
+	FuturesInterest = route[FuturesInterestIn, FuturesInterestList]("GET", "/v2/futures/interest", Futures, anyLevel, EnvelopeA).needs(ExchangeInterest, VenueContexts)
 
 	// Lists the latest trades of a pair, newest first.
-	LatestTrades = addition[LatestTradesIn, []LatestTrade]("GET", "/upgrade/v2/futures/trade-data", Futures, anyLevel, EnvelopeB)
+	LatestTrades = addition[LatestTradesIn, []LatestTrade]("GET", "/upgrade/v2/futures/trade-data", Futures, anyLevel, EnvelopeB).needs(ExchangeTrades, VenueTrades)
 
 	// Lists past order books of a pair.
 	_ = planned("GET", "/upgrade/v2/futures/historical-depth", Futures, grant("trading_pair:HISTORICAL_DEPTH"), EnvelopeB)
@@ -49,6 +49,11 @@ type FundingRatesIn struct {
 	StartTime *Millis         `query:"start_time,startTime"`                                 // earliest bucket: when it opens, ms, inclusive
 	EndTime   *Millis         `query:"end_time,endTime"`                                     // latest bucket: when it opens, ms, inclusive
 	Limit     int64           `query:"limit" default:"100" min:"1" max:"1000"`               // buckets of the answer, the newest: 1,000 at most
+}
+
+// Needs implements [Needer].
+func (in FundingRatesIn) Needs() []Need {
+	return ofPairs([]PairKey{in.Symbol}, ExchangeFunding, VenueFunding)
 }
 
 // Span implements [Spanner].
@@ -112,6 +117,11 @@ type PairLiquidationsIn struct {
 	Limit     int64           `query:"limit" default:"10" min:"1" max:"1000"`                // buckets of the answer, the newest or, with a start, the first: 1,000 at most
 }
 
+// Needs implements [Needer].
+func (in PairLiquidationsIn) Needs() []Need {
+	return ofPairs([]PairKey{in.Symbol}, ExchangeLiquidations, VenueFills)
+}
+
 // Span implements [Spanner].
 func (in PairLiquidationsIn) Span(now time.Time) (start, end time.Time) {
 	return spanMillis(in.StartTime, in.EndTime, now)
@@ -136,6 +146,11 @@ type LatestTradesIn struct {
 	Limit     int64   `query:"limit" default:"100" min:"1" max:"100"`               // trades of the answer, the newest: 100 at most
 }
 
+// Needs implements [Needer].
+func (in LatestTradesIn) Needs() []Need {
+	return ofPairs([]PairKey{in.DBKey}, ExchangeTrades, VenueTrades)
+}
+
 // Span implements [Spanner].
 func (in LatestTradesIn) Span(now time.Time) (start, end time.Time) {
 	return spanMillis(in.StartTime, in.EndTime, now)
@@ -157,6 +172,11 @@ type LiquidationMapIn struct {
 	DBKey    PairKey `query:"dbkey" required:"true" example:"btcswapusdt:binance"` // key of the pair
 	Cycle    string  `query:"cycle" default:"24h" enum:"24h|7d"`                   // how far back the positions may have been opened
 	Leverage string  `query:"leverage" enum:"|10|25|50|100"`                       // leverage of the positions; empty for all
+}
+
+// Needs implements [Needer].
+func (in LiquidationMapIn) Needs() []Need {
+	return ofPairs([]PairKey{in.DBKey}, ExchangeInterest, VenueContexts)
 }
 
 // LiquidationMap estimates at which prices positions would be liquidated, from turnover
@@ -191,6 +211,11 @@ type EstimatedLiquidationsIn struct {
 	StartTime *Millis `query:"start_time,startTime"`                                // earliest time, ms, inclusive
 	EndTime   *Millis `query:"end_time,endTime"`                                    // latest time, ms, inclusive
 	Limit     int64   `query:"limit" default:"100" min:"1" max:"100"`               // times of the answer, the newest: 100 at most
+}
+
+// Needs implements [Needer].
+func (in EstimatedLiquidationsIn) Needs() []Need {
+	return ofPairs([]PairKey{in.DBKey}, ExchangeInterest, VenueContexts)
 }
 
 // Span implements [Spanner].

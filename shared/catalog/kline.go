@@ -9,10 +9,10 @@ import (
 // handler yet.
 var (
 	// Lists K-lines of a pair of an exchange, oldest first, the open one included.
-	CommonKlines = route[CommonKlinesIn, CommonKlineList]("GET", "/v2/commonKline/dataRecords", Kline, anyLevel, EnvelopeA)
+	CommonKlines = route[CommonKlinesIn, CommonKlineList]("GET", "/v2/commonKline/dataRecords", Kline, anyLevel, EnvelopeA).needs(ExchangeKlines, VenueTrades)
 
 	// Lists the pairs of a coin that an indicator covers.
-	IndicatorPairs = route[IndicatorPairsIn, IndicatorPairList]("GET", "/v2/indicatorKline/getTradingPair", Kline, anyLevel, EnvelopeA)
+	IndicatorPairs = route[IndicatorPairsIn, IndicatorPairList]("GET", "/v2/indicatorKline/getTradingPair", Kline, anyLevel, EnvelopeA).needs(ExchangePairs)
 
 	// Lists values of an indicator of a pair over time.
 	_ = planned("GET", "/v2/indicatorKline/dataRecords", Kline, anyLevel, EnvelopeA)
@@ -45,6 +45,11 @@ type CommonKlinesIn struct {
 	// when a day opens: 0 is 00:00 and 8 is 08:00 Beijing time (16:00 UTC of the day
 	// before, and 00:00 UTC); it decides about K-lines from six hours to a week
 	OpenTime string `query:"open_time" default:"0" enum:"0|8"`
+}
+
+// Needs implements [Needer].
+func (in CommonKlinesIn) Needs() []Need {
+	return ofPairs([]PairKey{in.Symbol}, ExchangeKlines, VenueTrades)
 }
 
 // Span implements [Spanner]: K-lines are looked for as far back as it takes.

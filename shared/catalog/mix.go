@@ -6,9 +6,9 @@ import "encoding/json"
 // yet.
 var (
 	// Shows the ratio of longs to shorts in bitcoin now, a day and a week ago.
-	LongShortRatio = route[LongShortRatioIn, LongShortRatioNow]("GET", "/v2/mix/ls-ratio", Mix, anyLevel, EnvelopeA)
+	LongShortRatio = route[LongShortRatioIn, LongShortRatioNow]("GET", "/v2/mix/ls-ratio", Mix, anyLevel, EnvelopeA).needs(ExchangeRatios)
 	// Sums up liquidations of the last hour and day.
-	LiquidationSums = route[LiquidationSumsIn, LiquidationSummary]("GET", "/v2/mix/liq", Mix, anyLevel, EnvelopeA)
+	LiquidationSums = route[LiquidationSumsIn, LiquidationSummary]("GET", "/v2/mix/liq", Mix, anyLevel, EnvelopeA).needs(ExchangeLiquidations, VenueFills)
 
 	// Shows the plan of the calling key and when it ends.
 	KeyPlanNow = addition[KeyPlanIn, KeyPlan]("GET", "/v2/api-key-info", Mix, anyLevel, EnvelopeA)

@@ -3,15 +3,15 @@ package catalog
 // Fills of the perpetual venue.
 var (
 	// Lists the newest fills of an account, oldest first.
-	FillsByAddress = route[FillsByAddressIn, []Fill]("GET", "/upgrade/v2/hl/fills/{address}", PerpFills, action("HL_FILLS"), EnvelopeB)
+	FillsByAddress = route[FillsByAddressIn, []Fill]("GET", "/upgrade/v2/hl/fills/{address}", PerpFills, action("HL_FILLS"), EnvelopeB).needs(VenueFills)
 	// Lists the fills of an order; data is null where none is known.
-	FillsByOid = route[FillsByOidIn, *[]Fill]("GET", "/upgrade/v2/hl/fills/oid/{oid}", PerpFills, action("HL_FILLS"), EnvelopeB)
+	FillsByOid = route[FillsByOidIn, *[]Fill]("GET", "/upgrade/v2/hl/fills/oid/{oid}", PerpFills, action("HL_FILLS"), EnvelopeB).needs(VenueFills)
 	// Lists the fills of a TWAP order.
-	FillsByTwap = route[FillsByTwapIn, []TwapFill]("GET", "/upgrade/v2/hl/fills/twapid/{twapid}", PerpFills, action("HL_FILLS_BY_TWAP_ID"), EnvelopeB)
+	FillsByTwap = route[FillsByTwapIn, []TwapFill]("GET", "/upgrade/v2/hl/fills/twapid/{twapid}", PerpFills, action("HL_FILLS_BY_TWAP_ID"), EnvelopeB).needs(VenueFills)
 	// Lists the newest fills that a builder routed.
-	FillsByBuilder = route[FillsByBuilderIn, []BuilderFill]("GET", "/upgrade/v2/hl/fills/builder/{builder}/latest", PerpFills, action("HL_FILLS_BUILDER"), EnvelopeB)
+	FillsByBuilder = route[FillsByBuilderIn, []BuilderFill]("GET", "/upgrade/v2/hl/fills/builder/{builder}/latest", PerpFills, action("HL_FILLS_BUILDER"), EnvelopeB).needs(VenueFills)
 	// Ranks the largest fills of a coin in a window that ends now.
-	TopTrades = route[TopTradesIn, []TopFill]("GET", "/upgrade/v2/hl/fills/top-trades", PerpFills, action("HL_TOP_TRADES"), EnvelopeB)
+	TopTrades = route[TopTradesIn, []TopFill]("GET", "/upgrade/v2/hl/fills/top-trades", PerpFills, action("HL_TOP_TRADES"), EnvelopeB).needs(VenueFills)
 )
 
 var _ = does(PerpFills, readLog, readSeries)

@@ -9,7 +9,7 @@ import (
 // The pass to the venue's own kind of question, and states of many accounts.
 var (
 	// Answers the venue's own kinds of question, by the type in the body.
-	Info = route[InfoIn, json.RawMessage]("POST", "/upgrade/v2/hl/info", PerpInfo, action("HL_INFO"), EnvelopeB)
+	Info = route[InfoIn, json.RawMessage]("POST", "/upgrade/v2/hl/info", PerpInfo, action("HL_INFO"), EnvelopeB).needs(VenueTrades, VenueMeta, VenueMids, VenueContexts, VenueBooks, VenueFills, VenueOrders)
 )
 
 var _ = does(PerpInfo, readLog, readSeries, readViews)
@@ -17,19 +17,19 @@ var _ = does(PerpInfo, readLog, readSeries, readViews)
 // InfoTypes are all types of question that POST /info takes, in the order in which they
 // are listed to a caller.
 var InfoTypes = []Variant{
-	{Name: "allMids", Takes: []string{"dex"}, About: "The mid prices of the coins of a dex: an object of decimal strings by the names of the coins."},
-	{Name: "meta", Takes: []string{"dex"}, About: "What the perpetuals of a dex are: universe, with size decimals and the highest leverage of each coin, and the margin tables."},
-	{Name: "spotMeta", About: "What the spot tokens and pairs are: tokens and universe."},
-	{Name: "candleSnapshot", Needs: []string{"req"}, About: "The candles of a coin in a span, oldest first: {t, T, s, i, o, c, h, l, v, n}. Where nothing was traded since the first trade they are flat, with v 0 and n 0. Of more than the 5,000 that one answer holds it has the newest."},
-	{Name: "fundingHistory", Needs: []string{"coin", "startTime"}, Takes: []string{"endTime"}, About: "The hourly funding rates of a coin in a span, oldest first: {coin, fundingRate, premium, time}. Of more than one answer holds it has the oldest: continue from the last time."},
-	{Name: "historicalOrders", Needs: []string{"user"}, About: "The statuses of the orders of an account, newest first, 2,000 at most: {order, status, statusTimestamp}. An order has a row for each of its statuses."},
-	{Name: "l2Book", Needs: []string{"coin"}, Takes: []string{"nSigFigs", "mantissa"}, About: "The order book of a coin: {coin, time, levels: [bids, asks]}, best first, each level {px, sz, n}."},
-	{Name: "metaAndAssetCtxs", Takes: []string{"dex"}, About: "A list of two: what meta answers, and the figures of the same coins in the same order (funding, open interest, prices, volume of the day)."},
-	{Name: "orderStatus", Needs: []string{"user", "oid"}, About: "The newest status of an order of an account: {order, status, statusTimestamp}; null where nothing is known of it."},
-	{Name: "perpDexs", About: "The names of the dexes that perpetuals are traded on: the main one, which is empty, first and the others sorted."},
-	{Name: "spotMetaAndAssetCtxs", About: "A list of two: what spotMeta answers, and the figures of the spot pairs."},
-	{Name: "userFills", Needs: []string{"user"}, Takes: []string{"aggregateByTime"}, About: "The newest fills of an account, newest first, 2,000 at most."},
-	{Name: "userFillsByTime", Needs: []string{"user", "startTime"}, Takes: []string{"endTime", "aggregateByTime"}, About: "The fills of an account in a span, oldest first, 2,000 at most: continue from the last time."},
+	{Name: "allMids", From: VenueMids, Takes: []string{"dex"}, About: "The mid prices of the coins of a dex: an object of decimal strings by the names of the coins."},
+	{Name: "meta", From: VenueMeta, Takes: []string{"dex"}, About: "What the perpetuals of a dex are: universe, with size decimals and the highest leverage of each coin, and the margin tables."},
+	{Name: "spotMeta", From: VenueMeta, About: "What the spot tokens and pairs are: tokens and universe."},
+	{Name: "candleSnapshot", From: VenueTrades, Needs: []string{"req"}, About: "The candles of a coin in a span, oldest first: {t, T, s, i, o, c, h, l, v, n}. Where nothing was traded since the first trade they are flat, with v 0 and n 0. Of more than the 5,000 that one answer holds it has the newest."},
+	{Name: "fundingHistory", From: VenueFunding, Needs: []string{"coin", "startTime"}, Takes: []string{"endTime"}, About: "The hourly funding rates of a coin in a span, oldest first: {coin, fundingRate, premium, time}. Of more than one answer holds it has the oldest: continue from the last time."},
+	{Name: "historicalOrders", From: VenueOrders, Needs: []string{"user"}, About: "The statuses of the orders of an account, newest first, 2,000 at most: {order, status, statusTimestamp}. An order has a row for each of its statuses."},
+	{Name: "l2Book", From: VenueBooks, Needs: []string{"coin"}, Takes: []string{"nSigFigs", "mantissa"}, About: "The order book of a coin: {coin, time, levels: [bids, asks]}, best first, each level {px, sz, n}."},
+	{Name: "metaAndAssetCtxs", From: VenueContexts, Takes: []string{"dex"}, About: "A list of two: what meta answers, and the figures of the same coins in the same order (funding, open interest, prices, volume of the day)."},
+	{Name: "orderStatus", From: VenueOrders, Needs: []string{"user", "oid"}, About: "The newest status of an order of an account: {order, status, statusTimestamp}; null where nothing is known of it."},
+	{Name: "perpDexs", From: VenueMeta, About: "The names of the dexes that perpetuals are traded on: the main one, which is empty, first and the others sorted."},
+	{Name: "spotMetaAndAssetCtxs", From: VenueContexts, About: "A list of two: what spotMeta answers, and the figures of the spot pairs."},
+	{Name: "userFills", From: VenueFills, Needs: []string{"user"}, Takes: []string{"aggregateByTime"}, About: "The newest fills of an account, newest first, 2,000 at most."},
+	{Name: "userFillsByTime", From: VenueFills, Needs: []string{"user", "startTime"}, Takes: []string{"endTime", "aggregateByTime"}, About: "The fills of an account in a span, oldest first, 2,000 at most: continue from the last time."},
 
 	{Name: "activeAssetData", Planned: true},
 	{Name: "clearinghouseState", Planned: true},
@@ -78,6 +78,16 @@ func (in *InfoIn) Uses(parameter string) bool {
 	}
 	i := slices.IndexFunc(InfoTypes, func(t Variant) bool { return t.Name == in.Type })
 	return i >= 0 && (slices.Contains(InfoTypes[i].Needs, parameter) || slices.Contains(InfoTypes[i].Takes, parameter))
+}
+
+// Needs implements [Needer]: each type is answered from a dataset of its own. One that is
+// unknown or not built needs nothing.
+func (in InfoIn) Needs() []Need {
+	i := slices.IndexFunc(InfoTypes, func(t Variant) bool { return t.Name == in.Type })
+	if i < 0 || InfoTypes[i].From == nil {
+		return nil
+	}
+	return []Need{InfoTypes[i].From.Of("")}
 }
 
 // Span implements [Spanner], by the members that the type uses.

@@ -5,22 +5,22 @@ import "time"
 // Prices and volumes of the perpetual venue's markets.
 var (
 	// Lists the last traded price of every coin.
-	Tickers = route[None, []Ticker]("GET", "/upgrade/v2/hl/tickers", PerpMarket, action("HL_TICKERS"), EnvelopeB)
+	Tickers = route[None, []Ticker]("GET", "/upgrade/v2/hl/tickers", PerpMarket, action("HL_TICKERS"), EnvelopeB).needs(VenueTrades)
 	// Shows the last traded price of a coin.
-	TickerCoin = route[TickerCoinIn, Ticker]("GET", "/upgrade/v2/hl/tickers/coin/{coin}", PerpMarket, action("HL_TICKERS"), EnvelopeB)
+	TickerCoin = route[TickerCoinIn, Ticker]("GET", "/upgrade/v2/hl/tickers/coin/{coin}", PerpMarket, action("HL_TICKERS"), EnvelopeB).needs(VenueTrades)
 	// Lists K-lines of a coin with the part in which the taker bought; a bucket without a trade has none.
-	TakerKlines = route[TakerKlinesIn, []TakerKline]("GET", "/upgrade/v2/hl/klines-with-taker-vol/{coin}/{interval}", PerpMarket, action("HL_KLINES_WITH_TAKER_VOL"), EnvelopeB)
+	TakerKlines = route[TakerKlinesIn, []TakerKline]("GET", "/upgrade/v2/hl/klines-with-taker-vol/{coin}/{interval}", PerpMarket, action("HL_KLINES_WITH_TAKER_VOL"), EnvelopeB).needs(VenueTrades)
 	// Sums up what takers bought less what they sold in a window that ends now.
-	TakerDelta = route[TakerDeltaIn, TakerDeltaSum]("GET", "/upgrade/v2/hl/accumulated-taker-delta/{coin}", PerpMarket, action("HL_ACCUMULATED_TAKER_DELTA"), EnvelopeB)
+	TakerDelta = route[TakerDeltaIn, TakerDeltaSum]("GET", "/upgrade/v2/hl/accumulated-taker-delta/{coin}", PerpMarket, action("HL_ACCUMULATED_TAKER_DELTA"), EnvelopeB).needs(VenueTrades)
 
 	// Lists what rested on each side of a coin's book over time.
-	BookSummaries = route[BookSummariesIn, []BookSummary]("GET", "/upgrade/v2/hl/orderbooks/history-summaries/{coin}", PerpMarket, action("HL_ORDERBOOKS_HISTORY_SUMMARIES"), EnvelopeB)
+	BookSummaries = route[BookSummariesIn, []BookSummary]("GET", "/upgrade/v2/hl/orderbooks/history-summaries/{coin}", PerpMarket, action("HL_ORDERBOOKS_HISTORY_SUMMARIES"), EnvelopeB).needs(VenueBooks)
 	// Sums up the open positions of all perpetuals.
-	OpenInterestSummary = route[None, OpenInterestTotal]("GET", "/upgrade/v2/hl/open-interest/summary", PerpMarket, action("HL_OPEN_INTEREST_SUMMARY"), EnvelopeB)
+	OpenInterestSummary = route[None, OpenInterestTotal]("GET", "/upgrade/v2/hl/open-interest/summary", PerpMarket, action("HL_OPEN_INTEREST_SUMMARY"), EnvelopeB).needs(VenueFills)
 	// Ranks coins by the value of their open positions.
-	OpenInterestTopCoins = route[OpenInterestTopIn, []OpenInterestCoin]("GET", "/upgrade/v2/hl/open-interest/top-coins", PerpMarket, action("HL_OPEN_INTEREST_TOP_COINS"), EnvelopeB)
+	OpenInterestTopCoins = route[OpenInterestTopIn, []OpenInterestCoin]("GET", "/upgrade/v2/hl/open-interest/top-coins", PerpMarket, action("HL_OPEN_INTEREST_TOP_COINS"), EnvelopeB).needs(VenueFills)
 	// Lists the open interest of a coin over time, oldest first.
-	OpenInterestHistory = route[OpenInterestHistoryIn, []OpenInterestPoint]("GET", "/upgrade/v2/hl/open-interest/history/{coin}", PerpMarket, action("HL_OPEN_INTEREST_HISTORY"), EnvelopeB)
+	OpenInterestHistory = route[OpenInterestHistoryIn, []OpenInterestPoint]("GET", "/upgrade/v2/hl/open-interest/history/{coin}", PerpMarket, action("HL_OPEN_INTEREST_HISTORY"), EnvelopeB).needs(VenueFills)
 )
 
 var _ = does(PerpMarket, readSeries, readViews)

@@ -5,18 +5,18 @@ import "encoding/json"
 // Orders of the perpetual venue and what became of them.
 var (
 	// Lists the newest orders of an account, newest first.
-	OrdersByAddress = route[OrdersByAddressIn, []OrderWrapper]("GET", "/upgrade/v2/hl/orders/{address}/latest", PerpOrders, action("HL_ORDERS"), EnvelopeB)
+	OrdersByAddress = route[OrdersByAddressIn, []OrderWrapper]("GET", "/upgrade/v2/hl/orders/{address}/latest", PerpOrders, action("HL_ORDERS"), EnvelopeB).needs(VenueOrders)
 	// Shows an order by its id.
-	OrderByOid = route[OrderByOidIn, *OrderWrapper]("GET", "/upgrade/v2/hl/orders/oid/{oid}", PerpOrders, action("HL_ORDERS"), EnvelopeB)
+	OrderByOid = route[OrderByOidIn, *OrderWrapper]("GET", "/upgrade/v2/hl/orders/oid/{oid}", PerpOrders, action("HL_ORDERS"), EnvelopeB).needs(VenueOrders)
 	// Lists the newest filled orders of an account, newest first.
-	FilledOrdersByAddress = route[FilledOrdersByAddressIn, []OrderWrapper]("GET", "/upgrade/v2/hl/filled-orders/{address}/latest", PerpOrders, action("HL_FILLED_ORDERS"), EnvelopeB)
+	FilledOrdersByAddress = route[FilledOrdersByAddressIn, []OrderWrapper]("GET", "/upgrade/v2/hl/filled-orders/{address}/latest", PerpOrders, action("HL_FILLED_ORDERS"), EnvelopeB).needs(VenueOrders)
 	// Shows a filled order by its id.
-	FilledOrderByOid = route[OrderByOidIn, *OrderWrapper]("GET", "/upgrade/v2/hl/filled-orders/oid/{oid}", PerpOrders, action("HL_FILLED_ORDERS"), EnvelopeB)
+	FilledOrderByOid = route[OrderByOidIn, *OrderWrapper]("GET", "/upgrade/v2/hl/filled-orders/oid/{oid}", PerpOrders, action("HL_FILLED_ORDERS"), EnvelopeB).needs(VenueOrders)
 
 	// Ranks the largest orders that rest in the books.
-	TopOpenOrders = route[TopOpenOrdersIn, []TopOpenOrder]("GET", "/upgrade/v2/hl/orders/top-open-orders", PerpOrders, action("HL_TOP_OPEN_ORDERS"), EnvelopeB)
+	TopOpenOrders = route[TopOpenOrdersIn, []TopOpenOrder]("GET", "/upgrade/v2/hl/orders/top-open-orders", PerpOrders, action("HL_TOP_OPEN_ORDERS"), EnvelopeB).needs(VenueOrders)
 	// Counts and sums up the orders that rest in the books.
-	ActiveOrders = route[ActiveOrdersIn, ActiveOrderStats]("GET", "/upgrade/v2/hl/orders/active-stats", PerpOrders, action("HL_ACTIVE_STATS"), EnvelopeB)
+	ActiveOrders = route[ActiveOrdersIn, ActiveOrderStats]("GET", "/upgrade/v2/hl/orders/active-stats", PerpOrders, action("HL_ACTIVE_STATS"), EnvelopeB).needs(VenueOrders)
 )
 
 var _ = does(PerpOrders, readLog, readViews)

@@ -6,17 +6,17 @@ import "time"
 // was executed for them.
 var (
 	// Lists how the open position of an account in a coin developed.
-	CurrentPositionHistory = route[CurrentPositionIn, *PositionHistory]("GET", "/upgrade/v2/hl/traders/{address}/current-position-history/{coin}", PerpTraders, action("HL_CURRENT_POSITION_HISTORY"), EnvelopeB)
+	CurrentPositionHistory = route[CurrentPositionIn, *PositionHistory]("GET", "/upgrade/v2/hl/traders/{address}/current-position-history/{coin}", PerpTraders, action("HL_CURRENT_POSITION_HISTORY"), EnvelopeB).needs(VenueFills)
 	// Lists how a closed position of an account in a coin developed.
-	CompletedPositionHistory = route[CompletedPositionIn, *PositionHistory]("GET", "/upgrade/v2/hl/traders/{address}/completed-position-history/{coin}", PerpTraders, action("HL_COMPLETED_POSITION_HISTORY"), EnvelopeB)
+	CompletedPositionHistory = route[CompletedPositionIn, *PositionHistory]("GET", "/upgrade/v2/hl/traders/{address}/completed-position-history/{coin}", PerpTraders, action("HL_COMPLETED_POSITION_HISTORY"), EnvelopeB).needs(VenueFills)
 	// Lists the profit of the open position of an account in a coin over time.
-	CurrentPositionPnl = route[CurrentPositionBucketsIn, *PositionPnl]("GET", "/upgrade/v2/hl/traders/{address}/current-position-pnl/{coin}", PerpTraders, action("HL_CURRENT_POSITION_PNL"), EnvelopeB)
+	CurrentPositionPnl = route[CurrentPositionBucketsIn, *PositionPnl]("GET", "/upgrade/v2/hl/traders/{address}/current-position-pnl/{coin}", PerpTraders, action("HL_CURRENT_POSITION_PNL"), EnvelopeB).needs(VenueFills)
 	// Lists the profit of a closed position of an account in a coin over time.
-	CompletedPositionPnl = route[CompletedPositionBucketsIn, *PositionPnl]("GET", "/upgrade/v2/hl/traders/{address}/completed-position-pnl/{coin}", PerpTraders, action("HL_COMPLETED_POSITION_PNL"), EnvelopeB)
+	CompletedPositionPnl = route[CompletedPositionBucketsIn, *PositionPnl]("GET", "/upgrade/v2/hl/traders/{address}/completed-position-pnl/{coin}", PerpTraders, action("HL_COMPLETED_POSITION_PNL"), EnvelopeB).needs(VenueFills)
 	// Lists what was bought and sold for the open position of an account in a coin.
-	CurrentPositionExecutions = route[CurrentPositionBucketsIn, *PositionExecutions]("GET", "/upgrade/v2/hl/traders/{address}/current-position-executions/{coin}", PerpTraders, action("HL_CURRENT_POSITION_EXECUTIONS"), EnvelopeB)
+	CurrentPositionExecutions = route[CurrentPositionBucketsIn, *PositionExecutions]("GET", "/upgrade/v2/hl/traders/{address}/current-position-executions/{coin}", PerpTraders, action("HL_CURRENT_POSITION_EXECUTIONS"), EnvelopeB).needs(VenueFills)
 	// Lists what was bought and sold for a closed position of an account in a coin.
-	CompletedPositionExecutions = route[CompletedPositionBucketsIn, *PositionExecutions]("GET", "/upgrade/v2/hl/traders/{address}/completed-position-executions/{coin}", PerpTraders, action("HL_COMPLETED_POSITION_EXECUTIONS"), EnvelopeB)
+	CompletedPositionExecutions = route[CompletedPositionBucketsIn, *PositionExecutions]("GET", "/upgrade/v2/hl/traders/{address}/completed-position-executions/{coin}", PerpTraders, action("HL_COMPLETED_POSITION_EXECUTIONS"), EnvelopeB).needs(VenueFills)
 )
 
 // CurrentPositionIn names the open position of an account in a coin. Where there is none

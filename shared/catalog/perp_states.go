@@ -3,9 +3,9 @@ package catalog
 // States of accounts of the perpetual venue: what they hold, at current prices.
 var (
 	// Shows balances and positions of many accounts.
-	ClearinghouseStates = route[ClearinghouseStatesIn, []AddressState]("POST", "/upgrade/v2/hl/traders/clearinghouse-state", PerpTraders, action("HL_INFO_BATCH_CLEARINGHOUSE_STATE"), EnvelopeB)
+	ClearinghouseStates = route[ClearinghouseStatesIn, []AddressState]("POST", "/upgrade/v2/hl/traders/clearinghouse-state", PerpTraders, action("HL_INFO_BATCH_CLEARINGHOUSE_STATE"), EnvelopeB).needs(VenueAccounts)
 	// Shows the spot balances of many accounts.
-	SpotClearinghouseStates = route[SpotStatesIn, []AddressSpotState]("POST", "/upgrade/v2/hl/traders/spot-clearinghouse-state", PerpTraders, action("HL_INFO_BATCH_SPOT_CLEARINGHOUSE_STATE"), EnvelopeB)
+	SpotClearinghouseStates = route[SpotStatesIn, []AddressSpotState]("POST", "/upgrade/v2/hl/traders/spot-clearinghouse-state", PerpTraders, action("HL_INFO_BATCH_SPOT_CLEARINGHOUSE_STATE"), EnvelopeB).needs(VenueAccounts)
 )
 
 // ClearinghouseStatesIn names accounts and a dex.

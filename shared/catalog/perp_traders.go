@@ -8,7 +8,7 @@ import (
 // Accounts of the perpetual venue: what they hold, did and earned.
 var (
 	// Lists deposits and withdrawals of many accounts, newest first.
-	DepositsWithdrawals = route[DepositsWithdrawalsIn, []FundsMovement]("POST", "/upgrade/v2/hl/ledger-updates/deposits-withdrawals", PerpTraders, action("HL_LEDGER_UPDATES_DEPOSITS_WITHDRAWALS"), EnvelopeB)
+	DepositsWithdrawals = route[DepositsWithdrawalsIn, []FundsMovement]("POST", "/upgrade/v2/hl/ledger-updates/deposits-withdrawals", PerpTraders, action("HL_LEDGER_UPDATES_DEPOSITS_WITHDRAWALS"), EnvelopeB).needs(VenueLedgers)
 
 	// Shows account value, profit and volume of an account over a window.
 	_ = planned("GET", "/upgrade/v2/hl/portfolio/{address}/{window}", PerpTraders, action("HL_PORTFOLIO"), EnvelopeB)
@@ -17,13 +17,13 @@ var (
 	// Lists the profit of many accounts over time.
 	_ = planned("POST", "/upgrade/v2/hl/batch-pnls", PerpTraders, action("HL_BATCH_PNLS"), EnvelopeB)
 	// Ranks the most profitable completed trades of an account.
-	BestTrades = route[BestTradesIn, []BestTrade]("GET", "/upgrade/v2/hl/traders/{address}/best-trades", PerpTraders, action("HL_BEST_TRADES"), EnvelopeB)
+	BestTrades = route[BestTradesIn, []BestTrade]("GET", "/upgrade/v2/hl/traders/{address}/best-trades", PerpTraders, action("HL_BEST_TRADES"), EnvelopeB).needs(VenueFills)
 	// Sums up profit and fees of an account's completed trades by coin, the most profitable first.
-	PerformanceByCoin = route[PerformanceByCoinIn, []CoinPerformance]("GET", "/upgrade/v2/hl/traders/{address}/performance-by-coin", PerpTraders, action("HL_PERFORMANCE_BY_COIN"), EnvelopeB)
+	PerformanceByCoin = route[PerformanceByCoinIn, []CoinPerformance]("GET", "/upgrade/v2/hl/traders/{address}/performance-by-coin", PerpTraders, action("HL_PERFORMANCE_BY_COIN"), EnvelopeB).needs(VenueFills)
 	// Sums up the completed trades of an account: orders, wins, duration, profit, and its drawdown.
-	AddressStats = route[AddressStatsIn, AddressStatistics]("GET", "/upgrade/v2/hl/traders/{address}/addr-stat", PerpTraders, action("HL_ADDR_STAT"), EnvelopeB)
+	AddressStats = route[AddressStatsIn, AddressStatistics]("GET", "/upgrade/v2/hl/traders/{address}/addr-stat", PerpTraders, action("HL_ADDR_STAT"), EnvelopeB).needs(VenueFills)
 	// Lists the newest completed trades of an account, oldest first.
-	CompletedTrades = route[CompletedTradesIn, []CompletedTrade]("GET", "/upgrade/v2/hl/traders/{address}/completed-trades", PerpTraders, action("HL_COMPLETED_TRADES"), EnvelopeB)
+	CompletedTrades = route[CompletedTradesIn, []CompletedTrade]("GET", "/upgrade/v2/hl/traders/{address}/completed-trades", PerpTraders, action("HL_COMPLETED_TRADES"), EnvelopeB).needs(VenueFills)
 	// Shows the largest drawdown of an account in a number of days.
 	_ = planned("GET", "/upgrade/v2/hl/max-drawdown/{address}", PerpTraders, action("HL_MAX_DRAWDOWN"), EnvelopeB)
 	// Shows the largest drawdown of many accounts.
@@ -33,17 +33,17 @@ var (
 	// Sums up what many accounts deposited less what they withdrew.
 	_ = planned("POST", "/upgrade/v2/hl/ledger-updates/batch-net-flow", PerpTraders, action("HL_BATCH_LEDGER_UPDATES_NET_FLOW"), EnvelopeB)
 	// Lists the completed trades of an account by the time at which they ended, oldest first, in pages.
-	CompletedTradesByTime = route[CompletedTradesByTimeIn, CompletedTradePage]("POST", "/upgrade/v2/hl/traders/{address}/completed-trades/by-time", PerpTraders, action("HL_COMPLETED_TRADES_BY_TIME"), EnvelopeB)
+	CompletedTradesByTime = route[CompletedTradesByTimeIn, CompletedTradePage]("POST", "/upgrade/v2/hl/traders/{address}/completed-trades/by-time", PerpTraders, action("HL_COMPLETED_TRADES_BY_TIME"), EnvelopeB).needs(VenueFills)
 	// Sums up what accounts hold now: value, margin, leverage.
-	Accounts = route[AccountsIn, []AccountSummary]("POST", "/upgrade/v2/hl/traders/accounts", PerpTraders, action("HL_TRADERS_ACCOUNTS"), EnvelopeB)
+	Accounts = route[AccountsIn, []AccountSummary]("POST", "/upgrade/v2/hl/traders/accounts", PerpTraders, action("HL_TRADERS_ACCOUNTS"), EnvelopeB).needs(VenueAccounts)
 	// Sums up what accounts hold now and the trades that they completed in a window, with their profit over time if asked for.
-	TraderStatistics = route[TraderStatisticsIn, []TraderStatisticsRow]("POST", "/upgrade/v2/hl/traders/statistics", PerpTraders, action("HL_TRADERS_STATISTICS"), EnvelopeB)
+	TraderStatistics = route[TraderStatisticsIn, []TraderStatisticsRow]("POST", "/upgrade/v2/hl/traders/statistics", PerpTraders, action("HL_TRADERS_STATISTICS"), EnvelopeB).needs(VenueFills)
 	// Sums up the completed trades of many accounts, one row an address.
-	BatchAddressStats = route[BatchAddressStatsIn, []AddressStatisticsRow]("POST", "/upgrade/v2/hl/traders/batch-addr-stat", PerpTraders, action("HL_BATCH_ADDR_STAT"), EnvelopeB)
+	BatchAddressStats = route[BatchAddressStatsIn, []AddressStatisticsRow]("POST", "/upgrade/v2/hl/traders/batch-addr-stat", PerpTraders, action("HL_BATCH_ADDR_STAT"), EnvelopeB).needs(VenueFills)
 	// Measures the trading behaviour of many accounts by UTC days, one row an address.
-	BehaviorMetrics = route[BehaviorMetricsIn, []BehaviorMetricsRow]("POST", "/upgrade/v2/hl/traders/batch-behavior-metrics", PerpTraders, action("HL_BATCH_BEHAVIOR_METRICS"), EnvelopeB)
+	BehaviorMetrics = route[BehaviorMetricsIn, []BehaviorMetricsRow]("POST", "/upgrade/v2/hl/traders/batch-behavior-metrics", PerpTraders, action("HL_BATCH_BEHAVIOR_METRICS"), EnvelopeB).needs(VenueFills)
 	// Sums up the completed trades of an account in detail, with the best of them and its coins.
-	TradingStatistics = route[TradingStatisticsIn, DetailedStatistics]("GET", "/upgrade/v2/hl/traders/{address}/detailed-trading-statistics", PerpTraders, action("HL_DETAILED_TRADING_STATISTICS"), EnvelopeB)
+	TradingStatistics = route[TradingStatisticsIn, DetailedStatistics]("GET", "/upgrade/v2/hl/traders/{address}/detailed-trading-statistics", PerpTraders, action("HL_DETAILED_TRADING_STATISTICS"), EnvelopeB).needs(VenueFills)
 )
 
 var _ = does(PerpTraders, readLog, readSeries, loadSeries, readViews,

@@ -4,9 +4,9 @@ package catalog
 // handler yet.
 var (
 	// Lists the platforms.
-	PlatformList = route[PlatformListIn, []PlatformName]("GET", "/v2/market", Platforms, anyLevel, EnvelopeA)
+	PlatformList = route[PlatformListIn, []PlatformName]("GET", "/v2/market", Platforms, anyLevel, EnvelopeA).needs(ExchangePairs, VenueTrades)
 	// Shows the net inflow of up to 100 platforms.
-	PlatformTickers = route[PlatformTickersIn, []PlatformTicker]("GET", "/v2/market/ticker", Platforms, anyLevel, EnvelopeA)
+	PlatformTickers = route[PlatformTickersIn, []PlatformTicker]("GET", "/v2/market/ticker", Platforms, anyLevel, EnvelopeA).needs(ExchangePairs, VenueTrades)
 
 	// Lists the coins of a theme with their prices.
 	_ = planned("GET", "/v2/market/hotTabCoins", Platforms, anyLevel, EnvelopeA)

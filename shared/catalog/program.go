@@ -179,11 +179,15 @@ func ProgramOf(name string) (p Program, ok bool) {
 }
 
 // gateUses is what the gate of a function does behind the authorizer: it counts
-// requests for data, and checks the signatures of those that carry them in a body.
+// requests for data, checks the signatures of those that carry them in a body, and looks
+// whether any source has spoken of what they are answered from.
 func gateUses(function string) (uses []use) {
 	for _, e := range Served(function) {
 		if e.Method == "POST" && e.Authorized() {
 			uses = append(uses, readKeys, recordNonce, unwrap)
+		}
+		if len(e.Needs) > 0 {
+			uses = append(uses, readViews)
 		}
 		switch {
 		case e.Planned:

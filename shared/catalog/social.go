@@ -4,22 +4,22 @@ package catalog
 // one network.
 var (
 	// Lists the newest posts, page by page.
-	Posts = route[PostsIn, PostPage]("GET", "/upgrade/v2/content/social/latest", Content, anyLevel, EnvelopeB)
+	Posts = route[PostsIn, PostPage]("GET", "/upgrade/v2/content/social/latest", Content, anyLevel, EnvelopeB).needs(ContentPosts)
 	// Searches posts by words.
-	PostSearch = route[PostSearchIn, FoundPosts]("GET", "/upgrade/v2/content/social/search", Content, anyLevel, EnvelopeB)
+	PostSearch = route[PostSearchIn, FoundPosts]("GET", "/upgrade/v2/content/social/search", Content, anyLevel, EnvelopeB).needs(ContentPosts)
 	// Searches authors of posts by name.
-	MemberSearch = route[MemberSearchIn, FoundMembers]("GET", "/upgrade/v2/content/social/members", Content, anyLevel, EnvelopeB)
+	MemberSearch = route[MemberSearchIn, FoundMembers]("GET", "/upgrade/v2/content/social/members", Content, anyLevel, EnvelopeB).needs(ContentMembers)
 	// Counts likes, replies, reposts and views of up to 50 posts.
-	PostStats = route[PostStatsIn, PostStatsList]("POST", "/upgrade/v2/content/social/interaction-stats", Content, anyLevel, EnvelopeB)
+	PostStats = route[PostStatsIn, PostStatsList]("POST", "/upgrade/v2/content/social/interaction-stats", Content, anyLevel, EnvelopeB).needs(ContentPosts, ContentFlashes)
 
 	// Lists the newest posts, page by page, under another path.
-	TwitterPosts = addition[PostsIn, PostPage]("GET", "/upgrade/v2/content/twitter/latest", Content, anyLevel, EnvelopeB)
+	TwitterPosts = addition[PostsIn, PostPage]("GET", "/upgrade/v2/content/twitter/latest", Content, anyLevel, EnvelopeB).needs(ContentPosts)
 	// Searches posts by words, under another path.
-	TwitterSearch = addition[PostSearchIn, FoundPosts]("GET", "/upgrade/v2/content/twitter/search", Content, anyLevel, EnvelopeB)
+	TwitterSearch = addition[PostSearchIn, FoundPosts]("GET", "/upgrade/v2/content/twitter/search", Content, anyLevel, EnvelopeB).needs(ContentPosts)
 	// Searches authors of posts by name, under another path.
-	TwitterMembers = addition[MemberSearchIn, FoundMembers]("GET", "/upgrade/v2/content/twitter/members", Content, anyLevel, EnvelopeB)
+	TwitterMembers = addition[MemberSearchIn, FoundMembers]("GET", "/upgrade/v2/content/twitter/members", Content, anyLevel, EnvelopeB).needs(ContentMembers)
 	// Counts likes, replies, reposts and views of up to 50 posts, under another path.
-	TwitterStats = addition[PostStatsIn, PostStatsList]("POST", "/upgrade/v2/content/twitter/interaction-stats", Content, anyLevel, EnvelopeB)
+	TwitterStats = addition[PostStatsIn, PostStatsList]("POST", "/upgrade/v2/content/twitter/interaction-stats", Content, anyLevel, EnvelopeB).needs(ContentPosts, ContentFlashes)
 )
 
 // PostsIn selects a page of posts, newest first.

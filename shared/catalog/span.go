@@ -30,6 +30,7 @@ type Variant struct {
 	Takes   []string // others that the answer depends on; every other one is ignored
 	About   string   // what data is, in sentences for people
 	Planned bool     // specified, not built yet
+	From    *Dataset // what it is answered from
 }
 
 func spanMillis(from, to *Millis, now time.Time) (start, end time.Time) {

@@ -3,11 +3,11 @@ package catalog
 // Pairs of the exchanges, and what they cost.
 var (
 	// Shows prices of up to 100 pairs.
-	PairTickers = route[PairTickersIn, []PairTicker]("GET", "/v2/trading-pair/ticker", TradingPair, anyLevel, EnvelopeA)
+	PairTickers = route[PairTickersIn, []PairTicker]("GET", "/v2/trading-pair/ticker", TradingPair, anyLevel, EnvelopeA).needs(ExchangeTickers, VenueTrades)
 	// Lists the pairs of a platform.
-	PlatformPairs = route[PlatformPairsIn, []PlatformPair]("GET", "/v2/trading-pair/getTradingPair", TradingPair, anyLevel, EnvelopeA)
+	PlatformPairs = route[PlatformPairsIn, []PlatformPair]("GET", "/v2/trading-pair/getTradingPair", TradingPair, anyLevel, EnvelopeA).needs(ExchangePairs, VenueTrades)
 	// Lists the pairs of a platform by currency or symbol.
-	SelectedPairs = route[SelectedPairsIn, []SelectedPair]("GET", "/v2/trading-pair", TradingPair, anyLevel, EnvelopeA)
+	SelectedPairs = route[SelectedPairsIn, []SelectedPair]("GET", "/v2/trading-pair", TradingPair, anyLevel, EnvelopeA).needs(ExchangePairs, VenueTrades)
 )
 
 var _ = does(TradingPair, readSeries, readViews)
@@ -17,6 +17,9 @@ var _ = does(TradingPair, readSeries, readViews)
 type PairTickersIn struct {
 	KeyList []Key `query:"key_list,symbol,dbkey,dbKey,key" required:"true" max:"100" list:"set" example:"btcusdt:binance"` // pair keys, 100 at most
 }
+
+// Needs implements [Needer].
+func (in PairTickersIn) Needs() []Need { return ofPairs(in.KeyList, ExchangeTickers, VenueTrades) }
 
 // PairTicker is what a pair costs. Figures are exact decimals as text, empty where they
 // are not known. Those in US dollars are made with the quote coin's price, where a
@@ -40,6 +43,11 @@ type PlatformPairsIn struct {
 	Market Key `query:"market" required:"true" example:"binance"` // key of the platform, as /v2/market lists it
 }
 
+// Needs implements [Needer].
+func (in PlatformPairsIn) Needs() []Need {
+	return ofPlatform(string(in.Market), ExchangePairs, VenueTrades)
+}
+
 // PlatformPair is what a pair is called.
 type PlatformPair struct {
 	Key    string `json:"key"`     // key of the pair
@@ -53,6 +61,11 @@ type SelectedPairsIn struct {
 	Market   Key `query:"market" required:"true" example:"binance"` // key of the platform, as /v2/market lists it
 	Currency Key `query:"currency" example:"USDT"`                  // only pairs whose prices are in this coin, in any case
 	Show     Key `query:"show" example:"BTC"`                       // only pairs of this coin, in any case, or with this short name
+}
+
+// Needs implements [Needer].
+func (in SelectedPairsIn) Needs() []Need {
+	return ofPlatform(string(in.Market), ExchangePairs, VenueTrades)
 }
 
 // SelectedPair is a pair of a platform.

@@ -21,6 +21,7 @@ import (
 	"quotary/shared/awsclient"
 	"quotary/shared/catalog"
 	"quotary/shared/config"
+	"quotary/shared/data/delivered"
 	"quotary/shared/keys"
 	"quotary/shared/metrics"
 	"quotary/shared/readunits"
@@ -192,6 +193,13 @@ func (s *Service) family(ctx context.Context) (*Opened, error) {
 	}
 	o.Family = api.New(s.Name, gate, s.Logger)
 	o.Family.Metrics = s.Metrics
+	if slices.ContainsFunc(catalog.Served(s.Name), func(e *catalog.Endpoint) bool { return len(e.Needs) > 0 }) {
+		views, err := o.Views()
+		if err != nil {
+			return nil, err
+		}
+		o.Family.Delivered = delivered.Open(views, s.Clock)
+	}
 	return o, nil
 }
 

@@ -66,14 +66,16 @@ const announcementsKept = 100
 // that are known; at a start that is none of them.
 const announcementPages = 3
 
-// AnnouncementSink takes announcements in order, and what is known behind them. It blocks
-// while its consumer is behind.
+// AnnouncementSink takes announcements in order, and what is known behind them; none says,
+// once, that the exchange has been asked for all that it announces. It blocks while its
+// consumer is behind.
 type AnnouncementSink func(context.Context, []market.Announcement, AnnouncementsAt) error
 
 // Follow delivers announcements that are not known, and again those that have changed, until
 // ctx ends or the sink fails. What cannot be asked for is logged and asked for again at the
 // next turn. It runs in the caller's goroutine.
 func (a *Announcements) Follow(ctx context.Context, known AnnouncementsAt, sink AnnouncementSink) error {
+	asked := false // for all categories
 	return Poll(ctx, a.Every, a.Log, "announcements", func(ctx context.Context) error {
 		var faults []error
 		for _, category := range a.Of.Categories() {
@@ -83,7 +85,14 @@ func (a *Announcements) Follow(ctx context.Context, known AnnouncementsAt, sink 
 			}
 			faults = append(faults, err)
 		}
-		return errors.Join(faults...)
+		err := errors.Join(faults...)
+		if err == nil && !asked {
+			asked = true
+			if err := sink(ctx, nil, known); err != nil {
+				return OfSink(err)
+			}
+		}
+		return err
 	})
 }
 

@@ -313,7 +313,10 @@ func TestDigestsAreOfWhatIsSaid(t *testing.T) {
 	}
 	var marks []source.AnnouncementMark
 	a := &source.Announcements{Of: p, Every: time.Millisecond, Stats: new(source.Stats), Log: slog.New(slog.DiscardHandler)}
-	_ = a.Follow(ctx, nil, func(_ context.Context, _ []market.Announcement, at source.AnnouncementsAt) error {
+	_ = a.Follow(ctx, nil, func(_ context.Context, list []market.Announcement, at source.AnnouncementsAt) error {
+		if len(list) == 0 { // all was read once
+			return nil
+		}
 		marks = append(marks, at["all#1"])
 		return nil
 	})

@@ -21,7 +21,8 @@ type MarketInfo struct {
 
 // NewMarketInfo returns a description with a count of its own.
 func NewMarketInfo(name, platform string, swap bool, log *slog.Logger) MarketInfo {
-	return MarketInfo{Name: name, Platform: platform, Swap: swap, Stats: new(Stats), Log: log.With("source", name), Now: time.Now,
+	stats := new(Stats)
+	return MarketInfo{Name: name, Platform: platform, Swap: swap, Stats: stats, Log: Watched(log.With("source", name), stats), Now: time.Now,
 		unknown: &unknownMarkets{said: map[string]bool{}}}
 }
 

@@ -21,6 +21,8 @@ type Stats struct {
 
 	// LinesPerSecond is how fast the file is read that is being read; 0 while none is.
 	LinesPerSecond atomic.Int64
+
+	trouble atomic.Pointer[string] // the last error that was logged; see [Watched]
 }
 
 // Seen notes that the source emitted something at now, of which the newest event

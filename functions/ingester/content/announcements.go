@@ -48,8 +48,10 @@ func announcementSettings(env *config.Env) (exchanges []string, url string, ever
 // silent for days: none is in a group.
 func (c Config) announcementSources() (sources []engine.Source[*Batch]) {
 	for _, name := range c.Announcements {
-		s := &source.Announcements{Of: announcers[name](c.AnnouncementsURL), Every: c.AnnouncementsEvery, Stats: new(source.Stats), Log: c.Logger.With("source", "announcements "+name)}
-		sources = append(sources, engine.Source[*Batch]{Name: "announcements " + name, Stats: s.Stats, Follow: followAnnouncements(s)})
+		stats := new(source.Stats)
+		s := &source.Announcements{Of: announcers[name](c.AnnouncementsURL), Every: c.AnnouncementsEvery, Stats: stats, Log: c.log("announcements "+name, stats)}
+		sources = append(sources, engine.Source[*Batch]{Name: "announcements " + name, Stats: stats, Follow: followAnnouncements(s),
+			Brings: catalog.Whole(catalog.ContentFlashes, catalog.ContentAirdrops), Awaited: true})
 	}
 	return sources
 }
@@ -65,7 +67,7 @@ func followAnnouncements(s *source.Announcements) func(context.Context, engine.P
 			if err != nil {
 				return err
 			}
-			return sink(ctx, engine.Delivery[*Batch]{Batch: announced(list, time.Now()), Position: position})
+			return sink(ctx, engine.Delivery[*Batch]{Batch: announced(list, time.Now()), Position: position, Spoken: len(list) == 0})
 		})
 	}
 }

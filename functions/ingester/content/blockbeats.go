@@ -49,8 +49,8 @@ func (c Config) blockBeatsSources(client *feeds.Client) (sources []engine.Source
 		for _, important := range []bool{false, true} {
 			v := vendorList{blockbeats.List{Language: language, Important: important, Key: c.BlockBeats.Key}, new(source.Stats)}
 			name := v.file() + " " + language
-			s := &feeds.Source{Client: client, URL: c.BlockBeats.URL, Format: v.Format(), Every: c.BlockBeats.Every, Stats: v.stats, Log: c.Logger.With("source", name)}
-			sources = append(sources, engine.Source[*Batch]{Name: name, Stats: v.stats, Follow: follow(s, v.batch)})
+			s := &feeds.Source{Client: client, URL: c.BlockBeats.URL, Format: v.Format(), Every: c.BlockBeats.Every, Stats: v.stats, Log: c.log(name, v.stats)}
+			sources = append(sources, engine.Source[*Batch]{Name: name, Stats: v.stats, Follow: follow(s, v.batch), Brings: catalog.Whole(catalog.ContentFlashes), Awaited: true})
 		}
 	}
 	return sources

@@ -53,6 +53,7 @@ type Config struct {
 	AnnouncementsEvery time.Duration // between two looks
 
 	Exchanges  bool       // some are followed, by their own domain
+	Venue      bool       // the perpetual exchange is, by its own
 	BlockBeats BlockBeats // the zero value follows no vendor of flashes
 }
 
@@ -73,7 +74,7 @@ func (c Config) begin(_ context.Context, term *lease.Term) (engine.Work, error) 
 
 func (c Config) pipeline() *engine.Pipeline[*Batch] {
 	client := feeds.NewClient()
-	return &engine.Pipeline[*Batch]{Domain: Name, Stores: c.Stores, NewBatch: NewBatch, Logs: Logs, Projections: Projections(), Logger: c.Logger,
+	return &engine.Pipeline[*Batch]{Domain: Name, Stores: c.Stores, NewBatch: NewBatch, Logs: Logs, Projections: Projections(), Holds: holds, Logger: c.Logger,
 		Sources: slices.Concat(c.sources(client), c.blockBeatsSources(client), c.announcementSources(), []engine.Source[*Batch]{c.drops(), c.markets()})}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"quotary/functions/ingester/content/marketflash"
 	"quotary/functions/ingester/engine"
+	"quotary/shared/catalog"
 	"quotary/shared/data/contexts"
 	"quotary/shared/data/contracts"
 	"quotary/shared/data/klines"
@@ -41,6 +42,7 @@ type markets struct {
 	days    map[string][]market.Candle
 	daysAt  time.Time // when they were read
 	storeAt time.Time // when the memory was delivered last
+	spoken  bool      // something was known of a market then
 }
 
 const (
@@ -54,7 +56,11 @@ const (
 // source is the engine's.
 func (c Config) markets() engine.Source[*Batch] {
 	m := &markets{views: c.Stores.Views, series: c.Stores.Series, stats: new(source.Stats), config: c, now: time.Now}
-	return engine.Source[*Batch]{Name: "markets", Stats: m.stats, Follow: m.follow}
+	s := engine.Source[*Batch]{Name: "markets", Stats: m.stats, Follow: m.follow}
+	if c.Exchanges || c.Venue {
+		s.Brings = catalog.Whole(catalog.ContentFlashes)
+	}
+	return s
 }
 
 // follow emits flashes until ctx ends or the sink fails.
@@ -79,9 +85,11 @@ func (m *markets) look(ctx context.Context, sink engine.Sink[*Batch]) error {
 		return err
 	}
 	b := &Batch{Flashes: m.memory.Flashes(s)}
-	if len(b.Flashes) == 0 && s.Now.Sub(m.storeAt) < memoryEvery {
+	spoken := len(s.Tickers.Tickers)+len(s.Perps.Coins) > 0 // where nothing is known of a market, nothing is said of it
+	if len(b.Flashes) == 0 && s.Now.Sub(m.storeAt) < memoryEvery && m.spoken == spoken {
 		return nil
 	}
+	m.spoken = spoken
 	m.storeAt = s.Now
 	m.stats.Lines.Add(int64(len(b.Flashes)))
 	m.stats.Seen(s.Now, s.Now.UnixMilli())
@@ -89,7 +97,7 @@ func (m *markets) look(ctx context.Context, sink engine.Sink[*Batch]) error {
 	if err != nil {
 		return err
 	}
-	if err := sink(ctx, engine.Delivery[*Batch]{Batch: b, Position: position}); err != nil {
+	if err := sink(ctx, engine.Delivery[*Batch]{Batch: b, Position: position, Spoken: spoken}); err != nil {
 		return source.OfSink(err)
 	}
 	return nil

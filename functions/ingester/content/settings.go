@@ -40,6 +40,7 @@ func Settings(env *config.Env) Config {
 		Feeds:      config.Parsed(env, catalog.EnvNewsFeeds, parseFeeds),
 		DropsEvery: env.Duration(catalog.EnvDropsEvery),
 		Exchanges:  env.Text(catalog.EnvExchanges) != "",
+		Venue:      env.Text(catalog.EnvHyperliquidURL) != "",
 	}
 	c.Announcements, c.AnnouncementsURL, c.AnnouncementsEvery = announcementSettings(env)
 	c.BlockBeats = blockBeatsSettings(env)

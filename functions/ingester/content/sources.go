@@ -6,9 +6,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"html"
+	"log/slog"
 	"time"
 
 	"quotary/functions/ingester/engine"
+	"quotary/shared/catalog"
 	"quotary/shared/data/news"
 	"quotary/shared/source"
 	"quotary/shared/source/feeds"
@@ -24,10 +26,16 @@ func (c Config) sources(client *feeds.Client) []engine.Source[*Batch] {
 		if twins[f.Source] == nil {
 			twins[f.Source] = new(feeds.Twins)
 		}
-		s := &feeds.Source{Client: client, URL: f.URL, Every: f.Every, Twins: twins[f.Source], Stats: new(source.Stats), Log: c.Logger.With("source", f.name())}
-		sources = append(sources, engine.Source[*Batch]{Name: f.name(), Stats: s.Stats, Follow: follow(s, f.batch)})
+		stats := new(source.Stats)
+		s := &feeds.Source{Client: client, URL: f.URL, Every: f.Every, Twins: twins[f.Source], Stats: stats, Log: c.log(f.name(), stats)}
+		sources = append(sources, engine.Source[*Batch]{Name: f.name(), Stats: stats, Follow: follow(s, f.batch), Brings: catalog.Whole(catalog.ContentNews), Awaited: true})
 	}
 	return sources
+}
+
+// log is that of a source.
+func (c Config) log(name string, stats *source.Stats) *slog.Logger {
+	return source.Watched(c.Logger.With("source", name), stats)
 }
 
 // name is that of the source: its host, and a sum of the rest of the address, which may
@@ -49,7 +57,7 @@ func follow(s *feeds.Source, batch func(*feeds.Delivery) *Batch) func(context.Co
 			if err != nil {
 				return err
 			}
-			return sink(ctx, engine.Delivery[*Batch]{Batch: batch(&d), Position: position})
+			return sink(ctx, engine.Delivery[*Batch]{Batch: batch(&d), Position: position, Spoken: true})
 		})
 	}
 }

@@ -73,6 +73,7 @@ type Status struct {
 // SourceStatus is how a source fares.
 type SourceStatus struct {
 	Name, Group string
+	Awaited     bool // until it has said anything
 	Stats       *source.Stats
 }
 
@@ -92,7 +93,7 @@ func (p *Pipeline[B]) Status() Status {
 		Archived: p.Stats.Archived.Load(), ArchiveDue: p.archiveDue(), Flushed: p.Stats.Flushed.Load(), Refused: p.trouble.before,
 	}
 	for _, one := range p.Sources {
-		s.Sources = append(s.Sources, SourceStatus{one.Name, one.Group, one.Stats})
+		s.Sources = append(s.Sources, SourceStatus{one.Name, one.Group, one.Awaited, one.Stats})
 	}
 	if p.Figures != nil {
 		s.Figures = p.Figures()

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"time"
@@ -13,9 +14,10 @@ const silentFor = 60 * time.Second
 // Health answers how the domains of a process fare:
 //
 //	GET /healthz  200 while the process lives
-//	GET /readyz   503 while a domain is not ready: a configured group of its sources is
-//	              silent for 60 s, the stores refuse for that long, its work failed, or
-//	              what happened before is not all written yet
+//	GET /readyz   503 while a domain is not ready: a source that is configured has not
+//	              said anything since the start, a group of them is silent for 60 s, the
+//	              stores refuse for that long, its work failed, or what happened before
+//	              is not all written yet
 //	GET /metrics  figures as JSON
 //
 // The first two say of each domain whether this process is active or stands by,
@@ -36,6 +38,7 @@ type domainCondition struct {
 	Holder  string   `json:"holder"`            // of the lease; "" while nobody is known to hold it
 	Epoch   int64    `json:"epoch"`             // of the holder
 	Reasons []string `json:"reasons,omitempty"` // why it is not ready
+	Awaited []string `json:"awaited,omitempty"` // sources that have not said anything yet, with their last errors: nor is it then
 }
 
 // Roles of a process in a domain.
@@ -85,7 +88,7 @@ func (h *Health) condition() (c condition, ready bool) {
 		if d.Role == active && c.Status == standby {
 			c.Status = "ready"
 		}
-		ready = ready && len(d.Reasons) == 0
+		ready = ready && len(d.Reasons)+len(d.Awaited) == 0
 	}
 	if !ready {
 		c.Status = "not ready"
@@ -105,6 +108,7 @@ func (r *Runner) condition(now time.Time) domainCondition {
 	}
 	d.Role = active
 	s := work.Status()
+	d.Awaited = s.awaited()
 	for _, group := range s.silent(now) {
 		d.Reasons = append(d.Reasons, "source "+group+" is silent")
 	}
@@ -157,14 +161,44 @@ func (s *Status) failed() (failed []string) {
 	return failed
 }
 
-// silent are the groups of sources that have said nothing for a while.
+// name is that of the group of a source, or its own without one.
+func (s *SourceStatus) name() string { return cmp.Or(s.Group, s.Name) }
+
+// awaited are the sources, by their groups, that have not said anything yet, with the last
+// error of each.
+func (s *Status) awaited() (awaited []string) {
+	spoke, trouble := map[string]bool{}, map[string]string{}
+	for _, one := range s.Sources {
+		name := one.name()
+		spoke[name] = spoke[name] || one.Stats.LastSeen.Load() > 0
+		trouble[name] = cmp.Or(trouble[name], one.Stats.Trouble())
+	}
+	for _, one := range s.Sources {
+		name := one.name()
+		if !one.Awaited || spoke[name] || one.Stats.Failed.Load() {
+			continue
+		}
+		spoke[name] = true // is said once
+		text := "source " + name + " has not said anything yet"
+		if why := trouble[name]; why != "" {
+			text += ": " + why
+		}
+		awaited = append(awaited, text)
+	}
+	return awaited
+}
+
+// silent are the groups of sources that have said nothing for a while. One that is awaited
+// still is not among them.
 func (s *Status) silent(now time.Time) (silent []string) {
 	heard := map[string]int64{}
 	var groups []string
+	awaited := map[string]bool{}
 	for _, one := range s.Sources {
 		if one.Group == "" {
 			continue
 		}
+		awaited[one.Group] = awaited[one.Group] || one.Awaited
 		if _, ok := heard[one.Group]; !ok {
 			groups = append(groups, one.Group)
 			heard[one.Group] = s.Began
@@ -172,6 +206,9 @@ func (s *Status) silent(now time.Time) (silent []string) {
 		heard[one.Group] = max(heard[one.Group], one.Stats.LastSeen.Load())
 	}
 	for _, group := range groups {
+		if heard[group] == s.Began && awaited[group] {
+			continue
+		}
 		if now.Sub(time.UnixMilli(heard[group])) >= silentFor {
 			silent = append(silent, group)
 		}

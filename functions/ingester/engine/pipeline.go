@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"quotary/functions/ingester/lease"
+	"quotary/shared/catalog"
 	"quotary/shared/retention"
 	"quotary/shared/store"
 )
@@ -59,6 +60,9 @@ type Pipeline[B Batch[B]] struct {
 	// Nil is for who knows to be alone.
 	Term *lease.Term
 
+	// Holds says of which datasets a batch holds something; nil is for a domain without.
+	Holds func(b B, say func(catalog.Need))
+
 	// Applied is called with each batch of the sources that the projections have
 	// taken, by the goroutine that owns the projections. Nil is not called.
 	Applied func(b B)
@@ -98,6 +102,8 @@ type Pipeline[B Batch[B]] struct {
 	held      time.Time // since when checkpoints wait, or all was settled for it; zero while none do
 	unflushed int       // events since the last flush
 
+	delivered deliveries // what sources have spoken of
+
 	pastRead int // sources whose past the batch at hand completes
 	past     pastSignal
 
@@ -136,6 +142,7 @@ type message[B any] struct {
 	consumed   chan struct{} // closed when the checkpoint is saved; nil is fine
 	background bool          // the source gives way to others
 	pastRead   bool          // the source has delivered all of its past
+	spoken     []catalog.Need
 
 	// Of a projection that is caught up: which, and where it stands behind the
 	// batch. The batch is for nobody else.
@@ -264,6 +271,9 @@ func (p *Pipeline[B]) follow(ctx, following context.Context, from map[string]Pos
 			defer stop()
 			err := s.Follow(own, from[s.Name], func(ctx context.Context, d Delivery[B]) error {
 				m := message[B]{source: s.Name, batch: d.Batch, consumed: d.Stored, background: s.Background, pastRead: d.PastRead}
+				if d.Spoken {
+					m.spoken = s.Brings
+				}
 				if d.Position != nil {
 					m.checkpoint, m.position = Checkpoint(p.Domain, s.Name, d.Part), d.Position
 				}
@@ -437,6 +447,9 @@ func (p *Pipeline[B]) note(m message[B]) bool {
 	}
 	if m.pastRead {
 		p.pastRead++
+	}
+	for _, need := range m.spoken {
+		p.delivered.say(need)
 	}
 	return m.consumed != nil
 }

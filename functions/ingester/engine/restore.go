@@ -21,6 +21,9 @@ func (p *Pipeline[B]) restore(ctx context.Context) (map[string]Position, error) 
 	if err := p.recallQuarantined(ctx); err != nil {
 		return nil, err
 	}
+	if err := p.restoreDelivered(ctx); err != nil {
+		return nil, err
+	}
 	views, err := p.restoredViews(ctx)
 	if err != nil {
 		return nil, err

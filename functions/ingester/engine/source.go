@@ -9,6 +9,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"quotary/shared/catalog"
 	"quotary/shared/source"
 )
 
@@ -98,6 +99,10 @@ type Delivery[B any] struct {
 
 	// PastRead says, once, that a source with a past has delivered all of it.
 	PastRead bool
+
+	// Spoken says that the source has been asked for all that it brings: of that there is
+	// nothing but what was delivered.
+	Spoken bool
 }
 
 // Sink takes deliveries in order. It blocks while the pipeline is behind: that is
@@ -134,6 +139,15 @@ type Source[B any] struct {
 
 	// Background is set for a source that gives way to all others.
 	Background bool
+
+	// Brings are the datasets that wait for this source: of each one that has spoken is
+	// enough. It has spoken of one with the first batch that holds something of it (see
+	// [Pipeline.Holds]), or when it says so by [Delivery.Spoken].
+	Brings []catalog.Need
+
+	// Awaited is set for a source, or one of its Group, that says something within seconds
+	// where all is well: until it has, the domain is not ready.
+	Awaited bool
 
 	// Past is set for a source of what happened before its domain was followed. Until
 	// it has said by [Delivery.PastRead] that all of it was delivered, no projection has

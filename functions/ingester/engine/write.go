@@ -24,6 +24,9 @@ func (p *Pipeline[B]) write(ctx context.Context, batch B) error {
 		p.pastRead = 0
 		p.join()
 	}
+	if p.Holds != nil {
+		p.Holds(batch, p.delivered.say)
+	}
 	if p.Applied != nil {
 		p.Applied(batch)
 	}
@@ -63,13 +66,14 @@ func (p *Pipeline[B]) flushUrgent(ctx context.Context) error {
 // never behind. A settling flush leaves nothing unwritten.
 //
 // The checkpoints wait until no projection holds anything back. As each has its own
-// times, that may never be: then all are settled together.
+// times, that may never be: then all are settled together. So they are when a source has
+// spoken of a dataset for the first time, of which readers learn when all of it is written.
 func (p *Pipeline[B]) flush(ctx context.Context, settle bool) error {
 	now := p.Now()
 	if p.held.IsZero() {
 		p.held = now
 	}
-	if settle = settle || now.Sub(p.held) >= heldFor; settle {
+	if settle = settle || p.delivered.news() || now.Sub(p.held) >= heldFor; settle {
 		p.held = now
 	}
 	changes := p.changes(settle)
@@ -78,6 +82,9 @@ func (p *Pipeline[B]) flush(ctx context.Context, settle bool) error {
 	}
 	if !changes.Held { // else until what they stand for is written
 		p.held = time.Time{}
+		if err := p.publishDelivered(ctx); err != nil {
+			return err
+		}
 		if err := p.saveCheckpoints(ctx); err != nil {
 			return err
 		}

@@ -88,7 +88,7 @@ func (c Config) begin(_ context.Context, term *lease.Term) (engine.Work, error) 
 		return nil, err
 	}
 	p := &engine.Pipeline[*Batch]{
-		Domain: Name, Stores: c.Stores.Under(term), NewBatch: NewBatch, Projections: Projections(c.Refresh), Logger: c.Logger, Term: term,
+		Domain: Name, Stores: c.Stores.Under(term), NewBatch: NewBatch, Projections: Projections(c.Refresh), Holds: holds, Logger: c.Logger, Term: term,
 	}
 	p.Figures = func() []engine.Figure {
 		unknown := int64(0)
@@ -107,7 +107,7 @@ func (c Config) begin(_ context.Context, term *lease.Term) (engine.Work, error) 
 		}
 	}
 	if len(past.venues) > 0 {
-		p.Sources = append(p.Sources, engine.Source[*Batch]{Name: "perpetuals history", Stats: past.stats, Background: true, Follow: past.follow})
+		p.Sources = append(p.Sources, engine.Source[*Batch]{Name: "perpetuals history", Stats: past.stats, Background: true, Follow: past.follow, Brings: past.brings()})
 	}
 	return p, nil
 }

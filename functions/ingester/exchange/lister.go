@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ import (
 type lister struct {
 	venue  venue
 	config Config
+	log    *slog.Logger
 	now    func() time.Time
 
 	turn   chan struct{} // holds a token while somebody asks
@@ -24,7 +26,7 @@ type lister struct {
 }
 
 func (c Config) lister(v venue) *lister {
-	return &lister{venue: v, config: c, now: time.Now, turn: make(chan struct{}, 1)}
+	return &lister{venue: v, config: c, log: v.Log, now: time.Now, turn: make(chan struct{}, 1)}
 }
 
 // errNoPairs is an answer that cannot be true: it delists nothing.
@@ -52,7 +54,7 @@ func (l *lister) all(ctx context.Context) ([]market.Pair, error) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		l.venue.Log.Warn("the venue does not list its pairs; asking again", "error", fmt.Sprintf("%.200s", err))
+		l.log.Warn("the venue does not list its pairs; asking again", "error", fmt.Sprintf("%.200s", err))
 		if err := pauses.Wait(ctx, try); err != nil {
 			return nil, err
 		}

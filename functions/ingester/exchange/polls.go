@@ -57,7 +57,7 @@ func (p *polls) every(ctx context.Context, group *errgroup.Group, every time.Dur
 	list func(context.Context) ([]market.Pair, error), ask func(context.Context, []market.Pair) (market.PairEvents, error),
 ) {
 	group.Go(func() error {
-		return source.Poll(ctx, every, p.venue.Log, what, func(ctx context.Context) error {
+		return source.Poll(ctx, every, source.Watched(p.venue.Log, p.stats), what, func(ctx context.Context) error {
 			pairs, err := list(ctx)
 			if err != nil {
 				return err

@@ -11,6 +11,7 @@ import (
 
 	"quotary/functions/ingester/engine"
 	"quotary/shared/backoff"
+	"quotary/shared/catalog"
 	"quotary/shared/data/pairbooks"
 	"quotary/shared/market"
 	"quotary/shared/source"
@@ -20,15 +21,16 @@ import (
 // all the time, in the background its own K-lines, and order books where some are followed.
 func (c Config) sources(v venue, lists *lister, wanted *wantedPairs) []engine.Source[*Batch] {
 	polled := &polls{venue: v, lists: lists, stats: new(source.Stats), now: time.Now}
+	lists.log = source.Watched(v.Log, polled.stats)
 	asked := "" // the group of what is asked for again and again
 	if _, ok := v.Venue.(Tickers); ok {
 		asked = v.Name + " polls"
 	}
 	past := &history{venue: v, config: c, lists: lists, wanted: wanted, stats: new(source.Stats), now: time.Now, sleep: backoff.Sleep}
 	all := []engine.Source[*Batch]{
-		{Name: v.Name, Group: v.Name, Stats: v.Stats, NoCheckpoint: true, Follow: pushes{c, v, lists, c.Coins, v.Follow}.follow},
-		{Name: v.Name + " polls", Group: asked, Stats: polled.stats, NoCheckpoint: true, Follow: polled.follow},
-		{Name: v.Name + " history", Stats: past.stats, Background: true, Follow: past.follow},
+		{Name: v.Name, Group: v.Name, Stats: v.Stats, NoCheckpoint: true, Follow: pushes{c, v, lists, c.Coins, v.Follow}.follow, Brings: v.pushed(), Awaited: true},
+		{Name: v.Name + " polls", Group: asked, Stats: polled.stats, NoCheckpoint: true, Follow: polled.follow, Brings: v.polled(), Awaited: asked != ""},
+		{Name: v.Name + " history", Stats: past.stats, Background: true, Follow: past.follow, Brings: v.brings(catalog.ExchangePairs, catalog.ExchangeKlines)},
 	}
 	if of, ok := v.Venue.(Books); ok && len(c.Books) > 0 {
 		stats := new(source.Stats)

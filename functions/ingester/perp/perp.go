@@ -95,7 +95,7 @@ func (c Config) begin(ctx context.Context, term *lease.Term) (engine.Work, error
 	accounts := newAccountStates(wanted, c.Logger)
 	accounts.baseEvery = baseEvery(c.Retention)
 	projections, klines := projections(accounts)
-	p := &engine.Pipeline[*Batch]{Domain: Name, Stores: c.Stores, NewBatch: NewBatch, Logs: c.logs(), Projections: projections, Retention: c.Retention, Logger: c.Logger, Term: term}
+	p := &engine.Pipeline[*Batch]{Domain: Name, Stores: c.Stores, NewBatch: NewBatch, Logs: c.logs(), Projections: projections, Holds: holds, Retention: c.Retention, Logger: c.Logger, Term: term}
 	var feeds *Feeds
 	if c.Feeds != nil {
 		var err error

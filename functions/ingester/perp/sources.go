@@ -2,10 +2,12 @@ package perp
 
 import (
 	"context"
+	"log/slog"
 	"path/filepath"
 	"time"
 
 	"quotary/functions/ingester/engine"
+	"quotary/shared/catalog"
 	"quotary/shared/data/funding"
 	"quotary/shared/market"
 	"quotary/shared/source"
@@ -21,18 +23,27 @@ func (c Config) sources(feeds *Feeds) []engine.Source[*Batch] {
 		sources = append(sources, c.nodeSources(feeds)...)
 	}
 	if c.URL != "" {
-		public := &hyperliquid.Feed{URL: c.URL, Trades: c.NodeDir == "", Books: true, Info: c.Info, Stats: new(source.Stats), Log: c.Logger.With("source", "hyperliquid")}
+		stats := new(source.Stats)
+		public := &hyperliquid.Feed{URL: c.URL, Trades: c.NodeDir == "", Books: true, Info: c.Info, Stats: stats, Log: c.log("hyperliquid", stats)}
 		s := live("hyperliquid", public.Stats, tapped(feeds, public.Follow))
-		s.Group = "hyperliquid"
+		s.Group, s.Awaited = "hyperliquid", true
+		s.Brings = catalog.Whole(catalog.VenueMids, catalog.VenueMeta, catalog.VenueBooks)
+		if public.Trades {
+			s.Brings = append(s.Brings, catalog.Whole(catalog.VenueTrades)...)
+		}
 		sources = append(sources, s)
 	}
 	if c.Info != nil {
-		contexts := &hyperliquid.Contexts{Info: c.Info, Stats: new(source.Stats), Log: c.Logger.With("source", "contexts")}
+		stats := new(source.Stats)
+		contexts := &hyperliquid.Contexts{Info: c.Info, Stats: stats, Log: c.log("contexts", stats)}
 		newest := func(ctx context.Context, coin string) (time.Time, error) {
 			return funding.NewestFinal(ctx, c.Stores.Series, coin)
 		}
 		paid := &hyperliquid.Funding{Info: c.Info, Newest: newest, Stats: new(source.Stats), Log: c.Logger.With("source", "funding")}
-		sources = append(sources, live("contexts", contexts.Stats, contexts.Follow), live("funding", paid.Stats, paid.Follow))
+		figures, rates := live("contexts", contexts.Stats, contexts.Follow), live("funding", paid.Stats, paid.Follow)
+		figures.Brings, figures.Awaited = catalog.Whole(catalog.VenueContexts), true
+		rates.Brings = catalog.Whole(catalog.VenueFunding)
+		sources = append(sources, figures, rates)
 	}
 	return sources
 }
@@ -56,7 +67,9 @@ func (c Config) anchors(wanted *wantedAccounts, feeds *Feeds) engine.Source[*Bat
 		clients, err := c.Wanted.List(ctx, time.Now())
 		return wanted.list(followed, clients, time.Now()), err
 	}
-	return live("anchors", a.Stats, a.Follow)
+	s := live("anchors", a.Stats, a.Follow)
+	s.Brings = catalog.Whole(catalog.VenueAccounts)
+	return s
 }
 
 // publicBehind is about how far the public API is behind a node.
@@ -66,21 +79,27 @@ const publicBehind = 500 * time.Millisecond
 func (c Config) nodeSources(feeds *Feeds) []engine.Source[*Batch] {
 	var sources []engine.Source[*Batch]
 	for _, stream := range hyperliquid.Streams {
-		sources = append(sources, c.stream(stream, "node", c.files(stream, nil), feeds)...)
+		sources = append(sources, c.stream(stream, "node", c.files(stream, nil), feeds, catalog.VenueFills, catalog.VenueTrades)...)
 	}
 	for _, stream := range hyperliquid.OrderStreams {
-		sources = append(sources, c.stream(stream, "", c.files(stream, hyperliquid.ReadOrders), feeds)...)
+		sources = append(sources, c.stream(stream, "", c.files(stream, hyperliquid.ReadOrders), feeds, catalog.VenueOrders)...)
 	}
 	// What funding was paid, for which the public API is asked too, with its past; and
 	// what moved on ledgers.
 	for _, stream := range hyperliquid.LedgerStreams {
-		sources = append(sources, c.stream(stream, "", c.files(stream, hyperliquid.ReadMisc), feeds)...)
+		sources = append(sources, c.stream(stream, "", c.files(stream, hyperliquid.ReadMisc), feeds, catalog.VenueLedgers)...)
 	}
 	return sources
 }
 
 func (c Config) files(stream string, read func(*market.Events, string, int64) (int, error)) *hyperliquid.Files {
-	return &hyperliquid.Files{Dir: folder(c.NodeDir, stream), Stats: new(source.Stats), Read: read, Log: c.Logger.With("source", stream)}
+	stats := new(source.Stats)
+	return &hyperliquid.Files{Dir: folder(c.NodeDir, stream), Stats: stats, Read: read, Log: c.log(stream, stats)}
+}
+
+// log is that of a source.
+func (c Config) log(name string, stats *source.Stats) *slog.Logger {
+	return source.Watched(c.Logger.With("source", name), stats)
 }
 
 func folder(nodeDir, stream string) string { return filepath.Join(nodeDir, stream, "hourly") }
@@ -104,7 +123,7 @@ func tapped(feeds *Feeds, follow func(context.Context, hyperliquid.Sink) error) 
 
 // stream is the sources of a node's files: of what happens now, which is shown to the
 // feeds where there are any, and of what happened before.
-func (c Config) stream(name, group string, files *hyperliquid.Files, feeds *Feeds) []engine.Source[*Batch] {
+func (c Config) stream(name, group string, files *hyperliquid.Files, feeds *Feeds, brings ...*catalog.Dataset) []engine.Source[*Batch] {
 	s := c.split(name, files)
 	now := s.follow
 	if feeds != nil {
@@ -114,7 +133,7 @@ func (c Config) stream(name, group string, files *hyperliquid.Files, feeds *Feed
 		}
 	}
 	return []engine.Source[*Batch]{
-		{Name: name, Group: group, Stats: files.Stats, Follow: follow(now)},
+		{Name: name, Group: group, Stats: files.Stats, Follow: follow(now), Brings: catalog.Whole(brings...), Awaited: group != ""},
 		{Name: name + " past", Stats: s.past.Stats, Follow: s.readPast, Background: true, Past: true},
 	}
 }

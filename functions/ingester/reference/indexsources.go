@@ -80,7 +80,8 @@ func parseSymbols(text string) ([]daily.Symbol, error) {
 // sources are those that are set.
 func (c Indices) sources(logger *slog.Logger) (all []engine.Source[*Batch]) {
 	add := func(name string, s *daily.Series) {
-		s.Every, s.Stats, s.Log = c.Every, new(source.Stats), logger.With("source", name)
+		s.Every, s.Stats = c.Every, new(source.Stats)
+		s.Log = source.Watched(logger.With("source", name), s.Stats)
 		all = append(all, polled(name, s.Stats, func(ctx context.Context, sink engine.Sink[*Batch]) error {
 			return s.Follow(ctx, func(ctx context.Context, asked time.Time, days []market.DayQuote) error {
 				b := NewBatch()

@@ -65,17 +65,21 @@ func (c Config) begin(_ context.Context, term *lease.Term) (engine.Work, error) 
 }
 
 func (c Config) pipeline(term *lease.Term) *engine.Pipeline[*Batch] {
-	p := &engine.Pipeline[*Batch]{Domain: Name, Stores: c.Stores, NewBatch: NewBatch, Logs: Logs, Projections: Projections(), Logger: c.Logger, Term: term}
+	p := &engine.Pipeline[*Batch]{Domain: Name, Stores: c.Stores, NewBatch: NewBatch, Logs: Logs, Projections: Projections(), Holds: holds, Logger: c.Logger, Term: term}
 	if c.CoinsURL != "" {
-		coins := &coingecko.Markets{URL: c.CoinsURL, Key: c.CoinsKey, Pages: c.CoinsPages, Every: c.CoinsEvery, Stats: new(source.Stats), Log: c.Logger.With("source", "coingecko")}
-		p.Sources = append(p.Sources, polled("coingecko", coins.Stats, func(ctx context.Context, sink engine.Sink[*Batch]) error {
+		stats := new(source.Stats)
+		coins := &coingecko.Markets{URL: c.CoinsURL, Key: c.CoinsKey, Pages: c.CoinsPages, Every: c.CoinsEvery, Stats: stats, Log: source.Watched(c.Logger.With("source", "coingecko"), stats)}
+		prices := polled("coingecko", coins.Stats, func(ctx context.Context, sink engine.Sink[*Batch]) error {
 			return coins.Follow(ctx, func(ctx context.Context, list []market.CoinMarket) error {
 				return sink(ctx, engine.Delivery[*Batch]{Batch: &Batch{Coins: list}})
 			})
-		}))
+		})
+		prices.Brings = catalog.Whole(catalog.ReferenceCoins, catalog.ReferencePrices)
+		p.Sources = append(p.Sources, prices)
 	}
 	if c.RatesURL != "" {
-		rates := &ecb.Rates{URL: c.RatesURL, Every: c.RatesEvery, Stats: new(source.Stats), Log: c.Logger.With("source", "ecb")}
+		stats := new(source.Stats)
+		rates := &ecb.Rates{URL: c.RatesURL, Every: c.RatesEvery, Stats: stats, Log: source.Watched(c.Logger.With("source", "ecb"), stats)}
 		p.Sources = append(p.Sources, polled("ecb", rates.Stats, func(ctx context.Context, sink engine.Sink[*Batch]) error {
 			return rates.Follow(ctx, func(ctx context.Context, days []market.DayRates) error {
 				return sink(ctx, engine.Delivery[*Batch]{Batch: &Batch{Rates: days}})
@@ -91,6 +95,6 @@ func (c Config) pipeline(term *lease.Term) *engine.Pipeline[*Batch] {
 
 // polled is a source without positions: what it missed is asked for again.
 func polled(name string, stats *source.Stats, follow func(context.Context, engine.Sink[*Batch]) error) engine.Source[*Batch] {
-	return engine.Source[*Batch]{Name: name, Stats: stats, NoCheckpoint: true,
+	return engine.Source[*Batch]{Name: name, Stats: stats, NoCheckpoint: true, Awaited: true,
 		Follow: func(ctx context.Context, _ engine.Position, sink engine.Sink[*Batch]) error { return follow(ctx, sink) }}
 }

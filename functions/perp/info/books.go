@@ -25,7 +25,7 @@ func (i *info) l2Book(ctx context.Context, in *catalog.InfoIn) (json.RawMessage,
 	}
 	v, err := i.books.Get(ctx)
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, err
 	}
 	book, ok, err := v.Of(string(*in.Coin))
 	if err != nil {

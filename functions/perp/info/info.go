@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -97,12 +96,4 @@ func built() (names []string) {
 		}
 	}
 	return names
-}
-
-// unavailable turns the absence of a view into what a caller may read.
-func unavailable(err error) error {
-	if errors.Is(err, store.ErrNoView) {
-		return &api.Error{Status: http.StatusServiceUnavailable, Message: "the venue's data has not arrived yet: try again later"}
-	}
-	return err
 }

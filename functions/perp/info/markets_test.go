@@ -142,6 +142,9 @@ func TestWhatIsWrongWithAMarketQuestionIsNamed(t *testing.T) {
 	w := newWorld(t)
 	w.someContexts(t)
 	w.someBooks(t)
+	w.ask(t, `{"type":"metaAndAssetCtxs","dex":"abc"}`).Refused(t, http.StatusServiceUnavailable, "not arrived yet") // which dexs there are is not known
+	w.Move(time.Minute)
+	w.someMeta(t)
 	for body, want := range map[string]string{
 		`{"type":"metaAndAssetCtxs","dex":"abc"}`:                          `unknown dex "abc"`,
 		`{"type":"l2Book","coin":"NONE"}`:                                  "unknown coin NONE",

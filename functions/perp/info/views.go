@@ -15,9 +15,9 @@ import (
 func (i *info) allMids(ctx context.Context, in *catalog.InfoIn) (json.RawMessage, error) {
 	v, err := i.mids.Get(ctx)
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, err
 	}
-	prices, err := ofDex(v.Mids, in.Dex)
+	prices, err := ofDex(ctx, i, v.Mids, in.Dex)
 	if err != nil {
 		return nil, err
 	}
@@ -28,9 +28,9 @@ func (i *info) allMids(ctx context.Context, in *catalog.InfoIn) (json.RawMessage
 func (i *info) perpMeta(ctx context.Context, in *catalog.InfoIn) (json.RawMessage, error) {
 	v, err := i.meta.Get(ctx)
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, err
 	}
-	return ofDex(v.Perps, in.Dex)
+	return ofDex(ctx, i, v.Perps, in.Dex)
 }
 
 // spotMeta is the description of the spot tokens and pairs.
@@ -43,9 +43,9 @@ func (i *info) spotMeta(ctx context.Context, _ *catalog.InfoIn) (json.RawMessage
 func (i *info) perpContexts(ctx context.Context, in *catalog.InfoIn) (json.RawMessage, error) {
 	v, err := i.contexts.Get(ctx)
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, err
 	}
-	return ofDex(v.Perps, in.Dex)
+	return ofDex(ctx, i, v.Perps, in.Dex)
 }
 
 // spotContexts is the description of the spot markets and their figures.
@@ -63,19 +63,27 @@ func (i *info) perpDexs(ctx context.Context, _ *catalog.InfoIn) (json.RawMessage
 		err = store.ErrNoView
 	}
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, err
 	}
 	return api.Encode(slices.Sorted(maps.Keys(v.Perps)))
 }
 
-// ofDex is the part of a view that belongs to a dex, "" for the main one.
-func ofDex[T any](byDex map[string]T, dex string) (part T, err error) {
+// ofDex is the part of a view that belongs to a dex, "" for the main one. That of one that
+// exists, of which nothing has arrived, is [store.ErrNoView].
+func ofDex[T any](ctx context.Context, i *info, byDex map[string]T, dex string) (part T, err error) {
 	part, ok := byDex[dex]
 	switch {
 	case ok:
 		return part, nil
-	case dex == "": // the main dex exists, but nothing of it has arrived
-		return part, unavailable(store.ErrNoView)
+	case dex == "":
+		return part, store.ErrNoView
+	}
+	described, err := i.meta.Get(ctx)
+	if err != nil {
+		return part, err
+	}
+	if _, exists := described.Perps[dex]; exists || len(described.Perps) == 0 {
+		return part, store.ErrNoView
 	}
 	return part, api.BadRequest("unknown dex %q: it must be the name of a perpetual dex, or absent for the main one", dex)
 }
@@ -85,8 +93,5 @@ func spot(part json.RawMessage, err error) (json.RawMessage, error) {
 	if err == nil && len(part) == 0 {
 		err = store.ErrNoView
 	}
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	return part, nil
+	return part, err
 }

@@ -4,7 +4,7 @@
 //
 // Open interest is summed over the accounts whose fills are known. Only a node's
 // files hold the fills of all; where the ingester follows none, there is nothing
-// to sum, and the answers are zeros and empty lists.
+// to sum, and the answer is 503.
 package main
 
 import (

@@ -24,14 +24,9 @@ func newMarkets(series *store.Series, views *store.Views, clock func() time.Time
 	return &markets{series: series, tickers: tickers.Open(views, clock), open: openinterest.Open(views, clock)}
 }
 
-// lastPrices is empty before any coin has traded.
-func (m *markets) lastPrices(ctx context.Context) (tickers.View, error) {
-	return store.OrZero(m.tickers.Get(ctx))
-}
-
 // all returns the last traded price of every coin that has traded, by coin.
 func (m *markets) all(ctx context.Context, _ catalog.None) ([]catalog.Ticker, error) {
-	v, err := m.lastPrices(ctx)
+	v, err := m.tickers.Get(ctx)
 	list := make([]catalog.Ticker, len(v.Tickers))
 	for i, t := range v.Tickers {
 		list[i] = catalog.Ticker{Coin: t.Coin, Price: t.Price}
@@ -41,7 +36,7 @@ func (m *markets) all(ctx context.Context, _ catalog.None) ([]catalog.Ticker, er
 
 // one returns the last traded price of a coin.
 func (m *markets) one(ctx context.Context, in catalog.TickerCoinIn) (catalog.Ticker, error) {
-	v, err := m.lastPrices(ctx)
+	v, err := m.tickers.Get(ctx)
 	if err != nil {
 		return catalog.Ticker{}, err
 	}

@@ -2,36 +2,24 @@ package main
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"quotary/shared/api"
 	"quotary/shared/catalog"
 	"quotary/shared/data/bookdepth"
 	"quotary/shared/data/openinterest"
-	"quotary/shared/store"
 )
-
-// openNow is the current open interest; nothing is open before the ingester has
-// seen a position.
-func (m *markets) openNow(ctx context.Context) (openinterest.View, error) {
-	v, err := m.open.Get(ctx)
-	if errors.Is(err, store.ErrNoView) {
-		return openinterest.None(), nil
-	}
-	return v, err
-}
 
 // openSummary sums up all open positions.
 func (m *markets) openSummary(ctx context.Context, _ catalog.None) (catalog.OpenInterestTotal, error) {
-	v, err := m.openNow(ctx)
+	v, err := m.open.Get(ctx)
 	return catalog.OpenInterestTotal(v.Total), err
 }
 
 // openTopCoins returns the coins with the most value in open positions, among
 // those that traded in the window.
 func (m *markets) openTopCoins(ctx context.Context, in catalog.OpenInterestTopIn) ([]catalog.OpenInterestCoin, error) {
-	v, err := m.openNow(ctx)
+	v, err := m.open.Get(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,7 @@
 // books, from the views of them.
 //
 // What rests follows from the statuses and fills of all accounts, which only a node's
-// files hold. Where the ingester follows none, nothing rests.
+// files hold. Where the ingester follows none, nothing is known, and the answer is 503.
 package main
 
 import (

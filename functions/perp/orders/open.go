@@ -20,7 +20,7 @@ const (
 
 // topOpen returns the largest orders that rest in the books.
 func (r *reader) topOpen(ctx context.Context, in catalog.TopOpenOrdersIn) ([]catalog.TopOpenOrder, error) {
-	v, err := store.OrZero(r.top.Get(ctx))
+	v, err := r.top.Get(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func distance(px market.Decimal, last string) (*json.Number, error) {
 
 // active counts and sums up the orders that rest in the books.
 func (r *reader) active(ctx context.Context, in catalog.ActiveOrdersIn) (stats catalog.ActiveOrderStats, err error) {
-	v, err := store.OrZero(r.values.Get(ctx))
+	v, err := r.values.Get(ctx)
 	if err != nil {
 		return stats, err
 	}

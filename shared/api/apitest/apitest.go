@@ -14,6 +14,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -25,6 +26,7 @@ import (
 	"quotary/shared/admission"
 	"quotary/shared/api"
 	"quotary/shared/catalog"
+	"quotary/shared/data/delivered"
 	"quotary/shared/keys"
 	"quotary/shared/readunits"
 	"quotary/shared/signature"
@@ -89,6 +91,7 @@ func New(t testing.TB, function string) *World {
 	w.Gate = &admission.Gate{Keys: w.Keys, Nonces: usage.NewNonces(db, table, w.Now), Counters: w.Counters, Clock: w.Now}
 	w.log = slog.New(slog.NewJSONHandler(&syncWriter{w: w.Logs}, nil))
 	w.Family = api.New(function, w.Gate, w.log)
+	w.Deliver(t, catalog.Datasets()...)
 	w.Primary = w.Register(t, keys.Preset{Name: "Acme", Level: "all", MaxSubKeys: 100})
 	level := keys.Allow(catalog.Actions()...)
 	if err := w.Keys.PutLevel(t.Context(), w.Primary.AccessKey, "all", level); err != nil {
@@ -97,6 +100,34 @@ func New(t testing.TB, function string) *World {
 	quota := int64(1_000_000)
 	w.SubKey = w.Issue(t, w.Primary, keys.NewSubKey{Name: "sub", MonthlyQuota: &quota})
 	return w
+}
+
+// Deliver has sources spoken of these datasets and of no other, and none configured that
+// would: of all of them in a new world.
+func (w *World) Deliver(t testing.TB, datasets ...*catalog.Dataset) {
+	t.Helper()
+	views := w.Views(t)
+	Deliver(t, views, datasets...)
+	w.Family.Delivered = delivered.Open(views, w.Now)
+}
+
+// Deliver records in views that sources have spoken of these datasets and of no other.
+func Deliver(t testing.TB, views *store.Views, datasets ...*catalog.Dataset) {
+	t.Helper()
+	all := map[string]delivered.View{}
+	for _, d := range catalog.Datasets() {
+		if all[d.Domain.Name] == nil {
+			all[d.Domain.Name] = delivered.View{}
+		}
+		if slices.Contains(datasets, d) {
+			all[d.Domain.Name][d.Name] = delivered.State{Since: Start.UnixMilli(), Sources: []string{"test"}}
+		}
+	}
+	for domain, v := range all {
+		if err := delivered.Publish(t.Context(), views, domain, v); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // Log returns the table of logs.

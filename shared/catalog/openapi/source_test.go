@@ -68,6 +68,13 @@ func (x texts) endpoint(spec *ast.ValueSpec) {
 		return
 	}
 	call, ok := spec.Values[0].(*ast.CallExpr)
+	for ok { // behind what is added to a declaration, as in route(...).needs(...)
+		added, is := call.Fun.(*ast.SelectorExpr)
+		if !is {
+			break
+		}
+		call, ok = added.X.(*ast.CallExpr)
+	}
 	if !ok || len(call.Args) < 2 {
 		return
 	}

@@ -129,6 +129,3 @@ func Decode(body []byte) (View, error) {
 	v.Total = total(positions, long, short)
 	return v, nil
 }
-
-// None is the view before any position is known.
-func None() View { return View{Total: total(0, market.Decimal{}, market.Decimal{})} }

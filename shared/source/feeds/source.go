@@ -132,7 +132,8 @@ func (s *Source) look(ctx context.Context, web *http.Client, from Position, sink
 		d.Position, fault = d.Position.cut(&from), fmt.Errorf("%w: %w", errCut, fault)
 	}
 	s.Stats.Seen(now, d.Position.Newest*1000)
-	if len(d.Items) > 0 || d.Position.Validators != from.Validators {
+	// That there is nothing is said too, until there has been something.
+	if len(from.Seen) == 0 || len(d.Items) > 0 || d.Position.Validators != from.Validators {
 		if err := sink(ctx, d); err != nil {
 			return from, 0, source.OfSink(fmt.Errorf("deliver the items: %w", err))
 		}

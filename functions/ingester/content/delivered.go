@@ -1,0 +1,26 @@
+package content
+
+import (
+	"quotary/shared/catalog"
+	"quotary/shared/data/flashes"
+)
+
+// holds says of which datasets a batch holds something.
+func holds(b *Batch, say func(catalog.Need)) {
+	if len(b.News) > 0 {
+		say(catalog.ContentNews.Of(""))
+	}
+	for i := range b.Flashes {
+		if b.Flashes[i].Platform == flashes.Social {
+			say(catalog.ContentPosts.Of(""))
+		} else {
+			say(catalog.ContentFlashes.Of(""))
+		}
+	}
+	if len(b.Members) > 0 {
+		say(catalog.ContentMembers.Of(""))
+	}
+	if len(b.Airdrops) > 0 {
+		say(catalog.ContentAirdrops.Of(""))
+	}
+}

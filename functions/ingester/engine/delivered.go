@@ -1,0 +1,102 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+
+	"quotary/shared/catalog"
+	"quotary/shared/data/delivered"
+	"quotary/shared/store"
+)
+
+// deliveries are of which datasets the sources of a domain have ever spoken, and which of
+// them is awaited for each. Once a source has, that stays so. It belongs to the goroutine
+// that owns the projections.
+type deliveries struct {
+	view delivered.View
+	said []string // keys of what was spoken of first, to be published
+}
+
+// say notes that a source has spoken of a dataset or of a part of one.
+func (d *deliveries) say(need catalog.Need) {
+	for _, key := range []string{need.Key(), need.Name} {
+		if d.view[key].Since == 0 && !slices.Contains(d.said, key) {
+			d.said = append(d.said, key)
+		}
+	}
+}
+
+// news reports that something was spoken of for the first time.
+func (d *deliveries) news() bool { return len(d.said) > 0 }
+
+// restoreDelivered reads what sources have spoken of before, and publishes which are
+// configured now.
+func (p *Pipeline[B]) restoreDelivered(ctx context.Context) error {
+	var before delivered.View
+	name := delivered.Name(p.Domain)
+	err := p.retry(ctx, "fetch view "+name, func() error {
+		body, _, _, err := p.Stores.Views.Fetch(ctx, name, "")
+		var damaged *store.UnreadableViewError
+		switch {
+		case errors.Is(err, store.ErrNoView), errors.As(err, &damaged):
+			return nil // sources speak again
+		case err != nil:
+			return err
+		}
+		if before, err = delivered.Decode(body); err != nil {
+			p.Logger.Warn("what sources have spoken of cannot be read; they speak again", "error", err.Error())
+			before = nil
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	p.delivered.view = delivered.View{}
+	for key, state := range before {
+		if state.Since > 0 {
+			p.delivered.view[key] = delivered.State{Since: state.Since}
+		}
+	}
+	for _, s := range p.Sources {
+		name := cmp.Or(s.Group, s.Name)
+		for _, need := range s.Brings {
+			for _, key := range []string{need.Key(), need.Name} {
+				state := p.delivered.view[key]
+				if at, have := slices.BinarySearch(state.Sources, name); !have {
+					state.Sources = slices.Insert(state.Sources, at, name)
+				}
+				p.delivered.view[key] = state
+			}
+		}
+	}
+	if before != nil && reflect.DeepEqual(before, p.delivered.view) {
+		return nil
+	}
+	return p.writeDelivered(ctx)
+}
+
+// publishDelivered publishes what sources have spoken of first. All of it is written.
+func (p *Pipeline[B]) publishDelivered(ctx context.Context) error {
+	if !p.delivered.news() {
+		return nil
+	}
+	for _, key := range p.delivered.said {
+		state := p.delivered.view[key]
+		state.Since = p.Now().UnixMilli()
+		p.delivered.view[key] = state
+	}
+	p.Logger.Info("sources have spoken for the first time", "of", p.delivered.said)
+	p.delivered.said = nil
+	return p.writeDelivered(ctx)
+}
+
+func (p *Pipeline[B]) writeDelivered(ctx context.Context) error {
+	name := delivered.Name(p.Domain)
+	return p.retry(ctx, "publish view "+name, func() error {
+		return p.Stores.Views.Publish(ctx, name, delivered.Encode(p.delivered.view))
+	})
+}

@@ -1,0 +1,72 @@
+package exchange
+
+import (
+	"strings"
+
+	"quotary/shared/catalog"
+	"quotary/shared/market"
+)
+
+// holds says of which datasets a batch holds something, platform by platform. A venue of
+// perpetuals pushes liquidations beside its funding: where that has come, none is none.
+func holds(b *Batch, say func(catalog.Need)) {
+	for i := range b.Listings {
+		say(catalog.ExchangePairs.Of(b.Listings[i].Platform))
+	}
+	sayOf(say, b.Tickers, func(t *market.PairTicker) string { return t.Pair }, catalog.ExchangeTickers)
+	sayOf(say, b.Trades, func(t *market.PairTrade) string { return t.Pair }, catalog.ExchangeTrades)
+	sayOf(say, b.Runs, func(r *Run) string { return r.Pair }, catalog.ExchangeKlines)
+	sayOf(say, b.Fundings, func(f *market.PairFunding) string { return f.Pair }, catalog.ExchangeFunding, catalog.ExchangeLiquidations)
+	sayOf(say, b.Interests, func(i *market.PairInterest) string { return i.Pair }, catalog.ExchangeInterest)
+	sayOf(say, b.Ratios, func(r *market.PairRatio) string { return r.Pair }, catalog.ExchangeRatios)
+	sayOf(say, b.Liquidations, func(l *market.PairLiquidation) string { return l.Pair }, catalog.ExchangeLiquidations)
+}
+
+// sayOf says datasets of the platforms of pairs, whose events come platform by platform.
+func sayOf[T any](say func(catalog.Need), events []T, pair func(*T) string, datasets ...*catalog.Dataset) {
+	said := ""
+	for i := range events {
+		_, platform, _ := strings.Cut(pair(&events[i]), ":")
+		if platform == said {
+			continue
+		}
+		said = platform
+		for _, d := range datasets {
+			say(d.Of(platform))
+		}
+	}
+}
+
+// brings are the parts of a venue's platform of datasets.
+func (v venue) brings(datasets ...*catalog.Dataset) (needs []catalog.Need) {
+	for _, d := range datasets {
+		needs = append(needs, d.Of(v.Platform))
+	}
+	return needs
+}
+
+// pushed are the datasets that a venue pushes something of, and those that it is asked for.
+func (v venue) pushed() []catalog.Need {
+	if v.Swap {
+		return v.brings(catalog.ExchangeTrades, catalog.ExchangeFunding, catalog.ExchangeInterest, catalog.ExchangeRatios, catalog.ExchangeLiquidations)
+	}
+	return v.brings(catalog.ExchangeTrades)
+}
+
+func (v venue) polled() (needs []catalog.Need) {
+	if _, ok := v.Venue.(Tickers); ok {
+		needs = v.brings(catalog.ExchangeTickers)
+	}
+	if _, ok := v.Venue.(Contracts); ok {
+		needs = append(needs, v.brings(catalog.ExchangeInterest)...)
+	}
+	return needs
+}
+
+// brings are what the past of perpetuals is of.
+func (c *contractsPast) brings() (needs []catalog.Need) {
+	for _, v := range c.venues {
+		needs = append(needs, v.venue.brings(catalog.ExchangeFunding, catalog.ExchangeInterest, catalog.ExchangeRatios)...)
+	}
+	return needs
+}

@@ -1,0 +1,13 @@
+package reference
+
+import "quotary/shared/catalog"
+
+// holds says of which datasets a batch holds something.
+func holds(b *Batch, say func(catalog.Need)) {
+	if len(b.Coins) > 0 {
+		say(catalog.ReferencePrices.Of(""))
+	}
+	if len(b.Coins)+len(b.Entries) > 0 {
+		say(catalog.ReferenceCoins.Of(""))
+	}
+}

@@ -1,0 +1,141 @@
+// Package delivered is the view, one for each domain of the ingester, of which datasets a
+// source has ever spoken: an empty answer means that there is nothing only then.
+package delivered
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"quotary/shared/catalog"
+	"quotary/shared/data/internal/dataset"
+	"quotary/shared/store"
+)
+
+// View is what a domain records, by [catalog.Need.Key]. Of a dataset that is not listed no
+// source is configured.
+type View map[string]State
+
+// State is that of a dataset, or of the part of a platform.
+type State struct {
+	Since   int64    `json:"since,omitempty"`   // when a source spoke of it first, ms; 0 while none ever has
+	Sources []string `json:"sources,omitempty"` // that are configured to, sorted
+}
+
+// period is how long a domain is believed that has not spoken of what is asked for.
+const period = time.Second
+
+// Name is that of a domain's view.
+func Name(domain string) string { return "delivered-" + domain }
+
+func view(domain string) dataset.View[View] {
+	return dataset.View[View]{Name: Name(domain), Period: period, Encode: Encode, Decode: Decode}
+}
+
+// Publish replaces the view of a domain.
+func Publish(ctx context.Context, views *store.Views, domain string, v View) error {
+	return view(domain).Publish(ctx, views, v)
+}
+
+// Encode writes the body of the view.
+func Encode(v View) []byte { return dataset.JSON(v) }
+
+// Decode reads the body of the view.
+func Decode(body []byte) (View, error) { return dataset.FromJSON[View](body) }
+
+// Awaited is why a request cannot be answered: no source has spoken of any of the datasets
+// that it needs.
+type Awaited struct {
+	Reasons    []string // of each one, a sentence without its end
+	Configured bool     // a source of one of them is configured
+}
+
+// Error joins the reasons.
+func (a *Awaited) Error() string { return strings.Join(a.Reasons, "; ") }
+
+// Reader answers whether sources have spoken. What was spoken of once is not looked for
+// again. It is safe for concurrent use.
+type Reader struct {
+	views map[string]*store.View[View] // by domain
+	spoke sync.Map                     // keys of what a source has spoken of
+	whole sync.Map                     // domains of which every dataset that has a source was spoken of
+}
+
+// Open returns a reader of the domains that datasets belong to.
+func Open(views *store.Views, clock func() time.Time) *Reader {
+	r := &Reader{views: map[string]*store.View[View]{}}
+	for _, d := range catalog.Datasets() {
+		if name := d.Domain.Name; r.views[name] == nil {
+			r.views[name] = view(name).Open(views, clock)
+		}
+	}
+	return r
+}
+
+// Check returns nil where a source has spoken of one of the alternatives, or there is none,
+// else an [*Awaited], or why the views cannot be read.
+func (r *Reader) Check(ctx context.Context, alternatives []catalog.Need) error {
+	if len(alternatives) == 0 || slices.ContainsFunc(alternatives, r.known) {
+		return nil
+	}
+	awaited := &Awaited{}
+	for _, need := range alternatives {
+		v, err := r.views[need.Domain.Name].Get(ctx)
+		begun := !errors.Is(err, store.ErrNoView)
+		if err != nil && begun {
+			return err
+		}
+		r.remember(need.Domain.Name, v)
+		state, listed := v[need.Key()]
+		if !listed { // of a platform that nobody follows there is what there is of all
+			state, listed = v[need.Name]
+		}
+		switch {
+		case state.Since > 0 || listed && need.OnDemand:
+			return nil
+		case !begun:
+			awaited.add(true, "%s have not arrived yet: no ingester has begun on them", need.Holds)
+		case len(state.Sources) == 0:
+			awaited.add(false, "%s are not configured in this deployment: they take %s", need.Holds, need.Takes)
+		default:
+			awaited.add(true, "%s have not arrived yet: nothing has come from %s", need.Holds, strings.Join(state.Sources, ", "))
+		}
+	}
+	return awaited
+}
+
+// remember keeps what was spoken of.
+func (r *Reader) remember(domain string, v View) {
+	whole := len(v) > 0
+	for key, state := range v {
+		if state.Since > 0 {
+			r.spoke.Store(key, true)
+		} else {
+			whole = false
+		}
+	}
+	if whole {
+		r.whole.Store(domain, true)
+	}
+}
+
+// known reports whether no view need be looked at.
+func (r *Reader) known(need catalog.Need) bool {
+	if _, spoke := r.spoke.Load(need.Key()); spoke || need.Part == "" {
+		return spoke
+	}
+	_, whole := r.whole.Load(need.Domain.Name)
+	_, spoke := r.spoke.Load(need.Name)
+	return whole && spoke
+}
+
+func (a *Awaited) add(configured bool, format string, args ...any) {
+	a.Configured = a.Configured || configured
+	if reason := fmt.Sprintf(format, args...); !slices.Contains(a.Reasons, reason) {
+		a.Reasons = append(a.Reasons, reason)
+	}
+}

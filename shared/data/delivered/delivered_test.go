@@ -1,0 +1,78 @@
+package delivered_test
+
+import (
+	"errors"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"quotary/shared/catalog"
+	"quotary/shared/data/delivered"
+	"quotary/shared/store"
+	"quotary/shared/store/schema"
+	"quotary/shared/store/storetest"
+)
+
+// Once a source has spoken of a dataset, nothing is read for it any more; until then a
+// second is believed, and the answer names what is awaited.
+func TestWhatWasSpokenOfOnceIsNotLookedForAgain(t *testing.T) {
+	t.Parallel()
+	var reads atomic.Int64
+	s3 := storetest.S3Handler()
+	client := storetest.S3Client(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			reads.Add(1)
+		}
+		s3.ServeHTTP(w, r)
+	}))
+	if err := schema.CreateBucket(t.Context(), client, "views"); err != nil {
+		t.Fatal(err)
+	}
+	views := store.NewViews(client, "views")
+	now := time.UnixMilli(1_800_000_000_000)
+	reader := delivered.Open(views, func() time.Time { return now })
+	publish := func(v delivered.View) {
+		t.Helper()
+		if err := delivered.Publish(t.Context(), views, catalog.ExchangeDomain.Name, v); err != nil {
+			t.Fatal(err)
+		}
+		now = now.Add(time.Minute)
+	}
+	check := func(want string, needs ...catalog.Need) {
+		t.Helper()
+		err := reader.Check(t.Context(), needs)
+		var awaited *delivered.Awaited
+		if errors.As(err, &awaited); awaited == nil && (err != nil || want != "") || awaited != nil && awaited.Error() != want {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	pairs, all := catalog.ExchangePairs, catalog.ExchangePairs.Of("")
+	check("pairs of exchanges have not arrived yet: no ingester has begun on them", all)
+	publish(delivered.View{"pairs": {Sources: []string{"binance spot", "okx spot"}}, "pairs/binance": {Sources: []string{"binance spot"}}, "pairs/okex": {Sources: []string{"okx spot"}}})
+	check("pairs of exchanges have not arrived yet: nothing has come from binance spot, okx spot", all)
+	check("pairs of exchanges have not arrived yet: nothing has come from okx spot", pairs.Of("okex"))
+	check("liquidations of exchanges are not configured in this deployment: they take a centralised exchange", catalog.ExchangeLiquidations.Of("okex"))
+	before := reads.Load()
+	check("pairs of exchanges have not arrived yet: nothing has come from okx spot", pairs.Of("okex"))
+	if n := reads.Load() - before; n != 0 {
+		t.Errorf("%d reads within a second", n)
+	}
+	publish(delivered.View{"pairs": {Since: 1}, "pairs/binance": {Since: 1}, "pairs/okex": {Sources: []string{"okx spot"}}})
+	check("", all)
+	check("", pairs.Of("binance"))
+	check("pairs of exchanges have not arrived yet: nothing has come from okx spot", pairs.Of("okex"))
+	check("", pairs.Of("okex"), pairs.Of("binance"))
+	check("", pairs.Of("kraken")) // that nobody follows
+	publish(delivered.View{"pairs": {Since: 1}, "pairs/binance": {Since: 1}, "pairs/okex": {Since: 2}})
+	check("", pairs.Of("okex"))
+	before, now = reads.Load(), now.Add(time.Hour)
+	for range 100 {
+		for _, need := range []catalog.Need{all, pairs.Of("binance"), pairs.Of("okex"), pairs.Of("kraken")} {
+			check("", need)
+		}
+	}
+	if n := reads.Load() - before; n != 0 {
+		t.Errorf("%d reads for what is known", n)
+	}
+}
