@@ -109,7 +109,7 @@ func TestBooksAndBestPricesAreReadFromTheirChannels(t *testing.T) {
 		}
 	}
 	for _, mids := range []string{`{"BTC":"78124.0","NEW":null,"#441":0.5}`, `{"BTC":"78124.0","@1":[],"":"1"}`} {
-		got, err := f.frame([]byte(`{"channel":"allMids","data":{"mids":` + mids + `}}`), layers{})
+		got, err := f.frame([]byte(`{"channel":"allMids","data":{"mids":`+mids+`}}`), layers{})
 		if err != nil || len(got.Mids) != 1 || len(got.Mids[0].Px) != 1 || got.Mids[0].Px["BTC"] != "78124.0" || got.Mids[0].Dex != "" {
 			t.Errorf("%s: %+v, %v", mids, got, err)
 		}

@@ -30,11 +30,12 @@ func show(b *market.Book) string {
 			continue
 		}
 		text += fmt.Sprint(" ", side[0].Px, " to ", side[len(side)-1].Px)
-		for n, i := 0, 0; i < len(side); i += n {
-			for n = 0; i+n < len(side) && side[i+n].Sz == side[i].Sz; n++ {
-				continue
+		for i := 0; i < len(side); {
+			from := i
+			for i < len(side) && side[i].Sz == side[from].Sz {
+				i++
 			}
-			text += fmt.Sprint(" ", n, " of ", side[i].Sz)
+			text += fmt.Sprint(" ", i-from, " of ", side[from].Sz)
 		}
 	}
 	return text
