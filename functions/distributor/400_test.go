@@ -47,6 +47,7 @@ func TestABadRequestNamesItsParameterAndChangesNothing(t *testing.T) {
 		{"empty name", "POST", "/sub-keys", object{"name": ""}, []string{"name"}},
 		{"long name", "POST", "/sub-keys", object{"name": strings.Repeat("é", 65)}, []string{"name", "64"}},
 		{"line feed in name", "POST", "/sub-keys", object{"name": "a\nb"}, []string{"name", "control"}},
+		{"name that reads backwards", "POST", "/sub-keys", object{"name": "a\u202eb"}, []string{"name"}},
 		{"null in name", "POST", "/sub-keys", object{"name": "a\x00b"}, []string{"name"}},
 		{"name is an object", "POST", "/sub-keys", object{"name": object{}}, []string{"name"}},
 		{"bad level", "POST", "/sub-keys", object{"name": "n", "level": "a/b"}, []string{"level"}},

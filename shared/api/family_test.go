@@ -419,6 +419,7 @@ func TestBodiesAreReadLeniently(t *testing.T) {
 		{"not UTF-8", "{\"type\":\"\xff\"}", 400, "not valid UTF-8"},
 		{"object for text", `{"type":{}}`, 400, "invalid type"},
 		{"control character", `{"type":"a\u0000"}`, 400, "invalid type"},
+		{"backward character", `{"type":"a\u202e"}`, 400, "invalid type"},
 		{"bad address", `{"type":"userFills","user":"0x1"}`, 400, "invalid user: must be an address"},
 		{"fraction", `{"type":"fundingHistory","startTime":1.5}`, 400, "invalid startTime"},
 		{"nested fault", `{"type":"candleSnapshot","req":{"coin":5}}`, 400, "invalid req"},

@@ -10,10 +10,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"quotary/shared/catalog"
+	"quotary/shared/visible"
 )
 
 // compileScalar returns what a scalar type accepts, in words, and its setter.
@@ -71,7 +71,7 @@ func compileString(tag reflect.StructTag) (string, setter[string], error) {
 		accepted = fmt.Sprintf("a text of at most %d characters", longest)
 	}
 	return accepted, func(at reflect.Value, text string) error {
-		if utf8.RuneCountInString(text) > longest || strings.ContainsFunc(text, isControl) {
+		if utf8.RuneCountInString(text) > longest || strings.ContainsFunc(text, visible.Hidden) {
 			return errNotAccepted
 		}
 		at.SetString(text)
@@ -105,9 +105,6 @@ func minutesOrMonths(value string) bool {
 	unit := strings.TrimLeft(value, "0123456789")
 	return unit != value && (unit == "m" || unit == "M")
 }
-
-// isControl refuses control characters but those of text in several lines.
-func isControl(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' }
 
 func compileInt(tag reflect.StructTag) (string, setter[string], error) {
 	least, most, err := bounds(tag, func(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) })

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
+
+	"quotary/shared/visible"
 )
 
 // The largest numbers accepted. A million sub-keys of the largest quota still
@@ -27,8 +28,8 @@ func checkName(parameter, name string) error {
 		return invalid("%s must be valid UTF-8", parameter)
 	case n < 1 || n > maxNameRunes:
 		return invalid("%s must have 1 to %d characters, not %d", parameter, maxNameRunes, n)
-	case strings.ContainsFunc(name, unicode.IsControl):
-		return invalid("%s must not contain control characters", parameter)
+	case !visible.Name(name):
+		return invalid("%s must not contain control characters, or such as change the direction of reading", parameter)
 	}
 	return nil
 }

@@ -8,7 +8,8 @@ package markdown
 import (
 	"regexp"
 	"strings"
-	"unicode"
+
+	"quotary/shared/visible"
 )
 
 // Harmless returns the text without control characters, in which no HTML is left, and no
@@ -36,10 +37,10 @@ func Harmless(text string) string {
 
 // printed drops what is no character of a text.
 func printed(r rune) rune {
-	if r == '\n' || r == '\t' || !unicode.IsControl(r) {
-		return r
+	if r == '\r' || visible.Hidden(r) {
+		return -1
 	}
-	return -1
+	return r
 }
 
 // address is an address of the web in angle brackets, which is a link.

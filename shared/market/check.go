@@ -3,7 +3,8 @@ package market
 import (
 	"errors"
 	"fmt"
-	"unicode/utf8"
+
+	"quotary/shared/visible"
 )
 
 // MaxTime is the last ms that has 13 digits (in the year 2286); rows are
@@ -35,16 +36,17 @@ func (f *Fill) Check() error {
 			return fmt.Errorf("%.60q %w", s, errDecimal)
 		}
 	}
-	for _, s := range [...]string{f.Dir, f.Hash, f.FeeToken} {
-		if len(s) > maxText {
+	for _, s := range [...]*string{&f.Dir, &f.Hash, &f.FeeToken} {
+		if len(*s) > maxText {
 			return fmt.Errorf("dir, hash or feeToken is longer than %d bytes", maxText)
 		}
+		*s = visible.Line(*s)
 	}
 	f.dropImpossible()
 	return nil
 }
 
-// maxText bounds the texts that are kept as they come, in bytes: the longest of
+// maxText bounds the texts that are kept, in bytes: the longest of
 // the venue is a hash of 66.
 const maxText = 256
 
@@ -56,12 +58,12 @@ func (f *Fill) dropImpossible() {
 	}
 }
 
-// shortText is a text that is kept as it comes, "" where it is too long.
+// shortText is a text as it is shown, "" where it is too long.
 func shortText(s string) string {
-	if len(s) > maxText || !utf8.ValidString(s) {
+	if len(s) > maxText {
 		return ""
 	}
-	return s
+	return visible.Line(s)
 }
 
 func addressOrNone(s string) string {
@@ -95,19 +97,8 @@ func CheckQuantity(px, sz string) error {
 	return nil
 }
 
-// ValidCoin reports whether s can be a coin: 1 to 64 bytes of valid UTF-8 without
-// control characters.
-func ValidCoin(s string) bool {
-	if s == "" || len(s) > 64 || !utf8.ValidString(s) {
-		return false
-	}
-	for i := 0; i < len(s); i++ {
-		if s[i] < ' ' || s[i] == 0x7f {
-			return false
-		}
-	}
-	return true
-}
+// ValidCoin reports whether s can be a coin: 1 to 64 bytes of a visible name.
+func ValidCoin(s string) bool { return s != "" && len(s) <= 64 && visible.Name(s) }
 
 // ParseAddress reads 0x and 40 hexadecimal digits, and returns them in lower
 // case.

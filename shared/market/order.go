@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"quotary/shared/visible"
 )
 
 // OrderStatus is a status that an order of an account came to, as a node writes
@@ -83,10 +85,11 @@ func (s *OrderStatus) Check() error {
 			return fmt.Errorf("%.60q %w", text, errDecimal)
 		}
 	}
-	for _, text := range [...]string{s.Status, s.TriggerCondition, s.TriggerPx, s.OrderType} {
-		if len(text) > maxText || !utf8.ValidString(text) {
+	for _, text := range [...]*string{&s.Status, &s.TriggerCondition, &s.TriggerPx, &s.OrderType} {
+		if len(*text) > maxText || !utf8.ValidString(*text) {
 			return fmt.Errorf("a text is longer than %d bytes or no UTF-8", maxText)
 		}
+		*text = visible.Line(*text)
 	}
 	s.dropImpossible()
 	return nil

@@ -22,6 +22,8 @@ func TestWhatCannotBeStoredIsNoOrderStatus(t *testing.T) {
 	for name, spoil := range map[string]func(*OrderStatus){
 		"an address of other letters": func(s *OrderStatus) { s.Address = strings.Replace(s.Address, "A", "g", 1) },
 		"no coin":                     func(s *OrderStatus) { s.Coin = "" },
+		"a coin that reads backwards": func(s *OrderStatus) { s.Coin = "\u202eCTB" },
+		"a control character":         func(s *OrderStatus) { s.Coin = "BTC\u0085" },
 		"another side":                func(s *OrderStatus) { s.Side = "C" },
 		"no time":                     func(s *OrderStatus) { s.Time = 0 },
 		"a time before 1970":          func(s *OrderStatus) { s.Time = -1 },

@@ -14,9 +14,9 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"quotary/shared/market"
+	"quotary/shared/visible"
 )
 
 // Announcer is an exchange that can be asked for what it announces.
@@ -252,7 +252,7 @@ func plainID(id string) bool {
 
 // oneLine is a text on one line, at most so many runes.
 func oneLine(text string, most int) string {
-	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, ""), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	text = visible.Line(text)
 	if runes := []rune(text); len(runes) > most {
 		text = strings.TrimSpace(string(runes[:most-1])) + "…"
 	}

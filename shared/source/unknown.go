@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+
+	"quotary/shared/visible"
 )
 
 // unknownMarkets are those that an exchange lists and an adapter leaves out, as it does not know
@@ -55,7 +57,7 @@ func (i MarketInfo) UnknownMarkets() int64 {
 // Named reports whether a pair's key can be made of its coins; it notes a market of which it
 // cannot.
 func (i MarketInfo) Named(symbol, base, quote string) bool {
-	if symbol != "" && base != "" && quote != "" && !strings.Contains(base+quote, ":") {
+	if symbol != "" && base != "" && quote != "" && !strings.Contains(base+quote, ":") && visible.Name(symbol+base+quote) {
 		return true
 	}
 	i.Unknown(symbol, "name", base+"/"+quote)

@@ -18,6 +18,7 @@ import (
 
 	"quotary/shared/market"
 	"quotary/shared/source"
+	"quotary/shared/visible"
 )
 
 // callsPerMinute is what CoinGecko allows with a demo key.
@@ -126,7 +127,7 @@ func Parse(row []byte) (market.CoinMarket, error) {
 		return market.CoinMarket{}, fmt.Errorf("of %s it is not known when its figures were made", c.ID)
 	}
 	m := market.CoinMarket{
-		Key: c.ID, Symbol: strings.ToUpper(c.Symbol), Name: c.Name, Time: c.LastUpdated.UnixMilli(),
+		Key: c.ID, Symbol: strings.ToUpper(visible.Line(c.Symbol)), Name: visible.Line(c.Name), Time: c.LastUpdated.UnixMilli(),
 		Price: plain(c.Price), MarketCap: plain(c.MarketCap), Turnover24h: plain(c.Volume), Degree24h: percent(c.Degree24h), Degree7d: percent(c.Degree7d),
 	}
 	if c.Rank != nil && *c.Rank > 0 {

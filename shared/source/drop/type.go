@@ -11,8 +11,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"quotary/shared/visible"
 )
 
 // Type is what a line of a dataset may hold: a JSON object with the members of the
@@ -136,7 +137,7 @@ func (t *Type[T]) Decode(line []byte) (value T, err error) {
 func (m *member) set(at reflect.Value, token json.Token) bool {
 	switch value := token.(type) {
 	case string:
-		value = strings.Map(printed, value)
+		value = visible.Text(value)
 		if m.kind != reflect.String || m.required && value == "" || m.longest > 0 && utf8.RuneCountInString(value) > m.longest ||
 			m.pattern != nil && !m.pattern.MatchString(value) || m.enum != nil && !slices.Contains(m.enum, value) {
 			return false
@@ -157,14 +158,6 @@ func (m *member) set(at reflect.Value, token json.Token) bool {
 		return false
 	}
 	return true
-}
-
-// printed drops what is no character of a text.
-func printed(r rune) rune {
-	if r == '\n' || r == '\t' || r == '\r' || !unicode.IsControl(r) {
-		return r
-	}
-	return -1
 }
 
 // holds reports whether a number is within its bounds.

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/net/html"
 
 	"quotary/shared/source/feeds/syndication"
+	"quotary/shared/visible"
 )
 
 // Text is the text of HTML on one line, at most so many runes.
@@ -58,7 +59,7 @@ func (w *work) words(t syndication.Text, most int) string {
 
 // oneLine is a text without control characters and with single spaces.
 func oneLine(text string) string {
-	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	return visible.Line(text)
 }
 
 // beginning is the first bytes of a text, so many at most, in whole runes.

@@ -17,7 +17,8 @@ func TestMarketsOfWhichSomethingIsNotKnownAreCountedAndSaidOnce(t *testing.T) {
 	t.Parallel()
 	instruments := map[string]string{
 		"SPOT": `{"instId":"BTC-USDT","state":"live","baseCcy":"BTC","quoteCcy":"USDT"},{"instId":"A-USDT","state":"preopen","baseCcy":"A","quoteCcy":"USDT"},
-			{"instId":"B-USDT","state":"halted","baseCcy":"B","quoteCcy":"USDT"},{"instId":"C-USDT","state":"live","baseCcy":"C","quoteCcy":""}`,
+			{"instId":"B-USDT","state":"halted","baseCcy":"B","quoteCcy":"USDT"},{"instId":"C-USDT","state":"live","baseCcy":"C","quoteCcy":""},
+			{"instId":"D-USDT","state":"live","baseCcy":"D\u202eX","quoteCcy":"USDT"}`,
 		"SWAP": `{"instId":"BTC-USDT-SWAP","state":"live","ctVal":"0.01","ctMult":"1","ctValCcy":"BTC","settleCcy":"USDT","ctType":"linear"},
 			{"instId":"XYZ-USDT-SWAP","state":"live","ctVal":"1","ctMult":"1","ctValCcy":"XYZ","settleCcy":"USDT","ctType":"linear"},
 			{"instId":"BTC-USD-SWAP","state":"live","ctVal":"100","ctMult":"1","ctValCcy":"USD","settleCcy":"BTC","ctType":"inverse"},
@@ -31,7 +32,7 @@ func TestMarketsOfWhichSomethingIsNotKnownAreCountedAndSaidOnce(t *testing.T) {
 	t.Cleanup(server.Close)
 	log := new(bytes.Buffer)
 	all := Open(server.URL, slog.New(slog.NewTextHandler(log, nil)))
-	sourcetest.Lists(t, all[0], log, []string{"btcusdt:okex"}, 2, "halted", "C/")
+	sourcetest.Lists(t, all[0], log, []string{"btcusdt:okex"}, 3, "halted", "C/", `D\\u202eX`)
 	log.Reset()
 	sourcetest.Lists(t, all[1], log, []string{"btcswapusdt:okcoinfutures", "xyzswapusdt:okcoinfutures"}, 3, "quanto", "BTC-USD_UM-SWAP")
 }

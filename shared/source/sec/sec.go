@@ -18,6 +18,7 @@ import (
 
 	"quotary/shared/market"
 	"quotary/shared/source"
+	"quotary/shared/visible"
 )
 
 // Company is a company that is asked about.
@@ -172,7 +173,7 @@ func Read(body []byte, c Company) (facts market.CompanyFacts, malformed int, err
 	if cik, err := a.CIK.Int64(); err != nil || cik != c.CIK {
 		return facts, 0, errOther
 	}
-	facts = market.CompanyFacts{Key: c.Key, Name: a.Name}
+	facts = market.CompanyFacts{Key: c.Key, Name: visible.Line(a.Name)}
 	for _, one := range []struct {
 		to       *market.Fact
 		unit     string

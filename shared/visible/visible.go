@@ -1,0 +1,63 @@
+// Package visible is the one place that decides which characters of a stranger's text are
+// shown, whether a source, a drop or a caller wrote it. A control character, or one that
+// turns the direction of reading, shows nothing itself, but can have a name look like
+// another one, or a log line like two.
+package visible
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Hidden reports whether a character is not shown. Line breaks and tabs are no such
+// characters.
+func Hidden(r rune) bool {
+	return unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' || turns(r)
+}
+
+// turns reports whether a character changes the direction in which others are read.
+func turns(r rune) bool { return r > unicode.MaxASCII && unicode.Is(unicode.Bidi_Control, r) }
+
+// Text is a text without what is hidden, and without what is no UTF-8.
+func Text(text string) string {
+	if plain(text) {
+		return text
+	}
+	return without(text, Hidden)
+}
+
+func without(text string, hidden func(rune) bool) string {
+	return strings.Map(func(r rune) rune {
+		if hidden(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, ""))
+}
+
+// Line is a text on one line, as a name is: its words with single spaces between them. A
+// control character parts words.
+func Line(text string) string {
+	if plain(text) && !strings.Contains(text, "  ") && strings.TrimSpace(text) == text {
+		return text
+	}
+	words := strings.FieldsFunc(without(text, turns), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
+	return strings.Join(words, " ")
+}
+
+// Name reports whether a text can be a name as it stands: it is UTF-8 on one line, of
+// which nothing is hidden.
+func Name(text string) bool {
+	return plain(text) || utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) || turns(r) })
+}
+
+// plain reports whether a text is of printable ASCII, as nearly all names are.
+func plain(text string) bool {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] > '~' {
+			return false
+		}
+	}
+	return true
+}

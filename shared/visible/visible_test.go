@@ -1,0 +1,52 @@
+package visible
+
+import (
+	"testing"
+	"unicode"
+	"unicode/utf8"
+)
+
+func TestWhatIsNotShownIsTakenOutOrRefused(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		given, text, line string
+		name              bool
+	}{
+		{"", "", "", true},
+		{"PURR/USDC", "PURR/USDC", "PURR/USDC", true},
+		{"币安人生 é 👩‍🚀", "币安人生 é 👩‍🚀", "币安人生 é 👩‍🚀", true},
+		{" a  b ", " a  b ", "a b", true},
+		{"a\nb\tc\r\n", "a\nb\tc\r\n", "a b c", false},
+		{"a\x00b\x1bc\x7f\u0085", "abc", "a b c", false},
+		{"\u202eCDSU\u202c", "CDSU", "CDSU", false},
+		{"US\u2066D\u2069C\u200f\u200e\u061c", "USDC", "USDC", false},
+		{"a \u202e b", "a  b", "a b", false},
+		{"a\u2028b", "a\u2028b", "a b", true},
+		{"a\xffb", "ab", "ab", false},
+	} {
+		if got := Text(tt.given); got != tt.text {
+			t.Errorf("Text(%q) = %q, want %q", tt.given, got, tt.text)
+		}
+		if got := Line(tt.given); got != tt.line {
+			t.Errorf("Line(%q) = %q, want %q", tt.given, got, tt.line)
+		}
+		if got := Name(tt.given); got != tt.name {
+			t.Errorf("Name(%q) = %t", tt.given, got)
+		}
+	}
+}
+
+func FuzzALineIsAName(f *testing.F) {
+	f.Add("a\u202e\x00 b\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		line := Line(text)
+		if !Name(line) || !utf8.ValidString(line) || Line(line) != line || Text(line) != line {
+			t.Errorf("%q gives %q", text, line)
+		}
+		for _, r := range Text(text) {
+			if Hidden(r) || unicode.Is(unicode.Bidi_Control, r) {
+				t.Errorf("%q is not taken out of %q", r, text)
+			}
+		}
+	})
+}
