@@ -55,6 +55,7 @@ type AnnouncementMark struct {
 	Published int64  `json:"at"`           // ms
 	Digest    string `json:"is"`           // of all that it says in English
 	Chinese   string `json:"cn,omitempty"` // of all that it says in Chinese; "" where it was not said
+	Revised   int64  `json:"re,omitempty"` // until when its changes are used up, Unix s: see [Revise]
 }
 
 // announcementsKept is how many are remembered of each category: the newest. They are more than
@@ -115,9 +116,16 @@ func (a *Announcements) poll(ctx context.Context, category string, known *Announ
 			}
 			newest = max(newest, one.Published)
 			mark, before := markOf(&one), (*known)[category+"#"+one.ID]
-			if mark.Digest != before.Digest || mark.Chinese != "" && mark.Chinese != before.Chinese {
-				fresh, marks[category+"#"+one.ID] = append(fresh, one), mark
+			if mark.Digest == before.Digest && (mark.Chinese == "" || mark.Chinese == before.Chinese) {
+				continue
 			}
+			if before.Digest != "" {
+				var may bool
+				if mark.Revised, may = Revise(before.Revised, now); !may {
+					continue // it stays known as it was, so that it is looked at again
+				}
+			}
+			fresh, marks[category+"#"+one.ID] = append(fresh, one), mark
 		}
 		a.Stats.Seen(now, newest)
 		if len(fresh) == 0 {

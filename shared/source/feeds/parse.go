@@ -22,6 +22,7 @@ type Document struct {
 	Items     []Item // in the order of the feed, each key once
 	Malformed int    // items that have no key or no text, repeat a key, or are beyond 500
 
+	cut  bool // there may be more items
 	work work // what its markup has cost
 }
 
@@ -75,7 +76,7 @@ func (f Format) parse(body []byte, contentType string, from *url.URL) (doc Docum
 	if err != nil {
 		return Document{}, err
 	}
-	doc = Document{Malformed: feed.Unread}
+	doc = Document{Malformed: feed.Unread, cut: feed.Cut}
 	base := resolved(feed.Link, resolved(feed.Base, from))
 	doc.Image = absolute(feed.Image, base)
 	seen := map[string]bool{}
@@ -96,6 +97,7 @@ func (f Format) parse(body []byte, contentType string, from *url.URL) (doc Docum
 func (d *Document) add(page Document) {
 	d.Image = cmp.Or(d.Image, page.Image)
 	d.Malformed += page.Malformed
+	d.cut = d.cut || page.cut
 	seen := map[string]bool{}
 	for _, item := range d.Items {
 		seen[item.Key] = true

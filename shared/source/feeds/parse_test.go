@@ -272,7 +272,34 @@ func TestABrokenItemCostsItselfAlone(t *testing.T) {
 			t.Errorf("%s: %v, %+v", name, err, doc)
 		}
 	}
-	doc, err := Parse([]byte(`{"version":"https://jsonfeed.org/version/1","items":[{"id":"1","title":"one"},null,7,[],"x",{"title":"no id"},{"id":"3","title":{},"authors":"x","attachments":{}},{"id":{},"url":[],"title":"x"},{"id":"2","title":"two","authors":7,"image":1}]}`), "", base)
+	for name, c := range map[string]string{
+		"a CDATA section that does not end":                `<item><title><![CDATA[x</title></item>`,
+		"a comment that does not end":                      `<item><!-- <title>x</title></item>`,
+		"sections of both kinds that do not end":           `<item><!-- <title><![CDATA[x</title></item>`,
+		"a section that does not end, before some that do": `<item><title><![CDATA[x</title></item><item><title><![CDATA[y]]></title></item>`,
+	} {
+		for _, title := range []string{"two", "<![CDATA[two]]><!-- -->"} {
+			doc, err := Parse([]byte(`<rss version="2.0"><channel><item><guid>1</guid><title>one</title></item>`+c+`<item><guid>2</guid><title>`+title+`</title></item></channel></rss>`), "", base)
+			if err != nil || doc.Malformed == 0 || len(doc.Items) != 2 || doc.Items[1].Title != "two" {
+				t.Errorf("%s: %v, %+v", name, err, doc)
+			}
+		}
+	}
+	for name, c := range map[string]string{
+		"RSS that is cut off":   `<rss version="2.0"><channel><item><guid>1</guid><title>one</title></item><item><guid>2</guid><title>tw`,
+		"JSON that is cut off":  `{"version":"https://jsonfeed.org/version/1","items":[{"id":"1","title":"one"},{"id":"2","title":"tw`,
+		"JSON with a bad value": `{"version":"https://jsonfeed.org/version/1","items":[{"id":"1","title":"one"},{"id":"2","title":"\x"}]}`,
+	} {
+		doc, err := Parse([]byte(c), "", base)
+		if err != nil || doc.Malformed != 1 || len(doc.Items) != 1 || doc.Items[0].Title != "one" || !doc.cut {
+			t.Errorf("%s: %v, %+v", name, err, doc)
+		}
+	}
+	doc, err := Parse([]byte("{\"version\":\"https://jsonfeed.org/version/1\",\"items\":[{\"id\":\"1\",\"title\":\"o\tn\x01e\",\n\"content_text\":\"a\nb\"}]}"), "", base)
+	if err != nil || doc.Malformed != 0 || len(doc.Items) != 1 || doc.Items[0].Title != "o n e" {
+		t.Errorf("JSON with control characters: %v, %+v", err, doc)
+	}
+	doc, err = Parse([]byte(`{"version":"https://jsonfeed.org/version/1","items":[{"id":"1","title":"one"},null,7,[],"x",{"title":"no id"},{"id":"3","title":{},"authors":"x","attachments":{}},{"id":{},"url":[],"title":"x"},{"id":"2","title":"two","authors":7,"image":1}]}`), "", base)
 	if err != nil || doc.Malformed != 7 || len(doc.Items) != 2 || doc.Items[1].Title != "two" {
 		t.Errorf("JSON: %v, %+v", err, doc)
 	}

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"quotary/shared/source"
 )
 
 // Position is what was seen of a feed. It is bounded, whatever the feed does.
@@ -20,7 +22,7 @@ type Position struct {
 	// A feed that several caches answer shows and hides them.
 	Left map[string]int64 `json:"left,omitempty"`
 
-	// Revised is until when changes of an item use up those that it may have, Unix s.
+	// Revised is until when the changes of an item are used up, Unix s: see [source.Revise].
 	Revised map[string]int64 `json:"revised,omitempty"`
 
 	// Twins are the items of the last answer by what other feeds know them by.
@@ -39,13 +41,6 @@ type Position struct {
 const (
 	maxLeft  = maxItems
 	keepLeft = 24 * time.Hour
-)
-
-// Changes of an item: so many at once, and then one in each revisionEvery, the newest. In a
-// day these are 16 at most, each of which is a row for ever.
-const (
-	revisionsAtOnce = 4
-	revisionEvery   = 2 * time.Hour
 )
 
 // repeats stands for the digest of an item that another feed of the publisher tells.
@@ -97,12 +92,11 @@ func (p *Position) follow(doc *Document, now time.Time, twins *Twins, of *Source
 
 // revise reports whether an item may change now, and counts it.
 func (p *Position) revise(before *Position, key string, now time.Time) bool {
-	until := max(before.Revised[key], now.Unix())
-	if until-now.Unix() > int64((revisionsAtOnce-1)*revisionEvery/time.Second) {
-		return false
+	until, may := source.Revise(before.Revised[key], now)
+	if may {
+		p.Revised[key] = until
 	}
-	p.Revised[key] = until + int64(revisionEvery/time.Second)
-	return true
+	return may
 }
 
 // leave keeps what was known before and is not in the last answer, for a while.

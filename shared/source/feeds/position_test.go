@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"quotary/shared/source"
 )
 
 var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
@@ -35,10 +37,10 @@ func TestAnItemIsRevisedSoOftenADay(t *testing.T) {
 		now = noon.Add(time.Duration(n) * time.Minute)
 		look(fmt.Sprint("advert ", n), now)
 	}
-	if most := 1 + revisionsAtOnce + int(24*time.Hour/revisionEvery); len(delivered) > most || len(delivered) < most-1 {
+	if most := 1 + source.RevisionsAtOnce + int(24*time.Hour/source.RevisionEvery); len(delivered) > most || len(delivered) < most-1 {
 		t.Errorf("%d states of a day", len(delivered))
 	}
-	for n := range revisionsAtOnce {
+	for n := range source.RevisionsAtOnce {
 		if want := fmt.Sprint("advert ", n); delivered[1+n] != want {
 			t.Errorf("of the first changes %s is %s", want, delivered[1+n])
 		}
@@ -46,7 +48,7 @@ func TestAnItemIsRevisedSoOftenADay(t *testing.T) {
 	if !look("last", now) {
 		t.Error("nothing is left for later")
 	}
-	if later := look("last", now.Add(revisionEvery)); later || delivered[len(delivered)-1] != "last" {
+	if later := look("last", now.Add(source.RevisionEvery)); later || delivered[len(delivered)-1] != "last" {
 		t.Errorf("the last state is %s, later %t", delivered[len(delivered)-1], later)
 	}
 	// Others are not held back by it, nor is it after a while.

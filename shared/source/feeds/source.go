@@ -124,7 +124,7 @@ func (s *Source) look(ctx context.Context, web *http.Client, from Position, sink
 	if len(doc.Items) > 0 {
 		var later bool
 		d.Position, d.Items, later = from.follow(&doc, now, s.Twins, s)
-		if !later {
+		if !later && !doc.cut { // else there is more to be read, also where nothing changes
 			d.Position.Validators = first.validators
 		}
 	}

@@ -16,12 +16,15 @@ type List struct {
 
 // UnmarshalJSON implements [json.Unmarshaler]. What is no list is an error; null is none.
 func (l *List) UnmarshalJSON(text []byte) error {
-	if bytes.Equal(text, []byte("null")) {
-		return nil
-	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	if begin, err := d.Token(); err != nil || begin != json.Delim('[') {
-		return fmt.Errorf("a list is expected, not %.10q", text)
+	return l.read(json.NewDecoder(bytes.NewReader(text)))
+}
+
+// read reads the next value.
+func (l *List) read(d *json.Decoder) error {
+	if begin, err := d.Token(); err != nil || begin == nil {
+		return err
+	} else if begin != json.Delim('[') {
+		return fmt.Errorf("a list is expected, not %.10q", begin)
 	}
 	var value json.RawMessage
 	for d.More() {
@@ -34,7 +37,8 @@ func (l *List) UnmarshalJSON(text []byte) error {
 		}
 		l.Values = append(l.Values, bytes.Clone(value))
 	}
-	return nil
+	_, err := d.Token()
+	return err
 }
 
 // lenient is a value, or nothing where another kind of value was written: a member that
@@ -88,23 +92,67 @@ type jsonItem struct {
 	Attachments lenient[List]       `json:"attachments"`
 }
 
+type jsonFeed struct {
+	Version word
+	Page    word
+	Icon    word
+	Favicon word
+	Author  lenient[jsonAuthor]
+	Authors lenient[List]
+	Items   List
+}
+
+// read reads the members one by one, so that what is behind a fault does not cost what is
+// before it.
+func (j *jsonFeed) read(d *json.Decoder) error {
+	into := map[string]any{
+		"version": &j.Version, "home_page_url": &j.Page, "icon": &j.Icon, "favicon": &j.Favicon, "author": &j.Author, "authors": &j.Authors,
+	}
+	if _, err := d.Token(); err != nil { // the brace
+		return err
+	}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return err
+		}
+		text, _ := name.(string)
+		switch member := into[text]; {
+		case text == "items":
+			err = j.Items.read(d)
+		case member != nil:
+			err = d.Decode(member)
+		default:
+			err = d.Decode(&lenient[struct{}]{})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err := d.Token()
+	return err
+}
+
 func readJSON(text []byte) (*Feed, error) {
-	var doc struct {
-		Version word                `json:"version"`
-		Page    word                `json:"home_page_url"`
-		Icon    word                `json:"icon"`
-		Favicon word                `json:"favicon"`
-		Author  lenient[jsonAuthor] `json:"author"`
-		Authors lenient[List]       `json:"authors"`
-		Items   List                `json:"items"`
-	}
-	if err := json.Unmarshal(text, &doc); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNoFeed, err)
-	}
-	if !strings.Contains(string(doc.Version), "jsonfeed.org/version/") {
+	// No text may hold a control character as it stands, and some do.
+	text = bytes.Map(func(r rune) rune {
+		if r < ' ' {
+			return ' '
+		}
+		return r
+	}, text)
+	var doc jsonFeed
+	fault := doc.read(json.NewDecoder(bytes.NewReader(text)))
+	switch isFeed := strings.Contains(string(doc.Version), "jsonfeed.org/version/"); {
+	case fault != nil && (!isFeed || len(doc.Items.Values) == 0):
+		return nil, fmt.Errorf("%w: %w", ErrNoFeed, fault)
+	case !isFeed:
 		return nil, fmt.Errorf("%w: it is JSON of something else", ErrNoFeed)
 	}
-	feed := &Feed{Link: string(doc.Page), Image: string(doc.Icon), Unread: doc.Items.More, Work: len(text)}
+	feed := &Feed{Link: string(doc.Page), Image: string(doc.Icon), Unread: doc.Items.More, Cut: fault != nil, Work: len(text)}
+	if feed.Cut {
+		feed.Unread++
+	}
 	if feed.Image == "" {
 		feed.Image = string(doc.Favicon)
 	}

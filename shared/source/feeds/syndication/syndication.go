@@ -42,8 +42,9 @@ type Feed struct {
 	Image string // the publisher's picture
 	Items []Item // in the order of the feed
 
-	Unread int // items that could not be read, and those beyond MaxItems
-	Work   int // tokens and bytes that were handled: what reading has cost
+	Unread int  // items that could not be read, and those beyond MaxItems
+	Cut    bool // it is cut off: there may be more items
+	Work   int  // tokens and bytes that were handled: what reading has cost
 }
 
 // Item is one item.

@@ -58,6 +58,7 @@ type field struct {
 }
 
 func readXML(text []byte) (*Feed, error) {
+	text = withoutUnclosed(withoutUnclosed(text, "<![CDATA[", "]]>"), "<!--", "-->")
 	r := &xmlReader{tokens: tokens.NewTokenizer(bytes.NewReader(text)), prefixes: map[string]string{}}
 	r.tokens.AllowCDATA(true)
 	for n := 0; ; n++ {
@@ -66,7 +67,7 @@ func readXML(text []byte) (*Feed, error) {
 		var err error
 		switch kind {
 		case tokens.ErrorToken:
-			return nil, errCut
+			return r.cut()
 		case tokens.StartTagToken, tokens.SelfClosingTagToken:
 			// No element of a feed holds raw text, as some of HTML do.
 			r.tokens.NextIsNotRawText()
@@ -85,6 +86,61 @@ func readXML(text []byte) (*Feed, error) {
 			return &r.feed, nil
 		}
 	}
+}
+
+// withoutUnclosed takes out the marks with which sections begin that do not end before the
+// next item does: they would hide all items up to the end of another.
+func withoutUnclosed(text []byte, begin, end string) []byte {
+	var kept []byte
+	closes := 0 // where the next section ends
+	for at := 0; ; {
+		next := bytes.Index(text[at:], []byte(begin))
+		if next < 0 {
+			if kept == nil {
+				return text
+			}
+			return append(kept, text[at:]...)
+		}
+		inside := at + next + len(begin)
+		if closes >= 0 && closes < inside {
+			if closes = bytes.Index(text[inside:], []byte(end)); closes >= 0 {
+				closes += inside
+			}
+		}
+		again := bytes.Index(text[inside:], []byte(begin))
+		if closes >= 0 && (again < 0 || inside+again > closes || !endsItem(text[inside:inside+again])) {
+			if kept != nil {
+				kept = append(kept, text[at:closes]...)
+			}
+			at = closes
+			continue
+		}
+		if kept == nil {
+			kept = make([]byte, 0, len(text))
+			kept = append(kept, text[:at]...)
+		}
+		kept = append(kept, text[at:at+next]...)
+		at = inside
+	}
+}
+
+func endsItem(text []byte) bool {
+	return bytes.Contains(text, []byte("</item>")) || bytes.Contains(text, []byte("</entry>"))
+}
+
+// cut is the feed up to where it is cut off: its items that are whole, if there are any.
+func (r *xmlReader) cut() (*Feed, error) {
+	r.feed.Cut = true
+	if r.inItem > 0 {
+		r.feed.Unread++
+		if r.item != nil {
+			r.feed.Items = r.feed.Items[:len(r.feed.Items)-1]
+		}
+	}
+	if len(r.feed.Items) == 0 {
+		return nil, errCut
+	}
+	return &r.feed, nil
 }
 
 // name is the canonical name of a tag: with the prefix of a known namespace, without one
