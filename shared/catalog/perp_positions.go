@@ -104,8 +104,8 @@ type PositionPoint struct {
 	UnrealizedPnl    *string `json:"unrealizedPnl"`  // profit of what is open, at that price
 	ReturnOnEquity   *string `json:"returnOnEquity"` // unrealizedPnl over the margin at entry, a fraction
 	LiquidationPrice *string `json:"liqPrice"`       // price at which it would be liquidated; null where there is none or the rest of the account at that time is not known
-	MarginUsed       string  `json:"marginUsed"`     // initial margin, or for isolated margin the equity of the position
-	CumFunding       string  `json:"cumFunding"`     // funding paid less received since it was opened
+	MarginUsed       *string `json:"marginUsed"`     // initial margin, or for isolated margin the equity of the position; null where the margin that was set aside is not known
+	CumFunding       *string `json:"cumFunding"`     // funding paid less received since it was opened; null where it was opened before the account is known, until the venue has said it
 }
 
 // PositionPnl is what a position was worth at the end of each bucket, oldest first.

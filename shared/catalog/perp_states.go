@@ -26,17 +26,17 @@ type ClearinghouseState struct {
 	MarginSummary              MarginSummary   `json:"marginSummary"`              // sums of all positions
 	CrossMarginSummary         MarginSummary   `json:"crossMarginSummary"`         // sums without isolated positions
 	CrossMaintenanceMarginUsed string          `json:"crossMaintenanceMarginUsed"` // value of the account below which its cross positions are liquidated
-	Withdrawable               string          `json:"withdrawable"`               // amount that may leave the dex
+	Withdrawable               *string         `json:"withdrawable"`               // amount that may leave the dex; null while the funds of the account are not known
 	AssetPositions             []AssetPosition `json:"assetPositions"`             // open positions, in the order of the venue's markets
 	Time                       int64           `json:"time"`                       // time of the mark prices, ms
 }
 
 // MarginSummary sums up an account in a dex. Amounts are quote units, decimal strings.
 type MarginSummary struct {
-	AccountValue    string `json:"accountValue"`    // cash and unrealized profit
-	TotalNtlPos     string `json:"totalNtlPos"`     // value of the positions
-	TotalRawUsd     string `json:"totalRawUsd"`     // accountValue less the value of longs, plus that of shorts
-	TotalMarginUsed string `json:"totalMarginUsed"` // initial margin of the positions
+	AccountValue    *string `json:"accountValue"`    // cash and unrealized profit; null while the funds of the account are not known
+	TotalNtlPos     string  `json:"totalNtlPos"`     // value of the positions
+	TotalRawUsd     *string `json:"totalRawUsd"`     // accountValue less the value of longs, plus that of shorts; null where that is
+	TotalMarginUsed *string `json:"totalMarginUsed"` // initial margin of the positions; null where that of one is not known
 }
 
 // AssetPosition is an open position.
@@ -56,9 +56,9 @@ type PositionState struct {
 	PositionValue  string           `json:"positionValue"`  // size x mark price, never negative
 	UnrealizedPnl  *string          `json:"unrealizedPnl"`  // profit of what is open, at the mark price
 	ReturnOnEquity *string          `json:"returnOnEquity"` // unrealizedPnl over the margin at entry, a fraction
-	LiquidationPx  *string          `json:"liquidationPx"`  // mark price at which it is liquidated, other prices unchanged; null where there is none
-	MarginUsed     string           `json:"marginUsed"`     // initial margin, or for isolated margin the equity of the position
-	MaxLeverage    int64            `json:"maxLeverage"`    // highest leverage that the market allows
+	LiquidationPx  *string          `json:"liquidationPx"`  // mark price at which it is liquidated, other prices unchanged; null where there is none or it is not known
+	MarginUsed     *string          `json:"marginUsed"`     // initial margin, or for isolated margin the equity of the position; null where the margin that was set aside is not known
+	MaxLeverage    *int64           `json:"maxLeverage"`    // highest leverage that the market allows; null where that is not known
 	CumFunding     CumFunding       `json:"cumFunding"`
 }
 
@@ -72,11 +72,12 @@ type PositionLeverage struct {
 	RawUsd  *string `json:"rawUsd,omitempty"`  // margin less entry cost in quote units, a decimal string; isolated positions alone have it
 }
 
-// CumFunding is funding paid less received, in quote units, decimal strings.
+// CumFunding is funding paid less received, in quote units, decimal strings. They are
+// null where the position was opened before its fills are known, until the venue tells them.
 type CumFunding struct {
-	AllTime     string `json:"allTime"`     // in this coin, ever
-	SinceOpen   string `json:"sinceOpen"`   // since the position was opened
-	SinceChange string `json:"sinceChange"` // since the last fill of the position
+	AllTime     *string `json:"allTime"`     // in this coin, ever
+	SinceOpen   *string `json:"sinceOpen"`   // since the position was opened
+	SinceChange *string `json:"sinceChange"` // since the last fill of the position
 }
 
 // SpotStatesIn names accounts.
@@ -97,9 +98,9 @@ type SpotState struct {
 
 // SpotBalance is what an account holds of a token. Amounts are decimal strings.
 type SpotBalance struct {
-	Coin     string `json:"coin"`     // name of the token
-	Token    int64  `json:"token"`    // number of the token; -1 where it is not known
-	Total    string `json:"total"`    // units of the token
-	Hold     string `json:"hold"`     // units of the token that open orders reserve
-	EntryNtl string `json:"entryNtl"` // what was paid for it, in quote units
+	Coin     string  `json:"coin"`     // name of the token
+	Token    *int64  `json:"token"`    // number of the token; null where it is not known
+	Total    string  `json:"total"`    // units of the token
+	Hold     *string `json:"hold"`     // units of the token that open orders reserve; null where open orders are not known
+	EntryNtl *string `json:"entryNtl"` // what was paid for it, in quote units; null where that is not known
 }

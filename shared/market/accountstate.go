@@ -12,6 +12,11 @@ type AccountState struct {
 	CrossMaintenance Decimal       // maintenance margin of the cross positions
 	Withdrawable     Decimal       // never negative
 
+	// Unfunded says that the venue has not said yet what there is in the dex. Then what
+	// follows from the cash is of no meaning: AccountValue, TotalRawUsd, Withdrawable, and
+	// where a cross position would be liquidated.
+	Unfunded bool
+
 	Positions []PositionState // by the venue in its own order, by [Account.State] in the order of the coins' names
 }
 
@@ -34,7 +39,12 @@ type PositionState struct {
 	// NoCost says that the position was opened before the account is known, and that
 	// nothing has told its entry price yet. Then EntryPx, UnrealizedPnl and
 	// ReturnOnEquity are 0 and of no meaning.
-	NoCost         bool
+	NoCost bool
+
+	// Unseen says that the position was opened before the account is known, and that the
+	// venue has said nothing of it since. Then the funding since it was opened and changed
+	// lacks what came before, and of an isolated one the margin is not known.
+	Unseen         bool
 	EntryPx        Decimal // quote units per base unit
 	PositionValue  Decimal // notional at the mark, never negative
 	UnrealizedPnl  Decimal
@@ -66,4 +76,5 @@ type SpotBalance struct {
 	Total    Decimal // units of the token
 	Hold     Decimal // part of Total that open orders reserve
 	EntryNtl Decimal // what was paid for Total, quote units; 0 of USDC
+	NoCost   bool    // EntryNtl is not known
 }

@@ -15,7 +15,7 @@ const defaultLeverage = 20
 // Formulas: https://hyperliquid.gitbook.io/hyperliquid-docs/trading/margining and
 // https://hyperliquid.gitbook.io/hyperliquid-docs/trading/liquidations
 func (a *Account) State(dex string, m *Markets, marks Marks, ms int64) AccountState {
-	s := AccountState{Dex: dex, Time: ms}
+	s := AccountState{Dex: dex, Time: ms, Unfunded: !a.isFunded(dex)}
 	for i := range a.Dexes {
 		if a.Dexes[i].Dex == dex {
 			s.CrossMargin.AccountValue = a.Dexes[i].Cash
@@ -50,6 +50,7 @@ func (a *Account) State(dex string, m *Markets, marks Marks, ms int64) AccountSt
 	s.Positions = make([]PositionState, len(open))
 	for i := range open {
 		s.Positions[i] = open[i].state(&s)
+		s.Positions[i].Unseen = s.Unfunded && open[i].Open.Partial
 	}
 	return s
 }
@@ -170,6 +171,20 @@ func (v *valued) liquidationPx(s *AccountState) Decimal {
 	return px
 }
 
+// isFunded reports whether the venue has said what the account has in a dex.
+func (a *Account) isFunded(dex string) bool {
+	if i := slices.IndexFunc(a.Dexes, func(d DexFunds) bool { return d.Dex == dex }); i >= 0 {
+		return a.Dexes[i].Anchored > 0
+	}
+	return a.Anchored > 0 // it knew of none
+}
+
+// IsFunded reports whether the venue has said what the account has in all its dexes: before,
+// [Account.PerpValue] is only what the seen events moved.
+func (a *Account) IsFunded() bool {
+	return a.Anchored > 0 && !slices.ContainsFunc(a.Dexes, func(d DexFunds) bool { return d.Anchored == 0 })
+}
+
 // PerpValue is what the account is worth in all dexes at marks, quote units.
 func (a *Account) PerpValue(m *Markets, marks Marks) Decimal {
 	var sum Decimal
@@ -227,7 +242,7 @@ func (a *Account) Balances(m *Markets, reserves map[string]SpotReserve) []SpotBa
 		if t.Total.IsZero() {
 			continue
 		}
-		b := SpotBalance{Coin: t.Token, Token: m.tokenNumber(t.Token), Total: t.Total, Hold: hold[t.Token], EntryNtl: t.Cost}
+		b := SpotBalance{Coin: t.Token, Token: m.tokenNumber(t.Token), Total: t.Total, Hold: hold[t.Token], EntryNtl: t.Cost, NoCost: t.NoCost}
 		if t.Total.IsNeg() {
 			b.Hold = Decimal{}
 		} else if t.Total.LessThan(b.Hold) {

@@ -30,6 +30,7 @@ type lifetime struct {
 	end           int64           // ms of the fill that closed it; 0 while it is open
 	funding       market.Decimal  // paid less received over all of it, quote units; of a closed one
 	entryPx       market.Decimal  // average of all that opened it; of a closed one
+	partial       bool            // a closed one began before the account was known
 	steps         []step          // oldest first, at least one
 	now           market.OpenPosition
 	account       *market.Account // as it is now; nil where it is not known
@@ -110,7 +111,7 @@ func (r *reader) completed(ctx context.Context, t *market.CompletedTrade) (*life
 		retention.Reached(ctx, since)
 		return nil, api.Absent(notFound, "the fills of this position are no longer stored; startTime and endTime must be of %d (%s) or later", since.UnixMilli(), since.Format(time.DateOnly))
 	}
-	l := &lifetime{address: t.Address, coin: t.Coin, long: t.Long, leverage: market.Leverage{Isolated: t.Isolated, Value: t.Leverage}, start: t.Start, end: t.End, funding: t.Funding.Neg(), entryPx: t.EntryPx}
+	l := &lifetime{address: t.Address, coin: t.Coin, long: t.Long, leverage: market.Leverage{Isolated: t.Isolated, Value: t.Leverage}, start: t.Start, end: t.End, funding: t.Funding.Neg(), entryPx: t.EntryPx, partial: t.Partial}
 	if l.values.markets, err = store.OrZero(r.accounts.markets.Get(ctx)); err != nil {
 		return nil, err
 	}

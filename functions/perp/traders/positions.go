@@ -93,7 +93,7 @@ func (l *lifetime) point(i int) catalog.PositionPoint {
 		closed := l.value(s.time, s.px, l.beforeClosing(i))
 		return catalog.PositionPoint{
 			Time: s.time, Size: zero, Leverage: closed.Leverage.Value, EntryPrice: known(!closed.NoCost, closed.EntryPx), PositionValue: zero, UnrealizedPnl: &zero,
-			ReturnOnEquity: &zero, MarginUsed: zero, CumFunding: market.Text(l.funding),
+			ReturnOnEquity: &zero, MarginUsed: &zero, CumFunding: known(!l.partial, l.funding),
 		}
 	}
 	value := l.value(s.time, s.px, &s.after)
@@ -141,8 +141,10 @@ func (l *lifetime) present() catalog.PositionPoint {
 		state := l.values.state(l.account, market.DexOf(l.coin))
 		i := slices.IndexFunc(state.Positions, func(p market.PositionState) bool { return p.Coin == l.coin && p.Szi.Equal(l.now.Size) })
 		if i >= 0 {
-			p := pointOf(state.Time, &state.Positions[i], false)
-			p.EffLeverage = effLeverage(&state.Positions[i], l.account.PerpValue(l.values.markets, l.values.marks.Px))
+			p := pointOf(state.Time, &state.Positions[i], state.Unfunded && !state.Positions[i].Leverage.Isolated)
+			if l.account.IsFunded() {
+				p.EffLeverage = effLeverage(&state.Positions[i], l.account.PerpValue(l.values.markets, l.values.marks.Px))
+			}
 			return p
 		}
 	}
@@ -164,7 +166,7 @@ func pointOf(ms int64, p *market.PositionState, alone bool) catalog.PositionPoin
 	return catalog.PositionPoint{
 		Time: ms, Size: market.Text(p.Szi), Leverage: p.Leverage.Value, EntryPrice: known(!p.NoCost, p.EntryPx), PositionValue: market.Text(p.PositionValue),
 		UnrealizedPnl: known(!p.NoCost, p.UnrealizedPnl), ReturnOnEquity: known(!p.NoCost, p.ReturnOnEquity),
-		LiquidationPrice: known(!alone && !p.LiquidationPx.IsZero(), p.LiquidationPx), MarginUsed: market.Text(p.MarginUsed), CumFunding: market.Text(p.FundingSinceOpen),
+		LiquidationPrice: known(!alone && hasMargin(p) && !p.LiquidationPx.IsZero(), p.LiquidationPx), MarginUsed: known(hasMargin(p), p.MarginUsed), CumFunding: known(!p.Unseen, p.FundingSinceOpen),
 	}
 }
 

@@ -394,7 +394,7 @@ func TestAnAccountThatTheVenueDoesNotKnowIsNotWaitedForAndHasNothing(t *testing.
 	nobody.Anchor(&market.Anchor{Address: carol, Dexes: []market.AccountState{{Time: w.Now().Add(-freshFor - time.Minute).UnixMilli()}}})
 	must(t, w.series.Put(t.Context(), []store.SeriesRow{accounts.Row(&nobody)}))
 	answer := w.Call(t, w.SubKey, http.MethodPost, "/upgrade/v2/hl/traders/clearinghouse-state", body{"addresses": []string{carol}})
-	if got := apitest.Data[[]catalog.AddressState](t, answer); len(got) != 1 || got[0].State == nil || got[0].State.MarginSummary.AccountValue != "0.0" {
+	if got := apitest.Data[[]catalog.AddressState](t, answer); len(got) != 1 || got[0].State == nil || *got[0].State.MarginSummary.AccountValue != "0.0" {
 		t.Errorf("%s", answer.Body)
 	}
 	if got := apitest.Data[*struct{}](t, w.Get(t, w.SubKey, traders+carol+"/current-position-history/BTC")); got != nil {

@@ -36,7 +36,7 @@ func (r *reader) spotStates(ctx context.Context, in catalog.SpotStatesIn) ([]cat
 	}
 	list := []catalog.AddressSpotState{}
 	for address, account := range v.each(in.Addresses) {
-		if account == nil {
+		if account == nil || account.SpotTime == 0 {
 			list = append(list, catalog.AddressSpotState{Address: address})
 			continue
 		}
@@ -46,9 +46,13 @@ func (r *reader) spotStates(ctx context.Context, in catalog.SpotStatesIn) ([]cat
 		}
 		state := catalog.SpotState{Balances: []catalog.SpotBalance{}}
 		for _, b := range account.Balances(v.markets, reserves) {
-			state.Balances = append(state.Balances, catalog.SpotBalance{
-				Coin: b.Coin, Token: b.Token, Total: market.Text(b.Total), Hold: market.Text(b.Hold), EntryNtl: market.Text(b.EntryNtl),
-			})
+			balance := catalog.SpotBalance{
+				Coin: b.Coin, Total: market.Text(b.Total), Hold: known(orders.Time > 0, b.Hold), EntryNtl: known(!b.NoCost, b.EntryNtl),
+			}
+			if b.Token >= 0 {
+				balance.Token = &b.Token
+			}
+			state.Balances = append(state.Balances, balance)
 		}
 		list = append(list, catalog.AddressSpotState{Address: address, SpotState: &state})
 	}
@@ -57,34 +61,50 @@ func (r *reader) spotStates(ctx context.Context, in catalog.SpotStatesIn) ([]cat
 
 func clearinghouseState(s *market.AccountState) catalog.ClearinghouseState {
 	state := catalog.ClearinghouseState{
-		MarginSummary: marginSummary(&s.Margin), CrossMarginSummary: marginSummary(&s.CrossMargin),
-		CrossMaintenanceMarginUsed: market.Text(s.CrossMaintenance), Withdrawable: market.Text(s.Withdrawable),
+		MarginSummary: marginSummary(&s.Margin, !s.Unfunded), CrossMarginSummary: marginSummary(&s.CrossMargin, !s.Unfunded),
+		CrossMaintenanceMarginUsed: market.Text(s.CrossMaintenance), Withdrawable: known(!s.Unfunded, s.Withdrawable),
 		AssetPositions: []catalog.AssetPosition{}, Time: s.Time,
 	}
 	for i := range s.Positions {
-		state.AssetPositions = append(state.AssetPositions, catalog.AssetPosition{Type: "oneWay", Position: positionState(&s.Positions[i])})
+		p := positionState(&s.Positions[i])
+		if s.Unfunded {
+			p.CumFunding.AllTime = nil
+		}
+		if s.Unfunded && !s.Positions[i].Leverage.Isolated {
+			p.LiquidationPx = nil
+		}
+		if p.MarginUsed == nil {
+			state.MarginSummary.TotalMarginUsed = nil
+		}
+		state.AssetPositions = append(state.AssetPositions, catalog.AssetPosition{Type: "oneWay", Position: p})
 	}
 	return state
 }
 
-func marginSummary(m *market.MarginSummary) catalog.MarginSummary {
+// marginSummary writes a summary, without what follows from the cash where that is not known.
+func marginSummary(m *market.MarginSummary, funded bool) catalog.MarginSummary {
 	return catalog.MarginSummary{
-		AccountValue: market.Text(m.AccountValue), TotalNtlPos: market.Text(m.TotalNtlPos),
-		TotalRawUsd: market.Text(m.TotalRawUsd), TotalMarginUsed: market.Text(m.TotalMarginUsed),
+		AccountValue: known(funded, m.AccountValue), TotalNtlPos: market.Text(m.TotalNtlPos),
+		TotalRawUsd: known(funded, m.TotalRawUsd), TotalMarginUsed: new(market.Text(m.TotalMarginUsed)),
 	}
 }
+
+// hasMargin reports whether the margin of a position is known.
+func hasMargin(p *market.PositionState) bool { return !p.Leverage.Isolated || !p.Unseen }
 
 func positionState(p *market.PositionState) catalog.PositionState {
 	state := catalog.PositionState{
 		Coin: p.Coin, Szi: market.Text(p.Szi), Leverage: catalog.PositionLeverage{Type: "cross", Value: p.Leverage.Value, Assumed: p.Assumed},
 		EntryPx: known(!p.NoCost, p.EntryPx), PositionValue: market.Text(p.PositionValue), UnrealizedPnl: known(!p.NoCost, p.UnrealizedPnl),
-		ReturnOnEquity: known(!p.NoCost, p.ReturnOnEquity), LiquidationPx: known(!p.LiquidationPx.IsZero(), p.LiquidationPx),
-		MarginUsed: market.Text(p.MarginUsed), MaxLeverage: p.MaxLeverage,
-		CumFunding: catalog.CumFunding{AllTime: market.Text(p.FundingAllTime), SinceOpen: market.Text(p.FundingSinceOpen), SinceChange: market.Text(p.FundingSinceChange)},
+		ReturnOnEquity: known(!p.NoCost, p.ReturnOnEquity), LiquidationPx: known(hasMargin(p) && !p.LiquidationPx.IsZero(), p.LiquidationPx),
+		MarginUsed: known(hasMargin(p), p.MarginUsed),
+		CumFunding: catalog.CumFunding{AllTime: new(market.Text(p.FundingAllTime)), SinceOpen: known(!p.Unseen, p.FundingSinceOpen), SinceChange: known(!p.Unseen, p.FundingSinceChange)},
+	}
+	if p.MaxLeverage > 0 {
+		state.MaxLeverage = &p.MaxLeverage
 	}
 	if p.Leverage.Isolated {
-		raw := market.Text(p.RawUsd)
-		state.Leverage.Type, state.Leverage.RawUsd = "isolated", &raw
+		state.Leverage.Type, state.Leverage.RawUsd = "isolated", known(hasMargin(p) && !p.NoCost, p.RawUsd)
 	}
 	return state
 }

@@ -99,12 +99,13 @@ func (r *reader) each(ctx context.Context, addresses []catalog.Address, use func
 // summary is what an account holds in all dexes.
 func (v *valuation) summary(a *market.Account) catalog.AccountSummary {
 	var used, notional, atSet market.Decimal // atSet: notional over the leverage that is set
-	positions := int64(0)
+	positions, funded, margins := int64(0), a.IsFunded(), true
 	for i := range a.Dexes {
 		state := v.state(a, a.Dexes[i].Dex)
 		used, notional = used.Add(state.Margin.TotalMarginUsed), notional.Add(state.Margin.TotalNtlPos)
 		for _, p := range state.Positions {
 			positions++
+			margins = margins && hasMargin(&p)
 			if share, err := p.PositionValue.Div64(uint64(max(0, p.Leverage.Value))); err == nil {
 				atSet = atSet.Add(share)
 			}
@@ -112,24 +113,29 @@ func (v *valuation) summary(a *market.Account) catalog.AccountSummary {
 	}
 	perp, spot := a.PerpValue(v.markets, v.marks.Px), a.SpotValue(v.markets, v.marks.Px)
 	row := catalog.AccountSummary{
-		Address: a.Address, CurrentPosition: &positions, EffLeverage: new(over(notional, perp)), MarginUsage: new(market.Text(used)), MarginUsageRate: new(over(used, perp)),
-		PerpValue: new(market.Text(perp)), SpotValue: new(market.Text(spot)), TotalValue: new(market.Text(perp.Add(spot))),
+		Address: a.Address, CurrentPosition: &positions, MarginUsage: known(margins, used),
+		PerpValue: known(funded, perp), SpotValue: known(a.SpotTime > 0, spot), TotalValue: known(funded && a.SpotTime > 0, perp.Add(spot)),
+	}
+	if funded {
+		row.EffLeverage = over(notional, perp)
+	}
+	if funded && margins {
+		row.MarginUsageRate = over(used, perp)
 	}
 	if atSet.IsPos() {
-		set := over(notional, atSet)
-		row.Leverage = &set
+		row.Leverage = over(notional, atSet)
 	}
 	return row
 }
 
-// over is a / b rounded to [market.RatioPlaces], 0 where b is not positive.
-func over(a, b market.Decimal) string {
-	if !b.IsPos() {
-		return "0.0"
+// over is a / b rounded to [market.RatioPlaces]: 0 of nothing, and else nil where b is not
+// positive.
+func over(a, b market.Decimal) *string {
+	switch {
+	case a.IsZero():
+		return new("0.0")
+	case !b.IsPos():
+		return nil
 	}
-	q, err := a.Div(b)
-	if err != nil {
-		return "0.0" // it is not zero
-	}
-	return market.Text(q.RoundHAZ(market.RatioPlaces))
+	return new(market.Text(a.MustDiv(b).RoundHAZ(market.RatioPlaces)))
 }

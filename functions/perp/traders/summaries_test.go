@@ -64,7 +64,7 @@ func holder(t testing.TB) *market.Account {
 		return &market.OpenPosition{Size: decimal(t, size), Cost: decimal(t, cost)}
 	}
 	return &market.Account{
-		Address: alice, Since: now - 1000, Time: now - 10, Anchored: now - 100,
+		Address: alice, Since: now - 1000, Time: now - 10, Anchored: now - 100, SpotTime: now - 100,
 		Dexes: []market.DexFunds{{Cash: decimal(t, "1000"), Anchored: now - 100}, {Dex: "xyz", Cash: decimal(t, "200"), Anchored: now - 100}},
 		Holdings: []market.Holding{
 			{Coin: "BTC", Leverage: market.Leverage{Value: 10}, Open: open("2", "200")},
@@ -77,7 +77,7 @@ func holder(t testing.TB) *market.Account {
 
 func TestAccountsAreSummedUpOverAllDexes(t *testing.T) {
 	t.Parallel()
-	b := openHoldings(t, holder(t), &market.Account{Address: bob, Since: now, Time: now, Anchored: now - 1, Updates: []market.LedgerUpdate{{Time: now - 1}}})
+	b := openHoldings(t, holder(t), &market.Account{Address: bob, Since: now, Time: now, Anchored: now - 1, SpotTime: now - 1, Updates: []market.LedgerUpdate{{Time: now - 1}}})
 	b.of(alice).LastOperation = now - 5000
 	b.write(t)
 	b.post(t, "accounts", body{"addresses": []string{alice, carol, bob}}).Golden(t, "accounts")
@@ -165,4 +165,34 @@ func TestStatisticsOfTraders(t *testing.T) {
 			t.Errorf("period %v: %+v, want %d positions and no curve", period, rows, want)
 		}
 	}
+}
+
+// What the venue has not said yet of an account is null where only it can know: its funds,
+// and of a position that was opened unseen what it cost, paid and set aside.
+func TestWhatTheVenueHasNotSaidOfAnAccountIsNull(t *testing.T) {
+	t.Parallel()
+	unseen := &market.OpenPosition{Size: decimal(t, "2"), NoCost: true, Partial: true}
+	b := openHoldings(t, &market.Account{
+		Address: alice, Since: now - 1000, Time: now - 10, Dexes: []market.DexFunds{{Cash: decimal(t, "-0.5")}},
+		Holdings: []market.Holding{{Coin: "BTC", Leverage: market.Leverage{Value: 10}, Open: unseen}, {Coin: "ETH", Leverage: market.Leverage{Isolated: true, Value: 5}, Open: unseen}, {Coin: "NEW", Open: unseen}},
+		Spot:     []market.SpotHolding{{Token: "+441", Total: decimal(t, "5"), NoCost: true}, {Token: market.USDC, Total: decimal(t, "-2")}},
+	}, &market.Account{
+		Address: bob, Since: now - 1000, Time: now - 10, Anchored: now - 100, SpotTime: now - 100, Dexes: []market.DexFunds{{Cash: decimal(t, "-300"), Anchored: now - 100}},
+		Holdings: []market.Holding{{Coin: "BTC", Leverage: market.Leverage{Value: 10}, Open: &market.OpenPosition{Size: decimal(t, "2"), Cost: decimal(t, "200")}}},
+		Spot:     []market.SpotHolding{{Token: "+441", Total: decimal(t, "5"), NoCost: true}},
+	})
+	b.write(t)
+	for _, path := range []string{"accounts", "statistics"} {
+		rows := apitest.Data[[]map[string]any](t, b.post(t, path, body{"addresses": []string{alice, bob}}))
+		for _, name := range []string{"effLeverage", "marginUsage", "marginUsageRate", "perpValue", "spotValue", "totalValue"} {
+			if figure, there := rows[0][name]; !there || figure != nil {
+				t.Errorf("%s of an account that the venue has not told: %s is %v", path, name, figure)
+			}
+		}
+		if rows[0]["currentPosition"] != 3.0 || rows[1]["perpValue"] != "-280.0" || rows[1]["effLeverage"] != nil || rows[1]["marginUsageRate"] != nil {
+			t.Errorf("%s: %v", path, rows)
+		}
+	}
+	b.post(t, "clearinghouse-state", body{"addresses": []string{alice}}).Golden(t, "clearinghouse-state-untold")
+	b.post(t, "spot-clearinghouse-state", body{"addresses": []string{alice, bob}}).Golden(t, "spot-clearinghouse-state-untold")
 }
