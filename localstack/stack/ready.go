@@ -24,7 +24,7 @@ const (
 	// cannot be reached may never. Then it says without which it goes on.
 	sourcesWithin = time.Minute
 	// answersWithin is how long it then waits for endpoints that have nothing to show.
-	answersWithin = 10 * time.Second
+	answersWithin = time.Minute
 
 	readyPoll  = 100 * time.Millisecond
 	readyPrint = 3 * time.Second

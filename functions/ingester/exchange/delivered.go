@@ -7,8 +7,7 @@ import (
 	"quotary/shared/market"
 )
 
-// holds says of which datasets a batch holds something, platform by platform. A venue of
-// perpetuals pushes liquidations beside its funding: where that has come, none is none.
+// holds says of which datasets a batch holds something, platform by platform.
 func holds(b *Batch, say func(catalog.Need)) {
 	for i := range b.Listings {
 		say(catalog.ExchangePairs.Of(b.Listings[i].Platform))
@@ -16,7 +15,12 @@ func holds(b *Batch, say func(catalog.Need)) {
 	sayOf(say, b.Tickers, func(t *market.PairTicker) string { return t.Pair }, catalog.ExchangeTickers)
 	sayOf(say, b.Trades, func(t *market.PairTrade) string { return t.Pair }, catalog.ExchangeTrades)
 	sayOf(say, b.Runs, func(r *Run) string { return r.Pair }, catalog.ExchangeKlines)
-	sayOf(say, b.Fundings, func(f *market.PairFunding) string { return f.Pair }, catalog.ExchangeFunding, catalog.ExchangeLiquidations)
+	sayOf(say, b.Fundings, func(f *market.PairFunding) string { return f.Pair }, catalog.ExchangeFunding)
+	for i := range b.Fundings {
+		if !b.Fundings[i].Paid { // it was pushed, as liquidations are: where none has come there is none
+			sayOf(say, b.Fundings[i:i+1], func(f *market.PairFunding) string { return f.Pair }, catalog.ExchangeLiquidations)
+		}
+	}
 	sayOf(say, b.Interests, func(i *market.PairInterest) string { return i.Pair }, catalog.ExchangeInterest)
 	sayOf(say, b.Ratios, func(r *market.PairRatio) string { return r.Pair }, catalog.ExchangeRatios)
 	sayOf(say, b.Liquidations, func(l *market.PairLiquidation) string { return l.Pair }, catalog.ExchangeLiquidations)
@@ -66,7 +70,7 @@ func (v venue) polled() (needs []catalog.Need) {
 // brings are what the past of perpetuals is of.
 func (c *contractsPast) brings() (needs []catalog.Need) {
 	for _, v := range c.venues {
-		needs = append(needs, v.venue.brings(catalog.ExchangeFunding, catalog.ExchangeInterest, catalog.ExchangeRatios)...)
+		needs = append(needs, v.brings(catalog.ExchangeFunding, catalog.ExchangeInterest, catalog.ExchangeRatios)...)
 	}
 	return needs
 }
