@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -22,6 +23,7 @@ import (
 	"quotary/internal/testenv"
 	"quotary/shared/backoff"
 	"quotary/shared/source"
+	"quotary/shared/source/feeds/syndication"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -229,6 +231,63 @@ func TestRetryAfterIsObeyed(t *testing.T) {
 	u = must(url.Parse(forever.URL))
 	if _, pause, _ := c.get(t.Context(), transport(u), u, Validators{}); pause != longestPause {
 		t.Errorf("pause %s", pause)
+	}
+}
+
+// An answer that is parsed takes memory, whatever it holds: there is one at a time.
+func TestOneAnswerIsParsedAtATime(t *testing.T) {
+	t.Parallel()
+	var now, most atomic.Int64
+	format := Format{Read: func([]byte) (*syndication.Feed, error) {
+		most.Store(max(most.Load(), now.Add(1)))
+		defer now.Add(-1)
+		runtime.Gosched()
+		return new(syndication.Feed), nil
+	}}
+	c := quick()
+	var all sync.WaitGroup
+	for range 50 {
+		all.Go(func() {
+			if _, err := c.parse(&format, &answer{url: base}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if most.Load() != 1 {
+		t.Errorf("%d at a time", most.Load())
+	}
+}
+
+// What is cut off is asked for again in full, also where the server says that nothing has
+// changed, and what it hides meanwhile is not new.
+func TestAFeedThatIsCutOffIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	var parts atomic.Int64
+	whole := items("a=A", "b=B", "c=C")
+	s := newSite(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"7"`)
+		if r.Header.Get("If-None-Match") != "" {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		switch parts.Load() {
+		case 1:
+			whole := items("b=B", "c=C", "a=A")
+			_, _ = io.WriteString(w, whole[:strings.Index(whole, "<title>A")])
+		default:
+			_, _ = io.WriteString(w, whole)
+		}
+	})
+	parts.Store(1)
+	var got inbox
+	_, stop := follow(t, s, Position{}, got.take)
+	testenv.Until(t, "the items before the cut", func() bool { return got.titles() == "B C" })
+	parts.Store(0)
+	testenv.Until(t, "all of it", func() bool { return got.titles() == "B C A" })
+	_ = stop() // it was to end
+	if at := got.position(); at.ETag != `"7"` {
+		t.Errorf("%+v", at)
 	}
 }
 

@@ -84,6 +84,14 @@ func TestItemsOfFeedsAsTheyAreWritten(t *testing.T) {
 			rss(`<title>A <i>word</i> &amp;amp; more</title><guid>g</guid><description><p>1 &lt; 2<br>and</p><p>more</p></description>`),
 			Item{Key: "g", Title: "A word & more", Summary: "1 < 2 and more", Content: "<p>1 &lt; 2<br/>and</p><p>more</p>"},
 		},
+		"a tag that does not end": {
+			rss(`<title>T</title><guid>g</guid><description><![CDATA[<p>When</p> mark<index. Traders pay if a<b]]></description>`),
+			Item{Key: "g", Title: "T", Summary: "When mark<index. Traders pay if a<b", Content: "<p>When</p> mark&lt;index. Traders pay if a&lt;b"},
+		},
+		"elements that end where the next begin": {
+			rss(`<title>T</title><guid>g</guid><description><![CDATA[<table><tr><td>a<td><p>b<tr><td>c</table><ul><li>d<ul><li>e</ul><li>f</ul>]]></description>`),
+			Item{Key: "g", Title: "T", Summary: "a b c d e f", Content: "<table><tr><td>a</td><td><p>b</p></td></tr><tr><td>c</td></tr></table><ul><li>d<ul><li>e</li></ul></li><li>f</li></ul>"},
+		},
 		"a permalink alone": {
 			rss(`<guid isPermaLink="true">https://blog.example/post-1</guid><title>x</title>`),
 			Item{Key: "https://blog.example/post-1", Title: "x", Link: "https://blog.example/post-1"},

@@ -50,7 +50,7 @@ func (w *work) words(t syndication.Text, most int) string {
 	text := beginning(t.Body, plainLength*most)
 	switch t.Form {
 	case syndication.Markup:
-		text = w.textOf(text)
+		text = w.textOf(finished(text, len(text) == len(t.Body)))
 	case syndication.Headline:
 		text = syndication.Unescape(w.withoutLooks(text))
 	}
@@ -68,6 +68,16 @@ func beginning(text string, most int) string {
 		return text
 	}
 	return strings.ToValidUTF8(text[:most], "")
+}
+
+// finished is HTML in which a tag that does not end, such as of "mark<index", is text, as its
+// writer meant; of HTML that is not whole it is one that was cut.
+func finished(text string, whole bool) string {
+	end := strings.LastIndexByte(text, '>') + 1
+	if !whole || !strings.Contains(text[end:], "<") || strings.Contains(text[end:], "<!--") {
+		return text
+	}
+	return text[:end] + strings.ReplaceAll(text[end:], "<", "&lt;")
 }
 
 // hidden elements hold no text for people.
@@ -195,7 +205,7 @@ func (w *work) markup(t syndication.Text, base *url.URL) string {
 		return w.closed(html.EscapeString(w.words(t, maxContent/plainLength)))
 	}
 	var b strings.Builder
-	w.visible(text, func(kind html.TokenType, z *html.Tokenizer) {
+	w.visible(finished(text, len(text) == len(t.Body)), func(kind html.TokenType, z *html.Tokenizer) {
 		if kind == html.CommentToken || kind == html.DoctypeToken {
 			return
 		}
@@ -228,10 +238,11 @@ func paragraphs(text string) string {
 	return b.String()
 }
 
-// void elements have no end, alike ones end where the next of them begins.
+// void elements have no end, alike ones end where the next of them begins in their container.
 var (
-	void  = []string{"area", "br", "col", "hr", "img", "wbr"}
-	alike = []string{"p", "li", "dt", "dd", "tr", "td", "th", "option"}
+	void       = []string{"area", "br", "col", "hr", "img", "wbr"}
+	alike      = []string{"p", "li", "dt", "dd", "tr", "td", "th"}
+	containers = []string{"table", "ul", "ol", "dl", "div", "blockquote", "section", "article"}
 )
 
 // maxOpen is how many elements stand in each other.
@@ -266,8 +277,13 @@ func (w *work) closed(text string) string {
 			}
 			continue
 		case kind == html.StartTagToken && !slices.Contains(void, name):
-			if len(open) > 0 && open[len(open)-1] == name && slices.Contains(alike, name) {
-				pop(len(open) - 1)
+			if slices.Contains(alike, name) {
+				for at := len(open) - 1; at >= 0 && !slices.Contains(containers, open[at]); at-- {
+					if open[at] == name {
+						pop(at)
+						break
+					}
+				}
 			}
 			if len(open) == maxOpen {
 				continue
