@@ -297,7 +297,7 @@ const dearestListed = 20
 func (g *guide) dearest() string {
 	rows := [][]string{{"Request, with the most that its parameters allow", "read units", "KB", "$ a million"}}
 	for _, c := range g.dear[:min(dearestListed, len(g.dear))] {
-		rows = append(rows, []string{"`" + c.Request + "`", strconv.FormatFloat(c.Reads, 'f', -1, 64), strconv.Itoa(c.KB), dollars(1e6 * c.Reads * perRead)})
+		rows = append(rows, []string{"`" + c.Request + "`", strconv.FormatFloat(c.Reads, 'f', 0, 64), strconv.Itoa(c.KB), dollars(1e6 * c.Reads * perRead)})
 	}
 	return table(1, rows...)
 }
