@@ -363,10 +363,10 @@ func TestUnknownAccountsAreNotDear(t *testing.T) {
 	t.Parallel()
 	g := readGuide(t)
 	gate, first, again := g.costs[cheapest], g.costs[unknownAccounts], g.costs[unknownAgain]
-	if reads := first.Reads - gate.Reads; reads < 100 || reads > 110 {
+	if reads := first.Reads - gate.Reads; reads < 50 || reads > 60 {
 		t.Errorf("50 accounts that nobody knows read %v units", reads)
 	}
-	if reads := again.Reads - gate.Reads; reads != 50 || again.Writes != gate.Writes {
+	if reads := again.Reads - gate.Reads; reads != 25 || again.Writes != gate.Writes {
 		t.Errorf("asked for again they read %v units, and write %v", reads, again.Writes-gate.Writes)
 	}
 }
