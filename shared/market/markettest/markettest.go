@@ -98,7 +98,7 @@ func Order() *rapid.Generator[market.OrderStatus] {
 			Sz: Decimal(9, 8).Draw(t, "sz"), OrigSz: Decimal(9, 8).Draw(t, "size"), Oid: id().Draw(t, "oid"), Timestamp: Time().Draw(t, "placed"),
 			TriggerCondition: text().Draw(t, "condition"), IsTrigger: rapid.Bool().Draw(t, "trigger"), TriggerPx: Decimal(9, 8).Draw(t, "trigger px"),
 			Children: json.RawMessage(`[]`), IsPositionTpsl: rapid.Bool().Draw(t, "tpsl"), ReduceOnly: rapid.Bool().Draw(t, "reduce"),
-			OrderType: text().Draw(t, "type"), Tif: text().Draw(t, "tif"),
+			OrderType: text().Draw(t, "type"), Tif: rapid.SampledFrom([]string{"", "Gtc", "Ioc", "Alo", "FrontendMarket", `odd"one`}).Draw(t, "tif"),
 		}
 		if rapid.Bool().Draw(t, "rich") {
 			s.Cloid = fmt.Sprintf("0x%032x", id().Draw(t, "cloid"))
