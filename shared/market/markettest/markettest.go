@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"quotary/shared/market"
+	"quotary/shared/visible"
 )
 
 // Base is the ms from which times are drawn, for a week: a minute before midnight
@@ -58,7 +59,8 @@ func Time() *rapid.Generator[int64] { return rapid.Int64Range(Base, Base+7*86_40
 
 func id() *rapid.Generator[int64] { return rapid.Int64Range(0, 1<<53) }
 
-func text() *rapid.Generator[string] { return rapid.StringN(0, 20, 60) }
+// text is a line as [visible.Line] leaves it.
+func text() *rapid.Generator[string] { return rapid.Map(rapid.StringN(0, 20, 60), visible.Line) }
 
 // Side draws a side.
 func Side() *rapid.Generator[market.Side] {
