@@ -63,6 +63,25 @@ func TestTheConnectionsOfAllFeedsShareOneLimit(t *testing.T) {
 	}
 }
 
+// A limit that is set later counts what is open first, and a secret that is reset ends what
+// it opened.
+func TestALimitAndASecretHoldForWhatIsOpen(t *testing.T) {
+	t.Parallel()
+	primary := register(t, nil)
+	key := issue(t, primary, nil)
+	one, two := connect(t, key, "/ws"), connect(t, key, "/ws/fills")
+	stay := one.stay()
+	call(t, http.StatusOK, primary, "PUT", d+"/sub-keys/"+key.AccessKey, map[string]any{"ws_conn_limit": 2})
+	if _, refused := handshake(t, key, "/ws", nil); refused.Status != http.StatusTooManyRequests {
+		t.Errorf("a third connection under a limit of two: status %d: %s", refused.Status, refused.Body)
+	}
+	stay()
+	renewed := data[client.Key](t, call(t, http.StatusOK, primary, "POST", d+"/sub-keys/"+key.AccessKey+"/reset-secret", nil))
+	one.closed()
+	two.closed()
+	reconnects(t, renewed, "/ws")
+}
+
 // TestTheMarketStreamsLive follows four channels of one coin on one connection.
 func TestTheMarketStreamsLive(t *testing.T) {
 	t.Parallel()

@@ -99,6 +99,17 @@ func TestFlashesAreFound(t *testing.T) {
 	}
 }
 
+// Posts of a fresh stack answer what people search for.
+func TestPostsAreFound(t *testing.T) {
+	t.Parallel()
+	for _, word := range []string{"BTC", "ethereum", "ETF", "airdrop", "solana", "空投", "比特币"} {
+		testenv.Until(t, word+" is found", func() bool {
+			got := data[struct{ List []any }](t, call(t, http.StatusOK, world.State.Demo.SubKey, "GET", "/upgrade/v2/content/social/search?keyword="+url.QueryEscape(word), nil))
+			return len(got.List) > 0
+		})
+	}
+}
+
 // TestMarketsMakeFlashes waits for one that follows from what the simulated exchanges do.
 func TestMarketsMakeFlashes(t *testing.T) {
 	t.Parallel()
