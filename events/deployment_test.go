@@ -39,6 +39,9 @@ import (
 // perpKey is the key of a pair of the perpetual exchange.
 const perpKey = "btcswapusdc:" + pairs.Hyperliquid
 
+// otherKey is the key of a pair that no sample asks for.
+const otherKey = "ethswapusdt:binance"
+
 // deployment is all functions on a real engine, each with the rights that the
 // deployment gives it.
 type deployment struct {
@@ -98,7 +101,8 @@ func deploy(t *testing.T) *deployment {
 	if err := contracts.Publish(t.Context(), d.views, followed); err != nil {
 		t.Fatal(err)
 	}
-	if err := pairs.Publish(t.Context(), d.views, pairs.View{Pairs: []pairs.Pair{{Pair: market.Pair{Key: "btcswapusdt:binance", Base: "BTC", Swap: true}}}}); err != nil {
+	listed := pairs.View{Pairs: []pairs.Pair{{Pair: market.Pair{Key: "btcswapusdt:binance", Base: "BTC", Swap: true}}, {Pair: market.Pair{Key: otherKey, Base: "ETH", Swap: true}}}}
+	if err := pairs.Publish(t.Context(), d.views, listed); err != nil {
 		t.Fatal(err)
 	}
 	// A perpetual of the perpetual exchange has just traded.

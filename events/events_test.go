@@ -285,8 +285,11 @@ func (d *deployment) rest(t *testing.T) {
 		event.MultiValueQueryStringParameters = map[string][]string{
 			"coin": {"BTC"}, "interval": {"1h"}, "id": {"1"}, "symbol": {"btcswapusdt:binance"}, "key_list": {perpKey}, "market_list": {pairs.Hyperliquid},
 		}
-		if e.Path == catalog.LatestTrades.Path {
+		switch e.Path {
+		case catalog.LatestTrades.Path:
 			event.MultiValueQueryStringParameters["symbol"] = []string{perpKey}
+		case catalog.CommonKlines.Path: // a pair that nobody has asked for
+			event.MultiValueQueryStringParameters["symbol"] = []string{otherKey}
 		}
 		variants := bodies[e.Path]
 		if e.Method == http.MethodGet || variants == nil {

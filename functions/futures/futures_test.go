@@ -17,6 +17,7 @@ import (
 	"quotary/shared/data/pairklines"
 	"quotary/shared/data/pairseries"
 	"quotary/shared/data/rates"
+	"quotary/shared/data/wants"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
@@ -30,6 +31,8 @@ type world struct {
 	*apitest.World
 	series *store.Series
 	views  *store.Views
+	wanted *wants.Store
+	reader *reader
 }
 
 func newWorld(t *testing.T) *world {
@@ -37,7 +40,9 @@ func newWorld(t *testing.T) *world {
 	w := new(world)
 	w.World = apitest.Open(t, catalog.Futures, func(open *apitest.World) {
 		w.series, w.views = open.Series(), open.Views(t)
-		newReader(w.series, w.views, open.Now).register(open.Family)
+		w.wanted = wants.Pairs.Open(open.Documents)
+		w.reader = newReader(w.series, w.views, w.wanted, open.Now)
+		w.reader.register(open.Family)
 	})
 	return w
 }

@@ -10,12 +10,17 @@ import (
 	"quotary/shared/data/coins"
 	"quotary/shared/data/contexts"
 	"quotary/shared/data/contracts"
+	"quotary/shared/data/pairpast"
+	"quotary/shared/data/pairs"
 	"quotary/shared/data/pairseries"
 	"quotary/shared/data/pairtrades"
 	"quotary/shared/data/rates"
 	"quotary/shared/data/tickers"
+	"quotary/shared/data/wants"
 	"quotary/shared/market"
+	"quotary/shared/retention"
 	"quotary/shared/store"
+	"quotary/shared/unfollowed"
 )
 
 // reader answers from what is stored of perpetuals.
@@ -27,13 +32,14 @@ type reader struct {
 	perps     *store.View[tickers.View]
 	contexts  *store.View[market.Contexts] // of the perpetual exchange
 	coins     *store.View[coins.View]
+	asked     *unfollowed.Pairs
 }
 
-func newReader(series *store.Series, views *store.Views, clock func() time.Time) *reader {
+func newReader(series *store.Series, views *store.Views, wanted *wants.Store, clock func() time.Time) *reader {
 	return &reader{
 		series: series, contracts: contracts.Open(views, clock), trades: pairtrades.Open(views, clock), rates: rates.Open(views, clock),
 		perps: tickers.Open(views, clock), contexts: contexts.OpenPerps(views, clock),
-		coins: coins.Open(views, clock),
+		coins: coins.Open(views, clock), asked: unfollowed.New(series, pairs.Open(views, clock), wanted),
 	}
 }
 
@@ -46,9 +52,19 @@ func (r *reader) funding(ctx context.Context, in catalog.FundingRatesIn) ([]cata
 		slices.Reverse(list)
 		return list, err
 	}
-	list, err := r.bars(ctx, pairseries.Funding, key, in.Interval, w)
+	bars, err := r.pairBars(ctx, pairseries.Funding, key, in.Interval.Duration(), w)
+	list := rows(bars)
 	slices.Reverse(list)
 	return list, err
+}
+
+// pairBars are buckets of a perpetual of an exchange, oldest first.
+func (r *reader) pairBars(ctx context.Context, s pairseries.Series[market.Bar], key string, width time.Duration, w pairseries.Window) (bars []market.Bar, err error) {
+	err = r.asked.Read(ctx, key, pairpast.Contracts, func(past pairpast.Past) (all bool, err error) {
+		bars, err = s.Read(ctx, r.series, key, width, w)
+		return past.Complete, err
+	})
+	return bars, err
 }
 
 // coinFunding returns the rates of a coin, newest first.
@@ -117,12 +133,35 @@ func rows(bars []market.Bar) []catalog.FuturesBar {
 	return list
 }
 
-// liquidations returns sums of what was liquidated of a pair, oldest first.
+// liquidations returns sums of what was liquidated of a pair, oldest first: of one that
+// clients want from when on it is followed, as no exchange tells what was before.
 func (r *reader) liquidations(ctx context.Context, in catalog.PairLiquidationsIn) ([]catalog.PairLiquidation, error) {
-	sums, err := pairseries.Liquidations.Read(ctx, r.series, pairKey(in.Symbol), in.Interval.Duration(), fromStart(in.StartTime, in.EndTime, in.Limit))
+	var sums []market.Liquidated
+	key, w := pairKey(in.Symbol), fromStart(in.StartTime, in.EndTime, in.Limit)
+	if pair, listed, err := r.asked.Of(ctx, key); err != nil || listed && !pair.Swap {
+		return []catalog.PairLiquidation{}, err
+	}
+	err := r.sinceFollowed(ctx, key, func() (err error) {
+		sums, err = pairseries.Liquidations.Read(ctx, r.series, key, in.Interval.Duration(), w)
+		return err
+	})
 	list := make([]catalog.PairLiquidation, 0, len(sums))
 	for _, s := range sums {
 		list = append(list, catalog.PairLiquidation{Time: s.Time, LongUSD: s.Long.String(), ShortUSD: s.Short.String()})
 	}
 	return list, err
+}
+
+// sinceFollowed has read be called once a pair of an exchange is followed, and says since when it
+// is where that is not all the time.
+func (r *reader) sinceFollowed(ctx context.Context, key string, read func() error) error {
+	return r.asked.Read(ctx, key, pairpast.Trades, func(past pairpast.Past) (all bool, err error) {
+		if past == pairpast.Nothing {
+			return false, nil
+		}
+		if past.Minutes > 0 {
+			retention.Reached(ctx, time.UnixMilli(past.Minutes).UTC())
+		}
+		return true, read()
+	})
 }

@@ -6,11 +6,10 @@ import (
 	"strconv"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"quotary/shared/api"
 	"quotary/shared/catalog"
 	"quotary/shared/data/pairklines"
+	"quotary/shared/data/pairpast"
 	"quotary/shared/data/pairseries"
 	"quotary/shared/market"
 )
@@ -139,18 +138,12 @@ func number(d market.Decimal) json.Number { return json.Number(d.String()) }
 // open interest is known, as of a spot pair, there are none.
 func (r *reader) buckets(ctx context.Context, pair string, c cycle, until time.Time, times int) ([]market.LiquidationBucket, error) {
 	count := int(c.window/c.step) + times
-	var candles []market.Candle
-	var interest []market.Bar
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() (err error) {
-		candles, err = r.candles(ctx, pair, c.period, until, count)
-		return err
-	})
-	group.Go(func() (err error) {
-		interest, err = pairseries.Interest.Read(ctx, r.series, pair, c.step, pairseries.Window{To: until, Limit: count})
-		return err
-	})
-	if err := group.Wait(); err != nil || len(interest) == 0 {
+	interest, err := r.pairBars(ctx, pairseries.Interest, pair, c.step, pairseries.Window{To: until, Limit: count})
+	if err != nil || len(interest) == 0 {
+		return nil, err
+	}
+	candles, err := r.candles(ctx, pair, c.period, until, count)
+	if err != nil {
 		return nil, err
 	}
 	oldest := c.period.StartMs(until.UnixMilli()) - int64(count-1)*c.step.Milliseconds()
@@ -180,9 +173,15 @@ func (r *reader) buckets(ctx context.Context, pair string, c cycle, until time.T
 }
 
 // candles are the newest K-lines of a pair, oldest first.
-func (r *reader) candles(ctx context.Context, pair string, p market.Period, until time.Time, count int) ([]market.Candle, error) {
+func (r *reader) candles(ctx context.Context, pair string, p market.Period, until time.Time, count int) (candles []market.Candle, err error) {
 	if !isPerp(pair) {
-		return pairklines.Newest(ctx, r.series, pair, p, until, count)
+		err = r.asked.Read(ctx, pair, pairpast.Klines, func(past pairpast.Past) (all bool, err error) {
+			candles, err = pairklines.Newest(ctx, r.series, pair, p, until, count)
+			open := p.StartMs(until.UnixMilli())
+			oldest := open - int64(count-1)*(p.Next(until).UnixMilli()-open)
+			return past.From(p.StoredAs()) <= oldest, err
+		})
+		return candles, err
 	}
 	coin, err := r.coinOf(ctx, pair)
 	if err != nil || coin == "" {

@@ -32,7 +32,7 @@ func (r *reader) latestTrades(ctx context.Context, in catalog.LatestTradesIn) ([
 }
 
 // newestTrades are the newest trades of a pair, oldest first: as many as are wanted or more.
-func (r *reader) newestTrades(ctx context.Context, in catalog.LatestTradesIn) ([]pairtrades.Trade, error) {
+func (r *reader) newestTrades(ctx context.Context, in catalog.LatestTradesIn) (list []pairtrades.Trade, err error) {
 	key := pairKey(in.DBKey)
 	if isPerp(key) {
 		most := int(in.Limit)
@@ -41,6 +41,10 @@ func (r *reader) newestTrades(ctx context.Context, in catalog.LatestTradesIn) ([
 		}
 		return r.perpTrades(ctx, key, most)
 	}
-	v, err := r.trades.Get(ctx)
-	return v.Of(key), err
+	err = r.sinceFollowed(ctx, key, func() error {
+		v, err := r.trades.Get(ctx)
+		list = v.Of(key)
+		return err
+	})
+	return list, err
 }

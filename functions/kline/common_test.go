@@ -15,6 +15,7 @@ import (
 	"quotary/shared/data/coins"
 	"quotary/shared/data/klines"
 	"quotary/shared/data/pairklines"
+	"quotary/shared/data/pairpast"
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/tickers"
 	"quotary/shared/data/wants"
@@ -44,6 +45,7 @@ func newWorld(t *testing.T) *world {
 		w.reader.register(open.Family)
 	})
 	w.put(t, "btcusdt:binance")
+	w.stored(t, "btcusdt:binance", pairpast.Whole)
 	listed := pairs.View{Pairs: []pairs.Pair{
 		{Pair: market.Pair{Key: "btcusdt:binance", Base: "BTC"}, Followed: true}, {Pair: market.Pair{Key: "btcswapusdt:binance", Base: "BTC", Swap: true}, Followed: true},
 		{Pair: market.Pair{Key: "ethusdt:binance", Base: "ETH"}}, {Pair: market.Pair{Key: "nowusdt:binance", Base: "NOW"}},
@@ -142,40 +144,90 @@ func TestParametersOfKlines(t *testing.T) {
 func TestAPairThatIsNotFollowedIsAskedForAndWaitedFor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.reader.patience = time.Minute // the ingester of this test is in no hurry
-	rows := func(query string) int {
-		t.Helper()
-		return len(apitest.Data[catalog.CommonKlineList](t, w.Get(t, w.SubKey, path+"?symbol=ethusdt:binance&"+query)).KlineData)
-	}
-	// The first page of a day is stored before the others.
-	early := market.Candle{OpenTime: apitest.Start.Add(-9 * time.Hour).UnixMilli()}
-	early.Add(&market.Trade{Side: market.Buy, Time: early.OpenTime, Px: dec(t, "60000"), Sz: dec(t, "1")})
-	if err := pairklines.Put(t.Context(), w.series, "ethusdt:binance", market.Minute1, early); err != nil {
-		t.Fatal(err)
-	}
+	const key = "ethusdt:binance"
+	w.reader.asked.Patience = time.Minute // the ingester of this test is in no hurry
 	answered := make(chan struct{})
 	go func() {
 		defer close(answered)
-		list := apitest.Data[catalog.CommonKlineList](t, w.Get(t, w.SubKey, path+"?symbol=ethusdt:binance&period=60&size=1")).KlineData
-		if len(list) != 1 || strings.HasPrefix(fmt.Sprint(list[0]), fmt.Sprintf("[%d ", early.OpenTime/1000)) {
-			t.Errorf("the newest K-line is %v", list)
+		list := apitest.Data[catalog.CommonKlineList](t, w.Get(t, w.SubKey, path+"?symbol="+key+"&period=60&size=3")).KlineData
+		if len(list) != 3 {
+			t.Errorf("the newest K-lines are %v", list)
 		}
 	}()
 	testenv.Until(t, "the ingester is told", func() bool {
 		list, err := w.wanted.List(t.Context(), w.Now())
-		return err == nil && slices.Equal(list.Things(), []string{"ethusdt:binance"})
+		return err == nil && slices.Equal(list.Things(), []string{key})
 	})
-	w.put(t, "ethusdt:binance")
+	w.put(t, key)
+	hour := apitest.Start.Add(-time.Hour).UnixMilli()
+	w.stored(t, key, pairpast.Past{Minutes: hour, Hours: hour, FourHours: hour})
 	<-answered
-	// What the exchange does not have is waited for once.
-	w.reader.patience = time.Millisecond
-	rows("period=60&size=500")
-	w.reader.patience = time.Hour
-	if got := rows("period=60&size=500"); got != 56 {
-		t.Errorf("later ones have %d minutes, want the 56 with trades", got)
-	}
 	if list, err := w.wanted.List(t.Context(), w.Now().Add(25*time.Hour)); err != nil || len(list) != 0 {
 		t.Errorf("a day later %v are wanted, %v", list, err)
+	}
+}
+
+// TestKlinesAreNeverAPartOfWhatThereIs: while the past of a pair is being read, a request is
+// answered if what it asks for is stored.
+func TestKlinesAreNeverAPartOfWhatThereIs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.reader.asked.Patience = 0
+	const followed, other = "btcusdt:binance", "ethusdt:binance"
+	w.put(t, other)
+	hour, quarter := apitest.Start.Add(-time.Hour).UnixMilli(), apitest.Start.Add(-15*time.Minute).UnixMilli()
+	for _, key := range []string{followed, other} {
+		for _, tt := range []struct {
+			past     pairpast.Past
+			complete map[string]int // rows by query; all others are not ready
+		}{
+			{pairpast.Nothing, nil},
+			{pairpast.Past{Minutes: quarter, Hours: quarter, FourHours: quarter, Days: quarter}, map[string]int{"period=60&size=2": 2, "period=900&size=2": 2}},
+			{pairpast.Past{Minutes: hour, Hours: hour, FourHours: hour}, map[string]int{"period=60&size=2": 2, "period=900&size=2": 2, "period=60&size=55": 55, "period=3600&size=2": 2, "period=86400&open_time=8": 1}},
+			{pairpast.Past{Hours: hour, FourHours: hour}, map[string]int{"period=60&since=1700000000": 0, "period=60&size=2": 2, "period=900&size=2": 2, "period=60&size=55": 55, "period=60&size=500": 55, "period=3600&size=2": 2, "period=86400&open_time=8": 1}},
+			{pairpast.Whole, map[string]int{"period=60&size=2": 2, "period=900&size=2": 2, "period=60&size=55": 55, "period=60&size=500": 55, "period=3600&size=2": 2, "period=3600": 2, "period=86400&open_time=8": 1, "period=60&since=1700000000": 0}},
+		} {
+			w.stored(t, key, tt.past)
+			for _, query := range []string{"period=60&size=2", "period=900&size=2", "period=60&size=55", "period=60&size=500", "period=3600&size=2", "period=3600", "period=86400&open_time=8", "period=60&since=1700000000"} {
+				answer := w.Get(t, w.SubKey, path+"?symbol="+key+"&"+query)
+				want, complete := tt.complete[query]
+				if complete == (answer.Status != http.StatusOK) {
+					t.Errorf("%s of %+v: status %d", query, tt.past, answer.Status)
+				} else if !complete {
+					answer.Refused(t, http.StatusServiceUnavailable, key, "for the first time")
+					if answer.Header["Retry-After"] != "3" {
+						t.Errorf("%s: again after %q", query, answer.Header["Retry-After"])
+					}
+				} else if got := apitest.Data[catalog.CommonKlineList](t, answer).KlineData; len(got) != want {
+					t.Errorf("%s of %+v: %d rows, want %d", query, tt.past, len(got), want)
+				}
+			}
+		}
+	}
+}
+
+func TestMorePairsThanADistributorMayWantAreRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.reader.asked.Patience = 0
+	var many []string
+	for i := range wants.Pairs.Most {
+		many = append(many, fmt.Sprintf("coin%dusdt:binance", i))
+	}
+	if refused, err := w.wanted.Want(t.Context(), w.Primary.AccessKey, many, w.Now()); err != nil || len(refused) > 0 {
+		t.Fatal(refused, err)
+	}
+	w.Get(t, w.SubKey, path+"?symbol=ethusdt:binance&period=60").Refused(t, http.StatusTooManyRequests, "ethusdt:binance", "20")
+	if rows := apitest.Data[catalog.CommonKlineList](t, w.Get(t, w.SubKey, path+"?symbol=btcusdt:binance&period=60")).KlineData; len(rows) == 0 {
+		t.Error("one that is followed has no K-lines")
+	}
+}
+
+// stored says how much of a pair is stored, as the ingester does.
+func (w *world) stored(t *testing.T, key string, past pairpast.Past) {
+	t.Helper()
+	if err := pairpast.Put(t.Context(), w.series, key, pairpast.Klines, past); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -116,6 +116,9 @@ func commonKlines(t *testing.T, query string) [][]json.Number {
 		Rows [][]json.Number `json:"kline_data"`
 	}
 	var answer client.Answer = ask(t, world.State.Demo.SubKey, "GET", "/v2/commonKline/dataRecords?"+query, nil)
+	if answer.Status == http.StatusServiceUnavailable { // their past is being read
+		return nil
+	}
 	if answer.Status != http.StatusOK {
 		t.Fatalf("%s: status %d: %s", query, answer.Status, answer.Body)
 	}

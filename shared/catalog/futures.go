@@ -35,7 +35,8 @@ var (
 	_ = planned("GET", "/upgrade/v2/futures/super-depth/history", Futures, grant("trading_pair:SUPER_DEPTH_HISTORY"), EnvelopeB)
 )
 
-var _ = does(Futures, readSeries, loadSeries, readViews)
+var _ = does(Futures, readSeries, loadSeries, readViews,
+	askIngester) // for pairs
 
 // FundingRatesIn selects the funding rate of a perpetual in buckets: what its exchange
 // expected for the running period, and at the end of each period what was paid for it, so

@@ -23,8 +23,8 @@ var _ = does(Kline, readSeries, readViews,
 
 // CommonKlinesIn selects K-lines of a pair: the newest that open at or before a time,
 // the open one included. A pair that trades and is not followed is filled back from its
-// exchange when it is first asked for: that request waits some seconds at most, and what it
-// does not have comes with the next ones. Such a pair is kept for a day after it was last
+// exchange when it is first asked for: until all that an answer is made of is there, requests
+// are answered 503 with Retry-After, after some seconds at most. Such a pair is kept for a day after it was last
 // asked for, its open K-line a minute old at most; a distributor may have 20 of them.
 type CommonKlinesIn struct {
 	// key of a pair or of an index; an unknown one has no K-lines

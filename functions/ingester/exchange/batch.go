@@ -1,6 +1,9 @@
 package exchange
 
-import "quotary/shared/market"
+import (
+	"quotary/shared/data/pairpast"
+	"quotary/shared/market"
+)
 
 // Batch is what the domain's sources emit. It belongs to one goroutine at a time.
 type Batch struct {
@@ -12,6 +15,16 @@ type Batch struct {
 
 	PastInterests []PastInterest
 	PastRates     []PastRate
+
+	Stored []Stored
+}
+
+// Stored is how much of what a pair was like is delivered: all of it is in this batch or in
+// those before.
+type Stored struct {
+	Pair, What string // what: [pairpast.Klines] or the other
+	Past       pairpast.Past
+	Awaited    bool // somebody may wait for it
 }
 
 // PastInterest is the open interest in the past of all pairs that a sum of
@@ -53,11 +66,12 @@ func (b *Batch) Merge(later *Batch) {
 	b.Listings = append(b.Listings, later.Listings...)
 	b.PastInterests = append(b.PastInterests, later.PastInterests...)
 	b.PastRates = append(b.PastRates, later.PastRates...)
+	b.Stored = append(b.Stored, later.Stored...)
 }
 
 // Len is the number of events, candles and pairs.
 func (b *Batch) Len() int {
-	n := b.PairEvents.Len() + len(b.PastRates)
+	n := b.PairEvents.Len() + len(b.PastRates) + len(b.Stored)
 	for i := range b.Runs {
 		n += len(b.Runs[i].Candles)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"quotary/functions/ingester/engine"
+	"quotary/shared/data/pairpast"
 	"quotary/shared/data/pairseries"
 	"quotary/shared/market"
 	"quotary/shared/source"
@@ -27,6 +28,7 @@ import (
 type contractsPast struct {
 	venues []listedVenue
 	config Config
+	wanted *wantedPairs // nil where clients cannot want any
 	stats  *source.Stats
 	now    func() time.Time
 	sleep  func(context.Context, time.Duration) error // by the clock of now
@@ -36,6 +38,7 @@ type contractsPast struct {
 	retrySoon bool            // a venue refused something in this round
 	rests     map[string]bool // by what is asked for: the pair is refused, until the next round
 	warned    time.Time
+	whole     map[string]time.Time // by the key of a wanted perpetual: when all of it was delivered last
 }
 
 // span is what was emitted of something, ms: from From until before To.
@@ -88,18 +91,27 @@ func (c *contractsPast) follow(ctx context.Context, from engine.Position, sink e
 	if err := from.Decode(&position); err != nil {
 		return err
 	}
-	c.sink, c.delivered = sink, position.Delivered
+	c.sink, c.delivered, c.whole = sink, position.Delivered, map[string]time.Time{}
 	for {
 		coins, err := c.followed(ctx)
 		if err != nil {
 			return err
 		}
 		asks := c.asks(coins)
-		c.forget(asks)
 		c.retrySoon, c.rests = false, map[string]bool{}
+		wanted, err := c.wantedAsks(ctx)
+		if err != nil {
+			return err
+		}
+		if err := c.forget(ctx, slices.Concat(append(slices.Collect(maps.Values(wanted)), asks)...)); err != nil {
+			return err
+		}
 		// What is newest of all, and once more what of it was refused, before what is old of any.
 		for _, way := range []direction{newer, newer, older} {
 			for i := range asks {
+				if err := c.want(ctx); err != nil {
+					return err
+				}
 				if err := c.each(ctx, way, &asks[i]); err != nil {
 					return err
 				}
@@ -110,8 +122,19 @@ func (c *contractsPast) follow(ctx context.Context, from engine.Position, sink e
 		if soon := now.Add(quietRepeat); c.retrySoon && soon.Before(next) {
 			next = soon
 		}
-		if err := c.sleep(ctx, next.Sub(now)); err != nil {
-			return err
+		for left := next.Sub(now); ; left = next.Sub(c.now()) {
+			if err := c.want(ctx); err != nil {
+				return err
+			}
+			if c.wanted != nil {
+				left = min(left, wantedEvery)
+			}
+			if err := c.sleep(ctx, left); err != nil {
+				return err
+			}
+			if c.wanted == nil || !c.now().Before(next) {
+				break
+			}
 		}
 	}
 }
@@ -180,20 +203,25 @@ func (c *contractsPast) asksOf(coin string, members []contract) (all []ask) {
 		}})
 	}
 	for _, m := range members {
-		all = append(all, ask{"interest " + m.Key, otherSteps, func(ctx context.Context, from, to int64) (*Batch, error) {
-			list, err := m.of.PastInterests(ctx, m.Pair, from, to)
-			return alone(list), err
-		}}, ask{"funding " + m.Key, paidSteps, func(ctx context.Context, from, to int64) (*Batch, error) {
-			list, err := m.of.PastFundings(ctx, m.Pair, from, to)
-			return &Batch{PairEvents: market.PairEvents{Fundings: list}}, err
-		}}, ask{"accounts " + m.Key, otherSteps, func(ctx context.Context, from, to int64) (*Batch, error) {
-			list, err := m.of.PastRatios(ctx, m.Pair, from, to)
-			return &Batch{PairEvents: market.PairEvents{Ratios: list}}, err
-		}})
+		all = append(all, c.asksOfOne(m)...)
 	}
 	return append(all, ask{"rates " + coin, paidSteps, func(ctx context.Context, from, to int64) (*Batch, error) {
 		return ratesOf(ctx, coin, members, from, to)
 	}})
+}
+
+// asksOfOne are those of a perpetual alone.
+func (c *contractsPast) asksOfOne(m contract) []ask {
+	return []ask{{"interest " + m.Key, otherSteps, func(ctx context.Context, from, to int64) (*Batch, error) {
+		list, err := m.of.PastInterests(ctx, m.Pair, from, to)
+		return alone(list), err
+	}}, {"funding " + m.Key, paidSteps, func(ctx context.Context, from, to int64) (*Batch, error) {
+		list, err := m.of.PastFundings(ctx, m.Pair, from, to)
+		return &Batch{PairEvents: market.PairEvents{Fundings: list}}, err
+	}}, {"accounts " + m.Key, otherSteps, func(ctx context.Context, from, to int64) (*Batch, error) {
+		list, err := m.of.PastRatios(ctx, m.Pair, from, to)
+		return &Batch{PairEvents: market.PairEvents{Ratios: list}}, err
+	}}}
 }
 
 // mark has something count as delivered in a span, besides where it was before. Of two that do not
@@ -210,13 +238,93 @@ func (c *contractsPast) mark(name string, s span) {
 	c.delivered[name] = s
 }
 
-// forget drops what was delivered of what is no longer asked for: a checkpoint does not grow.
-func (c *contractsPast) forget(asks []ask) {
+// forget drops what was delivered of what is no longer asked for: a checkpoint does not grow,
+// and of a perpetual that is asked for again there is a gap.
+func (c *contractsPast) forget(ctx context.Context, asks []ask) error {
 	names := make(map[string]bool, len(asks))
 	for i := range asks {
 		names[asks[i].name] = true
 	}
-	maps.DeleteFunc(c.delivered, func(name string, _ span) bool { return !names[name] })
+	b := new(Batch)
+	for name := range c.delivered {
+		if names[name] {
+			continue
+		}
+		delete(c.delivered, name)
+		if key, ok := strings.CutPrefix(name, "interest "); ok {
+			delete(c.whole, key)
+			b.Stored = append(b.Stored, Stored{Pair: key, What: pairpast.Contracts, Past: pairpast.Nothing})
+		}
+	}
+	if len(b.Stored) == 0 {
+		return nil
+	}
+	return c.emit(ctx, b)
+}
+
+// wantedAsks is what is asked for of the perpetuals that clients want, by their keys.
+func (c *contractsPast) wantedAsks(ctx context.Context) (map[string][]ask, error) {
+	asks := map[string][]ask{}
+	for _, v := range c.venues {
+		pairs, err := c.wanted.of(ctx, v.lists)
+		if err != nil {
+			return nil, err
+		}
+		for _, pair := range pairs {
+			asks[pair.Key] = c.asksOfOne(contract{pair, v.Contracts, v.Venue})
+		}
+	}
+	return asks, nil
+}
+
+// want asks for all of each perpetual that clients have begun to want, and once in a while
+// for what has come since.
+func (c *contractsPast) want(ctx context.Context) error {
+	wanted, err := c.wantedAsks(ctx)
+	if err != nil {
+		return err
+	}
+	for _, key := range slices.Sorted(maps.Keys(wanted)) {
+		last, known := c.whole[key]
+		if known && c.now().Sub(last) < pastEvery {
+			continue
+		}
+		c.whole[key] = c.now()
+		all := true
+		for i := range wanted[key] {
+			a := &wanted[key][i]
+			for _, way := range []direction{newer, older} {
+				if err := c.each(ctx, way, a); err != nil {
+					return err
+				}
+			}
+			_, told := c.delivered[a.name]
+			all = all && told && !c.rests[a.name] && c.delivered[a.name].From <= c.oldest(a)
+		}
+		if !all {
+			c.whole[key] = c.now().Add(quietRepeat - pastEvery) // again in a minute
+			continue
+		}
+		if known {
+			continue
+		}
+		position, err := engine.PositionOf(pastPosition{c.delivered})
+		if err != nil {
+			return err
+		}
+		if err := c.sink.Store(ctx, engine.Delivery[*Batch]{Position: position}); err != nil {
+			return err
+		}
+		if err := c.emit(ctx, &Batch{Stored: []Stored{{Pair: key, What: pairpast.Contracts, Past: pairpast.Whole, Awaited: true}}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// oldest is from when on something is asked for, ms.
+func (c *contractsPast) oldest(a *ask) int64 {
+	return c.now().Add(-time.Duration(c.config.Depth.Contracts)*day).UnixMilli() / a.every * a.every
 }
 
 // interestOf is the open interest of the perpetuals of a sum in a time. Of those that are
@@ -254,7 +362,7 @@ func (c *contractsPast) each(ctx context.Context, way direction, a *ask) error {
 		return nil
 	}
 	now := c.now()
-	oldest := now.Add(-time.Duration(c.config.Depth.Contracts)*day).UnixMilli() / a.every * a.every
+	oldest := c.oldest(a)
 	end := now.UnixMilli()/a.every*a.every + 1
 	done, ok := c.delivered[a.name]
 	if !ok || done.To < oldest {

@@ -97,8 +97,8 @@ func (c Config) begin(_ context.Context, term *lease.Term) (engine.Work, error) 
 		}
 		return []engine.Figure{{Name: metrics.UnknownMarkets, Unit: metrics.Count, Value: unknown}}
 	}
-	past := &contractsPast{config: c, stats: new(source.Stats), now: time.Now, sleep: backoff.Sleep}
 	wanted := c.wanted()
+	past := &contractsPast{config: c, wanted: wanted, stats: new(source.Stats), now: time.Now, sleep: backoff.Sleep}
 	for _, v := range followed {
 		lists := c.lister(v)
 		p.Sources = append(p.Sources, c.sources(v, lists, wanted)...)

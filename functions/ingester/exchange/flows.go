@@ -80,8 +80,8 @@ func (p *flows) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 
 // trade takes a trade of a minute that is not confirmed.
 func (p *flows) trade(t *market.PairTrade) {
-	if t.ID <= p.last[t.Pair] {
-		return
+	if followed, listed := p.followed[t.Pair]; t.ID <= p.last[t.Pair] || listed && !followed {
+		return // one that clients want is in no sum
 	}
 	p.last[t.Pair] = t.ID
 	net := t.Value()

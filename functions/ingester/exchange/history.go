@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"quotary/functions/ingester/engine"
+	"quotary/shared/data/pairpast"
 	"quotary/shared/market"
 	"quotary/shared/source"
 )
@@ -55,10 +56,11 @@ type history struct {
 	listed time.Time           // when pairs were asked for
 	warned time.Time
 
-	pairs    []market.Pair          // the followed ones, and then those that are wanted
-	followed int                    // how many of them are followed
-	others   map[string]market.Pair // by key: those that trade besides
-	wants    map[string]bool        // of these, by key, those that are wanted
+	pairs    []market.Pair            // the followed ones, and then those that are wanted
+	followed int                      // how many of them are followed
+	others   map[string]market.Pair   // by key: those that trade besides
+	wants    map[string]bool          // of these, by key, those that are wanted
+	said     map[string]pairpast.Past // by pair: how much was said to be stored in this term
 }
 
 // progress is how far the K-lines of a pair are filled. Times are ms.
@@ -73,7 +75,7 @@ type progress struct {
 
 // follow emits until ctx ends or the sink fails.
 func (h *history) follow(ctx context.Context, from engine.Position, sink engine.Sink[*Batch]) error {
-	h.sink, h.filled, h.folded = sink, map[string]progress{}, map[string]int64{}
+	h.sink, h.filled, h.folded, h.said = sink, map[string]progress{}, map[string]int64{}, nil
 	if err := from.Decode(&h.filled); err != nil {
 		return err
 	}
@@ -110,13 +112,7 @@ func (h *history) list(ctx context.Context) error {
 		return err
 	}
 	h.listed, h.pairs = h.now(), pairsOf(h.config.Coins, all)
-	h.followed, h.others = len(h.pairs), make(map[string]market.Pair, len(all))
-	for _, p := range all {
-		h.others[p.Key] = p
-	}
-	for _, p := range h.pairs {
-		delete(h.others, p.Key)
-	}
+	h.followed, h.others = len(h.pairs), othersOf(h.config.Coins, all)
 	listing := Listing{Time: h.listed.UnixMilli(), Platform: h.venue.Platform, Swap: h.venue.Swap, Inverse: h.venue.Inverse, Pairs: all, Followed: map[string]bool{}}
 	for _, p := range h.pairs {
 		listing.Followed[p.Key] = true
@@ -144,10 +140,19 @@ func (h *history) fillUntil(ctx context.Context, next time.Time) error {
 	return nil
 }
 
-// fill fills a block of each pair, until a time at most. It reports whether there may be
-// more.
+// fill fills a block of each pair, until a time at most: of those that clients want before
+// any of the others, as they are refused meanwhile. It reports whether there may be more.
 func (h *history) fill(ctx context.Context, until time.Time) (filling bool, err error) {
-	for _, pair := range h.pairs {
+	for _, pairs := range [...][]market.Pair{h.pairs[h.followed:], h.pairs[:h.followed]} {
+		if filling, err = h.fillEach(ctx, pairs, until); filling || err != nil {
+			break
+		}
+	}
+	return filling, err
+}
+
+func (h *history) fillEach(ctx context.Context, pairs []market.Pair, until time.Time) (filling bool, err error) {
+	for _, pair := range pairs {
 		if !h.now().Before(until) {
 			return false, nil
 		}
@@ -236,10 +241,54 @@ func (h *history) confirm(ctx context.Context, pair market.Pair) error {
 			past = nil
 		}
 		if !more {
-			return nil
+			return h.say(ctx, pair.Key)
 		}
 		from = run.To
 	}
+}
+
+// say says how much of a pair is stored, where that is not what was said before.
+func (h *history) say(ctx context.Context, key string) error {
+	p, known := h.filled[key]
+	past := pairpast.Nothing
+	if known {
+		past = h.pastOf(p)
+	}
+	if said, ok := h.said[key]; ok && said == past {
+		return nil
+	}
+	if h.said == nil {
+		h.said = map[string]pairpast.Past{}
+	}
+	if h.said[key] = past; !known {
+		delete(h.said, key)
+	}
+	return h.emit(ctx, &Batch{Stored: []Stored{{Pair: key, What: pairpast.Klines, Past: past, Awaited: p.Wanted}}})
+}
+
+// pastOf is how much is stored of a pair that is filled so far.
+func (h *history) pastOf(p progress) pairpast.Past {
+	if p.Back == 0 && p.First != 0 {
+		return pairpast.Whole
+	}
+	past := pairpast.Past{Minutes: p.Back, Hours: p.Back, FourHours: p.Back, Days: p.Back}
+	minutes, hours := h.bounds(p)
+	if p.First != 0 {
+		past.Days = 0
+	}
+	if p.Back <= hours {
+		past.Hours = 0
+	}
+	if p.Back <= minutes {
+		past.Minutes = 0
+	}
+	return past
+}
+
+// bounds are from when on minutes and hours are filled, ms.
+func (h *history) bounds(p progress) (minutes, hours int64) {
+	minutes = p.Since - int64(h.config.Depth.Minutes)*day.Milliseconds()
+	return minutes, min(minutes, p.Since-int64(h.config.Depth.Hours)*day.Milliseconds())
 }
 
 // minutes asks for a page of minutes from a time (ms) on, and reports whether there are more.
@@ -276,8 +325,7 @@ func split(run market.CandleRun, stored int64) (parts []Run) {
 // when trading began, and then from the newest on what days are composed of.
 func (h *history) fillBack(ctx context.Context, pair market.Pair) error {
 	p := h.filled[pair.Key]
-	minutes := p.Since - int64(h.config.Depth.Minutes)*day.Milliseconds()
-	hours := min(minutes, p.Since-int64(h.config.Depth.Hours)*day.Milliseconds())
+	minutes, hours := h.bounds(p)
 	run := market.CandleRun{Pair: pair.Key, To: p.Back}
 	switch {
 	case p.First == 0:
@@ -286,7 +334,10 @@ func (h *history) fillBack(ctx context.Context, pair market.Pair) error {
 			return err
 		}
 		h.filled[pair.Key] = p
-		return h.emit(ctx, &Batch{Past: []market.CandleRun{days}})
+		if err := h.emit(ctx, &Batch{Past: []market.CandleRun{days}}); err != nil {
+			return err
+		}
+		return h.say(ctx, pair.Key)
 	case p.Back > minutes:
 		run.Interval, run.From = market.Minute1, p.Back-day.Milliseconds()
 	case p.Back > hours:
@@ -302,7 +353,10 @@ func (h *history) fillBack(ctx context.Context, pair market.Pair) error {
 		p.Back = 0
 	}
 	h.filled[pair.Key] = p
-	return h.emit(ctx, &Batch{Past: []market.CandleRun{run}})
+	if err := h.emit(ctx, &Batch{Past: []market.CandleRun{run}}); err != nil {
+		return err
+	}
+	return h.say(ctx, pair.Key)
 }
 
 // days asks for all days of a pair before what is filled, and notes when trading began.

@@ -217,7 +217,7 @@ func TestACrashAnywhereWhileThePastIsFilledLosesNothing(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			for _, row := range p.Changes(noon, true).Fine {
+			for _, row := range p.Changes(noon, true).Coarse {
 				rows[fmt.Sprint(row.Interval, " ", row.Time.Format(time.RFC3339))] = string(row.Body)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 
 	"quotary/functions/ingester/engine"
 	"quotary/shared/data/pairklines"
+	"quotary/shared/data/pairpast"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
@@ -23,6 +24,8 @@ type klines struct {
 	written time.Time         // when rows of open buckets were last written
 	swept   time.Time         // when pairs were last forgotten
 	rows    []store.SeriesRow // to be written; of those of one bucket the last one stays
+	stored  []store.SeriesRow // to be written behind them
+	urgent  bool              // somebody may wait for these
 }
 
 // pairFold is what is folded of a pair.
@@ -60,8 +63,16 @@ func (k *klines) Apply(b *Batch, _ *engine.Reads, now time.Time) error {
 		k.of(t.Pair, now).Add(t)
 		k.touched[t.Pair] = true
 	}
+	for i := range b.Stored {
+		one := &b.Stored[i]
+		k.stored = append(k.stored, pairpast.Row(one.Pair, one.What, one.Past))
+		k.urgent = k.urgent || one.Awaited
+	}
 	return nil
 }
+
+// Urgent reports that a part of the past has come for which somebody may wait.
+func (k *klines) Urgent() bool { return k.urgent }
 
 func (k *klines) of(pair string, now time.Time) *pairFold {
 	p := k.pairs[pair]
@@ -74,10 +85,12 @@ func (k *klines) of(pair string, now time.Time) *pairFold {
 }
 
 // Changes returns the rows of what has ended and, when it is time, those of what is
-// open. Nothing is held: what trades make is confirmed later.
-func (k *klines) Changes(now time.Time, settle bool) engine.Changes {
-	if settle || now.Sub(k.written) >= k.refresh {
-		k.written = now
+// open, and behind them how much is stored. Nothing is held: what trades make is confirmed
+// later.
+func (k *klines) Changes(now time.Time, settle bool) (c engine.Changes) {
+	if settle || k.urgent || now.Sub(k.written) >= k.refresh {
+		k.written, k.urgent = now, false
+		c.Fine, k.stored = k.stored, nil
 		for pair := range k.touched {
 			k.append(pair, k.pairs[pair].Changed())
 		}
@@ -87,9 +100,8 @@ func (k *klines) Changes(now time.Time, settle bool) engine.Changes {
 		k.swept = now
 		maps.DeleteFunc(k.pairs, func(pair string, p *pairFold) bool { return now.Sub(p.last) >= pairFor && !k.touched[pair] })
 	}
-	rows := k.rows
-	k.rows = nil
-	return engine.Changes{Fine: rows}
+	c.Coarse, k.rows = k.rows, nil
+	return c
 }
 
 // append adds the rows of candles, by tier. The newest come first, as past days do: who reads

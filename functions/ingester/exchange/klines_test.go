@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"quotary/functions/ingester/engine"
+	"quotary/shared/data/pairpast"
 	"quotary/shared/market"
 )
 
@@ -24,7 +25,7 @@ func TestPairsOfWhichNothingComesAreForgotten(t *testing.T) {
 		if err := p.Apply(&Batch{Runs: runs}, nil, now); err != nil {
 			t.Fatal(err)
 		}
-		return len(p.Changes(now, true).Fine)
+		return len(p.Changes(now, true).Coarse)
 	}
 	for n := range 100 {
 		rows(noon, run(fmt.Sprint("pair", n), today, noon))
@@ -53,7 +54,7 @@ func TestTheNewestRowsAreWrittenFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := map[string]time.Time{}
-	rows := p.Changes(noon, false).Fine
+	rows := p.Changes(noon, false).Coarse
 	for _, row := range rows {
 		key := row.SeriesKey.String()
 		if before, ok := last[key]; ok && !row.Time.Before(before) {
@@ -95,4 +96,40 @@ func TestMinutesThatWereAwayForADayBeginWithADay(t *testing.T) {
 			t.Errorf("after %s they begin at %s", away, time.UnixMilli(from).UTC())
 		}
 	}
+}
+
+// TestHowMuchIsStoredIsWrittenBehindTheRows, of open buckets too, and at once where somebody
+// waits for it.
+func TestHowMuchIsStoredIsWrittenBehindTheRows(t *testing.T) {
+	t.Parallel()
+	p := newKlines(time.Hour)
+	p.Changes(noon, false)
+	midnight := market.Day1.StartMs(noon.UnixMilli())
+	minute := midnight
+	apply := func(awaited bool) {
+		t.Helper()
+		run := market.CandleRun{Pair: "btcusdt:binance", Interval: market.Minute1, From: minute, To: minute + 60_000, Candles: []market.Candle{candleAt(minute)}}
+		minute += 60_000
+		stored := Stored{Pair: run.Pair, What: pairpast.Klines, Past: pairpast.Whole, Awaited: awaited}
+		if err := p.Apply(&Batch{Runs: []Run{{CandleRun: run}}, Stored: []Stored{stored}}, nil, noon); err != nil {
+			t.Fatal(err)
+		}
+	}
+	apply(false)
+	if c := p.Changes(noon.Add(time.Minute), false); p.Urgent() || len(c.Coarse) == 0 || len(c.Fine) != 0 {
+		t.Errorf("urgent %t: %d rows, and %d of what is stored", p.Urgent(), len(c.Coarse), len(c.Fine))
+	}
+	apply(true)
+	if !p.Urgent() {
+		t.Error("nobody is told that somebody waits")
+	}
+	if c := p.Changes(noon.Add(time.Minute), false); p.Urgent() || len(c.Coarse) < len(market.PairTiers)-1 || len(c.Fine) != 2 {
+		t.Errorf("urgent %t: %d rows, and %d of what is stored", p.Urgent(), len(c.Coarse), len(c.Fine))
+	}
+}
+
+func candleAt(open int64) market.Candle {
+	c := market.Candle{OpenTime: open}
+	c.Add(&market.Trade{Side: market.Buy, Time: open, Tid: 1, Px: market.Whole(100), Sz: market.Whole(1)})
+	return c
 }

@@ -32,6 +32,9 @@ func (c Config) sources(v venue, lists *lister, wanted *wantedPairs) []engine.So
 		{Name: v.Name + " polls", Group: asked, Stats: polled.stats, NoCheckpoint: true, Follow: polled.follow, Brings: v.polled(), Awaited: asked != ""},
 		{Name: v.Name + " history", Stats: past.stats, Background: true, Follow: past.follow, Brings: v.brings(catalog.ExchangePairs, catalog.ExchangeKlines)},
 	}
+	if wanted != nil {
+		all = append(all, engine.Source[*Batch]{Name: v.Name + " wanted", Stats: new(source.Stats), NoCheckpoint: true, Follow: wantedFeed{v, lists, wanted}.follow})
+	}
 	if of, ok := v.Venue.(Books); ok && len(c.Books) > 0 {
 		stats := new(source.Stats)
 		stream := func(ctx context.Context, pairs []market.Pair, sink source.EventSink) error {

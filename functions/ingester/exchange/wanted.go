@@ -2,12 +2,21 @@ package exchange
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"quotary/functions/ingester/engine"
+	"quotary/shared/backoff"
+	"quotary/shared/data/pairpast"
 
 	"quotary/shared/data/wants"
 	"quotary/shared/market"
+	"quotary/shared/source"
 )
 
 const (
@@ -18,7 +27,7 @@ const (
 // wantedPairs are the pairs whose K-lines clients ask for, besides those that are followed.
 // All venues share what one of them has read.
 type wantedPairs struct {
-	of  *wants.Store
+	all *wants.Store
 	log *slog.Logger
 	now func() time.Time
 
@@ -32,7 +41,7 @@ func (c Config) wanted() *wantedPairs {
 	if c.Wanted == nil {
 		return nil
 	}
-	return &wantedPairs{of: c.Wanted, log: c.Logger, now: time.Now, turn: make(chan struct{}, 1)}
+	return &wantedPairs{all: c.Wanted, log: c.Logger, now: time.Now, turn: make(chan struct{}, 1)}
 }
 
 // list returns what is wanted of all venues, as it was [wantedEvery] ago at most. Where it
@@ -52,7 +61,7 @@ func (w *wantedPairs) list(ctx context.Context) (wants.List, error) {
 		return w.pairs, nil
 	}
 	w.read = now
-	pairs, err := w.of.List(ctx, now)
+	pairs, err := w.all.List(ctx, now)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -61,6 +70,133 @@ func (w *wantedPairs) list(ctx context.Context) (wants.List, error) {
 	}
 	w.pairs = pairs
 	return w.pairs, nil
+}
+
+// of are the wanted pairs of a venue, which is asked what trades there.
+func (w *wantedPairs) of(ctx context.Context, lists *lister) ([]market.Pair, error) {
+	list, err := w.list(ctx)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	all, err := lists.all(ctx)
+	if err != nil {
+		return nil, err
+	}
+	others := othersOf(lists.config.Coins, all)
+	keys, _ := list.Deal(mostWanted, func(key string) bool { _, listed := others[key]; return listed })
+	pairs := make([]market.Pair, len(keys))
+	for i, key := range keys {
+		pairs[i] = others[key]
+	}
+	return pairs, nil
+}
+
+// othersOf are the pairs that trade and are none of those of coins, by key.
+func othersOf(coins []string, all []market.Pair) map[string]market.Pair {
+	others := make(map[string]market.Pair, len(all))
+	for _, p := range all {
+		others[p.Key] = p
+	}
+	for _, p := range pairsOf(coins, all) {
+		delete(others, p.Key)
+	}
+	return others
+}
+
+// wantedFeed is what a venue pushes of the pairs that clients want. Where there are others,
+// they are followed anew before those of before are let go: what comes twice is dropped by
+// its number.
+type wantedFeed struct {
+	venue  venue
+	lists  *lister
+	wanted *wantedPairs
+}
+
+// feedOverlap is for how long both are followed, and after what time of a connection what it
+// pushes counts as followed.
+const feedOverlap = 10 * time.Second
+
+// follow delivers until ctx ends or the sink fails.
+func (f wantedFeed) follow(ctx context.Context, _ engine.Position, sink engine.Sink[*Batch]) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		var followed []market.Pair
+		since, said := map[string]time.Time{}, map[string]bool{} // by pair: when it began to be followed, and whether that was said
+		leave := func() {}
+		defer func() { leave() }()
+		for {
+			pairs, err := f.wanted.of(ctx, f.lists)
+			if err != nil {
+				return err
+			}
+			now := time.Now()
+			if !slices.Equal(pairs, followed) {
+				within, stop := context.WithCancel(ctx)
+				time.AfterFunc(feedOverlap, leave)
+				followed, leave = pairs, stop
+				group.Go(func() error { return f.followPairs(within, pairs, sink) })
+			}
+			if b := sayFollowed(pairs, since, said, now); b.Len() > 0 {
+				if err := sink(ctx, engine.Delivery[*Batch]{Batch: b}); err != nil {
+					return source.OfSink(err)
+				}
+			}
+			if err := backoff.Sleep(ctx, wantedEvery); err != nil {
+				return err
+			}
+		}
+	})
+	return group.Wait()
+}
+
+// sayFollowed says of pairs that have been followed for long enough that they are, and of
+// those that no longer are that they are not.
+func sayFollowed(pairs []market.Pair, since map[string]time.Time, said map[string]bool, now time.Time) *Batch {
+	b := new(Batch)
+	now = now.Truncate(time.Millisecond)
+	is := map[string]bool{}
+	for _, p := range pairs {
+		is[p.Key] = true
+		if since[p.Key].IsZero() {
+			since[p.Key] = now
+		}
+		if !said[p.Key] && now.Sub(since[p.Key]) >= feedOverlap {
+			said[p.Key] = true
+			ms := now.UnixMilli()
+			b.Stored = append(b.Stored, Stored{Pair: p.Key, What: pairpast.Trades, Past: pairpast.Past{Minutes: ms, Hours: ms, FourHours: ms, Days: ms}, Awaited: true})
+		}
+	}
+	for key := range since {
+		if !is[key] {
+			delete(since, key)
+			delete(said, key)
+			b.Stored = append(b.Stored, Stored{Pair: key, What: pairpast.Trades, Past: pairpast.Nothing})
+		}
+	}
+	return b
+}
+
+// followPairs delivers what the venue pushes of pairs until ctx ends, which is no error, or
+// the sink fails.
+func (f wantedFeed) followPairs(ctx context.Context, pairs []market.Pair, sink engine.Sink[*Batch]) error {
+	if len(pairs) == 0 {
+		return nil
+	}
+	for try := 0; ; try++ {
+		err := f.venue.Follow(ctx, pairs, func(ctx context.Context, events *market.PairEvents) error {
+			return sink(ctx, engine.Delivery[*Batch]{Batch: &Batch{PairEvents: *events}})
+		})
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case !errors.Is(err, source.ErrSubscription):
+			return err
+		}
+		f.venue.Log.Warn("a pair that clients want may trade no more; following again", "error", fmt.Sprintf("%.200s", err))
+		if pauses.Wait(ctx, try) != nil {
+			return nil
+		}
+	}
 }
 
 // want takes over which pairs of the venue are wanted. The minutes of one that is new are
@@ -83,13 +219,16 @@ func (h *history) want(ctx context.Context) error {
 			fresh = append(fresh, pair)
 		}
 	}
+	h.wants = wanted
 	for key, p := range h.filled {
-		if p.Wanted && !wanted[key] {
+		if _, other := h.others[key]; (p.Wanted || other) && !wanted[key] {
 			delete(h.filled, key)
 			delete(h.folded, key)
+			if err := h.say(ctx, key); err != nil {
+				return err
+			}
 		}
 	}
-	h.wants = wanted
 	h.pairs = append(h.pairs[:h.followed:h.followed], pairs...)
 	for _, pair := range fresh {
 		if err := h.try(ctx, pair, h.confirm); err != nil {

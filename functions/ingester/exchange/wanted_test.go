@@ -5,9 +5,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"quotary/functions/ingester/engine"
+	"quotary/shared/backoff"
+	"quotary/shared/data/pairpast"
+	"quotary/shared/data/pairseries"
+	"quotary/shared/data/pairtrades"
 	"quotary/shared/data/wants"
 	"quotary/shared/market"
+	"quotary/shared/source"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
@@ -18,12 +26,8 @@ import (
 func TestAPairThatAClientWantsIsFilledBackForAsLongAsItIsWanted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	db := storetest.DynamoDB(t)
 	w.config.Coins = []string{"BTC"}
-	table := storetest.Tables(t, db) + schema.DocumentsTable
-	w.config.Wanted = wants.Pairs.Open(func(kind string, limits store.DocumentLimits) *store.Documents {
-		return store.NewDocuments(db, table, kind, limits)
-	})
+	w.config.Wanted = openWanted(t)
 	wanting := func() *history {
 		h := w.history(t)
 		h.wanted = w.config.wanted()
@@ -49,10 +53,29 @@ func TestAPairThatAClientWantsIsFilledBackForAsLongAsItIsWanted(t *testing.T) {
 			return sink(ctx, d)
 		})
 	}
-	w.run(t, sources, func() bool { return unlike(t, w.stored(t, key), truth) == "" })
+	whole := func(key string) bool {
+		p, err := pairpast.Of(t.Context(), w.config.Stores.Series, key, pairpast.Klines)
+		return err == nil && p.Complete
+	}
+	w.run(t, sources, func() bool {
+		if whole(followed) && !whole(key) {
+			t.Error("a pair that is followed was filled before the one that a client waits for")
+		}
+		return whole(key) && whole(followed)
+	})
+	if diff := unlike(t, w.stored(t, key), truth); diff != "" {
+		t.Errorf("what is said to be whole is not: %s", diff)
+	}
 	if first == nil || len(first.Past) != 1 || first.Past[0].Interval != market.Day1 || first.Past[0].To != first.Runs[0].From || len(first.Past[0].Candles) != 4 {
 		t.Errorf("today comes without the days before: %+v", first)
 	}
+	past := func(what string, want pairpast.Past) {
+		t.Helper()
+		if got, err := pairpast.Of(t.Context(), w.config.Stores.Series, key, pairpast.Klines); err != nil || got != want {
+			t.Errorf("%s there is stored %+v, want %+v: %v", what, got, want, err)
+		}
+	}
+	past("once it is filled back", pairpast.Whole)
 	if p := h.filled[key]; !p.Wanted || h.filled[followed].Wanted || len(h.filled) != 2 {
 		t.Errorf("known are %+v", h.filled)
 	}
@@ -63,7 +86,115 @@ func TestAPairThatAClientWantsIsFilledBackForAsLongAsItIsWanted(t *testing.T) {
 	if len(h.filled) != 1 {
 		t.Errorf("a day later known are %+v", h.filled)
 	}
+	past("when nobody wants it", pairpast.Nothing)
 	if diff := unlike(t, w.stored(t, key), truth); diff != "" {
 		t.Errorf("what was stored has changed: %s", diff)
+	}
+}
+
+func openWanted(t *testing.T) *wants.Store {
+	t.Helper()
+	db := storetest.DynamoDB(t)
+	table := storetest.Tables(t, db) + schema.DocumentsTable
+	return wants.Pairs.Open(func(kind string, limits store.DocumentLimits) *store.Documents {
+		return store.NewDocuments(db, table, kind, limits)
+	})
+}
+
+// What an exchange tells of the past of a perpetual that a client wants is read at once, as far
+// back as of a followed one, and goes into no sum. Once nobody wants it that is said.
+func TestThePastOfAPerpetualThatAClientWantsIsRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.config.Coins, w.config.Depth.Contracts, w.config.Wanted = []string{"BTC"}, 2, openWanted(t)
+	const key = "ethswapusdt:binance"
+	for _, id := range []string{key, "ethusdt:binance"} {
+		if refused, err := w.config.Wanted.Want(t.Context(), "one", []string{id}, noon); err != nil || len(refused) > 0 {
+			t.Fatal(refused, err)
+		}
+	}
+	series := w.config.Stores.Series
+	run := func(want pairpast.Past) {
+		t.Helper()
+		p := w.past(t)
+		p.wanted = w.config.wanted()
+		p.wanted.now = w.clock.Now
+		p.sleep = func(ctx context.Context, _ time.Duration) error { return backoff.Sleep(ctx, time.Millisecond) }
+		w.run(t, []engine.Source[*Batch]{{Name: "perpetuals history", Stats: p.stats, Background: true, Follow: p.follow}}, func() bool {
+			got, err := pairpast.Of(t.Context(), series, key, pairpast.Contracts)
+			return err == nil && got == want
+		})
+	}
+	run(pairpast.Whole)
+	for s, most := range map[*pairseries.Series[market.Bar]]int{&pairseries.Interest: 2 * 288, &pairseries.Ratios: 2 * 288, &pairseries.Funding: 6} {
+		width := 5 * time.Minute
+		if s == &pairseries.Funding {
+			width = 8 * time.Hour
+		}
+		bars, err := s.Read(t.Context(), series, key, width, pairseries.Window{Limit: 1000})
+		if err != nil || len(bars) < most-1 {
+			t.Errorf("%s has %d rows, want %d: %v", s.Name(), len(bars), most, err)
+		}
+	}
+	for _, s := range []pairseries.Series[market.Bar]{pairseries.CoinInterest, pairseries.CoinFunding} {
+		for _, of := range []string{"eth", pairseries.Stable("eth")} {
+			if bars, err := s.Read(t.Context(), series, of, time.Hour, pairseries.Window{Limit: 10}); err != nil || len(bars) > 0 {
+				t.Errorf("%s of %s has %d rows, %v", s.Name(), of, len(bars), err)
+			}
+		}
+	}
+	w.clock.Move(25 * time.Hour)
+	run(pairpast.Nothing)
+}
+
+// What an exchange pushes of a pair that a client wants is followed.
+func TestTheTradesOfAPairThatAClientWantsAreFollowed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.config.Coins, w.config.Wanted = []string{"BTC"}, openWanted(t)
+	const key = "ethswapusdt:binance"
+	if refused, err := w.config.Wanted.Want(t.Context(), "one", []string{key}, noon); err != nil || len(refused) > 0 {
+		t.Fatal(refused, err)
+	}
+	venues, err := w.config.venues()
+	if err != nil {
+		t.Fatal(err)
+	}
+	wanted := w.config.wanted()
+	wanted.now = w.clock.Now
+	feed := wantedFeed{onClock(venues[1], w.clock.Now), w.config.lister(venues[1]), wanted}
+	trades := pairtrades.Open(w.config.Stores.Views, time.Now)
+	w.run(t, []engine.Source[*Batch]{{Name: "wanted", Stats: new(source.Stats), NoCheckpoint: true, Follow: feed.follow}}, func() bool {
+		w.clock.Move(time.Second)
+		v, err := trades.Get(t.Context())
+		return err == nil && len(v.Of(key)) > 0
+	})
+}
+
+func TestAPairCountsAsFollowedAfterAWhile(t *testing.T) {
+	t.Parallel()
+	since, said := map[string]time.Time{}, map[string]bool{}
+	a, b := market.Pair{Key: "a:x"}, market.Pair{Key: "b:x"}
+	ms := noon.Add(feedOverlap).UnixMilli()
+	followed := pairpast.Past{Minutes: ms, Hours: ms, FourHours: ms, Days: ms}
+	for _, tt := range []struct {
+		after time.Duration
+		pairs []market.Pair
+		want  map[string]pairpast.Past
+	}{
+		{0, []market.Pair{a}, nil},
+		{feedOverlap - 1, []market.Pair{a, b}, nil},
+		{feedOverlap, []market.Pair{a, b}, map[string]pairpast.Past{"a:x": followed}},
+		{feedOverlap + time.Second, []market.Pair{a, b}, nil},
+		{feedOverlap + 2*time.Second, nil, map[string]pairpast.Past{"a:x": pairpast.Nothing, "b:x": pairpast.Nothing}},
+		{feedOverlap + 3*time.Second, nil, nil},
+	} {
+		got := map[string]pairpast.Past{}
+		for _, one := range sayFollowed(tt.pairs, since, said, noon.Add(tt.after)).Stored {
+			got[one.Pair] = one.Past
+		}
+		if diff := cmp.Diff(tt.want, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("after %s: %s", tt.after, diff)
+		}
 	}
 }

@@ -35,7 +35,9 @@ func TestOneDistributorIsInNobodysWay(t *testing.T) {
 	rules.ReadUnits /= scale
 	rules.WriteUnits /= scale
 	open := func(db *dynamodb.Client) *Store {
-		return Accounts.Open(func(kind string, limits store.DocumentLimits) *store.Documents { return store.NewDocuments(db, table, kind, limits) })
+		return Accounts.Open(func(kind string, limits store.DocumentLimits) *store.Documents {
+			return store.NewDocuments(db, table, kind, limits)
+		})
 	}
 	synctest.Test(t, func(t *testing.T) {
 		var ofLoud, ofQuiet, ofIngester awsrules.Counts

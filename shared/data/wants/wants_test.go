@@ -48,7 +48,9 @@ func (w *world) open(k Kind) *Store {
 		}
 		return send()
 	})
-	return k.Open(func(kind string, limits store.DocumentLimits) *store.Documents { return store.NewDocuments(db, w.table, kind, limits) })
+	return k.Open(func(kind string, limits store.DocumentLimits) *store.Documents {
+		return store.NewDocuments(db, w.table, kind, limits)
+	})
 }
 
 func addresses(from, n int) (list []string) {
