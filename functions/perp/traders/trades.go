@@ -80,13 +80,20 @@ func (r *reader) countTrades(ctx context.Context, of completedtrades.Of) (int64,
 }
 
 // knownSince says in the header X-Data-Since from when on an account is known, where more
-// was asked for: all from a time on, ms.
+// was asked for: all from a time on, ms. One that is not known in time is an error: nothing
+// is what a known account has done.
 func (r *reader) knownSince(ctx context.Context, address catalog.Address, from int64) error {
 	known, err := accounts.Load(ctx, r.series, string(address))
 	if err != nil {
 		return err
 	}
-	if a := known[string(address)]; a != nil && from < a.Since {
+	a := known[string(address)]
+	if a == nil {
+		if _, a, err = r.accounts.known(ctx, address); err != nil {
+			return err
+		}
+	}
+	if from < a.Since {
 		retention.Reached(ctx, time.UnixMilli(a.Since).UTC())
 	}
 	return nil

@@ -37,10 +37,28 @@ func openBook(t testing.TB) *book {
 	t.Helper()
 	b := &book{stats: map[string]*market.TraderStats{}}
 	b.World = apitest.Open(t, catalog.PerpTraders, func(open *apitest.World) {
-		b.log, b.series = open.Log(), open.Series()
-		(&reader{log: b.log, series: b.series}).register(open.Family)
+		b.log, b.series, b.wanted = open.Log(), open.Series(), wants.Accounts.Open(open.Documents)
+		accounts := newAccountReader(b.series, b.wanted, open.Views(t), open.Now)
+		accounts.patience = 0
+		(&reader{log: b.log, series: b.series, accounts: accounts}).register(open.Family)
 	})
+	for _, address := range []string{alice, bob, carol} {
+		b.hold(t, &market.Account{Address: address})
+	}
 	return b
+}
+
+// TestAnAccountThatIsNotKnownHasNotDoneNothing: it is asked for at the venue.
+func TestAnAccountThatIsNotKnownHasNotDoneNothing(t *testing.T) {
+	t.Parallel()
+	b := openBook(t)
+	for n, path := range []string{"addr-stat", "completed-trades", "best-trades", "performance-by-coin", "detailed-trading-statistics"} {
+		b.get(t, fmt.Sprintf("0x%040x/%s", n, path)).Refused(t, http.StatusServiceUnavailable, "for the first time")
+	}
+	b.post(t, fmt.Sprintf("0x%040x/completed-trades/by-time", 9), body{}).Refused(t, http.StatusServiceUnavailable, "for the first time")
+	if wanted, err := b.wanted.List(t.Context(), b.Now()); err != nil || len(wanted.Things()) != 6 {
+		t.Errorf("%v are wanted (%v), want 6", wanted.Things(), err)
+	}
 }
 
 func decimal(t testing.TB, text string) market.Decimal {
