@@ -24,6 +24,7 @@ import (
 	"quotary/localstack/lambdahost"
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
+	"quotary/shared/data/accounts"
 	"quotary/shared/data/coins"
 	"quotary/shared/data/contracts"
 	"quotary/shared/data/klines"
@@ -41,6 +42,9 @@ const perpKey = "btcswapusdc:" + pairs.Hyperliquid
 
 // otherKey is the key of a pair that no sample asks for.
 const otherKey = "ethswapusdt:binance"
+
+// sampleAddress is the account that samples ask for.
+const sampleAddress = "0x0123456789abcdef0123456789abcdef01234567"
 
 // deployment is all functions on a real engine, each with the rights that the
 // deployment gives it.
@@ -103,6 +107,10 @@ func deploy(t *testing.T) *deployment {
 	}
 	listed := pairs.View{Pairs: []pairs.Pair{{Pair: market.Pair{Key: "btcswapusdt:binance", Base: "BTC", Swap: true}}, {Pair: market.Pair{Key: otherKey, Base: "ETH", Swap: true}}}}
 	if err := pairs.Publish(t.Context(), d.views, listed); err != nil {
+		t.Fatal(err)
+	}
+	// The account of the samples is known, and the venue is to be asked about it again.
+	if err := d.Series().Put(t.Context(), []store.SeriesRow{accounts.Row(&market.Account{Address: sampleAddress})}); err != nil {
 		t.Fatal(err)
 	}
 	// A perpetual of the perpetual exchange has just traded.
