@@ -47,8 +47,9 @@ type openOrders struct {
 	dirty  bool // something came since the snapshot
 	saved  time.Time
 	joined bool // the past of the sources was read
+	begun  bool // something has come, in this life or before
 
-	published time.Time
+	published time.Time                           // zero before the first time in this life
 	top       map[string]market.CoinOrders        // by coin, without the values
 	rows      map[string]openorders.Rows          // encoded
 	columns   map[string]openorders.Column        // encoded
@@ -75,7 +76,7 @@ func (p *openOrders) Restores() []engine.RestoredView {
 func (p *openOrders) Restore(views map[string][]byte) error {
 	table, err := engine.Restored(views, openorders.TableName, openorders.DecodeTable)
 	if table != nil {
-		p.table = table
+		p.table, p.begun = table, true
 	}
 	return err
 }
@@ -102,7 +103,11 @@ func (p *openOrders) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 // its time has come. Held reports that checkpoints must wait for the next snapshot.
 func (p *openOrders) Changes(now time.Time, settle bool) (c engine.Changes) {
 	seconds := func(per int) time.Duration { return time.Duration(p.table.Len()/per) * time.Second }
-	if p.joined && p.table.Changed() && (settle || !now.Before(p.published.Add(publishEvery+seconds(rankPer)))) {
+	// Once in each life also where nothing has changed since: the table may be restored of a
+	// life that ended before it published that nothing rests.
+	p.begun = p.begun || p.dirty
+	due := p.table.Changed() || p.begun && p.published.IsZero()
+	if p.joined && due && (settle || !now.Before(p.published.Add(publishEvery+seconds(rankPer)))) {
 		p.published = now
 		c.Views = p.rank(now.UnixMilli())
 	}
