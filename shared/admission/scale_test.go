@@ -24,7 +24,8 @@ import (
 
 // TestOneDistributorIsNoHotPartition sends, by DynamoDB's rules and in virtual time, the
 // requests of one distributor that the service is made for: 5,000 a second by 10,000
-// sub-keys, under every kind of cap. All of it, what a partition takes included, is
+// sub-keys, under every kind of cap. Beside it a neighbour has some requests, none of which
+// may be throttled or meet a transaction. All of it, what a partition takes included, is
 // divided by scale; with 1 the test takes minutes.
 func TestOneDistributorIsNoHotPartition(t *testing.T) {
 	t.Parallel()
@@ -47,27 +48,30 @@ func TestOneDistributorIsNoHotPartition(t *testing.T) {
 	rules.ReadUnits /= scale
 	rules.WriteUnits /= scale
 	store := func(db *dynamodb.Client) *keys.Store { return keys.New(db, prefix+schema.KeysTable, ring, time.Now) }
-	issued := issue(t, store(engine), subKeys)
+	issued, neighbour := issue(t, store(engine), subKeys), issue(t, store(engine), 1)[0]
 
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Hour) // virtual time begins with a month, when the end of the last one is read too
-		db := rules.DynamoDB(engine)
-		gates := make([]admission.Gate, instances)
-		for i := range gates {
+		open := func(db *dynamodb.Client) admission.Gate {
 			table := prefix + schema.UsageTable
-			gates[i] = admission.Gate{
+			return admission.Gate{
 				Keys: store(db), Nonces: usage.NewNonces(db, table, time.Now),
 				Counters: usage.NewCounters(db, table, time.Now), Clock: time.Now,
 			}
 		}
-		warm := func(g *admission.Gate) {
-			if err := request(t.Context(), g, issued[0], "warm"); err != nil {
+		gates := make([]admission.Gate, instances)
+		warm := func(g *admission.Gate, c credentials) {
+			if err := request(t.Context(), g, c, "warm"); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for i := range gates {
-			warm(&gates[i])
+			gates[i] = open(rules.DynamoDB(engine))
+			warm(&gates[i], issued[0])
 		}
+		var ofNeighbour awsrules.Counts
+		quiet := open(rules.DynamoDBOf(engine, &ofNeighbour))
+		warm(&quiet, neighbour)
 		rules.Take()
 		took := make([]time.Duration, perSecond*seconds)
 		var all sync.WaitGroup
@@ -79,12 +83,22 @@ func TestOneDistributorIsNoHotPartition(t *testing.T) {
 				}
 				took[i] = time.Since(began)
 			})
+			if i%20 == 0 {
+				all.Go(func() {
+					if err := request(t.Context(), &quiet, neighbour, fmt.Sprint(i)); err != nil {
+						t.Errorf("a neighbour: %v", err)
+					}
+				})
+			}
 			time.Sleep(time.Second / perSecond)
 		}
 		all.Wait()
 		slices.Sort(took)
 		c := rules.Take()
-		n := float64(len(took))
+		n := float64(len(took) + (len(took)+19)/20)
+		if ofNeighbour.Throttled > 0 || ofNeighbour.Conflicts > 0 {
+			t.Errorf("the neighbour is throttled %d times, and meets %d transactions", ofNeighbour.Throttled, ofNeighbour.Conflicts)
+		}
 		t.Logf("%.2f reads and %.2f writes a request, p50 %s, p99 %s, %+v", c.Reads/n, c.Writes/n, took[len(took)/2], took[len(took)*99/100], c)
 		// The fewer requests, the less evenly chance spreads them: a hot partition would
 		// refuse most of them.
