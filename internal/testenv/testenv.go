@@ -48,11 +48,13 @@ func Amount[T any](short, long T) T {
 // program that was built with -trimpath does not know where its sources are.
 var Root = func() string {
 	folder, _ := os.Getwd() // where there is none the files of it are not found
-	for above := folder; ; folder = above {
+	for {
 		module, _ := os.ReadFile(filepath.Join(folder, "go.mod"))
-		if above = filepath.Dir(folder); bytes.HasPrefix(module, []byte("module quotary\n")) || above == folder {
+		above := filepath.Dir(folder)
+		if bytes.HasPrefix(module, []byte("module quotary\n")) || above == folder {
 			return folder
 		}
+		folder = above
 	}
 }()
 

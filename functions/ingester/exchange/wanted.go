@@ -13,7 +13,6 @@ import (
 	"quotary/functions/ingester/engine"
 	"quotary/shared/backoff"
 	"quotary/shared/data/pairpast"
-
 	"quotary/shared/data/wants"
 	"quotary/shared/market"
 	"quotary/shared/source"
@@ -186,16 +185,14 @@ func (f wantedFeed) followPairs(ctx context.Context, pairs []market.Pair, sink e
 		err := f.venue.Follow(ctx, pairs, func(ctx context.Context, events *market.PairEvents) error {
 			return sink(ctx, engine.Delivery[*Batch]{Batch: &Batch{PairEvents: *events}})
 		})
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case !errors.Is(err, source.ErrSubscription):
+		if ctx.Err() != nil {
+			return nil //nolint:nilerr // it was to end
+		}
+		if !errors.Is(err, source.ErrSubscription) {
 			return err
 		}
 		f.venue.Log.Warn("a pair that clients want may trade no more; following again", "error", fmt.Sprintf("%.200s", err))
-		if pauses.Wait(ctx, try) != nil {
-			return nil
-		}
+		_ = pauses.Wait(ctx, try) // the next turn sees that ctx has ended
 	}
 }
 

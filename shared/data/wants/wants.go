@@ -152,11 +152,11 @@ func (s *Store) want(ctx context.Context, of *asked, distributor string, ids []s
 			return nil, err
 		}
 	}
-	missing, old, _ := of.look(ids, now, s.Refresh)
+	_, old, _ := of.look(ids, now, s.Refresh)
 	if err := s.refresh(ctx, of, distributor, old, now); err != nil {
 		return nil, err
 	}
-	for missing, _, _ = of.look(ids, now, s.Refresh); len(missing) > 0; missing, _, _ = of.look(missing, now, s.Refresh) {
+	for missing, _, _ := of.look(ids, now, s.Refresh); len(missing) > 0; missing, _, _ = of.look(missing, now, s.Refresh) {
 		room := s.Most - of.count()
 		if room <= 0 {
 			refused = missing
