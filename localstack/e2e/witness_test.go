@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"quotary/internal/testenv"
 	"quotary/localstack/client"
 	"quotary/localstack/stack"
 	"quotary/shared/catalog"
@@ -56,17 +57,17 @@ func compare(t *testing.T, ours, theirs client.Client, key client.Key, method, p
 		body = map[string]any{}
 	}
 	var said [2]string
-	for i, gateway := range []client.Client{ours, theirs} {
-		answer, err := gateway.Do(t.Context(), key, method, path, nil, body)
-		if err != nil {
-			t.Errorf("%s %s: %v", method, path, err)
-			return
+	// What is asked for the first time may be answered otherwise a moment later.
+	testenv.Until(t, method+" "+path+" is answered alike by both", func() bool {
+		for i, gateway := range []client.Client{ours, theirs} {
+			answer, err := gateway.Do(t.Context(), key, method, path, nil, body)
+			if err != nil {
+				t.Fatalf("%s %s: %v", method, path, err)
+			}
+			said[i] = summary(t, answer)
 		}
-		said[i] = summary(t, answer)
-	}
-	if said[0] != said[1] {
-		t.Errorf("%s %s: our gateway gives\n%s\nand the other\n%s", method, path, said[0], said[1])
-	}
+		return said[0] == said[1]
+	})
 }
 
 // summary is what two answers to one request have in common.
