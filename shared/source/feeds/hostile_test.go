@@ -58,7 +58,23 @@ func hostile(bytes int) map[string]string {
 	for n := range 300 {
 		fmt.Fprintf(&fonts, "<font color=%d>", n)
 	}
+	// Relative addresses, each of which is resolved against a long one.
+	withLink := func(item, link, part string) string {
+		return "<item><title>t</title><guid>" + item + "</guid><link>https://story.example/" + strings.Repeat(link, 1900/len(link)) + "/</link><description><![CDATA[" +
+			strings.Repeat(part, max(1, (min(bytes, 240_000)-2100)/len(part))) + "]]></description></item>"
+	}
+	long := func(link, part string) string {
+		var b strings.Builder
+		b.WriteString(head)
+		for n := 0; b.Len() == len(head) || b.Len() < bytes-240_000; n++ {
+			b.WriteString(withLink(fmt.Sprint(n), link, part))
+		}
+		return b.String() + tail
+	}
 	return map[string]string{
+		"addresses that quotes make long":   long("'", "<a href=b>"),
+		"addresses of many folders":         long("a/", "<a href=b>"),
+		"pictures of a long address":        long("a", "<img src=b>"),
 		"nested behind a control character": fill(head+"\x01<item><title>t</title><guid>g</guid>", "<a>", ""),
 		"nested in a text":                  fill(head+item, "<a>", ends+tail),
 		"namespaces and children":           numbered("<rss", ` xmlns:n%d="u"`, "><channel>"+strings.Repeat("<n1:a/>", bytes/28)+tail),

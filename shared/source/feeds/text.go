@@ -206,8 +206,8 @@ func (w *work) markup(t syndication.Text, base *url.URL) string {
 	}
 	var b strings.Builder
 	w.visible(finished(text, len(text) == len(t.Body)), func(kind html.TokenType, z *html.Tokenizer) {
-		if kind == html.CommentToken || kind == html.DoctypeToken {
-			return
+		if kind == html.CommentToken || kind == html.DoctypeToken || b.Len() > 4*maxContent {
+			return // a short address becomes as long as the item's own
 		}
 		token := z.Token()
 		token.Attr = slices.DeleteFunc(token.Attr[:min(len(token.Attr), maxAttributes)], func(a html.Attribute) bool { return a.Key == "srcset" })
@@ -221,8 +221,12 @@ func (w *work) markup(t syndication.Text, base *url.URL) string {
 		}
 		b.WriteString(token.String())
 	})
+	*w += work(b.Len() / bytesOfWork)
 	return w.closed(policy.Sanitize(b.String()))
 }
+
+// bytesOfWork is how many bytes of markup that is made cost as much as a token that is read.
+const bytesOfWork = 16
 
 // maxAttributes is how many attributes of an element are looked at.
 const maxAttributes = 32
