@@ -3,10 +3,10 @@
 // its reads costs, as DynamoDB reports it, and refuses those that a budget no longer
 // covers, with an [*ExceededError].
 //
-// Reads that run side by side take from one budget before they start: what a page will
-// cost is reckoned from the dearest rows that the budget has paid so far, and one that
-// may be too much waits until those under way have been paid. So a budget is passed by
-// what is misjudged of one page at most, whatever the number of reads.
+// Reads that run side by side take from one budget before they start: the first one alone,
+// and then each at what it will cost, reckoned from the dearest rows that the budget has
+// paid so far. One that may be too much waits until those under way have been paid. So a
+// budget is passed at most by how much dearer the reads under way are than all before.
 package readunits
 
 import (
@@ -36,7 +36,7 @@ type Budget struct {
 	mu       sync.Mutex
 	spent    float64
 	reserved float64       // by reads under way
-	perRow   float64       // of the dearest page so far
+	perRow   float64       // of the dearest page so far, as if it was read eventually consistent; 0 before the first is paid
 	paid     chan struct{} // closed when a read under way has been paid; nil while nobody waits
 }
 
@@ -55,23 +55,34 @@ func (b *Budget) Spent() float64 {
 	return b.spent
 }
 
-// Units of a row before any has been read: of 2 KB, read eventually consistent, and of a
-// page of a megabyte, beyond which a query never reads.
+// Units of the largest row and of the most that a query and a batch return, read
+// eventually consistent: 400 KB, a megabyte and 16.
 const (
-	firstRow = 0.25
-	page     = 128
+	largestRow = 50
+	queryMost  = 128
+	batchMost  = 2048
 )
 
-// reserve takes the price of a read of so many rows from the budget.
-func (b *Budget) reserve(ctx context.Context, rows int) (units float64, err error) {
+// read is one that is about to be made.
+type read struct {
+	rows  int     // at most
+	most  float64 // units that it can cost at most
+	times float64 // as much as an eventually consistent one: 1 or 2
+}
+
+// reserve takes the price of a read from the budget.
+func (b *Budget) reserve(ctx context.Context, r read) (units float64, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for {
-		units = min(page, float64(rows)*max(b.perRow, firstRow))
+		units = r.times * min(r.most, float64(r.rows)*b.perRow)
 		switch {
 		case b.spent >= b.most, b.reserved == 0 && b.spent > 0 && b.spent+units > b.most:
 			return 0, &ExceededError{b.most}
-		case b.reserved == 0, b.spent+b.reserved+units <= b.most:
+		case b.perRow == 0 && b.reserved == 0:
+			units = r.times * r.most // what it costs at most, so that no other begins
+			fallthrough
+		case b.perRow > 0 && (b.reserved == 0 || b.spent+b.reserved+units <= b.most):
 			b.reserved += units
 			return units, nil
 		}
@@ -90,15 +101,14 @@ func (b *Budget) reserve(ctx context.Context, rows int) (units float64, err erro
 	}
 }
 
-// pay settles a read that has returned so many rows.
-func (b *Budget) pay(reserved, units float64, rows int) {
+// pay settles a read that has returned so many rows. One of no rows tells what the least
+// read costs.
+func (b *Budget) pay(r read, reserved, units float64, rows int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.reserved -= reserved
 	b.spent += units
-	if rows > 0 {
-		b.perRow = max(b.perRow, units/float64(rows))
-	}
+	b.perRow = max(b.perRow, units/r.times/float64(max(1, rows)))
 	if b.paid != nil {
 		close(b.paid)
 		b.paid = nil
@@ -114,40 +124,50 @@ func Meter(o *dynamodb.Options) {
 
 func meter(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
 	b, _ := ctx.Value(key{}).(*Budget)
-	rows := asked(in.Parameters)
-	if b == nil || rows == 0 {
+	r := readOf(in.Parameters)
+	if b == nil || r.rows == 0 {
 		return next.HandleInitialize(ctx, in)
 	}
-	reserved, err := b.reserve(ctx, rows)
+	reserved, err := b.reserve(ctx, r)
 	if err != nil {
 		return middleware.InitializeOutput{}, middleware.Metadata{}, err
 	}
 	out, metadata, err := next.HandleInitialize(ctx, in)
 	units, got := cost(out.Result)
-	b.pay(reserved, units, got)
+	b.pay(r, reserved, units, got)
 	return out, metadata, err
 }
 
-// asked is how many rows a request may read, with its cost to be reported; 0 where it is
-// no read.
-func asked(request any) (rows int) {
+// readOf is the read that a request makes, with its cost to be reported; one of no rows where
+// it makes none.
+func readOf(request any) (r read) {
+	consistent := func(is *bool) {
+		if is != nil && *is {
+			r.times = 2
+		}
+	}
+	r.times = 1
 	switch in := request.(type) {
 	case *dynamodb.QueryInput:
 		in.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
+		r.rows, r.most = 1<<20, queryMost
 		if in.Limit != nil {
-			return int(*in.Limit)
+			r.rows = int(*in.Limit)
 		}
-		return 1 << 20
+		consistent(in.ConsistentRead)
 	case *dynamodb.GetItemInput:
 		in.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
-		return 1
+		r.rows, r.most = 1, largestRow
+		consistent(in.ConsistentRead)
 	case *dynamodb.BatchGetItemInput:
 		in.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
 		for _, of := range in.RequestItems {
-			rows += len(of.Keys)
+			r.rows += len(of.Keys)
+			consistent(of.ConsistentRead)
 		}
+		r.most = min(batchMost, largestRow*float64(r.rows))
 	}
-	return rows
+	return r
 }
 
 // cost is what a read cost, and how many rows it read.
