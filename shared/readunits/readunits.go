@@ -58,6 +58,7 @@ func (b *Budget) Spent() float64 {
 // Units of the largest row and of the most that a query and a batch return, read
 // eventually consistent: 400 KB, a megabyte and 16.
 const (
+	leastRow   = 0.5
 	largestRow = 50
 	queryMost  = 128
 	batchMost  = 2048
@@ -68,6 +69,7 @@ type read struct {
 	rows  int     // at most
 	most  float64 // units that it can cost at most
 	times float64 // as much as an eventually consistent one: 1 or 2
+	batch bool    // of single rows, each of which costs leastRow at least, also where it is not there
 }
 
 // reserve takes the price of a read from the budget.
@@ -101,14 +103,17 @@ func (b *Budget) reserve(ctx context.Context, r read) (units float64, err error)
 	}
 }
 
-// pay settles a read that has returned so many rows. One of no rows tells what the least
-// read costs.
+// pay settles a read that has returned so many rows.
 func (b *Budget) pay(r read, reserved, units float64, rows int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.reserved -= reserved
 	b.spent += units
-	b.perRow = max(b.perRow, units/r.times/float64(max(1, rows)))
+	units /= r.times
+	if missing := r.rows - rows; r.batch && units > 0 {
+		units = max(leastRow, units-leastRow*float64(missing))
+	}
+	b.perRow = max(b.perRow, units/float64(max(1, rows)))
 	if b.paid != nil {
 		close(b.paid)
 		b.paid = nil
@@ -165,7 +170,7 @@ func readOf(request any) (r read) {
 			r.rows += len(of.Keys)
 			consistent(of.ConsistentRead)
 		}
-		r.most = min(batchMost, largestRow*float64(r.rows))
+		r.most, r.batch = min(batchMost, largestRow*float64(r.rows)), true
 	}
 	return r
 }
