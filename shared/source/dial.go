@@ -28,6 +28,9 @@ func NewClient(base string) *http.Client {
 	}
 }
 
+// mostHeader is how large the header of an answer may be, in bytes.
+const mostHeader = 64 << 10
+
 // Transport returns how every upstream is connected to: it connects to the public internet
 // and, where base is spelled as a private address or name, to that host and port. What a
 // name leads to is looked at when it is connected to, for each connection. No proxy is
@@ -42,7 +45,7 @@ func Transport(base string) *http.Transport {
 			}}
 			return dialer.DialContext(ctx, network, address)
 		},
-		ForceAttemptHTTP2: true, TLSHandshakeTimeout: dialWithin, IdleConnTimeout: idleFor,
+		ForceAttemptHTTP2: true, TLSHandshakeTimeout: dialWithin, IdleConnTimeout: idleFor, MaxResponseHeaderBytes: mostHeader,
 	}
 }
 
@@ -50,9 +53,12 @@ func Transport(base string) *http.Transport {
 func DialSocket(ctx context.Context, address string) (*websocket.Conn, error) {
 	web := NewClient(address)
 	defer web.CloseIdleConnections()
-	conn, _, err := websocket.Dial(ctx, address, &websocket.DialOptions{HTTPClient: web}) //nolint:bodyclose // there is none to close, says Dial
+	conn, answer, err := websocket.Dial(ctx, address, &websocket.DialOptions{HTTPClient: web}) //nolint:bodyclose // there is none to close, says Dial
+	if err != nil && answer != nil && answer.StatusCode != http.StatusSwitchingProtocols {
+		return nil, fmt.Errorf("connect: %w", &RefusedError{Status: answer.StatusCode})
+	}
 	if err != nil {
-		return nil, fmt.Errorf("connect: %w", err)
+		return nil, fmt.Errorf("connect: %w", Unquoted(err))
 	}
 	return conn, nil
 }
@@ -74,12 +80,19 @@ var private = []netip.Prefix{
 	netip.MustParsePrefix("2001:db8::/32"),
 	netip.MustParsePrefix("2002::/16"), // an IPv4 address in a tunnel
 	netip.MustParsePrefix("fec0::/10"),
+	netip.MustParsePrefix("168.63.129.16/32"), // a cloud's host
+	netip.MustParsePrefix("192.88.99.0/24"),
+	netip.MustParsePrefix("2001::/23"), // tunnels and other special uses
+	netip.MustParsePrefix("3fff::/20"), // of documents
 }
+
+// unicast is the part of IPv6 that is given out on the public internet.
+var unicast = netip.MustParsePrefix("2000::/3")
 
 // public reports whether an address belongs to the public internet.
 func public(a netip.Addr) bool {
 	a = a.Unmap().WithZone("")
-	return a.IsGlobalUnicast() && !a.IsPrivate() && !slices.ContainsFunc(private, func(p netip.Prefix) bool { return p.Contains(a) })
+	return a.IsGlobalUnicast() && (a.Is4() || unicast.Contains(a)) && !a.IsPrivate() && !slices.ContainsFunc(private, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
 // metadata are addresses, beyond those of a link, at which a cloud tells its machines
@@ -88,14 +101,22 @@ var metadata = []netip.Prefix{
 	netip.MustParsePrefix("fd00:ec2::/32"),
 	netip.MustParsePrefix("100.100.100.200/32"),
 	netip.MustParsePrefix("192.0.0.192/32"),
+	netip.MustParsePrefix("168.63.129.16/32"),
+}
+
+// embedding are networks whose addresses lead to an IPv4 address that stands in them.
+var embedding = []netip.Prefix{
+	netip.MustParsePrefix("::/96"), netip.MustParsePrefix("::ffff:0:0:0/96"), netip.MustParsePrefix("64:ff9b::/96"),
+	netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2001::/32"), netip.MustParsePrefix("2002::/16"),
 }
 
 // nameable reports whether a private address may be connected to where an operator has
 // named it: one of a network or of this machine.
 func nameable(a netip.Addr) bool {
 	a = a.Unmap().WithZone("")
-	return !a.IsLinkLocalUnicast() && !a.IsMulticast() && !a.IsUnspecified() &&
-		!slices.ContainsFunc(metadata, func(p netip.Prefix) bool { return p.Contains(a) })
+	inside := func(p netip.Prefix) bool { return p.Contains(a) }
+	return !a.IsLinkLocalUnicast() && !a.IsMulticast() && !a.IsUnspecified() && a != netip.AddrFrom4([4]byte{255, 255, 255, 255}) &&
+		!slices.ContainsFunc(metadata, inside) && (a.IsLoopback() || !slices.ContainsFunc(embedding, inside))
 }
 
 // guard decides which addresses may be connected to for one upstream.

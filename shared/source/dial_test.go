@@ -122,3 +122,58 @@ func TestNoClientLeavesThePublicInternet(t *testing.T) {
 		t.Errorf("what the operator has named is not asked: %v", err)
 	}
 }
+
+// What an upstream sends is in no error, however it breaks off the answer.
+func TestAnErrorQuotesNothingOfAnAnswer(t *testing.T) {
+	t.Parallel()
+	secret := strings.Repeat("SECRET", 10_000)
+	for name, said := range map[string]string{
+		"a header line without a colon": "HTTP/1.1 200 OK\r\n" + secret + "\r\n\r\n",
+		"a header that never ends":      "HTTP/1.1 200 OK\r\nA: " + strings.Repeat(secret, 10),
+		"a place that is no address":    "HTTP/1.1 302 Found\r\nLocation: http://[" + secret + "\r\nContent-Length: 0\r\n\r\n",
+		"a status that is none":         secret + "\r\n\r\n",
+		"a length that is none":         "HTTP/1.1 200 OK\r\nContent-Length: " + secret + "\r\n\r\n",
+	} {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = listener.Close() })
+		go func() {
+			for {
+				conn, err := listener.Accept()
+				if err != nil {
+					return
+				}
+				_, _ = conn.Read(make([]byte, 1024))
+				_, _ = conn.Write([]byte(said))
+				_ = conn.Close()
+			}
+		}()
+		address := "http://" + listener.Addr().String()
+		_, err = NewClient(address).Get(address)
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		} else if text := Unquoted(err).Error(); strings.Contains(text, "SECRET") || len(text) > 200 {
+			t.Errorf("%s: %.300s", name, text)
+		}
+	}
+}
+
+func TestAddressesThatLeadElsewhereAreNotPublic(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"168.63.129.16", "192.88.99.1", "2001::1", "::ffff:0:a9fe:a9fe", "100::1", "2001:2::1", "3fff::1", "5f00::1", "4000::1"} {
+		if a := netip.MustParseAddr(text); public(a) {
+			t.Errorf("%s is public", a)
+		}
+	}
+	if !public(netip.MustParseAddr("2606:4700:4700::1111")) || !public(netip.MustParseAddr("1.1.1.1")) {
+		t.Error("a public address is not")
+	}
+	g := newGuard("http://feed.internal")
+	for _, text := range []string{"[64:ff9b::a9fe:a9fe]:80", "[::169.254.169.254]:80", "[2002:a9fe:a9fe::1]:80", "255.255.255.255:80", "168.63.129.16:80"} {
+		if g.check("feed.internal:80", text) == nil {
+			t.Errorf("a private name may lead to %s", text)
+		}
+	}
+}

@@ -188,11 +188,7 @@ func (h *Host) once(ctx context.Context, address string, read func(io.Reader) ([
 	}
 	resp, err := h.http.Do(req)
 	if err != nil {
-		var failed *url.Error
-		if errors.As(err, &failed) {
-			err = failed.Err // without the address, which may hold a key
-		}
-		return nil, ctx.Err() == nil, err
+		return nil, ctx.Err() == nil, Unquoted(err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {

@@ -156,7 +156,7 @@ func ask(ctx context.Context, web *http.Client, feed *url.URL, have Validators) 
 	}
 	res, err := web.Do(req)
 	if err != nil {
-		return answer{}, bare(err)
+		return answer{}, source.Unquoted(err, errRedirects, errScheme)
 	}
 	defer res.Body.Close()
 	a := answer{url: res.Request.URL, contentType: res.Header.Get("Content-Type"), validators: Validators{
@@ -178,15 +178,6 @@ func ask(ctx context.Context, web *http.Client, feed *url.URL, have Validators) 
 		return answer{}, errTooLarge
 	}
 	return a, nil
-}
-
-// bare is an error without the address, which may carry a token of the operator's.
-func bare(err error) error {
-	var of *url.Error
-	if errors.As(err, &of) {
-		return of.Err
-	}
-	return err
 }
 
 // bounded is a validator that is worth keeping.

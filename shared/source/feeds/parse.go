@@ -14,6 +14,7 @@ import (
 	"golang.org/x/net/html/charset"
 
 	"quotary/shared/source/feeds/syndication"
+	"quotary/shared/visible"
 )
 
 // Document is what a feed holds.
@@ -128,7 +129,7 @@ func (w *work) item(in *syndication.Item, feed *url.URL) (item Item, ok bool) {
 	feed = resolved(in.Base, feed)
 	base := resolved(in.Link, feed)
 	item.Link = absolute(in.Link, feed)
-	item.Key = cmp.Or(in.ID, untracked(item.Link))
+	item.Key = visible.Text(cmp.Or(in.ID, untracked(item.Link)))
 	content, summary := in.Content, in.Summary
 	if content.Empty() {
 		content = summary

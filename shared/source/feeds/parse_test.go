@@ -12,6 +12,7 @@ import (
 	"golang.org/x/text/encoding/japanese"
 	"golang.org/x/text/encoding/simplifiedchinese"
 	"golang.org/x/text/encoding/unicode"
+	"quotary/shared/visible"
 )
 
 var base = must(url.Parse("https://news.example/feeds/all.xml"))
@@ -408,6 +409,26 @@ func TestADeeplyNestedFeedIsRefused(t *testing.T) {
 	for _, depth := range []int{100, 1_000_000} {
 		if _, err := Parse(nested(depth), "application/rss+xml", base); err == nil || !strings.Contains(err.Error(), "nested") {
 			t.Errorf("%d levels: %v", depth, err)
+		}
+	}
+}
+
+// What is hidden in a text is neither in what is shown nor in an id, wherever it comes from.
+func TestHiddenCharactersOfAFeedAreLeftOut(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"markup": `<rss version="2.0"><channel><item><title>T</title><guid>a&#x202e;b</guid><description><![CDATA[a&#1;b&#x202e;c&#x7f;d <a title="x&#x202e;">l</a>]]></description></item></channel></rss>`,
+		"JSON":   `{"version":"https://jsonfeed.org/version/1.1","title":"F","items":[{"id":"i\u202e","title":"T","content_text":"p\u202e\u0001q"}]}`,
+	} {
+		doc, err := Parse([]byte(text), "", base)
+		if err != nil || len(doc.Items) != 1 {
+			t.Fatalf("%s: %d items, %v", name, len(doc.Items), err)
+		}
+		one := doc.Items[0]
+		for _, shown := range []string{one.Key, one.Title, one.Summary, one.Content} {
+			if strings.ContainsFunc(shown, visible.Hidden) {
+				t.Errorf("%s: %q", name, shown)
+			}
 		}
 	}
 }

@@ -210,10 +210,15 @@ func (w *work) markup(t syndication.Text, base *url.URL) string {
 			return // a short address becomes as long as the item's own
 		}
 		token := z.Token()
+		if kind == html.TextToken {
+			token.Data = visible.Text(token.Data)
+		}
 		token.Attr = slices.DeleteFunc(token.Attr[:min(len(token.Attr), maxAttributes)], func(a html.Attribute) bool { return a.Key == "srcset" })
 		for i := range token.Attr {
 			if a := &token.Attr[i]; a.Key == "href" || a.Key == "src" || a.Key == "cite" {
 				a.Val = absolute(a.Val, base)
+			} else {
+				a.Val = visible.Text(a.Val)
 			}
 		}
 		if kind == html.StartTagToken && slices.Contains(void, token.Data) {
@@ -234,7 +239,7 @@ const maxAttributes = 32
 // paragraphs is a text as HTML: its empty lines part paragraphs, its other ones stay.
 func paragraphs(text string) string {
 	var b strings.Builder
-	for paragraph := range strings.SplitSeq(strings.ReplaceAll(text, "\r\n", "\n"), "\n\n") {
+	for paragraph := range strings.SplitSeq(strings.ReplaceAll(visible.Text(text), "\r\n", "\n"), "\n\n") {
 		if paragraph = strings.TrimSpace(paragraph); paragraph != "" {
 			b.WriteString("<p>" + strings.ReplaceAll(html.EscapeString(paragraph), "\n", "<br/>") + "</p>")
 		}

@@ -170,7 +170,7 @@ func (i *Info) once(ctx context.Context, body []byte, out any) (again bool, err 
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := i.http.Do(req)
 	if err != nil {
-		return ctx.Err() == nil, err
+		return ctx.Err() == nil, source.Unquoted(err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
