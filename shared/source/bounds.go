@@ -10,8 +10,12 @@ import (
 // of JSON may be a row that takes a hundred in memory.
 type Bounds struct {
 	Bytes int64 // of the answer
-	Rows  int   // elements of one of its arrays and members of one of its objects, at most
+	Rows  int   // elements of one of its arrays and members of one of its objects, at most; of all together a hundred times as many
 }
+
+// allTogether is how many times as many rows all arrays and objects of an answer may have as
+// one of them.
+const allTogether = 100
 
 // UsualBounds are those of answers that have no others: several times what upstreams answer to
 // what they are asked for.
@@ -47,6 +51,7 @@ type rowCounter struct {
 	of      io.Reader
 	most    int
 	rows    []int // of the arrays and objects that are open
+	all     int   // of all so far
 	quoted  bool  // inside of a string
 	escaped bool  // behind a backslash in it
 }
@@ -85,7 +90,8 @@ func (c *rowCounter) count(text []byte) error {
 			c.rows = c.rows[:max(0, len(c.rows)-1)]
 		case ',':
 			if open := len(c.rows); open > 0 {
-				if c.rows[open-1]++; c.rows[open-1] > c.most {
+				c.all++
+				if c.rows[open-1]++; c.rows[open-1] > c.most || c.all > allTogether*c.most {
 					return fmt.Errorf("%w: it has more than %d rows", ErrBounds, c.most)
 				}
 			}

@@ -39,3 +39,17 @@ func TestAnswersAreReadWithinTheirBounds(t *testing.T) {
 		})
 	}
 }
+
+func TestRowsOfAllListsTogetherAreBounded(t *testing.T) {
+	t.Parallel()
+	b := source.Bounds{Bytes: 1 << 20, Rows: 100}
+	list := "[" + strings.Repeat("{},", 99) + "{}]"
+	lists := func(n int) string { return "[" + strings.Repeat(list+",", n-1) + list + "]" }
+	if err := b.CheckRows([]byte(lists(90))); err != nil {
+		t.Error(err)
+	}
+	nested := "[" + lists(90) + "," + lists(90) + "]"
+	if err := b.CheckRows([]byte(nested)); !errors.Is(err, source.ErrBounds) {
+		t.Errorf("18,000 rows in lists of 100: %v", err)
+	}
+}
