@@ -3,6 +3,7 @@ package perp
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -212,4 +213,38 @@ func TestOrdersFromBeforeTheNodeWasFollowedComeFromTheirAccounts(t *testing.T) {
 	orders, fills := s.batches()
 	views := published(t, p, append(append(fills[:len(fills)/2:len(fills)/2], before), append(fills[len(fills)/2:], orders...)...)...)
 	s.same(t, views)
+}
+
+// TestThatNoOrderRestsIsPublishedOnceAfterAStart ends a life before it has published
+// anything, when every order that it knew has ended: nothing changes after the start.
+func TestThatNoOrderRestsIsPublishedOnceAfterAStart(t *testing.T) {
+	t.Parallel()
+	placed := market.OrderStatus{Address: fmt.Sprintf("0x%040x", 1), Coin: "BTC", Side: "A", LimitPx: "2.5", Sz: "3.0", OrigSz: "3.0", Oid: 450_000_000_000,
+		Time: base, Timestamp: base, Status: "open", TriggerCondition: "N/A", TriggerPx: "0.0", OrderType: "Limit", Tif: "Gtc"}
+	ended := placed
+	ended.Time, ended.Status = base+1, "canceled"
+
+	first := newOpenOrders()
+	saved := published(t, first, &Batch{Events: market.Events{Orders: []market.OrderStatus{placed, ended}}})
+	if names := slices.Sorted(maps.Keys(saved)); !slices.Equal(names, []string{openorders.TableName}) {
+		t.Fatalf("%v were written before the past was read", names)
+	}
+	again := newOpenOrders()
+	if err := again.Restore(saved); err != nil {
+		t.Fatal(err)
+	}
+	again.Joined()
+	want := map[string]string{openorders.TopName: `{"all":[],"coins":{}}`, openorders.ValuesName: `{"coins":{}}`, openorders.ReservesName: `{"coins":{}}`}
+	if diff := cmp.Diff(want, timeless(t, published(t, again))); diff != "" {
+		t.Errorf("after the start (-want +got):\n%s", diff)
+	}
+	if views := published(t, again); len(views) > 0 {
+		t.Errorf("published again without a change: %v", slices.Sorted(maps.Keys(views)))
+	}
+
+	empty := newOpenOrders()
+	empty.Joined()
+	if views := published(t, empty); len(views) > 0 {
+		t.Errorf("published before anything came: %v", slices.Sorted(maps.Keys(views)))
+	}
 }
