@@ -13,12 +13,12 @@ import (
 
 // addressStats sums up the trades that an account completed in a window.
 func (r *reader) addressStats(ctx context.Context, in catalog.AddressStatsIn) (catalog.AddressStatistics, error) {
-	list, err := r.tradeSums(ctx, []catalog.Address{in.Address}, int64(in.Period))
-	if err != nil {
-		return catalog.AddressStatistics{}, err
-	}
 	from, _ := window(api.Now(ctx), int64(in.Period))
 	if err := r.knownSince(ctx, in.Address, from); err != nil {
+		return catalog.AddressStatistics{}, err
+	}
+	list, err := r.tradeSums(ctx, []catalog.Address{in.Address}, int64(in.Period))
+	if err != nil {
 		return catalog.AddressStatistics{}, err
 	}
 	sum := &list[0]

@@ -17,6 +17,10 @@ import (
 
 // completedTrades returns the newest completed trades of an account, oldest first.
 func (r *reader) completedTrades(ctx context.Context, in catalog.CompletedTradesIn) ([]catalog.CompletedTrade, error) {
+	known, err := r.known(ctx, in.Address)
+	if err != nil {
+		return nil, err
+	}
 	of := completedtrades.Of{Address: string(in.Address), Coin: string(in.Coin)}
 	list := []catalog.CompletedTrade{}
 	for t, err := range completedtrades.Newest(ctx, r.log, of, int(in.Limit)) {
@@ -26,10 +30,10 @@ func (r *reader) completedTrades(ctx context.Context, in catalog.CompletedTrades
 		list = append(list, completedTrade(&t))
 	}
 	slices.Reverse(list)
-	if len(list) == int(in.Limit) {
-		return list, nil
+	if len(list) < int(in.Limit) {
+		askedFrom(ctx, known, 0)
 	}
-	return list, r.knownSince(ctx, in.Address, 0)
+	return list, nil
 }
 
 // mostCounted is how many trades of a span are counted at most: one more than all pages that can be
@@ -79,30 +83,44 @@ func (r *reader) countTrades(ctx context.Context, of completedtrades.Of) (int64,
 	return n, nil
 }
 
-// knownSince says in the header X-Data-Since from when on an account is known, where more
-// was asked for: all from a time on, ms. One that is not known in time is an error: nothing
-// is what a known account has done.
-func (r *reader) knownSince(ctx context.Context, address catalog.Address, from int64) error {
+// known is an account, before what it has done is read. One that is not known in time is an
+// error: nothing is what a known account has done.
+func (r *reader) known(ctx context.Context, address catalog.Address) (*market.Account, error) {
 	known, err := accounts.Load(ctx, r.series, string(address))
-	if err != nil {
-		return err
+	if a := known[string(address)]; a != nil || err != nil {
+		return a, err
 	}
-	a := known[string(address)]
-	if a == nil {
-		if _, a, err = r.accounts.known(ctx, address); err != nil {
-			return err
-		}
+	_, a, err := r.accounts.known(ctx, address)
+	return a, err
+}
+
+// knownSince is known, and says in the header X-Data-Since from when on the account is,
+// where more is asked for: all from a time on, ms.
+func (r *reader) knownSince(ctx context.Context, address catalog.Address, from int64) error {
+	a, err := r.known(ctx, address)
+	if err == nil {
+		askedFrom(ctx, a, from)
 	}
+	return err
+}
+
+func askedFrom(ctx context.Context, a *market.Account, from int64) {
 	if from < a.Since {
 		retention.Reached(ctx, time.UnixMilli(a.Since).UTC())
 	}
-	return nil
 }
 
 // completedTradesByTime returns a page of the trades that ended between two times.
 func (r *reader) completedTradesByTime(ctx context.Context, in catalog.CompletedTradesByTimeIn) (catalog.CompletedTradePage, error) {
 	page := catalog.CompletedTradePage{List: []catalog.CompletedTrade{}, PageNum: in.PageNum, PageSize: in.PageSize}
 	of := completedtrades.Of{Address: string(in.Address), Coin: string(in.Coin), From: in.EndTimeFrom.Time(), To: in.EndTimeTo.Time()}
+	from := int64(0)
+	if in.EndTimeFrom != nil {
+		from = int64(*in.EndTimeFrom)
+	}
+	if err := r.knownSince(ctx, in.Address, from); err != nil {
+		return page, err
+	}
 	first := (in.PageNum - 1) * in.PageSize
 	rest := of
 	if first > 0 && of.Coin == "" {
@@ -131,11 +149,7 @@ func (r *reader) completedTradesByTime(ctx context.Context, in catalog.Completed
 		}
 		page.Total++
 	}
-	from := int64(0)
-	if in.EndTimeFrom != nil {
-		from = int64(*in.EndTimeFrom)
-	}
-	return page, r.knownSince(ctx, in.Address, from)
+	return page, nil
 }
 
 func completedTrade(t *market.CompletedTrade) catalog.CompletedTrade {
@@ -216,12 +230,12 @@ const readAtOnce = 2500
 // days up to now, or in all time for 0.
 func (r *reader) report(ctx context.Context, account catalog.Address, days int64) (report market.TradeReport, err error) {
 	address := string(account)
-	stats, err := r.statsOf(ctx, address)
-	if err != nil {
-		return stats.All, err
-	}
 	from, to := window(api.Now(ctx), days)
-	if err := r.knownSince(ctx, account, from); err != nil || days == 0 {
+	if err := r.knownSince(ctx, account, from); err != nil {
+		return report, err
+	}
+	stats, err := r.statsOf(ctx, address)
+	if err != nil || days == 0 {
 		return stats.All, err
 	}
 	known, _ := stats.Within(from, to)

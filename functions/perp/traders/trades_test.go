@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"quotary/internal/testenv"
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/data/accountstats"
@@ -26,6 +28,7 @@ var now = apitest.Start.UnixMilli()
 // book is a world with the trades and statistics of accounts.
 type book struct {
 	*apitest.World
+	reader *reader
 	log    *store.Log
 	series *store.Series
 	wanted *wants.Store // the accounts that the venue is asked about; nil where none are held
@@ -40,7 +43,8 @@ func openBook(t testing.TB) *book {
 		b.log, b.series, b.wanted = open.Log(), open.Series(), wants.Accounts.Open(open.Documents)
 		accounts := newAccountReader(b.series, b.wanted, open.Views(t), open.Now)
 		accounts.patience = 0
-		(&reader{log: b.log, series: b.series, accounts: accounts}).register(open.Family)
+		b.reader = &reader{log: b.log, series: b.series, accounts: accounts}
+		b.reader.register(open.Family)
 	})
 	for _, address := range []string{alice, bob, carol} {
 		b.hold(t, &market.Account{Address: address})
@@ -58,6 +62,38 @@ func TestAnAccountThatIsNotKnownHasNotDoneNothing(t *testing.T) {
 	b.post(t, fmt.Sprintf("0x%040x/completed-trades/by-time", 9), body{}).Refused(t, http.StatusServiceUnavailable, "for the first time")
 	if wanted, err := b.wanted.List(t.Context(), b.Now()); err != nil || len(wanted.Things()) != 6 {
 		t.Errorf("%v are wanted (%v), want 6", wanted.Things(), err)
+	}
+}
+
+// TestWhatComesWhileARequestWaitsIsInItsAnswer: what an account has done is read once it is
+// known.
+func TestWhatComesWhileARequestWaitsIsInItsAnswer(t *testing.T) {
+	t.Parallel()
+	for n, path := range []string{"addr-stat", "completed-trades", "best-trades", "detailed-trading-statistics?period=0", "completed-trades/by-time"} {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			b := openBook(t)
+			b.reader.accounts.patience = time.Minute
+			address := fmt.Sprintf("0x%040x", n+1)
+			answered := make(chan apitest.Answer, 1)
+			go func() {
+				if strings.HasSuffix(path, "by-time") {
+					answered <- b.post(t, address+"/"+path, body{})
+				} else {
+					answered <- b.get(t, address+"/"+path)
+				}
+			}()
+			testenv.Until(t, "the account is wanted", func() bool {
+				wanted, err := b.wanted.List(t.Context(), b.Now())
+				return err == nil && len(wanted) == 1
+			})
+			b.complete(t, address, "BTC", now-1000, 60, "77.25", "0")
+			b.write(t)
+			b.hold(t, &market.Account{Address: address, Anchored: now})
+			if a := <-answered; a.Status != http.StatusOK || !strings.Contains(string(a.Body), "77.25") {
+				t.Errorf("%d %s", a.Status, a.Body)
+			}
+		})
 	}
 }
 
