@@ -112,8 +112,8 @@ sam-check: ## lint that template with sam, and invoke each function where Docker
 package synth diff deploy sam-local sam-check:
 	@$(MAKE) --no-print-directory -C infra $@
 
-readme: ## write the endpoint table of the README from the catalog
-	@go test -count=1 -run TestTheReadmeListsTheCatalog ./shared/catalog -update
+readme: ## write the lists of the README and of docs/endpoints.md from the catalog
+	@go test -count=1 -run TestDocumentsListTheCatalog ./shared/catalog -update
 
 costs: tools build ## count what requests cost of DynamoDB, and write the tables of the guide from it
 	@$(GOTEST) -count=1 -run TestCostsOfRequests ./events -update

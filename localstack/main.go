@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -23,10 +24,12 @@ import (
 
 // cli is the command line; every setting is also an environment variable.
 type cli struct {
-	Data string `env:"QUOTARY_DATA" default:".local" help:"Folder of everything the stack keeps."`
+	Data     string `env:"QUOTARY_DATA" help:"Folder of everything the stack keeps: .local by default to run, and that of the stack that started last for all else."`
+	Programs string `env:"QUOTARY_PROGRAMS" default:"bin" help:"Folder of the built programs."`
 
 	Run    run    `cmd:"" default:"withargs" help:"Run the stack until Ctrl-C."`
 	URL    sign   `cmd:"" name:"url" help:"Print a signed address of an endpoint, valid for 30 seconds and one request."`
+	Follow follow `cmd:"" help:"Follow a WebSocket feed and print its frames, a line each, until Ctrl-C."`
 	Env    env    `cmd:"" help:"Print the running stack's addresses and demo keys as shell assignments."`
 	Replay replay `cmd:"" help:"Replay a recording of node fills into the running stack."`
 	Load   load   `cmd:"" help:"Load a file of a dataset into the running stack."`
@@ -36,7 +39,6 @@ type cli struct {
 
 type run struct {
 	Port     int    `env:"QUOTARY_PORT" default:"8080" help:"First of eleven ports, and one more for each further ingester; 0 picks free ones."`
-	Programs string `env:"QUOTARY_PROGRAMS" default:"bin" help:"Folder of the built programs."`
 	Tools    string `env:"QUOTARY_TOOLS" default:"localstack" help:"Folder in which npm installed the DynamoDB engine."`
 	DynamoDB string `env:"QUOTARY_DYNAMODB_ENDPOINT" help:"Endpoint of another DynamoDB to use."`
 	Upstream string `env:"QUOTARY_UPSTREAM" default:"simulated" enum:"simulated,hyperliquid,none" help:"Where market data comes from: ${enum}."`
@@ -63,15 +65,13 @@ const (
 type env struct{}
 
 type replay struct {
-	File     string `arg:"" type:"existingfile" help:"Recording: one block, or one fill, in JSON per line."`
-	Programs string `env:"QUOTARY_PROGRAMS" default:"bin" help:"Folder of the built programs."`
+	File string `arg:"" type:"existingfile" help:"Recording: one block, or one fill, in JSON per line."`
 }
 
 type load struct {
-	Dataset  string `arg:"" help:"Dataset to load."`
-	File     string `arg:"" type:"existingfile" help:"File of one JSON object a line, plain or with gzip."`
-	Programs string `env:"QUOTARY_PROGRAMS" default:"bin" help:"Folder of the built programs."`
-	Again    bool   `help:"Take the lines although a file with the same content was taken before."`
+	Dataset string `arg:"" help:"Dataset to load."`
+	File    string `arg:"" type:"existingfile" help:"File of one JSON object a line, plain or with gzip."`
+	Again   bool   `help:"Take the lines although a file with the same content was taken before."`
 }
 
 type share struct {
@@ -83,9 +83,20 @@ type oracle struct {
 	Command []string `arg:"" passthrough:"" help:"Command that finds the engine in QUOTARY_DYNAMODB_ENDPOINT."`
 }
 
+// defaultData is where a stack keeps its data unless it is told otherwise.
+const defaultData = ".local"
+
+// running is the state of the stack that a command is about.
+func (c *cli) running() (stack.State, error) {
+	if c.Data != "" {
+		return stack.Read(c.Data)
+	}
+	return stack.ReadLast(c.Programs, defaultData)
+}
+
 func main() {
 	var c cli
-	parsed := kong.Parse(&c, kong.Name("localstack"), kong.Description("Run Quotary on this machine."))
+	parsed := kong.Parse(&c, kong.Name("localstack"), kong.Description("Run Quotary on this machine."), kong.Vars{"feed": someFeed})
 	if err := parsed.Run(&c); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
@@ -98,12 +109,15 @@ func (r *run) Run(c *cli) error {
 	defer release()
 	fmt.Println("Starting Quotary")
 	running, err := stack.Start(ctx, stack.Config{
-		Port: r.Port, Data: c.Data, Programs: r.Programs, Tools: r.Tools, Progress: os.Stdout,
+		Port: r.Port, Data: cmp.Or(c.Data, defaultData), Programs: c.Programs, Tools: r.Tools, Progress: os.Stdout,
 		DynamoDB: r.DynamoDB, Upstream: r.Upstream, Seed: r.Seed, History: r.History, MaxEach: r.MaxEach,
 		Ingesters: r.Ingesters, Retention: r.Retention,
 	})
 	if err != nil {
 		return err
+	}
+	if err := stack.Remember(c.Programs, running.State.DataDir); err != nil {
+		return errors.Join(err, running.Stop(ctx))
 	}
 	welcome(running.State, r.Upstream)
 	failed := running.Wait(ctx)
@@ -119,7 +133,7 @@ func (r *run) Run(c *cli) error {
 
 // Run prints a signed address for the running stack's demo sub-key.
 func (s *sign) Run(c *cli) error {
-	state, err := stack.Read(c.Data)
+	state, err := c.running()
 	if err != nil {
 		return err
 	}
@@ -138,7 +152,7 @@ func (s *sign) Run(c *cli) error {
 // Run prints assignments for a shell's eval. All values are of letters, digits
 // and : / . so that none needs quoting.
 func (env) Run(c *cli) error {
-	state, err := stack.Read(c.Data)
+	state, err := c.running()
 	if err != nil {
 		return err
 	}
@@ -149,21 +163,21 @@ func (env) Run(c *cli) error {
 // Run passes the recording to the ingester's own command, set up for the running
 // stack, and returns when every row is readable.
 func (r *replay) Run(c *cli) error {
-	return ingester(c, r.Programs, "replay", r.File)
+	return ingester(c, "replay", r.File)
 }
 
 // Run passes the file to the ingester's own command, set up for the running stack.
 func (l *load) Run(c *cli) error {
-	return ingester(c, l.Programs, "load", l.Dataset, l.File, fmt.Sprintf("--again=%t", l.Again))
+	return ingester(c, "load", l.Dataset, l.File, fmt.Sprintf("--again=%t", l.Again))
 }
 
 // ingester runs a command of the ingester's program for the running stack.
-func ingester(c *cli, programs string, args ...string) error {
-	state, err := stack.Read(c.Data)
+func ingester(c *cli, args ...string) error {
+	state, err := c.running()
 	if err != nil {
 		return err
 	}
-	cmd := exec.Command(filepath.Join(programs, "ingester"), args...)
+	cmd := exec.Command(filepath.Join(c.Programs, "ingester"), args...)
 	cmd.Env = append(os.Environ(), state.Environment()...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	return cmd.Run()
@@ -171,7 +185,7 @@ func ingester(c *cli, programs string, args ...string) error {
 
 // Run shares until Ctrl-C.
 func (s *share) Run(c *cli) error {
-	state, err := stack.Read(c.Data)
+	state, err := c.running()
 	if err != nil {
 		return err
 	}
@@ -199,8 +213,9 @@ func (o *oracle) Run() error {
 	return stack.WithOracle(ctx, o.Tools, command)
 }
 
+// signed is the address of a path, with or without its first slash.
 func signed(base, path string, key client.Key) (string, error) {
-	req, err := http.NewRequest(http.MethodGet, base+path, nil)
+	req, err := http.NewRequest(http.MethodGet, base+"/"+strings.TrimPrefix(path, "/"), nil)
 	if err != nil {
 		return "", err
 	}
@@ -216,10 +231,6 @@ func welcome(s stack.State, upstream string) {
 	address, err := signed(s.BaseURL, somePath, s.Demo.SubKey)
 	if err != nil {
 		address = err.Error()
-	}
-	feed, err := signed(s.WSBaseURL, someFeed, s.Demo.SubKey)
-	if err != nil {
-		feed = err.Error()
 	}
 	source := "simulated venue, exchange, publisher and source of prices, not a real market: all of it is made up"
 	switch upstream {
@@ -244,11 +255,10 @@ A signed request, valid for 30 seconds (make url P=/path signs another):
 
   curl '%s'
 
-A signed feed, valid as long (make url WS=1 signs another); send it
-{"method":"subscribe","subscription":{"type":"trades","coin":"BTC"}}:
+A feed (make url WS=1 signs its address for a client of yours):
 
-  %s
+  bin/localstack follow '{"method":"subscribe","subscription":{"type":"trades","coin":"BTC"}}'
 
 `, s.DataDir, s.BaseURL, s.WSBaseURL, s.LambdaURL, source, s.Demo.Primary.AccessKey, s.Demo.SubKey.AccessKey,
-		filepath.Join(s.DataDir, stack.StateFile), address, feed)
+		filepath.Join(s.DataDir, stack.StateFile), address)
 }

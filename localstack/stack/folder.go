@@ -82,6 +82,26 @@ func Read(data string) (State, error) {
 	return state, nil
 }
 
+// lastFile is the name of the file beside the programs that names the data folder of the
+// stack that started last.
+const lastFile = "last-stack"
+
+// Remember has [ReadLast] find the stack that runs on a data folder.
+func Remember(programs, data string) error {
+	return os.WriteFile(filepath.Join(programs, lastFile), []byte(data), 0o600)
+}
+
+// ReadLast reads the state of the stack that was remembered last, or without one that
+// runs any more of the one on the other data folder.
+func ReadLast(programs, otherwise string) (State, error) {
+	if data, err := os.ReadFile(filepath.Join(programs, lastFile)); err == nil {
+		if state, err := Read(string(data)); err == nil {
+			return state, nil
+		}
+	}
+	return Read(otherwise)
+}
+
 // writeState publishes stack.json at once: a reader never sees half of it.
 func (s *Stack) writeState() error {
 	text, err := json.MarshalIndent(s.State, "", "  ")
