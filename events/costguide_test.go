@@ -215,7 +215,7 @@ func (g *guide) fixed() string {
 	perSecond := g.costs[secondOfRows].Writes
 	copies := g.costs[fillRow].Writes
 	return table(2, []string{"Fixed", "Assumption", "a month"},
-		row("Fargate", "two tasks of 1 core and 2 GB, arm64, a public address each; one beside [nodes](#follow-a-node), whose hosts cost more",
+		row("Fargate", "two tasks of 1 core and 2 GB, arm64, a public address each; one beside [nodes](sources.md#follow-a-node), whose hosts cost more",
 			2*hoursAMonth*(perCoreHour+2*perMemoryGBHour+perAddressHour)),
 		row("Leases", fmt.Sprintf("each of %d domains has one: a heartbeat a second, four looks a second by the standby; two notes a second of what was pushed", len(catalog.Domains)),
 			secondsAMonth*(float64(len(catalog.Domains))*(perWrite+4*perRead)+2*perWrite)),
@@ -306,15 +306,24 @@ func (g *guide) dearest() string {
 // test where they differ.
 func writeGuide(t *testing.T, update bool) {
 	t.Helper()
-	const path, end = "../infra/README.md", "<!-- end of table -->"
+	g := readGuide(t)
+	writeChapter(t, "costs", update, map[string]string{
+		"requests": g.requests(), "kinds": g.kinds(), "fixed": g.fixed(), "sockets": g.sockets(), "dearest": g.dearest(),
+	})
+	writeChapter(t, "scale", update, map[string]string{"served": g.served()})
+}
+
+// writeChapter writes the tables of a chapter, by their names.
+func writeChapter(t *testing.T, chapter string, update bool, tables map[string]string) {
+	t.Helper()
+	const end = "<!-- end of table -->"
+	path := "../docs/operate/" + chapter + ".md"
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, out := readGuide(t), string(text)
-	for name, written := range map[string]string{
-		"requests": g.requests(), "kinds": g.kinds(), "fixed": g.fixed(), "sockets": g.sockets(), "served": g.served(), "dearest": g.dearest(),
-	} {
+	out := string(text)
+	for name, written := range tables {
 		begin := "<!-- table of " + name + ": written by make costs -->\n"
 		head, rest, found := strings.Cut(out, begin)
 		have, tail, closed := strings.Cut(rest, end)

@@ -1,4 +1,4 @@
-// The CDK app of Quotary. README.md is the operator's guide; package stacks
+// The CDK app of Quotary. docs/operate is the operator's guide; package stacks
 // holds everything that is deployed.
 package main
 

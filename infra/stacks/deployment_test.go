@@ -90,12 +90,13 @@ func TestTheShapeOfTheDeployment(t *testing.T) {
 
 func TestEveryAlarmTellsSomebodyWhatToDo(t *testing.T) {
 	t.Parallel()
-	guide, err := os.ReadFile("../README.md")
+	const page = "docs/operate/runbooks.md"
+	runbooks, err := os.ReadFile("../../" + page)
 	if err != nil {
 		t.Fatal(err)
 	}
 	headings := map[string]bool{}
-	for _, line := range strings.Split(string(guide), "\n") {
+	for _, line := range strings.Split(string(runbooks), "\n") {
 		if text, ok := strings.CutPrefix(line, "### "); ok {
 			headings[strings.ReplaceAll(strings.ToLower(strings.ReplaceAll(text, "`", "")), " ", "-")] = true
 		}
@@ -124,7 +125,10 @@ func TestEveryAlarmTellsSomebodyWhatToDo(t *testing.T) {
 	ids, alarms := full.parts["watch"].all("AWS::CloudWatch::Alarm")
 	for _, id := range ids {
 		p := alarms[id].Properties
-		_, anchor, _ := strings.Cut(p["AlarmDescription"].(string), "#")
+		meaning, anchor, _ := strings.Cut(p["AlarmDescription"].(string), "#")
+		if !strings.HasSuffix(meaning, " "+page) {
+			t.Errorf("%s leads to another page than %s: %s", p["AlarmName"], page, meaning)
+		}
 		anchor = strings.TrimPrefix(anchor, "alarm-")
 		for _, group := range []string{"function", "table"} {
 			if strings.HasPrefix(anchor, group+"-") {

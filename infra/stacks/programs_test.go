@@ -3,6 +3,7 @@ package stacks_test
 import (
 	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -174,9 +175,17 @@ func deployedSettings() (all []*catalog.Setting) {
 
 func TestTheGuideNamesEverySettingOfADomain(t *testing.T) {
 	t.Parallel()
-	guide, err := os.ReadFile("../README.md")
-	if err != nil {
-		t.Fatal(err)
+	chapters, err := filepath.Glob("../../docs/operate/*.md")
+	if err != nil || len(chapters) == 0 {
+		t.Fatalf("no chapters: %v", err)
+	}
+	var guide []byte
+	for _, chapter := range chapters {
+		text, err := os.ReadFile(chapter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		guide = append(guide, text...)
 	}
 	for _, s := range deployedSettings() {
 		if !strings.Contains(string(guide), "`"+s.Deploy+"`") {

@@ -87,8 +87,8 @@ type Settings struct {
 
 	// AlarmEmail receives alarms.
 	AlarmEmail string `context:"alarmEmail"`
-	// Runbook is the address of this guide for links in alarms.
-	Runbook string `context:"runbook" default:"infra/README.md"`
+	// Runbook is the address of the guide's chapter of alarms, for links in them.
+	Runbook string `context:"runbook" default:"docs/operate/runbooks.md"`
 	// BudgetUSD warns by AlarmEmail at 80 % and 100 % of a month's spending of
 	// all of the account; 0 is no budget.
 	BudgetUSD int `context:"budgetUSD" default:"0"`

@@ -1,52 +1,103 @@
 package e2e
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"quotary/localstack/stack"
 )
 
+// shellBlock is commands in a document that are to be run, and by which name.
 var shellBlock = regexp.MustCompile("(?s)<!-- test: ([a-z]+) -->\n```sh\n(.*?)```")
 
-// The commands of the README work as they are written there.
-func TestTheReadmeWorksAsWritten(t *testing.T) {
+// onAWS stands in for the command line of AWS with what the guide asks of it.
+const onAWS = `ENV=dev
+eval "$(bin/localstack env)" && OURS=$BASE && cd "$SCRATCH"
+aws() {
+  case "$1 $2" in
+  "cloudformation describe-stacks") echo "$OURS";;
+  "lambda invoke") [ "$4" = quotary-dev-admin ]; curl -s "$LAMBDA/2015-03-31/functions/admin/invocations" -d "$8" > "$9";;
+  *) return 1;;
+  esac
+}
+`
+
+// The commands of the README and of the guides work as they are written there, in a shell
+// that nobody has told which stack runs.
+func TestDocumentsWorkAsWritten(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []string{"openssl", "curl", "make"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("the README's commands need %s", tool)
+			t.Skipf("the commands of documents need %s", tool)
 		}
 	}
-	text, err := os.ReadFile(filepath.Join(root, "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	scripts := make(map[string]string)
-	for _, block := range shellBlock.FindAllStringSubmatch(string(text), -1) {
-		scripts[block[1]] += block[2]
-	}
-	for name, last := range map[string]*regexp.Regexp{
-		"signed": regexp.MustCompile(`^\{"code":"0","msg":"success","data":\[`),
-		"walk":   regexp.MustCompile(`^\{"code":"0","msg":"success","data":\[\{.*"coin":`),
+	finds := programsThatFind(t, world.State.DataDir)
+	fills := `(?m)^\{"code":"0","msg":"success","data":\[\{.*"coin":.*$`
+	for _, doc := range []struct {
+		path, block string
+		before      string   // the commands
+		prints      []string // in any order
+	}{
+		{"README.md", "signed", "", []string{`(?m)^\{"code":"0","msg":"success","data":\[.*\}$`}},
+		{"README.md", "walk", "", []string{fills, `(?m)^\{"coin_key":"hyperliquid".*"cn_name":"示例".*\}$`}},
+		{"README.md", "follow", "", []string{`(?m)^\{"channel":"subscriptionResponse".*\n\{"channel":"l2Book".*\n\{"channel":"l2Book".*\n`}},
+		{"docs/feeds.md", "fills", "", []string{`(?m)^\{"type":"subscribe"\}$`}},
+		{"docs/operate/deploy.md", "invite", onAWS, []string{`(?m)^\{"code":"0","msg":"success","data":\[\{.*"coin":.*\n`}},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(doc.path+" "+doc.block, func(t *testing.T) {
 			t.Parallel()
-			if scripts[name] == "" {
-				t.Fatalf("the README has no block %q", name)
-			}
-			cmd := exec.CommandContext(t.Context(), "sh", "-euc", scripts[name])
+			cmd := exec.CommandContext(t.Context(), "sh", "-euc", doc.before+script(t, doc.path, doc.block))
 			cmd.Dir = root
-			cmd.Env = append(os.Environ(), "QUOTARY_DATA="+world.State.DataDir)
+			cmd.Env = append(os.Environ(), "QUOTARY_DATA=", "QUOTARY_PROGRAMS="+finds, "SCRATCH="+t.TempDir())
 			out, err := cmd.CombinedOutput()
 			if err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
-			lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-			if answer := lines[len(lines)-1]; !last.MatchString(answer) {
-				t.Errorf("the last answer is %.300s\n(all of it: %s)", answer, out)
+			for _, want := range doc.prints {
+				if !regexp.MustCompile(want).Match(out) {
+					t.Errorf("%s is not in what was printed:\n%.3000s", want, bytes.TrimSpace(out))
+				}
 			}
 		})
 	}
+}
+
+// script is the commands of a block, which may be in several parts.
+func script(t *testing.T, path, block string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, part := range shellBlock.FindAllStringSubmatch(string(text), -1) {
+		if part[1] == block {
+			all.WriteString(part[2])
+		}
+	}
+	if all.Len() == 0 {
+		t.Fatalf("%s has no block %q", path, block)
+	}
+	return all.String()
+}
+
+// programsThatFind is a folder of the programs beside which the stack on data is the one
+// that started last.
+func programsThatFind(t *testing.T, data string) string {
+	t.Helper()
+	folder := t.TempDir()
+	for _, program := range []string{"localstack", "ingester"} {
+		if err := os.Symlink(filepath.Join(programs, program), filepath.Join(folder, program)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := stack.Remember(folder, data); err != nil {
+		t.Fatal(err)
+	}
+	return folder
 }

@@ -4,8 +4,8 @@
 //
 // Everything that must agree with an endpoint reads it from here: the mux of
 // each function, the permission that the authorizer demands, the routes of the
-// gateway, the OpenAPI document, sample events, generated tests, and the endpoint
-// table of the README. A new endpoint is one declaration in the file of its family.
+// gateway, the OpenAPI document, sample events, generated tests, and the list of
+// endpoints in docs. A new endpoint is one declaration in the file of its family.
 //
 // Beside the endpoints stand the programs that serve them ([Program]) with what each
 // reads and writes, from which its rights and its environment follow, and the domains

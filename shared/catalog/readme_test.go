@@ -9,11 +9,18 @@ import (
 	"quotary/shared/catalog"
 )
 
-// The README's table of endpoints is written from the catalog: run
-// make readme after a change.
-func TestTheReadmeListsTheCatalog(t *testing.T) {
+// Lists in documents are written from the catalog: run make readme after a change.
+func TestDocumentsListTheCatalog(t *testing.T) {
 	t.Parallel()
-	const path, begin, end = "../../README.md", "<!-- endpoints: written by make readme -->\n", "<!-- end of endpoints -->"
+	listed(t, "../../docs/endpoints.md", "endpoints", endpointTable())
+	listed(t, "../../docs/endpoints.md", "info types", infoTable())
+	listed(t, "../../README.md", "info types", infoNames())
+}
+
+// listed holds what stands between two marks of a document to want, or writes it there.
+func listed(t *testing.T, path, name, want string) {
+	t.Helper()
+	begin, end := "<!-- "+name+": written by make readme -->\n", "<!-- end of "+name+" -->"
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -21,27 +28,67 @@ func TestTheReadmeListsTheCatalog(t *testing.T) {
 	head, rest, found := strings.Cut(string(text), begin)
 	have, tail, closed := strings.Cut(rest, end)
 	if !found || !closed {
-		t.Fatalf("%s has lost the marks of the table", path)
-	}
-	var table strings.Builder
-	table.WriteString("| Method | Path | Who may call | Envelope | State |\n|---|---|---|---|---|\n")
-	for _, e := range catalog.All() {
-		state, envelope := "built", string(e.Envelope)
-		if e.Planned {
-			state = "planned"
-		}
-		if envelope == "" {
-			envelope = "-"
-		}
-		fmt.Fprintf(&table, "| %s | `%s` | %s | %s | %s |\n", e.Method, e.Documented(), e.Access, envelope, state)
+		t.Fatalf("%s has lost the marks of the %s", path, name)
 	}
 	if *update {
-		if err := os.WriteFile(path, []byte(head+begin+table.String()+end+tail), 0o644); err != nil {
+		if err := os.WriteFile(path, []byte(head+begin+want+end+tail), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	if have != table.String() {
-		t.Error("the README's table of endpoints is not the catalog's: run make readme")
+	if have != want {
+		t.Errorf("the %s of %s are not the catalog's: run make readme", name, path)
 	}
+}
+
+func endpointTable() string {
+	var table strings.Builder
+	table.WriteString("| Method | Path | Who may call | Envelope | State |\n|---|---|---|---|---|\n")
+	for _, e := range catalog.All() {
+		envelope := string(e.Envelope)
+		if envelope == "" {
+			envelope = "-"
+		}
+		fmt.Fprintf(&table, "| %s | `%s` | %s | %s | %s |\n", e.Method, e.Documented(), e.Access, envelope, state(e.Planned))
+	}
+	return table.String()
+}
+
+func infoTable() string {
+	var table strings.Builder
+	table.WriteString("| Type | Must have | May have | State | What it answers |\n|---|---|---|---|---|\n")
+	for _, kind := range catalog.InfoTypes {
+		fmt.Fprintf(&table, "| `%s` | %s | %s | %s | %s |\n", kind.Name, strings.Join(kind.Needs, ", "), strings.Join(kind.Takes, ", "), state(kind.Planned), kind.About)
+	}
+	return table.String()
+}
+
+// infoNames are the types that are answered, a few a line.
+func infoNames() string {
+	var names []string
+	for _, kind := range catalog.InfoTypes {
+		if !kind.Planned {
+			names = append(names, "`"+kind.Name+"`")
+		}
+	}
+	var text strings.Builder
+	for i, name := range names {
+		switch {
+		case i == len(names)-1:
+			name += ".\n"
+		case i%4 == 3:
+			name += ",\n"
+		default:
+			name += ", "
+		}
+		text.WriteString(name)
+	}
+	return text.String()
+}
+
+func state(planned bool) string {
+	if planned {
+		return "planned"
+	}
+	return "built"
 }
