@@ -35,7 +35,8 @@ type Budget struct {
 
 	mu       sync.Mutex
 	spent    float64
-	reserved float64       // by reads under way
+	under    int           // reads under way
+	reserved float64       // by them
 	perRow   float64       // of the dearest page so far, as if it was read eventually consistent; 0 before the first is paid
 	paid     chan struct{} // closed when a read under way has been paid; nil while nobody waits
 }
@@ -79,12 +80,13 @@ func (b *Budget) reserve(ctx context.Context, r read) (units float64, err error)
 	for {
 		units = r.times * min(r.most, float64(r.rows)*b.perRow)
 		switch {
-		case b.spent >= b.most, b.reserved == 0 && b.spent > 0 && b.spent+units > b.most:
+		case b.spent >= b.most, b.under == 0 && b.spent > 0 && b.spent+units > b.most:
 			return 0, &ExceededError{b.most}
-		case b.perRow == 0 && b.reserved == 0:
+		case b.perRow == 0 && b.under == 0:
 			units = r.times * r.most // what it costs at most, so that no other begins
 			fallthrough
-		case b.perRow > 0 && (b.reserved == 0 || b.spent+b.reserved+units <= b.most):
+		case b.perRow > 0 && (b.under == 0 || b.spent+b.reserved+units <= b.most):
+			b.under++
 			b.reserved += units
 			return units, nil
 		}
@@ -108,6 +110,9 @@ func (b *Budget) pay(r read, reserved, units float64, rows int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.reserved -= reserved
+	if b.under--; b.under == 0 {
+		b.reserved = 0 // sums of fractions leave something behind
+	}
 	b.spent += units
 	units /= r.times
 	if missing := r.rows - rows; r.batch && units > 0 {

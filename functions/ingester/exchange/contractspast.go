@@ -38,7 +38,13 @@ type contractsPast struct {
 	retrySoon bool            // a venue refused something in this round
 	rests     map[string]bool // by what is asked for: the pair is refused, until the next round
 	warned    time.Time
-	whole     map[string]time.Time // by the key of a wanted perpetual: when all of it was delivered last
+	wants     map[string]wantedPast // by the key of a wanted perpetual
+}
+
+// wantedPast is how far the past of a wanted perpetual is.
+type wantedPast struct {
+	next  time.Time // when it is asked for again
+	whole bool      // all of it was delivered in this term, and that was said
 }
 
 // span is what was emitted of something, ms: from From until before To.
@@ -91,7 +97,7 @@ func (c *contractsPast) follow(ctx context.Context, from engine.Position, sink e
 	if err := from.Decode(&position); err != nil {
 		return err
 	}
-	c.sink, c.delivered, c.whole = sink, position.Delivered, map[string]time.Time{}
+	c.sink, c.delivered, c.wants = sink, position.Delivered, map[string]wantedPast{}
 	for {
 		coins, err := c.followed(ctx)
 		if err != nil {
@@ -252,7 +258,7 @@ func (c *contractsPast) forget(ctx context.Context, asks []ask) error {
 		}
 		delete(c.delivered, name)
 		if key, ok := strings.CutPrefix(name, "interest "); ok {
-			delete(c.whole, key)
+			delete(c.wants, key)
 			b.Stored = append(b.Stored, Stored{Pair: key, What: pairpast.Contracts, Past: pairpast.Nothing})
 		}
 	}
@@ -285,11 +291,10 @@ func (c *contractsPast) want(ctx context.Context) error {
 		return err
 	}
 	for _, key := range slices.Sorted(maps.Keys(wanted)) {
-		last, known := c.whole[key]
-		if known && c.now().Sub(last) < pastEvery {
+		past := c.wants[key]
+		if c.now().Before(past.next) {
 			continue
 		}
-		c.whole[key] = c.now()
 		all := true
 		for i := range wanted[key] {
 			a := &wanted[key][i]
@@ -298,28 +303,33 @@ func (c *contractsPast) want(ctx context.Context) error {
 					return err
 				}
 			}
-			_, told := c.delivered[a.name]
-			all = all && told && !c.rests[a.name] && c.delivered[a.name].From <= c.oldest(a)
+			done, told := c.delivered[a.name]
+			all = all && told && !c.rests[a.name] && done.From <= c.oldest(a)
 		}
+		past.next = c.now().Add(pastEvery)
 		if !all {
-			c.whole[key] = c.now().Add(quietRepeat - pastEvery) // again in a minute
-			continue
+			past.next = c.now().Add(quietRepeat)
+		} else if !past.whole {
+			if err := c.sayWhole(ctx, key); err != nil {
+				return err
+			}
+			past.whole = true
 		}
-		if known {
-			continue
-		}
-		position, err := engine.PositionOf(pastPosition{c.delivered})
-		if err != nil {
-			return err
-		}
-		if err := c.sink.Store(ctx, engine.Delivery[*Batch]{Position: position}); err != nil {
-			return err
-		}
-		if err := c.emit(ctx, &Batch{Stored: []Stored{{Pair: key, What: pairpast.Contracts, Past: pairpast.Whole, Awaited: true}}}); err != nil {
-			return err
-		}
+		c.wants[key] = past
 	}
 	return nil
+}
+
+// sayWhole says that all of the past of a perpetual is stored, once it is.
+func (c *contractsPast) sayWhole(ctx context.Context, key string) error {
+	position, err := engine.PositionOf(pastPosition{c.delivered})
+	if err != nil {
+		return err
+	}
+	if err := c.sink.Store(ctx, engine.Delivery[*Batch]{Position: position}); err != nil {
+		return err
+	}
+	return c.emit(ctx, &Batch{Stored: []Stored{{Pair: key, What: pairpast.Contracts, Past: pairpast.Whole, Awaited: true}}})
 }
 
 // oldest is from when on something is asked for, ms.

@@ -147,6 +147,32 @@ func TestThePastOfAPerpetualThatAClientWantsIsRead(t *testing.T) {
 	run(pairpast.Nothing)
 }
 
+// An exchange that refuses at first is asked again, and the answers of clients do not wait for
+// a start.
+func TestThePastOfAPerpetualIsWholeOnceAnExchangeThatRefusedTellsIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.config.Coins, w.config.Depth.Contracts, w.config.Wanted = []string{"BTC"}, 1, openWanted(t)
+	const key = "ethswapusdt:binance"
+	if refused, err := w.config.Wanted.Want(t.Context(), "one", []string{key}, noon); err != nil || len(refused) > 0 {
+		t.Fatal(refused, err)
+	}
+	p := w.past(t)
+	p.wanted = w.config.wanted()
+	p.wanted.now = w.clock.Now
+	for i := range p.venues {
+		p.venues[i].Contracts = &refusing{p.venues[i].Contracts, 4}
+	}
+	p.sleep = func(ctx context.Context, d time.Duration) error {
+		w.clock.Move(d)
+		return backoff.Sleep(ctx, time.Millisecond)
+	}
+	w.run(t, []engine.Source[*Batch]{{Name: "perpetuals history", Stats: p.stats, Background: true, Follow: p.follow}}, func() bool {
+		got, err := pairpast.Of(t.Context(), w.config.Stores.Series, key, pairpast.Contracts)
+		return err == nil && got == pairpast.Whole
+	})
+}
+
 // What an exchange pushes of a pair that a client wants is followed.
 func TestTheTradesOfAPairThatAClientWantsAreFollowed(t *testing.T) {
 	t.Parallel()
