@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -120,6 +121,7 @@ func (f wantedFeed) follow(ctx context.Context, _ engine.Position, sink engine.S
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		var followed []market.Pair
+		var heard atomic.Int64                                   // when the venue pushed something last, ms
 		since, said := map[string]time.Time{}, map[string]bool{} // by pair: when it began to be followed, and whether that was said
 		leave := func() {}
 		defer func() { leave() }()
@@ -133,9 +135,9 @@ func (f wantedFeed) follow(ctx context.Context, _ engine.Position, sink engine.S
 				within, stop := context.WithCancel(ctx)
 				time.AfterFunc(feedOverlap, leave)
 				followed, leave = pairs, stop
-				group.Go(func() error { return f.followPairs(within, pairs, sink) })
+				group.Go(func() error { return f.followPairs(within, pairs, &heard, sink) })
 			}
-			if b := sayFollowed(pairs, since, said, now); b.Len() > 0 {
+			if b := sayFollowed(pairs, since, said, heard.Load(), now); b.Len() > 0 {
 				if err := sink(ctx, engine.Delivery[*Batch]{Batch: b}); err != nil {
 					return source.OfSink(err)
 				}
@@ -148,9 +150,10 @@ func (f wantedFeed) follow(ctx context.Context, _ engine.Position, sink engine.S
 	return group.Wait()
 }
 
-// sayFollowed says of pairs that have been followed for long enough that they are, and of
-// those that no longer are that they are not.
-func sayFollowed(pairs []market.Pair, since map[string]time.Time, said map[string]bool, now time.Time) *Batch {
+// sayFollowed says of pairs that have been followed for long enough that they are, once the
+// venue has pushed something since, and that they are not of those that no longer are, and at
+// first: nobody knows what came between two terms.
+func sayFollowed(pairs []market.Pair, since map[string]time.Time, said map[string]bool, heard int64, now time.Time) *Batch {
 	b := new(Batch)
 	now = now.Truncate(time.Millisecond)
 	is := map[string]bool{}
@@ -158,8 +161,9 @@ func sayFollowed(pairs []market.Pair, since map[string]time.Time, said map[strin
 		is[p.Key] = true
 		if since[p.Key].IsZero() {
 			since[p.Key] = now
+			b.Stored = append(b.Stored, Stored{Pair: p.Key, What: pairpast.Trades, Past: pairpast.Nothing})
 		}
-		if !said[p.Key] && now.Sub(since[p.Key]) >= feedOverlap {
+		if !said[p.Key] && now.Sub(since[p.Key]) >= feedOverlap && heard >= since[p.Key].UnixMilli() {
 			said[p.Key] = true
 			ms := now.UnixMilli()
 			b.Stored = append(b.Stored, Stored{Pair: p.Key, What: pairpast.Trades, Past: pairpast.Past{Minutes: ms, Hours: ms, FourHours: ms, Days: ms}, Awaited: true})
@@ -176,13 +180,14 @@ func sayFollowed(pairs []market.Pair, since map[string]time.Time, said map[strin
 }
 
 // followPairs delivers what the venue pushes of pairs until ctx ends, which is no error, or
-// the sink fails.
-func (f wantedFeed) followPairs(ctx context.Context, pairs []market.Pair, sink engine.Sink[*Batch]) error {
+// the sink fails. It notes when it has heard of the venue, ms.
+func (f wantedFeed) followPairs(ctx context.Context, pairs []market.Pair, heard *atomic.Int64, sink engine.Sink[*Batch]) error {
 	if len(pairs) == 0 {
 		return nil
 	}
 	for try := 0; ; try++ {
 		err := f.venue.Follow(ctx, pairs, func(ctx context.Context, events *market.PairEvents) error {
+			heard.Store(time.Now().UnixMilli())
 			return sink(ctx, engine.Delivery[*Batch]{Batch: &Batch{PairEvents: *events}})
 		})
 		if ctx.Err() != nil {

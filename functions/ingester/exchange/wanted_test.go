@@ -205,18 +205,20 @@ func TestAPairCountsAsFollowedAfterAWhile(t *testing.T) {
 	followed := pairpast.Past{Minutes: ms, Hours: ms, FourHours: ms, Days: ms}
 	for _, tt := range []struct {
 		after time.Duration
+		heard time.Duration
 		pairs []market.Pair
 		want  map[string]pairpast.Past
 	}{
-		{0, []market.Pair{a}, nil},
-		{feedOverlap - 1, []market.Pair{a, b}, nil},
-		{feedOverlap, []market.Pair{a, b}, map[string]pairpast.Past{"a:x": followed}},
-		{feedOverlap + time.Second, []market.Pair{a, b}, nil},
-		{feedOverlap + 2*time.Second, nil, map[string]pairpast.Past{"a:x": pairpast.Nothing, "b:x": pairpast.Nothing}},
-		{feedOverlap + 3*time.Second, nil, nil},
+		{0, -time.Second, []market.Pair{a}, map[string]pairpast.Past{"a:x": pairpast.Nothing}}, // what came before this term is not known
+		{feedOverlap - 1, -time.Second, []market.Pair{a, b}, map[string]pairpast.Past{"b:x": pairpast.Nothing}},
+		{feedOverlap, -time.Second, []market.Pair{a, b}, nil}, // the venue has said nothing
+		{feedOverlap, time.Second, []market.Pair{a, b}, map[string]pairpast.Past{"a:x": followed}},
+		{feedOverlap + time.Second, 2 * time.Second, []market.Pair{a, b}, nil},
+		{feedOverlap + 2*time.Second, 2 * time.Second, nil, map[string]pairpast.Past{"a:x": pairpast.Nothing, "b:x": pairpast.Nothing}},
+		{feedOverlap + 3*time.Second, 2 * time.Second, nil, nil},
 	} {
 		got := map[string]pairpast.Past{}
-		for _, one := range sayFollowed(tt.pairs, since, said, noon.Add(tt.after)).Stored {
+		for _, one := range sayFollowed(tt.pairs, since, said, noon.Add(tt.heard).UnixMilli(), noon.Add(tt.after)).Stored {
 			got[one.Pair] = one.Past
 		}
 		if diff := cmp.Diff(tt.want, got, cmpopts.EquateEmpty()); diff != "" {
