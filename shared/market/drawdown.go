@@ -61,10 +61,10 @@ type Drawdown struct {
 }
 
 // MaxDrawdown finds the largest drawdown between values in the order of time. Without
-// any fall high and low are both the first of the highest values. It is false without
-// values.
+// any fall high and low are both the first of the highest values. It is false of less than
+// two values, between which nothing can have fallen.
 func MaxDrawdown(values []AccountValue) (Drawdown, bool) {
-	if len(values) == 0 {
+	if len(values) < 2 {
 		return Drawdown{}, false
 	}
 	high, low := 0, 0
