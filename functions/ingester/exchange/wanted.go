@@ -222,8 +222,12 @@ func (h *history) want(ctx context.Context) error {
 		}
 	}
 	h.wants = wanted
-	for key, p := range h.filled {
-		if _, other := h.others[key]; (p.Wanted || other) && !wanted[key] {
+	followed := map[string]bool{}
+	for _, pair := range h.pairs[:h.followed] {
+		followed[pair.Key] = true
+	}
+	for key := range h.filled { // what is no longer listed either: the checkpoint does not grow
+		if !followed[key] && !wanted[key] {
 			delete(h.filled, key)
 			delete(h.folded, key)
 			if err := h.say(ctx, key); err != nil {

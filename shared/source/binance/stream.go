@@ -79,6 +79,9 @@ const paidWithin = 60_000
 func (r runningPeriods) of(f *market.PairFunding) int64 {
 	p := r[f.Pair]
 	if p == nil {
+		if len(r) == source.MostSymbols || len(f.Pair) > source.LongestSymbol {
+			return 0
+		}
 		p = &runningPeriod{due: f.Due}
 		r[strings.Clone(f.Pair)] = p // which would hold the whole frame
 	}

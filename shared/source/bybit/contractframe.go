@@ -72,6 +72,9 @@ func (ps *parser) funding(t *tickerFields, whole bool, ts int64, e *market.PairE
 		return err
 	}
 	if !known {
+		if len(ps.rates) == source.MostSymbols || len(t.symbol) > source.LongestSymbol {
+			return nil
+		}
 		f.Pair = strings.Clone(t.symbol) // which would hold the whole frame
 	}
 	f.Time = ts

@@ -20,6 +20,9 @@ const (
 	plainFor = 15 * time.Second
 )
 
+// mostBooks is of how many coins a connection keeps books: more than may be subscribed to.
+const mostBooks = 1000
+
 // layers are the books of a connection, each subscribed to in both ways: the best
 // prices are those of the newest frame, what is behind them that of the last plain one.
 type layers map[string]*layered // by coin
@@ -31,6 +34,9 @@ type layered struct{ plain, fast market.Book }
 func (l layers) join(frame *market.Book) (book market.Book, ok bool) {
 	of := l[frame.Coin]
 	if of == nil {
+		if len(l) == mostBooks {
+			return book, false
+		}
 		of = &layered{}
 		l[frame.Coin] = of
 	}

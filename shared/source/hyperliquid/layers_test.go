@@ -96,3 +96,14 @@ func TestEveryBookIsFollowedInBothWaysBeforeTheLimitIsSpent(t *testing.T) {
 		t.Errorf("%d subscriptions, %d of them of books", len(f.wanted), len(ways))
 	}
 }
+
+func TestBooksOfCoinsThatNobodyAskedForAreNotKept(t *testing.T) {
+	t.Parallel()
+	l := layers{}
+	for n := range 2 * mostBooks {
+		l.join(&market.Book{Coin: fmt.Sprint(n), Time: 1})
+	}
+	if len(l) != mostBooks {
+		t.Errorf("%d books are kept", len(l))
+	}
+}

@@ -16,8 +16,12 @@ import (
 const (
 	silentFor    = 60 * time.Second // without any frame a connection is given up
 	writeTimeout = 10 * time.Second
-	maxFrame     = 16 << 20 // bytes
+	maxFrame     = 4 << 20  // bytes
+	largeFrame   = 64 << 10 // bytes, above which rows are counted before they are decoded
 )
+
+// frameBounds are those of a frame: the venue has some hundred coins.
+var frameBounds = source.Bounds{Bytes: maxFrame, Rows: 5000}
 
 // push is a frame that the venue sends.
 type push struct {
@@ -53,6 +57,11 @@ func receive(ctx context.Context, conn *websocket.Conn) ([]byte, error) {
 	_, frame, err := conn.Read(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read: %w", err)
+	}
+	if len(frame) > largeFrame {
+		if err := frameBounds.CheckRows(frame); err != nil {
+			return nil, fmt.Errorf("read a frame: %w", err)
+		}
 	}
 	return frame, nil
 }
