@@ -298,13 +298,15 @@ func (c *contractsPast) want(ctx context.Context) error {
 		all := true
 		for i := range wanted[key] {
 			a := &wanted[key][i]
+			end := c.end(a)
 			for _, way := range []direction{newer, older} {
 				if err := c.each(ctx, way, a); err != nil {
 					return err
 				}
 			}
 			done, told := c.delivered[a.name]
-			all = all && told && !c.rests[a.name] && done.From <= c.oldest(a)
+			// What the exchange refuses of the pair itself it does not have.
+			all = all && (c.rests[a.name] || told && done.From <= c.oldest(a) && done.To >= end)
 		}
 		past.next = c.now().Add(pastEvery)
 		if !all {
@@ -331,6 +333,9 @@ func (c *contractsPast) sayWhole(ctx context.Context, key string) error {
 	}
 	return c.emit(ctx, &Batch{Stored: []Stored{{Pair: key, What: pairpast.Contracts, Past: pairpast.Whole, Awaited: true}}})
 }
+
+// end is up to when something is asked for, ms.
+func (c *contractsPast) end(a *ask) int64 { return c.now().UnixMilli()/a.every*a.every + 1 }
 
 // oldest is from when on something is asked for, ms.
 func (c *contractsPast) oldest(a *ask) int64 {
@@ -371,9 +376,8 @@ func (c *contractsPast) each(ctx context.Context, way direction, a *ask) error {
 	if c.rests[a.name] {
 		return nil
 	}
-	now := c.now()
 	oldest := c.oldest(a)
-	end := now.UnixMilli()/a.every*a.every + 1
+	end := c.end(a)
 	done, ok := c.delivered[a.name]
 	if !ok || done.To < oldest {
 		first := max(oldest, end-a.window)
