@@ -84,7 +84,7 @@ func (p *Pairs) Read(ctx context.Context, key, what string, read func(pairpast.P
 		}
 		pause = min(pause, left)
 		if left -= pause; pause <= 0 {
-			p.waited.Set(key+what, true)
+			p.waited.Set(key, true)
 			return api.NotReady(askAgain, "the past of the pair %s is being read from its exchange for the first time: ask again in %.0f seconds", key, askAgain.Seconds())
 		}
 		if err := backoff.Sleep(ctx, pause); err != nil {
@@ -95,10 +95,8 @@ func (p *Pairs) Read(ctx context.Context, key, what string, read func(pairpast.P
 
 // patience is how long a request waits for a pair, which it is once.
 func (p *Pairs) patience(key string) time.Duration {
-	for _, what := range [...]string{pairpast.Klines, pairpast.Contracts} {
-		if _, before := p.waited.Get(key + what); before {
-			return 0
-		}
+	if _, before := p.waited.Get(key); before {
+		return 0
 	}
 	return p.Patience
 }

@@ -110,6 +110,9 @@ func (r *Runner) condition(now time.Time) domainCondition {
 	s := work.Status()
 	d.Awaited = s.awaited()
 	for _, group := range s.silent(now) {
+		if s.awaits(group) {
+			continue // which is said of its sources
+		}
 		d.Reasons = append(d.Reasons, "source "+group+" is silent")
 	}
 	for _, name := range s.failed() {
@@ -193,12 +196,10 @@ func (s *Status) awaited() (awaited []string) {
 func (s *Status) silent(now time.Time) (silent []string) {
 	heard := map[string]int64{}
 	var groups []string
-	awaited := map[string]bool{}
 	for _, one := range s.Sources {
 		if one.Group == "" {
 			continue
 		}
-		awaited[one.Group] = awaited[one.Group] || one.Awaited
 		if _, ok := heard[one.Group]; !ok {
 			groups = append(groups, one.Group)
 			heard[one.Group] = s.Began
@@ -206,14 +207,25 @@ func (s *Status) silent(now time.Time) (silent []string) {
 		heard[one.Group] = max(heard[one.Group], one.Stats.LastSeen.Load())
 	}
 	for _, group := range groups {
-		if heard[group] == s.Began && awaited[group] {
-			continue
-		}
 		if now.Sub(time.UnixMilli(heard[group])) >= silentFor {
 			silent = append(silent, group)
 		}
 	}
 	return silent
+}
+
+// awaits reports whether a group has never spoken, of which something is awaited.
+func (s *Status) awaits(group string) (awaits bool) {
+	for _, one := range s.Sources {
+		if one.Group != group {
+			continue
+		}
+		if one.Stats.LastSeen.Load() > 0 {
+			return false
+		}
+		awaits = awaits || one.Awaited
+	}
+	return awaits
 }
 
 // lag is how far the group of sources that is furthest behind is behind its newest

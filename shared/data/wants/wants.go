@@ -381,7 +381,6 @@ type listed struct {
 // it is what it was.
 func (s *Store) List(ctx context.Context, now time.Time) (List, error) {
 	known := map[string]*listed{}
-	var stale []*listed
 	var errs []error
 	var mu sync.Mutex
 	group := new(errgroup.Group)
@@ -405,7 +404,6 @@ func (s *Store) List(ctx context.Context, now time.Time) (List, error) {
 		if of.revision == one.Revision && now.Sub(of.read) < relistAfter && !of.ends(now, s.Lasts) {
 			continue
 		}
-		stale = append(stale, of)
 		group.Go(func() error {
 			fail(s.relist(ctx, of, one, now))
 			return nil
