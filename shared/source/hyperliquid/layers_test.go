@@ -76,7 +76,7 @@ func TestABookIsAsNewAsItsFastFramesAndAsDeepAsItsPlainOnes(t *testing.T) {
 	}
 }
 
-func TestEveryBookIsFollowedInBothWaysBeforeTheLimitIsSpent(t *testing.T) {
+func TestEveryCoinHasABookBeforeAnyHasAFastOne(t *testing.T) {
 	t.Parallel()
 	f := Feed{Trades: true, Books: true, Stats: new(Stats), Log: quiet, known: map[subscription]bool{}, news: make(chan struct{}, 1)}
 	var coins []string
@@ -92,7 +92,7 @@ func TestEveryBookIsFollowedInBothWaysBeforeTheLimitIsSpent(t *testing.T) {
 			}
 		}
 	}
-	if len(f.wanted) != maxSubscriptions || len(ways) != 250 || ways["C0"] != 2 || ways["C248"] != 2 {
+	if len(f.wanted) != maxSubscriptions || len(ways) != 400 || ways["C0"] != 2 || ways["C98"] != 2 || ways["C399"] != 1 {
 		t.Errorf("%d subscriptions, %d of them of books", len(f.wanted), len(ways))
 	}
 }

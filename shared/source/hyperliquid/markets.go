@@ -67,8 +67,8 @@ func (f *Feed) look(ctx context.Context) (*market.Meta, []market.Mids, error) {
 }
 
 // wantAll notes what to subscribe to, in the order in which the limit is spent:
-// mid prices, trades, books, each in both ways (see [layers]), and best prices, which the
-// books have too, only less often.
+// mid prices, trades, whole books, fast ones (see [layers]), and best prices, which the books
+// have too, only less often.
 func (f *Feed) wantAll(meta *market.Meta) {
 	dexs := slices.Sorted(maps.Keys(meta.Perps))
 	for _, dex := range dexs {
@@ -87,6 +87,10 @@ func (f *Feed) wantAll(meta *market.Meta) {
 	for _, coin := range coins {
 		if f.Books {
 			f.want(subscription{Type: "l2Book", Coin: coin})
+		}
+	}
+	for _, coin := range coins {
+		if f.Books {
 			f.want(subscription{Type: "l2Book", Coin: coin, Fast: true})
 		}
 	}

@@ -397,6 +397,13 @@ func (w *writer) allOpen() bool {
 	return !slices.ContainsFunc(w.Snapshot.Pairs.Pairs, func(p pairs.Pair) bool { return p.Followed && p.Swap && !known[p.Key] })
 }
 
+// Of a platform so many listings are said at once, and of all so many pairs are remembered:
+// more than exchanges have ever listed in an hour, and several times as many as they have.
+const (
+	listedAtOnce = 20
+	mostPairs    = 30_000
+)
+
 // listings says which pairs have begun to trade.
 func (w *writer) listings() {
 	if len(w.Snapshot.Pairs.Pairs) == 0 {
@@ -407,13 +414,15 @@ func (w *writer) listings() {
 		return ok
 	}
 	var now []uint32
-	for i := range w.Snapshot.Pairs.Pairs {
+	said := map[string]int{} // by platform
+	for i := range w.Snapshot.Pairs.Pairs[:min(len(w.Snapshot.Pairs.Pairs), mostPairs)] {
 		p := &w.Snapshot.Pairs.Pairs[i]
 		of := fmt.Sprint("market ", p.Platform, p.Swap, p.Inverse)
 		now = append(now, digest(p.Key), digest(of))
-		if known(p.Key) || !known(of) || p.Quote != "USDT" && p.Quote != "USDC" {
+		if known(p.Key) || !known(of) || p.Quote != "USDT" && p.Quote != "USDC" || said[p.Platform] == listedAtOnce {
 			continue
 		}
+		said[p.Platform]++
 		what, whatCN := "spot", "现货"
 		if p.Swap {
 			what, whatCN = "perpetual", "永续合约"

@@ -27,6 +27,7 @@ const (
 	MaxItems = 500 // those behind them are counted
 
 	maxTokens     = 1_000_000
+	maxToken      = 2 << 20   // bytes of a tag or a text, at which reading ends
 	maxNesting    = 100       // elements in each other
 	maxAttributes = 64        // of an element; others are not looked at
 	maxPrefixes   = 64        // of the namespaces that are known

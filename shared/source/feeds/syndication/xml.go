@@ -59,7 +59,9 @@ type field struct {
 
 func readXML(text []byte) (*Feed, error) {
 	text = withoutUnclosed(withoutUnclosed(text, "<![CDATA[", "]]>"), "<!--", "-->")
-	r := &xmlReader{tokens: tokens.NewTokenizer(bytes.NewReader(text)), prefixes: map[string]string{}}
+	z := tokens.NewTokenizer(bytes.NewReader(text))
+	z.SetMaxBuf(maxToken)
+	r := &xmlReader{tokens: z, prefixes: map[string]string{}}
 	r.tokens.AllowCDATA(true)
 	for n := 0; ; n++ {
 		kind := r.tokens.Next()
