@@ -197,17 +197,23 @@ func (r *xmlReader) attr(key string) string {
 
 // begin takes the tag with which an element begins.
 func (r *xmlReader) begin(closed bool) error {
+	var raw []byte
 	if r.field.on {
-		r.collect(r.tokens.Raw())
+		raw = bytes.Clone(r.tokens.Raw()) // which reading the tag changes
 	}
 	e := r.start()
 	item := r.isItem(e.name)
+	if r.field.on && !item {
+		r.collect(raw)
+	}
 	switch {
 	case r.own == "":
 		return r.root(e, closed)
 	case item && r.inItem > 0: // which was not closed
 		r.closeTo(r.inItem - 1)
-	case r.field.on && !item:
+	case item && r.field.on: // one of the feed itself that does not end
+		r.closeTo(len(r.open) - 1)
+	case r.field.on:
 		if !closed && !slices.Contains(void, e.tag) {
 			r.field.inside++
 			if e.tag == r.field.tag {
@@ -253,7 +259,7 @@ func (r *xmlReader) root(e element, closed bool) error {
 
 func (r *xmlReader) isItem(name string) bool {
 	if r.atom {
-		return name == "entry" && (r.inItem > 0 || len(r.open) == 1)
+		return name == "entry" && (r.inItem > 0 || len(r.open) == 1 || r.field.on && len(r.open) == 2)
 	}
 	return name == "item"
 }

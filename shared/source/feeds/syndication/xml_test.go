@@ -101,3 +101,18 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// An element of the feed itself that does not end costs no item, nor a text the tag behind it.
+func TestAnElementOfTheFeedThatDoesNotEndCostsNoItem(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"RSS":                 `<rss version="2.0"><channel><link>http://x<item><title>A</title></item><item><title>B</title></item></channel></rss>`,
+		"Atom":                `<feed xmlns="http://www.w3.org/2005/Atom"><logo>http://x<entry><id>1</id><title>A</title></entry><entry><id>2</id><title>B</title></entry></feed>`,
+		"a title of the item": `<rss version="2.0"><channel><item><title>A<item><title>B</title></item></channel></rss>`,
+	} {
+		feed, err := Read([]byte(text))
+		if err != nil || len(feed.Items) != 2 || feed.Items[0].Title.Body != "A" || feed.Items[1].Title.Body != "B" {
+			t.Errorf("%s: %+v, %v", name, feed, err)
+		}
+	}
+}
