@@ -106,6 +106,16 @@ type costs struct {
 // note notes what was counted since the last request, in the place of what was noted of
 // the same request before: the first is new to the programs.
 func (c *costs) note(request string, answer []byte) {
+	one := c.taken(request, answer)
+	if i := slices.IndexFunc(c.counted, func(o cost) bool { return o.Request == request }); i >= 0 {
+		c.counted[i] = one
+		return
+	}
+	c.counted = append(c.counted, one)
+}
+
+// taken is what was counted since the last request.
+func (c *costs) taken(request string, answer []byte) cost {
 	taken := c.rules.Take()
 	one := cost{Request: request, Reads: taken.Reads, Writes: taken.Writes}
 	if len(answer) > 0 {
@@ -117,11 +127,7 @@ func (c *costs) note(request string, answer []byte) {
 		}
 		one.KB = (packed.Len() + 1023) / 1024
 	}
-	if i := slices.IndexFunc(c.counted, func(o cost) bool { return o.Request == request }); i >= 0 {
-		c.counted[i] = one
-		return
-	}
-	c.counted = append(c.counted, one)
+	return one
 }
 
 // sign signs at the real time, which is that of the programs.

@@ -86,7 +86,6 @@ func TestTheDearestRequests(t *testing.T) {
 				t.Logf("%s %.200s is refused behind %v units", r.Target(), text(r.Body()), one.Reads)
 			}
 			if one.Reads > most.Reads || one.Reads == most.Reads && one.KB > most.KB {
-				one.Request = most.Request
 				most = one
 			}
 		}
@@ -126,9 +125,7 @@ func (c *costs) dear(r apitest.Request) (one cost, status int, refused bool) {
 		c.rules.Take()
 		var answer []byte
 		status, answer = c.send(p, r.Endpoint.Method, r.Target(), r.Body())
-		c.counted = nil
-		c.note(r.Target(), answer)
-		one = c.counted[0]
+		one = c.taken(r.Endpoint.String(), answer)
 		refused = strings.Contains(string(answer), "more would have to be read") || strings.Contains(string(answer), "would exceed 6 MB")
 	}
 	return one, status, refused

@@ -82,10 +82,7 @@ func (b *Budget) reserve(ctx context.Context, r read) (units float64, err error)
 		switch {
 		case b.spent >= b.most, b.under == 0 && b.spent > 0 && b.spent+units > b.most:
 			return 0, &ExceededError{b.most}
-		case b.perRow == 0 && b.under == 0:
-			units = r.times * r.most // what it costs at most, so that no other begins
-			fallthrough
-		case b.perRow > 0 && (b.under == 0 || b.spent+b.reserved+units <= b.most):
+		case b.under == 0, b.perRow > 0 && b.spent+b.reserved+units <= b.most: // the first one alone tells what rows cost
 			b.under++
 			b.reserved += units
 			return units, nil

@@ -191,8 +191,8 @@ func (s *Status) awaited() (awaited []string) {
 	return awaited
 }
 
-// silent are the groups of sources that have said nothing for a while. One that is awaited
-// still is not among them.
+// silent are the groups of sources that have said nothing for a while, those among them that
+// have never spoken.
 func (s *Status) silent(now time.Time) (silent []string) {
 	heard := map[string]int64{}
 	var groups []string

@@ -39,6 +39,7 @@ type contractsPast struct {
 	rests     map[string]bool // by what is asked for: the pair is refused, until the next round
 	warned    time.Time
 	wants     map[string]wantedPast // by the key of a wanted perpetual
+	looked    time.Time             // when it was last seen what is wanted
 }
 
 // wantedPast is how far the past of a wanted perpetual is.
@@ -286,6 +287,10 @@ func (c *contractsPast) wantedAsks(ctx context.Context) (map[string][]ask, error
 // want asks for all of each perpetual that clients have begun to want, and once in a while
 // for what has come since.
 func (c *contractsPast) want(ctx context.Context) error {
+	if c.wanted == nil || c.now().Sub(c.looked) < wantedEvery {
+		return nil // it is called between any two questions
+	}
+	c.looked = c.now()
 	wanted, err := c.wantedAsks(ctx)
 	if err != nil {
 		return err

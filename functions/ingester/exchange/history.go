@@ -257,11 +257,13 @@ func (h *history) say(ctx context.Context, key string) error {
 	if said, ok := h.said[key]; ok && said == past {
 		return nil
 	}
-	if h.said == nil {
-		h.said = map[string]pairpast.Past{}
-	}
-	if h.said[key] = past; !known {
+	switch {
+	case !known:
 		delete(h.said, key)
+	case h.said == nil:
+		h.said = map[string]pairpast.Past{key: past}
+	default:
+		h.said[key] = past
 	}
 	return h.emit(ctx, &Batch{Stored: []Stored{{Pair: key, What: pairpast.Klines, Past: past, Awaited: p.Wanted}}})
 }

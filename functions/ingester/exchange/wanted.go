@@ -82,13 +82,19 @@ func (w *wantedPairs) of(ctx context.Context, lists *lister) ([]market.Pair, err
 	if err != nil {
 		return nil, err
 	}
-	others := othersOf(lists.config.Coins, all)
-	keys, _ := list.Deal(mostWanted, func(key string) bool { _, listed := others[key]; return listed })
-	pairs := make([]market.Pair, len(keys))
+	pairs, _ := dealt(list, othersOf(lists.config.Coins, all))
+	return pairs, nil
+}
+
+// dealt are the pairs of a list that are followed, of those that trade, by key, and how many
+// are left.
+func dealt(list wants.List, others map[string]market.Pair) (pairs []market.Pair, left int) {
+	keys, left := list.Deal(mostWanted, func(key string) bool { _, listed := others[key]; return listed })
+	pairs = make([]market.Pair, len(keys))
 	for i, key := range keys {
 		pairs[i] = others[key]
 	}
-	return pairs, nil
+	return pairs, left
 }
 
 // othersOf are the pairs that trade and are none of those of coins, by key.
@@ -209,14 +215,12 @@ func (h *history) want(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	keys, left := list.Deal(mostWanted, func(key string) bool { _, listed := h.others[key]; return listed })
+	pairs, left := dealt(list, h.others)
 	h.stats.Dropped.Store(int64(left))
 	wanted := map[string]bool{}
-	var pairs, fresh []market.Pair
-	for _, key := range keys {
-		pair := h.others[key]
+	var fresh []market.Pair
+	for _, pair := range pairs {
 		wanted[pair.Key] = true
-		pairs = append(pairs, pair)
 		if !h.wants[pair.Key] {
 			fresh = append(fresh, pair)
 		}

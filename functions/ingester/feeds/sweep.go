@@ -114,6 +114,9 @@ func (f *Feeds) sweepCounts(ctx context.Context) {
 	f.mu.Lock()
 	asked := slices.DeleteFunc(slices.Collect(maps.Keys(f.counts)), func(a connections.CountAsked) bool { return !a.Due(now) })
 	f.mu.Unlock()
+	if len(asked) == 0 {
+		return
+	}
 	all := f.connections()
 	var group errgroup.Group
 	group.SetLimit(atOnce)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -55,11 +56,7 @@ func spanOf(of completedtrades.Of) market.Span {
 // countTrades is how many trades an account has completed. Its statistics tell most of
 // them; the others are counted in their log: those at the edges of a window and of the last
 // seconds, or, of one coin between two times, all.
-func (r *reader) countTrades(ctx context.Context, of completedtrades.Of) (int64, error) {
-	stats, err := r.statsOf(ctx, of.Address)
-	if err != nil {
-		return 0, err
-	}
+func (r *reader) countTrades(ctx context.Context, of completedtrades.Of, stats market.TraderStats) (int64, error) {
 	window := spanOf(of)
 	n, unknown := stats.Completed(window.From, window.To)
 	switch all := &stats.All; {
@@ -123,8 +120,9 @@ func (r *reader) completedTradesByTime(ctx context.Context, in catalog.Completed
 	}
 	first := (in.PageNum - 1) * in.PageSize
 	rest := of
+	statsOnce := sync.OnceValues(func() (market.TraderStats, error) { return r.statsOf(ctx, of.Address) })
 	if first > 0 && of.Coin == "" {
-		stats, err := r.statsOf(ctx, of.Address)
+		stats, err := statsOnce()
 		if err != nil {
 			return page, err
 		}
@@ -137,7 +135,11 @@ func (r *reader) completedTradesByTime(ctx context.Context, in catalog.Completed
 			return page, err
 		}
 		if page.Total == first+in.PageSize { // there are more
-			all, err := r.countTrades(ctx, of)
+			stats, err := statsOnce()
+			if err != nil {
+				return page, err
+			}
+			all, err := r.countTrades(ctx, of, stats)
 			if err != nil {
 				return page, err
 			}
