@@ -49,7 +49,7 @@ const (
 )
 
 // bounds are those of an answer: the facts of a large company of many years are some 10 MB, and
-// a concept has some hundred values.
+// a concept has some hundred values. No more values than rows are read of all concepts together.
 var bounds = source.Bounds{Bytes: 32 << 20, Rows: 10_000}
 
 // Follow delivers the facts of all companies, and then so often those that have changed,
@@ -110,6 +110,8 @@ type answer struct {
 	CIK   json.Number         `json:"cik"`
 	Name  string              `json:"entityName"`
 	Facts map[string]concepts `json:"facts"`
+
+	values int // that were read, of all concepts
 }
 
 // concepts are those of a taxonomy that are read.
@@ -179,7 +181,10 @@ func Read(body []byte, c Company) (facts market.CompanyFacts, malformed int, err
 		unit     string
 		concepts []string
 	}{{&facts.Shares, "shares", sharesConcepts}, {&facts.Cash, "USD", cashConcepts}, {&facts.Debt, "USD", debtConcepts}} {
-		fact, bad := a.newest(one.concepts, one.unit)
+		fact, bad, err := a.newest(one.concepts, one.unit)
+		if err != nil {
+			return market.CompanyFacts{}, malformed, err
+		}
 		*one.to = fact
 		malformed += bad
 	}

@@ -137,3 +137,30 @@ func TestOtherConceptsAreLeftOut(t *testing.T) {
 		t.Errorf("%+v, %d, %v", got, malformed, err)
 	}
 }
+
+// Values in other units are not read, and those that are read are bounded over all concepts.
+func TestValuesAreBoundedOverAllConcepts(t *testing.T) {
+	t.Parallel()
+	const shares = `"EntityCommonStockSharesOutstanding":{"units":{"shares":[`
+	values := func(n int) string { return strings.Repeat("{},", n-1) + "{}" }
+	one := value("2026-09-30", "100", "10-Q", "2026-10-30")
+	answer := func(dei string) []byte { return fmt.Appendf(nil, `{"cik":7,"facts":{"dei":{%s}}}`, dei) }
+	for name, tt := range map[string]struct {
+		dei       string
+		malformed int
+		bounds    bool
+	}{
+		"of one concept":                {shares + values(9_999) + "," + one + "]}}", 9_999, false},
+		"one too many":                  {shares + values(10_000) + "," + one + "]}}", 0, true},
+		"in a unit that comes again":    {shares + values(6_000) + `],"shares":[` + values(6_000) + "]}}", 0, true},
+		"in other units":                {`"EntityCommonStockSharesOutstanding":{"units":{"EUR":[` + values(9_000) + `],"x":[` + values(9_000) + `],"shares":[` + one + "]}}", 0, false},
+		"of which a unit is no list":    {`"EntityCommonStockSharesOutstanding":{"units":{"shares":7}}`, 1, false},
+		"of several concepts":           {shares + values(6_000) + `]}}},"us-gaap":{"CommonStockSharesOutstanding":{"units":{"shares":[` + values(6_000) + "]}}", 0, true},
+		"of a concept that comes again": {shares + values(6_000) + "]}}," + shares + one + "]}}", 0, false},
+	} {
+		_, malformed, err := sec.Read(answer(tt.dei), sec.Company{Key: "k", CIK: 7})
+		if errors.Is(err, source.ErrBounds) != tt.bounds || malformed != tt.malformed {
+			t.Errorf("%s: %d are none: %v", name, malformed, err)
+		}
+	}
+}
