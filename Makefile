@@ -37,7 +37,7 @@ soak: tools build ## have 2,000 clients follow the feeds for two minutes, their 
 	QUOTARY_PROVE=1 QUOTARY_PARALLEL_MESSAGES=1 $(GOTEST) -count=1 -timeout 30m -v -run TestTheFeedsHoldUnderManyClients ./localstack/e2e
 
 test-archive: ## read the archive back with DuckDB, where there is a C compiler (fetches 200 MB)
-	cd shared/archive/duckdb && go test -count=1 ./...
+	cd functions/ingester/archive/duckdb && go test -count=1 ./...
 
 bench: tools build package ## measure; figures are compared within one run
 	$(GOTEST) -run '^$$' -bench . -benchmem ./...
@@ -52,7 +52,7 @@ lint: ## run the linters
 		GOBIN=$(CURDIR)/$(BIN) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT) && \
 		mv $(BIN)/golangci-lint $(BIN)/golangci-lint-$(LINT); }
 	$(BIN)/golangci-lint-$(LINT) run ./...
-	@for module in infra localstack/bench shared/archive/duckdb tools; do (cd $$module && $(CURDIR)/$(BIN)/golangci-lint-$(LINT) run ./...) || exit 1; done
+	@for module in infra localstack/bench functions/ingester/archive/duckdb tools; do (cd $$module && $(CURDIR)/$(BIN)/golangci-lint-$(LINT) run ./...) || exit 1; done
 	@$(MAKE) --no-print-directory vulnerabilities
 
 # Exit code 3 is what it has found; every other one that it could not look.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"quotary/internal/testenv"
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
+	"quotary/shared/testing/testenv"
 )
 
 // List prices of us-east-1 in US dollars, of late 2025, without the free tier.

@@ -13,13 +13,13 @@ import (
 	"testing"
 	"time"
 
-	"quotary/internal/testenv"
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/accountstats"
 	"quotary/shared/data/bookdepth"
 	"quotary/shared/data/completedtrades"
+	"quotary/shared/data/drop"
 	"quotary/shared/data/fills"
 	"quotary/shared/data/flashes"
 	"quotary/shared/data/funding"
@@ -32,8 +32,8 @@ import (
 	"quotary/shared/data/payments"
 	"quotary/shared/data/topfills"
 	"quotary/shared/market"
-	"quotary/shared/source/drop"
 	"quotary/shared/store"
+	"quotary/shared/testing/testenv"
 )
 
 // busyWorld is how much is stored of what the dearest requests ask for.

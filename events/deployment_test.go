@@ -19,9 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"quotary/internal/awsrules"
-	"quotary/internal/testenv"
-	"quotary/localstack/lambdahost"
+	"quotary/localstack/aws/lambdahost"
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/data/accounts"
@@ -35,6 +33,8 @@ import (
 	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/awsrules"
+	"quotary/shared/testing/testenv"
 )
 
 // perpKey is the key of a pair of the perpetual exchange.

@@ -19,16 +19,16 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"quotary/localstack/lambdahost"
-	"quotary/shared/admission"
+	"quotary/localstack/aws/lambdahost"
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/fills"
 	"quotary/shared/data/pairs"
-	"quotary/shared/keys"
+	"quotary/shared/gate/admission"
+	"quotary/shared/gate/keys"
+	"quotary/shared/gate/signature"
 	"quotary/shared/market"
-	"quotary/shared/signature"
 	"quotary/shared/store"
 )
 

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"quotary/shared/admission"
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
-	"quotary/shared/signature"
+	"quotary/shared/gate/admission"
+	"quotary/shared/gate/signature"
 )
 
 // The host of a gateway's samples, and the moment at which they were sent.

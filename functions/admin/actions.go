@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"quotary/shared/catalog"
-	"quotary/shared/keys"
-	"quotary/shared/strictjson"
+	"quotary/shared/gate/keys"
+	"quotary/shared/text/strictjson"
 )
 
 // reads bounds the requests to the counters that are under way at once.

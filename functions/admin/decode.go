@@ -7,7 +7,7 @@ import (
 	"reflect"
 
 	"quotary/shared/catalog"
-	"quotary/shared/strictjson"
+	"quotary/shared/text/strictjson"
 )
 
 // typed makes an action of a function by decoding its parameters.

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"quotary/shared/catalog"
-	"quotary/shared/keys"
-	"quotary/shared/strictjson"
+	"quotary/shared/gate/keys"
+	"quotary/shared/text/strictjson"
 )
 
 // mostMonths is the longest history that one event asks for.

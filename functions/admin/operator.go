@@ -9,9 +9,9 @@ import (
 	"slices"
 	"time"
 
-	"quotary/shared/keys"
-	"quotary/shared/strictjson"
-	"quotary/shared/usage"
+	"quotary/shared/gate/keys"
+	"quotary/shared/gate/usage"
+	"quotary/shared/text/strictjson"
 )
 
 // operator carries out the operator's actions.

@@ -13,8 +13,8 @@ import (
 
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
-	"quotary/shared/keys"
-	"quotary/shared/usage"
+	"quotary/shared/gate/keys"
+	"quotary/shared/gate/usage"
 )
 
 // world is the function on a real engine, where one distributor with one sub-key

@@ -11,11 +11,11 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"quotary/shared/admission"
 	"quotary/shared/api"
+	"quotary/shared/aws/metrics"
 	"quotary/shared/catalog"
-	"quotary/shared/metrics"
-	"quotary/shared/signature"
+	"quotary/shared/gate/admission"
+	"quotary/shared/gate/signature"
 )
 
 // errUnauthorized is the one error text that the gateway answers with 401.

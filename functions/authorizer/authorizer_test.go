@@ -13,12 +13,12 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"quotary/shared/admission"
 	"quotary/shared/api/apitest"
+	"quotary/shared/aws/metrics"
 	"quotary/shared/catalog"
-	"quotary/shared/keys"
-	"quotary/shared/metrics"
-	"quotary/shared/signature"
+	"quotary/shared/gate/admission"
+	"quotary/shared/gate/keys"
+	"quotary/shared/gate/signature"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/data/airdrops"
-	"quotary/shared/source/drop"
+	"quotary/shared/data/drop"
 )
 
 const (

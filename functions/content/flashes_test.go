@@ -12,11 +12,11 @@ import (
 
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
+	"quotary/shared/data/drop"
 	"quotary/shared/data/flashes"
 	"quotary/shared/data/flashindex"
 	"quotary/shared/data/members"
 	"quotary/shared/search"
-	"quotary/shared/source/drop"
 )
 
 const (

@@ -17,7 +17,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"quotary/shared/backoff"
-	"quotary/shared/keys"
+	"quotary/shared/gate/keys"
 )
 
 const (

@@ -20,7 +20,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 	"github.com/google/go-cmp/cmp"
 
-	"quotary/shared/keys"
+	"quotary/shared/gate/keys"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"quotary/shared/api/apitest"
-	"quotary/shared/keys"
+	"quotary/shared/gate/keys"
 )
 
 func withSubKeys(n int64) keys.Preset {

@@ -7,8 +7,8 @@ import (
 
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
-	"quotary/shared/keys"
-	"quotary/shared/usage"
+	"quotary/shared/gate/keys"
+	"quotary/shared/gate/usage"
 )
 
 const root = "/upgrade/v2/distributor"

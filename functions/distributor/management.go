@@ -7,8 +7,8 @@ import (
 
 	"quotary/shared/api"
 	"quotary/shared/catalog"
-	"quotary/shared/keys"
-	"quotary/shared/usage"
+	"quotary/shared/gate/keys"
+	"quotary/shared/gate/usage"
 )
 
 // management serves the distributor endpoints.

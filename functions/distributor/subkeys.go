@@ -5,7 +5,7 @@ import (
 
 	"quotary/shared/api"
 	"quotary/shared/catalog"
-	"quotary/shared/keys"
+	"quotary/shared/gate/keys"
 )
 
 func (m *management) createSubKey(ctx context.Context, distributor string, in catalog.CreateSubKeyIn) (catalog.CreatedSubKey, error) {

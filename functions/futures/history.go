@@ -18,9 +18,9 @@ import (
 	"quotary/shared/data/tickers"
 	"quotary/shared/data/wants"
 	"quotary/shared/market"
-	"quotary/shared/retention"
+	"quotary/shared/service/pairlookup"
 	"quotary/shared/store"
-	"quotary/shared/unfollowed"
+	"quotary/shared/store/retention"
 )
 
 // reader answers from what is stored of perpetuals.
@@ -32,14 +32,14 @@ type reader struct {
 	perps     *store.View[tickers.View]
 	contexts  *store.View[market.Contexts] // of the perpetual exchange
 	coins     *store.View[coins.View]
-	asked     *unfollowed.Pairs
+	asked     *pairlookup.Pairs
 }
 
 func newReader(series *store.Series, views *store.Views, wanted *wants.Store, clock func() time.Time) *reader {
 	return &reader{
 		series: series, contracts: contracts.Open(views, clock), trades: pairtrades.Open(views, clock), rates: rates.Open(views, clock),
 		perps: tickers.Open(views, clock), contexts: contexts.OpenPerps(views, clock),
-		coins: coins.Open(views, clock), asked: unfollowed.New(series, pairs.Open(views, clock), wanted),
+		coins: coins.Open(views, clock), asked: pairlookup.New(series, pairs.Open(views, clock), wanted),
 	}
 }
 

@@ -14,14 +14,14 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"quotary/internal/testenv"
-	"quotary/localstack/venue"
+	"quotary/functions/ingester/source/hyperliquid"
+	"quotary/localstack/sim/venue"
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/accountstats"
 	"quotary/shared/data/completedtrades"
 	"quotary/shared/market"
-	"quotary/shared/source/hyperliquid"
-	"quotary/shared/source/hyperliquid/wire"
+	"quotary/shared/testing/testenv"
+	"quotary/shared/venue/wire"
 )
 
 // simulateNode writes what a node writes of some hours of a simulated venue.

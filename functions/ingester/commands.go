@@ -7,7 +7,7 @@ import (
 
 	"quotary/functions/ingester/perp"
 	"quotary/shared/catalog"
-	"quotary/shared/config"
+	"quotary/shared/service/config"
 	"quotary/shared/store/schema"
 )
 

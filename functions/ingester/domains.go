@@ -9,9 +9,9 @@ import (
 	"quotary/functions/ingester/exchange"
 	"quotary/functions/ingester/perp"
 	"quotary/functions/ingester/reference"
-	"quotary/shared/config"
+	"quotary/functions/ingester/source/hyperliquid"
 	"quotary/shared/data/wants"
-	"quotary/shared/source/hyperliquid"
+	"quotary/shared/service/config"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 )

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"quotary/functions/ingester/engine"
-	"quotary/shared/awsclient"
-	"quotary/shared/source/drop"
+	"quotary/shared/aws/awsclient"
+	"quotary/shared/data/drop"
 )
 
 // droppable is a dataset that drops may load.

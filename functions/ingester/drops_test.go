@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"quotary/shared/source/drop"
+	"quotary/shared/data/drop"
 )
 
 func TestLoadSaysWhatBecameOfAFile(t *testing.T) {

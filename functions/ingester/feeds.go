@@ -16,13 +16,13 @@ import (
 	"quotary/functions/ingester/feeds/management"
 	"quotary/functions/ingester/lease"
 	"quotary/functions/ingester/perp"
+	"quotary/functions/ingester/source/hyperliquid"
+	"quotary/shared/aws/metrics"
 	"quotary/shared/catalog"
-	"quotary/shared/config"
-	"quotary/shared/connections"
-	"quotary/shared/keys"
+	"quotary/shared/gate/connections"
+	"quotary/shared/gate/keys"
 	"quotary/shared/market"
-	"quotary/shared/metrics"
-	"quotary/shared/source/hyperliquid"
+	"quotary/shared/service/config"
 	"quotary/shared/store/schema"
 )
 

@@ -13,7 +13,7 @@ import (
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/lease"
 	"quotary/functions/ingester/perp"
-	"quotary/shared/config"
+	"quotary/shared/service/config"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 )

@@ -22,14 +22,14 @@ import (
 
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/perp"
-	"quotary/internal/testenv"
+	"quotary/functions/ingester/source"
 	"quotary/shared/data/klines"
 	"quotary/shared/market"
-	"quotary/shared/source"
-	"quotary/shared/source/hyperliquid/wire"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/testenv"
+	"quotary/shared/venue/wire"
 )
 
 // TestMain lets the test binary be the program itself, so that it can be run

@@ -11,8 +11,8 @@ import (
 
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/perp"
-	"quotary/internal/testenv"
 	"quotary/shared/data/orders"
+	"quotary/shared/testing/testenv"
 )
 
 const orderTrader = "0xa11ce00000000000000000000000000000000001"

@@ -9,10 +9,10 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"quotary/internal/testenv"
-	"quotary/shared/archive"
+	"quotary/functions/ingester/archive"
 	"quotary/shared/data/fills"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/testenv"
 )
 
 func TestAnUnknownRetentionIsRefused(t *testing.T) {

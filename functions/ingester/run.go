@@ -15,8 +15,8 @@ import (
 
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/lease"
+	"quotary/shared/aws/metrics"
 	"quotary/shared/catalog"
-	"quotary/shared/metrics"
 	"quotary/shared/store/schema"
 )
 

@@ -12,13 +12,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"quotary/functions/ingester/archive"
 	"quotary/functions/ingester/engine"
-	"quotary/shared/archive"
-	"quotary/shared/awsclient"
+	"quotary/shared/aws/awsclient"
 	"quotary/shared/catalog"
-	"quotary/shared/config"
-	"quotary/shared/retention"
+	"quotary/shared/service/config"
 	"quotary/shared/store"
+	"quotary/shared/store/retention"
 	"quotary/shared/store/schema"
 )
 

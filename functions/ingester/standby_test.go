@@ -15,10 +15,10 @@ import (
 	"time"
 
 	"quotary/functions/ingester/perp"
-	"quotary/internal/testenv"
 	filldata "quotary/shared/data/fills"
 	"quotary/shared/market"
-	"quotary/shared/source/hyperliquid/wire"
+	"quotary/shared/testing/testenv"
+	"quotary/shared/venue/wire"
 )
 
 // task is one of several ingesters on the same tables.

@@ -17,8 +17,8 @@ import (
 	"quotary/shared/data/tickers"
 	"quotary/shared/data/wants"
 	"quotary/shared/market"
+	"quotary/shared/service/pairlookup"
 	"quotary/shared/store"
-	"quotary/shared/unfollowed"
 )
 
 // reader answers from what is stored of pairs.
@@ -27,14 +27,14 @@ type reader struct {
 	pairs  *store.View[pairs.View]
 	perps  *store.View[tickers.View]
 	coins  *store.View[coins.View]
-	asked  *unfollowed.Pairs
+	asked  *pairlookup.Pairs
 }
 
 func newReader(series *store.Series, views *store.Views, wanted *wants.Store, clock func() time.Time) *reader {
 	listed := pairs.Open(views, clock)
 	return &reader{
 		series: series, pairs: listed, perps: tickers.Open(views, clock), coins: coins.Open(views, clock),
-		asked: unfollowed.New(series, listed, wanted),
+		asked: pairlookup.New(series, listed, wanted),
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"quotary/internal/testenv"
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/data/coins"
@@ -21,6 +20,7 @@ import (
 	"quotary/shared/data/wants"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/testing/testenv"
 )
 
 const path = "/v2/commonKline/dataRecords"

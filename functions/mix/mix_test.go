@@ -14,7 +14,7 @@ import (
 	"quotary/shared/data/pairseries"
 	"quotary/shared/data/rates"
 	"quotary/shared/data/tickers"
-	"quotary/shared/keys"
+	"quotary/shared/gate/keys"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )

@@ -6,8 +6,8 @@ import (
 	"errors"
 
 	"quotary/shared/catalog"
-	"quotary/shared/connections"
-	"quotary/shared/strictjson"
+	"quotary/shared/gate/connections"
+	"quotary/shared/text/strictjson"
 )
 
 // addressMessage carries out a message on a feed of addresses. What it returns

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"quotary/shared/channel"
-	"quotary/shared/connections"
-	"quotary/shared/connections/connectionstest"
+	"quotary/shared/gate/channel"
+	"quotary/shared/gate/connections"
+	"quotary/shared/gate/connections/connectionstest"
 )
 
 func addressFeeds(t *testing.T, test func(*testing.T, *world, *peer)) {

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"quotary/shared/backoff"
-	"quotary/shared/channel"
-	"quotary/shared/connections"
-	"quotary/shared/strictjson"
+	"quotary/shared/gate/channel"
+	"quotary/shared/gate/connections"
+	"quotary/shared/text/strictjson"
 )
 
 // channelMessage carries out a message on /ws. What it returns goes to the client

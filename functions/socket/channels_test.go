@@ -11,14 +11,14 @@ import (
 
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
-	"quotary/shared/channel"
-	"quotary/shared/connections"
-	"quotary/shared/connections/connectionstest"
 	"quotary/shared/data/meta"
 	"quotary/shared/data/mids"
 	"quotary/shared/data/tickers"
-	"quotary/shared/keys"
-	"quotary/shared/strictjson"
+	"quotary/shared/gate/channel"
+	"quotary/shared/gate/connections"
+	"quotary/shared/gate/connections/connectionstest"
+	"quotary/shared/gate/keys"
+	"quotary/shared/text/strictjson"
 )
 
 const (

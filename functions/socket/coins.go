@@ -5,12 +5,12 @@ import (
 	"errors"
 	"time"
 
-	"quotary/shared/channel"
 	"quotary/shared/data/meta"
 	"quotary/shared/data/mids"
 	"quotary/shared/data/tickers"
+	"quotary/shared/gate/channel"
 	"quotary/shared/store"
-	"quotary/shared/strictjson"
+	"quotary/shared/text/strictjson"
 )
 
 // coins knows which coins there are: those with a price, those that have traded, and

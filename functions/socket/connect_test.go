@@ -10,12 +10,12 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"quotary/shared/admission"
 	"quotary/shared/api/apitest"
-	"quotary/shared/channel"
-	"quotary/shared/connections"
-	"quotary/shared/connections/connectionstest"
-	"quotary/shared/keys"
+	"quotary/shared/gate/admission"
+	"quotary/shared/gate/channel"
+	"quotary/shared/gate/connections"
+	"quotary/shared/gate/connections/connectionstest"
+	"quotary/shared/gate/keys"
 	"quotary/shared/store/schema"
 )
 

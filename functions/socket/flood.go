@@ -8,8 +8,8 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"quotary/shared/connections"
-	"quotary/shared/metrics"
+	"quotary/shared/aws/metrics"
+	"quotary/shared/gate/connections"
 )
 
 // budget is what a connection may send in a minute: far more than a client that follows

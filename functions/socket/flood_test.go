@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"quotary/shared/channel"
-	"quotary/shared/connections"
-	"quotary/shared/connections/connectionstest"
+	"quotary/shared/gate/channel"
+	"quotary/shared/gate/connections"
+	"quotary/shared/gate/connections/connectionstest"
 )
 
 func TestAFloodClosesTheConnectionAndKeepsItsKeyOutForAMinute(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"quotary/shared/catalog"
-	"quotary/shared/connections"
-	"quotary/shared/keys"
+	"quotary/shared/gate/connections"
+	"quotary/shared/gate/keys"
 	"quotary/shared/service"
 	"quotary/shared/store/schema"
 )

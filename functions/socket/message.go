@@ -10,10 +10,10 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"quotary/shared/admission"
-	"quotary/shared/channel"
-	"quotary/shared/connections"
-	"quotary/shared/strictjson"
+	"quotary/shared/gate/admission"
+	"quotary/shared/gate/channel"
+	"quotary/shared/gate/connections"
+	"quotary/shared/text/strictjson"
 )
 
 // maxMessage is the largest message, in bytes: the gateway's own limit.

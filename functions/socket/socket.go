@@ -11,14 +11,14 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"quotary/shared/admission"
 	"quotary/shared/api"
+	"quotary/shared/aws/metrics"
 	"quotary/shared/catalog"
-	"quotary/shared/channel"
-	"quotary/shared/connections"
-	"quotary/shared/keys"
+	"quotary/shared/gate/admission"
+	"quotary/shared/gate/channel"
+	"quotary/shared/gate/connections"
+	"quotary/shared/gate/keys"
 	"quotary/shared/lru"
-	"quotary/shared/metrics"
 )
 
 // socket serves the routes of every feed.

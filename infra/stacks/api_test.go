@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"quotary/localstack/gateway"
-	"quotary/localstack/lambdahost"
+	"quotary/localstack/aws/gateway"
+	"quotary/localstack/aws/lambdahost"
 	"quotary/shared/catalog"
 )
 

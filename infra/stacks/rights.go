@@ -10,7 +10,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"quotary/shared/catalog"
-	"quotary/shared/keys"
+	"quotary/shared/gate/keys"
 	"quotary/shared/store/schema"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"quotary/shared/catalog"
-	"quotary/shared/retention"
+	"quotary/shared/store/retention"
 )
 
 // Settings are what an operator chooses. Each is a context value of the name in

@@ -14,8 +14,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssnssubscriptions"
 	"github.com/aws/jsii-runtime-go"
 
+	"quotary/shared/aws/metrics"
 	"quotary/shared/catalog"
-	"quotary/shared/metrics"
 	"quotary/shared/store/schema"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"quotary/functions/ingester/feeds/hub"
 	"quotary/functions/ingester/feeds/management"
-	"quotary/localstack/gateway"
+	"quotary/localstack/aws/gateway"
 )
 
 // quotaryHub is our hub with the topics of a benchmark.

@@ -11,9 +11,9 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"quotary/internal/testenv"
-	"quotary/localstack/airdropsite"
-	"quotary/localstack/announcements"
+	"quotary/localstack/sim/airdropsite"
+	"quotary/localstack/sim/announcements"
+	"quotary/shared/testing/testenv"
 )
 
 // airdropRow is a row of airdrop/list.

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"quotary/internal/testenv"
-	"quotary/localstack/coinsite"
+	"quotary/localstack/sim/coinsite"
+	"quotary/shared/testing/testenv"
 )
 
 // coinTicker is a row of coin/ticker.

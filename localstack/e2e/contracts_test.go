@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"quotary/internal/testenv"
-	"quotary/localstack/trading"
+	"quotary/localstack/sim/trading"
+	"quotary/shared/testing/testenv"
 )
 
 // began is before any part of the stack ran: what lies before it, the ingester was told of

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"quotary/internal/testenv"
+	"quotary/shared/testing/testenv"
 )
 
 func TestARecordingIsReplayedOnceAndServed(t *testing.T) {

@@ -11,9 +11,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"quotary/internal/testenv"
 	"quotary/localstack/client"
 	"quotary/localstack/stack"
+	"quotary/shared/testing/testenv"
 )
 
 // database is a client of a stack's DynamoDB.

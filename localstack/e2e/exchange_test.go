@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"quotary/internal/testenv"
 	"quotary/localstack/client"
-	"quotary/localstack/trading"
+	"quotary/localstack/sim/trading"
+	"quotary/shared/testing/testenv"
 )
 
 // TestKlinesOfPairsAreTheExchangesOwn compares what is served with the sums of the

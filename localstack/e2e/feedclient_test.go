@@ -14,8 +14,8 @@ import (
 
 	"github.com/coder/websocket"
 
-	"quotary/internal/testenv"
 	"quotary/localstack/client"
+	"quotary/shared/testing/testenv"
 )
 
 // feedIdle is the idle limit that the tests' stack is given, so that they need

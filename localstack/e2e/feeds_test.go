@@ -11,8 +11,8 @@ import (
 
 	"github.com/coder/websocket"
 
-	"quotary/internal/testenv"
 	"quotary/localstack/client"
+	"quotary/shared/testing/testenv"
 )
 
 func TestAFeedRefusesWhoMayNotConnect(t *testing.T) {

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"quotary/internal/testenv"
-	"quotary/localstack/flashsite"
-	"quotary/localstack/newssite"
+	"quotary/localstack/sim/flashsite"
+	"quotary/localstack/sim/newssite"
+	"quotary/shared/testing/testenv"
 )
 
 // dropped are the flashes with which the stack began, of a platform and a language.

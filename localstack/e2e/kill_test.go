@@ -13,8 +13,8 @@ import (
 
 	"github.com/coder/websocket"
 
-	"quotary/internal/testenv"
 	"quotary/localstack/client"
+	"quotary/shared/testing/testenv"
 )
 
 // The tests of this file end programs of the stack, so they run before those

@@ -16,11 +16,11 @@ import (
 	"testing"
 	"time"
 
-	"quotary/internal/testenv"
 	"quotary/localstack/client"
 	"quotary/localstack/stack"
 	"quotary/localstack/witness"
 	"quotary/shared/catalog"
+	"quotary/shared/testing/testenv"
 )
 
 // world is the stack that all tests of the package share. Its addresses are those

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"quotary/internal/testenv"
 	"quotary/localstack/client"
+	"quotary/shared/testing/testenv"
 )
 
 // eventually asks until the answer is as wanted.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"quotary/internal/testenv"
-	"quotary/localstack/newssite"
+	"quotary/localstack/sim/newssite"
+	"quotary/shared/testing/testenv"
 )
 
 // newsItem is an item as news-list and news-detail answer it.

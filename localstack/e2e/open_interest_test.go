@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"quotary/internal/testenv"
 	"quotary/localstack/client"
+	"quotary/shared/testing/testenv"
 )
 
 // truth is what the simulated venue says of itself: each state of a coin's

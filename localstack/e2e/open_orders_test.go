@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"testing"
 
-	"quotary/internal/testenv"
+	"quotary/shared/testing/testenv"
 )
 
 // openOrder is a row of GET /orders/top-open-orders.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"quotary/internal/testenv"
+	"quotary/shared/testing/testenv"
 )
 
 // orderStatus is an order with its status as the venue and the product send it; what

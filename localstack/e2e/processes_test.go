@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"quotary/internal/testenv"
+	"quotary/shared/testing/testenv"
 )
 
 // ingester is one of the stack, as its health reports it.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"quotary/internal/testenv"
 	"quotary/localstack/stack"
+	"quotary/shared/testing/testenv"
 )
 
 // lateMost is how late a live trade may come: a busy machine is slow.

@@ -20,8 +20,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/coder/websocket"
 
-	"quotary/internal/testenv"
 	"quotary/localstack/client"
+	"quotary/shared/testing/testenv"
 )
 
 const (

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"quotary/internal/testenv"
 	"quotary/localstack/client"
 	"quotary/localstack/stack"
 	"quotary/shared/catalog"
+	"quotary/shared/testing/testenv"
 )
 
 // Every endpoint answers the same behind a gateway that somebody else wrote: the

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"quotary/localstack/airdropsite"
+	"quotary/localstack/sim/airdropsite"
 )
 
 // airdropsDrop is the drop of airdrops that a stack begins with, each day another.

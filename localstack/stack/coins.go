@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"quotary/localstack/client"
-	"quotary/localstack/coinsite"
-	"quotary/localstack/indexsite"
+	"quotary/localstack/sim/coinsite"
+	"quotary/localstack/sim/indexsite"
 	"quotary/shared/catalog"
 )
 

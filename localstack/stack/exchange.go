@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"time"
 
-	"quotary/localstack/binance"
-	"quotary/localstack/bybit"
-	"quotary/localstack/okx"
+	"quotary/localstack/sim/binance"
+	"quotary/localstack/sim/bybit"
+	"quotary/localstack/sim/okx"
 	"quotary/shared/catalog"
 )
 

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"quotary/localstack/flashsite"
-	"quotary/shared/source/drop"
+	"quotary/localstack/sim/flashsite"
+	"quotary/shared/data/drop"
 )
 
 // Drops that a stack begins with, each hour others.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"quotary/localstack/lambdahost"
+	"quotary/localstack/aws/lambdahost"
 	"quotary/shared/catalog"
 )
 

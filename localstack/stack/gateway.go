@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"quotary/localstack/gateway"
+	"quotary/localstack/aws/gateway"
 	"quotary/shared/catalog"
 )
 

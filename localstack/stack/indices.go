@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"quotary/localstack/indexsite"
+	"quotary/localstack/sim/indexsite"
 	"quotary/shared/catalog"
 )
 

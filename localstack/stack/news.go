@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"quotary/localstack/announcements"
-	"quotary/localstack/newssite"
+	"quotary/localstack/sim/announcements"
+	"quotary/localstack/sim/newssite"
 	"quotary/shared/catalog"
 )
 

@@ -17,16 +17,16 @@ import (
 	"path/filepath"
 	"time"
 
-	"quotary/localstack/announcements"
-	"quotary/localstack/binance"
-	"quotary/localstack/bybit"
+	"quotary/localstack/aws/lambdahost"
 	"quotary/localstack/client"
-	"quotary/localstack/coinsite"
-	"quotary/localstack/flashsite"
-	"quotary/localstack/lambdahost"
-	"quotary/localstack/newssite"
-	"quotary/localstack/okx"
-	"quotary/localstack/venue"
+	"quotary/localstack/sim/announcements"
+	"quotary/localstack/sim/binance"
+	"quotary/localstack/sim/bybit"
+	"quotary/localstack/sim/coinsite"
+	"quotary/localstack/sim/flashsite"
+	"quotary/localstack/sim/newssite"
+	"quotary/localstack/sim/okx"
+	"quotary/localstack/sim/venue"
 )
 
 // Config says where a stack lives and what it runs.

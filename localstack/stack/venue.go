@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"quotary/localstack/venue"
+	"quotary/localstack/sim/venue"
 )
 
 // simulated reports whether market data comes from simulated upstreams.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/coder/websocket"
 
-	"quotary/internal/testenv"
 	"quotary/localstack/client"
+	"quotary/shared/testing/testenv"
 )
 
 // world is a witness before a gateway that does what cdk-local does with one path,

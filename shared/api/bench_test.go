@@ -11,13 +11,13 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"quotary/shared/admission"
 	"quotary/shared/api"
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
-	"quotary/shared/keys"
-	"quotary/shared/signature"
-	"quotary/shared/usage"
+	"quotary/shared/gate/admission"
+	"quotary/shared/gate/keys"
+	"quotary/shared/gate/signature"
+	"quotary/shared/gate/usage"
 )
 
 // known is a resolver without a store: what remains is the CPU of a decision.

@@ -9,8 +9,8 @@ import (
 
 	"quotary/shared/api"
 	"quotary/shared/api/apitest"
+	"quotary/shared/aws/readunits"
 	"quotary/shared/catalog"
-	"quotary/shared/readunits"
 )
 
 // A failure costs nothing, unless its data was read before it was known. One that takes

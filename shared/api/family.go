@@ -25,14 +25,14 @@ import (
 	"strings"
 	"time"
 
-	"quotary/shared/admission"
+	"quotary/shared/aws/metrics"
+	"quotary/shared/aws/readunits"
 	"quotary/shared/catalog"
 	"quotary/shared/data/delivered"
-	"quotary/shared/metrics"
-	"quotary/shared/readunits"
-	"quotary/shared/retention"
-	"quotary/shared/signature"
-	"quotary/shared/usage"
+	"quotary/shared/gate/admission"
+	"quotary/shared/gate/signature"
+	"quotary/shared/gate/usage"
+	"quotary/shared/store/retention"
 )
 
 // Family is one function: the handlers of the endpoints it serves.

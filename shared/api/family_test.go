@@ -13,8 +13,8 @@ import (
 	"quotary/shared/api"
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
-	"quotary/shared/keys"
-	"quotary/shared/signature"
+	"quotary/shared/gate/keys"
+	"quotary/shared/gate/signature"
 )
 
 const (

@@ -9,9 +9,9 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"quotary/shared/admission"
 	"quotary/shared/api"
 	"quotary/shared/api/apitest"
+	"quotary/shared/gate/admission"
 )
 
 // Whatever a client sends, the answer is a well-formed success or a 4xx with

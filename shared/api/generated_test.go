@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"quotary/shared/admission"
 	"quotary/shared/api"
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
-	"quotary/shared/keys"
+	"quotary/shared/gate/admission"
+	"quotary/shared/gate/keys"
 )
 
 // echo is a world in which every built endpoint of a function answers with nothing

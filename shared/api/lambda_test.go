@@ -18,13 +18,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/awslabs/aws-lambda-go-api-proxy/core"
 
-	"quotary/shared/admission"
 	"quotary/shared/api"
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
-	"quotary/shared/signature"
+	"quotary/shared/gate/admission"
+	"quotary/shared/gate/signature"
+	"quotary/shared/gate/usage"
 	"quotary/shared/store/schema"
-	"quotary/shared/usage"
 )
 
 // coin calls the ticker of a coin with the parameter as the gateway sends it.

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"quotary/shared/api/apitest"
+	"quotary/shared/aws/metrics"
 	"quotary/shared/catalog"
-	"quotary/shared/keys"
-	"quotary/shared/metrics"
+	"quotary/shared/gate/keys"
 )
 
 func TestDenialsAndFaultsAreCountedWithoutNamingAnybody(t *testing.T) {

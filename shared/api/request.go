@@ -18,11 +18,11 @@ import (
 
 	"github.com/awslabs/aws-lambda-go-api-proxy/core"
 
-	"quotary/shared/admission"
+	"quotary/shared/aws/readunits"
 	"quotary/shared/catalog"
-	"quotary/shared/readunits"
-	"quotary/shared/signature"
-	"quotary/shared/usage"
+	"quotary/shared/gate/admission"
+	"quotary/shared/gate/signature"
+	"quotary/shared/gate/usage"
 )
 
 // request is one request on its way through the family.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"quotary/shared/usage"
+	"quotary/shared/gate/usage"
 )
 
 // reserve is what is kept of the time of an invocation, for the refund and for the

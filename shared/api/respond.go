@@ -11,9 +11,9 @@ import (
 	"strconv"
 	"time"
 
-	"quotary/shared/admission"
 	"quotary/shared/catalog"
-	"quotary/shared/usage"
+	"quotary/shared/gate/admission"
+	"quotary/shared/gate/usage"
 )
 
 // Error is a failure that its caller may read.

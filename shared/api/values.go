@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 
 	"quotary/shared/catalog"
-	"quotary/shared/visible"
+	"quotary/shared/text/visible"
 )
 
 // compileScalar returns what a scalar type accepts, in words, and its setter.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"quotary/shared/lenient"
+	"quotary/shared/text/lenient"
 )
 
 // keptUpdates is how many ledger updates an account remembers, and all of the newest

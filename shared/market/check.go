@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"quotary/shared/visible"
+	"quotary/shared/text/visible"
 )
 
 // MaxTime is the last ms that has 13 digits (in the year 2286); rows are

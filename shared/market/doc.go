@@ -11,7 +11,7 @@
 // window. Candle and Top merge in any grouping and give the same result, which is what
 // lets stored buckets be rebuilt from finer ones.
 //
-// How a venue writes these things is known to its package under shared/source, and
+// How a venue writes these things is known to its package under functions/ingester/source, and
 // how they are stored to those of shared/data.
 //
 // Times are Unix milliseconds, UTC. Prices are quote units per base unit, sizes

@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"quotary/shared/visible"
+	"quotary/shared/text/visible"
 )
 
 // OrderStatus is a status that an order of an account came to, as a node writes

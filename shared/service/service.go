@@ -16,19 +16,19 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
-	"quotary/shared/admission"
 	"quotary/shared/api"
-	"quotary/shared/awsclient"
+	"quotary/shared/aws/awsclient"
+	"quotary/shared/aws/metrics"
+	"quotary/shared/aws/readunits"
 	"quotary/shared/catalog"
-	"quotary/shared/config"
 	"quotary/shared/data/delivered"
-	"quotary/shared/keys"
-	"quotary/shared/metrics"
-	"quotary/shared/readunits"
-	"quotary/shared/retention"
+	"quotary/shared/gate/admission"
+	"quotary/shared/gate/keys"
+	"quotary/shared/gate/usage"
+	"quotary/shared/service/config"
 	"quotary/shared/store"
+	"quotary/shared/store/retention"
 	"quotary/shared/store/schema"
-	"quotary/shared/usage"
 )
 
 // attemptTimeout bounds one try of a request to AWS; the client repeats a

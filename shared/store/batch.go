@@ -8,9 +8,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"quotary/shared/attr"
+	"quotary/shared/aws/attr"
+	"quotary/shared/aws/batch"
 	"quotary/shared/backoff"
-	"quotary/shared/batch"
 )
 
 // defaultParallel is how many batch requests of one call run at a time.

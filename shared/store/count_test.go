@@ -7,8 +7,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"quotary/shared/retention"
 	"quotary/shared/store"
+	"quotary/shared/store/retention"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 )

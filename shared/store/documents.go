@@ -13,8 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"quotary/shared/attr"
-	"quotary/shared/contention"
+	"quotary/shared/aws/attr"
+	"quotary/shared/aws/contention"
 )
 
 // Documents holds the small state that callers or operators write: documents of one

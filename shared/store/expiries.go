@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"quotary/shared/attr"
-	"quotary/shared/batch"
-	"quotary/shared/retention"
+	"quotary/shared/aws/attr"
+	"quotary/shared/aws/batch"
+	"quotary/shared/store/retention"
 )
 
 // expiriesPartition holds the expiries of each writer. No row has it: the keys of

@@ -10,8 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
-	"quotary/shared/attr"
-	"quotary/shared/batch"
+	"quotary/shared/aws/attr"
+	"quotary/shared/aws/batch"
 )
 
 // ErrFenced means that another writer, of a higher epoch, has taken over.

@@ -13,8 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"quotary/shared/attr"
-	"quotary/shared/retention"
+	"quotary/shared/aws/attr"
+	"quotary/shared/store/retention"
 	"quotary/shared/store/schema"
 )
 

@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"quotary/shared/batch"
+	"quotary/shared/aws/batch"
 )
 
 // Part is a part of the rows of a subject, oldest first.

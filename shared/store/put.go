@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"quotary/shared/batch"
+	"quotary/shared/aws/batch"
 )
 
 // puts are the items of one call of Put.

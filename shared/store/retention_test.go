@@ -9,10 +9,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"quotary/shared/attr"
-	"quotary/shared/retention"
+	"quotary/shared/aws/attr"
 	"quotary/shared/store"
-	"quotary/shared/testclock"
+	"quotary/shared/store/retention"
+	"quotary/shared/testing/testclock"
 )
 
 // daily are rows of so many days, one a day at noon, under one subject.

@@ -13,8 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"quotary/shared/attr"
-	"quotary/shared/batch"
+	"quotary/shared/aws/attr"
+	"quotary/shared/aws/batch"
 )
 
 // defaultScan is how many rows a request looks through: about half of the

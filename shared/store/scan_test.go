@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"quotary/shared/attr"
+	"quotary/shared/aws/attr"
 	"quotary/shared/store"
 )
 

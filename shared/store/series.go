@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"quotary/shared/attr"
+	"quotary/shared/aws/attr"
 )
 
 // Series holds one row per name, key, interval and time bucket. A row is

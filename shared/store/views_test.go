@@ -18,11 +18,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/klauspost/compress/zstd"
 
-	"quotary/internal/testenv"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
-	"quotary/shared/testclock"
+	"quotary/shared/testing/testclock"
+	"quotary/shared/testing/testenv"
 )
 
 // gate stands before an in-memory S3 and answers conditional reads as Amazon's

@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"quotary/shared/data/airdrops"
-	"quotary/shared/source/drop"
+	"quotary/shared/data/drop"
 )
 
 var errAnnounced = errors.New("publish_time must not be in the future, by more than ten minutes")

@@ -13,12 +13,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"pgregory.net/rapid"
 
-	"quotary/internal/testenv"
 	"quotary/shared/data/airdrops"
+	"quotary/shared/data/drop"
 	"quotary/shared/data/flashes"
 	"quotary/shared/data/members"
 	"quotary/shared/data/news"
-	"quotary/shared/source/drop"
+	"quotary/shared/testing/testenv"
 )
 
 // drawAirdrop draws an entry. What stands in a line follows from its place.

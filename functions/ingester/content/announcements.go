@@ -9,17 +9,17 @@ import (
 	"time"
 
 	"quotary/functions/ingester/engine"
+	"quotary/functions/ingester/source"
+	"quotary/functions/ingester/source/binance"
+	"quotary/functions/ingester/source/bybit"
+	"quotary/functions/ingester/source/okx"
 	"quotary/shared/catalog"
-	"quotary/shared/config"
 	"quotary/shared/data/airdrops"
+	"quotary/shared/data/drop"
 	"quotary/shared/data/flashes"
 	"quotary/shared/data/news"
 	"quotary/shared/market"
-	"quotary/shared/source"
-	"quotary/shared/source/binance"
-	"quotary/shared/source/bybit"
-	"quotary/shared/source/drop"
-	"quotary/shared/source/okx"
+	"quotary/shared/service/config"
 )
 
 // announcers are the exchanges whose announcements can be followed, by the name that the

@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"quotary/internal/testenv"
-	simulated "quotary/localstack/announcements"
-	"quotary/shared/config"
+	simulated "quotary/localstack/sim/announcements"
 	"quotary/shared/data/airdrops"
 	"quotary/shared/data/flashes"
+	"quotary/shared/service/config"
+	"quotary/shared/testing/testenv"
 )
 
 func TestSettingsOfAnnouncements(t *testing.T) {

@@ -6,14 +6,14 @@ import (
 	"time"
 
 	"quotary/functions/ingester/engine"
+	"quotary/functions/ingester/source"
+	"quotary/functions/ingester/source/blockbeats"
+	"quotary/functions/ingester/source/feeds"
 	"quotary/shared/catalog"
-	"quotary/shared/config"
+	"quotary/shared/data/drop"
 	"quotary/shared/data/flashes"
 	"quotary/shared/data/news"
-	"quotary/shared/source"
-	"quotary/shared/source/blockbeats"
-	"quotary/shared/source/drop"
-	"quotary/shared/source/feeds"
+	"quotary/shared/service/config"
 )
 
 // BlockBeats is the vendor of flashes that is followed.

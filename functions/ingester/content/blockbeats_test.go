@@ -17,13 +17,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"quotary/internal/testenv"
-	"quotary/localstack/newssite"
-	"quotary/shared/config"
+	"quotary/functions/ingester/source"
+	"quotary/functions/ingester/source/blockbeats"
+	"quotary/functions/ingester/source/feeds"
+	"quotary/localstack/sim/newssite"
 	"quotary/shared/data/flashes"
-	"quotary/shared/source"
-	"quotary/shared/source/blockbeats"
-	"quotary/shared/source/feeds"
+	"quotary/shared/service/config"
+	"quotary/shared/testing/testenv"
 )
 
 func TestSettingsOfAVendor(t *testing.T) {

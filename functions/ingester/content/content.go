@@ -31,8 +31,8 @@ import (
 
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/lease"
-	"quotary/shared/source"
-	"quotary/shared/source/feeds"
+	"quotary/functions/ingester/source"
+	"quotary/functions/ingester/source/feeds"
 )
 
 // Name is that of the domain.

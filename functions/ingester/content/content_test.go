@@ -25,12 +25,12 @@ import (
 	"pgregory.net/rapid"
 
 	"quotary/functions/ingester/engine"
-	"quotary/internal/testenv"
-	"quotary/shared/config"
 	"quotary/shared/data/news"
+	"quotary/shared/service/config"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/testenv"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m, goleak.IgnoreCurrent()) }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"quotary/functions/ingester/engine"
-	"quotary/shared/source/drop"
+	"quotary/shared/data/drop"
 	"quotary/shared/store"
 )
 

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"strconv"
 
+	"quotary/shared/data/drop"
 	"quotary/shared/data/flashes"
-	"quotary/shared/source/drop"
 )
 
 var errAhead = errors.New("time must not be in the future, by more than ten minutes")

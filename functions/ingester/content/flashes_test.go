@@ -12,10 +12,10 @@ import (
 	"pgregory.net/rapid"
 
 	"quotary/functions/ingester/engine"
-	"quotary/internal/testenv"
+	"quotary/shared/data/drop"
 	"quotary/shared/data/flashes"
-	"quotary/shared/source/drop"
 	"quotary/shared/store"
+	"quotary/shared/testing/testenv"
 )
 
 // drawFlash draws a state of a flash. What stands in a line follows from its place.

@@ -10,10 +10,10 @@ import (
 	"pgregory.net/rapid"
 
 	"quotary/functions/ingester/engine"
+	"quotary/shared/data/drop"
 	"quotary/shared/data/flashes"
 	"quotary/shared/data/flashindex"
 	"quotary/shared/search"
-	"quotary/shared/source/drop"
 	"quotary/shared/store"
 )
 

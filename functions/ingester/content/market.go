@@ -8,6 +8,7 @@ import (
 
 	"quotary/functions/ingester/content/marketflash"
 	"quotary/functions/ingester/engine"
+	"quotary/functions/ingester/source"
 	"quotary/shared/catalog"
 	"quotary/shared/data/contexts"
 	"quotary/shared/data/contracts"
@@ -17,7 +18,6 @@ import (
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/pairtickers"
 	"quotary/shared/market"
-	"quotary/shared/source"
 	"quotary/shared/store"
 )
 

@@ -8,13 +8,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"quotary/internal/testenv"
 	"quotary/shared/data/contexts"
 	"quotary/shared/data/flashes"
 	"quotary/shared/data/klines"
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/pairtickers"
 	"quotary/shared/market"
+	"quotary/shared/testing/testenv"
 )
 
 // A perpetual of a coin that no exchange trades is spoken of with its platform: so where the

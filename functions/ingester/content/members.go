@@ -1,8 +1,8 @@
 package content
 
 import (
+	"quotary/shared/data/drop"
 	"quotary/shared/data/members"
-	"quotary/shared/source/drop"
 )
 
 // authors are the members who write posts.

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 
 	"quotary/shared/catalog"
-	"quotary/shared/config"
 	"quotary/shared/data/news"
+	"quotary/shared/service/config"
 )
 
 // Feed is a feed of news that the operator follows.

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"quotary/functions/ingester/engine"
+	"quotary/functions/ingester/source"
+	"quotary/functions/ingester/source/feeds"
 	"quotary/shared/catalog"
 	"quotary/shared/data/news"
-	"quotary/shared/source"
-	"quotary/shared/source/feeds"
 )
 
 // sources are the feeds that the configuration lists. All that is followed shares a client,

@@ -11,10 +11,10 @@ import (
 	"slices"
 	"time"
 
-	"quotary/shared/archive"
+	"quotary/functions/ingester/archive"
 	"quotary/shared/backoff"
-	"quotary/shared/retention"
 	"quotary/shared/store"
+	"quotary/shared/store/retention"
 )
 
 // archiver copies the rows of days that have ended to the archive, and only then has

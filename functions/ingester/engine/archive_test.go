@@ -15,13 +15,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/google/go-cmp/cmp"
 
-	"quotary/internal/testenv"
-	"quotary/shared/archive"
-	"quotary/shared/archive/columns"
-	"quotary/shared/retention"
+	"quotary/functions/ingester/archive"
 	"quotary/shared/store"
+	"quotary/shared/store/columns"
+	"quotary/shared/store/retention"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/testenv"
 )
 
 // spoken is the column of the small domain's words.

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"quotary/shared/archive"
+	"quotary/functions/ingester/archive"
 	"quotary/shared/store"
 )
 

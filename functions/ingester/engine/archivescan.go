@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"quotary/shared/backoff"
-	"quotary/shared/retention"
 	"quotary/shared/store"
+	"quotary/shared/store/retention"
 )
 
 // archiveScan is a scan of the logs for the archive. Another process may go on with it.

@@ -12,9 +12,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"quotary/shared/archive"
-	"quotary/shared/retention"
+	"quotary/functions/ingester/archive"
 	"quotary/shared/store"
+	"quotary/shared/store/retention"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 )

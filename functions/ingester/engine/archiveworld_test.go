@@ -15,13 +15,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 
-	"quotary/shared/archive"
-	"quotary/shared/attr"
-	"quotary/shared/retention"
+	"quotary/functions/ingester/archive"
+	"quotary/shared/aws/attr"
 	"quotary/shared/store"
+	"quotary/shared/store/retention"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
-	"quotary/shared/testclock"
+	"quotary/shared/testing/testclock"
 )
 
 // archiveWorld is a log and an archive that outlive the processes that work on them.

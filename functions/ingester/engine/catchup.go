@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"quotary/shared/archive"
+	"quotary/functions/ingester/archive"
 	"quotary/shared/store"
 )
 

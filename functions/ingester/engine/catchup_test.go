@@ -13,12 +13,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 
-	"quotary/internal/testenv"
-	"quotary/shared/attr"
-	"quotary/shared/source"
+	"quotary/functions/ingester/source"
+	"quotary/shared/aws/attr"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/testenv"
 )
 
 // counting is a vocabulary that reports how many words were applied to it.

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"quotary/internal/testenv"
+	"quotary/functions/ingester/source"
 	"quotary/shared/catalog"
 	"quotary/shared/data/delivered"
-	"quotary/shared/source"
+	"quotary/shared/testing/testenv"
 )
 
 // readDelivered reads what the small domain publishes of what its sources have spoken of.

@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"quotary/functions/ingester/lease"
+	"quotary/functions/ingester/source"
+	"quotary/shared/aws/metrics"
 	"quotary/shared/backoff"
-	"quotary/shared/metrics"
-	"quotary/shared/retention"
-	"quotary/shared/source"
 	"quotary/shared/store"
+	"quotary/shared/store/retention"
 )
 
 // Domain is one pipeline of a process: it has a lease, queues, a flush and troubles

@@ -15,10 +15,10 @@ import (
 	"time"
 
 	"quotary/functions/ingester/lease"
-	"quotary/internal/testenv"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/testenv"
 )
 
 // TestTroubleInOneDomainDoesNotHoldUpAnother runs two domains in one process. The

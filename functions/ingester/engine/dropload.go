@@ -15,7 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"quotary/shared/backoff"
-	"quotary/shared/source/drop"
+	"quotary/shared/data/drop"
 	"quotary/shared/store"
 )
 

@@ -17,9 +17,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
-	"quotary/shared/objects"
-	"quotary/shared/source"
-	"quotary/shared/source/drop"
+	"quotary/functions/ingester/objects"
+	"quotary/functions/ingester/source"
+	"quotary/shared/data/drop"
 	"quotary/shared/store"
 )
 

@@ -18,12 +18,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/google/go-cmp/cmp"
 
-	"quotary/internal/testenv"
-	"quotary/shared/source"
-	"quotary/shared/source/drop"
+	"quotary/functions/ingester/source"
+	"quotary/shared/data/drop"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/testenv"
 )
 
 // wordDrops takes lines that are each a JSON text of one word.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"quotary/functions/ingester/lease"
-	"quotary/shared/source"
+	"quotary/functions/ingester/source"
 )
 
 func TestReadinessFollowsSourcesAndStoresOfEachDomain(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"quotary/internal/testenv"
+	"quotary/shared/testing/testenv"
 )
 
 // holder holds the checkpoints at every second flush, unless all is settled.

@@ -14,10 +14,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 
-	"quotary/internal/testenv"
-	"quotary/shared/attr"
+	"quotary/shared/aws/attr"
 	"quotary/shared/store"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/testenv"
 )
 
 // debuts is a vocabulary that also has a log row of the first time that a word was

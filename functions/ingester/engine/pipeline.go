@@ -12,8 +12,8 @@ import (
 
 	"quotary/functions/ingester/lease"
 	"quotary/shared/catalog"
-	"quotary/shared/retention"
 	"quotary/shared/store"
+	"quotary/shared/store/retention"
 )
 
 // Sizes of a batch and of the queues before it. A delivery holds about 1,000

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"quotary/internal/testenv"
-	"quotary/shared/source"
+	"quotary/functions/ingester/source"
+	"quotary/shared/testing/testenv"
 )
 
 // TestEverythingIsStoredAcrossRestarts stops a pipeline while its source speaks,

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"quotary/shared/archive"
+	"quotary/functions/ingester/archive"
 	"quotary/shared/store"
 )
 

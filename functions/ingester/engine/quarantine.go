@@ -18,7 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"quotary/shared/objects"
+	"quotary/functions/ingester/objects"
 	"quotary/shared/store"
 )
 

@@ -14,8 +14,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"quotary/internal/testenv"
 	"quotary/shared/store"
+	"quotary/shared/testing/testenv"
 )
 
 // kept notes what is put among the quarantined rows.

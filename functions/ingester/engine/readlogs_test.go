@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"quotary/internal/testenv"
 	"quotary/shared/store"
+	"quotary/shared/testing/testenv"
 )
 
 // reader reads a log from its beginning once it was told a word, a part a batch.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"quotary/shared/metrics"
+	"quotary/shared/aws/metrics"
 )
 
 // reportEvery is the step in which CloudWatch keeps metrics.

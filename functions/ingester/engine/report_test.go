@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quotary/functions/ingester/lease"
-	"quotary/shared/metrics"
-	"quotary/shared/source"
+	"quotary/functions/ingester/source"
+	"quotary/shared/aws/metrics"
 )
 
 // reported is what one report says, by source; "" is the domain.

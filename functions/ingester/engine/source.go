@@ -9,8 +9,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"quotary/functions/ingester/source"
 	"quotary/shared/catalog"
-	"quotary/shared/source"
 )
 
 // Batch is what the sources of one domain emit, many kinds of events in one

@@ -18,7 +18,7 @@ import (
 	"strings"
 	"time"
 
-	"quotary/shared/source"
+	"quotary/functions/ingester/source"
 	"quotary/shared/store"
 )
 

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"quotary/internal/testenv"
-	"quotary/shared/source"
+	"quotary/functions/ingester/source"
+	"quotary/shared/testing/testenv"
 )
 
 // TestAFileThatAlwaysFailsIsTriedLessAndLess, and another one is consumed meanwhile.

@@ -1,8 +1,8 @@
 package engine
 
 import (
+	"quotary/functions/ingester/archive"
 	"quotary/functions/ingester/lease"
-	"quotary/shared/archive"
 	"quotary/shared/store"
 )
 

@@ -12,14 +12,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quotary/functions/ingester/engine"
-	"quotary/internal/testenv"
-	"quotary/localstack/binance"
-	"quotary/localstack/bybit"
-	"quotary/localstack/okx"
-	"quotary/localstack/trading"
+	"quotary/functions/ingester/source/sourcetest"
+	"quotary/localstack/sim/binance"
+	"quotary/localstack/sim/bybit"
+	"quotary/localstack/sim/okx"
+	"quotary/localstack/sim/trading"
 	"quotary/shared/data/pairbooks"
 	"quotary/shared/market"
-	"quotary/shared/source/sourcetest"
+	"quotary/shared/testing/testenv"
 )
 
 func TestTheViewHasTheBestLevelsOfBooksThatChange(t *testing.T) {

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"quotary/functions/ingester/engine"
+	"quotary/functions/ingester/source"
 	"quotary/shared/data/pairpast"
 	"quotary/shared/data/pairseries"
 	"quotary/shared/market"
-	"quotary/shared/source"
 )
 
 // contractsPast emits what exchanges tell of the past of the followed perpetuals: the rates

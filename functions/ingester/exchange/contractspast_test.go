@@ -16,10 +16,10 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"quotary/functions/ingester/engine"
-	"quotary/localstack/trading"
+	"quotary/functions/ingester/source"
+	"quotary/localstack/sim/trading"
 	"quotary/shared/data/pairseries"
 	"quotary/shared/market"
-	"quotary/shared/source"
 )
 
 // past is the source of the past of perpetuals of a world, on its clock.

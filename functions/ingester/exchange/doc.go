@@ -30,7 +30,7 @@
 //
 // # Adding an exchange
 //
-//  1. Its package under shared/source, whose Open returns a [Venue] for each kind of its
+//  1. Its package under functions/ingester/source, whose Open returns a [Venue] for each kind of its
 //     markets. What all venues share is there: the stream of events
 //     ([source.Stream]), hosts with their budgets and bans ([source.Host]), windows
 //     of K-lines that come newest first ([source.KlineWindow]).

@@ -10,12 +10,12 @@ import (
 
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/lease"
+	"quotary/functions/ingester/source"
+	"quotary/shared/aws/metrics"
 	"quotary/shared/backoff"
 	"quotary/shared/catalog"
-	"quotary/shared/config"
 	"quotary/shared/data/wants"
-	"quotary/shared/metrics"
-	"quotary/shared/source"
+	"quotary/shared/service/config"
 )
 
 // Name is that of the domain.

@@ -13,12 +13,12 @@ import (
 	"time"
 
 	"quotary/functions/ingester/engine"
-	"quotary/internal/testenv"
-	simulated "quotary/localstack/binance"
+	"quotary/functions/ingester/source"
+	simulated "quotary/localstack/sim/binance"
 	"quotary/shared/backoff"
 	"quotary/shared/data/pairseries"
 	"quotary/shared/market"
-	"quotary/shared/source"
+	"quotary/shared/testing/testenv"
 )
 
 // faulty stands before the simulated exchange and does to its answers what a test says.

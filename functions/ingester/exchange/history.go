@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"quotary/functions/ingester/engine"
+	"quotary/functions/ingester/source"
 	"quotary/shared/data/pairpast"
 	"quotary/shared/market"
-	"quotary/shared/source"
 )
 
 // Depth is how much of the past is filled back when a pair is first followed, in days

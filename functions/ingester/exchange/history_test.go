@@ -13,19 +13,19 @@ import (
 	"time"
 
 	"quotary/functions/ingester/engine"
-	"quotary/internal/testenv"
-	simulated "quotary/localstack/binance"
+	"quotary/functions/ingester/source"
+	"quotary/functions/ingester/source/binance"
+	simulated "quotary/localstack/sim/binance"
 	"quotary/shared/backoff"
 	candles "quotary/shared/data/klines"
 	"quotary/shared/data/pairklines"
 	"quotary/shared/data/pairs"
 	"quotary/shared/market"
-	"quotary/shared/source"
-	"quotary/shared/source/binance"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
-	"quotary/shared/testclock"
+	"quotary/shared/testing/testclock"
+	"quotary/shared/testing/testenv"
 )
 
 // noon is at a time at which an open bucket of every width is open.

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"quotary/functions/ingester/engine"
+	"quotary/functions/ingester/source"
 	"quotary/shared/market"
-	"quotary/shared/source"
 )
 
 const (

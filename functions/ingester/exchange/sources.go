@@ -10,11 +10,11 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"quotary/functions/ingester/engine"
+	"quotary/functions/ingester/source"
 	"quotary/shared/backoff"
 	"quotary/shared/catalog"
 	"quotary/shared/data/pairbooks"
 	"quotary/shared/market"
-	"quotary/shared/source"
 )
 
 // sources are those of a venue: what it pushes of the followed pairs, what it is asked for

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"quotary/functions/ingester/engine"
-	simulated "quotary/localstack/binance"
+	simulated "quotary/localstack/sim/binance"
 )
 
 // Nothing that is followed trades at first; then SOL is listed, and BTC in its place.

@@ -8,15 +8,15 @@ import (
 	"slices"
 	"strings"
 
+	"quotary/functions/ingester/source"
+	"quotary/functions/ingester/source/binance"
+	"quotary/functions/ingester/source/bybit"
+	"quotary/functions/ingester/source/okx"
 	"quotary/shared/catalog"
 	"quotary/shared/market"
-	"quotary/shared/source"
-	"quotary/shared/source/binance"
-	"quotary/shared/source/bybit"
-	"quotary/shared/source/okx"
 )
 
-// Venue is one kind of markets of an exchange, as a package under shared/source speaks
+// Venue is one kind of markets of an exchange, as a package under functions/ingester/source speaks
 // it.
 type Venue interface {
 	// Info says which markets they are.

@@ -12,11 +12,11 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"quotary/functions/ingester/engine"
+	"quotary/functions/ingester/source"
 	"quotary/shared/backoff"
 	"quotary/shared/data/pairpast"
 	"quotary/shared/data/wants"
 	"quotary/shared/market"
-	"quotary/shared/source"
 )
 
 const (

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"quotary/functions/ingester/feeds/hub"
-	"quotary/shared/channel"
-	"quotary/shared/source"
+	"quotary/functions/ingester/source"
+	"quotary/shared/gate/channel"
 )
 
 // Venue is what is asked of the public API about accounts; a

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"quotary/functions/ingester/feeds/hub"
-	"quotary/shared/channel"
-	"quotary/shared/connections"
 	filldata "quotary/shared/data/fills"
+	"quotary/shared/gate/channel"
+	"quotary/shared/gate/connections"
 	"quotary/shared/market"
 )
 

@@ -1,8 +1,8 @@
 package feeds
 
 import (
-	"quotary/shared/channel"
-	"quotary/shared/jsontext"
+	"quotary/shared/gate/channel"
+	"quotary/shared/text/jsontext"
 )
 
 // newAccountState publishes the states of accounts on the channel clearinghouseState.

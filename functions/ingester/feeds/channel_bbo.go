@@ -4,9 +4,9 @@ import (
 	"sync"
 
 	"quotary/functions/ingester/feeds/hub"
-	"quotary/shared/channel"
+	"quotary/shared/gate/channel"
 	"quotary/shared/market"
-	"quotary/shared/source/hyperliquid/wire"
+	"quotary/shared/venue/wire"
 )
 
 // bestPrices publishes the best bid and ask of all coins. They come from whichever

@@ -14,10 +14,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"quotary/functions/ingester/feeds/hub"
-	"quotary/shared/channel"
+	"quotary/functions/ingester/source/hyperliquid"
+	"quotary/shared/gate/channel"
 	"quotary/shared/market"
-	"quotary/shared/source/hyperliquid"
-	"quotary/shared/source/hyperliquid/wire"
+	"quotary/shared/venue/wire"
 )
 
 // books publishes the books of all coins, each in the groupings that are followed.

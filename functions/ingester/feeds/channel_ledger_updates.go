@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"quotary/functions/ingester/feeds/hub"
-	"quotary/shared/channel"
 	"quotary/shared/data/ledgers"
-	"quotary/shared/jsontext"
+	"quotary/shared/gate/channel"
 	"quotary/shared/market"
+	"quotary/shared/text/jsontext"
 )
 
 const (

@@ -5,9 +5,9 @@ import (
 	"sync"
 
 	"quotary/functions/ingester/feeds/hub"
-	"quotary/shared/channel"
+	"quotary/shared/gate/channel"
 	"quotary/shared/market"
-	"quotary/shared/source/hyperliquid/wire"
+	"quotary/shared/venue/wire"
 )
 
 const (

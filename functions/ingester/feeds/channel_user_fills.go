@@ -7,11 +7,11 @@ import (
 	"sync"
 
 	"quotary/functions/ingester/feeds/hub"
-	"quotary/shared/channel"
 	filldata "quotary/shared/data/fills"
-	"quotary/shared/jsontext"
+	"quotary/shared/gate/channel"
 	"quotary/shared/market"
-	"quotary/shared/source/hyperliquid/wire"
+	"quotary/shared/text/jsontext"
+	"quotary/shared/venue/wire"
 )
 
 // fillsKept is how many fills of an account a snapshot has at most, as at the venue.

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"quotary/functions/ingester/feeds/hub"
-	"quotary/shared/jsontext"
 	"quotary/shared/market"
+	"quotary/shared/text/jsontext"
 )
 
 // ordersSeen is how many filled orders are remembered as published.

@@ -5,8 +5,8 @@ import (
 	"sync"
 
 	"quotary/functions/ingester/feeds/hub"
-	"quotary/shared/jsontext"
 	"quotary/shared/market"
+	"quotary/shared/text/jsontext"
 )
 
 // fillFeed publishes fills on /ws/fills. There are no snapshots.

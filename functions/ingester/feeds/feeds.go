@@ -16,10 +16,10 @@ import (
 	"golang.org/x/time/rate"
 
 	"quotary/functions/ingester/feeds/hub"
-	"quotary/shared/connections"
-	"quotary/shared/keys"
+	"quotary/functions/ingester/source/hyperliquid"
+	"quotary/shared/gate/connections"
+	"quotary/shared/gate/keys"
 	"quotary/shared/market"
-	"quotary/shared/source/hyperliquid"
 	"quotary/shared/store"
 )
 

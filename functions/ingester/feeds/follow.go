@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"quotary/functions/ingester/feeds/hub"
-	"quotary/shared/channel"
-	"quotary/shared/connections"
+	"quotary/shared/gate/channel"
+	"quotary/shared/gate/connections"
 )
 
 // client is a connection as the table has it.

@@ -1,6 +1,6 @@
 package feeds
 
-import "quotary/shared/channel"
+import "quotary/shared/gate/channel"
 
 // frameMost bounds a frame, in bytes: API Gateway takes 128 KB.
 const frameMost = 120_000

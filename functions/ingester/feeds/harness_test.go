@@ -18,16 +18,16 @@ import (
 	"go.uber.org/goleak"
 
 	"quotary/functions/ingester/feeds/hub"
-	"quotary/internal/testenv"
 	"quotary/shared/catalog"
-	"quotary/shared/channel"
-	"quotary/shared/connections"
-	"quotary/shared/connections/connectionstest"
-	"quotary/shared/keys"
+	"quotary/shared/gate/channel"
+	"quotary/shared/gate/connections"
+	"quotary/shared/gate/connections/connectionstest"
+	"quotary/shared/gate/keys"
 	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/testenv"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m, goleak.IgnoreCurrent()) }

@@ -11,9 +11,9 @@ import (
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/feeds/hub"
 	"quotary/functions/ingester/perp"
-	"quotary/shared/channel"
+	"quotary/functions/ingester/source/hyperliquid"
+	"quotary/shared/gate/channel"
 	"quotary/shared/market"
-	"quotary/shared/source/hyperliquid"
 	"quotary/shared/store"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"quotary/shared/channel"
-	"quotary/shared/connections"
+	"quotary/shared/gate/channel"
+	"quotary/shared/gate/connections"
 	"quotary/shared/market"
 )
 

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"quotary/shared/channel"
 	filldata "quotary/shared/data/fills"
 	"quotary/shared/data/ledgers"
+	"quotary/shared/gate/channel"
 	"quotary/shared/market"
 )
 

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"quotary/functions/ingester/feeds/hub"
-	"quotary/shared/channel"
+	"quotary/shared/gate/channel"
 	"quotary/shared/market"
 )
 

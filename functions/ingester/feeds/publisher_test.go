@@ -3,7 +3,7 @@ package feeds
 import (
 	"testing"
 
-	"quotary/shared/channel"
+	"quotary/shared/gate/channel"
 )
 
 func TestEveryEntryOfTheRegistryHasItsPublisher(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"quotary/functions/ingester/feeds/hub"
-	"quotary/shared/connections"
+	"quotary/shared/gate/connections"
 )
 
 // removals are the connections to be removed. Each stands there once, so there

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"quotary/shared/channel"
-	"quotary/shared/connections"
+	"quotary/functions/ingester/source/hyperliquid"
+	"quotary/shared/gate/channel"
+	"quotary/shared/gate/connections"
 	"quotary/shared/market"
-	"quotary/shared/source/hyperliquid"
 )
 
 // tids are the trade ids that a client of /ws/fills was sent, in order.

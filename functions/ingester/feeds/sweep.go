@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"quotary/functions/ingester/feeds/hub"
-	"quotary/shared/connections"
+	"quotary/shared/gate/connections"
 )
 
 const (

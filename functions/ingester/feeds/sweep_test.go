@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"quotary/functions/ingester/feeds/hub"
-	"quotary/shared/channel"
-	"quotary/shared/connections"
-	"quotary/shared/connections/connectionstest"
-	"quotary/shared/keys"
+	"quotary/shared/gate/channel"
+	"quotary/shared/gate/connections"
+	"quotary/shared/gate/connections/connectionstest"
+	"quotary/shared/gate/keys"
 	"quotary/shared/market"
 	"quotary/shared/store/schema"
 )

@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"quotary/shared/attr"
+	"quotary/shared/aws/attr"
 )
 
 // Names of the attributes. All go through placeholders, as some are reserved.

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"quotary/functions/ingester/engine"
+	"quotary/shared/aws/metrics"
 	"quotary/shared/market"
-	"quotary/shared/metrics"
 )
 
 // awaitedAnchor is an account of which the venue is being asked. Its events wait in its

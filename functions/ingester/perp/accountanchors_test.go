@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"quotary/functions/ingester/source/hyperliquid"
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/wants"
 	"quotary/shared/market"
-	"quotary/shared/source/hyperliquid"
 	"quotary/shared/store"
 )
 

@@ -7,8 +7,8 @@ import (
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/accountstats"
 	"quotary/shared/market"
-	"quotary/shared/retention"
 	"quotary/shared/store"
+	"quotary/shared/store/retention"
 )
 
 // Bases are earlier states of an account, kept where the logs have a retention: what a

@@ -13,19 +13,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"quotary/functions/ingester/archive"
 	"quotary/functions/ingester/engine"
-	"quotary/internal/testenv"
-	"quotary/shared/archive"
-	"quotary/shared/attr"
+	"quotary/functions/ingester/source/hyperliquid"
+	"quotary/shared/aws/attr"
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/accountstats"
 	"quotary/shared/data/completedtrades"
 	"quotary/shared/market"
-	"quotary/shared/retention"
-	"quotary/shared/source/hyperliquid"
 	"quotary/shared/store"
+	"quotary/shared/store/retention"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/testenv"
 )
 
 // TestUnderARetentionNothingIsLost draws weeks of accounts of whose logs only a day is

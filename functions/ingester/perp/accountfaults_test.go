@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"quotary/functions/ingester/engine"
+	"quotary/functions/ingester/source/hyperliquid"
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/accountstats"
 	"quotary/shared/market"
-	"quotary/shared/source/hyperliquid"
 )
 
 // TestFaultsOfSourcesMakeNoWrongAccount: whatever is wrong with what comes, the account

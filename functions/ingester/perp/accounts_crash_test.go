@@ -11,12 +11,12 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"quotary/internal/testenv"
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/accountstats"
 	"quotary/shared/data/completedtrades"
 	"quotary/shared/data/openorders"
 	"quotary/shared/market"
+	"quotary/shared/testing/testenv"
 )
 
 // derived is what a disk holds of all accounts.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"quotary/functions/ingester/engine"
-	"quotary/internal/testenv"
+	"quotary/functions/ingester/source/hyperliquid"
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/accountstats"
 	"quotary/shared/data/completedtrades"
@@ -21,7 +21,7 @@ import (
 	"quotary/shared/data/openorders"
 	"quotary/shared/data/orders"
 	"quotary/shared/market"
-	"quotary/shared/source/hyperliquid"
+	"quotary/shared/testing/testenv"
 )
 
 // ingested is the domain on the files of a simulated venue's node, through its own

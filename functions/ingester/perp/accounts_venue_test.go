@@ -10,9 +10,9 @@ import (
 
 	"github.com/quagmt/udecimal"
 
-	"quotary/internal/testenv"
 	"quotary/shared/data/openorders"
 	"quotary/shared/market"
+	"quotary/shared/testing/testenv"
 )
 
 // figure names a figure of an account.

@@ -12,8 +12,8 @@ import (
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/completedtrades"
 	"quotary/shared/market"
-	"quotary/shared/source/hyperliquid/wire"
 	"quotary/shared/store"
+	"quotary/shared/venue/wire"
 )
 
 const (

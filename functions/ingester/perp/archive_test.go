@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"testing"
 
-	"quotary/shared/archive"
+	"quotary/functions/ingester/archive"
 	"quotary/shared/data/fills"
 	"quotary/shared/market"
 )

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"quotary/shared/data/fills"
-	"quotary/shared/source/hyperliquid/wire"
+	"quotary/shared/venue/wire"
 )
 
 // blocks makes lines of a by-block file: 16 trades a block, four blocks a

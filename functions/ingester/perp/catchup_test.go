@@ -12,15 +12,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quotary/functions/ingester/engine"
-	"quotary/internal/testenv"
+	"quotary/functions/ingester/source"
 	"quotary/shared/data/klines"
 	"quotary/shared/data/openinterest"
 	"quotary/shared/data/positions"
 	"quotary/shared/data/tickers"
 	"quotary/shared/data/topfills"
 	"quotary/shared/market"
-	"quotary/shared/source"
 	"quotary/shared/store"
+	"quotary/shared/testing/testenv"
 )
 
 // replayed is a source of fills, a few a delivery; its position is how many were

@@ -3,8 +3,8 @@ package perp
 import (
 	"slices"
 
+	"quotary/functions/ingester/archive"
 	"quotary/functions/ingester/engine"
-	"quotary/shared/archive"
 	"quotary/shared/data/fills"
 	"quotary/shared/store"
 )

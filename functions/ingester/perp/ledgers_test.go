@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"quotary/internal/testenv"
+	"quotary/functions/ingester/source"
+	"quotary/functions/ingester/source/hyperliquid"
 	"quotary/shared/data/ledgers"
 	"quotary/shared/data/payments"
 	"quotary/shared/market"
-	"quotary/shared/source"
-	"quotary/shared/source/hyperliquid"
+	"quotary/shared/testing/testenv"
 )
 
 // A node's file holds both what accounts paid as funding and what moved on ledgers, and

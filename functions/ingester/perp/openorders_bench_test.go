@@ -9,9 +9,9 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"quotary/functions/ingester/source/hyperliquid"
 	"quotary/shared/data/openorders"
 	"quotary/shared/market"
-	"quotary/shared/source/hyperliquid"
 )
 
 // manyOrders is a batch of n orders that rest, of 30,000 accounts in 200 coins of which

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"quotary/localstack/venue"
+	"quotary/localstack/sim/venue"
 	"quotary/shared/data/openorders"
 	"quotary/shared/market"
 )

@@ -12,10 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quotary/functions/ingester/engine"
-	"quotary/internal/testenv"
+	"quotary/functions/ingester/source/hyperliquid"
 	"quotary/shared/data/orders"
 	"quotary/shared/market"
-	"quotary/shared/source/hyperliquid"
+	"quotary/shared/testing/testenv"
 )
 
 // orderLines are blocks of a node in each of which an order of one of three

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"quotary/functions/ingester/engine"
+	"quotary/functions/ingester/source"
+	"quotary/functions/ingester/source/hyperliquid"
 	"quotary/shared/market"
-	"quotary/shared/source"
-	"quotary/shared/source/hyperliquid"
 )
 
 // What a stream of a node's files holds is delivered by two sources. The one follows

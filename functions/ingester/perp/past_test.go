@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"quotary/functions/ingester/engine"
-	"quotary/internal/testenv"
+	"quotary/functions/ingester/source/hyperliquid"
 	filldata "quotary/shared/data/fills"
 	"quotary/shared/data/openinterest"
 	"quotary/shared/market"
-	"quotary/shared/source/hyperliquid"
-	"quotary/shared/source/hyperliquid/wire"
+	"quotary/shared/testing/testenv"
+	"quotary/shared/venue/wire"
 )
 
 // nodeFiles is the folder of a stream that a node writes, a line a fill.

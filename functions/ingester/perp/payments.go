@@ -1,8 +1,8 @@
 package perp
 
 import (
+	"quotary/functions/ingester/archive"
 	"quotary/functions/ingester/engine"
-	"quotary/shared/archive"
 	"quotary/shared/data/payments"
 	"quotary/shared/store"
 )

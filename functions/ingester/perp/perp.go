@@ -9,12 +9,12 @@ import (
 
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/lease"
+	"quotary/functions/ingester/source/hyperliquid"
 	"quotary/shared/catalog"
-	"quotary/shared/config"
 	"quotary/shared/data/wants"
 	"quotary/shared/market"
-	"quotary/shared/retention"
-	"quotary/shared/source/hyperliquid"
+	"quotary/shared/service/config"
+	"quotary/shared/store/retention"
 )
 
 // Name is that of the domain.

@@ -15,24 +15,24 @@ import (
 	"go.uber.org/goleak"
 
 	"quotary/functions/ingester/engine"
-	"quotary/internal/testenv"
+	"quotary/functions/ingester/source/hyperliquid"
 	"quotary/shared/data/fills"
 	"quotary/shared/data/klines"
 	"quotary/shared/data/tickers"
 	"quotary/shared/data/topfills"
 	"quotary/shared/market"
-	"quotary/shared/source/hyperliquid"
-	"quotary/shared/source/hyperliquid/wire"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/testenv"
+	"quotary/shared/venue/wire"
 )
 
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreCurrent())
 }
 
-const recording = "../../../shared/source/hyperliquid/testdata/node_fills.jsonl"
+const recording = "../source/hyperliquid/testdata/node_fills.jsonl"
 
 var quiet = slog.New(slog.DiscardHandler)
 

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"quotary/shared/source/hyperliquid"
+	"quotary/functions/ingester/source/hyperliquid"
 )
 
 // Ranks of processes, by what they have. Without a node, trades come from the public

@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"quotary/functions/ingester/engine"
+	"quotary/functions/ingester/source"
+	"quotary/functions/ingester/source/hyperliquid"
 	"quotary/shared/backoff"
 	"quotary/shared/data/fills"
 	"quotary/shared/market"
-	"quotary/shared/source"
-	"quotary/shared/source/hyperliquid"
 )
 
 // newSpool is the spool of recorded files of fills.

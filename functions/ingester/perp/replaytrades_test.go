@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"quotary/internal/testenv"
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/completedtrades"
 	"quotary/shared/market"
+	"quotary/shared/testing/testenv"
 )
 
 // TestAReplayCompletesTrades: of the positions that a file closes, and of those that

@@ -14,11 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"quotary/localstack/venue"
+	"quotary/functions/ingester/source/hyperliquid"
+	"quotary/localstack/sim/venue"
 	"quotary/shared/data/meta"
 	"quotary/shared/market"
-	"quotary/shared/source/hyperliquid"
-	"quotary/shared/source/hyperliquid/wire"
+	"quotary/shared/venue/wire"
 )
 
 // simVenue is the simulated venue, which keeps books of its own, and what its node has

@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"quotary/functions/ingester/engine"
+	"quotary/functions/ingester/source"
+	"quotary/functions/ingester/source/hyperliquid"
 	"quotary/shared/catalog"
 	"quotary/shared/data/funding"
 	"quotary/shared/market"
-	"quotary/shared/source"
-	"quotary/shared/source/hyperliquid"
 )
 
 // sources are those that the configuration names, shown to the feeds where there

@@ -17,7 +17,7 @@ import (
 	"quotary/shared/data/openinterest"
 	"quotary/shared/data/positions"
 	"quotary/shared/market"
-	"quotary/shared/source/hyperliquid/wire"
+	"quotary/shared/venue/wire"
 )
 
 var noon = time.Date(2026, 11, 21, 12, 0, 30, 0, time.UTC)

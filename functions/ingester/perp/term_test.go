@@ -9,8 +9,8 @@ import (
 
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/lease"
+	"quotary/functions/ingester/source"
 	"quotary/shared/market"
-	"quotary/shared/source"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"

@@ -9,9 +9,9 @@ import (
 
 	"github.com/quagmt/udecimal"
 
+	"quotary/functions/ingester/source/hyperliquid"
 	"quotary/shared/data/wants"
 	"quotary/shared/market"
-	"quotary/shared/source/hyperliquid"
 )
 
 // wantedAccounts are the accounts of which the venue is to be asked: those that clients

@@ -12,16 +12,16 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"quotary/functions/ingester/engine"
-	"quotary/internal/testenv"
-	"quotary/localstack/indexsite"
+	"quotary/functions/ingester/source/sec"
+	"quotary/localstack/sim/indexsite"
 	"quotary/shared/catalog"
-	"quotary/shared/config"
 	"quotary/shared/data/companies"
-	"quotary/shared/source/drop"
-	"quotary/shared/source/sec"
+	"quotary/shared/data/drop"
+	"quotary/shared/service/config"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/testenv"
 )
 
 func TestCompaniesThatAreAskedAbout(t *testing.T) {

@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"quotary/functions/ingester/engine"
+	"quotary/functions/ingester/source"
+	"quotary/functions/ingester/source/sec"
 	"quotary/shared/catalog"
-	"quotary/shared/config"
 	"quotary/shared/data/companies"
 	"quotary/shared/market"
-	"quotary/shared/source"
-	"quotary/shared/source/sec"
+	"quotary/shared/service/config"
 )
 
 // Filings is which companies are asked about.

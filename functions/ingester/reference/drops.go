@@ -4,8 +4,8 @@ import (
 	"quotary/functions/ingester/engine"
 	"quotary/shared/data/coins"
 	"quotary/shared/data/companies"
+	"quotary/shared/data/drop"
 	"quotary/shared/data/indices"
-	"quotary/shared/source/drop"
 )
 
 // Drops are the datasets of the domain that drops may load.

@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"quotary/functions/ingester/engine"
+	"quotary/functions/ingester/source"
+	"quotary/functions/ingester/source/daily"
 	"quotary/shared/catalog"
-	"quotary/shared/config"
+	"quotary/shared/data/drop"
 	"quotary/shared/data/indices"
 	"quotary/shared/market"
-	"quotary/shared/source"
-	"quotary/shared/source/daily"
-	"quotary/shared/source/drop"
+	"quotary/shared/service/config"
 )
 
 // Indices is which indexes and daily prices are asked for.

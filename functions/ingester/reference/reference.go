@@ -7,12 +7,12 @@ import (
 
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/lease"
+	"quotary/functions/ingester/source"
+	"quotary/functions/ingester/source/coingecko"
+	"quotary/functions/ingester/source/ecb"
 	"quotary/shared/catalog"
-	"quotary/shared/config"
 	"quotary/shared/market"
-	"quotary/shared/source"
-	"quotary/shared/source/coingecko"
-	"quotary/shared/source/ecb"
+	"quotary/shared/service/config"
 )
 
 // Name is that of the domain.

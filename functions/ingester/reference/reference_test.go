@@ -19,19 +19,19 @@ import (
 	"pgregory.net/rapid"
 
 	"quotary/functions/ingester/engine"
-	"quotary/internal/testenv"
-	"quotary/shared/config"
 	"quotary/shared/data/coins"
 	"quotary/shared/data/cointickers"
 	"quotary/shared/data/companies"
+	"quotary/shared/data/drop"
 	"quotary/shared/data/indices"
 	"quotary/shared/data/rates"
 	"quotary/shared/market"
 	"quotary/shared/market/markettest"
-	"quotary/shared/source/drop"
+	"quotary/shared/service/config"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/testenv"
 )
 
 // generators draw batches of each projection, by name.

@@ -7,7 +7,7 @@ import (
 
 	"quotary/shared/catalog"
 	"quotary/shared/data/fills"
-	"quotary/shared/retention"
+	"quotary/shared/store/retention"
 )
 
 func TestAnAnswerSaysSinceWhenFillsAreRetained(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"quotary/shared/api"
 	"quotary/shared/catalog"
 	"quotary/shared/market"
-	"quotary/shared/source/hyperliquid/wire"
+	"quotary/shared/venue/wire"
 )
 
 // staleAfter is how old a book may be before it says so. The venue sends a book

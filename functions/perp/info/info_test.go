@@ -16,9 +16,9 @@ import (
 	"quotary/shared/data/klines"
 	"quotary/shared/data/meta"
 	"quotary/shared/data/mids"
-	"quotary/shared/keys"
+	"quotary/shared/gate/keys"
+	"quotary/shared/gate/signature"
 	"quotary/shared/market"
-	"quotary/shared/signature"
 	"quotary/shared/store"
 )
 

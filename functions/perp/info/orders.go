@@ -10,7 +10,7 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/data/orders"
 	"quotary/shared/market"
-	"quotary/shared/source/hyperliquid/wire"
+	"quotary/shared/venue/wire"
 )
 
 // maxStatuses is how many entries one answer of historicalOrders holds.

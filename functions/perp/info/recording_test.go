@@ -12,10 +12,10 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"quotary/functions/ingester/source/hyperliquid"
 	"quotary/shared/api/apitest"
 	"quotary/shared/market"
-	"quotary/shared/source/hyperliquid"
-	"quotary/shared/source/hyperliquid/wire"
+	"quotary/shared/venue/wire"
 )
 
 // QUOTARY_TESTDATA names a folder of genuine recordings, where there is one.

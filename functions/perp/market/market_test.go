@@ -12,7 +12,7 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/data/klines"
 	"quotary/shared/data/tickers"
-	"quotary/shared/keys"
+	"quotary/shared/gate/keys"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"quotary/shared/api"
+	"quotary/shared/aws/metrics"
 	"quotary/shared/backoff"
 	"quotary/shared/catalog"
 	"quotary/shared/data/accounts"
@@ -17,7 +18,6 @@ import (
 	"quotary/shared/data/wants"
 	"quotary/shared/lru"
 	"quotary/shared/market"
-	"quotary/shared/metrics"
 	"quotary/shared/store"
 )
 

@@ -17,7 +17,7 @@ import (
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/data/ledgers"
-	"quotary/shared/keys"
+	"quotary/shared/gate/keys"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )

@@ -12,8 +12,8 @@ import (
 	"quotary/shared/data/fills"
 	"quotary/shared/data/payments"
 	"quotary/shared/market"
-	"quotary/shared/retention"
 	"quotary/shared/store"
+	"quotary/shared/store/retention"
 )
 
 // maxSteps is how many fills of a position are read at most, the newest ones: some

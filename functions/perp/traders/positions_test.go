@@ -14,8 +14,8 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"quotary/internal/testenv"
 	"quotary/shared/api/apitest"
+	"quotary/shared/aws/metrics"
 	"quotary/shared/catalog"
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/accountstats"
@@ -28,9 +28,9 @@ import (
 	"quotary/shared/data/payments"
 	"quotary/shared/data/wants"
 	"quotary/shared/market"
-	"quotary/shared/metrics"
-	"quotary/shared/retention"
 	"quotary/shared/store"
+	"quotary/shared/store/retention"
+	"quotary/shared/testing/testenv"
 )
 
 // accountWorld is a world whose accounts are made of fills as the ingester makes them.

@@ -13,7 +13,7 @@ import (
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/completedtrades"
 	"quotary/shared/market"
-	"quotary/shared/retention"
+	"quotary/shared/store/retention"
 )
 
 // completedTrades returns the newest completed trades of an account, oldest first.

@@ -9,15 +9,15 @@ import (
 	"testing"
 	"time"
 
-	"quotary/internal/testenv"
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/data/accountstats"
 	"quotary/shared/data/completedtrades"
 	"quotary/shared/data/wants"
-	"quotary/shared/keys"
+	"quotary/shared/gate/keys"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/testing/testenv"
 )
 
 const traders = "/upgrade/v2/hl/traders/"

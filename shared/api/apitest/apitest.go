@@ -23,18 +23,18 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"quotary/shared/admission"
 	"quotary/shared/api"
+	"quotary/shared/aws/readunits"
 	"quotary/shared/catalog"
 	"quotary/shared/data/delivered"
-	"quotary/shared/keys"
-	"quotary/shared/readunits"
-	"quotary/shared/signature"
+	"quotary/shared/gate/admission"
+	"quotary/shared/gate/keys"
+	"quotary/shared/gate/signature"
+	"quotary/shared/gate/usage"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
-	"quotary/shared/testclock"
-	"quotary/shared/usage"
+	"quotary/shared/testing/testclock"
 )
 
 // Key is an access key with its secret.

@@ -16,10 +16,10 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"quotary/shared/admission"
 	"quotary/shared/api"
 	"quotary/shared/catalog"
-	"quotary/shared/signature"
+	"quotary/shared/gate/admission"
+	"quotary/shared/gate/signature"
 )
 
 // Send calls with signature parameters as they are.

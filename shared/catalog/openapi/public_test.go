@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"quotary/internal/testenv"
 	"quotary/shared/catalog"
 	"quotary/shared/catalog/openapi"
+	"quotary/shared/testing/testenv"
 )
 
 // examples reads the golden answers of the functions' tests with their requests.

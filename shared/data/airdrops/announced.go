@@ -5,9 +5,9 @@ import (
 	"regexp"
 	"strings"
 
-	"quotary/shared/markdown"
+	"quotary/shared/data/drop"
 	"quotary/shared/market"
-	"quotary/shared/source/drop"
+	"quotary/shared/text/markdown"
 )
 
 // programmes tell by words of a title, all of which it must have, to which programme an

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"quotary/shared/data/drop"
 	"quotary/shared/market"
-	"quotary/shared/source/drop"
 )
 
 func TestTitlesTellTheProgramme(t *testing.T) {

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"quotary/shared/data/drop"
 	"quotary/shared/data/internal/dataset"
-	"quotary/shared/markdown"
-	"quotary/shared/source/drop"
+	"quotary/shared/text/markdown"
 )
 
 // Entry is a line of a drop of airdrops: an airdrop or a similar campaign of an exchange. It

@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"quotary/shared/data/internal/dataset"
-	"quotary/shared/jsontext"
 	"quotary/shared/market"
-	"quotary/shared/source/hyperliquid/wire"
 	"quotary/shared/store"
+	"quotary/shared/text/jsontext"
+	"quotary/shared/venue/wire"
 )
 
 // Name of the view.

@@ -8,10 +8,10 @@ import (
 
 	"pgregory.net/rapid"
 
+	"quotary/shared/data/drop"
+	"quotary/shared/data/drop/droptest"
 	"quotary/shared/data/internal/datasettest"
 	"quotary/shared/market/markettest"
-	"quotary/shared/source/drop"
-	"quotary/shared/source/drop/droptest"
 	"quotary/shared/store"
 )
 

@@ -7,11 +7,11 @@ import (
 
 	"pgregory.net/rapid"
 
+	"quotary/shared/data/drop"
+	"quotary/shared/data/drop/droptest"
 	"quotary/shared/data/internal/datasettest"
 	"quotary/shared/market"
 	"quotary/shared/market/markettest"
-	"quotary/shared/source/drop"
-	"quotary/shared/source/drop/droptest"
 )
 
 func TestTheStoredView(t *testing.T) {

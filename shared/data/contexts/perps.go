@@ -6,8 +6,8 @@ import (
 
 	"quotary/shared/data/internal/dataset"
 	"quotary/shared/market"
-	"quotary/shared/source/hyperliquid/wire"
 	"quotary/shared/store"
+	"quotary/shared/venue/wire"
 )
 
 // mainVenue is the figures of the main venue's perpetuals in the body of the view.

@@ -1,8 +1,8 @@
 package fills
 
 import (
-	"quotary/shared/archive/columns"
 	"quotary/shared/store"
+	"quotary/shared/store/columns"
 )
 
 // Archived has the columns of an archived fill, those of [market.Fill]: amounts are

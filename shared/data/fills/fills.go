@@ -12,8 +12,8 @@ import (
 
 	"quotary/shared/data/internal/dataset"
 	"quotary/shared/market"
-	"quotary/shared/source/hyperliquid/wire"
 	"quotary/shared/store"
+	"quotary/shared/venue/wire"
 )
 
 // Name of the dataset. A row has the account's address as subject and

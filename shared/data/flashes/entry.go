@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"quotary/shared/source/drop"
+	"quotary/shared/data/drop"
 )
 
 // Entry is a line of a drop of flashes: a short piece of news, or a post of a social

@@ -20,8 +20,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"quotary/shared/data/drop"
 	"quotary/shared/data/internal/dataset"
-	"quotary/shared/source/drop"
 	"quotary/shared/store"
 )
 

@@ -10,9 +10,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"quotary/shared/data/drop"
+	"quotary/shared/data/drop/droptest"
 	"quotary/shared/data/internal/datasettest"
-	"quotary/shared/source/drop"
-	"quotary/shared/source/drop/droptest"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"strconv"
 
+	"quotary/shared/data/drop"
 	"quotary/shared/data/internal/dataset"
 	"quotary/shared/market"
-	"quotary/shared/source/drop"
 	"quotary/shared/store"
 )
 

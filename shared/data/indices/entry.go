@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"quotary/shared/data/drop"
 	"quotary/shared/market"
-	"quotary/shared/source/drop"
 )
 
 // Entry is a line of a drop of indices: a day of an index or of a share. It holds against what a source tells of the day, and a later line for the same day replaces it.

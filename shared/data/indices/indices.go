@@ -24,9 +24,9 @@ import (
 	"strings"
 	"time"
 
+	"quotary/shared/data/drop"
 	"quotary/shared/data/internal/dataset"
 	"quotary/shared/market"
-	"quotary/shared/source/drop"
 	"quotary/shared/store"
 )
 

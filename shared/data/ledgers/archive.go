@@ -1,8 +1,8 @@
 package ledgers
 
 import (
-	"quotary/shared/archive/columns"
 	"quotary/shared/store"
+	"quotary/shared/store/columns"
 )
 
 // Archived has the columns of an archived ledger update, those of [market.Ledger]:

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"quotary/shared/data/drop"
 	"quotary/shared/data/internal/dataset"
-	"quotary/shared/source/drop"
 	"quotary/shared/store"
 )
 

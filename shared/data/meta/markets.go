@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 
-	"quotary/shared/lenient"
 	"quotary/shared/market"
+	"quotary/shared/text/lenient"
 )
 
 // perpMeta is the part of the venue's meta that is read here.

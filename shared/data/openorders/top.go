@@ -22,9 +22,9 @@ import (
 	"time"
 
 	"quotary/shared/data/internal/dataset"
-	"quotary/shared/jsontext"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/text/jsontext"
 )
 
 // TopName is that of the view of the largest orders.

@@ -10,9 +10,9 @@ import (
 
 	"quotary/shared/data/internal/dataset"
 	"quotary/shared/data/internal/packed"
-	"quotary/shared/jsontext"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/text/jsontext"
 )
 
 // ValuesName is that of the view of the values of all orders.

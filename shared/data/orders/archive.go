@@ -1,8 +1,8 @@
 package orders
 
 import (
-	"quotary/shared/archive/columns"
 	"quotary/shared/store"
+	"quotary/shared/store/columns"
 )
 
 // Archived has the columns of an archived status of an order, those of

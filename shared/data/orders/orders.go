@@ -16,8 +16,8 @@ import (
 
 	"quotary/shared/data/internal/dataset"
 	"quotary/shared/market"
-	"quotary/shared/source/hyperliquid/wire"
 	"quotary/shared/store"
+	"quotary/shared/venue/wire"
 )
 
 // Names of the datasets: the statuses of orders that were filled, and every other

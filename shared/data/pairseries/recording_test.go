@@ -10,10 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"quotary/internal/testenv"
 	"quotary/shared/data/pairseries"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/testing/testenv"
 )
 
 // table is a recorded file: its rows by time, ms, each by the names of its columns.

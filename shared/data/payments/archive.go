@@ -1,8 +1,8 @@
 package payments
 
 import (
-	"quotary/shared/archive/columns"
 	"quotary/shared/store"
+	"quotary/shared/store/columns"
 )
 
 // Archived has the columns of archived funding payments of an account at an hour:

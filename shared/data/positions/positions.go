@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"quotary/shared/jsontext"
 	"quotary/shared/market"
+	"quotary/shared/text/jsontext"
 )
 
 // Name of the view.

@@ -15,9 +15,9 @@ import (
 	"strconv"
 
 	"quotary/shared/data/internal/dataset"
-	"quotary/shared/jsontext"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/text/jsontext"
 )
 
 // Name of the series.

@@ -10,10 +10,10 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"quotary/internal/awsrules"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/awsrules"
 )
 
 // TestOneDistributorIsInNobodysWay sends, by DynamoDB's rules and in virtual time, 1,000

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"quotary/shared/market"
-	"quotary/shared/visible"
+	"quotary/shared/text/visible"
 )
 
 // Base is the ms from which times are drawn, for a week: a minute before midnight

@@ -32,7 +32,7 @@ import (
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 
-	"quotary/shared/awsclient"
+	"quotary/shared/aws/awsclient"
 	"quotary/shared/store/schema"
 )
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"quotary/internal/testenv"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/testenv"
 )
 
 // The test runs itself as another process, which is killed while its engine

@@ -37,13 +37,13 @@ import (
 	"time"
 
 	"quotary/shared/data/contracts"
+	"quotary/shared/data/drop"
 	"quotary/shared/data/flashes"
 	"quotary/shared/data/news"
 	"quotary/shared/data/pairliquidations"
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/pairtickers"
 	"quotary/shared/market"
-	"quotary/shared/source/drop"
 )
 
 // Types of flashes, as the API numbers them.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"quotary/shared/source/drop"
+	"quotary/shared/data/drop"
 	"quotary/shared/store"
 )
 

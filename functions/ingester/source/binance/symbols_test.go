@@ -1,0 +1,23 @@
+package binance
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"quotary/functions/ingester/source"
+	"quotary/shared/market"
+)
+
+// Whatever symbols an exchange pushes, a connection remembers a bounded number of them.
+func TestSymbolsThatAreRememberedAreBounded(t *testing.T) {
+	t.Parallel()
+	r := runningPeriods{}
+	for n := range 2 * source.MostSymbols {
+		r.of(&market.PairFunding{Pair: strconv.Itoa(n), Due: 1})
+	}
+	r.of(&market.PairFunding{Pair: strings.Repeat("A", 1<<20), Due: 1})
+	if len(r) != source.MostSymbols {
+		t.Errorf("%d are remembered", len(r))
+	}
+}

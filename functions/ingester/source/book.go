@@ -1,0 +1,217 @@
+package source
+
+import (
+	"fmt"
+	"slices"
+
+	"quotary/shared/market"
+	"quotary/shared/text/jsonscan"
+)
+
+// BookUpdate is what an exchange says of an order book: all of it, or what has changed.
+type BookUpdate struct {
+	Symbol   string // "" says nothing
+	Time     int64  // ms; 0 of a snapshot of which the exchange does not say
+	Snapshot bool   // the levels are the book, not its changes
+
+	// Exchanges number the changes of a book. An update has those from First to Last, and
+	// follows the update whose Last is Prev. Of a snapshot Last alone is set.
+	First, Last, Prev int64
+
+	// Bids and Asks are levels in any order, of changes as they are now: a size of 0 is
+	// of a level that is gone. Sizes are as the exchange counts them ([Sizes]).
+	Bids, Asks []market.PairLevel
+
+	// Best is how many levels of a side a snapshot has at most, where the exchange
+	// holds back the others and yet tells how they change; 0 where it does not.
+	Best int
+}
+
+// Reset empties u for the next frame, and keeps the room.
+func (u *BookUpdate) Reset() { *u = BookUpdate{Bids: u.Bids[:0], Asks: u.Asks[:0]} }
+
+// ReadLevels reads [["61737.6","0.5"],..], of which further elements are of no interest.
+func ReadLevels(p *jsonscan.Scanner, levels *[]market.PairLevel) bool {
+	return p.Array(func() bool {
+		var texts [2]string
+		n := 0
+		ok := p.Array(func() (ok bool) {
+			if n >= len(texts) {
+				return p.Skip()
+			}
+			texts[n], ok = p.Text()
+			n++
+			return ok
+		})
+		if !ok || n < len(texts) {
+			return false
+		}
+		level, err := ParseLevel(texts[0], texts[1])
+		*levels = append(*levels, level)
+		return err == nil
+	})
+}
+
+// ParseLevel reads a level from its texts.
+func ParseLevel(px, sz string) (l market.PairLevel, err error) {
+	if l.Px, err = market.ParseDecimal(px); err != nil {
+		return l, fmt.Errorf("price of a level: %w", err)
+	}
+	if l.Sz, err = market.ParseDecimal(sz); err != nil {
+		return l, fmt.Errorf("size of a level: %w", err)
+	}
+	if !l.Px.IsPos() || l.Sz.IsNeg() {
+		return l, fmt.Errorf("price %s of a level must be above 0, and its size %s not below", px, sz)
+	}
+	return l, nil
+}
+
+// book is the order book of a pair as its updates tell it. The zero value waits for a
+// snapshot.
+type book struct {
+	last       int64 // number of the last change, 0 while a snapshot is waited for
+	time       int64 // of the last update, ms
+	atSnapshot bool  // nothing has changed since the snapshot
+	bids       side
+	asks       side
+
+	waiting []BookUpdate // changes that came since then, oldest first
+}
+
+// maxWaiting is how many updates are kept while a snapshot is waited for.
+const maxWaiting = 1000
+
+// fate is what became of an update.
+type fate int
+
+const (
+	applied fate = iota
+	old          // it is in the book already
+	kept         // until the snapshot comes
+	gap          // updates before it are missing: the snapshot is waited for anew
+)
+
+// take applies an update. The book may keep the levels of one that waits: they are copied.
+func (b *book) take(u *BookUpdate) fate {
+	switch follows := u.Prev == b.last; {
+	case u.Snapshot:
+		return b.begin(u)
+	case b.last == 0:
+		b.keep(u)
+		return kept
+	case !follows && u.Last <= b.last:
+		return old
+	case !follows && (!b.atSnapshot || u.First > b.last+1):
+		b.lose()
+		b.keep(u)
+		return gap
+	}
+	b.apply(u)
+	b.atSnapshot = false
+	if b.crossed() {
+		b.lose()
+		return gap
+	}
+	return applied
+}
+
+// begin makes the book anew of a snapshot and of the changes that have waited.
+func (b *book) begin(u *BookUpdate) fate {
+	waiting := b.waiting
+	*b = book{atSnapshot: true, bids: side{sign: 1}, asks: side{sign: -1}}
+	b.apply(u)
+	if u.Best > 0 {
+		b.bids.bound(len(u.Bids) >= u.Best)
+		b.asks.bound(len(u.Asks) >= u.Best)
+	}
+	if b.crossed() {
+		*b = book{waiting: waiting}
+		return gap
+	}
+	for i := range waiting {
+		if b.take(&waiting[i]) == gap {
+			b.waiting = slices.Clone(waiting[i:])
+			return gap
+		}
+	}
+	return applied
+}
+
+// lose has the book wait for a snapshot.
+func (b *book) lose() { *b = book{} }
+
+func (b *book) keep(u *BookUpdate) {
+	if len(b.waiting) == maxWaiting {
+		b.waiting = b.waiting[1:]
+	}
+	one := *u
+	one.Bids, one.Asks = slices.Clone(u.Bids), slices.Clone(u.Asks)
+	b.waiting = append(b.waiting, one)
+}
+
+func (b *book) apply(u *BookUpdate) {
+	for _, l := range u.Bids {
+		b.bids.set(l)
+	}
+	for _, l := range u.Asks {
+		b.asks.set(l)
+	}
+	b.last, b.time = u.Last, u.Time
+}
+
+// crossed reports whether the best bid is not below the best ask, which is of no book.
+func (b *book) crossed() bool {
+	bid, ask := b.bids.levels, b.asks.levels
+	return len(bid) > 0 && len(ask) > 0 && bid[len(bid)-1].Px.Cmp(ask[len(ask)-1].Px) >= 0
+}
+
+// side is the bids or the asks of a book, the best at the end: it changes most.
+type side struct {
+	sign   int // 1 for bids, -1 for asks: which of two prices is the better
+	levels []market.PairLevel
+
+	// worst is the price behind which levels are not all known, where bounded is set.
+	worst   market.Decimal
+	bounded bool
+}
+
+// maxLevels bounds a side: the worst are dropped.
+const maxLevels = 5000
+
+// set sets the size at a price.
+func (s *side) set(l market.PairLevel) {
+	i, found := slices.BinarySearchFunc(s.levels, l.Px, func(have market.PairLevel, px market.Decimal) int { return s.sign * have.Px.Cmp(px) })
+	switch {
+	case l.Sz.IsZero() && found:
+		s.levels = slices.Delete(s.levels, i, i+1)
+	case l.Sz.IsZero():
+	case found:
+		s.levels[i] = l
+	default:
+		s.levels = slices.Insert(s.levels, i, l)
+		if len(s.levels) > maxLevels {
+			s.levels = slices.Delete(s.levels, 0, 1)
+			s.bound(true)
+		}
+	}
+}
+
+// bound notes, if there are others behind, that levels are known up to the worst.
+func (s *side) bound(others bool) {
+	if others && len(s.levels) > 0 && (!s.bounded || s.sign*s.levels[0].Px.Cmp(s.worst) > 0) {
+		s.worst, s.bounded = s.levels[0].Px, true
+	}
+}
+
+// best returns the best levels that are known, at most n. They are all of the book's best n
+// where enough is set; else levels are missing behind them.
+func (s *side) best(n int) (levels []market.PairLevel, enough bool) {
+	for i := len(s.levels) - 1; i >= 0 && len(levels) < n; i-- {
+		l := s.levels[i]
+		if s.bounded && s.sign*l.Px.Cmp(s.worst) < 0 {
+			return levels, false
+		}
+		levels = append(levels, l)
+	}
+	return levels, len(levels) == n || !s.bounded
+}

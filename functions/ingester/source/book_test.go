@@ -1,0 +1,277 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"quotary/shared/market"
+	"quotary/shared/text/jsonscan"
+)
+
+// truth is an order book at an exchange, sizes by price, with all of its updates.
+type truth struct {
+	bids, asks map[int64]int64
+	last       int64
+}
+
+func level(px, sz int64) market.PairLevel {
+	l, err := ParseLevel(strconv.FormatInt(px, 10), strconv.FormatInt(sz, 10))
+	if err != nil {
+		panic(err)
+	}
+	return l
+}
+
+// best are the best levels of a side, at most n.
+func best(side map[int64]int64, sign int64, n int) (levels []market.PairLevel) {
+	var prices []int64
+	for px := range side {
+		prices = append(prices, px)
+	}
+	slices.SortFunc(prices, func(a, b int64) int { return int(sign * (b - a)) })
+	for _, px := range prices[:min(n, len(prices))] {
+		levels = append(levels, level(px, side[px]))
+	}
+	return levels
+}
+
+// change makes some changes, of which each has a number, and the update that says so. Bids
+// are below 1000, asks above.
+func (b *truth) change(t *rapid.T) BookUpdate {
+	u := BookUpdate{Symbol: "X", Prev: b.last, First: b.last + 1 + rapid.Int64Range(0, 3).Draw(t, "unused numbers")}
+	u.Last = u.First
+	for range rapid.IntRange(0, 5).Draw(t, "changes") {
+		off, sz := rapid.Int64Range(1, 40).Draw(t, "price"), max(0, rapid.Int64Range(-5, 9).Draw(t, "size"))
+		side, levels, px := b.bids, &u.Bids, 1000-off
+		if rapid.Bool().Draw(t, "ask") {
+			side, levels, px = b.asks, &u.Asks, 1000+off
+		}
+		if side[px] = sz; sz == 0 {
+			delete(side, px)
+		}
+		*levels = append(*levels, level(px, sz))
+		u.Last++
+	}
+	b.last = u.Last
+	return u
+}
+
+func (b *truth) all(n int) BookUpdate {
+	return BookUpdate{Symbol: "X", Snapshot: true, Last: b.last, Best: n, Bids: best(b.bids, 1, n), Asks: best(b.asks, -1, n)}
+}
+
+// Whatever updates are lost, come twice or come before the snapshot: what is known of the
+// best levels is what the exchange has.
+func TestABookIsThatOfTheExchangeOrWaitsForAWholeOne(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		exchange := truth{bids: map[int64]int64{}, asks: map[int64]int64{}}
+		history := map[int64][2][]market.PairLevel{}
+		const shown = 4
+		note := func() {
+			history[exchange.last] = [2][]market.PairLevel{best(exchange.bids, 1, shown), best(exchange.asks, -1, shown)}
+		}
+		var b book
+		var last BookUpdate
+		gaps, lost := 0, 0
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			switch rapid.IntRange(0, 9).Draw(t, "what") {
+			case 0:
+				exchange.change(t)
+				note()
+				lost++
+				continue
+			case 1:
+				if last.Last > 0 {
+					b.take(&last)
+				}
+			case 2:
+				snapshot := exchange.all(rapid.IntRange(5, 60).Draw(t, "levels"))
+				note()
+				b.take(&snapshot)
+			default:
+				last = exchange.change(t)
+				note()
+				if b.take(&last) == gap {
+					gaps++
+				}
+			}
+			if b.last == 0 {
+				continue
+			}
+			for i, of := range []*side{&b.bids, &b.asks} {
+				got, enough := of.best(shown)
+				want := history[b.last][i]
+				if enough {
+					if diff := cmp.Diff(want, got, equal); diff != "" {
+						t.Fatalf("side %d at number %d (-want +got):\n%s", i, b.last, diff)
+					}
+				} else if diff := cmp.Diff(want[:min(len(got), len(want))], got, equal); diff != "" {
+					t.Fatalf("side %d at number %d, as far as it is known (-want +got):\n%s", i, b.last, diff)
+				}
+			}
+		}
+		if gaps > lost+1 { // each loss is found once, and a repetition before the first whole book
+			t.Fatalf("%d gaps of %d losses", gaps, lost)
+		}
+	})
+}
+
+var equal = cmp.Comparer(func(a, b market.Decimal) bool { return a.Equal(b) })
+
+func TestTheWholeBookContinuesWithTheChangesThatWaited(t *testing.T) {
+	t.Parallel()
+	var b book
+	change := func(first, last, prev int64, sz int64) fate {
+		return b.take(&BookUpdate{First: first, Last: last, Prev: prev, Bids: []market.PairLevel{level(last, sz)}})
+	}
+	for _, got := range []fate{change(8, 10, 7, 1), change(11, 15, 10, 1), change(16, 16, 15, 1)} {
+		if got != kept {
+			t.Fatalf("%d before the snapshot", got)
+		}
+	}
+	// Numbered 12, in the middle of the second.
+	if got := b.take(&BookUpdate{Snapshot: true, Last: 12}); got != applied || b.last != 16 {
+		t.Fatalf("%d, at number %d", got, b.last)
+	}
+	if levels, enough := b.bids.best(9); len(levels) != 2 || !enough { // not of the first
+		t.Errorf("%v, %t", levels, enough)
+	}
+	for _, step := range []struct {
+		first, last, prev int64
+		want              fate
+		at                int64
+	}{
+		{16, 16, 15, old, 16}, {17, 17, 16, applied, 17}, {17, 17, 17, applied, 17}, {30, 31, 17, applied, 31},
+		{5, 6, 31, applied, 6}, // numbers begin again
+		{8, 9, 7, gap, 0},
+	} {
+		if got := change(step.first, step.last, step.prev, 1); got != step.want || b.last != step.at {
+			t.Errorf("from %d to %d after %d: %d, at number %d; want %d, at %d", step.first, step.last, step.prev, got, b.last, step.want, step.at)
+		}
+	}
+	if got := b.take(&BookUpdate{Snapshot: true, Last: 5}); got != gap || b.last != 0 {
+		t.Errorf("a snapshot before what waited: %d, at number %d", got, b.last)
+	}
+	if got := b.take(&BookUpdate{Snapshot: true, Last: 9}); got != applied || b.last != 9 {
+		t.Errorf("the next: %d, at number %d", got, b.last)
+	}
+}
+
+func TestABookOfWhichBidsAndAsksCrossIsGivenUp(t *testing.T) {
+	t.Parallel()
+	var b book
+	b.take(&BookUpdate{Snapshot: true, Last: 1, Bids: []market.PairLevel{level(10, 1)}, Asks: []market.PairLevel{level(11, 1)}})
+	if got := b.take(&BookUpdate{First: 2, Last: 2, Prev: 1, Bids: []market.PairLevel{level(11, 1)}}); got != gap || b.last != 0 {
+		t.Errorf("%d, at number %d", got, b.last)
+	}
+	// As it is of a snapshot: what waited for it waits for the next.
+	crossed := BookUpdate{Snapshot: true, Last: 2, Bids: []market.PairLevel{level(11, 1)}, Asks: []market.PairLevel{level(11, 1)}}
+	if got := b.take(&crossed); got != gap || b.last != 0 || len(b.waiting) != 0 {
+		t.Errorf("a snapshot: %d, at number %d", got, b.last)
+	}
+	b.take(&BookUpdate{First: 3, Last: 3, Prev: 2})
+	if got := b.take(&crossed); got != gap || b.last != 0 || len(b.waiting) != 1 {
+		t.Errorf("a snapshot that was waited for: %d, at number %d, %d wait", got, b.last, len(b.waiting))
+	}
+}
+
+// A stream that begins with the book says nothing twice. An update whose numbers are below
+// those of the book is of numbers that began again, unnoticed.
+func TestAStreamWithoutAnotherSourceOfBooksConnectsAnewUnlessUpdatesFollow(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name       string
+		next       BookUpdate
+		want       error
+		gaps, last int64
+	}{
+		{"what follows", BookUpdate{First: 104, Last: 104, Prev: 100}, nil, 0, 104},
+		{"nothing new", BookUpdate{First: 100, Last: 100, Prev: 100}, nil, 0, 100},
+		{"numbers that begin again", BookUpdate{First: 3, Last: 3, Prev: 100}, nil, 0, 3},
+		{"a missing update", BookUpdate{First: 107, Last: 107, Prev: 104}, errGap, 1, 0},
+		{"a missing update in which numbers began again", BookUpdate{First: 7, Last: 7, Prev: 3}, errGap, 1, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var stats Stats
+			f := follower{Stream: &Stream{Books: &Books{}, Stats: &stats}, pairs: map[string]*followedPair{"X": {}}}
+			k := f.keepBooks()
+			if err := k.take(&BookUpdate{Symbol: "X", Snapshot: true, Last: 100}); err != nil {
+				t.Fatal(err)
+			}
+			c.next.Symbol = "X"
+			if err := k.take(&c.next); !errors.Is(err, c.want) || stats.Gaps.Load() != c.gaps || k.bySymbol["X"].last != c.last {
+				t.Errorf("%v, %d gaps, at number %d; want %v, %d, at %d", err, stats.Gaps.Load(), k.bySymbol["X"].last, c.want, c.gaps, c.last)
+			}
+		})
+	}
+}
+
+// Where snapshots are asked for, what is below the book's number is old right behind a whole
+// one alone: later numbers have begun again.
+func TestABookIsAskedForAgainWhereItsNumbersBeganAgain(t *testing.T) {
+	t.Parallel()
+	var stats Stats
+	fetch := func(context.Context, market.Pair) (BookUpdate, error) { return BookUpdate{}, errBehind }
+	f := follower{Stream: &Stream{Books: &Books{FetchSnapshot: fetch}, Stats: &stats}, pairs: map[string]*followedPair{"X": {}}}
+	k := f.keepBooks()
+	for _, step := range []struct {
+		update     BookUpdate
+		last, gaps int64
+	}{
+		{BookUpdate{First: 90, Last: 95, Prev: 89}, 0, 0},
+		{BookUpdate{Snapshot: true, Last: 100}, 100, 0},
+		{BookUpdate{First: 96, Last: 99, Prev: 95}, 100, 0},
+		{BookUpdate{First: 100, Last: 101, Prev: 99}, 101, 0},
+		{BookUpdate{First: 6, Last: 7, Prev: 5}, 0, 1},
+		{BookUpdate{First: 8, Last: 9, Prev: 7}, 0, 1},
+		{BookUpdate{Snapshot: true, Last: 8}, 9, 1},
+	} {
+		step.update.Symbol = "X"
+		if err := k.take(&step.update); err != nil || k.order[0].last != step.last || stats.Gaps.Load() != step.gaps {
+			t.Fatalf("behind %+v: %v, at number %d, %d gaps", step.update, err, k.order[0].last, stats.Gaps.Load())
+		}
+	}
+}
+
+func TestAWholeBookOfNoTimeIsDeliveredWithItsNextChange(t *testing.T) {
+	t.Parallel()
+	f := follower{Stream: &Stream{Books: &Books{Levels: 1}, Stats: new(Stats)}, pairs: map[string]*followedPair{"X": {}}}
+	k := f.keepBooks()
+	for _, step := range []struct {
+		update BookUpdate
+		want   bool
+	}{
+		{BookUpdate{Snapshot: true, Last: 7}, false},
+		{BookUpdate{First: 8, Last: 8, Prev: 7, Time: leastTime}, true},
+	} {
+		step.update.Symbol = "X"
+		if err := k.take(&step.update); err != nil {
+			t.Fatal(err)
+		}
+		if got, ok := k.changed(k.order[0], mostTime); ok != step.want || got.Time != step.update.Time {
+			t.Errorf("number %d: %+v, %t", step.update.Last, got, ok)
+		}
+	}
+}
+
+func TestLevelsAreRead(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{
+		`[]`: 0, `[["1.5","2"]]`: 1, `[["1.5","0.000"],["1","2","0","7"]]`: 2,
+		`[["1.5"]]`: -1, `[["0","2"]]`: -1, `[["1","-2"]]`: -1, `[[1,2]]`: -1, `[["x","2"]]`: -1, `{}`: -1,
+	} {
+		p := jsonscan.New(text)
+		var got []market.PairLevel
+		if ok := ReadLevels(&p, &got); ok != (want >= 0) || ok && len(got) != want {
+			t.Errorf("%s: %t, %v", text, ok, got)
+		}
+	}
+}

@@ -1,0 +1,417 @@
+package hyperliquid
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"quotary/functions/ingester/source"
+	"quotary/shared/backoff"
+	"quotary/shared/market"
+	"quotary/shared/venue/wire"
+)
+
+// Anchors asks the venue for the state of accounts, each again after a while for as long
+// as it is wanted. It delivers that an account is about to be asked about, and then the
+// answer; one without anything says that the venue has refused: see [market.Anchor].
+type Anchors struct {
+	Info  *Info
+	Stats *Stats
+	Log   *slog.Logger
+
+	// Wanted lists the accounts that are wanted now. It is asked every Poll, and less
+	// often where there are many; questions begin every Poll. 0 means 250 ms.
+	Wanted func(context.Context) ([]WantedAnchor, error)
+	Poll   time.Duration
+
+	// Budget is the part of the venue's budget that may be spent, in weight; nil is for
+	// an endpoint of one's own, without limits.
+	Budget *source.Budget
+
+	// OldestWait is set to the ms for which the followed account has waited that has waited
+	// longest to be asked about, 0 where none waits; nil is for nobody.
+	OldestWait *atomic.Int64
+
+	// Behind is how far the endpoint may be behind the events that are folded: it is
+	// asked so long after it was said that it would be. An endpoint of the node whose
+	// files are followed is not.
+	Behind time.Duration
+}
+
+// WantedAnchor is an account that is wanted.
+type WantedAnchor struct {
+	Address  string
+	Followed bool          // somebody waits for it: such accounts have most of the turns
+	By       []string      // who wants it: each has turns of their own, as many as every other
+	Every    time.Duration // how old its anchor may get
+	After    time.Time     // a question of before this time does not do; zero is any
+	Coins    []string      // in which its leverage is asked for
+}
+
+const (
+	anchorsPoll = 250 * time.Millisecond
+	// anchorsAtOnce is how many accounts are asked about at a time.
+	anchorsAtOnce = 8
+	// anchorAgain is the least time between two questions about an account.
+	anchorAgain = 10 * time.Second
+	// anchorsAll is how often all dexs are asked about an account: in between only
+	// those that it uses.
+	anchorsAll = time.Hour
+	// dexsEvery is how often the venue is asked which dexs there are.
+	dexsEvery = 10 * time.Minute
+
+	// knownMost bounds the accounts that are known though they are not wanted now.
+	knownMost = 20_000
+
+	weightLeverage = 20 // activeAssetData
+)
+
+// anchored is what is known of an account that was asked about.
+type anchored struct {
+	asked  time.Time // when it was last
+	busy   bool
+	all    time.Time // when all dexs were asked about
+	used   []string  // dexs that it uses, the main one included
+	empty  bool      // the venue knew nothing of it
+	wanted bool      // in the newest list
+
+	followed bool      // there
+	due      time.Time // since when it waits to be asked about; zero while it does not
+}
+
+// Follow asks until ctx ends or the sink fails. It owns a goroutine for each question,
+// all of which have ended when it returns.
+func (a *Anchors) Follow(ctx context.Context, sink Sink) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	f := newAnchorFollower(a, sink)
+	var questions sync.WaitGroup
+	defer questions.Wait()
+	defer stop(nil)
+	var wanted []WantedAnchor
+	var listAt time.Time
+	for try := 0; ; {
+		if !time.Now().Before(listAt) {
+			list, err := a.Wanted(ctx)
+			pause := time.Duration(len(list)) * time.Millisecond
+			if err != nil && ctx.Err() == nil {
+				a.Log.Warn("cannot list the accounts that are wanted; trying again", "error", err.Error())
+				pause = max(pause, pauses.Delay(try))
+				try++
+			} else {
+				wanted, try = list, 0
+			}
+			listAt = time.Now().Add(pause)
+		}
+		for _, one := range f.due(wanted, time.Now()) {
+			questions.Go(func() {
+				if err := f.ask(ctx, one); source.SinkError(err) != nil {
+					stop(source.SinkError(err))
+				}
+			})
+		}
+		if err := backoff.Sleep(ctx, cmp.Or(a.Poll, anchorsPoll)); err != nil {
+			return err
+		}
+	}
+}
+
+// anchorFollower is a run of [Anchors.Follow].
+type anchorFollower struct {
+	*Anchors
+	sink Sink
+
+	mu     sync.Mutex
+	known  map[string]*anchored
+	turns  turns
+	busy   int
+	dexs   []string
+	listed time.Time // when dexs were
+}
+
+func newAnchorFollower(a *Anchors, sink Sink) *anchorFollower {
+	return &anchorFollower{Anchors: a, sink: sink, known: map[string]*anchored{}}
+}
+
+// due are the accounts to ask about now, which count as being asked about. Accounts wait
+// in lines: each of those who want accounts has one for those that were never asked about,
+// in the order in which they were wanted, and one for those that were, the longest ago
+// first. The lines have turns, so that nobody's accounts keep another's waiting, nor first
+// questions the other ones.
+func (f *anchorFollower) due(wanted []WantedAnchor, now time.Time) (due []WantedAnchor) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	lines := f.lines(wanted, now)
+	for f.busy < anchorsAtOnce {
+		of, ok := f.turns.first(lines)
+		if !ok {
+			break
+		}
+		one := lines[of][0]
+		k := f.known[one.Address]
+		if !k.busy && f.Budget != nil && !f.Budget.TrySpend(f.weight(k, one, now)) {
+			break // it keeps its turn
+		}
+		if lines[of] = lines[of][1:]; k.busy {
+			continue // it was in another line too
+		}
+		f.turns.served(of)
+		k.busy, k.asked, k.due = true, now, time.Time{}
+		f.busy++
+		due = append(due, one)
+	}
+	f.noteWait(now)
+	return due
+}
+
+// lines are the accounts that wait.
+func (f *anchorFollower) lines(wanted []WantedAnchor, now time.Time) map[line][]WantedAnchor {
+	for _, k := range f.known {
+		k.wanted = false
+	}
+	lines := map[line][]WantedAnchor{}
+	for _, one := range wanted {
+		k := f.known[one.Address]
+		if k == nil {
+			k = &anchored{}
+			f.known[one.Address] = k
+		}
+		k.wanted, k.followed = true, one.Followed
+		every, old := one.Every, now.Sub(k.asked)
+		if k.empty {
+			every = max(every, anchorsAll)
+		}
+		if k.busy || old < every && (!k.asked.Before(one.After) || old < anchorAgain) {
+			k.due = time.Time{}
+			continue
+		}
+		if k.due.IsZero() {
+			k.due = now
+		}
+		of := line{unfollowed: !one.Followed, again: !k.asked.IsZero()}
+		if len(one.By) == 0 {
+			lines[of] = append(lines[of], one)
+		}
+		for _, of.by = range one.By {
+			lines[of] = append(lines[of], one)
+		}
+	}
+	for address, k := range f.known {
+		if !k.wanted && !k.busy && (now.Sub(k.asked) >= anchorsAll || len(f.known) > knownMost) {
+			delete(f.known, address)
+		}
+	}
+	for of, list := range lines {
+		slices.SortFunc(list, func(a, b WantedAnchor) int {
+			x, y := f.known[a.Address], f.known[b.Address]
+			if of.again {
+				return x.asked.Compare(y.asked)
+			}
+			return x.due.Compare(y.due)
+		})
+	}
+	return lines
+}
+
+// noteWait reports how long the account has waited that somebody waits for and that has
+// waited longest.
+func (f *anchorFollower) noteWait(now time.Time) {
+	if f.OldestWait == nil {
+		return
+	}
+	oldest := time.Duration(0)
+	for _, k := range f.known {
+		if k.wanted && k.followed && !k.due.IsZero() {
+			oldest = max(oldest, now.Sub(k.due))
+		}
+	}
+	f.OldestWait.Store(oldest.Milliseconds())
+}
+
+// weight is about what it costs to ask about an account.
+func (f *anchorFollower) weight(k *anchored, one WantedAnchor, now time.Time) int {
+	dexs := len(k.used)
+	if now.Sub(k.all) >= anchorsAll {
+		dexs = max(1, len(f.dexs))
+	}
+	return weightState*(dexs+2) + weightOrders*max(1, len(k.used)) + weightLeverage*len(one.Coins)
+}
+
+// ask asks about an account. The error is of the sink.
+func (f *anchorFollower) ask(ctx context.Context, one WantedAnchor) error {
+	defer func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.known[one.Address].busy = false
+		f.busy--
+	}()
+	if err := f.deliver(ctx, market.Events{AnchorRequests: []string{one.Address}}); err != nil {
+		return err
+	}
+	if err := backoff.Sleep(ctx, f.Behind); err != nil {
+		return err
+	}
+	answer, err := f.question(ctx, one)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		f.Stats.Malformed.Add(1)
+		f.Log.Warn("cannot anchor an account", "address", one.Address, "error", err.Error())
+		answer = market.Anchor{Address: one.Address}
+	}
+	return f.deliver(ctx, market.Events{Anchors: []market.Anchor{answer}})
+}
+
+func (f *anchorFollower) deliver(ctx context.Context, e market.Events) error {
+	f.Stats.Lines.Add(1)
+	d := Delivery{Events: e}
+	return source.OfSink(emit(ctx, time.Now(), &d, f.Stats, f.Log, f.sink))
+}
+
+// question is all that the venue says of an account. The balances, which have no time,
+// are those of between the first answer, whose time they get, and the last, which has the
+// main dex again.
+func (f *anchorFollower) question(ctx context.Context, one WantedAnchor) (answer market.Anchor, err error) {
+	dexs, all, err := f.ofAccount(ctx, one.Address)
+	if err != nil {
+		return answer, err
+	}
+	answer.Address = one.Address
+	first, err := f.state(ctx, one.Address, "")
+	if err != nil {
+		return answer, err
+	}
+	if answer.Spot, err = f.Info.SpotBalances(ctx, one.Address); err != nil {
+		return answer, err
+	}
+	answer.SpotTime = first.Time
+	used := []string{""}
+	for _, dex := range dexs {
+		if dex == "" {
+			continue
+		}
+		state, err := f.state(ctx, one.Address, dex)
+		if err != nil {
+			return answer, err
+		}
+		answer.Dexes = append(answer.Dexes, state)
+		if len(state.Positions) > 0 || !state.Margin.AccountValue.IsZero() {
+			used = append(used, dex)
+		}
+	}
+	for _, coin := range one.Coins {
+		leverage, err := f.Info.Leverage(ctx, one.Address, coin)
+		if err != nil {
+			return answer, err
+		}
+		if answer.Leverages == nil {
+			answer.Leverages = map[string]market.Leverage{}
+		}
+		answer.Leverages[coin] = leverage
+	}
+	if err := f.orders(ctx, &answer, used); err != nil {
+		return answer, err
+	}
+	last, err := f.state(ctx, one.Address, "")
+	answer.Dexes = append(answer.Dexes, last)
+	f.note(&answer, used, all)
+	return answer, err
+}
+
+// ofAccount are the dexs to ask about an account.
+func (f *anchorFollower) ofAccount(ctx context.Context, address string) (dexs []string, all bool, err error) {
+	f.mu.Lock()
+	known, listed, used := f.dexs, f.listed, f.known[address].used
+	all = time.Since(f.known[address].all) >= anchorsAll
+	f.mu.Unlock()
+	if !all {
+		return used, false, nil
+	}
+	if time.Since(listed) < dexsEvery {
+		return known, true, nil
+	}
+	if dexs, err = f.Info.PerpDexs(ctx); err != nil {
+		return nil, true, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.dexs, f.listed = dexs, time.Now()
+	return dexs, true, nil
+}
+
+func (f *anchorFollower) note(answer *market.Anchor, used []string, all bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	k := f.known[answer.Address] // not forgotten while it is asked about
+	k.empty = answer.IsEmpty()
+	if k.used = used; all {
+		k.all = time.Now()
+	}
+}
+
+func (f *anchorFollower) state(ctx context.Context, address, dex string) (market.AccountState, error) {
+	raw, err := f.Info.ClearinghouseState(ctx, address, dex)
+	if err != nil {
+		return market.AccountState{}, err
+	}
+	return wire.ParseAccount(raw, dex)
+}
+
+// orders adds the open orders in the dexs that an account uses. One that cannot be read
+// is left out: then the list of its dex is not of all.
+func (f *anchorFollower) orders(ctx context.Context, answer *market.Anchor, dexs []string) error {
+	answer.Listed = map[string]int64{}
+	for _, dex := range dexs {
+		now := time.Now().UnixMilli()
+		raws, err := f.Info.OpenOrders(ctx, answer.Address, dex)
+		if err != nil {
+			return err
+		}
+		var wrong error
+		for _, raw := range raws {
+			order, err := wire.ParseOpenOrder(raw, answer.Address, now)
+			if err != nil {
+				f.Stats.Malformed.Add(1)
+				wrong = errors.Join(wrong, err)
+				continue
+			}
+			answer.Orders = append(answer.Orders, order)
+		}
+		if wrong != nil {
+			f.Log.Warn("skipped open orders that cannot be read", "address", answer.Address, "dex", dex, "error", excerpt(wrong.Error()))
+			continue
+		}
+		answer.Listed[dex] = now
+	}
+	return nil
+}
+
+// SpotBalances returns the spot balances of an account.
+func (i *Info) SpotBalances(ctx context.Context, user string) ([]market.SpotBalance, error) {
+	var raw json.RawMessage
+	if err := i.ask(ctx, weightState, infoRequest{Type: "spotClearinghouseState", User: user}, &raw); err != nil {
+		return nil, err
+	}
+	return wire.ParseSpotBalances(raw)
+}
+
+// Leverage returns how an account borrows in a coin, whether it holds any of it or not.
+func (i *Info) Leverage(ctx context.Context, user, coin string) (market.Leverage, error) {
+	var raw json.RawMessage
+	if err := i.ask(ctx, weightLeverage, infoRequest{Type: "activeAssetData", User: user, Coin: coin}, &raw); err != nil {
+		return market.Leverage{}, err
+	}
+	leverage, err := wire.ParseLeverage(raw)
+	if err != nil {
+		return leverage, fmt.Errorf("%s: %w", coin, err)
+	}
+	return leverage, nil
+}

@@ -1,0 +1,268 @@
+package hyperliquid
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"quotary/functions/ingester/source"
+	"quotary/shared/market"
+)
+
+const askedAccount = "0xa11ce00000000000000000000000000000000001"
+
+// accountAnswers are what a venue with the dexs "" and xyz says of an account that uses
+// both; what is in broken is answered otherwise.
+func accountAnswers(broken map[string]string) func(kind, about string, _ int64) string {
+	const cash = `"marginSummary":{"accountValue":"100.5"},"crossMarginSummary":{"accountValue":"100.5"},"time":1795262430000`
+	return func(kind, about string, _ int64) string {
+		if answer, ok := broken[kind]; ok {
+			return answer
+		}
+		switch kind {
+		case "perpDexs":
+			return `[null,{"name":"xyz"},{"name":"abc"}]`
+		case "clearinghouseState":
+			switch about {
+			case "abc":
+				return `{"marginSummary":{"accountValue":"0.0"},"crossMarginSummary":{"accountValue":"0.0"},"assetPositions":[],"time":1795262430000}`
+			case "":
+				return `{` + cash + `,"assetPositions":[{"type":"oneWay","position":{"coin":"BTC","szi":"-0.5","leverage":{"type":"isolated","value":10,"rawUsd":"60.25"},` +
+					`"entryPx":"99.5","positionValue":"50.0","unrealizedPnl":"-0.25","liquidationPx":null,"marginUsed":"10.25","cumFunding":{"allTime":"1.5","sinceOpen":"0.5","sinceChange":"0.25"}}}]}`
+			}
+			return `{` + cash + `,"assetPositions":[]}`
+		case "spotClearinghouseState":
+			return `{"balances":[{"coin":"USDC","token":0,"total":"5.5","hold":"0.0","entryNtl":"0.0"}]}`
+		case "activeAssetData":
+			return `{"user":"` + askedAccount + `","coin":"ETH","leverage":{"type":"cross","value":20}}`
+		case "frontendOpenOrders":
+			if about == "xyz" {
+				return `[]`
+			}
+			return `[{"coin":"BTC","side":"B","limitPx":"90.0","sz":"1.0","oid":7,"timestamp":5,"triggerCondition":"N/A","isTrigger":false,"triggerPx":"0.0",` +
+				`"children":[],"isPositionTpsl":false,"reduceOnly":false,"orderType":"Limit","origSz":"1.0","tif":"Gtc","cloid":null},{"coin":""}]`
+		}
+		return ""
+	}
+}
+
+// followAnchors runs the source until it has delivered so many anchors.
+func followAnchors(t *testing.T, a *Anchors, n int) (got []market.Anchor) {
+	t.Helper()
+	done := errors.New("enough")
+	ctx, stop := context.WithCancelCause(t.Context())
+	var mu sync.Mutex
+	requested := map[string]bool{}
+	err := a.Follow(ctx, func(_ context.Context, d Delivery) error {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, address := range d.Events.AnchorRequests {
+			requested[address] = true
+		}
+		for _, one := range d.Events.Anchors {
+			if !requested[one.Address] {
+				t.Errorf("the answer about %s comes before its request", one.Address)
+			}
+			got = append(got, one)
+		}
+		if len(got) >= n {
+			stop(done)
+		}
+		return nil
+	})
+	if !errors.Is(err, done) {
+		t.Fatal(err)
+	}
+	return got[:n]
+}
+
+func wantAnchors(list ...WantedAnchor) func(context.Context) ([]WantedAnchor, error) {
+	return func(context.Context) ([]WantedAnchor, error) { return list, nil }
+}
+
+func TestAnAccountIsAnnouncedAndThenAnchored(t *testing.T) {
+	t.Parallel()
+	v := infoVenue{answer: accountAnswers(nil)}
+	a := &Anchors{Info: v.serve(t), Stats: new(Stats), Log: slog.New(slog.DiscardHandler), Poll: time.Millisecond,
+		Wanted: wantAnchors(WantedAnchor{Address: askedAccount, Every: time.Hour, Coins: []string{"ETH"}})}
+	got := followAnchors(t, a, 1)
+	said := got[0]
+	if len(said.Dexes) != 3 || said.SpotTime != 1795262430000 || len(said.Spot) != 1 || said.Leverages["ETH"] != (market.Leverage{Value: 20}) || len(said.Orders) != 1 || said.Orders[0].Oid != 7 {
+		t.Fatalf("it is anchored by %+v", said)
+	}
+	main := said.Dexes[len(said.Dexes)-1]
+	if main.Dex != "" || len(main.Positions) != 1 {
+		t.Fatalf("the main dex is %+v", main)
+	}
+	p := main.Positions[0]
+	if p.Coin != "BTC" || p.Szi.String() != "-0.5" || p.Leverage != (market.Leverage{Isolated: true, Value: 10}) || p.RawUsd.String() != "60.25" || p.FundingAllTime.String() != "1.5" {
+		t.Errorf("the position is %+v", p)
+	}
+	if a.Stats.Malformed.Load() == 0 {
+		t.Error("an order without a coin is not counted")
+	}
+	if len(said.Listed) != 1 || said.Listed["xyz"] == 0 {
+		t.Errorf("all orders are listed of %v, want xyz: one of the main dex cannot be read", said.Listed)
+	}
+	if n := v.count("frontendOpenOrders"); n != 1 {
+		t.Errorf("asked %d times for the orders of the main dex", n)
+	}
+	if n := v.count("frontendOpenOrders abc"); n != 0 {
+		t.Error("asked for the orders of a dex that the account does not use")
+	}
+}
+
+// TestAnAnswerThatIsWrongIsNoAnchor: the account is let go on, and asked about again.
+func TestAnAnswerThatIsWrongIsNoAnchor(t *testing.T) {
+	t.Parallel()
+	for kind, answer := range map[string]string{
+		"clearinghouseState":     `{"assetPositions":[],"time":5}`,
+		"spotClearinghouseState": `{"balances":null}`,
+		"activeAssetData":        `{"leverage":{"type":"none","value":0}}`,
+		"perpDexs":               `{"error":"x"}`,
+		"frontendOpenOrders":     "", // refused
+	} {
+		v := infoVenue{answer: accountAnswers(map[string]string{kind: answer})}
+		a := &Anchors{Info: v.serve(t), Stats: new(Stats), Log: slog.New(slog.DiscardHandler), Poll: time.Millisecond,
+			Wanted: wantAnchors(WantedAnchor{Address: askedAccount, Every: time.Hour, Coins: []string{"ETH"}})}
+		got := followAnchors(t, a, 1)
+		if len(got[0].Dexes) > 0 || got[0].SpotTime > 0 || a.Stats.Malformed.Load() == 0 {
+			t.Errorf("%s: %+v, %d malformed", kind, got[0], a.Stats.Malformed.Load())
+		}
+	}
+}
+
+func TestWhoIsFollowedGoesFirstAndTheBudgetIsKept(t *testing.T) {
+	t.Parallel()
+	now := time.UnixMilli(1_800_000_000_000)
+	f := anchorFollower{Anchors: &Anchors{Budget: source.NewBudget(2*30, func() time.Time { return now })}, known: map[string]*anchored{}}
+	var wanted []WantedAnchor
+	for i := range 4 {
+		wanted = append(wanted, WantedAnchor{Address: fmt.Sprint(i), Followed: i == 2, Every: time.Minute})
+	}
+	addresses := func(list []WantedAnchor) string {
+		var names []string
+		for _, one := range list {
+			names = append(names, one.Address)
+		}
+		return strings.Join(names, " ")
+	}
+	first := f.due(wanted, now)
+	if len(first) != 2 || first[0].Address != "2" {
+		t.Errorf("the first are %s", addresses(first))
+	}
+	if again := f.due(wanted, now); len(again) != 0 {
+		t.Errorf("beyond the budget, and asked about already, are %s", addresses(again))
+	}
+	for _, one := range first {
+		f.known[one.Address].busy = false
+	}
+	f.busy = 0
+	now = now.Add(30 * time.Second)
+	if next := f.due(wanted, now); len(next) != 1 || next[0].Address == "2" || next[0].Address == first[1].Address {
+		t.Errorf("the next are %s", addresses(next))
+	}
+	now = now.Add(time.Minute)
+	wanted = wanted[2:3]
+	wanted[0].After = now
+	if next := f.due(wanted, now); addresses(next) != "2" {
+		t.Errorf("wanted again is %s", addresses(next))
+	}
+	for _, k := range f.known {
+		k.busy = false
+	}
+	if f.due(wanted, now.Add(anchorsAll)); len(f.known) != 1 {
+		t.Errorf("%d are known an hour later", len(f.known))
+	}
+}
+
+// TestAnAccountThatCostsMoreThanTheBudgetStopsNobody: it waits until all of the budget is
+// there, and the others go on when its debt is paid.
+func TestAnAccountThatCostsMoreThanTheBudgetStopsNobody(t *testing.T) {
+	t.Parallel()
+	now := time.UnixMilli(1_800_000_000_000)
+	f := anchorFollower{Anchors: &Anchors{Budget: source.NewBudget(300, func() time.Time { return now })}, known: map[string]*anchored{}}
+	wanted := []WantedAnchor{{Address: "dear", Followed: true, Every: time.Hour, Coins: make([]string, 16)}, {Address: "other", Every: time.Hour}}
+	if due := f.due(wanted, now); len(due) != 1 || due[0].Address != "dear" {
+		t.Fatalf("first are asked %+v", due)
+	}
+	now = now.Add(time.Minute)
+	if due := f.due(wanted, now); len(due) != 1 || due[0].Address != "other" {
+		t.Errorf("then are asked %+v", due)
+	}
+}
+
+// askAll asks about accounts one at a time, a second each, and returns who came when.
+func askAll(f *anchorFollower, wanted []WantedAnchor, now *time.Time, n int) (order []string) {
+	f.busy = anchorsAtOnce - 1
+	for range n {
+		for _, one := range f.due(wanted, *now) {
+			order = append(order, one.Address)
+			f.known[one.Address].busy = false
+			f.busy--
+		}
+		*now = now.Add(time.Second)
+	}
+	return order
+}
+
+// TestNobodysAccountsKeepThoseOfAnotherWaiting: who wants few accounts waits for no more
+// than one of each other's, and those that were asked about before have every second turn.
+func TestNobodysAccountsKeepThoseOfAnotherWaiting(t *testing.T) {
+	t.Parallel()
+	now := time.UnixMilli(1_800_000_000_000)
+	var oldest atomic.Int64
+	f := newAnchorFollower(&Anchors{OldestWait: &oldest}, nil)
+	old := []WantedAnchor{{Address: "old", Followed: true, By: []string{"many"}, Every: time.Minute}, {Address: "large", Every: time.Minute}}
+	askAll(f, old, &now, 2)
+	now = now.Add(2 * time.Minute)
+	wanted := old
+	for i := range 200 {
+		wanted = append(wanted, WantedAnchor{Address: fmt.Sprintf("new %03d", i), Followed: true, By: []string{"many"}, Every: time.Hour})
+	}
+	askAll(f, wanted, &now, 20)
+	if f.known["old"].asked.Before(now.Add(-20*time.Second)) || f.known["large"].asked.Before(now.Add(-20*time.Second)) {
+		t.Error("who was asked about before waits for all first questions")
+	}
+	if oldest.Load() != 19_000 {
+		t.Errorf("the oldest waits for %d ms, want 19 s", oldest.Load())
+	}
+	wanted = append(wanted, WantedAnchor{Address: "only", Followed: true, By: []string{"few"}, Every: time.Hour},
+		WantedAnchor{Address: "new 199", Followed: true, By: []string{"both", "few"}, Every: time.Hour})
+	if next := askAll(f, wanted, &now, 6); !slices.Contains(next, "only") || !slices.Contains(next, "new 199") {
+		t.Errorf("the next are %q", next)
+	}
+	if len(f.turns.at) > 4 {
+		t.Errorf("turns of %d lines are kept", len(f.turns.at))
+	}
+}
+
+func TestAnAccountThatTheVenueDoesNotKnowIsAskedAboutHourly(t *testing.T) {
+	t.Parallel()
+	now := time.UnixMilli(1_800_000_000_000)
+	f := newAnchorFollower(new(Anchors), nil)
+	wanted := []WantedAnchor{{Address: "nobody", Followed: true, Every: time.Minute}}
+	asked := func(want int) {
+		t.Helper()
+		if n := len(askAll(f, wanted, &now, 1)); n != want {
+			t.Errorf("asked %d times, want %d", n, want)
+		}
+	}
+	asked(1)
+	f.note(&market.Anchor{Address: "nobody"}, nil, true)
+	now = now.Add(10 * time.Minute)
+	asked(0)
+	wanted = nil // for a while nobody asks for it, which does not make it new
+	asked(0)
+	wanted = []WantedAnchor{{Address: "nobody", Followed: true, Every: time.Minute}}
+	asked(0)
+	now = now.Add(time.Hour)
+	asked(1)
+}

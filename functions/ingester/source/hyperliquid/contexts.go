@@ -1,0 +1,132 @@
+package hyperliquid
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"quotary/functions/ingester/source"
+	"quotary/shared/backoff"
+	"quotary/shared/market"
+	"quotary/shared/venue/wire"
+)
+
+// Contexts asks the info endpoint for the figures of all coins, again and again:
+// mark prices, open interest, funding. Those of the main dex come every ten
+// seconds, for 120 of the 1,200 units of weight a minute; the other dexs and spot
+// once a minute, for 20 units each.
+type Contexts struct {
+	Info  *Info // shared with whatever else spends of the venue's budget
+	Stats *Stats
+	Log   *slog.Logger
+
+	Every time.Duration // between looks at the main dex; 0 means ten seconds
+	Rest  time.Duration // between looks at the others; 0 means a minute
+}
+
+const (
+	contextsEvery = 10 * time.Second
+	contextsRest  = time.Minute
+)
+
+// Follow delivers contexts until ctx ends or the sink fails. It runs in the
+// caller's goroutine.
+func (c *Contexts) Follow(ctx context.Context, sink Sink) error {
+	var rest time.Time // when to ask for the others
+	for try := 1; ; {
+		pause := cmp.Or(c.Every, contextsEvery)
+		err := c.main(ctx, sink)
+		if err == nil && !time.Now().Before(rest) {
+			rest = time.Now().Add(cmp.Or(c.Rest, contextsRest))
+			err = c.others(ctx, sink)
+		}
+		if end := final(ctx, err); end != nil {
+			return end
+		}
+		if err != nil {
+			c.Log.Warn("cannot ask for the figures of the coins; trying again", "error", err.Error())
+			pause = max(pause, pauses.Delay(try-1))
+			try++
+		} else {
+			try = 1
+		}
+		if err := backoff.Sleep(ctx, pause); err != nil {
+			return err
+		}
+	}
+}
+
+func (c *Contexts) main(ctx context.Context, sink Sink) error {
+	contexts, err := c.Info.Contexts(ctx, "")
+	if err != nil {
+		return err
+	}
+	return c.deliver(ctx, sink, contexts)
+}
+
+// others asks for the other dexs and spot. What cannot be read of one does not
+// hold up the others.
+func (c *Contexts) others(ctx context.Context, sink Sink) error {
+	dexs, err := c.Info.PerpDexs(ctx)
+	if err != nil {
+		return err
+	}
+	for _, dex := range dexs {
+		if dex == "" {
+			continue
+		}
+		contexts, err := c.Info.Contexts(ctx, dex)
+		if err = c.noted(ctx, sink, contexts, err); err != nil {
+			return err
+		}
+	}
+	contexts, err := c.Info.SpotContexts(ctx)
+	return c.noted(ctx, sink, contexts, err)
+}
+
+func (c *Contexts) noted(ctx context.Context, sink Sink, contexts market.Contexts, err error) error {
+	switch {
+	case err == nil:
+		return c.deliver(ctx, sink, contexts)
+	case ctx.Err() != nil:
+		return err
+	}
+	c.Stats.Malformed.Add(1)
+	c.Log.Warn("cannot ask for the figures of some coins", "error", err.Error())
+	return nil
+}
+
+func (c *Contexts) deliver(ctx context.Context, sink Sink, contexts market.Contexts) error {
+	if contexts.Unread > 0 {
+		c.Stats.Malformed.Add(int64(contexts.Unread))
+		c.Log.Warn("skipped the figures of coins that cannot be read", "dex", contexts.Dex, "spot", contexts.Spot, "count", contexts.Unread)
+	}
+	d := Delivery{Events: market.Events{Contexts: []market.Contexts{contexts}}}
+	c.Stats.Lines.Add(1)
+	return source.OfSink(emit(ctx, time.Now(), &d, c.Stats, c.Log, sink))
+}
+
+// Contexts returns the figures of a dex's coins; "" is the main one.
+func (i *Info) Contexts(ctx context.Context, dex string) (market.Contexts, error) {
+	var raw json.RawMessage
+	if err := i.ask(ctx, weightOther, infoRequest{Type: "metaAndAssetCtxs", Dex: dex}, &raw); err != nil {
+		return market.Contexts{}, err
+	}
+	c, err := wire.ParseContexts(dex, time.Now().UnixMilli(), raw)
+	if err != nil {
+		return c, fmt.Errorf("dex %q: %w", dex, err)
+	}
+	return c, nil
+}
+
+// SpotContexts returns the figures of the spot markets.
+func (i *Info) SpotContexts(ctx context.Context) (market.Contexts, error) {
+	var raw json.RawMessage
+	if err := i.ask(ctx, weightOther, infoRequest{Type: "spotMetaAndAssetCtxs"}, &raw); err != nil {
+		return market.Contexts{}, err
+	}
+	return wire.ParseSpotContexts(time.Now().UnixMilli(), raw)
+}

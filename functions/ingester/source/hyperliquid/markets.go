@@ -1,0 +1,131 @@
+package hyperliquid
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	"quotary/shared/backoff"
+	"quotary/shared/market"
+	"quotary/shared/venue/wire"
+)
+
+// markets asks what there is to follow, again and again.
+func (f *Feed) markets(ctx context.Context, sink Sink) error {
+	for try := 1; ; {
+		meta, mids, err := f.look(ctx)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		pause := cmp.Or(f.MetaEvery, metaEvery)
+		if err != nil {
+			f.Log.Warn("cannot look at the venue's markets; trying again", "error", err.Error())
+			pause = min(pause, pauses.Delay(try-1))
+			try++
+		} else {
+			try = 1
+			d := Delivery{Events: market.Events{Meta: meta, Mids: mids}}
+			if err := emit(ctx, time.Now(), &d, f.Stats, f.Log, sink); err != nil {
+				return err
+			}
+			f.wantAll(meta) // after its mid prices, so that they do not come late
+		}
+		if err := backoff.Sleep(ctx, pause); err != nil {
+			return err
+		}
+	}
+}
+
+// look asks for all descriptions and mid prices.
+func (f *Feed) look(ctx context.Context) (*market.Meta, []market.Mids, error) {
+	dexs, err := f.info.PerpDexs(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	meta := &market.Meta{Perps: map[string]json.RawMessage{}}
+	var mids []market.Mids
+	for _, dex := range dexs {
+		raw, err := f.info.Meta(ctx, dex)
+		if err != nil {
+			return nil, nil, err
+		}
+		px, err := f.info.AllMids(ctx, dex)
+		if err != nil {
+			return nil, nil, err
+		}
+		meta.Perps[dex] = raw
+		mids = append(mids, market.Mids{Dex: dex, Time: time.Now().UnixMilli(), Px: px})
+	}
+	if meta.Spot, err = f.info.SpotMeta(ctx); err != nil {
+		return nil, nil, err
+	}
+	meta.Time = time.Now().UnixMilli()
+	return meta, mids, nil
+}
+
+// wantAll notes what to subscribe to, in the order in which the limit is spent:
+// mid prices, trades, whole books, fast ones (see [layers]), and best prices, which the books
+// have too, only less often.
+func (f *Feed) wantAll(meta *market.Meta) {
+	dexs := slices.Sorted(maps.Keys(meta.Perps))
+	for _, dex := range dexs {
+		f.want(subscription{Type: "allMids", Dex: dex})
+	}
+	var coins []string
+	for _, dex := range dexs {
+		coins = append(coins, f.traded(meta.Perps[dex])...)
+	}
+	coins = append(coins, f.traded(meta.Spot)...)
+	for _, coin := range coins {
+		if f.Trades {
+			f.want(subscription{Type: "trades", Coin: coin})
+		}
+	}
+	for _, coin := range coins {
+		if f.Books {
+			f.want(subscription{Type: "l2Book", Coin: coin})
+		}
+	}
+	for _, coin := range coins {
+		if f.Books {
+			f.want(subscription{Type: "l2Book", Coin: coin, Fast: true})
+		}
+	}
+	for _, coin := range coins {
+		if f.Books {
+			f.want(subscription{Type: "bbo", Coin: coin})
+		}
+	}
+}
+
+func (f *Feed) traded(description json.RawMessage) []string {
+	coins, err := wire.TradedCoins(description)
+	if err != nil {
+		f.Log.Warn("a description of markets has no universe", "error", err.Error())
+	}
+	return coins
+}
+
+func (f *Feed) want(s subscription) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.known[s] {
+		return
+	}
+	f.known[s] = true
+	if len(f.wanted) == maxSubscriptions {
+		if f.Stats.Dropped.Add(1) > 1 {
+			return
+		}
+		f.Log.Error("the venue allows no more subscriptions; the rest is left out, from this one on", "type", s.Type, "coin", s.Coin, "dex", s.Dex, "fast", s.Fast, "limit", maxSubscriptions)
+		return
+	}
+	f.wanted = append(f.wanted, s)
+	select {
+	case f.news <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,125 @@
+package hyperliquid
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"quotary/shared/market"
+	"quotary/shared/text/lenient"
+	"quotary/shared/venue/wire"
+)
+
+// ReadMisc reads a line of [LedgerStreams] and keeps all of it that is stored: what
+// accounts paid and received as funding, the rates of the coins at which they did, and
+// the ledger updates, one for each account that an update names.
+//
+// A line without any of these is not parsed at all, nor is an event.
+func ReadMisc(e *market.Events, line string, offset int64) (skipped int, err error) {
+	if !strings.Contains(line, ledgerMark) && !strings.Contains(line, fundingMark) {
+		return 0, nil
+	}
+	b, err := nodeEvents(line)
+	if err != nil {
+		return 1, fmt.Errorf("read a line of misc events: %w", err)
+	}
+	seq := b.seq(offset)
+	for i, raw := range b.Events {
+		if !bytes.Contains(raw, []byte(ledgerMark)) && !bytes.Contains(raw, []byte(fundingMark)) {
+			continue
+		}
+		n, fault := readMiscEvent(e, raw, seq+int64(i))
+		skipped, err = skipped+n, errors.Join(err, fault)
+	}
+	return skipped, err
+}
+
+// What an event that is read has in its text.
+const (
+	ledgerMark  = `"LedgerUpdate"`
+	fundingMark = `"Funding"`
+)
+
+// miscEvent has of the kinds of event those that are read; of all others both are nil.
+type miscEvent struct {
+	Time  string `json:"time"`
+	Hash  string `json:"hash"`
+	Inner struct {
+		Funding *struct {
+			Deltas []fundingDelta `json:"deltas"`
+		}
+		LedgerUpdate *struct {
+			Users []string        `json:"users"`
+			Delta json.RawMessage `json:"delta"`
+		}
+	} `json:"inner"`
+}
+
+// fundingDelta is what one account paid or received in one coin.
+type fundingDelta struct {
+	User   string `json:"user"`
+	Coin   string `json:"coin"`
+	Amount string `json:"funding_amount"`
+	Szi    string `json:"szi"`
+	Rate   string `json:"funding_rate"`
+}
+
+func readMiscEvent(e *market.Events, raw json.RawMessage, seq int64) (skipped int, err error) {
+	var w miscEvent
+	if err := lenient.Object(raw, &w); err != nil {
+		return 1, fmt.Errorf("a misc event: %w", err)
+	}
+	if w.Inner.LedgerUpdate == nil && w.Inner.Funding == nil {
+		return 0, nil
+	}
+	at, err := time.Parse(wire.NodeTime, w.Time)
+	if err != nil {
+		return 1, fmt.Errorf("the time of a misc event: %w", err)
+	}
+	if l := w.Inner.LedgerUpdate; l != nil {
+		update, err := wire.ParseLedger(l.Delta)
+		if err != nil {
+			return 1, err
+		}
+		if len(l.Users) == 0 {
+			return 1, errors.New("a ledger update names no account")
+		}
+		update.Time, update.Hash = at.UnixMilli(), w.Hash
+		for _, user := range l.Users {
+			var ok bool
+			if update.Address, ok = market.ParseAddress(user); !ok {
+				skipped, err = skipped+1, errors.Join(err, fmt.Errorf("a ledger update: %.60q is no address", user))
+				continue
+			}
+			e.Ledgers = append(e.Ledgers, update)
+		}
+		return skipped, err
+	}
+	return readDeltas(e, w.Inner.Funding.Deltas, at.UnixMilli(), seq)
+}
+
+// readDeltas keeps the payments of an hour and the rate of each coin. All accounts pay
+// a coin at one rate, but the node does not write the premium: that stays "".
+func readDeltas(e *market.Events, deltas []fundingDelta, ms, seq int64) (skipped int, err error) {
+	rated := map[string]bool{}
+	for i := range deltas {
+		d := &deltas[i]
+		p := market.FundingPayment{Address: d.User, Coin: d.Coin, Time: ms, USDC: d.Amount, Szi: d.Szi, Rate: d.Rate, Seq: seq}
+		if fault := p.Check(); fault != nil {
+			if skipped++; skipped == 1 { // of many, the first says enough
+				err = fmt.Errorf("a funding payment: %w", fault)
+			}
+			continue
+		}
+		e.Payments = append(e.Payments, p)
+		if rated[d.Coin] {
+			continue
+		}
+		rated[d.Coin] = true
+		e.Funding = append(e.Funding, market.Funding{Coin: d.Coin, Rate: d.Rate, Time: ms})
+	}
+	return skipped, err
+}

@@ -1,0 +1,112 @@
+package hyperliquid
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quotary/functions/ingester/source/sourcetest"
+	"quotary/shared/market"
+)
+
+func TestAPaymentOfEachAccountIsReadAndTheRateOfEachCoin(t *testing.T) {
+	t.Parallel()
+	var e market.Events
+	skipped, err := ReadMisc(&e, `{"local_time":"2026-06-11T01:00:00.312725258","block_time":"2026-06-11T01:00:00.039772125","block_number":7,"events":[
+		{"time":"2026-06-11T01:00:00.039772125","hash":"0x00","inner":{"Funding":{"deltas":[
+			{"user":"0x0000000000000000000000000000000000000001","coin":"ZEC","funding_amount":"9.3","szi":"280.0","funding_rate":"-0.0000810249"},
+			{"user":"0x0000000000000000000000000000000000000002","coin":"HYPE","funding_amount":"4.5","szi":"-2744.84","funding_rate":"0.0000308526"},
+			{"user":"0x0000000000000000000000000000000000000002","coin":"ZEC","funding_amount":"1.3","szi":"1.0","funding_rate":"-0.0000810249"},
+			{"user":"0x0000000000000000000000000000000000000003","coin":"BAD","funding_amount":"1.3","szi":"1.0","funding_rate":"none"}]}}},
+		{"time":"2026-06-11T01:00:00.039772125","hash":"0x00","inner":{"ValidatorRewards":{"validator_to_reward":[]}}}]}`, 0)
+	at := time.Date(2026, 6, 11, 1, 0, 0, 39_000_000, time.UTC).UnixMilli()
+	want := []market.Funding{{Coin: "ZEC", Rate: "-0.0000810249", Time: at}, {Coin: "HYPE", Rate: "0.0000308526", Time: at}}
+	if skipped != 1 || err == nil || !slices.Equal(e.Funding, want) {
+		t.Errorf("emitted %+v, %d skipped, %v", e.Funding, skipped, err)
+	}
+	address := func(n string) string { return "0x000000000000000000000000000000000000000" + n }
+	payments := []market.FundingPayment{
+		{Address: address("1"), Coin: "ZEC", Time: at, USDC: "9.3", Szi: "280.0", Rate: "-0.0000810249", Seq: 7_000_000},
+		{Address: address("2"), Coin: "HYPE", Time: at, USDC: "4.5", Szi: "-2744.84", Rate: "0.0000308526", Seq: 7_000_000},
+		{Address: address("2"), Coin: "ZEC", Time: at, USDC: "1.3", Szi: "1.0", Rate: "-0.0000810249", Seq: 7_000_000},
+	}
+	if diff := cmp.Diff(payments, e.Payments); diff != "" {
+		t.Errorf("payments (-want +got):\n%s", diff)
+	}
+	if skipped, err = ReadMisc(&e, `{"inner":{"CDeposit":{}}}`, 0); skipped != 0 || err != nil || len(e.Funding) != 2 {
+		t.Errorf("of a line without funding: %d skipped, %v", skipped, err)
+	}
+	if skipped, err = ReadMisc(&e, `{"inner":{"Funding"`, 0); skipped != 1 || err == nil {
+		t.Errorf("of half a line: %d skipped, %v", skipped, err)
+	}
+}
+
+func TestALedgerUpdateIsDeliveredForEveryAccountItNames(t *testing.T) {
+	t.Parallel()
+	line := blockHead + `{"time":"2026-06-11T01:00:02.896899363","hash":"0x5a","inner":{"LedgerUpdate":{"users":["0x8B1c0722a978599bb254c2bdd75992fa605073f6",` +
+		`"0x2000000000000000000000000000000000000000"],"delta":{"type":"send","amount":"500.008953"}}}},` +
+		`{"time":"2026-06-11T01:00:02.896899363","hash":"0x5b","inner":{"CDeposit":{"user":"0x163014fed389c392a0a214d2c4a28a73ec804741","amount":"1.0"}}}]}`
+	var e market.Events
+	if skipped, err := ReadMisc(&e, line, 0); err != nil || skipped != 0 {
+		t.Fatalf("%d skipped, %v", skipped, err)
+	}
+	delta := []byte(`{"type":"send","amount":"500.008953"}`)
+	want := []market.Ledger{
+		{Address: "0x8b1c0722a978599bb254c2bdd75992fa605073f6", Time: 1781139602896, Hash: "0x5a", Type: "send", Delta: delta},
+		{Address: "0x2000000000000000000000000000000000000000", Time: 1781139602896, Hash: "0x5a", Type: "send", Delta: delta},
+	}
+	if diff := cmp.Diff(want, e.Ledgers); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestWhatAnEventMayLackNeverCostsIt: null, absent and of another type are all the same.
+func TestWhatAnEventMayLackNeverCostsIt(t *testing.T) {
+	t.Parallel()
+	const user = "0x0000000000000000000000000000000000000001"
+	ledger := func(hash, users, delta string) string {
+		return blockHead + `{"time":"2026-06-11T01:00:02.896899363",` + hash + `"inner":{"LedgerUpdate":{` + users + `"delta":` + delta + `}}}]}`
+	}
+	for name, c := range map[string]struct {
+		line             string
+		updates, skipped int
+	}{
+		"no hash":                 {ledger(``, `"users":["`+user+`"],`, `{"type":"deposit","usdc":"5.0"}`), 1, 0},
+		"a null hash":             {ledger(`"hash":null,`, `"users":["`+user+`"],`, `{"type":"deposit","usdc":"5.0"}`), 1, 0},
+		"a hash of another type":  {ledger(`"hash":[5],`, `"users":["`+user+`"],`, `{"type":"deposit","usdc":"5.0"}`), 1, 0},
+		"an amount as a number":   {ledger(``, `"users":["`+user+`"],`, `{"type":"withdraw","usdc":5.0,"fee":null}`), 1, 0},
+		"a user of another type":  {ledger(``, `"users":["`+user+`",7],`, `{"type":"send"}`), 1, 1},
+		"no users":                {ledger(``, ``, `{"type":"send"}`), 0, 1},
+		"users of another type":   {ledger(``, `"users":{"a":1},`, `{"type":"send"}`), 0, 1},
+		"a time of another type":  {strings.Replace(ledger(``, `"users":["`+user+`"],`, `{"type":"send"}`), `"2026-06-11T01:00:02.896899363"`, `5`, 1), 0, 1},
+		"a delta of another type": {ledger(``, `"users":["`+user+`"],`, `[]`), 0, 1},
+	} {
+		var e market.Events
+		skipped, err := ReadMisc(&e, c.line, 0)
+		if len(e.Ledgers) != c.updates || skipped != c.skipped || (err != nil) != (c.skipped > 0) {
+			t.Errorf("%s: %+v, %d skipped, %v", name, e.Ledgers, skipped, err)
+		}
+	}
+	var e market.Events
+	payment := func(szi string) string {
+		return `{"user":"` + user + `","coin":"ZEC","funding_amount":"9.3","szi":` + szi + `,"funding_rate":"-0.00008"}`
+	}
+	skipped, err := ReadMisc(&e, blockHead+`{"time":"2026-06-11T01:00:00.039","inner":{"Funding":{"deltas":[`+payment(`"280.0"`)+`,`+payment(`280.0`)+`,7,`+payment(`"281.0"`)+`]}}}]}`, 0)
+	if len(e.Payments) != 2 || skipped != 2 || err == nil {
+		t.Errorf("payments: %+v, %d skipped, %v", e.Payments, skipped, err)
+	}
+}
+
+func TestAnAnswerWithoutEndIsRefused(t *testing.T) {
+	t.Parallel()
+	for begin, ask := range map[string]func(*Info) error{
+		`[`:           func(i *Info) error { _, err := i.PerpDexs(t.Context()); return err },
+		`{"a":[`:      func(i *Info) error { _, err := i.AllMids(t.Context(), ""); return err },
+		`{"tokens":[`: func(i *Info) error { _, err := i.SpotMeta(t.Context()); return err },
+	} {
+		sourcetest.RefusesEndlessRows(t, begin, func(url string) error { return ask(NewInfo(url)) })
+	}
+}

@@ -1,0 +1,224 @@
+package okx
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"quotary/functions/ingester/source"
+	"quotary/shared/market"
+)
+
+// Tickers returns the last 24 hours of those pairs that the exchange tells of. It does not
+// tell what was paid for linear swaps: that is what was traded, at the last price.
+func (m *Market) Tickers(ctx context.Context, pairs []market.Pair) ([]market.PairTicker, error) {
+	rows, err := get[ticker](ctx, m.host, "/api/v5/market/tickers", url.Values{"instType": {m.instType}}, tickersWeight)
+	if err != nil {
+		return nil, err
+	}
+	return source.OfPairs("ticker", rows, pairs, func(row *ticker) string { return row.InstID }, (*ticker).read)
+}
+
+// ticker is a row of tickers.
+type ticker struct {
+	InstID string `json:"instId"`
+	Last   string `json:"last"`
+	Open   string `json:"open24h"`
+	High   string `json:"high24h"`
+	Low    string `json:"low24h"`
+	Vol    string `json:"vol24h"`    // base coins, of swaps contracts
+	VolCcy string `json:"volCcy24h"` // quote coins, of swaps base coins
+	Ts     string `json:"ts"`
+}
+
+func (row *ticker) read(pair *market.Pair) (market.PairTicker, error) {
+	t := market.PairTicker{Pair: pair.Key}
+	var counted, coins market.Decimal
+	err := errors.Join(milliseconds(row.Ts, &t.Time), source.Decimals(
+		source.Field{To: &t.Last, Name: "last", Text: row.Last}, source.Field{To: &t.Open, Name: "open24h", Text: row.Open},
+		source.Field{To: &t.High, Name: "high24h", Text: row.High}, source.Field{To: &t.Low, Name: "low24h", Text: row.Low},
+		source.Field{To: &counted, Name: "vol24h", Text: row.Vol}, source.Field{To: &coins, Name: "volCcy24h", Text: row.VolCcy},
+	))
+	switch {
+	case pair.Inverse:
+		t.Size, t.Amount = coins, counted.Mul(pair.Contract)
+	case pair.Swap:
+		t.Size, t.Amount = coins, market.Notional(t.Last, coins)
+	default:
+		t.Size, t.Amount = counted, coins
+	}
+	return t, err
+}
+
+// milliseconds reads a time.
+func milliseconds(text string, to *int64) error {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return fmt.Errorf("time: %w", err)
+	}
+	*to = n
+	return source.CheckTime(n)
+}
+
+// Interests returns the open interest of swaps now; of spot markets none.
+func (m *Market) Interests(ctx context.Context, pairs []market.Pair) ([]market.PairInterest, error) {
+	if !m.Swap {
+		return nil, nil
+	}
+	rows, err := get[interest](ctx, m.host, "/api/v5/public/open-interest", url.Values{"instType": {m.instType}}, interestsWeight)
+	if err != nil {
+		return nil, err
+	}
+	return source.OfPairs("open interest", rows, pairs, func(row *interest) string { return row.InstID }, (*interest).read)
+}
+
+// interest is a row of open interest.
+type interest struct {
+	InstID string `json:"instId"`
+	Coins  string `json:"oiCcy"`
+	USD    string `json:"oiUsd"`
+	Ts     string `json:"ts"`
+}
+
+func (row *interest) read(pair *market.Pair) (market.PairInterest, error) {
+	one := market.PairInterest{Pair: pair.Key}
+	err := errors.Join(milliseconds(row.Ts, &one.Time), source.Decimals(
+		source.Field{To: &one.Size, Name: "oiCcy", Text: row.Coins}, source.Field{To: &one.Value, Name: "oiUsd", Text: row.USD},
+	))
+	return one, err
+}
+
+const (
+	fiveMinutes = 300_000
+	pastPage    = 100 // rows of an answer about the past
+)
+
+// PastFundings returns the rates that were paid of a pair from a time until before another
+// (ms), oldest first. The exchange does not say how long their periods were: see
+// [source.PaidFundings].
+func (m *Market) PastFundings(ctx context.Context, pair market.Pair, from, to int64) (list []market.PairFunding, err error) {
+	begin := from - source.FundingLookback
+	for end := to; end > begin; {
+		rows, err := get[struct {
+			Time string `json:"fundingTime"`
+			Rate string `json:"realizedRate"`
+		}](ctx, m.funding, "/api/v5/public/funding-rate-history", url.Values{
+			"instId": {pair.Symbol}, "after": {strconv.FormatInt(end, 10)}, "limit": {strconv.Itoa(pastPage)},
+		}, 1)
+		if err != nil {
+			return nil, fmt.Errorf("read funding of %s: %w", pair.Key, err)
+		}
+		for _, row := range rows {
+			f := market.PairFunding{Pair: pair.Key, Paid: true}
+			err := milliseconds(row.Time, &f.Time)
+			if err == nil && f.Time >= end {
+				err = errRow
+			}
+			if err == nil {
+				f.Rate, err = market.ParseDecimal(row.Rate)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("read funding of %s: the row of %.20q: %w", pair.Key, row.Time, err)
+			}
+			list, end = append(list, f), f.Time
+		}
+		if len(rows) < pastPage {
+			break
+		}
+	}
+	slices.Reverse(list)
+	return source.PaidFundings(list, from), nil
+}
+
+var errRow = errors.New("it is out of order or outside of what was asked for")
+
+// past reads rows of text of every five minutes, in pages; add takes each, oldest first.
+func past(ctx context.Context, host *source.Host, path string, query url.Values, from, to int64, add func(at int64, row []string) error) error {
+	from = (from + fiveMinutes - 1) / fiveMinutes * fiveMinutes
+	for from < to {
+		end := min(to, from+pastPage*fiveMinutes)
+		query.Set("period", "5m")
+		query.Set("begin", strconv.FormatInt(from, 10))
+		query.Set("end", strconv.FormatInt(end-1, 10))
+		query.Set("limit", strconv.Itoa(pastPage))
+		rows, err := get[[]string](ctx, host, path, query, 1)
+		if err != nil {
+			return err
+		}
+		last := int64(0)
+		for _, row := range slices.Backward(rows) {
+			var at int64
+			if len(row) == 0 {
+				return errRow
+			}
+			if err := milliseconds(row[0], &at); err != nil {
+				return err
+			}
+			if at <= last {
+				return fmt.Errorf("the row of %d: %w", at, errRow)
+			}
+			last = at
+			if at < from || at >= end {
+				continue // the edges are not documented
+			}
+			if err := add(at, row); err != nil {
+				return fmt.Errorf("the row of %d: %w", at, err)
+			}
+		}
+		from = end
+	}
+	return nil
+}
+
+// PastInterests returns the open interest of a swap in steps of five minutes from a time
+// until before another (ms), oldest first, as far back as the exchange has it: some days.
+func (m *Market) PastInterests(ctx context.Context, pair market.Pair, from, to int64) (list []market.PairInterest, err error) {
+	if !m.Swap {
+		return nil, nil
+	}
+	query := url.Values{"instId": {pair.Symbol}}
+	err = past(ctx, m.interest, "/api/v5/rubik/stat/contracts/open-interest-history", query, from, to, func(at int64, row []string) error {
+		if len(row) < 4 { // time, contracts, coins, US dollars
+			return errRow
+		}
+		one := market.PairInterest{Pair: pair.Key, Time: at}
+		err := source.Decimals(source.Field{To: &one.Size, Name: "oiCcy", Text: row[2]}, source.Field{To: &one.Value, Name: "oiUsd", Text: row[3]})
+		list = append(list, one)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read open interest of %s: %w", pair.Key, err)
+	}
+	return list, nil
+}
+
+// PastRatios returns the share of accounts that are long likewise: the exchange tells of a
+// coin how many are long for one that is short.
+func (m *Market) PastRatios(ctx context.Context, pair market.Pair, from, to int64) (list []market.PairRatio, err error) {
+	if !m.Swap || pair.Inverse {
+		return nil, nil
+	}
+	query := url.Values{"ccy": {pair.Base}}
+	err = past(ctx, m.accounts, "/api/v5/rubik/stat/contracts/long-short-account-ratio", query, from, to, func(at int64, row []string) error {
+		if len(row) < 2 {
+			return errRow
+		}
+		var ratio market.Decimal
+		if err := source.Decimals(source.Field{To: &ratio, Name: "ratio", Text: row[1]}); err != nil {
+			return err
+		}
+		share, err := ratio.Div(ratio.Add(market.Whole(1)))
+		list = append(list, market.PairRatio{Pair: pair.Key, Time: at, Long: share.RoundHAZ(sharePlaces)})
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read accounts of %s: %w", pair.Key, err)
+	}
+	return list, nil
+}
+
+// sharePlaces are the decimal places of a share that is made of a ratio.
+const sharePlaces = 6

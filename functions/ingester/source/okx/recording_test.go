@@ -1,0 +1,278 @@
+package okx
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"quotary/functions/ingester/source"
+	"quotary/functions/ingester/source/sourcetest"
+	"quotary/shared/market"
+	"quotary/shared/testing/testenv"
+)
+
+// read is what a file of frames holds.
+type read struct{ frames, trades, answers, malformed int }
+
+// Frames of a session of 2022, of single lines and of examples: every one is read, and of
+// those of trades there are as many as recorded. Two of 2021 say no rate or no next one, and
+// order books have no numbers or do not say what they are: these are counted.
+func TestRecordedFrames(t *testing.T) {
+	t.Parallel()
+	count := func(t *testing.T, got *read, line []byte) {
+		var f source.Frame
+		switch err := parse(string(line), &f); {
+		case errors.Is(err, errFunding), errors.Is(err, errBook):
+			got.malformed++
+		case err != nil:
+			t.Errorf("%v: %.200s", err, line)
+		}
+		got.frames++
+		got.trades += len(f.Events.Trades)
+		if f.Answered {
+			got.answers++
+		}
+	}
+	for name, c := range map[string]struct {
+		want read
+		each func(t *testing.T, line []byte, got *read)
+	}{
+		"session_okx_2022-05-13.jsonl.gz": {read{410, 74, 18, 290}, func(t *testing.T, line []byte, got *read) {
+			var l struct {
+				Dir   string
+				Frame json.RawMessage
+			}
+			if err := json.Unmarshal(line, &l); err != nil {
+				t.Fatal(err)
+			}
+			if l.Dir == "in" {
+				count(t, got, l.Frame)
+			}
+		}},
+		"okx_wsAllTrades.jsonl": {read{2, 2, 0, 0}, func(t *testing.T, line []byte, got *read) { count(t, got, line) }},
+		"venue_ws_frames.jsonl": {read{36, 4, 2, 2}, func(t *testing.T, line []byte, got *read) {
+			var l struct {
+				Venue string
+				Frame json.RawMessage
+			}
+			if err := json.Unmarshal(line, &l); err != nil {
+				t.Fatal(err)
+			}
+			if strings.HasPrefix(l.Venue, "okx") {
+				count(t, got, l.Frame)
+			}
+		}},
+		"fixtures/ws.jsonl": {read{30, 1, 15, 1}, func(t *testing.T, line []byte, got *read) {
+			var l struct {
+				Venue  string
+				Frames []struct {
+					Dir   string
+					Frame json.RawMessage
+				}
+			}
+			if err := json.Unmarshal(line, &l); err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range l.Frames {
+				if l.Venue == "okx" && f.Dir != "out" {
+					count(t, got, f.Frame)
+				}
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var got read
+			lines := testenv.Recording(t, "exchanges/"+name)
+			for lines.Scan() {
+				c.each(t, lines.Bytes(), &got)
+			}
+			if lines.Err() != nil {
+				t.Fatal(lines.Err())
+			}
+			if got != c.want {
+				t.Errorf("%+v were read, want %+v", got, c.want)
+			}
+		})
+	}
+}
+
+// Updates of order books of 2022, numbered by us, make the books of which the exchange said
+// the checksums.
+func TestRecordedBooks(t *testing.T) {
+	t.Parallel()
+	lines := testenv.Recording(t, "exchanges/session_okx_2022-05-13.jsonl.gz")
+	type said struct {
+		frame    string
+		checksum int32
+	}
+	var session []said
+	var pairs []market.Pair
+	number := map[string]int{} // of the last update, by instrument
+	for lines.Scan() {
+		var l struct{ Frame json.RawMessage }
+		var f struct {
+			Arg    arg
+			Action string
+			Data   []struct{ Checksum int32 }
+		}
+		if json.Unmarshal(lines.Bytes(), &l) != nil || json.Unmarshal(l.Frame, &f) != nil || f.Action == "" {
+			continue
+		}
+		symbol := f.Arg.InstID
+		if number[symbol]++; number[symbol] == 1 {
+			pairs = append(pairs, market.Pair{Key: symbol, Symbol: symbol})
+		}
+		numbered := fmt.Sprintf(`"seqId":%d,"prevSeqId":%d,"checksum"`, number[symbol], number[symbol]-1)
+		session = append(session, said{strings.Replace(string(l.Frame), `"checksum"`, numbered, 1), f.Data[0].Checksum})
+	}
+	if len(session) != 290 || len(pairs) != 3 {
+		t.Fatalf("%d frames of %d instruments", len(session), len(pairs))
+	}
+	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer stop()
+	books := make(chan market.PairBook)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		conn, err := websocket.Accept(w, r, nil)
+		if err != nil {
+			return
+		}
+		defer conn.CloseNow()
+		defer stop() // before the connection is lost
+		for range pairs {
+			_ = conn.Write(ctx, websocket.MessageText, []byte(`{"event":"subscribe"}`)) // the next fails too
+		}
+		for i, one := range session {
+			if err := conn.Write(ctx, websocket.MessageText, []byte(one.frame)); err != nil {
+				t.Error(err)
+				return
+			}
+			select {
+			case book := <-books:
+				if got := checksum(book); got != one.checksum {
+					t.Errorf("after frame %d the checksum of %s is %d, want %d", i, book.Pair, got, one.checksum)
+				}
+			case <-ctx.Done():
+				t.Errorf("no book comes after frame %d", i)
+				return
+			}
+		}
+	}))
+	t.Cleanup(server.Close)
+	m := Open(server.URL, slog.New(slog.DiscardHandler))[0]
+	err := m.FollowBooks(ctx, pairs, source.Books{Levels: 25, Every: time.Millisecond}, m.Stats, func(ctx context.Context, e *market.PairEvents) error {
+		for _, book := range e.Books {
+			select {
+			case books <- book:
+			case <-ctx.Done():
+			}
+		}
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) || m.Stats.Gaps.Load()+m.Stats.Malformed.Load()+m.Stats.Reconnects.Load() != 0 {
+		t.Errorf("%v, %+v", err, m.Stats)
+	}
+}
+
+// checksum is what the exchange makes of the best 25 levels.
+func checksum(b market.PairBook) int32 {
+	var texts []string
+	for i := range max(len(b.Bids), len(b.Asks)) {
+		for _, side := range [][]market.PairLevel{b.Bids, b.Asks} {
+			if i < len(side) {
+				texts = append(texts, side[i].Px.String(), side[i].Sz.String())
+			}
+		}
+	}
+	return int32(crc32.ChecksumIEEE([]byte(strings.Join(texts, ":")))) //nolint:gosec // the bits are read as signed
+}
+
+// Every instrument of 2022 that is live, and no other, is a pair.
+func TestRecordedInstruments(t *testing.T) {
+	t.Parallel()
+	markets := Open("", slog.New(slog.DiscardHandler))
+	lines := testenv.Recording(t, "exchanges/okx_instruments_2022-05.jsonl.gz")
+	got := map[string]int{}
+	sizes := map[string]market.Decimal{}
+	for lines.Scan() {
+		var l struct {
+			URL      string
+			Response answer[instrument]
+		}
+		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range markets {
+			if !strings.HasSuffix(l.URL, m.instType) {
+				continue
+			}
+			for i := range l.Response.Data {
+				in := &l.Response.Data[i]
+				if m.instType == swap && m.Inverse != (in.CtType == "inverse") {
+					continue // another market's
+				}
+				pair, ok := m.pair(in)
+				switch {
+				case ok:
+					got[m.Name]++
+					sizes[pair.Key] = pair.Contract
+				case in.State != "live":
+					got[m.Name+" not live"]++
+				default:
+					t.Errorf("%+v is no pair", in)
+				}
+			}
+		}
+	}
+	if want := map[string]int{"okx spot": 513, "okx swap": 126, "okx inverse": 40}; !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	for key, want := range map[string]string{"btcswapusdt:okcoinfutures": "0.01", "ethswapusdt:okcoinfutures": "0.1", "dogeswapusdt:okcoinfutures": "1000"} {
+		if !sizes[key].Equal(sourcetest.Decimal(t, want)) {
+			t.Errorf("a contract of %s is %s, want %s", key, sizes[key], want)
+		}
+	}
+}
+
+// The rows of the documentation's examples are read.
+func TestRecordedKlines(t *testing.T) {
+	t.Parallel()
+	lines := testenv.Recording(t, "exchanges/fixtures/okx.jsonl")
+	n := 0
+	for lines.Scan() {
+		var l struct {
+			Path     string
+			Response json.RawMessage
+		}
+		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
+			t.Fatal(err)
+		}
+		if l.Path != "/api/v5/market/candles" && l.Path != "/api/v5/market/history-candles" {
+			continue
+		}
+		var a answer[[]string]
+		if err := json.Unmarshal(l.Response, &a); err != nil {
+			t.Fatal(err)
+		}
+		for _, fields := range a.Data {
+			if _, err := klineRow(fields, new(market.Pair)); err != nil {
+				t.Errorf("%v: %v", fields, err)
+			}
+			n++
+		}
+	}
+	if n != 4 {
+		t.Errorf("%d rows, want 4", n)
+	}
+}

@@ -1,0 +1,84 @@
+package sourcetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"quotary/functions/ingester/source"
+)
+
+// endlessBytes is how much an [Endless] answer has: far more than what is on its way while an
+// answer is refused.
+const endlessBytes = 64 << 20
+
+// RefusesEndlessRows holds who asks an upstream to refusing an answer that begins rightly and has
+// many millions of rows behind it, each of a few bytes, without reading it to its end.
+func RefusesEndlessRows(t *testing.T, begin string, ask func(url string) error) {
+	t.Helper()
+	var written, answers atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		answers.Add(1)
+		_, err := io.WriteString(w, begin)
+		for chunk := strings.Repeat("{},", 1<<14); err == nil && written.Load() < endlessBytes; {
+			var n int
+			n, err = io.WriteString(w, chunk)
+			written.Add(int64(n))
+		}
+	}))
+	t.Cleanup(server.Close)
+	err := ask(server.URL)
+	if !errors.Is(err, source.ErrBounds) {
+		t.Errorf("%v, want that it is beyond its bounds", err)
+	}
+	if answers.Load() != 1 || written.Load() >= endlessBytes {
+		t.Errorf("it was asked %d times, and %d bytes were written", answers.Load(), written.Load())
+	}
+}
+
+// Logged follows a source until the first error that it logs, and returns that.
+func Logged(ctx context.Context, follow func(context.Context, *slog.Logger)) (why error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var once sync.Once
+	follow(ctx, slog.New(failures(func(text string) {
+		once.Do(func() {
+			if why = errors.New(text); strings.Contains(text, source.ErrBounds.Error()) {
+				why = fmt.Errorf("%w, as is logged", source.ErrBounds)
+			}
+		})
+		cancel()
+	})))
+	return why
+}
+
+// failures is a handler that takes the errors that are logged.
+type failures func(string)
+
+// Enabled is true.
+func (failures) Enabled(context.Context, slog.Level) bool { return true }
+
+// WithAttrs is the same handler.
+func (f failures) WithAttrs([]slog.Attr) slog.Handler { return f }
+
+// WithGroup is the same handler.
+func (f failures) WithGroup(string) slog.Handler { return f }
+
+// Handle takes the error of a record.
+func (f failures) Handle(_ context.Context, r slog.Record) error {
+	r.Attrs(func(a slog.Attr) bool {
+		if a.Key == "error" {
+			f(a.Value.String())
+		}
+		return true
+	})
+	return nil
+}

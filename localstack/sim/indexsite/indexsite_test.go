@@ -1,0 +1,46 @@
+package indexsite_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"quotary/localstack/sim/indexsite"
+)
+
+func TestAnswersAreWrittenAsTheUpstreamsWriteThem(t *testing.T) {
+	t.Parallel()
+	site := indexsite.New(indexsite.Config{Seed: 7, Now: func() time.Time { return time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC) }}) // a Monday
+	server := httptest.NewServer(site.Handler())
+	defer server.Close()
+	for path, want := range map[string]struct {
+		begins string
+		lines  int
+	}{
+		indexsite.FearGreedPath + "/?limit=3":             {`{"data":[{"value":"`, 1},
+		indexsite.VIXPath + "/VIX_History.csv":            {"DATE,OPEN,HIGH,LOW,CLOSE\n10/20/2025,", 286},
+		indexsite.StooqPath + "/?s=mstr.us&i=d":           {"Date,Open,High,Low,Close,Volume\n2025-10-20,", 286},
+		indexsite.StooqPath + "/?s=nothing&i=d":           {"No data", 0},
+		indexsite.StooqPath + "/?s=mstr.us&i=w":           {"No data", 0},
+		indexsite.FearGreedPath + "/?limit=0&format=json": {`{"data":[{"value":"`, 1},
+	} {
+		res, err := http.Get(server.URL + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		if err != nil || res.Header.Get("X-Simulated") != "true" || !strings.HasPrefix(string(body), want.begins) || strings.Count(string(body), "\n") != want.lines {
+			t.Errorf("%s: %d lines, %.60q (%v)", path, strings.Count(string(body), "\n"), body, err)
+		}
+	}
+	if days := site.Days(indexsite.VIX); days[len(days)-1].Date != "2026-11-20" {
+		t.Errorf("the last day is %+v", days[len(days)-1])
+	}
+	if days := site.Days(indexsite.FearGreed); days[len(days)-1].Date != "2026-11-23" || len(days) != 401 {
+		t.Errorf("%d days until %+v", len(days), days[len(days)-1])
+	}
+}

@@ -1,0 +1,111 @@
+package readunits_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"golang.org/x/sync/errgroup"
+
+	"quotary/shared/aws/attr"
+	"quotary/shared/aws/readunits"
+	"quotary/shared/store/schema"
+	"quotary/shared/store/storetest"
+)
+
+// world is a table with 64 rows of some 4 KB, 8 a partition.
+type world struct {
+	db    *dynamodb.Client
+	table string
+}
+
+func open(t *testing.T) world {
+	t.Helper()
+	db := storetest.DynamoDB(t)
+	w := world{dynamodb.New(db.Options(), readunits.Meter), storetest.Tables(t, db) + schema.LogTable}
+	for n := range 64 {
+		_, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &w.table, Item: attr.Item{
+			"pk": attr.S(partition(n / 8)), "sk": attr.S(string(rune('a' + n%8))), "body": attr.S(strings.Repeat("x", 4000)),
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return w
+}
+
+func partition(n int) string { return "p" + string(rune('0'+n)) }
+
+func (w world) query(ctx context.Context, of int) error {
+	_, err := w.db.Query(ctx, &dynamodb.QueryInput{
+		TableName: &w.table, KeyConditionExpression: aws.String("pk = :p"), ExpressionAttributeValues: attr.Item{":p": attr.S(partition(of))}, Limit: aws.Int32(8),
+	})
+	return err
+}
+
+func (w world) get(ctx context.Context, of int) error {
+	_, err := w.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &w.table, Key: attr.Item{"pk": attr.S(partition(of)), "sk": attr.S("a")}, ConsistentRead: aws.Bool(true)})
+	return err
+}
+
+func TestReadsCostWhatDynamoDBReports(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	ctx, budget := readunits.WithBudget(t.Context(), 100)
+	if err := errors.Join(w.query(ctx, 0), w.get(ctx, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if spent := budget.Spent(); spent != 4+1 { // 32 KB eventually, 4 KB strongly consistent
+		t.Errorf("spent %v units, want 5", spent)
+	}
+	if err := w.query(t.Context(), 0); err != nil {
+		t.Errorf("without a budget: %v", err)
+	}
+}
+
+func TestAReadBeyondTheBudgetIsRefused(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	ctx, budget := readunits.WithBudget(t.Context(), 10)
+	if err := errors.Join(w.query(ctx, 0), w.query(ctx, 1)); err != nil {
+		t.Fatal(err)
+	}
+	var exceeded *readunits.ExceededError
+	if err := w.query(ctx, 2); !errors.As(err, &exceeded) || exceeded.Budget != 10 {
+		t.Errorf("the third query, of 12 units together: %v", err)
+	}
+	if err := w.get(ctx, 2); err != nil {
+		t.Errorf("what the budget still covers: %v", err)
+	}
+	if spent := budget.Spent(); spent > 10 {
+		t.Errorf("spent %v of 10", spent)
+	}
+}
+
+func TestReadsSideBySideTakeFromOneBudget(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	ctx, budget := readunits.WithBudget(t.Context(), 16)
+	var reads errgroup.Group
+	refused := make(chan error, 8)
+	for n := range 8 {
+		reads.Go(func() error {
+			var exceeded *readunits.ExceededError
+			err := w.query(ctx, n)
+			if errors.As(err, &exceeded) {
+				refused <- err
+				return nil
+			}
+			return err
+		})
+	}
+	if err := reads.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if spent := budget.Spent(); spent != 16 || len(refused) != 4 {
+		t.Errorf("spent %v of 16, %d of 8 were refused", spent, len(refused))
+	}
+}

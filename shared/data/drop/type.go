@@ -1,0 +1,268 @@
+package drop
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"quotary/shared/text/visible"
+)
+
+// Type is what a line of a dataset may hold: a JSON object with the members of the
+// struct T, by their json tags, and no others. Members are texts, whole numbers
+// (int64) and booleans. Further tags: required:"true", of a text maxlen (runes) and
+// pattern, of a number min and max, of both enum (values separated by |), and accepts, which
+// says better in words what is accepted. A required text may not be empty. Control characters in texts are
+// dropped, but for tabs and line breaks.
+type Type[T any] struct {
+	members []member
+	byName  map[string]int
+}
+
+// member is a member of a line. Kinds of Go are those of JSON that it may be.
+type member struct {
+	index    int
+	name     string
+	kind     reflect.Kind
+	required bool
+	longest  int // runes; 0 is unbounded
+	pattern  *regexp.Regexp
+	enum     []string
+	min, max *int64
+	accepts  string
+}
+
+// TypeOf compiles the tags of T. It panics on tags that are none: a test finds it.
+func TypeOf[T any]() *Type[T] {
+	t := &Type[T]{byName: map[string]int{}}
+	of := reflect.TypeFor[T]()
+	for i := range of.NumField() {
+		field := of.Field(i)
+		m := member{index: i, name: field.Tag.Get("json"), kind: field.Type.Kind(), required: field.Tag.Get("required") == "true", accepts: field.Tag.Get("accepts")}
+		if m.name == "" || strings.Contains(m.name, ",") || !slices.Contains([]reflect.Kind{reflect.String, reflect.Int64, reflect.Bool}, m.kind) {
+			panic(fmt.Sprintf("drop: field %s of %s needs a json tag that is a name alone, and must be a string, an int64 or a bool", field.Name, of))
+		}
+		if text := field.Tag.Get("maxlen"); text != "" {
+			longest, err := strconv.Atoi(text)
+			if err != nil {
+				panic(fmt.Sprintf("drop: field %s of %s: %v", field.Name, of, err))
+			}
+			m.longest = longest
+		}
+		for tag, bound := range map[string]**int64{"min": &m.min, "max": &m.max} {
+			if text := field.Tag.Get(tag); text != "" {
+				n, err := strconv.ParseInt(text, 10, 64)
+				if err != nil {
+					panic(fmt.Sprintf("drop: field %s of %s: %v", field.Name, of, err))
+				}
+				*bound = &n
+			}
+		}
+		if text := field.Tag.Get("pattern"); text != "" {
+			m.pattern = regexp.MustCompile(text)
+		}
+		if text := field.Tag.Get("enum"); text != "" {
+			m.enum = strings.Split(text, "|")
+		}
+		t.byName[m.name] = len(t.members)
+		t.members = append(t.members, m)
+	}
+	return t
+}
+
+var errNoObject = errors.New("the line must be one JSON object")
+
+// Decode reads a line. The error is one sentence for whoever wrote it. Null is as
+// good as absent.
+func (t *Type[T]) Decode(line []byte) (value T, err error) {
+	if !utf8.Valid(line) {
+		return value, errors.New("the line is not valid UTF-8")
+	}
+	decoder := json.NewDecoder(bytes.NewReader(line))
+	decoder.UseNumber()
+	if open, err := decoder.Token(); err != nil || open != json.Delim('{') {
+		return value, errNoObject
+	}
+	into := reflect.ValueOf(&value).Elem()
+	var seen, set uint64
+	for decoder.More() {
+		token, err := decoder.Token()
+		name, isName := token.(string)
+		if err != nil || !isName {
+			return value, errNoObject
+		}
+		i, known := t.byName[name]
+		if !known {
+			return value, fmt.Errorf("there is no member %.40q: accepted are %s", name, strings.Join(t.names(), ", "))
+		}
+		if seen&(1<<i) != 0 {
+			return value, fmt.Errorf("%s is given twice", name)
+		}
+		seen |= 1 << i
+		if token, err = decoder.Token(); err != nil {
+			return value, errNoObject
+		}
+		if token == nil {
+			continue
+		}
+		m := &t.members[i]
+		if !m.set(into.Field(m.index), token) {
+			return value, fmt.Errorf("%s must be %s", name, m.accepted())
+		}
+		set |= 1 << i
+	}
+	if _, err := decoder.Token(); err != nil {
+		return value, errNoObject
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return value, errNoObject
+	}
+	for i := range t.members {
+		if m := &t.members[i]; m.required && set&(1<<i) == 0 {
+			return value, fmt.Errorf("%s is missing: it must be %s", m.name, m.accepted())
+		}
+	}
+	return value, nil
+}
+
+// set reports whether a value is accepted.
+func (m *member) set(at reflect.Value, token json.Token) bool {
+	switch value := token.(type) {
+	case string:
+		value = visible.Text(value)
+		if m.kind != reflect.String || m.required && value == "" || m.longest > 0 && utf8.RuneCountInString(value) > m.longest ||
+			m.pattern != nil && !m.pattern.MatchString(value) || m.enum != nil && !slices.Contains(m.enum, value) {
+			return false
+		}
+		at.SetString(value)
+	case json.Number:
+		n, err := strconv.ParseInt(value.String(), 10, 64)
+		if m.kind != reflect.Int64 || err != nil || !m.holds(n) {
+			return false
+		}
+		at.SetInt(n)
+	case bool:
+		if m.kind != reflect.Bool {
+			return false
+		}
+		at.SetBool(value)
+	default: // an object or a list begins
+		return false
+	}
+	return true
+}
+
+// holds reports whether a number is within its bounds.
+func (m *member) holds(n int64) bool {
+	return (m.min == nil || n >= *m.min) && (m.max == nil || n <= *m.max) && (m.enum == nil || slices.Contains(m.enum, strconv.FormatInt(n, 10)))
+}
+
+// CheckNumbers returns what is wrong with the numbers of a value that was not decoded.
+func (t *Type[T]) CheckNumbers(value *T) error {
+	of := reflect.ValueOf(value).Elem()
+	for i := range t.members {
+		if m := &t.members[i]; m.kind == reflect.Int64 && !m.holds(of.Field(m.index).Int()) {
+			return fmt.Errorf("%s must be %s", m.name, m.accepted())
+		}
+	}
+	return nil
+}
+
+// accepted says what is accepted, in words.
+func (m *member) accepted() string {
+	switch {
+	case m.accepts != "":
+		return m.accepts
+	case m.enum != nil:
+		return "one of " + strings.Join(m.enum, ", ")
+	case m.min != nil && m.max != nil:
+		return fmt.Sprintf("a whole number from %d to %d", *m.min, *m.max)
+	case m.min != nil:
+		return fmt.Sprintf("a whole number from %d on", *m.min)
+	case m.kind == reflect.Int64:
+		return "a whole number"
+	case m.kind == reflect.Bool:
+		return "true or false"
+	}
+	text := "a text"
+	if m.longest > 0 {
+		text = fmt.Sprintf("a text of at most %d characters", m.longest)
+	}
+	if m.pattern != nil {
+		text += " that matches " + m.pattern.String()
+	}
+	return text
+}
+
+// values are those of an enum, as JSON has them. Null is as good as absent.
+func (m *member) values() (all []any) {
+	for _, text := range m.enum {
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil && m.kind == reflect.Int64 {
+			all = append(all, n)
+		} else {
+			all = append(all, text)
+		}
+	}
+	if !m.required {
+		all = append(all, nil)
+	}
+	return all
+}
+
+func (t *Type[T]) names() []string {
+	names := make([]string, len(t.members))
+	for i := range t.members {
+		names[i] = t.members[i].name
+	}
+	return names
+}
+
+// Schema is the JSON Schema of a line. Comments are those of T, under "", and of its
+// fields, by their names in Go.
+func (t *Type[T]) Schema(title string, comments map[string]string) map[string]any {
+	of := reflect.TypeFor[T]()
+	properties, required := map[string]any{}, []string{}
+	for i := range t.members {
+		m := &t.members[i]
+		p := map[string]any{"type": map[reflect.Kind]string{reflect.String: "string", reflect.Int64: "integer", reflect.Bool: "boolean"}[m.kind]}
+		if comment := comments[of.Field(m.index).Name]; comment != "" {
+			p["description"] = comment
+		}
+		if m.required {
+			required = append(required, m.name)
+			if m.kind == reflect.String {
+				p["minLength"] = 1
+			}
+		} else {
+			p["type"] = []any{p["type"], "null"}
+		}
+		if m.longest > 0 {
+			p["maxLength"] = m.longest
+		}
+		if m.pattern != nil {
+			p["pattern"] = m.pattern.String()
+		}
+		if m.min != nil {
+			p["minimum"] = *m.min
+		}
+		if m.max != nil {
+			p["maximum"] = *m.max
+		}
+		if m.enum != nil {
+			p["enum"] = m.values()
+		}
+		properties[m.name] = p
+	}
+	return map[string]any{
+		"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, "description": comments[""],
+		"type": "object", "properties": properties, "required": required, "additionalProperties": false,
+	}
+}

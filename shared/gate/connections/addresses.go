@@ -1,0 +1,228 @@
+package connections
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
+
+	"quotary/shared/aws/attr"
+)
+
+// MostAddresses is how many addresses a connection follows at most, whatever the caps:
+// each message that adds some reads what is followed.
+const MostAddresses = 30_000
+
+// ErrFull is the error of a message with which a connection would follow more than
+// [MostAddresses].
+var ErrFull = errors.New("the connection follows as many addresses as it may")
+
+// AddAddresses adds those addresses that the connection does not follow yet,
+// and takes one slot for all of them. The ingester sends the reply before their
+// data; without any to add the reply is left like that of [Store.Answer].
+// Addresses are in lower case, fewer than fit into 128 KB of message. The error
+// is [ErrGone], [ErrFull], or a [*LimitError] when a cap is met.
+//
+// An address that a later message has removed, which was carried out before, is not
+// added. Two messages at once may both add an address, which is then followed until it
+// is removed from both.
+func (s *Store) AddAddresses(ctx context.Context, m Message, addresses []string, limits Limits, reply Reply) error {
+	groups, err := s.query(ctx, m.Connection, prefixGroup, after(prefixGroup))
+	if err != nil {
+		return err
+	}
+	group := m.below(prefixGroup, s.clock())
+	mine := func(im image) bool { return im.sort() == attr.Text(group, attrSK) }
+	groups = slices.DeleteFunc(groups, mine) // its own is there when this is a repetition
+	fresh := missing(addresses, groups)
+	ending, err := s.renewAddresses(ctx, m, addresses, groups)
+	if err != nil {
+		return err
+	}
+	fresh = append(fresh, ending...)
+	if len(fresh) > 0 && len(fresh)+followed(groups) > MostAddresses {
+		return ErrFull
+	}
+	if len(fresh) == 0 {
+		return s.Answer(ctx, m, reply)
+	}
+	group[attrAddresses] = attr.Set(fresh)
+	reply.into(group)
+	owners := ownersOf(m.Key, m.Distributor, subs, limits)
+	_, err = s.acquire(ctx, m.Connection, owners, false, func(held item) types.TransactWriteItem {
+		put := s.put(group)
+		for _, name := range [...]string{attrKeySlot, attrDistributorSlot} {
+			delete(group, name)
+			if shard, ok := held[name]; ok {
+				group[name] = shard
+			}
+		}
+		put.Put.ConditionExpression = aws.String("attribute_not_exists(pk)")
+		return put
+	})
+	if err != nil {
+		return fmt.Errorf("add addresses: %w", err)
+	}
+	k := item{attrPK: group[attrPK], attrSK: group[attrSK]}
+	if err := s.requireConnection(ctx, m.Connection); err != nil {
+		return s.undo(ctx, k, err)
+	}
+	later, err := s.query(ctx, m.Connection, numbered(prefixRemoval, m.At)+"$", after(prefixRemoval))
+	if err != nil {
+		return err
+	}
+	for _, removal := range later {
+		if gone := common(fresh, removal.addresses); len(gone) > 0 {
+			if err := s.withdraw(ctx, k, gone); err != nil {
+				return fmt.Errorf("add addresses: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// renewAddresses notes that a message asks again for addresses that earlier ones have
+// added, so that a removal from between them, that comes late, leaves them. It returns
+// those that such a removal may have begun to take out: the removal leaves what it
+// removes before it looks for notes, and this leaves the note before it looks for
+// removals, so one of them finds the other.
+func (s *Store) renewAddresses(ctx context.Context, m Message, addresses []string, groups []image) (ending []string, err error) {
+	added := make(map[string]int64) // when, ms
+	for _, group := range groups {
+		for _, a := range group.addresses {
+			added[a] = max(added[a], group.number(attrTime))
+		}
+	}
+	var again []string
+	for _, a := range missing(addresses, nil) {
+		if at, ok := added[a]; ok && at < m.At.UnixMilli() {
+			again = append(again, a)
+		}
+	}
+	if len(again) == 0 {
+		return nil, nil
+	}
+	now := s.clock()
+	note := m.below(prefixRenewal, now)
+	note[attrAddresses], note[attrExpiry] = attr.Set(again), expiry(now, endedKept)
+	if err := s.leave(ctx, &m, note); err != nil {
+		return nil, fmt.Errorf("add addresses: %w", err)
+	}
+	removals, err := s.query(ctx, m.Connection, prefixRemoval, numbered(prefixRemoval, m.At))
+	if err != nil {
+		return nil, err
+	}
+	for _, removal := range removals {
+		for _, a := range common(again, removal.addresses) {
+			if removal.number(attrTime) >= added[a] {
+				ending = append(ending, a)
+			}
+		}
+	}
+	return missing(ending, nil), nil
+}
+
+// followed is how many addresses groups hold together.
+func followed(groups []image) (n int) {
+	for i := range groups {
+		n += len(groups[i].addresses)
+	}
+	return n
+}
+
+// missing returns the addresses that no group holds, each once.
+func missing(addresses []string, groups []image) []string {
+	held := make(map[string]bool)
+	for _, im := range groups {
+		for _, a := range im.addresses {
+			held[a] = true
+		}
+	}
+	var fresh []string
+	for _, a := range addresses {
+		if !held[a] {
+			held[a] = true
+			fresh = append(fresh, a)
+		}
+	}
+	return fresh
+}
+
+// common returns those of a that are in b.
+func common(a, b []string) []string {
+	return without(a, without(a, b))
+}
+
+// RemoveAddresses removes those of the addresses that the connection follows,
+// and frees the slot of every message whose last address goes. What a later message has
+// added stays. The reply is left to [Store.Answer], which also finds that the
+// connection is gone.
+func (s *Store) RemoveAddresses(ctx context.Context, m Message, addresses []string) error {
+	unwanted := missing(addresses, nil)
+	if len(unwanted) == 0 {
+		return nil
+	}
+	// A message from before this one that is still being carried out adds what it has to
+	// add, then looks for this.
+	now := s.clock()
+	removal := m.below(prefixRemoval, now)
+	removal[attrAddresses], removal[attrExpiry] = attr.Set(unwanted), expiry(now, endedKept)
+	if _, err := s.write(ctx, s.put(removal)); err != nil {
+		return fmt.Errorf("remove addresses: %w", err)
+	}
+	renewed, err := s.query(ctx, m.Connection, numbered(prefixRenewal, m.At)+"$", after(prefixRenewal))
+	if err != nil {
+		return err
+	}
+	for i := range renewed {
+		unwanted = without(unwanted, renewed[i].addresses)
+	}
+	groups, err := s.query(ctx, m.Connection, prefixGroup, numbered(prefixGroup, m.At)+"$")
+	if err != nil {
+		return err
+	}
+	work, within := errgroup.WithContext(ctx)
+	work.SetLimit(removeAtOnce)
+	for _, group := range groups {
+		gone := common(group.addresses, unwanted)
+		switch {
+		case len(group.addresses) == 0: // whoever took out the last did not come to its end
+			work.Go(func() error { _, err := s.discard(within, group); return err })
+		case len(gone) > 0:
+			work.Go(func() error { return s.withdraw(within, key(group.text[attrPK], group.sort()), gone) })
+		}
+	}
+	if err := work.Wait(); err != nil {
+		return fmt.Errorf("remove addresses: %w", err)
+	}
+	return nil
+}
+
+// withdraw takes addresses out of a group, which ends with the last of them.
+func (s *Store) withdraw(ctx context.Context, group item, addresses []string) error {
+	in := &dynamodb.UpdateItemInput{
+		TableName: &s.table, Key: group,
+		UpdateExpression:          aws.String("DELETE #addrs :gone ADD #n :one"),
+		ConditionExpression:       aws.String("attribute_exists(pk)"),
+		ExpressionAttributeNames:  map[string]string{"#addrs": attrAddresses, "#n": attrWrites},
+		ExpressionAttributeValues: item{":gone": attr.Set(addresses), ":one": attr.N(1)},
+		ReturnValues:              types.ReturnValueAllNew,
+	}
+	out, err := s.update(ctx, in)
+	var gone *types.ConditionalCheckFailedException
+	if errors.As(err, &gone) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if left := imageOf(out.Attributes); len(left.addresses) == 0 {
+		_, err = s.discard(ctx, left)
+	}
+	return err
+}

@@ -1,0 +1,213 @@
+package connections
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"quotary/shared/aws/attr"
+	"quotary/shared/aws/contention"
+	"quotary/shared/gate/channel"
+)
+
+// Outcome is what a subscribe or unsubscribe came to.
+type Outcome struct {
+	// Changed is false when the key was in the state that was asked for.
+	Changed bool
+
+	// Overtaken means that a later message about the key was carried out before, so that
+	// this one changed nothing.
+	Overtaken bool
+
+	// Held is the subscription that has the key when nothing changed; the zero
+	// value when none has. On a wallet channel it may be of another account.
+	Held channel.Subscription
+}
+
+func subscriptionKey(m *Message, sub *channel.Subscription) item {
+	return key(prefixConnection+m.Connection, prefixSubscription+sub.Key())
+}
+
+// Subscribe adds a subscription and takes its slots. The ingester sends the reply
+// before the snapshot. The error is [ErrGone], or a [*LimitError] when a cap is met. A
+// message that changes nothing leaves no reply: that is for [Store.Answer].
+func (s *Store) Subscribe(ctx context.Context, m Message, sub channel.Subscription, limits Limits, reply Reply) (Outcome, error) {
+	owners := ownersOf(m.Key, m.Distributor, subs, limits)
+	refused, err := s.acquire(ctx, m.Connection, owners, false, func(held item) types.TransactWriteItem {
+		return types.TransactWriteItem{Update: s.subscribing(&m, &sub, reply, held)}
+	})
+	switch {
+	case err != nil:
+		return Outcome{}, fmt.Errorf("subscribe: %w", err)
+	case refused == nil:
+		if err := s.requireConnection(ctx, m.Connection); err != nil {
+			return Outcome{}, s.undo(ctx, subscriptionKey(&m, &sub), err)
+		}
+		return Outcome{Changed: true}, nil
+	case refused.text[attrRequest] == m.ID:
+		return Outcome{Changed: true}, nil // a repetition of a write whose answer was lost
+	case refused.ended():
+		return Outcome{Overtaken: true}, nil
+	}
+	out := Outcome{Held: refused.subscription()}
+	if out.Held == sub && refused.number(attrTime) < m.At.UnixMilli() {
+		return out, s.renew(ctx, &m, &sub)
+	}
+	return out, nil
+}
+
+// subscribing makes a subscription where there is none, unless a later message ended it.
+func (s *Store) subscribing(m *Message, sub *channel.Subscription, reply Reply, held item) *types.Update {
+	u := &types.Update{
+		TableName: &s.table, Key: subscriptionKey(m, sub),
+		UpdateExpression:    aws.String("SET #t = :t, #sub = :sub, #at = :at, #by = :by"),
+		ConditionExpression: aws.String("attribute_not_exists(pk) OR (attribute_exists(#off) AND #t <= :t)"),
+		ExpressionAttributeNames: map[string]string{
+			"#t": attrTime, "#n": attrWrites, "#sub": attrSubscription, "#at": attrAt, "#by": attrRequest, "#off": attrEnded, "#exp": attrExpiry,
+		},
+		ExpressionAttributeValues: item{
+			":t": attr.N(m.At.UnixMilli()), ":one": attr.N(1), ":sub": subscriptionAttribute(sub),
+			":at": attr.N(s.clock().UnixMilli()), ":by": attr.S(m.ID),
+		},
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}
+	set := func(name string, value types.AttributeValue) {
+		*u.UpdateExpression += ", #" + name + " = :" + name
+		u.ExpressionAttributeNames["#"+name], u.ExpressionAttributeValues[":"+name] = name, value
+	}
+	given := item{}
+	reply.into(given)
+	for name, value := range given {
+		set(name, value)
+	}
+	for name, shard := range held {
+		set(name, shard)
+	}
+	*u.UpdateExpression += " REMOVE #off, #exp ADD #n :one"
+	return u
+}
+
+// renew notes that a later message asked for a subscription that is there, so that an
+// unsubscribe from before it, that comes late, does not end it.
+func (s *Store) renew(ctx context.Context, m *Message, sub *channel.Subscription) error {
+	_, err := s.write(ctx, types.TransactWriteItem{Update: &types.Update{
+		TableName: &s.table, Key: subscriptionKey(m, sub),
+		UpdateExpression:          aws.String("SET #t = :t ADD #n :one"),
+		ConditionExpression:       aws.String("#sub = :sub AND attribute_not_exists(#off) AND #t < :t"),
+		ExpressionAttributeNames:  map[string]string{"#t": attrTime, "#n": attrWrites, "#sub": attrSubscription, "#off": attrEnded},
+		ExpressionAttributeValues: item{":t": attr.N(m.At.UnixMilli()), ":one": attr.N(1), ":sub": subscriptionAttribute(sub)},
+	}})
+	if err != nil {
+		return fmt.Errorf("renew a subscription: %w", err)
+	}
+	return nil
+}
+
+// undo takes back an item that was made below a connection that is gone, or of which that
+// cannot be found out.
+func (s *Store) undo(ctx context.Context, k item, cause error) error {
+	for range attempts {
+		im, err := s.read(ctx, k)
+		done := err == nil && !im.exists()
+		if err == nil && !done {
+			done, err = s.discard(ctx, im)
+		}
+		if err != nil {
+			return errors.Join(cause, fmt.Errorf("take back what was made: %w", err))
+		}
+		if done {
+			return cause
+		}
+	}
+	return errors.Join(cause, errContended)
+}
+
+// Unsubscribe ends a subscription and gives its slots back. A wallet
+// channel's subscription is ended only when user and dex are its own. The
+// reply is left to [Store.Answer], which also finds that the connection is gone.
+func (s *Store) Unsubscribe(ctx context.Context, m Message, sub channel.Subscription) (Outcome, error) {
+	var held image // as it was last seen; it holds no slots as far as is known
+	for try := range attempts {
+		u := s.ending(&m, &sub, &held)
+		changed := held.slots() != (slots{})
+		var o contention.Outcome
+		var err error
+		if changed {
+			o, err = s.commit(ctx, append([]types.TransactWriteItem{{Update: u}}, s.release(held.slots(), subs, 1)...)...)
+		} else {
+			o, changed, err = s.endUncounted(ctx, u)
+		}
+		switch {
+		case err != nil:
+			return Outcome{}, fmt.Errorf("unsubscribe: %w", err)
+		case o == nil:
+			return Outcome{Changed: changed}, nil
+		case o.Refused(0):
+			held = refusedItem(o, 0)
+			if out, final := endRefused(&m, &sub, &held); final {
+				return out, nil
+			}
+			continue // it holds other slots than was thought
+		}
+		if err := retries.Pauses.Wait(ctx, try); err != nil {
+			return Outcome{}, err
+		}
+	}
+	return Outcome{}, fmt.Errorf("unsubscribe: %w", errContended)
+}
+
+// endRefused says what it means that a subscription as it stands was not ended; false:
+// nothing but that its slots were not known.
+func endRefused(m *Message, sub *channel.Subscription, held *image) (Outcome, bool) {
+	switch {
+	case held.ended():
+		return Outcome{Changed: held.text[attrRequest] == m.ID}, true // a later one has ended it
+	case !held.exists():
+		return Outcome{}, false
+	case held.subscription() != *sub:
+		return Outcome{Held: held.subscription()}, true
+	case held.number(attrTime) > m.At.UnixMilli():
+		return Outcome{Overtaken: true}, true
+	}
+	return Outcome{}, false
+}
+
+// ending turns a subscription that holds the given slots, or the absence of one, into
+// the memory of its end, unless a later message has made it.
+func (s *Store) ending(m *Message, sub *channel.Subscription, held *image) *types.Update {
+	now := s.clock()
+	u := &types.Update{
+		TableName: &s.table, Key: subscriptionKey(m, sub),
+		UpdateExpression: aws.String("SET #t = :t, #off = :one, #exp = :exp, #by = :by REMOVE #reply, #count, #ks, #ds ADD #n :one"),
+		ExpressionAttributeNames: map[string]string{
+			"#t": attrTime, "#n": attrWrites, "#off": attrEnded, "#exp": attrExpiry, "#by": attrRequest,
+			"#reply": attrReply, "#count": attrCount, "#ks": attrKeySlot, "#ds": attrDistributorSlot, "#sub": attrSubscription,
+		},
+		ExpressionAttributeValues: item{
+			":t": attr.N(m.At.UnixMilli()), ":one": attr.N(1), ":exp": expiry(now, endedKept), ":by": attr.S(m.ID), ":sub": subscriptionAttribute(sub),
+		},
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}
+	holds := held.slots().condition(u.ExpressionAttributeValues)
+	u.ConditionExpression = aws.String("#t <= :t AND attribute_not_exists(#off) AND #sub = :sub AND " + holds)
+	if held.slots() == (slots{}) {
+		u.ConditionExpression = aws.String("attribute_not_exists(pk) OR (#t <= :t AND (attribute_exists(#off) OR #sub = :sub) AND " + holds + ")")
+	}
+	return u
+}
+
+// endUncounted ends a subscription without slots with one write, and reports whether
+// there was one.
+func (s *Store) endUncounted(ctx context.Context, u *types.Update) (o contention.Outcome, was bool, err error) {
+	alone := attr.Alone(u)
+	alone.ReturnValues = types.ReturnValueAllOld
+	out, err := s.update(ctx, alone)
+	if o, err = contention.Of(err, 1); o != nil || err != nil {
+		return o, false, err
+	}
+	old := imageOf(out.Attributes)
+	return nil, old.text[attrSubscription] != "" && !old.ended(), nil
+}

@@ -1,0 +1,102 @@
+// Package pairlookup lets functions answer from what is stored of pairs of exchanges, those
+// included that the ingester does not follow by itself. Whoever asks for one of these has it
+// followed from then on. Until all is stored that an answer is made of the request is refused,
+// with when to ask again: an answer is never a part of what there is.
+package pairlookup
+
+import (
+	"context"
+	"time"
+
+	"quotary/shared/api"
+	"quotary/shared/backoff"
+	"quotary/shared/data/pairpast"
+	"quotary/shared/data/pairs"
+	"quotary/shared/data/wants"
+	"quotary/shared/lru"
+	"quotary/shared/store"
+)
+
+const (
+	// waitMost is how long a request waits at most for a pair that nobody asked for before,
+	// once a pair. It looks after waitFirst, and then after pauses of which each is twice the one before, up
+	// to waitPause.
+	waitMost  = 4 * time.Second
+	waitFirst = 200 * time.Millisecond
+	waitPause = time.Second
+
+	// askAgain is when a client may ask again, and askAgainFull where its distributor has as
+	// many pairs as it may.
+	askAgain     = 3 * time.Second
+	askAgainFull = time.Hour
+)
+
+// Pairs are those of the exchanges. It is safe for concurrent use.
+type Pairs struct {
+	Patience time.Duration // how long a request waits, see waitMost
+
+	series *store.Series
+	listed *store.View[pairs.View]
+	wanted *wants.Store
+	waited lru.Cache[string, bool] // pairs that were waited for
+}
+
+// New returns the pairs that are listed in the views.
+func New(series *store.Series, listed *store.View[pairs.View], wanted *wants.Store) *Pairs {
+	return &Pairs{Patience: waitMost, series: series, listed: listed, wanted: wanted}
+}
+
+// Of returns the pair of a key; false for one that no exchange lists.
+func (p *Pairs) Of(ctx context.Context, key string) (pairs.Pair, bool, error) {
+	all, err := store.OrZero(p.listed.Get(ctx))
+	pair, listed := all.Of(key)
+	return pair, listed, err
+}
+
+// Read has read be called until it has read all that an answer is made of, by its own word:
+// it is told what is stored, by what of the pair it reads (see package pairpast), before it
+// reads. Of a pair that no exchange lists, of a spot pair what only perpetuals have, and of one
+// that is followed all but its K-lines, it is called once, and whatever it has read is all. The error is one for the caller where all is
+// not stored in time.
+func (p *Pairs) Read(ctx context.Context, key, what string, read func(pairpast.Past) (all bool, err error)) error {
+	pair, listed, err := p.Of(ctx, key)
+	if err != nil {
+		return err
+	}
+	if !listed || what == pairpast.Contracts && !pair.Swap || what != pairpast.Klines && pair.Followed {
+		_, err := read(pairpast.Whole)
+		return err
+	}
+	if !pair.Followed {
+		// Where it cannot be written the next request does.
+		refused, _ := p.wanted.Want(ctx, api.Caller(ctx).Distributor, []string{key}, api.Now(ctx))
+		if len(refused) > 0 {
+			return api.TooMany(askAgainFull, "the pair %s is none of those that are followed all the time, and the keys of your distributor have asked for %d others of that kind in the last day, as many as they may: ask again later", key, p.wanted.Most)
+		}
+	}
+	for pause, left := waitFirst, p.patience(key); ; pause = min(2*pause, waitPause) {
+		past, err := pairpast.Of(ctx, p.series, key, what)
+		if err != nil {
+			return err
+		}
+		if all, err := read(past); all || err != nil {
+			return err
+		}
+		pause = min(pause, left)
+		if left -= pause; pause <= 0 {
+			p.waited.Set(key, true)
+			return api.NotReady(askAgain, "the past of the pair %s is being read from its exchange for the first time: ask again in %.0f seconds", key, askAgain.Seconds())
+		}
+		if err := backoff.Sleep(ctx, pause); err != nil {
+			return err
+		}
+	}
+}
+
+// patience is how long a request waits for a pair, which it is once.
+func (p *Pairs) patience(key string) time.Duration {
+	if _, before := p.waited.Get(key); before {
+		return 0
+	}
+	return p.Patience
+}

@@ -1,0 +1,96 @@
+package wire_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"quotary/shared/venue/wire"
+)
+
+// QUOTARY_TESTDATA names a folder of genuine recordings, where there is one:
+// what the venue answered about its markets must be read, and books must be
+// written as they were recorded.
+func TestRecordedMarketsAreRead(t *testing.T) {
+	t.Parallel()
+	dir := os.Getenv("QUOTARY_TESTDATA")
+	if dir == "" {
+		t.Skip("QUOTARY_TESTDATA is not set")
+	}
+	seen := map[string]int{}
+	for _, name := range []string{"sonirico_info_cassettes.jsonl", "hl_python_sdk_info_cassettes.jsonl"} {
+		file, err := os.Open(filepath.Join(dir, "hyperliquid", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		lines := bufio.NewScanner(file)
+		lines.Buffer(nil, 64<<20)
+		for lines.Scan() {
+			var c struct {
+				Request  struct{ Type, Dex string }
+				Response json.RawMessage
+			}
+			if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
+				t.Fatal(err)
+			}
+			seen[c.Request.Type]++
+			switch c.Request.Type {
+			case "metaAndAssetCtxs":
+				read, err := wire.ParseContexts(c.Request.Dex, 1, c.Response)
+				if err != nil || len(read.Coins) == 0 {
+					t.Errorf("%d coins, %v: %.200s", len(read.Coins), err, c.Response)
+				}
+			case "spotMetaAndAssetCtxs":
+				read, err := wire.ParseSpotContexts(1, c.Response)
+				if err != nil || len(read.Coins) == 0 {
+					t.Errorf("%d coins, %v: %.200s", len(read.Coins), err, c.Response)
+				}
+			case "fundingHistory":
+				var of []struct{ Coin string }
+				if err := json.Unmarshal(c.Response, &of); err != nil || len(of) == 0 {
+					t.Fatalf("%d fundings, %v", len(of), err)
+				}
+				if list, malformed, err := wire.ParseFundings(c.Response, of[0].Coin); err != nil || malformed > 0 || len(list) != len(of) {
+					t.Errorf("%d of %d fundings, %d malformed, %v", len(list), len(of), malformed, err)
+				}
+			case "l2Book":
+				checkBook(t, c.Response)
+			}
+		}
+		if err := lines.Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, kind := range []string{"metaAndAssetCtxs", "spotMetaAndAssetCtxs", "fundingHistory", "l2Book"} {
+		if seen[kind] == 0 {
+			t.Errorf("the recordings have no %s", kind)
+		}
+	}
+}
+
+func checkBook(t *testing.T, recorded []byte) {
+	t.Helper()
+	b, err := wire.ParseBook(recorded)
+	if err != nil {
+		t.Fatalf("%v: %.200s", err, recorded)
+	}
+	var want, got any
+	if json.Unmarshal(recorded, &want) != nil || json.Unmarshal(wire.AppendBook(nil, &b, false), &got) != nil {
+		t.Fatalf("no JSON: %.200s", recorded)
+	}
+	if w, g := mustJSON(t, want), mustJSON(t, got); w != g {
+		t.Errorf("recorded\n%.400s, written\n%.400s", w, g)
+	}
+}
+
+func mustJSON(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
