@@ -227,7 +227,7 @@ func (c *costs) fill() {
 	must(fills.Put(ctx, c.Log(), list...))
 	var trades []market.Trade
 	for n := range int64(1000) {
-		trades = append(trades, market.Trade{Coin: "ETH", Side: market.Buy, Time: costsFrom + 60_000*n, Tid: n, Px: market.Whole(4000 + n%9), Sz: market.Whole(n + 1)})
+		trades = append(trades, market.Trade{Coin: "ETH", Side: market.Buy, Time: costsFrom + 60_000*n, Tid: n, Px: market.DecimalFromInt(4000 + n%9), Sz: market.DecimalFromInt(n + 1)})
 	}
 	must(klines.Put(ctx, c.Series(), "ETH", trades...))
 	last := tickers.View{Time: costsFrom}
@@ -240,7 +240,7 @@ func (c *costs) fill() {
 	for _, address := range traders() {
 		var a market.Account
 		a.Anchor(&market.Anchor{Address: address, Dexes: []market.AccountState{{Time: time.Now().UnixMilli()}}})
-		a.Dexes[0].Cash = market.Whole(1000)
+		a.Dexes[0].Cash = market.DecimalFromInt(1000)
 		rows = append(rows, accounts.Row(&a))
 	}
 	must(c.Series().Put(ctx, rows))

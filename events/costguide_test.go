@@ -342,7 +342,7 @@ func writeChapter(t *testing.T, chapter string, update bool, tables map[string]s
 	}
 }
 
-// TestTheGuidesCostsAreWhatWasCounted also where nobody counts anew.
+// TestTheGuidesCostsAreWhatWasCounted also where nobody counts again.
 func TestTheGuidesCostsAreWhatWasCounted(t *testing.T) {
 	if !*apitest.Update && !testenv.Prove() { // then they are written once it was counted
 		writeGuide(t, false)

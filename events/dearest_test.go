@@ -249,7 +249,7 @@ func (w busyWorld) fill(c *costs, now int64) {
 		hours  []funding.Hour
 		minute []market.Candle
 	)
-	one := market.Whole(1)
+	one := market.DecimalFromInt(1)
 	busy := new(market.TraderStats)
 	for n := range w.rows {
 		ms, tid := at(n), int64(n+1)
@@ -314,10 +314,10 @@ func (w busyWorld) accountRow(address string, now int64) store.SeriesRow {
 	var a market.Account
 	state := market.AccountState{Time: now}
 	for n := range 20 {
-		state.Positions = append(state.Positions, market.PositionState{Coin: fmt.Sprintf("COIN%d", n), Szi: market.Whole(1), EntryPx: market.Whole(10)})
+		state.Positions = append(state.Positions, market.PositionState{Coin: fmt.Sprintf("COIN%d", n), Szi: market.DecimalFromInt(1), EntryPx: market.DecimalFromInt(10)})
 	}
 	a.Anchor(&market.Anchor{Address: address, Dexes: []market.AccountState{state}})
-	a.Dexes[0].Cash = market.Whole(1000)
+	a.Dexes[0].Cash = market.DecimalFromInt(1000)
 	return accounts.Row(&a)
 }
 
@@ -329,7 +329,7 @@ func (w busyWorld) stats(address string, now int64) *market.TraderStats {
 	for n := range w.days {
 		for i := range int64(16) {
 			end := now - int64(n)*day - i*1000
-			s.Complete(&market.CompletedTrade{Address: address, Coin: "BTC", Long: true, Size: market.Whole(1), Start: end - 1000, End: end, Tid: i, Pnl: market.Whole(1)})
+			s.Complete(&market.CompletedTrade{Address: address, Coin: "BTC", Long: true, Size: market.DecimalFromInt(1), Start: end - 1000, End: end, Tid: i, Pnl: market.DecimalFromInt(1)})
 		}
 	}
 	return s

@@ -118,7 +118,7 @@ func deploy(t *testing.T) *deployment {
 	if err := tickers.Publish(t.Context(), d.views, tickers.View{Tickers: []tickers.Ticker{{Coin: "BTC", Price: "1.0", Time: now}}}); err != nil {
 		t.Fatal(err)
 	}
-	px := market.Whole(1)
+	px := market.DecimalFromInt(1)
 	if err := klines.Put(t.Context(), d.Series(), "BTC", market.Trade{Coin: "BTC", Side: market.Buy, Time: now, Tid: 1, Px: px, Sz: px}); err != nil {
 		t.Fatal(err)
 	}

@@ -209,7 +209,7 @@ func TestEachFunctionAnswersItsSampleWithinItsRights(t *testing.T) {
 	d.within(t)
 }
 
-// authorizer signs its sample anew, and is allowed.
+// authorizer signs its sample again, and is allowed.
 func (d *deployment) authorizer(t *testing.T) {
 	t.Helper()
 	d.Move(time.Since(apitest.Start)) // the function's clock is the real one

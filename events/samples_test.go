@@ -25,7 +25,7 @@ const (
 type object map[string]any
 
 // Samples of requests follow from the catalog: go test ./events -update writes those
-// of the gateway's functions and of the authorizer anew. The other samples are for
+// of the gateway's functions and of the authorizer again. The other samples are for
 // what is in no catalog.
 func TestSamplesOfRequestsFollowFromTheCatalog(t *testing.T) {
 	t.Parallel()

@@ -46,7 +46,7 @@ func (r *reader) prices(ctx context.Context, in catalog.CoinTickersIn) ([]catalo
 	oldest := api.Now(ctx).Add(-cointickers.MaxAge).UnixMilli()
 	list := make([]catalog.CoinTicker, 0, len(in.CoinList))
 	for _, key := range in.CoinList {
-		t, known := v.Of(string(key))
+		t, known := v.Lookup(string(key))
 		if !known || t.Time < oldest {
 			continue
 		}

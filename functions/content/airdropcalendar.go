@@ -13,7 +13,7 @@ import (
 )
 
 // calendar returns what begins and ends in a month, day by day.
-func (c *campaigns) calendar(ctx context.Context, in catalog.AirdropCalendarIn) (catalog.AirdropMonth, error) {
+func (c *airdropHandlers) calendar(ctx context.Context, in catalog.AirdropCalendarIn) (catalog.AirdropMonth, error) {
 	out := catalog.AirdropMonth{Year: in.Year, Month: in.Month, List: []catalog.AirdropDay{}}
 	v, err := store.OrZero(c.newest.Get(ctx))
 	if err != nil {

@@ -13,13 +13,13 @@ import (
 	"quotary/shared/store"
 )
 
-// campaigns answers from what is stored of airdrops. Where nothing is, there are none.
-type campaigns struct {
+// airdropHandlers answers from what is stored of airdrops. Where nothing is, there are none.
+type airdropHandlers struct {
 	log    *store.Log
 	newest *store.View[airdrops.View]
 }
 
-func (c *campaigns) register(f *api.Family) {
+func (c *airdropHandlers) register(f *api.Family) {
 	api.Handle(f, catalog.AirdropList, c.list)
 	api.Handle(f, catalog.AirdropListOlder, c.list)
 	api.Handle(f, catalog.AirdropDetail, c.detail)
@@ -46,7 +46,7 @@ func exchangeKey(name string) string {
 }
 
 // list returns a page of those airdrops that are selected.
-func (c *campaigns) list(ctx context.Context, in catalog.AirdropListIn) (catalog.Airdrops, error) {
+func (c *airdropHandlers) list(ctx context.Context, in catalog.AirdropListIn) (catalog.Airdrops, error) {
 	out := catalog.Airdrops{List: []catalog.Airdrop{}}
 	v, err := store.OrZero(c.newest.Get(ctx))
 	if err != nil {
@@ -72,7 +72,7 @@ func (c *campaigns) list(ctx context.Context, in catalog.AirdropListIn) (catalog
 }
 
 // detail returns one airdrop with its text.
-func (c *campaigns) detail(ctx context.Context, in catalog.AirdropDetailIn) (catalog.AirdropArticle, error) {
+func (c *airdropHandlers) detail(ctx context.Context, in catalog.AirdropDetailIn) (catalog.AirdropArticle, error) {
 	v, err := store.OrZero(c.newest.Get(ctx))
 	if err != nil {
 		return catalog.AirdropArticle{}, err
@@ -93,7 +93,7 @@ func (c *campaigns) detail(ctx context.Context, in catalog.AirdropDetailIn) (cat
 }
 
 // banner returns the airdrops to put forward.
-func (c *campaigns) banner(ctx context.Context, in catalog.AirdropBannerIn) (catalog.AirdropBanners, error) {
+func (c *airdropHandlers) banner(ctx context.Context, in catalog.AirdropBannerIn) (catalog.AirdropBanners, error) {
 	v, err := store.OrZero(c.newest.Get(ctx))
 	if err != nil {
 		return catalog.AirdropBanners{}, err
@@ -109,7 +109,7 @@ func (c *campaigns) banner(ctx context.Context, in catalog.AirdropBannerIn) (cat
 }
 
 // exchanges returns by what airdrops can be selected.
-func (c *campaigns) exchanges(ctx context.Context, in catalog.AirdropExchangesIn) (catalog.AirdropFilters, error) {
+func (c *airdropHandlers) exchanges(ctx context.Context, in catalog.AirdropExchangesIn) (catalog.AirdropFilters, error) {
 	out := catalog.AirdropFilters{Exchanges: []catalog.AirdropExchange{}, ActivityTypes: []catalog.AirdropActivity{}}
 	v, err := store.OrZero(c.newest.Get(ctx))
 	if err != nil {

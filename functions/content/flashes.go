@@ -12,22 +12,22 @@ import (
 	"quotary/shared/store"
 )
 
-// shorts answers from what is stored of flashes and posts. Where nothing is, there are none.
-type shorts struct {
+// flashHandlers answers from what is stored of flashes and posts. Where nothing is, there are none.
+type flashHandlers struct {
 	log     *store.Log
 	newest  *store.View[flashes.View]
 	indexes map[string]*flashindex.Reader // by platform
 }
 
-func openShorts(log *store.Log, views *store.Views, clock func() time.Time) *shorts {
-	s := &shorts{log: log, newest: flashes.Open(views, clock), indexes: map[string]*flashindex.Reader{}}
+func openFlashes(log *store.Log, views *store.Views, clock func() time.Time) *flashHandlers {
+	s := &flashHandlers{log: log, newest: flashes.Open(views, clock), indexes: map[string]*flashindex.Reader{}}
 	for _, platform := range []string{flashes.House, flashes.Social} {
 		s.indexes[platform] = flashindex.Open(views, clock, platform)
 	}
 	return s
 }
 
-func (s *shorts) register(f *api.Family) {
+func (s *flashHandlers) register(f *api.Family) {
 	api.Handle(f, catalog.Flashes, s.flashes)
 	api.Handle(f, catalog.FlashList, s.flashList)
 	api.Handle(f, catalog.ListingFlashes, s.listings)
@@ -51,7 +51,7 @@ const (
 
 // listed returns the flashes that are selected: from the view, and from the log where it
 // does not reach back far enough.
-func (s *shorts) listed(ctx context.Context, sel flashes.Selection) ([]flashes.Flash, error) {
+func (s *flashHandlers) listed(ctx context.Context, sel flashes.Selection) ([]flashes.Flash, error) {
 	v, err := store.OrZero(s.newest.Get(ctx))
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (s *shorts) listed(ctx context.Context, sel flashes.Selection) ([]flashes.F
 }
 
 // listedOf returns those of a version of the view.
-func (s *shorts) listedOf(ctx context.Context, v flashes.View, sel flashes.Selection) ([]flashes.Flash, error) {
+func (s *flashHandlers) listedOf(ctx context.Context, v flashes.View, sel flashes.Selection) ([]flashes.Flash, error) {
 	if sel.Language == traditional {
 		return s.listedTraditional(ctx, v, sel)
 	}
@@ -74,7 +74,7 @@ func (s *shorts) listedOf(ctx context.Context, v flashes.View, sel flashes.Selec
 // version in it, those in the other one. Both are from the view or both from the log, which
 // is ahead of it, and versions are read last: so a flash is shown in one of the two at any
 // moment.
-func (s *shorts) listedTraditional(ctx context.Context, v flashes.View, sel flashes.Selection) ([]flashes.Flash, error) {
+func (s *flashHandlers) listedTraditional(ctx context.Context, v flashes.View, sel flashes.Selection) ([]flashes.Flash, error) {
 	others := sel
 	others.Language, others.Without = simplified, traditional
 	page, whole := v.Select(others)
@@ -98,7 +98,7 @@ func (s *shorts) listedTraditional(ctx context.Context, v flashes.View, sel flas
 }
 
 // flashes returns the newest ones.
-func (s *shorts) flashes(ctx context.Context, in catalog.FlashesIn) ([]catalog.Flash, error) {
+func (s *flashHandlers) flashes(ctx context.Context, in catalog.FlashesIn) ([]catalog.Flash, error) {
 	list, err := s.listed(ctx, flashes.Selection{Platform: flashes.House, Language: in.Language, Limit: flashesMost})
 	out := make([]catalog.Flash, len(list))
 	for i := range list {
@@ -109,7 +109,7 @@ func (s *shorts) flashes(ctx context.Context, in catalog.FlashesIn) ([]catalog.F
 }
 
 // flashList returns those from a time on, with their kinds.
-func (s *shorts) flashList(ctx context.Context, in catalog.FlashListIn) ([]catalog.TypedFlash, error) {
+func (s *flashHandlers) flashList(ctx context.Context, in catalog.FlashListIn) ([]catalog.TypedFlash, error) {
 	list, err := s.listed(ctx, flashes.Selection{Platform: flashes.House, Language: in.Language, From: in.CreateTime.Time(), Limit: flashListMost})
 	out := make([]catalog.TypedFlash, len(list))
 	for i := range list {
@@ -128,7 +128,7 @@ var listingMembers = []int64{477, 1509}
 const listingNews = 2
 
 // listings returns flashes about listings on exchanges.
-func (s *shorts) listings(ctx context.Context, in catalog.ListingFlashesIn) ([]catalog.ListingFlash, error) {
+func (s *flashHandlers) listings(ctx context.Context, in catalog.ListingFlashesIn) ([]catalog.ListingFlash, error) {
 	members := in.MemberIDs
 	if len(members) == 0 {
 		members = listingMembers
@@ -146,7 +146,7 @@ func (s *shorts) listings(ctx context.Context, in catalog.ListingFlashesIn) ([]c
 }
 
 // search returns a page of those that hold words.
-func (s *shorts) search(ctx context.Context, in catalog.FlashSearchIn) (catalog.FoundFlashes, error) {
+func (s *flashHandlers) search(ctx context.Context, in catalog.FlashSearchIn) (catalog.FoundFlashes, error) {
 	out := catalog.FoundFlashes{List: []catalog.FoundFlash{}}
 	index, err := s.indexes[flashes.House].Index(ctx)
 	if err != nil {
@@ -179,7 +179,7 @@ func platform(name string) string {
 }
 
 // pages returns a page of flashes or posts.
-func (s *shorts) pages(ctx context.Context, in catalog.FlashPagesIn) (catalog.FlashPage, error) {
+func (s *flashHandlers) pages(ctx context.Context, in catalog.FlashPagesIn) (catalog.FlashPage, error) {
 	out := catalog.FlashPage{IsLive: in.DateMode == "normal" && in.LastID == 0, List: []catalog.PagedFlash{}}
 	sel := flashes.Selection{Platform: platform(in.PlatformShow), Language: in.Lan, Limit: int(in.PageSize), Keep: func(f *flashes.Flash) bool {
 		return (in.Tab == 0 || f.Tab == in.Tab) && (in.OnlyImportant == 0 || f.Important)
@@ -229,7 +229,7 @@ func important(f *flashes.Flash) int64 {
 }
 
 // detail returns one flash or post.
-func (s *shorts) detail(ctx context.Context, in catalog.FlashDetailIn) (catalog.FlashInFull, error) {
+func (s *flashHandlers) detail(ctx context.Context, in catalog.FlashDetailIn) (catalog.FlashInFull, error) {
 	f, ok, err := flashes.ByID(ctx, s.log, in.FlashID)
 	if err != nil {
 		return catalog.FlashInFull{}, err

@@ -73,7 +73,7 @@ func newFlashes(t *testing.T, list func(time.Time) []flashes.Flash, unseen ...fu
 		}
 	}
 	for platform, list := range documents {
-		var tree flashindex.Tree
+		var tree flashindex.Builder
 		tree.Add(list)
 		if err := flashindex.Publish(t.Context(), views, platform, &tree); err != nil {
 			t.Fatal(err)

@@ -30,8 +30,8 @@ func main() {
 // register gives the family its handlers.
 func register(f *api.Family, log *store.Log, views *store.Views, clock func() time.Time) {
 	(&reader{log: log, newest: news.Open(views, clock)}).register(f)
-	(&campaigns{log: log, newest: airdrops.Open(views, clock)}).register(f)
-	shorts := openShorts(log, views, clock)
+	(&airdropHandlers{log: log, newest: airdrops.Open(views, clock)}).register(f)
+	shorts := openFlashes(log, views, clock)
 	shorts.register(f)
-	(&posts{shorts: shorts, authors: members.Open(views, clock)}).register(f)
+	(&postHandlers{flashHandlers: shorts, memberView: members.Open(views, clock)}).register(f)
 }

@@ -14,13 +14,13 @@ import (
 	"quotary/shared/store"
 )
 
-// posts answers for posts, which are stored with the flashes, and their authors.
-type posts struct {
-	*shorts
-	authors *store.View[members.View]
+// postHandlers answers for posts, which are stored with the flashes, and their authors.
+type postHandlers struct {
+	*flashHandlers
+	memberView *store.View[members.View]
 }
 
-func (p *posts) register(f *api.Family) {
+func (p *postHandlers) register(f *api.Family) {
 	api.Handle(f, catalog.Posts, p.latest)
 	api.Handle(f, catalog.TwitterPosts, p.latest)
 	api.Handle(f, catalog.PostSearch, p.search)
@@ -32,7 +32,7 @@ func (p *posts) register(f *api.Family) {
 }
 
 // latest returns the newest posts. As the cursor is a time, a page ends with a whole second.
-func (p *posts) latest(ctx context.Context, in catalog.PostsIn) (catalog.PostPage, error) {
+func (p *postHandlers) latest(ctx context.Context, in catalog.PostsIn) (catalog.PostPage, error) {
 	first := in.LastTime == nil || *in.LastTime == 0 // where some clients begin
 	out := catalog.PostPage{IsLive: first, List: []catalog.Post{}}
 	sel := flashes.Selection{Platform: flashes.Social, Language: in.Language, Limit: int(in.PageSize)}
@@ -61,7 +61,7 @@ func (p *posts) latest(ctx context.Context, in catalog.PostsIn) (catalog.PostPag
 const lately = time.Hour
 
 // search returns the newest posts that hold words: a page ends with a whole second too.
-func (p *posts) search(ctx context.Context, in catalog.PostSearchIn) (catalog.FoundPosts, error) {
+func (p *postHandlers) search(ctx context.Context, in catalog.PostSearchIn) (catalog.FoundPosts, error) {
 	out := catalog.FoundPosts{List: []catalog.FoundPost{}}
 	index, err := p.indexes[flashes.Social].Index(ctx)
 	if err != nil {
@@ -100,9 +100,9 @@ func (p *posts) search(ctx context.Context, in catalog.PostSearchIn) (catalog.Fo
 }
 
 // members returns a page of authors by their names.
-func (p *posts) members(ctx context.Context, in catalog.MemberSearchIn) (catalog.FoundMembers, error) {
+func (p *postHandlers) members(ctx context.Context, in catalog.MemberSearchIn) (catalog.FoundMembers, error) {
 	out := catalog.FoundMembers{List: []catalog.Member{}}
-	v, err := store.OrZero(p.authors.Get(ctx))
+	v, err := store.OrZero(p.memberView.Get(ctx))
 	if err != nil {
 		return out, err
 	}
@@ -129,7 +129,7 @@ func (p *posts) members(ctx context.Context, in catalog.MemberSearchIn) (catalog
 }
 
 // stats returns what was counted of posts.
-func (p *posts) stats(ctx context.Context, in catalog.PostStatsIn) (catalog.PostStatsList, error) {
+func (p *postHandlers) stats(ctx context.Context, in catalog.PostStatsIn) (catalog.PostStatsList, error) {
 	list, err := flashes.ByIDs(ctx, p.log, in.FlashIDs)
 	stats := make([]catalog.PostStat, len(list))
 	for i := range list {

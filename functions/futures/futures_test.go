@@ -13,11 +13,11 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/data/coins"
 	"quotary/shared/data/contracts"
+	"quotary/shared/data/followrequests"
 	"quotary/shared/data/klines"
 	"quotary/shared/data/pairklines"
 	"quotary/shared/data/pairseries"
 	"quotary/shared/data/rates"
-	"quotary/shared/data/wants"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
@@ -31,7 +31,7 @@ type world struct {
 	*apitest.World
 	series *store.Series
 	views  *store.Views
-	wanted *wants.Store
+	wanted *followrequests.Store
 	reader *reader
 }
 
@@ -40,7 +40,7 @@ func newWorld(t *testing.T) *world {
 	w := new(world)
 	w.World = apitest.Open(t, catalog.Futures, func(open *apitest.World) {
 		w.series, w.views = open.Series(), open.Views(t)
-		w.wanted = wants.Pairs.Open(open.Documents)
+		w.wanted = followrequests.Pairs.Open(open.Documents)
 		w.reader = newReader(w.series, w.views, w.wanted, open.Now)
 		w.reader.register(open.Family)
 	})

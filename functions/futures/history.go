@@ -10,13 +10,13 @@ import (
 	"quotary/shared/data/coins"
 	"quotary/shared/data/contexts"
 	"quotary/shared/data/contracts"
+	"quotary/shared/data/followrequests"
 	"quotary/shared/data/pairpast"
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/pairseries"
 	"quotary/shared/data/pairtrades"
 	"quotary/shared/data/rates"
 	"quotary/shared/data/tickers"
-	"quotary/shared/data/wants"
 	"quotary/shared/market"
 	"quotary/shared/service/pairlookup"
 	"quotary/shared/store"
@@ -35,7 +35,7 @@ type reader struct {
 	asked     *pairlookup.Pairs
 }
 
-func newReader(series *store.Series, views *store.Views, wanted *wants.Store, clock func() time.Time) *reader {
+func newReader(series *store.Series, views *store.Views, wanted *followrequests.Store, clock func() time.Time) *reader {
 	return &reader{
 		series: series, contracts: contracts.Open(views, clock), trades: pairtrades.Open(views, clock), rates: rates.Open(views, clock),
 		perps: tickers.Open(views, clock), contexts: contexts.OpenPerps(views, clock),
@@ -138,7 +138,7 @@ func rows(bars []market.Bar) []catalog.FuturesBar {
 func (r *reader) liquidations(ctx context.Context, in catalog.PairLiquidationsIn) ([]catalog.PairLiquidation, error) {
 	var sums []market.Liquidated
 	key, w := pairKey(in.Symbol), fromStart(in.StartTime, in.EndTime, in.Limit)
-	if pair, listed, err := r.asked.Of(ctx, key); err != nil || listed && !pair.Swap {
+	if pair, listed, err := r.asked.Lookup(ctx, key); err != nil || listed && !pair.Swap {
 		return []catalog.PairLiquidation{}, err
 	}
 	err := r.sinceFollowed(ctx, key, func() (err error) {

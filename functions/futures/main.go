@@ -7,7 +7,7 @@ import (
 
 	"quotary/shared/api"
 	"quotary/shared/catalog"
-	"quotary/shared/data/wants"
+	"quotary/shared/data/followrequests"
 	"quotary/shared/service"
 )
 
@@ -17,7 +17,7 @@ func main() {
 		if err != nil {
 			return err
 		}
-		newReader(o.Series(), views, wants.Pairs.Open(o.Documents), o.Clock).register(o.Family)
+		newReader(o.Series(), views, followrequests.Pairs.Open(o.Documents), o.Clock).register(o.Family)
 		return nil
 	}))
 }

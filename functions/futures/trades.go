@@ -43,7 +43,7 @@ func (r *reader) newestTrades(ctx context.Context, in catalog.LatestTradesIn) (l
 	}
 	err = r.sinceFollowed(ctx, key, func() error {
 		v, err := r.trades.Get(ctx)
-		list = v.Of(key)
+		list = v.Trades(key)
 		return err
 	})
 	return list, err

@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"quotary/shared/api/apitest"
+	"quotary/shared/data/followrequests"
 	"quotary/shared/data/pairpast"
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/pairseries"
 	"quotary/shared/data/pairtrades"
-	"quotary/shared/data/wants"
 	"quotary/shared/market"
 )
 
@@ -74,7 +74,7 @@ func TestEveryEndpointOfAPairWantsItAndAnswersOnceItsPastIsRead(t *testing.T) {
 			if list, err := w.wanted.List(t.Context(), w.Now()); err != nil || !slices.Equal(list.Things(), []string{swap}) {
 				t.Errorf("%v are wanted, %v", list, err)
 			}
-			many := make([]string, wants.Pairs.Most-1)
+			many := make([]string, followrequests.Pairs.Most-1)
 			for i := range many {
 				many[i] = string(rune('a'+i)) + "usdt:okex"
 			}

@@ -10,7 +10,7 @@ import (
 	"quotary/functions/ingester/perp"
 	"quotary/functions/ingester/reference"
 	"quotary/functions/ingester/source/hyperliquid"
-	"quotary/shared/data/wants"
+	"quotary/shared/data/followrequests"
 	"quotary/shared/service/config"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
@@ -47,7 +47,7 @@ func perpDomain(env *config.Env) configured {
 		if config.URL != "" {
 			config.Info = hyperliquid.NewInfo(config.URL)
 		}
-		config.Wanted = wants.Accounts.Open(i.documents)
+		config.Wanted = followrequests.Accounts.Open(i.documents)
 		if feeds.on {
 			config.Feeds = i.feedsOf(feeds, config)
 		}
@@ -60,7 +60,7 @@ func perpDomain(env *config.Env) configured {
 func exchangeDomain(env *config.Env) configured {
 	config := exchange.Settings(env)
 	return func(i *ingester, host engine.Host) engine.Domain {
-		config.Wanted = wants.Pairs.Open(i.documents)
+		config.Wanted = followrequests.Pairs.Open(i.documents)
 		return config.Domain(host)
 	}
 }

@@ -11,11 +11,11 @@ import (
 	"quotary/shared/api"
 	"quotary/shared/catalog"
 	"quotary/shared/data/coins"
+	"quotary/shared/data/followrequests"
 	"quotary/shared/data/pairklines"
 	"quotary/shared/data/pairpast"
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/tickers"
-	"quotary/shared/data/wants"
 	"quotary/shared/market"
 	"quotary/shared/service/pairlookup"
 	"quotary/shared/store"
@@ -30,7 +30,7 @@ type reader struct {
 	asked  *pairlookup.Pairs
 }
 
-func newReader(series *store.Series, views *store.Views, wanted *wants.Store, clock func() time.Time) *reader {
+func newReader(series *store.Series, views *store.Views, wanted *followrequests.Store, clock func() time.Time) *reader {
 	listed := pairs.Open(views, clock)
 	return &reader{
 		series: series, pairs: listed, perps: tickers.Open(views, clock), coins: coins.Open(views, clock),

@@ -12,12 +12,12 @@ import (
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/data/coins"
+	"quotary/shared/data/followrequests"
 	"quotary/shared/data/klines"
 	"quotary/shared/data/pairklines"
 	"quotary/shared/data/pairpast"
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/tickers"
-	"quotary/shared/data/wants"
 	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/testing/testenv"
@@ -31,7 +31,7 @@ type world struct {
 	*apitest.World
 	series *store.Series
 	views  *store.Views
-	wanted *wants.Store
+	wanted *followrequests.Store
 	reader *reader
 }
 
@@ -40,7 +40,7 @@ func newWorld(t *testing.T) *world {
 	w := new(world)
 	w.World = apitest.Open(t, catalog.Kline, func(open *apitest.World) {
 		w.series, w.views = open.Series(), open.Views(t)
-		w.wanted = wants.Pairs.Open(open.Documents)
+		w.wanted = followrequests.Pairs.Open(open.Documents)
 		w.reader = newReader(w.series, w.views, w.wanted, open.Now)
 		w.reader.register(open.Family)
 	})
@@ -211,7 +211,7 @@ func TestMorePairsThanADistributorMayWantAreRefused(t *testing.T) {
 	w := newWorld(t)
 	w.reader.asked.Patience = 0
 	var many []string
-	for i := range wants.Pairs.Most {
+	for i := range followrequests.Pairs.Most {
 		many = append(many, fmt.Sprintf("coin%dusdt:binance", i))
 	}
 	if refused, err := w.wanted.Want(t.Context(), w.Primary.AccessKey, many, w.Now()); err != nil || len(refused) > 0 {

@@ -97,7 +97,7 @@ func (r *reader) inflow(ctx context.Context, in catalog.PlatformTickersIn) ([]ca
 		}
 		has[key] = false // once
 		out := catalog.PlatformTicker{MarketKey: string(asked)}
-		net, traded := v.Of(key).Since(now.Truncate(time.Minute).Add(time.Minute - platformflows.Window))
+		net, traded := v.Platform(key).Since(now.Truncate(time.Minute).Add(time.Minute - platformflows.Window))
 		if key == pairs.Hyperliquid {
 			if net, traded, err = r.perpInflow(ctx, now); err != nil {
 				return nil, err
@@ -125,7 +125,7 @@ func (r *reader) perpInflow(ctx context.Context, now time.Time) (net market.Deci
 			coins = append(coins, t.Coin)
 		}
 	}
-	days, err := r.day.Of(ctx, coins)
+	days, err := r.day.Candles(ctx, coins)
 	for i := range days {
 		bought := days[i].AmountBuyer
 		net, traded = net.Add(bought).Sub(days[i].Amount.Sub(bought)), traded || !days[i].Empty()

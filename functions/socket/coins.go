@@ -41,7 +41,7 @@ func (c *coins) absent(ctx context.Context, coin string) (bool, error) {
 	if unlessUnpublished(err) != nil {
 		return false, err
 	}
-	if _, ok := traded.Of(coin); ok {
+	if _, ok := traded.Lookup(coin); ok {
 		return false, nil
 	}
 	described, err := c.meta.Get(ctx)

@@ -253,7 +253,7 @@ func (w *world) limited(conns, subs int64) apitest.Key {
 
 func (w *world) used(key apitest.Key) connectionstest.Usage {
 	w.t.Helper()
-	return connectionstest.Of(w.t, w.DB, w.Prefix+schema.ConnectionsTable, key.AccessKey)
+	return connectionstest.UsageOf(w.t, w.DB, w.Prefix+schema.ConnectionsTable, key.AccessKey)
 }
 
 // events returns what an ingester that starts now receives.

@@ -139,8 +139,8 @@ func (r *reader) prices(ctx context.Context, in catalog.PairTickersIn) ([]catalo
 // tickerOf is the ticker of a pair that is listed, and its quote coin; perps are those of
 // the perpetual exchange.
 func tickerOf(key string, v pairtickers.View, listed pairs.View, perps map[string]pairtickers.Ticker) (t pairtickers.Ticker, quote string, ok bool) {
-	if pair, found := listed.Of(key); found {
-		t, ok = v.Of(key)
+	if pair, found := listed.Lookup(key); found {
+		t, ok = v.Lookup(key)
 		return t, pair.Quote, ok
 	}
 	t, ok = perps[key]

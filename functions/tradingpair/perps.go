@@ -33,7 +33,7 @@ func (r *reader) perpTickers(ctx context.Context, keys []catalog.Key) (map[strin
 			known[key] = pairtickers.Ticker{}
 		}
 	}
-	days, err := r.day.Of(ctx, coins)
+	days, err := r.day.Candles(ctx, coins)
 	if err != nil {
 		return nil, err
 	}

@@ -100,7 +100,7 @@ func invocation(arn string) openapi.Object {
 	return openapi.Object{"Fn::Sub": "arn:${AWS::Partition}:apigateway:${AWS::Region}:lambda:path/2015-03-31/functions/" + arn + "/invocations"}
 }
 
-// authorizer asks for every request anew, as each signature is good for one. Requests
+// authorizer asks for every request again, as each signature is good for one. Requests
 // without a query parameter of its identity source are refused before it sees them.
 func authorizer(identitySource []string) openapi.Object {
 	declared := openapi.Object{

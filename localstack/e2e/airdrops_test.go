@@ -40,7 +40,7 @@ func TestAnnouncedCampaignsAreAirdrops(t *testing.T) {
 		t.Skip("no simulated upstreams")
 	}
 	for _, exchange := range []string{announcements.Binance, announcements.Bybit, announcements.OKX} {
-		a := world.Announcements.Campaigns(exchange, time.Now())[0]
+		a := world.Announcements.Airdrops(exchange, time.Now())[0]
 		testenv.Until(t, "the newest campaign of "+exchange+" is listed", func() bool {
 			list := data[airdropPage](t, call(t, http.StatusOK, world.State.Demo.SubKey, "GET", "/upgrade/v2/content/airdrop/list?page_size=500&exchange="+exchange+"&source="+a.Programme, nil))
 			return slices.ContainsFunc(list.List, func(r airdropRow) bool {

@@ -25,7 +25,7 @@ const (
 	maxInit = 60 * time.Millisecond
 )
 
-// BenchmarkColdStart starts each function's program anew for one event, its
+// BenchmarkColdStart starts each function's program again for one event, its
 // sample in events/. It reports the medians of the times from the start of the
 // process to its first request for an event (init-ms) and to its answer
 // (first-ms), of its processor time (cpu-ms), and the size of what a deployment

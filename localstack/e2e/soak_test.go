@@ -30,7 +30,7 @@ const (
 	soakKeys  = 100              // the clients share so many sub-keys
 	soakPing  = 40 * time.Second // between heartbeats
 	soakEvery = 45 * time.Second // between two random acts of a client, on average
-	soakKill  = 0.05             // of the acts: the connection is cut, and made anew
+	soakKill  = 0.05             // of the acts: the connection is cut, and made again
 	soakTape  = 10               // trades of a snapshot
 	soakMuted = "DOGE"           // the coin whose book the venue does not send, so that only snapshots can show it
 	soakLinks = 400              // goroutines for what stays open between gateway, functions and ingester (its 256 senders), however many clients there were

@@ -75,7 +75,7 @@ func TestATypeOfInfoNeedsItsOwnDataset(t *testing.T) {
 // Of a pair the platform decides what is needed.
 func TestAPairNeedsWhatItsPlatformHas(t *testing.T) {
 	t.Parallel()
-	venue, part := catalog.VenueTrades.Of(""), func(platform string) catalog.Need { return catalog.ExchangeTickers.Of(platform) }
+	venue, part := catalog.VenueTrades.On(""), func(platform string) catalog.Need { return catalog.ExchangeTickers.On(platform) }
 	for keys, want := range map[string][]catalog.Need{
 		"btcusdt:binance":                         {part("binance")},
 		"BTCUSDT:OKEX":                            {part("okex")},

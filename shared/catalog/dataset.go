@@ -25,8 +25,8 @@ type Need struct {
 	Part string // key of a platform; "" is all of the dataset
 }
 
-// Of is the part of a platform.
-func (d *Dataset) Of(platform string) Need { return Need{d, platform} }
+// On is the part of a platform.
+func (d *Dataset) On(platform string) Need { return Need{d, platform} }
 
 // Key names the dataset or its part in what the ingester records.
 func (n Need) Key() string {
@@ -36,11 +36,11 @@ func (n Need) Key() string {
 	return n.Name + "/" + n.Part
 }
 
-// Whole are datasets as needs, each of all platforms.
-func Whole(datasets ...*Dataset) []Need {
+// AllOf are datasets as needs, each of all platforms.
+func AllOf(datasets ...*Dataset) []Need {
 	needs := make([]Need, len(datasets))
 	for i, d := range datasets {
-		needs[i] = d.Of("")
+		needs[i] = d.On("")
 	}
 	return needs
 }
@@ -56,7 +56,7 @@ func (e *Endpoint) NeedsOf(in any) []Need {
 	if chosen, ok := in.(Needer); ok {
 		return chosen.Needs()
 	}
-	return Whole(e.Needs...)
+	return AllOf(e.Needs...)
 }
 
 // needs declares the datasets of which at least one must have been spoken of.
@@ -142,9 +142,9 @@ const PerpPlatform = "hyperliquid"
 // that of the perpetual exchange, the dataset of that.
 func ofPlatform(platform string, exchanges, perp *Dataset) []Need {
 	if platform = strings.ToLower(platform); platform == PerpPlatform {
-		return []Need{perp.Of("")}
+		return []Need{perp.On("")}
 	}
-	return []Need{exchanges.Of(platform)}
+	return []Need{exchanges.On(platform)}
 }
 
 // ofPairs are those of the platforms of pairs, by their keys.

@@ -163,9 +163,9 @@ type FlashPagesIn struct {
 // Needs implements [Needer].
 func (in FlashPagesIn) Needs() []Need {
 	if in.PlatformShow == "social" || in.PlatformShow == "twitter" {
-		return []Need{ContentPosts.Of("")}
+		return []Need{ContentPosts.On("")}
 	}
-	return []Need{ContentFlashes.Of("")}
+	return []Need{ContentFlashes.On("")}
 }
 
 // Uses implements [Selective]: each mode has days of its own.

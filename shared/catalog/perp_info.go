@@ -87,7 +87,7 @@ func (in InfoIn) Needs() []Need {
 	if i < 0 || InfoTypes[i].From == nil {
 		return nil
 	}
-	return []Need{InfoTypes[i].From.Of("")}
+	return []Need{InfoTypes[i].From.On("")}
 }
 
 // Span implements [Spanner], by the members that the type uses.

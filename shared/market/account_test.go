@@ -372,12 +372,12 @@ func TestFundingIsPaidFromWhereThePositionsMarginIs(t *testing.T) {
 			want:   []market.Outcome{market.Applied, market.Applied},
 			state:  "cash 990.0; ETH -1.0 for -100.0 margin 9.5 paid 0.5 0.5 0.5",
 		},
-		"a fill begins anew what was paid since the last one": {
+		"a fill begins again what was paid since the last one": {
 			events: []any{"BTC B 1@100", pay(1, "BTC", "-0.5", "1.0"), "BTC B 1@100 start=1.0", pay(3, "BTC", "-1", "2.0")},
 			want:   []market.Outcome{market.Applied, market.Applied, market.Applied, market.Applied},
 			state:  "cash 998.5; BTC 2.0 for 200.0 paid 1.5 1.5 1.0",
 		},
-		"a new position begins anew, and what was paid for the coin stays": {
+		"a new position begins again, and what was paid for the coin stays": {
 			events: []any{"BTC B 1@100", pay(1, "BTC", "-0.5", "1.0"), "BTC A 2@100 start=1.0", pay(3, "BTC", "0.25", "-1.0")},
 			want:   []market.Outcome{market.Applied, market.Applied, market.Applied, market.Applied},
 			state:  "cash 999.75; BTC -1.0 for -100.0 paid 0.25 -0.25 -0.25",

@@ -150,7 +150,7 @@ func (v *valued) state(s *AccountState) PositionState {
 // keep, other marks unchanged: mark - side x room / size / (1 - side x l), where room is
 // equity less maintenance margin, and l the maintenance rate of the position's tier.
 func (v *valued) liquidationPx(s *AccountState) Decimal {
-	tier, ok := v.perp.Tiers.Of(v.notional)
+	tier, ok := v.perp.Tiers.Tier(v.notional)
 	if !ok {
 		return Decimal{}
 	}

@@ -71,7 +71,7 @@ func TestALongShortRatioIsTheExactOneRounded(t *testing.T) {
 		var shares []market.Decimal
 		longs, shorts := new(big.Rat), new(big.Rat)
 		for range rapid.IntRange(0, 6).Draw(t, "venues") {
-			share := market.Whole(rapid.Int64Range(0, 10_000).Draw(t, "share")).MustDiv(market.Whole(10_000))
+			share := market.DecimalFromInt(rapid.Int64Range(0, 10_000).Draw(t, "share")).MustDiv(market.DecimalFromInt(10_000))
 			shares = append(shares, share)
 			longs.Add(longs, fraction(t, share))
 			shorts.Add(shorts, new(big.Rat).Sub(big.NewRat(1, 1), fraction(t, share)))

@@ -110,5 +110,5 @@ func AppendText(b []byte, d Decimal) []byte {
 // decimalOf is a whole number.
 func decimalOf(n int64) Decimal { return udecimal.MustFromInt64(n, 0) }
 
-// Whole is a whole number.
-func Whole(n int64) Decimal { return decimalOf(n) }
+// DecimalFromInt is a whole number.
+func DecimalFromInt(n int64) Decimal { return decimalOf(n) }

@@ -36,8 +36,8 @@ func NewMarginTiers(tiers ...MarginTier) MarginTiers {
 	return tiers
 }
 
-// Of is the tier of a notional; ok is false without tiers.
-func (t MarginTiers) Of(notional Decimal) (tier MarginTier, ok bool) {
+// Tier is the tier of a notional; ok is false without tiers.
+func (t MarginTiers) Tier(notional Decimal) (tier MarginTier, ok bool) {
 	for _, next := range t {
 		if ok && notional.Cmp(next.LowerBound) < 0 {
 			break
@@ -51,7 +51,7 @@ func (t MarginTiers) Of(notional Decimal) (tier MarginTier, ok bool) {
 // of what its tier demands at first, rounded up to a millionth, less the tier's
 // deduction. It is 0 without tiers.
 func (t MarginTiers) Maintenance(notional Decimal) Decimal {
-	tier, ok := t.Of(notional)
+	tier, ok := t.Tier(notional)
 	if !ok {
 		return Decimal{}
 	}

@@ -104,7 +104,7 @@ func (t *OpenOrders) Add(s *OrderStatus, ofAnyAge bool) (changed bool) {
 	t.newest = max(t.newest, s.Time)
 	switch {
 	case s.waits():
-	case s.rests():
+	case s.isResting():
 		changed = t.open(s, ofAnyAge, false) || changed
 	default:
 		changed = t.end(s.Oid, s.Time) || changed
@@ -114,11 +114,11 @@ func (t *OpenOrders) Add(s *OrderStatus, ofAnyAge bool) (changed bool) {
 
 // waits reports whether the order waits for a price, or for another order.
 func (s *OrderStatus) waits() bool {
-	return s.Status == StatusOpen && !s.rests() || strings.HasPrefix(s.Status, "waiting")
+	return s.Status == StatusOpen && !s.isResting() || strings.HasPrefix(s.Status, "waiting")
 }
 
-// rests reports whether the order is in the book, as far as the status says.
-func (s *OrderStatus) rests() bool {
+// isResting reports whether the order is in the book, as far as the status says.
+func (s *OrderStatus) isResting() bool {
 	return s.Status == StatusTriggered || s.Status == StatusOpen && (!s.IsTrigger || s.TriggerCondition == "Triggered")
 }
 
@@ -144,7 +144,7 @@ func (t *OpenOrders) open(s *OrderStatus, ofAnyAge, listed bool) bool {
 		if !ok {
 			return false
 		}
-		slot = t.take()
+		slot = t.freeSlot()
 		o := t.at(slot)
 		*o = openOrder{oid: s.Oid, placed: s.Timestamp, account: account, coin: coin, sell: s.Side == "A",
 			px: px.Coef, pxPlaces: px.Places, orig: orig.Coef, origPlaces: orig.Places, rest: orig.Coef, restPlaces: orig.Places}

@@ -16,7 +16,7 @@ func (t *OpenOrders) addAnchor(a *Anchor) (changed bool) {
 	for i := range a.Orders {
 		s := &a.Orders[i]
 		listed[s.Oid] = true
-		if s.rests() {
+		if s.isResting() {
 			changed = t.open(s, true, true) || changed
 		}
 	}

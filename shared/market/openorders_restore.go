@@ -94,7 +94,7 @@ func (t *OpenOrders) Restore(o *OpenOrder) bool {
 	if _, known := t.slots[o.Oid]; known || !ok1 || !ok2 || tif >= 1<<8 {
 		return false
 	}
-	slot := t.take()
+	slot := t.freeSlot()
 	to := t.at(slot)
 	*to = openOrder{oid: o.Oid, placed: o.Placed, account: o.Account, coin: coin, sell: o.Side == Sell, px: o.Px.Coef, pxPlaces: o.Px.Places,
 		orig: o.OrigSz.Coef, origPlaces: o.OrigSz.Places, rest: o.OrigSz.Coef, restPlaces: o.OrigSz.Places,

@@ -11,8 +11,8 @@ import (
 
 func (t *OpenOrders) at(slot uint32) *openOrder { return &t.slabs[slot/slabSize][slot%slabSize] }
 
-// take returns a slot for another order.
-func (t *OpenOrders) take() (slot uint32) {
+// freeSlot returns a slot for another order.
+func (t *OpenOrders) freeSlot() (slot uint32) {
 	if n := len(t.free); n > 0 {
 		slot, t.free = t.free[n-1], t.free[:n-1]
 		return slot

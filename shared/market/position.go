@@ -136,8 +136,8 @@ func (p *Positions) Coins() []string {
 	return coins
 }
 
-// Of is the open interest in a coin.
-func (p *Positions) Of(coin string) OpenInterest {
+// OpenInterest is the open interest in a coin.
+func (p *Positions) OpenInterest(coin string) OpenInterest {
 	if c := p.coins[coin]; c != nil {
 		return c.open
 	}

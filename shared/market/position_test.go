@@ -44,7 +44,7 @@ func TestOpenInterestIsTheSumOfPositions(t *testing.T) {
 	} {
 		p.Add(&f)
 	}
-	btc := p.Of("BTC")
+	btc := p.OpenInterest("BTC")
 	if btc.Longs != 2 || btc.Shorts != 2 || market.Text(btc.LongSize) != "3.25" || market.Text(btc.ShortSize) != "3.5" {
 		t.Errorf("BTC: %+v", btc)
 	}
@@ -52,8 +52,8 @@ func TestOpenInterestIsTheSumOfPositions(t *testing.T) {
 		t.Errorf("coins are %s", coins)
 	}
 	closing := positionFill(1, "ETH", 1005, 8, "7.0", "7.0", market.Sell)
-	if !p.Add(&closing) || p.Of("ETH").Longs != 0 || !p.Of("ETH").LongSize.IsZero() || len(p.Coins()) != 1 {
-		t.Errorf("after closing ETH: %+v", p.Of("ETH"))
+	if !p.Add(&closing) || p.OpenInterest("ETH").Longs != 0 || !p.OpenInterest("ETH").LongSize.IsZero() || len(p.Coins()) != 1 {
+		t.Errorf("after closing ETH: %+v", p.OpenInterest("ETH"))
 	}
 }
 
@@ -63,12 +63,12 @@ func TestAClosedPositionIsNotOpenedByALateFill(t *testing.T) {
 	closing := positionFill(1, "BTC", 1000, 2, "1.0", "1.0", market.Sell)
 	var p market.Positions
 	p.Add(&closing)
-	if p.Add(&opening) || p.Of("BTC").Longs != 0 {
-		t.Errorf("open: %+v", p.Of("BTC"))
+	if p.Add(&opening) || p.OpenInterest("BTC").Longs != 0 {
+		t.Errorf("open: %+v", p.OpenInterest("BTC"))
 	}
 	again := restarted(&p)
-	if again.Add(&opening) || again.Of("BTC").Longs != 0 {
-		t.Errorf("after a restart: %+v", again.Of("BTC"))
+	if again.Add(&opening) || again.OpenInterest("BTC").Longs != 0 {
+		t.Errorf("after a restart: %+v", again.OpenInterest("BTC"))
 	}
 	// A week later the closing is forgotten, and so old an opening is refused.
 	later := positionFill(2, "BTC", 1000+week+1, 3, "0.0", "1.0", market.Buy)
@@ -77,8 +77,8 @@ func TestAClosedPositionIsNotOpenedByALateFill(t *testing.T) {
 	if n := again.Len(); n != 1 {
 		t.Errorf("%d positions are kept, want the open one", n)
 	}
-	if again.Add(&opening) || again.Of("BTC").Longs != 1 {
-		t.Errorf("after a week: %+v", again.Of("BTC"))
+	if again.Add(&opening) || again.OpenInterest("BTC").Longs != 1 {
+		t.Errorf("after a week: %+v", again.OpenInterest("BTC"))
 	}
 }
 
@@ -122,7 +122,7 @@ func TestPositionsEndTheSameInAnyOrder(t *testing.T) {
 			t.Fatalf("got\n%v, want\n%v", g, w)
 		}
 		for _, coin := range []string{"BTC", "xyz:GOLD"} {
-			w, g := want.Of(coin), got.Of(coin)
+			w, g := want.OpenInterest(coin), got.OpenInterest(coin)
 			if w.Longs != g.Longs || w.Shorts != g.Shorts || !w.LongSize.Equal(g.LongSize) || !w.ShortSize.Equal(g.ShortSize) {
 				t.Fatalf("%s: got %+v, want %+v", coin, g, w)
 			}

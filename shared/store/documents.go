@@ -266,7 +266,7 @@ func (d *Documents) transact(ctx context.Context, refusals map[int]error, change
 		_, err := d.db.TransactWriteItems(ctx, in)
 		return err
 	})
-	o, _ := contention.Of(err, len(changes))
+	o, _ := contention.Classify(err, len(changes))
 	for i := range o {
 		if !o.Refused(i) {
 			continue

@@ -68,7 +68,7 @@ func (v *View[T]) Get(ctx context.Context) (T, error) {
 		joined := v.flight != nil
 		if err := v.await(ctx); err != nil && !v.served() {
 			// A request that another call began may have died of old age, on an
-			// instance that was frozen between two invocations: ask anew once.
+			// instance that was frozen between two invocations: ask again once.
 			if joined && first && ctx.Err() == nil {
 				continue
 			}

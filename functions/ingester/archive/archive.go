@@ -43,9 +43,9 @@ type Dataset struct {
 	Encode func(rows []store.Row, refuse func(row int, reason error)) (file []byte, kept []store.Row, err error)
 }
 
-// Of returns the dataset whose rows have the columns of T, which embeds
+// NewDataset returns the dataset whose rows have the columns of T, which embeds
 // [columns.Row].
-func Of[T any](archived func(store.Row) (T, error)) *Dataset {
+func NewDataset[T any](archived func(store.Row) (T, error)) *Dataset {
 	return &Dataset{Encode: func(rows []store.Row, refuse func(int, error)) ([]byte, []store.Row, error) {
 		return encode(rows, archived, refuse)
 	}}
@@ -236,7 +236,7 @@ func (f Files) Create(ctx context.Context, key string, file []byte) error {
 // Occupy makes a file without rows, so that nobody else can create one of that name.
 // The error may be [ErrExists].
 func (f Files) Occupy(ctx context.Context, key string) error {
-	empty, _, err := encode(nil, func(r store.Row) (columns.Row, error) { return columns.Of(r), nil }, nil)
+	empty, _, err := encode(nil, func(r store.Row) (columns.Row, error) { return columns.FromRow(r), nil }, nil)
 	if err != nil {
 		return err
 	}

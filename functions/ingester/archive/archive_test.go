@@ -31,11 +31,11 @@ type note struct {
 
 var errBad = errors.New("a bad row")
 
-var notes = archive.Of(func(r store.Row) (note, error) {
+var notes = archive.NewDataset(func(r store.Row) (note, error) {
 	if string(r.Body) == "bad" {
 		return note{}, errBad
 	}
-	return note{columns.Of(r), "text " + r.ID}, nil
+	return note{columns.FromRow(r), "text " + r.ID}, nil
 })
 
 func encode(t interface{ Fatal(...any) }, rows []store.Row) []byte {
@@ -122,16 +122,16 @@ type odd struct {
 	Mark any `parquet:"mark,json"`
 }
 
-var odds = archive.Of(func(r store.Row) (odd, error) {
+var odds = archive.NewDataset(func(r store.Row) (odd, error) {
 	switch string(r.Body) {
 	case "bad":
 		return odd{}, errBad
 	case "panic":
 		panic("not expected")
 	case "no JSON":
-		return odd{columns.Of(r), math.NaN()}, nil
+		return odd{columns.FromRow(r), math.NaN()}, nil
 	}
-	return odd{columns.Of(r), 1.5}, nil
+	return odd{columns.FromRow(r), 1.5}, nil
 })
 
 // Rows that the encoding fails of are reported as such, wherever they stand, and the

@@ -9,8 +9,8 @@ import (
 
 var errAnnounced = errors.New("publish_time must not be in the future, by more than ten minutes")
 
-// campaigns are airdrops; the view has no contents.
-var campaigns = entries[airdrops.Airdrop]{
+// airdropEntries are airdrops; the view has no contents.
+var airdropEntries = entries[airdrops.Airdrop]{
 	name: airdrops.Name, schema: airdrops.Schema,
 	parse: func(line []byte, at drop.Place) (airdrops.Airdrop, error) {
 		entry, err := airdrops.Parse(line)

@@ -33,7 +33,7 @@ func drawAirdrop(t *rapid.T) airdrops.Airdrop {
 
 func TestOnlyTheNewestAirdropsAreListed(t *testing.T) {
 	t.Parallel()
-	p, b := campaigns.newView(), NewBatch()
+	p, b := airdropEntries.newView(), NewBatch()
 	for n := range int64(airdrops.Listed + 3) {
 		b.Airdrops = append(b.Airdrops, airdrops.Airdrop{Entry: airdrops.Entry{AirdropID: fmt.Sprint(n), StartTime: 1_795_000_000_000 + n}, Place: drop.Place{Line: n + 1}})
 	}

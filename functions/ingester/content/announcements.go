@@ -51,7 +51,7 @@ func (c Config) announcementSources() (sources []engine.Source[*Batch]) {
 		stats := new(source.Stats)
 		s := &source.Announcements{Of: announcers[name](c.AnnouncementsURL), Every: c.AnnouncementsEvery, Stats: stats, Log: c.log("announcements "+name, stats)}
 		sources = append(sources, engine.Source[*Batch]{Name: "announcements " + name, Stats: stats, Follow: followAnnouncements(s),
-			Brings: catalog.Whole(catalog.ContentFlashes, catalog.ContentAirdrops), Awaited: true})
+			Brings: catalog.AllOf(catalog.ContentFlashes, catalog.ContentAirdrops), Awaited: true})
 	}
 	return sources
 }

@@ -71,7 +71,7 @@ func TestWhatExchangesAnnounceIsStored(t *testing.T) {
 	}
 	want := map[string]string{}
 	for _, exchange := range []string{simulated.Binance, simulated.Bybit, simulated.OKX} {
-		for _, a := range site.Campaigns(exchange, now)[:read] {
+		for _, a := range site.Airdrops(exchange, now)[:read] {
 			want[exchange+" "+a.Title] = fmt.Sprint(a.Programme, a.Name, a.Symbol, a.Published, a.Start, a.End, a.URL)
 		}
 	}

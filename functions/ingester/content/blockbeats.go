@@ -50,7 +50,7 @@ func (c Config) blockBeatsSources(client *feeds.Client) (sources []engine.Source
 			v := vendorList{blockbeats.List{Language: language, Important: important, Key: c.BlockBeats.Key}, new(source.Stats)}
 			name := v.file() + " " + language
 			s := &feeds.Source{Client: client, URL: c.BlockBeats.URL, Format: v.Format(), Every: c.BlockBeats.Every, Stats: v.stats, Log: c.log(name, v.stats)}
-			sources = append(sources, engine.Source[*Batch]{Name: name, Stats: v.stats, Follow: follow(s, v.batch), Brings: catalog.Whole(catalog.ContentFlashes), Awaited: true})
+			sources = append(sources, engine.Source[*Batch]{Name: name, Stats: v.stats, Follow: follow(s, v.batch), Brings: catalog.AllOf(catalog.ContentFlashes), Awaited: true})
 		}
 	}
 	return sources

@@ -8,19 +8,19 @@ import (
 // holds says of which datasets a batch holds something.
 func holds(b *Batch, say func(catalog.Need)) {
 	if len(b.News) > 0 {
-		say(catalog.ContentNews.Of(""))
+		say(catalog.ContentNews.On(""))
 	}
 	for i := range b.Flashes {
 		if b.Flashes[i].Platform == flashes.Social {
-			say(catalog.ContentPosts.Of(""))
+			say(catalog.ContentPosts.On(""))
 		} else {
-			say(catalog.ContentFlashes.Of(""))
+			say(catalog.ContentFlashes.On(""))
 		}
 	}
 	if len(b.Members) > 0 {
-		say(catalog.ContentMembers.Of(""))
+		say(catalog.ContentMembers.On(""))
 	}
 	if len(b.Airdrops) > 0 {
-		say(catalog.ContentAirdrops.Of(""))
+		say(catalog.ContentAirdrops.On(""))
 	}
 }

@@ -17,8 +17,8 @@ import (
 // no view.
 func TestViewsOfEntriesEndTheSameWhateverHappens(t *testing.T) {
 	t.Parallel()
-	t.Run("airdrops", func(t *testing.T) { t.Parallel(); viewsEndTheSame(t, &campaigns, drawAirdrop, `"text"`) })
-	t.Run("flashes", func(t *testing.T) { t.Parallel(); viewsEndTheSame(t, &shorts, drawFlash, "nothing") })
+	t.Run("airdrops", func(t *testing.T) { t.Parallel(); viewsEndTheSame(t, &airdropEntries, drawAirdrop, `"text"`) })
+	t.Run("flashes", func(t *testing.T) { t.Parallel(); viewsEndTheSame(t, &flashEntries, drawFlash, "nothing") })
 }
 
 func viewsEndTheSame[T any](t *testing.T, of *entries[T], draw func(*rapid.T) T, absent string) {

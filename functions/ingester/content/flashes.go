@@ -10,8 +10,8 @@ import (
 
 var errAhead = errors.New("time must not be in the future, by more than ten minutes")
 
-// shorts are flashes and posts.
-var shorts = entries[flashes.Flash]{
+// flashEntries are flashes and posts.
+var flashEntries = entries[flashes.Flash]{
 	name: flashes.Name, schema: flashes.Schema,
 	parse: func(line []byte, at drop.Place) (flashes.Flash, error) {
 		entry, err := flashes.Parse(line)

@@ -67,7 +67,7 @@ func TestFlashesOfAFileAreListed(t *testing.T) {
 // asked for. The store is excluded, and what is measured is the CPU, whoever else has some.
 func BenchmarkDropOfFlashes(b *testing.B) {
 	const lines, batch, second = 1_000_000, 1000, 20
-	of, text, bytes := shorts.drops(), []byte(nil), 0
+	of, text, bytes := flashEntries.drops(), []byte(nil), 0
 	began := cpu(b)
 	for b.Loop() {
 		all, rows := Projections(), []store.Row(nil)

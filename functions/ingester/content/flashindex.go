@@ -16,17 +16,17 @@ import (
 // stored for each ([flashes.PlaceRow]), as an older one may come later.
 type flashIndex struct {
 	engine.Defaults[*Batch]
-	trees map[string]*flashindex.Tree // by platform
-	rows  []store.SeriesRow           // of places, to be written
+	trees map[string]*flashindex.Builder // by platform
+	rows  []store.SeriesRow              // of places, to be written
 }
 
 // platforms are those that have an index.
 var platforms = []string{flashes.House, flashes.Social}
 
 func newFlashIndex() *flashIndex {
-	p := &flashIndex{trees: map[string]*flashindex.Tree{}}
+	p := &flashIndex{trees: map[string]*flashindex.Builder{}}
 	for _, platform := range platforms {
-		p.trees[platform] = new(flashindex.Tree)
+		p.trees[platform] = new(flashindex.Builder)
 	}
 	return p
 }
@@ -35,7 +35,7 @@ func newFlashIndex() *flashIndex {
 func (*flashIndex) Name() string { return "flashindex" }
 
 // Folds has the log of flashes.
-func (*flashIndex) Folds() []engine.Fold[*Batch] { return shorts.folds() }
+func (*flashIndex) Folds() []engine.Fold[*Batch] { return flashEntries.folds() }
 
 // Restores has its views.
 func (*flashIndex) Restores() (all []engine.RestoredView) {
@@ -64,13 +64,13 @@ func (p *flashIndex) Restore(views map[string][]byte) error {
 // Wants asks which states of flashes are indexed.
 func (p *flashIndex) Wants(b *Batch, r *engine.Reads) {
 	for i := range b.Flashes {
-		r.Want(flashes.PlaceAt(b.Flashes[i].ID), checkPlace)
+		r.Want(flashes.IndexedAt(b.Flashes[i].ID), checkPlace)
 	}
 }
 
 // checkPlace reports why a stored row cannot be read.
 func checkPlace(_ store.SeriesAt, p *store.Point) error {
-	_, err := flashes.DecodePlace(p.Body)
+	_, err := flashes.DecodeIndexed(p.Body)
 	return err
 }
 
@@ -82,9 +82,9 @@ func (p *flashIndex) Apply(b *Batch, r *engine.Reads, _ time.Time) error {
 	for i := range b.Flashes {
 		f := &b.Flashes[i]
 		have, ok := indexed[f.ID]
-		if row := r.Row(flashes.PlaceAt(f.ID)); row != nil && !ok {
+		if row := r.Row(flashes.IndexedAt(f.ID)); row != nil && !ok {
 			var err error
-			if have, err = flashes.DecodePlace(row.Body); err != nil {
+			if have, err = flashes.DecodeIndexed(row.Body); err != nil {
 				return fmt.Errorf("read which state of flash %d is indexed: %w", f.ID, err)
 			}
 			if have.Platforms == nil {
@@ -111,7 +111,7 @@ func (p *flashIndex) Apply(b *Batch, r *engine.Reads, _ time.Time) error {
 		indexed[f.ID] = have
 	}
 	for id, one := range indexed {
-		p.rows = append(p.rows, flashes.PlaceRow(id, one))
+		p.rows = append(p.rows, flashes.IndexedRow(id, one))
 	}
 	for platform, list := range documents {
 		p.trees[platform].Add(list)

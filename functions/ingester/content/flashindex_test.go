@@ -65,7 +65,7 @@ func TestFlashesAreFoundWhateverHappens(t *testing.T) {
 			}
 		}
 		for _, platform := range platforms {
-			var tree flashindex.Tree
+			var tree flashindex.Builder
 			for level := range flashindex.Levels {
 				if body := views[flashindex.Name(platform, level)]; body != nil {
 					l, err := flashindex.Decode(body)
@@ -103,7 +103,7 @@ func TestAnIndexHasWhatWasOnItsPlatform(t *testing.T) {
 		stored, p := map[store.SeriesAt]store.Point{}, newFlashIndex()
 		p.Changes(time.Now(), false) // the empty ones
 		if c.row != "" {
-			stored[flashes.PlaceAt(1)] = store.Point{Body: []byte(c.row)}
+			stored[flashes.IndexedAt(1)] = store.Point{Body: []byte(c.row)}
 		}
 		changed := false
 		for line := range int64(5) {

@@ -58,7 +58,7 @@ func (c Config) markets() engine.Source[*Batch] {
 	m := &markets{views: c.Stores.Views, series: c.Stores.Series, stats: new(source.Stats), config: c, now: time.Now}
 	s := engine.Source[*Batch]{Name: "markets", Stats: m.stats, Follow: m.follow}
 	if c.Exchanges || c.Venue {
-		s.Brings = catalog.Whole(catalog.ContentFlashes)
+		s.Brings = catalog.AllOf(catalog.ContentFlashes)
 	}
 	return s
 }

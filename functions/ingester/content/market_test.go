@@ -28,7 +28,7 @@ func TestPerpetualsMakeFlashes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for day := range 8 {
-		trade := market.Trade{Coin: "SIM", Px: market.Whole(90), Sz: market.Whole(10), Time: now.AddDate(0, 0, -day-1).UnixMilli(), Seq: int64(day), Tid: int64(day) + 1, Side: market.Buy}
+		trade := market.Trade{Coin: "SIM", Px: market.DecimalFromInt(90), Sz: market.DecimalFromInt(10), Time: now.AddDate(0, 0, -day-1).UnixMilli(), Seq: int64(day), Tid: int64(day) + 1, Side: market.Buy}
 		if err := klines.Put(t.Context(), w.stores.Series, "SIM", trade); err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +73,7 @@ func TestMarketsMakeFlashes(t *testing.T) {
 	if err := pairs.Publish(t.Context(), w.stores.Views, pairs.View{Pairs: []pairs.Pair{{Pair: market.Pair{Key: key, Platform: "binance", Base: "BTC", Quote: "USDT"}, Followed: true}}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := pairtickers.Publish(t.Context(), w.stores.Views, pairtickers.View{Tickers: []pairtickers.Ticker{{Pair: key, Last: market.Whole(110), Open: market.Whole(100), Amount: market.Whole(5)}}}); err != nil {
+	if err := pairtickers.Publish(t.Context(), w.stores.Views, pairtickers.View{Tickers: []pairtickers.Ticker{{Pair: key, Last: market.DecimalFromInt(110), Open: market.DecimalFromInt(100), Amount: market.DecimalFromInt(5)}}}); err != nil {
 		t.Fatal(err)
 	}
 	stop := w.start(t, w.pipeline(w.stores))

@@ -5,8 +5,8 @@ import (
 	"quotary/shared/data/members"
 )
 
-// authors are the members who write posts.
-var authors = entries[members.Member]{
+// memberEntries are the members who write posts.
+var memberEntries = entries[members.Member]{
 	name: members.Name, schema: members.Schema,
 	parse: func(line []byte, at drop.Place) (members.Member, error) {
 		entry, err := members.Parse(line)

@@ -7,11 +7,11 @@ type Projection = engine.Projection[*Batch]
 
 // Projections returns all projections of the domain, without state.
 func Projections() []Projection {
-	return []Projection{newNewest(), campaigns.newView(), shorts.newView(), newFlashIndex(), authors.newView()}
+	return []Projection{newNewest(), airdropEntries.newView(), flashEntries.newView(), newFlashIndex(), memberEntries.newView()}
 }
 
 // Logs are the domain's logs, whose rows need no state.
-var Logs = []engine.Log[*Batch]{newsLog, campaigns.log(), shorts.log(), authors.log()}
+var Logs = []engine.Log[*Batch]{newsLog, airdropEntries.log(), flashEntries.log(), memberEntries.log()}
 
 // Drops are the datasets of the domain that drops may load.
-var Drops = []engine.DropDataset[*Batch]{campaigns.drops(), shorts.drops(), authors.drops()}
+var Drops = []engine.DropDataset[*Batch]{airdropEntries.drops(), flashEntries.drops(), memberEntries.drops()}

@@ -28,7 +28,7 @@ func (c Config) sources(client *feeds.Client) []engine.Source[*Batch] {
 		}
 		stats := new(source.Stats)
 		s := &feeds.Source{Client: client, URL: f.URL, Every: f.Every, Twins: twins[f.Source], Stats: stats, Log: c.log(f.name(), stats)}
-		sources = append(sources, engine.Source[*Batch]{Name: f.name(), Stats: stats, Follow: follow(s, f.batch), Brings: catalog.Whole(catalog.ContentNews), Awaited: true})
+		sources = append(sources, engine.Source[*Batch]{Name: f.name(), Stats: stats, Follow: follow(s, f.batch), Brings: catalog.AllOf(catalog.ContentNews), Awaited: true})
 	}
 	return sources
 }

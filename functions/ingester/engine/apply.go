@@ -54,7 +54,7 @@ func (p *Pipeline[B]) apply(ctx context.Context, to []Projection[B], batch B) (r
 
 // leaveUnreadable takes out of rows what cannot be read, and quarantines it: the logs
 // make it again. The error is to be retried: what the projection that asked for it
-// cannot be folded from any log for would be lost, if it were written anew.
+// cannot be folded from any log for would be lost, if it were written again.
 func (p *Pipeline[B]) leaveUnreadable(ctx context.Context, to []Projection[B], rows map[store.SeriesAt]store.Point) error {
 	for i, at := range p.reads.wantRows {
 		point, ok := rows[at]
@@ -76,7 +76,7 @@ func (p *Pipeline[B]) leaveUnreadable(ctx context.Context, to []Projection[B], r
 			return fmt.Errorf("the stored row %s of %d cannot be read, and nothing could make it again: mend or delete it: %w", at.SeriesKey, at.Time.UnixMilli(), reason)
 		}
 		if !p.lostRows[at] {
-			if err := p.foldAnew(ctx, one); err != nil {
+			if err := p.foldFromStart(ctx, one); err != nil {
 				return err
 			}
 			p.lostRows[at] = true

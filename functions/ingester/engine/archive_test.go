@@ -32,8 +32,8 @@ type spoken struct {
 
 // archivedLog is the log of words as one that can be archived, under any name.
 func archivedLog(name string) Log[*words] {
-	return Log[*words]{Dataset: name, Append: wordLog.Append, Archive: archive.Of(func(r store.Row) (s spoken, err error) {
-		s.Row = columns.Of(r)
+	return Log[*words]{Dataset: name, Append: wordLog.Append, Archive: archive.NewDataset(func(r store.Row) (s spoken, err error) {
+		s.Row = columns.FromRow(r)
 		return s, json.Unmarshal(r.Body, &s.Word)
 	})}
 }

@@ -138,7 +138,7 @@ func (a *archiver[B]) find(ctx context.Context, key string, found map[rowID]bool
 	return digest, nil
 }
 
-// keepDigest forgets the others where there is no room: a day that is archived anew
+// keepDigest forgets the others where there is no room: a day that is archived again
 // after so many rows has its files read for each new one.
 func (a *archiver[B]) keepDigest(key string, digest []uint64) {
 	if a.digested+len(digest) > a.limits.digests {

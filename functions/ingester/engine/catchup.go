@@ -59,8 +59,8 @@ func (p *Pipeline[B]) startProgress(ctx context.Context, followed bool) error {
 			at.Joined = fresh || len(one.Folds()) == 0
 		}
 		published := p.published(one)
-		if p.anew[one.Name()] || at.Published && !published {
-			at = at.anew()
+		if p.refold[one.Name()] || at.Published && !published {
+			at = at.restarted()
 		}
 		at.Published = published
 		if !at.Joined {
@@ -92,7 +92,7 @@ func (p *Pipeline[B]) saveProgress(ctx context.Context) error {
 }
 
 // published reports whether a projection can be restored from views that are all there,
-// and folded anew without them.
+// and folded again without them.
 func (p *Pipeline[B]) published(one Projection[B]) bool {
 	return len(one.Folds()) > 0 && !slices.ContainsFunc(one.Restores(), func(v RestoredView) bool { return !p.views[v.Name] })
 }
@@ -153,8 +153,8 @@ func (p *Pipeline[B]) join() {
 	}
 }
 
-// anew is the progress of a projection that has to be folded from the beginning.
-func (at progress) anew() progress {
+// restarted is the progress of a projection that has to be folded from the beginning.
+func (at progress) restarted() progress {
 	if at.Joined {
 		return progress{}
 	}
@@ -162,17 +162,17 @@ func (at progress) anew() progress {
 	return at
 }
 
-// foldAnew has a projection folded once more from all that is stored, because a row
+// foldFromStart has a projection folded once more from all that is stored, because a row
 // or a view of it is lost. That is saved before anything is written in its place. Of
 // the progress nothing else is saved, as its rows may not be written yet.
-func (p *Pipeline[B]) foldAnew(ctx context.Context, one Projection[B]) error {
+func (p *Pipeline[B]) foldFromStart(ctx context.Context, one Projection[B]) error {
 	name := one.Name()
 	if p.progress == nil { // which startProgress is about to read
-		p.anew[name] = true
+		p.refold[name] = true
 		return nil
 	}
 	saved := maps.Clone(p.savedProgress)
-	saved[name] = saved[name].anew()
+	saved[name] = saved[name].restarted()
 	body, err := json.Marshal(saved)
 	if err != nil {
 		return fmt.Errorf("encode the progress of projections: %w", err)
@@ -182,7 +182,7 @@ func (p *Pipeline[B]) foldAnew(ctx context.Context, one Projection[B]) error {
 	}
 	p.savedProgress = saved
 	at := p.progress[name]
-	p.progress[name] = at.anew()
+	p.progress[name] = at.restarted()
 	if at.Joined {
 		p.Stats.CatchingUp.Add(1)
 		p.beginCatchUp(one, progress{})
@@ -191,7 +191,7 @@ func (p *Pipeline[B]) foldAnew(ctx context.Context, one Projection[B]) error {
 }
 
 // startCatchUp scans the logs for every projection that has not joined, and for those
-// that have to be folded anew, until ctx ends.
+// that have to be folded again, until ctx ends.
 func (p *Pipeline[B]) startCatchUp(ctx context.Context) {
 	p.beginCatchUp = func(one Projection[B], at progress) {
 		p.Logger.Info("catching up", "projection", one.Name(), "cursor", at.Cursor)

@@ -36,7 +36,7 @@ var (
 
 func holdsWords(w *words, say func(catalog.Need)) {
 	for _, word := range w.list {
-		say(map[string]catalog.Need{"f": fruits.Of("tree"), "g": greens.Of("")}[word[:1]])
+		say(map[string]catalog.Need{"f": fruits.On("tree"), "g": greens.On("")}[word[:1]])
 	}
 }
 
@@ -46,7 +46,7 @@ func TestReadersLearnWhatSourcesHaveSpokenOf(t *testing.T) {
 	t.Parallel()
 	stores := newStores(t)
 	tell := make(chan Delivery[*words])
-	teller := Source[*words]{Name: "teller", Stats: new(source.Stats), NoCheckpoint: true, Brings: []catalog.Need{fruits.Of("tree"), greens.Of("")},
+	teller := Source[*words]{Name: "teller", Stats: new(source.Stats), NoCheckpoint: true, Brings: []catalog.Need{fruits.On("tree"), greens.On("")},
 		Follow: func(ctx context.Context, _ Position, sink Sink[*words]) error {
 			for {
 				select {

@@ -32,14 +32,14 @@
 // A stored series row or view that its own dataset cannot read any more follows one
 // rule. It is quarantined, and treated as absent where it can be made again: a view by
 // what comes, and by the logs if its projections can be folded from any; a row by the
-// logs. Those projections are folded anew from all that is stored, which is saved
+// logs. Those projections are folded again from all that is stored, which is saved
 // before anything takes the place of what was lost. So they are where a view that was
 // published before is missing. A row of a projection that is folded from no log is not
 // given up: the pipeline stops, as it does when the stores refuse, until a person has
 // mended or deleted the row.
 //
 // A [Runner] does the work of a [Domain] whenever this process holds the domain's
-// lease, and begins it anew when it fails. Domains share nothing: trouble in one
+// lease, and begins it again when it fails. Domains share nothing: trouble in one
 // does not hold up another. [Health] and [Report] say how each fares.
 //
 // # Adding a domain

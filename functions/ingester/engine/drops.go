@@ -160,7 +160,7 @@ func (d *Drops[B]) consume(ctx context.Context, key string, sink Sink[B]) error 
 		return err
 	}
 	if !at.Done {
-		report, err := d.take(ctx, &o, &at, sink)
+		report, err := d.load(ctx, &o, &at, sink)
 		if err != nil {
 			return err
 		}
@@ -177,9 +177,9 @@ func (d *Drops[B]) consume(ctx context.Context, key string, sink Sink[B]) error 
 	return nil
 }
 
-// take takes the lines of a drop, unless its content was taken before, and returns when
+// load takes the lines of a drop, unless its content was taken before, and returns when
 // they and that it was taken are stored.
-func (d *Drops[B]) take(ctx context.Context, o *dropObject, at *dropProgress, sink Sink[B]) (*drop.Report, error) {
+func (d *Drops[B]) load(ctx context.Context, o *dropObject, at *dropProgress, sink Sink[B]) (*drop.Report, error) {
 	before, err := d.before(ctx, o)
 	if err != nil {
 		return nil, err

@@ -110,7 +110,7 @@ type Pipeline[B Batch[B]] struct {
 	progress      map[string]progress // of the projections, by name
 	progressDirty bool
 	savedProgress map[string]progress
-	anew          map[string]bool // projections that have to be folded anew, before progress is known
+	refold        map[string]bool // projections that have to be folded again, before progress is known
 	views         map[string]bool // that projections are restored from, and that are there
 	lostRows      map[store.SeriesAt]bool
 
@@ -187,7 +187,7 @@ func (p *Pipeline[B]) run(ctx context.Context) error {
 	p.background = make(chan message[B], queueLength)
 	p.stored = make(chan message[B], queueLength)
 	p.positions, p.stop = map[string]standing{}, map[string]func(){}
-	p.anew, p.views, p.lostRows = map[string]bool{}, map[string]bool{}, map[store.SeriesAt]bool{}
+	p.refold, p.views, p.lostRows = map[string]bool{}, map[string]bool{}, map[store.SeriesAt]bool{}
 
 	work, cancel := p.outlive(ctx)
 	defer cancel()
@@ -344,7 +344,7 @@ func (p *Pipeline[B]) loop(ctx context.Context, done <-chan struct{}, ended <-ch
 				return p.finish(ctx, nil)
 			}
 		}
-		if err := p.take(ctx, m); err != nil {
+		if err := p.accept(ctx, m); err != nil {
 			return err
 		}
 		if err := p.takeStored(ctx); err != nil {
@@ -359,7 +359,7 @@ func (p *Pipeline[B]) loop(ctx context.Context, done <-chan struct{}, ended <-ch
 func (p *Pipeline[B]) finish(ctx context.Context, reason error) error {
 	for _, queue := range [...]chan message[B]{p.live, p.background} {
 		for len(queue) > 0 {
-			if err := p.take(ctx, <-queue); err != nil {
+			if err := p.accept(ctx, <-queue); err != nil {
 				return err
 			}
 		}
@@ -373,8 +373,8 @@ func (p *Pipeline[B]) finish(ctx context.Context, reason error) error {
 	return nil
 }
 
-// take writes a batch that begins with a message.
-func (p *Pipeline[B]) take(ctx context.Context, m message[B]) error {
+// accept writes a batch that begins with a message.
+func (p *Pipeline[B]) accept(ctx context.Context, m message[B]) error {
 	if m.projection != nil || m.failed != nil {
 		return p.writeCatchUp(ctx, m)
 	}

@@ -104,7 +104,7 @@ func TestASourceThatFailsEndsThePipeline(t *testing.T) {
 }
 
 // TestACheckpointThatNoStoreTakesEndsItsSourceAlone: what it said is stored, the other
-// sources go on with their checkpoints, and a start anew goes on from the last that was
+// sources go on with their checkpoints, and a start again goes on from the last that was
 // taken.
 func TestACheckpointThatNoStoreTakesEndsItsSourceAlone(t *testing.T) {
 	t.Parallel()

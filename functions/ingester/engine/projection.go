@@ -19,7 +19,7 @@ import (
 // Embed [Defaults] for the methods that a projection does not need.
 type Projection[B any] interface {
 	// Name is unique in the domain. It names the projection's checkpoint: a
-	// projection that gets another name is folded anew.
+	// projection that gets another name is folded again.
 	Name() string
 
 	// Folds lists the log datasets that the projection can be folded from. One
@@ -36,7 +36,7 @@ type Projection[B any] interface {
 
 	// Joined is called when nothing that is stored is still to be folded, and no source
 	// is still to deliver of its past: after Restore, or at the end of catching up, and
-	// again if the projection has to be folded anew. What is right only of everything, such as
+	// again if the projection has to be folded again. What is right only of everything, such as
 	// a sample of a sum, must not be returned before.
 	Joined()
 

@@ -70,7 +70,7 @@ func (p *Pipeline[B]) claim(ctx context.Context) (map[string]Position, error) {
 // restoredViews fetches the views from which the projections are restored, nil for
 // those that are not there. One that cannot be read is quarantined and nil too: what comes
 // makes it again, or the logs, from which the projections that restore from it are folded
-// anew. So they are where it was there before, see startProgress.
+// again. So they are where it was there before, see startProgress.
 func (p *Pipeline[B]) restoredViews(ctx context.Context) (map[string][]byte, error) {
 	views, unreadable := map[string][]byte{}, map[string]error{}
 	for _, one := range p.Projections {
@@ -102,7 +102,7 @@ func (p *Pipeline[B]) restoredViews(ctx context.Context) (map[string][]byte, err
 		delete(views, name)
 		for _, one := range p.Projections {
 			if len(one.Folds()) > 0 && slices.ContainsFunc(one.Restores(), func(v RestoredView) bool { return v.Name == name }) {
-				p.anew[one.Name()] = true
+				p.refold[one.Name()] = true
 			}
 		}
 	}

@@ -154,7 +154,7 @@ func (p *Pipeline[B]) saveCheckpoints(ctx context.Context) error {
 	return p.saveProgress(ctx)
 }
 
-// fail ends a source whose checkpoint no store takes, until this process works anew: it
+// fail ends a source whose checkpoint no store takes, until this process works again: it
 // alone, as its domain would wait for the checkpoint for ever. Nothing of it is lost: the
 // next start goes on from what was saved last.
 func (p *Pipeline[B]) fail(name string, why error) {

@@ -144,13 +144,13 @@ func benchPairs(v venue) (list []market.Pair) {
 	for _, coin := range names(mostTraded) {
 		p := market.Pair{Platform: v.Platform, Base: coin, Quote: "USDT", Symbol: coin + "USDT", Swap: v.Swap, Inverse: v.Inverse}
 		if v.Inverse {
-			p.Quote, p.Symbol, p.Contract = "USD", coin+"USD", market.Whole(10)
+			p.Quote, p.Symbol, p.Contract = "USD", coin+"USD", market.DecimalFromInt(10)
 		}
 		switch {
 		case strings.HasPrefix(v.Name, "okx"):
 			p.Symbol = coin + "-" + p.Quote
 			if v.Swap {
-				p.Symbol, p.Contract = p.Symbol+"-SWAP", market.Whole(10)
+				p.Symbol, p.Contract = p.Symbol+"-SWAP", market.DecimalFromInt(10)
 			}
 		case strings.HasPrefix(v.Name, "binance") && v.Inverse:
 			p.Symbol += "_PERP"
@@ -199,7 +199,7 @@ func (a *asking) follow(ctx context.Context, _ engine.Position, sink engine.Sink
 		}
 		now := time.Now()
 		b := new(Batch)
-		px := market.Whole(int64(60_000 + n%100))
+		px := market.DecimalFromInt(int64(60_000 + n%100))
 		for i := range allTickers / 10 {
 			key := fmt.Sprintf("c%dusdt:binance", i*10+n%10)
 			if k := i*10 + n%10; k < len(a.pairs) {
@@ -226,7 +226,7 @@ func (a *asking) follow(ctx context.Context, _ engine.Position, sink engine.Sink
 
 // minutes is a run in whose last minute there was a trade.
 func minutes(pair string, from, to time.Time) Run {
-	one, px := market.Whole(1), market.Whole(60_000)
+	one, px := market.DecimalFromInt(1), market.DecimalFromInt(60_000)
 	c := market.Candle{OpenTime: to.Add(-time.Minute).UnixMilli(), Trades: 1, Size: one, Amount: px, Open: px, High: px, Low: px, Close: px}
 	return Run{CandleRun: market.CandleRun{Pair: pair, Interval: market.Minute1, From: from.UnixMilli(), To: to.UnixMilli(), Candles: []market.Candle{c}}}
 }

@@ -52,7 +52,7 @@ func TestTheViewHasTheBestLevelsOfBooksThatChange(t *testing.T) {
 	apply("a:x", now, 600, 1)
 	apply("b:x", now.Add(-time.Second), 900, 1) // late
 	v, ok := published()
-	b, _ := v.Of("b:x")
+	b, _ := v.Lookup("b:x")
 	if !ok || len(v.Books) != 2 || len(b.Bids) != pairbooks.Levels || !b.Bids[0][0].Equal(dec(500)) || !b.Bids[99][0].Equal(dec(401)) || !b.Asks[0][1].Equal(dec(3)) || v.Time != now.UnixMilli() {
 		t.Fatalf("%+v", v)
 	}

@@ -10,7 +10,7 @@ import (
 // holds says of which datasets a batch holds something, platform by platform.
 func holds(b *Batch, say func(catalog.Need)) {
 	for i := range b.Listings {
-		say(catalog.ExchangePairs.Of(b.Listings[i].Platform))
+		say(catalog.ExchangePairs.On(b.Listings[i].Platform))
 	}
 	sayOf(say, b.Tickers, func(t *market.PairTicker) string { return t.Pair }, catalog.ExchangeTickers)
 	sayOf(say, b.Trades, func(t *market.PairTrade) string { return t.Pair }, catalog.ExchangeTrades)
@@ -36,7 +36,7 @@ func sayOf[T any](say func(catalog.Need), events []T, pair func(*T) string, data
 		}
 		said = platform
 		for _, d := range datasets {
-			say(d.Of(platform))
+			say(d.On(platform))
 		}
 	}
 }
@@ -44,7 +44,7 @@ func sayOf[T any](say func(catalog.Need), events []T, pair func(*T) string, data
 // brings are the parts of a venue's platform of datasets.
 func (v venue) brings(datasets ...*catalog.Dataset) (needs []catalog.Need) {
 	for _, d := range datasets {
-		needs = append(needs, d.Of(v.Platform))
+		needs = append(needs, d.On(v.Platform))
 	}
 	return needs
 }

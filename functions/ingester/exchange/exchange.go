@@ -14,7 +14,7 @@ import (
 	"quotary/shared/aws/metrics"
 	"quotary/shared/backoff"
 	"quotary/shared/catalog"
-	"quotary/shared/data/wants"
+	"quotary/shared/data/followrequests"
 	"quotary/shared/service/config"
 )
 
@@ -26,14 +26,14 @@ type Config struct {
 	Stores engine.Stores
 	Logger *slog.Logger
 
-	Exchanges []string          // by their names in venues.go; empty follows none
-	Coins     []string          // whose pairs with USDT are followed, spot and perpetual, in upper case
-	Books     []string          // coins whose order books are followed, likewise
-	Depth     Depth             // how much of the past is kept
-	Refresh   time.Duration     // between writes of the rows of open buckets
-	ListEvery time.Duration     // between two looks at what pairs trade; 0 means an hour
-	URLs      map[string]string // where exchanges are simulated, by name; others are followed at their public addresses
-	Wanted    *wants.Store      // of [wants.Pairs]: pairs whose K-lines clients ask for; nil where there are none
+	Exchanges []string              // by their names in venues.go; empty follows none
+	Coins     []string              // whose pairs with USDT are followed, spot and perpetual, in upper case
+	Books     []string              // coins whose order books are followed, likewise
+	Depth     Depth                 // how much of the past is kept
+	Refresh   time.Duration         // between writes of the rows of open buckets
+	ListEvery time.Duration         // between two looks at what pairs trade; 0 means an hour
+	URLs      map[string]string     // where exchanges are simulated, by name; others are followed at their public addresses
+	Wanted    *followrequests.Store // of [followrequests.Pairs]: pairs whose K-lines clients ask for; nil where there are none
 }
 
 // Settings reads the domain's part of the environment.

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"quotary/functions/ingester/engine"
-	"quotary/functions/ingester/packs"
+	"quotary/functions/ingester/packedrows"
 	"quotary/shared/data/pairseries"
 	"quotary/shared/market"
 )
@@ -16,7 +16,7 @@ import (
 type fundings struct {
 	engine.Defaults[*Batch]
 	perpetuals
-	pairs, coinRates packs.Bars
+	pairs, coinRates packedrows.Bars
 	rates            sums[market.WeightedRate]
 	amounts          map[string]market.Decimal // traded in 24 hours, US dollars, by pair
 	weighted         bool                      // rates of coins were made that are not written
@@ -24,7 +24,7 @@ type fundings struct {
 }
 
 func newFundings() *fundings {
-	return &fundings{pairs: packs.NewBars(pairseries.Funding, pointsEvery, pointsEvery), coinRates: packs.NewBars(pairseries.CoinFunding, pointsEvery, pointsEvery), amounts: map[string]market.Decimal{}}
+	return &fundings{pairs: packedrows.NewBars(pairseries.Funding, pointsEvery, pointsEvery), coinRates: packedrows.NewBars(pairseries.CoinFunding, pointsEvery, pointsEvery), amounts: map[string]market.Decimal{}}
 }
 
 // Name is that of the series of pairs.

@@ -189,13 +189,13 @@ func TestThePastIsFilledBackAndGoesOnAfterARestart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p, ok := view.Of("btcswapusdt:binance"); !ok || !p.Followed || p.Symbol != "BTCUSDT" {
+	if p, ok := view.Lookup("btcswapusdt:binance"); !ok || !p.Followed || p.Symbol != "BTCUSDT" {
 		t.Errorf("%+v, %v", p, ok)
 	}
-	if p, ok := view.Of("ethswapusdt:binance"); !ok || p.Followed {
+	if p, ok := view.Lookup("ethswapusdt:binance"); !ok || p.Followed {
 		t.Errorf("%+v, %v", p, ok)
 	}
-	if p, ok := view.Of("1000pepeswapusdt:binance"); !ok || !p.Followed {
+	if p, ok := view.Lookup("1000pepeswapusdt:binance"); !ok || !p.Followed {
 		t.Errorf("%+v, %v", p, ok)
 	}
 }

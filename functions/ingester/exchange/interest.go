@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"quotary/functions/ingester/engine"
-	"quotary/functions/ingester/packs"
+	"quotary/functions/ingester/packedrows"
 	"quotary/shared/data/pairseries"
 	"quotary/shared/market"
 )
@@ -19,14 +19,14 @@ import (
 type interests struct {
 	engine.Defaults[*Batch]
 	perpetuals
-	pairs, coinSums packs.Bars
+	pairs, coinSums packedrows.Bars
 	values          sums[market.Decimal] // US dollars
 	summed          bool                 // sums were made that are not written
 	held            bool                 // what a checkpoint is behind is in memory only
 }
 
 func newInterests() *interests {
-	return &interests{pairs: packs.NewBars(pairseries.Interest, pointsEvery, pointsEvery), coinSums: packs.NewBars(pairseries.CoinInterest, pointsEvery, pointsEvery)}
+	return &interests{pairs: packedrows.NewBars(pairseries.Interest, pointsEvery, pointsEvery), coinSums: packedrows.NewBars(pairseries.CoinInterest, pointsEvery, pointsEvery)}
 }
 
 // Name is that of the series of pairs.

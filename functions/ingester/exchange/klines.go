@@ -35,7 +35,7 @@ type pairFold struct {
 }
 
 // pairFor is for how long nothing may come of a pair before it is forgotten. A pair whose
-// minutes come again after [foldedFor], which is less, begins anew.
+// minutes come again after [foldedFor], which is less, begins again.
 const pairFor = 26 * time.Hour
 
 func newKlines(refresh time.Duration) *klines {

@@ -35,7 +35,7 @@ func TestPairsOfWhichNothingComesAreForgotten(t *testing.T) {
 	if len(p.pairs) != 2 || p.pairs["pair7"] == nil || p.pairs["pair8"] == nil {
 		t.Fatalf("%d pairs are kept", len(p.pairs))
 	}
-	// One that is wanted again begins anew, at the opening of a day.
+	// One that is wanted again begins again, at the opening of a day.
 	later := today.Add(2 * day)
 	if n := rows(later, run("pair9", today.Add(2*day), later.Add(time.Minute))); n != len(market.PairTiers) {
 		t.Errorf("%d rows of one that comes again", n)
@@ -130,6 +130,6 @@ func TestHowMuchIsStoredIsWrittenBehindTheRows(t *testing.T) {
 
 func candleAt(open int64) market.Candle {
 	c := market.Candle{OpenTime: open}
-	c.Add(&market.Trade{Side: market.Buy, Time: open, Tid: 1, Px: market.Whole(100), Sz: market.Whole(1)})
+	c.Add(&market.Trade{Side: market.Buy, Time: open, Tid: 1, Px: market.DecimalFromInt(100), Sz: market.DecimalFromInt(1)})
 	return c
 }

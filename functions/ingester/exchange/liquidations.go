@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"quotary/functions/ingester/engine"
-	"quotary/functions/ingester/packs"
+	"quotary/functions/ingester/packedrows"
 	"quotary/shared/data/pairliquidations"
 	"quotary/shared/data/pairseries"
 	"quotary/shared/market"
@@ -14,10 +14,10 @@ import (
 type liquidations struct {
 	engine.Defaults[*Batch]
 	perpetuals
-	fold *packs.Liquidations
+	fold *packedrows.Liquidations
 }
 
-func newLiquidations() *liquidations { return &liquidations{fold: packs.NewLiquidations()} }
+func newLiquidations() *liquidations { return &liquidations{fold: packedrows.NewLiquidations()} }
 
 // Name is that of the series of sums.
 func (*liquidations) Name() string { return pairseries.Liquidations.Name() }

@@ -177,7 +177,7 @@ func TestOpenInterestOfACoinIsTheSumOfItsPerpetuals(t *testing.T) {
 		m.listed(all...)
 		p := m.restored(t, newInterests())
 		newest := map[string]market.PairInterest{}
-		began, last := int64(0), int64(0) // of events, after a pause anew
+		began, last := int64(0), int64(0) // of events, after a pause again
 		want := map[string]map[int64]market.Decimal{}
 		for minute := range rapid.Int64Range(5, 60).Draw(t, "minutes") {
 			for n := range rapid.IntRange(0, 3).Draw(t, "batches") {

@@ -12,7 +12,7 @@ import (
 )
 
 // perpInterest is the open interest of the perpetual exchange, as its own domain stores it
-// every minute. It is read anew each time, as another process may write it. Nobody
+// every minute. It is read again each time, as another process may write it. Nobody
 // tells what it was before that exchange was followed: sums of before are without it.
 type perpInterest struct{ *perpetuals }
 

@@ -4,18 +4,18 @@ import (
 	"time"
 
 	"quotary/functions/ingester/engine"
-	"quotary/functions/ingester/packs"
+	"quotary/functions/ingester/packedrows"
 	"quotary/shared/data/pairseries"
 )
 
 // ratios keeps the series of the share of accounts that are long.
 type ratios struct {
 	engine.Defaults[*Batch]
-	pairs packs.Bars
+	pairs packedrows.Bars
 }
 
 func newRatios() *ratios {
-	return &ratios{pairs: packs.NewBars(pairseries.Ratios, pointsEvery, pointsEvery)}
+	return &ratios{pairs: packedrows.NewBars(pairseries.Ratios, pointsEvery, pointsEvery)}
 }
 
 // Name is that of the series.

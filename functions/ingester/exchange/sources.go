@@ -112,7 +112,7 @@ func (p pushes) followPairs(ctx context.Context, pairs []market.Pair, sink engin
 	return group.Wait()
 }
 
-// errOthers is why a venue is followed anew.
+// errOthers is why a venue is followed again.
 var errOthers = errors.New("other pairs trade")
 
 // awaitOthers returns [errOthers] when others than these pairs are to be followed.

@@ -155,7 +155,7 @@ func TestFlowsAreThoseOfTheExchangesKLinesWhereTheseTellTakers(t *testing.T) {
 				continue // nothing has happened yet
 			}
 			got := map[int64]market.Decimal{}
-			for _, one := range v.Of("x").Minutes {
+			for _, one := range v.Platform("x").Minutes {
 				got[one.Time] = one.Net
 			}
 			for i := past; i < confirmed; i++ {

@@ -43,7 +43,7 @@ func (p *trades) Restore(views map[string][]byte) error {
 }
 
 // Apply takes trades that are newer than those that are known: after a connection was made
-// anew some come again.
+// again some come again.
 func (p *trades) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 	for i := range b.Trades {
 		t := &b.Trades[i]

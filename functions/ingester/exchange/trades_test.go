@@ -16,7 +16,7 @@ func TestTheNewestTradesOfEachPairAreKeptOnce(t *testing.T) {
 		t.Helper()
 		b := NewBatch()
 		for id := from; id < to; id++ {
-			b.Trades = append(b.Trades, market.PairTrade{Pair: pair, ID: id, Time: now.UnixMilli() + id, Side: market.Sell, Px: market.Whole(2), Sz: market.Whole(3)})
+			b.Trades = append(b.Trades, market.PairTrade{Pair: pair, ID: id, Time: now.UnixMilli() + id, Side: market.Sell, Px: market.DecimalFromInt(2), Sz: market.DecimalFromInt(3)})
 		}
 		if err := p.Apply(b, nil, now); err != nil {
 			t.Fatal(err)
@@ -38,12 +38,12 @@ func TestTheNewestTradesOfEachPairAreKeptOnce(t *testing.T) {
 	apply(p, "b:x", 7, 9)
 	apply(p, "a:x", 440, 452) // some come again
 	v, ok := published(p)
-	list := v.Of("a:x")
-	if !ok || len(list) != pairtrades.Most || list[0].ID != 352 || list[99].ID != 451 || len(v.Of("b:x")) != 2 || v.Of("nobody") != nil {
+	list := v.Trades("a:x")
+	if !ok || len(list) != pairtrades.Most || list[0].ID != 352 || list[99].ID != 451 || len(v.Trades("b:x")) != 2 || v.Trades("nobody") != nil {
 		t.Fatalf("%d trades from %+v", len(list), list[:1])
 	}
 	for i, one := range list[1:] {
-		if one.ID != list[i].ID+1 || !one.Sold || !one.Paid.Equal(market.Whole(6)) {
+		if one.ID != list[i].ID+1 || !one.Sold || !one.Paid.Equal(market.DecimalFromInt(6)) {
 			t.Fatalf("behind %+v is %+v", list[i], one)
 		}
 	}
@@ -52,7 +52,7 @@ func TestTheNewestTradesOfEachPairAreKeptOnce(t *testing.T) {
 		t.Error("a second view comes at once")
 	}
 	now = now.Add(tradesEvery)
-	if v, ok = published(p); !ok || len(v.Of("a:x")) != pairtrades.Most {
+	if v, ok = published(p); !ok || len(v.Trades("a:x")) != pairtrades.Most {
 		t.Error("the next view is missing or is not whole")
 	}
 	// Another process goes on, and a pair that trades no more is dropped.
@@ -62,7 +62,7 @@ func TestTheNewestTradesOfEachPairAreKeptOnce(t *testing.T) {
 	}
 	now = now.Add(25 * time.Hour)
 	apply(q, "a:x", 450, 460)
-	if v, ok = published(q); !ok || len(v.Of("a:x")) != pairtrades.Most || v.Of("a:x")[99].ID != 459 || v.Of("b:x") != nil {
+	if v, ok = published(q); !ok || len(v.Trades("a:x")) != pairtrades.Most || v.Trades("a:x")[99].ID != 459 || v.Trades("b:x") != nil {
 		t.Errorf("after a restart %+v", v)
 	}
 }

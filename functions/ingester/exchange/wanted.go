@@ -14,8 +14,8 @@ import (
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/source"
 	"quotary/shared/backoff"
+	"quotary/shared/data/followrequests"
 	"quotary/shared/data/pairpast"
-	"quotary/shared/data/wants"
 	"quotary/shared/market"
 )
 
@@ -27,13 +27,13 @@ const (
 // wantedPairs are the pairs whose K-lines clients ask for, besides those that are followed.
 // All venues share what one of them has read.
 type wantedPairs struct {
-	all *wants.Store
+	all *followrequests.Store
 	log *slog.Logger
 	now func() time.Time
 
-	turn  chan struct{} // holds a token while somebody reads
-	pairs wants.List    // belongs to who has the turn, as does
-	read  time.Time     // when they were read
+	turn  chan struct{}       // holds a token while somebody reads
+	pairs followrequests.List // belongs to who has the turn, as does
+	read  time.Time           // when they were read
 }
 
 // wanted returns nil where there are no documents: then nothing is wanted.
@@ -46,7 +46,7 @@ func (c Config) wanted() *wantedPairs {
 
 // list returns what is wanted of all venues, as it was [wantedEvery] ago at most. Where it
 // cannot be read it is what it was.
-func (w *wantedPairs) list(ctx context.Context) (wants.List, error) {
+func (w *wantedPairs) list(ctx context.Context) (followrequests.List, error) {
 	if w == nil {
 		return nil, nil
 	}
@@ -88,7 +88,7 @@ func (w *wantedPairs) of(ctx context.Context, lists *lister) ([]market.Pair, err
 
 // dealt are the pairs of a list that are followed, of those that trade, by key, and how many
 // are left.
-func dealt(list wants.List, others map[string]market.Pair) (pairs []market.Pair, left int) {
+func dealt(list followrequests.List, others map[string]market.Pair) (pairs []market.Pair, left int) {
 	keys, left := list.Deal(mostWanted, func(key string) bool { _, listed := others[key]; return listed })
 	pairs = make([]market.Pair, len(keys))
 	for i, key := range keys {
@@ -110,7 +110,7 @@ func othersOf(coins []string, all []market.Pair) map[string]market.Pair {
 }
 
 // wantedFeed is what a venue pushes of the pairs that clients want. Where there are others,
-// they are followed anew before those of before are let go: what comes twice is dropped by
+// they are followed again before those of before are let go: what comes twice is dropped by
 // its number.
 type wantedFeed struct {
 	venue  venue

@@ -11,10 +11,10 @@ import (
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/source"
 	"quotary/shared/backoff"
+	"quotary/shared/data/followrequests"
 	"quotary/shared/data/pairpast"
 	"quotary/shared/data/pairseries"
 	"quotary/shared/data/pairtrades"
-	"quotary/shared/data/wants"
 	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
@@ -54,7 +54,7 @@ func TestAPairThatAClientWantsIsFilledBackForAsLongAsItIsWanted(t *testing.T) {
 		})
 	}
 	whole := func(key string) bool {
-		p, err := pairpast.Of(t.Context(), w.config.Stores.Series, key, pairpast.Klines)
+		p, err := pairpast.Read(t.Context(), w.config.Stores.Series, key, pairpast.Klines)
 		return err == nil && p.Complete
 	}
 	w.run(t, sources, func() bool {
@@ -71,7 +71,7 @@ func TestAPairThatAClientWantsIsFilledBackForAsLongAsItIsWanted(t *testing.T) {
 	}
 	past := func(what string, want pairpast.Past) {
 		t.Helper()
-		if got, err := pairpast.Of(t.Context(), w.config.Stores.Series, key, pairpast.Klines); err != nil || got != want {
+		if got, err := pairpast.Read(t.Context(), w.config.Stores.Series, key, pairpast.Klines); err != nil || got != want {
 			t.Errorf("%s there is stored %+v, want %+v: %v", what, got, want, err)
 		}
 	}
@@ -92,11 +92,11 @@ func TestAPairThatAClientWantsIsFilledBackForAsLongAsItIsWanted(t *testing.T) {
 	}
 }
 
-func openWanted(t *testing.T) *wants.Store {
+func openWanted(t *testing.T) *followrequests.Store {
 	t.Helper()
 	db := storetest.DynamoDB(t)
 	table := storetest.Tables(t, db) + schema.DocumentsTable
-	return wants.Pairs.Open(func(kind string, limits store.DocumentLimits) *store.Documents {
+	return followrequests.Pairs.Open(func(kind string, limits store.DocumentLimits) *store.Documents {
 		return store.NewDocuments(db, table, kind, limits)
 	})
 }
@@ -121,7 +121,7 @@ func TestThePastOfAPerpetualThatAClientWantsIsRead(t *testing.T) {
 		p.wanted.now = w.clock.Now
 		p.sleep = func(ctx context.Context, _ time.Duration) error { return backoff.Sleep(ctx, time.Millisecond) }
 		w.run(t, []engine.Source[*Batch]{{Name: "perpetuals history", Stats: p.stats, Background: true, Follow: p.follow}}, func() bool {
-			got, err := pairpast.Of(t.Context(), series, key, pairpast.Contracts)
+			got, err := pairpast.Read(t.Context(), series, key, pairpast.Contracts)
 			return err == nil && got == want
 		})
 	}
@@ -168,7 +168,7 @@ func TestThePastOfAPerpetualIsWholeOnceAnExchangeThatRefusedTellsIt(t *testing.T
 		return backoff.Sleep(ctx, time.Millisecond)
 	}
 	w.run(t, []engine.Source[*Batch]{{Name: "perpetuals history", Stats: p.stats, Background: true, Follow: p.follow}}, func() bool {
-		got, err := pairpast.Of(t.Context(), w.config.Stores.Series, key, pairpast.Contracts)
+		got, err := pairpast.Read(t.Context(), w.config.Stores.Series, key, pairpast.Contracts)
 		return err == nil && got == pairpast.Whole
 	})
 }
@@ -193,7 +193,7 @@ func TestTheTradesOfAPairThatAClientWantsAreFollowed(t *testing.T) {
 	w.run(t, []engine.Source[*Batch]{{Name: "wanted", Stats: new(source.Stats), NoCheckpoint: true, Follow: feed.follow}}, func() bool {
 		w.clock.Move(time.Second)
 		v, err := trades.Get(t.Context())
-		return err == nil && len(v.Of(key)) > 0
+		return err == nil && len(v.Trades(key)) > 0
 	})
 }
 

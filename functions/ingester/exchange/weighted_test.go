@@ -14,7 +14,7 @@ import (
 type ratesModel struct {
 	amounts map[string]int64          // traded in 24 hours, by pair
 	newest  map[string]weightedRateAt // by pair
-	began   int64                     // of events, after a pause anew
+	began   int64                     // of events, after a pause again
 	last    int64                     // time of the newest event
 	want    map[int64]market.Decimal  // by the end of a minute
 }

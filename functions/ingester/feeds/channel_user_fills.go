@@ -80,17 +80,17 @@ func (fs *userFills) run(ctx context.Context) error {
 	})
 }
 
-func (fs *userFills) consume(e *market.Events) { fs.take(e.Fills) }
+func (fs *userFills) consume(e *market.Events) { fs.add(e.Fills) }
 
 // consumeLate publishes late fills as any. Of those from before the start there are
 // stored ones in new snapshots.
 func (fs *userFills) consumeLate(e *market.Events, beforeStart bool) {
 	if !beforeStart {
-		fs.take(e.Fills)
+		fs.add(e.Fills)
 	}
 }
 
-func (fs *userFills) take(list []market.Fill) {
+func (fs *userFills) add(list []market.Fill) {
 	if len(list) == 0 {
 		return
 	}

@@ -18,7 +18,7 @@
 // stored klines. What a snapshot needs from before the start is read from the stored
 // rows when it is subscribed to. Where a part of that is still being read from the
 // sources, snapshots of an account's fills and ledger updates wait for it a while, then
-// say that they are incomplete, and are sent anew when it is stored.
+// say that they are incomplete, and are sent again when it is stored.
 //
 // Nothing here is state that must survive: after a restart the table says who is
 // connected, and every subscription starts with a new snapshot. Events of the feeds of

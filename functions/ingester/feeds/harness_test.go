@@ -248,7 +248,7 @@ func (w *world) caughtUp(f *Feeds) {
 // usage is what the key holds.
 func (w *world) usage() connectionstest.Usage {
 	w.t.Helper()
-	return connectionstest.Of(w.t, w.db, w.prefix+schema.ConnectionsTable, "key")
+	return connectionstest.UsageOf(w.t, w.db, w.prefix+schema.ConnectionsTable, "key")
 }
 
 const alice, bob = "0x00000000000000000000000000000000000000aa", "0x00000000000000000000000000000000000000bb"

@@ -39,7 +39,7 @@ func (r *removals) add(c hub.Conn, why connections.Reason, closing bool) {
 	}
 }
 
-func (r *removals) take() []removal {
+func (r *removals) drain() []removal {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	list := make([]removal, 0, len(r.pending))
@@ -84,7 +84,7 @@ func (f *Feeds) remove(ctx context.Context) error {
 		}
 		var group errgroup.Group
 		group.SetLimit(atOnce)
-		for _, r := range f.removals.take() {
+		for _, r := range f.removals.drain() {
 			group.Go(func() error {
 				if err := f.removeOne(ctx, r); err != nil {
 					if ctx.Err() == nil {

@@ -112,7 +112,7 @@ func (f *Feeds) sweepKeys(ctx context.Context) {
 func (f *Feeds) sweepCounts(ctx context.Context) {
 	now := f.Now()
 	f.mu.Lock()
-	asked := slices.DeleteFunc(slices.Collect(maps.Keys(f.counts)), func(a connections.CountAsked) bool { return !a.Due(now) })
+	asked := slices.DeleteFunc(slices.Collect(maps.Keys(f.counts)), func(a connections.CountAsked) bool { return !a.Overdue(now) })
 	f.mu.Unlock()
 	if len(asked) == 0 {
 		return

@@ -66,9 +66,9 @@ func (l *Lease) read(ctx context.Context) (record, error) {
 	return recordOf(out.Item), nil
 }
 
-// take makes the lease this process's if it is still as it was read; nil if it
+// claim makes the lease this process's if it is still as it was read; nil if it
 // is not.
-func (l *Lease) take(ctx context.Context, r record) (*record, error) {
+func (l *Lease) claim(ctx context.Context, r record) (*record, error) {
 	condition := "attribute_not_exists(#ep)"
 	values := item{":me": attr.S(l.Owner), ":one": attr.N(1), ":none": attr.N(0), ":rank": attr.N(l.rank())}
 	if r.epoch > 0 {

@@ -176,7 +176,7 @@ func (l *Lease) look(ctx context.Context) (*Term, error) {
 		return nil, err
 	}
 	began := l.clock()
-	taken, err := l.take(ctx, r)
+	taken, err := l.claim(ctx, r)
 	if err != nil {
 		return nil, err
 	}

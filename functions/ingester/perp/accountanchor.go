@@ -110,7 +110,7 @@ func (p *accountStates) anchor(c *account, a *market.Anchor, now time.Time) {
 			spot = false // it came while the balances were asked for: they may know it or not
 		}
 		if e.isIn(a) && c.rebuild == nil {
-			p.take(c, &e, now)
+			p.receive(c, &e, now)
 		} else {
 			c.queue[n] = e
 			n++

@@ -8,7 +8,7 @@ import (
 
 	"quotary/functions/ingester/source/hyperliquid"
 	"quotary/shared/data/accounts"
-	"quotary/shared/data/wants"
+	"quotary/shared/data/followrequests"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
@@ -173,7 +173,7 @@ func TestAnAnchoredAccountIsWrittenAtOnce(t *testing.T) {
 		b.Fills = append(b.Fills, other)
 	}
 	b.AnchorRequests, b.Anchors = []string{faultyAccount}, []market.Anchor{said(0, "2", "200")}
-	w.p.wanted.list(nil, wants.List{{Distributor: "one", Things: []string{faultyAccount}}}, w.now)
+	w.p.wanted.list(nil, followrequests.List{{Distributor: "one", Things: []string{faultyAccount}}}, w.now)
 	if w.p.Urgent() {
 		t.Error("changes are urgent that nobody waits for")
 	}

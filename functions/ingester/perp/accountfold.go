@@ -138,7 +138,7 @@ func (p *accountStates) foldQueue(c *account, now time.Time, force bool) {
 		if e.kind == paymentEvent && e.ms > p.fillsTo && !force && now.Sub(e.arrived) < aheadFor {
 			break
 		}
-		p.take(c, e, now)
+		p.receive(c, e, now)
 		n++
 	}
 	c.drop(n)
@@ -172,11 +172,11 @@ func (c *account) drop(n int) {
 	}
 }
 
-// take folds an event into an account, and has the account made again where that cannot
+// receive folds an event into an account, and has the account made again where that cannot
 // be done, or where an event of the past may be one that was missing: of an order that was
 // filled as the streams began to be followed, the fills may fit while the order is behind
 // those that were counted.
-func (p *accountStates) take(c *account, e *accountEvent, now time.Time) {
+func (p *accountStates) receive(c *account, e *accountEvent, now time.Time) {
 	switch p.apply(c, e, now) {
 	case market.Duplicate:
 		if e.past && e.kind != ledgerEvent {

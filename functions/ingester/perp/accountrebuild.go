@@ -32,7 +32,7 @@ import (
 // What the venue alone can say of the account is as old as what it begins with, and asked
 // for again. A gap that is still there may be one that a slow stream is about to fill:
 // then it is made again after a while. After that what is missing is missing: the chain
-// begins anew behind the gap.
+// begins again behind the gap.
 type rebuild struct {
 	account *account
 	logs    [len(rebuiltFrom)]rebuiltLog

@@ -265,7 +265,7 @@ func (d *derived) check(address string) []string {
 		want = append(want, said)
 		got = append(got, a.State(dex, d.markets, d.marks, said.Time))
 	}
-	reserves, err := d.reserves.Of(address)
+	reserves, err := d.reserves.Reserved(address)
 	if err != nil {
 		d.sim.t.Error(err)
 	}

@@ -18,7 +18,7 @@ type lastBooks struct {
 
 type lastBook struct {
 	book market.Book
-	body books.Body // the book as the view has it; nil while it is to be written anew
+	body books.Body // the book as the view has it; nil while it is to be written again
 }
 
 func newLastBooks() *lastBooks { return &lastBooks{last: map[string]*lastBook{}} }
@@ -41,7 +41,7 @@ func (p *lastBooks) Restore(views map[string][]byte) error {
 	}
 	p.time = v.Time
 	for coin, body := range v.Books {
-		b, _, err := v.Of(coin)
+		b, _, err := v.Lookup(coin)
 		if err != nil {
 			return err
 		}

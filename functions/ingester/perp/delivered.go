@@ -20,7 +20,7 @@ func holds(b *Batch, say func(catalog.Need)) {
 		{len(b.Anchors) > 0, catalog.VenueAccounts},
 	} {
 		if one.held {
-			say(one.of.Of(""))
+			say(one.of.On(""))
 		}
 	}
 }

@@ -36,7 +36,7 @@ type klineTree struct {
 	coin    string
 	weeks   map[int64]*klineNode
 	stored       // which seconds may have a row
-	heal    bool // newest was read from the store and is to be derived anew
+	heal    bool // newest was read from the store and is to be derived again
 	touched bool // in klines.touched
 }
 
@@ -50,7 +50,7 @@ type klineNode struct {
 	complete bool
 	children []*klineNode    // by start
 	trades   market.TradeSet // of a second
-	dirty    bool            // to be derived anew
+	dirty    bool            // to be derived again
 	changed  bool            // of a second: its trades differ from the stored ones
 	round    int64           // last touched
 }
@@ -95,7 +95,7 @@ func (k *Klines) Wants(b *Batch, r *engine.Reads) {
 }
 
 // need asks for what is not known along the path to a second: of each bucket on
-// it the rows of its parts, so that it can be derived anew.
+// it the rows of its parts, so that it can be derived again.
 func (t *klineTree) need(second int64, r *engine.Reads) {
 	start := market.Week1.StartMs(second)
 	node := t.weeks[start]
@@ -177,7 +177,7 @@ func (k *Klines) visit(coin string, second int64, c *engine.Reads) (*klineNode, 
 
 // open walks the path to a second, makes its buckets complete from what was
 // read, and returns its leaf. If anything had to be read, the path is to be
-// derived anew, for a crash may have left it half written.
+// derived again, for a crash may have left it half written.
 func (t *klineTree) open(second, round int64, c *engine.Reads) (*klineNode, error) {
 	start := market.Week1.StartMs(second)
 	node, read := t.weeks[start], false
@@ -213,7 +213,7 @@ func (t *klineTree) open(second, round int64, c *engine.Reads) (*klineNode, erro
 	return node, nil
 }
 
-// mark has the open path to a second derived anew.
+// mark has the open path to a second derived again.
 func (t *klineTree) mark(second, round int64) {
 	node := t.weeks[market.Week1.StartMs(second)]
 	for node.dirty, node.round = true, round; node.tier > 0; node.dirty, node.round = true, round {
@@ -293,7 +293,7 @@ func (n *klineNode) insert(child *klineNode) {
 	n.children = slices.Insert(n.children, i, child)
 }
 
-// Changes derives the touched buckets anew, returns the rows that differ from the
+// Changes derives the touched buckets again, returns the rows that differ from the
 // stored ones, and forgets buckets that rest.
 func (k *Klines) Changes(time.Time, bool) engine.Changes {
 	var rows []store.SeriesRow

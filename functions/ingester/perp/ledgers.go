@@ -10,7 +10,7 @@ import (
 // ledgerLog has a row of each ledger update that is no funding.
 var ledgerLog = engine.Log[*Batch]{Dataset: ledgers.Name, Append: func(rows []store.Row, b *Batch) []store.Row {
 	return ledgers.AppendRows(rows, b.Ledgers)
-}, Archive: archive.Of(ledgers.Archive)}
+}, Archive: archive.NewDataset(ledgers.Archive)}
 
 // storedLedgers are the ledger updates for who is folded from their log.
 var storedLedgers = []engine.Fold[*Batch]{{Dataset: ledgers.Name, Append: func(to *Batch, row store.Row) error {

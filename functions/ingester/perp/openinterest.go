@@ -167,7 +167,7 @@ func (p *openInterest) samples(now time.Time) (rows []store.SeriesRow) {
 
 // of values the positions of a coin.
 func (p *openInterest) of(coin string) (openinterest.Coin, market.OpenInterest, bool) {
-	open := p.positions.Of(coin)
+	open := p.positions.OpenInterest(coin)
 	px, ok := p.price(coin)
 	if !ok {
 		return openinterest.Coin{}, open, false

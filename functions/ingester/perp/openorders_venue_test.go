@@ -151,7 +151,7 @@ func (s *simVenue) same(t *testing.T, views map[string][]byte) {
 				compared++
 			}
 		}
-		list, err := top.Of(coin)
+		list, err := top.Orders(coin)
 		if err != nil || len(list) != min(market.TopOrders, int(of.Bids.Count()+of.Asks.Count())) {
 			t.Errorf("%d of %s are listed: %v", len(list), coin, err)
 		}

@@ -19,7 +19,7 @@ var (
 func orderLog(name string) engine.Log[*Batch] {
 	return engine.Log[*Batch]{Dataset: name, Append: func(rows []store.Row, b *Batch) []store.Row {
 		return orders.AppendRows(rows, b.Orders, name)
-	}, Archive: archive.Of(orders.Archive)}
+	}, Archive: archive.NewDataset(orders.Archive)}
 }
 
 // logs are those of a term. Where the operator keeps only the statuses of orders that

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"quotary/functions/ingester/engine"
-	"quotary/functions/ingester/packs"
+	"quotary/functions/ingester/packedrows"
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/pairseries"
 	"quotary/shared/market"
@@ -17,7 +17,7 @@ import (
 type pairContexts struct {
 	engine.Defaults[*Batch]
 	name    string
-	pairs   packs.Bars
+	pairs   packedrows.Bars
 	ofCoins bool // what is traded by the thousand (kPEPE) is kept by its coin too ([pairs.PerpCoinKey])
 	of      func(c *market.Context) (value market.Decimal, ok bool)
 }
@@ -50,7 +50,7 @@ func newPairFundings() *pairContexts {
 }
 
 func newPairContexts(s pairseries.Series[market.Bar], of func(c *market.Context) (market.Decimal, bool)) *pairContexts {
-	return &pairContexts{name: s.Name(), pairs: packs.NewBars(s, minutesEvery, hoursEvery), of: of}
+	return &pairContexts{name: s.Name(), pairs: packedrows.NewBars(s, minutesEvery, hoursEvery), of: of}
 }
 
 // Name is that of the series.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"quotary/functions/ingester/engine"
-	"quotary/functions/ingester/packs"
+	"quotary/functions/ingester/packedrows"
 	"quotary/shared/data/pairliquidations"
 	"quotary/shared/data/pairs"
 	"quotary/shared/market"
@@ -16,10 +16,10 @@ import (
 // liquidated, which only a node's files hold of all accounts.
 type liquidations struct {
 	engine.Defaults[*Batch]
-	fold *packs.Liquidations
+	fold *packedrows.Liquidations
 }
 
-func newLiquidations() *liquidations { return &liquidations{fold: packs.NewLiquidations()} }
+func newLiquidations() *liquidations { return &liquidations{fold: packedrows.NewLiquidations()} }
 
 // Name is that of the view.
 func (*liquidations) Name() string { return pairliquidations.PerpName }

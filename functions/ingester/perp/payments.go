@@ -10,7 +10,7 @@ import (
 // paymentLog has a row of what each account paid and received at an hour.
 var paymentLog = engine.Log[*Batch]{Dataset: payments.Name, Append: func(rows []store.Row, b *Batch) []store.Row {
 	return payments.AppendRows(rows, b.Payments)
-}, Archive: archive.Of(payments.Archive)}
+}, Archive: archive.NewDataset(payments.Archive)}
 
 // storedPayments are the payments for who is folded from their log.
 var storedPayments = []engine.Fold[*Batch]{{Dataset: payments.Name, Append: func(to *Batch, row store.Row) error {

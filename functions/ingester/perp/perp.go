@@ -11,7 +11,7 @@ import (
 	"quotary/functions/ingester/lease"
 	"quotary/functions/ingester/source/hyperliquid"
 	"quotary/shared/catalog"
-	"quotary/shared/data/wants"
+	"quotary/shared/data/followrequests"
 	"quotary/shared/market"
 	"quotary/shared/service/config"
 	"quotary/shared/store/retention"
@@ -32,10 +32,10 @@ type Config struct {
 	Info       *hyperliquid.Info // client of the same: one budget for all who ask it; nil without
 	Retention  retention.Setting // of the logs
 
-	NodeInfo     *hyperliquid.Info // of the node's own info endpoint, which has no limits; nil without
-	Wanted       *wants.Store      // the accounts that clients ask for; nil without
-	AnchorWeight int               // how much of the public API's weight a minute is spent on accounts
-	AnchorValue  int               // from so much on an account is anchored though nobody follows it, USDC
+	NodeInfo     *hyperliquid.Info     // of the node's own info endpoint, which has no limits; nil without
+	Wanted       *followrequests.Store // the accounts that clients ask for; nil without
+	AnchorWeight int                   // how much of the public API's weight a minute is spent on accounts
+	AnchorValue  int                   // from so much on an account is anchored though nobody follows it, USDC
 
 	SpoolDir string // folder of recorded files to consume; "" takes none
 

@@ -27,9 +27,9 @@ func (c Config) sources(feeds *Feeds) []engine.Source[*Batch] {
 		public := &hyperliquid.Feed{URL: c.URL, Trades: c.NodeDir == "", Books: true, Info: c.Info, Stats: stats, Log: c.log("hyperliquid", stats)}
 		s := live("hyperliquid", public.Stats, tapped(feeds, public.Follow))
 		s.Group, s.Awaited = "hyperliquid", true
-		s.Brings = catalog.Whole(catalog.VenueMids, catalog.VenueMeta, catalog.VenueBooks)
+		s.Brings = catalog.AllOf(catalog.VenueMids, catalog.VenueMeta, catalog.VenueBooks)
 		if public.Trades {
-			s.Brings = append(s.Brings, catalog.Whole(catalog.VenueTrades)...)
+			s.Brings = append(s.Brings, catalog.AllOf(catalog.VenueTrades)...)
 		}
 		sources = append(sources, s)
 	}
@@ -41,8 +41,8 @@ func (c Config) sources(feeds *Feeds) []engine.Source[*Batch] {
 		}
 		paid := &hyperliquid.Funding{Info: c.Info, Newest: newest, Stats: new(source.Stats), Log: c.Logger.With("source", "funding")}
 		figures, rates := live("contexts", contexts.Stats, contexts.Follow), live("funding", paid.Stats, paid.Follow)
-		figures.Brings, figures.Awaited = catalog.Whole(catalog.VenueContexts), true
-		rates.Brings = catalog.Whole(catalog.VenueFunding)
+		figures.Brings, figures.Awaited = catalog.AllOf(catalog.VenueContexts), true
+		rates.Brings = catalog.AllOf(catalog.VenueFunding)
 		sources = append(sources, figures, rates)
 	}
 	return sources
@@ -68,7 +68,7 @@ func (c Config) anchors(wanted *wantedAccounts, feeds *Feeds) engine.Source[*Bat
 		return wanted.list(followed, clients, time.Now()), err
 	}
 	s := live("anchors", a.Stats, a.Follow)
-	s.Brings = catalog.Whole(catalog.VenueAccounts)
+	s.Brings = catalog.AllOf(catalog.VenueAccounts)
 	return s
 }
 
@@ -133,7 +133,7 @@ func (c Config) stream(name, group string, files *hyperliquid.Files, feeds *Feed
 		}
 	}
 	return []engine.Source[*Batch]{
-		{Name: name, Group: group, Stats: files.Stats, Follow: follow(now), Brings: catalog.Whole(brings...), Awaited: group != ""},
+		{Name: name, Group: group, Stats: files.Stats, Follow: follow(now), Brings: catalog.AllOf(brings...), Awaited: group != ""},
 		{Name: name + " past", Stats: s.past.Stats, Follow: s.readPast, Background: true, Past: true},
 	}
 }

@@ -16,7 +16,7 @@ import (
 // bucket is closed by the clock.
 const settleAfter = 2 * time.Second
 
-// openAtOnce is of how many coins the buckets are derived anew in one step at the
+// openAtOnce is of how many coins the buckets are derived again in one step at the
 // start.
 const openAtOnce = 50
 
@@ -114,7 +114,7 @@ func (p *topFills) Wants(b *Batch, r *engine.Reads) {
 }
 
 // find is the coin, or nil while its newest stored second is not read. It asks
-// for what is to be derived anew.
+// for what is to be derived again.
 func (p *topFills) find(coin string, r *engine.Reads) *topCoin {
 	c := p.coins[coin]
 	if c == nil {

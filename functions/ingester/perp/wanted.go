@@ -10,7 +10,7 @@ import (
 	"github.com/quagmt/udecimal"
 
 	"quotary/functions/ingester/source/hyperliquid"
-	"quotary/shared/data/wants"
+	"quotary/shared/data/followrequests"
 	"quotary/shared/market"
 )
 
@@ -131,7 +131,7 @@ func (w *wantedAccounts) wantIfLarge(a *market.Account, m *market.Markets, marks
 const feedsFollow = "feeds"
 
 // list sets which accounts the feeds and clients follow, and returns all wanted ones.
-func (w *wantedAccounts) list(feeds []string, clients wants.List, now time.Time) []hyperliquid.WantedAnchor {
+func (w *wantedAccounts) list(feeds []string, clients followrequests.List, now time.Time) []hyperliquid.WantedAnchor {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	clear(w.followed)

@@ -12,7 +12,7 @@ type Batch struct {
 	Coins     []market.CoinMarket
 	Rates     []market.DayRates
 	Entries   []coins.Dropped
-	Indices   []indices.Told
+	Indices   []indices.DayEntry
 	Filings   []companies.Filed
 	Companies []companies.Dropped
 }

@@ -76,9 +76,9 @@ func TestFilingsAreStored(t *testing.T) {
 	go func() { ended <- c.pipeline(nil).Run(ctx) }()
 	testenv.Until(t, "what was filed is stored", func() bool {
 		v, err := companies.Open(views, time.Now).Get(t.Context())
-		first, ok1 := v.Of("i:mstr:nasdaq")
-		second, ok2 := v.Of("i:coin:nasdaq")
-		mine, ok3 := v.Of("i:mine")
+		first, ok1 := v.Lookup("i:mstr:nasdaq")
+		second, ok2 := v.Lookup("i:coin:nasdaq")
+		mine, ok3 := v.Lookup("i:mine")
 		one, two := site.Filed(1), site.Filed(2)
 		return err == nil && ok1 && ok2 && ok3 && first.Name() == "Strategy" && second.Name() == two.Name && mine.Shares() == "7" &&
 			first.Shares() == one.Shares && first.Cash() == one.Cash && first.Debt() == one.Debt &&

@@ -5,9 +5,9 @@ import "quotary/shared/catalog"
 // holds says of which datasets a batch holds something.
 func holds(b *Batch, say func(catalog.Need)) {
 	if len(b.Coins) > 0 {
-		say(catalog.ReferencePrices.Of(""))
+		say(catalog.ReferencePrices.On(""))
 	}
 	if len(b.Coins)+len(b.Entries) > 0 {
-		say(catalog.ReferenceCoins.Of(""))
+		say(catalog.ReferenceCoins.On(""))
 	}
 }

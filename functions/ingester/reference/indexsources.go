@@ -86,7 +86,7 @@ func (c Indices) sources(logger *slog.Logger) (all []engine.Source[*Batch]) {
 			return s.Follow(ctx, func(ctx context.Context, asked time.Time, days []market.DayQuote) error {
 				b := NewBatch()
 				for _, day := range days {
-					b.Indices = append(b.Indices, indices.Of(day, drop.Place{Time: asked.UnixMilli()}))
+					b.Indices = append(b.Indices, indices.EntryOf(day, drop.Place{Time: asked.UnixMilli()}))
 				}
 				return sink(ctx, engine.Delivery[*Batch]{Batch: b})
 			})

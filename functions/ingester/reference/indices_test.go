@@ -85,7 +85,7 @@ func TestIndexesAreStored(t *testing.T) {
 		view, err := indices.Open(views, time.Now).Get(t.Context())
 		for key, days := range want {
 			got, errDays := indices.Read(t.Context(), series, key, time.Time{}, time.Time{})
-			newest, ok := view.Of(key)
+			newest, ok := view.Lookup(key)
 			if missing = key; err != nil || errDays != nil || !ok || len(got) != len(days) {
 				return false
 			}

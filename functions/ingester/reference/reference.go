@@ -74,7 +74,7 @@ func (c Config) pipeline(term *lease.Term) *engine.Pipeline[*Batch] {
 				return sink(ctx, engine.Delivery[*Batch]{Batch: &Batch{Coins: list}})
 			})
 		})
-		prices.Brings = catalog.Whole(catalog.ReferenceCoins, catalog.ReferencePrices)
+		prices.Brings = catalog.AllOf(catalog.ReferenceCoins, catalog.ReferencePrices)
 		p.Sources = append(p.Sources, prices)
 	}
 	if c.RatesURL != "" {

@@ -60,7 +60,7 @@ func drawRates(t *rapid.T) *Batch {
 func drawCompanies(t *rapid.T) *Batch {
 	key, figure := rapid.SampledFrom([]string{"i:acme:nyse", "i:other:nyse"}), rapid.SampledFrom([]string{"1", "2"})
 	filed := rapid.Custom(func(t *rapid.T) companies.Filed {
-		return companies.Of(market.CompanyFacts{Key: key.Draw(t, "key"), Cash: market.Fact{Value: figure.Draw(t, "cash")}}, rapid.Int64Range(0, 3).Draw(t, "asked"))
+		return companies.FiledOf(market.CompanyFacts{Key: key.Draw(t, "key"), Cash: market.Fact{Value: figure.Draw(t, "cash")}}, rapid.Int64Range(0, 3).Draw(t, "asked"))
 	})
 	dropped := rapid.Custom(func(t *rapid.T) companies.Dropped {
 		line := rapid.Int64Range(1, 9).Draw(t, "line")
@@ -70,14 +70,14 @@ func drawCompanies(t *rapid.T) *Batch {
 }
 
 func drawIndices(t *rapid.T) *Batch {
-	day := rapid.Custom(func(t *rapid.T) indices.Told {
+	day := rapid.Custom(func(t *rapid.T) indices.DayEntry {
 		told := drop.Place{Time: rapid.Int64Range(0, 3).Draw(t, "told")}
 		if rapid.Bool().Draw(t, "dropped") {
 			told.File, told.Line = "a", 1
 		}
 		// What is told of a day at a time is one thing.
-		return indices.Told{Key: rapid.SampledFrom([]string{indices.VIX, "i:mine"}).Draw(t, "key"),
-			Day: indices.Day{Date: fmt.Sprintf("2026-%02d-28", 1+rapid.IntRange(0, 3).Draw(t, "month")), Close: fmt.Sprint(told.Time % 2), Told: told}}
+		return indices.DayEntry{Key: rapid.SampledFrom([]string{indices.VIX, "i:mine"}).Draw(t, "key"),
+			Day: indices.Day{Date: fmt.Sprintf("2026-%02d-28", 1+rapid.IntRange(0, 3).Draw(t, "month")), Close: fmt.Sprint(told.Time % 2), Place: told}}
 	})
 	return &Batch{Indices: rapid.SliceOfN(day, 0, 4).Draw(t, "days")}
 }
@@ -256,7 +256,7 @@ func TestACoinIsListedForAsLongAsItIsNamed(t *testing.T) {
 func TestABatchMergesAllItHolds(t *testing.T) {
 	t.Parallel()
 	full := func() *Batch {
-		return &Batch{Coins: make([]market.CoinMarket, 1), Rates: make([]market.DayRates, 1), Entries: make([]coins.Dropped, 1), Indices: make([]indices.Told, 1),
+		return &Batch{Coins: make([]market.CoinMarket, 1), Rates: make([]market.DayRates, 1), Entries: make([]coins.Dropped, 1), Indices: make([]indices.DayEntry, 1),
 			Filings: make([]companies.Filed, 1), Companies: make([]companies.Dropped, 1)}
 	}
 	b := full()
@@ -327,7 +327,7 @@ func TestTheDomainFollowsItsSources(t *testing.T) {
 	known := func() bool {
 		prices, _ := cointickers.Open(views, time.Now).Get(t.Context())
 		names, _ := coins.Open(views, time.Now).Get(t.Context())
-		bitcoin, ok := prices.Of("bitcoin")
+		bitcoin, ok := prices.Lookup("bitcoin")
 		return ok && bitcoin.PriceCNY == "700" && bitcoin.Degree24hCNY == "1.5" && len(names.Coins) == 2 &&
 			names.Coins[0].Key == "bitcoin" && names.Coins[0].CNName() == "比特币" && names.Coins[0].Show() == "BTC" && names.Coins[1].Show() == "mine"
 	}

@@ -88,11 +88,11 @@ const (
 	applied fate = iota
 	old          // it is in the book already
 	kept         // until the snapshot comes
-	gap          // updates before it are missing: the snapshot is waited for anew
+	gap          // updates before it are missing: the snapshot is waited for again
 )
 
-// take applies an update. The book may keep the levels of one that waits: they are copied.
-func (b *book) take(u *BookUpdate) fate {
+// accept applies an update. The book may keep the levels of one that waits: they are copied.
+func (b *book) accept(u *BookUpdate) fate {
 	switch follows := u.Prev == b.last; {
 	case u.Snapshot:
 		return b.begin(u)
@@ -115,7 +115,7 @@ func (b *book) take(u *BookUpdate) fate {
 	return applied
 }
 
-// begin makes the book anew of a snapshot and of the changes that have waited.
+// begin makes the book again of a snapshot and of the changes that have waited.
 func (b *book) begin(u *BookUpdate) fate {
 	waiting := b.waiting
 	*b = book{atSnapshot: true, bids: side{sign: 1}, asks: side{sign: -1}}
@@ -129,7 +129,7 @@ func (b *book) begin(u *BookUpdate) fate {
 		return gap
 	}
 	for i := range waiting {
-		if b.take(&waiting[i]) == gap {
+		if b.accept(&waiting[i]) == gap {
 			b.waiting = slices.Clone(waiting[i:])
 			return gap
 		}

@@ -89,16 +89,16 @@ func TestABookIsThatOfTheExchangeOrWaitsForAWholeOne(t *testing.T) {
 				continue
 			case 1:
 				if last.Last > 0 {
-					b.take(&last)
+					b.accept(&last)
 				}
 			case 2:
 				snapshot := exchange.all(rapid.IntRange(5, 60).Draw(t, "levels"))
 				note()
-				b.take(&snapshot)
+				b.accept(&snapshot)
 			default:
 				last = exchange.change(t)
 				note()
-				if b.take(&last) == gap {
+				if b.accept(&last) == gap {
 					gaps++
 				}
 			}
@@ -129,7 +129,7 @@ func TestTheWholeBookContinuesWithTheChangesThatWaited(t *testing.T) {
 	t.Parallel()
 	var b book
 	change := func(first, last, prev int64, sz int64) fate {
-		return b.take(&BookUpdate{First: first, Last: last, Prev: prev, Bids: []market.PairLevel{level(last, sz)}})
+		return b.accept(&BookUpdate{First: first, Last: last, Prev: prev, Bids: []market.PairLevel{level(last, sz)}})
 	}
 	for _, got := range []fate{change(8, 10, 7, 1), change(11, 15, 10, 1), change(16, 16, 15, 1)} {
 		if got != kept {
@@ -137,7 +137,7 @@ func TestTheWholeBookContinuesWithTheChangesThatWaited(t *testing.T) {
 		}
 	}
 	// Numbered 12, in the middle of the second.
-	if got := b.take(&BookUpdate{Snapshot: true, Last: 12}); got != applied || b.last != 16 {
+	if got := b.accept(&BookUpdate{Snapshot: true, Last: 12}); got != applied || b.last != 16 {
 		t.Fatalf("%d, at number %d", got, b.last)
 	}
 	if levels, enough := b.bids.best(9); len(levels) != 2 || !enough { // not of the first
@@ -156,10 +156,10 @@ func TestTheWholeBookContinuesWithTheChangesThatWaited(t *testing.T) {
 			t.Errorf("from %d to %d after %d: %d, at number %d; want %d, at %d", step.first, step.last, step.prev, got, b.last, step.want, step.at)
 		}
 	}
-	if got := b.take(&BookUpdate{Snapshot: true, Last: 5}); got != gap || b.last != 0 {
+	if got := b.accept(&BookUpdate{Snapshot: true, Last: 5}); got != gap || b.last != 0 {
 		t.Errorf("a snapshot before what waited: %d, at number %d", got, b.last)
 	}
-	if got := b.take(&BookUpdate{Snapshot: true, Last: 9}); got != applied || b.last != 9 {
+	if got := b.accept(&BookUpdate{Snapshot: true, Last: 9}); got != applied || b.last != 9 {
 		t.Errorf("the next: %d, at number %d", got, b.last)
 	}
 }
@@ -167,17 +167,17 @@ func TestTheWholeBookContinuesWithTheChangesThatWaited(t *testing.T) {
 func TestABookOfWhichBidsAndAsksCrossIsGivenUp(t *testing.T) {
 	t.Parallel()
 	var b book
-	b.take(&BookUpdate{Snapshot: true, Last: 1, Bids: []market.PairLevel{level(10, 1)}, Asks: []market.PairLevel{level(11, 1)}})
-	if got := b.take(&BookUpdate{First: 2, Last: 2, Prev: 1, Bids: []market.PairLevel{level(11, 1)}}); got != gap || b.last != 0 {
+	b.accept(&BookUpdate{Snapshot: true, Last: 1, Bids: []market.PairLevel{level(10, 1)}, Asks: []market.PairLevel{level(11, 1)}})
+	if got := b.accept(&BookUpdate{First: 2, Last: 2, Prev: 1, Bids: []market.PairLevel{level(11, 1)}}); got != gap || b.last != 0 {
 		t.Errorf("%d, at number %d", got, b.last)
 	}
 	// As it is of a snapshot: what waited for it waits for the next.
 	crossed := BookUpdate{Snapshot: true, Last: 2, Bids: []market.PairLevel{level(11, 1)}, Asks: []market.PairLevel{level(11, 1)}}
-	if got := b.take(&crossed); got != gap || b.last != 0 || len(b.waiting) != 0 {
+	if got := b.accept(&crossed); got != gap || b.last != 0 || len(b.waiting) != 0 {
 		t.Errorf("a snapshot: %d, at number %d", got, b.last)
 	}
-	b.take(&BookUpdate{First: 3, Last: 3, Prev: 2})
-	if got := b.take(&crossed); got != gap || b.last != 0 || len(b.waiting) != 1 {
+	b.accept(&BookUpdate{First: 3, Last: 3, Prev: 2})
+	if got := b.accept(&crossed); got != gap || b.last != 0 || len(b.waiting) != 1 {
 		t.Errorf("a snapshot that was waited for: %d, at number %d, %d wait", got, b.last, len(b.waiting))
 	}
 }
@@ -203,11 +203,11 @@ func TestAStreamWithoutAnotherSourceOfBooksConnectsAnewUnlessUpdatesFollow(t *te
 			var stats Stats
 			f := follower{Stream: &Stream{Books: &Books{}, Stats: &stats}, pairs: map[string]*followedPair{"X": {}}}
 			k := f.keepBooks()
-			if err := k.take(&BookUpdate{Symbol: "X", Snapshot: true, Last: 100}); err != nil {
+			if err := k.apply(&BookUpdate{Symbol: "X", Snapshot: true, Last: 100}); err != nil {
 				t.Fatal(err)
 			}
 			c.next.Symbol = "X"
-			if err := k.take(&c.next); !errors.Is(err, c.want) || stats.Gaps.Load() != c.gaps || k.bySymbol["X"].last != c.last {
+			if err := k.apply(&c.next); !errors.Is(err, c.want) || stats.Gaps.Load() != c.gaps || k.bySymbol["X"].last != c.last {
 				t.Errorf("%v, %d gaps, at number %d; want %v, %d, at %d", err, stats.Gaps.Load(), k.bySymbol["X"].last, c.want, c.gaps, c.last)
 			}
 		})
@@ -235,7 +235,7 @@ func TestABookIsAskedForAgainWhereItsNumbersBeganAgain(t *testing.T) {
 		{BookUpdate{Snapshot: true, Last: 8}, 9, 1},
 	} {
 		step.update.Symbol = "X"
-		if err := k.take(&step.update); err != nil || k.order[0].last != step.last || stats.Gaps.Load() != step.gaps {
+		if err := k.apply(&step.update); err != nil || k.order[0].last != step.last || stats.Gaps.Load() != step.gaps {
 			t.Fatalf("behind %+v: %v, at number %d, %d gaps", step.update, err, k.order[0].last, stats.Gaps.Load())
 		}
 	}
@@ -253,7 +253,7 @@ func TestAWholeBookOfNoTimeIsDeliveredWithItsNextChange(t *testing.T) {
 		{BookUpdate{First: 8, Last: 8, Prev: 7, Time: leastTime}, true},
 	} {
 		step.update.Symbol = "X"
-		if err := k.take(&step.update); err != nil {
+		if err := k.apply(&step.update); err != nil {
 			t.Fatal(err)
 		}
 		if got, ok := k.changed(k.order[0], mostTime); ok != step.want || got.Time != step.update.Time {

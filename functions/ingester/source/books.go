@@ -17,11 +17,11 @@ type Books struct {
 	Every  time.Duration // between two deliveries of a book, which has changed
 
 	// FetchSnapshot asks for a snapshot. It is nil where the stream itself begins with one: it is
-	// then connected anew where an update is missing.
+	// then connected again where an update is missing.
 	FetchSnapshot func(ctx context.Context, pair market.Pair) (BookUpdate, error)
 }
 
-// errGap is why a stream is connected anew.
+// errGap is why a stream is connected again.
 var errGap = errors.New("an update of a book is missing")
 
 // errBehind is why a snapshot is asked for again.
@@ -59,9 +59,9 @@ func (f *follower) keepBooks() *keptBooks {
 	return k
 }
 
-// take applies an update. The error is [errGap] where the books can be known again only by
+// apply applies an update. The error is [errGap] where the books can be known again only by
 // another connection.
-func (k *keptBooks) take(u *BookUpdate) error {
+func (k *keptBooks) apply(u *BookUpdate) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	one := k.bySymbol[u.Symbol]
@@ -69,7 +69,7 @@ func (k *keptBooks) take(u *BookUpdate) error {
 		k.follower.Stats.Malformed.Add(1)
 		return nil
 	}
-	was := one.take(u)
+	was := one.accept(u)
 	if was == old && (k.FetchSnapshot == nil || !one.atSnapshot) {
 		// Behind another change a stream says nothing twice: numbers began again in an update
 		// that is missing.
@@ -137,7 +137,7 @@ func (k *keptBooks) askFor(ctx context.Context, one *keptBook) error {
 		return err
 	}
 	snapshot.Symbol, snapshot.Snapshot = one.Symbol, true
-	if err := k.take(&snapshot); err != nil {
+	if err := k.apply(&snapshot); err != nil {
 		return err
 	}
 	if k.waitsFor(one) {

@@ -49,8 +49,8 @@ func (q *eventQueue) add(ctx context.Context, events *market.PairEvents) error {
 	return nil
 }
 
-// take returns all events that have come since the last call, at least one.
-func (q *eventQueue) take(ctx context.Context) (*market.PairEvents, error) {
+// next returns all events that have come since the last call, at least one.
+func (q *eventQueue) next(ctx context.Context) (*market.PairEvents, error) {
 	for {
 		select {
 		case <-q.filled:

@@ -110,7 +110,7 @@ const (
 )
 
 // Stream follows pairs over a WebSocket. A connection lives 24 hours at most at the
-// exchanges: it is made anew before that, and whenever it is lost or silent, after a pause
+// exchanges: it is made again before that, and whenever it is lost or silent, after a pause
 // with jitter.
 type Stream struct {
 	Protocol Protocol
@@ -143,7 +143,7 @@ var reconnects = backoff.Backoff{Min: 500 * time.Millisecond, Max: time.Minute}
 var ErrSubscription = errors.New("the venue refuses a subscription")
 
 // Follow delivers the events of pairs until ctx ends, the sink fails, or the exchange refuses
-// to be followed ([ErrSubscription]). Connections that are lost are made anew. It owns a few
+// to be followed ([ErrSubscription]). Connections that are lost are made again. It owns a few
 // goroutines for each connection and ends after them.
 func (s *Stream) Follow(ctx context.Context, pairs []market.Pair, sink EventSink) error {
 	extra := max(0, len(pairs)-s.Protocol.MaxPairs)
@@ -238,7 +238,7 @@ func (f *follower) connection(ctx context.Context) error {
 	group.Go(func() error { return f.read(ctx, conn, books, queue, answers) })
 	group.Go(func() error {
 		for {
-			events, err := queue.take(ctx)
+			events, err := queue.next(ctx)
 			if err == nil {
 				err = f.deliver(following, events)
 			}
@@ -309,7 +309,7 @@ func (f *follower) read(ctx context.Context, conn *websocket.Conn, books *keptBo
 			if at := got.Book.Time; at > f.now().Add(MostAhead).UnixMilli() {
 				f.ahead(got.Book.Symbol, at)
 			}
-			if err := books.take(&got.Book); err != nil {
+			if err := books.apply(&got.Book); err != nil {
 				return err
 			}
 		}

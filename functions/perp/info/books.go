@@ -27,7 +27,7 @@ func (i *info) l2Book(ctx context.Context, in *catalog.InfoIn) (json.RawMessage,
 	if err != nil {
 		return nil, err
 	}
-	book, ok, err := v.Of(string(*in.Coin))
+	book, ok, err := v.Lookup(string(*in.Coin))
 	if err != nil {
 		return nil, err
 	}

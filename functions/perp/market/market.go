@@ -40,7 +40,7 @@ func (m *markets) one(ctx context.Context, in catalog.TickerCoinIn) (catalog.Tic
 	if err != nil {
 		return catalog.Ticker{}, err
 	}
-	t, ok := v.Of(string(in.Coin))
+	t, ok := v.Lookup(string(in.Coin))
 	if !ok {
 		return catalog.Ticker{}, api.BadRequest("unknown coin %s: it must be one that has traded, as GET /upgrade/v2/hl/tickers lists them", in.Coin)
 	}

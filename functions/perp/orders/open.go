@@ -24,7 +24,7 @@ func (r *reader) topOpen(ctx context.Context, in catalog.TopOpenOrdersIn) ([]cat
 	if err != nil {
 		return nil, err
 	}
-	orders, err := v.Of(string(in.Coin))
+	orders, err := v.Orders(string(in.Coin))
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func (r *reader) topOpen(ctx context.Context, in catalog.TopOpenOrdersIn) ([]cat
 		list = append(list, catalog.TopOpenOrder{Time: o.Placed, Address: o.Address(), Oid: o.Oid, Coin: o.Coin, Side: o.Side.String(),
 			Sz: market.Text(o.Sz.Decimal()), OrigSz: market.Text(o.OrigSz.Decimal()), LimitPx: market.Text(o.Px.Decimal()), Val: market.Text(val),
 			ReduceOnly: o.ReduceOnly, Tif: catalog.OrNull(o.Tif)})
-		if t, ok := last.Of(o.Coin); ok {
+		if t, ok := last.Lookup(o.Coin); ok {
 			if list[len(list)-1].DistPct, err = distance(o.Px.Decimal(), t.Price); err != nil {
 				return nil, err
 			}

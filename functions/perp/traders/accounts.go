@@ -13,9 +13,9 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/contexts"
+	"quotary/shared/data/followrequests"
 	"quotary/shared/data/meta"
 	"quotary/shared/data/openorders"
-	"quotary/shared/data/wants"
 	"quotary/shared/lru"
 	"quotary/shared/market"
 	"quotary/shared/store"
@@ -49,7 +49,7 @@ const (
 // concurrent use.
 type accountReader struct {
 	series  *store.Series
-	wanted  *wants.Store
+	wanted  *followrequests.Store
 	markets *store.View[*market.Markets]
 	marks   *store.View[contexts.Marks]
 	orders  *store.View[openorders.Reserves]
@@ -61,7 +61,7 @@ type accountReader struct {
 	unanswered lru.Cache[string, time.Time] // by address: until when it is not waited for
 }
 
-func newAccountReader(series *store.Series, wanted *wants.Store, views *store.Views, clock func() time.Time) *accountReader {
+func newAccountReader(series *store.Series, wanted *followrequests.Store, views *store.Views, clock func() time.Time) *accountReader {
 	return &accountReader{series: series, wanted: wanted, patience: waitMost,
 		markets: meta.OpenMarkets(views, clock), marks: contexts.OpenMarks(views, clock), orders: openorders.OpenReserves(views, clock)}
 }

@@ -13,7 +13,7 @@ import (
 
 	"quotary/shared/api"
 	"quotary/shared/catalog"
-	"quotary/shared/data/wants"
+	"quotary/shared/data/followrequests"
 	"quotary/shared/service"
 	"quotary/shared/store"
 )
@@ -25,7 +25,7 @@ func main() {
 			return err
 		}
 		series := o.Series()
-		accounts := newAccountReader(series, wants.Accounts.Open(o.Documents), views, o.Clock)
+		accounts := newAccountReader(series, followrequests.Accounts.Open(o.Documents), views, o.Clock)
 		accounts.metrics = o.Family.Metrics
 		r := &reader{log: o.Log(), series: series, accounts: accounts}
 		r.register(o.Family)

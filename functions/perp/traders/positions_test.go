@@ -22,11 +22,11 @@ import (
 	"quotary/shared/data/completedtrades"
 	"quotary/shared/data/contexts"
 	"quotary/shared/data/fills"
+	"quotary/shared/data/followrequests"
 	"quotary/shared/data/klines"
 	"quotary/shared/data/meta"
 	"quotary/shared/data/openorders"
 	"quotary/shared/data/payments"
-	"quotary/shared/data/wants"
 	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/store/retention"
@@ -38,7 +38,7 @@ type accountWorld struct {
 	*apitest.World
 	log    *store.Log
 	series *store.Series
-	wanted *wants.Store
+	wanted *followrequests.Store
 
 	accounts *accountReader
 	folded   market.Account // alice's
@@ -54,7 +54,7 @@ func newAccountWorld(t *testing.T) *accountWorld {
 	var views *store.Views
 	w.World = apitest.Open(t, catalog.PerpTraders, func(open *apitest.World) {
 		w.log, w.series, views = open.Log(), open.Series(), open.Views(t)
-		w.wanted = wants.Accounts.Open(open.Documents)
+		w.wanted = followrequests.Accounts.Open(open.Documents)
 		w.accounts = newAccountReader(w.series, w.wanted, views, open.Now)
 		(&reader{log: w.log, series: w.series, accounts: w.accounts}).register(open.Family)
 	})
@@ -410,7 +410,7 @@ func TestAccountsBeyondTheDistributorsPlacesAreCountedAndNamed(t *testing.T) {
 	w := newAccountWorld(t)
 	var out bytes.Buffer
 	w.accounts.patience, w.accounts.metrics = time.Hour, metrics.New(&out, "quotary-test", w.Now) // nobody is waited for
-	all := make([]string, wants.Accounts.Most)
+	all := make([]string, followrequests.Accounts.Most)
 	for i := range all {
 		all[i] = fmt.Sprintf("0x%040x", i)
 	}

@@ -40,7 +40,7 @@ func (r *reader) spotStates(ctx context.Context, in catalog.SpotStatesIn) ([]cat
 			list = append(list, catalog.AddressSpotState{Address: address})
 			continue
 		}
-		reserves, err := orders.Of(account.Address)
+		reserves, err := orders.Reserved(account.Address)
 		if err != nil {
 			return nil, err
 		}

@@ -14,8 +14,8 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/contexts"
+	"quotary/shared/data/followrequests"
 	"quotary/shared/data/meta"
-	"quotary/shared/data/wants"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
@@ -38,7 +38,7 @@ func openHoldings(t testing.TB, list ...*market.Account) *book {
 		if err := contexts.Publish(t.Context(), views, contexts.View{Time: now, Marks: map[string]string{"BTC": "110.0", "ETH": "10.0", "xyz:GOLD": "50.0"}}); err != nil {
 			t.Fatal(err)
 		}
-		b.wanted = wants.Accounts.Open(open.Documents)
+		b.wanted = followrequests.Accounts.Open(open.Documents)
 		r := &reader{log: b.log, series: b.series, accounts: newAccountReader(b.series, b.wanted, views, open.Now)}
 		r.register(open.Family)
 	})

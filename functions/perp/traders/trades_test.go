@@ -13,7 +13,7 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/data/accountstats"
 	"quotary/shared/data/completedtrades"
-	"quotary/shared/data/wants"
+	"quotary/shared/data/followrequests"
 	"quotary/shared/gate/keys"
 	"quotary/shared/market"
 	"quotary/shared/store"
@@ -31,7 +31,7 @@ type book struct {
 	reader *reader
 	log    *store.Log
 	series *store.Series
-	wanted *wants.Store // the accounts that the venue is asked about; nil where none are held
+	wanted *followrequests.Store // the accounts that the venue is asked about; nil where none are held
 	stats  map[string]*market.TraderStats
 	trades []market.CompletedTrade
 }
@@ -40,7 +40,7 @@ func openBook(t testing.TB) *book {
 	t.Helper()
 	b := &book{stats: map[string]*market.TraderStats{}}
 	b.World = apitest.Open(t, catalog.PerpTraders, func(open *apitest.World) {
-		b.log, b.series, b.wanted = open.Log(), open.Series(), wants.Accounts.Open(open.Documents)
+		b.log, b.series, b.wanted = open.Log(), open.Series(), followrequests.Accounts.Open(open.Documents)
 		accounts := newAccountReader(b.series, b.wanted, open.Views(t), open.Now)
 		accounts.patience = 0
 		b.reader = &reader{log: b.log, series: b.series, accounts: accounts}

@@ -68,7 +68,7 @@ func (inst *instance) run() {
 	inst.fn.exited(inst, err)
 }
 
-// expireIn sets the instance's one timer anew. Called with fn.mu held.
+// expireIn sets the instance's one timer again. Called with fn.mu held.
 func (inst *instance) expireIn(d time.Duration) {
 	inst.expires = time.Now().Add(d)
 	inst.timer.Reset(d)
@@ -81,7 +81,7 @@ func (inst *instance) expire() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if time.Now().Before(inst.expires) {
-		return // set anew while this call was on its way
+		return // set again while this call was on its way
 	}
 	if inst.state != idle {
 		inst.timedOut = true

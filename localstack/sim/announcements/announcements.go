@@ -81,17 +81,17 @@ const Kept = 100
 // page is how many are on a page.
 const page = 20
 
-// campaignEvery is which announcements are about campaigns.
-const campaignEvery = 3
+// airdropEvery is which announcements are about campaigns.
+const airdropEvery = 3
 
 // Listings and Campaigns are what an exchange shows at a time, newest first.
 func (s *Site) Listings(exchange string, at time.Time) []Announcement {
-	return s.newest(exchange, at, func(n int64) bool { return n%campaignEvery != 0 })
+	return s.newest(exchange, at, func(n int64) bool { return n%airdropEvery != 0 })
 }
 
-// Campaigns are those about campaigns.
-func (s *Site) Campaigns(exchange string, at time.Time) []Announcement {
-	return s.newest(exchange, at, func(n int64) bool { return n%campaignEvery == 0 })
+// Airdrops are those about campaigns.
+func (s *Site) Airdrops(exchange string, at time.Time) []Announcement {
+	return s.newest(exchange, at, func(n int64) bool { return n%airdropEvery == 0 })
 }
 
 func (s *Site) newest(exchange string, at time.Time, is func(int64) bool) (list []Announcement) {
@@ -103,8 +103,8 @@ func (s *Site) newest(exchange string, at time.Time, is func(int64) bool) (list 
 	return list
 }
 
-// campaigns are how exchanges announce them, each in turn: programme and title.
-var campaigns = map[string][][2]string{
+// airdropTexts are how exchanges announce them, each in turn: programme and title.
+var airdropTexts = map[string][][2]string{
 	Binance: {{"hodler", "Introducing %s (%s) on Binance HODLer Airdrops! (simulated)"}, {"venue_launchpool", "Introducing %s (%s) on Binance Launchpool! (simulated)"}},
 	OKX:     {{"xlaunch", "Simulated X Launch: stake BTC to earn %s (%s)"}, {"earncoin", "Simulated Flash Earn: earn %s (%s)"}},
 	Bybit:   {{"venue_launchpool", "Simulated Launchpool: %s (%s)"}},
@@ -113,13 +113,13 @@ var campaigns = map[string][][2]string{
 func (s *Site) announcement(exchange string, n int64) Announcement {
 	at := time.Unix(0, n*int64(s.cfg.Period))
 	a := Announcement{
-		Number: n, Listing: n%campaignEvery != 0, Name: fmt.Sprint("Simulated Coin ", n), Symbol: fmt.Sprint("SIM", n), Published: at.UnixMilli(),
+		Number: n, Listing: n%airdropEvery != 0, Name: fmt.Sprint("Simulated Coin ", n), Symbol: fmt.Sprint("SIM", n), Published: at.UnixMilli(),
 		URL: fmt.Sprintf("https://announcements.example/%s/%d", exchange, n),
 	}
 	a.Title = fmt.Sprintf("Simulated: %s will list %s (%s)", exchange, a.Name, a.Symbol)
 	if !a.Listing {
-		kinds := campaigns[exchange]
-		kind := kinds[n/campaignEvery%int64(len(kinds))]
+		kinds := airdropTexts[exchange]
+		kind := kinds[n/airdropEvery%int64(len(kinds))]
 		a.Programme, a.Title = kind[0], fmt.Sprintf(kind[1], a.Name, a.Symbol)
 	}
 	a.Chinese.Title = fmt.Sprintf("模拟公告：%s 与 %s (%s)", exchange, a.Name, a.Symbol)
@@ -161,7 +161,7 @@ func (s *Site) asked(r *http.Request, exchange, category, listings, others, numb
 	case listings:
 		list = s.Listings(exchange, s.cfg.Now())
 	case others:
-		list = s.Campaigns(exchange, s.cfg.Now())
+		list = s.Airdrops(exchange, s.cfg.Now())
 	default:
 		return nil, 0, false
 	}

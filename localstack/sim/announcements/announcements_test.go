@@ -14,7 +14,7 @@ func TestWhatIsAnnouncedFollowsFromTheClock(t *testing.T) {
 	now := time.Date(2026, 11, 23, 10, 5, 0, 0, time.UTC)
 	s := New(Config{})
 	for _, exchange := range []string{Binance, OKX, Bybit} {
-		listings, campaigns := s.Listings(exchange, now), s.Campaigns(exchange, now)
+		listings, campaigns := s.Listings(exchange, now), s.Airdrops(exchange, now)
 		if len(listings) != Kept || len(campaigns) != Kept || listings[0].Published > now.UnixMilli() || listings[0].Published < listings[1].Published {
 			t.Errorf("%s: %d listings, %d campaigns", exchange, len(listings), len(campaigns))
 		}

@@ -138,7 +138,7 @@ func symbolOf(i int) string {
 
 // walkOf is the price of coin i over time. Coins with a higher number are worth less.
 func (s *Site) walkOf(i int) prices.Walk {
-	if walk := prices.Of(s.cfg.Seed, symbolOf(i)); walk.Known() {
+	if walk := prices.WalkOf(s.cfg.Seed, symbolOf(i)); walk.Known() {
 		return walk
 	}
 	return prices.From(s.cfg.Seed, symbolOf(i), 1_000_000_000*int64(5+i%7)/int64(1+i*i))

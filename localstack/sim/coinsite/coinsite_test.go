@@ -69,7 +69,7 @@ func TestCoinsAreShownInPages(t *testing.T) {
 		t.Fatalf("%d rows, %+v", len(rows), rows[:2])
 	}
 	for _, r := range rows[:13] {
-		walk := prices.Of(7, strings.ToUpper(r.Symbol))
+		walk := prices.WalkOf(7, strings.ToUpper(r.Symbol))
 		if !walk.Known() {
 			continue
 		}

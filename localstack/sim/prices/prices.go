@@ -21,8 +21,8 @@ type Walk struct {
 	start int64 // billionths of a dollar
 }
 
-// Of returns the walk of a coin by its short name: BTC.
-func Of(seed uint64, coin string) Walk { return From(seed, coin, starts[coin]) }
+// WalkOf returns the walk of a coin by its short name: BTC.
+func WalkOf(seed uint64, coin string) Walk { return From(seed, coin, starts[coin]) }
 
 // From returns the walk of a coin, in the table or not, around a price in billionths of a
 // dollar.

@@ -13,7 +13,7 @@ func TestAWalkStaysAroundItsStart(t *testing.T) {
 	}
 	at := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC).UnixMilli()
 	for coin, start := range starts {
-		w, same, other := Of(1, coin), true, Of(2, coin)
+		w, same, other := WalkOf(1, coin), true, WalkOf(2, coin)
 		if !w.Known() || w.Start(9) != start {
 			t.Errorf("%s begins at %d", coin, w.Start(9))
 		}
@@ -31,10 +31,10 @@ func TestAWalkStaysAroundItsStart(t *testing.T) {
 			t.Errorf("another seed makes the same prices of %s", coin)
 		}
 	}
-	if btc := Of(1, "BTC"); btc.Start(1) != 980_000 || btc.At(at, 2)/10 != btc.At(at, 1) {
+	if btc := WalkOf(1, "BTC"); btc.Start(1) != 980_000 || btc.At(at, 2)/10 != btc.At(at, 1) {
 		t.Errorf("%d, %d", btc.At(at, 2), btc.At(at, 1))
 	}
-	if none := Of(1, "NONE"); none.Known() || none.At(at, 9) != 0 {
+	if none := WalkOf(1, "NONE"); none.Known() || none.At(at, 9) != 0 {
 		t.Errorf("%+v", none)
 	}
 }

@@ -71,7 +71,7 @@ func Open(seed uint64, all []*Market) []*Market {
 	for i, m := range all {
 		m.seed, m.minutes = prices.Hash(seed, uint64(i)), map[int64]Kline{}
 		coin, thousand := strings.CutPrefix(m.Base, "1000")
-		m.base, m.quote, m.thousand = prices.Of(seed, coin), prices.Of(seed, m.Quote), thousand
+		m.base, m.quote, m.thousand = prices.WalkOf(seed, coin), prices.WalkOf(seed, m.Quote), thousand
 	}
 	return all
 }

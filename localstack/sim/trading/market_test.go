@@ -51,8 +51,8 @@ func TestTradesCountUpAndFollowFromTheSeed(t *testing.T) {
 func TestPricesAreThoseOfTheCoins(t *testing.T) {
 	t.Parallel()
 	at := now.UnixMilli()
-	btc, eth, pepe := prices.Of(1, "BTC"), prices.Of(1, "ETH"), prices.Of(1, "PEPE")
-	want := map[string]int64{"BTCUSDT": btc.At(at, 9), "SOLUSDT": prices.Of(1, "SOL").At(at, 9),
+	btc, eth, pepe := prices.WalkOf(1, "BTC"), prices.WalkOf(1, "ETH"), prices.WalkOf(1, "PEPE")
+	want := map[string]int64{"BTCUSDT": btc.At(at, 9), "SOLUSDT": prices.WalkOf(1, "SOL").At(at, 9),
 		"ETHBTC": eth.At(at, 9) * 1_000_000 / (btc.At(at, 9) / 1000), "1000PEPEUSDT": pepe.At(at, 9) * 1000}
 	for _, m := range markets(1) {
 		price := m.price(at) * pow10(9-m.Tick)

@@ -28,7 +28,7 @@ func TestMarksStayAroundThePricesOfTheCoins(t *testing.T) {
 		if _, _, prev := v.eng.day(0); now["BTC"] != dec(v.eng.Mk[0].Mark, v.eng.mk[0].PxDec) || dayAgo["BTC"] != dec(prev, v.eng.mk[0].PxDec) || len(before) > 0 {
 			t.Errorf("seed %d: BTC is at %s, a day ago at %s, which the venue calls %d, and before its history %v", seed+1, now["BTC"], dayAgo["BTC"], prev, before)
 		}
-		if btc := prices.Of(seed+1, "BTC").At(noon.UnixMilli(), 1); v.eng.mk[0].walk(noon.UnixMilli()) != btc {
+		if btc := prices.WalkOf(seed+1, "BTC").At(noon.UnixMilli(), 1); v.eng.mk[0].walk(noon.UnixMilli()) != btc {
 			t.Errorf("BTC walks elsewhere than %d", btc)
 		}
 		if err := v.Close(); err != nil {

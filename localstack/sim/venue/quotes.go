@@ -56,7 +56,7 @@ func (e *engine) ensureQuotes(c int) {
 	e.requote(c)
 }
 
-// requote has all makers of a market quote anew.
+// requote has all makers of a market quote again.
 func (e *engine) requote(c int) {
 	e.fresh[c] = e.Block
 	for _, u := range e.mkr[c] {
@@ -98,7 +98,7 @@ func (e *engine) pull(u, c int) {
 }
 
 // pullQuotes cancels all makers' quotes, where the kind of block changes: the
-// streams then show the whole book anew.
+// streams then show the whole book again.
 func (e *engine) pullQuotes() {
 	for c := range e.mk {
 		for k, u := range e.mkr[c] {

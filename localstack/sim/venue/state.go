@@ -43,7 +43,7 @@ type marketState struct {
 	Basis   int64 // premium that makers quote around, parts per 1e9
 	EMA     int64 // smoothed mid minus oracle, times 1e6
 	Drift   int64 // parts per 1e9 per second
-	DriftTo int64 // Unix ms at which the drift is drawn anew
+	DriftTo int64 // Unix ms at which the drift is drawn again
 	PremSum int64 // samples of the premium since the last funding, parts per 1e10
 	PremN   int64
 	Rate    int64 // last paid hourly rate, parts per 1e10

@@ -34,7 +34,7 @@ type Config struct {
 	// NodeDir receives the node's output files; none are written when empty.
 	NodeDir string
 	// StateDir keeps the snapshot and the journal; a venue without one begins
-	// anew each time.
+	// again each time.
 	StateDir string
 	// HistoryDays is how much coarse history the first start lays down.
 	HistoryDays int

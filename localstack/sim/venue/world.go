@@ -125,7 +125,7 @@ func perp(name string, dex, szDec, table int, start, vol, beta, level int64) mar
 func coin(seed uint64, name string, szDec, table int, vol, beta, level int64) market {
 	m := perp(name, 0, szDec, table, 0, vol, beta, level)
 	short, thousand := strings.CutPrefix(name, "k")
-	walk, places := prices.Of(seed, short), m.PxDec
+	walk, places := prices.WalkOf(seed, short), m.PxDec
 	if thousand {
 		places += 3
 	}

@@ -30,9 +30,9 @@ const (
 // was made.
 type Outcome []types.CancellationReason
 
-// Of reads the error of a request of so many writes. What is neither a condition that
+// Classify reads the error of a request of so many writes. What is neither a condition that
 // does not hold nor contention is returned as the error.
-func Of(err error, writes int) (Outcome, error) {
+func Classify(err error, writes int) (Outcome, error) {
 	var cancelled *types.TransactionCanceledException
 	var refused *types.ConditionalCheckFailedException
 	switch {
@@ -87,7 +87,7 @@ func (o Outcome) AnyContended() bool {
 // Is reports whether a request failed by contention alone, so that a repetition may
 // succeed.
 func Is(err error) bool {
-	o, err := Of(err, 1)
+	o, err := Classify(err, 1)
 	for i := range o {
 		if o.Refused(i) {
 			return false

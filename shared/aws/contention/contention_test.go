@@ -53,18 +53,18 @@ func TestOnlyContentionIsRepeated(t *testing.T) {
 
 func TestEachWriteOfATransactionHasItsReason(t *testing.T) {
 	t.Parallel()
-	o, err := contention.Of(cancelled("None", "ConditionalCheckFailed", "TransactionConflict"), 3)
+	o, err := contention.Classify(cancelled("None", "ConditionalCheckFailed", "TransactionConflict"), 3)
 	if err != nil || o.Refused(0) || !o.Refused(1) || o.Refused(2) || o.Contended(1) || !o.Contended(2) || !o.AnyContended() {
 		t.Errorf("%+v, %v", o, err)
 	}
-	if o, err := contention.Of(&types.ProvisionedThroughputExceededException{}, 2); err != nil || !o.Contended(0) || !o.Contended(1) {
+	if o, err := contention.Classify(&types.ProvisionedThroughputExceededException{}, 2); err != nil || !o.Contended(0) || !o.Contended(1) {
 		t.Errorf("a throttled request: %+v, %v", o, err)
 	}
-	if o, err := contention.Of(nil, 2); o != nil || err != nil {
+	if o, err := contention.Classify(nil, 2); o != nil || err != nil {
 		t.Errorf("no error: %+v, %v", o, err)
 	}
 	wrong := cancelled("ValidationError")
-	if o, err := contention.Of(wrong, 1); o != nil || !errors.Is(err, wrong) {
+	if o, err := contention.Classify(wrong, 1); o != nil || !errors.Is(err, wrong) {
 		t.Errorf("a wrong request: %+v, %v", o, err)
 	}
 }

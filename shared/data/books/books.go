@@ -47,9 +47,9 @@ func NewView(list ...market.Book) View {
 	return v
 }
 
-// Of returns the book of a coin; ok is false where there is none. The book passes
+// Lookup returns the book of a coin; ok is false where there is none. The book passes
 // [market.Book.Check].
-func (v View) Of(coin string) (b market.Book, ok bool, err error) {
+func (v View) Lookup(coin string) (b market.Book, ok bool, err error) {
 	body, ok := v.Books[coin]
 	if !ok {
 		return market.Book{}, false, nil

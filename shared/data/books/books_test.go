@@ -34,7 +34,7 @@ func TestTheViewGivesEachBookByItsCoin(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, want := range list {
-			got, ok, err := v.Of(want.Coin)
+			got, ok, err := v.Lookup(want.Coin)
 			if err != nil || !ok {
 				t.Fatalf("the book of %s is there: %t, %v", want.Coin, ok, err)
 			}
@@ -45,7 +45,7 @@ func TestTheViewGivesEachBookByItsCoin(t *testing.T) {
 				t.Fatalf("the view is of %d, a book of %d", v.Time, want.Time)
 			}
 		}
-		if _, ok, err := v.Of("none"); ok || err != nil {
+		if _, ok, err := v.Lookup("none"); ok || err != nil {
 			t.Fatalf("there is a book of no coin: %t, %v", ok, err)
 		}
 	})
@@ -57,7 +57,7 @@ func TestAnUnreadableBookIsAnErrorOfItsCoinAlone(t *testing.T) {
 	v.Books["ETH"] = v.Books["BTC"]
 	v.Books["SOL"] = Body(`{"coin":"SOL","time":1,"levels":[[]]}`)
 	for coin, want := range map[string]string{"BTC": "", "ETH": `it is the book of "BTC"`, "SOL": "two sides"} {
-		_, ok, err := v.Of(coin)
+		_, ok, err := v.Lookup(coin)
 		if (err == nil) != (want == "") || ok != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %t, %v; want %q", coin, ok, err, want)
 		}

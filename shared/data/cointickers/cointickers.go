@@ -48,8 +48,8 @@ type Ticker struct {
 	Vol24h       string `json:"vol24h"` // the turnover in coins: turnover / price
 }
 
-// Of returns the ticker of a coin; false for a coin without one.
-func (v View) Of(key string) (Ticker, bool) {
+// Lookup returns the ticker of a coin; false for a coin without one.
+func (v View) Lookup(key string) (Ticker, bool) {
 	return dataset.Find(v.Tickers, key, func(t *Ticker) string { return t.Key })
 }
 

@@ -37,7 +37,7 @@ func TestTheStoredView(t *testing.T) {
 		Encode: Encode,
 		Decode: Decode,
 		Use: func(v View) {
-			v.Of("BTC")
+			v.Lookup("BTC")
 			for i := range v.Tickers {
 				v.Tickers[i].Convert(known("2026-03-01", "1.08", "7.8"))
 			}

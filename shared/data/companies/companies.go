@@ -49,8 +49,8 @@ type Filed struct {
 	Filing
 }
 
-// Of is what was filed, as it was asked for at a time (ms).
-func Of(f market.CompanyFacts, asked int64) Filed {
+// FiledOf is what was filed, as it was asked for at a time (ms).
+func FiledOf(f market.CompanyFacts, asked int64) Filed {
 	return Filed{f.Key, Filing{asked, f.Name, f.Shares, f.Cash, f.Debt}}
 }
 
@@ -117,8 +117,8 @@ func (c *Company) filing() (none Filing) {
 	return *c.Filing
 }
 
-// Of returns a company by its key.
-func (v View) Of(key string) (Company, bool) {
+// Lookup returns a company by its key.
+func (v View) Lookup(key string) (Company, bool) {
 	return dataset.Find(v.Companies, key, func(c *Company) string { return c.Key })
 }
 

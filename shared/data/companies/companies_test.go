@@ -38,7 +38,7 @@ func TestTheStoredView(t *testing.T) {
 				c := &v.Companies[i]
 				_ = c.Name() + c.Shares() + c.Cash() + c.Debt()
 			}
-			v.Of("i:0")
+			v.Lookup("i:0")
 		},
 	}.Test(t)
 }

@@ -47,28 +47,28 @@ func TestWhatWasSpokenOfOnceIsNotLookedForAgain(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	pairs, all := catalog.ExchangePairs, catalog.ExchangePairs.Of("")
+	pairs, all := catalog.ExchangePairs, catalog.ExchangePairs.On("")
 	check("pairs of exchanges have not arrived yet: no ingester has begun on them", all)
 	publish(delivered.View{"pairs": {Sources: []string{"binance spot", "okx spot"}}, "pairs/binance": {Sources: []string{"binance spot"}}, "pairs/okex": {Sources: []string{"okx spot"}}})
 	check("pairs of exchanges have not arrived yet: nothing has come from binance spot, okx spot", all)
-	check("pairs of exchanges have not arrived yet: nothing has come from okx spot", pairs.Of("okex"))
-	check("liquidations of exchanges are not configured in this deployment: they take a centralised exchange", catalog.ExchangeLiquidations.Of("okex"))
+	check("pairs of exchanges have not arrived yet: nothing has come from okx spot", pairs.On("okex"))
+	check("liquidations of exchanges are not configured in this deployment: they take a centralised exchange", catalog.ExchangeLiquidations.On("okex"))
 	before := reads.Load()
-	check("pairs of exchanges have not arrived yet: nothing has come from okx spot", pairs.Of("okex"))
+	check("pairs of exchanges have not arrived yet: nothing has come from okx spot", pairs.On("okex"))
 	if n := reads.Load() - before; n != 0 {
 		t.Errorf("%d reads within a second", n)
 	}
 	publish(delivered.View{"pairs": {Since: 1}, "pairs/binance": {Since: 1}, "pairs/okex": {Sources: []string{"okx spot"}}})
 	check("", all)
-	check("", pairs.Of("binance"))
-	check("pairs of exchanges have not arrived yet: nothing has come from okx spot", pairs.Of("okex"))
-	check("", pairs.Of("okex"), pairs.Of("binance"))
-	check("", pairs.Of("kraken")) // that nobody follows
+	check("", pairs.On("binance"))
+	check("pairs of exchanges have not arrived yet: nothing has come from okx spot", pairs.On("okex"))
+	check("", pairs.On("okex"), pairs.On("binance"))
+	check("", pairs.On("kraken")) // that nobody follows
 	publish(delivered.View{"pairs": {Since: 1}, "pairs/binance": {Since: 1}, "pairs/okex": {Since: 2}})
-	check("", pairs.Of("okex"))
+	check("", pairs.On("okex"))
 	before, now = reads.Load(), now.Add(time.Hour)
 	for range 100 {
-		for _, need := range []catalog.Need{all, pairs.Of("binance"), pairs.Of("okex"), pairs.Of("kraken")} {
+		for _, need := range []catalog.Need{all, pairs.On("binance"), pairs.On("okex"), pairs.On("kraken")} {
 			check("", need)
 		}
 	}

@@ -36,7 +36,7 @@ func Archive(r store.Row) (Archived, error) {
 		return Archived{}, err
 	}
 	a := Archived{
-		Row: columns.Of(r), Coin: f.Coin, Side: string(rune(f.Side)), Px: f.Px, Sz: f.Sz, Dir: f.Dir,
+		Row: columns.FromRow(r), Coin: f.Coin, Side: string(rune(f.Side)), Px: f.Px, Sz: f.Sz, Dir: f.Dir,
 		StartPosition: f.StartPosition, ClosedPnl: f.ClosedPnl, Fee: f.Fee, FeeToken: f.FeeToken, Crossed: f.Crossed,
 		Hash: f.Hash, Oid: f.Oid, Tid: f.Tid, Cloid: f.Cloid, Builder: f.Builder, BuilderFee: f.BuilderFee, TwapID: f.TwapID,
 	}

@@ -50,8 +50,8 @@ type Level struct {
 // Name is that of the view of a level of a platform.
 func Name(platform string, level int) string { return fmt.Sprintf("flashindex-%s-%d", platform, level) }
 
-// Tree is the index of a platform as its writer has it. The zero value is empty.
-type Tree struct {
+// Builder is the index of a platform as its writer has it. The zero value is empty.
+type Builder struct {
 	levels    [Levels][]*search.Segment
 	versions  [Levels]uint64
 	published [Levels]bool      // the level is as its view has it
@@ -59,7 +59,7 @@ type Tree struct {
 }
 
 // Restore takes a level.
-func (t *Tree) Restore(level int, l Level) {
+func (t *Builder) Restore(level int, l Level) {
 	t.levels[level], t.published[level] = l.Segments, true
 	for i, version := range l.Versions { // a level whose view is lost has its version from the smaller levels that name it
 		t.versions[i] = max(t.versions[i], version)
@@ -71,7 +71,7 @@ func (t *Tree) Restore(level int, l Level) {
 const maxPending = 32_768
 
 // Add adds documents, or newer states of them.
-func (t *Tree) Add(documents []search.Document) {
+func (t *Builder) Add(documents []search.Document) {
 	t.pending = append(t.pending, documents...)
 	if len(t.pending) >= maxPending {
 		t.build()
@@ -79,7 +79,7 @@ func (t *Tree) Add(documents []search.Document) {
 }
 
 // build makes a segment of what is pending.
-func (t *Tree) build() {
+func (t *Builder) build() {
 	if len(t.pending) > 0 {
 		t.add(search.Build(t.pending))
 		t.pending = nil
@@ -88,7 +88,7 @@ func (t *Tree) build() {
 
 // add puts a segment on the first level that has room for it. What is on the levels below,
 // which is older, goes with it.
-func (t *Tree) add(segment *search.Segment) {
+func (t *Builder) add(segment *search.Segment) {
 	moving, size := []*search.Segment{segment}, segment.Len()
 	level := 0
 	for most := fanIn; level < Levels-1 && (size >= most || len(t.levels[level]) == fanIn-1); level++ {
@@ -111,7 +111,7 @@ func (t *Tree) add(segment *search.Segment) {
 
 // Changed returns the bodies of the views of levels that have changed since it was asked
 // last, by level: the largest are to be published first.
-func (t *Tree) Changed() (bodies [Levels][]byte) {
+func (t *Builder) Changed() (bodies [Levels][]byte) {
 	t.build()
 	for level := range t.levels {
 		if !t.published[level] {
@@ -129,7 +129,7 @@ func (t *Tree) Changed() (bodies [Levels][]byte) {
 }
 
 // Index searches the tree.
-func (t *Tree) Index() *search.Index {
+func (t *Builder) Index() *search.Index {
 	t.build()
 	return index(t.levels)
 }
@@ -245,7 +245,7 @@ func (r *Reader) Index(ctx context.Context) (*search.Index, error) {
 	return r.index, nil
 }
 
-// read reads a level. One that is lost is empty until its publisher has made it anew.
+// read reads a level. One that is lost is empty until its publisher has made it again.
 func (r *Reader) read(ctx context.Context, level int) (Level, error) {
 	body, _, _, err := r.views.Fetch(ctx, Name(r.platform, level), "")
 	if err != nil {
@@ -259,7 +259,7 @@ func (r *Reader) read(ctx context.Context, level int) (Level, error) {
 }
 
 // Publish replaces the views of a platform by those that have changed of a tree.
-func Publish(ctx context.Context, views *store.Views, platform string, t *Tree) error {
+func Publish(ctx context.Context, views *store.Views, platform string, t *Builder) error {
 	bodies := t.Changed()
 	for level := Levels - 1; level >= 0; level-- {
 		if bodies[level] == nil {

@@ -24,7 +24,7 @@ func document(id int64, state int) search.Document {
 // from what was published, and searches as one segment of all of them would.
 func TestWhatWasAddedIsFound(t *testing.T) {
 	t.Parallel()
-	var tree Tree
+	var tree Builder
 	r := rand.New(rand.NewPCG(1, 2))
 	newest := map[int64]search.Document{}
 	var published [Levels][]byte
@@ -43,7 +43,7 @@ func TestWhatWasAddedIsFound(t *testing.T) {
 			}
 		}
 		if r.IntN(20) == 0 {
-			tree = Tree{}
+			tree = Builder{}
 			for level, body := range published {
 				if body == nil {
 					continue
@@ -80,7 +80,7 @@ func TestWhatWasAddedIsFound(t *testing.T) {
 func TestManyDocumentsAreMergedSeldom(t *testing.T) {
 	t.Parallel()
 	const piece, pieces = 20_000, 70
-	var tree Tree
+	var tree Builder
 	written, known := 0, map[*search.Segment]bool{}
 	for n := range pieces {
 		var some []search.Document
@@ -118,7 +118,7 @@ func TestManyDocumentsAreMergedSeldom(t *testing.T) {
 func TestAPublicationIsOfWhatIsNew(t *testing.T) {
 	t.Parallel()
 	const flushes = 4096 // which reach level 6
-	var tree Tree
+	var tree Builder
 	written, bytes, few := 0, 0, 0
 	for id := range int64(flushes) {
 		tree.Add([]search.Document{document(id+1, 1)})
@@ -165,7 +165,7 @@ func TestAReaderMissesNothing(t *testing.T) {
 	for range 8 {
 		readers = append(readers, Open(views, clock, "house"))
 	}
-	var tree Tree
+	var tree Builder
 	r := rand.New(rand.NewPCG(3, 4))
 	published, writes := 0, 0
 	look := func(n int) {
@@ -213,7 +213,7 @@ func TestAReaderMissesNothing(t *testing.T) {
 }
 
 // restored is the tree as its views have it.
-func restored(t *testing.T, views *store.Views) (tree Tree) {
+func restored(t *testing.T, views *store.Views) (tree Builder) {
 	t.Helper()
 	for level := range Levels {
 		body, _, _, err := views.Fetch(t.Context(), Name("house", level), "")
@@ -250,7 +250,7 @@ func TestAReaderSeesWhatIsPublished(t *testing.T) {
 	if n := find(); n != 0 {
 		t.Errorf("%d before anything is published", n)
 	}
-	var tree Tree
+	var tree Builder
 	tree.Add([]search.Document{document(1, 1), document(2, 1)})
 	if err := Publish(t.Context(), views, "house", &tree); err != nil {
 		t.Fatal(err)

@@ -40,14 +40,14 @@ var (
 )
 
 // Parse reads a line of a drop. The error says what is wrong, for whoever wrote it.
-func Parse(line []byte, at drop.Place) (Told, error) {
+func Parse(line []byte, at drop.Place) (DayEntry, error) {
 	e, err := lines.Decode(line)
 	if err != nil {
-		return Told{}, err
+		return DayEntry{}, err
 	}
 	q, err := market.DayQuote{Key: e.Key, Date: e.Date, Unit: e.Unit, Open: e.Open, High: e.High, Low: e.Low, Close: e.Close, Volume: e.Volume}.Checked()
 	if err == nil && q.Date > time.UnixMilli(at.Time).UTC().AddDate(0, 0, 1).Format(time.DateOnly) {
 		err = errFuture
 	}
-	return Of(q, at), err
+	return EntryOf(q, at), err
 }

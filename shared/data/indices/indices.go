@@ -53,26 +53,26 @@ type Day struct {
 	Volume string `json:"volume,omitempty"`
 	Unit   string `json:"unit,omitempty"` // the currency, e.g. USD; empty for points
 
-	// Told is where the line of a drop stood, or, without a file, when a source was asked.
-	Told drop.Place `json:"told"`
+	// Place is where the line of a drop stood, or, without a file, when a source was asked.
+	Place drop.Place `json:"told"`
 }
 
-// Told is a day of a key, as a source or a drop tells it.
-type Told struct {
+// DayEntry is a day of a key, as a source or a drop tells it.
+type DayEntry struct {
 	Key string
 	Day
 }
 
-// Of is a checked quote that was told at a place.
-func Of(q market.DayQuote, told drop.Place) Told {
-	return Told{q.Key, Day{q.Date, q.Open, q.High, q.Low, q.Close, q.Volume, q.Unit, told}}
+// EntryOf is a checked quote that was told at a place.
+func EntryOf(q market.DayQuote, told drop.Place) DayEntry {
+	return DayEntry{q.Key, Day{q.Date, q.Open, q.High, q.Low, q.Close, q.Volume, q.Unit, told}}
 }
 
 // Compare is below 0 where e holds against d, which is of the same day. Of two that were
 // told at once one is chosen by what it says.
 func (d *Day) Compare(e *Day) int {
-	rank := func(d *Day) int { return min(len(d.Told.File), 1) }
-	return cmp.Or(cmp.Compare(rank(d), rank(e)), d.Told.Compare(e.Told), cmp.Compare(d.Close, e.Close), cmp.Compare(d.Open, e.Open),
+	rank := func(d *Day) int { return min(len(d.Place.File), 1) }
+	return cmp.Or(cmp.Compare(rank(d), rank(e)), d.Place.Compare(e.Place), cmp.Compare(d.Close, e.Close), cmp.Compare(d.Open, e.Open),
 		cmp.Compare(d.High, e.High), cmp.Compare(d.Low, e.Low), cmp.Compare(d.Volume, e.Volume), cmp.Compare(d.Unit, e.Unit))
 }
 
@@ -176,8 +176,8 @@ func (i *Index) Add(day Day) bool {
 	return true
 }
 
-// Of returns an index by its key.
-func (v View) Of(key string) (Index, bool) {
+// Lookup returns an index by its key.
+func (v View) Lookup(key string) (Index, bool) {
 	return dataset.Find(v.Indices, key, func(i *Index) string { return i.Key })
 }
 

@@ -23,9 +23,9 @@ func drawn() *rapid.Generator[Day] {
 	return rapid.Custom(func(t *rapid.T) Day {
 		figure := markettest.Decimal(4, 2)
 		d := Day{Date: date(rapid.IntRange(0, 80).Draw(t, "day")), Open: figure.Draw(t, "open"), High: figure.Draw(t, "high"), Low: figure.Draw(t, "low"),
-			Close: figure.Draw(t, "close"), Unit: rapid.SampledFrom([]string{"", "USD"}).Draw(t, "unit"), Told: drop.Place{Time: rapid.Int64Range(0, 3).Draw(t, "told")}}
+			Close: figure.Draw(t, "close"), Unit: rapid.SampledFrom([]string{"", "USD"}).Draw(t, "unit"), Place: drop.Place{Time: rapid.Int64Range(0, 3).Draw(t, "told")}}
 		if rapid.Bool().Draw(t, "dropped") {
-			d.Told.File, d.Told.Line = "a.ndjson", 1
+			d.Place.File, d.Place.Line = "a.ndjson", 1
 		}
 		return d
 	})
@@ -65,7 +65,7 @@ func TestTheStoredView(t *testing.T) {
 		Encode: EncodeView,
 		Decode: DecodeView,
 		Use: func(v View) {
-			if one, ok := v.Of("i:0"); ok {
+			if one, ok := v.Lookup("i:0"); ok {
 				one.Add(Day{Date: "2026-01-02"})
 			}
 		},
@@ -100,7 +100,7 @@ func TestTheOrderInWhichDaysAreToldMakesNoDifference(t *testing.T) {
 func TestALineOfADropHoldsAgainstWhatASourceTells(t *testing.T) {
 	t.Parallel()
 	told := func(at int64, file, figure string) Day {
-		return Day{Date: "2026-11-20", Close: figure, Told: drop.Place{Time: at, File: file, Line: 1}}
+		return Day{Date: "2026-11-20", Close: figure, Place: drop.Place{Time: at, File: file, Line: 1}}
 	}
 	for _, tt := range []struct {
 		have, comes Day

@@ -35,8 +35,8 @@ func NewLastDay(series *store.Series, clock func() time.Time, keep time.Duration
 	return &LastDay{series: series, clock: clock, keep: keep, known: map[string]daySum{}}
 }
 
-// Of are the candles of coins, side by side with these; one without a trade is empty.
-func (d *LastDay) Of(ctx context.Context, coins []string) ([]market.Candle, error) {
+// Candles are the candles of coins, side by side with these; one without a trade is empty.
+func (d *LastDay) Candles(ctx context.Context, coins []string) ([]market.Candle, error) {
 	now := d.clock()
 	from := market.Minute15.Start(now.Add(-24 * time.Hour))
 	candles := make([]market.Candle, len(coins))

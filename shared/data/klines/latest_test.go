@@ -25,7 +25,7 @@ func TestTheLatestTradesAreThoseOfTheNewestSeconds(t *testing.T) {
 		at := base.UnixMilli()
 		for i := range rapid.IntRange(0, 150).Draw(t, "trades") {
 			at += rapid.SampledFrom([]int64{0, 1, 400, 5000}).Draw(t, "pause")
-			trades = append(trades, market.Trade{Coin: coin, Side: market.Buy, Time: at, Seq: int64(i), Tid: int64(i * 7919 % 1000), Px: market.Whole(1), Sz: market.Whole(int64(i + 1))})
+			trades = append(trades, market.Trade{Coin: coin, Side: market.Buy, Time: at, Seq: int64(i), Tid: int64(i * 7919 % 1000), Px: market.DecimalFromInt(1), Sz: market.DecimalFromInt(int64(i + 1))})
 		}
 		if err := klines.Put(t.Context(), series, coin, trades...); err != nil {
 			t.Fatal(err)

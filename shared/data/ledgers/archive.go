@@ -19,5 +19,5 @@ type Archived struct {
 // Archive returns the columns of a row.
 func Archive(r store.Row) (Archived, error) {
 	l, err := Decode(r)
-	return Archived{Row: columns.Of(r), Hash: l.Hash, Type: l.Type, USDC: l.USDC, Fee: l.Fee, Delta: string(l.Delta)}, err
+	return Archived{Row: columns.FromRow(r), Hash: l.Hash, Type: l.Type, USDC: l.USDC, Fee: l.Fee, Delta: string(l.Delta)}, err
 }

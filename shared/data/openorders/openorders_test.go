@@ -44,7 +44,7 @@ func TestTopOrdersSurviveTheirEncoding(t *testing.T) {
 				}
 				v.All = openorders.NewRows(list)
 				v.Coins[coin] = v.All
-				read, err := v.Of(coin)
+				read, err := v.Orders(coin)
 				for i := range list {
 					list[i].Seen = false // nobody reads it
 				}
@@ -56,9 +56,9 @@ func TestTopOrdersSurviveTheirEncoding(t *testing.T) {
 		}),
 		Encode: openorders.EncodeTop, Decode: openorders.DecodeTop,
 		Use: func(v openorders.Top) {
-			_, _ = v.Of("")
+			_, _ = v.Orders("")
 			for coin := range v.Coins {
-				_, _ = v.Of(coin)
+				_, _ = v.Orders(coin)
 			}
 		},
 	}.Test(t)
@@ -94,7 +94,7 @@ func TestReservesSurviveTheirEncoding(t *testing.T) {
 					r.Coins[coin] = openorders.NewReserveColumn(c.Reserves)
 				}
 				one := openorders.Reserves{Coins: map[string]openorders.ReserveColumn{coin: r.Coins[coin]}}
-				got, err := one.Of(known)
+				got, err := one.Reserved(known)
 				if diff := cmp.Diff(want, got, cmp.Comparer(market.Decimal.Equal)); err != nil || diff != "" {
 					t.Fatalf("%v (-want +got):\n%s", err, diff)
 				}
@@ -103,9 +103,9 @@ func TestReservesSurviveTheirEncoding(t *testing.T) {
 		}),
 		Encode: openorders.EncodeReserves, Decode: openorders.DecodeReserves,
 		Use: func(r openorders.Reserves) {
-			_, _ = r.Of(known)
-			_, _ = r.Of(unknown)
-			_, _ = r.Of("nobody")
+			_, _ = r.Reserved(known)
+			_, _ = r.Reserved(unknown)
+			_, _ = r.Reserved("nobody")
 		},
 	}.Test(t)
 }
@@ -214,7 +214,7 @@ func TestWhatIsNoViewIsRefused(t *testing.T) {
 	}
 	for _, row := range []string{`[7]`, `["x"]`, `["` + fmt.Sprintf("%040x", 1) + ` 1 1 C 1 1 1 0 - BTC"]`, `["` + fmt.Sprintf("%040x", 1) + ` 1 1 A x 1 1 0 - BTC"]`, `["` + fmt.Sprintf("%040x", 1) + ` 1 y A 1 1 1 0 - BTC"]`} {
 		v := openorders.Top{All: openorders.Rows(row)}
-		if list, err := v.Of(""); err == nil {
+		if list, err := v.Orders(""); err == nil {
 			t.Errorf("%s gives %+v", row, list)
 		}
 	}

@@ -46,9 +46,9 @@ func NewReserveColumn(list []market.SpotReserve) ReserveColumn {
 	return c
 }
 
-// Of is what an account has reserved, by coin. The address is 0x and 40 lower-case hex
+// Reserved is what an account has reserved, by coin. The address is 0x and 40 lower-case hex
 // digits.
-func (r *Reserves) Of(address string) (map[string]market.SpotReserve, error) {
+func (r *Reserves) Reserved(address string) (map[string]market.SpotReserve, error) {
 	account, err := hex.DecodeString(strings.TrimPrefix(address, "0x"))
 	if err != nil {
 		return nil, fmt.Errorf("reserves of account %.42s: %w", address, err)

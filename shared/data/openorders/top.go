@@ -60,8 +60,8 @@ func Publish(ctx context.Context, views *store.Views, ms int64, coins []market.C
 	return errors.Join(views.Publish(ctx, TopName, EncodeTop(top)), views.Publish(ctx, ValuesName, EncodeValues(ms, columns)))
 }
 
-// Of returns the largest orders of a coin, of all for "".
-func (v Top) Of(coin string) ([]market.OpenOrder, error) {
+// Orders returns the largest orders of a coin, of all for "".
+func (v Top) Orders(coin string) ([]market.OpenOrder, error) {
 	rows := v.All
 	if coin != "" {
 		rows = v.Coins[coin]

@@ -29,7 +29,7 @@ type Archived struct {
 func Archive(r store.Row) (Archived, error) {
 	s, err := Decode(r)
 	return Archived{
-		Row: columns.Of(r), Status: s.Status, Coin: s.Coin, Side: s.Side, LimitPx: s.LimitPx, Sz: s.Sz, OrigSz: s.OrigSz, Oid: s.Oid,
+		Row: columns.FromRow(r), Status: s.Status, Coin: s.Coin, Side: s.Side, LimitPx: s.LimitPx, Sz: s.Sz, OrigSz: s.OrigSz, Oid: s.Oid,
 		Placed: s.Timestamp, OrderType: s.OrderType, Tif: s.Tif, TriggerPx: s.TriggerPx, IsTrigger: s.IsTrigger, ReduceOnly: s.ReduceOnly, Cloid: s.Cloid,
 	}, err
 }

@@ -35,8 +35,8 @@ type Book struct {
 // Level is the price, quote units per base unit, and what rests there, base units.
 type Level [2]market.Decimal
 
-// Of returns the book of a pair; false for one that is not followed.
-func (v View) Of(pair string) (Book, bool) {
+// Lookup returns the book of a pair; false for one that is not followed.
+func (v View) Lookup(pair string) (Book, bool) {
 	return dataset.Find(v.Books, pair, func(b *Book) string { return b.Pair })
 }
 

@@ -69,8 +69,8 @@ func Put(ctx context.Context, s *store.Series, pair, what string, p Past) error 
 	return s.Put(ctx, []store.SeriesRow{Row(pair, what, p)})
 }
 
-// Of returns what is stored of a pair, [Nothing] of one that nobody has asked for.
-func Of(ctx context.Context, s *store.Series, pair, what string) (Past, error) {
+// Read returns what is stored of a pair, [Nothing] of one that nobody has asked for.
+func Read(ctx context.Context, s *store.Series, pair, what string) (Past, error) {
 	point, ok, err := s.Latest(ctx, at(pair, what).SeriesKey)
 	if err != nil || !ok {
 		return Nothing, err

@@ -28,8 +28,8 @@ type Pair struct {
 	Followed bool `json:"followed"` // trades and K-lines are kept
 }
 
-// Of returns the pair of a key; false for one that does not trade anywhere.
-func (v View) Of(key string) (Pair, bool) {
+// Lookup returns the pair of a key; false for one that does not trade anywhere.
+func (v View) Lookup(key string) (Pair, bool) {
 	return dataset.Find(v.Pairs, key, func(p *Pair) string { return p.Key })
 }
 

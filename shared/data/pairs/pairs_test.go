@@ -31,7 +31,7 @@ func TestTheStoredView(t *testing.T) {
 		Decode: Decode,
 		Use: func(v View) {
 			for _, p := range v.Pairs {
-				if got, ok := v.Of(p.Key); !ok || got.Key != p.Key {
+				if got, ok := v.Lookup(p.Key); !ok || got.Key != p.Key {
 					t.Errorf("%q is not found", p.Key)
 				}
 			}

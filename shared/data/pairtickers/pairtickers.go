@@ -35,8 +35,8 @@ type Ticker struct {
 	Amount market.Decimal `json:"amount"`
 }
 
-// Of returns the ticker of a pair; false for one without.
-func (v View) Of(pair string) (Ticker, bool) {
+// Lookup returns the ticker of a pair; false for one without.
+func (v View) Lookup(pair string) (Ticker, bool) {
 	return dataset.Find(v.Tickers, pair, func(t *Ticker) string { return t.Pair })
 }
 
@@ -52,14 +52,14 @@ func (v View) Dollars(coin, platform string) (market.Decimal, bool) {
 		return one, true
 	}
 	for _, on := range [...]string{platform, "binance", "okex", "bybit"} {
-		if t, ok := v.Of(market.PairKey(coin, "usdt", on, false)); ok && t.Last.IsPos() {
+		if t, ok := v.Lookup(market.PairKey(coin, "usdt", on, false)); ok && t.Last.IsPos() {
 			return t.Last, true
 		}
 	}
 	return market.Decimal{}, false
 }
 
-var one = market.Whole(1)
+var one = market.DecimalFromInt(1)
 
 // The exchanges are asked every ten seconds.
 var view = dataset.View[View]{Name: Name, Period: 10 * time.Second, Encode: Encode, Decode: Decode}

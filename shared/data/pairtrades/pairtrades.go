@@ -41,8 +41,8 @@ type Trade struct {
 	Sold bool           `json:"sold"`   // the taker sold
 }
 
-// Of returns the trades of a pair, oldest first; none of one that is not known.
-func (v View) Of(pair string) []Trade {
+// Trades returns the trades of a pair, oldest first; none of one that is not known.
+func (v View) Trades(pair string) []Trade {
 	p, _ := dataset.Find(v.Pairs, pair, func(p *Pair) string { return p.Key })
 	return p.Trades
 }

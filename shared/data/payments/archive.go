@@ -23,7 +23,7 @@ type ArchivedPayment struct {
 // Archive returns the columns of a row.
 func Archive(r store.Row) (Archived, error) {
 	list, err := Decode(r)
-	a := Archived{Row: columns.Of(r), Payments: make([]ArchivedPayment, len(list))}
+	a := Archived{Row: columns.FromRow(r), Payments: make([]ArchivedPayment, len(list))}
 	for i := range list {
 		a.Payments[i] = ArchivedPayment{list[i].Coin, list[i].USDC, list[i].Szi, list[i].Rate}
 	}

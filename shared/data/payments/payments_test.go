@@ -128,7 +128,7 @@ func TestPaymentsAreFoundByAccountAndTime(t *testing.T) {
 func TestPaymentsGoThroughTheArchiveAsTheyAre(t *testing.T) {
 	t.Parallel()
 	rows := AppendRows(nil, events())
-	file, _, err := archive.Of(Archive).Encode(rows, func(_ int, err error) { t.Error(err) })
+	file, _, err := archive.NewDataset(Archive).Encode(rows, func(_ int, err error) { t.Error(err) })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,8 +46,8 @@ type Counted struct {
 	Trades []Minute `json:"trades"`
 }
 
-// Of returns the flows of an exchange; none of one that is not known.
-func (v View) Of(key string) Platform {
+// Platform returns the flows of an exchange; none of one that is not known.
+func (v View) Platform(key string) Platform {
 	for i := range v.Platforms {
 		if v.Platforms[i].Key == key {
 			return v.Platforms[i]

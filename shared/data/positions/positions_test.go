@@ -37,7 +37,7 @@ func TestPositionsSurviveTheirEncoding(t *testing.T) {
 			t.Fatalf("read again it is\n%s, was\n%s", g, w)
 		}
 		for _, coin := range p.Coins() {
-			if w, g := fmt.Sprint(p.Of(coin)), fmt.Sprint(again.Of(coin)); w != g {
+			if w, g := fmt.Sprint(p.OpenInterest(coin)), fmt.Sprint(again.OpenInterest(coin)); w != g {
 				t.Fatalf("%s: %s, was %s", coin, g, w)
 			}
 		}

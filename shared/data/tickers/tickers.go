@@ -34,8 +34,8 @@ type Ticker struct {
 // Order is the place of the last trade among those of its coin.
 func (t *Ticker) Order() market.Order { return market.Order{Time: t.Time, Seq: t.Seq, Tid: t.Tid} }
 
-// Of returns the last trade of a coin; false for a coin that has not traded.
-func (v View) Of(coin string) (Ticker, bool) {
+// Lookup returns the last trade of a coin; false for a coin that has not traded.
+func (v View) Lookup(coin string) (Ticker, bool) {
 	return dataset.Find(v.Tickers, coin, func(t *Ticker) string { return t.Coin })
 }
 

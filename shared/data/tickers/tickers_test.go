@@ -24,7 +24,7 @@ func TestTheStoredView(t *testing.T) {
 		}),
 		Encode: Encode,
 		Decode: Decode,
-		Use:    func(v View) { v.Of("BTC") },
+		Use:    func(v View) { v.Lookup("BTC") },
 	}.Test(t)
 }
 
@@ -35,7 +35,7 @@ func TestATickerIsFoundByItsCoin(t *testing.T) {
 		t.Fatal(err)
 	}
 	for coin, want := range map[string]string{"BTC": "1.0", "ETH": "2.0", "xyz:GOLD": "3.0", "btc": ""} {
-		if got, ok := v.Of(coin); got.Price != want || ok != (want != "") {
+		if got, ok := v.Lookup(coin); got.Price != want || ok != (want != "") {
 			t.Errorf("the price of %s is %q, %t; want %q", coin, got.Price, ok, want)
 		}
 	}

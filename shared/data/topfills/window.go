@@ -22,7 +22,7 @@ import (
 // has closed and the ingester got to it; where one is missing, the next finer
 // ones are read in its place. So nothing that is stored is missed (but for a
 // fill so late that its hour had closed: it counts from when the ingester has
-// ranked that hour anew), and a window of seven days takes a few hundred rows.
+// ranked that hour again), and a window of seven days takes a few hundred rows.
 func Window(ctx context.Context, s *store.Series, coin string, from, to int64, limit int) (market.Top, error) {
 	w := window{series: s, coin: coin, from: from, to: to, limit: limit}
 	err := w.read(ctx)

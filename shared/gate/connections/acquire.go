@@ -113,7 +113,7 @@ func homeOf(id string) int {
 	return int(h.Sum32() % maxShards)
 }
 
-// findShard looks for a shard with a slot left, after one had none, and splits the cap anew where
+// findShard looks for a shard with a slot left, after one had none, and splits the cap again where
 // that is needed. It reports whether to wait for another's split; the error is a
 // [*LimitError] where all slots are taken.
 func (s *Store) findShard(ctx context.Context, c *claim) (wait bool, err error) {

@@ -42,7 +42,7 @@ func (s *Store) commit(ctx context.Context, items ...types.TransactWriteItem) (c
 	} else {
 		_, err = s.db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items})
 	}
-	return contention.Of(err, len(items))
+	return contention.Classify(err, len(items))
 }
 
 // update makes one write, and repeats it when others are under way on its item.

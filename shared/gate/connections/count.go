@@ -79,8 +79,8 @@ func (a CountAsked) Concerns(c *Connection) bool {
 	return false
 }
 
-// Due reports whether nothing comes in any longer that does not know of the cap.
-func (a CountAsked) Due(now time.Time) bool {
+// Overdue reports whether nothing comes in any longer that does not know of the cap.
+func (a CountAsked) Overdue(now time.Time) bool {
 	return now.Sub(time.UnixMilli(a.since)) >= uncountedFor
 }
 

@@ -49,7 +49,7 @@
 // connections. A shard gives a slot only where it was split under the cap that is in force
 // for the request and has taken less than its limit. When it refuses, all shards are read
 // and one with room is asked; the request is refused when none has. The limits sum to the
-// cap or less: see split for how a cap that was changed is split anew by whoever meets it
+// cap or less: see split for how a cap that was changed is split again by whoever meets it
 // first. A cap that was lowered ends nothing, but what is above it gets nothing more until
 // enough has ended. What was made before there was a cap holds no slots. So the limits of a
 // request say since when there is a cap, where there once was none, and each split since

@@ -107,7 +107,7 @@ func balanced(t testing.TB, w *world) *connectionstest.Table {
 // used is what a sub-key has.
 func (w *world) used(t testing.TB, accessKey string) connectionstest.Usage {
 	t.Helper()
-	return connectionstest.Of(t, w.db, w.table, accessKey)
+	return connectionstest.UsageOf(t, w.db, w.table, accessKey)
 }
 
 var errCrash = errors.New("crashed")

@@ -119,7 +119,7 @@ func shardOf(im *image) slotShard {
 // errOvertaken is the error of a split that another has overtaken.
 var errOvertaken = errors.New("another split came first")
 
-// split splits the owner's cap over its shards anew, unless another does.
+// split splits the owner's cap over its shards again, unless another does.
 func (s *Store) split(ctx context.Context, o *owner, seen *split) error {
 	of := *o
 	o = &of

@@ -44,7 +44,7 @@ func (w *ruled) withoutStream(t *testing.T) {
 }
 
 // TestAllSocketsOfADistributorReconnect has each socket's connection removed, at 500 a
-// second, and then made anew, under the rules of AWS, in virtual time.
+// second, and then made again, under the rules of AWS, in virtual time.
 func TestAllSocketsOfADistributorReconnect(t *testing.T) {
 	t.Parallel()
 	n := testenv.Amount(100, 10_000)

@@ -205,7 +205,7 @@ func (s *Store) endUncounted(ctx context.Context, u *types.Update) (o contention
 	alone := attr.Alone(u)
 	alone.ReturnValues = types.ReturnValueAllOld
 	out, err := s.update(ctx, alone)
-	if o, err = contention.Of(err, 1); o != nil || err != nil {
+	if o, err = contention.Classify(err, 1); o != nil || err != nil {
 		return o, false, err
 	}
 	old := imageOf(out.Attributes)

@@ -105,7 +105,7 @@ func resealed(ctx context.Context, out Resealed, err error) (Resealed, error) {
 	return out, nil
 }
 
-// reseal seals one secret anew, unless it is sealed with the current data key. A
+// reseal seals one secret again, unless it is sealed with the current data key. A
 // secret that does not open is left as it is: it may with the data key that the
 // ring lacks.
 func (s *Store) reseal(ctx context.Context, accessKey string, it item) (done, older bool, err error) {

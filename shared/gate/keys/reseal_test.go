@@ -77,7 +77,7 @@ func TestASecretWhoseDataKeyIsGoneIsCountedAndLeft(t *testing.T) {
 	}
 }
 
-// Secrets that are reset while others are sealed anew are never put back.
+// Secrets that are reset while others are sealed again are never put back.
 func TestResealingRevivesNoDeadSecret(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)

@@ -143,7 +143,7 @@ var unread = batch.Retry{Tries: maxAttempts, Pauses: pauses}
 // [*unmetError]; when another transaction was under way on the same items, errStale.
 func (s *Store) transact(ctx context.Context, writes ...types.TransactWriteItem) error {
 	_, err := s.db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes})
-	o, err := contention.Of(err, len(writes))
+	o, err := contention.Classify(err, len(writes))
 	if o.AnyContended() {
 		return errStale
 	}

@@ -166,7 +166,7 @@ func (c *Counters) takeBack(ctx context.Context, ch charge) error {
 func once(o *dynamodb.Options) { o.RetryMaxAttempts = 1 }
 
 // lastMonth is the window that the item of the month before ends with, in the first
-// seconds of a month: a rate does not begin anew with it.
+// seconds of a month: a rate does not begin again with it.
 func (c *Counters) lastMonth(ctx context.Context, pk string, now time.Time) (window, error) {
 	before := now.Add(-bucketSeconds * (pastBuckets + 1) * time.Second)
 	if monthName(before) == monthName(now) {

@@ -36,7 +36,7 @@ import (
 )
 
 // Shards is the number of items that share a distributor's monthly cap and its rate. It
-// is part of the stored data: a change would need the caps to be split anew.
+// is part of the stored data: a change would need the caps to be split again.
 const Shards = 8
 
 // DynamoDB is the part of the client that counting uses.

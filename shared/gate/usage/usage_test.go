@@ -403,7 +403,7 @@ func TestWhoIsOverARateAndHammersCostsNoWrites(t *testing.T) {
 }
 
 // TestADistributorOverItsRateIsServedWhenItFits covers the end of a month, too: a rate
-// does not begin anew with it.
+// does not begin again with it.
 func TestADistributorOverItsRateIsServedWhenItFits(t *testing.T) {
 	t.Parallel()
 	now := at(t, "2026-11-30T23:59:50Z")

@@ -10,9 +10,9 @@ import (
 
 	"quotary/shared/api"
 	"quotary/shared/backoff"
+	"quotary/shared/data/followrequests"
 	"quotary/shared/data/pairpast"
 	"quotary/shared/data/pairs"
-	"quotary/shared/data/wants"
 	"quotary/shared/lru"
 	"quotary/shared/store"
 )
@@ -37,19 +37,19 @@ type Pairs struct {
 
 	series *store.Series
 	listed *store.View[pairs.View]
-	wanted *wants.Store
+	wanted *followrequests.Store
 	waited lru.Cache[string, bool] // pairs that were waited for
 }
 
 // New returns the pairs that are listed in the views.
-func New(series *store.Series, listed *store.View[pairs.View], wanted *wants.Store) *Pairs {
+func New(series *store.Series, listed *store.View[pairs.View], wanted *followrequests.Store) *Pairs {
 	return &Pairs{Patience: waitMost, series: series, listed: listed, wanted: wanted}
 }
 
-// Of returns the pair of a key; false for one that no exchange lists.
-func (p *Pairs) Of(ctx context.Context, key string) (pairs.Pair, bool, error) {
+// Lookup returns the pair of a key; false for one that no exchange lists.
+func (p *Pairs) Lookup(ctx context.Context, key string) (pairs.Pair, bool, error) {
 	all, err := store.OrZero(p.listed.Get(ctx))
-	pair, listed := all.Of(key)
+	pair, listed := all.Lookup(key)
 	return pair, listed, err
 }
 
@@ -59,7 +59,7 @@ func (p *Pairs) Of(ctx context.Context, key string) (pairs.Pair, bool, error) {
 // that is followed all but its K-lines, it is called once, and whatever it has read is all. The error is one for the caller where all is
 // not stored in time.
 func (p *Pairs) Read(ctx context.Context, key, what string, read func(pairpast.Past) (all bool, err error)) error {
-	pair, listed, err := p.Of(ctx, key)
+	pair, listed, err := p.Lookup(ctx, key)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (p *Pairs) Read(ctx context.Context, key, what string, read func(pairpast.P
 		}
 	}
 	for pause, left := waitFirst, p.patience(key); ; pause = min(2*pause, waitPause) {
-		past, err := pairpast.Of(ctx, p.series, key, what)
+		past, err := pairpast.Read(ctx, p.series, key, what)
 		if err != nil {
 			return err
 		}

@@ -27,8 +27,8 @@ type Row struct {
 	Body string `parquet:"body"` // JSON, as the dataset describes it
 }
 
-// Of returns the columns of a row.
-func Of(r store.Row) Row {
+// FromRow returns the columns of a row.
+func FromRow(r store.Row) Row {
 	return Row{
 		Subject: r.Subject, Time: r.Time.UnixMilli(), ID: r.ID, Seq: r.Seq,
 		IndexA: optional(r.Index[0]), IndexB: optional(r.Index[1]), IndexC: optional(r.Index[2]), IndexD: optional(r.Index[3]),

@@ -53,8 +53,8 @@ func (p *Scanner) Peek() byte {
 	return p.s[p.i]
 }
 
-// Take consumes c if it is next.
-func (p *Scanner) Take(c byte) bool {
+// Accept consumes c if it is next.
+func (p *Scanner) Accept(c byte) bool {
 	if p.Peek() != c {
 		return false
 	}
@@ -74,7 +74,7 @@ func (p *Scanner) Literal(word string) bool {
 
 // Text consumes a string and returns what it means.
 func (p *Scanner) Text() (string, bool) {
-	if !p.Take('"') {
+	if !p.Accept('"') {
 		return "", false
 	}
 	from := p.i
@@ -239,21 +239,21 @@ func (p *Scanner) skipTo(depth int) bool {
 
 // Object consumes an object; member consumes the value of each key.
 func (p *Scanner) Object(member func(key string) bool) bool {
-	if !p.Take('{') {
+	if !p.Accept('{') {
 		return false
 	}
-	if p.Take('}') {
+	if p.Accept('}') {
 		return true
 	}
 	for {
 		key, ok := p.Text()
-		if !ok || !p.Take(':') || !member(key) {
+		if !ok || !p.Accept(':') || !member(key) {
 			return false
 		}
-		if p.Take('}') {
+		if p.Accept('}') {
 			return true
 		}
-		if !p.Take(',') {
+		if !p.Accept(',') {
 			return false
 		}
 	}
@@ -261,20 +261,20 @@ func (p *Scanner) Object(member func(key string) bool) bool {
 
 // Array consumes an array; element consumes each of its elements.
 func (p *Scanner) Array(element func() bool) bool {
-	if !p.Take('[') {
+	if !p.Accept('[') {
 		return false
 	}
-	if p.Take(']') {
+	if p.Accept(']') {
 		return true
 	}
 	for {
 		if !element() {
 			return false
 		}
-		if p.Take(']') {
+		if p.Accept(']') {
 			return true
 		}
-		if !p.Take(',') {
+		if !p.Accept(',') {
 			return false
 		}
 	}

@@ -106,17 +106,17 @@ func (r *fillReader) block() bool {
 
 // event reads [address, fill].
 func (r *fillReader) event(seq int64) bool {
-	if !r.Take('[') {
+	if !r.Accept('[') {
 		return false
 	}
 	address, ok := r.Text()
-	if !ok || !r.Take(',') {
+	if !ok || !r.Accept(',') {
 		return false
 	}
 	r.fills = append(r.fills, market.Fill{Address: address, Seq: seq})
 	f := &r.fills[len(r.fills)-1]
 	var got fieldSet
-	if !r.Object(func(key string) bool { return r.field(f, &got, key) }) || !r.Take(']') {
+	if !r.Object(func(key string) bool { return r.field(f, &got, key) }) || !r.Accept(']') {
 		return false
 	}
 	if err := checkFill(f, got); err != nil {

@@ -33,7 +33,7 @@ func (w *writer) coins() (list []coin) {
 			if listed[p.Coin()] = true; seen[p.Coin()] {
 				continue
 			}
-			if t, ok := w.Tickers.Of(p.Key); ok && t.Last.IsPos() && t.Open.IsPos() {
+			if t, ok := w.Tickers.Lookup(p.Key); ok && t.Last.IsPos() && t.Open.IsPos() {
 				name := strings.ToUpper(p.Base)
 				seen[p.Coin()] = true
 				list = append(list, coin{name, name, name, p.Quote, t})

@@ -160,10 +160,10 @@ func (w *writer) say(kind int64, occasion string, important bool, member int64, 
 }
 
 var (
-	percent   = market.Whole(100)
-	tenth     = market.Whole(1).MustDiv(market.Whole(10))
-	surely    = market.Whole(1).MustDiv(market.Whole(2000)) // by which a level is crossed
-	anomalous = market.Whole(5).MustDiv(market.Whole(2))    // of the mean
+	percent   = market.DecimalFromInt(100)
+	tenth     = market.DecimalFromInt(1).MustDiv(market.DecimalFromInt(10))
+	surely    = market.DecimalFromInt(1).MustDiv(market.DecimalFromInt(2000)) // by which a level is crossed
+	anomalous = market.DecimalFromInt(5).MustDiv(market.DecimalFromInt(2))    // of the mean
 )
 
 // coin applies the rules of a coin.
@@ -178,7 +178,7 @@ func (w *writer) coin(c *coin, isLarge bool) {
 		word, wordCN = "down", "下跌"
 	}
 	by := moved.Abs().RoundHAZ(2)
-	steps, _ := by.MustDiv(market.Whole(every)).Trunc(0).Int64()
+	steps, _ := by.MustDiv(market.DecimalFromInt(every)).Trunc(0).Int64()
 	rule := fmt.Sprint(kind, " ", c.name, " ", w.day(), " ", word)
 	if w.passes(rule, steps) {
 		w.say(kind, fmt.Sprint(rule, " ", steps), isLarge && steps > 1, 0,
@@ -246,7 +246,7 @@ func (w *writer) traded(c *coin, isLarge bool) {
 	if !sum.IsPos() {
 		return
 	}
-	times := c.Size.MustDiv(sum.MustDiv(market.Whole(tradedDays)))
+	times := c.Size.MustDiv(sum.MustDiv(market.DecimalFromInt(tradedDays)))
 	kind := int64(turnover)
 	if isLarge {
 		kind = volume
@@ -286,7 +286,7 @@ func (w *writer) level(c *coin) {
 
 // stepOf is a tenth of the power of ten at or below a price.
 func stepOf(px market.Decimal) market.Decimal {
-	power, ten := market.Whole(1), market.Whole(10)
+	power, ten := market.DecimalFromInt(1), market.DecimalFromInt(10)
 	for px.Cmp(power.Mul(ten)) >= 0 {
 		power = power.Mul(ten)
 	}

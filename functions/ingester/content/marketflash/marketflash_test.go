@@ -34,7 +34,7 @@ func snapshot(t *testing.T, now time.Time, btc, btcOpen, small, smallOpen string
 	add := func(base, last, open string, amount int64) {
 		key := strings.ToLower(base) + "usdt:binance"
 		s.Pairs.Pairs = append(s.Pairs.Pairs, pairs.Pair{Pair: market.Pair{Key: key, Platform: "binance", Base: base, Quote: "USDT"}})
-		s.Tickers.Tickers = append(s.Tickers.Tickers, pairtickers.Ticker{Pair: key, Last: dec(t, last), Open: dec(t, open), Size: dec(t, "10"), Amount: market.Whole(amount)})
+		s.Tickers.Tickers = append(s.Tickers.Tickers, pairtickers.Ticker{Pair: key, Last: dec(t, last), Open: dec(t, open), Size: dec(t, "10"), Amount: market.DecimalFromInt(amount)})
 	}
 	add("BTC", btc, btcOpen, 1_000_000)
 	for n := range 9 {
@@ -142,7 +142,7 @@ func TestRules(t *testing.T) {
 			func(t *testing.T, s *Snapshot) {
 				s.Pairs.Pairs[0].Platform, s.Pairs.Pairs[0].Key = "okex", "btcusdt:okex"
 				s.Tickers.Tickers[slices.IndexFunc(s.Tickers.Tickers, func(t pairtickers.Ticker) bool { return t.Pair == "btcusdt:binance" })] = pairtickers.Ticker{
-					Pair: "btcusdt:okex", Last: dec(t, "62500"), Open: dec(t, "62000"), Size: dec(t, "10"), Amount: market.Whole(1_000_000),
+					Pair: "btcusdt:okex", Last: dec(t, "62500"), Open: dec(t, "62000"), Size: dec(t, "10"), Amount: market.DecimalFromInt(1_000_000),
 				}
 				inOrder(s)
 			}, []string{"21 BTC/USDT (spot) trades on okex"},
@@ -171,7 +171,7 @@ func TestRules(t *testing.T) {
 		"positions of one coin are closed by force in an hour": {
 			func(_ *testing.T, s *Snapshot) {
 				minute := func(ago int, dollars int64) pairliquidations.Minute {
-					return pairliquidations.Minute{Time: noon.Add(time.Duration(5-ago) * time.Minute).UnixMilli(), Long: market.Whole(dollars), Largest: market.Whole(dollars), Count: 1}
+					return pairliquidations.Minute{Time: noon.Add(time.Duration(5-ago) * time.Minute).UnixMilli(), Long: market.DecimalFromInt(dollars), Largest: market.DecimalFromInt(dollars), Count: 1}
 				}
 				s.Now = noon.Add(6 * time.Minute)
 				s.Liquidations.Pairs = []pairliquidations.Pair{
@@ -184,9 +184,9 @@ func TestRules(t *testing.T) {
 		"a large position is closed by force": {
 			func(_ *testing.T, s *Snapshot) {
 				s.Liquidations.Pairs = []pairliquidations.Pair{{Key: "btcswapusdt:binance", Coin: "btc", Platform: "binance", Minutes: []pairliquidations.Minute{
-					{Time: noon.Add(-2 * time.Hour).UnixMilli(), Long: market.Whole(5_000_000), Largest: market.Whole(5_000_000), Count: 1},
-					{Time: noon.Add(-2 * time.Minute).UnixMilli(), Long: market.Whole(999_999), Largest: market.Whole(999_999), Count: 1},
-					{Time: noon.Add(-time.Minute).UnixMilli(), Long: market.Whole(2_000_000), Largest: market.Whole(1_500_000), Count: 2},
+					{Time: noon.Add(-2 * time.Hour).UnixMilli(), Long: market.DecimalFromInt(5_000_000), Largest: market.DecimalFromInt(5_000_000), Count: 1},
+					{Time: noon.Add(-2 * time.Minute).UnixMilli(), Long: market.DecimalFromInt(999_999), Largest: market.DecimalFromInt(999_999), Count: 1},
+					{Time: noon.Add(-time.Minute).UnixMilli(), Long: market.DecimalFromInt(2_000_000), Largest: market.DecimalFromInt(1_500_000), Count: 2},
 				}}}
 			},
 			[]string{"25 A position of 1500000 US dollars in BTC (binance) was liquidated"},
@@ -195,8 +195,8 @@ func TestRules(t *testing.T) {
 			func(t *testing.T, s *Snapshot) {
 				*s = snapshot(t, noon.Add(4*time.Hour), "61000", "60900", "0.011", "0.011")
 				s.Liquidations.Pairs = []pairliquidations.Pair{{Key: "btcswapusdt:binance", Minutes: []pairliquidations.Minute{
-					{Time: noon.Add(-30 * time.Hour).UnixMilli(), Long: market.Whole(7), Largest: market.Whole(7), Count: 1},
-					{Time: noon.Add(-time.Hour).UnixMilli(), Long: market.Whole(20), Short: market.Whole(3), Largest: market.Whole(15), Count: 3},
+					{Time: noon.Add(-30 * time.Hour).UnixMilli(), Long: market.DecimalFromInt(7), Largest: market.DecimalFromInt(7), Count: 1},
+					{Time: noon.Add(-time.Hour).UnixMilli(), Long: market.DecimalFromInt(20), Short: market.DecimalFromInt(3), Largest: market.DecimalFromInt(15), Count: 3},
 				}}}
 			},
 			[]string{"15 In 24 hours 23 US dollars were liquidated: longs 20, shorts 3; the largest position 15"},
@@ -205,7 +205,7 @@ func TestRules(t *testing.T) {
 			func(t *testing.T, s *Snapshot) {
 				*s = snapshot(t, noon.Add(4*time.Hour), "61000", "60900", "0.011", "0.011")
 				s.Liquidations.Pairs = []pairliquidations.Pair{{Key: "btcswapusdt:binance", Minutes: []pairliquidations.Minute{
-					{Time: s.Now.Add(-30 * time.Minute).UnixMilli(), Long: market.Whole(20), Largest: market.Whole(20), Count: 1},
+					{Time: s.Now.Add(-30 * time.Minute).UnixMilli(), Long: market.DecimalFromInt(20), Largest: market.DecimalFromInt(20), Count: 1},
 				}}}
 			},
 			[]string{"15 Since 16:30 UTC 20 US dollars were liquidated: longs 20, shorts 0; the largest position 20"},
@@ -217,15 +217,15 @@ func TestRules(t *testing.T) {
 				for i := range s.Pairs.Pairs {
 					s.Pairs.Pairs[i].Followed = s.Pairs.Pairs[i].Swap
 				}
-				s.Contracts.Contracts = []contracts.Contract{{Pair: market.Pair{Key: "c", Platform: "binance"}, Value: market.Whole(4)}}
+				s.Contracts.Contracts = []contracts.Contract{{Pair: market.Pair{Key: "c", Platform: "binance"}, Value: market.DecimalFromInt(4)}}
 			}, nil,
 		},
 		"a day begins": {
 			func(t *testing.T, s *Snapshot) {
 				*s = snapshot(t, noon.Add(24*time.Hour), "61000", "60900", "0.011", "0.011")
 				s.Contracts.Contracts = []contracts.Contract{
-					{Pair: market.Pair{Key: "a", Platform: "okcoinfutures"}, Value: market.Whole(5)}, {Pair: market.Pair{Key: "b", Platform: "binance"}, Value: market.Whole(4)},
-					{Pair: market.Pair{Key: "c", Platform: "binance"}, Value: market.Whole(4)},
+					{Pair: market.Pair{Key: "a", Platform: "okcoinfutures"}, Value: market.DecimalFromInt(5)}, {Pair: market.Pair{Key: "b", Platform: "binance"}, Value: market.DecimalFromInt(4)},
+					{Pair: market.Pair{Key: "c", Platform: "binance"}, Value: market.DecimalFromInt(4)},
 				}
 			},
 			[]string{"26 Open interest of the followed perpetuals, US dollars: binance 8, okcoinfutures 5"},

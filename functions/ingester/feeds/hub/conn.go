@@ -217,9 +217,9 @@ func (c *conn) shed() {
 	}
 }
 
-// take returns what is to be sent next. It is false when nothing waits: then the
+// dequeue returns what is to be sent next. It is false when nothing waits: then the
 // connection is idle.
-func (c *conn) take() (item, bool) {
+func (c *conn) dequeue() (item, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for !c.closed {

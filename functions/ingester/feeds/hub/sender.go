@@ -126,7 +126,7 @@ func (s *sender) run(ctx context.Context) {
 			return
 		}
 		admitted = true
-		it, ok := c.take()
+		it, ok := c.dequeue()
 		if !ok {
 			continue // idle: the next frame puts it into the ready list
 		}
@@ -135,7 +135,7 @@ func (s *sender) run(ctx context.Context) {
 			continue
 		}
 		if it.kind == snapshotItem && it.frame == nil {
-			if it.frame, it.rest = it.sub.take(); it.frame == nil {
+			if it.frame, it.rest = it.sub.dequeue(); it.frame == nil {
 				served = c
 				continue
 			}

@@ -269,9 +269,9 @@ func (t *topic) deliver(p published) {
 	}
 }
 
-// take returns the frames with which a subscription starts, nil where there
+// dequeue returns the frames with which a subscription starts, nil where there
 // are none. What is published from then on is for the subscription.
-func (s *subscription) take() (first []byte, rest [][]byte) {
+func (s *subscription) dequeue() (first []byte, rest [][]byte) {
 	t := s.topic
 	if t.Guard != nil {
 		t.Guard.Lock()

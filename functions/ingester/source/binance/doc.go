@@ -22,7 +22,7 @@
 // [Market.FollowBooks] follows order books by their changes, which have numbers that show a
 // missing one; a snapshot is asked of REST. Those of USD-M are on the route /public.
 //
-// A connection lives 24 hours at most. It is made anew before that, and whenever it is
+// A connection lives 24 hours at most. It is made again before that, and whenever it is
 // lost or silent, after a pause with jitter; what was missed meanwhile is asked of the
 // K-lines by who keeps them.
 //

@@ -141,6 +141,6 @@ func (m *Market) pair(s *symbol) market.Pair {
 	return market.Pair{
 		Key: market.PairKey(s.BaseAsset, s.QuoteAsset, Platform, m.rules.swap), Platform: Platform,
 		Base: s.BaseAsset, Quote: s.QuoteAsset, Symbol: s.Symbol, Swap: m.rules.swap,
-		Inverse: m.rules.inverse, Contract: market.Whole(s.ContractSize),
+		Inverse: m.rules.inverse, Contract: market.DecimalFromInt(s.ContractSize),
 	}
 }

@@ -43,7 +43,7 @@ func (r *rules) protocol() source.Protocol {
 
 // Follow delivers the trades of pairs and, of perpetuals, funding rates and positions that
 // are closed by force, until ctx ends or the sink fails. Connections that are lost are made
-// anew.
+// again.
 func (m *Market) Follow(ctx context.Context, pairs []market.Pair, sink source.EventSink) error {
 	protocol := m.rules.protocol()
 	protocol.NewParser = func() source.Parser {

@@ -61,7 +61,7 @@ func TestPairsAreThoseThatTrade(t *testing.T) {
 		var keys []string
 		for _, p := range pairs {
 			keys = append(keys, p.Key)
-			if inverse := i == 2; p.Swap != (i > 0) || p.Inverse != inverse || p.Contract.Equal(market.Whole(1)) != inverse || p.Contract.IsZero() == inverse {
+			if inverse := i == 2; p.Swap != (i > 0) || p.Inverse != inverse || p.Contract.Equal(market.DecimalFromInt(1)) != inverse || p.Contract.IsZero() == inverse {
 				t.Errorf("%+v", p)
 			}
 		}

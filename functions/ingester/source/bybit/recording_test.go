@@ -151,7 +151,7 @@ func TestDocumentedAnswers(t *testing.T) {
 		t.Errorf("pairs are %s", got)
 	}
 	var inverse, ethPerp, btc market.Pair
-	inverse = market.Pair{Key: "btcswapusd:bybit", Symbol: "BTCUSD", Swap: true, Inverse: true, Contract: market.Whole(1)}
+	inverse = market.Pair{Key: "btcswapusd:bybit", Symbol: "BTCUSD", Swap: true, Inverse: true, Contract: market.DecimalFromInt(1)}
 	ethPerp, btc = market.Pair{Key: "ethswapusdc:bybit", Symbol: "ETHPERP", Swap: true}, market.Pair{Key: "btcusdt:bybit", Symbol: "BTCUSDT"}
 	check := func(what string, got any, err error, want string) {
 		t.Helper()

@@ -139,7 +139,7 @@ func (m *Market) pair(i *instrument) (market.Pair, bool) {
 		Base: i.BaseCoin, Quote: i.QuoteCoin, Symbol: i.Symbol, Swap: m.Swap, Inverse: m.Inverse,
 	}
 	if m.Inverse {
-		pair.Contract = market.Whole(1) // US dollar
+		pair.Contract = market.DecimalFromInt(1) // US dollar
 	}
 	return pair, true
 }

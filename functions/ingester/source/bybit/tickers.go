@@ -41,7 +41,7 @@ func (o *openInterest) size() (size market.Decimal, err error) {
 	return size.Mul(half), err
 }
 
-var half = market.Whole(1).MustDiv(market.Whole(2))
+var half = market.DecimalFromInt(1).MustDiv(market.DecimalFromInt(2))
 
 // lastTickers are the tickers that the exchange sent last: prices and open interest come in
 // one answer.

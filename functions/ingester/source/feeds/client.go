@@ -79,7 +79,7 @@ func (r *refusal) passing() bool { return r.status == http.StatusTooManyRequests
 // get asks for a feed in its host's turn. The pause is for how long that host is left
 // alone now.
 func (c *Client) get(ctx context.Context, web *http.Client, feed *url.URL, have Validators) (a answer, pause time.Duration, err error) {
-	turn, err := c.hosts.take(ctx, feed.Host)
+	turn, err := c.hosts.acquire(ctx, feed.Host)
 	if err != nil {
 		return answer{}, 0, err
 	}

@@ -25,8 +25,8 @@ type host struct {
 	failures int       // in a row
 }
 
-// take waits for the host's turn and its pause. Whoever gets it must call release.
-func (h *hosts) take(ctx context.Context, name string) (*host, error) {
+// acquire waits for the host's turn and its pause. Whoever gets it must call release.
+func (h *hosts) acquire(ctx context.Context, name string) (*host, error) {
 	h.mu.Lock()
 	if h.by == nil {
 		h.by = map[string]*host{}

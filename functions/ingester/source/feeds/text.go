@@ -279,7 +279,7 @@ func (w *work) closed(text string) string {
 		}
 		switch {
 		case kind == html.TextToken:
-			b.WriteString(whole(raw, room))
+			b.WriteString(unlessLonger(raw, room))
 		case kind == html.EndTagToken:
 			if at := lastIndex(open, name); at >= 0 {
 				pop(at)
@@ -321,9 +321,9 @@ func lastIndex(of []string, name string) int {
 	return -1
 }
 
-// whole is the beginning of escaped text, at most so many bytes, without half a rune or
+// unlessLonger is the beginning of escaped text, at most so many bytes, without half a rune or
 // reference.
-func whole(text string, most int) string {
+func unlessLonger(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}

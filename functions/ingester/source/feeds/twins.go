@@ -11,18 +11,18 @@ import (
 // zero value is ready; nil joins nothing.
 type Twins struct {
 	mu   sync.Mutex
-	told map[*Source]map[string]string // keys of items by what they are known by
+	keys map[*Source]map[string]string // keys of items by what they are known by
 }
 
 // begin holds the other feeds back until end, and returns whether one of them tells a story
 // under another key.
-func (t *Twins) begin(of *Source) (elsewhere func(twin, key string) bool) {
+func (t *Twins) begin(of *Source) (inOtherFeed func(twin, key string) bool) {
 	if t == nil {
 		return func(string, string) bool { return false }
 	}
 	t.mu.Lock()
 	return func(twin, key string) bool {
-		for feed, told := range t.told {
+		for feed, told := range t.keys {
 			if by, ok := told[twin]; ok && feed != of && by != key {
 				return true
 			}
@@ -36,10 +36,10 @@ func (t *Twins) end(of *Source, told map[string]string) {
 	if t == nil {
 		return
 	}
-	if t.told == nil {
-		t.told = map[*Source]map[string]string{}
+	if t.keys == nil {
+		t.keys = map[*Source]map[string]string{}
 	}
-	t.told[of] = told
+	t.keys[of] = told
 	t.mu.Unlock()
 }
 

@@ -23,7 +23,7 @@ const bookLevels = 400 // of a side, in the channel
 // or the sink fails. It follows the channel books, which begins with the best 400 levels of
 // each side and says every 100 ms what has changed, levels that are behind these 400 now
 // included: more than 400 are refused. Where an update is missing the stream is connected
-// anew. It counts in stats.
+// again. It counts in stats.
 func (m *Market) FollowBooks(ctx context.Context, pairs []market.Pair, books source.Books, stats *source.Stats, sink source.EventSink) error {
 	if books.Levels > bookLevels {
 		return fmt.Errorf("%d levels of books are wanted, and %d known", books.Levels, bookLevels)

@@ -210,7 +210,7 @@ func (m *Market) PastRatios(ctx context.Context, pair market.Pair, from, to int6
 		if err := source.Decimals(source.Field{To: &ratio, Name: "ratio", Text: row[1]}); err != nil {
 			return err
 		}
-		share, err := ratio.Div(ratio.Add(market.Whole(1)))
+		share, err := ratio.Div(ratio.Add(market.DecimalFromInt(1)))
 		list = append(list, market.PairRatio{Pair: pair.Key, Time: at, Long: share.RoundHAZ(sharePlaces)})
 		return err
 	})

@@ -59,7 +59,7 @@ func TestWhatIsAskedOfSwapsIsTheTruthOfTheExchange(t *testing.T) {
 			}
 			for _, r := range ratios {
 				ratio := sourcetest.Decimal(t, simulated.Ratio(m, r.Time))
-				if back := r.Long.MustDiv(market.Whole(1).Sub(r.Long)); back.Sub(ratio).Abs().Cmp(sourcetest.Decimal(t, "0.00001")) > 0 {
+				if back := r.Long.MustDiv(market.DecimalFromInt(1).Sub(r.Long)); back.Sub(ratio).Abs().Cmp(sourcetest.Decimal(t, "0.00001")) > 0 {
 					t.Errorf("%s is long of %s", r.Long, ratio)
 				}
 			}

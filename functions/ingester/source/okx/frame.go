@@ -117,7 +117,7 @@ func readTrade(p *jsonscan.Scanner, e *market.PairEvents) error {
 // integer reads a whole number that is not negative, which the venue writes as text.
 func integer(p *jsonscan.Scanner, to *int64) bool {
 	text, ok := p.Text()
-	return ok && whole(text, to)
+	return ok && parseInteger(text, to)
 }
 
 // optional is [integer] for one that the venue may leave empty: to stays as it is.
@@ -126,10 +126,10 @@ func optional(p *jsonscan.Scanner, to *int64) bool {
 		return p.Skip()
 	}
 	text, ok := p.Text()
-	return ok && (text == "" || whole(text, to))
+	return ok && (text == "" || parseInteger(text, to))
 }
 
-func whole(text string, to *int64) bool {
+func parseInteger(text string, to *int64) bool {
 	n, err := strconv.ParseInt(text, 10, 64)
 	*to = n
 	return err == nil && n >= 0

@@ -45,7 +45,7 @@ var protocol = source.Protocol{
 const publicPath = "/ws/v5/public"
 
 // Follow delivers the trades of pairs and, of swaps, funding rates and positions that are
-// closed by force, until ctx ends or the sink fails. Connections that are lost are made anew.
+// closed by force, until ctx ends or the sink fails. Connections that are lost are made again.
 func (m *Market) Follow(ctx context.Context, pairs []market.Pair, sink source.EventSink) error {
 	s := source.Stream{Protocol: protocol, URL: m.stream + publicPath, Stats: m.Stats, Log: m.Log, Now: m.Now}
 	return s.Follow(ctx, pairs, sink)

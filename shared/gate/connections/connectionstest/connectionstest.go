@@ -127,8 +127,8 @@ func (r *Table) Balanced(t testing.TB) {
 	}
 }
 
-// Of is what a sub-key has.
-func Of(t testing.TB, db *dynamodb.Client, table, accessKey string) Usage {
+// UsageOf is what a sub-key has.
+func UsageOf(t testing.TB, db *dynamodb.Client, table, accessKey string) Usage {
 	t.Helper()
 	r := Look(t, db, table)
 	return r.Items["k#"+accessKey]

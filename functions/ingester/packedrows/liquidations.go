@@ -1,4 +1,4 @@
-package packs
+package packedrows
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ import (
 // however often it comes and those that are parts of one count as one in a minute, the series of sums that follow from them, and a view of the last
 // 24 hours.
 type Liquidations struct {
-	sums    *Packs[market.Liquidated]
+	sums    *Rows[market.Liquidated]
 	orders  map[store.SeriesAt]*minuteOrders
 	written time.Time
 
@@ -75,7 +75,7 @@ func (p *Liquidations) Want(r *engine.Reads, l *market.PairLiquidation) {
 	p.sums.Want(r, l.Pair, pairseries.Tiers[1], hour)
 }
 
-// Add takes one, and makes the sums of its minute and its hour anew.
+// Add takes one, and makes the sums of its minute and its hour again.
 func (p *Liquidations) Add(r *engine.Reads, l *market.PairLiquidation) error {
 	at := pairseries.OrdersAt(l.Pair, l.Time)
 	minute := p.orders[at]

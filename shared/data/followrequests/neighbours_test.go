@@ -1,4 +1,4 @@
-package wants
+package followrequests
 
 import (
 	"fmt"

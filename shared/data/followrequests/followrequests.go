@@ -1,4 +1,4 @@
-// Package wants holds what clients ask for and the ingester does not follow by itself: the
+// Package followrequests holds what clients ask for and the ingester does not follow by itself: the
 // accounts whose state the venue is to be asked for ([market.Anchor]), and the pairs of
 // exchanges whose past and present are to be read.
 //
@@ -11,7 +11,7 @@
 //
 // A function remembers what it has written: requests for the same things write nothing for
 // minutes. Where the store refuses, the request goes on without ([Store.Want]).
-package wants
+package followrequests
 
 import (
 	"cmp"

@@ -1,6 +1,6 @@
-// Package packs keeps those rows of the series of perpetuals (see pairseries) that are being
+// Package packedrows keeps those rows of the series of perpetuals (see pairseries) that are being
 // changed: for the centralised exchanges and for the perpetual one, each in its domain.
-package packs
+package packedrows
 
 import (
 	"cmp"
@@ -15,9 +15,9 @@ import (
 	"quotary/shared/store"
 )
 
-// Packs keeps those rows of a series that are being changed. They are read when they are
+// Rows keeps those rows of a series that are being changed. They are read when they are
 // first touched, written once in a while, and forgotten when they have been idle.
-type Packs[T any] struct {
+type Rows[T any] struct {
 	series  pairseries.Series[T]
 	every   time.Duration // between two writes
 	rows    map[store.SeriesAt]*Row[T]
@@ -32,15 +32,15 @@ type Row[T any] struct {
 }
 
 // New returns packs of a series, which are written once in a while.
-func New[T any](series pairseries.Series[T], every time.Duration) *Packs[T] {
-	return &Packs[T]{series: series, every: every, rows: map[store.SeriesAt]*Row[T]{}}
+func New[T any](series pairseries.Series[T], every time.Duration) *Rows[T] {
+	return &Rows[T]{series: series, every: every, rows: map[store.SeriesAt]*Row[T]{}}
 }
 
 // idleWrites is after how many writes a row that nobody touches is forgotten.
 const idleWrites = 3
 
 // Want asks for the row of a tier that holds a time (ms).
-func (p *Packs[T]) Want(r *engine.Reads, key string, t pairseries.Tier, ms int64) {
+func (p *Rows[T]) Want(r *engine.Reads, key string, t pairseries.Tier, ms int64) {
 	if at := p.series.At(key, t, ms); p.rows[at] == nil {
 		r.Want(at, func(_ store.SeriesAt, row *store.Point) error {
 			_, err := p.series.Decode(row.Body)
@@ -50,7 +50,7 @@ func (p *Packs[T]) Want(r *engine.Reads, key string, t pairseries.Tier, ms int64
 }
 
 // Row is the row of a tier that holds a time (ms), which was asked for.
-func (p *Packs[T]) Row(r *engine.Reads, key string, t pairseries.Tier, ms int64) (*Row[T], error) {
+func (p *Rows[T]) Row(r *engine.Reads, key string, t pairseries.Tier, ms int64) (*Row[T], error) {
 	at := p.series.At(key, t, ms)
 	if row := p.rows[at]; row != nil {
 		row.idle = 0
@@ -72,7 +72,7 @@ func (p *Packs[T]) Row(r *engine.Reads, key string, t pairseries.Tier, ms int64)
 func (row *Row[T]) Set(start int64, part T) { row.pack[start], row.dirty = part, true }
 
 // Clean reports whether everything is written.
-func (p *Packs[T]) Clean() bool {
+func (p *Rows[T]) Clean() bool {
 	for _, row := range p.rows {
 		if row.dirty {
 			return false
@@ -82,7 +82,7 @@ func (p *Packs[T]) Clean() bool {
 }
 
 // Changes are the rows to be written, where it is time or all of them must be.
-func (p *Packs[T]) Changes(now time.Time, settle bool) (rows []store.SeriesRow) {
+func (p *Rows[T]) Changes(now time.Time, settle bool) (rows []store.SeriesRow) {
 	if !settle && now.Sub(p.written) < p.every {
 		return nil
 	}
@@ -104,7 +104,7 @@ func (p *Packs[T]) Changes(now time.Time, settle bool) (rows []store.SeriesRow) 
 }
 
 // Bars are packs of bars, of each tier.
-type Bars [len(pairseries.Tiers)]*Packs[market.Bar]
+type Bars [len(pairseries.Tiers)]*Rows[market.Bar]
 
 // NewBars returns packs of the bars of a series, which are written once in a while: those of
 // the finest tier, and those of the others.
@@ -144,7 +144,7 @@ func (b Bars) Add(r *engine.Reads, key string, ms int64, value market.Decimal) e
 
 // Clean reports whether everything is written.
 func (b Bars) Clean() bool {
-	return !slices.ContainsFunc(b[:], func(p *Packs[market.Bar]) bool { return !p.Clean() })
+	return !slices.ContainsFunc(b[:], func(p *Rows[market.Bar]) bool { return !p.Clean() })
 }
 
 // Changes are the rows to be written, where it is time or all of them must be.

@@ -20,8 +20,8 @@ type Indexed struct {
 	Platforms []string `json:"platforms,omitempty"`
 }
 
-// places is a series of one row for each flash.
-var places = dataset.Series[Indexed]{
+// indexedStates is a series of one row for each flash.
+var indexedStates = dataset.Series[Indexed]{
 	Name:   "flashplaces",
 	Append: dataset.AppendJSON[Indexed],
 	Decode: func(body []byte) (Indexed, error) {
@@ -33,15 +33,15 @@ var places = dataset.Series[Indexed]{
 	},
 }
 
-// PlaceRow is the row of a flash.
-func PlaceRow(id int64, x Indexed) store.SeriesRow {
-	return places.Row(strconv.FormatInt(id, 10), market.Day1, 0, &x, 96)
+// IndexedRow is the row of a flash.
+func IndexedRow(id int64, x Indexed) store.SeriesRow {
+	return indexedStates.Row(strconv.FormatInt(id, 10), market.Day1, 0, &x, 96)
 }
 
-// PlaceAt is the key of the row of a flash.
-func PlaceAt(id int64) store.SeriesAt {
-	return places.At(strconv.FormatInt(id, 10), market.Day1, 0)
+// IndexedAt is the key of the row of a flash.
+func IndexedAt(id int64) store.SeriesAt {
+	return indexedStates.At(strconv.FormatInt(id, 10), market.Day1, 0)
 }
 
-// DecodePlace reads the body of a row.
-func DecodePlace(body []byte) (Indexed, error) { return places.Decode(body) }
+// DecodeIndexed reads the body of a row.
+func DecodeIndexed(body []byte) (Indexed, error) { return indexedStates.Decode(body) }
