@@ -60,8 +60,8 @@ func (r *reader) funding(ctx context.Context, in catalog.FundingRatesIn) ([]cata
 
 // pairBars are buckets of a perpetual of an exchange, oldest first.
 func (r *reader) pairBars(ctx context.Context, s pairseries.Series[market.Bar], key string, width time.Duration, w pairseries.Window) (bars []market.Bar, err error) {
-	err = r.asked.Read(ctx, key, pairpast.Contracts, func(past pairpast.Past) (all bool, err error) {
-		bars, err = s.Read(ctx, r.series, key, width, w)
+	err = r.asked.Read(ctx, key, pairpast.Contracts, func(past pairpast.Past, series *store.Series) (all bool, err error) {
+		bars, err = s.Read(ctx, series, key, width, w)
 		return past.Complete, err
 	})
 	return bars, err
@@ -155,7 +155,7 @@ func (r *reader) liquidations(ctx context.Context, in catalog.PairLiquidationsIn
 // sinceFollowed has read be called once a pair of an exchange is followed, and says since when it
 // is where that is not all the time.
 func (r *reader) sinceFollowed(ctx context.Context, key string, read func() error) error {
-	return r.asked.Read(ctx, key, pairpast.Trades, func(past pairpast.Past) (all bool, err error) {
+	return r.asked.Read(ctx, key, pairpast.Trades, func(past pairpast.Past, _ *store.Series) (all bool, err error) {
 		if past == pairpast.Nothing {
 			return false, nil
 		}

@@ -9,7 +9,6 @@ import (
 	"quotary/shared/api"
 	"quotary/shared/catalog"
 	"quotary/shared/data/pairklines"
-	"quotary/shared/data/pairpast"
 	"quotary/shared/data/pairseries"
 	"quotary/shared/market"
 )
@@ -173,15 +172,9 @@ func (r *reader) buckets(ctx context.Context, pair string, c cycle, until time.T
 }
 
 // candles are the newest K-lines of a pair, oldest first.
-func (r *reader) candles(ctx context.Context, pair string, p market.Period, until time.Time, count int) (candles []market.Candle, err error) {
+func (r *reader) candles(ctx context.Context, pair string, p market.Period, until time.Time, count int) ([]market.Candle, error) {
 	if !isPerp(pair) {
-		err = r.asked.Read(ctx, pair, pairpast.Klines, func(past pairpast.Past) (all bool, err error) {
-			candles, err = pairklines.Newest(ctx, r.series, pair, p, until, count)
-			open := p.StartMs(until.UnixMilli())
-			oldest := open - int64(count-1)*(p.Next(until).UnixMilli()-open)
-			return past.From(p.StoredAs()) <= oldest, err
-		})
-		return candles, err
+		return r.asked.Klines(ctx, pair, p, until, count)
 	}
 	coin, err := r.coinOf(ctx, pair)
 	if err != nil || coin == "" {

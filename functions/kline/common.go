@@ -13,7 +13,6 @@ import (
 	"quotary/shared/data/coins"
 	"quotary/shared/data/followrequests"
 	"quotary/shared/data/pairklines"
-	"quotary/shared/data/pairpast"
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/tickers"
 	"quotary/shared/market"
@@ -65,16 +64,11 @@ func (r *reader) common(ctx context.Context, in catalog.CommonKlinesIn) (catalog
 }
 
 // candles are those of a pair of an exchange, or of the perpetual one.
-func (r *reader) candles(ctx context.Context, key string, period market.Period, until time.Time, limit int) (candles []market.Candle, err error) {
+func (r *reader) candles(ctx context.Context, key string, period market.Period, until time.Time, limit int) ([]market.Candle, error) {
 	if strings.HasSuffix(key, ":"+pairs.Hyperliquid) {
 		return r.perp(ctx, key, period, until, limit)
 	}
-	err = r.asked.Read(ctx, key, pairpast.Klines, func(past pairpast.Past) (all bool, err error) {
-		candles, err = pairklines.Newest(ctx, r.series, key, period, until, limit)
-		from := past.From(period.StoredAs())
-		return from == 0 || len(candles) == limit && candles[0].OpenTime >= from, err
-	})
-	return candles, err
+	return r.asked.Klines(ctx, key, period, until, limit)
 }
 
 // perp are the K-lines of a perpetual of the perpetual exchange.

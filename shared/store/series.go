@@ -25,6 +25,9 @@ type Series struct {
 	// Eventual has Load read eventually consistent, for half the price.
 	Eventual bool
 
+	// Strong has Range read strongly consistent, for twice the price.
+	Strong bool
+
 	db    SeriesDB
 	table string
 	epoch int64
@@ -87,7 +90,7 @@ func (s *Series) Put(ctx context.Context, rows []SeriesRow) error {
 // Range returns the points of a series from `from` (inclusive) to `to`
 // (exclusive), either open when zero, oldest first and without Extra. Of more
 // than limit points it returns the oldest, or with newest the newest ones;
-// limit 0 returns all. Reads are eventually consistent.
+// limit 0 returns all. Reads are eventually consistent but for [Series.Strong].
 func (s *Series) Range(ctx context.Context, k SeriesKey, from, to time.Time, limit int, newest bool) ([]Point, error) {
 	lower, upper := int64(0), int64(maxMillis)
 	if !from.IsZero() {
@@ -103,6 +106,7 @@ func (s *Series) Range(ctx context.Context, k SeriesKey, from, to time.Time, lim
 	in.ProjectionExpression = aws.String("#s, #b")
 	in.ExpressionAttributeNames["#b"] = attrBody
 	in.ScanIndexForward = aws.Bool(!newest)
+	in.ConsistentRead = aws.Bool(s.Strong)
 	points, err := s.points(ctx, in, limit)
 	if err != nil {
 		return nil, fmt.Errorf("range of %s: %w", k, err)

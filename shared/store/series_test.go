@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -248,5 +250,25 @@ func TestACheckpointIsTheLastOneSaved(t *testing.T) {
 		if got, err := series.Checkpoint(t.Context(), "node"); !bytes.Equal(got, []byte(body)) || err != nil {
 			t.Errorf("checkpoint is %q, error %v; want %q", got, err, body)
 		}
+	}
+}
+
+func TestRangesAreReadAsConsistentAsWasAskedFor(t *testing.T) {
+	t.Parallel()
+	_, _, table := newSeries(t)
+	var strong []bool
+	s := store.NewSeries(storetest.Intercept(storetest.DynamoDB(t), func(in any, send func() (any, error)) (any, error) {
+		if q, ok := in.(*dynamodb.QueryInput); ok {
+			strong = append(strong, aws.ToBool(q.ConsistentRead))
+		}
+		return send()
+	}), table)
+	for _, s.Strong = range []bool{false, true} {
+		if _, err := s.Range(t.Context(), store.SeriesKey{Name: "klines", Key: "BTC", Interval: "1m"}, time.Time{}, time.Time{}, 1, true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !slices.Equal(strong, []bool{false, true}) {
+		t.Errorf("strongly consistent: %v", strong)
 	}
 }

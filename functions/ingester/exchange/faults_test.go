@@ -295,7 +295,7 @@ func (d *delisting) Pairs(context.Context) ([]market.Pair, error) {
 	return pairs, nil
 }
 
-func (d *delisting) Follow(ctx context.Context, pairs []market.Pair, _ source.EventSink) error {
+func (d *delisting) Follow(ctx context.Context, pairs []market.Pair, _ *source.Stats, _ source.EventSink) error {
 	if pairs[1].Base == "SOL" {
 		return source.ErrSubscription
 	}
@@ -315,7 +315,7 @@ func TestWhereAPairCannotBeFollowedPairsAreListedAgain(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- pushes{w.config, v, w.config.lister(v), w.config.Coins, v.Follow}.follow(ctx, nil, func(context.Context, engine.Delivery[*Batch]) error { return nil })
+		ended <- pushes{w.config, v, w.config.lister(v), w.config.Coins, v.stream}.follow(ctx, nil, func(context.Context, engine.Delivery[*Batch]) error { return nil })
 	}()
 	if pairs := <-d.followed; len(pairs) != 2 || pairs[1].Base != "PEPE" || d.lists.Load() != 2 {
 		t.Errorf("followed are %v after %d lists", pairs, d.lists.Load())

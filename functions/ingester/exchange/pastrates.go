@@ -56,7 +56,7 @@ func (c *contract) paid(ctx context.Context, from, to int64) (map[int64]market.W
 	for i := range list {
 		f := &list[i]
 		end := f.At() + 1
-		if end < from || end >= to {
+		if end < from || end >= to || f.Period == 0 {
 			continue
 		}
 		rate := market.WeightedRate{Rate: f.Rate, Period: f.Period}

@@ -28,12 +28,13 @@ func (c Config) sources(v venue, lists *lister, wanted *wantedPairs) []engine.So
 	}
 	past := &history{venue: v, config: c, lists: lists, wanted: wanted, stats: new(source.Stats), now: time.Now, sleep: backoff.Sleep}
 	all := []engine.Source[*Batch]{
-		{Name: v.Name, Group: v.Name, Stats: v.Stats, NoCheckpoint: true, Follow: pushes{c, v, lists, c.Coins, v.Follow}.follow, Brings: v.pushed(), Awaited: true},
+		{Name: v.Name, Group: v.Name, Stats: v.Stats, NoCheckpoint: true, Follow: pushes{c, v, lists, c.Coins, v.stream}.follow, Brings: v.pushed(), Awaited: true},
 		{Name: v.Name + " polls", Group: asked, Stats: polled.stats, NoCheckpoint: true, Follow: polled.follow, Brings: v.polled(), Awaited: asked != ""},
 		{Name: v.Name + " history", Stats: past.stats, Background: true, Follow: past.follow, Brings: v.brings(catalog.ExchangePairs, catalog.ExchangeKlines)},
 	}
 	if wanted != nil {
-		all = append(all, engine.Source[*Batch]{Name: v.Name + " wanted", Stats: new(source.Stats), NoCheckpoint: true, Follow: wantedFeed{v, lists, wanted}.follow})
+		stats := new(source.Stats)
+		all = append(all, engine.Source[*Batch]{Name: v.Name + " wanted", Stats: stats, NoCheckpoint: true, Follow: wantedFeed{v, lists, wanted, stats}.follow})
 	}
 	if of, ok := v.Venue.(Books); ok && len(c.Books) > 0 {
 		stats := new(source.Stats)

@@ -35,7 +35,7 @@ func TestTradesComeFromWhenAPairIsListedUntilItIsNot(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() {
 		v := onClock(venues[1], clock)
-		ended <- pushes{w.config, v, w.config.lister(venues[1]), w.config.Coins, v.Follow}.follow(ctx, nil, func(ctx context.Context, d engine.Delivery[*Batch]) error {
+		ended <- pushes{w.config, v, w.config.lister(venues[1]), w.config.Coins, v.stream}.follow(ctx, nil, func(ctx context.Context, d engine.Delivery[*Batch]) error {
 			for _, trade := range d.Batch.Trades {
 				select {
 				case trades <- trade.Pair:

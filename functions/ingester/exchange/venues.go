@@ -33,8 +33,8 @@ type Venue interface {
 
 	// Follow delivers the trades of pairs and, of perpetuals, whatever else the venue
 	// pushes, until ctx ends, the sink fails, or the venue does not let one of the pairs be
-	// followed ([source.ErrSubscription]).
-	Follow(ctx context.Context, pairs []market.Pair, sink source.EventSink) error
+	// followed ([source.ErrSubscription]). What comes is counted in stats.
+	Follow(ctx context.Context, pairs []market.Pair, stats *source.Stats, sink source.EventSink) error
 }
 
 // Tickers is what a [Venue] says of all its pairs at once.
@@ -86,6 +86,11 @@ var exchanges = map[string]exchange{
 type venue struct {
 	Venue
 	source.MarketInfo
+}
+
+// stream follows the pairs that are always followed.
+func (v venue) stream(ctx context.Context, pairs []market.Pair, sink source.EventSink) error {
+	return v.Follow(ctx, pairs, v.Stats, sink)
 }
 
 // Info is that of both.

@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -116,10 +117,11 @@ type wantedFeed struct {
 	venue  venue
 	lists  *lister
 	wanted *wantedPairs
+	stats  *source.Stats
 }
 
 // feedOverlap is for how long both are followed, and after what time of a connection what it
-// pushes counts as followed.
+// pushes counts as followed. Others are followed anew no sooner than that.
 const feedOverlap = 10 * time.Second
 
 // follow delivers until ctx ends or the sink fails.
@@ -129,6 +131,8 @@ func (f wantedFeed) follow(ctx context.Context, _ engine.Position, sink engine.S
 		var followed []market.Pair
 		var heard atomic.Int64                                   // when the venue pushed something last, ms
 		since, said := map[string]time.Time{}, map[string]bool{} // by pair: when it began to be followed, and whether that was said
+		lost := f.stats.Reconnects.Load()
+		var changed time.Time // when others were followed
 		leave := func() {}
 		defer func() { leave() }()
 		for {
@@ -136,14 +140,19 @@ func (f wantedFeed) follow(ctx context.Context, _ engine.Position, sink engine.S
 			if err != nil {
 				return err
 			}
+			slices.SortFunc(pairs, func(a, b market.Pair) int { return cmp.Compare(a.Key, b.Key) })
 			now := time.Now()
-			if !slices.Equal(pairs, followed) {
+			if !slices.Equal(pairs, followed) && now.Sub(changed) >= feedOverlap {
 				within, stop := context.WithCancel(ctx)
 				time.AfterFunc(feedOverlap, leave)
-				followed, leave = pairs, stop
+				followed, leave, changed = pairs, stop, now
 				group.Go(func() error { return f.followPairs(within, pairs, &heard, sink) })
 			}
-			if b := sayFollowed(pairs, since, said, heard.Load(), now); b.Len() > 0 {
+			if n := f.stats.Reconnects.Load(); n != lost {
+				lost = n
+				unfollow(since, said)
+			}
+			if b := sayFollowed(followed, since, said, heard.Load(), now); b.Len() > 0 {
 				if err := sink(ctx, engine.Delivery[*Batch]{Batch: b}); err != nil {
 					return source.OfSink(err)
 				}
@@ -185,6 +194,15 @@ func sayFollowed(pairs []market.Pair, since map[string]time.Time, said map[strin
 	return b
 }
 
+// unfollow has pairs begin to be followed once more: a connection was lost, and nobody knows what
+// came in the meantime.
+func unfollow(since map[string]time.Time, said map[string]bool) {
+	for key := range since {
+		since[key] = time.Time{}
+	}
+	clear(said)
+}
+
 // followPairs delivers what the venue pushes of pairs until ctx ends, which is no error, or
 // the sink fails. It notes when it has heard of the venue, ms.
 func (f wantedFeed) followPairs(ctx context.Context, pairs []market.Pair, heard *atomic.Int64, sink engine.Sink[*Batch]) error {
@@ -192,7 +210,7 @@ func (f wantedFeed) followPairs(ctx context.Context, pairs []market.Pair, heard 
 		return nil
 	}
 	for try := 0; ; try++ {
-		err := f.venue.Follow(ctx, pairs, func(ctx context.Context, events *market.PairEvents) error {
+		err := f.venue.Follow(ctx, pairs, f.stats, func(ctx context.Context, events *market.PairEvents) error {
 			heard.Store(time.Now().UnixMilli())
 			return sink(ctx, engine.Delivery[*Batch]{Batch: &Batch{PairEvents: *events}})
 		})

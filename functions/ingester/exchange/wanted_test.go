@@ -188,13 +188,17 @@ func TestTheTradesOfAPairThatAClientWantsAreFollowed(t *testing.T) {
 	}
 	wanted := w.config.wanted()
 	wanted.now = w.clock.Now
-	feed := wantedFeed{onClock(venues[1], w.clock.Now), w.config.lister(venues[1]), wanted}
+	stats := new(source.Stats)
+	feed := wantedFeed{onClock(venues[1], w.clock.Now), w.config.lister(venues[1]), wanted, stats}
 	trades := pairtrades.Open(w.config.Stores.Views, time.Now)
-	w.run(t, []engine.Source[*Batch]{{Name: "wanted", Stats: new(source.Stats), NoCheckpoint: true, Follow: feed.follow}}, func() bool {
+	w.run(t, []engine.Source[*Batch]{{Name: "wanted", Stats: stats, NoCheckpoint: true, Follow: feed.follow}}, func() bool {
 		w.clock.Move(time.Second)
 		v, err := trades.Get(t.Context())
 		return err == nil && len(v.Trades(key)) > 0
 	})
+	if of := venues[1].Stats.Lines.Load(); of > 0 || stats.Lines.Load() == 0 {
+		t.Errorf("%d frames are counted as those of the pairs that are always followed, and %d of the wanted ones", of, stats.Lines.Load())
+	}
 }
 
 func TestAPairCountsAsFollowedAfterAWhile(t *testing.T) {
@@ -208,15 +212,21 @@ func TestAPairCountsAsFollowedAfterAWhile(t *testing.T) {
 		heard time.Duration
 		pairs []market.Pair
 		want  map[string]pairpast.Past
+		lost  bool
 	}{
-		{0, -time.Second, []market.Pair{a}, map[string]pairpast.Past{"a:x": pairpast.Nothing}}, // what came before this term is not known
-		{feedOverlap - 1, -time.Second, []market.Pair{a, b}, map[string]pairpast.Past{"b:x": pairpast.Nothing}},
-		{feedOverlap, -time.Second, []market.Pair{a, b}, nil}, // the venue has said nothing
-		{feedOverlap, time.Second, []market.Pair{a, b}, map[string]pairpast.Past{"a:x": followed}},
-		{feedOverlap + time.Second, 2 * time.Second, []market.Pair{a, b}, nil},
-		{feedOverlap + 2*time.Second, 2 * time.Second, nil, map[string]pairpast.Past{"a:x": pairpast.Nothing, "b:x": pairpast.Nothing}},
-		{feedOverlap + 3*time.Second, 2 * time.Second, nil, nil},
+		{0, -time.Second, []market.Pair{a}, map[string]pairpast.Past{"a:x": pairpast.Nothing}, false}, // what came before this term is not known
+		{feedOverlap - 1, -time.Second, []market.Pair{a, b}, map[string]pairpast.Past{"b:x": pairpast.Nothing}, false},
+		{feedOverlap, -time.Second, []market.Pair{a, b}, nil, false}, // the venue has said nothing
+		{feedOverlap, time.Second, []market.Pair{a, b}, map[string]pairpast.Past{"a:x": followed}, false},
+		{feedOverlap + 500*time.Millisecond, time.Second, []market.Pair{a, b}, map[string]pairpast.Past{"a:x": pairpast.Nothing, "b:x": pairpast.Nothing}, true}, // nobody knows what came meanwhile
+		{feedOverlap + 700*time.Millisecond, feedOverlap + 600*time.Millisecond, []market.Pair{a, b}, nil, false},
+		{feedOverlap + time.Second, 2 * time.Second, []market.Pair{a, b}, nil, false},
+		{feedOverlap + 2*time.Second, 2 * time.Second, nil, map[string]pairpast.Past{"a:x": pairpast.Nothing, "b:x": pairpast.Nothing}, false},
+		{feedOverlap + 3*time.Second, 2 * time.Second, nil, nil, false},
 	} {
+		if tt.lost {
+			unfollow(since, said)
+		}
 		got := map[string]pairpast.Past{}
 		for _, one := range sayFollowed(tt.pairs, since, said, noon.Add(tt.heard).UnixMilli(), noon.Add(tt.after)).Stored {
 			got[one.Pair] = one.Past

@@ -21,7 +21,8 @@ const (
 // and begin [FundingLookback] before a time, ms, and returns those from that time on. Exchanges
 // change the periods of pairs and say of the past only when a rate was paid: its period is as
 // long as since the one before, in whole hours, and the longest where nothing was paid for
-// longer. That of the first rate of a pair is as long as the next.
+// longer. That of the first rate of a pair is as long as the next. Where two were paid less than
+// half an hour apart it is not known how long the later one's was: 0.
 func PaidFundings(list []market.PairFunding, from int64) []market.PairFunding {
 	for i := range list {
 		list[i].Period = LongestPeriod

@@ -24,6 +24,7 @@ func TestThePeriodOfAPaidRateIsTheTimeSinceTheOneBefore(t *testing.T) {
 		{"a change to longer ones", []int64{-1, 0, 4, 12}, 0, 0, []int64{1, 4, 8}},
 		{"payments that are late", []int64{0, 4, 8, 12}, 11, 4, []int64{4, 4, 4}},
 		{"the first of a pair", []int64{4, 8, 12}, 0, 0, []int64{4, 4, 4}},
+		{"two within minutes", []int64{0, 8, 8, 16}, 600_000, 8, []int64{8, 0, 8}},
 		{"the only one", []int64{4}, 0, 0, []int64{8}},
 		{"a pair that did not trade for days", []int64{0, 100, 104}, 0, 8, []int64{8, 4}},
 		{"none from then on", []int64{0, 4}, 0, 8, nil},

@@ -195,7 +195,7 @@ type follower struct {
 	now    func() time.Time
 
 	saidAhead bool         // that the venue's clock is ahead
-	refused   map[any]bool // topics that were
+	refused   map[any]bool // topics that are
 }
 
 // followedPair belongs to the goroutine that reads.

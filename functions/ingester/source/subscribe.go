@@ -17,6 +17,10 @@ import (
 const (
 	answerWithin = 10 * time.Second
 	refusedAgain = 15 * time.Minute
+
+	// fewRefused is how many topics may be refused though they are most: of few they may well
+	// be those of one pair.
+	fewRefused = 8
 )
 
 // answer is that to a message, or to one of its topics.
@@ -46,6 +50,7 @@ func (s *subscriber) subscribe(ctx context.Context) error {
 				return err
 			}
 		}
+		s.accepted(refused)
 		var again <-chan time.Time
 		if topics = refused; len(topics) > 0 {
 			again = time.After(cmp.Or(s.Protocol.RefusedAgain, refusedAgain))
@@ -82,10 +87,20 @@ func (s *subscriber) ask(ctx context.Context, topics []any, refused *[]any) erro
 			s.Log.Warn("the venue refuses a topic; the others are followed", "topic", fmt.Sprintf("%.100v", topic), "answer", fmt.Sprintf("%.200q", why))
 		}
 	}
-	if len(*refused) > len(s.topics)/2 {
+	if len(*refused) > max(fewRefused, len(s.topics)/2) {
 		return fmt.Errorf("%w: of %d topics %d, the last one with %.200q", ErrSubscription, len(s.topics), len(*refused), why)
 	}
 	return nil
+}
+
+// accepted takes back of topics that they are refused, but for those that are still.
+func (s *subscriber) accepted(refused []any) {
+	for topic := range s.refused {
+		if !slices.Contains(refused, topic) {
+			delete(s.refused, topic)
+			s.Stats.Dropped.Add(-1)
+		}
+	}
 }
 
 // message sends one that subscribes to topics and waits for its answers. It returns the topics

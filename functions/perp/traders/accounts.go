@@ -157,6 +157,14 @@ func (r *accountReader) want(ctx context.Context, v *valuation, names []string) 
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return v.refused[name] })
 }
 
+// wantAll asks for accounts of which nothing is known, for the next request: this one waits for
+// none.
+func (r *accountReader) wantAll(ctx context.Context, names []string) {
+	if slices.Sort(names); len(names) > 0 {
+		r.want(ctx, new(valuation), slices.Compact(names))
+	}
+}
+
 // await reads accounts again until the venue was asked about all of them, but for those
 // that were waited for before and not answered. Between, it reads one of them alone, and the
 // others when that has come: who asks for many that nobody knows reads few rows.

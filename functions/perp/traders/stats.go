@@ -71,11 +71,13 @@ func (r *reader) tradeSums(ctx context.Context, addresses []catalog.Address, day
 	}
 	sums := make([]tradeSum, 0, len(addresses))
 	var reads []missing
+	var unknown []string
 	for stats, err := range accountstats.Read(ctx, r.series, texts(addresses)) {
 		if err != nil {
 			return nil, err
 		}
 		if stats == nil {
+			unknown = append(unknown, string(addresses[len(sums)]))
 			sums = append(sums, tradeSum{})
 			continue
 		}
@@ -92,6 +94,7 @@ func (r *reader) tradeSums(ctx context.Context, addresses []catalog.Address, day
 		}
 		sums = append(sums, sum)
 	}
+	r.accounts.wantAll(ctx, unknown)
 	return sums, r.addMissing(ctx, addresses, sums, reads)
 }
 
@@ -151,17 +154,21 @@ const behaviorDays = 90
 func (r *reader) behaviorMetrics(ctx context.Context, in catalog.BehaviorMetricsIn) ([]catalog.BehaviorMetricsRow, error) {
 	now := api.Now(ctx).UnixMilli()
 	rows := make([]catalog.BehaviorMetricsRow, 0, len(in.Addresses))
+	var unknown []string
 	for stats, err := range accountstats.Read(ctx, r.series, texts(in.Addresses)) {
 		if err != nil {
 			return nil, err
 		}
-		row := catalog.BehaviorMetricsRow{TotalPnl: "0"}
+		address, row := string(in.Addresses[len(rows)]), catalog.BehaviorMetricsRow{TotalPnl: "0"}
 		if stats != nil {
 			row = behavior(stats, now, int64(in.Period))
+		} else {
+			unknown = append(unknown, address)
 		}
-		row.Address = string(in.Addresses[len(rows)])
+		row.Address = address
 		rows = append(rows, row)
 	}
+	r.accounts.wantAll(ctx, unknown)
 	return rows, nil
 }
 

@@ -117,6 +117,20 @@ func TestTheFiguresOfAnAccountThatIsNotKnownAreNull(t *testing.T) {
 	}
 }
 
+// Batches that sum up what accounts did want those that nobody has seen too, each once.
+func TestBatchesWantTheAccountsThatAreNotKnown(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"batch-addr-stat", "batch-behavior-metrics"} {
+		b := openHoldings(t)
+		if rows := apitest.Data[[]map[string]any](t, b.post(t, path, body{"addresses": []string{carol, alice, carol}})); len(rows) == 0 || rows[0]["winRate"] != nil {
+			t.Errorf("%s: %v", path, rows)
+		}
+		if wanted, err := b.wanted.List(t.Context(), b.Now()); err != nil || !slices.Contains(wanted.Things(), carol) {
+			t.Errorf("%s: %v are wanted, %v", path, wanted, err)
+		}
+	}
+}
+
 func TestTooManyAccountsAreCut(t *testing.T) {
 	t.Parallel()
 	b := openHoldings(t)

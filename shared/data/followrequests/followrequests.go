@@ -114,7 +114,8 @@ type asked struct {
 	things map[string]thing
 	read   time.Time // when all of them were
 	noted  time.Time // when it was written that there are any
-	more   bool      // there are more, and that is not noted
+	added  int       // how many times things were added to it
+	known  int       // of these times those that are noted
 	rests  time.Time // until then nothing is tried
 }
 
@@ -180,13 +181,14 @@ func (s *Store) want(ctx context.Context, of *asked, distributor string, ids []s
 			return nil, err
 		}
 	}
-	if !of.toNote(now, s.Refresh/2) {
+	added, due := of.toNote(now, s.Refresh/2)
+	if !due {
 		return refused, nil
 	}
 	if _, err := s.who.Set(ctx, distributors, distributor, body{Time: now.UnixMilli()}.json()); err != nil {
 		return refused, err
 	}
-	of.note(now)
+	of.note(now, added)
 	return refused, nil
 }
 
@@ -279,7 +281,7 @@ func (a *asked) add(ids, revisions []string, b body) {
 	for i, id := range ids {
 		a.things[id] = thing{b, revisions[i]}
 	}
-	a.more = true
+	a.added++
 }
 
 func (a *asked) set(id string, t thing) {
@@ -297,21 +299,22 @@ func (a *asked) forget(id string) {
 func (a *asked) unnoted() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.more
+	return a.added > a.known
 }
 
-// toNote reports whether it is to be written that a distributor wants anything: where there
-// is more, or it was written so long ago.
-func (a *asked) toNote(now time.Time, every time.Duration) bool {
+// toNote reports whether it is due to be written that a distributor wants anything: where there
+// is more, or it was written so long ago. What was added so far is noted by that, and what another
+// request adds while it is written is not.
+func (a *asked) toNote(now time.Time, every time.Duration) (added int, due bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.more || len(a.things) > 0 && now.Sub(a.noted) >= every
+	return a.added, a.added > a.known || len(a.things) > 0 && now.Sub(a.noted) >= every
 }
 
-func (a *asked) note(now time.Time) {
+func (a *asked) note(now time.Time, added int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.noted, a.more = now, false
+	a.noted, a.known = now, max(a.known, added)
 }
 
 func (a *asked) rest(until time.Time) {

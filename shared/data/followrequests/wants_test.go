@@ -238,3 +238,21 @@ func TestPlacesAreDealtInRounds(t *testing.T) {
 		t.Errorf("who wants what: %v", by)
 	}
 }
+
+// What another request adds while it is being noted that there is more is noted after that.
+func TestWhatIsAddedWhileItIsNotedIsNotedToo(t *testing.T) {
+	t.Parallel()
+	a := &asked{things: map[string]thing{}}
+	a.add([]string{alice}, []string{"1"}, body{})
+	added, due := a.toNote(now, time.Minute)
+	a.add([]string{bob}, []string{"1"}, body{})
+	a.note(now, added)
+	if !due || !a.unnoted() {
+		t.Fatalf("due %v, and more to note %v", due, a.unnoted())
+	}
+	added, due = a.toNote(now, time.Minute)
+	a.note(now, added)
+	if !due || a.unnoted() {
+		t.Errorf("due %v, and more to note %v", due, a.unnoted())
+	}
+}

@@ -11,9 +11,11 @@ import (
 	"quotary/shared/api"
 	"quotary/shared/backoff"
 	"quotary/shared/data/followrequests"
+	"quotary/shared/data/pairklines"
 	"quotary/shared/data/pairpast"
 	"quotary/shared/data/pairs"
 	"quotary/shared/lru"
+	"quotary/shared/market"
 	"quotary/shared/store"
 )
 
@@ -36,6 +38,7 @@ type Pairs struct {
 	Patience time.Duration // how long a request waits, see waitMost
 
 	series *store.Series
+	strong *store.Series // read strongly consistent
 	listed *store.View[pairs.View]
 	wanted *followrequests.Store
 	waited lru.Cache[string, bool] // pairs that were waited for
@@ -43,7 +46,9 @@ type Pairs struct {
 
 // New returns the pairs that are listed in the views.
 func New(series *store.Series, listed *store.View[pairs.View], wanted *followrequests.Store) *Pairs {
-	return &Pairs{Patience: waitMost, series: series, listed: listed, wanted: wanted}
+	strong := *series
+	strong.Strong = true
+	return &Pairs{Patience: waitMost, series: series, strong: &strong, listed: listed, wanted: wanted}
 }
 
 // Lookup returns the pair of a key; false for one that no exchange lists.
@@ -55,16 +60,18 @@ func (p *Pairs) Lookup(ctx context.Context, key string) (pairs.Pair, bool, error
 
 // Read has read be called until it has read all that an answer is made of, by its own word:
 // it is told what is stored, by what of the pair it reads (see package pairpast), before it
-// reads. Of a pair that no exchange lists, of a spot pair what only perpetuals have, and of one
+// reads, and where to read from: what is stored is written behind the rows, so that these are read
+// strongly consistent until nothing more is to come, and always of a pair that is not followed all
+// the time. Of a pair that no exchange lists, of a spot pair what only perpetuals have, and of one
 // that is followed all but its K-lines, it is called once, and whatever it has read is all. The error is one for the caller where all is
 // not stored in time.
-func (p *Pairs) Read(ctx context.Context, key, what string, read func(pairpast.Past) (all bool, err error)) error {
+func (p *Pairs) Read(ctx context.Context, key, what string, read func(pairpast.Past, *store.Series) (all bool, err error)) error {
 	pair, listed, err := p.Lookup(ctx, key)
 	if err != nil {
 		return err
 	}
 	if !listed || what == pairpast.Contracts && !pair.Swap || what != pairpast.Klines && pair.Followed {
-		_, err := read(pairpast.Whole)
+		_, err := read(pairpast.Whole, p.series)
 		return err
 	}
 	if !pair.Followed {
@@ -79,7 +86,11 @@ func (p *Pairs) Read(ctx context.Context, key, what string, read func(pairpast.P
 		if err != nil {
 			return err
 		}
-		if all, err := read(past); all || err != nil {
+		from := p.strong
+		if pair.Followed && past.Complete {
+			from = p.series
+		}
+		if all, err := read(past, from); all || err != nil {
 			return err
 		}
 		pause = min(pause, left)
@@ -91,6 +102,16 @@ func (p *Pairs) Read(ctx context.Context, key, what string, read func(pairpast.P
 			return err
 		}
 	}
+}
+
+// Klines are the newest K-lines of a pair until a time, oldest first.
+func (p *Pairs) Klines(ctx context.Context, key string, period market.Period, until time.Time, limit int) (candles []market.Candle, err error) {
+	err = p.Read(ctx, key, pairpast.Klines, func(past pairpast.Past, series *store.Series) (all bool, err error) {
+		candles, err = pairklines.Newest(ctx, series, key, period, until, limit)
+		from := past.From(period.StoredAs())
+		return from == 0 || len(candles) == limit && candles[0].OpenTime >= from, err
+	})
+	return candles, err
 }
 
 // patience is how long a request waits for a pair, which it is once.

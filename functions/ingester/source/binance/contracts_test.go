@@ -97,7 +97,7 @@ func pushed(t *testing.T, usdm *binance.Market, m *simulated.Market, pair market
 	began := time.Now().UnixMilli()
 	var fundings []market.PairFunding
 	var liquidations []market.PairLiquidation
-	err := usdm.Follow(ctx, []market.Pair{pair}, func(_ context.Context, e *market.PairEvents) error {
+	err := usdm.Follow(ctx, []market.Pair{pair}, usdm.Stats, func(_ context.Context, e *market.PairEvents) error {
 		fundings, liquidations = append(fundings, e.Fundings...), append(liquidations, e.Liquidations...)
 		if len(fundings) > 2 && len(liquidations) > 0 {
 			cancel()
@@ -148,7 +148,7 @@ func nextRate(t *testing.T, m *binance.Market, pair market.Pair) (f market.PairF
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	err := m.Follow(ctx, []market.Pair{pair}, func(_ context.Context, e *market.PairEvents) error {
+	err := m.Follow(ctx, []market.Pair{pair}, m.Stats, func(_ context.Context, e *market.PairEvents) error {
 		for _, f = range e.Fundings {
 			cancel()
 		}

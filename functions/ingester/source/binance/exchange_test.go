@@ -153,7 +153,7 @@ func follow(t *testing.T, m *binance.Market, pairs ...market.Pair) *received {
 	r := &received{trades: map[string][]market.PairTrade{}}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- m.Follow(ctx, pairs, r.sink) }()
+	go func() { ended <- m.Follow(ctx, pairs, m.Stats, r.sink) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-ended; !errors.Is(err, context.Canceled) {

@@ -43,8 +43,8 @@ func (r *rules) protocol() source.Protocol {
 
 // Follow delivers the trades of pairs and, of perpetuals, funding rates and positions that
 // are closed by force, until ctx ends or the sink fails. Connections that are lost are made
-// again.
-func (m *Market) Follow(ctx context.Context, pairs []market.Pair, sink source.EventSink) error {
+// again. It counts in stats.
+func (m *Market) Follow(ctx context.Context, pairs []market.Pair, stats *source.Stats, sink source.EventSink) error {
 	protocol := m.rules.protocol()
 	protocol.NewParser = func() source.Parser {
 		running := runningPeriods{}
@@ -61,7 +61,7 @@ func (m *Market) Follow(ctx context.Context, pairs []market.Pair, sink source.Ev
 			return nil
 		}
 	}
-	s := source.Stream{Protocol: protocol, URL: m.stream + m.rules.route + "/stream", Stats: m.Stats, Log: m.Log, Now: m.Now}
+	s := source.Stream{Protocol: protocol, URL: m.stream + m.rules.route + "/stream", Stats: stats, Log: m.Log, Now: m.Now}
 	return s.Follow(ctx, pairs, sink)
 }
 

@@ -95,7 +95,7 @@ func TestWhatIsPushedIsTheTruthOfTheExchange(t *testing.T) {
 			defer cancel()
 			began := c.of.Now().UnixMilli()
 			var got market.PairEvents
-			err := c.of.Follow(ctx, []market.Pair{pair}, func(_ context.Context, e *market.PairEvents) error {
+			err := c.of.Follow(ctx, []market.Pair{pair}, c.of.Stats, func(_ context.Context, e *market.PairEvents) error {
 				if got.Merge(e); len(got.Fundings) > 2 && len(got.Liquidations) > 1 && len(got.Trades) > 5 {
 					cancel()
 				}

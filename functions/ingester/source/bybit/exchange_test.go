@@ -210,7 +210,7 @@ func TestTradesOfAConnectionFollowEachOther(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- m.Follow(ctx, []market.Pair{{Key: "btcswapusdt:bybit", Symbol: "BTCUSDT"}}, func(_ context.Context, events *market.PairEvents) error {
+		ended <- m.Follow(ctx, []market.Pair{{Key: "btcswapusdt:bybit", Symbol: "BTCUSDT"}}, m.Stats, func(_ context.Context, events *market.PairEvents) error {
 			for _, trade := range events.Trades {
 				got <- trade
 			}
@@ -243,7 +243,7 @@ func TestAPairThatCannotBeFollowedLeavesTheOthers(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	seen := map[string]bool{}
-	err := all[1].Follow(ctx, pairs, func(_ context.Context, e *market.PairEvents) error {
+	err := all[1].Follow(ctx, pairs, all[1].Stats, func(_ context.Context, e *market.PairEvents) error {
 		for _, trade := range e.Trades {
 			seen[trade.Pair] = true
 		}

@@ -51,8 +51,8 @@ func (m *Market) streamURL() string { return m.stream + "/v5/public/" + m.catego
 
 // Follow delivers the trades of pairs and, of perpetuals, funding rates and positions that
 // are closed by force, until ctx ends or the sink fails. Connections that are lost are made
-// again.
-func (m *Market) Follow(ctx context.Context, pairs []market.Pair, sink source.EventSink) error {
-	s := source.Stream{Protocol: protocol(m.Swap), URL: m.streamURL(), Stats: m.Stats, Log: m.Log, Now: m.Now}
+// again. It counts in stats.
+func (m *Market) Follow(ctx context.Context, pairs []market.Pair, stats *source.Stats, sink source.EventSink) error {
+	s := source.Stream{Protocol: protocol(m.Swap), URL: m.streamURL(), Stats: stats, Log: m.Log, Now: m.Now}
 	return s.Follow(ctx, pairs, sink)
 }

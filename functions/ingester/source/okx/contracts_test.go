@@ -91,7 +91,7 @@ func TestFundingAndLiquidationsArePushed(t *testing.T) {
 			began := time.Now().UnixMilli()
 			var fundings []market.PairFunding
 			var liquidations []market.PairLiquidation
-			err := c.of.Follow(ctx, []market.Pair{pair}, func(_ context.Context, e *market.PairEvents) error {
+			err := c.of.Follow(ctx, []market.Pair{pair}, c.of.Stats, func(_ context.Context, e *market.PairEvents) error {
 				fundings, liquidations = append(fundings, e.Fundings...), append(liquidations, e.Liquidations...)
 				if len(fundings) > 1 && len(liquidations) > 0 {
 					cancel()

@@ -96,7 +96,7 @@ func TestTradesAreThoseOfTheExchange(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- swap.Follow(ctx, []market.Pair{pair}, func(_ context.Context, events *market.PairEvents) error {
+		ended <- swap.Follow(ctx, []market.Pair{pair}, swap.Stats, func(_ context.Context, events *market.PairEvents) error {
 			mu.Lock()
 			defer mu.Unlock()
 			got = append(got, events.Trades...)
@@ -138,7 +138,7 @@ func TestAPairThatCannotBeFollowedLeavesTheOthers(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	seen := map[string]bool{}
-	err := all[1].Follow(ctx, pairs, func(_ context.Context, e *market.PairEvents) error {
+	err := all[1].Follow(ctx, pairs, all[1].Stats, func(_ context.Context, e *market.PairEvents) error {
 		for _, trade := range e.Trades {
 			seen[trade.Pair] = true
 		}

@@ -46,7 +46,8 @@ const publicPath = "/ws/v5/public"
 
 // Follow delivers the trades of pairs and, of swaps, funding rates and positions that are
 // closed by force, until ctx ends or the sink fails. Connections that are lost are made again.
-func (m *Market) Follow(ctx context.Context, pairs []market.Pair, sink source.EventSink) error {
-	s := source.Stream{Protocol: protocol, URL: m.stream + publicPath, Stats: m.Stats, Log: m.Log, Now: m.Now}
+// It counts in stats.
+func (m *Market) Follow(ctx context.Context, pairs []market.Pair, stats *source.Stats, sink source.EventSink) error {
+	s := source.Stream{Protocol: protocol, URL: m.stream + publicPath, Stats: stats, Log: m.Log, Now: m.Now}
 	return s.Follow(ctx, pairs, sink)
 }
