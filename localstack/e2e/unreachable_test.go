@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"regexp"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -53,6 +54,9 @@ func TestWithoutItsUpstreamsAStackSaysSo(t *testing.T) {
 		"content: source feed 127.0.0.1:1 ", "reference: source coingecko has not said anything yet: ",
 	}
 	_, without, _ := strings.Cut(progress.String(), "going on without, after ")
+	if regexp.MustCompile(`(?m)^  data +ready `).MatchString(progress.String()) {
+		t.Errorf("the start says that the data is ready: %s", progress.String())
+	}
 	for _, name := range awaited {
 		_, why, found := strings.Cut(without, name)
 		if why, _, _ = strings.Cut(why, ";"); !found || !strings.Contains(why, "refused") {

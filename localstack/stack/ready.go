@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -30,6 +31,9 @@ const (
 	readyPrint = 3 * time.Second
 )
 
+// errGoesOn is why a step of the start is not ready, and has said so: the start goes on without.
+var errGoesOn = errors.New("the start goes on without")
+
 // awaitData returns when every domain is ready in one of the ingesters: what happened
 // before is written, what happens now is followed, and each source has said something.
 func (s *Stack) awaitData(ctx context.Context) error {
@@ -45,13 +49,14 @@ func (s *Stack) awaitData(ctx context.Context) error {
 		if len(left) == 0 {
 			if len(now.awaited) > 0 {
 				fmt.Fprintf(s.cfg.Progress, "  %-12s going on without, after %s: %s\n", "data", waited.Round(time.Second), strings.Join(now.awaited, "; "))
+				return errGoesOn
 			}
 			return nil
 		}
 		most = max(most, now.bytes)
 		if waited > dataWithin {
 			fmt.Fprintf(s.cfg.Progress, "  %-12s going on without all of it after %s: %s\n", "data", dataWithin, strings.Join(left, "; "))
-			return nil
+			return errGoesOn
 		}
 		if time.Since(printed) >= readyPrint {
 			printed = time.Now()

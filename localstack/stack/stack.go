@@ -167,7 +167,11 @@ func (s *Stack) start(ctx context.Context) error {
 		{"answers", s.awaitAnswers},
 	} {
 		started := time.Now()
-		if err := step.run(ctx); err != nil {
+		err := step.run(ctx)
+		if errors.Is(err, errGoesOn) {
+			continue
+		}
+		if err != nil {
 			return fmt.Errorf("%s: %w", step.name, err)
 		}
 		fmt.Fprintf(s.cfg.Progress, "  %-12s ready (%d ms)\n", step.name, time.Since(started).Milliseconds())

@@ -139,7 +139,7 @@ type PairLiquidation struct {
 }
 
 // LatestTradesIn selects from the newest 100 trades of a pair those between two times.
-// Pairs that the service does not follow have none.
+// Of a pair that the service does not follow by itself they begin when it was asked for first.
 type LatestTradesIn struct {
 	DBKey     PairKey `query:"dbkey" required:"true" example:"btcswapusdt:binance"` // key of the pair
 	StartTime *Millis `query:"start_time,startTime"`                                // earliest time, ms, inclusive

@@ -133,10 +133,14 @@ func (b *books) publish(book *market.Book) {
 		if b.joinedByVenue(v, book.Coin, groupings[i]) {
 			continue
 		}
+		var grouped *market.Book // for all depths, where one of them is wanted
 		for depth := range v.cuts {
 			cut := &v.cuts[depth]
 			if cut.frame = nil; b.hub.Watched(cut.topic) && book.Time >= v.time {
-				cut.frame, v.time = bookFrame(&c.book, groupings[i], depth, false), book.Time
+				if grouped == nil {
+					grouped = new(c.book.Group(groupings[i]))
+				}
+				cut.frame, v.time = bookFrame(grouped, market.Grouping{}, depth, false), book.Time
 				b.hub.Publish(cut.topic, cut.frame, hub.State)
 			}
 		}

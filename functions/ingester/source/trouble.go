@@ -6,7 +6,7 @@ import (
 	"log/slog"
 )
 
-// maxTrouble bounds what is kept of an error, which may quote an upstream, in bytes.
+// maxTrouble bounds what is kept of an error, which may quote an upstream, in characters.
 const maxTrouble = 300
 
 // Watched returns a log in whose warnings stats finds the last error of its source.
