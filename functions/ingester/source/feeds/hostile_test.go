@@ -18,11 +18,8 @@ func TestHostileDocumentsCostWhatTheirLengthDoes(t *testing.T) { //nolint:parall
 		doc, _ := Parse([]byte(text), "", base) // an error or items
 		runtime.ReadMemStats(&after)
 		allocated := float64(after.TotalAlloc-before.TotalAlloc) / float64(len(text))
-		feed, err := syndication.Read([]byte(text))
-		if err != nil {
-			feed = new(syndication.Feed)
-		}
-		if read := float64(feed.Work) / float64(len(text)); read > mostRead || float64(doc.work)/float64(len(text)) > mostRead || allocated > mostAllocated {
+		feed, _ := syndication.Read([]byte(text)) // of what is refused too, what it has cost
+		if read := float64(feed.Work) / float64(len(text)); feed.Work == 0 || read > mostRead || float64(doc.work)/float64(len(text)) > mostRead || allocated > mostAllocated {
 			t.Errorf("%s: for each byte %.1f are read, %.1f tokens of markup, %.0f bytes allocated", name, read, float64(doc.work)/float64(len(text)), allocated)
 		}
 	}
@@ -31,7 +28,7 @@ func TestHostileDocumentsCostWhatTheirLengthDoes(t *testing.T) { //nolint:parall
 // What is done at most for each byte of a document: tokens and bytes that are copied, and
 // bytes that are allocated in all, whether they are held or not.
 const (
-	mostRead      = 4
+	mostRead      = 6
 	mostAllocated = 400
 )
 

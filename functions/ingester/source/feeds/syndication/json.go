@@ -12,6 +12,7 @@ import (
 type List struct {
 	Values []json.RawMessage
 	More   int
+	Work   int // bytes of all values
 }
 
 // UnmarshalJSON implements [json.Unmarshaler]. What is no list is an error; null is none.
@@ -31,6 +32,7 @@ func (l *List) read(d *json.Decoder) error {
 		if err := d.Decode(&value); err != nil { // into the same bytes
 			return err
 		}
+		l.Work += len(value)
 		if len(l.Values) == MaxItems {
 			l.More++
 			continue
@@ -142,14 +144,18 @@ func readJSON(text []byte) (*Feed, error) {
 		return r
 	}, text)
 	var doc jsonFeed
-	fault := doc.read(json.NewDecoder(bytes.NewReader(text)))
+	d := json.NewDecoder(bytes.NewReader(text))
+	fault := doc.read(d)
+	feed := &Feed{
+		Link: string(doc.Page), Image: string(doc.Icon), Unread: doc.Items.More, Cut: fault != nil,
+		Work: len(text) + int(d.InputOffset()) + doc.Items.Work + doc.Authors.value.Work,
+	}
 	switch isFeed := strings.Contains(string(doc.Version), "jsonfeed.org/version/"); {
 	case fault != nil && (!isFeed || len(doc.Items.Values) == 0):
-		return nil, fmt.Errorf("%w: %w", ErrNoFeed, fault)
+		return feed, fmt.Errorf("%w: %w", ErrNoFeed, fault)
 	case !isFeed:
-		return nil, fmt.Errorf("%w: it is JSON of something else", ErrNoFeed)
+		return feed, fmt.Errorf("%w: it is JSON of something else", ErrNoFeed)
 	}
-	feed := &Feed{Link: string(doc.Page), Image: string(doc.Icon), Unread: doc.Items.More, Cut: fault != nil, Work: len(text)}
 	if feed.Cut {
 		feed.Unread++
 	}
@@ -159,10 +165,12 @@ func readJSON(text []byte) (*Feed, error) {
 	author := firstAuthor(doc.Authors.value, doc.Author.value)
 	for _, value := range doc.Items.Values {
 		var one jsonItem
+		feed.Work += len(value)
 		if err := json.Unmarshal(value, &one); err != nil {
 			feed.Unread++
 			continue
 		}
+		feed.Work += one.Authors.value.Work + one.Attachments.value.Work
 		feed.Items = append(feed.Items, one.item(author))
 	}
 	return feed, nil

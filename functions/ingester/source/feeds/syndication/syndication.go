@@ -94,7 +94,8 @@ var (
 	errCut    = fmt.Errorf("%w: it is cut off", ErrNoFeed)
 )
 
-// Read reads a feed in UTF-8 of any of the formats.
+// Read reads a feed in UTF-8 of any of the formats. Of what it refuses it returns how far it came,
+// for [Feed.Work].
 func Read(text []byte) (*Feed, error) {
 	text = bytes.TrimLeft(text, " \t\r\n\ufeff")
 	if bytes.HasPrefix(text, []byte("{")) {

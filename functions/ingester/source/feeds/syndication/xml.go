@@ -81,9 +81,9 @@ func readXML(text []byte) (*Feed, error) {
 		}
 		switch {
 		case err != nil:
-			return nil, err
+			return &r.feed, err
 		case n > maxTokens:
-			return nil, errTokens
+			return &r.feed, errTokens
 		case r.own != "" && len(r.open) == 0:
 			return &r.feed, nil
 		}
@@ -140,7 +140,7 @@ func (r *xmlReader) cut() (*Feed, error) {
 		}
 	}
 	if len(r.feed.Items) == 0 {
-		return nil, errCut
+		return &r.feed, errCut
 	}
 	return &r.feed, nil
 }
