@@ -288,6 +288,28 @@ func TestATopicThatIsRefusedCostsItselfAloneUntilItIsNot(t *testing.T) {
 	}
 }
 
+// Of few topics most may be those of one pair, which costs itself alone too.
+func TestMostOfFewTopicsMayBeRefused(t *testing.T) {
+	t.Parallel()
+	v := newVenue(t)
+	v.answer = func(topics []string) string {
+		if len(topics) > 1 || topics[0] != "BTC" {
+			return `{"answer":true,"no":"OLD does not exist"}`
+		}
+		return `{"answer":true}`
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- v.run(ctx, "BTC", "OLD", "OLDER") }()
+	testenv.Until(t, "two of three are refused", func() bool { return v.stats.Dropped.Load() == 2 })
+	v.frames <- trade("BTC", 1, now)
+	testenv.Until(t, "the third is followed", func() bool { return v.delivered() == "[1]" })
+	stop()
+	if err := <-ended; !errors.Is(err, context.Canceled) || v.stats.Reconnects.Load() != 0 {
+		t.Errorf("%v, %d connections", err, v.stats.Reconnects.Load())
+	}
+}
+
 func TestAVenueThatRefusesMostTopicsEndsTheStream(t *testing.T) {
 	t.Parallel()
 	v := newVenue(t)
