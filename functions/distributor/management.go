@@ -13,8 +13,9 @@ import (
 
 // management serves the distributor endpoints.
 type management struct {
-	keys  *keys.Store
-	usage *usage.Counters
+	keys       *keys.Store
+	usage      *usage.Counters
+	exportPage int // sub-keys that one answer exports at most; 0 means exportPage
 }
 
 func (m *management) serve(f *api.Family) {

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"time"
 
 	"quotary/shared/api"
 	"quotary/shared/catalog"
@@ -98,29 +100,56 @@ func (m *management) subKeyStats(ctx context.Context, distributor string, _ cata
 	}, err
 }
 
-// maxExport bounds the rows of an export, and with them the memory that one takes. An
-// answer of 6 MB, Lambda's limit, holds a third of them, and all where the client
-// accepts gzip.
-const maxExport = 100_000
+// exportPage is how many sub-keys one answer exports at most: what they used is half a unit
+// each to read, and a request may read [catalog.MostReadUnits].
+const exportPage = 8_000
 
 func (m *management) export(ctx context.Context, distributor string, in catalog.ExportIn) (catalog.Export, error) {
 	rows := catalog.Export{}
-	err := m.keys.EachRow(ctx, distributor, keys.Filter{Keyword: in.Keyword}, func(part []keys.Row) error {
-		if len(rows)+len(part) > maxExport {
-			return api.BadRequest("the export would hold more than %d sub-keys: narrow it by keyword, or list the sub-keys in pages", maxExport)
+	ms, given := in.Cursor.Place() // given is how many of that time an earlier answer had
+	from := time.Time{}
+	if in.Cursor != "" {
+		from = time.UnixMilli(ms)
+	}
+	of := int64(0) // rows of the last row's time
+	most := cmp.Or(m.exportPage, exportPage)
+	err := m.keys.EachRow(ctx, distributor, keys.Filter{Keyword: in.Keyword}, from, func(part []keys.Row) error {
+		var page []keys.Row
+		more := false
+		for _, r := range part {
+			at := r.CreatedAt.UnixMilli()
+			if in.Cursor != "" && at == ms && given > 0 {
+				given, of = given-1, of+1
+				continue
+			}
+			if more = len(rows)+len(page) == most; more {
+				api.SetNext(ctx, catalog.CursorAt(ms, of))
+				break
+			}
+			if at != ms {
+				ms, of = at, 0
+			}
+			of++
+			page = append(page, r)
 		}
-		accessKeys := make([]string, len(part))
-		for i := range part {
-			accessKeys[i] = part[i].AccessKey
+		accessKeys := make([]string, len(page))
+		for i := range page {
+			accessKeys[i] = page[i].AccessKey
 		}
 		used, err := m.usage.Keys(ctx, accessKeys, api.Now(ctx))
-		for _, r := range part {
+		if err != nil {
+			return err
+		}
+		for _, r := range page {
 			rows = append(rows, catalog.ExportRow{
 				AccessKey: r.AccessKey, Name: r.Name, Status: status(r.Active), MonthlyQuota: r.MonthlyQuota,
 				UsedMonthlyQuota: used[r.AccessKey], CreatedAt: catalog.Timestamp(r.CreatedAt),
 			})
 		}
-		return err
+		if more {
+			return keys.ErrEnough
+		}
+		return nil
 	})
 	if err == nil && in.Format == "csv" {
 		var body []byte

@@ -95,6 +95,50 @@ func (b *world) exported(t *testing.T) (rows []catalog.ExportRow) {
 	return rows
 }
 
+// TestAnExportGoesOnBehindItsCursor: what one answer does not hold the next ones do, each
+// sub-key once, though several were created in the same millisecond.
+func TestAnExportGoesOnBehindItsCursor(t *testing.T) {
+	t.Parallel()
+	for _, most := range []int{1, 2, 3, 5} {
+		w := apitest.Open(t, catalog.Distributor, func(w *apitest.World) {
+			(&management{keys: w.Keys, usage: w.Counters, exportPage: most}).serve(w.Family)
+		})
+		b := &world{World: w, t: t, key: w.Register(t, contract)}
+		for i := range 5 {
+			b.create(object{"monthly_quota": 10})
+			if i == 2 {
+				b.Move(time.Millisecond)
+			}
+		}
+		var got []string
+		for cursor, answers := "", 1; ; answers++ {
+			a := b.ok("GET", "/sub-keys/export?cursor="+cursor, nil)
+			var rows []catalog.ExportRow
+			if err := json.Unmarshal(a.Body, &rows); err != nil || len(rows) > most {
+				t.Fatalf("%d rows of at most %d, error %v", len(rows), most, err)
+			}
+			for _, r := range rows {
+				got = append(got, r.AccessKey)
+			}
+			if cursor = a.Header[catalog.HeaderNextCursor]; cursor == "" {
+				break
+			}
+			if answers > 5 {
+				t.Fatal("the export does not end")
+			}
+		}
+		page := apitest.Data[catalog.SubKeyPage](t, b.ok("GET", "/sub-keys?page_size=100", nil))
+		var want []string
+		for _, k := range page.List {
+			want = append(want, k.AccessKey)
+		}
+		slices.Reverse(want)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%d a page (-listed +exported):\n%s", most, diff)
+		}
+	}
+}
+
 // TestAnExportIsSafeInASpreadsheet: names are chosen by others than who opens the file.
 func TestAnExportIsSafeInASpreadsheet(t *testing.T) {
 	t.Parallel()

@@ -217,9 +217,11 @@ type BatchKeysIn struct {
 	AccessKeys []string `body:"access_keys" required:"true" min:"1" max:"100"`
 }
 
-// ExportIn selects sub-keys. They are exported oldest first.
+// ExportIn selects sub-keys. They are exported oldest first, at most 8,000 of them: where there
+// are more, the header X-Next-Cursor has the cursor of the others.
 type ExportIn struct {
 	Keyword string `query:"keyword" maxlen:"64"`
+	Cursor  Cursor `query:"cursor"`
 	Format  string `query:"format" default:"json" enum:"json|csv"`
 }
 

@@ -3,6 +3,7 @@ package keys
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
@@ -84,7 +85,7 @@ func BenchmarkList(b *testing.B) {
 			return 20, err
 		},
 		"export": func(s *Store) (n int, err error) {
-			err = s.EachRow(b.Context(), d, Filter{}, func(rows []Row) error { n += len(rows); return nil })
+			err = s.EachRow(b.Context(), d, Filter{}, time.Time{}, func(rows []Row) error { n += len(rows); return nil })
 			return n - 9980, err
 		},
 	} {

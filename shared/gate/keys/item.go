@@ -63,6 +63,12 @@ func rowKey(distributor, accessKey string, created time.Time) item {
 	return key(rowsPartition(distributor), fmt.Sprintf("%012x#%s", lastMillis-created.UnixMilli(), accessKey))
 }
 
+// rowsBefore is behind the sort keys of all that was created at a time or later, and before
+// those of what was created earlier.
+func rowsBefore(created time.Time) string {
+	return fmt.Sprintf("%012x$", lastMillis-created.UnixMilli()) // $ comes after #
+}
+
 // lastMillis is after every moment of creation.
 const lastMillis = 1<<48 - 1
 

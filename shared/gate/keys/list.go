@@ -2,6 +2,7 @@ package keys
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -171,15 +172,20 @@ type Row struct {
 	CreatedAt    time.Time
 }
 
-// EachRow calls use with all selected sub-keys of a distributor, the oldest first, some
-// thousand at a time.
-func (s *Store) EachRow(ctx context.Context, distributor string, filter Filter, use func([]Row) error) error {
+// EachRow calls use with all selected sub-keys of a distributor that were created at a time
+// or later, the oldest first, some thousand at a time, until it returns an error: that one,
+// or nil for [ErrEnough].
+func (s *Store) EachRow(ctx context.Context, distributor string, filter Filter, from time.Time, use func([]Row) error) error {
 	if _, err := s.Distributor(ctx, distributor); err != nil { // which brings the rows up to date
 		return fmt.Errorf("list sub-keys: %w", err)
 	}
 	in := s.partition(rowsPartition(distributor), only("sk", "name", "status", "monthly_quota"))
 	filter.apply(in)
 	in.ScanIndexForward = aws.Bool(false)
+	if !from.IsZero() {
+		in.KeyConditionExpression = aws.String("pk = :pk AND sk < :before")
+		in.ExpressionAttributeValues[":before"] = attr.S(rowsBefore(from))
+	}
 	for pages := dynamodb.NewQueryPaginator(s.db, in); pages.HasMorePages(); {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
@@ -194,9 +200,15 @@ func (s *Store) EachRow(ctx context.Context, distributor string, filter Filter, 
 				return fmt.Errorf("list sub-keys: the row %q cannot be read", f.Text("sk"))
 			}
 		}
-		if err := use(rows); err != nil {
+		switch err := use(rows); {
+		case errors.Is(err, ErrEnough):
+			return nil
+		case err != nil:
 			return err
 		}
 	}
 	return nil
 }
+
+// ErrEnough ends [Store.EachRow].
+var ErrEnough = errors.New("enough was read")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -70,7 +71,7 @@ func (s *Store) eachSecret(ctx context.Context, use func(accessKey string, it it
 		if err := s.secretsOf(ctx, []string{distributor}, use); err != nil {
 			return err
 		}
-		err := s.EachRow(ctx, distributor, Filter{}, func(rows []Row) error {
+		err := s.EachRow(ctx, distributor, Filter{}, time.Time{}, func(rows []Row) error {
 			accessKeys := make([]string, len(rows))
 			for i := range rows {
 				accessKeys[i] = rows[i].AccessKey

@@ -172,7 +172,7 @@ func (c *Counters) lastMonth(ctx context.Context, pk string, now time.Time) (win
 	if monthName(before) == monthName(now) {
 		return window{}, nil
 	}
-	items, err := c.read(ctx, []attr.Item{item(pk, monthName(before))}, "")
+	items, err := c.read(ctx, []attr.Item{item(pk, monthName(before))}, "", true)
 	if err != nil || len(items) == 0 {
 		return window{}, err
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"quotary/shared/aws/attr"
@@ -28,7 +27,7 @@ func (c *Counters) Distributor(ctx context.Context, distributor string, at time.
 	for shard := range keys {
 		keys[shard] = item(shardKey(distributor, shard), monthName(at))
 	}
-	items, err := c.read(ctx, keys, "")
+	items, err := c.read(ctx, keys, "", true)
 	if err != nil {
 		return 0, fmt.Errorf("read a distributor's requests: %w", err)
 	}
@@ -39,14 +38,14 @@ func (c *Counters) Distributor(ctx context.Context, distributor string, at time.
 	return sum, nil
 }
 
-// Keys returns the requests of each of the sub-keys in the month of at. Keys
-// without a request are absent.
+// Keys returns the requests of each of the sub-keys in the month of at, which may lack those
+// of the last second: that costs half. Keys without a request are absent.
 func (c *Counters) Keys(ctx context.Context, accessKeys []string, at time.Time) (map[string]int64, error) {
 	keys := make([]attr.Item, len(accessKeys))
 	for i, accessKey := range accessKeys {
 		keys[i] = keyItem(accessKey, at)
 	}
-	items, err := c.read(ctx, keys, "pk, used")
+	items, err := c.read(ctx, keys, "pk, used", false)
 	if err != nil {
 		return nil, fmt.Errorf("read the requests of sub-keys: %w", err)
 	}
@@ -59,7 +58,7 @@ func (c *Counters) Keys(ctx context.Context, accessKeys []string, at time.Time) 
 
 // History returns what a sub-key used in the month of at, day by day.
 func (c *Counters) History(ctx context.Context, accessKey string, at time.Time) (Month, error) {
-	items, err := c.read(ctx, []attr.Item{keyItem(accessKey, at)}, "")
+	items, err := c.read(ctx, []attr.Item{keyItem(accessKey, at)}, "", true)
 	if err != nil {
 		return Month{}, fmt.Errorf("read the history of a sub-key: %w", err)
 	}
@@ -80,9 +79,8 @@ func twoDigits(n int) string {
 	return strconv.Itoa(n)
 }
 
-// read reads items, strongly consistent.
-func (c *Counters) read(ctx context.Context, keys []attr.Item, projection string) ([]attr.Item, error) {
-	want := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}
+func (c *Counters) read(ctx context.Context, keys []attr.Item, projection string, consistent bool) ([]attr.Item, error) {
+	want := types.KeysAndAttributes{ConsistentRead: &consistent}
 	if projection != "" {
 		want.ProjectionExpression = &projection
 	}
