@@ -1,8 +1,18 @@
 package service
 
 import (
+	"errors"
 	"strings"
 	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"quotary/shared/aws/attr"
+	"quotary/shared/aws/readunits"
+	"quotary/shared/store/schema"
+	"quotary/shared/store/storetest"
 )
 
 func TestAProgramThatTheCatalogDoesNotDeclareDoesNotStart(t *testing.T) {
@@ -10,4 +20,24 @@ func TestAProgramThatTheCatalogDoesNotDeclareDoesNotStart(t *testing.T) {
 	if _, err := Open(t.Context(), "nobody"); err == nil || !strings.Contains(err.Error(), `"nobody"`) {
 		t.Errorf("error = %v", err)
 	}
+}
+
+// A function whose client does not count has no budget for any of its requests.
+func TestTheClientOfAFunctionKeepsToABudget(t *testing.T) {
+	t.Parallel()
+	endpoint := storetest.Endpoint(t)
+	s := &Service{AWS: aws.Config{BaseEndpoint: &endpoint, Region: "eu-west-1", Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")}}
+	table := storetest.Tables(t, storetest.Client(t, endpoint)) + schema.LogTable
+	ctx, _ := readunits.WithBudget(t.Context(), 2)
+	var exceeded *readunits.ExceededError
+	for range 4 {
+		_, err := s.DynamoDB().GetItem(ctx, &dynamodb.GetItemInput{TableName: &table, Key: attr.Item{"pk": attr.S("a"), "sk": attr.S("a")}, ConsistentRead: aws.Bool(true)})
+		if errors.As(err, &exceeded) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Error("four units were read of a budget of two")
 }
