@@ -156,7 +156,7 @@ func TestTheNewestOfManyAccountsAreReadInSmallParts(t *testing.T) {
 				sameTime++
 			}
 		}
-		if most := firstRows*len(logs) + 2*(limit+sameTime); int(read.Load()) > most {
+		if most := 8*len(logs) + 2*(limit+sameTime); int(read.Load()) > most {
 			rt.Errorf("read %d rows of %d for the newest %d, want at most %d", read.Load(), len(all), limit, most)
 		}
 	})
