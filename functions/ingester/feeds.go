@@ -72,12 +72,15 @@ func (i *ingester) feedsOf(set feedsConfig, domain perp.Config) func(context.Con
 		}
 		f := feeds.New(config)
 		return &perp.Feeds{Tap: f.Tap, Past: f.Past, Applied: func(e *market.Events, k *perp.Klines) { f.Applied(e, k) }, Run: f.Run, Accounts: f.Accounts, Figures: func() []engine.Figure {
-			totals := f.Totals()
+			totals, waiting := f.Totals(), f.Waiting()
 			return []engine.Figure{
 				{Name: metrics.Connections, Unit: metrics.Count, Value: int64(totals.Connections)},
 				{Name: metrics.FramesSent, Unit: metrics.Count, Value: int64(totals.Sent), Grows: true},
 				{Name: metrics.FramesDropped, Unit: metrics.Count, Value: int64(totals.Discarded), Grows: true},
 				{Name: metrics.FramesWaiting, Unit: metrics.Count, Value: int64(totals.Waiting)},
+				{Name: metrics.AccountPollsWaiting, Unit: metrics.Count, Value: int64(waiting.Accounts)},
+				{Name: metrics.AccountPollWait, Unit: metrics.Milliseconds, Value: waiting.Longest.Milliseconds()},
+				{Name: metrics.BooksNotJoined, Unit: metrics.Count, Value: int64(waiting.Books)},
 			}
 		}}, nil
 	}

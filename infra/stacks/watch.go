@@ -369,7 +369,7 @@ func (w *watcher) dashboard() {
 		graph("Leases: held, taken; silent sources", w.by(metrics.Domain, metrics.LeaseHeld, "Maximum"), w.by(metrics.Domain, metrics.LeaseTaken, "Sum"), w.by(metrics.Domain, metrics.SilentSources, "Maximum")),
 		graph("Domains: stopped, rows quarantined, queued", w.by(metrics.Domain, metrics.Stopped, "Maximum"), w.by(metrics.Domain, metrics.RowsQuarantined, "Sum"), w.by(metrics.Domain, metrics.Queued, "Maximum")),
 		graph("Rows archived, ms behind", w.by(metrics.Domain, metrics.RowsArchived, "Sum"), w.by(metrics.Domain, metrics.ArchiveLag, "Maximum")),
-		graph("Accounts that wait for the venue, ms; not asked about", w.by(metrics.Domain, metrics.AnchorWait, "Maximum"), w.by(metrics.Domain, metrics.AccountsNotAsked, "Sum"), w.by(metrics.Function, metrics.AccountsNotAsked, "Sum")),
+		graph("Accounts that wait for the venue, ms; not asked about", w.by(metrics.Domain, metrics.AnchorWait, "Maximum"), w.by(metrics.Domain, metrics.AccountPollWait, "Maximum"), w.by(metrics.Domain, metrics.AccountsNotAsked, "Sum"), w.by(metrics.Function, metrics.AccountsNotAsked, "Sum")),
 		graph("Projections that catch up", w.by(metrics.Domain, metrics.ProjectionsCatchingUp, "Maximum")),
 		graph("Not readable by source", w.by(metrics.Domain+","+metrics.Source, metrics.Malformed, "Sum")),
 	)

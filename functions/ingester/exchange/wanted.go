@@ -32,9 +32,9 @@ type wantedPairs struct {
 	log *slog.Logger
 	now func() time.Time
 
-	turn  chan struct{}       // holds a token while somebody reads
-	pairs followrequests.List // belongs to who has the turn, as does
-	read  time.Time           // when they were read
+	turn  chan struct{}               // holds a token while somebody reads
+	pairs followrequests.List[string] // belongs to who has the turn, as does
+	read  time.Time                   // when they were read
 }
 
 // wanted returns nil where there are no documents: then nothing is wanted.
@@ -47,7 +47,7 @@ func (c Config) wanted() *wantedPairs {
 
 // list returns what is wanted of all venues, as it was [wantedEvery] ago at most. Where it
 // cannot be read it is what it was.
-func (w *wantedPairs) list(ctx context.Context) (followrequests.List, error) {
+func (w *wantedPairs) list(ctx context.Context) (followrequests.List[string], error) {
 	if w == nil {
 		return nil, nil
 	}
@@ -89,7 +89,7 @@ func (w *wantedPairs) of(ctx context.Context, lists *lister) ([]market.Pair, err
 
 // dealt are the pairs of a list that are followed, of those that trade, by key, and how many
 // are left.
-func dealt(list followrequests.List, others map[string]market.Pair) (pairs []market.Pair, left int) {
+func dealt(list followrequests.List[string], others map[string]market.Pair) (pairs []market.Pair, left int) {
 	keys, left := list.Deal(mostWanted, func(key string) bool { _, listed := others[key]; return listed })
 	pairs = make([]market.Pair, len(keys))
 	for i, key := range keys {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -11,6 +12,7 @@ import (
 
 	"quotary/functions/ingester/feeds/hub"
 	"quotary/functions/ingester/source"
+	"quotary/shared/data/followrequests"
 	"quotary/shared/gate/channel"
 )
 
@@ -48,6 +50,10 @@ type accounts struct {
 	mu      sync.Mutex
 	polled  map[accountKey]*account
 	polling int // polls under way
+	turns   source.Turns[string, accountKey]
+
+	waiting int           // accounts that are to be polled and were not, when last looked
+	longest time.Duration // for which one of them had waited
 
 	// The hub asks for topics while it holds locks of its own, so what they want
 	// polled waits under a lock that is held for nothing else.
@@ -149,34 +155,56 @@ func (as *accounts) run(ctx context.Context) error {
 	}
 }
 
-// startable returns the accounts to poll now, those that waited longest first, as
-// under way and with their weight paid. It forgets those that nobody follows any
-// longer.
+// startable returns the accounts to poll now, as under way and with their weight paid: each
+// distributor has its turns, by weight, with those that it follows, of which that goes first
+// which has waited longest. It forgets those that nobody follows any longer.
 func (as *accounts) startable() (start []accountKey) {
 	as.mu.Lock()
 	defer as.mu.Unlock()
 	now := as.Now()
 	as.addWanted(now)
+	var due []accountKey
+	lines := map[string][]accountKey{} // by distributor
 	for k, a := range as.polled {
 		if a.polling || now.Before(a.next) {
 			continue
 		}
+		followers := as.followers(k)
 		switch {
-		case as.watched(k):
+		case len(followers) > 0:
 			a.wanted = now
+			due = append(due, k)
 		case now.Sub(a.wanted) > accountRest: // not just about to be followed
 			delete(as.polled, k)
-			continue
 		}
-		start = append(start, k)
+		for _, of := range followers {
+			lines[of] = append(lines[of], k)
+		}
 	}
-	slices.SortFunc(start, func(a, b accountKey) int { return as.polled[a].next.Compare(as.polled[b].next) })
-	for i, k := range start {
-		if as.polling == accountPolls || !as.budget.TrySpend(k.weight()) {
-			return start[:i]
+	for _, line := range lines {
+		slices.SortFunc(line, func(a, b accountKey) int { return as.polled[a].next.Compare(as.polled[b].next) })
+	}
+	as.turns.Serve(lines, strings.Compare, func(k accountKey, _ string) (cost int, ok bool) {
+		a := as.polled[k]
+		switch {
+		case as.polling == accountPolls:
+			return 0, false
+		case a.polling:
+			return 0, true // another distributor follows it too
+		case !as.budget.TrySpend(k.weight()):
+			return 0, false
 		}
 		as.polling++
-		as.polled[k].polling, as.polled[k].next = true, now.Add(accountEvery)
+		a.polling, a.next = true, now.Add(accountEvery)
+		start = append(start, k)
+		return k.weight(), true
+	})
+	as.waiting, as.longest = 0, 0
+	for _, k := range due {
+		if a := as.polled[k]; !a.polling {
+			as.waiting++
+			as.longest = max(as.longest, now.Sub(a.next))
+		}
 	}
 	return start
 }
@@ -195,25 +223,36 @@ func (as *accounts) addWanted(now time.Time) {
 	}
 }
 
-func (as *accounts) watched(k accountKey) bool {
+// followers are the distributors whose clients follow an account.
+func (as *accounts) followers(k accountKey) []string {
+	var topics []string
 	for _, v := range as.views {
-		if v.orders == k.orders && as.hub.Watched(v.topicOf(k)) {
-			return true
+		if v.orders == k.orders {
+			topics = append(topics, v.topicOf(k))
 		}
 	}
-	return false
+	return as.hub.Followers(topics...)
 }
 
 // addresses are those of the accounts that are polled.
-func (as *accounts) addresses() []string {
+func (as *accounts) addresses() followrequests.List[string] {
 	as.mu.Lock()
 	defer as.mu.Unlock()
-	list := make([]string, 0, len(as.polled))
+	by := map[string][]string{}
 	for k := range as.polled {
-		list = append(list, k.address)
+		for _, of := range as.followers(k) {
+			by[of] = append(by[of], k.address)
+		}
 	}
-	slices.Sort(list)
-	return slices.Compact(list)
+	return listOf(by)
+}
+
+// listOf lists what each distributor follows.
+func listOf[T comparable](by map[string][]T) (list followrequests.List[T]) {
+	for _, of := range slices.Sorted(maps.Keys(by)) {
+		list = append(list, followrequests.Of[T]{Distributor: of, Things: by[of]})
+	}
+	return list
 }
 
 // poll asks the venue and publishes what changed.

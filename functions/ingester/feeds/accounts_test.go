@@ -243,3 +243,83 @@ func TestAnAccountThatWaitsForTheBudgetIsForgottenWithItsFollowers(t *testing.T)
 		t.Errorf("%v may start, which nobody follows", start)
 	}
 }
+
+// poller polls accounts that clients of distributors follow, by a clock of its own.
+type poller struct {
+	*accounts
+	now   time.Time
+	polls map[accountKey][]time.Time
+}
+
+func newPoller() *poller {
+	p := &poller{now: time.Unix(1_800_000_000, 0), polls: map[accountKey][]time.Time{}}
+	p.accounts = newAccounts(&Config{Now: func() time.Time { return p.now }}, nil)
+	p.accounts.hub = hub.New(hub.Config{Topic: func(name string) hub.Topic {
+		return p.views[0].topic(strings.TrimPrefix(name, string(channel.OpenOrders)+" "))
+	}})
+	newOpenOrders(base{Config: p.Config, name: string(channel.OpenOrders), hub: p.accounts.hub, accounts: p.accounts})
+	return p
+}
+
+// follow has a client of a distributor follow the open orders of n accounts.
+func (p *poller) follow(distributor, prefix string, n int) {
+	p.accounts.hub.Connect(hub.Conn{ID: distributor, Of: distributor})
+	for i := range n {
+		_ = p.accounts.hub.Subscribe(distributor, p.views[0].topicOf(ordersOf(prefix, i)), nil)
+	}
+}
+
+func ordersOf(prefix string, i int) accountKey {
+	return accountKey{orders: true, address: fmt.Sprint(prefix, i)}
+}
+
+// run polls for a while; an answer comes within half a second.
+func (p *poller) run(d time.Duration) {
+	for end := p.now.Add(d); p.now.Before(end); p.now = p.now.Add(500 * time.Millisecond) {
+		for _, k := range p.startable() {
+			p.polls[k] = append(p.polls[k], p.now)
+			p.polled[k].polling = false
+			p.polling--
+		}
+	}
+}
+
+// TestNobodysAccountsAreKeptFromBeingPolled: a distributor's client follows one account from
+// the second minute on, while one of another follows any number.
+func TestNobodysAccountsAreKeptFromBeingPolled(t *testing.T) {
+	t.Parallel()
+	for _, loud := range []int{0, 100, 1000, 5000} {
+		p := newPoller()
+		p.follow("loud", "0xloud", loud)
+		p.run(time.Minute)
+		began := p.now
+		p.follow("quiet", "0xquiet", 1)
+		p.follow("also quiet", "0xloud", min(loud, 1)) // the same as the loud one
+		p.run(9 * time.Minute)
+		polls, n := p.polls[ordersOf("0xquiet", 0)], 0
+		for i := range loud {
+			n += len(p.polls[ordersOf("0xloud", i)])
+		}
+		// Of 45 polls a minute a third, but never more than there can be; none is left unspent.
+		least, all := 130, 9*accountWeight/20
+		if loud == 0 {
+			least, all = 270, 270
+		}
+		if len(polls) < least || n+len(polls) < all {
+			t.Errorf("beside %d accounts one is polled %d times in 9 minutes, want %d; all %d times, want %d", loud, len(polls), least, n+len(polls), all)
+			continue
+		}
+		if wait := polls[0].Sub(began); wait > 5*time.Second {
+			t.Errorf("beside %d accounts one waits for %s", loud, wait)
+		}
+		if shared := len(p.polls[ordersOf("0xloud", 0)]); loud > 0 && shared < least {
+			t.Errorf("beside %d accounts one that another follows too is polled %d times", loud, shared)
+		}
+		if loud >= 1000 && (p.waiting < loud-100 || p.longest < 9*time.Minute) || loud == 0 && (p.waiting > 0 || p.longest > 0) {
+			t.Errorf("beside %d accounts %d wait, for %s at most", loud, p.waiting, p.longest)
+		}
+		if list := p.addresses(); loud == 1000 && (len(list) != 3 || len(list[1].Things) != loud || !slices.Equal(list[2].Things, []string{"0xquiet0"})) {
+			t.Errorf("followed are %v", list)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -23,6 +24,8 @@ import (
 // books publishes the books of all coins, each in the groupings that are followed.
 type books struct {
 	base
+	notJoined atomic.Int64 // books that are followed so and that the venue does not join
+
 	mu    sync.Mutex
 	coins map[string]*coinBook
 }
@@ -195,19 +198,20 @@ func (b *books) run(ctx context.Context) error {
 // requestJoined has the venue join the books that are followed so, and no others.
 func (b *books) requestJoined() {
 	b.mu.Lock()
-	var wanted []hyperliquid.JoinedBook
+	by := map[string][]hyperliquid.JoinedBook{} // distributor
 	for coin, c := range b.coins {
-		for i := range c.views {
-			if i > 0 && slices.ContainsFunc(c.views[i].cuts[:], func(cut bookCut) bool { return b.hub.Watched(cut.topic) }) {
-				wanted = append(wanted, hyperliquid.JoinedBook{Grouping: groupings[i], Coin: coin})
+		for i := 1; i < len(c.views); i++ {
+			var topics [len(depths)]string
+			for depth := range depths {
+				topics[depth] = c.views[i].cuts[depth].topic
+			}
+			for _, of := range b.hub.Followers(topics[:]...) {
+				by[of] = append(by[of], hyperliquid.JoinedBook{Grouping: groupings[i], Coin: coin})
 			}
 		}
 	}
 	b.mu.Unlock()
-	b.Joined.Keep(func(one hyperliquid.JoinedBook) bool { return slices.Contains(wanted, one) })
-	for _, one := range wanted {
-		b.Joined.Want(one)
-	}
+	b.notJoined.Store(int64(b.Joined.Follow(listOf(by))))
 }
 
 // prepare has the venue join a book that is about to be followed, if it is of a coin

@@ -17,6 +17,7 @@ import (
 
 	"quotary/functions/ingester/feeds/hub"
 	"quotary/functions/ingester/source/hyperliquid"
+	"quotary/shared/data/followrequests"
 	"quotary/shared/gate/connections"
 	"quotary/shared/gate/keys"
 	"quotary/shared/market"
@@ -69,6 +70,7 @@ type Feeds struct {
 	consumers   []consumer
 	late        []lateConsumer
 	candles     *candles
+	books       *books
 	fills       newFills
 	accounts    *accounts
 	removals    removals
@@ -130,8 +132,11 @@ func New(config Config) *Feeds {
 		if c, ok := f.publishers[name].(lateConsumer); ok {
 			f.late = append(f.late, c)
 		}
-		if c, ok := f.publishers[name].(*candles); ok {
-			f.candles = c
+		switch p := f.publishers[name].(type) {
+		case *candles:
+			f.candles = p
+		case *books:
+			f.books = p
 		}
 	}
 	return f
@@ -311,9 +316,23 @@ func (f *Feeds) publish(e *market.Events) {
 // called by the pipeline, to which the candles belong.
 func (f *Feeds) Applied(e *market.Events, folded Candles) { f.candles.applied(e, folded) }
 
-// Accounts are the addresses of the accounts whose state or orders somebody follows, in
-// their order. It may be called at any time.
-func (f *Feeds) Accounts() []string { return f.accounts.addresses() }
+// Accounts are the addresses of the accounts whose state or orders somebody follows. It may be
+// called at any time.
+func (f *Feeds) Accounts() followrequests.List[string] { return f.accounts.addresses() }
+
+// Waiting is what followers wait for as the venue's limits have it.
+type Waiting struct {
+	Accounts int           // that are to be polled
+	Longest  time.Duration // for which one of them has waited
+	Books    int           // that the venue does not join, though they are followed so
+}
+
+// Waiting is what waited when last looked.
+func (f *Feeds) Waiting() Waiting {
+	f.accounts.mu.Lock()
+	defer f.accounts.mu.Unlock()
+	return Waiting{f.accounts.waiting, f.accounts.longest, int(f.books.notJoined.Load())}
+}
 
 // Totals are the figures of the feeds.
 func (f *Feeds) Totals() hub.Totals { return f.hub.Totals() }

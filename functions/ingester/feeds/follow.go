@@ -31,7 +31,7 @@ type subscribed struct {
 	at    time.Time
 }
 
-func (c *client) conn() hub.Conn { return hub.Conn{ID: c.ID, Endpoint: c.Endpoint, At: c.At} }
+func (c *client) conn() hub.Conn { return connOf(&c.Connection) }
 
 // follow follows the table of connections until ctx ends.
 func (f *Feeds) follow(ctx context.Context) error {

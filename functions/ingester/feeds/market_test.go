@@ -129,6 +129,42 @@ func TestABookIsJoinedHereWhereTheVenueDoesNot(t *testing.T) {
 	shows("when the venue has gone silent", here)
 }
 
+// TestNobodysJoinedBooksTakeThePlacesOfAnother: the client of one distributor follows more
+// books than the venue joins, before that of another follows one.
+func TestNobodysJoinedBooksTakeThePlacesOfAnother(t *testing.T) {
+	t.Parallel()
+	f := New(Config{Joined: hyperliquid.NewJoinedBooks("http://127.0.0.1:1", slog.New(slog.DiscardHandler))})
+	for i := range 60 {
+		one := book(fmt.Sprint("C", i), 1, "105056.0")
+		f.books.publish(&one)
+	}
+	follow := func(distributor, coin string, figs int) {
+		t.Helper()
+		s := channel.Subscription{Type: channel.L2Book, Coin: coin, NSigFigs: figs}
+		topic, _ := f.topicOf(string(s.Type), &s)
+		f.hub.Connect(hub.Conn{ID: distributor, Of: distributor})
+		f.books.prepare(&s)
+		if err := f.hub.Subscribe(distributor, topic, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 60 {
+		follow("loud", fmt.Sprint("C", i), 2)
+	}
+	f.books.requestJoined()
+	if n := f.Waiting().Books; n != 10 {
+		t.Errorf("%d books are left out, want 10", n)
+	}
+	follow("quiet", "C7", 3)
+	f.books.requestJoined()
+	if _, ok := f.Joined.Since(hyperliquid.JoinedBook{Grouping: market.Grouping{Figs: 3, Mantissa: 1}, Coin: "C7"}); !ok {
+		t.Error("the venue does not join the only book of a distributor")
+	}
+	if n := f.Waiting().Books; n != 11 {
+		t.Errorf("%d books are left out, want 11", n)
+	}
+}
+
 func TestTheBestPricesComeFromWhicheverSourceIsAhead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -77,7 +77,7 @@ func (f *Feeds) sweepIdle(context.Context) {
 }
 
 func connOf(c *connections.Connection) hub.Conn {
-	return hub.Conn{ID: c.ID, Endpoint: c.Endpoint, At: c.At}
+	return hub.Conn{ID: c.ID, Endpoint: c.Endpoint, At: c.At, Of: c.Distributor}
 }
 
 // sweepKeys ends connections whose sub-key may not connect any longer. While keys

@@ -3,8 +3,11 @@ package perp
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"quotary/functions/ingester/source/hyperliquid"
 	"quotary/shared/data/accounts"
@@ -173,7 +176,7 @@ func TestAnAnchoredAccountIsWrittenAtOnce(t *testing.T) {
 		b.Fills = append(b.Fills, other)
 	}
 	b.AnchorRequests, b.Anchors = []string{faultyAccount}, []market.Anchor{said(0, "2", "200")}
-	w.p.wanted.list(nil, followrequests.List{{Distributor: "one", Things: []string{faultyAccount}}}, w.now)
+	w.p.wanted.list(followrequests.List[string]{{Distributor: "one", Things: []string{faultyAccount}}}, w.now)
 	if w.p.Urgent() {
 		t.Error("changes are urgent that nobody waits for")
 	}
@@ -214,8 +217,27 @@ func TestWhoLostItsAnchorIsAskedForBesideThoseThatHoldMuch(t *testing.T) {
 		wanted.wantIfLarge(&market.Account{Address: fmt.Sprintf("0x%040d", i)}, new(market.Markets), market.Marks{}, noon)
 	}
 	wanted.again(faultyAccount, noon)
-	list := wanted.list(nil, nil, noon)
+	list := wanted.list(nil, noon)
 	if len(list) != mostValued+1 || !slices.ContainsFunc(list, func(one hyperliquid.WantedAnchor) bool { return one.Address == faultyAccount && one.After.Equal(noon) }) {
 		t.Errorf("%d are wanted", len(list))
+	}
+}
+
+// TestWhoFollowsOnAFeedHasTurnsOfItsOwn as who asks for accounts by requests: both are the same
+// distributor's.
+func TestWhoFollowsOnAFeedHasTurnsOfItsOwn(t *testing.T) {
+	t.Parallel()
+	feeds := followrequests.List[string]{{Distributor: "loud", Things: []string{"0xboth"}}, {Distributor: "quiet", Things: []string{"0xquiet", "0xboth", "0xboth"}}}
+	for i := range 30_000 {
+		feeds[0].Things = append(feeds[0].Things, fmt.Sprint("0xloud", i))
+	}
+	requests := followrequests.List[string]{{Distributor: "loud", Things: []string{"0xboth"}}, {Distributor: "third", Things: []string{"0xthird", "0xquiet"}}}
+	got := map[string]int{}
+	for _, one := range newWantedAccounts(1).list(slices.Concat(feeds, requests), noon) {
+		got[strings.Join(slices.Sorted(slices.Values(one.By)), " ")]++
+	}
+	want := map[string]int{"loud": 30_000, "loud quiet": 1, "quiet third": 1, "third": 1}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -75,7 +75,7 @@ type Feeds struct {
 	Run     func(context.Context) error
 	Figures func() []engine.Figure
 	// Accounts are the addresses that are followed.
-	Accounts func() []string
+	Accounts func() followrequests.List[string]
 }
 
 // Domain returns the domain for a process to run.

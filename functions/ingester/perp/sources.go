@@ -4,12 +4,14 @@ import (
 	"context"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/source"
 	"quotary/functions/ingester/source/hyperliquid"
 	"quotary/shared/catalog"
+	"quotary/shared/data/followrequests"
 	"quotary/shared/data/funding"
 	"quotary/shared/market"
 )
@@ -57,15 +59,15 @@ func (c Config) anchors(wanted *wantedAccounts, feeds *Feeds) engine.Source[*Bat
 	}
 	a.OldestWait = &wanted.oldestWait
 	a.Wanted = func(ctx context.Context) ([]hyperliquid.WantedAnchor, error) {
-		var followed []string
+		var followed followrequests.List[string]
 		if feeds != nil && feeds.Accounts != nil {
 			followed = feeds.Accounts()
 		}
 		if c.Wanted == nil {
-			return wanted.list(followed, nil, time.Now()), nil
+			return wanted.list(followed, time.Now()), nil
 		}
-		clients, err := c.Wanted.List(ctx, time.Now())
-		return wanted.list(followed, clients, time.Now()), err
+		asked, err := c.Wanted.List(ctx, time.Now())
+		return wanted.list(slices.Concat(followed, asked), time.Now()), err
 	}
 	s := live("anchors", a.Stats, a.Follow)
 	s.Brings = catalog.AllOf(catalog.VenueAccounts)

@@ -127,19 +127,12 @@ func (w *wantedAccounts) wantIfLarge(a *market.Account, m *market.Markets, marks
 	}
 }
 
-// feedsFollow stands for the feeds among those who follow accounts. No distributor has it.
-const feedsFollow = "feeds"
-
-// list sets which accounts the feeds and clients follow, and returns all wanted ones.
-func (w *wantedAccounts) list(feeds []string, clients followrequests.List, now time.Time) []hyperliquid.WantedAnchor {
+// list sets which accounts distributors follow, and returns all wanted ones.
+func (w *wantedAccounts) list(followed followrequests.List[string], now time.Time) []hyperliquid.WantedAnchor {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	clear(w.followed)
-	maps.Copy(w.followed, clients.By())
-	list := make([]hyperliquid.WantedAnchor, 0, len(feeds)+len(w.followed)+len(w.own))
-	for _, address := range feeds {
-		w.followed[address] = append(w.followed[address], feedsFollow)
-	}
+	w.followed = followed.By()
+	list := make([]hyperliquid.WantedAnchor, 0, len(w.followed)+len(w.own))
 	for address, one := range w.own {
 		if now.After(one.until) {
 			delete(w.own, address)

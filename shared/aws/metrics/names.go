@@ -27,6 +27,10 @@ const (
 	FramesSent    = "FramesSent"
 	FramesDropped = "FramesDropped" // for clients that do not keep up
 	FramesWaiting = "FramesWaiting"
+
+	AccountPollsWaiting = "AccountPolls"    // accounts that are followed there and wait to be polled
+	AccountPollWait     = "AccountPollWait" // ms for which one of them has waited, at most
+	BooksNotJoined      = "BooksNotJoined"  // books with nSigFigs for which the venue's limits leave no place
 )
 
 // Metrics of the fold of accounts, which belong to [PerpDomain].

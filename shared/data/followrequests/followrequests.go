@@ -19,7 +19,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -323,34 +323,39 @@ func (a *asked) rest(until time.Time) {
 	a.rests = until
 }
 
-// List is what is wanted, by distributor, who are sorted.
-type List []Of
+// List is what is wanted, by distributor.
+type List[T comparable] []Of[T]
 
 // Of is what one distributor wants, in the order in which it was asked for first.
-type Of struct {
+type Of[T comparable] struct {
 	Distributor string
-	Things      []string
+	Things      []T
 }
 
-// By returns who wants each thing, sorted.
-func (l List) By() map[string][]string {
-	by := map[string][]string{}
+// By returns who wants each thing, each distributor once, in the order of the list.
+func (l List[T]) By() map[T][]string {
+	by := map[T][]string{}
 	for _, of := range l {
-		for _, id := range of.Things {
-			by[id] = append(by[id], of.Distributor)
+		for _, thing := range of.Things {
+			if !slices.Contains(by[thing], of.Distributor) {
+				by[thing] = append(by[thing], of.Distributor)
+			}
 		}
 	}
 	return by
 }
 
-// Things returns what is wanted, sorted.
-func (l List) Things() []string { return slices.Sorted(maps.Keys(l.By())) }
+// Things returns what is wanted, each once, in the order in which [List.Deal] does.
+func (l List[T]) Things() []T {
+	things, _ := l.Deal(math.MaxInt, func(T) bool { return true })
+	return things
+}
 
 // Deal returns which things that somebody has are followed where only so many can be: in
 // rounds, one of each distributor in each, so that none takes the places of another. Left is
 // how many are not.
-func (l List) Deal(most int, has func(id string) bool) (dealt []string, left int) {
-	taken := map[string]bool{}
+func (l List[T]) Deal(most int, has func(T) bool) (dealt []T, left int) {
+	taken := map[T]bool{}
 	for round, more := 0, true; more; round++ {
 		more = false
 		for _, of := range l {
@@ -358,13 +363,13 @@ func (l List) Deal(most int, has func(id string) bool) (dealt []string, left int
 				continue
 			}
 			more = true
-			switch id := of.Things[round]; {
-			case taken[id] || !has(id):
+			switch thing := of.Things[round]; {
+			case taken[thing] || !has(thing):
 			case len(dealt) < most:
-				taken[id] = true
-				dealt = append(dealt, id)
+				taken[thing] = true
+				dealt = append(dealt, thing)
 			default:
-				taken[id] = true
+				taken[thing] = true
 				left++
 			}
 		}
@@ -379,10 +384,10 @@ type listed struct {
 	things   map[string]thing
 }
 
-// List returns what is wanted, and deletes the documents of what nobody has asked for within
+// List returns what is wanted, the distributors sorted, and deletes the documents of what nobody has asked for within
 // [Kind.Lasts]. Of distributors whose documents cannot be read, for which there is an error,
 // it is what it was.
-func (s *Store) List(ctx context.Context, now time.Time) (List, error) {
+func (s *Store) List(ctx context.Context, now time.Time) (List[string], error) {
 	known := map[string]*listed{}
 	var errs []error
 	var mu sync.Mutex
@@ -451,7 +456,7 @@ func (of *listed) ends(now time.Time, lasts time.Duration) bool {
 	return false
 }
 
-func (s *Store) list() (l List) {
+func (s *Store) list() (l List[string]) {
 	for distributor, of := range s.listed {
 		if len(of.things) == 0 {
 			continue
@@ -463,9 +468,9 @@ func (s *Store) list() (l List) {
 		slices.SortFunc(ids, func(a, b string) int {
 			return cmp.Or(cmp.Compare(of.things[a].Since, of.things[b].Since), cmp.Compare(a, b))
 		})
-		l = append(l, Of{distributor, ids})
+		l = append(l, Of[string]{distributor, ids})
 	}
-	slices.SortFunc(l, func(a, b Of) int { return cmp.Compare(a.Distributor, b.Distributor) })
+	slices.SortFunc(l, func(a, b Of[string]) int { return cmp.Compare(a.Distributor, b.Distributor) })
 	return l
 }
 

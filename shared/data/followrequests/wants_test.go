@@ -73,18 +73,18 @@ func TestAnAccountIsWantedForTenMinutesAfterItWasAskedFor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	function, ingester := w.open(Accounts), w.open(Accounts)
-	list := func(after time.Duration, want ...Of) {
+	list := func(after time.Duration, want ...Of[string]) {
 		t.Helper()
 		got, err := ingester.List(t.Context(), now.Add(after))
-		if diff := cmp.Diff(List(want), got, cmpopts.EquateEmpty()); err != nil || diff != "" {
+		if diff := cmp.Diff(List[string](want), got, cmpopts.EquateEmpty()); err != nil || diff != "" {
 			t.Errorf("after %s: %v\n%s", after, err, diff)
 		}
 	}
 	list(0)
 	want(t, function, "one", 0, bob)
-	list(0, Of{"one", []string{bob}})
+	list(0, Of[string]{"one", []string{bob}})
 	want(t, function, "one", time.Millisecond, alice, bob)
-	list(time.Millisecond, Of{"one", []string{bob, alice}}) // what was asked for first is first
+	list(time.Millisecond, Of[string]{"one", []string{bob, alice}}) // what was asked for first is first
 	sent := w.requests.Load()
 	for second := range 50 {
 		want(t, function, "one", time.Duration(second)*time.Second, alice, bob)
@@ -95,10 +95,10 @@ func TestAnAccountIsWantedForTenMinutesAfterItWasAskedFor(t *testing.T) {
 	want(t, w.open(Accounts), "one", 4*time.Minute, alice) // another instance
 	want(t, function, "one", 6*time.Minute, alice)
 	want(t, function, "two", 0, alice)
-	list(Accounts.Lasts, Of{"one", []string{bob, alice}}, Of{"two", []string{alice}})
-	list(Accounts.Lasts+time.Second, Of{"one", []string{alice}})
+	list(Accounts.Lasts, Of[string]{"one", []string{bob, alice}}, Of[string]{"two", []string{alice}})
+	list(Accounts.Lasts+time.Second, Of[string]{"one", []string{alice}})
 	want(t, function, "one", Accounts.Lasts+2*time.Second, bob)
-	list(Accounts.Lasts+2*time.Second, Of{"one", []string{alice, bob}}) // as if it were new
+	list(Accounts.Lasts+2*time.Second, Of[string]{"one", []string{alice, bob}}) // as if it were new
 	list(2*Accounts.Lasts + 7*time.Minute)
 	list(3*Accounts.Lasts + 7*time.Minute)
 	for what, d := range map[string]*store.Documents{"things": ingester.things, "who": ingester.who} {
@@ -227,7 +227,7 @@ func TestAStoreThatRefusesHoldsUpOneRequestASecond(t *testing.T) {
 
 func TestPlacesAreDealtInRounds(t *testing.T) {
 	t.Parallel()
-	l := List{{"a", []string{"a1", "both", "a2", "unknown", "a3"}}, {"b", []string{"both", "b1"}}, {"c", nil}}
+	l := List[string]{{"a", []string{"a1", "both", "a2", "unknown", "a3"}}, {"b", []string{"both", "b1"}}, {"c", nil}}
 	known := func(id string) bool { return id != "unknown" }
 	for most, want := range map[int][]string{0: nil, 1: {"a1"}, 2: {"a1", "both"}, 3: {"a1", "both", "b1"}, 9: {"a1", "both", "b1", "a2", "a3"}} {
 		if dealt, left := l.Deal(most, known); !slices.Equal(dealt, want) || left != 5-len(want) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,6 +16,7 @@ type Conn struct {
 	ID       string    // the connection id that the gateway gave
 	Endpoint string    // the management URL of the API that holds it: https://host/stage
 	At       time.Time // when the client connected
+	Of       string    // whose client it is, see [Hub.Followers]
 }
 
 // A Sink delivers frames to connections. It may be called by many goroutines,
@@ -258,6 +260,20 @@ func (h *Hub) Watched(topic string) bool {
 	h.topicsMu.RLock()
 	defer h.topicsMu.RUnlock()
 	return h.topics[topic] != nil
+}
+
+// Followers returns whose connections are subscribed to any of some topics, sorted ([Conn.Of]).
+func (h *Hub) Followers(topics ...string) (all []string) {
+	for _, name := range topics {
+		h.topicsMu.RLock()
+		t := h.topics[name]
+		h.topicsMu.RUnlock()
+		if t != nil {
+			all = t.appendFollowers(all)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // Send queues a frame for one connection, after what waits there. It is a reply:

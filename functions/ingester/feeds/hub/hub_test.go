@@ -739,3 +739,30 @@ func TestALimitOfRequestsMakesStatesFewerAndNotOlder(t *testing.T) {
 		}
 	})
 }
+
+func TestATopicKnowsWhoseConnectionsFollowIt(t *testing.T) {
+	t.Parallel()
+	inTime(t, Config{}, func(t *testing.T, h *Hub, _ *wire) {
+		for id, of := range map[string]string{"a": "one", "b": "one", "c": "two"} {
+			h.Connect(Conn{ID: id, Of: of})
+			mustSubscribe(t, h, id, "btc", "")
+		}
+		mustSubscribe(t, h, "b", "btc", "") // again
+		mustSubscribe(t, h, "c", "eth", "")
+		follow := func(when string, topics []string, want ...string) {
+			t.Helper()
+			if got := h.Followers(topics...); !slices.Equal(got, want) {
+				t.Errorf("%s %q follow %q, want %q", when, got, topics, want)
+			}
+		}
+		follow("at first", []string{"btc"}, "one", "two")
+		follow("at first", []string{"eth", "none", "btc"}, "one", "two")
+		h.Unsubscribe("b", "btc")
+		h.Unsubscribe("c", "btc")
+		follow("after two left", []string{"btc"}, "one")
+		follow("after two left", []string{"btc", "eth"}, "one", "two")
+		h.Disconnect("a")
+		h.Disconnect("c")
+		follow("in the end", []string{"btc", "eth"})
+	})
+}

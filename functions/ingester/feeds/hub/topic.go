@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -14,7 +15,8 @@ type topic struct {
 	mu      sync.Mutex
 	dead    bool // it lost its last subscriber and is not in the hub any more
 	subs    []*subscription
-	version uint64 // counts what was published
+	of      []follower // whose they are
+	version uint64     // counts what was published
 
 	held      []published     // what waits for Spacing; the last may be a State
 	joining   []*subscription // whose snapshots wait for Spacing
@@ -23,6 +25,33 @@ type topic struct {
 
 	last   []byte // what was published last, for Stale
 	lastAt time.Time
+}
+
+// follower is somebody whose connections are subscribed to a topic.
+type follower struct {
+	of   string
+	subs int
+}
+
+// count adds n subscriptions of somebody, of whom there are few. The caller holds t.mu.
+func (t *topic) count(of string, n int) {
+	i := slices.IndexFunc(t.of, func(f follower) bool { return f.of == of })
+	if i < 0 {
+		i = len(t.of)
+		t.of = append(t.of, follower{of: of})
+	}
+	if t.of[i].subs += n; t.of[i].subs == 0 {
+		t.of = slices.Delete(t.of, i, i+1)
+	}
+}
+
+func (t *topic) appendFollowers(all []string) []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, f := range t.of {
+		all = append(all, f.of)
+	}
+	return all
 }
 
 type published struct {
@@ -51,6 +80,7 @@ func (h *Hub) join(c *conn, name string) *subscription {
 		}
 		s := &subscription{conn: c, topic: t, at: len(t.subs), from: t.version}
 		t.subs = append(t.subs, s)
+		t.count(c.Of, 1)
 		idle := false
 		if t.Snapshot != nil {
 			s.from = beforeSnapshot
@@ -115,6 +145,7 @@ func (t *topic) leave(s *subscription) {
 	t.subs[s.at].at = s.at
 	t.subs[last] = nil
 	t.subs = t.subs[:last]
+	t.count(s.conn.Of, -1)
 	t.dead = last == 0
 	dead := t.dead
 

@@ -86,6 +86,37 @@ type anchored struct {
 	due      time.Time // since when it waits to be asked about; zero while it does not
 }
 
+// line is one in which accounts wait to be asked about.
+type line struct {
+	unfollowed bool   // nobody waits for them
+	by         string // who wants them
+	again      bool   // they were asked about before
+}
+
+// compare says which of two lines goes first whose turn comes at once.
+func (l line) compare(other line) int {
+	return cmp.Or(compareBool(l.unfollowed, other.unfollowed), compareBool(l.again, other.again), cmp.Compare(l.by, other.by))
+}
+
+// apart is the distance between turns of a line: accounts that nobody waits for have a fourth
+// of the turns of others.
+func (l line) apart() int {
+	if l.unfollowed {
+		return 4
+	}
+	return 1
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
 // Follow asks until ctx ends or the sink fails. It owns a goroutine for each question,
 // all of which have ended when it returns.
 func (a *Anchors) Follow(ctx context.Context, sink Sink) error {
@@ -130,7 +161,7 @@ type anchorFollower struct {
 
 	mu     sync.Mutex
 	known  map[string]*anchored
-	turns  turns
+	turns  source.Turns[line, WantedAnchor]
 	busy   int
 	dexs   []string
 	listed time.Time // when dexs were
@@ -148,25 +179,21 @@ func newAnchorFollower(a *Anchors, sink Sink) *anchorFollower {
 func (f *anchorFollower) due(wanted []WantedAnchor, now time.Time) (due []WantedAnchor) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	lines := f.lines(wanted, now)
-	for f.busy < anchorsAtOnce {
-		of, ok := f.turns.first(lines)
-		if !ok {
-			break
-		}
-		one := lines[of][0]
+	f.turns.Serve(f.lines(wanted, now), line.compare, func(one WantedAnchor, of line) (cost int, ok bool) {
 		k := f.known[one.Address]
-		if !k.busy && f.Budget != nil && !f.Budget.TrySpend(f.weight(k, one, now)) {
-			break // it keeps its turn
+		switch {
+		case f.busy == anchorsAtOnce:
+			return 0, false
+		case k.busy:
+			return 0, true // it was in another line too
+		case f.Budget != nil && !f.Budget.TrySpend(f.weight(k, one, now)):
+			return 0, false
 		}
-		if lines[of] = lines[of][1:]; k.busy {
-			continue // it was in another line too
-		}
-		f.turns.served(of)
 		k.busy, k.asked, k.due = true, now, time.Time{}
 		f.busy++
 		due = append(due, one)
-	}
+		return of.apart(), true
+	})
 	f.noteWait(now)
 	return due
 }

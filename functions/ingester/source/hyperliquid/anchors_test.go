@@ -239,9 +239,6 @@ func TestNobodysAccountsKeepThoseOfAnotherWaiting(t *testing.T) {
 	if next := askAll(f, wanted, &now, 6); !slices.Contains(next, "only") || !slices.Contains(next, "new 199") {
 		t.Errorf("the next are %q", next)
 	}
-	if len(f.turns.at) > 4 {
-		t.Errorf("turns of %d lines are kept", len(f.turns.at))
-	}
 }
 
 func TestAnAccountThatTheVenueDoesNotKnowIsAskedAboutHourly(t *testing.T) {

@@ -1,12 +1,13 @@
 package hyperliquid
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 
 	"quotary/functions/ingester/source"
 	"quotary/shared/backoff"
+	"quotary/shared/data/followrequests"
 	"quotary/shared/market"
 	"quotary/shared/venue/wire"
 )
@@ -44,55 +46,87 @@ type JoinedBooks struct {
 	log    *slog.Logger
 	budget *source.Budget
 
-	mu     sync.Mutex
-	wanted map[JoinedBook]time.Time          // since when
-	news   map[market.Grouping]chan struct{} // hold one: what is wanted has changed
+	mu       sync.Mutex
+	wanted   map[JoinedBook]joinedBook
+	followed int                               // of them
+	news     map[market.Grouping]chan struct{} // hold one: what is followed has changed
 }
 
 // NewJoinedBooks returns books of the public API at a URL, as
 // https://api.hyperliquid.xyz, none of them wanted.
 func NewJoinedBooks(url string, log *slog.Logger) *JoinedBooks {
 	j := &JoinedBooks{url: url, log: log, budget: source.NewBudget(joinedMessagesPerMinute, time.Now),
-		wanted: map[JoinedBook]time.Time{}, news: map[market.Grouping]chan struct{}{}}
+		wanted: map[JoinedBook]joinedBook{}, news: map[market.Grouping]chan struct{}{}}
 	for _, g := range market.Groupings {
 		j.news[g] = make(chan struct{}, 1)
 	}
 	return j
 }
 
-// Want has a book followed, as far as the venue's limits allow.
+// joinedBook is what is known of a book that somebody wants.
+type joinedBook struct {
+	first time.Time // when it was wanted first
+	since time.Time // since when it is followed; zero: it has no place
+}
+
+// Want has a book followed if there is a place, until [JoinedBooks.Follow] says who wants it.
 func (j *JoinedBooks) Want(b JoinedBook) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if _, ok := j.wanted[b]; ok || len(j.wanted) == maxJoined {
+	if _, ok := j.wanted[b]; ok || j.followed == maxJoined {
 		return
 	}
-	j.wanted[b] = time.Now()
+	now := time.Now()
+	j.wanted[b] = joinedBook{now, now}
+	j.followed++
 	j.signal(b.Grouping)
 }
 
-// Since returns since when a book is wanted.
+// Follow has the books followed that distributors want, and no others. The places that the
+// venue's limits allow are dealt in rounds; left is how many books have none. Of a distributor
+// those go first that were wanted first, so that a place is kept while others want no less.
+func (j *JoinedBooks) Follow(list followrequests.List[JoinedBook]) (left int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	now := time.Now()
+	before, wanted := j.wanted, map[JoinedBook]joinedBook{}
+	for _, of := range list {
+		for _, b := range of.Things {
+			wanted[b] = joinedBook{first: before[b].first}
+			if wanted[b].first.IsZero() {
+				wanted[b] = joinedBook{first: now}
+			}
+		}
+	}
+	for _, of := range list {
+		slices.SortFunc(of.Things, func(a, b JoinedBook) int {
+			return cmp.Or(wanted[a].first.Compare(wanted[b].first), cmp.Compare(a.Coin, b.Coin), cmp.Compare(a.Figs, b.Figs), cmp.Compare(a.Mantissa, b.Mantissa))
+		})
+	}
+	dealt, left := list.Deal(maxJoined, func(JoinedBook) bool { return true })
+	for _, b := range dealt {
+		one := wanted[b]
+		if one.since = before[b].since; one.since.IsZero() {
+			one.since = now
+			j.signal(b.Grouping)
+		}
+		wanted[b] = one
+	}
+	for b, one := range before {
+		if !one.since.IsZero() && wanted[b].since.IsZero() {
+			j.signal(b.Grouping)
+		}
+	}
+	j.wanted, j.followed = wanted, len(dealt)
+	return left
+}
+
+// Since returns since when a book is followed.
 func (j *JoinedBooks) Since(b JoinedBook) (at time.Time, ok bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	at, ok = j.wanted[b]
-	return at, ok
-}
-
-// Keep drops the books that are not to be kept. It holds no lock while it asks.
-func (j *JoinedBooks) Keep(keep func(JoinedBook) bool) {
-	j.mu.Lock()
-	all := maps.Clone(j.wanted)
-	j.mu.Unlock()
-	for b := range all {
-		if keep(b) {
-			continue
-		}
-		j.mu.Lock()
-		delete(j.wanted, b)
-		j.signal(b.Grouping)
-		j.mu.Unlock()
-	}
+	at = j.wanted[b].since
+	return at, !at.IsZero()
 }
 
 // signal wakes the connection of a grouping. The caller holds j.mu.
@@ -103,13 +137,13 @@ func (j *JoinedBooks) signal(g market.Grouping) {
 	}
 }
 
-// coins are those that are wanted in a grouping.
+// coins are those that are followed in a grouping.
 func (j *JoinedBooks) coins(g market.Grouping) map[string]bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	coins := map[string]bool{}
-	for b := range j.wanted {
-		if b.Grouping == g {
+	for b, one := range j.wanted {
+		if b.Grouping == g && !one.since.IsZero() {
 			coins[b.Coin] = true
 		}
 	}
@@ -247,13 +281,13 @@ func (j *JoinedBooks) read(ctx context.Context, conn *websocket.Conn, g market.G
 			continue
 		}
 		book, newer := books.join(&book)
-		if b := (JoinedBook{g, book.Coin}); newer && j.isWanted(b) {
+		if b := (JoinedBook{g, book.Coin}); newer && j.follows(b) {
 			take(b, &book)
 		}
 	}
 }
 
-func (j *JoinedBooks) isWanted(b JoinedBook) bool {
+func (j *JoinedBooks) follows(b JoinedBook) bool {
 	_, ok := j.Since(b)
 	return ok
 }

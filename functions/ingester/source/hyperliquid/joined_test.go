@@ -5,14 +5,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
 
+	"quotary/shared/data/followrequests"
 	"quotary/shared/market"
 )
 
@@ -127,7 +131,7 @@ func TestJoinedBooksAreDistinguishedAndFollowedWhileTheyAreWanted(t *testing.T) 
 		t.Errorf("%d connections for two groupings", n)
 	}
 
-	books.Keep(func(b JoinedBook) bool { return b.Coin == "ETH" })
+	books.Follow(followrequests.List[JoinedBook]{{Distributor: "one", Things: []JoinedBook{{coarse, "ETH"}}}})
 	await(t, "BTC is given up", func() bool { return venue.hasBeen(1, "unsubscribe BTC 2 0 true") && venue.connections() == 1 })
 
 	venue.mu.Lock()
@@ -141,22 +145,95 @@ func TestJoinedBooksAreDistinguishedAndFollowedWhileTheyAreWanted(t *testing.T) 
 	}
 }
 
+// coinsFrom are books in one grouping.
+func coinsFrom(from, n int) (list []JoinedBook) {
+	for i := range n {
+		list = append(list, JoinedBook{market.Groupings[0], fmt.Sprintf("C%03d", from+i)})
+	}
+	return list
+}
+
 func TestJoinedBooksKeepToTheirPartOfTheLimits(t *testing.T) {
 	t.Parallel()
 	books := NewJoinedBooks("http://127.0.0.1:1", slog.New(slog.DiscardHandler))
-	nth := func(n int) JoinedBook { return JoinedBook{market.Groupings[0], fmt.Sprint("C", n)} }
-	for n := range maxJoined + 1 {
-		books.Want(nth(n))
+	all := coinsFrom(0, maxJoined+1)
+	first, last := all[0], all[maxJoined]
+	for _, b := range all {
+		books.Want(b)
 	}
-	if _, ok := books.Since(nth(maxJoined - 1)); !ok {
+	if _, ok := books.Since(all[maxJoined-1]); !ok {
 		t.Error("the last one within the limit is not followed")
 	}
-	if _, ok := books.Since(nth(maxJoined)); ok {
+	if _, ok := books.Since(last); ok {
 		t.Error("one more than the limit is followed")
 	}
-	books.Keep(func(b JoinedBook) bool { return b != nth(0) })
-	books.Want(nth(maxJoined))
-	if _, ok := books.Since(nth(maxJoined)); !ok {
+	if left := books.Follow(followrequests.List[JoinedBook]{{Distributor: "one", Things: slices.Clone(all)}}); left != 1 {
+		t.Errorf("%d are left, want one", left)
+	}
+	if _, ok := books.Since(last); ok {
+		t.Error("one is followed that was wanted later than the others")
+	}
+	books.Want(last)
+	if left := books.Follow(followrequests.List[JoinedBook]{{Distributor: "one", Things: slices.Clone(all[1:])}}); left != 0 {
+		t.Errorf("%d are left, want none", left)
+	}
+	if _, ok := books.Since(last); !ok {
 		t.Error("a place that became free is not taken")
+	}
+	if _, ok := books.Since(first); ok {
+		t.Error("one is followed that nobody wants")
+	}
+	if n := len(books.coins(market.Groupings[0])); n != maxJoined {
+		t.Errorf("the venue is asked for %d", n)
+	}
+}
+
+// TestNobodysBooksTakeThePlacesOfAnother: who wants few has them, whoever was first, and those
+// that are followed stay the same for as long as what is wanted does.
+func TestNobodysBooksTakeThePlacesOfAnother(t *testing.T) {
+	t.Parallel()
+	books := NewJoinedBooks("http://127.0.0.1:1", slog.New(slog.DiscardHandler))
+	loud, other, few := coinsFrom(0, 60), coinsFrom(55, 60), append(coinsFrom(200, 3), coinsFrom(59, 1)...)
+	list := func(all ...[]JoinedBook) (list followrequests.List[JoinedBook]) {
+		for i, things := range all {
+			things = slices.Clone(things)
+			rand.Shuffle(len(things), func(i, j int) { things[i], things[j] = things[j], things[i] })
+			list = append(list, followrequests.Of[JoinedBook]{Distributor: fmt.Sprint(i), Things: things})
+		}
+		return list
+	}
+	of := func(things []JoinedBook) (n int) {
+		for _, b := range things {
+			if _, ok := books.Since(b); ok {
+				n++
+			}
+		}
+		return n
+	}
+	if left := books.Follow(list(loud)); left != 10 || of(loud) != maxJoined {
+		t.Fatalf("%d are followed, %d left", of(loud), left)
+	}
+	for _, b := range few {
+		books.Want(b) // as a subscription begins
+	}
+	if left := books.Follow(list(loud, few)); left != 13 || of(few) != len(few) || of(loud) != maxJoined-3 {
+		t.Errorf("of few %d are followed, of many %d, and %d are left", of(few), of(loud), left)
+	}
+	before := map[JoinedBook]time.Time{}
+	for range 20 {
+		left := books.Follow(list(loud, few, other))
+		if of(few) != len(few) || of(loud) < 20 || of(other) < 20 || left != 60+60-5+3-maxJoined {
+			t.Errorf("of few %d are followed, of many %d and %d, and %d are left", of(few), of(loud), of(other), left)
+		}
+		now := map[JoinedBook]time.Time{}
+		for _, b := range slices.Concat(loud, few, other) {
+			if at, ok := books.Since(b); ok {
+				now[b] = at
+			}
+		}
+		if len(now) != maxJoined || len(before) > 0 && !maps.Equal(now, before) {
+			t.Fatalf("%d are followed, not those of before", len(now))
+		}
+		before = now
 	}
 }
