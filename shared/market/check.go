@@ -127,3 +127,11 @@ func ParseAddress(s string) (string, bool) {
 	}
 	return string(b), true
 }
+
+// Tidy leaves out of t what the venue may leave out and is impossible: its hash and its users.
+func (t *Trade) Tidy() {
+	t.Hash = shortText(t.Hash)
+	for i := range t.Users {
+		t.Users[i] = addressOrNone(t.Users[i])
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
@@ -161,8 +162,34 @@ func TestAllPointsButTheInvalidOnesAreWritten(t *testing.T) {
 			t.Errorf("%s: the other point is missing, error %v", want, err)
 		}
 	}
-	if _, err := series.Load(t.Context(), []store.SeriesAt{{SeriesKey: btc, Time: at(-1)}}); err == nil {
-		t.Error("Load accepts a time before 1970")
+}
+
+// A row that could not be written is not there, and nothing beside it is missing: whoever reads
+// for an event with an impossible name goes on.
+func TestWhatCannotBeWrittenIsReadAsAbsent(t *testing.T) {
+	t.Parallel()
+	series := store.NewSeries(storetest.DynamoDB(t), storetest.Tables(t, storetest.DynamoDB(t))+schema.SeriesTable)
+	log := store.NewLog(storetest.DynamoDB(t), storetest.Tables(t, storetest.DynamoDB(t))+schema.LogTable)
+	if err := series.Put(t.Context(), []store.SeriesRow{seriesRow(btc, 0)}); err != nil {
+		t.Fatal(err)
+	}
+	good := store.SeriesAt{SeriesKey: btc, Time: at(0)}
+	for _, name := range []string{"", strings.Repeat("x", 2100), "\xff"} {
+		key := btc
+		key.Key = name
+		got, err := series.Load(t.Context(), []store.SeriesAt{{SeriesKey: key, Time: at(0)}, {SeriesKey: btc, Time: at(-1)}, good})
+		if _, ok := got[good]; err != nil || !ok || len(got) != 1 {
+			t.Errorf("%.10q: loaded %d rows, error %v; want the one that is there", name, len(got), err)
+		}
+		if _, ok, err := series.Latest(t.Context(), key); ok || err != nil {
+			t.Errorf("%.10q: a latest point %t, error %v", name, ok, err)
+		}
+		if name == "" {
+			continue // a log without a subject is its caller's fault
+		}
+		if part, err := log.Part(t.Context(), "fill", name, time.Time{}, 5); err != nil || len(part.Rows) != 0 {
+			t.Errorf("%.10q: %d rows of a log, error %v", name, len(part.Rows), err)
+		}
 	}
 }
 

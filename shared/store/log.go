@@ -225,14 +225,15 @@ func (l *Log) queryInput(q Query) (*dynamodb.QueryInput, error) {
 	if !q.To.IsZero() {
 		to = min(q.To.UnixMilli(), maxMillis)
 	}
-	if from > to {
+	pk := partition(q.Dataset, q.Subject)
+	if from > to || validate(item{attrPK: attr.S(pk)}) != nil { // under no such key can a row have been written
 		return nil, nil
 	}
 	upper := "~" // after every digit
 	if to < maxMillis {
 		upper = sortMillis(to + 1)
 	}
-	in := rangeQuery(l.table, partition(q.Dataset, q.Subject), sortMillis(from), upper)
+	in := rangeQuery(l.table, pk, sortMillis(from), upper)
 	if q.Index != Main {
 		if q.Index < A || q.Index > D {
 			return nil, fmt.Errorf("no index %d", q.Index)

@@ -145,6 +145,9 @@ func (s *Series) points(ctx context.Context, in *dynamodb.QueryInput, limit int)
 // Latest returns the newest point of a series, without Extra, strongly
 // consistent; ok is false when there is none.
 func (s *Series) Latest(ctx context.Context, k SeriesKey) (p Point, ok bool, err error) {
+	if validate(item{attrPK: attr.S(k.partition())}) != nil { // no row can have been written
+		return Point{}, false, nil
+	}
 	in := rangeQuery(s.table, k.partition(), sortMillis(0), sortMillis(maxMillis))
 	in.ProjectionExpression = aws.String("#s, #b")
 	in.ExpressionAttributeNames["#b"] = attrBody
@@ -162,14 +165,15 @@ func (s *Series) Latest(ctx context.Context, k SeriesKey) (p Point, ok bool, err
 
 // Load reads single points with their Extra, strongly consistent but for
 // [Series.Eventual]. The result
-// holds those that exist, each under the key by which the caller asked.
+// holds those that exist, each under the key by which the caller asked: one that could not be
+// written, as its key is none, does not.
 func (s *Series) Load(ctx context.Context, keys []SeriesAt) (map[SeriesAt]Point, error) {
 	asked := make(map[rowKey][]SeriesAt, len(keys))
 	var wanted []rowKey
 	for _, at := range keys {
 		k, err := seriesKey(at.SeriesKey, at.Time)
-		if err != nil {
-			return nil, fmt.Errorf("load %s: %w", at.SeriesKey, err)
+		if err != nil || validate(k.item()) != nil {
+			continue
 		}
 		if asked[k] == nil {
 			wanted = append(wanted, k)

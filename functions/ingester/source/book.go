@@ -76,10 +76,15 @@ type book struct {
 	asks       side
 
 	waiting []BookUpdate // changes that came since then, oldest first
+	levels  int          // of those
 }
 
-// maxWaiting is how many updates are kept while a snapshot is waited for.
-const maxWaiting = 1000
+// What is kept while a snapshot is waited for: so many updates of a pair, which have so many
+// levels in all.
+const (
+	maxWaiting       = 1000
+	maxWaitingLevels = 2 * maxLevels
+)
 
 // fate is what became of an update.
 type fate int
@@ -117,7 +122,7 @@ func (b *book) accept(u *BookUpdate) fate {
 
 // begin makes the book again of a snapshot and of the changes that have waited.
 func (b *book) begin(u *BookUpdate) fate {
-	waiting := b.waiting
+	waiting, levels := b.waiting, b.levels
 	*b = book{atSnapshot: true, bids: side{sign: 1}, asks: side{sign: -1}}
 	b.apply(u)
 	if u.Best > 0 {
@@ -125,12 +130,12 @@ func (b *book) begin(u *BookUpdate) fate {
 		b.asks.bound(len(u.Asks) >= u.Best)
 	}
 	if b.crossed() {
-		*b = book{waiting: waiting}
+		*b = book{waiting: waiting, levels: levels}
 		return gap
 	}
 	for i := range waiting {
 		if b.accept(&waiting[i]) == gap {
-			b.waiting = slices.Clone(waiting[i:])
+			b.hold(waiting[i:])
 			return gap
 		}
 	}
@@ -140,14 +145,29 @@ func (b *book) begin(u *BookUpdate) fate {
 // lose has the book wait for a snapshot.
 func (b *book) lose() { *b = book{} }
 
+// keep keeps an update until the snapshot comes. The oldest ones are dropped where there are too
+// many: the snapshot is then older than the first that is left, and asked for again.
 func (b *book) keep(u *BookUpdate) {
-	if len(b.waiting) == maxWaiting {
-		b.waiting = b.waiting[1:]
-	}
 	one := *u
 	one.Bids, one.Asks = slices.Clone(u.Bids), slices.Clone(u.Asks)
 	b.waiting = append(b.waiting, one)
+	b.levels += one.levels()
+	drop := 0
+	for ; len(b.waiting)-drop > maxWaiting || b.levels > maxWaitingLevels; drop++ {
+		b.levels -= b.waiting[drop].levels()
+	}
+	b.waiting = slices.Delete(b.waiting, 0, drop)
 }
+
+// hold keeps those of updates that were kept before.
+func (b *book) hold(waiting []BookUpdate) {
+	b.waiting, b.levels = slices.Clone(waiting), 0
+	for i := range b.waiting {
+		b.levels += b.waiting[i].levels()
+	}
+}
+
+func (u *BookUpdate) levels() int { return len(u.Bids) + len(u.Asks) }
 
 func (b *book) apply(u *BookUpdate) {
 	for _, l := range u.Bids {

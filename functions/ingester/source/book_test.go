@@ -275,3 +275,41 @@ func TestLevelsAreRead(t *testing.T) {
 		}
 	}
 }
+
+// Whatever an exchange pushes while it gives no snapshot, what is kept of it is bounded, by count
+// and by levels, and the newest is kept.
+func TestWhatWaitsForASnapshotIsBounded(t *testing.T) {
+	t.Parallel()
+	for _, levels := range []int{0, 1, 100, 30_000} {
+		var b book
+		for n := range int64(1500) {
+			u := BookUpdate{Symbol: "X", Prev: n, First: n + 1, Last: n + 1}
+			for px := range min(levels, 1_000_000/int(n+1)) {
+				u.Bids = append(u.Bids, level(int64(px+1), 1))
+			}
+			b.accept(&u)
+			held := 0
+			for i := range b.waiting {
+				held += len(b.waiting[i].Bids)
+			}
+			if len(b.waiting) > 1000 || held > 10_000 || held != b.levels {
+				t.Fatalf("%d updates of %d levels wait, counted as %d", len(b.waiting), held, b.levels)
+			}
+		}
+		if last := len(b.waiting) - 1; last < 0 || b.waiting[last].Last != 1500 {
+			t.Errorf("updates of %d levels: the newest is not kept", levels)
+		}
+	}
+}
+
+// A side holds the best levels, so many.
+func TestASideIsBounded(t *testing.T) {
+	t.Parallel()
+	s := side{sign: 1}
+	for px := range int64(7000) {
+		s.set(level(px+1, 1))
+	}
+	if best, enough := s.best(1); len(s.levels) != 5000 || !enough || !best[0].Px.Equal(market.DecimalFromInt(7000)) {
+		t.Errorf("%d levels, the best at %v", len(s.levels), best)
+	}
+}

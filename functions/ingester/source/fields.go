@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"quotary/shared/market"
+	"quotary/shared/text/lenient"
 )
 
 // Field is a decimal that an exchange writes as text.
@@ -30,6 +31,13 @@ func Decimals(fields ...Field) error {
 	}
 	return errors.Join(bad...)
 }
+
+// Rows are those of an exchange's answer. A member of another type than is expected is missing
+// in its row, and costs no other row.
+type Rows[T any] []T
+
+// UnmarshalJSON fails on what is no list.
+func (r *Rows[T]) UnmarshalJSON(b []byte) error { return lenient.List(b, (*[]T)(r)) }
 
 // OfPairs reads those rows of an exchange's answer that are about a pair, in their order;
 // symbol is the exchange's name of the pair of a row. A row that read refuses is left out,

@@ -13,6 +13,8 @@ import (
 
 	"quotary/shared/backoff"
 	"quotary/shared/market"
+	"quotary/shared/text/jsonscan"
+	"quotary/shared/text/visible"
 )
 
 // EventSink takes events in the order in which they came. It blocks while the pipeline is
@@ -72,6 +74,24 @@ type Frame struct {
 	Refused  string // why it was refused
 	NoTopic  bool   // of a venue that answers each: it refuses a topic, not the message
 	Restart  bool   // the venue restarts soon
+
+	Bad    int   // rows that cannot be read and are left out, see [Frame.Rows]
+	BadRow error // what is wrong with the last of them
+}
+
+// Rows reads the elements of an array of events: one for which read fails is left out and
+// counted, and costs none beside it.
+func (f *Frame) Rows(p *jsonscan.Scanner, read func() error) bool {
+	return p.Array(func() bool {
+		at, events := *p, f.Events
+		err := read()
+		if err == nil {
+			return true
+		}
+		*p, f.Events = at, events
+		f.Bad, f.BadRow = f.Bad+1, err
+		return p.Skip()
+	})
 }
 
 // Reset empties f for the next frame.
@@ -184,7 +204,7 @@ func (s *Stream) Follow(ctx context.Context, pairs []market.Pair, sink EventSink
 }
 
 // excerpt is the beginning of what an error says, which may quote the venue.
-func excerpt(err error) string { return fmt.Sprintf("%.200s", fmt.Sprint(err)) }
+func excerpt(err error) string { return visible.Line(fmt.Sprintf("%.200s", fmt.Sprint(err))) }
 
 // follower follows pairs over connections that come and go.
 type follower struct {
@@ -292,8 +312,11 @@ func (f *follower) read(ctx context.Context, conn *websocket.Conn, books *keptBo
 		f.Stats.Lines.Add(1)
 		got.Reset()
 		if err := parse(string(line), &got); err != nil {
-			f.malformed(err, line)
+			f.malformed(1, err, line)
 			continue
+		}
+		if got.Bad > 0 {
+			f.malformed(got.Bad, got.BadRow, line)
 		}
 		if got.Restart {
 			return errRestart
@@ -320,10 +343,10 @@ func (f *follower) read(ctx context.Context, conn *websocket.Conn, books *keptBo
 	}
 }
 
-// malformed counts a frame that cannot be read. It may have been one of trades.
-func (f *follower) malformed(err error, line []byte) {
-	if f.Stats.Malformed.Add(1) == 1 {
-		f.Log.Warn("a frame cannot be read; further ones are only counted", "error", err.Error(), "frame", fmt.Sprintf("%.200q", line))
+// malformed counts a frame, or rows of it, that cannot be read. They may have been trades.
+func (f *follower) malformed(n int, err error, line []byte) {
+	if f.Stats.Malformed.Add(int64(n)) == int64(n) {
+		f.Log.Warn("a frame cannot be read, or rows of it; further ones are only counted", "error", err.Error(), "frame", fmt.Sprintf("%.200q", line))
 	}
 	if f.Protocol.Unnumbered {
 		for _, pair := range f.pairs {

@@ -281,10 +281,10 @@ func TestATopicThatIsRefusedCostsItselfAloneUntilItIsNot(t *testing.T) {
 	testenv.Until(t, "the others are followed", func() bool { return v.delivered() == "[1 2]" })
 	opens.Store(true)
 	v.frames <- trade("NEW", 3, now)
-	testenv.Until(t, "it is followed too", func() bool { return v.delivered() == "[1 2 3]" })
+	testenv.Until(t, "it is followed too", func() bool { return v.delivered() == "[1 2 3]" && v.stats.Dropped.Load() == 0 })
 	stop()
-	if err := <-ended; !errors.Is(err, context.Canceled) || v.stats.Dropped.Load() != 0 || v.stats.Reconnects.Load() != 0 {
-		t.Errorf("%v, %d refused, %d connections", err, v.stats.Dropped.Load(), v.stats.Reconnects.Load())
+	if err := <-ended; !errors.Is(err, context.Canceled) || v.stats.Reconnects.Load() != 0 {
+		t.Errorf("%v, %d connections", err, v.stats.Reconnects.Load())
 	}
 }
 

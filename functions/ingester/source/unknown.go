@@ -54,10 +54,11 @@ func (i MarketInfo) UnknownMarkets() int64 {
 	return i.unknown.listed
 }
 
-// Named reports whether a pair's key can be made of its coins; it notes a market of which it
-// cannot.
+// Named reports whether a pair's key can be made of its coins, each name of at most
+// [LongestSymbol] bytes; it notes a market of which it cannot.
 func (i MarketInfo) Named(symbol, base, quote string) bool {
-	if symbol != "" && base != "" && quote != "" && !strings.Contains(base+quote, ":") && visible.Name(symbol+base+quote) {
+	named := func(name string) bool { return name != "" && len(name) <= LongestSymbol }
+	if named(symbol) && named(base) && named(quote) && !strings.Contains(base+quote, ":") && visible.Name(symbol+base+quote) {
 		return true
 	}
 	i.Unknown(symbol, "name", base+"/"+quote)

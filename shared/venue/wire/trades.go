@@ -74,6 +74,7 @@ func (w *wireTrade) trade() (market.Trade, error) {
 		return market.Trade{}, err
 	}
 	copy(t.Users[:], w.Users)
+	t.Tidy()
 	return t, nil
 }
 

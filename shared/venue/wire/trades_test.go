@@ -12,7 +12,10 @@ import (
 
 func TestPublicTradesAreChecked(t *testing.T) {
 	t.Parallel()
-	const good = `{"coin":"BTC","side":"B","px":"35.276","sz":"5.78","hash":"0x1","time":1764835613064,"tid":1,"users":["0xa","0xb"]}`
+	const (
+		users = `["0x000000000000000000000000000000000000000a","0x000000000000000000000000000000000000000b"]`
+		good  = `{"coin":"BTC","side":"B","px":"35.276","sz":"5.78","hash":"0x1","time":1764835613064,"tid":1,"users":` + users + `}`
+	)
 	for name, change := range map[string][2]string{
 		"side": {`"side":"B"`, `"side":"C"`}, "price": {`"35.276"`, `"1e9"`}, "size": {`"5.78"`, `"-5.78"`}, "coin": {`"BTC"`, `""`},
 		"time": {"1764835613064", "17648356130640000"}, "id": {`"tid":1`, `"tid":0`},
@@ -30,8 +33,11 @@ func TestPublicTradesAreChecked(t *testing.T) {
 	for name, c := range map[string]struct {
 		one, want string
 	}{
-		"no users":       {strings.Replace(good, `,"users":["0xa","0xb"]`, ``, 1), `"users":["",""]`},
-		"null users":     {strings.Replace(good, `["0xa","0xb"]`, `null`, 1), `"users":["",""]`},
+		"no users":       {strings.Replace(good, `,"users":`+users, ``, 1), `"users":["",""]`},
+		"null users":     {strings.Replace(good, users, `null`, 1), `"users":["",""]`},
+		"users of none":  {strings.Replace(good, users, `["0xa","0x000000000000000000000000000000000000000B\u202e"]`, 1), `"users":["",""]`},
+		"a long hash":    {strings.Replace(good, `"0x1"`, `"`+strings.Repeat("a", 300)+`"`, 1), `"hash":""`},
+		"a hidden hash":  {strings.Replace(good, `"0x1"`, `"0x\u202e1"`, 1), `"hash":"0x1"`},
 		"no hash":        {strings.Replace(good, `"hash":"0x1",`, ``, 1), `"hash":""`},
 		"a hash of none": {strings.Replace(good, `"hash":"0x1"`, `"hash":{"a":1}`, 1), `"hash":""`},
 	} {

@@ -27,7 +27,7 @@ type ticker struct {
 
 // Tickers returns the last 24 hours of those pairs that the exchange tells of.
 func (m *Market) Tickers(ctx context.Context, pairs []market.Pair) ([]market.PairTicker, error) {
-	var rows []ticker
+	var rows source.Rows[ticker]
 	if err := m.host.Get(ctx, m.rules.path+"/ticker/24hr", nil, m.rules.tickersWeight, &rows); err != nil {
 		return nil, err
 	}
@@ -66,10 +66,10 @@ const (
 // readPeriods asks for the funding periods. Of a symbol whose period cannot be read the one
 // before stays.
 func (m *Market) readPeriods(ctx context.Context) error {
-	var rows []struct {
+	var rows source.Rows[struct {
 		Symbol string `json:"symbol"`
 		Hours  int64  `json:"fundingIntervalHours"`
-	}
+	}]
 	if err := m.funding.Get(ctx, m.rules.path+"/fundingInfo", nil, 1, &rows); err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ type exchangeInfo struct {
 		Num      int    `json:"intervalNum"`
 		Limit    int    `json:"limit"`
 	} `json:"rateLimits"`
-	Symbols []symbol `json:"symbols"`
+	Symbols source.Rows[symbol] `json:"symbols"`
 }
 
 type symbol struct {

@@ -66,17 +66,11 @@ func (ps *parser) parse(line string, f *source.Frame) (err error) {
 		case "data": // behind topic
 			switch {
 			case strings.HasPrefix(topic, tradeTopic):
-				return p.Array(func() bool {
-					err = readTrade(&p, &f.Events)
-					return err == nil
-				})
+				return f.Rows(&p, func() error { return readTrade(&p, &f.Events) })
 			case strings.HasPrefix(topic, tickerTopic):
 				return p.Object(func(key string) bool { return t.field(&p, key) })
 			case strings.HasPrefix(topic, liquidationTopic):
-				return p.Array(func() bool {
-					err = readLiquidation(&p, &f.Events)
-					return err == nil
-				})
+				return f.Rows(&p, func() error { return readLiquidation(&p, &f.Events) })
 			case strings.HasPrefix(topic, bookTopic):
 				return readBook(&p, &f.Book)
 			}

@@ -19,8 +19,8 @@ type answer[T any] struct {
 	Code   int   `json:"retCode"`
 	Time   int64 `json:"time"` // the exchange's clock, ms
 	Result struct {
-		List []T    `json:"list"`
-		Next string `json:"nextPageCursor"`
+		List source.Rows[T] `json:"list"`
+		Next string         `json:"nextPageCursor"`
 	} `json:"result"`
 }
 

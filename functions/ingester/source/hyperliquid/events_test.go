@@ -94,9 +94,34 @@ func BenchmarkReadOrders(b *testing.B) {
 	}
 }
 
+// A venue that pushes what nobody asked for makes nothing grow.
+func TestWhatWasNotAskedForIsLeftOut(t *testing.T) {
+	t.Parallel()
+	f := Feed{Stats: new(Stats), Log: slog.New(slog.DiscardHandler), known: map[subscription]bool{{Type: "trades", Coin: "BTC"}: true}}
+	trade := func(coin string) string {
+		return `{"coin":"` + coin + `","side":"B","px":"1.0","sz":"1.0","time":1764835613064,"tid":1}`
+	}
+	for frame, trades := range map[string]int{
+		`{"channel":"trades","data":[` + trade("BTC") + `,` + trade("MADEUP") + `]}`:                        1,
+		`{"channel":"l2Book","data":{"coin":"BTC","time":5,"levels":[[],[]]}}`:                             0,
+		`{"channel":"bbo","data":{"coin":"BTC","time":6,"bbo":[{"px":"34.967","sz":"2.85","n":1},null]}}`: 0,
+		`{"channel":"allMids","data":{"dex":"madeup","mids":{"BTC":"1.0"}}}`:                                0,
+	} {
+		got, err := f.frame([]byte(frame), layers{})
+		if err != nil || len(got.Trades) != trades || got.Len() != trades {
+			t.Errorf("%s: %d events, %d of them trades, error %v", frame, got.Len(), len(got.Trades), err)
+		}
+	}
+	if n := f.Stats.Malformed.Load(); n != 4 {
+		t.Errorf("%d counted, want 4", n)
+	}
+}
+
 func TestBooksAndBestPricesAreReadFromTheirChannels(t *testing.T) {
 	t.Parallel()
-	f := Feed{Stats: new(Stats), Log: slog.New(slog.DiscardHandler)}
+	f := Feed{Stats: new(Stats), Log: slog.New(slog.DiscardHandler), known: map[subscription]bool{
+		{Type: "l2Book", Coin: "HYPE"}: true, {Type: "bbo", Coin: "HYPE"}: true, {Type: "allMids"}: true,
+	}}
 	level := market.Level{Px: "34.967", Sz: "2.85", N: 1}
 	for frame, want := range map[string]market.Events{
 		`{"channel":"l2Book","data":{"coin":"HYPE","time":5,"levels":[[{"px":"34.967","sz":"2.85","n":1}],[]]}}`:             {Books: []market.Book{{Coin: "HYPE", Time: 5, Bids: []market.Level{level}, Asks: []market.Level{}}}},

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -148,7 +149,7 @@ func (f *Feed) subscribe(ctx context.Context, conn *websocket.Conn, budget *sour
 // read delivers frame by frame. While the sink blocks nothing is read, and what
 // piles up waits at the venue.
 func (f *Feed) read(ctx context.Context, conn *websocket.Conn, sink Sink) error {
-	books := layers{}
+	books, logged := layers{}, false // of bad frames the first of a connection is logged
 	for {
 		frame, err := receive(ctx, conn)
 		if err != nil {
@@ -158,7 +159,10 @@ func (f *Feed) read(ctx context.Context, conn *websocket.Conn, sink Sink) error 
 		events, err := f.frame(frame, books)
 		if err != nil {
 			f.Stats.Malformed.Add(1)
-			f.Log.Warn("skipped a frame", "error", excerpt(err.Error()), "frame", excerpt(string(frame)))
+			if !logged {
+				logged = true
+				f.Log.Warn("skipped a frame, and will others that cannot be read", "error", excerpt(err.Error()), "frame", excerpt(string(frame)))
+			}
 			continue
 		}
 		if events.Len() == 0 {
@@ -170,7 +174,18 @@ func (f *Feed) read(ctx context.Context, conn *websocket.Conn, sink Sink) error 
 	}
 }
 
-// frame reads one push.
+// follows reports whether something was asked for; what was not counts as malformed.
+func (f *Feed) follows(s subscription) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.known[s] {
+		f.Stats.Malformed.Add(1)
+		return false
+	}
+	return true
+}
+
+// frame reads one push, of which it leaves out what was not asked for.
 func (f *Feed) frame(b []byte, books layers) (market.Events, error) {
 	var push push
 	if err := json.Unmarshal(b, &push); err != nil {
@@ -182,10 +197,8 @@ func (f *Feed) frame(b []byte, books layers) (market.Events, error) {
 		if err != nil {
 			return market.Events{}, err
 		}
-		if malformed > 0 {
-			f.Stats.Malformed.Add(int64(malformed))
-			f.Log.Warn("skipped trades of a frame", "count", malformed, "frame", excerpt(string(b)))
-		}
+		f.Stats.Malformed.Add(int64(malformed))
+		trades = slices.DeleteFunc(trades, func(t market.Trade) bool { return !f.follows(subscription{Type: "trades", Coin: t.Coin}) })
 		return market.Events{Trades: trades}, nil
 	case "allMids":
 		var data struct {
@@ -203,11 +216,17 @@ func (f *Feed) frame(b []byte, books layers) (market.Events, error) {
 		if data.Dex != nil {
 			dex = *data.Dex
 		}
+		if !f.follows(subscription{Type: "allMids", Dex: dex}) {
+			return market.Events{}, nil
+		}
 		return market.Events{Mids: []market.Mids{{Dex: dex, Time: time.Now().UnixMilli(), Px: px}}}, nil
 	case "l2Book":
 		book, err := wire.ParseBook(push.Data)
 		if err != nil {
 			return market.Events{}, err
+		}
+		if !f.follows(subscription{Type: "l2Book", Coin: book.Coin}) {
+			return market.Events{}, nil
 		}
 		if book, newer := books.join(&book); newer {
 			return market.Events{Books: []market.Book{book}}, nil
@@ -217,6 +236,9 @@ func (f *Feed) frame(b []byte, books layers) (market.Events, error) {
 		bbo, err := wire.ParseBBO(push.Data)
 		if err != nil {
 			return market.Events{}, err
+		}
+		if !f.follows(subscription{Type: "bbo", Coin: bbo.Coin}) {
+			return market.Events{}, nil
 		}
 		return market.Events{BBOs: []market.BBO{bbo}}, nil
 	case "error":
@@ -253,6 +275,7 @@ func (f *Feed) recover(ctx context.Context, subscribed <-chan string, sink Sink)
 			return context.Cause(ctx)
 		}
 		f.Stats.Malformed.Add(int64(malformed))
+		trades = slices.DeleteFunc(trades, func(t market.Trade) bool { return t.Coin != coin })
 		if err != nil {
 			f.Log.Warn("cannot ask for the trades that were missed", "coin", coin, "error", err.Error())
 			continue

@@ -10,10 +10,10 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"strings"
 	"time"
 
 	"quotary/shared/market"
+	"quotary/shared/text/visible"
 	"quotary/shared/venue/wire"
 )
 
@@ -169,12 +169,7 @@ func excerpt(s string) string {
 	if len(s) > most {
 		s = s[:most]
 	}
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return '.'
-		}
-		return r
-	}, strings.ToValidUTF8(s, "."))
+	return visible.Line(s)
 }
 
 // drain delivers all complete lines that are there. It returns nil at the end

@@ -76,10 +76,7 @@ func parse(line string, f *source.Frame) (err error) {
 			if read == nil {
 				return p.Skip()
 			}
-			return p.Array(func() bool {
-				err = read(&p, &f.Events)
-				return err == nil
-			})
+			return f.Rows(&p, func() error { return read(&p, &f.Events) })
 		}
 		return p.Skip()
 	})

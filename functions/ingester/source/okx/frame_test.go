@@ -1,6 +1,7 @@
 package okx
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -82,9 +83,21 @@ func TestAMalformedTradeIsRefused(t *testing.T) {
 		if line == spotFrame {
 			t.Fatalf("%s changes nothing", name)
 		}
-		if err := parse(line, new(source.Frame)); err == nil {
+		if f := new(source.Frame); parse(line, f) == nil && f.Bad == 0 {
 			t.Errorf("%s: no error", name)
 		}
+	}
+}
+
+func TestATradeThatCannotBeReadCostsItselfAlone(t *testing.T) {
+	t.Parallel()
+	good := spotFrame[strings.Index(spotFrame, `[`)+1 : strings.LastIndex(spotFrame, `]`)]
+	want, f := new(source.Frame), new(source.Frame)
+	if err := errors.Join(parse(spotFrame, want), parse(strings.Replace(spotFrame, good, strings.Replace(good, `"side":"sell"`, `"side":"none"`, 1)+`,7,`+good, 1), f)); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want.Events, f.Events, equal); diff != "" || f.Bad != 2 {
+		t.Errorf("%d rows were left out, want 2 (-alone +beside them):\n%s", f.Bad, diff)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"quotary/functions/ingester/source"
@@ -18,7 +19,8 @@ func TestMarketsOfWhichSomethingIsNotKnownAreCountedAndSaidOnce(t *testing.T) {
 	instruments := map[string]string{
 		"SPOT": `{"instId":"BTC-USDT","state":"live","baseCcy":"BTC","quoteCcy":"USDT"},{"instId":"A-USDT","state":"preopen","baseCcy":"A","quoteCcy":"USDT"},
 			{"instId":"B-USDT","state":"halted","baseCcy":"B","quoteCcy":"USDT"},{"instId":"C-USDT","state":"live","baseCcy":"C","quoteCcy":""},
-			{"instId":"D-USDT","state":"live","baseCcy":"D\u202eX","quoteCcy":"USDT"}`,
+			{"instId":"D-USDT","state":"live","baseCcy":"D\u202eX","quoteCcy":"USDT"},{"instId":7,"state":"live","baseCcy":"E","quoteCcy":"USDT"},
+			{"instId":"F-USDT","state":"live","baseCcy":"` + strings.Repeat("F", source.LongestSymbol+1) + `","quoteCcy":"USDT"},"G"`,
 		"SWAP": `{"instId":"BTC-USDT-SWAP","state":"live","ctVal":"0.01","ctMult":"1","ctValCcy":"BTC","settleCcy":"USDT","ctType":"linear"},
 			{"instId":"XYZ-USDT-SWAP","state":"live","ctVal":"1","ctMult":"1","ctValCcy":"XYZ","settleCcy":"USDT","ctType":"linear"},
 			{"instId":"BTC-USD-SWAP","state":"live","ctVal":"100","ctMult":"1","ctValCcy":"USD","settleCcy":"BTC","ctType":"inverse"},
@@ -32,7 +34,7 @@ func TestMarketsOfWhichSomethingIsNotKnownAreCountedAndSaidOnce(t *testing.T) {
 	t.Cleanup(server.Close)
 	log := new(bytes.Buffer)
 	all := Open(server.URL, slog.New(slog.NewTextHandler(log, nil)))
-	sourcetest.Lists(t, all[0], log, []string{"btcusdt:okex"}, 3, "halted", "C/", `D\\u202eX`)
+	sourcetest.Lists(t, all[0], log, []string{"btcusdt:okex"}, 6, "halted", "C/", `D\\u202eX`, "E/USDT", "FFFF", `market="\"\""`)
 	log.Reset()
 	sourcetest.Lists(t, all[1], log, []string{"btcswapusdt:okcoinfutures", "xyzswapusdt:okcoinfutures"}, 3, "quanto", "BTC-USD_UM-SWAP")
 }

@@ -15,8 +15,8 @@ import (
 
 // answer is the envelope of everything.
 type answer[T any] struct {
-	Code string `json:"code"`
-	Data []T    `json:"data"`
+	Code string         `json:"code"`
+	Data source.Rows[T] `json:"data"`
 }
 
 // Codes of answers.
