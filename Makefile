@@ -11,7 +11,7 @@ LINT  := v2.15.0
 PROGRAMS := $(patsubst %/main.go,./%,$(wildcard functions/*/main.go functions/*/*/main.go)) ./localstack
 GOBUILD  := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -tags lambda.norpc
 
-.PHONY: vulnerabilities help run test prove soak bench build lint replay load schema url tools tools-oracle test-oracle test-cdk-local test-archive readme costs openapi compatible test-generators fuzz clean package synth diff deploy sam-local sam-check
+.PHONY: vulnerabilities help run test prove soak bench build lint replay load schema url tools tools-oracle test-oracle test-archive readme costs openapi compatible test-generators fuzz clean package synth diff deploy sam-local sam-check
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -95,13 +95,6 @@ tools-oracle: ## fetch Amazon's DynamoDB Local (needs Java 17), never the defaul
 
 test-oracle: tools tools-oracle build ## run all that stores, and the end-to-end walk, on Amazon's DynamoDB Local
 	@$(BIN)/localstack oracle -- env $(GOTEST) -count=1 -p 1 -timeout 20m ./localstack/e2e ./events ./functions/... ./shared/...
-
-WITNESS := localstack/oracle/witness
-test-cdk-local: tools build ## run the end-to-end walk through cdk-local in place of our gateway (fetches 345 MB)
-	@mkdir -p $(WITNESS) && cp localstack/witness/package.json $(WITNESS)/
-	@npm install --prefix $(WITNESS) --no-package-lock --no-audit --no-fund --loglevel=error
-	@$(MAKE) --no-print-directory -C infra synth ENV=dev
-	@QUOTARY_CDK_LOCAL=$(CURDIR)/$(WITNESS)/node_modules/.bin/cdkl $(GOTEST) -count=1 -timeout 20m ./localstack/e2e
 
 package: ## build what is deployed, for linux/arm64
 synth: ## write the CloudFormation templates: make synth ENV=dev

@@ -139,7 +139,7 @@ func TestCoinsAreListedWithTheNamesOfDrops(t *testing.T) {
 	}
 	load := func() (string, error) {
 		cmd := exec.CommandContext(t.Context(), filepath.Join(programs, "ingester"), "load", "coins", file)
-		cmd.Env = append(os.Environ(), own.Environment()...)
+		cmd.Env = append(os.Environ(), world.State.Environment()...)
 		out, err := cmd.Output()
 		return string(out), err
 	}

@@ -147,7 +147,7 @@ func TestFlashesOfTheVendorAreListed(t *testing.T) {
 			}
 			testenv.Until(t, "the flashes of the vendor are listed", func() bool {
 				got := data[struct{ List []flash }](t, call(t, http.StatusOK, world.State.Demo.SubKey, "GET", path, nil))
-				for _, f := range world.News.Flashes(own.NewsURL, language, time.Now())[:5] {
+				for _, f := range world.News.Flashes(world.State.NewsURL, language, time.Now())[:5] {
 					want := flash{f.Title, f.Content, "BlockBeats", f.Published.Unix(), map[bool]int64{true: 1}[f.Important]}
 					if !strings.Contains(f.Title, "imulated") && !strings.Contains(f.Title, "模拟") {
 						t.Fatalf("%q does not say that it is simulated", f.Title)

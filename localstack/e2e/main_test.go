@@ -6,7 +6,6 @@ package e2e
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"net/url"
@@ -18,17 +17,12 @@ import (
 
 	"quotary/localstack/client"
 	"quotary/localstack/stack"
-	"quotary/localstack/witness"
 	"quotary/shared/catalog"
 	"quotary/shared/testing/testenv"
 )
 
-// world is the stack that all tests of the package share. Its addresses are those
-// that its clients use: of the stack's own gateway, or of another in its place.
+// world is the stack that all tests of the package share.
 var world *stack.Stack
-
-// own are the stack's own addresses.
-var own stack.State
 
 // root is the folder of the repository, programs that of what is built.
 var (
@@ -37,13 +31,6 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	if os.Getenv(witness.AsContainer) != "" {
-		if err := witness.Container(os.Args[1:]); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
 	flag.Parse()
 	os.Exit(run(m))
 }
@@ -83,20 +70,13 @@ func run(m *testing.M) int {
 		logs(data)
 		return 1
 	}
-	own = world.State
 	if upstream == "simulated" {
 		askAtOnce(ctx)
-	}
-	standIn, err := anotherGateway(ctx, data)
-	if err != nil {
-		fmt.Println("start another gateway:", err)
-		logs(data)
-		return 1
 	}
 	code := m.Run()
 	stopping, done := context.WithTimeout(context.Background(), 2*time.Minute) // on a busy machine
 	defer done()
-	if err := errors.Join(standIn(stopping), world.Stop(stopping)); err != nil {
+	if err := world.Stop(stopping); err != nil {
 		fmt.Println("stop the stack:", err)
 		code = 1
 	}
@@ -110,29 +90,6 @@ func run(m *testing.M) int {
 		logs(data)
 	}
 	return code
-}
-
-// anotherGateway puts the functions behind cdk-local, where QUOTARY_CDK_LOCAL names
-// its program, and has all clients use that in place of the stack's own gateway. It
-// returns what ends it.
-func anotherGateway(ctx context.Context, data string) (stop func(context.Context) error, err error) {
-	command := os.Getenv("QUOTARY_CDK_LOCAL")
-	if command == "" {
-		return func(context.Context) error { return nil }, nil
-	}
-	w, err := witness.Start(ctx, witness.Config{
-		Command: command, Assembly: filepath.Join(root, "infra", "cdk.out"), Functions: world.State.LambdaURL,
-		Folder: filepath.Join(data, "logs"),
-	})
-	if err != nil {
-		return nil, err
-	}
-	world.State.BaseURL, world.State.WSBaseURL = w.BaseURL, w.WSBaseURL
-	text, err := json.Marshal(world.State)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(data, stack.StateFile), text, 0o600)
-	}
-	return w.Stop, err
 }
 
 // logs shows the ends of the stack's logs, for a failed run.

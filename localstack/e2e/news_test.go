@@ -39,7 +39,7 @@ func TestNewsAreThoseThatThePublisherShows(t *testing.T) {
 	if world.News == nil {
 		t.Skip("no simulated publisher")
 	}
-	key, base := world.State.Demo.SubKey, own.NewsURL
+	key, base := world.State.Demo.SubKey, world.State.NewsURL
 	type named struct {
 		Title      string
 		CreateTime int64

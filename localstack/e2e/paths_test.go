@@ -1,23 +1,28 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
 	"quotary/localstack/client"
 	"quotary/localstack/stack"
 	"quotary/shared/catalog"
+	"quotary/shared/testing/testenv"
 )
 
 // customDomain is a client of the stack under its custom domain, whose base path
 // the gateway leaves in the path of an event.
 func customDomain(t *testing.T) client.Client {
 	t.Helper()
-	address, err := url.Parse(own.BaseURL)
+	address, err := url.Parse(world.State.BaseURL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,11 +83,11 @@ func TestEveryEndpointOfACoinTakesASlash(t *testing.T) {
 // stage's own address.
 func TestEveryEndpointAnswersUnderACustomDomain(t *testing.T) {
 	t.Parallel()
-	demo, err := stack.Register(t.Context(), own, "Domain")
+	demo, err := stack.Register(t.Context(), world.State, "Domain")
 	if err != nil {
 		t.Fatal(err)
 	}
-	stage, domain := client.Client{BaseURL: own.BaseURL}, customDomain(t)
+	stage, domain := client.Client{BaseURL: world.State.BaseURL}, customDomain(t)
 	for _, e := range catalog.All() {
 		if e.Method != catalog.MethodWS {
 			compare(t, stage, domain, keyFor(e, demo), e.Method, values.Replace(e.Documented()))
@@ -100,4 +105,52 @@ func keyFor(e *catalog.Endpoint, demo stack.Demo) client.Key {
 		return demo.Primary
 	}
 	return demo.SubKey
+}
+
+// compare sends a request through both gateways. Answers with data are compared
+// by their envelope, because the market moves on; others must be equal but for
+// the request's id.
+func compare(t *testing.T, ours, theirs client.Client, key client.Key, method, path string) {
+	t.Helper()
+	var body any
+	if method == http.MethodPost || method == http.MethodPut {
+		body = map[string]any{}
+	}
+	var said [2]string
+	// What is asked for the first time may be answered otherwise a moment later.
+	testenv.Until(t, method+" "+path+" is answered alike by both", func() bool {
+		for i, gateway := range []client.Client{ours, theirs} {
+			answer, err := gateway.Do(t.Context(), key, method, path, nil, body)
+			if err != nil {
+				t.Fatalf("%s %s: %v", method, path, err)
+			}
+			said[i] = summary(t, answer)
+		}
+		return said[0] == said[1]
+	})
+}
+
+// summary is what two answers to one request have in common.
+func summary(t *testing.T, a client.Answer) string {
+	t.Helper()
+	var text bytes.Buffer
+	text.WriteString(http.StatusText(a.Status))
+	for _, name := range []string{"Content-Type", "Cache-Control", "Allow"} {
+		text.WriteString("\n" + name + ": " + a.Header.Get(name))
+	}
+	var body map[string]any
+	if json.Unmarshal(a.Body, &body) != nil {
+		return text.String()
+	}
+	delete(body, "request_id")
+	if a.Status == http.StatusOK {
+		text.WriteString("\n" + strings.Join(slices.Sorted(maps.Keys(body)), " "))
+		return text.String()
+	}
+	rest, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text.Write(rest)
+	return text.String()
 }
