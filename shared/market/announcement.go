@@ -17,5 +17,6 @@ type Announcement struct {
 	Chinese Words // the same in Chinese; zero where the exchange says it in English alone
 
 	Published  int64 // ms
+	Revised    bool  // whether it was seen before in another state
 	Start, End int64 // of what is announced, ms; 0 where the exchange does not say
 }

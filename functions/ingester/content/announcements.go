@@ -78,8 +78,12 @@ func announced(list []market.Announcement, seen time.Time) *Batch {
 	b := NewBatch()
 	for i := range list {
 		a := &list[i]
-		// Of two states the one that was seen last holds, and a drop that was put later.
-		place := drop.Place{Time: a.Published, File: "announcements/" + a.Venue, Line: 1 + max(0, (seen.UnixMilli()-a.Published)/1000)}
+		// Of two states the one that was seen last holds, and a drop that was put later. The
+		// first is the same row whenever it is seen again.
+		place := drop.Place{Time: a.Published, File: "announcements/" + a.Venue, Line: 1}
+		if a.Revised {
+			place.Line = 2 + max(0, (seen.UnixMilli()-a.Published)/1000)
+		}
 		if a.Listing {
 			b.Flashes = append(b.Flashes, listings(a, place)...)
 		}

@@ -65,7 +65,7 @@ func (v vendorList) batch(d *feeds.Delivery) *Batch {
 	b := NewBatch()
 	for i := range d.Items {
 		one := &d.Items[i]
-		f := flashes.Flash{Place: v.place(d.Time), Entry: flashes.Entry{
+		f := flashes.Flash{Place: v.place(one, d.Time), Entry: flashes.Entry{
 			ID: news.ID("blockbeats", v.Language+" "+one.Key), Time: published(one.Published, d.Time), Language: v.Language, Platform: flashes.House,
 			Title: one.Title, Content: feeds.Text(one.Content, maxFlash), Important: v.Important, Source: "BlockBeats", Link: one.Link,
 			Pictures: strings.Join(strings.Fields(one.Image), "%20"),
@@ -81,9 +81,14 @@ func (v vendorList) batch(d *feeds.Delivery) *Batch {
 
 // place orders the states of a flash. That which was seen last holds, but one of the important
 // holds before one of all; and before any place of a file: of what operators say themselves of
-// a flash the vendor takes nothing back.
-func (v vendorList) place(seen time.Time) drop.Place {
-	return drop.Place{Time: 1, File: v.file(), Line: seen.UnixMilli()}
+// a flash the vendor takes nothing back. The first state is the same row whenever it is seen
+// again: as if it was when it was published.
+func (v vendorList) place(one *feeds.Item, seen time.Time) drop.Place {
+	at := seen
+	if !one.Revised && one.Published.Before(seen) {
+		at = one.Published
+	}
+	return drop.Place{Time: 1, File: v.file(), Line: max(1, at.UnixMilli())}
 }
 
 // file is what the list is called in places.

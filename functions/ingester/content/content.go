@@ -74,7 +74,8 @@ func (c Config) begin(_ context.Context, term *lease.Term) (engine.Work, error) 
 
 func (c Config) pipeline() *engine.Pipeline[*Batch] {
 	client := feeds.NewClient()
-	return &engine.Pipeline[*Batch]{Domain: Name, Stores: c.Stores, NewBatch: NewBatch, Logs: Logs, Projections: Projections(), Holds: holds, Logger: c.Logger,
+	projections, logs := Projections()
+	return &engine.Pipeline[*Batch]{Domain: Name, Stores: c.Stores, NewBatch: NewBatch, Logs: logs, Projections: projections, Holds: holds, Logger: c.Logger,
 		Sources: slices.Concat(c.sources(client), c.blockBeatsSources(client), c.announcementSources(), []engine.Source[*Batch]{c.drops(), c.markets()})}
 }
 

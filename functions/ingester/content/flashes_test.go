@@ -70,7 +70,8 @@ func BenchmarkDropOfFlashes(b *testing.B) {
 	of, text, bytes := flashEntries.drops(), []byte(nil), 0
 	began := cpu(b)
 	for b.Loop() {
-		all, rows := Projections(), []store.Row(nil)
+		all, logs := Projections()
+		rows := []store.Row(nil)
 		for n := range lines / batch {
 			to, r := NewBatch(), engine.NewReads()
 			for i := range batch {
@@ -81,7 +82,7 @@ func BenchmarkDropOfFlashes(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			for _, log := range Logs {
+			for _, log := range logs {
 				rows = log.Append(rows[:0], to)
 			}
 			for _, p := range all {

@@ -11,10 +11,20 @@ import (
 	"quotary/shared/store"
 )
 
-// newsLog has a row of each state of an item.
-var newsLog = engine.Log[*Batch]{Dataset: news.Name, Append: func(rows []store.Row, b *Batch) []store.Row {
-	return news.AppendRows(rows, b.News)
-}}
+// log has a row of each state of an item.
+func (p *newest) log() engine.Log[*Batch] {
+	return engine.Log[*Batch]{Dataset: news.Name, Append: func(rows []store.Row, b *Batch) []store.Row {
+		return news.AppendRows(rows, slices.DeleteFunc(slices.Clone(b.News), p.stored))
+	}}
+}
+
+// stored reports whether the log has an item as it is: a feed shows for long what it has
+// forgotten to have shown before.
+func (p *newest) stored(item news.Item) bool {
+	h := news.HeadingOf(&item)
+	had, ok := p.byID[h.ID]
+	return ok && had.Owner == h.Owner && had.Digest == h.Digest
+}
 
 // storedNews are the items for who is folded from their log.
 var storedNews = []engine.Fold[*Batch]{{Dataset: news.Name, Append: func(to *Batch, row store.Row) error {

@@ -44,6 +44,8 @@ type Announcements struct {
 	Every time.Duration
 	Stats *Stats
 	Log   *slog.Logger
+
+	states int64 // until when those that were delivered are used up: see [States]
 }
 
 // AnnouncementsAt is which announcements of an exchange are known: by category and id, as
@@ -55,7 +57,7 @@ type AnnouncementMark struct {
 	Published int64  `json:"at"`           // ms
 	Digest    string `json:"is"`           // of all that it says in English
 	Chinese   string `json:"cn,omitempty"` // of all that it says in Chinese; "" where it was not said
-	Revised   int64  `json:"re,omitempty"` // until when its changes are used up, Unix s: see [Revise]
+	Revised   int64  `json:"re,omitempty"` // until when its changes are used up, Unix s: see [Revisions]
 }
 
 // announcementsKept is how many are remembered of each category: the newest. They are more than
@@ -64,8 +66,12 @@ type AnnouncementMark struct {
 const announcementsKept = 100
 
 // announcementPages are as many pages as are read of a category to find where those begin
-// that are known; at a start that is none of them.
-const announcementPages = 3
+// that are known; at a start that is none of them. Of a page so many are read that all of them
+// are remembered.
+const (
+	announcementPages   = 3
+	announcementsOfPage = announcementsKept / announcementPages
+)
 
 // AnnouncementSink takes announcements in order, and what is known behind them; none says,
 // once, that the exchange has been asked for all that it announces. It blocks while its
@@ -99,6 +105,7 @@ func (a *Announcements) Follow(ctx context.Context, known AnnouncementsAt, sink 
 
 // poll reads pages of a category up to one on which nothing is new.
 func (a *Announcements) poll(ctx context.Context, category string, known *AnnouncementsAt, sink AnnouncementSink) error {
+	shown := map[string]bool{}
 	for page := 1; page <= announcementPages; page++ {
 		list, err := a.page(ctx, category, page)
 		if err != nil {
@@ -115,23 +122,30 @@ func (a *Announcements) poll(ctx context.Context, category string, known *Announ
 				continue
 			}
 			newest = max(newest, one.Published)
-			mark, before := markOf(&one), (*known)[category+"#"+one.ID]
+			key := category + "#" + one.ID
+			shown[key] = true
+			mark, before := markOf(&one), (*known)[key]
 			if mark.Digest == before.Digest && (mark.Chinese == "" || mark.Chinese == before.Chinese) {
 				continue
 			}
-			if before.Digest != "" {
+			if one.Revised = before.Digest != ""; one.Revised {
 				var may bool
-				if mark.Revised, may = Revise(before.Revised, now); !may {
+				if mark.Revised, may = Revisions.Take(before.Revised, now); !may {
 					continue // it stays known as it was, so that it is looked at again
 				}
 			}
-			fresh, marks[category+"#"+one.ID] = append(fresh, one), mark
+			states, may := States.Take(a.states, now)
+			if !may {
+				continue
+			}
+			a.states = states
+			fresh, marks[key] = append(fresh, one), mark
 		}
 		a.Stats.Seen(now, newest)
 		if len(fresh) == 0 {
 			return nil
 		}
-		next := known.with(marks)
+		next := known.with(marks, shown)
 		if err := sink(ctx, fresh, next); err != nil {
 			return OfSink(err)
 		}
@@ -154,6 +168,10 @@ func (a *Announcements) page(ctx context.Context, category string, page int) ([]
 	if len(list) == 0 {
 		return nil, nil
 	}
+	if beyond := len(list) - announcementsOfPage; beyond > 0 {
+		a.Stats.Malformed.Add(int64(beyond))
+		list = list[:announcementsOfPage]
+	}
 	chinese, err := a.Of.Announcements(ctx, AnnouncedChinese, category, page)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -174,15 +192,22 @@ func (a *Announcements) page(ctx context.Context, category string, page int) ([]
 	return list, nil
 }
 
-// with returns what is known besides, the newest of each category.
-func (at AnnouncementsAt) with(marks AnnouncementsAt) AnnouncementsAt {
+// with returns what is known besides: of each category those that are shown now, which would be
+// new again at the next look, and the newest others.
+func (at AnnouncementsAt) with(marks AnnouncementsAt, shown map[string]bool) AnnouncementsAt {
 	all := maps.Clone(at)
 	if all == nil {
 		all = AnnouncementsAt{}
 	}
 	maps.Copy(all, marks)
 	keys := slices.SortedFunc(maps.Keys(all), func(a, b string) int {
-		return cmp.Or(cmp.Compare(all[b].Published, all[a].Published), cmp.Compare(a, b))
+		switch {
+		case shown[a] == shown[b]:
+			return cmp.Or(cmp.Compare(all[b].Published, all[a].Published), cmp.Compare(a, b))
+		case shown[a]:
+			return -1
+		}
+		return 1
 	})
 	kept := map[string]int{} // by category
 	for _, key := range keys {

@@ -183,7 +183,9 @@ func TestAnAnnouncementIsRevisedSoOften(t *testing.T) {
 	var got []string
 	_ = a.Follow(ctx, nil, func(_ context.Context, list []market.Announcement, _ source.AnnouncementsAt) error { // it ends as it was told
 		for _, one := range list {
-			got = append(got, one.Title)
+			if got = append(got, one.Title); one.Revised != (len(got) > 2) {
+				t.Errorf("%s is revised: %t", one.Title, one.Revised)
+			}
 		}
 		return nil
 	})
@@ -249,6 +251,95 @@ func TestABusyCategoryLeavesWhatIsKnownOfASlowOne(t *testing.T) {
 	}
 	if len(delivered) < 20*(turns+1) || len(known) >= 20*turns {
 		t.Errorf("%d were delivered, %d are remembered", len(delivered), len(known))
+	}
+}
+
+// follow follows an announcer for so many turns and returns what was delivered, by turn.
+func follow(t *testing.T, p *pages, turns int) (delivered [][]market.Announcement, known source.AnnouncementsAt, stats *source.Stats) {
+	t.Helper()
+	ctx, stop := context.WithCancelCause(t.Context())
+	then := p.then
+	p.then = func(turn int) {
+		if then != nil {
+			then(turn)
+		}
+		if turn > turns {
+			stop(errEnough)
+			return
+		}
+		delivered = append(delivered, nil)
+	}
+	stats = new(source.Stats)
+	a := &source.Announcements{Of: p, Every: time.Microsecond, Stats: stats, Log: slog.New(slog.DiscardHandler)}
+	err := a.Follow(ctx, nil, func(_ context.Context, list []market.Announcement, at source.AnnouncementsAt) error {
+		if len(delivered) <= turns {
+			delivered[len(delivered)-1], known = append(delivered[len(delivered)-1], list...), at
+		}
+		return nil
+	})
+	if !errors.Is(err, errEnough) {
+		t.Fatal(err)
+	}
+	return delivered, known, stats
+}
+
+// manyAnnouncements are so many, of a time each, from a number on.
+func manyAnnouncements(from, n int, published func(n int) int64) (list []market.Announcement) {
+	for i := range n {
+		list = append(list, market.Announcement{Venue: "x", ID: fmt.Sprint(from + i), Words: market.Words{Title: "t"}, Published: published(i)})
+	}
+	return list
+}
+
+// What is shown for long is delivered once, however much an exchange shows and however old it is
+// beside what it showed before.
+func TestWhatIsShownAgainIsNotNew(t *testing.T) {
+	t.Parallel()
+	falling := func(n int) int64 { return 1_790_000_000_000 - int64(n) }
+	newer := func(n int) int64 { return 1_791_000_000_000 - int64(n) }
+	for name, c := range map[string]struct {
+		then   func(p *pages, turn int)
+		turns  []int // how many are delivered
+		beyond int64 // how many are not read
+	}{
+		"a page that is too large": {func(p *pages, _ int) { p.list = [][]market.Announcement{manyAnnouncements(0, 4990, falling)} }, []int{33, 0, 0}, 3*4957 + 0},
+		"old ones behind newer ones": {func(p *pages, turn int) {
+			if turn <= 4 {
+				p.list = [][]market.Announcement{manyAnnouncements(turn*100, 33, newer)}
+			} else {
+				p.list = [][]market.Announcement{manyAnnouncements(0, 20, falling)}
+			}
+		}, []int{33, 33, 33, 33, 20, 0, 0}, 0},
+	} {
+		p := new(pages)
+		p.then = func(turn int) { c.then(p, turn) }
+		got, known, stats := follow(t, p, len(c.turns))
+		for turn, want := range c.turns {
+			if len(got[turn]) != want {
+				t.Errorf("%s: %d are delivered in turn %d, want %d", name, len(got[turn]), turn+1, want)
+			}
+		}
+		if beyond := stats.Malformed.Load(); beyond < c.beyond || c.beyond == 0 && beyond > 0 || len(known) > 100 {
+			t.Errorf("%s: %d are not read, %d are known", name, beyond, len(known))
+		}
+	}
+}
+
+// An exchange that announces something else at each look makes no more rows than one that says
+// much.
+func TestNewAnnouncementsAreSoManyADay(t *testing.T) {
+	t.Parallel()
+	p := new(pages)
+	p.then = func(turn int) {
+		p.list = [][]market.Announcement{manyAnnouncements(turn*100, 33, func(int) int64 { return 1_790_000_000_000 })}
+	}
+	got, _, _ := follow(t, p, 100)
+	delivered := 0
+	for _, list := range got {
+		delivered += len(list)
+	}
+	if delivered < source.States.AtOnce || delivered > source.States.AtOnce+1 {
+		t.Errorf("%d of 3,300 are delivered at once", delivered)
 	}
 }
 

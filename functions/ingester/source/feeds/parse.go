@@ -44,6 +44,9 @@ type Item struct {
 	// Neighbour is, in a delivery, about when an item without a date was published, as the
 	// items beside it say; zero where they say nothing.
 	Neighbour time.Time `json:"-"`
+
+	// Revised is, in a delivery, whether it was known in another state.
+	Revised bool `json:"-"`
 }
 
 // Bounds of what is kept of a feed.

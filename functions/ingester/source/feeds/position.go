@@ -22,8 +22,11 @@ type Position struct {
 	// A feed that several caches answer shows and hides them.
 	Left map[string]int64 `json:"left,omitempty"`
 
-	// Revised is until when the changes of an item are used up, Unix s: see [source.Revise].
+	// Revised is until when the changes of an item are used up, Unix s: see [source.Revisions].
 	Revised map[string]int64 `json:"revised,omitempty"`
+
+	// States is until when those that were delivered are used up, Unix s: see [source.States].
+	States int64 `json:"states,omitempty"`
 
 	// Twins are the items of the last answer by what other feeds know them by.
 	Twins map[string]string `json:"twins,omitempty"`
@@ -53,10 +56,11 @@ func (p *Position) knows(item Item) bool {
 }
 
 // follow returns the position behind an answer that was seen at now, and those of its items
-// that are new or have changed. Later is whether some have changed too often: they are known
-// in their former state until their time has come, also where the feed does not change again.
+// that are new or have changed. Later is whether some have changed too often, or there are too
+// many of them: they are known in their former state, or not at all, until their time has come, also
+// where the feed does not change again.
 func (p *Position) follow(doc *Document, now time.Time, twins *Twins, of *Source) (next Position, items []Item, later bool) {
-	next = Position{Seen: map[string]string{}, Left: map[string]int64{}, Revised: map[string]int64{}, Twins: map[string]string{}, Newest: p.Newest}
+	next = Position{Seen: map[string]string{}, Left: map[string]int64{}, Revised: map[string]int64{}, Twins: map[string]string{}, Newest: p.Newest, States: p.States}
 	elsewhere := twins.begin(of)
 	for i := range doc.Items {
 		item := &doc.Items[i]
@@ -66,10 +70,13 @@ func (p *Position) follow(doc *Document, now time.Time, twins *Twins, of *Source
 		case known == repeats || known == "" && elsewhere(twin, key):
 			content = repeats
 		case known == content:
-		case known != "" && !next.revise(p, key, now):
-			content, later = known, true
+		case !next.take(p, key, known != "", now):
+			if content, later = known, true; known == "" {
+				continue
+			}
 		default:
 			items = append(items, *item)
+			items[len(items)-1].Revised = known != ""
 			items[len(items)-1].Neighbour = neighbour(doc.Items, i, now, p.Newest)
 		}
 		next.Seen[key] = content
@@ -90,11 +97,18 @@ func (p *Position) follow(doc *Document, now time.Time, twins *Twins, of *Source
 	return next, items, later
 }
 
-// revise reports whether an item may change now, and counts it.
-func (p *Position) revise(before *Position, key string, now time.Time) bool {
-	until, may := source.Revise(before.Revised[key], now)
+// take reports whether a state of an item may be taken now, and counts it. Revised is whether the
+// item was seen before.
+func (p *Position) take(before *Position, key string, revised bool, now time.Time) bool {
+	states, may := source.States.Take(p.States, now)
+	if may && revised {
+		var until int64
+		if until, may = source.Revisions.Take(before.Revised[key], now); may {
+			p.Revised[key] = until
+		}
+	}
 	if may {
-		p.Revised[key] = until
+		p.States = states
 	}
 	return may
 }

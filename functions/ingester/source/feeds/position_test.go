@@ -25,7 +25,9 @@ func TestAnItemIsRevisedSoOftenADay(t *testing.T) {
 		var items []Item
 		at, items, later = at.follow(one("a", title), now, nil, nil)
 		for _, item := range items {
-			delivered = append(delivered, item.Title)
+			if delivered = append(delivered, item.Title); item.Revised != (len(delivered) > 1) {
+				t.Errorf("%s is revised: %t", item.Title, item.Revised)
+			}
 		}
 		return later
 	}
@@ -37,10 +39,10 @@ func TestAnItemIsRevisedSoOftenADay(t *testing.T) {
 		now = noon.Add(time.Duration(n) * time.Minute)
 		look(fmt.Sprint("advert ", n), now)
 	}
-	if most := 1 + source.RevisionsAtOnce + int(24*time.Hour/source.RevisionEvery); len(delivered) > most || len(delivered) < most-1 {
+	if most := 1 + source.Revisions.AtOnce + int(24*time.Hour/source.Revisions.Every); len(delivered) > most || len(delivered) < most-1 {
 		t.Errorf("%d states of a day", len(delivered))
 	}
-	for n := range source.RevisionsAtOnce {
+	for n := range source.Revisions.AtOnce {
 		if want := fmt.Sprint("advert ", n); delivered[1+n] != want {
 			t.Errorf("of the first changes %s is %s", want, delivered[1+n])
 		}
@@ -48,7 +50,7 @@ func TestAnItemIsRevisedSoOftenADay(t *testing.T) {
 	if !look("last", now) {
 		t.Error("nothing is left for later")
 	}
-	if later := look("last", now.Add(source.RevisionEvery)); later || delivered[len(delivered)-1] != "last" {
+	if later := look("last", now.Add(source.Revisions.Every)); later || delivered[len(delivered)-1] != "last" {
 		t.Errorf("the last state is %s, later %t", delivered[len(delivered)-1], later)
 	}
 	// Others are not held back by it, nor is it after a while.
@@ -59,6 +61,40 @@ func TestAnItemIsRevisedSoOftenADay(t *testing.T) {
 	_, _, later := at.follow(one("b", "other, edited"), now, nil, nil)
 	if later {
 		t.Error("another item waits")
+	}
+}
+
+// A feed that shows other items each time, which it may have shown before, makes no more rows of
+// them than the busiest one; what is over comes when others may.
+func TestAFeedHasSoManyStatesADay(t *testing.T) {
+	t.Parallel()
+	var at Position
+	day := func(now time.Time, title func(look int) string) (delivered int) {
+		for look := range 24 * 4 {
+			doc := &Document{}
+			for i := range maxItems {
+				doc.Items = append(doc.Items, Item{Key: fmt.Sprint(look%3, "-", i), Title: title(look)})
+			}
+			var items []Item
+			at, items, _ = at.follow(doc, now.Add(time.Duration(look)*15*time.Minute), nil, nil)
+			delivered += len(items)
+		}
+		return delivered
+	}
+	each := int(24 * time.Hour / source.States.Every)
+	if n := day(noon, func(int) string { return "T" }); n < 1500 || n > source.States.AtOnce+each {
+		t.Errorf("%d items of three sets of %d are new on the first day", n, maxItems)
+	}
+	if n := day(noon.Add(24*time.Hour), func(look int) string { return fmt.Sprint(look) }); n > each+1 {
+		t.Errorf("%d states on the second", n)
+	}
+	at = Position{States: noon.Add(time.Duration(source.States.AtOnce) * source.States.Every).Unix()}
+	next, items, later := at.follow(one("a", "T"), noon, nil, nil)
+	if len(items) > 0 || !later || len(next.Seen) > 0 {
+		t.Errorf("one that is too much is delivered, or known: %+v, later %t", next, later)
+	}
+	if _, items, later = next.follow(one("a", "T"), noon.Add(source.States.Every), nil, nil); len(items) != 1 || later {
+		t.Errorf("it is not delivered when it may be")
 	}
 }
 
@@ -87,6 +123,7 @@ func TestAPositionIsBounded(t *testing.T) {
 	t.Parallel()
 	var at Position
 	for n := range 50 {
+		at.States = 0 // as after a day
 		doc := &Document{}
 		for i := range maxItems {
 			doc.Items = append(doc.Items, Item{Key: fmt.Sprint(n/2, "-", i), Title: fmt.Sprint(n), Link: fmt.Sprint("https://news.example/", n/2, "-", i)})
