@@ -41,8 +41,5 @@ func (t *CompletedTrade) When() time.Time { return time.UnixMilli(t.End).UTC() }
 // Duration is how long the position was held, ms.
 func (t *CompletedTrade) Duration() int64 { return t.End - t.Start }
 
-// Won reports whether the trade made a profit, fees and funding apart.
-func (t *CompletedTrade) Won() bool { return t.Pnl.IsPos() }
-
 // Orders is how many distinct orders opened and closed the position.
 func (t *CompletedTrade) Orders() int64 { return t.OpenOrders + t.CloseOrders }
