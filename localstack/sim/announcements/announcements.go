@@ -23,6 +23,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"quotary/localstack/sim"
 )
 
 // Config is what a site shows. The zero value is one announcement of each exchange every
@@ -143,11 +145,7 @@ func (s *Site) Handler() http.Handler {
 	mux.HandleFunc("GET /bapi/composite/v1/public/cms/article/list/query", s.binance)
 	mux.HandleFunc("GET /api/v5/support/announcements", s.okx)
 	mux.HandleFunc("GET /v5/announcements/index", s.bybit)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Simulated", "true")
-		w.Header().Set("Content-Type", "application/json")
-		mux.ServeHTTP(w, r)
-	})
+	return sim.Label(mux)
 }
 
 // object is a JSON object.

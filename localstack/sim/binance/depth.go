@@ -115,21 +115,3 @@ func (x *Exchange) depthUpdates(name string, k kind, from, now int64) (list []de
 	}
 	return list
 }
-
-// LoseBooks does not push the next updates of books, so many of all markets and connections.
-func (x *Exchange) LoseBooks(updates int) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.loseBooks = updates
-}
-
-// losesBook reports whether the next update of a book is lost.
-func (x *Exchange) losesBook() bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.loseBooks == 0 {
-		return false
-	}
-	x.loseBooks--
-	return true
-}

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"quotary/localstack/aws/sockets"
+	"quotary/localstack/sim"
 	"quotary/localstack/sim/trading"
 )
 
@@ -23,17 +23,14 @@ type Exchange struct {
 	clock func() time.Time
 	since int64 // ms
 
+	trading.Faults
+
 	mu      sync.Mutex
 	weights [kinds]weights
 	banned  time.Time
 	status  int // while banned
-	lose    int // trades that are not pushed
 	repeat  bool
 	halted  map[*Market]bool
-
-	loseBooks int // updates of books that are not pushed
-
-	sockets sockets.Set
 }
 
 // weights is what has been asked of a host in a minute.
@@ -70,13 +67,6 @@ func (x *Exchange) Ban(status int, long time.Duration) {
 	x.status, x.banned = status, x.clock().Add(long)
 }
 
-// Lose does not push the next trades, so many of all markets and connections.
-func (x *Exchange) Lose(trades int) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.lose = trades
-}
-
 // Repeat pushes every trade twice, or no longer.
 func (x *Exchange) Repeat(on bool) {
 	x.mu.Lock()
@@ -97,9 +87,6 @@ func (x *Exchange) isHalted(m *Market) bool {
 	defer x.mu.Unlock()
 	return x.halted[m]
 }
-
-// Disconnect ends every connection at once.
-func (x *Exchange) Disconnect() { x.sockets.Disconnect() }
 
 // marketOf is the market of a kind.
 func (x *Exchange) marketOf(symbol string, k kind) *Market {
@@ -135,10 +122,7 @@ func (x *Exchange) Handler() http.Handler {
 	} {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { x.serve(w, r, has) })
 	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Simulated", "true")
-		mux.ServeHTTP(w, r)
-	})
+	return sim.Label(mux)
 }
 
 func infoWeight(k kind) int {
@@ -158,7 +142,7 @@ type fault struct {
 func (x *Exchange) rest(k kind, answer func(http.ResponseWriter, *http.Request) (weight int, body any)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json;charset=UTF-8")
-		if status, after := x.refuse(); status != 0 {
+		if status, after := x.ban(); status != 0 {
 			w.Header().Set("Retry-After", strconv.Itoa(after))
 			respond(w, status, fault{-1003, "Too much request weight used; current limit is exceeded."})
 			return
@@ -184,7 +168,7 @@ func respond(w http.ResponseWriter, status int, body any) {
 	_ = json.NewEncoder(w).Encode(body) // a client that went away needs no answer
 }
 
-func (x *Exchange) refuse() (status, after int) {
+func (x *Exchange) ban() (status, after int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if left := x.banned.Sub(x.clock()); left > 0 {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"quotary/localstack/aws/sockets"
+	"quotary/localstack/sim/sockets"
 )
 
 // socket is a connection to a combined stream.
@@ -31,7 +31,7 @@ type carries struct {
 
 // serve runs one connection.
 func (x *Exchange) serve(w http.ResponseWriter, r *http.Request, has carries) {
-	x.sockets.Serve(w, r, 0, func(conn *sockets.Socket) sockets.Client {
+	x.Sockets.Serve(w, r, 0, func(conn *sockets.Socket) sockets.Client {
 		s := &socket{Socket: conn, carries: has, x: x}
 		if streams := r.URL.Query().Get("streams"); streams != "" {
 			s.change("SUBSCRIBE", strings.Split(streams, "/"))
@@ -83,7 +83,7 @@ func (s *socket) Push(ctx context.Context) {
 	for name, from := range s.streams.Due(now) {
 		if s.books {
 			for _, u := range s.x.depthUpdates(name, s.kind, from, now) {
-				if !s.x.losesBook() {
+				if !s.x.UpdateLost() {
 					s.Send(ctx, map[string]any{"stream": name, "data": u})
 				}
 			}
@@ -111,8 +111,7 @@ func (x *Exchange) copies() int {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	switch {
-	case x.lose > 0:
-		x.lose--
+	case x.TradeLost():
 		return 0
 	case x.repeat:
 		return 2

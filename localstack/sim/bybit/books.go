@@ -27,23 +27,12 @@ func (x *Exchange) bookFrames(t *topic, now int64) (frames []any) {
 		t.until = (now/trading.BookEvery + 1) * trading.BookEvery
 	}
 	for ; t.until <= now; t.until += trading.BookEvery {
-		if !x.lost() {
+		if !x.UpdateLost() {
 			bids, asks := t.market.BookChanges(t.until)
 			frames = append(frames, t.bookFrame("delta", t.until, bids, asks))
 		}
 	}
 	return frames
-}
-
-// lost reports whether the next update of a book is not to be pushed.
-func (x *Exchange) lost() bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.loseBooks > 0 {
-		x.loseBooks--
-		return true
-	}
-	return false
 }
 
 // bookFrame is a frame with what a book is at a time, ms, or what of it is new.

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"quotary/localstack/aws/sockets"
+	"quotary/localstack/sim"
 	"quotary/localstack/sim/trading"
 )
 
@@ -23,14 +23,11 @@ type Exchange struct {
 	clock func() time.Time
 	since int64 // ms
 
+	trading.Faults
+
 	mu     sync.Mutex
 	asked  int   // requests of five seconds,
 	window int64 // which these are, by number
-	refuse int   // requests
-
-	loseBooks int // updates of order books that are not pushed
-
-	sockets sockets.Set
 }
 
 const (
@@ -89,24 +86,6 @@ func (x *Exchange) Market(category, symbol string) *trading.Market {
 	return x.Markets[i]
 }
 
-// Refuse answers the next requests, so many, as too many.
-func (x *Exchange) Refuse(requests int) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.refuse = requests
-}
-
-// LoseBooks does not push the next updates of order books, so many of all markets and
-// connections.
-func (x *Exchange) LoseBooks(updates int) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.loseBooks = updates
-}
-
-// Disconnect ends every connection at once.
-func (x *Exchange) Disconnect() { x.sockets.Disconnect() }
-
 // Handler answers all of the protocols.
 func (x *Exchange) Handler() http.Handler {
 	mux := http.NewServeMux()
@@ -117,10 +96,7 @@ func (x *Exchange) Handler() http.Handler {
 		mux.HandleFunc("GET /v5/market/"+path, x.rest(body))
 	}
 	mux.HandleFunc("GET /v5/public/{category}", x.serve)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Simulated", "true")
-		mux.ServeHTTP(w, r)
-	})
+	return sim.Label(mux)
 }
 
 // answer is the envelope of everything.
@@ -181,12 +157,11 @@ const mostAsked = 600 // requests in five seconds
 
 // allow counts a request; it returns how it is refused, or 200.
 func (x *Exchange) allow() (status int) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.refuse > 0 {
-		x.refuse--
+	if x.Refused() {
 		return http.StatusTooManyRequests
 	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	if now := time.Now().Unix() / 5; now != x.window {
 		x.window, x.asked = now, 0
 	}

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"quotary/localstack/aws/sockets"
+	"quotary/localstack/sim/sockets"
 )
 
 // socket is a connection.
@@ -34,7 +34,7 @@ func (x *Exchange) serve(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	x.sockets.Serve(w, r, silentLimit, func(conn *sockets.Socket) sockets.Client {
+	x.Sockets.Serve(w, r, silentLimit, func(conn *sockets.Socket) sockets.Client {
 		return &socket{Socket: conn, x: x, category: category, topics: map[string]*topic{}}
 	})
 }

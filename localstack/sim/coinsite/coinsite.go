@@ -29,6 +29,7 @@ import (
 	"sync"
 	"time"
 
+	"quotary/localstack/sim"
 	"quotary/localstack/sim/prices"
 )
 
@@ -224,10 +225,7 @@ func (s *Site) Handler() http.Handler {
 	mux.HandleFunc("GET /api/v3/coins/markets", s.serveMarkets)
 	mux.HandleFunc("GET /rates/eurofxref-daily.xml", func(w http.ResponseWriter, _ *http.Request) { s.serveRates(w, 1) })
 	mux.HandleFunc("GET /rates/eurofxref-hist-90d.xml", func(w http.ResponseWriter, _ *http.Request) { s.serveRates(w, 64) })
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Simulated", "true")
-		mux.ServeHTTP(w, r)
-	})
+	return sim.Label(mux)
 }
 
 // callsPerMinute is what a demo account may ask.

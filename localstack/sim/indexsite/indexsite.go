@@ -20,6 +20,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"quotary/localstack/sim"
 )
 
 // Where it answers.
@@ -119,10 +121,7 @@ func (s *Site) Handler() http.Handler {
 	mux.HandleFunc("GET "+VIXPath+"/VIX_History.csv", s.serveVIX)
 	mux.HandleFunc("GET "+StooqPath+"/", s.serveStooq)
 	mux.HandleFunc("GET "+SECPath+"/api/xbrl/companyfacts/{file}", s.serveFacts)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Simulated", "true")
-		mux.ServeHTTP(w, r)
-	})
+	return sim.Label(mux)
 }
 
 // serveFearGreed writes the last days, ten where the question does not say how many.

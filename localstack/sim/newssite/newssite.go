@@ -27,6 +27,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"quotary/localstack/sim"
 )
 
 // Config is what a site publishes. The zero value is one item a minute of seed 0.
@@ -129,10 +131,7 @@ func (s *Site) Handler() http.Handler {
 	})
 	mux.HandleFunc("GET "+FlashPath, s.flashes)
 	serveWrong(mux)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Simulated", "true")
-		mux.ServeHTTP(w, r)
-	})
+	return sim.Label(mux)
 }
 
 // feed writes RSS 2.0, or 304 to who has it.

@@ -30,7 +30,7 @@ func wholeBook(m *trading.Market, at int64) bookUpdate {
 // bookUpdates are the changes of a book between two times, ms.
 func (x *Exchange) bookUpdates(m *trading.Market, from, to int64) (list []any) {
 	for at := (from + trading.BookEvery - 1) / trading.BookEvery * trading.BookEvery; at < to; at += trading.BookEvery {
-		if x.lost(&x.loseBooks) {
+		if x.UpdateLost() {
 			continue
 		}
 		bids, asks := m.BookChanges(at)

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"quotary/localstack/aws/sockets"
+	"quotary/localstack/sim"
 	"quotary/localstack/sim/trading"
 )
 
@@ -22,14 +22,10 @@ type Exchange struct {
 	clock func() time.Time
 	since int64 // ms
 
-	mu     sync.Mutex
-	asked  map[string][]time.Time // by path: requests of the last two seconds
-	refuse int                    // requests
-	lose   int                    // trades that are not pushed
+	trading.Faults
 
-	loseBooks int // updates of order books that are not pushed
-
-	sockets sockets.Set
+	mu    sync.Mutex
+	asked map[string][]time.Time // by path: requests of the last two seconds
 }
 
 const (
@@ -69,31 +65,6 @@ func (x *Exchange) Market(instID string) *trading.Market {
 	return x.Markets[i]
 }
 
-// Refuse answers the next requests, so many, as too many.
-func (x *Exchange) Refuse(requests int) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.refuse = requests
-}
-
-// Lose does not push the next trades, so many of all markets and connections.
-func (x *Exchange) Lose(trades int) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.lose = trades
-}
-
-// LoseBooks does not push the next updates of order books, so many of all markets and
-// connections.
-func (x *Exchange) LoseBooks(updates int) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.loseBooks = updates
-}
-
-// Disconnect ends every connection at once.
-func (x *Exchange) Disconnect() { x.sockets.Disconnect() }
-
 // Handler answers all of the protocols.
 func (x *Exchange) Handler() http.Handler {
 	mux := http.NewServeMux()
@@ -102,10 +73,7 @@ func (x *Exchange) Handler() http.Handler {
 	mux.HandleFunc("GET /api/v5/market/history-candles", x.rest(20, func(r *http.Request) answer { return x.candles(r, true) }))
 	x.contractPaths(mux)
 	mux.HandleFunc("GET /ws/v5/public", x.serve)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Simulated", "true")
-		mux.ServeHTTP(w, r)
-	})
+	return sim.Label(mux)
 }
 
 // answer is the envelope of everything.
@@ -131,12 +99,11 @@ func (x *Exchange) rest(allowed int, body func(*http.Request) answer) http.Handl
 }
 
 func (x *Exchange) allow(path string, most int) bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.refuse > 0 {
-		x.refuse--
+	if x.Refused() {
 		return false
 	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	now := time.Now()
 	asked := slices.DeleteFunc(x.asked[path], func(t time.Time) bool { return now.Sub(t) >= 2*time.Second })
 	x.asked[path] = append(asked, now)
@@ -298,15 +265,4 @@ func trade(m *trading.Market, t *trading.Trade) any {
 		side = "sell"
 	}
 	return message{m.Symbol, text(t.Last), m.Price(t.Price), size(m, t.Size), side, text(t.Time), text(t.Last - t.First + 1)}
-}
-
-// lost reports whether the next is not to be pushed of what so many are to be lost of.
-func (x *Exchange) lost(left *int) bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if *left > 0 {
-		*left--
-		return true
-	}
-	return false
 }

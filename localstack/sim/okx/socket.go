@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"quotary/localstack/aws/sockets"
+	"quotary/localstack/sim/sockets"
 	"quotary/localstack/sim/trading"
 )
 
@@ -30,7 +30,7 @@ const silentLimit = 30 * time.Second
 
 // serve runs one connection.
 func (x *Exchange) serve(w http.ResponseWriter, r *http.Request) {
-	x.sockets.Serve(w, r, silentLimit, func(conn *sockets.Socket) sockets.Client { return &socket{Socket: conn, x: x} })
+	x.Sockets.Serve(w, r, silentLimit, func(conn *sockets.Socket) sockets.Client { return &socket{Socket: conn, x: x} })
 }
 
 // Receive answers a message.
@@ -138,7 +138,7 @@ func (x *Exchange) events(a arg, from, now int64) (list []any) {
 		return x.bookUpdates(m, from, now)
 	}
 	for _, t := range m.Trades(from, now) {
-		if !x.lost(&x.lose) {
+		if !x.TradeLost() {
 			list = append(list, trade(m, &t))
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"quotary/localstack/sim"
 )
 
 // Handler serves POST /info, GET /ws, GET /healthz and the truth endpoints GET
@@ -21,10 +23,7 @@ func (v *Venue) Handler() http.Handler {
 	mux.HandleFunc("GET /healthz", v.serveHealth)
 	mux.HandleFunc("GET /truth/accounts", v.serveTruthAccounts)
 	mux.HandleFunc("GET /truth/coins", v.serveTruthCoins)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Simulated", "true")
-		mux.ServeHTTP(w, r)
-	})
+	return sim.Label(mux)
 }
 
 func (v *Venue) serveHealth(w http.ResponseWriter, _ *http.Request) {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"quotary/localstack/aws/sockets"
+	"quotary/localstack/sim/sockets"
 	"quotary/shared/testing/testenv"
 )
 
