@@ -223,4 +223,7 @@ func (s *Site) bybit(w http.ResponseWriter, r *http.Request) {
 	write(w, object{"retCode": 0, "retMsg": "OK", "result": object{"total": all, "list": list}, "retExtInfo": object{}, "time": s.cfg.Now().UnixMilli()})
 }
 
-func write(w http.ResponseWriter, body object) { _ = json.NewEncoder(w).Encode(body) }
+func write(w http.ResponseWriter, body object) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(body) // a client that went away needs no answer
+}
