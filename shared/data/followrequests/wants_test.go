@@ -136,57 +136,64 @@ func TestAListOfWhatIsKnownIsOneRequest(t *testing.T) {
 	}
 }
 
-// TestADistributorWantsNoMoreThanItMay, whatever instances write at the same time, and takes
-// nothing of another's.
+// TestADistributorWantsNoMoreThanItMay, whatever instances write at the same time, each for
+// several requests, and takes nothing of another's.
 func TestADistributorWantsNoMoreThanItMay(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	var accepted, unsure atomic.Int64
-	var wg sync.WaitGroup
-	for i := range 15 {
-		function := w.open(Accounts)
-		wg.Go(func() {
-			refused, err := function.Want(t.Context(), "one", addresses(50*i, 50), now)
-			if accepted.Add(int64(50 - len(refused))); err != nil {
-				unsure.Add(1) // too many at once: the next request does it
+	for kind, c := range map[*Kind]struct{ instances, requests, each int }{
+		&Accounts: {15, 1, 50},
+		&Pairs:    {10, 5, 1},
+	} {
+		t.Run(kind.Name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			requests := func(do func(s *Store, ids []string)) {
+				var all sync.WaitGroup
+				for i := range c.instances {
+					function := w.open(*kind)
+					for n := range c.requests {
+						all.Go(func() { do(function, addresses((i*c.requests+n)*c.each, c.each)) })
+					}
+				}
+				all.Wait()
+			}
+			var accepted, unsure atomic.Int64
+			requests(func(s *Store, ids []string) {
+				refused, err := s.Want(t.Context(), "one", ids, now)
+				if accepted.Add(int64(len(ids) - len(refused))); err != nil {
+					unsure.Add(1) // too many at once: the next request does it
+				}
+			})
+			function, again := w.open(*kind), 0
+			for i := range c.instances * c.requests {
+				again += c.each - len(want(t, function, "one", time.Minute, addresses(i*c.each, c.each)...))
+			}
+			list, err := w.open(*kind).List(t.Context(), now.Add(time.Minute))
+			if err != nil || len(list) != 1 || len(list[0].Things) != kind.Most || again != kind.Most {
+				t.Fatalf("%d are wanted, and %d requests were accepted, %v", len(list.By()), again, err)
+			}
+			if n := int(accepted.Load()); unsure.Load() == 0 && n != again {
+				t.Errorf("%d were accepted at once, and %d later", n, again)
+			}
+			if refused := want(t, function, "one", time.Minute, alice, list[0].Things[0]); !slices.Equal(refused, []string{alice}) {
+				t.Errorf("%s are refused", refused)
+			}
+			sent := w.requests.Load()
+			want(t, function, "one", time.Minute+time.Second, alice)
+			if n := w.requests.Load(); n != sent {
+				t.Errorf("%d requests for what was refused a second ago", n-sent)
+			}
+			if refused := want(t, function, "two", time.Minute, alice); len(refused) > 0 {
+				t.Errorf("of another %s are refused", refused)
+			}
+			// When something ends there is room again.
+			if _, err := w.open(*kind).List(t.Context(), now.Add(time.Minute+kind.Lasts)); err != nil {
+				t.Fatal(err)
+			}
+			if refused := want(t, function, "one", 2*time.Minute+kind.Lasts, addresses(10_000, c.each)...); len(refused) > 0 {
+				t.Errorf("%d are refused", len(refused))
 			}
 		})
-	}
-	wg.Wait()
-	function := w.open(Accounts)
-	for i := range 15 {
-		refused, err := function.Want(t.Context(), "one", addresses(50*i, 50), now.Add(time.Minute))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if unsure.Load() == 0 {
-			accepted.Add(-int64(50 - len(refused)))
-		}
-	}
-	list, err := w.open(Accounts).List(t.Context(), now.Add(time.Minute))
-	if err != nil || len(list) != 1 || len(list[0].Things) != Accounts.Most {
-		t.Fatalf("%d are wanted, %v", len(list.By()), err)
-	}
-	if n := accepted.Load(); unsure.Load() == 0 && n != 0 {
-		t.Errorf("%d more were accepted at once than later", n)
-	}
-	if refused := want(t, function, "one", time.Minute, alice, list[0].Things[0]); !slices.Equal(refused, []string{alice}) {
-		t.Errorf("%s are refused", refused)
-	}
-	sent := w.requests.Load()
-	want(t, function, "one", time.Minute+time.Second, alice)
-	if n := w.requests.Load(); n != sent {
-		t.Errorf("%d requests for what was refused a second ago", n-sent)
-	}
-	if refused := want(t, function, "two", time.Minute, alice); len(refused) > 0 {
-		t.Errorf("of another %s are refused", refused)
-	}
-	// When something ends there is room again.
-	if _, err := w.open(Accounts).List(t.Context(), now.Add(time.Minute+Accounts.Lasts)); err != nil {
-		t.Fatal(err)
-	}
-	if refused := want(t, function, "one", 2*time.Minute+Accounts.Lasts, addresses(10_000, 50)...); len(refused) > 0 {
-		t.Errorf("%d are refused", len(refused))
 	}
 }
 
