@@ -69,6 +69,9 @@ func (i *ingester) feedsOf(set feedsConfig, domain perp.Config) func(context.Con
 		}
 		if domain.Info != nil {
 			config.Venue, config.Joined = domain.Info, hyperliquid.NewJoinedBooks(domain.URL, config.Logger)
+			if domain.NodeInfo == nil {
+				config.VenueWeight = feeds.WeightBeside(domain.AnchorWeight)
+			}
 		}
 		f := feeds.New(config)
 		return &perp.Feeds{Tap: f.Tap, Past: f.Past, Applied: func(e *market.Events, k *perp.Klines) { f.Applied(e, k) }, Run: f.Run, Accounts: f.Accounts, Figures: func() []engine.Figure {

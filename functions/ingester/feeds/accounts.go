@@ -2,8 +2,10 @@ package feeds
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -31,9 +33,13 @@ const (
 	accountRest = 5 * time.Second
 	// accountTimeout is how long a poll waits for its answer.
 	accountTimeout = 10 * time.Second
-	// accountWeight is what polls of accounts may spend a minute of the API's
-	// 1,200: the rest is for what everybody needs.
+	// accountWeight is what may be spent on accounts a minute of the API's 1,200, by polls,
+	// by reads of ledgers, and by anchors: the rest is for what everybody needs.
 	accountWeight = 900
+	// readWeight is what a read of an account's ledger updates costs, and readsMost how many
+	// may wait of one distributor.
+	readWeight = 70
+	readsMost  = 2000
 	// accountPolls is how many polls are under way at a time, so that some slow
 	// answers leave room for the other accounts.
 	accountPolls = 16
@@ -49,8 +55,9 @@ type accounts struct {
 
 	mu      sync.Mutex
 	polled  map[accountKey]*account
-	polling int // polls under way
-	turns   source.Turns[string, accountKey]
+	polling int                // polls under way
+	reads   map[string][]*read // that wait, by distributor
+	turns   source.Turns[line, asked]
 
 	waiting int           // accounts that are to be polled and were not, when last looked
 	longest time.Duration // for which one of them had waited
@@ -62,7 +69,7 @@ type accounts struct {
 }
 
 func newAccounts(config *Config, h *hub.Hub) *accounts {
-	return &accounts{Config: config, hub: h, budget: source.NewBudget(accountWeight, config.Now), polled: map[accountKey]*account{}}
+	return &accounts{Config: config, hub: h, budget: source.NewBudget(cmp.Or(config.VenueWeight, accountWeight), config.Now), polled: map[accountKey]*account{}, reads: map[string][]*read{}}
 }
 
 // accountKey is what one poll is about.
@@ -78,6 +85,33 @@ func (k accountKey) weight() int {
 		return 20
 	}
 	return 2
+}
+
+// line is one in which a distributor waits for the venue: for its polls, or its reads.
+type line struct {
+	distributor string
+	what        string
+}
+
+const (
+	polls = "polls"
+	reads = "reads"
+)
+
+func (l line) compare(other line) int {
+	return cmp.Or(strings.Compare(l.distributor, other.distributor), strings.Compare(l.what, other.what))
+}
+
+// asked is what the venue is asked for: a poll, or a read where that is not nil.
+type asked struct {
+	poll accountKey
+	read *read
+}
+
+// read is a wait for a read of an account's ledger updates.
+type read struct {
+	turn   chan struct{}   // closed when it may be read
+	unless <-chan struct{} // closed when it need not be
 }
 
 type account struct {
@@ -155,36 +189,21 @@ func (as *accounts) run(ctx context.Context) error {
 	}
 }
 
-// startable returns the accounts to poll now, as under way and with their weight paid: each
-// distributor has its turns, by weight, with those that it follows, of which that goes first
-// which has waited longest. It forgets those that nobody follows any longer.
+// startable returns the accounts to poll now, as under way and with their weight paid, and lets
+// reads begin. Each distributor has its turns, by weight, with those that it follows, of which
+// that goes first which has waited longest, and with its reads. Accounts are forgotten that
+// nobody follows any longer.
 func (as *accounts) startable() (start []accountKey) {
 	as.mu.Lock()
 	defer as.mu.Unlock()
 	now := as.Now()
 	as.addWanted(now)
-	var due []accountKey
-	lines := map[string][]accountKey{} // by distributor
-	for k, a := range as.polled {
-		if a.polling || now.Before(a.next) {
-			continue
+	lines, due := as.due(now)
+	as.turns.Serve(lines, line.compare, func(one asked, _ line) (cost int, ok bool) {
+		if one.read != nil {
+			return as.letRead(one.read)
 		}
-		followers := as.followers(k)
-		switch {
-		case len(followers) > 0:
-			a.wanted = now
-			due = append(due, k)
-		case now.Sub(a.wanted) > accountRest: // not just about to be followed
-			delete(as.polled, k)
-		}
-		for _, of := range followers {
-			lines[of] = append(lines[of], k)
-		}
-	}
-	for _, line := range lines {
-		slices.SortFunc(line, func(a, b accountKey) int { return as.polled[a].next.Compare(as.polled[b].next) })
-	}
-	as.turns.Serve(lines, strings.Compare, func(k accountKey, _ string) (cost int, ok bool) {
+		k := one.poll
 		a := as.polled[k]
 		switch {
 		case as.polling == accountPolls:
@@ -199,6 +218,14 @@ func (as *accounts) startable() (start []accountKey) {
 		start = append(start, k)
 		return k.weight(), true
 	})
+	clear(as.reads)
+	for of, left := range lines {
+		if of.what == reads {
+			for _, one := range left {
+				as.reads[of.distributor] = append(as.reads[of.distributor], one.read)
+			}
+		}
+	}
 	as.waiting, as.longest = 0, 0
 	for _, k := range due {
 		if a := as.polled[k]; !a.polling {
@@ -207,6 +234,76 @@ func (as *accounts) startable() (start []accountKey) {
 		}
 	}
 	return start
+}
+
+// due are the accounts that are to be polled, and the lines in which they and the reads wait.
+// The caller holds as.mu.
+func (as *accounts) due(now time.Time) (lines map[line][]asked, due []accountKey) {
+	lines = map[line][]asked{}
+	for k, a := range as.polled {
+		if a.polling || now.Before(a.next) {
+			continue
+		}
+		followers := as.followers(k)
+		switch {
+		case len(followers) > 0:
+			a.wanted = now
+			due = append(due, k)
+		case now.Sub(a.wanted) > accountRest: // not just about to be followed
+			delete(as.polled, k)
+		}
+		for _, distributor := range followers {
+			of := line{distributor, polls}
+			lines[of] = append(lines[of], asked{poll: k})
+		}
+	}
+	for _, list := range lines {
+		slices.SortFunc(list, func(a, b asked) int { return as.polled[a.poll].next.Compare(as.polled[b.poll].next) })
+	}
+	for distributor, waiting := range as.reads {
+		of := line{distributor, reads}
+		for _, r := range waiting {
+			lines[of] = append(lines[of], asked{read: r})
+		}
+	}
+	return lines, due
+}
+
+// letRead lets a read begin that has its turn, where it is needed still and can be paid.
+func (as *accounts) letRead(r *read) (cost int, ok bool) {
+	select {
+	case <-r.unless:
+		return 0, true
+	default:
+	}
+	if !as.budget.TrySpend(readWeight) {
+		return 0, false
+	}
+	close(r.turn)
+	return readWeight, true
+}
+
+var errReads = errors.New("too many ledgers of accounts wait to be read")
+
+// readTurn is a turn to read an account's ledger updates.
+func (as *accounts) readTurn(ctx context.Context, distributor string, unless <-chan struct{}) (done func(), err error) {
+	r := &read{turn: make(chan struct{}), unless: unless}
+	as.mu.Lock()
+	full := len(as.reads[distributor]) >= readsMost
+	if !full {
+		as.reads[distributor] = append(as.reads[distributor], r)
+	}
+	as.mu.Unlock()
+	if full {
+		return nil, errReads
+	}
+	select {
+	case <-r.turn:
+	case <-unless:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	return func() {}, nil
 }
 
 func (as *accounts) addWanted(now time.Time) {

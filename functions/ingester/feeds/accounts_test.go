@@ -2,6 +2,7 @@ package feeds
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"quotary/shared/gate/channel"
 	"quotary/shared/gate/connections"
 	"quotary/shared/market"
+	"quotary/shared/testing/testenv"
 )
 
 func TestUserFillsStartWithStoredAndRecentFillsEachOnce(t *testing.T) {
@@ -288,7 +290,7 @@ func (p *poller) run(d time.Duration) {
 // the second minute on, while one of another follows any number.
 func TestNobodysAccountsAreKeptFromBeingPolled(t *testing.T) {
 	t.Parallel()
-	for _, loud := range []int{0, 100, 1000, 5000} {
+	for _, loud := range []int{0, 100, 1000} {
 		p := newPoller()
 		p.follow("loud", "0xloud", loud)
 		p.run(time.Minute)
@@ -321,5 +323,65 @@ func TestNobodysAccountsAreKeptFromBeingPolled(t *testing.T) {
 		if list := p.addresses(); loud == 1000 && (len(list) != 3 || len(list[1].Things) != loud || !slices.Equal(list[2].Things, []string{"0xquiet0"})) {
 			t.Errorf("followed are %v", list)
 		}
+	}
+}
+
+// read has a client of a distributor wait for a read of a ledger; read is closed when it may.
+func (p *poller) read(t *testing.T, distributor string, unless <-chan struct{}) (read <-chan struct{}) {
+	t.Helper()
+	began := make(chan struct{})
+	before := p.waitingReads(distributor)
+	go func() {
+		defer close(began)
+		if _, err := p.readTurn(t.Context(), distributor, unless); err != nil && t.Context().Err() == nil {
+			t.Error(err)
+		}
+	}()
+	testenv.Until(t, "the read waits", func() bool { return p.waitingReads(distributor) > before })
+	return began
+}
+
+func (p *poller) waitingReads(distributor string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.reads[distributor])
+}
+
+// TestNobodysLedgersAreKeptFromBeingRead: reads of ledgers are paid as polls are, in turns of
+// their distributors.
+func TestNobodysLedgersAreKeptFromBeingRead(t *testing.T) {
+	t.Parallel()
+	p := newPoller()
+	never, ended := make(chan struct{}), make(chan struct{})
+	close(ended)
+	p.follow("loud", "0xloud", 300)
+	for range 40 {
+		p.read(t, "loud", never)
+	}
+	p.run(time.Minute)
+	left := p.waitingReads("loud")
+	// Of the budget and what comes back in a minute, about a half.
+	if n := 40 - left; n < 10 || n > 15 {
+		t.Errorf("%d ledgers are read in the first minute", n)
+	}
+	p.follow("quiet", "0xquiet", 1)
+	quiet := p.read(t, "quiet", never)
+	p.run(30 * time.Second)
+	<-quiet
+	if n := len(p.polls[ordersOf("0xquiet", 0)]); n < 5 {
+		t.Errorf("beside reads of another, one account is polled %d times in half a minute", n)
+	}
+	for range readsMost - p.waitingReads("loud") {
+		p.mu.Lock()
+		p.reads["loud"] = append(p.reads["loud"], &read{unless: ended})
+		p.mu.Unlock()
+	}
+	if _, err := p.readTurn(t.Context(), "loud", never); !errors.Is(err, errReads) {
+		t.Errorf("one more than may wait: %v", err)
+	}
+	<-p.read(t, "quiet", ended)
+	p.run(10 * time.Minute)
+	if n := p.waitingReads("loud"); n > 0 {
+		t.Errorf("%d wait after what nobody needs any longer", n)
 	}
 }

@@ -49,7 +49,7 @@ type openCandle struct {
 
 func newCandles(b base) publisher {
 	cs := &candles{base: b}
-	cs.cache = newRefCache[*openCandle](&cs.mu)
+	cs.cache = newRefCache[*openCandle](&cs.mu, b.storeTurn)
 	return cs
 }
 
@@ -58,7 +58,7 @@ func (cs *candles) about(s *channel.Subscription) string { return s.Interval + "
 func (cs *candles) topic(about string) hub.Topic {
 	name := cs.topicName(about)
 	return hub.Topic{Guard: &cs.mu, Spacing: candleSpacing, Snapshot: func() [][]byte {
-		if c, ok := cs.cache.get(name); ok {
+		if c, ok := cs.cache.shown(name); ok {
 			return hub.Single(c.frame)
 		}
 		return nil
@@ -67,14 +67,14 @@ func (cs *candles) topic(about string) hub.Topic {
 
 // prepare reads the newest candle as it is stored; the pipeline brings it up to date
 // with its next batch.
-func (cs *candles) prepare(s *channel.Subscription) (load func(context.Context) error, release func()) {
+func (cs *candles) prepare(of string, s *channel.Subscription) (load func(context.Context) error, release func()) {
 	topic, coin := cs.topicName(cs.about(s)), s.Coin
 	interval, err := market.ParseInterval(s.Interval)
 	if err != nil {
 		return func(context.Context) error { return err }, func() {}
 	}
 	return func(ctx context.Context) error {
-		return cs.cache.acquire(ctx, topic,
+		return cs.cache.acquire(ctx, of, topic,
 			func() *openCandle { return &openCandle{topic: topic, coin: coin, interval: interval} },
 			cs.load)
 	}, func() { cs.cache.release(topic) }

@@ -216,7 +216,7 @@ func (b *books) requestJoined() {
 
 // prepare has the venue join a book that is about to be followed, if it is of a coin
 // that there is.
-func (b *books) prepare(s *channel.Subscription) (load func(context.Context) error, release func()) { //nolint:unparam // the interface asks for what it does not need
+func (b *books) prepare(_ string, s *channel.Subscription) (load func(context.Context) error, release func()) { //nolint:unparam // the interface asks for what it does not need
 	g := groupingOf(s)
 	if b.Joined == nil || g.Figs == 0 {
 		return nil, nil

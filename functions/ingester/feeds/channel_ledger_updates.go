@@ -50,16 +50,18 @@ type listedUpdate struct {
 
 func newLedgerUpdates(b base) publisher {
 	ls := &ledgerUpdates{base: b}
-	ls.cache = newRefCache[*ledgerList](&ls.mu)
+	ls.cache = newRefCache[*ledgerList](&ls.mu, b.storeTurn)
 	if ls.history() {
 		ls.cache.pastIsRead = b.pastIsRead
+	} else {
+		ls.cache.turn = b.accounts.readTurn
 	}
 	return ls
 }
 
 func (ls *ledgerUpdates) topic(address string) hub.Topic {
 	return hub.Topic{Guard: &ls.mu, Snapshot: func() [][]byte {
-		l, ok := ls.cache.get(address)
+		l, ok := ls.cache.shown(address)
 		if !ok {
 			return nil
 		}
@@ -113,10 +115,10 @@ func (ls *ledgerUpdates) consume(e *market.Events) {
 }
 
 // prepare reads the last ledger updates of an account.
-func (ls *ledgerUpdates) prepare(s *channel.Subscription) (load func(context.Context) error, release func()) {
+func (ls *ledgerUpdates) prepare(of string, s *channel.Subscription) (load func(context.Context) error, release func()) {
 	address := s.User
 	return func(ctx context.Context) error {
-		return ls.cache.acquire(ctx, address,
+		return ls.cache.acquire(ctx, of, address,
 			func() *ledgerList { return ls.recentOf(address) },
 			func(ctx context.Context, l *ledgerList) error { return ls.load(ctx, address, l) })
 	}, func() { ls.cache.release(address) }

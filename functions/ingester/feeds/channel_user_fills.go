@@ -41,14 +41,14 @@ type listedFill struct {
 
 func newUserFills(b base) publisher {
 	fs := &userFills{base: b}
-	fs.cache = newRefCache[*fillList](&fs.mu)
+	fs.cache = newRefCache[*fillList](&fs.mu, b.storeTurn)
 	fs.cache.pastIsRead = b.pastIsRead
 	return fs
 }
 
 func (fs *userFills) topic(address string) hub.Topic {
 	return hub.Topic{Guard: &fs.mu, Snapshot: func() [][]byte {
-		l, ok := fs.cache.get(address)
+		l, ok := fs.cache.shown(address)
 		if !ok {
 			return nil
 		}
@@ -118,10 +118,10 @@ func (fs *userFills) add(list []market.Fill) {
 }
 
 // prepare reads the last fills of an account.
-func (fs *userFills) prepare(s *channel.Subscription) (load func(context.Context) error, release func()) {
+func (fs *userFills) prepare(of string, s *channel.Subscription) (load func(context.Context) error, release func()) {
 	address := s.User
 	return func(ctx context.Context) error {
-		return fs.cache.acquire(ctx, address,
+		return fs.cache.acquire(ctx, of, address,
 			func() *fillList { return fs.recentOf(address) },
 			func(ctx context.Context, l *fillList) error { return fs.load(ctx, address, l) })
 	}, func() { fs.cache.release(address) }

@@ -51,6 +51,7 @@ type Config struct {
 	Series      *store.Series            // where the klines are stored
 	PastRead    <-chan struct{}          // closed when what happened before the start is stored; nil: it is
 	Venue       Venue                    // the public API; nil: no states and open orders of accounts
+	VenueWeight int                      // what may be spent on accounts there a minute; 0 means 900
 	Joined      *hyperliquid.JoinedBooks // the public API; nil: books are joined from their last twenty prices
 	Logger      *slog.Logger
 	Now         func() time.Time // nil means time.Now
@@ -95,7 +96,6 @@ type Feeds struct {
 	pastWaited bool                            // nobody waits for the past any longer
 
 	loads    sync.WaitGroup           // of what snapshots need: at most one for each subscription
-	loading  chan struct{}            // holds one for each load that is under way
 	answered chan connections.Pending // what is to be forgotten
 }
 
@@ -117,14 +117,14 @@ func New(config Config) *Feeds {
 		config.PastMost = pastMost
 	}
 	f := &Feeds{Config: config, clients: map[string]*client{}, counts: map[connections.CountAsked]bool{}, connected: make(chan struct{}), waitUntil: time.Now().Add(catchUpMost),
-		answered: make(chan connections.Pending, answeredMost), loading: make(chan struct{}, loadsAtOnce)}
+		answered: make(chan connections.Pending, answeredMost)}
 	f.fills.now = config.Now
 	f.connectedSince.Store(math.MaxInt64)
 	f.removals = removals{pending: map[string]removal{}, wake: make(chan struct{}, 1)}
 	f.gatewayRate = newGatewayRate(config.Rate)
 	f.hub = hub.New(hub.Config{Sink: config.Gateway, Admit: f.gatewayRate.Wait, Topic: f.topic, Gone: f.gone})
 	f.accounts = newAccounts(&f.Config, f.hub)
-	f.publishers = newPublishers(base{Config: &f.Config, hub: f.hub, accounts: f.accounts})
+	f.publishers = newPublishers(base{Config: &f.Config, hub: f.hub, accounts: f.accounts, loading: make(chan struct{}, loadsAtOnce)})
 	for _, name := range slices.Sorted(maps.Keys(f.publishers)) {
 		if c, ok := f.publishers[name].(consumer); ok {
 			f.consumers = append(f.consumers, c)
@@ -141,6 +141,10 @@ func New(config Config) *Feeds {
 	}
 	return f
 }
+
+// WeightBeside is what may be spent on accounts at the public API a minute beside anchors that
+// spend so much there.
+func WeightBeside(anchors int) int { return max(accountWeight-anchors, accountWeight/9) }
 
 // newGatewayRate is a bucket of tokens, one for each request to the gateway: those of a twentieth
 // of a second may come at once.

@@ -125,7 +125,7 @@ func (f *Feeds) subscribe(ctx context.Context, e *connections.Subscribed) {
 	var load func(context.Context) error
 	var release func()
 	if p, ok := p.(preparer); ok {
-		load, release = p.prepare(&e.Subscription)
+		load, release = p.prepare(c.Distributor, &e.Subscription)
 	}
 	if load == nil {
 		_ = f.hub.Subscribe(c.ID, topic, reply) // as in reply
@@ -136,8 +136,6 @@ func (f *Feeds) subscribe(ctx context.Context, e *connections.Subscribed) {
 	id, key := c.ID, e.Key()
 	begin := func() {
 		f.loads.Go(func() {
-			f.loading <- struct{}{}
-			defer func() { <-f.loading }()
 			defer release()
 			if err := load(ctx); err != nil && ctx.Err() == nil {
 				f.Logger.Warn("a subscription starts without a snapshot", "topic", topic, "error", err.Error())

@@ -111,8 +111,8 @@ func TestABookIsJoinedHereWhereTheVenueDoesNot(t *testing.T) {
 	b.publish(&plain)
 	const here, venues = `"px":"100000.0","sz":"1.5"`, `"px":"100000.0","sz":"77.0"`
 	shows("before anybody wants it", here)
-	b.prepare(&channel.Subscription{Type: channel.L2Book, Coin: "BTC", NSigFigs: coarse.Grouping.Figs})
-	b.prepare(&channel.Subscription{Type: channel.L2Book, Coin: "NONE", NSigFigs: coarse.Grouping.Figs})
+	b.prepare("acme", &channel.Subscription{Type: channel.L2Book, Coin: "BTC", NSigFigs: coarse.Grouping.Figs})
+	b.prepare("acme", &channel.Subscription{Type: channel.L2Book, Coin: "NONE", NSigFigs: coarse.Grouping.Figs})
 	if _, ok := b.Joined.Since(hyperliquid.JoinedBook{Grouping: coarse.Grouping, Coin: "NONE"}); ok {
 		t.Error("the venue is asked for a coin that there is not")
 	}
@@ -143,7 +143,7 @@ func TestNobodysJoinedBooksTakeThePlacesOfAnother(t *testing.T) {
 		s := channel.Subscription{Type: channel.L2Book, Coin: coin, NSigFigs: figs}
 		topic, _ := f.topicOf(string(s.Type), &s)
 		f.hub.Connect(hub.Conn{ID: distributor, Of: distributor})
-		f.books.prepare(&s)
+		f.books.prepare(distributor, &s)
 		if err := f.hub.Subscribe(distributor, topic, nil); err != nil {
 			t.Fatal(err)
 		}

@@ -60,9 +60,9 @@ type lateConsumer interface {
 
 // A preparer needs more than what was received since the start.
 type preparer interface {
-	// prepare returns what completes the state before the snapshot of a subscription is
-	// taken, and what ends the need for it afterwards; nil for nothing.
-	prepare(s *channel.Subscription) (load func(context.Context) error, release func())
+	// prepare returns what completes the state before the snapshot of a subscription of a
+	// distributor is taken, and what ends the need for it afterwards; nil for nothing.
+	prepare(distributor string, s *channel.Subscription) (load func(context.Context) error, release func())
 }
 
 // A historian's snapshots may show what happened before the start: while that is being
@@ -93,6 +93,19 @@ type base struct {
 	name     string // of the channel or feed
 	hub      *hub.Hub
 	accounts *accounts
+	loading  chan struct{} // holds one for each load from the stores that is under way
+}
+
+// storeTurn is a turn to load from the stores, for whoever comes first.
+func (b *base) storeTurn(ctx context.Context, _ string, unless <-chan struct{}) (done func(), err error) {
+	select {
+	case b.loading <- struct{}{}:
+		return func() { <-b.loading }, nil
+	case <-unless:
+		return func() {}, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
 
 // topicName names a topic: by its publisher, and what it is about.

@@ -16,15 +16,21 @@ type refCache[V any] struct {
 	mu         *sync.Mutex
 	entries    map[string]*entry[V]
 	pastIsRead func() bool
+	turn       turn
 }
 
-func newRefCache[V any](mu *sync.Mutex) refCache[V] {
-	return refCache[V]{mu: mu, entries: map[string]*entry[V]{}}
+// turn waits until something may be loaded for a distributor, or until unless is closed, which
+// it is when that is not needed any longer. done ends the turn.
+type turn func(ctx context.Context, distributor string, unless <-chan struct{}) (done func(), err error)
+
+func newRefCache[V any](mu *sync.Mutex, turn turn) refCache[V] {
+	return refCache[V]{mu: mu, entries: map[string]*entry[V]{}, turn: turn}
 }
 
 type entry[V any] struct {
 	value      V
 	incomplete bool          // a part of what happened before the start may be missing
+	begun      bool          // load has
 	loaded     chan struct{} // closed when load has ended
 	err        error         // of load
 	users      int           // between acquire and release
@@ -33,34 +39,62 @@ type entry[V any] struct {
 // loadTimeout bounds the reading of one value.
 const loadTimeout = 10 * time.Second
 
-// acquire makes the value of a key ready, once for all who ask at a time, and
-// keeps it until [refCache.release]. add makes it under the lock, so that
+// acquire makes the value of a key ready, once for all who ask at a time, when the first of
+// their distributors has its turn, and keeps it until [refCache.release]. add makes it under the lock, so that
 // events reach it from then on; load completes it without the lock.
-func (r *refCache[V]) acquire(ctx context.Context, key string, add func() V, load func(ctx context.Context, value V) error) error {
+func (r *refCache[V]) acquire(ctx context.Context, distributor, key string, add func() V, load func(ctx context.Context, value V) error) error {
 	r.mu.Lock()
 	e := r.entries[key]
-	mine := e == nil
-	if mine {
+	if e == nil {
 		e = &entry[V]{value: add(), incomplete: r.pastIsRead != nil && !r.pastIsRead(), loaded: make(chan struct{})}
 		r.entries[key] = e
 	}
 	e.users++
+	begun := e.begun
 	r.mu.Unlock()
-	if mine {
-		e.err = r.load(ctx, e, load)
-		if e.err != nil {
-			r.mu.Lock()
-			delete(r.entries, key)
-			r.mu.Unlock()
+	if !begun {
+		done, err := r.turn(ctx, distributor, e.loaded)
+		if err != nil {
+			r.giveUp(key, e)
+			return err
 		}
-		close(e.loaded)
-		return e.err
+		defer done()
+		if r.begin(e) {
+			e.err = r.load(ctx, e, load)
+			if e.err != nil {
+				r.mu.Lock()
+				delete(r.entries, key)
+				r.mu.Unlock()
+			}
+			close(e.loaded)
+			return e.err
+		}
 	}
 	select {
 	case <-e.loaded:
 		return e.err
 	case <-ctx.Done():
 		return context.Cause(ctx)
+	}
+}
+
+// begin reports whether it was this call that begins to load a value.
+func (r *refCache[V]) begin(e *entry[V]) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if e.begun {
+		return false
+	}
+	e.begun = true
+	return true
+}
+
+// giveUp forgets a value that nobody else waits for.
+func (r *refCache[V]) giveUp(key string, e *entry[V]) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if e.users == 1 && !e.begun {
+		delete(r.entries, key)
 	}
 }
 
@@ -127,6 +161,18 @@ func (r *refCache[V]) get(key string) (value V, ok bool) {
 		return value, false
 	}
 	return e.value, true
+}
+
+// shown is the value of a key once it is loaded. The caller holds the lock.
+func (r *refCache[V]) shown(key string) (value V, ok bool) {
+	if e := r.entries[key]; e != nil {
+		select {
+		case <-e.loaded:
+			return e.value, true
+		default:
+		}
+	}
+	return value, false
 }
 
 // incomplete reports whether a part of a value may be missing. The caller holds the

@@ -44,12 +44,19 @@ func (b *Budget) SetRate(perMinute int) {
 
 // Spend waits until the budget holds n units and takes them. The order of those
 // who wait is that of their calls: each goes into debt at once and waits until
-// it is paid.
+// it is paid. Who gives up waiting gives it back.
 func (b *Budget) Spend(ctx context.Context, n int) error {
-	if wait := b.take(float64(n)); wait > 0 {
-		return backoff.Sleep(ctx, wait)
+	wait := b.take(float64(n))
+	if wait == 0 {
+		return context.Cause(ctx)
 	}
-	return context.Cause(ctx)
+	err := backoff.Sleep(ctx, wait)
+	if err != nil {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.left += float64(n)
+	}
+	return err
 }
 
 // TrySpend takes n units if the budget holds them now. Where they are more than it ever

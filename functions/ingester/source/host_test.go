@@ -159,10 +159,13 @@ func TestWhoTriesABudgetLeavesWhatOthersWaitForAlone(t *testing.T) {
 	t.Parallel()
 	now := time.UnixMilli(0)
 	b := source.NewBudget(60, func() time.Time { return now })
+	if !b.TrySpend(70) {
+		t.Fatal("it does not go into debt for 10")
+	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := b.Spend(ended, 70); !errors.Is(err, context.Canceled) {
-		t.Fatal(err) // it has gone into debt for 10
+	if err := b.Spend(ended, 1000); !errors.Is(err, context.Canceled) {
+		t.Fatal(err) // who gives up leaves no debt
 	}
 	now = now.Add(10 * time.Second)
 	if b.TrySpend(1) {
