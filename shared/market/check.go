@@ -97,8 +97,15 @@ func CheckQuantity(px, sz string) error {
 	return nil
 }
 
-// ValidCoin reports whether s can be a coin: 1 to 64 bytes of a visible name.
-func ValidCoin(s string) bool { return s != "" && len(s) <= 64 && visible.Name(s) }
+// MaxName is how long whatever an upstream names may be, in bytes: a coin, a symbol, a dex.
+const MaxName = 64
+
+// ValidName reports whether s can name what an upstream names: 1 to [MaxName] bytes of a
+// visible name. Names become parts of keys, and are remembered.
+func ValidName(s string) bool { return s != "" && len(s) <= MaxName && visible.Name(s) }
+
+// ValidCoin reports whether s can be a coin.
+func ValidCoin(s string) bool { return ValidName(s) }
 
 // ParseAddress reads 0x and 40 hexadecimal digits, and returns them in lower
 // case.

@@ -110,6 +110,67 @@ func TestARowThatNothingCanMakeAgainStopsThePipeline(t *testing.T) {
 	}
 }
 
+// curious asks besides for everything of a word, and writes a row of it.
+type curious struct {
+	*vocabulary
+	said map[string]bool
+}
+
+func (c curious) key(word string) store.SeriesKey {
+	return store.SeriesKey{Name: "curious", Key: word, Interval: "1h"}
+}
+
+func (c curious) Wants(w *words, r *Reads) {
+	c.vocabulary.Wants(w, r)
+	for _, word := range w.list {
+		if _, ok := r.Latest(c.key(word)); ok {
+			r.Want(store.SeriesAt{SeriesKey: c.key(word), Time: wordTime}, func(store.SeriesAt, *store.Point) error { return nil })
+			r.WantLog(LogAt{Dataset: "word", Subject: word}, func(*store.Row) error { return nil })
+		}
+	}
+}
+
+func (c curious) Apply(w *words, r *Reads, now time.Time) error {
+	for _, word := range w.list {
+		c.said[word] = true
+	}
+	return c.vocabulary.Apply(w, r, now)
+}
+
+func (c curious) Changes(now time.Time, settle bool) Changes {
+	all := c.vocabulary.Changes(now, settle)
+	for word := range c.said {
+		all.Fine = append(all.Fine, store.SeriesRow{SeriesKey: c.key(word), Point: store.Point{Time: wordTime, Body: encode(word)}})
+	}
+	clear(c.said)
+	return all
+}
+
+// TestAKeyThatNoStoreWouldTakeIsQuarantinedAndTheRestGoesOn, whatever asks for rows of it:
+// none can be there, and the one that would be is kept for a look.
+func TestAKeyThatNoStoreWouldTakeIsQuarantinedAndTheRestGoesOn(t *testing.T) {
+	t.Parallel()
+	stores := newStores(t)
+	quarantine := &kept{QuarantineObjects: stores.Quarantine.Objects}
+	stores.Quarantine.Objects = quarantine
+	long := "yak" + strings.Repeat("-", 2100)
+	p := newPipeline(stores, say("source", "ant", long, "ape", long, "axe"))
+	p.Logs, p.Projections = nil, []Projection[*words]{curious{newVocabulary("vocabulary"), map[string]bool{}}}
+	stop := run(t, p)
+	testenv.Until(t, "all words are stored", func() bool { return stored(t, stores, "vocabulary", "a") == "ant,ape,axe" })
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range quarantine.rows {
+		if row.Dataset != "curious" || !strings.HasPrefix(row.Reason, `the key "pk" has `) {
+			t.Errorf("kept is %+v", row)
+		}
+	}
+	if n := p.Stats.Quarantined.Load(); n != 1 || len(quarantine.rows) != 1 {
+		t.Errorf("%d rows are quarantined, %d kept", n, len(quarantine.rows))
+	}
+}
+
 // shown is a vocabulary that is restored from a view, which it publishes or does not.
 type shown struct {
 	*vocabulary

@@ -160,6 +160,23 @@ func TestAnErrorQuotesNothingOfAnAnswer(t *testing.T) {
 	}
 }
 
+func TestTheHeaderOfAnAnswerIsBounded(t *testing.T) {
+	t.Parallel()
+	for bytes, want := range map[int]bool{mostHeader / 2: true, 2 * mostHeader: false} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("A", strings.Repeat("x", bytes))
+		}))
+		t.Cleanup(server.Close)
+		answer, err := NewClient(server.URL).Get(server.URL)
+		if err == nil {
+			_ = answer.Body.Close()
+		}
+		if (err == nil) != want {
+			t.Errorf("a header of %d bytes: %v", bytes, err)
+		}
+	}
+}
+
 func TestAddressesThatLeadElsewhereAreNotPublic(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"168.63.129.16", "192.88.99.1", "2001::1", "::ffff:0:a9fe:a9fe", "100::1", "2001:2::1", "3fff::1", "5f00::1", "4000::1"} {

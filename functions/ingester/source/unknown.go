@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"quotary/shared/text/visible"
+	"quotary/shared/market"
 )
 
 // unknownMarkets are those that an exchange lists and an adapter leaves out, as it does not know
@@ -55,10 +55,9 @@ func (i MarketInfo) UnknownMarkets() int64 {
 }
 
 // Named reports whether a pair's key can be made of its coins, each name of at most
-// [LongestSymbol] bytes; it notes a market of which it cannot.
+// [market.MaxName] bytes; it notes a market of which it cannot.
 func (i MarketInfo) Named(symbol, base, quote string) bool {
-	named := func(name string) bool { return name != "" && len(name) <= LongestSymbol }
-	if named(symbol) && named(base) && named(quote) && !strings.Contains(base+quote, ":") && visible.Name(symbol+base+quote) {
+	if market.ValidName(symbol) && market.ValidName(base) && market.ValidName(quote) && !strings.Contains(base+quote, ":") {
 		return true
 	}
 	i.Unknown(symbol, "name", base+"/"+quote)

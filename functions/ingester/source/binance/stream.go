@@ -79,7 +79,7 @@ const paidWithin = 60_000
 func (r runningPeriods) of(f *market.PairFunding) int64 {
 	p := r[f.Pair]
 	if p == nil {
-		if len(r) == source.MostSymbols || len(f.Pair) > source.LongestSymbol {
+		if len(r) == source.MostSymbols || !market.ValidName(f.Pair) {
 			return 0
 		}
 		p = &runningPeriod{due: f.Due}

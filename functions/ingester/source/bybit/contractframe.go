@@ -72,7 +72,7 @@ func (ps *parser) funding(t *tickerFields, whole bool, ts int64, e *market.PairE
 		return err
 	}
 	if !known {
-		if len(ps.rates) == source.MostSymbols || len(t.symbol) > source.LongestSymbol {
+		if len(ps.rates) == source.MostSymbols || !market.ValidName(t.symbol) {
 			return nil
 		}
 		f.Pair = strings.Clone(t.symbol) // which would hold the whole frame

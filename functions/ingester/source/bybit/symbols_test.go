@@ -22,7 +22,7 @@ func TestSymbolsThatAreRememberedAreBounded(t *testing.T) {
 		}
 		return len(e.Fundings)
 	}
-	if give(strings.Repeat("A", source.LongestSymbol+1)) != 0 {
+	if give(strings.Repeat("A", market.MaxName+1)) != 0 {
 		t.Error("a symbol that is too long has a rate")
 	}
 	for n := range 2 * source.MostSymbols {

@@ -102,10 +102,10 @@ func TestWhatWasNotAskedForIsLeftOut(t *testing.T) {
 		return `{"coin":"` + coin + `","side":"B","px":"1.0","sz":"1.0","time":1764835613064,"tid":1}`
 	}
 	for frame, trades := range map[string]int{
-		`{"channel":"trades","data":[` + trade("BTC") + `,` + trade("MADEUP") + `]}`:                        1,
-		`{"channel":"l2Book","data":{"coin":"BTC","time":5,"levels":[[],[]]}}`:                             0,
+		`{"channel":"trades","data":[` + trade("BTC") + `,` + trade("MADEUP") + `]}`:                      1,
+		`{"channel":"l2Book","data":{"coin":"BTC","time":5,"levels":[[],[]]}}`:                            0,
 		`{"channel":"bbo","data":{"coin":"BTC","time":6,"bbo":[{"px":"34.967","sz":"2.85","n":1},null]}}`: 0,
-		`{"channel":"allMids","data":{"dex":"madeup","mids":{"BTC":"1.0"}}}`:                                0,
+		`{"channel":"allMids","data":{"dex":"madeup","mids":{"BTC":"1.0"}}}`:                              0,
 	} {
 		got, err := f.frame([]byte(frame), layers{})
 		if err != nil || len(got.Trades) != trades || got.Len() != trades {

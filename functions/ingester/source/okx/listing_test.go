@@ -20,7 +20,7 @@ func TestMarketsOfWhichSomethingIsNotKnownAreCountedAndSaidOnce(t *testing.T) {
 		"SPOT": `{"instId":"BTC-USDT","state":"live","baseCcy":"BTC","quoteCcy":"USDT"},{"instId":"A-USDT","state":"preopen","baseCcy":"A","quoteCcy":"USDT"},
 			{"instId":"B-USDT","state":"halted","baseCcy":"B","quoteCcy":"USDT"},{"instId":"C-USDT","state":"live","baseCcy":"C","quoteCcy":""},
 			{"instId":"D-USDT","state":"live","baseCcy":"D\u202eX","quoteCcy":"USDT"},{"instId":7,"state":"live","baseCcy":"E","quoteCcy":"USDT"},
-			{"instId":"F-USDT","state":"live","baseCcy":"` + strings.Repeat("F", source.LongestSymbol+1) + `","quoteCcy":"USDT"},"G"`,
+			{"instId":"F-USDT","state":"live","baseCcy":"` + strings.Repeat("F", market.MaxName+1) + `","quoteCcy":"USDT"},"G"`,
 		"SWAP": `{"instId":"BTC-USDT-SWAP","state":"live","ctVal":"0.01","ctMult":"1","ctValCcy":"BTC","settleCcy":"USDT","ctType":"linear"},
 			{"instId":"XYZ-USDT-SWAP","state":"live","ctVal":"1","ctMult":"1","ctValCcy":"XYZ","settleCcy":"USDT","ctType":"linear"},
 			{"instId":"BTC-USD-SWAP","state":"live","ctVal":"100","ctMult":"1","ctValCcy":"USD","settleCcy":"BTC","ctType":"inverse"},
