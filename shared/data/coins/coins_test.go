@@ -148,7 +148,7 @@ func TestLinesOfADrop(t *testing.T) {
 		`{"coin_key":5}`:                  "coin_key must be",
 		`{"coin_key":{"a":1}}`:            "coin_key must be",
 		`{"coin_key":"x","hidden":"no"}`:  "hidden must be true or false",
-		`{"coin_key":"x","coin_key":"y"}`: "given twice",
+		`{"coin_key":"x","coin_key":"y"}`: "twice",
 		`{"coin_key":"x","Show":"X"}`:     `no member "Show"`,
 		`{"coin_key":"x"} {}`:             "one JSON object",
 		`{"coin_key":"x"`:                 "one JSON object",

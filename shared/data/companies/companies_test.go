@@ -65,7 +65,7 @@ func TestLinesOfADrop(t *testing.T) {
 		`{"key":"i:acme:nyse","shares":"-1"}`:   "shares must be",
 		`{"key":"i:acme:nyse","debt":5}`:        "debt must be",
 		`{"key":"i:acme:nyse","cash":"1,000"}`:  "cash must be",
-		`{"key":"i:acme:nyse","employees":"1"}`: "there is no member",
+		`{"key":"i:acme:nyse","employees":"1"}`: "no member",
 	} {
 		_, err := Entries.Decode([]byte(line))
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {

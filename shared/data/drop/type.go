@@ -1,11 +1,9 @@
 package drop
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"reflect"
 	"regexp"
 	"slices"
@@ -13,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"quotary/shared/text/strictjson"
 	"quotary/shared/text/visible"
 )
 
@@ -22,10 +21,7 @@ import (
 // pattern, of a number min and max, of both enum (values separated by |), and accepts, which
 // says better in words what is accepted. A required text may not be empty. Control characters in texts are
 // dropped, but for tabs and line breaks.
-type Type[T any] struct {
-	members []member
-	byName  map[string]int
-}
+type Type[T any] struct{ members []member }
 
 // member is a member of a line. Kinds of Go are those of JSON that it may be.
 type member struct {
@@ -42,7 +38,7 @@ type member struct {
 
 // TypeOf compiles the tags of T. It panics on tags that are none: a test finds it.
 func TypeOf[T any]() *Type[T] {
-	t := &Type[T]{byName: map[string]int{}}
+	t := new(Type[T])
 	of := reflect.TypeFor[T]()
 	for i := range of.NumField() {
 		field := of.Field(i)
@@ -72,13 +68,10 @@ func TypeOf[T any]() *Type[T] {
 		if text := field.Tag.Get("enum"); text != "" {
 			m.enum = strings.Split(text, "|")
 		}
-		t.byName[m.name] = len(t.members)
 		t.members = append(t.members, m)
 	}
 	return t
 }
-
-var errNoObject = errors.New("the line must be one JSON object")
 
 // Decode reads a line. The error is one sentence for whoever wrote it. Null is as
 // good as absent.
@@ -86,47 +79,21 @@ func (t *Type[T]) Decode(line []byte) (value T, err error) {
 	if !utf8.Valid(line) {
 		return value, errors.New("the line is not valid UTF-8")
 	}
-	decoder := json.NewDecoder(bytes.NewReader(line))
-	decoder.UseNumber()
-	if open, err := decoder.Token(); err != nil || open != json.Delim('{') {
-		return value, errNoObject
+	given, err := strictjson.Decode(line, "the line")
+	if err == nil {
+		err = given.Only("the line", t.names()...)
+	}
+	if err != nil {
+		return value, err
 	}
 	into := reflect.ValueOf(&value).Elem()
-	var seen, set uint64
-	for decoder.More() {
-		token, err := decoder.Token()
-		name, isName := token.(string)
-		if err != nil || !isName {
-			return value, errNoObject
-		}
-		i, known := t.byName[name]
-		if !known {
-			return value, fmt.Errorf("there is no member %.40q: accepted are %s", name, strings.Join(t.names(), ", "))
-		}
-		if seen&(1<<i) != 0 {
-			return value, fmt.Errorf("%s is given twice", name)
-		}
-		seen |= 1 << i
-		if token, err = decoder.Token(); err != nil {
-			return value, errNoObject
-		}
-		if token == nil {
-			continue
-		}
-		m := &t.members[i]
-		if !m.set(into.Field(m.index), token) {
-			return value, fmt.Errorf("%s must be %s", name, m.accepted())
-		}
-		set |= 1 << i
-	}
-	if _, err := decoder.Token(); err != nil {
-		return value, errNoObject
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return value, errNoObject
-	}
 	for i := range t.members {
-		if m := &t.members[i]; m.required && set&(1<<i) == 0 {
+		switch m, raw := &t.members[i], given[t.members[i].name]; {
+		case len(raw) > 0 && string(raw) != "null":
+			if !m.set(into.Field(m.index), raw) {
+				return value, fmt.Errorf("%s must be %s", m.name, m.accepted())
+			}
+		case m.required:
 			return value, fmt.Errorf("%s is missing: it must be %s", m.name, m.accepted())
 		}
 	}
@@ -134,30 +101,24 @@ func (t *Type[T]) Decode(line []byte) (value T, err error) {
 }
 
 // set reports whether a value is accepted.
-func (m *member) set(at reflect.Value, token json.Token) bool {
-	switch value := token.(type) {
-	case string:
-		value = visible.Text(value)
-		if m.kind != reflect.String || m.required && value == "" || m.longest > 0 && utf8.RuneCountInString(value) > m.longest ||
-			m.pattern != nil && !m.pattern.MatchString(value) || m.enum != nil && !slices.Contains(m.enum, value) {
+func (m *member) set(at reflect.Value, raw json.RawMessage) bool {
+	switch m.kind {
+	case reflect.String:
+		var text string
+		if json.Unmarshal(raw, &text) != nil {
 			return false
 		}
-		at.SetString(value)
-	case json.Number:
-		n, err := strconv.ParseInt(value.String(), 10, 64)
-		if m.kind != reflect.Int64 || err != nil || !m.holds(n) {
-			return false
-		}
+		text = visible.Text(text)
+		at.SetString(text)
+		return !(m.required && text == "") && (m.longest == 0 || utf8.RuneCountInString(text) <= m.longest) &&
+			(m.pattern == nil || m.pattern.MatchString(text)) && (m.enum == nil || slices.Contains(m.enum, text))
+	case reflect.Int64:
+		n, err := strconv.ParseInt(string(raw), 10, 64)
 		at.SetInt(n)
-	case bool:
-		if m.kind != reflect.Bool {
-			return false
-		}
-		at.SetBool(value)
-	default: // an object or a list begins
-		return false
+		return err == nil && m.holds(n)
 	}
-	return true
+	at.SetBool(string(raw) == "true")
+	return string(raw) == "true" || string(raw) == "false"
 }
 
 // holds reports whether a number is within its bounds.
