@@ -55,8 +55,8 @@ type accounts struct {
 
 	mu      sync.Mutex
 	polled  map[accountKey]*account
-	polling int                // polls under way
-	reads   map[string][]*read // that wait, by distributor
+	polling int                  // polls under way
+	reads   map[string][]*ticket // that wait, by distributor
 	turns   source.Turns[line, asked]
 
 	waiting int           // accounts that are to be polled and were not, when last looked
@@ -69,7 +69,7 @@ type accounts struct {
 }
 
 func newAccounts(config *Config, h *hub.Hub) *accounts {
-	return &accounts{Config: config, hub: h, budget: source.NewBudget(cmp.Or(config.VenueWeight, accountWeight), config.Now), polled: map[accountKey]*account{}, reads: map[string][]*read{}}
+	return &accounts{Config: config, hub: h, budget: source.NewBudget(cmp.Or(config.VenueWeight, accountWeight), config.Now), polled: map[accountKey]*account{}, reads: map[string][]*ticket{}}
 }
 
 // accountKey is what one poll is about.
@@ -102,16 +102,11 @@ func (l line) compare(other line) int {
 	return cmp.Or(strings.Compare(l.distributor, other.distributor), strings.Compare(l.what, other.what))
 }
 
-// asked is what the venue is asked for: a poll, or a read where that is not nil.
+// asked is what the venue is asked for: a poll, or a read of ledger updates where that is not
+// nil.
 type asked struct {
 	poll accountKey
-	read *read
-}
-
-// read is a wait for a read of an account's ledger updates.
-type read struct {
-	turn   chan struct{}   // closed when it may be read
-	unless <-chan struct{} // closed when it need not be
+	read *ticket
 }
 
 type account struct {
@@ -270,16 +265,14 @@ func (as *accounts) due(now time.Time) (lines map[line][]asked, due []accountKey
 }
 
 // letRead lets a read begin that has its turn, where it is needed still and can be paid.
-func (as *accounts) letRead(r *read) (cost int, ok bool) {
-	select {
-	case <-r.unless:
+func (as *accounts) letRead(t *ticket) (cost int, ok bool) {
+	if t.ended {
 		return 0, true
-	default:
 	}
 	if !as.budget.TrySpend(readWeight) {
 		return 0, false
 	}
-	close(r.turn)
+	t.give()
 	return readWeight, true
 }
 
@@ -287,23 +280,19 @@ var errReads = errors.New("too many ledgers of accounts wait to be read")
 
 // readTurn is a turn to read an account's ledger updates.
 func (as *accounts) readTurn(ctx context.Context, distributor string, unless <-chan struct{}) (done func(), err error) {
-	r := &read{turn: make(chan struct{}), unless: unless}
 	as.mu.Lock()
-	full := len(as.reads[distributor]) >= readsMost
-	if !full {
-		as.reads[distributor] = append(as.reads[distributor], r)
-	}
-	as.mu.Unlock()
-	if full {
+	if len(as.reads[distributor]) >= readsMost {
+		as.mu.Unlock()
 		return nil, errReads
 	}
-	select {
-	case <-r.turn:
-	case <-unless:
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-	return func() {}, nil
+	t := &ticket{turn: make(chan struct{})}
+	as.reads[distributor] = append(as.reads[distributor], t)
+	as.mu.Unlock()
+	err = t.wait(ctx, unless)
+	as.mu.Lock()
+	defer as.mu.Unlock()
+	t.ended = true
+	return func() {}, err
 }
 
 func (as *accounts) addWanted(now time.Time) {

@@ -373,7 +373,7 @@ func TestNobodysLedgersAreKeptFromBeingRead(t *testing.T) {
 	}
 	for range readsMost - p.waitingReads("loud") {
 		p.mu.Lock()
-		p.reads["loud"] = append(p.reads["loud"], &read{unless: ended})
+		p.reads["loud"] = append(p.reads["loud"], &ticket{ended: true})
 		p.mu.Unlock()
 	}
 	if _, err := p.readTurn(t.Context(), "loud", never); !errors.Is(err, errReads) {

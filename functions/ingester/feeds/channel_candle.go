@@ -49,7 +49,7 @@ type openCandle struct {
 
 func newCandles(b base) publisher {
 	cs := &candles{base: b}
-	cs.cache = newRefCache[*openCandle](&cs.mu, b.storeTurn)
+	cs.cache = newRefCache[*openCandle](&cs.mu, b.loads.turn)
 	return cs
 }
 

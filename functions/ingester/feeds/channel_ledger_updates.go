@@ -50,7 +50,7 @@ type listedUpdate struct {
 
 func newLedgerUpdates(b base) publisher {
 	ls := &ledgerUpdates{base: b}
-	ls.cache = newRefCache[*ledgerList](&ls.mu, b.storeTurn)
+	ls.cache = newRefCache[*ledgerList](&ls.mu, b.loads.turn)
 	if ls.history() {
 		ls.cache.pastIsRead = b.pastIsRead
 	} else {

@@ -41,7 +41,7 @@ type listedFill struct {
 
 func newUserFills(b base) publisher {
 	fs := &userFills{base: b}
-	fs.cache = newRefCache[*fillList](&fs.mu, b.storeTurn)
+	fs.cache = newRefCache[*fillList](&fs.mu, b.loads.turn)
 	fs.cache.pastIsRead = b.pastIsRead
 	return fs
 }

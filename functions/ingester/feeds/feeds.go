@@ -124,7 +124,7 @@ func New(config Config) *Feeds {
 	f.gatewayRate = newGatewayRate(config.Rate)
 	f.hub = hub.New(hub.Config{Sink: config.Gateway, Admit: f.gatewayRate.Wait, Topic: f.topic, Gone: f.gone})
 	f.accounts = newAccounts(&f.Config, f.hub)
-	f.publishers = newPublishers(base{Config: &f.Config, hub: f.hub, accounts: f.accounts, loading: make(chan struct{}, loadsAtOnce)})
+	f.publishers = newPublishers(base{Config: &f.Config, hub: f.hub, accounts: f.accounts, loads: newLoads()})
 	for _, name := range slices.Sorted(maps.Keys(f.publishers)) {
 		if c, ok := f.publishers[name].(consumer); ok {
 			f.consumers = append(f.consumers, c)
@@ -159,7 +159,6 @@ func newGatewayRate(perSecond int) *rate.Limiter {
 const Silence = 15 * time.Second
 
 const (
-	loadsAtOnce  = 16
 	answeredMost = 1024 // that wait to be forgotten
 	forgetAtOnce = 8
 	// catchUpMost is how long events of accounts wait at the start until it is known

@@ -93,19 +93,7 @@ type base struct {
 	name     string // of the channel or feed
 	hub      *hub.Hub
 	accounts *accounts
-	loading  chan struct{} // holds one for each load from the stores that is under way
-}
-
-// storeTurn is a turn to load from the stores, for whoever comes first.
-func (b *base) storeTurn(ctx context.Context, _ string, unless <-chan struct{}) (done func(), err error) {
-	select {
-	case b.loading <- struct{}{}:
-		return func() { <-b.loading }, nil
-	case <-unless:
-		return func() {}, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
+	loads    *loads
 }
 
 // topicName names a topic: by its publisher, and what it is about.

@@ -58,8 +58,8 @@ func (r *refCache[V]) acquire(ctx context.Context, distributor, key string, add 
 			r.giveUp(key, e)
 			return err
 		}
-		defer done()
 		if r.begin(e) {
+			defer done()
 			e.err = r.load(ctx, e, load)
 			if e.err != nil {
 				r.mu.Lock()
@@ -69,6 +69,7 @@ func (r *refCache[V]) acquire(ctx context.Context, distributor, key string, add 
 			close(e.loaded)
 			return e.err
 		}
+		done() // another loads it
 	}
 	select {
 	case <-e.loaded:

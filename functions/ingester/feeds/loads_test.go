@@ -1,0 +1,74 @@
+package feeds
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+
+	"quotary/shared/testing/testenv"
+)
+
+// TestNobodysLoadsKeepThoseOfAnotherWaiting: a load of a distributor begins as soon as one of
+// all those ends that another has asked for before.
+func TestNobodysLoadsKeepThoseOfAnotherWaiting(t *testing.T) {
+	t.Parallel()
+	l, ctx := newLoads(), t.Context()
+	never := make(chan struct{})
+	waiting := func(distributor string) int {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return len(l.waiting[distributor])
+	}
+	var dones []func()
+	for range loadsAtOnce {
+		done, err := l.turn(ctx, "loud", never)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dones = append(dones, done)
+	}
+	loudCtx, stop := context.WithCancel(ctx)
+	var loud sync.WaitGroup
+	for range 1000 {
+		loud.Go(func() {
+			if done, err := l.turn(loudCtx, "loud", never); err == nil {
+				<-loudCtx.Done()
+				done()
+			} else if !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+		})
+	}
+	testenv.Until(t, "the loud one's wait", func() bool { return waiting("loud") == 1000 })
+	quiet := make(chan func())
+	go func() {
+		done, err := l.turn(ctx, "quiet", never)
+		if err != nil {
+			t.Error(err)
+		}
+		quiet <- done
+	}()
+	testenv.Until(t, "the quiet one's waits", func() bool { return waiting("quiet") == 1 })
+	dones[0]()
+	done := <-quiet
+	if n := waiting("loud"); n != 1000 {
+		t.Errorf("%d began before it", 1000-n)
+	}
+	done()
+	ready := make(chan struct{})
+	close(ready)
+	if done, err := l.turn(ctx, "quiet", ready); err != nil {
+		t.Errorf("what is ready already: %v", err)
+	} else {
+		done()
+	}
+	stop()
+	loud.Wait()
+	for _, done := range dones[1:] {
+		done()
+	}
+	if l.running != 0 || len(l.waiting) != 0 {
+		t.Errorf("in the end %d run, and %v wait", l.running, l.waiting)
+	}
+}
