@@ -154,7 +154,7 @@ func (w *work) item(in *syndication.Item, feed *url.URL) (item Item, ok bool) {
 // cover is the picture of an item: its own, or the first in its text.
 func (w *work) cover(in *syndication.Item, base *url.URL) string {
 	for _, candidate := range in.Pictures {
-		if address := absolute(candidate, base); address != "" {
+		if address := w.address(candidate, base); address != "" {
 			return address
 		}
 	}

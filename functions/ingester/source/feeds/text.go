@@ -71,10 +71,14 @@ func beginning(text string, most int) string {
 }
 
 // finished is HTML in which a tag that does not end, such as of "mark<index", is text, as its
-// writer meant; of HTML that is not whole it is one that was cut.
+// writer meant; of HTML that is not whole it is one that was cut, and left out.
 func finished(text string, whole bool) string {
 	end := strings.LastIndexByte(text, '>') + 1
-	if !whole || !strings.Contains(text[end:], "<") || strings.Contains(text[end:], "<!--") {
+	if !whole {
+		words, _, _ := strings.Cut(text[end:], "<")
+		return text[:end] + words
+	}
+	if !strings.Contains(text[end:], "<") || strings.Contains(text[end:], "<!--") {
 		return text
 	}
 	return text[:end] + strings.ReplaceAll(text[end:], "<", "&lt;")
@@ -216,7 +220,7 @@ func (w *work) markup(t syndication.Text, base *url.URL) string {
 		token.Attr = slices.DeleteFunc(token.Attr[:min(len(token.Attr), maxAttributes)], func(a html.Attribute) bool { return a.Key == "srcset" })
 		for i := range token.Attr {
 			if a := &token.Attr[i]; a.Key == "href" || a.Key == "src" || a.Key == "cite" {
-				a.Val = absolute(a.Val, base)
+				a.Val = w.address(a.Val, base)
 			} else {
 				a.Val = visible.Text(a.Val)
 			}
@@ -226,11 +230,10 @@ func (w *work) markup(t syndication.Text, base *url.URL) string {
 		}
 		b.WriteString(token.String())
 	})
-	*w += work(b.Len() / bytesOfWork)
 	return w.closed(policy.Sanitize(b.String()))
 }
 
-// bytesOfWork is how many bytes of markup that is made cost as much as a token that is read.
+// bytesOfWork is how many bytes of an address that is made cost as much as a token that is read.
 const bytesOfWork = 16
 
 // maxAttributes is how many attributes of an element are looked at.
@@ -343,17 +346,17 @@ func (w *work) picture(t syndication.Text, base *url.URL) (address string) {
 	z := html.NewTokenizer(strings.NewReader(beginning(t.Body, maxContent)))
 	for kind := w.next(z); kind != html.ErrorToken && address == ""; kind = w.next(z) {
 		if (kind == html.StartTagToken || kind == html.SelfClosingTagToken) && tagOf(z) == "img" {
-			address = pictureOf(z.Token(), base)
+			address = w.pictureOf(z.Token(), base)
 		}
 	}
 	return address
 }
 
-func pictureOf(img html.Token, base *url.URL) (address string) {
+func (w *work) pictureOf(img html.Token, base *url.URL) (address string) {
 	for _, a := range img.Attr[:min(len(img.Attr), maxAttributes)] {
 		switch {
 		case a.Key == "src" && address == "":
-			address = absolute(a.Val, base)
+			address = w.address(a.Val, base)
 		case (a.Key == "width" || a.Key == "height") && onePixel.MatchString(a.Val), a.Key == "style" && tinyStyle.MatchString(a.Val):
 			return ""
 		}
@@ -365,6 +368,18 @@ var (
 	onePixel  = regexp.MustCompile(`^\s*[01]\s*(px)?\s*$`)
 	tinyStyle = regexp.MustCompile(`(?i)(^|[;\s])(width|height)\s*:\s*[01](px)?\s*(;|!|$)|display\s*:\s*none`)
 )
+
+// address is [absolute] for one of the many addresses of an item. What it costs follows from the
+// base too, also where nothing comes of it; none is resolved in a document that has cost too much.
+func (w *work) address(reference string, base *url.URL) string {
+	if *w > maxWork {
+		return ""
+	}
+	if base != nil {
+		*w += work((len(reference) + len(base.Path)) / bytesOfWork)
+	}
+	return absolute(reference, base)
+}
 
 // maxAddress is the longest address that is kept.
 const maxAddress = 2048
