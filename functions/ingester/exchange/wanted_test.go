@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -234,5 +235,45 @@ func TestAPairCountsAsFollowedAfterAWhile(t *testing.T) {
 		if diff := cmp.Diff(tt.want, got, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("after %s: %s", tt.after, diff)
 		}
+	}
+}
+
+// TestNobodysPairsTakeThePlacesOfAnother: more are wanted of a venue than it is asked for, and
+// the figure of its source says how many have no place.
+func TestNobodysPairsTakeThePlacesOfAnother(t *testing.T) {
+	t.Parallel()
+	const many = 15 // distributors
+	var list followrequests.List[string]
+	others := map[string]market.Pair{}
+	want := func(distributor string, n int) {
+		of := followrequests.Of[string]{Distributor: distributor}
+		for i := range n {
+			key := fmt.Sprintf("%s%02dusdt:binance", distributor, i)
+			of.Things = append(of.Things, key)
+			others[key] = market.Pair{Key: key}
+		}
+		list = append(list, of)
+	}
+	for i := range many {
+		want(fmt.Sprint("loud", i), followrequests.Pairs.Most)
+	}
+	want("quiet", 1)
+	h := &history{stats: new(source.Stats), others: others, wants: map[string]bool{},
+		wanted: &wantedPairs{pairs: list, read: noon, now: func() time.Time { return noon }, turn: make(chan struct{}, 1)}}
+	for key := range others {
+		h.wants[key] = true // for long: nothing is asked for at once
+	}
+	if err := h.want(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	followed := map[string]int{}
+	for _, p := range h.pairs {
+		followed[p.Key[:5]]++
+	}
+	if len(h.pairs) != mostWanted || followed["quiet"] != 1 {
+		t.Errorf("followed are %d, of who wants one %d", len(h.pairs), followed["quiet"])
+	}
+	if n := h.stats.Dropped.Load(); n != int64(len(others)-mostWanted) {
+		t.Errorf("%d are said to have no place", n)
 	}
 }
