@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/lease"
 	"quotary/functions/ingester/perp"
+	"quotary/shared/aws/metrics"
 	"quotary/shared/service/config"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
@@ -59,7 +61,17 @@ func TestADomainIsMadeWithoutAskingTheStores(t *testing.T) {
 		t.Errorf("the missing table is named %d times: %s", n, log.String())
 	}
 	i.prefix = prefix
-	if f, err := made(); f == nil || err != nil {
-		t.Errorf("with the table: %v, %v", f, err)
+	f, err := made()
+	if f == nil || err != nil {
+		t.Fatalf("with the table: %v, %v", f, err)
+	}
+	var figures []string
+	for _, one := range f.Figures() {
+		figures = append(figures, one.Name)
+	}
+	for _, name := range []string{metrics.Connections, metrics.AccountPollsWaiting, metrics.AccountPollWait, metrics.BooksNotJoined} {
+		if !slices.Contains(figures, name) {
+			t.Errorf("no %s among the figures of the feeds: %q", name, figures)
+		}
 	}
 }
