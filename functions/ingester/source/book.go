@@ -30,7 +30,8 @@ type BookUpdate struct {
 // Reset empties u for the next frame, and keeps the room.
 func (u *BookUpdate) Reset() { *u = BookUpdate{Bids: u.Bids[:0], Asks: u.Asks[:0]} }
 
-// ReadLevels reads [["61737.6","0.5"],..], of which further elements are of no interest.
+// ReadLevels reads [["61737.6","0.5"],..], of which further elements are of no interest. There
+// may be no more levels than a side of a book has.
 func ReadLevels(p *jsonscan.Scanner, levels *[]market.PairLevel) bool {
 	return p.Array(func() bool {
 		var texts [2]string
@@ -44,6 +45,9 @@ func ReadLevels(p *jsonscan.Scanner, levels *[]market.PairLevel) bool {
 			return ok
 		})
 		if !ok || n < len(texts) {
+			return false
+		}
+		if len(*levels) == maxLevels {
 			return false
 		}
 		level, err := ParseLevel(texts[0], texts[1])
@@ -76,14 +80,16 @@ type book struct {
 	asks       side
 
 	waiting []BookUpdate // changes that came since then, oldest first
-	levels  int          // of those
+	weight  int          // of those
 }
 
-// What is kept while a snapshot is waited for: so many updates of a pair, which have so many
-// levels in all.
+// What is kept while a snapshot is waited for: so many updates of a pair, which weigh so much in
+// all, and those of a connection so much together, about 30 MB. An update weighs as much as it
+// has levels, and one more.
 const (
-	maxWaiting       = 1000
-	maxWaitingLevels = 2 * maxLevels
+	maxWaiting         = 1000
+	maxWaitingWeight   = 2 * (maxLevels + 1)
+	maxWaitingTogether = 500_000
 )
 
 // fate is what became of an update.
@@ -122,7 +128,7 @@ func (b *book) accept(u *BookUpdate) fate {
 
 // begin makes the book again of a snapshot and of the changes that have waited.
 func (b *book) begin(u *BookUpdate) fate {
-	waiting, levels := b.waiting, b.levels
+	waiting, weight := b.waiting, b.weight
 	*b = book{atSnapshot: true, bids: side{sign: 1}, asks: side{sign: -1}}
 	b.apply(u)
 	if u.Best > 0 {
@@ -130,7 +136,7 @@ func (b *book) begin(u *BookUpdate) fate {
 		b.asks.bound(len(u.Asks) >= u.Best)
 	}
 	if b.crossed() {
-		*b = book{waiting: waiting, levels: levels}
+		*b = book{waiting: waiting, weight: weight}
 		return gap
 	}
 	for i := range waiting {
@@ -149,25 +155,31 @@ func (b *book) lose() { *b = book{} }
 // many: the snapshot is then older than the first that is left, and asked for again.
 func (b *book) keep(u *BookUpdate) {
 	one := *u
+	one.Symbol = "" // which would hold the whole frame
 	one.Bids, one.Asks = slices.Clone(u.Bids), slices.Clone(u.Asks)
 	b.waiting = append(b.waiting, one)
-	b.levels += one.levels()
-	drop := 0
-	for ; len(b.waiting)-drop > maxWaiting || b.levels > maxWaitingLevels; drop++ {
-		b.levels -= b.waiting[drop].levels()
+	b.weight += one.weight()
+	for len(b.waiting) > maxWaiting || b.weight > maxWaitingWeight {
+		b.dropOldest()
 	}
-	b.waiting = slices.Delete(b.waiting, 0, drop)
+}
+
+// dropOldest drops the oldest update that waits.
+func (b *book) dropOldest() {
+	b.weight -= b.waiting[0].weight()
+	b.waiting[0] = BookUpdate{} // the array goes on to hold it
+	b.waiting = b.waiting[1:]
 }
 
 // hold keeps those of updates that were kept before.
 func (b *book) hold(waiting []BookUpdate) {
-	b.waiting, b.levels = slices.Clone(waiting), 0
+	b.waiting, b.weight = slices.Clone(waiting), 0
 	for i := range b.waiting {
-		b.levels += b.waiting[i].levels()
+		b.weight += b.waiting[i].weight()
 	}
 }
 
-func (u *BookUpdate) levels() int { return len(u.Bids) + len(u.Asks) }
+func (u *BookUpdate) weight() int { return 1 + len(u.Bids) + len(u.Asks) }
 
 func (b *book) apply(u *BookUpdate) {
 	for _, l := range u.Bids {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -276,6 +277,17 @@ func TestLevelsAreRead(t *testing.T) {
 	}
 }
 
+func TestAnUpdateHasNoMoreLevelsThanABook(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]bool{5000: true, 5001: false} {
+		p := jsonscan.New("[" + strings.Repeat(`["1","2"],`, n-1) + `["1","2"]]`)
+		var got []market.PairLevel
+		if ok := ReadLevels(&p, &got); ok != want {
+			t.Errorf("%d levels: %t", n, ok)
+		}
+	}
+}
+
 // Whatever an exchange pushes while it gives no snapshot, what is kept of it is bounded, by count
 // and by levels, and the newest is kept.
 func TestWhatWaitsForASnapshotIsBounded(t *testing.T) {
@@ -288,17 +300,56 @@ func TestWhatWaitsForASnapshotIsBounded(t *testing.T) {
 				u.Bids = append(u.Bids, level(int64(px+1), 1))
 			}
 			b.accept(&u)
-			held := 0
+			held := len(b.waiting)
 			for i := range b.waiting {
 				held += len(b.waiting[i].Bids)
 			}
-			if len(b.waiting) > 1000 || held > 10_000 || held != b.levels {
-				t.Fatalf("%d updates of %d levels wait, counted as %d", len(b.waiting), held, b.levels)
+			if len(b.waiting) > 1000 || held > 10_002 || held != b.weight {
+				t.Fatalf("%d updates that weigh %d wait, counted as %d", len(b.waiting), held, b.weight)
 			}
 		}
 		if last := len(b.waiting) - 1; last < 0 || b.waiting[last].Last != 1500 {
 			t.Errorf("updates of %d levels: the newest is not kept", levels)
 		}
+	}
+}
+
+// All books of a connection hold so much together, of which a pair that is refused its snapshot
+// takes no other's room.
+func TestWhatWaitsForSnapshotsIsBoundedTogether(t *testing.T) {
+	t.Parallel()
+	f := follower{Stream: &Stream{Stats: new(Stats), Books: &Books{FetchSnapshot: func(context.Context, market.Pair) (BookUpdate, error) { return BookUpdate{}, errGap }}},
+		pairs: map[string]*followedPair{}}
+	for i := range 200 {
+		symbol := strconv.Itoa(i)
+		f.pairs[symbol] = &followedPair{Pair: market.Pair{Symbol: symbol}}
+	}
+	k := f.keepBooks()
+	levels := make([]market.PairLevel, 0, 5000)
+	for px := range cap(levels) {
+		levels = append(levels, level(int64(px+1), 1))
+	}
+	for n := range int64(3) {
+		for symbol := range f.pairs {
+			if err := k.apply(&BookUpdate{Symbol: symbol, Prev: n, First: n + 1, Last: n + 1, Bids: levels}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	held := 0
+	for _, one := range k.order {
+		for i := range one.waiting {
+			if held += one.waiting[i].weight(); one.waiting[i].Symbol != "" {
+				t.Fatal("a frame is held by the symbol of what waits")
+			}
+		}
+	}
+	if held > maxWaitingTogether || held < maxWaitingTogether-2*5001 || held != k.weight {
+		t.Errorf("%d is held, counted as %d", held, k.weight)
+	}
+	small := BookUpdate{Symbol: "0", Prev: 3, First: 4, Last: 4}
+	if err := k.apply(&small); err != nil || !k.waitsFor(k.bySymbol["0"]) {
+		t.Errorf("an update finds no room: %v", err)
 	}
 }
 

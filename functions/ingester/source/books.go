@@ -1,9 +1,11 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -35,6 +37,7 @@ type keptBooks struct {
 	mu       sync.Mutex
 	bySymbol map[string]*keptBook
 	order    []*keptBook // in which they are asked for and delivered
+	weight   int         // of all updates that wait
 
 	wanted chan struct{} // holds a token when a snapshot is waited for
 }
@@ -69,11 +72,14 @@ func (k *keptBooks) apply(u *BookUpdate) error {
 		k.follower.Stats.Malformed.Add(1)
 		return nil
 	}
+	before := one.weight
 	was := one.accept(u)
+	k.weight += one.weight - before
+	k.dropOldest()
 	if was == old && (k.FetchSnapshot == nil || !one.atSnapshot) {
 		// Behind another change a stream says nothing twice: numbers began again in an update
 		// that is missing.
-		one.lose()
+		one.lose() // nothing of it waits
 		was = gap
 	}
 	switch was {
@@ -90,6 +96,16 @@ func (k *keptBooks) apply(u *BookUpdate) error {
 	}
 	signal(k.wanted)
 	return nil
+}
+
+// dropOldest drops what waits for too long where too much does: the oldest of the book of which
+// most waits, so that no pair whose snapshot is refused takes the room of all others.
+func (k *keptBooks) dropOldest() {
+	for k.weight > maxWaitingTogether {
+		most := slices.MaxFunc(k.order, func(a, b *keptBook) int { return cmp.Compare(a.weight, b.weight) })
+		k.weight -= most.waiting[0].weight()
+		most.dropOldest()
+	}
 }
 
 // ask asks for the snapshots that are waited for, one after another. One that cannot be had
