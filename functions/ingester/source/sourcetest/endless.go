@@ -21,14 +21,22 @@ import (
 const endlessBytes = 64 << 20
 
 // RefusesEndlessRows holds who asks an upstream to refusing an answer that begins rightly and has
-// many millions of rows behind it, each of a few bytes, without reading it to its end.
+// many millions of rows behind it, each of a few bytes, or one row without end, without reading
+// it to its end: the one for its rows, and the other for its bytes.
 func RefusesEndlessRows(t *testing.T, begin string, ask func(url string) error) {
+	t.Helper()
+	refuses(t, begin, strings.Repeat("{},", 1<<14), "rows", ask)
+	refuses(t, begin+`"`, strings.Repeat("x", 1<<15), "bytes", ask)
+}
+
+// refuses holds who asks to refusing an answer without end for a reason.
+func refuses(t *testing.T, begin, chunk, reason string, ask func(url string) error) {
 	t.Helper()
 	var written, answers atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		answers.Add(1)
 		_, err := io.WriteString(w, begin)
-		for chunk := strings.Repeat("{},", 1<<14); err == nil && written.Load() < endlessBytes; {
+		for err == nil && written.Load() < endlessBytes {
 			var n int
 			n, err = io.WriteString(w, chunk)
 			written.Add(int64(n))
@@ -36,8 +44,8 @@ func RefusesEndlessRows(t *testing.T, begin string, ask func(url string) error) 
 	}))
 	t.Cleanup(server.Close)
 	err := ask(server.URL)
-	if !errors.Is(err, source.ErrBounds) {
-		t.Errorf("%v, want that it is beyond its bounds", err)
+	if !errors.Is(err, source.ErrBounds) || !strings.Contains(err.Error(), reason) {
+		t.Errorf("%v, want that it is beyond its bounds of %s", err, reason)
 	}
 	if answers.Load() != 1 || written.Load() >= endlessBytes {
 		t.Errorf("it was asked %d times, and %d bytes were written", answers.Load(), written.Load())
@@ -52,7 +60,7 @@ func Logged(ctx context.Context, follow func(context.Context, *slog.Logger)) (wh
 	follow(ctx, slog.New(failures(func(text string) {
 		once.Do(func() {
 			if why = errors.New(text); strings.Contains(text, source.ErrBounds.Error()) {
-				why = fmt.Errorf("%w, as is logged", source.ErrBounds)
+				why = fmt.Errorf("%w, as is logged: %s", source.ErrBounds, text)
 			}
 		})
 		cancel()
