@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"quotary/functions/ingester/source"
@@ -119,7 +120,15 @@ func (i *Info) Contexts(ctx context.Context, dex string) (market.Contexts, error
 	if err != nil {
 		return c, fmt.Errorf("dex %q: %w", dex, err)
 	}
+	i.leaveOut(&c)
 	return c, nil
+}
+
+// leaveOut leaves out the coins that are not taken.
+func (i *Info) leaveOut(c *market.Contexts) {
+	all := len(c.Coins)
+	c.Coins = slices.DeleteFunc(c.Coins, func(one market.Context) bool { return !i.coins.take(one.Coin) })
+	c.Unread += all - len(c.Coins)
 }
 
 // SpotContexts returns the figures of the spot markets.
@@ -128,5 +137,7 @@ func (i *Info) SpotContexts(ctx context.Context) (market.Contexts, error) {
 	if err := i.ask(ctx, weightOther, infoRequest{Type: "spotMetaAndAssetCtxs"}, &raw); err != nil {
 		return market.Contexts{}, err
 	}
-	return wire.ParseSpotContexts(time.Now().UnixMilli(), raw)
+	c, err := wire.ParseSpotContexts(time.Now().UnixMilli(), raw)
+	i.leaveOut(&c)
+	return c, err
 }

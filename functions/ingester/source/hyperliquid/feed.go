@@ -221,7 +221,7 @@ func (f *Feed) frame(b []byte, books layers) (market.Events, error) {
 		}
 		return market.Events{Mids: []market.Mids{{Dex: dex, Time: time.Now().UnixMilli(), Px: px}}}, nil
 	case "l2Book":
-		book, err := wire.ParseBook(push.Data)
+		book, err := readBook(push.Data)
 		if err != nil {
 			return market.Events{}, err
 		}

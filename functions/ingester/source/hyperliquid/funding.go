@@ -139,7 +139,11 @@ func (f *Funding) coins(ctx context.Context) ([]string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("dex %q: %w", dex, err)
 		}
-		coins = append(coins, traded...)
+		for _, coin := range traded {
+			if f.Info.coins.take(coin) {
+				coins = append(coins, coin)
+			}
+		}
 	}
 	return coins, nil
 }

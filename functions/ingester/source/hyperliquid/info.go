@@ -35,12 +35,18 @@ const (
 // updates, which an account may have thousands of.
 var infoBounds = source.Bounds{Bytes: 8 << 20, Rows: 20_000}
 
+// dexBounds are those of what is asked of a dex other than the main one, of which there may be
+// as many as [mostDexs]: the largest are some 20 KB.
+var dexBounds = source.Bounds{Bytes: 512 << 10, Rows: 5000}
+
 // Info asks the public info endpoint. It keeps to the venue's limits, gives each
 // request ten seconds and tries four times what may succeed later.
 type Info struct {
 	url    string
 	http   *http.Client
 	budget *source.Budget
+
+	dexs, coins *names // that are taken
 }
 
 // NewInfo returns a client of the venue at base, e.g. https://api.hyperliquid.xyz.
@@ -49,6 +55,7 @@ func NewInfo(base string) *Info {
 		url:    strings.TrimSuffix(base, "/") + "/info",
 		http:   source.NewClient(base),
 		budget: source.NewBudget(weightPerMinute, time.Now),
+		dexs:   newNames(mostDexs), coins: newNames(mostCoins),
 	}
 }
 
@@ -115,7 +122,7 @@ func (i *Info) PerpDexs(ctx context.Context) ([]string, error) {
 	}
 	names := []string{""}
 	for _, d := range dexs {
-		if d != nil && d.Name != "" && market.ValidCoin(d.Name) {
+		if d != nil && market.ValidName(d.Name) && i.dexs.take(d.Name) {
 			names = append(names, d.Name)
 		}
 	}
@@ -138,12 +145,16 @@ func (i *Info) ask(ctx context.Context, weight int, request infoRequest, out any
 	if err != nil {
 		return fmt.Errorf("ask for %s: %w", request.Type, err)
 	}
+	bounds := infoBounds
+	if request.Dex != "" && request.User == "" {
+		bounds = dexBounds
+	}
 	for try := 1; ; try++ {
 		if err = i.budget.Spend(ctx, weight); err != nil {
 			break
 		}
 		var again bool
-		if again, err = i.once(ctx, body, out); err == nil {
+		if again, err = i.once(ctx, body, bounds, out); err == nil {
 			return nil
 		}
 		if !again || try == infoTries {
@@ -160,7 +171,7 @@ func (i *Info) ask(ctx context.Context, weight int, request infoRequest, out any
 var pauses = backoff.Backoff{Min: 500 * time.Millisecond, Max: time.Minute}
 
 // once sends the request once; again reports whether an error may pass by.
-func (i *Info) once(ctx context.Context, body []byte, out any) (again bool, err error) {
+func (i *Info) once(ctx context.Context, body []byte, bounds source.Bounds, out any) (again bool, err error) {
 	trying, done := context.WithTimeout(ctx, infoTimeout)
 	defer done()
 	req, err := http.NewRequestWithContext(trying, http.MethodPost, i.url, bytes.NewReader(body))
@@ -177,7 +188,7 @@ func (i *Info) once(ctx context.Context, body []byte, out any) (again bool, err 
 		later := resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= 500
 		return later, &source.RefusedError{Status: resp.StatusCode}
 	}
-	data, err := infoBounds.ReadJSON(resp.Body)
+	data, err := bounds.ReadJSON(resp.Body)
 	if err != nil {
 		return ctx.Err() == nil && !errors.Is(err, source.ErrBounds), err
 	}

@@ -18,7 +18,6 @@ import (
 	"quotary/shared/backoff"
 	"quotary/shared/data/followrequests"
 	"quotary/shared/market"
-	"quotary/shared/venue/wire"
 )
 
 // The part of the venue's limits that joined books take. Their connections are as
@@ -261,30 +260,45 @@ func (j *JoinedBooks) subscribe(ctx context.Context, conn *websocket.Conn, g mar
 }
 
 func (j *JoinedBooks) read(ctx context.Context, conn *websocket.Conn, g market.Grouping, take func(JoinedBook, *market.Book)) error {
-	books := layers{}
+	books, logged := layers{}, false // of bad frames the first of a connection is logged
 	for {
 		frame, err := receive(ctx, conn)
 		if err != nil {
 			return err
 		}
-		var push push
-		if err := json.Unmarshal(frame, &push); err != nil || push.Channel == "error" {
-			j.log.Warn("skipped a frame of joined books", "frame", excerpt(string(frame)))
-			continue
-		}
-		if push.Channel != "l2Book" {
-			continue
-		}
-		book, err := wire.ParseBook(push.Data)
+		book, err := joinedFrame(frame)
 		if err != nil {
-			j.log.Warn("skipped a joined book", "error", excerpt(err.Error()), "frame", excerpt(string(frame)))
+			if !logged {
+				logged = true
+				j.log.Warn("skipped a frame of joined books, and will others that cannot be read", "error", excerpt(err.Error()), "frame", excerpt(string(frame)))
+			}
 			continue
 		}
-		book, newer := books.join(&book)
-		if b := (JoinedBook{g, book.Coin}); newer && j.follows(b) {
+		b := JoinedBook{g, book.Coin}
+		if book.Coin == "" || !j.follows(b) {
+			continue
+		}
+		if book, newer := books.join(&book); newer {
 			take(b, &book)
 		}
 	}
+}
+
+var errRefused = errors.New("the venue refuses")
+
+// joinedFrame reads the book of a push; another push is one of no coin.
+func joinedFrame(frame []byte) (book market.Book, err error) {
+	var push push
+	if err := json.Unmarshal(frame, &push); err != nil {
+		return book, err
+	}
+	switch push.Channel {
+	case "l2Book":
+		return readBook(push.Data)
+	case "error":
+		return book, errRefused
+	}
+	return book, nil
 }
 
 func (j *JoinedBooks) follows(b JoinedBook) bool {

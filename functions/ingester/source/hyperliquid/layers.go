@@ -1,9 +1,11 @@
 package hyperliquid
 
 import (
+	"errors"
 	"time"
 
 	"quotary/shared/market"
+	"quotary/shared/venue/wire"
 )
 
 // The venue pushes a book in two ways: a plain subscription gets twenty prices a side
@@ -19,6 +21,20 @@ const (
 	// plain frames are taken for fast ones, which have all there is of it.
 	plainFor = 15 * time.Second
 )
+
+// mostBookText is how long the text of a book may be, in bytes: twenty prices a side are below
+// 4 KB. Whoever keeps a price keeps all of the text.
+const mostBookText = 16 << 10
+
+var errBookText = errors.New("a book is longer than twenty prices a side")
+
+// readBook reads a book that is pushed.
+func readBook(data []byte) (market.Book, error) {
+	if len(data) > mostBookText {
+		return market.Book{}, errBookText
+	}
+	return wire.ParseBook(data)
+}
 
 // mostBooks is of how many coins a connection keeps books: more than may be subscribed to.
 const mostBooks = 1000

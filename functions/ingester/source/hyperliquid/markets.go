@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"time"
 
+	"quotary/functions/ingester/source"
 	"quotary/shared/backoff"
 	"quotary/shared/market"
 	"quotary/shared/venue/wire"
@@ -49,10 +51,15 @@ func (f *Feed) look(ctx context.Context) (*market.Meta, []market.Mids, error) {
 	var mids []market.Mids
 	for _, dex := range dexs {
 		raw, err := f.info.Meta(ctx, dex)
-		if err != nil {
-			return nil, nil, err
+		var px map[string]string
+		if err == nil {
+			px, err = f.info.AllMids(ctx, dex)
 		}
-		px, err := f.info.AllMids(ctx, dex)
+		if dex != "" && errors.Is(err, source.ErrBounds) { // others than the venue make dexs
+			f.Stats.Malformed.Add(1)
+			f.Log.Warn("a dex is left out", "dex", dex, "error", err.Error())
+			continue
+		}
 		if err != nil {
 			return nil, nil, err
 		}
@@ -70,9 +77,18 @@ func (f *Feed) look(ctx context.Context) (*market.Meta, []market.Mids, error) {
 // mid prices, trades, whole books, fast ones (see [layers]), and best prices, which the books
 // have too, only less often.
 func (f *Feed) wantAll(meta *market.Meta) {
+	left := 0 // out, as there is no room for them
+	want := func(s subscription) {
+		if f.want(s) {
+			return
+		}
+		if left++; left == 1 && f.Stats.Dropped.Load() == 0 {
+			f.Log.Error("the venue allows no more subscriptions; the rest is left out, from this one on", "type", s.Type, "coin", s.Coin, "dex", s.Dex, "fast", s.Fast, "limit", maxSubscriptions)
+		}
+	}
 	dexs := slices.Sorted(maps.Keys(meta.Perps))
 	for _, dex := range dexs {
-		f.want(subscription{Type: "allMids", Dex: dex})
+		want(subscription{Type: "allMids", Dex: dex})
 	}
 	var coins []string
 	for _, dex := range dexs {
@@ -81,24 +97,25 @@ func (f *Feed) wantAll(meta *market.Meta) {
 	coins = append(coins, f.traded(meta.Spot)...)
 	for _, coin := range coins {
 		if f.Trades {
-			f.want(subscription{Type: "trades", Coin: coin})
+			want(subscription{Type: "trades", Coin: coin})
 		}
 	}
 	for _, coin := range coins {
 		if f.Books {
-			f.want(subscription{Type: "l2Book", Coin: coin})
+			want(subscription{Type: "l2Book", Coin: coin})
 		}
 	}
 	for _, coin := range coins {
 		if f.Books {
-			f.want(subscription{Type: "l2Book", Coin: coin, Fast: true})
+			want(subscription{Type: "l2Book", Coin: coin, Fast: true})
 		}
 	}
 	for _, coin := range coins {
 		if f.Books {
-			f.want(subscription{Type: "bbo", Coin: coin})
+			want(subscription{Type: "bbo", Coin: coin})
 		}
 	}
+	f.Stats.Dropped.Store(int64(left))
 }
 
 func (f *Feed) traded(description json.RawMessage) []string {
@@ -109,23 +126,21 @@ func (f *Feed) traded(description json.RawMessage) []string {
 	return coins
 }
 
-func (f *Feed) want(s subscription) {
+// want notes a subscription; false where there is no room for it.
+func (f *Feed) want(s subscription) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.known[s] {
-		return
+		return true
+	}
+	if len(f.wanted) == maxSubscriptions {
+		return false
 	}
 	f.known[s] = true
-	if len(f.wanted) == maxSubscriptions {
-		if f.Stats.Dropped.Add(1) > 1 {
-			return
-		}
-		f.Log.Error("the venue allows no more subscriptions; the rest is left out, from this one on", "type", s.Type, "coin", s.Coin, "dex", s.Dex, "fast", s.Fast, "limit", maxSubscriptions)
-		return
-	}
 	f.wanted = append(f.wanted, s)
 	select {
 	case f.news <- struct{}{}:
 	default:
 	}
+	return true
 }

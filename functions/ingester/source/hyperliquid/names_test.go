@@ -1,0 +1,143 @@
+package hyperliquid
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"quotary/shared/market"
+)
+
+// A venue that names others again and again makes nothing grow.
+func TestOnlySoManyNamesAreTaken(t *testing.T) {
+	t.Parallel()
+	n := newNames(3)
+	for i, want := range map[int]bool{0: true, 1: true, 2: true} {
+		if got := n.take(fmt.Sprint(i)); got != want {
+			t.Errorf("%d: %t", i, got)
+		}
+	}
+	if n.take("3") || !n.take("0") || len(n.taken) != 3 {
+		t.Errorf("%d are taken", len(n.taken))
+	}
+}
+
+// others answers with other names at every request, which it counts.
+func others(t *testing.T, answer func(request int, kind, dex string) string) *Info {
+	t.Helper()
+	requests := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var q struct{ Type, Dex string }
+		_ = json.NewDecoder(r.Body).Decode(&q)
+		requests++
+		_, _ = io.WriteString(w, answer(requests, q.Type, q.Dex))
+	}))
+	t.Cleanup(server.Close)
+	return NewNodeInfo(server.URL)
+}
+
+func TestDexsAndCoinsThatAreTakenAreBounded(t *testing.T) {
+	t.Parallel()
+	i := others(t, func(request int, kind, _ string) string {
+		var list, figures []string
+		for n := range 1000 {
+			list = append(list, fmt.Sprintf(`{"name":"r%dn%d"}`, request, n))
+			figures = append(figures, fmt.Sprintf(`{"coin":"r%dn%d","markPx":"1"}`, request, n))
+		}
+		if kind == "perpDexs" {
+			return "[" + strings.Join(list, ",") + "]"
+		}
+		return `[{"universe":[` + strings.Join(list, ",") + `]},[` + strings.Join(figures, ",") + `]]`
+	})
+	dexs, coins := map[string]bool{}, map[string]bool{}
+	for range 2 {
+		list, err := i.PerpDexs(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, dex := range list {
+			dexs[dex] = true
+		}
+	}
+	i.coins = newNames(2500)
+	unread := 0
+	for n := range 4 {
+		ask := func() (market.Contexts, error) { return i.Contexts(t.Context(), "") }
+		if n%2 == 1 {
+			ask = func() (market.Contexts, error) { return i.SpotContexts(t.Context()) }
+		}
+		c, err := ask()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range c.Coins {
+			coins[one.Coin] = true
+		}
+		unread += c.Unread
+	}
+	if len(dexs) != 1+mostDexs || len(coins) != 2500 || unread != 1500 {
+		t.Errorf("%d dexs, %d coins, %d left out", len(dexs), len(coins), unread)
+	}
+}
+
+// A dex is made by others than the venue: one whose description is too large costs itself alone.
+func TestADexThatIsTooLargeIsLeftOut(t *testing.T) {
+	t.Parallel()
+	f := Feed{Stats: new(Stats), Log: quiet, info: others(t, func(_ int, kind, dex string) string {
+		switch kind {
+		case "perpDexs":
+			return `[null,{"name":"big"},{"name":"xyz"}]`
+		case "allMids":
+			return `{}`
+		}
+		name := "BTC"
+		if dex == "big" {
+			name = strings.Repeat("x", 512<<10)
+		}
+		return `{"universe":[{"name":"` + name + `"}]}`
+	})}
+	meta, mids, err := f.look(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, big := meta.Perps["big"]; big || len(meta.Perps) != 2 || len(mids) != 2 || f.Stats.Malformed.Load() != 1 {
+		t.Errorf("%d dexs, %d mid prices, %d malformed", len(meta.Perps), len(mids), f.Stats.Malformed.Load())
+	}
+}
+
+// Whatever coins the venue lists, so many subscriptions are remembered.
+func TestSubscriptionsThatFindNoRoomAreNotRemembered(t *testing.T) {
+	t.Parallel()
+	f := Feed{Stats: new(Stats), Log: quiet, Trades: true, known: map[subscription]bool{}, news: make(chan struct{}, 1)}
+	for round := range 3 {
+		var list []string
+		for n := range 1000 {
+			list = append(list, fmt.Sprintf(`{"name":"r%dn%d"}`, round, n))
+		}
+		f.wantAll(&market.Meta{Perps: map[string]json.RawMessage{"": json.RawMessage(`{"universe":[` + strings.Join(list, ",") + `]}`)}})
+	}
+	if len(f.known) != maxSubscriptions || len(f.wanted) != maxSubscriptions || f.Stats.Dropped.Load() != 1000 {
+		t.Errorf("%d are known, %d wanted, %d dropped", len(f.known), len(f.wanted), f.Stats.Dropped.Load())
+	}
+}
+
+func TestABookHoldsNoLargeFrame(t *testing.T) {
+	t.Parallel()
+	push := func(bytes int) []byte {
+		const body = `{"coin":"BTC","time":5,"levels":[[],[]],"more":""}`
+		return []byte(`{"channel":"l2Book","data":` + strings.Replace(body, `""`, `"`+strings.Repeat("x", bytes-len(body))+`"`, 1) + `}`)
+	}
+	f := Feed{Stats: new(Stats), Log: quiet, known: map[subscription]bool{{Type: "l2Book", Coin: "BTC"}: true}}
+	for bytes, want := range map[int]bool{16 << 10: true, 16<<10 + 1: false} {
+		if _, err := f.frame(push(bytes), layers{}); (err == nil) != want {
+			t.Errorf("%d bytes: %v", bytes, err)
+		}
+		if _, err := joinedFrame(push(bytes)); (err == nil) != want {
+			t.Errorf("%d bytes of a joined book: %v", bytes, err)
+		}
+	}
+}
