@@ -46,6 +46,10 @@ func Line(text string) string {
 	return strings.Join(words, " ")
 }
 
+// Excerpt is the beginning of a text as a [Line], of at most so many of its bytes: what may be
+// logged of a stranger's.
+func Excerpt(text string, most int) string { return Line(text[:min(len(text), most)]) }
+
 // Name reports whether a text can be a name as it stands: it is UTF-8 on one line, of
 // which nothing is hidden.
 func Name(text string) bool {

@@ -50,3 +50,15 @@ func FuzzALineIsAName(f *testing.F) {
 		}
 	})
 }
+
+func TestAnExcerptIsALineOfSoManyBytes(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"": "", "short": "short", "12345678901": "1234567890", "123456789é": "123456789", "12345678é1": "12345678é",
+		"a\n\u202eb\x00c\xff": "a b c", " a  b         c": "a b",
+	} {
+		if got := Excerpt(text, 10); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

@@ -200,7 +200,7 @@ func FuzzARow(f *testing.F) {
 
 func TestAnAnswerWithoutEndIsRefused(t *testing.T) {
 	t.Parallel()
-	sourcetest.RefusesEndlessRows(t, `[`, func(url string) error {
+	sourcetest.RefusesEndless(t, source.Bounds{Bytes: 2 << 20, Rows: 2 * coingecko.PageSize}, `[`, func(url string) error {
 		return sourcetest.Logged(t.Context(), func(ctx context.Context, log *slog.Logger) {
 			m := coingecko.Markets{URL: url, Pages: 1, Every: time.Hour, Stats: new(source.Stats), Log: log}
 			_ = m.Follow(ctx, func(context.Context, []market.CoinMarket) error { return errEnough })

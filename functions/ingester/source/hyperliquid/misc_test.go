@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"quotary/functions/ingester/source"
 	"quotary/functions/ingester/source/sourcetest"
 	"quotary/shared/market"
 )
@@ -107,6 +108,6 @@ func TestAnAnswerWithoutEndIsRefused(t *testing.T) {
 		`{"a":[`:      func(i *Info) error { _, err := i.AllMids(t.Context(), ""); return err },
 		`{"tokens":[`: func(i *Info) error { _, err := i.SpotMeta(t.Context()); return err },
 	} {
-		sourcetest.RefusesEndlessRows(t, begin, func(url string) error { return ask(NewInfo(url)) })
+		sourcetest.RefusesEndless(t, source.Bounds{Bytes: 8 << 20, Rows: 20_000}, begin, func(url string) error { return ask(NewInfo(url)) })
 	}
 }

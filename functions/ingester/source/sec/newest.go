@@ -27,7 +27,7 @@ func (a *answer) newest(concepts []string, unit string) (newest market.Fact, mal
 			if a.values++; a.values > bounds.Rows {
 				return fmt.Errorf("%w: it has more than %d values", source.ErrBounds, bounds.Rows)
 			}
-			f, ok := report(one)
+			f, ok := report(one, a.last)
 			if !ok {
 				malformed++
 				return nil
@@ -86,8 +86,8 @@ func eachValue(text json.RawMessage, unit string, value func(json.RawMessage) er
 	return err
 }
 
-// report reads a value; ok is false for what is none.
-func report(text json.RawMessage) (f filed, ok bool) {
+// report reads a value that was filed on a last day or before; ok is false for what is none.
+func report(text json.RawMessage, last string) (f filed, ok bool) {
 	if json.Unmarshal(text, &f) != nil {
 		return f, false
 	}
@@ -98,7 +98,7 @@ func report(text json.RawMessage) (f filed, ok bool) {
 	}
 	// What is told of a time after its filing is none.
 	value, err := market.ParseDecimal(f.Value.String())
-	return f, err == nil && !value.IsNeg() && f.End <= f.Filed
+	return f, err == nil && !value.IsNeg() && f.End <= f.Filed && f.Filed <= last
 }
 
 // periodic reports whether it is of a quarterly or an annual report, or of what mends one.

@@ -86,7 +86,7 @@ func (f *Facts) ask(ctx context.Context, host *source.Host, c Company) (facts ma
 	if err := host.Get(ctx, fmt.Sprintf("/api/xbrl/companyfacts/CIK%010d.json", c.CIK), nil, 1, &body); err != nil {
 		return facts, err
 	}
-	facts, malformed, err := Read(body, c)
+	facts, malformed, err := Read(body, c, time.Now())
 	f.Stats.Malformed.Add(int64(malformed))
 	if err != nil {
 		return facts, fmt.Errorf("read the facts of CIK %d: %w", c.CIK, err)
@@ -111,7 +111,8 @@ type answer struct {
 	Name  string              `json:"entityName"`
 	Facts map[string]concepts `json:"facts"`
 
-	values int // that were read, of all concepts
+	values int    // that were read, of all concepts
+	last   string // the newest day of which something can be filed
 }
 
 // concepts are those of a taxonomy that are read.
@@ -159,6 +160,9 @@ type filed struct {
 	Filed string      `json:"filed"`
 }
 
+// maxName is how many bytes of a company's name are kept.
+const maxName = 200
+
 var (
 	errNoFacts = errors.New("it is no list of facts")
 	errOther   = errors.New("it is of another company")
@@ -166,8 +170,9 @@ var (
 )
 
 // Read reads an answer: of each fact the value of the newest day in quarterly and annual
-// reports, of the same day that of the newest report, and how many values are none.
-func Read(body []byte, c Company) (facts market.CompanyFacts, malformed int, err error) {
+// reports, of the same day that of the newest report, and how many values are none. What is filed
+// later than the day after it was asked is none: it would be the newest for ever.
+func Read(body []byte, c Company, asked time.Time) (facts market.CompanyFacts, malformed int, err error) {
 	var a answer
 	if err := json.Unmarshal(body, &a); err != nil || a.Facts == nil {
 		return facts, 0, errNoFacts
@@ -175,7 +180,8 @@ func Read(body []byte, c Company) (facts market.CompanyFacts, malformed int, err
 	if cik, err := a.CIK.Int64(); err != nil || cik != c.CIK {
 		return facts, 0, errOther
 	}
-	facts = market.CompanyFacts{Key: c.Key, Name: visible.Line(a.Name)}
+	a.last = asked.UTC().AddDate(0, 0, 1).Format(time.DateOnly)
+	facts = market.CompanyFacts{Key: c.Key, Name: visible.Excerpt(a.Name, maxName)}
 	for _, one := range []struct {
 		to       *market.Fact
 		unit     string

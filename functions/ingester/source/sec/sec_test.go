@@ -18,6 +18,9 @@ import (
 	"quotary/shared/market"
 )
 
+// asked is when answers are read.
+var asked = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+
 // body is an answer with values of concepts.
 func body(cik int, concepts ...string) string {
 	byTaxonomy := map[string][]string{}
@@ -57,19 +60,20 @@ func TestTheNewestValuesOfReportsAreTaken(t *testing.T) {
 			body(7, shares+third("100", "2026-11-03")+","+value("2026-06-30", "90", "10-Q", "2026-08-03"), cash+third("5.5", "2026-11-03"), debt+value("2025-12-31", "8", "10-K", "2026-02-03")),
 			"100 2026-09-30 10-Q; 5.5 2026-09-30 10-Q; 8 2025-12-31 10-K 0",
 		},
-		"what is filed later mends it":     {body(7, cash+third("5", "2026-11-03")+","+value("2026-09-30", "6", "10-Q/A", "2026-11-05")+","+third("5", "2026-11-04")), "; 6 2026-09-30 10-Q/A;   0"},
-		"other forms are left out":         {body(7, cash+third("5", "2026-11-03")+","+value("2026-10-30", "9", "8-K", "2026-11-05")), "; 5 2026-09-30 10-Q;   0"},
-		"an older concept gives way":       {body(7, debt+value("2024-12-31", "8", "10-K", "2025-02-03"), noncurrent+third("9", "2026-11-03")), "; ; 9 2026-09-30 10-Q 0"},
-		"the plainer concept of a day":     {body(7, average+third("99", "2026-11-03"), common+third("100", "2026-11-03")), "100 2026-09-30 10-Q;  ;   0"},
-		"the shortest period":              {body(7, average+period("2026-01-01", "80")+","+period("2026-07-01", "90")+","+period("2026-01-01", "80")), "90 2026-09-30 10-Q;  ;   0"},
-		"values that are none are counted": {body(7, cash+third("-5", "2026-11-03")+","+third(`"x"`, "2026-11-03")+","+third("5", "no day")+",7,"+value("2027-09-30", "5", "10-Q", "2026-11-03")+","+third("4", "2026-11-03")), "; 4 2026-09-30 10-Q;   5"},
-		"nothing of it":                    {body(7), "it has neither shares nor cash nor debt"},
-		"another company":                  {body(8, cash+third("5", "2026-11-03")), "it is of another company"},
-		"HTML":                             {"<html>Your Request Originates from an Undeclared Automated Tool</html>", "it is no list of facts"},
-		"other JSON":                       {`{"message":"x"}`, "it is no list of facts"},
-		"empty":                            {"", "it is no list of facts"},
+		"what is filed later mends it":         {body(7, cash+third("5", "2026-11-03")+","+value("2026-09-30", "6", "10-Q/A", "2026-11-05")+","+third("5", "2026-11-04")), "; 6 2026-09-30 10-Q/A;   0"},
+		"other forms are left out":             {body(7, cash+third("5", "2026-11-03")+","+value("2026-10-30", "9", "8-K", "2026-11-05")), "; 5 2026-09-30 10-Q;   0"},
+		"an older concept gives way":           {body(7, debt+value("2024-12-31", "8", "10-K", "2025-02-03"), noncurrent+third("9", "2026-11-03")), "; ; 9 2026-09-30 10-Q 0"},
+		"the plainer concept of a day":         {body(7, average+third("99", "2026-11-03"), common+third("100", "2026-11-03")), "100 2026-09-30 10-Q;  ;   0"},
+		"the shortest period":                  {body(7, average+period("2026-01-01", "80")+","+period("2026-07-01", "90")+","+period("2026-01-01", "80")), "90 2026-09-30 10-Q;  ;   0"},
+		"values that are none are counted":     {body(7, cash+third("-5", "2026-11-03")+","+third(`"x"`, "2026-11-03")+","+third("5", "no day")+",7,"+value("2027-09-30", "5", "10-Q", "2026-11-03")+","+third("4", "2026-11-03")), "; 4 2026-09-30 10-Q;   5"},
+		"what is filed the day after tomorrow": {body(7, cash+third("5", "2026-11-21")+","+third("9", "2026-11-22")+","+value("9999-12-30", "9", "10-Q", "9999-12-31")), "; 5 2026-09-30 10-Q;   2"},
+		"nothing of it":                        {body(7), "it has neither shares nor cash nor debt"},
+		"another company":                      {body(8, cash+third("5", "2026-11-03")), "it is of another company"},
+		"HTML":                                 {"<html>Your Request Originates from an Undeclared Automated Tool</html>", "it is no list of facts"},
+		"other JSON":                           {`{"message":"x"}`, "it is no list of facts"},
+		"empty":                                {"", "it is no list of facts"},
 	} {
-		facts, malformed, err := sec.Read([]byte(tt.given), sec.Company{Key: "k", CIK: 7})
+		facts, malformed, err := sec.Read([]byte(tt.given), sec.Company{Key: "k", CIK: 7}, asked)
 		got := fmt.Sprint(text(facts), " ", malformed)
 		if err != nil {
 			got = err.Error()
@@ -119,7 +123,7 @@ func TestCompaniesAreFollowed(t *testing.T) {
 
 func TestAnAnswerWithoutEndIsRefused(t *testing.T) {
 	t.Parallel()
-	sourcetest.RefusesEndlessRows(t, `{"facts":{"dei":{"EntityCommonStockSharesOutstanding":{"units":{"shares":[`, func(url string) error {
+	sourcetest.RefusesEndless(t, source.Bounds{Bytes: 32 << 20, Rows: 10_000}, `{"facts":{"dei":{"EntityCommonStockSharesOutstanding":{"units":{"shares":[`, func(url string) error {
 		return sourcetest.Logged(t.Context(), func(ctx context.Context, log *slog.Logger) {
 			f := sec.Facts{URL: url, Contact: "tests@example.com", Companies: []sec.Company{{Key: "i:acme:nasdaq", CIK: 7}}, Every: time.Hour, Stats: new(source.Stats), Log: log}
 			_ = f.Follow(ctx, func(context.Context, time.Time, market.CompanyFacts) error { return nil })
@@ -127,12 +131,21 @@ func TestAnAnswerWithoutEndIsRefused(t *testing.T) {
 	})
 }
 
+func TestANameIsBounded(t *testing.T) {
+	t.Parallel()
+	long := strings.Replace(body(7, "us-gaap:LongTermDebt "+value("2026-09-30", "8", "10-Q", "2026-11-03")), "ACME INC", "A\u202e"+strings.Repeat("é", 8<<20), 1)
+	facts, _, err := sec.Read([]byte(long), sec.Company{Key: "k", CIK: 7}, asked)
+	if want := "A" + strings.Repeat("é", 98); err != nil || facts.Name != want {
+		t.Errorf("%d bytes, %v", len(facts.Name), err)
+	}
+}
+
 // Concepts that are not read cost nothing, whatever they hold.
 func TestOtherConceptsAreLeftOut(t *testing.T) {
 	t.Parallel()
 	answer := body(7, "dei:EntityCommonStockSharesOutstanding "+value("2026-09-30", "100", "10-Q", "2026-10-30"))
 	other := strings.Replace(answer, `"us-gaap":{`, `"us-gaap":{"Other":[[],"x",{"units":7}],"More":null`, 1)
-	got, malformed, err := sec.Read([]byte(other), sec.Company{Key: "i:acme:nasdaq", CIK: 7})
+	got, malformed, err := sec.Read([]byte(other), sec.Company{Key: "i:acme:nasdaq", CIK: 7}, asked)
 	if err != nil || malformed > 0 || got.Shares.Value != "100" {
 		t.Errorf("%+v, %d, %v", got, malformed, err)
 	}
@@ -158,7 +171,7 @@ func TestValuesAreBoundedOverAllConcepts(t *testing.T) {
 		"of several concepts":           {shares + values(6_000) + `]}}},"us-gaap":{"CommonStockSharesOutstanding":{"units":{"shares":[` + values(6_000) + "]}}", 0, true},
 		"of a concept that comes again": {shares + values(6_000) + "]}}," + shares + one + "]}}", 0, false},
 	} {
-		_, malformed, err := sec.Read(answer(tt.dei), sec.Company{Key: "k", CIK: 7})
+		_, malformed, err := sec.Read(answer(tt.dei), sec.Company{Key: "k", CIK: 7}, asked)
 		if errors.Is(err, source.ErrBounds) != tt.bounds || malformed != tt.malformed {
 			t.Errorf("%s: %d are none: %v", name, malformed, err)
 		}

@@ -25,8 +25,19 @@ const endlessBytes = 64 << 20
 // it to its end: the one for its rows, and the other for its bytes.
 func RefusesEndlessRows(t *testing.T, begin string, ask func(url string) error) {
 	t.Helper()
-	refuses(t, begin, strings.Repeat("{},", 1<<14), "rows", ask)
-	refuses(t, begin+`"`, strings.Repeat("x", 1<<15), "bytes", ask)
+	refusesEndless(t, begin, "rows", "bytes", ask)
+}
+
+// RefusesEndless is [RefusesEndlessRows] with the bounds that must be named.
+func RefusesEndless(t *testing.T, bounds source.Bounds, begin string, ask func(url string) error) {
+	t.Helper()
+	refusesEndless(t, begin, fmt.Sprintf("more than %d rows", bounds.Rows), fmt.Sprintf("larger than %d bytes", bounds.Bytes), ask)
+}
+
+func refusesEndless(t *testing.T, begin, rows, bytes string, ask func(url string) error) {
+	t.Helper()
+	refuses(t, begin, strings.Repeat("{},", 1<<14), rows, ask)
+	refuses(t, begin+`"`, strings.Repeat("x", 1<<15), bytes, ask)
 }
 
 // refuses holds who asks to refusing an answer without end for a reason.
