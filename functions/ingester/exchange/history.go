@@ -1,10 +1,12 @@
 package exchange
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"quotary/functions/ingester/engine"
@@ -117,7 +119,39 @@ func (h *history) list(ctx context.Context) error {
 	for _, p := range h.pairs {
 		listing.Followed[p.Key] = true
 	}
+	h.forget()
 	return h.emit(ctx, &Batch{Listings: []Listing{listing}})
+}
+
+// mostResting is of how many pairs that are not followed it is remembered how far they are
+// filled: more than twice as many as clients may want at a time.
+const mostResting = 500
+
+// forget forgets how far those of the pairs that are not followed are filled that have not been
+// asked for longest: what an exchange lists, and clients want, changes, and a checkpoint does
+// not grow. One of them that is wanted again is filled again.
+func (h *history) forget() {
+	followed := make(map[string]bool, len(h.pairs))
+	for _, p := range h.pairs[:h.followed] {
+		followed[p.Key] = true
+	}
+	var resting []string
+	for key := range h.filled {
+		if !followed[key] {
+			resting = append(resting, key)
+		}
+	}
+	if len(resting) <= mostResting {
+		return
+	}
+	slices.SortFunc(resting, func(a, b string) int {
+		return cmp.Or(cmp.Compare(h.filled[b].Until, h.filled[a].Until), cmp.Compare(a, b))
+	})
+	for _, key := range resting[mostResting:] {
+		delete(h.filled, key)
+		delete(h.folded, key)
+		delete(h.said, key)
+	}
 }
 
 // fillUntil fills the past, a block of each pair in turn, until it is time to ask for

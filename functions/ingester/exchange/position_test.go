@@ -1,47 +1,75 @@
 package exchange
 
 import (
-	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"quotary/functions/ingester/engine"
+	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 )
 
-// mostPairs is how many pairs a market may list: what is read of an answer with more is
-// nothing.
-const mostPairs = 20_000
-
-// Whatever a source remembers, its checkpoint can be stored: here of every pair that an
-// exchange may list, each followed, with times that have nothing in common.
+// Whatever a source remembers, its checkpoint can be stored: here of as many pairs as may be,
+// of the longest names and with times that have nothing in common.
 func TestWhatSourcesRememberFitsIntoACheckpoint(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	const now, minute = int64(1_795_000_000_000), int64(60_000)
-	key := func(n int) string { return fmt.Sprintf("coin%dswapusdt:binance", n) }
-	filled := map[string]progress{}
-	for n := range mostPairs {
-		filled[key(n)] = progress{
-			Since: now - random.Int64N(1000)*86_400_000, Until: now - random.Int64N(10)*minute, Back: now - random.Int64N(9000)*60*minute,
-			First: now - random.Int64N(4000)*86_400_000, Wanted: n%2 == 0,
+	name := func() string {
+		b := make([]byte, market.MaxName)
+		for i := range b {
+			b[i] = byte('!' + random.IntN('~'-'!'))
+		}
+		return strings.ReplaceAll(string(b), ":", ";")
+	}
+	h := &history{filled: map[string]progress{}, folded: map[string]int64{}}
+	var all []market.Pair
+	for range 5 * mostFollowed { // of one coin, in coins that there are not
+		quote := name()
+		all = append(all, market.Pair{Key: market.PairKey("BTC", quote, "okcoinfutures", true), Base: "BTC", Quote: quote, Swap: true, Inverse: true})
+	}
+	h.pairs = pairsOf([]string{"BTC"}, all)
+	h.followed = len(h.pairs)
+	fill := func(key string) {
+		h.filled[key] = progress{
+			Since: now - random.Int64N(1000)*86_400_000, Until: now - random.Int64N(1000)*minute, Back: now - random.Int64N(9000)*60*minute,
+			First: now - random.Int64N(4000)*86_400_000, Wanted: random.IntN(2) == 0,
 		}
 	}
 	delivered := map[string]span{}
-	for n := range mostPairs / 4 { // four kinds of a perpetual, of which an exchange has a few hundred
+	contract := func(key string) {
 		for _, kind := range []string{"funding", "interest", "ratio", "coin"} {
-			delivered[kind+" "+key(n)] = span{now - random.Int64N(9000)*60*minute, now - random.Int64N(10)*5*minute}
+			delivered[kind+" "+key] = span{now - random.Int64N(9000)*60*minute, now - random.Int64N(10)*5*minute}
 		}
+	}
+	for _, pair := range h.pairs {
+		fill(pair.Key)
+		contract(pair.Key)
+	}
+	for n := range 5 * mostResting {
+		key := market.PairKey(name(), name(), "okcoinfutures", true)
+		fill(key)
+		if n < mostWanted {
+			contract(key)
+		}
+	}
+	newest := market.PairKey(name(), name(), "okcoinfutures", true)
+	h.filled[newest] = progress{Until: now}
+	h.forget()
+	if _, ok := h.filled[newest]; !ok || len(h.filled) != mostFollowed+mostResting {
+		t.Errorf("%d pairs are remembered, the newest %t", len(h.filled), ok)
 	}
 	db := storetest.DynamoDB(t)
 	series := store.NewSeries(db, storetest.Tables(t, db)+schema.SeriesTable)
-	for name, remembered := range map[string]any{"history": filled, "contractsPast": pastPosition{delivered}} {
+	for name, remembered := range map[string]any{"history": h.filled, "contractsPast": pastPosition{delivered}} {
 		position, err := engine.PositionOf(remembered)
 		if err != nil {
 			t.Fatal(err)
 		}
+		t.Logf("%s takes %d bytes", name, len(position))
 		if err := series.SaveCheckpoint(t.Context(), name, position); err != nil {
 			t.Errorf("%s, %d bytes: %v", name, len(position), err)
 		}

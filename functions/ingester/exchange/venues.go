@@ -122,6 +122,10 @@ func (c Config) venues() (all []venue, err error) {
 // prices are in US dollars.
 const quoteCoin = "USDT"
 
+// mostFollowed is how many pairs of a kind of markets are followed at most: more than a
+// connection takes.
+const mostFollowed = 1000
+
 // pairsOf picks the pairs of coins, under whatever name an exchange trades them.
 func pairsOf(coins []string, pairs []market.Pair) (picked []market.Pair) {
 	wanted := make(map[string]bool, len(coins))
@@ -129,6 +133,9 @@ func pairsOf(coins []string, pairs []market.Pair) (picked []market.Pair) {
 		wanted[market.CoinOfBase(coin)] = true
 	}
 	for _, p := range pairs {
+		if len(picked) == mostFollowed {
+			break
+		}
 		if (p.Quote == quoteCoin || p.Inverse) && wanted[p.Coin()] {
 			picked = append(picked, p)
 		}
