@@ -1,6 +1,7 @@
 package market
 
 import (
+	"strconv"
 	"strings"
 	"time"
 )
@@ -64,6 +65,18 @@ type Liquidation struct {
 	LiquidatedUser string // address
 	MarkPx         string // mark price that triggered it, quote units
 	Method         string // market, backstop or adl
+}
+
+// AppendID appends what tells f from the other fills of its account and time: its coin, trade
+// and side, and of what is no trade, whose id is 0, its order. The venue numbers trades anew
+// in each coin, and a public trade names no orders.
+func (f *Fill) AppendID(b []byte) []byte {
+	b = strconv.AppendInt(append(append(b, f.Coin...), '#'), f.Tid, 10)
+	b = append(append(b, '#'), byte(f.Side))
+	if f.Tid == 0 {
+		b = strconv.AppendInt(append(b, '#'), f.Oid, 10)
+	}
+	return b
 }
 
 // When is Time as a time.Time in UTC.

@@ -50,7 +50,7 @@ func NewLog(db LogDB, table string) *Log { return &Log{db: db, table: table} }
 type Row struct {
 	Subject string    // not empty, e.g. an address
 	Time    time.Time // ms precision: what is finer is cut off
-	ID      string    // unique within (subject, time), e.g. "<tid>#<oid>"; at most 1,000 bytes
+	ID      string    // unique within (subject, time), e.g. "<coin>#<tid>#<side>"; at most 1,000 bytes
 
 	// Seq is the order within one millisecond where the source knows it, else
 	// 0. It is no part of the key.

@@ -2,6 +2,7 @@ package feeds
 
 import (
 	"encoding/hex"
+	"hash/maphash"
 	"strings"
 	"sync"
 	"time"
@@ -19,15 +20,19 @@ type newFills struct {
 	seen seen[fillKey]
 }
 
-// fillKey is what makes a fill one. It holds no text, which would keep the whole
-// line of the source in memory.
+// fillKey is what makes a fill one, as in the log of fills. It holds no text, which would keep
+// the whole line of the source in memory.
 type fillKey struct {
-	address        [20]byte
-	time, tid, oid int64
+	address [20]byte
+	time    int64
+	id      uint64 // hash of [market.Fill.AppendID]
 }
 
+var idSeed = maphash.MakeSeed()
+
 func keyOf(f *market.Fill) fillKey {
-	k := fillKey{time: f.Time, tid: f.Tid, oid: f.Oid}
+	var id [128]byte
+	k := fillKey{time: f.Time, id: maphash.Bytes(idSeed, f.AppendID(id[:0]))}
 	_, _ = hex.Decode(k.address[:], []byte(strings.TrimPrefix(f.Address, "0x"))) // addresses were checked when they were read
 	return k
 }

@@ -16,8 +16,8 @@ import (
 	"quotary/shared/venue/wire"
 )
 
-// Name of the dataset. A row has the account's address as subject and
-// "<tid>#<oid>" as ID; the indexes are A "<address>/<coin>", B order id, C TWAP
+// Name of the dataset. A row has the account's address as subject and the fill's own id
+// as ID (see [market.Fill.AppendID]); the indexes are A "<address>/<coin>", B order id, C TWAP
 // id, D builder; the body is the fill as the venue writes it.
 const Name = "fills"
 
@@ -28,7 +28,7 @@ func row(f *market.Fill) store.Row {
 	r := store.Row{
 		Subject: f.Address,
 		Time:    f.When(),
-		ID:      strconv.FormatInt(f.Tid, 10) + "#" + oid,
+		ID:      string(f.AppendID(nil)),
 		Seq:     f.Seq,
 		Index:   [4]string{ofCoin(f.Address, f.Coin), oid, "", f.Builder},
 		Body:    wire.AppendFill(make([]byte, 0, 480), f),

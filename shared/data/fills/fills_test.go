@@ -95,9 +95,12 @@ func TestAFillIsFoundByWhatNamesIt(t *testing.T) {
 // A row's ID distinguishes the fills of one account and time.
 func TestFillsOfOneTimeHaveRowsOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	var list []market.Fill
-	for n := range int64(3) {
-		list = append(list, market.Fill{Address: "0x1", Time: 1, Tid: n / 2, Oid: n})
+	list := []market.Fill{
+		{Address: "0x1", Time: 1, Coin: "BTC", Side: market.Buy, Oid: 0},
+		{Address: "0x1", Time: 1, Coin: "BTC", Side: market.Buy, Oid: 1},               // shares of dust
+		{Address: "0x1", Time: 1, Coin: "BTC", Side: market.Buy, Tid: 1, Oid: 2},       // of one trade
+		{Address: "0x1", Time: 1, Coin: "BTC", Side: market.Sell, Tid: 1, Oid: 3},      // with itself
+		{Address: "0x1", Time: 1, Coin: "PURR/USDC", Side: market.Buy, Tid: 1, Oid: 4}, // in another coin
 	}
 	ids := []string{}
 	for i, r := range AppendRows(nil, list) {
@@ -106,7 +109,7 @@ func TestFillsOfOneTimeHaveRowsOfTheirOwn(t *testing.T) {
 			t.Errorf("row %d is found under the order %q", i, r.Index[1])
 		}
 	}
-	if !slices.Equal(ids, []string{"0#0", "0#1", "1#2"}) {
+	if !slices.Equal(ids, []string{"BTC#0#B#0", "BTC#0#B#1", "BTC#1#B", "BTC#1#A", "PURR/USDC#1#B"}) {
 		t.Errorf("the IDs are %v", ids)
 	}
 }
