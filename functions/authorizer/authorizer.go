@@ -81,7 +81,7 @@ func (a *authorizer) authorize(ctx context.Context, event events.APIGatewayCusto
 		return policy("Allow", caller.AccessKey, event.MethodArn, caller.Context()), nil
 	case !errors.As(err, &refusal):
 		return events.APIGatewayCustomAuthorizerResponse{}, fmt.Errorf("authorize: %w", err)
-	case refusal.Status == http.StatusForbidden:
+	case refusal.Reason.Status() == http.StatusForbidden:
 		return policy("Deny", "refused", event.MethodArn, reason(refusal.Message)), nil
 	case refusal.Proven:
 		return policy("Allow", "refused", event.MethodArn, admission.RefusedContext(refusal)), nil
@@ -98,8 +98,8 @@ func (a *authorizer) record(ctx context.Context, event *events.APIGatewayCustomA
 	case err == nil:
 	case errors.As(err, &refusal):
 		a.log.InfoContext(ctx, "refused", "request_id", event.RequestContext.RequestID, "endpoint", endpoint.String(),
-			"status", refusal.Status, "reason", refusal.Message, "key", key)
-		a.metrics.Count(metrics.Denials, metrics.Label{Name: metrics.Reason, Value: string(refusal.Cause)})
+			"status", refusal.Reason.Status(), "reason", string(refusal.Reason), "message", refusal.Message, "key", key)
+		a.metrics.Count(metrics.Denials, metrics.Label{Name: metrics.Reason, Value: string(refusal.Reason)})
 	default:
 		a.log.ErrorContext(ctx, "failed", "request_id", event.RequestContext.RequestID, "endpoint", endpoint.String(), "err", err.Error())
 		a.metrics.Count(metrics.Faults, metrics.Label{Name: metrics.Function, Value: catalog.FunctionAuthorizer})

@@ -193,9 +193,9 @@ func TestAReplayReachesTheFunctionWithItsReason(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		caller, verdict, message := admission.CallerFrom(out.Context)
-		if verdict != step.want || verdict == admission.VerdictRefused && (message != "nonce already used" || caller.AccessKey != "") {
-			t.Errorf("%s: %+v, %v, %q", step.name, caller, verdict, message)
+		caller, verdict, refusal := admission.CallerFrom(out.Context)
+		if verdict != step.want || verdict == admission.VerdictRefused && (refusal.Message != "nonce already used" || refusal.Reason != catalog.ReasonNonceUsed || caller.AccessKey != "") {
+			t.Errorf("%s: %+v, %v, %q", step.name, caller, verdict, refusal)
 		}
 	}
 	for _, once := range []events.APIGatewayCustomAuthorizerRequestTypeRequest{posted, handshake} {
@@ -261,9 +261,9 @@ func TestWhatTheAuthorizerRefusesIsCountedByItsCause(t *testing.T) {
 		counts string // "" for no line
 	}{
 		{"allowed", once, ""},
-		{"a replay", replayed, `"Reason":"replay","Denials":1`},
-		{"a wrong secret", request(http.MethodGet, tickers, w.Sign(apitest.Key{AccessKey: w.SubKey.AccessKey, Secret: "wrong"})), `"Reason":"signature","Denials":1`},
-		{"a primary key on data", request(http.MethodGet, tickers, w.Sign(w.Primary)), `"Reason":"permission","Denials":1`},
+		{"a replay", replayed, `"Reason":"nonce_used","Denials":1`},
+		{"a wrong secret", request(http.MethodGet, tickers, w.Sign(apitest.Key{AccessKey: w.SubKey.AccessKey, Secret: "wrong"})), `"Reason":"signature_wrong","Denials":1`},
+		{"a primary key on data", request(http.MethodGet, tickers, w.Sign(w.Primary)), `"Reason":"wrong_key_kind","Denials":1`},
 	} {
 		out.Reset()
 		_, _ = a.authorize(t.Context(), step.event) // other tests look at the answers

@@ -187,12 +187,12 @@ func (s *flashHandlers) pages(ctx context.Context, in catalog.FlashPagesIn) (cat
 	switch in.DateMode {
 	case "jump":
 		if in.JumpToDate.IsZero() {
-			return out, api.BadRequest("missing jump_to_date: date_mode jump needs a day as YYYY-MM-DD")
+			return out, api.BadParameter("missing jump_to_date: date_mode jump needs a day as YYYY-MM-DD")
 		}
 		sel.To = in.JumpToDate.Time
 	case "range":
 		if in.StartDate.IsZero() {
-			return out, api.BadRequest("missing start_date: date_mode range needs a first day as YYYY-MM-DD")
+			return out, api.BadParameter("missing start_date: date_mode range needs a first day as YYYY-MM-DD")
 		}
 		sel.From, sel.To = in.StartDate.Time, in.EndDate.Time
 	}

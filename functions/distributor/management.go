@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"net/http"
 
 	"quotary/shared/api"
 	"quotary/shared/catalog"
@@ -57,16 +56,13 @@ func answer(err error) error {
 	var bad *keys.InvalidError
 	switch {
 	case errors.As(err, &bad):
-		return api.BadRequest("%s", bad.Message)
+		return api.BadParameter("%s", bad.Message)
 	case errors.Is(err, keys.ErrUnknown):
 		return api.NotFound("access_key names no sub-key of this distributor")
 	case errors.Is(err, keys.ErrUnknownLevel):
 		return api.NotFound("level names no configured level of this distributor")
 	case errors.Is(err, keys.ErrBusy):
-		return &api.Error{
-			Status:  http.StatusTooManyRequests,
-			Message: "too many requests change this distributor's keys at the same moment: nothing was changed, try again",
-		}
+		return api.Refuse(catalog.ReasonBusy, "too many requests change this distributor's keys at the same moment: nothing was changed, try again")
 	}
 	return err
 }
@@ -117,7 +113,7 @@ func (m *management) getLevel(ctx context.Context, distributor string, in catalo
 
 func (m *management) putLevel(ctx context.Context, distributor string, in catalog.PutLevelIn) (catalog.None, error) {
 	if in.RequestLimits == nil && in.Permissions == nil {
-		return catalog.None{}, api.BadRequest("missing permissions and request_limits: at least one of them must be in the body, as the level is replaced")
+		return catalog.None{}, api.BadParameter("missing permissions and request_limits: at least one of them must be in the body, as the level is replaced")
 	}
 	api.SetMessage(ctx, "the level is saved and in force for its sub-keys at once")
 	var limits catalog.RequestLimits

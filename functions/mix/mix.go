@@ -178,9 +178,9 @@ func (r *reader) selection(ctx context.Context, in catalog.LiquidationSumsIn) (f
 	byCoin, byPlatform := in.CoinKey != "" && in.Type != "2", in.MarketKey != "" && in.Type != "1"
 	switch {
 	case in.Type == "1" && !byCoin:
-		return nil, api.BadRequest("coinKey is missing: type 1 takes the key of a coin")
+		return nil, api.BadParameter("coinKey is missing: type 1 takes the key of a coin")
 	case in.Type == "2" && !byPlatform:
-		return nil, api.BadRequest("marketKey is missing: type 2 takes the key of an exchange")
+		return nil, api.BadParameter("marketKey is missing: type 2 takes the key of an exchange")
 	}
 	coin, platform := "", strings.ToLower(string(in.MarketKey)) // some clients pass on what their user typed
 	named := map[string]bool{}                                  // keys, in lower case, of pairs that the perpetual exchange names otherwise: kPEPE

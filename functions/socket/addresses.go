@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 
+	"quotary/shared/api"
 	"quotary/shared/catalog"
 	"quotary/shared/gate/connections"
 	"quotary/shared/text/strictjson"
@@ -33,7 +34,7 @@ func (s *socket) addressMessage(ctx context.Context, c client, body []byte) ([]b
 			}
 			err = s.store.AddAddresses(ctx, c.Message, list, slots, connections.Reply{Frame: []byte(`{"type":"subscribe"}`)})
 			if errors.Is(err, connections.ErrFull) {
-				return nil, strictjson.Errorf("the connection would follow more than %d addresses, the most that are accepted: use another connection", connections.MostAddresses)
+				return nil, api.Refuse(catalog.ReasonSubscriptionsExceeded, "the connection would follow more than %d addresses, the most that are accepted: use another connection", connections.MostAddresses)
 			}
 			return nil, err
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -11,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"quotary/shared/api/apitest"
+	"quotary/shared/catalog"
 	"quotary/shared/gate/admission"
 	"quotary/shared/gate/channel"
 	"quotary/shared/gate/connections"
@@ -115,17 +117,18 @@ func TestHandshakesThatAreRefused(t *testing.T) {
 		query  string
 		feed   channel.Feed
 		status int
+		reason catalog.Reason
 		says   string
 	}{
-		"no authorizer":       {change: func(p *peer) { p.context = nil }, status: 401, says: "did not pass the authorizer"},
-		"signature in a body": {change: func(p *peer) { p.context = admission.BodyContext() }, status: 401, says: "in the query"},
+		"no authorizer":       {change: func(p *peer) { p.context = nil }, status: 401, reason: catalog.ReasonSignatureMissing, says: "did not pass the authorizer"},
+		"signature in a body": {change: func(p *peer) { p.context = admission.BodyContext() }, status: 401, reason: catalog.ReasonSignatureMissing, says: "in the query"},
 		"replay": {change: func(p *peer) {
-			p.context = admission.RefusedContext(&admission.Refusal{Message: "nonce already used"})
-		}, status: 401, says: "nonce already used"},
-		"a lost limit":  {change: func(p *peer) { delete(p.context, "wsConnLimit") }, status: 401, says: "authorizer"},
-		"malformed dex": {feed: channel.FeedClearinghouseState, query: "dex=a%2Fb", status: 400, says: "dex must be"},
-		"overlong dex":  {feed: channel.FeedClearinghouseState, query: "dex=" + strings.Repeat("a", 33), status: 400, says: "dex must be"},
-		"two dexes":     {feed: channel.FeedClearinghouseState, query: "dex=a&dex=b", status: 400, says: "more than once"},
+			p.context = admission.RefusedContext(&admission.Refusal{Reason: catalog.ReasonNonceUsed, Message: "nonce already used"})
+		}, status: 401, reason: catalog.ReasonNonceUsed, says: "nonce already used"},
+		"a lost limit":  {change: func(p *peer) { delete(p.context, "wsConnLimit") }, status: 401, reason: catalog.ReasonSignatureMissing, says: "authorizer"},
+		"malformed dex": {feed: channel.FeedClearinghouseState, query: "dex=a%2Fb", status: 400, reason: catalog.ReasonBadParameter, says: "dex must be"},
+		"overlong dex":  {feed: channel.FeedClearinghouseState, query: "dex=" + strings.Repeat("a", 33), status: 400, reason: catalog.ReasonBadParameter, says: "dex must be"},
+		"two dexes":     {feed: channel.FeedClearinghouseState, query: "dex=a&dex=b", status: 400, reason: catalog.ReasonBadParameter, says: "more than once"},
 	} {
 		if tt.feed == "" {
 			tt.feed = channel.FeedChannels
@@ -143,7 +146,11 @@ func TestHandshakesThatAreRefused(t *testing.T) {
 				event.MultiValueQueryStringParameters["dex"] = append(event.MultiValueQueryStringParameters["dex"], value)
 			}
 		}
+		w.logs.Reset()
 		status, body := p.invoke(event)
+		if !strings.Contains(w.logs.String(), fmt.Sprintf(`"reason":%q`, tt.reason)) {
+			t.Errorf("%s: the log line has another reason than %s: %s", name, tt.reason, w.logs)
+		}
 		if status != tt.status || !strings.Contains(body, tt.says) || !strings.Contains(body, `"success":false`) || !strings.Contains(body, "test-request") {
 			t.Errorf("%s: %d %s", name, status, body)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"quotary/shared/aws/metrics"
+	"quotary/shared/catalog"
 	"quotary/shared/gate/connections"
 )
 
@@ -19,7 +20,7 @@ var budget = connections.Budget{Messages: 2000, Bytes: 4 << 20}
 // shutOut closes the connection of a client that sends too much, and keeps its key out
 // for a while.
 func (s *socket) shutOut(ctx context.Context, event *events.APIGatewayWebsocketProxyRequest, c client) error {
-	s.metrics.Count(metrics.Denials, metrics.Label{Name: metrics.Reason, Value: "flood"})
+	s.metrics.Count(metrics.Denials, metrics.Label{Name: metrics.Reason, Value: string(catalog.ReasonTooManyMessages)})
 	err := s.store.Bar(ctx, c.AccessKey)
 	s.bars.Delete(c.AccessKey)
 	removed, removing := s.store.Remove(ctx, c.Connection)

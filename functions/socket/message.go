@@ -10,6 +10,8 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"quotary/shared/api"
+	"quotary/shared/catalog"
 	"quotary/shared/gate/admission"
 	"quotary/shared/gate/channel"
 	"quotary/shared/gate/connections"
@@ -44,31 +46,32 @@ func (s *socket) messageOf(event *events.APIGatewayWebsocketProxyRequest, who ad
 func (s *socket) message(ctx context.Context, event *events.APIGatewayWebsocketProxyRequest, feed channel.Feed) answer {
 	who, refusal := caller(event)
 	if refusal != nil {
-		return answer{status: http.StatusOK, body: errorObject(feed, refusal.Message, ""), fault: refusal}
+		return answer{status: http.StatusOK, body: errorObject(feed, refusal.Message, ""), reason: refusal.Reason, fault: refusal}
 	}
 	c := client{Message: s.messageOf(event, who), feed: feed, Caller: who}
 	reply, err := s.handle(ctx, event, c)
-	var wrong *strictjson.Error
+	var reason catalog.Reason
+	var wrong *api.Error
 	var over *connections.LimitError
-	switch {
+	switch err = refusalOf(err); {
 	case errors.As(err, &wrong):
-		err = s.store.Answer(ctx, c.Message, connections.Reply{Frame: errorObject(feed, wrong.Error(), event.Body)})
-	case errors.Is(err, connections.ErrCounting):
-		err = s.store.Answer(ctx, c.Message, connections.Reply{Frame: errorObject(feed, connections.ErrCounting.Error(), event.Body)})
+		reason = wrong.Reason
+		err = s.store.Answer(ctx, c.Message, connections.Reply{Frame: errorObject(feed, wrong.Message, event.Body)})
 	case errors.As(err, &over):
+		reason = catalog.ReasonSubscriptionsExceeded
 		err = s.store.Answer(ctx, c.Message, connections.Reply{Frame: limitObject(over)})
 	}
 	switch {
 	case errors.Is(err, connections.ErrFlood):
-		return answer{status: http.StatusOK, fault: s.shutOut(ctx, event, c)}
+		return answer{status: http.StatusOK, reason: catalog.ReasonTooManyMessages, fault: s.shutOut(ctx, event, c)}
 	case errors.Is(err, connections.ErrGone):
 		// It was removed, as idle for example, and only does not know yet.
 		return answer{status: http.StatusOK, fault: s.hangUp(ctx, event)}
 	case err != nil:
-		return answer{status: http.StatusOK, fault: err,
+		return answer{status: http.StatusOK, reason: catalog.ReasonInternal, fault: err,
 			body: errorObject(feed, "internal error: the message was not carried out, send it again", event.Body)}
 	}
-	return answer{status: http.StatusOK, body: reply}
+	return answer{status: http.StatusOK, reason: reason, body: reply}
 }
 
 func (s *socket) handle(ctx context.Context, event *events.APIGatewayWebsocketProxyRequest, c client) ([]byte, error) {
@@ -79,7 +82,7 @@ func (s *socket) handle(ctx context.Context, event *events.APIGatewayWebsocketPr
 		return nil, strictjson.Errorf("a binary message is not accepted: send JSON as text")
 	}
 	if len(event.Body) > maxMessage {
-		return nil, strictjson.Errorf("the message is too large: at most 128 KiB are accepted")
+		return nil, api.Refuse(catalog.ReasonBodyTooLarge, "the message is too large: at most 128 KiB are accepted")
 	}
 	if c.feed == channel.FeedChannels {
 		return s.channelMessage(ctx, c, []byte(event.Body))
@@ -99,11 +102,33 @@ func (s *socket) slots(ctx context.Context, c client) (connections.Limits, error
 	now := s.clock()
 	conn := connections.Connection{Feed: c.feed, Seen: now, Generation: c.Generation}
 	if why := conn.CloseReason(now, conn.StateOf(status, known)); why != "" {
-		return connections.Limits{}, strictjson.Errorf("the subscription is refused: %s", why)
+		return connections.Limits{}, api.Refuse(reasonOf(why), "the subscription is refused: %s", why)
 	}
 	return connections.Limits{
 		Key: status.WSSubLimit, KeySince: status.WSSubSince, Distributor: status.DistributorWSSubLimit, DistributorSince: status.DistributorWSSubSince,
 	}, nil
+}
+
+// reasonOf is a close reason as that of a refusal.
+func reasonOf(why connections.Reason) catalog.Reason {
+	switch why {
+	case connections.ReasonKeyUnknown:
+		return catalog.ReasonKeyDeleted
+	case connections.ReasonSecretReset:
+		return catalog.ReasonSecretReset
+	case connections.ReasonKeyDisabled:
+		return catalog.ReasonKeyDisabled
+	case connections.ReasonKeyExpired:
+		return catalog.ReasonKeyExpired
+	case connections.ReasonNotPermitted:
+		return catalog.ReasonActionMissing
+	case connections.ReasonDistributorDisabled:
+		return catalog.ReasonDistributorDisabled
+	case connections.ReasonFlood:
+		return catalog.ReasonTooManyMessages
+	case connections.ReasonIdle, connections.ReasonStray, connections.ReasonGone, connections.ReasonAsked:
+	}
+	return catalog.ReasonInternal // of the connection, which no message is refused for
 }
 
 // maxQuoted is how long a message may be, in bytes, that an error quotes.

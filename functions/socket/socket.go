@@ -19,6 +19,7 @@ import (
 	"quotary/shared/gate/connections"
 	"quotary/shared/gate/keys"
 	"quotary/shared/lru"
+	"quotary/shared/text/strictjson"
 )
 
 // socket serves the routes of every feed.
@@ -41,6 +42,7 @@ type socket struct {
 // answer is what an event came to.
 type answer struct {
 	status int
+	reason catalog.Reason // of a refusal; "" for none
 	body   []byte
 	fault  error // for the log, not for the client
 }
@@ -62,12 +64,12 @@ func (s *socket) Invoke(ctx context.Context, event events.APIGatewayWebsocketPro
 func (s *socket) serve(ctx context.Context, event *events.APIGatewayWebsocketProxyRequest) (a answer) {
 	defer func() {
 		if crash := recover(); crash != nil {
-			a = answer{status: http.StatusInternalServerError, fault: fmt.Errorf("panic: %v\n%s", crash, debug.Stack())}
+			a = fail(fmt.Errorf("panic: %v\n%s", crash, debug.Stack()))
 		}
 	}()
 	feed := channel.Feed(event.StageVariables[catalog.VariableFeed])
 	if !feed.Known() {
-		return answer{status: http.StatusInternalServerError, fault: fmt.Errorf("the stage variable feed names no feed: %.40q", feed)}
+		return fail(fmt.Errorf("the stage variable feed names no feed: %.40q", feed))
 	}
 	switch event.RequestContext.RouteKey {
 	case "$connect":
@@ -75,7 +77,7 @@ func (s *socket) serve(ctx context.Context, event *events.APIGatewayWebsocketPro
 	case "$disconnect":
 		_, err := s.store.Remove(ctx, event.RequestContext.ConnectionID)
 		if err != nil {
-			return answer{status: http.StatusInternalServerError, fault: err} // the sweeper frees the slots
+			return fail(err) // the sweeper frees the slots
 		}
 		return answer{status: http.StatusOK}
 	}
@@ -86,38 +88,28 @@ func (s *socket) serve(ctx context.Context, event *events.APIGatewayWebsocketPro
 // of a connection.
 func caller(event *events.APIGatewayWebsocketProxyRequest) (admission.Caller, *admission.Refusal) {
 	context, _ := event.RequestContext.Authorizer.(map[string]any)
-	c, verdict, message := admission.CallerFrom(context)
-	switch verdict {
-	case admission.VerdictCaller:
-		return c, nil
-	case admission.VerdictRefused:
-		return c, &admission.Refusal{Status: http.StatusUnauthorized, Message: message, Proven: true}
-	case admission.VerdictBody:
-		return c, admission.Unsigned("the signature parameters must be in the query")
-	}
-	return c, admission.Unsigned("the request did not pass the authorizer")
+	c, _, refusal := admission.CallerFrom(context)
+	return c, refusal
 }
 
 // connect takes a slot for a new connection, or refuses the handshake.
 func (s *socket) connect(ctx context.Context, event *events.APIGatewayWebsocketProxyRequest, feed channel.Feed) answer {
 	who, refusal := caller(event)
 	if refusal != nil {
-		return refuse(event, refusal.Status, refusal.Message)
+		return refuse(event, refusal)
 	}
 	dex, err := dexOf(event, feed)
 	if err == nil {
 		err = s.checkDex(ctx, dex)
 	}
 	if err != nil {
-		return refuse(event, http.StatusBadRequest, err.Error())
+		return refuse(event, refusalOf(err))
 	}
 	if out, err := s.keptOut(ctx, who.AccessKey); err != nil {
-		a := refuse(event, http.StatusInternalServerError, "internal error")
-		a.fault = err
-		return a
+		return refuse(event, err)
 	} else if out {
-		s.metrics.Count(metrics.Denials, metrics.Label{Name: metrics.Reason, Value: "flood"})
-		return refuse(event, http.StatusTooManyRequests, "a connection of the sub key has sent more messages than are accepted: connect again in a minute")
+		s.metrics.Count(metrics.Denials, metrics.Label{Name: metrics.Reason, Value: string(catalog.ReasonTooManyMessages)})
+		return refuse(event, api.Refuse(catalog.ReasonTooManyMessages, "a connection of the sub key has sent more messages than are accepted: connect again in a minute"))
 	}
 	err = s.store.Connect(ctx, connections.Connection{
 		ID: event.RequestContext.ConnectionID, Key: who.AccessKey, Distributor: who.Distributor,
@@ -128,14 +120,10 @@ func (s *socket) connect(ctx context.Context, event *events.APIGatewayWebsocketP
 	var over *connections.LimitError
 	switch {
 	case errors.As(err, &over):
-		s.metrics.Count(metrics.Denials, metrics.Label{Name: metrics.Reason, Value: "connections"})
-		return refuse(event, http.StatusTooManyRequests, "ws connection limit exceeded for sub key")
-	case errors.Is(err, connections.ErrCounting):
-		return refuse(event, http.StatusServiceUnavailable, connections.ErrCounting.Error())
+		s.metrics.Count(metrics.Denials, metrics.Label{Name: metrics.Reason, Value: string(catalog.ReasonConnectionsExceeded)})
+		return refuse(event, api.Refuse(catalog.ReasonConnectionsExceeded, "ws connection limit exceeded for sub key"))
 	case err != nil:
-		a := refuse(event, http.StatusInternalServerError, "internal error")
-		a.fault = err
-		return a
+		return refuse(event, refusalOf(err))
 	}
 	return answer{status: http.StatusOK}
 }
@@ -147,19 +135,42 @@ func dexOf(event *events.APIGatewayWebsocketProxyRequest, feed channel.Feed) (st
 	}
 	dex := event.QueryStringParameters["dex"]
 	if values := event.MultiValueQueryStringParameters["dex"]; len(values) > 1 {
-		return "", errors.New("dex is given more than once: a connection follows one dex, use several connections for several")
+		return "", api.BadParameter("dex is given more than once: a connection follows one dex, use several connections for several")
 	} else if len(values) == 1 {
 		dex = values[0]
 	}
 	if !channel.ValidDex(dex) {
-		return "", errors.New("dex must be " + channel.DexRule)
+		return "", api.BadParameter("dex must be %s", channel.DexRule)
 	}
 	return dex, nil
 }
 
 // refuse answers a handshake, with the error body of the REST endpoints.
-func refuse(event *events.APIGatewayWebsocketProxyRequest, status int, message string) answer {
-	return answer{status: status, body: object(catalog.NewErrorBody(status, message, event.RequestContext.RequestID))}
+func refuse(event *events.APIGatewayWebsocketProxyRequest, err error) answer {
+	reason, body := api.Render(err, event.RequestContext.RequestID)
+	a := answer{status: reason.Status(), reason: reason, body: body}
+	if reason == catalog.ReasonInternal {
+		a.fault = err
+	}
+	return a
+}
+
+// fail answers an event of which nobody reads a body.
+func fail(fault error) answer {
+	return answer{status: catalog.ReasonInternal.Status(), reason: catalog.ReasonInternal, fault: fault}
+}
+
+// refusalOf turns what the client may read of an error into an [api.Error]; any other is a
+// fault and stays as it is.
+func refusalOf(err error) error {
+	var wrong *strictjson.Error
+	switch {
+	case errors.As(err, &wrong):
+		return api.BadParameter("%s", wrong.Error())
+	case errors.Is(err, connections.ErrCounting):
+		return api.Refuse(catalog.ReasonNotReady, "%s", connections.ErrCounting.Error())
+	}
+	return err
 }
 
 // record writes the one log line of an event: nothing that a client wrote.
@@ -175,6 +186,9 @@ func (s *socket) record(ctx context.Context, event *events.APIGatewayWebsocketPr
 	}
 	if who, refusal := caller(event); refusal == nil {
 		attrs = append(attrs, slog.String("key", who.AccessKey))
+	}
+	if a.reason != "" {
+		attrs = append(attrs, slog.String("reason", string(a.reason)))
 	}
 	if a.fault != nil {
 		level = slog.LevelError

@@ -175,14 +175,14 @@ func (f *field) bind(req *request, body map[string]json.RawMessage, at reflect.V
 	}
 	if text == "" {
 		if f.required {
-			return BadRequest("missing %s: it must be %s", f.names[0], f.accepted)
+			return BadParameter("missing %s: it must be %s", f.names[0], f.accepted)
 		}
 		if text = f.fallback; text == "" {
 			return nil
 		}
 	}
 	if !utf8.ValidString(text) {
-		return BadRequest("invalid %s: must be valid UTF-8", f.names[0])
+		return BadParameter("invalid %s: must be valid UTF-8", f.names[0])
 	}
 	return f.wrong(f.set(at, text))
 }
@@ -218,9 +218,9 @@ func sameJSON(a, b json.RawMessage) bool {
 // one of its names or two.
 func contradiction(one, other string) error {
 	if one == other {
-		return BadRequest("%s is given more than once with different values: one value is accepted", one)
+		return BadParameter("%s is given more than once with different values: one value is accepted", one)
 	}
-	return BadRequest("%s and %s are given with different values: they name the same parameter, and one value is accepted", one, other)
+	return BadParameter("%s and %s are given with different values: they name the same parameter, and one value is accepted", one, other)
 }
 
 // wrong names the parameter and what is accepted.
@@ -232,7 +232,7 @@ func (f *field) wrong(err error) error {
 	if errors.As(err, &known) {
 		return err
 	}
-	return BadRequest("invalid %s: must be %s", f.names[0], f.accepted)
+	return BadParameter("invalid %s: must be %s", f.names[0], f.accepted)
 }
 
 var errNotAccepted = errors.New("not accepted")

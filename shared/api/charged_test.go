@@ -24,7 +24,7 @@ func TestAFailureWhoseDataWasReadIsCharged(t *testing.T) {
 		says    string
 	}{
 		"a success":           {func() ([]catalog.TakerKline, error) { return nil, nil }, http.StatusOK, 1, ""},
-		"a refused parameter": {func() ([]catalog.TakerKline, error) { return nil, api.BadRequest("invalid coin") }, http.StatusBadRequest, 0, "invalid coin"},
+		"a refused parameter": {func() ([]catalog.TakerKline, error) { return nil, api.BadParameter("invalid coin") }, http.StatusBadRequest, 0, "invalid coin"},
 		"nothing found":       {func() ([]catalog.TakerKline, error) { return nil, api.NotFound("no such coin") }, http.StatusNotFound, 0, "no such coin"},
 		"a fault":             {func() ([]catalog.TakerKline, error) { return nil, fmt.Errorf("secret") }, http.StatusInternalServerError, 0, "internal error"},
 		"an answer that is too large": {func() ([]catalog.TakerKline, error) {

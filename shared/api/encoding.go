@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"quotary/shared/catalog"
 )
 
 // maxResponse is what fits into a function's answer with room for its frame. Lambda
@@ -42,9 +44,9 @@ func (r *request) pack(body []byte) (response, error) {
 	}
 	if size > maxResponse {
 		if res.gzip {
-			return res, tooMuch("the answer would exceed 6 MB: ask for less at once")
+			return res, Refuse(catalog.ReasonAnswerTooLarge, "the answer would exceed 6 MB: ask for less at once")
 		}
-		return res, tooMuch("the answer would exceed 6 MB: ask for less at once, or accept gzip")
+		return res, Refuse(catalog.ReasonAnswerTooLarge, "the answer would exceed 6 MB: ask for less at once, or accept gzip")
 	}
 	return res, nil
 }

@@ -47,8 +47,9 @@ func TestEachEnvelopeHasItsMembersAndNoOther(t *testing.T) {
 func TestAFailureIsOneInEveryEnvelope(t *testing.T) {
 	t.Parallel()
 	req := newRequest(httptest.NewRequest(http.MethodGet, "/", nil), time.Now())
-	for _, status := range []int{400, 401, 403, 404, 429, 500, 501} {
-		res := req.fail(&Error{Status: status, Message: "no \"such\" <thing>"})
+	for _, reason := range catalog.Reasons() {
+		status := reason.Status()
+		res := req.fail(Refuse(reason, "no \"such\" <thing>"))
 		var body map[string]any
 		if err := json.Unmarshal(res.body, &body); err != nil {
 			t.Fatal(err)
@@ -64,11 +65,11 @@ func TestAFailureIsOneInEveryEnvelope(t *testing.T) {
 			"its request is named":      body["request_id"] == req.id,
 		} {
 			if !holds {
-				t.Errorf("%d: %s: %s", status, name, res.body)
+				t.Errorf("%s: %s: %s", reason, name, res.body)
 			}
 		}
 		if got := slices.Sorted(maps.Keys(body)); len(got) != 8 || slices.Contains(got, "data") {
-			t.Errorf("%d: members %v", status, got)
+			t.Errorf("%s: members %v", reason, got)
 		}
 	}
 }

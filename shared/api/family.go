@@ -150,7 +150,7 @@ func (f *Family) answer(e *endpoint, req *request) (res response) {
 			res = req.fail(errTooLong)
 			res.fault = fault
 		}
-		if counted && res.status >= http.StatusBadRequest && !res.charged {
+		if counted && res.reason != "" && !res.reason.Refusal().Charged {
 			f.refund(ctx, req)
 		}
 	}()
@@ -159,7 +159,7 @@ func (f *Family) answer(e *endpoint, req *request) (res response) {
 		return req.fail(err)
 	}
 	if e.serve == nil {
-		return req.fail(&Error{Status: http.StatusNotImplemented, Message: "this endpoint is specified but not available yet"})
+		return req.fail(NotBuilt("this endpoint is specified but not available yet"))
 	}
 	in, err := e.bind(req)
 	if err != nil {
@@ -168,7 +168,7 @@ func (f *Family) answer(e *endpoint, req *request) (res response) {
 	if spanner, ok := in.(catalog.Spanner); ok {
 		start, end := spanner.Span(req.now)
 		if !start.IsZero() && end.Before(start) {
-			return req.fail(BadRequest("the end of the time range lies before its start"))
+			return req.fail(BadParameter("the end of the time range lies before its start"))
 		}
 		if err := admission.CheckSpan(&req.caller, start, end); err != nil {
 			return req.fail(err)
@@ -213,9 +213,9 @@ func (e *endpoint) tooDear() error {
 		}
 	}
 	if len(narrower) == 0 {
-		return tooMuch("more would have to be read than one request may read")
+		return Refuse(catalog.ReasonTooDear, "more would have to be read than one request may read")
 	}
-	return tooMuch("more would have to be read than one request may read: narrow it by %s", strings.Join(narrower, ", "))
+	return Refuse(catalog.ReasonTooDear, "more would have to be read than one request may read: narrow it by %s", strings.Join(narrower, ", "))
 }
 
 // refund takes back what a failed request was charged, even where its own time is
@@ -239,7 +239,7 @@ func (f *Family) identify(ctx context.Context, e *endpoint, req *request) error 
 	if !req.gateway {
 		params, err := signature.FromQuery(req.query)
 		if err != nil {
-			return admission.Unsigned(err.Error())
+			return admission.Unverified(err)
 		}
 		if params.Empty() && e.Method == http.MethodPost {
 			return f.identifyByBody(ctx, e, req)
@@ -251,21 +251,15 @@ func (f *Family) identify(ctx context.Context, e *endpoint, req *request) error 
 		req.caller, err = f.gate.Check(ctx, params, request, e.Access)
 		return err
 	}
-	caller, verdict, message := admission.CallerFrom(req.authorizer)
-	switch verdict {
-	case admission.VerdictCaller:
-		req.caller = caller
-		return nil
-	case admission.VerdictRefused:
-		return &admission.Refusal{Status: http.StatusUnauthorized, Message: message, Proven: true}
-	case admission.VerdictBody:
-		if e.Method != http.MethodPost {
-			return admission.Unsigned("the signature parameters must be in the query")
-		}
+	caller, verdict, refusal := admission.CallerFrom(req.authorizer)
+	switch {
+	case verdict == admission.VerdictBody && e.Method == http.MethodPost:
 		return f.identifyByBody(ctx, e, req)
-	default:
-		return admission.Unsigned("the request did not pass the authorizer")
+	case refusal != nil:
+		return refusal
 	}
+	req.caller = caller
+	return nil
 }
 
 // identifyByBody checks the signature in a JSON body.
@@ -302,6 +296,9 @@ func (f *Family) record(e *endpoint, req *request, res *response, took time.Dura
 	if trace := req.Header.Get(traceHeader); trace != "" {
 		attrs = append(attrs, slog.String("trace", trace))
 	}
+	if res.reason != "" {
+		attrs = append(attrs, slog.String("reason", string(res.reason)))
+	}
 	if res.fault != nil {
 		level = slog.LevelError
 		attrs = append(attrs, slog.String("err", res.fault.Error()))
@@ -310,7 +307,7 @@ func (f *Family) record(e *endpoint, req *request, res *response, took time.Dura
 	switch {
 	case res.fault != nil:
 		f.Metrics.Count(metrics.Faults, metrics.Label{Name: metrics.Function, Value: f.function})
-	case res.refused != "":
-		f.Metrics.Count(metrics.Denials, metrics.Label{Name: metrics.Reason, Value: string(res.refused)})
+	case res.refusal != nil && !res.refusal.Counted:
+		f.Metrics.Count(metrics.Denials, metrics.Label{Name: metrics.Reason, Value: string(res.reason)})
 	}
 }

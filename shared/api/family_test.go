@@ -36,11 +36,11 @@ func handleMarket(w *apitest.World) {
 	api.Handle(w.Family, catalog.TickerCoin, func(_ context.Context, in catalog.TickerCoinIn) (catalog.Ticker, error) {
 		switch in.Coin {
 		case "BAD":
-			return catalog.Ticker{}, api.BadRequest("invalid coin: must be a coin that has traded")
+			return catalog.Ticker{}, api.BadParameter("invalid coin: must be a coin that has traded")
 		case "AWAITED":
 			return catalog.Ticker{}, api.NotReady(5*time.Second, "prices of %s have not arrived yet", in.Coin)
 		case "SECOND":
-			return catalog.Ticker{}, api.TooMany(time.Minute, "a distributor may ask for at most %d coins", 1)
+			return catalog.Ticker{}, api.LookupsExhausted(time.Minute, "a distributor may ask for at most %d coins", 1)
 		case "FAULT":
 			return catalog.Ticker{}, errors.New("the store said: secret detail")
 		case "PANIC":

@@ -92,7 +92,7 @@ func (f *field) bindList(req *request, body map[string]json.RawMessage, at refle
 	}
 	if len(texts) == 0 {
 		if f.required {
-			return BadRequest("missing %s: it must be %s", f.names[0], f.accepted)
+			return BadParameter("missing %s: it must be %s", f.names[0], f.accepted)
 		}
 		if texts = split([]string{f.fallback}); len(texts) == 0 {
 			return nil
@@ -117,11 +117,11 @@ func (f *field) setList(at reflect.Value, texts []string, nulls int) error {
 			continue
 		}
 		if !utf8.ValidString(text) {
-			return BadRequest("invalid %s: must be valid UTF-8", f.names[0])
+			return BadParameter("invalid %s: must be valid UTF-8", f.names[0])
 		}
 		value := reflect.New(at.Type().Elem()).Elem()
 		if err := l.entry(value, text); err != nil {
-			return BadRequest("invalid %s: a value in it must be %s", f.names[0], l.of)
+			return BadParameter("invalid %s: a value in it must be %s", f.names[0], l.of)
 		}
 		if l.set {
 			if known[value.Interface()] {

@@ -74,18 +74,18 @@ func (r *request) body() (map[string]json.RawMessage, error) {
 		return nil, errUnreadable
 	}
 	if len(text) > catalog.MaxBody {
-		return nil, &Error{Status: http.StatusRequestEntityTooLarge, Message: "the request body is too large: at most 1 MiB is accepted"}
+		return nil, Refuse(catalog.ReasonBodyTooLarge, "the request body is too large: at most 1 MiB is accepted")
 	}
 	if len(bytes.TrimSpace(text)) > 0 {
 		if !utf8.Valid(text) {
-			return nil, BadRequest("the request body is not valid UTF-8")
+			return nil, Refuse(catalog.ReasonBadBody, "the request body is not valid UTF-8")
 		}
 		decoder := json.NewDecoder(bytes.NewReader(text))
 		if err := decoder.Decode(&r.fields); err != nil || r.fields == nil {
-			return nil, BadRequest("the request body must be one JSON object")
+			return nil, Refuse(catalog.ReasonBadBody, "the request body must be one JSON object")
 		}
 		if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-			return nil, BadRequest("the request body must be one JSON object and nothing after it")
+			return nil, Refuse(catalog.ReasonBadBody, "the request body must be one JSON object and nothing after it")
 		}
 	}
 	r.parsed = true
@@ -98,10 +98,10 @@ func (r *request) bodySignature() (signature.Params, error) {
 	fields, err := r.body()
 	if err != nil {
 		var known *Error
-		if errors.As(err, &known) && known.Status == http.StatusRequestEntityTooLarge {
+		if errors.As(err, &known) && known.Reason == catalog.ReasonBodyTooLarge {
 			return signature.Params{}, err
 		}
-		return signature.Params{}, admission.Unsigned("the signature parameters are neither in the query nor in a JSON body")
+		return signature.Params{}, admission.Unsigned(catalog.ReasonSignatureMissing, "the signature parameters are neither in the query nor in a JSON body")
 	}
 	text := func(name string) string {
 		s, err := scalar(fields[name])

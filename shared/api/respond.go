@@ -18,19 +18,24 @@ import (
 
 // Error is a failure that its caller may read.
 type Error struct {
-	Status  int    // HTTP status: 4xx, 501, 503 or 504
+	Reason  catalog.Reason
 	Message string // one sentence: what was wrong, which parameter, what is accepted
 
 	RetryAfter time.Duration // when it is worth trying again, in whole seconds; 0 for nothing to say
-	Charged    bool          // the request stays counted, as its data was read
 }
 
 // Error implements error.
 func (e *Error) Error() string { return e.Message }
 
-// BadRequest returns a 400 with the formatted message.
-func BadRequest(format string, args ...any) error {
-	return &Error{Status: http.StatusBadRequest, Message: fmt.Sprintf(format, args...)}
+// Refuse returns the error of a reason with the formatted message.
+func Refuse(reason catalog.Reason, format string, args ...any) error {
+	return &Error{Reason: reason, Message: fmt.Sprintf(format, args...)}
+}
+
+// BadParameter returns [catalog.ReasonBadParameter] with the formatted message, which names
+// the parameter.
+func BadParameter(format string, args ...any) error {
+	return Refuse(catalog.ReasonBadParameter, format, args...)
 }
 
 // absence is a lookup that found nothing.
@@ -45,49 +50,48 @@ func Absent(msg, format string, args ...any) error {
 	return &absence{msg, fmt.Sprintf(format, args...)}
 }
 
-// NotFound returns a 404 with the formatted message.
+// NotFound returns [catalog.ReasonNotFound] with the formatted message.
 func NotFound(format string, args ...any) error {
-	return &Error{Status: http.StatusNotFound, Message: fmt.Sprintf(format, args...)}
+	return Refuse(catalog.ReasonNotFound, format, args...)
 }
 
-// NotReady returns a 503 for what is not known yet, with when to ask again (whole seconds)
+// NotBuilt returns [catalog.ReasonNotBuilt] with the formatted message.
+func NotBuilt(format string, args ...any) error {
+	return Refuse(catalog.ReasonNotBuilt, format, args...)
+}
+
+// NotReady returns [catalog.ReasonNotReady] for what is not known yet, with when to ask again (whole seconds)
 // and the formatted message, which names what is awaited.
 func NotReady(retryAfter time.Duration, format string, args ...any) error {
-	return &Error{Status: http.StatusServiceUnavailable, Message: fmt.Sprintf(format, args...), RetryAfter: retryAfter}
+	return &Error{Reason: catalog.ReasonNotReady, Message: fmt.Sprintf(format, args...), RetryAfter: retryAfter}
 }
 
-// TooMany returns a 429 for what a caller has as much of as it may, with when to ask again
-// (whole seconds) and the formatted message, which names the limit.
-func TooMany(retryAfter time.Duration, format string, args ...any) error {
-	return &Error{Status: http.StatusTooManyRequests, Message: fmt.Sprintf(format, args...), RetryAfter: retryAfter}
+// LookupsExhausted returns [catalog.ReasonLookupsExhausted] for a caller that has asked for
+// as many others as it may, with when to ask again (whole seconds) and the formatted message,
+// which names the limit.
+func LookupsExhausted(retryAfter time.Duration, format string, args ...any) error {
+	return &Error{Reason: catalog.ReasonLookupsExhausted, Message: fmt.Sprintf(format, args...), RetryAfter: retryAfter}
 }
 
 // What this package itself refuses.
 var (
-	errNoEndpoint = NotFound("no such endpoint: see the endpoint list for paths and methods")
-	errUnreadable = BadRequest("the request body could not be read")
-	errTooLong    = &Error{Status: http.StatusGatewayTimeout, Message: "the request took too long", Charged: true}
+	errNoEndpoint = Refuse(catalog.ReasonNoEndpoint, "no such endpoint: see the endpoint list for paths and methods")
+	errUnreadable = Refuse(catalog.ReasonBadBody, "the request body could not be read")
+	errTooLong    = Refuse(catalog.ReasonTooSlow, "the request took too long")
 )
-
-// tooMuch returns the 400 of a request whose answer is too much, which is known only once
-// its data was read.
-func tooMuch(format string, args ...any) error {
-	return &Error{Status: http.StatusBadRequest, Message: fmt.Sprintf(format, args...), Charged: true}
-}
 
 // response is an answer before it takes the gateway's shape.
 type response struct {
 	status      int
 	contentType string // "" is JSON
 	body        []byte
-	gzip        bool            // body is compressed
-	varies      bool            // with what the client accepts
-	retryAfter  int             // seconds, 0 = none
-	charged     bool            // a failure that stays counted
-	fault       error           // the cause of a 500, for the log
-	refused     admission.Cause // of the gate; "" for none
-	denied      *usage.Denied   // by a cap; nil for none
-	dataSince   time.Time       // what is older is no longer retained; zero where nothing is missing
+	gzip        bool               // body is compressed
+	varies      bool               // with what the client accepts
+	retryAfter  int                // seconds, 0 = none
+	reason      catalog.Reason     // of a failure; "" for none
+	fault       error              // the cause of a 500, for the log
+	refusal     *admission.Refusal // of the gate; nil for none
+	dataSince   time.Time          // what is older is no longer retained; zero where nothing is missing
 }
 
 func (r *request) succeed(e *endpoint, out any) response {
@@ -192,25 +196,37 @@ func (r *request) absent(a *absence) response {
 	return response{status: http.StatusOK, body: body}
 }
 
-// fail answers with the one error body that the reader of every envelope
-// understands. An error that is not meant for the caller becomes a bare 500.
-func (r *request) fail(err error) response {
-	res := response{status: http.StatusInternalServerError}
-	message := "internal error"
+// Render writes the one error body that the reader of every envelope understands. An error
+// that is not meant for the caller is [catalog.ReasonInternal] and says no more.
+func Render(err error, requestID string) (catalog.Reason, []byte) {
+	reason, message := catalog.ReasonInternal, "internal error"
 	var refusal *admission.Refusal
 	var known *Error
 	switch {
 	case errors.As(err, &refusal):
-		res.status, message, res.refused, res.denied = refusal.Status, refusal.Message, refusal.Cause, refusal.Denied
-		res.retryAfter = int(refusal.RetryAfter.Seconds())
+		reason, message = refusal.Reason, refusal.Message
 	case errors.As(err, &known):
-		res.status, message, res.charged = known.Status, known.Message, known.Charged
+		reason, message = known.Reason, known.Message
+	}
+	body, err := Encode(catalog.NewErrorBody(reason, message, requestID))
+	if err != nil {
+		panic(err) // strings and numbers encode
+	}
+	return reason, body
+}
+
+// fail answers with an error.
+func (r *request) fail(err error) (res response) {
+	res.reason, res.body = Render(err, r.id)
+	res.status = res.reason.Status()
+	var known *Error
+	switch {
+	case errors.As(err, &res.refusal):
+		res.retryAfter = int(res.refusal.RetryAfter.Seconds())
+	case errors.As(err, &known):
 		res.retryAfter = int(known.RetryAfter.Seconds())
 	default:
 		res.fault = err
-	}
-	if res.body, err = Encode(catalog.NewErrorBody(res.status, message, r.id)); err != nil {
-		panic(err) // strings and numbers encode
 	}
 	return res
 }
@@ -255,10 +271,11 @@ func (r *request) limits(res *response, headers http.Header) {
 	case r.receipt != nil:
 		figures = r.receipt.Figures
 		left = max(quota-figures.InMonth, 0)
-	case res.denied != nil:
-		figures = res.denied.Figures
-		if res.denied.Cap == usage.PerMonth || res.denied.Cap == usage.Total {
-			quota, left = res.denied.Limit, 0
+	case res.refusal != nil && res.refusal.Denied != nil:
+		denied := res.refusal.Denied
+		figures = denied.Figures
+		if denied.Cap == usage.PerMonth || denied.Cap == usage.Total {
+			quota, left = denied.Limit, 0
 		}
 	}
 	if c.RateLimit > 0 {

@@ -219,17 +219,17 @@ func nestedFault(sf reflect.StructField, accepted string, raw json.RawMessage, e
 	name := strings.Split(sf.Tag.Get("body"), ",")[0]
 	var wrongType *json.UnmarshalTypeError
 	if errors.As(err, &wrongType) && wrongType.Field != "" {
-		return BadRequest("invalid %s.%s: must be %s", name, wrongType.Field, inWords(wrongType.Type))
+		return BadParameter("invalid %s.%s: must be %s", name, wrongType.Field, inWords(wrongType.Type))
 	}
 	var syntax *json.SyntaxError
 	if !errors.As(err, &wrongType) && !errors.As(err, &syntax) && !errors.Is(err, io.ErrUnexpectedEOF) { // a type of the catalog has refused it
 		after := strings.TrimPrefix(err.Error(), "must be ")
 		if member := refused(sf.Type, raw); member != "" {
-			return BadRequest("invalid %s.%s: must be %s", name, member, after)
+			return BadParameter("invalid %s.%s: must be %s", name, member, after)
 		}
-		return BadRequest("invalid %s: a value in it must be %s", name, after)
+		return BadParameter("invalid %s: a value in it must be %s", name, after)
 	}
-	return BadRequest("invalid %s: must be %s", name, accepted)
+	return BadParameter("invalid %s: must be %s", name, accepted)
 }
 
 // refused is the name of the first member of an object that its own type refuses.

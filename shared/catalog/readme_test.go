@@ -14,6 +14,7 @@ func TestDocumentsListTheCatalog(t *testing.T) {
 	t.Parallel()
 	listed(t, "../../docs/endpoints.md", "endpoints", endpointTable())
 	listed(t, "../../docs/endpoints.md", "info types", infoTable())
+	listed(t, "../../docs/endpoints.md", "reasons", reasonTable())
 	listed(t, "../../README.md", "info types", infoNames())
 }
 
@@ -59,6 +60,19 @@ func infoTable() string {
 	table.WriteString("| Type | Must have | May have | State | What it answers |\n|---|---|---|---|---|\n")
 	for _, kind := range catalog.InfoTypes {
 		fmt.Fprintf(&table, "| `%s` | %s | %s | %s | %s |\n", kind.Name, strings.Join(kind.Needs, ", "), strings.Join(kind.Takes, ", "), state(kind.Planned), kind.About)
+	}
+	return table.String()
+}
+
+func reasonTable() string {
+	var table strings.Builder
+	table.WriteString("| Reason | Status | Charged | What the client does |\n|---|---|---|---|\n")
+	for _, reason := range catalog.Reasons() {
+		r, charged := reason.Refusal(), "no"
+		if r.Charged {
+			charged = "yes"
+		}
+		fmt.Fprintf(&table, "| `%s` | %d | %s | %s |\n", reason, r.Status, charged, r.Advice)
 	}
 	return table.String()
 }

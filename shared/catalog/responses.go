@@ -26,7 +26,8 @@ type ErrorBody struct {
 }
 
 // NewErrorBody returns the body of a failure.
-func NewErrorBody(status int, message, requestID string) ErrorBody {
+func NewErrorBody(reason Reason, message, requestID string) ErrorBody {
+	status := reason.Status()
 	return ErrorBody{
 		Code: strconv.Itoa(status), ErrorCode: status, Status: status,
 		Error: message, Msg: message, Message: message, RequestID: requestID,
@@ -47,7 +48,7 @@ type AbsentBody struct {
 // from [GatewayResponses], so they answer alike.
 type GatewayResponse struct {
 	Type     string // as the gateway names it
-	Status   int
+	Status   int    // of its reason; 0 leaves it as it is
 	Template string // JSON, with the gateway's $context variables
 }
 
@@ -58,22 +59,22 @@ type GatewayResponse struct {
 // denied permission shows the authorizer's reason.
 func GatewayResponses() []GatewayResponse {
 	return []GatewayResponse{
-		response("UNAUTHORIZED", 401, "signature authentication failed: AccessKeyId, SignatureNonce, Timestamp (Unix seconds, within 30) and Signature must be present once and fit the key"),
-		response("ACCESS_DENIED", 403, "$context.authorizer.reason"),
-		response("MISSING_AUTHENTICATION_TOKEN", 404, "no such endpoint: see the endpoint list for paths and methods"),
-		response("REQUEST_TOO_LARGE", 413, "the request body is too large: at most 1 MiB is accepted"),
-		response("BAD_REQUEST_PARAMETERS", 400, "the request is malformed: its path, query and headers must be valid"),
-		response("BAD_REQUEST_BODY", 400, "the request body is malformed"),
-		response("UNSUPPORTED_MEDIA_TYPE", 415, "the request body must be application/json"),
-		response("THROTTLED", 429, "too many requests: try again later"),
-		response("QUOTA_EXCEEDED", 429, "too many requests: try again later"),
-		response("AUTHORIZER_FAILURE", 500, "internal error"),
-		response("AUTHORIZER_CONFIGURATION_ERROR", 500, "internal error"),
-		response("API_CONFIGURATION_ERROR", 500, "internal error"),
-		response("INTEGRATION_FAILURE", 504, "internal error: the request could not be completed"),
-		response("INTEGRATION_TIMEOUT", 504, "the request took too long"),
-		response("DEFAULT_4XX", 0, "$context.error.message"),
-		response("DEFAULT_5XX", 0, "internal error"),
+		response("UNAUTHORIZED", ReasonSignatureWrong, "signature authentication failed: AccessKeyId, SignatureNonce, Timestamp (Unix seconds, within 30) and Signature must be present once and fit the key"),
+		response("ACCESS_DENIED", ReasonActionMissing, "$context.authorizer.reason"),
+		response("MISSING_AUTHENTICATION_TOKEN", ReasonNoEndpoint, "no such endpoint: see the endpoint list for paths and methods"),
+		response("REQUEST_TOO_LARGE", ReasonBodyTooLarge, "the request body is too large: at most 1 MiB is accepted"),
+		response("BAD_REQUEST_PARAMETERS", ReasonBadRequest, "the request is malformed: its path, query and headers must be valid"),
+		response("BAD_REQUEST_BODY", ReasonBadBody, "the request body is malformed"),
+		response("UNSUPPORTED_MEDIA_TYPE", ReasonNotJSON, "the request body must be application/json"),
+		response("THROTTLED", ReasonThrottled, "too many requests: try again later"),
+		response("QUOTA_EXCEEDED", ReasonThrottled, "too many requests: try again later"),
+		response("AUTHORIZER_FAILURE", ReasonInternal, "internal error"),
+		response("AUTHORIZER_CONFIGURATION_ERROR", ReasonInternal, "internal error"),
+		response("API_CONFIGURATION_ERROR", ReasonInternal, "internal error"),
+		response("INTEGRATION_FAILURE", ReasonFunctionFailed, "internal error: the request could not be completed"),
+		response("INTEGRATION_TIMEOUT", ReasonTooSlow, "the request took too long"),
+		forMany("DEFAULT_4XX", ReasonBadRequest, "$context.error.message"),
+		forMany("DEFAULT_5XX", ReasonInternal, "internal error"),
 	}
 }
 
@@ -81,7 +82,7 @@ func GatewayResponses() []GatewayResponse {
 // gateway has no such response type: every path carries a catch-all method
 // with this fixed answer instead.
 func MethodNotAllowed() GatewayResponse {
-	return response("METHOD_NOT_ALLOWED", 405, "this method is not accepted here: the Allow header names those that are")
+	return response("METHOD_NOT_ALLOWED", ReasonMethodNotAllowed, "this method is not accepted here: the Allow header names those that are")
 }
 
 // LocalResponses returns the answers for which a deployed gateway has no type: it gives
@@ -89,27 +90,26 @@ func MethodNotAllowed() GatewayResponse {
 // is. The local gateway has a type for each.
 func LocalResponses() []GatewayResponse {
 	return []GatewayResponse{
-		response("UPGRADE_REQUIRED", 426, "$context.error.message"),
-		response("HEADERS_TOO_LARGE", 431, "$context.error.message"),
-		response("BAD_GATEWAY", 502, "internal error"),
+		response("UPGRADE_REQUIRED", ReasonUpgradeRequired, "$context.error.message"),
+		response("HEADERS_TOO_LARGE", ReasonHeadersTooLarge, "$context.error.message"),
+		response("BAD_GATEWAY", ReasonBadGateway, "internal error"),
 	}
 }
 
-// response is a gateway response. One without a status of its own is for many: its
-// body shows the first of them.
-func response(kind string, status int, text string) GatewayResponse {
-	shown := status
-	switch kind {
-	case "DEFAULT_4XX":
-		shown = 400
-	case "DEFAULT_5XX":
-		shown = 500
-	}
+// response is a gateway response.
+func response(kind string, reason Reason, text string) GatewayResponse {
 	var template bytes.Buffer
 	encoder := json.NewEncoder(&template)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(NewErrorBody(shown, text, "$context.requestId")); err != nil {
+	if err := encoder.Encode(NewErrorBody(reason, text, "$context.requestId")); err != nil {
 		panic(err) // strings and numbers encode
 	}
-	return GatewayResponse{Type: kind, Status: status, Template: strings.TrimSpace(template.String())}
+	return GatewayResponse{Type: kind, Status: reason.Status(), Template: strings.TrimSpace(template.String())}
+}
+
+// forMany is a gateway response for many statuses, whose body shows the first of them.
+func forMany(kind string, first Reason, text string) GatewayResponse {
+	r := response(kind, first, text)
+	r.Status = 0
+	return r
 }

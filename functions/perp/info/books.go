@@ -21,7 +21,7 @@ const staleAfter = 15 * time.Second
 func (i *info) l2Book(ctx context.Context, in *catalog.InfoIn) (json.RawMessage, error) {
 	grouping, err := market.NewGrouping(small(in.NSigFigs), small(in.Mantissa))
 	if err != nil {
-		return nil, api.BadRequest("invalid grouping: %v", err)
+		return nil, api.BadParameter("invalid grouping: %v", err)
 	}
 	v, err := i.books.Get(ctx)
 	if err != nil {
@@ -32,7 +32,7 @@ func (i *info) l2Book(ctx context.Context, in *catalog.InfoIn) (json.RawMessage,
 		return nil, err
 	}
 	if !ok {
-		return nil, api.BadRequest("unknown coin %s: no book of it has arrived", *in.Coin)
+		return nil, api.BadParameter("unknown coin %s: no book of it has arrived", *in.Coin)
 	}
 	book = book.Group(grouping)
 	stale := api.Now(ctx).Sub(time.UnixMilli(book.Time)) > staleAfter

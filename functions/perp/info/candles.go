@@ -26,13 +26,13 @@ func (i *info) candleSnapshot(ctx context.Context, in *catalog.InfoIn) (json.Raw
 	req := in.Req
 	switch {
 	case req.Coin == "":
-		return nil, api.BadRequest("missing req.coin: it must be a coin name")
+		return nil, api.BadParameter("missing req.coin: it must be a coin name")
 	case !slices.Contains(candleIntervals, req.Interval):
-		return nil, api.BadRequest("invalid req.interval: must be one of %s", strings.Join(candleIntervals, ", "))
+		return nil, api.BadParameter("invalid req.interval: must be one of %s", strings.Join(candleIntervals, ", "))
 	}
 	interval, err := market.ParseInterval(req.Interval)
 	if err != nil {
-		return nil, api.BadRequest("invalid req.interval: %v", err)
+		return nil, api.BadParameter("invalid req.interval: %v", err)
 	}
 	last := api.Now(ctx).UnixMilli()
 	if req.EndTime != nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -74,15 +73,15 @@ var members = map[string]member{
 func (i *info) answer(ctx context.Context, in catalog.InfoIn) (json.RawMessage, error) {
 	n := slices.IndexFunc(catalog.InfoTypes, func(t catalog.Variant) bool { return t.Name == in.Type })
 	if n < 0 {
-		return nil, api.BadRequest("unknown type %q: it must be one of %s", in.Type, strings.Join(built(), ", "))
+		return nil, api.BadParameter("unknown type %q: it must be one of %s", in.Type, strings.Join(built(), ", "))
 	}
 	kind := &catalog.InfoTypes[n]
 	if kind.Planned {
-		return nil, &api.Error{Status: http.StatusNotImplemented, Message: "the type " + kind.Name + " is specified but not available yet"}
+		return nil, api.NotBuilt("the type %s is specified but not available yet", kind.Name)
 	}
 	for _, name := range kind.Needs {
 		if m := members[name]; !m.given(&in) {
-			return nil, api.BadRequest("missing %s: it must be %s", name, m.kind)
+			return nil, api.BadParameter("missing %s: it must be %s", name, m.kind)
 		}
 	}
 	return answers[kind.Name](i, ctx, &in)

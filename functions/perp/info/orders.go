@@ -57,7 +57,7 @@ func orderOf(account, id string) (orders.Of, error) {
 	}
 	number, err := strconv.ParseUint(id, 10, 64)
 	if err != nil {
-		return orders.Of{}, api.BadRequest("invalid oid: it must be %s", members["oid"].kind)
+		return orders.Of{}, api.BadParameter("invalid oid: it must be %s", members["oid"].kind)
 	}
 	return orders.OfOrder(int64(min(number, math.MaxInt64))), nil // the venue's ids are far smaller
 }

@@ -85,7 +85,7 @@ func ofDex[T any](ctx context.Context, i *info, byDex map[string]T, dex string) 
 	if _, exists := described.Perps[dex]; exists || len(described.Perps) == 0 {
 		return part, store.ErrNoView
 	}
-	return part, api.BadRequest("unknown dex %q: it must be the name of a perpetual dex, or absent for the main one", dex)
+	return part, api.BadParameter("unknown dex %q: it must be the name of a perpetual dex, or absent for the main one", dex)
 }
 
 // spot is the part of a view that belongs to the spot markets.

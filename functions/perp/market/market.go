@@ -42,7 +42,7 @@ func (m *markets) one(ctx context.Context, in catalog.TickerCoinIn) (catalog.Tic
 	}
 	t, ok := v.Lookup(string(in.Coin))
 	if !ok {
-		return catalog.Ticker{}, api.BadRequest("unknown coin %s: it must be one that has traded, as GET /upgrade/v2/hl/tickers lists them", in.Coin)
+		return catalog.Ticker{}, api.BadParameter("unknown coin %s: it must be one that has traded, as GET /upgrade/v2/hl/tickers lists them", in.Coin)
 	}
 	return catalog.Ticker{Coin: t.Coin, Price: t.Price}, nil
 }
@@ -51,7 +51,7 @@ func (m *markets) one(ctx context.Context, in catalog.TickerCoinIn) (catalog.Tic
 func (m *markets) klines(ctx context.Context, in catalog.TakerKlinesIn) ([]catalog.TakerKline, error) {
 	interval, err := market.ParseInterval(in.Interval)
 	if err != nil {
-		return nil, api.BadRequest("invalid interval: %v", err)
+		return nil, api.BadParameter("invalid interval: %v", err)
 	}
 	candles, err := klines.Newest(ctx, m.series, string(in.Coin), interval, moment(in.StartTime), moment(in.EndTime), int(in.Limit))
 	if err != nil {

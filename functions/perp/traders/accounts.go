@@ -109,7 +109,7 @@ func (r *accountReader) known(ctx context.Context, address catalog.Address) (v v
 	case a != nil:
 		return v, a, nil
 	case v.refused[string(address)]:
-		return v, nil, api.TooMany(askAgainFull, "the account %s is not known, and the keys of your distributor have asked for %d others in the last minutes, as many as they may: ask again later", address, r.wanted.Most)
+		return v, nil, api.LookupsExhausted(askAgainFull, "the account %s is not known, and the keys of your distributor have asked for %d others in the last minutes, as many as they may: ask again later", address, r.wanted.Most)
 	}
 	return v, nil, api.NotReady(askAgain, "the account %s is being asked for at the exchange for the first time: ask again in %.0f seconds", address, askAgain.Seconds())
 }

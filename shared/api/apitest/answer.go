@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -73,6 +74,14 @@ func (a Answer) Golden(t testing.TB, name string) {
 	}
 }
 
+// errorBody is the body of a failure, as clients read it.
+func errorBody(status int, message, requestID string) catalog.ErrorBody {
+	return catalog.ErrorBody{
+		Code: strconv.Itoa(status), ErrorCode: status, Status: status,
+		Error: message, Msg: message, Message: message, RequestID: requestID,
+	}
+}
+
 // Refused requires a status and the error body, whose one sentence holds all parts.
 func (a Answer) Refused(t testing.TB, status int, parts ...string) {
 	t.Helper()
@@ -83,7 +92,7 @@ func (a Answer) Refused(t testing.TB, status int, parts ...string) {
 	var body catalog.ErrorBody
 	decoder := json.NewDecoder(bytes.NewReader(a.Body))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&body); err != nil || body.Error == "" || body != catalog.NewErrorBody(status, body.Error, body.RequestID) {
+	if err := decoder.Decode(&body); err != nil || body.Error == "" || body != errorBody(status, body.Error, body.RequestID) {
 		t.Errorf("not an error body: %s", a.Body)
 	}
 	for _, part := range parts {

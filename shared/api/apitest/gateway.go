@@ -102,11 +102,8 @@ func (w *World) authorize(t testing.TB, params signature.Params, event *events.A
 		event.RequestContext.Authorizer = caller.Context()
 		return nil
 	case errors.As(err, &refusal):
-		body, err := json.Marshal(catalog.NewErrorBody(refusal.Status, refusal.Message, event.RequestContext.RequestID))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return &Answer{Status: refusal.Status, Body: body}
+		reason, body := api.Render(refusal, event.RequestContext.RequestID)
+		return &Answer{Status: reason.Status(), Body: body}
 	}
 	t.Fatal(err)
 	return nil

@@ -233,34 +233,34 @@ func headers() Object {
 	}
 }
 
-// refusals are the answers that are no success, by their status.
+// refusals are the answers that are no success, by their status: each text is for all
+// reasons that have the status of the one it stands at.
 func refusals() Object {
 	out := Object{}
-	for status, text := range map[int]string{
-		http.StatusBadRequest:            "a parameter is not accepted: the message names it and what is accepted",
-		http.StatusUnauthorized:          "the signature is missing, wrong or used before",
-		http.StatusForbidden:             "the key may not call this: the message says why",
-		http.StatusNotFound:              "there is no such thing, or no such endpoint",
-		http.StatusMethodNotAllowed:      "the path has other methods, which Allow names",
-		http.StatusRequestEntityTooLarge: "the body is larger than 1 MiB",
-		http.StatusTooManyRequests:       "the rate or the quota of the key is used up",
-		http.StatusInternalServerError:   "a fault of the service; it costs nothing",
-		http.StatusNotImplemented:        "specified, and not available yet",
-		http.StatusServiceUnavailable:    "what is asked for is not known yet: the message names it, Retry-After when to ask again; it costs nothing",
-		http.StatusGatewayTimeout:        "the request took too long: ask for less",
+	for reason, text := range map[catalog.Reason]string{
+		catalog.ReasonBadParameter:     "a parameter is not accepted: the message names it and what is accepted",
+		catalog.ReasonSignatureWrong:   "the signature is missing, wrong or used before",
+		catalog.ReasonActionMissing:    "the key may not call this: the message says why",
+		catalog.ReasonNotFound:         "there is no such thing, or no such endpoint",
+		catalog.ReasonMethodNotAllowed: "the path has other methods, which Allow names",
+		catalog.ReasonBodyTooLarge:     "the body is larger than 1 MiB",
+		catalog.ReasonRateLimited:      "the rate or the quota of the key is used up",
+		catalog.ReasonInternal:         "a fault of the service; it costs nothing",
+		catalog.ReasonNotBuilt:         "specified, and not available yet",
+		catalog.ReasonNotReady:         "what is asked for is not known yet: the message names it, Retry-After when to ask again; it costs nothing",
+		catalog.ReasonTooSlow:          "the request took too long: ask for less",
 	} {
 		sent := Object{"X-Request-Id": headerReference("X-Request-Id")}
-		switch status {
-		case http.StatusTooManyRequests:
+		if reason == catalog.ReasonRateLimited {
 			for name := range headers() {
 				sent[name] = headerReference(name)
 			}
-		case http.StatusServiceUnavailable:
+		} else if reason == catalog.ReasonNotReady {
 			sent["Retry-After"] = headerReference("Retry-After")
 		}
 		content := jsonContent(reference(Error))
-		content["application/json"].(Object)["example"] = catalog.NewErrorBody(status, text, "0f3c1a52-5a3e-4a59-9d0c-2f4c1f0f6a11")
-		out[strconv.Itoa(status)] = Object{"description": text, "headers": sent, "content": content}
+		content["application/json"].(Object)["example"] = catalog.NewErrorBody(reason, text, "0f3c1a52-5a3e-4a59-9d0c-2f4c1f0f6a11")
+		out[strconv.Itoa(reason.Status())] = Object{"description": text, "headers": sent, "content": content}
 	}
 	return out
 }

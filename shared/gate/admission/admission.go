@@ -13,7 +13,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"time"
 
@@ -42,45 +41,36 @@ type Gate struct {
 
 // Refusal is the error of a request that the gate turns away.
 type Refusal struct {
-	Status     int           // 400, 401, 403 or 429
+	Reason     catalog.Reason
 	Message    string        // one sentence for the caller
 	RetryAfter time.Duration // with 429
 	// Proven says that the caller knows the secret of the key. Nobody else
 	// learns more than that the signature failed.
 	Proven bool
-	// Cause counts the refusal; "" for one that was counted where it was made.
-	Cause Cause
+	// Counted says that it was counted where it was made.
+	Counted bool
 	// Denied is what the caps have left, with 429 of a request for data; else nil.
 	Denied *usage.Denied
 }
 
-// Cause is why requests are refused, as metrics distinguish it.
-type Cause string
-
-// The causes.
-const (
-	BadSignature Cause = "signature"
-	Replayed     Cause = "replay"
-	Disabled     Cause = "disabled"
-	Expired      Cause = "expired"
-	NotPermitted Cause = "permission"
-	LongSpan     Cause = "span"
-	OverRate     Cause = "rate"
-	OverQuota    Cause = "quota"
-	OverTotal    Cause = "distributor-quota"
-	OverAllRate  Cause = "distributor-rate"
-)
-
 // Error implements error.
-func (r *Refusal) Error() string { return fmt.Sprintf("%d: %s", r.Status, r.Message) }
+func (r *Refusal) Error() string { return fmt.Sprintf("%s: %s", r.Reason, r.Message) }
 
 // Unsigned is the refusal of a request without a valid signature.
-func Unsigned(message string) *Refusal {
-	return &Refusal{Status: http.StatusUnauthorized, Message: "signature authentication failed: " + message, Cause: BadSignature}
+func Unsigned(reason catalog.Reason, message string) *Refusal {
+	return &Refusal{Reason: reason, Message: "signature authentication failed: " + message}
 }
 
-func forbidden(cause Cause, message string) *Refusal {
-	return &Refusal{Status: http.StatusForbidden, Message: message, Proven: true, Cause: cause}
+// Unverified is the refusal of a request whose signature cannot be read.
+func Unverified(err error) *Refusal {
+	if errors.Is(err, signature.ErrExpired) {
+		return Unsigned(catalog.ReasonTimestampExpired, err.Error())
+	}
+	return Unsigned(catalog.ReasonSignatureMalformed, err.Error())
+}
+
+func forbidden(reason catalog.Reason, message string) *Refusal {
+	return &Refusal{Reason: reason, Message: message, Proven: true}
 }
 
 // unknownKey stands in for the secret of a key that does not exist, so that
@@ -104,7 +94,7 @@ func (g *Gate) Check(ctx context.Context, p signature.Params, request string, ac
 	now := g.Clock()
 	signed, err := p.Check(now)
 	if err != nil {
-		return Caller{}, Unsigned(err.Error())
+		return Caller{}, Unverified(err)
 	}
 	principal, err := g.Keys.Resolve(ctx, p.AccessKeyID)
 	secret := []byte(principal.Secret)
@@ -115,7 +105,7 @@ func (g *Gate) Check(ctx context.Context, p signature.Params, request string, ac
 		return Caller{}, fmt.Errorf("look up an access key: %w", err)
 	}
 	if !p.Verify(secret) || err != nil {
-		return Caller{}, Unsigned("the AccessKeyId or the Signature is wrong")
+		return Caller{}, Unsigned(catalog.ReasonSignatureWrong, "the AccessKeyId or the Signature is wrong")
 	}
 	if g.Nonces != nil {
 		// A signature is valid until its timestamp is too old; the nonce is
@@ -126,7 +116,7 @@ func (g *Gate) Check(ctx context.Context, p signature.Params, request string, ac
 		}
 		switch err := g.Nonces.Use(ctx, p.AccessKeyID, p.Nonce, request, until.Add(signature.Validity+time.Second)); {
 		case errors.Is(err, usage.ErrNonceUsed):
-			return Caller{}, &Refusal{Status: http.StatusUnauthorized, Message: err.Error(), Proven: true, Cause: Replayed}
+			return Caller{}, &Refusal{Reason: catalog.ReasonNonceUsed, Message: err.Error(), Proven: true}
 		case err != nil:
 			return Caller{}, err
 		}
@@ -141,25 +131,25 @@ func (g *Gate) Check(ctx context.Context, p signature.Params, request string, ac
 // endpoint that demands access.
 func authorize(p *keys.Principal, access catalog.Access, now time.Time) *Refusal {
 	if p.DistributorDisabled {
-		return forbidden(Disabled, "the distributor is disabled")
+		return forbidden(catalog.ReasonDistributorDisabled, "the distributor is disabled")
 	}
 	if p.Primary {
 		if access.Kind != catalog.Management {
-			return forbidden(NotPermitted, "a distributor's primary key may call management endpoints only: use a sub-key")
+			return forbidden(catalog.ReasonWrongKeyKind, "a distributor's primary key may call management endpoints only: use a sub-key")
 		}
 		return nil
 	}
 	switch {
 	case access.Kind == catalog.Management:
-		return forbidden(NotPermitted, "not a distributor: management endpoints take a distributor's primary key")
+		return forbidden(catalog.ReasonWrongKeyKind, "not a distributor: management endpoints take a distributor's primary key")
 	case p.Disabled:
-		return forbidden(Disabled, "the sub-key is disabled")
+		return forbidden(catalog.ReasonKeyDisabled, "the sub-key is disabled")
 	case !p.ExpiresAt.IsZero() && !now.Before(p.ExpiresAt):
-		return forbidden(Expired, "the sub-key has expired")
+		return forbidden(catalog.ReasonKeyExpired, "the sub-key has expired")
 	case p.Level == nil:
-		return forbidden(NotPermitted, "the level "+p.LevelName+" of the sub-key is not configured")
+		return forbidden(catalog.ReasonLevelMissing, "the level "+p.LevelName+" of the sub-key is not configured")
 	case p.Level.Empty():
-		return forbidden(NotPermitted, "the level "+p.LevelName+" of the sub-key has no permissions")
+		return forbidden(catalog.ReasonLevelMissing, "the level "+p.LevelName+" of the sub-key has no permissions")
 	}
 	switch access.Kind {
 	case catalog.AnyLevel:
@@ -168,19 +158,19 @@ func authorize(p *keys.Principal, access catalog.Access, now time.Time) *Refusal
 		if p.Level.Permits(access.Name) {
 			return nil
 		}
-		return forbidden(NotPermitted, "the level "+p.LevelName+" of the sub-key does not list the action "+access.Name)
+		return forbidden(catalog.ReasonActionMissing, "the level "+p.LevelName+" of the sub-key does not list the action "+access.Name)
 	case catalog.GrantAccess:
 		if p.Grants.Has(access.Name) {
 			return nil
 		}
-		return forbidden(NotPermitted, "the distributor has no grant "+access.Name)
+		return forbidden(catalog.ReasonGrantMissing, "the distributor has no grant "+access.Name)
 	}
-	return forbidden(NotPermitted, "this endpoint is not open to any key")
+	return forbidden(catalog.ReasonWrongKeyKind, "this endpoint is not open to any key")
 }
 
 // Admit counts one request of the caller: one of a sub-key is charged to its rate, its
 // quota and those of its distributor, one of a primary key to the rate of management,
-// which it learns here. The error is a [*Refusal] with status 429 when a cap is met.
+// which it learns here. The error is a [*Refusal] when a cap is met.
 func (g *Gate) Admit(ctx context.Context, c *Caller) (receipt usage.Receipt, err error) {
 	if c.Primary {
 		if c.RateLimit = g.ManagementRate; c.RateLimit > 0 {
@@ -193,18 +183,23 @@ func (g *Gate) Admit(ctx context.Context, c *Caller) (receipt usage.Receipt, err
 	}
 	var denied *usage.Denied
 	if errors.As(err, &denied) {
-		cause := OverQuota
-		switch denied.Cap {
-		case usage.PerMinute:
-			cause = OverRate
-		case usage.Total:
-			cause = OverTotal
-		case usage.TotalRate:
-			cause = OverAllRate
-		}
-		return usage.Receipt{}, &Refusal{Status: http.StatusTooManyRequests, Message: denied.Error(), RetryAfter: denied.RetryAfter, Proven: true, Cause: cause, Denied: denied}
+		return usage.Receipt{}, &Refusal{Reason: reasonOf(denied.Cap), Message: denied.Error(), RetryAfter: denied.RetryAfter, Proven: true, Denied: denied}
 	}
 	return receipt, err
+}
+
+func reasonOf(c usage.Cap) catalog.Reason {
+	switch c {
+	case usage.PerMinute:
+		return catalog.ReasonRateLimited
+	case usage.PerMonth:
+		return catalog.ReasonQuotaExhausted
+	case usage.Total:
+		return catalog.ReasonDistributorQuotaExhausted
+	case usage.TotalRate:
+		return catalog.ReasonDistributorRateLimited
+	}
+	panic(fmt.Sprintf("admission: no reason for the cap %q", c))
 }
 
 // CheckSpan refuses a query whose time span is longer than the caller's limit.
@@ -213,5 +208,5 @@ func CheckSpan(c *Caller, start, end time.Time) error {
 	if c.MaxTimeRange <= 0 || start.IsZero() || end.Sub(start) <= time.Duration(c.MaxTimeRange)*time.Second {
 		return nil
 	}
-	return &Refusal{Status: http.StatusBadRequest, Message: "time range exceeded", Proven: true, Cause: LongSpan}
+	return &Refusal{Reason: catalog.ReasonSpanExceeded, Message: "time range exceeded", Proven: true}
 }

@@ -3,6 +3,7 @@ package admission
 import (
 	"strconv"
 
+	"quotary/shared/catalog"
 	"quotary/shared/gate/keys"
 )
 
@@ -82,6 +83,7 @@ const (
 	contextLevel       = "level"
 	contextSignature   = "signature"
 	contextRefused     = "refused"
+	contextRefusedFor  = "refusedFor"
 )
 
 // ReasonContext is the context name under which the authorizer gives the
@@ -143,7 +145,9 @@ func BodyContext() map[string]any { return map[string]any{contextSignature: "bod
 
 // RefusedContext carries a 401 that its caller may read through to the
 // function, which answers with it: the gateway's own 401 has a fixed text.
-func RefusedContext(r *Refusal) map[string]any { return map[string]any{contextRefused: r.Message} }
+func RefusedContext(r *Refusal) map[string]any {
+	return map[string]any{contextRefused: r.Message, contextRefusedFor: string(r.Reason)}
+}
 
 // Verdict is what an authorizer's context says about a request.
 type Verdict int
@@ -153,18 +157,27 @@ const (
 	VerdictNone    Verdict = iota // no authorizer has seen the request
 	VerdictCaller                 // authenticated and authorised
 	VerdictBody                   // the signature is in the body
-	VerdictRefused                // refused, with a message for the caller
+	VerdictRefused                // refused, as its caller may read
 )
 
-// CallerFrom reads an authorizer's context. The message belongs to
-// [VerdictRefused].
-func CallerFrom(context map[string]any) (c Caller, v Verdict, message string) {
+// unseen is the refusal of a request that no authorizer has seen.
+func unseen() *Refusal {
+	return Unsigned(catalog.ReasonSignatureMissing, "the request did not pass the authorizer")
+}
+
+// CallerFrom reads an authorizer's context. The refusal is that of every verdict but
+// [VerdictCaller].
+func CallerFrom(context map[string]any) (c Caller, v Verdict, refusal *Refusal) {
 	text := func(name string) string { s, _ := context[name].(string); return s }
 	if refused := text(contextRefused); refused != "" {
-		return Caller{}, VerdictRefused, refused
+		reason := catalog.Reason(text(contextRefusedFor))
+		if reason.Status() != catalog.ReasonNonceUsed.Status() { // left by an authorizer of another version
+			reason = catalog.ReasonNonceUsed
+		}
+		return Caller{}, VerdictRefused, &Refusal{Reason: reason, Message: refused, Proven: true, Counted: true}
 	}
 	if text(contextSignature) == "body" {
-		return Caller{}, VerdictBody, ""
+		return Caller{}, VerdictBody, Unsigned(catalog.ReasonSignatureMissing, "the signature parameters must be in the query")
 	}
 	c = Caller{AccessKey: text(contextKey), Distributor: text(contextDistributor), Primary: text(contextPrimary) == "true", Level: text(contextLevel)}
 	for name, value := range c.rare() {
@@ -174,11 +187,11 @@ func CallerFrom(context map[string]any) (c Caller, v Verdict, message string) {
 		// A limit that got lost must not read as "no limit".
 		var err error
 		if *n.value, err = strconv.ParseInt(text(n.name), 10, 64); err != nil {
-			return Caller{}, VerdictNone, ""
+			return Caller{}, VerdictNone, unseen()
 		}
 	}
 	if c.AccessKey == "" || c.Distributor == "" {
-		return Caller{}, VerdictNone, ""
+		return Caller{}, VerdictNone, unseen()
 	}
-	return c, VerdictCaller, ""
+	return c, VerdictCaller, nil
 }

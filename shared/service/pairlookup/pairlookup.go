@@ -78,7 +78,7 @@ func (p *Pairs) Read(ctx context.Context, key, what string, read func(pairpast.P
 		// Where it cannot be written the next request does.
 		refused, _ := p.wanted.Want(ctx, api.Caller(ctx).Distributor, []string{key}, api.Now(ctx))
 		if len(refused) > 0 {
-			return api.TooMany(askAgainFull, "the pair %s is none of those that are followed all the time, and the keys of your distributor have asked for %d others of that kind in the last day, as many as they may: ask again later", key, p.wanted.Most)
+			return api.LookupsExhausted(askAgainFull, "the pair %s is none of those that are followed all the time, and the keys of your distributor have asked for %d others of that kind in the last day, as many as they may: ask again later", key, p.wanted.Most)
 		}
 	}
 	for pause, left := waitFirst, p.patience(key); ; pause = min(2*pause, waitPause) {
