@@ -135,6 +135,9 @@ func ParseAddress(s string) (string, bool) {
 	return string(b), true
 }
 
+// Tidy leaves out of l what the venue may leave out and is impossible: its hash.
+func (l *Ledger) Tidy() { l.Hash = shortText(l.Hash) }
+
 // Tidy leaves out of t what the venue may leave out and is impossible: its hash and its users.
 func (t *Trade) Tidy() {
 	t.Hash = shortText(t.Hash)

@@ -7,16 +7,24 @@ import (
 
 	"quotary/shared/market"
 	"quotary/shared/text/lenient"
+	"quotary/shared/text/visible"
 )
 
-var errLedger = errors.New("a ledger update has no type")
+var (
+	errLedger = errors.New("a ledger update has no type")
+	errDelta  = fmt.Errorf("a ledger update is longer than %d bytes, or not of visible text", maxDelta)
+)
+
+// maxDelta bounds a delta, in bytes: the longest that are known are some 300, and a
+// liquidation's names each position that was closed.
+const maxDelta = 64 << 10
 
 // ParseLedger reads the delta of a ledger update:
 //
 //	{"type":"withdraw","usdc":"100.0","nonce":1,"fee":"1.0"}
 //
 // What it returns has neither address, time nor hash, and keeps delta. It fails on
-// what has no type, and on a deposit or withdrawal of no amount. A fee that is no decimal
+// what has no type, on what is too long or hidden, and on a deposit or withdrawal of no amount. A fee that is no decimal
 // is not known.
 func ParseLedger(delta json.RawMessage) (market.Ledger, error) {
 	var update struct {
@@ -24,13 +32,17 @@ func ParseLedger(delta json.RawMessage) (market.Ledger, error) {
 		USDC lenient.Text `json:"usdc"`
 		Fee  lenient.Text `json:"fee"`
 	}
+	if len(delta) > maxDelta || !visible.Name(string(delta)) {
+		return market.Ledger{}, errDelta
+	}
 	if err := lenient.Object(delta, &update); err != nil {
 		return market.Ledger{}, fmt.Errorf("a ledger update: %w", err)
 	}
 	l := market.Ledger{Type: update.Type, Delta: delta}
-	switch l.Type {
-	case "":
+	if !market.ValidName(l.Type) {
 		return l, errLedger
+	}
+	switch l.Type {
 	case market.LedgerDeposit, market.LedgerWithdraw:
 	default:
 		return l, nil

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -25,6 +26,11 @@ func TestALedgerUpdateHasATypeAndFundsAnAmount(t *testing.T) {
 		"a deposit of something else":  {delta: `{"type":"deposit","usdc":"x"}`, fails: true},
 		"a withdrawal with such a fee": {delta: `{"type":"withdraw","usdc":"1.0","fee":"x"}`, want: market.Ledger{Type: market.LedgerWithdraw, USDC: "1.0"}},
 		"a type that is none":          {delta: `{"type":5,"usdc":"1.0"}`, fails: true},
+		"a type that is too long":      {delta: `{"type":"` + strings.Repeat("x", market.MaxName+1) + `"}`, fails: true},
+		"a type that is hidden":        {delta: `{"type":"send\u202e"}`, fails: true},
+		"a long delta":                 {delta: `{"type":"send","to":"` + strings.Repeat("x", 60<<10) + `"}`, want: market.Ledger{Type: "send"}},
+		"a delta that is too long":     {delta: `{"type":"send","to":"` + strings.Repeat("x", 64<<10) + `"}`, fails: true},
+		"a delta with hidden text":     {delta: "{\"type\":\"send\",\"to\":\"\u202e\"}", fails: true},
 		"a list":                       {delta: `[]`, fails: true},
 		"nothing":                      {delta: ``, fails: true},
 	} {

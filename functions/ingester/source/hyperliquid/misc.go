@@ -67,6 +67,9 @@ type fundingDelta struct {
 	Rate   string `json:"funding_rate"`
 }
 
+// mostUsers is how many accounts a ledger update names at most: a transfer names two.
+const mostUsers = 100
+
 func readMiscEvent(e *market.Events, raw json.RawMessage, seq int64) (skipped int, err error) {
 	var w miscEvent
 	if err := lenient.Object(raw, &w); err != nil {
@@ -87,7 +90,11 @@ func readMiscEvent(e *market.Events, raw json.RawMessage, seq int64) (skipped in
 		if len(l.Users) == 0 {
 			return 1, errors.New("a ledger update names no account")
 		}
+		if len(l.Users) > mostUsers {
+			return 1, fmt.Errorf("a ledger update names %d accounts", len(l.Users))
+		}
 		update.Time, update.Hash = at.UnixMilli(), w.Hash
+		update.Tidy()
 		for _, user := range l.Users {
 			var ok bool
 			if update.Address, ok = market.ParseAddress(user); !ok {

@@ -111,3 +111,31 @@ func TestAnAnswerWithoutEndIsRefused(t *testing.T) {
 		sourcetest.RefusesEndless(t, source.Bounds{Bytes: 8 << 20, Rows: 20_000}, begin, func(url string) error { return ask(NewInfo(url)) })
 	}
 }
+
+// Lines of a node are bounded in what they cost and in what comes out of them.
+func TestHostileLinesOfANodeAreBounded(t *testing.T) {
+	t.Parallel()
+	const user = "0x8cdba352268065be9d5444e1f82b8fe83717bbd5"
+	event := func(hash string, users int) string {
+		return `{"time":"2026-06-11T01:00:02.8","hash":"` + hash + `","inner":{"LedgerUpdate":{"users":["` + user + `"` +
+			strings.Repeat(`,"`+user+`"`, users-1) + `],"delta":{"type":"send"}}}}`
+	}
+	for name, c := range map[string]struct {
+		line    string
+		updates int
+		hash    string
+	}{
+		"an update":                    {event("0x1", 1), 1, "0x1"},
+		"a hash that is too long":      {event(strings.Repeat("a", 300), 1), 1, ""},
+		"a hash that is hidden":        {event("0x\u202e1", 1), 1, "0x1"},
+		"as many accounts as may be":   {event("0x1", 100), 100, "0x1"},
+		"an account too many":          {event("0x1", 101), 0, ""},
+		"more rows than any block has": {blockHead + strings.Repeat("{},", 1_000_001) + event("0x1", 1) + "]}", 0, ""},
+	} {
+		var e market.Events
+		skipped, err := ReadMisc(&e, c.line, 0)
+		if len(e.Ledgers) != c.updates || c.updates == 0 && (skipped != 1 || err == nil) || c.updates > 0 && e.Ledgers[0].Hash != c.hash {
+			t.Errorf("%s: %d updates, %d skipped, %v", name, len(e.Ledgers), skipped, err)
+		}
+	}
+}
