@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"quotary/functions/ingester/source"
 	"quotary/shared/market"
 	"quotary/shared/venue/wire"
 )
@@ -26,10 +25,6 @@ func ReadOrders(e *market.Events, line string, offset int64) (skipped int, err e
 	return skipped, err
 }
 
-// lineBounds are those of a line that is decoded as a whole: each hour one has what every
-// account paid for every coin.
-var lineBounds = source.Bounds{Bytes: maxLine, Rows: 1_000_000}
-
 // nodeBlock is a line of events: those of a block, or one that stands alone.
 type nodeBlock struct {
 	Number *int64            `json:"block_number"` // nil for an event that stands alone
@@ -46,13 +41,7 @@ func (b *nodeBlock) seq(offset int64) int64 {
 
 // nodeEvents are the events of a line, in either form.
 func nodeEvents(line string) (b nodeBlock, err error) {
-	text := []byte(line)
-	if len(text) > largeFrame {
-		if err := lineBounds.CheckRows(text); err != nil {
-			return b, err
-		}
-	}
-	if err := json.Unmarshal(text, &b); err != nil {
+	if err := json.Unmarshal([]byte(line), &b); err != nil {
 		return b, err
 	}
 	if b.Number != nil && (*b.Number < 0 || *b.Number > (1<<62)/wire.SeqPerBlock) {

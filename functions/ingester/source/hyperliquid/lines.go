@@ -12,10 +12,28 @@ import (
 	"os"
 	"time"
 
+	"quotary/functions/ingester/source"
 	"quotary/shared/market"
 	"quotary/shared/text/visible"
 	"quotary/shared/venue/wire"
 )
+
+// lineBounds are those of a line, above largeFrame: each hour one has what every account paid
+// for every coin.
+var lineBounds = source.Bounds{Bytes: maxLine, Rows: 1_000_000}
+
+// readLine has the events of a line read, unless it has more rows than any. Nil reads fills.
+func readLine(read func(*market.Events, string, int64) (int, error), e *market.Events, line []byte, offset int64) (skipped int, err error) {
+	if len(line) > largeFrame {
+		if err := lineBounds.CheckRows(line); err != nil {
+			return 1, err
+		}
+	}
+	if read == nil {
+		read = readFills
+	}
+	return read(e, string(line), offset)
+}
 
 const (
 	// maxLine bounds a line: the largest recorded blocks are below 1 MB.
@@ -116,6 +134,7 @@ type collector struct {
 	bytes  int
 	line   int    // bytes of the last line
 	sum    uint32 // of it
+	logged bool   // that something could not be read
 	newest int64  // time of the newest event so far, ms
 }
 
@@ -129,14 +148,11 @@ func (c *collector) add(line []byte, offset int64) {
 	}
 	c.stats.Lines.Add(1)
 	c.bytes += len(line)
-	read := c.read
-	if read == nil {
-		read = readFills
-	}
-	skipped, err := read(&c.events, string(line), offset)
-	if err != nil {
-		c.stats.Malformed.Add(int64(skipped))
-		c.log.Warn("skipped what could not be read, or kept it without a part", "file", c.name, "offset", offset, "count", skipped,
+	skipped, err := readLine(c.read, &c.events, line, offset)
+	c.stats.Malformed.Add(int64(skipped))
+	if err != nil && !c.logged {
+		c.logged = true
+		c.log.Warn("skipped what could not be read, or kept it without a part; more of this file is only counted", "file", c.name, "offset", offset, "count", skipped,
 			"error", err.Error(), "line", excerpt(string(line)))
 	}
 }

@@ -1,6 +1,11 @@
 package hyperliquid
 
 import (
+	"bytes"
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -112,7 +117,38 @@ func TestAnAnswerWithoutEndIsRefused(t *testing.T) {
 	}
 }
 
-// Lines of a node are bounded in what they cost and in what comes out of them.
+// A line that cannot be read costs no more than any other: it is looked at once, counted and,
+// of a file, logged once.
+func TestLinesOfTooManyRowsAreSkipped(t *testing.T) {
+	t.Parallel()
+	rows := blockHead + strings.Repeat("{},", 1_000_001) + "{}]}\n"
+	for name, read := range map[string]func(*market.Events, string, int64) (int, error){"fills": nil, "orders": ReadOrders, "misc": ReadMisc} {
+		var log bytes.Buffer
+		var stats Stats
+		path := filepath.Join(t.TempDir(), "0")
+		if err := os.WriteFile(path, []byte(rows+"x\nx\n"+fillLine(1)+strings.Repeat("[\n", 10)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		file, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		c := &collector{name: "0", stats: &stats, log: slog.New(slog.NewTextHandler(&log, nil)), now: time.Now, read: read}
+		fills := 0
+		if err := c.drain(t.Context(), &lines{r: file, max: maxLine}, func(_ context.Context, d Delivery) error { fills += len(d.Events.Fills); return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(log.String(), "\n"); n != 1 || !strings.Contains(log.String(), source.ErrBounds.Error()) {
+			t.Errorf("%s: %d lines are logged: %.300s", name, n, log.String())
+		}
+		if bad := stats.Malformed.Load(); read == nil && (bad != 13 || fills != 1) {
+			t.Errorf("%s: %d are malformed, and %d fills read", name, bad, fills)
+		}
+	}
+}
+
+// What comes out of a node's lines is bounded.
 func TestHostileLinesOfANodeAreBounded(t *testing.T) {
 	t.Parallel()
 	const user = "0x8cdba352268065be9d5444e1f82b8fe83717bbd5"
@@ -125,12 +161,11 @@ func TestHostileLinesOfANodeAreBounded(t *testing.T) {
 		updates int
 		hash    string
 	}{
-		"an update":                    {event("0x1", 1), 1, "0x1"},
-		"a hash that is too long":      {event(strings.Repeat("a", 300), 1), 1, ""},
-		"a hash that is hidden":        {event("0x\u202e1", 1), 1, "0x1"},
-		"as many accounts as may be":   {event("0x1", 100), 100, "0x1"},
-		"an account too many":          {event("0x1", 101), 0, ""},
-		"more rows than any block has": {blockHead + strings.Repeat("{},", 1_000_001) + event("0x1", 1) + "]}", 0, ""},
+		"an update":                  {event("0x1", 1), 1, "0x1"},
+		"a hash that is too long":    {event(strings.Repeat("a", 300), 1), 1, ""},
+		"a hash that is hidden":      {event("0x\u202e1", 1), 1, "0x1"},
+		"as many accounts as may be": {event("0x1", 100), 100, "0x1"},
+		"an account too many":        {event("0x1", 101), 0, ""},
 	} {
 		var e market.Events
 		skipped, err := ReadMisc(&e, c.line, 0)

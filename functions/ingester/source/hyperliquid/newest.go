@@ -74,12 +74,8 @@ func (f *Files) newestAfter(file io.ReaderAt, from int64) (newest int64, err err
 // timeOf is the time of the newest event of a line, ms; 0 where it has none or
 // cannot be read.
 func (f *Files) timeOf(line []byte, offset int64) int64 {
-	read := f.Read
-	if read == nil {
-		read = readFills
-	}
 	var e market.Events
-	_, _ = read(&e, string(line), offset)
+	_, _ = readLine(f.Read, &e, line, offset)
 	dropAhead(&e, time.Now().Add(aheadMost).UnixMilli())
 	return newestTime(&e)
 }
