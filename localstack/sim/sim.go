@@ -4,7 +4,11 @@
 // answers of the product are compared with.
 package sim
 
-import "net/http"
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+)
 
 // Label has every answer say that it is simulated.
 func Label(h http.Handler) http.Handler {
@@ -12,4 +16,17 @@ func Label(h http.Handler) http.Handler {
 		w.Header().Set("X-Simulated", "true")
 		h.ServeHTTP(w, r)
 	})
+}
+
+// Lines writes values as the lines of a drop, NDJSON. It panics on what JSON cannot hold: lines
+// are structs of texts, numbers and booleans.
+func Lines[T any](values []T) []byte {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	for i := range values {
+		if err := encoder.Encode(&values[i]); err != nil {
+			panic(err)
+		}
+	}
+	return b.Bytes()
 }

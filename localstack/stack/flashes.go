@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
+	"quotary/localstack/sim"
 	"quotary/localstack/sim/flashsite"
-	"quotary/shared/data/drop"
 )
 
 // Drops that a stack begins with, each hour others.
@@ -19,9 +19,9 @@ func (s *Stack) startFlashes(ctx context.Context) error {
 	if !s.simulated() {
 		return nil
 	}
-	if err := s.drop(ctx, membersDrop, drop.Encode(flashsite.Members())); err != nil {
+	if err := s.drop(ctx, membersDrop, sim.Lines(flashsite.Members())); err != nil {
 		return err
 	}
 	s.Flashes = flashsite.Flashes(time.Now())
-	return s.drop(ctx, flashesDrop, drop.Encode(s.Flashes))
+	return s.drop(ctx, flashesDrop, sim.Lines(s.Flashes))
 }

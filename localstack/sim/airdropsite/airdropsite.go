@@ -10,7 +10,7 @@ import (
 	"fmt"
 	"time"
 
-	"quotary/shared/data/drop"
+	"quotary/localstack/sim"
 )
 
 // Airdrop is a line of the drop. Times are Unix ms.
@@ -89,4 +89,4 @@ func Airdrops(now time.Time) []Airdrop {
 }
 
 // Drop is the airdrops of a day as a drop.
-func Drop(now time.Time) []byte { return drop.Encode(Airdrops(now)) }
+func Drop(now time.Time) []byte { return sim.Lines(Airdrops(now)) }

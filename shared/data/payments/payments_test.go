@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"quotary/functions/ingester/archive"
 	"quotary/shared/data/internal/datasettest"
 	"quotary/shared/market"
 	"quotary/shared/market/markettest"
@@ -122,24 +121,5 @@ func TestPaymentsAreFoundByAccountAndTime(t *testing.T) {
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
-	}
-}
-
-func TestPaymentsGoThroughTheArchiveAsTheyAre(t *testing.T) {
-	t.Parallel()
-	rows := AppendRows(nil, events())
-	file, _, err := archive.NewDataset(Archive).Encode(rows, func(_ int, err error) { t.Error(err) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []store.Row
-	for r, err := range archive.Decode(file) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		got = append(got, r)
-	}
-	if diff := cmp.Diff(rows, got); diff != "" {
-		t.Errorf("(-stored +archived):\n%s", diff)
 	}
 }

@@ -1,4 +1,4 @@
-package flashsite
+package content
 
 import (
 	"bytes"
@@ -6,18 +6,19 @@ import (
 	"testing"
 	"time"
 
-	"quotary/shared/data/drop"
+	"quotary/localstack/sim"
+	"quotary/localstack/sim/flashsite"
 	"quotary/shared/data/flashes"
 	"quotary/shared/data/members"
 	"quotary/shared/search"
 )
 
 // Every line is one that the ingester takes, and the drops of an hour are the same.
-func TestDropsAreTaken(t *testing.T) {
+func TestSimulatedDropsAreTaken(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 23, 10, 59, 0, 0, time.UTC)
-	lines := drop.Encode(Flashes(now))
-	if !bytes.Equal(lines, drop.Encode(Flashes(now.Add(-50*time.Minute)))) {
+	lines := sim.Lines(flashsite.Flashes(now))
+	if !bytes.Equal(lines, sim.Lines(flashsite.Flashes(now.Add(-50*time.Minute)))) {
 		t.Error("the drops of an hour differ")
 	}
 	count, ids := map[string]int{}, map[int64]bool{}
@@ -37,7 +38,7 @@ func TestDropsAreTaken(t *testing.T) {
 			t.Errorf("%d of %s", count[list], list)
 		}
 	}
-	for line := range bytes.Lines(drop.Encode(Members())) {
+	for line := range bytes.Lines(sim.Lines(flashsite.Members())) {
 		if _, err := members.Parse(line); err != nil {
 			t.Errorf("%v: %s", err, line)
 		}
@@ -45,10 +46,10 @@ func TestDropsAreTaken(t *testing.T) {
 }
 
 // What people search for is found in both lists, and in both languages.
-func TestCommonWordsAreFound(t *testing.T) {
+func TestCommonWordsAreFoundInSimulatedFlashes(t *testing.T) {
 	t.Parallel()
 	documents := map[string][]search.Document{}
-	for _, f := range Flashes(time.Date(2026, 11, 23, 10, 59, 0, 0, time.UTC)) {
+	for _, f := range flashsite.Flashes(time.Date(2026, 11, 23, 10, 59, 0, 0, time.UTC)) {
 		list := f.Platform + " " + f.Language
 		documents[list] = append(documents[list], search.Document{ID: f.ID, Time: f.Time, Text: f.Title + " " + f.Content})
 	}

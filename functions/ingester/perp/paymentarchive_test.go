@@ -1,0 +1,40 @@
+package perp
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quotary/functions/ingester/archive"
+	"quotary/shared/data/payments"
+	"quotary/shared/market"
+	"quotary/shared/market/markettest"
+	"quotary/shared/store"
+)
+
+func TestPaymentsGoThroughTheArchiveAsTheyAre(t *testing.T) {
+	t.Parallel()
+	const one, two, hour = "0x0000000000000000000000000000000000000001", "0x0000000000000000000000000000000000000002", 3_600_000
+	payment := func(address, coin string, at, seq int64) market.FundingPayment {
+		return market.FundingPayment{Address: address, Coin: coin, Time: at, USDC: "-1.5", Szi: "2.0", Rate: "0.0000125", Seq: seq}
+	}
+	rows := payments.AppendRows(nil, []market.FundingPayment{ // the second hour was paid in two events of one millisecond
+		payment(one, "BTC", markettest.Base, 1), payment(two, "BTC", markettest.Base, 1), payment(one, "ETH", markettest.Base, 1),
+		payment(one, "BTC", markettest.Base+hour, 2), payment(two, "ETH", markettest.Base+hour, 2),
+		payment(one, "xyz:GOLD", markettest.Base+hour, 3), payment(one, "abc:OIL", markettest.Base+hour, 3),
+	})
+	file, _, err := archive.NewDataset(payments.Archive).Encode(rows, func(_ int, err error) { t.Error(err) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []store.Row
+	for r, err := range archive.Decode(file) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, r)
+	}
+	if diff := cmp.Diff(rows, got); diff != "" {
+		t.Errorf("(-stored +archived):\n%s", diff)
+	}
+}
