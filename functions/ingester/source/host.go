@@ -2,7 +2,6 @@ package source
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -112,7 +111,7 @@ func (h *Host) Get(ctx context.Context, path string, query url.Values, weight in
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(body, out); err != nil {
+	if err := Decode(body, out); err != nil {
 		return fmt.Errorf("ask for %s: read the answer: %w", path, err)
 	}
 	return nil

@@ -204,7 +204,7 @@ func (s *Stream) Follow(ctx context.Context, pairs []market.Pair, sink EventSink
 }
 
 // excerpt is the beginning of what an error says, which may quote the venue.
-func excerpt(err error) string { return visible.Line(fmt.Sprintf("%.200s", fmt.Sprint(err))) }
+func excerpt(err error) string { return visible.Excerpt(fmt.Sprint(err), 200) }
 
 // follower follows pairs over connections that come and go.
 type follower struct {

@@ -2,19 +2,24 @@ package source
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
+
+	"quotary/shared/text/visible"
 )
 
-// maxTrouble bounds what is kept of an error, which may quote an upstream, in characters.
-const maxTrouble = 300
+// maxTrouble bounds what is kept of an error, in bytes, and maxLogged each text that is logged.
+const (
+	maxTrouble = 300
+	maxLogged  = 500
+)
 
-// Watched returns a log in whose warnings stats finds the last error of its source.
+// Watched returns a log in whose warnings stats finds the last error of its source. Of each text
+// that is logged it writes an excerpt, as it may quote an upstream.
 func Watched(log *slog.Logger, stats *Stats) *slog.Logger {
 	return slog.New(watcher{log.Handler(), stats})
 }
 
-// watcher keeps the errors of the records that it passes on.
+// watcher keeps the errors of the records that it passes on, with excerpts of their texts.
 type watcher struct {
 	slog.Handler
 	stats *Stats
@@ -32,7 +37,7 @@ func (w watcher) Handle(ctx context.Context, r slog.Record) error {
 			if a.Key != "error" {
 				return true
 			}
-			text := fmt.Sprintf("%.*s", maxTrouble, a.Value.String())
+			text := visible.Excerpt(a.Value.String(), maxTrouble)
 			w.stats.trouble.Store(&text)
 			return false
 		})
@@ -40,7 +45,15 @@ func (w watcher) Handle(ctx context.Context, r slog.Record) error {
 	if !w.Handler.Enabled(ctx, r.Level) {
 		return nil
 	}
-	return w.Handler.Handle(ctx, r)
+	written := slog.NewRecord(r.Time, r.Level, r.Message, r.PC)
+	r.Attrs(func(a slog.Attr) bool {
+		if kind := a.Value.Kind(); kind == slog.KindString || kind == slog.KindAny {
+			a.Value = slog.StringValue(visible.Excerpt(a.Value.String(), maxLogged))
+		}
+		written.AddAttrs(a)
+		return true
+	})
+	return w.Handler.Handle(ctx, written)
 }
 
 // WithAttrs implements [slog.Handler].

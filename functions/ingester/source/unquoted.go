@@ -1,10 +1,13 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/url"
@@ -34,4 +37,24 @@ func Unquoted(err error, ours ...error) error {
 		}
 	}
 	return errAnswer
+}
+
+// errUnexpected stands for an error of a type's own decoding, which may quote what it read.
+var errUnexpected = errors.New("it is not what is expected")
+
+// Decode decodes JSON of an upstream. Its error quotes nothing of it, as those of [json] do: it says
+// what of ours cannot be read, and where.
+func Decode(text []byte, out any) error {
+	err := json.Unmarshal(text, out)
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &syntax):
+		return fmt.Errorf("it is no JSON, at byte %d", syntax.Offset)
+	case errors.As(err, &kind):
+		return fmt.Errorf("the %s at byte %d is no %s", cmp.Or(kind.Field, "value"), kind.Offset, kind.Type)
+	}
+	return errUnexpected
 }

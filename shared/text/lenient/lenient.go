@@ -24,7 +24,7 @@ func read(data []byte, first byte, kind string, v any) error {
 		return err
 	}
 	if text := bytes.TrimLeft(data, " \t\r\n"); text[0] != first {
-		return fmt.Errorf("%.40q is no %s", text, kind)
+		return fmt.Errorf("it is no %s", kind)
 	}
 	return nil
 }

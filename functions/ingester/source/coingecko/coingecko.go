@@ -8,6 +8,7 @@ package coingecko
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -110,6 +111,8 @@ type coin struct {
 	LastUpdated *time.Time   `json:"last_updated"`
 }
 
+var errNames = errors.New("a coin's key is none, or its names are too long")
+
 // Longest texts of a coin, in bytes.
 const maxName = 200
 
@@ -117,11 +120,11 @@ const maxName = 200
 // service can hold, is unknown. A negative price, value or turnover is no row.
 func Parse(row []byte) (market.CoinMarket, error) {
 	var c coin
-	if err := json.Unmarshal(row, &c); err != nil {
+	if err := source.Decode(row, &c); err != nil {
 		return market.CoinMarket{}, fmt.Errorf("read a coin: %w", err)
 	}
 	if !market.ValidCoinKey(c.ID) || len(c.Symbol) > maxName || len(c.Name) > maxName {
-		return market.CoinMarket{}, fmt.Errorf("%.60q is no coin key, or its names are too long", c.ID)
+		return market.CoinMarket{}, errNames
 	}
 	if c.LastUpdated == nil || c.LastUpdated.UnixMilli() <= 0 {
 		return market.CoinMarket{}, fmt.Errorf("of %s it is not known when its figures were made", c.ID)

@@ -18,7 +18,10 @@ import (
 // close and, where there is one, volume.
 type columns []string
 
-var errNoDays = errors.New("it has no days")
+var (
+	errNoFile = errors.New("it is no file of days")
+	errNoDays = errors.New("it has no days")
+)
 
 // readCSV reads a file of days under a heading. Rows that are none are counted; days before
 // [market.FirstDay] are left out. A file without a single day is an error, as are a page of
@@ -31,7 +34,7 @@ func readCSV(file []byte, headings []columns, day func(date string) string, key,
 	rows.FieldsPerRecord, rows.ReuseRecord = -1, true
 	first, err := rows.Read()
 	if err != nil || !slices.ContainsFunc(headings, func(h columns) bool { return h.head(first) }) {
-		return nil, 0, fmt.Errorf("it is no file of days: it begins with %.40q", file[:min(len(file), 40)])
+		return nil, 0, errNoFile
 	}
 	for {
 		row, err := rows.Read()

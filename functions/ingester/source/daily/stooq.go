@@ -1,6 +1,8 @@
 package daily
 
 import (
+	"bytes"
+	"errors"
 	"net/url"
 
 	"quotary/shared/market"
@@ -34,9 +36,20 @@ var stooqHeadings = []columns{
 	{"data", "otwarcie", "najwyzszy", "najnizszy", "zamkniecie", "wolumen"},
 }
 
+// stooqSays are the sentences that it answers, and what they mean: no other is quoted.
+var stooqSays = map[string]error{
+	"No data":  errors.New("it says that it has no such symbol"),
+	"Exceeded": errors.New("it says that it was asked too often today"),
+}
+
 // ReadStooq reads a file of a symbol: the days, and how many rows are none. Rows may lack
 // the volume. The upstream says in a sentence, with status 200, that it has no such symbol
 // or that it has been asked too often: an error.
 func ReadStooq(file []byte, s Symbol) (days []market.DayQuote, malformed int, err error) {
+	for sentence, err := range stooqSays {
+		if bytes.HasPrefix(file, []byte(sentence)) {
+			return nil, 0, err
+		}
+	}
 	return readCSV(file, stooqHeadings, func(date string) string { return date }, s.Key, s.Unit)
 }

@@ -77,6 +77,8 @@ func (r *Rates) ask(ctx context.Context, host *source.Host, file string) ([]mark
 	return days, nil
 }
 
+var errNoFile = errors.New("it is no file of rates")
+
 // envelope is a file of rates: days, each with a rate for every currency.
 type envelope struct {
 	Days []struct {
@@ -93,7 +95,7 @@ type envelope struct {
 func Parse(file []byte) (days []market.DayRates, malformed int, err error) {
 	var e envelope
 	if err := xml.Unmarshal(file, &e); err != nil {
-		return nil, 0, fmt.Errorf("it is no file of rates: %w", err)
+		return nil, 0, errNoFile // those of the decoder quote what they read
 	}
 	for _, d := range e.Days {
 		day := market.DayRates{Date: d.Time}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"quotary/functions/ingester/source"
 	"quotary/shared/market"
 	"quotary/shared/venue/wire"
 )
@@ -41,7 +42,7 @@ func (b *nodeBlock) seq(offset int64) int64 {
 
 // nodeEvents are the events of a line, in either form.
 func nodeEvents(line string) (b nodeBlock, err error) {
-	if err := json.Unmarshal([]byte(line), &b); err != nil {
+	if err := source.Decode([]byte(line), &b); err != nil {
 		return b, err
 	}
 	if b.Number != nil && (*b.Number < 0 || *b.Number > (1<<62)/wire.SeqPerBlock) {

@@ -3,7 +3,6 @@ package hyperliquid
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -188,7 +187,7 @@ func (f *Feed) follows(s subscription) bool {
 // frame reads one push, of which it leaves out what was not asked for.
 func (f *Feed) frame(b []byte, books layers) (market.Events, error) {
 	var push push
-	if err := json.Unmarshal(b, &push); err != nil {
+	if err := source.Decode(b, &push); err != nil {
 		return market.Events{}, err
 	}
 	switch push.Channel {

@@ -192,7 +192,7 @@ func (i *Info) once(ctx context.Context, body []byte, bounds source.Bounds, out 
 	if err != nil {
 		return ctx.Err() == nil && !errors.Is(err, source.ErrBounds), err
 	}
-	if err := json.Unmarshal(data, out); err != nil {
+	if err := source.Decode(data, out); err != nil {
 		return false, fmt.Errorf("read the answer: %w", err)
 	}
 	return false, nil

@@ -180,13 +180,7 @@ func (c *collector) flush(ctx context.Context, offset int64, sink Sink) error {
 }
 
 // excerpt is the start of foreign text, fit for a log line.
-func excerpt(s string) string {
-	const most = 200
-	if len(s) > most {
-		s = s[:most]
-	}
-	return visible.Line(s)
-}
+func excerpt(s string) string { return visible.Excerpt(s, 200) }
 
 // drain delivers all complete lines that are there. It returns nil at the end
 // of what there is.

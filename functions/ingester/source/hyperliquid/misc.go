@@ -37,6 +37,11 @@ func ReadMisc(e *market.Events, line string, offset int64) (skipped int, err err
 	return skipped, err
 }
 
+var (
+	errMiscTime   = errors.New("a misc event has no time")
+	errLedgerUser = errors.New("an account of a ledger update is no address")
+)
+
 // What an event that is read has in its text.
 const (
 	ledgerMark  = `"LedgerUpdate"`
@@ -80,7 +85,7 @@ func readMiscEvent(e *market.Events, raw json.RawMessage, seq int64) (skipped in
 	}
 	at, err := time.Parse(wire.NodeTime, w.Time)
 	if err != nil {
-		return 1, fmt.Errorf("the time of a misc event: %w", err)
+		return 1, errMiscTime
 	}
 	if l := w.Inner.LedgerUpdate; l != nil {
 		update, err := wire.ParseLedger(l.Delta)
@@ -98,7 +103,7 @@ func readMiscEvent(e *market.Events, raw json.RawMessage, seq int64) (skipped in
 		for _, user := range l.Users {
 			var ok bool
 			if update.Address, ok = market.ParseAddress(user); !ok {
-				skipped, err = skipped+1, errors.Join(err, fmt.Errorf("a ledger update: %.60q is no address", user))
+				skipped, err = skipped+1, errors.Join(err, errLedgerUser)
 				continue
 			}
 			e.Ledgers = append(e.Ledgers, update)

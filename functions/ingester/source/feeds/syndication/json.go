@@ -25,7 +25,7 @@ func (l *List) read(d *json.Decoder) error {
 	if begin, err := d.Token(); err != nil || begin == nil {
 		return err
 	} else if begin != json.Delim('[') {
-		return fmt.Errorf("a list is expected, not %.10q", begin)
+		return errNoList
 	}
 	var value json.RawMessage
 	for d.More() {

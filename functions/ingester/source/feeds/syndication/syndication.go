@@ -89,6 +89,8 @@ func (t Text) Empty() bool { return strings.TrimSpace(t.Body) == "" }
 // Why bytes are not read.
 var (
 	ErrNoFeed = errors.New("not RSS, Atom or JSON Feed")
+	errRoot   = fmt.Errorf("%w: it begins with another element", ErrNoFeed)
+	errNoList = errors.New("a list is expected")
 	errNested = fmt.Errorf("%w: elements are nested more than %d deep", ErrNoFeed, maxNesting)
 	errTokens = fmt.Errorf("%w: more than %d tokens", ErrNoFeed, maxTokens)
 	errCut    = fmt.Errorf("%w: it is cut off", ErrNoFeed)

@@ -2,7 +2,6 @@ package syndication
 
 import (
 	"bytes"
-	"fmt"
 	"html"
 	"slices"
 	"strings"
@@ -249,7 +248,7 @@ func (r *xmlReader) root(e element, closed bool) error {
 	case "rss", "rss:rss", "rdf:rdf":
 		r.own = "rss"
 	default:
-		return fmt.Errorf("%w: it begins with the element %.20q", ErrNoFeed, e.tag)
+		return errRoot
 	}
 	if !closed {
 		r.open = append(r.open, e)
