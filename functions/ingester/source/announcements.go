@@ -5,17 +5,18 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"quotary/shared/market"
+	"quotary/shared/text/lenient"
 	"quotary/shared/text/visible"
 )
 
@@ -294,8 +295,8 @@ func oneLine(text string, most int) string {
 
 // MillisOf is a time in Unix ms that an exchange writes as a number or as its text; 0, which
 // cannot be true, for anything else.
-func MillisOf(n json.Number) int64 {
-	ms, err := n.Int64()
+func MillisOf(text lenient.Text) int64 {
+	ms, err := strconv.ParseInt(string(text), 10, 64)
 	if err != nil {
 		return 0
 	}

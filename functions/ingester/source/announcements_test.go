@@ -89,6 +89,30 @@ func TestWhatExchangesAnnounce(t *testing.T) {
 	}
 }
 
+// A row that is none costs no other: what comes of it is refused by itself.
+func TestAnAnnouncementThatCannotBeReadCostsItselfAlone(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		open   func(url string) source.Announcer
+		answer string // around rows
+		rows   string
+	}{
+		"binance": {func(url string) source.Announcer { return binance.OpenAnnouncements(url) }, `{"code":"000000","data":{"catalogs":[{"articles":[%s]}]}}`,
+			`{"code":7,"title":"a","releaseDate":1},{"code":"b","title":"b","releaseDate":"x"},{"code":"c","title":"c","releaseDate":{}},9`},
+		"okx": {func(url string) source.Announcer { return okx.OpenAnnouncements(url) }, `{"code":"0","data":[{"details":[%s]}]}`,
+			`{"title":"a","url":7,"pTime":"1"},{"title":"b","url":"b","pTime":"x"},{"title":"c","url":"c","pTime":[]},9`},
+		"bybit": {func(url string) source.Announcer { return bybit.OpenAnnouncements(url) }, `{"retCode":0,"result":{"list":[%s]}}`,
+			`{"title":"a","url":7},{"title":"b","dateTimestamp":"x"},{"title":"c","publishTime":[]},9`},
+	} {
+		const good = `{"code":"good","title":"Good","url":"https://a.example/","releaseDate":1795000000000,"pTime":"1795000000000","dateTimestamp":1795000000000}`
+		of := c.open(serve(t, map[string]string{"": fmt.Sprintf(c.answer, c.rows+","+good)}))
+		list, err := of.Announcements(t.Context(), source.AnnouncedEnglish, of.Categories()[0], 1)
+		if err != nil || len(list) != 5 || list[4].Title != "Good" || list[4].Published != 1795000000000 {
+			t.Errorf("%s: %+v, %v", name, list, err)
+		}
+	}
+}
+
 // pages is an announcer whose pages a test sets, page by page of one category.
 type pages struct {
 	list  [][]market.Announcement

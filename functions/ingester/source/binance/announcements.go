@@ -3,7 +3,6 @@ package binance
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -11,6 +10,7 @@ import (
 
 	"quotary/functions/ingester/source"
 	"quotary/shared/market"
+	"quotary/shared/text/lenient"
 )
 
 // WebURL is where announcements are asked for.
@@ -49,11 +49,11 @@ type catalogs struct {
 	Code string `json:"code"`
 	Data struct {
 		Catalogs []struct {
-			Articles []struct {
-				Code        string      `json:"code"`
-				Title       string      `json:"title"`
-				ReleaseDate json.Number `json:"releaseDate"` // ms
-			} `json:"articles"`
+			Articles source.Rows[struct {
+				Code        string       `json:"code"`
+				Title       string       `json:"title"`
+				ReleaseDate lenient.Text `json:"releaseDate"` // ms
+			}] `json:"articles"`
 		} `json:"catalogs"`
 	} `json:"data"`
 }

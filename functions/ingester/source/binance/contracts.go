@@ -110,10 +110,10 @@ func (m *Market) Interests(ctx context.Context, pairs []market.Pair) ([]market.P
 	if !m.rules.swap {
 		return nil, nil
 	}
-	var marks []struct {
+	var marks source.Rows[struct {
 		Symbol    string `json:"symbol"`
 		MarkPrice string `json:"markPrice"`
-	}
+	}]
 	if err := m.host.Get(ctx, m.rules.path+"/premiumIndex", nil, 10, &marks); err != nil {
 		return nil, err
 	}

@@ -3,13 +3,13 @@ package bybit
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"net/url"
 	"regexp"
 	"strconv"
 
 	"quotary/functions/ingester/source"
 	"quotary/shared/market"
+	"quotary/shared/text/lenient"
 )
 
 // Types of announcements.
@@ -39,13 +39,13 @@ func (*Announcements) Categories() []string { return []string{typeListings, type
 
 // announcement is one of an answer. Times are Unix ms.
 type announcement struct {
-	Title       string      `json:"title"`
-	Description string      `json:"description"`
-	URL         string      `json:"url"`
-	Date        json.Number `json:"dateTimestamp"`
-	Start       json.Number `json:"startDateTimestamp"`
-	End         json.Number `json:"endDateTimestamp"`
-	Published   json.Number `json:"publishTime"` // of newer ones
+	Title       string       `json:"title"`
+	Description string       `json:"description"`
+	URL         string       `json:"url"`
+	Date        lenient.Text `json:"dateTimestamp"`
+	Start       lenient.Text `json:"startDateTimestamp"`
+	End         lenient.Text `json:"endDateTimestamp"`
+	Published   lenient.Text `json:"publishTime"` // of newer ones
 }
 
 // entry is the id of an announcement in its address, the same in all languages.

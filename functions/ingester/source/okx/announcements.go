@@ -3,7 +3,6 @@ package okx
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -11,6 +10,7 @@ import (
 
 	"quotary/functions/ingester/source"
 	"quotary/shared/market"
+	"quotary/shared/text/lenient"
 )
 
 // AnnouncementsVenue is the key of the exchange as an announcer, whose kinds of markets
@@ -52,11 +52,11 @@ var inEnglish = strings.NewReplacer("/zh-hans/", "/")
 
 // announced is a page of announcements.
 type announced struct {
-	Details []struct {
-		Title     string      `json:"title"`
-		URL       string      `json:"url"`
-		Published json.Number `json:"pTime"` // ms
-	} `json:"details"`
+	Details source.Rows[struct {
+		Title     string       `json:"title"`
+		URL       string       `json:"url"`
+		Published lenient.Text `json:"pTime"` // ms
+	}] `json:"details"`
 }
 
 // Announcements returns a page of a type, newest first. They have no text.
