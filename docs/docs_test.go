@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"quotary/shared/testing/must"
 )
 
 const root = ".."
@@ -101,10 +103,7 @@ func TestEveryTargetOfMakeIsOne(t *testing.T) {
 	t.Parallel()
 	targets := map[string]bool{}
 	for prefix, path := range map[string]string{"": "Makefile", "-C infra ": "infra/Makefile"} {
-		text, err := os.ReadFile(filepath.Join(root, path))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(filepath.Join(root, path)))(t)
 		for _, m := range rule.FindAllStringSubmatch(string(text), -1) {
 			for target := range strings.FieldsSeq(m[1]) {
 				targets[prefix+target] = true

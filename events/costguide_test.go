@@ -11,6 +11,7 @@ import (
 
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -107,10 +108,7 @@ func readGuide(t *testing.T) *guide {
 		g.costs[c.Request] = c
 		g.order = append(g.order, c.Request)
 	}
-	g.rate, err = strconv.ParseFloat(catalog.EnvFeedRate.Deployed, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g.rate = must.Get(strconv.ParseFloat(catalog.EnvFeedRate.Deployed, 64))(t)
 	return g
 }
 
@@ -318,10 +316,7 @@ func writeChapter(t *testing.T, chapter string, update bool, tables map[string]s
 	t.Helper()
 	const end = "<!-- end of table -->"
 	path := "../docs/operate/" + chapter + ".md"
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(path))(t)
 	out := string(text)
 	for name, written := range tables {
 		begin := "<!-- table of " + name + ": written by make costs -->\n"
@@ -336,9 +331,7 @@ func writeChapter(t *testing.T, chapter string, update bool, tables map[string]s
 		out = head + begin + written + end + tail
 	}
 	if update {
-		if err := os.WriteFile(path, []byte(out), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(out), 0o644))
 	}
 }
 

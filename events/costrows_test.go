@@ -11,6 +11,7 @@ import (
 	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
+	"quotary/shared/testing/must"
 )
 
 // What the venue trades on a busy day, all its markets together: half of the trades are
@@ -42,9 +43,7 @@ func (c *costs) rows() {
 			b.Fills = append(b.Fills, bothSides(random, int(coins.Uint64()), int64(second)*tradesASecond+n, now.UnixMilli()+10*n)...)
 		}
 		for _, row := range c.changed(projections, b, now.Add(time.Second)) {
-			if err := series.Put(c.t.Context(), row); err != nil {
-				c.t.Fatal(err)
-			}
+			must.Do(c.t, series.Put(c.t.Context(), row))
 		}
 	}
 	c.noteShare(secondOfRows, tradedFor)
@@ -52,9 +51,7 @@ func (c *costs) rows() {
 	for n := range int64(250) {
 		list = append(list, bothSides(random, 0, 1_000_000+n, costsFrom+n)...)
 	}
-	if err := fills.Put(c.t.Context(), log, list...); err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, fills.Put(c.t.Context(), log, list...))
 	c.noteShare(fillRow, float64(len(list)))
 }
 
@@ -79,9 +76,7 @@ func (c *costs) changed(projections []perp.Projection, b *perp.Batch, now time.T
 		reads.Fill(nil, nil)
 	}
 	for _, p := range projections {
-		if err := p.Apply(b, reads, now); err != nil {
-			c.t.Fatal(err)
-		}
+		must.Do(c.t, p.Apply(b, reads, now))
 	}
 	for _, p := range projections {
 		changes := p.Changes(now, false)

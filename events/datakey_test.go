@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-lambda-go/cfn"
 
 	"quotary/shared/catalog"
+	"quotary/shared/testing/must"
 )
 
 // account is the KMS and the SSM of an account, and takes the answers to
@@ -86,9 +87,7 @@ func (d *deployment) dataKey(t *testing.T) {
 		cfn.Event
 		ServiceToken string // CloudFormation sends it, and the type does not know it
 	}
-	if err := decoder.Decode(&delivery); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, decoder.Decode(&delivery))
 	event := delivery.Event
 	if event.RequestType != cfn.RequestCreate || event.ResourceProperties["ServiceToken"] != delivery.ServiceToken || !strings.HasPrefix(event.ResponseURL, "https://") {
 		t.Errorf("the sample is %+v", event)
@@ -106,10 +105,7 @@ func (d *deployment) dataKey(t *testing.T) {
 		if step.request == cfn.RequestDelete {
 			event.PhysicalResourceID = step.id
 		}
-		text, err := json.Marshal(event)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(json.Marshal(event))(t)
 		if answer, err := d.invoke(t, catalog.FunctionDataKey, text); err != nil || string(answer) != "null" {
 			t.Errorf("datakey: %s, %v", answer, err)
 		}

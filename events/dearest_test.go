@@ -34,6 +34,7 @@ import (
 	"quotary/shared/gate/keys"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -364,9 +365,7 @@ func (w busyWorld) distributor(c *costs) apitest.Key {
 	primary := c.Register(c.t, keys.Preset{Name: "Busy", Level: "gold", MaxSubKeys: int64(w.subKeys), MaxTotalQuota: int64(w.subKeys)})
 	one := int64(1)
 	for n := range w.subKeys {
-		if _, _, err := c.Keys.CreateSubKey(c.t.Context(), primary.AccessKey, keys.NewSubKey{Name: fmt.Sprint("client ", n), MonthlyQuota: &one}); err != nil {
-			c.t.Fatal(err)
-		}
+		must.Get2(c.Keys.CreateSubKey(c.t.Context(), primary.AccessKey, keys.NewSubKey{Name: fmt.Sprint("client ", n), MonthlyQuota: &one}))(c.t)
 	}
 	return primary
 }

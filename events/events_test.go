@@ -30,6 +30,7 @@ import (
 	"quotary/shared/gate/signature"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/testing/must"
 )
 
 // The keys in the samples; a test puts real ones in their place.
@@ -49,10 +50,7 @@ func sample(t *testing.T, function string) []byte {
 
 func TestEachFunctionHasOneSample(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("*.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob("*.json"))(t)
 	for i := range files {
 		files[i] = strings.TrimSuffix(files[i], ".json")
 	}
@@ -81,10 +79,7 @@ func strict(t *testing.T, function string, into any) {
 	for _, name := range untyped["identity"] {
 		delete(context["identity"].(map[string]any), name)
 	}
-	text, err := json.Marshal(event)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(event))(t)
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(into); err != nil {
@@ -214,9 +209,7 @@ func (d *deployment) authorizer(t *testing.T) {
 	t.Helper()
 	d.Move(time.Since(apitest.Start)) // the function's clock is the real one
 	var event map[string]any
-	if err := json.Unmarshal(sample(t, catalog.FunctionAuthorizer), &event); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(sample(t, catalog.FunctionAuthorizer), &event))
 	p := d.Sign(d.SubKey)
 	single, multiple := map[string]string{}, map[string][]string{}
 	for name, value := range map[string]string{
@@ -225,10 +218,7 @@ func (d *deployment) authorizer(t *testing.T) {
 		single[name], multiple[name] = value, []string{value}
 	}
 	event["queryStringParameters"], event["multiValueQueryStringParameters"] = single, multiple
-	text, err := json.Marshal(event)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(event))(t)
 	answer, err := d.invoke(t, catalog.FunctionAuthorizer, text)
 	var out events.APIGatewayCustomAuthorizerResponse
 	if err != nil || json.Unmarshal(answer, &out) != nil || len(out.PolicyDocument.Statement) != 1 || out.PolicyDocument.Statement[0].Effect != "Allow" {
@@ -247,9 +237,7 @@ func (d *deployment) rest(t *testing.T) {
 	var account market.Account
 	account.Fill(&held, nil)
 	account.Address = held.Address
-	if err := errors.Join(fills.Put(t.Context(), d.Log(), held), d.Series().Put(t.Context(), []store.SeriesRow{accounts.Row(&account)})); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(fills.Put(t.Context(), d.Log(), held), d.Series().Put(t.Context(), []store.SeriesRow{accounts.Row(&account)})))
 	addresses := []string{`{"addresses":["` + held.Address + `"]}`}
 	listed := `{"access_keys":["` + d.SubKey.AccessKey + `"]}`
 	bodies := map[string][]string{
@@ -319,12 +307,9 @@ func (d *deployment) signedBodies(t *testing.T) {
 			key = d.Primary
 		}
 		p := d.Sign(key)
-		body, err := json.Marshal(map[string]string{
+		body := must.Get(json.Marshal(map[string]string{
 			signature.AccessKeyID: p.AccessKeyID, signature.Nonce: p.Nonce, signature.Timestamp: p.Timestamp, signature.Signature: p.Signature,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		event := apitest.Event(t, e.Method, strings.NewReplacer("{", "", "}", "").Replace(e.Path), string(body))
 		event.RequestContext.Authorizer = admission.BodyContext()
 		d.ask(t, e, event)
@@ -363,10 +348,7 @@ func (d *deployment) socket(t *testing.T) {
 		{"$disconnect", ""},
 	} {
 		event.RequestContext.RouteKey, event.Body = step.route, step.body
-		text, err := json.Marshal(event)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(json.Marshal(event))(t)
 		if answer, err := d.invoke(t, catalog.FunctionSocket, text); err != nil || strings.Contains(string(answer), `"statusCode":5`) {
 			t.Errorf("socket: %s: %s, %v", step.route, answer, err)
 		}
@@ -377,10 +359,7 @@ func (d *deployment) socket(t *testing.T) {
 // show on AWS.
 func (d *deployment) ask(t *testing.T, e *catalog.Endpoint, event events.APIGatewayProxyRequest) {
 	t.Helper()
-	text, err := json.Marshal(event)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(event))(t)
 	answer, err := d.invoke(t, e.Function(), text)
 	var res events.APIGatewayProxyResponse
 	if err != nil || json.Unmarshal(answer, &res) != nil || res.StatusCode == http.StatusInternalServerError {

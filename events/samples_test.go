@@ -13,6 +13,7 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/gate/admission"
 	"quotary/shared/gate/signature"
+	"quotary/shared/testing/must"
 )
 
 // The host of a gateway's samples, and the moment at which they were sent.
@@ -34,15 +35,10 @@ func TestSamplesOfRequestsFollowFromTheCatalog(t *testing.T) {
 		want[function] = requestEvent(t, sampled(function))
 	}
 	for function, event := range want {
-		text, err := json.MarshalIndent(event, "", "  ")
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(json.MarshalIndent(event, "", "  "))(t)
 		text = append(text, '\n')
 		if *apitest.Update {
-			if err := os.WriteFile(function+".json", text, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(function+".json", text, 0o644))
 		} else if !bytes.Equal(text, sample(t, function)) {
 			t.Errorf("%s.json is not what follows from the catalog: run go test ./events -update", function)
 		}

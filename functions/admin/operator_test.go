@@ -15,6 +15,7 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/gate/keys"
 	"quotary/shared/gate/usage"
+	"quotary/shared/testing/must"
 )
 
 // world is the function on a real engine, where one distributor with one sub-key
@@ -41,10 +42,7 @@ func (b *world) invoke(event string) []byte {
 	if err != nil {
 		b.t.Fatalf("%s: %v", event, err)
 	}
-	text, err := json.Marshal(out)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(out))(b.t)
 	return text
 }
 
@@ -52,9 +50,7 @@ func (b *world) invoke(event string) []byte {
 func (b *world) ok(event string) (answer map[string]any, text []byte) {
 	b.t.Helper()
 	text = b.invoke(event)
-	if err := json.Unmarshal(text, &answer); err != nil {
-		b.t.Fatal(err)
-	}
+	must.Do(b.t, json.Unmarshal(text, &answer))
 	if answer["success"] != true {
 		b.t.Fatalf("%s: %s", event, text)
 	}
@@ -95,28 +91,20 @@ func TestEveryActionAnswersInItsShape(t *testing.T) {
 	random := map[string]string{token: "<token>", id: "<id>", b.Primary.AccessKey: "<Acme>", b.SubKey.AccessKey: "<sub-key>"}
 	golden(t, "create_invite", text, random)
 
-	r, err := b.Keys.Register(t.Context(), token)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(b.Keys.Register(t.Context(), token))(t)
 	random[r.AccessKey] = "<Beta>"
 	b.Move(time.Second)
 	second, _ := b.ok(`{"action":"create_invite",` + acme + `}`)
 	random[second["id"].(string)] = "<second id>"
 	_, text = b.ok(`{"action":"revoke_invite","id":"` + second["id"].(string) + `"}`)
 	golden(t, "revoke_invite", text, random)
-	invites, err := b.Keys.Invites(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	invites := must.Get(b.Keys.Invites(t.Context()))(t)
 	random[invites[len(invites)-1].ID] = "<first id>"
 	_, text = b.ok(`{"action":"list_invites"}`)
 	golden(t, "list_invites", text, random)
 
 	for range 3 {
-		if _, err := b.Counters.Take(t.Context(), b.SubKey.AccessKey, b.Primary.AccessKey, usage.Limits{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.Counters.Take(t.Context(), b.SubKey.AccessKey, b.Primary.AccessKey, usage.Limits{}))(t)
 	}
 	_, text = b.ok(`{"action":"list_distributors"}`)
 	golden(t, "list_distributors", text, random)
@@ -153,14 +141,8 @@ func TestATokenIsShownOnce(t *testing.T) {
 		}
 	}
 	// Nor is it stored.
-	out, err := b.DB.Scan(t.Context(), &dynamodb.ScanInput{TableName: ptr(b.Prefix + "keys")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	stored, err := json.Marshal(out.Items)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(b.DB.Scan(t.Context(), &dynamodb.ScanInput{TableName: ptr(b.Prefix + "keys")}))(t)
+	stored := must.Get(json.Marshal(out.Items))(t)
 	for _, secret := range []string{created["token"].(string), b.Primary.Secret, b.SubKey.Secret} {
 		if strings.Contains(string(stored), secret) {
 			t.Error("a token or a secret is stored in the clear")
@@ -289,24 +271,18 @@ func TestHistoryGoesBackByMonthAndOutlivesASubKey(t *testing.T) {
 	b := newWorld(t)
 	take := func(n int) {
 		for range n {
-			if _, err := b.Counters.Take(t.Context(), b.SubKey.AccessKey, b.Primary.AccessKey, usage.Limits{}); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(b.Counters.Take(t.Context(), b.SubKey.AccessKey, b.Primary.AccessKey, usage.Limits{}))(t)
 		}
 	}
 	take(2)                     // 21 November
 	b.Move(15 * 24 * time.Hour) // 6 December
 	take(5)
 	b.Move(31 * 24 * time.Hour) // 6 January
-	if err := b.Keys.DeleteSubKey(t.Context(), b.Primary.AccessKey, b.SubKey.AccessKey); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Keys.DeleteSubKey(t.Context(), b.Primary.AccessKey, b.SubKey.AccessKey))
 	for _, accessKey := range []string{b.SubKey.AccessKey, b.Primary.AccessKey} {
 		_, text := b.ok(`{"action":"usage_history","access_key":"` + accessKey + `"}`)
 		var got usageHistoryOut
-		if err := json.Unmarshal(text, &got); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(text, &got))
 		want := map[string]int64{"2026-11": 2, "2026-12": 5}
 		if len(got.Months) != 12 || got.Months[0].Month != "2026-02" || got.Months[11].Month != "2027-01" {
 			t.Errorf("got the months %+v, want 2026-02 to 2027-01", got.Months)

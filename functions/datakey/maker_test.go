@@ -21,6 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quotary/shared/gate/keys"
+	"quotary/shared/testing/must"
 )
 
 const (
@@ -169,9 +170,7 @@ func (w *world) event(request cfn.RequestType, id string) cfn.Event {
 // invoke has the function answer one event.
 func (w *world) invoke(t *testing.T, request cfn.RequestType, id string) cfn.Response {
 	t.Helper()
-	if err := w.maker.invoke(t.Context(), w.event(request, id)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.maker.invoke(t.Context(), w.event(request, id)))
 	if len(w.answers) != 1 {
 		t.Fatalf("%d answers", len(w.answers))
 	}
@@ -309,10 +308,7 @@ func TestTheMadeDataKeyOpensARing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "")
 	w.invoke(t, cfn.RequestCreate, "")
-	ring, err := keys.OpenRing(t.Context(), keys.KMS(w.maker.kms, w.value))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ring := must.Get(keys.OpenRing(t.Context(), keys.KMS(w.maker.kms, w.value)))(t)
 	if diff := cmp.Diff(`key ring of 1 data keys, current "k1"`, ring.String()); diff != "" {
 		t.Error(diff)
 	}

@@ -10,15 +10,13 @@ import (
 
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
+	"quotary/shared/testing/must"
 )
 
 func TestEveryEndpointAnswersInItsShape(t *testing.T) {
 	t.Parallel()
 	b := newWorld(t)
-	token, _, err := b.Keys.CreateInvite(t.Context(), contract, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	token, _ := must.Get2(b.Keys.CreateInvite(t.Context(), contract, 0))(t)
 	registered := b.Call(t, apitest.Key{}, "POST", root+"/register", object{"invite_token": token})
 	r := apitest.Data[catalog.Registered](t, registered)
 	b.key = apitest.Key{AccessKey: r.AccessKey, Secret: r.SecretKey}

@@ -7,6 +7,7 @@ import (
 
 	"quotary/shared/api/apitest"
 	"quotary/shared/gate/keys"
+	"quotary/shared/testing/must"
 )
 
 func withSubKeys(n int64) keys.Preset {
@@ -99,10 +100,7 @@ func TestABadRequestNamesItsParameterAndChangesNothing(t *testing.T) {
 func TestRegistrationWithoutAValidTokenIsRefused(t *testing.T) {
 	t.Parallel()
 	b := newWorld(t)
-	token, _, err := b.Keys.CreateInvite(t.Context(), contract, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	token, _ := must.Get2(b.Keys.CreateInvite(t.Context(), contract, 0))(t)
 	register := func(body any) apitest.Answer {
 		return b.Call(t, apitest.Key{}, "POST", root+"/register", body)
 	}

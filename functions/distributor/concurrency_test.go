@@ -8,6 +8,7 @@ import (
 
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
+	"quotary/shared/testing/must"
 )
 
 // together makes the same call n times at once and returns the answers.
@@ -24,10 +25,7 @@ func together(n int, call func() apitest.Answer) []apitest.Answer {
 func TestConcurrentRegistrationsWithOneTokenSucceedOnce(t *testing.T) {
 	t.Parallel()
 	b := newWorld(t)
-	token, _, err := b.Keys.CreateInvite(t.Context(), contract, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	token, _ := must.Get2(b.Keys.CreateInvite(t.Context(), contract, 0))(t)
 	won := 0
 	for _, a := range together(50, func() apitest.Answer {
 		return b.Call(t, apitest.Key{}, "POST", root+"/register", object{"invite_token": token})

@@ -9,6 +9,7 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/gate/keys"
 	"quotary/shared/gate/usage"
+	"quotary/shared/testing/must"
 )
 
 const root = "/upgrade/v2/distributor"
@@ -62,9 +63,7 @@ func (b *world) create(body object) catalog.CreatedSubKey {
 func (b *world) request(accessKey string, n int) {
 	b.t.Helper()
 	for range n {
-		if _, err := b.Counters.Take(b.t.Context(), accessKey, b.key.AccessKey, usage.Limits{PerMonth: 1 << 40, Total: contract.MaxTotalQuota}); err != nil {
-			b.t.Fatal(err)
-		}
+		must.Get(b.Counters.Take(b.t.Context(), accessKey, b.key.AccessKey, usage.Limits{PerMonth: 1 << 40, Total: contract.MaxTotalQuota}))(b.t)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
+	"quotary/shared/testing/must"
 )
 
 func TestQuotaStatsListAndExportAgreeWithWhatWasCounted(t *testing.T) {
@@ -89,9 +90,7 @@ func TestWithoutATotalCapNothingRemainsByTheFormula(t *testing.T) {
 // exported reads the export, which has no envelope.
 func (b *world) exported(t *testing.T) (rows []catalog.ExportRow) {
 	t.Helper()
-	if err := json.Unmarshal(b.ok("GET", "/sub-keys/export", nil).Body, &rows); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(b.ok("GET", "/sub-keys/export", nil).Body, &rows))
 	return rows
 }
 

@@ -20,6 +20,7 @@ import (
 	"quotary/shared/data/accountstats"
 	"quotary/shared/data/completedtrades"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 	"quotary/shared/venue/wire"
 )
@@ -29,22 +30,13 @@ func simulateNode(t *testing.T, hours int) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	at := time.Date(2026, 3, 15, 12, 0, 0, 0, time.UTC)
-	v, err := venue.Open(venue.Config{Seed: 5, Traders: 60, FillsPerSecond: 60, NodeDir: dir, Clock: func() time.Time { return at }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(venue.Open(venue.Config{Seed: 5, Traders: 60, FillsPerSecond: 60, NodeDir: dir, Clock: func() time.Time { return at }}))(t)
 	for range hours {
 		at = at.Add(time.Hour)
-		if err := v.Skip(at); err != nil {
-			t.Fatal(err)
-		}
-		if err := v.Advance(at.Add(5 * time.Second)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, v.Skip(at))
+		must.Do(t, v.Advance(at.Add(5*time.Second)))
 	}
-	if err := v.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, v.Close())
 	return dir
 }
 
@@ -54,10 +46,7 @@ func folded(t *testing.T, dir string) (all map[string]*market.Account, trades ma
 	t.Helper()
 	var e market.Events
 	for _, stream := range []string{hyperliquid.Streams[0], hyperliquid.LedgerStreams[0]} {
-		files, err := filepath.Glob(filepath.Join(dir, stream, "hourly", "*", "*"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := must.Get(filepath.Glob(filepath.Join(dir, stream, "hourly", "*", "*")))(t)
 		for _, file := range files {
 			text, err := os.ReadFile(file)
 			if err != nil {
@@ -112,10 +101,7 @@ func folded(t *testing.T, dir string) (all map[string]*market.Account, trades ma
 // accounts are the stored ones.
 func (w *world) accounts(addresses []string) map[string]*market.Account {
 	w.t.Helper()
-	all, err := accounts.Load(w.t.Context(), w.stores.Series, addresses...)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	all := must.Get(accounts.Load(w.t.Context(), w.stores.Series, addresses...))(w.t)
 	return all
 }
 

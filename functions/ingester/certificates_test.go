@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"golang.org/x/crypto/x509roots/fallback/bundle"
+
+	"quotary/shared/testing/must"
 )
 
 // The image holds no certificates: the program brings those of public authorities. The
@@ -24,10 +26,7 @@ func TestPublicAuthoritiesAreTrustedWithoutCertificatesOfTheSystem(t *testing.T)
 	}
 	trusted := 0
 	for root := range bundle.Roots() {
-		certificate, err := x509.ParseCertificate(root.Certificate)
-		if err != nil {
-			t.Fatal(err)
-		}
+		certificate := must.Get(x509.ParseCertificate(root.Certificate))(t)
 		if _, err := certificate.Verify(x509.VerifyOptions{CurrentTime: certificate.NotAfter, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}}); err == nil {
 			trusted++
 		}

@@ -28,6 +28,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 	"quotary/shared/venue/wire"
 )
@@ -59,9 +60,7 @@ func newWorld(t *testing.T) *world {
 	objects := httptest.NewServer(handler)
 	t.Cleanup(objects.Close)
 	client := storetest.S3Client(t, handler)
-	if err := schema.CreateBucket(t.Context(), client, "views"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, schema.CreateBucket(t.Context(), client, "views"))
 	w := &world{t: t, bucket: handler, spool: filepath.Join(t.TempDir(), "spool"), stores: engine.Stores{
 		Log: store.NewLog(db, prefix+schema.LogTable), Series: store.NewSeries(db, prefix+schema.SeriesTable), Views: store.NewViews(client, "views")}}
 	w.env = append(os.Environ(), "QUOTARY_TEST_AS_INGESTER=1", "QUOTARY_INGESTER_NAME=only", "QUOTARY_TABLE_PREFIX="+prefix, "QUOTARY_VIEWS_BUCKET=views", "QUOTARY_FEEDS=off",
@@ -86,9 +85,7 @@ func (w *world) run() *process {
 	w.t.Helper()
 	p := &process{w.command("run"), new(bytes.Buffer)}
 	p.cmd.Stdout, p.cmd.Stderr = p.out, p.out
-	if err := p.cmd.Start(); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, p.cmd.Start())
 	w.t.Cleanup(func() { p.end(syscall.SIGKILL) })
 	return p
 }
@@ -106,9 +103,7 @@ func record(t testing.TB, trades int) (path string, fills []market.Fill) {
 		text.WriteString(block(b, 1770033590000+int64(b)*731))
 	}
 	path = filepath.Join(t.TempDir(), "recording")
-	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text.String()), 0o600))
 	return path, fillsOf(t, text.String())
 }
 
@@ -145,9 +140,7 @@ func TestAKilledIngesterLosesAndDoublesNothing(t *testing.T) {
 	replay := w.command("replay", path)
 	var out bytes.Buffer
 	replay.Stdout, replay.Stderr = &out, &out
-	if err := replay.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, replay.Start())
 	replayed := make(chan error, 1)
 	go func() { replayed <- replay.Wait() }()
 	kills := 0
@@ -181,16 +174,10 @@ func (w *world) checkCandles(fills []market.Fill) {
 	for coin, want := range candlesOf(fills) {
 		for _, i := range market.KlineTiers {
 			key := klines.Key(coin, i)
-			points, err := w.stores.Series.Range(w.t.Context(), key, time.Time{}, time.Time{}, 0, false)
-			if err != nil {
-				w.t.Fatal(err)
-			}
+			points := must.Get(w.stores.Series.Range(w.t.Context(), key, time.Time{}, time.Time{}, 0, false))(w.t)
 			var sum market.Candle
 			for _, p := range points {
-				c, err := klines.Decode(p.Body)
-				if err != nil {
-					w.t.Fatal(err)
-				}
+				c := must.Get(klines.Decode(p.Body))(w.t)
 				sum.Merge(&c)
 			}
 			if !sum.Equal(&want) {
@@ -215,9 +202,7 @@ func TestAnInterruptedReplayGoesOnAndAStopIsClean(t *testing.T) {
 	w := newWorld(t)
 	path, _ := record(t, 40)
 	replay := w.command("replay", path)
-	if err := replay.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, replay.Start())
 	testenv.Until(t, "the file is spooled", func() bool {
 		files, _ := filepath.Glob(filepath.Join(w.spool, "*.jsonl"))
 		return len(files) == 1
@@ -272,27 +257,16 @@ func TestTheHealthListenerAnswersAtTheAddressInTheLog(t *testing.T) {
 	w := newWorld(t)
 	cmd := w.command("run")
 	cmd.Env = append(cmd.Env, "QUOTARY_METRICS=quotary-test")
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stdout := must.Get(cmd.StdoutPipe())(t)
+	must.Do(t, cmd.Start())
 	lines := bufio.NewReader(stdout)
-	first, err := lines.ReadBytes('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(lines.ReadBytes('\n'))(t)
 	var started struct{ Health string }
 	if err := json.Unmarshal(first, &started); err != nil {
 		t.Fatalf("%s: %v", first, err)
 	}
 	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
-		resp, err := http.Get("http://" + started.Health + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		resp := must.Get(http.Get("http://" + started.Health + path))(t)
 		resp.Body.Close()
 		early := path == "/readyz" && resp.StatusCode == http.StatusServiceUnavailable // it has the lease, and has written nothing yet
 		if resp.StatusCode != http.StatusOK && !early || resp.Header.Get("Content-Type") != "application/json" {
@@ -300,10 +274,7 @@ func TestTheHealthListenerAnswersAtTheAddressInTheLog(t *testing.T) {
 		}
 	}
 	cmd.Process.Signal(syscall.SIGTERM)
-	rest, err := io.ReadAll(lines)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rest := must.Get(io.ReadAll(lines))(t)
 	if !strings.Contains(string(rest), `"Deployment":"quotary-test","Domain":"perp","LeaseHeld":0`) {
 		t.Errorf("its metrics do not say that it holds the lease no more: %s", rest)
 	}
@@ -335,9 +306,7 @@ func BenchmarkIngest(b *testing.B) {
 				}
 				return nil
 			}}}
-		if err := p.Run(b.Context()); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, p.Run(b.Context()))
 		rows += p.Stats.Rows.Load()
 	}
 	b.ReportMetric(float64(rows)/b.Elapsed().Seconds(), "rows/s")

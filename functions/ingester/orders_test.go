@@ -12,6 +12,7 @@ import (
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/perp"
 	"quotary/shared/data/orders"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -39,19 +40,13 @@ func TestTheOperatorSaysWhichOrdersAreKept(t *testing.T) {
 			w := newWorld(t)
 			node := t.TempDir()
 			file := filepath.Join(node, "node_order_statuses_by_block", "hourly", "20260202", "11")
-			if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(file, []byte(line+"]}\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.MkdirAll(filepath.Dir(file), 0o700))
+			must.Do(t, os.WriteFile(file, []byte(line+"]}\n"), 0o600))
 			w.env = append(w.env, "QUOTARY_NODE_DIR="+node, "QUOTARY_ORDERS="+setting)
 			p := w.run()
 			var got []string
 			testenv.Until(t, "the orders are stored", func() bool { got = w.orderIDs(); return len(got) >= len(want) })
-			if err := p.end(syscall.SIGTERM); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, p.end(syscall.SIGTERM))
 			if got = w.orderIDs(); !slices.Equal(got, want) {
 				t.Errorf("kept %v, want %v", got, want)
 			}

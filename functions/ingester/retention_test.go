@@ -12,6 +12,7 @@ import (
 	"quotary/functions/ingester/archive"
 	"quotary/shared/data/fills"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -40,17 +41,12 @@ func TestAKilledIngesterArchivesEachRowOnce(t *testing.T) {
 		text.WriteString(block(b, time.Now().Add(-time.Duration(48+b/4)*time.Hour).UnixMilli()))
 	}
 	list := fillsOf(t, text.String())
-	if err := fills.Put(t.Context(), w.stores.Log, list...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, fills.Put(t.Context(), w.stores.Log, list...))
 	w.env = append(w.env, "QUOTARY_RETENTION=fills=30d")
 	files := archive.Files{Objects: w.objects(), Bucket: "views"}
 	stored := func() (all, marked int) {
 		for cursor, first := "", true; first || cursor != ""; first = false {
-			page, err := w.stores.Log.Scan(t.Context(), []string{fills.Name}, cursor, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			page := must.Get(w.stores.Log.Scan(t.Context(), []string{fills.Name}, cursor, 0))(t)
 			for _, r := range page.Rows[fills.Name] {
 				if all++; !r.Expires.IsZero() {
 					marked++
@@ -67,13 +63,8 @@ func TestAKilledIngesterArchivesEachRowOnce(t *testing.T) {
 	}
 	p := w.run()
 	testenv.Until(t, "all rows are archived", func() bool { all, marked := stored(); return all == len(list) && marked == all })
-	if err := p.end(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	keys, err := files.List(t.Context(), archive.Folder(fills.Name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.end(syscall.SIGTERM))
+	keys := must.Get(files.List(t.Context(), archive.Folder(fills.Name)))(t)
 	times := map[string]int{}
 	for _, key := range keys {
 		for r, err := range files.Rows(t.Context(), key) {

@@ -17,6 +17,7 @@ import (
 	"quotary/functions/ingester/perp"
 	filldata "quotary/shared/data/fills"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 	"quotary/shared/venue/wire"
 )
@@ -33,20 +34,12 @@ func (w *world) task(name string) *task {
 	w.t.Helper()
 	cmd := w.command("run")
 	cmd.Env = append(cmd.Env, "QUOTARY_INGESTER_NAME="+name)
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		w.t.Fatal(err)
-	}
+	stdout := must.Get(cmd.StdoutPipe())(w.t)
+	must.Do(w.t, cmd.Start())
 	p := &task{process: &process{cmd: cmd}, t: w.t}
 	w.t.Cleanup(func() { p.end(syscall.SIGKILL) })
 	lines := bufio.NewReader(stdout)
-	first, err := lines.ReadBytes('\n')
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	first := must.Get(lines.ReadBytes('\n'))(w.t)
 	var started struct{ Health string }
 	if err := json.Unmarshal(first, &started); err != nil {
 		w.t.Fatalf("%s: %v", first, err)
@@ -78,10 +71,7 @@ type role struct {
 func (p *task) role(path string) (r role) {
 	ctx, cancel := context.WithTimeout(p.t.Context(), 5*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url+path, nil)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	req := must.Get(http.NewRequestWithContext(ctx, http.MethodGet, p.url+path, nil))(p.t)
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return role{}
@@ -91,9 +81,7 @@ func (p *task) role(path string) (r role) {
 		Status  string
 		Domains map[string]role
 	}
-	if err := json.NewDecoder(res.Body).Decode(&said); err != nil {
-		p.t.Fatal(err)
-	}
+	must.Do(p.t, json.NewDecoder(res.Body).Decode(&said))
 	r = said.Domains[perp.Name]
 	r.Status = said.Status
 	return r
@@ -117,28 +105,18 @@ func TestAStandbyTakesOverAndNothingIsLostOrDoubled(t *testing.T) {
 	node := t.TempDir()
 	w.env = append(w.env, "QUOTARY_NODE_DIR="+node)
 	path, fills := record(t, 4000)
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(path))(t)
 	lines := strings.SplitAfter(strings.TrimSpace(string(text))+"\n", "\n")
 	file := filepath.Join(node, "node_fills_by_block", "hourly", "20260202", "10")
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	out, err := os.Create(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(file), 0o700))
+	out := must.Get(os.Create(file))(t)
 	defer out.Close()
 	written := 0
 	// write has the node write a part of its lines, one at a time.
 	write := func(part int) {
 		t.Helper()
 		for end := written + len(lines)/part; written < min(end, len(lines)); written++ {
-			if _, err := out.WriteString(lines[written]); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(out.WriteString(lines[written]))(t)
 			time.Sleep(time.Millisecond) // the node writes as it goes
 		}
 	}
@@ -227,13 +205,8 @@ func newNode(t *testing.T, before string) *node {
 	ctx, cancel := context.WithCancel(t.Context())
 	n := &node{dir: t.TempDir(), cancel: cancel, ended: make(chan struct{})}
 	file := filepath.Join(n.dir, "node_fills_by_block", "hourly", "20260202", "10")
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	out, err := os.Create(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(file), 0o700))
+	out := must.Get(os.Create(file))(t)
 	t.Cleanup(func() { n.stop() })
 	go func() {
 		defer close(n.ended)
@@ -276,10 +249,7 @@ func (n *node) stop() string {
 func (w *world) awaitRows(fills []market.Fill) {
 	w.t.Helper()
 	testenv.Until(w.t, fmt.Sprintf("%d rows are stored", len(fills)), func() bool {
-		missing, err := filldata.Missing(w.t.Context(), w.stores.Log, fills)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		missing := must.Get(filldata.Missing(w.t.Context(), w.stores.Log, fills))(w.t)
 		return missing == 0
 	})
 }

@@ -27,6 +27,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 )
 
 // world is the function over a real engine, with a gateway of which only the
@@ -99,7 +100,7 @@ func (p *peer) event(route, body string, query url.Values) events.APIGatewayWebs
 	if kind == "" {
 		kind = "MESSAGE"
 	}
-	text, err := json.Marshal(map[string]any{
+	text := must.Get(json.Marshal(map[string]any{
 		"multiValueQueryStringParameters": query,
 		"stageVariables":                  map[string]string{"feed": string(p.feed), "management": p.url},
 		"body":                            body,
@@ -108,33 +109,22 @@ func (p *peer) event(route, body string, query url.Values) events.APIGatewayWebs
 			"routeKey": route, "eventType": kind, "connectionId": p.id, "requestId": p.request(route), "requestTimeEpoch": p.Now().UnixMilli() + int64(p.sent),
 			"stage": "api", "domainName": "example.com", "authorizer": p.context,
 		},
-	})
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	}))(p.t)
 	var event events.APIGatewayWebsocketProxyRequest
-	if err := json.Unmarshal(text, &event); err != nil {
-		p.t.Fatal(err)
-	}
+	must.Do(p.t, json.Unmarshal(text, &event))
 	return event
 }
 
 func (p *peer) invoke(event events.APIGatewayWebsocketProxyRequest) (int, string) {
 	p.t.Helper()
-	res, err := p.socket.Invoke(p.t.Context(), event)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	res := must.Get(p.socket.Invoke(p.t.Context(), event))(p.t)
 	return res.StatusCode, res.Body
 }
 
 // dial connects and returns the status of the handshake with its error.
 func (w *world) dial(key apitest.Key, feed channel.Feed, query string) (p *peer, status int, message string) {
 	w.t.Helper()
-	values, err := url.ParseQuery(query)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	values := must.Get(url.ParseQuery(query))(w.t)
 	p = w.peer(key, feed)
 	status, body := p.invoke(p.event("$connect", "", values))
 	if status == http.StatusOK {
@@ -146,10 +136,7 @@ func (w *world) dial(key apitest.Key, feed channel.Feed, query string) (p *peer,
 // peer is a client that the authorizer has let in.
 func (w *world) peer(key apitest.Key, feed channel.Feed) *peer {
 	w.t.Helper()
-	caller, err := w.Gate.Check(w.t.Context(), w.Sign(key), "", catalog.Access{Kind: catalog.AnyLevel})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	caller := must.Get(w.Gate.Check(w.t.Context(), w.Sign(key), "", catalog.Access{Kind: catalog.AnyLevel}))(w.t)
 	w.mu.Lock()
 	w.made++
 	id := fmt.Sprintf("conn%d=", w.made)
@@ -197,13 +184,10 @@ func (p *peer) request(route string) string {
 func (p *peer) left() (reply string) {
 	p.t.Helper()
 	table := p.Prefix + schema.ConnectionsTable
-	out, err := p.DB.Query(p.t.Context(), &dynamodb.QueryInput{
+	out := must.Get(p.DB.Query(p.t.Context(), &dynamodb.QueryInput{
 		TableName: &table, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("pk = :pk"),
 		ExpressionAttributeValues: attr.Item{":pk": attr.S("c#" + p.id)},
-	})
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	}))(p.t)
 	active := map[string]int{}
 	for _, item := range out.Items {
 		if key, ok := strings.CutPrefix(attr.Text(item, "sk"), "s#"); ok && item["off"] == nil {

@@ -14,6 +14,7 @@ import (
 	"quotary/localstack/aws/gateway"
 	"quotary/localstack/aws/lambdahost"
 	"quotary/shared/catalog"
+	"quotary/shared/testing/must"
 )
 
 const anyMethod = "x-amazon-apigateway-any-method"
@@ -162,10 +163,7 @@ func local(t *testing.T) *httptest.Server {
 	for _, r := range catalog.GatewayResponses() {
 		cfg.Responses = append(cfg.Responses, response(r))
 	}
-	g, err := gateway.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(gateway.New(cfg))(t)
 	server := httptest.NewServer(g)
 	t.Cleanup(server.Close)
 	return server
@@ -206,20 +204,13 @@ func (failing) Invoke(_ context.Context, function string, event []byte) ([]byte,
 // headers (as the template writes them) and body.
 func answers(t *testing.T, request *http.Request, status any, headers map[string]string, body string) {
 	t.Helper()
-	res, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(http.DefaultClient.Do(request))(t)
 	defer res.Body.Close()
 	var got, want map[string]any
-	if err := json.NewDecoder(res.Body).Decode(&got); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.NewDecoder(res.Body).Decode(&got))
 	id := res.Header.Get("X-Request-Id")
 	filled := strings.NewReplacer("$context.requestId", id, "$context.authorizer.reason", "why").Replace(body)
-	if err := json.Unmarshal([]byte(filled), &want); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(filled), &want))
 	if fmt.Sprint(res.StatusCode) != fmt.Sprint(status) || fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%s %s: the local gateway answers %d %v, the deployed one %v %v", request.Method, request.URL.Path, res.StatusCode, got, status, want)
 	}
@@ -254,17 +245,11 @@ func TestTheGatewaysOwnAnswersAreThoseOfTheLocalGateway(t *testing.T) {
 		},
 		"BAD_REQUEST_PARAMETERS": func() (*http.Request, error) { return http.NewRequest("GET", server.URL+tickers+"?a=%FF", nil) },
 	} {
-		request, err := make()
-		if err != nil {
-			t.Fatal(err)
-		}
+		request := must.Get(make())(t)
 		compare(t, deployed[kind], request)
 	}
 	for _, kind := range []string{"UNAUTHORIZED", "ACCESS_DENIED", "THROTTLED", "AUTHORIZER_FAILURE", "AUTHORIZER_CONFIGURATION_ERROR", "INTEGRATION_FAILURE"} {
-		request, err := http.NewRequest("GET", server.URL+tickers, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		request := must.Get(http.NewRequest("GET", server.URL+tickers, nil))(t)
 		request.Header.Set("X-Fail", kind)
 		compare(t, deployed[kind], request)
 	}
@@ -300,10 +285,7 @@ func TestOtherMethodsAreAnsweredAsTheLocalGatewayDoes(t *testing.T) {
 		if at(integration, "type") != "mock" || at(item, anyMethod, "security") != nil || headers["Allow"] == "" {
 			t.Errorf("%s: %v", path, integration)
 		}
-		request, err := http.NewRequest("PATCH", server.URL+"/api"+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		request := must.Get(http.NewRequest("PATCH", server.URL+"/api"+path, nil))(t)
 		answers(t, request, at(response, "statusCode"), headers, at(response, "responseTemplates", "application/json").(string))
 	}
 }

@@ -19,6 +19,7 @@ import (
 
 	"quotary/infra/stacks"
 	"quotary/shared/catalog"
+	"quotary/shared/testing/must"
 )
 
 // Every rule of AwsSolutions holds, or somebody has said in a sentence why not.
@@ -35,15 +36,9 @@ func checkNag(t *testing.T, d *deployment) {
 	}
 	checked := 0
 	for _, report := range reports {
-		file, err := os.Open(report)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get(os.Open(report))(t)
 		defer file.Close()
-		rows, err := csv.NewReader(file).ReadAll()
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := must.Get(csv.NewReader(file).ReadAll())(t)
 		for _, row := range rows[1:] {
 			rule, where, outcome, reason := row[0], row[1], row[2], row[3]
 			reason = regexp.MustCompile(`^\[.*?\] `).ReplaceAllString(reason, "")
@@ -91,10 +86,7 @@ func TestTheShapeOfTheDeployment(t *testing.T) {
 func TestEveryAlarmTellsSomebodyWhatToDo(t *testing.T) {
 	t.Parallel()
 	const page = "docs/operate/runbooks.md"
-	runbooks, err := os.ReadFile("../../" + page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	runbooks := must.Get(os.ReadFile("../../" + page))(t)
 	headings := map[string]bool{}
 	for _, line := range strings.Split(string(runbooks), "\n") {
 		if text, ok := strings.CutPrefix(line, "### "); ok {
@@ -262,9 +254,7 @@ func TestSettingsThatCannotWorkAreRefusedByName(t *testing.T) {
 
 func TestAProgramThatIsNotBuiltIsNamed(t *testing.T) {
 	assets := t.TempDir()
-	if err := programs(assets, catalog.FunctionAuthorizer); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, programs(assets, catalog.FunctionAuthorizer))
 	why := refused(t, map[string]any{"assets": assets})
 	for _, name := range []string{"admin", string(catalog.Distributor), "make package"} {
 		if !strings.Contains(why, name) {
@@ -277,15 +267,10 @@ func TestAProgramThatIsNotBuiltIsNamed(t *testing.T) {
 // does not exist, no domain.
 func TestADevelopmentDeploymentLeavesNothingBehind(t *testing.T) {
 	assets := filepath.Join(t.TempDir(), "bin")
-	if err := programs(assets, slices.DeleteFunc(catalog.AllFunctions(), func(name string) bool { return name == catalog.FunctionSocket })...); err != nil {
-		t.Fatal(err)
-	}
-	d, err := synthesize(filepath.Join(t.TempDir(), "dev"), map[string]any{
+	must.Do(t, programs(assets, slices.DeleteFunc(catalog.AllFunctions(), func(name string) bool { return name == catalog.FunctionSocket })...))
+	d := must.Get(synthesize(filepath.Join(t.TempDir(), "dev"), map[string]any{
 		"assets": assets, "wafRate": "0", "restoredTables": "old-",
-		"localDynamoDB": "http://127.0.0.1:1", "localS3": "http://127.0.0.1:2", "localViews": "local", "localArchitecture": "x86_64"}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+		"localDynamoDB": "http://127.0.0.1:1", "localS3": "http://127.0.0.1:2", "localViews": "local", "localArchitecture": "x86_64"}, false))(t)
 	if d.parts["feeds"] != nil || len(d.parts) != 4 {
 		t.Errorf("stacks: %v", slices.Sorted(maps.Keys(d.parts)))
 	}
@@ -320,11 +305,8 @@ func TestADevelopmentDeploymentLeavesNothingBehind(t *testing.T) {
 
 // Also one alone is replaced without a gap: the new one stands by first.
 func TestOneIngesterIsReplacedByOneThatStoodBy(t *testing.T) {
-	d, err := synthesize(filepath.Join(t.TempDir(), "one"), map[string]any{"assets": filepath.Join(filepath.Dir(full.dir), "bin"), "ingesterTasks": "1", "hyperliquidURL": "off", "exchanges": "off", "nodeHosts": "true",
-		"newsFeeds": []any{map[string]any{"url": "https://news.example/rss", "language": "en", "source": "Example News"}}}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(synthesize(filepath.Join(t.TempDir(), "one"), map[string]any{"assets": filepath.Join(filepath.Dir(full.dir), "bin"), "ingesterTasks": "1", "hyperliquidURL": "off", "exchanges": "off", "nodeHosts": "true",
+		"newsFeeds": []any{map[string]any{"url": "https://news.example/rss", "language": "en", "source": "Example News"}}}, false))(t)
 	service := d.parts["ingester"].only(t, "AWS::ECS::Service").Properties
 	if service["DesiredCount"] != 1.0 || at(service, "DeploymentConfiguration", "MinimumHealthyPercent") != 100.0 || at(service, "DeploymentConfiguration", "MaximumPercent") != 200.0 {
 		t.Errorf("service = %v", service)
@@ -346,13 +328,8 @@ func TestOneIngesterIsReplacedByOneThatStoodBy(t *testing.T) {
 // write to it.
 func TestIngestersRunBesideNodes(t *testing.T) {
 	assets := filepath.Join(filepath.Dir(full.dir), "bin")
-	if err := write(filepath.Join(assets, "image", "ingester-amd64", "Dockerfile"), "FROM scratch\n"); err != nil {
-		t.Fatal(err)
-	}
-	d, err := synthesize(filepath.Join(t.TempDir(), "node"), map[string]any{"assets": assets, "env": "prod", "nodeDir": "/home/hl/data", "orders": "all", "domains": "perp"}, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, write(filepath.Join(assets, "image", "ingester-amd64", "Dockerfile"), "FROM scratch\n"))
+	d := must.Get(synthesize(filepath.Join(t.TempDir(), "node"), map[string]any{"assets": assets, "env": "prod", "nodeDir": "/home/hl/data", "orders": "all", "domains": "perp"}, true))(t)
 	checkNag(t, d)
 	lint(t, d)
 	part, fargate := d.parts["ingester"], full.parts["ingester"]
@@ -420,10 +397,7 @@ func TestIngestersRunBesideNodes(t *testing.T) {
 			t.Errorf("there is no alarm %s", alarm)
 		}
 	}
-	without, err := synthesize(filepath.Join(t.TempDir(), "without"), map[string]any{"assets": assets, "nodeDir": "/home/hl/data", "fallbackTasks": "0"}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	without := must.Get(synthesize(filepath.Join(t.TempDir(), "without"), map[string]any{"assets": assets, "nodeDir": "/home/hl/data", "fallbackTasks": "0"}, false))(t)
 	if without.parts["ingester"].only(t, "AWS::ECS::Service").Properties["LaunchType"] != "EC2" {
 		t.Error("there is a fallback unasked")
 	}
@@ -456,10 +430,7 @@ func lint(t *testing.T, d *deployment) bool {
 	if err != nil {
 		return false
 	}
-	files, err := filepath.Glob(filepath.Join(d.dir, "*.template.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob(filepath.Join(d.dir, "*.template.json")))(t)
 	cmd := exec.CommandContext(t.Context(), lint, files...)
 	cmd.Dir, cmd.WaitDelay = "../..", time.Second // where its settings are, for sam as well
 	var exit *exec.ExitError

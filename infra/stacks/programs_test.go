@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"quotary/shared/catalog"
+	"quotary/shared/testing/must"
 )
 
 // functions are all Lambda functions of the deployment by logical id.
@@ -181,10 +182,7 @@ func TestTheGuideNamesEverySettingOfADomain(t *testing.T) {
 	}
 	var guide []byte
 	for _, chapter := range chapters {
-		text, err := os.ReadFile(chapter)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(chapter))(t)
 		guide = append(guide, text...)
 	}
 	for _, s := range deployedSettings() {

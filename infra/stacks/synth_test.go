@@ -16,6 +16,7 @@ import (
 
 	"quotary/infra/stacks"
 	"quotary/shared/catalog"
+	"quotary/shared/testing/must"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -246,14 +247,9 @@ func golden(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", name)
 	if *update {
-		if err := write(file, got); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, write(file, got))
 	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(os.ReadFile(file))(t)
 	if got != string(want) {
 		t.Errorf("the deployment differs from %s; if that is meant: go test ./stacks -update\n%s", file, difference(string(want), got))
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/centrifugal/centrifuge"
 	"github.com/coder/websocket"
+
+	"quotary/shared/testing/must"
 )
 
 type node struct {
@@ -25,10 +27,7 @@ func (n node) publish(topic int, frame []byte) {
 
 // newNode subscribes each client, in the order in which they come, as newHub does.
 func newNode(b *testing.B, topics, perConn int) node {
-	n, err := centrifuge.New(centrifuge.Config{LogLevel: centrifuge.LogLevelNone, ClientQueueMaxSize: 16 << 20, ClientChannelLimit: topics})
-	if err != nil {
-		b.Fatal(err)
-	}
+	n := must.Get(centrifuge.New(centrifuge.Config{LogLevel: centrifuge.LogLevelNone, ClientQueueMaxSize: 16 << 20, ClientChannelLimit: topics}))(b)
 	f := node{Node: n, b: b}
 	for i := range topics {
 		f.topics = append(f.topics, fmt.Sprint("topic", i))
@@ -44,9 +43,7 @@ func newNode(b *testing.B, topics, perConn int) node {
 		}
 		return centrifuge.ConnectReply{Credentials: &centrifuge.Credentials{UserID: fmt.Sprint(i)}, Subscriptions: subscriptions}, nil
 	})
-	if err := n.Run(); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, n.Run())
 	b.Cleanup(func() { _ = n.Shutdown(context.Background()) })
 	return f
 }
@@ -81,10 +78,7 @@ func (t transport) WriteMany(frames ...[]byte) error {
 func startNode(b *testing.B, t *tally, s shape) fanOut {
 	f := newNode(b, s.topics, s.perConn)
 	for range s.conns {
-		client, closed, err := centrifuge.NewClient(context.Background(), f.Node, transport{t})
-		if err != nil {
-			b.Fatal(err)
-		}
+		client, closed := must.Get2(centrifuge.NewClient(context.Background(), f.Node, transport{t}))(b)
 		b.Cleanup(func() { _ = closed() })
 		client.Connect(centrifuge.ConnectRequest{})
 	}
@@ -98,9 +92,7 @@ func startServer(b *testing.B, t *tally, s shape) fanOut {
 	}))
 	b.Cleanup(server.Close)
 	for _, client := range listen(b, t, "ws"+server.URL[len("http"):], s.conns, s.stalled) {
-		if err := client.Write(b.Context(), websocket.MessageText, []byte(`{"id":1,"connect":{}}`)); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, client.Write(b.Context(), websocket.MessageText, []byte(`{"id":1,"connect":{}}`)))
 	}
 	begun := time.Now()
 	for _, topic := range f.topics {

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"quotary/shared/testing/must"
 )
 
 // listen connects clients that count what comes, until the benchmark ends. The
@@ -26,10 +28,7 @@ func listen(b *testing.B, t *tally, url string, clients, stalled int) []*websock
 		if i >= clients-stalled {
 			options = &websocket.DialOptions{HTTPClient: small}
 		}
-		conn, _, err := websocket.Dial(ctx, url, options)
-		if err != nil {
-			b.Fatal(err)
-		}
+		conn, _ := must.Get2(websocket.Dial(ctx, url, options))(b)
 		conn.SetReadLimit(16 << 20)
 		all[i] = conn
 		if options != nil {

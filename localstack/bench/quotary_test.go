@@ -14,6 +14,7 @@ import (
 	"quotary/functions/ingester/feeds/hub"
 	"quotary/functions/ingester/feeds/management"
 	"quotary/localstack/aws/gateway"
+	"quotary/shared/testing/must"
 )
 
 // quotaryHub is our hub with the topics of a benchmark.
@@ -32,9 +33,7 @@ func newHub(b *testing.B, sink hub.Sink, s shape, conns []hub.Conn) fanOut {
 	for i, c := range conns {
 		h.Connect(c)
 		for j := range s.perConn {
-			if err := h.Subscribe(c.ID, h.topics[(i*s.perConn+j)%s.topics], nil); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, h.Subscribe(c.ID, h.topics[(i*s.perConn+j)%s.topics], nil))
 		}
 	}
 	running(b, h.Run)
@@ -77,17 +76,11 @@ func (ids acceptor) Invoke(_ context.Context, _ string, event []byte) ([]byte, e
 
 func startGateway(b *testing.B, t *tally, s shape) fanOut {
 	ids := make(acceptor, s.conns)
-	g, err := gateway.New(gateway.Config{
+	g := must.Get(gateway.New(gateway.Config{
 		Sockets:   []gateway.SocketAPI{{Path: "/ws", Function: "socket"}},
 		Functions: ids,
-	})
-	if err != nil {
-		b.Fatal(err)
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		b.Fatal(err)
-	}
+	}))(b)
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(b)
 	running(b, func(ctx context.Context) {
 		if err := g.Serve(ctx, listener); err != nil {
 			b.Error(err)

@@ -21,6 +21,7 @@ import (
 
 	"quotary/localstack/client"
 	"quotary/localstack/stack"
+	"quotary/shared/testing/must"
 )
 
 // BenchmarkSignedRequest measures a whole signed request from the client's side:
@@ -46,14 +47,11 @@ func BenchmarkSignedRequest(b *testing.B) {
 	}
 	echo := httptest.NewServer(&standIn{engine: world.State.DynamoDB, seen: make(map[string][]byte)})
 	defer echo.Close()
-	quiet, err := stack.Start(b.Context(), stack.Config{
+	quiet := must.Get(stack.Start(b.Context(), stack.Config{
 		Data: b.TempDir(), Programs: programs, Tools: filepath.Join(root, "localstack"),
 		DynamoDB: echo.URL, Upstream: "none", MaxEach: 32,
 		// The stand-in shares the engine of the first stack, not its tables.
-	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	}))(b)
 	defer func() {
 		if err := quiet.Stop(context.Background()); err != nil {
 			b.Error(err)
@@ -71,12 +69,9 @@ func BenchmarkSignedRequest(b *testing.B) {
 // BenchmarkFamilies measures requests to each family of endpoints from 32 clients at a
 // time, of a stack whose upstreams are simulated beside it.
 func BenchmarkFamilies(b *testing.B) {
-	live, err := stack.Start(b.Context(), stack.Config{
+	live := must.Get(stack.Start(b.Context(), stack.Config{
 		Data: b.TempDir(), Programs: programs, Tools: filepath.Join(root, "localstack"), Upstream: "simulated", History: 1, MaxEach: 32,
-	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	}))(b)
 	defer func() {
 		if err := live.Stop(context.Background()); err != nil {
 			b.Error(err)
@@ -203,15 +198,9 @@ func measureStandIn(b *testing.B, url string) {
 	var all []time.Duration
 	for b.Loop() {
 		started := time.Now()
-		req, err := http.NewRequestWithContext(b.Context(), http.MethodPost, url, strings.NewReader(`{}`))
-		if err != nil {
-			b.Fatal(err)
-		}
+		req := must.Get(http.NewRequestWithContext(b.Context(), http.MethodPost, url, strings.NewReader(`{}`)))(b)
 		req.Header.Set("X-Amz-Target", "DynamoDB_20120810.UpdateItem")
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			b.Fatal(err)
-		}
+		res := must.Get(http.DefaultClient.Do(req))(b)
 		_, _ = io.Copy(io.Discard, res.Body)
 		res.Body.Close()
 		all = append(all, time.Since(started))

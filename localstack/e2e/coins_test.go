@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"quotary/localstack/sim/coinsite"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -134,9 +135,7 @@ func TestCoinsAreListedWithTheNamesOfDrops(t *testing.T) {
 			all["simulated-coin-20"] == name{"simulated-coin-20", "SIM20", "", "Simulated Coin 20"}
 	})
 	file := filepath.Join(t.TempDir(), "more.ndjson")
-	if err := os.WriteFile(file, []byte("{\"coin_key\":\"walked-in\",\"cn_name\":\"新币\"}\nnonsense\n{\"coin_key\":\"sui\",\"cn_name\":\"水币\"}"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte("{\"coin_key\":\"walked-in\",\"cn_name\":\"新币\"}\nnonsense\n{\"coin_key\":\"sui\",\"cn_name\":\"水币\"}"), 0o600))
 	load := func() (string, error) {
 		cmd := exec.CommandContext(t.Context(), filepath.Join(programs, "ingester"), "load", "coins", file)
 		cmd.Env = append(os.Environ(), world.State.Environment()...)

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"quotary/shared/catalog"
+	"quotary/shared/testing/must"
 )
 
 // Limits of a function's package and of its start.
@@ -112,9 +113,7 @@ func start(b *testing.B, name string) (s started) {
 		"AWS_LAMBDA_RUNTIME_API="+strings.TrimPrefix(server.URL, "http://"), "AWS_LAMBDA_FUNCTION_NAME="+name)
 	program.Stdout, program.Stderr = &said, &said
 	began = time.Now()
-	if err := program.Start(); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, program.Start())
 	fail := time.After(10 * time.Second)
 	var answer []byte
 	for answer == nil {
@@ -157,9 +156,7 @@ func sampleEvent(b *testing.B, name string) []byte {
 		return text
 	}
 	var event map[string]any
-	if err := json.Unmarshal(text, &event); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, json.Unmarshal(text, &event))
 	query := demo.SubKey.Sign(time.Now(), rand.Text())
 	single := make(map[string]string)
 	for name := range query {

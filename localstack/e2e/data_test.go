@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -16,10 +17,7 @@ func TestARecordingIsReplayedOnceAndServed(t *testing.T) {
 	t.Parallel()
 	recording := filepath.Join(root, "shared", "source", "hyperliquid", "testdata", "node_fills.jsonl")
 	fills := make(map[string]int) // by address
-	file, err := os.Open(recording)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.Open(recording))(t)
 	defer file.Close()
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 1<<20)
@@ -28,14 +26,10 @@ func TestARecordingIsReplayedOnceAndServed(t *testing.T) {
 		var block struct {
 			Events [][2]json.RawMessage `json:"events"`
 		}
-		if err := json.Unmarshal(lines.Bytes(), &block); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(lines.Bytes(), &block))
 		for _, event := range block.Events {
 			var address string
-			if err := json.Unmarshal(event[0], &address); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(event[0], &address))
 			fills[strings.ToLower(address)]++
 			total++
 		}

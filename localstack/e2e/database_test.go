@@ -13,6 +13,7 @@ import (
 
 	"quotary/localstack/client"
 	"quotary/localstack/stack"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -55,10 +56,7 @@ func slots(t *testing.T, key client.Key) [2]int64 {
 		ExpressionAttributeValues: map[string]types.AttributeValue{":key": &types.AttributeValueMemberS{Value: "k#" + key.AccessKey + "#"}},
 	})
 	for pages.HasMorePages() {
-		page, err := pages.NextPage(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := must.Get(pages.NextPage(t.Context()))(t)
 		for _, shard := range page.Items {
 			if text(shard["sk"]) == "conns" {
 				taken[0] += number(shard["taken"])

@@ -20,6 +20,7 @@ import (
 	"github.com/coder/websocket"
 
 	"quotary/localstack/stack"
+	"quotary/shared/testing/must"
 )
 
 // BenchmarkVenueToClient is the time from when a client of the simulated venue
@@ -29,13 +30,10 @@ import (
 // looked at every 100 ms. Clients, gateway and venue are this process; an operation
 // is one frame.
 func BenchmarkVenueToClient(b *testing.B) {
-	live, err := stack.Start(b.Context(), stack.Config{
+	live := must.Get(stack.Start(b.Context(), stack.Config{
 		Data: b.TempDir(), Programs: programs, Tools: filepath.Join(root, "localstack"),
 		IngesterEnv: []string{"QUOTARY_FEED_IDLE=1h"},
-	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	}))(b)
 	defer func() {
 		if err := live.Stop(context.Background()); err != nil {
 			b.Error(err)
@@ -132,9 +130,7 @@ func listenTo(b *testing.B, venue string) *sync.Map {
 	conn.SetReadLimit(1 << 20)
 	for _, channel := range []string{"l2Book", "trades"} {
 		message := subscription("subscribe", map[string]any{"type": channel, "coin": "BTC"})
-		if err := conn.Write(ctx, websocket.MessageText, []byte(message)); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, conn.Write(ctx, websocket.MessageText, []byte(message)))
 	}
 	var running sync.WaitGroup
 	b.Cleanup(func() { stop(); running.Wait() })

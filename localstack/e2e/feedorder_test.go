@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"quotary/shared/testing/must"
 )
 
 // TestRepliesComeInTheOrderOfTheMessages sends many messages without waiting for
@@ -41,9 +43,7 @@ func TestRepliesComeInTheOrderOfTheMessages(t *testing.T) {
 		var refused struct{ Error string }
 		switch {
 		case p.Channel == "subscriptionResponse":
-			if err := json.Unmarshal(p.Data, &reply); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(p.Data, &reply))
 			got = append(got, fmt.Sprintln(reply.Method, reply.Subscription.Type, reply.Status, reply.ActiveCount))
 		case json.Unmarshal([]byte(p.raw), &refused) == nil && refused.Error != "":
 			got = append(got, refused.Error)

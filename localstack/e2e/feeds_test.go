@@ -12,6 +12,7 @@ import (
 	"github.com/coder/websocket"
 
 	"quotary/localstack/client"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -347,9 +348,7 @@ func TestTheAddressFeedsTellOfActiveAccounts(t *testing.T) {
 			for range 3 {
 				p := s.await("data of an account", soon, func(p pushed) bool { return p.Type == "data" || p.Channel == "clearinghouseState" })
 				var m map[string]any
-				if err := json.Unmarshal(p.Data, &m); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, json.Unmarshal(p.Data, &m))
 				ours(p, m)
 				has(t, p, m, names...)
 			}

@@ -10,6 +10,7 @@ import (
 
 	"quotary/localstack/client"
 	"quotary/shared/catalog"
+	"quotary/shared/testing/must"
 )
 
 func TestTheLifeOfAKey(t *testing.T) {
@@ -60,9 +61,7 @@ func TestTheLifeOfAKey(t *testing.T) {
 		AccessKey        string `json:"access_key"`
 		UsedMonthlyQuota int64  `json:"used_monthly_quota"`
 	}
-	if err := json.Unmarshal(call(t, 200, primary, "GET", d+"/sub-keys/export", nil).Body, &rows); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(call(t, 200, primary, "GET", d+"/sub-keys/export", nil).Body, &rows))
 	if len(rows) != 2 || rows[0].UsedMonthlyQuota != 3 || rows[1].UsedMonthlyQuota != 3 {
 		t.Errorf("export = %+v", rows)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/coder/websocket"
 
 	"quotary/localstack/client"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -101,9 +102,7 @@ func TestNoFillIsLostBetweenTwoIngesters(t *testing.T) {
 			if p.Type != "data" {
 				return false
 			}
-			if err := json.Unmarshal(p.Data, &f); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(p.Data, &f))
 			if received[f]++; first == 0 {
 				first = f.Time
 			}

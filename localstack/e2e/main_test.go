@@ -18,6 +18,7 @@ import (
 	"quotary/localstack/client"
 	"quotary/localstack/stack"
 	"quotary/shared/catalog"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -121,10 +122,7 @@ func call(t *testing.T, want int, key client.Key, method, path string, body any)
 func ask(t *testing.T, key client.Key, method, path string, body any) client.Answer {
 	t.Helper()
 	target, query, _ := strings.Cut(path, "?")
-	parameters, err := url.ParseQuery(query)
-	if err != nil {
-		t.Fatal(err)
-	}
+	parameters := must.Get(url.ParseQuery(query))(t)
 	answer, err := api().Do(t.Context(), key, method, target, parameters, body)
 	if err != nil {
 		t.Fatalf("%s %s: %v", method, path, err)
@@ -174,9 +172,7 @@ func invite(t *testing.T, fields map[string]any) string {
 	var out struct {
 		Token string `json:"token"`
 	}
-	if err := client.Invoke(t.Context(), world.State.LambdaURL, catalog.FunctionAdmin, event, &out); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, client.Invoke(t.Context(), world.State.LambdaURL, catalog.FunctionAdmin, event, &out))
 	if out.Token == "" {
 		t.Fatal("create_invite returned no token")
 	}

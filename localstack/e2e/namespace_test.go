@@ -12,6 +12,7 @@ import (
 
 	"quotary/localstack/client"
 	"quotary/localstack/stack"
+	"quotary/shared/testing/must"
 )
 
 // Two stacks on one DynamoDB know nothing of each other, and a stack whose demo
@@ -19,24 +20,16 @@ import (
 func TestStacksOnOneDatabaseAreApart(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	foreign, err := json.Marshal(world.State.Demo)
-	if err != nil {
-		t.Fatal(err)
-	}
+	foreign := must.Get(json.Marshal(world.State.Demo))(t)
 	for name, text := range map[string]string{"demo.json": string(foreign), stack.LayoutFile: fmt.Sprint(stack.Layout)} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
 	var states []stack.State
 	for range 2 {
-		other, err := stack.Start(t.Context(), stack.Config{
+		other := must.Get(stack.Start(t.Context(), stack.Config{
 			Data: folder, Programs: programs, Tools: filepath.Join(root, "localstack"),
 			DynamoDB: world.State.DynamoDB, Upstream: "none",
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		states = append(states, other.State)
 		ask := func(at stack.State, key client.Key, want int) {
 			t.Helper()

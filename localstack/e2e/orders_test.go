@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -75,14 +76,8 @@ func compareOrders(t *testing.T, address string) (named bool) {
 // venueInfo asks the venue itself.
 func venueInfo(t *testing.T, question map[string]any) []byte {
 	t.Helper()
-	body, err := json.Marshal(question)
-	if err != nil {
-		t.Fatal(err)
-	}
-	answer, err := http.Post(world.State.VenueURL+"/info", "application/json", strings.NewReader(string(body)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must.Get(json.Marshal(question))(t)
+	answer := must.Get(http.Post(world.State.VenueURL+"/info", "application/json", strings.NewReader(string(body))))(t)
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
 	if err != nil || answer.StatusCode != http.StatusOK {
@@ -93,9 +88,7 @@ func venueInfo(t *testing.T, question map[string]any) []byte {
 
 func venueOrders(t *testing.T, address string) (list []orderStatus) {
 	t.Helper()
-	if err := json.Unmarshal(venueInfo(t, map[string]any{"type": "historicalOrders", "user": address}), &list); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(venueInfo(t, map[string]any{"type": "historicalOrders", "user": address}), &list))
 	return list
 }
 
@@ -106,9 +99,7 @@ func venueRest(t *testing.T, address string) map[int64]string {
 		Oid int64
 		Sz  string
 	}
-	if err := json.Unmarshal(venueInfo(t, map[string]any{"type": "openOrders", "user": address}), &open); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(venueInfo(t, map[string]any{"type": "openOrders", "user": address}), &open))
 	rest := map[int64]string{}
 	for _, o := range open {
 		rest[o.Oid] = o.Sz
@@ -121,9 +112,7 @@ func venueRest(t *testing.T, address string) map[int64]string {
 func askOrder(t *testing.T, question map[string]any) *orderStatus {
 	t.Helper()
 	var wrapped struct{ Order *orderStatus }
-	if err := json.Unmarshal(venueInfo(t, question), &wrapped); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(venueInfo(t, question), &wrapped))
 	return wrapped.Order
 }
 

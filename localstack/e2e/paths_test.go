@@ -15,6 +15,7 @@ import (
 	"quotary/localstack/client"
 	"quotary/localstack/stack"
 	"quotary/shared/catalog"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -22,10 +23,7 @@ import (
 // the gateway leaves in the path of an event.
 func customDomain(t *testing.T) client.Client {
 	t.Helper()
-	address, err := url.Parse(world.State.BaseURL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	address := must.Get(url.Parse(world.State.BaseURL))(t)
 	var dialer net.Dialer
 	transport := &http.Transport{DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return dialer.DialContext(ctx, network, address.Host)
@@ -47,10 +45,7 @@ func TestACoinWithASlashIsFound(t *testing.T) {
 				t.Parallel()
 				type ticker struct{ Coin string }
 				eventually(t, "the ticker of "+coin, func() client.Answer {
-					answer, err := gateway.Get(t.Context(), world.State.Demo.SubKey, hl+"/tickers/coin/"+path, nil)
-					if err != nil {
-						t.Fatal(err)
-					}
+					answer := must.Get(gateway.Get(t.Context(), world.State.Demo.SubKey, hl+"/tickers/coin/"+path, nil))(t)
 					return answer
 				}, func(one ticker) bool { return one.Coin == coin })
 			})
@@ -83,10 +78,7 @@ func TestEveryEndpointOfACoinTakesASlash(t *testing.T) {
 // stage's own address.
 func TestEveryEndpointAnswersUnderACustomDomain(t *testing.T) {
 	t.Parallel()
-	demo, err := stack.Register(t.Context(), world.State, "Domain")
-	if err != nil {
-		t.Fatal(err)
-	}
+	demo := must.Get(stack.Register(t.Context(), world.State, "Domain"))(t)
 	stage, domain := client.Client{BaseURL: world.State.BaseURL}, customDomain(t)
 	for _, e := range catalog.All() {
 		if e.Method != catalog.MethodWS {
@@ -147,10 +139,7 @@ func summary(t *testing.T, a client.Answer) string {
 		text.WriteString("\n" + strings.Join(slices.Sorted(maps.Keys(body)), " "))
 		return text.String()
 	}
-	rest, err := json.Marshal(body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rest := must.Get(json.Marshal(body))(t)
 	text.Write(rest)
 	return text.String()
 }

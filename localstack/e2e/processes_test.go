@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -117,9 +118,7 @@ func killActive(t *testing.T) (holder ingester, at time.Time) {
 	if holder = active(t, 0); holder.pid == 0 {
 		t.Skip("the processes of the stack cannot be seen on this system")
 	}
-	if err := syscall.Kill(holder.pid, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Kill(holder.pid, syscall.SIGKILL))
 	return holder, time.Now()
 }
 

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"quotary/shared/testing/must"
 )
 
 // TestAPublicClientLibraryFollowsTheFeeds has a library that was written for the
@@ -83,26 +85,15 @@ func startPublicClient(t *testing.T, settings map[string]any) *publicClient {
 	if out, err := exec.CommandContext(installing, "make", "-C", root, "localstack/e2e/publicclient/node_modules/.package-lock.json").CombinedOutput(); err != nil {
 		t.Skipf("npm cannot install the client library of %s: %v\n%s", dir, err, out)
 	}
-	argument, err := json.Marshal(settings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	argument := must.Get(json.Marshal(settings))(t)
 	// Node 20 has its WebSocket behind a flag; later ones know the flag, too.
 	running, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	cmd := exec.CommandContext(running, "node", "--experimental-websocket", "--no-warnings", filepath.Join(dir, "follow.mjs"), string(argument))
 	complaints := new(strings.Builder)
 	cmd.Stderr = complaints
-	commands, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	commands := must.Get(cmd.StdinPipe())(t)
+	out := must.Get(cmd.StdoutPipe())(t)
+	must.Do(t, cmd.Start())
 	c := &publicClient{t: t, commands: commands, lines: make(chan publicLine)}
 	ended := make(chan struct{})
 	go func() {
@@ -134,9 +125,7 @@ func startPublicClient(t *testing.T, settings map[string]any) *publicClient {
 // command has the library do something, and waits until it did.
 func (c *publicClient) command(line string) {
 	c.t.Helper()
-	if _, err := fmt.Fprintln(c.commands, line); err != nil {
-		c.t.Fatal(err)
-	}
+	must.Get(fmt.Fprintln(c.commands, line))(c.t)
 	if line != "refuse" {
 		c.did(line)
 	}
@@ -176,9 +165,7 @@ func (c *publicClient) await(what string, wanted func(publicLine) bool) publicLi
 				c.t.Fatalf("%s: %s", line.Did, line.Error)
 			case line.Did == "url":
 				url := world.State.WSBaseURL + hl + "/ws?" + world.State.Demo.SubKey.Sign(time.Now(), rand.Text()).Encode()
-				if _, err := fmt.Fprintln(c.commands, "url "+url); err != nil {
-					c.t.Fatal(err)
-				}
+				must.Get(fmt.Fprintln(c.commands, "url "+url))(c.t)
 			case line.Did == "close":
 				c.drops++
 				c.early = nil // of the connection that ended

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"quotary/localstack/stack"
+	"quotary/shared/testing/must"
 )
 
 // shellBlock is commands in a document that are to be run, and by which name.
@@ -70,10 +71,7 @@ func TestDocumentsWorkAsWritten(t *testing.T) {
 // script is the commands of a block, which may be in several parts.
 func script(t *testing.T, path, block string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(root, path)))(t)
 	var all strings.Builder
 	for _, part := range shellBlock.FindAllStringSubmatch(string(text), -1) {
 		if part[1] == block {
@@ -92,12 +90,8 @@ func programsThatFind(t *testing.T, data string) string {
 	t.Helper()
 	folder := t.TempDir()
 	for _, program := range []string{"localstack", "ingester"} {
-		if err := os.Symlink(filepath.Join(programs, program), filepath.Join(folder, program)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(filepath.Join(programs, program), filepath.Join(folder, program)))
 	}
-	if err := stack.Remember(folder, data); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stack.Remember(folder, data))
 	return folder
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"quotary/localstack/stack"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -53,9 +54,7 @@ func TestTradesAreLive(t *testing.T) {
 		if p.Channel != "trades" {
 			return false
 		}
-		if err := json.Unmarshal(p.Data, &trades); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(p.Data, &trades))
 		for _, trade := range trades {
 			at := time.UnixMilli(trade.Time)
 			if at.Before(began) {
@@ -90,14 +89,9 @@ func TestAUserFillsSnapshotHasNoHoles(t *testing.T) {
 	venueFills := func(user string) (fills []fill) {
 		t.Helper()
 		body := []byte(`{"type":"userFills","user":"` + user + `"}`)
-		res, err := http.Post(world.State.VenueURL+"/info", "application/json", bytes.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := must.Get(http.Post(world.State.VenueURL+"/info", "application/json", bytes.NewReader(body)))(t)
 		defer res.Body.Close()
-		if err := json.NewDecoder(res.Body).Decode(&fills); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.NewDecoder(res.Body).Decode(&fills))
 		return fills
 	}
 	for _, user := range world.Venue.Truth().Addresses[:8] {

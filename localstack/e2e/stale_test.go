@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"testing"
 	"time"
+
+	"quotary/shared/testing/must"
 )
 
 // TestABookOfASilentSourceIsSentAgainAsStale has the venue send nothing of one
@@ -25,9 +27,7 @@ func TestABookOfASilentSourceIsSentAgainAsStale(t *testing.T) {
 			if p.Channel != "l2Book" {
 				return false
 			}
-			if err := json.Unmarshal(p.Data, &b); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(p.Data, &b))
 			return b.Stale == stale
 		})
 		return b

@@ -16,6 +16,7 @@ import (
 	"quotary/localstack/client"
 	"quotary/localstack/stack"
 	"quotary/shared/catalog"
+	"quotary/shared/testing/must"
 )
 
 // nowhere is an address at which nobody answers.
@@ -28,7 +29,7 @@ func TestWithoutItsUpstreamsAStackSaysSo(t *testing.T) {
 	t.Parallel()
 	var progress bytes.Buffer
 	const within = 4 * time.Second
-	cut, err := stack.Start(t.Context(), stack.Config{
+	cut := must.Get(stack.Start(t.Context(), stack.Config{
 		Data: t.TempDir(), Programs: programs, Tools: filepath.Join(root, "localstack"),
 		Upstream: "hyperliquid", SourcesWithin: within, Progress: &progress,
 		IngesterEnv: []string{
@@ -37,10 +38,7 @@ func TestWithoutItsUpstreamsAStackSaysSo(t *testing.T) {
 			catalog.EnvNewsFeeds.Name + `=[{"url":"` + nowhere + `/rss","language":"en","source":"Nobody"}]`,
 			catalog.EnvCoinGeckoURL.Name + "=" + nowhere,
 		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	t.Cleanup(func() {
 		stopping, done := context.WithTimeout(context.Background(), time.Minute)
 		defer done()
@@ -63,18 +61,13 @@ func TestWithoutItsUpstreamsAStackSaysSo(t *testing.T) {
 			t.Errorf("the start does not say that %s refused: %s", name, progress.String())
 		}
 	}
-	answer, err := http.Get(cut.State.Ingesters[0] + "/readyz")
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(http.Get(cut.State.Ingesters[0] + "/readyz"))(t)
 	defer answer.Body.Close()
 	var condition struct {
 		Status  string
 		Domains map[string]struct{ Awaited []string }
 	}
-	if err := json.NewDecoder(answer.Body).Decode(&condition); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.NewDecoder(answer.Body).Decode(&condition))
 	if answer.StatusCode != http.StatusServiceUnavailable || condition.Status != "not ready" || len(condition.Domains["perp"].Awaited) != 2 {
 		t.Errorf("/readyz: %d %+v", answer.StatusCode, condition)
 	}
@@ -90,10 +83,7 @@ func TestWithoutItsUpstreamsAStackSaysSo(t *testing.T) {
 		}
 		asked++
 		path, query, body := example(t, e)
-		answer, err := at.Do(t.Context(), cut.State.Demo.SubKey, e.Method, path, query, body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		answer := must.Get(at.Do(t.Context(), cut.State.Demo.SubKey, e.Method, path, query, body))(t)
 		if answer.Status != http.StatusServiceUnavailable || answer.Header.Get("Retry-After") == "" || !strings.Contains(message(t, answer), " not ") {
 			t.Errorf("%s %v %v: %d %.300s", e, query, body, answer.Status, answer.Body)
 		}

@@ -4,15 +4,15 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"quotary/shared/testing/must"
 )
 
 func TestCommandsFindTheStackThatStartedLast(t *testing.T) {
 	t.Parallel()
 	runs := func(url string) (data string) {
 		data = t.TempDir()
-		if err := os.WriteFile(filepath.Join(data, StateFile), []byte(`{"base_url":"`+url+`"}`), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(data, StateFile), []byte(`{"base_url":"`+url+`"}`), 0o600))
 		return data
 	}
 	for name, test := range map[string]struct{ last, otherwise, want string }{
@@ -25,9 +25,7 @@ func TestCommandsFindTheStackThatStartedLast(t *testing.T) {
 			t.Parallel()
 			programs := t.TempDir()
 			if test.last != "" {
-				if err := Remember(programs, test.last); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, Remember(programs, test.last))
 			}
 			state, err := ReadLast(programs, test.otherwise)
 			if state.BaseURL != test.want || (err != nil) != (test.want == "") {

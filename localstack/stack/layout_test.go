@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"quotary/shared/testing/must"
 )
 
 // TestAFolderOfAnotherLayoutIsRefused starts a stack on folders that other
@@ -28,9 +30,7 @@ func TestAFolderOfAnotherLayoutIsRefused(t *testing.T) {
 			t.Parallel()
 			folder := t.TempDir()
 			for file, text := range c.files {
-				if err := os.WriteFile(filepath.Join(folder, file), []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(filepath.Join(folder, file), []byte(text), 0o600))
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel() // it gets no further than its folder
@@ -51,10 +51,7 @@ func TestAFolderOfAnotherLayoutIsRefused(t *testing.T) {
 			if err.Error() != want {
 				t.Errorf("refused with\n%v, want\n%s", err, want)
 			}
-			entries, err := os.ReadDir(folder)
-			if err != nil {
-				t.Fatal(err)
-			}
+			entries := must.Get(os.ReadDir(folder))(t)
 			for _, entry := range entries {
 				if _, ok := c.files[entry.Name()]; !ok && entry.Name() != lockFile {
 					t.Errorf("a refused folder has got a file %s", entry.Name())

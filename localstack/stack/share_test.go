@@ -9,6 +9,8 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"testing"
+
+	"quotary/shared/testing/must"
 )
 
 func TestWhatIsSharedAnswersAtTheOtherAddress(t *testing.T) {
@@ -36,15 +38,9 @@ func TestWhatIsSharedAnswersAtTheOtherAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range []string{"database", "objects"} {
-		at, err := url.Parse(urls[i])
-		if err != nil {
-			t.Fatal(err)
-		}
+		at := must.Get(url.Parse(urls[i]))(t)
 		for range 2 { // on one connection
-			res, err := http.Get("http://" + other + ":" + at.Port())
-			if err != nil {
-				t.Fatal(err)
-			}
+			res := must.Get(http.Get("http://" + other + ":" + at.Port()))(t)
 			text, _ := io.ReadAll(res.Body)
 			res.Body.Close()
 			if string(text) != want {

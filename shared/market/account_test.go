@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 )
 
 const alice, bob = "0xa11ce00000000000000000000000000000000001", "0xb0b0000000000000000000000000000000000002"
@@ -46,9 +47,7 @@ func accountFill(t testing.TB, n int64, text string) *market.Fill {
 			t.Fatalf("%q is no part of a fill", word)
 		}
 	}
-	if err := f.Check(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Check())
 	return f
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"quotary/shared/market"
 	"quotary/shared/market/markettest"
+	"quotary/shared/testing/must"
 )
 
 // history is what some accounts did to each other, kept in whole numbers: sizes of one
@@ -298,9 +299,7 @@ func TestHugeAmountsDoNoHarm(t *testing.T) {
 			f.Px, f.Sz = markettest.Decimal(36, 9).Draw(rt, "px"), markettest.Decimal(36, 9).Draw(rt, "sz")
 			f.StartPosition, f.ClosedPnl = markettest.Signed(36, 9).Draw(rt, "start"), markettest.Signed(36, 9).Draw(rt, "pnl")
 			f.Time, f.Seq = at(int64(i)), int64(i)
-			if err := f.Check(); err != nil {
-				rt.Fatal(err)
-			}
+			must.Do(rt, f.Check())
 			if got, _ := a.Fill(&f, someMarkets()); got == market.Gap {
 				a.Forget(f.Coin)
 				a.Fill(&f, someMarkets())

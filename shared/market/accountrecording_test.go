@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 )
 
 // recording opens a file of the folder of genuine recordings that QUOTARY_TESTDATA names,
@@ -22,10 +23,7 @@ func recording(t *testing.T, name string) *os.File {
 	if dir == "" {
 		t.Skip("QUOTARY_TESTDATA names no folder of recordings")
 	}
-	file, err := os.Open(filepath.Join(dir, "hyperliquid", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.Open(filepath.Join(dir, "hyperliquid", name)))(t)
 	t.Cleanup(func() { file.Close() })
 	return file
 }
@@ -36,24 +34,15 @@ func plain(t *testing.T, text string) string {
 	if !strings.ContainsAny(text, "eE") {
 		return text
 	}
-	f, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(strconv.ParseFloat(text, 64))(t)
 	return strconv.FormatFloat(f, 'f', -1, 64)
 }
 
 // recordedFills are 14,149 fills of three accounts, in their order.
 func recordedFills(t *testing.T) []market.Fill {
 	t.Helper()
-	unzipped, err := gzip.NewReader(recording(t, "fills_three_accounts_2024-25.csv.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, err := csv.NewReader(unzipped).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	unzipped := must.Get(gzip.NewReader(recording(t, "fills_three_accounts_2024-25.csv.gz")))(t)
+	rows := must.Get(csv.NewReader(unzipped).ReadAll())(t)
 	column := map[string]int{}
 	for i, name := range rows[0] {
 		column[name] = i
@@ -61,21 +50,13 @@ func recordedFills(t *testing.T) []market.Fill {
 	fills := make([]market.Fill, len(rows)-1)
 	for i, row := range rows[1:] {
 		of := func(name string) string { return row[column[name]] }
-		ms, err := strconv.ParseInt(of("time"), 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		oid, err := strconv.ParseInt(of("oid"), 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ms := must.Get(strconv.ParseInt(of("time"), 10, 64))(t)
+		oid := must.Get(strconv.ParseInt(of("oid"), 10, 64))(t)
 		fills[i] = market.Fill{
 			Address: of("address"), Coin: of("coin"), Side: market.Side(of("side")[0]), Time: ms, Seq: int64(i + 1), Oid: oid, Dir: of("dir"), Hash: of("hash"),
 			Px: plain(t, of("px")), Sz: plain(t, of("sz")), StartPosition: plain(t, of("start_position")), ClosedPnl: plain(t, of("closed_pnl")), Fee: plain(t, of("fee")),
 		}
-		if err := fills[i].Check(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, fills[i].Check())
 	}
 	return fills
 }
@@ -229,9 +210,7 @@ func TestGenuineLedgersAreOfKnownKinds(t *testing.T) {
 			Request  struct{ Type, User string }
 			Response json.RawMessage
 		}
-		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(lines.Bytes(), &c))
 		if c.Request.Type != "userNonFundingLedgerUpdates" {
 			continue
 		}
@@ -240,15 +219,11 @@ func TestGenuineLedgersAreOfKnownKinds(t *testing.T) {
 			Hash  string
 			Delta json.RawMessage
 		}
-		if err := json.Unmarshal(c.Response, &list); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(c.Response, &list))
 		var a market.Account
 		for _, l := range list {
 			var of struct{ Type string }
-			if err := json.Unmarshal(l.Delta, &of); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(l.Delta, &of))
 			updates++
 			if got := a.Ledger(&market.Ledger{Address: c.Request.User, Time: l.Time, Hash: l.Hash, Type: of.Type, Delta: l.Delta}); got != market.Applied {
 				t.Errorf("%s is %s", l.Delta, got)

@@ -8,6 +8,7 @@ import (
 
 	"quotary/shared/market"
 	"quotary/shared/market/markettest"
+	"quotary/shared/testing/must"
 )
 
 // fraction is a decimal as it is.
@@ -35,10 +36,7 @@ func TestAWeightedRateIsTheExactMeanRounded(t *testing.T) {
 		var rates []market.WeightedRate
 		total, weights := new(big.Rat), new(big.Rat)
 		for range rapid.IntRange(0, 12).Draw(t, "venues") {
-			rate, err := market.ParseDecimal(markettest.Signed(1, 8).Draw(t, "rate"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			rate := must.Get(market.ParseDecimal(markettest.Signed(1, 8).Draw(t, "rate")))(t)
 			weight := markettest.Parsed(9, 2).Draw(t, "weight")
 			r := market.WeightedRate{Rate: rate, Weight: weight, Period: rapid.SampledFrom([]int64{0, 3_600_000, 2 * 3_600_000, 4 * 3_600_000, eightHours}).Draw(t, "period")}
 			rates = append(rates, r)

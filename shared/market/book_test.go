@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 )
 
 // levels reads "px:sz:n px:sz:n".
@@ -74,10 +75,7 @@ func TestTheStepChangesWithTheMagnitude(t *testing.T) {
 
 func trimmed(t *testing.T, s string) string {
 	t.Helper()
-	d, err := market.ParseDecimal(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(market.ParseDecimal(s))(t)
 	return market.Text(d)
 }
 
@@ -125,9 +123,7 @@ func TestGroupingLosesNoOrderAndPromisesNoBetterPrice(t *testing.T) {
 			b.Asks = append(b.Asks, l)
 			b.Bids = append([]market.Level{l}, b.Bids...)
 		}
-		if err := b.Check(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Check())
 		joined := b.Group(g)
 		if err := joined.Check(); err != nil {
 			t.Fatalf("%+v: %v", joined, err)
@@ -158,10 +154,7 @@ func sum(t *rapid.T, levels []market.Level) string {
 }
 
 func decimal(t *rapid.T, s string) market.Decimal {
-	d, err := market.ParseDecimal(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(market.ParseDecimal(s))(t)
 	return d
 }
 

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"quotary/shared/testing/must"
 )
 
 func TestParseDecimalTakesPlainDecimalsOnly(t *testing.T) {
@@ -29,10 +31,7 @@ func TestTextIsInTheVenueStyle(t *testing.T) {
 		"30135.0": "30135.0", "30135": "30135.0", "13.00": "13.0", "0": "0.0", "-0.0": "0.0", "0.50": "0.5",
 		"-2.250": "-2.25", "100": "100.0", "0.00000001": "0.00000001", "1234567890123456789012345678.5": "1234567890123456789012345678.5",
 	} {
-		d, err := ParseDecimal(in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(ParseDecimal(in))(t)
 		if got := Text(d); got != want {
 			t.Errorf("Text(%s) = %s, want %s", in, got, want)
 		}
@@ -85,10 +84,7 @@ func TestTextAndParseDecimalAreInverse(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.SampledFrom([]string{"", "-"}).Draw(t, "sign") + decimalText(20, 19).Draw(t, "s")
-		d, err := ParseDecimal(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(ParseDecimal(s))(t)
 		if rat(Text(d)).Cmp(rat(s)) != 0 {
 			t.Fatalf("%s became %s", s, Text(d))
 		}

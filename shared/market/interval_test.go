@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"quotary/shared/testing/must"
 )
 
 func TestBucketsOpenWhereTheVenueOpensThem(t *testing.T) {
@@ -18,10 +20,7 @@ func TestBucketsOpenWhereTheVenueOpensThem(t *testing.T) {
 		"12h": "2026-03-15T12:00:00Z", "1d": "2026-03-15T00:00:00Z", "3d": "2026-03-14T00:00:00Z", "1w": "2026-03-09T00:00:00Z",
 		"1M": "2026-03-01T00:00:00Z",
 	} {
-		i, err := ParseInterval(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		i := must.Get(ParseInterval(name))(t)
 		if got := i.Start(at).Format(time.RFC3339); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 )
 
 const (
@@ -282,10 +283,7 @@ func TestValuesAndTopAreThoseOfEveryOrder(t *testing.T) {
 				t.Fatalf("the top of %s (-want +got):\n%s", coin, diff)
 			}
 			for _, threshold := range []string{"-1", "0", "0.00000001", "0.000000015", "3.0", "30135.5", "30135.50000000001", "90406.5", "1844674407370.9551615", "184467440737.09551616", "99999999999999999999999999"} {
-				least, err := market.ParseDecimal(threshold)
-				if err != nil {
-					t.Fatal(err)
-				}
+				least := must.Get(market.ParseDecimal(threshold))(t)
 				for side, values := range map[market.Side]market.OrderValues{market.Buy: c.Bids, market.Sell: c.Asks} {
 					n, sum := int64(0), market.Decimal{}
 					for _, o := range all {

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"quotary/shared/testing/must"
 )
 
 func TestWhenThePeriodsOfPairsOpen(t *testing.T) {
@@ -34,10 +36,7 @@ func TestWhenThePeriodsOfPairsOpen(t *testing.T) {
 		{2592000, OpenBeijing0, "2026-03-01T00:00:00Z", Day1},
 		{2592000, OpenBeijing8, "2026-03-01T00:00:00Z", Day1},
 	} {
-		p, err := NewPeriod(c.seconds, c.opens)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(NewPeriod(c.seconds, c.opens))(t)
 		moment, _ := time.Parse(time.RFC3339, at)
 		if got := time.UnixMilli(p.StartMs(moment.UnixMilli())).UTC().Format(time.RFC3339); got != c.want {
 			t.Errorf("%d s with opening %d: the bucket opens at %s, want %s", c.seconds, c.opens, got, c.want)
@@ -51,10 +50,7 @@ func TestWhenThePeriodsOfPairsOpen(t *testing.T) {
 func TestNoStoredBucketOfAPairLiesInTwoPeriods(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		p, err := NewPeriod(rapid.SampledFrom(periods[:]).Draw(t, "seconds"), rapid.SampledFrom([]DayOpen{OpenBeijing0, OpenBeijing8}).Draw(t, "opens"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(NewPeriod(rapid.SampledFrom(periods[:]).Draw(t, "seconds"), rapid.SampledFrom([]DayOpen{OpenBeijing0, OpenBeijing8}).Draw(t, "opens")))(t)
 		ms := rapid.Int64Range(1_500_000_000_000, 1_900_000_000_000).Draw(t, "ms")
 		tier := p.StoredAs()
 		first, last := tier.StartMs(ms), tier.NextMs(ms)-1

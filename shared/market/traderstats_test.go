@@ -9,6 +9,7 @@ import (
 
 	"quotary/shared/market"
 	"quotary/shared/market/markettest"
+	"quotary/shared/testing/must"
 )
 
 const (
@@ -21,10 +22,7 @@ var equalDecimals = cmp.Comparer(func(a, b market.Decimal) bool { return a.Equal
 
 func dec(t testing.TB, text string) market.Decimal {
 	t.Helper()
-	d, err := market.ParseDecimal(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(market.ParseDecimal(text))(t)
 	return d
 }
 

@@ -8,17 +8,12 @@ import (
 
 	"quotary/shared/market"
 	"quotary/shared/market/markettest"
+	"quotary/shared/testing/must"
 )
 
-func rate(t interface{ Fatal(...any) }, usd, cny string) market.YuanRate {
-	u, err := market.ParseDecimal(usd)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := market.ParseDecimal(cny)
-	if err != nil {
-		t.Fatal(err)
-	}
+func rate(t must.T, usd, cny string) market.YuanRate {
+	u := must.Get(market.ParseDecimal(usd))(t)
+	c := must.Get(market.ParseDecimal(cny))(t)
 	return market.YuanRate{USD: u, CNY: c}
 }
 

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"quotary/shared/search"
+	"quotary/shared/testing/must"
 )
 
 func TestAQueryFindsDocumentsThatHoldItsWords(t *testing.T) {
@@ -162,10 +163,7 @@ func TestSearchEqualsLookingThroughAllDocuments(t *testing.T) {
 				}
 				list, newest[d.ID] = append(list, d), d
 			}
-			s, err := search.Decode(search.Build(list).Append(nil))
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(search.Decode(search.Build(list).Append(nil)))(t)
 			segments = append(segments, s)
 		}
 		from := rapid.IntRange(0, len(segments)-1).Draw(t, "merged from")

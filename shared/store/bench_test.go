@@ -14,6 +14,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 )
 
 // The benchmarks use an engine on disk, as the local stack does.
@@ -48,9 +49,7 @@ func BenchmarkLogPut(b *testing.B) {
 	const batch = 1000
 	n := 0
 	for b.Loop() {
-		if err := log.Put(b.Context(), "fill", fills(batch, n)); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, log.Put(b.Context(), "fill", fills(batch, n)))
 		n += batch
 	}
 	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "rows/s")
@@ -68,9 +67,7 @@ func BenchmarkSeriesPut(b *testing.B) {
 			rows[i] = seriesRow(k, int64(n+i)*1000)
 			rows[i].Body = fmt.Appendf(nil, `{"pad":%q}`, strings.Repeat("x", 160))
 		}
-		if err := series.Put(b.Context(), rows); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, series.Put(b.Context(), rows))
 		n += batch
 	}
 	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "rows/s")
@@ -79,9 +76,7 @@ func BenchmarkSeriesPut(b *testing.B) {
 func BenchmarkLogRows100(b *testing.B) {
 	db, prefix := onDisk(b)
 	log := store.NewLog(db, prefix+schema.LogTable)
-	if err := log.Put(b.Context(), "fill", fills(30_000, 0)); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, log.Put(b.Context(), "fill", fills(30_000, 0)))
 	for b.Loop() {
 		q := store.Query{Dataset: "fill", Subject: fmt.Sprintf("0x%040d", 7), Newest: true, PageSize: 100}
 		n := 0
@@ -134,9 +129,7 @@ func BenchmarkRequest(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
-				if err := c.request(b.Context()); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, c.request(b.Context()))
 			}
 		})
 	}
@@ -145,14 +138,10 @@ func BenchmarkRequest(b *testing.B) {
 func BenchmarkViewGet(b *testing.B) {
 	client, bucket := storetest.S3(b)
 	views := store.NewViews(client, bucket)
-	if err := views.Publish(b.Context(), "tickers", []byte(`{}`)); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, views.Publish(b.Context(), "tickers", []byte(`{}`)))
 	view := store.NewView(views, "tickers", time.Hour, time.Now, func([]byte) (int, error) { return 1, nil })
 	for b.Loop() {
-		if _, err := view.Get(b.Context()); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(view.Get(b.Context()))(b)
 	}
 }
 
@@ -168,9 +157,7 @@ func BenchmarkView1MB(b *testing.B) {
 	b.Run("Publish", func(b *testing.B) {
 		b.SetBytes(int64(len(body)))
 		for b.Loop() {
-			if err := views.Publish(b.Context(), "tickers", body); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, views.Publish(b.Context(), "tickers", body))
 		}
 	})
 	packed := views.Pack(body)
@@ -184,9 +171,7 @@ func BenchmarkView1MB(b *testing.B) {
 	b.Run("unpack", func(b *testing.B) {
 		b.SetBytes(int64(len(body)))
 		for b.Loop() {
-			if _, err := views.Unpack(packed); err != nil {
-				b.Fatal(err)
-			}
+			must.Get(views.Unpack(packed))(b)
 		}
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"quotary/shared/store/retention"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 )
 
 // TestRowsAreCountedInTheStore also over pages, at the edges of a window, and no further
@@ -35,9 +36,7 @@ func TestRowsAreCountedInTheStore(t *testing.T) {
 	for i := range 150 { // a megabyte and a half
 		rows = append(rows, store.Row{Subject: "alice", Index: [4]string{"a"}, Time: at(1000 + int64(i)), ID: fmt.Sprint(i), Body: body})
 	}
-	if err := l.Put(t.Context(), "word", rows); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, l.Put(t.Context(), "word", rows))
 	for name, c := range map[string]struct {
 		q    store.Query
 		most int

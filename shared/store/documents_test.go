@@ -21,6 +21,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 )
 
 var few = store.DocumentLimits{Bytes: 100, Count: 5}
@@ -34,10 +35,7 @@ func newDocuments(t *testing.T, limits store.DocumentLimits) (*store.Documents, 
 
 func create(t fataler, d *store.Documents, owner, id, body string) store.Document {
 	t.Helper()
-	revision, err := d.Create(context.Background(), owner, id, []byte(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	revision := must.Get(d.Create(context.Background(), owner, id, []byte(body)))(t)
 	return store.Document{Owner: owner, ID: id, Revision: revision, Body: []byte(body)}
 }
 
@@ -75,9 +73,7 @@ func TestADocumentIsCreatedReplacedAndDeletedAtItsRevision(t *testing.T) {
 			t.Errorf("an old revision was %s: %v", what, err)
 		}
 	}
-	if err := d.Delete(t.Context(), doc.Owner, doc.ID, revision); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.Delete(t.Context(), doc.Owner, doc.ID, revision))
 	for what, err := range map[string]error{
 		"read":     second(d.Get(t.Context(), doc.Owner, doc.ID)),
 		"replaced": second(d.Replace(t.Context(), doc.Owner, doc.ID, revision, []byte(`3`))),
@@ -93,9 +89,7 @@ func TestARevisionIsNeverThatOfALaterDocumentOfTheSameID(t *testing.T) {
 	t.Parallel()
 	d, _, _ := newDocuments(t, few)
 	old := create(t, d, "key", "a", `1`)
-	if err := d.Delete(t.Context(), "key", "a", old.Revision); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.Delete(t.Context(), "key", "a", old.Revision))
 	create(t, d, "key", "a", `1`)
 	if _, err := d.Replace(t.Context(), "key", "a", old.Revision, []byte(`2`)); !errors.Is(err, store.ErrDocumentChanged) {
 		t.Errorf("error is %v, want ErrDocumentChanged", err)
@@ -231,9 +225,7 @@ func TestCreatorsTogetherDoNotExceedTheLimit(t *testing.T) {
 	if made.Load() != 5 || refused.Load() != 7 || len(docs) != 5 {
 		t.Errorf("%d made, %d refused, %d listed", made.Load(), refused.Load(), len(docs))
 	}
-	if err := d.Delete(t.Context(), "key", docs[0].ID, docs[0].Revision); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.Delete(t.Context(), "key", docs[0].ID, docs[0].Revision))
 	create(t, d, "key", "in its place", `1`)
 }
 
@@ -316,10 +308,7 @@ func TestALostAnswerIsNoConflict(t *testing.T) {
 		}
 		return send() // as the SDK repeats a request without an answer
 	}), table, "alert", few)
-	revision, err := lossy.Replace(t.Context(), "key", "a", doc.Revision, []byte(`2`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	revision := must.Get(lossy.Replace(t.Context(), "key", "a", doc.Revision, []byte(`2`)))(t)
 	if got, err := d.Get(t.Context(), "key", "a"); err != nil || got.Revision != revision {
 		t.Errorf("got %+v, error %v; want revision %s", got, err, revision)
 	}

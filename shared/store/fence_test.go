@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"quotary/shared/store"
+	"quotary/shared/testing/must"
 )
 
 func TestARowIsReplacedByItsOwnEpochAndHigherOnesOnly(t *testing.T) {
@@ -50,9 +51,7 @@ func TestAClaimedCheckpointIsItsClaimersAlone(t *testing.T) {
 		}
 	}
 	claim(first, "") // there is none
-	if err := first.SaveCheckpoint(t.Context(), "node", []byte("one")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, first.SaveCheckpoint(t.Context(), "node", []byte("one")))
 	claim(second, "one")
 	claim(second, "one")
 	if err := first.SaveCheckpoint(t.Context(), "node", []byte("late")); !errors.Is(err, store.ErrFenced) {
@@ -62,9 +61,7 @@ func TestAClaimedCheckpointIsItsClaimersAlone(t *testing.T) {
 		t.Errorf("the first claims with error %v", err)
 	}
 	claim(series, "one") // epoch 0 only reads
-	if err := second.SaveCheckpoint(t.Context(), "node", []byte("two")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, second.SaveCheckpoint(t.Context(), "node", []byte("two")))
 	if body, err := series.Checkpoint(t.Context(), "node"); err != nil || string(body) != "two" {
 		t.Errorf("the checkpoint is %q, error %v", body, err)
 	}
@@ -78,9 +75,7 @@ func TestWhatThrottlesIsWrittenInTheEnd(t *testing.T) {
 	for i := range 40 {
 		rows = append(rows, seriesRow(btc, int64(i)))
 	}
-	if err := series.Under(1).Put(t.Context(), rows); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, series.Under(1).Put(t.Context(), rows))
 	if db.refuse.Load() >= 0 {
 		t.Error("nothing was throttled: the test proves nothing")
 	}

@@ -15,6 +15,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 )
 
 // spoil sends the engine rows whose body is spoiledBody with an empty key, so that
@@ -170,9 +171,7 @@ func TestWhatCannotBeWrittenIsReadAsAbsent(t *testing.T) {
 	t.Parallel()
 	series := store.NewSeries(storetest.DynamoDB(t), storetest.Tables(t, storetest.DynamoDB(t))+schema.SeriesTable)
 	log := store.NewLog(storetest.DynamoDB(t), storetest.Tables(t, storetest.DynamoDB(t))+schema.LogTable)
-	if err := series.Put(t.Context(), []store.SeriesRow{seriesRow(btc, 0)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, series.Put(t.Context(), []store.SeriesRow{seriesRow(btc, 0)}))
 	good := store.SeriesAt{SeriesKey: btc, Time: at(0)}
 	for _, name := range []string{"", strings.Repeat("x", 2100), "\xff"} {
 		key := btc

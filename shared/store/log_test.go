@@ -20,6 +20,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 )
 
 func newLog(t *testing.T) (*store.Log, *faulty, string) {
@@ -68,9 +69,7 @@ func TestARowIsFoundUnderItsSubjectAndInEveryIndex(t *testing.T) {
 		Index:   [4]string{"0xabc/xyz:GOLD", "88", "", "0xb#1%23"},
 		Body:    []byte(`{"px":"1.0","note":"é \" \\ <&>"}`),
 	}
-	if err := log.Put(t.Context(), "fill", []store.Row{row}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, log.Put(t.Context(), "fill", []store.Row{row}))
 	for _, q := range []store.Query{
 		{Subject: "0xabc"},
 		{Subject: "0xabc/xyz:GOLD", Index: store.A},
@@ -97,12 +96,9 @@ func TestARowIsFoundUnderItsSubjectAndInEveryIndex(t *testing.T) {
 func TestLogKeysOnTheTable(t *testing.T) {
 	t.Parallel()
 	log, db, table := newLog(t)
-	err := log.Put(t.Context(), "fill", []store.Row{{
+	must.Do(t, log.Put(t.Context(), "fill", []store.Row{{
 		Subject: "a#b%", Time: at(42), ID: "1#2", Seq: 9, Index: [4]string{"x/@107", "", "", "y"}, Body: []byte(`{}`),
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))
 	got := rawItem(t, db, table, "fill#a%23b%25", "0000000000042#1#2")
 	want := map[string]types.AttributeValue{
 		"pk":   &types.AttributeValueMemberS{Value: "fill#a%23b%25"},
@@ -119,13 +115,10 @@ func TestLogKeysOnTheTable(t *testing.T) {
 
 func rawItem(t *testing.T, db *faulty, table, pk, sk string) map[string]types.AttributeValue {
 	t.Helper()
-	out, err := db.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: map[string]types.AttributeValue{
+	out := must.Get(db.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: map[string]types.AttributeValue{
 		"pk": &types.AttributeValueMemberS{Value: pk},
 		"sk": &types.AttributeValueMemberS{Value: sk},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))(t)
 	return out.Item
 }
 
@@ -149,9 +142,7 @@ func TestRowsPutTwiceAreThereOnce(t *testing.T) {
 	log, _, _ := newLog(t)
 	rows := manyRows(130)
 	for range 2 {
-		if err := log.Put(t.Context(), "fill", append(rows, rows...)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, log.Put(t.Context(), "fill", append(rows, rows...)))
 	}
 	n := 0
 	for s := range 7 {
@@ -169,9 +160,7 @@ func TestOfRowsWithTheSameKeyTheLastStays(t *testing.T) {
 	first, last := row, row
 	first.Body, last.Body = []byte(`1`), []byte(`2`)
 	last.Time = last.Time.Add(999 * time.Microsecond) // is cut off
-	if err := log.Put(t.Context(), "fill", []store.Row{first, last}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, log.Put(t.Context(), "fill", []store.Row{first, last}))
 	rows := collect(t, log.Rows(t.Context(), store.Query{Dataset: "fill", Subject: "s"}))
 	if len(rows) != 1 || string(rows[0].Body) != "2" {
 		t.Errorf("rows are %v, want the last one only", rows)
@@ -186,9 +175,7 @@ func TestSubjectsThatShareTextNeverMeet(t *testing.T) {
 	for _, dataset := range names {
 		for _, subject := range names {
 			row := store.Row{Subject: subject, Time: at(1), ID: dataset + " " + subject, Index: [4]string{subject}, Body: []byte(`{}`)}
-			if err := log.Put(t.Context(), dataset, []store.Row{row}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, log.Put(t.Context(), dataset, []store.Row{row}))
 			put++
 		}
 	}
@@ -223,9 +210,7 @@ func TestRowsComeInExactOrderWhateverThePageSize(t *testing.T) {
 				Body:    []byte(`{}`),
 			}
 		}), 0, 40, func(r store.Row) string { return fmt.Sprint(r.Subject, r.Time, r.ID) }).Draw(rt, "rows")
-		if err := log.Put(t.Context(), name, rows); err != nil {
-			rt.Fatal(err)
-		}
+		must.Do(rt, log.Put(t.Context(), name, rows))
 		q := store.Query{
 			Dataset:  name,
 			Newest:   rapid.Bool().Draw(rt, "newest"),
@@ -277,9 +262,7 @@ func TestPagesAreReadOnlyAsRowsAreTaken(t *testing.T) {
 	for i := range 50 {
 		rows = append(rows, store.Row{Subject: "s", Time: at(int64(i)), ID: "1", Body: []byte(`{}`)})
 	}
-	if err := log.Put(t.Context(), "fill", rows); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, log.Put(t.Context(), "fill", rows))
 	collect(t, log.Rows(t.Context(), store.Query{Dataset: "fill", Subject: "nobody"})) // the first read finds out what has expired
 	taken, before := 0, db.reads.Load()
 	for _, err := range log.Rows(t.Context(), store.Query{Dataset: "fill", Subject: "s", Newest: true, PageSize: 10}) {
@@ -301,9 +284,7 @@ func TestWhatDynamoDBLeavesUnprocessedIsWrittenInTheEnd(t *testing.T) {
 	rows := manyRows(120)
 	db.partial = true
 	db.refuse.Store(2)
-	if err := log.Put(t.Context(), "fill", rows); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, log.Put(t.Context(), "fill", rows))
 	db.refuse.Store(2)
 	if missing, err := log.Missing(t.Context(), "fill", rows); err != nil || missing != 0 {
 		t.Errorf("%d rows are missing, error %v", missing, err)
@@ -328,16 +309,12 @@ func TestAtMostFourBatchesRunAtATime(t *testing.T) {
 	t.Parallel()
 	log, db, _ := newLog(t)
 	rows := manyRows(600)
-	if err := log.Put(t.Context(), "fill", rows); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, log.Put(t.Context(), "fill", rows))
 	if db.parallel > 4 {
 		t.Errorf("%d batches ran at a time", db.parallel)
 	}
 	log.Parallel, db.parallel = 1, 0
-	if err := log.Put(t.Context(), "fill", rows); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, log.Put(t.Context(), "fill", rows))
 	if db.parallel != 1 {
 		t.Errorf("%d batches ran at a time, want 1", db.parallel)
 	}
@@ -347,9 +324,7 @@ func TestHasCountsEachMissingRowOnce(t *testing.T) {
 	t.Parallel()
 	log, _, _ := newLog(t)
 	rows := manyRows(230)
-	if err := log.Put(t.Context(), "fill", rows[:200]); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, log.Put(t.Context(), "fill", rows[:200]))
 	missing, err := log.Missing(t.Context(), "fill", append(rows, rows[190:]...))
 	if err != nil || missing != 30 {
 		t.Errorf("%d rows are missing, error %v; want 30", missing, err)

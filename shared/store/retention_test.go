@@ -12,6 +12,7 @@ import (
 	"quotary/shared/aws/attr"
 	"quotary/shared/store"
 	"quotary/shared/store/retention"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testclock"
 )
 
@@ -28,9 +29,7 @@ func TestRowsThatAreNoLongerRetainedAreNotReadThoughTheyAreStored(t *testing.T) 
 	log, _, _ := newLog(t)
 	rows := daily(10)
 	for _, dataset := range []string{"fill", "order"} {
-		if err := log.Put(t.Context(), dataset, rows); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, log.Put(t.Context(), dataset, rows))
 	}
 	clock := testclock.At(at(0).AddDate(0, 0, 9).Add(6 * time.Hour))
 	log.Retention, log.Now = retention.Setting{"fill": 3}, clock.Now
@@ -88,9 +87,7 @@ func TestRowsThatAreNoLongerRetainedAreNotReadThoughTheyAreStored(t *testing.T) 
 func TestRowsThatHaveExpiredUnderAnotherRetentionAreNotRead(t *testing.T) {
 	t.Parallel()
 	log, db, table := newLog(t)
-	if err := log.Put(t.Context(), "fill", daily(10)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, log.Put(t.Context(), "fill", daily(10)))
 	clock := testclock.At(at(0).AddDate(0, 0, 8).Add(6 * time.Hour))
 	oldest := func(log *store.Log) (id string, since time.Time) {
 		t.Helper()
@@ -120,9 +117,7 @@ func TestRowsThatHaveExpiredUnderAnotherRetentionAreNotRead(t *testing.T) {
 		"perp":    retention.Expiries(nil).With("fill", retention.Expiry{Days: 3, Before: at(0).AddDate(0, 0, 6)}).With("fill", retention.Expiry{Days: 7, Before: at(0).AddDate(0, 0, 8)}),
 		"content": retention.Expiries(nil).With("news", retention.Expiry{Days: 1, Before: at(0).AddDate(0, 0, 8)}),
 	} {
-		if err := log.SaveExpiries(t.Context(), writer, e); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, log.SaveExpiries(t.Context(), writer, e))
 	}
 	clock.Move(9 * time.Minute)
 	expect(forever, "0", time.Time{}) // it has what it read
@@ -136,9 +131,7 @@ func TestRowsThatHaveExpiredUnderAnotherRetentionAreNotRead(t *testing.T) {
 	}
 	expect(reopen(retention.Setting{"fill": 4}), "8", at(0).AddDate(0, 0, 8))
 
-	if _, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: attr.Item{"pk": attr.S("expiries"), "sk": attr.S("perp"), "body": attr.S("{")}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: attr.Item{"pk": attr.S("expiries"), "sk": attr.S("perp"), "body": attr.S("{")}}))(t)
 	clock.Move(time.Hour)
 	expect(forever, "6", at(0).AddDate(0, 0, 6)) // what it knew
 	for _, err := range reopen(nil).Rows(t.Context(), store.Query{Dataset: "fill", Subject: "s"}) {
@@ -157,9 +150,7 @@ func TestAScanOfWhatIsNotArchivedLeavesOutWhatExpires(t *testing.T) {
 			rows[i].Expires = time.Unix(2_000_000_000, 0).UTC()
 		}
 	}
-	if err := log.Put(t.Context(), "fill", rows); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, log.Put(t.Context(), "fill", rows))
 	for before, want := range map[time.Time]int{{}: 3, at(0).AddDate(0, 0, 5): 2, rows[3].Time: 1, rows[3].Time.Add(time.Nanosecond): 2} {
 		page, err := log.ScanUnarchived(t.Context(), store.Unarchived{Datasets: []string{"fill", "order"}, Before: before}, "")
 		if err != nil || len(page.Rows["fill"]) != want {
@@ -192,9 +183,7 @@ func TestSegmentsShareOutATable(t *testing.T) {
 			rows[i].Subject = fmt.Sprint("0x", s)
 			want[rows[i].Subject+rows[i].ID] = 1
 		}
-		if err := log.Put(t.Context(), "fill", rows); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, log.Put(t.Context(), "fill", rows))
 	}
 	for _, of := range []store.Unarchived{{}, {Segments: 1}, {Segments: 3}, {Segments: 8, PageSize: 5}, {Segments: 64}} {
 		of.Datasets, of.Before = []string{"fill"}, at(0).AddDate(1, 0, 0)
@@ -202,10 +191,7 @@ func TestSegmentsShareOutATable(t *testing.T) {
 		for of.Segment = range max(1, of.Segments) {
 			n := 0
 			for cursor, first := "", true; first || cursor != ""; first = false {
-				page, err := log.ScanUnarchived(t.Context(), of, cursor)
-				if err != nil {
-					t.Fatal(err)
-				}
+				page := must.Get(log.ScanUnarchived(t.Context(), of, cursor))(t)
 				for _, r := range page.Rows["fill"] {
 					got[r.Subject+r.ID]++
 					n++

@@ -13,6 +13,7 @@ import (
 
 	"quotary/shared/aws/attr"
 	"quotary/shared/store"
+	"quotary/shared/testing/must"
 )
 
 // scanAll scans to the end, on a new store for each page, as after a restart.
@@ -20,10 +21,7 @@ func scanAll(t *testing.T, open func() *store.Log, datasets []string, pageSize i
 	t.Helper()
 	all = map[string][]store.Row{}
 	for cursor := ""; pages == 0 || cursor != ""; pages++ {
-		page, err := open().Scan(t.Context(), datasets, cursor, pageSize)
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := must.Get(open().Scan(t.Context(), datasets, cursor, pageSize))(t)
 		for dataset, r := range page.Rows {
 			all[dataset] = append(all[dataset], r...)
 		}
@@ -48,9 +46,7 @@ func TestAScanReadsEachRowOfItsDatasetsOnce(t *testing.T) {
 				Index: [4]string{"i#1", "", fmt.Sprint(i), ""},
 			})
 		}
-		if err := log.Put(t.Context(), dataset, want[dataset]); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, log.Put(t.Context(), dataset, want[dataset]))
 	}
 	delete(want, "filled")
 	for _, pageSize := range []int{0, 1, 9, 160} {
@@ -70,9 +66,7 @@ func TestAScanReadsEachRowOfItsDatasetsOnce(t *testing.T) {
 func TestAScanOutlastsThrottling(t *testing.T) {
 	t.Parallel()
 	log, db, _ := newLog(t)
-	if err := log.Put(t.Context(), "fill", manyRows(3)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, log.Put(t.Context(), "fill", manyRows(3)))
 	db.refuse.Store(2)
 	page, err := log.Scan(t.Context(), []string{"fill"}, "", 0)
 	if err != nil || len(page.Rows["fill"]) != 3 || db.refuse.Load() >= 0 {
@@ -84,9 +78,7 @@ func TestAScanOutlastsThrottling(t *testing.T) {
 func TestAScanReportsWhatIsNoRow(t *testing.T) {
 	t.Parallel()
 	log, db, table := newLog(t)
-	if err := log.Put(t.Context(), "fill", manyRows(3)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, log.Put(t.Context(), "fill", manyRows(3)))
 	strange := map[string]attr.Item{
 		"fill#0x1 yesterday":     {"body": attr.S("{}")},
 		"fill#0x2 0000000001000": {"body": attr.B([]byte{0xff}), "seq": attr.N(7)},
@@ -94,9 +86,7 @@ func TestAScanReportsWhatIsNoRow(t *testing.T) {
 	for key, it := range strange {
 		pk, sk, _ := strings.Cut(key, " ")
 		it["pk"], it["sk"] = attr.S(pk), attr.S(sk)
-		if _, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: it}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: it}))(t)
 	}
 	page, err := log.Scan(t.Context(), []string{"fill"}, "", 0)
 	if err != nil || len(page.Rows["fill"]) != 3 || len(page.Unreadable) != len(strange) {

@@ -17,6 +17,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 )
 
 func newSeries(t *testing.T) (*store.Series, *faulty, string) {
@@ -35,16 +36,11 @@ func seriesRow(k store.SeriesKey, ms int64) store.SeriesRow {
 func TestSeriesKeysOnTheTable(t *testing.T) {
 	t.Parallel()
 	series, db, table := newSeries(t)
-	err := series.Put(t.Context(), []store.SeriesRow{{
+	must.Do(t, series.Put(t.Context(), []store.SeriesRow{{
 		SeriesKey: store.SeriesKey{Name: "klines", Key: "a#%/@:", Interval: "1s"},
 		Point:     store.Point{Time: at(1700000000000), Body: []byte(`{"o":"1.0"}`), Extra: []byte{0, 255}},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := series.SaveCheckpoint(t.Context(), "node#fills", []byte{1, 0}); err != nil {
-		t.Fatal(err)
-	}
+	}}))
+	must.Do(t, series.SaveCheckpoint(t.Context(), "node#fills", []byte{1, 0}))
 	const pk, sk = "klines#a%23%25/@:#1s", "1700000000000"
 	want := map[string]types.AttributeValue{
 		"pk":    &types.AttributeValueMemberS{Value: pk},
@@ -84,9 +80,7 @@ func TestRangeTakesTheWindowAndKeepsTheOrder(t *testing.T) {
 				want = append(want, r.Point)
 			}
 		}
-		if err := series.Put(t.Context(), rows); err != nil {
-			rt.Fatal(err)
-		}
+		must.Do(rt, series.Put(t.Context(), rows))
 		slices.SortFunc(want, func(a, b store.Point) int { return a.Time.Compare(b.Time) })
 		limit, newest := rapid.IntRange(0, 6).Draw(rt, "limit"), rapid.Bool().Draw(rt, "newest")
 		if limit > 0 && len(want) > limit {
@@ -96,10 +90,7 @@ func TestRangeTakesTheWindowAndKeepsTheOrder(t *testing.T) {
 				want = want[:limit]
 			}
 		}
-		got, err := series.Range(t.Context(), k, from, to, limit, newest)
-		if err != nil {
-			rt.Fatal(err)
-		}
+		got := must.Get(series.Range(t.Context(), k, from, to, limit, newest))(rt)
 		if diff := gocmp.Diff(want, got); diff != "" {
 			rt.Fatalf("range %v to %v, limit %d, newest %t (-want +got):\n%s", from, to, limit, newest, diff)
 		}
@@ -115,16 +106,11 @@ func TestARangeGoesOnAfterAFullPage(t *testing.T) {
 		r.Body = []byte(`"` + strings.Repeat("x", 200_000) + `"`)
 		rows = append(rows, r)
 	}
-	if err := series.Put(t.Context(), rows); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, series.Put(t.Context(), rows))
 	for _, limit := range []int{0, 11} {
 		for _, newest := range []bool{false, true} {
 			db.reads.Store(0)
-			points, err := series.Range(t.Context(), btc, time.Time{}, time.Time{}, limit, newest)
-			if err != nil {
-				t.Fatal(err)
-			}
+			points := must.Get(series.Range(t.Context(), btc, time.Time{}, time.Time{}, limit, newest))(t)
 			first := 0
 			if limit == 11 && newest {
 				first = 1
@@ -150,16 +136,11 @@ func TestAPointReplacesAllOfTheOneBefore(t *testing.T) {
 	}
 	key := store.SeriesAt{SeriesKey: btc, Time: at(60000)}
 	for _, want := range []store.SeriesRow{old, young} {
-		points, err := series.Load(t.Context(), []store.SeriesAt{key})
-		if err != nil {
-			t.Fatal(err)
-		}
+		points := must.Get(series.Load(t.Context(), []store.SeriesAt{key}))(t)
 		if diff := gocmp.Diff(want.Point, points[key]); diff != "" {
 			t.Errorf("point (-want +got):\n%s", diff)
 		}
-		if err := series.Put(t.Context(), []store.SeriesRow{young}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, series.Put(t.Context(), []store.SeriesRow{young}))
 	}
 }
 
@@ -168,9 +149,7 @@ func TestOnlyLoadReadsExtra(t *testing.T) {
 	series, _, _ := newSeries(t)
 	row := seriesRow(btc, 60000)
 	row.Extra = []byte("trade ids")
-	if err := series.Put(t.Context(), []store.SeriesRow{row}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, series.Put(t.Context(), []store.SeriesRow{row}))
 	want := row.Point
 	want.Extra = nil
 	points, err := series.Range(t.Context(), btc, time.Time{}, time.Time{}, 0, false)
@@ -190,9 +169,7 @@ func TestLoadAnswersUnderTheKeysItWasAsked(t *testing.T) {
 	for i := range 150 {
 		rows = append(rows, seriesRow(btc, int64(i)))
 	}
-	if err := series.Put(t.Context(), rows); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, series.Put(t.Context(), rows))
 	db.partial = true
 	db.refuse.Store(1)
 	tokyo := time.FixedZone("JST", 9*3600)
@@ -202,10 +179,7 @@ func TestLoadAnswersUnderTheKeysItWasAsked(t *testing.T) {
 			store.SeriesAt{SeriesKey: btc, Time: at(int64(i))},
 			store.SeriesAt{SeriesKey: btc, Time: at(int64(i)).In(tokyo)})
 	}
-	points, err := series.Load(t.Context(), keys)
-	if err != nil {
-		t.Fatal(err)
-	}
+	points := must.Get(series.Load(t.Context(), keys))(t)
 	if len(points) != 300 {
 		t.Errorf("%d points, want 300", len(points))
 	}
@@ -225,9 +199,7 @@ func TestLatestIsTheNewestOfItsSeries(t *testing.T) {
 	}
 	other := store.SeriesKey{Name: "klines", Key: "BTC#1m", Interval: "1m"}
 	rows := []store.SeriesRow{seriesRow(btc, 999), seriesRow(btc, 1700000000000), seriesRow(btc, 5), seriesRow(other, 1800000000000)}
-	if err := series.Put(t.Context(), rows); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, series.Put(t.Context(), rows))
 	p, ok, err := series.Latest(t.Context(), btc)
 	if err != nil || !ok || !p.Time.Equal(at(1700000000000)) {
 		t.Errorf("latest is %v (found %t, error %v)", p.Time, ok, err)
@@ -241,12 +213,8 @@ func TestACheckpointIsTheLastOneSaved(t *testing.T) {
 		t.Errorf("checkpoint of a new source is %q, error %v", body, err)
 	}
 	for _, body := range []string{"one", "", "two"} {
-		if err := series.SaveCheckpoint(t.Context(), "node", []byte(body)); err != nil {
-			t.Fatal(err)
-		}
-		if err := series.SaveCheckpoint(t.Context(), "node/other", []byte("other")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, series.SaveCheckpoint(t.Context(), "node", []byte(body)))
+		must.Do(t, series.SaveCheckpoint(t.Context(), "node/other", []byte("other")))
 		if got, err := series.Checkpoint(t.Context(), "node"); !bytes.Equal(got, []byte(body)) || err != nil {
 			t.Errorf("checkpoint is %q, error %v; want %q", got, err, body)
 		}
@@ -264,9 +232,7 @@ func TestRangesAreReadAsConsistentAsWasAskedFor(t *testing.T) {
 		return send()
 	}), table)
 	for _, s.Strong = range []bool{false, true} {
-		if _, err := s.Range(t.Context(), store.SeriesKey{Name: "klines", Key: "BTC", Interval: "1m"}, time.Time{}, time.Time{}, 1, true); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Range(t.Context(), store.SeriesKey{Name: "klines", Key: "BTC", Interval: "1m"}, time.Time{}, time.Time{}, 1, true))(t)
 	}
 	if !slices.Equal(strong, []bool{false, true}) {
 		t.Errorf("strongly consistent: %v", strong)

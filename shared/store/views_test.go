@@ -21,6 +21,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testclock"
 	"quotary/shared/testing/testenv"
 )
@@ -67,17 +68,13 @@ func newViews(t *testing.T) (*store.Views, *gate, *s3.Client) {
 	t.Helper()
 	g := &gate{s3: storetest.S3Handler()}
 	client := storetest.S3Client(t, g)
-	if err := schema.CreateBucket(t.Context(), client, "views"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, schema.CreateBucket(t.Context(), client, "views"))
 	return store.NewViews(client, "views"), g, client
 }
 
 func publish(t *testing.T, v *store.Views, body string) {
 	t.Helper()
-	if err := v.Publish(t.Context(), "tickers", []byte(body)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, v.Publish(t.Context(), "tickers", []byte(body)))
 }
 
 func TestAViewIsOneCompressedObject(t *testing.T) {
@@ -85,19 +82,10 @@ func TestAViewIsOneCompressedObject(t *testing.T) {
 	views, _, client := newViews(t)
 	body := strings.Repeat(`{"coin":"BTC"}`, 1000)
 	publish(t, views, body)
-	out, err := client.GetObject(t.Context(), &s3.GetObjectInput{Bucket: aws.String("views"), Key: aws.String("views/tickers.json.zst")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(client.GetObject(t.Context(), &s3.GetObjectInput{Bucket: aws.String("views"), Key: aws.String("views/tickers.json.zst")}))(t)
 	defer out.Body.Close()
-	packed, err := io.ReadAll(out.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	reader, err := zstd.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		t.Fatal(err)
-	}
+	packed := must.Get(io.ReadAll(out.Body))(t)
+	reader := must.Get(zstd.NewReader(bytes.NewReader(packed)))(t)
 	defer reader.Close()
 	plain, err := io.ReadAll(reader)
 	if err != nil || string(plain) != body {
@@ -149,18 +137,12 @@ func TestFetchRefusesWhatIsNoCompressedView(t *testing.T) {
 	t.Parallel()
 	_, _, client := newViews(t)
 	views := store.NewViewsOf(client, "views", 10_000)
-	encoder, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	encoder := must.Get(zstd.NewWriter(nil))(t)
 	good := encoder.EncodeAll([]byte(strings.Repeat(`{"coin":"BTC"}`, 100)), nil)
 	flipped := bytes.Clone(good)
 	flipped[len(flipped)-1] ^= 1 // in the checksum
 	var unsized bytes.Buffer     // does not say how large it is
-	stream, err := zstd.NewWriter(&unsized, zstd.WithWindowSize(zstd.MinWindowSize))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stream := must.Get(zstd.NewWriter(&unsized, zstd.WithWindowSize(zstd.MinWindowSize)))(t)
 	for range 100 {
 		stream.Write(make([]byte, 1000))
 	}
@@ -176,12 +158,9 @@ func TestFetchRefusesWhatIsNoCompressedView(t *testing.T) {
 		"too large, unsized": {unsized.Bytes(), "the view has more than 10000 bytes"},
 		"a large object":     {make([]byte, 10_001), "the object has more than 10000 bytes"},
 	} {
-		_, err := client.PutObject(t.Context(), &s3.PutObjectInput{
+		must.Get(client.PutObject(t.Context(), &s3.PutObjectInput{
 			Bucket: aws.String("views"), Key: aws.String("views/tickers.json.zst"), Body: bytes.NewReader(c.object),
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		if _, _, _, err := views.Fetch(t.Context(), "tickers", ""); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error is %v, want one that says %q", name, err, c.want)
 		}

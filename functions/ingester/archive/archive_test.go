@@ -22,6 +22,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/columns"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 )
 
 type note struct {
@@ -38,15 +39,12 @@ var notes = archive.NewDataset(func(r store.Row) (note, error) {
 	return note{columns.FromRow(r), "text " + r.ID}, nil
 })
 
-func encode(t interface{ Fatal(...any) }, rows []store.Row) []byte {
-	file, _, err := notes.Encode(rows, func(i int, err error) { t.Fatal(i, err) })
-	if err != nil {
-		t.Fatal(err)
-	}
+func encode(t must.T, rows []store.Row) []byte {
+	file, _ := must.Get2(notes.Encode(rows, func(i int, err error) { t.Fatal(i, err) }))(t)
 	return file
 }
 
-func collect(t interface{ Fatal(...any) }, rows iter.Seq2[store.Row, error]) (all []store.Row) {
+func collect(t must.T, rows iter.Seq2[store.Row, error]) (all []store.Row) {
 	for r, err := range rows {
 		if err != nil {
 			t.Fatal(err)
@@ -83,10 +81,7 @@ func TestAFileHoldsRowsAsTheyWere(t *testing.T) {
 
 func TestAFileHasTheColumnsOfItsDataset(t *testing.T) {
 	t.Parallel()
-	file, err := parquet.OpenFile(bytes.NewReader(encode(t, rows(3))), int64(len(encode(t, rows(3)))))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(parquet.OpenFile(bytes.NewReader(encode(t, rows(3))), int64(len(encode(t, rows(3))))))(t)
 	want := []string{"subject", "time", "id", "seq", "index_a", "index_b", "index_c", "index_d", "body", "text"}
 	var got []string
 	for _, f := range file.Schema().Fields() {
@@ -174,9 +169,7 @@ func TestAFileIsCreatedOnceAndListedByDay(t *testing.T) {
 	if key != "archive/notes/date=2026-03-09/1.parquet" || archive.DatasetOf(key) != "notes" || archive.DatasetOf("views/notes/x") != "" {
 		t.Errorf("key %s", key)
 	}
-	if err := f.Create(t.Context(), key, encode(t, rows(700))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Create(t.Context(), key, encode(t, rows(700))))
 	for _, err := range []error{f.Create(t.Context(), key, encode(t, rows(1))), f.Occupy(t.Context(), key)} {
 		if !errors.Is(err, archive.ErrExists) {
 			t.Errorf("error is %v, want ErrExists", err)
@@ -186,17 +179,13 @@ func TestAFileIsCreatedOnceAndListedByDay(t *testing.T) {
 		t.Error(diff)
 	}
 	occupied := archive.DayFolder("notes", day) + "0.parquet"
-	if err := f.Occupy(t.Context(), occupied); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Occupy(t.Context(), occupied))
 	if got := collect(t, f.Rows(t.Context(), occupied)); len(got) > 0 {
 		t.Errorf("an occupied name has %d rows", len(got))
 	}
 	next := archive.DayFolder("notes", day.Add(time.Hour)) + "1.parquet"
 	for _, other := range []string{next, archive.DayFolder("notes2", day) + "1.parquet", archive.Folder("notes") + "_SUCCESS"} {
-		if err := f.Create(t.Context(), other, encode(t, nil)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Create(t.Context(), other, encode(t, nil)))
 	}
 	if got, err := f.List(t.Context(), archive.DayFolder("notes", day)); err != nil || cmp.Diff([]string{occupied, key}, got) != "" {
 		t.Errorf("the day has %v, error %v", got, err)
@@ -215,10 +204,7 @@ func TestWhatIsNoFileIsAnErrorThatNamesIt(t *testing.T) {
 	f := newFiles(t)
 	for _, key := range []string{"archive/notes/date=2026-03-09/absent.parquet", "archive/notes/date=2026-03-09/broken.parquet"} {
 		if strings.Contains(key, "broken") {
-			_, err := f.Objects.PutObject(context.Background(), &s3.PutObjectInput{Bucket: &f.Bucket, Key: aws.String(key), Body: strings.NewReader("PAR1 no PAR1")})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.Objects.PutObject(context.Background(), &s3.PutObjectInput{Bucket: &f.Bucket, Key: aws.String(key), Body: strings.NewReader("PAR1 no PAR1")}))(t)
 		}
 		n := 0
 		for _, err := range f.Rows(t.Context(), key) {

@@ -21,6 +21,7 @@ import (
 	"quotary/shared/store/retention"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -116,9 +117,7 @@ func TestAFaultOfTheEncodingDoesNotEndThePipeline(t *testing.T) {
 	testenv.Until(t, "live words are stored", func() bool { return stored(t, p.Stores, "vocabulary", "a") == "ant" })
 	fails.Store(false)
 	testenv.Until(t, "the rest is archived", func() bool { return p.Status().Archived == int64(len(rows)) && p.Stats.ArchivedUntil.Load() > 0 })
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stop())
 }
 
 // Whatever the retention is later, a reader knows what expires by what was given.
@@ -156,9 +155,7 @@ func TestAFileOfAWriterThatWasReplacedComesTooLate(t *testing.T) {
 	oldStores, newStores := w.stores(), w.stores()
 	oldStores.Series, newStores.Series = oldStores.Series.Under(1), newStores.Series.Under(2)
 	old := w.process(oldStores)
-	if err := old.claim(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, old.claim(t.Context()))
 	held := &holdCreate{Objects: oldStores.Archive.Objects, before: func() {
 		if !w.archive(newStores) {
 			t.Error("not archived")
@@ -206,9 +203,7 @@ func TestAProjectionIsCaughtUpFromTheArchiveToo(t *testing.T) {
 		body, err := stores.Series.Checkpoint(t.Context(), progressCheckpoint("small"))
 		return err == nil && body != nil
 	})
-	if err := stopOld(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stopOld())
 	if !w.archive(stores) {
 		t.Fatal("not archived")
 	}
@@ -220,9 +215,7 @@ func TestAProjectionIsCaughtUpFromTheArchiveToo(t *testing.T) {
 	p.Projections = append(p.Projections, newVocabulary("added"))
 	stop := run(t, p)
 	testenv.Until(t, "the projection is caught up", func() bool { return p.Stats.CatchingUp.Load() == 0 && p.Stats.Flushed.Load() > 0 })
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stop())
 	for _, letter := range []string{"a", "b", "c"} {
 		var want []string
 		for _, r := range slices.Concat(first, later) {
@@ -263,9 +256,7 @@ func TestThePipelineArchivesEachDay(t *testing.T) {
 	}
 	w.clock.Move(time.Hour)
 	until(4, 10)
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stop())
 	w.check("word", 30, rows)
 	w.clock.Move(25 * time.Hour)
 	if lag() != time.Hour {

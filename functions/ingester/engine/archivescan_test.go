@@ -17,6 +17,7 @@ import (
 	"quotary/shared/store/retention"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 )
 
 // Wherever a process dies, before or behind a request, and the next one too, another
@@ -134,12 +135,8 @@ func TestManyDaysAreArchivedInFilesOfSomeSize(t *testing.T) {
 	w.put("word", rows...)
 	a := w.process(w.stores())
 	a.limits.bytes, a.limits.file, a.limits.least, a.limits.reach = 24_000, 12_000, 6_000, 1<<30 // a day has about 11,000
-	if err := a.claim(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := a.archive(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, a.claim(t.Context()))
+	must.Do(t, a.archive(t.Context()))
 	w.check("word", 30, rows)
 	files := w.archived("word")
 	if len(files) > 2*days {
@@ -167,9 +164,7 @@ func BenchmarkArchive(b *testing.B) {
 		for i := range n {
 			rows = append(rows, store.Row{Subject: fmt.Sprint("s", i%500), Time: firstDay.Add(time.Duration(i) * 8 * time.Second), ID: fmt.Sprint(i), Body: encode(strings.Repeat("word", 100))})
 		}
-		if err := store.NewLog(db, prefix+schema.LogTable).Put(b.Context(), "word", rows); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, store.NewLog(db, prefix+schema.LogTable).Put(b.Context(), "word", rows))
 		var requests atomic.Int64
 		counted := storetest.Intercept(db, func(_ any, send func() (any, error)) (any, error) {
 			requests.Add(1)
@@ -180,20 +175,14 @@ func BenchmarkArchive(b *testing.B) {
 			requests.Add(1)
 			bucket.ServeHTTP(w, r)
 		}))
-		if err := schema.CreateBucket(b.Context(), objects, "views"); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, schema.CreateBucket(b.Context(), objects, "views"))
 		p := newPipeline(Stores{Log: store.NewLog(counted, prefix+schema.LogTable), Series: store.NewSeries(counted, prefix+schema.SeriesTable), Archive: archive.Files{Objects: objects, Bucket: "views"}})
 		p.Logs, p.Retention = []Log[*words]{archivedLog("word")}, retention.Setting{"word": 30}
 		p.Now = func() time.Time { return firstDay.AddDate(0, 0, 5) }
 		a := p.newArchiver()
 		b.StartTimer()
-		if err := a.claim(b.Context()); err != nil {
-			b.Fatal(err)
-		}
-		if err := a.archive(b.Context()); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, a.claim(b.Context()))
+		must.Do(b, a.archive(b.Context()))
 		if got := p.Stats.Archived.Load(); got != n {
 			b.Fatalf("%d rows are archived", got)
 		}

@@ -21,6 +21,7 @@ import (
 	"quotary/shared/store/retention"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testclock"
 )
 
@@ -40,9 +41,7 @@ type archiveWorld struct {
 func newArchiveWorld(t *testing.T) *archiveWorld {
 	db := storetest.DynamoDB(t)
 	w := &archiveWorld{t: t, db: db, prefix: storetest.Tables(t, db), s3: storetest.S3Handler(), clock: testclock.At(firstDay.AddDate(0, 0, 3).Add(12 * time.Hour))}
-	if err := schema.CreateBucket(t.Context(), storetest.S3Client(t, w.s3), "views"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, schema.CreateBucket(t.Context(), storetest.S3Client(t, w.s3), "views"))
 	w.steps.Store(1 << 40)
 	return w
 }
@@ -118,19 +117,14 @@ func (w *archiveWorld) archive(stores Stores) bool {
 
 func (w *archiveWorld) put(dataset string, rows ...store.Row) {
 	w.t.Helper()
-	if err := store.NewLog(w.db, w.prefix+schema.LogTable).Put(w.t.Context(), dataset, rows); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, store.NewLog(w.db, w.prefix+schema.LogTable).Put(w.t.Context(), dataset, rows))
 }
 
 // archived are the rows of the dataset's files, by file.
 func (w *archiveWorld) archived(dataset string) map[string][]store.Row {
 	w.t.Helper()
 	files := archive.Files{Objects: storetest.S3Client(w.t, w.s3), Bucket: "views"}
-	keys, err := files.List(w.t.Context(), archive.Folder(dataset))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	keys := must.Get(files.List(w.t.Context(), archive.Folder(dataset)))(w.t)
 	all := map[string][]store.Row{}
 	for _, key := range keys {
 		for r, err := range files.Rows(w.t.Context(), key) {
@@ -152,10 +146,7 @@ func (w *archiveWorld) stored(dataset string) map[string]store.Row {
 	all := map[string]store.Row{}
 	log := store.NewLog(w.db, w.prefix+schema.LogTable)
 	for cursor, first := "", true; first || cursor != ""; first = false {
-		page, err := log.Scan(w.t.Context(), []string{dataset}, cursor, 0)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		page := must.Get(log.Scan(w.t.Context(), []string{dataset}, cursor, 0))(w.t)
 		for _, r := range page.Rows[dataset] {
 			all[r.ID] = r
 		}
@@ -221,10 +212,7 @@ func (w *archiveWorld) once(dataset string) {
 // delete removes a row, as the table does when it expires.
 func (w *archiveWorld) delete(dataset string, r store.Row) {
 	w.t.Helper()
-	_, err := w.db.DeleteItem(w.t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(w.prefix + schema.LogTable), Key: attr.Item{
+	must.Get(w.db.DeleteItem(w.t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(w.prefix + schema.LogTable), Key: attr.Item{
 		schema.PK: attr.S(dataset + "#" + r.Subject), schema.SK: attr.S(fmt.Sprintf("%013d#%s", r.Time.UnixMilli(), r.ID)),
-	}})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	}}))(w.t)
 }

@@ -18,6 +18,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -38,15 +39,10 @@ func vocabularyOf(t *testing.T, s Stores, name string) map[string]map[string]boo
 	all := map[string]map[string]bool{}
 	for first := 'a'; first <= 'e'; first++ {
 		at := newVocabulary(name).at(string(first))
-		points, err := s.Series.Load(t.Context(), []store.SeriesAt{at})
-		if err != nil {
-			t.Fatal(err)
-		}
+		points := must.Get(s.Series.Load(t.Context(), []store.SeriesAt{at}))(t)
 		var list map[string]bool
 		if body := points[at].Body; body != nil {
-			if err := json.Unmarshal(body, &list); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(body, &list))
 		}
 		all[string(first)] = list
 	}
@@ -68,9 +64,7 @@ func TestAProjectionThatIsAddedLaterEndsAsIfItHadAlwaysBeenThere(t *testing.T) {
 	p.Projections = []Projection[*words]{newVocabulary("old")}
 	stop := run(t, p)
 	testenv.Until(t, "the first words are taken", func() bool { return p.Stats.Events.Load() == int64(before) })
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stop())
 
 	scanned := 0
 	for life := 1; ; life++ {
@@ -121,9 +115,7 @@ func TestAProjectionThatIsAddedLaterEndsAsIfItHadAlwaysBeenThere(t *testing.T) {
 			p.Projections = append(p.Projections, newVocabulary(name))
 		}
 		p.positions, p.Now, p.reads = map[string]standing{}, time.Now, NewReads()
-		if err := p.startProgress(t.Context(), true); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.startProgress(t.Context(), true))
 		return p.Stats.CatchingUp.Load()
 	}
 	for _, c := range []struct {
@@ -148,12 +140,8 @@ func TestAProjectionOfADomainThatNeverRanJoinsAtOnce(t *testing.T) {
 		if n := p.Stats.CatchingUp.Load(); n != 0 {
 			t.Errorf("%d projections catch up", n)
 		}
-		if err := stop(); err != nil {
-			t.Fatal(err)
-		}
-		if err := stores.Series.SaveCheckpoint(t.Context(), Checkpoint("small", "source", ""), []byte("0")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, stop())
+		must.Do(t, stores.Series.SaveCheckpoint(t.Context(), Checkpoint("small", "source", ""), []byte("0")))
 	}
 }
 
@@ -167,23 +155,15 @@ func TestAStoredRowThatCannotBeReadIsQuarantined(t *testing.T) {
 	stores.Log = store.NewLog(db, table)
 	quarantine := &kept{QuarantineObjects: stores.Quarantine.Objects}
 	stores.Quarantine.Objects = quarantine
-	if _, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: attr.Item{"pk": attr.S("word#all"), "sk": attr.S("yesterday")}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: attr.Item{"pk": attr.S("word#all"), "sk": attr.S("yesterday")}}))(t)
 	rows := wordLog.Append(nil, &words{[]string{"ant", "ape"}})
 	rows[0].Body = []byte("no word")
-	if err := stores.Log.Put(t.Context(), wordLog.Dataset, rows); err != nil {
-		t.Fatal(err)
-	}
-	if err := stores.Series.SaveCheckpoint(t.Context(), Checkpoint("small", "source", ""), []byte("0")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stores.Log.Put(t.Context(), wordLog.Dataset, rows))
+	must.Do(t, stores.Series.SaveCheckpoint(t.Context(), Checkpoint("small", "source", ""), []byte("0")))
 	p := newPipeline(stores, say("source"))
 	stop := run(t, p)
 	testenv.Until(t, "the other row is folded", func() bool { return stored(t, stores, "vocabulary", "a") == "ape" })
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stop())
 	if n := p.Stats.Quarantined.Load(); n != 2 {
 		t.Errorf("%d rows are quarantined", n)
 	}
@@ -205,12 +185,8 @@ func TestCatchingUpGoesOnWhileASourceNeverPauses(t *testing.T) {
 	for i := range list {
 		list[i] = fmt.Sprintf("%c%d", 'a'+i%5, i)
 	}
-	if err := stores.Log.Put(t.Context(), wordLog.Dataset, wordLog.Append(nil, &words{list})); err != nil {
-		t.Fatal(err)
-	}
-	if err := stores.Series.SaveCheckpoint(t.Context(), Checkpoint("small", "source", ""), []byte("0")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stores.Log.Put(t.Context(), wordLog.Dataset, wordLog.Append(nil, &words{list})))
+	must.Do(t, stores.Series.SaveCheckpoint(t.Context(), Checkpoint("small", "source", ""), []byte("0")))
 	var joinedAt int64 // batches
 	var ending atomic.Bool
 	p := newPipeline(stores, Source[*words]{Name: "source", Stats: new(source.Stats), Follow: func(ctx context.Context, _ Position, sink Sink[*words]) error {
@@ -232,9 +208,7 @@ func TestCatchingUpGoesOnWhileASourceNeverPauses(t *testing.T) {
 	testenv.Until(t, "all is stored", func() bool { return len(vocabularyOf(t, stores, "vocabulary")["e"]) == len(list)/5 })
 	testenv.Until(t, "the source goes on", func() bool { return p.Stats.Batches.Load() > joinedAt })
 	ending.Store(true)
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stop())
 }
 
 // joining is a vocabulary that reports when it has joined.
@@ -260,9 +234,7 @@ func TestAProjectionLearnsWhenItHasJoined(t *testing.T) {
 		testenv.Until(t, "its words are stored", func() bool {
 			return p.Stats.CatchingUp.Load() == 0 && stored(t, stores, c.name, "a")+stored(t, stores, c.name, "b") == "antbee"
 		})
-		if err := stop(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, stop())
 		if letters != c.letters || times != 1 {
 			t.Errorf("the one %s joined %d times, with %d letters, want once with %d", c.name, times, letters, c.letters)
 		}

@@ -18,6 +18,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -78,9 +79,7 @@ func TestTroubleInOneDomainDoesNotHoldUpAnother(t *testing.T) {
 		t.Errorf("rows are ahead of their log: %s", got)
 	}
 
-	if err := schema.Create(t.Context(), db, schema.Tables(later)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, schema.Create(t.Context(), db, schema.Tables(later)))
 	testenv.Until(t, "the bad domain stores all", func() bool { return stored(t, good, "vocabulary of bad", "a") == "ant,ape" })
 	if left := of("bad").Status().Refused(time.Now()); len(left) > 0 {
 		t.Errorf("refused are still %v", left)
@@ -211,16 +210,11 @@ func TestOnlyFailuresAreWaitedFor(t *testing.T) {
 		var pauses []time.Duration
 		for line := range bytes.Lines(log.Bytes()) {
 			var said struct{ In string }
-			if err := json.Unmarshal(line, &said); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(line, &said))
 			if said.In == "" {
 				continue
 			}
-			pause, err := time.ParseDuration(said.In)
-			if err != nil {
-				t.Fatal(err)
-			}
+			pause := must.Get(time.ParseDuration(said.In))(t)
 			pauses = append(pauses, pause)
 		}
 		if len(pauses) != 1 || pauses[0] > restarts.Min {

@@ -23,6 +23,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -55,9 +56,7 @@ func newDropWorld(t *testing.T) *dropWorld {
 
 func (w *dropWorld) put(key string, body []byte) {
 	w.t.Helper()
-	if _, err := w.s3.PutObject(w.t.Context(), &s3.PutObjectInput{Bucket: &w.bucket, Key: &key, Body: bytes.NewReader(body)}); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Get(w.s3.PutObject(w.t.Context(), &s3.PutObjectInput{Bucket: &w.bucket, Key: &key, Body: bytes.NewReader(body)}))(w.t)
 }
 
 // get is an object, empty where there is none.
@@ -67,10 +66,7 @@ func (w *dropWorld) get(key string) string {
 		return ""
 	}
 	defer out.Body.Close()
-	text, err := io.ReadAll(out.Body)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	text := must.Get(io.ReadAll(out.Body))(w.t)
 	return string(text)
 }
 
@@ -89,19 +85,11 @@ func (w *dropWorld) report(key string) (r drop.Report) {
 // done reports whether a drop is checkpointed as consumed with its present content.
 func (w *dropWorld) done(key string) bool {
 	w.t.Helper()
-	head, err := w.s3.HeadObject(w.t.Context(), &s3.HeadObjectInput{Bucket: &w.bucket, Key: &key})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	body, err := store.NewSeries(w.db, w.prefix+schema.SeriesTable).Checkpoint(w.t.Context(), Checkpoint("small", dropsName, key))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	head := must.Get(w.s3.HeadObject(w.t.Context(), &s3.HeadObjectInput{Bucket: &w.bucket, Key: &key}))(w.t)
+	body := must.Get(store.NewSeries(w.db, w.prefix+schema.SeriesTable).Checkpoint(w.t.Context(), Checkpoint("small", dropsName, key)))(w.t)
 	var at dropProgress
 	if body != nil {
-		if err := json.Unmarshal(body, &at); err != nil {
-			w.t.Fatal(err)
-		}
+		must.Do(w.t, json.Unmarshal(body, &at))
 	}
 	return at.Done && at.ETag == aws.ToString(head.ETag)
 }

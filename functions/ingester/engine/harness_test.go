@@ -17,6 +17,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 )
 
 func TestMain(m *testing.M) {
@@ -185,9 +186,6 @@ func run(t testing.TB, w Work) (stop func() error) {
 func stored(t testing.TB, s Stores, vocabulary, first string) string {
 	t.Helper()
 	at := newVocabulary(vocabulary).at(first)
-	points, err := s.Series.Load(t.Context(), []store.SeriesAt{at})
-	if err != nil {
-		t.Fatal(err)
-	}
+	points := must.Get(s.Series.Load(t.Context(), []store.SeriesAt{at}))(t)
 	return strings.NewReplacer(`"`, "", ":true", "", "{", "", "}", "").Replace(string(points[at].Body))
 }

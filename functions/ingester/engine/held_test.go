@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -47,7 +48,5 @@ func TestCheckpointsThatAreHeldInTurnsAreSavedInTheEnd(t *testing.T) {
 	if a.settled.Load() == 0 || b.settled.Load() == 0 {
 		t.Error("it is saved though one of them held it")
 	}
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stop())
 }

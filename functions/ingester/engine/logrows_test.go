@@ -17,6 +17,7 @@ import (
 	"quotary/shared/aws/attr"
 	"quotary/shared/store"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -54,10 +55,7 @@ func (d *debuts) Changes(now time.Time, settle bool) Changes {
 // debutRows are the words with a log row, sorted.
 func debutRows(t testing.TB, s Stores) (list []string) {
 	t.Helper()
-	page, err := s.Log.Scan(t.Context(), []string{debutDataset}, "", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(s.Log.Scan(t.Context(), []string{debutDataset}, "", 0))(t)
 	for _, r := range page.Rows[debutDataset] {
 		list = append(list, r.ID)
 	}
@@ -104,10 +102,7 @@ func TestLogRowsOfAProjectionAreWrittenBeforeWhatKnowsOfThem(t *testing.T) {
 	stop := run(t, p)
 	<-tried
 	checkpoint := func() string {
-		body, err := stores.Series.Checkpoint(t.Context(), Checkpoint("small", "source", ""))
-		if err != nil {
-			t.Fatal(err)
-		}
+		body := must.Get(stores.Series.Checkpoint(t.Context(), Checkpoint("small", "source", "")))(t)
 		return string(body)
 	}
 	if got := stored(t, stores, "debuts", "a") + checkpoint(); got != "" {
@@ -115,9 +110,7 @@ func TestLogRowsOfAProjectionAreWrittenBeforeWhatKnowsOfThem(t *testing.T) {
 	}
 	allowed.Store(true)
 	testenv.Until(t, "all is stored", func() bool { return checkpoint() == "1" })
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stop())
 	if got := debutRows(t, stores); !slices.Equal(got, []string{"ant"}) {
 		t.Errorf("the log rows are %v", got)
 	}
@@ -134,9 +127,7 @@ func TestInvalidLogRowsOfAProjectionAreQuarantined(t *testing.T) {
 	p.Logs, p.Projections = nil, []Projection[*words]{newDebuts()}
 	stop := run(t, p)
 	testenv.Until(t, "both are taken", func() bool { return p.Stats.Events.Load() == 2 })
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stop())
 	if got := debutRows(t, stores); len(quarantine.rows) != 1 || !slices.Equal(got, []string{"ant"}) {
 		t.Errorf("%d rows are quarantined, the log rows are %v", len(quarantine.rows), got)
 	}
@@ -170,9 +161,7 @@ func TestLogRowsOfAProjectionEndTheSameWhateverHappens(t *testing.T) {
 					p.Projections = nil
 					stop := run(t, p)
 					testenv.Until(t, "the first words are taken", func() bool { return p.Stats.Events.Load() == 50 })
-					if err := stop(); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, stop())
 				}
 				for range 4 {
 					dieBeforeAWrite(t, db, stores, prefix, list, int64(r.IntN(30)))
@@ -184,9 +173,7 @@ func TestLogRowsOfAProjectionEndTheSameWhateverHappens(t *testing.T) {
 					body, err := stores.Series.Checkpoint(t.Context(), Checkpoint("small", "source", ""))
 					return err == nil && string(body) == fmt.Sprint(len(list)) && p.Stats.Flushed.Load() > 0 && p.Stats.CatchingUp.Load() == 0
 				})
-				if err := stop(); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, stop())
 				if diff := cmp.Diff(want, debutRows(t, stores)); diff != "" {
 					t.Errorf("log rows (-want +got):\n%s", diff)
 				}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"quotary/functions/ingester/source"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -21,15 +22,11 @@ func TestEverythingIsStoredAcrossRestarts(t *testing.T) {
 	first := newPipeline(stores, say("source", "ant", "bee"))
 	stop := run(t, first)
 	testenv.Until(t, "two words", func() bool { return first.Stats.Events.Load() == 2 })
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stop())
 	second := newPipeline(stores, say("source", "ant", "bee", "ape"))
 	stop = run(t, second)
 	testenv.Until(t, "the third word", func() bool { return second.Stats.Events.Load() == 1 })
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stop())
 	if got := stored(t, stores, "vocabulary", "a"); got != "ant,ape" && got != "ape,ant" {
 		t.Errorf("stored are %s", got)
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"testing"
+
+	"quotary/shared/testing/must"
 )
 
 // What a source remembers of each of many things fits into an item of the store.
@@ -14,10 +16,7 @@ func TestALongPositionIsCompressed(t *testing.T) {
 		for i := range n {
 			want[fmt.Sprintf("funding coin%dswapusdt:binance", i)] = 1_790_000_000_000 + int64(i)*60_000
 		}
-		p, err := PositionOf(want)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(PositionOf(want))(t)
 		got := map[string]int64{}
 		if err := p.Decode(&got); err != nil || !maps.Equal(got, want) {
 			t.Errorf("%d pairs come back as %d: %v", n, len(got), err)

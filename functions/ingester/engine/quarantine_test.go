@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"quotary/shared/store"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -80,9 +81,7 @@ func TestARowThatIsInvalidIsQuarantinedAndTheRestGoesOn(t *testing.T) {
 	p := newPipeline(stores, say("source", list...))
 	stop := run(t, p)
 	testenv.Until(t, "the last word is taken", func() bool { return p.Stats.Events.Load() == int64(len(list)) })
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stop())
 	if got := stored(t, stores, "vocabulary", "a") + stored(t, stores, "vocabulary", "b"); got != "ant,apebee" {
 		t.Errorf("stored are %s", got)
 	}
@@ -122,9 +121,7 @@ func TestTooManyInvalidRowsStopThePipeline(t *testing.T) {
 	}
 	hours.Add(1)
 	testenv.Until(t, "it goes on", func() bool { return p.Stats.Events.Load() == int64(len(list)+1) })
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stop())
 	if n := p.Stats.Quarantined.Load(); n != int64(len(list)) {
 		t.Errorf("%d rows are quarantined, want %d", n, len(list))
 	}
@@ -171,19 +168,13 @@ func TestRowsThatCannotBeScannedDoNotStopLiveOnes(t *testing.T) {
 	for i := range rows {
 		rows[i] = store.Row{Subject: "all", Time: wordTime, ID: fmt.Sprint(i), Body: []byte("no word")}
 	}
-	if err := stores.Log.Put(t.Context(), wordLog.Dataset, rows); err != nil {
-		t.Fatal(err)
-	}
-	if err := stores.Series.SaveCheckpoint(t.Context(), Checkpoint("small", "source", ""), []byte("0")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stores.Log.Put(t.Context(), wordLog.Dataset, rows))
+	must.Do(t, stores.Series.SaveCheckpoint(t.Context(), Checkpoint("small", "source", ""), []byte("0")))
 	p := newPipeline(stores, say("source", "ant", strings.Repeat("bee", 1000), "ape"))
 	stop := run(t, p)
 	testenv.Until(t, "catching up waits", func() bool { return len(p.trouble.before(time.Now())) > 0 })
 	testenv.Until(t, "live words are stored", func() bool { return stored(t, stores, "vocabulary", "a") == "ant,ape" })
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stop())
 	scanned := 0
 	for key := range quarantine.rows {
 		if strings.HasPrefix(key, "quarantine/small/"+scannedFolder) {
@@ -206,14 +197,10 @@ func TestARowThatIsScannedEachDayIsQuarantinedOnce(t *testing.T) {
 		for _, hour := range []int{0, 5} {
 			p := newPipeline(stores)
 			p.Now = func() time.Time { return wordTime.AddDate(0, 0, day).Add(time.Duration(hour) * time.Hour) }
-			if err := p.recallQuarantined(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, p.recallQuarantined(t.Context()))
 			for i := range quarantineMost {
 				row := quarantinedLogRow("word", &store.Row{Subject: "s", Time: wordTime, ID: fmt.Sprint(i), Body: []byte("{")})
-				if err := p.quarantineScanned(t.Context(), row, "the archive", errors.New("no word")); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, p.quarantineScanned(t.Context(), row, "the archive", errors.New("no word")))
 			}
 			want := 0
 			if day == 0 && hour == 0 {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"quotary/shared/store"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -98,9 +99,7 @@ func TestAProjectionReadsLogsPartByPart(t *testing.T) {
 			rows = append(rows, row)
 		}
 	}
-	if err := stores.Log.Put(t.Context(), wordLog.Dataset, rows); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stores.Log.Put(t.Context(), wordLog.Dataset, rows))
 	one := newReader(subjects...)
 	p := newPipeline(stores, say("source", "read"))
 	p.Projections = []Projection[*words]{one}
@@ -110,9 +109,7 @@ func TestAProjectionReadsLogsPartByPart(t *testing.T) {
 		defer one.mu.Unlock()
 		return len(one.read) >= len(want)
 	})
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stop())
 	slices.SortStableFunc(one.read, func(a, b string) int { return strings.Compare(a[:len("subject 00")], b[:len("subject 00")]) })
 	if !slices.Equal(one.read, want) {
 		t.Errorf("read %d rows, want %d: %.300v", len(one.read), len(want), one.read)

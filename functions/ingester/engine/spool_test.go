@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"quotary/functions/ingester/source"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -21,13 +22,9 @@ func TestAFileThatAlwaysFailsIsTriedLessAndLess(t *testing.T) {
 	stores, dir := newStores(t), t.TempDir()
 	bad, good := filepath.Join(dir, "bad.jsonl"), filepath.Join(dir, "good.jsonl")
 	for i, path := range []string{bad, good} {
-		if err := os.WriteFile(path, []byte("line\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte("line\n"), 0o600))
 		at := time.Now().Add(time.Duration(i-2) * time.Hour)
-		if err := os.Chtimes(path, at, at); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chtimes(path, at, at))
 	}
 	const tries = 4
 	tried, again := 0, make(chan struct{})
@@ -48,18 +45,14 @@ func TestAFileThatAlwaysFailsIsTriedLessAndLess(t *testing.T) {
 		return errors.Is(err, os.ErrNotExist) && stored(t, stores, "vocabulary", "a") == "ant"
 	})
 	<-again
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stop())
 	if _, err := os.Stat(bad); err != nil {
 		t.Errorf("the bad file is gone: %v", err)
 	}
 	var pauses []time.Duration
 	for line := range bytes.Lines(log.Bytes()) {
 		var said struct{ File, In string }
-		if err := json.Unmarshal(line, &said); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(line, &said))
 		if said.In == "" {
 			continue
 		}

@@ -3,6 +3,8 @@ package engine
 import (
 	"testing"
 	"time"
+
+	"quotary/shared/testing/must"
 )
 
 // hurried is a projection with changes that somebody waits for.
@@ -34,9 +36,7 @@ func TestUrgentChangesAreWrittenWithoutThoseOfOthers(t *testing.T) {
 		flushes int
 	}{{false, 200 * time.Millisecond, 0}, {true, 0, 1}, {true, 50 * time.Millisecond, 1}, {true, 100 * time.Millisecond, 2}, {false, 100 * time.Millisecond, 2}} {
 		now, one.urgent = now.Add(step.passes), step.urgent
-		if err := p.flushWhenDue(t.Context(), 1); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.flushWhenDue(t.Context(), 1))
 		if one.flushes != step.flushes || other.flushes != 0 {
 			t.Errorf("step %d: %d changes are written, want %d, and %d of others", i, one.flushes, step.flushes, other.flushes)
 		}

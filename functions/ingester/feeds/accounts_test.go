@@ -16,6 +16,7 @@ import (
 	"quotary/shared/gate/channel"
 	"quotary/shared/gate/connections"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -26,9 +27,7 @@ func TestUserFillsStartWithStoredAndRecentFillsEachOnce(t *testing.T) {
 	w.caughtUp(f)
 	now := time.Now()
 	stored := []market.Fill{fill(1, now.Add(-time.Hour), "BTC"), fill(2, now, "BTC")}
-	if err := filldata.Put(t.Context(), f.Log, stored...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, filldata.Put(t.Context(), f.Log, stored...))
 	f.publish(&market.Events{Fills: []market.Fill{stored[1], fill(3, now, "ETH")}}) // 3 is not stored yet
 	w.connect("one", channel.FeedChannels)
 	w.subscribe("one", channel.Subscription{Type: channel.UserFills, User: alice})
@@ -54,9 +53,7 @@ func TestASnapshotOfFillsHasAsManyAsTheVenues(t *testing.T) {
 		fills[i] = fill(int64(i+1), began.Add(time.Duration(i)*time.Second), "BTC")
 		fills[i].Hash = "0x" + strings.Repeat("ab", 32)
 	}
-	if err := filldata.Put(t.Context(), f.Log, fills...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, filldata.Put(t.Context(), f.Log, fills...))
 	w.connect("one", channel.FeedChannels)
 	w.subscribe("one", channel.Subscription{Type: channel.UserFills, User: alice})
 	var tids []int64
@@ -110,9 +107,7 @@ func TestAnAddressFeedTellsOfItsAddressesOnly(t *testing.T) {
 	w.connect("fills", channel.FeedFills)
 	w.connect("orders", channel.FeedFilledOrders)
 	for _, id := range []string{"fills", "orders"} {
-		if err := w.table.AddAddresses(t.Context(), w.message(id), []string{alice}, connections.Limits{}, connections.Reply{Frame: []byte(`{"type":"subscribe"}`)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.table.AddAddresses(t.Context(), w.message(id), []string{alice}, connections.Limits{}, connections.Reply{Frame: []byte(`{"type":"subscribe"}`)}))
 	}
 	w.eventually("both follow", func() bool {
 		return f.hub.Watched(string(channel.FeedFills)+" "+alice) && f.hub.Watched(string(channel.FeedFilledOrders)+" "+alice)
@@ -136,17 +131,11 @@ func TestAnAddressFeedTellsOfItsAddressesOnly(t *testing.T) {
 		`"orderType":"Limit","origSz":"2.0","tif":"Gtc","cloid":null}}`; got != want {
 		t.Errorf("a filled order is\n%s, want\n%s", got, want)
 	}
-	if err := w.table.AskStat(t.Context(), w.message("fills")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.table.AskStat(t.Context(), w.message("fills")))
 	wants(t, w.sent("fills", 3)[2], `{"type":"stat","data":{"addressCount":1,"duration":"`, `","sentMsgCount":2,"msgPerSecond":`, `,"discardedCount":0,"queueLen":0}}`)
-	if err := w.table.AskStat(t.Context(), w.message("orders")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.table.AskStat(t.Context(), w.message("orders")))
 	wants(t, w.sent("orders", 3)[2], `"sentMsgCount":2,`) // the reply and one order
-	if err := w.table.RemoveAddresses(t.Context(), w.message("fills"), []string{alice}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.table.RemoveAddresses(t.Context(), w.message("fills"), []string{alice}))
 	w.eventually("nobody follows", func() bool { return !f.hub.Watched(string(channel.FeedFills) + " " + alice) })
 }
 
@@ -168,9 +157,7 @@ func TestAnAccountIsPolledWhileSomebodyFollowsIt(t *testing.T) {
 	wants(t, all, `{"channel":"userNonFundingLedgerUpdates","data":{"isSnapshot":true,"user":"`+alice+`","nonFundingLedgerUpdates":[{"time":5,"hash":"0x01","delta":{"type":"deposit","usdc":"7.0"}}]}}`)
 
 	// Who comes later is shown what is known, without another look.
-	if err := w.table.AddAddresses(t.Context(), w.message("two"), []string{alice}, connections.Limits{}, connections.Reply{Frame: []byte(`{"type":"subscribe"}`)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.table.AddAddresses(t.Context(), w.message("two"), []string{alice}, connections.Limits{}, connections.Reply{Frame: []byte(`{"type":"subscribe"}`)}))
 	if got, want := w.sent("two", 2)[1], `{"channel":"clearinghouseState","data":{"address":"`+alice+`","state":{"withdrawable":"1.0","time":1}}}`; got != want {
 		t.Errorf("the state is %s, want %s", got, want)
 	}
@@ -180,9 +167,7 @@ func TestAnAccountIsPolledWhileSomebodyFollowsIt(t *testing.T) {
 	w.set(began.Add(accountEvery))
 	wants(t, w.sent("two", 3)[2], `"withdrawable":"2.0"`)
 	for _, id := range []string{"one", "two"} {
-		if _, err := w.table.Remove(t.Context(), id); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(w.table.Remove(t.Context(), id))(t)
 	}
 	w.eventually("nobody follows", func() bool {
 		return !f.hub.Watched(string(channel.AccountState)+" "+alice+" ") && !f.hub.Watched(string(channel.FeedClearinghouseState)+" "+alice+" ")
@@ -208,9 +193,7 @@ func TestSlowAnswersHoldUpTheirOwnAccountsOnly(t *testing.T) {
 	f, _ := w.run()
 	w.caughtUp(f)
 	w.connect("one", channel.FeedClearinghouseState)
-	if err := w.table.AddAddresses(t.Context(), w.message("one"), slow, connections.Limits{}, connections.Reply{Frame: []byte(`{"type":"subscribe"}`)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.table.AddAddresses(t.Context(), w.message("one"), slow, connections.Limits{}, connections.Reply{Frame: []byte(`{"type":"subscribe"}`)}))
 	allAsked := func() bool {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -218,9 +201,7 @@ func TestSlowAnswersHoldUpTheirOwnAccountsOnly(t *testing.T) {
 	}
 	w.eventually("every slow account is asked for", allAsked)
 	w.connect("two", channel.FeedClearinghouseState)
-	if err := w.table.AddAddresses(t.Context(), w.message("two"), []string{alice}, connections.Limits{}, connections.Reply{Frame: []byte(`{"type":"subscribe"}`)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.table.AddAddresses(t.Context(), w.message("two"), []string{alice}, connections.Limits{}, connections.Reply{Frame: []byte(`{"type":"subscribe"}`)}))
 	wants(t, w.sent("two", 2)[1], `"withdrawable":"1.0"`)
 	w.set(began.Add(accountEvery))
 	wants(t, w.sent("two", 3)[2], `"withdrawable":"2.0"`)

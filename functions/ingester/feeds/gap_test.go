@@ -22,6 +22,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 )
 
 // node is the folder that a node writes to, a line an event.
@@ -34,17 +35,10 @@ func (n *node) write(stream string, at time.Time, line string) {
 	n.t.Helper()
 	at = at.UTC()
 	path := filepath.Join(n.dir, stream, "hourly", at.Format("20060102"), fmt.Sprint(at.Hour()))
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		n.t.Fatal(err)
-	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		n.t.Fatal(err)
-	}
+	must.Do(n.t, os.MkdirAll(filepath.Dir(path), 0o700))
+	file := must.Get(os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600))(n.t)
 	defer file.Close()
-	if _, err := file.WriteString(line + "\n"); err != nil {
-		n.t.Fatal(err)
-	}
+	must.Get(file.WriteString(line + "\n"))(n.t)
 }
 
 // trade writes a fill of Alice, and the order that it filled.
@@ -101,9 +95,7 @@ func (w *world) oids(id string) (tids []int64) {
 			Type string
 			Data struct{ Oid int64 }
 		}
-		if err := json.Unmarshal([]byte(frame), &m); err != nil {
-			w.t.Fatal(err)
-		}
+		must.Do(w.t, json.Unmarshal([]byte(frame), &m))
 		if m.Type == "data" {
 			tids = append(tids, m.Data.Oid-1000)
 		}
@@ -114,9 +106,7 @@ func (w *world) oids(id string) (tids []int64) {
 func (w *world) follow(id string, of channel.Feed) {
 	w.t.Helper()
 	w.connect(id, of)
-	if err := w.table.AddAddresses(w.t.Context(), w.message(id), []string{alice}, connections.Limits{}, connections.Reply{Frame: []byte(`{"type":"subscribe"}`)}); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, w.table.AddAddresses(w.t.Context(), w.message(id), []string{alice}, connections.Limits{}, connections.Reply{Frame: []byte(`{"type":"subscribe"}`)}))
 }
 
 // TestWhatHappenedInALongOutageReachesWhoStayedConnected stops the ingester for half an

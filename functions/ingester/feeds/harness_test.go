@@ -27,6 +27,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -188,17 +189,13 @@ func (w *world) run() (f *Feeds, stop func()) {
 func (w *world) connect(id string, of channel.Feed) {
 	w.t.Helper()
 	c := connections.Connection{ID: id, Key: "key", Distributor: "acme", Feed: of, Endpoint: "http://127.0.0.1/api"}
-	if err := w.table.Connect(w.t.Context(), c, connections.Limits{}); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, w.table.Connect(w.t.Context(), c, connections.Limits{}))
 }
 
 func (w *world) subscribe(id string, s channel.Subscription) {
 	w.t.Helper()
 	reply := connections.Reply{Frame: fmt.Appendf(nil, `{"reply":{"of":%q}}`, s.Type), Count: s.Type}
-	if _, err := w.table.Subscribe(w.t.Context(), w.message(id), s, connections.Limits{}, reply); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Get(w.table.Subscribe(w.t.Context(), w.message(id), s, connections.Limits{}, reply))(w.t)
 }
 
 // message is the next message of a client: none has the time of another.

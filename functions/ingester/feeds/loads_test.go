@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -22,10 +23,7 @@ func TestNobodysLoadsKeepThoseOfAnotherWaiting(t *testing.T) {
 	}
 	var dones []func()
 	for range loadsAtOnce {
-		done, err := l.turn(ctx, "loud", never)
-		if err != nil {
-			t.Fatal(err)
-		}
+		done := must.Get(l.turn(ctx, "loud", never))(t)
 		dones = append(dones, done)
 	}
 	loudCtx, stop := context.WithCancel(ctx)

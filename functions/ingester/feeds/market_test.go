@@ -15,6 +15,7 @@ import (
 	"quotary/shared/gate/channel"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/testing/must"
 )
 
 func TestABookStartsWithTheLastFrameAndGoesOn(t *testing.T) {
@@ -144,9 +145,7 @@ func TestNobodysJoinedBooksTakeThePlacesOfAnother(t *testing.T) {
 		topic, _ := f.topicOf(string(s.Type), &s)
 		f.hub.Connect(hub.Conn{ID: distributor, Of: distributor})
 		f.books.prepare(distributor, &s)
-		if err := f.hub.Subscribe(distributor, topic, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.hub.Subscribe(distributor, topic, nil))
 	}
 	for i := range 60 {
 		follow("loud", fmt.Sprint("C", i), 2)
@@ -232,22 +231,15 @@ func TestCandlesAreThoseOfTheStoredKlines(t *testing.T) {
 					latest[key] = p.Time
 				}
 			}
-			rows, err := f.Series.Load(t.Context(), rowsAt)
-			if err != nil {
-				t.Fatal(err)
-			}
+			rows := must.Get(f.Series.Load(t.Context(), rowsAt))(t)
 			reads.Fill(latest, rows)
 		}
-		if err := klines.Apply(b, reads, w.clock()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, klines.Apply(b, reads, w.clock()))
 		f.Applied(&b.Events, klines)
 	}
 	earlier := perp.NewKlines()
 	apply(earlier, fill(1, minute.Add(time.Second), "BTC"))
-	if err := f.Series.Put(t.Context(), earlier.Changes(w.clock(), true).Fine); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Series.Put(t.Context(), earlier.Changes(w.clock(), true).Fine))
 
 	w.connect("one", channel.FeedChannels)
 	w.subscribe("one", channel.Subscription{Type: channel.Candle, Coin: "BTC", Interval: "1m"})

@@ -9,6 +9,7 @@ import (
 	"quotary/shared/gate/channel"
 	"quotary/shared/gate/connections"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 )
 
 // TestRepliesAndFramesComeInTheOrderOfTheMessages has a client send many messages
@@ -31,9 +32,7 @@ func TestRepliesAndFramesComeInTheOrderOfTheMessages(t *testing.T) {
 		w.answer("one", "already subscribed")
 		book.Time++
 		f.publish(&market.Events{Books: []market.Book{book}})
-		if _, err := w.table.Unsubscribe(t.Context(), w.message("one"), channel.Subscription{Type: channel.L2Book, Coin: "BTC"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(w.table.Unsubscribe(t.Context(), w.message("one"), channel.Subscription{Type: channel.L2Book, Coin: "BTC"}))(t)
 		w.answer("one", "unsubscribed")
 		want = append(want, "already subscribed", "unsubscribed")
 	}
@@ -74,9 +73,7 @@ func TestRepliesAndFramesComeInTheOrderOfTheMessages(t *testing.T) {
 // answer leaves a reply.
 func (w *world) answer(id, text string) {
 	w.t.Helper()
-	if err := w.table.Answer(w.t.Context(), w.message(id), connections.Reply{Frame: []byte(text)}); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, w.table.Answer(w.t.Context(), w.message(id), connections.Reply{Frame: []byte(text)}))
 }
 
 // left are the replies that stand in the table: what feeds that start now would

@@ -10,6 +10,7 @@ import (
 	"quotary/shared/data/ledgers"
 	"quotary/shared/gate/channel"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 )
 
 // readingPast makes the past of a world's feeds be read until the returned function is
@@ -56,20 +57,12 @@ func TestSnapshotsOfAccountsWaitForThePast(t *testing.T) {
 	w.sent("one", 3)
 	f.publish(&market.Events{Books: []market.Book{book("BTC", now.UnixMilli(), "105056.0")}, Fills: []market.Fill{fill(3, now, "ETH")}})
 	wants(t, w.sent("one", 4)[3], `{"channel":"l2Book"`)
-	if _, err := w.table.Unsubscribe(t.Context(), w.message("two"), ofAlice[0]); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.table.Remove(t.Context(), "three"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.table.Unsubscribe(t.Context(), w.message("two"), ofAlice[0]))(t)
+	must.Get(w.table.Remove(t.Context(), "three"))(t)
 	w.eventually("who left waits no longer", func() bool { return waiting(f) == 3 })
 
-	if err := filldata.Put(t.Context(), f.Log, fill(1, now.Add(-time.Hour), "BTC"), fill(2, now.Add(-time.Minute), "BTC")); err != nil {
-		t.Fatal(err)
-	}
-	if err := ledgers.Put(t.Context(), f.Log, ledgerUpdate("0x01", now.Add(-time.Hour))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, filldata.Put(t.Context(), f.Log, fill(1, now.Add(-time.Hour), "BTC"), fill(2, now.Add(-time.Minute), "BTC")))
+	must.Do(t, ledgers.Put(t.Context(), f.Log, ledgerUpdate("0x01", now.Add(-time.Hour))))
 	if n := len(w.frames("one")); n != 4 {
 		t.Errorf("%d frames while the past is read", n)
 	}
@@ -89,9 +82,7 @@ func TestASnapshotSaysThatThePastIsStillRead(t *testing.T) {
 	f, _ := w.run()
 	w.caughtUp(f)
 	now := time.Now()
-	if err := filldata.Put(t.Context(), f.Log, fill(1, now.Add(-3*time.Hour), "BTC")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, filldata.Put(t.Context(), f.Log, fill(1, now.Add(-3*time.Hour), "BTC")))
 	w.connect("one", channel.FeedChannels)
 	w.subscribe("one", ofAlice[0])
 	wants(t, w.sent("one", 2)[1], `{"channel":"userFills","data":{"isSnapshot":true,"incomplete":true,"user":"`+alice+`","fills":[`, `"tid":1`)
@@ -103,12 +94,8 @@ func TestASnapshotSaysThatThePastIsStillRead(t *testing.T) {
 	all := strings.Join(w.sent("one", 6)[4:], "\n")
 	wants(t, all, `"data":{"user":"`+alice+`","fills":[`, `"tid":3`)
 	wants(t, all, `"data":{"user":"`+alice+`","nonFundingLedgerUpdates":[{"time":`, `"hash":"0x03"`)
-	if err := filldata.Put(t.Context(), f.Log, fill(2, now.Add(-time.Hour), "BTC")); err != nil {
-		t.Fatal(err)
-	}
-	if err := ledgers.Put(t.Context(), f.Log, ledgerUpdate("0x02", now.Add(-time.Hour))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, filldata.Put(t.Context(), f.Log, fill(2, now.Add(-time.Hour), "BTC")))
+	must.Do(t, ledgers.Put(t.Context(), f.Log, ledgerUpdate("0x02", now.Add(-time.Hour))))
 	read()
 	all = strings.Join(w.sent("one", 8)[6:], "\n")
 	wants(t, all, `"data":{"isSnapshot":true,"user":"`+alice+`","fills":[`, `"tid":3`, `"tid":2`, `"tid":1`, `]}}`)

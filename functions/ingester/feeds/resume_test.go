@@ -11,6 +11,7 @@ import (
 	"quotary/shared/gate/channel"
 	"quotary/shared/gate/connections"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 )
 
 // tids are the trade ids that a client of /ws/fills was sent, in order.
@@ -21,9 +22,7 @@ func (w *world) tids(id string) (tids []int64) {
 			Type string
 			Data struct{ Tid int64 }
 		}
-		if err := json.Unmarshal([]byte(frame), &m); err != nil {
-			w.t.Fatal(err)
-		}
+		must.Do(w.t, json.Unmarshal([]byte(frame), &m))
 		if m.Type == "data" {
 			tids = append(tids, m.Data.Tid)
 		}
@@ -52,9 +51,7 @@ func TestTheFeedsOfAddressesGoOnWhereTheRunBeforeStopped(t *testing.T) {
 	f, stop := w.run()
 	w.caughtUp(f)
 	w.connect("one", channel.FeedFills)
-	if err := w.table.AddAddresses(t.Context(), w.message("one"), []string{alice}, connections.Limits{}, connections.Reply{Frame: nil}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.table.AddAddresses(t.Context(), w.message("one"), []string{alice}, connections.Limits{}, connections.Reply{Frame: nil}))
 	w.eventually("it follows", func() bool { return f.hub.Watched(string(channel.FeedFills) + " " + alice) })
 	show(f, 1, 2, 3)
 	w.eventually("three are sent", func() bool { return len(w.tids("one")) == 3 })
@@ -95,9 +92,7 @@ func TestEventsWaitForConnectionsOnlySoLong(t *testing.T) {
 	stored := 0
 	sink := f.Tap(func(context.Context, hyperliquid.Delivery) error { stored++; return nil }, true)
 	for range 2 {
-		if err := sink(t.Context(), hyperliquid.Delivery{Events: market.Events{Fills: []market.Fill{fill(1, time.Now(), "BTC")}}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, sink(t.Context(), hyperliquid.Delivery{Events: market.Events{Fills: []market.Fill{fill(1, time.Now(), "BTC")}}}))
 	}
 	if stored != 2 {
 		t.Errorf("%d deliveries are passed on", stored)

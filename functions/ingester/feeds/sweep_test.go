@@ -14,6 +14,7 @@ import (
 	"quotary/shared/gate/keys"
 	"quotary/shared/market"
 	"quotary/shared/store/schema"
+	"quotary/shared/testing/must"
 )
 
 func (w *world) isClosed(id string) bool {
@@ -59,12 +60,8 @@ func TestAClientThatAsksToBeClosedGetsTheRepliesToWhatItSentBefore(t *testing.T)
 	f, _ := w.run()
 	w.caughtUp(f)
 	w.connect("one", channel.FeedFills)
-	if err := w.table.AddAddresses(t.Context(), w.message("one"), []string{alice}, connections.Limits{}, connections.Reply{Frame: []byte(`{"type":"subscribe"}`)}); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.table.AskClose(t.Context(), w.message("one")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.table.AddAddresses(t.Context(), w.message("one"), []string{alice}, connections.Limits{}, connections.Reply{Frame: []byte(`{"type":"subscribe"}`)}))
+	must.Do(t, w.table.AskClose(t.Context(), w.message("one")))
 	w.eventually("it is closed and free", func() bool { return w.isClosed("one") && w.usage() == connectionstest.Usage{} })
 	if got := w.frames("one"); len(got) != 1 || got[0] != `{"type":"subscribe"}` {
 		t.Errorf("it was sent %q", got)
@@ -115,9 +112,7 @@ func TestAConnectionOfTheNewSecretStays(t *testing.T) {
 	w.keys["key"] = s
 	w.mu.Unlock()
 	owner := connections.Connection{ID: "new", Key: "key", Distributor: "acme", Feed: channel.FeedChannels, Endpoint: "http://127.0.0.1/api", Generation: 1}
-	if err := w.table.Connect(t.Context(), owner, connections.Limits{Key: 1}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.table.Connect(t.Context(), owner, connections.Limits{Key: 1}))
 	w.eventually("the old one is closed", func() bool { return w.isClosed("old") && w.usage() == connectionstest.Usage{Connections: 1} })
 	if w.isClosed("new") {
 		t.Error("the owner was closed, too")
@@ -186,9 +181,7 @@ func TestOnlyAMessageKeepsAConnection(t *testing.T) {
 	w.subscribe("idle", channel.Subscription{Type: channel.BBO, Coin: "BTC"})
 	closed := f.Idle + connections.SeenEvery
 	w.set(began.Add(closed - time.Second))
-	if err := connections.NewMeter(w.table, connections.Budget{}).Message(t.Context(), "speaks", 10); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, connections.NewMeter(w.table, connections.Budget{}).Message(t.Context(), "speaks", 10))
 	f.publish(&market.Events{Books: []market.Book{book("BTC", 1, "105056.0")}})
 	w.sent("idle", 2)
 	w.eventually("the message is known", func() bool {

@@ -14,6 +14,7 @@ import (
 
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -44,18 +45,13 @@ func stepped(db DB, table, owner string) (*Lease, *stopped) {
 
 func look(t *testing.T, l *Lease) *Term {
 	t.Helper()
-	term, err := l.look(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	term := must.Get(l.look(t.Context()))(t)
 	return term
 }
 
 func confirm(t *testing.T, term *Term) {
 	t.Helper()
-	if err := term.Confirm(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, term.Confirm(t.Context()))
 }
 
 func TestTheStandardTimingKeepsItsPromise(t *testing.T) {
@@ -383,10 +379,7 @@ func TestWhatWasAskedIsForgottenWhenTheHoldersRankHasRisen(t *testing.T) {
 		two, _ := stepped(db, table, "two")
 		two.Rank = func() int64 { return by }
 		look(t, two)
-		r, err := two.read(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(two.read(t.Context()))(t)
 		return r.asker == "two"
 	}
 	if asks(0) || !asks(1) {

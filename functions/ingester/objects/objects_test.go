@@ -14,6 +14,7 @@ import (
 
 	"quotary/functions/ingester/objects"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 )
 
 func TestAListGoesOverPagesInTheOrderOfKeys(t *testing.T) {
@@ -24,9 +25,7 @@ func TestAListGoesOverPagesInTheOrderOfKeys(t *testing.T) {
 		want = append(want, fmt.Sprint("kept/", i))
 	}
 	for _, key := range append([]string{"other/0"}, want...) {
-		if _, err := client.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: strings.NewReader(key)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(client.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: strings.NewReader(key)}))(t)
 	}
 	var got []string
 	for object, err := range objects.List(t.Context(), client, &s3.ListObjectsV2Input{Bucket: &bucket, Prefix: aws.String("kept/"), MaxKeys: aws.Int32(3)}, time.Minute) {
@@ -68,9 +67,7 @@ func TestAnObjectThatExistsIsToldFromOtherRefusals(t *testing.T) {
 		_, err := client.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: aws.String("one"), Body: strings.NewReader("1"), IfNoneMatch: aws.String("*")})
 		return err
 	}
-	if err := put(bucket); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, put(bucket))
 	if err := put(bucket); !objects.Exists(err) {
 		t.Errorf("error is %v", err)
 	}

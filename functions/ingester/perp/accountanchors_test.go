@@ -14,6 +14,7 @@ import (
 	"quotary/shared/data/followrequests"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/testing/must"
 )
 
 // TestAnchors: an answer is compared with what was folded up to its time, wins, and what
@@ -49,15 +50,11 @@ func TestAnchors(t *testing.T) {
 			w := newAccountWorld(t)
 			for _, b := range c.batches {
 				w.disk.put(b)
-				if _, err := w.set.apply(b, w.now, w.disk.load); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(w.set.apply(b, w.now, w.disk.load))(t)
 				w.now = w.now.Add(soon)
 			}
 			for range 40 {
-				if _, err := w.set.apply(NewBatch(), w.now, w.disk.load); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(w.set.apply(NewBatch(), w.now, w.disk.load))(t)
 				w.now = w.now.Add(time.Second)
 			}
 			changes := w.apply(NewBatch(), time.Minute)
@@ -93,9 +90,7 @@ func TestFillsBehindTheAnchorThatKnowsThem(t *testing.T) {
 	apply := func(b *Batch, pass time.Duration) {
 		w.disk.put(b)
 		for ; pass >= 0; pass -= time.Second {
-			if _, err := w.set.apply(b, w.now, w.disk.load); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(w.set.apply(b, w.now, w.disk.load))(t)
 			b, w.now = NewBatch(), w.now.Add(time.Second)
 		}
 	}
@@ -138,9 +133,7 @@ func TestAnAnswerIsNotTakenFarAheadOfTheFills(t *testing.T) {
 	for behind, want := range map[time.Duration]int64{20 * time.Second: 1, time.Hour: 0} {
 		w := newAccountWorld(t)
 		apply := func(b *Batch) {
-			if _, err := w.set.apply(b, w.now, w.disk.load); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(w.set.apply(b, w.now, w.disk.load))(t)
 			w.now = w.now.Add(time.Second)
 		}
 		w.now = noon.Add(time.Second + behind)
@@ -180,9 +173,7 @@ func TestAnAnchoredAccountIsWrittenAtOnce(t *testing.T) {
 	if w.p.Urgent() {
 		t.Error("changes are urgent that nobody waits for")
 	}
-	if _, err := w.set.apply(b, w.now, w.disk.load); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.set.apply(b, w.now, w.disk.load))(t)
 	if !w.p.Urgent() {
 		t.Error("an account that a client waits for is not urgent")
 	}

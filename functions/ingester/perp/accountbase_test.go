@@ -25,6 +25,7 @@ import (
 	"quotary/shared/store/retention"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -71,16 +72,10 @@ func TestUnderARetentionNothingIsLost(t *testing.T) {
 func decoded(t rapid.TB, series string, row []byte) any {
 	t.Helper()
 	if series == accounts.Name {
-		a, err := accounts.Decode("", store.Point{Extra: row})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(accounts.Decode("", store.Point{Extra: row}))(t)
 		return a
 	}
-	s, err := accountstats.Decode(row)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(accountstats.Decode(row))(t)
 	return s
 }
 
@@ -189,9 +184,7 @@ func TestARebuildUnderARetentionMakesNothingPoorer(t *testing.T) {
 		)
 		testenv.Until(t, "the first days are stored", func() bool { return w.account(address).Time == long.UnixMilli()+6000 })
 	}
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stop())
 	w.expire(db, prefix+schema.LogTable)
 
 	stop = w.begin(twoDays)
@@ -207,9 +200,7 @@ func TestARebuildUnderARetentionMakesNothingPoorer(t *testing.T) {
 		want = w.account(ordered)
 		return want.Time == now.UnixMilli()+2000 && w.p.figures.rebuilt.Load() > 0 && w.account(broken).Time == want.Time
 	})
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stop())
 	exact := cmp.Comparer(market.Decimal.Equal)
 	got := w.account(broken)
 	want.Address = got.Address
@@ -294,26 +285,18 @@ func (w *retainedWorld) expire(db *dynamodb.Client, table string) {
 	w.t.Helper()
 	stop := w.begin(twoDays)
 	testenv.Until(w.t, "the old rows are archived", func() bool { return w.stats.ArchivedUntil.Load() > 0 })
-	if err := stop(); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, stop())
 	gone := 0
 	for _, log := range Logs {
-		page, err := w.stores.Log.Scan(w.t.Context(), []string{log.Dataset}, "", 0)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		page := must.Get(w.stores.Log.Scan(w.t.Context(), []string{log.Dataset}, "", 0))(w.t)
 		for _, r := range page.Rows[log.Dataset] {
 			if r.Expires.IsZero() {
 				continue
 			}
 			gone++
-			_, err := db.DeleteItem(w.t.Context(), &dynamodb.DeleteItemInput{TableName: &table, Key: attr.Item{
+			must.Get(db.DeleteItem(w.t.Context(), &dynamodb.DeleteItemInput{TableName: &table, Key: attr.Item{
 				schema.PK: attr.S(log.Dataset + "#" + r.Subject), schema.SK: attr.S(fmt.Sprintf("%013d#%s", r.Time.UnixMilli(), r.ID)),
-			}})
-			if err != nil {
-				w.t.Fatal(err)
-			}
+			}}))(w.t)
 		}
 	}
 	if gone != 2*6 {
@@ -323,10 +306,7 @@ func (w *retainedWorld) expire(db *dynamodb.Client, table string) {
 
 func (w *retainedWorld) account(address string) *market.Account {
 	w.t.Helper()
-	all, err := accounts.Load(w.t.Context(), w.stores.Series, address)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	all := must.Get(accounts.Load(w.t.Context(), w.stores.Series, address))(w.t)
 	if all[address] == nil {
 		return &market.Account{}
 	}

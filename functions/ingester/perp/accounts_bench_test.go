@@ -10,6 +10,7 @@ import (
 
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/testing/must"
 )
 
 // BenchmarkAllProjections measures what all events of a simulated venue (fills, payments,
@@ -44,9 +45,7 @@ func BenchmarkAllProjections(b *testing.B) {
 				now := time.UnixMilli(base)
 				for _, one := range batches {
 					now = now.Add(time.Second)
-					if _, err := s.apply(one, now, load); err != nil {
-						b.Fatal(err)
-					}
+					must.Get(s.apply(one, now, load))(b)
 					c := s.changes(now, false)
 					for _, list := range [][]store.SeriesRow{c.Coarse, c.Fine} {
 						for _, r := range list {
@@ -80,9 +79,7 @@ func BenchmarkFullVenueMemory(b *testing.B) {
 		before, s, now := heap(), newSet(), time.UnixMilli(base)
 		feed := func(one *Batch) {
 			now = now.Add(time.Second)
-			if _, err := s.apply(one, now, nil); err != nil {
-				b.Fatal(err)
-			}
+			must.Get(s.apply(one, now, nil))(b)
 			s.changes(now, now.Second()%30 == 0) // the pipeline settles twice a minute
 		}
 		for i := range 20 {

@@ -16,6 +16,7 @@ import (
 	"quotary/shared/data/completedtrades"
 	"quotary/shared/data/openorders"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -26,29 +27,20 @@ func (d *disk) derived(sim *simVenue, orders *openorders.Reserves) *derived {
 		markets: sim.markets, marks: sim.marks(), reserves: *orders}
 	for at, point := range d.rows {
 		if at.Name == accountstats.Name {
-			stats, err := accountstats.Decode(point.Extra)
-			if err != nil {
-				sim.t.Fatal(err)
-			}
+			stats := must.Get(accountstats.Decode(point.Extra))(sim.t)
 			all.stats[at.Key] = &stats
 		}
 		if at.Name != accounts.Name {
 			continue
 		}
-		a, err := accounts.Decode(at.Key, point)
-		if err != nil {
-			sim.t.Fatal(err)
-		}
+		a := must.Get(accounts.Decode(at.Key, point))(sim.t)
 		all.accounts[a.Address] = a
 	}
 	for key, row := range d.log {
 		if !strings.HasPrefix(key, completedtrades.Name+" ") {
 			continue
 		}
-		trade, err := completedtrades.Decode(row)
-		if err != nil {
-			sim.t.Fatal(err)
-		}
+		trade := must.Get(completedtrades.Decode(row))(sim.t)
 		all.trades = append(all.trades, &trade)
 	}
 	return all
@@ -79,21 +71,14 @@ func TestRowsOfAccountsAreWhatTheVenueSays(t *testing.T) {
 	sim := newSimVenue(t, 23, testenv.Amount(80, 400))
 	enough, rows := testenv.Amount(2_000, 100_000), newDisk()
 	r := rand.New(rand.NewPCG(23, 1))
-	p, err := accountLife(rows, r, sim.venue.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(accountLife(rows, r, sim.venue.Now()))(t)
 	orders, seen, reduced := new(market.OpenOrders), map[string]bool{}, map[string]reducing{}
 	events, batches := 0, 0
 	take := func(b *Batch) {
 		batches++
 		p.now = sim.venue.Now()
-		if err := p.apply(b); err != nil {
-			t.Fatal(err)
-		}
-		if err := p.flush(batches, false); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.apply(b))
+		must.Do(t, p.flush(batches, false))
 	}
 	about := NewBatch()
 	about.Meta = sim.meta()
@@ -131,9 +116,7 @@ func TestRowsOfAccountsAreWhatTheVenueSays(t *testing.T) {
 				take(asked)
 			}
 		})
-		if err := p.settle(batches); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.settle(batches))
 		reserves := openorders.Reserves{Coins: map[string]openorders.ReserveColumn{}}
 		for _, coin := range orders.Rank(true) {
 			reserves.Coins[coin.Coin] = openorders.NewReserveColumn(coin.Reserves)
@@ -195,9 +178,7 @@ func TestRowsOfAccountsSurviveCrashes(t *testing.T) {
 		return nil
 	}
 	clean := newDisk()
-	if err := life(clean, rand.New(rand.NewPCG(1, 1))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, life(clean, rand.New(rand.NewPCG(1, 1))))
 	for seed := range uint64(testenv.Amount(3, 20)) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		torn, crashes, most := newDisk(), 0, 100

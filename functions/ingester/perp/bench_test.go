@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"quotary/shared/data/fills"
+	"quotary/shared/testing/must"
 	"quotary/shared/venue/wire"
 )
 
@@ -76,9 +77,7 @@ func BenchmarkReplay(b *testing.B) {
 				}
 			}
 			now := e.Fills[len(e.Fills)-1].When()
-			if _, err := s.apply(e, now, nil); err != nil {
-				b.Fatal(err)
-			}
+			must.Get(s.apply(e, now, nil))(b)
 			c := s.changes(now.Add(time.Second), false)
 			read += len(e.Fills)
 			rows += len(fills.AppendRows(nil, e.Fills)) + len(c.Coarse) + len(c.Fine)

@@ -8,6 +8,7 @@ import (
 	"quotary/functions/ingester/engine"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/testing/must"
 )
 
 // set is the projections of the domain, or some of them, without an engine.
@@ -113,9 +114,7 @@ func (s *set) changes(now time.Time, settle bool) (all engine.Changes) {
 // applied applies events and returns what they change at a time.
 func applied(t *testing.T, s *set, now time.Time, settle bool, e market.Events) engine.Changes {
 	t.Helper()
-	if _, err := s.apply(&Batch{Events: e}, now, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.apply(&Batch{Events: e}, now, nil))(t)
 	return s.changes(now, settle)
 }
 

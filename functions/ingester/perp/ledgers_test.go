@@ -13,6 +13,7 @@ import (
 	"quotary/shared/data/ledgers"
 	"quotary/shared/data/payments"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -32,12 +33,8 @@ func TestMiscEventsOfANodeAreStoredOnce(t *testing.T) {
 	transfer := block(2, update(2, `"`+alice+`","`+bob+`"`, `{"type":"internalTransfer","usdc":"5.0"}`))
 
 	file := filepath.Join(t.TempDir(), "20260202", "11")
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(deposit+transfer+deposit), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(file), 0o700))
+	must.Do(t, os.WriteFile(file, []byte(deposit+transfer+deposit), 0o600))
 	stores := newStores(t)
 	f := &hyperliquid.Files{Dir: filepath.Dir(filepath.Dir(file)), Stats: new(source.Stats), Log: quiet, Poll: 5 * time.Millisecond, Read: hyperliquid.ReadMisc}
 	// Without positions the whole file is read again.
@@ -47,9 +44,7 @@ func TestMiscEventsOfANodeAreStoredOnce(t *testing.T) {
 		}))
 		stop := run(t, p)
 		testenv.Until(t, "all events are stored", func() bool { return p.Stats.Events.Load() >= 8 })
-		if err := stop(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, stop())
 	}
 	for address, want := range map[string][]string{alice: {"internalTransfer", "deposit"}, bob: {"internalTransfer"}} {
 		var got []string

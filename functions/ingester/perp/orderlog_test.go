@@ -15,6 +15,7 @@ import (
 	"quotary/functions/ingester/source/hyperliquid"
 	"quotary/shared/data/orders"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -61,19 +62,12 @@ func TestOrdersAreStoredOnceAcrossCrashes(t *testing.T) {
 	lines := orderLines(60)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "20260202", "11")
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(file), 0o700))
 	write := func(part []string) {
 		t.Helper()
-		out, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600))(t)
 		defer out.Close()
-		if _, err := out.WriteString(strings.Join(part, "")); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(out.WriteString(strings.Join(part, "")))(t)
 	}
 	var expected market.Events
 	for _, line := range lines {
@@ -87,18 +81,14 @@ func TestOrdersAreStoredOnceAcrossCrashes(t *testing.T) {
 		p := newPipeline(stores, engine.Source[*Batch]{Name: "orders", Stats: f.Stats, Follow: follow(f.Follow)})
 		stop := run(t, p)
 		testenv.Until(t, fmt.Sprintf("%d statuses are stored", until), func() bool { return p.Stats.Events.Load() >= int64(until) })
-		if err := stop(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, stop())
 	}
 
 	torn, clean := newStores(t), newStores(t)
 	write(lines[:20])
 	dying := &Batch{Events: market.Events{Orders: expected.Orders[:25]}}
 	for _, log := range Logs {
-		if err := torn.Log.Put(t.Context(), log.Dataset, log.Append(nil, dying)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, torn.Log.Put(t.Context(), log.Dataset, log.Append(nil, dying)))
 	}
 	run(torn, 39) // of the first 20 blocks
 	write(lines[20:])

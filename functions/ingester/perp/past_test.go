@@ -15,6 +15,7 @@ import (
 	filldata "quotary/shared/data/fills"
 	"quotary/shared/data/openinterest"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 	"quotary/shared/venue/wire"
 )
@@ -31,13 +32,8 @@ func (n *nodeFiles) write(at time.Time) {
 	n.t.Helper()
 	at = at.UTC()
 	path := filepath.Join(n.dir, at.Format("20060102"), fmt.Sprint(at.Hour()))
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		n.t.Fatal(err)
-	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		n.t.Fatal(err)
-	}
+	must.Do(n.t, os.MkdirAll(filepath.Dir(path), 0o700))
+	file := must.Get(os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600))(n.t)
 	defer file.Close()
 	tid := int64(len(n.all))
 	var text strings.Builder
@@ -45,10 +41,7 @@ func (n *nodeFiles) write(at time.Time) {
 		fmt.Fprintf(&text, `["0x%040x",{"coin":"C%d","px":"%d.5","sz":"1.25","side":"%c","time":%d,"startPosition":"%d.0","dir":"Buy","closedPnl":"0.0","hash":"0x0","oid":%d,"crossed":%t,"fee":"0.0","tid":%d,"feeToken":"USDC","twapId":null}]`+"\n",
 			address, tid%3, 100+tid%7, "BA"[side], at.UnixMilli(), tid, 2*tid+int64(side), side == 0, 1000+tid)
 	}
-	offset, err := file.Seek(0, 2)
-	if err != nil {
-		n.t.Fatal(err)
-	}
+	offset := must.Get(file.Seek(0, 2))(n.t)
 	for line := range strings.Lines(text.String()) {
 		var fault error
 		if n.all, _, fault = wire.ParseFills(n.all, strings.TrimSpace(line), offset); fault != nil {
@@ -56,9 +49,7 @@ func (n *nodeFiles) write(at time.Time) {
 		}
 		offset += int64(len(line))
 	}
-	if _, err := file.WriteString(text.String()); err != nil {
-		n.t.Fatal(err)
-	}
+	must.Get(file.WriteString(text.String()))(n.t)
 }
 
 // sources are those of the stream in one life of the pipeline.
@@ -115,9 +106,7 @@ func TestWhatHappensNowGoesBeforeThePast(t *testing.T) {
 	if _, _, _, err := stores.Views.Fetch(t.Context(), openinterest.Name, ""); err == nil {
 		t.Error("open interest is shown of some of the fills")
 	}
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stop())
 	if missing, err := filldata.Missing(t.Context(), stores.Log, n.all[:now]); missing != now || err != nil {
 		t.Errorf("%d of %d fills of the past wait, %v", missing, now, err)
 	}
@@ -127,9 +116,7 @@ func TestWhatHappensNowGoesBeforeThePast(t *testing.T) {
 		p := newPipeline(stores, n.sources()...)
 		stop := run(t, p)
 		testenv.Until(t, "some of the past is stored", func() bool { return p.Stats.Events.Load() >= events || p.Status().PastLeft == 0 })
-		if err := stop(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, stop())
 	}
 	n.write(present().Add(time.Hour))
 	n.write(present().Add(2 * time.Hour))
@@ -146,9 +133,7 @@ func TestWhatHappensNowGoesBeforeThePast(t *testing.T) {
 	if missing, err := filldata.Missing(t.Context(), stores.Log, n.all); missing != 0 || err != nil || last.Status().PastLeft != 0 {
 		t.Errorf("%d fills are not stored when the past counts as read, %v", missing, err)
 	}
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stop())
 	checkRows(t, contents(t, stores, n.all), n.all)
 }
 

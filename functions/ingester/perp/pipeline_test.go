@@ -24,6 +24,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 	"quotary/shared/venue/wire"
 )
@@ -94,10 +95,7 @@ func contents(t testing.TB, s engine.Stores, list []market.Fill) map[string][]st
 			if all[key.String()] != nil {
 				continue
 			}
-			points, err := s.Series.Range(t.Context(), key, time.Time{}, time.Time{}, 0, false)
-			if err != nil {
-				t.Fatal(err)
-			}
+			points := must.Get(s.Series.Range(t.Context(), key, time.Time{}, time.Time{}, 0, false))(t)
 			for _, p := range points {
 				all[key.String()] = append(all[key.String()], fmt.Sprint(p.Time.UnixMilli(), string(p.Body)))
 			}
@@ -140,9 +138,7 @@ func TestAReplayIsThereOnceHoweverOften(t *testing.T) {
 	first := contents(t, stores, list)
 	checkRows(t, first, list)
 
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stop())
 	if again, err := replay.Run(t.Context(), recording); err != nil || again != counts {
 		t.Fatalf("verified again: %+v, %v", again, err)
 	}
@@ -152,16 +148,12 @@ func TestAReplayIsThereOnceHoweverOften(t *testing.T) {
 	for i := range list {
 		fmt.Fprintf(&lines, "[%q,%s]\n", list[i].Address, wire.AppendFill(nil, &list[i]))
 	}
-	if err := os.WriteFile(other, []byte(lines.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(other, []byte(lines.String()), 0o600))
 	stop = run(t, newPipeline(stores, newSpool(stores, dir).Source()))
 	if counts, err = replay.Run(t.Context(), other); err != nil || counts.Fills != int64(len(list)) || counts.Lines != int64(len(list)) {
 		t.Fatalf("%+v, %v", counts, err)
 	}
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stop())
 	if diff := cmp.Diff(first, contents(t, stores, list)); diff != "" {
 		t.Fatalf("after the second replay:\n%s", diff)
 	}
@@ -178,22 +170,15 @@ func TestARowThatIsGoneIsReplayedAgain(t *testing.T) {
 	held := stores
 	held.Series = stores.Series.Under(7)
 	for earlier := range 2 {
-		name, err := engine.SpoolName(recording, earlier+1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := held.Series.SaveCheckpoint(t.Context(), engine.Checkpoint(Name, "spool", name), mustJSON(engine.SpoolProgress{Done: true})); err != nil {
-			t.Fatal(err)
-		}
+		name := must.Get(engine.SpoolName(recording, earlier+1))(t)
+		must.Do(t, held.Series.SaveCheckpoint(t.Context(), engine.Checkpoint(Name, "spool", name), mustJSON(engine.SpoolProgress{Done: true})))
 	}
 	stop := run(t, newPipeline(held, newSpool(held, dir).Source()))
 	counts, err := (&Replay{Stores: stores, Dir: dir, Out: io.Discard, Idle: time.Minute}).Run(t.Context(), recording)
 	if err != nil || counts.Missing > 0 || counts.Fills == 0 {
 		t.Errorf("%+v, %v", counts, err)
 	}
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stop())
 }
 
 // checkRows holds the rows against the fills: each once under its address, and
@@ -219,10 +204,7 @@ func checkRows(t *testing.T, rows map[string][]string, list []market.Fill) {
 		for _, i := range market.KlineTiers {
 			var got int64
 			for _, row := range rows["klines "+coin+" "+i.String()] {
-				c, err := klines.Decode([]byte(row[strings.IndexByte(row, '{'):]))
-				if err != nil {
-					t.Fatal(err)
-				}
+				c := must.Get(klines.Decode([]byte(row[strings.IndexByte(row, '{'):])))(t)
 				got += c.Trades
 			}
 			if got != want {
@@ -240,31 +222,19 @@ func TestAStoppedReplayGoesOn(t *testing.T) {
 	clean, torn := newStores(t), newStores(t)
 	dir := t.TempDir()
 	stop := run(t, newPipeline(clean, newSpool(clean, dir).Source()))
-	if _, err := (&Replay{Stores: clean, Dir: dir, Out: io.Discard}).Run(t.Context(), recording); err != nil {
-		t.Fatal(err)
-	}
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get((&Replay{Stores: clean, Dir: dir, Out: io.Discard}).Run(t.Context(), recording))(t)
+	must.Do(t, stop())
 
 	// A process that dies leaves log rows and some series rows, no checkpoint.
-	if err := torn.Log.Put(t.Context(), fills.Name, fills.AppendRows(nil, list[:len(list)/2])); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, torn.Log.Put(t.Context(), fills.Name, fills.AppendRows(nil, list[:len(list)/2])))
 	for _, part := range [][]market.Fill{list[:len(list)/2], list[len(list)/3 : len(list)/2]} {
 		changes := applied(t, newSet(), time.Now(), true, market.Events{Fills: part})
-		if err := torn.Series.Put(t.Context(), changes.Coarse[:len(changes.Coarse)/2]); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, torn.Series.Put(t.Context(), changes.Coarse[:len(changes.Coarse)/2]))
 	}
 
 	stop = run(t, newPipeline(torn, newSpool(torn, dir).Source()))
-	if _, err := (&Replay{Stores: torn, Dir: dir, Out: io.Discard}).Run(t.Context(), recording); err != nil {
-		t.Fatal(err)
-	}
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get((&Replay{Stores: torn, Dir: dir, Out: io.Discard}).Run(t.Context(), recording))(t)
+	must.Do(t, stop())
 	if diff := cmp.Diff(contents(t, clean, list), contents(t, torn, list)); diff != "" {
 		t.Fatalf("the torn run ended otherwise:\n%s", diff)
 	}
@@ -277,25 +247,15 @@ func TestLiveFilesAreFollowedAcrossARestart(t *testing.T) {
 	list := readFills(t, recording)
 	stores := newStores(t)
 	dir := t.TempDir()
-	data, err := os.ReadFile(recording)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(recording))(t)
 	lines := strings.SplitAfter(strings.TrimSuffix(string(data), "\n"), "\n")
 	lines[len(lines)-1] += "\n"
 	write := func(hour string, part []string) {
 		path := filepath.Join(dir, "20260202", hour)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		file := must.Get(os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600))(t)
 		defer file.Close()
-		if _, err := file.WriteString(strings.Join(part, "")); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(file.WriteString(strings.Join(part, "")))(t)
 	}
 	files := func() engine.Source[*Batch] {
 		f := &hyperliquid.Files{Dir: dir, Stats: new(hyperliquid.Stats), Log: quiet, Poll: 5 * time.Millisecond}
@@ -316,17 +276,13 @@ func TestLiveFilesAreFollowedAcrossARestart(t *testing.T) {
 	stop := run(t, first)
 	write("11", lines[:10])
 	await(first, count(lines[:10]))
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stop())
 	write("11", lines[10:20])
 	write("12", lines[20:])
 	second := newPipeline(stores, files())
 	stop = run(t, second)
 	await(second, count(lines[10:]))
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stop())
 	if got, want := second.Stats.Events.Load(), count(lines[10:]); got != want {
 		t.Errorf("the second run read %d fills, want %d: the checkpoint was not used", got, want)
 	}
@@ -340,9 +296,7 @@ func TestAReplayRefusesWhatIsNoRecording(t *testing.T) {
 	stop := run(t, newPipeline(stores, newSpool(stores, dir).Source()))
 	file := func(text string) string {
 		path := filepath.Join(t.TempDir(), "file")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	for path, want := range map[string]string{
@@ -364,9 +318,7 @@ func TestAReplayRefusesWhatIsNoRecording(t *testing.T) {
 			t.Fatalf("the spool still holds %v (%v)", left, err)
 		}
 	}
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stop())
 	// Without an ingester it says so, and what it left is taken up later.
 	_, err := (&Replay{Stores: stores, Dir: dir, Out: io.Discard, Idle: 300 * time.Millisecond}).Run(t.Context(), recording)
 	if err == nil || !strings.Contains(err.Error(), "is it running?") {

@@ -26,6 +26,7 @@ import (
 	"quotary/shared/data/topfills"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/testing/must"
 )
 
 // generator is what the properties need to know of a projection.
@@ -115,9 +116,7 @@ func TestRowsAndViewsEndTheSameWhateverHappens(t *testing.T) {
 				drawn := g.draw(t)
 				r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 				clean := newDisk()
-				if err := lives(clean, name, drawn, r); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, lives(clean, name, drawn, r))
 				torn := newDisk()
 				torn.joins = true
 				crash(t, torn, name, g.muddle(t, drawn, r), r)
@@ -149,9 +148,7 @@ func TestAProjectionThatIsAddedLaterEndsTheSame(t *testing.T) {
 				drawn := g.draw(t)
 				r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 				clean, late := newDisk(), newDisk()
-				if err := lives(clean, one.Name(), drawn, r); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, lives(clean, one.Name(), drawn, r))
 				for _, b := range drawn {
 					late.put(b)
 				}
@@ -182,9 +179,7 @@ func scanned(t *rapid.T, p Projection, batches []*Batch) (pages []*Batch) {
 		for page := range slices.Chunk(rows, 5) {
 			b := NewBatch()
 			for _, row := range page {
-				if err := fold.Append(b, row); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, fold.Append(b, row))
 			}
 			pages = append(pages, b)
 		}
@@ -241,9 +236,7 @@ func crash(t *rapid.T, d *disk, name string, batches []*Batch, r *rand.Rand) {
 		}
 		if rapid.IntRange(0, 3).Draw(t, "heal") == 0 {
 			d.writes = 1 << 30
-			if err := lives(d, name, batches, r); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, lives(d, name, batches, r))
 			return
 		}
 	}
@@ -258,18 +251,11 @@ func TestASecondRunOverTheSameFillsWritesNothing(t *testing.T) {
 				batches := drawFills(t)
 				r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 				d := newDisk()
-				if err := lives(d, name, batches, r); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, lives(d, name, batches, r))
 				now := time.UnixMilli(base).UTC().Add(40 * 24 * time.Hour)
-				p, err := begin(d, only(name), r, now)
-				if err != nil {
-					t.Fatal(err)
-				}
+				p := must.Get(begin(d, only(name), r, now))(t)
 				for _, b := range batches {
-					if err := p.apply(b); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, p.apply(b))
 				}
 				if c := p.set.changes(now, true); len(c.Log)+len(c.Coarse)+len(c.Fine)+len(c.Views) > 0 {
 					t.Fatalf("written again: %+v", c)
@@ -290,12 +276,8 @@ func TestABucketThatClosedDuringADowntimeIsWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := market.Fill{Address: "0x1", Coin: "BTC", Px: "2.5", Sz: "1.0", Side: market.Buy, Time: base + 5, StartPosition: "0.0", ClosedPnl: "0.0", Fee: "0.0", Oid: 1, Tid: 9, Crossed: true}
-	if err := p.apply(&Batch{Events: market.Events{Fills: []market.Fill{f}}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.flush(1, false); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.apply(&Batch{Events: market.Events{Fills: []market.Fill{f}}}))
+	must.Do(t, p.flush(1, false))
 	minute := topfills.At("BTC", market.Minute1, base)
 	if _, ok := d.rows[minute]; ok {
 		t.Fatal("the minute was written while open")
@@ -303,9 +285,7 @@ func TestABucketThatClosedDuringADowntimeIsWritten(t *testing.T) {
 	if p, err = begin(d, newSet(), r, now.Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.flush(1, false); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.flush(1, false))
 	if got := string(d.rows[minute].Body); got != string(topfills.Append(nil, market.Top{f.Rank()})) {
 		t.Fatalf("the minute is %s", got)
 	}

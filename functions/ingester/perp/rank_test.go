@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"quotary/shared/testing/must"
 )
 
 func TestTheRankIsThatOfWhatAProcessHas(t *testing.T) {
@@ -20,9 +22,7 @@ func TestTheRankIsThatOfWhatAProcessHas(t *testing.T) {
 	dir := t.TempDir()
 	r := &ranking{dir: dir, behind: time.Hour}
 	file := filepath.Join(dir, "node_fills_by_block", "hourly", "20260202", "10")
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(file), 0o700))
 	for i, c := range []struct {
 		age  time.Duration // of the node's newest fill, 0 for no file
 		want int64
@@ -31,9 +31,7 @@ func TestTheRankIsThatOfWhatAProcessHas(t *testing.T) {
 		{70 * time.Minute, nodeLags}, {50 * time.Minute, nodeLags}, {time.Second, nodeUpToDate},
 	} {
 		if c.age > 0 {
-			if err := os.WriteFile(file, []byte(fillLine(time.Now().Add(-c.age))), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(file, []byte(fillLine(time.Now().Add(-c.age))), 0o600))
 		}
 		if rank := rank(r); rank != c.want {
 			t.Errorf("step %d: the rank is %d at an age of %s", i, rank, c.age)

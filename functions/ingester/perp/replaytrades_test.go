@@ -10,6 +10,7 @@ import (
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/completedtrades"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -26,9 +27,7 @@ func TestAReplayCompletesTrades(t *testing.T) {
 			text.WriteString(blockLine(list[i].Tid, list[i]) + "\n")
 		}
 		path := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text.String()), 0o600))
 		counts, err := (&Replay{Stores: stores, Dir: dir, Out: io.Discard}).Run(t.Context(), path)
 		if err != nil || counts.Missing > 0 {
 			t.Fatalf("%+v, %v", counts, err)
@@ -58,7 +57,5 @@ func TestAReplayCompletesTrades(t *testing.T) {
 		known, err := accounts.Load(t.Context(), stores.Series, faultyAccount)
 		return err == nil && known[faultyAccount] != nil && known[faultyAccount].Since == noon.UnixMilli()+1000
 	})
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stop())
 }

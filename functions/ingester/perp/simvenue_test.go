@@ -18,6 +18,7 @@ import (
 	"quotary/localstack/sim/venue"
 	"quotary/shared/data/meta"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 	"quotary/shared/venue/wire"
 )
 
@@ -128,9 +129,7 @@ func (s *simVenue) step(d time.Duration) *Batch {
 	if d >= 30*time.Second {
 		advance = s.venue.Skip
 	}
-	if err := advance(to); err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, advance(to))
 	b := NewBatch()
 	for _, stream := range nodeStreams {
 		s.readOn(stream, func() *market.Events { return &b.Events })
@@ -142,7 +141,7 @@ func (s *simVenue) step(d time.Duration) *Batch {
 // returns.
 func (s *simVenue) readOn(stream nodeStream, to func() *market.Events) {
 	s.t.Helper()
-	err := filepath.WalkDir(filepath.Join(s.dir, stream.dir), func(path string, d fs.DirEntry, err error) error {
+	must.Do(s.t, filepath.WalkDir(filepath.Join(s.dir, stream.dir), func(path string, d fs.DirEntry, err error) error {
 		if os.IsNotExist(err) || err == nil && d.IsDir() {
 			return nil
 		}
@@ -166,10 +165,7 @@ func (s *simVenue) readOn(stream nodeStream, to func() *market.Events) {
 			s.read[path] += int64(len(line))
 		}
 		return nil
-	})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	}))
 }
 
 // contexts are the figures of all coins, with their marks.
@@ -177,16 +173,10 @@ func (s *simVenue) contexts() (all []market.Contexts) {
 	s.t.Helper()
 	ms := s.venue.Now().UnixMilli()
 	for _, dex := range simDexes {
-		c, err := wire.ParseContexts(dex, ms, s.ask(`"type":"metaAndAssetCtxs","dex":"`+dex+`"`))
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		c := must.Get(wire.ParseContexts(dex, ms, s.ask(`"type":"metaAndAssetCtxs","dex":"`+dex+`"`)))(s.t)
 		all = append(all, c)
 	}
-	c, err := wire.ParseSpotContexts(ms, s.ask(`"type":"spotMetaAndAssetCtxs"`))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	c := must.Get(wire.ParseSpotContexts(ms, s.ask(`"type":"spotMetaAndAssetCtxs"`)))(s.t)
 	return append(all, c)
 }
 
@@ -210,10 +200,7 @@ func (s *simVenue) anchor(address string) market.Anchor {
 	}
 	a.Spot, a.SpotTime = s.balances(address), a.Dexes[0].Time
 	for _, coin := range s.coins {
-		leverage, err := wire.ParseLeverage(s.askOf("activeAssetData", address, `,"coin":"`+coin+`"`))
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		leverage := must.Get(wire.ParseLeverage(s.askOf("activeAssetData", address, `,"coin":"`+coin+`"`)))(s.t)
 		a.Leverages[coin] = leverage
 	}
 	return a
@@ -240,19 +227,13 @@ func (s *simVenue) adjusted(b *Batch) map[string]adjusted {
 
 func (s *simVenue) state(address, dex string) market.AccountState {
 	s.t.Helper()
-	state, err := wire.ParseAccount(s.askOf("clearinghouseState", address, `,"dex":"`+dex+`"`), dex)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	state := must.Get(wire.ParseAccount(s.askOf("clearinghouseState", address, `,"dex":"`+dex+`"`), dex))(s.t)
 	return state
 }
 
 func (s *simVenue) balances(address string) []market.SpotBalance {
 	s.t.Helper()
-	balances, err := wire.ParseSpotBalances(s.askOf("spotClearinghouseState", address, ""))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	balances := must.Get(wire.ParseSpotBalances(s.askOf("spotClearinghouseState", address, "")))(s.t)
 	return balances
 }
 
@@ -262,14 +243,9 @@ func (s *simVenue) orders(address string) []market.OrderStatus {
 	list := []market.OrderStatus{}
 	for _, dex := range simDexes {
 		var raws []json.RawMessage
-		if err := json.Unmarshal(s.askOf("frontendOpenOrders", address, `,"dex":"`+dex+`"`), &raws); err != nil {
-			s.t.Fatal(err)
-		}
+		must.Do(s.t, json.Unmarshal(s.askOf("frontendOpenOrders", address, `,"dex":"`+dex+`"`), &raws))
 		for _, raw := range raws {
-			order, err := wire.ParseOpenOrder(raw, address, s.venue.Now().UnixMilli())
-			if err != nil {
-				s.t.Fatal(err)
-			}
+			order := must.Get(wire.ParseOpenOrder(raw, address, s.venue.Now().UnixMilli()))(s.t)
 			list = append(list, order)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"quotary/shared/data/openinterest"
 	"quotary/shared/data/positions"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 	"quotary/shared/venue/wire"
 )
 
@@ -66,9 +67,7 @@ func TestTheBooksViewHoldsTheLastOfEachCoin(t *testing.T) {
 
 	// After a restart the view is restored: an event of one coin keeps the other.
 	next := newSet()
-	if err := next.restore(map[string][]byte{books.Name: []byte(view(c, books.Name))}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, next.restore(map[string][]byte{books.Name: []byte(view(c, books.Name))}))
 	c = applied(t, next, noon, false, market.Events{Books: []market.Book{book("BTC", noon.Add(time.Second), "3.0", "3.0")}})
 	if v := view(c, books.Name); !strings.Contains(v, gold) || !strings.Contains(v, `"BTC","time":1795262431000`) {
 		t.Errorf("after a restart the view is %s", v)
@@ -103,19 +102,14 @@ func contextsOf(at time.Time, dex, coin, mark, funding string) market.Contexts {
 func TestTheContextsViewHoldsWhatTheVenueWrote(t *testing.T) {
 	t.Parallel()
 	s := newSet()
-	spot, err := wire.ParseSpotContexts(noon.UnixMilli(), []byte(`[{"tokens":[]},[{"coin":"@107","markPx":"31.5"}]]`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	spot := must.Get(wire.ParseSpotContexts(noon.UnixMilli(), []byte(`[{"tokens":[]},[{"coin":"@107","markPx":"31.5"}]]`)))(t)
 	c := applied(t, s, noon, false, market.Events{Contexts: []market.Contexts{
 		contextsOf(noon.Add(-time.Second), "", "BTC", "100.5", "0.0000125"), contextsOf(noon, "xyz", "xyz:GOLD", "4001.5", "0.0"), spot}})
 	const want = `{"time":1795262430000,"perps":{"":[{"universe":[{"name":"BTC"}]},[{"markPx":"100.5","funding":"0.0000125","premium":"0.0003"}]],` +
 		`"xyz":[{"universe":[{"name":"xyz:GOLD"}]},[{"markPx":"4001.5","funding":"0.0","premium":"0.0003"}]]},"spot":[{"tokens":[]},[{"coin":"@107","markPx":"31.5"}]],"marks":{"@107":"31.5","BTC":"100.5","xyz:GOLD":"4001.5"}}`
 	equal(t, "view", view(c, contexts.Name), want)
 	next := newSet()
-	if err := next.restore(map[string][]byte{contexts.Name: []byte(want)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, next.restore(map[string][]byte{contexts.Name: []byte(want)}))
 	if px, ok := of[*openInterest](next).price("xyz:GOLD"); !ok || market.Text(px) != "4001.5" {
 		t.Errorf("after a restart the mark price is %s", px)
 	}
@@ -221,9 +215,7 @@ func TestOpenInterestOfSomeOfTheStoredFillsIsNotShown(t *testing.T) {
 	t.Parallel()
 	p := newOpenInterest()
 	stored := &Batch{Stored: true, Events: market.Events{Fills: []market.Fill{held(1, "BTC", noon, "99.0", "2.0", market.Buy)}}}
-	if err := p.Apply(stored, nil, noon); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Apply(stored, nil, noon))
 	c := p.Changes(noon, true)
 	if view(c, openinterest.Name) != "" || len(c.Fine) > 0 || view(c, positions.Name) == "" {
 		t.Errorf("while it is caught up it writes %+v", c)

@@ -15,6 +15,7 @@ import (
 	"quotary/shared/data/fills"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/testing/must"
 )
 
 const root = "/upgrade/v2/hl/fills"
@@ -53,9 +54,7 @@ func one(n int64) market.Fill {
 
 func (w *world) put(t *testing.T, list ...market.Fill) {
 	t.Helper()
-	if err := fills.Put(t.Context(), w.log, list...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, fills.Put(t.Context(), w.log, list...))
 }
 
 // golden calls and compares with the golden file.
@@ -272,14 +271,11 @@ func TestACursorGoesOnWhereAnAnswerEnded(t *testing.T) {
 				}
 			}
 			n := 0
-			next, err := page(cursor, stored, func(f *market.Fill) bool {
+			next := must.Get(page(cursor, stored, func(f *market.Fill) bool {
 				got = append(got, f.Tid)
 				n++
 				return n == size
-			})
-			if err != nil {
-				rt.Fatal(err)
-			}
+			}))(rt)
 			if cursor = next; cursor == "" {
 				break
 			}

@@ -10,6 +10,7 @@ import (
 	"quotary/shared/data/topfills"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/testing/must"
 )
 
 func TestTopTrades(t *testing.T) {
@@ -25,9 +26,7 @@ func TestTopTrades(t *testing.T) {
 		list = append(list, f)
 	}
 	closed := func(tier market.Interval, start int64) bool { return tier.NextMs(start) <= apitest.Start.UnixMilli() }
-	if err := topfills.Put(t.Context(), w.series, "xyz:GOLD", list, closed); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, topfills.Put(t.Context(), w.series, "xyz:GOLD", list, closed))
 	w.golden(t, "top-trades", "/top-trades?interval=20m&coin=xyz:GOLD&limit=3")
 	for target, want := range map[string]int{
 		"?interval=7d&coin=xyz:GOLD":           10,
@@ -52,9 +51,7 @@ func TestAnUnreadableRankingIsAnInternalError(t *testing.T) {
 	w := newWorld(t)
 	row := topfills.Row("BTC", market.Second1, apitest.Start.UnixMilli(), nil)
 	row.Body = []byte("secret")
-	if err := w.series.Put(t.Context(), []store.SeriesRow{row}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.series.Put(t.Context(), []store.SeriesRow{row}))
 	w.Get(t, w.SubKey, root+"/top-trades?interval=1h&coin=BTC").Refused(t, http.StatusInternalServerError, "internal error")
 }
 
@@ -73,9 +70,7 @@ func TestLargeFillsBeforeTheWindowDoNotHideThoseInIt(t *testing.T) {
 	small.Time, small.Sz = apitest.Start.Add(-19*time.Minute-30*time.Second).UnixMilli(), "1"
 	list = append(list, small)
 	everyOne := func(market.Interval, int64) bool { return true }
-	if err := topfills.Put(t.Context(), w.series, "BTC", list, everyOne); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, topfills.Put(t.Context(), w.series, "BTC", list, everyOne))
 	rows := apitest.Data[[]struct{ Oid int64 }](t, w.Get(t, w.SubKey, root+"/top-trades?interval=1190s&coin=BTC"))
 	if len(rows) != 1 || rows[0].Oid != small.Oid {
 		t.Errorf("fills are %v, want order %d only", rows, small.Oid)

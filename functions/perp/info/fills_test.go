@@ -13,6 +13,7 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/data/fills"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 )
 
 const (
@@ -31,9 +32,7 @@ func one(n int64) market.Fill {
 
 func (w *world) put(t *testing.T, list ...market.Fill) {
 	t.Helper()
-	if err := fills.Put(t.Context(), w.log, list...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, fills.Put(t.Context(), w.log, list...))
 }
 
 func (w *world) fills(t *testing.T, body string) []catalog.InfoFill {

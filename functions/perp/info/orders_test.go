@@ -12,6 +12,7 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/data/orders"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 )
 
 const cloid = "0xabcdef00000000000000000000000001"
@@ -26,9 +27,7 @@ func order(n, ms int64, status string) market.OrderStatus {
 
 func (w *world) putOrders(t *testing.T, list ...market.OrderStatus) {
 	t.Helper()
-	if err := orders.Put(t.Context(), w.log, list...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, orders.Put(t.Context(), w.log, list...))
 }
 
 func TestOrderStatusIsTheNewestOfTheOrder(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"quotary/functions/ingester/source/hyperliquid"
 	"quotary/shared/api/apitest"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 	"quotary/shared/venue/wire"
 )
 
@@ -27,10 +28,7 @@ func TestARecordingIsServedAsItWasWritten(t *testing.T) {
 	if dir == "" {
 		t.Skip("QUOTARY_TESTDATA is not set")
 	}
-	file, err := os.Open(filepath.Join(dir, "hyperliquid", "node_fills_sample.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.Open(filepath.Join(dir, "hyperliquid", "node_fills_sample.jsonl")))(t)
 	defer file.Close()
 	w := newWorld(t)
 	recorded := map[string][]map[string]any{} // by address, in order
@@ -43,25 +41,17 @@ func TestARecordingIsServedAsItWasWritten(t *testing.T) {
 		}
 		w.put(t, fills...)
 		var block struct{ Events [][2]json.RawMessage }
-		if err := json.Unmarshal(lines.Bytes(), &block); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(lines.Bytes(), &block))
 		for _, event := range block.Events {
 			var address string
 			fill := map[string]any{}
-			if err := json.Unmarshal(event[0], &address); err != nil {
-				t.Fatal(err)
-			}
-			if err := json.Unmarshal(event[1], &fill); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(event[0], &address))
+			must.Do(t, json.Unmarshal(event[1], &fill))
 			delete(fill, "builder")
 			recorded[address] = append(recorded[address], fill)
 		}
 	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, lines.Err())
 	n := 0
 	for address, want := range recorded {
 		got := apitest.Data[[]map[string]any](t, w.ask(t, fmt.Sprintf(`{"type":"userFillsByTime","user":%q,"startTime":0}`, address)))
@@ -123,9 +113,7 @@ func TestRecordedOrdersAreServedAsTheyWereAnswered(t *testing.T) {
 			}
 			w.putOrders(t, events.Orders...)
 			var want []any
-			if err := json.Unmarshal(encodeOrders(t, orders), &want); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(encodeOrders(t, orders), &want))
 			got := apitest.Data[[]any](t, w.ask(t, fmt.Sprintf(`{"type":"historicalOrders","user":%q}`, recorded.Request.User)))
 			if diff := gocmp.Diff(want, got); diff != "" {
 				t.Errorf("%s (-recorded +served):\n%s", recorded.Request.User, diff)
@@ -147,9 +135,6 @@ type recordedOrder struct {
 
 func encodeOrders(t *testing.T, orders []recordedOrder) []byte {
 	t.Helper()
-	text, err := json.Marshal(orders)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(orders))(t)
 	return text
 }

@@ -13,6 +13,7 @@ import (
 	"quotary/shared/data/orders"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/testing/must"
 )
 
 const root = "/upgrade/v2/hl"
@@ -49,9 +50,7 @@ func one(n, ms int64, status string) market.OrderStatus {
 
 func (w *world) put(t *testing.T, list ...market.OrderStatus) {
 	t.Helper()
-	if err := orders.Put(t.Context(), w.log, list...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, orders.Put(t.Context(), w.log, list...))
 }
 
 func (w *world) golden(t *testing.T, name, target string) {

@@ -20,6 +20,7 @@ import (
 	"quotary/shared/gate/keys"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/testing/must"
 )
 
 const (
@@ -42,12 +43,10 @@ func newWorld(t *testing.T) *apitest.World {
 	update := func(address string, ms int64, kind, usdc, fee string) market.Ledger {
 		return market.Ledger{Address: address, Time: start + ms, Hash: "0x5a", Type: kind, USDC: usdc, Fee: fee, Delta: json.RawMessage(`{"type":"` + kind + `"}`)}
 	}
-	if err := ledgers.Put(t.Context(), log,
+	must.Do(t, ledgers.Put(t.Context(), log,
 		update(alice, 0, "deposit", "100.5", ""), update(alice, 10, "withdraw", "7.000001", "1.0"), update(alice, 20, "internalTransfer", "", ""),
 		update(alice, 30, "deposit", "3.0", ""), update(bob, 10, "deposit", "12345678901234567.25", ""), update(bob, 40, "withdraw", "0.0", ""),
-	); err != nil {
-		t.Fatal(err)
-	}
+	))
 	return w
 }
 
@@ -106,9 +105,7 @@ func TestASpanWithoutAStartIsChecked(t *testing.T) {
 	w := newWorld(t)
 	level := keys.Allow(catalog.Actions()...)
 	level.MaxTimeRange = 3600
-	if err := w.Keys.PutLevel(t.Context(), w.Primary.AccessKey, "all", level); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Keys.PutLevel(t.Context(), w.Primary.AccessKey, "all", level))
 	w.Call(t, w.SubKey, http.MethodPost, path, body{"addresses": []string{alice}}).Refused(t, http.StatusBadRequest, "time range exceeded")
 	inside := w.Call(t, w.SubKey, http.MethodPost, path, body{"addresses": []string{alice}, "startTime": start, "endTime": start + 3_600_000})
 	if got := apitest.Data[[]catalog.FundsMovement](t, inside); len(got) != 3 {
@@ -142,10 +139,7 @@ func TestTheNewestOfManyAccountsAreReadInSmallParts(t *testing.T) {
 				}
 			})
 		}
-		got, err := newestOf(logs, limit)
-		if err != nil {
-			rt.Fatal(err)
-		}
+		got := must.Get(newestOf(logs, limit))(rt)
 		slices.SortFunc(all, newestFirst)
 		if diff := cmp.Diff(all[:min(len(all), limit)], got, cmpopts.EquateEmpty()); diff != "" {
 			rt.Errorf("(-want +got):\n%s", diff)

@@ -30,6 +30,7 @@ import (
 	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/store/retention"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -58,27 +59,20 @@ func newAccountWorld(t *testing.T) *accountWorld {
 		w.accounts = newAccountReader(w.series, w.wanted, views, open.Now)
 		(&reader{log: w.log, series: w.series, accounts: w.accounts}).register(open.Family)
 	})
-	must(t, meta.Publish(t.Context(), views, meta.View{
+	must.Do(t, meta.Publish(t.Context(), views, meta.View{
 		Time:  minute(0),
 		Perps: map[string]json.RawMessage{"": json.RawMessage(`{"universe":[{"name":"BTC","szDecimals":2,"maxLeverage":40},{"name":"ETH","szDecimals":2,"maxLeverage":25}],"marginTables":[]}`)},
 		Spot:  json.RawMessage(`{"tokens":[{"name":"USDC","index":0,"szDecimals":8},{"name":"HYPE","index":150,"szDecimals":2}],"universe":[{"name":"@107","tokens":[150,0]}]}`),
 	}))
-	must(t, contexts.Publish(t.Context(), views, contexts.View{Time: minute(0), Marks: map[string]string{"BTC": "140.0", "ETH": "10.0", "@107": "20.0"}}))
+	must.Do(t, contexts.Publish(t.Context(), views, contexts.View{Time: minute(0), Marks: map[string]string{"BTC": "140.0", "ETH": "10.0", "@107": "20.0"}}))
 	resting := market.SpotReserve{Quote: decimal(t, "40.25"), Base: decimal(t, "0.5")}
 	_, err := hex.Decode(resting.Account[:], []byte(alice[2:]))
-	must(t, err)
-	must(t, openorders.PublishReserves(t.Context(), views, openorders.Reserves{Time: minute(0), Coins: map[string]openorders.ReserveColumn{"@107": openorders.NewReserveColumn([]market.SpotReserve{resting})}}))
+	must.Do(t, err)
+	must.Do(t, openorders.PublishReserves(t.Context(), views, openorders.Reserves{Time: minute(0), Coins: map[string]openorders.ReserveColumn{"@107": openorders.NewReserveColumn([]market.SpotReserve{resting})}}))
 	w.folded.Anchor(&market.Anchor{Address: alice, Dexes: []market.AccountState{{Time: minute(600), CrossMargin: market.MarginSummary{AccountValue: decimal(t, "1000")}}},
 		Leverages: map[string]market.Leverage{"BTC": {Value: 10}, "ETH": {Isolated: true, Value: 5}},
 		Spot:      []market.SpotBalance{{Coin: "USDC", Total: decimal(t, "50.5")}, {Coin: "HYPE", Token: 150, Total: decimal(t, "2.5"), EntryNtl: decimal(t, "30")}}, SpotTime: minute(600)})
 	return w
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // fill stores a fill of alice, and what it completes. Minutes are those before the
@@ -94,15 +88,15 @@ func (w *accountWorld) fill(t *testing.T, before int64, coin string, oid int64, 
 	if h, ok := w.folded.Holding(coin); ok && h.Open != nil {
 		f.StartPosition = market.Text(h.Open.Size)
 	}
-	must(t, fills.Put(t.Context(), w.log, f))
+	must.Do(t, fills.Put(t.Context(), w.log, f))
 	outcome, done := w.folded.Fill(&f, nil)
 	if outcome != market.Applied {
 		t.Fatalf("fill %d is %s", f.Tid, outcome)
 	}
 	if done != nil {
-		must(t, completedtrades.Put(t.Context(), w.log, *done))
+		must.Do(t, completedtrades.Put(t.Context(), w.log, *done))
 	}
-	must(t, klines.Put(t.Context(), w.series, coin, market.Trade{Coin: coin, Side: f.Side, Px: decimal(t, f.Px), Sz: decimal(t, f.Sz), Tid: f.Tid, Time: f.Time}))
+	must.Do(t, klines.Put(t.Context(), w.series, coin, market.Trade{Coin: coin, Side: f.Side, Px: decimal(t, f.Px), Sz: decimal(t, f.Sz), Tid: f.Tid, Time: f.Time}))
 	return done
 }
 
@@ -110,7 +104,7 @@ func (w *accountWorld) pay(t *testing.T, before int64, coin, usdc string) {
 	t.Helper()
 	h, _ := w.folded.Holding(coin)
 	p := market.FundingPayment{Address: alice, Coin: coin, Time: minute(before), USDC: usdc, Szi: market.Text(h.Open.Size), Rate: "0.0000125"}
-	must(t, payments.Put(t.Context(), w.log, p))
+	must.Do(t, payments.Put(t.Context(), w.log, p))
 	if outcome := w.folded.Payment(&p); outcome != market.Applied {
 		t.Fatalf("payment of %s is %s", coin, outcome)
 	}
@@ -120,7 +114,7 @@ func (w *accountWorld) pay(t *testing.T, before int64, coin, usdc string) {
 func (w *accountWorld) store(t *testing.T) {
 	t.Helper()
 	w.folded.Anchored = minute(1) // the venue was asked a minute ago
-	must(t, w.series.Put(t.Context(), []store.SeriesRow{accounts.Row(&w.folded)}))
+	must.Do(t, w.series.Put(t.Context(), []store.SeriesRow{accounts.Row(&w.folded)}))
 }
 
 // long is a position in BTC: two bought at 100 by one order, one at 130, one sold at 120.
@@ -191,7 +185,7 @@ func TestTheLeverageInEffectIsThatOfTheHourBefore(t *testing.T) {
 	w.long(t)
 	var stats market.TraderStats
 	stats.Value(minute(120), decimal(t, "1000"))
-	must(t, w.series.Put(t.Context(), []store.SeriesRow{accountstats.Row(alice, &stats)}))
+	must.Do(t, w.series.Put(t.Context(), []store.SeriesRow{accountstats.Row(alice, &stats)}))
 	var got []string
 	for _, p := range apitest.Data[catalog.PositionHistory](t, w.Get(t, w.SubKey, ofAlice+"/current-position-history/BTC")).History {
 		if p.EffLeverage == nil {
@@ -264,7 +258,7 @@ func TestAPositionThatWasOpenedUnseenTellsItsEntryPriceWhenItIsReduced(t *testin
 		{Side: market.Sell, Sz: "1", Px: "120", StartPosition: "3.0", ClosedPnl: "10.0"},
 	} {
 		f.Address, f.Coin, f.Time, f.Tid, f.Oid, f.Hash, f.Fee, f.FeeToken, f.Dir = alice, "BTC", minute(10-int64(i)), int64(i+1), int64(i+1), "0x5a", "0.1", "USDC", "Open Long"
-		must(t, fills.Put(t.Context(), w.log, f))
+		must.Do(t, fills.Put(t.Context(), w.log, f))
 	}
 	w.store(t)
 	got := apitest.Data[catalog.PositionHistory](t, w.Get(t, w.SubKey, ofAlice+"/current-position-history/BTC"))
@@ -285,7 +279,7 @@ func TestAHistoryHasNoPointWithoutAnEntryPrice(t *testing.T) {
 		for i, f := range []market.Fill{{Sz: "1", StartPosition: "2.0"}, {Sz: "2", StartPosition: "3.0"}} {
 			f.Address, f.Coin, f.Side, f.Px, f.ClosedPnl, f.Time, f.Tid, f.Oid = alice, "BTC", market.Buy, "120", "0.0", minute(10-int64(i)), int64(i+1), int64(i+1)
 			f.Hash, f.Fee, f.FeeToken, f.Dir = "0x5a", "0.1", "USDC", "Open Long"
-			must(t, fills.Put(t.Context(), w.log, f))
+			must.Do(t, fills.Put(t.Context(), w.log, f))
 			w.folded.Fill(&f, nil)
 		}
 		if told != "" {
@@ -329,11 +323,11 @@ func TestAnAccountThatIsNotKnownIsAskedForAndWaitedFor(t *testing.T) {
 	}()
 	testenv.Until(t, "the account is wanted", func() bool {
 		list, err := w.wanted.List(t.Context(), w.Now())
-		must(t, err)
+		must.Do(t, err)
 		return slices.Equal(list.Things(), []string{alice})
 	})
 	w.folded.Anchored = w.Now().UnixMilli()
-	must(t, w.series.Put(t.Context(), []store.SeriesRow{accounts.Row(&w.folded)}))
+	must.Do(t, w.series.Put(t.Context(), []store.SeriesRow{accounts.Row(&w.folded)}))
 	got := apitest.Data[[]catalog.AddressSpotState](t, <-answer)
 	if len(got) != 1 || len(got[0].SpotState.Balances) != 2 {
 		t.Errorf("%+v", got)
@@ -392,7 +386,7 @@ func TestAnAccountThatTheVenueDoesNotKnowIsNotWaitedForAndHasNothing(t *testing.
 	w.accounts.patience = time.Hour
 	var nobody market.Account
 	nobody.Anchor(&market.Anchor{Address: carol, Dexes: []market.AccountState{{Time: w.Now().Add(-freshFor - time.Minute).UnixMilli()}}})
-	must(t, w.series.Put(t.Context(), []store.SeriesRow{accounts.Row(&nobody)}))
+	must.Do(t, w.series.Put(t.Context(), []store.SeriesRow{accounts.Row(&nobody)}))
 	answer := w.Call(t, w.SubKey, http.MethodPost, "/upgrade/v2/hl/traders/clearinghouse-state", body{"addresses": []string{carol}})
 	if got := apitest.Data[[]catalog.AddressState](t, answer); len(got) != 1 || got[0].State == nil || *got[0].State.MarginSummary.AccountValue != "0.0" {
 		t.Errorf("%s", answer.Body)
@@ -445,7 +439,7 @@ func TestManyUnknownAccountsReadFewRows(t *testing.T) {
 		var line struct {
 			Units float64 `json:"read_units"`
 		}
-		must(t, json.Unmarshal(w.Logs.Bytes()[before:], &line))
+		must.Do(t, json.Unmarshal(w.Logs.Bytes()[before:], &line))
 		if answer.Status != http.StatusOK || line.Units < 50 || line.Units > most {
 			t.Errorf("status %d, %v read units for 50 unknown accounts, want at most %v", answer.Status, line.Units, most)
 		}
@@ -457,10 +451,10 @@ func TestAClosedPositionOfWhichOneFillIsKnown(t *testing.T) {
 	t.Parallel()
 	w := newAccountWorld(t)
 	f := market.Fill{Address: alice, Coin: "BTC", Side: market.Sell, Sz: "2", Px: "120", StartPosition: "2.0", ClosedPnl: "20.0", Time: minute(10), Tid: 1, Oid: 1, Hash: "0x5a", Fee: "0.1", FeeToken: "USDC", Dir: "Close Long"}
-	must(t, fills.Put(t.Context(), w.log, f))
+	must.Do(t, fills.Put(t.Context(), w.log, f))
 	var fresh market.Account
 	_, trade := fresh.Fill(&f, nil)
-	must(t, completedtrades.Put(t.Context(), w.log, *trade))
+	must.Do(t, completedtrades.Put(t.Context(), w.log, *trade))
 	target := ofAlice + "/completed-position-%s/BTC?endTime=" + strconv.FormatInt(trade.End, 10)
 	got := apitest.Data[catalog.PositionHistory](t, w.Get(t, w.SubKey, fmt.Sprintf(target, "history")))
 	if len(got.History) != 1 || got.History[0].Size != "0.0" || got.History[0].Leverage != 20 || *got.History[0].EntryPrice != "110.0" {
@@ -479,11 +473,11 @@ func TestAClosedPositionWhoseFillsAreGoneIsNamedSo(t *testing.T) {
 	for _, expired := range []bool{false, true} {
 		w := newAccountWorld(t)
 		trade := market.CompletedTrade{Address: alice, Coin: "BTC", Long: true, Size: decimal(t, "1"), EntryPx: decimal(t, "1"), ClosePx: decimal(t, "1"), Start: minute(20), End: minute(10), Tid: 7, Fills: 2}
-		must(t, completedtrades.Put(t.Context(), w.log, trade))
+		must.Do(t, completedtrades.Put(t.Context(), w.log, trade))
 		want := "no fill of this position is stored"
 		if expired {
 			w.log.Now = w.Now
-			must(t, w.log.SaveExpiries(t.Context(), "perp", retention.Expiries{fills.Name: {{Days: 1, Before: retention.Day(w.Now())}}}))
+			must.Do(t, w.log.SaveExpiries(t.Context(), "perp", retention.Expiries{fills.Name: {{Days: 1, Before: retention.Day(w.Now())}}}))
 			want = "no longer stored; startTime and endTime must be of 1795132800000 (2026-11-20) or later"
 		}
 		answer := w.Get(t, w.SubKey, ofAlice+"/completed-position-history/BTC?startTime="+strconv.FormatInt(trade.Start, 10))

@@ -17,6 +17,7 @@ import (
 	"quotary/shared/gate/keys"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -99,10 +100,7 @@ func TestWhatComesWhileARequestWaitsIsInItsAnswer(t *testing.T) {
 
 func decimal(t testing.TB, text string) market.Decimal {
 	t.Helper()
-	d, err := market.ParseDecimal(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(market.ParseDecimal(text))(t)
 	return d
 }
 
@@ -134,12 +132,8 @@ func isolated(t *market.CompletedTrade) { t.Isolated = true }
 // write stores what was taken in.
 func (b *book) write(t testing.TB) {
 	t.Helper()
-	if err := completedtrades.Put(t.Context(), b.log, b.trades...); err != nil {
-		t.Fatal(err)
-	}
-	if err := accountstats.Put(t.Context(), b.series, b.stats); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, completedtrades.Put(t.Context(), b.log, b.trades...))
+	must.Do(t, accountstats.Put(t.Context(), b.series, b.stats))
 }
 
 // usual has three trades of alice within a day, and older ones.
@@ -234,9 +228,7 @@ func TestTheSpanOfCompletedTradesIsChecked(t *testing.T) {
 	b := usual(t)
 	level := keys.Allow(catalog.Actions()...)
 	level.MaxTimeRange = 3600
-	if err := b.Keys.PutLevel(t.Context(), b.Primary.AccessKey, "all", level); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Keys.PutLevel(t.Context(), b.Primary.AccessKey, "all", level))
 	path := alice + "/completed-trades/by-time"
 	b.post(t, path, body{}).Refused(t, http.StatusBadRequest, "time range exceeded")
 	b.post(t, path, body{"endTimeFrom": now - 3_600_001}).Refused(t, http.StatusBadRequest, "time range exceeded")

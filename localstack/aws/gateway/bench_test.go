@@ -15,6 +15,7 @@ import (
 
 	"quotary/localstack/aws/gateway"
 	"quotary/localstack/aws/lambdahost"
+	"quotary/shared/testing/must"
 )
 
 // BenchmarkRequest is a whole request over TCP: gateway, authorizer process,
@@ -35,10 +36,7 @@ func BenchmarkRequest(b *testing.B) {
 }
 
 func BenchmarkPlainHandler(b *testing.B) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		b.Fatal(err)
-	}
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(b)
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"hello":"world"}`)

@@ -16,6 +16,7 @@ import (
 	"github.com/coder/websocket"
 
 	"quotary/localstack/aws/lambdahost"
+	"quotary/shared/testing/must"
 )
 
 // FuzzTheEventsOfAConnection connects with any request line and headers, and sends
@@ -25,11 +26,8 @@ func FuzzTheEventsOfAConnection(f *testing.F) {
 	f.Add("%zz", "Host", "y", "\x00\xff", true, 1000, "")
 	f.Fuzz(func(t *testing.T, query, name, value, body string, binary bool, code int, reason string) {
 		seen := new(recorder)
-		g, err := New(Config{Functions: seen, Authorizer: "authorizer", Sockets: []SocketAPI{
-			{Path: "/ws", Function: "f", Authorize: true, StageVariables: map[string]string{name: value}}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(New(Config{Functions: seen, Authorizer: "authorizer", Sockets: []SocketAPI{
+			{Path: "/ws", Function: "f", Authorize: true, StageVariables: map[string]string{name: value}}}}))(t)
 		r := &http.Request{Method: "GET", Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Host: value, RemoteAddr: "192.0.2.1:1",
 			URL: &url.URL{Path: "/api/ws", RawQuery: query}, Header: http.Header{
 				"Connection": {"upgrade"}, "Upgrade": {"websocket"}, "Sec-Websocket-Version": {"13"},
@@ -70,10 +68,7 @@ func FuzzTheEventsOfAConnection(f *testing.F) {
 			case "MESSAGE":
 				got := e.Body
 				if e.IsBase64Encoded {
-					decoded, err := base64.StdEncoding.DecodeString(got)
-					if err != nil {
-						t.Fatal(err)
-					}
+					decoded := must.Get(base64.StdEncoding.DecodeString(got))(t)
 					got = string(decoded)
 				}
 				if e.IsBase64Encoded != binary || (binary || utf8.ValidString(body)) && got != body {
@@ -142,9 +137,7 @@ func TestThrottledMessagesAndDisconnectsAreDeliveredLater(t *testing.T) {
 	conn, stop := serve(t, functions)
 	functions.busy.Store(3)
 	for _, text := range []string{"one", "two"} {
-		if err := conn.Write(t.Context(), websocket.MessageText, []byte(text)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, conn.Write(t.Context(), websocket.MessageText, []byte(text)))
 	}
 	for _, text := range []string{"one", "two"} {
 		if _, body, err := conn.Read(t.Context()); err != nil || string(body) != text {
@@ -174,10 +167,7 @@ func TestAConnectionEndsByTheClock(t *testing.T) {
 		"not old enough":           {limits.Lifetime - 1, limits.Lifetime - 1, false},
 		"old, and busy":            {limits.Lifetime, limits.Lifetime, true},
 	} {
-		g, err := New(Config{Functions: new(counter)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(New(Config{Functions: new(counter)}))(t)
 		c := &connection{gateway: g, connectedAt: began}
 		c.active.Store(began.Add(tt.active).UnixNano())
 		if left := c.timeLeft(began.Add(tt.now)); (left <= 0) != tt.ended {

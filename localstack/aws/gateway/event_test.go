@@ -14,6 +14,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/aws/aws-lambda-go/events"
+
+	"quotary/shared/testing/must"
 )
 
 // noFunctions refuses everything; for tests of what comes before a function.
@@ -63,13 +65,10 @@ func FuzzRequest(f *testing.F) {
 		r.Body = io.NopCloser(strings.NewReader(string(body)))
 		r.RemoteAddr = "192.0.2.1:1234"
 		seen := new(recorder)
-		g, err := New(Config{Functions: seen, Authorizer: "authorizer", MaxBody: 1 << 10, Routes: []Route{
+		g := must.Get(New(Config{Functions: seen, Authorizer: "authorizer", MaxBody: 1 << 10, Routes: []Route{
 			{Method: "GET", Path: "/coins/{coin}", Function: "f", Authorize: true},
 			{Method: "POST", Path: "/coins/{coin}", Function: "f", Authorize: true},
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}}))(t)
 		method, uri, host := r.Method, r.RequestURI, r.Host
 		w := httptest.NewRecorder()
 		g.ServeHTTP(w, r)

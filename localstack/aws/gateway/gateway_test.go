@@ -19,6 +19,7 @@ import (
 
 	"quotary/localstack/aws/gateway"
 	"quotary/localstack/aws/lambdahost"
+	"quotary/shared/testing/must"
 )
 
 func TestAFunctionGetsTheEventOfAProxyIntegration(t *testing.T) {
@@ -115,9 +116,7 @@ func TestAFunctionFindsWhatWasAskedForWhicheverWayTheRequestCame(t *testing.T) {
 			got := event(t, s.sendTo(t, tt.host, tt.sent+"?auth=allow"))
 			context := got["requestContext"].(map[string]any)
 			var first map[string]any
-			if err := json.Unmarshal([]byte(context["authorizer"].(map[string]any)["seen"].(string)), &first); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal([]byte(context["authorizer"].(map[string]any)["seen"].(string)), &first))
 			for _, e := range []map[string]any{got, first} {
 				about := e["requestContext"].(map[string]any)
 				have := seen{path: e["path"].(string), contextPath: about["path"].(string), resource: e["resource"].(string), arn: first["methodArn"].(string)}
@@ -147,9 +146,7 @@ func TestTheAuthorizerGetsTheRequestWithoutItsBody(t *testing.T) {
 	r := start(t).send(t, "POST", "/guarded/BTC?auth=allow", "a body")
 	context := event(t, r)["requestContext"].(map[string]any)
 	var seen map[string]any
-	if err := json.Unmarshal([]byte(context["authorizer"].(map[string]any)["seen"].(string)), &seen); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(context["authorizer"].(map[string]any)["seen"].(string)), &seen))
 	for member, want := range map[string]any{
 		"type": "REQUEST", "resource": "/guarded/{coin}", "path": "/guarded/BTC", "httpMethod": "POST",
 		"methodArn":             "arn:aws:execute-api:us-east-1:000000000000:local00000/api/POST/guarded/BTC",
@@ -290,10 +287,7 @@ func TestAClientThatLeavesDoesNotEndTheFunction(t *testing.T) {
 	release := filepath.Join(t.TempDir(), "release")
 	ctx, leave := context.WithCancel(context.Background())
 	defer leave()
-	req, err := http.NewRequestWithContext(ctx, "GET", s.url+"/open?do=wait&file="+url.QueryEscape(release), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := must.Get(http.NewRequestWithContext(ctx, "GET", s.url+"/open?do=wait&file="+url.QueryEscape(release), nil))(t)
 	left := make(chan error)
 	go func() {
 		resp, err := s.client.Do(req)
@@ -308,9 +302,7 @@ func TestAClientThatLeavesDoesNotEndTheFunction(t *testing.T) {
 		t.Fatalf("the client did not leave: %v", err)
 	}
 	waitUntil(t, func() bool { return strings.Contains(s.logs.String(), `"status":499`) })
-	if err := os.WriteFile(release, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(release, nil, 0o600))
 	if e := event(t, s.send(t, "GET", "/open?do=pid", "")); e["pid"] != first["pid"] {
 		t.Errorf("process %v answers, want %v: the one that was left alone", e["pid"], first["pid"])
 	}
@@ -331,9 +323,7 @@ func TestRequestsUnderWayAreAnsweredWhenTheGatewayStops(t *testing.T) {
 		}
 		return err != nil
 	})
-	if err := os.WriteFile(release, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(release, nil, 0o600))
 	if r := <-replies; r.StatusCode != 200 {
 		t.Errorf("answer %d %s", r.StatusCode, r.body)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"quotary/localstack/aws/gateway"
 	"quotary/localstack/aws/lambdahost"
+	"quotary/shared/testing/must"
 )
 
 func TestTheAuthorizerIsAskedAboutTheRouteConnect(t *testing.T) {
@@ -23,9 +24,7 @@ func TestTheAuthorizerIsAskedAboutTheRouteConnect(t *testing.T) {
 	_, id := s.connect(t, "/ws/guarded?auth=allow")
 	about := s.received(t, "CONNECT", id)[0]["requestContext"].(map[string]any)
 	var seen map[string]any
-	if err := json.Unmarshal([]byte(about["authorizer"].(map[string]any)["seen"].(string)), &seen); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(about["authorizer"].(map[string]any)["seen"].(string)), &seen))
 	for member, want := range map[string]any{
 		"type": "REQUEST", "methodArn": "arn:aws:execute-api:us-east-1:000000000000:wsapi00001/api/$connect",
 		"queryStringParameters": map[string]any{"auth": "allow"},
@@ -77,19 +76,13 @@ func TestEveryRefusedHandshakeHasItsStatusAndItsBody(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			req, err := http.NewRequest("GET", s.url+tt.path, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			req := must.Get(http.NewRequest("GET", s.url+tt.path, nil))(t)
 			req.Header = http.Header{"Connection": {"keep-alive, Upgrade"}, "Upgrade": {"websocket"},
 				"Sec-Websocket-Version": {"13"}, "Sec-Websocket-Key": {"dGhlIHNhbXBsZSBub25jZQ=="}}
 			if tt.edit != nil {
 				tt.edit(req.Header)
 			}
-			resp, err := s.client.Transport.RoundTrip(req)
-			if err != nil {
-				t.Fatal(err)
-			}
+			resp := must.Get(s.client.Transport.RoundTrip(req))(t)
 			defer resp.Body.Close()
 			body := make([]byte, 4096)
 			n, _ := resp.Body.Read(body)
@@ -126,10 +119,7 @@ func TestAHandshakeByACustomDomainIsAccepted(t *testing.T) {
 		c.Domains = []gateway.Domain{{Name: "api.example.com", BasePath: "/v1"}}
 	})
 	address := "ws://" + s.addr + "/v1/ws"
-	conn, _, err := websocket.Dial(t.Context(), address, &websocket.DialOptions{HTTPClient: s.client, Host: "api.example.com"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn, _ := must.Get2(websocket.Dial(t.Context(), address, &websocket.DialOptions{HTTPClient: s.client, Host: "api.example.com"}))(t)
 	defer conn.CloseNow()
 	writeText(t, conn, "echo hello")
 	expect(t, conn, "hello")
@@ -157,9 +147,7 @@ func TestAClientThatLeavesDuringTheHandshakeIsReportedAsDisconnected(t *testing.
 	if err := <-left; err == nil {
 		t.Fatal("the client did not leave")
 	}
-	if err := os.WriteFile(release, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(release, nil, 0o600))
 	waitUntil(t, func() bool { return len(s.received(t, "DISCONNECT", "")) == 1 })
 }
 

@@ -25,6 +25,7 @@ import (
 
 	"quotary/localstack/aws/gateway"
 	"quotary/localstack/aws/lambdahost"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -164,10 +165,7 @@ var responses = []gateway.Response{
 
 func start(t testing.TB, edit ...func(*gateway.Config, map[string]lambdahost.Function)) *stage {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Get(os.Executable())(t)
 	events := filepath.Join(t.TempDir(), "events")
 	functions := map[string]lambdahost.Function{
 		"probe":      {Path: self, Env: []string{actAs + "=probe"}},
@@ -187,19 +185,10 @@ func start(t testing.TB, edit ...func(*gateway.Config, map[string]lambdahost.Fun
 	for _, e := range edit {
 		e(&cfg, functions)
 	}
-	host, err := lambdahost.New(lambdahost.Config{Functions: functions})
-	if err != nil {
-		t.Fatal(err)
-	}
+	host := must.Get(lambdahost.New(lambdahost.Config{Functions: functions}))(t)
 	cfg.Functions = host
-	g, err := gateway.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(gateway.New(cfg))(t)
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	served, done := make(chan error, 1), make(chan struct{})
 	go func() {
@@ -238,22 +227,13 @@ type reply struct {
 
 func (s *stage) send(t testing.TB, method, path, body string, headers ...string) reply {
 	t.Helper()
-	req, err := http.NewRequest(method, s.url+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := must.Get(http.NewRequest(method, s.url+path, strings.NewReader(body)))(t)
 	for i := 0; i < len(headers); i += 2 {
 		req.Header.Add(headers[i], headers[i+1])
 	}
-	resp, err := s.client.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := must.Get(s.client.Do(req))(t)
 	defer resp.Body.Close()
-	all, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(io.ReadAll(resp.Body))(t)
 	if resp.Header.Get("X-Amzn-RequestId") == "" || resp.Header.Get("X-Amz-Apigw-Id") == "" {
 		t.Errorf("%s %s: an answer without request ids: %v", method, path, resp.Header)
 	}
@@ -270,24 +250,13 @@ func (s *stage) sendTo(t testing.TB, host, path string) reply {
 // raw sends bytes that no HTTP client would.
 func (s *stage) raw(t testing.TB, text string) reply {
 	t.Helper()
-	conn, err := net.Dial("tcp", s.addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(net.Dial("tcp", s.addr))(t)
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
-	if _, err := io.WriteString(conn, text); err != nil {
-		t.Fatal(err)
-	}
-	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.WriteString(conn, text))(t)
+	resp := must.Get(http.ReadResponse(bufio.NewReader(conn), nil))(t)
 	defer resp.Body.Close()
-	all, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(io.ReadAll(resp.Body))(t)
 	return reply{resp, all}
 }
 

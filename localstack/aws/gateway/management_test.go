@@ -19,6 +19,7 @@ import (
 
 	"quotary/localstack/aws/gateway"
 	"quotary/localstack/aws/lambdahost"
+	"quotary/shared/testing/must"
 )
 
 // unknownID has the form of an id.
@@ -45,9 +46,7 @@ func TestTheSDKPostsToAConnection(t *testing.T) {
 		{strings.Repeat("b", 40_000), websocket.MessageText},
 		{strings.Repeat("c", 128<<10), websocket.MessageText},
 	} {
-		if err := post(client, id, []byte(tt.data)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, post(client, id, []byte(tt.data)))
 		if kind, got := readMessage(t, conn); kind != tt.kind || got != tt.data {
 			t.Errorf("%.20q arrived as %v %.20q", tt.data, kind, got)
 		}
@@ -59,10 +58,7 @@ func TestTheSDKAsksAboutAConnection(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 678e6, time.UTC)
 	s := start(t, func(c *gateway.Config, _ map[string]lambdahost.Function) { c.Now = func() time.Time { return at } })
 	_, id := s.connect(t, "/ws")
-	out, err := s.management().GetConnection(t.Context(), &management.GetConnectionInput{ConnectionId: &id})
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(s.management().GetConnection(t.Context(), &management.GetConnectionInput{ConnectionId: &id}))(t)
 	if !out.ConnectedAt.Equal(at) || !out.LastActiveAt.Equal(at) || *out.Identity.SourceIp != "127.0.0.1" || *out.Identity.UserAgent != "Go-http-client/1.1" {
 		t.Errorf("connected %v, active %v, %s, %s", out.ConnectedAt, out.LastActiveAt, *out.Identity.SourceIp, *out.Identity.UserAgent)
 	}
@@ -126,9 +122,7 @@ func TestAClientThatDoesNotReadIsRefusedMore(t *testing.T) {
 	var full *types.LimitExceededException
 	message := bytes.Repeat([]byte("z"), 64<<10)
 	waitUntil(t, func() bool { return errors.As(post(client, id, message), &full) })
-	if err := post(client, otherID, []byte("not held up")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, post(client, otherID, []byte("not held up")))
 	expect(t, other, "not held up")
 }
 
@@ -165,9 +159,7 @@ func TestAClientThatPingsAndDoesNotReadIsClosed(t *testing.T) {
 		return len(s.received(t, "DISCONNECT", id)) == 1
 	})
 	// What was sent before can still be read, and then the end.
-	if err := wire.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, wire.SetReadDeadline(time.Now().Add(20*time.Second)))
 	_, err := io.Copy(io.Discard, wire)
 	var late net.Error
 	if errors.As(err, &late) && late.Timeout() {
@@ -239,10 +231,7 @@ func TestEveryManagementRequestHasItsAnswer(t *testing.T) {
 		"413 more than 128 KiB":          {method: "POST", target: "/api/@connections/" + id, body: strings.NewReader(strings.Repeat("x", 128<<10+1)), status: 413, errorType: "PayloadTooLargeException"},
 		"431 headers larger than 10 KiB": {method: "POST", target: "/api/@connections/" + id, header: http.Header{"X-Long": {strings.Repeat("a", 20_000)}}, status: 431, errorType: "BadRequestException"},
 	} {
-		req, err := http.NewRequest(tt.method, "http://"+s.addr+tt.target, tt.body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		req := must.Get(http.NewRequest(tt.method, "http://"+s.addr+tt.target, tt.body))(t)
 		req.Host = tt.host
 		maps.Copy(req.Header, tt.header)
 		if !tt.unsigned {
@@ -296,9 +285,7 @@ func TestWhatWasPostedBeforeADeletionArrives(t *testing.T) {
 	conn, id := s.connect(t, "/ws")
 	client := s.management()
 	for _, text := range []string{"first", "last"} {
-		if err := post(client, id, []byte(text)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, post(client, id, []byte(text)))
 	}
 	s.delete(t, id)
 	var gone *types.GoneException
@@ -316,9 +303,7 @@ func TestTheGatewayStopsWhileTheManagementAPIIsConnected(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	conn, id := s.connect(t, "/ws")
-	if err := post(s.management(), id, []byte("x")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, post(s.management(), id, []byte("x")))
 	s.stop()
 	if code := closing(t, conn); code != websocket.StatusGoingAway {
 		t.Errorf("the client was closed with %d", code)

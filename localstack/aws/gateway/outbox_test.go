@@ -7,6 +7,8 @@ import (
 
 	"github.com/coder/websocket"
 	"pgregory.net/rapid"
+
+	"quotary/shared/testing/must"
 )
 
 // TestAnOutboxKeepsItsOrderAndItsBound draws what is put in, read and written, and
@@ -69,9 +71,7 @@ func TestWhoWaitsForRoomInAnOutboxGetsItOrItsEnd(t *testing.T) {
 	t.Parallel()
 	o := newOutbox()
 	large := outgoing{websocket.MessageText, make([]byte, maxUnread)}
-	if err := o.put(large); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, o.put(large))
 	results := make(chan error)
 	wait := func() { results <- o.putWhenRoom(large) }
 	go wait()

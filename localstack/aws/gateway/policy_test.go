@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"quotary/shared/testing/must"
 )
 
 const arn = "arn:aws:execute-api:us-east-1:000000000000:local00000/api/GET/hl/fills/0x1"
@@ -72,11 +74,8 @@ func TestAPolicyThatWouldBeMisreadIsRefused(t *testing.T) {
 
 func TestContextValuesArePassedAsText(t *testing.T) {
 	t.Parallel()
-	given, _, err := parseAuthorizerAnswer([]byte(`{"principalId":"p","policyDocument":{"Statement":{"Effect":"Allow","Action":"*","Resource":"*"}},
-		"context":{"s":"a\"b","n":1.50,"big":12345678901234567890,"yes":true}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	given, _ := must.Get2(parseAuthorizerAnswer([]byte(`{"principalId":"p","policyDocument":{"Statement":{"Effect":"Allow","Action":"*","Resource":"*"}},
+		"context":{"s":"a\"b","n":1.50,"big":12345678901234567890,"yes":true}}`)))(t)
 	for key, want := range map[string]string{"s": `a"b`, "n": "1.50", "big": "12345678901234567890", "yes": "true"} {
 		if given.context[key] != want {
 			t.Errorf("%s = %q, want %q", key, given.context[key], want)

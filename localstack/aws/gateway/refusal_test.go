@@ -18,6 +18,7 @@ import (
 	"quotary/localstack/aws/gateway"
 	"quotary/localstack/aws/lambdahost"
 	"quotary/shared/catalog"
+	"quotary/shared/testing/must"
 )
 
 func TestEveryRefusalHasItsStatusAndItsBody(t *testing.T) {
@@ -176,9 +177,7 @@ func TestABusyFunctionIs429(t *testing.T) {
 		first.Header.Get("X-Request-Id") != first.Header.Get("X-Amzn-RequestId") {
 		t.Errorf("answer %d %v", first.StatusCode, first.Header)
 	}
-	if err := os.WriteFile(release, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(release, nil, 0o600))
 	for range 2 {
 		if r := <-replies; r.StatusCode != 200 {
 			t.Errorf("answer %d %s", r.StatusCode, r.body)
@@ -189,10 +188,7 @@ func TestABusyFunctionIs429(t *testing.T) {
 func TestRequestsOverTheLimitInFlightAre429(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(c *gateway.Config, _ map[string]lambdahost.Function) { c.MaxInFlight = 1 })
-	conn, err := net.Dial("tcp", s.addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(net.Dial("tcp", s.addr))(t)
 	defer conn.Close()
 	in := bufio.NewReader(conn)
 	// The gateway says 100 once it wants the body: from then on the place is taken.
@@ -205,10 +201,7 @@ func TestRequestsOverTheLimitInFlightAre429(t *testing.T) {
 	}
 	fmt.Fprint(conn, "body")
 	_, _ = in.ReadString('\n') // the empty line after the 100
-	resp, err := http.ReadResponse(in, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := must.Get(http.ReadResponse(in, nil))(t)
 	defer resp.Body.Close()
 	if resp.StatusCode != 200 {
 		t.Errorf("the first request was answered %d, want 200", resp.StatusCode)

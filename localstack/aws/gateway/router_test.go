@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"quotary/shared/testing/must"
 )
 
 func get(paths ...string) []Route {
@@ -18,11 +20,8 @@ func get(paths ...string) []Route {
 
 func TestAFixedSegmentBeatsAParameterUnlessTheRestFitsOnlyTheParameter(t *testing.T) {
 	t.Parallel()
-	tree, err := newTree(get("/", "/fills/top", "/fills/{address}", "/fills/{address}/latest", "/fills/top/{n}/x", "/{a}/{b}/{c}",
-		"/tickers/{coin+}", "/tickers/all", "/tickers/all/{n}"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must.Get(newTree(get("/", "/fills/top", "/fills/{address}", "/fills/{address}/latest", "/fills/top/{n}/x", "/{a}/{b}/{c}",
+		"/tickers/{coin+}", "/tickers/all", "/tickers/all/{n}")))(t)
 	tests := map[string]struct{ resource, params string }{
 		"":                    {"/", ""},
 		"fills/top":           {"/fills/top", ""},
@@ -52,10 +51,7 @@ func TestAFixedSegmentBeatsAParameterUnlessTheRestFitsOnlyTheParameter(t *testin
 		"tickers//a":                {"", ""},
 	}
 	for path, want := range tests {
-		segments, err := parseSegments(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		segments := must.Get(parseSegments(path))(t)
 		found, params := tree.find(segments, nil)
 		var all []string
 		for _, p := range params {
@@ -117,15 +113,9 @@ func TestARequestFindsARouteThatItFits(t *testing.T) {
 				paths = append(paths, path)
 			}
 		}
-		tree, err := newTree(get(paths...))
-		if err != nil {
-			t.Fatal(err)
-		}
+		tree := must.Get(newTree(get(paths...)))(t)
 		sent := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d", "e%2Ff"}), 1, 5).Draw(t, "request")
-		request, err := parseSegments("/" + strings.Join(sent, "/"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		request := must.Get(parseSegments("/" + strings.Join(sent, "/")))(t)
 		found, params := tree.find(request, nil)
 		if found == nil {
 			for _, path := range paths {

@@ -18,6 +18,7 @@ import (
 
 	"quotary/localstack/aws/gateway"
 	"quotary/localstack/aws/lambdahost"
+	"quotary/shared/testing/must"
 )
 
 func TestTheEventsOfAConnectionAreThoseOfAWebSocketAPI(t *testing.T) {
@@ -32,12 +33,8 @@ func TestTheEventsOfAConnectionAreThoseOfAWebSocketAPI(t *testing.T) {
 	}
 	writeText(t, conn, "echo π")
 	expect(t, conn, "π")
-	if err := conn.Write(t.Context(), websocket.MessageBinary, []byte("\xff\x00")); err != nil {
-		t.Fatal(err)
-	}
-	if err := conn.Close(4000, "\"bye\""); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, conn.Write(t.Context(), websocket.MessageBinary, []byte("\xff\x00")))
+	must.Do(t, conn.Close(4000, "\"bye\""))
 	waitUntil(t, func() bool { return len(s.received(t, "DISCONNECT", "")) == 1 })
 
 	connect, messages, end := s.received(t, "CONNECT", ""), s.received(t, "MESSAGE", ""), s.received(t, "DISCONNECT", "")
@@ -128,9 +125,7 @@ func TestWhatTheFunctionReturnsIsSentToTheClient(t *testing.T) {
 		kind, got := readMessage(t, conn)
 		if strings.HasPrefix(got, `{"message"`) {
 			var about struct{ RequestID string }
-			if err := json.Unmarshal([]byte(got), &about); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal([]byte(got), &about))
 			got = strings.Replace(got, about.RequestID, "<id>", 1)
 		}
 		if kind != tt.kind || got != tt.want {
@@ -156,9 +151,7 @@ func TestMessagesReachTheFunctionOneAtATimeInTheirOrder(t *testing.T) {
 	if disconnects := s.received(t, "MESSAGE", id); len(disconnects) != 1 {
 		t.Errorf("the function got %d messages while it was busy with the first", len(disconnects))
 	}
-	if err := os.WriteFile(release, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(release, nil, 0o600))
 	for i := range many {
 		expect(t, conn, fmt.Sprint(i))
 	}
@@ -173,15 +166,11 @@ func TestMessagesReachTheFunctionAtOnceWhereTheyAreParallel(t *testing.T) {
 	waitUntil(t, func() bool { return exists(release + ".begun") })
 	writeText(t, conn, "echo not held up")
 	expect(t, conn, "not held up")
-	if err := conn.Close(websocket.StatusNormalClosure, ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, conn.Close(websocket.StatusNormalClosure, ""))
 	if ends := s.received(t, "DISCONNECT", id); len(ends) != 0 {
 		t.Error("the function got the end before it had answered a message")
 	}
-	if err := os.WriteFile(release, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(release, nil, 0o600))
 	waitUntil(t, func() bool { return len(s.received(t, "DISCONNECT", id)) == 1 })
 }
 
@@ -275,19 +264,12 @@ func TestEveryEndCallsDisconnectOnce(t *testing.T) {
 // write sends a message of n bytes in frames of at most size bytes.
 func write(t *testing.T, conn *websocket.Conn, n, size int) {
 	t.Helper()
-	w, err := conn.Writer(t.Context(), websocket.MessageText)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(conn.Writer(t.Context(), websocket.MessageText))(t)
 	body := []byte("echo " + strings.Repeat("y", n-len("echo ")))
 	for frame := range slices.Chunk(body, size) {
-		if _, err := w.Write(frame); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(w.Write(frame))(t)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
 }
 
 func TestAMessageUpToTheLimitsArrivesComplete(t *testing.T) {

@@ -19,6 +19,7 @@ import (
 	"github.com/coder/websocket"
 
 	"quotary/localstack/aws/gateway"
+	"quotary/shared/testing/must"
 )
 
 var socketAPIs = []gateway.SocketAPI{
@@ -146,19 +147,14 @@ func (s *stage) connect(t testing.TB, path string) (*websocket.Conn, string) {
 
 func writeText(t testing.TB, conn *websocket.Conn, text string) {
 	t.Helper()
-	if err := conn.Write(context.Background(), websocket.MessageText, []byte(text)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, conn.Write(context.Background(), websocket.MessageText, []byte(text)))
 }
 
 func readMessage(t testing.TB, conn *websocket.Conn) (websocket.MessageType, string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	kind, body, err := conn.Read(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kind, body := must.Get2(conn.Read(ctx))(t)
 	return kind, string(body)
 }
 
@@ -194,9 +190,7 @@ func (s *stage) management() *management.Client {
 
 func (s *stage) delete(t testing.TB, id string) {
 	t.Helper()
-	if _, err := s.management().DeleteConnection(context.Background(), &management.DeleteConnectionInput{ConnectionId: &id}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.management().DeleteConnection(context.Background(), &management.DeleteConnectionInput{ConnectionId: &id}))(t)
 }
 
 // network has the client connect through a function that sees its connection.

@@ -7,20 +7,16 @@ import (
 	"time"
 
 	"quotary/localstack/aws/lambdahost"
+	"quotary/shared/testing/must"
 )
 
 // BenchmarkColdStart is a first invocation: process, runtime, event, answer.
 func BenchmarkColdStart(b *testing.B) {
 	for b.Loop() {
-		h, err := lambdahost.New(lambdahost.Config{Functions: map[string]lambdahost.Function{"probe": function()}})
-		if err != nil {
-			b.Fatal(err)
-		}
+		h := must.Get(lambdahost.New(lambdahost.Config{Functions: map[string]lambdahost.Function{"probe": function()}}))(b)
 		mustInvoke(b, h, order{})
 		b.StopTimer()
-		if err := h.Close(context.Background()); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, h.Close(context.Background()))
 		b.StartTimer()
 	}
 }
@@ -34,9 +30,7 @@ func BenchmarkWarmInvoke(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		start := time.Now()
-		if _, err := h.Invoke(context.Background(), "probe", event); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(h.Invoke(context.Background(), "probe", event))(b)
 		took = append(took, time.Since(start))
 	}
 	slices.Sort(took)

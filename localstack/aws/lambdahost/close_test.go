@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"quotary/localstack/aws/lambdahost"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -20,10 +21,7 @@ func TestCloseLetsWorkFinishAndLeavesNoProcess(t *testing.T) {
 	t.Parallel()
 	logs := new(lockedBuffer)
 	h := host(t, func(c *lambdahost.Config) { c.Logs = logs })
-	grandchild, err := strconv.Atoi(mustInvoke(t, h, order{Do: "spawn"}).Text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	grandchild := must.Get(strconv.Atoi(mustInvoke(t, h, order{Do: "spawn"}).Text))(t)
 	type result struct {
 		sight
 		err error
@@ -36,9 +34,7 @@ func TestCloseLetsWorkFinishAndLeavesNoProcess(t *testing.T) {
 		}()
 	}
 	testenv.Until(t, "one is under way", func() bool { return strings.Contains(logs.String(), "asleep\n") })
-	if err := h.Close(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Close(context.Background()))
 	for range 2 {
 		switch r := <-results; {
 		case errors.Is(r.err, lambdahost.ErrClosed):
@@ -89,9 +85,7 @@ func TestFunctionsDieWithAnOwnerThatIsKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := owner.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, owner.Start())
 	var pid int
 	_, err = fmt.Fscan(out, &pid)
 	_ = owner.Process.Kill()

@@ -21,6 +21,7 @@ import (
 	"go.uber.org/goleak"
 
 	"quotary/localstack/aws/lambdahost"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -134,10 +135,7 @@ func host(t testing.TB, edit ...func(*lambdahost.Config)) *lambdahost.Host {
 	for _, e := range edit {
 		e(&cfg)
 	}
-	h, err := lambdahost.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(lambdahost.New(cfg))(t)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
@@ -167,10 +165,7 @@ func invoke(h *lambdahost.Host, o order) (sight, error) {
 
 func mustInvoke(t testing.TB, h *lambdahost.Host, o order) sight {
 	t.Helper()
-	s, err := invoke(h, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(invoke(h, o))(t)
 	return s
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"quotary/localstack/aws/lambdahost"
+	"quotary/shared/testing/must"
 )
 
 func TestAFunctionSeesItsEventItsIdentityAndItsDeadline(t *testing.T) {
@@ -89,9 +90,7 @@ func TestWhatDoesNotFitTheQueueIsThrottled(t *testing.T) {
 	if err := <-outcomes; !errors.Is(err, lambdahost.ErrThrottled) {
 		t.Errorf("first outcome = %v, want %v", err, lambdahost.ErrThrottled)
 	}
-	if err := os.WriteFile(release, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(release, nil, 0o600))
 	for range 2 {
 		if err := <-outcomes; err != nil {
 			t.Error(err)
@@ -251,9 +250,7 @@ func TestWhatFunctionsWriteArrivesLineByLine(t *testing.T) {
 	logs := new(lockedBuffer)
 	h := host(t, func(c *lambdahost.Config) { c.Logs = logs })
 	mustInvoke(t, h, order{Do: "print", Text: "one\ntwo"})
-	if err := h.Close(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Close(context.Background()))
 	text := logs.String()
 	for _, want := range []string{"one\n", "two\n", "without an end"} { // its runtime may say more on the last line
 		if !strings.Contains("\n"+text, "\n"+want) {

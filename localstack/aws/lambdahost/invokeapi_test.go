@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 
 	"quotary/localstack/aws/lambdahost"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -56,12 +57,9 @@ func TestTheSDKInvokesAFunctionByNameOrARN(t *testing.T) {
 
 func TestTheSDKSeesAFunctionError(t *testing.T) {
 	t.Parallel()
-	out, err := sdk(t, host(t)).Invoke(context.Background(), &lambda.InvokeInput{
+	out := must.Get(sdk(t, host(t)).Invoke(context.Background(), &lambda.InvokeInput{
 		FunctionName: aws.String("probe"), Payload: []byte(`{"do":"fail","text":"no luck"}`),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	if aws.ToString(out.FunctionError) != "Unhandled" || out.StatusCode != http.StatusOK {
 		t.Errorf("function error %v with status %d", out.FunctionError, out.StatusCode)
 	}

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"quotary/shared/testing/must"
 )
 
 // What an instance may not do must not disturb the one that may.
@@ -33,10 +35,7 @@ func TestTheRuntimeAPIRefusesWhatIsOutOfTurn(t *testing.T) {
 		"another verb on an invocation":    {"POST", address + "/2018-06-01/runtime/invocation/other/pause", 404},
 		"a question with the wrong method": {"DELETE", address + "/2018-06-01/runtime/invocation/next", 404},
 	} {
-		req, err := http.NewRequest(tt.method, tt.url, strings.NewReader("{}"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		req := must.Get(http.NewRequest(tt.method, tt.url, strings.NewReader("{}")))(t)
 		resp, err := client.Do(req)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)

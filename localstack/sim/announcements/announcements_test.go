@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"quotary/shared/testing/must"
 )
 
 func TestWhatIsAnnouncedFollowsFromTheClock(t *testing.T) {
@@ -42,10 +44,7 @@ func TestExchangesAnswerAsTheyDo(t *testing.T) {
 		"/v5/announcements/index?locale=en-US&type=latest_activities&page=5&limit=20":                `"total":100`,
 		"/v5/announcements/index?locale=en-US&type=nothing":                                          `"retCode":10001`,
 	} {
-		res, err := http.Get(server.URL + query)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := must.Get(http.Get(server.URL + query))(t)
 		body, err := io.ReadAll(res.Body)
 		_ = res.Body.Close()
 		if err != nil || !strings.Contains(string(body), want) || res.Header.Get("X-Simulated") != "true" {

@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"testing"
 	"time"
+
+	"quotary/shared/testing/must"
 )
 
 var now = time.Date(2026, 11, 20, 11, 40, 30, 0, time.UTC)
@@ -21,17 +23,12 @@ func open(t *testing.T) (*Exchange, string) {
 
 func get(t *testing.T, url string, status int, into any) http.Header {
 	t.Helper()
-	resp, err := http.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := must.Get(http.Get(url))(t)
 	defer resp.Body.Close()
 	if resp.StatusCode != status {
 		t.Fatalf("%s: status %d, want %d", url, resp.StatusCode, status)
 	}
-	if err := json.NewDecoder(resp.Body).Decode(into); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.NewDecoder(resp.Body).Decode(into))
 	return resp.Header
 }
 

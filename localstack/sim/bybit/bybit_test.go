@@ -13,6 +13,7 @@ import (
 	"github.com/coder/websocket"
 
 	"quotary/localstack/sim/trading"
+	"quotary/shared/testing/must"
 )
 
 var now = time.Date(2026, 11, 20, 11, 40, 30, 0, time.UTC)
@@ -44,18 +45,13 @@ type page struct {
 
 func get(t *testing.T, url string) (status int, p page) {
 	t.Helper()
-	resp, err := http.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := must.Get(http.Get(url))(t)
 	defer resp.Body.Close()
 	if resp.Header.Get("X-Simulated") != "true" {
 		t.Error("the answer does not say that it is simulated")
 	}
 	if resp.StatusCode == http.StatusOK {
-		if err := json.NewDecoder(resp.Body).Decode(&p); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.NewDecoder(resp.Body).Decode(&p))
 	}
 	return resp.StatusCode, p
 }
@@ -107,9 +103,7 @@ func TestContractsComeInPagesThatNameTheNext(t *testing.T) {
 		_, p := get(t, url+"/v5/market/instruments-info?category=linear&limit=1000&cursor="+strings.ReplaceAll(cursor, "%", "%25"))
 		for _, row := range p.Result.List {
 			var i instrument
-			if err := json.Unmarshal(row, &i); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(row, &i))
 			symbols = append(symbols, i.Symbol)
 		}
 		if cursor = p.Result.NextPageCursor; cursor == "" {
@@ -181,9 +175,7 @@ func conversation(t *testing.T, url, category string, messages []string, wanted 
 	defer conn.CloseNow()
 	conn.SetReadLimit(1 << 20)
 	for _, m := range messages {
-		if err := conn.Write(ctx, websocket.MessageText, []byte(m)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, conn.Write(ctx, websocket.MessageText, []byte(m)))
 	}
 	for len(wanted) > 0 {
 		_, frame, err := conn.Read(ctx)

@@ -16,14 +16,12 @@ import (
 
 	"quotary/localstack/sim/coinsite"
 	"quotary/localstack/sim/prices"
+	"quotary/shared/testing/must"
 )
 
 func get(t *testing.T, url string) (int, string) {
 	t.Helper()
-	res, err := http.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(http.Get(url))(t)
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
 	if err != nil || res.Header.Get("X-Simulated") != "true" {
@@ -73,10 +71,7 @@ func TestCoinsAreShownInPages(t *testing.T) {
 		if !walk.Known() {
 			continue
 		}
-		price, err := r.Price.Float64()
-		if err != nil {
-			t.Fatal(err)
-		}
+		price := must.Get(r.Price.Float64())(t)
 		if want := float64(walk.At(saturday.UnixMilli(), 9)) / 1e9; r.Symbol != "eth" && math.Abs(price/want-1) > 0.002 {
 			t.Errorf("%s costs %g, want about %g", r.Symbol, price, want)
 		}
@@ -111,9 +106,7 @@ func TestFiguresAgreeWithEachOtherOverTime(t *testing.T) {
 		for _, page := range []string{"1", "2"} {
 			_, body := get(t, server.URL+"/api/v3/coins/markets?vs_currency=usd&per_page=250&page="+page)
 			var rows []coinsite.Row
-			if err := json.Unmarshal([]byte(body), &rows); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal([]byte(body), &rows))
 			for _, r := range rows {
 				value := number(t, r.MarketCap)
 				if len(all) > 0 && value > before || r.Rank != len(all)+1 {
@@ -152,10 +145,7 @@ func TestFiguresAgreeWithEachOtherOverTime(t *testing.T) {
 
 func number(t *testing.T, n json.Number) float64 {
 	t.Helper()
-	f, err := n.Float64()
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(n.Float64())(t)
 	return f
 }
 
@@ -219,10 +209,7 @@ func TestRatesAreOfWorkingDays(t *testing.T) {
 	for at, want := range map[string]string{
 		"2026-11-20T14:29:59Z": "2026-11-19", "2026-11-20T14:30:00Z": "2026-11-20", "2026-11-23T14:00:00Z": "2026-11-20", "2026-11-23T15:00:00Z": "2026-11-23",
 	} {
-		when, err := time.Parse(time.RFC3339, at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		when := must.Get(time.Parse(time.RFC3339, at))(t)
 		if got := coinsite.Last(when).Format(time.DateOnly); got != want {
 			t.Errorf("at %s the last rates are of %s, want %s", at, got, want)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"quotary/localstack/sim/indexsite"
+	"quotary/shared/testing/must"
 )
 
 func TestAnswersAreWrittenAsTheUpstreamsWriteThem(t *testing.T) {
@@ -27,10 +28,7 @@ func TestAnswersAreWrittenAsTheUpstreamsWriteThem(t *testing.T) {
 		indexsite.StooqPath + "/?s=mstr.us&i=w":           {"No data", 0},
 		indexsite.FearGreedPath + "/?limit=0&format=json": {`{"data":[{"value":"`, 1},
 	} {
-		res, err := http.Get(server.URL + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := must.Get(http.Get(server.URL + path))(t)
 		body, err := io.ReadAll(res.Body)
 		res.Body.Close()
 		if err != nil || res.Header.Get("X-Simulated") != "true" || !strings.HasPrefix(string(body), want.begins) || strings.Count(string(body), "\n") != want.lines {

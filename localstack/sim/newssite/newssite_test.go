@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"quotary/shared/testing/must"
 )
 
 var start = time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
@@ -24,20 +26,11 @@ func serve(t *testing.T, now *time.Time) (*Site, *httptest.Server) {
 
 func get(t *testing.T, address, etag string) (*http.Response, string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil))(t)
 	req.Header.Set("If-None-Match", etag)
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(http.DefaultClient.Do(req))(t)
 	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must.Get(io.ReadAll(res.Body))(t)
 	if res.Header.Get("X-Simulated") != "true" {
 		t.Errorf("%s does not say that it is simulated", address)
 	}
@@ -56,9 +49,7 @@ func TestFeedsHoldWhatIsPublished(t *testing.T) {
 				PubDate string `xml:"pubDate"`
 			} `xml:"channel>item"`
 		}
-		if err := xml.Unmarshal([]byte(body), &feed); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, xml.Unmarshal([]byte(body), &feed))
 		want := s.Items(server.URL, language, now)
 		if len(feed.Items) != Listed || len(want) != Listed {
 			t.Fatalf("%d items, want %d", len(feed.Items), len(want))

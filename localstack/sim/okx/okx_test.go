@@ -7,24 +7,21 @@ import (
 	"net/http/httptest"
 	"testing"
 	"time"
+
+	"quotary/shared/testing/must"
 )
 
 var now = time.Date(2026, 11, 20, 11, 40, 30, 0, time.UTC)
 
 func get(t *testing.T, url string) (status int, code string, rows []json.RawMessage) {
 	t.Helper()
-	resp, err := http.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := must.Get(http.Get(url))(t)
 	defer resp.Body.Close()
 	var a struct {
 		Code string
 		Data []json.RawMessage
 	}
-	if err := json.NewDecoder(resp.Body).Decode(&a); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.NewDecoder(resp.Body).Decode(&a))
 	if resp.Header.Get("X-Simulated") != "true" {
 		t.Error("the answer does not say that it is simulated")
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/coder/websocket"
 
 	"quotary/localstack/sim/sockets"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -70,20 +71,12 @@ func TestConnectionsEndWithoutTracesWhoeverEndsThem(t *testing.T) {
 		if end == nil {
 			path = "/silent"
 		}
-		conn, _, err := websocket.Dial(t.Context(), server.URL+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		conn, _ := must.Get2(websocket.Dial(t.Context(), server.URL+path, nil))(t)
 		if end != nil {
-			if err := conn.Write(t.Context(), websocket.MessageText, []byte("hello")); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, conn.Write(t.Context(), websocket.MessageText, []byte("hello")))
 			said := map[string]bool{}
 			for !said["hello"] || !said[`{"push":1}`] {
-				_, text, err := conn.Read(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				_, text := must.Get2(conn.Read(t.Context()))(t)
 				said[string(text)] = true
 			}
 			if err := end(conn); err != nil {

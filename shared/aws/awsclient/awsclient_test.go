@@ -21,6 +21,7 @@ import (
 	"quotary/shared/aws/awsclient"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 )
 
 func key(id string) map[string]types.AttributeValue {
@@ -32,10 +33,7 @@ func open(t *testing.T, handler http.HandlerFunc, attempt time.Duration) *dynamo
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	config, err := awsclient.Load(t.Context(), attempt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := must.Get(awsclient.Load(t.Context(), attempt))(t)
 	config.Region, config.BaseEndpoint = "eu-west-1", &server.URL
 	config.Credentials = credentials.NewStaticCredentialsProvider("test", "test", "")
 	return awsclient.DynamoDB(config)
@@ -45,10 +43,7 @@ func open(t *testing.T, handler http.HandlerFunc, attempt time.Duration) *dynamo
 // within the answer. The request is then made again.
 func TestARequestOutlivesItsConnection(t *testing.T) {
 	t.Parallel()
-	engine, err := url.Parse(storetest.Endpoint(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	engine := must.Get(url.Parse(storetest.Endpoint(t)))(t)
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(engine)
 		r.Out.Host = r.In.Host // it is signed

@@ -14,6 +14,7 @@ import (
 	"quotary/shared/aws/readunits"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 )
 
 // world is a table with 64 rows of some 4 KB, 8 a partition.
@@ -27,12 +28,9 @@ func open(t *testing.T) world {
 	db := storetest.DynamoDB(t)
 	w := world{dynamodb.New(db.Options(), readunits.Meter), storetest.Tables(t, db) + schema.LogTable}
 	for n := range 64 {
-		_, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &w.table, Item: attr.Item{
+		must.Get(db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &w.table, Item: attr.Item{
 			"pk": attr.S(partition(n / 8)), "sk": attr.S(string(rune('a' + n%8))), "body": attr.S(strings.Repeat("x", 4000)),
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}}))(t)
 	}
 	return w
 }
@@ -55,9 +53,7 @@ func TestReadsCostWhatDynamoDBReports(t *testing.T) {
 	t.Parallel()
 	w := open(t)
 	ctx, budget := readunits.WithBudget(t.Context(), 100)
-	if err := errors.Join(w.query(ctx, 0), w.get(ctx, 1)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(w.query(ctx, 0), w.get(ctx, 1)))
 	if spent := budget.Spent(); spent != 4+1 { // 32 KB eventually, 4 KB strongly consistent
 		t.Errorf("spent %v units, want 5", spent)
 	}
@@ -70,9 +66,7 @@ func TestAReadBeyondTheBudgetIsRefused(t *testing.T) {
 	t.Parallel()
 	w := open(t)
 	ctx, budget := readunits.WithBudget(t.Context(), 10)
-	if err := errors.Join(w.query(ctx, 0), w.query(ctx, 1)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(w.query(ctx, 0), w.query(ctx, 1)))
 	var exceeded *readunits.ExceededError
 	if err := w.query(ctx, 2); !errors.As(err, &exceeded) || exceeded.Budget != 10 {
 		t.Errorf("the third query, of 12 units together: %v", err)
@@ -102,9 +96,7 @@ func TestReadsSideBySideTakeFromOneBudget(t *testing.T) {
 			return err
 		})
 	}
-	if err := reads.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, reads.Wait())
 	if spent := budget.Spent(); spent != 16 || len(refused) != 4 {
 		t.Errorf("spent %v of 16, %d of 8 were refused", spent, len(refused))
 	}

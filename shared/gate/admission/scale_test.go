@@ -20,6 +20,7 @@ import (
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 	"quotary/shared/testing/awsrules"
+	"quotary/shared/testing/must"
 )
 
 // TestOneDistributorIsNoHotPartition sends, by DynamoDB's rules and in virtual time, the
@@ -38,12 +39,9 @@ func TestOneDistributorIsNoHotPartition(t *testing.T) {
 	)
 	engine := storetest.DynamoDB(t)
 	prefix := storetest.Tables(t, engine)
-	ring, err := keys.OpenRing(t.Context(), func(context.Context) (keys.DataKeys, error) {
+	ring := must.Get(keys.OpenRing(t.Context(), func(context.Context) (keys.DataKeys, error) {
 		return keys.DataKeys{Current: "a", Keys: map[string][]byte{"a": bytes.Repeat([]byte{7}, 32)}}, nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	rules := awsrules.New(t)
 	rules.ReadUnits /= scale
 	rules.WriteUnits /= scale
@@ -61,9 +59,7 @@ func TestOneDistributorIsNoHotPartition(t *testing.T) {
 		}
 		gates := make([]admission.Gate, instances)
 		warm := func(g *admission.Gate, c credentials) {
-			if err := request(t.Context(), g, c, "warm"); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, request(t.Context(), g, c, "warm"))
 		}
 		for i := range gates {
 			gates[i] = open(rules.DynamoDB(engine))
@@ -124,26 +120,15 @@ type credentials struct {
 func issue(t *testing.T, store *keys.Store, n int) []credentials {
 	t.Helper()
 	const plenty = 1 << 30
-	token, _, err := store.CreateInvite(t.Context(), keys.Preset{
+	token, _ := must.Get2(store.CreateInvite(t.Context(), keys.Preset{
 		Name: "n", Level: "l", MaxSubKeys: int64(n), MaxTotalQuota: plenty, RateLimit: plenty / 2, Grants: catalog.Grants(),
-	}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := store.Register(t.Context(), token)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := store.PutLevel(t.Context(), d.AccessKey, "l", keys.Allow(catalog.Actions()...)); err != nil {
-		t.Fatal(err)
-	}
+	}, 0))(t)
+	d := must.Get(store.Register(t.Context(), token))(t)
+	must.Do(t, store.PutLevel(t.Context(), d.AccessKey, "l", keys.Allow(catalog.Actions()...)))
 	issued := make([]credentials, n)
 	quota := int64(1000)
 	for i := range issued {
-		k, secret, err := store.CreateSubKey(t.Context(), d.AccessKey, keys.NewSubKey{Name: fmt.Sprint("client ", i), MonthlyQuota: &quota, RateLimit: 1000})
-		if err != nil {
-			t.Fatal(err)
-		}
+		k, secret := must.Get2(store.CreateSubKey(t.Context(), d.AccessKey, keys.NewSubKey{Name: fmt.Sprint("client ", i), MonthlyQuota: &quota, RateLimit: 1000}))(t)
 		issued[i] = credentials{k.AccessKey, secret}
 	}
 	return issued

@@ -10,6 +10,7 @@ import (
 
 	"quotary/shared/gate/channel"
 	"quotary/shared/gate/connections"
+	"quotary/shared/testing/must"
 )
 
 // BenchmarkStore measures each call from four clients at a time, the engine
@@ -19,7 +20,7 @@ func BenchmarkStore(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			w := open(b)
 			for i := range 8 {
-				must(b, w.Connect(b.Context(), connection(fmt.Sprint(i), "key", channel.FeedChannels), free))
+				must.Do(b, w.Connect(b.Context(), connection(fmt.Sprint(i), "key", channel.FeedChannels), free))
 			}
 			var n atomic.Int64
 			b.SetParallelism(2)
@@ -48,7 +49,7 @@ func BenchmarkStore(b *testing.B) {
 // BenchmarkFollow measures how long a subscription is on its way to a follower.
 func BenchmarkFollow(b *testing.B) {
 	w := open(b)
-	must(b, w.Connect(b.Context(), connection("a=", "key", channel.FeedChannels), free))
+	must.Do(b, w.Connect(b.Context(), connection("a=", "key", channel.FeedChannels), free))
 	var mu sync.Mutex
 	sent := make(map[string]time.Time)
 	var delays []time.Duration
@@ -78,9 +79,7 @@ func BenchmarkFollow(b *testing.B) {
 		mu.Lock()
 		sent[coin] = time.Now()
 		mu.Unlock()
-		if _, err := w.Subscribe(b.Context(), w.message("a="), trades(coin), free, reply); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(w.Subscribe(b.Context(), w.message("a="), trades(coin), free, reply))(b)
 	}
 	<-followed
 	slices.Sort(delays)

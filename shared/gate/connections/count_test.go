@@ -11,6 +11,7 @@ import (
 	"quotary/shared/gate/channel"
 	"quotary/shared/gate/connections"
 	"quotary/shared/gate/connections/connectionstest"
+	"quotary/shared/testing/must"
 )
 
 // since is when the caps of a test are set where there was none.
@@ -80,13 +81,13 @@ func TestACapThatIsSetLaterCountsWhatWasThereFirst(t *testing.T) {
 			}
 			if before := tt.caps; before.KeySince > since || before.DistributorSince > since {
 				before.Key, before.KeySince, before.DistributorSince = min(before.Key, 7), 0, 0
-				must(t, make("before the caps were away", before))
+				must.Do(t, make("before the caps were away", before))
 				_, err := w.Remove(t.Context(), "before the caps were away")
-				must(t, err)
+				must.Do(t, err)
 			}
 			if name != "later, when there never was any" {
 				for i := range 5 {
-					must(t, make(fmt.Sprint(i), free))
+					must.Do(t, make(fmt.Sprint(i), free))
 				}
 				if taken := balanced(t, w).Taken["k#key"]; taken != (connectionstest.Usage{}) {
 					t.Errorf("without a cap %v are counted", taken)
@@ -95,7 +96,7 @@ func TestACapThatIsSetLaterCountsWhatWasThereFirst(t *testing.T) {
 			if name == "later, when all was removed" {
 				for i := range 5 {
 					_, err := w.Remove(t.Context(), fmt.Sprint(i))
-					must(t, err)
+					must.Do(t, err)
 				}
 			}
 			var all sync.WaitGroup
@@ -117,12 +118,12 @@ func TestACapThatIsSetLaterCountsWhatWasThereFirst(t *testing.T) {
 				t.Errorf("%d more got in, want %d", got, tt.left)
 			}
 			balanced(t, w)
-			must(t, errorOf(w.Remove(t.Context(), "0")))
+			must.Do(t, errorOf(w.Remove(t.Context(), "0")))
 			for i := range 10 {
-				must(t, errorOf(w.Remove(t.Context(), fmt.Sprint("new ", i))))
+				must.Do(t, errorOf(w.Remove(t.Context(), fmt.Sprint("new ", i))))
 			}
 			for i := range 5 {
-				must(t, errorOf(w.Remove(t.Context(), fmt.Sprint(i))))
+				must.Do(t, errorOf(w.Remove(t.Context(), fmt.Sprint(i))))
 			}
 			for who, u := range balanced(t, w).Taken {
 				if u != (connectionstest.Usage{}) {
@@ -144,9 +145,9 @@ func TestWithoutAnIngesterNothingGetsInUnderACapThatWasSetLater(t *testing.T) {
 	if err := w.Connect(ctx, connection("a=", "key", channel.FeedChannels), caps); !errors.Is(err, connections.ErrCounting) {
 		t.Errorf("got %v, want that it is being counted", err)
 	}
-	must(t, w.Connect(t.Context(), connection("b=", "other", channel.FeedChannels), connections.Limits{Key: 3}))
+	must.Do(t, w.Connect(t.Context(), connection("b=", "other", channel.FeedChannels), connections.Limits{Key: 3}))
 	w.counting(t) // what was asked before an ingester was there is counted
-	must(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), caps))
+	must.Do(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), caps))
 	balanced(t, w)
 }
 
@@ -154,9 +155,9 @@ func TestWhatWasCountedIsNotAskedForAgain(t *testing.T) {
 	t.Parallel()
 	w := open(t)
 	w.counting(t)
-	must(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), connections.Limits{Key: 3, KeySince: start.UnixMilli()}))
+	must.Do(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), connections.Limits{Key: 3, KeySince: start.UnixMilli()}))
 	for event, err := range connections.NewFollower(w.Store, w.db, streams(t)).Follow(t.Context()) {
-		must(t, err)
+		must.Do(t, err)
 		if asked, ok := event.(connections.CountAsked); ok {
 			t.Errorf("asked again after the count: %+v", asked)
 		}

@@ -15,6 +15,7 @@ import (
 
 	"quotary/shared/gate/channel"
 	"quotary/shared/gate/connections"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -156,23 +157,19 @@ func follow(t testing.TB, w *world, over connections.Streams, known func(error) 
 func TestEveryChangeIsEmittedAsItsEvent(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	must(t, w.Connect(t.Context(), connection("old=", "key", channel.FeedChannels), free))
-	if _, err := w.Subscribe(t.Context(), w.message("old="), trades("BTC"), free, reply); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Connect(t.Context(), connection("old=", "key", channel.FeedChannels), free))
+	must.Get(w.Subscribe(t.Context(), w.message("old="), trades("BTC"), free, reply))(t)
 	m := follow(t, w, streams(t), nil)
 	if len(m.subs) != 1 || !m.subs[0].Found || string(m.subs[0].Reply.Counting(1)) != `{"data":{"method":"subscribe","activeCount":1}}` || !m.subs[0].At.Equal(start) {
 		t.Errorf("found by the scan: %+v", m.subs)
 	}
 
 	w.clock.Move(20 * time.Second)
-	must(t, connections.NewMeter(w.Store, connections.Budget{}).Message(t.Context(), "old=", 10))
+	must.Do(t, connections.NewMeter(w.Store, connections.Budget{}).Message(t.Context(), "old=", 10))
 	m.await(t, "message", func() bool { return m.seen["old="].Equal(start.Add(20 * time.Second)) })
 
 	book := channel.Subscription{Type: channel.L2Book, Coin: "xyz:GOLD", NSigFigs: 5, Mantissa: 2}
-	if _, err := w.Subscribe(t.Context(), w.message("old="), book, free, reply); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.Subscribe(t.Context(), w.message("old="), book, free, reply))(t)
 	m.await(t, "subscription", func() bool { return len(m.subs) == 2 })
 	want := connections.Subscribed{
 		Connection: "old=", Subscription: book, Reply: reply, At: start.Add(20 * time.Second),
@@ -180,35 +177,31 @@ func TestEveryChangeIsEmittedAsItsEvent(t *testing.T) {
 	if !reflect.DeepEqual(m.subs[1], want) {
 		t.Errorf("received %+v, want %+v", m.subs[1], want)
 	}
-	if _, err := w.Unsubscribe(t.Context(), w.message("old="), trades("BTC")); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.Unsubscribe(t.Context(), w.message("old="), trades("BTC")))(t)
 	m.await(t, "end of a subscription", func() bool { return len(m.live["old="]) == 1 })
 
-	must(t, w.Connect(t.Context(), connection("new=", "key", channel.FeedFills), free))
-	must(t, w.AddAddresses(t.Context(), w.message("new="), addressRange(0, 3), free, says("added")))
-	must(t, w.AddAddresses(t.Context(), w.message("new="), addressRange(2, 5), free, says("added")))
-	must(t, w.RemoveAddresses(t.Context(), w.message("new="), []string{address(0), address(4)}))
+	must.Do(t, w.Connect(t.Context(), connection("new=", "key", channel.FeedFills), free))
+	must.Do(t, w.AddAddresses(t.Context(), w.message("new="), addressRange(0, 3), free, says("added")))
+	must.Do(t, w.AddAddresses(t.Context(), w.message("new="), addressRange(2, 5), free, says("added")))
+	must.Do(t, w.RemoveAddresses(t.Context(), w.message("new="), []string{address(0), address(4)}))
 	m.await(t, "addresses", func() bool {
 		return cmp.Equal(m.live["new="], map[string]bool{address(1): true, address(2): true, address(3): true})
 	})
 
-	must(t, w.AskStat(t.Context(), w.message("new=")))
-	must(t, w.AskStat(t.Context(), w.message("new=")))
+	must.Do(t, w.AskStat(t.Context(), w.message("new=")))
+	must.Do(t, w.AskStat(t.Context(), w.message("new=")))
 	m.await(t, "requests for figures", func() bool { return len(m.asked) == 2 })
 	if m.asked[0].Connection != "new=" || m.asked[0] == m.asked[1] {
 		t.Errorf("asked %+v", m.asked)
 	}
-	must(t, w.Answered(t.Context(), m.asked[0].Pending))
+	must.Do(t, w.Answered(t.Context(), m.asked[0].Pending))
 	again := follow(t, w, streams(t), nil)
 	if len(again.asked) != 1 || again.asked[0] != m.asked[1] {
 		t.Errorf("a new follower is asked %+v, want the one left open", again.asked)
 	}
 
 	for _, id := range []string{"old=", "new="} {
-		if _, err := w.Remove(t.Context(), id); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(w.Remove(t.Context(), id))(t)
 	}
 	m.await(t, "end of the connections", func() bool { return len(m.live) == 0 })
 }
@@ -219,14 +212,14 @@ func TestRepliesComeInTheOrderOfTheMessages(t *testing.T) {
 	t.Parallel()
 	w := open(t)
 	m := follow(t, w, streams(t), nil)
-	must(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), free))
+	must.Do(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), free))
 	// Amazon's DynamoDB Local may lose the place of a reader at the first record of a
 	// stream: then only a scan finds what happened.
 	m.await(t, "connection", func() bool { return m.live["a="] != nil })
 	var want []string
 	answer := func(text string) {
 		t.Helper()
-		must(t, w.Answer(t.Context(), w.message("a="), says(text)))
+		must.Do(t, w.Answer(t.Context(), w.message("a="), says(text)))
 		want = append(want, text)
 	}
 	subscribe := func(coin string) {
@@ -241,14 +234,12 @@ func TestRepliesComeInTheOrderOfTheMessages(t *testing.T) {
 		coin := fmt.Sprint("C", n)
 		subscribe(coin)
 		answer("already subscribed to " + coin)
-		if _, err := w.Unsubscribe(t.Context(), w.message("a="), trades(coin)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(w.Unsubscribe(t.Context(), w.message("a="), trades(coin)))(t)
 		answer("unsubscribed from " + coin)
 	}
 	answer("a mistake")
-	must(t, w.AddAddresses(t.Context(), w.message("a="), addressRange(0, 2), free, says("addresses")))
-	must(t, w.AddAddresses(t.Context(), w.message("a="), addressRange(0, 2), free, says("the same addresses")))
+	must.Do(t, w.AddAddresses(t.Context(), w.message("a="), addressRange(0, 2), free, says("addresses")))
+	must.Do(t, w.AddAddresses(t.Context(), w.message("a="), addressRange(0, 2), free, says("the same addresses")))
 	want = append(want, "addresses", "the same addresses")
 	subscribe("BTC")
 	m.await(t, "replies", func() bool { return len(m.replies["a="]) == len(want) })
@@ -258,7 +249,7 @@ func TestRepliesComeInTheOrderOfTheMessages(t *testing.T) {
 
 	// Whoever comes later finds what was not sent, and what subscriptions that are
 	// still there began with.
-	must(t, w.Answered(t.Context(), m.pending[0]))
+	must.Do(t, w.Answered(t.Context(), m.pending[0]))
 	var left []string
 	for _, text := range want {
 		if text != "already subscribed to C0" && (!strings.HasPrefix(text, "subscribed") || text == "subscribed to BTC") {

@@ -88,14 +88,6 @@ func (w *world) messageOf(id, accessKey string) connections.Message {
 	return connections.Message{Connection: id, Key: accessKey, Distributor: "acme", At: start.Add(time.Duration(n) * time.Millisecond), ID: fmt.Sprint("m", n)}
 }
 
-// must fails the test on an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // balanced fails the test when a counter differs from the items it counts.
 func balanced(t testing.TB, w *world) *connectionstest.Table {
 	t.Helper()

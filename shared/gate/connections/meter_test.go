@@ -9,6 +9,7 @@ import (
 
 	"quotary/shared/gate/channel"
 	"quotary/shared/gate/connections"
+	"quotary/shared/testing/must"
 )
 
 // TestHeartbeatsCostAWriteInFifteenSeconds has a client send a message every few seconds,
@@ -17,7 +18,7 @@ func TestHeartbeatsCostAWriteInFifteenSeconds(t *testing.T) {
 	t.Parallel()
 	w := openRuled(t)
 	synctest.Test(t, func(t *testing.T) {
-		must(t, w.aws.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), free))
+		must.Do(t, w.aws.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), free))
 		w.rules.Take()
 		var instances []*connections.Meter
 		for range 3 {
@@ -26,7 +27,7 @@ func TestHeartbeatsCostAWriteInFifteenSeconds(t *testing.T) {
 		const every, n = 3 * time.Second, 200
 		for i := range n {
 			time.Sleep(every)
-			must(t, instances[i%3].Message(t.Context(), "a=", 20))
+			must.Do(t, instances[i%3].Message(t.Context(), "a=", 20))
 			list, err := w.aws.List(context.WithoutCancel(t.Context()))
 			if err != nil || len(list) != 1 || time.Since(list[0].Seen) >= connections.SeenEvery {
 				t.Fatalf("message %d: recorded is %+v at %s, %v", i, list, time.Now(), err)
@@ -60,7 +61,7 @@ func TestAFloodIsFoundAndNothingElse(t *testing.T) {
 			t.Parallel()
 			w := openRuled(t)
 			synctest.Test(t, func(t *testing.T) {
-				must(t, w.aws.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), free))
+				must.Do(t, w.aws.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), free))
 				meter := connections.NewMeter(w.aws, budget)
 				var err error
 				sent := 0
@@ -85,7 +86,7 @@ func TestAFloodOverSeveralInstancesIsFound(t *testing.T) {
 	const instances, budget = 8, 300
 	w := openRuled(t)
 	synctest.Test(t, func(t *testing.T) {
-		must(t, w.aws.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), free))
+		must.Do(t, w.aws.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), free))
 		var meters []*connections.Meter
 		for range instances {
 			meters = append(meters, connections.NewMeter(w.aws, connections.Budget{Messages: budget}))
@@ -106,7 +107,7 @@ func TestAKeyIsKeptOutForAMinute(t *testing.T) {
 	t.Parallel()
 	w := open(t)
 	w.clock.Move(900 * time.Millisecond) // expiries are whole seconds
-	must(t, w.Bar(t.Context(), "key"))
+	must.Do(t, w.Bar(t.Context(), "key"))
 	for _, step := range []struct {
 		after time.Duration
 		out   bool

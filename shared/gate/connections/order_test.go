@@ -11,6 +11,7 @@ import (
 
 	"quotary/shared/gate/channel"
 	"quotary/shared/gate/connections"
+	"quotary/shared/testing/must"
 )
 
 // TestTheLaterMessageWinsInWhateverOrderTheyAreCarriedOut carries out two messages about one
@@ -23,8 +24,8 @@ func TestTheLaterMessageWinsInWhateverOrderTheyAreCarriedOut(t *testing.T) {
 				t.Run(fmt.Sprint(name, ", with caps ", limits != free, ", to end ", ends), func(t *testing.T) {
 					t.Parallel()
 					w := open(t)
-					must(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), limits))
-					must(t, w.Connect(t.Context(), connection("b=", "key", channel.FeedFills), limits))
+					must.Do(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), limits))
+					must.Do(t, w.Connect(t.Context(), connection("b=", "key", channel.FeedFills), limits))
 					first, second := w.message("a="), w.message("a=")
 					do := func(m connections.Message, end bool) {
 						t.Helper()
@@ -34,14 +35,14 @@ func TestTheLaterMessageWinsInWhateverOrderTheyAreCarriedOut(t *testing.T) {
 						} else {
 							_, err = w.Subscribe(t.Context(), m, trades("BTC"), limits, reply)
 						}
-						must(t, err)
+						must.Do(t, err)
 						m.Connection = "b="
 						if end {
 							err = w.RemoveAddresses(t.Context(), m, addressRange(0, 2))
 						} else {
 							err = w.AddAddresses(t.Context(), m, addressRange(0, 2), limits, says("added"))
 						}
-						must(t, err)
+						must.Do(t, err)
 					}
 					steps := []func(){func() { do(first, !ends) }, func() { do(second, ends) }}
 					if late {
@@ -79,8 +80,8 @@ func TestTheLatestMessageDecidesOfMany(t *testing.T) {
 				for run, order := range permutations(len(follows)) {
 					channels, fills := fmt.Sprint("a", run), fmt.Sprint("b", run)
 					key := fmt.Sprint("key", run)
-					must(t, w.Connect(t.Context(), connection(channels, key, channel.FeedChannels), limits))
-					must(t, w.Connect(t.Context(), connection(fills, key, channel.FeedFills), limits))
+					must.Do(t, w.Connect(t.Context(), connection(channels, key, channel.FeedChannels), limits))
+					must.Do(t, w.Connect(t.Context(), connection(fills, key, channel.FeedFills), limits))
 					messages := make([]connections.Message, len(follows))
 					for i := range messages {
 						messages[i] = w.message(channels)
@@ -94,13 +95,13 @@ func TestTheLatestMessageDecidesOfMany(t *testing.T) {
 						} else {
 							_, err = w.Unsubscribe(t.Context(), m, trades("BTC"))
 						}
-						must(t, err)
+						must.Do(t, err)
 						if m.Connection = fills; follows[i] {
 							err = w.AddAddresses(t.Context(), m, addressRange(0, 1), limits, says("added"))
 						} else {
 							err = w.RemoveAddresses(t.Context(), m, addressRange(0, 1))
 						}
-						must(t, err)
+						must.Do(t, err)
 					}
 					live, want := balanced(t, w).Live, 0
 					if follows[len(follows)-1] {
@@ -143,10 +144,10 @@ func TestManySubscribesAtOnceCostAWriteEach(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := openRuled(t)
-			must(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), tt.limits))
+			must.Do(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), tt.limits))
 			if tt.limits != free { // the caps are split
 				_, err := w.Subscribe(t.Context(), w.message("a="), trades("first"), tt.limits, reply)
-				must(t, err)
+				must.Do(t, err)
 			}
 			w.rules.Take()
 			synctest.Test(t, func(t *testing.T) {
@@ -177,10 +178,10 @@ func TestManySubscribesAtOnceCostAWriteEach(t *testing.T) {
 func TestAConnectionFollowsABoundedNumberOfAddresses(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	must(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedFills), free))
+	must.Do(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedFills), free))
 	const each = connections.MostAddresses / 8
 	for i := range 8 {
-		must(t, w.AddAddresses(t.Context(), w.message("a="), addressRange(i*each, (i+1)*each), free, says("added")))
+		must.Do(t, w.AddAddresses(t.Context(), w.message("a="), addressRange(i*each, (i+1)*each), free, says("added")))
 	}
 	if err := w.AddAddresses(t.Context(), w.message("a="), addressRange(0, each), free, says("held")); err != nil {
 		t.Errorf("those that are followed: %v", err)
@@ -188,6 +189,6 @@ func TestAConnectionFollowsABoundedNumberOfAddresses(t *testing.T) {
 	if err := w.AddAddresses(t.Context(), w.message("a="), addressRange(8*each, 8*each+1), free, says("more")); !errors.Is(err, connections.ErrFull) {
 		t.Errorf("one more: %v", err)
 	}
-	must(t, w.RemoveAddresses(t.Context(), w.message("a="), addressRange(0, 1)))
-	must(t, w.AddAddresses(t.Context(), w.message("a="), addressRange(8*each, 8*each+1), free, says("in its place")))
+	must.Do(t, w.RemoveAddresses(t.Context(), w.message("a="), addressRange(0, 1)))
+	must.Do(t, w.AddAddresses(t.Context(), w.message("a="), addressRange(8*each, 8*each+1), free, says("in its place")))
 }

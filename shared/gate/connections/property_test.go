@@ -14,6 +14,7 @@ import (
 	"quotary/shared/gate/channel"
 	"quotary/shared/gate/connections"
 	"quotary/shared/gate/connections/connectionstest"
+	"quotary/shared/testing/must"
 )
 
 // TestCountersEqualTheItemsWhateverCrashes lets many workers act on the same
@@ -136,11 +137,9 @@ func TestARemovalThatCrashesHalfwayIsFinishedLater(t *testing.T) {
 	t.Parallel()
 	w := open(t)
 	limits := connections.Limits{Key: 500, Distributor: 1000}
-	must(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), limits))
+	must.Do(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), limits))
 	for i := range 220 {
-		if _, err := w.Subscribe(t.Context(), w.message("a="), trades(fmt.Sprint(i)), limits, reply); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(w.Subscribe(t.Context(), w.message("a="), trades(fmt.Sprint(i)), limits, reply))(t)
 	}
 	wins := 0
 	for seed := uint64(0); ; seed++ {
@@ -174,22 +173,22 @@ func TestARemovalThatFailsHalfwayIsFinishedAtOnce(t *testing.T) {
 	w := open(t)
 	limits := connections.Limits{Key: 500, Distributor: 1000}
 	for seed := uint64(0); ; seed++ {
-		must(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), limits))
+		must.Do(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), limits))
 		for i := range 5 {
 			_, err := w.Subscribe(t.Context(), w.message("a="), trades(fmt.Sprint(i)), limits, reply)
-			must(t, err)
+			must.Do(t, err)
 		}
 		began, err := connections.New(crashing(w.db, 3, rand.New(rand.NewPCG(seed, 7))), w.table, w.clock.Now).Remove(t.Context(), "a=")
 		if !began || err == nil { // as a whole, or not begun for all one knows
 			w.clock.Move(time.Minute)
 			_, err := w.Remove(t.Context(), "a=")
-			must(t, err)
+			must.Do(t, err)
 			continue
 		}
 		if again, err := w.Remove(t.Context(), "a="); again || err != nil {
 			t.Errorf("another process: %t, %v", again, err)
 		}
-		must(t, w.FinishRemoval(t.Context(), "a="))
+		must.Do(t, w.FinishRemoval(t.Context(), "a="))
 		if r := balanced(t, w); len(r.Live) > 0 || r.Taken["k#key"] != (connectionstest.Usage{}) {
 			t.Errorf("left are %v, taken %+v", r.Live, r.Taken)
 		}

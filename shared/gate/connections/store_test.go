@@ -10,6 +10,7 @@ import (
 
 	"quotary/shared/gate/channel"
 	"quotary/shared/gate/connections"
+	"quotary/shared/testing/must"
 )
 
 func TestTheNextConnectionOverTheLimitIsRefused(t *testing.T) {
@@ -22,8 +23,8 @@ func TestTheNextConnectionOverTheLimitIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := open(t)
-			must(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), limits))
-			must(t, w.Connect(t.Context(), connection("b=", "key", channel.FeedFills), limits))
+			must.Do(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), limits))
+			must.Do(t, w.Connect(t.Context(), connection("b=", "key", channel.FeedFills), limits))
 			err := w.Connect(t.Context(), connection("c=", "key", channel.FeedFilledOrders), limits)
 			var over *connections.LimitError
 			if !errors.As(err, &over) || over.Limit != 2 || over.Current != 2 {
@@ -32,7 +33,7 @@ func TestTheNextConnectionOverTheLimitIsRefused(t *testing.T) {
 			if removed, err := w.Remove(t.Context(), "a="); !removed || err != nil {
 				t.Fatal(removed, err)
 			}
-			must(t, w.Connect(t.Context(), connection("d=", "key", channel.FeedFilledOrders), limits))
+			must.Do(t, w.Connect(t.Context(), connection("d=", "key", channel.FeedFilledOrders), limits))
 			balanced(t, w)
 		})
 	}
@@ -42,7 +43,7 @@ func TestConnectingTwiceTakesOneSlot(t *testing.T) {
 	t.Parallel()
 	w := open(t)
 	for range 2 {
-		must(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), connections.Limits{Key: 1}))
+		must.Do(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), connections.Limits{Key: 1}))
 	}
 	if err := w.Connect(t.Context(), connection("a=", "other", channel.FeedChannels), free); err == nil {
 		t.Error("another key took over the connection")
@@ -58,8 +59,8 @@ func TestAConnectionIsListedAsItWasMade(t *testing.T) {
 	w := open(t)
 	want := connection("a=", "key", channel.FeedClearinghouseState)
 	want.Dex, want.At, want.Seen = "xyz", start, start
-	must(t, w.Connect(t.Context(), want, free))
-	must(t, w.AddAddresses(t.Context(), w.message("a="), addressRange(0, 3), free, connections.Reply{}))
+	must.Do(t, w.Connect(t.Context(), want, free))
+	must.Do(t, w.AddAddresses(t.Context(), w.message("a="), addressRange(0, 3), free, connections.Reply{}))
 	list, err := w.List(t.Context())
 	if err != nil || len(list) != 1 || list[0] != want {
 		t.Errorf("%+v, %v, want %+v", list, err, want)
@@ -69,7 +70,7 @@ func TestAConnectionIsListedAsItWasMade(t *testing.T) {
 func TestASubscriptionIsMadeOnce(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	must(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), free))
+	must.Do(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), free))
 	limits := connections.Limits{Key: 2}
 	for _, step := range []struct {
 		do      string
@@ -126,7 +127,7 @@ func TestKeysTellSubscriptionsApart(t *testing.T) {
 func TestAWalletChannelHoldsOneAccount(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	must(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), free))
+	must.Do(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), free))
 	alice := channel.Subscription{Type: channel.UserFills, User: address(1)}
 	bob := channel.Subscription{Type: channel.UserFills, User: address(2)}
 	if out, err := w.Subscribe(t.Context(), w.message("a="), alice, free, reply); err != nil || !out.Changed {
@@ -150,7 +151,7 @@ func TestAWalletChannelHoldsOneAccount(t *testing.T) {
 func TestAddressesAccumulateAndTheLastOneFreesItsSlot(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	must(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedFills), free))
+	must.Do(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedFills), free))
 	limits := connections.Limits{Key: 2}
 	slots := func(want int64) {
 		t.Helper()
@@ -159,24 +160,24 @@ func TestAddressesAccumulateAndTheLastOneFreesItsSlot(t *testing.T) {
 			t.Fatalf("%+v, want %d slots", used, want)
 		}
 	}
-	must(t, w.AddAddresses(t.Context(), w.message("a="), []string{address(1), address(2), address(1)}, limits, connections.Reply{}))
+	must.Do(t, w.AddAddresses(t.Context(), w.message("a="), []string{address(1), address(2), address(1)}, limits, connections.Reply{}))
 	slots(1)
-	must(t, w.AddAddresses(t.Context(), w.message("a="), []string{address(2), address(1)}, limits, connections.Reply{})) // nothing new
+	must.Do(t, w.AddAddresses(t.Context(), w.message("a="), []string{address(2), address(1)}, limits, connections.Reply{})) // nothing new
 	slots(1)
-	must(t, w.AddAddresses(t.Context(), w.message("a="), []string{address(2), address(3)}, limits, connections.Reply{})) // 3 is new
+	must.Do(t, w.AddAddresses(t.Context(), w.message("a="), []string{address(2), address(3)}, limits, connections.Reply{})) // 3 is new
 	slots(2)
-	must(t, w.AddAddresses(t.Context(), w.message("a="), []string{address(3)}, limits, connections.Reply{})) // at the limit, nothing new
+	must.Do(t, w.AddAddresses(t.Context(), w.message("a="), []string{address(3)}, limits, connections.Reply{})) // at the limit, nothing new
 	var over *connections.LimitError
 	if err := w.AddAddresses(t.Context(), w.message("a="), []string{address(4)}, limits, connections.Reply{}); !errors.As(err, &over) || over.Limit != 2 {
 		t.Fatalf("error = %v, want the limit", err)
 	}
-	must(t, w.RemoveAddresses(t.Context(), w.message("a="), []string{address(1)}))
+	must.Do(t, w.RemoveAddresses(t.Context(), w.message("a="), []string{address(1)}))
 	slots(2)
-	must(t, w.RemoveAddresses(t.Context(), w.message("a="), []string{address(1), address(2), address(9)}))
+	must.Do(t, w.RemoveAddresses(t.Context(), w.message("a="), []string{address(1), address(2), address(9)}))
 	slots(1)
-	must(t, w.RemoveAddresses(t.Context(), w.message("a="), []string{address(3)}))
+	must.Do(t, w.RemoveAddresses(t.Context(), w.message("a="), []string{address(3)}))
 	slots(0)
-	must(t, w.RemoveAddresses(t.Context(), w.message("a="), []string{address(3)}))
+	must.Do(t, w.RemoveAddresses(t.Context(), w.message("a="), []string{address(3)}))
 	if list, err := w.List(t.Context()); err != nil || len(list) != 1 {
 		t.Errorf("the connection is gone with its addresses: %v, %v", list, err)
 	}
@@ -186,15 +187,15 @@ func TestAMessageOfTheLargestSizeIsKeptAndRemoved(t *testing.T) {
 	t.Parallel()
 	w := open(t)
 	const n = 2900
-	must(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedFills), free))
+	must.Do(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedFills), free))
 	for i := range 10 {
-		must(t, w.AddAddresses(t.Context(), w.message("a="), addressRange(i*n, (i+1)*n), free, connections.Reply{}))
+		must.Do(t, w.AddAddresses(t.Context(), w.message("a="), addressRange(i*n, (i+1)*n), free, connections.Reply{}))
 	}
 	var last []string
 	for i := range 10 {
 		last = append(last, address(i*n))
 	}
-	must(t, w.RemoveAddresses(t.Context(), w.message("a="), last))
+	must.Do(t, w.RemoveAddresses(t.Context(), w.message("a="), last))
 	if live := balanced(t, w).Live["a="]; len(live) != 10*(n-1) {
 		t.Errorf("%d addresses are left, want %d", len(live), 10*(n-1))
 	}
@@ -227,13 +228,11 @@ func TestAGoneConnectionRefusesEverything(t *testing.T) {
 func TestOneOfManyRemovesAConnection(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	must(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), free))
+	must.Do(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), free))
 	for i := range 250 { // more than fit into a transaction
-		if _, err := w.Subscribe(t.Context(), w.message("a="), trades(strconv.Itoa(i)), free, reply); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(w.Subscribe(t.Context(), w.message("a="), trades(strconv.Itoa(i)), free, reply))(t)
 	}
-	must(t, w.AskStat(t.Context(), w.message("a=")))
+	must.Do(t, w.AskStat(t.Context(), w.message("a=")))
 	balanced(t, w)
 	var wins sync.Map
 	var all sync.WaitGroup
@@ -263,10 +262,10 @@ func TestOnlyAnIdleConnectionIsRemovedAsIdle(t *testing.T) {
 	t.Parallel()
 	w := open(t)
 	for i := range 2 {
-		must(t, w.Connect(t.Context(), connection(fmt.Sprint(i), "key", channel.FeedChannels), free))
+		must.Do(t, w.Connect(t.Context(), connection(fmt.Sprint(i), "key", channel.FeedChannels), free))
 	}
 	w.clock.Move(40 * time.Second)
-	must(t, connections.NewMeter(w.Store, connections.Budget{}).Message(t.Context(), "1", 10))
+	must.Do(t, connections.NewMeter(w.Store, connections.Budget{}).Message(t.Context(), "1", 10))
 	w.clock.Move(connections.Idle + connections.SeenEvery - 40*time.Second)
 	// Times are kept to the millisecond: a cutoff inside it is not passed.
 	if removed, err := w.RemoveIdle(t.Context(), "0", start.Add(time.Microsecond)); removed || err != nil {

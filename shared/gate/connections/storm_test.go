@@ -14,6 +14,7 @@ import (
 	"quotary/shared/gate/connections/connectionstest"
 	"quotary/shared/store/schema"
 	"quotary/shared/testing/awsrules"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -38,7 +39,7 @@ func openRuled(t *testing.T) *ruled {
 func (w *ruled) withoutStream(t *testing.T) {
 	t.Helper()
 	w.table += "-unfollowed"
-	must(t, schema.Create(t.Context(), w.db, []schema.Table{{Name: w.table}}))
+	must.Do(t, schema.Create(t.Context(), w.db, []schema.Table{{Name: w.table}}))
 	w.Store = connections.New(w.db, w.table, time.Now)
 	w.aws = connections.New(w.rules.DynamoDB(w.db), w.table, time.Now)
 }

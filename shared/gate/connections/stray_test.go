@@ -11,6 +11,7 @@ import (
 	"quotary/shared/gate/channel"
 	"quotary/shared/gate/connections"
 	"quotary/shared/testing/awsrules"
+	"quotary/shared/testing/must"
 )
 
 // TestWhatACrashLeavesIsReportedUntilItIsRemoved has a connection whose removal was begun
@@ -22,19 +23,19 @@ func TestWhatACrashLeavesIsReportedUntilItIsRemoved(t *testing.T) {
 	limits := connections.Limits{Key: 5}
 	leave := func() {
 		t.Helper()
-		must(t, w.Connect(t.Context(), connection("half=", "key", channel.FeedChannels), limits))
+		must.Do(t, w.Connect(t.Context(), connection("half=", "key", channel.FeedChannels), limits))
 		_, err := w.Subscribe(t.Context(), w.message("half="), trades("BTC"), limits, reply)
-		must(t, err)
+		must.Do(t, err)
 		for seed := uint64(0); ; seed++ { // dies behind its first write, or a later one
 			dying := connections.New(crashing(w.db, 2, rand.New(rand.NewPCG(seed, 9))), w.table, w.clock.Now)
 			if began, err := dying.Remove(t.Context(), "half="); errors.Is(err, errCrash) && began {
 				break
 			} else if err == nil {
-				must(t, w.Connect(t.Context(), connection("half=", "key", channel.FeedChannels), limits))
+				must.Do(t, w.Connect(t.Context(), connection("half=", "key", channel.FeedChannels), limits))
 			}
 		}
 		_, err = w.Unsubscribe(t.Context(), w.message("none="), trades("BTC"))
-		must(t, err)
+		must.Do(t, err)
 	}
 	var mu sync.Mutex
 	strays := map[string]bool{}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 )
 
 // cut returns a store whose process ends before its nth transaction: what it would
@@ -92,12 +93,8 @@ func TestAChangeBesideABatchStands(t *testing.T) {
 			d := b.distributor(many).AccessKey
 			one, _ := b.subKey(d, NewSubKey{MonthlyQuota: ptr(int64(1))})
 			two, _ := b.subKey(d, NewSubKey{MonthlyQuota: ptr(int64(2))})
-			if err := b.cut(2).SetActive(t.Context(), d, []string{one.AccessKey, two.AccessKey}, false); err != nil {
-				t.Fatal(err)
-			}
-			if err := change(b, d, one.AccessKey); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, b.cut(2).SetActive(t.Context(), d, []string{one.AccessKey, two.AccessKey}, false))
+			must.Do(t, change(b, d, one.AccessKey))
 			if name == "delete" {
 				b.wantSums(d, 1, 2)
 			} else {
@@ -125,10 +122,7 @@ func TestPagesAreCutsOfTheList(t *testing.T) {
 		t.Helper()
 		for _, filter := range []Filter{{}, {Status: ptr(int64(1))}, {Status: ptr(int64(0))}, {Keyword: "alp"}, {Keyword: "alp", Status: ptr(int64(1))}, {Keyword: "none"}} {
 			want := b.fresh()
-			list, total, err := want.SubKeys(t.Context(), d, filter, 0, 1000)
-			if err != nil {
-				t.Fatal(err)
-			}
+			list, total := must.Get2(want.SubKeys(t.Context(), d, filter, 0, 1000))(t)
 			for _, size := range []int64{7, 20} {
 				for _, offset := range []int64{0, size, 2 * size, 3 * size, size, 10 * size} {
 					got, n, err := b.SubKeys(t.Context(), d, filter, offset, size)
@@ -144,19 +138,13 @@ func TestPagesAreCutsOfTheList(t *testing.T) {
 		}
 	}
 	pages("at first")
-	if err := b.SetActive(t.Context(), d, all[10:30], false); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.SetActive(t.Context(), d, all[10:30], false))
 	pages("after a batch")
 	for _, accessKey := range all[40:45] {
-		if err := b.DeleteSubKey(t.Context(), d, accessKey); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.DeleteSubKey(t.Context(), d, accessKey))
 	}
 	pages("after deletions")
-	if err := b.UpdateSubKey(t.Context(), d, SubKeyChange{AccessKey: all[1], Name: ptr("alps")}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.UpdateSubKey(t.Context(), d, SubKeyChange{AccessKey: all[1], Name: ptr("alps")}))
 	pages("after another name")
 	b.subKey(d, NewSubKey{Name: "alpaca", MonthlyQuota: ptr(int64(1))})
 	pages("after a new one")

@@ -11,6 +11,7 @@ import (
 	"quotary/shared/lru"
 	"quotary/shared/store/storetest"
 	"quotary/shared/testing/awsrules"
+	"quotary/shared/testing/must"
 )
 
 // BenchmarkResolve is the whole lookup of a known sub-key, the engine on the
@@ -19,25 +20,18 @@ func BenchmarkResolve(b *testing.B) {
 	bed, _, accessKey := benchBed(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := bed.Resolve(b.Context(), accessKey); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(bed.Resolve(b.Context(), accessKey))(b)
 	}
 }
 
 // BenchmarkResolveCPU is the same without the request: the items are in memory.
 func BenchmarkResolveCPU(b *testing.B) {
 	bed, distributor, accessKey := benchBed(b)
-	out, err := bed.db.BatchGetItem(b.Context(), bed.request(accessKey, distributor))
-	if err != nil {
-		b.Fatal(err)
-	}
+	out := must.Get(bed.db.BatchGetItem(b.Context(), bed.request(accessKey, distributor)))(b)
 	bed.Store.db = inMemory{bed.Store.db, out}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := bed.Resolve(b.Context(), accessKey); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(bed.Resolve(b.Context(), accessKey))(b)
 	}
 }
 
@@ -48,9 +42,7 @@ func BenchmarkEngineBatchGet(b *testing.B) {
 	request := bed.request(accessKey, distributor)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := bed.db.BatchGetItem(b.Context(), request); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(bed.db.BatchGetItem(b.Context(), request))(b)
 	}
 }
 
@@ -92,9 +84,7 @@ func BenchmarkList(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			rules := awsrules.New(b)
 			rules.Latency = 0
-			if _, err := list(New(rules.DynamoDB(bed.db), bed.table, bed.ring, bed.now)); err != nil {
-				b.Fatal(err)
-			}
+			must.Get(list(New(rules.DynamoDB(bed.db), bed.table, bed.ring, bed.now)))(b)
 			units := rules.Take().Reads
 			s := bed.fresh()
 			b.ReportAllocs()

@@ -10,6 +10,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
+
+	"quotary/shared/testing/must"
 )
 
 func TestAnUpdateChangesWhatIsPresentAndNothingElse(t *testing.T) {
@@ -86,17 +88,12 @@ func TestADeletedSubKeyGivesItsPlaceAndQuotaBack(t *testing.T) {
 	b := newBed(t)
 	d := b.distributor(func(p *Preset) { p.MaxSubKeys = 1 }).AccessKey
 	k, _ := b.subKey(d, NewSubKey{Metadata: `{}`})
-	if err := b.DeleteSubKey(t.Context(), d, k.AccessKey); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.DeleteSubKey(t.Context(), d, k.AccessKey))
 	b.wantSums(d, 0, 0)
 	if _, _, err := b.SubKey(t.Context(), d, k.AccessKey); !errors.Is(err, ErrUnknown) {
 		t.Errorf("got %v, want ErrUnknown", err)
 	}
-	out, err := b.db.Scan(t.Context(), &dynamodb.ScanInput{TableName: &b.table})
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(b.db.Scan(t.Context(), &dynamodb.ScanInput{TableName: &b.table}))(t)
 	for _, it := range out.Items {
 		if text := fmt.Sprint(it["pk"], it["sk"]); strings.Contains(text, k.AccessKey) {
 			t.Errorf("an item of the deleted sub-key is left: %s", text)

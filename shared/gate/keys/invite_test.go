@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"quotary/shared/testing/must"
 )
 
 func TestAnInviteRegistersOneDistributorWithItsPreset(t *testing.T) {
@@ -18,39 +20,24 @@ func TestAnInviteRegistersOneDistributorWithItsPreset(t *testing.T) {
 		Name: "Acme", Level: "gold", MaxSubKeys: 3, MaxTotalQuota: 500, WSConnLimit: 4, WSSubLimit: 40,
 		Grants: []string{"futures:FUNDING_RATE_HISTORY"},
 	}
-	token, invite, err := b.CreateInvite(t.Context(), preset, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	token, invite := must.Get2(b.CreateInvite(t.Context(), preset, 0))(t)
 	if len(token) != 43 {
 		t.Errorf("the token has %d characters, want 43", len(token))
 	}
-	r, err := b.Register(t.Context(), token)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(b.Register(t.Context(), token))(t)
 	if !isAccessKey(r.AccessKey) || !isAccessKey(string(r.Secret)) || r.Name != "Acme" || r.Level != "gold" {
 		t.Errorf("got registration %+v", r)
 	}
-	d, err := b.Distributor(t.Context(), r.AccessKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(b.Distributor(t.Context(), r.AccessKey))(t)
 	want := Distributor{Preset: preset, AccessKey: r.AccessKey, CreatedAt: b.now().UTC()}
 	if diff := cmp.Diff(want, d); diff != "" {
 		t.Errorf("distributor (-want +got):\n%s", diff)
 	}
-	all, err := b.Distributors(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(b.Distributors(t.Context()))(t)
 	if diff := cmp.Diff([]Distributor{want}, all); diff != "" {
 		t.Errorf("list of distributors (-want +got):\n%s", diff)
 	}
-	invites, err := b.Invites(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	invites := must.Get(b.Invites(t.Context()))(t)
 	invite.UsedAt, invite.UsedBy = b.now().UTC(), r.AccessKey
 	if diff := cmp.Diff([]Invite{invite}, invites); diff != "" {
 		t.Errorf("list of invites (-want +got):\n%s", diff)
@@ -62,20 +49,13 @@ func TestATokenThatCannotRegisterIsRefused(t *testing.T) {
 	b := newBed(t)
 	preset := Preset{Name: "Acme", Level: "gold", MaxSubKeys: 3}
 	create := func(expiresIn int64) (string, Invite) {
-		token, invite, err := b.CreateInvite(t.Context(), preset, expiresIn)
-		if err != nil {
-			t.Fatal(err)
-		}
+		token, invite := must.Get2(b.CreateInvite(t.Context(), preset, expiresIn))(t)
 		return token, invite
 	}
 	used, _ := create(0)
-	if _, err := b.Register(t.Context(), used); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(b.Register(t.Context(), used))(t)
 	revoked, invite := create(0)
-	if err := b.RevokeInvite(t.Context(), invite.ID); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.RevokeInvite(t.Context(), invite.ID))
 	expired, _ := create(60)
 	b.move(time.Minute)
 	for name, token := range map[string]string{
@@ -98,10 +78,7 @@ func TestATokenThatCannotRegisterIsRefused(t *testing.T) {
 func TestAnInviteWithAnExpiryRegistersBeforeIt(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
-	token, _, err := b.CreateInvite(t.Context(), Preset{Name: "Acme", Level: "gold"}, 60)
-	if err != nil {
-		t.Fatal(err)
-	}
+	token, _ := must.Get2(b.CreateInvite(t.Context(), Preset{Name: "Acme", Level: "gold"}, 60))(t)
 	b.move(59 * time.Second)
 	if _, err := b.Register(t.Context(), token); err != nil {
 		t.Error(err)
@@ -111,10 +88,7 @@ func TestAnInviteWithAnExpiryRegistersBeforeIt(t *testing.T) {
 func TestConcurrentRegistrationsConsumeATokenOnce(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
-	token, _, err := b.CreateInvite(t.Context(), Preset{Name: "Acme", Level: "gold", MaxSubKeys: 3}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	token, _ := must.Get2(b.CreateInvite(t.Context(), Preset{Name: "Acme", Level: "gold", MaxSubKeys: 3}, 0))(t)
 	errs := make([]error, 50)
 	var wg sync.WaitGroup
 	for i := range errs {
@@ -142,10 +116,7 @@ func TestInviteStatusFollowsItsLife(t *testing.T) {
 	b := newBed(t)
 	want := map[string]string{}
 	add := func(name string, expiresIn int64) (string, Invite) {
-		token, invite, err := b.CreateInvite(t.Context(), Preset{Name: name, Level: "l"}, expiresIn)
-		if err != nil {
-			t.Fatal(err)
-		}
+		token, invite := must.Get2(b.CreateInvite(t.Context(), Preset{Name: name, Level: "l"}, expiresIn))(t)
 		b.move(time.Second)
 		return token, invite
 	}
@@ -153,20 +124,13 @@ func TestInviteStatusFollowsItsLife(t *testing.T) {
 	add("expired", 1)
 	add("later", 3600)
 	token, _ := add("used", 0)
-	if _, err := b.Register(t.Context(), token); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(b.Register(t.Context(), token))(t)
 	_, invite := add("revoked", 0)
 	for range 2 { // the second changes nothing
-		if err := b.RevokeInvite(t.Context(), invite.ID); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.RevokeInvite(t.Context(), invite.ID))
 	}
 	want["unused"], want["expired"], want["later"], want["used"], want["revoked"] = "unused", "expired", "unused", "used", "revoked"
-	invites, err := b.Invites(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	invites := must.Get(b.Invites(t.Context()))(t)
 	order := make([]string, 0, len(invites))
 	for _, i := range invites {
 		order = append(order, i.Name)
@@ -182,13 +146,8 @@ func TestInviteStatusFollowsItsLife(t *testing.T) {
 func TestRevokingWhatCannotBeRevokedFails(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
-	token, invite, err := b.CreateInvite(t.Context(), Preset{Name: "Acme", Level: "gold"}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.Register(t.Context(), token); err != nil {
-		t.Fatal(err)
-	}
+	token, invite := must.Get2(b.CreateInvite(t.Context(), Preset{Name: "Acme", Level: "gold"}, 0))(t)
+	must.Get(b.Register(t.Context(), token))(t)
 	wantInvalid(t, b.RevokeInvite(t.Context(), invite.ID), "already used")
 	for _, id := range []string{"", "x", strings.Repeat("0", 64), token} {
 		if err := b.RevokeInvite(t.Context(), id); !errors.Is(err, ErrUnknownInvite) {
@@ -235,9 +194,7 @@ func TestManyInvitesAreAllListed(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
 	for i := range 130 { // more than one batch read
-		if _, _, err := b.CreateInvite(t.Context(), Preset{Name: fmt.Sprint(i), Level: "l"}, 0); err != nil {
-			t.Fatal(err)
-		}
+		must.Get2(b.CreateInvite(t.Context(), Preset{Name: fmt.Sprint(i), Level: "l"}, 0))(t)
 	}
 	if invites, err := b.Invites(t.Context()); err != nil || len(invites) != 130 {
 		t.Errorf("got %d invites and error %v, want 130", len(invites), err)

@@ -15,6 +15,7 @@ import (
 
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testclock"
 )
 
@@ -46,12 +47,9 @@ func newBedOn(t testing.TB, client *dynamodb.Client) *bed {
 
 func testRing(t testing.TB) *Ring {
 	t.Helper()
-	ring, err := OpenRing(t.Context(), func(context.Context) (DataKeys, error) {
+	ring := must.Get(OpenRing(t.Context(), func(context.Context) (DataKeys, error) {
 		return DataKeys{Current: "a", Keys: map[string][]byte{"a": bytes.Repeat([]byte{7}, 32)}}, nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	return ring
 }
 
@@ -68,14 +66,8 @@ func (b *bed) distributor(change ...func(*Preset)) Registration {
 	for _, c := range change {
 		c(&preset)
 	}
-	token, _, err := b.CreateInvite(b.t.Context(), preset, 0)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	r, err := b.Register(b.t.Context(), token)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	token, _ := must.Get2(b.CreateInvite(b.t.Context(), preset, 0))(b.t)
+	r := must.Get(b.Register(b.t.Context(), token))(b.t)
 	return r
 }
 
@@ -85,20 +77,14 @@ func (b *bed) subKey(distributor string, in NewSubKey) (SubKey, Secret) {
 	if in.Name == "" {
 		in.Name = "client"
 	}
-	k, secret, err := b.CreateSubKey(b.t.Context(), distributor, in)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	k, secret := must.Get2(b.CreateSubKey(b.t.Context(), distributor, in))(b.t)
 	return k, secret
 }
 
 // level puts one with these actions.
 func (b *bed) level(distributor, name string, actions ...string) {
 	b.t.Helper()
-	err := b.PutLevel(b.t.Context(), distributor, name, Allow(actions...))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	must.Do(b.t, b.PutLevel(b.t.Context(), distributor, name, Allow(actions...)))
 }
 
 // wantInvalid checks that the error is the caller's and that its sentence

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quotary/shared/catalog"
+	"quotary/shared/testing/must"
 )
 
 func TestALevelIsReadAsItWasPut(t *testing.T) {
@@ -24,13 +25,8 @@ func TestALevelIsReadAsItWasPut(t *testing.T) {
 	}
 	second := LevelSettings{Permissions: []Permission{}}
 	for _, level := range []LevelSettings{first, second} {
-		if err := b.PutLevel(t.Context(), d, "gold", level); err != nil {
-			t.Fatal(err)
-		}
-		got, err := b.Level(t.Context(), d, "gold")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.PutLevel(t.Context(), d, "gold", level))
+		got := must.Get(b.Level(t.Context(), d, "gold"))(t)
 		if diff := cmp.Diff(level, got); diff != "" {
 			t.Errorf("level (-want +got):\n%s", diff)
 		}
@@ -41,20 +37,15 @@ func TestAbsentListsOfALevelAreStoredEmptyAndRepetitionsOnce(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
 	d := b.distributor().AccessKey
-	err := b.PutLevel(t.Context(), d, "gold", LevelSettings{Permissions: []Permission{
+	must.Do(t, b.PutLevel(t.Context(), d, "gold", LevelSettings{Permissions: []Permission{
 		{ResourceType: "perpdex"}, {ResourceType: "perpdex", Actions: []string{"HL_FILLS", "HL_FILLS"}},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))
 	got, err := b.Level(t.Context(), d, "gold")
 	want := []Permission{{ResourceType: "perpdex", Actions: []string{}}, {ResourceType: "perpdex", Actions: []string{"HL_FILLS"}}}
 	if diff := cmp.Diff(want, got.Permissions); err != nil || diff != "" {
 		t.Errorf("error %v, permissions (-want +got):\n%s", err, diff)
 	}
-	if err := b.PutLevel(t.Context(), d, "none", LevelSettings{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.PutLevel(t.Context(), d, "none", LevelSettings{}))
 	if got, err := b.Level(t.Context(), d, "none"); err != nil || got.Permissions == nil {
 		t.Errorf("got permissions %v and error %v, want an empty list", got.Permissions, err)
 	}
@@ -71,9 +62,7 @@ func TestLevelsAreListedByNameAndDeleted(t *testing.T) {
 		b.level(d, name, "HL_FILLS")
 	}
 	b.level(other, "theirs", "HL_FILLS")
-	if err := b.DeleteLevel(t.Context(), d, "silver"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.DeleteLevel(t.Context(), d, "silver"))
 	names, err := b.Levels(t.Context(), d)
 	if diff := cmp.Diff([]string{"Gold", "a-1_"}, names); err != nil || diff != "" {
 		t.Errorf("error %v, levels (-want +got):\n%s", err, diff)

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"quotary/shared/testing/must"
 )
 
 func TestSubKeysAreListedNewestFirstAndFiltered(t *testing.T) {
@@ -20,9 +22,7 @@ func TestSubKeysAreListedNewestFirstAndFiltered(t *testing.T) {
 		byName[name], _ = b.subKey(d, NewSubKey{Name: name, MonthlyQuota: ptr(int64(1)), Metadata: `"alp"`})
 		b.move(time.Millisecond)
 	}
-	if err := b.SetActive(t.Context(), d, []string{byName["alpine"].AccessKey}, false); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.SetActive(t.Context(), d, []string{byName["alpine"].AccessKey}, false))
 	start := byName["Beta"].AccessKey[:8]
 	for _, c := range []struct {
 		filter Filter
@@ -82,15 +82,11 @@ func TestABatchChangesAllOrNothing(t *testing.T) {
 			t.Errorf("%s: %d sub-keys are active, want all 100", name, n)
 		}
 	}
-	if err := b.SetActive(t.Context(), d, keys, false); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.SetActive(t.Context(), d, keys, false))
 	if n := active(); n != 0 {
 		t.Errorf("%d sub-keys are active after all were disabled", n)
 	}
-	if err := b.SetActive(t.Context(), d, []string{keys[3], keys[3], keys[5]}, true); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.SetActive(t.Context(), d, []string{keys[3], keys[3], keys[5]}, true))
 	if n := active(); n != 2 {
 		t.Errorf("%d sub-keys are active, want the 2 that were enabled", n)
 	}

@@ -8,21 +8,20 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"quotary/shared/testing/must"
 )
 
 // ringOf opens a ring of data keys whose ids are letters.
 func ringOf(t testing.TB, current string, ids ...string) *Ring {
 	t.Helper()
-	ring, err := OpenRing(t.Context(), func(context.Context) (DataKeys, error) {
+	ring := must.Get(OpenRing(t.Context(), func(context.Context) (DataKeys, error) {
 		keys := map[string][]byte{}
 		for _, id := range ids {
 			keys[id] = bytes.Repeat([]byte{id[0] - 'a' + 7}, 32)
 		}
 		return DataKeys{Current: current, Keys: keys}, nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	return ring
 }
 
@@ -65,9 +64,7 @@ func TestASecretWhoseDataKeyIsGoneIsCountedAndLeft(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
 	r := b.distributor()
-	if _, _, err := b.with(ringOf(t, "c", "a", "c")).CreateSubKey(t.Context(), r.AccessKey, NewSubKey{Name: "lost", MonthlyQuota: ptr(int64(1))}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get2(b.with(ringOf(t, "c", "a", "c")).CreateSubKey(t.Context(), r.AccessKey, NewSubKey{Name: "lost", MonthlyQuota: ptr(int64(1))}))(t)
 	got, err := b.with(ringOf(t, "b", "a", "b")).Reseal(t.Context())
 	if err != nil || got != (Resealed{Secrets: 2, Resealed: 1, Older: 1, Complete: true}) {
 		t.Errorf("%+v, %v", got, err)

@@ -11,15 +11,13 @@ import (
 
 	"quotary/shared/catalog"
 	"quotary/shared/testing/awsrules"
+	"quotary/shared/testing/must"
 )
 
 // resolve reads a principal that must exist.
 func (b *bed) resolve(accessKey string) Principal {
 	b.t.Helper()
-	p, err := b.Resolve(b.t.Context(), accessKey)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	p := must.Get(b.Resolve(b.t.Context(), accessKey))(b.t)
 	return p
 }
 
@@ -27,13 +25,10 @@ func TestASubKeyResolvesToAllThatDecidesAboutARequest(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
 	d := b.distributor().AccessKey
-	err := b.PutLevel(t.Context(), d, "silver", LevelSettings{
+	must.Do(t, b.PutLevel(t.Context(), d, "silver", LevelSettings{
 		MaxTimeRange: 86400, MaxRequest: 9, RateLimit: 60,
 		Permissions: []Permission{{ResourceType: "perpdex", Actions: []string{"HL_TICKERS", "HL_INFO_META"}}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	k, secret := b.subKey(d, NewSubKey{
 		Level: "silver", MonthlyQuota: ptr(int64(7)), RateLimit: 6, MaxTimeRange: 3600, WSConnLimit: 3, WSSubLimit: 30, ExpiresIn: 60,
 	})
@@ -116,9 +111,7 @@ func TestAResolveReadsTwoUnits(t *testing.T) {
 	resolve := func(what, accessKey string, units float64, calls map[string]int) {
 		t.Helper()
 		rules.Take()
-		if _, err := s.Resolve(t.Context(), accessKey); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Resolve(t.Context(), accessKey))(t)
 		if c := rules.Take(); c.Reads != units || c.Writes != 0 || !maps.Equal(c.Calls, calls) {
 			t.Errorf("%s: %v units by %v, want %v by %v", what, c.Reads, c.Calls, units, calls)
 		}
@@ -137,10 +130,7 @@ func TestAResolveReadsTwoUnits(t *testing.T) {
 func TestAHeadIsOneUnit(t *testing.T) {
 	t.Parallel()
 	all := catalog.Grants()
-	grants, err := checkGrants(append(all, all...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	grants := must.Get(checkGrants(append(all, all...)))(t)
 	head := headOf(&Preset{MaxTotalQuota: maxQuota, RateLimit: maxCount, WSConnLimit: maxCount, WSSubLimit: maxCount, Grants: grants})
 	size := 200 // of the keys, and what a head has beside
 	for name, value := range head {
@@ -272,9 +262,7 @@ func TestLowerBoundsLeaveWhatExists(t *testing.T) {
 	for range 3 {
 		b.subKey(d, NewSubKey{MonthlyQuota: ptr(int64(5))})
 	}
-	if err := b.SetLimits(t.Context(), d, Limits{MaxSubKeys: ptr(int64(2)), MaxTotalQuota: ptr(int64(10))}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.SetLimits(t.Context(), d, Limits{MaxSubKeys: ptr(int64(2)), MaxTotalQuota: ptr(int64(10))}))
 	b.wantSums(d, 3, 15)
 	got, err := b.Distributor(t.Context(), d)
 	if err != nil || got.AvailableQuota() != -5 {

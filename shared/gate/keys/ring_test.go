@@ -16,6 +16,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/google/go-cmp/cmp"
+
+	"quotary/shared/testing/must"
 )
 
 const (
@@ -27,10 +29,7 @@ const (
 // the access key as additional data.
 func TestOpensWhatAnotherImplementationSealed(t *testing.T) {
 	t.Parallel()
-	box, err := hex.DecodeString("000102030405060708090a0b21b4de162f3abf7b1384d1afd73d5fcd8508d7ed2a53110273f7028cb9b35930be955bd382f63665a61946c9fad284fd")
-	if err != nil {
-		t.Fatal(err)
-	}
+	box := must.Get(hex.DecodeString("000102030405060708090a0b21b4de162f3abf7b1384d1afd73d5fcd8508d7ed2a53110273f7028cb9b35930be955bd382f63665a61946c9fad284fd"))(t)
 	got, err := testRing(t).open(vectorKey, sealed{"a", box})
 	if err != nil || got != vectorSecret {
 		t.Errorf("got %q and error %v", string(got), err)
@@ -74,14 +73,11 @@ func TestASealedSecretOpensForItsKeyOnly(t *testing.T) {
 func TestARotatedRingOpensOldSecretsAndSealsWithTheNewKey(t *testing.T) {
 	t.Parallel()
 	old := testRing(t)
-	rotated, err := OpenRing(t.Context(), func(context.Context) (DataKeys, error) {
+	rotated := must.Get(OpenRing(t.Context(), func(context.Context) (DataKeys, error) {
 		return DataKeys{Current: "b", Keys: map[string][]byte{
 			"a": bytes.Repeat([]byte{7}, 32), "b": bytes.Repeat([]byte{8}, 32),
 		}}, nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	if got, err := rotated.open(vectorKey, old.seal(vectorKey, vectorSecret)); err != nil || got != vectorSecret {
 		t.Errorf("a secret sealed before: got %q and error %v", string(got), err)
 	}
@@ -98,22 +94,15 @@ func TestAKeyFileOpensARing(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "keys.json")
 	text, _ := json.Marshal(DataKeys{Current: "a", Keys: map[string][]byte{"a": bytes.Repeat([]byte{7}, 32)}})
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	ring, err := OpenRing(t.Context(), File(path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, text, 0o600))
+	ring := must.Get(OpenRing(t.Context(), File(path)))(t)
 	if got, err := ring.open(vectorKey, testRing(t).seal(vectorKey, vectorSecret)); err != nil || got != vectorSecret {
 		t.Errorf("got %q and error %v", string(got), err)
 	}
 	if runtime.GOOS == "windows" {
 		return
 	}
-	if err := os.Chmod(path, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(path, 0o644))
 	if _, err := OpenRing(t.Context(), File(path)); err == nil || !strings.Contains(err.Error(), "0600") {
 		t.Errorf("a key file open to others: got error %v", err)
 	}
@@ -132,9 +121,7 @@ func TestAFaultyKeyFileIsRefusedWithoutShowingIt(t *testing.T) {
 		"unknown current": `{"current":"b","keys":{"a":"` + material + `"}}`,
 	} {
 		path := filepath.Join(t.TempDir(), "keys.json")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 		_, err := OpenRing(t.Context(), File(path))
 		if err == nil {
 			t.Errorf("%s: accepted", name)
@@ -168,10 +155,7 @@ func TestKMSUnwrapsEachDataKeyOnceWithItsContext(t *testing.T) {
 		"wrapped-a/a": bytes.Repeat([]byte{7}, 32), "wrapped-b/b": bytes.Repeat([]byte{8}, 32),
 	}}
 	text, _ := json.Marshal(DataKeys{Current: "b", Keys: map[string][]byte{"a": []byte("wrapped-a"), "b": []byte("wrapped-b")}})
-	ring, err := OpenRing(t.Context(), KMS(w, string(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ring := must.Get(OpenRing(t.Context(), KMS(w, string(text))))(t)
 	for range 3 {
 		if got, err := ring.open(vectorKey, ring.seal(vectorKey, vectorSecret)); err != nil || got != vectorSecret {
 			t.Errorf("got %q and error %v", string(got), err)
@@ -204,10 +188,7 @@ func TestNothingPrintsASecret(t *testing.T) {
 		}
 		logger.Info("one", "value", v)
 		if _, isKeys := v.(DataKeys); !isKeys {
-			text, err := json.Marshal(v)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Get(json.Marshal(v))(t)
 			log.Write(text)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"quotary/shared/testing/must"
 )
 
 func TestTheStatusOfAKeyIsThatOfItsPrincipalAndNeedsNoRing(t *testing.T) {
@@ -17,10 +19,7 @@ func TestTheStatusOfAKeyIsThatOfItsPrincipalAndNeedsNoRing(t *testing.T) {
 	bare := b.with(nil)
 	is := func(when string) Status {
 		t.Helper()
-		got, err := bare.Statuses(t.Context(), map[string]string{k.AccessKey: r.AccessKey})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(bare.Statuses(t.Context(), map[string]string{k.AccessKey: r.AccessKey}))(t)
 		p, err := b.Resolve(t.Context(), k.AccessKey)
 		if err != nil || len(got) != 1 || !reflect.DeepEqual(got[k.AccessKey], Status{
 			Disabled: p.Disabled, ExpiresAt: p.ExpiresAt, DistributorDisabled: p.DistributorDisabled, Level: p.Level, Generation: p.Generation,
@@ -35,9 +34,7 @@ func TestTheStatusOfAKeyIsThatOfItsPrincipalAndNeedsNoRing(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	b.level(r.AccessKey, "gold", "HL_INFO")
-	if err := b.UpdateSubKey(t.Context(), r.AccessKey, SubKeyChange{AccessKey: k.AccessKey, WSSubLimit: ptr(int64(7))}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.UpdateSubKey(t.Context(), r.AccessKey, SubKeyChange{AccessKey: k.AccessKey, WSSubLimit: ptr(int64(7))}))
 	if got := is("changed"); got.Level.Permits("HL_TICKERS") || got.WSSubLimit != 7 {
 		t.Errorf("%+v", got)
 	}
@@ -45,25 +42,17 @@ func TestTheStatusOfAKeyIsThatOfItsPrincipalAndNeedsNoRing(t *testing.T) {
 		if got := is("with a secret"); got.Generation != generation {
 			t.Errorf("after %d resets: %+v", generation, got)
 		}
-		if _, err := b.ResetSecret(t.Context(), r.AccessKey, k.AccessKey); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.ResetSecret(t.Context(), r.AccessKey, k.AccessKey))(t)
 	}
-	if err := b.DeleteLevel(t.Context(), r.AccessKey, "gold"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.DeleteLevel(t.Context(), r.AccessKey, "gold"))
 	if got := is("without its level"); got.Level != nil {
 		t.Errorf("%+v", got)
 	}
-	if err := b.SetActive(t.Context(), r.AccessKey, []string{k.AccessKey}, false); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.SetActive(t.Context(), r.AccessKey, []string{k.AccessKey}, false))
 	if got := is("disabled"); !got.Disabled {
 		t.Errorf("%+v", got)
 	}
-	if err := b.SetDisabled(t.Context(), r.AccessKey, true); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.SetDisabled(t.Context(), r.AccessKey, true))
 	if got := is("its distributor disabled"); !got.DistributorDisabled {
 		t.Errorf("%+v", got)
 	}
@@ -91,12 +80,8 @@ func TestALimitOfSocketsSaysSinceWhenThereIsOne(t *testing.T) {
 	} {
 		if step.when != "as they were made" {
 			b.clock.Move(time.Second)
-			if err := b.SetLimits(t.Context(), r.AccessKey, Limits{WSConnLimit: step.all[0], WSSubLimit: step.all[1], MaxSubKeys: ptr(int64(7))}); err != nil {
-				t.Fatal(err)
-			}
-			if err := b.UpdateSubKey(t.Context(), r.AccessKey, SubKeyChange{AccessKey: k.AccessKey, WSConnLimit: step.key[0], WSSubLimit: step.key[1]}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, b.SetLimits(t.Context(), r.AccessKey, Limits{WSConnLimit: step.all[0], WSSubLimit: step.all[1], MaxSubKeys: ptr(int64(7))}))
+			must.Do(t, b.UpdateSubKey(t.Context(), r.AccessKey, SubKeyChange{AccessKey: k.AccessKey, WSConnLimit: step.key[0], WSSubLimit: step.key[1]}))
 		}
 		p := b.resolve(k.AccessKey)
 		all, err := b.Statuses(t.Context(), map[string]string{k.AccessKey: r.AccessKey})
@@ -119,16 +104,11 @@ func TestStatusesOfManyKeysAreFewRequests(t *testing.T) {
 			of[k.AccessKey], last = r.AccessKey, k.AccessKey
 		}
 	}
-	if err := b.DeleteSubKey(t.Context(), of[last], last); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.DeleteSubKey(t.Context(), of[last], last))
 	unknown := strings.Repeat("0", 32)
 	of[unknown] = unknown
 	b.reads()
-	got, err := b.with(nil).Statuses(t.Context(), of)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(b.with(nil).Statuses(t.Context(), of))(t)
 	if gets, batches := b.reads(); gets != 0 || batches != 4 { // the third once more for those that are absent, the last for the levels
 		t.Errorf("%d and %d requests for 180 keys of three distributors", gets, batches)
 	}

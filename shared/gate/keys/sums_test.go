@@ -9,16 +9,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
+
+	"quotary/shared/testing/must"
 )
 
 // wantSums checks the figures of the distributor, and that they are the sums
 // over its sub-keys.
 func (b *bed) wantSums(distributor string, count, allocated int64) {
 	b.t.Helper()
-	d, err := b.Distributor(b.t.Context(), distributor)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	d := must.Get(b.Distributor(b.t.Context(), distributor))(b.t)
 	list := b.listAll(distributor, Filter{})
 	sum := int64(0)
 	var active []SubKey
@@ -103,10 +102,7 @@ func TestSumsHoldAfterAnySequenceOfChanges(t *testing.T) {
 				}
 			}
 			b.wantSums(d, int64(len(model)), total())
-			got, err := b.Distributor(t.Context(), d)
-			if err != nil {
-				r.Fatal(err)
-			}
+			got := must.Get(b.Distributor(t.Context(), d))(r)
 			if got.SubKeyCount != int64(len(model)) || got.AllocatedQuota != total() || got.AvailableQuota() != limit-total() {
 				r.Fatalf("the distributor counts %d sub-keys and %d allocated, want %d and %d", got.SubKeyCount, got.AllocatedQuota, len(model), total())
 			}

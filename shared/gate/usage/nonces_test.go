@@ -10,6 +10,7 @@ import (
 	"quotary/shared/gate/usage"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 )
 
 func TestANonceIsAcceptedOnceUntilItExpires(t *testing.T) {
@@ -20,9 +21,7 @@ func TestANonceIsAcceptedOnceUntilItExpires(t *testing.T) {
 	use := func(key, nonce string) error {
 		return n.Use(t.Context(), key, nonce, "", now.Now().Add(31*time.Second))
 	}
-	if err := use("k", "1"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, use("k", "1"))
 	if err := use("k", "1"); !errors.Is(err, usage.ErrNonceUsed) {
 		t.Fatalf("second use: %v", err)
 	}

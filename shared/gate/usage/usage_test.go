@@ -21,15 +21,13 @@ import (
 	"quotary/shared/gate/usage"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testclock"
 )
 
 func at(t testing.TB, text string) *testclock.Clock {
 	t.Helper()
-	when, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	when := must.Get(time.Parse(time.RFC3339, text))(t)
 	return testclock.At(when)
 }
 
@@ -94,9 +92,7 @@ func TestAnInstanceWhoseClockIsBehindCountsInTheLaterBucket(t *testing.T) {
 	now := at(t, "2026-11-21T10:01:00Z")
 	ahead, another := counters(t, now)
 	limits := usage.Limits{PerMinute: 2}
-	if _, err := ahead.Take(t.Context(), "k", "d", limits); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(ahead.Take(t.Context(), "k", "d", limits))(t)
 	now.Move(-time.Second)
 	behind := another()
 	if r, err := behind.Take(t.Context(), "k", "d", limits); err != nil || r.RateLeft != 0 {
@@ -113,9 +109,7 @@ func TestWhatRefusesSaysWhatIsLeft(t *testing.T) {
 	c, _ := counters(t, now)
 	for name, limits := range map[string]usage.Limits{"month": {PerMonth: 3, PerMinute: 10}, "total": {PerMinute: 10, Total: 3}} {
 		for range 3 {
-			if _, err := c.Take(t.Context(), name, name, limits); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(c.Take(t.Context(), name, name, limits))(t)
 		}
 		_, err := c.Take(t.Context(), name, name, limits)
 		d := denied(t, err)
@@ -130,9 +124,7 @@ func TestMonthsAreCountedApartInUTC(t *testing.T) {
 	now := at(t, "2026-11-30T23:59:58Z")
 	c, _ := counters(t, now)
 	limits := usage.Limits{PerMonth: 1, Total: 1}
-	if _, err := c.Take(t.Context(), "k", "d", limits); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(c.Take(t.Context(), "k", "d", limits))(t)
 	_, err := c.Take(t.Context(), "k", "d", limits)
 	if d := denied(t, err); d.Cap != usage.PerMonth || d.RetryAfter != 2*time.Second {
 		t.Fatalf("second request: %+v", d)
@@ -274,9 +266,7 @@ func TestCountersEqualWhatWasServed(t *testing.T) {
 				if len(receipts) > 0 {
 					r := receipts[len(receipts)-1]
 					receipts = receipts[:len(receipts)-1]
-					if err := instances[0].Refund(context.Background(), r); err != nil {
-						rt.Fatal(err)
-					}
+					must.Do(rt, instances[0].Refund(context.Background(), r))
 					used[r.Key]--
 					total--
 				}
@@ -308,10 +298,7 @@ func TestCountersEqualWhatWasServed(t *testing.T) {
 				}
 			}
 		}
-		got, err := instances[1].Keys(context.Background(), names, now.Now())
-		if err != nil {
-			rt.Fatal(err)
-		}
+		got := must.Get(instances[1].Keys(context.Background(), names, now.Now()))(rt)
 		for _, name := range names {
 			if got[name] != used[name] {
 				rt.Fatalf("%s counts %d, served %d", name, got[name], used[name])
@@ -362,9 +349,7 @@ func TestWhatWasRefusedIsServedAsSoonAsItFits(t *testing.T) {
 	if _, err := c.Take(ctx, "k", "d", usage.Limits{PerMonth: 2, PerMinute: 2}); err != nil {
 		t.Errorf("when the limits are raised: %v", err)
 	}
-	if err := c.Refund(ctx, first); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Refund(ctx, first))
 	if _, err := c.Take(ctx, "k", "d", usage.Limits{PerMonth: 2}); err != nil {
 		t.Errorf("at once after a refund: %v", err)
 	}
@@ -510,8 +495,6 @@ func BenchmarkTakeThroughTheEngine(b *testing.B) {
 	c := usage.NewCounters(db, storetest.Tables(b, db)+schema.UsageTable, now.Now)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := c.Take(b.Context(), "k", "d", usage.Limits{PerMonth: 1 << 40, PerMinute: 1 << 40, Total: 1 << 40}); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(c.Take(b.Context(), "k", "d", usage.Limits{PerMonth: 1 << 40, PerMinute: 1 << 40, Total: 1 << 40}))(b)
 	}
 }

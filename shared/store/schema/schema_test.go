@@ -13,6 +13,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 )
 
 func TestCreateMakesTheTablesOfTheSchema(t *testing.T) {
@@ -20,10 +21,7 @@ func TestCreateMakesTheTablesOfTheSchema(t *testing.T) {
 	db := storetest.DynamoDB(t)
 	prefix := storetest.Tables(t, db)
 	for table, indexes := range map[string]string{"log": "by-a by-b by-c by-d", "series": "", "keys": "", "usage": "", "connections": "", "documents": ""} {
-		out, err := db.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String(prefix + table)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(db.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String(prefix + table)}))(t)
 		if out.Table.TableStatus != types.TableStatusActive {
 			t.Errorf("table %s is %s", table, out.Table.TableStatus)
 		}
@@ -50,10 +48,7 @@ func TestCreateMakesTheTablesOfTheSchema(t *testing.T) {
 			t.Errorf("table %s has the indexes %v, want %s", table, names, indexes)
 		}
 	}
-	ttl, err := db.DescribeTimeToLive(t.Context(), &dynamodb.DescribeTimeToLiveInput{TableName: aws.String(prefix + "usage")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ttl := must.Get(db.DescribeTimeToLive(t.Context(), &dynamodb.DescribeTimeToLiveInput{TableName: aws.String(prefix + "usage")}))(t)
 	if d := ttl.TimeToLiveDescription; d.TimeToLiveStatus != types.TimeToLiveStatusEnabled || aws.ToString(d.AttributeName) != "exp" {
 		t.Errorf("expiry of usage is %s on %q", d.TimeToLiveStatus, aws.ToString(d.AttributeName))
 	}
@@ -65,12 +60,8 @@ func TestCreateTwiceKeepsTheRows(t *testing.T) {
 	prefix := storetest.Tables(t, db)
 	log := store.NewLog(db, prefix+schema.LogTable)
 	rows := []store.Row{{Subject: "s", Time: time.UnixMilli(1), ID: "1", Body: []byte(`{}`)}}
-	if err := log.Put(t.Context(), "fill", rows); err != nil {
-		t.Fatal(err)
-	}
-	if err := schema.Create(t.Context(), db, schema.Tables(prefix)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, log.Put(t.Context(), "fill", rows))
+	must.Do(t, schema.Create(t.Context(), db, schema.Tables(prefix)))
 	if missing, err := log.Missing(t.Context(), "fill", rows); err != nil || missing != 0 {
 		t.Errorf("%d rows are missing, error %v", missing, err)
 	}

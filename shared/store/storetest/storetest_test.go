@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -23,10 +24,7 @@ func TestTheEngineEndsWithAKilledProcess(t *testing.T) {
 	if os.Getenv("QUOTARY_DYNAMODB_ENDPOINT") != "" {
 		t.Skip("the engine is not ours")
 	}
-	binary, err := storetest.Binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	binary := must.Get(storetest.Binary())(t)
 	// The name that the engine runs under distinguishes it from those of other tests.
 	link := filepath.Join(t.TempDir(), "engine")
 	if err := os.Symlink(binary, link); err != nil {
@@ -34,22 +32,13 @@ func TestTheEngineEndsWithAKilledProcess(t *testing.T) {
 	}
 	child := exec.Command(os.Args[0], "-test.run=^TestTheEngineEndsWithAKilledProcess$")
 	child.Env = append(os.Environ(), "STORETEST_CHILD=1", "QUOTARY_DYNOXIDE="+link, "TMPDIR="+t.TempDir())
-	out, err := child.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := out.Read(make([]byte, 3)); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(child.StdoutPipe())(t)
+	must.Do(t, child.Start())
+	must.Get(out.Read(make([]byte, 3)))(t)
 	if !running(t, link) {
 		t.Fatal("no engine runs")
 	}
-	if err := child.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, child.Process.Kill())
 	child.Wait()
 	testenv.Until(t, "the engine of a killed process has ended", func() bool { return !running(t, link) })
 }

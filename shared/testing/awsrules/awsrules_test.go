@@ -21,6 +21,7 @@ import (
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 	"quotary/shared/testing/awsrules"
+	"quotary/shared/testing/must"
 )
 
 // world is a table under the rules, of a client that tries everything once.
@@ -192,9 +193,7 @@ func TestAnExhaustedPartitionCancelsTransactionsAndIsToldToBatches(t *testing.T)
 	bubble(t, func(t *testing.T, w *world) {
 		w.WriteUnits = 1
 		ctx := t.Context()
-		if err := w.put(ctx, sized("hot", "1", 5000)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.put(ctx, sized("hot", "1", 5000)))
 		if got := fmt.Sprint(reasons(w.transact(ctx, key("cold", "1"), key("hot", "2")))); got != "[None ProvisionedThroughputExceeded]" {
 			t.Errorf("a transaction is cancelled with %s", got)
 		}
@@ -283,15 +282,9 @@ func TestAShardTakesFiveReadsASecond(t *testing.T) {
 		Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""), HTTPClient: storetest.DynamoDB(t).Options().HTTPClient}))
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
-		d, err := streams.DescribeStream(ctx, &dynamodbstreams.DescribeStreamInput{StreamArn: &arn})
-		if err != nil {
-			t.Fatal(err)
-		}
-		placed, err := streams.GetShardIterator(ctx, &dynamodbstreams.GetShardIteratorInput{
-			StreamArn: &arn, ShardId: d.StreamDescription.Shards[0].ShardId, ShardIteratorType: streamtypes.ShardIteratorTypeTrimHorizon})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(streams.DescribeStream(ctx, &dynamodbstreams.DescribeStreamInput{StreamArn: &arn}))(t)
+		placed := must.Get(streams.GetShardIterator(ctx, &dynamodbstreams.GetShardIteratorInput{
+			StreamArn: &arn, ShardId: d.StreamDescription.Shards[0].ShardId, ShardIteratorType: streamtypes.ShardIteratorTypeTrimHorizon}))(t)
 		iterator := placed.ShardIterator
 		read := func() error {
 			out, err := streams.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: iterator})
@@ -301,9 +294,7 @@ func TestAShardTakesFiveReadsASecond(t *testing.T) {
 			return err
 		}
 		for range 5 {
-			if err := read(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, read())
 		}
 		var limited *streamtypes.LimitExceededException
 		if err := read(); !errors.As(err, &limited) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"quotary/shared/testing/must"
 	"quotary/shared/text/lenient"
 )
 
@@ -39,9 +40,7 @@ func TestAValueOfAnotherTypeCostsItselfAlone(t *testing.T) {
 		}
 	}
 	var list []item
-	if err := lenient.List([]byte(` [{"name":"a"},7,{"name":"b","size":"x"},null,"y"]`), &list); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, lenient.List([]byte(` [{"name":"a"},7,{"name":"b","size":"x"},null,"y"]`), &list))
 	if diff := cmp.Diff([]item{{Name: "a"}, {}, {Name: "b"}, {}, {}}, list); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 	"quotary/shared/venue/wire"
 )
 
@@ -20,10 +21,7 @@ func TestARecordedStateIsValuedAsTheVenueDid(t *testing.T) {
 	if dir == "" {
 		t.Skip("QUOTARY_TESTDATA is not set")
 	}
-	file, err := os.Open(filepath.Join(dir, "hyperliquid", "hl_python_sdk_info_cassettes.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.Open(filepath.Join(dir, "hyperliquid", "hl_python_sdk_info_cassettes.jsonl")))(t)
 	defer file.Close()
 	positions := 0
 	lines := bufio.NewScanner(file)
@@ -33,25 +31,15 @@ func TestARecordedStateIsValuedAsTheVenueDid(t *testing.T) {
 			Request  struct{ Type string }
 			Response json.RawMessage
 		}
-		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(lines.Bytes(), &c))
 		if c.Request.Type != "clearinghouseState" {
 			continue
 		}
 		var fields map[string]json.RawMessage
-		if err := json.Unmarshal(c.Response, &fields); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(c.Response, &fields))
 		fields["time"] = json.RawMessage("1") // which the venue did not tell yet
-		timed, err := json.Marshal(fields)
-		if err != nil {
-			t.Fatal(err)
-		}
-		said, err := wire.ParseAccount(timed, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		timed := must.Get(json.Marshal(fields))(t)
+		said := must.Get(wire.ParseAccount(timed, ""))(t)
 		positions += len(said.Positions)
 		checkValued(t, &said)
 	}

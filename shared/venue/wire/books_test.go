@@ -11,6 +11,7 @@ import (
 
 	"quotary/localstack/sim/venue"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 	"quotary/shared/venue/wire"
 )
 
@@ -33,10 +34,7 @@ func levels(text string) []market.Level {
 func TestBooksAreGroupedAsTheVenueGroupsThem(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	v, err := venue.Open(venue.Config{Traders: 60, HistoryDays: 1, Clock: func() time.Time { return noon }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(venue.Open(venue.Config{Traders: 60, HistoryDays: 1, Clock: func() time.Time { return noon }}))(t)
 	defer v.Close()
 	ask := func(question string) market.Book {
 		t.Helper()
@@ -150,9 +148,7 @@ func BenchmarkBook(b *testing.B) {
 	b.Run("read", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := wire.ParseBook(body); err != nil {
-				b.Fatal(err)
-			}
+			must.Get(wire.ParseBook(body))(b)
 		}
 	})
 	b.Run("write", func(b *testing.B) {

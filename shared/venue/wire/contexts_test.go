@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 	"quotary/shared/venue/wire"
 )
 
@@ -14,10 +15,7 @@ func TestContextsGoSideBySideWithTheUniverse(t *testing.T) {
 		[{"funding":"0.0000125","openInterest":"688.11","premium":"0.00031774","oraclePx":"84000.0","markPx":"84026.5","midPx":null},
 		 {"funding":"0.0","premium":null,"markPx":null},
 		 {"funding":"-0.000002","premium":null,"markPx":"1600.25"}]]`)
-	c, err := wire.ParseContexts("xyz", 7, raw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(wire.ParseContexts("xyz", 7, raw))(t)
 	if c.Dex != "xyz" || c.Spot || c.Time != 7 || len(c.Coins) != 2 {
 		t.Fatalf("got %+v", c)
 	}

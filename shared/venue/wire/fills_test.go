@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 )
 
 const (
@@ -174,10 +175,7 @@ func TestADustConversionIsAFillButNoTrade(t *testing.T) {
 func TestAPairOfFillsIsOneTradeWithBothUsers(t *testing.T) {
 	t.Parallel()
 	for _, events := range [][]string{{event(alice, buyJSON), event(bob, sellJSON)}, {event(bob, sellJSON), event(alice, buyJSON)}} {
-		fills, _, err := ParseFills(nil, blockLine(5, events...), 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fills, _ := must.Get2(ParseFills(nil, blockLine(5, events...), 0))(t)
 		trades := market.AppendTrades(nil, fills)
 		if len(trades) != 1 || trades[0].Users != [2]string{alice, bob} || trades[0].Side != market.Buy || market.Text(market.Notional(trades[0].Px, trades[0].Sz)) != "41.84874" {
 			t.Fatalf("%+v", trades)
@@ -280,10 +278,7 @@ func recorded(t testing.TB) []string {
 	if dir == "" {
 		t.Skip("QUOTARY_TESTDATA names no folder of recordings")
 	}
-	data, err := os.ReadFile(filepath.Join(dir, "hyperliquid", "node_fills_sample.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join(dir, "hyperliquid", "node_fills_sample.jsonl")))(t)
 	return strings.Split(strings.TrimSpace(string(data)), "\n")
 }
 
@@ -364,9 +359,7 @@ func BenchmarkEncodingJSON(b *testing.B) {
 			Number int64                `json:"block_number"`
 			Events [][2]json.RawMessage `json:"events"`
 		}
-		if err := json.Unmarshal(line, &block); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, json.Unmarshal(line, &block))
 		for _, e := range block.Events {
 			var address string
 			var f fill
@@ -380,9 +373,6 @@ func BenchmarkEncodingJSON(b *testing.B) {
 
 func decimal(t *testing.T, s string) market.Decimal {
 	t.Helper()
-	d, err := market.ParseDecimal(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(market.ParseDecimal(s))(t)
 	return d
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 	"quotary/shared/venue/wire"
 )
 
@@ -36,9 +37,7 @@ func TestAnOrderStatusIsWrittenAsTheVenueWritesIt(t *testing.T) {
 			`"triggerCondition":"N/A","isTrigger":false,"triggerPx":"0.0","children":[],"isPositionTpsl":false,"reduceOnly":false,` +
 			`"orderType":"Market","origSz":"0.0025","tif":null,"cloid":null},"status":"filled","statusTimestamp":1755857898644}`: &plain,
 	} {
-		if err := s.Check(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Check())
 		if s.Address != "0xa11ce00000000000000000000000000000000001" {
 			t.Errorf("the address became %s", s.Address)
 		}
@@ -61,16 +60,13 @@ func nodeStatus(t testing.TB, s *market.OrderStatus) string {
 	if len(children) == 0 {
 		children = json.RawMessage("[]")
 	}
-	line, err := json.Marshal(map[string]any{
+	line := must.Get(json.Marshal(map[string]any{
 		"time": s.When().Format(wire.NodeTime), "user": s.Address, "hash": orNull(s.Hash), "status": s.Status,
 		"builder": map[string]any{"b": orNull(s.Builder), "f": s.BuilderFee},
 		"order": map[string]any{"coin": s.Coin, "side": s.Side, "limitPx": s.LimitPx, "sz": s.Sz, "origSz": s.OrigSz, "oid": s.Oid, "timestamp": s.Timestamp,
 			"triggerCondition": s.TriggerCondition, "isTrigger": s.IsTrigger, "triggerPx": s.TriggerPx, "children": children,
 			"isPositionTpsl": s.IsPositionTpsl, "reduceOnly": s.ReduceOnly, "orderType": s.OrderType, "tif": orNull(s.Tif), "cloid": orNull(s.Cloid)},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	return string(line)
 }
 

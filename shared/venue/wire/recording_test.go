@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"quotary/shared/testing/must"
 	"quotary/shared/venue/wire"
 )
 
@@ -21,10 +22,7 @@ func TestRecordedMarketsAreRead(t *testing.T) {
 	}
 	seen := map[string]int{}
 	for _, name := range []string{"sonirico_info_cassettes.jsonl", "hl_python_sdk_info_cassettes.jsonl"} {
-		file, err := os.Open(filepath.Join(dir, "hyperliquid", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get(os.Open(filepath.Join(dir, "hyperliquid", name)))(t)
 		defer file.Close()
 		lines := bufio.NewScanner(file)
 		lines.Buffer(nil, 64<<20)
@@ -33,9 +31,7 @@ func TestRecordedMarketsAreRead(t *testing.T) {
 				Request  struct{ Type, Dex string }
 				Response json.RawMessage
 			}
-			if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(lines.Bytes(), &c))
 			seen[c.Request.Type]++
 			switch c.Request.Type {
 			case "metaAndAssetCtxs":
@@ -60,9 +56,7 @@ func TestRecordedMarketsAreRead(t *testing.T) {
 				checkBook(t, c.Response)
 			}
 		}
-		if err := lines.Err(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, lines.Err())
 	}
 	for _, kind := range []string{"metaAndAssetCtxs", "spotMetaAndAssetCtxs", "fundingHistory", "l2Book"} {
 		if seen[kind] == 0 {
@@ -88,9 +82,6 @@ func checkBook(t *testing.T, recorded []byte) {
 
 func mustJSON(t *testing.T, v any) string {
 	t.Helper()
-	b, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(json.Marshal(v))(t)
 	return string(b)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 	"quotary/shared/venue/wire"
 )
 
@@ -74,10 +75,7 @@ func TestTradesOfOneTimeKeepTheOrderOfTheirExecution(t *testing.T) {
 		{at(5), true, "[1]"},
 		{at(), true, "[]"},
 	} {
-		trades, _, err := wire.ParseTrades([]byte(c.list), c.newestFirst)
-		if err != nil {
-			t.Fatal(err)
-		}
+		trades, _ := must.Get2(wire.ParseTrades([]byte(c.list), c.newestFirst))(t)
 		slices.SortFunc(trades, func(a, b market.Trade) int { return a.Order().Compare(b.Order()) })
 		tids := []int64{}
 		for _, tr := range trades {

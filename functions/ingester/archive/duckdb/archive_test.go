@@ -22,6 +22,7 @@ import (
 	"quotary/shared/data/orders"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/testing/must"
 )
 
 const (
@@ -60,12 +61,8 @@ func write(t *testing.T, folder, dataset string, day time.Time, rows []store.Row
 				t.Fatalf("%d of %d rows, error %v", len(kept), len(part), err)
 			}
 			path := filepath.Join(folder, fmt.Sprintf("%s%d.parquet", archive.DayFolder(dataset, day), i))
-			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, file, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+			must.Do(t, os.WriteFile(path, file, 0o600))
 		}
 		return
 	}
@@ -75,37 +72,24 @@ func write(t *testing.T, folder, dataset string, day time.Time, rows []store.Row
 // rowsOf asks DuckDB, and returns each row as a text.
 func rowsOf(t *testing.T, db *sql.DB, query string, args ...any) (all []string) {
 	t.Helper()
-	rows, err := db.QueryContext(t.Context(), fmt.Sprintf(query, args...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must.Get(db.QueryContext(t.Context(), fmt.Sprintf(query, args...)))(t)
 	defer rows.Close()
-	columns, err := rows.Columns()
-	if err != nil {
-		t.Fatal(err)
-	}
+	columns := must.Get(rows.Columns())(t)
 	for rows.Next() {
 		values, into := make([]string, len(columns)), make([]any, len(columns))
 		for i := range values {
 			into[i] = &values[i]
 		}
-		if err := rows.Scan(into...); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, rows.Scan(into...))
 		all = append(all, strings.Join(values, " "))
 	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, rows.Err())
 	return all
 }
 
 func open(t *testing.T) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("duckdb", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(sql.Open("duckdb", ""))(t)
 	t.Cleanup(func() { db.Close() })
 	return db
 }

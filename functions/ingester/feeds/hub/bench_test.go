@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"quotary/shared/testing/must"
 )
 
 // counter is a sink that counts, and does not answer for stalled connections.
@@ -53,9 +55,7 @@ func newCrowd(b *testing.B, sink Sink, topics, conns, perConn int, stalled float
 		}
 		c.Connect(Conn{ID: id})
 		for j := range perConn {
-			if err := c.Subscribe(id, c.topics[(i*perConn+j)%topics], nil); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, c.Subscribe(id, c.topics[(i*perConn+j)%topics], nil))
 		}
 	}
 	c.each = int64((conns - sick) * perConn / topics)
@@ -181,9 +181,7 @@ func BenchmarkMemory(b *testing.B) {
 				for i := range conns {
 					id := fmt.Sprint("conn ", i)
 					h.Connect(Conn{ID: id})
-					if err := h.Subscribe(id, "topic", nil); err != nil {
-						b.Fatal(err)
-					}
+					must.Do(b, h.Subscribe(id, "topic", nil))
 				}
 				frame := make([]byte, 512)
 				for range waiting {

@@ -20,6 +20,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"quotary/functions/ingester/feeds/hub"
+	"quotary/shared/testing/must"
 )
 
 const serveVariable = "QUOTARY_TEST_MANAGEMENT_API"
@@ -105,33 +106,21 @@ func apiProcess(b *testing.B) string {
 	api := exec.Command(os.Args[0])
 	api.Env = append(os.Environ(), serveVariable+"=1")
 	api.Stderr = os.Stderr
-	stdin, err := api.StdinPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	stdout, err := api.StdoutPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := api.Start(); err != nil {
-		b.Fatal(err)
-	}
+	stdin := must.Get(api.StdinPipe())(b)
+	stdout := must.Get(api.StdoutPipe())(b)
+	must.Do(b, api.Start())
 	b.Cleanup(func() {
 		stdin.Close()
 		_ = api.Wait()
 	})
 	var url string
-	if _, err := fmt.Fscanln(stdout, &url); err != nil {
-		b.Fatal(err)
-	}
+	must.Get(fmt.Fscanln(stdout, &url))(b)
 	return url
 }
 
 // cpuTime is what this process has used.
 func cpuTime(b *testing.B) time.Duration {
 	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

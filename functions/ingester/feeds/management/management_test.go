@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quotary/functions/ingester/feeds/hub"
+	"quotary/shared/testing/must"
 )
 
 var testConfig = aws.Config{
@@ -164,9 +165,7 @@ func TestAConnectionThatEndsUnansweredIsReplaced(t *testing.T) {
 	})
 	c := New(testConfig, always)
 	for i := range int32(20) {
-		if err := c.Post(t.Context(), hub.Conn{ID: "a", Endpoint: endpoint}, []byte("frame")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Post(t.Context(), hub.Conn{ID: "a", Endpoint: endpoint}, []byte("frame")))
 		server.CloseClientConnections()
 		if posts.Load() != i+1 {
 			t.Fatalf("%d posts arrived, want %d", posts.Load(), i+1)
@@ -191,10 +190,7 @@ func TestAnAPIThatDoesNotAnswerIsGivenUp(t *testing.T) {
 
 func TestWhatWasNotSentIsWorthAnotherTry(t *testing.T) {
 	t.Parallel()
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	closed := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	closed.Close()
 	conn := hub.Conn{ID: "a", Endpoint: "http://" + closed.Addr().String()}
 	if err := New(testConfig, always).Post(t.Context(), conn, []byte("x")); !errors.Is(err, hub.ErrBusy) {
