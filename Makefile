@@ -11,7 +11,7 @@ LINT  := v2.15.0
 PROGRAMS := $(patsubst %/main.go,./%,$(wildcard functions/*/main.go functions/*/*/main.go)) ./localstack
 GOBUILD  := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -tags lambda.norpc
 
-.PHONY: vulnerabilities help run test prove soak bench build lint replay load schema url tools tools-oracle test-oracle test-archive readme costs openapi compatible test-generators fuzz clean package synth diff deploy sam-local sam-check
+.PHONY: vulnerabilities help run test prove soak bench build lint generate replay load schema url tools tools-oracle test-oracle test-archive readme costs openapi compatible test-generators fuzz clean package synth diff deploy sam-local sam-check
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -104,6 +104,16 @@ sam-local: ## write the template for sam local
 sam-check: ## lint that template with sam, and invoke each function where Docker runs
 package synth diff deploy sam-local sam-check:
 	@$(MAKE) --no-print-directory -C infra $@
+
+# In this order: the document is written with the catalog's comments, and costs are counted
+# with the sample events. Golden answers of handlers are not generated: go test -update in
+# their folder accepts them.
+generate: tools build ## write all that is generated from the catalog and what is counted
+	@go test -count=1 ./shared/catalog -update
+	@$(MAKE) --no-print-directory openapi
+	@go test -count=1 $$(grep -rl --include='*_test.go' 'droptest\.' shared/data | sed 's,^,./,; s,/[^/]*$$,,' | sort -u) -update
+	@$(GOTEST) -count=1 ./events -run 'Samples|TestCostsOfRequests' -update
+	@cd infra && go test -count=1 ./stacks -update
 
 readme: ## write the lists of the README and of docs/endpoints.md from the catalog
 	@go test -count=1 -run TestDocumentsListTheCatalog ./shared/catalog -update

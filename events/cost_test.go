@@ -92,7 +92,7 @@ func TestCostsOfRequests(t *testing.T) {
 	}
 	want, err := os.ReadFile(costsFile)
 	if err != nil || !bytes.Equal(text, want) {
-		t.Errorf("requests cost other than %s says (run make costs to accept): %v\ngot  %s\nwant %s", costsFile, err, text, want)
+		t.Errorf("requests cost other than %s says (run make generate to accept): %v\ngot  %s\nwant %s", costsFile, err, text, want)
 	}
 }
 

@@ -326,7 +326,7 @@ func writeChapter(t *testing.T, chapter string, update bool, tables map[string]s
 			t.Fatalf("%s has lost the marks of the table of %s", path, name)
 		}
 		if have != written && !update {
-			t.Errorf("the guide's table of %s is not what was counted: run make costs", name)
+			t.Errorf("the guide's table of %s is not what was counted: run make generate", name)
 		}
 		out = head + begin + written + end + tail
 	}

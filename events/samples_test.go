@@ -40,7 +40,7 @@ func TestSamplesOfRequestsFollowFromTheCatalog(t *testing.T) {
 		if *apitest.Update {
 			must.Do(t, os.WriteFile(function+".json", text, 0o644))
 		} else if !bytes.Equal(text, sample(t, function)) {
-			t.Errorf("%s.json is not what follows from the catalog: run go test ./events -update", function)
+			t.Errorf("%s.json is not what follows from the catalog: run make generate", function)
 		}
 	}
 }

@@ -251,7 +251,7 @@ func golden(t *testing.T, name, got string) {
 	}
 	want := must.Get(os.ReadFile(file))(t)
 	if got != string(want) {
-		t.Errorf("the deployment differs from %s; if that is meant: go test ./stacks -update\n%s", file, difference(string(want), got))
+		t.Errorf("the deployment differs from %s; if that is meant: make generate\n%s", file, difference(string(want), got))
 	}
 }
 

@@ -91,7 +91,7 @@ func TestPlannedEndpointsAreListed(t *testing.T) {
 		return
 	}
 	if got != string(before) {
-		t.Errorf("the planned endpoints differ from %s: run go test ./shared/catalog -update\n%s", golden, got)
+		t.Errorf("the planned endpoints differ from %s: run make generate\n%s", golden, got)
 	}
 }
 

@@ -43,7 +43,7 @@ func TestOperationIDsAreFrozen(t *testing.T) {
 		case known && before != id:
 			t.Errorf("%s: the operation id %s is %s for ever", e, id, before)
 		case !known && !*update:
-			t.Errorf("%s: the operation id %s is not in %s: run go test ./shared/catalog -update if it is the right name for ever", e, id, list)
+			t.Errorf("%s: the operation id %s is not in %s: run make generate if it is the right name for ever", e, id, list)
 		case !known:
 			frozen[e.String()], users[id], added = id, e.String(), true
 		}

@@ -9,7 +9,7 @@ import (
 	"quotary/shared/catalog"
 )
 
-// Lists in documents are written from the catalog: run make readme after a change.
+// Lists in documents are written from the catalog: run make generate after a change.
 func TestDocumentsListTheCatalog(t *testing.T) {
 	t.Parallel()
 	listed(t, "../../docs/endpoints.md", "endpoints", endpointTable())
@@ -38,7 +38,7 @@ func listed(t *testing.T, path, name, want string) {
 		return
 	}
 	if have != want {
-		t.Errorf("the %s of %s are not the catalog's: run make readme", name, path)
+		t.Errorf("the %s of %s are not the catalog's: run make generate", name, path)
 	}
 }
 

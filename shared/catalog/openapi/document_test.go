@@ -138,6 +138,6 @@ func TestOperationsAreDescribedInFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(got)+"\n" != string(want) {
-		t.Errorf("the operations differ from %s: run go test ./shared/catalog/openapi -update\n%s", golden, got)
+		t.Errorf("the operations differ from %s: run make generate\n%s", golden, got)
 	}
 }

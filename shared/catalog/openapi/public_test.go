@@ -83,7 +83,7 @@ func TestThePublicDocumentIsCurrent(t *testing.T) {
 		}
 	}
 	if have, err := os.ReadFile(path); err != nil || !bytes.Equal(have, want.Bytes()) {
-		t.Errorf("openapi.json is not what catalog and golden answers say: run make openapi (%v)", err)
+		t.Errorf("openapi.json is not what catalog and golden answers say: run make generate (%v)", err)
 	}
 }
 

@@ -282,6 +282,6 @@ func TestTheDescriptionsAreTheCommentsOfTheCatalog(t *testing.T) {
 		}
 	}
 	if have, err := os.ReadFile(path); err != nil || string(have) != want.String() {
-		t.Errorf("%s is not what the catalog's comments say: run make openapi (%v)", path, err)
+		t.Errorf("%s is not what the catalog's comments say: run make generate (%v)", path, err)
 	}
 }

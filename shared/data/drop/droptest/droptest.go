@@ -41,7 +41,7 @@ func Schema[T any](t *testing.T, of *drop.Type[T], dataset, file string) {
 		return
 	}
 	if have, err := os.ReadFile(file); err != nil || !bytes.Equal(have, want.Bytes()) {
-		t.Errorf("%s is not what the Go type says (%v): run go test -update here", file, err)
+		t.Errorf("%s is not what the Go type says (%v): run make generate", file, err)
 	}
 }
 
