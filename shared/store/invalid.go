@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
+	"quotary/shared/aws/attr"
 	"quotary/shared/store/schema"
 )
 
@@ -79,6 +80,9 @@ func validate(it item) error {
 	}
 	return nil
 }
+
+// storable reports whether a row can have been written under a partition key.
+func storable(pk string) bool { return validate(item{attrPK: attr.S(pk)}) == nil }
 
 // keyLimit is how long a key may be, 0 for an attribute that is none.
 func keyLimit(name string) int {

@@ -251,11 +251,12 @@ func refusals() Object {
 		catalog.ReasonTooSlow:          "the request took too long: ask for less",
 	} {
 		sent := Object{"X-Request-Id": headerReference("X-Request-Id")}
-		if reason == catalog.ReasonRateLimited {
+		switch reason {
+		case catalog.ReasonRateLimited:
 			for name := range headers() {
 				sent[name] = headerReference(name)
 			}
-		} else if reason == catalog.ReasonNotReady {
+		case catalog.ReasonNotReady:
 			sent["Retry-After"] = headerReference("Retry-After")
 		}
 		content := jsonContent(reference(Error))

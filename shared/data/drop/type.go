@@ -110,7 +110,7 @@ func (m *member) set(at reflect.Value, raw json.RawMessage) bool {
 		}
 		text = visible.Text(text)
 		at.SetString(text)
-		return !(m.required && text == "") && (m.longest == 0 || utf8.RuneCountInString(text) <= m.longest) &&
+		return (!m.required || text != "") && (m.longest == 0 || utf8.RuneCountInString(text) <= m.longest) &&
 			(m.pattern == nil || m.pattern.MatchString(text)) && (m.enum == nil || slices.Contains(m.enum, text))
 	case reflect.Int64:
 		n, err := strconv.ParseInt(string(raw), 10, 64)
