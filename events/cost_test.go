@@ -32,6 +32,7 @@ import (
 	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
+	"quotary/shared/store/storetest"
 )
 
 // cost is what a request costs of DynamoDB in all functions that it passes, those warm.
@@ -234,8 +235,8 @@ func (c *costs) fill() {
 	for n := range int64(230) {
 		last.Tickers = append(last.Tickers, tickers.Ticker{Coin: fmt.Sprintf("COIN%d", n), Price: fmt.Sprintf("%d.25", 7*n+1), Time: costsFrom})
 	}
-	must(tickers.Publish(ctx, c.views, last))
-	must(mids.Publish(ctx, c.views, mids.View{Time: time.Now().UnixMilli(), Mids: map[string]map[string]string{"": {"BTC": "64000.5"}}}))
+	storetest.Publish(c.t, c.views, tickers.Published, last)
+	storetest.Publish(c.t, c.views, mids.Published, mids.View{Time: time.Now().UnixMilli(), Mids: map[string]map[string]string{"": {"BTC": "64000.5"}}})
 	var rows []store.SeriesRow
 	for _, address := range traders() {
 		var a market.Account

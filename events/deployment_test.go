@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"maps"
 	"net/http"
@@ -91,33 +90,25 @@ func deploy(t *testing.T) *deployment {
 	}
 	d.way = d.stores(t)
 	apitest.Deliver(t, d.views, catalog.Datasets()...)
-	err = errors.Join(
-		coins.Publish(t.Context(), d.views, coins.View{}),
-		openinterest.Publish(t.Context(), d.views, openinterest.View{}),
-		openorders.Publish(t.Context(), d.views, 1, nil),
-	)
-	if err != nil {
+	storetest.Publish(t, d.views, coins.Published, coins.View{})
+	storetest.Publish(t, d.views, openinterest.Published, openinterest.View{})
+	storetest.Publish(t, d.views, openorders.PublishedTop, openorders.Top{Time: 1})
+	if err := d.views.Publish(t.Context(), openorders.ValuesName, openorders.EncodeValues(1, nil)); err != nil {
 		t.Fatal(err)
 	}
 	// A perpetual has figures, and no K-lines yet, so that what it takes to show either is
 	// asked for.
 	followed := contracts.View{Contracts: []contracts.Contract{{Pair: market.Pair{Key: "btcswapusdt:binance", Base: "BTC", Swap: true}}}}
-	if err := contracts.Publish(t.Context(), d.views, followed); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, d.views, contracts.Published, followed)
 	listed := pairs.View{Pairs: []pairs.Pair{{Pair: market.Pair{Key: "btcswapusdt:binance", Base: "BTC", Swap: true}}, {Pair: market.Pair{Key: otherKey, Base: "ETH", Swap: true}}}}
-	if err := pairs.Publish(t.Context(), d.views, listed); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, d.views, pairs.Published, listed)
 	// The account of the samples is known, and the venue is to be asked about it again.
 	if err := d.Series().Put(t.Context(), []store.SeriesRow{accounts.Row(&market.Account{Address: sampleAddress})}); err != nil {
 		t.Fatal(err)
 	}
 	// A perpetual of the perpetual exchange has just traded.
 	now := time.Now().UnixMilli()
-	if err := tickers.Publish(t.Context(), d.views, tickers.View{Tickers: []tickers.Ticker{{Coin: "BTC", Price: "1.0", Time: now}}}); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, d.views, tickers.Published, tickers.View{Tickers: []tickers.Ticker{{Coin: "BTC", Price: "1.0", Time: now}}})
 	px := market.DecimalFromInt(1)
 	if err := klines.Put(t.Context(), d.Series(), "BTC", market.Trade{Coin: "BTC", Side: market.Buy, Time: now, Tid: 1, Px: px, Sz: px}); err != nil {
 		t.Fatal(err)

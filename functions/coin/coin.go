@@ -18,7 +18,7 @@ type reader struct {
 }
 
 func newReader(views *store.Views, clock func() time.Time) *reader {
-	return &reader{coins: coins.Open(views, clock), tickers: cointickers.Open(views, clock)}
+	return &reader{coins: coins.Published.Open(views, clock), tickers: cointickers.Published.Open(views, clock)}
 }
 
 // list returns a page of all coins.

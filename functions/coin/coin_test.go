@@ -18,6 +18,7 @@ import (
 	"quotary/shared/data/rates"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/store/storetest"
 )
 
 type world struct {
@@ -44,9 +45,7 @@ func (w *world) fill(t *testing.T) {
 		{Key: "ethereum", Listing: &coins.Listing{Symbol: "ETH", Name: "Ethereum", Rank: 2}},
 		{Key: "gone", Listing: &coins.Listing{Symbol: "GONE", Rank: 3}, Entry: &coins.Entry{CoinKey: "gone", Hidden: true}},
 	}}
-	if err := coins.Publish(t.Context(), w.views, list); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, w.views, coins.Published, list)
 	now := w.Now().UnixMilli()
 	known := ratesOf(t, "2026-11-13", "1.08", "7.776", "2026-11-20", "1.1", "7.7")
 	prices := cointickers.View{Time: now, Tickers: []cointickers.Ticker{
@@ -54,9 +53,7 @@ func (w *world) fill(t *testing.T) {
 		cointickers.New(&market.CoinMarket{Key: "ethereum", Time: now - 90_000, Price: "0.00001234", Turnover24h: "1000"}, rates.View{}),
 		cointickers.New(&market.CoinMarket{Key: "old", Time: now - 25*3_600_000, Price: "1"}, known),
 	}}
-	if err := cointickers.Publish(t.Context(), w.views, prices); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, w.views, cointickers.Published, prices)
 }
 
 func ratesOf(t *testing.T, days ...string) (v rates.View) {
@@ -150,9 +147,7 @@ func TestPagesTogetherAreAllCoins(t *testing.T) {
 	for i := range n {
 		list.Coins = append(list.Coins, coins.Coin{Key: fmt.Sprint("coin", i), Listing: &coins.Listing{Symbol: "C", Rank: int64(i*31%n + 1)}})
 	}
-	if err := coins.Publish(t.Context(), w.views, list); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, w.views, coins.Published, list)
 	w.Move(time.Minute)
 	rapid.Check(t, func(r *rapid.T) {
 		size := rapid.IntRange(1, 100).Filter(func(n int) bool { return n > 20 }).Draw(r, "page_size")

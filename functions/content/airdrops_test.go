@@ -11,6 +11,7 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/data/airdrops"
 	"quotary/shared/data/drop"
+	"quotary/shared/store/storetest"
 )
 
 const (
@@ -54,9 +55,7 @@ func newAirdrops(t *testing.T, list func(time.Time) []airdrops.Airdrop) *apitest
 	for i := range all {
 		all[i] = all[i].WithoutContent()
 	}
-	if err := airdrops.Publish(t.Context(), views, airdrops.NewView(all)); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, views, airdrops.Published, airdrops.NewView(all))
 	return w
 }
 

@@ -20,7 +20,7 @@ type flashHandlers struct {
 }
 
 func openFlashes(log *store.Log, views *store.Views, clock func() time.Time) *flashHandlers {
-	s := &flashHandlers{log: log, newest: flashes.Open(views, clock), indexes: map[string]*flashindex.Reader{}}
+	s := &flashHandlers{log: log, newest: flashes.Published.Open(views, clock), indexes: map[string]*flashindex.Reader{}}
 	for _, platform := range []string{flashes.House, flashes.Social} {
 		s.indexes[platform] = flashindex.Open(views, clock, platform)
 	}

@@ -17,6 +17,7 @@ import (
 	"quotary/shared/data/flashindex"
 	"quotary/shared/data/members"
 	"quotary/shared/search"
+	"quotary/shared/store/storetest"
 )
 
 const (
@@ -75,8 +76,12 @@ func newFlashes(t *testing.T, list func(time.Time) []flashes.Flash, unseen ...fu
 	for platform, list := range documents {
 		var tree flashindex.Builder
 		tree.Add(list)
-		if err := flashindex.Publish(t.Context(), views, platform, &tree); err != nil {
-			t.Fatal(err)
+		for level, body := range tree.Changed() {
+			if body != nil {
+				if err := views.Publish(t.Context(), flashindex.Name(platform, level), body); err != nil {
+					t.Fatal(err)
+				}
+			}
 		}
 	}
 	newest := map[int64]flashes.Flash{}
@@ -85,9 +90,7 @@ func newFlashes(t *testing.T, list func(time.Time) []flashes.Flash, unseen ...fu
 			newest[f.ID] = f
 		}
 	}
-	if err := flashes.Publish(t.Context(), views, flashes.NewView(slices.Collect(maps.Values(newest)))); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, views, flashes.Published, flashes.NewView(slices.Collect(maps.Values(newest))))
 	authors := []members.Entry{
 		{MemberID: "a", Name: "Example Desk", Type: members.TypeSocial, Avatar: "https://img.example/a.png", Followers: 1234, Describe: "Writes.", Labels: "analyst, trader"},
 		{MemberID: "b", Name: "Desk of B", Type: members.TypeSocial, Followers: 5}, {MemberID: "c", Name: "Desk C", Type: "exchange"},
@@ -96,9 +99,7 @@ func newFlashes(t *testing.T, list func(time.Time) []flashes.Flash, unseen ...fu
 	for i, e := range authors {
 		known = append(known, members.Member{Entry: e, Place: drop.Place{Time: 1, File: "a", Line: int64(i) + 1}})
 	}
-	if err := members.Publish(t.Context(), views, members.NewView(known)); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, views, members.Published, members.NewView(known))
 	return w
 }
 

@@ -29,9 +29,9 @@ func main() {
 
 // register gives the family its handlers.
 func register(f *api.Family, log *store.Log, views *store.Views, clock func() time.Time) {
-	(&reader{log: log, newest: news.Open(views, clock)}).register(f)
-	(&airdropHandlers{log: log, newest: airdrops.Open(views, clock)}).register(f)
+	(&reader{log: log, newest: news.Published.Open(views, clock)}).register(f)
+	(&airdropHandlers{log: log, newest: airdrops.Published.Open(views, clock)}).register(f)
 	shorts := openFlashes(log, views, clock)
 	shorts.register(f)
-	(&postHandlers{flashHandlers: shorts, memberView: members.Open(views, clock)}).register(f)
+	(&postHandlers{flashHandlers: shorts, memberView: members.Published.Open(views, clock)}).register(f)
 }

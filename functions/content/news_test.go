@@ -9,6 +9,7 @@ import (
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/data/news"
+	"quotary/shared/store/storetest"
 )
 
 const (
@@ -42,9 +43,7 @@ func newWorld(t *testing.T, items ...news.Item) *apitest.World {
 	if err := news.Put(t.Context(), log, items...); err != nil {
 		t.Fatal(err)
 	}
-	if err := news.Publish(t.Context(), views, news.NewView(headings)); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, views, news.Published, news.NewView(headings))
 	return w
 }
 

@@ -20,6 +20,7 @@ import (
 	"quotary/shared/data/rates"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/store/storetest"
 )
 
 const (
@@ -112,9 +113,7 @@ func TestFundingRatesAreListedNewestFirst(t *testing.T) {
 func TestTheFundingRateOfACoinIsFoundByItsSpellings(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	if err := coins.Publish(t.Context(), w.views, coins.View{Coins: []coins.Coin{{Key: "bitcoin", Listing: &coins.Listing{Symbol: "BTC", Rank: 1}}}}); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, w.views, coins.Published, coins.View{Coins: []coins.Coin{{Key: "bitcoin", Listing: &coins.Listing{Symbol: "BTC", Rank: 1}}}})
 	w.put(t, pairseries.CoinFunding, "btc", 3, func(n int) string { return "0.0002" + strconv.Itoa(n) })
 	w.Get(t, w.SubKey, base+"/funding-rate/vol-weight-history?symbol=btcswapusdt&interval=1h").Golden(t, "coin-funding")
 	for _, symbol := range []string{"BTC", "bitcoin", "btcusdt", "btcswapusdt:okcoinfutures", "BTCUSD"} {
@@ -263,18 +262,14 @@ func TestPairsAreRankedByOpenInterest(t *testing.T) {
 		v.Contracts = append(v.Contracts, contracts.Contract{Pair: pair, Size: dec(t, "12.5"), Value: dec(t, value), InterestTime: now})
 	}
 	v.Contracts = append(v.Contracts, contracts.Contract{Pair: market.Pair{Key: "unknownswapusdt:bybit"}})
-	if err := contracts.Publish(t.Context(), w.views, v); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, w.views, contracts.Published, v)
 	w.put(t, pairseries.Interest, "c1swapusdt:binance", 90, func(n int) string { return strconv.Itoa(800 + n) })
 	w.Get(t, w.SubKey, "/v2/futures/interest?currency=usd&lan=en&pageSize=2").Golden(t, "interest")
 	list := apitest.Data[catalog.FuturesInterestList](t, w.Get(t, w.SubKey, "/v2/futures/interest?page=2&pageSize=2"))
 	if len(list.List) != 1 || list.List[0].Key != "c0swapusdt:binance" || list.List[0].MarketName != "币安" || list.List[0].Trade != "" {
 		t.Errorf("page 2 in yuan, of which no rate is known, is %+v", list)
 	}
-	if err := rates.Publish(t.Context(), w.views, rates.View{Days: []rates.Day{{Date: "2026-01-01", USD: "1", CNY: "7"}}}); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, w.views, rates.Published, rates.View{Days: []rates.Day{{Date: "2026-01-01", USD: "1", CNY: "7"}}})
 	w.Move(time.Hour) // the view is read again
 	list = apitest.Data[catalog.FuturesInterestList](t, w.Get(t, w.SubKey, "/v2/futures/interest?page=2&pageSize=2"))
 	if len(list.List) != 1 || list.List[0].Trade != "2100" {

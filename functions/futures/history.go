@@ -37,9 +37,9 @@ type reader struct {
 
 func newReader(series *store.Series, views *store.Views, wanted *followrequests.Store, clock func() time.Time) *reader {
 	return &reader{
-		series: series, contracts: contracts.Open(views, clock), trades: pairtrades.Open(views, clock), rates: rates.Open(views, clock),
-		perps: tickers.Open(views, clock), contexts: contexts.OpenPerps(views, clock),
-		coins: coins.Open(views, clock), asked: pairlookup.New(series, pairs.Open(views, clock), wanted),
+		series: series, contracts: contracts.Published.Open(views, clock), trades: pairtrades.Published.Open(views, clock), rates: rates.Published.Open(views, clock),
+		perps: tickers.Published.Open(views, clock), contexts: contexts.PerpsOnly.Open(views, clock),
+		coins: coins.Published.Open(views, clock), asked: pairlookup.New(series, pairs.Published.Open(views, clock), wanted),
 	}
 }
 

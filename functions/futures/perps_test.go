@@ -18,6 +18,7 @@ import (
 	"quotary/shared/data/pairseries"
 	"quotary/shared/data/tickers"
 	"quotary/shared/market"
+	"quotary/shared/store/storetest"
 )
 
 const pepe = "kpepeswapusdc:hyperliquid"
@@ -26,9 +27,7 @@ const pepe = "kpepeswapusdc:hyperliquid"
 func (w *world) listPerps(t *testing.T) {
 	t.Helper()
 	v := tickers.View{Tickers: []tickers.Ticker{{Coin: "BTC", Price: "70000.0"}, {Coin: "kPEPE", Price: "0.012"}, {Coin: "xyz:GOLD", Price: "4000.0"}}}
-	if err := tickers.Publish(t.Context(), w.views, v); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, w.views, tickers.Published, v)
 }
 
 func TestFundingOfThePerpetualExchangeIsWhatItPaidForEachHour(t *testing.T) {
@@ -87,9 +86,7 @@ func TestTheOpenBucketOfThePerpetualExchangeHasWhatItExpects(t *testing.T) {
 		}
 	}
 	figures := json.RawMessage(`[{"universe":[{"name":"kPEPE"},{"name":"BTC"}]},[{"markPx":"0.0125"},{"markPx":"70000.5","funding":"-0.0000125"}]]`)
-	if err := contexts.Publish(t.Context(), w.views, contexts.View{Time: now - 1000, Perps: map[string]json.RawMessage{"": figures}}); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, w.views, contexts.Published, contexts.View{Time: now - 1000, Perps: map[string]json.RawMessage{"": figures}})
 	const path = base + "/funding-rate/history?symbol=btcswapusdc:hyperliquid"
 	start := apitest.Start.UnixMilli()
 	row := func(time int64, open, high, low, last string) catalog.FuturesBar {
@@ -199,13 +196,9 @@ func TestPerpetualsOfThePerpetualExchangeAreRankedAmongTheOthers(t *testing.T) {
 	w := newWorld(t)
 	now := w.Now().UnixMilli()
 	figures := `[{"universe":[{"name":"BTC"},{"name":"OLD"},{"name":"kPEPE"}]},[{"markPx":"70000.5","openInterest":"2.5"},{"markPx":"1","openInterest":"0.0"},{"markPx":"0.0125","openInterest":"1000"}]]`
-	if err := contexts.Publish(t.Context(), w.views, contexts.View{Time: now, Perps: map[string]json.RawMessage{"": json.RawMessage(figures), "xyz": json.RawMessage(`[{"universe":[]},[]]`)}}); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, w.views, contexts.Published, contexts.View{Time: now, Perps: map[string]json.RawMessage{"": json.RawMessage(figures), "xyz": json.RawMessage(`[{"universe":[]},[]]`)}})
 	v := contracts.View{Time: now, Contracts: []contracts.Contract{{Pair: market.Pair{Key: btc, Base: "BTC", Quote: "USDT", Platform: "binance", Swap: true}, Size: dec(t, "2"), Value: dec(t, "140000"), InterestTime: now}}}
-	if err := contracts.Publish(t.Context(), w.views, v); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, w.views, contracts.Published, v)
 	// Some minutes of each hour, which closes with the last of them.
 	var hours []market.Bar
 	for n := range int64(27) {

@@ -9,6 +9,7 @@ import (
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/data/pairtrades"
+	"quotary/shared/store/storetest"
 )
 
 func TestTheLatestTradesOfAPairComeNewestFirst(t *testing.T) {
@@ -23,9 +24,7 @@ func TestTheLatestTradesOfAPairComeNewestFirst(t *testing.T) {
 			ID: 1000 + i, Time: now - (pairtrades.Most-1-i)*1000, Px: dec(t, "70000.5"), Sz: dec(t, "0.002"), Paid: dec(t, "140.001"), Sold: i%2 == 0,
 		})
 	}
-	if err := pairtrades.Publish(t.Context(), w.views, v); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, w.views, pairtrades.Published, v)
 	w.Move(time.Minute)
 	w.Get(t, w.SubKey, path+"BTCSWAPUSDT:binance&limit=2").Golden(t, "trade-data")
 	for query, want := range map[string][2]string{ // the newest and the oldest

@@ -13,6 +13,7 @@ import (
 	"quotary/shared/data/pairseries"
 	"quotary/shared/data/pairtrades"
 	"quotary/shared/market"
+	"quotary/shared/store/storetest"
 )
 
 // TestEveryEndpointOfAPairWantsItAndAnswersOnceItsPastIsRead: never with a part of it.
@@ -34,12 +35,8 @@ func TestEveryEndpointOfAPairWantsItAndAnswersOnceItsPastIsRead(t *testing.T) {
 				{Pair: market.Pair{Key: btc, Base: "BTC", Swap: true}, Followed: true},
 				{Pair: market.Pair{Key: spot, Base: "ETH"}}, {Pair: market.Pair{Key: swap, Base: "ETH", Swap: true}},
 			}}
-			if err := pairs.Publish(t.Context(), w.views, listed); err != nil {
-				t.Fatal(err)
-			}
-			if err := pairtrades.Publish(t.Context(), w.views, pairtrades.View{}); err != nil {
-				t.Fatal(err)
-			}
+			storetest.Publish(t, w.views, pairs.Published, listed)
+			storetest.Publish(t, w.views, pairtrades.Published, pairtrades.View{})
 			w.put(t, pairseries.Interest, swap, 3, func(int) string { return "100" })
 			if a := w.Get(t, w.SubKey, base+path+nobody); a.Status != http.StatusOK {
 				t.Errorf("%s: %d %s", nobody, a.Status, a.Body)

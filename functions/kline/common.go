@@ -30,9 +30,9 @@ type reader struct {
 }
 
 func newReader(series *store.Series, views *store.Views, wanted *followrequests.Store, clock func() time.Time) *reader {
-	listed := pairs.Open(views, clock)
+	listed := pairs.Published.Open(views, clock)
 	return &reader{
-		series: series, pairs: listed, perps: tickers.Open(views, clock), coins: coins.Open(views, clock),
+		series: series, pairs: listed, perps: tickers.Published.Open(views, clock), coins: coins.Published.Open(views, clock),
 		asked: pairlookup.New(series, listed, wanted),
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"quotary/shared/data/tickers"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/store/storetest"
 	"quotary/shared/testing/testenv"
 )
 
@@ -50,15 +51,9 @@ func newWorld(t *testing.T) *world {
 		{Pair: market.Pair{Key: "btcusdt:binance", Base: "BTC"}, Followed: true}, {Pair: market.Pair{Key: "btcswapusdt:binance", Base: "BTC", Swap: true}, Followed: true},
 		{Pair: market.Pair{Key: "ethusdt:binance", Base: "ETH"}}, {Pair: market.Pair{Key: "nowusdt:binance", Base: "NOW"}},
 	}}
-	for name, err := range map[string]error{
-		"pairs":   pairs.Publish(t.Context(), w.views, listed),
-		"coins":   coins.Publish(t.Context(), w.views, coins.View{Coins: []coins.Coin{{Key: "bitcoin", Listing: &coins.Listing{Symbol: "btc"}}}}),
-		"tickers": tickers.Publish(t.Context(), w.views, tickers.View{Tickers: []tickers.Ticker{{Coin: "kPEPE", Price: "0.01"}}}),
-	} {
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-	}
+	storetest.Publish(t, w.views, pairs.Published, listed)
+	storetest.Publish(t, w.views, coins.Published, coins.View{Coins: []coins.Coin{{Key: "bitcoin", Listing: &coins.Listing{Symbol: "btc"}}}})
+	storetest.Publish(t, w.views, tickers.Published, tickers.View{Tickers: []tickers.Ticker{{Coin: "kPEPE", Price: "0.01"}}})
 	return w
 }
 

@@ -33,10 +33,10 @@ type reader struct {
 
 func newReader(series *store.Series, views *store.Views, clock func() time.Time) *reader {
 	return &reader{
-		series: series, contracts: contracts.Open(views, clock), coins: coins.Open(views, clock),
-		perps: tickers.Open(views, clock), rates: rates.Open(views, clock),
+		series: series, contracts: contracts.Published.Open(views, clock), coins: coins.Published.Open(views, clock),
+		perps: tickers.Published.Open(views, clock), rates: rates.Published.Open(views, clock),
 		liquidated: [...]*store.View[pairliquidations.View]{
-			pairliquidations.Open(views, pairliquidations.Name, clock), pairliquidations.Open(views, pairliquidations.PerpName, clock),
+			pairliquidations.Published.Open(views, clock), pairliquidations.OfPerps.Open(views, clock),
 		},
 	}
 }

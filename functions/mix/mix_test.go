@@ -17,6 +17,7 @@ import (
 	"quotary/shared/gate/keys"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/store/storetest"
 )
 
 type world struct {
@@ -62,9 +63,7 @@ func TestTheRatioOfAccountsIsThatOfBitcoinOverAllExchanges(t *testing.T) {
 			}
 		}
 	}
-	if err := contracts.Publish(t.Context(), w.views, v); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, w.views, contracts.Published, v)
 	w.Move(time.Minute)
 	w.Get(t, w.SubKey, "/v2/mix/ls-ratio").Golden(t, "ls-ratio")
 }
@@ -95,9 +94,7 @@ func TestARatioOfThePastIsKnownOnlyWhereEachPerpetualOfNowHasAShare(t *testing.T
 			}
 		}
 	}
-	if err := contracts.Publish(t.Context(), w.views, v); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, w.views, contracts.Published, v)
 	got := apitest.Data[catalog.LongShortRatioNow](t, w.Get(t, w.SubKey, "/v2/mix/ls-ratio")).Detail
 	if got.Last != "1.5" || got.LastDay == nil || *got.LastDay != "1.5" || got.LastWeek != nil {
 		t.Errorf("%+v", got)
@@ -119,19 +116,11 @@ func TestLiquidationsAreSummedUp(t *testing.T) {
 		{Key: "ethswapusdt:binance", Coin: "eth", Platform: "binance", Minutes: []pairliquidations.Minute{minute(3, "30", "4")}},
 		{Key: "btcswapusdt:bybit", Coin: "btc", Platform: "bybit", Minutes: []pairliquidations.Minute{minute(3, "25", "26")}},
 	}}
-	if err := pairliquidations.Publish(t.Context(), w.views, pairliquidations.Name, v); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, w.views, pairliquidations.Published, v)
 	perp := pairliquidations.View{Pairs: []pairliquidations.Pair{{Key: "btcswapusdc:hyperliquid", Coin: "btc", Platform: "hyperliquid", Minutes: []pairliquidations.Minute{minute(4, "2", "0.5")}}}}
-	if err := pairliquidations.Publish(t.Context(), w.views, pairliquidations.PerpName, perp); err != nil {
-		t.Fatal(err)
-	}
-	if err := rates.Publish(t.Context(), w.views, rates.View{Days: []rates.Day{{Date: "2026-01-01", USD: "1", CNY: "7"}}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := coins.Publish(t.Context(), w.views, coins.View{Coins: []coins.Coin{{Key: "bitcoin", Listing: &coins.Listing{Symbol: "BTC", Rank: 1}}}}); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, w.views, pairliquidations.OfPerps, perp)
+	storetest.Publish(t, w.views, rates.Published, rates.View{Days: []rates.Day{{Date: "2026-01-01", USD: "1", CNY: "7"}}})
+	storetest.Publish(t, w.views, coins.Published, coins.View{Coins: []coins.Coin{{Key: "bitcoin", Listing: &coins.Listing{Symbol: "BTC", Rank: 1}}}})
 	w.Get(t, w.SubKey, "/v2/mix/liq?currency=usd").Golden(t, "liq")
 	sums := func(query string) catalog.LiquidationDetail {
 		t.Helper()
@@ -180,18 +169,13 @@ func TestLiquidationsOfACoinAreThoseUnderAllOfItsNames(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	minutes := []pairliquidations.Minute{{Time: apitest.Start.UnixMilli(), Long: dec(t, "1"), Count: 1, Largest: dec(t, "1")}}
-	of := map[string][]pairliquidations.Pair{
-		pairliquidations.Name:     {{Key: "1000pepeswapusdt:binance", Coin: "pepe", Platform: "binance", Minutes: minutes}, {Key: "kasswapusdt:binance", Coin: "kas", Platform: "binance", Minutes: minutes}},
-		pairliquidations.PerpName: {{Key: "kpepeswapusdc:hyperliquid", Coin: "kpepe", Platform: "hyperliquid", Minutes: minutes}, {Key: "kasswapusdc:hyperliquid", Coin: "kas", Platform: "hyperliquid", Minutes: minutes}},
-	}
-	for name, list := range of {
-		if err := pairliquidations.Publish(t.Context(), w.views, name, pairliquidations.View{Pairs: list}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := tickers.Publish(t.Context(), w.views, tickers.View{Tickers: []tickers.Ticker{{Coin: "kPEPE", Price: "0.01"}, {Coin: "KAS", Price: "0.1"}}}); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, w.views, pairliquidations.Published, pairliquidations.View{Pairs: []pairliquidations.Pair{
+		{Key: "1000pepeswapusdt:binance", Coin: "pepe", Platform: "binance", Minutes: minutes}, {Key: "kasswapusdt:binance", Coin: "kas", Platform: "binance", Minutes: minutes},
+	}})
+	storetest.Publish(t, w.views, pairliquidations.OfPerps, pairliquidations.View{Pairs: []pairliquidations.Pair{
+		{Key: "kpepeswapusdc:hyperliquid", Coin: "kpepe", Platform: "hyperliquid", Minutes: minutes}, {Key: "kasswapusdc:hyperliquid", Coin: "kas", Platform: "hyperliquid", Minutes: minutes},
+	}})
+	storetest.Publish(t, w.views, tickers.Published, tickers.View{Tickers: []tickers.Ticker{{Coin: "kPEPE", Price: "0.01"}, {Coin: "KAS", Price: "0.1"}}})
 	for key, want := range map[string]string{"pepe": "2", "PEPE": "2", "1000PEPE": "2", "kpepe": "2", "kPEPE": "2", "kpepeswapusdc:hyperliquid": "2", "kas": "2", "as": "0"} {
 		if got := apitest.Data[catalog.LiquidationSummary](t, w.Get(t, w.SubKey, "/v2/mix/liq?type=1&currency=usd&coinKey="+key)).Detail.Liq24h; got != want {
 			t.Errorf("%s: %s, want %s", key, got, want)

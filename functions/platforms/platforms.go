@@ -31,7 +31,7 @@ const dayFor = time.Minute
 
 func newReader(series *store.Series, views *store.Views, clock func() time.Time) *reader {
 	return &reader{
-		pairs: pairs.Open(views, clock), perps: tickers.Open(views, clock), flows: platformflows.Open(views, clock), rates: rates.Open(views, clock),
+		pairs: pairs.Published.Open(views, clock), perps: tickers.Published.Open(views, clock), flows: platformflows.Published.Open(views, clock), rates: rates.Published.Open(views, clock),
 		day: klines.NewLastDay(series, clock, dayFor),
 	}
 }

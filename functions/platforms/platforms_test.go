@@ -15,6 +15,7 @@ import (
 	"quotary/shared/data/tickers"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/store/storetest"
 )
 
 func TestPlatformsAndTheirInflow(t *testing.T) {
@@ -41,15 +42,10 @@ func TestPlatformsAndTheirInflow(t *testing.T) {
 	}}
 	now := apitest.Start.UnixMilli()
 	listed := pairs.View{Pairs: []pairs.Pair{{Pair: market.Pair{Key: "a", Platform: "binance"}}, {Pair: market.Pair{Key: "b", Platform: "okex"}}}}
-	for name, err := range map[string]error{
-		"flows": platformflows.Publish(t.Context(), views, flows), "pairs": pairs.Publish(t.Context(), views, listed),
-		"tickers": tickers.Publish(t.Context(), views, tickers.View{Tickers: []tickers.Ticker{{Coin: "BTC", Time: now}, {Coin: "ETH", Time: now - 25*3_600_000}, {Coin: "SOL", Time: now}, {Coin: "xyz:GOLD", Time: now}}}),
-		"rates":   rates.Publish(t.Context(), views, rates.View{Days: []rates.Day{{Date: "2026-01-01", USD: "1", CNY: "7"}}}),
-	} {
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-	}
+	storetest.Publish(t, views, platformflows.Published, flows)
+	storetest.Publish(t, views, pairs.Published, listed)
+	storetest.Publish(t, views, tickers.Published, tickers.View{Tickers: []tickers.Ticker{{Coin: "BTC", Time: now}, {Coin: "ETH", Time: now - 25*3_600_000}, {Coin: "SOL", Time: now}, {Coin: "xyz:GOLD", Time: now}}})
+	storetest.Publish(t, views, rates.Published, rates.View{Days: []rates.Day{{Date: "2026-01-01", USD: "1", CNY: "7"}}})
 	w.Move(time.Minute - time.Second) // views are read again; the minute is the same
 	w.Get(t, w.SubKey, "/v2/market").Golden(t, "platforms")
 	w.Get(t, w.SubKey, "/v2/market/ticker?market_list=okex,nobody,binance,binance,btcusdt:binance").Golden(t, "inflow")

@@ -18,6 +18,8 @@ import (
 	"quotary/shared/gate/connections"
 	"quotary/shared/gate/connections/connectionstest"
 	"quotary/shared/gate/keys"
+	"quotary/shared/store"
+	"quotary/shared/store/storetest"
 	"quotary/shared/text/strictjson"
 )
 
@@ -220,16 +222,10 @@ func TestWhoMayNotFollowAFeedAnyLongerGetsNoSubscription(t *testing.T) {
 func TestACoinThatDoesNotExistIsRefusedAndNotCounted(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	for _, err := range []error{
-		mids.Publish(t.Context(), w.views, mids.View{Mids: map[string]map[string]string{
-			"": {"BTC": "1", "@107": "1", "PURR/USDC": "1", "#12": "1"}, "xyz": {"xyz:GOLD": "1"}}}),
-		tickers.Publish(t.Context(), w.views, tickers.View{Tickers: []tickers.Ticker{{Coin: "OLD", Price: "1"}}}),
-		meta.Publish(t.Context(), w.views, meta.View{Perps: map[string]json.RawMessage{"": json.RawMessage(`{"universe":[{"name":"NEW","szDecimals":1}]}`)}}),
-	} {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	storetest.Publish(t, w.views, mids.Published, mids.View{Mids: map[string]map[string]string{
+		"": {"BTC": "1", "@107": "1", "PURR/USDC": "1", "#12": "1"}, "xyz": {"xyz:GOLD": "1"}}})
+	storetest.Publish(t, w.views, tickers.Published, tickers.View{Tickers: []tickers.Ticker{{Coin: "OLD", Price: "1"}}})
+	storetest.Publish(t, w.views, meta.Published, meta.View{Perps: map[string]json.RawMessage{"": json.RawMessage(`{"universe":[{"name":"NEW","szDecimals":1}]}`)}})
 	p := w.connect(w.SubKey, channel.FeedChannels)
 	there := []string{"BTC", "@107", "PURR/USDC", "#12", "xyz:GOLD", "OLD", "NEW"}
 	for i, coin := range there {
@@ -257,18 +253,18 @@ func TestACoinThatDoesNotExistIsRefusedAndNotCounted(t *testing.T) {
 func TestEveryCoinIsAcceptedWhileItIsNotKnownWhichThereAre(t *testing.T) {
 	t.Parallel()
 	const sub = `{"type":"trades","coin":"NOPE"}`
-	for name, publish := range map[string]func(w *world) error{
-		"nothing is published": func(*world) error { return nil },
-		"no description is":    func(w *world) error { return mids.Publish(t.Context(), w.views, mids.View{}) },
-		"no price is":          func(w *world) error { return meta.Publish(t.Context(), w.views, meta.View{}) },
-		"a view is damaged":    func(w *world) error { return w.views.Publish(t.Context(), mids.Name, []byte(`[`)) },
+	for name, publish := range map[string]func(t *testing.T, w *world){
+		"nothing is published": func(*testing.T, *world) {},
+		"no description is":    func(t *testing.T, w *world) { storetest.Publish(t, w.views, mids.Published, mids.View{}) },
+		"no price is":          func(t *testing.T, w *world) { storetest.Publish(t, w.views, meta.Published, meta.View{}) },
+		"a view is damaged": func(t *testing.T, w *world) {
+			storetest.Publish(t, w.views, store.ViewType[int]{Name: mids.Name, Write: func(int) []byte { return []byte(`[`) }}, 0)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := open(t)
-			if err := publish(w); err != nil {
-				t.Fatal(err)
-			}
+			publish(t, w)
 			w.connect(w.SubKey, channel.FeedChannels).says(subscribeTo(sub), response("subscribe", sub, "subscribed", 1))
 		})
 	}

@@ -22,7 +22,7 @@ type coins struct {
 }
 
 func openCoins(views *store.Views, clock func() time.Time) *coins {
-	return &coins{mids.Open(views, clock), tickers.Open(views, clock), meta.Open(views, clock)}
+	return &coins{mids.Published.Open(views, clock), tickers.Published.Open(views, clock), meta.Published.Open(views, clock)}
 }
 
 // absent reports whether it is certain that there is no such coin. Nothing is while

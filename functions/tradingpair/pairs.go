@@ -30,7 +30,7 @@ const dayFor = 10 * time.Second
 
 func newReader(series *store.Series, views *store.Views, clock func() time.Time) *reader {
 	return &reader{
-		pairs: pairs.Open(views, clock), tickers: pairtickers.Open(views, clock), perps: tickers.Open(views, clock), rates: rates.Open(views, clock),
+		pairs: pairs.Published.Open(views, clock), tickers: pairtickers.Published.Open(views, clock), perps: tickers.Published.Open(views, clock), rates: rates.Published.Open(views, clock),
 		day: klines.NewLastDay(series, clock, dayFor),
 	}
 }

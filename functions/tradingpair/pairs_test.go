@@ -16,6 +16,7 @@ import (
 	"quotary/shared/data/tickers"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/store/storetest"
 )
 
 func dec(t *testing.T, text string) market.Decimal {
@@ -56,14 +57,10 @@ func newWorld(t *testing.T) *apitest.World {
 		}
 	}
 	perps := tickers.View{Time: now, Tickers: []tickers.Ticker{{Coin: "BTC", Price: "69999.0", Time: now}, {Coin: "kPEPE", Price: "0.012", Time: now}, {Coin: "@107", Price: "1.0", Time: now}}}
-	for name, err := range map[string]error{
-		"pairs": pairs.Publish(t.Context(), views, listed), "pair tickers": pairtickers.Publish(t.Context(), views, prices),
-		"tickers": tickers.Publish(t.Context(), views, perps), "rates": rates.Publish(t.Context(), views, rates.View{Days: []rates.Day{{Date: "2026-01-01", USD: "1.1", CNY: "7.7"}}}),
-	} {
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-	}
+	storetest.Publish(t, views, pairs.Published, listed)
+	storetest.Publish(t, views, pairtickers.Published, prices)
+	storetest.Publish(t, views, tickers.Published, perps)
+	storetest.Publish(t, views, rates.Published, rates.View{Days: []rates.Day{{Date: "2026-01-01", USD: "1.1", CNY: "7.7"}}})
 	var trades []market.Trade
 	for i, px := range []string{"90000", "71000.5", "65000", "69999"} { // the first is too old
 		at := apitest.Start.Add(-[]time.Duration{25 * time.Hour, 24 * time.Hour, time.Hour, time.Minute}[i])

@@ -10,7 +10,7 @@ import (
 var errAnnounced = errors.New("publish_time must not be in the future, by more than ten minutes")
 
 // airdropEntries are airdrops; the view has no contents.
-var airdropEntries = entries[airdrops.Airdrop]{
+var airdropEntries = entries[airdrops.Airdrop, airdrops.View]{
 	name: airdrops.Name, schema: airdrops.Schema,
 	parse: func(line []byte, at drop.Place) (airdrops.Airdrop, error) {
 		entry, err := airdrops.Parse(line)
@@ -23,10 +23,6 @@ var airdropEntries = entries[airdrops.Airdrop]{
 	appendRows: airdrops.AppendRows, decodeRow: airdrops.DecodeRow,
 	key:  func(a *airdrops.Airdrop) (string, drop.Place) { return a.AirdropID, a.Place },
 	held: airdrops.Airdrop.WithoutContent,
-	view: func(all []airdrops.Airdrop) []airdrops.Airdrop { return airdrops.NewView(all).Airdrops }, most: airdrops.Listed,
-	encode: func(all []airdrops.Airdrop) []byte { return airdrops.Encode(airdrops.View{Airdrops: all}) },
-	decode: func(body []byte) ([]airdrops.Airdrop, error) {
-		v, err := airdrops.Decode(body)
-		return v.Airdrops, err
-	},
+	view: airdrops.NewView, list: func(v airdrops.View) []airdrops.Airdrop { return v.Airdrops }, most: airdrops.Listed,
+	published: airdrops.Published,
 }

@@ -40,7 +40,7 @@ func TestOnlyTheNewestAirdropsAreListed(t *testing.T) {
 	if err := p.Apply(b, nil, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	v, err := airdrops.Decode(p.Changes(time.Now(), true).Views[0].Body)
+	v, err := airdrops.Published.Decode(p.Changes(time.Now(), true).Views[0].Body)
 	if err != nil || len(v.Airdrops) != airdrops.Listed || v.Airdrops[0].AirdropID != fmt.Sprint(airdrops.Listed+2) || len(p.byID) != airdrops.Listed {
 		t.Errorf("%d airdrops, %v", len(v.Airdrops), err)
 	}
@@ -83,7 +83,7 @@ func TestAirdropsOfAFileAreListed(t *testing.T) {
 	}
 	key := put("a.ndjson", line("one", "First")+`{"airdrop_id":"two","source":"unknown"}`+"\n"+line("one", "Second")+line("three", "Third"))
 	listed := func() (list []string) {
-		v, err := airdrops.Open(w.stores.Views, time.Now).Get(t.Context())
+		v, err := airdrops.Published.Open(w.stores.Views, time.Now).Get(t.Context())
 		if err != nil {
 			return nil
 		}

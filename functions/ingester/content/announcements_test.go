@@ -50,7 +50,7 @@ func TestWhatExchangesAnnounceIsStored(t *testing.T) {
 			want = append(want, fmt.Sprint(a.Title, a.Text, a.URL, a.Published/1000, flashes.TypeListing))
 		}
 		testenv.Until(t, "the listings are flashes", func() bool {
-			v, err := flashes.Open(w.stores.Views, time.Now).Get(t.Context())
+			v, err := flashes.Published.Open(w.stores.Views, time.Now).Get(t.Context())
 			if err != nil {
 				return false
 			}
@@ -62,7 +62,7 @@ func TestWhatExchangesAnnounceIsStored(t *testing.T) {
 			return slices.Equal(got, want)
 		})
 	}
-	v, err := flashes.Open(w.stores.Views, time.Now).Get(t.Context())
+	v, err := flashes.Published.Open(w.stores.Views, time.Now).Get(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestWhatExchangesAnnounceIsStored(t *testing.T) {
 		}
 	}
 	testenv.Until(t, "the campaigns are airdrops", func() bool {
-		v, err := airdrops.Open(w.stores.Views, time.Now).Get(t.Context())
+		v, err := airdrops.Published.Open(w.stores.Views, time.Now).Get(t.Context())
 		if err != nil || len(v.Airdrops) != len(want) {
 			return false
 		}

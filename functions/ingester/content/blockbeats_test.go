@@ -72,7 +72,7 @@ func TestFlashesOfAVendorAreStored(t *testing.T) {
 				want = append(want, fmt.Sprint(f.Title, f.Content, f.Link, f.Pic, f.Published.Unix(), f.Important, "BlockBeats"))
 			}
 			testenv.Until(t, "the flashes are those that the vendor lists", func() bool {
-				v, err := flashes.Open(w.stores.Views, time.Now).Get(t.Context())
+				v, err := flashes.Published.Open(w.stores.Views, time.Now).Get(t.Context())
 				if err != nil {
 					return false
 				}
@@ -110,7 +110,7 @@ func TestWhatAnOperatorSaysOfAFlashHolds(t *testing.T) {
 	w := newWorld(t)
 	stop := w.start(t, w.vendor(t, server.URL, 5*time.Millisecond).pipeline())
 	listed := func() (list []flashes.Flash) {
-		v, err := flashes.Open(w.stores.Views, time.Now).Get(t.Context())
+		v, err := flashes.Published.Open(w.stores.Views, time.Now).Get(t.Context())
 		if err != nil {
 			return nil
 		}

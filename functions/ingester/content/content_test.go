@@ -139,7 +139,7 @@ func TestAnOldItemThatIsEditedIsNotNew(t *testing.T) {
 		for _, row := range changes.Fine {
 			stored[store.SeriesAt{SeriesKey: row.SeriesKey, Time: row.Time}] = row.Point
 		}
-		listed, err := news.DecodeView(changes.Views[0].Body)
+		listed, err := news.Published.Decode(changes.Views[0].Body)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -259,7 +259,7 @@ func (w *world) listed(t *testing.T) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := news.DecodeView(body)
+	v, err := news.Published.Decode(body)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 
 // entries is a dataset of what operators load: a log of every entry, and a view of the
 // newest, of each the entry of the last place.
-type entries[T any] struct {
+type entries[T, V any] struct {
 	name   string
 	schema []byte
 
@@ -21,16 +21,16 @@ type entries[T any] struct {
 	appendRows func([]store.Row, []T) []store.Row
 	decodeRow  func(store.Row) (T, error)
 
-	key    func(*T) (id string, place drop.Place)
-	held   func(T) T     // an entry as the view holds it
-	view   func([]T) []T // those that the view holds of entries of different ids
-	most   int           // how many the view may hold
-	encode func([]T) []byte
-	decode func([]byte) ([]T, error)
+	key       func(*T) (id string, place drop.Place)
+	held      func(T) T   // an entry as the view holds it
+	view      func([]T) V // of entries of different ids
+	list      func(V) []T // those that a view holds
+	most      int         // how many the view may hold
+	published store.ViewType[V]
 }
 
 // drops load entries.
-func (e *entries[T]) drops() engine.DropDataset[*Batch] {
+func (e *entries[T, V]) drops() engine.DropDataset[*Batch] {
 	return engine.DropDataset[*Batch]{Name: e.name, Schema: e.schema, Append: func(to *Batch, line []byte, at drop.Place) error {
 		one, err := e.parse(line, at)
 		if err == nil {
@@ -42,14 +42,14 @@ func (e *entries[T]) drops() engine.DropDataset[*Batch] {
 }
 
 // log has a row of each entry.
-func (e *entries[T]) log() engine.Log[*Batch] {
+func (e *entries[T, V]) log() engine.Log[*Batch] {
 	return engine.Log[*Batch]{Dataset: e.name, Append: func(rows []store.Row, b *Batch) []store.Row {
 		return e.appendRows(rows, *e.in(b))
 	}}
 }
 
 // folds are the entries for who is folded from their log.
-func (e *entries[T]) folds() []engine.Fold[*Batch] {
+func (e *entries[T, V]) folds() []engine.Fold[*Batch] {
 	return []engine.Fold[*Batch]{{Dataset: e.name, Append: func(to *Batch, row store.Row) error {
 		one, err := e.decodeRow(row)
 		if err == nil {
@@ -61,37 +61,37 @@ func (e *entries[T]) folds() []engine.Fold[*Batch] {
 }
 
 // entriesView keeps the view.
-type entriesView[T any] struct {
+type entriesView[T, V any] struct {
 	engine.Defaults[*Batch]
-	*entries[T]
+	*entries[T, V]
 	byID    map[string]T
 	changed bool
 }
 
-func (e *entries[T]) newView() *entriesView[T] {
-	return &entriesView[T]{entries: e, byID: map[string]T{}}
+func (e *entries[T, V]) newView() *entriesView[T, V] {
+	return &entriesView[T, V]{entries: e, byID: map[string]T{}}
 }
 
 // Name is that of the view.
-func (p *entriesView[T]) Name() string { return p.name }
+func (p *entriesView[T, V]) Name() string { return p.name }
 
 // Folds has the log.
-func (p *entriesView[T]) Folds() []engine.Fold[*Batch] { return p.folds() }
+func (p *entriesView[T, V]) Folds() []engine.Fold[*Batch] { return p.folds() }
 
 // Restores has its own view.
-func (p *entriesView[T]) Restores() []engine.RestoredView {
-	return []engine.RestoredView{engine.Restores(p.name, p.decode)}
+func (p *entriesView[T, V]) Restores() []engine.RestoredView {
+	return []engine.RestoredView{engine.Restores(p.published)}
 }
 
 // Restore takes the entries from the view.
-func (p *entriesView[T]) Restore(views map[string][]byte) error {
-	all, err := engine.Restored(views, p.name, p.decode)
-	p.keep(all)
+func (p *entriesView[T, V]) Restore(views map[string][]byte) error {
+	v, err := engine.Restored(views, p.published)
+	p.keep(p.list(v))
 	return err
 }
 
 // Apply takes entries of a later place than what is known.
-func (p *entriesView[T]) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
+func (p *entriesView[T, V]) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 	list := *p.in(b)
 	for i := range list {
 		id, place := p.key(&list[i])
@@ -111,24 +111,24 @@ func (p *entriesView[T]) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 }
 
 // Changes returns the view when an entry has changed.
-func (p *entriesView[T]) Changes(time.Time, bool) engine.Changes {
+func (p *entriesView[T, V]) Changes(time.Time, bool) engine.Changes {
 	if !p.changed {
 		return engine.Changes{}
 	}
 	p.changed = false
-	return engine.Changes{Views: []engine.View{{Name: p.name, Body: p.encode(p.newest())}}}
+	return engine.Changes{Views: []engine.View{engine.ViewOf(p.published, p.newest())}}
 }
 
-// newest are the entries that the view holds; others are forgotten.
-func (p *entriesView[T]) newest() []T {
-	all := p.view(slices.Collect(maps.Values(p.byID)))
-	if len(p.byID) > len(all) {
+// newest is the view; entries that it does not hold are forgotten.
+func (p *entriesView[T, V]) newest() V {
+	v := p.view(slices.Collect(maps.Values(p.byID)))
+	if all := p.list(v); len(p.byID) > len(all) {
 		p.keep(all)
 	}
-	return all
+	return v
 }
 
-func (p *entriesView[T]) keep(all []T) {
+func (p *entriesView[T, V]) keep(all []T) {
 	clear(p.byID)
 	for i := range all {
 		id, _ := p.key(&all[i])

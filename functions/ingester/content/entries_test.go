@@ -21,8 +21,8 @@ func TestViewsOfEntriesEndTheSameWhateverHappens(t *testing.T) {
 	t.Run("flashes", func(t *testing.T) { t.Parallel(); viewsEndTheSame(t, &flashEntries, drawFlash, "nothing") })
 }
 
-func viewsEndTheSame[T any](t *testing.T, of *entries[T], draw func(*rapid.T) T, absent string) {
-	apply := func(t *rapid.T, p *entriesView[T], list ...T) {
+func viewsEndTheSame[T, V any](t *testing.T, of *entries[T, V], draw func(*rapid.T) T, absent string) {
+	apply := func(t *rapid.T, p *entriesView[T, V], list ...T) {
 		b := NewBatch()
 		*of.in(b) = list
 		if err := p.Apply(b, engine.NewReads(), time.Now()); err != nil {

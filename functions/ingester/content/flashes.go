@@ -11,7 +11,7 @@ import (
 var errAhead = errors.New("time must not be in the future, by more than ten minutes")
 
 // flashEntries are flashes and posts.
-var flashEntries = entries[flashes.Flash]{
+var flashEntries = entries[flashes.Flash, flashes.View]{
 	name: flashes.Name, schema: flashes.Schema,
 	parse: func(line []byte, at drop.Place) (flashes.Flash, error) {
 		entry, err := flashes.Parse(line)
@@ -24,10 +24,6 @@ var flashEntries = entries[flashes.Flash]{
 	appendRows: flashes.AppendRows, decodeRow: flashes.DecodeRow,
 	key:  func(f *flashes.Flash) (string, drop.Place) { return strconv.FormatInt(f.ID, 10), f.Place },
 	held: func(f flashes.Flash) flashes.Flash { return f },
-	view: func(all []flashes.Flash) []flashes.Flash { return flashes.NewView(all).Flashes }, most: 6 * flashes.Listed,
-	encode: func(all []flashes.Flash) []byte { return flashes.Encode(flashes.View{Flashes: all}) },
-	decode: func(body []byte) ([]flashes.Flash, error) {
-		v, err := flashes.Decode(body)
-		return v.Flashes, err
-	},
+	view: flashes.NewView, list: func(v flashes.View) []flashes.Flash { return v.Flashes }, most: 6 * flashes.Listed,
+	published: flashes.Published,
 }

@@ -42,7 +42,7 @@ func TestFlashesOfAFileAreListed(t *testing.T) {
 		return fmt.Sprintf(`{"id":%d,"time":1795000000,"language":"en","title":%q}`+"\n", id, title)
 	}
 	listed := func() (list []string) {
-		v, err := flashes.Open(w.stores.Views, time.Now).Get(t.Context())
+		v, err := flashes.Published.Open(w.stores.Views, time.Now).Get(t.Context())
 		if err != nil {
 			return nil
 		}

@@ -41,7 +41,7 @@ func (*flashIndex) Folds() []engine.Fold[*Batch] { return flashEntries.folds() }
 func (*flashIndex) Restores() (all []engine.RestoredView) {
 	for _, platform := range platforms {
 		for level := range flashindex.Levels {
-			all = append(all, engine.Restores(flashindex.Name(platform, level), flashindex.Decode))
+			all = append(all, engine.Restores(flashindex.Published(platform, level)))
 		}
 	}
 	return all
@@ -51,7 +51,7 @@ func (*flashIndex) Restores() (all []engine.RestoredView) {
 func (p *flashIndex) Restore(views map[string][]byte) error {
 	for platform, tree := range p.trees {
 		for level := range flashindex.Levels {
-			l, err := engine.Restored(views, flashindex.Name(platform, level), flashindex.Decode)
+			l, err := engine.Restored(views, flashindex.Published(platform, level))
 			if err != nil {
 				return err
 			}

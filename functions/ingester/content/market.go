@@ -69,9 +69,9 @@ func (m *markets) follow(ctx context.Context, from engine.Position, sink engine.
 		return err
 	}
 	m.began = m.now()
-	m.tickers, m.pairs = pairtickers.Open(m.views, m.now), pairs.Open(m.views, m.now)
-	m.liquidated, m.contracts = pairliquidations.Open(m.views, pairliquidations.Name, m.now), contracts.Open(m.views, m.now)
-	m.perps = contexts.OpenPerps(m.views, m.now)
+	m.tickers, m.pairs = pairtickers.Published.Open(m.views, m.now), pairs.Published.Open(m.views, m.now)
+	m.liquidated, m.contracts = pairliquidations.Published.Open(m.views, m.now), contracts.Published.Open(m.views, m.now)
+	m.perps = contexts.PerpsOnly.Open(m.views, m.now)
 	return source.Poll(ctx, marketEvery, m.config.Logger.With("source", "markets"), "the state of markets", func(ctx context.Context) error {
 		return m.look(ctx, sink)
 	})

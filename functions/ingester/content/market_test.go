@@ -14,6 +14,7 @@ import (
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/pairtickers"
 	"quotary/shared/market"
+	"quotary/shared/store/storetest"
 	"quotary/shared/testing/testenv"
 )
 
@@ -24,9 +25,7 @@ func TestPerpetualsMakeFlashes(t *testing.T) {
 	w := newWorld(t)
 	now := time.Now()
 	figures := json.RawMessage(`[{"universe":[{"name":"SIM"},{"name":"OLD"}]},[{"markPx":"110","prevDayPx":"100","dayBaseVlm":"30","dayNtlVlm":"3300"},{"markPx":"1","prevDayPx":"0.0"}]]`)
-	if err := contexts.Publish(t.Context(), w.stores.Views, contexts.View{Time: now.UnixMilli(), Perps: map[string]json.RawMessage{"": figures}}); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, w.stores.Views, contexts.Published, contexts.View{Time: now.UnixMilli(), Perps: map[string]json.RawMessage{"": figures}})
 	for day := range 8 {
 		trade := market.Trade{Coin: "SIM", Px: market.DecimalFromInt(90), Sz: market.DecimalFromInt(10), Time: now.AddDate(0, 0, -day-1).UnixMilli(), Seq: int64(day), Tid: int64(day) + 1, Side: market.Buy}
 		if err := klines.Put(t.Context(), w.stores.Series, "SIM", trade); err != nil {
@@ -35,7 +34,7 @@ func TestPerpetualsMakeFlashes(t *testing.T) {
 	}
 	stop := w.start(t, w.pipeline(w.stores))
 	titles := func() (all []string) {
-		v, err := flashes.Open(w.stores.Views, time.Now).Get(t.Context())
+		v, err := flashes.Published.Open(w.stores.Views, time.Now).Get(t.Context())
 		if err != nil {
 			return nil
 		}
@@ -62,7 +61,7 @@ func TestMarketsMakeFlashes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	listed := func() (list []flashes.Flash) {
-		v, err := flashes.Open(w.stores.Views, time.Now).Get(t.Context())
+		v, err := flashes.Published.Open(w.stores.Views, time.Now).Get(t.Context())
 		if err != nil {
 			return nil
 		}
@@ -70,12 +69,8 @@ func TestMarketsMakeFlashes(t *testing.T) {
 		return list
 	}
 	const key = "btcusdt:binance"
-	if err := pairs.Publish(t.Context(), w.stores.Views, pairs.View{Pairs: []pairs.Pair{{Pair: market.Pair{Key: key, Platform: "binance", Base: "BTC", Quote: "USDT"}, Followed: true}}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := pairtickers.Publish(t.Context(), w.stores.Views, pairtickers.View{Tickers: []pairtickers.Ticker{{Pair: key, Last: market.DecimalFromInt(110), Open: market.DecimalFromInt(100), Amount: market.DecimalFromInt(5)}}}); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, w.stores.Views, pairs.Published, pairs.View{Pairs: []pairs.Pair{{Pair: market.Pair{Key: key, Platform: "binance", Base: "BTC", Quote: "USDT"}, Followed: true}}})
+	storetest.Publish(t, w.stores.Views, pairtickers.Published, pairtickers.View{Tickers: []pairtickers.Ticker{{Pair: key, Last: market.DecimalFromInt(110), Open: market.DecimalFromInt(100), Amount: market.DecimalFromInt(5)}}})
 	stop := w.start(t, w.pipeline(w.stores))
 	testenv.Until(t, "a flash is listed", func() bool { return len(listed()) == 1 })
 	before := listed()[0]

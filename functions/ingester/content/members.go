@@ -6,7 +6,7 @@ import (
 )
 
 // memberEntries are the members who write posts.
-var memberEntries = entries[members.Member]{
+var memberEntries = entries[members.Member, members.View]{
 	name: members.Name, schema: members.Schema,
 	parse: func(line []byte, at drop.Place) (members.Member, error) {
 		entry, err := members.Parse(line)
@@ -16,10 +16,6 @@ var memberEntries = entries[members.Member]{
 	appendRows: members.AppendRows, decodeRow: members.DecodeRow,
 	key:  func(m *members.Member) (string, drop.Place) { return m.MemberID, m.Place },
 	held: func(m members.Member) members.Member { return m },
-	view: func(all []members.Member) []members.Member { return members.NewView(all).Members }, most: members.Listed,
-	encode: func(all []members.Member) []byte { return members.Encode(members.View{Members: all}) },
-	decode: func(body []byte) ([]members.Member, error) {
-		v, err := members.Decode(body)
-		return v.Members, err
-	},
+	view: members.NewView, list: func(v members.View) []members.Member { return v.Members }, most: members.Listed,
+	published: members.Published,
 }

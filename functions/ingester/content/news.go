@@ -56,7 +56,7 @@ func (*newest) Folds() []engine.Fold[*Batch] { return storedNews }
 // Restores has its own view.
 func (*newest) Restores() []engine.RestoredView {
 	return []engine.RestoredView{{Name: news.Name, Check: func(body []byte) error {
-		_, err := news.DecodeView(body)
+		_, err := news.Published.Decode(body)
 		return err
 	}}}
 }
@@ -67,7 +67,7 @@ func (p *newest) Restore(views map[string][]byte) error {
 	if !ok {
 		return nil
 	}
-	v, err := news.DecodeView(body)
+	v, err := news.Published.Decode(body)
 	if err != nil {
 		return fmt.Errorf("read view %s: %w", news.Name, err)
 	}
@@ -140,7 +140,7 @@ func (p *newest) Changes(time.Time, bool) engine.Changes {
 	if len(p.byID) > len(v.Items) {
 		p.keep(v)
 	}
-	changes.Views = []engine.View{{Name: news.Name, Body: news.Encode(v)}}
+	changes.Views = []engine.View{engine.ViewOf(news.Published, v)}
 	return changes
 }
 

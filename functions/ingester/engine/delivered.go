@@ -46,7 +46,7 @@ func (p *Pipeline[B]) restoreDelivered(ctx context.Context) error {
 		case err != nil:
 			return err
 		}
-		if before, err = delivered.Decode(body); err != nil {
+		if before, err = delivered.Published(p.Domain).Decode(body); err != nil {
 			p.Logger.Warn("what sources have spoken of cannot be read; they speak again", "error", err.Error())
 			before = nil
 		}
@@ -97,6 +97,6 @@ func (p *Pipeline[B]) publishDelivered(ctx context.Context) error {
 func (p *Pipeline[B]) writeDelivered(ctx context.Context) error {
 	name := delivered.Name(p.Domain)
 	return p.retry(ctx, "publish view "+name, func() error {
-		return p.Stores.Views.Publish(ctx, name, delivered.Encode(p.delivered.view))
+		return p.Stores.Views.Publish(ctx, name, delivered.Published(p.Domain).Encode(p.delivered.view))
 	})
 }

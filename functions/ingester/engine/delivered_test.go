@@ -21,7 +21,7 @@ func readDelivered(t *testing.T, s Stores) delivered.View {
 	if err != nil {
 		return nil
 	}
-	v, err := delivered.Decode(body)
+	v, err := delivered.Published("small").Decode(body)
 	if err != nil {
 		t.Fatal(err)
 	}

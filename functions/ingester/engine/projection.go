@@ -61,25 +61,30 @@ type RestoredView struct {
 	Check func(body []byte) error // why it cannot be read, as Restore would
 }
 
-// Restores is the view of that name, which decode reads.
-func Restores[T any](name string, decode func([]byte) (T, error)) RestoredView {
-	return RestoredView{Name: name, Check: func(body []byte) error {
-		_, err := decode(body)
+// Restores is a view from which a projection is restored.
+func Restores[T any](of store.ViewType[T]) RestoredView {
+	return RestoredView{Name: of.Name, Check: func(body []byte) error {
+		_, err := of.Decode(body)
 		return err
 	}}
 }
 
-// Restored decodes the view of that name among those that Restore is given, the zero
-// value where there is none.
-func Restored[T any](views map[string][]byte, name string, decode func([]byte) (T, error)) (view T, err error) {
-	body, ok := views[name]
+// Restored decodes a view among those that Restore is given, the zero value where there is
+// none.
+func Restored[T any](views map[string][]byte, of store.ViewType[T]) (view T, err error) {
+	body, ok := views[of.Name]
 	if !ok {
 		return view, nil
 	}
-	if view, err = decode(body); err != nil {
-		return view, fmt.Errorf("read view %s: %w", name, err)
+	if view, err = of.Decode(body); err != nil {
+		return view, fmt.Errorf("read view %s: %w", of.Name, err)
 	}
 	return view, nil
+}
+
+// ViewOf is a version of a view, to be published.
+func ViewOf[T any](of store.ViewType[T], version T) View {
+	return View{Name: of.Name, Body: of.Encode(version)}
 }
 
 // Fold is a log dataset from which a projection can be folded.

@@ -187,10 +187,12 @@ func decodeWords(body []byte) (words map[string]bool, err error) {
 	return words, json.Unmarshal(body, &words)
 }
 
-func (s *shown) Restores() []RestoredView { return []RestoredView{Restores("shown", decodeWords)} }
+var shownWords = store.ViewType[map[string]bool]{Name: "shown", Read: decodeWords}
+
+func (s *shown) Restores() []RestoredView { return []RestoredView{Restores(shownWords)} }
 
 func (s *shown) Restore(views map[string][]byte) error {
-	words, err := Restored(views, "shown", decodeWords)
+	words, err := Restored(views, shownWords)
 	maps.Copy(s.words, words)
 	return err
 }

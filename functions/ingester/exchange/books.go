@@ -59,7 +59,7 @@ func (p *books) Changes(now time.Time, settle bool) (c engine.Changes) {
 	for pair, book := range p.byPair {
 		v.Books = append(v.Books, pairbooks.Book{Pair: pair, Time: book.Time, Bids: bookLevels(book.Bids), Asks: bookLevels(book.Asks)})
 	}
-	c.Views = []engine.View{{Name: pairbooks.Name, Body: pairbooks.Encode(v)}}
+	c.Views = []engine.View{engine.ViewOf(pairbooks.Published, v)}
 	return c
 }
 

@@ -42,7 +42,7 @@ func TestTheViewHasTheBestLevelsOfBooksThatChange(t *testing.T) {
 		if len(views) == 0 {
 			return pairbooks.View{}, false
 		}
-		v, err := pairbooks.Decode(views[0].Body)
+		v, err := pairbooks.Published.Decode(views[0].Body)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +132,7 @@ func TestTheViewHasTheBooksOfAllExchanges(t *testing.T) {
 		}
 		return all
 	}
-	views := pairbooks.Open(w.config.Stores.Views, time.Now)
+	views := pairbooks.Published.Open(w.config.Stores.Views, time.Now)
 	seen, from := map[string]bool{}, int64(0) // books that were right, of that time or later, ms
 	right := func() bool {
 		v, err := views.Get(t.Context())

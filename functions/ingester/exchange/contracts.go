@@ -23,12 +23,12 @@ func (*latest) Name() string { return contracts.Name }
 
 // Restores has its own view, and the pairs.
 func (*latest) Restores() []engine.RestoredView {
-	return []engine.RestoredView{engine.Restores(contracts.Name, contracts.Decode), restoredPairs}
+	return []engine.RestoredView{engine.Restores(contracts.Published), restoredPairs}
 }
 
 // Restore takes both.
 func (p *latest) Restore(views map[string][]byte) error {
-	v, err := engine.Restored(views, contracts.Name, contracts.Decode)
+	v, err := engine.Restored(views, contracts.Published)
 	if err != nil {
 		return err
 	}
@@ -88,6 +88,6 @@ func (p *latest) Changes(now time.Time, settle bool) (c engine.Changes) {
 	for _, one := range p.known {
 		v.Contracts = append(v.Contracts, one)
 	}
-	c.Views = []engine.View{{Name: contracts.Name, Body: contracts.Encode(v)}}
+	c.Views = []engine.View{engine.ViewOf(contracts.Published, v)}
 	return c
 }

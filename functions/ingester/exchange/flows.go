@@ -38,12 +38,12 @@ func (*flows) Name() string { return platformflows.Name }
 
 // Restores has its own view.
 func (*flows) Restores() []engine.RestoredView {
-	return []engine.RestoredView{engine.Restores(platformflows.Name, platformflows.Decode)}
+	return []engine.RestoredView{engine.Restores(platformflows.Published)}
 }
 
 // Restore takes it.
 func (p *flows) Restore(views map[string][]byte) error {
-	v, err := engine.Restored(views, platformflows.Name, platformflows.Decode)
+	v, err := engine.Restored(views, platformflows.Published)
 	if p.newest = v.Time; v.Pairs == nil {
 		return err // it does not say what is counted in it
 	}
@@ -190,6 +190,6 @@ func (p *flows) Changes(now time.Time, settle bool) (c engine.Changes) {
 		}
 		v.Pairs = append(v.Pairs, *of)
 	}
-	c.Views = []engine.View{{Name: platformflows.Name, Body: platformflows.Encode(v)}}
+	c.Views = []engine.View{engine.ViewOf(platformflows.Published, v)}
 	return c
 }

@@ -185,7 +185,7 @@ func TestThePastIsFilledBackAndGoesOnAfterARestart(t *testing.T) {
 	w.clock.Move(time.Hour)
 	want = w.truth(t, m, noon.Add(time.Hour))
 	w.run(t, w.source(w.history(t)), func() bool { return unlike(t, w.stored(t, key), want) == "" })
-	view, err := pairs.Open(w.config.Stores.Views, w.clock.Now).Get(t.Context())
+	view, err := pairs.Published.Open(w.config.Stores.Views, w.clock.Now).Get(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,12 +24,12 @@ func (*liquidations) Name() string { return pairseries.Liquidations.Name() }
 
 // Restores has the view of the last 24 hours, and the pairs.
 func (*liquidations) Restores() []engine.RestoredView {
-	return []engine.RestoredView{engine.Restores(pairliquidations.Name, pairliquidations.Decode), restoredPairs}
+	return []engine.RestoredView{engine.Restores(pairliquidations.Published), restoredPairs}
 }
 
 // Restore takes both.
 func (p *liquidations) Restore(views map[string][]byte) error {
-	v, err := engine.Restored(views, pairliquidations.Name, pairliquidations.Decode)
+	v, err := engine.Restored(views, pairliquidations.Published)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (p *liquidations) Apply(b *Batch, r *engine.Reads, _ time.Time) error {
 
 // Changes returns the rows, and the view once in a while.
 func (p *liquidations) Changes(now time.Time, settle bool) engine.Changes {
-	return p.fold.Changes(now, settle, pairliquidations.Name, func(key string) (pair market.Pair, followed bool) {
+	return p.fold.Changes(now, settle, pairliquidations.Published, func(key string) (pair market.Pair, followed bool) {
 		pair, followed = p.byKey[key]
 		return pair, followed
 	})

@@ -24,7 +24,7 @@ func (l *listings) Name() string { return pairs.Name }
 // Restores has its own view.
 func (l *listings) Restores() []engine.RestoredView {
 	return []engine.RestoredView{{Name: pairs.Name, Check: func(body []byte) error {
-		_, err := pairs.Decode(body)
+		_, err := pairs.Published.Decode(body)
 		return err
 	}}}
 }
@@ -35,7 +35,7 @@ func (l *listings) Restore(views map[string][]byte) (err error) {
 	if !ok {
 		return nil
 	}
-	if l.view, err = pairs.Decode(body); err != nil {
+	if l.view, err = pairs.Published.Decode(body); err != nil {
 		return fmt.Errorf("read view %s: %w", pairs.Name, err)
 	}
 	return nil
@@ -62,5 +62,5 @@ func (l *listings) Changes(time.Time, bool) engine.Changes {
 		return engine.Changes{}
 	}
 	l.changed = false
-	return engine.Changes{Views: []engine.View{{Name: pairs.Name, Body: pairs.Encode(l.view)}}}
+	return engine.Changes{Views: []engine.View{engine.ViewOf(pairs.Published, l.view)}}
 }

@@ -20,11 +20,11 @@ type perpetuals struct {
 }
 
 // restoredPairs is the view that tells them at a start.
-var restoredPairs = engine.Restores(pairs.Name, pairs.Decode)
+var restoredPairs = engine.Restores(pairs.Published)
 
 // restorePairs takes them from the view.
 func (p *perpetuals) restorePairs(views map[string][]byte) error {
-	v, err := engine.Restored(views, pairs.Name, pairs.Decode)
+	v, err := engine.Restored(views, pairs.Published)
 	if err != nil {
 		return err
 	}

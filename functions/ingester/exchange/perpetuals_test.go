@@ -79,7 +79,7 @@ func (m *memory) listed(all ...market.Pair) {
 	for _, p := range all {
 		v.Pairs = append(v.Pairs, pairs.Pair{Pair: p, Followed: true})
 	}
-	m.views[pairs.Name] = pairs.Encode(v)
+	m.views[pairs.Name] = pairs.Published.Encode(v)
 }
 
 func dec(n int64) market.Decimal {
@@ -151,7 +151,7 @@ func TestSumsOfLiquidationsAreThoseOfAllOrdersOnce(t *testing.T) {
 				}
 			}
 		}
-		v, err := pairliquidations.Decode(m.views[pairliquidations.Name])
+		v, err := pairliquidations.Published.Decode(m.views[pairliquidations.Name])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -337,7 +337,7 @@ func TestTheViewOfContractsHasTheNewestOfEach(t *testing.T) {
 			{Pair: a, Rate: dec(2), RateTime: at + 2}, {Pair: b, Size: dec(3), Value: dec(4), InterestTime: at + 5},
 		}}
 		read := func() contracts.View {
-			v, err := contracts.Decode(m.views[contracts.Name])
+			v, err := contracts.Published.Decode(m.views[contracts.Name])
 			if err != nil {
 				t.Fatal(err)
 			}

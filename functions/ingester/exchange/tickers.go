@@ -28,12 +28,12 @@ func (*tickers) Name() string { return pairtickers.Name }
 
 // Restores has its own view.
 func (*tickers) Restores() []engine.RestoredView {
-	return []engine.RestoredView{engine.Restores(pairtickers.Name, pairtickers.Decode)}
+	return []engine.RestoredView{engine.Restores(pairtickers.Published)}
 }
 
 // Restore takes it.
 func (p *tickers) Restore(views map[string][]byte) error {
-	v, err := engine.Restored(views, pairtickers.Name, pairtickers.Decode)
+	v, err := engine.Restored(views, pairtickers.Published)
 	p.newest = v.Time
 	for _, t := range v.Tickers {
 		p.known[t.Pair] = t
@@ -71,7 +71,7 @@ func (p *tickers) Changes(now time.Time, settle bool) (c engine.Changes) {
 		}
 		v.Tickers = append(v.Tickers, t)
 	}
-	c.Views = []engine.View{{Name: pairtickers.Name, Body: pairtickers.Encode(v)}}
+	c.Views = []engine.View{engine.ViewOf(pairtickers.Published, v)}
 	return c
 }
 

@@ -28,7 +28,7 @@ func TestTheNewestTickerOfEachPairIsKeptWhileItsExchangeTellsIt(t *testing.T) {
 		tell(midnight+3, "a:x") // late
 		p = m.restored(t, newTickers())
 		tell(midnight+tickerFor+6, "a:x")
-		v, err := pairtickers.Decode(m.views[pairtickers.Name])
+		v, err := pairtickers.Published.Decode(m.views[pairtickers.Name])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +67,7 @@ func TestFlowsAreTheTradesOfADayOnce(t *testing.T) {
 				p = m.restored(t, newFlows())
 			}
 		}
-		v, err := platformflows.Decode(m.views[platformflows.Name])
+		v, err := platformflows.Published.Decode(m.views[platformflows.Name])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +83,7 @@ func TestFlowsAreTheTradesOfADayOnce(t *testing.T) {
 		}
 		// A day later only what came then is left.
 		m.apply(t, p, &Batch{PairEvents: market.PairEvents{Trades: []market.PairTrade{{Pair: "a:x", ID: id + 1, Time: at + 2*day.Milliseconds(), Px: dec(1), Sz: dec(1), Side: market.Buy}}}}, time.UnixMilli(at))
-		if v, err = platformflows.Decode(m.views[platformflows.Name]); err != nil {
+		if v, err = platformflows.Published.Decode(m.views[platformflows.Name]); err != nil {
 			t.Fatal(err)
 		}
 		for _, one := range v.Platforms {
@@ -150,7 +150,7 @@ func TestFlowsAreThoseOfTheExchangesKLinesWhereTheseTellTakers(t *testing.T) {
 				}
 			}
 			m.apply(t, p, b, time.UnixMilli(open(now)))
-			v, err := platformflows.Decode(m.views[platformflows.Name])
+			v, err := platformflows.Published.Decode(m.views[platformflows.Name])
 			if err != nil {
 				continue // nothing has happened yet
 			}

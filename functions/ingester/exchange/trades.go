@@ -29,12 +29,12 @@ func (*trades) Name() string { return pairtrades.Name }
 
 // Restores has its own view.
 func (*trades) Restores() []engine.RestoredView {
-	return []engine.RestoredView{engine.Restores(pairtrades.Name, pairtrades.Decode)}
+	return []engine.RestoredView{engine.Restores(pairtrades.Published)}
 }
 
 // Restore takes it.
 func (p *trades) Restore(views map[string][]byte) error {
-	v, err := engine.Restored(views, pairtrades.Name, pairtrades.Decode)
+	v, err := engine.Restored(views, pairtrades.Published)
 	p.last = v.Time
 	for _, pair := range v.Pairs {
 		p.newest[pair.Key] = pair.Trades
@@ -73,6 +73,6 @@ func (p *trades) Changes(now time.Time, settle bool) (c engine.Changes) {
 		}
 		v.Pairs = append(v.Pairs, pairtrades.Pair{Key: key, Trades: list[max(0, len(list)-pairtrades.Most):]})
 	}
-	c.Views = []engine.View{{Name: pairtrades.Name, Body: pairtrades.Encode(v)}}
+	c.Views = []engine.View{engine.ViewOf(pairtrades.Published, v)}
 	return c
 }

@@ -28,7 +28,7 @@ func TestTheNewestTradesOfEachPairAreKeptOnce(t *testing.T) {
 		if len(views) == 0 {
 			return pairtrades.View{}, false
 		}
-		v, err := pairtrades.Decode(views[0].Body)
+		v, err := pairtrades.Published.Decode(views[0].Body)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +57,7 @@ func TestTheNewestTradesOfEachPairAreKeptOnce(t *testing.T) {
 	}
 	// Another process goes on, and a pair that trades no more is dropped.
 	q := newTrades()
-	if err := q.Restore(map[string][]byte{pairtrades.Name: pairtrades.Encode(v)}); err != nil {
+	if err := q.Restore(map[string][]byte{pairtrades.Name: pairtrades.Published.Encode(v)}); err != nil {
 		t.Fatal(err)
 	}
 	now = now.Add(25 * time.Hour)

@@ -191,7 +191,7 @@ func TestTheTradesOfAPairThatAClientWantsAreFollowed(t *testing.T) {
 	wanted.now = w.clock.Now
 	stats := new(source.Stats)
 	feed := wantedFeed{onClock(venues[1], w.clock.Now), w.config.lister(venues[1]), wanted, stats}
-	trades := pairtrades.Open(w.config.Stores.Views, time.Now)
+	trades := pairtrades.Published.Open(w.config.Stores.Views, time.Now)
 	w.run(t, []engine.Source[*Batch]{{Name: "wanted", Stats: stats, NoCheckpoint: true, Follow: feed.follow}}, func() bool {
 		w.clock.Move(time.Second)
 		v, err := trades.Get(t.Context())

@@ -147,9 +147,9 @@ func (p *Liquidations) Clean() bool {
 	return p.sums.Clean()
 }
 
-// Changes returns the orders, the sums behind them and, once in a while, the view of a name:
+// Changes returns the orders, the sums behind them and, once in a while, a view:
 // of those pairs for which of does not report false.
-func (p *Liquidations) Changes(now time.Time, settle bool, view string, of func(key string) (market.Pair, bool)) (c engine.Changes) {
+func (p *Liquidations) Changes(now time.Time, settle bool, view store.ViewType[pairliquidations.View], of func(key string) (market.Pair, bool)) (c engine.Changes) {
 	if settle || now.Sub(p.written) >= ordersEvery {
 		p.written = now
 		for at, minute := range p.orders {
@@ -166,7 +166,7 @@ func (p *Liquidations) Changes(now time.Time, settle bool, view string, of func(
 	}
 	if p.changed && (settle || now.Sub(p.published) >= viewEvery) {
 		p.changed, p.published = false, now
-		c.Views = []engine.View{{Name: view, Body: pairliquidations.Encode(p.view(of))}}
+		c.Views = []engine.View{engine.ViewOf(view, p.view(of))}
 	}
 	return c
 }

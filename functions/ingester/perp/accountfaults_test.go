@@ -161,7 +161,7 @@ func TestMoreAccountsAreMadeAgainThanFitInMemory(t *testing.T) {
 	if n := len(w.p.cache); n > most+most/8 || len(w.p.broken) != all || len(changes.Fine) > 0 {
 		t.Fatalf("%d accounts are in memory, %d broken, %d rows", n, len(w.p.broken), len(changes.Fine))
 	}
-	start([]engine.View{{Name: accounts.BrokenName, Body: accounts.EncodeBroken(slices.Collect(maps.Keys(w.p.broken)))}})
+	start([]engine.View{engine.ViewOf(accounts.PublishedBroken, slices.Collect(maps.Keys(w.p.broken)))})
 	w.p.Joined()
 	written := map[string]bool{}
 	for range 1000 {

@@ -44,7 +44,7 @@ func (p *accountStates) Changes(now time.Time, settle bool) (c engine.Changes) {
 	}
 	if !p.listed && (settle || len(p.broken) <= writeMost) {
 		p.listed = true
-		c.Views = []engine.View{{Name: accounts.BrokenName, Body: accounts.EncodeBroken(slices.Collect(maps.Keys(p.broken)))}}
+		c.Views = []engine.View{engine.ViewOf(accounts.PublishedBroken, slices.Collect(maps.Keys(p.broken)))}
 	}
 	p.evict(now)
 	p.figures.show(p)

@@ -78,12 +78,12 @@ func (p *accountStates) Folds() []engine.Fold[*Batch] {
 // Restores has who is to be made again, the descriptions of the markets and the mark
 // prices.
 func (p *accountStates) Restores() []engine.RestoredView {
-	return []engine.RestoredView{engine.Restores(accounts.BrokenName, accounts.DecodeBroken), engine.Restores(meta.Name, meta.Decode), restoredContexts}
+	return []engine.RestoredView{engine.Restores(accounts.PublishedBroken), engine.Restores(meta.Published), restoredContexts}
 }
 
 // Restore takes broken accounts, markets and marks from the views.
 func (p *accountStates) Restore(views map[string][]byte) error {
-	broken, err := engine.Restored(views, accounts.BrokenName, accounts.DecodeBroken)
+	broken, err := engine.Restored(views, accounts.PublishedBroken)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (p *accountStates) Restore(views map[string][]byte) error {
 	for _, address := range broken {
 		p.broken[address] = true
 	}
-	described, err := engine.Restored(views, meta.Name, meta.Decode)
+	described, err := engine.Restored(views, meta.Published)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (p *accountStates) Restore(views map[string][]byte) error {
 		p.markets = described.Markets()
 	}
 	restored := marks{}
-	v, err := engine.Restored(views, contexts.Name, contexts.Decode)
+	v, err := engine.Restored(views, contexts.Published)
 	if err != nil {
 		return err
 	}

@@ -198,16 +198,16 @@ func (g *ingested) load() *derived {
 			d.trades = append(d.trades, &trade)
 		}
 	}
-	d.markets, err = meta.OpenMarkets(g.stores.Views, time.Now).Get(t.Context())
+	d.markets, err = meta.Markets.Open(g.stores.Views, time.Now).Get(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	marks, err := contexts.OpenMarks(g.stores.Views, time.Now).Get(t.Context())
+	marks, err := contexts.MarksOnly.Open(g.stores.Views, time.Now).Get(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	d.marks = marks.Px
-	if d.reserves, err = openorders.OpenReserves(g.stores.Views, time.Now).Get(t.Context()); err != nil {
+	if d.reserves, err = openorders.PublishedReserves.Open(g.stores.Views, time.Now).Get(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return d

@@ -110,7 +110,7 @@ func (w *accountWorld) publish(settle bool, broken *[]string) (written bool) {
 	w.t.Helper()
 	c := w.set.changes(w.now, settle)
 	for _, v := range c.Views {
-		list, err := accounts.DecodeBroken(v.Body)
+		list, err := accounts.PublishedBroken.Decode(v.Body)
 		if err != nil {
 			w.t.Fatal(err)
 		}

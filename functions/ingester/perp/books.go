@@ -35,7 +35,7 @@ func (p *lastBooks) Restores() []engine.RestoredView {
 
 // Restore takes the books from the view.
 func (p *lastBooks) Restore(views map[string][]byte) error {
-	v, err := engine.Restored(views, books.Name, books.Decode)
+	v, err := engine.Restored(views, books.Published)
 	if err != nil {
 		return err
 	}
@@ -82,5 +82,5 @@ func (p *lastBooks) Changes(time.Time, bool) engine.Changes {
 		}
 		v.Books[coin] = last.body
 	}
-	return engine.Changes{Views: []engine.View{{Name: books.Name, Body: books.Encode(v)}}}
+	return engine.Changes{Views: []engine.View{engine.ViewOf(books.Published, v)}}
 }

@@ -173,7 +173,7 @@ func TestStoredFillsCountHoweverOldTheyAre(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		return string(positions.Encode(p.positions))
+		return string(positions.Published.Encode(p.positions))
 	}
 	of := func(stored bool, list ...market.Fill) *Batch {
 		return &Batch{Events: market.Events{Fills: list}, Stored: stored}

@@ -8,6 +8,7 @@ import (
 	"quotary/functions/ingester/engine"
 	"quotary/shared/data/contexts"
 	"quotary/shared/market"
+	"quotary/shared/store"
 )
 
 // coinContexts keeps the view of the contexts of all coins, as the venue wrote them.
@@ -38,7 +39,7 @@ func (p *coinContexts) Restores() []engine.RestoredView {
 
 // Restore takes the contexts from the view.
 func (p *coinContexts) Restore(views map[string][]byte) error {
-	v, err := engine.Restored(views, contexts.Name, contexts.Decode)
+	v, err := engine.Restored(views, contexts.Published)
 	if err != nil {
 		return err
 	}
@@ -84,7 +85,7 @@ func (p *coinContexts) Changes(time.Time, bool) engine.Changes {
 	for coin, mark := range p.marks {
 		v.Marks[coin] = market.Text(mark.px)
 	}
-	return engine.Changes{Views: []engine.View{{Name: contexts.Name, Body: contexts.Encode(v)}}}
+	return engine.Changes{Views: []engine.View{engine.ViewOf(contexts.Published, v)}}
 }
 
 // marks are the mark prices among the contexts, by coin.
@@ -118,9 +119,9 @@ func (m marks) restore(v contexts.View) error {
 }
 
 // restoredContexts is the view with the prices in it.
-var restoredContexts = engine.Restores(contexts.Name, func(body []byte) (v contexts.View, err error) {
-	if v, err = contexts.Decode(body); err == nil {
+var restoredContexts = engine.Restores(store.ViewType[contexts.View]{Name: contexts.Name, Read: func(body []byte) (v contexts.View, err error) {
+	if v, err = contexts.Published.Decode(body); err == nil {
 		err = marks{}.restore(v)
 	}
 	return v, err
-})
+}})

@@ -22,12 +22,12 @@ func (p *descriptions) Name() string { return meta.Name }
 
 // Restores has its own view.
 func (p *descriptions) Restores() []engine.RestoredView {
-	return []engine.RestoredView{engine.Restores(meta.Name, meta.Decode)}
+	return []engine.RestoredView{engine.Restores(meta.Published)}
 }
 
 // Restore takes the time of the description from the view.
 func (p *descriptions) Restore(views map[string][]byte) error {
-	v, err := engine.Restored(views, meta.Name, meta.Decode)
+	v, err := engine.Restored(views, meta.Published)
 	p.last.Time = v.Time
 	return err
 }
@@ -46,5 +46,5 @@ func (p *descriptions) Changes(time.Time, bool) engine.Changes {
 		return engine.Changes{}
 	}
 	p.changed = false
-	return engine.Changes{Views: []engine.View{{Name: meta.Name, Body: meta.Encode(meta.View{Time: p.last.Time, Perps: p.last.Perps, Spot: p.last.Spot})}}}
+	return engine.Changes{Views: []engine.View{engine.ViewOf(meta.Published, meta.View{Time: p.last.Time, Perps: p.last.Perps, Spot: p.last.Spot})}}
 }

@@ -25,12 +25,12 @@ func (p *midPrices) Name() string { return mids.Name }
 
 // Restores has its own view.
 func (p *midPrices) Restores() []engine.RestoredView {
-	return []engine.RestoredView{engine.Restores(mids.Name, mids.Decode)}
+	return []engine.RestoredView{engine.Restores(mids.Published)}
 }
 
 // Restore takes the prices from the view.
 func (p *midPrices) Restore(views map[string][]byte) error {
-	v, err := engine.Restored(views, mids.Name, mids.Decode)
+	v, err := engine.Restored(views, mids.Published)
 	if err != nil {
 		return err
 	}
@@ -65,5 +65,5 @@ func (p *midPrices) Changes(time.Time, bool) engine.Changes {
 	for _, t := range p.time {
 		v.Time = max(v.Time, t)
 	}
-	return engine.Changes{Views: []engine.View{{Name: mids.Name, Body: mids.Encode(v)}}}
+	return engine.Changes{Views: []engine.View{engine.ViewOf(mids.Published, v)}}
 }

@@ -63,20 +63,20 @@ func (p *openInterest) Folds() []engine.Fold[*Batch] { return storedFills }
 // Restores has its own views, and those that hold the prices.
 func (p *openInterest) Restores() []engine.RestoredView {
 	return []engine.RestoredView{
-		engine.Restores(openinterest.Name, openinterest.Decode), engine.Restores(positions.Name, positions.Decode),
-		restoredContexts, engine.Restores(tickers.Name, tickers.Decode),
+		engine.Restores(openinterest.Published), engine.Restores(positions.Published),
+		restoredContexts, engine.Restores(tickers.Published),
 	}
 }
 
 // Restore takes positions and prices from the views.
 func (p *openInterest) Restore(views map[string][]byte) error {
-	v, err := engine.Restored(views, openinterest.Name, openinterest.Decode)
+	v, err := engine.Restored(views, openinterest.Published)
 	if err != nil {
 		return err
 	}
 	p.view = v.Coins
 	slices.SortFunc(p.view, func(a, b openinterest.Coin) int { return cmp.Compare(a.Coin, b.Coin) })
-	current, err := engine.Restored(views, contexts.Name, contexts.Decode)
+	current, err := engine.Restored(views, contexts.Published)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (p *openInterest) Restore(views map[string][]byte) error {
 		return err
 	}
 	if body, ok := views[positions.Name]; ok {
-		p.positions, err = positions.Decode(body)
+		p.positions, err = positions.Published.Decode(body)
 	}
 	return err
 }
@@ -134,13 +134,13 @@ func (p *openInterest) Changes(now time.Time, settle bool) (c engine.Changes) {
 		}
 		if p.view == nil || !slices.Equal(list, p.view) {
 			p.view, p.published = list, now
-			c.Views = append(c.Views, engine.View{Name: openinterest.Name, Body: openinterest.Encode(openinterest.View{Time: now.UnixMilli(), Coins: list})})
+			c.Views = append(c.Views, engine.ViewOf(openinterest.Published, openinterest.View{Time: now.UnixMilli(), Coins: list}))
 		}
 	}
 	pause := saveEvery + time.Duration(p.positions.Len()/savePer)*time.Second
 	if p.dirty && (settle || !now.Before(p.saved.Add(pause))) {
 		p.dirty, p.saved = false, now
-		c.Views = append(c.Views, engine.View{Name: positions.Name, Body: positions.Encode(p.positions)})
+		c.Views = append(c.Views, engine.ViewOf(positions.Published, p.positions))
 	}
 	c.Held = p.dirty
 	return c

@@ -69,12 +69,12 @@ func (p *openOrders) Name() string { return openorders.TopName }
 
 // Restores has the table.
 func (p *openOrders) Restores() []engine.RestoredView {
-	return []engine.RestoredView{engine.Restores(openorders.TableName, openorders.DecodeTable)}
+	return []engine.RestoredView{engine.Restores(openorders.PublishedTable)}
 }
 
 // Restore takes the table from its view.
 func (p *openOrders) Restore(views map[string][]byte) error {
-	table, err := engine.Restored(views, openorders.TableName, openorders.DecodeTable)
+	table, err := engine.Restored(views, openorders.PublishedTable)
 	if table != nil {
 		p.table, p.begun = table, true
 	}
@@ -116,7 +116,7 @@ func (p *openOrders) Changes(now time.Time, settle bool) (c engine.Changes) {
 		if p.joined {
 			p.table.Prune()
 		}
-		c.Views = append(c.Views, engine.View{Name: openorders.TableName, Body: openorders.EncodeTable(p.table)})
+		c.Views = append(c.Views, engine.ViewOf(openorders.PublishedTable, p.table))
 	}
 	c.Held = p.dirty
 	return c
@@ -145,12 +145,12 @@ func (p *openOrders) rank(ms int64) []engine.View {
 	}
 	all := market.TopOf(slices.Collect(maps.Values(p.top)))
 	views := []engine.View{
-		{Name: openorders.TopName, Body: openorders.EncodeTop(openorders.Top{Time: ms, All: openorders.NewRows(all), Coins: p.rows})},
+		engine.ViewOf(openorders.PublishedTop, openorders.Top{Time: ms, All: openorders.NewRows(all), Coins: p.rows}),
 		{Name: openorders.ValuesName, Body: openorders.EncodeValues(ms, p.columns)},
 	}
 	if !p.reserved {
 		p.reserved = true
-		views = append(views, engine.View{Name: openorders.ReservesName, Body: openorders.EncodeReserves(openorders.Reserves{Time: ms, Coins: p.reserves})})
+		views = append(views, engine.ViewOf(openorders.PublishedReserves, openorders.Reserves{Time: ms, Coins: p.reserves}))
 	}
 	return views
 }

@@ -69,7 +69,7 @@ func BenchmarkOpenOrdersPublish(b *testing.B) {
 			began = time.Now()
 			switch v.Name {
 			case openorders.TopName:
-				_, err = openorders.DecodeTop(v.Body)
+				_, err = openorders.PublishedTop.Decode(v.Body)
 			case openorders.ValuesName:
 				var values openorders.Values
 				values, err = openorders.DecodeValues(v.Body)
@@ -82,7 +82,7 @@ func BenchmarkOpenOrdersPublish(b *testing.B) {
 				}
 				b.Logf("%d of at least %s counted in %s", whales, least, time.Since(counted))
 			default:
-				_, err = openorders.DecodeTable(v.Body)
+				_, err = openorders.PublishedTable.Decode(v.Body)
 			}
 			b.Logf("decoded in %d ms (%v)", time.Since(began).Milliseconds(), err)
 		}

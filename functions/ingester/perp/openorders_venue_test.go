@@ -92,7 +92,7 @@ func wanted(anchors []market.Anchor) map[int64]string {
 // same wants the views to say what the venue says, to the last digit.
 func (s *simVenue) same(t *testing.T, views map[string][]byte) {
 	t.Helper()
-	table, err := openorders.DecodeTable(views[openorders.TableName])
+	table, err := openorders.PublishedTable.Decode(views[openorders.TableName])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func (s *simVenue) same(t *testing.T, views map[string][]byte) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Fatalf("%d orders, want %d (-venue +product):\n%.2000s", len(got), len(want), diff)
 	}
-	top, err := openorders.DecodeTop(views[openorders.TopName])
+	top, err := openorders.PublishedTop.Decode(views[openorders.TopName])
 	if err != nil {
 		t.Fatal(err)
 	}

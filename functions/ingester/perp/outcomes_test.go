@@ -48,7 +48,7 @@ func TestOutcomesAreTokensOfTheSpotPart(t *testing.T) {
 		t.Errorf("completed trades: %v", w.trade)
 	}
 	if interest.positions.Len() > 0 {
-		t.Errorf("the positions are %s", positions.Encode(interest.positions))
+		t.Errorf("the positions are %s", positions.Published.Encode(interest.positions))
 	}
 	// The public trades are what was bought and sold.
 	trades := market.AppendTrades(nil, []market.Fill{bought, sold, settled})

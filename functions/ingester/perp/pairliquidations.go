@@ -29,12 +29,12 @@ func (*liquidations) Folds() []engine.Fold[*Batch] { return storedFills }
 
 // Restores has its own view.
 func (*liquidations) Restores() []engine.RestoredView {
-	return []engine.RestoredView{engine.Restores(pairliquidations.PerpName, pairliquidations.Decode)}
+	return []engine.RestoredView{engine.Restores(pairliquidations.OfPerps)}
 }
 
 // Restore takes it.
 func (p *liquidations) Restore(views map[string][]byte) error {
-	v, err := engine.Restored(views, pairliquidations.PerpName, pairliquidations.Decode)
+	v, err := engine.Restored(views, pairliquidations.OfPerps)
 	p.fold.Restore(v)
 	return err
 }
@@ -85,7 +85,7 @@ func liquidated(f *market.Fill) (l market.PairLiquidation, ok bool, err error) {
 
 // Changes returns the rows, and the view once in a while.
 func (p *liquidations) Changes(now time.Time, settle bool) engine.Changes {
-	c := p.fold.Changes(now, settle, pairliquidations.PerpName, pairs.PerpKey)
+	c := p.fold.Changes(now, settle, pairliquidations.OfPerps, pairs.PerpKey)
 	c.Held = !p.fold.Clean()
 	return c
 }

@@ -90,7 +90,7 @@ func TestLiquidationsByPairAreThoseOfTheLiquidatedAccountOnce(t *testing.T) {
 	if len(c.Views) != 1 || len(c.Coarse) != 1 || c.Held {
 		t.Fatalf("%d views, %d rows of orders, held %t", len(c.Views), len(c.Coarse), c.Held)
 	}
-	v, err := pairliquidations.Decode(c.Views[0].Body)
+	v, err := pairliquidations.Published.Decode(c.Views[0].Body)
 	if err != nil {
 		t.Fatal(err)
 	}

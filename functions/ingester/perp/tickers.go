@@ -28,12 +28,12 @@ func (p *lastPrices) Folds() []engine.Fold[*Batch] { return storedFills }
 
 // Restores has its own view.
 func (p *lastPrices) Restores() []engine.RestoredView {
-	return []engine.RestoredView{engine.Restores(tickers.Name, tickers.Decode)}
+	return []engine.RestoredView{engine.Restores(tickers.Published)}
 }
 
 // Restore takes the last trades from the view.
 func (p *lastPrices) Restore(views map[string][]byte) error {
-	v, err := engine.Restored(views, tickers.Name, tickers.Decode)
+	v, err := engine.Restored(views, tickers.Published)
 	if err != nil {
 		return err
 	}
@@ -73,5 +73,5 @@ func (p *lastPrices) Changes(now time.Time, _ bool) engine.Changes {
 	}
 	p.changed = false
 	v := tickers.View{Time: now.UnixMilli(), Tickers: slices.Collect(maps.Values(p.last))}
-	return engine.Changes{Views: []engine.View{{Name: tickers.Name, Body: tickers.Encode(v)}}}
+	return engine.Changes{Views: []engine.View{engine.ViewOf(tickers.Published, v)}}
 }

@@ -64,12 +64,12 @@ func (p *topFills) Folds() []engine.Fold[*Batch] { return storedFills }
 
 // Restores has the tickers, which name all coins that have traded.
 func (p *topFills) Restores() []engine.RestoredView {
-	return []engine.RestoredView{engine.Restores(tickers.Name, tickers.Decode)}
+	return []engine.RestoredView{engine.Restores(tickers.Published)}
 }
 
 // Restore remembers the coins that have traded.
 func (p *topFills) Restore(views map[string][]byte) error {
-	v, err := engine.Restored(views, tickers.Name, tickers.Decode)
+	v, err := engine.Restored(views, tickers.Published)
 	if err != nil {
 		return err
 	}

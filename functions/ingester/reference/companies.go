@@ -26,12 +26,12 @@ func (*companyFacts) Name() string { return companies.Name }
 
 // Restores has its own view.
 func (*companyFacts) Restores() []engine.RestoredView {
-	return []engine.RestoredView{engine.Restores(companies.Name, companies.Decode)}
+	return []engine.RestoredView{engine.Restores(companies.Published)}
 }
 
 // Restore takes the companies from the view.
 func (p *companyFacts) Restore(views map[string][]byte) error {
-	v, err := engine.Restored(views, companies.Name, companies.Decode)
+	v, err := engine.Restored(views, companies.Published)
 	for _, c := range v.Companies {
 		p.byKey[c.Key] = c
 	}
@@ -70,5 +70,5 @@ func (p *companyFacts) Changes(time.Time, bool) engine.Changes {
 	}
 	p.changed = false
 	v := companies.View{Companies: slices.Collect(maps.Values(p.byKey))}
-	return engine.Changes{Views: []engine.View{{Name: companies.Name, Body: companies.Encode(v)}}}
+	return engine.Changes{Views: []engine.View{engine.ViewOf(companies.Published, v)}}
 }

@@ -75,7 +75,7 @@ func TestFilingsAreStored(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- c.pipeline(nil).Run(ctx) }()
 	testenv.Until(t, "what was filed is stored", func() bool {
-		v, err := companies.Open(views, time.Now).Get(t.Context())
+		v, err := companies.Published.Open(views, time.Now).Get(t.Context())
 		first, ok1 := v.Lookup("i:mstr:nasdaq")
 		second, ok2 := v.Lookup("i:coin:nasdaq")
 		mine, ok3 := v.Lookup("i:mine")

@@ -37,12 +37,12 @@ func (*indexDays) Name() string { return indices.Name }
 
 // Restores has its own view.
 func (*indexDays) Restores() []engine.RestoredView {
-	return []engine.RestoredView{engine.Restores(indices.Name, indices.DecodeView)}
+	return []engine.RestoredView{engine.Restores(indices.Published)}
 }
 
 // Restore takes the newest days from the view.
 func (p *indexDays) Restore(views map[string][]byte) error {
-	v, err := engine.Restored(views, indices.Name, indices.DecodeView)
+	v, err := engine.Restored(views, indices.Published)
 	for _, one := range v.Indices {
 		p.newest[one.Key] = one
 	}
@@ -119,7 +119,7 @@ func (p *indexDays) Changes(time.Time, bool) (c engine.Changes) {
 	if p.changed {
 		p.changed = false
 		v := indices.View{Indices: slices.Collect(maps.Values(p.newest))}
-		c.Views = []engine.View{{Name: indices.Name, Body: indices.EncodeView(v)}}
+		c.Views = []engine.View{engine.ViewOf(indices.Published, v)}
 	}
 	return c
 }

@@ -82,7 +82,7 @@ func TestIndexesAreStored(t *testing.T) {
 	want[indices.FearGreed][mended] = "77 77 77 77"
 	var missing string
 	stored := func() bool {
-		view, err := indices.Open(views, time.Now).Get(t.Context())
+		view, err := indices.Published.Open(views, time.Now).Get(t.Context())
 		for key, days := range want {
 			got, errDays := indices.Read(t.Context(), series, key, time.Time{}, time.Time{})
 			newest, ok := view.Lookup(key)

@@ -44,12 +44,12 @@ func (p *coinNames) Folds() []engine.Fold[*Batch] { return storedCoins }
 
 // Restores has its own view.
 func (p *coinNames) Restores() []engine.RestoredView {
-	return []engine.RestoredView{engine.Restores(coins.Name, coins.Decode)}
+	return []engine.RestoredView{engine.Restores(coins.Published)}
 }
 
 // Restore takes the coins from the view.
 func (p *coinNames) Restore(views map[string][]byte) error {
-	v, err := engine.Restored(views, coins.Name, coins.Decode)
+	v, err := engine.Restored(views, coins.Published)
 	p.time = v.Time
 	for _, c := range v.Coins {
 		p.coins[c.Key] = c
@@ -113,5 +113,5 @@ func (p *coinNames) Changes(time.Time, bool) engine.Changes {
 	p.changed = false
 	p.age()
 	v := coins.View{Time: p.time, Coins: slices.AppendSeq(make([]coins.Coin, 0, len(p.coins)), maps.Values(p.coins))}
-	return engine.Changes{Views: []engine.View{{Name: coins.Name, Body: coins.Encode(v)}}}
+	return engine.Changes{Views: []engine.View{engine.ViewOf(coins.Published, v)}}
 }

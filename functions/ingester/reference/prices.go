@@ -26,16 +26,16 @@ func (p *coinPrices) Name() string { return cointickers.Name }
 
 // Restores has its own view, and the rates.
 func (p *coinPrices) Restores() []engine.RestoredView {
-	return []engine.RestoredView{engine.Restores(cointickers.Name, cointickers.Decode), engine.Restores(rates.Name, rates.Decode)}
+	return []engine.RestoredView{engine.Restores(cointickers.Published), engine.Restores(rates.Published)}
 }
 
 // Restore takes figures and rates from the views. What the rates have changed since
 // is computed again.
 func (p *coinPrices) Restore(views map[string][]byte) (err error) {
-	if p.known, err = engine.Restored(views, rates.Name, rates.Decode); err != nil {
+	if p.known, err = engine.Restored(views, rates.Published); err != nil {
 		return err
 	}
-	v, err := engine.Restored(views, cointickers.Name, cointickers.Decode)
+	v, err := engine.Restored(views, cointickers.Published)
 	p.time = v.Time
 	for _, t := range v.Tickers {
 		p.tickers[t.Key] = t
@@ -83,5 +83,5 @@ func (p *coinPrices) Changes(time.Time, bool) engine.Changes {
 	p.changed = false
 	maps.DeleteFunc(p.tickers, func(_ string, t cointickers.Ticker) bool { return t.Time < p.oldest() })
 	v := cointickers.View{Time: p.time, Tickers: slices.Collect(maps.Values(p.tickers))}
-	return engine.Changes{Views: []engine.View{{Name: cointickers.Name, Body: cointickers.Encode(v)}}}
+	return engine.Changes{Views: []engine.View{engine.ViewOf(cointickers.Published, v)}}
 }

@@ -21,12 +21,12 @@ func (p *dayRates) Name() string { return rates.Name }
 
 // Restores has its own view.
 func (p *dayRates) Restores() []engine.RestoredView {
-	return []engine.RestoredView{engine.Restores(rates.Name, rates.Decode)}
+	return []engine.RestoredView{engine.Restores(rates.Published)}
 }
 
 // Restore takes the rates from the view.
 func (p *dayRates) Restore(views map[string][]byte) (err error) {
-	p.known, err = engine.Restored(views, rates.Name, rates.Decode)
+	p.known, err = engine.Restored(views, rates.Published)
 	return err
 }
 
@@ -44,5 +44,5 @@ func (p *dayRates) Changes(time.Time, bool) engine.Changes {
 		return engine.Changes{}
 	}
 	p.changed = false
-	return engine.Changes{Views: []engine.View{{Name: rates.Name, Body: rates.Encode(p.known)}}}
+	return engine.Changes{Views: []engine.View{engine.ViewOf(rates.Published, p.known)}}
 }

@@ -212,7 +212,7 @@ func TestACoinIsListedForAsLongAsItIsNamed(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		v, err := coins.Decode(names.Changes(time.UnixMilli(at), true).Views[0].Body)
+		v, err := coins.Published.Decode(names.Changes(time.UnixMilli(at), true).Views[0].Body)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,7 +223,7 @@ func TestACoinIsListedForAsLongAsItIsNamed(t *testing.T) {
 			}
 			listed = append(listed, fmt.Sprint(c.Key, " ", rank))
 		}
-		w, err := cointickers.Decode(prices.Changes(time.UnixMilli(at), true).Views[0].Body)
+		w, err := cointickers.Published.Decode(prices.Changes(time.UnixMilli(at), true).Views[0].Body)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -325,8 +325,8 @@ func TestTheDomainFollowsItsSources(t *testing.T) {
 		}
 	}
 	known := func() bool {
-		prices, _ := cointickers.Open(views, time.Now).Get(t.Context())
-		names, _ := coins.Open(views, time.Now).Get(t.Context())
+		prices, _ := cointickers.Published.Open(views, time.Now).Get(t.Context())
+		names, _ := coins.Published.Open(views, time.Now).Get(t.Context())
 		bitcoin, ok := prices.Lookup("bitcoin")
 		return ok && bitcoin.PriceCNY == "700" && bitcoin.Degree24hCNY == "1.5" && len(names.Coins) == 2 &&
 			names.Coins[0].Key == "bitcoin" && names.Coins[0].CNName() == "比特币" && names.Coins[0].Show() == "BTC" && names.Coins[1].Show() == "mine"

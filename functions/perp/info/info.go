@@ -30,10 +30,10 @@ func newInfo(log *store.Log, series *store.Series, views *store.Views, clock fun
 	return &info{
 		log:      log,
 		series:   series,
-		mids:     mids.Open(views, clock),
-		meta:     meta.Open(views, clock),
-		books:    books.Open(views, clock),
-		contexts: contexts.Open(views, clock),
+		mids:     mids.Published.Open(views, clock),
+		meta:     meta.Published.Open(views, clock),
+		books:    books.Published.Open(views, clock),
+		contexts: contexts.Published.Open(views, clock),
 	}
 }
 

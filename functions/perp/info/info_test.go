@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -20,6 +19,7 @@ import (
 	"quotary/shared/gate/signature"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/store/storetest"
 )
 
 const path = "/upgrade/v2/hl/info"
@@ -54,17 +54,14 @@ func (w *world) golden(t *testing.T, name, body string) {
 // someMids has the prices of two dexs.
 func (w *world) someMids(t *testing.T) {
 	t.Helper()
-	err := mids.Publish(t.Context(), w.views, mids.View{Time: 1, Mids: map[string]map[string]string{
+	storetest.Publish(t, w.views, mids.Published, mids.View{Time: 1, Mids: map[string]map[string]string{
 		"": {"@107": "33.2455", "BTC": "30135.5"}, "xyz": {"xyz:GOLD": "4001.55"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // someMeta describes two dexs and the spot markets.
 func (w *world) someMeta(t *testing.T) {
 	t.Helper()
-	err := meta.Publish(t.Context(), w.views, meta.View{
+	storetest.Publish(t, w.views, meta.Published, meta.View{
 		Time: 1,
 		Perps: map[string]json.RawMessage{
 			"":    json.RawMessage(`{"universe":[{"szDecimals":5,"name":"BTC","maxLeverage":40,"marginTableId":56}],"marginTables":[],"collateralToken":0}`),
@@ -72,9 +69,6 @@ func (w *world) someMeta(t *testing.T) {
 		},
 		Spot: json.RawMessage(`{"universe":[{"tokens":[1,0],"name":"PURR/USDC","index":0,"isCanonical":true}],"tokens":[{"name":"USDC","index":0}]}`),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func TestAllMidsOfADex(t *testing.T) {
@@ -112,9 +106,8 @@ func TestWhatHasNotArrivedIs503(t *testing.T) {
 		}
 	}
 	ask()
-	if err := errors.Join(mids.Publish(t.Context(), w.views, mids.View{Time: 1}), meta.Publish(t.Context(), w.views, meta.View{Time: 1})); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, w.views, mids.Published, mids.View{Time: 1})
+	storetest.Publish(t, w.views, meta.Published, meta.View{Time: 1})
 	ask()
 }
 

@@ -16,12 +16,13 @@ import (
 	"quotary/shared/data/contexts"
 	"quotary/shared/data/funding"
 	"quotary/shared/market"
+	"quotary/shared/store/storetest"
 )
 
 // someContexts has the figures of two dexs and of the spot markets.
 func (w *world) someContexts(t *testing.T) {
 	t.Helper()
-	err := contexts.Publish(t.Context(), w.views, contexts.View{
+	storetest.Publish(t, w.views, contexts.Published, contexts.View{
 		Time: 1,
 		Perps: map[string]json.RawMessage{
 			"": json.RawMessage(`[{"universe":[{"szDecimals":5,"name":"BTC","maxLeverage":40}],"marginTables":[],"collateralToken":0},
@@ -30,9 +31,6 @@ func (w *world) someContexts(t *testing.T) {
 		},
 		Spot: json.RawMessage(`[{"universe":[{"tokens":[1,0],"name":"PURR/USDC","index":0}],"tokens":[]},[{"prevDayPx":"0.1","dayNtlVlm":"1.0","markPx":"0.15","midPx":"0.15","circulatingSupply":"7.0","coin":"PURR/USDC"}]]`),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func TestFiguresAreAsTheVenueWroteThem(t *testing.T) {
@@ -61,9 +59,7 @@ func (w *world) someBooks(t *testing.T) {
 			Asks: []market.Level{{Px: "105057.0", Sz: "0.00001", N: 1}, {Px: "105069.0", Sz: "2.0", N: 5}}},
 		market.Book{Coin: "xyz:GOLD", Time: now.Add(-staleAfter - time.Second).UnixMilli(), Asks: []market.Level{{Px: "4001.5", Sz: "1.0", N: 1}}},
 	)
-	if err := books.Publish(t.Context(), w.views, view); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, w.views, books.Published, view)
 }
 
 func TestTheLastBookComesBackEvenIfItIsStale(t *testing.T) {

@@ -21,7 +21,7 @@ type markets struct {
 }
 
 func newMarkets(series *store.Series, views *store.Views, clock func() time.Time) *markets {
-	return &markets{series: series, tickers: tickers.Open(views, clock), open: openinterest.Open(views, clock)}
+	return &markets{series: series, tickers: tickers.Published.Open(views, clock), open: openinterest.Published.Open(views, clock)}
 }
 
 // all returns the last traded price of every coin that has traded, by coin.

@@ -15,6 +15,7 @@ import (
 	"quotary/shared/gate/keys"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/store/storetest"
 )
 
 const root = "/upgrade/v2/hl"
@@ -43,9 +44,7 @@ func (w *world) golden(t *testing.T, name, target string) {
 
 func (w *world) publish(t *testing.T, list ...tickers.Ticker) {
 	t.Helper()
-	if err := tickers.Publish(t.Context(), w.views, tickers.View{Time: 1, Tickers: list}); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, w.views, tickers.Published, tickers.View{Time: 1, Tickers: list})
 }
 
 // trade stores one trade every so often: number i buys (even) or sells (odd) 0.5

@@ -11,6 +11,7 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/data/bookdepth"
 	"quotary/shared/data/openinterest"
+	"quotary/shared/store/storetest"
 )
 
 // someInterest has ETH as the most valuable; GOLD traded two days ago, OLD a
@@ -24,9 +25,7 @@ func (w *world) someInterest(t *testing.T) {
 		{Coin: "OLD", PositionCount: 1, LongPv: "0.0", ShortPv: "9000.0", TotalPv: "9000.0", AvgPv: "9000.0", Traded: ago(30 * 24 * time.Hour)},
 		{Coin: "xyz:GOLD", PositionCount: 1, LongPv: "1.0", ShortPv: "0.0", TotalPv: "1.0", AvgPv: "1.0", Traded: ago(48 * time.Hour)},
 	}}
-	if err := openinterest.Publish(t.Context(), w.views, view); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, w.views, openinterest.Published, view)
 }
 
 func TestTheSummaryOfOpenInterest(t *testing.T) {
@@ -111,8 +110,6 @@ func TestABrokenViewOfOpenInterestIsAnInternalError(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	broken := openinterest.View{Coins: []openinterest.Coin{{Coin: "BTC", LongPv: "secret"}}}
-	if err := openinterest.Publish(t.Context(), w.views, broken); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, w.views, openinterest.Published, broken)
 	w.Get(t, w.SubKey, root+"/open-interest/summary").Refused(t, http.StatusInternalServerError, "internal error")
 }

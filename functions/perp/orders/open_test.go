@@ -15,6 +15,7 @@ import (
 	"quotary/shared/data/openorders"
 	"quotary/shared/data/tickers"
 	"quotary/shared/market"
+	"quotary/shared/store/storetest"
 )
 
 // resting are orders in the books: GOLD has a trigger that fired, and both sides; what
@@ -44,7 +45,14 @@ func resting() *market.OpenOrders {
 
 func (w *world) rest(t *testing.T, table *market.OpenOrders) {
 	t.Helper()
-	if err := openorders.Publish(t.Context(), w.views, start, table.Rank(true)); err != nil {
+	coins := table.Rank(true)
+	top, columns := openorders.Top{Time: start, All: openorders.NewRows(market.TopOf(coins)), Coins: map[string]openorders.Rows{}}, map[string]openorders.Column{}
+	for i := range coins {
+		c := &coins[i]
+		top.Coins[c.Coin], columns[c.Coin] = openorders.NewRows(c.Top), openorders.NewColumn(c)
+	}
+	storetest.Publish(t, w.views, openorders.PublishedTop, top)
+	if err := w.views.Publish(t.Context(), openorders.ValuesName, openorders.EncodeValues(start, columns)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -55,9 +63,7 @@ func (w *world) traded(t *testing.T, prices map[string]string) {
 	for coin, price := range prices {
 		v.Tickers = append(v.Tickers, tickers.Ticker{Coin: coin, Price: price, Time: start})
 	}
-	if err := tickers.Publish(t.Context(), w.views, v); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Publish(t, w.views, tickers.Published, v)
 }
 
 func TestTheLargestOpenOrders(t *testing.T) {

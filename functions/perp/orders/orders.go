@@ -23,7 +23,7 @@ type reader struct {
 }
 
 func newReader(log *store.Log, views *store.Views, clock func() time.Time) *reader {
-	return &reader{log: log, top: openorders.OpenTop(views, clock), values: openorders.OpenValues(views, clock), tickers: tickers.Open(views, clock)}
+	return &reader{log: log, top: openorders.PublishedTop.Open(views, clock), values: openorders.OpenValues(views, clock), tickers: tickers.Published.Open(views, clock)}
 }
 
 // byAddress returns the newest orders of an account, each with its newest status.

@@ -63,7 +63,7 @@ type accountReader struct {
 
 func newAccountReader(series *store.Series, wanted *followrequests.Store, views *store.Views, clock func() time.Time) *accountReader {
 	return &accountReader{series: series, wanted: wanted, patience: waitMost,
-		markets: meta.OpenMarkets(views, clock), marks: contexts.OpenMarks(views, clock), orders: openorders.OpenReserves(views, clock)}
+		markets: meta.Markets.Open(views, clock), marks: contexts.MarksOnly.Open(views, clock), orders: openorders.PublishedReserves.Open(views, clock)}
 }
 
 // valuation is accounts with the prices at which they are valued.

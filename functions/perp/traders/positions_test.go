@@ -30,6 +30,7 @@ import (
 	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/store/retention"
+	"quotary/shared/store/storetest"
 	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
@@ -59,16 +60,16 @@ func newAccountWorld(t *testing.T) *accountWorld {
 		w.accounts = newAccountReader(w.series, w.wanted, views, open.Now)
 		(&reader{log: w.log, series: w.series, accounts: w.accounts}).register(open.Family)
 	})
-	must.Do(t, meta.Publish(t.Context(), views, meta.View{
+	storetest.Publish(t, views, meta.Published, meta.View{
 		Time:  minute(0),
 		Perps: map[string]json.RawMessage{"": json.RawMessage(`{"universe":[{"name":"BTC","szDecimals":2,"maxLeverage":40},{"name":"ETH","szDecimals":2,"maxLeverage":25}],"marginTables":[]}`)},
 		Spot:  json.RawMessage(`{"tokens":[{"name":"USDC","index":0,"szDecimals":8},{"name":"HYPE","index":150,"szDecimals":2}],"universe":[{"name":"@107","tokens":[150,0]}]}`),
-	}))
-	must.Do(t, contexts.Publish(t.Context(), views, contexts.View{Time: minute(0), Marks: map[string]string{"BTC": "140.0", "ETH": "10.0", "@107": "20.0"}}))
+	})
+	storetest.Publish(t, views, contexts.Published, contexts.View{Time: minute(0), Marks: map[string]string{"BTC": "140.0", "ETH": "10.0", "@107": "20.0"}})
 	resting := market.SpotReserve{Quote: decimal(t, "40.25"), Base: decimal(t, "0.5")}
 	_, err := hex.Decode(resting.Account[:], []byte(alice[2:]))
 	must.Do(t, err)
-	must.Do(t, openorders.PublishReserves(t.Context(), views, openorders.Reserves{Time: minute(0), Coins: map[string]openorders.ReserveColumn{"@107": openorders.NewReserveColumn([]market.SpotReserve{resting})}}))
+	storetest.Publish(t, views, openorders.PublishedReserves, openorders.Reserves{Time: minute(0), Coins: map[string]openorders.ReserveColumn{"@107": openorders.NewReserveColumn([]market.SpotReserve{resting})}})
 	w.folded.Anchor(&market.Anchor{Address: alice, Dexes: []market.AccountState{{Time: minute(600), CrossMargin: market.MarginSummary{AccountValue: decimal(t, "1000")}}},
 		Leverages: map[string]market.Leverage{"BTC": {Value: 10}, "ETH": {Isolated: true, Value: 5}},
 		Spot:      []market.SpotBalance{{Coin: "USDC", Total: decimal(t, "50.5")}, {Coin: "HYPE", Token: 150, Total: decimal(t, "2.5"), EntryNtl: decimal(t, "30")}}, SpotTime: minute(600)})

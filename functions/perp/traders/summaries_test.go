@@ -18,6 +18,7 @@ import (
 	"quotary/shared/data/meta"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/store/storetest"
 )
 
 // openHoldings is a book with markets, their marks, and accounts that the venue has said
@@ -32,12 +33,8 @@ func openHoldings(t testing.TB, list ...*market.Account) *book {
 			"":    json.RawMessage(`{"universe":[{"name":"BTC","szDecimals":5,"maxLeverage":40},{"name":"ETH","szDecimals":4,"maxLeverage":25}]}`),
 			"xyz": json.RawMessage(`{"universe":[{"name":"xyz:GOLD","szDecimals":3,"maxLeverage":20}]}`),
 		}}
-		if err := meta.Publish(t.Context(), views, described); err != nil {
-			t.Fatal(err)
-		}
-		if err := contexts.Publish(t.Context(), views, contexts.View{Time: now, Marks: map[string]string{"BTC": "110.0", "ETH": "10.0", "xyz:GOLD": "50.0"}}); err != nil {
-			t.Fatal(err)
-		}
+		storetest.Publish(t, views, meta.Published, described)
+		storetest.Publish(t, views, contexts.Published, contexts.View{Time: now, Marks: map[string]string{"BTC": "110.0", "ETH": "10.0", "xyz:GOLD": "50.0"}})
 		b.wanted = followrequests.Accounts.Open(open.Documents)
 		r := &reader{log: b.log, series: b.series, accounts: newAccountReader(b.series, b.wanted, views, open.Now)}
 		r.register(open.Family)

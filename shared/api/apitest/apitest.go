@@ -124,9 +124,7 @@ func Deliver(t testing.TB, views *store.Views, datasets ...*catalog.Dataset) {
 		}
 	}
 	for domain, v := range all {
-		if err := delivered.Publish(t.Context(), views, domain, v); err != nil {
-			t.Fatal(err)
-		}
+		storetest.Publish(t, views, delivered.Published(domain), v)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"quotary/shared/data/internal/dataset"
+	"quotary/shared/store"
 )
 
 // BrokenName is the view of the accounts whose rows lack events, as these did not come in
@@ -16,15 +17,16 @@ type broken struct {
 	Accounts []string `json:"accounts"` // addresses, sorted
 }
 
-// EncodeBroken writes the body of the view.
-func EncodeBroken(addresses []string) []byte {
+// PublishedBroken is how the view, which is addresses, is stored.
+var PublishedBroken = store.ViewType[[]string]{Name: BrokenName, Write: encodeBroken, Read: decodeBroken}
+
+func encodeBroken(addresses []string) []byte {
 	list := slices.Concat([]string{}, addresses)
 	slices.Sort(list)
 	return dataset.JSON(broken{list})
 }
 
-// DecodeBroken reads the body of the view.
-func DecodeBroken(body []byte) ([]string, error) {
+func decodeBroken(body []byte) ([]string, error) {
 	b, err := dataset.FromJSON[broken](body)
 	return b.Accounts, err
 }

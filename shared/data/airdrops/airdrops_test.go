@@ -45,7 +45,7 @@ func TestTheStoredView(t *testing.T) {
 			}
 			return NewView(list)
 		}),
-		Encode: Encode, Decode: Decode, Use: func(v View) {
+		Encode: Published.Encode, Decode: Published.Decode, Use: func(v View) {
 			v.Find("hodler", "x")
 			v.Banners(time.Now(), 3)
 		},

@@ -3,7 +3,6 @@
 package books
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 	"strconv"
 	"time"
 
-	"quotary/shared/data/internal/dataset"
 	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/text/jsontext"
@@ -94,20 +92,11 @@ func levels(stored []level) []market.Level {
 	return list
 }
 
-var view = dataset.View[View]{Name: Name, Period: time.Second, Encode: Encode, Decode: Decode}
+// Published is how the view is stored. What is read of it has the books themselves as they
+// are, which [View.Of] reads.
+var Published = store.ViewType[View]{Name: Name, Period: time.Second, Write: encode}
 
-// Open returns the view as a reader keeps it in memory.
-func Open(views *store.Views, clock func() time.Time) *store.View[View] {
-	return view.Open(views, clock)
-}
-
-// Publish replaces the view.
-func Publish(ctx context.Context, views *store.Views, v View) error {
-	return view.Publish(ctx, views, v)
-}
-
-// Encode writes the body of the view.
-func Encode(v View) []byte {
+func encode(v View) []byte {
 	size := 64
 	for coin, body := range v.Books {
 		size += len(coin) + len(body) + 8
@@ -122,7 +111,3 @@ func Encode(v View) []byte {
 	}
 	return append(b, "}}"...)
 }
-
-// Decode reads the body of the view, but for the books themselves, which
-// [View.Of] reads.
-func Decode(body []byte) (View, error) { return dataset.FromJSON[View](body) }

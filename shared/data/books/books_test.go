@@ -29,7 +29,7 @@ func TestTheViewGivesEachBookByItsCoin(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		list := rapid.SliceOfNDistinct(markettest.Book(), 0, 5, func(b market.Book) string { return b.Coin }).Draw(t, "books")
-		v, err := Decode(Encode(NewView(list...)))
+		v, err := Published.Decode(Published.Encode(NewView(list...)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,6 @@ package coins
 
 import (
 	"cmp"
-	"context"
 	"crypto/sha256"
 	_ "embed" // the schema
 	"encoding/hex"
@@ -192,24 +191,7 @@ func (v View) Page(page, size int) (coins []Coin, total int) {
 	return v.Coins[min((page-1)*size, total):min(page*size, total)], total
 }
 
-// Names change seldom.
-var view = dataset.View[View]{Name: Name, Period: 10 * time.Second, Encode: Encode, Decode: Decode}
-
-// Open returns the view as a reader keeps it in memory.
-func Open(views *store.Views, clock func() time.Time) *store.View[View] {
-	return view.Open(views, clock)
-}
-
-// Publish replaces the view.
-func Publish(ctx context.Context, views *store.Views, v View) error {
-	return view.Publish(ctx, views, v)
-}
-
-// Encode writes the body of the view.
-func Encode(v View) []byte {
+// Published is how the view is stored. Names change seldom.
+var Published = store.ViewType[View]{Name: Name, Period: 10 * time.Second, Before: func(v *View) {
 	slices.SortFunc(v.Coins, order)
-	return dataset.JSON(v)
-}
-
-// Decode reads the body of the view.
-func Decode(body []byte) (View, error) { return dataset.FromJSON[View](body) }
+}}

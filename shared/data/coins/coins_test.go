@@ -32,13 +32,13 @@ func drawn(most int) *rapid.Generator[View] {
 			}
 			v.Coins = append(v.Coins, c)
 		}
-		Encode(v) // sorts
+		Published.Encode(v) // sorts
 		return v
 	})
 }
 
 func TestTheStoredView(t *testing.T) {
-	datasettest.Codec[View]{Values: drawn(8), Encode: Encode, Decode: Decode, Use: func(v View) {
+	datasettest.Codec[View]{Values: drawn(8), Encode: Published.Encode, Decode: Published.Decode, Use: func(v View) {
 		page, _ := v.Page(1, 5)
 		for i := range page {
 			_ = page[i].Show() + page[i].CNName() + page[i].ENName()

@@ -6,7 +6,6 @@ package cointickers
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"time"
 
@@ -91,24 +90,7 @@ func (t *Ticker) Compare(u *Ticker) int {
 		cmp.Compare(t.Degree7dUSD, u.Degree7dUSD), cmp.Compare(t.SupplyUSD, u.SupplyUSD), cmp.Compare(t.Trade24hUSD, u.Trade24hUSD))
 }
 
-// The source is asked for prices every few minutes.
-var view = dataset.View[View]{Name: Name, Period: 5 * time.Second, Encode: Encode, Decode: Decode}
-
-// Open returns the view as a reader keeps it in memory.
-func Open(views *store.Views, clock func() time.Time) *store.View[View] {
-	return view.Open(views, clock)
-}
-
-// Publish replaces the view.
-func Publish(ctx context.Context, views *store.Views, v View) error {
-	return view.Publish(ctx, views, v)
-}
-
-// Encode writes the body of the view.
-func Encode(v View) []byte {
+// Published is how the view is stored. The source is asked for prices every few minutes.
+var Published = store.ViewType[View]{Name: Name, Period: 5 * time.Second, Before: func(v *View) {
 	slices.SortFunc(v.Tickers, func(a, b Ticker) int { return cmp.Compare(a.Key, b.Key) })
-	return dataset.JSON(v)
-}
-
-// Decode reads the body of the view.
-func Decode(body []byte) (View, error) { return dataset.FromJSON[View](body) }
+}}

@@ -31,11 +31,11 @@ func TestTheStoredView(t *testing.T) {
 					Degree7d: figure.Draw(t, "7d"), MarketCap: figure.Draw(t, "cap"), Turnover24h: figure.Draw(t, "turnover")}
 				v.Tickers = append(v.Tickers, New(&m, known("2026-03-01", "1.08", "7.8")))
 			}
-			Encode(v) // sorts
+			Published.Encode(v) // sorts
 			return v
 		}),
-		Encode: Encode,
-		Decode: Decode,
+		Encode: Published.Encode,
+		Decode: Published.Decode,
 		Use: func(v View) {
 			v.Lookup("BTC")
 			for i := range v.Tickers {

@@ -5,7 +5,6 @@ package companies
 
 import (
 	"cmp"
-	"context"
 	_ "embed" // the schema
 	"slices"
 	"strings"
@@ -122,24 +121,7 @@ func (v View) Lookup(key string) (Company, bool) {
 	return dataset.Find(v.Companies, key, func(c *Company) string { return c.Key })
 }
 
-// Filings come once a quarter.
-var view = dataset.View[View]{Name: Name, Period: time.Minute, Encode: Encode, Decode: Decode}
-
-// Open returns the view as a reader keeps it in memory.
-func Open(views *store.Views, clock func() time.Time) *store.View[View] {
-	return view.Open(views, clock)
-}
-
-// Publish replaces the view.
-func Publish(ctx context.Context, views *store.Views, v View) error {
-	return view.Publish(ctx, views, v)
-}
-
-// Encode writes the body of the view.
-func Encode(v View) []byte {
+// Published is how the view is stored. Filings come once a quarter.
+var Published = store.ViewType[View]{Name: Name, Period: time.Minute, Before: func(v *View) {
 	slices.SortFunc(v.Companies, func(a, b Company) int { return strings.Compare(a.Key, b.Key) })
-	return dataset.JSON(v)
-}
-
-// Decode reads the body of the view.
-func Decode(body []byte) (View, error) { return dataset.FromJSON[View](body) }
+}}

@@ -31,8 +31,8 @@ func TestTheStoredView(t *testing.T) {
 			}
 			return v
 		}),
-		Encode: Encode,
-		Decode: Decode,
+		Encode: Published.Encode,
+		Decode: Published.Decode,
 		Use: func(v View) {
 			for i := range v.Companies {
 				c := &v.Companies[i]

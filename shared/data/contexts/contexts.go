@@ -3,7 +3,6 @@
 package contexts
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -27,13 +26,10 @@ type View struct {
 	Marks map[string]string `json:"marks"`
 }
 
-// The venue is asked for figures every ten seconds.
-var view = dataset.View[View]{Name: Name, Period: 5 * time.Second, Encode: Encode, Decode: Decode}
-
-// Open returns the view as a reader keeps it in memory.
-func Open(views *store.Views, clock func() time.Time) *store.View[View] {
-	return view.Open(views, clock)
-}
+// Published is how the view is stored. The venue is asked for figures every ten seconds.
+var Published = store.ViewType[View]{Name: Name, Period: 5 * time.Second, After: func(v *View) {
+	v.Spot = dataset.NotNull(v.Spot)
+}}
 
 // Marks are the mark prices of all coins.
 type Marks struct {
@@ -41,9 +37,9 @@ type Marks struct {
 	Px   market.Marks
 }
 
-// marks reads the same view as its mark prices.
-var marks = dataset.View[Marks]{Name: Name, Period: view.Period, Decode: func(body []byte) (Marks, error) {
-	v, err := Decode(body)
+// MarksOnly is the same view, read as its mark prices.
+var MarksOnly = store.ViewType[Marks]{Name: Name, Period: Published.Period, Read: func(body []byte) (Marks, error) {
+	v, err := Published.Decode(body)
 	if err != nil {
 		return Marks{}, err
 	}
@@ -55,23 +51,3 @@ var marks = dataset.View[Marks]{Name: Name, Period: view.Period, Decode: func(bo
 	}
 	return m, nil
 }}
-
-// OpenMarks returns the mark prices of the view as a reader keeps them in memory.
-func OpenMarks(views *store.Views, clock func() time.Time) *store.View[Marks] {
-	return marks.Open(views, clock)
-}
-
-// Publish replaces the view.
-func Publish(ctx context.Context, views *store.Views, v View) error {
-	return view.Publish(ctx, views, v)
-}
-
-// Encode writes the body of the view.
-func Encode(v View) []byte { return dataset.JSON(v) }
-
-// Decode reads the body of the view.
-func Decode(body []byte) (View, error) {
-	v, err := dataset.FromJSON[View](body)
-	v.Spot = dataset.NotNull(v.Spot)
-	return v, err
-}

@@ -24,7 +24,7 @@ func TestTheStoredView(t *testing.T) {
 			}
 			return v
 		}),
-		Encode: Encode,
-		Decode: Decode,
+		Encode: Published.Encode,
+		Decode: Published.Decode,
 	}.Test(t)
 }

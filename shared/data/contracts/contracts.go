@@ -4,11 +4,9 @@ package contracts
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"time"
 
-	"quotary/shared/data/internal/dataset"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
@@ -37,23 +35,7 @@ type Contract struct {
 	InterestTime int64          `json:"interestTime"` // when it was said, ms
 }
 
-var view = dataset.View[View]{Name: Name, Period: 10 * time.Second, Encode: Encode, Decode: Decode}
-
-// Open returns the view as a reader keeps it in memory.
-func Open(views *store.Views, clock func() time.Time) *store.View[View] {
-	return view.Open(views, clock)
-}
-
-// Publish replaces the view.
-func Publish(ctx context.Context, views *store.Views, v View) error {
-	return view.Publish(ctx, views, v)
-}
-
-// Encode writes the body of the view, and sorts its contracts.
-func Encode(v View) []byte {
+// Published is how the view is stored.
+var Published = store.ViewType[View]{Name: Name, Period: 10 * time.Second, Before: func(v *View) {
 	slices.SortFunc(v.Contracts, func(a, b Contract) int { return cmp.Compare(a.Pair.Key, b.Pair.Key) })
-	return dataset.JSON(v)
-}
-
-// Decode reads the body of the view.
-func Decode(body []byte) (View, error) { return dataset.FromJSON[View](body) }
+}}

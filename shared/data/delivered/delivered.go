@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"quotary/shared/catalog"
-	"quotary/shared/data/internal/dataset"
 	"quotary/shared/store"
 )
 
@@ -32,20 +31,10 @@ const period = time.Second
 // Name is that of a domain's view.
 func Name(domain string) string { return "delivered-" + domain }
 
-func view(domain string) dataset.View[View] {
-	return dataset.View[View]{Name: Name(domain), Period: period, Encode: Encode, Decode: Decode}
+// Published is how the view of a domain is stored.
+func Published(domain string) store.ViewType[View] {
+	return store.ViewType[View]{Name: Name(domain), Period: period}
 }
-
-// Publish replaces the view of a domain.
-func Publish(ctx context.Context, views *store.Views, domain string, v View) error {
-	return view(domain).Publish(ctx, views, v)
-}
-
-// Encode writes the body of the view.
-func Encode(v View) []byte { return dataset.JSON(v) }
-
-// Decode reads the body of the view.
-func Decode(body []byte) (View, error) { return dataset.FromJSON[View](body) }
 
 // Awaited is why a request cannot be answered: no source has spoken of any of the datasets
 // that it needs.
@@ -70,7 +59,7 @@ func Open(views *store.Views, clock func() time.Time) *Reader {
 	r := &Reader{views: map[string]*store.View[View]{}}
 	for _, d := range catalog.Datasets() {
 		if name := d.Domain.Name; r.views[name] == nil {
-			r.views[name] = view(name).Open(views, clock)
+			r.views[name] = Published(name).Open(views, clock)
 		}
 	}
 	return r

@@ -34,9 +34,7 @@ func TestWhatWasSpokenOfOnceIsNotLookedForAgain(t *testing.T) {
 	reader := delivered.Open(views, func() time.Time { return now })
 	publish := func(v delivered.View) {
 		t.Helper()
-		if err := delivered.Publish(t.Context(), views, catalog.ExchangeDomain.Name, v); err != nil {
-			t.Fatal(err)
-		}
+		storetest.Publish(t, views, delivered.Published(catalog.ExchangeDomain.Name), v)
 		now = now.Add(time.Minute)
 	}
 	check := func(want string, needs ...catalog.Need) {

@@ -235,20 +235,5 @@ func (v View) Select(s Selection) (page []Flash, whole bool) {
 	return page, held < Listed
 }
 
-var view = dataset.View[View]{Name: Name, Period: 5 * time.Second, Encode: Encode, Decode: Decode}
-
-// Open returns the view as a reader keeps it in memory.
-func Open(views *store.Views, clock func() time.Time) *store.View[View] {
-	return view.Open(views, clock)
-}
-
-// Publish replaces the view.
-func Publish(ctx context.Context, views *store.Views, v View) error {
-	return view.Publish(ctx, views, v)
-}
-
-// Encode writes the body of the view.
-func Encode(v View) []byte { return dataset.JSON(v) }
-
-// Decode reads the body of the view.
-func Decode(body []byte) (View, error) { return dataset.FromJSON[View](body) }
+// Published is how the view is stored.
+var Published = store.ViewType[View]{Name: Name, Period: 5 * time.Second}

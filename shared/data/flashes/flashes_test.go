@@ -81,7 +81,7 @@ func TestTheStoredView(t *testing.T) {
 		Values: rapid.Custom(func(t *rapid.T) View {
 			return NewView(rapid.SliceOfNDistinct(rapid.Custom(drawFlash), 0, 6, func(f Flash) int64 { return f.ID }).Draw(t, "flashes"))
 		}),
-		Encode: Encode, Decode: Decode, Use: func(v View) { v.Select(Selection{Platform: House, Language: "en", Limit: 3}) },
+		Encode: Published.Encode, Decode: Published.Decode, Use: func(v View) { v.Select(Selection{Platform: House, Language: "en", Limit: 3}) },
 	}.Test(t)
 }
 

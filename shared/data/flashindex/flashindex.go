@@ -27,7 +27,6 @@ import (
 	"sync"
 	"time"
 
-	"quotary/shared/data/internal/dataset"
 	"quotary/shared/search"
 	"quotary/shared/store"
 )
@@ -209,10 +208,14 @@ type Reader struct {
 	index  *search.Index
 }
 
+// Published is how the view of a level is stored.
+func Published(platform string, level int) store.ViewType[Level] {
+	return store.ViewType[Level]{Name: Name(platform, level), Period: 5 * time.Second, Write: Encode, Read: Decode}
+}
+
 // Open returns the index of a platform.
 func Open(views *store.Views, clock func() time.Time, platform string) *Reader {
-	newest := dataset.View[Level]{Name: Name(platform, 0), Period: 5 * time.Second, Encode: Encode, Decode: Decode}
-	return &Reader{views: views, platform: platform, newest: newest.Open(views, clock)}
+	return &Reader{views: views, platform: platform, newest: Published(platform, 0).Open(views, clock)}
 }
 
 // Index returns the newest state of the index. Where none was ever published it is empty. Of
@@ -256,18 +259,4 @@ func (r *Reader) read(ctx context.Context, level int) (Level, error) {
 		return Level{}, fmt.Errorf("read level %d of the index of %s: %w", level, r.platform, err)
 	}
 	return l, nil
-}
-
-// Publish replaces the views of a platform by those that have changed of a tree.
-func Publish(ctx context.Context, views *store.Views, platform string, t *Builder) error {
-	bodies := t.Changed()
-	for level := Levels - 1; level >= 0; level-- {
-		if bodies[level] == nil {
-			continue
-		}
-		if err := views.Publish(ctx, Name(platform, level), bodies[level]); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -252,8 +252,12 @@ func TestAReaderSeesWhatIsPublished(t *testing.T) {
 	}
 	var tree Builder
 	tree.Add([]search.Document{document(1, 1), document(2, 1)})
-	if err := Publish(t.Context(), views, "house", &tree); err != nil {
-		t.Fatal(err)
+	for level, body := range tree.Changed() {
+		if body != nil {
+			if err := views.Publish(t.Context(), Name("house", level), body); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 	now = now.Add(time.Minute)
 	if n := find(); n != 2 {

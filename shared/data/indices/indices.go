@@ -181,24 +181,7 @@ func (v View) Lookup(key string) (Index, bool) {
 	return dataset.Find(v.Indices, key, func(i *Index) string { return i.Key })
 }
 
-// Indexes change once a day.
-var view = dataset.View[View]{Name: Name, Period: 10 * time.Second, Encode: EncodeView, Decode: DecodeView}
-
-// Open returns the view as a reader keeps it in memory.
-func Open(views *store.Views, clock func() time.Time) *store.View[View] {
-	return view.Open(views, clock)
-}
-
-// Publish replaces the view.
-func Publish(ctx context.Context, views *store.Views, v View) error {
-	return view.Publish(ctx, views, v)
-}
-
-// EncodeView writes the body of the view.
-func EncodeView(v View) []byte {
+// Published is how the view is stored. Indexes change once a day.
+var Published = store.ViewType[View]{Name: Name, Period: 10 * time.Second, Before: func(v *View) {
 	slices.SortFunc(v.Indices, func(a, b Index) int { return strings.Compare(a.Key, b.Key) })
-	return dataset.JSON(v)
-}
-
-// DecodeView reads the body of the view.
-func DecodeView(body []byte) (View, error) { return dataset.FromJSON[View](body) }
+}}

@@ -62,8 +62,8 @@ func TestTheStoredView(t *testing.T) {
 			}
 			return v
 		}),
-		Encode: EncodeView,
-		Decode: DecodeView,
+		Encode: Published.Encode,
+		Decode: Published.Decode,
 		Use: func(v View) {
 			if one, ok := v.Lookup("i:0"); ok {
 				one.Add(Day{Date: "2026-01-02"})

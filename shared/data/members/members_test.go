@@ -58,7 +58,7 @@ func TestTheStoredView(t *testing.T) {
 		Values: rapid.Custom(func(t *rapid.T) View {
 			return NewView(rapid.SliceOfNDistinct(rapid.Custom(drawMember), 0, 6, func(m Member) string { return m.MemberID }).Draw(t, "members"))
 		}),
-		Encode: Encode, Decode: Decode, Use: func(v View) { v.Search(TypeSocial, "a") },
+		Encode: Published.Encode, Decode: Published.Decode, Use: func(v View) { v.Search(TypeSocial, "a") },
 	}.Test(t)
 }
 

@@ -3,7 +3,6 @@
 package meta
 
 import (
-	"context"
 	"encoding/json"
 	"time"
 
@@ -22,39 +21,16 @@ type View struct {
 	Spot  json.RawMessage            `json:"spotMeta"` // the venue's spotMeta; empty where it is not known
 }
 
-// The venue is asked for descriptions once a minute.
-var view = dataset.View[View]{Name: Name, Period: 10 * time.Second, Encode: Encode, Decode: Decode}
-
-// Open returns the view as a reader keeps it in memory.
-func Open(views *store.Views, clock func() time.Time) *store.View[View] {
-	return view.Open(views, clock)
-}
-
-// markets reads the same view as what it says of the markets.
-var markets = dataset.View[*market.Markets]{Name: Name, Period: view.Period, Decode: func(body []byte) (*market.Markets, error) {
-	v, err := Decode(body)
-	return v.Markets(), err
+// Published is how the view is stored. The venue is asked for descriptions once a minute.
+var Published = store.ViewType[View]{Name: Name, Period: 10 * time.Second, After: func(v *View) {
+	v.Spot = dataset.NotNull(v.Spot)
 }}
 
-// OpenMarkets returns [View.Markets] of the view as a reader keeps them in memory.
-func OpenMarkets(views *store.Views, clock func() time.Time) *store.View[*market.Markets] {
-	return markets.Open(views, clock)
-}
-
-// Publish replaces the view.
-func Publish(ctx context.Context, views *store.Views, v View) error {
-	return view.Publish(ctx, views, v)
-}
-
-// Encode writes the body of the view.
-func Encode(v View) []byte { return dataset.JSON(v) }
-
-// Decode reads the body of the view.
-func Decode(body []byte) (View, error) {
-	v, err := dataset.FromJSON[View](body)
-	v.Spot = dataset.NotNull(v.Spot)
-	return v, err
-}
+// Markets is the same view, read as [View.Markets].
+var Markets = store.ViewType[*market.Markets]{Name: Name, Period: Published.Period, Read: func(body []byte) (*market.Markets, error) {
+	v, err := Published.Decode(body)
+	return v.Markets(), err
+}}
 
 // PricePlaces is how many decimal places the venue gives the price of a coin at most:
 // 6 of a perp and 8 of a spot market, less the decimal places of its sizes

@@ -25,8 +25,8 @@ func TestTheStoredView(t *testing.T) {
 			}
 			return v
 		}),
-		Encode: Encode,
-		Decode: Decode,
+		Encode: Published.Encode,
+		Decode: Published.Decode,
 	}.Test(t)
 }
 

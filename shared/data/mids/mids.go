@@ -2,10 +2,8 @@
 package mids
 
 import (
-	"context"
 	"time"
 
-	"quotary/shared/data/internal/dataset"
 	"quotary/shared/store"
 )
 
@@ -18,20 +16,5 @@ type View struct {
 	Mids map[string]map[string]string `json:"mids"` // price in quote units by dex and coin; the main dex is ""
 }
 
-var view = dataset.View[View]{Name: Name, Period: time.Second, Encode: Encode, Decode: Decode}
-
-// Open returns the view as a reader keeps it in memory.
-func Open(views *store.Views, clock func() time.Time) *store.View[View] {
-	return view.Open(views, clock)
-}
-
-// Publish replaces the view.
-func Publish(ctx context.Context, views *store.Views, v View) error {
-	return view.Publish(ctx, views, v)
-}
-
-// Encode writes the body of the view.
-func Encode(v View) []byte { return dataset.JSON(v) }
-
-// Decode reads the body of the view.
-func Decode(body []byte) (View, error) { return dataset.FromJSON[View](body) }
+// Published is how the view is stored.
+var Published = store.ViewType[View]{Name: Name, Period: time.Second}

@@ -15,7 +15,7 @@ func TestTheStoredView(t *testing.T) {
 			prices := rapid.MapOfN(markettest.Coin(), markettest.Decimal(6, 6), 0, 5)
 			return View{Time: markettest.Time().Draw(t, "time"), Mids: rapid.MapOfN(rapid.SampledFrom([]string{"", "xyz", "abc"}), prices, 0, 3).Draw(t, "mids")}
 		}),
-		Encode: Encode,
-		Decode: Decode,
+		Encode: Published.Encode,
+		Decode: Published.Decode,
 	}.Test(t)
 }

@@ -2,12 +2,10 @@ package news
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"strings"
 	"time"
 
-	"quotary/shared/data/internal/dataset"
 	"quotary/shared/store"
 )
 
@@ -88,20 +86,5 @@ func (v View) Page(page, size int64) []Heading {
 	return v.Items[min((page-1)*size, n):min(page*size, n)]
 }
 
-var view = dataset.View[View]{Name: Name, Period: 5 * time.Second, Encode: Encode, Decode: DecodeView}
-
-// Open returns the view as a reader keeps it in memory.
-func Open(views *store.Views, clock func() time.Time) *store.View[View] {
-	return view.Open(views, clock)
-}
-
-// Publish replaces the view.
-func Publish(ctx context.Context, views *store.Views, v View) error {
-	return view.Publish(ctx, views, v)
-}
-
-// Encode writes the body of the view.
-func Encode(v View) []byte { return dataset.JSON(v) }
-
-// DecodeView reads the body of the view.
-func DecodeView(body []byte) (View, error) { return dataset.FromJSON[View](body) }
+// Published is how the view is stored.
+var Published = store.ViewType[View]{Name: Name, Period: 5 * time.Second}

@@ -60,7 +60,7 @@ func TestStoredViews(t *testing.T) {
 			}
 			return v
 		}),
-		Encode: Encode, Decode: DecodeView,
+		Encode: Published.Encode, Decode: Published.Decode,
 	}.Test(t)
 }
 
@@ -207,10 +207,10 @@ func BenchmarkDecodeFullView(b *testing.B) {
 		i.Describe = i.Title + i.Title + i.Title + i.Title
 		all = append(all, HeadingOf(&i))
 	}
-	body := Encode(NewView(all))
+	body := Published.Encode(NewView(all))
 	b.SetBytes(int64(len(body)))
 	for b.Loop() {
-		if _, err := DecodeView(body); err != nil {
+		if _, err := Published.Decode(body); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -9,7 +9,6 @@ package openinterest
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -71,17 +70,8 @@ func total(positions int64, long, short market.Decimal) Total {
 	return Total{positions, market.Text(long), market.Text(short), market.Text(sum), market.Text(average.RoundHAZ(AveragePlaces))}
 }
 
-var view = dataset.View[View]{Name: Name, Period: 5 * time.Second, Encode: Encode, Decode: Decode}
-
-// Open returns the view as a reader keeps it in memory.
-func Open(views *store.Views, clock func() time.Time) *store.View[View] {
-	return view.Open(views, clock)
-}
-
-// Publish replaces the view.
-func Publish(ctx context.Context, views *store.Views, v View) error {
-	return view.Publish(ctx, views, v)
-}
+// Published is how the view is stored.
+var Published = store.ViewType[View]{Name: Name, Period: 5 * time.Second, Write: encode, Read: decode}
 
 // storedView is a View as it is stored.
 type storedView struct {
@@ -89,13 +79,11 @@ type storedView struct {
 	Coins []Coin `json:"coins"`
 }
 
-// Encode writes the body of the view.
-func Encode(v View) []byte {
+func encode(v View) []byte {
 	return dataset.JSON(storedView{v.Time, append([]Coin{}, v.Coins...)})
 }
 
-// Decode reads the body of the view.
-func Decode(body []byte) (View, error) {
+func decode(body []byte) (View, error) {
 	s, err := dataset.FromJSON[storedView](body)
 	if err != nil {
 		return View{}, err

@@ -39,14 +39,14 @@ func TestTheStoredView(t *testing.T) {
 			for _, name := range rapid.SliceOfDistinct(markettest.Coin(), rapid.ID).Draw(t, "coins") {
 				v.Coins = append(v.Coins, coin(name).Draw(t, "coin"))
 			}
-			sorted, err := Decode(Encode(v)) // a view that was read is sorted and summed up
+			sorted, err := Published.Decode(Published.Encode(v)) // a view that was read is sorted and summed up
 			if err != nil {
 				t.Fatal(err)
 			}
 			return sorted
 		}),
-		Encode: Encode,
-		Decode: Decode,
+		Encode: Published.Encode,
+		Decode: Published.Decode,
 	}.Test(t)
 }
 
@@ -67,7 +67,7 @@ func TestTheViewIsSortedByValueAndSummedUp(t *testing.T) {
 	if c, ok := NewCoin("OLD", market.OpenInterest{}, dec("1"), 8); ok {
 		t.Errorf("a coin without positions gives %+v", c)
 	}
-	v, err := Decode(Encode(View{Time: 5, Coins: []Coin{small, large}}))
+	v, err := Published.Decode(Published.Encode(View{Time: 5, Coins: []Coin{small, large}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestTheViewIsSortedByValueAndSummedUp(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	for _, body := range []string{`[]`, `{"coins":[{"longPv":"x","shortPv":"1.0"}]}`, `{"coins":[{"longPv":"1.0"}]}`, `{"coins":[{"positionCount":-1,"longPv":"1.0","shortPv":"1.0"}]}`} {
-		if v, err := Decode([]byte(body)); err == nil {
+		if v, err := Published.Decode([]byte(body)); err == nil {
 			t.Errorf("%s gives %+v", body, v)
 		}
 	}

@@ -54,7 +54,7 @@ func TestTopOrdersSurviveTheirEncoding(t *testing.T) {
 			}
 			return v
 		}),
-		Encode: openorders.EncodeTop, Decode: openorders.DecodeTop,
+		Encode: openorders.PublishedTop.Encode, Decode: openorders.PublishedTop.Decode,
 		Use: func(v openorders.Top) {
 			_, _ = v.Orders("")
 			for coin := range v.Coins {
@@ -101,7 +101,7 @@ func TestReservesSurviveTheirEncoding(t *testing.T) {
 			}
 			return r
 		}),
-		Encode: openorders.EncodeReserves, Decode: openorders.DecodeReserves,
+		Encode: openorders.PublishedReserves.Encode, Decode: openorders.PublishedReserves.Decode,
 		Use: func(r openorders.Reserves) {
 			_, _ = r.Reserved(known)
 			_, _ = r.Reserved(unknown)
@@ -157,9 +157,9 @@ func (a listed) Equal(b listed) bool {
 func TestTheTableSurvivesItsEncoding(t *testing.T) {
 	datasettest.Codec[listed]{
 		Values: rapid.Custom(func(t *rapid.T) listed { return listed{table(t)} }),
-		Encode: func(c listed) []byte { return openorders.EncodeTable(c.OpenOrders) },
+		Encode: func(c listed) []byte { return openorders.PublishedTable.Encode(c.OpenOrders) },
 		Decode: func(body []byte) (listed, error) {
-			t, err := openorders.DecodeTable(body)
+			t, err := openorders.PublishedTable.Decode(body)
 			return listed{t}, err
 		},
 		Use: func(c listed) { contents(c.OpenOrders); c.Rank(true) },
@@ -194,9 +194,9 @@ func TestValuesAreCountedAsTheTableHasThem(t *testing.T) {
 func TestWhatIsNoViewIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{`[]`, `{"coins":7}`} {
-		_, err1 := openorders.DecodeTop([]byte(body))
+		_, err1 := openorders.PublishedTop.Decode([]byte(body))
 		_, err2 := openorders.DecodeValues([]byte(body))
-		_, err3 := openorders.DecodeTable([]byte(body))
+		_, err3 := openorders.PublishedTable.Decode([]byte(body))
 		if err1 == nil || err2 == nil || err3 == nil {
 			t.Errorf("%s is read: %v, %v, %v", body, err1, err2, err3)
 		}
@@ -208,7 +208,7 @@ func TestWhatIsNoViewIsRefused(t *testing.T) {
 		}
 	}
 	for _, body := range []string{`[]`, `{"coins":{"@1":{"accounts":"","quote":["1"],"base":["1"]}}}`, `{"coins":{"@1":{"quote":[],"base":["1"]}}}`} {
-		if r, err := openorders.DecodeReserves([]byte(body)); err == nil {
+		if r, err := openorders.PublishedReserves.Decode([]byte(body)); err == nil {
 			t.Errorf("%s gives %+v", body, r)
 		}
 	}

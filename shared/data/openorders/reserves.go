@@ -2,13 +2,11 @@ package openorders
 
 import (
 	"bytes"
-	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"sort"
 	"strings"
-	"time"
 
 	"quotary/shared/data/internal/dataset"
 	"quotary/shared/market"
@@ -84,25 +82,12 @@ func (c *ReserveColumn) find(account []byte) (int, bool) {
 	return i, i < n && bytes.Equal(at(i), account)
 }
 
-// OpenReserves returns the view as a reader keeps it in memory.
-func OpenReserves(views *store.Views, clock func() time.Time) *store.View[Reserves] {
-	return reserves.Open(views, clock)
-}
-
-var reserves = dataset.View[Reserves]{Name: ReservesName, Period: Period, Encode: EncodeReserves, Decode: DecodeReserves}
-
-// PublishReserves replaces the view.
-func PublishReserves(ctx context.Context, views *store.Views, r Reserves) error {
-	return reserves.Publish(ctx, views, r)
-}
-
-// EncodeReserves writes the body of the view.
-func EncodeReserves(r Reserves) []byte { return dataset.JSON(r) }
+// PublishedReserves is how the view is stored.
+var PublishedReserves = store.ViewType[Reserves]{Name: ReservesName, Period: Period, Read: decodeReserves}
 
 var errReserves = errors.New("its columns are not of one length")
 
-// DecodeReserves reads the body of the view.
-func DecodeReserves(body []byte) (Reserves, error) {
+func decodeReserves(body []byte) (Reserves, error) {
 	r, err := dataset.FromJSON[Reserves](body)
 	if err != nil {
 		return Reserves{}, fmt.Errorf("read what orders reserve: %w", err)

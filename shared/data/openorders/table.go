@@ -9,6 +9,7 @@ import (
 	"quotary/shared/data/internal/dataset"
 	"quotary/shared/data/internal/packed"
 	"quotary/shared/market"
+	"quotary/shared/store"
 )
 
 // TableName is that of the view of the table itself. Nobody but the ingester reads it.
@@ -42,8 +43,10 @@ const (
 	flagSeen
 )
 
-// EncodeTable writes the table.
-func EncodeTable(t *market.OpenOrders) []byte {
+// PublishedTable is how the table is stored.
+var PublishedTable = store.ViewType[*market.OpenOrders]{Name: TableName, Write: encodeTable, Read: decodeTable}
+
+func encodeTable(t *market.OpenOrders) []byte {
 	n := t.Len()
 	w := storedTable{Newest: t.Newest(), Count: n,
 		Oid: make([]byte, 0, 3*n), Placed: make([]byte, 0, 3*n), Account: make([]byte, 0, 3*n), Coin: make([]byte, 0, 2*n), Tif: make([]byte, 0, n),
@@ -132,8 +135,7 @@ func ends(t *market.OpenOrders) (b []byte) {
 
 var errTable = errors.New("is no table of open orders")
 
-// DecodeTable reads what [EncodeTable] wrote.
-func DecodeTable(body []byte) (*market.OpenOrders, error) {
+func decodeTable(body []byte) (*market.OpenOrders, error) {
 	w, err := dataset.FromJSON[storedTable](body)
 	if err != nil {
 		return nil, fmt.Errorf("read the table of open orders: %w", err)

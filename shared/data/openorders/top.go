@@ -10,7 +10,6 @@
 package openorders
 
 import (
-	"context"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -44,21 +43,8 @@ type Top struct {
 // Rows are orders as the view has them: the largest first, at most [market.TopOrders].
 type Rows []byte
 
-// OpenTop returns the view of the largest orders as a reader keeps it in memory.
-func OpenTop(views *store.Views, clock func() time.Time) *store.View[Top] {
-	return store.NewView(views, TopName, Period, clock, DecodeTop)
-}
-
-// Publish replaces the views of the largest orders and of values by those of coins,
-// which are in no other.
-func Publish(ctx context.Context, views *store.Views, ms int64, coins []market.CoinOrders) error {
-	top, columns := Top{Time: ms, All: NewRows(market.TopOf(coins)), Coins: map[string]Rows{}}, map[string]Column{}
-	for i := range coins {
-		c := &coins[i]
-		top.Coins[c.Coin], columns[c.Coin] = NewRows(c.Top), NewColumn(c)
-	}
-	return errors.Join(views.Publish(ctx, TopName, EncodeTop(top)), views.Publish(ctx, ValuesName, EncodeValues(ms, columns)))
-}
+// PublishedTop is how the view of the largest orders is stored.
+var PublishedTop = store.ViewType[Top]{Name: TopName, Period: Period, Write: encodeTop, Read: decodeTop}
 
 // Orders returns the largest orders of a coin, of all for "".
 func (v Top) Orders(coin string) ([]market.OpenOrder, error) {
@@ -139,8 +125,8 @@ func parseOrder(o *market.OpenOrder, text string) error {
 	return nil
 }
 
-// EncodeTop writes {"time":ms,"all":[..],"coins":{"BTC":[..],..}}.
-func EncodeTop(v Top) []byte {
+// encodeTop writes {"time":ms,"all":[..],"coins":{"BTC":[..],..}}.
+func encodeTop(v Top) []byte {
 	size := len(v.All) + 64
 	for coin, rows := range v.Coins {
 		size += len(coin) + len(rows) + 8
@@ -166,9 +152,9 @@ func appendByCoin[T ~[]byte](b []byte, coins map[string]T) []byte {
 	return append(b, '}')
 }
 
-// DecodeTop reads what [EncodeTop] wrote. The orders themselves are read when they are
+// decodeTop reads what encodeTop wrote. The orders themselves are read when they are
 // asked for.
-func DecodeTop(body []byte) (Top, error) {
+func decodeTop(body []byte) (Top, error) {
 	w, err := dataset.FromJSON[struct {
 		Time  int64                      `json:"time"`
 		All   json.RawMessage            `json:"all"`

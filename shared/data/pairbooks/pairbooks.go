@@ -40,18 +40,7 @@ func (v View) Lookup(pair string) (Book, bool) {
 	return dataset.Find(v.Books, pair, func(b *Book) string { return b.Pair })
 }
 
-var view = dataset.View[View]{Name: Name, Period: 5 * time.Second, Encode: Encode, Decode: Decode}
-
-// Open returns the view as a reader keeps it in memory.
-func Open(views *store.Views, clock func() time.Time) *store.View[View] {
-	return view.Open(views, clock)
-}
-
-// Encode writes the body of the view, and sorts its books.
-func Encode(v View) []byte {
+// Published is how the view is stored.
+var Published = store.ViewType[View]{Name: Name, Period: 5 * time.Second, Before: func(v *View) {
 	slices.SortFunc(v.Books, func(a, b Book) int { return cmp.Compare(a.Pair, b.Pair) })
-	return dataset.JSON(v)
-}
-
-// Decode reads the body of the view.
-func Decode(body []byte) (View, error) { return dataset.FromJSON[View](body) }
+}}

@@ -4,10 +4,8 @@
 package pairliquidations
 
 import (
-	"context"
 	"time"
 
-	"quotary/shared/data/internal/dataset"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
@@ -65,22 +63,8 @@ func (p *Pair) Since(from time.Time) (l market.Liquidated) {
 	return l
 }
 
-func view(name string) dataset.View[View] {
-	return dataset.View[View]{Name: name, Period: 10 * time.Second, Encode: Encode, Decode: Decode}
-}
-
-// Open returns the view of a name as a reader keeps it in memory.
-func Open(views *store.Views, name string, clock func() time.Time) *store.View[View] {
-	return view(name).Open(views, clock)
-}
-
-// Publish replaces the view of a name.
-func Publish(ctx context.Context, views *store.Views, name string, v View) error {
-	return view(name).Publish(ctx, views, v)
-}
-
-// Encode writes the body of the view.
-func Encode(v View) []byte { return dataset.JSON(v) }
-
-// Decode reads the body of the view.
-func Decode(body []byte) (View, error) { return dataset.FromJSON[View](body) }
+// Published and OfPerps are how the views are stored.
+var (
+	Published = store.ViewType[View]{Name: Name, Period: 10 * time.Second}
+	OfPerps   = store.ViewType[View]{Name: PerpName, Period: 10 * time.Second}
+)

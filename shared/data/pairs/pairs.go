@@ -4,7 +4,6 @@ package pairs
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"time"
 
@@ -33,28 +32,9 @@ func (v View) Lookup(key string) (Pair, bool) {
 	return dataset.Find(v.Pairs, key, func(p *Pair) string { return p.Key })
 }
 
-// Exchanges are asked once an hour.
-var view = dataset.View[View]{Name: Name, Period: 10 * time.Second, Encode: Encode, Decode: Decode}
-
-// Open returns the view as a reader keeps it in memory.
-func Open(views *store.Views, clock func() time.Time) *store.View[View] {
-	return view.Open(views, clock)
-}
-
-// Publish replaces the view.
-func Publish(ctx context.Context, views *store.Views, v View) error {
-	return view.Publish(ctx, views, v)
-}
-
-// Encode writes the body of the view, and sorts its pairs.
-func Encode(v View) []byte {
+// Published is how the view is stored. Exchanges are asked once an hour.
+var Published = store.ViewType[View]{Name: Name, Period: 10 * time.Second, Before: func(v *View) {
 	slices.SortFunc(v.Pairs, func(a, b Pair) int { return cmp.Compare(a.Key, b.Key) })
-	return dataset.JSON(v)
-}
-
-// Decode reads the body of the view.
-func Decode(body []byte) (View, error) {
-	v, err := dataset.FromJSON[View](body)
+}, After: func(v *View) {
 	slices.SortFunc(v.Pairs, func(a, b Pair) int { return cmp.Compare(a.Key, b.Key) })
-	return v, err
-}
+}}

@@ -24,11 +24,11 @@ func TestTheStoredView(t *testing.T) {
 					v.Pairs = append(v.Pairs, p)
 				}
 			}
-			Encode(v) // sorts them
+			Published.Encode(v) // sorts them
 			return v
 		}),
-		Encode: Encode,
-		Decode: Decode,
+		Encode: Published.Encode,
+		Decode: Published.Decode,
 		Use: func(v View) {
 			for _, p := range v.Pairs {
 				if got, ok := v.Lookup(p.Key); !ok || got.Key != p.Key {

@@ -4,7 +4,6 @@ package pairtickers
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"strings"
 	"time"
@@ -61,24 +60,7 @@ func (v View) Dollars(coin, platform string) (market.Decimal, bool) {
 
 var one = market.DecimalFromInt(1)
 
-// The exchanges are asked every ten seconds.
-var view = dataset.View[View]{Name: Name, Period: 10 * time.Second, Encode: Encode, Decode: Decode}
-
-// Open returns the view as a reader keeps it in memory.
-func Open(views *store.Views, clock func() time.Time) *store.View[View] {
-	return view.Open(views, clock)
-}
-
-// Publish replaces the view.
-func Publish(ctx context.Context, views *store.Views, v View) error {
-	return view.Publish(ctx, views, v)
-}
-
-// Encode writes the body of the view, and sorts its tickers.
-func Encode(v View) []byte {
+// Published is how the view is stored. The exchanges are asked every ten seconds.
+var Published = store.ViewType[View]{Name: Name, Period: 10 * time.Second, Before: func(v *View) {
 	slices.SortFunc(v.Tickers, func(a, b Ticker) int { return cmp.Compare(a.Pair, b.Pair) })
-	return dataset.JSON(v)
-}
-
-// Decode reads the body of the view.
-func Decode(body []byte) (View, error) { return dataset.FromJSON[View](body) }
+}}

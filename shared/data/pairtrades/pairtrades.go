@@ -4,7 +4,6 @@ package pairtrades
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"time"
 
@@ -47,23 +46,7 @@ func (v View) Trades(pair string) []Trade {
 	return p.Trades
 }
 
-var view = dataset.View[View]{Name: Name, Period: 5 * time.Second, Encode: Encode, Decode: Decode}
-
-// Open returns the view as a reader keeps it in memory.
-func Open(views *store.Views, clock func() time.Time) *store.View[View] {
-	return view.Open(views, clock)
-}
-
-// Publish replaces the view.
-func Publish(ctx context.Context, views *store.Views, v View) error {
-	return view.Publish(ctx, views, v)
-}
-
-// Encode writes the body of the view, and sorts its pairs.
-func Encode(v View) []byte {
+// Published is how the view is stored.
+var Published = store.ViewType[View]{Name: Name, Period: 5 * time.Second, Before: func(v *View) {
 	slices.SortFunc(v.Pairs, func(a, b Pair) int { return cmp.Compare(a.Key, b.Key) })
-	return dataset.JSON(v)
-}
-
-// Decode reads the body of the view.
-func Decode(body []byte) (View, error) { return dataset.FromJSON[View](body) }
+}}

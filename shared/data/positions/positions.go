@@ -10,16 +10,20 @@ import (
 	"strings"
 
 	"quotary/shared/market"
+	"quotary/shared/store"
 	"quotary/shared/text/jsontext"
 )
 
 // Name of the view.
 const Name = "positions"
 
-// Encode prunes the positions and writes them, sorted:
+// Published is how the view is stored. Nobody but the ingester reads it.
+var Published = store.ViewType[*market.Positions]{Name: Name, Write: encode, Read: decode}
+
+// encode prunes the positions and writes them, sorted:
 //
 //	{"newest":ms,"coins":{"BTC":["<40 hex digits> <size> <ms> <seq> <tid>", ...], ...}}
-func Encode(p *market.Positions) []byte {
+func encode(p *market.Positions) []byte {
 	p.Prune()
 	b := append(make([]byte, 0, 64+100*p.Len()), `{"newest":`...)
 	b = strconv.AppendInt(b, p.Newest(), 10)
@@ -48,8 +52,7 @@ func Encode(p *market.Positions) []byte {
 	return append(b, `}}`...)
 }
 
-// Decode reads what [Encode] wrote.
-func Decode(body []byte) (*market.Positions, error) {
+func decode(body []byte) (*market.Positions, error) {
 	var w struct {
 		Newest int64               `json:"newest"`
 		Coins  map[string][]string `json:"coins"`

@@ -28,12 +28,12 @@ func TestPositionsSurviveTheirEncoding(t *testing.T) {
 			p.Restore(one)
 			p.RestoreNewest(one.Last.Time)
 		}
-		body := positions.Encode(p)
-		again, err := positions.Decode(body)
+		body := positions.Published.Encode(p)
+		again, err := positions.Published.Decode(body)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if w, g := string(body), string(positions.Encode(again)); w != g || again.Len() != p.Len() {
+		if w, g := string(body), string(positions.Published.Encode(again)); w != g || again.Len() != p.Len() {
 			t.Fatalf("read again it is\n%s, was\n%s", g, w)
 		}
 		for _, coin := range p.Coins() {
@@ -49,7 +49,7 @@ func TestWhatAreNoPositionsIsRefused(t *testing.T) {
 	id := strings.Repeat("0", 40)
 	for _, body := range []string{`[]`, `{"coins":{"BTC":[7]}}`, `{"coins":{"BTC":["x 1.0 1 1 1"]}}`, `{"coins":{"BTC":["` + id + ` one 1 1 1"]}}`,
 		`{"coins":{"BTC":["` + id + ` 1.0 1 1"]}}`, `{"coins":{"BTC":["` + id + ` 1.0 1 x 1"]}}`, `{"coins":{"BTC":["` + strings.Repeat("x", 40) + ` 1.0 1 1 1"]}}`} {
-		if p, err := positions.Decode([]byte(body)); err == nil {
+		if p, err := positions.Published.Decode([]byte(body)); err == nil {
 			t.Errorf("%s gives %+v", body, p)
 		}
 	}
@@ -70,17 +70,17 @@ func BenchmarkPositions(b *testing.B) {
 		binary.BigEndian.PutUint64(one.Account[8:], r.Uint64())
 		p.Restore(one)
 	}
-	body := positions.Encode(&p)
+	body := positions.Published.Encode(&p)
 	b.Run("write", func(b *testing.B) {
 		b.SetBytes(int64(len(body)))
 		for b.Loop() {
-			body = positions.Encode(&p)
+			body = positions.Published.Encode(&p)
 		}
 	})
 	b.Run("read", func(b *testing.B) {
 		b.SetBytes(int64(len(body)))
 		for b.Loop() {
-			if _, err := positions.Decode(body); err != nil {
+			if _, err := positions.Published.Decode(body); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -5,11 +5,9 @@ package rates
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"time"
 
-	"quotary/shared/data/internal/dataset"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
@@ -73,24 +71,8 @@ func (v *View) Add(r market.DayRates) bool {
 	return true
 }
 
-// A rate comes once a day.
-var view = dataset.View[View]{Name: Name, Period: time.Minute, Encode: Encode, Decode: Decode}
-
-// Open returns the view as a reader keeps it in memory.
-func Open(views *store.Views, clock func() time.Time) *store.View[View] {
-	return view.Open(views, clock)
-}
-
-// Publish replaces the view.
-func Publish(ctx context.Context, views *store.Views, v View) error {
-	return view.Publish(ctx, views, v)
-}
-
-// Encode writes the body of the view.
-func Encode(v View) []byte { return dataset.JSON(v) }
-
-// Decode reads the body of the view.
-func Decode(body []byte) (View, error) { return dataset.FromJSON[View](body) }
+// Published is how the view is stored. A rate comes once a day.
+var Published = store.ViewType[View]{Name: Name, Period: time.Minute}
 
 // Yuan returns what writes amounts in US dollars in yuan, by the rate that is in force at
 // a time: empty where none is known.

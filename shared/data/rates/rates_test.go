@@ -23,8 +23,8 @@ func TestTheStoredView(t *testing.T) {
 			}
 			return v
 		}),
-		Encode: Encode,
-		Decode: Decode,
+		Encode: Published.Encode,
+		Decode: Published.Decode,
 		Use: func(v View) {
 			v.At(time.UnixMilli(markettest.Base))
 			v.Add(market.DayRates{Date: "2026-03-14"})

@@ -4,7 +4,6 @@ package tickers
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"time"
 
@@ -39,23 +38,7 @@ func (v View) Lookup(coin string) (Ticker, bool) {
 	return dataset.Find(v.Tickers, coin, func(t *Ticker) string { return t.Coin })
 }
 
-var view = dataset.View[View]{Name: Name, Period: time.Second, Encode: Encode, Decode: Decode}
-
-// Open returns the view as a reader keeps it in memory.
-func Open(views *store.Views, clock func() time.Time) *store.View[View] {
-	return view.Open(views, clock)
-}
-
-// Publish replaces the view.
-func Publish(ctx context.Context, views *store.Views, v View) error {
-	return view.Publish(ctx, views, v)
-}
-
-// Encode writes the body of the view.
-func Encode(v View) []byte {
+// Published is how the view is stored.
+var Published = store.ViewType[View]{Name: Name, Period: time.Second, Before: func(v *View) {
 	slices.SortFunc(v.Tickers, func(a, b Ticker) int { return cmp.Compare(a.Coin, b.Coin) })
-	return dataset.JSON(v)
-}
-
-// Decode reads the body of the view.
-func Decode(body []byte) (View, error) { return dataset.FromJSON[View](body) }
+}}

@@ -22,15 +22,15 @@ func TestTheStoredView(t *testing.T) {
 			slices.SortFunc(list, func(a, b Ticker) int { return cmp.Compare(a.Coin, b.Coin) })
 			return View{Time: markettest.Time().Draw(t, "time"), Tickers: list}
 		}),
-		Encode: Encode,
-		Decode: Decode,
+		Encode: Published.Encode,
+		Decode: Published.Decode,
 		Use:    func(v View) { v.Lookup("BTC") },
 	}.Test(t)
 }
 
 func TestATickerIsFoundByItsCoin(t *testing.T) {
 	t.Parallel()
-	v, err := Decode(Encode(View{Tickers: []Ticker{{Coin: "xyz:GOLD", Price: "3.0"}, {Coin: "BTC", Price: "1.0"}, {Coin: "ETH", Price: "2.0"}}}))
+	v, err := Published.Decode(Published.Encode(View{Tickers: []Ticker{{Coin: "xyz:GOLD", Price: "3.0"}, {Coin: "BTC", Price: "1.0"}, {Coin: "ETH", Price: "2.0"}}}))
 	if err != nil {
 		t.Fatal(err)
 	}

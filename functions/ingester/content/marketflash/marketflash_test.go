@@ -50,11 +50,11 @@ func snapshot(t *testing.T, now time.Time, btc, btcOpen, small, smallOpen string
 
 // inOrder brings views into the order in which they are read.
 func inOrder(s *Snapshot) {
-	p, err := pairs.Decode(pairs.Encode(s.Pairs))
+	p, err := pairs.Published.Decode(pairs.Published.Encode(s.Pairs))
 	if err != nil {
 		panic(err)
 	}
-	tickers, err := pairtickers.Decode(pairtickers.Encode(s.Tickers))
+	tickers, err := pairtickers.Published.Decode(pairtickers.Published.Encode(s.Tickers))
 	if err != nil {
 		panic(err)
 	}

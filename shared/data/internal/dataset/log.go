@@ -1,5 +1,5 @@
 // Package dataset is what the packages of shared/data have in common: each of
-// them describes its rows or its view by a [Log], a [Series] or a [View] of one
+// them describes its rows or its view by a [Log], a [Series] or a [store.ViewType] of one
 // type, which composes keys, encodes, decodes and reads for it.
 package dataset
 

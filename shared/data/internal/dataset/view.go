@@ -2,32 +2,10 @@ package dataset
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
-	"time"
-
-	"quotary/shared/store"
 )
-
-// View describes a current state that is published as one T.
-type View[T any] struct {
-	Name   string
-	Period time.Duration // how old it may be in memory before S3 is asked again
-	Encode func(T) []byte
-	Decode func(body []byte) (T, error)
-}
-
-// Open returns the view as a reader keeps it in memory.
-func (v View[T]) Open(views *store.Views, clock func() time.Time) *store.View[T] {
-	return store.NewView(views, v.Name, v.Period, clock, v.Decode)
-}
-
-// Publish replaces the view.
-func (v View[T]) Publish(ctx context.Context, views *store.Views, value T) error {
-	return views.Publish(ctx, v.Name, v.Encode(value))
-}
 
 // JSON encodes texts, numbers and JSON that was checked, which always succeeds.
 // Maps are written in the order of their keys.
