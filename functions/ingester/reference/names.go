@@ -93,9 +93,16 @@ func (p *coinNames) oldest() int64 { return p.time - coins.MaxAge.Milliseconds()
 
 // age ends the listings that the source of prices does not repeat any more.
 func (p *coinNames) age() {
+	listed := map[string]int64{} // ms
 	for key, c := range p.coins {
-		switch {
-		case c.Listing == nil || c.Listing.Time >= p.oldest():
+		if c.Listing != nil && c.Listing.Time >= p.oldest() {
+			listed[key] = c.Listing.Time
+		}
+	}
+	keepNewest(listed, mostCoins, func(ms int64) int64 { return ms })
+	for key, c := range p.coins {
+		switch _, kept := listed[key]; {
+		case c.Listing == nil || kept:
 		case c.Entry == nil:
 			delete(p.coins, key)
 		default:

@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -82,6 +83,25 @@ func (p *coinPrices) Changes(time.Time, bool) engine.Changes {
 	}
 	p.changed = false
 	maps.DeleteFunc(p.tickers, func(_ string, t cointickers.Ticker) bool { return t.Time < p.oldest() })
+	keepNewest(p.tickers, mostCoins, func(t cointickers.Ticker) int64 { return t.Time })
 	v := cointickers.View{Time: p.time, Tickers: slices.Collect(maps.Values(p.tickers))}
 	return engine.Changes{Views: []engine.View{engine.ViewOf(cointickers.Published, v)}}
+}
+
+// mostCoins is of how many coins figures and listings are kept, the newest: more than any source
+// has, whatever it says of their times.
+const mostCoins = 25_000
+
+// keepNewest leaves of values by key so many, those of the newest times, and of one time those
+// of the first keys.
+func keepNewest[V any](values map[string]V, most int, timeOf func(V) int64) {
+	if len(values) <= most {
+		return
+	}
+	keys := slices.SortedFunc(maps.Keys(values), func(a, b string) int {
+		return cmp.Or(cmp.Compare(timeOf(values[b]), timeOf(values[a])), cmp.Compare(a, b))
+	})
+	for _, key := range keys[most:] {
+		delete(values, key)
+	}
 }

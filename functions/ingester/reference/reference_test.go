@@ -2,6 +2,7 @@ package reference
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -251,6 +252,53 @@ func TestACoinIsListedForAsLongAsItIsNamed(t *testing.T) {
 			t.Errorf("look %d: %s have prices, want %s", i, got, c.priced)
 		}
 	}
+}
+
+// A source whose clock stands still names others at every poll: what is kept of it is bounded, and
+// the newest stay.
+func TestCoinsAreKeptToABound(t *testing.T) {
+	t.Parallel()
+	names, prices := newCoinNames(), newCoinPrices()
+	at := time.UnixMilli(int64(markettest.Base))
+	var listed coins.View
+	var priced cointickers.View
+	for poll := range 4 {
+		b := NewBatch()
+		for n := range 10_000 {
+			b.Coins = append(b.Coins, market.CoinMarket{Key: fmt.Sprintf("coin-%d-%d", poll, n), Symbol: "X", Rank: 1, Time: at.UnixMilli() + int64(poll), Price: "1"})
+		}
+		var errs [2]error
+		for i, p := range []Projection{names, prices} {
+			errs[i] = p.Apply(b, nil, at)
+		}
+		var decoded [2]error
+		listed, decoded[0] = coins.Published.Decode(names.Changes(at, true).Views[0].Body)
+		priced, decoded[1] = cointickers.Published.Decode(prices.Changes(at, true).Views[0].Body)
+		if err := errors.Join(errors.Join(errs[:]...), errors.Join(decoded[:]...)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for what, keys := range map[string][]string{
+		"names":  collect(listed.Coins, func(c coins.Coin) string { return c.Key }),
+		"prices": collect(priced.Tickers, func(p cointickers.Ticker) string { return p.Key }),
+	} {
+		newest := 0
+		for _, key := range keys {
+			if strings.HasPrefix(key, "coin-3-") {
+				newest++
+			}
+		}
+		if len(keys) != 25_000 || newest != 10_000 {
+			t.Errorf("%d %s are kept, %d of the newest", len(keys), what, newest)
+		}
+	}
+}
+
+func collect[T any](list []T, key func(T) string) (keys []string) {
+	for _, one := range list {
+		keys = append(keys, key(one))
+	}
+	return keys
 }
 
 func TestABatchMergesAllItHolds(t *testing.T) {
