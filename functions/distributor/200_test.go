@@ -6,10 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
+	"quotary/shared/testing/check"
 	"quotary/shared/testing/must"
 )
 
@@ -102,13 +101,9 @@ func TestAnUpdateShowsInTheDetail(t *testing.T) {
 	want := before
 	want.Name, want.Status, want.MonthlyQuota, want.RateLimit, want.MaxTimeRange = "new", 0, 20, 1, 2
 	want.WSConnLimit, want.WSSubLimit, want.ExpiresAt, want.Metadata = 3, 4, nil, ""
-	if diff := cmp.Diff(want, detail()); diff != "" {
-		t.Errorf("detail (-want +got):\n%s", diff)
-	}
+	check.Equalf(t, want, detail(), "detail")
 	b.ok("PUT", "/sub-keys/"+k.AccessKey, object{})
-	if diff := cmp.Diff(want, detail()); diff != "" {
-		t.Errorf("detail after an update without a field (-want +got):\n%s", diff)
-	}
+	check.Equalf(t, want, detail(), "detail after an update without a field")
 }
 
 func TestThePagesOfAListAreCompleteAndDisjoint(t *testing.T) {
@@ -137,9 +132,7 @@ func TestThePagesOfAListAreCompleteAndDisjoint(t *testing.T) {
 				got = append(got, k.AccessKey)
 			}
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%q: list, the newest first (-want +got):\n%s", query, diff)
-		}
+		check.Equalf(t, want, got, "%q: list, the newest first", query)
 		if want := (45+size-1)/size + 1; pages != want {
 			t.Errorf("%q: %d pages, want %d with the empty one at the end", query, pages, want)
 		}

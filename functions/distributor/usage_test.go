@@ -13,6 +13,7 @@ import (
 
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
+	"quotary/shared/testing/check"
 	"quotary/shared/testing/must"
 )
 
@@ -48,12 +49,8 @@ func TestQuotaStatsListAndExportAgreeWithWhatWasCounted(t *testing.T) {
 // the order of their creation.
 func (b *world) wantUsage(t *testing.T, quota catalog.QuotaSummary, stats catalog.SubKeyStatistics, accessKeys []string, used []int64) {
 	t.Helper()
-	if diff := cmp.Diff(quota, apitest.Data[catalog.QuotaSummary](t, b.ok("GET", "/quota", nil))); diff != "" {
-		t.Errorf("quota (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(stats, apitest.Data[catalog.SubKeyStatistics](t, b.ok("GET", "/sub-keys/stats", nil))); diff != "" {
-		t.Errorf("stats (-want +got):\n%s", diff)
-	}
+	check.Equalf(t, quota, apitest.Data[catalog.QuotaSummary](t, b.ok("GET", "/quota", nil)), "quota")
+	check.Equalf(t, stats, apitest.Data[catalog.SubKeyStatistics](t, b.ok("GET", "/sub-keys/stats", nil)), "stats")
 	page := apitest.Data[catalog.SubKeyPage](t, b.ok("GET", "/sub-keys", nil))
 	rows := b.exported(t)
 	if len(page.List) != len(used) || len(rows) != len(used) {
@@ -82,9 +79,7 @@ func TestWithoutATotalCapNothingRemainsByTheFormula(t *testing.T) {
 	b.create(object{})
 	got := apitest.Data[catalog.QuotaSummary](t, b.ok("GET", "/quota", nil))
 	want := catalog.QuotaSummary{AllocatedQuota: 1000, AvailableQuota: -1000}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("quota (-want +got):\n%s", diff)
-	}
+	check.Equalf(t, want, got, "quota")
 }
 
 // exported reads the export, which has no envelope.
@@ -176,11 +171,7 @@ func TestAnExportIsSafeInASpreadsheet(t *testing.T) {
 	rows := b.exported(t)
 	for i, row := range rows {
 		want := []string{row.AccessKey, names[row.Name], "1", "1", "0", row.CreatedAt}
-		if diff := cmp.Diff(want, lines[i+1]); diff != "" {
-			t.Errorf("line %d (-want +got):\n%s", i+1, diff)
-		}
+		check.Equalf(t, want, lines[i+1], "line %d", i+1)
 	}
-	if diff := cmp.Diff([]string{"access_key", "name", "status", "monthly_quota", "used_monthly_quota", "created_at"}, lines[0]); diff != "" {
-		t.Errorf("names (-want +got):\n%s", diff)
-	}
+	check.Equalf(t, []string{"access_key", "name", "status", "monthly_quota", "used_monthly_quota", "created_at"}, lines[0], "names")
 }

@@ -20,6 +20,7 @@ import (
 	"quotary/shared/data/accountstats"
 	"quotary/shared/data/completedtrades"
 	"quotary/shared/market"
+	"quotary/shared/testing/check"
 	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 	"quotary/shared/venue/wire"
@@ -158,9 +159,7 @@ func TestAccountsOfAKilledIngesterAreThoseOfOneThatWasNot(t *testing.T) {
 		if diff := gocmp.Diff(want, w.accounts(addresses), exact); diff != "" {
 			t.Errorf("%s: accounts (-want +got):\n%s", name, diff)
 		}
-		if diff := gocmp.Diff(completed, trades); diff != "" {
-			t.Errorf("%s: completed trades (-want +got):\n%s", name, diff)
-		}
+		check.Equalf(t, completed, trades, "%s: completed trades", name)
 		if kept != nil {
 			if diff := gocmp.Diff(kept, stats, exact); diff != "" {
 				t.Errorf("%s: statistics (-other +got):\n%s", name, diff)

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"quotary/shared/market"
+	"quotary/shared/testing/check"
 	"quotary/shared/testing/must"
 )
 
@@ -240,9 +239,7 @@ func TestFillsMakePositions(t *testing.T) {
 			if got := market.Text(a.Dexes[0].Cash); got != c.cash {
 				t.Errorf("the cash is %s, want %s", got, c.cash)
 			}
-			if diff := cmp.Diff(c.trades, trades); diff != "" {
-				t.Errorf("trades (-want +got):\n%s", diff)
-			}
+			check.Equalf(t, c.trades, trades, "trades")
 		})
 	}
 }

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"quotary/shared/market"
+	"quotary/shared/testing/check"
 )
 
 // someMarkets has BTC with prices of one decimal place and two tiers, and a spot market
@@ -135,9 +135,7 @@ NEW 2.0 cross 20/0 entry 100.0 value 220.0 pnl 20.0 roe 2.0 liquidation 0.0 used
 				}
 			}
 			s := a.State("", someMarkets(), c.marks, at(9))
-			if diff := cmp.Diff(c.want, stateText(s)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			check.Equal(t, c.want, stateText(s))
 			if got := a.PerpValue(someMarkets(), c.marks); !got.Equal(s.Margin.AccountValue) {
 				t.Errorf("the value over all dexes is %s", got)
 			}
@@ -256,9 +254,7 @@ func TestAnAnchorCorrectsWhatWasFolded(t *testing.T) {
 			for _, d := range a.Anchor(&said) {
 				differences = append(differences, fmt.Sprint(d.Coin, " ", d.Field, " ", market.Text(d.Folded), " ", market.Text(d.Actual)))
 			}
-			if diff := cmp.Diff(c.differences, differences); diff != "" {
-				t.Errorf("differences (-want +got):\n%s", diff)
-			}
+			check.Equalf(t, c.differences, differences, "differences")
 			if got := position(a, "BTC"); got != c.want || market.Text(a.Dexes[0].Cash) != c.cash {
 				t.Errorf("the position is %s and the cash %s, want %s and %s", got, a.Dexes[0].Cash, c.want, c.cash)
 			}

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"quotary/shared/market"
+	"quotary/shared/testing/check"
 	"quotary/shared/testing/must"
 )
 
@@ -40,9 +40,7 @@ func TestABookIsGroupedWithBidsDownAndAsksUp(t *testing.T) {
 		{Figs: 2, Mantissa: 1}: {"100000.0:4.75:4", "110000.0:3.00001:7"},
 	} {
 		got := b.Group(g)
-		if diff := cmp.Diff(market.Book{Coin: "BTC", Time: 1, Bids: levels(want[0]), Asks: levels(want[1])}, got); diff != "" {
-			t.Errorf("%+v (-want +got):\n%s", g, diff)
-		}
+		check.Equalf(t, market.Book{Coin: "BTC", Time: 1, Bids: levels(want[0]), Asks: levels(want[1])}, got, "%+v", g)
 	}
 }
 

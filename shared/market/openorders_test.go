@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"quotary/shared/market"
+	"quotary/shared/testing/check"
 	"quotary/shared/testing/must"
 )
 
@@ -88,9 +89,7 @@ func TestWhatRestsIsWhatWasPlacedLessItsFills(t *testing.T) {
 				table.AddFill(&e, false)
 			}
 		}
-		if diff := gocmp.Diff(one.want, open(table)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		check.Equalf(t, one.want, open(table), "%s", name)
 	}
 }
 
@@ -126,9 +125,7 @@ func TestAListBringsWhatIsNotKnownAndEndsWhatItLacks(t *testing.T) {
 	for _, f := range []market.Fill{fillOf(5, 90_000, 8, "0.05"), fillOf(5, 110_000, 9, "0.1")} {
 		table.AddFill(&f, false)
 	}
-	if diff := gocmp.Diff([]string{"1 0.3", "3 0.5", "4 0.5", "5 0.15", "6 0.5"}, open(table)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Equal(t, []string{"1 0.3", "3 0.5", "4 0.5", "5 0.15", "6 0.5"}, open(table))
 	if table.AddAnchors([]market.Anchor{list}) {
 		t.Error("the same list changes something")
 	}

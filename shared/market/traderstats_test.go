@@ -9,6 +9,7 @@ import (
 
 	"quotary/shared/market"
 	"quotary/shared/market/markettest"
+	"quotary/shared/testing/check"
 	"quotary/shared/testing/must"
 )
 
@@ -258,9 +259,7 @@ func TestValuesAreThoseOfFullHours(t *testing.T) {
 	s.Ledger(&market.Ledger{Time: noon + 2}, dec(t, "5"))
 	s.Value(noon+2*hour+7, dec(t, "150"))
 	want := []market.AccountValue{{Time: noon, Value: 100_000_000}, {Time: noon + 2*hour, Value: 150_000_000, NetIn: 5_000_000}}
-	if diff := cmp.Diff(want, s.Hours); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Equal(t, want, s.Hours)
 	for name, c := range map[string]struct {
 		from, to int64
 		want     int

@@ -20,6 +20,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/check"
 	"quotary/shared/testing/must"
 )
 
@@ -77,9 +78,7 @@ func TestARowIsFoundUnderItsSubjectAndInEveryIndex(t *testing.T) {
 		{Subject: "0xb#1%23", Index: store.D},
 	} {
 		q.Dataset = "fill"
-		if diff := gocmp.Diff([]store.Row{row}, collect(t, log.Rows(t.Context(), q))); diff != "" {
-			t.Errorf("index %d, subject %s (-want +got):\n%s", q.Index, q.Subject, diff)
-		}
+		check.Equalf(t, []store.Row{row}, collect(t, log.Rows(t.Context(), q)), "index %d, subject %s", q.Index, q.Subject)
 	}
 	for _, q := range []store.Query{
 		{Dataset: "fill", Subject: "88"},

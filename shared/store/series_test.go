@@ -17,6 +17,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/check"
 	"quotary/shared/testing/must"
 )
 
@@ -137,9 +138,7 @@ func TestAPointReplacesAllOfTheOneBefore(t *testing.T) {
 	key := store.SeriesAt{SeriesKey: btc, Time: at(60000)}
 	for _, want := range []store.SeriesRow{old, young} {
 		points := must.Get(series.Load(t.Context(), []store.SeriesAt{key}))(t)
-		if diff := gocmp.Diff(want.Point, points[key]); diff != "" {
-			t.Errorf("point (-want +got):\n%s", diff)
-		}
+		check.Equalf(t, want.Point, points[key], "point")
 		must.Do(t, series.Put(t.Context(), []store.SeriesRow{young}))
 	}
 }

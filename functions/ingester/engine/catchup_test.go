@@ -18,6 +18,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/check"
 	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
@@ -172,9 +173,7 @@ func TestAStoredRowThatCannotBeReadIsQuarantined(t *testing.T) {
 		kept[row.Key] = row.Body + row.Item
 	}
 	want := map[string]string{"all " + fmt.Sprint(wordTime.UnixMilli()) + " ant": "no word", `"word#all yesterday"`: `{"pk":{"S":"word#all"},"sk":{"S":"yesterday"}}`}
-	if diff := cmp.Diff(want, kept); diff != "" {
-		t.Errorf("kept are (-want +got):\n%s", diff)
-	}
+	check.Equalf(t, want, kept, "kept are")
 }
 
 // TestCatchingUpGoesOnWhileASourceNeverPauses, and the source goes on meanwhile.

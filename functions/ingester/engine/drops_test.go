@@ -23,6 +23,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/check"
 	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
@@ -194,9 +195,7 @@ func TestADropIsTakenOnceWhereverAProcessDies(t *testing.T) {
 		if got := w.words("a"); got != allWords {
 			t.Errorf("killed after %d requests: %s", requests, got)
 		}
-		if diff := cmp.Diff(linesReport, w.report(key)); diff != "" {
-			t.Errorf("killed after %d requests (-want +got):\n%s", requests, diff)
-		}
+		check.Equalf(t, linesReport, w.report(key), "killed after %d requests", requests)
 		if finished {
 			t.Logf("%d requests", requests)
 			break
@@ -238,9 +237,7 @@ func TestAContentIsTakenOnceInADataset(t *testing.T) {
 	for requests := int64(1); !finished; requests++ {
 		_, finished = w.live(requests, second)
 	}
-	if diff := cmp.Diff(drop.Report{Dataset: "words", File: "b.ndjson", SameAs: "a.ndjson", Faults: []drop.Fault{}}, w.report(second)); diff != "" {
-		t.Errorf("the same under another name (-want +got):\n%s", diff)
-	}
+	check.Equalf(t, drop.Report{Dataset: "words", File: "b.ndjson", SameAs: "a.ndjson", Faults: []drop.Fault{}}, w.report(second), "the same under another name")
 	w.put(again, []byte(lines))
 	w.live(1<<40, again)
 	if r := w.report(again); r.SameAs != "" || r.Taken != 7 {

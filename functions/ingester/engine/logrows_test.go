@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/google/go-cmp/cmp"
 
 	"quotary/shared/aws/attr"
 	"quotary/shared/store"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/check"
 	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
@@ -174,9 +174,7 @@ func TestLogRowsOfAProjectionEndTheSameWhateverHappens(t *testing.T) {
 					return err == nil && string(body) == fmt.Sprint(len(list)) && p.Stats.Flushed.Load() > 0 && p.Stats.CatchingUp.Load() == 0
 				})
 				must.Do(t, stop())
-				if diff := cmp.Diff(want, debutRows(t, stores)); diff != "" {
-					t.Errorf("log rows (-want +got):\n%s", diff)
-				}
+				check.Equalf(t, want, debutRows(t, stores), "log rows")
 			})
 		}
 	}

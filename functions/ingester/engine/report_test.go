@@ -8,11 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"quotary/functions/ingester/lease"
 	"quotary/functions/ingester/source"
 	"quotary/shared/aws/metrics"
+	"quotary/shared/testing/check"
 )
 
 // reported is what one report says, by source; "" is the domain.
@@ -49,9 +48,7 @@ func TestAReportIsOfWhatHappenedSinceTheOneBefore(t *testing.T) {
 	r := &Report{Runner: runner, Out: metrics.New(&out, "quotary-test", clock), Now: clock}
 	expect := func(want map[string]map[string]float64) {
 		t.Helper()
-		if diff := cmp.Diff(want, reported(t, r, &out)); diff != "" {
-			t.Errorf("(-want +got)\n%s", diff)
-		}
+		check.Equal(t, want, reported(t, r, &out))
 	}
 	expect(map[string]map[string]float64{"": {metrics.LeaseHeld: 0}})
 

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"quotary/functions/ingester/engine"
 	"quotary/shared/data/bookdepth"
 	"quotary/shared/data/books"
@@ -17,6 +15,7 @@ import (
 	"quotary/shared/data/openinterest"
 	"quotary/shared/data/positions"
 	"quotary/shared/market"
+	"quotary/shared/testing/check"
 	"quotary/shared/testing/must"
 	"quotary/shared/venue/wire"
 )
@@ -44,9 +43,7 @@ func series(c engine.Changes, name string) (rows []string) {
 
 func equal(t *testing.T, what string, got, want any) {
 	t.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
+	check.Equalf(t, want, got, "%s", what)
 }
 
 func book(coin string, at time.Time, bid, ask string) market.Book {

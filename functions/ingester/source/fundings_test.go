@@ -3,10 +3,9 @@ package source_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"quotary/functions/ingester/source"
 	"quotary/shared/market"
+	"quotary/shared/testing/check"
 )
 
 func TestThePeriodOfAPaidRateIsTheTimeSinceTheOneBefore(t *testing.T) {
@@ -40,9 +39,7 @@ func TestThePeriodOfAPaidRateIsTheTimeSinceTheOneBefore(t *testing.T) {
 			for _, f := range source.PaidFundings(list, c.from*hour) {
 				got = append(got, f.Period/hour)
 			}
-			if diff := cmp.Diff(c.periods, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			check.Equal(t, c.periods, got)
 		})
 	}
 }

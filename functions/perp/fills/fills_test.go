@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"quotary/shared/api/apitest"
@@ -15,6 +14,7 @@ import (
 	"quotary/shared/data/fills"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/testing/check"
 	"quotary/shared/testing/must"
 )
 
@@ -132,9 +132,7 @@ func TestFillsOfAnAddressAreTheNewestOldestFirst(t *testing.T) {
 		"?coin=gold":                 {},
 		"?limit=2&unknown=parameter": newest(2),
 	} {
-		if diff := gocmp.Diff(want, w.tids(t, "/"+alice+target)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", target, diff)
-		}
+		check.Equalf(t, want, w.tids(t, "/"+alice+target), "%s", target)
 	}
 }
 

@@ -6,12 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/data/orders"
 	"quotary/shared/market"
+	"quotary/shared/testing/check"
 	"quotary/shared/testing/must"
 )
 
@@ -72,9 +71,7 @@ func TestHistoricalOrdersAreTheNewestStatusesNewestFirst(t *testing.T) {
 	for _, o := range apitest.Data[[]catalog.OrderWrapper](t, w.ask(t, `{"type":"historicalOrders","user":"`+alice+`"}`)) {
 		got = append(got, fmt.Sprint(o.Order.Oid, " ", o.Status))
 	}
-	if diff := gocmp.Diff(want[:2000], got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Equal(t, want[:2000], got)
 }
 
 func TestHistoricalOrdersAreInTheVenuesShape(t *testing.T) {

@@ -6,13 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/data/orders"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/testing/check"
 	"quotary/shared/testing/must"
 )
 
@@ -146,9 +145,7 @@ func TestOrdersAreTheNewestThatFitNewestFirst(t *testing.T) {
 		"/filled-orders/" + alice + "/latest?coin=xyz:GOLD&limit=9":   gold,
 		"/orders/0x" + strings.ToUpper(alice[2:]) + "/latest?limit=2": all[:2],
 	} {
-		if diff := gocmp.Diff(want, w.statuses(t, target)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", target, diff)
-		}
+		check.Equalf(t, want, w.statuses(t, target), "%s", target)
 	}
 }
 

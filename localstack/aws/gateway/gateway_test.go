@@ -19,6 +19,7 @@ import (
 
 	"quotary/localstack/aws/gateway"
 	"quotary/localstack/aws/lambdahost"
+	"quotary/shared/testing/check"
 	"quotary/shared/testing/must"
 )
 
@@ -86,9 +87,7 @@ func TestAFunctionGetsTheEventOfAProxyIntegration(t *testing.T) {
 			"authorizer": map[string]any{"principalId": "someone", "reason": `no "grant"`, "limit": "12.5", "trial": "true"},
 		},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("event (-want +got):\n%s", diff)
-	}
+	check.Equalf(t, want, got, "event")
 }
 
 func TestAFunctionFindsWhatWasAskedForWhicheverWayTheRequestCame(t *testing.T) {

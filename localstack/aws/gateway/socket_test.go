@@ -18,6 +18,7 @@ import (
 
 	"quotary/localstack/aws/gateway"
 	"quotary/localstack/aws/lambdahost"
+	"quotary/shared/testing/check"
 	"quotary/shared/testing/must"
 )
 
@@ -98,9 +99,7 @@ func TestTheEventsOfAConnectionAreThoseOfAWebSocketAPI(t *testing.T) {
 			delete(tt.got, "headers")
 			delete(tt.got, "multiValueHeaders")
 		}
-		if diff := cmp.Diff(tt.want, tt.got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
-		}
+		check.Equalf(t, tt.want, tt.got, "%s", tt.name)
 	}
 }
 

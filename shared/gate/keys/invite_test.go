@@ -8,8 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"quotary/shared/testing/check"
 	"quotary/shared/testing/must"
 )
 
@@ -30,18 +29,12 @@ func TestAnInviteRegistersOneDistributorWithItsPreset(t *testing.T) {
 	}
 	d := must.Get(b.Distributor(t.Context(), r.AccessKey))(t)
 	want := Distributor{Preset: preset, AccessKey: r.AccessKey, CreatedAt: b.now().UTC()}
-	if diff := cmp.Diff(want, d); diff != "" {
-		t.Errorf("distributor (-want +got):\n%s", diff)
-	}
+	check.Equalf(t, want, d, "distributor")
 	all := must.Get(b.Distributors(t.Context()))(t)
-	if diff := cmp.Diff([]Distributor{want}, all); diff != "" {
-		t.Errorf("list of distributors (-want +got):\n%s", diff)
-	}
+	check.Equalf(t, []Distributor{want}, all, "list of distributors")
 	invites := must.Get(b.Invites(t.Context()))(t)
 	invite.UsedAt, invite.UsedBy = b.now().UTC(), r.AccessKey
-	if diff := cmp.Diff([]Invite{invite}, invites); diff != "" {
-		t.Errorf("list of invites (-want +got):\n%s", diff)
-	}
+	check.Equalf(t, []Invite{invite}, invites, "list of invites")
 }
 
 func TestATokenThatCannotRegisterIsRefused(t *testing.T) {
@@ -138,9 +131,7 @@ func TestInviteStatusFollowsItsLife(t *testing.T) {
 			t.Errorf("the status of %s is %s, want %s", i.Name, got, want[i.Name])
 		}
 	}
-	if diff := cmp.Diff([]string{"revoked", "used", "later", "expired", "unused"}, order); diff != "" {
-		t.Errorf("invites, the newest first (-want +got):\n%s", diff)
-	}
+	check.Equalf(t, []string{"revoked", "used", "later", "expired", "unused"}, order, "invites, the newest first")
 }
 
 func TestRevokingWhatCannotBeRevokedFails(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quotary/shared/catalog"
+	"quotary/shared/testing/check"
 	"quotary/shared/testing/must"
 )
 
@@ -27,9 +28,7 @@ func TestALevelIsReadAsItWasPut(t *testing.T) {
 	for _, level := range []LevelSettings{first, second} {
 		must.Do(t, b.PutLevel(t.Context(), d, "gold", level))
 		got := must.Get(b.Level(t.Context(), d, "gold"))(t)
-		if diff := cmp.Diff(level, got); diff != "" {
-			t.Errorf("level (-want +got):\n%s", diff)
-		}
+		check.Equalf(t, level, got, "level")
 	}
 }
 

@@ -6,8 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"quotary/shared/testing/check"
 	"quotary/shared/testing/must"
 )
 
@@ -46,13 +45,9 @@ func TestSubKeysAreListedNewestFirstAndFiltered(t *testing.T) {
 		for _, k := range list {
 			names = append(names, k.Name)
 		}
-		if diff := cmp.Diff(c.want, names); diff != "" {
-			t.Errorf("%+v (-want +got):\n%s", c.filter, diff)
-		}
+		check.Equalf(t, c.want, names, "%+v", c.filter)
 	}
-	if diff := cmp.Diff([]SubKey{byName["Beta"]}, b.listAll(d, Filter{Keyword: "Beta"})); diff != "" {
-		t.Errorf("item (-want +got):\n%s", diff)
-	}
+	check.Equalf(t, []SubKey{byName["Beta"]}, b.listAll(d, Filter{Keyword: "Beta"}), "item")
 }
 
 func TestABatchChangesAllOrNothing(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"quotary/shared/testing/check"
 )
 
 func TestASubKeyIsReadAsItWasCreated(t *testing.T) {
@@ -29,9 +31,7 @@ func TestASubKeyIsReadAsItWasCreated(t *testing.T) {
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("error %v, sub-key (-want +got):\n%s", err, diff)
 	}
-	if diff := cmp.Diff(want, created); diff != "" {
-		t.Errorf("answer to creation (-want +got):\n%s", diff)
-	}
+	check.Equalf(t, want, created, "answer to creation")
 	if metadata != `{"plan":"pro"}` {
 		t.Errorf("got metadata %s", metadata)
 	}

@@ -3,8 +3,7 @@ package lenient_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"quotary/shared/testing/check"
 	"quotary/shared/testing/must"
 	"quotary/shared/text/lenient"
 )
@@ -35,15 +34,11 @@ func TestAValueOfAnotherTypeCostsItselfAlone(t *testing.T) {
 		if want.Flag == nil && got.Flag != nil && !*got.Flag {
 			got.Flag = nil
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", text, diff)
-		}
+		check.Equalf(t, want, got, "%s", text)
 	}
 	var list []item
 	must.Do(t, lenient.List([]byte(` [{"name":"a"},7,{"name":"b","size":"x"},null,"y"]`), &list))
-	if diff := cmp.Diff([]item{{Name: "a"}, {}, {Name: "b"}, {}, {}}, list); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Equal(t, []item{{Name: "a"}, {}, {Name: "b"}, {}, {}}, list)
 	prices := map[string]string{}
 	if err := lenient.Object([]byte(`{"A":"1","B":2,"C":null}`), &prices); err != nil || prices["A"] != "1" || prices["B"] != "" || prices["C"] != "" {
 		t.Errorf("%v, %v", prices, err)

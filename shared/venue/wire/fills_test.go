@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quotary/shared/market"
+	"quotary/shared/testing/check"
 	"quotary/shared/testing/must"
 )
 
@@ -42,9 +43,7 @@ func TestABlockLineGivesItsFillsInOrder(t *testing.T) {
 		t.Fatalf("%d fills, %d skipped, %v", len(fills), skipped, err)
 	}
 	for i, want := range []string{buyJSON, sellJSON} {
-		if diff := cmp.Diff(want, string(AppendFill(nil, &fills[i]))); diff != "" {
-			t.Errorf("fill %d (-want +got):\n%s", i, diff)
-		}
+		check.Equalf(t, want, string(AppendFill(nil, &fills[i])), "fill %d", i)
 		if want := int64(1052527672)*1_000_000 + int64(i); fills[i].Seq != want {
 			t.Errorf("fill %d: Seq %d, want %d", i, fills[i].Seq, want)
 		}

@@ -13,9 +13,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 	"golang.org/x/time/rate"
+
+	"quotary/shared/testing/check"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -132,9 +133,7 @@ func mustSubscribe(t *testing.T, h *Hub, id, topic, reply string) {
 func expect(t *testing.T, w *wire, id string, want ...string) {
 	t.Helper()
 	synctest.Wait()
-	if diff := cmp.Diff(want, w.frames(id)); diff != "" {
-		t.Errorf("what %s was sent (-want +got):\n%s", id, diff)
-	}
+	check.Equalf(t, want, w.frames(id), "what %s was sent", id)
 }
 
 func snapshotOf(frame string) func(string) Topic {
@@ -514,9 +513,7 @@ func TestAGoneConnectionIsRemovedAndReportedOnce(t *testing.T) {
 		expect(t, w, "a")
 		expect(t, w, "b", "1", "2", "3")
 		h.Disconnect("a")
-		if diff := cmp.Diff([]string{"a true"}, reported); diff != "" {
-			t.Errorf("reported (-want +got):\n%s", diff)
-		}
+		check.Equalf(t, []string{"a true"}, reported, "reported")
 		if err := h.Subscribe("a", "btc", nil); !errors.Is(err, ErrUnknown) {
 			t.Errorf("subscribing it: %v, want ErrUnknown", err)
 		}

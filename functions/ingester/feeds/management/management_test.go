@@ -14,9 +14,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/google/go-cmp/cmp"
 
 	"quotary/functions/ingester/feeds/hub"
+	"quotary/shared/testing/check"
 	"quotary/shared/testing/must"
 )
 
@@ -72,9 +72,7 @@ func TestEachCallIsOneSignedRequest(t *testing.T) {
 		if err := tt.call(); err != nil {
 			t.Errorf("%s: %v", tt.want.Method, err)
 		}
-		if diff := cmp.Diff(tt.want, <-seen); diff != "" {
-			t.Errorf("what the API saw (-want +got):\n%s", diff)
-		}
+		check.Equalf(t, tt.want, <-seen, "what the API saw")
 	}
 }
 

@@ -13,13 +13,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"quotary/functions/ingester/source/binance"
 	"quotary/functions/ingester/source/sourcetest"
 	simulated "quotary/localstack/sim/binance"
 	"quotary/localstack/sim/trading"
 	"quotary/shared/market"
+	"quotary/shared/testing/check"
 	"quotary/shared/testing/testclock"
 )
 
@@ -222,9 +221,7 @@ func TestPaidRatesHaveThePeriodsOfTheirTime(t *testing.T) {
 					t.Errorf("%+v", f)
 				}
 			}
-			if diff := cmp.Diff(c.periods, got); diff != "" {
-				t.Errorf("periods (-want +got):\n%s", diff)
-			}
+			check.Equalf(t, c.periods, got, "periods")
 		})
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"quotary/functions/ingester/source"
 	"quotary/functions/ingester/source/feeds"
 	"quotary/localstack/sim/newssite"
+	"quotary/shared/testing/check"
 	"quotary/shared/testing/testenv"
 )
 
@@ -103,9 +104,7 @@ func TestFlashesAsTheyAreWritten(t *testing.T) {
 		{Key: "16", Title: "T", Neighbour: at},
 	}
 	d, stats := first(t, server.URL, List{Language: English, Key: "hush"})
-	if diff := cmp.Diff(want, d.Items); diff != "" {
-		t.Errorf("(-want +read):\n%s", diff)
-	}
+	check.Equal(t, want, d.Items)
 	if n := stats.Malformed.Load(); n != 12 { // what repeats another too
 		t.Errorf("%d malformed", n)
 	}

@@ -8,11 +8,11 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/text/encoding/japanese"
 	"golang.org/x/text/encoding/simplifiedchinese"
 	"golang.org/x/text/encoding/unicode"
 
+	"quotary/shared/testing/check"
 	"quotary/shared/text/visible"
 )
 
@@ -186,9 +186,7 @@ Second &lt;p&gt; paragraph</a:content></a:entry></a:feed>`,
 			t.Errorf("%s: %v, %+v", name, err, doc)
 			continue
 		}
-		if diff := cmp.Diff(c.want, doc.Items[0]); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		check.Equalf(t, c.want, doc.Items[0], "%s", name)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quotary/shared/market"
+	"quotary/shared/testing/check"
 )
 
 const blockHead = `{"local_time":"2026-06-02T10:00:00.854461191","block_time":"2026-06-02T09:59:59.398971110","block_number":1,"events":[`
@@ -40,9 +41,7 @@ func TestAStatusIsReadFromABlockAndAlone(t *testing.T) {
 			t.Fatalf("%s: %d skipped, %v", name, skipped, err)
 		}
 		want.Seq = of.seq
-		if diff := cmp.Diff([]market.OrderStatus{want}, e.Orders); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		check.Equalf(t, []market.OrderStatus{want}, e.Orders, "%s", name)
 	}
 }
 

@@ -11,11 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"quotary/functions/ingester/source"
 	"quotary/functions/ingester/source/sourcetest"
 	"quotary/shared/market"
+	"quotary/shared/testing/check"
 )
 
 func TestAPaymentOfEachAccountIsReadAndTheRateOfEachCoin(t *testing.T) {
@@ -39,9 +38,7 @@ func TestAPaymentOfEachAccountIsReadAndTheRateOfEachCoin(t *testing.T) {
 		{Address: address("2"), Coin: "HYPE", Time: at, USDC: "4.5", Szi: "-2744.84", Rate: "0.0000308526", Seq: 7_000_000},
 		{Address: address("2"), Coin: "ZEC", Time: at, USDC: "1.3", Szi: "1.0", Rate: "-0.0000810249", Seq: 7_000_000},
 	}
-	if diff := cmp.Diff(payments, e.Payments); diff != "" {
-		t.Errorf("payments (-want +got):\n%s", diff)
-	}
+	check.Equalf(t, payments, e.Payments, "payments")
 	if skipped, err = ReadMisc(&e, `{"inner":{"CDeposit":{}}}`, 0); skipped != 0 || err != nil || len(e.Funding) != 2 {
 		t.Errorf("of a line without funding: %d skipped, %v", skipped, err)
 	}
@@ -64,9 +61,7 @@ func TestALedgerUpdateIsDeliveredForEveryAccountItNames(t *testing.T) {
 		{Address: "0x8b1c0722a978599bb254c2bdd75992fa605073f6", Time: 1781139602896, Hash: "0x5a", Type: "send", Delta: delta},
 		{Address: "0x2000000000000000000000000000000000000000", Time: 1781139602896, Hash: "0x5a", Type: "send", Delta: delta},
 	}
-	if diff := cmp.Diff(want, e.Ledgers); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Equal(t, want, e.Ledgers)
 }
 
 // TestWhatAnEventMayLackNeverCostsIt: null, absent and of another type are all the same.

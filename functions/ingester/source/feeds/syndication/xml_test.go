@@ -5,7 +5,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
+	"quotary/shared/testing/check"
 )
 
 func rss(items string) string { return `<rss version="2.0"><channel>` + items + `</channel></rss>` }
@@ -41,9 +41,7 @@ func TestElementsAreThoseOfTheirNamespace(t *testing.T) {
 			t.Errorf("%s: %v, %d unread", name, err, feed.Unread)
 			continue
 		}
-		if diff := cmp.Diff(want, feed.Items); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		check.Equalf(t, want, feed.Items, "%s", name)
 	}
 }
 
