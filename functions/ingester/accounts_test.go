@@ -111,18 +111,12 @@ func (w *world) trading(addresses []string) (stats map[string]*market.TraderStat
 	w.t.Helper()
 	stats, trades = map[string]*market.TraderStats{}, map[string]int{}
 	for _, address := range addresses {
-		for of, err := range accountstats.Read(w.t.Context(), w.stores.Series, []string{address}) {
-			if err != nil {
-				w.t.Fatal(err)
-			}
+		for of := range must.All(w.t, accountstats.Read(w.t.Context(), w.stores.Series, []string{address})) {
 			if stats[address] = of; of == nil {
 				stats[address] = new(market.TraderStats)
 			}
 		}
-		for _, err := range completedtrades.Oldest(w.t.Context(), w.stores.Log, completedtrades.Of{Address: address}) {
-			if err != nil {
-				w.t.Fatal(err)
-			}
+		for range must.All(w.t, completedtrades.Oldest(w.t.Context(), w.stores.Log, completedtrades.Of{Address: address})) {
 			trades[address]++
 		}
 	}

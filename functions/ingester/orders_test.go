@@ -60,10 +60,7 @@ func TestTheOperatorSaysWhichOrdersAreKept(t *testing.T) {
 
 func (w *world) orderIDs() (ids []string) {
 	w.t.Helper()
-	for status, err := range orders.Statuses(w.t.Context(), w.stores.Log, orders.OfAccount(orderTrader, ""), 10) {
-		if err != nil {
-			w.t.Fatal(err)
-		}
+	for status := range must.All(w.t, orders.Statuses(w.t.Context(), w.stores.Log, orders.OfAccount(orderTrader, ""), 10)) {
 		ids = append(ids, fmt.Sprintf("%d#%s", status.Oid, status.Status))
 	}
 	return ids

@@ -67,10 +67,7 @@ func TestAKilledIngesterArchivesEachRowOnce(t *testing.T) {
 	keys := must.Get(files.List(t.Context(), archive.Folder(fills.Name)))(t)
 	times := map[string]int{}
 	for _, key := range keys {
-		for r, err := range files.Rows(t.Context(), key) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		for r := range must.All(t, files.Rows(t.Context(), key)) {
 			times[fmt.Sprint(r.Subject, r.Time, r.ID)]++
 		}
 	}

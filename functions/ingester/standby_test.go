@@ -267,10 +267,7 @@ func (w *world) checkRows(fills []market.Fill) {
 	}
 	for address, written := range want {
 		stored := 0
-		for f, err := range filldata.Newest(w.t.Context(), w.stores.Log, address, "", 0) {
-			if err != nil {
-				w.t.Fatal(err)
-			}
+		for f := range must.All(w.t, filldata.Newest(w.t.Context(), w.stores.Log, address, "", 0)) {
 			if stored++; !written[string(wire.AppendFill(nil, &f))] {
 				w.t.Errorf("no node wrote the fill %+v", f)
 			}

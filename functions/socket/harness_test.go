@@ -248,10 +248,7 @@ func (w *world) events() (events []connections.Event) {
 	streams := dynamodbstreams.New(dynamodbstreams.Options{
 		BaseEndpoint: &endpoint, Region: options.Region, Credentials: options.Credentials, HTTPClient: options.HTTPClient,
 	})
-	for e, err := range connections.NewFollower(w.conns, w.DB, streams).Follow(w.t.Context()) {
-		if err != nil {
-			w.t.Fatal(err)
-		}
+	for e := range must.All(w.t, connections.NewFollower(w.conns, w.DB, streams).Follow(w.t.Context())) {
 		if _, ok := e.(connections.Live); ok {
 			return events
 		}

@@ -80,10 +80,7 @@ func BenchmarkLogRows100(b *testing.B) {
 	for b.Loop() {
 		q := store.Query{Dataset: "fill", Subject: fmt.Sprintf("0x%040d", 7), Newest: true, PageSize: 100}
 		n := 0
-		for _, err := range log.Rows(b.Context(), q) {
-			if err != nil {
-				b.Fatal(err)
-			}
+		for range must.All(b, log.Rows(b.Context(), q)) {
 			if n++; n == 99 {
 				break
 			}

@@ -41,12 +41,7 @@ func create(t fataler, d *store.Documents, owner, id, body string) store.Documen
 
 func list(t fataler, d *store.Documents, owner string) (all []store.Document) {
 	t.Helper()
-	for doc, err := range d.List(context.Background(), owner) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, doc)
-	}
+	all = slices.AppendSeq(all, must.All(t, d.List(context.Background(), owner)))
 	return all
 }
 
@@ -239,10 +234,7 @@ func TestDocumentsThatAreNotCountedAreListedByTheBeginningOfTheirIDs(t *testing.
 		t.Errorf("created again: %v", err)
 	}
 	var ids []string
-	for one, err := range d.ListPrefix(t.Context(), "owner", "a/") {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for one := range must.All(t, d.ListPrefix(t.Context(), "owner", "a/")) {
 		ids = append(ids, one.ID)
 		if err := d.Delete(t.Context(), "owner", one.ID, one.Revision); err != nil {
 			t.Error(err)

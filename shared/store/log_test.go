@@ -42,12 +42,7 @@ type fataler interface {
 func collect(t fataler, rows iter.Seq2[store.Row, error]) []store.Row {
 	t.Helper()
 	var all []store.Row
-	for r, err := range rows {
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, r)
-	}
+	all = slices.AppendSeq(all, must.All(t, rows))
 	return all
 }
 
@@ -264,10 +259,7 @@ func TestPagesAreReadOnlyAsRowsAreTaken(t *testing.T) {
 	must.Do(t, log.Put(t.Context(), "fill", rows))
 	collect(t, log.Rows(t.Context(), store.Query{Dataset: "fill", Subject: "nobody"})) // the first read finds out what has expired
 	taken, before := 0, db.reads.Load()
-	for _, err := range log.Rows(t.Context(), store.Query{Dataset: "fill", Subject: "s", Newest: true, PageSize: 10}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for range must.All(t, log.Rows(t.Context(), store.Query{Dataset: "fill", Subject: "s", Newest: true, PageSize: 10})) {
 		if taken++; taken == 9 { // the page's tenth row may not be the last of its millisecond
 			break
 		}

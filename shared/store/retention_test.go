@@ -35,10 +35,7 @@ func TestRowsThatAreNoLongerRetainedAreNotReadThoughTheyAreStored(t *testing.T) 
 	log.Retention, log.Now = retention.Setting{"fill": 3}, clock.Now
 	since := at(0).AddDate(0, 0, 6)
 	read := func(ctx context.Context, q store.Query, take int) (ids []string) {
-		for r, err := range log.Rows(ctx, q) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		for r := range must.All(t, log.Rows(ctx, q)) {
 			if ids = append(ids, r.ID); len(ids) == take {
 				break
 			}
@@ -92,10 +89,7 @@ func TestRowsThatHaveExpiredUnderAnotherRetentionAreNotRead(t *testing.T) {
 	oldest := func(log *store.Log) (id string, since time.Time) {
 		t.Helper()
 		ctx, report := retention.WithReport(t.Context())
-		for r, err := range log.Rows(ctx, store.Query{Dataset: "fill", Subject: "s"}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		for r := range must.All(t, log.Rows(ctx, store.Query{Dataset: "fill", Subject: "s"})) {
 			return r.ID, report.Since()
 		}
 		return "", report.Since()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -45,12 +46,7 @@ func encode(t must.T, rows []store.Row) []byte {
 }
 
 func collect(t must.T, rows iter.Seq2[store.Row, error]) (all []store.Row) {
-	for r, err := range rows {
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, r)
-	}
+	all = slices.AppendSeq(all, must.All(t, rows))
 	return all
 }
 

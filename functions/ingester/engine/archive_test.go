@@ -134,10 +134,7 @@ func TestWhatRowsAreGivenIsPublished(t *testing.T) {
 	later.Retention, later.Now = retention.Setting{"other": 90}, w.clock.Now
 	for _, day := range []int{1, 3, 3} { // the third day is not archived
 		ctx, report := retention.WithReport(t.Context())
-		for _, err := range later.Rows(ctx, store.Query{Dataset: "other", Subject: "s1"}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		for range must.All(t, later.Rows(ctx, store.Query{Dataset: "other", Subject: "s1"})) {
 		}
 		if want := firstDay.AddDate(0, 0, day); !report.Since().Equal(want) {
 			t.Errorf("on %s all is there since %s, want %s", w.clock.Now(), report.Since(), want)

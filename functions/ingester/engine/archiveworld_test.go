@@ -127,10 +127,7 @@ func (w *archiveWorld) archived(dataset string) map[string][]store.Row {
 	keys := must.Get(files.List(w.t.Context(), archive.Folder(dataset)))(w.t)
 	all := map[string][]store.Row{}
 	for _, key := range keys {
-		for r, err := range files.Rows(w.t.Context(), key) {
-			if err != nil {
-				w.t.Fatal(err)
-			}
+		for r := range must.All(w.t, files.Rows(w.t.Context(), key)) {
 			if !strings.HasPrefix(key, archive.DayFolder(dataset, r.Time)) {
 				w.t.Errorf("%s has a row of %s", key, r.Time)
 			}

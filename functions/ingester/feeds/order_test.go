@@ -80,10 +80,7 @@ func (w *world) answer(id, text string) {
 // be sent.
 func (w *world) left(id string) (replies []string) {
 	w.t.Helper()
-	for e, err := range connections.NewFollower(w.table, w.db, w.streams).Follow(w.t.Context()) {
-		if err != nil {
-			w.t.Fatal(err)
-		}
+	for e := range must.All(w.t, connections.NewFollower(w.table, w.db, w.streams).Follow(w.t.Context())) {
 		switch e := e.(type) {
 		case connections.Answer:
 			if e.Connection == id {

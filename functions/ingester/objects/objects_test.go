@@ -28,10 +28,7 @@ func TestAListGoesOverPagesInTheOrderOfKeys(t *testing.T) {
 		must.Get(client.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: strings.NewReader(key)}))(t)
 	}
 	var got []string
-	for object, err := range objects.List(t.Context(), client, &s3.ListObjectsV2Input{Bucket: &bucket, Prefix: aws.String("kept/"), MaxKeys: aws.Int32(3)}, time.Minute) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for object := range must.All(t, objects.List(t.Context(), client, &s3.ListObjectsV2Input{Bucket: &bucket, Prefix: aws.String("kept/"), MaxKeys: aws.Int32(3)}, time.Minute)) {
 		got = append(got, *object.Key)
 	}
 	if !slices.Equal(got, want) {

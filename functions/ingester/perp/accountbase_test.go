@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -315,10 +316,7 @@ func (w *retainedWorld) account(address string) *market.Account {
 
 func (w *retainedWorld) figuresOf(address string) (s market.TraderStats) {
 	w.t.Helper()
-	for one, err := range accountstats.Read(w.t.Context(), w.stores.Series, []string{address}) {
-		if err != nil {
-			w.t.Fatal(err)
-		}
+	for one := range must.All(w.t, accountstats.Read(w.t.Context(), w.stores.Series, []string{address})) {
 		if one != nil {
 			s = *one
 		}
@@ -328,11 +326,6 @@ func (w *retainedWorld) figuresOf(address string) (s market.TraderStats) {
 
 func (w *retainedWorld) trades(address string) (list []market.CompletedTrade) {
 	w.t.Helper()
-	for trade, err := range completedtrades.Oldest(w.t.Context(), w.stores.Log, completedtrades.Of{Address: address}) {
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		list = append(list, trade)
-	}
+	list = slices.AppendSeq(list, must.All(w.t, completedtrades.Oldest(w.t.Context(), w.stores.Log, completedtrades.Of{Address: address})))
 	return list
 }

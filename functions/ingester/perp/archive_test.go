@@ -9,6 +9,7 @@ import (
 	"quotary/functions/ingester/archive"
 	"quotary/shared/data/fills"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 )
 
 // varied are n made-up fills, as unlike each other as those of a venue.
@@ -67,10 +68,7 @@ func TestEveryLogCanBeArchived(t *testing.T) {
 		t.Fatalf("%d rows, error %v", len(kept), err)
 	}
 	i := 0
-	for r, err := range archive.Decode(file) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for r := range must.All(t, archive.Decode(file)) {
 		if r.ID != rows[i].ID || r.Index != rows[i].Index || string(r.Body) != string(rows[i].Body) || !r.Time.Equal(rows[i].Time) {
 			t.Fatalf("row %d is %+v, was %+v", i, r, rows[i])
 		}

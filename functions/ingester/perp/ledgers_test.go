@@ -48,10 +48,7 @@ func TestMiscEventsOfANodeAreStoredOnce(t *testing.T) {
 	}
 	for address, want := range map[string][]string{alice: {"internalTransfer", "deposit"}, bob: {"internalTransfer"}} {
 		var got []string
-		for l, err := range ledgers.Newest(t.Context(), stores.Log, address, time.Time{}, 1000) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		for l := range must.All(t, ledgers.Newest(t.Context(), stores.Log, address, time.Time{}, 1000)) {
 			got = append(got, l.Type)
 		}
 		if fmt.Sprint(got) != fmt.Sprint(want) {
@@ -59,10 +56,7 @@ func TestMiscEventsOfANodeAreStoredOnce(t *testing.T) {
 		}
 	}
 	var paid []market.FundingPayment
-	for list, err := range payments.Window(t.Context(), stores.Log, bob, time.Time{}, time.Time{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for list := range must.All(t, payments.Window(t.Context(), stores.Log, bob, time.Time{}, time.Time{})) {
 		paid = append(paid, list...)
 	}
 	if len(paid) != 1 || paid[0].Coin != "BTC" || paid[0].USDC != "-1.25" {

@@ -45,10 +45,7 @@ func storedOrders(t *testing.T, s engine.Stores) map[string][]market.OrderStatus
 	all := map[string][]market.OrderStatus{}
 	for n := range 3 {
 		account := fmt.Sprintf("0x%040x", n)
-		for status, err := range orders.Statuses(t.Context(), s.Log, orders.OfAccount(account, ""), 1000) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		for status := range must.All(t, orders.Statuses(t.Context(), s.Log, orders.OfAccount(account, ""), 1000)) {
 			all[account] = append(all[account], status)
 		}
 	}

@@ -1,6 +1,7 @@
 package perp
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -10,6 +11,7 @@ import (
 	"quotary/shared/market"
 	"quotary/shared/market/markettest"
 	"quotary/shared/store"
+	"quotary/shared/testing/must"
 )
 
 func TestPaymentsGoThroughTheArchiveAsTheyAre(t *testing.T) {
@@ -28,12 +30,7 @@ func TestPaymentsGoThroughTheArchiveAsTheyAre(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []store.Row
-	for r, err := range archive.Decode(file) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		got = append(got, r)
-	}
+	got = slices.AppendSeq(got, must.All(t, archive.Decode(file)))
 	if diff := cmp.Diff(rows, got); diff != "" {
 		t.Errorf("(-stored +archived):\n%s", diff)
 	}

@@ -101,10 +101,7 @@ func contents(t testing.TB, s engine.Stores, list []market.Fill) map[string][]st
 			}
 		}
 		if all[f.Address] == nil {
-			for stored, err := range fills.Newest(t.Context(), s.Log, f.Address, "", 0) {
-				if err != nil {
-					t.Fatal(err)
-				}
+			for stored := range must.All(t, fills.Newest(t.Context(), s.Log, f.Address, "", 0)) {
 				all[f.Address] = append(all[f.Address], string(wire.AppendFill(nil, &stored)))
 			}
 		}

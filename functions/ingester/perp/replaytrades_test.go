@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,12 +36,7 @@ func TestAReplayCompletesTrades(t *testing.T) {
 	}
 	trades := func() (list []market.CompletedTrade) {
 		t.Helper()
-		for trade, err := range completedtrades.Oldest(t.Context(), stores.Log, completedtrades.Of{Address: faultyAccount}) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			list = append(list, trade)
-		}
+		list = slices.AppendSeq(list, must.All(t, completedtrades.Oldest(t.Context(), stores.Log, completedtrades.Of{Address: faultyAccount})))
 		return list
 	}
 	replay("today", step(3, market.Sell, "3.0", "3.0", "5.0"), step(4, market.Buy, "1.0", "0.0", "0.0"), step(5, market.Sell, "1.0", "1.0", "2.0"))

@@ -370,10 +370,7 @@ func TestLeavingTheLoopEndsIt(t *testing.T) {
 	t.Parallel()
 	w := open(t)
 	n := 0
-	for e, err := range connections.NewFollower(w.Store, w.db, streams(t)).Follow(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for e := range must.All(t, connections.NewFollower(w.Store, w.db, streams(t)).Follow(t.Context())) {
 		n++
 		if _, ok := e.(connections.Live); ok {
 			break

@@ -93,10 +93,7 @@ func TestAShardIsReadFiveTimesASecondAtMost(t *testing.T) {
 		}()
 		defer close(next)
 		sent := time.Now()
-		for e, err := range connections.NewFollower(store, db, stream).Follow(t.Context()) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		for e := range must.All(t, connections.NewFollower(store, db, stream).Follow(t.Context())) {
 			if _, ok := e.(connections.Connected); ok {
 				delays = append(delays, time.Since(sent))
 			} else if _, ok := e.(connections.Live); !ok {

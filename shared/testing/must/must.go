@@ -2,6 +2,8 @@
 // failed.
 package must
 
+import "iter"
+
 // T is a test, a benchmark or a property.
 type T interface {
 	Helper()
@@ -24,6 +26,18 @@ func Get[V any](value V, err error) func(t T) V {
 			t.Fatal(err)
 		}
 		return value
+	}
+}
+
+// All returns the values of a sequence that has to have no error.
+func All[V any](t T, list iter.Seq2[V, error]) iter.Seq[V] {
+	return func(yield func(V) bool) {
+		for value, err := range list {
+			Do(t, err)
+			if !yield(value) {
+				return
+			}
+		}
 	}
 }
 
