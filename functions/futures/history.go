@@ -32,14 +32,14 @@ type reader struct {
 	perps     *store.View[tickers.View]
 	contexts  *store.View[market.Contexts] // of the perpetual exchange
 	coins     *store.View[coins.View]
-	asked     *pairlookup.Pairs
+	lookup    *pairlookup.Pairs
 }
 
 func newReader(series *store.Series, views *store.Views, wanted *followrequests.Store, clock func() time.Time) *reader {
 	return &reader{
 		series: series, contracts: contracts.Published.Open(views, clock), trades: pairtrades.Published.Open(views, clock), rates: rates.Published.Open(views, clock),
 		perps: tickers.Published.Open(views, clock), contexts: contexts.PerpsOnly.Open(views, clock),
-		coins: coins.Published.Open(views, clock), asked: pairlookup.New(series, pairs.Published.Open(views, clock), wanted),
+		coins: coins.Published.Open(views, clock), lookup: pairlookup.New(series, pairs.Published.Open(views, clock), wanted),
 	}
 }
 
@@ -60,7 +60,7 @@ func (r *reader) funding(ctx context.Context, in catalog.FundingRatesIn) ([]cata
 
 // pairBars are buckets of a perpetual of an exchange, oldest first.
 func (r *reader) pairBars(ctx context.Context, s pairseries.Series[market.Bar], key string, width time.Duration, w pairseries.Window) (bars []market.Bar, err error) {
-	err = r.asked.Read(ctx, key, pairpast.Contracts, func(past pairpast.Past, series *store.Series) (all bool, err error) {
+	err = r.lookup.Read(ctx, key, pairpast.Contracts, func(past pairpast.Past, series *store.Series) (all bool, err error) {
 		bars, err = s.Read(ctx, series, key, width, w)
 		return past.Complete, err
 	})
@@ -138,7 +138,7 @@ func rows(bars []market.Bar) []catalog.FuturesBar {
 func (r *reader) liquidations(ctx context.Context, in catalog.PairLiquidationsIn) ([]catalog.PairLiquidation, error) {
 	var sums []market.Liquidated
 	key, w := pairKey(in.Symbol), fromStart(in.StartTime, in.EndTime, in.Limit)
-	if pair, listed, err := r.asked.Lookup(ctx, key); err != nil || listed && !pair.Swap {
+	if pair, listed, err := r.lookup.Lookup(ctx, key); err != nil || listed && !pair.Swap {
 		return []catalog.PairLiquidation{}, err
 	}
 	err := r.sinceFollowed(ctx, key, func() (err error) {
@@ -155,7 +155,7 @@ func (r *reader) liquidations(ctx context.Context, in catalog.PairLiquidationsIn
 // sinceFollowed has read be called once a pair of an exchange is followed, and says since when it
 // is where that is not all the time.
 func (r *reader) sinceFollowed(ctx context.Context, key string, read func() error) error {
-	return r.asked.Read(ctx, key, pairpast.Trades, func(past pairpast.Past, _ *store.Series) (all bool, err error) {
+	return r.lookup.Read(ctx, key, pairpast.Trades, func(past pairpast.Past, _ *store.Series) (all bool, err error) {
 		if past == pairpast.Nothing {
 			return false, nil
 		}

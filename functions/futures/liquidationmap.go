@@ -174,7 +174,7 @@ func (r *reader) buckets(ctx context.Context, pair string, c cycle, until time.T
 // candles are the newest K-lines of a pair, oldest first.
 func (r *reader) candles(ctx context.Context, pair string, p market.Period, until time.Time, count int) ([]market.Candle, error) {
 	if !isPerp(pair) {
-		return r.asked.Klines(ctx, pair, p, until, count)
+		return r.lookup.Klines(ctx, pair, p, until, count)
 	}
 	coin, err := r.coinOf(ctx, pair)
 	if err != nil || coin == "" {

@@ -30,7 +30,7 @@ func TestEveryEndpointOfAPairWantsItAndAnswersOnceItsPastIsRead(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.reader.asked.Patience = 0
+			w.reader.lookup.Patience = 0
 			listed := pairs.View{Pairs: []pairs.Pair{
 				{Pair: market.Pair{Key: btc, Base: "BTC", Swap: true}, Followed: true},
 				{Pair: market.Pair{Key: spot, Base: "ETH"}}, {Pair: market.Pair{Key: swap, Base: "ETH", Swap: true}},
@@ -52,7 +52,7 @@ func TestEveryEndpointOfAPairWantsItAndAnswersOnceItsPastIsRead(t *testing.T) {
 			since := apitest.Start.Add(-time.Minute)
 			for _, what := range needs {
 				w.Get(t, w.SubKey, base+path+swap).Refused(t, http.StatusServiceUnavailable, swap, "for the first time")
-				past := pairpast.Whole
+				past := pairpast.AllStored
 				if what == pairpast.Trades {
 					past = pairpast.Past{Minutes: since.UnixMilli(), Hours: since.UnixMilli()}
 				}

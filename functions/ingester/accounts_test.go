@@ -116,7 +116,7 @@ func (w *world) trading(addresses []string) (stats map[string]*market.TraderStat
 				stats[address] = new(market.TraderStats)
 			}
 		}
-		for range must.All(w.t, completedtrades.Oldest(w.t.Context(), w.stores.Log, completedtrades.Of{Address: address})) {
+		for range must.All(w.t, completedtrades.Oldest(w.t.Context(), w.stores.Log, completedtrades.Selection{Address: address})) {
 			trades[address]++
 		}
 	}

@@ -26,14 +26,14 @@ type reader struct {
 	pairs  *store.View[pairs.View]
 	perps  *store.View[tickers.View]
 	coins  *store.View[coins.View]
-	asked  *pairlookup.Pairs
+	lookup *pairlookup.Pairs
 }
 
 func newReader(series *store.Series, views *store.Views, wanted *followrequests.Store, clock func() time.Time) *reader {
 	listed := pairs.Published.Open(views, clock)
 	return &reader{
 		series: series, pairs: listed, perps: tickers.Published.Open(views, clock), coins: coins.Published.Open(views, clock),
-		asked: pairlookup.New(series, listed, wanted),
+		lookup: pairlookup.New(series, listed, wanted),
 	}
 }
 
@@ -68,7 +68,7 @@ func (r *reader) candles(ctx context.Context, key string, period market.Period, 
 	if strings.HasSuffix(key, ":"+pairs.Hyperliquid) {
 		return r.perp(ctx, key, period, until, limit)
 	}
-	return r.asked.Klines(ctx, key, period, until, limit)
+	return r.lookup.Klines(ctx, key, period, until, limit)
 }
 
 // perp are the K-lines of a perpetual of the perpetual exchange.

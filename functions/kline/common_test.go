@@ -46,7 +46,7 @@ func newWorld(t *testing.T) *world {
 		w.reader.register(open.Family)
 	})
 	w.put(t, "btcusdt:binance")
-	w.stored(t, "btcusdt:binance", pairpast.Whole)
+	w.stored(t, "btcusdt:binance", pairpast.AllStored)
 	listed := pairs.View{Pairs: []pairs.Pair{
 		{Pair: market.Pair{Key: "btcusdt:binance", Base: "BTC"}, Followed: true}, {Pair: market.Pair{Key: "btcswapusdt:binance", Base: "BTC", Swap: true}, Followed: true},
 		{Pair: market.Pair{Key: "ethusdt:binance", Base: "ETH"}}, {Pair: market.Pair{Key: "nowusdt:binance", Base: "NOW"}},
@@ -140,7 +140,7 @@ func TestAPairThatIsNotFollowedIsAskedForAndWaitedFor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	const key = "ethusdt:binance"
-	w.reader.asked.Patience = time.Minute // the ingester of this test is in no hurry
+	w.reader.lookup.Patience = time.Minute // the ingester of this test is in no hurry
 	answered := make(chan struct{})
 	go func() {
 		defer close(answered)
@@ -167,7 +167,7 @@ func TestAPairThatIsNotFollowedIsAskedForAndWaitedFor(t *testing.T) {
 func TestKlinesAreNeverAPartOfWhatThereIs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.reader.asked.Patience = 0
+	w.reader.lookup.Patience = 0
 	const followed, other = "btcusdt:binance", "ethusdt:binance"
 	w.put(t, other)
 	hour, quarter := apitest.Start.Add(-time.Hour).UnixMilli(), apitest.Start.Add(-15*time.Minute).UnixMilli()
@@ -180,7 +180,7 @@ func TestKlinesAreNeverAPartOfWhatThereIs(t *testing.T) {
 			{pairpast.Past{Minutes: quarter, Hours: quarter, FourHours: quarter, Days: quarter}, map[string]int{"period=60&size=2": 2, "period=900&size=2": 2}},
 			{pairpast.Past{Minutes: hour, Hours: hour, FourHours: hour}, map[string]int{"period=60&size=2": 2, "period=900&size=2": 2, "period=60&size=55": 55, "period=3600&size=2": 2, "period=86400&open_time=8": 1}},
 			{pairpast.Past{Hours: hour, FourHours: hour}, map[string]int{"period=60&since=1700000000": 0, "period=60&size=2": 2, "period=900&size=2": 2, "period=60&size=55": 55, "period=60&size=500": 55, "period=3600&size=2": 2, "period=86400&open_time=8": 1}},
-			{pairpast.Whole, map[string]int{"period=60&size=2": 2, "period=900&size=2": 2, "period=60&size=55": 55, "period=60&size=500": 55, "period=3600&size=2": 2, "period=3600": 2, "period=86400&open_time=8": 1, "period=60&since=1700000000": 0}},
+			{pairpast.AllStored, map[string]int{"period=60&size=2": 2, "period=900&size=2": 2, "period=60&size=55": 55, "period=60&size=500": 55, "period=3600&size=2": 2, "period=3600": 2, "period=86400&open_time=8": 1, "period=60&since=1700000000": 0}},
 		} {
 			w.stored(t, key, tt.past)
 			for _, query := range []string{"period=60&size=2", "period=900&size=2", "period=60&size=55", "period=60&size=500", "period=3600&size=2", "period=3600", "period=86400&open_time=8", "period=60&since=1700000000"} {
@@ -204,7 +204,7 @@ func TestKlinesAreNeverAPartOfWhatThereIs(t *testing.T) {
 func TestMorePairsThanADistributorMayWantAreRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.reader.asked.Patience = 0
+	w.reader.lookup.Patience = 0
 	var many []string
 	for i := range followrequests.Pairs.Most {
 		many = append(many, fmt.Sprintf("coin%dusdt:binance", i))

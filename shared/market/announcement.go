@@ -1,7 +1,7 @@
 package market
 
-// Words are what an announcement says in a language.
-type Words struct {
+// AnnouncementText are what an announcement says in a language.
+type AnnouncementText struct {
 	Title string
 	Text  string // a summary; "" where the exchange gives none
 	URL   string // of http or https; "" for none
@@ -13,8 +13,8 @@ type Announcement struct {
 	ID      string // unique among those of the exchange: letters, digits and -
 	Listing bool   // of something new to trade, rather than of anything else
 
-	Words
-	Chinese Words // the same in Chinese; zero where the exchange says it in English alone
+	AnnouncementText
+	Chinese AnnouncementText // the same in Chinese; zero where the exchange says it in English alone
 
 	Published  int64 // ms
 	Revised    bool  // whether it was seen before in another state

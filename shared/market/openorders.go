@@ -162,7 +162,7 @@ func (t *OpenOrders) open(s *OrderStatus, ofAnyAge, listed bool) bool {
 	if !listed && !o.seen {
 		o.seen, changed = true, true
 		if e := t.executed[s.Oid]; e != nil {
-			e.At, e.Rest = 0, Amount{} // that was of lists, whose time is not exact
+			e.At, e.Remaining = 0, Amount{} // that was of lists, whose time is not exact
 		}
 	}
 	if rest != orig && listed != o.seen {

@@ -8,9 +8,9 @@ import (
 // Execution is what was executed of an order, and what a status or a list said of its
 // rest.
 type Execution struct {
-	Fills []OrderFill // by trade id
-	At    int64       // when a status or a list said what rests, ms; 0 is never
-	Rest  Amount      // what it said, base units
+	Fills     []OrderFill // by trade id
+	At        int64       // when a status or a list said what rests, ms; 0 is never
+	Remaining Amount      // what it said, base units
 }
 
 // OrderFill is a fill as it counts for its order.
@@ -35,10 +35,10 @@ func (t *OpenOrders) execution(oid int64) *Execution {
 // reported notes what rested at a time: of several the newest counts, of two at one time
 // the smaller.
 func (e *Execution) reported(ms int64, rest Amount) bool {
-	if ms < e.At || ms == e.At && rest.Decimal().Cmp(e.Rest.Decimal()) >= 0 {
+	if ms < e.At || ms == e.At && rest.Decimal().Cmp(e.Remaining.Decimal()) >= 0 {
 		return false
 	}
-	e.At, e.Rest = ms, rest
+	e.At, e.Remaining = ms, rest
 	return true
 }
 
@@ -65,7 +65,7 @@ func (e *Execution) last() (ms int64) {
 func (t *OpenOrders) setRest(o *openOrder) {
 	rest := Amount{o.orig, o.origPlaces}
 	if e := t.executed[o.oid]; e != nil {
-		left, reported := rest.Decimal(), e.Rest.Decimal()
+		left, reported := rest.Decimal(), e.Remaining.Decimal()
 		for _, f := range e.Fills {
 			left = left.Sub(f.Sz.Decimal())
 			if f.Time > e.At {

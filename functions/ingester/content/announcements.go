@@ -97,15 +97,15 @@ func announced(list []market.Announcement, seen time.Time) *Batch {
 // listings are the flashes of an announcement, one in each language in which it was made. Their
 // numbers follow from the exchange and its id.
 func listings(a *market.Announcement, place drop.Place) []flashes.Flash {
-	flash := func(id string, language airdrops.Language, said, other market.Words) flashes.Flash {
+	flash := func(id string, language airdrops.Language, said, other market.AnnouncementText) flashes.Flash {
 		return flashes.Flash{Place: place, Entry: flashes.Entry{
 			ID: news.ID(place.File, id), Time: a.Published / 1000, Language: string(language), Platform: flashes.House, Title: said.Title, Content: said.Text,
 			TransTitle: other.Title, TransContent: other.Text, FlashType: flashes.TypeListing, MemberID: flashes.MemberID(a.Venue), Source: airdrops.ExchangeName(a.Venue, language), Link: said.URL,
 		}}
 	}
-	list := []flashes.Flash{flash(a.ID, airdrops.English, a.Words, a.Chinese)}
+	list := []flashes.Flash{flash(a.ID, airdrops.English, a.AnnouncementText, a.Chinese)}
 	if a.Chinese.Title != "" {
-		list = append(list, flash(a.ID+" cn", airdrops.Chinese, a.Chinese, a.Words))
+		list = append(list, flash(a.ID+" cn", airdrops.Chinese, a.Chinese, a.AnnouncementText))
 	}
 	return list
 }

@@ -31,7 +31,7 @@ func TestWhatIsSeenAgainIsTheSameRow(t *testing.T) {
 	t.Parallel()
 	published := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
 	announcement := func(revised bool) func(time.Time) *Batch {
-		one := market.Announcement{Venue: "binance", ID: "a", Listing: true, Words: market.Words{Title: "HODLer Airdrop: Acme (ACME)"}, Published: published.UnixMilli(), Revised: revised}
+		one := market.Announcement{Venue: "binance", ID: "a", Listing: true, AnnouncementText: market.AnnouncementText{Title: "HODLer Airdrop: Acme (ACME)"}, Published: published.UnixMilli(), Revised: revised}
 		return func(seen time.Time) *Batch { return announced([]market.Announcement{one}, seen) }
 	}
 	flash := func(revised bool) func(time.Time) *Batch {

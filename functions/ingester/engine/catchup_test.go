@@ -115,7 +115,7 @@ func TestAProjectionThatIsAddedLaterEndsAsIfItHadAlwaysBeenThere(t *testing.T) {
 		for _, name := range names {
 			p.Projections = append(p.Projections, newVocabulary(name))
 		}
-		p.positions, p.Now, p.reads = map[string]standing{}, time.Now, NewReads()
+		p.positions, p.Now, p.reads = map[string]checkpointed{}, time.Now, NewReads()
 		must.Do(t, p.startProgress(t.Context(), true))
 		return p.Stats.CatchingUp.Load()
 	}

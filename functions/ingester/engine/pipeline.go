@@ -94,9 +94,9 @@ type Pipeline[B Batch[B]] struct {
 	stored     chan message[B] // of projections that are caught up
 
 	reads     *Reads
-	positions map[string]standing // by checkpoint, to be saved by the next flush
-	stop      map[string]func()   // ends a source, by its name
-	consumed  []chan struct{}     // to be closed by the next flush
+	positions map[string]checkpointed // by checkpoint, to be saved by the next flush
+	stop      map[string]func()       // ends a source, by its name
+	consumed  []chan struct{}         // to be closed by the next flush
 	flushed   time.Time
 	urgent    time.Time // when urgent changes were written
 	held      time.Time // since when checkpoints wait, or all was settled for it; zero while none do
@@ -151,8 +151,8 @@ type message[B any] struct {
 	failed     error // why it cannot be caught up, or without a projection why nothing is archived
 }
 
-// standing is where a source stands.
-type standing struct {
+// checkpointed is where a source stands.
+type checkpointed struct {
 	source   string
 	position Position
 }
@@ -186,7 +186,7 @@ func (p *Pipeline[B]) run(ctx context.Context) error {
 	p.live = make(chan message[B], queueLength)
 	p.background = make(chan message[B], queueLength)
 	p.stored = make(chan message[B], queueLength)
-	p.positions, p.stop = map[string]standing{}, map[string]func(){}
+	p.positions, p.stop = map[string]checkpointed{}, map[string]func(){}
 	p.refold, p.views, p.lostRows = map[string]bool{}, map[string]bool{}, map[store.SeriesAt]bool{}
 
 	work, cancel := p.outlive(ctx)
@@ -440,7 +440,7 @@ func (p *Pipeline[B]) collect(m message[B]) B {
 // note keeps the checkpoint behind m and reports whether somebody waits for it.
 func (p *Pipeline[B]) note(m message[B]) bool {
 	if m.checkpoint != "" {
-		p.positions[m.checkpoint] = standing{m.source, m.position}
+		p.positions[m.checkpoint] = checkpointed{m.source, m.position}
 	}
 	if m.consumed != nil {
 		p.consumed = append(p.consumed, m.consumed)

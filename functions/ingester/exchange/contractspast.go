@@ -336,7 +336,7 @@ func (c *contractsPast) sayWhole(ctx context.Context, key string) error {
 	if err := c.sink.Store(ctx, engine.Delivery[*Batch]{Position: position}); err != nil {
 		return err
 	}
-	return c.emit(ctx, &Batch{Stored: []Stored{{Pair: key, What: pairpast.Contracts, Past: pairpast.Whole, Awaited: true}}})
+	return c.emit(ctx, &Batch{Stored: []Stored{{Pair: key, What: pairpast.Contracts, Past: pairpast.AllStored, Awaited: true}}})
 }
 
 // end is up to when something is asked for, ms.

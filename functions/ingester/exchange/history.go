@@ -305,7 +305,7 @@ func (h *history) say(ctx context.Context, key string) error {
 // pastOf is how much is stored of a pair that is filled so far.
 func (h *history) pastOf(p progress) pairpast.Past {
 	if p.Back == 0 && p.First != 0 {
-		return pairpast.Whole
+		return pairpast.AllStored
 	}
 	past := pairpast.Past{Minutes: p.Back, Hours: p.Back, FourHours: p.Back, Days: p.Back}
 	minutes, hours := h.bounds(p)

@@ -110,7 +110,7 @@ func TestHowMuchIsStoredIsWrittenBehindTheRows(t *testing.T) {
 		t.Helper()
 		run := market.CandleRun{Pair: "btcusdt:binance", Interval: market.Minute1, From: minute, To: minute + 60_000, Candles: []market.Candle{candleAt(minute)}}
 		minute += 60_000
-		stored := Stored{Pair: run.Pair, What: pairpast.Klines, Past: pairpast.Whole, Awaited: awaited}
+		stored := Stored{Pair: run.Pair, What: pairpast.Klines, Past: pairpast.AllStored, Awaited: awaited}
 		if err := p.Apply(&Batch{Runs: []Run{{CandleRun: run}}, Stored: []Stored{stored}}, nil, noon); err != nil {
 			t.Fatal(err)
 		}

@@ -76,7 +76,7 @@ func TestAPairThatAClientWantsIsFilledBackForAsLongAsItIsWanted(t *testing.T) {
 			t.Errorf("%s there is stored %+v, want %+v: %v", what, got, want, err)
 		}
 	}
-	past("once it is filled back", pairpast.Whole)
+	past("once it is filled back", pairpast.AllStored)
 	if p := h.filled[key]; !p.Wanted || h.filled[followed].Wanted || len(h.filled) != 2 {
 		t.Errorf("known are %+v", h.filled)
 	}
@@ -126,7 +126,7 @@ func TestThePastOfAPerpetualThatAClientWantsIsRead(t *testing.T) {
 			return err == nil && got == want
 		})
 	}
-	run(pairpast.Whole)
+	run(pairpast.AllStored)
 	for s, most := range map[*pairseries.Series[market.Bar]]int{&pairseries.Interest: 2 * 288, &pairseries.Ratios: 2 * 288, &pairseries.Funding: 6} {
 		width := 5 * time.Minute
 		if s == &pairseries.Funding {
@@ -170,7 +170,7 @@ func TestThePastOfAPerpetualIsWholeOnceAnExchangeThatRefusedTellsIt(t *testing.T
 	}
 	w.run(t, []engine.Source[*Batch]{{Name: "perpetuals history", Stats: p.stats, Background: true, Follow: p.follow}}, func() bool {
 		got, err := pairpast.Read(t.Context(), w.config.Stores.Series, key, pairpast.Contracts)
-		return err == nil && got == pairpast.Whole
+		return err == nil && got == pairpast.AllStored
 	})
 }
 
@@ -246,7 +246,7 @@ func TestNobodysPairsTakeThePlacesOfAnother(t *testing.T) {
 	var list followrequests.List[string]
 	others := map[string]market.Pair{}
 	want := func(distributor string, n int) {
-		of := followrequests.Of[string]{Distributor: distributor}
+		of := followrequests.OfDistributor[string]{Distributor: distributor}
 		for i := range n {
 			key := fmt.Sprintf("%s%02dusdt:binance", distributor, i)
 			of.Things = append(of.Things, key)

@@ -336,7 +336,7 @@ func (as *accounts) addresses() followrequests.List[string] {
 // listOf lists what each distributor follows.
 func listOf[T comparable](by map[string][]T) (list followrequests.List[T]) {
 	for _, of := range slices.Sorted(maps.Keys(by)) {
-		list = append(list, followrequests.Of[T]{Distributor: of, Things: by[of]})
+		list = append(list, followrequests.OfDistributor[T]{Distributor: of, Things: by[of]})
 	}
 	return list
 }

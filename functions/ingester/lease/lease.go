@@ -64,21 +64,21 @@ type Lease struct {
 	mu    sync.Mutex
 	seen  record
 	since time.Duration // by clock: when seen was first read
-	mine  bool
+	held  bool
 }
 
 // Holder is who holds a lease, as a process last saw it.
 type Holder struct {
 	Owner string // "" for nobody, or while it is not known
 	Epoch int64
-	Mine  bool // this process does
+	Held  bool // this process does
 }
 
 // Holder returns who held the lease when it was last looked at.
 func (l *Lease) Holder() Holder {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return Holder{l.seen.owner, l.seen.epoch, l.mine}
+	return Holder{l.seen.owner, l.seen.epoch, l.held}
 }
 
 // Hold waits until this process holds the lease, runs work, and releases the lease
@@ -185,7 +185,7 @@ func (l *Lease) look(ctx context.Context) (*Term, error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.seen, l.mine = *taken, true
+	l.seen, l.held = *taken, true
 	t := &Term{Epoch: taken.epoch, lease: l, lost: make(chan struct{}), asked: make(chan struct{}), renewed: make(chan struct{})}
 	t.until.Store(int64(began + l.Timing.Term))
 	return t, nil
@@ -207,7 +207,7 @@ func (l *Lease) available(r record) bool {
 func (l *Lease) gone() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.mine = false
+	l.held = false
 }
 
 // release lets the next one take the lease. A failure costs the next holder its patience.

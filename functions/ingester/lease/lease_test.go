@@ -131,7 +131,7 @@ func TestAnObserverTakesOverWhenItHasSeenNoBeatForItsPatience(t *testing.T) {
 	if err := first.Await(t.Context()); !errors.Is(err, ErrLost) {
 		t.Errorf("the first holder waits and gets %v", err)
 	}
-	if h := two.Holder(); h != (Holder{Owner: "two", Epoch: 2, Mine: true}) || one.Holder().Mine {
+	if h := two.Holder(); h != (Holder{Owner: "two", Epoch: 2, Held: true}) || one.Holder().Held {
 		t.Errorf("holders are %+v and %+v", h, one.Holder())
 	}
 }
@@ -277,7 +277,7 @@ func TestALeaseThatIsGivenBackIsTakenAtOnce(t *testing.T) {
 			}
 			// That it was given back, and not taken from a dead holder, shows in
 			// what the standby has seen.
-			if h := first.term.lease.Holder(); h.Mine {
+			if h := first.term.lease.Holder(); h.Held {
 				t.Errorf("the first still thinks that it holds the lease: %+v", h)
 			}
 		})

@@ -326,6 +326,6 @@ func (w *retainedWorld) figuresOf(address string) (s market.TraderStats) {
 
 func (w *retainedWorld) trades(address string) (list []market.CompletedTrade) {
 	w.t.Helper()
-	list = slices.AppendSeq(list, must.All(w.t, completedtrades.Oldest(w.t.Context(), w.stores.Log, completedtrades.Of{Address: address})))
+	list = slices.AppendSeq(list, must.All(w.t, completedtrades.Oldest(w.t.Context(), w.stores.Log, completedtrades.Selection{Address: address})))
 	return list
 }

@@ -191,7 +191,7 @@ func (g *ingested) load() *derived {
 				d.stats[address] = stats
 			}
 		}
-		for trade, err := range completedtrades.Oldest(t.Context(), g.stores.Log, completedtrades.Of{Address: address}) {
+		for trade, err := range completedtrades.Oldest(t.Context(), g.stores.Log, completedtrades.Selection{Address: address}) {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -36,7 +36,7 @@ func TestAReplayCompletesTrades(t *testing.T) {
 	}
 	trades := func() (list []market.CompletedTrade) {
 		t.Helper()
-		list = slices.AppendSeq(list, must.All(t, completedtrades.Oldest(t.Context(), stores.Log, completedtrades.Of{Address: faultyAccount})))
+		list = slices.AppendSeq(list, must.All(t, completedtrades.Oldest(t.Context(), stores.Log, completedtrades.Selection{Address: faultyAccount})))
 		return list
 	}
 	replay("today", step(3, market.Sell, "3.0", "3.0", "5.0"), step(4, market.Buy, "1.0", "0.0", "0.0"), step(5, market.Sell, "1.0", "1.0", "2.0"))

@@ -181,9 +181,9 @@ func (a *Announcements) page(ctx context.Context, category string, page int) ([]
 		a.Stats.Malformed.Add(1)
 		a.Log.Warn("cannot read announcements in Chinese", "category", category, "error", err.Error())
 	}
-	words := map[string]market.Words{}
+	words := map[string]market.AnnouncementText{}
 	for i := range chinese {
-		words[chinese[i].ID] = chinese[i].Words
+		words[chinese[i].ID] = chinese[i].AnnouncementText
 	}
 	for i := range list {
 		if said := words[list[i].ID]; said.Title != list[i].Title {
@@ -222,7 +222,7 @@ func (at AnnouncementsAt) with(marks AnnouncementsAt, shown map[string]bool) Ann
 
 func markOf(a *market.Announcement) AnnouncementMark {
 	mark := AnnouncementMark{Published: a.Published, Digest: digestOf(a.Venue, a.ID, a.Listing, a.Title, a.Text, a.URL, a.Published, a.Start, a.End)}
-	if a.Chinese != (market.Words{}) {
+	if a.Chinese != (market.AnnouncementText{}) {
 		mark.Chinese = digestOf(a.Chinese.Title, a.Chinese.Text, a.Chinese.URL)
 	}
 	return mark
@@ -252,7 +252,7 @@ var (
 
 // checkAnnouncement bounds what an exchange announces, and takes out what is of no use.
 func checkAnnouncement(a market.Announcement, now time.Time) (market.Announcement, error) {
-	a.Words, a.Chinese = checkWords(a.Words), checkWords(a.Chinese)
+	a.AnnouncementText, a.Chinese = checkWords(a.AnnouncementText), checkWords(a.Chinese)
 	if !plainID(a.ID) || a.Title == "" {
 		return a, errNoAnnouncement
 	}
@@ -266,10 +266,10 @@ func checkAnnouncement(a market.Announcement, now time.Time) (market.Announcemen
 }
 
 // checkWords are words on one line, which without a title are none.
-func checkWords(w market.Words) market.Words {
+func checkWords(w market.AnnouncementText) market.AnnouncementText {
 	w.Title, w.Text = oneLine(w.Title, maxTitle), oneLine(w.Text, maxSummary)
 	if w.Title == "" {
-		return market.Words{}
+		return market.AnnouncementText{}
 	}
 	u, err := url.Parse(strings.TrimSpace(w.URL))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || len(w.URL) > maxAddress {

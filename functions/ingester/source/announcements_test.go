@@ -65,14 +65,14 @@ func TestWhatExchangesAnnounce(t *testing.T) {
 		refuses, error string
 	}{
 		"binance": {binance.OpenAnnouncements(binanceURL), "48", 2, []market.Announcement{
-			{Venue: "binance", ID: "a1b2", Listing: true, Words: market.Words{Title: "Acme Will List Acme (ACME)", URL: "https://www.binance.com/en/support/announcement/a1b2"}, Published: 1795000000000},
-			{Venue: "binance", ID: "c3", Listing: true, Words: market.Words{Title: "x", URL: "https://www.binance.com/en/support/announcement/c3"}, Published: 1794000000000},
+			{Venue: "binance", ID: "a1b2", Listing: true, AnnouncementText: market.AnnouncementText{Title: "Acme Will List Acme (ACME)", URL: "https://www.binance.com/en/support/announcement/a1b2"}, Published: 1795000000000},
+			{Venue: "binance", ID: "c3", Listing: true, AnnouncementText: market.AnnouncementText{Title: "x", URL: "https://www.binance.com/en/support/announcement/c3"}, Published: 1794000000000},
 		}, "128", `code "100001"`},
 		"okx": {okx.OpenAnnouncements(okxURL), "announcements-new-listings", 1, []market.Announcement{
-			{Venue: "okx", ID: source.AnnouncementID(first, ""), Listing: true, Words: market.Words{Title: "OKX to list ACME", URL: first}, Published: 1795000000000},
+			{Venue: "okx", ID: source.AnnouncementID(first, ""), Listing: true, AnnouncementText: market.AnnouncementText{Title: "OKX to list ACME", URL: first}, Published: 1795000000000},
 		}, "announcements-latest-events", `code "51000"`},
 		"bybit": {bybit.OpenAnnouncements(bybitURL), "new_crypto", 1, []market.Announcement{
-			{Venue: "bybit", ID: source.AnnouncementID("https://announcements.bybit.com/a/", ""), Listing: true, Words: market.Words{Title: "New Listing: Acme (ACME)", Text: "Soon.", URL: "https://announcements.bybit.com/a/"},
+			{Venue: "bybit", ID: source.AnnouncementID("https://announcements.bybit.com/a/", ""), Listing: true, AnnouncementText: market.AnnouncementText{Title: "New Listing: Acme (ACME)", Text: "Soon.", URL: "https://announcements.bybit.com/a/"},
 				Published: 1795000000500, Start: 1795000001000, End: 1795000002000},
 		}, "latest_activities", "10001"},
 	} {
@@ -147,7 +147,7 @@ var errEnough = errors.New("enough")
 func TestAnnouncementsAreReadUntilTheyAreKnown(t *testing.T) {
 	t.Parallel()
 	one := func(id, title string) market.Announcement {
-		return market.Announcement{Venue: "x", ID: id, Words: market.Words{Title: title}, Published: 1_790_000_000_000}
+		return market.Announcement{Venue: "x", ID: id, AnnouncementText: market.AnnouncementText{Title: title}, Published: 1_790_000_000_000}
 	}
 	p := &pages{list: [][]market.Announcement{{one("9", "i"), one("8", "h")}, {one("7", "g")}, {one("6", "f")}, {one("5", "e")}}}
 	var got []string
@@ -195,7 +195,7 @@ func TestAnnouncementsAreReadUntilTheyAreKnown(t *testing.T) {
 // delivered.
 func TestAnAnnouncementIsRevisedSoOften(t *testing.T) {
 	t.Parallel()
-	p := &pages{list: [][]market.Announcement{{{Venue: "x", ID: "1", Published: 1_790_000_000_000}, {Venue: "x", ID: "2", Words: market.Words{Title: "calm"}, Published: 1_790_000_000_000}}}}
+	p := &pages{list: [][]market.Announcement{{{Venue: "x", ID: "1", Published: 1_790_000_000_000}, {Venue: "x", ID: "2", AnnouncementText: market.AnnouncementText{Title: "calm"}, Published: 1_790_000_000_000}}}}
 	ctx, stop := context.WithCancelCause(t.Context())
 	p.then = func(turn int) {
 		p.list[0][0].Title = fmt.Sprint("state ", turn)
@@ -237,7 +237,7 @@ func (c *twoCategories) Announcements(_ context.Context, language source.Announc
 		return nil, nil
 	}
 	for n := range 20 {
-		one := market.Announcement{Venue: "x", ID: fmt.Sprintf("slow-%d", n), Words: market.Words{Title: "t"}, Published: 1_700_000_000_000}
+		one := market.Announcement{Venue: "x", ID: fmt.Sprintf("slow-%d", n), AnnouncementText: market.AnnouncementText{Title: "t"}, Published: 1_700_000_000_000}
 		if category == "busy" {
 			one.ID, one.Published = fmt.Sprintf("busy-%d-%d", c.now, n), 1_790_000_000_000+int64(c.now)
 		}
@@ -310,7 +310,7 @@ func follow(t *testing.T, p *pages, turns int) (delivered [][]market.Announcemen
 // manyAnnouncements are so many, of a time each, from a number on.
 func manyAnnouncements(from, n int, published func(n int) int64) (list []market.Announcement) {
 	for i := range n {
-		list = append(list, market.Announcement{Venue: "x", ID: fmt.Sprint(from + i), Words: market.Words{Title: "t"}, Published: published(i)})
+		list = append(list, market.Announcement{Venue: "x", ID: fmt.Sprint(from + i), AnnouncementText: market.AnnouncementText{Title: "t"}, Published: published(i)})
 	}
 	return list
 }
@@ -372,7 +372,7 @@ func TestNewAnnouncementsAreSoManyADay(t *testing.T) {
 func TestWhatIsSaidInChineseIsJoined(t *testing.T) {
 	t.Parallel()
 	one := func(id, title string) market.Announcement {
-		return market.Announcement{Venue: "x", ID: id, Words: market.Words{Title: title}, Published: 1_790_000_000_000}
+		return market.Announcement{Venue: "x", ID: id, AnnouncementText: market.AnnouncementText{Title: title}, Published: 1_790_000_000_000}
 	}
 	p := &pages{list: [][]market.Announcement{{one("2", "b"), one("1", "a")}}, mute: errors.New("down")}
 	ctx, stop := context.WithCancelCause(t.Context())
@@ -428,10 +428,10 @@ func TestAnnouncementsOfExchangesAreJoined(t *testing.T) {
 // nothing else.
 func TestDigestsAreOfWhatIsSaid(t *testing.T) {
 	t.Parallel()
-	words := func(text string) market.Words {
-		return market.Words{Title: text, Text: text + " text", URL: "https://a.example/" + text}
+	words := func(text string) market.AnnouncementText {
+		return market.AnnouncementText{Title: text, Text: text + " text", URL: "https://a.example/" + text}
 	}
-	said := market.Announcement{Venue: "x", ID: "1", Listing: true, Words: words("en"), Chinese: words("cn"), Published: 1_790_000_000_000, Start: 1_790_000_000_001, End: 1_790_000_000_002}
+	said := market.Announcement{Venue: "x", ID: "1", Listing: true, AnnouncementText: words("en"), Chinese: words("cn"), Published: 1_790_000_000_000, Start: 1_790_000_000_001, End: 1_790_000_000_002}
 	changes := []func(*market.Announcement){
 		func(a *market.Announcement) { a.Venue = "y" }, func(a *market.Announcement) { a.Listing = false },
 		func(a *market.Announcement) { a.Title += "!" }, func(a *market.Announcement) { a.Text += "!" }, func(a *market.Announcement) { a.URL += "!" },
@@ -450,7 +450,7 @@ func TestDigestsAreOfWhatIsSaid(t *testing.T) {
 			case 3:
 				stop(errEnough)
 			}
-			p.list, p.chinese = [][]market.Announcement{{one}}, []market.Announcement{{ID: one.ID, Words: one.Chinese}}
+			p.list, p.chinese = [][]market.Announcement{{one}}, []market.Announcement{{ID: one.ID, AnnouncementText: one.Chinese}}
 		}
 		marks = nil
 		a := &source.Announcements{Of: p, Every: time.Millisecond, Stats: new(source.Stats), Log: slog.New(slog.DiscardHandler)}
@@ -471,7 +471,7 @@ func TestDigestsAreOfWhatIsSaid(t *testing.T) {
 
 func TestAnnouncementsAreBounded(t *testing.T) {
 	t.Parallel()
-	good := market.Announcement{Venue: "x", ID: "a-1", Words: market.Words{Title: "T"}, Published: 1_790_000_000_000}
+	good := market.Announcement{Venue: "x", ID: "a-1", AnnouncementText: market.AnnouncementText{Title: "T"}, Published: 1_790_000_000_000}
 	with := func(change func(*market.Announcement)) market.Announcement {
 		one := good
 		change(&one)

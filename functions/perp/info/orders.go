@@ -51,13 +51,13 @@ func (i *info) orderStatus(ctx context.Context, in *catalog.InfoIn) (json.RawMes
 }
 
 // orderOf names an order of an account.
-func orderOf(account, id string) (orders.Of, error) {
+func orderOf(account, id string) (orders.Selection, error) {
 	if cloid, ok := market.ParseCloid(id); ok {
 		return orders.OfClientID(account, cloid), nil
 	}
 	number, err := strconv.ParseUint(id, 10, 64)
 	if err != nil {
-		return orders.Of{}, api.BadParameter("invalid oid: it must be %s", members["oid"].kind)
+		return orders.Selection{}, api.BadParameter("invalid oid: it must be %s", members["oid"].kind)
 	}
 	return orders.OfOrder(int64(min(number, math.MaxInt64))), nil // the venue's ids are far smaller
 }

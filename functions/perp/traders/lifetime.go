@@ -76,7 +76,7 @@ func (r *reader) named(ctx context.Context, in catalog.CompletedPositionIn) (*li
 	if in.StartTime == nil && in.EndTime == nil {
 		return nil, api.Absent(notFound, "startTime or endTime must say when it was opened or closed, in ms, as completed-trades lists them")
 	}
-	of := completedtrades.Of{Address: string(in.Address), Coin: string(in.Coin), From: in.StartTime.Time(), To: in.EndTime.Time()}
+	of := completedtrades.Selection{Address: string(in.Address), Coin: string(in.Coin), From: in.StartTime.Time(), To: in.EndTime.Time()}
 	if in.EndTime != nil {
 		of.From = of.To
 	}

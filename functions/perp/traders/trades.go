@@ -22,7 +22,7 @@ func (r *reader) completedTrades(ctx context.Context, in catalog.CompletedTrades
 	if err != nil {
 		return nil, err
 	}
-	of := completedtrades.Of{Address: string(in.Address), Coin: string(in.Coin)}
+	of := completedtrades.Selection{Address: string(in.Address), Coin: string(in.Coin)}
 	list := []catalog.CompletedTrade{}
 	for t, err := range completedtrades.Newest(ctx, r.log, of, int(in.Limit)) {
 		if err != nil {
@@ -42,7 +42,7 @@ func (r *reader) completedTrades(ctx context.Context, in catalog.CompletedTrades
 const mostCounted = 50*2000 + 1
 
 // spanOf is the time of which trades are selected.
-func spanOf(of completedtrades.Of) market.Span {
+func spanOf(of completedtrades.Selection) market.Span {
 	span := market.Span{From: 0, To: market.MaxTime}
 	if !of.From.IsZero() {
 		span.From = of.From.UnixMilli()
@@ -56,7 +56,7 @@ func spanOf(of completedtrades.Of) market.Span {
 // countTrades is how many trades an account has completed. Its statistics tell most of
 // them; the others are counted in their log: those at the edges of a window and of the last
 // seconds, or, of one coin between two times, all.
-func (r *reader) countTrades(ctx context.Context, of completedtrades.Of, stats market.TraderStats) (int64, error) {
+func (r *reader) countTrades(ctx context.Context, of completedtrades.Selection, stats market.TraderStats) (int64, error) {
 	window := spanOf(of)
 	n, unknown := stats.Completed(window.From, window.To)
 	switch all := &stats.All; {
@@ -110,7 +110,7 @@ func askedFrom(ctx context.Context, a *market.Account, from int64) {
 // completedTradesByTime returns a page of the trades that ended between two times.
 func (r *reader) completedTradesByTime(ctx context.Context, in catalog.CompletedTradesByTimeIn) (catalog.CompletedTradePage, error) {
 	page := catalog.CompletedTradePage{List: []catalog.CompletedTrade{}, PageNum: in.PageNum, PageSize: in.PageSize}
-	of := completedtrades.Of{Address: string(in.Address), Coin: string(in.Coin), From: in.EndTimeFrom.Time(), To: in.EndTimeTo.Time()}
+	of := completedtrades.Selection{Address: string(in.Address), Coin: string(in.Coin), From: in.EndTimeFrom.Time(), To: in.EndTimeTo.Time()}
 	from := int64(0)
 	if in.EndTimeFrom != nil {
 		from = int64(*in.EndTimeFrom)
@@ -259,7 +259,7 @@ func (r *reader) report(ctx context.Context, account catalog.Address, days int64
 
 // eachTrade gives the completed trades of a span to add, in the order of their ends.
 func (r *reader) eachTrade(ctx context.Context, address string, s market.Span, add func(*market.CompletedTrade)) error {
-	of := completedtrades.Of{Address: address, From: time.UnixMilli(s.From), To: time.UnixMilli(s.To)}
+	of := completedtrades.Selection{Address: address, From: time.UnixMilli(s.From), To: time.UnixMilli(s.To)}
 	for t, err := range completedtrades.Oldest(ctx, r.log, of) {
 		if err != nil {
 			return err

@@ -40,7 +40,7 @@ func Announced(a *market.Announcement, place drop.Place) (airdrop Airdrop, ok bo
 	id := a.Venue + "-" + a.ID
 	e := Entry{
 		AirdropID: id, Source: source, ActivityType: source, Exchange: a.Venue, ProjectID: id, ProjectName: name, TokenSymbol: symbol,
-		TitleEN: a.Title, DescriptionEN: shortened(a.Text, 500), ContentEN: contentOf(a.Words), TitleCN: a.Chinese.Title,
+		TitleEN: a.Title, DescriptionEN: shortened(a.Text, 500), ContentEN: contentOf(a.AnnouncementText), TitleCN: a.Chinese.Title,
 		DescriptionCN: shortened(a.Chinese.Text, 500), ContentCN: contentOf(a.Chinese), PublishTime: a.Published, StartTime: a.Start, EndTime: a.End, SourceURL: a.URL,
 	}
 	return Airdrop{e, place}, true
@@ -84,7 +84,7 @@ func projectOf(title string) (name, symbol string) {
 
 // contentOf is the text of an announcement as Markdown: what the exchange says of it, and
 // where the rest is; "" where it says nothing.
-func contentOf(a market.Words) string {
+func contentOf(a market.AnnouncementText) string {
 	if a.Title == "" {
 		return ""
 	}

@@ -32,7 +32,7 @@ func TestTitlesTellTheProgramme(t *testing.T) {
 	} {
 		venue, text, _ := strings.Cut(title, ": ")
 		got := ""
-		if a, ok := Announced(&market.Announcement{Venue: venue, ID: "1", Words: market.Words{Title: text}, Published: 1_790_000_000_000}, drop.Place{File: "a", Line: 1}); ok {
+		if a, ok := Announced(&market.Announcement{Venue: venue, ID: "1", AnnouncementText: market.AnnouncementText{Title: text}, Published: 1_790_000_000_000}, drop.Place{File: "a", Line: 1}); ok {
 			got = a.Source + " " + a.ProjectName + " " + a.TokenSymbol
 		}
 		if got != want {
@@ -44,7 +44,7 @@ func TestTitlesTellTheProgramme(t *testing.T) {
 func TestAnAnnouncedAirdropIsAsGoodAsADroppedOne(t *testing.T) {
 	t.Parallel()
 	const published = 1_790_000_000_000
-	announcement := market.Announcement{Venue: "bybit", ID: "ab", Words: market.Words{Title: "Launchpool <b> [x](javascript:y)", Text: strings.Repeat("t", 2000), URL: "https://a.example/x"}, Published: published, Start: published + 1, End: published + 2}
+	announcement := market.Announcement{Venue: "bybit", ID: "ab", AnnouncementText: market.AnnouncementText{Title: "Launchpool <b> [x](javascript:y)", Text: strings.Repeat("t", 2000), URL: "https://a.example/x"}, Published: published, Start: published + 1, End: published + 2}
 	place := drop.Place{Time: published, File: "announcements/bybit", Line: 6}
 	a, ok := Announced(&announcement, place)
 	if !ok || !a.valid() || a.Place != place || a.AirdropID != "bybit-ab" || a.StartTime != published+1 || a.EndTime != published+2 || a.PublishTime != published || len(a.DescriptionEN) > 502 ||
@@ -58,7 +58,7 @@ func FuzzTitle(f *testing.F) {
 	f.Add("X Launch ((((A1)")
 	f.Fuzz(func(t *testing.T, title string) {
 		for _, venue := range []string{"binance", "okx", "bybit"} {
-			a, ok := Announced(&market.Announcement{Venue: venue, ID: "1", Words: market.Words{Title: title}, Published: 1}, drop.Place{File: "a", Line: 1})
+			a, ok := Announced(&market.Announcement{Venue: venue, ID: "1", AnnouncementText: market.AnnouncementText{Title: title}, Published: 1}, drop.Place{File: "a", Line: 1})
 			if ok && (!a.valid() || len([]rune(a.ProjectName)) > 100 || slices.Contains([]string{"", "all"}, a.Source)) {
 				t.Errorf("%q: %s", title, fmt.Sprintf("%+v", a))
 			}

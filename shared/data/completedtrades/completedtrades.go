@@ -78,15 +78,15 @@ func Put(ctx context.Context, l *store.Log, list ...market.CompletedTrade) error
 	return log.Put(ctx, l, list)
 }
 
-// Of selects completed trades of an account. Times are those of the fills that closed
+// Selection selects completed trades of an account. Times are those of the fills that closed
 // them.
-type Of struct {
+type Selection struct {
 	Address  string
 	Coin     string    // "" is all coins
 	From, To time.Time // both inclusive; zero is open
 }
 
-func (of Of) query() dataset.Query {
+func (of Selection) query() dataset.Query {
 	q := dataset.Query{Subject: of.Address, From: of.From, To: of.To}
 	if of.Coin != "" {
 		q.Subject, q.Index = ofCoin(of.Address, of.Coin), store.A
@@ -96,7 +96,7 @@ func (of Of) query() dataset.Query {
 
 // Newest returns trades in the order in which they were closed, the last one first, at
 // most limit of them, or all for 0. An error ends the sequence.
-func Newest(ctx context.Context, l *store.Log, of Of, limit int) iter.Seq2[market.CompletedTrade, error] {
+func Newest(ctx context.Context, l *store.Log, of Selection, limit int) iter.Seq2[market.CompletedTrade, error] {
 	q := of.query()
 	q.Newest, q.Limit = true, limit
 	return log.Read(ctx, l, q)
@@ -104,12 +104,12 @@ func Newest(ctx context.Context, l *store.Log, of Of, limit int) iter.Seq2[marke
 
 // Oldest returns trades in the order in which they were closed. An error ends the
 // sequence.
-func Oldest(ctx context.Context, l *store.Log, of Of) iter.Seq2[market.CompletedTrade, error] {
+func Oldest(ctx context.Context, l *store.Log, of Selection) iter.Seq2[market.CompletedTrade, error] {
 	return log.Read(ctx, l, of.query())
 }
 
 // Count is how many trades there are, at most so many, counted in the store.
-func Count(ctx context.Context, l *store.Log, of Of, most int) (int, error) {
+func Count(ctx context.Context, l *store.Log, of Selection, most int) (int, error) {
 	return log.Count(ctx, l, of.query(), most)
 }
 

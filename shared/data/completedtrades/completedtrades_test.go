@@ -59,7 +59,7 @@ func TestCompletedTradesAreFoundByAccountCoinAndEnd(t *testing.T) {
 		"a window in which nothing was closed":  {from: at(4)},
 		"two that were closed in a millisecond": {coin: "BTC", from: at(3), to: at(3), want: []int64{3, 4}},
 	} {
-		of := Of{Address: all[0].Address, Coin: c.coin, From: c.from, To: c.to}
+		of := Selection{Address: all[0].Address, Coin: c.coin, From: c.from, To: c.to}
 		n := 0
 		for trade, err := range Oldest(t.Context(), log, of) {
 			if err != nil {

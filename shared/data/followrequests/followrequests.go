@@ -77,18 +77,18 @@ const (
 // Store is what is wanted of a kind. Want is safe for concurrent use; List is not.
 type Store struct {
 	Kind
-	things *store.Documents // by distributor
-	who    *store.Documents // see distributors
+	things       *store.Documents // by distributor
+	distributors *store.Documents // see distributors
 
-	asked  lru.Cache[string, *asked]
+	asked  lru.Cache[string, *remembered]
 	listed map[string]*listed
 }
 
 // Open returns what is wanted of the kind in documents, which open opens.
 func (k Kind) Open(open func(kind string, limits store.DocumentLimits) *store.Documents) *Store {
 	return &Store{
-		Kind: k, things: open(k.Name, store.DocumentLimits{Bytes: largest, Count: k.Most}), who: open(k.Name+" wanted by", store.DocumentLimits{Bytes: largest}),
-		asked: lru.Cache[string, *asked]{Size: 200}, listed: map[string]*listed{},
+		Kind: k, things: open(k.Name, store.DocumentLimits{Bytes: largest, Count: k.Most}), distributors: open(k.Name+" wanted by", store.DocumentLimits{Bytes: largest}),
+		asked: lru.Cache[string, *remembered]{Size: 200}, listed: map[string]*listed{},
 	}
 }
 
@@ -100,18 +100,18 @@ type body struct {
 
 func (b body) json() []byte { return fmt.Appendf(nil, `{"since":%d,"time":%d}`, b.Since, b.Time) }
 
-// thing is a document of one.
-type thing struct {
+// request is a document of one.
+type request struct {
 	body
 	revision string
 }
 
-func (t thing) age(now time.Time) time.Duration { return now.Sub(time.UnixMilli(t.Time)) }
+func (t request) age(now time.Time) time.Duration { return now.Sub(time.UnixMilli(t.Time)) }
 
-// asked is what is remembered of a distributor's things by who writes them.
-type asked struct {
+// remembered is what is remembered of a distributor's things by who writes them.
+type remembered struct {
 	mu     sync.Mutex
-	things map[string]thing
+	things map[string]request
 	read   time.Time // when all of them were
 	noted  time.Time // when it was written that there are any
 	added  int       // how many times things were added to it
@@ -126,7 +126,7 @@ type asked struct {
 func (s *Store) Want(ctx context.Context, distributor string, ids []string, now time.Time) (refused []string, err error) {
 	of, ok := s.asked.Get(distributor)
 	if !ok {
-		of = &asked{things: map[string]thing{}}
+		of = &remembered{things: map[string]request{}}
 		s.asked.Set(distributor, of)
 	}
 	missing, old, rests := of.look(ids, now, s.Refresh)
@@ -147,7 +147,7 @@ func (s *Store) Want(ctx context.Context, distributor string, ids []string, now 
 
 var errRests = errors.New("the store has just refused to say what is wanted")
 
-func (s *Store) want(ctx context.Context, of *asked, distributor string, ids []string, now time.Time) (refused []string, err error) {
+func (s *Store) want(ctx context.Context, of *remembered, distributor string, ids []string, now time.Time) (refused []string, err error) {
 	if of.older(now, rereadAfter) {
 		if err := s.reread(ctx, of, distributor, now); err != nil {
 			return nil, err
@@ -185,7 +185,7 @@ func (s *Store) want(ctx context.Context, of *asked, distributor string, ids []s
 	if !due {
 		return refused, nil
 	}
-	if _, err := s.who.Set(ctx, distributors, distributor, body{Time: now.UnixMilli()}.json()); err != nil {
+	if _, err := s.distributors.Set(ctx, distributors, distributor, body{Time: now.UnixMilli()}.json()); err != nil {
 		return refused, err
 	}
 	of.note(now, added)
@@ -193,7 +193,7 @@ func (s *Store) want(ctx context.Context, of *asked, distributor string, ids []s
 }
 
 // reread reads the documents of a distributor, which are as many as it may want at most.
-func (s *Store) reread(ctx context.Context, of *asked, distributor string, now time.Time) error {
+func (s *Store) reread(ctx context.Context, of *remembered, distributor string, now time.Time) error {
 	things, err := s.read(ctx, distributor)
 	if err != nil {
 		return err
@@ -204,21 +204,21 @@ func (s *Store) reread(ctx context.Context, of *asked, distributor string, now t
 	return nil
 }
 
-func (s *Store) read(ctx context.Context, distributor string) (map[string]thing, error) {
-	things := map[string]thing{}
+func (s *Store) read(ctx context.Context, distributor string) (map[string]request, error) {
+	things := map[string]request{}
 	for one, err := range s.things.List(ctx, distributor) {
 		if err != nil {
 			return nil, err
 		}
 		var b body // of the beginning of time where it cannot be read: it has ended
 		_ = json.Unmarshal(one.Body, &b)
-		things[one.ID] = thing{b, one.Revision}
+		things[one.ID] = request{b, one.Revision}
 	}
 	return things, nil
 }
 
 // refresh writes documents again that would end soon. One that is gone is forgotten.
-func (s *Store) refresh(ctx context.Context, of *asked, distributor string, old map[string]thing, now time.Time) error {
+func (s *Store) refresh(ctx context.Context, of *remembered, distributor string, old map[string]request, now time.Time) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
 	for id, t := range old {
@@ -243,10 +243,10 @@ func (s *Store) refresh(ctx context.Context, of *asked, distributor string, old 
 
 // look returns which things have no document, and which have one that is to be written
 // again; rests reports that nothing is to be tried now.
-func (a *asked) look(ids []string, now time.Time, refresh time.Duration) (missing []string, old map[string]thing, rests bool) {
+func (a *remembered) look(ids []string, now time.Time, refresh time.Duration) (missing []string, old map[string]request, rests bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	old = map[string]thing{}
+	old = map[string]request{}
 	for _, id := range ids {
 		if t, ok := a.things[id]; !ok {
 			missing = append(missing, id)
@@ -257,46 +257,46 @@ func (a *asked) look(ids []string, now time.Time, refresh time.Duration) (missin
 	return missing, old, now.Before(a.rests)
 }
 
-func (a *asked) any(ids []string) bool {
+func (a *remembered) any(ids []string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.ContainsFunc(ids, func(id string) bool { _, ok := a.things[id]; return ok })
 }
 
-func (a *asked) count() int {
+func (a *remembered) count() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return len(a.things)
 }
 
-func (a *asked) older(now time.Time, age time.Duration) bool {
+func (a *remembered) older(now time.Time, age time.Duration) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return now.Sub(a.read) >= age
 }
 
-func (a *asked) add(ids, revisions []string, b body) {
+func (a *remembered) add(ids, revisions []string, b body) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for i, id := range ids {
-		a.things[id] = thing{b, revisions[i]}
+		a.things[id] = request{b, revisions[i]}
 	}
 	a.added++
 }
 
-func (a *asked) set(id string, t thing) {
+func (a *remembered) set(id string, t request) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.things[id] = t
 }
 
-func (a *asked) forget(id string) {
+func (a *remembered) forget(id string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.things, id)
 }
 
-func (a *asked) unnoted() bool {
+func (a *remembered) unnoted() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.added > a.known
@@ -305,29 +305,29 @@ func (a *asked) unnoted() bool {
 // toNote reports whether it is due to be written that a distributor wants anything: where there
 // is more, or it was written so long ago. What was added so far is noted by that, and what another
 // request adds while it is written is not.
-func (a *asked) toNote(now time.Time, every time.Duration) (added int, due bool) {
+func (a *remembered) toNote(now time.Time, every time.Duration) (added int, due bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.added, a.added > a.known || len(a.things) > 0 && now.Sub(a.noted) >= every
 }
 
-func (a *asked) note(now time.Time, added int) {
+func (a *remembered) note(now time.Time, added int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.noted, a.known = now, max(a.known, added)
 }
 
-func (a *asked) rest(until time.Time) {
+func (a *remembered) rest(until time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.rests = until
 }
 
 // List is what is wanted, by distributor.
-type List[T comparable] []Of[T]
+type List[T comparable] []OfDistributor[T]
 
-// Of is what one distributor wants, in the order in which it was asked for first.
-type Of[T comparable] struct {
+// OfDistributor is what one distributor wants, in the order in which it was asked for first.
+type OfDistributor[T comparable] struct {
 	Distributor string
 	Things      []T
 }
@@ -381,7 +381,7 @@ func (l List[T]) Deal(most int, has func(T) bool) (dealt []T, left int) {
 type listed struct {
 	revision string // of the document that says that there is any
 	read     time.Time
-	things   map[string]thing
+	things   map[string]request
 }
 
 // List returns what is wanted, the distributors sorted, and deletes the documents of what nobody has asked for within
@@ -400,7 +400,7 @@ func (s *Store) List(ctx context.Context, now time.Time) (List[string], error) {
 			errs = append(errs, err)
 		}
 	}
-	for one, err := range s.who.List(ctx, distributors) {
+	for one, err := range s.distributors.List(ctx, distributors) {
 		if err != nil {
 			return s.list(), errors.Join(err, group.Wait())
 		}
@@ -432,8 +432,8 @@ func (s *Store) relist(ctx context.Context, of *listed, who store.Document, now 
 	var noted body
 	_ = json.Unmarshal(who.Body, &noted) // as of a thing
 	of.revision, of.read, of.things = who.Revision, now, things
-	if len(things) == 0 && (thing{body: noted}).age(now) > s.Lasts {
-		return unlessRaced(s.who.Delete(ctx, distributors, who.ID, who.Revision))
+	if len(things) == 0 && (request{body: noted}).age(now) > s.Lasts {
+		return unlessRaced(s.distributors.Delete(ctx, distributors, who.ID, who.Revision))
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
@@ -468,9 +468,9 @@ func (s *Store) list() (l List[string]) {
 		slices.SortFunc(ids, func(a, b string) int {
 			return cmp.Or(cmp.Compare(of.things[a].Since, of.things[b].Since), cmp.Compare(a, b))
 		})
-		l = append(l, Of[string]{distributor, ids})
+		l = append(l, OfDistributor[string]{distributor, ids})
 	}
-	slices.SortFunc(l, func(a, b Of[string]) int { return cmp.Compare(a.Distributor, b.Distributor) })
+	slices.SortFunc(l, func(a, b OfDistributor[string]) int { return cmp.Compare(a.Distributor, b.Distributor) })
 	return l
 }
 

@@ -73,7 +73,7 @@ func TestAnAccountIsWantedForTenMinutesAfterItWasAskedFor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	function, ingester := w.open(Accounts), w.open(Accounts)
-	list := func(after time.Duration, want ...Of[string]) {
+	list := func(after time.Duration, want ...OfDistributor[string]) {
 		t.Helper()
 		got, err := ingester.List(t.Context(), now.Add(after))
 		if diff := cmp.Diff(List[string](want), got, cmpopts.EquateEmpty()); err != nil || diff != "" {
@@ -82,9 +82,9 @@ func TestAnAccountIsWantedForTenMinutesAfterItWasAskedFor(t *testing.T) {
 	}
 	list(0)
 	want(t, function, "one", 0, bob)
-	list(0, Of[string]{"one", []string{bob}})
+	list(0, OfDistributor[string]{"one", []string{bob}})
 	want(t, function, "one", time.Millisecond, alice, bob)
-	list(time.Millisecond, Of[string]{"one", []string{bob, alice}}) // what was asked for first is first
+	list(time.Millisecond, OfDistributor[string]{"one", []string{bob, alice}}) // what was asked for first is first
 	sent := w.requests.Load()
 	for second := range 50 {
 		want(t, function, "one", time.Duration(second)*time.Second, alice, bob)
@@ -95,13 +95,13 @@ func TestAnAccountIsWantedForTenMinutesAfterItWasAskedFor(t *testing.T) {
 	want(t, w.open(Accounts), "one", 4*time.Minute, alice) // another instance
 	want(t, function, "one", 6*time.Minute, alice)
 	want(t, function, "two", 0, alice)
-	list(Accounts.Lasts, Of[string]{"one", []string{bob, alice}}, Of[string]{"two", []string{alice}})
-	list(Accounts.Lasts+time.Second, Of[string]{"one", []string{alice}})
+	list(Accounts.Lasts, OfDistributor[string]{"one", []string{bob, alice}}, OfDistributor[string]{"two", []string{alice}})
+	list(Accounts.Lasts+time.Second, OfDistributor[string]{"one", []string{alice}})
 	want(t, function, "one", Accounts.Lasts+2*time.Second, bob)
-	list(Accounts.Lasts+2*time.Second, Of[string]{"one", []string{alice, bob}}) // as if it were new
+	list(Accounts.Lasts+2*time.Second, OfDistributor[string]{"one", []string{alice, bob}}) // as if it were new
 	list(2*Accounts.Lasts + 7*time.Minute)
 	list(3*Accounts.Lasts + 7*time.Minute)
-	for what, d := range map[string]*store.Documents{"things": ingester.things, "who": ingester.who} {
+	for what, d := range map[string]*store.Documents{"things": ingester.things, "who": ingester.distributors} {
 		for one, err := range d.List(t.Context(), map[string]string{"things": "one", "who": distributors}[what]) {
 			t.Errorf("%s: %+v is left, %v", what, one, err)
 		}
@@ -249,7 +249,7 @@ func TestPlacesAreDealtInRounds(t *testing.T) {
 // What another request adds while it is being noted that there is more is noted after that.
 func TestWhatIsAddedWhileItIsNotedIsNotedToo(t *testing.T) {
 	t.Parallel()
-	a := &asked{things: map[string]thing{}}
+	a := &remembered{things: map[string]request{}}
 	a.add([]string{alice}, []string{"1"}, body{})
 	added, due := a.toNote(now, time.Minute)
 	a.add([]string{bob}, []string{"1"}, body{})

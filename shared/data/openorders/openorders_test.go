@@ -115,7 +115,7 @@ func table(t *rapid.T) *market.OpenOrders {
 	table := new(market.OpenOrders)
 	table.RestoreNewest(markettest.Time().Draw(t, "newest"))
 	for range rapid.IntRange(0, 5).Draw(t, "executions") {
-		e := market.Execution{At: markettest.Time().Draw(t, "at"), Rest: amount(t, "rest")}
+		e := market.Execution{At: markettest.Time().Draw(t, "at"), Remaining: amount(t, "rest")}
 		for tid := range rapid.Int64Range(0, 3).Draw(t, "fills") {
 			e.Fills = append(e.Fills, market.OrderFill{Tid: tid, Time: markettest.Time().Draw(t, "filled"), Sz: amount(t, "fill")})
 		}

@@ -110,7 +110,7 @@ func executions(t *market.OpenOrders) (b []byte) {
 	var before int64
 	for oid, e := range t.Executions() {
 		b, before = binary.AppendUvarint(b, uint64(oid-before)), oid
-		b = appendAmount(binary.AppendVarint(b, e.At), e.Rest)
+		b = appendAmount(binary.AppendVarint(b, e.At), e.Remaining)
 		b = binary.AppendUvarint(b, uint64(len(e.Fills)))
 		var last market.OrderFill
 		for _, f := range e.Fills {
@@ -196,7 +196,7 @@ func restoreExecutions(t *market.OpenOrders, b []byte) bool {
 		oid += int64(c.Uint())
 		e := market.Execution{At: c.Int()}
 		var ok bool
-		if e.Rest, ok = amount(c); !ok {
+		if e.Remaining, ok = amount(c); !ok {
 			return false
 		}
 		fills := c.Uint()

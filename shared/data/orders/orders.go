@@ -75,27 +75,31 @@ func Put(ctx context.Context, log *store.Log, list ...market.OrderStatus) error 
 	return nil
 }
 
-// Of names orders: see [OfAccount], [OfOrder] and [OfClientID].
-type Of struct {
+// Selection names orders: see [OfAccount], [OfOrder] and [OfClientID].
+type Selection struct {
 	subject string
 	index   store.Index
 }
 
 // OfAccount names the orders of an account in one coin, or in all for "".
-func OfAccount(address, coin string) Of {
+func OfAccount(address, coin string) Selection {
 	if coin == "" {
-		return Of{subject: address}
+		return Selection{subject: address}
 	}
-	return Of{subject: ofPart(address, coin), index: store.A}
+	return Selection{subject: ofPart(address, coin), index: store.A}
 }
 
 // OfOrder names one order by the venue's id.
-func OfOrder(oid int64) Of { return Of{subject: strconv.FormatInt(oid, 10), index: store.B} }
+func OfOrder(oid int64) Selection {
+	return Selection{subject: strconv.FormatInt(oid, 10), index: store.B}
+}
 
 // OfClientID names the orders to which an account gave a client order id.
-func OfClientID(address, cloid string) Of { return Of{subject: ofPart(address, cloid), index: store.C} }
+func OfClientID(address, cloid string) Selection {
+	return Selection{subject: ofPart(address, cloid), index: store.C}
+}
 
-func (of Of) query(limit, expect int) dataset.Query {
+func (of Selection) query(limit, expect int) dataset.Query {
 	return dataset.Query{Subject: of.subject, Index: of.index, Newest: true, Limit: limit, Expect: expect}
 }
 
@@ -109,7 +113,7 @@ const (
 
 // Statuses returns what the orders came to, newest first, at most limit of them.
 // An error ends the sequence.
-func Statuses(ctx context.Context, log *store.Log, of Of, limit int) iter.Seq2[market.OrderStatus, error] {
+func Statuses(ctx context.Context, log *store.Log, of Selection, limit int) iter.Seq2[market.OrderStatus, error] {
 	return statuses(ctx, log, of.query(limit, 0))
 }
 
@@ -160,7 +164,7 @@ func newer(a, b *market.OrderStatus) bool {
 
 // Latest returns each order with its newest status, the newest order first, at
 // most limit of them. Sz of an open order is what rests of it now.
-func Latest(ctx context.Context, log *store.Log, of Of, limit int) ([]market.OrderStatus, error) {
+func Latest(ctx context.Context, log *store.Log, of Selection, limit int) ([]market.OrderStatus, error) {
 	list, err := latest(statuses(ctx, log, of.query(lookThrough(limit), limit)), limit)
 	if err != nil {
 		return nil, err
@@ -169,7 +173,7 @@ func Latest(ctx context.Context, log *store.Log, of Of, limit int) ([]market.Ord
 }
 
 // Filled returns the orders that were filled, newest first, at most limit of them.
-func Filled(ctx context.Context, log *store.Log, of Of, limit int) ([]market.OrderStatus, error) {
+func Filled(ctx context.Context, log *store.Log, of Selection, limit int) ([]market.OrderStatus, error) {
 	return latest(filled.Read(ctx, log, of.query(lookThrough(limit), limit)), limit)
 }
 

@@ -123,7 +123,7 @@ func TestTheStatusesThatAreLookedThroughAreBounded(t *testing.T) {
 
 func TestOrdersOfNobodyAreAnError(t *testing.T) {
 	t.Parallel()
-	for _, err := range orders.Statuses(t.Context(), newLog(t), orders.Of{}, 10) {
+	for _, err := range orders.Statuses(t.Context(), newLog(t), orders.Selection{}, 10) {
 		if err == nil {
 			t.Error("no subject is accepted")
 		}

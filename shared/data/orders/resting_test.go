@@ -32,7 +32,7 @@ func open(ms, oid int64, sz string) market.OrderStatus {
 	return s
 }
 
-func sizes(t *testing.T, log *store.Log, of orders.Of, limit int) map[int64]string {
+func sizes(t *testing.T, log *store.Log, of orders.Selection, limit int) map[int64]string {
 	t.Helper()
 	list, err := orders.Latest(t.Context(), log, of, limit)
 	if err != nil {

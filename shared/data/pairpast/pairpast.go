@@ -38,8 +38,8 @@ type Past struct {
 // Nothing is of a pair of which nothing is stored, or no longer without a gap.
 var Nothing = Past{Minutes: market.MaxTime, Hours: market.MaxTime, FourHours: market.MaxTime, Days: market.MaxTime}
 
-// Whole is of a pair of which all is stored.
-var Whole = Past{Complete: true}
+// AllStored is of a pair of which all is stored.
+var AllStored = Past{Complete: true}
 
 // From is from when on rows of an interval are stored without a gap, ms.
 func (p Past) From(i market.Interval) int64 {

@@ -63,7 +63,7 @@ func (w *window) read(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		left = few(append(next, missing...))
+		left = merged(append(next, missing...))
 	}
 	return nil
 }
@@ -115,10 +115,10 @@ func (w *window) add(body []byte) error {
 // maxSpans bounds the requests of one tier.
 const maxSpans = 8
 
-// few joins spans that touch, and then those with the narrowest gaps between
+// merged joins spans that touch, and then those with the narrowest gaps between
 // them, until at most maxSpans are left. Reading a gap a second time does no
 // harm: a fill is ranked once.
-func few(spans []span) []span {
+func merged(spans []span) []span {
 	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	var joined []span
 	for _, s := range spans {

@@ -71,7 +71,7 @@ func TestFewJoinsTheNearestAndLosesNothing(t *testing.T) {
 				covered[ms] = true
 			}
 		}
-		joined := few(slices.Clone(spans))
+		joined := merged(slices.Clone(spans))
 		if len(joined) > maxSpans {
 			rt.Fatalf("%d spans", len(joined))
 		}
@@ -90,7 +90,7 @@ func TestFewJoinsTheNearestAndLosesNothing(t *testing.T) {
 			rt.Fatalf("%v covers %d of %d", joined, total, len(covered))
 		}
 	})
-	far := few([]span{{0, 1}, {100, 101}, {103, 104}, {200, 201}, {300, 301}, {400, 401}, {500, 501}, {600, 601}, {700, 701}})
+	far := merged([]span{{0, 1}, {100, 101}, {103, 104}, {200, 201}, {300, 301}, {400, 401}, {500, 501}, {600, 601}, {700, 701}})
 	if len(far) != maxSpans || far[1] != (span{100, 104}) {
 		t.Errorf("%v, want the two nearest joined", far)
 	}

@@ -71,7 +71,7 @@ func (p *Pairs) Read(ctx context.Context, key, what string, read func(pairpast.P
 		return err
 	}
 	if !listed || what == pairpast.Contracts && !pair.Swap || what != pairpast.Klines && pair.Followed {
-		_, err := read(pairpast.Whole, p.series)
+		_, err := read(pairpast.AllStored, p.series)
 		return err
 	}
 	if !pair.Followed {

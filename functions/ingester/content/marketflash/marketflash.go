@@ -85,13 +85,13 @@ type Snapshot struct {
 // nothing: the first snapshot only tells it which pairs there are and where prices stand.
 type Memory struct {
 	Since  int64                     `json:"since,omitempty"` // from when on liquidations are known, Unix s
-	Said   map[string]Said           `json:"said,omitempty"`
+	Said   map[string]Reported       `json:"said,omitempty"`
 	Levels map[string]market.Decimal `json:"levels,omitempty"` // of prices, by pair and step: a coin's price may come from another exchange
 	Pairs  []uint32                  `json:"pairs,omitempty"`  // digests of the keys of pairs that trade, and of their markets, ascending
 }
 
-// Said is how far a rule has gone, and when.
-type Said struct {
+// Reported is how far a rule has gone, and when.
+type Reported struct {
 	Step int64 `json:"step"`
 	At   int64 `json:"at"` // Unix s
 }
@@ -109,7 +109,7 @@ type writer struct {
 // Flashes returns what is to be said of a snapshot, and remembers it.
 func (m *Memory) Flashes(s Snapshot) []flashes.Flash {
 	if m.Said == nil {
-		m.Said = map[string]Said{}
+		m.Said = map[string]Reported{}
 	}
 	if m.Levels == nil {
 		m.Levels = map[string]market.Decimal{}
@@ -134,7 +134,7 @@ func (w *writer) passes(rule string, step int64) bool {
 	if said, ok := w.Said[rule]; step < 1 || ok && step <= said.Step {
 		return false
 	}
-	w.Said[rule] = Said{Step: step, At: w.Now.Unix()}
+	w.Said[rule] = Reported{Step: step, At: w.Now.Unix()}
 	return true
 }
 

@@ -76,7 +76,7 @@ func (a *Announcements) Announcements(ctx context.Context, language source.Annou
 		for _, one := range c.Articles {
 			list = append(list, market.Announcement{
 				Venue: Platform, ID: one.Code, Listing: category == catalogListings,
-				Words: market.Words{Title: one.Title, URL: WebURL + path + "/support/announcement/" + url.PathEscape(one.Code)}, Published: source.MillisOf(one.ReleaseDate),
+				AnnouncementText: market.AnnouncementText{Title: one.Title, URL: WebURL + path + "/support/announcement/" + url.PathEscape(one.Code)}, Published: source.MillisOf(one.ReleaseDate),
 			})
 		}
 	}

@@ -71,7 +71,7 @@ func (a *Announcements) Announcements(ctx context.Context, language source.Annou
 	}
 	for _, one := range answer.Result.List {
 		list = append(list, market.Announcement{
-			Venue: Platform, ID: idOf(&one), Listing: category == typeListings, Words: market.Words{Title: one.Title, Text: one.Description, URL: one.URL},
+			Venue: Platform, ID: idOf(&one), Listing: category == typeListings, AnnouncementText: market.AnnouncementText{Title: one.Title, Text: one.Description, URL: one.URL},
 			Published: cmp.Or(source.MillisOf(one.Published), source.MillisOf(one.Date)), Start: source.MillisOf(one.Start), End: source.MillisOf(one.End),
 		})
 	}

@@ -198,7 +198,7 @@ func TestNobodysBooksTakeThePlacesOfAnother(t *testing.T) {
 		for i, things := range all {
 			things = slices.Clone(things)
 			rand.Shuffle(len(things), func(i, j int) { things[i], things[j] = things[j], things[i] })
-			list = append(list, followrequests.Of[JoinedBook]{Distributor: fmt.Sprint(i), Things: things})
+			list = append(list, followrequests.OfDistributor[JoinedBook]{Distributor: fmt.Sprint(i), Things: things})
 		}
 		return list
 	}

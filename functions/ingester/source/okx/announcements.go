@@ -69,7 +69,7 @@ func (a *Announcements) Announcements(ctx context.Context, language source.Annou
 		for _, one := range p.Details {
 			list = append(list, market.Announcement{
 				Venue: AnnouncementsVenue, ID: source.AnnouncementID(inEnglish.Replace(one.URL), one.Title), Listing: category == typeListings,
-				Words: market.Words{Title: one.Title, URL: one.URL}, Published: source.MillisOf(one.Published),
+				AnnouncementText: market.AnnouncementText{Title: one.Title, URL: one.URL}, Published: source.MillisOf(one.Published),
 			})
 		}
 	}
