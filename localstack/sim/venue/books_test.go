@@ -41,7 +41,7 @@ func TestMoneyAndPositionsAreConservedExactlyAfterEveryBlock(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		e := newEngine(rapid.Uint64Range(1, 1<<60).Draw(rt, "seed"), 90,
-			rates{Live: 60_000, Coarse: rapid.Int64Range(50, 3000).Draw(rt, "coarse") * 1000})
+			rates{Live: 60_000, Coarse: rapid.Int64Range(50, 3000).Draw(rt, "coarse") * 1000}, false)
 		now := noon.UnixNano()
 		e.step(now)
 		for range rapid.IntRange(5, testenv.Amount(20, 200)).Draw(rt, "blocks") {

@@ -38,9 +38,9 @@ type rates struct {
 	Jumps  int64 // average ms between two jumps of an oracle price
 }
 
-func newEngine(seed uint64, traders int, r rates) *engine {
+func newEngine(seed uint64, traders int, r rates, modes bool) *engine {
 	e := &engine{mk: newMarkets(seed), live: map[int64]*order{}}
-	e.Rates = r
+	e.Rates, e.Modes = r, modes
 	e.perps = perpCount(e.mk)
 	e.Seed, e.Traders = seed, traders
 	e.Rng = rng{S: seed}
@@ -62,6 +62,7 @@ func newEngine(seed uint64, traders int, r rates) *engine {
 		e.Acc[i].Pos = make([]position, e.perps)
 		e.Acc[i].Tok = make([]int64, len(tokens))
 		e.Acc[i].TokCost = make([]int64, len(tokens))
+		e.Acc[i].Mode = e.prof[i].Mode
 	}
 	return e
 }
@@ -69,6 +70,9 @@ func newEngine(seed uint64, traders int, r rates) *engine {
 // attach builds what follows from the seed and is not part of the snapshot.
 func (e *engine) attach() {
 	e.prof = newProfiles(e.Seed, e.Traders, e.mk)
+	if e.Modes {
+		giveModes(e.Seed, e.prof)
+	}
 	e.byAddr, e.byName = make(map[string]int, len(e.prof)), make(map[string]int, len(e.mk))
 	for i := range e.prof {
 		e.byAddr[e.prof[i].Addr] = i

@@ -12,7 +12,7 @@ import (
 // short and of long blocks.
 func shaken(t *testing.T, seed uint64, each func(*engine)) {
 	t.Helper()
-	e := newEngine(seed, 120, Config{FillsPerSecond: 60, HistoryFills: 600, JumpEvery: time.Hour}.rates())
+	e := newEngine(seed, 120, Config{FillsPerSecond: 60, HistoryFills: 600, JumpEvery: time.Hour}.rates(), false)
 	step := func(to int64) {
 		e.step(to)
 		if err := e.audit(); err != nil {
@@ -75,7 +75,7 @@ func TestAutoDeleveragingClosesThoseThatOweAgainstTheFirstInRank(t *testing.T) {
 
 func TestWhoGainsAndRisksMostIsDeleveragedFirst(t *testing.T) {
 	t.Parallel()
-	e := newEngine(1, 60, rates{Jumps: 1 << 40})
+	e := newEngine(1, 60, rates{Jumps: 1 << 40}, false)
 	e.Mk[0].Mark = 100_000_0 // BTC, one decimal
 	hold := func(u int, szi, entry, cash int64) {
 		e.Acc[u].Pos[0] = position{Szi: szi, Cost: szi * entry, Lev: 10}

@@ -143,6 +143,7 @@ var infoTypes = map[string]func(*engine, *infoRequest) ([]byte, error){
 	"userNonFundingLedgerUpdates": withUser(infoLedger),
 	"userFees":                    withUser(infoUserFees),
 	"userRateLimit":               withUser(infoRateLimit),
+	"userAbstraction":             withUser(infoUserAbstraction),
 	"userRole":                    withUser(infoUserRole),
 	"portfolio":                   withUser(infoPortfolio),
 	"activeAssetData":             withUser(infoActiveAssetData),

@@ -93,7 +93,7 @@ func load(path string) (*engine, error) {
 	if err := gob.NewDecoder(bufio.NewReaderSize(f, 1<<16)).Decode(&s); err != nil {
 		return nil, fmt.Errorf("read snapshot %s: %w", path, err)
 	}
-	e := newEngine(s.State.Seed, s.State.Traders, s.State.Rates)
+	e := newEngine(s.State.Seed, s.State.Traders, s.State.Rates, s.State.Modes)
 	e.state = s.State
 	e.mend()
 	for i := range s.Orders {

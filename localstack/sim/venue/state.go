@@ -6,6 +6,7 @@ type state struct {
 	Seed    uint64
 	Traders int
 	Rates   rates
+	Modes   bool
 	Rng     rng
 	Origin  int64 // first block's time, Unix nanoseconds
 	Time    int64 // last block's time, Unix nanoseconds
@@ -89,6 +90,7 @@ type position struct {
 
 type account struct {
 	Joined     bool
+	Mode       mode
 	LastForced int64             // ms of the last forced close
 	Cash       [len(dexes)]int64 // millionths of a USDC
 	Pos        []position        // by perp index

@@ -13,6 +13,7 @@ import (
 type Truth struct {
 	Address   string
 	Joined    bool             // false: it never had money
+	Mode      string           // as userAbstraction answers it
 	Cash      map[string]int64 // by dex
 	Positions []TruthPosition  // every perp it ever traded, flat ones too
 	Tokens    map[string]int64 // spot balances, hundred-millionths
@@ -56,11 +57,12 @@ func (v *Venue) TruthOf(addr string) Truth {
 	e := v.eng
 	addr = strings.ToLower(addr)
 	u := e.userIndex(addr)
-	t := Truth{Address: addr, Cash: map[string]int64{}, Tokens: map[string]int64{}}
+	t := Truth{Address: addr, Mode: modeDefault.String(), Cash: map[string]int64{}, Tokens: map[string]int64{}}
 	if u < 0 {
 		return t
 	}
 	a := &e.Acc[u]
+	t.Mode = a.Mode.String()
 	t.Joined, t.Deposited, t.Withdrawn = a.Joined, a.Deposited, a.Withdrawn
 	t.NetPerp, t.NetSpot, t.Volume, t.Equity = a.NetPerp, a.NetSpot, a.Vlm, e.perpEquity(u)
 	t.Fills = len(last(a.Fills, depthFills))

@@ -31,6 +31,11 @@ type Config struct {
 	// percent, after which makers quote wide and thin for a while: what liquidations, take-overs
 	// and auto-deleveraging come from. Default 48h, at least a minute.
 	JumpEvery time.Duration
+	// Modes adds what the venue knows since 2026: accounts in every mode (standard, unified,
+	// portfolio margin), of which some change theirs, a second builder's dex whose collateral is
+	// another token than USDC, and all routes of money. A state directory keeps the choice that it
+	// began with.
+	Modes bool
 	// NodeDir receives the node's output files; none are written when empty.
 	NodeDir string
 	// StateDir keeps the snapshot and the journal; a venue without one begins
@@ -206,7 +211,7 @@ func (v *Venue) founding() error {
 			return fmt.Errorf("node directory %s holds files but there is no state to go on from: remove it or restore the state", v.cfg.NodeDir)
 		}
 	}
-	v.eng = newEngine(v.cfg.Seed, v.cfg.Traders, v.cfg.rates())
+	v.eng = newEngine(v.cfg.Seed, v.cfg.Traders, v.cfg.rates(), v.cfg.Modes)
 	now := v.cfg.Clock()
 	first := now
 	if v.cfg.HistoryDays > 0 {

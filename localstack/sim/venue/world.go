@@ -190,6 +190,8 @@ type profile struct {
 	Veteran bool  // active in the coarse history too
 	Taker   int64 // perp fee rates, parts per million
 	Maker   int64
+	Mode    mode // that it begins with
+	Fickle  bool // it changes between unified and standard now and then
 }
 
 const (
