@@ -1,4 +1,4 @@
-// Package testclock gives tests a time that they move themselves.
+// Package testclock gives tests a time that they move themselves, or that goes faster.
 package testclock
 
 import (
@@ -22,3 +22,10 @@ func (c *Clock) Now() time.Time { return time.Unix(0, c.ns.Load()).UTC() }
 
 // Move moves the clock, back by a negative duration.
 func (c *Clock) Move(d time.Duration) { c.ns.Add(int64(d)) }
+
+// Running returns a clock that shows a time now and goes so many times as fast as the machine's:
+// what rarely happens at a simulated upstream comes soon.
+func Running(from time.Time, times int) func() time.Time {
+	began := time.Now()
+	return func() time.Time { return from.Add(time.Duration(times) * time.Since(began)) }
+}

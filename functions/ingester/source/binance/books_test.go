@@ -2,12 +2,14 @@ package binance_test
 
 import (
 	"testing"
+	"time"
 
 	"quotary/functions/ingester/source"
 	"quotary/functions/ingester/source/sourcetest"
 	simulated "quotary/localstack/sim/binance"
 	"quotary/localstack/sim/trading"
 	"quotary/shared/market"
+	"quotary/shared/testing/testclock"
 )
 
 func TestBooksAreThoseOfTheExchange(t *testing.T) {
@@ -15,7 +17,7 @@ func TestBooksAreThoseOfTheExchange(t *testing.T) {
 	for i, keys := range [][]string{
 		{"btcusdt:binance", "ethbtc:binance"}, {"btcswapusdt:binance", "1000pepeswapusdt:binance"}, {"btcswapusd:binance", "ethswapusd:binance"},
 	} {
-		x, all := openAll(t, simulated.Config{Clock: fast()})
+		x, all := openAll(t, simulated.Config{Clock: testclock.Running(time.Now(), 60)})
 		of := all[i]
 		t.Run(of.Name, func(t *testing.T) {
 			t.Parallel()

@@ -76,7 +76,7 @@ func perpetual(t *testing.T, usdm *binance.Market, m *simulated.Market, pair mar
 
 func TestFundingAndLiquidationsArePushed(t *testing.T) {
 	t.Parallel()
-	x, all := openAll(t, simulated.Config{})
+	x, all := openAll(t, simulated.Config{Clock: testclock.Running(time.Now(), 20)})
 	for _, c := range []struct {
 		of  *binance.Market
 		m   *simulated.Market
@@ -93,7 +93,7 @@ func TestFundingAndLiquidationsArePushed(t *testing.T) {
 func pushed(t *testing.T, usdm *binance.Market, m *simulated.Market, pair market.Pair) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	began := time.Now().UnixMilli()
+	began := usdm.Now().UnixMilli()
 	var fundings []market.PairFunding
 	var liquidations []market.PairLiquidation
 	err := usdm.Follow(ctx, []market.Pair{pair}, usdm.Stats, func(_ context.Context, e *market.PairEvents) error {
@@ -107,7 +107,7 @@ func pushed(t *testing.T, usdm *binance.Market, m *simulated.Market, pair market
 		t.Fatalf("%d rates and %d liquidations came: %v", len(fundings), len(liquidations), err)
 	}
 	sourcetest.AreRates(t, m, pair, fundings)
-	sourcetest.AreLiquidations(t, m, pair, liquidations, m.Liquidations(began-1000, time.Now().UnixMilli()))
+	sourcetest.AreLiquidations(t, m, pair, liquidations, m.Liquidations(began-1000, usdm.Now().UnixMilli()))
 }
 
 // A funding period that an exchange gives under another name is counted, and the one that is

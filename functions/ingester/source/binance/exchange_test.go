@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"sync"
 	"testing"
 	"time"
@@ -29,10 +28,7 @@ func open(t *testing.T, c simulated.Config) (x *simulated.Exchange, spot, usdm *
 func openAll(t *testing.T, c simulated.Config) (*simulated.Exchange, []*binance.Market) {
 	t.Helper()
 	x := simulated.New(c)
-	server := httptest.NewServer(x.Handler())
-	t.Cleanup(server.Close)
-	t.Cleanup(x.Disconnect)
-	all := binance.Open(server.URL, slog.New(slog.DiscardHandler))
+	all := binance.Open(sourcetest.Serve(t, x), slog.New(slog.DiscardHandler))
 	for _, m := range all {
 		if c.Clock != nil {
 			m.Now = c.Clock
@@ -163,15 +159,9 @@ func follow(t *testing.T, m *binance.Market, pairs ...market.Pair) *received {
 	return r
 }
 
-// fast is a clock of which each second is a minute, so that quiet markets speak.
-func fast() func() time.Time {
-	began := time.Now()
-	return func() time.Time { return began.Add(60 * time.Since(began)) }
-}
-
 func TestTradesAreThoseOfTheExchange(t *testing.T) {
 	t.Parallel()
-	x, all := openAll(t, simulated.Config{Clock: fast()})
+	x, all := openAll(t, simulated.Config{Clock: testclock.Running(time.Now(), 60)})
 	for _, c := range []struct {
 		of        *binance.Market
 		simulated *simulated.Market
@@ -200,7 +190,7 @@ func TestTradesAreThoseOfTheExchange(t *testing.T) {
 
 func TestALostConnectionIsMadeAnewAndWhatIsMissingIsCounted(t *testing.T) {
 	t.Parallel()
-	x, spot, _ := open(t, simulated.Config{Clock: fast()})
+	x, spot, _ := open(t, simulated.Config{Clock: testclock.Running(time.Now(), 60)})
 	r := follow(t, spot, sourcetest.Find(t, spot, "btcusdt:binance"))
 	count := func() int { return len(r.of("btcusdt:binance")) }
 	testenv.Until(t, "trades have come", func() bool { return count() > 5 })

@@ -12,6 +12,7 @@ import (
 	simulated "quotary/localstack/sim/bybit"
 	"quotary/localstack/sim/trading"
 	"quotary/shared/market"
+	"quotary/shared/testing/testclock"
 )
 
 const (
@@ -22,8 +23,7 @@ const (
 func TestBooksAreThoseOfTheExchange(t *testing.T) {
 	t.Parallel()
 	for i, keys := range [][]string{{"btcusdt:bybit", "dogeusdt:bybit"}, {"btcswapusdt:bybit", "solswapusdt:bybit"}, {"btcswapusd:bybit"}} {
-		began := time.Now()
-		x, all := openAll(t, simulated.Config{Clock: func() time.Time { return began.Add(5 * time.Since(began)) }})
+		x, all := openAll(t, simulated.Config{Clock: testclock.Running(time.Now(), 5)})
 		t.Run(all[i].Name, func(t *testing.T) {
 			t.Parallel()
 			pairs := map[*trading.Market]market.Pair{}

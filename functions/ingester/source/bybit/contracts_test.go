@@ -81,8 +81,7 @@ func TestWhatIsAskedOfPerpetualsIsTheTruthOfTheExchange(t *testing.T) {
 // other.
 func TestWhatIsPushedIsTheTruthOfTheExchange(t *testing.T) {
 	t.Parallel()
-	started := time.Now()
-	x, all := openAll(t, simulated.Config{Clock: func() time.Time { return started.Add(20 * time.Since(started)) }})
+	x, all := openAll(t, simulated.Config{Clock: testclock.Running(time.Now(), 20)})
 	for _, c := range []struct {
 		of  *Market
 		key string

@@ -18,6 +18,7 @@ import (
 	"quotary/functions/ingester/source/sourcetest"
 	simulated "quotary/localstack/sim/bybit"
 	"quotary/shared/market"
+	"quotary/shared/testing/testclock"
 	"quotary/shared/testing/testenv"
 )
 
@@ -38,10 +39,7 @@ func serve(t *testing.T, handlers map[string]http.HandlerFunc) *Market {
 func openAll(t *testing.T, c simulated.Config) (*simulated.Exchange, []*Market) {
 	t.Helper()
 	x := simulated.New(c)
-	server := httptest.NewServer(x.Handler())
-	t.Cleanup(server.Close)
-	t.Cleanup(x.Disconnect)
-	all := Open(server.URL, slog.New(slog.DiscardHandler))
+	all := Open(sourcetest.Serve(t, x), slog.New(slog.DiscardHandler))
 	for _, m := range all {
 		if c.Clock != nil {
 			m.Now = c.Clock
@@ -238,7 +236,7 @@ func TestTradesOfAConnectionFollowEachOther(t *testing.T) {
 // A message with a topic that there is not is refused as a whole: the topic costs itself alone.
 func TestAPairThatCannotBeFollowedLeavesTheOthers(t *testing.T) {
 	t.Parallel()
-	_, all := openAll(t, simulated.Config{})
+	_, all := openAll(t, simulated.Config{Clock: testclock.Running(time.Now(), 60)})
 	pairs := []market.Pair{sourcetest.Find(t, all[1], "btcswapusdt:bybit"), {Key: "oldswapusdt:bybit", Symbol: "OLDUSDT", Swap: true}, sourcetest.Find(t, all[1], "ethswapusdt:bybit"), sourcetest.Find(t, all[1], "solswapusdt:bybit")}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()

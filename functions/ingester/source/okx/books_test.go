@@ -12,6 +12,7 @@ import (
 	simulated "quotary/localstack/sim/okx"
 	"quotary/localstack/sim/trading"
 	"quotary/shared/market"
+	"quotary/shared/testing/testclock"
 )
 
 const bookFrame = `{"arg":{"channel":"books","instId":"BTC-USDT"},"action":"update","data":[{"asks":[["61234.6","0","0","0"],["61236","1.5","0","4"]],"bids":[["61234.5","0.015","0","1"]],"ts":"1790000000120","checksum":-914047754,"seqId":123457,"prevSeqId":123450}]}`
@@ -19,8 +20,7 @@ const bookFrame = `{"arg":{"channel":"books","instId":"BTC-USDT"},"action":"upda
 func TestBooksAreThoseOfTheExchange(t *testing.T) {
 	t.Parallel()
 	for i, keys := range [][]string{{"btcusdt:okex", "dogeusdt:okex"}, {"btcswapusdt:okcoinfutures", "solswapusdt:okcoinfutures"}, {"btcswapusd:okcoinfutures"}} {
-		began := time.Now()
-		x, all := openAll(t, simulated.Config{Clock: func() time.Time { return began.Add(5 * time.Since(began)) }})
+		x, all := openAll(t, simulated.Config{Clock: testclock.Running(time.Now(), 5)})
 		t.Run(all[i].Name, func(t *testing.T) {
 			t.Parallel()
 			pairs := map[*trading.Market]market.Pair{}

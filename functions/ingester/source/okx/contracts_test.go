@@ -77,7 +77,7 @@ func TestWhatIsAskedOfSwapsIsTheTruthOfTheExchange(t *testing.T) {
 
 func TestFundingAndLiquidationsArePushed(t *testing.T) {
 	t.Parallel()
-	x, all := openAll(t, simulated.Config{})
+	x, all := openAll(t, simulated.Config{Clock: testclock.Running(time.Now(), 20)})
 	for _, c := range []struct {
 		of  *Market
 		key string
@@ -88,7 +88,7 @@ func TestFundingAndLiquidationsArePushed(t *testing.T) {
 			m := x.Market(pair.Symbol)
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			defer cancel()
-			began := time.Now().UnixMilli()
+			began := c.of.Now().UnixMilli()
 			var fundings []market.PairFunding
 			var liquidations []market.PairLiquidation
 			err := c.of.Follow(ctx, []market.Pair{pair}, c.of.Stats, func(_ context.Context, e *market.PairEvents) error {
@@ -102,7 +102,7 @@ func TestFundingAndLiquidationsArePushed(t *testing.T) {
 				t.Fatalf("%d rates and %d liquidations came: %v", len(fundings), len(liquidations), err)
 			}
 			sourcetest.AreRates(t, m, pair, fundings)
-			sourcetest.AreLiquidations(t, m, pair, liquidations, m.Liquidations(began-5000, time.Now().UnixMilli()))
+			sourcetest.AreLiquidations(t, m, pair, liquidations, m.Liquidations(began-5000, c.of.Now().UnixMilli()))
 		})
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net/http/httptest"
 	"sync"
 	"testing"
 	"time"
@@ -14,6 +13,7 @@ import (
 	simulated "quotary/localstack/sim/okx"
 	"quotary/localstack/sim/trading"
 	"quotary/shared/market"
+	"quotary/shared/testing/testclock"
 	"quotary/shared/testing/testenv"
 )
 
@@ -28,10 +28,7 @@ func open(t *testing.T, c simulated.Config) (x *simulated.Exchange, spot, swap *
 func openAll(t *testing.T, c simulated.Config) (*simulated.Exchange, []*Market) {
 	t.Helper()
 	x := simulated.New(c)
-	server := httptest.NewServer(x.Handler())
-	t.Cleanup(server.Close)
-	t.Cleanup(x.Disconnect)
-	all := Open(server.URL, slog.New(slog.DiscardHandler))
+	all := Open(sourcetest.Serve(t, x), slog.New(slog.DiscardHandler))
 	for _, m := range all {
 		if c.Clock != nil {
 			m.Now = c.Clock
@@ -82,8 +79,7 @@ func TestTooManyRequestsAreTriedAgain(t *testing.T) {
 // Trades are in coins, each names the one before it, and what is lost is counted.
 func TestTradesAreThoseOfTheExchange(t *testing.T) {
 	t.Parallel()
-	began := time.Now()
-	x, _, swap := open(t, simulated.Config{Clock: func() time.Time { return began.Add(60 * time.Since(began)) }})
+	x, _, swap := open(t, simulated.Config{Clock: testclock.Running(time.Now(), 60)})
 	pair := sourcetest.Find(t, swap, "btcswapusdt:okcoinfutures")
 	m := x.Market(pair.Symbol)
 	var mu sync.Mutex
@@ -133,7 +129,7 @@ func TestTradesAreThoseOfTheExchange(t *testing.T) {
 // A pair that REST lists and the WebSocket does not costs itself alone.
 func TestAPairThatCannotBeFollowedLeavesTheOthers(t *testing.T) {
 	t.Parallel()
-	_, all := openAll(t, simulated.Config{})
+	_, all := openAll(t, simulated.Config{Clock: testclock.Running(time.Now(), 60)})
 	pairs := []market.Pair{sourcetest.Find(t, all[1], "btcswapusdt:okcoinfutures"), {Key: "oldswapusdt:okcoinfutures", Symbol: "OLD-USDT-SWAP", Swap: true}, sourcetest.Find(t, all[1], "ethswapusdt:okcoinfutures")}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()

@@ -40,9 +40,12 @@ func AreBooks(t *testing.T, of Depth, x Exchange, pairs map[*trading.Market]mark
 	}
 	awaitBooks := func() {
 		t.Helper()
+		had := map[string]int{}
 		for _, pair := range pairs {
-			had := came(pair)
-			testenv.Until(t, "books come of "+pair.Key, func() bool { return came(pair) > had+5 })
+			had[pair.Key] = came(pair)
+		}
+		for _, pair := range pairs {
+			testenv.Until(t, "books come of "+pair.Key, func() bool { return came(pair) > had[pair.Key]+5 })
 		}
 	}
 	var stats source.Stats

@@ -4,6 +4,8 @@ package sourcetest
 import (
 	"bytes"
 	"context"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -21,6 +23,18 @@ func Decimal(t testing.TB, text string) market.Decimal {
 		t.Fatal(err)
 	}
 	return d
+}
+
+// Serve serves a simulated exchange until the test ends, and returns its address.
+func Serve(t testing.TB, x interface {
+	Handler() http.Handler
+	Disconnect()
+}) (url string) {
+	t.Helper()
+	server := httptest.NewServer(x.Handler())
+	t.Cleanup(server.Close)
+	t.Cleanup(x.Disconnect)
+	return server.URL
 }
 
 // Find returns a pair of a market by its key.
